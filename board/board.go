@@ -119,6 +119,7 @@ type Task struct {
 	Artifact     string   // what is worked on; "" takes the handoff's
 	Attempts     int
 	Rejected     []Rejection // oldest first
+	Declined     []Decline   // oldest first
 	Result       Result      // of the last attempt that reached review
 	Atom         *okf.Atom
 }

@@ -209,23 +209,38 @@ func (r *reader) moment(key string) time.Time {
 	return at.UTC()
 }
 
-func (r *reader) rejected() []Rejection {
-	value := r.value("rejected")
+func (r *reader) rejected() (out []Rejection) {
+	for _, m := range r.maps("rejected", "rejected must be a list of {by, at, reason}", "restore it from git history; only odd reject writes it") {
+		out = append(out, Rejection{By: scalar(m["by"]), At: scalar(m["at"]), Reason: scalar(m["reason"])})
+	}
+	return out
+}
+
+func (r *reader) declined() (out []Decline) {
+	for _, m := range r.maps("declined", "declined must be a list of {id, text, by, at, reason}", "take out what is none, or restore it from git history") {
+		out = append(out, Decline{ID: okf.ID(scalar(m["id"])), Text: scalar(m["text"]), By: scalar(m["by"]), At: scalar(m["at"]), Reason: scalar(m["reason"])})
+	}
+	return out
+}
+
+// maps reads a list of maps, or a single one; anything else is what wrong says.
+func (r *reader) maps(key, wrong, way string) (out []map[string]any) {
+	value := r.value(key)
 	items, isList := value.([]any)
 	if m, one := value.(map[string]any); one {
 		items, isList = []any{m}, true
 	}
-	if !isList && value != nil {
-		r.bad("rejected", "rejected must be a list of {by, at, reason}", "restore it from git history; only odd reject writes it")
-	}
-	var out []Rejection
+	bad := !isList && value != nil
 	for _, v := range items {
 		m, ok := v.(map[string]any)
 		if !ok {
-			r.bad("rejected", "rejected must be a list of {by, at, reason}", "restore it from git history; only odd reject writes it")
-			return nil
+			bad, out = true, nil
+			break
 		}
-		out = append(out, Rejection{By: scalar(m["by"]), At: scalar(m["at"]), Reason: scalar(m["reason"])})
+		out = append(out, m)
+	}
+	if bad {
+		r.bad(key, wrong, way)
 	}
 	return out
 }

@@ -32,7 +32,9 @@ func approve(env Env) *cli.Command {
 			"pushes if [board] remote is set. If [board] target names another branch, odd\n" +
 			"adds your commit to the review branch instead; merge it there, then odd sync.\n" +
 			"If files no longer fit, odd changes nothing and exits 3.\n\n" +
-			"--without keeps an atom as it was before the proposal; your commit names it.\n\n" +
+			"--without keeps an atom as it was before the proposal; your commit names it.\n" +
+			"It is not proposed again while the text stays as it is that it comes from; the\n" +
+			"task's file lists it under declined. Take it out there to have it proposed.\n\n" +
 			personNote,
 		Flags: []cli.Flag{
 			&cli.BoolFlag{Name: "verify", Usage: "also mark the proposed atoms as verified by you"},
@@ -283,6 +285,9 @@ func (v *view) approveHere(ctx context.Context, t board.Task, p part, o approval
 		return "", err
 	}
 	ch := repo.Changes(files)
+	if ch[v.file(t.Path)], err = review.Decline(ch[v.file(t.Path)], t, p.declines, h, v.env.Now()); err != nil {
+		return "", err
+	}
 	if err := v.reindex(ch, merged); err != nil {
 		return "", err
 	}

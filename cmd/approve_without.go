@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/odd-cli/odd/board"
 	"github.com/odd-cli/odd/board/review"
 	"github.com/odd-cli/odd/journal/repo"
 	"github.com/odd-cli/odd/okf"
@@ -56,6 +57,7 @@ func byID(atoms []proposedAtom) map[okf.ID]review.Path {
 type part struct {
 	review.Proposal // of what is taken
 	left            []review.LeftOut
+	declines        []board.Decline
 	paths           []review.Path // of what is left out
 	cut             []string      // links of what is taken to what is left out
 }
@@ -71,7 +73,16 @@ func (v *view) part(p review.Proposal, left []review.LeftOut) (part, error) {
 		return out, err
 	}
 	out.cut = linksTo(atoms, out.paths)
+	for i, w := range out.paths {
+		a := atoms[slices.IndexFunc(atoms, func(a proposedAtom) bool { return a.at == w })]
+		out.declines = append(out.declines, declineOf(a, left[i].Reason))
+	}
 	return out, nil
+}
+
+// declineOf is a no to an atom, by whoever confirms it.
+func declineOf(a proposedAtom, reason string) board.Decline {
+	return board.Decline{ID: a.ID, Text: okf.Grounds(&a.Atom), Reason: reason}
 }
 
 // linksTo are the links that atoms have to those which stand at paths and are new, so

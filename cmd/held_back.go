@@ -13,6 +13,7 @@ import (
 	"github.com/odd-cli/odd/journal/repo"
 	"github.com/odd-cli/odd/okf"
 	"github.com/odd-cli/odd/persona/session"
+	"github.com/odd-cli/odd/reconcile"
 )
 
 // heldBack shows what an emission wanted and reconcile kept out, as diffs against
@@ -35,6 +36,9 @@ func (v *view) heldBack(t board.Task, p review.Proposal) string {
 	}
 	var b strings.Builder
 	for _, h := range p.Held {
+		if h.Effect == string(reconcile.Declined) {
+			continue // a person has seen it
+		}
 		wanted, err := fs.ReadFile(tree, path.Join(dir, "kept", strings.TrimPrefix(h.Path, v.cfg.Root+"/")))
 		if err != nil {
 			continue

@@ -19,6 +19,9 @@ func reject(env Env) *cli.Command {
 		BashComplete: completeTasks(env, board.Review),
 		Description: "odd reject read-the-handbook --reason \"the definitions miss the unit\"\n" +
 			"odd reject read-the-handbook --reason \"read docs/ again\" --retry\n\n" +
+			"Other tasks do not propose its atoms again while the text stays as it is that\n" +
+			"they come from. With --retry nothing is declined. The task's file lists what is,\n" +
+			"under declined; take an atom out there and commit, and it may come again.\n\n" +
 			personNote,
 		Flags: []cli.Flag{
 			reasonFlag(),
@@ -66,6 +69,15 @@ func (v *view) reject(ctx context.Context, t board.Task, o rejection) error {
 	if err != nil {
 		return err
 	}
+	var declined []board.Decline
+	if p, err := v.proposal(t); err == nil && o.ends == pipeline.Rejected && !o.retry {
+		for _, a := range v.proposedAtoms(p) {
+			declined = append(declined, declineOf(a, oneLine(o.reason)))
+		}
+	}
+	if b, err = review.Decline(b, t, declined, h, v.env.Now()); err != nil {
+		return err
+	}
 	ch := repo.Changes{v.file(t.Path): b}
 	op, err := v.open(t)
 	if err == nil {
@@ -81,6 +93,9 @@ func (v *view) reject(ctx context.Context, t board.Task, o rejection) error {
 	}
 	if landed, err := v.landedBy(ctx, t); err == nil && landed != nil {
 		talk(v.env, "%s: its change was merged without approval and stays: %s", t.ID, landedOn(*landed))
+	}
+	if len(declined) > 0 {
+		talk(v.env, "%s: no other task proposes %s again while the text stays as it is that they come from; odd task ready %[1]s has this one try again", t.ID, count(len(declined), "atom"))
 	}
 	state := "backlog"
 	if o.retry {

@@ -146,8 +146,12 @@ func text(err error) string {
 	return err.Error()
 }
 
-// fewFiles is how many files the summary names where it has to fit one screen.
-const fewFiles = 5
+// The summary names so many files where it has to fit one screen, and so many atoms that
+// were kept out.
+const (
+	fewFiles = 5
+	mostHeld = 20
+)
 
 // card is what a person decides from. Of the files it names at most so many.
 func (v *view) card(ctx context.Context, t board.Task, p review.Proposal, at onto, most int) (string, error) {
@@ -169,8 +173,12 @@ func (v *view) card(ctx context.Context, t board.Task, p review.Proposal, at ont
 	if n := len(files) - most; n > 0 {
 		line("", "… and %d more", n)
 	}
-	for i, h := range p.Held {
+	held := p.Held[:min(len(p.Held), mostHeld)]
+	for i, h := range held {
 		line([]string{"kept out", ""}[min(i, 1)], "%s: %s (%s)", h.ID, h.Reason, h.Effect)
+	}
+	if n := len(p.Held) - len(held); n > 0 {
+		line("", "… and %d more; odd review %s --json lists them", n, t.ID)
 	}
 	for i, n := range p.Notes {
 		line([]string{"notes", ""}[min(i, 1)], "%s", n)
@@ -211,6 +219,10 @@ func inWords(p review.Proposal, root string) string {
 	var parts []string
 	for _, e := range slices.Sorted(maps.Keys(p.Counts)) {
 		atoms := map[string]string{"added": "new atom", "updated": "changed atom", "unchanged": "unchanged atom"}[e]
+		if e == "declined" {
+			parts = append(parts, fmt.Sprintf("%d declined before", p.Counts[e]))
+			continue
+		}
 		if atoms == "" {
 			parts = append(parts, fmt.Sprintf("%d kept out (%s)", p.Counts[e], e))
 			continue

@@ -162,7 +162,7 @@ func (v *view) syncTask(ctx context.Context, t board.Task, target string, tip re
 		return s, err
 	}
 	by := "human:" + a.Author.Email
-	b, err := review.Synced(t, string(a.OID), by, a.Author.When)
+	b, err := review.Synced(t, string(a.OID), by, a.Author.When, take.declines)
 	if err != nil {
 		return s, err
 	}

@@ -31,6 +31,29 @@ func Cited(lines []byte) string {
 	return name
 }
 
+// Grounds names the text that an atom rests on, whatever its lines and files: "sha256:"
+// and 16 hex digits over what Cited says of each text that its sources name, or the blob
+// of a source that names none. An atom without sources rests on its own text.
+func Grounds(a *Atom) string {
+	var names []string
+	f, _ := a.Field("sources")
+	for _, v := range items(f.Value) {
+		m, _ := v.(map[string]any)
+		if texts := list(m["text"]); len(texts) > 0 {
+			names = append(names, texts...)
+		} else if blob := text(m["blob"]); blob != "" {
+			names = append(names, blob)
+		}
+	}
+	if names == nil {
+		own, _, _ := strings.Cut(string(a.Body()), "\n# Related\n")
+		names = []string{strings.TrimSpace(own)}
+	}
+	slices.Sort(names)
+	sum := sha256.Sum256([]byte(strings.Join(slices.Compact(names), "\n")))
+	return hashed + hex.EncodeToString(sum[:8])
+}
+
 const hashed = "sha256:"
 
 // textLines is the lines of a file as they are compared.

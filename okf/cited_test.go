@@ -94,3 +94,34 @@ func TestCheckSources(t *testing.T) {
 		}
 	}
 }
+
+// What an atom rests on is the text that it cites, wherever that stands and in which order.
+func TestGrounds(t *testing.T) {
+	t.Parallel()
+	of := func(sources, body string) string {
+		a, err := Parse("terms/a.md", []byte("---\ntype: term\n"+sources+"---\n\n"+body+"\n"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return Grounds(&a)
+	}
+	cites := of("sources:\n  - {resource: a.md, title: line 1, blob: 'b1', text: 'sha256:11'}\n  - {resource: b.md, text: ['sha256:22', 'sha256:33/ab']}\n", "x")
+	own := of("", "Own.")
+	for name, c := range map[string]struct {
+		got, want string
+		same      bool
+	}{
+		"moved, renamed, in another order":  {of("sources:\n  - {resource: c.md, text: ['sha256:33/ab', 'sha256:22']}\n  - {resource: a.md, title: line 9, blob: 'b2', text: 'sha256:11'}\n", "y"), cites, true},
+		"another text":                      {of("sources:\n  - {resource: a.md, text: 'sha256:11'}\n", "x"), cites, false},
+		"a file as a whole":                 {of("sources:\n  - {resource: a.md, blob: 'b1'}\n", "x"), of("sources:\n  - {resource: a.md, blob: 'b2'}\n", "x"), false},
+		"no sources, the same text, linked": {of("related: [b]\n", "Own.\n\n# Related\n\n* [B](b.md)"), own, true},
+		"no sources, another text":          {of("", "Other."), own, false},
+	} {
+		if (c.got == c.want) != c.same {
+			t.Errorf("%s: %s and %s", name, c.got, c.want)
+		}
+	}
+	if !strings.HasPrefix(own, "sha256:") || len(own) != len("sha256:")+16 {
+		t.Errorf("%q", own)
+	}
+}

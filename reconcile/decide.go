@@ -57,6 +57,10 @@ func (m *merger) place(c cand) {
 		it.Effect, it.Reason = Conflict, fmt.Sprintf("the file %s exists and cannot be read; fix it first", c.path)
 	case c.Base != "":
 		it.Effect, it.Reason = Conflict, fmt.Sprintf("it changes blob %s of an atom that does not exist", c.Base)
+	default:
+		if why := m.declined(c.id, &c.Atom); why != "" {
+			it.Effect, it.Reason = Declined, why
+		}
 	}
 	m.fate[c.id] = it
 	if it.Effect != Added {
@@ -128,8 +132,21 @@ func (m *merger) decide(c cand) (Item, error) {
 	default:
 		it.Effect, it.Reason = m.allow(c)
 		it.Bytes = wanted
+		if a, err := okf.Parse(c.path, wanted); err == nil && it.Effect == Updated {
+			if why := m.declined(c.id, &a); why != "" {
+				it.Effect, it.Reason = Declined, why
+			}
+		}
 	}
 	return it, nil
+}
+
+// declined is what Options.Declined says of an agent's atom.
+func (m *merger) declined(id okf.ID, a *okf.Atom) string {
+	if m.o.Person || m.o.Declined == nil {
+		return ""
+	}
+	return m.o.Declined(id, okf.Grounds(a))
 }
 
 // allow decides an update that would change something.

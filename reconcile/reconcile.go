@@ -11,6 +11,7 @@
 //	base is not the prior's blob, or there is none       conflict
 //	the prior is deprecated or superseded                guarded
 //	its rank is below the prior's                        guarded
+//	a person declined it, and its sources say the same   declined
 //	otherwise, with a prior                              updated
 //	no prior, and another atom is the same thing         duplicate
 //	no prior                                             added
@@ -73,12 +74,13 @@ const (
 	Guarded   Effect = "guarded"
 	Duplicate Effect = "duplicate"
 	Conflict  Effect = "conflict"
+	Declined  Effect = "declined"
 	Orphaned  Effect = "orphaned"
 )
 
 // Effects lists the effects in the order summaries print them.
 func Effects() []Effect {
-	return []Effect{Added, Updated, Unchanged, Guarded, Duplicate, Conflict, Orphaned}
+	return []Effect{Added, Updated, Unchanged, Guarded, Duplicate, Conflict, Declined, Orphaned}
 }
 
 // Lands reports whether the item's bytes are to be written.
@@ -90,7 +92,7 @@ type Item struct {
 	ID     okf.ID `json:"id"`
 	Path   string `json:"path"`             // below the bundle root
 	Prior  string `json:"prior,omitempty"`  // blob id
-	Reason string `json:"reason,omitempty"` // for guarded, duplicate, conflict
+	Reason string `json:"reason,omitempty"` // for guarded, duplicate, conflict, declined
 	Other  okf.ID `json:"other,omitempty"`  // the atom it duplicates
 	Bytes  []byte `json:"-"`                // what to write, or what a guarded, duplicate or conflicting item wanted to write
 }
@@ -103,6 +105,9 @@ type Options struct {
 	MaxAtoms int  // 0: no limit
 	MaxBytes int  // per atom, 0: 256 KiB
 	FullScan bool // report atoms on disk that were not emitted as orphaned
+	// Declined says who declined an atom of that id with that okf.Grounds and why, "" for
+	// nobody. nil is nobody at all.
+	Declined func(id okf.ID, grounds string) string
 	Person   bool // a hand-run reconcile: no cap, may replace edges, may touch canon, needs no base
 }
 

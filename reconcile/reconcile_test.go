@@ -424,3 +424,44 @@ func TestDiff(t *testing.T) {
 		t.Errorf("an item without bytes has the diff %q", d)
 	}
 }
+
+// What a person declined does not come again from the same text, whether it is new or an
+// update; nothing else is kept out by that, and nothing links to it.
+func TestMergeDeclined(t *testing.T) {
+	t.Parallel()
+	from := func(id, hash, more string) Incoming {
+		return emit(t, "---\ntype: term\nid: "+id+"\nsources:\n  - {id: s1, resource: docs/a.md, title: line 3, text: 'sha256:"+hash+"'}\n"+more+"---\n\nA "+id+".\n")
+	}
+	g := graph(t, "terms/keel.md", "---\ntype: term\nid: keel\nconfidence: inferred\n---\n\nOld.\n")
+	keel := from("keel", "11", "")
+	keel.Base = g.ByID("keel").Blob
+	no := map[okf.ID]string{"keel": okf.Grounds(&keel.Atom), "skeg": okf.Grounds(&keel.Atom)}
+	o := agent()
+	o.Declined = func(id okf.ID, grounds string) string {
+		if no[id] == grounds {
+			return "declined by human:ann"
+		}
+		return ""
+	}
+	items, err := Merge(g, []Incoming{keel, from("skeg", "11", ""), from("mast", "11", "related: [skeg]\n")}, o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got []string
+	for _, it := range items {
+		got = append(got, fmt.Sprint(it.ID, " ", it.Effect, " ", it.Reason))
+		if it.ID == "mast" && strings.Contains(string(it.Bytes), "skeg.md") {
+			t.Errorf("mast links to what is not there:\n%s", it.Bytes)
+		}
+	}
+	if d := cmp.Diff([]string{"keel declined declined by human:ann", "mast added ", "skeg declined declined by human:ann"}, got); d != "" {
+		t.Error(d)
+	}
+	if it := one(t, g, from("skeg", "12", ""), o); it.Effect != Added {
+		t.Errorf("from another text: %s", it.Effect)
+	}
+	o.Person = true
+	if it := one(t, g, from("skeg", "11", ""), o); it.Effect != Added {
+		t.Errorf("by a person: %s", it.Effect)
+	}
+}

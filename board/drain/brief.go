@@ -61,11 +61,17 @@ func (d *drain) brief(c *claim, w *work, req session.Request) invoke.Input {
 	if d.changes(t) {
 		in.Change = d.asks(c, req.Files)
 	}
+	for _, d := range first(board.Declines(d.at.tasks, t.ID), mostDeclined) {
+		in.Declined = append(in.Declined, string(d.ID)+": "+d.String())
+	}
 	if c.reserved > 0 {
 		in.Limits.CostUSD = c.reserved.String()
 	}
 	return in
 }
+
+// mostDeclined is how many declined atoms a brief names.
+const mostDeclined = 50
 
 // worked are the texts that a role works by, and canon with what of it the role
 // reaches first.

@@ -113,7 +113,7 @@ func (d *drain) again(ctx context.Context, t board.Task) (*claim, *work, error) 
 	}
 	c.anchor = w.anchor
 	defer w.unbind()
-	d.judge(w, g, w.anchor.permit())
+	d.judge(w, t, g, w.anchor.permit())
 	w.anchor.heard()
 	if w.verdict == board.ToReview && m != nil {
 		return c, w, d.pipeAgain(ctx, c, w, m)

@@ -190,7 +190,7 @@ func (d *drain) account(c *claim, w *work) error {
 
 // kept reports an effect that keeps an atom out of the proposal, for a person to see.
 func kept(e reconcile.Effect) bool {
-	return e == reconcile.Guarded || e == reconcile.Conflict || e == reconcile.Duplicate
+	return e == reconcile.Guarded || e == reconcile.Conflict || e == reconcile.Duplicate || e == reconcile.Declined
 }
 
 // proposed is the ref of the task's proposal, which out then names: of a change

@@ -142,7 +142,9 @@ func (d *drain) work(ctx context.Context, c *claim) *work {
 // something blocks work that came to nothing that a person could review: no atom, no
 // change and nothing to hand over.
 func (w *work) something(id okf.ID) {
-	held := func(it reconcile.Item) bool { return it.Effect.Lands() || kept(it.Effect) }
+	held := func(it reconcile.Item) bool {
+		return it.Effect.Lands() || kept(it.Effect) && it.Effect != reconcile.Declined
+	}
 	if w.verdict != board.ToReview || w.handed != nil || w.emission.Deliverable != nil || slices.ContainsFunc(w.items, held) {
 		return
 	}
@@ -150,6 +152,8 @@ func (w *work) something(id okf.ID) {
 	switch {
 	case w.change != nil && w.change.op.Reason == pipeline.Noop:
 		why = or(w.change.op.Last().Note, why)
+	case counts(w.items)[reconcile.Declined] > 0:
+		why = fmt.Sprintf("nothing is new, and %d declined before while their sources said the same", counts(w.items)[reconcile.Declined])
 	case len(w.items) > 0:
 		why = "every atom is as it was"
 	case w.leg.name == "extract" && len(w.emission.Notes) > 0: // what it read
@@ -161,7 +165,7 @@ func (w *work) something(id okf.ID) {
 // weigh judges what a session emitted, where it came to something.
 func (d *drain) weigh(w *work, t board.Task, g *okf.Graph) {
 	if w.verdict == board.ToReview {
-		d.judge(w, g, w.anchor.permit())
+		d.judge(w, t, g, w.anchor.permit())
 	}
 	if why := d.astray(t, w.items); why != "" && w.verdict == board.ToReview {
 		w.void("emission refused: " + why)
@@ -428,7 +432,7 @@ func join(name, detail string) string {
 
 // judge caps and merges what was emitted, under the live permit of the session
 // that emitted it: without one nothing lands, nor with one atom outside of it.
-func (d *drain) judge(w *work, g *okf.Graph, p anchor.Live) {
+func (d *drain) judge(w *work, t board.Task, g *okf.Graph, p anchor.Live) {
 	if w.bound.Tainted != "" {
 		var err error
 		if w.emission, err = taint(w.emission); err != nil {
@@ -444,7 +448,9 @@ func (d *drain) judge(w *work, g *okf.Graph, p anchor.Live) {
 		}
 		in = append(in, reconcile.Incoming{Atom: a.Atom, Base: d.rebased(w, a.Base), At: a.At})
 	}
-	items, err := reconcile.Merge(g, in, d.terms())
+	o := d.terms()
+	o.Declined = board.DeclinedBefore(d.at.tasks, t.ID)
+	items, err := reconcile.Merge(g, in, o)
 	if err != nil {
 		w.blocked("emission refused: %v", err)
 		return

@@ -183,10 +183,15 @@ func Halt(t board.Task, reason string, h Human) ([]byte, error) {
 }
 
 // Synced returns the task's file as done on the word of an approval that the
-// target branch already holds: by and at are its author and time.
-func Synced(t board.Task, approval, by string, at time.Time) ([]byte, error) {
+// target branch already holds: by and at are its author and time, left is what it left out.
+func Synced(t board.Task, approval, by string, at time.Time, left []board.Decline) ([]byte, error) {
 	if approval == "" || !strings.HasPrefix(by, "human:") {
 		return nil, fmt.Errorf("%s: there is no approval, so the task cannot be set to done", t.ID)
 	}
-	return done(t, Human{Person{Email: strings.TrimPrefix(by, "human:")}}, at, Verify{})
+	h := Human{Person{Email: strings.TrimPrefix(by, "human:")}}
+	b, err := done(t, h, at, Verify{})
+	if err != nil {
+		return nil, err
+	}
+	return Decline(b, t, left, h, at)
 }

@@ -303,13 +303,13 @@ func TestBound(t *testing.T) {
 
 func TestSyncedNeedsAnApproval(t *testing.T) {
 	t.Parallel()
-	if _, err := Synced(in(t, board.Review), "", "human:ann@example.org", now); err == nil {
+	if _, err := Synced(in(t, board.Review), "", "human:ann@example.org", now, nil); err == nil {
 		t.Error("done without an approval")
 	}
-	if _, err := Synced(in(t, board.Review), "oid", "odd/1", now); err == nil {
+	if _, err := Synced(in(t, board.Review), "oid", "odd/1", now, nil); err == nil {
 		t.Error("done on a machine's word")
 	}
-	b, err := Synced(in(t, board.Review), "oid", "human:ann@example.org", now)
+	b, err := Synced(in(t, board.Review), "oid", "human:ann@example.org", now, nil)
 	if err != nil || !bytes.Contains(b, []byte("state: done")) {
 		t.Errorf("%s, %v", b, err)
 	}
@@ -368,5 +368,53 @@ func TestContracted(t *testing.T) {
 		if diff := cmp.Diff(c.want, got); diff != "" || judged != c.judged {
 			t.Errorf("%s: judged %q, want %q (-want +got)\n%s", name, judged, c.judged, diff)
 		}
+	}
+}
+
+func TestWithout(t *testing.T) {
+	t.Parallel()
+	keel, skeg := Path{"k/keel.md", "", "r1"}, Path{"k/my skeg.md", "b2", "r2"}
+	p := Proposal{Task: "t", Paths: []Path{keel, skeg}}
+	has := map[okf.ID]Path{"keel": keel, "my skeg": skeg}
+	rest, out, err := p.Without([]LeftOut{{"my skeg", "vague"}}, has)
+	if err != nil || len(rest.Paths) != 1 || rest.Paths[0] != keel || len(out) != 1 || out[0] != skeg {
+		t.Errorf("%v, %v, %v", rest.Paths, out, err)
+	}
+	for name, left := range map[string][]LeftOut{"all": {{"keel", ""}, {"my skeg", ""}}, "twice": {{"keel", ""}, {"keel", "no"}}, "another": {{"skeg", ""}}} {
+		if _, _, err := p.Without(left, has); code(err) != "state" {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	got, ok := NamedIn([]string{"keel", "my skeg too vague"}, has)
+	if d := cmp.Diff([]LeftOut{{"keel", ""}, {"my skeg", "too vague"}}, got); d != "" || !ok {
+		t.Error(d)
+	}
+	if _, ok := NamedIn([]string{"keels"}, has); ok {
+		t.Error("an atom that is not there")
+	}
+}
+
+// A decline is added to those that stand, by whoever confirmed it.
+func TestDecline(t *testing.T) {
+	t.Parallel()
+	task := in(t, board.Review)
+	for _, id := range []okf.ID{"skeg", "desk"} {
+		b, err := Decline(task.Atom.Bytes(), task, []board.Decline{{ID: id, Text: "sha256:11", Reason: "no: \"word\""}}, person(t), now)
+		if err != nil {
+			t.Fatal(err)
+		}
+		a, err := okf.Parse("tasks/t-1.md", b)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if task, err = board.Parse(&a); err != nil {
+			t.Fatal(err)
+		}
+	}
+	d := board.Decline{ID: "skeg", Text: "sha256:11", By: "human:ann@example.org", At: "2026-03-02T09:00:00Z", Reason: "no: \"word\""}
+	second := d
+	second.ID = "desk"
+	if diff := cmp.Diff([]board.Decline{d, second}, task.Declined); diff != "" {
+		t.Error(diff)
 	}
 }

@@ -4,7 +4,9 @@ import (
 	"cmp"
 	"slices"
 	"strings"
+	"time"
 
+	"github.com/odd-cli/odd/board"
 	"github.com/odd-cli/odd/okf"
 )
 
@@ -64,4 +66,29 @@ func NamedIn(lines []string, ids map[okf.ID]Path) (left []LeftOut, ok bool) {
 		left = append(left, l)
 	}
 	return left, true
+}
+
+// Decline returns a task's file with what h did not take among its declines.
+func Decline(file []byte, t board.Task, left []board.Decline, h Human, now time.Time) ([]byte, error) {
+	if len(left) == 0 {
+		return file, nil
+	}
+	s := stamp(h, now)
+	var all []map[string]string
+	for _, d := range t.Declined {
+		all = append(all, declineKeys(d))
+	}
+	for _, d := range left {
+		d.By, d.At = s.By, s.At
+		all = append(all, declineKeys(d))
+	}
+	return okf.Edit(file, okf.Set{Key: "declined", Value: all})
+}
+
+func declineKeys(d board.Decline) map[string]string {
+	m := map[string]string{"id": string(d.ID), "text": d.Text, "by": d.By, "at": d.At}
+	if d.Reason != "" {
+		m["reason"] = d.Reason
+	}
+	return m
 }

@@ -93,27 +93,27 @@ func (j *judge) brought(r *event.Record) (string, error) {
 	}
 	for _, p := range paths {
 		at := repo.OID(r.Outcome().Proposal)
-		if left[p[0]] {
+		if left[p[0]] != "" {
 			at = j.Parents[0]
 		}
 		want, wantMode, err := j.trees.Find(at, p[0])
 		if err != nil {
 			return "", err
 		}
-		if !left[p[0]] {
+		if left[p[0]] == "" {
 			want = repo.OID(p[2])
 		}
 		have, mode, err := j.trees.Find(j.OID, p[0])
 		if err != nil {
 			return "", err
 		}
-		if have != want && len(j.Trailer("Odd-Verified")) > 0 && !left[p[0]] {
+		if have != want && len(j.Trailer("Odd-Verified")) > 0 && left[p[0]] == "" {
 			if want, err = j.stamped(want, have, p[0]); err != nil {
 				return "", err
 			}
 		}
 		switch {
-		case left[p[0]] && (have != want || mode != wantMode):
+		case left[p[0]] != "" && (have != want || mode != wantMode):
 			return fmt.Sprintf("the approval says that it leaves out %s, and brings it as %s", p[0], or(short(string(have)), "nothing")), nil
 		case have != want:
 			return fmt.Sprintf("the approval brings %s as %s, recorded was %s", p[0], or(short(string(have)), "nothing"), or(short(string(want)), "nothing")), nil
@@ -138,12 +138,12 @@ func (j *judge) besides(paths [][3]string) string {
 
 // leftOut are the paths of the atoms that an approval leaves out by its trailers, or why
 // it names what its proposal does not hold. An id may hold spaces: the longest counts.
-func (j *judge) leftOut(c repo.Commit, paths [][3]string) (map[string]bool, string, error) {
+func (j *judge) leftOut(c repo.Commit, paths [][3]string) (map[string]okf.ID, string, error) {
 	lines := c.Trailer("Odd-Without")
 	if len(lines) == 0 {
 		return nil, "", nil
 	}
-	ids := map[string]string{}
+	ids := map[okf.ID]string{}
 	for _, p := range paths {
 		rel, in := strings.CutPrefix(p[0], j.root)
 		if !in {
@@ -154,21 +154,21 @@ func (j *judge) leftOut(c repo.Commit, paths [][3]string) (map[string]bool, stri
 			return nil, "", err
 		}
 		if a != nil {
-			ids[string(a.ID)] = p[0]
+			ids[a.ID] = p[0]
 		}
 	}
-	out := map[string]bool{}
+	out := map[string]okf.ID{}
 	for _, line := range lines {
-		named := ""
+		named := okf.ID("")
 		for id := range ids {
-			if len(id) > len(named) && strings.HasPrefix(line+" ", id+" ") {
+			if len(id) > len(named) && strings.HasPrefix(line+" ", string(id)+" ") {
 				named = id
 			}
 		}
 		if named == "" {
 			return nil, fmt.Sprintf("the approval leaves out %q, which is no atom of its proposal", line), nil
 		}
-		out[ids[named]] = true
+		out[ids[named]] = named
 	}
 	return out, "", nil
 }

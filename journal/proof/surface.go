@@ -22,7 +22,7 @@ var (
 // Keys of a task that a run's board commit and a sync's may change.
 var (
 	runKeys  = []string{"state", "claimed_by", "lease_expires", "attempts", "result", "blocked_reason"}
-	syncKeys = []string{"state", "tags", "verified", "excepted"}
+	syncKeys = []string{"state", "tags", "verified", "excepted", "declined"}
 )
 
 func surfaceRule() rule {

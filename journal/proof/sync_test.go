@@ -49,7 +49,7 @@ func (s *story) joinMain() {
 // done writes what Ann's approval allows, as odd sync does.
 func (s *story) done(w *run, yes repo.OID) {
 	s.Helper()
-	b, err := review.Synced(s.task("t"), string(yes), "human:"+annMail, s.now)
+	b, err := review.Synced(s.task("t"), string(yes), "human:"+annMail, s.now, nil)
 	if err != nil {
 		s.Fatal(err)
 	}
@@ -220,6 +220,11 @@ func TestSyncIsProven(t *testing.T) {
 		{name: "another's yes", how: merge, at: "done t",
 			do:   func(s *story, d *draft) { swap(s, d, taskFile("t"), "human:ann@example.org", "human:bob@example.org") },
 			want: []string{"3 tasks/t.md:5 the machine writes verified by human:bob@example.org at 2026-03-02T09:08:00Z, the approval is by human:ann@example.org"}},
+		{name: "a no that nobody said", how: merge, at: "done t",
+			do: func(s *story, d *draft) {
+				swap(s, d, taskFile("t"), "role: editor", "declined: [{id: keel, text: 'sha256:11', by: human:ann@example.org}]\nrole: editor")
+			},
+			want: []string{"3 tasks/t.md:5 the machine writes that human:ann@example.org declined keel, which the approval # does not say"}},
 		{name: "more than done", how: merge, at: "done t",
 			do:   func(s *story, d *draft) { swap(s, d, taskFile("t"), "role: editor", "role: owner") },
 			want: []string{"2 tasks/t.md:1 a commit by odd or an agent changes the task's key role"}},

@@ -2,10 +2,13 @@ package proof
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
+	"github.com/odd-cli/odd/board"
 	"github.com/odd-cli/odd/journal/repo"
+	"github.com/odd-cli/odd/okf"
 )
 
 // synced says why the machine's done is not proven by the approval it names.
@@ -39,12 +42,26 @@ func (j *judge) synced(f *file) (string, error) {
 			return fmt.Sprintf("the machine writes verified by %s, the approval is by %s", s, by), nil
 		}
 	}
+	for _, d := range declines(f.new) {
+		if !slices.Contains(declines(f.old), d) && (d.By != by || !slices.Contains(slices.Collect(maps.Values(left)), d.ID)) {
+			return fmt.Sprintf("the machine writes that %s declined %s, which the approval %s does not say", d.By, d.ID, short(name)), nil
+		}
+	}
 	return j.landedBytes(c, paths, left)
+}
+
+// declines are those on a task, none of what is no task.
+func declines(a *okf.Atom) []board.Decline {
+	if !isTask(a) {
+		return nil
+	}
+	t, _ := board.Parse(a)
+	return t.Declined
 }
 
 // approval says why c is not a person's commit upon the proposal p that changes nothing
 // but to put back the paths it leaves out.
-func (j *judge) approval(c repo.Commit, p string, paths [][3]string, left map[string]bool) (why string, err error) {
+func (j *judge) approval(c repo.Commit, p string, paths [][3]string, left map[string]okf.ID) (why string, err error) {
 	name := short(string(c.OID))
 	if one(c, "Odd-Proposal") != p || len(c.Parents) != 1 || string(c.Parents[0]) != p {
 		return fmt.Sprintf("set to done by odd sync on the approval %s, which is not upon the proposal %s", name, short(p)), nil
@@ -67,9 +84,9 @@ func (j *judge) approval(c repo.Commit, p string, paths [][3]string, left map[st
 	}
 	for _, w := range paths {
 		i := slices.IndexFunc(changes, func(ch repo.Change) bool { return ch.Path == w[0] && string(ch.New) == w[1] })
-		if left[w[0]] && i < 0 {
+		if left[w[0]] != "" && i < 0 {
 			return fmt.Sprintf("set to done by odd sync on the approval %s, which says that it leaves out %s, and does not", name, w[0]), nil
-		} else if left[w[0]] {
+		} else if left[w[0]] != "" {
 			changes = slices.Delete(changes, i, i+1)
 		}
 	}
@@ -85,17 +102,17 @@ func (j *judge) approval(c repo.Commit, p string, paths [][3]string, left map[st
 // landedBytes says why the board does not hold what the approval is of: it is no
 // ancestor, the recorded bytes are not there, and no person's commit brought them; or
 // those are there that it leaves out.
-func (j *judge) landedBytes(c repo.Commit, all [][3]string, left map[string]bool) (string, error) {
+func (j *judge) landedBytes(c repo.Commit, all [][3]string, left map[string]okf.ID) (string, error) {
 	if in, err := j.holdsApproved(c); in || err != nil {
 		return "", err
 	}
-	paths := slices.DeleteFunc(slices.Clone(all), func(p [3]string) bool { return left[p[0]] })
+	paths := slices.DeleteFunc(slices.Clone(all), func(p [3]string) bool { return left[p[0]] != "" })
 	for _, p := range all {
 		have, mode, err := j.trees.Find(j.OID, p[0])
 		if err != nil {
 			return "", err
 		}
-		if left[p[0]] {
+		if left[p[0]] != "" {
 			if string(have) == p[2] {
 				return fmt.Sprintf("set to done on the approval %s, and %s has landed, which it leaves out", short(string(c.OID)), p[0]), nil
 			}

@@ -92,6 +92,7 @@ type Input struct {
 	Inputs    []File
 	Change    *Asked   // the change of files that the task asks for; nil for none
 	Watching  bool     // it watches a stream, whose events its later briefs have
+	Declined  []string // atoms that people declined, newest first
 	Before    []string // the task's last rejections and block in this mode, newest first
 }
 
@@ -203,6 +204,9 @@ func build(in Input) Brief {
 		b.addFiles("inputs", in.Inputs, capInputs)
 	}
 	b.addChange(in.Change)
+	if len(in.Declined) > 0 {
+		b.add("declined", declinedNote+before(in.Declined), capBefore)
+	}
 	b.add("before", before(in.Before), capBefore)
 	b.addForm(t)
 	return b.printed()
@@ -251,6 +255,9 @@ func (b *Brief) addTexts(name string, list []Ref, limit int) {
 	b.add(name, s.String(), s.Len(), list...)
 	b.lost(name, cut)
 }
+
+// declinedNote says what the list of declined atoms means to a session.
+const declinedNote = "A person declined these atoms. odd leaves out each one that comes again from the same text, so propose them only from other text.\n\n"
 
 // leastText is the room below which no part of a text is carried.
 const leastText = 512

@@ -1,0 +1,54 @@
+package board
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/odd-cli/odd/okf"
+)
+
+// Decline is a person's no to one atom, as the text stood that it came from: they left it
+// out of an approval, or rejected its proposal. It is kept on the task that proposed it.
+// Whoever takes the line out of the task's file, or reverts the commit, lifts it.
+type Decline struct {
+	ID             okf.ID
+	Text           string // okf.Grounds of the atom
+	By, At, Reason string
+}
+
+// String says who declined it, when and why.
+func (d Decline) String() string {
+	day, _, _ := strings.Cut(d.At, "T")
+	s := fmt.Sprintf("declined by %s on %s", d.By, day)
+	if d.Reason != "" {
+		s += ": " + d.Reason
+	}
+	return s
+}
+
+// Declines are what people declined, newest first, but for what is on the task with the id
+// again: who makes a task ready once more asks for its atoms.
+func Declines(tasks []Task, again okf.ID) (out []Decline) {
+	for _, t := range tasks {
+		if t.ID != again {
+			out = append(out, t.Declined...)
+		}
+	}
+	slices.SortStableFunc(out, func(a, b Decline) int { return strings.Compare(b.At, a.At) })
+	return out
+}
+
+// DeclinedBefore tells of an atom and its grounds which of Declines it is, "" for none.
+func DeclinedBefore(tasks []Task, again okf.ID) func(id okf.ID, grounds string) string {
+	all := map[[2]string]Decline{}
+	for _, d := range slices.Backward(Declines(tasks, again)) {
+		all[[2]string{string(d.ID), d.Text}] = d
+	}
+	return func(id okf.ID, grounds string) string {
+		if d, ok := all[[2]string{string(id), grounds}]; ok {
+			return d.String()
+		}
+		return ""
+	}
+}
