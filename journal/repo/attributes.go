@@ -3,7 +3,6 @@ package repo
 import (
 	"bytes"
 	"context"
-	"crypto/sha256"
 	"errors"
 	"fmt"
 	"maps"
@@ -13,8 +12,8 @@ import (
 	"path/filepath"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
-	"sync"
 )
 
 const attributesFile = ".gitattributes"
@@ -24,11 +23,9 @@ const attributesFile = ".gitattributes"
 // filter encrypts history would keep the plain text.
 type Converted struct {
 	Path string
-	File string // what says so, as a path below the top or an absolute one; "" where only git could tell
+	File string // the attributes file that says so, as a path below the top or an absolute one; "" where no line of one has the words
 	Line int
-	Has  string // "filter=git-crypt"
-
-	ways []string // patterns that take the attribute from all that odd writes and the line is about, as File has them
+	Has  string // as git check-attr tells it: "filter=git-crypt", "text"
 }
 
 // Error says what git would do, and the way out.
@@ -60,6 +57,27 @@ func (c Converted) Mend() string {
 	return ""
 }
 
+// wayOut is the line that keeps the attribute from the folder of the file, for the end of
+// the attributes file.
+func (c Converted) wayOut() string {
+	less := "-"
+	if attributeName(c.Has) == "working-tree-encoding" { // git does not accept one that is unset
+		less = "!"
+	}
+	file := c.File
+	if file == "" || filepath.IsAbs(file) {
+		file = ".gitattributes"
+	}
+	pattern := "**"
+	if dir := path.Dir(c.Path); dir != path.Dir(file) {
+		pattern = strings.TrimPrefix(strings.TrimPrefix(dir, prefixOf(path.Dir(file))), "/") + "/**"
+	}
+	if strings.ContainsAny(pattern, " \t") {
+		pattern = strconv.Quote(pattern)
+	}
+	return fmt.Sprintf("add the line %s %s%s at the end of %s", pattern, less, attributeName(c.Has), file)
+}
+
 func attributeName(has string) string {
 	name, _, _ := strings.Cut(has, "=")
 	return name
@@ -80,8 +98,8 @@ func (r *Repo) unconverted(ctx context.Context, tree OID, ch Changes) error {
 
 // Converted lists, by path, the changes that git would store as other bytes, by the
 // attributes of the work tree as well as by those of the commit or tree that the
-// changes are put into; "" is the empty one. No git is asked of a path that no line
-// could be about, nor again of one whose lines have not changed.
+// changes are put into; "" is the empty one. Git is asked of the paths whose bytes a
+// word in some attributes file could change.
 func (r *Repo) Converted(ctx context.Context, tree OID, ch Changes) ([]Converted, error) {
 	s, err := r.settings(ctx)
 	if err != nil {
@@ -94,7 +112,7 @@ func (r *Repo) Converted(ctx context.Context, tree OID, ch Changes) ([]Converted
 	}
 	found := map[string]Converted{}
 	for _, v := range views {
-		v.everywhere, v.known, v.fold = everywhere, known, s.values["core.ignorecase"]
+		v.everywhere, v.known = everywhere, known
 		if err := v.convert(ctx, ch, found); err != nil {
 			return nil, err
 		}
@@ -131,7 +149,6 @@ type attributes struct {
 	files      map[string][]byte // .gitattributes, by their folders; "" is the top
 	everywhere []attributeFile   // the weakest first, the clone's own last
 	known      bool              // they are all there are
-	fold       []string          // values of core.ignorecase
 }
 
 // attributeFile is one outside of the tree.
@@ -238,104 +255,78 @@ func (r *Repo) attributeFiles(s *settings) []string {
 
 // convert finds the changes that git would store as others.
 func (a attributes) convert(ctx context.Context, ch Changes, found map[string]Converted) error {
-	lines := map[string][]attributeLine{} // of each file, once
 	var ask []string
-	values := map[string]attributeValues{}
 	for p, b := range ch {
-		if b == nil || a.known && !a.mention(lines, p, words(b)) {
-			continue
-		}
-		if of, ok := a.r.attrs.get(a.sign(p)); ok && a.known {
-			values[p] = of
-		} else {
+		if b != nil && (!a.known || slices.ContainsFunc(words(b), a.mention)) {
 			ask = append(ask, p)
 		}
 	}
-	if err := a.ask(ctx, ask, values); err != nil {
+	values, err := a.ask(ctx, ask)
+	if err != nil {
 		return err
 	}
 	for p, of := range values {
 		if name := converter(of, ch[p]); name != "" {
-			found[p] = a.located(p, name, of[name])
+			found[p] = a.locate(p, name, of[name])
 		}
 	}
 	return nil
 }
 
-// mention reports that some line may give a path one of the words, by name or by a
-// macro.
-func (a attributes) mention(lines map[string][]attributeLine, p string, words []string) bool {
-	var said []attributeLine
-	for _, f := range a.strongest(p) {
-		if _, ok := lines[f.name]; !ok {
-			lines[f.name] = attributeLines(f.bytes)
+// mention reports that some attributes file has a word in it.
+func (a attributes) mention(word string) bool {
+	has := func(text []byte) bool { return bytes.Contains(text, []byte(word)) }
+	return slices.ContainsFunc(a.everywhere, func(f attributeFile) bool { return has(f.bytes) }) ||
+		slices.ContainsFunc(slices.Collect(maps.Values(a.files)), has)
+}
+
+// locate finds the line that gives a path an attribute, by its words: git does not tell
+// which one it went by. The files are asked in git's order, each from its end.
+func (a attributes) locate(p, name, value string) Converted {
+	c := Converted{Path: p, Has: name}
+	if value != "set" {
+		c.Has += "=" + value
+	}
+	var files []attributeFile
+	for _, f := range slices.Backward(a.everywhere) { // the clone's own is the strongest, the others the weakest
+		files = append(files, f)
+	}
+	own := 0
+	if len(files) > 0 && files[0].name == filepath.Join(a.r.common, "info", "attributes") {
+		own = 1
+	}
+	for dir := path.Dir(p); ; dir = path.Dir(dir) {
+		if b, ok := a.files[prefixOf(dir)]; ok {
+			files = slices.Insert(files, own, attributeFile{path.Join(prefixOf(dir), attributesFile), b})
+			own++
 		}
-		for _, l := range lines[f.name] {
-			if l.macro != "" || couldMatch(l.pattern, f.in, p) {
-				said = append(said, l)
+		if prefixOf(dir) == "" {
+			break
+		}
+	}
+	for _, f := range files {
+		lines := strings.Split(string(f.bytes), "\n")
+		for i, line := range slices.Backward(lines) {
+			if said := strings.Fields(line); len(said) > 1 && said[0][0] != '#' && slices.Contains(said[1:], c.Has) {
+				c.File, c.Line = f.name, i+1
+				return c
 			}
 		}
 	}
-	names := slices.Clone(words)
-	for n := 0; n < len(names); n++ { // names grows by the macros that give it
-		for _, l := range said {
-			switch {
-			case !l.gives(names[n]):
-			case l.macro == "":
-				return true
-			case !slices.Contains(names, l.macro):
-				names = append(names, l.macro)
-			}
-		}
-	}
-	return false
+	return c
 }
 
 // attributeValues are what git told of a path, by attribute.
 type attributeValues map[string]string
 
-// attributesTold are git's answers, by all that they follow from.
-type attributesTold struct {
-	mu   sync.Mutex
-	told map[[sha256.Size]byte]attributeValues
-}
-
-func (t *attributesTold) get(key [sha256.Size]byte) (attributeValues, bool) {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	of, ok := t.told[key]
-	return of, ok
-}
-
-// put keeps an answer; of more than a command needs none is.
-func (t *attributesTold) put(key [sha256.Size]byte, of attributeValues) {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	if t.told == nil || len(t.told) > 4096 {
-		t.told = map[[sha256.Size]byte]attributeValues{}
-	}
-	t.told[key] = of
-}
-
-// sign changes when anything does that git's answer on a path follows from.
-func (a attributes) sign(p string) (key [sha256.Size]byte) {
-	h := sha256.New()
-	fmt.Fprintf(h, "%q %q", p, a.fold)
-	for _, f := range a.strongest(p) {
-		fmt.Fprintf(h, " %q %q", f.name, f.bytes)
-	}
-	h.Sum(key[:0])
-	return key
-}
-
 // ask lets git say what the paths have.
-func (a attributes) ask(ctx context.Context, paths []string, values map[string]attributeValues) error {
+func (a attributes) ask(ctx context.Context, paths []string) (map[string]attributeValues, error) {
 	if len(paths) == 0 {
-		return nil
+		return nil, nil
 	}
 	dir, err := a.layOut()
 	if err != nil {
-		return err
+		return nil, err
 	}
 	defer os.RemoveAll(dir)
 	out, err := a.r.git.run(ctx, call{
@@ -344,11 +335,12 @@ func (a attributes) ask(ctx context.Context, paths []string, values map[string]a
 		stdin: strings.NewReader(strings.Join(paths, "\x00") + "\x00"),
 	})
 	if err != nil {
-		return err
+		return nil, err
 	}
+	values := map[string]attributeValues{}
 	told := fields(out) // of each path and word: path, word, value
-	if len(told)%3 != 0 {
-		return fmt.Errorf("git check-attr: %d words", len(told))
+	if len(told) != 3*len(paths)*len(attributeWords) {
+		return nil, fmt.Errorf("git check-attr: %d words of %d paths", len(told), len(paths))
 	}
 	for ; len(told) > 0; told = told[3:] {
 		if values[told[0]] == nil {
@@ -356,15 +348,7 @@ func (a attributes) ask(ctx context.Context, paths []string, values map[string]a
 		}
 		values[told[0]][told[1]] = told[2]
 	}
-	for _, p := range paths {
-		if len(values[p]) != len(attributeWords) {
-			return fmt.Errorf("git check-attr: no answer on %s", p)
-		}
-		if a.known {
-			a.r.attrs.put(a.sign(p), values[p])
-		}
-	}
-	return nil
+	return values, nil
 }
 
 // layOut writes the .gitattributes into a directory of its own, for git to read as

@@ -111,7 +111,6 @@ type Repo struct {
 	mapped  mappings
 	stood   stood
 	recall  recall
-	attrs   attributesTold
 	step    func(string) error // tests stop a Move between two steps with it; nil otherwise
 
 	patience time.Duration // of one exchange with a remote; 0 is RemoteTime
