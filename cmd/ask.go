@@ -113,3 +113,28 @@ func taskArg(c *cli.Context, env Env, states ...board.State) (string, error) {
 	}
 	return env.questions().pick(c.Context, "task", rows)
 }
+
+// opArg is the single argument of a verb that takes a change. Where it is missing, a
+// person at a terminal picks one: those that wait first, then the latest.
+func opArg(c *cli.Context, env Env) (string, error) {
+	const most = 20
+	if c.NArg() > 0 || !env.asks() || c.Bool("json") {
+		return oneArg(c, "an op")
+	}
+	v, err := openFiles(c.Context, env)
+	if err != nil {
+		return "", err
+	}
+	ops, err := v.state.Ops()
+	if err != nil {
+		return "", err
+	}
+	var rows [][]string
+	for _, o := range inTurn(ops) {
+		rows = append(rows, []string{shortOp(o.ID), o.Task, opRowOf(o).state()})
+	}
+	if len(rows) == 0 {
+		return "", usage("%s: want one argument, an op, and no agent has changed files yet", verbOf(c))
+	}
+	return env.questions().pick(c.Context, "op", rows[:min(most, len(rows))])
+}

@@ -24,7 +24,7 @@ func opPrompt(env Env) *cli.Command {
 			"OP is the id that odd op list prints, or the end of it.",
 		Flags: []cli.Flag{jsonFlag()},
 		Action: func(c *cli.Context) error {
-			name, err := oneArg(c, "an op")
+			name, err := opArg(c, env)
 			if err != nil {
 				return err
 			}

@@ -23,7 +23,7 @@ func opShow(env Env) *cli.Command {
 			"OP is the id that odd op list prints, or the end of it.",
 		Flags: []cli.Flag{jsonFlag()},
 		Action: func(c *cli.Context) error {
-			name, err := oneArg(c, "an op")
+			name, err := opArg(c, env)
 			if err != nil {
 				return err
 			}

@@ -124,8 +124,8 @@ func TestLastWords(t *testing.T) {
 func TestProgress(t *testing.T) {
 	t.Parallel()
 	var told []string
-	hold(t, &fake{replies: []Reply{calls("list_dir", `{}`), calls(done...)}}, session.Request{Progress: func(s string) { told = append(told, s) }}, Options{})
-	if !slices.Equal(told, []string{"round 1: list_dir", "round 2: finish"}) {
+	hold(t, &fake{replies: []Reply{calls("list_dir", `{"path":"docs"}`), calls(done...)}}, session.Request{Progress: func(s string) { told = append(told, s) }}, Options{})
+	if !slices.Equal(told, []string{"round 1: list_dir docs", "round 2: finish"}) {
 		t.Errorf("%q", told)
 	}
 }

@@ -3,6 +3,7 @@ package loop
 import (
 	"cmp"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"slices"
@@ -129,13 +130,20 @@ func (t *talk) results(ctx context.Context, calls []ToolCall) []ToolResult {
 		c := calls[n]
 		a := toolbox.Answer{Text: "odd: was not done [no_room]. The calls before it in this answer filled the room there is; ask again, for fewer at once.", Failed: true}
 		if size < t.o.ContextBytes/2 {
-			t.r.Progress(fmt.Sprintf("round %d: %s", t.round, toolbox.Shown(c.Name)))
+			t.r.Progress(fmt.Sprintf("round %d: %s", t.round, toolbox.Shown(strings.TrimSpace(c.Name+" "+pathOf(c.Args)))))
 			a = t.box.Call(ctx, t.round, c.Name, c.Args)
 		}
 		size += len(a.Text)
 		out = append(out, ToolResult{ID: c.ID, Text: a.Text, Failed: a.Failed})
 	}
 	return out
+}
+
+// pathOf is the path that the arguments of a call name, "" for none.
+func pathOf(args []byte) string {
+	var a struct{ Path string }
+	_ = json.Unmarshal(args, &a) // the call itself says what is wrong with them
+	return a.Path
 }
 
 // speaks reports an emission without an outcome that is whole all the same: a turn
