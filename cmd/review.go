@@ -21,14 +21,16 @@ func reviewVerb(env Env) *cli.Command {
 	return command(&cli.Command{
 		Name:         "review",
 		Usage:        "list proposals that wait for you, or show one with its diff",
-		ArgsUsage:    "[TASK]",
+		ArgsUsage:    "[TASK [ATOM]]",
 		BashComplete: completeTasks(env, board.Review),
 		Description: "odd review\n" +
 			"odd review read-the-handbook\n" +
 			"odd review read-the-handbook --stat\n" +
+			"odd review read-the-handbook skeg\n" +
 			"odd review --refresh read-the-handbook\n\n" +
 			"A proposal is an agent's commit on the branch odd/review/TASK.N. Nothing of it\n" +
-			"is on your branch until a person runs odd approve TASK.",
+			"is on your branch until a person runs odd approve TASK. With an atom's id, odd\n" +
+			"shows that atom and the lines of the documents that it comes from.",
 		Flags: []cli.Flag{
 			&cli.BoolFlag{Name: "refresh", Usage: "rebuild the proposal on the current board from the same agent output; runs no agent"},
 			&cli.BoolFlag{Name: "stat", Usage: "print the summary without the diff"},
@@ -37,9 +39,10 @@ func reviewVerb(env Env) *cli.Command {
 		},
 		Action: func(c *cli.Context) error {
 			switch {
-			case c.NArg() > 1:
-				_, err := oneArg(c, "a task, or none for the queue")
-				return err
+			case c.NArg() > 2 || c.NArg() == 2 && (c.Bool("refresh") || c.Bool("pr") || c.Bool("stat")):
+				return usage("review: want a task, a task and one of its atoms, or none for the queue; run odd review TASK ATOM")
+			case c.NArg() == 2:
+				return runReviewAtom(c.Context, env, c.Args().First(), c.Args().Get(1), c.Bool("json"))
 			case c.Bool("refresh") && c.Bool("pr"):
 				return usage("review: --refresh and --pr do not go together; run odd review --refresh TASK first, then odd review --pr TASK")
 			case c.NArg() == 0 && (c.Bool("refresh") || c.Bool("pr")):
@@ -155,7 +158,8 @@ const (
 
 // card is what a person decides from. Of the files it names at most so many.
 func (v *view) card(ctx context.Context, t board.Task, p review.Proposal, at onto, most int) (string, error) {
-	files, err := v.fileList(ctx, p)
+	proposed := v.proposedAtoms(p)
+	files, err := v.fileList(ctx, p, proposed)
 	if err != nil {
 		return "", err
 	}
@@ -167,6 +171,13 @@ func (v *view) card(ctx context.Context, t board.Task, p review.Proposal, at ont
 	}
 	line("task", "%s  %s", t.ID, t.Title)
 	line("proposes", "%s", inWords(p, v.cfg.Root))
+	atoms := atomList(proposed)
+	for _, l := range atoms[:min(most, len(atoms))] {
+		line(l[0], "%s", l[1])
+	}
+	if n := len(atoms) - most; n > 0 {
+		line("", "… and %d more; odd review %s --stat lists them", n, t.ID)
+	}
 	for i, s := range files[:min(most, len(files))] {
 		line([]string{"files", ""}[min(i, 1)], "%s", s)
 	}
@@ -296,9 +307,10 @@ func sessionLines(c *review.Contract) (lines [][2]string) {
 	return append(lines, [2]string{"override", why})
 }
 
-// fileList is the proposal's files, a line each: how many lines each gains and loses, the
-// kind of change, the path. Those with the most changed lines come first.
-func (v *view) fileList(ctx context.Context, p review.Proposal) ([]string, error) {
+// fileList is the proposal's files but for its atoms, a line each: how many lines each
+// gains and loses, the kind of change, the path. Those with the most changed lines come
+// first.
+func (v *view) fileList(ctx context.Context, p review.Proposal, atoms []proposedAtom) ([]string, error) {
 	all, err := v.repo.ChangedLines(ctx, repo.OID(p.Base), repo.OID(p.Commit))
 	if err != nil {
 		return nil, err
@@ -312,6 +324,9 @@ func (v *view) fileList(ctx context.Context, p review.Proposal) ([]string, error
 			kinds[w.Path] = "deleted"
 		}
 	}
+	all = slices.DeleteFunc(all, func(l repo.Lines) bool {
+		return slices.ContainsFunc(atoms, func(a proposedAtom) bool { return a.at.Path == l.Path })
+	})
 	slices.SortStableFunc(all, func(a, b repo.Lines) int { return b.Added + b.Removed - a.Added - a.Removed })
 	var out []string
 	for _, l := range all {

@@ -107,8 +107,8 @@ func Places(lines [][2]int) string {
 	return "lines " + strings.Join(parts, ", ")
 }
 
-// readPlaces reads what Places writes, nil for anything else.
-func readPlaces(title string) [][2]int {
+// ReadPlaces reads what Places writes, nil for anything else.
+func ReadPlaces(title string) [][2]int {
 	_, list, _ := strings.Cut(title, " ")
 	var out [][2]int
 	for part := range strings.SplitSeq(list, ", ") {
@@ -195,7 +195,7 @@ func citations(a *Atom) []*citation {
 		if c.blob == "" && texts == nil || scheme(c.resource) != "" || !fs.ValidPath(c.resource) {
 			continue
 		}
-		places := readPlaces(text(m["title"]))
+		places := ReadPlaces(text(m["title"]))
 		if len(places) != len(texts) {
 			texts = nil // somebody wrote another title
 		}

@@ -19,7 +19,7 @@ func TestPlaces(t *testing.T) {
 		{"lines 1-3, 9", [][2]int{{1, 3}, {9, 9}}},
 		{"line 0", nil}, {"lines 3-1", nil}, {"lines 1-", nil}, {"Handbook", nil}, {"line five", nil}, {"", nil},
 	} {
-		got := readPlaces(c.title)
+		got := ReadPlaces(c.title)
 		if d := cmp.Diff(c.want, got); d != "" {
 			t.Errorf("%q (-want +got):\n%s", c.title, d)
 		}

@@ -1,0 +1,165 @@
+package cmd
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"fmt"
+	"io"
+	"io/fs"
+	"slices"
+	"strings"
+
+	"github.com/rogpeppe/go-internal/diff"
+
+	"github.com/odd-cli/odd/board/review"
+	"github.com/odd-cli/odd/journal/repo"
+	"github.com/odd-cli/odd/okf"
+)
+
+// atomList is a line for each atom of a proposal, by type: the type, what the proposal
+// does, the id, the title, and the first place that it comes from.
+func atomList(atoms []proposedAtom) (lines [][2]string) {
+	atoms = slices.SortedStableFunc(slices.Values(atoms), func(a, b proposedAtom) int {
+		return cmp.Or(strings.Compare(a.Type, b.Type), strings.Compare(string(a.ID), string(b.ID)))
+	})
+	id, title := 0, 0
+	for _, a := range atoms {
+		id, title = max(id, min(len(a.ID), 40)), max(title, min(len(a.Title), 40))
+	}
+	for i, a := range atoms {
+		kind := a.Type
+		if i > 0 && atoms[i-1].Type == kind {
+			kind = ""
+		}
+		lines = append(lines, [2]string{kind, fmt.Sprintf("%-7s  %-*s  %-*s  %s", a.effect(), id, a.ID, title, a.Title, a.from())})
+	}
+	return lines
+}
+
+// effect is what a proposal does to an atom.
+func (a proposedAtom) effect() string {
+	if a.at.Base == "" {
+		return "new"
+	}
+	return "changed"
+}
+
+// from is the first place that an atom comes from, and how many more there are.
+func (a proposedAtom) from() string {
+	if len(a.Sources) == 0 {
+		return "(no source)"
+	}
+	s, more := a.Sources[0], len(a.Sources)-1
+	places := okf.ReadPlaces(s.Title)
+	for _, s := range a.Sources[1:] {
+		more += max(0, len(okf.ReadPlaces(s.Title))-1)
+	}
+	at := s.Resource
+	if len(places) > 0 {
+		at += ":" + strings.TrimPrefix(strings.TrimPrefix(okf.Places(places[:1]), "lines "), "line ")
+		more += len(places) - 1
+	}
+	if more > 0 {
+		at += fmt.Sprintf(" and %d more", more)
+	}
+	return at
+}
+
+// cited is a text that an atom cites, as the session read it.
+type cited struct {
+	Resource string   `json:"resource"`
+	From     int      `json:"from,omitempty"` // its first line; 0 for a source that names no lines
+	Lines    []string `json:"lines,omitempty"`
+	Missing  string   `json:"missing,omitempty"` // why there are none
+}
+
+// citedBy reads the texts that an atom cites in the commit its session worked on.
+func (v *view) citedBy(a proposedAtom, base repo.OID) ([]cited, error) {
+	files, err := v.repo.Tree(base)
+	if err != nil {
+		return nil, err
+	}
+	var out []cited
+	for _, s := range a.Sources {
+		places := okf.ReadPlaces(s.Title)
+		b, err := fs.ReadFile(files, s.Resource)
+		switch {
+		case err != nil:
+			out = append(out, cited{Resource: s.Resource, Missing: "it is no file of the commit that the agent read"})
+			continue
+		case len(places) == 0:
+			out = append(out, cited{Resource: s.Resource, Missing: "the atom names no lines of it"})
+			continue
+		}
+		all := strings.Split(strings.TrimSuffix(string(b), "\n"), "\n")
+		for _, p := range places {
+			c := cited{Resource: s.Resource, From: p[0]}
+			if p[1] > len(all) {
+				c.Missing = fmt.Sprintf("it has %s", count(len(all), "line"))
+			} else {
+				c.Lines = all[p[0]-1 : p[1]]
+			}
+			out = append(out, c)
+		}
+	}
+	return out, nil
+}
+
+// atomBeside shows an atom of a proposal, as a diff where it was there before, and the
+// text that it cites.
+func (v *view) atomBeside(a proposedAtom, texts []cited) string {
+	var b bytes.Buffer
+	fmt.Fprintf(&b, "%s\n\n", strings.Join(strings.Fields(fmt.Sprintf("%s %s: %s %s", a.effect(), a.Type, a.ID, cell(a.Title))), " "))
+	if before, err := v.repo.Blob(repo.OID(a.at.Base)); a.at.Base != "" && err == nil {
+		b.Write(diff.Diff("a/"+a.at.Path, before, "b/"+a.at.Path, a.Bytes()))
+	} else {
+		b.Write(a.Bytes())
+	}
+	if len(texts) == 0 {
+		b.WriteString("\nThe atom names no source.\n")
+	}
+	for _, c := range texts {
+		if c.Missing != "" {
+			fmt.Fprintf(&b, "\nsource %s: %s\n", c.Resource, c.Missing)
+			continue
+		}
+		fmt.Fprintf(&b, "\nsource %s:%d\n", c.Resource, c.From)
+		for i, l := range c.Lines {
+			fmt.Fprintf(&b, "%5d  %s\n", c.From+i, l)
+		}
+	}
+	return b.String()
+}
+
+// runReviewAtom shows one atom of a proposal beside its sources.
+func runReviewAtom(ctx context.Context, env Env, name, id string, asJSON bool) error {
+	v, t, err := openTask(ctx, env, name, false)
+	if err != nil {
+		return err
+	}
+	p, err := v.proposal(t)
+	if err != nil {
+		return err
+	}
+	atoms := v.proposedAtoms(p)
+	i := slices.IndexFunc(atoms, func(a proposedAtom) bool { return string(a.ID) == id })
+	if i < 0 {
+		return refuse("state", "review %s: %s is not an atom of the proposal; odd review %[1]s --stat lists its atoms", t.ID, id)
+	}
+	texts, err := v.citedBy(atoms[i], repo.OID(p.Base))
+	if err != nil {
+		return err
+	}
+	if asJSON {
+		return printJSON(env, struct {
+			review.Path
+			ID     okf.ID  `json:"id"`
+			Effect string  `json:"effect"`
+			Text   string  `json:"text"`
+			Cited  []cited `json:"cited"`
+		}{atoms[i].at, atoms[i].ID, atoms[i].effect(), string(atoms[i].Bytes()), texts})
+	}
+	_, err = io.WriteString(env.Stdout, diffText(env, v.atomBeside(atoms[i], texts)))
+	return err
+}
