@@ -9,8 +9,8 @@ import (
 
 	"github.com/urfave/cli/v2"
 
-	"github.com/odd-cli/odd/board/drain"
 	"github.com/odd-cli/odd/board/gate"
+	"github.com/odd-cli/odd/board/state"
 )
 
 func proposalsVerb(env Env) *cli.Command {
@@ -117,7 +117,7 @@ func openProposals(ctx context.Context, env Env) (*view, gate.Buffer, error) {
 }
 
 func (v *view) buffer() (gate.Buffer, error) {
-	b, err := drain.ReadBuffer(v.bundle)
+	b, err := state.ReadProposals(v.bundle)
 	if err != nil {
 		return b, fmt.Errorf("%s/%w", v.cfg.Root, err)
 	}

@@ -1,8 +1,6 @@
 package drain
 
 import (
-	"errors"
-	"fmt"
 	"io/fs"
 	"slices"
 	"time"
@@ -27,64 +25,20 @@ type SlowLoop struct {
 // or proposals that cannot be read are an error, because what was used and what
 // is open cannot be known then.
 func LookSlow(bundle fs.FS, st *state.State, tasks []*board.Row, committed bool, now time.Time) (SlowLoop, error) {
-	var s SlowLoop
-	var err error
-	for _, f := range []struct {
-		name string
-		to   *[]byte
-	}{{gate.LeasePath, &s.LeaseFile}, {gate.GatesPath, &s.Gates}, {gate.DecisionsPath, &s.Decisions}} {
-		if *f.to, err = governing(bundle, f.name); err != nil {
-			return s, fmt.Errorf("%s: %w", f.name, err)
-		}
-	}
-	if s.Buffer, err = ReadBuffer(bundle); err != nil {
+	g, err := state.ReadGovernance(bundle)
+	s := SlowLoop{Slow: g.Slow, File: g.Lease}
+	if err != nil {
 		return s, err
 	}
-	s.Facts = gate.Facts{Now: now, Present: s.LeaseFile != nil, Committed: committed, Done: doneBy(tasks)}
-	s.Facts.Chain, s.Facts.ChainErr = gate.ReadChain(s.Gates)
-	if s.Facts.Present {
-		s.File, s.Facts.Unreadable = gate.ParseLease(gate.LeasePath, s.LeaseFile)
-		s.Facts.Sum = gate.Sum(s.LeaseFile)
+	if s.Buffer, err = state.ReadProposals(bundle); err != nil {
+		return s, err
+	}
+	s.Facts = gate.Facts{
+		Now: now, Present: g.HasLease, Unreadable: g.Faults[gate.LeasePath], Committed: committed,
+		Chain: g.Chain, ChainErr: g.Faults[gate.GatesPath], Sum: g.LeaseSum, Done: doneBy(tasks),
 	}
 	s.Facts.OpenEmergency = s.Buffer.Emergency()
 	return s, s.count(st)
-}
-
-// governing is a governing file's bytes, nil where there is none. A symbolic link
-// is neither: where it leads is not what the board has committed.
-func governing(bundle fs.FS, name string) ([]byte, error) {
-	info, err := fs.Lstat(bundle, name)
-	if err == nil && info.Mode()&fs.ModeSymlink != 0 {
-		return nil, errors.New("is a symbolic link, not a file")
-	}
-	b, err := fs.ReadFile(bundle, name)
-	var pe *fs.PathError
-	switch {
-	case errors.Is(err, fs.ErrNotExist):
-		return nil, nil
-	case errors.As(err, &pe):
-		return nil, pe.Err
-	}
-	return b, err
-}
-
-// ReadBuffer reads every writer's proposals of a bundle.
-func ReadBuffer(bundle fs.FS) (gate.Buffer, error) {
-	var b gate.Buffer
-	names, err := fs.Glob(bundle, "proposals/*.jsonl")
-	if err != nil {
-		return b, err
-	}
-	for _, name := range names {
-		text, err := fs.ReadFile(bundle, name)
-		if err == nil {
-			err = b.ReadProposals(text)
-		}
-		if err != nil {
-			return b, fmt.Errorf("%s: %w", name, err)
-		}
-	}
-	return b, nil
 }
 
 // doneBy tells whether a task is done by any of the names a lease may give it.

@@ -1,7 +1,7 @@
 // Package state says what a board is at one commit: which changes were made, what they
-// cost, what is claimed, who worked how well, and what of it is still open.
+// cost, what is claimed, how sessions did, and under which lease.
 //
-// A State is a function of one tree, that of the bundle. Two commits with the same tree
+// A [State] is a function of one tree, that of the bundle. Two commits with the same tree
 // have the same State, whoever made them and in whatever order. It reads the committed
 // files alone: an edit in a work tree counts once it is committed.
 //
@@ -23,6 +23,11 @@
 //	Tries     session                     how each session's transport did
 //	Permits   anchor                      the permits that were released
 //
+// governance/ and proposals/ are few files, which [ReadGovernance] and [ReadProposals]
+// read whole: the lease, the gates, the decisions, and what waits for a person's word.
+// They take a work tree too, because a person sees the edits in it. The tasks of a board
+// are package board's.
+//
 // # What it costs
 //
 // Nothing is read before it is asked for. The fold is kept by the ids of git's trees: a
@@ -34,7 +39,9 @@
 // # Errors
 //
 // Money fails closed: where a ledger file is damaged, Spend, Used, Swept, Ends, Tries and
-// Permits return a [*Damaged] that names the file and the line. Ops and Trials tell what can be read.
+// Permits return a [*Damaged] that names the file and the line. Ops and Trials tell what
+// can be read. A link in the place of a file is damage: where it leads is not what the
+// commit has.
 package state
 
 import (
@@ -149,7 +156,7 @@ func (s *State) month(d fs.DirEntry, known []*month) (*month, error) {
 	return m, nil
 }
 
-// Damaged is the error for a ledger file that cannot be read as one.
+// Damaged is the error for a file that cannot be read as what its name says.
 type Damaged struct {
 	Path string // in the bundle
 	Err  error

@@ -212,6 +212,27 @@ func TestAStateIsAFunctionOfItsTree(t *testing.T) {
 	})
 }
 
+// A sweep takes no team from a claim of another file, carried on or not.
+func TestASweepIsOfItsOwnTeam(t *testing.T) {
+	t.Parallel()
+	all := tree{}
+	put := func(r event.Record) {
+		t.Helper()
+		if err := all.put(r); err != nil {
+			t.Fatal(err)
+		}
+	}
+	put(event.Record{TS: dawn, Run: "run-1", Kind: event.Claim, Task: "a", Team: "docs", Reserved: 5})
+	put(event.Record{TS: dawn, Run: "run-2", Kind: event.Claim, Task: "b", Reserved: 5})
+	before := Of(all.fs(), nil)
+	ask(before)
+	put(event.Record{TS: dawn.Add(time.Hour), Run: "run-2", Kind: event.Abandoned, Task: "a", DeadRun: "run-1", Cost: 5})
+	got, want := ask(before.Next(all.fs())), ask(Of(all.fs(), nil))
+	if diff := cmp.Diff(want, got, cmpopts.EquateEmpty()); diff != "" || len(got.Spend.Open) != 1 || len(got.Spend.Team) != 0 {
+		t.Errorf("%+v, -want +got:\n%s", got.Spend, diff)
+	}
+}
+
 // cacheMap is a Cache.
 type cacheMap map[string][]byte
 

@@ -80,10 +80,10 @@ type FileSum struct {
 type claimed struct{ run, task string }
 
 // Add is s with the records that follow those it is of; the zero FileSum is of none. A claim
-// is closed by the next outcome of its run and task, or by an abandoned record that names
-// both; the money counts in the UTC month of the closing record, under its team or else the
-// claim's. A claim later than the abandoned record that names it stays open: whoever was
-// thought dead has claimed again. s stays as it is.
+// is closed by the next outcome of its run and task; the money counts in the UTC month of
+// the closing record, under its team or else the claim's. What a record closes in another
+// run's file stands in Abandoned, for [Combine]. s stays as it is, and may be the sum of
+// several files.
 func (s FileSum) Add(recs []Record) (FileSum, error) {
 	s = s.clone()
 	for _, r := range recs {
@@ -97,7 +97,9 @@ func (s FileSum) Add(recs []Record) (FileSum, error) {
 		case Outcome:
 			s.close(&r, r.Run)
 		case Abandoned:
-			s.close(&r, r.DeadRun)
+			if r.DeadRun == r.Run {
+				s.close(&r, r.Run)
+			}
 			told := r
 			told.Data = nil
 			s.Abandoned = append(s.Abandoned, told)
@@ -174,8 +176,9 @@ func (s *FileSum) close(r *Record, run string) {
 	})
 }
 
-// Combine adds the sums of files, in any order, and closes the claims that
-// another file's abandoned records name.
+// Combine adds the sums of files, in any order, and closes the claims that another file's
+// abandoned records name. A claim later than the record that names it stays open: whoever
+// was thought dead has claimed again.
 func Combine(files ...FileSum) (Spend, error) {
 	out := Spend{Month: map[string]int64{}, Team: map[string]map[string]int64{}}
 	for _, s := range files {

@@ -25,29 +25,29 @@ func (j *judge) atGate(now, was *slow) error {
 		j.find(gates, 1, "a gate is passed over %s, which is not whole: %s", name, why)
 		return nil
 	}
-	for _, name := range sorted(now.faults) {
-		why := now.faults[name].Error()
+	for _, name := range sorted(now.Faults) {
+		why := now.Faults[name].Error()
 		j.find(j.root+name, lineIn(why), "%s", why)
 	}
-	if len(now.faults) > 0 || !bytes.HasPrefix(now.gates, was.gates) {
+	if len(now.Faults) > 0 || !bytes.HasPrefix(now.Slow.Gates, was.Slow.Gates) {
 		return nil // rewritten: row 14 says so
 	}
-	n := len(now.chain.Rows) - len(was.chain.Rows)
+	n := len(now.Chain.Rows) - len(was.Chain.Rows)
 	if only := j.changed(); n == 0 && slices.Equal(only, []string{gate.DecisionsPath}) {
 		j.decided(now, was)
 		return nil
 	}
 	if n != 1 {
-		j.find(gates, len(was.chain.Rows)+1, "the commit of a gate adds %d rows, want one", n)
+		j.find(gates, len(was.Chain.Rows)+1, "the commit of a gate adds %d rows, want one", n)
 		return nil
 	}
-	r, _ := now.chain.End()
-	j.trailed(r, len(now.chain.Rows))
-	if r.LeaseSum != now.sum {
+	r, _ := now.Chain.End()
+	j.trailed(r, len(now.Chain.Rows))
+	if r.LeaseSum != now.LeaseSum {
 		j.find(j.root+gate.LeasePath, 1, "%s left another lease.toml: its lease_sha256 is not the file's", r.ID)
 	}
-	for _, why := range gate.Audit(r.Gate, r.Act, was.file(), now.file(), j.changed()) {
-		j.find(gates, len(now.chain.Rows), "%s: %s", r.ID, why)
+	for _, why := range gate.Audit(r.Gate, r.Act, was.Lease, now.Lease, j.changed()) {
+		j.find(gates, len(now.Chain.Rows), "%s: %s", r.ID, why)
 	}
 	j.decided(now, was)
 	return j.beside(r)
@@ -55,11 +55,11 @@ func (j *judge) atGate(now, was *slow) error {
 
 // decided judges new decisions: each is its author's, at the gate passed last.
 func (j *judge) decided(now, was *slow) {
-	r, ok := now.chain.End()
+	r, ok := now.Chain.End()
 	by := "human:" + j.Author.Email
-	for i, d := range now.decisions {
+	for i, d := range now.Decided {
 		switch {
-		case i < len(was.decisions):
+		case i < len(was.Decided):
 			continue
 		case !ok || d.Act != r.ID || d.By != by:
 			j.find(j.root+gate.DecisionsPath, i+1, "%s is decided by %s at %s, in a commit by %s after %s", d.ID, d.By, d.Act, j.Author.Email, or(r.ID, "no gate"))

@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/odd-cli/odd/board/config"
+	"github.com/odd-cli/odd/board/gate"
 	"github.com/odd-cli/odd/board/state"
 	"github.com/odd-cli/odd/journal/event"
 	"github.com/odd-cli/odd/journal/repo"
@@ -29,7 +30,7 @@ type ground struct {
 	ruled    map[repo.OID]bool       // an odd.toml stands there, or stood before it
 	walked   int                     // commits before the ranges that were asked for it
 	slows    *recall[*slow]          // by the tree of governance/
-	buffers  *recall[buffer]         // by the tree of proposals/
+	buffers  *recall[gate.Buffer]    // by the tree of proposals/
 	ledgers  *recall[[]event.Record] // by ledger file, as it reads
 	signers  map[repo.OID][]byte     // by blob: who may sign
 	anchors  map[repo.OID]bool       // of commits that ranges stand on: an anchored run is in its ledger
@@ -44,7 +45,7 @@ func newGround(ctx context.Context, r *repo.Repo) *ground {
 	return &ground{
 		ctx: ctx, repo: r, trees: trees, laws: map[repo.OID]*config.Config{}, parsed: map[repo.OID]*config.Config{}, unruled: &unruled,
 		machines: map[repo.OID]bool{}, lines: &event.Reader{}, states: recalling[*state.State](fewStates), ruled: map[repo.OID]bool{},
-		slows: recalling[*slow](fewTrees), buffers: recalling[buffer](fewTrees), ledgers: recalling[[]event.Record](someLedgers),
+		slows: recalling[*slow](fewTrees), buffers: recalling[gate.Buffer](fewTrees), ledgers: recalling[[]event.Record](someLedgers),
 		signers: map[repo.OID][]byte{}, anchors: map[repo.OID]bool{},
 	}
 }

@@ -76,7 +76,7 @@ func (j *judge) claimedUnder(r event.Record) (string, error) {
 	if !v.Valid {
 		return fmt.Sprintf("a claim under %s, which was not valid: %s", id, v.Text), nil
 	}
-	return j.covered(s.lease, r)
+	return j.covered(s.Lease, r)
 }
 
 // outlived says that a result went to review under a lease that had died. What
@@ -111,25 +111,25 @@ func (j *judge) verdict(id, kind string, r event.Record, more gate.Facts) (*slow
 		return nil, gate.Verdict{}, err
 	}
 	f := more
-	f.Now, f.Present, f.Committed, f.Chain, f.Sum = r.TS, s.present, true, s.chain, s.sum
-	f.Unreadable, f.ChainErr = s.faults[gate.LeasePath], s.faults[gate.GatesPath]
-	if end := s.lease.Lease.ExpiresAt; !f.Now.Before(end) && f.Now.Before(end.Add(grace)) {
+	f.Now, f.Present, f.Committed, f.Chain, f.Sum = r.TS, s.HasLease, true, s.Chain, s.LeaseSum
+	f.Unreadable, f.ChainErr = s.Faults[gate.LeasePath], s.Faults[gate.GatesPath]
+	if end := s.Lease.Lease.ExpiresAt; !f.Now.Before(end) && f.Now.Before(end.Add(grace)) {
 		f.Now = end.Add(-time.Second)
 	}
-	if s.present && f.Unreadable == nil && s.lease.Lease.ID != id {
-		return s, gate.Verdict{Text: "the lease was " + s.lease.Lease.ID}, nil
+	if s.HasLease && f.Unreadable == nil && s.Lease.Lease.ID != id {
+		return s, gate.Verdict{Text: "the lease was " + s.Lease.Lease.ID}, nil
 	}
-	u, err := j.usedAt(at, id, leaseBegan(s.chain, id))
+	u, err := j.usedAt(at, id, leaseBegan(s.Chain, id))
 	if err != nil {
 		return s, gate.Verdict{}, err
 	}
 	f.UsedTasks, f.Spent = max(u.Tasks+f.UsedTasks, 0), max(u.Spent+f.Spent, 0)
-	if len(s.lease.Lease.Milestone) > 0 {
+	if len(s.Lease.Lease.Milestone) > 0 {
 		if f.Done, err = j.doneAt(at); err != nil {
 			return s, gate.Verdict{}, err
 		}
 	}
-	return s, s.lease.Valid(kind, f), nil
+	return s, s.Lease.Valid(kind, f), nil
 }
 
 // kindOf is the kind of the work that a claim or a result is about, "" for a

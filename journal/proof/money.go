@@ -287,11 +287,11 @@ func (m *purse) summed(k [2]string, of func(event.Spend) (int64, error)) (budget
 func (m *purse) leaseLeft(r event.Record) (budget.MicroUSD, error) {
 	id := r.Claim().Lease
 	s, err := m.slowAt(m.Parents[0])
-	if err != nil || id == "" || s.lease.Lease.ID != id || s.lease.Lease.Budget == 0 {
+	if err != nil || id == "" || s.Lease.Lease.ID != id || s.Lease.Lease.Budget == 0 {
 		return math.MaxInt64, err
 	}
-	u, err := m.usedAt(m.Parents[0], id, leaseBegan(s.chain, id))
-	return budget.MicroUSD(max(s.lease.Lease.Budget-u.Spent, 0)), err
+	u, err := m.usedAt(m.Parents[0], id, leaseBegan(s.Chain, id))
+	return budget.MicroUSD(max(s.Lease.Lease.Budget-u.Spent, 0)), err
 }
 
 // enough says when a claim reserves less than a session may cost, names another team

@@ -8,47 +8,33 @@ import (
 	"strings"
 
 	"github.com/odd-cli/odd/board/gate"
+	"github.com/odd-cli/odd/board/state"
 	"github.com/odd-cli/odd/journal/repo"
 )
 
-// buffer is every proposal as a commit has it.
-type buffer struct {
-	gate.Buffer
-	fault error // a file of it does not read
-}
-
-// bufferAt reads the proposals of a commit.
-func (h *history) bufferAt(commit repo.OID) (buffer, error) {
+// bufferAt is every proposal as a commit has it. What does not read is told of where a
+// commit writes it.
+func (h *history) bufferAt(commit repo.OID) (gate.Buffer, error) {
 	law, err := h.lawAfter(commit)
 	if err != nil {
-		return buffer{}, err
+		return gate.Buffer{}, err
 	}
 	tree, mode, err := h.trees.Find(commit, law.Root+"/proposals")
 	if err != nil || mode != folder {
-		return buffer{}, err
+		return gate.Buffer{}, err
 	}
 	if b, ok := h.buffers.get(tree); ok {
 		return b, nil
 	}
-	all, err := h.trees.Diff(h.ctx, "", tree)
+	bundle, err := h.bundleFiles(commit)
 	if err != nil {
-		return buffer{}, err
+		return gate.Buffer{}, err
 	}
-	var out buffer
-	for _, ch := range all {
-		if path.Ext(ch.Path) != ".jsonl" {
-			continue
-		}
-		b, err := h.bytes(ch.New, ch.NewMode)
-		if err != nil {
-			return out, err
-		}
-		if err := out.ReadProposals(b); err != nil && out.fault == nil {
-			out.fault = fmt.Errorf("proposals/%s: %w", ch.Path, err)
-		}
+	all, err := state.ReadProposals(bundle)
+	if err = undamaged(err); err == nil {
+		h.buffers.put(tree, all)
 	}
-	h.buffers.put(tree, out)
-	return out, nil
+	return all, err
 }
 
 // alarm is the emergency proposal that was open in a commit, "" for none.
@@ -188,7 +174,7 @@ func (j *judge) settled(d gate.Disposition) (string, error) {
 		return "", err
 	}
 	_, exists := all.ByID(d.ID)
-	row := slices.IndexFunc(s.chain.Rows, func(r gate.Row) bool { return r.ID == d.Act })
+	row := slices.IndexFunc(s.Chain.Rows, func(r gate.Row) bool { return r.ID == d.Act })
 	switch {
 	case j.kind != person:
 		return fmt.Sprintf("a commit by odd or an agent says that %s is %s; only a person does", d.ID, d.Decision), nil
@@ -198,7 +184,7 @@ func (j *judge) settled(d gate.Disposition) (string, error) {
 		return fmt.Sprintf("%s is %s, and nobody proposed it", d.ID, d.Decision), nil
 	case d.Act != "" && row < 0:
 		return fmt.Sprintf("%s is %s at %s, which is no row of the gates", d.ID, d.Decision, d.Act), nil
-	case d.Decision == gate.Accepted && row == len(s.chain.Rows)-1 && len(j.Trailer("Odd-Gate")) > 0 && !slices.Contains(s.chain.Rows[row].Proposals, d.ID):
+	case d.Decision == gate.Accepted && row == len(s.Chain.Rows)-1 && len(j.Trailer("Odd-Gate")) > 0 && !slices.Contains(s.Chain.Rows[row].Proposals, d.ID):
 		return fmt.Sprintf("%s is accepted in the commit of %s, which does not answer it", d.ID, d.Act), nil
 	}
 	return "", nil
@@ -219,8 +205,8 @@ func (j *judge) answered() error {
 	if err != nil {
 		return err
 	}
-	for i := len(was.chain.Rows); i < len(now.chain.Rows); i++ {
-		r := now.chain.Rows[i]
+	for i := len(was.Chain.Rows); i < len(now.Chain.Rows); i++ {
+		r := now.Chain.Rows[i]
 		for _, id := range r.Proposals {
 			j.checked++
 			_, exists := before.ByID(id)

@@ -19,6 +19,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/odd-cli/odd/board/config"
+	"github.com/odd-cli/odd/board/gate"
 	"github.com/odd-cli/odd/board/state"
 	"github.com/odd-cli/odd/journal/event"
 	"github.com/odd-cli/odd/journal/repo"
@@ -335,7 +336,7 @@ func (m *maze) proved(from repo.OID, forget bool) ([]string, Report) {
 func (h *history) forget() {
 	h.trees = h.repo.Reader()
 	h.lines, h.states, h.state = &event.Reader{}, recalling[*state.State](0), nil
-	h.slows, h.buffers, h.ledgers = recalling[*slow](0), recalling[buffer](0), recalling[[]event.Record](0)
+	h.slows, h.buffers, h.ledgers = recalling[*slow](0), recalling[gate.Buffer](0), recalling[[]event.Record](0)
 	h.parsed, h.signers = map[repo.OID]*config.Config{}, map[repo.OID][]byte{}
 	h.runs, h.bundle = map[string][]told{}, bundle{}
 }

@@ -7,20 +7,15 @@ import (
 	"strings"
 
 	"github.com/odd-cli/odd/board/gate"
+	"github.com/odd-cli/odd/board/state"
 	"github.com/odd-cli/odd/journal/repo"
 )
 
 // slow is the slow memory as a commit has it: the files of governance/, read.
 type slow struct {
-	tree      repo.OID            // of governance/; "" for none
-	files     map[string]repo.OID // below the bundle root
-	gates     []byte
-	present   bool // lease.toml is there
-	lease     gate.File
-	sum       string // of lease.toml
-	chain     gate.Chain
-	decisions []gate.Decision
-	faults    map[string]error // by file, why it does not read
+	state.Governance
+	tree  repo.OID            // of governance/; "" for none
+	files map[string]repo.OID // below the bundle root
 }
 
 // slowAt reads the slow memory of a commit; what does not read is a fault of it.
@@ -36,72 +31,47 @@ func (h *history) slowAt(commit repo.OID) (*slow, error) {
 	if s, ok := h.slows.get(tree); ok {
 		return s, nil
 	}
-	s := &slow{tree: tree, files: map[string]repo.OID{}, faults: map[string]error{}}
+	s := &slow{tree: tree, files: map[string]repo.OID{}}
 	all, err := h.trees.Diff(h.ctx, "", tree)
 	if err != nil {
 		return nil, err
 	}
 	for _, ch := range all {
-		name := "governance/" + ch.Path
-		s.files[name] = ch.New
-		b, err := h.bytes(ch.New, ch.NewMode)
-		if err != nil {
-			return nil, err
-		}
-		s.read(name, b)
+		s.files["governance/"+ch.Path] = ch.New
 	}
-	h.slows.put(tree, s)
-	return s, nil
-}
-
-func (s *slow) read(name string, b []byte) {
-	var err error
-	switch name {
-	case gate.LeasePath:
-		s.present, s.sum = true, gate.Sum(b)
-		s.lease, err = gate.ParseLease(name, b)
-	case gate.GatesPath:
-		s.gates = b
-		s.chain, err = gate.ReadChain(b)
-	case gate.DecisionsPath:
-		s.decisions, err = gate.ReadDecisions(b)
+	bundle, err := h.bundleFiles(commit)
+	if err == nil {
+		s.Governance, err = state.ReadGovernance(bundle)
 	}
-	if err != nil {
-		s.faults[name] = err
+	if err = undamaged(err); err == nil { // a link has no bytes, and so a fault
+		h.slows.put(tree, s)
 	}
+	return s, err
 }
 
 // fault is the first thing that is wrong with the slow memory as a whole: a file
 // that does not read, or a lease that is not what the chain of gates says it is.
 func (s *slow) fault() (name, why string) {
-	for _, name := range sorted(s.faults) {
-		return name, s.faults[name].Error()
+	for _, name := range sorted(s.Faults) {
+		return name, s.Faults[name].Error()
 	}
-	id, state := s.chain.Lease()
-	last, _ := s.chain.Last(id)
+	id, is := s.Chain.Lease()
+	last, _ := s.Chain.Last(id)
 	switch {
-	case !s.present && id == "":
+	case !s.HasLease && id == "":
 		return "", ""
-	case !s.present:
-		return gate.GatesPath, fmt.Sprintf("lease.toml is missing, and the gates say that %s is %s", id, state)
-	case s.lease.Lease.ID != id:
-		return gate.LeasePath, fmt.Sprintf("the lease is %s, the gates made it %s", s.lease.Lease.ID, or(id, "none"))
-	case last.LeaseSum != s.sum:
+	case !s.HasLease:
+		return gate.GatesPath, fmt.Sprintf("lease.toml is missing, and the gates say that %s is %s", id, is)
+	case s.Lease.Lease.ID != id:
+		return gate.LeasePath, fmt.Sprintf("the lease is %s, the gates made it %s", s.Lease.Lease.ID, or(id, "none"))
+	case last.LeaseSum != s.LeaseSum:
 		return gate.LeasePath, fmt.Sprintf("is not as %s left it", last.ID)
-	case s.lease.Stance != s.chain.Stance():
-		return gate.LeasePath, fmt.Sprintf("says %s, the gates say %s", s.lease.Stance, s.chain.Stance())
-	case s.lease.Lease.State != state:
-		return gate.LeasePath, fmt.Sprintf("says %s is %s, the gates say %s", id, s.lease.Lease.State, state)
+	case s.Lease.Stance != s.Chain.Stance():
+		return gate.LeasePath, fmt.Sprintf("says %s, the gates say %s", s.Lease.Stance, s.Chain.Stance())
+	case s.Lease.Lease.State != is:
+		return gate.LeasePath, fmt.Sprintf("says %s is %s, the gates say %s", id, s.Lease.Lease.State, is)
 	}
 	return "", ""
-}
-
-// before is the lease's file as gate.Audit takes it: zero where there is none.
-func (s *slow) file() gate.File {
-	if !s.present {
-		return gate.File{}
-	}
-	return s.lease
 }
 
 // gateFiles are the files that are governance wherever leases stand.

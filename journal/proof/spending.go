@@ -2,6 +2,7 @@ package proof
 
 import (
 	"errors"
+	"io/fs"
 	"time"
 
 	"github.com/odd-cli/odd/board/config"
@@ -16,14 +17,14 @@ const fewStates = 4
 // stateAt is the State of a commit's bundle, carried on from that of its parent, or from
 // the one that was asked for last.
 func (h *history) stateAt(commit repo.OID) (*state.State, error) {
-	ledger, bundle, err := h.ledgerTree(commit)
+	ledger, err := h.ledgerTree(commit)
 	if err != nil {
 		return nil, err
 	}
 	if s, ok := h.states.get(ledger); ok {
 		return s, nil
 	}
-	files, err := h.repo.Tree(bundle)
+	bundle, err := h.bundleFiles(commit)
 	if err != nil {
 		return nil, err
 	}
@@ -33,7 +34,7 @@ func (h *history) stateAt(commit repo.OID) (*state.State, error) {
 	}
 	before := h.state
 	for _, p := range c.Parents {
-		ledger, _, err := h.ledgerTree(p)
+		ledger, err := h.ledgerTree(p)
 		if err != nil {
 			return nil, err
 		}
@@ -43,26 +44,40 @@ func (h *history) stateAt(commit repo.OID) (*state.State, error) {
 		}
 	}
 	if before == nil {
-		before = state.Of(files, nil)
+		before = state.Of(bundle, nil)
 	}
-	h.state = before.Next(files)
+	h.state = before.Next(bundle)
 	h.states.put(ledger, h.state)
 	return h.state, nil
 }
 
-// ledgerTree is the tree of a commit's ledgers and that of the bundle they are in; both
-// are "" where there are no ledgers.
-func (h *history) ledgerTree(commit repo.OID) (ledger, bundle repo.OID, err error) {
+// ledgerTree is the tree of a commit's ledgers, "" where there are none.
+func (h *history) ledgerTree(commit repo.OID) (repo.OID, error) {
 	law, err := h.lawAfter(commit)
 	if err != nil {
-		return "", "", err
+		return "", err
 	}
-	ledger, mode, err := h.trees.Find(commit, law.Root+"/ledger")
-	if err != nil || mode != folder {
-		return "", "", err
+	tree, mode, err := h.trees.Find(commit, law.Root+"/ledger")
+	if mode != folder {
+		return "", err
 	}
-	bundle, _, err = h.trees.Find(commit, law.Root)
-	return ledger, bundle, err
+	return tree, err
+}
+
+// bundleFiles is the bundle of a commit, empty where it has none.
+func (h *history) bundleFiles(commit repo.OID) (fs.FS, error) {
+	law, err := h.lawAfter(commit)
+	if err != nil {
+		return nil, err
+	}
+	tree, mode, err := h.trees.Find(commit, law.Root)
+	if err != nil {
+		return nil, err
+	}
+	if mode != folder {
+		tree = ""
+	}
+	return h.repo.Tree(tree)
 }
 
 // spendAt is what the ledgers of a commit say was spent and reserved.
