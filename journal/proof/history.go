@@ -54,13 +54,14 @@ func newGround(ctx context.Context, r *repo.Repo) *ground {
 type history struct {
 	*ground
 	from, to repo.OID
-	commits  []repo.Commit       // parents before children
-	place    map[repo.OID]int    // of each in commits
-	children map[repo.OID][]int  // by their places in commits
-	spine    map[repo.OID]bool   // the first-parent line of to
-	unnamed  map[repo.OID]bool   // commits of an agent that no odd.toml before them names
-	tips     []repo.OID          // the board and the branch reviews merge into, as far as they are known
-	moving   map[string]repo.OID // where refs are about to be
+	commits  []repo.Commit           // parents before children
+	place    map[repo.OID]int        // of each in commits
+	children map[repo.OID][]int      // by their places in commits
+	spine    map[repo.OID]bool       // the first-parent line of to
+	crossed  map[repo.OID][]repo.OID // see crossings
+	unnamed  map[repo.OID]bool       // commits of an agent that no odd.toml before them names
+	tips     []repo.OID              // the board and the branch reviews merge into, as far as they are known
+	moving   map[string]repo.OID     // where refs are about to be
 	runs     map[string][]told
 	wrote    map[string][]repo.OID       // by run: wroteLedger, nil before it is asked
 	acts     map[[2]string][]repo.Commit // by run and task, the oldest first
@@ -114,7 +115,9 @@ func (g *ground) read(s Scope) (*history, error) {
 	}
 	h.unnamed = h.unnamedAgents()
 	h.tips = h.branches()
-	return h, nil
+	var err error
+	h.crossed, err = h.crossings()
+	return h, err
 }
 
 // outside are the parents that the range stands on and does not hold.

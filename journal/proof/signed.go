@@ -2,12 +2,14 @@ package proof
 
 import (
 	"fmt"
+	"reflect"
 	"slices"
 	"strings"
 
 	"github.com/odd-cli/odd/board"
 	"github.com/odd-cli/odd/board/config"
 	"github.com/odd-cli/odd/journal/repo"
+	"github.com/odd-cli/odd/reconcile/irongate"
 )
 
 // unsigned says what c lacks of the signature that law requires of a decision,
@@ -45,7 +47,8 @@ func (h *history) unsigned(c repo.Commit, law config.Config, at repo.OID) (strin
 // vouched reports a person's decision without the signature it needs. Gates are
 // row 8's, all others row 3's.
 func (j *judge) vouched(gates bool) error {
-	if j.kind != person || !j.law.RequireSigned || len(j.Parents) == 0 {
+	j.ask(crosses(j.OID))
+	if j.kind != person || len(j.Parents) == 0 || !j.law.RequireSigned && len(j.crossed[j.OID]) == 0 {
 		return nil
 	}
 	what := j.decision()
@@ -54,8 +57,12 @@ func (j *judge) vouched(gates bool) error {
 	}
 	j.checked++
 	why, err := j.unsigned(j.Commit, j.law, j.Parents[0])
+	if why == "" && err == nil {
+		why, err = j.unsignedBeyond(j.Commit)
+	}
 	if why != "" {
 		j.find(j.anyPath(), 1, "%s by %s %s", what, j.Author.Email, why)
+		j.out("git revert it and do it again with a signature")
 	}
 	return err
 }
@@ -81,13 +88,39 @@ func (j *judge) decision() string {
 		switch {
 		case f.Path == "odd.toml" || f.Path == j.law.AllowedSigners:
 			return "a change of " + f.Path
+		case irongate.Instructs(f.Path) || irongate.ConfiguresAgents(f.Path):
+			return "a change of " + f.Path + ", which agents follow,"
 		case f.rel == "pause.toml" && f.New == "":
 			return "a resumption"
 		case strings.HasPrefix(f.rel, "proposals/"):
 			return "a word on proposals"
+		case governs(f.old) || governs(f.new):
+			return "a change of " + f.Path + ", which only people write,"
+		case newlyVerified(f):
+			return "a verification of " + f.Path
+		case widened(f):
+			return "a change of what the agent of " + f.Path + " may do"
 		case taskState(f.new) != taskState(f.old) && slices.Contains([]board.State{board.Ready, board.Done}, taskState(f.new)):
 			return "a task made " + string(taskState(f.new))
 		}
 	}
 	return ""
+}
+
+// newlyVerified reports an atom that somebody verified in the act.
+func newlyVerified(f *file) bool {
+	was := humans(f.old)
+	return slices.ContainsFunc(humans(f.new), func(s string) bool { return !slices.Contains(was, s) })
+}
+
+// widened reports a task that may change other files, or run other commands, than before.
+func widened(f *file) bool {
+	if !isTask(f.old) || f.new == nil {
+		return false // a new one waits in backlog until a person makes it ready
+	}
+	return slices.ContainsFunc([]string{"paths", "commands"}, func(key string) bool {
+		was, _ := f.old.Field(key)
+		is, _ := f.new.Field(key)
+		return !reflect.DeepEqual(was.Value, is.Value)
+	})
 }

@@ -145,3 +145,9 @@ func secretPlaces() []string {
 	}
 	panic("unreachable: no surface holds credentials")
 }
+
+// ConfiguresAgents reports a file that configures agents' programs or their hooks, which
+// no machine writes.
+func ConfiguresAgents(p string) bool {
+	return MatchAny(agentFolders, strings.TrimPrefix(Fold(p), "/"))
+}

@@ -1,0 +1,129 @@
+package proof
+
+import (
+	"github.com/odd-cli/odd/board/config"
+	"github.com/odd-cli/odd/journal/repo"
+)
+
+// # Branches that bring decisions from before a rule
+//
+// A merge brings in commits that were made under the rules of their own branch. Where
+// the merge's parents differ in who must sign, or may, a decision of the one side must
+// also stand under the signatures that the other side requires: else a branch from before
+// require_signed, or from before a key was taken out, brings in what that branch refuses.
+
+// signing is what a commit asks of signatures.
+type signing struct {
+	required bool
+	signers  repo.OID // the blob of allowed_signers
+}
+
+func (h *history) signingAt(commit repo.OID) (signing, error) {
+	law, err := h.lawAt(commit)
+	if err != nil || !law.RequireSigned {
+		return signing{}, err
+	}
+	blob, _, err := h.trees.Find(commit, law.AllowedSigners)
+	return signing{true, blob}, err
+}
+
+// crossings maps a commit of the range to the other parents of the merges that bring it
+// together with stricter or other rules about signatures.
+func (h *history) crossings() (map[repo.OID][]repo.OID, error) {
+	out := map[repo.OID][]repo.OID{}
+	for _, m := range h.commits {
+		if len(m.Parents) < 2 || h.machines[m.OID] {
+			continue
+		}
+		asks := make([]signing, len(m.Parents))
+		for i, p := range m.Parents {
+			var err error
+			if asks[i], err = h.signingAt(p); err != nil {
+				return nil, err
+			}
+		}
+		for i, p := range m.Parents {
+			for k, other := range m.Parents {
+				if i == k || asks[i] == asks[k] || !asks[k].required {
+					continue
+				}
+				beyond := h.reaching(other)
+				for oid := range h.reaching(p) {
+					if !beyond[oid] {
+						out[oid] = append(out[oid], other)
+					}
+				}
+			}
+		}
+	}
+	return out, nil
+}
+
+// reaching are the commits of the range that tip holds, itself included.
+func (h *history) reaching(tip repo.OID) map[repo.OID]bool {
+	seen := map[repo.OID]bool{}
+	for todo := []repo.OID{tip}; len(todo) > 0; {
+		at := todo[len(todo)-1]
+		todo = todo[:len(todo)-1]
+		n, in := h.place[at]
+		if !in || seen[at] {
+			continue
+		}
+		seen[at] = true
+		todo = append(todo, h.commits[n].Parents...)
+	}
+	return seen
+}
+
+// unsignedBeyond says what a decision lacks of the signature that the other side of a
+// merge requires. A key that only its own side knows was given to it there, under a
+// signature, and holds.
+func (h *history) unsignedBeyond(c repo.Commit) (string, error) {
+	for _, other := range h.crossed[c.OID] {
+		law, err := h.lawAt(other)
+		if err != nil {
+			return "", err
+		}
+		why, err := h.unsigned(c, *law, other)
+		if why == "" || err != nil {
+			if err != nil {
+				return "", err
+			}
+			continue
+		}
+		if added, err := h.addedHere(c, law, other); added || err != nil {
+			return "", err
+		}
+		return why + ", as " + short(string(other)) + " has it, which is merged with it", nil
+	}
+	return "", nil
+}
+
+// addedHere reports a decision that is signed as its own side requires, with a key that
+// the commit both sides come from did not know either.
+func (h *history) addedHere(c repo.Commit, law *config.Config, other repo.OID) (bool, error) {
+	own, err := h.lawAfter(c.Parents[0])
+	if err != nil || !own.RequireSigned {
+		return false, err
+	}
+	if why, err := h.unsigned(c, own, c.Parents[0]); why != "" || err != nil {
+		return false, err
+	}
+	base, err := h.repo.MergeBase(h.ctx, c.OID, other)
+	if err != nil || base == "" {
+		return false, err
+	}
+	why, err := h.unsigned(c, *law, base)
+	return why != "", err
+}
+
+// crosses asks which rules about signatures a commit is merged with.
+func crosses(oid repo.OID) question {
+	return func(h *history) (string, error) {
+		var all string
+		for _, other := range h.crossed[oid] {
+			all += string(other) + " "
+		}
+		return all, nil
+	}
+}
