@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"io/fs"
+	"maps"
 	"slices"
 	"strings"
 
@@ -38,6 +39,7 @@ func approve(env Env) *cli.Command {
 			personNote,
 		Flags: []cli.Flag{
 			&cli.BoolFlag{Name: "verify", Usage: "also mark the proposed atoms as verified by you"},
+			&cli.StringSliceFlag{Name: "verify-atom", Usage: "mark only atom `ID` as verified by you; repeatable"},
 			&cli.StringSliceFlag{Name: "except", Usage: "with --verify, do not mark atom `ID` as verified; repeatable"},
 			&cli.StringSliceFlag{Name: "without", Usage: "do not take atom `ID`; ID=REASON also says why; repeatable"},
 			yesFlag(),
@@ -51,6 +53,12 @@ func approve(env Env) *cli.Command {
 			o := approval{name: name, yes: c.Bool("yes"), json: c.Bool("json"), verify: review.Verify{All: c.Bool("verify")}, without: leftOut(c.StringSlice("without"))}
 			for _, id := range c.StringSlice("except") {
 				o.verify.Except = append(o.verify.Except, okf.ID(id))
+			}
+			for _, id := range c.StringSlice("verify-atom") {
+				o.verify.Only = append(o.verify.Only, okf.ID(id))
+			}
+			if o.verify.All && len(o.verify.Only) > 0 {
+				return usage("approve: --verify marks every atom, --verify-atom those it names; use one of them")
 			}
 			if len(o.verify.Except) > 0 && !o.verify.All {
 				return usage("approve: --except needs --verify; run odd approve %s --verify --except ID", name)
@@ -107,7 +115,13 @@ func runApprove(ctx context.Context, env Env, o approval) error {
 	if taken != "" {
 		act += " (" + taken + ")"
 	}
-	card, err := v.card(ctx, t, p, onto, fewFiles)
+	files := fewFiles
+	if n := len(take.Atoms(v.cfg.Root)) - len(o.verify.Except); o.verify.All && n > mostVerified {
+		return refuse("state", "approve %s: --verify would mark %d atoms, and one screen shows %d; name those that you have read with --verify-atom ID, or leave --verify out", t.ID, n, mostVerified)
+	} else if o.verify.All || len(o.verify.Only) > 0 {
+		files = len(p.Paths)
+	}
+	card, err := v.card(ctx, t, p, onto, files)
 	if err != nil {
 		return err
 	}
@@ -138,6 +152,10 @@ func runApprove(ctx context.Context, env Env, o approval) error {
 	}
 	return printRows(env, [][]string{row})
 }
+
+// mostVerified is how many atoms --verify marks at once: their lines fit one screen with
+// the rest of the summary.
+const mostVerified = 30
 
 func (v *view) afterApproval() string {
 	if target, elsewhere := v.target(); elsewhere {
@@ -284,6 +302,12 @@ func (v *view) approveHere(ctx context.Context, t board.Task, p part, o approval
 	if err != nil {
 		return "", err
 	}
+	verified := map[string]string{} // ids to blobs
+	for _, a := range v.proposedAtoms(p.Proposal) {
+		if b, ok := files[a.at.Path]; ok {
+			verified[string(a.ID)] = okf.BlobID(b)
+		}
+	}
 	ch := repo.Changes(files)
 	if ch[v.file(t.Path)], err = review.Decline(ch[v.file(t.Path)], t, p.declines, h, v.env.Now()); err != nil {
 		return "", err
@@ -294,10 +318,10 @@ func (v *view) approveHere(ctx context.Context, t board.Task, p part, o approval
 	if err := v.conclude(ch, o.op, pipeline.Merged, strings.Join(append([]string{"approved by " + h.By()}, o.checked.Ran...), "; ")); err != nil {
 		return "", err
 	}
-	return v.personal(ctx, []repo.OID{v.tip, repo.OID(p.Commit)}, tree, ch, approvalMessage(t, p, o, h, "", len(p.Atoms(v.cfg.Root))))
+	return v.personal(ctx, []repo.OID{v.tip, repo.OID(p.Commit)}, tree, ch, approvalMessage(t, p, o, h, "", verified))
 }
 
-func approvalMessage(t board.Task, p part, o approval, h review.Human, note string, atoms int) string {
+func approvalMessage(t board.Task, p part, o approval, h review.Human, note string, verified map[string]string) string {
 	var except []string
 	for _, id := range o.verify.Except {
 		except = append(except, string(id))
@@ -306,16 +330,17 @@ func approvalMessage(t board.Task, p part, o approval, h review.Human, note stri
 	if by := cmp.Or(o.op, o.landed); by != nil {
 		pairs = append(pairs, "Odd-Op", by.ID, "Odd-Tier", by.Fact(pipeline.FactTier))
 	}
-	if o.verify.All {
-		pairs = append(pairs, "Odd-Verified", fmt.Sprintf("%d atoms", atoms-len(except)), "Odd-Except", strings.Join(except, ", "))
+	for _, name := range slices.Sorted(maps.Keys(verified)) {
+		pairs = append(pairs, "Odd-Verified", name+"@"+verified[name])
 	}
+	pairs = append(pairs, "Odd-Except", strings.Join(except, ", "))
 	return trailers("approve: "+or(t.Title, string(t.ID)), note, append(pairs, p.trailers()...)...)
 }
 
 // excepts refuses an exception that the proposal does not hold, before anybody types
 // a confirmation.
 func (v *view) excepts(t board.Task, p review.Proposal, o review.Verify) error {
-	if len(o.Except) == 0 {
+	if len(o.Except)+len(o.Only) == 0 {
 		return nil
 	}
 	tree, err := v.repo.Tree(repo.OID(p.Commit))
@@ -356,7 +381,7 @@ func (v *view) reindex(ch repo.Changes, merged fs.FS) error {
 // approveForTarget adds the person's commit to the review branch, which changes only what
 // they leave out; a forge merges it and odd sync writes done.
 func (v *view) approveForTarget(ctx context.Context, t board.Task, p part, o approval, h review.Human) (repo.OID, error) {
-	if o.verify.All {
+	if o.verify.All || len(o.verify.Only) > 0 {
 		return "", refuse("state", "approve %s: --verify would change files that a pull request merges into another branch; run odd approve %[1]s without it", t.ID)
 	}
 	target, _ := v.target()
@@ -365,7 +390,7 @@ func (v *view) approveForTarget(ctx context.Context, t board.Task, p part, o app
 		return "", err
 	}
 	note := fmt.Sprintf("The files are the proposal's own; merging this branch into %s lands them.", target)
-	oid, err := v.sign(ctx, []repo.OID{repo.OID(p.Commit)}, tree, nil, approvalMessage(t, p, o, h, note, 0))
+	oid, err := v.sign(ctx, []repo.OID{repo.OID(p.Commit)}, tree, nil, approvalMessage(t, p, o, h, note, nil))
 	if err != nil {
 		return "", err
 	}

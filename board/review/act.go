@@ -14,7 +14,13 @@ import (
 // Verify says which of a proposal's atoms an approval marks as verified.
 type Verify struct {
 	All    bool
-	Except []okf.ID // left out, and recorded
+	Except []okf.ID // of all: not these, which is recorded
+	Only   []okf.ID // these, where not all
+}
+
+// Marks reports whether v marks the atom of that id.
+func (v Verify) Marks(id okf.ID) bool {
+	return v.All && !slices.Contains(v.Except, id) || slices.Contains(v.Only, id)
 }
 
 // Files are repository paths with their bytes.
@@ -38,7 +44,7 @@ func Approve(t board.Task, taskFile string, atoms Files, v Verify, h Human, now 
 		if err != nil {
 			return nil, err
 		}
-		if !v.All || slices.Contains(v.Except, a.ID) {
+		if !v.Marks(a.ID) {
 			continue
 		}
 		if out[path], err = okf.Verify(&a, stamp(h, now)); err != nil {
@@ -48,7 +54,7 @@ func Approve(t board.Task, taskFile string, atoms Files, v Verify, h Human, now 
 	return out, v.Known(t, taskFile, atoms)
 }
 
-// Known refuses an exception that is no atom of the proposal, so that a person is
+// Known refuses an exception, or a name, that is no atom of the proposal, so that a person is
 // told before they are asked.
 func (v Verify) Known(t board.Task, taskFile string, atoms Files) error {
 	root := strings.TrimSuffix(taskFile, t.Path)
@@ -61,9 +67,11 @@ func (v Verify) Known(t board.Task, taskFile string, atoms Files) error {
 		has = append(has, string(a.ID))
 	}
 	slices.Sort(has)
-	for _, id := range v.Except {
-		if !slices.Contains(has, string(id)) {
-			return refuse("state", "approve %s: --except %s is not an atom of the proposal; its atoms are %s", t.ID, id, cmp.Or(strings.Join(has, ", "), "none"))
+	for flag, ids := range map[string][]okf.ID{"--except": v.Except, "--verify-atom": v.Only} {
+		for _, id := range ids {
+			if !slices.Contains(has, string(id)) {
+				return refuse("state", "approve %s: %s %s is not an atom of the proposal; its atoms are %s", t.ID, flag, id, cmp.Or(strings.Join(has, ", "), "none"))
+			}
 		}
 	}
 	return nil

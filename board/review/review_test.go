@@ -187,6 +187,12 @@ func TestExcept(t *testing.T) {
 	if files, err := Approve(in(t, board.Review), "k/tasks/t-1.md", nameless, Verify{All: true, Except: []okf.ID{"terms/skeg"}}, person(t), now); err != nil || len(files) != 1 {
 		t.Errorf("an atom without an id of its own: %v, %v", files, err)
 	}
+	if files, err := Approve(in(t, board.Review), "f", Files{"k/skeg.md": atom}, Verify{Only: []okf.ID{"skeg"}}, person(t), now); err != nil || len(files) != 2 {
+		t.Errorf("named: files = %v, %v", files, err)
+	}
+	if _, err := Approve(in(t, board.Review), "f", Files{"k/skeg.md": atom}, Verify{Only: []okf.ID{"keel"}}, person(t), now); code(err) != "state" {
+		t.Errorf("an unknown name: %v", err)
+	}
 	if !strings.Contains(string(files["f"]), "excepted: [skeg]") {
 		t.Errorf("the exception is not recorded:\n%s", files["f"])
 	}

@@ -91,6 +91,8 @@ func (j *judge) brought(r *event.Record) (string, error) {
 	if why != "" || err != nil {
 		return why, err
 	}
+	verified := slices.Clone(j.Trailer("Odd-Verified"))
+	named := slices.ContainsFunc(verified, func(s string) bool { return strings.Contains(s, "@") }) // once it was their number
 	for _, p := range paths {
 		at := repo.OID(r.Outcome().Proposal)
 		if left[p[0]] != "" {
@@ -111,6 +113,17 @@ func (j *judge) brought(r *event.Record) (string, error) {
 			if want, err = j.stamped(want, have, p[0]); err != nil {
 				return "", err
 			}
+			if have == want && named {
+				a, err := j.atomOf(have, "100644", strings.TrimPrefix(p[0], j.root))
+				if err != nil {
+					return "", err
+				}
+				i := slices.Index(verified, string(a.ID)+"@"+string(have))
+				if i < 0 {
+					return fmt.Sprintf("the approval verifies %s, and does not name it", p[0]), nil
+				}
+				verified = slices.Delete(verified, i, i+1)
+			}
 		}
 		switch {
 		case left[p[0]] != "" && (have != want || mode != wantMode):
@@ -120,6 +133,9 @@ func (j *judge) brought(r *event.Record) (string, error) {
 		case mode != wantMode:
 			return fmt.Sprintf("the approval brings %s with mode %s, its proposal has %s", p[0], mode, or(wantMode, "none")), nil
 		}
+	}
+	if named && len(verified) > 0 {
+		return fmt.Sprintf("the approval says that it verifies %s, which it does not bring so", verified[0]), nil
 	}
 	return j.besides(paths), nil
 }

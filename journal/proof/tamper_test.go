@@ -13,6 +13,7 @@ import (
 	"github.com/odd-cli/odd/journal/event"
 	"github.com/odd-cli/odd/journal/event/eventtest"
 	"github.com/odd-cli/odd/journal/repo"
+	"github.com/odd-cli/odd/okf"
 )
 
 // swap replaces text in the draft's file, which it takes from the branch where
@@ -128,6 +129,7 @@ func inPart(s *story) repo.OID {
 // A person's approval brings the proposal without exactly the atoms that it names.
 func TestApprovalsInPartAreProven(t *testing.T) {
 	keel, skeg := "knowledge/terms/keel.md", "knowledge/terms/skeg.md"
+	stamped := func(s *story) repo.OID { return s.approve(work(s, "t"), true) }
 	leave := func(s *story, d *draft) { d.ch[skeg] = nil; d.set("Odd-Without", "skeg too vague") }
 	runTampers(t, []tamper{
 		{name: "as it says", at: "approve t", tell: inPart, do: leave, want: []string{}},
@@ -149,7 +151,15 @@ func TestApprovalsInPartAreProven(t *testing.T) {
 		{name: "an atom of its own", at: "approve t", tell: inPart,
 			do:   func(_ *story, d *draft) { d.ch["knowledge/terms/mast.md"] = terms("mast")["knowledge/terms/mast.md"] },
 			want: []string{"3 tasks/t.md:5 the approval changes knowledge/terms/mast.md itself, which its proposal does not"}},
-		{name: "a text changed below the stamp", at: "approve t", tell: func(s *story) repo.OID { return s.approve(work(s, "t"), true) },
+		{name: "a stamp that is named", at: "approve t", tell: stamped,
+			do: func(_ *story, d *draft) { d.set("Odd-Verified", "keel@"+okf.BlobID(d.ch[keel])) }, want: []string{}},
+		{name: "a stamp that names another atom", at: "approve t", tell: stamped,
+			do:   func(_ *story, d *draft) { d.set("Odd-Verified", "mast@"+okf.BlobID(d.ch[keel])) },
+			want: []string{"3 tasks/t.md:5 the approval verifies knowledge/terms/keel.md, and does not name it"}},
+		{name: "a name without a stamp", at: "approve t", tell: inPart,
+			do:   func(s *story, d *draft) { d.set("Odd-Verified", "keel@"+okf.BlobID(s.at(d.tree, keel))) },
+			want: []string{"3 tasks/t.md:5 the approval says that it verifies keel@#, which it does not bring so"}},
+		{name: "a text changed below the stamp", at: "approve t", tell: stamped,
 			do:   func(s *story, d *draft) { swap(s, d, keel, "# The", "# A") },
 			want: []string{"3 tasks/t.md:5 the approval brings knowledge/terms/keel.md as #, recorded was #"}},
 	})
