@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"go/ast"
 	"go/types"
+	"maps"
 	"path"
 	"regexp"
 	"slices"
@@ -231,6 +232,9 @@ var (
 	quotes = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`"(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*'`) })
 )
 
+// pythonBuiltins are names that modules often replace, and that stay when the import goes.
+var pythonBuiltins = []string{"open", "print", "input", "map", "filter", "zip", "range", "str", "bytes", "int", "super", "object"}
+
 // importsByText does for Python and JavaScript what a tree does for Go.
 func importsByText(d *delta) []Finding {
 	re := bindings()[d.ext]
@@ -244,6 +248,9 @@ func importsByText(d *delta) []Finding {
 	}
 	for name := range kept {
 		delete(gone, name)
+	}
+	if d.ext == ".py" {
+		maps.DeleteFunc(gone, func(name string, _ bool) bool { return slices.Contains(pythonBuiltins, name) })
 	}
 	if len(gone) == 0 {
 		return nil

@@ -30,7 +30,7 @@ func phrases() []string {
 		`(?:full|complete|entire|whole)\s+(?:file\s+)?(?:content|contents|code|file|implementation)\b[^\n]{0,30}(?:here|goes|omitted|>|\]|\)|$)`,
 		`\d+\s+(?:more\s+|other\s+)?lines?\s+(?:omitted|unchanged|hidden|elided|truncated|not\s+shown|remain)`,
 		`(?:TO` + `DO|FIX` + `ME|X` + `XX|HA` + `CK|TB` + `D)\b[:(\s]*(?:\w+\)?:?\s+)?(?:(?:implement|write|fill|complete|finish)(?:\s+(?:me|it|this|that|in|here|the\s+(?:rest|code|body|function|method|logic|tests?)))*[\s.…]*(?:$|\*/|-->)|add\s+(?:the\s+)?(?:real|actual|implementation|code|logic)|placeholder|real\s+implementation)`,
-		`(?:placeholder|st` + `ub|dummy|mock)\s+(?:implementation|code|function|content|body)\b`,
+		`(?:placeholder|st` + `ub|dummy|mock)\s+(?:implementation|code|content|body)\b|(?:placeholder|st` + `ub|dummy|mock)\s+function\s*(?:$|[.…)]|\*/|-->)`,
 		`(?:not|un)\s*(?:yet\s+)?implemented\b|to\s+be\s+(?:implemented|written|filled|completed|done)\b`,
 		// German, French, Spanish, Portuguese, Italian, Dutch
 		`(?:der\s+)?rest\s+(?:der\s+datei|des\s+codes|bleibt|wie)\b[^\n]{0,30}|(?:bestehender|vorhandener|restlicher|übriger)\s+code\b|unverändert\b|hier\s+(?:kommt|folgt|steht)\b[^\n]{0,20}|noch\s+(?:zu\s+implementieren|nicht\s+implementiert)`,
@@ -121,8 +121,10 @@ func allowedDots(ext, line string, fenced bool) bool {
 	switch ext {
 	case ".yaml", ".yml", ".py", ".pyi":
 		return bare
-	case ".md", ".markdown", ".rst", ".txtar":
+	case ".md", ".markdown", ".txtar":
 		return fenced || ext == ".txtar"
+	case ".rst":
+		return bare && strings.HasPrefix(line, " ") // in a block of code
 	}
 	return false
 }
