@@ -31,8 +31,9 @@ func drainVerb(env Env) *cli.Command {
 			"until when. If the run dies, a later one frees the task after that time.\n\n" +
 			"Which agent: [session] substrate in odd.toml names it. The default, extract,\n" +
 			"reads documents offline and costs nothing. See odd help agent run for others.\n\n" +
-			"[drain] notify in odd.toml names a command that is told how each task ended, such\n" +
-			"as a desktop message. It gets one JSON object on stdin and runs unrestricted.\n\n" +
+			"[drain] notify in odd.toml names a command that is told how each task ended,\n" +
+			"such as a desktop message. It gets one JSON object on stdin and runs\n" +
+			"unrestricted.\n\n" +
 			"Exit 0 also means that tasks were blocked, or that none was ready: stdout and\n" +
 			"--json name each one with the reason. Exit 3: a rule refused the whole run,\n" +
 			"TASK or all that is ready. Exit 4: another drain runs, or drains are paused.",

@@ -12,6 +12,7 @@ import (
 	"github.com/odd-cli/odd/board/budget"
 	"github.com/odd-cli/odd/board/drain"
 	"github.com/odd-cli/odd/journal/event"
+	"github.com/odd-cli/odd/reconcile/irongate"
 )
 
 // summary appends to the step summary of a CI run, as markdown, what a drain did, what
@@ -41,7 +42,7 @@ func (w *workspace) summary(ctx context.Context, r drain.Report, failed error) e
 	if err != nil {
 		return err
 	}
-	_, err = f.WriteString(b.String())
+	_, err = f.WriteString(irongate.RedactText(b.String()))
 	return errors.Join(err, f.Close())
 }
 

@@ -20,8 +20,8 @@ func reject(env Env) *cli.Command {
 		Description: "odd reject read-the-handbook --reason \"the definitions miss the unit\"\n" +
 			"odd reject read-the-handbook --reason \"read docs/ again\" --retry\n\n" +
 			"Other tasks do not propose its atoms again while the text stays as it is that\n" +
-			"they come from. With --retry nothing is declined. The task's file lists what is,\n" +
-			"under declined; take an atom out there and commit, and it may come again.\n\n" +
+			"they come from. With --retry nothing is declined. The task's file lists what\n" +
+			"is, under declined; take an atom out there and commit, and it may come again.\n\n" +
 			personNote,
 		Flags: []cli.Flag{
 			reasonFlag(),

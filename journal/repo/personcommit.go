@@ -100,11 +100,7 @@ func (r *Repo) tidyDesks() {
 func (r *Repo) sweepDesks() error {
 	var err error
 	for _, p := range glob(r.oddDir("tmp"), "commit-*") {
-		d := &desk{r: r, dir: p}
-		if d.admin, _ = gitDirOf(d.root()); d.admin == "" { // killed before git had linked the two
-			d.admin = filepath.Join(r.common, "worktrees", filepath.Base(p))
-		}
-		err = errors.Join(err, d.clear(context.Background()))
+		err = errors.Join(err, (&desk{r: r, dir: p}).clear(context.Background()))
 	}
 	return err
 }
@@ -112,6 +108,11 @@ func (r *Repo) sweepDesks() error {
 // clear removes the work tree and what git keeps about it. A path that is not below worktrees/ is never removed.
 func (d *desk) clear(ctx context.Context) error {
 	trees := filepath.Join(d.r.common, "worktrees")
+	if d.admin == "" { // cancelled or killed while git made it
+		if d.admin, _ = gitDirOf(d.root()); d.admin == "" { // before git had linked the two
+			d.admin = filepath.Join(trees, filepath.Base(d.dir))
+		}
+	}
 	var err error
 	if filepath.Dir(d.admin) == trees {
 		lock, lockErr := d.r.lockTrees(context.WithoutCancel(ctx))
