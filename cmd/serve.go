@@ -50,7 +50,11 @@ func runServe(ctx context.Context, env Env, port int) error {
 	if err != nil {
 		return fmt.Errorf("--port %d: %w; choose another port, or 0 for a free one", port, err)
 	}
-	talk(env, "serve: open http://%s/?token=%s (Ctrl-C ends it)", l.Addr(), token)
+	// The address goes to stdout: talk would take the token out of it.
+	if _, err := fmt.Fprintf(env.Stdout, "http://%s/?token=%s\n", l.Addr(), token); err != nil {
+		return errors.Join(err, l.Close())
+	}
+	talk(env, "serve: open that address in a browser; Ctrl-C ends it")
 	server := site.Server(l.Addr().String(), token, now.current)
 	ended := make(chan error, 1)
 	go func() { ended <- server.Serve(l) }()

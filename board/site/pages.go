@@ -14,6 +14,7 @@ import (
 type column struct {
 	State board.State
 	Tasks []*board.Row
+	Count int // of all tasks in the state
 	More  int // tasks that Tasks leaves out
 }
 
@@ -38,7 +39,8 @@ func (p *Pages) column(s board.State, limit int) column {
 	} else {
 		c.Tasks = board.Order(c.Tasks, board.IndexOf(p.b.Tasks))
 	}
-	if n := len(c.Tasks) - limit; n > 0 {
+	c.Count = len(c.Tasks)
+	if n := c.Count - limit; n > 0 {
 		c.Tasks, c.More = c.Tasks[:limit], n
 	}
 	return c
@@ -154,7 +156,7 @@ type group struct {
 
 func (p *Pages) knowledge() []group {
 	var out []group
-	for _, a := range p.atoms() {
+	for _, a := range p.atoms {
 		if len(out) == 0 || out[len(out)-1].Type != a.Type {
 			out = append(out, group{Type: a.Type})
 		}

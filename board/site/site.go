@@ -96,6 +96,7 @@ type Pages struct {
 	page  *template.Template
 	byID  map[okf.ID]*board.Row
 	acts  map[okf.ID][]Event
+	atoms []*okf.Atom                            // the knowledge: every atom but tasks, in order of type and title
 	files map[string]func() (any, string, error) // by path: data, and the template's name
 }
 
@@ -119,6 +120,12 @@ func New(b *Board) (*Pages, error) {
 			p.acts[e.Task] = append(p.acts[e.Task], e)
 		}
 	}
+	if b.Graph != nil {
+		p.atoms = slices.DeleteFunc(slices.Clone(b.Graph.Atoms()), board.IsTask)
+		slices.SortStableFunc(p.atoms, func(a, b *okf.Atom) int {
+			return cmp.Or(strings.Compare(a.Type, b.Type), strings.Compare(strings.ToLower(a.Title), strings.ToLower(b.Title)))
+		})
+	}
 	p.register()
 	return p, nil
 }
@@ -139,21 +146,9 @@ func (p *Pages) register() {
 	for id := range p.b.Proposal {
 		p.files["review/"+string(id)+".html"] = func() (any, string, error) { d, err := p.review(id); return d, "review", err }
 	}
-	for _, a := range p.atoms() {
+	for _, a := range p.atoms {
 		p.files["atom/"+string(a.ID)+".html"] = func() (any, string, error) { d, err := p.atom(a); return d, "atom", err }
 	}
-}
-
-// atoms are the knowledge: every atom but tasks, in order of type and title.
-func (p *Pages) atoms() []*okf.Atom {
-	if p.b.Graph == nil {
-		return nil
-	}
-	all := slices.DeleteFunc(slices.Clone(p.b.Graph.Atoms()), board.IsTask)
-	slices.SortStableFunc(all, func(a, b *okf.Atom) int {
-		return cmp.Or(strings.Compare(a.Type, b.Type), strings.Compare(strings.ToLower(a.Title), strings.ToLower(b.Title)))
-	})
-	return all
 }
 
 // Paths yields the path of every file, sorted.
@@ -193,7 +188,7 @@ func (p *Pages) File(name string) (content []byte, known bool, err error) {
 	var b bytes.Buffer
 	err = p.page.Execute(&b, frame{
 		Board: p.b, Kind: kind, Data: data, Title: p.title(kind, name),
-		Root: strings.Repeat("../", strings.Count(name, "/")), Guides: p.hasGuides(),
+		Root: strings.Repeat("../", strings.Count(name, "/")), Guides: slices.ContainsFunc(p.atoms, func(a *okf.Atom) bool { return a.Type == "guide" }),
 	})
 	return b.Bytes(), true, err
 }
@@ -223,15 +218,11 @@ func (p *Pages) title(kind, name string) string {
 	return strings.ToUpper(kind[:1]) + kind[1:]
 }
 
-func (p *Pages) hasGuides() bool {
-	return slices.ContainsFunc(p.atoms(), func(a *okf.Atom) bool { return a.Type == "guide" })
-}
-
 // index is the search index as a script, so that it loads from a folder too. An
 // entry is id, title, type and description; a task's page is told by its type.
 func (p *Pages) index() ([]byte, error) {
 	entries := [][4]string{}
-	for _, a := range p.atoms() {
+	for _, a := range p.atoms {
 		entries = append(entries, [4]string{string(a.ID), a.Title, a.Type, firstChars(a.Description, 160)})
 	}
 	for _, t := range p.b.Tasks {

@@ -42,7 +42,7 @@ function find(query) {
 
 async function search() {
   const query = input.value.trim();
-  if (!query) { hits.hidden = true; told.textContent = ""; return; }
+  if (!query) { hits.hidden = true; tell(""); return; }
   await load();
   if (query !== input.value.trim()) return;
   const found = find(query);
@@ -55,7 +55,13 @@ async function search() {
     return li;
   }));
   hits.hidden = found.length === 0;
-  told.textContent = found.length === 1 ? "1 result" : found.length + " results";
+  tell(found.length === 0 ? "no result" : found.length === 1 ? "1 result" : found.length + " results");
+}
+
+// A screen reader is told the number of results; that there is none is seen too.
+function tell(text) {
+  told.textContent = text;
+  told.classList.toggle("hidden", text !== "no result");
 }
 
 input.addEventListener("focus", load);

@@ -14,6 +14,7 @@ import (
 	"github.com/odd-cli/odd/board"
 	"github.com/odd-cli/odd/board/site"
 	"github.com/odd-cli/odd/okf"
+	"github.com/odd-cli/odd/okf/okftest"
 )
 
 var hostile = `<script>alert(1)</script> & "quotes" 'single' </svg>`
@@ -149,6 +150,9 @@ func TestLongColumns(t *testing.T) {
 	if !strings.Contains(pages["index.html"], `<a href="tasks/backlog.html">61 more</a>`) {
 		t.Error("the board does not lead to the other tasks")
 	}
+	if !strings.Contains(pages["index.html"], `<span class="count">101</span>`) {
+		t.Error("the board does not tell how many tasks there are")
+	}
 	if n := strings.Count(pages["tasks/backlog.html"], "<li>"); n != 101 {
 		t.Errorf("tasks/backlog.html lists %d tasks, want 101", n)
 	}
@@ -181,4 +185,26 @@ func FuzzText(f *testing.F) {
 			}
 		}
 	})
+}
+
+// A page costs the same on a large board: drawing one reads no list of all atoms.
+func TestPagesOfALargeBoard(t *testing.T) {
+	cost := func(atoms int) float64 {
+		g, _, err := okf.Load(okftest.FS(atoms))
+		if err != nil {
+			t.Fatal(err)
+		}
+		p, err := site.New(&site.Board{Graph: g})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return testing.AllocsPerRun(3, func() {
+			if _, known, err := p.File("atom/dept-0000/role-0.html"); !known || err != nil {
+				t.Fatal(known, err)
+			}
+		})
+	}
+	if small, large := cost(200), cost(2000); large > small+100 {
+		t.Errorf("an atom's page takes %.0f allocations among 200 atoms and %.0f among 2,000", small, large)
+	}
 }
