@@ -43,7 +43,7 @@ lint:
 fuzz:
 	@.ci/fuzz $(FUZZTIME)
 
-# Real clients and servers from npm; not part of make test.
+# Real clients, servers and a browser; not part of make test.
 interop: build
 	@for s in testscripts/interop/*.sh; do echo "== $$s"; sh $$s bin/odd || exit 1; done
 

@@ -13,6 +13,7 @@ import (
 	"github.com/yuin/goldmark"
 	"github.com/yuin/goldmark/ast"
 	"github.com/yuin/goldmark/extension"
+	east "github.com/yuin/goldmark/extension/ast"
 	"github.com/yuin/goldmark/parser"
 	"github.com/yuin/goldmark/text"
 
@@ -47,8 +48,8 @@ func (p *Pages) render(a *okf.Atom, from string, level int) (template.HTML, erro
 	return template.HTML(b.String()), nil //nolint:gosec // goldmark escapes text and leaves raw HTML out
 }
 
-// relink points links to atoms at their pages, makes plain text of images and of links
-// to what the site does not have, and puts headings below one of a level.
+// relink points links to atoms at their pages, makes plain text of images, check boxes
+// and links to what the site does not have, and puts headings below one of a level.
 func (p *Pages) relink(doc ast.Node, a *okf.Atom, from string, level int) error {
 	var plain []ast.Node
 	err := ast.Walk(doc, func(n ast.Node, entering bool) (ast.WalkStatus, error) {
@@ -58,8 +59,10 @@ func (p *Pages) relink(doc ast.Node, a *okf.Atom, from string, level int) error 
 		switch n := n.(type) {
 		case *ast.Heading:
 			n.Level = min(n.Level+level, 6)
-		case *ast.Image:
+		case *ast.Image, *east.TaskCheckBox:
 			plain = append(plain, n)
+		case *east.Table:
+			n.SetAttributeString("tabindex", []byte("0")) // the arrows scroll a wide one
 		case *ast.Link:
 			if to := p.target(string(n.Destination), a, from); to != "" {
 				n.Destination = []byte(to)
@@ -71,6 +74,13 @@ func (p *Pages) relink(doc ast.Node, a *okf.Atom, from string, level int) error 
 	})
 	for _, n := range plain {
 		parent := n.Parent()
+		if box, ok := n.(*east.TaskCheckBox); ok {
+			mark := "☐ "
+			if box.IsChecked {
+				mark = "☑ "
+			}
+			parent.InsertBefore(parent, n, ast.NewString([]byte(mark)))
+		}
 		for c := n.FirstChild(); c != nil; c = n.FirstChild() {
 			parent.InsertBefore(parent, n, c)
 		}
@@ -122,9 +132,17 @@ func (p *Pages) picture(a *okf.Atom, root string) template.HTML {
 	rows := max(len(in), len(out), 1)
 	height := rows*(boxHeight+boxGap) + boxGap
 	var b strings.Builder
-	fmt.Fprintf(&b, `<svg class="picture" viewBox="0 0 %d %d" role="group" aria-label="Neighbours of %s">`, pictureWidth, height, html.EscapeString(a.Title))
 	middle := height / 2
 	left, right := (pictureWidth-boxWidth)/2, (pictureWidth+boxWidth)/2
+	from, to := 0, pictureWidth // a side without neighbours is not drawn
+	if len(in) == 0 {
+		from = left - 1
+	}
+	if len(out) == 0 {
+		to = right + 1
+	}
+	fmt.Fprintf(&b, `<svg class="picture" width="%d" height="%d" viewBox="%d 0 %d %[2]d" role="group" aria-label="Neighbours of %[5]s">`,
+		to-from, height, from, to-from, html.EscapeString(a.Title))
 	side := func(hops []okf.Hop, x int, arrives bool) {
 		start := (height - len(hops)*(boxHeight+boxGap) + boxGap) / 2
 		for i, h := range hops {

@@ -26,7 +26,7 @@ func bundle(t *testing.T) *site.Board {
 	files := fstest.MapFS{
 		"terms/tide.md": {Data: []byte("---\ntype: term\nid: tide\ntitle: " + fmt.Sprintf("%q", hostile) + "\ndescription: " + fmt.Sprintf("%q", hostile) + "\nrelates_to: [harbour]\n---\n\n" +
 			"Water moves. <img src=x onerror=alert(1)> ![shot](https://example.org/x.png) [run](javascript:alert(1)) [home](../systems/harbour.md) [gone](../systems/none.md) [out](https://example.org/)[^a]\n\n[^a]: A note.\n")},
-		"systems/harbour.md": {Data: []byte("---\ntype: system\nid: harbour\ntitle: Harbour\n---\n\n# Harbour\n\nSee [the tide](../terms/tide.md).\n")},
+		"systems/harbour.md": {Data: []byte("---\ntype: system\nid: harbour\ntitle: Harbour\n---\n\n# Harbour\n\nSee [the tide](../terms/tide.md).\n\n- [x] dredged\n")},
 	}
 	for i, s := range board.States() {
 		files[fmt.Sprintf("tasks/t%d.md", i)] = &fstest.MapFile{Data: fmt.Appendf(nil, "---\ntype: task\nid: t%d\ntitle: %q\nstate: %s\ncreated: x\n---\n\nDo it <b>now</b>.\n", i, hostile, s)}
@@ -122,6 +122,9 @@ func TestTextIsData(t *testing.T) {
 	}
 	if got := pagesOf(t, bundle(t))["search.js"]; strings.Contains(got, "<script>") {
 		t.Errorf("search.js holds markup: %s", got)
+	}
+	if got := pagesOf(t, bundle(t))["atom/harbour.html"]; !strings.Contains(got, "<li>☑ dredged</li>") {
+		t.Errorf("a check box, which has no label, is not drawn as text: %s", got)
 	}
 }
 
