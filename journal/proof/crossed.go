@@ -23,12 +23,16 @@ func (h *history) signingAt(commit repo.OID) (signing, error) {
 	if err != nil || !law.RequireSigned {
 		return signing{}, err
 	}
+	if law.AllowedSigners == "" {
+		return signing{required: true}, nil
+	}
 	blob, _, err := h.trees.Find(commit, law.AllowedSigners)
 	return signing{true, blob}, err
 }
 
 // crossings maps a commit of the range to the other parents of the merges that bring it
-// together with stricter or other rules about signatures.
+// together with stricter or other rules about signatures. What odd sync merges has been
+// merged into the target by a person before, and is judged there.
 func (h *history) crossings() (map[repo.OID][]repo.OID, error) {
 	out := map[repo.OID][]repo.OID{}
 	for _, m := range h.commits {
@@ -85,14 +89,16 @@ func (h *history) unsignedBeyond(c repo.Commit) (string, error) {
 			return "", err
 		}
 		why, err := h.unsigned(c, *law, other)
-		if why == "" || err != nil {
-			if err != nil {
-				return "", err
-			}
+		if err != nil {
+			return "", err
+		}
+		if why == "" {
 			continue
 		}
-		if added, err := h.addedHere(c, law, other); added || err != nil {
+		if added, err := h.addedHere(c, law, other); err != nil {
 			return "", err
+		} else if added {
+			continue
 		}
 		return why + ", as " + short(string(other)) + " has it, which is merged with it", nil
 	}

@@ -39,6 +39,7 @@ func (j *judge) landed(own, recorded bool) error {
 
 // unapproved reports a proposal that was made again on the board while its task still
 // waits for a person, as git pull --rebase does with an approval: it leaves the merge out.
+// One that was reverted since, or changed by hand, is no longer there.
 func (j *judge) unapproved() error {
 	j.own = true // the end of the range tells
 	if t := j.law.Target; t != "" && t != j.law.Branch {
@@ -46,6 +47,11 @@ func (j *judge) unapproved() error {
 	}
 	if waits, err := j.waits(j.OID); waits || err != nil {
 		return err
+	}
+	for _, f := range j.files {
+		if is, _, err := j.trees.Find(j.to, f.Path); err != nil || is != f.New {
+			return err
+		}
 	}
 	t, err := j.taskIn(j.to, okf.ID(j.task))
 	if err == nil && t.State == board.Review && t.Result.Run == j.run && t.Result.Commit != string(j.OID) {

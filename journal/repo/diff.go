@@ -110,7 +110,8 @@ func (d *differ) pair(path string, a, b entry) error {
 	return d.dir(path+"/", ta, tb)
 }
 
-// Patch is the human diff between two commits or trees ("" = the empty tree), limited to paths when given. No external diff or text conversion of the user's config runs, and no .gitattributes of a checkout or an
+// Patch is the human diff between two commits or trees ("" = the empty tree), limited to paths when given. No external
+// diff or text conversion of the user's config runs, and no .gitattributes of a checkout or an
 // index is heeded: it may be the change's own, and would say which of its files are not to be shown.
 func (r *Repo) Patch(ctx context.Context, a, b OID, paths ...string) ([]byte, error) {
 	var specs []string

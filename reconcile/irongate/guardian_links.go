@@ -217,7 +217,7 @@ func (c *change) gone() []symbol {
 // bindings find the names that imports of other languages bind, over as many lines
 // as an import takes.
 var bindings = sync.OnceValue(func() map[string]*regexp.Regexp {
-	py := regexp.MustCompile(`(?m)^(?:from[ \t]+\S+[ \t]+)?import[ \t]+(\([^)]*\)|[^(\n]+)`)
+	py := regexp.MustCompile(`(?m)^[ \t]*(?:from[ \t]+\S+[ \t]+)?import[ \t]+(\([^)]*\)|[^(\n]+)`)
 	js := regexp.MustCompile(`(?m)^[ \t]*(?:import\s+([^;'"()]+?)\s+from\b|(?:const|let|var)\s+([^;=]+?)\s*=\s*require\()`)
 	return map[string]*regexp.Regexp{".py": py, ".js": js, ".mjs": js, ".ts": js, ".tsx": js, ".jsx": js}
 })
@@ -228,8 +228,8 @@ var (
 	declaredName = sync.OnceValue(func() *regexp.Regexp {
 		return regexp.MustCompile(`(?m)^\s*(?:export\s+)?(?:default\s+)?(?:async\s+)?(?:(?:def|class|function|const|let|var|type|interface|enum)\s+([A-Za-z_$][A-Za-z0-9_$]*)|([A-Za-z_$][A-Za-z0-9_$]*)\s*=[^=])|\b(?:as|for)\s+([A-Za-z_$][A-Za-z0-9_$]*)`)
 	})
-	// quotes finds text in quotes, which names nothing.
-	quotes = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`"(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*'`) })
+	// quotes finds text in quotes, which names nothing unless it is an f-string of Python.
+	quotes = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`[A-Za-z]*(?:"(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*')`) })
 )
 
 // pythonBuiltins are names that modules often replace, and that stay when the import goes.
@@ -241,7 +241,7 @@ func importsByText(d *delta) []Finding {
 	if re == nil || d.After == nil {
 		return nil
 	}
-	gone, _ := imported(re, d.Before, d.ext == ".py") // one of a function's own is looked up there alone
+	gone, _ := imported(re, d.Before, d.ext == ".py") // a function of Python has its imports for itself
 	kept, inImport := imported(re, d.After, false)
 	for _, m := range declaredName().FindAllSubmatch(d.After, -1) {
 		kept[string(m[1])+string(m[2])+string(m[3])] = true
@@ -264,7 +264,12 @@ func importsByText(d *delta) []Finding {
 		if inside || quoted || inImport[i+1] || strings.HasPrefix(l, "#") || strings.HasPrefix(l, "//") || strings.HasPrefix(l, "*") {
 			continue
 		}
-		l = quotes().ReplaceAllString(l, `""`)
+		l = quotes().ReplaceAllStringFunc(l, func(s string) string {
+			if strings.ContainsAny(s[:strings.IndexAny(s, `"'`)], "fF") {
+				return s
+			}
+			return ""
+		})
 		for _, at := range identifier().FindAllStringIndex(l, -1) {
 			name := l[at[0]:at[1]]
 			if !gone[name] || strings.HasSuffix(l[:at[0]], ".") || argument(l[at[1]:]) {
