@@ -12,6 +12,7 @@ import (
 	"github.com/odd-cli/odd/board/budget"
 	"github.com/odd-cli/odd/board/drain"
 	"github.com/odd-cli/odd/journal/event"
+	"github.com/odd-cli/odd/okf"
 	"github.com/odd-cli/odd/reconcile/irongate"
 )
 
@@ -90,5 +91,8 @@ func (w *workspace) summarizeBoard(ctx context.Context, b *strings.Builder) {
 	b.WriteString("  backlog --> ready --> in_progress --> review --> done\n  in_progress --> blocked --> ready\n```\n")
 }
 
-// oneCell makes a text fit into a line of markdown, also in a table.
-func oneCell(s string) string { return strings.NewReplacer("|", `\|`, "\n", " ").Replace(s) }
+// oneCell makes a text fit into a line of markdown, also in a table, and be no markdown
+// itself: a title or a reason may be an agent's.
+func oneCell(s string) string {
+	return strings.NewReplacer("|", `\|`, "\n", " ", "[", `\[`, "<", "&lt;", "`", "\\`").Replace(okf.Visible(s))
+}

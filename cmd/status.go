@@ -16,7 +16,6 @@ import (
 	"github.com/odd-cli/odd/board/budget"
 	"github.com/odd-cli/odd/board/drain"
 	"github.com/odd-cli/odd/board/failover"
-	"github.com/odd-cli/odd/board/review"
 	"github.com/odd-cli/odd/journal/event"
 	"github.com/odd-cli/odd/journal/repo"
 	"github.com/odd-cli/odd/okf"
@@ -128,7 +127,7 @@ func runStatus(ctx context.Context, env Env, asJSON bool) error {
 	if err != nil {
 		return err
 	}
-	s, err := v.status(dirty)
+	s, err := v.status(ctx, dirty)
 	if err != nil {
 		return err
 	}
@@ -165,10 +164,10 @@ func (w *workspace) currentAndDirty(ctx context.Context) (*view, []string, error
 
 // status is what is to be said of the board; dirty are the paths with edits that
 // are not committed.
-func (v *view) status(dirty []string) (boardStatus, error) {
+func (v *view) status(ctx context.Context, dirty []string) (boardStatus, error) {
 	s := boardStatus{Dirty: dirty, Branch: v.line.Name(), Tip: short(v.tip), Tasks: map[board.State]int{}, Month: event.Month(v.env.Now()), Problems: len(v.unread())}
 	s.countTasks(v.rows())
-	if err := v.findLost(&s); err != nil {
+	if err := v.findLost(ctx, &s); err != nil {
 		return s, err
 	}
 	if b, err := fs.ReadFile(v.bundle, "pause.toml"); err == nil {
@@ -215,7 +214,7 @@ func (s *boardStatus) countTasks(tasks []*board.Row) {
 
 // findLost names the tasks in review whose proposal the board holds, byte for byte, in
 // another commit than the one that waits: a rebase leaves out the merge that approved it.
-func (v *view) findLost(s *boardStatus) error {
+func (v *view) findLost(ctx context.Context, s *boardStatus) error {
 	if _, elsewhere := v.target(); elsewhere {
 		return nil
 	}
@@ -229,11 +228,10 @@ func (v *view) findLost(s *boardStatus) error {
 			continue // odd check says why
 		}
 		p, err := v.proposal(t)
-		if err != nil || !slices.ContainsFunc(p.Paths, func(w review.Path) bool { return w.Base != w.Result }) ||
-			slices.ContainsFunc(p.Paths, func(w review.Path) bool { return now(w.Path) != w.Result }) {
+		if err != nil || !p.In(now) {
 			continue
 		}
-		if in, err := v.repo.Ancestor(context.Background(), repo.OID(p.Commit), v.tip); err == nil && !in {
+		if in, err := v.repo.Ancestor(ctx, repo.OID(p.Commit), v.tip); err == nil && !in {
 			s.Lost = append(s.Lost, id)
 		}
 	}

@@ -424,3 +424,22 @@ func TestDecline(t *testing.T) {
 		t.Error(diff)
 	}
 }
+
+// Whatever the reason, what a trailer names is read back as it was written.
+func FuzzNamedIn(f *testing.F) {
+	f.Add("keel", "too vague")
+	f.Add("my skeg", "")
+	f.Fuzz(func(t *testing.T, id, reason string) {
+		l := LeftOut{okf.ID(strings.Join(strings.Fields(id), " ")), strings.Join(strings.Fields(reason), " ")}
+		if l.ID == "" {
+			t.Skip()
+		}
+		got, ok := NamedIn([]string{l.String()}, map[okf.ID]Path{l.ID: {}})
+		if !ok || len(got) != 1 || got[0] != l {
+			t.Errorf("%q is read as %q", l, got)
+		}
+		if _, ok := NamedIn([]string{l.String()}, map[okf.ID]Path{"x" + l.ID: {}}); ok {
+			t.Errorf("%q names another atom", l)
+		}
+	})
+}
