@@ -36,12 +36,15 @@ func approve(env Env) *cli.Command {
 			"--without keeps an atom as it was before the proposal; your commit names it.\n" +
 			"It is not proposed again while the text stays as it is that it comes from; the\n" +
 			"task's file lists it under declined. Take it out there to have it proposed.\n\n" +
+			"After odd review TASK --each, odd does what you decided there. --no-walk does\n" +
+			"not look at it: it takes the proposal as the other flags say.\n\n" +
 			personNote,
 		Flags: []cli.Flag{
 			&cli.BoolFlag{Name: "verify", Usage: "also mark the proposed atoms as verified by you"},
 			&cli.StringSliceFlag{Name: "verify-atom", Usage: "mark only atom `ID` as verified by you; repeatable"},
 			&cli.StringSliceFlag{Name: "except", Usage: "with --verify, do not mark atom `ID` as verified; repeatable"},
 			&cli.StringSliceFlag{Name: "without", Usage: "do not take atom `ID`; ID=REASON also says why; repeatable"},
+			&cli.BoolFlag{Name: "no-walk", Usage: "do not use what you decided in odd review TASK --each"},
 			yesFlag(),
 			jsonFlag(),
 		},
@@ -50,7 +53,7 @@ func approve(env Env) *cli.Command {
 			if err != nil {
 				return err
 			}
-			o := approval{name: name, yes: c.Bool("yes"), json: c.Bool("json"), verify: review.Verify{All: c.Bool("verify")}, without: leftOut(c.StringSlice("without"))}
+			o := approval{name: name, yes: c.Bool("yes"), json: c.Bool("json"), noWalk: c.Bool("no-walk"), verify: review.Verify{All: c.Bool("verify")}, without: leftOut(c.StringSlice("without"))}
 			for _, id := range c.StringSlice("except") {
 				o.verify.Except = append(o.verify.Except, okf.ID(id))
 			}
@@ -73,6 +76,7 @@ type approval struct {
 	name      string
 	verify    review.Verify
 	without   []review.LeftOut
+	noWalk    bool // what odd review --each decided does not count
 	yes, json bool
 	op        *pipeline.Op  // that waits with the proposal, nil for none
 	checked   drain.Checked // on what is there now
@@ -103,6 +107,10 @@ func runApprove(ctx context.Context, env Env, o approval) error {
 		return err
 	}
 	onto.change.merged(o.checked)
+	walked, err := v.walked(p, &o)
+	if err != nil {
+		return err
+	}
 	take, err := v.part(p, o.without)
 	if err != nil {
 		return err
@@ -125,7 +133,7 @@ func runApprove(ctx context.Context, env Env, o approval) error {
 	if err != nil {
 		return err
 	}
-	h, err := v.human(ctx, card+take.lines(), act, string(t.ID), o.yes)
+	h, err := v.human(ctx, card+take.lines()+walked, act, string(t.ID), o.yes)
 	if err != nil {
 		return err
 	}
@@ -137,6 +145,7 @@ func runApprove(ctx context.Context, env Env, o approval) error {
 	if err != nil {
 		return err
 	}
+	v.forgetWalk(t.ID)
 	if o.json {
 		return printJSON(env, struct {
 			Task    string           `json:"task"`

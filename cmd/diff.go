@@ -19,18 +19,19 @@ func diffText(env Env, diff string) string {
 		return diff
 	}
 	var b strings.Builder
-	hunk := false
+	head, hunk := false, false
 	for line := range strings.Lines(diff) {
 		text := strings.TrimSuffix(line, "\n")
 		code := ""
 		switch {
 		case strings.HasPrefix(text, "@@ "):
-			hunk = true
-			head, rest, _ := strings.Cut(text[3:], " @@")
-			b.WriteString("\x1b[36m@@ " + head + " @@\x1b[m" + rest + "\n")
+			head, hunk = false, true
+			lines, rest, _ := strings.Cut(text[3:], " @@")
+			b.WriteString("\x1b[36m@@ " + lines + " @@\x1b[m" + rest + "\n")
 			continue
-		case !hunk, strings.HasPrefix(text, "diff "):
-			hunk, code = false, "1"
+		case head, strings.HasPrefix(text, "diff "):
+			head, hunk, code = true, false, "1"
+		case !hunk: // beside a diff
 		case strings.HasPrefix(text, "+"):
 			code = "32"
 		case strings.HasPrefix(text, "-"):

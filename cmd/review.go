@@ -27,28 +27,41 @@ func reviewVerb(env Env) *cli.Command {
 			"odd review read-the-handbook\n" +
 			"odd review read-the-handbook --stat\n" +
 			"odd review read-the-handbook skeg\n" +
+			"odd review read-the-handbook --each\n" +
 			"odd review --refresh read-the-handbook\n\n" +
 			"A proposal is an agent's commit on the branch odd/review/TASK.N. Nothing of it\n" +
 			"is on your branch until a person runs odd approve TASK. With an atom's id, odd\n" +
-			"shows that atom and the lines of the documents that it comes from.",
+			"shows that atom and the lines of the documents that it comes from.\n\n" +
+			"--each shows one atom after another and asks whether you take it, verify it or\n" +
+			"leave it out. You may quit and go on later; what you decided stays in this\n" +
+			"clone. odd approve TASK then does it. Atoms that change are asked again.",
 		Flags: []cli.Flag{
+			&cli.BoolFlag{Name: "each", Usage: "decide on one atom after another in a terminal; only a person can"},
 			&cli.BoolFlag{Name: "refresh", Usage: "rebuild the proposal on the current board from the same agent output; runs no agent"},
 			&cli.BoolFlag{Name: "stat", Usage: "print the summary without the diff"},
 			&cli.BoolFlag{Name: "pr", Usage: "open a GitHub pull request for the proposal with gh; without gh or GitHub, print its text"},
 			jsonFlag(),
 		},
 		Action: func(c *cli.Context) error {
+			acts := 0
+			for _, flag := range []string{"each", "refresh", "pr"} {
+				if c.Bool(flag) {
+					acts++
+				}
+			}
 			switch {
-			case c.NArg() > 2 || c.NArg() == 2 && (c.Bool("refresh") || c.Bool("pr") || c.Bool("stat")):
+			case c.NArg() > 2 || c.NArg() == 2 && (acts > 0 || c.Bool("stat")):
 				return usage("review: want a task, a task and one of its atoms, or none for the queue; run odd review TASK ATOM")
 			case c.NArg() == 2:
 				return runReviewAtom(c.Context, env, c.Args().First(), c.Args().Get(1), c.Bool("json"))
-			case c.Bool("refresh") && c.Bool("pr"):
-				return usage("review: --refresh and --pr do not go together; run odd review --refresh TASK first, then odd review --pr TASK")
-			case c.NArg() == 0 && (c.Bool("refresh") || c.Bool("pr")):
-				return usage("review: --refresh and --pr need a task, like odd review --pr TASK; odd review lists the tasks")
+			case acts > 1 || c.Bool("each") && c.Bool("json"):
+				return usage("review: --each, --refresh and --pr do not go together, and --each has no --json; run odd review --refresh TASK first, then odd review --pr TASK")
+			case c.NArg() == 0 && acts > 0:
+				return usage("review: --each, --refresh and --pr need a task, like odd review --pr TASK; odd review lists the tasks")
 			case c.NArg() == 0:
 				return runQueue(c.Context, env, c.Bool("json"))
+			case c.Bool("each"):
+				return runReviewEach(c.Context, env, c.Args().First())
 			case c.Bool("refresh"):
 				return runRefresh(c.Context, env, c.Args().First(), c.Bool("json"))
 			case c.Bool("pr"):

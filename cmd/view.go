@@ -425,22 +425,23 @@ func (w *workspace) human(ctx context.Context, about, act, want string, signed b
 
 // answered waits for what ask reads from a terminal, or for the person to call it off:
 // the read itself goes on when Ctrl-C is pressed, and nobody waits for it then.
-func answered(ctx context.Context, tty io.Writer, ask func() (review.Human, error)) (review.Human, error) {
+func answered[T any](ctx context.Context, tty io.Writer, ask func() (T, error)) (T, error) {
 	type answer struct {
-		by  review.Human
-		err error
+		said T
+		err  error
 	}
-	said := make(chan answer, 1)
+	done := make(chan answer, 1)
 	go func() {
-		by, err := ask()
-		said <- answer{by, err}
+		said, err := ask()
+		done <- answer{said, err}
 	}()
 	select {
 	case <-ctx.Done():
 		_, _ = io.WriteString(tty, "\n") // the prompt's line has not ended
-		return review.Human{}, ctx.Err()
-	case a := <-said:
-		return a.by, a.err
+		var none T
+		return none, ctx.Err()
+	case a := <-done:
+		return a.said, a.err
 	}
 }
 

@@ -18,7 +18,7 @@ import (
 // personsActs are odd's verbs that only a person may run, with an example that would work
 // in the repository of personsWorld for a person.
 var personsActs = map[string]string{
-	"approve": "approve read-the-handbook", "reject": "reject read-the-handbook --reason no", "review --pr": "review read-the-handbook --pr",
+	"approve": "approve read-the-handbook", "reject": "reject read-the-handbook --reason no", "review --pr": "review read-the-handbook --pr", "review --each": "review read-the-handbook --each",
 	"task ready": "task ready count-the-crates", "task edit": "task edit count-the-crates --priority p1", "drain resume": "drain resume", "undo": "undo",
 	"config set": "config set session.max_turns 7", "config unset": "config unset governance.lease", "gate lease edit": "gate lease edit",
 	"op cancel": "op cancel WAITS --reason no", "op retry": "op retry FAILED",

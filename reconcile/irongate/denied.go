@@ -90,7 +90,7 @@ var humanActs = map[string]string{
 	"hook":    "install uninstall",
 	"handoff": "clarify revert skip merge",
 	"run":     "--override",
-	"review":  "--pr",
+	"review":  "--pr --each",
 	"config":  "set unset",
 }
 

@@ -1,0 +1,123 @@
+package review
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"slices"
+
+	"github.com/odd-cli/odd/okf"
+)
+
+// Walk is what a person saw and decided of a proposal, atom by atom, before they approve
+// it. It stays in their clone. An entry counts for the bytes it names alone, so what the
+// next proposal of the task changes is undecided again.
+type Walk struct {
+	Proposal string    `json:"proposal"` // the commit it was last about
+	Atoms    []Decided `json:"atoms"`
+}
+
+// Decided is what a person decided of one atom.
+type Decided struct {
+	Path
+	ID     okf.ID `json:"id"`
+	Take   Take   `json:"take,omitempty"`
+	Reason string `json:"reason,omitempty"` // of Leave
+}
+
+// Take is a decision about an atom.
+type Take string
+
+// The decisions. The atom of an entry without one was shown, and no more.
+const (
+	Accept   Take = "accept"
+	Verified Take = "verify"
+	Leave    Take = "leave out"
+)
+
+// ReadWalk reads a walk that was kept. What it cannot read is an error and never an empty
+// walk, with which an approval would take everything.
+func ReadWalk(b []byte) (w Walk, err error) {
+	d := json.NewDecoder(bytes.NewReader(b))
+	d.DisallowUnknownFields()
+	if err := d.Decode(&w); err != nil {
+		return Walk{}, err
+	}
+	for _, a := range w.Atoms {
+		if !slices.Contains([]Take{"", Accept, Verified, Leave}, a.Take) {
+			return Walk{}, fmt.Errorf("%q is no decision about %s", a.Take, a.ID)
+		}
+	}
+	return w, nil
+}
+
+// About is the walk of p: the entries whose atoms p holds as they were, and how many
+// decisions no longer count.
+func (w Walk) About(p Proposal) (out Walk, dropped int) {
+	out.Proposal = p.Commit
+	for _, a := range w.Atoms {
+		if slices.Contains(p.Paths, a.Path) {
+			out.Atoms = append(out.Atoms, a)
+		} else if a.Take != "" {
+			dropped++
+		}
+	}
+	return out, dropped
+}
+
+// Of is the entry of the atom at w, and whether it was shown.
+func (w Walk) Of(at Path) (Decided, bool) {
+	i := slices.IndexFunc(w.Atoms, func(a Decided) bool { return a.Path == at })
+	if i < 0 {
+		return Decided{Path: at}, false
+	}
+	return w.Atoms[i], true
+}
+
+// With is w with the entry d in the place of the one about its atom.
+func (w Walk) With(d Decided) Walk {
+	w.Atoms = append(slices.DeleteFunc(slices.Clone(w.Atoms), func(a Decided) bool { return a.Path == d.Path }), d)
+	return w
+}
+
+// Count is how many atoms were decided so; with "" how many at all.
+func (w Walk) Count(t Take) (n int) {
+	for _, a := range w.Atoms {
+		if a.Take != "" && (t == "" || a.Take == t) {
+			n++
+		}
+	}
+	return n
+}
+
+// LeftOut and Verify are the walk as an approval takes it.
+func (w Walk) LeftOut() (out []LeftOut) {
+	for _, a := range w.Atoms {
+		if a.Take == Leave {
+			out = append(out, LeftOut{a.ID, a.Reason})
+		}
+	}
+	return out
+}
+
+// Verify marks the atoms that the person verified.
+func (w Walk) Verify() (v Verify) {
+	for _, a := range w.Atoms {
+		if a.Take == Verified {
+			v.Only = append(v.Only, a.ID)
+		}
+	}
+	return v
+}
+
+// String says how many atoms are taken and left.
+func (w Walk) String() string {
+	out := fmt.Sprintf("%d taken", w.Count(Accept)+w.Count(Verified))
+	if n := w.Count(Verified); n > 0 {
+		out += fmt.Sprintf(", %d of them verified", n)
+	}
+	if n := w.Count(Leave); n > 0 {
+		out += fmt.Sprintf(", %d left out", n)
+	}
+	return out
+}

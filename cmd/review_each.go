@@ -1,0 +1,238 @@
+package cmd
+
+import (
+	"bufio"
+	"context"
+	"crypto/sha256"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+
+	"github.com/google/renameio/v2"
+
+	"github.com/odd-cli/odd/board/review"
+	"github.com/odd-cli/odd/journal/repo"
+	"github.com/odd-cli/odd/okf"
+)
+
+// walkFile is where this clone keeps what its user decided about the proposals of a task.
+func (v *view) walkFile(t okf.ID) (string, error) {
+	dir, err := v.repo.Room("review")
+	return filepath.Join(dir, fmt.Sprintf("%x.json", sha256.Sum256([]byte(t)))), err
+}
+
+// walk is what this clone's user saw and decided about p, and how many decisions about an
+// older proposal no longer count.
+func (v *view) walk(p review.Proposal) (w review.Walk, dropped int, err error) {
+	name, err := v.walkFile(p.Task)
+	if err != nil {
+		return w, 0, err
+	}
+	b, err := os.ReadFile(name)
+	if err == nil {
+		w, err = review.ReadWalk(b)
+	}
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return w, 0, fmt.Errorf("%s: odd cannot read what you decided about %s: %w; delete the file and run odd review %[2]s --each again", name, p.Task, err)
+	}
+	w, dropped = w.About(p)
+	return w, dropped, nil
+}
+
+// keepWalk keeps what was decided, so that the person may go on later.
+func (v *view) keepWalk(t okf.ID, w review.Walk) error {
+	name, err := v.walkFile(t)
+	if err != nil {
+		return err
+	}
+	b, err := json.Marshal(w)
+	if err != nil {
+		return err
+	}
+	return renameio.WriteFile(name, b, 0o600)
+}
+
+// forgetWalk drops what was decided, which an approval has done.
+func (v *view) forgetWalk(t okf.ID) {
+	if name, err := v.walkFile(t); err == nil {
+		_ = os.Remove(name)
+	}
+}
+
+// walked puts what the person decided in odd review --each into o, and is the line that
+// says so before they confirm; "" where they decided nothing. What is undecided is
+// refused, and so are flags that decide the same again.
+func (v *view) walked(p review.Proposal, o *approval) (string, error) {
+	if o.noWalk {
+		return "", nil
+	}
+	w, dropped, err := v.walk(p)
+	n, all := w.Count(""), len(v.proposedAtoms(p))
+	switch {
+	case err != nil || n+dropped == 0:
+		return "", err
+	case n < all:
+		return "", refuse("state", "approve %s: odd review --each left %s undecided; odd review %[1]s --each goes on, odd approve %[1]s --no-walk does without", p.Task, count(all-n, "atom"))
+	case o.verify.All || len(o.verify.Only)+len(o.without) > 0:
+		return "", refuse("state", "approve %s: odd review --each decided about every atom; leave the flags out, or add --no-walk to do without what was decided there", p.Task)
+	}
+	o.without, o.verify = w.LeftOut(), w.Verify()
+	return fmt.Sprintf("%-10s  %s, as you decided in odd review --each\n", "takes", w), nil
+}
+
+// walker is a person at a terminal who goes through the atoms of a proposal.
+type walker struct {
+	*view
+	review.Proposal
+	tty   io.ReadWriter
+	in    *bufio.Reader // of tty
+	atoms []proposedAtom
+	walk  review.Walk
+}
+
+// runReviewEach shows the atoms of a proposal one after another and keeps what the person
+// decides about each.
+func runReviewEach(ctx context.Context, env Env, name string) error {
+	v, t, err := openTask(ctx, env, name, false)
+	if err != nil {
+		return err
+	}
+	p, err := v.proposal(t)
+	if err != nil {
+		return err
+	}
+	act := fmt.Sprintf("review %s --each", t.ID)
+	if err := v.mayDecide(ctx, act); err != nil {
+		return err
+	}
+	w := walker{view: v, Proposal: p, atoms: v.proposedAtoms(p)}
+	if len(w.atoms) == 0 {
+		return refuse("state", "%s: the proposal has no atoms; odd review %s shows its files", act, t.ID)
+	}
+	tty, err := env.TTY()
+	if err != nil {
+		return refuse("unconfirmed", "%s: you answer for each atom, and there is no terminal; run the command in a terminal", act)
+	}
+	defer tty.Close()
+	w.tty, w.in = tty, bufio.NewReader(tty)
+	var dropped int
+	if w.walk, dropped, err = v.walk(p); err != nil {
+		return err
+	}
+	if dropped > 0 {
+		w.say("%s changed since you decided; decide again\n", count(dropped, "atom"))
+	}
+	if err := w.through(ctx); err != nil {
+		return err
+	}
+	talk(env, "review %s: %s", t.ID, w.summary())
+	return nil
+}
+
+// through asks about the atoms from the first undecided one on, until the person quits
+// or has decided the last.
+func (w *walker) through(ctx context.Context) error {
+	open := func(a proposedAtom) bool { d, _ := w.walk.Of(a.at); return d.Take == "" }
+	for i := max(0, slices.IndexFunc(w.atoms, open)); i < len(w.atoms); {
+		if err := w.show(i); err != nil {
+			return err
+		}
+		d, _ := w.walk.Of(w.atoms[i].at)
+		key, err := w.ask(ctx, fmt.Sprintf("(%d/%d) %saccept, verify, leave out, next, back, quit [a,v,l,n,b,q]? ", i+1, len(w.atoms), soFar(d)))
+		if err != nil {
+			return err
+		}
+		d.ID, d.Reason = w.atoms[i].ID, ""
+		switch key {
+		case "a", "accept":
+			d.Take = review.Accept
+		case "v", "verify":
+			d.Take = review.Verified
+		case "l", "leave", "leave out":
+			d.Take = review.Leave
+			if d.Reason, err = w.ask(ctx, "why (Enter for no reason)? "); err != nil {
+				return err
+			}
+		case "n", "next":
+			i++
+			continue
+		case "b", "back":
+			i = max(0, i-1)
+			continue
+		case "q", "quit":
+			return nil
+		default:
+			w.say("%s", eachKeys)
+			continue
+		}
+		w.walk = w.walk.With(d)
+		if err := w.keepWalk(w.Task, w.walk); err != nil {
+			return err
+		}
+		i++
+	}
+	return nil
+}
+
+const eachKeys = "a  accept: take it as it is\n" +
+	"v  verify: take it, and mark it as verified by you\n" +
+	"l  leave out: do not take it; odd asks for a reason\n" +
+	"n  next: go on, and change nothing here\n" +
+	"b  back: go to the one before\n" +
+	"q  quit: stop here; the same command goes on later\n"
+
+// soFar is what was decided about an atom, for the question.
+func soFar(d review.Decided) string {
+	if d.Take == "" {
+		return ""
+	}
+	return "now: " + string(d.Take) + because(d.Reason) + "; "
+}
+
+// show shows an atom beside its sources, and notes that it was shown.
+func (w *walker) show(i int) error {
+	a := w.atoms[i]
+	texts, err := w.citedBy(a, repo.OID(w.Base))
+	if err != nil {
+		return err
+	}
+	w.say("\n%s\n", w.atomBeside(a, texts))
+	d, _ := w.walk.Of(a.at)
+	d.ID = a.ID
+	w.walk = w.walk.With(d)
+	return w.keepWalk(w.Task, w.walk)
+}
+
+// say writes to the terminal, which obeys nothing that an agent wrote.
+func (w *walker) say(format string, args ...any) {
+	at := w.env
+	at.Terminal = true
+	_, _ = io.WriteString(w.tty, diffText(at, fmt.Sprintf(format, args...)))
+}
+
+// ask is a line that the person types; where the terminal ends, they quit.
+func (w *walker) ask(ctx context.Context, prompt string) (string, error) {
+	w.say("%s", prompt)
+	return answered(ctx, w.tty, func() (string, error) {
+		line, err := w.in.ReadString('\n')
+		if line = oneLine(line); err != nil && line == "" {
+			return "q", nil
+		}
+		return line, nil
+	})
+}
+
+// summary says what is decided and what to do next.
+func (w *walker) summary() string {
+	n := w.walk.Count("")
+	out := fmt.Sprintf("%d of %s decided: %s", n, count(len(w.atoms), "atom"), w.walk)
+	if n < len(w.atoms) {
+		return out + fmt.Sprintf("; odd review %s --each goes on", w.Task)
+	}
+	return out + fmt.Sprintf("; odd approve %s does this", w.Task)
+}
