@@ -2,12 +2,14 @@ package anchor
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"slices"
 
 	"github.com/odd-cli/odd/okf"
+	"github.com/odd-cli/odd/persona/jsontree"
 )
 
 // MaxCall is the longest call that is read, in bytes. A longer one is denied.
@@ -40,17 +42,17 @@ func readHook(b []byte) (Call, error) {
 	case event != "" && event != "PreToolUse":
 		return Call{}, fmt.Errorf("it is about the event %q; the gate judges PreToolUse", event)
 	}
-	i, ok := o.top.get("tool_input")
-	if !ok || o.top.members[i].value.kind != '{' {
+	input, ok := o.Get("tool_input")
+	if !ok || input.Kind != '{' {
 		return Call{}, errors.New("tool_input is missing or no object")
 	}
-	in := object{o.b, o.top.members[i].value}
+	in := object{input}
 	if err := in.paths(&c.Paths); err != nil {
 		return Call{}, fmt.Errorf("tool_input: %w", err)
 	}
 	if ClassOf(c.Tool) == Shell {
 		for _, name := range []string{"cwd", "workdir", "working_directory", "directory"} {
-			if _, ok := in.top.get(name); ok {
+			if _, ok := in.Get(name); ok {
 				return Call{}, fmt.Errorf("tool_input: %s would run the command elsewhere; use cd", name)
 			}
 		}
@@ -79,9 +81,9 @@ func readCall(b []byte) (Call, error) {
 		return Call{}, err
 	}
 	known := []string{"tool", "paths", "command", "session", "cwd"}
-	for _, m := range o.top.members {
-		if !slices.Contains(known, m.name) {
-			return Call{}, fmt.Errorf("unknown name %q; a call has tool, paths, command, session and cwd", okf.Visible(clipped(m.name)))
+	for _, m := range o.Members {
+		if !slices.Contains(known, m.Name) {
+			return Call{}, fmt.Errorf("unknown name %q; a call has tool, paths, command, session and cwd", okf.Visible(clipped(m.Name)))
 		}
 	}
 	var c Call
@@ -92,12 +94,6 @@ func readCall(b []byte) (Call, error) {
 	return c, err
 }
 
-// object is one JSON object with its members' places.
-type object struct {
-	b   []byte
-	top node
-}
-
 func readObject(b []byte) (object, error) {
 	switch {
 	case len(b) > MaxCall:
@@ -105,52 +101,44 @@ func readObject(b []byte) (object, error) {
 	case len(bytes.TrimSpace(b)) == 0:
 		return object{}, errors.New("there is no call on stdin")
 	}
-	top, at, err := locate(b)
+	top, at, err := readUnique(b)
 	if err != nil {
-		return object{}, fmt.Errorf("stdin:%d: the call does not read: %w", 1+bytes.Count(b[:max(0, min(at, len(b)))], []byte("\n")), err)
+		return object{}, fmt.Errorf("stdin:%d: the call does not read: %w", 1+bytes.Count(b[:at], []byte("\n")), err)
 	}
-	if top.kind != '{' {
+	if top.Kind != '{' {
 		return object{}, errors.New("the call is no JSON object")
 	}
-	return object{b, top}, nil
+	return object{top}, nil
 }
+
+// object is one JSON object whose members are read by name.
+type object struct{ jsontree.Node }
 
 // text reads a member that is a string into to, and leaves it where there is none.
 func (o object) text(name string, to *string) error {
-	i, ok := o.top.get(name)
-	if !ok {
-		return nil
-	}
-	v := o.top.members[i].value
-	if o.b[v.from] != '"' {
+	v, ok := o.Get(name)
+	if ok && v.Kind != '"' {
 		return fmt.Errorf("%s is no string", name)
 	}
-	return json.Unmarshal(o.b[v.from:v.to], to)
+	*to = cmp.Or(v.Text, *to)
+	return nil
 }
 
 // texts appends a member that is a string or a list of them.
 func (o object) texts(name string, to *[]string) error {
-	i, ok := o.top.get(name)
+	v, ok := o.Get(name)
 	if !ok {
 		return nil
 	}
-	v := o.top.members[i].value
-	all := []node{v}
-	if v.kind == '[' {
-		all = nil
-		for _, m := range v.members {
-			all = append(all, m.value)
-		}
+	all := []jsontree.Member{{Value: v}}
+	if v.Kind == '[' {
+		all = v.Members
 	}
-	for _, n := range all {
-		var s string
-		if o.b[n.from] != '"' {
+	for _, m := range all {
+		if m.Value.Kind != '"' {
 			return fmt.Errorf("%s holds what is no string", name)
 		}
-		if err := json.Unmarshal(o.b[n.from:n.to], &s); err != nil {
-			return err
-		}
-		*to = append(*to, s)
+		*to = append(*to, m.Value.Text)
 	}
 	return nil
 }
@@ -158,10 +146,10 @@ func (o object) texts(name string, to *[]string) error {
 // paths appends every file that the object names, in whatever it holds: a list of
 // edits may have a file each.
 func (o object) paths(to *[]string) error {
-	for _, m := range o.top.members {
-		in := object{o.b, m.value}
-		if slices.Contains(pathNames(), m.name) && !(in.top.kind == '[' && len(in.top.members) > 0 && in.top.members[0].value.kind == '{') {
-			if err := o.texts(m.name, to); err != nil {
+	for _, m := range o.Members {
+		in := object{m.Value}
+		if slices.Contains(pathNames(), m.Name) && !(in.Kind == '[' && len(in.Members) > 0 && in.Members[0].Value.Kind == '{') {
+			if err := o.texts(m.Name, to); err != nil {
 				return err
 			}
 		} else if err := in.paths(to); err != nil {

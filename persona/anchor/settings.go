@@ -3,7 +3,10 @@ package anchor
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"fmt"
+
+	"github.com/odd-cli/odd/persona/jsontree"
 )
 
 // maxSettings is the largest settings file that is edited, in bytes.
@@ -28,7 +31,7 @@ func (e SettingsError) Refused() string { return "settings-unread" }
 type settings struct {
 	file string
 	b    []byte
-	top  node
+	top  jsontree.Node
 }
 
 // readSettings locates every value. A name that an object has twice is an error,
@@ -41,28 +44,40 @@ func readSettings(file string, b []byte) (settings, error) {
 	case len(bytes.TrimSpace(b)) == 0:
 		return s, s.refuse(0, "empty; write {} or delete the file first")
 	}
-	top, at, err := locate(b)
+	top, at, err := readUnique(b)
 	if err != nil {
 		return s, s.refuse(at, "%v; repair it first", err)
 	}
 	s.top = top
-	if top.kind != '{' {
-		return s, s.refuse(top.from, "not a JSON object; settings are one")
+	if top.Kind != '{' {
+		return s, s.refuse(top.From, "not a JSON object; settings are one")
 	}
 	return s, nil
 }
 
+// readUnique reads JSON whose objects have each name once, or says at which offset
+// it is something else.
+func readUnique(b []byte) (top jsontree.Node, at int, err error) {
+	top, err = jsontree.Parse(b)
+	if e := (*jsontree.SyntaxError)(nil); errors.As(err, &e) {
+		return top, e.Offset, err
+	}
+	if m, twice := top.Twice(); twice {
+		return top, m.From, fmt.Errorf("%q stands twice in one object", m.Name)
+	}
+	return top, 0, nil
+}
+
 // refuse tells what is wrong at an offset.
 func (s settings) refuse(at int, format string, args ...any) error {
-	at = max(0, min(at, len(s.b)))
 	return SettingsError{s.file, s.line(at), fmt.Sprintf(format, args...)}
 }
 
 func (s settings) line(at int) int { return 1 + bytes.Count(s.b[:at], []byte("\n")) }
 
 // decode is what a value says.
-func (s settings) decode(n node) (v any) {
-	if json.Unmarshal(s.b[n.from:n.to], &v) != nil {
+func (s settings) decode(n jsontree.Node) (v any) {
+	if json.Unmarshal(s.b[n.From:n.To], &v) != nil {
 		return nil
 	}
 	return v

@@ -6,6 +6,8 @@ import (
 	"reflect"
 	"slices"
 	"strings"
+
+	"github.com/odd-cli/odd/persona/jsontree"
 )
 
 // HookCommand is what a harness runs before each tool.
@@ -44,8 +46,8 @@ func CheckHook(file string, b []byte) (state HookState, line int, why string, er
 	if err != nil {
 		return "", 0, "", err
 	}
-	if i, ok := s.top.get("disableAllHooks"); ok && s.decode(s.top.members[i].value) != false {
-		return HookShadowed, s.line(s.top.members[i].from), "disableAllHooks turns every hook off", nil
+	if i := s.top.Index("disableAllHooks"); i >= 0 && s.decode(s.top.Members[i].Value) != false {
+		return HookShadowed, s.line(s.top.Members[i].From), "disableAllHooks turns every hook off", nil
 	}
 	found, err := s.find()
 	if err != nil {
@@ -91,10 +93,10 @@ func InstallHook(file string, b []byte) ([]byte, error) {
 		return nil, err
 	}
 	to, text, depth := s.top, `"hooks": {"PreToolUse":[%]}`, 1
-	if i, ok := to.get(keyHooks); ok {
-		to, text, depth = to.members[i].value, `"PreToolUse": [%]`, 2
-		if i, ok := to.get(keyEvent); ok {
-			to, text, depth = to.members[i].value, `%`, 3
+	if hooks, ok := to.Get(keyHooks); ok {
+		to, text, depth = hooks, `"PreToolUse": [%]`, 2
+		if groups, ok := to.Get(keyEvent); ok {
+			to, text, depth = groups, `%`, 3
 		}
 	}
 	return s.add(to, s.layout().fill(text, depth)), nil
@@ -103,20 +105,20 @@ func InstallHook(file string, b []byte) ([]byte, error) {
 // add puts a new member behind the last one of n. A member that comes alone into
 // brackets which were there stands right behind the bracket: by that, cut knows
 // whose brackets they are.
-func (s settings) add(n node, text string) []byte {
-	at, before := n.from+1, ""
-	if k := len(n.members); k > 0 {
-		last := n.members[k-1]
-		at, before = last.value.to, ","+s.gap(n, k-1)
+func (s settings) add(n jsontree.Node, text string) []byte {
+	at, before := n.From+1, ""
+	if k := len(n.Members); k > 0 {
+		last := n.Members[k-1]
+		at, before = last.Value.To, ","+s.gap(n, k-1)
 	}
 	return slices.Concat(s.b[:at], []byte(before+text), s.b[at:])
 }
 
 // gap is the white space in front of a member.
-func (s settings) gap(n node, i int) string {
-	from := n.members[i].from
+func (s settings) gap(n jsontree.Node, i int) string {
+	from := n.Members[i].From
 	at := from
-	for at > n.from+1 && bytes.IndexByte([]byte(" \t\r\n"), s.b[at-1]) >= 0 {
+	for at > n.From+1 && bytes.IndexByte([]byte(" \t\r\n"), s.b[at-1]) >= 0 {
 		at--
 	}
 	return string(s.b[at:from])
@@ -143,19 +145,19 @@ func RemoveHook(file string, b []byte) ([]byte, error) {
 // cut deletes the member at a path of indexes and every bracket around it that
 // then holds nothing and was made with it; nil is the whole file.
 func (s settings) cut(path []int) []byte {
-	chain := []node{s.top}
+	chain := []jsontree.Node{s.top}
 	for _, i := range path[:len(path)-1] {
-		chain = append(chain, chain[len(chain)-1].members[i].value)
+		chain = append(chain, chain[len(chain)-1].Members[i].Value)
 	}
 	for k := len(path) - 1; k >= 0; k-- {
 		n, i := chain[k], path[k]
 		switch {
 		case i > 0:
-			return slices.Concat(s.b[:n.members[i-1].value.to], s.b[n.members[i].value.to:])
-		case len(n.members) > 1:
-			return slices.Concat(s.b[:n.members[0].from], s.b[n.members[1].from:])
+			return slices.Concat(s.b[:n.Members[i-1].Value.To], s.b[n.Members[i].Value.To:])
+		case len(n.Members) > 1:
+			return slices.Concat(s.b[:n.Members[0].From], s.b[n.Members[1].From:])
 		case s.gap(n, 0) == "":
-			return slices.Concat(s.b[:n.members[0].from], s.b[n.members[0].value.to:])
+			return slices.Concat(s.b[:n.Members[0].From], s.b[n.Members[0].Value.To:])
 		}
 	}
 	return nil
@@ -172,34 +174,34 @@ type hook struct {
 // find lists every command of the gate. A file whose hooks have another shape is
 // refused: the harness may read what odd cannot.
 func (s settings) find() ([]hook, error) {
-	i, ok := s.top.get(keyHooks)
-	if !ok {
+	i := s.top.Index(keyHooks)
+	if i < 0 {
 		return nil, nil
 	}
-	events := s.top.members[i].value
-	if events.kind != '{' {
-		return nil, s.refuse(events.from, "hooks is no object; the harness reads none from it either")
+	events := s.top.Members[i].Value
+	if events.Kind != '{' {
+		return nil, s.refuse(events.From, "hooks is no object; the harness reads none from it either")
 	}
-	j, ok := events.get(keyEvent)
-	if !ok {
+	j := events.Index(keyEvent)
+	if j < 0 {
 		return nil, nil
 	}
-	groups := events.members[j].value
-	if groups.kind != '[' {
-		return nil, s.refuse(groups.from, "hooks.PreToolUse is no list; the harness reads none from it either")
+	groups := events.Members[j].Value
+	if groups.Kind != '[' {
+		return nil, s.refuse(groups.From, "hooks.PreToolUse is no list; the harness reads none from it either")
 	}
 	var all []hook
-	for k, g := range groups.members {
-		h, ok := g.value.get(keyHooks)
-		if !ok || g.value.members[h].value.kind != '[' {
+	for k, g := range groups.Members {
+		h := g.Value.Index(keyHooks)
+		if h < 0 || g.Value.Members[h].Value.Kind != '[' {
 			continue
 		}
-		items := g.value.members[h].value.members
+		items := g.Value.Members[h].Value.Members
 		for l, item := range items {
-			if !s.gates(item.value) {
+			if !s.gates(item.Value) {
 				continue
 			}
-			f := hook{path: []int{i, j, k}, at: item.from, why: s.differs(g.value, item.value)}
+			f := hook{path: []int{i, j, k}, at: item.From, why: s.differs(g.Value, item.Value)}
 			if len(items) > 1 {
 				f.path = append(f.path, h, l)
 			}
@@ -210,13 +212,9 @@ func (s settings) find() ([]hook, error) {
 }
 
 // gates reports whether an entry runs odd's gate, by whatever path.
-func (s settings) gates(item node) bool {
-	i, ok := item.get("command")
-	if !ok {
-		return false
-	}
-	command, _ := s.decode(item.members[i].value).(string)
-	words := strings.Fields(command)
+func (s settings) gates(item jsontree.Node) bool {
+	command, _ := item.Get("command")
+	words := strings.Fields(command.Text)
 	for k := range words {
 		program := strings.Trim(words[k], `"'`)
 		if (program == "odd" || strings.HasSuffix(program, "/odd")) && len(words) > k+2 && words[k+1] == "anchor" && words[k+2] == "gate" {
@@ -227,7 +225,7 @@ func (s settings) gates(item node) bool {
 }
 
 // differs says what a group does otherwise than the one that is installed.
-func (s settings) differs(group, item node) string {
+func (s settings) differs(group, item jsontree.Node) string {
 	var want struct {
 		Matcher string `json:"matcher"`
 		Hooks   []any  `json:"hooks"`
@@ -238,12 +236,12 @@ func (s settings) differs(group, item node) string {
 	if !reflect.DeepEqual(s.decode(item), want.Hooks[0]) {
 		return "the entry is not as installed: want type command, command " + HookCommand + ", timeout 5, onFailure block and no more"
 	}
-	for _, m := range group.members {
-		switch v := s.decode(m.value); {
-		case m.name == "matcher" && v != want.Matcher && v != "":
+	for _, m := range group.Members {
+		switch v := s.decode(m.Value); {
+		case m.Name == "matcher" && v != want.Matcher && v != "":
 			return "the matcher leaves tools out; want *"
-		case m.name != "matcher" && m.name != keyHooks:
-			return "the group has " + m.name + ", which may leave tools out"
+		case m.Name != "matcher" && m.Name != keyHooks:
+			return "the group has " + m.Name + ", which may leave tools out"
 		}
 	}
 	return ""
@@ -255,7 +253,7 @@ type layout struct{ end, step string }
 
 // layout reads how the file is written off its first member.
 func (s settings) layout() layout {
-	if len(s.top.members) == 0 {
+	if len(s.top.Members) == 0 {
 		return layout{"\n", "  "}
 	}
 	gap := s.gap(s.top, 0)

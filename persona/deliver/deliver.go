@@ -49,60 +49,60 @@ type Deliverable struct {
 
 // Synthesis is what exploration found and did not decide.
 type Synthesis struct {
-	Possibilities []string `json:"possibilities"`
-	Tensions      []string `json:"tensions"`
-	Unknowns      []string `json:"unknowns"`
-	Frames        []string `json:"frames"` // competing ways to see it
-	Rejected      []string `json:"rejected,omitempty"`
-	Entries       []Entry  `json:"entries,omitempty"` // the ledger's own form, optional
+	Possibilities []string `json:"possibilities,omitzero"`
+	Tensions      []string `json:"tensions,omitzero"`
+	Unknowns      []string `json:"unknowns,omitzero"`
+	Frames        []string `json:"frames,omitzero"` // competing ways to see it
+	Rejected      []string `json:"rejected,omitzero"`
+	Entries       []Entry  `json:"entries,omitzero"` // the ledger's own form, optional
 }
 
 // Entry is one entry of a synthesis ledger. It holds no decision, requirement
 // or acceptance criterion.
 type Entry struct {
-	Observation   string   `json:"observation"`
-	Context       string   `json:"context"`
-	Implication   string   `json:"implication"`
-	Confidence    string   `json:"confidence"` // low, medium or high
-	OpenQuestions []string `json:"open_questions"`
+	Observation   string   `json:"observation,omitzero"`
+	Context       string   `json:"context,omitzero"`
+	Implication   string   `json:"implication,omitzero"`
+	Confidence    string   `json:"confidence,omitzero"` // low, medium or high
+	OpenQuestions []string `json:"open_questions,omitzero"`
 }
 
 // Plan is what planning commits to, with what would undo it.
 type Plan struct {
-	Artifact        string   `json:"artifact"` // what is to be built: a path, id or uri
-	Assumptions     []string `json:"assumptions"`
-	ScopeIn         []string `json:"scope_in"`
-	ScopeOut        []string `json:"scope_out"`
-	Deferred        []string `json:"deferred"`
-	WouldInvalidate []string `json:"would_invalidate"`
-	Steps           []string `json:"steps,omitempty"`
+	Artifact        string   `json:"artifact,omitzero"` // what is to be built: a path, id or uri
+	Assumptions     []string `json:"assumptions,omitzero"`
+	ScopeIn         []string `json:"scope_in,omitzero"`
+	ScopeOut        []string `json:"scope_out,omitzero"`
+	Deferred        []string `json:"deferred,omitzero"`
+	WouldInvalidate []string `json:"would_invalidate,omitzero"`
+	Steps           []string `json:"steps,omitzero"`
 }
 
 // Claims is what a builder says of what it built, and no more.
 type Claims struct {
-	Artifact string   `json:"artifact"`
-	Does     []string `json:"does"`
-	DoesNot  []string `json:"does_not"`
-	Scope    string   `json:"scope"` // what it was built against
-	Evidence []string `json:"evidence,omitempty"`
+	Artifact string   `json:"artifact,omitzero"`
+	Does     []string `json:"does,omitzero"`
+	DoesNot  []string `json:"does_not,omitzero"`
+	Scope    string   `json:"scope,omitzero"` // what it was built against
+	Evidence []string `json:"evidence,omitzero"`
 }
 
 // Findings is a validator's report on one artifact. Counts and the verdict are
 // recomputed from the list, never taken from the session.
 type Findings struct {
-	Artifact string    `json:"artifact"`
-	Findings []Finding `json:"findings"`
+	Artifact string    `json:"artifact,omitzero"`
+	Findings []Finding `json:"findings,omitzero"`
 }
 
 // Finding is one finding.
 type Finding struct {
-	ID             string         `json:"id,omitempty"` // F1, F2 … given by odd when absent
-	Location       string         `json:"location"`     // path, path:line or path:line-line
-	Claim          string         `json:"claim"`        // what is said to hold
-	Evidence       string         `json:"evidence"`     // what was seen instead
-	Classification Classification `json:"classification"`
-	Disposition    Disposition    `json:"disposition"`
-	Suggestion     string         `json:"suggestion,omitempty"`
+	ID             string         `json:"id,omitzero"`       // F1, F2 … given by odd when absent
+	Location       string         `json:"location,omitzero"` // path, path:line or path:line-line
+	Claim          string         `json:"claim,omitzero"`    // what is said to hold
+	Evidence       string         `json:"evidence,omitzero"` // what was seen instead
+	Classification Classification `json:"classification,omitzero"`
+	Disposition    Disposition    `json:"disposition,omitzero"`
+	Suggestion     string         `json:"suggestion,omitzero"`
 }
 
 // Classification is how much a finding weighs.
@@ -127,19 +127,19 @@ const (
 
 // Remediation is what a resolver did, finding by finding.
 type Remediation struct {
-	Artifact string   `json:"artifact"` // the revised one
-	Remedies []Remedy `json:"remedies"`
+	Artifact string   `json:"artifact,omitzero"` // the revised one
+	Remedies []Remedy `json:"remedies,omitzero"`
 }
 
 // Remedy answers one finding. Changed is empty where nothing was changed, and
 // then Why says why not.
 type Remedy struct {
-	Finding string   `json:"finding"`           // its id
-	Changed []string `json:"changed,omitempty"` // paths or ids, what changed there
-	Why     string   `json:"why,omitempty"`
+	Finding string   `json:"finding,omitzero"` // its id
+	Changed []string `json:"changed,omitzero"` // paths or ids, what changed there
+	Why     string   `json:"why,omitzero"`
 }
 
 // Commentary is what an observer says; it hands over to nobody.
 type Commentary struct {
-	Says []string `json:"says"`
+	Says []string `json:"says,omitzero"`
 }

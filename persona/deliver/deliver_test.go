@@ -53,7 +53,7 @@ func TestDecodeRefuses(t *testing.T) {
 		{"truncated", "", "{\n\"schema\": \"odd.plan.1\",\n\"deferred\": [", "line 3: not one JSON object: unexpected end of JSON input"},
 		{"two", "", `{"schema":"odd.plan.1"} {}`, "line 1: not one JSON object: invalid character '{' after top-level value"},
 		{"list", "", `[]`, "line 1: not a JSON object"},
-		{"utf8", "", "{\"schema\":\"\xff\"}", "line 1: not UTF-8"},
+		{"utf8", "", "{\"schema\":\"\xff\"}", "line 1: not one JSON object: not UTF-8"},
 		{"other", SchemaPlan, `{"schema":"odd.claims.1"}`, `line 1: schema: "odd.claims.1", want "odd.plan.1"`},
 		{"none", "", `{"artifact":"x"}`, "no schema"},
 		{"unknown schema", "", `{"schema":"odd.plan.2"}`, `unknown schema "odd.plan.2"`},

@@ -5,18 +5,16 @@ import "fmt"
 // Get returns the text or the list of texts at a key, and whether it is there:
 // a text that is not empty, a list that is written, even an empty one.
 func (d Deliverable) Get(key string) (text string, list []string, there bool) {
-	for _, m := range d.members() {
-		switch {
-		case m.key != key:
-		case m.text != nil:
-			return *m.text, nil, *m.text != ""
-		case m.list != nil:
-			return "", *m.list, *m.list != nil
-		default:
-			return "", nil, m.objs.present()
-		}
+	m, ok := d.member(key)
+	switch {
+	case !ok:
+		return "", nil, false
+	case m.text != nil:
+		return *m.text, nil, *m.text != ""
+	case m.list != nil:
+		return "", *m.list, *m.list != nil
 	}
-	return "", nil, false
+	return "", nil, m.objs.present()
 }
 
 // String is the counts in one line: "3 findings: 1 blocker, 2 finding, 0 caveat;
@@ -38,13 +36,10 @@ func (s Summary) String() string {
 // Set sets the text or the list of texts at a key of the schema, and leaves
 // other keys alone. A nil list is one that is absent.
 func (d *Deliverable) Set(key, text string, list []string) {
-	for _, m := range d.members() {
-		switch {
-		case m.key != key:
-		case m.text != nil:
-			*m.text = text
-		case m.list != nil:
-			*m.list = list
-		}
+	switch m, _ := d.member(key); {
+	case m.text != nil:
+		*m.text = text
+	case m.list != nil:
+		*m.list = list
 	}
 }

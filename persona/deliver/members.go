@@ -26,6 +26,7 @@ type member struct {
 	machine bool     // parsed by code: a path, an id, an enum
 	need    need
 	why     string // what is asked for, in words
+	twice   string // of an id, which stands once: what is said where it stands again
 }
 
 // objects is a list of objects of one type, behind its type.
@@ -46,21 +47,38 @@ func objectsOf[T any](p *[]T, members func(*T) []member) *objects {
 }
 
 // members is the table of the deliverable's schema; an unknown schema has none.
-// The member that the schema names is made when it is not there.
 func (d *Deliverable) members() []member {
+	if b := d.body(); b != nil {
+		return b.members()
+	}
+	return nil
+}
+
+// member finds a key of the schema.
+func (d *Deliverable) member(key string) (member, bool) {
+	for _, m := range d.members() {
+		if m.key == key {
+			return m, true
+		}
+	}
+	return member{}, false
+}
+
+// body is what the schema names, made when it is not there; nil for an unknown one.
+func (d *Deliverable) body() interface{ members() []member } {
 	switch d.Schema {
 	case SchemaSynthesis:
-		return made(&d.Synthesis).members()
+		return made(&d.Synthesis)
 	case SchemaPlan:
-		return made(&d.Plan).members()
+		return made(&d.Plan)
 	case SchemaClaims:
-		return made(&d.Claims).members()
+		return made(&d.Claims)
 	case SchemaFindings:
-		return made(&d.Findings).members()
+		return made(&d.Findings)
 	case SchemaRemediation:
-		return made(&d.Remediation).members()
+		return made(&d.Remediation)
 	case SchemaCommentary:
-		return made(&d.Commentary).members()
+		return made(&d.Commentary)
 	}
 	return nil
 }
@@ -124,7 +142,7 @@ func (f *Findings) members() []member {
 
 func (f *Finding) members() []member {
 	return []member{
-		{key: "id", text: &f.ID, machine: true},
+		{key: "id", text: &f.ID, machine: true, twice: "the id %s stands twice"},
 		{key: "location", text: &f.Location, machine: true, need: filled, why: "path, path:line or path:line-line"},
 		{key: "claim", text: &f.Claim, need: filled, why: "what is said to hold"},
 		{key: "evidence", text: &f.Evidence, need: filled, why: "what was seen instead"},
@@ -147,7 +165,7 @@ func (r *Remedy) members() []member {
 		answer = optional
 	}
 	return []member{
-		{key: "finding", text: &r.Finding, machine: true, need: filled, why: "the id of the finding it answers"},
+		{key: "finding", text: &r.Finding, machine: true, need: filled, why: "the id of the finding it answers", twice: "the finding %s is answered twice"},
 		{key: "changed", list: &r.Changed, machine: true, need: answer, why: "what was changed, or why: the reason for no change"},
 		{key: "why", text: &r.Why},
 	}
@@ -264,18 +282,16 @@ const (
 // ShapeOf is the shape of a schema's key.
 func ShapeOf(schema, key string) Shape {
 	d := Deliverable{Schema: schema}
-	for _, m := range d.members() {
-		switch {
-		case m.key != key:
-		case m.text != nil:
-			return Word
-		case m.list != nil:
-			return List
-		default:
-			return Objects
-		}
+	m, ok := d.member(key)
+	switch {
+	case !ok:
+		return NoKey
+	case m.text != nil:
+		return Word
+	case m.list != nil:
+		return List
 	}
-	return NoKey
+	return Objects
 }
 
 // Text is one text of a deliverable. At is its place, "findings[0].claim".
@@ -311,12 +327,8 @@ func texts(prefix string, ms []member) []Text {
 
 // Artifact is what the deliverable is about, "" where its schema has none.
 func (d Deliverable) Artifact() string {
-	for _, m := range d.members() {
-		if m.key == "artifact" {
-			return *m.text
-		}
-	}
-	return ""
+	text, _, _ := d.Get("artifact")
+	return text
 }
 
 // Clone is a copy of d that shares nothing with it.

@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/odd-cli/odd/persona/deliver"
+	"github.com/odd-cli/odd/persona/jsontree"
 )
 
 // The schemas a json block may carry.
@@ -293,37 +294,28 @@ func place(schema, at string) string {
 // decoder takes the last of two equal keys and matches them in any case, and an
 // outcome must not depend on either.
 func schemaOf(text []byte) (string, error) {
-	if !json.Valid(text) {
-		var v any
-		return "", json.Unmarshal(text, &v)
+	o, err := jsontree.Parse(text)
+	if err != nil {
+		return "", err
 	}
-	d := json.NewDecoder(bytes.NewReader(text))
-	if t, err := d.Token(); err != nil || t != json.Delim('{') {
+	if o.Kind != '{' {
 		return "", errors.New("not a JSON object")
 	}
-	schema, seen := "", map[string]bool{}
-	for d.More() {
-		k, err := d.Token()
-		if err != nil {
-			return "", err
+	seen := map[string]bool{}
+	for _, m := range o.Members {
+		if seen[m.Name] || strings.ToLower(m.Name) != m.Name {
+			return "", fmt.Errorf("key %q stands twice or is not lower case", m.Name)
 		}
-		key, _ := k.(string)
-		if folded := strings.ToLower(key); seen[folded] || folded != key {
-			return "", fmt.Errorf("key %q stands twice or is not lower case", key)
-		}
-		seen[key] = true
-		var v json.RawMessage
-		if err := d.Decode(&v); err != nil {
-			return "", err
-		}
-		if key == "schema" && json.Unmarshal(v, &schema) != nil {
-			return "", errors.New("schema is not a string")
-		}
+		seen[m.Name] = true
 	}
-	if schema == "" {
+	schema, ok := o.Get("schema")
+	switch {
+	case ok && schema.Kind != '"':
+		return "", errors.New("schema is not a string")
+	case schema.Text == "":
 		return "", errors.New("a json block without a schema")
 	}
-	return schema, nil
+	return schema.Text, nil
 }
 
 // decode reads text strictly: no unknown key, one value.
@@ -342,11 +334,11 @@ func decode(text []byte, v any) error {
 // at is the line inside text, from 1, a decoding error points to; 1 when it does not say.
 func at(text []byte, err error) int {
 	off := int64(0)
-	var syntax *json.SyntaxError
+	var syntax *jsontree.SyntaxError
 	var typ *json.UnmarshalTypeError
 	switch {
 	case errors.As(err, &syntax):
-		off = syntax.Offset
+		off = int64(syntax.Offset) + 1
 	case errors.As(err, &typ):
 		off = typ.Offset
 	}

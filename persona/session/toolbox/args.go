@@ -7,10 +7,11 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"slices"
 	"strings"
 	"unicode/utf8"
+
+	"github.com/odd-cli/odd/persona/jsontree"
 )
 
 // kind is what an argument may be.
@@ -196,30 +197,20 @@ func members(raw json.RawMessage) (map[string]json.RawMessage, error) {
 		return nil, nil
 	case len(raw) > mostArgs:
 		return nil, fmt.Errorf("arguments: are %d bytes, at most %d", len(raw), mostArgs)
-	case !utf8.Valid(raw) || !json.Valid(raw):
+	}
+	o, err := jsontree.Parse(raw)
+	switch {
+	case err != nil:
 		return nil, errors.New("arguments: are not JSON")
-	case raw[0] != '{':
+	case o.Kind != '{':
 		return nil, errors.New("arguments: want one JSON object")
 	}
-	d := json.NewDecoder(bytes.NewReader(raw))
-	if _, err := d.Token(); err != nil {
-		return nil, err
-	}
 	out := map[string]json.RawMessage{}
-	for d.More() {
-		k, err := d.Token()
-		if err != nil {
-			return nil, err
+	for _, m := range o.Members {
+		if _, twice := out[m.Name]; twice {
+			return nil, fmt.Errorf("%s: stands twice", clip(m.Name, 64))
 		}
-		name, _ := k.(string)
-		if _, twice := out[name]; twice {
-			return nil, fmt.Errorf("%s: stands twice", clip(name, 64))
-		}
-		var v json.RawMessage
-		if err := d.Decode(&v); err != nil && !errors.Is(err, io.EOF) {
-			return nil, err
-		}
-		out[name] = v
+		out[m.Name] = raw[m.Value.From:m.Value.To]
 	}
 	return out, nil
 }
