@@ -293,7 +293,7 @@ func (v *view) readSince(ctx context.Context, t board.Task, p review.Proposal, t
 // approveHere merges what the person takes of the proposal into the board: one commit by
 // the person.
 func (v *view) approveHere(ctx context.Context, t board.Task, p part, o approval, h review.Human) (repo.OID, error) {
-	tree, conflicts, err := v.repo.MergeTree(ctx, v.tip, repo.OID(p.Commit))
+	tree, conflicts, err := drain.MergeProposal(ctx, v.repo, v.tip, repo.OID(p.Commit))
 	if err != nil {
 		return "", fmt.Errorf("approve %s: the proposal cannot be merged into %s: %w: %s; %s", t.ID, v.line.Name(), err, strings.Join(conflicts, ", "), v.wayOut(p.Proposal))
 	}

@@ -36,7 +36,8 @@ func check(env Env) *cli.Command {
 			"--range and --all check commits against 16 rules, called invariants: for\n" +
 			"example, only a person approves, and ledgers are append-only. Exit 1 means a\n" +
 			"finding: PATH:LINE: what is wrong; what to do [invariant N, COMMIT]. Stderr\n" +
-			"says how much each rule judged, and what git alone cannot prove. A.. means\n" +
+			"says how much each rule judged, and what git alone cannot prove. Findings with\n" +
+			"one cause, such as a rebase, are one; \"also\" in --json lists the others. A.. means\n" +
 			"A..HEAD; an A of 40 zeros means from the first commit.\n\n" +
 			"A commit counts as an agent's if its author or committer has the [agent]\n" +
 			"address of odd.toml, or if it has an Odd-Run trailer. Otherwise it counts as a\n" +
@@ -81,7 +82,7 @@ const checkShapes = "--json prints one object, and no list in it is null:\n" +
 	"    location    path line\n" +
 	"  of history    status commits machines rows findings\n" +
 	"    rows        invariant name evidence recomputed attested way unit checked\n" +
-	"    findings    invariant commit path line message way\n" +
+	"    findings    invariant commit path line message way also\n" +
 	"status is OK with exit 0, FINDINGS with exit 1. hint and way say what to do."
 
 type checkOptions struct {

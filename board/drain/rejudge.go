@@ -134,7 +134,7 @@ func Check(ctx context.Context, r *repo.Repo, l Landing, b Bench) (Checked, erro
 	if err != nil {
 		return Checked{}, err
 	}
-	tree, _, err := r.MergeTree(ctx, l.Tip, l.Proposal)
+	tree, _, err := MergeProposal(ctx, r, l.Tip, l.Proposal)
 	if err != nil {
 		return Checked{}, err
 	}
@@ -155,6 +155,23 @@ func Check(ctx context.Context, r *repo.Repo, l Landing, b Bench) (Checked, erro
 		out.Ran, out.Why = strings.Split(strings.TrimSpace(report.String()), "\n"), strings.Join(failures(report), "; ")
 	}
 	return out, err
+}
+
+// MergeProposal is MergeTree of a proposal. One that tip has among its ancestors was merged
+// before, and may be reverted: its change is merged again, as that of a commit of its own.
+func MergeProposal(ctx context.Context, r *repo.Repo, tip, proposal repo.OID) (tree repo.OID, conflicts []string, err error) {
+	if in, err := r.Ancestor(ctx, proposal, tip); err != nil {
+		return "", nil, err
+	} else if in {
+		c, err := r.Commit(proposal)
+		if err != nil {
+			return "", nil, err
+		}
+		if proposal, err = r.MakeOn(ctx, c.Parents, c.Tree, nil, c.Author, "what "+string(proposal)+" changes\n"); err != nil {
+			return "", nil, err
+		}
+	}
+	return r.MergeTree(ctx, tip, proposal)
 }
 
 // apart reports a change and files that others changed of which neither can turn

@@ -40,7 +40,8 @@ type act struct {
 	files []*file
 	lines []line
 
-	unmerged bool // a machine's merge that git does not make by itself
+	redone   []string // tasks that it makes done again, as an approval left them
+	unmerged bool     // a machine's merge that git does not make by itself
 }
 
 // file is one path that an act introduces.
@@ -82,10 +83,7 @@ func (j *judge) lineByLine(look func(line) (why string, err error)) error {
 		if why != "" {
 			j.find(l.path, l.n, "%s", why)
 		}
-		if j.way != "" {
-			j.out(j.way)
-			j.way = ""
-		}
+		j.explain()
 	}
 	return nil
 }

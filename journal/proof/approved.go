@@ -22,11 +22,18 @@ func (j *judge) approved(f *file) (string, error) {
 	p := one(j.Commit, "Odd-Proposal")
 	by := "human:" + j.Author.Email
 	switch {
+	case p == "" && len(j.Parents) == 2 && string(j.Parents[1]) == t.Result.Commit:
+		j.way = fmt.Sprintf("git commit --amend -C OLD puts the message back (git reflog shows OLD); after a push, git revert -m 1 %s, then odd approve %s again", short(string(j.OID)), t.ID)
+		return "set to done without odd approve: its commit merges the proposal and lacks the trailers, as after git commit --amend with another message", nil
 	case j.task != string(t.ID) || p == "":
 		return "set to done without odd approve: the commit lacks its trailers Odd-Task and Odd-Proposal", nil
 	case one(j.Commit, "Odd-Approved-By") != by:
 		return fmt.Sprintf("set to done on the word of %s, in a commit by %s", or(one(j.Commit, "Odd-Approved-By"), "nobody"), j.Author.Email), nil
 	case len(j.Parents) < 2 || !slices.Contains(j.Parents[1:], repo.OID(p)):
+		again, err := j.remadeProposal(p)
+		if again != "" || err != nil {
+			return again, err
+		}
 		return fmt.Sprintf("set to done, but the commit does not merge the proposal %s", short(p)), nil
 	case !slices.ContainsFunc(f.new.Verified, func(s okf.Stamp) bool { return s.By == by }):
 		return "set to done without the entry verified by " + by, nil
@@ -78,7 +85,7 @@ func (j *judge) waited(t board.Task, p string) (*event.Record, string, error) {
 // file besides. An atom that the approval leaves out by name is as its first parent has
 // it; with --verify an atom has the person's entry, and is the same otherwise.
 func (j *judge) brought(r *event.Record) (string, error) {
-	if before, err := j.bringsNothing(r.Outcome().Proposal); err != nil {
+	if before, err := j.landedBefore(r.Outcome().Proposal); err != nil {
 		return "", err
 	} else if before {
 		if name := j.besideBoard(); name != "" {
@@ -215,10 +222,18 @@ func (j *judge) stamped(blob, have repo.OID, name string) (repo.OID, error) {
 	return blob, err
 }
 
-// bringsNothing reports an approval of a proposal that its first parent holds: it
-// decides about what had landed before.
-func (j *judge) bringsNothing(proposal string) (bool, error) {
-	return j.ancestor(repo.OID(proposal), j.Parents[0])
+// landedBefore reports an approval of a proposal that had landed by itself: it decides
+// about what people may have changed since. One that somebody merged without a word is
+// approved as it is there, and one that was reverted is brought again.
+func (j *judge) landedBefore(proposal string) (bool, error) {
+	if in, err := j.ancestor(repo.OID(proposal), j.Parents[0]); err != nil || !in {
+		return false, err
+	}
+	p, err := j.commit(repo.OID(proposal))
+	if err != nil {
+		return false, err
+	}
+	return j.alone(p)
 }
 
 // besideBoard is a file outside of the bundle that the act changes against its

@@ -31,11 +31,11 @@ func gated(j *judge) error {
 		}
 		if why != "" {
 			j.find(f.Path, f.new.Line("state"), "%s", why)
+			if taskState(f.new) == board.Done && j.cause == "" {
+				j.cause = j.doneOf(string(f.new.ID))
+			}
 		}
-		if j.way != "" {
-			j.out(j.way)
-			j.way = ""
-		}
+		j.explain()
 	}
 	if err := j.doneBeside(); err != nil {
 		return err
@@ -55,7 +55,19 @@ func (j *judge) move(f *file) (string, error) {
 	if done, err := j.wasDone(f); done || err != nil {
 		return "", err
 	}
-	return j.approved(f)
+	why, err := j.approved(f)
+	if why == "" || err != nil {
+		return "", err
+	}
+	t, broken := board.Parse(f.new)
+	if broken != nil {
+		return why, nil
+	}
+	if again, err := j.restored(f.Path, f.New, string(t.ID), t.Result); again || err != nil {
+		j.way, j.cause = "", ""
+		return "", err
+	}
+	return why, nil
 }
 
 // wasDone reports a person's commit that only carries a done task along: from

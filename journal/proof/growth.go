@@ -40,6 +40,11 @@ func growing(j *judge) error {
 			j.found = j.found[:before]
 		}
 	}
+	for i := range j.found { // one act, however many files
+		if j.found[i].Cause = "grown " + string(j.OID); len(j.found) > 1 && len(j.Parents) == 1 {
+			j.found[i].Way = fmt.Sprintf("put them back: git revert %s", short(string(j.OID)))
+		}
+	}
 	if len(j.Parents) == 0 && j.kind == person {
 		return j.ledgersBeside() // else it is where the history begins
 	}
@@ -108,6 +113,9 @@ func (j *judge) grows(rel string, was repo.Change, now map[string]repo.Change) e
 	j.checked++
 	is, ok := now[rel]
 	if !ok {
+		if back, err := j.withdrawn(rel, was); back || err != nil {
+			return err
+		}
 		j.find(was.Path, 1, "is append-only and was deleted")
 		j.checkout(was.Path)
 		return nil

@@ -70,6 +70,9 @@ func (m *purse) line(l line) (string, error) {
 		late = 0 // it happened while the claim was worked on, however long that took, and costs nothing
 	}
 	if late.Abs() > skew {
+		if before, err := m.toldBefore(l.path); before && m.ownWord(r) || err != nil {
+			return "", err // a person puts back what they said
+		}
 		return fmt.Sprintf("is dated %s in a commit of %s", moment(r.TS), moment(m.Author.When)), nil
 	}
 	switch r.Kind {

@@ -84,15 +84,11 @@ func (s *story) mutated(from, to repo.OID) []string {
 	for name, oid := range s.heads {
 		refs["refs/heads/"+name] = oid
 	}
-	r, err := CheckScope(context.Background(), s.r, Scope{From: from, To: to, Refs: refs})
-	if err != nil {
-		s.Fatal(err)
-	}
 	out := []string{}
 	months := regexp.MustCompile(`/20\d\d-\d\d/`)
 	runs := regexp.MustCompile(`R\d+`)
 	days := regexp.MustCompile(`20\d\d-\d\d-\d\d-(R\d+|ann)`)
-	for _, f := range found(r) {
+	for _, f := range found(s.prove(Scope{From: from, To: to, Refs: refs})) {
 		place := strings.SplitN(f, " ", 3)
 		at := days.ReplaceAllString(months.ReplaceAllString(place[1], "/M/"), "$1")
 		out = append(out, place[0]+" "+runs.ReplaceAllStringFunc(at, func(r string) string {

@@ -20,7 +20,8 @@ type waitingTask struct {
 	line     int
 	id       string
 	was, now board.State
-	from     string       // the run whose result it waited with
+	blob     repo.OID     // now
+	waited   board.Result // before
 	result   board.Result // now
 }
 
@@ -54,6 +55,9 @@ func concluded(j *judge) error {
 		return err
 	}
 	for _, s := range now.stories {
+		if slices.Contains(j.redone, s.Op().Task) {
+			continue
+		}
 		if err := j.concludes(s, now, tasks); err != nil {
 			return err
 		}
@@ -88,11 +92,18 @@ func (j *judge) waitingTasks() ([]waitingTask, error) {
 		if was.State != board.Review && now.State != board.Review {
 			continue
 		}
-		w := waitingTask{path: f.Path, line: 1, id: string(was.ID), was: was.State, now: now.State, from: was.Result.Run, result: now.Result}
+		w := waitingTask{path: f.Path, line: 1, id: string(was.ID), was: was.State, now: now.State, blob: f.New, waited: was.Result, result: now.Result}
 		if now.Atom != nil {
 			w.id, w.line = string(now.ID), now.Atom.Line("state")
 		}
-		out = append(out, w)
+		if i := slices.IndexFunc(out, func(o waitingTask) bool { return o.id == w.id }); i < 0 {
+			out = append(out, w)
+		} else if w.now == "" { // it moved from here to there
+			out[i].was, out[i].waited = w.was, w.waited
+		} else if out[i].now == "" {
+			w.was, w.waited = out[i].was, out[i].waited
+			out[i] = w
+		}
 	}
 	return out, nil
 }
@@ -112,7 +123,7 @@ func (j *judge) hasOps(tasks []waitingTask) (bool, error) {
 		}
 	}
 	for _, w := range tasks {
-		runs = append(runs, w.from)
+		runs = append(runs, w.waited.Run)
 	}
 	for _, run := range runs {
 		records, err := j.ledgerAt(j.OID, run)
@@ -134,9 +145,13 @@ func (j *judge) unsound(now ops, tasks []waitingTask) error {
 		before = append(before, was.problems...)
 	}
 	for _, p := range now.problems {
-		if !slices.Contains(before, p) {
-			at, n, _ := j.opLine(now.find(p.Op), p.Run, p.Seq)
+		o := now.find(p.Op)
+		if !slices.Contains(before, p) && (o == nil || !slices.Contains(j.redone, o.Task)) {
+			at, n, _ := j.opLine(o, p.Run, p.Seq)
 			j.find(at, n, "%s", p.Text)
+			if o != nil {
+				j.because(o.Task, tasks)
+			}
 		}
 	}
 	return nil
@@ -156,14 +171,33 @@ func (j *judge) concludes(s pipeline.Story, now ops, tasks []waitingTask) error 
 	}
 	j.checked++
 	why, err := j.ending(o, r.Run, fresh, task)
+	if why != "" && fresh && task != nil && j.ownWord(r) {
+		again, err := j.restored(task.path, task.blob, o.Task, task.waited)
+		if again || err != nil {
+			return err
+		}
+	}
 	switch {
 	case why != "" && !fresh && task != nil:
 		j.find(task.path, task.line, "%s", why)
 	case why != "":
 		j.find(at, n, "%s", why)
 	}
+	if why != "" {
+		j.because(o.Task, tasks)
+	}
 	return err
 }
+
+// because has the last finding told by row 3's, where the act makes its task done.
+func (j *judge) because(task string, tasks []waitingTask) {
+	if slices.ContainsFunc(tasks, func(w waitingTask) bool { return w.id == task && w.now == board.Done }) {
+		j.found[len(j.found)-1].Cause = j.doneOf(task)
+	}
+}
+
+// doneOf is the cause of what is wrong with how a task was made done in the act.
+func (j *judge) doneOf(task string) string { return "done " + task + " " + string(j.OID) }
 
 // closes reports an act that closes the claim an op was begun under.
 func (j *judge) closes(o pipeline.Op) bool {

@@ -247,8 +247,8 @@ func (j *judge) stood(p permit, l line, base repo.OID) (string, error) {
 			return fmt.Sprintf("an anchor at %s, which is not before it", or(short(string(head)), "no commit")), nil
 		}
 	} else if head != base {
-		again, err := j.remade(base)
-		return fmt.Sprintf("an anchor at %s; its claim is %s%s", or(short(string(head)), "no commit"), short(string(base)), again), err
+		why, err := j.remade(base, l.record.Run, l.record.Task)
+		return or(why, fmt.Sprintf("an anchor at %s; its claim is %s", or(short(string(head)), "no commit"), short(string(base)))), err
 	}
 	files, err := j.repo.Tree(head)
 	if err != nil {

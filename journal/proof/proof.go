@@ -76,7 +76,9 @@ type Finding struct {
 	Path      string   `json:"path"` // in the repository
 	Line      int      `json:"line"` // 1-based
 	Message   string   `json:"message"`
-	Way       string   `json:"way"` // out of it
+	Way       string   `json:"way"`            // out of it
+	Also      []string `json:"also,omitempty"` // "PATH:LINE [invariant N, COMMIT]" of the findings with the same cause, which are told by this one
+	Cause     string   `json:"-"`              // what it shares with other findings of one act, "" for nothing
 }
 
 // String is "path:line: message; way [invariant N, commit]".
@@ -87,9 +89,9 @@ func (f Finding) String() string {
 // Text is what is wrong and the way out of it.
 func (f Finding) Text() string {
 	if f.Way == "" {
-		return f.Message
+		return f.Message + f.rest()
 	}
-	return f.Message + "; " + f.Way
+	return f.Message + f.rest() + "; " + f.Way
 }
 
 func short(oid string) string { return oid[:min(10, len(oid))] }
@@ -126,6 +128,7 @@ type judge struct {
 	checked   int
 	found     []Finding
 	way       string // out of the finding that is about to be made, in place of its row's
+	cause     string // of that finding
 }
 
 // find records a finding; a line below 1 is the file as a whole.
@@ -135,6 +138,17 @@ func (j *judge) find(path string, line int, format string, args ...any) {
 
 // out gives the last finding a way out of its own, in place of its row's.
 func (j *judge) out(way string) { j.found[len(j.found)-1].Way = way }
+
+// explain gives the last finding the way out and the cause that were noted for it.
+func (j *judge) explain() {
+	if len(j.found) > 0 && j.way != "" {
+		j.out(j.way)
+	}
+	if len(j.found) > 0 && j.cause != "" {
+		j.found[len(j.found)-1].Cause = j.cause
+	}
+	j.way, j.cause = "", ""
+}
 
 // Scope is what a check is about.
 type Scope struct {
@@ -155,7 +169,14 @@ func CheckScope(ctx context.Context, r *repo.Repo, s Scope) (Report, error) {
 	if err != nil {
 		return Report{Findings: []Finding{}}, err
 	}
-	return h.report(s.Tell)
+	return h.folded(s.Tell)
+}
+
+// folded is the report with one finding a cause.
+func (h *history) folded(tell func(done, all int)) (Report, error) {
+	out, err := h.report(tell)
+	out.Findings = fold(out.Findings)
+	return out, err
 }
 
 // report judges the commits that were read.

@@ -175,7 +175,7 @@ func TestTableSaysWhatEachRowReads(t *testing.T) {
 
 func TestAFindingIsALine(t *testing.T) {
 	t.Parallel()
-	f := Finding{3, "1f0c2ab9d4e5", "knowledge/tasks/t.md", 4, "done without an approval", "odd approve it"}
+	f := Finding{Invariant: 3, Commit: "1f0c2ab9d4e5", Path: "knowledge/tasks/t.md", Line: 4, Message: "done without an approval", Way: "odd approve it"}
 	if got, want := f.String(), "knowledge/tasks/t.md:4: done without an approval; odd approve it [invariant 3, 1f0c2ab9d4]"; got != want {
 		t.Errorf("got %s, want %s", got, want)
 	}

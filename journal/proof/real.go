@@ -109,11 +109,8 @@ func (j *judge) toldOf(l line) (string, error) {
 	if head, _, cut := strings.Cut(said, "\n[cut here: "); said == want || cut && strings.HasPrefix(want, head) {
 		return "", nil
 	}
-	again, err := j.remade(claim)
-	if again != "" {
-		again = " in " + short(string(claim)) + again
-	}
-	return fmt.Sprintf("the session's brief describes the role %s otherwise than the files at its claim%s: %s", role, again, differing(said, want)), err
+	why, err := j.remade(claim, l.record.Run, l.record.Task)
+	return or(why, fmt.Sprintf("the session's brief describes the role %s otherwise than the files at its claim: %s", role, differing(said, want))), err
 }
 
 // keptBefore reports a tree that an earlier outcome of the same run names as what the

@@ -3,25 +3,74 @@ package proof
 import (
 	"fmt"
 
+	"github.com/odd-cli/odd/journal/event"
 	"github.com/odd-cli/odd/journal/repo"
 )
 
 // mergeIt is the way out of what a rebase did to a commit by odd or an agents.
 const mergeIt = "odd's commits name other commits by their ids, so merge them and do not rebase: reset the branch to where it was (git reflog BRANCH shows that), then git pull --no-rebase. If it is pushed already, send the result back with odd reject TASK. With [board] remote, odd drain begins from what others have pushed"
 
+// rewritten is the cause of all that a person made of commits when they made them again.
+const rewritten = "rewritten"
+
 // remade says who made a claim again, where what a session stood on is another commit than
-// its claim, and has the finding tell the way out of that. git rebase and git cherry-pick
-// make a commit anew in the hands of whoever moves it: that is no forgery, and yet what
-// stood under the session can be proven no more. "" where nobody did.
-func (j *judge) remade(claim repo.OID) (string, error) {
+// its claim, and has the finding tell the way out of that. git rebase, git cherry-pick and
+// git filter-branch make a commit anew: that is no forgery, and yet what stood under the
+// session can be proven no more. "" where nobody did.
+func (j *judge) remade(claim repo.OID, run, task string) (string, error) {
 	c, err := j.commit(claim)
 	if err != nil || len(c.Parents) == 0 {
 		return "", err
 	}
 	law, err := j.lawAt(c.Parents[0])
-	if err != nil || !isAgent(c.Author, law) || isAgent(c.Committer, law) {
+	if err != nil || !isAgent(c.Author, law) {
 		return "", err
 	}
-	j.way = mergeIt
-	return fmt.Sprintf(", which %s rewrote (git rebase or git cherry-pick), so odd's records name the old commit", c.Committer.Email), nil
+	by := c.Committer.Email
+	if isAgent(c.Committer, law) {
+		old, err := j.stoodOn(run, task)
+		if err != nil || old == claim || !j.sameAct(old, c) {
+			return "", err
+		}
+		by = "somebody"
+	}
+	j.way, j.cause = mergeIt, rewritten
+	return fmt.Sprintf("%s rewrote the claim of %s as %s (git rebase, git cherry-pick or git filter-branch), so odd's records name a commit that is not in this history", by, task, short(string(claim))), nil
+}
+
+// stoodOn is the commit that the permit of a run for a task names, "" where it has none.
+func (j *judge) stoodOn(run, task string) (at repo.OID, err error) {
+	records, err := j.ledgerAt(j.OID, run)
+	for i := range records {
+		if r := &records[i]; r.Kind == event.Anchor && r.Task == task {
+			at = repo.OID(permitOf(r).arm.Head)
+		}
+	}
+	return at, err
+}
+
+// sameAct reports a commit of which another is a copy: by the same author, of the same
+// moment. Of one that the clone no longer has nothing speaks against it.
+func (j *judge) sameAct(old repo.OID, now repo.Commit) bool {
+	if old == "" {
+		return false
+	}
+	c, err := j.repo.Commit(old)
+	return err != nil || c.Author.Email == now.Author.Email && c.Author.When.Equal(now.Author.When)
+}
+
+// remadeProposal says that an approval merges a copy of the proposal p that it names, ""
+// where it does not.
+func (j *judge) remadeProposal(p string) (string, error) {
+	for _, parent := range j.Parents[min(1, len(j.Parents)):] {
+		c, err := j.commit(parent)
+		if err != nil {
+			return "", err
+		}
+		if one(c, "Odd-Run") == j.run && one(c, "Odd-Task") == j.task && j.sameAct(repo.OID(p), c) {
+			j.way, j.cause = mergeIt, rewritten
+			return fmt.Sprintf("set to done in a merge of %s, into which somebody rewrote the proposal %s (git rebase or git filter-branch)", short(string(parent)), short(p)), nil
+		}
+	}
+	return "", nil
 }

@@ -586,7 +586,17 @@ func (s *story) check(from, to repo.OID) Report {
 			s.Fatal(err)
 		}
 	}
-	r, err := Check(context.Background(), s.r, from, to)
+	return s.prove(Scope{From: from, To: to})
+}
+
+// prove is CheckScope with each finding on its own, whatever caused it.
+func (s *story) prove(scope Scope) Report {
+	s.Helper()
+	h, err := read(context.Background(), s.r, scope)
+	if err != nil {
+		s.Fatal(err)
+	}
+	r, err := h.report(nil)
 	if err != nil {
 		s.Fatal(err)
 	}

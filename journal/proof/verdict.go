@@ -31,7 +31,7 @@ func (c Checker) Check(s Scope) (Report, error) {
 	if err != nil {
 		return Report{Findings: []Finding{}}, err
 	}
-	return h.report(s.Tell)
+	return h.folded(s.Tell)
 }
 
 // verdict is what the rules said of a commit.

@@ -1,0 +1,52 @@
+package proof
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// fold leaves one finding of those with the same cause: of the earliest commit the one of
+// the lowest invariant. It names the others in Also, so that one mistake is one finding
+// and nothing is hidden.
+func fold(all []Finding) []Finding {
+	first := map[string]int{} // by cause, the place in all
+	for i, f := range all {
+		at, in := first[f.Cause]
+		if !in || f.Commit == all[at].Commit && f.Invariant < all[at].Invariant {
+			first[f.Cause] = i
+		}
+	}
+	out := []Finding{}
+	for i, f := range all {
+		if f.Cause == "" || first[f.Cause] == i {
+			for _, o := range all {
+				if also := o.place(); f.Cause != "" && o.Cause == f.Cause && also != f.place() && !slices.Contains(f.Also, also) {
+					f.Also = append(f.Also, also)
+				}
+			}
+			out = append(out, f)
+		}
+	}
+	return out
+}
+
+// place is "path:line [invariant N, commit]".
+func (f Finding) place() string {
+	return fmt.Sprintf("%s:%d [invariant %d, %s]", f.Path, f.Line, f.Invariant, short(string(f.Commit)))
+}
+
+// fewPlaces is how many places the text of a finding names; JSON has all.
+const fewPlaces = 3
+
+// rest says how many findings are told by this one.
+func (f Finding) rest() string {
+	switch n := len(f.Also); {
+	case n == 0:
+		return ""
+	case n <= fewPlaces:
+		return fmt.Sprintf(" (the same cause: %s)", strings.Join(f.Also, ", "))
+	default:
+		return fmt.Sprintf(" (the same cause: %s, and %d more)", strings.Join(f.Also[:fewPlaces], ", "), n-fewPlaces)
+	}
+}

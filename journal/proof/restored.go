@@ -1,0 +1,80 @@
+package proof
+
+import (
+	"path"
+	"slices"
+	"strings"
+
+	"github.com/odd-cli/odd/board"
+	"github.com/odd-cli/odd/journal/event"
+	"github.com/odd-cli/odd/journal/repo"
+)
+
+// withdrawn reports a person who takes their own word on a change back, as git revert of
+// an approval does: the file that goes holds nothing else, and the same commit has the
+// task wait in review again. What it waits with is row 15's.
+func (j *judge) withdrawn(rel string, was repo.Change) (bool, error) {
+	if j.kind != person || len(j.Parents) != 1 || !strings.HasPrefix(ledgerOf(rel), "op-") {
+		return false, nil
+	}
+	b, err := j.bytes(was.Old, was.OldMode)
+	if err != nil {
+		return false, err
+	}
+	records, broken := j.ground.lines.Read(b)
+	tasks, err := j.waitingTasks()
+	if err != nil || broken != nil {
+		return false, err
+	}
+	return !slices.ContainsFunc(records, func(r event.Record) bool {
+		return r.Kind != event.OpEnd || !slices.ContainsFunc(tasks, func(w waitingTask) bool { return w.id == r.Task && w.now == board.Review })
+	}), nil
+}
+
+// restored reports a person's commit that takes a task out of review again as a decision
+// of this history did, byte for byte, with all that it changed. The revert of a revert does
+// so, and git cherry-pick. name and blob are the task's file, result what it waited with.
+func (j *judge) restored(name string, blob repo.OID, task string, result board.Result) (is bool, err error) {
+	if j.kind != person || result.Run == "" {
+		return false, nil
+	}
+	j.own = true // the branches tell
+	err = j.acting(result.Run, task, func(c repo.Commit) (bool, error) {
+		if c.OID == j.OID || len(c.Parents) == 0 || !decides(c) && len(c.Trailer("Odd-Approval")) == 0 {
+			return false, nil
+		}
+		is, err = j.repeats(c, name, blob)
+		return is, err
+	})
+	if is {
+		j.redone = append(j.redone, task)
+	}
+	return is, err
+}
+
+// repeats reports an act that makes every file what the decision c made it, and the file of
+// its task among them. Indexes are made anew.
+func (j *judge) repeats(c repo.Commit, name string, blob repo.OID) (bool, error) {
+	changes, err := j.trees.Diff(j.ctx, c.Parents[0], c.OID)
+	made := func(all []repo.Change, path string, oid repo.OID, mode string) bool {
+		return slices.ContainsFunc(all, func(ch repo.Change) bool {
+			return ch.Path == path && ch.New == oid && (mode == "" || ch.NewMode == mode)
+		})
+	}
+	if err != nil || !made(changes, name, blob, "") {
+		return false, err
+	}
+	return !slices.ContainsFunc(changes, func(ch repo.Change) bool {
+		return path.Base(ch.Path) != "index.md" && !made(j.sides[0], ch.Path, ch.New, ch.NewMode)
+	}), nil
+}
+
+// toldBefore reports a file that a parent lacks and that stood before, as it is.
+func (j *judge) toldBefore(name string) (bool, error) {
+	i := slices.IndexFunc(j.files, func(f *file) bool { return f.Path == name && f.Old == "" })
+	if i < 0 || j.kind != person || len(j.Parents) != 1 {
+		return false, nil
+	}
+	all, err := j.versions(j.Parents[0])
+	return slices.Contains(all[j.files[i].rel], j.files[i].New), err
+}
