@@ -55,7 +55,7 @@ func (v *view) deciding(ctx context.Context, t board.Task, p review.Proposal, at
 	if all := o.Unbound(p.Commit, p.Branch, p.Base, named, strings.Join(c.Trailer("Odd-Tier"), ", ")); len(all) > 0 {
 		return nil, refuse("unbound", "approve %s: the proposal is not the one that was checked as %s: %s; odd reject %s --reason \"why\"", t.ID, o.ID, strings.Join(all, "; "), t.ID)
 	}
-	if until := o.Clocks.Phase; !v.env.Now().Before(until) {
+	if until := o.Until; !v.env.Now().Before(until) {
 		return nil, refuse("expired", "approve %s: the time to approve it ended at %s; odd drain moves the task back to backlog, then odd task ready %[1]s tries again", t.ID, until.Format("2006-01-02 15:04Z"))
 	}
 	return &o, v.holds(ctx, t, p, o, at)

@@ -36,7 +36,7 @@ func (v *view) judgement(t board.Task, landed *pipeline.Op) (*judged, error) {
 	j := &judged{}
 	if ok {
 		o = s.Op()
-		j.Until, j.Held = stamp(o.Clocks.Phase), o.Fact(pipeline.FactHeld)
+		j.Until, j.Held = stamp(o.Until), o.Fact(pipeline.FactHeld)
 	} else {
 		o = *landed
 		j.Landed = landedOn(o)

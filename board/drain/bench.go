@@ -134,7 +134,7 @@ func (b Bench) hold(ctx context.Context, r *repo.Repo, t trial, base repo.OID) (
 		}
 		was = &at
 	}
-	is.Breaches = pipeline.Hold(is, was, t.files, pipeline.Thresholds{})
+	is.Breaches = pipeline.Hold(is, was, t.files)
 	return is, nil
 }
 

@@ -128,7 +128,7 @@ func (d *drain) through(ctx context.Context, ch *change) {
 		ctx, done = d.stoppable(ctx, ch.op.ID)
 		defer done()
 		d.Progress(fmt.Sprintf("%s: %s", c.task.ID, ch.op.ID))
-		ch.op, err = pipeline.Run(ctx, ch.world(), l, ch.steps(), ch.op)
+		ch.op = pipeline.Run(ctx, ch.world(), l, ch.op)
 	}
 	if err != nil {
 		w.void(fmt.Sprintf("change: %v", err))
@@ -222,53 +222,35 @@ func (ch *change) limits() pipeline.Limits {
 	}
 }
 
-// world is what the op lives in. Its refs move with the task's result and not
-// before, so that to move one here is to keep what will be moved.
+// world is what the op lives in. Its refs move with the task's result.
 func (ch *change) world() pipeline.World {
-	return pipeline.World{
-		Run: ch.d.Run, Now: ch.d.Now, Sink: ch.sink,
-		Until: func(ctx context.Context, t time.Time) (context.Context, context.CancelFunc) {
-			return context.WithTimeout(ctx, t.Sub(ch.d.Now()))
-		},
-		Move: func(context.Context, pipeline.Effect) error { return nil },
-		Tip:  func(context.Context, string) (string, error) { return "", errors.New("refs move with the result") },
-		Tidy: func(s string) string { return string(irongate.Redact([]byte(s))) },
-	}
+	return pipeline.World{Run: ch.d.Run, Now: ch.d.Now, Work: ch.step, Keep: ch.record, Tidy: func(s string) string { return string(irongate.Redact([]byte(s))) }}
 }
 
-func (ch *change) steps() pipeline.Steps {
-	w := ch.onDisk
-	return pipeline.Steps{
-		Classify: w(ch.classify), Route: w(ch.route), Expand: w(ch.expand), Plan: w(ch.planned), Generate: w(ch.generate), Validate: w(ch.validate), Repair: w(ch.repair),
-		Gate: w(ch.gate), Approve: w(ch.approve), Apply: w(ch.apply), Verify: w(ch.verify),
+// step does the work of the op's phase. The disk may break it off: then nothing is
+// wrong with the task, and neither it nor the op comes to an ending for that.
+func (ch *change) step(ctx context.Context, op pipeline.Op) (pipeline.Out, error) {
+	work := map[pipeline.Phase]func(context.Context, pipeline.Op) (pipeline.Out, error){
+		pipeline.Classify: ch.classify, pipeline.Route: ch.route, pipeline.Expand: ch.expand, pipeline.Plan: ch.planned, pipeline.Generate: ch.generate,
+		pipeline.Validate: ch.validate, pipeline.Repair: ch.repair, pipeline.Gate: ch.gate, pipeline.Approve: ch.approve, pipeline.Apply: ch.apply, pipeline.Verify: ch.verify,
+	}[op.Phase]
+	out, err := work(ctx, op)
+	if repo.Faulty(err) {
+		ch.w.fault = err
 	}
+	return out, err
 }
 
-// onDisk is work that the disk may break off: then nothing is wrong with the task,
-// and neither it nor the op comes to an ending for that.
-func (ch *change) onDisk(work pipeline.Work) pipeline.Work {
-	return func(ctx context.Context, op pipeline.Op) (pipeline.Out, error) {
-		out, err := work(ctx, op)
-		if own := (*pipeline.Stop)(nil); !errors.As(err, &own) && repo.Faulty(err) {
-			ch.w.fault = err
-		}
-		return out, err
-	}
-}
-
-// sink keeps a record for the result's commit.
-func (ch *change) sink(r event.Record) error {
+// record keeps a record for the result's commit.
+func (ch *change) record(r event.Record) {
 	if ch.sealed == nil {
 		ch.records = append(ch.records, r)
 	} else {
 		ch.later = append(ch.later, r)
 	}
-	if op := r.Op(); op.Mark == string(pipeline.Enter) {
-		ch.entered, ch.doing = op.To, ""
-		ch.d.Progress(fmt.Sprintf("%s: %s", ch.c.task.ID, op.To))
-	}
+	ch.entered, ch.doing = r.Op().To, ""
+	ch.d.Progress(fmt.Sprintf("%s: %s", ch.c.task.ID, ch.entered))
 	ch.show()
-	return nil
 }
 
 // ended puts into the work what the op came to.
@@ -286,7 +268,7 @@ func (ch *change) ended(ctx context.Context) {
 // stop ends the op for a reason, in words that the task keeps whole.
 func (ch *change) stop(r pipeline.Reason, spent int64, format string, args ...any) (pipeline.Out, error) {
 	ch.why = fmt.Sprintf(format, args...)
-	return pipeline.Out{}, &pipeline.Stop{Reason: r, Text: ch.why, Spent: spent}
+	return pipeline.Out{Reason: r, Note: ch.why, Spent: spent}, nil
 }
 
 // proposed reports a change that is on its review branch, whether it waits there

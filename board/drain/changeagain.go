@@ -65,8 +65,8 @@ func (d *drain) waitsWith(t board.Task) (pipeline.Op, error) {
 		return pipeline.Op{}, refuse("records", "review --refresh %s: the ledger entries of its change are inconsistent; odd check says why, odd reject %[1]s --reason \"why\" ends it", t.ID)
 	case d.approved(t): // which does not expire
 		return pipeline.Op{}, refuse("state", "review --refresh %s: it is approved already; merge it, then run odd sync", t.ID)
-	case !d.Now().Before(s.Op().Clocks.Phase):
-		return pipeline.Op{}, refuse("expired", "review --refresh %s: the time to approve it ended at %s; odd drain moves the task back to backlog", t.ID, s.Op().Clocks.Phase.Format("2006-01-02 15:04Z"))
+	case !d.Now().Before(s.Op().Until):
+		return pipeline.Op{}, refuse("expired", "review --refresh %s: the time to approve it ended at %s; odd drain moves the task back to backlog", t.ID, s.Op().Until.Format("2006-01-02 15:04Z"))
 	}
 	return s.Op(), nil
 }

@@ -66,10 +66,7 @@ func failures(r pipeline.Report) []string {
 			out = append(out, ran.String())
 		}
 	}
-	for _, b := range r.Breaches {
-		out = append(out, b.Error())
-	}
-	return out
+	return append(out, r.Breaches...)
 }
 
 // inLine is a report on one line.
@@ -118,8 +115,8 @@ func (ch *change) repair(ctx context.Context, op pipeline.Op) (pipeline.Out, err
 			steady = &f
 		}
 		ch.repairer = &pipeline.Repairer{
-			Limits: pipeline.RepairLimits{Timebox: ch.d.at.cfg.Pipeline.RepairTimebox},
-			Now:    ch.d.Now, Files: ch.candidate.Files, Tree: op.Fact(pipeline.FactCandidate), Steady: steady,
+			Timebox: ch.d.at.cfg.Pipeline.RepairTimebox,
+			Now:     ch.d.Now, Files: ch.candidate.Files, Tree: op.Fact(pipeline.FactCandidate), Steady: steady,
 			Generate: ch.mend,
 			Run: func(ctx context.Context, _ []pipeline.Edit, again bool) (pipeline.Report, error) {
 				err := ch.check(ctx, ch.judged(ch.candidate), again)
@@ -128,7 +125,7 @@ func (ch *change) repair(ctx context.Context, op pipeline.Op) (pipeline.Out, err
 		}
 	}
 	out, err := ch.repairer.Work(ctx, op)
-	if out.Next == pipeline.FailedPermanent {
+	if out.Reason == pipeline.RepairStopped {
 		ch.why = strings.Join(append(failures(ch.report), "not repaired: "+pipeline.Unrepaired(out.Note)), "; ")
 	}
 	return out, err
@@ -137,8 +134,8 @@ func (ch *change) repair(ctx context.Context, op pipeline.Op) (pipeline.Out, err
 // mend is another candidate from what failed.
 func (ch *change) mend(ctx context.Context, ask pipeline.RepairAsk) (pipeline.RepairAnswer, error) {
 	if why := ch.exhausted(); why != "" {
-		_, err := ch.stop(pipeline.CostCapExceeded, 0, "%s failed, and %s", ask.Failure, why)
-		return pipeline.RepairAnswer{}, err
+		end, err := ch.stop(pipeline.CostCapExceeded, 0, "%s failed, and %s", ask.Failure, why)
+		return pipeline.RepairAnswer{End: end}, err
 	}
 	var b strings.Builder
 	fmt.Fprintf(&b, "Your change was checked and failed, %s. Fix it and deliver all of it again, atoms included; every file of it:\n", ask.Failure)
@@ -149,8 +146,8 @@ func (ch *change) mend(ctx context.Context, ask pipeline.RepairAsk) (pipeline.Re
 	ch.wrong, ch.mending = b.String(), true
 	spent, ok := ch.session(ctx, pipeline.Repair)
 	if !ok {
-		_, err := ch.unmade(spent)
-		return pipeline.RepairAnswer{}, err
+		end, err := ch.unmade(spent)
+		return pipeline.RepairAnswer{End: end}, err
 	}
 	c, err := ch.delivered()
 	ch.others = nil // a repair takes one

@@ -49,7 +49,7 @@ func (ch *change) classify(ctx context.Context, op pipeline.Op) (pipeline.Out, e
 // never ends an op that is for people alone.
 func (ch *change) never(v pipeline.Verdict) pipeline.Out {
 	ch.why = risk.Says(v)
-	return pipeline.Out{Next: pipeline.Blocked, Reason: pipeline.TierBlocked, Set: map[string]string{pipeline.FactTier: string(v.Tier)}, Note: ch.why}
+	return pipeline.Out{Reason: pipeline.TierBlocked, Set: map[string]string{pipeline.FactTier: string(v.Tier)}, Note: ch.why}
 }
 
 // route tells the lane of the change, whose time and money its sessions have.
@@ -177,7 +177,7 @@ func (ch *change) apply(ctx context.Context, op pipeline.Op) (pipeline.Out, erro
 		return pipeline.Out{}, err
 	}
 	ch.sealed = s
-	return pipeline.Out{Next: pipeline.Verify, Effect: pipeline.Effect{Ref: s.effect.Name, Old: string(s.effect.Old), New: string(s.effect.New)}}, nil
+	return pipeline.Out{Next: pipeline.Verify, Moved: pipeline.Effect{Ref: s.effect.Name, Old: string(s.effect.Old), New: string(s.effect.New)}}, nil
 }
 
 // moved lists the files the change writes that are others now, where it would

@@ -71,7 +71,7 @@ func (ch *change) shown(ctx context.Context, op pipeline.Op) (by string, err err
 	if err != nil {
 		return "", err
 	}
-	ask, cancel := context.WithTimeout(ctx, op.Clocks.End().Sub(ch.d.Now())-previewSpare)
+	ask, cancel := context.WithTimeout(ctx, op.Until.Sub(ch.d.Now())-previewSpare)
 	defer cancel()
 	by, err = ch.d.Preview(ask, Preview{Task: ch.c.task.ID, Op: op.ID, Target: ch.d.lands().name, Because: ch.risk.Reasons(), Diff: irongate.Redact(patch)})
 	switch {
@@ -119,8 +119,8 @@ func (ch *change) verified(ctx context.Context, op pipeline.Op, note string) pip
 	}
 	ch.sealed.verified, ch.sealed.told = op, len(ch.later)
 	return pipeline.Out{
-		Next: pipeline.Complete, Reason: pipeline.Landed, Note: note,
-		Effect: pipeline.Effect{Ref: ch.d.lands().ref, Old: string(ch.c.base), New: string(ch.sealed.effect.New)},
+		Reason: pipeline.Landed, Note: note,
+		Moved: pipeline.Effect{Ref: ch.d.lands().ref, Old: string(ch.c.base), New: string(ch.sealed.effect.New)},
 	}
 }
 

@@ -36,7 +36,7 @@ func (ch *change) generate(ctx context.Context, op pipeline.Op) (pipeline.Out, e
 	c, err := ch.delivered()
 	ch.thinks(op.Phase, or(c.Rationale, c.Reason))
 	if err == nil && c.Noop() {
-		return pipeline.Out{Next: pipeline.Complete, Reason: pipeline.Noop, Spent: spent, Note: c.Reason}, nil
+		return pipeline.Out{Reason: pipeline.Noop, Spent: spent, Note: c.Reason}, nil
 	}
 	if err == nil {
 		err = ch.take(ctx, c)

@@ -61,17 +61,20 @@ func (ch *change) expand(ctx context.Context, op pipeline.Op) (pipeline.Out, err
 		next = pipeline.Plan
 	}
 	ch.rounds++
-	spent, note, err := ch.ask(ctx, op.Phase)
+	out, err := ch.ask(ctx, op.Phase)
+	if err != nil || out.Reason != "" {
+		return out, err
+	}
+	out.Next = next
 	said := ch.w.emission.Expansion
-	switch {
-	case err != nil:
-		return pipeline.Out{}, err
-	case note != "" || said == nil:
-		return pipeline.Out{Next: next, Spent: spent, Note: or(note, "it asked for no more files")}, nil
+	if out.Note != "" || said == nil {
+		out.Note = or(out.Note, "it asked for no more files")
+		return out, nil
 	}
 	want, err := pipeline.ParseExpansion(said.Text)
 	if err != nil {
-		return pipeline.Out{Next: next, Spent: spent, Note: err.Error()}, nil
+		out.Note = err.Error()
+		return out, nil
 	}
 	ch.thinks(op.Phase, want.Reasoning)
 	files := ch.req.Files
@@ -88,7 +91,7 @@ func (ch *change) expand(ctx context.Context, op pipeline.Op) (pipeline.Out, err
 	for _, n := range r.Not {
 		ch.unread += fmt.Sprintf("\nNot given: %s: %s\n", n.Asked, n.Why)
 	}
-	out := pipeline.Out{Next: next, Spent: spent, Note: fmt.Sprintf("%d files to read", len(r.Files))}
+	out.Note = fmt.Sprintf("%d files to read", len(r.Files))
 	if !r.Last && op.Tries <= pipeline.Expand.Retries() && ch.exhausted() == "" {
 		out.Next = pipeline.Expand
 	}
@@ -121,13 +124,15 @@ func paths(files fs.FS) []string {
 // planned asks for a plan. One that is missing, or is none, is told, and the work
 // goes on without; one that nobody can follow ends the op.
 func (ch *change) planned(ctx context.Context, op pipeline.Op) (pipeline.Out, error) {
-	spent, note, err := ch.ask(ctx, op.Phase)
+	out, err := ch.ask(ctx, op.Phase)
+	if err != nil || out.Reason != "" {
+		return out, err
+	}
+	out.Next = pipeline.Generate
 	said := ch.w.emission.Plan
-	switch {
-	case err != nil:
-		return pipeline.Out{}, err
-	case note != "" || said == nil:
-		return pipeline.Out{Next: pipeline.Generate, Spent: spent, Note: or(note, "there is no plan")}, nil
+	if out.Note != "" || said == nil {
+		out.Note = or(out.Note, "there is no plan")
+		return out, nil
 	}
 	plan, err := pipeline.ParsePlan(said.Text, ch.c.task.Paths)
 	var no pipeline.Unusable
@@ -136,36 +141,37 @@ func (ch *change) planned(ctx context.Context, op pipeline.Op) (pipeline.Out, er
 	})
 	switch {
 	case wrong:
-		return ch.stop(pipeline.PlanWrong, spent, "%s", oneLine(err.Error()))
+		return ch.stop(pipeline.PlanWrong, out.Spent, "%s", oneLine(err.Error()))
 	case err != nil:
-		return pipeline.Out{Next: pipeline.Generate, Spent: spent, Note: "there is no plan: " + err.Error()}, nil
+		out.Note = "there is no plan: " + err.Error()
+		return out, nil
 	}
 	ch.plan = string(said.Text)
 	ch.thinks(op.Phase, plan.Approach)
-	return pipeline.Out{Next: pipeline.Generate, Spent: spent, Note: fmt.Sprintf("%d changes, %s", len(plan.Changes), plan.Complexity), Set: map[string]string{"planned": fmt.Sprint(len(plan.Changes))}}, nil
+	out.Note, out.Set = fmt.Sprintf("%d changes, %s", len(plan.Changes), plan.Complexity), map[string]string{"planned": fmt.Sprint(len(plan.Changes))}
+	return out, nil
 }
 
 // ask runs a session for a step before the work. One that comes to nothing is
 // told by its note, and is no reason not to begin; only what ends the claim, or
 // leaves nothing to work with, is.
-func (ch *change) ask(ctx context.Context, phase pipeline.Phase) (spent int64, note string, err error) {
+func (ch *change) ask(ctx context.Context, phase pipeline.Phase) (out pipeline.Out, err error) {
 	spent, ok := ch.session(ctx, phase)
+	out.Spent = spent
 	w := ch.w
 	switch why := ch.exhausted(); {
 	case ctx.Err() != nil:
-		return spent, "", ctx.Err()
+		return out, ctx.Err()
 	case !ok && ch.c.died != "":
-		_, err := ch.unmade(spent)
-		return spent, "", err
+		return ch.unmade(spent)
 	case why != "":
-		_, err := ch.stop(pipeline.CostCapExceeded, spent, "the phase %s used up the budget: %s", phase, why)
-		return spent, "", err
+		return ch.stop(pipeline.CostCapExceeded, spent, "the phase %s used up the budget: %s", phase, why)
 	case !ok:
-		note = w.reason
+		out.Note = w.reason
 		w.verdict, w.reason = board.ToReview, ""
 	}
 	if n := len(w.emission.Atoms) + len(w.left.edits.Files); n > 0 || w.emission.Change != nil {
 		ch.d.Progress(fmt.Sprintf("%s: only the result of the phase %s is kept; other changes of the session are dropped", ch.c.task.ID, phase))
 	}
-	return spent, note, nil
+	return out, nil
 }

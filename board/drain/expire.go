@@ -27,7 +27,7 @@ func (d *drain) expire(ctx context.Context) error {
 		if err != nil {
 			return refuse("ledger", "%s/%v; restore the ledger from git history", d.at.cfg.Root, err)
 		}
-		if !ok || !s.Sound || d.Now().Before(s.Op().Clocks.Phase) || d.approved(t) {
+		if !ok || !s.Sound || d.Now().Before(s.Op().Until) || d.approved(t) {
 			continue
 		}
 		if err := d.expireOne(ctx, t.ID, s.Op()); err != nil {

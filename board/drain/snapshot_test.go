@@ -66,7 +66,7 @@ func TestAnotherDrainExpires(t *testing.T) {
 		}
 	}
 
-	w.now = want[0].Op().Clocks.Phase.Add(time.Minute)
+	w.now = want[0].Op().Until.Add(time.Minute)
 	w.o.Task = "b"
 	w.answer = func(context.Context, session.Request) (session.Emission, error) { return says(term("tide")), nil }
 	w.must()

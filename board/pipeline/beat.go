@@ -71,7 +71,7 @@ func Live(records []event.Record, thoughts []Thought, doing string, tidy func(st
 	for _, s := range stories {
 		o := s.Op()
 		l := beatLine{
-			At: stamp(o.At), Began: stamp(o.Began), Op: o.ID, Phase: string(o.Phase), Run: o.last.By, Spent: o.Spent, Task: o.Task, Tries: o.Tries, Until: stamp(o.Clocks.End()), V: 1,
+			At: stamp(o.At), Began: stamp(o.Began), Op: o.ID, Phase: string(o.Phase), Run: o.last.By, Spent: o.Spent, Task: o.Task, Tries: o.Tries, Until: stamp(o.Until), V: 1,
 		}
 		if !o.Ended() && doing != "" {
 			if l.Doing = doing; tidy != nil {

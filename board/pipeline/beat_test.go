@@ -14,14 +14,12 @@ func TestARunAtWorkIsSeen(t *testing.T) {
 	s := newSim()
 	var live []byte
 	steps := straightToWaiting()
-	generate := steps.Generate
-	steps.Generate = func(ctx context.Context, o Op) (Out, error) {
+	generate := steps[Generate]
+	steps[Generate] = func(ctx context.Context, o Op) (Out, error) {
 		live = Live(s.records(t), []Thought{{At: s.now, Op: o.ID, Phase: Generate, Text: "the secret is out"}, {Op: "op-other", Text: "no"}}, "reading a secret", func(s string) string { return strings.ReplaceAll(s, "secret", "…") })
 		return generate(ctx, o)
 	}
-	if _, err := Run(t.Context(), s.world("run-1"), Limits{}, steps, began(t, s.now)); err != nil {
-		t.Fatal(err)
-	}
+	s.run(t, Limits{}, steps)
 	beats := Beats(live)
 	want := []Beat{{Run: "run-1", Op: "op-01", Task: "tasks/tidy", Phase: Generate, Began: dawn, At: dawn, Until: dawn.Add(3 * time.Minute), Tries: 1, Doing: "reading a …"}}
 	if d := cmp.Diff(want, beats); d != "" {

@@ -16,30 +16,6 @@ const (
 	DefaultWait = 14 * 24 * time.Hour // for a person, then the op expires
 )
 
-// Which clock gave a phase its time.
-const (
-	ClockPhase  = "phase"  // the phase's own budget
-	ClockOp     = "op"     // the op ends before that budget would
-	ClockFresh  = "fresh"  // the phase's own budget, for which the op's clock was moved
-	ClockReview = "review" // a person has this long
-)
-
-// Clocks are the two deadlines an op runs under, and which of them counts.
-type Clocks struct {
-	Phase time.Time // zero after an ending
-	Op    time.Time
-	By    string // one of the Clock words
-}
-
-// End is the moment that counts: the earlier of the two, while a person is waited
-// for the phase's alone.
-func (c Clocks) End() time.Time {
-	if c.By != ClockReview && c.Op.Before(c.Phase) {
-		return c.Op
-	}
-	return c.Phase
-}
-
 // budget is what a phase has: what the limits say, or else the table.
 func (l Limits) budget(p Phase) time.Duration {
 	if p == Waiting {
@@ -57,51 +33,38 @@ func span(d, usual time.Duration) time.Duration {
 	return max(d.Truncate(time.Millisecond), time.Millisecond)
 }
 
-// begin are the clocks of a new op.
-func (l Limits) begin(now time.Time) Clocks {
-	return l.enter(Clocks{Op: now.Add(span(l.Op, DefaultOp))}, Classify, now)
-}
+// end is when an op that began at that moment has to be done.
+func (l Limits) end(began time.Time) time.Time { return began.Add(span(l.Op, DefaultOp)) }
 
-// enter are the clocks of an op that enters a phase. They never take the op's
-// time away. Validate and repair have all of their budget at every entry, however
-// little the op has left, so that no slow check loses what a session made: the op's
-// clock is moved so that they and what follows them have theirs.
-func (l Limits) enter(was Clocks, p Phase, now time.Time) Clocks {
-	c := Clocks{Phase: now.Add(l.budget(p)), Op: was.Op, By: ClockPhase}
+// until is the deadline of a phase that is entered now, and that of its op, which was
+// end. Validate and repair have all of their budget at every entry, however little the
+// op has left, so that no slow check loses what a session made: the op's deadline is
+// moved so that they and what follows them have theirs. A person has no other deadline.
+func (l Limits) until(p Phase, now, end time.Time) (until, opEnd time.Time) {
+	until = now.Add(l.budget(p))
 	switch {
 	case p == Waiting:
-		c.By = ClockReview
+		return until, end
 	case p == Repair, p == Validate:
-		c = l.renew(c, p)
-	case c.Op.Before(c.Phase):
-		c.By = ClockOp
+		last := until
+		for _, after := range []Phase{Validate, Gate, Approve, Apply, Verify} {
+			if after != p {
+				last = last.Add(l.budget(after))
+			}
+		}
+		return until, later(end, last)
+	case end.Before(until):
+		return end, end
 	}
-	return c
+	return until, end
 }
 
-// renew moves the op's clock, never back, so that p and what must follow it have
-// their budgets.
-func (l Limits) renew(c Clocks, p Phase) Clocks {
-	end := c.Phase
-	for _, after := range []Phase{Validate, Gate, Approve, Apply, Verify} {
-		if after != p {
-			end = end.Add(l.budget(after))
-		}
+func later(a, b time.Time) time.Time {
+	if a.Before(b) {
+		return b
 	}
-	if c.Op.Before(end) {
-		c.Op, c.By = end, ClockFresh
-	}
-	return c
+	return a
 }
 
-// follows reports that a stands behind p in the table.
-func follows(a, p Phase) bool {
-	seen := false
-	for _, r := range rows {
-		if r.phase == a {
-			return seen
-		}
-		seen = seen || r.phase == p
-	}
-	return false
-}
+// not is now, or the op's last moment where now lies before it.
+func (o Op) not(now time.Time) time.Time { return later(moment(now), o.At) }

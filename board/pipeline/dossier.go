@@ -69,7 +69,7 @@ func (r Report) Checked(in Phase) []Checked {
 		out = append(out, Checked{Phase: in, Says: ran.String(), Passed: ran.Passed(), Held: ran.Held, Output: string(bytes.ToValidUTF8(b, nil))})
 	}
 	for _, b := range r.Breaches {
-		out = append(out, Checked{Phase: in, Says: b.Error()})
+		out = append(out, Checked{Phase: in, Says: b})
 	}
 	return out
 }

@@ -18,7 +18,7 @@ func Abandon(s Story, by string, now time.Time, why string) (o Op, ok bool, err 
 // so, h why it did not land by itself.
 func Wait(o Op, by string, now time.Time, l Limits, h Held, note string) (Op, error) {
 	now = o.not(now)
-	return o.Advance(Step{Mark: Enter, To: Waiting, By: by, At: now, Clocks: l.enter(o.Clocks, Waiting, now), Set: map[string]string{FactHeld: string(h)}, Note: Note(note, nil)})
+	return o.Advance(Step{To: Waiting, By: by, At: now, Until: now.Add(l.budget(Waiting)), Set: map[string]string{FactHeld: string(h)}, Note: Note(note, nil)})
 }
 
 // End is the op with its ending, the one that the reason has where the op is: for
@@ -26,19 +26,11 @@ func Wait(o Op, by string, now time.Time, l Limits, h Held, note string) (Op, er
 // the run that says so; of a person, who has none, the op's own id. The error says
 // why it cannot end so: it has ended, or the reason is for another place.
 func End(o Op, by string, now time.Time, r Reason, note string) (Op, error) {
-	return o.Advance(Step{Mark: Enter, To: ending(o, r), By: by, At: o.not(now), Reason: r, Note: Note(note, nil)})
+	return o.Advance(Step{To: ending(o, r), By: by, At: o.not(now), Reason: r, Note: Note(note, nil)})
 }
 
 // Expire is the op that waited too long, as expired; the error of one whose time
 // is not over says until when.
 func Expire(o Op, by string, now time.Time) (Op, error) {
-	return End(o, by, now, ReviewExpired, "nobody approved or rejected it until "+stamp(o.Clocks.Phase))
-}
-
-// not is now, or the op's last moment where now lies before it.
-func (o Op) not(now time.Time) time.Time {
-	if now = moment(now); now.Before(o.At) {
-		return o.At
-	}
-	return now
+	return End(o, by, now, ReviewExpired, "nobody approved or rejected it until "+stamp(o.Until))
 }

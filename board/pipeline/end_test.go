@@ -1,7 +1,6 @@
 package pipeline
 
 import (
-	"context"
 	"fmt"
 	"strings"
 	"testing"
@@ -33,12 +32,12 @@ func (s *sim) abandon(t testing.TB) Story {
 func crash(t testing.TB, steps Steps, tick int) *sim {
 	s := newSim()
 	s.dieAt = tick
-	process(func() { _, _ = Run(context.Background(), s.world("run-1"), Limits{}, steps, began(t, s.now)) })
+	process(func() { s.run(t, Limits{}, steps) })
 	return s
 }
 
-// TestACrashAnywhere kills a run at every tick, before and after each record and on
-// both sides of each move of a ref. Whatever happens, the op ends once or waits.
+// TestACrashAnywhere kills a run at every tick, at work and before and after each
+// record. Whatever happens, the op ends once or waits.
 func TestACrashAnywhere(t *testing.T) {
 	t.Parallel()
 	for name, steps := range map[string]func() Steps{"to waiting": whole, "landing": landing, "straight": straight} {
@@ -55,14 +54,9 @@ func TestACrashAnywhere(t *testing.T) {
 	}
 }
 
-// once reports a ref that moved twice, and an op that did not end once.
+// once reports an op that did not end once.
 func (s *sim) once(t *testing.T, when string) {
 	t.Helper()
-	for ref, n := range s.moves {
-		if n > 1 {
-			t.Errorf("%s: %s moved %d times", when, ref, n)
-		}
-	}
 	story, ok := s.story(t)
 	if !ok {
 		return // it died before its first record: there is no op
@@ -84,9 +78,7 @@ func (s *sim) once(t *testing.T, when string) {
 func TestAbandon(t *testing.T) {
 	t.Parallel()
 	s := newSim()
-	if _, err := Run(t.Context(), s.world("run-1"), Limits{}, landing(), began(t, s.now)); err != nil {
-		t.Fatal(err)
-	}
+	s.run(t, Limits{}, landing())
 	all, _ := s.story(t)
 	seen := map[string]bool{}
 	for n := range all.Told {
@@ -99,7 +91,7 @@ func TestAbandon(t *testing.T) {
 		o, ok, err := Abandon(at, "run-2", dawn.Add(time.Hour), "its run died")
 		switch {
 		case err != nil, ok == was.Ended(), ok && (o.Phase != want || o.Reason != Abandoned):
-			t.Errorf("after %s %s: %s for %s, %v, %v; want %s", was.Last().Mark, was.Last().To, o.Phase, o.Reason, ok, err, want)
+			t.Errorf("after %s: %s for %s, %v, %v; want %s", was.Last().To, o.Phase, o.Reason, ok, err, want)
 		}
 		seen[string(o.Phase)] = true
 		at.Sound = false
@@ -115,9 +107,9 @@ func TestAbandon(t *testing.T) {
 func TestEndWaitExpire(t *testing.T) {
 	t.Parallel()
 	s := newSim()
-	o, err := Run(t.Context(), s.world("run-1"), Limits{Wait: 48 * time.Hour}, whole(), began(t, s.now))
-	if err != nil || o.Phase != Waiting {
-		t.Fatal(o.Phase, err)
+	o := s.run(t, Limits{Wait: 48 * time.Hour}, whole())
+	if o.Phase != Waiting {
+		t.Fatal(o.Phase)
 	}
 	if _, err := Expire(o, "run-2", dawn.Add(47*time.Hour)); err == nil || !strings.Contains(err.Error(), "it had until 2026-03-04T09:00:00.000Z") {
 		t.Errorf("expired too early: %v", err)

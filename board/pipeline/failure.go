@@ -134,14 +134,9 @@ func (r Report) Failure() (Failure, bool) {
 }
 
 // breached is one failure of tests that tells all breaches.
-func breached(all []Breach) Failure {
-	f := Failure{Class: ClassTest, Check: "The comparison with the files before the change", Steady: true}
-	for _, b := range all {
-		f.IDs = append(f.IDs, b.Error())
-	}
-	slices.Sort(f.IDs)
-	f.Excerpt = strings.Join(f.IDs, "\n")
-	return f
+func breached(all []string) Failure {
+	ids := slices.Sorted(slices.Values(all))
+	return Failure{Class: ClassTest, Check: "The comparison with the files before the change", Steady: true, IDs: ids, Excerpt: strings.Join(ids, "\n")}
 }
 
 // failed is the first check that did not pass.

@@ -9,9 +9,7 @@ import (
 func waits(t *testing.T) (Story, *sim) {
 	t.Helper()
 	s := newSim()
-	if _, err := Run(t.Context(), s.world("run-1"), Limits{}, straightToWaiting(), began(t, s.now)); err != nil {
-		t.Fatal(err)
-	}
+	s.run(t, Limits{}, straightToWaiting())
 	stories, problems := ReadOps(s.records(t))
 	if len(problems) > 0 || len(stories) != 1 || stories[0].Op().Phase != Waiting {
 		t.Fatal(stories, problems)

@@ -25,38 +25,34 @@ func (o Op) wrong(s Step) []error {
 	c := &complaints{op: o.ID}
 	switch {
 	case o.Ended():
-		c.say("%s after its ending, %s; nothing follows an ending", s.Mark, o.Phase)
+		c.say("%s after its ending, %s; nothing follows an ending", s.To, o.Phase)
 		return c.all
 	case o.N == 0:
 		c.begins(o, s)
-	case s.Mark == Enter:
-		c.enters(o, s)
-	case s.Mark == Intent || s.Mark == Applied:
-		c.moves(o, s)
+	case !s.enters():
+		c.around(o, s)
 	default:
-		c.say("%q is no mark", s.Mark)
+		c.enters(o, s)
 	}
 	c.fields(o, s)
 	c.facts(o, s)
 	return c.all
 }
 
-// fields judges what a step of any mark may hold.
+// fields judges what any step may hold.
 func (c *complaints) fields(o Op, s Step) {
-	ends, moves := s.Mark == Enter && s.To.Ends(), s.Mark == Intent || s.Mark == Applied
-	switch {
-	case moves != (s.Effect != Effect{}):
-		c.say("%s with the effect %v", s.Mark, s.Effect)
-	case moves && s.Clocks != o.Clocks, ends && s.Clocks != Clocks{}:
-		c.say("%s %s sets a clock", s.Mark, s.To)
-	case s.Reason != "" && !ends:
-		c.say("%s %s with reason %s; only an ending has one", s.Mark, s.To, s.Reason)
+	ends := s.enters() && s.To.Ends()
+	if ends && !s.Until.IsZero() {
+		c.say("%s has a deadline", s.To)
 	}
-	if s.At.Before(o.At) || s.At != moment(s.At) {
-		c.say("%s at %s, before %s or finer than a millisecond", s.Mark, stamp(s.At), stamp(o.At))
+	if s.Reason != "" && !ends {
+		c.say("%s with reason %s; only an ending has one", s.To, s.Reason)
+	}
+	if s.At.Before(o.At) || s.At != moment(s.At) || s.Until != moment(s.Until) {
+		c.say("%s at %s, before %s, or a moment finer than a millisecond", s.To, stamp(s.At), stamp(o.At))
 	}
 	if s.By == "" || s.Spent != o.spendable(s.Spent) {
-		c.say("%s by %q that spends %d", s.Mark, s.By, s.Spent)
+		c.say("%s by %q that spends %d", s.To, s.By, s.Spent)
 	}
 	if len(s.Note) > maxNote || !utf8.ValidString(s.Note) {
 		c.say("a note of %d bytes, at most %d of UTF-8", len(s.Note), maxNote)
@@ -64,8 +60,8 @@ func (c *complaints) fields(o Op, s Step) {
 }
 
 func (c *complaints) begins(o Op, s Step) {
-	if s.Mark != Enter || s.To != Classify {
-		c.say("begins with %s %s; an op begins in classify", s.Mark, s.To)
+	if !s.enters() || s.To != Classify {
+		c.say("begins with %s; an op begins in classify", s.To)
 	}
 	if !strings.HasPrefix(o.ID, "op-") || strings.ContainsAny(o.ID, " .\n\t/") || len(o.ID) > 64 {
 		c.say("%q is no op id; want op- and a ULID", o.ID)
@@ -73,37 +69,48 @@ func (c *complaints) begins(o Op, s Step) {
 	if o.Task == "" {
 		c.say("an op of no task")
 	}
-	c.clocks(o, s)
+	c.deadline(s)
 }
 
 // enters judges a move to a phase or an ending.
 func (c *complaints) enters(o Op, s Step) {
-	if !slices.Contains(o.Phase.Next(), s.To) {
-		c.all = append(c.all, &Illegal{o.ID, o.Phase, s.To})
+	if allowed := o.Phase.Next(); !slices.Contains(allowed, s.To) {
+		c.say("cannot move from %s to %s; want one of %s", o.Phase, s.To, joined(allowed))
 		return
 	}
+	moved := len(o.Moved)
+	if s.Moved != (Effect{}) {
+		c.moves(o, s)
+		moved++
+	}
 	if s.To.Ends() {
-		c.ends(o, s)
+		c.ends(o, s, moved)
 		return
 	}
 	if tries := o.tries(s.To); tries > s.To.Retries() && (s.To == o.Phase || s.To == Repair) {
 		c.say("%s is tried again %d times, at most %d", s.To, tries, s.To.Retries())
 	}
-	if o.Pending != (Effect{}) {
-		c.say("%s is entered while %s may have been moved; record applied, or end as postmortem", s.To, o.Pending.Ref)
+	if !s.At.Before(o.Until) {
+		c.say("%s is entered at %s, after %s had until %s", s.To, stamp(s.At), o.Phase, stamp(o.Until))
 	}
-	if end := o.Clocks.End(); !s.At.Before(end) {
-		c.say("%s is entered at %s, after %s had until %s", s.To, stamp(s.At), o.Phase, stamp(end))
-	}
-	if s.To == Verify && len(o.Moved) != 1 {
-		c.say("verify is entered and apply moved no ref")
+	if o.pending != (Effect{}) || s.To == Verify && moved != 1 {
+		c.say("%s is entered and no record says that a ref was moved", s.To)
 	}
 	for _, key := range s.To.row().needs {
 		if cmp.Or(s.Set[key], o.facts[key]) == "" {
 			c.say("%s is entered without the fact %s", s.To, key)
 		}
 	}
-	c.clocks(o, s)
+	c.deadline(s)
+}
+
+// joined lists phases.
+func joined(all []Phase) string {
+	words := make([]string, len(all))
+	for i, p := range all {
+		words[i] = string(p)
+	}
+	return strings.Join(words, ", ")
 }
 
 // tries is how often p would have been tried again, entered once more.
@@ -114,18 +121,15 @@ func (o Op) tries(p Phase) int {
 	return o.Tries
 }
 
-// clocks judges the deadlines that a step sets.
-func (c *complaints) clocks(o Op, s Step) {
-	if !s.Clocks.Phase.After(s.At) || s.Clocks.Op.Before(o.Clocks.Op) || s.Clocks.By == "" {
-		c.say("%s has until %s, the op until %s; a clock runs after its beginning and is never set back", s.To, stamp(s.Clocks.Phase), stamp(s.Clocks.Op))
-	}
-	if s.Clocks.Phase != moment(s.Clocks.Phase) || s.Clocks.Op != moment(s.Clocks.Op) {
-		c.say("a deadline is finer than a millisecond")
+// deadline judges the deadline that a step sets.
+func (c *complaints) deadline(s Step) {
+	if !s.Until.After(s.At) {
+		c.say("%s at %s has until %s", s.To, stamp(s.At), stamp(s.Until))
 	}
 }
 
 // ends judges an ending by its reason and by what the op moved.
-func (c *complaints) ends(o Op, s Step) {
+func (c *complaints) ends(o Op, s Step, moved int) {
 	r, known := s.Reason.row()
 	switch {
 	case !known:
@@ -136,60 +140,39 @@ func (c *complaints) ends(o Op, s Step) {
 	if o.touched() != (s.To == Postmortem) && o.Phase != Waiting && s.To != Complete {
 		c.say("ends in %s as %s; postmortem is the ending, and the only one, of what may have moved a ref", o.Phase, s.To)
 	}
-	if due, timed := s.Reason.due(o.Clocks); timed && s.At.Before(due) {
-		c.say("%s at %s, it had until %s", s.Reason, stamp(s.At), stamp(due))
+	if (s.Reason == PhaseDeadline || s.Reason == ReviewExpired) && s.At.Before(o.Until) {
+		c.say("%s at %s, it had until %s", s.Reason, stamp(s.At), stamp(o.Until))
 	}
 	tier := cmp.Or(s.Set[FactTier], o.facts[FactTier])
 	if s.Reason == TierBlocked && tier != "BLOCKED" {
 		c.say("blocked by its tier, which is %s", cmp.Or(tier, "not known"))
 	}
-	if s.Reason == Landed {
-		c.lands(o, tier)
-	}
-}
-
-// lands judges an op that completes without a person.
-func (c *complaints) lands(o Op, tier string) {
-	if len(o.Moved) != 2 || o.Pending != (Effect{}) || !landsAlone(tier) {
-		c.say("landed by itself with %d refs moved, as %s", len(o.Moved), cmp.Or(tier, "no tier"))
+	if s.Reason == Landed && (moved != 2 || o.pending != Effect{} || !landsAlone(tier)) {
+		c.say("landed by itself with %d refs moved, as %s", moved, cmp.Or(tier, "no tier"))
 	}
 }
 
 // landsAlone reports a tier that configuration may let land without a person.
 func landsAlone(tier string) bool { return slices.Contains(Tiers()[:2], tier) }
 
-// moves judges the two records around the move of a ref.
+// moves judges the move of a ref.
 func (c *complaints) moves(o Op, s Step) {
-	if s.To != o.Phase || !o.Phase.row().moves {
-		c.say("%s in %s; only apply and verify move a ref", s.Mark, o.Phase)
-		return
-	}
-	if s.Mark == Applied {
-		if o.Pending == (Effect{}) || s.Effect != o.Pending {
-			c.say("applied %s, and the intent was %s", s.Effect.Ref, cmp.Or(o.Pending.Ref, "none"))
-		}
-		return
-	}
-	c.intends(o, s.Effect)
-	if end := o.Clocks.End(); !s.At.Before(end) {
-		c.say("an intent at %s, after %s had until %s", stamp(s.At), o.Phase, stamp(end))
-	}
-}
-
-// intends judges what is about to be moved.
-func (c *complaints) intends(o Op, e Effect) {
+	e := s.Moved
 	before := map[Phase]int{Verify: 1}[o.Phase] // refs that earlier phases moved
 	switch {
-	case o.Pending != (Effect{}):
-		c.say("a second intent before %s is answered", o.Pending.Ref)
+	case o.Phase != Apply && o.Phase != Verify || s.mark == "" && s.To != map[Phase]Phase{Apply: Verify, Verify: Complete}[o.Phase]:
+		c.say("%s moves %s and goes to %s; only apply and verify move a ref, and go on", o.Phase, e.Ref, s.To)
 	case !strings.HasPrefix(e.Ref, "refs/") || e.New == "" || e.Old == e.New || len(e.Ref)+len(e.Old)+len(e.New) > maxEffect:
-		c.say("an intent to move %q from %q to %q", e.Ref, e.Old, e.New)
+		c.say("moves %q from %q to %q", e.Ref, e.Old, e.New)
 	case slices.ContainsFunc(o.Moved, func(m Effect) bool { return m.Ref == e.Ref }):
 		c.say("applies twice: %s was moved before", e.Ref)
 	case len(o.Moved) > before:
 		c.say("applies twice in %s", o.Phase)
 	case o.Phase == Verify:
 		c.landing(o, e)
+	}
+	if !s.At.Before(o.Until) {
+		c.say("%s is moved at %s, after %s had until %s", e.Ref, stamp(s.At), o.Phase, stamp(o.Until))
 	}
 }
 
@@ -216,29 +199,23 @@ var judged = []string{FactBase, FactCandidate, FactRules, FactTier}
 
 // facts judges new and changed facts.
 func (c *complaints) facts(o Op, s Step) {
-	all := maps.Clone(s.Set)
-	for key, was := range o.facts {
-		if _, changed := s.Set[key]; !changed {
-			if all == nil {
-				all = map[string]string{}
-			}
-			all[key] = was
-		}
-	}
+	all := map[string]string{}
+	maps.Copy(all, o.facts)
+	maps.Copy(all, s.Set)
 	for _, key := range slices.Sorted(maps.Keys(s.Set)) {
 		c.fact(o, key, s.Set[key])
 	}
 	if len(all) > maxFacts {
 		c.say("%d facts, at most %d", len(all), maxFacts)
 	}
-	if s.Mark == Enter && s.To == Approve && all[FactTier] == "BLOCKED" {
+	if s.To == Approve && all[FactTier] == "BLOCKED" {
 		c.say("a BLOCKED change leaves the gate")
 	}
 }
 
 // fact judges one: behind the gate what was judged stays, and a tier only rises.
 func (c *complaints) fact(o Op, key, is string) {
-	was, behind := o.facts[key], o.Phase == Approve || follows(o.Phase, Approve)
+	was, behind := o.facts[key], slices.Contains([]Phase{Approve, Apply, Verify, Waiting}, o.Phase)
 	if !factName(key) || is == "" || len(is) > maxFact || !utf8.ValidString(is) {
 		c.say("fact %q of %d bytes; a name of a-z and _, a text of at most %d bytes", key, len(is), maxFact)
 	}

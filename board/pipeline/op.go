@@ -1,9 +1,6 @@
 package pipeline
 
 import (
-	"crypto/sha256"
-	"encoding/hex"
-	"encoding/json"
 	"maps"
 	"slices"
 	"time"
@@ -46,54 +43,44 @@ type Effect struct {
 	Ref, Old, New string
 }
 
-// Mark says what a transition is.
-type Mark string
-
-// The marks.
-const (
-	Enter   Mark = "enter"   // another phase, or the same tried again, or an ending
-	Intent  Mark = "intent"  // a ref is about to be moved
-	Applied Mark = "applied" // it has been
-)
-
 // Step is one transition of an op: what a record keeps.
 type Step struct {
-	Mark   Mark
 	To     Phase
 	By     string // the run that writes the record
 	At     time.Time
-	Clocks Clocks
+	Until  time.Time         // the deadline of the phase it enters; zero for an ending
 	Set    map[string]string // facts that are new or changed
 	Spent  int64             // micro-USD since the transition before
-	Effect Effect            // of Intent and Applied
+	Moved  Effect            // the ref that the phase before moves, with the commit that holds this record
 	Reason Reason            // of an ending
 	Note   string            // for people; never read by a rule
+
+	mark string // of a version-1 record
 }
 
 // Op is one change on its way. It is a value and never changes: Advance returns
-// the next one. Its Hash covers all that it is, the hash before it included.
+// the next one.
 type Op struct {
 	ID    string // op-ULID
 	Task  string
 	Run   string // that began it
 	N     int    // transitions so far
 	Phase Phase
-	From  Phase // where the last Enter came from, "" at the beginning
+	From  Phase // where it came from, "" at the beginning
 
 	Began, Entered, At time.Time // the op, its phase, its last transition
+	Until              time.Time // the deadline of its phase
 
-	Tries   int // of this phase, from 1
-	Repairs int // entries into repair
-	Clocks  Clocks
+	Tries   int      // of this phase, from 1
+	Repairs int      // entries into repair
 	Spent   int64    // micro-USD in all
-	Pending Effect   // of an Intent that nothing answers yet
 	Moved   []Effect // refs it moved
 	Reason  Reason   // of its ending
-	Prev    string   // the hash before
-	Hash    string   // SHA-256, hex, of the canonical JSON of all the rest
 
-	last  Step
-	facts map[string]string
+	last    Step
+	facts   map[string]string
+	pending Effect // of version 1: what it is about to move
+	hash    string // of version 1: covers all that the op is
 }
 
 // Fact is one of the op's facts, "" for none.
@@ -109,16 +96,16 @@ func (o Op) Ended() bool { return o.Phase.Ends() }
 func (o Op) Last() Step { return o.last }
 
 // touched reports that a ref was, or may have been, moved.
-func (o Op) touched() bool { return o.Pending != Effect{} || len(o.Moved) > 0 }
+func (o Op) touched() bool { return o.pending != Effect{} || len(o.Moved) > 0 }
 
 // Begin is a new op of a task, in classify.
 func Begin(id, task, run string, now time.Time, l Limits, facts map[string]string) (Op, error) {
 	now = moment(now)
-	s := Step{Mark: Enter, To: Classify, By: run, At: now, Clocks: l.begin(now), Set: facts}
-	return Op{ID: id, Task: task}.Advance(s)
+	until, _ := l.until(Classify, now, l.end(now))
+	return Op{ID: id, Task: task}.Advance(Step{To: Classify, By: run, At: now, Until: until, Set: facts})
 }
 
-// Advance is the op after a transition, or everything that is wrong with it.
+// Advance is the op after a transition, or what is wrong with it.
 func (o Op) Advance(s Step) (Op, error) {
 	if all := o.wrong(s); len(all) > 0 {
 		return o, all[0]
@@ -134,89 +121,27 @@ func (o Op) fold(s Step) Op {
 		n.facts = map[string]string{}
 	}
 	maps.Copy(n.facts, s.Set)
-	n.N, n.At, n.Clocks, n.Reason, n.last, n.Prev = o.N+1, s.At, s.Clocks, s.Reason, s, o.Hash
+	n.N, n.At, n.Until, n.Reason, n.last, n.hash = o.N+1, s.At, s.Until, s.Reason, s, ""
 	n.Spent += s.Spent
-	switch s.Mark {
-	case Enter:
-		n.From, n.Phase, n.Entered, n.Pending = o.Phase, s.To, s.At, Effect{}
-		n.Tries = 1
+	n.pending = Effect{}
+	if s.mark == intent {
+		n.pending = s.Moved
+	} else if s.Moved != (Effect{}) {
+		n.Moved = append(slices.Clip(o.Moved), s.Moved)
+	}
+	if s.enters() {
+		n.From, n.Phase, n.Entered, n.Tries = o.Phase, s.To, s.At, 1
 		if o.Phase == s.To {
 			n.Tries = o.Tries + 1
 		}
 		if s.To == Repair {
 			n.Repairs++
 		}
-	case Intent:
-		n.Pending = s.Effect
-	case Applied:
-		n.Pending, n.Moved = Effect{}, append(slices.Clip(o.Moved), s.Effect)
 	}
 	if o.N == 0 {
 		n.Run, n.Began = s.By, s.At
 	}
-	n.Hash = n.sum()
 	return n
-}
-
-// hashed is all that an op's hash covers. The keys stand in sorted order.
-type hashed struct {
-	At         string            `json:"at,omitempty"`
-	Began      string            `json:"began"`
-	By         string            `json:"by"`
-	CameFrom   Phase             `json:"came_from"`
-	Clock      string            `json:"clock,omitempty"`
-	Entered    string            `json:"entered"`
-	Facts      map[string]string `json:"facts"`
-	Is         Phase             `json:"is"`
-	Mark       Mark              `json:"mark,omitempty"`
-	Moved      []hashedEffect    `json:"moved"`
-	N          int               `json:"n"`
-	New        string            `json:"new,omitempty"`
-	Note       string            `json:"note,omitempty"`
-	Old        string            `json:"old,omitempty"`
-	Op         string            `json:"op"`
-	OpUntil    string            `json:"op_until,omitempty"`
-	Pending    hashedEffect      `json:"pending"`
-	Prev       string            `json:"prev"`
-	Reason     string            `json:"reason,omitempty"`
-	Ref        string            `json:"ref,omitempty"`
-	Repairs    int               `json:"repairs"`
-	Run        string            `json:"run"`
-	Set        map[string]string `json:"set,omitempty"`
-	SpentInAll int64             `json:"spent_in_all"`
-	Spent      int64             `json:"spent_micro_usd,omitempty"`
-	Task       string            `json:"task"`
-	To         Phase             `json:"to,omitempty"`
-	Tries      int               `json:"tries"`
-	Until      string            `json:"until,omitempty"`
-}
-
-type hashedEffect struct {
-	New string `json:"new,omitempty"`
-	Old string `json:"old,omitempty"`
-	Ref string `json:"ref,omitempty"`
-}
-
-// sum is the hash of the op: SHA-256 over JSON with sorted keys of everything but
-// itself.
-func (o Op) sum() string {
-	effect := func(e Effect) hashedEffect { return hashedEffect{New: e.New, Old: e.Old, Ref: e.Ref} }
-	d := o.last.data()
-	all := hashed{
-		At: d.At, Began: stamp(o.Began), By: o.last.By, CameFrom: o.From, Clock: d.Clock, Entered: stamp(o.Entered), Facts: o.facts, Is: o.Phase,
-		Mark: o.last.Mark, N: o.N, New: d.New, Note: d.Note, Old: d.Old, Op: o.ID, OpUntil: d.OpUntil, Pending: effect(o.Pending), Prev: o.Prev,
-		Reason: d.Reason, Ref: d.Ref, Repairs: o.Repairs, Run: o.Run, Set: d.Set, SpentInAll: o.Spent, Spent: d.Spent, Task: o.Task, To: o.last.To,
-		Tries: o.Tries, Until: d.Until,
-	}
-	for _, e := range o.Moved {
-		all.Moved = append(all.Moved, effect(e))
-	}
-	b, err := json.Marshal(all)
-	if err != nil {
-		panic("unreachable: " + err.Error()) // strings, integers and maps of strings
-	}
-	h := sha256.Sum256(b)
-	return hex.EncodeToString(h[:])
 }
 
 // moment is t as records keep it.

@@ -1,6 +1,7 @@
 package pipeline
 
 import (
+	"cmp"
 	"encoding/json"
 	"slices"
 	"strconv"
@@ -91,12 +92,13 @@ func Recent(id string, now time.Time, ttl time.Duration) bool {
 
 // surrounded reports an op whose repair stopped for what is around the change.
 func (o Op) surrounded() bool {
-	all, err := Iterations(o)
-	if err != nil || len(all) == 0 || o.Reason != RepairStopped {
-		return false
+	last := ""
+	for _, name := range iterationFacts {
+		last = cmp.Or(o.Fact(name), last)
 	}
-	last := all[len(all)-1]
-	return last.Class == ClassEnv || last.Stop.Code() == StopSandbox || last.Stop.Code() == StopDeadline
+	return o.Reason == RepairStopped && slices.ContainsFunc(strings.Fields(last), func(w string) bool {
+		return w == "class="+string(ClassEnv) || strings.HasPrefix(w, "stop="+string(StopSandbox))
+	})
 }
 
 // careful are the files of the change that ask for more care than it does itself,

@@ -1,6 +1,6 @@
 // Package pipeline takes one change to ordinary files, an op, from its signal to
-// its ending. It is pure: a clock, a sink for records and the one function that
-// moves a ref are given to it, and it reads neither disk nor repository.
+// its ending. It is pure: a clock and the work of each phase are given to it, and it
+// reads neither disk nor repository.
 //
 // # Phases
 //
@@ -54,15 +54,15 @@
 //
 // # Promises
 //
-//  1. An op that was recorded ends in exactly one record, whatever a step does
-//     (invariant 15): returns an error, asks for an illegal move, panics, ends its
-//     goroutine, takes too long, or is cancelled. A process that dies leaves a
-//     story that another one ends with Abandon; nothing is carried on.
-//  2. A ref moves between two records, intent and applied, and each ref at most
-//     once an op. Where the second record cannot be written, the ref is moved back.
-//     An op that is abandoned between the two is a postmortem: the ref says what happened.
-//  3. Every transition is a record with its own id and the hash of the one before
-//     it. ReadOps replays them through the same function that made them.
+//  1. An op that was recorded ends in exactly one record, whatever a phase does
+//     (invariant 15): returns an error, asks for an illegal move, panics, takes too
+//     long, or is cancelled. A process that dies leaves a story that another one
+//     ends with Abandon; nothing is carried on.
+//  2. The record of a phase says which ref the phase before moves, each at most once
+//     an op. Records and refs land together, in one transaction.
+//  3. Every transition is a record with its own id. ReadOps replays them through
+//     the same function that made them. Records of version 1 have a hash each and
+//     the hash of the one before; both are held to what they say.
 //  4. What is judged is what lands: base, candidate, rules and tier are frozen when
 //     the gate is left, and a tier is never lowered.
 //  5. No moment comes from the machine's clock; a clock that goes back stands still.
@@ -79,17 +79,14 @@
 //
 // Repair is one iteration at every entry of its phase ([Repairer]): the first runs
 // the checks again, later ones make another candidate for the whole batch. Each is
-// a fact of the op, so its record keeps it, and what stops the repair is a function
-// of those facts and one table of limits ([RepairLoop], [DefaultRepair]).
+// a fact of the op, so its record keeps it.
 //
 // A tree whose checks pass is held against its base ([Hold]): the numbers the project
-// measures, by [DefaultThresholds]. What it falls short of goes to repair as well.
+// measures may get only so much worse. What it falls short of goes to repair as well.
 package pipeline
 
 import (
-	"fmt"
 	"slices"
-	"strings"
 	"time"
 )
 
@@ -131,7 +128,6 @@ type row struct {
 	budget  time.Duration
 	needs   []string // facts that stand before it is entered
 	then    Phase    // where a phase goes whose retries are used up
-	moves   bool     // it may move a ref
 }
 
 // rows is the table. Nothing changes it.
@@ -145,8 +141,8 @@ var rows = []row{
 	{phase: Repair, next: []Phase{Repair, Validate}, ends: refusable, retries: 5, budget: 2 * time.Minute},
 	{phase: Gate, next: []Phase{Approve}, ends: refusable, budget: time.Minute, needs: []string{FactCandidate}},
 	{phase: Approve, next: []Phase{Apply}, ends: refusable, budget: 10 * time.Minute, needs: []string{FactCandidate, FactRules, FactTier}},
-	{phase: Apply, next: []Phase{Verify}, ends: append(slices.Clip(stoppable), Postmortem), budget: time.Minute, moves: true},
-	{phase: Verify, next: []Phase{Waiting}, ends: []Phase{Complete, Postmortem}, budget: 5 * time.Minute, moves: true},
+	{phase: Apply, next: []Phase{Verify}, ends: append(slices.Clip(stoppable), Postmortem), budget: time.Minute},
+	{phase: Verify, next: []Phase{Waiting}, ends: []Phase{Complete, Postmortem}, budget: 5 * time.Minute},
 	{phase: Waiting, ends: []Phase{Complete, Cancelled, Expired, Postmortem}},
 }
 
@@ -180,22 +176,4 @@ func (p Phase) row() row {
 		}
 	}
 	return row{}
-}
-
-// Illegal is a move the table does not have.
-type Illegal struct {
-	Op       string
-	From, To Phase
-}
-
-// Error names the moves there are.
-func (e *Illegal) Error() string {
-	var allowed []string
-	for _, p := range e.From.Next() {
-		allowed = append(allowed, string(p))
-	}
-	if len(allowed) == 0 {
-		return fmt.Sprintf("%s: cannot move from %s to %s; nothing follows %s", e.Op, e.From, e.To, e.From)
-	}
-	return fmt.Sprintf("%s: cannot move from %s to %s; want one of %s", e.Op, e.From, e.To, strings.Join(allowed, ", "))
 }

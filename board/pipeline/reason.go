@@ -1,9 +1,6 @@
 package pipeline
 
-import (
-	"slices"
-	"time"
-)
+import "slices"
 
 // Reason is the code an ending carries. The list is closed.
 type Reason string
@@ -33,7 +30,7 @@ const (
 	StepPanicked      Reason = "step_panicked"
 	IllegalMove       Reason = "illegal_move"
 	RetriesExhausted  Reason = "retries_exhausted"
-	SinkFailed        Reason = "sink_failed"
+	SinkFailed        Reason = "sink_failed" // of an older odd
 	PlanWrong         Reason = "plan_wrong"
 	CandidateUnusable Reason = "candidate_unusable"
 	CostCapExceeded   Reason = "cost_cap_exceeded"
@@ -46,8 +43,8 @@ const (
 	RepairStopped     Reason = "repair_stopped"
 
 	VerifyFailed Reason = "verify_failed"
-	ApplyFailed  Reason = "apply_failed"
-	RefMoved     Reason = "ref_moved"
+	ApplyFailed  Reason = "apply_failed" // of an older odd
+	RefMoved     Reason = "ref_moved"    // of an older odd
 )
 
 // reasonRow says which endings a reason is for, from which phases (none: any),
@@ -134,15 +131,4 @@ func (r Reason) row() (reasonRow, bool) {
 		return reasonRow{}, false
 	}
 	return reasons[i], true
-}
-
-// due is the moment from which a reason about time may be given.
-func (r Reason) due(c Clocks) (time.Time, bool) {
-	switch r {
-	case PhaseDeadline, ReviewExpired:
-		return c.Phase, true
-	case OpDeadline:
-		return c.Op, true
-	}
-	return time.Time{}, false
 }

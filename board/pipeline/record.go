@@ -13,45 +13,41 @@ import (
 	"github.com/odd-cli/odd/journal/event"
 )
 
+// version of the records that are written.
+const version = 2
+
 // Record is the ledger line of the op's last transition, of kind op, or op_end
 // for its ending. Who keeps the file gives it its seq. Its data:
 //
+//	v                 the version, 2; a record without one is of version 1
 //	op, id            the op, and this record: the op and its number from 1, "op-01J….3"
-//	mark, to          enter, intent or applied; the phase or ending
+//	to                the phase or ending
 //	at                the moment, to the millisecond; ts is the same, to the second
-//	until, op_until   the deadlines of the phase and of the op, and
-//	clock             which of them counts
+//	until             the deadline of the phase
 //	set               facts that are new or changed
 //	spent_micro_usd   since the record before
-//	ref, old, new     of intent and applied
+//	ref, old, new     a ref that the phase before moves
 //	reason, note      of an ending its code; words for people
-//	prev, hash        the hash of the op before and after
 func (o Op) Record() event.Record {
 	s := o.last
 	kind := event.Op
-	if s.Mark == Enter && s.To.Ends() {
+	if s.To.Ends() {
 		kind = event.OpEnd
 	}
-	data := s.data()
-	data.Op, data.ID, data.Prev, data.Hash = o.ID, o.recordID(), o.Prev, o.Hash
-	return event.Record{TS: s.At.Truncate(time.Second), Run: s.By, Kind: kind, Task: o.Task, Data: data}
-}
-
-func (o Op) recordID() string { return o.ID + "." + strconv.Itoa(o.N) }
-
-// data is a step as a record holds it.
-func (s Step) data() event.OpData {
-	return event.OpData{
-		Mark: string(s.Mark), To: string(s.To), At: stamp(s.At), Until: stamp(s.Clocks.Phase), OpUntil: stamp(s.Clocks.Op), Clock: s.Clocks.By,
-		Set: s.Set, Spent: s.Spent, Ref: s.Effect.Ref, Old: s.Effect.Old, New: s.Effect.New, Reason: string(s.Reason), Note: s.Note,
+	data := event.OpData{
+		V: version, Op: o.ID, ID: o.ID + "." + strconv.Itoa(o.N), To: string(s.To), At: stamp(s.At), Until: stamp(s.Until), Set: s.Set, Spent: s.Spent,
+		Ref: s.Moved.Ref, Old: s.Moved.Old, New: s.Moved.New, Reason: string(s.Reason), Note: s.Note,
 	}
+	return event.Record{TS: s.At.Truncate(time.Second), Run: s.By, Kind: kind, Task: o.Task, Data: data}
 }
 
 // line is a record read back.
 type line struct {
 	Step
-	op, prev, hash string
-	n              int
+	op     string
+	n      int
+	record event.Record
+	bad    bool // it does not read well
 }
 
 // parseStamp reads a stamp; an empty one is the zero moment.
@@ -69,14 +65,12 @@ func parseStamp(key, s string) (time.Time, error) {
 // parse reads one record.
 func parse(r event.Record) (line, error) {
 	d := r.Op()
-	l := line{op: d.Op, prev: d.Prev, hash: d.Hash, Step: Step{
-		Mark: Mark(d.Mark), To: Phase(d.To), By: r.Run, Clocks: Clocks{By: d.Clock}, Set: d.Set, Spent: d.Spent,
-		Effect: Effect{Ref: d.Ref, Old: d.Old, New: d.New}, Reason: Reason(d.Reason), Note: d.Note,
+	l := line{op: d.Op, record: r, Step: Step{
+		To: Phase(d.To), By: r.Run, Set: d.Set, Spent: d.Spent, Moved: Effect{Ref: d.Ref, Old: d.Old, New: d.New}, Reason: Reason(d.Reason), Note: d.Note, mark: d.Mark,
 	}}
-	var bad [3]error
+	var bad [2]error
 	l.At, bad[0] = parseStamp("at", d.At)
-	l.Clocks.Phase, bad[1] = parseStamp("until", d.Until)
-	l.Clocks.Op, bad[2] = parseStamp("op_until", d.OpUntil)
+	l.Until, bad[1] = parseStamp("until", d.Until)
 	n, ok := strings.CutPrefix(d.ID, l.op+".")
 	var err error
 	l.n, err = strconv.Atoi(n)
@@ -90,16 +84,21 @@ func parse(r event.Record) (line, error) {
 	case d.Spent < 0:
 		return l, fmt.Errorf("spent_micro_usd is %d; want micro-USD above zero", d.Spent)
 	}
-	return l, l.frame(r)
+	return l, l.frame()
 }
 
 // frame holds the members around the data to what the data says.
-func (l line) frame(r event.Record) error {
+func (l line) frame() error {
+	r, d := l.record, l.record.Op()
 	bare := r
 	bare.TS, bare.Run, bare.Seq, bare.Kind, bare.Task, bare.Data = time.Time{}, "", 0, "", "", nil
 	switch {
-	case (r.Kind == event.OpEnd) != (l.Mark == Enter && l.To.Ends()):
-		return fmt.Errorf("is of kind %s and says %s %s", r.Kind, l.Mark, l.To)
+	case d.V != 0 && d.V != version:
+		return fmt.Errorf("is a change's record of version %d; a newer odd wrote it: update odd", d.V)
+	case d.V == 0 && !slices.Contains([]string{enter, intent, applied}, l.mark), d.V == version && d.Mark+d.Prev+d.Hash+d.Clock+d.OpUntil != "":
+		return fmt.Errorf("mixes versions: it is of version %d and says mark %q", max(d.V, 1), d.Mark)
+	case (r.Kind == event.OpEnd) != (l.enters() && l.To.Ends()):
+		return fmt.Errorf("is of kind %s and says %s", r.Kind, l.To)
 	case !l.At.Truncate(time.Second).Equal(r.TS):
 		return fmt.Errorf("at %s with ts %s", stamp(l.At), r.TS.UTC().Format(time.RFC3339))
 	case !reflect.DeepEqual(bare, event.Record{}):
@@ -142,7 +141,7 @@ type Problem struct {
 func ReadOps(records []event.Record) ([]Story, []Problem) {
 	var problems []Problem
 	var order []string
-	lines := map[string][]located{}
+	lines := map[string][]line{}
 	for _, r := range records {
 		if r.Kind != event.Op && r.Kind != event.OpEnd {
 			continue
@@ -151,32 +150,26 @@ func ReadOps(records []event.Record) ([]Story, []Problem) {
 		if err != nil {
 			problems = append(problems, Problem{r.Run, r.Seq, l.op, err.Error()})
 		}
-		if l.op == "" || l.n < 1 {
+		if l.bad = err != nil; l.op == "" || l.n < 1 {
 			continue
 		}
 		if lines[l.op] == nil {
 			order = append(order, l.op)
 		}
-		lines[l.op] = append(lines[l.op], located{l, r, err != nil})
+		lines[l.op] = append(lines[l.op], l)
 	}
 	var stories []Story
 	for _, id := range order {
 		all := lines[id]
-		slices.SortStableFunc(all, func(a, b located) int { return a.n - b.n })
+		slices.SortStableFunc(all, func(a, b line) int { return a.n - b.n })
 		s, wrong := replay(id, all)
 		stories, problems = append(stories, s), append(problems, wrong...)
 	}
 	return stories, problems
 }
 
-type located struct {
-	line
-	record event.Record
-	bad    bool
-}
-
 // replay makes the op again, transition by transition, and compares.
-func replay(id string, all []located) (Story, []Problem) {
+func replay(id string, all []line) (Story, []Problem) {
 	var problems []Problem
 	s := Story{Sound: true}
 	o := Op{ID: id, Task: all[0].record.Task}
@@ -193,19 +186,22 @@ func replay(id string, all []located) (Story, []Problem) {
 			say("%s after %s.%d: a record is missing, or there twice", l.id(), id, o.N)
 			was.N, broken = l.n-1, true
 		}
-		if l.prev != o.Hash {
-			say("%s: the chain is broken, it follows %s and the record before is %s", l.id(), short(l.prev), short(o.Hash))
-			was.Hash, broken = l.prev, true
+		d := l.record.Op()
+		if d.V == 0 && d.Prev != o.hash {
+			say("%s: the chain is broken, it follows %s and the record before is %s", l.id(), short(d.Prev), short(o.hash))
+			broken = true
 		}
 		for _, err := range was.wrong(l.Step) {
 			say("%s: %s", l.id(), strings.TrimPrefix(err.Error(), id+": "))
 		}
 		o = was.fold(l.Step)
-		if l.hash != o.Hash && !broken {
-			say("%s: its hash is %s, what it says makes %s", l.id(), short(l.hash), short(o.Hash))
-			broken = true
+		if d.V == 0 {
+			if is := o.sum(l.record, d.Prev); d.Hash != is && !broken {
+				say("%s: its hash is %s, what it says makes %s", l.id(), short(d.Hash), short(is))
+				broken = true
+			}
+			o.hash = d.Hash
 		}
-		o.Hash = l.hash
 		s.Told = append(s.Told, Told{o, l.record})
 		s.Sound = s.Sound && !l.bad
 	}

@@ -1,62 +1,26 @@
 package pipeline
 
 import (
-	"cmp"
+	"context"
 	"fmt"
+	"maps"
+	"slices"
 	"strings"
 	"time"
 )
 
-// RepairLimits bound the repair of one op. Zero members are those of
-// DefaultRepair; configuration may lower them and, but for the timebox, not raise
-// them: how long a project's checks take, it knows best.
-type RepairLimits struct {
-	Iterations int           // in all
-	Timebox    time.Duration // from the first iteration on
-	Left       time.Duration // that must be left of the phase's time to begin another
-	Lines      int           // that one repair may change, added and removed
-	Files      int           // that one repair may change; a larger batch may be changed whole
-	Runs       int           // of the checks, second tries included
-	Streak     int           // iterations without progress, one after the other
-	Retries    map[Class]int // further tries after the first failure of a class
-	NoAgain    bool          // checks that failed are not run again to tell a flake
-}
+// Limits of the repair of one op. How long it may take, configuration says.
+const (
+	repairIterations = 5                // in all
+	repairLeft       = 10 * time.Second // that must be left of the phase's time to begin another
+	repairLines      = 150              // that one repair may change, added and removed
+	repairFiles      = 3                // that one repair may change; a larger batch may be changed whole
+	repairRuns       = 8                // of the checks, second tries included
+	repairStreak     = 2                // iterations without progress, one after the other
+)
 
-// DefaultRepair is the table of limits.
-func DefaultRepair() RepairLimits {
-	return RepairLimits{
-		Iterations: 5, Timebox: 120 * time.Second, Left: 10 * time.Second, Lines: 150, Files: 3, Runs: 8, Streak: 2,
-		Retries: map[Class]int{ClassSyntax: 2, ClassTest: 3, ClassFlake: 2, ClassEnv: 1},
-	}
-}
-
-// table is l where it asks for less than the table, else the table. A class that
-// l does not name keeps its own number; Left may only grow. Timebox is what l says.
-func (l RepairLimits) table() RepairLimits {
-	t := DefaultRepair()
-	t.Iterations = lower(l.Iterations, t.Iterations)
-	if l.Timebox > 0 {
-		t.Timebox = l.Timebox
-	}
-	t.Left = max(l.Left, t.Left)
-	t.Lines, t.Files = lower(l.Lines, t.Lines), lower(l.Files, t.Files)
-	t.Runs, t.Streak = lower(l.Runs, t.Runs), lower(l.Streak, t.Streak)
-	t.NoAgain = l.NoAgain
-	for class, n := range l.Retries {
-		if was, known := t.Retries[class]; known {
-			t.Retries[class] = min(max(n, 0), was)
-		}
-	}
-	return t
-}
-
-func lower[T cmp.Ordered](is, table T) T {
-	var none T
-	if is <= none {
-		return table
-	}
-	return min(is, table)
-}
+// tryAgain is how often a failure may be tried again, by its class.
+var tryAgain = map[Class]int{ClassSyntax: 2, ClassTest: 3, ClassFlake: 2, ClassEnv: 1}
 
 // StopReason says why repair stopped. It is one of the codes below, some with a
 // colon and what it was behind it.
@@ -122,67 +86,193 @@ type Iteration struct {
 	Stop    StopReason // of an iteration that is Stopped, "" else
 }
 
-// RepairLoop is a repair on its way: its limits and the iterations so far. It is
-// a value; what follows from it is a function of it and of what is given.
+// Repairer does the work of the phase repair: one iteration at every entry of the
+// phase. It goes to repair again, back to validate with a candidate that passed, or
+// ends the op with the reason to stop as its note.
 //
 // The first iteration runs the checks again on the candidate that failed, which
 // tells a flake from a failure, unless a check was stopped when its time was over;
-// so does one behind a flake or a failure of the
-// surroundings, and the first one of another process. Every other one generates.
-// An iteration is about the whole batch: what it generates holds all its files.
-type RepairLoop struct {
-	Limits RepairLimits
-	Done   []Iteration // oldest first
+// so does one behind a flake or a failure of the surroundings. Every other one
+// generates. An iteration is about the whole batch: what it generates holds all its files.
+type Repairer struct {
+	Timebox time.Duration // from the first iteration on
+	Now     func() time.Time
+	// Files is the candidate that failed, all of it, and Tree its tree.
+	Files []Edit
+	Tree  string
+	// Steady is what Files failed of where it is not run again to tell a flake, see
+	// Failure.Steady. nil otherwise.
+	Steady *Failure
+	// Generate makes another candidate from what failed.
+	Generate func(context.Context, RepairAsk) (RepairAnswer, error)
+	// Run lays a candidate out in a tree of its own and examines it there, with a
+	// second try if again. An error is one of the place, not of the candidate.
+	Run func(ctx context.Context, files []Edit, again bool) (Report, error)
+
+	done  []Iteration // oldest first
+	last  *Failure    // of Files, once it is known
+	spent int64
+	said  string // what an error said, for the note
 }
 
-// Next says why no further iteration may begin, "" if one may. end is when the
-// phase, or the op, ends.
-func (r RepairLoop) Next(now, end time.Time) StopReason {
-	t := r.Limits.table()
+// RepairAsk is what a repair is made from.
+type RepairAsk struct {
+	Iteration int    // from 1, the one that ran the checks again included
+	Files     []Edit // the candidate that failed; the answer holds each of them
+	Failure   Failure
+}
+
+// RepairAnswer is another candidate.
+type RepairAnswer struct {
+	Files []Edit
+	Tree  string // of the base with the files, for the fact candidate
+	Spent int64  // micro-USD
+	End   Out    // with a reason, where the op ends for it
+}
+
+// Work does one iteration.
+func (r *Repairer) Work(ctx context.Context, op Op) (Out, error) {
+	r.spent, r.said = 0, ""
+	if len(r.done) == 0 {
+		r.last = r.Steady
+	}
+	if stop := r.next(op.Until); stop != "" {
+		return r.stopped(stop, nil), nil
+	}
+	it := Iteration{N: len(r.done) + 1, At: moment(r.Now()), Retest: r.last == nil || r.last.Class == ClassFlake || r.last.Class == ClassEnv}
+	it, end := r.iterate(ctx, it)
+	it.Took = max(r.Now().Sub(it.At), 0)
 	switch {
-	case end.Sub(now) < t.Left:
+	case ctx.Err() != nil:
+		return Out{Spent: r.spent}, ctx.Err()
+	case end.Reason != "":
+		end.Set, end.Spent = it.Facts(), r.spent+max(end.Spent, 0)
+		return end, nil
+	}
+	r.done = append(r.done, it)
+	return r.follow(it, op.Until), nil
+}
+
+// next says why no further iteration may begin, "" if one may. end is when the
+// phase, or the op, ends.
+func (r *Repairer) next(end time.Time) StopReason {
+	now := r.Now()
+	switch {
+	case end.Sub(now) < repairLeft:
 		return StopDeadline
-	case len(r.Done) > 0 && now.Sub(r.Done[0].At) >= t.Timebox:
+	case len(r.done) > 0 && now.Sub(r.done[0].At) >= r.Timebox:
 		return StopTimebox
-	case len(r.Done) >= t.Iterations:
+	case len(r.done) >= repairIterations:
 		return StopIterations
-	case r.runs() >= t.Runs:
+	case r.runs() >= repairRuns:
 		return StopRuns
 	}
 	return ""
 }
 
 // runs is how often the checks were run so far.
-func (r RepairLoop) runs() int {
+func (r *Repairer) runs() int {
 	n := 0
-	for _, it := range r.Done {
+	for _, it := range r.done {
 		n += it.Runs
 	}
 	return n
 }
 
-// again reports that an iteration may run checks that failed a second time.
-func (r RepairLoop) again() bool {
-	t := r.Limits.table()
-	return !t.NoAgain && r.runs()+1 < t.Runs
+// follow is where an iteration leads.
+func (r *Repairer) follow(it Iteration, end time.Time) Out {
+	set := it.Facts()
+	if r.Tree != "" && it.Stop == "" {
+		set[FactCandidate] = r.Tree
+		maps.Copy(set, FactsOf(r.Files))
+	}
+	switch {
+	case it.Outcome == Converged:
+		return Out{Next: Validate, Set: set, Spent: r.spent, Note: it.String()}
+	case it.Stop != "":
+		return r.stopped(it.Stop, set)
+	}
+	if stop := r.next(end); stop != "" {
+		return r.stopped(stop, set)
+	}
+	return Out{Next: Repair, Set: set, Spent: r.spent, Note: it.String()}
 }
 
-// Sized says why a repair that changes so much may not be tried. batch is how many
-// files the candidate before had.
-func (r RepairLoop) Sized(lines, files, batch int) StopReason {
-	t := r.Limits.table()
+func (r *Repairer) stopped(stop StopReason, set map[string]string) Out {
+	note := string(stop)
+	if r.said != "" {
+		note += ": " + r.said
+	} else if r.last != nil {
+		note += "; " + r.last.String()
+	}
+	return Out{Reason: RepairStopped, Set: set, Spent: r.spent, Note: note}
+}
+
+// iterate generates, unless it tests again, and runs the checks. end has a reason
+// where the op ends for it.
+func (r *Repairer) iterate(ctx context.Context, it Iteration) (_ Iteration, end Out) {
+	if !it.Retest {
+		var stop StopReason
+		if stop, end = r.generate(ctx, &it); stop != "" {
+			it.Stop, it.Outcome = stop, Stopped
+			return it, end
+		}
+	}
+	it.Patch = short16(PatchSig(r.Files))
+	report, err := r.Run(ctx, r.Files, r.runs()+1 < repairRuns)
+	if err != nil {
+		r.said = err.Error()
+		it.Stop, it.Outcome = StopSandbox.of(kindOf(err)), Stopped
+		return it, end
+	}
+	it.Runs = max(report.Runs, 1)
+	r.last = nil
+	if f, failed := report.Failure(); failed {
+		r.last = &f
+	}
+	return r.conclude(it), end
+}
+
+// generate asks for another candidate and takes it in, or says why not.
+func (r *Repairer) generate(ctx context.Context, it *Iteration) (StopReason, Out) {
+	a, err := r.Generate(ctx, RepairAsk{Iteration: it.N, Files: r.Files, Failure: *r.last})
+	r.spent += max(a.Spent, 0)
 	switch {
-	case lines > t.Lines:
+	case a.End.Reason != "":
+		return StopGenerate.of(string(a.End.Reason)), a.End
+	case err != nil:
+		r.said = err.Error()
+		return StopGenerate.of(kindOf(err)), Out{}
+	case len(a.Files) == 0:
+		return StopEmpty, Out{}
+	}
+	it.Lines, it.Files = changed(r.Files, a.Files)
+	if stop := tooLarge(it.Lines, it.Files, len(r.Files)); stop != "" {
+		r.said = fmt.Sprintf("it changes %d lines in %d files", it.Lines, it.Files)
+		return stop, Out{}
+	}
+	if r.said = unusable(r.Files, a); r.said != "" {
+		return StopUnusable, Out{}
+	}
+	r.Files, r.Tree = a.Files, a.Tree
+	return "", Out{}
+}
+
+// tooLarge says why a repair that changes so much may not be tried. batch is how many
+// files the candidate before had.
+func tooLarge(lines, files, batch int) StopReason {
+	switch {
+	case lines > repairLines:
 		return StopLines
-	case files > max(t.Files, batch):
+	case files > max(repairFiles, batch):
 		return StopFiles
 	}
 	return ""
 }
 
-// After is the iteration with its outcome, from what the checks said: f is nil
-// where they passed.
-func (r RepairLoop) After(it Iteration, f *Failure) Iteration {
+// conclude is the iteration with its outcome, from what the checks said last.
+func (r *Repairer) conclude(it Iteration) Iteration {
+	f := r.last
 	if f == nil {
 		it.Outcome = Converged
 		return it
@@ -199,10 +289,9 @@ func (r RepairLoop) After(it Iteration, f *Failure) Iteration {
 }
 
 // stops looks for a reason to stop, in their order.
-func (r RepairLoop) stops(it Iteration, f Failure) StopReason {
-	t := r.Limits.table()
+func (r *Repairer) stops(it Iteration, f Failure) StopReason {
 	streak, same := 0, 0
-	for i, was := range append(r.Done[:len(r.Done):len(r.Done)], it) {
+	for i, was := range append(r.done[:len(r.done):len(r.done)], it) {
 		switch {
 		case was.Outcome != NoProgress:
 			streak = 0
@@ -213,14 +302,15 @@ func (r RepairLoop) stops(it Iteration, f Failure) StopReason {
 			same++
 		}
 	}
+	seen := slices.ContainsFunc(r.done, func(was Iteration) bool { return was.Failure == it.Failure && was.Patch == it.Patch })
 	switch {
 	case !f.Retryable():
 		return StopEnv.of(f.Sub)
-	case !it.Retest && r.seen(it):
+	case !it.Retest && seen:
 		return StopCircle
-	case streak >= t.Streak:
+	case streak >= repairStreak:
 		return StopStreak
-	case same > t.Retries[it.Class]:
+	case same > tryAgain[it.Class]:
 		return StopClass.of(string(it.Class))
 	}
 	return ""
@@ -229,9 +319,9 @@ func (r RepairLoop) stops(it Iteration, f Failure) StopReason {
 // progress compares with the last failure: the first is progress, and fewer ids
 // are, and a failure of tests behind one of another class. The same failure of the
 // same bytes is what it was.
-func (r RepairLoop) progress(it Iteration) bool {
+func (r *Repairer) progress(it Iteration) bool {
 	last, found := Iteration{}, false
-	for _, was := range r.Done {
+	for _, was := range r.done {
 		if was.Class != "" {
 			last, found = was, true
 		}
@@ -245,33 +335,5 @@ func (r RepairLoop) progress(it Iteration) bool {
 	return it.Class == last.Class && it.Failing < last.Failing
 }
 
-// seen reports that the same bytes failed in the same way before.
-func (r RepairLoop) seen(it Iteration) bool {
-	for _, was := range r.Done {
-		if was.Failure == it.Failure && was.Patch == it.Patch {
-			return true
-		}
-	}
-	return false
-}
-
-// retests reports that the next iteration has nothing to repair from what is
-// known: nothing has failed yet, or not for a reason in the candidate.
-func (r RepairLoop) retests(last *Failure) bool {
-	return last == nil || last.Class == ClassFlake || last.Class == ClassEnv
-}
-
 // short16 is the beginning of a hash, enough to tell a few apart.
 func short16(s string) string { return s[:min(16, len(s))] }
-
-// String is a line about the iteration for people.
-func (it Iteration) String() string {
-	s := fmt.Sprintf("iteration %d: %s", it.N, it.Outcome)
-	if it.Class != "" {
-		s += fmt.Sprintf(", %d failing (%s)", it.Failing, it.Class)
-	}
-	if it.Stop != "" {
-		s += ", " + string(it.Stop)
-	}
-	return s
-}

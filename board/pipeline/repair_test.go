@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"maps"
 	"slices"
 	"strings"
 	"testing"
@@ -62,7 +61,7 @@ func play(s *sim, script []turn) (*Repairer, *[]string) {
 		}
 		return script[0]
 	}
-	r := &Repairer{Now: func() time.Time { return s.now }, Files: []Edit{{Path: "a.go", Before: []byte("0"), After: []byte("1"), OldMode: modePlain, NewMode: modePlain}}}
+	r := &Repairer{Timebox: 2 * time.Minute, Now: func() time.Time { return s.now }, Files: []Edit{{Path: "a.go", Before: []byte("0"), After: []byte("1"), OldMode: modePlain, NewMode: modePlain}}}
 	r.Generate = func(_ context.Context, ask RepairAsk) (RepairAnswer, error) {
 		asked = append(asked, fmt.Sprintf("%d %s", ask.Iteration, ask.Failure))
 		a := RepairAnswer{Tree: "t" + next().text, Spent: 10, Files: []Edit{{Path: "a.go", Before: []byte("0"), After: []byte(next().text), OldMode: modePlain, NewMode: modePlain}}}
@@ -87,27 +86,21 @@ func play(s *sim, script []turn) (*Repairer, *[]string) {
 	return r, &asked
 }
 
-// repaired runs a whole op whose repair follows the script.
-func repaired(t testing.TB, l Limits, rl RepairLimits, script []turn) (Story, []Iteration, []string) {
+// repaired runs a whole op whose repair follows the script, and counts the iterations
+// that it records.
+func repaired(t testing.TB, l Limits, script []turn) (Story, int, []string) {
 	t.Helper()
 	s := newSim()
 	r, asked := play(s, script)
-	r.Limits = rl
 	steps := whole()
-	steps.Repair = r.Work
-	o, err := Begin("op-01", "tasks/tidy", "run-1", s.now, l, map[string]string{FactBase: "t0"})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if _, err := Run(t.Context(), s.world("run-1"), l, steps, o); err != nil {
-		t.Fatal(err)
+	steps[Repair] = r.Work
+	o := s.run(t, l, steps)
+	n := 0
+	for n < len(iterationFacts) && o.Fact(iterationFacts[n]) != "" {
+		n++
 	}
 	story, _ := s.story(t)
-	its, err := Iterations(story.Op())
-	if err != nil {
-		t.Fatal(err)
-	}
-	return story, its, *asked
+	return story, n, *asked
 }
 
 // TestEveryStop reaches each reason to stop through a whole op.
@@ -115,11 +108,10 @@ func TestEveryStop(t *testing.T) {
 	t.Parallel()
 	test := func(text, ids string) turn { return turn{text: text, says: "test:" + ids} }
 	short := Limits{Phase: map[Phase]time.Duration{Repair: 5 * time.Second}}
-	stop := &Stop{Reason: CostCapExceeded, Text: "3 of 3 cents", Spent: 5}
+	stop := Out{Reason: CostCapExceeded, Note: "3 of 3 cents", Spent: 5}
 	tests := []struct {
 		name   string
 		l      Limits
-		rl     RepairLimits
 		script []turn
 		want   string // reason of the op and its note's beginning
 		its    int
@@ -127,13 +119,13 @@ func TestEveryStop(t *testing.T) {
 		{name: "deadline_budget_exhausted", l: short, want: "repair_stopped deadline_budget_exhausted"},
 		{name: "timebox_exhausted", script: []turn{{says: "test:a,b", took: 70 * time.Second}, {text: "2", says: "test:a", took: 70 * time.Second}},
 			want: "repair_stopped timebox_exhausted; test: m.a", its: 2},
-		{name: "max_iterations_exhausted", rl: RepairLimits{NoAgain: true}, script: []turn{{says: "syntax:a,b"}, {text: "2", says: "syntax:a"}, test("3", "a,b,c"), test("4", "a,b"), test("5", "a")},
+		{name: "max_iterations_exhausted", script: []turn{{says: "syntax:a,b"}, {text: "2", says: "syntax:a"}, test("3", "a,b,c"), test("4", "a,b"), test("5", "a")},
 			want: "repair_stopped max_iterations_exhausted; test: m.a", its: 5},
-		{name: "max_validation_runs_exhausted", rl: RepairLimits{Runs: 3}, script: []turn{{says: "test:a,b,c"}, test("2", "a,b")},
-			want: "repair_stopped max_validation_runs_exhausted; test: m.a, m.b", its: 2},
+		{name: "max_validation_runs_exhausted", script: []turn{{says: "flake:a"}, {says: "test:a,b,c"}, test("3", "a,b"), test("4", "a")},
+			want: "repair_stopped max_validation_runs_exhausted; test: m.a", its: 4},
 		{name: "generate_error", script: []turn{{says: "test:a"}, {do: func(*RepairAnswer) error { return fmt.Errorf("asking: %w", context.DeadlineExceeded) }}},
 			want: "repair_stopped generate_error:timeout: asking: context deadline exceeded", its: 2},
-		{name: "generate_error for its own reason", script: []turn{{says: "test:a"}, {do: func(*RepairAnswer) error { return stop }}},
+		{name: "generate_error for its own reason", script: []turn{{says: "test:a"}, {do: func(a *RepairAnswer) error { a.End = stop; return nil }}},
 			want: "cost_cap_exceeded 3 of 3 cents", its: 2},
 		{name: "empty_candidates", script: []turn{{says: "test:a"}, {do: func(a *RepairAnswer) error { a.Files = nil; return nil }}},
 			want: "repair_stopped empty_candidates; test: m.a", its: 2},
@@ -160,7 +152,7 @@ func TestEveryStop(t *testing.T) {
 			want: "repair_stopped no_progress_streak; test: m.c", its: 3},
 		{name: "class_retries_exhausted, syntax", script: []turn{{says: "syntax:a,b,c,d"}, {text: "2", says: "syntax:a,b,c"}, {text: "3", says: "syntax:a,b"}},
 			want: "repair_stopped class_retries_exhausted:syntax; syntax: a.go: a, a.go: b", its: 3},
-		{name: "class_retries_exhausted, test", rl: RepairLimits{NoAgain: true}, script: []turn{test("", "a,b,c,d"), test("2", "a,b,c"), test("3", "a,b"), test("4", "a")},
+		{name: "class_retries_exhausted, test", script: []turn{test("", "a,b,c,d"), test("2", "a,b,c"), test("3", "a,b"), test("4", "a")},
 			want: "repair_stopped class_retries_exhausted:test; test: m.a", its: 4},
 		{name: "class_retries_exhausted, env", script: []turn{{says: "env:disk"}, {says: "env:disk"}},
 			want: "repair_stopped class_retries_exhausted:env; env (resource): check: exit 1", its: 2},
@@ -169,13 +161,13 @@ func TestEveryStop(t *testing.T) {
 	}
 	reached := map[StopReason]bool{}
 	for _, tt := range tests {
-		story, its, _ := repaired(t, tt.l, tt.rl, tt.script)
+		story, its, _ := repaired(t, tt.l, tt.script)
 		o := story.Op()
 		if got := string(o.Reason) + " " + o.Last().Note; got != tt.want || o.Phase != FailedPermanent {
 			t.Errorf("%s: %s %s\nwant %s", tt.name, o.Phase, got, tt.want)
 		}
-		if len(its) != tt.its {
-			t.Errorf("%s: %d iterations, want %d: %v", tt.name, len(its), tt.its, its)
+		if its != tt.its {
+			t.Errorf("%s: %d iterations, want %d", tt.name, its, tt.its)
 		}
 		code, _, _ := strings.Cut(tt.name, ",")
 		code, _, _ = strings.Cut(code, " ")
@@ -209,76 +201,16 @@ func TestRepairs(t *testing.T) {
 			"repair repair repair repair validate gate", []string{"2 test: m.a", "3 test: m.a, m.b", "4 test: m.a"}, "t4"},
 	}
 	for _, tt := range tests {
-		story, its, asked := repaired(t, Limits{}, RepairLimits{}, tt.script)
+		story, its, asked := repaired(t, Limits{}, tt.script)
 		if got := taken(story); !strings.Contains(got, " validate "+tt.path+" ") {
 			t.Errorf("%s: %s, want %s", tt.name, got, tt.path)
 		}
-		if d := cmp.Diff(tt.asked, asked); d != "" || len(its) != len(tt.script) || its[len(its)-1].Outcome != Converged {
-			t.Errorf("%s: asked (-want +got)\n%s%v", tt.name, d, its)
+		if d := cmp.Diff(tt.asked, asked); d != "" || its != len(tt.script) {
+			t.Errorf("%s: asked (-want +got)\n%s%d", tt.name, d, its)
 		}
 		if got := story.Op().Fact(FactCandidate); got != tt.tree {
 			t.Errorf("%s: the candidate is %s, want %s", tt.name, got, tt.tree)
 		}
-	}
-}
-
-// TestRepairGoesOn: a process that resumes knows the iterations before it, and
-// looks at the candidate again before it generates another.
-func TestRepairGoesOn(t *testing.T) {
-	t.Parallel()
-	s := newSim()
-	first, _ := play(s, []turn{{says: "test:a,b"}, {text: "2", says: "test:b"}})
-	op := Op{ID: "op-01", Phase: Repair, Clocks: Clocks{Phase: s.now.Add(time.Minute), Op: s.now.Add(time.Hour)}, facts: map[string]string{}}
-	step := func(r *Repairer) Out {
-		t.Helper()
-		out, err := r.Work(t.Context(), op)
-		if err != nil {
-			t.Fatal(err)
-		}
-		maps.Copy(op.facts, out.Set)
-		return out
-	}
-	if a, b := step(first), step(first); a.Next != Repair || b.Next != Repair || op.Fact(FactCandidate) != "t2" {
-		t.Fatalf("%+v, %+v", a, b)
-	}
-	second, asked := play(s, []turn{{says: "test:b"}, {text: "4"}})
-	second.Files[0].After, second.Tree = []byte("2"), "t2"
-	if a, b := step(second), step(second); a.Next != Repair || b.Next != Validate {
-		t.Fatalf("%+v, %+v", a, b)
-	}
-	if d := cmp.Diff([]string{"4 test: m.b"}, *asked); d != "" {
-		t.Error(d)
-	}
-	its, err := Iterations(op)
-	if err != nil {
-		t.Fatal(err)
-	}
-	var got []string
-	for _, it := range its {
-		got = append(got, it.String())
-	}
-	want := []string{"iteration 1: progress, 2 failing (test)", "iteration 2: progress, 1 failing (test)", "iteration 3: progress, 1 failing (test)", "iteration 4: converged"}
-	if d := cmp.Diff(want, got); d != "" {
-		t.Error(d)
-	}
-}
-
-// TestRepairTimebox: what runs when the timebox ends is ended, and that is the reason.
-func TestRepairTimebox(t *testing.T) {
-	t.Parallel()
-	s := newSim()
-	r, _ := play(s, []turn{{says: "test:a"}})
-	var until time.Time
-	r.Until = func(ctx context.Context, at time.Time) (context.Context, context.CancelFunc) {
-		until = at
-		ctx, cancel := context.WithCancelCause(ctx)
-		cancel(context.DeadlineExceeded)
-		return ctx, func() {}
-	}
-	op := Op{ID: "op-01", Phase: Repair, Clocks: Clocks{Phase: s.now.Add(time.Hour), Op: s.now.Add(time.Hour)}}
-	out, err := r.Work(t.Context(), op)
-	if err != nil || out.Reason != RepairStopped || !strings.HasPrefix(out.Note, string(StopTimebox)) || !until.Equal(s.now.Add(120*time.Second)) {
-		t.Errorf("%+v, %v, until %s", out, err, until)
 	}
 }
 
@@ -288,7 +220,7 @@ func TestSteady(t *testing.T) {
 	s := newSim()
 	r, asked := play(s, []turn{{text: "2"}})
 	r.Steady = &Failure{Class: ClassTest, Steady: true, IDs: []string{"check: timeout"}}
-	op := Op{ID: "op-01", Phase: Repair, Clocks: Clocks{Phase: s.now.Add(time.Hour), Op: s.now.Add(time.Hour)}}
+	op := Op{ID: "op-01", Phase: Repair, Until: s.now.Add(time.Hour)}
 	if out, err := r.Work(t.Context(), op); err != nil || out.Next != Validate {
 		t.Errorf("%+v, %v", out, err)
 	}
@@ -297,37 +229,37 @@ func TestSteady(t *testing.T) {
 	}
 }
 
-// TestSized: a repair may touch three files, or as many as the batch has.
-func TestSized(t *testing.T) {
+// TestTooLarge: a repair may touch three files, or as many as the batch has.
+func TestTooLarge(t *testing.T) {
 	t.Parallel()
 	for _, tt := range []struct {
 		lines, files, batch int
 		want                StopReason
 	}{{150, 3, 1, ""}, {150, 7, 7, ""}, {151, 4, 1, StopLines}, {1, 4, 1, StopFiles}, {1, 8, 7, StopFiles}} {
-		if got := (RepairLoop{}).Sized(tt.lines, tt.files, tt.batch); got != tt.want {
+		if got := tooLarge(tt.lines, tt.files, tt.batch); got != tt.want {
 			t.Errorf("%+v: %s", tt, got)
 		}
 	}
 }
 
-// TestLookingAgainIsNoTry: what failed before fails again in a process that goes
-// on. That is neither a circle nor another step without progress.
+// TestLookingAgainIsNoTry: what failed before fails again when it is only looked at
+// again. That is neither a circle nor another step without progress.
 func TestLookingAgainIsNoTry(t *testing.T) {
 	t.Parallel()
 	f := Failure{Class: ClassTest, IDs: []string{"a"}}
-	loop := RepairLoop{Done: []Iteration{
+	r := &Repairer{last: &f, done: []Iteration{
 		{N: 1, Retest: true, Class: ClassTest, Failing: 1, Failure: "other", Patch: "1", Outcome: Progress},
 		{N: 2, Class: ClassTest, Failing: 1, Failure: short16(f.Sig()), Patch: "2", Outcome: NoProgress},
 	}}
-	again := loop.After(Iteration{N: 3, Retest: true, Patch: "2"}, &f)
+	again := r.conclude(Iteration{N: 3, Retest: true, Patch: "2"})
 	if again.Stop != "" || again.Outcome != NoProgress {
 		t.Errorf("looking again: %s", again)
 	}
-	if tried := loop.After(Iteration{N: 3, Patch: "2"}, &f); tried.Stop != StopCircle {
+	if tried := r.conclude(Iteration{N: 3, Patch: "2"}); tried.Stop != StopCircle {
 		t.Errorf("the same again: %s", tried)
 	}
-	loop.Done = append(loop.Done, again)
-	if next := loop.After(Iteration{N: 4, Patch: "3"}, &f); next.Stop != StopStreak {
+	r.done = append(r.done, again)
+	if next := r.conclude(Iteration{N: 4, Patch: "3"}); next.Stop != StopStreak {
 		t.Errorf("the second without progress: %s", next)
 	}
 }
@@ -338,9 +270,8 @@ func TestRepairAlwaysEnds(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(rt *rapid.T) {
 		s := newSim()
-		limits := DefaultRepair()
 		passed, entries, runs := false, 0, 0
-		r := &Repairer{Now: func() time.Time { return s.now }, Files: []Edit{{Path: "a.go", After: []byte("1"), NewMode: modePlain}}}
+		r := &Repairer{Timebox: 2 * time.Minute, Now: func() time.Time { return s.now }, Files: []Edit{{Path: "a.go", After: []byte("1"), NewMode: modePlain}}}
 		r.Generate = func(context.Context, RepairAsk) (RepairAnswer, error) {
 			s.now = s.now.Add(time.Duration(rapid.IntRange(0, 70).Draw(rt, "generating")) * time.Second)
 			a := RepairAnswer{Tree: "t", Spent: 1, Files: []Edit{{Path: "a.go", After: []byte(rapid.SampledFrom([]string{"1", "2", "3", "4", strings.Repeat("x\n", 200)}).Draw(rt, "text")), NewMode: modePlain}}}
@@ -350,7 +281,7 @@ func TestRepairAlwaysEnds(t *testing.T) {
 			case 1:
 				panic("generate")
 			case 2:
-				return a, &Stop{Reason: CostCapExceeded, Text: "no"}
+				a.End = Out{Reason: CostCapExceeded, Note: "no"}
 			case 3:
 				a.Files = nil
 			}
@@ -373,7 +304,7 @@ func TestRepairAlwaysEnds(t *testing.T) {
 			return saying(says), nil
 		}
 		steps := whole()
-		steps.Repair = func(ctx context.Context, o Op) (Out, error) {
+		steps[Repair] = func(ctx context.Context, o Op) (Out, error) {
 			entries++
 			out, err := r.Work(ctx, o)
 			if out.Next == Validate && (err != nil || !passed) {
@@ -381,20 +312,16 @@ func TestRepairAlwaysEnds(t *testing.T) {
 			}
 			return out, err
 		}
-		steps.Validate = func(context.Context, Op) (Out, error) {
+		steps[Validate] = func(context.Context, Op) (Out, error) {
 			return Out{Next: rapid.SampledFrom([]Phase{Repair, Gate, Repair}).Draw(rt, "validated")}, nil
 		}
-		steps.Generate = setting(Validate, FactCandidate, "c1")
-		o, err := Run(t.Context(), s.world("run-1"), Limits{}, steps, began(t, s.now))
-		if err != nil {
-			rt.Fatal(err)
-		}
-		if !o.Ended() && o.Phase != Waiting || entries > limits.Iterations+1 || runs > limits.Runs {
+		steps[Generate] = setting(Validate, FactCandidate, "c1")
+		o := s.run(t, Limits{}, steps)
+		if !o.Ended() && o.Phase != Waiting || entries > repairIterations+1 || runs > repairRuns {
 			rt.Fatalf("%s after %d entries and %d runs", o.Phase, entries, runs)
 		}
-		its, err := Iterations(o)
-		if err != nil || len(its) > limits.Iterations || slices.ContainsFunc(its, func(it Iteration) bool { return it.Outcome == "" }) {
-			rt.Fatalf("%v, %v", its, err)
+		if len(r.done) > repairIterations || slices.ContainsFunc(r.done, func(it Iteration) bool { return it.Outcome == "" }) {
+			rt.Fatalf("%v", r.done)
 		}
 	})
 }

@@ -1,10 +1,12 @@
 package pipeline
 
 import (
+	"bytes"
+	"context"
+	"errors"
 	"fmt"
 	"strconv"
 	"strings"
-	"time"
 )
 
 // iterationSchema begins the fact that keeps an iteration.
@@ -14,8 +16,8 @@ const iterationSchema = "repair.iter.v1"
 var iterationFacts = []string{"repair_one", "repair_two", "repair_three", "repair_four", "repair_five"}
 
 // Facts is the iteration as a fact of its op: one line of words "key=value", so
-// that the op's ledger record of the transition holds the whole iteration and a
-// process that goes on has them all. Signatures keep their beginnings.
+// that the op's record of the transition holds the whole iteration. Signatures keep
+// their beginnings.
 //
 //	repair_two  repair.iter.v1 n=2 at=1795309500000 class=test ids=3 fail=… patch=… lines=12 files=2 runs=2 ms=1200 outcome=progress
 func (it Iteration) Facts() map[string]string {
@@ -43,70 +45,83 @@ func (it Iteration) Facts() map[string]string {
 	return map[string]string{name: clip(strings.Join(words, " "), maxFact, nil)}
 }
 
-// Iterations are those that an op's facts keep, oldest first, or what is wrong
-// with them.
-func Iterations(op Op) ([]Iteration, error) {
-	var out []Iteration
-	for i, name := range iterationFacts {
-		text := op.Fact(name)
-		if text == "" {
-			break
-		}
-		it, err := parseIteration(text)
-		if err == nil && it.N != i+1 {
-			err = fmt.Errorf("it says n=%d", it.N)
-		}
-		if err != nil {
-			return nil, fmt.Errorf("%s: fact %s: %w", op.ID, name, err)
-		}
-		out = append(out, it)
-	}
-	return out, nil
-}
-
-func parseIteration(text string) (Iteration, error) {
-	var it Iteration
-	words := strings.Fields(text)
-	if len(words) == 0 || words[0] != iterationSchema {
-		return it, fmt.Errorf("want a line that begins with %s", iterationSchema)
-	}
-	for _, w := range words[1:] {
-		key, value, _ := strings.Cut(w, "=")
-		if err := it.set(key, value); err != nil {
-			return it, err
-		}
+// String is a line about the iteration for people.
+func (it Iteration) String() string {
+	s := fmt.Sprintf("iteration %d: %s", it.N, it.Outcome)
+	if it.Class != "" {
+		s += fmt.Sprintf(", %d failing (%s)", it.Failing, it.Class)
 	}
 	if it.Stop != "" {
-		it.Outcome = Stopped
+		s += ", " + string(it.Stop)
 	}
-	if it.N < 1 || it.Outcome == "" {
-		return it, fmt.Errorf("an iteration has a number and an outcome")
-	}
-	return it, nil
+	return s
 }
 
-func (it *Iteration) set(key, value string) error {
-	texts := map[string]*string{"class": (*string)(&it.Class), "fail": &it.Failure, "patch": &it.Patch, "outcome": (*string)(&it.Outcome), "stop": (*string)(&it.Stop)}
-	if p, ok := texts[key]; ok {
-		*p = value
-		return nil
+// kindOf is an error in one word.
+func kindOf(err error) string {
+	switch {
+	case errors.Is(err, context.DeadlineExceeded):
+		return "timeout"
+	case errors.Is(err, context.Canceled):
+		return "cancelled"
 	}
-	n, err := strconv.ParseInt(value, 10, 64)
-	if err != nil || n < 0 {
-		return fmt.Errorf("%s=%s; want a number", key, value)
+	return "error"
+}
+
+// unusable says why an answer is no candidate for the batch that failed.
+func unusable(was []Edit, a RepairAnswer) string {
+	given := map[string]bool{}
+	for _, f := range a.Files {
+		if given[f.Path] {
+			return f.Path + " is in it twice"
+		}
+		given[f.Path] = true
 	}
-	counts := map[string]*int{"n": &it.N, "ids": &it.Failing, "lines": &it.Lines, "files": &it.Files, "runs": &it.Runs}
-	switch p, ok := counts[key]; {
-	case ok:
-		*p = int(n)
-	case key == "at":
-		it.At = time.UnixMilli(n).UTC()
-	case key == "ms":
-		it.Took = time.Duration(n) * time.Millisecond
-	case key == "retest":
-		it.Retest = n == 1
-	default:
-		return fmt.Errorf("%s is no part of an iteration", key)
+	for _, f := range was {
+		if !given[f.Path] {
+			return f.Path + " is missing; a repair delivers every file of the change, changed or not"
+		}
 	}
-	return nil
+	if a.Tree == "" {
+		return "it has no tree"
+	}
+	return ""
+}
+
+// changed counts the lines, added and removed, and the files in which two
+// candidates differ.
+func changed(was, is []Edit) (lines, files int) {
+	before := map[string]Edit{}
+	for _, f := range was {
+		before[f.Path] = f
+	}
+	for _, f := range is {
+		old, known := before[f.Path]
+		if !known {
+			old = Edit{After: f.Before, NewMode: f.OldMode}
+		}
+		if bytes.Equal(old.After, f.After) && (old.After == nil) == (f.After == nil) && old.NewMode == f.NewMode {
+			continue
+		}
+		files++
+		lines += differing(old.After, f.After)
+	}
+	return lines, files
+}
+
+// differing counts the lines that are in one text and not, as often, in the
+// other. Lines that only moved count nothing, which a limit on size can bear.
+func differing(a, b []byte) int {
+	count := map[string]int{}
+	for line := range bytes.Lines(a) {
+		count[string(bytes.TrimRight(line, "\r\n"))]++
+	}
+	for line := range bytes.Lines(b) {
+		count[string(bytes.TrimRight(line, "\r\n"))]--
+	}
+	n := 0
+	for _, c := range count {
+		n += max(c, -c)
+	}
+	return n
 }

@@ -3,7 +3,6 @@ package pipeline
 import (
 	"bytes"
 	"context"
-	"errors"
 	"maps"
 	"runtime"
 	"slices"
@@ -20,25 +19,17 @@ const (
 
 var dawn = time.Date(2026, 3, 2, 9, 0, 0, 0, time.UTC)
 
-// sim is a world in memory: a clock that only the test moves, refs, and a ledger.
-// It dies at one of its ticks, as a process does: whatever calls it then is gone.
+// sim is a world in memory: a clock that only the test moves, and ledgers. It dies at
+// one of its ticks, as a process does: whatever calls it then is gone.
 type sim struct {
-	now    time.Time
-	refs   map[string]string
-	moves  map[string]int    // by ref: how often it was moved
-	files  map[string][]byte // a ledger a run
-	ticks  int
-	dieAt  int // 0 for never
-	dead   bool
-	onSink func(event.Record) error
-	onMove func(Effect) error // before the move
-	after  func(Effect) error // after it
-	onTip  func(string) error
+	now   time.Time
+	files map[string][]byte // a ledger a run
+	ticks int
+	dieAt int // 0 for never
+	dead  bool
 }
 
-func newSim() *sim {
-	return &sim{now: dawn, refs: map[string]string{target: "t0"}, moves: map[string]int{}, files: map[string][]byte{}}
-}
+func newSim() *sim { return &sim{now: dawn, files: map[string][]byte{}} }
 
 // tick is a place where the process may die.
 func (s *sim) tick() {
@@ -51,62 +42,29 @@ func (s *sim) tick() {
 	}
 }
 
-func (s *sim) world(run string) World {
+func (s *sim) world(run string, w Steps) World {
 	return World{
-		Run: run,
-		Now: func() time.Time {
-			if s.dead {
-				runtime.Goexit()
-			}
-			return s.now
-		},
-		Until: func(ctx context.Context, _ time.Time) (context.Context, context.CancelFunc) {
-			return context.WithCancel(ctx)
-		},
-		Sink: func(r event.Record) error {
+		Run: run, Now: func() time.Time { return s.now },
+		Work: func(ctx context.Context, o Op) (Out, error) {
 			s.tick()
-			if s.onSink != nil {
-				if err := s.onSink(r); err != nil {
-					return err
-				}
-			}
+			return w[o.Phase](ctx, o)
+		},
+		Keep: func(r event.Record) {
+			s.tick()
 			s.add(r)
 			s.tick()
-			return nil
-		},
-		Move: func(_ context.Context, e Effect) error {
-			s.tick()
-			if s.onMove != nil {
-				if err := s.onMove(e); err != nil {
-					return err
-				}
-			}
-			if s.refs[e.Ref] != e.Old {
-				return errors.New("the ref is elsewhere")
-			}
-			s.refs[e.Ref] = e.New
-			s.moves[e.Ref]++
-			if e.New == "" {
-				delete(s.refs, e.Ref)
-			}
-			s.tick()
-			if s.after != nil {
-				return s.after(e)
-			}
-			return nil
-		},
-		Tip: func(_ context.Context, ref string) (string, error) {
-			if s.dead {
-				runtime.Goexit()
-			}
-			if s.onTip != nil {
-				if err := s.onTip(ref); err != nil {
-					return "", err
-				}
-			}
-			return s.refs[ref], nil
 		},
 	}
+}
+
+// run takes an op of run-1 through these steps.
+func (s *sim) run(t testing.TB, l Limits, w Steps) Op {
+	t.Helper()
+	o, err := Begin("op-01", "tasks/tidy", "run-1", s.now, l, map[string]string{FactBase: "t0", FactSignal: "proposal p-1"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return Run(context.Background(), s.world("run-1", w), l, o)
 }
 
 // add appends a record to its run's ledger.
@@ -157,6 +115,12 @@ func process(f func()) {
 	<-done
 }
 
+// Work is the work of one phase, Steps that of all.
+type (
+	Work  func(context.Context, Op) (Out, error)
+	Steps map[Phase]Work
+)
+
 func goTo(p Phase) Work { return func(context.Context, Op) (Out, error) { return Out{Next: p}, nil } }
 
 func setting(p Phase, facts ...string) Work {
@@ -186,7 +150,7 @@ func whole() Steps {
 		Repair: setting(Validate, FactCandidate, "c2"),
 		Gate:   setting(Approve, FactRules, "r1", FactTier, "APPROVAL_REQUIRED"), Approve: goTo(Apply),
 		Apply: func(context.Context, Op) (Out, error) {
-			return Out{Next: Verify, Effect: Effect{Ref: branch, New: "p1"}}, nil
+			return Out{Next: Verify, Moved: Effect{Ref: branch, New: "p1"}}, nil
 		},
 		Verify: goTo(Waiting),
 	}
@@ -195,9 +159,9 @@ func whole() Steps {
 // landing are steps that land by themselves.
 func landing() Steps {
 	s := whole()
-	s.Gate = setting(Approve, FactRules, "r1", FactTier, "SAFE_AUTO")
-	s.Verify = func(context.Context, Op) (Out, error) {
-		return Out{Next: Complete, Reason: Landed, Effect: Effect{Ref: target, Old: "t0", New: "p1"}}, nil
+	s[Gate] = setting(Approve, FactRules, "r1", FactTier, "SAFE_AUTO")
+	s[Verify] = func(context.Context, Op) (Out, error) {
+		return Out{Reason: Landed, Moved: Effect{Ref: target, Old: "t0", New: "p1"}}, nil
 	}
 	return s
 }
@@ -205,15 +169,6 @@ func landing() Steps {
 // straight are steps that land by themselves, by the shortest way.
 func straight() Steps {
 	s := landing()
-	s.Route, s.Generate, s.Validate = goTo(Generate), setting(Validate, FactCandidate, "c1"), goTo(Gate)
+	s[Route], s[Generate], s[Validate] = goTo(Generate), setting(Validate, FactCandidate, "c1"), goTo(Gate)
 	return s
-}
-
-func began(t testing.TB, now time.Time) Op {
-	t.Helper()
-	o, err := Begin("op-01", "tasks/tidy", "run-1", now, Limits{}, map[string]string{FactBase: "t0", FactSignal: "proposal p-1"})
-	if err != nil {
-		t.Fatal(err)
-	}
-	return o
 }

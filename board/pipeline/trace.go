@@ -43,17 +43,17 @@ func Passages(s Story) []Passage {
 		if i > 0 {
 			p := &out[len(out)-1]
 			p.Spent += step.Spent
-			if step.Mark == Applied {
-				p.Moved = append(p.Moved, step.Effect)
+			if step.Moved != (Effect{}) && step.mark != intent {
+				p.Moved = append(p.Moved, step.Moved)
 			}
 			if step.Note != "" {
 				p.Note = step.Note
 			}
-			if step.Mark == Enter {
+			if step.enters() {
 				p.Ended = step.At
 			}
 		}
-		if step.Mark == Enter && !step.To.Ends() || i == 0 {
+		if step.enters() && !step.To.Ends() || i == 0 {
 			out = append(out, Passage{Op: t.Op.ID, Phase: step.To, Started: step.At, Again: i > 0 && t.Op.From == step.To})
 		}
 	}

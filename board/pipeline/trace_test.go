@@ -17,24 +17,20 @@ func traced(t *testing.T) []Story {
 	t.Helper()
 	s := newSim()
 	steps := whole()
-	steps.Plan = func(context.Context, Op) (Out, error) {
+	steps[Plan] = func(context.Context, Op) (Out, error) {
 		s.now = s.now.Add(1500 * time.Millisecond)
 		return Out{Next: Generate, Note: "two files, tests first"}, nil
 	}
-	if _, err := Run(t.Context(), s.world("run-1"), Limits{}, steps, began(t, s.now)); err != nil {
-		t.Fatal(err)
-	}
+	s.run(t, Limits{}, steps)
 	o, err := Begin("op-02", "tasks/tidy", "run-2", s.now, Limits{}, map[string]string{FactSignal: "proposal p-1"})
 	if err != nil {
 		t.Fatal(err)
 	}
-	steps.Classify = func(context.Context, Op) (Out, error) {
+	steps[Classify] = func(context.Context, Op) (Out, error) {
 		s.now = s.now.Add(time.Second)
-		return Out{}, &Stop{Reason: RuleRefused, Text: "no\u202Esuch\tpath"}
+		return Out{Reason: RuleRefused, Note: "no\u202Esuch\tpath"}, nil
 	}
-	if _, err := Run(t.Context(), s.world("run-2"), Limits{}, steps, o); err != nil {
-		t.Fatal(err)
-	}
+	Run(t.Context(), s.world("run-2", steps), Limits{}, o)
 	stories, problems := ReadOps(s.records(t))
 	if len(problems) > 0 {
 		t.Fatal(problems)

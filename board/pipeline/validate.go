@@ -192,7 +192,7 @@ type Report struct {
 	Ran      []Ran   // what was, in order; behind a failure that makes the rest pointless nothing is
 	Findings []irongate.Finding
 	Flaky    []string // ids of tests that failed, and on the same bytes did not when run again
-	Breaches []Breach // thresholds that the tree does not hold against its base, where all checks passed
+	Breaches []string // in what the tree is worse than its base, where all checks passed
 	Runs     int      // how often the checks were run: 1, or 2 with a second try
 	Done     bool     // the checks were gone through
 }
@@ -229,7 +229,7 @@ func (r Report) String() string {
 		fmt.Fprintln(&b, ran.String())
 	}
 	for _, breach := range r.Breaches {
-		fmt.Fprintln(&b, breach.Error())
+		fmt.Fprintln(&b, breach)
 	}
 	if n := len(r.Want) - len(r.Ran); n > 0 {
 		fmt.Fprintf(&b, "%d more checks were not run\n", n)
@@ -283,13 +283,13 @@ func secondTry(ctx context.Context, r Report, f Failure, run func(context.Contex
 	return f.IDs
 }
 
-// examine runs one check and lets nothing escape.
-func examine(ctx context.Context, c Check, run func(context.Context, Check) Ran) Ran {
-	var ran Ran
-	_, err := guarded(func() (Out, error) { ran = run(ctx, c); return Out{}, nil })
-	if err != nil {
-		ran = Ran{Fault: FaultBroken, Detail: err.Error()}
-	}
-	ran.Check = c
-	return ran
+// examine runs one check; a panic is its failure.
+func examine(ctx context.Context, c Check, run func(context.Context, Check) Ran) (ran Ran) {
+	defer func() {
+		if p := recover(); p != nil {
+			ran = Ran{Fault: FaultBroken, Detail: fmt.Sprint(p)}
+		}
+		ran.Check = c
+	}()
+	return run(ctx, c)
 }

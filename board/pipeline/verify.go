@@ -1,7 +1,6 @@
 package pipeline
 
 import (
-	"cmp"
 	"fmt"
 	"regexp"
 	"slices"
@@ -25,72 +24,51 @@ type Measure struct {
 	Value float64 // in the unit of its word
 }
 
-// Thresholds are how much worse than its base a change may leave a tree. Zero
-// members are those of DefaultThresholds.
-type Thresholds struct {
-	PassRate   float64 // at least
-	Coverage   float64 // points a package may lose
-	Complexity float64 // that the mean over the functions of the files it changes may gain
-	Lint       float64 // complaints it may add
-}
+// How much worse than its base a change may leave a tree.
+const (
+	minPassRate   = 1.0 // at least
+	maxCoverage   = 5.0 // points a package may lose
+	maxComplexity = 2.0 // that the mean over the functions of the files it changes may gain
+	maxLint       = 5.0 // complaints it may add
+)
 
-// DefaultThresholds is the table.
-func DefaultThresholds() Thresholds {
-	return Thresholds{PassRate: 1, Coverage: 5, Complexity: 2, Lint: 5}
-}
-
-// Breach is one threshold that a change does not hold.
-type Breach struct {
-	Measure
-	Base, Limit float64 // in the unit of the measure: what the base has, and the worst the change may
-	Text        string  // the breach on one line
-}
-
-// Error is the breach on one line.
-func (b Breach) Error() string { return b.Text }
-
-// Compare holds a change against its base. What the project does not measure on
+// Compare holds a change against its base, and says in what it is worse than it may
+// be, a line each. What the project does not measure on
 // both sides cannot be held; what the base measures and the change does not any
 // more is a breach. code are the measures of the functions of the files that
 // change, see [CodeMeasures], on both sides.
-func Compare(base, is []Measure, t Thresholds) []Breach {
-	d := DefaultThresholds()
-	t = Thresholds{cmp.Or(t.PassRate, d.PassRate), cmp.Or(t.Coverage, d.Coverage), cmp.Or(t.Complexity, d.Complexity), cmp.Or(t.Lint, d.Lint)}
-	var out []Breach
-	say := func(m Measure, was, limit float64, format string, args ...any) {
-		out = append(out, Breach{m, was, limit, fmt.Sprintf(format, args...)})
-	}
+func Compare(base, is []Measure) []string {
+	var out []string
+	say := func(format string, args ...any) { out = append(out, fmt.Sprintf(format, args...)) }
 	for _, m := range is {
 		was, known := find(base, m.Name, m.Where)
 		switch {
-		case m.Name == MeasurePassRate && m.Value < t.PassRate:
-			say(m, was, t.PassRate, "%s%s of the tests pass, at least %s must", at(m.Where), percent(m.Value), percent(t.PassRate))
-		case m.Name == MeasureCoverage && known && was-m.Value > t.Coverage:
-			say(m, was, t.Coverage, "%stest coverage falls from %.1f%% to %.1f%%, and at most %.1f points are allowed; add tests for the new code", at(m.Where), was, m.Value, t.Coverage)
-		case m.Name == MeasureLint && m.Value-was > t.Lint:
-			say(m, was, t.Lint, "%s%.0f lint warnings, %.0f before; at most %.0f more are allowed", at(m.Where), m.Value, was, t.Lint)
+		case m.Name == MeasurePassRate && m.Value < minPassRate:
+			say("%s%s of the tests pass, at least %s must", at(m.Where), percent(m.Value), percent(minPassRate))
+		case m.Name == MeasureCoverage && known && was-m.Value > maxCoverage:
+			say("%stest coverage falls from %.1f%% to %.1f%%, and at most %.1f points are allowed; add tests for the new code", at(m.Where), was, m.Value, maxCoverage)
+		case m.Name == MeasureLint && m.Value-was > maxLint:
+			say("%s%.0f lint warnings, %.0f before; at most %.0f more are allowed", at(m.Where), m.Value, was, maxLint)
 		}
 	}
 	out = append(out, lostMeasures(base, is)...)
 	if was, ok := mean(base); ok {
-		if now, ok := mean(is); ok && now-was > t.Complexity {
-			m, grew := steepest(base, is)
-			m.Value, m.Name = now, MeasureComplexity
-			say(m, was, t.Complexity, "mean complexity of the functions rises from %.1f to %.1f, at most %.1f more are allowed; most of it is %s", was, now, t.Complexity, grew)
+		if now, ok := mean(is); ok && now-was > maxComplexity {
+			say("mean complexity of the functions rises from %.1f to %.1f, at most %.1f more are allowed; most of it is %s", was, now, maxComplexity, steepest(base, is))
 		}
 	}
 	return out
 }
 
 // lostMeasures are names that only the base has.
-func lostMeasures(base, is []Measure) []Breach {
-	var out []Breach
+func lostMeasures(base, is []Measure) []string {
+	var out []string
 	for _, name := range []string{MeasureCoverage, MeasureLint} {
 		has := func(list []Measure) bool {
 			return slices.ContainsFunc(list, func(m Measure) bool { return m.Name == name })
 		}
 		if has(base) && !has(is) {
-			out = append(out, Breach{Measure: Measure{Name: name}, Text: name + " was measured before the change and is missing now"})
+			out = append(out, name+" was measured before the change and is missing now")
 		}
 	}
 	return out
@@ -130,7 +108,7 @@ func mean(list []Measure) (float64, bool) {
 }
 
 // steepest is the function whose complexity grew most, new ones from nothing.
-func steepest(base, is []Measure) (Measure, string) {
+func steepest(base, is []Measure) string {
 	was := map[string]float64{}
 	for _, m := range base {
 		if m.Name == MeasureComplexity {
@@ -144,7 +122,7 @@ func steepest(base, is []Measure) (Measure, string) {
 			top, grew = m, d
 		}
 	}
-	return top, fmt.Sprintf("%s, %.0f before and %.0f now", top.Where, was[function(top.Where)], top.Value)
+	return fmt.Sprintf("%s, %.0f before and %.0f now", top.Where, was[function(top.Where)], top.Value)
 }
 
 // function is a place without its line: "a/b.go:12 F" is "a/b.go F".
@@ -222,11 +200,11 @@ func figure(s string) float64 {
 	return v
 }
 
-// Hold is every threshold that a tree whose checks have passed does not hold against
-// its base. base is the report of the same checks at the base, nil where nobody ran
+// Hold says in what a tree whose checks have passed is worse than its base, more than
+// it may be, a line each. base is the report of the same checks at the base, nil where nobody ran
 // them: then only what the change itself is measured by counts.
-func Hold(report Report, base *Report, files []Edit, t Thresholds) []Breach {
-	var out []Breach
+func Hold(report Report, base *Report, files []Edit) []string {
+	var out []string
 	is := Measured(report.Ran)
 	was := []Measure{}
 	if base != nil {
@@ -236,7 +214,7 @@ func Hold(report Report, base *Report, files []Edit, t Thresholds) []Breach {
 	}
 	then, now, err := CodeMeasures(files)
 	if err != nil {
-		out = append(out, Breach{Measure: Measure{Name: MeasureComplexity}, Text: err.Error()})
+		out = append(out, err.Error())
 	}
-	return append(out, Compare(append(was, then...), append(is, now...), t)...)
+	return append(out, Compare(append(was, then...), append(is, now...))...)
 }

@@ -289,7 +289,7 @@ func OpOf(s pipeline.Story) *Op {
 	}
 	switch {
 	case !o.Ended():
-		out.Until = o.Clocks.End()
+		out.Until = o.Until
 		if o.Phase == pipeline.Waiting && len(o.Moved) > 0 {
 			out.Proposal = o.Moved[0].New
 		}

@@ -199,6 +199,7 @@ type OpData struct {
 	Spent   int64             `json:"spent_micro_usd,omitzero"`
 	To      string            `json:"to,omitempty"`
 	Until   string            `json:"until,omitempty"`
+	V       int               `json:"v,omitzero"` // 2; none is version 1, which also has clock, hash, mark, op_until and prev
 }
 
 // OutcomeData is how a claim ended.

@@ -150,6 +150,8 @@ func (r Record) tellOp(usd func(int64) string) string {
 		s = op + " is about to move " + d.Ref
 	case d.Mark == "applied":
 		s = op + " moved " + d.Ref
+	case d.Ref != "":
+		s = op + " moved " + d.Ref + " and entered " + to
 	}
 	return s + money(", spending ", d.Spent, usd)
 }

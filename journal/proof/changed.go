@@ -203,7 +203,7 @@ func (j *judge) again(s pipeline.Story, t board.Task, law config.Config, claim r
 // gateAt is the moment at which the op came to its gate for the last time.
 func gateAt(s pipeline.Story) (at time.Time) {
 	for _, t := range s.Told {
-		if last := t.Op.Last(); last.Mark == pipeline.Enter && last.To == pipeline.Gate {
+		if last := t.Op.Last(); last.To == pipeline.Gate {
 			at = last.At
 		}
 	}

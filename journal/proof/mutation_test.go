@@ -368,7 +368,7 @@ func mutations() []tamper {
 				}
 				return []event.Record{r}
 			})
-		}, failing, "15 ledger/M/N1.jsonl:11", "15 ledger/M/N1.jsonl:11", "15 ledger/M/N1.jsonl:11"),
+		}, failing, "15 ledger/M/N1.jsonl:11", "15 ledger/M/N1.jsonl:11"),
 		mutate("an op never ended", "result u", func(s *story, d *draft) {
 			rewrite(s, d, func(n int, r event.Record) []event.Record {
 				if r.Kind == event.OpEnd {

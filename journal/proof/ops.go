@@ -30,7 +30,7 @@ func endingRule() rule {
 		Invariant: 15, Name: "One ending", Unit: "ops",
 		Way:        "end the change with odd op cancel OP, or odd reject TASK",
 		Evidence:   "op and op_end records in every ledger of a commit; the claims and outcomes they stand between; the task's state and result; Odd-Approved-By, Odd-Rejected-By, Odd-Approval and Odd-Proposal; review_ttl and auto_apply in odd.toml",
-		Recomputed: "every op is replayed by the table of phases: each record's own id and the hash of the one before it, no phase skipped or tried too often, no clock set back, no tier lowered, what was judged unchanged behind the gate, every ref moved once between an intent and its applied, one ending and nothing after it; an op without one waits while its task is in review for what it moved its branch to, or its run's claim is open; the op that a claim announced is told when that claim is closed, by the run itself or by the one that takes the claim back; what lands by itself does so where odd.toml says auto_apply, on the branch it names, NOTIFY_APPLY only after a person saw it, and its task goes to review; a merge and a no are told in that person's commit, an expiry when review_ttl is over and with the task back in backlog",
+		Recomputed: "every op is replayed by the table of phases: each record's own id, and in records of version 1 the hash of the one before it; no phase skipped or tried too often, no tier lowered, what was judged unchanged behind the gate, every ref moved once, by the phase that may, one ending and nothing after it; an op without one waits while its task is in review for what it moved its branch to, or its run's claim is open; the op that a claim announced is told when that claim is closed, by the run itself or by the one that takes the claim back; what lands by itself does so where odd.toml says auto_apply, on the branch it names, NOTIFY_APPLY only after a person saw it, and its task goes to review; a merge and a no are told in that person's commit, an expiry when review_ttl is over and with the task back in backlog",
 		Attested:   "that the refs moved when the records say; what the phases found; who saw a preview",
 	}, concluded}
 }
@@ -256,7 +256,7 @@ func (j *judge) awaits(o pipeline.Op, fresh bool, task *waitingTask) (string, er
 	if !fresh {
 		return "", nil
 	}
-	ttl := o.Clocks.Phase.Sub(o.At)
+	ttl := o.Until.Sub(o.At)
 	_, then, ok, err := j.taskAt(o.Run, o.Task)
 	if err != nil || ttl == j.law.ReviewTTL || ok && ttl == then.ReviewTTL {
 		return "", err

@@ -41,7 +41,7 @@ func ledger(t *testing.T, n int) iter.Seq2[string, []byte] {
 			for _, to := range []pipeline.Phase{pipeline.Route, pipeline.Generate, pipeline.Generate} {
 				if err == nil {
 					add(o.Record())
-					o, err = o.Advance(pipeline.Step{Mark: pipeline.Enter, To: to, By: run, At: o.At.Add(time.Second), Clocks: o.Clocks})
+					o, err = o.Advance(pipeline.Step{To: to, By: run, At: o.At.Add(time.Second), Until: o.Until})
 				}
 			}
 			if err == nil {
