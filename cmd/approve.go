@@ -76,7 +76,8 @@ type approval struct {
 	name      string
 	verify    review.Verify
 	without   []review.LeftOut
-	noWalk    bool // what odd review --each decided does not count
+	edits     review.Files // of odd review --each
+	noWalk    bool         // what odd review --each decided does not count
 	yes, json bool
 	op        *pipeline.Op  // that waits with the proposal, nil for none
 	checked   drain.Checked // on what is there now
@@ -111,7 +112,7 @@ func runApprove(ctx context.Context, env Env, o approval) error {
 	if err != nil {
 		return err
 	}
-	take, err := v.part(p, o.without)
+	take, err := v.part(p, o.without, o.edits)
 	if err != nil {
 		return err
 	}
@@ -303,20 +304,18 @@ func (v *view) approveHere(ctx context.Context, t board.Task, p part, o approval
 	if tree, err = v.without(ctx, tree, p.paths, v.tip); err != nil {
 		return "", err
 	}
+	if tree, err = v.repo.WriteTree(ctx, tree, repo.Changes(p.edits)); err != nil {
+		return "", err
+	}
 	merged, err := v.repo.Tree(tree)
 	if err != nil {
 		return "", err
 	}
-	files, err := review.Approve(t, v.file(t.Path), v.atomsOf(merged, p.Proposal), o.verify, h, v.env.Now())
+	files, err := v.approvedFiles(t, p, o.verify, h)
 	if err != nil {
 		return "", err
 	}
-	verified := map[string]string{} // ids to blobs
-	for _, a := range v.proposedAtoms(p.Proposal) {
-		if b, ok := files[a.at.Path]; ok {
-			verified[string(a.ID)] = okf.BlobID(b)
-		}
-	}
+	msg := approvalMessage(t, p, o, h, "", v.verified(p.Proposal, o.verify, files), files)
 	ch := repo.Changes(files)
 	if ch[v.file(t.Path)], err = review.Decline(ch[v.file(t.Path)], t, p.declines, h, v.env.Now()); err != nil {
 		return "", err
@@ -327,10 +326,21 @@ func (v *view) approveHere(ctx context.Context, t board.Task, p part, o approval
 	if err := v.conclude(ch, o.op, pipeline.Merged, strings.Join(append([]string{"approved by " + h.By()}, o.checked.Ran...), "; ")); err != nil {
 		return "", err
 	}
-	return v.personal(ctx, []repo.OID{v.tip, repo.OID(p.Commit)}, tree, ch, approvalMessage(t, p, o, h, "", verified))
+	return v.personal(ctx, []repo.OID{v.tip, repo.OID(p.Commit)}, tree, ch, msg)
 }
 
-func approvalMessage(t board.Task, p part, o approval, h review.Human, note string, verified map[string]string) string {
+// verified are the blobs of the atoms that v marks, by id.
+func (v *view) verified(p review.Proposal, marks review.Verify, files review.Files) map[string]string {
+	out := map[string]string{}
+	for _, a := range v.proposedAtoms(p) {
+		if b, ok := files[a.at.Path]; ok && marks.Marks(a.ID) {
+			out[string(a.ID)] = okf.BlobID(b)
+		}
+	}
+	return out
+}
+
+func approvalMessage(t board.Task, p part, o approval, h review.Human, note string, verified map[string]string, files review.Files) string {
 	var except []string
 	for _, id := range o.verify.Except {
 		except = append(except, string(id))
@@ -343,7 +353,7 @@ func approvalMessage(t board.Task, p part, o approval, h review.Human, note stri
 		pairs = append(pairs, "Odd-Verified", name+"@"+verified[name])
 	}
 	pairs = append(pairs, "Odd-Except", strings.Join(except, ", "))
-	return trailers("approve: "+or(t.Title, string(t.ID)), note, append(pairs, p.trailers()...)...)
+	return trailers("approve: "+or(t.Title, string(t.ID)), note, append(pairs, p.trailers(files)...)...)
 }
 
 // excepts refuses an exception that the proposal does not hold, before anybody types
@@ -388,18 +398,21 @@ func (v *view) reindex(ch repo.Changes, merged fs.FS) error {
 }
 
 // approveForTarget adds the person's commit to the review branch, which changes only what
-// they leave out; a forge merges it and odd sync writes done.
+// they leave out, edit or verify; a forge merges it and odd sync writes done.
 func (v *view) approveForTarget(ctx context.Context, t board.Task, p part, o approval, h review.Human) (repo.OID, error) {
-	if o.verify.All || len(o.verify.Only) > 0 {
-		return "", refuse("state", "approve %s: --verify would change files that a pull request merges into another branch; run odd approve %[1]s without it", t.ID)
-	}
 	target, _ := v.target()
 	tree, err := v.approvedTree(ctx, p)
 	if err != nil {
 		return "", err
 	}
-	note := fmt.Sprintf("The files are the proposal's own; merging this branch into %s lands them.", target)
-	oid, err := v.sign(ctx, []repo.OID{repo.OID(p.Commit)}, tree, nil, approvalMessage(t, p, o, h, note, nil))
+	files, err := v.approvedFiles(t, p, o.verify, h)
+	if err != nil {
+		return "", err
+	}
+	delete(files, v.file(t.Path)) // odd sync writes it
+	note := fmt.Sprintf("Merging this branch into %s lands the proposal as this commit has it.", target)
+	msg := approvalMessage(t, p, o, h, note, v.verified(p.Proposal, o.verify, files), files)
+	oid, err := v.sign(ctx, []repo.OID{repo.OID(p.Commit)}, tree, repo.Changes(files), msg)
 	if err != nil {
 		return "", err
 	}

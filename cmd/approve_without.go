@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"io/fs"
+	"maps"
 	"slices"
 	"strings"
 
@@ -60,15 +61,16 @@ type part struct {
 	declines        []board.Decline
 	paths           []review.Path // of what is left out
 	cut             []string      // links of what is taken to what is left out
+	edits           review.Files  // what the person made of atoms, by path
 }
 
-// part is the part of a proposal that left does not name.
-func (v *view) part(p review.Proposal, left []review.LeftOut) (part, error) {
+// part is the part of a proposal that left does not name, with the person's edits.
+func (v *view) part(p review.Proposal, left []review.LeftOut, edits review.Files) (part, error) {
 	if len(left) == 0 {
-		return part{Proposal: p}, nil
+		return part{Proposal: p, edits: edits}, nil
 	}
 	var err error
-	atoms, out := v.proposedAtoms(p), part{left: left}
+	atoms, out := v.proposedAtoms(p), part{left: left, edits: edits}
 	if out.Proposal, out.paths, err = p.Without(left, byID(atoms)); err != nil {
 		return out, err
 	}
@@ -122,12 +124,37 @@ func (p part) lines() string {
 	return b.String()
 }
 
-// trailers are the trailers of what is left out.
-func (p part) trailers() (pairs []string) {
+// trailers are the trailers of what is left out and of what the person edited, as files
+// has it.
+func (p part) trailers(files review.Files) (pairs []string) {
 	for _, l := range p.left {
 		pairs = append(pairs, "Odd-Without", l.String())
 	}
+	for _, name := range slices.Sorted(maps.Keys(p.edits)) {
+		pairs = append(pairs, "Odd-Edited", name+"@"+okf.BlobID(files[name]))
+	}
 	return pairs
+}
+
+// approvedFiles are the atoms that the person's commit changes: what they edited, and what they
+// verify; and the task's file as done.
+func (v *view) approvedFiles(t board.Task, p part, verify review.Verify, h review.Human) (review.Files, error) {
+	tree, err := v.repo.Tree(repo.OID(p.Commit))
+	if err != nil {
+		return nil, err
+	}
+	atoms := v.atomsOf(tree, p.Proposal)
+	maps.Copy(atoms, p.edits)
+	files, err := review.Approve(t, v.file(t.Path), atoms, verify, h, v.env.Now())
+	if err != nil {
+		return nil, err
+	}
+	for name, b := range p.edits {
+		if _, stamped := files[name]; !stamped {
+			files[name] = b
+		}
+	}
+	return files, nil
 }
 
 // without is a tree with the paths that are left out as they are in the commit at.
@@ -159,18 +186,45 @@ func (v *view) approvedTree(ctx context.Context, p part) (repo.OID, error) {
 	return v.without(ctx, tree, p.paths, repo.OID(p.Base))
 }
 
-// takes is the part of p that the approval c takes, by its trailers; ok is false where
-// its tree is another, or it leaves out what p does not hold.
+// takes is the part of p that the approval c takes, by its trailers, with the bytes that
+// it has; ok is false where it does not do what they say.
 func (v *view) takes(ctx context.Context, c repo.Commit, p review.Proposal) (take part, ok bool, err error) {
 	var left []review.LeftOut
+	atoms := v.proposedAtoms(p)
 	if lines := c.Trailer("Odd-Without"); len(lines) > 0 {
-		if left, ok = review.NamedIn(lines, byID(v.proposedAtoms(p))); !ok {
+		if left, ok = review.NamedIn(lines, byID(atoms)); !ok {
 			return part{}, false, nil
 		}
 	}
-	if take, err = v.part(p, left); err != nil {
+	if take, err = v.part(p, left, nil); err != nil {
 		return part{}, false, nil // it leaves out all, or one twice
 	}
 	tree, err := v.approvedTree(ctx, take)
+	if err != nil || tree == c.Tree {
+		return take, err == nil, err
+	}
+	is, err := v.blobs(c.OID)
+	if err != nil {
+		return part{}, false, err
+	}
+	ch := repo.Changes{}
+	take.Paths = slices.Clone(take.Paths)
+	for i, w := range take.Paths {
+		blob := is(w.Path)
+		at := slices.IndexFunc(atoms, func(a proposedAtom) bool { return a.at == w })
+		if at < 0 || blob == w.Result || blob == "" {
+			continue
+		}
+		b, err := v.repo.Blob(repo.OID(blob))
+		if err != nil {
+			return part{}, false, err
+		}
+		edited := slices.Contains(c.Trailer("Odd-Edited"), w.Path+"@"+blob)
+		verified := slices.Contains(c.Trailer("Odd-Verified"), string(atoms[at].ID)+"@"+blob) && okf.VerifiedOnly(&atoms[at].Atom, b)
+		if edited || verified {
+			ch[w.Path], take.Paths[i].Result = b, blob
+		}
+	}
+	tree, err = v.repo.WriteTree(ctx, tree, ch)
 	return take, err == nil && tree == c.Tree, err
 }

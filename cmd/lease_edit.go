@@ -63,7 +63,7 @@ func runLeaseEdit(ctx context.Context, env Env, o gateOptions) error {
 	}
 	f := v.draft(s)
 	before := gate.PrintLease(f)
-	after, err := edited(ctx, env, editor, before)
+	after, err := edited(ctx, env, editor, "lease.toml", before)
 	if err != nil {
 		return err
 	}
@@ -77,15 +77,15 @@ func runLeaseEdit(ctx context.Context, env Env, o gateOptions) error {
 	return runGate(ctx, env, o)
 }
 
-// edited is b as the person's editor leaves it. The editor is words, never a
-// shell's text.
-func edited(ctx context.Context, env Env, editor []string, b []byte) ([]byte, error) {
-	dir, err := os.MkdirTemp("", "odd-lease-")
+// edited is b as the person's editor leaves it, in a file of that name. The editor is
+// words, never a shell's text.
+func edited(ctx context.Context, env Env, editor []string, name string, b []byte) ([]byte, error) {
+	dir, err := os.MkdirTemp("", "odd-edit-")
 	if err != nil {
 		return nil, err
 	}
 	defer os.RemoveAll(dir)
-	name := filepath.Join(dir, "lease.toml")
+	name = filepath.Join(dir, name)
 	if err := os.WriteFile(name, b, 0o600); err != nil {
 		return nil, err
 	}

@@ -32,9 +32,10 @@ func reviewVerb(env Env) *cli.Command {
 			"A proposal is an agent's commit on the branch odd/review/TASK.N. Nothing of it\n" +
 			"is on your branch until a person runs odd approve TASK. With an atom's id, odd\n" +
 			"shows that atom and the lines of the documents that it comes from.\n\n" +
-			"--each shows one atom after another and asks whether you take it, verify it or\n" +
-			"leave it out. You may quit and go on later; what you decided stays in this\n" +
-			"clone. odd approve TASK then does it. Atoms that change are asked again.",
+			"--each shows one atom after another and asks whether you take it, verify it,\n" +
+			"leave it out or edit it in $EDITOR. You may quit and go on later; what you\n" +
+			"decided stays in this clone. odd approve TASK then does it. Atoms that change\n" +
+			"are asked again.",
 		Flags: []cli.Flag{
 			&cli.BoolFlag{Name: "each", Usage: "decide on one atom after another in a terminal; only a person can"},
 			&cli.BoolFlag{Name: "refresh", Usage: "rebuild the proposal on the current board from the same agent output; runs no agent"},

@@ -2,6 +2,7 @@ package cmd
 
 import (
 	"bufio"
+	"bytes"
 	"context"
 	"crypto/sha256"
 	"encoding/json"
@@ -10,10 +11,13 @@ import (
 	"io"
 	"io/fs"
 	"os"
+	"path"
 	"path/filepath"
 	"slices"
+	"strings"
 
 	"github.com/google/renameio/v2"
+	"github.com/rogpeppe/go-internal/diff"
 
 	"github.com/odd-cli/odd/board/review"
 	"github.com/odd-cli/odd/journal/repo"
@@ -81,7 +85,7 @@ func (v *view) walked(p review.Proposal, o *approval) (string, error) {
 	case o.verify.All || len(o.verify.Only)+len(o.without) > 0:
 		return "", refuse("state", "approve %s: odd review --each decided about every atom; leave the flags out, or add --no-walk to do without what was decided there", p.Task)
 	}
-	o.without, o.verify = w.LeftOut(), w.Verify()
+	o.without, o.verify, o.edits = w.LeftOut(), w.Verify(), w.Edits()
 	return fmt.Sprintf("%-10s  %s, as you decided in odd review --each\n", "takes", w), nil
 }
 
@@ -93,6 +97,7 @@ type walker struct {
 	in    *bufio.Reader // of tty
 	atoms []proposedAtom
 	walk  review.Walk
+	draft map[string][]byte // edits that are no atoms, by path
 }
 
 // runReviewEach shows the atoms of a proposal one after another and keeps what the person
@@ -110,7 +115,7 @@ func runReviewEach(ctx context.Context, env Env, name string) error {
 	if err := v.mayDecide(ctx, act); err != nil {
 		return err
 	}
-	w := walker{view: v, Proposal: p, atoms: v.proposedAtoms(p)}
+	w := walker{view: v, Proposal: p, atoms: v.proposedAtoms(p), draft: map[string][]byte{}}
 	if len(w.atoms) == 0 {
 		return refuse("state", "%s: the proposal has no atoms; odd review %s shows its files", act, t.ID)
 	}
@@ -143,11 +148,11 @@ func (w *walker) through(ctx context.Context) error {
 			return err
 		}
 		d, _ := w.walk.Of(w.atoms[i].at)
-		key, err := w.ask(ctx, fmt.Sprintf("(%d/%d) %saccept, verify, leave out, next, back, quit [a,v,l,n,b,q]? ", i+1, len(w.atoms), soFar(d)))
+		key, err := w.ask(ctx, fmt.Sprintf("(%d/%d) %saccept, verify, leave out, edit, next, back, quit [a,v,l,e,n,b,q]? ", i+1, len(w.atoms), soFar(d)))
 		if err != nil {
 			return err
 		}
-		d.ID, d.Reason = w.atoms[i].ID, ""
+		d.Reason = ""
 		switch key {
 		case "a", "accept":
 			d.Take = review.Accept
@@ -158,6 +163,11 @@ func (w *walker) through(ctx context.Context) error {
 			if d.Reason, err = w.ask(ctx, "why (Enter for no reason)? "); err != nil {
 				return err
 			}
+		case "e", "edit":
+			if err := w.edit(ctx, w.atoms[i], d); err != nil {
+				w.say("%v\n", err)
+			}
+			continue
 		case "n", "next":
 			i++
 			continue
@@ -170,8 +180,7 @@ func (w *walker) through(ctx context.Context) error {
 			w.say("%s", eachKeys)
 			continue
 		}
-		w.walk = w.walk.With(d)
-		if err := w.keepWalk(w.Task, w.walk); err != nil {
+		if err := w.decide(d); err != nil {
 			return err
 		}
 		i++
@@ -182,6 +191,7 @@ func (w *walker) through(ctx context.Context) error {
 const eachKeys = "a  accept: take it as it is\n" +
 	"v  verify: take it, and mark it as verified by you\n" +
 	"l  leave out: do not take it; odd asks for a reason\n" +
+	"e  edit: change its file in $EDITOR, and decide then; the change is yours\n" +
 	"n  next: go on, and change nothing here\n" +
 	"b  back: go to the one before\n" +
 	"q  quit: stop here; the same command goes on later\n"
@@ -203,9 +213,50 @@ func (w *walker) show(i int) error {
 	}
 	w.say("\n%s\n", w.atomBeside(a, texts))
 	d, _ := w.walk.Of(a.at)
+	if d.Edited != nil {
+		w.say("your edit:\n%s\n", diff.Diff("proposed", a.Bytes(), "edited", d.Edited))
+	}
 	d.ID = a.ID
+	return w.decide(d)
+}
+
+// decide keeps what the person saw or decided.
+func (w *walker) decide(d review.Decided) error {
 	w.walk = w.walk.With(d)
 	return w.keepWalk(w.Task, w.walk)
+}
+
+// edit has the person change the file of an atom; what it was decided counts no more.
+func (w *walker) edit(ctx context.Context, a proposedAtom, d review.Decided) error {
+	editor := strings.Fields(w.env.Getenv("EDITOR"))
+	if len(editor) == 0 {
+		return errors.New("$EDITOR is not set; quit, set it, and run the command again")
+	}
+	before := a.Bytes()
+	if d.Edited != nil {
+		before = d.Edited
+	}
+	if b, ok := w.draft[a.at.Path]; ok {
+		before = b
+	}
+	b, err := edited(ctx, w.env, editor, path.Base(a.at.Path), before)
+	if err != nil {
+		return err
+	}
+	d.Edited, d.Take, d.Reason = b, "", ""
+	if bytes.Equal(b, a.Bytes()) {
+		d.Edited = nil
+	}
+	is, err := okf.Parse(a.Atom.Path, b)
+	if err == nil && is.ID != a.ID {
+		err = fmt.Errorf("%s: the id is %s, and must stay %s", a.at.Path, is.ID, a.ID)
+	}
+	if err != nil {
+		w.draft[a.at.Path] = b
+		return fmt.Errorf("%w; nothing is kept yet, and e opens your edit again", err)
+	}
+	delete(w.draft, a.at.Path)
+	return w.decide(d)
 }
 
 // say writes to the terminal, which obeys nothing that an agent wrote.

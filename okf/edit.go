@@ -305,3 +305,13 @@ func Verify(a *Atom, by Stamp) ([]byte, error) {
 	}
 	return Edit(a.Bytes(), sets...)
 }
+
+// VerifiedOnly reports a file that is a with the entry of one more who verified it.
+func VerifiedOnly(a *Atom, file []byte) bool {
+	is, err := Parse(a.Path, file)
+	if err != nil || len(is.Verified) == 0 {
+		return false
+	}
+	want, err := Verify(a, is.Verified[len(is.Verified)-1])
+	return err == nil && bytes.Equal(want, file)
+}

@@ -23,6 +23,7 @@ type Decided struct {
 	ID     okf.ID `json:"id"`
 	Take   Take   `json:"take,omitempty"`
 	Reason string `json:"reason,omitempty"` // of Leave
+	Edited []byte `json:"edited,omitempty"` // the file as the person made it
 }
 
 // Take is a decision about an atom.
@@ -116,8 +117,22 @@ func (w Walk) String() string {
 	if n := w.Count(Verified); n > 0 {
 		out += fmt.Sprintf(", %d of them verified", n)
 	}
+	if n := len(w.Edits()); n > 0 {
+		out += fmt.Sprintf(", %d edited", n)
+	}
 	if n := w.Count(Leave); n > 0 {
 		out += fmt.Sprintf(", %d left out", n)
+	}
+	return out
+}
+
+// Edits are the files of atoms that the person made others of and takes, by path.
+func (w Walk) Edits() Files {
+	out := Files{}
+	for _, a := range w.Atoms {
+		if a.Edited != nil && (a.Take == Accept || a.Take == Verified) {
+			out[a.Path.Path] = a.Edited
+		}
 	}
 	return out
 }

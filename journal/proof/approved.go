@@ -1,7 +1,6 @@
 package proof
 
 import (
-	"bytes"
 	"fmt"
 	"path"
 	"slices"
@@ -82,10 +81,10 @@ func (j *judge) waited(t board.Task, p string) (*event.Record, string, error) {
 }
 
 // brought compares what the approval merged with what was recorded: bytes, modes, and no
-// file besides. An atom that the approval leaves out by name is as its first parent has
-// it; with --verify an atom has the person's entry, and is the same otherwise.
+// file besides.
 func (j *judge) brought(r *event.Record) (string, error) {
-	if before, err := j.landedBefore(r.Outcome().Proposal); err != nil {
+	proposal := repo.OID(r.Outcome().Proposal)
+	if before, err := j.landedBefore(string(proposal)); err != nil {
 		return "", err
 	} else if before {
 		if name := j.besideBoard(); name != "" {
@@ -93,58 +92,100 @@ func (j *judge) brought(r *event.Record) (string, error) {
 		}
 		return "", nil
 	}
-	paths := pathsOf(r)
-	left, why, err := j.leftOut(j.Commit, paths)
-	if why != "" || err != nil {
+	if _, _, why, err := j.part(j.Commit, proposal, j.Parents[0], pathsOf(r)); why != "" || err != nil {
 		return why, err
 	}
-	verified := slices.Clone(j.Trailer("Odd-Verified"))
+	return j.besides(pathsOf(r)), nil
+}
+
+// part reads the approval c of a proposal: its recorded paths with the blobs that c takes,
+// and the ids it leaves out by path. why tells where c does not do what its trailers say:
+// what it leaves out is as the commit before has it, what it edits is the blob that it
+// names, what it verifies has one more entry, and all else is as it was proposed.
+func (j *judge) part(c repo.Commit, proposal, before repo.OID, paths [][3]string) (is [][3]string, left map[string]okf.ID, why string, err error) {
+	if left, why, err = j.leftOut(c, paths); why != "" || err != nil {
+		return nil, nil, why, err
+	}
+	edited, why := j.edited(c, paths, left)
+	if why != "" {
+		return nil, nil, why, nil
+	}
+	verified := slices.Clone(c.Trailer("Odd-Verified"))
 	named := slices.ContainsFunc(verified, func(s string) bool { return strings.Contains(s, "@") }) // once it was their number
 	for _, p := range paths {
-		at := repo.OID(r.Outcome().Proposal)
+		at := proposal
 		if left[p[0]] != "" {
-			at = j.Parents[0]
+			at = before
 		}
 		want, wantMode, err := j.trees.Find(at, p[0])
 		if err != nil {
-			return "", err
+			return nil, nil, "", err
 		}
-		if left[p[0]] == "" {
+		have, mode, err := j.trees.Find(c.OID, p[0])
+		if err != nil {
+			return nil, nil, "", err
+		}
+		switch {
+		case edited[p[0]] != "":
+			want = edited[p[0]]
+		case left[p[0]] == "":
 			want = repo.OID(p[2])
 		}
-		have, mode, err := j.trees.Find(j.OID, p[0])
-		if err != nil {
-			return "", err
-		}
-		if have != want && len(j.Trailer("Odd-Verified")) > 0 && left[p[0]] == "" {
-			if want, err = j.stamped(want, have, p[0]); err != nil {
-				return "", err
+		if left[p[0]] == "" && len(verified) > 0 && have != repo.OID(p[2]) {
+			if edited[p[0]] == "" {
+				if want, err = j.stamped(want, have, p[0]); err != nil {
+					return nil, nil, "", err
+				}
 			}
 			if have == want && named {
 				a, err := j.atomOf(have, "100644", strings.TrimPrefix(p[0], j.root))
 				if err != nil {
-					return "", err
+					return nil, nil, "", err
 				}
-				i := slices.Index(verified, string(a.ID)+"@"+string(have))
-				if i < 0 {
-					return fmt.Sprintf("the approval verifies %s, and does not name it", p[0]), nil
+				if i := slices.Index(verified, string(a.ID)+"@"+string(have)); i >= 0 {
+					verified = slices.Delete(verified, i, i+1)
+				} else if edited[p[0]] == "" {
+					return nil, nil, fmt.Sprintf("the approval verifies %s, and does not name it", p[0]), nil
 				}
-				verified = slices.Delete(verified, i, i+1)
 			}
 		}
 		switch {
 		case left[p[0]] != "" && (have != want || mode != wantMode):
-			return fmt.Sprintf("the approval says that it leaves out %s, and brings it as %s", p[0], or(short(string(have)), "nothing")), nil
+			why = fmt.Sprintf("the approval says that it leaves out %s, and brings it as %s", p[0], or(short(string(have)), "nothing"))
+		case have != want && edited[p[0]] != "":
+			why = fmt.Sprintf("the approval says that it edits %s to %s, and brings it as %s", p[0], short(string(want)), or(short(string(have)), "nothing"))
 		case have != want:
-			return fmt.Sprintf("the approval brings %s as %s, recorded was %s", p[0], or(short(string(have)), "nothing"), or(short(string(want)), "nothing")), nil
+			why = fmt.Sprintf("the approval brings %s as %s, recorded was %s", p[0], or(short(string(have)), "nothing"), or(short(string(want)), "nothing"))
 		case mode != wantMode:
-			return fmt.Sprintf("the approval brings %s with mode %s, its proposal has %s", p[0], mode, or(wantMode, "none")), nil
+			why = fmt.Sprintf("the approval brings %s with mode %s, its proposal has %s", p[0], mode, or(wantMode, "none"))
 		}
+		if why != "" {
+			return nil, nil, why, nil
+		}
+		if left[p[0]] == "" {
+			p[2] = string(have)
+		}
+		is = append(is, p)
 	}
 	if named && len(verified) > 0 {
-		return fmt.Sprintf("the approval says that it verifies %s, which it does not bring so", verified[0]), nil
+		why = fmt.Sprintf("the approval says that it verifies %s, which it does not bring so", verified[0])
 	}
-	return j.besides(paths), nil
+	return is, left, why, nil
+}
+
+// edited are the blobs that an approval says a person made of atoms of its proposal, by
+// path, or why it names what it does not take.
+func (j *judge) edited(c repo.Commit, paths [][3]string, left map[string]okf.ID) (map[string]repo.OID, string) {
+	out := map[string]repo.OID{}
+	for _, line := range c.Trailer("Odd-Edited") {
+		i := max(strings.LastIndex(line, "@"), 0)
+		name := line[:i]
+		if !strings.HasPrefix(name, j.root) || left[name] != "" || !slices.ContainsFunc(paths, func(p [3]string) bool { return p[0] == name }) {
+			return nil, fmt.Sprintf("the approval edits %q, which is no atom that it takes", line)
+		}
+		out[name] = repo.OID(line[i+1:])
+	}
+	return out, ""
 }
 
 // besides says which file the approval changes on its own: neither what it merges, nor
@@ -196,27 +237,19 @@ func (j *judge) leftOut(c repo.Commit, paths [][3]string) (map[string]okf.ID, st
 	return out, "", nil
 }
 
-// stamped is the blob of an atom as proposed with the last entry that the blob have has
-// in verified, or the blob itself where have has none.
+// stamped is the blob have where it is the atom as proposed with one more entry of a
+// person who verified it, and the blob as proposed otherwise.
 func (j *judge) stamped(blob, have repo.OID, name string) (repo.OID, error) {
 	rel, in := strings.CutPrefix(name, j.root)
 	if !in || have == "" || blob == "" {
 		return blob, nil
 	}
-	is, err := j.atomOf(have, "100644", rel)
-	if err != nil || is == nil || len(is.Verified) == 0 {
-		return blob, err
-	}
 	was, err := j.atomOf(blob, "100644", rel)
 	if err != nil || was == nil {
 		return blob, err
 	}
-	want, err := okf.Verify(was, is.Verified[len(is.Verified)-1])
-	if err != nil {
-		return blob, nil
-	}
 	landed, err := j.trees.Blob(have)
-	if err == nil && bytes.Equal(want, landed) {
+	if err == nil && okf.VerifiedOnly(was, landed) {
 		return have, nil
 	}
 	return blob, err

@@ -13,6 +13,7 @@ import (
 	"github.com/odd-cli/odd/board/pipeline"
 	"github.com/odd-cli/odd/board/review"
 	"github.com/odd-cli/odd/journal/repo"
+	"github.com/odd-cli/odd/okf"
 )
 
 // team is the law of people who merge on a forge.
@@ -142,6 +143,23 @@ func TestSyncIsProven(t *testing.T) {
 		d.ch["knowledge/terms/skeg.md"] = nil
 		d.set("Odd-Without", "skeg")
 	}
+	edit := func(_ *story, d *draft) {
+		b := []byte("---\ntype: term\nid: skeg\n---\n\nAnn's.\n")
+		d.ch["knowledge/terms/skeg.md"] = b
+		d.set("Odd-Edited", "knowledge/terms/skeg.md@"+okf.BlobID(b))
+	}
+	verify := func(s *story, d *draft) {
+		_, b := term("skeg", "")
+		a, err := okf.Parse("terms/skeg.md", b)
+		if err != nil {
+			s.Fatal(err)
+		}
+		if b, err = okf.Verify(&a, okf.Stamp{By: "human:" + annMail, At: "2026-03-02T09:00:00Z"}); err != nil {
+			s.Fatal(err)
+		}
+		d.ch["knowledge/terms/skeg.md"] = b
+		d.set("Odd-Verified", "skeg@"+okf.BlobID(b))
+	}
 	for _, c := range []struct {
 		name string
 		how  how
@@ -196,7 +214,7 @@ func TestSyncIsProven(t *testing.T) {
 			want: []string{"3 tasks/t.md:5 set to done by odd sync on the approval #, which is not upon the proposal #"}},
 		{name: "approved with a change", how: squash, at: "approve t",
 			do:   func(s *story, d *draft) { d.ch["README.md"] = []byte("# More\n") },
-			want: []string{"3 tasks/t.md:5 set to done by odd sync on the approval #, which changes what was proposed"}},
+			want: []string{"3 tasks/t.md:5 set to done by odd sync on the approval #, which changes what was proposed: README.md"}},
 		{name: "approved in part and merged", how: merge, at: "approve t", do: inPart, want: []string{}},
 		{name: "approved in part and squashed", how: edited(squash), at: "approve t", do: inPart, want: []string{}},
 		{name: "approved in part and merged whole", how: func(s *story) func(*run, repo.OID) repo.OID {
@@ -205,10 +223,24 @@ func TestSyncIsProven(t *testing.T) {
 			want: []string{"3 tasks/t.md:5 set to done on the approval #, and knowledge/terms/skeg.md has landed, which it leaves out"}},
 		{name: "approved in part without a word", how: merge, at: "approve t",
 			do:   func(s *story, d *draft) { d.ch["knowledge/terms/skeg.md"] = nil },
-			want: []string{"3 tasks/t.md:5 set to done by odd sync on the approval #, which changes what was proposed"}},
+			want: []string{"3 tasks/t.md:5 set to done by odd sync on the approval #: the approval brings knowledge/terms/skeg.md as nothing, recorded was #"}},
 		{name: "approved in part by word alone", how: merge, at: "approve t",
 			do:   func(s *story, d *draft) { d.set("Odd-Without", "skeg") },
-			want: []string{"3 tasks/t.md:5 set to done by odd sync on the approval #, which says that it leaves out knowledge/terms/skeg.md, and does not"}},
+			want: []string{"3 tasks/t.md:5 set to done by odd sync on the approval #: the approval says that it leaves out knowledge/terms/skeg.md, and brings it as #"}},
+		{name: "approved with an edit and merged", how: merge, at: "approve t", do: edit, want: []string{}},
+		{name: "approved with an edit and squashed", how: edited(squash), at: "approve t", do: edit, want: []string{}},
+		{name: "approved with an edit that is not what landed", how: squash, at: "squash",
+			do: func(_ *story, d *draft) {
+				d.ch = repo.Changes{"knowledge/terms/skeg.md": []byte("---\ntype: term\n---\n")}
+			},
+			want: []string{"3 tasks/t.md:5 set to done on the approval #, and knowledge/terms/skeg.md has not landed as approved"}},
+		{name: "approved with an edit by word alone", how: merge, at: "approve t",
+			do:   func(_ *story, d *draft) { d.set("Odd-Edited", "knowledge/terms/skeg.md@"+strings.Repeat("a", 40)) },
+			want: []string{"3 tasks/t.md:5 set to done by odd sync on the approval #: the approval says that it edits knowledge/terms/skeg.md to #, and brings it as #"}},
+		{name: "approved with a stamp and squashed", how: edited(squash), at: "approve t", do: verify, want: []string{}},
+		{name: "approved with a stamp without a word", how: merge, at: "approve t",
+			do:   func(s *story, d *draft) { verify(s, d); d.set("Odd-Verified", "") },
+			want: []string{"3 tasks/t.md:5 set to done by odd sync on the approval #: the approval brings knowledge/terms/skeg.md as #, recorded was #"}},
 		{name: "approved and not landed", how: nowhere,
 			want: []string{"3 tasks/t.md:5 set to done on the approval #, and knowledge/terms/keel.md has not landed as approved"}},
 		{name: "landed in part", how: squash, at: "squash",

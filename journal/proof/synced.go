@@ -28,12 +28,8 @@ func (j *judge) synced(f *file) (string, error) {
 		j.way = fmt.Sprintf("git fetch %s %s brings it; if that branch was deleted, push it again from a clone that has it", or(j.law.Remote, "origin"), or(t.Result.Branch, "odd/review/TASK.N"))
 		return fmt.Sprintf("set to done by odd sync, but the approval %s is not in this clone", or(short(name), "that it names")), nil
 	}
-	paths := pathsOf(r)
-	left, why, err := j.leftOut(c, paths)
+	paths, left, why, err := j.approval(c, p, pathsOf(r))
 	if why != "" || err != nil {
-		return why, err
-	}
-	if why, err := j.approval(c, p, paths, left); why != "" || err != nil {
 		return why, err
 	}
 	by := "human:" + c.Author.Email
@@ -59,44 +55,51 @@ func declines(a *okf.Atom) []board.Decline {
 	return t.Declined
 }
 
-// approval says why c is not a person's commit upon the proposal p that changes nothing
-// but to put back the paths it leaves out.
-func (j *judge) approval(c repo.Commit, p string, paths [][3]string, left map[string]okf.ID) (why string, err error) {
-	name := short(string(c.OID))
+// approval reads the approval c as part does, or says why it is no person's commit upon
+// the proposal p that changes nothing but what it names.
+func (j *judge) approval(c repo.Commit, p string, paths [][3]string) (is [][3]string, left map[string]okf.ID, why string, err error) {
+	refused := func(why string) ([][3]string, map[string]okf.ID, string, error) {
+		return nil, nil, fmt.Sprintf("set to done by odd sync on the approval %s%s", short(string(c.OID)), why), nil
+	}
 	if one(c, "Odd-Proposal") != p || len(c.Parents) != 1 || string(c.Parents[0]) != p {
-		return fmt.Sprintf("set to done by odd sync on the approval %s, which is not upon the proposal %s", name, short(p)), nil
+		return refused(", which is not upon the proposal " + short(p))
 	}
 	law, err := j.lawAfter(c.Parents[0])
 	if err != nil {
-		return "", err
+		return nil, nil, "", err
 	}
 	for _, email := range []string{law.AgentEmail, j.law.AgentEmail} {
 		if strings.EqualFold(c.Author.Email, email) || strings.EqualFold(c.Committer.Email, email) {
-			return fmt.Sprintf("set to done by odd sync on the approval %s, which the agent made", name), nil
+			return refused(", which the agent made")
 		}
 	}
 	if one(c, "Odd-Approved-By") != "human:"+c.Author.Email {
-		return fmt.Sprintf("set to done by odd sync on the approval %s, which does not say that its author %s approved", name, c.Author.Email), nil
+		return refused(fmt.Sprintf(", which does not say that its author %s approved", c.Author.Email))
 	}
-	changes, err := j.trees.Diff(j.ctx, c.Parents[0], c.OID)
+	on, err := j.repo.Commit(c.Parents[0])
 	if err != nil {
-		return "", err
+		return nil, nil, "", err
+	} else if len(on.Parents) != 1 {
+		return refused(", whose proposal is on no one commit")
 	}
-	for _, w := range paths {
-		i := slices.IndexFunc(changes, func(ch repo.Change) bool { return ch.Path == w[0] && string(ch.New) == w[1] })
-		if left[w[0]] != "" && i < 0 {
-			return fmt.Sprintf("set to done by odd sync on the approval %s, which says that it leaves out %s, and does not", name, w[0]), nil
-		} else if left[w[0]] != "" {
-			changes = slices.Delete(changes, i, i+1)
+	if is, left, why, err = j.part(c, on.OID, on.Parents[0], paths); err != nil {
+		return nil, nil, "", err
+	} else if why != "" {
+		return refused(": " + why)
+	}
+	changes, err := j.trees.Diff(j.ctx, on.OID, c.OID)
+	if err != nil {
+		return nil, nil, "", err
+	}
+	for _, ch := range changes {
+		if !slices.ContainsFunc(paths, func(p [3]string) bool { return p[0] == ch.Path }) {
+			return refused(", which changes what was proposed: " + ch.Path)
 		}
 	}
-	if len(changes) > 0 {
-		return fmt.Sprintf("set to done by odd sync on the approval %s, which changes what was proposed", name), nil
-	}
 	if why, err = j.unsigned(c, j.law, j.Parents[0]); why != "" {
-		why = fmt.Sprintf("set to done by odd sync on the approval %s, which %s", name, why)
+		return refused(", which " + why)
 	}
-	return why, err
+	return is, left, "", err
 }
 
 // landedBytes says why the board does not hold what the approval is of: it is no

@@ -131,6 +131,10 @@ func TestApprovalsInPartAreProven(t *testing.T) {
 	keel, skeg := "knowledge/terms/keel.md", "knowledge/terms/skeg.md"
 	stamped := func(s *story) repo.OID { return s.approve(work(s, "t"), true) }
 	leave := func(s *story, d *draft) { d.ch[skeg] = nil; d.set("Odd-Without", "skeg too vague") }
+	edit := func(_ *story, d *draft) {
+		d.ch[skeg] = []byte("---\ntype: term\nid: skeg\n---\n\nAnn's.\n")
+		d.set("Odd-Edited", skeg+"@"+okf.BlobID(d.ch[skeg]))
+	}
 	runTampers(t, []tamper{
 		{name: "as it says", at: "approve t", tell: inPart, do: leave, want: []string{}},
 		{name: "an atom dropped without a word", at: "approve t", tell: inPart,
@@ -148,6 +152,22 @@ func TestApprovalsInPartAreProven(t *testing.T) {
 		{name: "one named, another dropped", at: "approve t", tell: inPart,
 			do:   func(s *story, d *draft) { leave(s, d); d.ch[keel] = nil },
 			want: []string{"3 tasks/t.md:5 the approval brings knowledge/terms/keel.md as nothing, recorded was #"}},
+		{name: "an edit that it names", at: "approve t", tell: inPart, do: edit, want: []string{}},
+		{name: "an edit without a word", at: "approve t", tell: inPart,
+			do:   func(s *story, d *draft) { edit(s, d); d.set("Odd-Edited", "") },
+			want: []string{"3 tasks/t.md:5 the approval brings knowledge/terms/skeg.md as #, recorded was #"}},
+		{name: "an edit changed after its word", at: "approve t", tell: inPart,
+			do:   func(s *story, d *draft) { edit(s, d); d.ch[skeg] = append(d.ch[skeg], "More.\n"...) },
+			want: []string{"3 tasks/t.md:5 the approval says that it edits knowledge/terms/skeg.md to #, and brings it as #"}},
+		{name: "an edit of what is no atom of it", at: "approve t", tell: inPart,
+			do:   func(_ *story, d *draft) { d.set("Odd-Edited", "README.md@"+strings.Repeat("a", 40)) },
+			want: []string{`3 tasks/t.md:5 the approval edits "README.md@#", which is no atom that it takes`}},
+		{name: "an edit of what it leaves out", at: "approve t", tell: inPart,
+			do:   func(s *story, d *draft) { edit(s, d); d.set("Odd-Without", "skeg") },
+			want: []string{`3 tasks/t.md:5 the approval edits "knowledge/terms/skeg.md@#", which is no atom that it takes`}},
+		{name: "an edit with a stamp", at: "approve t", tell: inPart,
+			do:   func(s *story, d *draft) { edit(s, d); d.set("Odd-Verified", "skeg@"+okf.BlobID(d.ch[skeg])) },
+			want: []string{}},
 		{name: "an atom of its own", at: "approve t", tell: inPart,
 			do:   func(_ *story, d *draft) { d.ch["knowledge/terms/mast.md"] = terms("mast")["knowledge/terms/mast.md"] },
 			want: []string{"3 tasks/t.md:5 the approval changes knowledge/terms/mast.md itself, which its proposal does not"}},
