@@ -80,7 +80,7 @@ const checkShapes = "--json prints one object, and no list in it is null:\n" +
 	"    references  found external placeholder prose dead allowed\n" +
 	"    findings    rule_id severity location occurrence message\n" +
 	"    location    path line\n" +
-	"  of history    status commits machines rows findings\n" +
+	"  of history    status commits machines rows findings acknowledged\n" +
 	"    rows        invariant name evidence recomputed attested way unit checked\n" +
 	"    findings    invariant commit path line message way also\n" +
 	"status is OK with exit 0, FINDINGS with exit 1. hint and way say what to do."

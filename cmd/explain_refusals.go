@@ -108,6 +108,7 @@ var refusalTexts = [][3]string{
 	{"no-recording", "The substrate replay plays a recording, and odd.toml names none.", "Set [substrate.replay] file to a file or folder of the repository."},
 	{"no-repository", "The folder is not in a git repository.", "Go to one, or run `git init` and then `odd init`."},
 	{"no-scratch", "odd could not make the scratch clone that an agent works in.", "Read the cause in the message; free some disk space (`df -h`) or set TMPDIR to a folder that can be written."},
+	{"no-finding", "`odd check --all` has no such finding that is not acknowledged yet.", "Take COMMIT and the number of the invariant from the brackets that `odd check --all` prints."},
 	{"no-target", "The branch that [board] target names does not exist.", "Create it with `git branch NAME`, or change [board] target in odd.toml."},
 	{"no-turn-channel", "The session is to talk with a person, and no terminal is there.", "Run `odd agent run` at a terminal, or add --engagement agent."},
 	{"no-upstream", "The remote does not have the board branch yet.", "Run `git push REMOTE BRANCH`, as the message spells it."},

@@ -72,9 +72,13 @@ func gateCommitment(env Env) *cli.Command {
 func gateEvaluation(env Env) *cli.Command {
 	return gateCommand(env, gate.EvaluationGate, "evaluate the work; renew, change or end the lease",
 		"odd gate evaluation --enter\n"+
-			"odd gate evaluation --release --reason \"the glossary is done; tides are next\"\n\n"+
+			"odd gate evaluation --release --reason \"the glossary is done; tides are next\"\n"+
+			"odd gate evaluation --acknowledge 1f0c2ab9d4:14 --reason \"a tool changed it\"\n\n"+
 			"Without flags: --enter. --renew and --revise lead back to the phase execution,\n"+
-			"--release and --expire to sensemaking, if the phase is evaluation.",
+			"--release and --expire to sensemaking, if the phase is evaluation.\n\n"+
+			"--acknowledge records a finding of odd check --all that cannot be mended any\n"+
+			"more: its COMMIT and the number of its invariant. odd check then prints it as\n"+
+			"acknowledged and does not fail for it. The phase and the lease stay.",
 		[]cli.Flag{
 			&cli.BoolFlag{Name: "enter", Usage: "enter the phase evaluation; the lease stays as it is"},
 			&cli.BoolFlag{Name: "renew", Usage: "renew the active lease: a new end, and its counts start from 0"},
@@ -83,6 +87,7 @@ func gateEvaluation(env Env) *cli.Command {
 			&cli.BoolFlag{Name: "expire", Usage: "record that the lease has expired"},
 			&cli.StringFlag{Name: "to", Usage: "set the working phase to `PHASE`: evaluation, or from there sensemaking or execution"},
 			&cli.StringSliceFlag{Name: "principles", Usage: "commit the principle file `PATH` as it is in the working tree; repeatable"},
+			&cli.StringFlag{Name: "acknowledge", Usage: "record the finding `COMMIT:INVARIANT` of odd check as known"},
 			&cli.BoolFlag{Name: "leases-off", Usage: "with --release, let odd drain run without a lease from now on"},
 			extendFlag(),
 		})
@@ -126,6 +131,7 @@ type gateOptions struct {
 	principles []string
 	locks      []string // tasks to bind to their bytes
 	leasesOff  bool
+	known      string // the finding to acknowledge
 	yes, json  bool
 }
 
@@ -137,7 +143,7 @@ func gateFlags(c *cli.Context, env Env, g gate.Gate) (o gateOptions, err error) 
 	if err := noArgs(c); err != nil {
 		return o, err
 	}
-	o = gateOptions{leasesOff: c.Bool("leases-off"), principles: c.StringSlice("principles"), locks: c.StringSlice("lock"), yes: c.Bool("yes"), json: c.Bool("json")}
+	o = gateOptions{leasesOff: c.Bool("leases-off"), known: c.String("acknowledge"), principles: c.StringSlice("principles"), locks: c.StringSlice("lock"), yes: c.Bool("yes"), json: c.Bool("json")}
 	o.act = gate.Act{Gate: g, To: gate.Stance(c.String("to")), Reason: oneLine(c.String("reason")), Because: c.StringSlice("because")}
 	if o.act.Kind, err = actKind(c, verb); err != nil {
 		return o, err
@@ -157,7 +163,7 @@ func gateFlags(c *cli.Context, env Env, g gate.Gate) (o gateOptions, err error) 
 // actKind is the act that the flags name, "" where they leave it to the lease.
 func actKind(c *cli.Context, verb string) (string, error) {
 	var named []string
-	for _, k := range []string{"activate", "enter", "renew", "revise", "expire", "release", "draft"} {
+	for _, k := range []string{"activate", "enter", "renew", "revise", "expire", "release", "draft", gate.Acknowledge} {
 		if c.IsSet(k) {
 			named = append(named, k)
 		}

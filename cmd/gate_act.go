@@ -145,6 +145,9 @@ func (p *plan) act(ctx context.Context) error {
 	if a.Locks, err = p.locks(); err != nil {
 		return err
 	}
+	if a.Findings, err = p.findings(ctx); err != nil {
+		return err
+	}
 	switch {
 	case p.o.file != nil:
 		a.Lease = &p.o.file.Lease

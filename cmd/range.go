@@ -151,11 +151,20 @@ func printProof(env Env, report proof.Report, format string) error {
 			at := located{rule: proof.RuleOf(f.Invariant), severity: okf.Error, file: f.Path, line: f.Line, text: f.Text() + " (commit " + string(f.Commit) + ")"}
 			found = append(found, at)
 		}
+		for _, k := range report.Known {
+			found = append(found, located{rule: proof.RuleOf(k.Invariant), severity: okf.Info, file: k.Path, line: k.Line, text: fmt.Sprintf("acknowledged by %s, %s: %s (commit %s)", k.By, k.Reason, k.Message, k.Commit)})
+		}
 		return printFound(env, format, proofRules(), found)
 	}
+	var lines []string
 	for _, f := range report.Findings {
-		line := strings.ReplaceAll(okf.Visible(f.String()), "\n", " ")
-		if _, err := fmt.Fprintln(env.Stdout, line); err != nil {
+		lines = append(lines, f.String())
+	}
+	for _, k := range report.Known {
+		lines = append(lines, fmt.Sprintf("acknowledged by %s at %s, %s: %s:%d: %s [invariant %d, %s]", k.By, k.Gate, k.Reason, k.Path, k.Line, k.Message, k.Invariant, short(k.Commit)))
+	}
+	for _, line := range lines {
+		if _, err := fmt.Fprintln(env.Stdout, strings.ReplaceAll(okf.Visible(line), "\n", " ")); err != nil {
 			return err
 		}
 	}
@@ -178,7 +187,11 @@ func tellProof(env Env, report proof.Report, explain bool) {
 	for _, f := range report.Findings {
 		found[f.Invariant]++
 	}
-	talk(env, "checked %s, %d of them by odd or an agent: %s", count(report.Commits, "commit"), report.Machines, count(len(report.Findings), "finding"))
+	known := ""
+	if n := len(report.Known); n > 0 {
+		known = fmt.Sprintf(", %d acknowledged", n)
+	}
+	talk(env, "checked %s, %d of them by odd or an agent: %s%s", count(report.Commits, "commit"), report.Machines, count(len(report.Findings), "finding"), known)
 	for _, row := range report.Rows {
 		brief, _, more := strings.Cut(row.Attested, ";")
 		if more && !explain {

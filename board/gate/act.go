@@ -30,13 +30,14 @@ type Slow struct {
 // Act is what a person does at a gate.
 type Act struct {
 	Gate     Gate
-	Kind     string            // frame, draft, activate, renew, revise, enter, expire, release, suspend; "" for the gate's usual one
+	Kind     string            // frame, draft, activate, renew, revise, enter, expire, release, acknowledge, suspend; "" for the gate's usual one
 	To       Stance            // "" takes the gate's default
 	Lease    *Lease            // a draft or a revision, where the act writes one
 	Extend   time.Duration     // of activate and renew: from now; 0 keeps what the draft or the term before says
 	Locks    map[string]string // of activate and renew: the work orders to lock; nil keeps the lease's
 	Decision *Decision
 	Because  []string // proposals it accepts
+	Findings []string // it acknowledges
 	Reason   string   // what a person may leave out is said in the act's own words
 	By       string   // human:ADDRESS
 	Now      time.Time
@@ -197,11 +198,11 @@ func (g Gate) usually(s State, drafted bool) string {
 
 // needsReason: what ends or changes a commitment leaves a bookmark.
 func needsReason(act string) bool {
-	return slices.Contains([]string{"revise", "expire", "release", "suspend"}, act)
+	return slices.Contains([]string{"revise", "expire", "release", "suspend", Acknowledge}, act)
 }
 
 func (d *deed) transition() {
-	to, err := Next(d.chain.Stance(), d.Gate, d.To)
+	to, err := step(d.chain.Stance(), d.Gate, d.Kind, d.To)
 	if err != nil {
 		d.refuse("transition", "", "%v", err)
 		return
@@ -375,7 +376,7 @@ func (d *deed) write() (Outcome, error) {
 	id := d.after.Lease.ID
 	row := Row{
 		TS: d.Now, Gate: d.Gate, From: d.chain.Stance(), To: d.To, Act: d.Kind, Lease: id, By: d.By,
-		Reason: cmp.Or(d.Reason, strings.TrimSpace(d.Kind+" "+id)), Proposals: slices.Clone(d.Because),
+		Reason: cmp.Or(d.Reason, strings.TrimSpace(d.Kind+" "+id)), Proposals: slices.Clone(d.Because), Findings: slices.Clone(d.Findings),
 	}
 	if id != "" {
 		b := PrintLease(d.after)

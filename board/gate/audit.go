@@ -139,7 +139,7 @@ func auditLease(g Gate, act string, before, after File) []string {
 	for _, f := range forbidden(act, before, after) {
 		bad("%s at the %s gate may not change %s", act, g, f)
 	}
-	if !leads(before.Stance, g, after.Stance) {
+	if !leads(before.Stance, g, act, after.Stance) {
 		bad("the %s gate does not lead from %s to %q", g, before.Stance, after.Stance)
 	}
 	if after.Stance == Execution && is != Active {
@@ -159,11 +159,11 @@ func auditLease(g Gate, act string, before, after File) []string {
 
 // leads reports whether the gate may take the stance from one to the other;
 // from none it may set any.
-func leads(from Stance, g Gate, to Stance) bool {
+func leads(from Stance, g Gate, act string, to Stance) bool {
 	if from == "" {
 		return true
 	}
-	_, err := Next(from, g, to)
+	_, err := step(from, g, act, to)
 	return err == nil && to != ""
 }
 

@@ -76,7 +76,7 @@ func ends(g Gate, act string) (before, after File) {
 	}
 	before.Stance = Sensemaking
 	after = before
-	after.Stance, _ = Next(before.Stance, g, "")
+	after.Stance, _ = step(before.Stance, g, act, "")
 	after.Lease.State, _ = moved(before.Lease.State, act)
 	if act == "activate" {
 		after.Lease.ActivatedAt = nine

@@ -24,12 +24,13 @@ type Row struct {
 	Gate      Gate      `json:"gate"`
 	From      Stance    `json:"from"`
 	To        Stance    `json:"to"`
-	Act       string    `json:"act"` // frame, draft, activate, renew, revise, enter, expire, release, suspend
+	Act       string    `json:"act"` // frame, draft, activate, renew, revise, enter, expire, release, acknowledge, suspend
 	Lease     string    `json:"lease,omitempty"`
 	LeaseSum  string    `json:"lease_sha256,omitempty"` // of lease.toml as this act left it
 	By        string    `json:"by"`                     // human:ADDRESS
 	Reason    string    `json:"reason"`
 	Proposals []string  `json:"proposals,omitempty"` // it answers
+	Findings  []string  `json:"findings,omitempty"`  // that it acknowledges, COMMIT:INVARIANT:PATH of each
 	Prev      string    `json:"prev"`                // hex SHA-256 of the line before, without its newline; "" for the first
 }
 
@@ -39,11 +40,15 @@ type Chain struct{ Rows []Row }
 // skew is how far two machines' clocks may be apart.
 const skew = 5 * time.Minute
 
+// Acknowledge is the act that records findings of odd check as known. It leaves the lease
+// and the stance as they are.
+const Acknowledge = "acknowledge"
+
 // acts are what a person may do at each gate.
 var acts = map[Gate][]string{
 	Framing:        {"frame", "draft", "renew"},
 	Commitment:     {"activate", "renew", "enter"},
-	EvaluationGate: {"enter", "renew", "revise", "expire", "release"},
+	EvaluationGate: {"enter", "renew", "revise", "expire", "release", Acknowledge},
 	Emergency:      {"suspend"},
 }
 
@@ -53,15 +58,16 @@ func Acts(g Gate) []string { return slices.Clone(acts[g]) }
 // moves says what an act makes of the lease's state; a state that is missing
 // refuses the act, and "" leaves the state as it is.
 var moves = map[string]map[State]State{
-	"frame":    {None: "", Draft: "", Active: "", Suspended: "", Expired: "", Released: ""},
-	"enter":    {None: "", Draft: "", Active: "", Suspended: "", Expired: "", Released: ""},
-	"draft":    {None: Draft, Draft: Draft, Suspended: Draft, Expired: Draft, Released: Draft},
-	"activate": {Draft: Active},
-	"renew":    {Active: Active},
-	"revise":   {Active: Active},
-	"expire":   {Active: Expired},
-	"release":  {Draft: Released, Active: Released, Suspended: Released},
-	"suspend":  {None: "", Draft: Suspended, Active: Suspended, Suspended: Suspended, Expired: "", Released: ""},
+	"frame":     {None: "", Draft: "", Active: "", Suspended: "", Expired: "", Released: ""},
+	"enter":     {None: "", Draft: "", Active: "", Suspended: "", Expired: "", Released: ""},
+	Acknowledge: {None: "", Draft: "", Active: "", Suspended: "", Expired: "", Released: ""},
+	"draft":     {None: Draft, Draft: Draft, Suspended: Draft, Expired: Draft, Released: Draft},
+	"activate":  {Draft: Active},
+	"renew":     {Active: Active},
+	"revise":    {Active: Active},
+	"expire":    {Active: Expired},
+	"release":   {Draft: Released, Active: Released, Suspended: Released},
+	"suspend":   {None: "", Draft: Suspended, Active: Suspended, Suspended: Suspended, Expired: "", Released: ""},
 }
 
 // moved is the lease's state after an act, or false where it may not be done.
@@ -122,7 +128,7 @@ func (c Chain) follows(r Row, prev string) error {
 	if r.From != c.Stance() {
 		return fmt.Errorf("%s: from %s, but the stance was %s", r.ID, r.From, c.Stance())
 	}
-	if _, err := Next(r.From, r.Gate, r.To); err != nil {
+	if _, err := step(r.From, r.Gate, r.Act, r.To); err != nil {
 		return fmt.Errorf("%s: %w", r.ID, err)
 	}
 	id, state := c.Lease()
@@ -162,7 +168,20 @@ func (r Row) check() error {
 	case r.Lease == "" && r.LeaseSum != "", r.Lease != "" && !hexSum().MatchString(r.LeaseSum):
 		return errors.New("lease_sha256 is not the lease's SHA-256")
 	}
-	return r.checkProposals()
+	return errors.Join(r.checkProposals(), r.checkFindings())
+}
+
+// checkFindings wants findings in the row that acknowledges them, and in no other.
+func (r Row) checkFindings() error {
+	if (r.Act == Acknowledge) != (len(r.Findings) > 0) {
+		return fmt.Errorf("act %s with %d findings; only %s has some", r.Act, len(r.Findings), Acknowledge)
+	}
+	for _, f := range r.Findings {
+		if p := strings.SplitN(f, ":", 3); len(p) != 3 || len(p[0]) < 40 || p[1] == "" || p[2] == "" {
+			return fmt.Errorf("findings: %q is not COMMIT:INVARIANT:PATH", f)
+		}
+	}
+	return nil
 }
 
 // checkProposals wants every proposal of a row to be an id, and there once.
@@ -218,9 +237,9 @@ func (c Chain) End() (Row, bool) {
 // NextID is the id of the row that will follow.
 func (c Chain) NextID() string { return fmt.Sprintf("G-%04d", len(c.Rows)+1) }
 
-// Last is the last row about the lease, and whether there is one.
+// Last is the last row that did something to the lease, and whether there is one.
 func (c Chain) Last(lease string) (Row, bool) {
-	return c.last(func(r Row) bool { return r.Lease == lease && lease != "" })
+	return c.last(func(r Row) bool { return r.Lease == lease && lease != "" && r.Act != Acknowledge })
 }
 
 // Since is the row that activated or last renewed the lease: what was used of

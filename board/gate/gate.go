@@ -27,6 +27,9 @@
 //	expire   active → expired                  release        draft, active, suspended → released
 //	suspend  draft, active, suspended → suspended; where there is none, only the stance moves
 //
+// acknowledge leaves the lease and the stance alone: it names findings of odd check that
+// history cannot mend, each as COMMIT:INVARIANT:PATH.
+//
 // A draft over a draft or a suspended lease is the same lease; over an ended one
 // it is the next, L-0002 after L-0001. It is valid or not by a pure function
 // (Valid) whose first reason, in a fixed order, is the code a refused drain
@@ -125,6 +128,17 @@ func Next(from Stance, g Gate, to Stance) (Stance, error) {
 		return "", fmt.Errorf("the %s gate from %s leads to %s; say which with --to", g, from, may)
 	}
 	return "", fmt.Errorf("the %s gate from %s leads to %s, not to %s", g, from, may, to)
+}
+
+// step is Next for an act at the gate.
+func step(from Stance, g Gate, act string, to Stance) (Stance, error) {
+	if act != Acknowledge {
+		return Next(from, g, to)
+	}
+	if to != "" && to != from {
+		return "", fmt.Errorf("%s leaves the stance as it is, %s", act, from)
+	}
+	return from, nil
 }
 
 // Kinds are the task kinds a stance may drain. Discovery may what sensemaking

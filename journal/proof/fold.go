@@ -21,8 +21,8 @@ func fold(all []Finding) []Finding {
 	for i, f := range all {
 		if f.Cause == "" || first[f.Cause] == i {
 			for _, o := range all {
-				if also := o.place(); f.Cause != "" && o.Cause == f.Cause && also != f.place() && !slices.Contains(f.Also, also) {
-					f.Also = append(f.Also, also)
+				if f.Cause != "" && o.Cause == f.Cause && (o.place() != f.place() || o.Message != f.Message) {
+					f.Also = append(f.Also, o)
 				}
 			}
 			out = append(out, f)
@@ -41,12 +41,18 @@ const fewPlaces = 3
 
 // rest says how many findings are told by this one.
 func (f Finding) rest() string {
-	switch n := len(f.Also); {
+	var places []string
+	for _, o := range f.Also {
+		if p := o.place(); !slices.Contains(places, p) && p != f.place() {
+			places = append(places, p)
+		}
+	}
+	switch n := len(places); {
 	case n == 0:
 		return ""
 	case n <= fewPlaces:
-		return fmt.Sprintf(" (the same cause: %s)", strings.Join(f.Also, ", "))
+		return fmt.Sprintf(" (the same cause: %s)", strings.Join(places, ", "))
 	default:
-		return fmt.Sprintf(" (the same cause: %s, and %d more)", strings.Join(f.Also[:fewPlaces], ", "), n-fewPlaces)
+		return fmt.Sprintf(" (the same cause: %s, and %d more)", strings.Join(places[:fewPlaces], ", "), n-fewPlaces)
 	}
 }

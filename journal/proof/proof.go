@@ -71,14 +71,14 @@ func RuleOf(invariant int) string { return fmt.Sprintf("odd-invariant-%02d", inv
 
 // Finding is one thing in history that an invariant does not allow.
 type Finding struct {
-	Invariant int      `json:"invariant"`
-	Commit    repo.OID `json:"commit"`
-	Path      string   `json:"path"` // in the repository
-	Line      int      `json:"line"` // 1-based
-	Message   string   `json:"message"`
-	Way       string   `json:"way"`            // out of it
-	Also      []string `json:"also,omitempty"` // "PATH:LINE [invariant N, COMMIT]" of the findings with the same cause, which are told by this one
-	Cause     string   `json:"-"`              // what it shares with other findings of one act, "" for nothing
+	Invariant int       `json:"invariant"`
+	Commit    repo.OID  `json:"commit"`
+	Path      string    `json:"path"` // in the repository
+	Line      int       `json:"line"` // 1-based
+	Message   string    `json:"message"`
+	Way       string    `json:"way"`            // out of it
+	Also      []Finding `json:"also,omitempty"` // with the same cause, which are told by this one
+	Cause     string    `json:"-"`              // what it shares with other findings of one act, "" for nothing
 }
 
 // String is "path:line: message; way [invariant N, commit]".
@@ -102,6 +102,7 @@ type Report struct {
 	Machines int       `json:"machines"` // commits of them that a machine made
 	Rows     []Row     `json:"rows"`
 	Findings []Finding `json:"findings"`
+	Known    []Known   `json:"acknowledged"` // findings that a person acknowledged, which are no others
 }
 
 // rule is a row with the function that judges one commit by it.
@@ -167,7 +168,7 @@ func Check(ctx context.Context, r *repo.Repo, from, to repo.OID) (Report, error)
 func CheckScope(ctx context.Context, r *repo.Repo, s Scope) (Report, error) {
 	h, err := read(ctx, r, s)
 	if err != nil {
-		return Report{Findings: []Finding{}}, err
+		return Report{Findings: []Finding{}, Known: []Known{}}, err
 	}
 	return h.folded(s.Tell)
 }
@@ -175,13 +176,16 @@ func CheckScope(ctx context.Context, r *repo.Repo, s Scope) (Report, error) {
 // folded is the report with one finding a cause.
 func (h *history) folded(tell func(done, all int)) (Report, error) {
 	out, err := h.report(tell)
+	if err == nil {
+		err = h.acknowledge(&out)
+	}
 	out.Findings = fold(out.Findings)
 	return out, err
 }
 
 // report judges the commits that were read.
 func (h *history) report(tell func(done, all int)) (Report, error) {
-	out, rs := Report{Findings: []Finding{}}, rules()
+	out, rs := Report{Findings: []Finding{}, Known: []Known{}}, rules()
 	for n, c := range h.commits {
 		v, err := h.judge(c, rs)
 		if err != nil {

@@ -29,7 +29,7 @@ func NewChecker(ctx context.Context, r *repo.Repo) Checker {
 func (c Checker) Check(s Scope) (Report, error) {
 	h, err := c.read(s)
 	if err != nil {
-		return Report{Findings: []Finding{}}, err
+		return Report{Findings: []Finding{}, Known: []Known{}}, err
 	}
 	return h.folded(s.Tell)
 }

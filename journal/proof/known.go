@@ -1,0 +1,47 @@
+package proof
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/odd-cli/odd/board/gate"
+)
+
+// Known is a finding that a person acknowledged at a gate: history cannot be mended.
+type Known struct {
+	Finding
+	Gate   string `json:"gate"` // the row of governance/gates.jsonl
+	By     string `json:"by"`
+	Reason string `json:"reason"`
+}
+
+// Key names a finding in the row that acknowledges it: COMMIT:INVARIANT:PATH.
+func (f Finding) Key() string { return fmt.Sprintf("%s:%d:%s", f.Commit, f.Invariant, f.Path) }
+
+// acknowledge takes out of the findings what a gate acknowledged, by the gates as the
+// range's end has them, or the branches. That a person passed the gate is row 8's.
+func (h *history) acknowledge(r *Report) error {
+	rows := map[string]gate.Row{}
+	for _, at := range h.ends() {
+		if len(r.Findings) == 0 {
+			return nil
+		}
+		s, err := h.slowAt(at)
+		if err != nil {
+			return err
+		}
+		for _, row := range s.Chain.Rows {
+			for _, key := range row.Findings {
+				rows[key] = row
+			}
+		}
+	}
+	r.Findings = slices.DeleteFunc(r.Findings, func(f Finding) bool {
+		row, known := rows[f.Key()]
+		if known {
+			r.Known = append(r.Known, Known{f, row.ID, row.By, row.Reason})
+		}
+		return known
+	})
+	return nil
+}
