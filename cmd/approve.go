@@ -26,7 +26,7 @@ func approve(env Env) *cli.Command {
 		ArgsUsage:    "TASK",
 		BashComplete: completeTasks(env, board.Review),
 		Description: "odd approve read-the-handbook\n" +
-			"odd approve read-the-handbook --verify --except skeg\n" +
+			"odd approve read-the-handbook --verify-atom skeg\n" +
 			"odd approve read-the-handbook --without skeg=\"no word of ours\"\n\n" +
 			"odd merges odd/review/TASK.N into the board branch ([board] branch, by default\n" +
 			"the one that is checked out) with a commit of yours, marks the task done, and\n" +
@@ -40,7 +40,7 @@ func approve(env Env) *cli.Command {
 			"not look at it: it takes the proposal as the other flags say.\n\n" +
 			personNote,
 		Flags: []cli.Flag{
-			&cli.BoolFlag{Name: "verify", Usage: "also mark the proposed atoms as verified by you"},
+			&cli.BoolFlag{Name: "verify", Usage: fmt.Sprintf("also mark the proposed atoms as verified by you; first odd shows those that you have not seen, at most %d", mostVerified)},
 			&cli.StringSliceFlag{Name: "verify-atom", Usage: "mark only atom `ID` as verified by you; repeatable"},
 			&cli.StringSliceFlag{Name: "except", Usage: "with --verify, do not mark atom `ID` as verified; repeatable"},
 			&cli.StringSliceFlag{Name: "without", Usage: "do not take atom `ID`; ID=REASON also says why; repeatable"},
@@ -124,17 +124,19 @@ func runApprove(ctx context.Context, env Env, o approval) error {
 	if taken != "" {
 		act += " (" + taken + ")"
 	}
+	texts, err := v.unseen(take, o)
+	if err != nil {
+		return err
+	}
 	files := fewFiles
-	if n := len(take.Atoms(v.cfg.Root)) - len(o.verify.Except); o.verify.All && n > mostVerified {
-		return refuse("state", "approve %s: --verify would mark %d atoms, and one screen shows %d; name those that you have read with --verify-atom ID, or leave --verify out", t.ID, n, mostVerified)
-	} else if o.verify.All || len(o.verify.Only) > 0 {
+	if o.verify.All || len(o.verify.Only) > 0 {
 		files = len(p.Paths)
 	}
 	card, err := v.card(ctx, t, p, onto, files)
 	if err != nil {
 		return err
 	}
-	h, err := v.human(ctx, card+take.lines()+walked, act, string(t.ID), o.yes)
+	h, err := v.human(ctx, texts+card+take.lines()+walked, act, string(t.ID), o.yes)
 	if err != nil {
 		return err
 	}
@@ -163,9 +165,41 @@ func runApprove(ctx context.Context, env Env, o approval) error {
 	return printRows(env, [][]string{row})
 }
 
-// mostVerified is how many atoms --verify marks at once: their lines fit one screen with
-// the rest of the summary.
-const mostVerified = 30
+// mostVerified is how many atoms --verify shows before it asks: their lines in the summary
+// fill half of the smallest usual terminal, 24 lines. Whoever is asked about more at once
+// scrolls past them.
+const mostVerified = 12
+
+// unseen are the texts of the atoms that --verify would mark and that this clone did not
+// show: a person sees each one before they say that they verified it.
+func (v *view) unseen(p part, o approval) (string, error) {
+	if !o.verify.All {
+		return "", nil
+	}
+	w, _, err := v.walk(p.Proposal)
+	if err != nil {
+		return "", err
+	}
+	var b strings.Builder
+	n := 0
+	for _, a := range v.proposedAtoms(p.Proposal) {
+		if _, shown := w.Of(a.at); shown || !o.verify.Marks(a.ID) {
+			continue
+		}
+		if n++; n > mostVerified {
+			continue
+		}
+		texts, err := v.citedBy(a, repo.OID(p.Base))
+		if err != nil {
+			return "", err
+		}
+		b.WriteString(plain(v.atomBeside(a, texts)) + "\n")
+	}
+	if n > mostVerified || n > 0 && o.yes {
+		return "", refuse("state", "approve %s: --verify would mark %s that you were not shown, and shows at most %d itself, in a terminal; odd review %[1]s --each shows one after another, or name what you have read with --verify-atom ID", p.Task, count(n, "atom"), mostVerified)
+	}
+	return b.String(), nil
+}
 
 func (v *view) afterApproval() string {
 	if target, elsewhere := v.target(); elsewhere {

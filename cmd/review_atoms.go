@@ -160,6 +160,12 @@ func runReviewAtom(ctx context.Context, env Env, name, id string, asJSON bool) e
 			Cited  []cited `json:"cited"`
 		}{atoms[i].at, atoms[i].ID, atoms[i].effect(), string(atoms[i].Bytes()), texts})
 	}
-	_, err = io.WriteString(env.Stdout, diffText(env, v.atomBeside(atoms[i], texts)))
-	return err
+	if _, err = io.WriteString(env.Stdout, diffText(env, v.atomBeside(atoms[i], texts))); err != nil || !env.Terminal || v.mayDecide(ctx, "review") != nil {
+		return err
+	}
+	w, _, err := v.walk(p) // a person at a terminal saw it
+	if _, shown := w.Of(atoms[i].at); err != nil || shown {
+		return err
+	}
+	return v.keepWalk(t.ID, w.With(review.Decided{Path: atoms[i].at, ID: atoms[i].ID}))
 }

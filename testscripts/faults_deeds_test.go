@@ -14,7 +14,7 @@ type deed struct {
 // deeds are the commands that write, each from the repository of odd demo.
 var deeds = []deed{
 	{name: "drain", before: again, argv: []string{"odd", "drain"}, done: "grep -q '^state: review' knowledge/tasks/read-the-handbook.md && git for-each-ref refs/heads/odd/review | grep -q 'handbook\\.[2-9]'"},
-	{name: "approve", argv: []string{"odd", "approve", "read-the-handbook", "--verify"}, answer: "read-the-handbook", done: "grep -q '^state: done' knowledge/tasks/read-the-handbook.md && test -f knowledge/terms/skeg.md"},
+	{name: "approve", argv: []string{"odd", "approve", "read-the-handbook", "--verify-atom", "skeg"}, answer: "read-the-handbook", done: "grep -q '^state: done' knowledge/tasks/read-the-handbook.md && test -f knowledge/terms/skeg.md"},
 	{name: "reject", argv: []string{"odd", "reject", "read-the-handbook", "--reason", "no"}, answer: "read-the-handbook", done: "grep -q '^state: backlog' knowledge/tasks/read-the-handbook.md"},
 	{name: "refresh", argv: []string{"odd", "review", "read-the-handbook", "--refresh"}, done: "git for-each-ref refs/heads/odd/review | grep -q 'handbook\\.[2-9]'"},
 	{name: "task", argv: []string{"odd", "task", "add", "Count the crates", "--role", "shore-lead"}, done: "git cat-file -e HEAD:knowledge/tasks/count-the-crates.md"},

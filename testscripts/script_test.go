@@ -75,6 +75,7 @@ const (
 	varNow    = "ODD_TEST_NOW"    // a moment, or @FILE that holds one and is read at every look
 	varSeed   = "ODD_TEST_SEED"   // the file that counts the odds of a script
 	varAbove  = "ODD_TEST_ABOVE"  // the programs that odd was started from; whatever runs the tests is none of them
+	varScreen = "ODD_TEST_SCREEN" // where it is set, stdout counts as a terminal
 	varAnswer = "ODD_TEST_ANSWER" // what a person types where there is no terminal; "" is nobody
 
 	whateverIsAsked = "*" // the answer that confirms every question
@@ -106,6 +107,7 @@ func oddMain() {
 	env := cmd.OS()
 	env.Now = clockOf(os.Getenv(varNow))
 	env.Entropy = entropy(os.Getenv(varSeed))
+	env.Terminal = env.Terminal || os.Getenv(varScreen) != ""
 	env.Above = func() []string { return strings.Fields(os.Getenv(varAbove)) }
 	if answer := os.Getenv(varAnswer); answer == whateverIsAsked {
 		env.TTY = func() (io.ReadWriteCloser, error) { return &confirmer{terminal: os.Stderr}, nil }
