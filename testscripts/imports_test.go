@@ -60,7 +60,7 @@ var below = map[string][]string{
 	"board/gate":                  {},
 	"board/budget":                {},
 	"board/failover":              {"persona/session"},
-	"board/pipeline":              {"okf", "reconcile/irongate", "journal/event", "journal/memory"},
+	"board/pipeline":              {"okf", "reconcile/irongate", "journal/event", "journal/memory", "persona/jsontree"},
 	"board/risk":                  {"board", "board/config", "board/pipeline", "journal/memory", "journal/repo", "okf", "reconcile/irongate"},
 	"board/state":                 {"board", "board/failover", "board/gate", "board/pipeline", "journal/event", "journal/memory", "journal/repo", "okf", "persona/session"},
 	"board/review":                {"board", "okf", "reconcile", "journal", "journal/event"},

@@ -242,13 +242,14 @@ func (ch *change) step(ctx context.Context, op pipeline.Op) (pipeline.Out, error
 }
 
 // record keeps a record for the result's commit.
-func (ch *change) record(r event.Record) {
+func (ch *change) record(o pipeline.Op) {
+	r := o.Record()
 	if ch.sealed == nil {
 		ch.records = append(ch.records, r)
 	} else {
 		ch.later = append(ch.later, r)
 	}
-	ch.entered, ch.doing = r.Op().To, ""
+	ch.op, ch.entered, ch.doing = o, r.Op().To, ""
 	ch.d.Progress(fmt.Sprintf("%s: %s", ch.c.task.ID, ch.entered))
 	ch.show()
 }

@@ -16,14 +16,12 @@ func (ch *change) thinks(in pipeline.Phase, text string) {
 		return
 	}
 	ch.thoughts = append(ch.thoughts, pipeline.Thought{At: ch.d.Now(), Op: ch.op.ID, Phase: in, Text: text})
-	ch.show()
 }
 
 // show lets others see what this run is at work on. It is for their eyes alone,
 // so that one that cannot be shown is worked on all the same.
 func (ch *change) show() {
-	tidy := func(s string) string { return string(irongate.Redact([]byte(s))) }
-	_ = ch.d.repo.Show(pipeline.Live(ch.told(), ch.thoughts, ch.doing, tidy))
+	_ = ch.d.repo.Show(ch.op.Live(irongate.RedactText(ch.doing)))
 }
 
 // told are the op's records so far.

@@ -51,20 +51,20 @@ type Given struct {
 // What the content is (whether it parses, is whole, holds what the file held) is
 // the iron gate's to judge.
 func ParseCandidate(b []byte, g Given) ([]Candidate, error) {
-	top, err := readJSON(b, maxCandidateBytes, maxDepth)
+	top, err := readJSON(b, maxCandidateBytes)
 	if err != nil {
 		return nil, err
 	}
 	version, said := top.member("schema_version")
-	switch version.of {
+	switch version.Text {
 	case FromNoop:
 		return parseNoop(top, g)
 	case FromFull, FromDiff:
 	default:
 		if !said {
-			return nil, Unusable{{"missing_schema_version", top.at, "has no schema_version", "write 2b.1, 2b.1-diff or 2b.1-noop"}}
+			return nil, Unusable{{"missing_schema_version", top.at(), "has no schema_version", "write 2b.1, 2b.1-diff or 2b.1-noop"}}
 		}
-		return nil, Unusable{{"unknown_version", version.at, fmt.Sprintf("%v is not a known schema", version.of), "write 2b.1, 2b.1-diff or 2b.1-noop"}}
+		return nil, Unusable{{"unknown_version", version.at(), fmt.Sprintf("%s is not a known schema", version.raw()), "write 2b.1, 2b.1-diff or 2b.1-noop"}}
 	}
 	var u Unusable
 	f := &form{v: top, u: &u, known: []string{"schema_version", "candidates", "provider_metadata"}}
@@ -77,28 +77,28 @@ func ParseCandidate(b []byte, g Given) ([]Candidate, error) {
 	}
 	list := f.list("candidates", true, MaxCandidates)
 	if len(u) == 0 && len(list) == 0 {
-		u = append(u, Fault{"no_candidates", top.at, "candidates is empty", "deliver one, or a 2b.1-noop"})
+		u = append(u, Fault{"no_candidates", top.at(), "candidates is empty", "deliver one, or a 2b.1-noop"})
 	}
 	if len(u) > 0 {
 		return nil, u
 	}
-	return parseAll(list, version.of == FromDiff, g)
+	return parseAll(list, version.Text == FromDiff, g)
 }
 
 func parseNoop(top value, g Given) ([]Candidate, error) {
 	var u Unusable
 	f := &form{v: top, u: &u, known: []string{"schema_version"}}
 	c := Candidate{Source: FromNoop, Reason: f.text("reason", true, maxWords)}
-	if m, ok := f.get("no_op", false); ok && m.of != true {
-		f.say("wrong_type", m.at, "is not true", "write true, or leave it out")
+	if m, ok := f.get("no_op", false); ok && m.raw() != "true" {
+		f.say("wrong_type", m.at(), "is not true", "write true, or leave it out")
 	}
 	if m, ok := f.get("candidates", false); ok {
-		f.say("noop_with_candidates", m.at, "a noop also delivers candidates", "deliver one of the two")
+		f.say("noop_with_candidates", m.at(), "a noop also delivers candidates", "deliver one of the two")
 	}
 	f.get("provider_metadata", false)
 	f.rest("unexpected_key")
 	if len(g.Wrote) > 0 {
-		f.say("noop_with_writes", top.at, fmt.Sprintf("says that there is nothing to do, but the agent changed %s", strings.Join(g.Wrote, ", ")), "deliver what was written, or write nothing")
+		f.say("noop_with_writes", top.at(), fmt.Sprintf("says that there is nothing to do, but the agent changed %s", strings.Join(g.Wrote, ", ")), "deliver what was written, or write nothing")
 	}
 	return []Candidate{c}, u.orNil()
 }
@@ -122,7 +122,7 @@ func parseAll(list []value, diffs bool, g Given) ([]Candidate, error) {
 			out[i], files[i] = f.candidate(diffs)
 		}
 		if out[i].ID != "" && slices.ContainsFunc(out[:i], func(c Candidate) bool { return c.ID == out[i].ID }) {
-			f.say("candidate_twice", v.at, fmt.Sprintf("the id %q appears twice", out[i].ID), "give each candidate its own")
+			f.say("candidate_twice", v.at(), fmt.Sprintf("the id %q appears twice", out[i].ID), "give each candidate its own")
 		}
 	}
 	if len(u) > 0 {
@@ -169,7 +169,7 @@ func (f *form) candidate(diffs bool) (Candidate, []told) {
 	_, many := f.v.member("files")
 	_, one := f.v.member("file_path")
 	if many == one {
-		f.say("one_or_files", f.v.at, "has both file_path and files, or neither", "write one file_path, or files with one entry for each")
+		f.say("one_or_files", f.v.at(), "has both file_path and files, or neither", "write one file_path, or files with one entry for each")
 	}
 	if !many || one {
 		files = append(files, f.file(diffs))
@@ -177,7 +177,7 @@ func (f *form) candidate(diffs bool) (Candidate, []told) {
 	if many {
 		list := f.list("files", true, maxCandidateFiles)
 		if len(list) == 0 {
-			f.say("no_files", f.v.at, "files is empty", "write at least one file")
+			f.say("no_files", f.v.at(), "files is empty", "write at least one file")
 		}
 		for _, v := range list {
 			g := &form{v: v, u: f.u}
@@ -194,9 +194,9 @@ func (f *form) candidate(diffs bool) (Candidate, []told) {
 
 // file reads one file's members. Its content may be empty, but not missing.
 func (f *form) file(diffs bool) told {
-	t := told{at: f.v.at, path: f.text("file_path", true, maxPathBytes)}
+	t := told{at: f.v.at(), path: f.text("file_path", true, maxPathBytes)}
 	if m, ok := f.v.member("file_path"); ok {
-		t.at = m.at
+		t.at = m.at()
 	}
 	if diffs {
 		t.sum = strings.ToLower(f.text("source_sha256", false, 64))
@@ -204,10 +204,10 @@ func (f *form) file(diffs bool) told {
 		return t
 	}
 	m, ok := f.get("full_content", true)
-	if s, isText := m.of.(string); isText && len(s) <= maxContent {
-		t.content = s
+	if m.Kind == '"' && len(m.Text) <= maxContent {
+		t.content = m.Text
 	} else if ok {
-		f.say("wrong_type", m.at, fmt.Sprintf("is not a string of at most %d bytes", maxContent), "write the whole new content of the file")
+		f.say("wrong_type", m.at(), fmt.Sprintf("is not a string of at most %d bytes", maxContent), "write the whole new content of the file")
 	}
 	return t
 }

@@ -82,7 +82,7 @@ func (d Dossier) Files(s Story, thoughts []Thought, patch []byte) map[string][]b
 	if err != nil {
 		panic("unreachable: " + err.Error()) // texts
 	}
-	out := map[string][]byte{"op.json": append(b, '\n'), "op.jsonl": Log(s, thoughts, nil)}
+	out := map[string][]byte{"op.json": append(b, '\n'), "op.jsonl": Log(s, thoughts)}
 	if len(patch) > 0 {
 		out["op.patch"] = patch
 	}

@@ -60,6 +60,7 @@ func CheckFindings() []Meaning {
 func Faults() []Meaning {
 	return []Meaning{
 		{"bad-name", "a file name in the agent's scratch clone is not valid on every system"},
+		{"base_unreadable", "a file that a diff changes cannot be read in the commit it was made from"},
 		{"candidate_twice", "two candidates (versions of the change) have the same id"},
 		{"case-collision", "two file names differ only in upper and lower case"},
 		{"context_mismatch", "the context lines of a diff do not match the file, byte for byte"},
@@ -97,9 +98,11 @@ func Faults() []Meaning {
 		{"too-large", "the changed files are too large together"},
 		{"too-many-files", "too many files were changed"},
 		{"too_deep", "the JSON is nested too deep"},
+		{"too_large", "the delivery has more bytes than odd reads"},
 		{"too_long", "a text is too long"},
 		{"too_many_", "there are too many of what the code names"},
 		{"tree-gone", "the agent deleted its own scratch clone"},
+		{"two_deliveries", "the agent changed files in its scratch clone and also delivered a change block"},
 		{"unchanged", "a file of the change is the same as before"},
 		{"unexpected_candidate_key", "a candidate has a key that does not exist"},
 		{"unexpected_key", "the delivery has a key that does not exist"},

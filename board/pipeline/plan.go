@@ -59,14 +59,14 @@ func SkipPlan(targets []string, description string, asked bool) (why string, ski
 // with the task. The error is an Unusable; that there is no plan is SkipPlan's.
 func ParsePlan(b []byte, targets []string) (ChangePlan, error) {
 	var p ChangePlan
-	top, err := readJSON(b, maxPlanBytes, maxDepth)
+	top, err := readJSON(b, maxPlanBytes)
 	if err != nil {
 		return p, err
 	}
 	var u Unusable
 	f := &form{v: top, u: &u}
 	if v := f.text("schema_version", true, maxName); len(u) == 0 && v != "plan.1" {
-		f.say("unknown_version", top.at, fmt.Sprintf("%q is not a known schema", v), "write plan.1")
+		f.say("unknown_version", top.at(), fmt.Sprintf("%q is not a known schema", v), "write plan.1")
 	}
 	if len(u) > 0 {
 		return p, u
@@ -82,11 +82,11 @@ func ParsePlan(b []byte, targets []string) (ChangePlan, error) {
 	for _, v := range changes {
 		g := &form{v: v, u: &u}
 		if g.isObject(v) {
-			p.Changes, at = append(p.Changes, g.planned()), append(at, v.at)
+			p.Changes, at = append(p.Changes, g.planned()), append(at, v.at())
 		}
 	}
 	if len(changes) == 0 && len(u) == 0 {
-		f.say("plan_empty", top.at, "ordered_changes is empty", "name the files to change")
+		f.say("plan_empty", top.at(), "ordered_changes is empty", "name the files to change")
 	}
 	if len(u) > 0 {
 		return p, u

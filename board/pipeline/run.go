@@ -8,8 +8,6 @@ import (
 	"slices"
 	"strings"
 	"time"
-
-	"github.com/odd-cli/odd/journal/event"
 )
 
 // World is what an op cannot be without and this package does not have.
@@ -17,7 +15,7 @@ type World struct {
 	Run  string                                 // who writes the records
 	Now  func() time.Time                       // the clock
 	Work func(context.Context, Op) (Out, error) // of the phase that the op is in
-	Keep func(event.Record)                     // takes a record
+	Keep func(Op)                               // keeps the record of its last transition
 	Tidy func(string) string                    // takes secrets out of what is for people; nil: nothing
 }
 
@@ -35,7 +33,7 @@ type Out struct {
 // phase. The work of each gets a context that ends with its deadline, and must return
 // soon after that.
 func Run(ctx context.Context, w World, l Limits, o Op) Op {
-	w.Keep(o.Record())
+	w.Keep(o)
 	end := l.end(o.Began)
 	for !o.Ended() && o.Phase != Waiting {
 		var out Out
@@ -58,7 +56,7 @@ func Run(ctx context.Context, w World, l Limits, o Op) Op {
 			}
 		}
 		o = next
-		w.Keep(o.Record())
+		w.Keep(o)
 	}
 	return o
 }

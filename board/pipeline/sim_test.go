@@ -49,9 +49,9 @@ func (s *sim) world(run string, w Steps) World {
 			s.tick()
 			return w[o.Phase](ctx, o)
 		},
-		Keep: func(r event.Record) {
+		Keep: func(o Op) {
 			s.tick()
-			s.add(r)
+			s.add(o.Record())
 			s.tick()
 		},
 	}

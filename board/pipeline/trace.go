@@ -65,7 +65,7 @@ func Passages(s Story) []Passage {
 //	{"elapsed_ms":812,"ended":"…","note":"…","op":"op-01J…","phase":"generate","spent_micro_usd":18000,"started":"…","v":1}
 //
 // ended, elapsed_ms, note and spent_micro_usd are left out where there is none.
-func (p Passage) Line(tidy func(string) string) []byte {
+func (p Passage) Line() []byte {
 	return jsonLine(struct {
 		Elapsed int64  `json:"elapsed_ms,omitzero"`
 		Ended   string `json:"ended,omitempty"`
@@ -75,7 +75,7 @@ func (p Passage) Line(tidy func(string) string) []byte {
 		Spent   int64  `json:"spent_micro_usd,omitzero"`
 		Started string `json:"started,omitempty"`
 		V       int    `json:"v"`
-	}{p.Elapsed().Milliseconds(), stamp(p.Ended), Note(p.Note, tidy), p.Op, p.Phase, p.Spent, stamp(p.Started), 1})
+	}{p.Elapsed().Milliseconds(), stamp(p.Ended), p.Note, p.Op, p.Phase, p.Spent, stamp(p.Started), 1})
 }
 
 // Thought is what an agent, or odd itself, had in mind at one moment of an op.
@@ -87,18 +87,17 @@ type Thought struct {
 	Text  string
 }
 
-// Line is the thought as one line of JSON, keys sorted, cut to 4,096 bytes after
-// tidy took secrets out:
+// Line is the thought as one line of JSON, keys sorted, cut to 4,096 bytes:
 //
 //	{"at":"…","op":"op-01J…","phase":"plan","thought":"…","v":1}
-func (t Thought) Line(tidy func(string) string) []byte {
+func (t Thought) Line() []byte {
 	return jsonLine(struct {
 		At      string `json:"at,omitempty"`
 		Op      string `json:"op,omitempty"`
 		Phase   Phase  `json:"phase,omitempty"`
 		Thought string `json:"thought,omitempty"`
 		V       int    `json:"v"`
-	}{stamp(t.At), t.Op, t.Phase, clip(t.Text, maxThought, tidy), 1})
+	}{stamp(t.At), t.Op, t.Phase, clip(t.Text, maxThought, nil), 1})
 }
 
 // jsonLine prints v on a line.
@@ -110,6 +109,19 @@ func jsonLine(v any) []byte {
 		panic("unreachable: " + err.Error()) // texts and integers
 	}
 	return buf.Bytes()
+}
+
+// Log is an op as lines of JSON for people and programs to follow: its phases, then
+// what was thought in them.
+func Log(s Story, thoughts []Thought) []byte {
+	var b bytes.Buffer
+	for _, p := range Passages(s) {
+		b.Write(p.Line())
+	}
+	for _, t := range thoughts {
+		b.Write(t.Line())
+	}
+	return b.Bytes()
 }
 
 // Node is one thing in the tree of what led to what.

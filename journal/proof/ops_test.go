@@ -67,7 +67,7 @@ func op(until pipeline.Phase, l pipeline.Limits, facts ...map[string]string) fun
 		world := pipeline.World{
 			Run: w.id, Now: func() time.Time { return at },
 			Work: func(ctx context.Context, o pipeline.Op) (pipeline.Out, error) { return in[o.Phase](ctx, o) },
-			Keep: func(r event.Record) { s.record(w, ch, r) },
+			Keep: func(o pipeline.Op) { s.record(w, ch, o.Record()) },
 		}
 		o, err := pipeline.Begin(or(w.op, "op-"+w.id[len(w.id)-2:]), w.task, w.id, at, l, map[string]string{pipeline.FactBase: string(w.base)})
 		if err != nil {
