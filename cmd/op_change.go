@@ -12,7 +12,6 @@ import (
 	"github.com/odd-cli/odd/board"
 	"github.com/odd-cli/odd/board/pipeline"
 	"github.com/odd-cli/odd/journal/repo"
-	"github.com/odd-cli/odd/reconcile/irongate"
 )
 
 // change is what differs between a commit and the work tree, of the paths a
@@ -47,49 +46,12 @@ func openChange(ctx context.Context, env Env, o classifyOptions) (*change, error
 		c.task = &t
 	}
 	if c.foreseen = c.task != nil && len(o.paths) == 0; c.foreseen {
-		return c, c.foresee()
+		return c, nil
 	}
 	return c, c.look(ctx)
 }
 
-// where says which paths were looked at.
-func (c *change) where() string {
-	if c.foreseen {
-		return ": the task has no paths; set them with odd task edit TASK --path GLOB"
-	}
-	return " below " + or(strings.Join(c.o.paths, ", "), "the top")
-}
-
 func (c *change) paths() []string { return pipeline.Candidate{Files: c.edits}.Paths() }
-
-// foresee takes every file of the base that the task's paths mean as one that is
-// changed, and a path without a file as one that is added.
-func (c *change) foresee() error {
-	files, err := c.repo.Tree(c.base)
-	if err != nil {
-		return err
-	}
-	met := map[string]bool{}
-	err = fs.WalkDir(files, ".", func(p string, d fs.DirEntry, err error) error {
-		if err != nil || d.IsDir() {
-			return err
-		}
-		for _, g := range c.task.Paths {
-			if irongate.Match(g, p) {
-				met[g] = true
-				c.edits = append(c.edits, pipeline.Edit{Path: p, Before: []byte{}, After: []byte{}, OldMode: "100644", NewMode: "100644"})
-				break
-			}
-		}
-		return nil
-	})
-	for _, g := range c.task.Paths {
-		if !met[g] && !strings.ContainsAny(g, "*?[") {
-			c.edits = append(c.edits, pipeline.Edit{Path: g, After: []byte{}, NewMode: "100644"})
-		}
-	}
-	return err
-}
 
 // look reads what differs. A path that a person named and that does not differ is
 // judged as if it did.

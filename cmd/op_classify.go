@@ -2,6 +2,7 @@ package cmd
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io/fs"
 	"strconv"
@@ -76,12 +77,19 @@ func runOpClassify(ctx context.Context, env Env, o classifyOptions) error {
 	if err != nil {
 		return err
 	}
-	if len(c.edits) == 0 {
-		return none(env, o.json, []any{}, "nothing differs from %s%s", o.base, c.where())
+	if len(c.edits) == 0 && !c.foreseen {
+		return none(env, o.json, []any{}, "nothing differs from %s below %s", o.base, or(strings.Join(o.paths, ", "), "the top"))
 	}
 	v, err := c.classify(ctx)
 	if err != nil {
 		return err
+	}
+	if v.Foreseen && v.Meant == 0 {
+		where := ""
+		if len(c.task.Paths) > 0 {
+			where = " outside " + c.cfg.Root
+		}
+		return none(env, o.json, []any{}, "the task has no paths%s; set them with odd task edit TASK --path GLOB", where)
 	}
 	var refused error
 	if v.Tier == pipeline.NeverByMachine {
@@ -101,33 +109,26 @@ func runOpClassify(ctx context.Context, env Env, o classifyOptions) error {
 
 // classify judges the change, or what the task's paths allow.
 func (c *change) classify(ctx context.Context) (classified, error) {
-	e, err := risk.Evidence(c.repo, c.base, c.edits, c.cfg.Root, c.graph)
-	if err != nil {
-		return classified{}, err
-	}
-	at := pipeline.Situation{Now: c.env.Now(), Substrate: or(c.o.substrate, c.cfg.Session.Substrate)}
-	at.Made.Seen = !risk.Opaque(at.Substrate)
 	past, err := c.state.Trials(c.env.Now(), c.cfg.ReviewTTL)
 	if err != nil {
 		return classified{}, err
 	}
-	at.Past = risk.Past(past, c.cfg, at.Now)
+	site := risk.Site{Base: c.base, Board: c.tip, Bundle: c.graph, Law: c.cfg, Past: past}
 	if c.task != nil {
-		if e, err = risk.For(ctx, c.repo, c.tip, e, *c.task); err != nil {
-			return classified{}, err
-		}
+		site.Task = *c.task
 	}
-	out := classified{Foreseen: c.foreseen}
+	ground, err := risk.Survey(ctx, c.repo, site)
+	if err != nil {
+		return classified{}, err
+	}
+	out, substrate := classified{Foreseen: c.foreseen}, or(c.o.substrate, c.cfg.Session.Substrate)
 	if c.foreseen {
-		out.Verdict, out.Meant = pipeline.Foresee(e, risk.Policy(c.cfg), at), len(c.edits)
-	} else {
-		beside, err := risk.Around(c.repo, c.base, e)
-		if err != nil {
-			return classified{}, err
-		}
-		out.Verdict = pipeline.Assess(e, risk.Policy(c.cfg), risk.Judged(e, risk.Policy(c.cfg), beside, at))
+		out.Verdict, out.Meant = ground.Foresee(c.env.Now(), substrate)
+		return out, c.lane(&out)
 	}
-	return out, c.lane(&out)
+	j, err := ground.Judge(c.edits, c.env.Now(), substrate, pipeline.Made{Seen: !risk.Opaque(substrate)})
+	out.Verdict = j.Risk
+	return out, errors.Join(err, c.lane(&out))
 }
 
 // lane is the one that a drain gives the task, or that a person's own change has.

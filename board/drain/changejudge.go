@@ -36,10 +36,10 @@ func (ch *change) classify(ctx context.Context, op pipeline.Op) (pipeline.Out, e
 	if err != nil {
 		return pipeline.Out{}, err
 	}
-	if ch.ground, err = risk.Survey(ctx, d.repo, ch.c.base, d.at.tip, d.at.cfg, ch.c.task, past); err != nil {
+	if ch.ground, err = risk.Survey(ctx, d.repo, risk.Site{Base: ch.c.base, Board: d.at.tip, Law: d.at.cfg, Task: ch.c.task, Past: past}); err != nil {
 		return pipeline.Out{}, err
 	}
-	v := ch.ground.Foresee(op.Entered, d.at.cfg.Session.Substrate)
+	v, _ := ch.ground.Foresee(op.Entered, d.at.cfg.Session.Substrate)
 	if v.Tier == pipeline.NeverByMachine {
 		return ch.never(v), nil
 	}

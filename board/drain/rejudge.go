@@ -12,7 +12,6 @@ import (
 	"github.com/odd-cli/odd/board/risk"
 	"github.com/odd-cli/odd/journal/repo"
 	"github.com/odd-cli/odd/okf"
-	"github.com/odd-cli/odd/reconcile/irongate"
 )
 
 // Landing is a proposed change of files and where it would land.
@@ -55,21 +54,17 @@ func Rejudge(ctx context.Context, r *repo.Repo, l Landing, tier string) (why []s
 	if err != nil {
 		return nil, err
 	}
-	e, beside, err := l.evidence(ctx, r, edits)
+	ground, err := risk.Survey(ctx, r, risk.Site{Base: l.Tip, Board: l.Board, Bundle: l.Bundle, Law: l.Cfg, Task: l.Task})
 	if err != nil {
 		return nil, err
 	}
-	rules := risk.GatePolicy(r, l.Tip, l.Task, l.Cfg)
-	rules.Beside = beside
-	for _, f := range risk.Refusing(irongate.Judge(pipeline.Candidate{Files: edits}.Gate(), rules).Findings, e.Filed, e.Scope) {
-		if f.Severity == irongate.Hard {
-			why = append(why, f.Error())
-		}
+	j, err := ground.Judge(edits, l.Now, l.Cfg.Session.Substrate, l.Made)
+	if err != nil {
+		return nil, err
 	}
-	pol, at := risk.Policy(l.Cfg), pipeline.Situation{Now: l.Now, Substrate: l.Cfg.Session.Substrate, Made: l.Made}
-	v := pipeline.Assess(e, pol, risk.Judged(e, pol, beside, at))
-	if now := v.Tier.Raise(pipeline.Tier(tier)); string(now) != tier {
-		why = append(why, fmt.Sprintf("its risk tier is now %s, it was %s: %s", now, tier, v.Text()))
+	why = hardOf(ground.Refusing(j.Gate.Findings))
+	if now := j.Risk.Tier.Raise(pipeline.Tier(tier)); string(now) != tier {
+		why = append(why, fmt.Sprintf("its risk tier is now %s, it was %s: %s", now, tier, j.Risk.Text()))
 	}
 	return why, nil
 }
@@ -95,19 +90,6 @@ func (l Landing) edits(ctx context.Context, r *repo.Repo) ([]pipeline.Edit, erro
 		out = append(out, e)
 	}
 	return out, nil
-}
-
-// evidence is what the change is judged from on what is there now, and the files
-// beside it.
-func (l Landing) evidence(ctx context.Context, r *repo.Repo, edits []pipeline.Edit) (e pipeline.Evidence, beside []irongate.File, err error) {
-	if e, err = risk.Evidence(r, l.Tip, edits, l.Cfg.Root, l.Bundle); err != nil {
-		return e, nil, err
-	}
-	if e, err = risk.For(ctx, r, l.Board, e, l.Task); err != nil {
-		return e, nil, err
-	}
-	beside, err = risk.Around(r, l.Tip, e)
-	return e, beside, err
 }
 
 // Checked is what the checks say of a change on what is there now.

@@ -1,6 +1,7 @@
 package risk
 
 import (
+	"bytes"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
@@ -20,44 +21,56 @@ import (
 	"github.com/odd-cli/odd/reconcile/irongate"
 )
 
-// Ground is what the changes of one op are judged on: its base, its board as the
-// claim's commit has it, and its task. Whoever has that history has the same
-// ground, and makes the same of the same bytes.
-type Ground struct {
-	r     *repo.Repo
-	base  repo.OID
-	law   config.Config
-	graph *okf.Graph
-	all   pipeline.Evidence // without files
-
-	accept [][]string // the task's own commands
-	past   []memory.Trial
+// Site is where the changes of one task are judged.
+type Site struct {
+	Base   repo.OID   // the commit they are made on
+	Board  repo.OID   // the board's, whose history says who filed the task
+	Bundle *okf.Graph // as the board has it; nil: it is read
+	Law    config.Config
+	Task   board.Task     // that asks for them; the zero one for none
+	Past   []memory.Trial // that the ledgers of that board tell of
 }
 
-// Survey reads the ground of a change that t asks for: base is the commit the
-// change is made on, claim the board's with the claim, whose odd.toml is law; past
-// are the trials that the ledgers of that board tell of.
-func Survey(ctx context.Context, r *repo.Repo, base, claim repo.OID, law config.Config, t board.Task, past []memory.Trial) (*Ground, error) {
-	g := &Ground{r: r, base: base, law: law, accept: t.Commands, past: past}
-	files, err := r.Tree(claim)
+// Ground is what changes are judged on: a site, and what its history says of it.
+// Whoever has that history has the same ground, and makes the same of the same bytes.
+type Ground struct {
+	Site
+	r   *repo.Repo
+	all pipeline.Evidence // without files
+}
+
+// Survey reads the ground of a site.
+func Survey(ctx context.Context, r *repo.Repo, at Site) (*Ground, error) {
+	g := &Ground{Site: at, r: r}
+	if g.Bundle == nil {
+		files, err := r.Tree(at.Board)
+		if err != nil {
+			return nil, err
+		}
+		bundle, err := fs.Sub(files, at.Law.Root)
+		if err != nil {
+			return nil, err
+		}
+		var problems []okf.Problem
+		if g.Bundle, problems, err = okf.Load(bundle); err == nil {
+			err = okf.Unread(problems)
+		}
+		if err != nil {
+			return nil, err
+		}
+	}
+	files, err := r.Tree(at.Base)
 	if err != nil {
 		return nil, err
 	}
-	bundle, err := fs.Sub(files, law.Root)
+	b, err := pipeline.ReadBase(files)
 	if err != nil {
 		return nil, err
 	}
-	var problems []okf.Problem
-	if g.graph, problems, err = okf.Load(bundle); err == nil {
-		err = okf.Unread(problems)
+	g.all = pipeline.Evidence{Base: b.Paths, Graph: b.Graph, GoMod: b.GoMod, Bundle: at.Law.Root, Scope: at.Task.Paths}
+	if at.Task.Path != "" {
+		g.all.Filed, err = filed(ctx, r, at.Board, path.Join(at.Law.Root, at.Task.Path))
 	}
-	if err != nil {
-		return nil, err
-	}
-	if g.all, err = Evidence(r, base, nil, law.Root, g.graph); err != nil {
-		return nil, err
-	}
-	g.all, err = For(ctx, r, claim, g.all, t)
 	return g, err
 }
 
@@ -65,7 +78,7 @@ func Survey(ctx context.Context, r *repo.Repo, base, claim repo.OID, law config.
 func (g *Ground) with(files []pipeline.Edit) pipeline.Evidence {
 	e := g.all
 	e.Files = files
-	e.Atoms = pipeline.AtomsNaming(g.graph, g.law.Root, pipeline.Candidate{Files: files}.Paths())
+	e.Atoms = pipeline.AtomsNaming(g.Bundle, g.Law.Root, pipeline.Candidate{Files: files}.Paths())
 	return e
 }
 
@@ -78,17 +91,21 @@ type Judgement struct {
 
 // Gate is what the iron gate says of a change.
 func (g *Ground) Gate(files []pipeline.Edit) (irongate.Verdict, error) {
-	beside, err := Around(g.r, g.base, g.with(files))
+	beside, err := g.beside(files)
 	if err != nil {
 		return irongate.Verdict{}, err
 	}
 	return g.gate(files, beside), nil
 }
 
+// gate leaves out files that are only said to change: they have nothing to be judged.
 func (g *Ground) gate(files []pipeline.Edit, beside []irongate.File) irongate.Verdict {
-	p := gatePolicy(g.all.GoMod, g.all.Scope, g.accept, g.law)
+	p := gatePolicy(g.all.GoMod, g.Task.Paths, g.Task.Commands, g.Law)
 	p.Beside = beside
-	return irongate.Judge(pipeline.Candidate{Files: files}.Gate(), p)
+	changed := slices.DeleteFunc(slices.Clone(files), func(d pipeline.Edit) bool {
+		return d.Before != nil && d.After != nil && d.OldMode == d.NewMode && bytes.Equal(d.Before, d.After)
+	})
+	return irongate.Judge(pipeline.Candidate{Files: changed}.Gate(), p)
 }
 
 // gatePolicy is what a task with this scope and odd.toml ask of a change besides
@@ -202,27 +219,27 @@ func rules(gate, risk string) string {
 // Judge is the whole judgement of a change at a moment, made in such a way by sessions
 // of a substrate.
 func (g *Ground) Judge(files []pipeline.Edit, now time.Time, substrate string, made pipeline.Made) (Judgement, error) {
-	e := g.with(files)
-	beside, err := Around(g.r, g.base, e)
+	beside, err := g.beside(files)
 	if err != nil {
 		return Judgement{}, err
 	}
 	j := Judgement{Gate: g.gate(files, beside)}
-	at := pipeline.Situation{Now: now, Substrate: substrate, Made: made, Findings: j.Gate.Findings, Past: Past(g.past, g.law, now)}
+	at := pipeline.Situation{Now: now, Substrate: substrate, Made: made, Findings: j.Gate.Findings, Past: Past(g.Past, g.Law, now)}
 	for _, f := range beside {
 		at.Texts = append(at.Texts, f.Before)
 	}
-	j.Risk = pipeline.Assess(e, Policy(g.law), at)
+	j.Risk = pipeline.Assess(g.with(files), Policy(g.Law), at)
 	j.Rules = rules(j.Gate.RulesHash, j.Risk.Rules)
 	return j, nil
 }
 
 // Foresee judges what the task's paths allow, before there is a change: each file
 // of the base outside the bundle that they mean, and each that they name and that
-// is not there. No change within them can have a lower tier.
-func (g *Ground) Foresee(now time.Time, substrate string) pipeline.Verdict {
-	e := g.with(Meant(g.all.Base, g.all.Scope, g.law.Root))
-	return pipeline.Foresee(e, Policy(g.law), pipeline.Situation{Now: now, Substrate: substrate, Made: pipeline.Made{Seen: !Opaque(substrate)}, Past: Past(g.past, g.law, now)})
+// is not there. No change within them can have a lower tier. meant counts the files.
+func (g *Ground) Foresee(now time.Time, substrate string) (v pipeline.Verdict, meant int) {
+	e := g.with(Meant(g.all.Base, g.all.Scope, g.Law.Root))
+	at := pipeline.Situation{Now: now, Substrate: substrate, Made: pipeline.Made{Seen: !Opaque(substrate)}, Past: Past(g.Past, g.Law, now)}
+	return pipeline.Foresee(e, Policy(g.Law), at), len(e.Files)
 }
 
 // Meant are the files that globs mean among those of a base, as if each were

@@ -16,18 +16,13 @@ func forPerson(f irongate.Finding) bool {
 	}, f.Code)
 }
 
-// Refusing are the findings that no person is asked about, soft ones among them:
+// Refusing are the findings of a change that no person is asked about, soft ones among them:
 // they send the change back, or end it. A test that vouches for less than it did
 // is one, unless a person filed the task and named that very file in its paths;
 // then a person sees it at the review.
-func Refusing(all []irongate.Finding, filed pipeline.Filed, scope []string) []irongate.Finding {
+func (g *Ground) Refusing(all []irongate.Finding) []irongate.Finding {
 	return slices.DeleteFunc(slices.Clone(all), func(f irongate.Finding) bool {
-		asked := filed == pipeline.FiledByPerson && slices.Contains(scope, f.Path)
+		asked := g.all.Filed == pipeline.FiledByPerson && slices.Contains(g.all.Scope, f.Path)
 		return forPerson(f) || asked && pipeline.WeakensTests(f.Code)
 	})
-}
-
-// Refusing are the findings of a change on this ground that no person is asked about.
-func (g *Ground) Refusing(all []irongate.Finding) []irongate.Finding {
-	return Refusing(all, g.all.Filed, g.all.Scope)
 }

@@ -48,7 +48,9 @@ func TestAttacksOnTestsAndGatesRefuse(t *testing.T) {
 				policy.Beside = append(policy.Beside, irongate.File{Path: b.Path, Before: []byte(b.Before), After: []byte(b.Before)})
 			}
 			all := irongate.Judge([]irongate.File{f}, policy).Findings
-			refuses := func(by pipeline.Filed, scope ...string) bool { return hard(Refusing(all, by, scope)) }
+			refuses := func(by pipeline.Filed, scope ...string) bool {
+				return hard((&Ground{all: pipeline.Evidence{Filed: by, Scope: scope}}).Refusing(all))
+			}
 			if !refuses(pipeline.FiledByMachine, r.Path) || !refuses(pipeline.FiledByPerson, "**") {
 				t.Errorf("%s: %s: no refusal of %v", name, r.Name, all)
 			}

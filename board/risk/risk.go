@@ -17,7 +17,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/odd-cli/odd/board"
 	"github.com/odd-cli/odd/board/config"
 	"github.com/odd-cli/odd/board/pipeline"
 	"github.com/odd-cli/odd/journal/memory"
@@ -51,32 +50,6 @@ func Past(trials []memory.Trial, law config.Config, now time.Time) memory.Past {
 // those whose every tool is odd's.
 func Opaque(substrate string) bool {
 	return !slices.Contains([]string{"extract", "anthropic", "openai"}, substrate)
-}
-
-// Evidence is what the change of these files on base is judged from. The bundle,
-// whose folder is root, is as its board has it.
-func Evidence(r *repo.Repo, base repo.OID, edits []pipeline.Edit, root string, bundle *okf.Graph) (pipeline.Evidence, error) {
-	files, err := r.Tree(base)
-	if err != nil {
-		return pipeline.Evidence{}, err
-	}
-	b, err := pipeline.ReadBase(files)
-	if err != nil {
-		return pipeline.Evidence{}, err
-	}
-	paths := pipeline.Candidate{Files: edits}.Paths()
-	return pipeline.Evidence{
-		Files: edits, Base: b.Paths, Graph: b.Graph, GoMod: b.GoMod, Bundle: root, Atoms: pipeline.AtomsNaming(bundle, root, paths),
-	}, nil
-}
-
-// For is the evidence of a change that a task asks for: who filed it, and what it
-// may change.
-func For(ctx context.Context, r *repo.Repo, tip repo.OID, e pipeline.Evidence, t board.Task) (pipeline.Evidence, error) {
-	var err error
-	e.Scope = t.Paths
-	e.Filed, err = filed(ctx, r, tip, path.Join(e.Bundle, t.Path))
-	return e, err
 }
 
 // filed tells from the history of a task's file who filed the task. A clone that
@@ -172,21 +145,21 @@ func bytesAt(r *repo.Repo, oid repo.OID, file string) ([]byte, error) {
 // maxText is the largest file, in bytes, that a change is held against.
 const maxText = 256 << 10
 
-// Around are the files of the base that a change of these could be a copy of, or
+// beside are the files of the base that a change of these could be a copy of, or
 // could leave with nothing to call: those beside them, of the same kind, that it
 // does not change.
-func Around(r *repo.Repo, base repo.OID, e pipeline.Evidence) ([]irongate.File, error) {
-	f, err := r.Tree(base)
+func (g *Ground) beside(files []pipeline.Edit) ([]irongate.File, error) {
+	f, err := g.r.Tree(g.Base)
 	if err != nil {
 		return nil, err
 	}
 	kind := func(p string) string { return path.Dir(p) + "/*" + path.Ext(p) }
 	near, edited := map[string]bool{}, map[string]bool{}
-	for _, d := range e.Files {
+	for _, d := range files {
 		near[kind(d.Path)], edited[d.Path] = true, true
 	}
 	var out []irongate.File
-	for _, p := range e.Base {
+	for _, p := range g.all.Base {
 		if !near[kind(p)] || edited[p] {
 			continue
 		}
@@ -201,19 +174,4 @@ func Around(r *repo.Repo, base repo.OID, e pipeline.Evidence) ([]irongate.File, 
 		out = append(out, irongate.File{Path: p, Before: b, After: b})
 	}
 	return out, nil
-}
-
-// Judged is what stands around a change once its bytes are there: what the iron
-// gate says of them, and what they may have been copied from. A file that is only
-// said to change has nothing to be judged.
-func Judged(e pipeline.Evidence, pol pipeline.Policy, beside []irongate.File, at pipeline.Situation) pipeline.Situation {
-	protect := slices.Concat(irongate.GatePackages(e.GoMod), pol.Protected)
-	changed := slices.DeleteFunc(slices.Clone(e.Files), func(d pipeline.Edit) bool {
-		return d.Before != nil && d.After != nil && d.OldMode == d.NewMode && bytes.Equal(d.Before, d.After)
-	})
-	at.Findings = irongate.Judge(pipeline.Candidate{Files: changed}.Gate(), irongate.Policy{Paths: e.Scope, Protect: protect, Beside: beside}).Findings
-	for _, f := range beside {
-		at.Texts = append(at.Texts, f.Before)
-	}
-	return at
 }

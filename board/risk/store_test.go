@@ -15,7 +15,6 @@ import (
 	"github.com/odd-cli/odd/board/pipeline"
 	"github.com/odd-cli/odd/journal/repo"
 	"github.com/odd-cli/odd/okf"
-	"github.com/odd-cli/odd/reconcile/irongate"
 )
 
 // then adds a commit of somebody to a repository and returns it; an empty text takes the
@@ -79,9 +78,9 @@ func TestWhoseHistory(t *testing.T) {
 			for _, s := range c.steps {
 				tip = then(t, r, s.who, s.committer, "step", s.files)
 			}
-			e, err := For(t.Context(), r, tip, pipeline.Evidence{Bundle: "knowledge"}, task("tool/**"))
-			if err != nil || e.Filed != c.want {
-				t.Errorf("%s, %v; want %s", e.Filed, err, c.want)
+			by, err := filed(t.Context(), r, tip, at)
+			if err != nil || by != c.want {
+				t.Errorf("%s, %v; want %s", by, err, c.want)
 			}
 		})
 	}
@@ -101,7 +100,7 @@ func TestALackingStoreAnswersNothingElse(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		g, err := Survey(t.Context(), r, base, claim, config.Default(), task("tool/**"), nil)
+		g, err := Survey(t.Context(), r, Site{Base: base, Board: claim, Law: config.Default(), Task: task("tool/**")})
 		if err != nil {
 			return "", err
 		}
@@ -114,7 +113,8 @@ func TestALackingStoreAnswersNothingElse(t *testing.T) {
 		if v, err := g.Gate(files); err != nil || len(v.Findings) != len(j.Gate.Findings) {
 			return "", err
 		}
-		b, err := json.Marshal([]any{j, g.Foresee(now, "replay")})
+		v, meant := g.Foresee(now, "replay")
+		b, err := json.Marshal([]any{j, v, meant})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -160,18 +160,17 @@ func TestJudged(t *testing.T) {
 		"added":        {pipeline.Edit{Path: "tool/a.go", After: []byte(cut), NewMode: "100644"}, true},
 		"removed":      {pipeline.Edit{Path: ".git/config", Before: []byte(cut), OldMode: "100644"}, true},
 	} {
-		e := pipeline.Evidence{Files: []pipeline.Edit{c.edit}, Scope: []string{"**"}}
-		at := Judged(e, pipeline.Policy{}, []irongate.File{{Path: "b", Before: []byte("beside")}}, pipeline.Situation{})
-		if got := hard(at.Findings); got != c.hard || len(at.Texts) != 1 || string(at.Texts[0]) != "beside" {
-			t.Errorf("%s: %v, texts %q", name, at.Findings, at.Texts)
+		g := &Ground{Site: Site{Law: config.Default(), Task: task("**")}}
+		if v := g.gate([]pipeline.Edit{c.edit}, nil); hard(v.Findings) != c.hard {
+			t.Errorf("%s: %v", name, v.Findings)
 		}
 	}
 	r, base := committed(t, "begin", map[string]string{"tool/a.go": toolA, "tool/long.go": strings.Repeat("x", maxText+1), "tool/edge.go": strings.Repeat("x", maxText), "tool/x.md": "x", "b.go": "x"})
-	e, err := Evidence(r, base, edit("tool/a.go", toolA, "x"), "knowledge", okf.NewGraph(nil))
+	g, err := Survey(t.Context(), r, Site{Base: base, Board: base, Law: config.Default(), Bundle: okf.NewGraph(nil)})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if beside, err := Around(r, base, e); err != nil || len(beside) != 1 || beside[0].Path != "tool/edge.go" {
+	if beside, err := g.beside(edit("tool/a.go", toolA, "x")); err != nil || len(beside) != 1 || beside[0].Path != "tool/edge.go" {
 		t.Errorf("%d files, %v", len(beside), err)
 	}
 }

@@ -62,7 +62,7 @@ func ground(t *testing.T, files map[string]string) *Ground {
 	t.Helper()
 	files["odd.toml"], files["knowledge/tasks/t.md"], files["go.mod"] = "", "---\ntype: task\nid: t\npaths: [tool/**]\n---\n", "module example.org/x\n\ngo 1.26\n"
 	r, tip := committed(t, "begin", files)
-	g, err := Survey(context.Background(), r, tip, tip, config.Default(), task("tool/**"), nil)
+	g, err := Survey(context.Background(), r, Site{Base: tip, Board: tip, Law: config.Default(), Task: task("tool/**")})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -115,15 +115,15 @@ func TestWhoFiled(t *testing.T) {
 		"a task\n\nOdd-Run: run-1\nOdd-Approved-By: human:ann@example.org\n": pipeline.FiledByPerson,
 	} {
 		r, tip := committed(t, message, files)
-		e, err := For(context.Background(), r, tip, pipeline.Evidence{Bundle: "knowledge"}, task("tool/**"))
-		if err != nil || e.Filed != want {
-			t.Errorf("%q: %s, %v; want %s", message, e.Filed, err, want)
-		}
-		if _, err := Evidence(r, repo.OID(strings.Repeat("1", 40)), nil, "knowledge", okf.NewGraph(nil)); err == nil {
-			t.Error("a base that is not there: no error")
-		}
-		if _, err := For(context.Background(), r, repo.OID(strings.Repeat("1", 40)), pipeline.Evidence{Bundle: "knowledge"}, task("tool/**")); err == nil {
-			t.Error("a commit that is not there: no error")
+		gone := repo.OID(strings.Repeat("1", 40))
+		for what, c := range map[string]struct {
+			base, board repo.OID
+			ok          bool
+		}{"as it is": {tip, tip, true}, "a base that is not there": {gone, tip, false}, "a board that is not there": {tip, gone, false}} {
+			g, err := Survey(context.Background(), r, Site{Base: c.base, Board: c.board, Law: config.Default(), Task: task("tool/**"), Bundle: okf.NewGraph(nil)})
+			if (err == nil) != c.ok || c.ok && g.all.Filed != want {
+				t.Errorf("%q, %s: %v; want %s", message, what, err, want)
+			}
 		}
 	}
 }

@@ -174,7 +174,7 @@ func (j *judge) again(s pipeline.Story, t board.Task, law config.Config, claim r
 	if err != nil {
 		return err
 	}
-	ground, err := risk.Survey(j.ctx, j.repo, j.Parents[0], claim, law, t, trials)
+	ground, err := risk.Survey(j.ctx, j.repo, risk.Site{Base: j.Parents[0], Board: claim, Law: law, Task: t, Past: trials})
 	if err != nil {
 		return err
 	}

@@ -34,7 +34,7 @@ func ofFilesOn(s *story, task string, files repo.Changes, say map[string]string)
 	if err != nil {
 		s.Fatal(err)
 	}
-	ground, err := risk.Survey(context.Background(), s.r, w.base, w.base, law, s.task(task), nil)
+	ground, err := risk.Survey(context.Background(), s.r, risk.Site{Base: w.base, Board: w.base, Law: law, Task: s.task(task)})
 	if err != nil {
 		s.Fatal(err)
 	}
