@@ -46,35 +46,21 @@ func (d Desk) Release(token, reason string) (Archived, error) {
 	}
 	t, refused := d.turn(token, nil)
 	if t == nil {
-		return d.recorded(token, refused)
+		return Archived{}, Refusal(refused)
 	}
-	defer t.release()
+	defer t.state.close()
 	switch {
-	case t.at.State != active && t.at.Damaged:
+	case t.place != active && t.err != nil:
 		return Archived{}, Refusal{flaw(t.err)}
-	case t.at.State == "archived":
+	case t.place == archive:
 		return t.past, t.tidy()
-	case t.at.State == pending:
+	case t.place == pending:
 		return Archived{}, Refusal{{
-			Code: Locked, At: "token", Text: fmt.Sprintf("the session is at %s and not bound, so there is nothing to release", t.at.Stage),
+			Code: Locked, At: "token", Text: fmt.Sprintf("the session is at %s and not bound, so there is nothing to release", t.stage),
 			Want: "nothing: it ends by itself at " + stamp(t.hand.ExpiresAt) + ", and `odd anchor gc` removes it",
 		}}
 	}
 	return t.end(reason)
-}
-
-// recorded is the record of a session that has no directory any more.
-func (d Desk) recorded(token string, refused []Problem) (Archived, error) {
-	state, err := d.Store.open(false)
-	if err != nil || len(refused) == 0 || refused[0].Code != Released {
-		return Archived{}, Refusal(refused)
-	}
-	defer state.close()
-	a, err := state.readPast(token)
-	if err != nil {
-		return Archived{}, Refusal{flaw(err)}
-	}
-	return a, nil
 }
 
 // end archives the session that a turn holds. The record's rename is what ends
@@ -97,14 +83,14 @@ func (t *turn) shelve(b []byte) error {
 		return err
 	}
 	defer in.close()
-	return in.write(t.token+".json", "", b)
+	return in.write(t.token+".json", b)
 }
 
 // remains is the record of a session that ends now.
 func (t *turn) remains(reason string) Archived {
 	a := Archived{Version: recordVersion, Token: t.token, ReleasedAt: t.World.Now.UTC(), Reason: reason}
 	var err error
-	if t.at.Damaged {
+	if t.err != nil {
 		err = Refusal{flaw(t.err)}
 	} else {
 		var key []byte

@@ -229,7 +229,7 @@ func TestStory(t *testing.T) {
 	want := map[string]string{
 		".hestai": "drwx------", ".hestai/sessions": "drwx------", ".hestai/sessions/.gitignore": "-rw------- *\n",
 		".hestai/sessions/pending": "drwx------", ".hestai/sessions/active": "drwx------", ".hestai/sessions/active/" + token: "drwx------",
-		".hestai/sessions/active/" + token + "/.lock": "-rw------- ",
+		".hestai/sessions/.lock": "-rw------- ",
 	}
 	got := s.all()
 	for name, what := range got {

@@ -51,9 +51,9 @@ func (d *dir) read(name string) ([]byte, error) {
 }
 
 // write replaces a file as a whole. At any moment the name holds the old bytes
-// or the new ones. Two that write one name at a time need different marks.
-func (d *dir) write(name, mark string, b []byte) error {
-	temp, err := d.draft(name, mark, b)
+// or the new ones.
+func (d *dir) write(name string, b []byte) error {
+	temp, err := d.draft(name, "", b)
 	if err != nil {
 		return err
 	}
@@ -66,7 +66,8 @@ func (d *dir) write(name, mark string, b []byte) error {
 	return d.sync()
 }
 
-// create is write of a file that must not be there; fs.ErrExist where it is.
+// create is write of a file that must not be there; fs.ErrExist where it is. Two
+// that create one at a time need different marks.
 func (d *dir) create(name, mark string, b []byte) error {
 	temp, err := d.draft(name, mark, b)
 	if err != nil {

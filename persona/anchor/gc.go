@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io/fs"
 	"path"
+	"slices"
 	"strings"
 	"time"
 )
@@ -92,7 +93,7 @@ func (l *Listed) pending(state *dir, now time.Time) []Problem {
 	if err != nil {
 		return []Problem{flaw(err)}
 	}
-	l.Role, l.Mode, l.Stage, l.By = h.Role, h.Mode, standingOf(h).Stage, h.By
+	l.Role, l.Mode, l.Stage, l.By = h.Role, h.Mode, h.pendingAt(), h.By
 	l.Created, l.Expires = h.CreatedAt, h.ExpiresAt
 	if h.Arm != nil {
 		l.Branch, l.Focus = h.Arm.Branch, h.Arm.Focus
@@ -155,50 +156,23 @@ type Swept struct {
 // whose permit ended, or that do not read and are older, longer than maxAge ago
 // (they are archived first), what is left of released ones, and records that were
 // archived thirty days ago, or maxAge where that is longer. The age is what the
-// record says, else the entry's own time. What is no session's is left and told,
-// and so is one that another process works on. maxAge must be positive.
+// record says, else the entry's own time. What is no session's is left and told.
+// maxAge must be positive.
 func (d Desk) GC(maxAge time.Duration) ([]Swept, error) {
 	if maxAge <= 0 {
 		return nil, fmt.Errorf("max age %s: must be more than nothing", maxAge)
 	}
-	gone, err := d.sweep(pending, maxAge)
-	if err != nil {
-		return gone, err
-	}
-	ended, err := d.sweep(active, maxAge)
-	if gone = append(gone, ended...); err != nil {
-		return gone, err
-	}
-	past, err := d.sweepPast(max(maxAge, keepPast))
-	if gone = append(gone, past...); err != nil {
-		return gone, err
-	}
-	return gone, d.sweepDrafts(maxAge)
+	return d.sweep(maxAge, pending, active, archive)
 }
 
 // keepPast is how long the record of a released session is kept. No permit lasts
 // nearly as long, so that none is told from one that never was too early.
 const keepPast = 30 * 24 * time.Hour
 
-// sweepPast removes records of released sessions that are older than maxAge, of
-// which nothing else is left: while a directory is, the record is what locks it.
-func (d Desk) sweepPast(maxAge time.Duration) ([]Swept, error) {
-	return d.look(archive, func(state *dir, name, at string) Swept {
-		s := Swept{Token: strings.TrimSuffix(name, ".json"), State: "archived"}
-		var err error
-		if _, bad := TokenProblem(s.Token); bad || s.Token == name {
-			s.Problem = &Problem{Code: Damaged, At: at, Text: "this is not the record of a session, and is left"}
-		} else if s.Why, err = d.sweepRecord(state, s.Token, maxAge); err != nil {
-			s.Problem = &Problem{Code: Unswept, At: at, Text: err.Error(), Want: "a person who looks at it"}
-		}
-		return s
-	})
-}
-
-// look has every entry of a place looked at, and returns those that were removed
-// or have a problem. Without a state directory there are none.
-func (d Desk) look(place string, one func(state *dir, name, at string) Swept) ([]Swept, error) {
-	state, err := d.Store.open(false)
+// sweep is GC of some places. What never became whole goes, too: who wrote it is
+// gone, else the lock would not be free.
+func (d Desk) sweep(maxAge time.Duration, places ...string) ([]Swept, error) {
+	state, err := d.Store.locked(false)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
 	}
@@ -206,166 +180,117 @@ func (d Desk) look(place string, one func(state *dir, name, at string) Swept) ([
 		return nil, err
 	}
 	defer state.close()
-	names, err := state.in(place)
-	if err != nil {
-		return nil, err
-	}
 	var out []Swept
-	for _, name := range names {
-		if s := one(state, name, path.Join(state.path, place, name)); s.Why != "" || s.Problem != nil {
-			out = append(out, s)
+	for _, place := range places {
+		if err := state.dropDrafts(place); err != nil {
+			return out, err
+		}
+		names, err := state.in(place)
+		if err != nil {
+			return out, err
+		}
+		for _, name := range names {
+			if s := d.sweepOne(state, place, name, maxAge); s.Why != "" || s.Problem != nil {
+				out = append(out, s)
+			}
 		}
 	}
 	return out, nil
 }
 
-// sweepRecord removes one record if it is old, and says why.
-func (d Desk) sweepRecord(state *dir, token string, maxAge time.Duration) (string, error) {
-	for _, place := range []string{pending, active} {
-		if there, err := state.has(place + "/" + token); there || err != nil {
-			return "", err
-		}
-	}
-	name := archive + "/" + token + ".json"
-	info, err := state.root.Lstat(name)
-	if err != nil {
-		return "", err
-	}
-	at := info.ModTime()
-	if a, err := state.readPast(token); err == nil {
-		at = a.ReleasedAt
-	}
-	if d.World.Now.Sub(at) <= maxAge {
-		return "", nil
-	}
-	return "released long ago", state.root.Remove(name)
-}
-
-// sweepDrafts removes what never became whole, if it is old. Nobody but its
-// writer knows it, and the writer does not live that long. Beside the places nobody
-// writes drafts any more.
-func (d Desk) sweepDrafts(maxAge time.Duration) error {
-	state, err := d.Store.open(false)
+func (d *dir) dropDrafts(place string) error {
+	in, err := d.sub(place, false)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil
 	}
 	if err != nil {
 		return err
 	}
-	defer state.close()
-	names, err := state.names()
+	defer in.close()
+	names, err := in.names()
 	errs := []error{err}
 	for _, e := range names {
 		if strings.HasPrefix(e.Name(), temporary) {
-			errs = append(errs, state.remove(e.Name()))
+			errs = append(errs, in.remove(e.Name()))
 		}
-	}
-	for _, place := range []string{pending, active, archive} {
-		in, err := state.sub(place, false)
-		if err != nil {
-			continue // told by the sweep of the place
-		}
-		names, err := in.names()
-		errs = append(errs, err)
-		for _, e := range names {
-			info, err := e.Info()
-			if err == nil && strings.HasPrefix(e.Name(), temporary) && d.World.Now.Sub(info.ModTime()) > maxAge {
-				errs = append(errs, in.remove(e.Name()))
-			}
-		}
-		in.close()
 	}
 	return errors.Join(errs...)
 }
 
-// sweep is GC of one place.
-func (d Desk) sweep(place string, maxAge time.Duration) ([]Swept, error) {
-	return d.look(place, func(state *dir, name, at string) Swept {
-		s := Swept{Token: name, State: place}
-		var err error
-		if _, bad := TokenProblem(name); bad {
-			s.Problem = &Problem{Code: Damaged, At: at, Text: "this is not the name of a session, and is left"}
-		} else if s.Why, err = d.sweepOne(state, place, name, maxAge); err != nil {
-			s.Problem = &Problem{Code: Unswept, At: at, Text: err.Error(), Want: "a person who looks at it"}
-			if errors.Is(err, errHeld) {
-				s.Problem.Code, s.Problem.Want = Locked, "the end of the other's call"
-			}
-		}
+// sweepOne removes one entry if it is old, and says why.
+func (d Desk) sweepOne(state *dir, place, name string, maxAge time.Duration) Swept {
+	s := Swept{Token: name, State: place}
+	if stem, ok := strings.CutSuffix(name, ".json"); ok && place == archive {
+		s.Token, s.State = stem, "archived"
+	}
+	at := path.Join(state.path, place, name)
+	if _, bad := TokenProblem(s.Token); bad || (place == archive) != (s.Token != name) {
+		s.Problem = &Problem{Code: Damaged, At: at, Text: "this is not the name of a session, and is left"}
 		return s
-	})
-}
-
-// sweepOne removes one session if it is old, and says why.
-func (d Desk) sweepOne(state *dir, place, token string, maxAge time.Duration) (why string, err error) {
-	info, err := state.root.Lstat(place + "/" + token) // before a lock file made it new
-	if errors.Is(err, fs.ErrNotExist) {
-		return "", nil
 	}
-	if err != nil {
-		return "", err
+	info, err := state.root.Lstat(place + "/" + name)
+	if err == nil && info.IsDir() == (place == archive) {
+		err = fmt.Errorf("%s: %w", at, errNotDir(info))
 	}
-	h, err := d.Store.take(token, false)
-	if errors.Is(err, fs.ErrNotExist) {
-		return "", nil
-	}
-	if err != nil {
-		return "", err
-	}
-	t := &turn{Desk: d, held: h, found: h.state.look(token)}
-	t.at = Recover(t.Entries)
-	defer t.release()
-	switch {
-	case t.at.State == "archived":
-		return "released before", t.tidy()
-	case t.at.State == active && place == pending:
-		return "bound already", t.drop(pending)
-	case place == pending:
-		if why = t.stale(maxAge, info.ModTime()); why == "" {
-			return "", nil
+	if err == nil {
+		t := &turn{Desk: d, state: state, token: s.Token, found: state.look(s.Token)}
+		if s.Why = t.stale(place, maxAge, info.ModTime()); s.Why != "" {
+			err = t.drop(place, name, s.Why)
 		}
-		return why, t.drop(pending)
 	}
-	if why = t.lapsed(maxAge, info.ModTime()); why == "" {
-		return "", nil
+	if err != nil {
+		s.Problem = &Problem{Code: Unswept, At: at, Text: err.Error(), Want: "a person who looks at it"}
 	}
-	_, err = t.end(why)
-	return why, err
+	return s
 }
 
-// stale says why a pending session is to be removed, "" if it is not. modified is
-// its directory's own time.
-func (t *turn) stale(maxAge time.Duration, modified time.Time) string {
+// stale says why what is in a place is to be removed, "" if it is not. modified is
+// the entry's own time.
+func (t *turn) stale(place string, maxAge time.Duration, modified time.Time) string {
 	now := t.World.Now
 	switch {
-	case t.at.Damaged && now.Sub(modified) > maxAge:
+	case place == archive && t.hasDirectory():
+	case place == archive:
+		if t.err == nil {
+			modified = t.past.ReleasedAt
+		}
+		if now.Sub(modified) > max(maxAge, keepPast) {
+			return "released long ago"
+		}
+	case t.place == archive:
+		return "released before"
+	case t.place != place:
+		return "bound already"
+	case t.err != nil && now.Sub(modified) > maxAge:
 		return "does not read, and is old"
-	case t.at.Damaged:
-		return ""
-	case !now.Before(t.hand.ExpiresAt):
+	case t.err != nil:
+	case place == active && now.Sub(t.bound.Permit.ExpiresAt) > maxAge, place == pending && !now.Before(t.hand.ExpiresAt):
 		return "expired"
-	case now.Sub(t.hand.CreatedAt) > maxAge:
+	case place == pending && now.Sub(t.hand.CreatedAt) > maxAge:
 		return "old"
 	}
 	return ""
 }
 
-// lapsed says why an active session is to be archived, "" if it is not.
-func (t *turn) lapsed(maxAge time.Duration, modified time.Time) string {
-	now := t.World.Now
-	switch {
-	case t.at.Damaged && now.Sub(modified) > maxAge:
-		return "does not read, and is old"
-	case !t.at.Damaged && now.Sub(t.found.bound.Permit.ExpiresAt) > maxAge:
-		return "expired"
-	}
-	return ""
+// hasDirectory reports a directory of the session, of which a record in archive says
+// that it is over.
+func (t *turn) hasDirectory() bool {
+	return slices.ContainsFunc([]string{pending, active}, func(place string) bool {
+		there, err := t.state.has(place + "/" + t.token)
+		return there || err != nil
+	})
 }
 
-func (t *turn) drop(place string) error {
+// drop removes an entry; of a session that is bound a record stays.
+func (t *turn) drop(place, name, why string) error {
+	if place == active && t.place == active {
+		_, err := t.end(why)
+		return err
+	}
 	in, err := t.state.sub(place, false)
 	if err != nil {
 		return err
 	}
 	defer in.close()
-	return in.remove(t.token)
+	return in.remove(name)
 }

@@ -42,10 +42,6 @@ func readHandshake(b []byte, token string) (dossier, error) {
 	if err := json.Unmarshal(b, &all); err != nil {
 		return dossier{}, fmt.Errorf("not a whole JSON object: %w", err)
 	}
-	if v, old := all["worktree"]; old && all["working_dir"] == nil { // as it was called before
-		all["working_dir"] = v
-		delete(all, "worktree")
-	}
 	known := map[string]json.RawMessage{}
 	for _, k := range needed() {
 		v, ok := all[k]

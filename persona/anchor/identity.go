@@ -154,14 +154,11 @@ func (s *Store) begin(r dossier) error {
 	if err != nil {
 		return err
 	}
-	state, err := s.open(true)
+	state, err := s.locked(true)
 	if err != nil {
 		return err
 	}
 	defer state.close()
-	if err := state.ignore(); err != nil {
-		return err
-	}
 	in, err := state.sub(pending, true)
 	if err != nil {
 		return err
@@ -176,7 +173,7 @@ func (s *Store) begin(r dossier) error {
 		return err
 	}
 	defer own.close()
-	if err = own.write(handshakeFile, "", b); err == nil {
+	if err = own.write(handshakeFile, b); err == nil {
 		err = in.step("rename " + pending)
 	}
 	if err == nil {
@@ -219,7 +216,7 @@ func (d *dir) ignore() error {
 // sweepOld removes pending sessions whose time is over; what it cannot remove
 // is a warning.
 func (d Desk) sweepOld() []Problem {
-	swept, err := d.sweep(pending, pendingFor)
+	swept, err := d.sweep(pendingFor, pending)
 	if err != nil {
 		return []Problem{{Code: Unswept, At: d.Store.at.Dir, Text: err.Error()}}
 	}

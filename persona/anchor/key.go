@@ -27,7 +27,7 @@ func (s *Store) key(random func([]byte) error, mark string) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	d := &dir{root, filepath.ToSlash(filepath.Clean(at)), s.step, false}
+	d := &dir{root: root, path: filepath.ToSlash(filepath.Clean(at)), step: s.step}
 	defer d.close()
 	if there, err := d.has(name); !there && random != nil {
 		b := make([]byte, keyBytes)

@@ -8,7 +8,7 @@ import (
 // taken answers who comes to a session that is bound: the payload that bound it
 // gets its anchor again while the permit holds, any other is told who won.
 func (t *turn) taken(replay bool) Result {
-	v := t.check().judge(t.state, t.token, "", t.found.bound, nil)
+	v := t.check().judge(t.state, t.token, "", t.bound, nil)
 	if v.Anchor == nil {
 		return t.no(v.Errors...)
 	}
@@ -33,13 +33,13 @@ func (d Desk) Renew(token string) Result {
 	if t == nil {
 		return no
 	}
-	defer t.release()
-	if t.at.State != active {
-		return t.no(Problem{Code: StageOrder, At: "stage", Text: "only a session that is bound can be renewed", Found: string(t.at.Stage), Want: string(AtBound)})
+	defer t.state.close()
+	if t.place != active {
+		return t.no(Problem{Code: StageOrder, At: "stage", Text: "only a session that is bound can be renewed", Found: string(t.stage), Want: string(AtBound)})
 	}
 	soon := t.check()
 	soon.ended = true
-	v := soon.judge(t.state, t.token, "", t.found.bound, nil)
+	v := soon.judge(t.state, t.token, "", t.bound, nil)
 	if !v.Valid {
 		return t.no(v.Errors...)
 	}
@@ -67,7 +67,7 @@ func (t *turn) reseal(a *Anchor) error {
 		return err
 	}
 	*a = next
-	return t.write(anchorFile, "", b)
+	return t.write(anchorFile, b)
 }
 
 // promote writes the anchor beside the handshake and moves the directory, which
@@ -80,16 +80,16 @@ func (t *turn) promote(a Anchor, key []byte) (Anchor, error) {
 	if err := t.advance(AtBound, "proof"); err != nil {
 		return a, err
 	}
-	if err := t.write(anchorFile, "", b); err != nil {
+	if err := t.write(anchorFile, b); err != nil {
 		return a, err
 	}
-	return a, t.state.promote(t.token, t.dir)
+	return a, t.state.promote(t.token)
 }
 
 // promote renames pending/TOKEN to active/TOKEN, if it has its anchor and
 // nothing stands there.
-func (d *dir) promote(token string, own *dir) error {
-	if _, err := own.read(anchorFile); err != nil {
+func (d *dir) promote(token string) error {
+	if _, err := d.record(pending, token, anchorFile, AnchorMissing); err != nil {
 		return fmt.Errorf("promote %s: it has no anchor: %w", token, err)
 	}
 	from, err := d.sub(pending, false)

@@ -12,14 +12,14 @@ func (d Desk) Proof(token string, payload []byte) Result {
 	if t == nil {
 		return no
 	}
-	defer t.release()
+	defer t.state.close()
 	switch {
-	case t.at.State == active:
-		return t.taken(t.found.bound.Mode != Express)
+	case t.place == active:
+		return t.taken(t.bound.Mode != Express)
 	case t.hand.Mode == Express:
 		return t.no(t.otherMode("an express session sends its COMMIT only"))
-	case t.at.Stage != AtContext:
-		return t.no(Problem{Code: StageOrder, At: "stage", Text: "the proof comes after BIND was accepted", Found: string(t.at.Stage), Want: string(AtContext)})
+	case t.stage != AtContext:
+		return t.no(Problem{Code: StageOrder, At: "stage", Text: "the proof comes after BIND was accepted", Found: string(t.stage), Want: string(AtContext)})
 	}
 	c, ps := t.constitution()
 	if len(ps) > 0 {
@@ -45,10 +45,10 @@ func (d Desk) Express(token string, payload []byte) Result {
 	if t == nil {
 		return no
 	}
-	defer t.release()
+	defer t.state.close()
 	switch {
-	case t.at.State == active:
-		return t.taken(t.found.bound.Mode == Express)
+	case t.place == active:
+		return t.taken(t.bound.Mode == Express)
 	case t.hand.Mode != Express:
 		return t.no(t.otherMode("its tensions are its agent's, not the server's"))
 	}
@@ -124,7 +124,7 @@ func (t *turn) bind(p Proof, by string, c Constitution, ps, warnings []Problem) 
 	if err != nil {
 		return t.no(unwritten(err))
 	}
-	t.at = Standing{State: active, Stage: AtBound, Open: true}
+	t.place, t.stage = active, AtBound
 	return t.anchored(a, append(warnings, t.sharers()...))
 }
 

@@ -7,105 +7,48 @@ import (
 	"path"
 )
 
-// Kept is what the state directory holds under a name.
-type Kept string
-
-// What it can be.
-const (
-	Absent Kept = ""
-	Broken Kept = "broken" // there, but not what belongs there, or not whole
-	Whole  Kept = "whole"
-)
-
-// Entries are what the state directory holds of one token.
-type Entries struct {
-	Pending  Kept  // pending/TOKEN with its handshake
-	Stage    Stage // of that handshake, where it is whole
-	Active   Kept  // active/TOKEN with its handshake and anchor
-	Archived Kept  // archive/TOKEN.json
-}
-
-// Standing is where a session stands.
-type Standing struct {
-	State    string   // "", pending, active or archived
-	Stage    Stage    // it goes on from; "" where it cannot go on
-	Open     bool     // its anchor may hold: the permit decides
-	Damaged  bool     // what says so does not read
-	Leftover []string // places that hold what an interrupted call left, to be swept
-}
-
-// Recover says where a session stands, from the tree alone: whatever a process
-// that was killed left behind, the next one reads it here and goes on.
+// found is what the state directory holds of a token: whatever a process that was
+// killed left behind, the next one reads it here and goes on.
 //
 //   - A record in archive is the end, even while active still holds the anchor.
 //   - What is active is bound, and locked where it does not read.
 //   - What is pending is locked. A handshake that says BOUND there was to be
 //     promoted and never was: nobody was told, so the proof is given again.
-func Recover(e Entries) Standing {
-	switch {
-	case e.Archived != Absent:
-		return Standing{State: "archived", Damaged: e.Archived == Broken, Leftover: e.left(pending, active)}
-	case e.Active != Absent:
-		s := Standing{State: active, Open: e.Active == Whole, Damaged: e.Active == Broken, Leftover: e.left(pending)}
-		if s.Open {
-			s.Stage = AtBound
-		}
-		return s
-	case e.Pending == Whole && e.Stage == AtBound:
-		return Standing{State: pending, Stage: AtContext}
-	case e.Pending == Whole:
-		return Standing{State: pending, Stage: e.Stage}
-	case e.Pending == Broken:
-		return Standing{State: pending, Damaged: true}
-	}
-	return Standing{}
-}
-
-func (e Entries) left(places ...string) []string {
-	var out []string
-	for _, p := range places {
-		if p == pending && e.Pending != Absent || p == active && e.Active != Absent {
-			out = append(out, p)
-		}
-	}
-	return out
-}
-
-// found is what is read of a token.
 type found struct {
-	Entries
+	place string // the directory that decides, "" for none
+	stage Stage  // it goes on from; "" where it cannot go on
 	hand  dossier
 	bound bound
 	past  Archived
-	err   error // the first thing that does not read
+	err   error // why what decides does not read
 }
 
 // look reads what the state directory holds of a token. It takes no lock.
 func (d *dir) look(token string) (f found) {
-	var err error
-	f.past, err = d.readPast(token)
-	f.Archived = f.keep(err)
-	f.bound, err = d.readBound(token)
-	f.Active = f.keep(err)
-	f.hand, err = d.readHand(pending, token)
-	f.Pending = f.keep(err)
-	f.Stage = f.hand.Stage
-	if f.Active == Whole {
+	if f.past, f.err = d.readPast(token); !errors.Is(f.err, fs.ErrNotExist) {
+		f.place = archive
+		return f
+	}
+	if f.bound, f.err = d.readBound(token); !errors.Is(f.err, fs.ErrNotExist) {
+		f.place = active
 		f.hand, _ = d.readHand(active, token) // only to say where the constitution is
+		if f.err == nil {
+			f.stage = AtBound
+		}
+		return f
+	}
+	if f.hand, f.err = d.readHand(pending, token); !errors.Is(f.err, fs.ErrNotExist) {
+		f.place, f.stage = pending, f.hand.pendingAt()
 	}
 	return f
 }
 
-func (f *found) keep(err error) Kept {
-	switch {
-	case err == nil:
-		return Whole
-	case errors.Is(err, fs.ErrNotExist):
-		return Absent
-	case f.err == nil:
-		f.err = err
+// pendingAt is the stage that a pending session goes on from.
+func (h Handshake) pendingAt() Stage {
+	if h.Stage == AtBound {
+		return AtContext
 	}
-	return Broken
+	return h.Stage
 }
 
 // bound is an anchor with every key of its file.

@@ -23,20 +23,20 @@ func (d Desk) Context(token string, payload []byte) Result {
 	if t == nil {
 		return no
 	}
-	defer t.release()
+	defer t.state.close()
 	switch {
-	case t.at.State == active:
+	case t.place == active:
 		return t.taken(false)
 	case t.hand.Mode == Express:
 		return t.no(t.otherMode("an express session sends its COMMIT, and no BIND"))
-	case t.at.Stage == AtContext && t.sum != t.hand.PayloadSHA256["context"]:
-		return t.no(Problem{Code: StageOrder, At: "stage", Text: "BIND was accepted already, and this is another one", Found: string(t.at.Stage), Want: "the proof, or the BIND that was accepted for a fresh ARM"})
+	case t.stage == AtContext && t.sum != t.hand.PayloadSHA256["context"]:
+		return t.no(Problem{Code: StageOrder, At: "stage", Text: "BIND was accepted already, and this is another one", Found: string(t.stage), Want: "the proof, or the BIND that was accepted for a fresh ARM"})
 	}
 	c, ps := t.constitution()
 	if len(ps) > 0 {
 		return t.no(ps...)
 	}
-	if t.at.Stage == AtContext {
+	if t.stage == AtContext {
 		return t.again(c)
 	}
 	b, ps := t.takeBind(c)
@@ -51,7 +51,7 @@ func (d Desk) Context(token string, payload []byte) Result {
 	if err := t.advance(AtContext, "context"); err != nil {
 		return t.no(unwritten(err))
 	}
-	t.at.Stage = AtContext
+	t.stage = AtContext
 	return t.stands(c, warnings)
 }
 
@@ -135,7 +135,7 @@ func drifted(moved []Member) []Problem {
 }
 
 func (t *turn) otherMode(text string) Problem {
-	return Problem{Code: ModeUnknown, At: "mode", Text: fmt.Sprintf("the mode of a session does not change: %s", text), Found: string(t.hand.Mode), Want: next(t.at.Stage, t.hand.Mode, t.token)}
+	return Problem{Code: ModeUnknown, At: "mode", Text: fmt.Sprintf("the mode of a session does not change: %s", text), Found: string(t.hand.Mode), Want: next(t.stage, t.hand.Mode, t.token)}
 }
 
 // sharers warns of other bound sessions with the same focus.

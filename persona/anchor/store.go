@@ -7,6 +7,7 @@ import (
 	"os"
 	"path"
 	"strings"
+	"syscall"
 )
 
 // Place says where sessions are kept.
@@ -24,6 +25,7 @@ type Place struct {
 // Store is a state directory:
 //
 //	.gitignore                     "*"
+//	.lock                          empty
 //	pending/TOKEN/handshake.json   locked
 //	active/TOKEN/handshake.json    bound, stage BOUND
 //	active/TOKEN/anchor.json       its anchor and permit
@@ -31,8 +33,8 @@ type Place struct {
 //
 // Directories are 0700, files 0600. A file is written beside its name, synced,
 // renamed onto it, and the directory is synced, where the Place is not brief. Nothing is reached through a
-// link, even one that stays inside. Who writes holds TOKEN/.lock, which moves
-// with its directory; who reads needs no lock, since files change whole.
+// link, even one that stays inside. Who writes holds the lock on .lock; who reads
+// needs none, since files change whole.
 type Store struct {
 	at   Place
 	step func(what string) error // before each system call that writes; a test's
@@ -78,9 +80,60 @@ type dir struct {
 	path string // as a person finds it
 	step func(string) error
 	fast bool // Place.Brief: nothing is synced
+	lock *os.File
 }
 
-func (d *dir) close() { d.root.Close() }
+// close lets go of the directory, and of its lock at once: a program that is being
+// started at this moment has the file, too, until it begins.
+func (d *dir) close() {
+	if d.lock != nil {
+		_ = syscall.Flock(int(d.lock.Fd()), syscall.LOCK_UN)
+		d.lock.Close()
+	}
+	d.root.Close()
+}
+
+// locked opens the state directory for who writes: nobody else has it until it is
+// closed. The kernel gives the lock back when a process dies.
+func (s *Store) locked(make bool) (*dir, error) {
+	d, err := s.open(make)
+	if err != nil {
+		return nil, err
+	}
+	if make {
+		err = d.ignore()
+	}
+	if err == nil {
+		d.lock, err = d.flock()
+	}
+	if err != nil {
+		d.close()
+		return nil, err
+	}
+	return d, nil
+}
+
+// flock makes the lock file if need be and waits for it.
+func (d *dir) flock() (*os.File, error) {
+	if err := d.step("lock"); err != nil {
+		return nil, err
+	}
+	f, err := d.root.OpenFile(lockFile, os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o600)
+	if errors.Is(err, fs.ErrExist) {
+		f, err = d.file(lockFile, os.O_RDWR)
+	}
+	if err != nil {
+		return nil, err
+	}
+	for err = syscall.EINTR; err == syscall.EINTR; {
+		err = syscall.Flock(int(f.Fd()), syscall.LOCK_EX)
+	}
+	if err != nil {
+		f.Close()
+		return nil, fmt.Errorf("%s/%s: %w", d.path, lockFile, err)
+	}
+	return f, nil
+}
 
 // open opens the state directory, and with make makes what is missing of it.
 func (s *Store) open(make bool) (*dir, error) {
@@ -88,7 +141,7 @@ func (s *Store) open(make bool) (*dir, error) {
 	if err != nil {
 		return nil, err
 	}
-	d := &dir{root, "", s.step, s.at.Brief}
+	d := &dir{root: root, step: s.step, fast: s.at.Brief}
 	for name := range strings.SplitSeq(s.at.Dir, "/") {
 		next, err := d.sub(name, make)
 		d.close()
@@ -124,7 +177,7 @@ func (d *dir) sub(name string, make bool) (*dir, error) {
 		root.Close()
 		return nil, fmt.Errorf("%s: %w", at, errIrregular)
 	}
-	return &dir{root, at, d.step, d.fast}, nil
+	return &dir{root: root, path: at, step: d.step, fast: d.fast}, nil
 }
 
 func errNotDir(info fs.FileInfo) error {
@@ -157,6 +210,16 @@ func (d *dir) sync() error {
 		return err
 	}
 	return errors.Join(f.Sync(), f.Close())
+}
+
+// at opens PLACE/TOKEN.
+func (d *dir) at(place, token string) (*dir, error) {
+	in, err := d.sub(place, false)
+	if err != nil {
+		return nil, err
+	}
+	defer in.close()
+	return in.sub(token, false)
 }
 
 // names lists the directory, sorted.

@@ -82,25 +82,6 @@ func FuzzTokenProblem(f *testing.F) {
 	})
 }
 
-// The directory of work has the protocol's own name; a handshake that was begun
-// under the one before goes on.
-func TestHandshakeNamesItsWorkingDir(t *testing.T) {
-	t.Parallel()
-	s := newSite(t)
-	token := s.contexted(IdentityRequest{})
-	now := s.read(pending, token, handshakeFile)
-	old := strings.Replace(now, `"working_dir"`, `"worktree"`, 1)
-	for _, text := range []string{now, old} {
-		r, err := readHandshake([]byte(text), token)
-		if err != nil || r.WorkTree == "" {
-			t.Fatalf("%q, %v", r.WorkTree, err)
-		}
-		if b, err := r.bytes(); err != nil || string(b) != now {
-			t.Errorf("%v\n%s", err, b)
-		}
-	}
-}
-
 func FuzzHandshake(f *testing.F) {
 	s := newSite(f)
 	token := s.contexted(IdentityRequest{})
@@ -127,7 +108,7 @@ func FuzzHandshake(f *testing.F) {
 			t.Fatal("no object")
 		}
 		for k := range was {
-			if _, ok := is[k]; !ok && !slices.Contains(optional(), k) && k != "worktree" {
+			if _, ok := is[k]; !ok && !slices.Contains(optional(), k) {
 				t.Errorf("key %q is lost", k)
 			}
 		}
@@ -183,36 +164,51 @@ func TestKeysAreTheStructs(t *testing.T) {
 // TestRecover says for every tree what it means.
 func TestRecover(t *testing.T) {
 	t.Parallel()
-	both := []string{pending, active}
+	s := newSite(t)
+	opened, contexted, bound := s.opened(IdentityRequest{}), s.contexted(IdentityRequest{}), s.bound(IdentityRequest{})
 	for _, row := range []struct {
-		name string
-		in   Entries
-		want Standing
+		name   string
+		token  string
+		before func(token string)
+		place  string
+		stage  Stage
+		broken bool
 	}{
-		{"nothing", Entries{}, Standing{}},
-		{"identity", Entries{Pending: Whole, Stage: AtIdentity}, Standing{State: pending, Stage: AtIdentity}},
-		{"context", Entries{Pending: Whole, Stage: AtContext}, Standing{State: pending, Stage: AtContext}},
-		{"killed before the promotion", Entries{Pending: Whole, Stage: AtBound}, Standing{State: pending, Stage: AtContext}},
-		{"a handshake that does not read", Entries{Pending: Broken}, Standing{State: pending, Damaged: true}},
-		{"bound", Entries{Active: Whole}, Standing{State: active, Stage: AtBound, Open: true}},
-		{"an anchor that does not read", Entries{Active: Broken}, Standing{State: active, Damaged: true}},
-		{"copied back", Entries{Active: Whole, Pending: Whole, Stage: AtContext}, Standing{State: active, Stage: AtBound, Open: true, Leftover: []string{pending}}},
-		{"an anchor that does not read does not send back", Entries{Active: Broken, Pending: Whole, Stage: AtContext}, Standing{State: active, Damaged: true, Leftover: []string{pending}}},
-		{"released", Entries{Archived: Whole}, Standing{State: "archived"}},
-		{"killed in the middle of a release", Entries{Archived: Whole, Active: Whole}, Standing{State: "archived", Leftover: []string{active}}},
-		{"released with everything left", Entries{Archived: Whole, Active: Broken, Pending: Broken}, Standing{State: "archived", Leftover: both}},
-		{"a record that does not read is the end too", Entries{Archived: Broken, Active: Whole}, Standing{State: "archived", Damaged: true, Leftover: []string{active}}},
+		{"nothing", "oa-nobody", nil, "", "", true},
+		{"identity", opened, nil, pending, AtIdentity, false},
+		{"context", contexted, nil, pending, AtContext, false},
+		{"killed before the promotion", contexted, func(token string) {
+			s.swap(`"stage": "CONTEXT"`, `"stage": "BOUND"`, pending, token, handshakeFile)
+		}, pending, AtContext, false},
+		{"a handshake that does not read", contexted, func(token string) { s.put("{", pending, token, handshakeFile) }, pending, "", true},
+		{"bound", bound, nil, active, AtBound, false},
+		{"copied back", bound, func(token string) { s.copy(active, pending, token) }, active, AtBound, false},
+		{"an anchor that does not read does not send back", bound, func(token string) { s.put("{", active, token, anchorFile) }, active, "", true},
+		{"a record that does not read is the end too", bound, func(token string) {
+			os.MkdirAll(s.path(archive), 0o700)
+			s.put("{", archive, token+".json")
+		}, archive, "", true},
 	} {
-		if d := cmp.Diff(row.want, Recover(row.in)); d != "" {
-			t.Errorf("%s (-want +got):\n%s", row.name, d)
+		if row.before != nil {
+			row.before(row.token)
+		}
+		state, err := s.store().open(false)
+		if err != nil {
+			t.Fatal(err)
+		}
+		f := state.look(row.token)
+		state.close()
+		if f.place != row.place || f.stage != row.stage || (f.err != nil) != row.broken {
+			t.Errorf("%s: %s at %q, %v", row.name, f.place, f.stage, f.err)
 		}
 	}
-	kept := []Kept{Absent, Broken, Whole}
-	for i := range 27 * 4 { // the whole square: only a whole anchor that nobody released may hold
-		e := Entries{kept[i%3], []Stage{"", AtIdentity, AtContext, AtBound}[i/27], kept[i/3%3], kept[i/9%3]}
-		if s := Recover(e); s.Open != (e.Active == Whole && e.Archived == Absent) || s.Open && s.Stage != AtBound {
-			t.Errorf("%+v: %+v", e, s)
-		}
+}
+
+// copy copies a session's directory from one place to another.
+func (s *site) copy(from, to, token string) {
+	s.t.Helper()
+	if err := os.CopyFS(s.path(to, token), os.DirFS(s.path(from, token))); err != nil {
+		s.t.Fatal(err)
 	}
 }
 
@@ -247,13 +243,8 @@ func TestPromoteRows(t *testing.T) {
 				t.Fatal(err)
 			}
 			defer state.close()
-			own, err := state.at(pending, token)
-			if err != nil {
-				t.Fatal(err)
-			}
-			defer own.close()
 			before := s.all()
-			if err := state.promote(token, own); err == nil {
+			if err := state.promote(token); err == nil {
 				t.Error("promoted")
 			}
 			delete(before, ".hestai/sessions/active")
@@ -365,16 +356,11 @@ func TestGCEndsWhatLapsed(t *testing.T) {
 	s.age(active, broken)
 	s.now = s.now.Add(24 * time.Hour)
 	held := s.bound(IdentityRequest{})
-	lock, err := s.store().take(lapsed, true)
-	if err != nil {
-		t.Fatal(err)
-	}
 	swept, err := s.desk().GC(2 * time.Hour)
-	if err != nil || len(swept) != 2 || !slices.ContainsFunc(swept, func(w Swept) bool { return w.Token == lapsed && w.Problem != nil && w.Problem.Code == Locked }) {
-		t.Errorf("while another works on one: %+v %v", swept, err)
+	why := func(token, want string) bool {
+		return slices.ContainsFunc(swept, func(w Swept) bool { return w.Token == token && w.Why == want && w.Problem == nil })
 	}
-	lock.release()
-	if swept, err := s.desk().GC(2 * time.Hour); err != nil || len(swept) != 1 || swept[0].Why != "expired" {
+	if err != nil || len(swept) != 2 || !why(lapsed, "expired") || !why(broken, "does not read, and is old") {
 		t.Errorf("%+v %v", swept, err)
 	}
 	var a Archived
@@ -580,30 +566,18 @@ func TestReleaseRows(t *testing.T) {
 	refusedAs(t, s.desk().Proof(forged, nil), Released)
 }
 
-// A .gitignore that was killed before its bytes is put right by the next session, and gc
-// removes what an earlier odd left beside the places.
+// A .gitignore that was killed before its bytes is put right by the next session.
 func TestLeftoversOfAnIdentity(t *testing.T) {
 	t.Parallel()
-	for _, verb := range []string{"identity", "gc"} {
-		s := newSite(t)
-		s.opened(IdentityRequest{})
-		for name, text := range map[string]string{".gitignore": "", temporary + ".gitignoreoa-x": "*\n"} {
-			if err := os.WriteFile(s.path(name), []byte(text), 0o600); err != nil {
-				t.Fatal(err)
-			}
-		}
-		if verb == "gc" {
-			if _, err := s.desk().GC(time.Hour); err != nil {
-				t.Error(err)
-			}
-		} else if r := s.desk().Identity(IdentityRequest{Role: "editor"}); !r.Success || len(r.Warnings) > 0 {
-			t.Errorf("%+v", r)
-		}
-		if _, err := os.Lstat(s.path(temporary + ".gitignoreoa-x")); verb == "gc" && err == nil {
-			t.Errorf("%s leaves the draft", verb)
-		}
-		if b, err := os.ReadFile(s.path(".gitignore")); verb == "identity" && string(b) != "*\n" {
-			t.Errorf("%s: %q %v", verb, b, err)
-		}
+	s := newSite(t)
+	s.opened(IdentityRequest{})
+	if err := os.WriteFile(s.path(".gitignore"), nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if r := s.desk().Identity(IdentityRequest{Role: "editor"}); !r.Success || len(r.Warnings) > 0 {
+		t.Errorf("%+v", r)
+	}
+	if b, err := os.ReadFile(s.path(".gitignore")); string(b) != "*\n" {
+		t.Errorf("%q %v", b, err)
 	}
 }

@@ -11,9 +11,9 @@ import (
 // turn is one call about one session, under its lock.
 type turn struct {
 	Desk
-	*held
 	found
-	at      Standing
+	state   *dir // under its lock
+	token   string
 	payload []byte
 	sum     string // of the payload
 }
@@ -27,29 +27,31 @@ func (d Desk) turn(token string, payload []byte) (*turn, []Problem) {
 	if p, bad := d.World.gone(); bad {
 		return nil, []Problem{p}
 	}
-	h, err := d.Store.take(token, true)
+	state, err := d.Store.locked(false)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
-		return nil, []Problem{d.missing(token)}
+		return nil, []Problem{unknown(token)}
 	case errors.Is(err, errIrregular), errors.Is(err, errFile):
 		return nil, []Problem{damaged(Damaged, d.Store.at.Dir, err)}
 	case err != nil:
 		return nil, []Problem{unwritten(err)}
 	}
-	t := &turn{Desk: d, held: h, found: h.state.look(token), payload: payload, sum: hexSum(payload)}
-	t.at = Recover(t.Entries)
+	t := &turn{Desk: d, state: state, token: token, found: state.look(token), payload: payload, sum: hexSum(payload)}
+	if t.place == "" {
+		state.close()
+		return nil, []Problem{unknown(token)}
+	}
 	return t, nil
 }
 
-// missing is why a token has no directory.
-func (d Desk) missing(token string) Problem {
-	if state, err := d.Store.open(false); err == nil {
-		defer state.close()
-		if ended, _ := state.has(archive + "/" + token + ".json"); ended {
-			return released(token)
-		}
+// write writes a file of the session's directory.
+func (t *turn) write(name string, b []byte) error {
+	in, err := t.state.at(t.place, t.token)
+	if err != nil {
+		return err
 	}
-	return unknown(token)
+	defer in.close()
+	return in.write(name, b)
 }
 
 // begin is a turn of a stage: of a session that is pending and may go on, or of
@@ -62,19 +64,19 @@ func (d Desk) begin(token string, payload []byte) (*turn, Result) {
 	var p Problem
 	var bad bool
 	switch {
-	case t.at.State == "archived":
+	case t.place == archive:
 		p, bad = released(token), true
-	case t.at.Damaged:
+	case t.err != nil:
 		p, bad = flaw(t.err), true
-	case t.at.State == pending:
+	case t.place == pending:
 		p, bad = t.hand.over(t.World.Now)
 	}
 	if !bad {
 		return t, Result{}
 	}
-	defer t.release()
+	defer t.state.close()
 	res := t.no(p)
-	res.Terminal = t.at.State == pending && t.hand.Terminal
+	res.Terminal = t.place == pending && t.hand.Terminal
 	return nil, res
 }
 
@@ -97,11 +99,11 @@ func lobby(token string, ps ...Problem) Result {
 
 // no is an answer that changes nothing and costs no try.
 func (t *turn) no(ps ...Problem) Result {
-	r := Result{Stage: string(t.at.Stage), Token: t.token, Errors: ps, NextStep: next(t.at.Stage, t.hand.Mode, t.token)}
+	r := Result{Stage: string(t.stage), Token: t.token, Errors: ps, NextStep: next(t.stage, t.hand.Mode, t.token)}
 	if r.Stage == "" {
 		r.Stage = "LOBBY"
 	}
-	if _, ended := t.hand.over(t.World.Now); t.at.State == pending && ended {
+	if _, ended := t.hand.over(t.World.Now); t.place == pending && ended {
 		r.NextStep = next("", "", "")
 	}
 	lines := make([]string, len(ps))
@@ -144,7 +146,7 @@ func (t *turn) save() error {
 	if err != nil {
 		return err
 	}
-	return t.write(handshakeFile, "", b)
+	return t.write(handshakeFile, b)
 }
 
 // advance writes the handshake at a new stage, with the payload that led there

@@ -151,14 +151,12 @@ func (d *dir) unread(token string, err error) []Problem {
 	hand, err := d.readHand(pending, token)
 	switch {
 	case err == nil:
-		return []Problem{{Code: Locked, At: "token", Text: fmt.Sprintf("the session is at %s and not bound", standingOf(hand).Stage), Found: token, Want: "a session that is bound; " + next(standingOf(hand).Stage, hand.Mode, token)}}
+		return []Problem{{Code: Locked, At: "token", Text: fmt.Sprintf("the session is at %s and not bound", hand.pendingAt()), Found: token, Want: "a session that is bound; " + next(hand.pendingAt(), hand.Mode, token)}}
 	case errors.As(err, &r):
 		return r
 	}
 	return []Problem{unknown(token)}
 }
-
-func standingOf(r dossier) Standing { return Recover(Entries{Pending: Whole, Stage: r.Stage}) }
 
 func unknown(token string) Problem {
 	return Problem{Code: TokenUnknown, At: "token", Text: "there is no session of this token", Found: token, Want: "one that `odd anchor ls` lists, or a new one by `odd anchor identity ROLE`"}
