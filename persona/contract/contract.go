@@ -3,14 +3,12 @@
 //
 // The mode follows from the role: five roles are bound to one epistemic mode
 // each, general and observer have none. What canon says of modes, roles,
-// surfaces and engagements is data here (Modes, Roles, Surfaces, Combinations),
+// surfaces and engagements is data here (Modes, Roles, Surfaces),
 // and Resolve reads it. A structural check refuses; a detector that guesses at
 // meaning only hints, and Hint says which it is.
 //
 // Nothing here starts anything. A refusal is known before a session is spawned,
-// and all of them are told at once, each with a stable reason code. The
-// tables' other rules are kept by shape or where the session speaks;
-// Combinations says which is kept where.
+// and all of them are told at once, each with a stable reason code.
 //
 // Profiles are who a session may be. They are read from the bundle (LoadRoster)
 // and found by name, version or uri (Roster.Find). A profile can narrow what its

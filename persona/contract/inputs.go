@@ -50,7 +50,7 @@ func (r *resolver) findings(h Handoff, named map[string]string) {
 func (r *resolver) handoff(h Handoff) bool {
 	pair := Pair{h.From, h.To}
 	name := cmp.Or(h.Path, h.ID)
-	if TransitionOf(h.From, h.To).Kind != Forward {
+	if !slices.ContainsFunc(Transitions(), func(t Transition) bool { return t.Pair == pair }) {
 		r.refuse("handoff-wrong-transition", "mend from and to", "%s: %s is not a transition that is handed over", name, pair.words())
 		return false
 	}

@@ -7,82 +7,55 @@ type Verdict string
 
 // The verdicts.
 const (
-	Forbidden   Verdict = "forbidden"
 	Rare        Verdict = "rare"         // legal, and worth a note
 	WellTrodden Verdict = "well-trodden" // known to work; never rare
 	Legal       Verdict = "ok"
 )
 
-// When says where a rule is kept.
-type When string
-
-// The moments.
-const (
-	AtSubmit   When = "submit"   // before anything is spawned: Resolve
-	AtEmission When = "emission" // on what the session says or makes
-	ByShape    When = "shape"    // no call can express it
-)
-
-// Combination is one rule about dimensions together. An empty dimension is any;
-// Unbound is the mode that roles without one have.
-type Combination struct {
-	Name       string     `json:"name"`
-	Verdict    Verdict    `json:"verdict"`
-	Mode       Mode       `json:"mode,omitempty"`
-	Role       Role       `json:"role,omitempty"`
-	Surface    Surface    `json:"surface,omitempty"`
-	Engagement Engagement `json:"engagement,omitempty"`
-	Unbound    bool       `json:"unbound,omitempty"`
-	When       When       `json:"when"`
-	Code       string     `json:"code,omitempty"` // the reason code that keeps it
-	Why        string     `json:"why"`
+// combination is what canon says of dimensions together. An empty dimension is
+// any; Unbound is the mode that roles without one have.
+type combination struct {
+	Name       string
+	Verdict    Verdict
+	Mode       Mode
+	Role       Role
+	Surface    Surface
+	Engagement Engagement
+	Unbound    bool
+	Why        string
 }
 
 // matches reports whether the rule is about a session of these dimensions.
-func (c Combination) matches(m Mode, r Role, s Surface, e Engagement) bool {
+func (c combination) matches(m Mode, r Role, s Surface, e Engagement) bool {
 	return (c.Mode == "" || c.Mode == m) && (c.Role == "" || c.Role == r) && (c.Surface == "" || c.Surface == s) &&
 		(c.Engagement == "" || c.Engagement == e) && (!c.Unbound || m == "")
 }
 
-// Combinations is canon's list: eight that are forbidden and what follows from
-// them, the rare ones, and the well-trodden. A surface that is not made for a
-// mode, or an engagement it does not prefer, is rare too; the table of surfaces
-// says so, not this one.
-func Combinations() []Combination {
-	return []Combination{
-		{Name: "validator with mutating tools", Verdict: Forbidden, Role: Validator, When: AtSubmit, Code: "tool-mutates", Why: "a critic is no resolver"},
-		{Name: "observer with mutating tools", Verdict: Forbidden, Role: Observer, When: AtSubmit, Code: "tool-mutates", Why: "who watches does not change"},
-		{Name: "execution then validation in one session", Verdict: Forbidden, When: ByShape, Why: "a creator cannot judge what it made; a call has one role, and a role one mode"},
-		{Name: "validation then resolution in one session", Verdict: Forbidden, When: ByShape, Why: "a critic is no resolver"},
-		{Name: "resolution then validation in one session", Verdict: Forbidden, When: ByShape, Why: "a resolver cannot certify its own repair"},
-		{Name: "resolver outside the findings", Verdict: Forbidden, Role: Resolver, When: AtEmission, Code: "outside-findings", Why: "the scope is what the findings name"},
-		{Name: "downstream without an encoded handoff", Verdict: Forbidden, When: AtSubmit, Code: "handoff-missing", Why: "without it the mode before collapses into this one"},
-		{Name: "clarifying question in an agent's execution", Verdict: Forbidden, Mode: Execution, Engagement: Agent, When: AtEmission, Code: "clarifying-question", Why: "nobody is there to answer; a reversion names what is unknown"},
-		{Name: "assistant on a real-time stream", Verdict: Forbidden, Surface: RealTimeStream, Engagement: Assistant, When: AtSubmit, Code: "surface-engagement", Why: "no dialogue fits that density"},
-		{Name: "agent in a sidebar chat", Verdict: Forbidden, Surface: SidebarChat, Engagement: Agent, When: AtSubmit, Code: "surface-engagement", Why: "the surface is the dialogue"},
-		{Name: "mode that is not the role's", Verdict: Forbidden, When: AtSubmit, Code: "mode-mismatch", Why: "five roles are bound to one mode each, the others to none"},
-		{Name: "one artifact in two modes at once", Verdict: Forbidden, When: AtSubmit, Code: "artifact-busy", Why: "the one pattern of parallel work canon forbids"},
+// combinations are canon's rare and well-trodden ones; what it forbids, Resolve
+// refuses, or no call can express. A surface that is not made for a mode, or an
+// engagement it does not prefer, is rare too; the table of surfaces says so.
+func combinations() []combination {
+	return []combination{
+		{Name: "planning by an agent", Verdict: Rare, Mode: Planning, Engagement: Agent, Why: "plans are usually argued over"},
+		{Name: "execution by an assistant", Verdict: Rare, Mode: Execution, Engagement: Assistant, Why: "execution usually runs to its end"},
+		{Name: "exploration by an agent", Verdict: Rare, Mode: Exploration, Engagement: Agent, Why: "exploration usually talks"},
 
-		{Name: "planning by an agent", Verdict: Rare, Mode: Planning, Engagement: Agent, When: AtSubmit, Why: "plans are usually argued over"},
-		{Name: "execution by an assistant", Verdict: Rare, Mode: Execution, Engagement: Assistant, When: AtSubmit, Why: "execution usually runs to its end"},
-		{Name: "exploration by an agent", Verdict: Rare, Mode: Exploration, Engagement: Agent, When: AtSubmit, Why: "exploration usually talks"},
-
-		{Name: "audit gate", Verdict: WellTrodden, Mode: Validation, Role: Validator, Surface: Audit, Engagement: Agent, When: AtSubmit, Why: "one reviewer, one artifact, findings"},
-		{Name: "observer on a stream", Verdict: WellTrodden, Role: Observer, Surface: RealTimeStream, Engagement: Agent, Unbound: true, When: AtSubmit, Why: "a guide that comments"},
-		{Name: "observer in a chat", Verdict: WellTrodden, Role: Observer, Surface: SidebarChat, Engagement: Assistant, Unbound: true, When: AtSubmit, Why: "a guide that answers"},
-		{Name: "observer as mentor", Verdict: WellTrodden, Role: Observer, Surface: Mentorship, Engagement: Assistant, Unbound: true, When: AtSubmit, Why: "a guide that explains"},
-		{Name: "docs writer", Verdict: WellTrodden, Mode: Execution, Role: Builder, Surface: CodeOutput, When: AtSubmit, Why: "builds documents, with somebody or alone"},
-		{Name: "planning helper", Verdict: WellTrodden, Mode: Planning, Role: Planner, Surface: Conversational, Engagement: Assistant, When: AtSubmit, Why: "plans with somebody"},
-		{Name: "research scout", Verdict: WellTrodden, Mode: Exploration, Role: Explorer, Surface: SynthesisLedger, Engagement: Agent, When: AtSubmit, Why: "explores alone and writes the ledger"},
-		{Name: "release resolver", Verdict: WellTrodden, Mode: Resolution, Role: Resolver, Surface: CodeOutput, Engagement: Agent, When: AtSubmit, Why: "repairs what a validator found"},
-		{Name: "governance author", Verdict: WellTrodden, Role: General, Surface: Conversational, Engagement: Assistant, Unbound: true, When: AtSubmit, Why: "modes collapsed on purpose, with a person"},
+		{Name: "audit gate", Verdict: WellTrodden, Mode: Validation, Role: Validator, Surface: Audit, Engagement: Agent, Why: "one reviewer, one artifact, findings"},
+		{Name: "observer on a stream", Verdict: WellTrodden, Role: Observer, Surface: RealTimeStream, Engagement: Agent, Unbound: true, Why: "a guide that comments"},
+		{Name: "observer in a chat", Verdict: WellTrodden, Role: Observer, Surface: SidebarChat, Engagement: Assistant, Unbound: true, Why: "a guide that answers"},
+		{Name: "observer as mentor", Verdict: WellTrodden, Role: Observer, Surface: Mentorship, Engagement: Assistant, Unbound: true, Why: "a guide that explains"},
+		{Name: "docs writer", Verdict: WellTrodden, Mode: Execution, Role: Builder, Surface: CodeOutput, Why: "builds documents, with somebody or alone"},
+		{Name: "planning helper", Verdict: WellTrodden, Mode: Planning, Role: Planner, Surface: Conversational, Engagement: Assistant, Why: "plans with somebody"},
+		{Name: "research scout", Verdict: WellTrodden, Mode: Exploration, Role: Explorer, Surface: SynthesisLedger, Engagement: Agent, Why: "explores alone and writes the ledger"},
+		{Name: "release resolver", Verdict: WellTrodden, Mode: Resolution, Role: Resolver, Surface: CodeOutput, Engagement: Agent, Why: "repairs what a validator found"},
+		{Name: "governance author", Verdict: WellTrodden, Role: General, Surface: Conversational, Engagement: Assistant, Unbound: true, Why: "modes collapsed on purpose, with a person"},
 	}
 }
 
 // Judge is what the tables say of four dimensions that Resolve would not
 // refuse: well-trodden with the name of the way, rare with every reason, or ok.
 func Judge(m Mode, r Role, s Surface, e Engagement) (v Verdict, why []string) {
-	for _, c := range Combinations() {
+	for _, c := range combinations() {
 		switch {
 		case !c.matches(m, r, s, e):
 		case c.Verdict == WellTrodden:
@@ -158,56 +131,23 @@ func NonCollapse() []Rule {
 	}
 }
 
-// TransitionKind is how work may pass from one mode to another.
-type TransitionKind string
-
-// The kinds. All but Stay are journaled.
-const (
-	Forward TransitionKind = "forward"   // needs its handoff, complete
-	Revert  TransitionKind = "reversion" // back to an earlier mode: always allowed, with its cause
-	Skip    TransitionKind = "skip"      // past a mode: allowed where somebody acknowledges what is lost
-	Stay    TransitionKind = "stay"      // no transition
-)
-
-// Transition is one passage between modes. What a handoff of it must hold is
-// known to package deliver, by the deliverable of From's role.
+// Transition is one way forward from a mode to the next, and the schema of what
+// is handed over on it.
 type Transition struct {
 	Pair
-	Kind   TransitionKind `json:"kind"`
-	Schema string         `json:"schema,omitempty"` // of the handoff, for a forward one
-	Why    string         `json:"why"`
+	Schema string
 }
 
-// Transitions is the whole square of modes, in the order of Modes.
+// String is "planning → execution", as journals have it.
+func (t Transition) String() string { return string(t.From) + " → " + string(t.To) }
+
+// Transitions are canon's five: each role hands over to the next one's mode.
 func Transitions() []Transition {
 	var out []Transition
-	for _, from := range Modes() {
-		for _, to := range Modes() {
-			out = append(out, TransitionOf(from.Mode, to.Mode))
+	for _, r := range Roles() {
+		if next, ok := roleRow(r.Next); ok && r.Mode != "" {
+			out = append(out, Transition{Pair{r.Mode, next.Mode}, r.Schema})
 		}
 	}
 	return out
-}
-
-// TransitionOf says what passing between two modes is. The five forward ones
-// are canon's; Kind is "" where from or to is no mode.
-func TransitionOf(from, to Mode) Transition {
-	t := Transition{Pair: Pair{from, to}}
-	f, known := modeRow(from)
-	_, also := modeRow(to)
-	if !known || !also {
-		return t
-	}
-	at := func(m Mode) int { return slices.IndexFunc(Modes(), func(r ModeRow) bool { return r.Mode == m }) }
-	switch forward := at(to) == at(from)+1 || from == Resolution && to == Validation; {
-	case forward:
-		t.Kind, t.Schema, t.Why = Forward, f.Schema, "needs a complete handoff and a journal entry"
-	case from == to:
-		t.Kind, t.Why = Stay, "fan-out within one mode needs no handoff"
-	case at(to) < at(from):
-		t.Kind, t.Why = Revert, "always allowed; the journal names its one cause"
-	default:
-		t.Kind, t.Why = Skip, "allowed where it is acknowledged; the journal says by whom and what is lost"
-	}
-	return t
 }

@@ -56,7 +56,7 @@ func TestSkip(t *testing.T) {
 
 func TestTemplateIsMissingAll(t *testing.T) {
 	t.Parallel()
-	for _, tr := range Transitions() {
+	for _, tr := range contract.Transitions() {
 		_, b, err := Template(Meta{From: tr.From, To: tr.To, Artifact: "a.md", By: "human:ann", At: "2026-03-02T09:00:00Z", Title: "Deferred"})
 		if err != nil {
 			t.Fatal(err)

@@ -66,52 +66,26 @@ type Handoff struct {
 	Atom          *okf.Atom
 }
 
-// Transition is one legal way from a mode to the next, and the schema of what
-// must be handed over on it.
-type Transition struct {
-	From, To contract.Mode
-	Schema   string
-}
-
-// Transitions lists the legal ones, which are canon's forward ones.
-func Transitions() []Transition {
-	var out []Transition
-	for _, t := range contract.Transitions() {
-		if t.Kind == contract.Forward {
-			out = append(out, Transition{t.From, t.To, t.Schema})
-		}
-	}
-	return out
-}
-
 // Find returns the transition between two modes, false when there is none.
-func Find(from, to contract.Mode) (Transition, bool) {
-	for _, t := range Transitions() {
-		if t.From == from && t.To == to {
-			return t, true
-		}
-	}
-	return Transition{}, false
+func Find(from, to contract.Mode) (contract.Transition, bool) {
+	t, ok := After(from)
+	return t, ok && t.To == to
 }
 
-// After returns the transition that leaves a mode, false for a mode that hands
-// over nothing.
-func After(from contract.Mode) (Transition, bool) {
-	for _, t := range Transitions() {
+// After returns the transition that leaves a mode, false for no mode.
+func After(from contract.Mode) (contract.Transition, bool) {
+	for _, t := range contract.Transitions() {
 		if t.From == from {
 			return t, true
 		}
 	}
-	return Transition{}, false
+	return contract.Transition{}, false
 }
-
-// String is "planning → execution", as journals have it.
-func (t Transition) String() string { return string(t.From) + " → " + string(t.To) }
 
 // legal lists the transitions for a message.
 func legal() string {
 	var out []string
-	for _, t := range Transitions() {
+	for _, t := range contract.Transitions() {
 		out = append(out, t.String())
 	}
 	return strings.Join(out, ", ")

@@ -245,7 +245,7 @@ func drawDeliverable(t *rapid.T, schema string) deliver.Deliverable {
 func TestReadOfMake(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
-		tr := rapid.SampledFrom(Transitions()).Draw(t, "transition")
+		tr := rapid.SampledFrom(contract.Transitions()).Draw(t, "transition")
 		d := drawDeliverable(t, tr.Schema)
 		m := Meta{From: tr.From, To: tr.To, Slug: "h", Title: drawText(t, "title"), Persona: drawText(t, "persona"), Run: rapid.SampledFrom([]string{"", "run-01J"}).Draw(t, "run"),
 			By: "human:ann@example.org", At: "2026-03-02T09:00:00Z", Journal: drawText(t, "journal"), Derives: drawList(t, "derives"), Tainted: drawText(t, "taint"),

@@ -132,7 +132,7 @@ func lists(d deliver.Deliverable) []okf.Field {
 
 // body is the part for people, and behind it the objects of the deliverable as
 // one json block. Nothing of it can be taken for a list of the minimum.
-func body(m Meta, t Transition, d deliver.Deliverable) string {
+func body(m Meta, t contract.Transition, d deliver.Deliverable) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "# %s\n\n", inline(m.Title))
 	fmt.Fprintf(&b, "What %s hands over to %s, to be read alone. ", t.From, t.To)

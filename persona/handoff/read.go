@@ -85,7 +85,7 @@ func (r *reader) problem(line int, message, hint string) {
 }
 
 // transition refuses modes that do not exist, and pairs of them that no handoff joins.
-func (r *reader) transition(from, to contract.Mode) (Transition, bool) {
+func (r *reader) transition(from, to contract.Mode) (contract.Transition, bool) {
 	known := true
 	for _, m := range []struct {
 		key  string
