@@ -38,7 +38,7 @@ var below = map[string][]string{
 	"persona/handoff":             {"persona/contract", "persona/deliver", "okf"},
 	"persona/stream":              {},
 	"persona/surface":             {"persona/contract", "persona/deliver"},
-	"persona/octave":              {},
+	"persona/octave":              {"okf"},
 	"persona/anchor":              {"persona/octave", "persona/jsontree", "okf", "reconcile/irongate"},
 	"persona/session":             {"persona/contract", "persona/deliver", "persona/jsontree", "okf", "reconcile/irongate"},
 	"persona/session/*":           {"persona/session", "persona/session/cage", "persona/contract", "persona/deliver", "okf", "reconcile/irongate"},

@@ -18,7 +18,6 @@ import (
 	"github.com/odd-cli/odd/okf"
 	"github.com/odd-cli/odd/persona/anchor"
 	"github.com/odd-cli/odd/persona/contract"
-	"github.com/odd-cli/odd/persona/octave"
 	"github.com/odd-cli/odd/reconcile"
 	"github.com/odd-cli/odd/reconcile/irongate"
 )
@@ -98,8 +97,7 @@ func (d *drain) shake(t board.Task, c contract.Contract, mode anchor.Mode) (*han
 
 // express proves for the session out of its constitution.
 func (h *handshake) express() error {
-	made := octave.Commit{Artifact: h.made.Artifact, Gate: h.made.Gate}
-	res := h.desk().Express(h.token, octave.Emit(octave.Identity(made.Entry())))
+	res := h.desk().Express(h.token, h.made.Payload())
 	if !res.Success {
 		return denied(res)
 	}

@@ -128,11 +128,9 @@ func (c Charters) inBundle(role string) (Constitution, error) {
 func (c Charters) missing(role string) Problem {
 	p := Problem{Code: ConstMissing, At: "role", Found: role}
 	roles := c.Roles()
-	for _, r := range roles {
-		if okf.Distance(role, r) < okf.Far || strings.Contains(r, role) {
-			p.Text = fmt.Sprintf("there is no role %s; did you mean %s?", role, r)
-			return p
-		}
+	if r := okf.Nearest(role, roles); r != "" {
+		p.Text = fmt.Sprintf("there is no role %s; did you mean %s?", role, r)
+		return p
 	}
 	p.Text = fmt.Sprintf("there is no role %s; ", role)
 	if len(roles) == 0 {

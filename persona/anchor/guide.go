@@ -186,7 +186,7 @@ func templateOf(parts []string, g Given) string {
 		case "TENSIONS":
 			out = append(out, tensionsTemplate(g))
 		case "COMMIT":
-			out = append(out, octave.Commit{Artifact: "<path of the file you will make or change>", Gate: "<command that judges it>"}.Entry())
+			out = append(out, Commit{"<path of the file you will make or change>", "<command that judges it>"}.entry())
 		}
 	}
 	if out == nil {
@@ -196,17 +196,17 @@ func templateOf(parts []string, g Given) string {
 }
 
 func bindTemplate(g Given) *octave.Entry {
-	b := octave.Bind{Role: roleName(g.Role), Cognition: "<your cognition>", Authority: "RESPONSIBLE[<what you answer for>]"}
+	var names []string
 	if len(g.Constitution.Archetypes) > 0 {
-		b.Archetypes = []string{"<your archetypes>"}
+		names = []string{"<your archetypes>"}
 	}
-	return b.Entry()
+	return bindEntry(roleName(g.Role), "<your cognition>", names, "RESPONSIBLE[<what you answer for>]")
 }
 
 func tensionsTemplate(g Given) *octave.Entry {
-	line := "[<a rule of yours>]⇌CTX:<path of a file>[<what is so there>]→TRIGGER[<what you will do>]"
+	t := Tension{Constraint: "<a rule of yours>", Path: "<path of a file>", State: "<what is so there>", Trigger: "<what you will do>"}
 	if g.Strictness == Deep {
-		line = strings.Replace(line, "<path of a file>", "<path of a file>:10-20", 1)
+		t.Start, t.End = 10, 20
 	}
-	return octave.Tensions(slices.Repeat([]string{line}, g.Strictness.Least())...)
+	return tensionsEntry(Anchor{Tensions: slices.Repeat([]Tension{t}, g.Strictness.Least())})
 }

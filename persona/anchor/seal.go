@@ -1,19 +1,16 @@
 package anchor
 
 import (
-	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"maps"
-	"slices"
 	"strings"
 )
 
 // seal hashes an anchor and signs the hash.
 func (a Anchor) seal(key []byte) (Anchor, []byte, error) {
-	a.SHA256, a.MAC = "", ""
-	raw, err := canonical(a)
+	raw, err := json.Marshal(a)
 	if err != nil {
 		return a, nil, err
 	}
@@ -21,7 +18,7 @@ func (a Anchor) seal(key []byte) (Anchor, []byte, error) {
 	if err := json.Unmarshal(raw, &all); err != nil {
 		return a, nil, err
 	}
-	if a.SHA256, err = sealed(all); err != nil {
+	if a.SHA256, err = hashAnchor(all); err != nil {
 		return a, nil, err
 	}
 	a.MAC = sign(key, a.SHA256)
@@ -29,30 +26,14 @@ func (a Anchor) seal(key []byte) (Anchor, []byte, error) {
 	return a, b, err
 }
 
-// sealed is the hash of an anchor's file: of all its keys, known or not, but the
-// hash and the MAC. Of a file that odd wrote that is the hash of its canonical
-// JSON, for below the first keys the order is the file's.
-func sealed(all map[string]json.RawMessage) (string, error) {
-	var b bytes.Buffer
-	for _, k := range slices.Sorted(maps.Keys(all)) {
-		if k == "anchor_sha256" || k == "mac" {
-			continue
-		}
-		name, err := json.Marshal(k)
-		if err != nil {
-			return "", err
-		}
-		b.WriteByte(',')
-		b.Write(name)
-		b.WriteByte(':')
-		if err := json.Compact(&b, all[k]); err != nil {
-			return "", err
-		}
-	}
-	b.WriteByte('}')
-	text := b.Bytes()
-	text[0] = '{'
-	return hexSum(text), nil
+// hashAnchor is the hash of an anchor's file: of the canonical JSON of all its
+// keys, known or not, but the hash and the MAC.
+func hashAnchor(all map[string]json.RawMessage) (string, error) {
+	all = maps.Clone(all)
+	delete(all, "anchor_sha256")
+	delete(all, "mac")
+	b, err := canonical(all)
+	return hexSum(b), err
 }
 
 // readAnchor reads an anchor's file in the order of a permit's check: whether it
@@ -77,7 +58,7 @@ func readAnchor(b []byte) (Anchor, map[string]json.RawMessage, *Problem) {
 
 // genuine says why an anchor was not written by odd for this token.
 func (a Anchor) genuine(all map[string]json.RawMessage, token string, key []byte) error {
-	sum, err := sealed(all)
+	sum, err := hashAnchor(all)
 	switch {
 	case err != nil:
 		return err

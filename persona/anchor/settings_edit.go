@@ -2,6 +2,7 @@ package anchor
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"reflect"
 	"slices"
@@ -92,14 +93,14 @@ func InstallHook(file string, b []byte) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	to, text, depth := s.top, `"hooks": {"PreToolUse":[%]}`, 1
+	to, name, text, depth := s.top, `"hooks": `, `{"PreToolUse":[%]}`, 1
 	if hooks, ok := to.Get(keyHooks); ok {
-		to, text, depth = hooks, `"PreToolUse": [%]`, 2
+		to, name, text, depth = hooks, `"PreToolUse": `, `[%]`, 2
 		if groups, ok := to.Get(keyEvent); ok {
-			to, text, depth = groups, `%`, 3
+			to, name, text, depth = groups, "", `%`, 3
 		}
 	}
-	return s.add(to, s.layout().fill(text, depth)), nil
+	return s.add(to, name+s.layout().fill(text, depth)), nil
 }
 
 // add puts a new member behind the last one of n. A member that comes alone into
@@ -267,38 +268,12 @@ func (s settings) layout() layout {
 	return layout{"\n", step}
 }
 
-// fill writes text with the fragment for its % at a depth of brackets. Every
+// fill writes a value with the fragment for its % at a depth of brackets. Every
 // bracket opens with white space, by which cut knows it again.
 func (l layout) fill(text string, depth int) string {
-	text = strings.Replace(text, "%", fragment, 1)
-	line := func() string {
-		if l.end == "" {
-			return " "
-		}
-		return l.end + strings.Repeat(l.step, depth)
+	var b bytes.Buffer
+	if err := json.Indent(&b, []byte(strings.Replace(text, "%", fragment, 1)), strings.Repeat(l.step, depth), l.step); err != nil {
+		panic("unreachable: " + err.Error())
 	}
-	var b strings.Builder
-	quoted := false
-	for i, c := range []byte(text) {
-		if c == '"' {
-			quoted = !quoted
-		}
-		switch {
-		case quoted:
-			b.WriteByte(c)
-		case c == '{' || c == '[':
-			depth++
-			b.WriteString(string(c) + line())
-		case c == '}' || c == ']':
-			depth--
-			b.WriteString(line() + string(c))
-		case c == ',':
-			b.WriteString(string(c) + line())
-		case c == ':' && text[i+1] != ' ':
-			b.WriteString(": ")
-		default:
-			b.WriteByte(c)
-		}
-	}
-	return b.String()
+	return strings.ReplaceAll(b.String(), "\n", cmp.Or(l.end, " "))
 }

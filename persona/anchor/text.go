@@ -2,6 +2,7 @@ package anchor
 
 import (
 	"fmt"
+	"strconv"
 	"strings"
 
 	"github.com/odd-cli/odd/okf"
@@ -13,24 +14,37 @@ import (
 // and hidden characters of file and branch names are left out; anchor.json has
 // them.
 func Text(a Anchor) []byte {
-	parts := []*octave.Entry{bindEntry(a.Bind), a.Arm.entry()}
+	parts := []*octave.Entry{a.Bind.entry(), a.Arm.entry()}
 	if len(a.Tensions) > 0 {
 		parts = append(parts, tensionsEntry(a))
 	}
-	return octave.Emit(octave.Identity(append(parts, commitEntry(a.Commit))...))
+	return octave.Emit(octave.Identity(append(parts, a.Commit.entry())...))
 }
+
+// Payload is the payload of an express session.
+func (c Commit) Payload() []byte { return octave.Emit(octave.Identity(c.entry())) }
 
 // visible is text that may stand in a quoted value.
 func visible(s string) string {
 	return strings.ReplaceAll(okf.Visible(s), "\r", "")
 }
 
-func bindEntry(b Bind) *octave.Entry {
+func (b Bind) entry() *octave.Entry {
 	names := make([]string, len(b.Archetypes))
 	for i, n := range b.Archetypes {
 		names[i] = visible(n)
 	}
-	return octave.Bind{Role: visible(b.Role), Cognition: visible(b.Cognition), Archetypes: names, Authority: visible(b.Authority.String())}.Entry()
+	return bindEntry(b.Role, b.Cognition, names, b.Authority.String())
+}
+
+// bindEntry is BIND; archetypes may be none.
+func bindEntry(role, cognition string, archetypes []string, authority string) *octave.Entry {
+	e := octave.Fields("BIND", octave.Keyed("ROLE", visible(role)), octave.Keyed("COGNITION", visible(cognition)))
+	if len(archetypes) > 0 {
+		e.Entries = append(e.Entries, octave.Listed("ARCHETYPES", archetypes...))
+	}
+	e.Entries = append(e.Entries, octave.Literal("AUTHORITY", visible(authority)))
+	return e
 }
 
 // String is RESPONSIBLE[scope], DELEGATED[parent] or DELEGATED[parent::task].
@@ -54,27 +68,32 @@ func (a Arm) entry() *octave.Entry {
 	for _, f := range a.Files[:min(3, len(a.Files))] {
 		top = append(top, visible(f.Path))
 	}
-	return octave.Arm{
-		Phase: visible(a.Phase), Branch: visible(branch), Files: len(a.Files), TopFiles: top,
-		Focus: visible(a.Focus), ContextHash: visible(a.Hash),
-	}.Entry()
+	files := &octave.Entry{Kind: octave.Pair, Key: "FILES", Value: octave.Value{Kind: octave.Word, Text: strconv.Itoa(len(a.Files))}}
+	e := octave.Fields("ARM", octave.Keyed("PHASE", visible(a.Phase)), octave.Literal("BRANCH", visible(branch)), files)
+	if len(top) > 0 {
+		e.Entries = append(e.Entries, octave.Literals("TOP_FILES", top...))
+	}
+	if a.Focus != "" {
+		e.Entries = append(e.Entries, octave.Keyed("FOCUS", visible(a.Focus)))
+	}
+	e.Entries = append(e.Entries, octave.Literal("CONTEXT_HASH", visible(a.Hash)))
+	return e
 }
 
 // tensionsEntry says so where the tensions are the server's.
 func tensionsEntry(a Anchor) *octave.Entry {
-	texts := make([]string, len(a.Tensions))
+	e := octave.Fields("TENSIONS")
 	for i, t := range a.Tensions {
-		texts[i] = visible(t.String())
+		e.Entries = append(e.Entries, octave.Literal(fmt.Sprintf("L%d", i+1), visible(t.String())))
 	}
-	e := octave.Tensions(texts...)
 	if a.GeneratedBy == "server" {
 		e.Entries = append(e.Entries, octave.Keyed("GENERATED_BY", "server"))
 	}
 	return e
 }
 
-func commitEntry(c Commit) *octave.Entry {
-	return octave.Commit{Artifact: visible(c.Artifact), Gate: visible(c.Gate)}.Entry()
+func (c Commit) entry() *octave.Entry {
+	return octave.Fields("COMMIT", octave.Literal("ARTIFACT", visible(c.Artifact)), octave.Literal("GATE", visible(c.Gate)))
 }
 
 // ArmText is the ARM as the agent is shown it before it proves that it read it.

@@ -124,10 +124,12 @@ COMMIT:
 func TestCanonicalPayload(t *testing.T) {
 	t.Parallel()
 	got := Emit(Identity(
-		Bind{"implementation-lead", "LOGOS", []string{"HEPHAESTUS", "ATLAS", "HERMES"}, "RESPONSIBLE[fix drain lock]"}.Entry(),
-		Arm{"B1", "feat/x[1↑0↓]", 3, []string{"a.go", "b.go"}, "issue-12", "sha256:00ff"}.Entry(),
-		Tensions(`[UNTESTED]⇌CTX:app/[id]/page.tsx:40-58[s[0] is "raw"]→TRIGGER[test it first]`, "[A]⇌CTX:b.go[c]→TRIGGER[d]"),
-		Commit{"cmd/drain_test.go", "go test ./cmd/ -run Drain"}.Entry(),
+		Fields("BIND", Keyed("ROLE", "implementation-lead"), Keyed("COGNITION", "LOGOS"),
+			Listed("ARCHETYPES", "HEPHAESTUS", "ATLAS", "HERMES"), Literal("AUTHORITY", "RESPONSIBLE[fix drain lock]")),
+		Fields("ARM", Keyed("PHASE", "B1"), Literal("BRANCH", "feat/x[1↑0↓]"), &Entry{Kind: Pair, Key: "FILES", Value: Value{Kind: Word, Text: "3"}},
+			Literals("TOP_FILES", "a.go", "b.go"), Keyed("FOCUS", "issue-12"), Literal("CONTEXT_HASH", "sha256:00ff")),
+		Fields("TENSIONS", Literal("L1", `[UNTESTED]⇌CTX:app/[id]/page.tsx:40-58[s[0] is "raw"]→TRIGGER[test it first]`), Literal("L2", "[A]⇌CTX:b.go[c]→TRIGGER[d]")),
+		Fields("COMMIT", Literal("ARTIFACT", "cmd/drain_test.go"), Literal("GATE", "go test ./cmd/ -run Drain")),
 	))
 	if diff := cmp.Diff(canonical, string(got)); diff != "" {
 		t.Error(diff)
@@ -147,28 +149,26 @@ func TestPayloadsSayWhatTheyWereGiven(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
 		text := rapid.StringOfN(rapid.RuneFrom([]rune("ab01_-. /\\\"'`[](){}<>:,=#§→⇌+|~&@\n\té")), 0, 20, -1)
-		b := Bind{text.Draw(t, "role"), text.Draw(t, "cognition"), rapid.SliceOfN(text, 1, 4).Draw(t, "archetypes"), text.Draw(t, "authority")}
-		lines := rapid.SliceOfN(text, 1, 4).Draw(t, "tensions")
-		c := Commit{text.Draw(t, "artifact"), text.Draw(t, "gate")}
-		src := Emit(Identity(b.Entry(), Tensions(lines...), c.Entry()))
+		role, gate, list := text.Draw(t, "role"), text.Draw(t, "gate"), rapid.SliceOfN(text, 1, 4)
+		names, lines := list.Draw(t, "archetypes"), list.Draw(t, "tensions")
+		src := Emit(Identity(Fields("BIND", Keyed("ROLE", role), Listed("ARCHETYPES", names...)), Fields("TENSIONS", Literals("L", lines...)), Fields("COMMIT", Literal("GATE", gate))))
 		d, ps := Parse("p", src, Strict)
 		if len(ps) > 0 || string(Format(d)) != string(src) {
 			t.Fatalf("%v\n%s", ps, src)
 		}
 		for path, want := range map[string]string{
-			"BIND.ROLE": b.Role, "BIND.COGNITION": b.Cognition, "BIND.ARCHETYPES[0]": b.Archetypes[0],
-			"BIND.AUTHORITY": b.Authority, "TENSIONS.L1": lines[0], "COMMIT.ARTIFACT": c.Artifact, "COMMIT.GATE": c.Gate,
+			"BIND.ROLE": role, "BIND.ARCHETYPES[0]": names[0], "TENSIONS.L[0]": lines[0], "COMMIT.GATE": gate,
 		} {
 			if v, err := d.Get(path); err != nil || v.Text != want {
 				t.Fatalf("%s = %q, %v, want %q", path, v.Text, err, want)
 			}
 		}
-		changed, err := d.Set("COMMIT.GATE", strings.ToUpper(b.Role))
+		changed, err := d.Set("COMMIT.GATE", strings.ToUpper(role))
 		if err != nil {
 			t.Fatal(err)
 		}
 		d, _ = Parse("p", changed, Strict)
-		if v, err := d.Get("COMMIT.GATE"); err != nil || v.Text != strings.ToUpper(b.Role) {
+		if v, err := d.Get("COMMIT.GATE"); err != nil || v.Text != strings.ToUpper(role) {
 			t.Fatalf("after set %q, %v", v.Text, err)
 		}
 	})

@@ -5,6 +5,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/odd-cli/odd/okf"
 )
 
 // Ambiguous is a path that several values answer to.
@@ -174,36 +176,13 @@ func (d *Doc) missing(envelope string, before []step, in []*Entry, key string) e
 		}
 	}
 	path := spell(envelope, append(slices.Clone(before), step{key, -1}))
-	for _, k := range keys {
-		if near(k, key) {
-			return fmt.Errorf("%s: no %s; did you mean %s?", d.name, path, spell(envelope, append(slices.Clone(before), step{k, -1})))
-		}
+	if k := okf.Nearest(key, keys); k != "" {
+		return fmt.Errorf("%s: no %s; did you mean %s?", d.name, path, spell(envelope, append(slices.Clone(before), step{k, -1})))
 	}
 	if len(keys) == 0 {
 		return fmt.Errorf("%s: no %s: there is no key in that place", d.name, path)
 	}
 	return fmt.Errorf("%s: no %s; there is %s", d.name, path, strings.Join(keys[:min(len(keys), 8)], ", "))
-}
-
-// near reports two keys of three letters or more that differ in case, in one
-// letter or by two that changed places.
-func near(a, b string) bool {
-	a, b = strings.ToUpper(a), strings.ToUpper(b)
-	if len(a) < len(b) {
-		a, b = b, a
-	}
-	if len(b) < 3 {
-		return false
-	}
-	i, j := 0, 0
-	for i < len(b) && a[i] == b[i] {
-		i++
-	}
-	for j < len(b)-i && a[len(a)-1-j] == b[len(b)-1-j] {
-		j++
-	}
-	la, lb := a[i:len(a)-j], b[i:len(b)-j]
-	return len(la) <= 1 || len(la) == 2 && len(lb) == 2 && la[0] == lb[1] && la[1] == lb[0]
 }
 
 // spell writes a path as Get reads it.
