@@ -9,8 +9,9 @@ import (
 )
 
 // Decline is a person's no to one atom, as the text stood that it came from: they left it
-// out of an approval, or rejected its proposal. It is kept on the task that proposed it.
-// Whoever takes the line out of the task's file, or reverts the commit, lifts it.
+// out of an approval, or rejected its proposal, which the task that proposed it keeps; or
+// they deleted the atom, which history keeps. Whoever takes the line out of the task's
+// file, or reverts the commit, lifts it.
 type Decline struct {
 	ID             okf.ID
 	Text           string // okf.Grounds of the atom
@@ -39,10 +40,11 @@ func Declines(tasks []Task, again okf.ID) (out []Decline) {
 	return out
 }
 
-// DeclinedBefore tells of an atom and its grounds which of Declines it is, "" for none.
-func DeclinedBefore(tasks []Task, again okf.ID) func(id okf.ID, grounds string) string {
+// DeclinedBefore tells of an atom and its grounds which of the declines it is, which are
+// newest first; "" for none.
+func DeclinedBefore(declines []Decline) func(id okf.ID, grounds string) string {
 	all := map[[2]string]Decline{}
-	for _, d := range slices.Backward(Declines(tasks, again)) {
+	for _, d := range slices.Backward(declines) {
 		all[[2]string{string(d.ID), d.Text}] = d
 	}
 	return func(id okf.ID, grounds string) string {

@@ -38,7 +38,7 @@ func TestDeclinedBefore(t *testing.T) {
 		{"c", "keel", "sha256:11", ""},
 		{"a", "desk", "sha256:22", ""},
 	} {
-		if got := DeclinedBefore(tasks, c.again)(c.id, c.grounds); got != c.want {
+		if got := DeclinedBefore(Declines(tasks, c.again))(c.id, c.grounds); got != c.want {
 			t.Errorf("%s of %s for %s: %q, want %q", c.id, c.grounds, c.again, got, c.want)
 		}
 	}

@@ -61,7 +61,7 @@ func (d *drain) brief(c *claim, w *work, req session.Request) invoke.Input {
 	if d.changes(t) {
 		in.Change = d.asks(c, req.Files)
 	}
-	for _, d := range first(board.Declines(d.at.tasks, t.ID), mostDeclined) {
+	for _, d := range first(w.declines, mostDeclined) {
 		in.Declined = append(in.Declined, string(d.ID)+": "+d.String())
 	}
 	if c.reserved > 0 {

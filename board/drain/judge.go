@@ -39,7 +39,7 @@ func (d *drain) judge(w *work, t board.Task, g *okf.Graph, p anchor.Live) {
 		in = append(in, reconcile.Incoming{Atom: a.Atom, Base: d.rebased(w, a.Base), At: a.At})
 	}
 	o := d.terms()
-	o.Declined = board.DeclinedBefore(d.at.tasks, t.ID)
+	o.Declined = board.DeclinedBefore(w.declines)
 	items, err := reconcile.Merge(g, in, o)
 	if err != nil {
 		w.blocked("emission refused: %v", err)

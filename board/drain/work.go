@@ -43,6 +43,7 @@ type work struct {
 	tampered bool             // the repository was changed while the session ran
 	patch    []byte           // what it left, where that is dropped for it
 	items    []reconcile.Item
+	declines []board.Decline // of people, for this task
 	cut      pipeline.Reason // what ended the last session, where a limit or a fault did
 	change   *change         // nil where the task asks for no change of files
 	cost     budget.MicroUSD
@@ -188,6 +189,9 @@ func (d *drain) request(ctx context.Context, c *claim, w *work) (session.Request
 	cfg, t := d.at.cfg, c.task
 	files, err := d.repo.Tree(c.base)
 	if err != nil {
+		return session.Request{}, err
+	}
+	if w.declines, err = d.declines(ctx, t, c.base); err != nil {
 		return session.Request{}, err
 	}
 	g := d.at.graph

@@ -73,6 +73,42 @@ func (r *Repo) PathLog(ctx context.Context, to OID, path string) iter.Seq2[Commi
 	}
 }
 
+// Deletion is a file that a commit deletes.
+type Deletion struct {
+	Commit OID
+	Path   string
+}
+
+// Deletions are the files below the folder under, and not below any of but, that the
+// commits of Log delete, the newest first. What a commit renames it does not delete, and
+// a merge deletes nothing that its parents did not.
+func (r *Repo) Deletions(ctx context.Context, from, to OID, under string, but ...string) (out []Deletion, err error) {
+	args := []string{"log", "--no-show-signature", "--no-merges", "--topo-order", "-M", "--diff-filter=D", "--name-only", "-z", "--format=%H", string(to)}
+	if err := to.check(); err != nil {
+		return nil, err
+	}
+	if from != "" {
+		if err := from.check(); err != nil {
+			return nil, err
+		}
+		args = append(args, "^"+string(from))
+	}
+	args = append(args, "--", ":(top,literal)"+under)
+	for _, b := range but {
+		args = append(args, ":(top,exclude,literal)"+b)
+	}
+	b, err := r.read(ctx, args...)
+	var commit OID
+	for _, f := range fields(b) {
+		if name := strings.TrimPrefix(f, "\n"); strings.HasPrefix(name, under+"/") {
+			out = append(out, Deletion{commit, name})
+		} else {
+			commit = OID(f)
+		}
+	}
+	return out, err
+}
+
 // lines yields git's output line by line as it comes, and ends git when the loop does.
 func (r *Repo) lines(ctx context.Context, args []string) iter.Seq2[string, error] {
 	return func(yield func(string, error) bool) {
