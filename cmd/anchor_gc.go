@@ -5,8 +5,6 @@ import (
 	"time"
 
 	"github.com/urfave/cli/v2"
-
-	"github.com/odd-cli/odd/persona/anchor"
 )
 
 func anchorGC(env Env) *cli.Command {
@@ -39,18 +37,11 @@ func runAnchorGC(ctx context.Context, env Env, age time.Duration, asJSON bool) e
 		return err
 	}
 	defer a.Close()
-	desks, err := a.desks()
+	all, err := a.desk.GC(age)
 	if err != nil {
 		return err
 	}
-	all, rows := []anchor.Swept{}, [][]string{}
-	for _, d := range desks {
-		some, err := d.GC(age)
-		if err != nil {
-			return err
-		}
-		all = append(all, some...)
-	}
+	rows := [][]string{}
 	for _, s := range all {
 		what, why := "removed", s.Why
 		if s.Problem != nil {
@@ -59,7 +50,7 @@ func runAnchorGC(ctx context.Context, env Env, age time.Duration, asJSON bool) e
 		rows = append(rows, []string{s.Token, s.State, what, why})
 	}
 	if asJSON {
-		return printJSON(env, all)
+		return printJSON(env, orEmpty(all))
 	}
 	return printRows(env, rows)
 }

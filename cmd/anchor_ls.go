@@ -1,6 +1,7 @@
 package cmd
 
 import (
+	"cmp"
 	"context"
 	"time"
 
@@ -12,7 +13,7 @@ import (
 func anchorLs(env Env) *cli.Command {
 	return command(&cli.Command{
 		Name:  "ls",
-		Usage: "list sessions, also those of odd drain",
+		Usage: "list sessions, and those of odd drain that ended",
 		Description: "odd anchor ls\n\n" +
 			"The columns are token, state, step, role, mode, branch, topic, end of the\n" +
 			"permit, run and error code.",
@@ -32,20 +33,13 @@ func runAnchorLs(ctx context.Context, env Env, asJSON bool) error {
 		return err
 	}
 	defer a.Close()
-	all := []anchor.Listed{}
-	desks, err := a.desks()
+	all, err := a.desk.List()
 	if err != nil {
 		return err
 	}
-	for _, d := range desks {
-		some, err := d.List()
-		if err != nil {
-			return err
-		}
-		all = append(all, some...)
-	}
+	all = append(all, drained(ctx, env)...)
 	if asJSON {
-		return printJSON(env, all)
+		return printJSON(env, orEmpty(all))
 	}
 	rows := [][]string{}
 	for _, s := range all {
@@ -60,4 +54,23 @@ func runAnchorLs(ctx context.Context, env Env, asJSON bool) error {
 		rows = append(rows, []string{s.Token, s.State, string(s.Stage), s.Role, string(s.Mode), s.Branch, s.Focus, expires, s.By, trouble})
 	}
 	return printList(env, rows, "no session; odd anchor identity ROLE opens one")
+}
+
+// listedFor is how long ended sessions of odd drain are listed.
+const listedFor = 30 * 24 * time.Hour
+
+// drained are the sessions that the ledger says a drain has had, none where no board
+// is read.
+func drained(ctx context.Context, env Env) (out []anchor.Listed) {
+	v, err := openFiles(ctx, env)
+	if err != nil {
+		return nil
+	}
+	permits, _ := v.state.Permits() // of a damaged ledger odd check tells
+	for _, p := range permits {
+		if env.Now().Sub(p.At) <= listedFor {
+			out = append(out, anchor.Listed{Token: p.Token, State: "archived", Role: p.Role, Expires: p.At, By: cmp.Or(p.Dead, p.Run)})
+		}
+	}
+	return out
 }

@@ -47,7 +47,7 @@ func openAnchor(ctx context.Context, env Env) (*anchorage, error) {
 		err = nil
 	}
 	if err == nil {
-		a.desk.Store, err = anchor.Open(anchor.Place{Root: r.Root(), Dir: a.cfg.Anchor.State, Key: a.key()})
+		a.desk.Store, err = anchor.Open(anchor.Place{Root: r.Root(), Dir: a.cfg.Anchor.State, Key: r.PermitKey()})
 	}
 	if err != nil {
 		return nil, errors.Join(err, a.Close())
@@ -58,20 +58,6 @@ func openAnchor(ctx context.Context, env Env) (*anchorage, error) {
 
 // Close lets go of the work tree.
 func (a *anchorage) Close() error { return a.tree.Close() }
-
-// key is where the key that signs permits is kept.
-func (a *anchorage) key() string {
-	_, key := a.repo.Permits()
-	return key
-}
-
-// desks are the desk of the work tree and that of the drains, which keep the
-// sessions they bind in the common git directory.
-func (a *anchorage) desks() ([]anchor.Desk, error) {
-	dir, key := a.repo.Permits()
-	drained, err := anchor.Open(anchor.Place{Root: a.repo.CommonDir(), Dir: dir, Key: key})
-	return []anchor.Desk{a.desk, {Store: drained, World: a.desk.World}}, err
-}
 
 func (a *anchorage) world(ctx context.Context) anchor.World {
 	return anchor.World{

@@ -90,7 +90,7 @@ func (w *world) pulse() string {
 			git = filepath.Join(w.home, clone)
 		}
 		for _, dir := range []string{"", "refs/heads", "refs/heads/odd/review", "refs/odd/run", "refs/odd/base", "refs/remotes/origin",
-			"odd", "odd/sync", "odd/tmp", "odd/anchor/pending", "odd/anchor/active", "worktrees", "../.hestai/sessions/pending", "../.hestai/sessions/active", "../knowledge/tasks"} {
+			"odd", "odd/sync", "odd/tmp", "worktrees", "../.hestai/sessions/pending", "../.hestai/sessions/active", "../knowledge/tasks"} {
 			if st, err := os.Stat(filepath.Join(git, dir)); err == nil {
 				fmt.Fprint(&b, st.ModTime().UnixNano(), " ")
 			}

@@ -23,23 +23,23 @@ import (
 )
 
 // handshake is how one session is bound, and what it came to. It is walked at
-// the board's commit of the claim, in a store of the git directory that no work
-// tree has: there is nothing of a person's in it, and no session can reach it.
+// the board's commit of the claim, and kept by the drain alone: the run's ledger
+// tells of it.
 type handshake struct {
 	d     *drain
-	store *anchor.Store
+	on    *anchor.Session
 	head  repo.OID // the board's commit it stands on
 	files fs.FS    // of that commit
 	law   anchor.Constitution
 	ask   anchor.IdentityRequest
 	task  board.Task
 	made  anchor.Commit // what the session will have made, and the command that judges it
-	token string
-	opens anchor.Result    // of identity
-	live  anchor.Live      // once it is bound
-	read  time.Time        // when what the session emitted had been read
-	left  *anchor.Archived // once it is released
-	bind  bool             // the session has proven who it is, and not yet what it will do
+	opens anchor.Result // of identity
+	live  anchor.Live   // once it is bound
+	read  time.Time     // when what the session emitted had been read
+	ended time.Time     // when the permit was released
+	why   string        // it was released
+	bind  bool          // the session has proven who it is, and not yet what it will do
 	tries int
 }
 
@@ -76,19 +76,14 @@ func (d *drain) shake(t board.Task, c contract.Contract, mode anchor.Mode) (*han
 	}
 	h := &handshake{d: d, head: d.at.tip, files: d.at.files, task: t}
 	var err error
-	if h.store, err = d.anchors(); err != nil {
-		return nil, err
-	}
 	if h.law, err = d.constitution(t, c); err != nil {
 		return nil, err
 	}
 	h.made = anchor.Commit{Artifact: h.artifact(c), Gate: h.law.GateCommand[0]}
 	h.ask = anchor.IdentityRequest{Role: h.law.Role, Mode: mode, Strictness: anchor.Strictness(d.at.cfg.Anchor.Strictness), Topic: string(t.ID), By: d.Run}
-	h.opens = h.desk().Identity(h.ask)
-	if !h.opens.Success {
+	if h.on, h.opens = anchor.Begin(h.world(), h.ask); !h.opens.Success {
 		return nil, denied(h.opens)
 	}
-	h.token = h.opens.Token
 	if mode != anchor.Express {
 		return h, nil
 	}
@@ -97,26 +92,16 @@ func (d *drain) shake(t board.Task, c contract.Contract, mode anchor.Mode) (*han
 
 // express proves for the session out of its constitution.
 func (h *handshake) express() error {
-	res := h.desk().Express(h.token, h.made.Payload())
-	if !res.Success {
+	if res := h.on.Express(h.world(), h.made.Payload()); !res.Success {
 		return denied(res)
 	}
-	return h.bound()
-}
-
-// bound takes the permit of a session that has just been bound.
-func (h *handshake) bound() error {
-	live, no := h.desk().Live(h.token, h.law.Role)
-	if len(no) > 0 {
-		return anchor.Refusal(no)
-	}
-	h.live = live
+	h.live = h.on.Live()
 	return nil
 }
 
 // permit is the session's, and covers nothing where it has none.
 func (h *handshake) permit() anchor.Live {
-	if h == nil || h.left != nil {
+	if h == nil || !h.ended.IsZero() {
 		return anchor.Live{}
 	}
 	return h.live
@@ -128,16 +113,6 @@ func denied(res anchor.Result) error {
 	}
 	return anchor.Refusal(res.Errors)
 }
-
-// anchors are the handshakes of this user's drains in this clone. They lie beside
-// the drain lock, and only who holds it writes them.
-func (d *drain) anchors() (*anchor.Store, error) {
-	dir, key := d.repo.Permits()
-	return anchor.Open(anchor.Place{Root: d.repo.CommonDir(), Dir: dir, Key: key, Brief: true})
-}
-
-// desk is the handshake's at this moment.
-func (h *handshake) desk() anchor.Desk { return anchor.Desk{Store: h.store, World: h.world()} }
 
 // world is what the handshake may know: the board's commit that it stands on, of
 // which nothing is edited, and of the constitution what the board has now.
@@ -355,18 +330,11 @@ func (h *handshake) lapsed(s *snapshot) string {
 	return ""
 }
 
-// release ends the permit, if there is one. It is called at the end of every
-// session; what it cannot do is swept by the next drain.
-func (h *handshake) release(reason string) error {
-	if h == nil || h.left != nil || h.live.Anchor().Token == "" {
-		return nil
+// release ends the permit, if there is one. It is called at the end of every session.
+func (h *handshake) release(reason string) {
+	if h != nil && h.ended.IsZero() && h.live.Anchor().Token != "" {
+		h.ended, h.why = h.d.Now().UTC(), reason
 	}
-	left, err := h.desk().Release(h.token, reason)
-	if err != nil {
-		return fmt.Errorf("the session's write permit was not withdrawn, the next odd drain does it: %w", err)
-	}
-	h.left = &left
-	return nil
 }
 
 // sum is the hash constitutions go by.

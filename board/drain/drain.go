@@ -54,7 +54,6 @@ import (
 	"github.com/odd-cli/odd/journal/event"
 	"github.com/odd-cli/odd/journal/repo"
 	"github.com/odd-cli/odd/okf"
-	"github.com/odd-cli/odd/persona/anchor"
 	"github.com/odd-cli/odd/persona/contract"
 	"github.com/odd-cli/odd/persona/invoke"
 	"github.com/odd-cli/odd/persona/session"
@@ -146,13 +145,12 @@ type drain struct {
 	landed   repo.OID          // of stored, what a result has landed with
 	tree     repo.Changes      // those that are not in it yet
 
-	baton       *baton            // nil where one session runs at a time
-	uncommitted bool              // the work tree has other governance files than the board
-	under       string            // id of the commitment lease that what comes next is done under; "" where none is required
-	dead        []anchor.Archived // permits of dead sessions that this run released, until its ledger has told of them
-	met         []failover.Try    // sessions of the task at hand, which the ledger has not told yet
-	broke       string            // how the month was past its hard stop while a session ran; "" it was not
-	stop        error             // what a session brought up that ends the drain after its task
+	baton       *baton         // nil where one session runs at a time
+	uncommitted bool           // the work tree has other governance files than the board
+	under       string         // id of the commitment lease that what comes next is done under; "" where none is required
+	met         []failover.Try // sessions of the task at hand, which the ledger has not told yet
+	broke       string         // how the month was past its hard stop while a session ran; "" it was not
+	stop        error          // what a session brought up that ends the drain after its task
 }
 
 // Run drains the board once. The error is a *Refusal, a *Busy or a fault; the
@@ -407,7 +405,7 @@ func (d *drain) one(ctx context.Context, t board.Task) error {
 	return err
 }
 
-// finish prunes, forgets old permits and lets git tidy up.
+// finish prunes and lets git tidy up.
 func (d *drain) finish(ctx context.Context) error {
 	var err error
 	if d.report.Spent, err = d.spent(); err != nil {
@@ -418,9 +416,6 @@ func (d *drain) finish(ctx context.Context) error {
 		return nil
 	}
 	if _, err := d.repo.PruneRuns(ctx, d.Now().Add(-artifactAge)); err != nil {
-		return err
-	}
-	if err := d.forget(); err != nil {
 		return err
 	}
 	return d.repo.Maintain(ctx)

@@ -108,7 +108,7 @@ func (h *handshake) prove(ps []session.Payload) invoke.Answered {
 		ps = slices.DeleteFunc(slices.Clone(ps), func(p session.Payload) bool { return p.Late })
 	}
 	if !h.bind {
-		res := h.desk().Context(h.token, payload(ps, 0))
+		res := h.on.Context(h.world(), payload(ps, 0))
 		if !res.Success {
 			return h.again(late, "BIND", res)
 		}
@@ -116,13 +116,11 @@ func (h *handshake) prove(ps []session.Payload) invoke.Answered {
 			return invoke.Answered{Say: late + "Your BIND holds. Now begin your answer with one octave block of TENSIONS and COMMIT.\n\n" + h.told()}
 		}
 	}
-	res := h.desk().Proof(h.token, payload(ps, len(ps)-1))
+	res := h.on.Proof(h.world(), payload(ps, len(ps)-1))
 	if !res.Success {
 		return h.again(late, "TENSIONS and COMMIT", res)
 	}
-	if err := h.bound(); err != nil {
-		return invoke.Answered{Final: oneLine(err.Error())}
-	}
+	h.live = h.on.Live()
 	return invoke.Answered{Bound: true, Say: h.permitted()}
 }
 

@@ -59,9 +59,6 @@ func Refresh(ctx context.Context, r *repo.Repo, o Options) (Outcome, error) {
 	if n := counts(w.items); w.change == nil && len(w.writes(d)) == 0 && n[reconcile.Conflict]+n[reconcile.Guarded] > 0 {
 		return Outcome{}, refuse("emission", "review --refresh %s: the proposal no longer fits the current files (conflicts: %d, atoms that only a person may change: %d); odd reject %[1]s --reason \"why\"", t.ID, n[reconcile.Conflict], n[reconcile.Guarded])
 	}
-	if err := d.releaseDead(repo.Changes{}); err != nil { // its own ledger file tells of them
-		return Outcome{}, err
-	}
 	if err := d.settle(ctx, c, w); err != nil {
 		return Outcome{}, err
 	}
@@ -108,9 +105,6 @@ func (d *drain) again(ctx context.Context, t board.Task) (*claim, *work, error) 
 	}
 	under.Mutates = under.Mutates || under.Role == ""
 	w.anchor, err = d.shake(t, under, mode)
-	if unkept(err) {
-		return nil, nil, fmt.Errorf("review --refresh %s: %s", t.ID, oneLine(err.Error()))
-	}
 	if err != nil {
 		return nil, nil, refuse("anchor", "review --refresh %s: %s", t.ID, oneLine(err.Error()))
 	}

@@ -16,8 +16,7 @@ import (
 // sweep takes back what dead drains held: a task whose lease has expired, or whose run
 // was killed in this clone, is ready again (or blocked, after too many attempts), and
 // every reservation of theirs is charged in full, and the op its claim announced ended, in
-// this run's own ledger file, and the permits of dead sessions of this clone are
-// released.
+// this run's own ledger file.
 func (d *drain) sweep(ctx context.Context) error {
 	pins, killed, err := killed(d.repo)
 	if err != nil {
@@ -75,10 +74,6 @@ func (d *drain) sweepOf(ctx context.Context, killed []string) error {
 			return err
 		}
 	}
-	if err := d.releaseDead(ch); err != nil {
-		d.restore(kept)
-		return err
-	}
 	if len(ch) == 0 {
 		return nil
 	}
@@ -86,7 +81,7 @@ func (d *drain) sweepOf(ctx context.Context, killed []string) error {
 		d.restore(kept)
 		return err
 	}
-	d.report.Swept, d.dead = swept, nil
+	d.report.Swept = swept
 	return nil
 }
 

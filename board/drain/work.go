@@ -83,9 +83,6 @@ func (d *drain) prepare(ctx context.Context, c *claim, w *work, bind func(board.
 	w.bound = b
 	if w.anchor, err = d.shake(c.task, b.Contract, anchor.Mode(d.at.cfg.Anchor.Mode)); err != nil {
 		w.blocked("anchor: %s", oneLine(err.Error()))
-		if unkept(err) {
-			w.fault = errors.New("anchor: " + oneLine(err.Error()))
-		}
 		return req, false
 	}
 	if req, err = d.request(ctx, c, w); err != nil {
@@ -95,20 +92,8 @@ func (d *drain) prepare(ctx context.Context, c *claim, w *work, bind func(board.
 	return req, true
 }
 
-// unkept reports a handshake that broke off because the disk kept nothing of it.
-func unkept(err error) bool {
-	no := (anchor.Refusal)(nil)
-	return errors.As(err, &no) && no.Refused() == string(anchor.Persist)
-}
-
-// unbind ends the session's permit, if it still has one. Where the disk does not
-// let it, the ledger would lack the permit, so nothing may land either.
-func (w *work) unbind() {
-	if err := w.anchor.release(released(w)); err != nil {
-		w.anchor.d.note(err.Error())
-		w.fault = errors.New(oneLine(err.Error()))
-	}
-}
+// unbind ends the session's permit, if it still has one.
+func (w *work) unbind() { w.anchor.release(released(w)) }
 
 // lands reports work that would come to a review, or hand something over, by itself.
 func (w *work) lands() bool { return w.verdict == board.ToReview && !w.refreshed }

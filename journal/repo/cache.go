@@ -141,15 +141,15 @@ func (r *Repo) ClearRoom(name string, most int64, oldest time.Time) (why string,
 	return why, removeAll(dir)
 }
 
-// Permits says where the sessions of this user's drains are kept, below CommonDir, and
-// which key signs the permits in this clone. Both are one user's alone; where another
-// user of the repository has those of the usual names, this one has others.
-func (r *Repo) Permits() (dir, key string) {
-	dir = "odd/anchor"
-	if another(r.oddDir("anchor")) || another(r.oddDir("anchor.key")) {
-		dir = fmt.Sprintf("%s-%d", dir, os.Geteuid())
+// PermitKey says which file has the key that signs the permits in this clone. It is one
+// user's alone; where another user of the repository has that of the usual name, this
+// one has another.
+func (r *Repo) PermitKey() string {
+	name := "anchor.key"
+	if another(r.oddDir(name)) {
+		name = fmt.Sprintf("anchor-%d.key", os.Geteuid())
 	}
-	return dir, filepath.Join(r.common, filepath.FromSlash(dir)+".key")
+	return r.oddDir(name)
 }
 
 // another reports that something is there and another user's.

@@ -98,7 +98,7 @@ func (d *dir) draft(name, mark string, b []byte) (temp string, err error) {
 	if err = d.step("write " + name); err == nil {
 		_, err = f.Write(b)
 	}
-	if err == nil && !d.fast {
+	if err == nil {
 		if err = d.step("fsync " + name); err == nil {
 			err = f.Sync()
 		}

@@ -28,12 +28,7 @@ type Listed struct {
 // List tells everything in the state directory, pending before active before
 // archived, each by token. What does not read is listed with its problem, and so
 // is a pending session that is over and an active one whose permit does not hold.
-func (d Desk) List() ([]Listed, error) { return d.list(pending, active, archive) }
-
-// Unreleased is List without what is archived.
-func (d Desk) Unreleased() ([]Listed, error) { return d.list(pending, active) }
-
-func (d Desk) list(places ...string) ([]Listed, error) {
+func (d Desk) List() ([]Listed, error) {
 	state, err := d.Store.open(false)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
@@ -44,7 +39,7 @@ func (d Desk) list(places ...string) ([]Listed, error) {
 	defer state.close()
 	var out []Listed
 	c := d.check()
-	for _, place := range places {
+	for _, place := range []string{pending, active, archive} {
 		names, err := state.in(place)
 		if err != nil {
 			return nil, err

@@ -27,9 +27,34 @@ type IdentityRequest struct {
 // asks for BIND, or under express for COMMIT. Under untracked it only reads the
 // constitution: nothing is written and nothing is unlocked.
 func (d Desk) Identity(q IdentityRequest) Result {
+	q, c, ps := d.admit(q)
+	if len(ps) > 0 {
+		return lobby("", ps...)
+	}
+	if q.Mode == Untracked {
+		return Result{
+			Success: true, Stage: "LOBBY", ConstitutionPath: c.Path, ConstitutionExcerpt: c.Excerpt,
+			NextStep: "read only: tools that write stay locked; odd anchor identity " + q.Role + " opens a session",
+		}
+	}
+	h, err := d.World.handshake(q, c)
+	if err != nil {
+		return lobby("", unwritten(err))
+	}
+	warnings := d.sweepOld()
+	if err := d.Store.begin(dossier{Handshake: h}); err != nil {
+		return lobby("", unwritten(err))
+	}
+	r := h.begun(c)
+	r.Warnings = warnings
+	return r
+}
+
+// admit fills in what a request leaves out, and says what is wrong with it.
+func (d Desk) admit(q IdentityRequest) (IdentityRequest, Constitution, []Problem) {
 	q, ps := q.sane()
 	if p, bad := d.World.gone(); bad {
-		return lobby("", append(ps, p)...)
+		return q, Constitution{}, append(ps, p)
 	}
 	c, err := d.World.Constitution(q.Role)
 	switch {
@@ -43,16 +68,7 @@ func (d Desk) Identity(q IdentityRequest) Result {
 	if q.Parent != "" && !d.holds(q.Parent) {
 		ps = append(ps, Problem{Code: BindParent, At: "parent", Text: "no session of that token is bound", Found: clipped(q.Parent), Want: "the token of a session that is bound now"})
 	}
-	if len(ps) > 0 {
-		return lobby("", ps...)
-	}
-	if q.Mode == Untracked {
-		return Result{
-			Success: true, Stage: "LOBBY", ConstitutionPath: c.Path, ConstitutionExcerpt: c.Excerpt,
-			NextStep: "read only: tools that write stay locked; odd anchor identity " + q.Role + " opens a session",
-		}
-	}
-	return d.openSession(q, c)
+	return q, c, ps
 }
 
 // sane fills in the defaults and says what is wrong; a role that is none is
@@ -113,38 +129,36 @@ func (w World) loose(c Constitution, q IdentityRequest) []Problem {
 }
 
 // holds reports whether a token's permit holds now.
-func (d Desk) holds(token string) bool { return d.HasValid(token, "").Valid }
+func (d Desk) holds(token string) bool { return d.Store != nil && d.HasValid(token, "").Valid }
 
-func (d Desk) openSession(q IdentityRequest, c Constitution) Result {
-	token, err := newToken(d.World.Random)
+// handshake is that of a new session.
+func (w World) handshake(q IdentityRequest, c Constitution) (Handshake, error) {
+	token, err := newToken(w.Random)
 	if err != nil {
-		return lobby("", unwritten(err))
+		return Handshake{}, err
 	}
-	nonce, err := newNonce(d.World.Random)
-	if err != nil {
-		return lobby("", unwritten(err))
-	}
-	now := d.World.Now.UTC()
-	h := Handshake{
+	nonce, err := newNonce(w.Random)
+	now := w.Now.UTC()
+	return Handshake{
 		Version: recordVersion, Token: token, Stage: AtIdentity, Role: q.Role, Mode: q.Mode, Strictness: q.Strictness,
-		Topic: q.Topic, WorkTree: d.World.WorkTree, ConstPath: c.Path, ConstSHA256: c.SHA256, Nonce: nonce,
+		Topic: q.Topic, WorkTree: w.WorkTree, ConstPath: c.Path, ConstSHA256: c.SHA256, Nonce: nonce,
 		CreatedAt: now, UpdatedAt: now, ExpiresAt: now.Add(pendingFor), Retries: map[string]int{"context": 0, "proof": 0},
 		HarnessSession: q.HarnessSession, Parent: q.Parent, Paths: q.Paths, By: q.By,
-	}
-	warnings := d.sweepOld()
-	if err := d.Store.begin(dossier{Handshake: h}); err != nil {
-		return lobby("", unwritten(err))
-	}
-	res := Result{
-		Success: true, Stage: string(AtIdentity), Token: token, ConstitutionPath: c.Path, ConstitutionExcerpt: c.Excerpt,
-		NextStep: next(AtIdentity, q.Mode, token), Warnings: warnings,
-	}
+	}, err
+}
+
+// begun is the answer to who opened the session.
+func (h Handshake) begun(c Constitution) Result {
 	to := AtContext
-	if q.Mode == Express {
+	if h.Mode == Express {
 		to = AtBound
 	}
-	res.Guidance, res.Template = Guide(to, nil, Given{Mode: q.Mode, Strictness: q.Strictness, Role: q.Role, Of: maxTries, Constitution: c})
-	return res
+	r := Result{
+		Success: true, Stage: string(AtIdentity), Token: h.Token, ConstitutionPath: c.Path, ConstitutionExcerpt: c.Excerpt,
+		NextStep: next(AtIdentity, h.Mode, h.Token),
+	}
+	r.Guidance, r.Template = Guide(to, nil, Given{Mode: h.Mode, Strictness: h.Strictness, Role: h.Role, Of: maxTries, Constitution: c})
+	return r
 }
 
 // begin writes a new session's directory, under a name that nobody reads until

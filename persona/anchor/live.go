@@ -7,23 +7,56 @@ import (
 	"github.com/odd-cli/odd/reconcile/irongate"
 )
 
-// Live is a permit that a handshake has bound and that held when it was asked
-// for. What turns an agent's work into changes takes one: Desk.Live alone makes
-// one that covers anything, and the zero value covers nothing.
-type Live struct {
-	store  *Store
-	anchor Anchor
+// Session is a handshake that one process holds: it goes through the stages, and
+// nothing of it is written anywhere. It ends with its process, as a drain's does.
+type Session struct{ turn }
+
+// Begin opens a session as Identity does. The mode is one that binds.
+func Begin(w World, q IdentityRequest) (*Session, Result) {
+	d := Desk{World: w}
+	q, c, ps := d.admit(q)
+	if len(ps) == 0 && q.Mode == Untracked {
+		ps = []Problem{{Code: ModeUnknown, At: "mode", Text: "the mode untracked binds no session", Want: "full, express or lite"}}
+	}
+	if len(ps) > 0 {
+		return nil, lobby("", ps...)
+	}
+	h, err := w.handshake(q, c)
+	if err != nil {
+		return nil, lobby("", unwritten(err))
+	}
+	return &Session{turn{Desk: d, token: h.Token, found: found{place: pending, stage: AtIdentity, hand: dossier{Handshake: h}}}}, h.begun(c)
 }
 
-// Live is the permit of a session that is bound as role ("" is any), or why
-// there is none.
-func (d Desk) Live(token, role string) (Live, []Problem) {
-	v := d.HasValid(token, role)
-	if !v.Valid || v.Anchor == nil {
-		return Live{}, v.Errors
-	}
-	return Live{d.Store, *v.Anchor}, nil
+// Context is Desk.Context of the session.
+func (s *Session) Context(w World, payload []byte) Result {
+	return s.take(w, payload, (*turn).context)
 }
+
+// Proof is Desk.Proof of the session.
+func (s *Session) Proof(w World, payload []byte) Result { return s.take(w, payload, (*turn).proof) }
+
+// Express is Desk.Express of the session.
+func (s *Session) Express(w World, payload []byte) Result { return s.take(w, payload, (*turn).express) }
+
+func (s *Session) take(w World, payload []byte, call func(*turn) Result) Result {
+	s.World, s.payload, s.sum = w, payload, hexSum(payload)
+	if s.place == active {
+		return s.no(Problem{Code: Taken, At: "token", Text: "the session is bound already"})
+	}
+	if r, over := s.over(); over {
+		return r
+	}
+	return call(&s.turn)
+}
+
+// Live is the permit of the session, and covers nothing until it is bound.
+func (s *Session) Live() Live { return Live{s.turn.bound.Anchor} }
+
+// Live is a permit that a handshake has bound. What turns an agent's work into
+// changes takes one: Session.Live alone makes one that covers anything, and the
+// zero value covers nothing.
+type Live struct{ anchor Anchor }
 
 // Anchor is what the permit belongs to; the zero value's is empty.
 func (l Live) Anchor() Anchor { return l.anchor }
@@ -32,12 +65,11 @@ func (l Live) Anchor() Anchor { return l.anchor }
 // permit no longer holds, or else each path that it does not cover, once. They
 // may be written when it is none.
 func (l Live) Refuses(w World, paths ...string) []Problem {
-	if l.store == nil {
+	if l.anchor.Token == "" {
 		return []Problem{{Code: Locked, At: "token", Text: "there is no permit; the session was not bound"}}
 	}
-	v := Desk{l.store, w}.HasValid(l.anchor.Token, l.anchor.Role)
-	if !v.Valid || v.Permit == nil {
-		return v.Errors
+	if _, no := (Desk{World: w}).check().holds(l.anchor.Permit, ""); no != nil {
+		return no
 	}
 	var no []Problem
 	paths = slices.Clone(paths)
@@ -49,7 +81,7 @@ func (l Live) Refuses(w World, paths ...string) []Problem {
 				continue
 			}
 		}
-		if bad, ok := v.Permit.Covers(p); !ok {
+		if bad, ok := l.anchor.Permit.Covers(p); !ok {
 			no = append(no, bad)
 		}
 	}

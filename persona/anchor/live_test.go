@@ -2,6 +2,7 @@ package anchor
 
 import (
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 )
@@ -38,5 +39,45 @@ func TestWritable(t *testing.T) {
 	}
 	if got := Writable([]string{"docs/**"}, nil, "**"); !cmp.Equal(got, []string{"docs/**"}) {
 		t.Errorf("where the bundle is the repository: %v", got)
+	}
+}
+
+// TestSession walks the stages of a session that one process holds: nothing of it is on
+// disk, it answers as one that is kept does, and its permit is held to the world.
+func TestSession(t *testing.T) {
+	t.Parallel()
+	s := newSite(t)
+	w := s.desk().World
+	on, r := Begin(w, IdentityRequest{Role: "editor", By: "run-1"})
+	refusedAs(t, r)
+	if no := on.Live().Refuses(w, "a.go"); len(no) != 1 || no[0].Code != Locked {
+		t.Errorf("before it is bound: %v", no)
+	}
+	refusedAs(t, on.Proof(w, []byte(proofOf(first, second))), StageOrder)
+	refusedAs(t, on.Context(w, []byte(badBind)), BindMismatch)
+	refusedAs(t, on.Context(w, []byte(bindEditor)))
+	refusedAs(t, on.Proof(w, []byte(proofOf(first, second))))
+	refusedAs(t, on.Proof(w, []byte(proofOf(first, second))), Taken)
+	a := on.Live().Anchor()
+	if a.Token != r.Token || a.MAC != "" || a.SHA256 == "" || a.By != "run-1" || a.Permit.Payload != hexSum([]byte(proofOf(first, second))) || len(s.all()) != 0 {
+		t.Errorf("%+v\n%v", a, s.all())
+	}
+	if no := on.Live().Refuses(w, "a.go"); no != nil {
+		t.Error(no)
+	}
+	w.Now = w.Now.Add(2 * time.Hour)
+	if no := on.Live().Refuses(w, "a.go"); len(no) != 1 || no[0].Code != PermitExpired {
+		t.Errorf("after its time: %v", no)
+	}
+	on, _ = Begin(s.desk().World, IdentityRequest{Role: "editor"})
+	for range 2 {
+		refusedAs(t, on.Context(s.desk().World, []byte(badBind)), BindMismatch)
+	}
+	if r := on.Context(s.desk().World, []byte(badBind)); !r.Terminal {
+		t.Errorf("the third failure: %+v", r)
+	}
+	refusedAs(t, on.Context(s.desk().World, []byte(bindEditor)), Exhausted)
+	if on, r := Begin(w, IdentityRequest{Role: "editor", Mode: Untracked}); on != nil || r.Success {
+		t.Errorf("untracked: %+v", r)
 	}
 }

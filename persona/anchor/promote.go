@@ -28,12 +28,9 @@ func (t *turn) taken(replay bool) Result {
 // Renew gives a bound session a new permit with a later end: the same role,
 // tier, branch, paths and constitution, at most three times, while the permit is
 // younger than four hours and did not end more than a quarter of an hour ago.
-func (d Desk) Renew(token string) Result {
-	t, no := d.begin(token, nil)
-	if t == nil {
-		return no
-	}
-	defer t.state.close()
+func (d Desk) Renew(token string) Result { return d.call(token, nil, (*turn).renew) }
+
+func (t *turn) renew() Result {
 	if t.place != active {
 		return t.no(Problem{Code: StageOrder, At: "stage", Text: "only a session that is bound can be renewed", Found: string(t.stage), Want: string(AtBound)})
 	}
@@ -71,8 +68,17 @@ func (t *turn) reseal(a *Anchor) error {
 }
 
 // promote writes the anchor beside the handshake and moves the directory, which
-// is the moment that binds. A move that cannot be made to last is taken back.
-func (t *turn) promote(a Anchor, key []byte) (Anchor, error) {
+// is the moment that binds. A move that cannot be made to last is taken back. What
+// one process holds is not signed: nobody else is asked to believe it.
+func (t *turn) promote(a Anchor) (Anchor, error) {
+	if t.state == nil {
+		a, _, err := a.seal(nil)
+		return a, err
+	}
+	key, err := t.Store.key(t.World.Random, t.token)
+	if err != nil {
+		return a, err
+	}
 	a, b, err := a.seal(key)
 	if err != nil {
 		return a, err

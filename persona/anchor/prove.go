@@ -8,11 +8,10 @@ import (
 // session. The payload that won may be sent again and gets the same anchor;
 // another one is told who won.
 func (d Desk) Proof(token string, payload []byte) Result {
-	t, no := d.begin(token, payload)
-	if t == nil {
-		return no
-	}
-	defer t.state.close()
+	return d.call(token, payload, (*turn).proof)
+}
+
+func (t *turn) proof() Result {
 	switch {
 	case t.place == active:
 		return t.taken(t.bound.Mode != Express)
@@ -41,11 +40,10 @@ func (d Desk) Proof(token string, payload []byte) Result {
 // Express judges a COMMIT, makes the tensions itself and binds the session. A
 // constitution that yields too few is refused, and costs no try.
 func (d Desk) Express(token string, payload []byte) Result {
-	t, no := d.begin(token, payload)
-	if t == nil {
-		return no
-	}
-	defer t.state.close()
+	return d.call(token, payload, (*turn).express)
+}
+
+func (t *turn) express() Result {
 	switch {
 	case t.place == active:
 		return t.taken(t.bound.Mode == Express)
@@ -117,14 +115,11 @@ func (t *turn) bind(p Proof, by string, c Constitution, ps, warnings []Problem) 
 		Version: recordVersion, Validated: true, Timestamp: t.World.Now.UTC(), Token: t.token, Role: t.hand.Role, Tier: t.hand.Strictness,
 		Mode: t.hand.Mode, GeneratedBy: by, Bind: *t.hand.Bind, Arm: *t.hand.Arm, Tensions: p.Tensions, Commit: p.Commit, Permit: permit, By: t.hand.By,
 	}
-	key, err := t.Store.key(t.World.Random, t.token)
-	if err == nil {
-		a, err = t.promote(a, key)
-	}
+	a, err := t.promote(a)
 	if err != nil {
 		return t.no(unwritten(err))
 	}
-	t.place, t.stage = active, AtBound
+	t.place, t.stage, t.bound.Anchor = active, AtBound, a
 	return t.anchored(a, append(warnings, t.sharers()...))
 }
 

@@ -8,7 +8,7 @@ import (
 	"strings"
 )
 
-// seal hashes an anchor and signs the hash.
+// seal hashes an anchor and signs the hash, where there is a key.
 func (a Anchor) seal(key []byte) (Anchor, []byte, error) {
 	raw, err := json.Marshal(a)
 	if err != nil {
@@ -21,7 +21,9 @@ func (a Anchor) seal(key []byte) (Anchor, []byte, error) {
 	if a.SHA256, err = hashAnchor(all); err != nil {
 		return a, nil, err
 	}
-	a.MAC = sign(key, a.SHA256)
+	if key != nil {
+		a.MAC = sign(key, a.SHA256)
+	}
 	b, err := pretty(a)
 	return a, b, err
 }

@@ -19,11 +19,23 @@ type Desk struct {
 // drifted a fresh ARM, with a warning that names what moved. That is the way out
 // of a drift that Proof refuses.
 func (d Desk) Context(token string, payload []byte) Result {
-	t, no := d.begin(token, payload)
+	return d.call(token, payload, (*turn).context)
+}
+
+// call makes one call about a session under the lock.
+func (d Desk) call(token string, payload []byte, stage func(*turn) Result) Result {
+	t, ps := d.turn(token, payload)
 	if t == nil {
-		return no
+		return lobby(token, ps...)
 	}
 	defer t.state.close()
+	if r, over := t.over(); over {
+		return r
+	}
+	return stage(t)
+}
+
+func (t *turn) context() Result {
 	switch {
 	case t.place == active:
 		return t.taken(false)
@@ -140,6 +152,9 @@ func (t *turn) otherMode(text string) Problem {
 
 // sharers warns of other bound sessions with the same focus.
 func (t *turn) sharers() []Problem {
+	if t.state == nil {
+		return nil
+	}
 	tokens, err := t.state.tokens(active)
 	if err != nil {
 		return nil

@@ -15,11 +15,6 @@ type Place struct {
 	Root string // absolute, there already: the work tree, or the common git directory
 	Dir  string // below Root, with slashes: ".hestai/sessions"
 	Key  string // absolute path of the key that signs permits; made on first use
-
-	// Brief says that the sessions end with the process that binds them, as a
-	// drain's do: nothing waits for the disk. A killed process still leaves whole
-	// files; after a power cut one may be damaged, and what is damaged is locked.
-	Brief bool
 }
 
 // Store is a state directory:
@@ -32,7 +27,7 @@ type Place struct {
 //	archive/TOKEN.json             a released session, whatever else is left of it
 //
 // Directories are 0700, files 0600. A file is written beside its name, synced,
-// renamed onto it, and the directory is synced, where the Place is not brief. Nothing is reached through a
+// renamed onto it, and the directory is synced. Nothing is reached through a
 // link, even one that stays inside. Who writes holds the lock on .lock; who reads
 // needs none, since files change whole.
 type Store struct {
@@ -79,7 +74,6 @@ type dir struct {
 	root *os.Root
 	path string // as a person finds it
 	step func(string) error
-	fast bool // Place.Brief: nothing is synced
 	lock *os.File
 }
 
@@ -141,7 +135,7 @@ func (s *Store) open(make bool) (*dir, error) {
 	if err != nil {
 		return nil, err
 	}
-	d := &dir{root: root, step: s.step, fast: s.at.Brief}
+	d := &dir{root: root, step: s.step}
 	for name := range strings.SplitSeq(s.at.Dir, "/") {
 		next, err := d.sub(name, make)
 		d.close()
@@ -177,7 +171,7 @@ func (d *dir) sub(name string, make bool) (*dir, error) {
 		root.Close()
 		return nil, fmt.Errorf("%s: %w", at, errIrregular)
 	}
-	return &dir{root: root, path: at, step: d.step, fast: d.fast}, nil
+	return &dir{root: root, path: at, step: d.step}, nil
 }
 
 func errNotDir(info fs.FileInfo) error {
@@ -199,9 +193,6 @@ func (d *dir) mkdir(name string) error {
 }
 
 func (d *dir) sync() error {
-	if d.fast {
-		return nil
-	}
 	if err := d.step("sync " + path.Base(d.path)); err != nil {
 		return err
 	}

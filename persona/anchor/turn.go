@@ -12,7 +12,7 @@ import (
 type turn struct {
 	Desk
 	found
-	state   *dir // under its lock
+	state   *dir // under its lock; nil for a session that one process holds
 	token   string
 	payload []byte
 	sum     string // of the payload
@@ -44,8 +44,11 @@ func (d Desk) turn(token string, payload []byte) (*turn, []Problem) {
 	return t, nil
 }
 
-// write writes a file of the session's directory.
+// write writes a file of the session's directory, if it has one.
 func (t *turn) write(name string, b []byte) error {
+	if t.state == nil {
+		return nil
+	}
 	in, err := t.state.at(t.place, t.token)
 	if err != nil {
 		return err
@@ -54,30 +57,25 @@ func (t *turn) write(name string, b []byte) error {
 	return in.write(name, b)
 }
 
-// begin is a turn of a stage: of a session that is pending and may go on, or of
-// one that is bound, for a replay. The result is the answer where it is neither.
-func (d Desk) begin(token string, payload []byte) (*turn, Result) {
-	t, ps := d.turn(token, payload)
-	if t == nil {
-		return nil, lobby(token, ps...)
-	}
+// over answers where no stage goes on: of a session that ended or does not read. One
+// that is bound may be replayed.
+func (t *turn) over() (Result, bool) {
 	var p Problem
 	var bad bool
 	switch {
 	case t.place == archive:
-		p, bad = released(token), true
+		p, bad = released(t.token), true
 	case t.err != nil:
 		p, bad = flaw(t.err), true
 	case t.place == pending:
 		p, bad = t.hand.over(t.World.Now)
 	}
 	if !bad {
-		return t, Result{}
+		return Result{}, false
 	}
-	defer t.state.close()
-	res := t.no(p)
-	res.Terminal = t.place == pending && t.hand.Terminal
-	return nil, res
+	r := t.no(p)
+	r.Terminal = t.place == pending && t.hand.Terminal
+	return r, true
 }
 
 // over says why a pending session has ended.

@@ -125,18 +125,23 @@ func (c *check) judge(state *dir, token, role string, b bound, err error) Verdic
 		return v
 	}
 	v.Anchor, v.Permit = &b.Anchor, &b.Anchor.Permit
+	v.Warnings, v.Errors = c.holds(*v.Permit, role)
+	v.Valid = v.Errors == nil
+	return v
+}
+
+// holds says why a permit that is ours does not hold now, the first step that fails.
+func (c *check) holds(p Permit, role string) (warnings, no []Problem) {
 	for _, step := range []func(Permit, string) (Problem, bool){c.role, c.time, c.branch, c.constitution, c.head} {
-		p, bad := step(*v.Permit, role)
+		found, bad := step(p, role)
 		if bad {
-			v.Errors = []Problem{p}
-			return v
+			return warnings, []Problem{found}
 		}
-		if p.Code != "" {
-			v.Warnings = append(v.Warnings, p)
+		if found.Code != "" {
+			warnings = append(warnings, found)
 		}
 	}
-	v.Valid = true
-	return v
+	return warnings, nil
 }
 
 // unread is why there is no anchor to judge.
