@@ -2,7 +2,6 @@ package cmd
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"io/fs"
 	"strconv"
@@ -124,21 +123,23 @@ func (c *change) classify(ctx context.Context) (classified, error) {
 	out, substrate := classified{Foreseen: c.foreseen}, or(c.o.substrate, c.cfg.Session.Substrate)
 	if c.foreseen {
 		out.Verdict, out.Meant = ground.Foresee(c.env.Now(), substrate)
-		return out, c.lane(&out)
+		c.lane(&out)
+		return out, nil
 	}
 	j, err := ground.Judge(c.edits, c.env.Now(), substrate, pipeline.Made{Seen: !risk.Opaque(substrate)})
 	out.Verdict = j.Risk
-	return out, errors.Join(err, c.lane(&out))
+	c.lane(&out)
+	return out, err
 }
 
 // lane is the one that a drain gives the task, or that a person's own change has.
-func (c *change) lane(out *classified) (err error) {
+func (c *change) lane(out *classified) {
 	if c.task == nil {
 		out.Complexity = pipeline.ComplexityOf("", c.paths())
 		s := pipeline.Signal{Source: "person", Files: len(c.edits), Complexity: out.Complexity, CrossRepo: len(out.Profile.CrossRepo) > 0}
-		out.Lane, out.LaneReason, err = pipeline.LaneFor(s)
+		out.Lane, out.LaneReason = pipeline.LaneFor(s)
 	} else {
-		out.Lane, out.LaneReason, out.Complexity, err = risk.Lane(c.cfg.Root, *c.task)
+		out.Lane, out.LaneReason, out.Complexity = risk.Lane(c.cfg.Root, *c.task)
 	}
 	l := c.cfg.Limits(string(out.Lane))
 	if c.task != nil {
@@ -150,7 +151,6 @@ func (c *change) lane(out *classified) (err error) {
 	if c.task != nil && !c.foreseen {
 		out.Complexity = out.Complexity.Of(pipeline.ComplexityOf(c.task.Title, c.paths()))
 	}
-	return err
 }
 
 // spendable is the most that an attempt may cost, in words.

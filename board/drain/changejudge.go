@@ -54,11 +54,8 @@ func (ch *change) never(v pipeline.Verdict) pipeline.Out {
 
 // route tells the lane of the change, whose time and money its sessions have.
 func (ch *change) route(context.Context, pipeline.Op) (pipeline.Out, error) {
-	lane, why, complexity, err := risk.Lane(ch.d.at.cfg.Root, ch.c.task)
+	lane, why, complexity := risk.Lane(ch.d.at.cfg.Root, ch.c.task)
 	ch.req.Complexity = string(complexity)
-	if err != nil {
-		return pipeline.Out{}, err
-	}
 	next := pipeline.Generate
 	switch {
 	case ch.remade != nil: // what it is made from was read and planned before

@@ -22,10 +22,7 @@ import (
 
 // chain are the configurations that a session for t may have, in order.
 func (d *drain) chain(t board.Task) []config.Config {
-	lane, _, _, err := risk.Lane(d.at.cfg.Root, t)
-	if err != nil {
-		lane = pipeline.LaneStandard
-	}
+	lane, _, _ := risk.Lane(d.at.cfg.Root, t)
 	return d.at.cfg.Chain(string(lane))
 }
 
@@ -83,7 +80,7 @@ func (d *drain) picked(t board.Task) (name, why string) {
 	case len(h.Use) == 0:
 		return "", h.Why()
 	}
-	if lane, _, _, err := risk.Lane(d.at.cfg.Root, t); err == nil && d.at.cfg.Routes[string(lane)].Substrate != "" {
+	if lane, _, _ := risk.Lane(d.at.cfg.Root, t); d.at.cfg.Routes[string(lane)].Substrate != "" {
 		why = "lane " + string(lane)
 	}
 	return h.Use[0], strings.Trim(why+"; "+h.Why(), "; ")

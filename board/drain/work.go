@@ -389,7 +389,7 @@ func (d *drain) cut(c *claim, e session.Emission) (code pipeline.Reason, text st
 
 // timeKey is the key of odd.toml that sets the time of a session for t.
 func (d *drain) timeKey(t board.Task) string {
-	if lane, _, _, err := risk.Lane(d.at.cfg.Root, t); err == nil && d.at.cfg.Routes[string(lane)].Timeout > 0 {
+	if lane, _, _ := risk.Lane(d.at.cfg.Root, t); d.at.cfg.Routes[string(lane)].Timeout > 0 {
 		return "[route." + string(lane) + "] timeout"
 	}
 	return "[session] timeout"

@@ -207,14 +207,14 @@ func TestSignatures(t *testing.T) {
 func TestTally(t *testing.T) {
 	t.Parallel()
 	for name, want := range map[string]tally{
-		"tests":       {1, 1, "packages", true},
-		"json":        {5, 3, "tests", true},
-		"nothing":     {0, 0, "packages", true},
-		"notests":     {0, 0, "packages", true},
-		"pytest":      {5, 2, "tests", true},
-		"pytestempty": {0, 0, "packages", true},
-		"generic":     {0, 0, "packages", false},
-		"mixed":       {2, 2, "packages", true},
+		"tests":       {1, 1, true},
+		"json":        {5, 3, true},
+		"nothing":     {0, 0, true},
+		"notests":     {0, 0, true},
+		"pytest":      {5, 2, true},
+		"pytestempty": {0, 0, true},
+		"generic":     {0, 0, false},
+		"mixed":       {2, 2, true},
 	} {
 		if got := tallied(output(t, name)); got != want {
 			t.Errorf("%s: %+v, want %+v", name, got, want)

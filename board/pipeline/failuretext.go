@@ -217,7 +217,6 @@ func excerpt(output []byte) string {
 // tally is how many tests an output speaks of.
 type tally struct {
 	ran, failed int
-	unit        string // tests, or packages where tests are not told apart
 	known       bool
 }
 
@@ -225,7 +224,7 @@ type tally struct {
 // those that passed too, else packages; a package without tests is none.
 func tallied(output []byte) tally {
 	text := string(plain(output))
-	tests, pkgs := tally{unit: "tests"}, tally{unit: "packages"}
+	var tests, pkgs tally
 	passed := 0
 	for line := range strings.Lines(text) {
 		line = strings.TrimRight(line, "\r\n")

@@ -187,55 +187,25 @@ func dependencyFile(p string) bool {
 	return slices.Contains(names, base) || irongate.MatchAny([]string{"requirements*.txt", "constraints*.txt", "*.gemspec", "*.csproj", "dockerfile.*"}, base)
 }
 
-// Base is what a profile needs of the tree that a change is made on.
-type Base struct {
-	Paths []string // of every file, sorted
-	Graph *Graph
-	GoMod []byte // at the top
-}
-
-// ReadBase reads a tree: the paths of all its files, and the bytes of those that
-// say who imports whom.
-func ReadBase(f fs.FS) (Base, error) {
-	var b Base
-	err := fs.WalkDir(f, ".", func(p string, d fs.DirEntry, err error) error {
+// ReadBase reads what a profile needs of the tree that a change is made on: the paths
+// of all its files, who imports whom, and the go.mod at the top.
+func ReadBase(f fs.FS) (e Evidence, err error) {
+	err = fs.WalkDir(f, ".", func(p string, d fs.DirEntry, err error) error {
 		if err == nil && !d.IsDir() {
-			b.Paths = append(b.Paths, p)
+			e.Base = append(e.Base, p)
 		}
 		return err
 	})
 	if err != nil {
-		return b, err
+		return e, err
 	}
-	if b.Graph, err = ReadGraph(f); err != nil {
-		return b, err
+	if e.Graph, err = ReadGraph(f); err != nil {
+		return e, err
 	}
-	b.GoMod, err = fs.ReadFile(f, "go.mod")
-	if errors.Is(err, fs.ErrNotExist) {
+	if e.GoMod, err = fs.ReadFile(f, "go.mod"); errors.Is(err, fs.ErrNotExist) {
 		err = nil
 	}
-	return b, err
-}
-
-// TaskVersion is a task's file as one commit left it, where that differs from all
-// the commit's parents.
-type TaskVersion struct {
-	Machine bool // a machine made the commit
-	Brought bool // no parent has the file
-	Scoped  bool // its paths are other than in every parent
-}
-
-// FiledBy says who filed a task, from every commit that made something else of
-// its file. It is a person only if the file's history is known and no machine's
-// commit brought it or changed its paths.
-func FiledBy(history []TaskVersion) Filed {
-	if len(history) == 0 || !slices.ContainsFunc(history, func(v TaskVersion) bool { return v.Brought }) {
-		return FiledByNobody
-	}
-	if slices.ContainsFunc(history, func(v TaskVersion) bool { return v.Machine && (v.Brought || v.Scoped) }) {
-		return FiledByMachine
-	}
-	return FiledByPerson
+	return e, err
 }
 
 // reach computes how far the change goes and how well tests vouch for it.

@@ -23,8 +23,8 @@ func TestGraph(t *testing.T) {
 		f[name] = &fstest.MapFile{Data: []byte(text)}
 	}
 	base, err := ReadBase(f)
-	if err != nil || len(base.Paths) != len(f) || string(base.GoMod) != "module example.org/x\n" {
-		t.Fatal(err, base.Paths)
+	if err != nil || len(base.Base) != len(f) || string(base.GoMod) != "module example.org/x\n" {
+		t.Fatal(err, base.Base)
 	}
 	g := base.Graph
 	if p := g.Problems(); len(p) > 0 {
@@ -129,26 +129,6 @@ func TestTouched(t *testing.T) {
 	want := []Touched{{"b", Renamed, "a", ""}, {"c", Created, "", ""}, {"d", Modified, "", modeExec}, {"e", Deleted, "", ""}}
 	if d := cmp.Diff(want, got); d != "" {
 		t.Error(d)
-	}
-}
-
-func TestFiledBy(t *testing.T) {
-	t.Parallel()
-	person, machine := TaskVersion{}, TaskVersion{Machine: true}
-	brought := func(v TaskVersion) TaskVersion { v.Brought, v.Scoped = true, true; return v }
-	scoped := func(v TaskVersion) TaskVersion { v.Scoped = true; return v }
-	for _, c := range []struct {
-		history []TaskVersion
-		want    Filed
-	}{
-		{nil, FiledByNobody}, {[]TaskVersion{person}, FiledByNobody}, {[]TaskVersion{brought(person)}, FiledByPerson}, {[]TaskVersion{brought(machine)}, FiledByMachine},
-		{[]TaskVersion{machine, scoped(person), brought(person)}, FiledByPerson},
-		{[]TaskVersion{scoped(machine), brought(person)}, FiledByMachine},
-		{[]TaskVersion{scoped(person), brought(machine)}, FiledByMachine},
-	} {
-		if got := FiledBy(c.history); got != c.want {
-			t.Errorf("%+v: %q, want %q", c.history, got, c.want)
-		}
 	}
 }
 

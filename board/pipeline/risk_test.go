@@ -15,7 +15,7 @@ import (
 )
 
 // world is a base with a tested package a, which six others need, and an untested b.
-func world() Base {
+func world() Evidence {
 	files := map[string][]byte{
 		"go.mod": []byte("module example.org/x\n"), "a/a.go": []byte("package a\n"), "a/a_test.go": []byte("package a\n"), "b/b.go": []byte("package b\n"),
 		"odd/cmd.go": []byte("package cmd\nimport _ \"example.org/x/b\"\n"), "t/t_test.go": []byte("package t\nimport _ \"example.org/x/odd\"\n"),
@@ -23,9 +23,9 @@ func world() Base {
 	for i := range 6 {
 		files[fmt.Sprintf("n%d/n.go", i)] = fmt.Appendf(nil, "package n\nimport _ \"example.org/x/a\"\n")
 	}
-	b := Base{Graph: BuildGraph(files)}
+	b := Evidence{Graph: BuildGraph(files)}
 	for p := range files {
-		b.Paths = append(b.Paths, p)
+		b.Base = append(b.Base, p)
 	}
 	return b
 }
@@ -57,7 +57,7 @@ func (a asks) verdict() Verdict { return Assess(a.e, a.pol, a.at) }
 
 func ask(files []Edit, with ...func(*asks)) asks {
 	b := world()
-	a := asks{e: Evidence{Files: files, Base: b.Paths, Graph: b.Graph, Bundle: "knowledge"}, pol: defaults(), at: Situation{Made: Made{Seen: true}, Now: time.Date(2026, 3, 2, 9, 0, 0, 0, time.UTC)}}
+	a := asks{e: Evidence{Files: files, Base: b.Base, Graph: b.Graph, Bundle: "knowledge"}, pol: defaults(), at: Situation{Made: Made{Seen: true}, Now: time.Date(2026, 3, 2, 9, 0, 0, 0, time.UTC)}}
 	for _, w := range with {
 		w(&a)
 	}

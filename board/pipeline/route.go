@@ -1,7 +1,6 @@
 package pipeline
 
 import (
-	"fmt"
 	"maps"
 	"path"
 	"slices"
@@ -150,26 +149,9 @@ var lanes = []laneRow{
 
 func (s Signal) large() bool { return s.Complexity == Complicated || s.Complexity == Architectural }
 
-// LaneFor is the way a change takes and the row that said so. A source, an
-// urgency or a complexity that is none is an error: nothing goes a way that
-// nobody chose.
-func LaneFor(s Signal) (lane Lane, reason string, err error) {
-	c, known := sources[s.Source]
-	if s.Urgency == "" {
-		s.Urgency = UrgencyNormal
-	}
-	switch {
-	case !known:
-		return "", "", fmt.Errorf("source %q: unknown; want one of %s", s.Source, strings.Join(Sources(), ", "))
-	case !slices.Contains([]string{UrgencyLow, UrgencyNormal, UrgencyHigh, UrgencyCritical}, s.Urgency):
-		return "", "", fmt.Errorf("urgency %q: want low, normal, high or critical", s.Urgency)
-	case !slices.Contains(Complexities(), s.Complexity):
-		return "", "", fmt.Errorf("complexity %q: want one of %v", s.Complexity, Complexities())
-	}
-	for _, r := range lanes {
-		if r.holds(s, c) {
-			return r.lane, r.reason, nil
-		}
-	}
-	panic("unreachable: the last row always holds")
+// LaneFor is the way a change takes and the row that said so. The board lets no task
+// name a source that is none.
+func LaneFor(s Signal) (lane Lane, reason string) {
+	i := slices.IndexFunc(lanes, func(r laneRow) bool { return r.holds(s, sources[s.Source]) })
+	return lanes[i].lane, lanes[i].reason // the last row always holds
 }

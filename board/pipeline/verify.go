@@ -147,17 +147,12 @@ var covered = sync.OnceValue(func() *regexp.Regexp {
 
 // Measured is what the outputs of checks say of a tree: the share of tests that
 // passed, what go test -cover prints, and lines "NAME VALUE" or "NAME WHERE VALUE"
-// with coverage, complexity or lint for a name. A check that did not pass and
-// named no test counts as one that failed.
+// with coverage, complexity or lint for a name.
 func Measured(ran []Ran) []Measure {
 	var out []Measure
 	total, passed := 0, 0
 	for _, r := range ran {
-		t := tallied(r.Output)
-		switch {
-		case !r.Passed():
-			total, passed = total+max(t.ran, 1), passed+t.ran-max(min(t.failed, t.ran), min(t.ran, 1))
-		case t.known:
+		if t := tallied(r.Output); t.known {
 			total, passed = total+t.ran, passed+t.ran-t.failed
 		}
 		out = append(out, printed(string(plain(r.Output)))...)

@@ -63,11 +63,10 @@ func Survey(ctx context.Context, r *repo.Repo, at Site) (*Ground, error) {
 	if err != nil {
 		return nil, err
 	}
-	b, err := pipeline.ReadBase(files)
-	if err != nil {
+	if g.all, err = pipeline.ReadBase(files); err != nil {
 		return nil, err
 	}
-	g.all = pipeline.Evidence{Base: b.Paths, Graph: b.Graph, GoMod: b.GoMod, Bundle: at.Law.Root, Scope: at.Task.Paths}
+	g.all.Bundle, g.all.Scope = at.Law.Root, at.Task.Paths
 	if at.Task.Path != "" {
 		g.all.Filed, err = filed(ctx, r, at.Board, path.Join(at.Law.Root, at.Task.Path))
 	}

@@ -13,24 +13,21 @@ import (
 // Lane is the way the work of a task takes, the row that says so, and how much work
 // it is by the task's own words and paths. root is the bundle's folder: a task that
 // changes nothing outside of it is background work where it is of low priority.
-func Lane(root string, t board.Task) (lane pipeline.Lane, why string, complexity pipeline.Complexity, err error) {
+func Lane(root string, t board.Task) (lane pipeline.Lane, why string, complexity pipeline.Complexity) {
 	complexity = pipeline.ComplexityOf(t.Title, t.Paths)
 	s := pipeline.Signal{Source: cmp.Or(t.Signal, "task"), Urgency: urgency(t.Priority), Complexity: complexity, Files: len(t.Paths)}
 	outside := func(glob string) bool { return glob != root && !strings.HasPrefix(glob, root+"/") }
 	if s.Urgency == pipeline.UrgencyLow && t.Signal == "" && !slices.ContainsFunc(t.Paths, outside) {
 		s.Source = "backlog"
 	}
-	lane, why, err = pipeline.LaneFor(s)
-	return lane, why, complexity, err
+	lane, why = pipeline.LaneFor(s)
+	return lane, why, complexity
 }
 
 // Limits are what the sessions for a task may take: those of its lane, and what the
 // task itself says of turns and money.
 func Limits(law config.Config, t board.Task) config.Limits {
-	lane, _, _, err := Lane(law.Root, t)
-	if err != nil {
-		lane = pipeline.LaneStandard // who routes the task says what is wrong with it
-	}
+	lane, _, _ := Lane(law.Root, t)
 	l := law.Limits(string(lane))
 	l.Turns, l.MaxCost = cmp.Or(t.MaxTurns, l.Turns), cmp.Or(t.Budget, l.MaxCost)
 	return l

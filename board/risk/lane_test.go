@@ -41,13 +41,8 @@ func TestLane(t *testing.T) {
 		{"intent", "p1", "Mend it", []string{"a.go"}, pipeline.LaneStandard},
 	} {
 		task := board.Task{Row: board.Row{Title: c.title, Priority: c.priority}, Signal: c.signal, Paths: c.paths}
-		if lane, why, _, err := risk.Lane("knowledge", task); err != nil || lane != c.lane {
-			t.Errorf("%+v goes %s (%s), %v", c, lane, why, err)
-		}
-	}
-	for _, s := range board.Signals() {
-		if _, _, _, err := risk.Lane("knowledge", board.Task{Signal: s}); err != nil {
-			t.Error(err)
+		if lane, why, _ := risk.Lane("knowledge", task); lane != c.lane {
+			t.Errorf("%+v goes %s (%s)", c, lane, why)
 		}
 	}
 }

@@ -52,50 +52,61 @@ func Opaque(substrate string) bool {
 	return !slices.Contains([]string{"extract", "anthropic", "openai"}, substrate)
 }
 
-// filed tells from the history of a task's file who filed the task. A clone that
-// does not have all of the history proves nothing.
+// filed tells from the history of a task's file who filed the task: a person only where
+// no machine's commit brought it or changed its paths. A clone that does not have all of
+// the history proves nothing.
 func filed(ctx context.Context, r *repo.Repo, tip repo.OID, file string) (pipeline.Filed, error) {
 	if r.Shallow() {
 		return pipeline.FiledByNobody, nil
 	}
-	var history []pipeline.TaskVersion
+	brought, by := false, pipeline.FiledByPerson
 	for c, err := range r.PathLog(ctx, tip, file) {
 		if err != nil {
 			return "", err
 		}
-		v, is, err := version(r, c, file)
+		v, err := readVersion(r, c, file)
 		if err != nil {
 			return "", fmt.Errorf("%s at %s: %w", file, c.OID, err)
 		}
-		if is {
-			history = append(history, v)
+		if brought = brought || v.brought; v.machine && (v.brought || v.scoped) {
+			by = pipeline.FiledByMachine
 		}
 	}
-	return pipeline.FiledBy(history), nil
+	if !brought {
+		return pipeline.FiledByNobody, nil
+	}
+	return by, nil
 }
 
-// version is what a commit made of a task's file; is reports that it did.
-func version(r *repo.Repo, c repo.Commit, file string) (v pipeline.TaskVersion, is bool, err error) {
+// version is what a commit made of a task's file.
+type version struct {
+	machine bool // a machine made the commit
+	brought bool // no parent has the file
+	scoped  bool // its paths are other than in every parent
+}
+
+// readVersion is the zero one of a commit that has the file as a parent has it, or not at all.
+func readVersion(r *repo.Repo, c repo.Commit, file string) (version, error) {
 	own, err := bytesAt(r, c.OID, file)
 	if err != nil || own == nil {
-		return v, false, err
+		return version{}, err
 	}
-	v = pipeline.TaskVersion{Brought: true, Scoped: true}
+	v := version{brought: true, scoped: true}
 	for _, p := range c.Parents {
 		before, err := bytesAt(r, p, file)
 		if err != nil {
-			return v, false, err
+			return v, err
 		}
 		if before != nil {
-			v.Brought = false
-			v.Scoped = v.Scoped && !slices.Equal(scope(file, own), scope(file, before))
+			v.brought = false
+			v.scoped = v.scoped && !slices.Equal(scope(file, own), scope(file, before))
 		}
 		if bytes.Equal(own, before) && before != nil {
-			return v, false, nil
+			return version{}, nil
 		}
 	}
-	v.Machine, err = byMachine(r, c)
-	return v, true, err
+	v.machine, err = byMachine(r, c)
+	return v, err
 }
 
 // scope are the paths of a task's file. One that cannot be read has none.
