@@ -38,7 +38,7 @@ func (d *drain) opDied(claim event.Record) error {
 	story, err := d.story(id)
 	if err == nil && story.Told == nil {
 		if story, err = d.begun(id, claim.Task, claim.Claim().Base, claim.Run); err == nil {
-			err = d.append([]event.Record{story.Told[0].Record})
+			err = d.append(story.Op())
 		}
 	}
 	if err != nil {
@@ -48,7 +48,7 @@ func (d *drain) opDied(claim event.Record) error {
 	if !ok {
 		return err
 	}
-	return d.append([]event.Record{end.Record()})
+	return d.append(end)
 }
 
 // story is what the board's ledgers tell of an op; nothing is told of one that they
@@ -68,7 +68,7 @@ func (d *drain) tellOp(c *claim, w *work) error {
 	switch {
 	case c.ended:
 		return nil
-	case w.change != nil && len(w.change.records) > 0:
+	case w.change != nil && len(w.change.ops) > 0:
 		return w.change.tell()
 	case c.op == "":
 		return nil
@@ -81,5 +81,5 @@ func (d *drain) tellOp(c *claim, w *work) error {
 	if err != nil {
 		return err
 	}
-	return d.append([]event.Record{s.Told[0].Record, end.Record()})
+	return d.append(s.Op(), end)
 }

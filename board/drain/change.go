@@ -39,9 +39,8 @@ type change struct {
 	w   *work
 	req session.Request
 
-	op      pipeline.Op    // as last recorded
-	records []event.Record // before the outcome
-	later   []event.Record // behind it
+	op  pipeline.Op   // as last recorded
+	ops []pipeline.Op // as each of its records left it
 
 	thoughts []pipeline.Thought // for people
 
@@ -84,13 +83,18 @@ type change struct {
 // seal is what apply made: from there on the ledger has the op's records, and a
 // commit their trace.
 type seal struct {
-	at     pipeline.Op       // as apply was entered
+	told   int               // records so far; the others stand behind the outcome
 	kept   map[string][]byte // the run's files before its sessions were told of
 	trace  string
 	effect repo.RefUpdate
+}
 
-	verified pipeline.Op // as verify was through, before it landed
-	told     int         // records behind the outcome until then
+// split is the op as its records before the outcome left it, and as those behind it did.
+func (ch *change) split() (before, behind []pipeline.Op) {
+	if ch.sealed == nil {
+		return ch.ops, nil
+	}
+	return ch.ops[:ch.sealed.told:ch.sealed.told], ch.ops[ch.sealed.told:]
 }
 
 // changes reports a task that asks for files to be changed: a person gave it
@@ -243,13 +247,7 @@ func (ch *change) step(ctx context.Context, op pipeline.Op) (pipeline.Out, error
 
 // record keeps a record for the result's commit.
 func (ch *change) record(o pipeline.Op) {
-	r := o.Record()
-	if ch.sealed == nil {
-		ch.records = append(ch.records, r)
-	} else {
-		ch.later = append(ch.later, r)
-	}
-	ch.op, ch.entered, ch.doing = o, r.Op().To, ""
+	ch.op, ch.ops, ch.entered, ch.doing = o, append(ch.ops, o), string(o.Phase), ""
 	ch.d.Progress(fmt.Sprintf("%s: %s", ch.c.task.ID, ch.entered))
 	ch.show()
 }
@@ -281,34 +279,38 @@ func (ch *change) proposed() bool {
 // rescind ends an op that was to wait after all, because what it was made under
 // has ended meanwhile. Its records are again those before apply moved anything.
 func (ch *change) rescind(why string) {
-	o := ch.sealed.at
-	end, err := pipeline.End(o, ch.d.Run, ch.d.Now(), pipeline.Abandoned, string(irongate.Redact([]byte(why))))
+	before, _ := ch.split()
+	end, err := pipeline.End(before[len(before)-1], ch.d.Run, ch.d.Now(), pipeline.Abandoned, string(irongate.Redact([]byte(why))))
 	if err != nil {
 		panic("unreachable: " + err.Error()) // an op in apply can be abandoned at any moment
 	}
-	ch.op, ch.records, ch.later, ch.sealed = end, append(ch.records, end.Record()), nil, nil
+	ch.op, ch.ops, ch.sealed = end, append(before, end), nil
 }
 
 // tell writes the records that stand before the outcome into the run's ledger.
-func (ch *change) tell() error { return ch.d.append(ch.records) }
+func (ch *change) tell() error {
+	before, _ := ch.split()
+	return ch.d.append(before...)
+}
 
 // tellLater writes those that stand behind it.
 func (ch *change) tellLater() error {
 	if ch == nil || ch.sealed == nil {
 		return nil
 	}
-	if err := ch.d.append(ch.later); err != nil {
+	_, behind := ch.split()
+	if err := ch.d.append(behind...); err != nil {
 		return err
 	}
 	return ch.superseded()
 }
 
-// append puts records into the run's ledger as they stand.
-func (d *drain) append(records []event.Record) error {
+// append puts the last records of ops into the run's ledger, at the ops' own moments.
+func (d *drain) append(ops ...pipeline.Op) error {
 	name := d.at.file(event.Path(d.Run, d.started))
-	for _, r := range records {
-		b := d.own(name)
-		r.Run, r.Seq = d.Run, 1+bytes.Count(b, []byte("\n"))
+	for _, o := range ops {
+		b, r := d.own(name), o.Record()
+		r.Seq = 1 + bytes.Count(b, []byte("\n"))
 		b, err := d.book.Append(b, r)
 		if err != nil {
 			return fmt.Errorf("%s: %w", name, err)

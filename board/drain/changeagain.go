@@ -173,6 +173,5 @@ func (ch *change) superseded() error {
 	if err != nil {
 		return err
 	}
-	_, err = ch.d.recordOp(end)
-	return err
+	return ch.d.append(end)
 }

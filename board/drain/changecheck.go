@@ -175,5 +175,5 @@ func (ch *change) verify(ctx context.Context, op pipeline.Op) (pipeline.Out, err
 	if string(tree) != op.Fact(pipeline.FactCandidate) {
 		return ch.stop(pipeline.VerifyFailed, 0, "the commit to merge differs from the change that was checked; this is a bug in odd, please report it")
 	}
-	return ch.verified(ctx, op, inLine(ch.report)), nil
+	return ch.verified(ctx, inLine(ch.report)), nil
 }

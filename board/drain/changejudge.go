@@ -146,8 +146,10 @@ func passed(r pipeline.Report) int {
 // apply commits the proposal: the candidate and the session's atoms, in one commit
 // on the base, with the trace of all that the ledger tells of it so far. Nothing
 // is released or told before it stands that nothing moved under it.
-func (ch *change) apply(ctx context.Context, op pipeline.Op) (pipeline.Out, error) {
+func (ch *change) apply(ctx context.Context, _ pipeline.Op) (_ pipeline.Out, err error) {
 	d, c, w := ch.d, ch.c, ch.w
+	kept := d.keep()
+	defer d.undo(kept, &err)
 	if moved, err := ch.moved(ctx); err != nil {
 		return pipeline.Out{}, err
 	} else if len(moved) > 0 {
@@ -162,15 +164,12 @@ func (ch *change) apply(ctx context.Context, op pipeline.Op) (pipeline.Out, erro
 	if w.unbind(); w.fault != nil {
 		return pipeline.Out{}, w.fault
 	}
-	s := &seal{at: op, kept: d.keep()}
+	s := &seal{told: len(ch.ops), kept: kept}
 	if err := d.account(c, w); err != nil {
-		d.restore(s.kept)
 		return pipeline.Out{}, err
 	}
 	s.trace = event.Trace(d.own(d.at.file(event.Path(d.Run, d.started))))
-	var err error
 	if s.effect, err = d.propose(ctx, c, w, s.trace); err != nil {
-		d.restore(s.kept)
 		return pipeline.Out{}, err
 	}
 	ch.sealed = s

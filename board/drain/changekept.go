@@ -6,7 +6,6 @@ import (
 	"slices"
 
 	"github.com/odd-cli/odd/board/pipeline"
-	"github.com/odd-cli/odd/journal/event"
 	"github.com/odd-cli/odd/reconcile/irongate"
 )
 
@@ -24,18 +23,15 @@ func (ch *change) show() {
 	_ = ch.d.repo.Show(ch.op.Live(irongate.RedactText(ch.doing)))
 }
 
-// told are the op's records so far.
-func (ch *change) told() []event.Record { return slices.Concat(ch.records, ch.later) }
-
 // keep adds to the run's tree what a person needs who decides about the op, or
 // looks for what became of it.
 func (ch *change) keep(ctx context.Context) error {
-	if ch == nil {
+	if ch == nil || len(ch.ops) == 0 {
 		return nil
 	}
-	stories, _ := pipeline.ReadOps(ch.told())
-	if len(stories) == 0 {
-		return nil
+	var story pipeline.Story
+	for _, o := range ch.ops {
+		story.Told = append(story.Told, pipeline.Told{Op: o, Record: o.Record()})
 	}
 	var patch []byte
 	if ch.draft != "" {
@@ -45,7 +41,7 @@ func (ch *change) keep(ctx context.Context) error {
 		}
 	}
 	hide := lends(ch.d.at.cfg, ch.d.Environ)
-	for name, b := range ch.dossier().Files(stories[0], ch.thoughts, patch) {
+	for name, b := range ch.dossier().Files(story, ch.thoughts, patch) {
 		ch.d.tree[path.Join(artifactDir(ch.c.task), ch.op.ID, name)] = irongate.Redact(hide.hidden(b))
 	}
 	return nil

@@ -3,6 +3,7 @@ package drain
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -103,7 +104,7 @@ func (d *drain) lands() landingPlace {
 }
 
 // verified is where a change goes whose commit passed its checks.
-func (ch *change) verified(ctx context.Context, op pipeline.Op, note string) pipeline.Out {
+func (ch *change) verified(ctx context.Context, note string) pipeline.Out {
 	if ch.alone {
 		if h, why := ch.hindered(ctx); h != "" {
 			ch.hold(h, why)
@@ -117,7 +118,6 @@ func (ch *change) verified(ctx context.Context, op pipeline.Op, note string) pip
 		}
 		return out
 	}
-	ch.sealed.verified, ch.sealed.told = op, len(ch.later)
 	return pipeline.Out{
 		Reason: pipeline.Landed, Note: note,
 		Moved: pipeline.Effect{Ref: ch.d.lands().ref, Old: string(ch.c.base), New: string(ch.sealed.effect.New)},
@@ -180,13 +180,14 @@ func (ch *change) settles(ctx context.Context, out *Outcome, refs []repo.RefUpda
 // unland makes a change wait whose op had it landed: none of it is recorded yet.
 func (ch *change) unland(ctx context.Context, h pipeline.Held, why string, refs []repo.RefUpdate) ([]repo.RefUpdate, error) {
 	ch.hold(h, why)
-	s, d := ch.sealed, ch.d
+	d := ch.d
+	at := slices.IndexFunc(ch.ops, func(o pipeline.Op) bool { return o.Phase == pipeline.Verify })
 	tidy := string(irongate.Redact([]byte(why)))
-	wait, err := pipeline.Wait(s.verified, d.Run, s.verified.At, ch.limits(), h, tidy)
+	wait, err := pipeline.Wait(ch.ops[at], d.Run, ch.ops[at].At, ch.limits(), h, tidy)
 	if err != nil {
 		panic("unreachable: " + err.Error()) // an op in verify can wait at the moment it came there
 	}
-	ch.op, ch.later = wait, append(ch.later[:s.told:s.told], wait.Record())
+	ch.op, ch.ops = wait, append(ch.ops[:at+1:at+1], wait)
 	if err := ch.keep(ctx); err != nil {
 		return nil, err
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"path"
 	"strings"
 	"time"
@@ -73,8 +74,9 @@ func raced(err error) error {
 	return err
 }
 
-func (d *drain) tryClaim(ctx context.Context, t board.Task) (*claim, error) {
-	c := &claim{lease: d.until(d.at.cfg.TaskLease), reserved: d.reserve(t), under: d.under, kind: t.Kind, repo: d.repo}
+func (d *drain) tryClaim(ctx context.Context, t board.Task) (c *claim, err error) {
+	defer d.undo(d.keep(), &err)
+	c = &claim{lease: d.until(d.at.cfg.TaskLease), reserved: d.reserve(t), under: d.under, kind: t.Kind, repo: d.repo}
 	b, err := board.Claim(t, d.Run, c.lease)
 	if err != nil {
 		return nil, err
@@ -85,7 +87,6 @@ func (d *drain) tryClaim(ctx context.Context, t board.Task) (*claim, error) {
 	if c.base, err = d.base(); err != nil {
 		return nil, err
 	}
-	kept := d.keep()
 	ch := repo.Changes{d.at.file(t.Path): b}
 	data := event.ClaimData{Attempt: c.task.Attempts, LeaseExpires: c.lease.Format(time.RFC3339), Base: string(c.base), Blob: c.task.Blob, Lease: c.under}
 	if d.changes(c.task) {
@@ -107,21 +108,18 @@ func (d *drain) tryClaim(ctx context.Context, t board.Task) (*claim, error) {
 	}
 	r := event.Record{Kind: event.Claim, Task: string(t.ID), Role: t.Role, Team: t.Team, Reserved: int64(c.reserved), Data: data}
 	msg := message(fmt.Sprintf("board: claim %s", t.ID), "", [2]string{"Odd-Run", d.Run}, [2]string{"Odd-Task", string(t.ID)}, [2]string{"Odd-Lease", c.under})
-	return c, d.stake(ctx, c, kept, r, ch, msg)
+	return c, d.stake(ctx, c, r, ch, msg)
 }
 
 // stake commits the claim c with its record r and pins what its session reads.
-// Until that has landed, the run's files are as kept where it fails.
-func (d *drain) stake(ctx context.Context, c *claim, kept map[string][]byte, r event.Record, ch repo.Changes, msg string) error {
+func (d *drain) stake(ctx context.Context, c *claim, r event.Record, ch repo.Changes, msg string) error {
 	name, err := d.record(r)
 	if err != nil {
-		d.restore(kept)
 		return err
 	}
 	ch[name] = d.own(name)
 	next, err := d.make(ctx, d.at.tip, ch, msg)
 	if err != nil {
-		d.restore(kept)
 		return err
 	}
 	if d.target() == "" {
@@ -129,7 +127,6 @@ func (d *drain) stake(ctx context.Context, c *claim, kept map[string][]byte, r e
 	}
 	c.pin = repo.RefUpdate{Name: pinned + d.Run, New: c.base}
 	if err := d.line.Land(ctx, d.at.tip, next, c.pin); err != nil {
-		d.restore(kept)
 		c.unpin(ctx)
 		return err
 	}
@@ -189,16 +186,18 @@ func (d *drain) agent() repo.Signature {
 	return repo.Signature{Name: d.at.cfg.AgentName, Email: d.at.cfg.AgentEmail, When: d.Now()}
 }
 
-// keep and restore undo records of a commit that did not land.
-func (d *drain) keep() map[string][]byte {
-	kept := make(map[string][]byte, len(d.files))
-	for k, v := range d.files {
-		kept[k] = v
-	}
-	return kept
-}
+// keep is the run's files as they are, for restore.
+func (d *drain) keep() map[string][]byte { return maps.Clone(d.files) }
 
 func (d *drain) restore(kept map[string][]byte) { d.files = kept }
+
+// undo restores the run's files where err says that the commit with what was written
+// into them since did not land.
+func (d *drain) undo(kept map[string][]byte, err *error) {
+	if *err != nil {
+		d.restore(kept)
+	}
+}
 
 // reparse reads the task t again from new bytes.
 func reparse(t board.Task, b []byte) (board.Task, error) {

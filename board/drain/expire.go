@@ -1,7 +1,6 @@
 package drain
 
 import (
-	"bytes"
 	"context"
 	"fmt"
 	"slices"
@@ -38,7 +37,8 @@ func (d *drain) expire(ctx context.Context) error {
 }
 
 // expireOne commits the expiry of one op.
-func (d *drain) expireOne(ctx context.Context, id okf.ID, o pipeline.Op) error {
+func (d *drain) expireOne(ctx context.Context, id okf.ID, o pipeline.Op) (err error) {
+	defer d.undo(d.keep(), &err)
 	end, err := pipeline.Expire(o, d.Run, d.Now())
 	if err != nil {
 		return err
@@ -49,33 +49,17 @@ func (d *drain) expireOne(ctx context.Context, id okf.ID, o pipeline.Op) error {
 	if err != nil {
 		return err
 	}
-	kept := d.keep()
-	name, err := d.recordOp(end)
-	if err != nil {
-		d.restore(kept)
+	if err := d.append(end); err != nil {
 		return err
 	}
+	name := d.at.file(event.Path(d.Run, d.started))
 	msg := message(fmt.Sprintf("board: %s back to backlog", id), why,
 		[2]string{"Odd-Run", d.Run}, [2]string{"Odd-Task", string(id)}, [2]string{"Odd-Lease", d.under}, [2]string{"Odd-Op", o.ID})
 	if err := d.commitAs(ctx, msg, repo.Changes{d.at.file(t.Path): b, name: d.own(name)}); err != nil {
-		d.restore(kept)
 		return err
 	}
 	d.Progress(fmt.Sprintf("%s: %s, back to backlog", id, why))
 	return nil
-}
-
-// recordOp appends the last transition of an op to the run's ledger, at the op's own moment.
-func (d *drain) recordOp(o pipeline.Op) (string, error) {
-	name := d.at.file(event.Path(d.Run, d.started))
-	r := o.Record()
-	r.Seq = 1 + bytes.Count(d.own(name), []byte("\n"))
-	b, err := d.book.Append(d.own(name), r)
-	if err != nil {
-		return "", fmt.Errorf("%s: %w", name, err)
-	}
-	d.keepOwn(name, b)
-	return name, nil
 }
 
 // approved reports that a person's empty commit that approves t's proposal is

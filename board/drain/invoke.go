@@ -162,7 +162,8 @@ func (d *drain) embodied(t board.Task) (bound, error) {
 }
 
 // engage commits that this run holds sessions without a task and what they may cost.
-func (d *drain) engage(ctx context.Context, t board.Task, sessions int) (*claim, error) {
+func (d *drain) engage(ctx context.Context, t board.Task, sessions int) (_ *claim, err error) {
+	defer d.undo(d.keep(), &err)
 	b, err := d.resolve(t)
 	if err != nil {
 		return nil, err
@@ -189,9 +190,8 @@ func (d *drain) engage(ctx context.Context, t board.Task, sessions int) (*claim,
 	if c.base, err = d.base(); err != nil {
 		return nil, err
 	}
-	kept, ch := d.keep(), repo.Changes{}
+	ch := repo.Changes{}
 	if err := d.pack(ch); err != nil {
-		d.restore(kept)
 		return nil, err
 	}
 	data := event.ClaimData{
@@ -206,7 +206,7 @@ func (d *drain) engage(ctx context.Context, t board.Task, sessions int) (*claim,
 	}
 	r := event.Record{Kind: event.Claim, Task: d.Run, Role: t.Role, Reserved: int64(c.reserved), Data: data}
 	msg := message(fmt.Sprintf("board: begin a session as %s", b.Role), t.Title, [2]string{"Odd-Run", d.Run}, [2]string{"Odd-Lease", c.under})
-	return c, d.stake(ctx, c, kept, r, ch, msg)
+	return c, d.stake(ctx, c, r, ch, msg)
 }
 
 // speakAll runs the sessions of c side by side and returns their works in order.

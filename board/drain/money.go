@@ -270,19 +270,15 @@ func (d *drain) reckon(ctx context.Context) error {
 }
 
 // pause commits the pause sentinel.
-func (d *drain) pause(ctx context.Context, why string) error {
-	kept := d.keep()
+func (d *drain) pause(ctx context.Context, why string) (err error) {
+	defer d.undo(d.keep(), &err)
 	name, err := d.record(event.Record{Kind: event.Paused, Data: event.StopData{Reason: why}})
 	if err != nil {
 		return err
 	}
 	b := board.PauseFile(why, d.agent().Name, d.Now().UTC().Truncate(time.Second))
 	ch := repo.Changes{d.at.file("pause.toml"): b, name: d.own(name)}
-	if err := d.commit(ctx, "board: pause", why, ch); err != nil {
-		d.restore(kept)
-		return err
-	}
-	return nil
+	return d.commit(ctx, "board: pause", why, ch)
 }
 
 // commit lands changes that belong to no task on the board branch.

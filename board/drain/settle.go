@@ -1,6 +1,7 @@
 package drain
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -25,15 +26,15 @@ import (
 // is put aside: the task is blocked with the reason, and the drain goes on. What the
 // session said stays among the run's artifacts.
 func (d *drain) settle(ctx context.Context, c *claim, w *work) error {
-	before := d.keep()
+	stopped := ctx.Err()
+	ctx = context.WithoutCancel(ctx)
 	err := d.save(ctx, c, w)
 	if !unwritable(err) || w.refreshed {
-		return err
+		return cmp.Or(err, stopped)
 	}
-	d.restore(before)
 	d.note(fmt.Sprintf("%s: the result could not be written: %v", c.task.ID, err))
 	w.void(fmt.Sprintf("the result could not be written: %s; it is kept in refs/odd/run/%s; run odd task ready %s to try again", oneLine(err.Error()), d.Run, c.task.ID))
-	return d.save(ctx, c, w)
+	return cmp.Or(d.save(ctx, c, w), stopped)
 }
 
 // unwritten is why a result cannot be written, however often it is tried.
@@ -48,9 +49,8 @@ func unwritable(err error) bool {
 }
 
 // save is settle of a result that can be written.
-func (d *drain) save(ctx context.Context, c *claim, w *work) error {
-	stopped := ctx.Err()
-	ctx = context.WithoutCancel(ctx)
+func (d *drain) save(ctx context.Context, c *claim, w *work) (err error) {
+	defer d.undo(d.keep(), &err)
 	defer func() { _ = d.repo.Show(nil) }() // what is committed needs no showing
 	d.heed(c, w)
 	if why := d.lapsed(c, d.at); why != "" && w.lands() {
@@ -79,7 +79,6 @@ func (d *drain) save(ctx context.Context, c *claim, w *work) error {
 	}
 	refs = append(refs, art)
 	if err := d.land(ctx, c, func() (landing, error) { return d.becomes(ctx, c, w, &out, refs, kept) }); err != nil {
-		d.restore(kept)
 		return err
 	}
 	if out.State == board.Blocked {
@@ -87,7 +86,7 @@ func (d *drain) save(ctx context.Context, c *claim, w *work) error {
 	}
 	d.report.Tasks = append(d.report.Tasks, out)
 	d.Progress(fmt.Sprintf("%s: %s", c.task.ID, join(string(out.State), or(out.Reason, out.landing()))))
-	return stopped
+	return nil
 }
 
 // becomes is the result of a claim on the board as it is now: what the session

@@ -29,8 +29,8 @@ func (d *drain) sweep(ctx context.Context) error {
 }
 
 // sweepOf is sweep, of the runs that were killed and of whatever expired.
-func (d *drain) sweepOf(ctx context.Context, killed []string) error {
-	kept := d.keep()
+func (d *drain) sweepOf(ctx context.Context, killed []string) (err error) {
+	defer d.undo(d.keep(), &err)
 	ch := repo.Changes{}
 	var swept []okf.ID
 	for _, t := range d.at.tasks {
@@ -60,17 +60,14 @@ func (d *drain) sweepOf(ctx context.Context, killed []string) error {
 		}
 		name, err := d.record(r)
 		if err != nil {
-			d.restore(kept)
 			return err
 		}
 		claim := d.claimed(c)
 		if err := d.opDied(claim); err != nil {
-			d.restore(kept)
 			return err
 		}
 		ch[name] = d.own(name)
 		if err := d.overrideDied(ch, claim); err != nil {
-			d.restore(kept)
 			return err
 		}
 	}
@@ -78,7 +75,6 @@ func (d *drain) sweepOf(ctx context.Context, killed []string) error {
 		return nil
 	}
 	if err := d.commit(ctx, fmt.Sprintf("board: sweep %d expired", max(len(swept), 1)), "", ch); err != nil {
-		d.restore(kept)
 		return err
 	}
 	d.report.Swept = swept
