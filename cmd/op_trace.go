@@ -35,7 +35,7 @@ func runOpTrace(ctx context.Context, env Env, name string, asJSON bool) error {
 	if err != nil {
 		return err
 	}
-	tree := pipeline.Trace([]pipeline.Story{s})
+	tree := pipeline.Trace(s)
 	v.filed(tree, s.Op())
 	if err := v.landed(ctx, tree, s.Op()); err != nil {
 		return err

@@ -50,7 +50,6 @@ type change struct {
 	plan      string         // that is carried out
 	read      []invoke.File  // that sessions asked for
 	unread    string         // what they asked for and were not given
-	rounds    int            // of asking
 	phase     pipeline.Phase // of the last of them
 	wrong     string         // what the next session is told of the last one's work
 	unusable  string         // why that could not be used, in the phase of generate

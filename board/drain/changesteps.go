@@ -46,8 +46,7 @@ func (ch *change) expands(c pipeline.Complexity) bool {
 // plans reports work that is planned first.
 func (ch *change) plans() bool {
 	how := ch.d.at.cfg.Pipeline.Plan
-	_, skip := pipeline.SkipPlan(ch.c.task.Paths, body(ch.c.task), how == "always")
-	return how != "off" && !skip && ch.asked()
+	return ch.asked() && (how == "always" || how != "off" && pipeline.NeedsPlan(ch.c.task.Paths, body(ch.c.task)))
 }
 
 // asked reports a substrate that can be asked anything at all.
@@ -60,7 +59,6 @@ func (ch *change) expand(ctx context.Context, op pipeline.Op) (pipeline.Out, err
 	if ch.plans() {
 		next = pipeline.Plan
 	}
-	ch.rounds++
 	out, err := ch.ask(ctx, op.Phase)
 	if err != nil || out.Reason != "" {
 		return out, err
@@ -78,7 +76,7 @@ func (ch *change) expand(ctx context.Context, op pipeline.Op) (pipeline.Out, err
 	}
 	ch.thinks(op.Phase, want.Reasoning)
 	files := ch.req.Files
-	r := want.Resolve(paths(files), ch.has(), ch.rounds)
+	r := want.Resolve(paths(files), ch.has())
 	for _, name := range r.Files {
 		if b, err := fs.ReadFile(files, name); err == nil {
 			f := invoke.File{Path: name, Blob: okf.BlobID(b)}
@@ -92,7 +90,7 @@ func (ch *change) expand(ctx context.Context, op pipeline.Op) (pipeline.Out, err
 		ch.unread += fmt.Sprintf("\nNot given: %s: %s\n", n.Asked, n.Why)
 	}
 	out.Note = fmt.Sprintf("%d files to read", len(r.Files))
-	if !r.Last && op.Tries <= pipeline.Expand.Retries() && ch.exhausted() == "" {
+	if len(r.Files) > 0 && op.Tries <= pipeline.Expand.Retries() && ch.exhausted() == "" {
 		out.Next = pipeline.Expand
 	}
 	return out, nil

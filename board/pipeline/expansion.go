@@ -12,7 +12,6 @@ import (
 
 // Bounds of asking for more to read.
 const (
-	ExpansionRounds   = 2        // how often a session may ask
 	ExpansionFiles    = 5        // files it gets in a round
 	maxExpansionBytes = 32 << 10 // of the whole answer
 	maxExpansionList  = 10       // entries of a category
@@ -64,17 +63,15 @@ func ParseExpansion(b []byte) (Expansion, error) {
 type Round struct {
 	Files []string // at most ExpansionFiles, in the order of the asking
 	Not   []Denied // and the rest, each with the reason
-	Last  bool     // nothing more can be asked for: the rounds are used up, or nothing was found
 }
 
 // Denied is something that was asked for and is not given.
 type Denied struct{ Asked, Why string }
 
 // Resolve finds what e asks for among the files of the base, without those the
-// session has. round counts from 1. The same asking among the same files finds
-// the same: paths first, then the files whose paths hold most of a query's words.
-// A file that may hold credentials is never given.
-func (e Expansion) Resolve(files, has []string, round int) Round {
+// session has. The same asking among the same files finds the same: paths first, then
+// the files whose paths hold most of a query's words. A file that may hold credentials is never given.
+func (e Expansion) Resolve(files, has []string) Round {
 	sorted := slices.Sorted(slices.Values(files))
 	r := &Round{}
 	give := func(asked, path string) {
@@ -110,10 +107,6 @@ func (e Expansion) Resolve(files, has []string, round int) Round {
 	}
 	for _, p := range e.Packages {
 		r.deny(p, "package documentation is not available; name a file")
-	}
-	r.Last = round >= ExpansionRounds || len(r.Files) == 0
-	if round > ExpansionRounds {
-		return Round{Not: []Denied{{"more", fmt.Sprintf("there are at most %d rounds", ExpansionRounds)}}, Last: true}
 	}
 	return *r
 }

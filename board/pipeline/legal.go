@@ -199,16 +199,10 @@ var judged = []string{FactBase, FactCandidate, FactRules, FactTier}
 
 // facts judges new and changed facts.
 func (c *complaints) facts(o Op, s Step) {
-	all := map[string]string{}
-	maps.Copy(all, o.facts)
-	maps.Copy(all, s.Set)
 	for _, key := range slices.Sorted(maps.Keys(s.Set)) {
 		c.fact(o, key, s.Set[key])
 	}
-	if len(all) > maxFacts {
-		c.say("%d facts, at most %d", len(all), maxFacts)
-	}
-	if s.To == Approve && all[FactTier] == "BLOCKED" {
+	if s.To == Approve && cmp.Or(s.Set[FactTier], o.facts[FactTier]) == "BLOCKED" {
 		c.say("a BLOCKED change leaves the gate")
 	}
 }

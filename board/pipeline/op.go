@@ -29,7 +29,6 @@ const (
 const (
 	maxNote   = 400  // bytes
 	maxFact   = 256  // bytes
-	maxFacts  = 32   // of an op
 	maxEffect = 1024 // bytes
 )
 

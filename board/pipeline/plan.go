@@ -19,44 +19,31 @@ const (
 // needs no plan.
 const ShortAsk = 200
 
-// ChangePlan is plan.1: what a session means to change, in which order.
+// ChangePlan is plan.1, as far as more than its session reads it: what a session means
+// to change, in which order.
 type ChangePlan struct {
-	Approach   string          `json:"approach"`
-	Complexity Complexity      `json:"complexity"`
-	Changes    []PlannedChange `json:"ordered_changes"`
-	Risks      []string        `json:"risk_factors"`
-	Tests      string          `json:"test_strategy"`
-	Notes      string          `json:"architectural_notes"`
+	Approach   string
+	Complexity Complexity
+	Changes    []PlannedChange
 }
 
 // PlannedChange is one file of a plan.
 type PlannedChange struct {
-	Path        string   `json:"file_path"`
-	Type        string   `json:"change_type"` // modify, create or delete
-	Description string   `json:"description"`
-	After       []string `json:"dependencies"`    // paths of the plan that come before
-	Scope       string   `json:"estimated_scope"` // small, medium or large
+	Path  string
+	After []string // paths of the plan that come before
 }
 
-// SkipPlan says whether a change needs no plan, and why: nothing is named to
-// change, or it is one file at most and described in a few words. A glob is not
-// one file. Where a person asks for a plan there is one.
-func SkipPlan(targets []string, description string, asked bool) (why string, skip bool) {
-	switch {
-	case asked:
-		return "", false
-	case len(targets) == 0:
-		return "no_targets", true
-	case len(targets) == 1 && !strings.ContainsAny(targets[0], "*?[") && !strings.HasSuffix(targets[0], "/") && len(description) <= ShortAsk:
-		return "one_file_short_ask", true
-	}
-	return "", false
+// NeedsPlan reports a change of more than one file, or one that takes more than a few
+// words to describe. A glob is not one file.
+func NeedsPlan(targets []string, description string) bool {
+	one := len(targets) == 1 && !strings.ContainsAny(targets[0], "*?[") && !strings.HasSuffix(targets[0], "/")
+	return len(targets) > 0 && (!one || len(description) > ShortAsk)
 }
 
 // ParsePlan reads plan.1 and holds it against the globs of what its task may
 // change. A plan that is wrong is refused: a dependency that is not in it, a
 // circle, an order that is not that of its dependencies, or no file in common
-// with the task. The error is an Unusable; that there is no plan is SkipPlan's.
+// with the task. The error is an Unusable.
 func ParsePlan(b []byte, targets []string) (ChangePlan, error) {
 	var p ChangePlan
 	top, err := readJSON(b, maxPlanBytes)
@@ -74,9 +61,9 @@ func ParsePlan(b []byte, targets []string) (ChangePlan, error) {
 	p.Approach = f.text("approach", true, maxWords)
 	p.Complexity = Complexity(f.oneOf("complexity", "trivial", "moderate", "complex", "architectural"))
 	changes := f.list("ordered_changes", true, maxPlanChanges)
-	p.Risks = f.texts("risk_factors", true, maxPlanList, maxWords)
-	p.Tests = f.text("test_strategy", true, maxWords)
-	p.Notes = f.text("architectural_notes", true, maxWords)
+	f.texts("risk_factors", true, maxPlanList, maxWords)
+	f.text("test_strategy", true, maxWords)
+	f.text("architectural_notes", true, maxWords)
 	f.rest("unexpected_key")
 	var at []string
 	for _, v := range changes {
@@ -95,13 +82,11 @@ func ParsePlan(b []byte, targets []string) (ChangePlan, error) {
 }
 
 func (f *form) planned() PlannedChange {
-	c := PlannedChange{
-		Path:        f.text("file_path", true, maxPathBytes),
-		Type:        f.oneOf("change_type", "modify", "create", "delete"),
-		Description: f.text("description", true, maxWords),
-		After:       f.texts("dependencies", true, maxPlanChanges, maxPathBytes),
-		Scope:       f.oneOf("estimated_scope", "small", "medium", "large"),
-	}
+	c := PlannedChange{Path: f.text("file_path", true, maxPathBytes)}
+	f.oneOf("change_type", "modify", "create", "delete")
+	f.text("description", true, maxWords)
+	c.After = f.texts("dependencies", true, maxPlanChanges, maxPathBytes)
+	f.oneOf("estimated_scope", "small", "medium", "large")
 	f.rest("unexpected_key")
 	return c
 }

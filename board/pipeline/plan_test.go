@@ -61,20 +61,19 @@ func TestParsePlan(t *testing.T) {
 	}
 }
 
-func TestSkipPlan(t *testing.T) {
+func TestNeedsPlan(t *testing.T) {
 	t.Parallel()
 	long := strings.Repeat("x", ShortAsk+1)
 	for _, c := range []struct {
 		targets []string
 		ask     string
-		asked   bool
-		want    string
+		want    bool
 	}{
-		{nil, long, false, "no_targets"}, {[]string{"a.go"}, long[1:], false, "one_file_short_ask"}, {[]string{"a.go"}, long, false, ""},
-		{[]string{"a.go", "b.go"}, "x", false, ""}, {[]string{"a/*"}, "x", false, ""}, {[]string{"docs/"}, "x", false, ""}, {[]string{"a.go"}, "x", true, ""},
+		{nil, long, false}, {[]string{"a.go"}, long[1:], false}, {[]string{"a.go"}, long, true},
+		{[]string{"a.go", "b.go"}, "x", true}, {[]string{"a/*"}, "x", true}, {[]string{"docs/"}, "x", true},
 	} {
-		if why, skip := SkipPlan(c.targets, c.ask, c.asked); why != c.want || skip != (c.want != "") {
-			t.Errorf("%v %q: %q %v", c.targets, c.ask, why, skip)
+		if got := NeedsPlan(c.targets, c.ask); got != c.want {
+			t.Errorf("%v %q: %v", c.targets, c.ask, got)
 		}
 	}
 }
@@ -108,10 +107,10 @@ func TestExpansion(t *testing.T) {
 		t.Fatal(err)
 	}
 	files := []string{"journal/journal.go", "board/pipeline/op.go", "board/pipeline/gate.go", "repo/lock.go", "drain/lock.go", ".env", "repo/remote_lock.go", "has.go"}
-	r := e.Resolve(files, []string{"has.go"}, 1)
+	r := e.Resolve(files, []string{"has.go"})
 	got := strings.Join(r.Files, " ")
-	if want := "board/pipeline/op.go journal/journal.go board/pipeline/gate.go repo/remote_lock.go repo/lock.go"; got != want || r.Last {
-		t.Errorf("%s, want %s; last %v", got, want, r.Last)
+	if want := "board/pipeline/op.go journal/journal.go board/pipeline/gate.go repo/remote_lock.go repo/lock.go"; got != want {
+		t.Errorf("%s, want %s", got, want)
 	}
 	said := fmt.Sprint(r.Not)
 	for _, want := range []string{"{lock.go could be drain/lock.go, repo/lock.go}", "{.env it may contain credentials}", "{nowhere.go there is no such file}", "{rapid package documentation"} {
@@ -119,14 +118,11 @@ func TestExpansion(t *testing.T) {
 			t.Errorf("%s is not in %s", want, said)
 		}
 	}
-	if again := e.Resolve(files, []string{"has.go"}, 1); fmt.Sprint(again) != fmt.Sprint(r) {
+	if again := e.Resolve(files, []string{"has.go"}); fmt.Sprint(again) != fmt.Sprint(r) {
 		t.Error("the same asking finds something else")
 	}
-	if !e.Resolve(files, nil, 2).Last || len(e.Resolve(files, nil, 3).Files) > 0 {
-		t.Error("there are at most two rounds")
-	}
 	many := Expansion{Files: []string{"1", "2", "3", "4", "5", "6"}}
-	if r := many.Resolve(many.Files, nil, 1); len(r.Files) != ExpansionFiles || len(r.Not) != 1 {
+	if r := many.Resolve(many.Files, nil); len(r.Files) != ExpansionFiles || len(r.Not) != 1 {
 		t.Errorf("%v", r)
 	}
 }
@@ -156,7 +152,7 @@ func FuzzParseExpansion(f *testing.F) {
 	f.Add([]byte(`{"schema_version":"expansion.1","additional_files_needed":["a"],"search_queries":["words of it"]}`))
 	f.Fuzz(func(t *testing.T, b []byte) {
 		e, err := ParseExpansion(b)
-		if r := e.Resolve([]string{"a", "words/of/it.go"}, nil, 1); err == nil && len(r.Files) > ExpansionFiles {
+		if r := e.Resolve([]string{"a", "words/of/it.go"}, nil); err == nil && len(r.Files) > ExpansionFiles {
 			t.Fatal(r)
 		}
 	})

@@ -5,7 +5,6 @@ import (
 	"cmp"
 	"encoding/json"
 	"fmt"
-	"slices"
 	"strings"
 	"time"
 
@@ -135,25 +134,13 @@ type Node struct {
 	Below   []Node        `json:"below,omitempty"`
 }
 
-// Trace is the tree from the signals that asked for ops to the commits these made:
-// signal, task, claim, op, its phases, what each moved. Stories of one signal, task
-// and run share its branch.
-func Trace(stories []Story) []Node {
-	var roots []Node
-	for _, s := range stories {
-		o := s.Op()
-		path := []Node{{Kind: "signal", Name: cmp.Or(o.Fact(FactSignal), "the board")}, {Kind: "task", Name: o.Task}, {Kind: "claim", Name: o.Run}}
-		at := &roots
-		for _, n := range path {
-			i := slices.IndexFunc(*at, func(m Node) bool { return m.Kind == n.Kind && m.Name == n.Name })
-			if i < 0 {
-				i, *at = len(*at), append(*at, n)
-			}
-			at = &(*at)[i].Below
-		}
-		*at = append(*at, opNode(s))
-	}
-	return roots
+// Trace is the tree from the signal that asked for an op to the commits it made:
+// signal, task, claim, op, its phases, what each moved.
+func Trace(s Story) []Node {
+	o := s.Op()
+	claim := Node{Kind: "claim", Name: o.Run, Below: []Node{opNode(s)}}
+	task := Node{Kind: "task", Name: o.Task, Below: []Node{claim}}
+	return []Node{{Kind: "signal", Name: cmp.Or(o.Fact(FactSignal), "the board"), Below: []Node{task}}}
 }
 
 func opNode(s Story) Node {

@@ -3,6 +3,7 @@ package pipeline
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -40,13 +41,16 @@ func traced(t *testing.T) []Story {
 
 func TestTheTreeFromSignalToCommit(t *testing.T) {
 	t.Parallel()
-	got := Render(Trace(traced(t)), usd)
+	stories := traced(t)
+	got := Render(slices.Concat(Trace(stories[0]), Trace(stories[1])), usd)
 	want := strings.TrimPrefix(`
 signal proposal p-1
 └─ task tasks/tidy
-   ├─ claim run-2
-   │  └─ op op-02  1s  blocked: rule_refused
-   │     └─ classify  1s  nosuch path
+   └─ claim run-2
+      └─ op op-02  1s  blocked: rule_refused
+         └─ classify  1s  nosuch path
+signal proposal p-1
+└─ task tasks/tidy
    └─ claim run-1
       └─ op op-01  $0.020  in waiting
          ├─ classify

@@ -21,7 +21,6 @@ type Check struct {
 	Argv    []string
 	Dir     string // below the tree, with slashes; "" is its top
 	Timeout time.Duration
-	Why     string // who asks for it, and what for
 	Tests   bool   // it is expected to run tests: none is a failure
 	Last    bool   // it is run only where every check before it has passed
 	Module  string // path of the Go module it judges, "" for none
@@ -68,14 +67,13 @@ func Checks(files []Edit, p Project) ([]Check, []irongate.Finding) {
 	tested := p.Files != nil && treeHas(p.Files, ".", isTestFile)
 	for _, from := range []struct {
 		argvs          [][]string
-		why            string
 		expected, last bool
-	}{{p.Commands, "the project asks for it", tested, false}, {p.Accept, "the task asks for it", true, false}, {p.Verify, "the project asks for it", tested, true}} {
+	}{{p.Commands, tested, false}, {p.Accept, true, false}, {p.Verify, tested, true}} {
 		for _, argv := range from.argvs {
 			if from.last && slices.ContainsFunc(p.Commands, func(run []string) bool { return slices.Equal(run, argv) }) {
 				continue
 			}
-			c := Check{Name: strings.Join(argv, " "), Argv: argv, Why: from.why, Tests: from.expected && runsTests(argv), Last: from.last}
+			c := Check{Name: strings.Join(argv, " "), Argv: argv, Tests: from.expected && runsTests(argv), Last: from.last}
 			c.Name = clip(c.Name, 80, nil)
 			bad := denied(c)
 			findings = append(append(findings, bad...), edited(c, files)...)
@@ -93,7 +91,7 @@ func Checks(files []Edit, p Project) ([]Check, []irongate.Finding) {
 // denied is why a command may not run although a person asks for it.
 func denied(c Check) []irongate.Finding {
 	if len(c.Argv) == 0 || c.Argv[0] == "" {
-		return []irongate.Finding{{Code: "check_empty", Severity: irongate.Hard, How: irongate.ByText, Text: "a check has no program (" + c.Why + ")", Fix: `write it as a list, ["make", "test"]`}}
+		return []irongate.Finding{{Code: "check_empty", Severity: irongate.Hard, How: irongate.ByText, Text: "a check has no program", Fix: `write it as a list, ["make", "test"]`}}
 	}
 	v := irongate.Argv(c.Argv, irongate.CommandPolicy{Allow: [][]string{c.Argv}})
 	return slices.DeleteFunc(v.Findings, func(f irongate.Finding) bool { return f.Severity != irongate.Hard })

@@ -97,7 +97,7 @@ func TestGoChecks(t *testing.T) {
 			}
 			got = append(got, line)
 			tested = tested || c.Tests
-			if c.Timeout != DefaultCheck || c.Why == "" || c.Name == "" || !strings.HasPrefix(c.Module, "example.com/") {
+			if c.Timeout != DefaultCheck || c.Name == "" || !strings.HasPrefix(c.Module, "example.com/") {
 				t.Errorf("%s: %+v", tt.name, c)
 			}
 		}
@@ -215,15 +215,15 @@ func TestConfiguredChecks(t *testing.T) {
 	checks, findings := Checks(edits("Makefile", "scripts/check.sh", "scripts/all.sh", "a/a.go", "tests/test_new.py"), p)
 	var got []string
 	for _, c := range checks {
-		got = append(got, fmt.Sprintf("%s; %s; tests %t; %s", c.Name, c.Why, c.Tests, c.Timeout))
+		got = append(got, fmt.Sprintf("%s; tests %t; %s", c.Name, c.Tests, c.Timeout))
 	}
 	want := []string{
-		"make test; the project asks for it; tests false; 1s",
-		"./scripts/check.sh -v; the project asks for it; tests false; 1s",
-		"go test ./...; the project asks for it; tests true; 1s",
-		"python3 -m pytest tests/test_new.py; the task asks for it; tests true; 1s",
-		"go vet ./a; the task asks for it; tests false; 1s",
-		"timeout 9 sh -c ./scripts/all.sh | tail; the task asks for it; tests false; 1s",
+		"make test; tests false; 1s",
+		"./scripts/check.sh -v; tests false; 1s",
+		"go test ./...; tests true; 1s",
+		"python3 -m pytest tests/test_new.py; tests true; 1s",
+		"go vet ./a; tests false; 1s",
+		"timeout 9 sh -c ./scripts/all.sh | tail; tests false; 1s",
 	}
 	if d := cmp.Diff(want, got); d != "" {
 		t.Errorf("(-want +got)\n%s", d)

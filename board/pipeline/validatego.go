@@ -100,7 +100,7 @@ func (s goScope) checks() []Check {
 		mods[mod] = true
 	}
 	for _, mod := range sorted(mods) {
-		patterns, why := s.patterns(mod)
+		patterns := s.patterns(mod)
 		if len(patterns) == 0 {
 			continue
 		}
@@ -109,7 +109,7 @@ func (s goScope) checks() []Check {
 			where = ""
 		}
 		add := func(tests bool, patterns []string, words ...string) {
-			c := Check{Name: strings.Join(words[:2], " "), Argv: append(words, patterns...), Dir: where, Why: why, Tests: tests, Module: name}
+			c := Check{Name: strings.Join(words[:2], " "), Argv: append(words, patterns...), Dir: where, Tests: tests, Module: name}
 			if where != "" {
 				c.Name += " in " + where
 			}
@@ -124,23 +124,23 @@ func (s goScope) checks() []Check {
 	return out
 }
 
-// patterns are a module's packages as go is told them, and why these.
-func (s goScope) patterns(mod string) ([]string, string) {
-	all, why := []string{"./..."}, "all packages: the change touches the build, or the imports are not known"
+// patterns are a module's packages as go is told them.
+func (s goScope) patterns(mod string) []string {
+	all := []string{"./..."}
 	if s.whole[mod] {
 		if !treeHas(s.tree, mod, isGo) {
-			return nil, ""
+			return nil
 		}
-		return all, why
+		return all
 	}
 	var out []string
 	for _, dir := range sorted(s.packages[mod]) {
 		out = append(out, strings.TrimSuffix("./"+within(mod, dir), "/."))
 	}
 	if len(out) > maxPackages {
-		return all, "all packages: the change can affect most of them"
+		return all
 	}
-	return out, "the packages that the change touches, and those that import them"
+	return out
 }
 
 // buildable are the patterns without the packages that are tests alone: go build
