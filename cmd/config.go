@@ -220,6 +220,11 @@ func knownKey(name string) ([]string, config.Doc, error) {
 }
 
 func runConfigExplain(env Env, name string, asJSON bool) error {
+	if table, err := config.ParseKey(name); err == nil {
+		if docs := config.Below(table); len(docs) > 0 {
+			return explainTable(env, docs, asJSON)
+		}
+	}
 	path, d, err := knownKey(name)
 	if err != nil {
 		return err
@@ -249,6 +254,18 @@ func runConfigExplain(env Env, name string, asJSON bool) error {
 	}
 	_, err = io.WriteString(folded(env), b.String())
 	return err
+}
+
+// explainTable prints what each key of a table means.
+func explainTable(env Env, docs []config.Doc, asJSON bool) error {
+	if asJSON {
+		return printJSON(env, settingsOf(docs, nil))
+	}
+	var rows [][]string
+	for _, d := range docs {
+		rows = append(rows, []string{toml.Key(d.Path).String(), d.Means})
+	}
+	return printRows(env, rows)
 }
 
 func runConfigGet(env Env, name string, asJSON bool) error {

@@ -4,6 +4,7 @@ import (
 	_ "embed"
 	"reflect"
 	"regexp"
+	"slices"
 	"strings"
 	"sync"
 
@@ -84,16 +85,31 @@ func Explain(path []string) (Doc, bool) {
 		return Doc{}, false
 	}
 	var found Doc
+	about := "" // another table may document the key, but not this table
 	for _, d := range Docs() {
+		if slices.Equal(d.Path[:len(d.Path)-1], path[:len(path)-1]) {
+			about = d.About
+		}
 		all, _ := matches(k.name, d.Path)
 		switch {
 		case !all:
-		case reflect.DeepEqual(d.Path, path):
+		case slices.Equal(d.Path, path):
 			return d, true
 		case found.Path == nil:
 			found = d
 		}
 	}
-	found.Path = path
+	found.Path, found.About = path, about
 	return found, true
+}
+
+// Below are the keys that the reference lists in the table at path, and in the tables
+// below it; none where there is no such table.
+func Below(path []string) (out []Doc) {
+	for _, d := range Docs() {
+		if len(d.Path) > len(path) && slices.Equal(d.Path[:len(path)], path) {
+			out = append(out, d)
+		}
+	}
+	return out
 }
