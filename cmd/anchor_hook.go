@@ -48,7 +48,7 @@ func hookFile(env Env, c *cli.Context) (settingsFile, error) {
 	case file != "":
 		return settingsFile{env.path(file), file}, nil
 	}
-	r, err := repo.Open(env.Dir)
+	r, err := repo.Open(env.Dir, env.Environ)
 	if err != nil {
 		return settingsFile{}, err
 	}

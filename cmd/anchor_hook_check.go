@@ -37,7 +37,7 @@ func anchorHookCheck(env Env) *cli.Command {
 
 // harnessFiles are the settings that a session in this work tree reads.
 func harnessFiles(env Env) ([]settingsFile, error) {
-	r, err := repo.Open(env.Dir)
+	r, err := repo.Open(env.Dir, env.Environ)
 	if err != nil {
 		return nil, err
 	}

@@ -29,7 +29,7 @@ type anchorage struct {
 // openAnchor opens the work tree env.Dir is in. It writes nothing and does not
 // ask git. Without an odd.toml the defaults hold.
 func openAnchor(ctx context.Context, env Env) (*anchorage, error) {
-	r, err := repo.Open(env.Dir)
+	r, err := repo.Open(env.Dir, env.Environ)
 	if errors.Is(err, repo.ErrNotRepo) || err == nil && r.Root() == "" {
 		return nil, refuse("no-repository", "%s: not in the work tree of a git repository", env.Dir)
 	}

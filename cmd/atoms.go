@@ -63,7 +63,7 @@ func (s source) open(ctx context.Context, env Env) (bundle, error) {
 
 // commit is the revision that is read, and its files.
 func (s source) commit(ctx context.Context, env Env) (*repo.Repo, repo.OID, fs.FS, error) {
-	r, err := repo.Open(env.Dir)
+	r, err := repo.Open(env.Dir, env.Environ)
 	if err != nil {
 		return nil, "", nil, err
 	}
@@ -195,7 +195,7 @@ func (b bundle) place(env Env, file string, line int) string {
 // outside of one, from the person's directory where it lies below that.
 func (b bundle) tracked(env Env) func(file string) string {
 	below := b.prefix
-	if r, err := repo.Open(b.root); b.rev != "" {
+	if r, err := repo.Open(b.root, env.Environ); b.rev != "" {
 		// as the revision has it
 	} else if err == nil && r.Root() != "" {
 		if rel, in := beneath(r, b.root); in {

@@ -34,7 +34,7 @@ type auditing struct {
 
 // openAudit reads the change, and the rules that held before it.
 func openAudit(ctx context.Context, env Env, o auditOptions) (*auditing, error) {
-	r, err := repo.Open(env.Dir)
+	r, err := repo.Open(env.Dir, env.Environ)
 	if errors.Is(err, repo.ErrNotRepo) {
 		return nil, refuse("no-repository", "%s: not a git repository; a change is two commits of one", env.Dir)
 	}

@@ -48,7 +48,7 @@ func openBundle(_ context.Context, env Env, dir string) (bundle, error) {
 	if err != nil {
 		return bundle{}, err
 	}
-	r, err := repo.Open(root)
+	r, err := repo.Open(root, env.Environ)
 	if err != nil {
 		r = nil // no repository, no cache
 	}
@@ -164,7 +164,7 @@ func governable(r *repo.Repo) error {
 
 // notBare refuses a bare repository, where git's own files are no bundle.
 func notBare(env Env) error {
-	if r, err := repo.Open(env.Dir); err == nil && r.Root() == "" {
+	if r, err := repo.Open(env.Dir, env.Environ); err == nil && r.Root() == "" {
 		return bareError(r)
 	}
 	return nil
@@ -183,7 +183,7 @@ func openWorkspace(ctx context.Context, env Env) (*workspace, error) {
 // workspaceOf is openWorkspace; looking only reads: what a killed command left stays,
 // with what it has to say, and no branch is made.
 func workspaceOf(ctx context.Context, env Env, looking bool) (*workspace, error) {
-	r, err := repo.Open(env.Dir)
+	r, err := repo.Open(env.Dir, env.Environ)
 	if errors.Is(err, repo.ErrNotRepo) {
 		return nil, noRepository(env)
 	}

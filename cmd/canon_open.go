@@ -21,7 +21,7 @@ func (s source) readCanon(ctx context.Context, env Env) (*canon.Library, bundle,
 		return nil, bundle{}, err
 	}
 	top, below := root, "."
-	if r, err := repo.Open(root); err == nil && r.Root() != "" {
+	if r, err := repo.Open(root, env.Environ); err == nil && r.Root() != "" {
 		if rel, err := filepath.Rel(r.Root(), root); err == nil && filepath.IsLocal(rel) {
 			top, below = r.Root(), filepath.ToSlash(rel)
 		}

@@ -169,7 +169,7 @@ func (b bundle) findings(ctx context.Context, env Env, o checkOptions) ([]okf.Pr
 		}
 		found = append(found, board.CheckTeams(b.graph, cfg.Budget.Teams)...)
 		if top != "" {
-			merging, err := b.merging(ctx, top)
+			merging, err := b.merging(ctx, env, top)
 			if err != nil {
 				return nil, err
 			}

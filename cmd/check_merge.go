@@ -20,8 +20,8 @@ var twoHands = []string{"pause.toml", "governance/*", "proposals/*.jsonl"}
 
 // merging is what there is to be said of merges in the work tree that top, the folder of
 // odd.toml, lies in: files that one left unfinished, and what git should know for the next.
-func (b bundle) merging(ctx context.Context, top string) ([]okf.Problem, error) {
-	r, err := repo.Open(top)
+func (b bundle) merging(ctx context.Context, env Env, top string) ([]okf.Problem, error) {
+	r, err := repo.Open(top, env.Environ)
 	if err != nil || r.Root() == "" {
 		return nil, nil // nothing is merged there
 	}

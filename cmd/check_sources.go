@@ -19,7 +19,7 @@ func (b bundle) against(ctx context.Context, env Env) ([]okf.Problem, error) {
 	if b.rev != "" {
 		dir = env.Dir
 	}
-	r, err := repo.Open(dir)
+	r, err := repo.Open(dir, env.Environ)
 	if err != nil || r.Root() == "" {
 		return nil, nil
 	}

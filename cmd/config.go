@@ -161,7 +161,7 @@ func settingsOf(docs []config.Doc, set []config.Setting) []setting {
 
 // configFile is the odd.toml of the work tree here.
 func configFile(env Env) (*repo.Repo, []byte, error) {
-	r, err := repo.Open(env.Dir)
+	r, err := repo.Open(env.Dir, env.Environ)
 	if errors.Is(err, repo.ErrNotRepo) {
 		return nil, nil, noRepository(env)
 	}

@@ -70,7 +70,7 @@ func begin(ctx context.Context, env Env, at string) (err error) {
 			err = errors.Join(err, os.RemoveAll(at))
 		}
 	}()
-	r, err := repo.Create(ctx, at)
+	r, err := repo.Create(ctx, at, env.Environ)
 	if err != nil {
 		return err
 	}

@@ -118,7 +118,7 @@ func runDoctor(ctx context.Context, env Env, remote, asJSON bool) error {
 
 // repository checks git and the repository, and reports whether more can be checked.
 func (e *examination) repository(ctx context.Context) bool {
-	r, err := repo.Open(e.env.Dir)
+	r, err := repo.Open(e.env.Dir, e.env.Environ)
 	if errors.Is(err, repo.ErrNotRepo) {
 		err = noRepository(e.env)
 	}

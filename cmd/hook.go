@@ -54,7 +54,7 @@ type gitHook struct{ name, path string }
 // hookHere is the hook that fits the repository at env.Dir. Where core.hooksPath leads
 // out of it the hook would be other repositories' too, and is refused.
 func hookHere(ctx context.Context, env Env) (gitHook, error) {
-	r, err := repo.Open(env.Dir)
+	r, err := repo.Open(env.Dir, env.Environ)
 	if errors.Is(err, repo.ErrNotRepo) {
 		return gitHook{}, noRepository(env)
 	}

@@ -49,7 +49,7 @@ func runHook(ctx context.Context, env Env, name string) error {
 	if err != nil {
 		return err
 	}
-	r, err := repo.OpenReceiving(env.Dir, env.Getenv("GIT_QUARANTINE_PATH"))
+	r, err := repo.OpenReceiving(env.Dir, env.Environ, env.Getenv("GIT_QUARANTINE_PATH"))
 	if err != nil {
 		return err
 	}

@@ -64,7 +64,7 @@ type beginning struct {
 
 func runInit(ctx context.Context, env Env, dir string, o beginning) error {
 	at := env.path(dir)
-	if err := ownTop(at, dir); err != nil {
+	if err := ownTop(env, at, dir); err != nil {
 		return err
 	}
 	if o.hooks {
@@ -78,7 +78,7 @@ func runInit(ctx context.Context, env Env, dir string, o beginning) error {
 		return err
 	}
 	files := os.DirFS(at)
-	if r, err := repo.Open(at); err == nil && r.Root() != "" {
+	if r, err := repo.Open(at, env.Environ); err == nil && r.Root() != "" {
 		files = os.DirFS(r.Root())
 	}
 	fresh := true
@@ -91,7 +91,7 @@ func runInit(ctx context.Context, env Env, dir string, o beginning) error {
 		}
 		return err
 	}
-	r, made, err := openOrInit(ctx, at)
+	r, made, err := openOrInit(ctx, env, at)
 	if err != nil {
 		return err
 	}
@@ -160,7 +160,7 @@ func sayNext(env Env, root string, wrote []string, ch repo.Changes) {
 
 // ownTop refuses a directory that a person named and that lies below the top of a
 // repository: what odd init lays out would not be in it.
-func ownTop(at, dir string) error {
+func ownTop(env Env, at, dir string) error {
 	above := at
 	for dir != "" {
 		if _, err := os.Stat(above); err == nil || filepath.Dir(above) == above {
@@ -168,7 +168,7 @@ func ownTop(at, dir string) error {
 		}
 		above = filepath.Dir(above)
 	}
-	r, err := repo.Open(above)
+	r, err := repo.Open(above, env.Environ)
 	if dir == "" || err != nil || r.Root() == "" {
 		return nil // what is wrong there is told below
 	}
@@ -183,10 +183,10 @@ func ownTop(at, dir string) error {
 }
 
 // openOrInit opens the repository dir is in, or makes one there.
-func openOrInit(ctx context.Context, dir string) (r *repo.Repo, made bool, err error) {
-	r, err = repo.Open(dir)
+func openOrInit(ctx context.Context, env Env, dir string) (r *repo.Repo, made bool, err error) {
+	r, err = repo.Open(dir, env.Environ)
 	if errors.Is(err, repo.ErrNotRepo) {
-		r, err = repo.Init(ctx, dir)
+		r, err = repo.Init(ctx, dir, env.Environ)
 		made = true
 	}
 	if err == nil {

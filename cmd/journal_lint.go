@@ -170,7 +170,7 @@ func evidence(ctx context.Context, env Env) journal.Evidence {
 	return func(commit, file string) (int, error) {
 		tree, ok := trees[commit]
 		if !ok {
-			r, err := repo.Open(env.Dir)
+			r, err := repo.Open(env.Dir, env.Environ)
 			if err != nil {
 				return 0, errors.New("no git repository to look it up in")
 			}

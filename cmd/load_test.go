@@ -31,7 +31,7 @@ func toldOf(g *okf.Graph, ps []okf.Problem) string {
 func TestCommittedFromAnotherCommitsCache(t *testing.T) {
 	t.Parallel()
 	ctx, env := context.Background(), Env{Now: func() time.Time { return time.Unix(1_800_000_000, 0) }}
-	r, err := repo.Init(ctx, t.TempDir())
+	r, err := repo.Init(ctx, t.TempDir(), os.Environ())
 	if err != nil {
 		t.Fatal(err)
 	}

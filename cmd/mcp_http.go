@@ -77,7 +77,7 @@ func httpToken(env Env, name string) (string, error) {
 
 // keepToken writes the token where only its owner reads it and no session may.
 func keepToken(env Env, port int, token string) (string, error) {
-	r, err := repo.Open(env.Dir)
+	r, err := repo.Open(env.Dir, env.Environ)
 	if err != nil {
 		return "", refuse("no-repository", "there is no git directory to keep the token in; name an environment variable with --token-env")
 	}

@@ -109,7 +109,7 @@ func (k *knowing) desk(workingDir string) (anchor.Desk, func() error, error) {
 	if !filepath.IsAbs(workingDir) {
 		return anchor.Desk{}, nil, usage("working_dir: %s is not an absolute path", workingDir)
 	}
-	own, err := repo.Open(k.env.Dir)
+	own, err := repo.Open(k.env.Dir, k.env.Environ)
 	if err != nil {
 		return anchor.Desk{}, nil, refuse("no-repository", "%s: not in the work tree of a git repository", k.env.Dir)
 	}

@@ -153,7 +153,7 @@ func (c *change) present(p string) (b []byte, mode string, err error) {
 		to, err := os.Readlink(at)
 		return []byte(to), "120000", err
 	case st.IsDir():
-		head, err := repo.Open(at)
+		head, err := repo.Open(at, c.env.Environ)
 		if err != nil || head.Root() == c.repo.Root() {
 			return nil, "", nil // a folder is no file
 		}

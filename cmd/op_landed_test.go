@@ -48,7 +48,7 @@ func newShop(t *testing.T, toml string) *shop {
 	s := &shop{T: t}
 	now := time.Now().UTC().Add(10 * time.Minute).Truncate(time.Second) // nobody has saved a file within three minutes of it
 	s.env = Env{Dir: t.TempDir(), Temp: t.TempDir(), Now: func() time.Time { return now }, Sleep: func(time.Duration) {}, Entropy: rand.Reader, Getenv: func(string) string { return "" }, Stderr: &s.err}
-	r, err := repo.Init(t.Context(), s.env.Dir)
+	r, err := repo.Init(t.Context(), s.env.Dir, os.Environ())
 	if err != nil {
 		t.Fatal(err)
 	}

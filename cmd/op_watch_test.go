@@ -2,6 +2,7 @@ package cmd
 
 import (
 	"context"
+	"os"
 	"strings"
 	"testing"
 	"time"
@@ -29,7 +30,7 @@ func TestWatchEndsWithTheWork(t *testing.T) {
 			if code := oneAtATime(env, "odd", "init"); code != exitDone {
 				t.Fatal(talk)
 			}
-			r, err := repo.Open(env.Dir)
+			r, err := repo.Open(env.Dir, os.Environ())
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -112,7 +112,7 @@ func provedBy(report proof.Report) proved {
 // historyHere opens the repository whose history is to be judged, and refuses where
 // there is none, or not all of it.
 func historyHere(env Env) (*repo.Repo, error) {
-	r, err := repo.Open(env.Dir)
+	r, err := repo.Open(env.Dir, env.Environ)
 	if errors.Is(err, repo.ErrNotRepo) {
 		return nil, refuse("no-repository", "%s: not a git repository, so there is no history to check; run odd check without --range and --all", env.Dir)
 	}

@@ -18,7 +18,9 @@
 // Besides testscript's own commands, and the condition [landlock] for a machine
 // that can hold a program in the kernel, there are
 //
-//	exits N CMD ARG…    run CMD and require exit code N
+//	exits N CMD ARG…    run CMD and require exit code N; odd runs inside the test's own process,
+//	                    unless the script changed PATH
+//	exits N exec odd …  run odd as a process, which is what reads stdin and ttyin
 //	[!] git ARG…        run git
 //	settime RFC3339     set the clock of odd and of git
 //	advance DURATION    move that clock, 40m or 24h; -1h moves it back
@@ -52,8 +54,10 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"syscall"
 	"testing"
 	"time"
@@ -105,20 +109,45 @@ func TestMain(m *testing.M) {
 // oddMain is odd with the script's clock and entropy.
 func oddMain() {
 	env := cmd.OS()
-	env.Now = clockOf(os.Getenv(varNow))
-	env.Entropy = entropy(os.Getenv(varSeed))
-	env.Terminal = env.Terminal || os.Getenv(varScreen) != ""
-	env.Above = func() []string { return strings.Fields(os.Getenv(varAbove)) }
-	if answer := os.Getenv(varAnswer); answer == whateverIsAsked {
-		env.TTY = func() (io.ReadWriteCloser, error) { return &confirmer{terminal: os.Stderr}, nil }
+	asScripted(&env, term.IsTerminal(ttyFD))
+	os.Exit(cmd.Main(env, os.Args...))
+}
+
+// asScripted gives odd the clock, the entropy and the person that the variables of a
+// script tell of; terminal is whether the script gave it one with ttyin.
+func asScripted(env *cmd.Env, terminal bool) {
+	env.Now = clockOf(env.Getenv(varNow))
+	env.Entropy = entropy(env.Getenv(varSeed))
+	env.Terminal = env.Terminal || env.Getenv(varScreen) != ""
+	above, stderr := env.Getenv(varAbove), env.Stderr
+	env.Above = func() []string { return strings.Fields(above) }
+	if answer := env.Getenv(varAnswer); answer == whateverIsAsked {
+		env.TTY = func() (io.ReadWriteCloser, error) { return &confirmer{terminal: stderr}, nil }
 	} else if answer != "" {
 		env.TTY = func() (io.ReadWriteCloser, error) { return typist{strings.NewReader(answer + "\n")}, nil }
-	} else if !term.IsTerminal(ttyFD) {
+	} else if !terminal {
 		env.TTY = func() (io.ReadWriteCloser, error) {
 			return nil, &os.PathError{Op: "open", Path: "/dev/tty", Err: syscall.ENXIO}
 		}
 	}
-	os.Exit(cmd.Main(env, os.Args...))
+}
+
+// inside runs odd in this process, which spares its start: nothing on its standard
+// input, no terminal, and of the world only what the script's variables say.
+func inside(ts *testscript.TestScript, args []string) int {
+	env := cmd.OS()
+	env.Stdin, env.Stdout, env.Stderr = strings.NewReader(""), ts.Stdout(), ts.Stderr()
+	env.Dir, env.Temp, env.Getenv = ts.MkAbs("."), ts.Getenv("TMPDIR"), ts.Getenv
+	env.Cage.Home = ts.Getenv("HOME")
+	env.Terminal, env.Keyboard, env.Live, env.Width = false, false, false, 0
+	env.Environ = nil
+	for _, name := range ts.Value(variables).([]string) {
+		if v := ts.Getenv(name); v != "" {
+			env.Environ = append(env.Environ, name+"="+v)
+		}
+	}
+	asScripted(&env, false)
+	return cmd.Main(env, args...)
 }
 
 // clockOf is the clock that varNow asks for; begin where it asks for none.
@@ -251,6 +280,7 @@ const gitConfig = `[user]
 // .tmp, which git is told to ignore, so that $WORK itself can be a repository.
 func setup(e *testscript.Env) error {
 	e.Values[confirmation] = new(string)
+	defer func() { e.Values[variables] = names(e.Vars) }()
 	home := filepath.Join(e.WorkDir, ".tmp", "home")
 	if err := os.MkdirAll(home, 0o755); err != nil {
 		return err
@@ -286,6 +316,37 @@ func setup(e *testscript.Env) error {
 	return nil
 }
 
+// variables are the names of all that the environment of a script may set, which
+// testscript keeps to itself: those of its setup, and what the words of a story name.
+const variables = "variables"
+
+// names are the names of variables, and those that some story sets.
+func names(vars []string) []string {
+	out := slices.Clone(storyNames())
+	for _, v := range vars {
+		name, _, _ := strings.Cut(v, "=")
+		out = append(out, name)
+	}
+	slices.Sort(out)
+	return slices.Compact(out)
+}
+
+// storyNames are the variables that the stories set.
+var storyNames = sync.OnceValue(func() (out []string) {
+	sets := regexp.MustCompile(`(?m)^(?:\[.*\] *)?env (.*)$`)
+	stories, _ := filepath.Glob("testdata/*.txtar")
+	for _, name := range stories {
+		b, _ := os.ReadFile(name)
+		for _, m := range sets.FindAllStringSubmatch(string(b), -1) {
+			for _, v := range strings.Fields(m[1]) {
+				name, _, _ := strings.Cut(v, "=")
+				out = append(out, strings.Trim(name, "'"))
+			}
+		}
+	}
+	return out
+})
+
 // clock is one moment as every program of a script reads it.
 func clock(now string) [][2]string {
 	return [][2]string{{varNow, now}, {"GIT_AUTHOR_DATE", now}, {"GIT_COMMITTER_DATE", now}}
@@ -297,14 +358,17 @@ func exits(ts *testscript.TestScript, neg bool, args []string) {
 	}
 	want, err := strconv.Atoi(args[0])
 	ts.Check(err)
-	err = ts.Exec(args[1], args[2:]...)
-	var ee *exec.ExitError
-	if err != nil && !errors.As(err, &ee) {
-		ts.Fatalf("%s: %v", args[1], err)
-	}
 	got := 0
-	if ee != nil {
-		got = ee.ExitCode()
+	if args[1] == "odd" && ts.Getenv("PATH") == os.Getenv("PATH") { // whoever looks up a program asks the process
+		got = inside(ts, args[1:])
+	} else {
+		args = slices.DeleteFunc(args, func(a string) bool { return a == "exec" })
+		var ee *exec.ExitError
+		if err = ts.Exec(args[1], args[2:]...); errors.As(err, &ee) {
+			got = ee.ExitCode()
+		} else if err != nil {
+			ts.Fatalf("%s: %v", args[1], err)
+		}
 	}
 	if got != want {
 		ts.Fatalf("%s: exit code %d, want %d", strings.Join(args[1:], " "), got, want)
@@ -392,6 +456,7 @@ func show(ts *testscript.TestScript, neg bool, args []string) {
 			args[i] = strconv.Quote(a)
 		}
 	}
+	args = slices.DeleteFunc(args, func(a string) bool { return a == "exec" })
 	told := oid.ReplaceAllString(question(ts)+ts.ReadFile("stdout")+ts.ReadFile("stderr"), "…")
 	fmt.Fprintf(f, "$ %s\n%s", strings.Join(args[2:], " "), told)
 	if args[0] != "0" {

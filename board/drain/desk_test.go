@@ -45,7 +45,7 @@ func TestDeskIsThePinnedBase(t *testing.T) {
 		if err != nil || len(pins) != 1 {
 			t.Fatalf("pins %v, %v", pins, err)
 		}
-		desk, err := repo.Open(d.Tree)
+		desk, err := repo.Open(d.Tree, os.Environ())
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -73,7 +73,7 @@ const paid = "\n[budget]\nmonthly_usd = 1\n"
 // newWorld has the demo company, odd.toml with the given tail and one ready task a name.
 func newWorld(t *testing.T, toml string, tasks ...string) *world {
 	t.Helper()
-	r, err := repo.Init(context.Background(), t.TempDir())
+	r, err := repo.Init(context.Background(), t.TempDir(), os.Environ())
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -3,6 +3,7 @@ package drain
 import (
 	"context"
 	"fmt"
+	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
@@ -217,7 +218,7 @@ func TestTwoDrainsOneDollar(t *testing.T) {
 	for i := range both {
 		name := filepath.Join(dir, fmt.Sprint(i))
 		git("clone", "-q", "file://"+filepath.Join(dir, "hub.git"), name)
-		clone, err := repo.Open(name)
+		clone, err := repo.Open(name, os.Environ())
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -96,7 +96,7 @@ func TestALackingStoreAnswersNothingElse(t *testing.T) {
 	})
 	claim := then(t, r, bot, bot, "claim", map[string]string{"knowledge/tasks/t.md": "---\ntype: task\nid: t\npaths: [tool/**]\nstate: ready\n---\n"})
 	judge := func() (string, error) {
-		r, err := repo.Open(r.Root())
+		r, err := repo.Open(r.Root(), os.Environ())
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -43,7 +43,7 @@ func committed(t *testing.T, message string, files map[string]string) (*repo.Rep
 			t.Fatalf("git %q: %v\n%s", args, err, out)
 		}
 	}
-	r, err := repo.Open(dir)
+	r, err := repo.Open(dir, os.Environ())
 	if err != nil {
 		t.Fatal(err)
 	}

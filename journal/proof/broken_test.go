@@ -36,7 +36,7 @@ func TestABrokenStoreIsNoCleanHistory(t *testing.T) {
 		if err := os.Rename(at, at+"~"); err != nil {
 			t.Fatal(err)
 		}
-		r, err := repo.Open(s.r.Root())
+		r, err := repo.Open(s.r.Root(), os.Environ())
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -46,7 +46,7 @@ func TestMain(m *testing.M) {
 		if err := os.Mkdir(empty(), 0o755); err != nil {
 			panic(err)
 		}
-		if _, err := repo.Init(context.Background(), empty()); err != nil {
+		if _, err := repo.Init(context.Background(), empty(), os.Environ()); err != nil {
 			panic(err)
 		}
 		if err := os.RemoveAll(filepath.Join(empty(), ".git", "hooks")); err != nil {
@@ -134,7 +134,7 @@ func begin(t testing.TB, toml string, tamper map[string]func(*story, *draft)) *s
 	if err := os.CopyFS(dir, os.DirFS(empty())); err != nil {
 		t.Fatal(err)
 	}
-	r, err := repo.Open(dir)
+	r, err := repo.Open(dir, os.Environ())
 	if err != nil {
 		t.Fatal(err)
 	}

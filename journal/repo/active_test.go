@@ -73,7 +73,7 @@ func touched(ago time.Duration) func(*testing.T, string) {
 // checkedOutRepo shows main with a.txt, which was written long ago.
 func checkedOutRepo(t *testing.T) (*Repo, string) {
 	t.Helper()
-	r, err := Init(t.Context(), t.TempDir())
+	r, err := Init(t.Context(), t.TempDir(), os.Environ())
 	okay(t, err)
 	oid, err := r.Make(t.Context(), nil, Changes{"a.txt": []byte("a\n"), "b.txt": []byte("b\n")}, Signature{Name: "Ann", Email: "ann@example.org", When: activeNow}, "begin\n")
 	okay(t, err)

@@ -140,7 +140,7 @@ func TestMakeSwapsFileAndFolder(t *testing.T) {
 
 // applyInChild applies the change in dir and tells its steps.
 func applyInChild(dir string) int {
-	r, err := Open(dir)
+	r, err := Open(dir, os.Environ())
 	if err != nil {
 		return 2
 	}

@@ -15,7 +15,7 @@ import (
 
 func TestCacheKeepsAFew(t *testing.T) {
 	t.Parallel()
-	r, err := Init(context.Background(), t.TempDir())
+	r, err := Init(context.Background(), t.TempDir(), os.Environ())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -44,7 +44,7 @@ func TestCacheKeepsAFew(t *testing.T) {
 // What one tree's cache says is of no use under another tree's name.
 func TestCacheKnowsItsName(t *testing.T) {
 	t.Parallel()
-	r, err := Init(context.Background(), t.TempDir())
+	r, err := Init(context.Background(), t.TempDir(), os.Environ())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -66,7 +66,7 @@ func TestCacheKnowsItsName(t *testing.T) {
 // one to write takes it away, unless it may still be at work.
 func TestCacheAfterAKilledWriter(t *testing.T) {
 	t.Parallel()
-	r, err := Init(context.Background(), t.TempDir())
+	r, err := Init(context.Background(), t.TempDir(), os.Environ())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -100,7 +100,7 @@ func TestCacheAfterAKilledWriter(t *testing.T) {
 // Many may write one name at once; a reader finds what one of them wrote.
 func TestCacheShared(t *testing.T) {
 	t.Parallel()
-	r, err := Init(context.Background(), t.TempDir())
+	r, err := Init(context.Background(), t.TempDir(), os.Environ())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -123,7 +123,7 @@ func TestCacheShared(t *testing.T) {
 
 func TestLiveIsWholeOrGone(t *testing.T) {
 	t.Parallel()
-	r, err := Init(context.Background(), t.TempDir())
+	r, err := Init(context.Background(), t.TempDir(), os.Environ())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -137,7 +137,7 @@ func TestLiveIsWholeOrGone(t *testing.T) {
 // A room stays while it is small and somebody writes to it.
 func TestClearRoom(t *testing.T) {
 	t.Parallel()
-	r := must[*Repo](t)(Init(t.Context(), t.TempDir()))
+	r := must[*Repo](t)(Init(t.Context(), t.TempDir(), os.Environ()))
 	now := time.Date(2026, 3, 2, 9, 0, 0, 0, time.UTC)
 	eq(t, "no room", must[string](t)(r.ClearRoom("build", 10, now)), "")
 	for _, tt := range []struct {

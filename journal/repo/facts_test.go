@@ -101,7 +101,7 @@ func TestFactsBranch(t *testing.T) {
 	})
 	t.Run("R8 no git", func(t *testing.T) {
 		t.Parallel()
-		if _, err := Open(t.TempDir()); !errors.Is(err, ErrNotRepo) {
+		if _, err := Open(t.TempDir(), os.Environ()); !errors.Is(err, ErrNotRepo) {
 			t.Error(err)
 		}
 	})
@@ -109,7 +109,7 @@ func TestFactsBranch(t *testing.T) {
 		t.Parallel()
 		dir := t.TempDir()
 		git(t, dir, "init", "-q", "--bare")
-		if f, err := must[*Repo](t)(Open(dir)).Facts(ctx); err != nil || f.OK {
+		if f, err := must[*Repo](t)(Open(dir, os.Environ())).Facts(ctx); err != nil || f.OK {
 			t.Errorf("%+v, %v", f, err)
 		}
 	})

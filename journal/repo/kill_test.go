@@ -17,7 +17,7 @@ import (
 // moveInChild is the test binary as a process that moves main in dir to refs/odd/next, telling every step on standard output.
 // With ODD_TEST_FSIZE no file may grow past that many bytes, as if the disk were full.
 func moveInChild(dir string) int {
-	r, err := Open(dir)
+	r, err := Open(dir, os.Environ())
 	if err != nil {
 		fmt.Println(err)
 		return 2

@@ -197,7 +197,7 @@ func TestMoveOddRepositories(t *testing.T) {
 	})
 	t.Run("unborn", func(t *testing.T) {
 		t.Parallel()
-		r := must[*Repo](t)(Init(ctx, t.TempDir()))
+		r := must[*Repo](t)(Init(ctx, t.TempDir(), os.Environ()))
 		write(t, r.Root(), "mine", "m\n")
 		first := must[OID](t)(r.Make(ctx, nil, changes("a/b.md", "b\n"), agent, "first"))
 		if err := r.Move(ctx, RefUpdate{"refs/heads/main", "", first}); err != nil {

@@ -22,9 +22,9 @@ import (
 //
 // Objects and refs are read in process by go-git. A repository go-git does not
 // understand (sparse checkout with its own config, partial clone, SHA-256,
-// reftable) is read through git itself: slower, never wrong. The environment is
-// read here once.
-func Open(dir string) (*Repo, error) {
+// reftable) is read through git itself: slower, never wrong. Of environ, NAME=value pairs,
+// git gets what it needs.
+func Open(dir string, environ []string) (*Repo, error) {
 	abs, err := filepath.Abs(dir)
 	if err != nil {
 		return nil, err
@@ -32,7 +32,6 @@ func Open(dir string) (*Repo, error) {
 	if abs, err = filepath.EvalSymlinks(abs); err != nil {
 		return nil, err
 	}
-	environ := os.Environ()
 	r, err := discover(abs, ceilings(environ))
 	if err != nil {
 		return nil, err
@@ -55,21 +54,21 @@ func Open(dir string) (*Repo, error) {
 }
 
 // Init makes a repository in dir (branch main, whose objects have SHA-1 names) unless dir is in one already, and opens it.
-func Init(ctx context.Context, dir string) (*Repo, error) {
-	r, err := Open(dir)
+func Init(ctx context.Context, dir string, environ []string) (*Repo, error) {
+	r, err := Open(dir, environ)
 	if !errors.Is(err, ErrNotRepo) {
 		return r, err
 	}
-	return Create(ctx, dir)
+	return Create(ctx, dir, environ)
 }
 
 // Create makes a repository in dir, also below the top of another, and opens it.
-func Create(ctx context.Context, dir string) (*Repo, error) {
-	g := newRunner(dir, os.Environ())
+func Create(ctx context.Context, dir string, environ []string) (*Repo, error) {
+	g := newRunner(dir, environ)
 	if _, err := g.run(ctx, call{args: []string{"init", "-q", "-b", "main", "--object-format=sha1"}}); err != nil {
 		return nil, fmt.Errorf("%s: %w", dir, err)
 	}
-	return Open(dir)
+	return Open(dir, environ)
 }
 
 // ceilings are the directories that git does not go up into to find a repository.

@@ -12,8 +12,8 @@ import (
 // names, they are read too; "" is none. They are read by git itself, for nothing else knows where they are, and
 // what git writes meanwhile lands beside them. A quarantine outside the repository's
 // own objects is an error.
-func OpenReceiving(dir, at string) (*Repo, error) {
-	r, err := Open(dir)
+func OpenReceiving(dir string, environ []string, at string) (*Repo, error) {
+	r, err := Open(dir, environ)
 	if err != nil || at == "" {
 		return r, err
 	}

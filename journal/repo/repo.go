@@ -5,7 +5,7 @@
 //
 // A change is three calls, of which only the last can be seen by anybody:
 //
-//	r, err := repo.Open(".")
+//	r, err := repo.Open(".", os.Environ())
 //	next, err := r.Make(ctx, []repo.OID{tip}, repo.Changes{"knowledge/tasks/t.md": b}, agent, "claim t")
 //	err = r.Move(ctx, repo.RefUpdate{Name: "refs/heads/main", Old: tip, New: next})
 //

@@ -103,7 +103,7 @@ func freshAs(t testing.TB, initArgs []string, files ...string) (*Repo, OID) {
 
 func open(t testing.TB, dir string) *Repo {
 	t.Helper()
-	r, err := Open(dir)
+	r, err := Open(dir, os.Environ())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -253,10 +253,10 @@ func diffText(t *testing.T, r *Repo, a, b OID) string {
 func TestOpen(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
-	if _, err := Open(dir); !errors.Is(err, ErrNotRepo) {
+	if _, err := Open(dir, os.Environ()); !errors.Is(err, ErrNotRepo) {
 		t.Errorf("outside: %v", err)
 	}
-	r := must[*Repo](t)(Init(context.Background(), dir))
+	r := must[*Repo](t)(Init(context.Background(), dir, os.Environ()))
 	if _, err := r.Resolve(context.Background(), "HEAD"); !errors.Is(err, ErrNoCommit) {
 		t.Errorf("unborn HEAD: %v", err)
 	}

@@ -469,7 +469,7 @@ func TestScratchSIGKILL(t *testing.T) {
 
 // scratchInChild is the test binary as a process that makes a scratch repository, tells where, and waits to be killed.
 func scratchInChild(repo, parent, base string) int {
-	r, err := Open(repo)
+	r, err := Open(repo, os.Environ())
 	if err != nil {
 		return 2
 	}

@@ -33,7 +33,7 @@ func TestSeat(t *testing.T) {
 			t.Parallel()
 			dir := real(t, t.TempDir())
 			at := must[string](t)(shell(dir, `set -e; git init -q r; git -C r commit -q --allow-empty -m base; `+c.lay+`; pwd`))
-			r, err := Open(strings.TrimSpace(at))
+			r, err := Open(strings.TrimSpace(at), os.Environ())
 			if c.want != "" {
 				if err == nil || !strings.Contains(err.Error(), c.want) {
 					t.Fatalf("got %v, want an error with %q", err, c.want)
@@ -74,7 +74,7 @@ func TestMisled(t *testing.T) {
 	} {
 		t.Run(c.name+"="+c.value, func(t *testing.T) {
 			t.Setenv(c.name, c.value)
-			_, err := Open(r.Root())
+			_, err := Open(r.Root(), os.Environ())
 			if c.want == "" && err != nil || c.want != "" && (err == nil || !strings.HasPrefix(err.Error(), c.want)) {
 				t.Errorf("got %v, want %q", err, c.want)
 			}
@@ -91,13 +91,13 @@ func TestTrusted(t *testing.T) {
 	if err := os.Chown(filepath.Join(r.Root(), ".git"), 12345, 12345); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := Open(r.Root()); err == nil || !strings.Contains(err.Error(), "dubious ownership") {
+	if _, err := Open(r.Root(), os.Environ()); err == nil || !strings.Contains(err.Error(), "dubious ownership") {
 		t.Errorf("got %v, want git's refusal", err)
 	}
 	conf := filepath.Join(t.TempDir(), "gitconfig")
 	t.Setenv("GIT_CONFIG_GLOBAL", conf)
 	write(t, filepath.Dir(conf), "gitconfig", "[safe]\n\tdirectory = *\n")
-	if _, err := Open(r.Root()); err != nil {
+	if _, err := Open(r.Root(), os.Environ()); err != nil {
 		t.Errorf("allowed by the person, and refused: %v", err)
 	}
 	write(t, filepath.Dir(conf), "gitconfig", "[user]\n\tname = Ann\n\temail = ann@example.org\n")
@@ -175,7 +175,7 @@ func TestPointedTo(t *testing.T) {
 		found   bool
 	}{{"", true}, {below, true}, {filepath.Dir(below), false}, {r.Root(), false}, {filepath.Dir(r.Root()), true}, {"/nowhere:" + filepath.Dir(below), false}} {
 		t.Setenv("GIT_CEILING_DIRECTORIES", c.ceiling)
-		if _, err := Open(below); c.found != (err == nil) || !c.found && !errors.Is(err, ErrNotRepo) {
+		if _, err := Open(below, os.Environ()); c.found != (err == nil) || !c.found && !errors.Is(err, ErrNotRepo) {
 			t.Errorf("below ceiling %q: %v", c.ceiling, err)
 		}
 		if _, err := tryGit(below, "rev-parse"); c.found != (err == nil) {

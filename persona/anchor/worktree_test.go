@@ -53,7 +53,7 @@ func (w work) desk() anchor.Desk {
 	if err != nil {
 		w.t.Fatal(err)
 	}
-	r, err := repo.Open(w.dir)
+	r, err := repo.Open(w.dir, os.Environ())
 	if err != nil {
 		w.t.Fatal(err)
 	}
