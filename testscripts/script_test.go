@@ -20,7 +20,7 @@
 //
 //	exits N CMD ARG…    run CMD and require exit code N; odd runs inside the test's own process,
 //	                    unless the script changed PATH
-//	exits N exec odd …  run odd as a process, which is what reads stdin and ttyin
+//	exits N exec odd …  run odd as a process: it reads stdin and ttyin, and an agent can call it back
 //	[!] git ARG…        run git
 //	settime RFC3339     set the clock of odd and of git
 //	advance DURATION    move that clock, 40m or 24h; -1h moves it back
@@ -94,8 +94,13 @@ const begin = "2026-03-02T09:00:00Z"
 // aPersons are the tests as a person starts them, whoever does.
 type aPersons struct{ *testing.M }
 
-// Run takes out what would tell odd that an agent asks.
+// Run takes out what would tell odd that an agent asks. An agent that calls back the odd
+// of inside calls this binary, which is none.
 func (m aPersons) Run() int {
+	if len(os.Args) > 1 && !strings.HasPrefix(os.Args[1], "-") {
+		fmt.Fprintln(os.Stderr, "these are the tests, not odd; in the story write exits N exec odd")
+		return 2
+	}
 	for _, name := range cmd.AgentVars() {
 		os.Unsetenv(name)
 	}

@@ -156,7 +156,7 @@ func TestOrdinaryGitIsNotAccused(t *testing.T) {
 			if out, err := cmd.CombinedOutput(); err != nil {
 				t.Fatalf("%v: %s", err, out)
 			}
-			r, err := repo.Open(dir)
+			r, err := repo.Open(dir, os.Environ())
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -20,7 +20,7 @@ import (
 	"github.com/odd-cli/odd/journal/repo"
 )
 
-var whole = flag.Bool("whole", false, "find every mutation from the whole history too, not from its own range alone")
+var whole = flag.Bool("whole", false, "try more: find every mutation from the whole history too, and draw more histories")
 
 // chronicle is a clean history of 300 commits over several months, by the functions
 // that odd's verbs commit with: tasks that were drained, approved, rejected, swept,

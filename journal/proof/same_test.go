@@ -341,11 +341,19 @@ func (h *history) forget() {
 	h.runs, h.bundle = map[string][]told{}, bundle{}
 }
 
+// seeds are the first of the histories that a test draws, and with -whole all of them.
+func seeds(all ...uint64) []uint64 {
+	if *whole {
+		return all
+	}
+	return all[:1]
+}
+
 // What a walk remembers changes nothing of what it finds.
 func TestWhatIsRememberedIsTheSame(t *testing.T) {
 	t.Parallel()
 	s := honest(t)
-	for seed := range uint64(3) {
+	for _, seed := range seeds(0, 1, 2) {
 		m := wander(s.fork(t, nil), seed, 40)
 		fresh, want := m.proved("", true)
 		kept, got := m.proved("", false)
@@ -366,7 +374,7 @@ func TestWhatIsRememberedIsTheSame(t *testing.T) {
 func TestARangeFindsWhatTheWholeDoes(t *testing.T) {
 	t.Parallel()
 	s := honest(t)
-	for _, seed := range []uint64{0, 5, 10} {
+	for _, seed := range seeds(0, 5, 10) {
 		m := wander(s.fork(t, nil), seed, 40)
 		all, _ := m.proved("", false)
 		for range 3 {

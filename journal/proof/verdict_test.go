@@ -17,8 +17,8 @@ import (
 func TestRangesThatShareCommits(t *testing.T) {
 	t.Parallel()
 	s := honest(t)
-	for seed := range uint64(2) {
-		m := wander(s.fork(t, nil), seed+100, 40)
+	for _, seed := range seeds(100, 101) {
+		m := wander(s.fork(t, nil), seed, 40)
 		all := NewChecker(context.Background(), m.r)
 		refs := map[string]repo.OID{"refs/heads/main": m.tip()}
 		for range 8 {
