@@ -139,9 +139,10 @@ func asScripted(env *cmd.Env, terminal bool) {
 
 // inside runs odd in this process, which spares its start: nothing on its standard
 // input, no terminal, and of the world only what the script's variables say.
-func inside(ts *testscript.TestScript, args []string) int {
+func inside(ts *testscript.TestScript, args []string) (code int, stdout, stderr string) {
 	env := cmd.OS()
-	env.Stdin, env.Stdout, env.Stderr = strings.NewReader(""), ts.Stdout(), ts.Stderr()
+	var out, err strings.Builder
+	env.Stdin, env.Stdout, env.Stderr = strings.NewReader(""), io.MultiWriter(&out, ts.Stdout()), io.MultiWriter(&err, ts.Stderr())
 	env.Dir, env.Temp, env.Getenv = ts.MkAbs("."), ts.Getenv("TMPDIR"), ts.Getenv
 	env.Cage.Home = ts.Getenv("HOME")
 	env.Terminal, env.Keyboard, env.Live, env.Width = false, false, false, 0
@@ -152,7 +153,8 @@ func inside(ts *testscript.TestScript, args []string) int {
 		}
 	}
 	asScripted(&env, false)
-	return cmd.Main(env, args...)
+	code = cmd.Main(env, args...)
+	return code, out.String(), err.String()
 }
 
 // clockOf is the clock that varNow asks for; begin where it asks for none.
@@ -357,15 +359,18 @@ func clock(now string) [][2]string {
 	return [][2]string{{varNow, now}, {"GIT_AUTHOR_DATE", now}, {"GIT_COMMITTER_DATE", now}}
 }
 
-func exits(ts *testscript.TestScript, neg bool, args []string) {
+func exits(ts *testscript.TestScript, neg bool, args []string) { told(ts, neg, args) }
+
+// told is exits, and what the command printed, first to stdout.
+func told(ts *testscript.TestScript, neg bool, args []string) string {
 	if neg || len(args) < 2 {
 		ts.Fatalf("usage: exits code command [args...]")
 	}
 	want, err := strconv.Atoi(args[0])
 	ts.Check(err)
-	got := 0
+	got, stdout, stderr := 0, "", ""
 	if args[1] == "odd" && ts.Getenv("PATH") == os.Getenv("PATH") { // whoever looks up a program asks the process
-		got = inside(ts, args[1:])
+		got, stdout, stderr = inside(ts, args[1:])
 	} else {
 		args = slices.DeleteFunc(args, func(a string) bool { return a == "exec" })
 		var ee *exec.ExitError
@@ -374,10 +379,12 @@ func exits(ts *testscript.TestScript, neg bool, args []string) {
 		} else if err != nil {
 			ts.Fatalf("%s: %v", args[1], err)
 		}
+		stdout, stderr = ts.ReadFile("stdout"), ts.ReadFile("stderr")
 	}
 	if got != want {
 		ts.Fatalf("%s: exit code %d, want %d", strings.Join(args[1:], " "), got, want)
 	}
+	return stdout + stderr
 }
 
 func git(ts *testscript.TestScript, neg bool, args []string) {
@@ -452,7 +459,7 @@ func show(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) < 3 {
 		ts.Fatalf("usage: show code file command [args...]")
 	}
-	exits(ts, false, append([]string{args[0]}, args[2:]...))
+	text := told(ts, false, append([]string{args[0]}, args[2:]...))
 	f, err := os.OpenFile(ts.MkAbs(args[1]), os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
 	ts.Check(err)
 	defer f.Close()
@@ -462,8 +469,7 @@ func show(ts *testscript.TestScript, neg bool, args []string) {
 		}
 	}
 	args = slices.DeleteFunc(args, func(a string) bool { return a == "exec" })
-	told := oid.ReplaceAllString(question(ts)+ts.ReadFile("stdout")+ts.ReadFile("stderr"), "…")
-	fmt.Fprintf(f, "$ %s\n%s", strings.Join(args[2:], " "), told)
+	fmt.Fprintf(f, "$ %s\n%s", strings.Join(args[2:], " "), oid.ReplaceAllString(question(ts)+text, "…"))
 	if args[0] != "0" {
 		fmt.Fprintf(f, "exit %s\n", args[0])
 	}
