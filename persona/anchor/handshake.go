@@ -5,7 +5,9 @@ import (
 	"encoding/json"
 	"fmt"
 	"maps"
+	"reflect"
 	"slices"
+	"strings"
 	"time"
 )
 
@@ -21,17 +23,14 @@ type dossier struct {
 	extra map[string]json.RawMessage
 }
 
-// needed are the keys a handshake must have.
-func needed() []string {
-	return []string{
-		"v", "token", "stage", "role", "mode", "strictness", "working_dir", "constitution_path", "constitution_sha256",
-		"nonce", "created_at", "updated_at", "expires_at", "retries", "bind", "server_arm",
+// handshakeKeys are the names of a handshake's keys, and whether it must have them.
+func handshakeKeys() map[string]bool {
+	keys := map[string]bool{}
+	for i, typ := 0, reflect.TypeFor[Handshake](); i < typ.NumField(); i++ {
+		name, option, _ := strings.Cut(typ.Field(i).Tag.Get("json"), ",")
+		keys[name] = option == ""
 	}
-}
-
-// optional are the others that are known.
-func optional() []string {
-	return []string{"topic", "terminal", "payload_sha256", "harness_session_id", "parent", "paths", "by"}
+	return keys
 }
 
 // readHandshake reads a token's handshake. A file that is cut short, is no
@@ -43,16 +42,12 @@ func readHandshake(b []byte, token string) (dossier, error) {
 		return dossier{}, fmt.Errorf("not a whole JSON object: %w", err)
 	}
 	known := map[string]json.RawMessage{}
-	for _, k := range needed() {
+	for k, needed := range handshakeKeys() {
 		v, ok := all[k]
-		if !ok {
-			return dossier{}, fmt.Errorf("key %q is missing", k)
-		}
-		known[k] = v
-	}
-	for _, k := range optional() {
-		if v, ok := all[k]; ok {
+		if ok {
 			known[k] = v
+		} else if needed {
+			return dossier{}, fmt.Errorf("key %q is missing", k)
 		}
 	}
 	maps.DeleteFunc(all, func(k string, _ json.RawMessage) bool { return known[k] != nil })

@@ -179,7 +179,7 @@ func (r *reader) word(v jsontree.Node, at string, m member) {
 	switch {
 	case v.Kind != '"':
 		r.problem(v, at, "not a text")
-	case m.enum != nil && !slices.Contains(m.enum, v.Text):
+	case len(m.enum) > 0 && !slices.Contains(m.enum, v.Text):
 		r.problem(v, at, "%q is none of %s", v.Text, strings.Join(m.enum, ", "))
 	case m.twice != "" && v.Text != "" && !id().MatchString(v.Text):
 		r.problem(v, at, "%q is no id: letters, digits, '.', '_' and '-'", v.Text)

@@ -47,12 +47,18 @@ type Deliverable struct {
 	Commentary  *Commentary
 }
 
+// The tags of a member say how it is read and what of it is asked for: need is
+// "said" for a list that is written, an empty one for "none", and "filled" for a
+// text or list with something in it; why says it in words; machine marks a text
+// that code parses; enum are the words it may be; twice is said of an id that
+// stands again.
+
 // Synthesis is what exploration found and did not decide.
 type Synthesis struct {
-	Possibilities []string `json:"possibilities,omitzero"`
-	Tensions      []string `json:"tensions,omitzero"`
-	Unknowns      []string `json:"unknowns,omitzero"`
-	Frames        []string `json:"frames,omitzero"` // competing ways to see it
+	Possibilities []string `json:"possibilities,omitzero" need:"filled" why:"what could be done; at least one"`
+	Tensions      []string `json:"tensions,omitzero" need:"said" why:"what pulls against what; [] for none"`
+	Unknowns      []string `json:"unknowns,omitzero" need:"said" why:"what nobody knows yet; [] for none"`
+	Frames        []string `json:"frames,omitzero" need:"said" why:"competing ways to see it; [] for none"`
 	Rejected      []string `json:"rejected,omitzero"`
 	Entries       []Entry  `json:"entries,omitzero"` // the ledger's own form, optional
 }
@@ -60,48 +66,48 @@ type Synthesis struct {
 // Entry is one entry of a synthesis ledger. It holds no decision, requirement
 // or acceptance criterion.
 type Entry struct {
-	Observation   string   `json:"observation,omitzero"`
-	Context       string   `json:"context,omitzero"`
-	Implication   string   `json:"implication,omitzero"`
-	Confidence    string   `json:"confidence,omitzero"` // low, medium or high
-	OpenQuestions []string `json:"open_questions,omitzero"`
+	Observation   string   `json:"observation,omitzero" need:"filled" why:"what was seen"`
+	Context       string   `json:"context,omitzero" need:"filled" why:"where and under what conditions"`
+	Implication   string   `json:"implication,omitzero" need:"filled" why:"what it may mean"`
+	Confidence    string   `json:"confidence,omitzero" need:"filled" machine:"true" enum:"low medium high" why:"low, medium or high"`
+	OpenQuestions []string `json:"open_questions,omitzero" need:"said" why:"what stays open; [] for none"`
 }
 
 // Plan is what planning commits to, with what would undo it.
 type Plan struct {
-	Artifact        string   `json:"artifact,omitzero"` // what is to be built: a path, id or uri
-	Assumptions     []string `json:"assumptions,omitzero"`
-	ScopeIn         []string `json:"scope_in,omitzero"`
-	ScopeOut        []string `json:"scope_out,omitzero"`
-	Deferred        []string `json:"deferred,omitzero"`
-	WouldInvalidate []string `json:"would_invalidate,omitzero"`
+	Artifact        string   `json:"artifact,omitzero" need:"filled" machine:"true" why:"what is to be built: a path, id or uri"`
+	Assumptions     []string `json:"assumptions,omitzero" need:"filled" why:"what is taken for granted; at least one"`
+	ScopeIn         []string `json:"scope_in,omitzero" need:"filled" why:"what is to be done; at least one"`
+	ScopeOut        []string `json:"scope_out,omitzero" need:"said" why:"what is not to be done; [] for none"`
+	Deferred        []string `json:"deferred,omitzero" need:"said" why:"what is put off; [] for none"`
+	WouldInvalidate []string `json:"would_invalidate,omitzero" need:"filled" why:"what would undo the plan; at least one"`
 	Steps           []string `json:"steps,omitzero"`
 }
 
 // Claims is what a builder says of what it built, and no more.
 type Claims struct {
-	Artifact string   `json:"artifact,omitzero"`
-	Does     []string `json:"does,omitzero"`
-	DoesNot  []string `json:"does_not,omitzero"`
-	Scope    string   `json:"scope,omitzero"` // what it was built against
-	Evidence []string `json:"evidence,omitzero"`
+	Artifact string   `json:"artifact,omitzero" need:"filled" machine:"true" why:"what was built: a path, id or uri"`
+	Does     []string `json:"does,omitzero" need:"filled" why:"what it does; at least one"`
+	DoesNot  []string `json:"does_not,omitzero" need:"said" why:"what it does not do; [] for nothing to name"`
+	Scope    string   `json:"scope,omitzero" need:"filled" why:"the scope it was built against"`
+	Evidence []string `json:"evidence,omitzero" machine:"true"`
 }
 
 // Findings is a validator's report on one artifact. Counts and the verdict are
 // recomputed from the list, never taken from the session.
 type Findings struct {
-	Artifact string    `json:"artifact,omitzero"`
-	Findings []Finding `json:"findings,omitzero"`
+	Artifact string    `json:"artifact,omitzero" need:"filled" machine:"true" why:"what was reviewed: a path, id or uri"`
+	Findings []Finding `json:"findings,omitzero" need:"said" why:"what was found; [] for nothing"`
 }
 
 // Finding is one finding.
 type Finding struct {
-	ID             string         `json:"id,omitzero"`       // F1, F2 … given by odd when absent
-	Location       string         `json:"location,omitzero"` // path, path:line or path:line-line
-	Claim          string         `json:"claim,omitzero"`    // what is said to hold
-	Evidence       string         `json:"evidence,omitzero"` // what was seen instead
-	Classification Classification `json:"classification,omitzero"`
-	Disposition    Disposition    `json:"disposition,omitzero"`
+	ID             string         `json:"id,omitzero" machine:"true" twice:"the id %s stands twice"` // F1, F2 … given by odd when absent
+	Location       string         `json:"location,omitzero" need:"filled" machine:"true" why:"path, path:line or path:line-line"`
+	Claim          string         `json:"claim,omitzero" need:"filled" why:"what is said to hold"` // what is said to hold
+	Evidence       string         `json:"evidence,omitzero" need:"filled" why:"what was seen instead"`
+	Classification Classification `json:"classification,omitzero" need:"filled" machine:"true" enum:"blocker finding caveat" why:"blocker, finding or caveat"`
+	Disposition    Disposition    `json:"disposition,omitzero" need:"filled" machine:"true" enum:"fix pivot accept" why:"fix, pivot or accept"`
 	Suggestion     string         `json:"suggestion,omitzero"`
 }
 
@@ -127,19 +133,19 @@ const (
 
 // Remediation is what a resolver did, finding by finding.
 type Remediation struct {
-	Artifact string   `json:"artifact,omitzero"` // the revised one
-	Remedies []Remedy `json:"remedies,omitzero"`
+	Artifact string   `json:"artifact,omitzero" need:"filled" machine:"true" why:"the revised artifact: a path, id or uri"`
+	Remedies []Remedy `json:"remedies,omitzero" need:"filled" why:"what became of each finding; at least one"`
 }
 
 // Remedy answers one finding. Changed is empty where nothing was changed, and
 // then Why says why not.
 type Remedy struct {
-	Finding string   `json:"finding,omitzero"` // its id
-	Changed []string `json:"changed,omitzero"` // paths or ids, what changed there
+	Finding string   `json:"finding,omitzero" need:"filled" machine:"true" twice:"the finding %s is answered twice" why:"the id of the finding it answers"`
+	Changed []string `json:"changed,omitzero" need:"filled" machine:"true" why:"what was changed, or why: the reason for no change"`
 	Why     string   `json:"why,omitzero"`
 }
 
 // Commentary is what an observer says; it hands over to nobody.
 type Commentary struct {
-	Says []string `json:"says,omitzero"`
+	Says []string `json:"says,omitzero" need:"filled" why:"what was noticed; at least one"`
 }

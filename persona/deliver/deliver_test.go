@@ -239,7 +239,7 @@ func drawn(t *rapid.T, ms []member) {
 	word := rapid.StringMatching(`[ \x60~"\\<>&\n\t]{0,3}[a-zäß🦦\x60#:-]{1,6}[ \n]{0,2}`)
 	for _, m := range ms {
 		switch {
-		case m.enum != nil:
+		case len(m.enum) > 0:
 			*m.text = rapid.SampledFrom(append([]string{""}, m.enum...)).Draw(t, m.key)
 		case m.key == "id", m.key == "finding":
 		case m.text != nil:

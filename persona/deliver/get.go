@@ -14,7 +14,7 @@ func (d Deliverable) Get(key string) (text string, list []string, there bool) {
 	case m.list != nil:
 		return "", *m.list, *m.list != nil
 	}
-	return "", nil, m.objs.present()
+	return "", nil, m.objs.there()
 }
 
 // String is the counts in one line: "3 findings: 1 blocker, 2 finding, 0 caveat;

@@ -2,54 +2,60 @@ package deliver
 
 import (
 	"fmt"
+	"reflect"
 	"strings"
 	"unicode"
 )
 
-// need is how much of a member the minimum content asks for.
-type need uint8
-
-const (
-	optional need = iota
-	said          // a list that is there; an empty one says "none"
-	filled        // a text or a list with something in it
-)
-
-// member is one key of an object: exactly one of text, list and objs is set.
-// Decode, Encode, Missing and Texts all walk the same table of them.
+// member is one key of an object, as the tags of its field say: exactly one of
+// text, list and objs is set.
 type member struct {
 	key     string
 	text    *string
 	list    *[]string
-	objs    *objects
-	enum    []string // the words a text may be, nil for any
+	objs    objects
+	enum    []string // the words a text may be, none for any
 	machine bool     // parsed by code: a path, an id, an enum
-	need    need
-	why     string // what is asked for, in words
-	twice   string // of an id, which stands once: what is said where it stands again
+	need    string   // "said", "filled" or nothing
+	why     string   // what is asked for, in words
+	twice   string   // of an id, which stands once: what is said where it stands again
 }
 
-// objects is a list of objects of one type, behind its type.
-type objects struct {
-	present func() bool
-	count   func() int
-	at      func(i int) []member
-	reset   func(n int)
-}
+// objects is a list of objects of one type, by its address.
+type objects struct{ reflect.Value }
 
-func objectsOf[T any](p *[]T, members func(*T) []member) *objects {
-	return &objects{
-		present: func() bool { return *p != nil },
-		count:   func() int { return len(*p) },
-		at:      func(i int) []member { return members(&(*p)[i]) },
-		reset:   func(n int) { *p = make([]T, n) },
+func (o objects) there() bool       { return o.IsValid() && !o.Elem().IsNil() }
+func (o objects) count() int        { return o.Elem().Len() }
+func (o objects) at(i int) []member { return membersOf(o.Elem().Index(i)) }
+func (o objects) reset(n int)       { o.Elem().Set(reflect.MakeSlice(o.Type().Elem(), n, n)) }
+
+// membersOf are the members of a struct, through which it can be changed.
+func membersOf(v reflect.Value) []member {
+	ms := make([]member, v.NumField())
+	for i := range ms {
+		tag, at := v.Type().Field(i).Tag, v.Field(i).Addr()
+		m := &ms[i]
+		m.key, _, _ = strings.Cut(tag.Get("json"), ",")
+		m.enum, m.machine, m.need, m.why, m.twice = strings.Fields(tag.Get("enum")), tag.Get("machine") != "", tag.Get("need"), tag.Get("why"), tag.Get("twice")
+		switch list, ok := at.Interface().(*[]string); {
+		case ok:
+			m.list = list
+		case v.Field(i).Kind() == reflect.String:
+			m.text = at.Convert(reflect.TypeFor[*string]()).Interface().(*string)
+		default:
+			m.objs = objects{at}
+		}
 	}
+	if r, ok := v.Addr().Interface().(*Remedy); ok && !Blank(r.Why) {
+		ms[1].need = "" // a reason for no change stands for the change
+	}
+	return ms
 }
 
-// members is the table of the deliverable's schema; an unknown schema has none.
+// members are those of the deliverable's schema; an unknown schema has none.
 func (d *Deliverable) members() []member {
 	if b := d.body(); b != nil {
-		return b.members()
+		return membersOf(reflect.ValueOf(b).Elem())
 	}
 	return nil
 }
@@ -65,7 +71,7 @@ func (d *Deliverable) member(key string) (member, bool) {
 }
 
 // body is what the schema names, made when it is not there; nil for an unknown one.
-func (d *Deliverable) body() interface{ members() []member } {
+func (d *Deliverable) body() any {
 	switch d.Schema {
 	case SchemaSynthesis:
 		return made(&d.Synthesis)
@@ -90,91 +96,6 @@ func made[T any](p **T) *T {
 	return *p
 }
 
-func (s *Synthesis) members() []member {
-	return []member{
-		{key: "possibilities", list: &s.Possibilities, need: filled, why: "what could be done; at least one"},
-		{key: "tensions", list: &s.Tensions, need: said, why: "what pulls against what; [] for none"},
-		{key: "unknowns", list: &s.Unknowns, need: said, why: "what nobody knows yet; [] for none"},
-		{key: "frames", list: &s.Frames, need: said, why: "competing ways to see it; [] for none"},
-		{key: "rejected", list: &s.Rejected},
-		{key: "entries", objs: objectsOf(&s.Entries, (*Entry).members)},
-	}
-}
-
-func (e *Entry) members() []member {
-	return []member{
-		{key: "observation", text: &e.Observation, need: filled, why: "what was seen"},
-		{key: "context", text: &e.Context, need: filled, why: "where and under what conditions"},
-		{key: "implication", text: &e.Implication, need: filled, why: "what it may mean"},
-		{key: "confidence", text: &e.Confidence, enum: []string{"low", "medium", "high"}, machine: true, need: filled, why: "low, medium or high"},
-		{key: "open_questions", list: &e.OpenQuestions, need: said, why: "what stays open; [] for none"},
-	}
-}
-
-func (p *Plan) members() []member {
-	return []member{
-		{key: "artifact", text: &p.Artifact, machine: true, need: filled, why: "what is to be built: a path, id or uri"},
-		{key: "assumptions", list: &p.Assumptions, need: filled, why: "what is taken for granted; at least one"},
-		{key: "scope_in", list: &p.ScopeIn, need: filled, why: "what is to be done; at least one"},
-		{key: "scope_out", list: &p.ScopeOut, need: said, why: "what is not to be done; [] for none"},
-		{key: "deferred", list: &p.Deferred, need: said, why: "what is put off; [] for none"},
-		{key: "would_invalidate", list: &p.WouldInvalidate, need: filled, why: "what would undo the plan; at least one"},
-		{key: "steps", list: &p.Steps},
-	}
-}
-
-func (c *Claims) members() []member {
-	return []member{
-		{key: "artifact", text: &c.Artifact, machine: true, need: filled, why: "what was built: a path, id or uri"},
-		{key: "does", list: &c.Does, need: filled, why: "what it does; at least one"},
-		{key: "does_not", list: &c.DoesNot, need: said, why: "what it does not do; [] for nothing to name"},
-		{key: "scope", text: &c.Scope, need: filled, why: "the scope it was built against"},
-		{key: "evidence", list: &c.Evidence, machine: true},
-	}
-}
-
-func (f *Findings) members() []member {
-	return []member{
-		{key: "artifact", text: &f.Artifact, machine: true, need: filled, why: "what was reviewed: a path, id or uri"},
-		{key: "findings", objs: objectsOf(&f.Findings, (*Finding).members), need: said, why: "what was found; [] for nothing"},
-	}
-}
-
-func (f *Finding) members() []member {
-	return []member{
-		{key: "id", text: &f.ID, machine: true, twice: "the id %s stands twice"},
-		{key: "location", text: &f.Location, machine: true, need: filled, why: "path, path:line or path:line-line"},
-		{key: "claim", text: &f.Claim, need: filled, why: "what is said to hold"},
-		{key: "evidence", text: &f.Evidence, need: filled, why: "what was seen instead"},
-		{key: "classification", text: (*string)(&f.Classification), enum: Classifications(), machine: true, need: filled, why: "blocker, finding or caveat"},
-		{key: "disposition", text: (*string)(&f.Disposition), enum: Dispositions(), machine: true, need: filled, why: "fix, pivot or accept"},
-		{key: "suggestion", text: &f.Suggestion},
-	}
-}
-
-func (r *Remediation) members() []member {
-	return []member{
-		{key: "artifact", text: &r.Artifact, machine: true, need: filled, why: "the revised artifact: a path, id or uri"},
-		{key: "remedies", objs: objectsOf(&r.Remedies, (*Remedy).members), need: filled, why: "what became of each finding; at least one"},
-	}
-}
-
-func (r *Remedy) members() []member {
-	answer := filled // what was changed, or why nothing was
-	if !Blank(r.Why) {
-		answer = optional
-	}
-	return []member{
-		{key: "finding", text: &r.Finding, machine: true, need: filled, why: "the id of the finding it answers", twice: "the finding %s is answered twice"},
-		{key: "changed", list: &r.Changed, machine: true, need: answer, why: "what was changed, or why: the reason for no change"},
-		{key: "why", text: &r.Why},
-	}
-}
-
-func (c *Commentary) members() []member {
-	return []member{{key: "says", list: &c.Says, need: filled, why: "what was noticed; at least one"}}
-}
-
 // Missing lists the minimum content that is not there, by key, in the order of
 // the schema: "assumptions", "findings[1].evidence". It is empty for a complete
 // deliverable; one of no known schema misses its schema.
@@ -192,7 +113,7 @@ func missing(prefix string, ms []member) []string {
 		if m.lacks() {
 			out = append(out, prefix+m.key)
 		}
-		if m.objs == nil {
+		if !m.objs.IsValid() {
 			continue
 		}
 		for i := range m.objs.count() {
@@ -205,13 +126,13 @@ func missing(prefix string, ms []member) []string {
 // lacks reports whether the member falls short of what it needs.
 func (m member) lacks() bool {
 	switch {
-	case m.need == optional:
+	case m.need == "":
 		return false
 	case m.text != nil:
 		return Blank(*m.text)
-	case m.objs != nil:
-		return !m.objs.present() || m.need == filled && m.objs.count() == 0
-	case m.need == said:
+	case m.objs.IsValid():
+		return !m.objs.there() || m.need == "filled" && m.objs.count() == 0
+	case m.need == "said":
 		return *m.list == nil
 	}
 	for _, s := range *m.list {
@@ -234,28 +155,23 @@ func Blank(s string) bool {
 // the schema does not have.
 func Ask(schema, key string) string {
 	d := Deliverable{Schema: schema}
-	ms := d.members()
-	for {
-		head, rest, deeper := strings.Cut(key, ".")
-		name, _, _ := strings.Cut(head, "[")
-		var next []member
-		for _, m := range ms {
-			if m.key != name {
-				continue
-			}
-			if !deeper {
-				return m.why
-			}
-			if m.objs != nil {
-				m.objs.reset(1)
-				next = m.objs.at(0)
-			}
+	return ask(d.members(), key)
+}
+
+func ask(ms []member, key string) string {
+	head, rest, deeper := strings.Cut(key, ".")
+	name, _, _ := strings.Cut(head, "[")
+	for _, m := range ms {
+		switch {
+		case m.key != name:
+		case !deeper:
+			return m.why
+		case m.objs.IsValid():
+			m.objs.reset(1)
+			return ask(m.objs.at(0), rest)
 		}
-		if next == nil {
-			return ""
-		}
-		key, ms = rest, next
 	}
+	return ""
 }
 
 // Keys lists the keys of a schema in their order, without "schema".
@@ -316,7 +232,7 @@ func texts(prefix string, ms []member) []Text {
 			for i := range *m.list {
 				out = append(out, Text{fmt.Sprintf("%s[%d]", at, i), m.machine, &(*m.list)[i]})
 			}
-		case m.objs != nil:
+		case m.objs.IsValid():
 			for i := range m.objs.count() {
 				out = append(out, texts(fmt.Sprintf("%s[%d].", at, i), m.objs.at(i))...)
 			}
@@ -347,7 +263,7 @@ func copyMembers(to, from []member) {
 			if *m.list != nil {
 				*to[i].list = append([]string{}, *m.list...)
 			}
-		case m.objs.present():
+		case m.objs.there():
 			to[i].objs.reset(m.objs.count())
 			for j := range m.objs.count() {
 				copyMembers(to[i].objs.at(j), m.objs.at(j))
