@@ -120,7 +120,8 @@ type Task struct {
 	Attempts     int
 	Rejected     []Rejection // oldest first
 	Declined     []Decline   // oldest first
-	Result       Result      // of the last attempt that reached review
+	Endorsed     []Endorsement
+	Result       Result // of the last attempt that reached review
 	Atom         *okf.Atom
 }
 

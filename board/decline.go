@@ -18,6 +18,20 @@ type Decline struct {
 	By, At, Reason string
 }
 
+// Endorsement is a person's yes to a proposal that more people must approve: it stays in
+// review until they did.
+type Endorsement struct{ By, At, Proposal string }
+
+// Endorsers are the addresses of who endorsed the proposal that t waits in review with.
+func (t Task) Endorsers() (out []string) {
+	for _, e := range t.Endorsed {
+		if e.Proposal == t.Result.Commit && e.Proposal != "" {
+			out = append(out, strings.TrimPrefix(e.By, "human:"))
+		}
+	}
+	return out
+}
+
 // String says who declined it, when and why.
 func (d Decline) String() string {
 	day, _, _ := strings.Cut(d.At, "T")

@@ -223,6 +223,13 @@ func (r *reader) declined() (out []Decline) {
 	return out
 }
 
+func (r *reader) endorsed() (out []Endorsement) {
+	for _, m := range r.maps("endorsed", "endorsed must be a list of {by, at, proposal}", "restore it from git history; only odd approve writes it") {
+		out = append(out, Endorsement{By: scalar(m["by"]), At: scalar(m["at"]), Proposal: scalar(m["proposal"])})
+	}
+	return out
+}
+
 // maps reads a list of maps, or a single one; anything else is what wrong says.
 func (r *reader) maps(key, wrong, way string) (out []map[string]any) {
 	value := r.value(key)

@@ -38,6 +38,8 @@ func approve(env Env) *cli.Command {
 			"task's file lists it under declined. Take it out there to have it proposed.\n\n" +
 			"After odd review TASK --each, odd does what you decided there. --no-walk does\n" +
 			"not look at it: it takes the proposal as the other flags say.\n\n" +
+			"Where [governance.approvers] in odd.toml asks for others too, the first yes is\n" +
+			"kept on the task, which stays in review; the last person merges.\n\n" +
 			personNote,
 		Flags: []cli.Flag{
 			&cli.BoolFlag{Name: "verify", Usage: fmt.Sprintf("also mark the proposed atoms as verified by you; first odd shows those that you have not seen, at most %d", mostVerified)},
@@ -119,10 +121,16 @@ func runApprove(ctx context.Context, env Env, o approval) error {
 	if err := v.excepts(t, take.Proposal, o.verify); err != nil {
 		return err
 	}
+	others, err := v.endorses(ctx, t, take, o)
+	if err != nil {
+		return err
+	}
 	taken := take.taken(v.cfg.Root)
 	act := "approve " + string(t.ID)
 	if taken != "" {
 		act += " (" + taken + ")"
+	} else if len(others) > 0 {
+		act = "endorse " + string(t.ID)
 	}
 	texts, err := v.unseen(take, o)
 	if err != nil {
@@ -139,6 +147,14 @@ func runApprove(ctx context.Context, env Env, o approval) error {
 	h, err := v.human(ctx, texts+card+take.lines()+walked, act, string(t.ID), o.yes)
 	if err != nil {
 		return err
+	}
+	if len(others) > 0 {
+		oid, err := v.endorse(ctx, t, p, h)
+		if err != nil {
+			return err
+		}
+		talk(env, "%s: %s", t.ID, waitsFor(others))
+		return printRows(env, [][]string{{string(t.ID), string(board.Review), h.By(), short(oid), "endorsed"}})
 	}
 	commit := v.approveHere
 	if _, elsewhere := v.target(); elsewhere {

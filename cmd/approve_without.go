@@ -196,7 +196,7 @@ func (v *view) takes(ctx context.Context, c repo.Commit, p review.Proposal) (tak
 			return part{}, false, nil
 		}
 	}
-	if take, err = v.part(p, left, nil); err != nil {
+	if take, err = v.part(p, left, review.Files{}); err != nil {
 		return part{}, false, nil // it leaves out all, or one twice
 	}
 	tree, err := v.approvedTree(ctx, take)
@@ -221,6 +221,9 @@ func (v *view) takes(ctx context.Context, c repo.Commit, p review.Proposal) (tak
 		}
 		edited := slices.Contains(c.Trailer("Odd-Edited"), w.Path+"@"+blob)
 		verified := slices.Contains(c.Trailer("Odd-Verified"), string(atoms[at].ID)+"@"+blob) && okf.VerifiedOnly(&atoms[at].Atom, b)
+		if edited {
+			take.edits[w.Path] = b
+		}
 		if edited || verified {
 			ch[w.Path], take.Paths[i].Result = b, blob
 		}

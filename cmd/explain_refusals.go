@@ -51,6 +51,7 @@ var refusalTexts = [][3]string{
 	{"credential", "The text looks like it holds a password, a key or a token, and odd does not commit one.", "Take it out of the text, and revoke it if it is real."},
 	{"decision", "The decision that a gate needs is missing or incomplete.", "Give --decision, --rationale, --tradeoffs and --confidence; `odd help gate decide` shows an example."},
 	{"decisions", "The log of decisions cannot be read.", "Restore the file that the message names: `git restore FILE`, or `git checkout COMMIT -- FILE` for an older version."},
+	{"approvers", "`[governance.approvers]` in `odd.toml` says whose approval a file needs, by its path or the type of its atom, and `approvals` how many of them.", "Have one of the people that the line names run `odd approve TASK`, or leave the atom out with `--without ID`."},
 	{"declined", "A person left this atom out of an approval, rejected it or deleted it, and the text it comes from has not changed since.", "Where a person deleted it, `git revert` of the commit that the line names brings it back. Else take the atom out of the list `declined` in the file of the task that proposed it, and commit; `git grep declined: -- knowledge/tasks` finds the files."},
 	{"detached-head", "No branch is checked out, and odd.toml does not name a board branch.", "Check out a branch with `git switch BRANCH`, or set [board] branch in odd.toml."},
 	{"dirty", "A file that odd reads or writes has changes that are not committed.", "Commit them with `git commit`, or put them aside with `git stash`."},

@@ -221,6 +221,12 @@ func (v *view) card(ctx context.Context, t board.Task, p review.Proposal, at ont
 	}
 	line("cost", "$%s", budget.MicroUSD(p.Cost))
 	line("done when", "%s", strings.Join(t.Acceptance, "; "))
+	for _, who := range t.Endorsers() {
+		line("endorsed", "by %s", who)
+	}
+	if m := v.awaited(t, part{Proposal: p}); len(m) > 0 {
+		line("approvers", "%s", waitsFor(m))
+	}
 	line("commit", "%s on branch %s, made from %s", short(repo.OID(p.Commit)), p.Branch, short(repo.OID(p.Base)))
 	line("trace", "%s", p.Trace)
 	return b.String(), nil

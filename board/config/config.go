@@ -70,16 +70,21 @@ type Config struct {
 	// AllowedSigners is [governance] allowed_signers: the file, in the
 	// repository, of who may sign with which SSH key; "": whom git trusts here.
 	AllowedSigners string
-	Anchor         Anchor
-	MaxTasks       int           // [drain] max_tasks, default 1
-	RemoteTime     time.Duration // [board] remote_timeout, default 5m
-	TaskLease      time.Duration // [drain] lease, default 1h
-	MaxAttempts    int           // [drain] max_attempts, default 3
-	Notify         []string      // [drain] notify: the command that is told how each task ended; nil: none
-	ReviewTTL      time.Duration // [pipeline] review_ttl, default 14 days
-	Pipeline       Pipeline
-	Toolbox        Toolbox
-	Sandbox        Sandbox
+	// Approvers is [governance.approvers]: the addresses of who may approve a file, by a
+	// glob of its path or the type of its atom; Approvals is how many of them must, by
+	// default one.
+	Approvers   map[string][]string
+	Approvals   int
+	Anchor      Anchor
+	MaxTasks    int           // [drain] max_tasks, default 1
+	RemoteTime  time.Duration // [board] remote_timeout, default 5m
+	TaskLease   time.Duration // [drain] lease, default 1h
+	MaxAttempts int           // [drain] max_attempts, default 3
+	Notify      []string      // [drain] notify: the command that is told how each task ended; nil: none
+	ReviewTTL   time.Duration // [pipeline] review_ttl, default 14 days
+	Pipeline    Pipeline
+	Toolbox     Toolbox
+	Sandbox     Sandbox
 }
 
 // Session is [session].
@@ -151,6 +156,7 @@ func Default() Config {
 		Anchor:      defaultAnchor(),
 		MaxTasks:    1,
 		RemoteTime:  5 * time.Minute,
+		Approvals:   1,
 		TaskLease:   time.Hour,
 		MaxAttempts: 3,
 		ReviewTTL:   14 * 24 * time.Hour,

@@ -82,6 +82,9 @@ unresolved_pct = 50
 lease = "off"
 require_signed = true
 allowed_signers = ".github/allowed_signers"
+approvals = 2
+[governance.approvers]
+"knowledge/policies/**" = ["ann@example.org", "bob@example.org"]
 [anchor]
 mode = "full"
 state = ".sessions/"
@@ -174,7 +177,8 @@ pin_sha256 = "`+strings.Repeat("a1", 32)+`"
 				Reads: []string{"level"}, TrustHints: true, Required: true, Start: 2 * time.Second, Timeout: 3 * time.Second, MaxBytes: 4096, Network: "none", Pin: strings.Repeat("a1", 32)},
 		},
 		Floor: Floor{Atoms: 2, Processes: 0, Guides: 3, UnresolvedPct: 50},
-		Lease: "off", RequireSigned: true, AllowedSigners: ".github/allowed_signers", Toolbox: Toolbox{Run: [][]string{{"go", "vet"}}, Hosts: []string{"docs.example"}, Timeout: 5 * time.Second, Command: 6 * time.Minute},
+		Lease: "off", RequireSigned: true, AllowedSigners: ".github/allowed_signers",
+		Approvals: 2, Approvers: map[string][]string{"knowledge/policies/**": {"ann@example.org", "bob@example.org"}}, Toolbox: Toolbox{Run: [][]string{{"go", "vet"}}, Hosts: []string{"docs.example"}, Timeout: 5 * time.Second, Command: 6 * time.Minute},
 		MaxTasks: 4, RemoteTime: 45 * time.Second, TaskLease: 90 * time.Minute, MaxAttempts: 5, ReviewTTL: 3 * day,
 		Anchor: Anchor{Mode: "full", Strictness: "default", State: ".sessions", Constitutions: []string{"agents", "lib/*/agents"}, TTL: 8 * time.Hour},
 		Pipeline: Pipeline{MinTier: "NOTIFY_APPLY", Quiet: &Quiet{22, 7}, Zone: got.Pipeline.Zone, Autonomy: "observe",
@@ -279,6 +283,10 @@ func TestParseRefuses(t *testing.T) {
 		{"a negative duration", "[drain]\nlease = \"-1h\"\n", "want a duration from 1s to 1d"},
 		{"a cap a person alone gives", "[session]\ncap = \"verified\"\n", `"verified": want "inferred" or "asserted"`},
 		{"a lease word", "[governance]\nlease = \"on\"\n", `"on": want "off" or "required"`},
+		{"an approver that is no address", "[governance.approvers]\nrole = [\"Ann\"]\n", `"Ann": want the address of a person`},
+		{"approvers of no path", "[governance.approvers]\n\"../x\" = [\"ann@example.org\"]\n", "want paths or globs"},
+		{"fewer people than must approve", "[governance]\napprovals = 2\n[governance.approvers]\nrole = [\"ann@example.org\"]\n", "odd.toml:4: governance.approvers.\"role\": names 1, and governance.approvals wants 2; name more people"},
+		{"approvers of what lands by itself", "[governance.approvers]\nrole = [\"ann@example.org\"]\n[pipeline]\nauto_apply = true\n", "odd.toml:4: pipeline.auto_apply: lands changes that nobody approves"},
 		{"signers outside", "[governance]\nallowed_signers = \"../keys\"\n", "want a file below the top of the repository"},
 		{"the top for signers", "[governance]\nallowed_signers = \".\"\n", "want a file below the top"},
 		{"signers of two lines", "[governance]\nallowed_signers = \"a\\nb\"\n", "want a file below the top"},
@@ -505,6 +513,7 @@ func TestReferenceUncommented(t *testing.T) {
 	want.External = []string{"oddkit"}
 	want.Notify = []string{"./tools/notify"}
 	want.AllowedSigners = ".github/allowed_signers"
+	want.Approvers = map[string][]string{"role": {"ann@example.org"}}
 	want.Pipeline.Validate, want.Pipeline.Verify, want.Pipeline.CheckEnv = [][]string{{"make", "test"}}, [][]string{{"make", "all"}}, []string{"GOFLAGS"}
 	want.Pipeline.MinTier, want.Pipeline.Quiet = "NOTIFY_APPLY", &Quiet{22, 7}
 	want.Pipeline.Core, want.Pipeline.Protected, want.Pipeline.Security = []string{"cmd/**"}, []string{"deploy/**"}, []string{"billing/**"}

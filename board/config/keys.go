@@ -83,6 +83,8 @@ var keys = []key{
 	{"governance.lease", text(func(c *Config) *string { return &c.Lease }, oneOf("off", "required"))},
 	{"governance.require_signed", flag(func(c *Config) *bool { return &c.RequireSigned })},
 	{"governance.allowed_signers", text(func(c *Config) *string { return &c.AllowedSigners }, repoFile)},
+	{"governance.approvals", whole(func(c *Config) *int { return &c.Approvals }, 1, 9)},
+	{"governance.approvers.*", approversOf},
 	{"anchor.mode", listed(func(c *Config) *string { return &c.Anchor.Mode }, anchorModes)},
 	{"anchor.strictness", listed(func(c *Config) *string { return &c.Anchor.Strictness }, strictnesses)},
 	{"anchor.state", folder(func(c *Config) *string { return &c.Anchor.State }, bundleRoot)},
@@ -223,6 +225,21 @@ func teamMoney(c *Config, part string, n node) error {
 		c.Budget.Teams = map[string]budget.MicroUSD{}
 	}
 	c.Budget.Teams[part] = m
+	return nil
+}
+
+func approversOf(c *Config, part string, n node) error {
+	if err := repoGlob(part); err != nil { // as a type is one too
+		return err
+	}
+	people, err := words(n, email)
+	if err != nil {
+		return err
+	}
+	if c.Approvers == nil {
+		c.Approvers = map[string][]string{}
+	}
+	c.Approvers[part] = people
 	return nil
 }
 

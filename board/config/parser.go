@@ -77,6 +77,14 @@ func (p *parser) cross(root node) {
 		p.fail(line("budget", "hard_stop_usd"), "budget.hard_stop_usd: %v is below monthly_usd %v; the hard stop is the outer limit", b.HardStop, b.Monthly)
 	}
 	p.apportioned(line("budget", "teams"))
+	for of, people := range p.c.Approvers {
+		if n := p.c.Approvals; len(people) < n {
+			p.fail(line("governance", "approvers", of), "governance.approvers.%q: names %d, and governance.approvals wants %d; name more people", of, len(people), n)
+		}
+	}
+	if p.c.Pipeline.AutoApply && len(p.c.Approvers) > 0 {
+		p.fail(line("pipeline", "auto_apply"), "pipeline.auto_apply: lands changes that nobody approves, and [governance.approvers] says who must; use one of them")
+	}
 	p.priced(root)
 	p.anchored(max(line("anchor", "state"), line("bundle", "root")))
 	p.named(root)

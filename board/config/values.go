@@ -229,6 +229,14 @@ func word(s string) error {
 
 func control(r rune) bool { return r < ' ' || r == 0x7f }
 
+// email accepts the e-mail address of a person, as git has it.
+func email(s string) error {
+	if err := identity(s); err != nil || !strings.Contains(s, "@") {
+		return fmt.Errorf("%q: want the address of a person, like ann@example.org", s)
+	}
+	return nil
+}
+
 // identity is half of a git identity: git drops these characters silently.
 func identity(s string) error {
 	if strings.TrimSpace(s) == "" || strings.ContainsAny(s, "<>") || strings.ContainsFunc(s, control) {

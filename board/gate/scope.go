@@ -140,7 +140,7 @@ func part(pattern, p string) bool {
 
 // own are the keys of a task that odd writes while it works on it.
 var own = []string{
-	"state", "claimed_by", "lease_expires", "attempts", "result", "rejected", "declined", "blocked_reason", "tags", "verified", "excepted", "confidence",
+	"state", "claimed_by", "lease_expires", "attempts", "result", "rejected", "declined", "endorsed", "blocked_reason", "tags", "verified", "excepted", "confidence",
 }
 
 // WorkOrder is what the hash lock of a task takes, "sha256:" and hex: the

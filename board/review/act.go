@@ -134,6 +134,23 @@ func Reject(t board.Task, reason string, retry bool, h Human, now time.Time) ([]
 	return okf.Edit(t.Atom.Bytes(), okf.Set{Key: "state", Value: string(to)}, okf.Set{Key: "rejected", Value: all}, okf.Set{Key: "result"})
 }
 
+// Endorse returns the task's file with h's yes to its proposal, which stays in review until
+// as many people approve it as must.
+func Endorse(t board.Task, h Human, now time.Time) ([]byte, error) {
+	if h == (Human{}) {
+		return nil, refuse("not-a-person", "approve %s: no person confirmed it", t.ID)
+	}
+	if err := board.CanHuman(t.State, board.Done); err != nil {
+		return nil, refuse("state", "approve %s: %v", t.ID, err)
+	}
+	s := stamp(h, now)
+	all := make([]map[string]string, 0, len(t.Endorsed)+1)
+	for _, e := range append(slices.Clone(t.Endorsed), board.Endorsement{By: s.By, At: s.At, Proposal: t.Result.Commit}) {
+		all = append(all, map[string]string{"by": e.By, "at": e.At, "proposal": e.Proposal})
+	}
+	return okf.Edit(t.Atom.Bytes(), okf.Set{Key: "endorsed", Value: all})
+}
+
 // Rejectable refuses a task that does not wait for a person.
 func Rejectable(t board.Task) error {
 	if t.State != board.Review {

@@ -222,7 +222,7 @@ func (h *history) atoms(a *act) error {
 			return err
 		}
 		f.principle = isPrinciple(f.rel, old) || isPrinciple(f.rel, b)
-		if a.kind == person && len(a.Trailer("Odd-Approved-By")) == 0 && !bytes.Contains(b, []byte(board.Done)) && !a.law.RequireSigned && len(h.crossed[a.OID]) == 0 {
+		if a.kind == person && len(a.Trailer("Odd-Approved-By")) == 0 && !bytes.Contains(b, []byte(board.Done)) && !a.law.RequireSigned && len(a.law.Approvers) == 0 && len(h.crossed[a.OID]) == 0 {
 			continue
 		}
 		f.new, f.fault = atom(f.rel, b)

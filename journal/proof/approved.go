@@ -44,7 +44,7 @@ func (j *judge) approved(f *file) (string, error) {
 	if trace := one(j.Commit, "Odd-Trace"); trace != r.Trace {
 		return fmt.Sprintf("the approval names the trace %s, the run recorded %s", or(short(trace), "none"), short(r.Trace)), nil
 	}
-	return j.brought(r)
+	return j.brought(t, r)
 }
 
 // inReview reads the task an approval found, and says why it found none.
@@ -82,7 +82,7 @@ func (j *judge) waited(t board.Task, p string) (*event.Record, string, error) {
 
 // brought compares what the approval merged with what was recorded: bytes, modes, and no
 // file besides.
-func (j *judge) brought(r *event.Record) (string, error) {
+func (j *judge) brought(t board.Task, r *event.Record) (string, error) {
 	proposal := repo.OID(r.Outcome().Proposal)
 	if before, err := j.landedBefore(string(proposal)); err != nil {
 		return "", err
@@ -90,9 +90,13 @@ func (j *judge) brought(r *event.Record) (string, error) {
 		if name := j.besideBoard(); name != "" {
 			return fmt.Sprintf("the approval changes %s, and its proposal had landed before", name), nil
 		}
-		return "", nil
+		return j.lacks(t, j.Commit, pathsOf(r), pathsOf(r), nil)
 	}
-	if _, _, why, err := j.part(j.Commit, proposal, j.Parents[0], pathsOf(r)); why != "" || err != nil {
+	is, left, why, err := j.part(j.Commit, proposal, j.Parents[0], pathsOf(r))
+	if why != "" || err != nil {
+		return why, err
+	}
+	if why, err := j.lacks(t, j.Commit, pathsOf(r), is, left); why != "" || err != nil {
 		return why, err
 	}
 	return j.besides(pathsOf(r)), nil

@@ -13,7 +13,7 @@ func gateRule() rule {
 		Invariant: 3, Name: "Human gate", Unit: "transitions",
 		Way:        "set the task's state back to what it was, in a commit of your own; only odd approve TASK sets done",
 		Evidence:   "a task's state before and after; parents, author and trailers of the commit that says done; the recorded proposal; the approval Odd-Approval names",
-		Recomputed: "with require_signed every decision of a person is signed by a key that allowed_signers gives its author; done comes from review, in a person's merge of the recorded proposal, or on a person's commit upon it that has landed, each without exactly the atoms and with exactly the edits and stamps that it names, and from no root commit beside the first; a machine makes only its own moves, as the outcome beside them says, and changes a task by these alone; a claim is of a task that drains take, its dependencies done, counts one attempt and ends within [drain] lease, other steps count none; a proposal lands only under a person's commit, or by an op that says so",
+		Recomputed: "with require_signed every decision of a person is signed by a key that allowed_signers gives its author; done comes from review, in a person's merge of the recorded proposal, or on a person's commit upon it that has landed, each without exactly the atoms and with exactly the edits and stamps that it names, and from no root commit beside the first; whom [governance] approvers names approved it, or endorsed it in a commit of their own; a machine makes only its own moves, as the outcome beside them says, and changes a task by these alone; a claim is of a task that drains take, its dependencies done, counts one attempt and ends within [drain] lease, other steps count none; a proposal lands only under a person's commit, or by an op that says so",
 		Attested:   "that the person read what they approved, and typed the confirmation; that the atoms they verified were shown to them; that a person who took a task away or filed its id twice meant to; whose a signature is, without allowed_signers",
 	}, gated}
 }
@@ -29,6 +29,7 @@ func gated(j *judge) error {
 		if err != nil {
 			return err
 		}
+		why = or(why, j.endorsed(f))
 		if why != "" {
 			j.find(f.Path, f.new.Line("state"), "%s", why)
 			if taskState(f.new) == board.Done && j.cause == "" {

@@ -96,6 +96,8 @@ func (j *judge) decision() string {
 			return "a word on proposals"
 		case governs(f.old) || governs(f.new):
 			return "a change of " + f.Path + ", which only people write,"
+		case len(endorsements(f.new)) > len(endorsements(f.old)):
+			return "an endorsement in " + f.Path
 		case newlyVerified(f):
 			return "a verification of " + f.Path
 		case widened(f):

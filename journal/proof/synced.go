@@ -43,6 +43,9 @@ func (j *judge) synced(f *file) (string, error) {
 			return fmt.Sprintf("the machine writes that %s declined %s, which the approval %s does not say", d.By, d.ID, short(name)), nil
 		}
 	}
+	if why, err := j.lacks(t, c, pathsOf(r), paths, left); why != "" || err != nil {
+		return why, err
+	}
 	return j.landedBytes(c, paths, left)
 }
 

@@ -1,0 +1,70 @@
+package proof
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/odd-cli/odd/board"
+	"github.com/odd-cli/odd/board/risk"
+	"github.com/odd-cli/odd/journal/repo"
+	"github.com/odd-cli/odd/okf"
+)
+
+// lacks says whose approval odd.toml asks for what the approval c of t takes, beside its
+// author and those who endorsed the proposal: is are the blobs that it takes of what was
+// proposed. What its author edited nobody endorsed.
+func (j *judge) lacks(t board.Task, c repo.Commit, proposed, is [][3]string, left map[string]okf.ID) (string, error) {
+	if len(j.law.Approvers) == 0 {
+		return "", nil
+	}
+	edited, _ := j.edited(c, proposed, left)
+	for i, p := range is {
+		if left[p[0]] != "" {
+			continue
+		}
+		by := []string{c.Author.Email}
+		if edited[p[0]] == "" {
+			by = append(by, t.Endorsers()...)
+		}
+		var types []string
+		if rel, in := strings.CutPrefix(p[0], j.root); in {
+			for _, blob := range []string{p[1], p[2], proposed[i][2]} {
+				if blob == "" {
+					continue
+				}
+				a, err := j.atomOf(repo.OID(blob), "100644", rel)
+				if err != nil {
+					return "", err
+				}
+				if a != nil {
+					types = append(types, a.Type)
+				}
+			}
+		}
+		if m := risk.Approvers(j.law, p[0], types, by); len(m) > 0 {
+			return fmt.Sprintf("the approval takes %s, and %d more of %s must approve it, by [governance.approvers] %s", p[0], m[0].More, strings.Join(m[0].People, ", "), m[0].Of), nil
+		}
+	}
+	return "", nil
+}
+
+// endorsed says that an endorsement which the act brings is not its author's.
+func (j *judge) endorsed(f *file) string {
+	was := endorsements(f.old)
+	for _, e := range endorsements(f.new) {
+		if !slices.Contains(was, e) && (j.kind != person || e.By != "human:"+j.Author.Email) {
+			return fmt.Sprintf("writes that %s endorsed %s, in a commit by %s", e.By, short(e.Proposal), j.Author.Email)
+		}
+	}
+	return ""
+}
+
+// endorsements are those on a task, none of what is no task.
+func endorsements(a *okf.Atom) []board.Endorsement {
+	if !isTask(a) {
+		return nil
+	}
+	t, _ := board.Parse(a)
+	return t.Endorsed
+}
