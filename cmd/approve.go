@@ -3,6 +3,7 @@ package cmd
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"io/fs"
 	"maps"
@@ -299,7 +300,10 @@ func (v *view) branchHolds(ctx context.Context, p review.Proposal) error {
 	tip, err := v.repo.Ref(v.line.Local(p.Branch))
 	if err != nil {
 		if tip, err = v.repo.Ref("refs/heads/" + p.Branch); err != nil {
-			return refuse("branch", "%s: the review branch %s is not in this clone; run git fetch, or odd reject %s --reason \"why\"", p.Task, p.Branch, p.Task)
+			if _, err := v.repo.Commit(repo.OID(p.Commit)); err == nil {
+				return nil // a forge deleted the branch after a merge; the proposal is here
+			}
+			return refuse("branch", "%s: the review branch %s is not in this clone; run git fetch, or where it was deleted fetch the pull request (git fetch origin pull/N/head), or odd reject %s --reason \"why\"", p.Task, p.Branch, p.Task)
 		}
 	}
 	if string(tip) != p.Commit {
@@ -467,7 +471,23 @@ func (v *view) approveForTarget(ctx context.Context, t board.Task, p part, o app
 		return "", err
 	}
 	branch := &repo.Line{Repo: v.repo, Ref: "refs/heads/" + p.Branch, Remote: v.line.Remote, Note: v.line.Note}
-	return oid, branch.Land(ctx, repo.OID(p.Commit), oid)
+	old := repo.OID(p.Commit)
+	if branch.Remote != "" {
+		old, err = v.repo.RemoteRef(ctx, branch.Remote, branch.Ref)
+	} else if _, none := v.repo.Ref(branch.Ref); none != nil {
+		old = "" // as where a forge deleted it after a merge
+	}
+	if err != nil {
+		return "", err
+	}
+	kept := repo.RefUpdate{Name: review.KeptApproval(p.Branch), New: oid}
+	if kept.Old, err = v.repo.Ref(kept.Name); errors.Is(err, repo.ErrNoRef) {
+		kept.Old, err = "", nil
+	}
+	if err != nil {
+		return "", err
+	}
+	return oid, branch.Land(ctx, old, oid, kept)
 }
 
 func short(oid repo.OID) string { return string(oid[:min(10, len(oid))]) }

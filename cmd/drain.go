@@ -88,6 +88,7 @@ func runDrain(ctx context.Context, env Env, o drain.Options, dry, asJSON bool) e
 	if err == nil && len(report.Tasks) == 0 && len(report.Swept) == 0 {
 		w.idle(ctx)
 	}
+	w.tellUnapproved(ctx)
 	if err := w.summary(ctx, report, err); err != nil {
 		talk(env, "%v", err)
 	}

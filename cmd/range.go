@@ -42,13 +42,24 @@ func checkHistory(c *cli.Context, env Env, spec string) error {
 }
 
 // boardEnd is where all of history ends: the board branch, into which a target
-// is merged too, or HEAD where odd.toml names none.
+// is merged too, or HEAD where odd.toml names none. A clone of one branch may have the
+// board only as its remote's.
 func boardEnd(env Env) (string, error) {
 	_, cfg, err := findConfig(env.Dir)
 	if err != nil || cfg.Branch == "" {
 		return "HEAD", err
 	}
-	return "refs/heads/" + cfg.Branch, nil
+	end := "refs/heads/" + cfg.Branch
+	if r, err := repo.Open(env.Dir); err == nil {
+		remote := "refs/remotes/" + or(cfg.Remote, "origin") + "/" + cfg.Branch
+		if _, none := r.Ref(end); errors.Is(none, repo.ErrNoRef) {
+			if _, err := r.Ref(remote); err == nil {
+				return remote, nil
+			}
+			return "", refuse("branch", "check: this clone has no branch %s, which [board] branch names; run git fetch %s %[1]s:%[1]s", cfg.Branch, or(cfg.Remote, "origin"))
+		}
+	}
+	return end, nil
 }
 
 // tellEvery is how many commits pass between two words of progress: about half a second.

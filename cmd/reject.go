@@ -8,6 +8,7 @@ import (
 	"github.com/odd-cli/odd/board"
 	"github.com/odd-cli/odd/board/pipeline"
 	"github.com/odd-cli/odd/board/review"
+	"github.com/odd-cli/odd/journal/proof"
 	"github.com/odd-cli/odd/journal/repo"
 )
 
@@ -61,6 +62,10 @@ func (v *view) reject(ctx context.Context, t board.Task, o rejection) error {
 	if err := review.Rejectable(t); err != nil {
 		return err
 	}
+	left, err := v.unapproved(ctx, t)
+	if err != nil {
+		return err
+	}
 	h, err := v.human(ctx, "", "reject "+string(t.ID), string(t.ID), o.yes)
 	if err != nil {
 		return err
@@ -93,6 +98,9 @@ func (v *view) reject(ctx context.Context, t board.Task, o rejection) error {
 	}
 	if landed, err := v.landedBy(ctx, t); err == nil && landed != nil {
 		talk(v.env, "%s: its change was merged without approval and stays: %s", t.ID, landedOn(*landed))
+	}
+	if left.OID != "" {
+		talk(v.env, "%s: its files were merged without approval and stay; %s takes them out", t.ID, proof.TakeOut(left))
 	}
 	if len(declined) > 0 {
 		talk(v.env, "%s: no other task proposes %s again while the text stays as it is that they come from; odd task ready %[1]s has this one try again", t.ID, count(len(declined), "atom"))

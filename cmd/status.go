@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
-	"slices"
 	"strings"
 	"sync"
 
@@ -17,7 +16,6 @@ import (
 	"github.com/odd-cli/odd/board/drain"
 	"github.com/odd-cli/odd/board/failover"
 	"github.com/odd-cli/odd/journal/event"
-	"github.com/odd-cli/odd/journal/repo"
 	"github.com/odd-cli/odd/okf"
 )
 
@@ -103,7 +101,8 @@ type boardStatus struct {
 	Paused   string              `json:"paused,omitempty"` // the reason
 	Tasks    map[board.State]int `json:"tasks"`
 	Review   []string            `json:"review,omitempty"`
-	Lost     []string            `json:"lost_approvals,omitempty"` // of the tasks in review, those whose proposal is on the board without an approval
+	Lost     []string            `json:"lost_approvals,omitempty"` // of the tasks in review, those whose files have landed without an approval
+	lost     map[string]string   // what is said of each
 	Running  []string            `json:"in_progress,omitempty"`
 	Waiting  int                 `json:"ops_waiting,omitempty"` // changes that wait for a person
 	AtWork   int                 `json:"ops_running,omitempty"` // changes that a drain of this clone is at work on
@@ -212,27 +211,16 @@ func (s *boardStatus) countTasks(tasks []*board.Row) {
 	}
 }
 
-// findLost names the tasks in review whose proposal the board holds, byte for byte, in
-// another commit than the one that waits: a rebase leaves out the merge that approved it.
+// findLost names the tasks in review whose files have landed without an approval.
 func (v *view) findLost(ctx context.Context, s *boardStatus) error {
-	if _, elsewhere := v.target(); elsewhere {
-		return nil
-	}
-	now, err := v.blobs(v.tip)
-	if err != nil {
-		return err
-	}
+	s.lost = map[string]string{}
 	for _, id := range s.Review {
-		t, err := v.taskOf(okf.ID(id))
+		says, err := v.landedAnyway(ctx, okf.ID(id))
 		if err != nil {
-			continue // odd check says why
+			return err
 		}
-		p, err := v.proposal(t)
-		if err != nil || !p.In(now) {
-			continue
-		}
-		if in, err := v.repo.Ancestor(ctx, repo.OID(p.Commit), v.tip); err == nil && !in {
-			s.Lost = append(s.Lost, id)
+		if says != "" {
+			s.Lost, s.lost[id] = append(s.Lost, id), says
 		}
 	}
 	return nil
@@ -290,8 +278,8 @@ func (s boardStatus) page() string {
 		line("running", "%s", r)
 	}
 	for _, id := range s.Review {
-		if slices.Contains(s.Lost, id) {
-			line("review", "%s: its files are on %s without your approval, as after git pull --rebase; odd approve %[1]s approves them again", id, s.Branch)
+		if says := s.lost[id]; says != "" {
+			line("review", "%s: %s", id, says)
 			continue
 		}
 		line("review", "%s", id)

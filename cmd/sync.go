@@ -23,7 +23,8 @@ func syncVerb(env Env) *cli.Command {
 			"With [board] remote, odd fetches the board branch and fast-forwards to it.\n" +
 			"With [board] target, it merges the target branch into the board. A task is\n" +
 			"then done if the target holds its proposal, for example through a merged pull\n" +
-			"request.",
+			"request. Squash and rebase merges count, and the review branch may be deleted.\n" +
+			"odd also lists the tasks whose proposals were merged without odd approve.",
 		Flags: []cli.Flag{jsonFlag()},
 		Action: func(c *cli.Context) error {
 			if err := noArgs(c); err != nil {
@@ -55,9 +56,12 @@ func runSync(ctx context.Context, env Env, asJSON bool) error {
 	}
 	out := []synced{}
 	if target, elsewhere := v.target(); elsewhere {
-		if out, err = v.syncTarget(ctx, target); err != nil {
-			return err
-		}
+		out, err = v.syncTarget(ctx, target)
+	} else {
+		out, err = v.syncHere(ctx)
+	}
+	if err != nil {
+		return err
 	}
 	if asJSON {
 		return printJSON(env, map[string]any{"board": v.line.Name(), "tip": v.tip, "tasks": out})
@@ -69,6 +73,22 @@ func runSync(ctx context.Context, env Env, asJSON bool) error {
 	return printRows(env, rows)
 }
 
+// syncHere are the tasks in review whose files somebody merged into the board by hand.
+func (v *view) syncHere(ctx context.Context) ([]synced, error) {
+	out := []synced{}
+	for _, row := range v.rows() {
+		if row.State != board.Review {
+			continue
+		}
+		if says, err := v.landedAnyway(ctx, row.ID); err != nil {
+			return out, err
+		} else if says != "" {
+			out = append(out, synced{Task: string(row.ID), State: string(board.Review), Note: says})
+		}
+	}
+	return out, nil
+}
+
 // syncTarget merges the target into the board, then writes done for every task
 // whose approved proposal the target holds, one commit each.
 func (v *view) syncTarget(ctx context.Context, target string) ([]synced, error) {
@@ -78,6 +98,11 @@ func (v *view) syncTarget(ctx context.Context, target string) ([]synced, error) 
 	}
 	if err := v.mergeTarget(ctx, target, tip); err != nil {
 		return nil, err
+	}
+	if v.line.Remote != "" {
+		if err := v.repo.Fetch(ctx, v.line.Remote, "+refs/odd/approval/*:refs/odd/approval/*"); err != nil {
+			return nil, err
+		}
 	}
 	out := []synced{}
 	for _, row := range v.rows() {
@@ -146,6 +171,9 @@ func (v *view) syncTask(ctx context.Context, t board.Task, target string, tip re
 		return s, err
 	}
 	if a.OID == "" {
+		if s.Note, err = v.landedAnyway(ctx, t.ID); err != nil || s.Note != "" {
+			return s, err
+		}
 		s.Note = fmt.Sprintf("not approved yet; odd review %s shows it, then odd approve %[1]s or odd reject %[1]s --reason \"why\"", t.ID)
 		return s, nil
 	}
@@ -179,7 +207,15 @@ func (v *view) syncTask(ctx context.Context, t board.Task, target string, tip re
 		return s, err
 	}
 	msg := trailers(fmt.Sprintf("board: %s to done", t.ID), "", "Odd-Task", string(t.ID), "Odd-Run", p.Run, "Odd-Proposal", p.Commit, "Odd-Op", idOf(op), "Odd-Approval", string(a.OID))
-	oid, err := v.repo.Make(ctx, []repo.OID{v.tip}, ch, v.machine(), msg)
+	// With the approval as a parent every clone of the board has it, whatever becomes of the
+	// review branch. The tree is the board's.
+	parents := []repo.OID{v.tip}
+	if in, err := v.repo.Ancestor(ctx, a.OID, v.tip); err != nil {
+		return s, err
+	} else if !in {
+		parents = append(parents, a.OID)
+	}
+	oid, err := v.repo.Make(ctx, parents, ch, v.machine(), msg)
 	if err != nil {
 		return s, err
 	}
@@ -191,7 +227,7 @@ func (v *view) syncTask(ctx context.Context, t board.Task, target string, tip re
 // on the review branch. The zero Commit means there is none.
 func (v *view) approval(ctx context.Context, p review.Proposal, tip repo.OID) (repo.Commit, error) {
 	tips := []repo.OID{tip}
-	for _, ref := range []string{v.line.Local(p.Branch), "refs/heads/" + p.Branch} {
+	for _, ref := range []string{v.line.Local(p.Branch), "refs/heads/" + p.Branch, review.KeptApproval(p.Branch)} {
 		if oid, err := v.repo.Ref(ref); err == nil {
 			tips = append(tips, oid)
 		}

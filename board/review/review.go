@@ -53,6 +53,12 @@ type Held struct {
 	Reason string `json:"reason,omitempty"`
 }
 
+// KeptApproval is the ref that keeps the approval on a review branch for odd sync, as a
+// forge deletes the branch once it is merged.
+func KeptApproval(branch string) string {
+	return "refs/odd/approval/" + strings.TrimPrefix(branch, "odd/review/")
+}
+
 // Path is one file a proposal writes: its blob before ("" for a new file) and after.
 type Path struct {
 	Path   string `json:"path"` // in the repository

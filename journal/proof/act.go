@@ -146,6 +146,9 @@ func (h *history) act(c repo.Commit) (*act, error) {
 // introduced is what no parent has: for a machine's merge, what git's own merge
 // of its parents would not have.
 func (h *history) introduced(a *act) ([]repo.Change, error) {
+	if h.machines[a.OID] && keepsApproval(a.Commit) {
+		return slices.Clone(a.sides[0]), nil
+	}
 	if h.machines[a.OID] && len(a.Parents) == 2 {
 		tree, merges, err := h.merged(a.Parents)
 		if err != nil {
@@ -180,10 +183,18 @@ func (h *history) merged(parents []repo.OID) (tree repo.OID, merges bool, err er
 	return "", false, err
 }
 
+// keepsApproval reports a commit that writes done with the approval it names as its second
+// parent, so that whoever has the board has it. It brings no file in.
+func keepsApproval(c repo.Commit) bool {
+	return len(c.Parents) == 2 && one(c, "Odd-Approval") == string(c.Parents[1])
+}
+
 func (h *history) classify(a *act) kind {
 	switch {
 	case !h.machines[a.OID]:
 		return person
+	case keepsApproval(a.Commit):
+		return syncCommit
 	case len(a.Parents) > 1:
 		return mergeCommit
 	case len(a.Trailer("Odd-Approval")) > 0:

@@ -8,7 +8,6 @@ import (
 	"github.com/odd-cli/odd/board"
 	"github.com/odd-cli/odd/board/pipeline"
 	"github.com/odd-cli/odd/journal/repo"
-	"github.com/odd-cli/odd/okf"
 )
 
 // landed reports a proposal that became part of the history without a person:
@@ -17,7 +16,7 @@ import (
 // the recorded one was made again, by a forge or a person: they are its committer.
 func (j *judge) landed(own, recorded bool) error {
 	if !recorded && !strings.EqualFold(j.Committer.Email, j.law.AgentEmail) {
-		return j.unapproved()
+		return nil // whether it waits for its approval the end of the range tells
 	}
 	j.ask(takenBy(j.Commit, own))
 	if j.taken(j.Commit, own) {
@@ -35,31 +34,6 @@ func (j *judge) landed(own, recorded bool) error {
 	}
 	j.found = append(j.found, Finding{Invariant: 3, Commit: j.OID, Path: j.anyPath(), Line: 1, Message: "a proposal is on the branch, and no person merged or approved it"})
 	return nil
-}
-
-// unapproved reports a proposal that was made again on the board while its task still
-// waits for a person, as git pull --rebase does with an approval: it leaves the merge out.
-// One that was reverted since, or changed by hand, is no longer there.
-func (j *judge) unapproved() error {
-	j.own = true // the end of the range tells
-	if t := j.law.Target; t != "" && t != j.law.Branch {
-		return nil // a forge may rebase; odd sync asks for the approval
-	}
-	if waits, err := j.waits(j.OID); waits || err != nil {
-		return err
-	}
-	for _, f := range j.files {
-		if is, _, err := j.trees.Find(j.to, f.Path); err != nil || is != f.New {
-			return err
-		}
-	}
-	t, err := j.taskIn(j.to, okf.ID(j.task))
-	if err == nil && t.State == board.Review && t.Result.Run == j.run && t.Result.Commit != string(j.OID) {
-		j.found = append(j.found, Finding{Invariant: 3, Commit: j.OID, Path: j.anyPath(), Line: 1,
-			Message: fmt.Sprintf("the proposal for %s is on the branch and its approval is not, as after git pull --rebase", t.ID),
-			Way:     fmt.Sprintf("odd approve %s again, or git revert %s", t.ID, short(string(j.OID)))})
-	}
-	return err
 }
 
 // taken reports a person's commit upon the proposal p, or upon empty commits upon it.

@@ -202,6 +202,11 @@ func (h *history) report(tell func(done, all int)) (Report, error) {
 			tell(n+1, len(h.commits))
 		}
 	}
+	late, err := h.unapproved(out.Findings)
+	if err != nil {
+		return out, err
+	}
+	out.Findings = append(out.Findings, late...)
 	out.Commits = len(h.commits)
 	for _, r := range rs {
 		out.Rows = append(out.Rows, r.Row)

@@ -8,15 +8,26 @@ import (
 // branches are the tips of the board branch and of the target that the last odd.toml
 // names; without names the branch that HEAD is on is both.
 func (h *history) branches() []repo.OID {
-	law := h.laws[h.to]
-	if law == nil {
-		law = &config.Config{} // of an empty range nothing was read
-	}
+	law := h.lawOfEnd()
+	return append(h.boards(), h.branch(law.Target, law.Remote)...)
+}
+
+// boards are the tips of the board branch alone.
+func (h *history) boards() []repo.OID {
+	law := h.lawOfEnd()
 	board := law.Branch
 	if board == "" {
 		board, _ = h.repo.Branch()
 	}
-	return append(h.branch(board, law.Remote), h.branch(law.Target, law.Remote)...)
+	return h.branch(board, law.Remote)
+}
+
+// lawOfEnd is the last odd.toml of the range; of an empty one nothing was read.
+func (h *history) lawOfEnd() *config.Config {
+	if law := h.laws[h.to]; law != nil {
+		return law
+	}
+	return &config.Config{}
 }
 
 // branch is where a branch is, here and on a remote, as far as that is known. Refs

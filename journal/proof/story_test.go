@@ -122,6 +122,7 @@ type story struct {
 	proposals map[string]repo.OID              // the last of a task
 	announced string                           // the op that the next claims announce, "" for none
 	anchored  bool                             // sessions are bound, as they are today
+	keeps     bool                             // odd sync keeps an approval as a parent, as today
 	killed    bool                             // a run that is swept was killed before its claim ended
 	override  map[string]any                   // what a person declares for the next claims, nil for nothing
 	ops       map[string]pipeline.Op           // that wait, by task

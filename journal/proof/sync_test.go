@@ -56,7 +56,13 @@ func (s *story) done(w *run, yes repo.OID) {
 	}
 	ch := repo.Changes{taskFile("t"): b}
 	s.endOp("t", ch, pipeline.Merged)
-	s.land(s.make("done", "t", draft{who: agentMail, parents: []repo.OID{s.tip()}, ch: ch,
+	parents := []repo.OID{s.tip()}
+	if in, err := s.r.Ancestor(s.Context(), yes, s.tip()); err != nil {
+		s.Fatal(err)
+	} else if !in && s.keeps {
+		parents = append(parents, yes)
+	}
+	s.land(s.make("done", "t", draft{who: agentMail, parents: parents, ch: ch,
 		trailers: [][2]string{{"Odd-Task", "t"}, {"Odd-Run", w.id}, {"Odd-Proposal", string(w.proposal)}, {"Odd-Approval", string(yes)}}}))
 }
 
@@ -275,6 +281,91 @@ func TestSyncIsProven(t *testing.T) {
 			}
 			s := begin(t, lawful(t, team), hooks)
 			s.forge(c.how(s))
+			if d := cmp.Diff(c.want, found(s.check("", s.tip()))); d != "" {
+				t.Error(d)
+			}
+		})
+	}
+}
+
+// Odd sync keeps the approval as a second parent: a clone of the board alone proves done,
+// and nothing else comes in by it.
+func TestSyncKeepsTheApproval(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		do   func(*story, *draft)
+		want []string
+	}{
+		"as it is": {nil, []string{}},
+		"with a file": {func(_ *story, d *draft) { d.ch["README.md"] = []byte("# Mine\n") },
+			[]string{"2 README.md:1 a sync commit writes more than its task t"}},
+		"with the approval's tree": {func(s *story, d *draft) { d.ch["knowledge/terms/keel.md"] = nil },
+			[]string{"2 terms/keel.md:1 a sync commit writes more than its task t"}},
+		"with another commit": {func(s *story, d *draft) { d.parents[1] = s.heads["main"] },
+			[]string{"2 tasks/t.md:1 a merge by odd or an agent differs from what git makes of its parents",
+				"3 tasks/t.md:5 a commit by odd or an agent moves the task from review to done outside a run's claim, result or sweep",
+				"1 tasks/t.md:14 a commit by odd or an agent adds verified by human:ann@example.org at 2026-03-02T09:08:00Z"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := begin(t, lawful(t, team), map[string]func(*story, *draft){"done t": c.do})
+			s.keeps = true
+			s.forge(func(w *run, yes repo.OID) repo.OID {
+				at := s.squashed(w, yes)
+				delete(s.heads, "proposal")
+				return at
+			})
+			if d := cmp.Diff(c.want, found(s.check("", s.tip()))); d != "" {
+				t.Error(d)
+			}
+			if c.do != nil {
+				return
+			}
+			clone := t.TempDir()
+			s.git("", "clone", "-q", "--bare", "--no-local", "--single-branch", "--branch", "board", s.r.Root(), clone)
+			r, err := repo.Open(clone)
+			if err != nil {
+				t.Fatal(err)
+			}
+			report, err := Check(t.Context(), r, "", s.tip())
+			if err != nil || len(report.Findings) > 0 {
+				t.Errorf("in a fresh clone of the board: %v %v", err, report.Findings)
+			}
+		})
+	}
+}
+
+// Whatever brings a proposal to the board without its approval is found, and the same
+// files by another one's approval are not.
+func TestProposalsThatNobodyApproved(t *testing.T) {
+	t.Parallel()
+	const lost = "3 terms/keel.md:1 the proposal for t is on the branch and its approval is not; a merge by hand or git pull --rebase leaves it out"
+	for name, c := range map[string]struct {
+		do   func(*story, *run)
+		want []string
+	}{
+		"merged":   {func(s *story, w *run) { s.land(s.merge(bobMail, s.tip(), w.proposal)) }, []string{lost}},
+		"squashed": {func(s *story, _ *run) { s.ann("squash", terms("keel")) }, []string{lost}},
+		"squashed in two": {func(s *story, _ *run) {
+			s.ann("a", repo.Changes{"docs/a.md": []byte("# A\n")})
+			s.ann("b", terms("keel"))
+			s.ann("c", repo.Changes{"docs/c.md": []byte("# C\n")})
+		}, []string{lost}},
+		"rebased":                 {func(s *story, w *run) { s.land(s.picked(w.proposal, s.tip(), bobMail)) }, []string{lost}},
+		"merged, then approved":   {func(s *story, w *run) { s.land(s.merge(bobMail, s.tip(), w.proposal)); s.approve(w, false) }, []string{}},
+		"squashed, then approved": {func(s *story, w *run) { s.ann("squash", terms("keel")); s.approve(w, false) }, []string{}},
+		"squashed and taken out": {func(s *story, _ *run) {
+			s.ann("squash", terms("keel"))
+			s.ann("out", repo.Changes{"knowledge/terms/keel.md": nil})
+		}, []string{}},
+		"another word":         {func(s *story, _ *run) { s.ann("other", terms("skeg")) }, []string{}},
+		"approved for another": {func(s *story, _ *run) { s.add("u", ""); s.approve(work(s, "u"), false) }, []string{}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := begin(t, lawful(t, ""), nil)
+			s.add("t", "")
+			c.do(s, work(s, "t"))
 			if d := cmp.Diff(c.want, found(s.check("", s.tip()))); d != "" {
 				t.Error(d)
 			}

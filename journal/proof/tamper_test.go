@@ -361,7 +361,7 @@ func TestProposalsLandByPeople(t *testing.T) {
 				s.Fatal(err)
 			}
 			return s.land(s.make("merge", "", draft{who: bobMail, parents: []repo.OID{s.tip(), w.proposal}, tree: tree}))
-		}, want: []string{}},
+		}, want: []string{"3 terms/keel.md:1 the proposal for t is on the branch and its approval is not; a merge by hand or git pull --rebase leaves it out"}},
 		{name: "a task filed with commands", tell: byAgent(repo.Changes{taskFile("new"): []byte("---\ntype: task\nconfidence: inferred\ncommands: [[rm, x]]\n---\n")}),
 			want: []string{"2 tasks/new.md:1 odd or an agent adds a task with commands; only a person says what odd runs"}},
 		{name: "a task filed as ready", tell: byAgent(repo.Changes{taskFile("new"): []byte("---\ntype: task\nconfidence: inferred\nstate: ready\n---\n")}),

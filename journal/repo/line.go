@@ -57,7 +57,7 @@ func (l *Line) Tip(ctx context.Context) (OID, error) {
 		return "", err
 	}
 	if !behind {
-		return "", &Refusal{"ahead", fmt.Sprintf("%s holds commits that %s/%s does not; git push them (or git pull --rebase first), odd commits on the fetched tip", l.Name(), l.Remote, l.Name())}
+		return "", &Refusal{"ahead", fmt.Sprintf("%s holds commits that %s/%s does not; git push them (or git pull --no-rebase first), odd commits on the fetched tip", l.Name(), l.Remote, l.Name())}
 	}
 	return tip, nil
 }

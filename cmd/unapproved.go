@@ -1,0 +1,93 @@
+package cmd
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/odd-cli/odd/board"
+	"github.com/odd-cli/odd/board/review"
+	"github.com/odd-cli/odd/journal/proof"
+	"github.com/odd-cli/odd/journal/repo"
+	"github.com/odd-cli/odd/okf"
+)
+
+// landsOn is the branch that approved proposals land on, and where it is.
+func (v *view) landsOn() (name string, tip repo.OID, err error) {
+	target, elsewhere := v.target()
+	if !elsewhere {
+		return v.line.Name(), v.tip, nil
+	}
+	tip, err = v.repo.Ref(v.line.Local(target))
+	return target, tip, err
+}
+
+// unapproved is the commit that brought what t proposes, byte for byte, to the branch that
+// it lands on, though no person approved it: by a merge by hand, or a rebase that left the
+// approval out. It is the zero commit where none did.
+func (v *view) unapproved(ctx context.Context, t board.Task) (repo.Commit, error) {
+	none := repo.Commit{}
+	p, err := v.proposal(t)
+	if err != nil {
+		return none, nil // odd check says why
+	}
+	_, tip, err := v.landsOn()
+	if err != nil {
+		return none, err
+	}
+	if o, err := v.landedBy(ctx, t); err != nil || o != nil {
+		return none, err
+	}
+	by, err := proof.Unapproved(ctx, v.repo, tip, bytesOf(p))
+	if err != nil || by == "" {
+		return none, err
+	}
+	if _, elsewhere := v.target(); elsewhere {
+		if a, err := v.approval(ctx, p, tip); err != nil || a.OID != "" {
+			return none, err
+		}
+	}
+	return v.repo.Commit(by)
+}
+
+// bytesOf are the blobs of what a proposal changes, by path.
+func bytesOf(p review.Proposal) map[string]string {
+	out := map[string]string{}
+	for _, w := range p.Paths {
+		if w.Base != w.Result {
+			out[w.Path] = w.Result
+		}
+	}
+	return out
+}
+
+// landedAnyway says of a task in review that its files are there without an approval, and
+// the two ways out; "" where they are not.
+func (v *view) landedAnyway(ctx context.Context, id okf.ID) (string, error) {
+	t, err := v.taskOf(id)
+	if err != nil {
+		return "", nil // odd check says why
+	}
+	c, err := v.unapproved(ctx, t)
+	if err != nil || c.OID == "" {
+		return "", err
+	}
+	name, _, err := v.landsOn()
+	return fmt.Sprintf("its files are on %s without your approval, since %s by %s; odd approve %s approves them, %s takes them out",
+		name, short(c.OID), c.Committer.Email, t.ID, proof.TakeOut(c)), err
+}
+
+// tellUnapproved has a person told of every task in review whose files have landed.
+func (w *workspace) tellUnapproved(ctx context.Context) {
+	v, err := w.current(ctx)
+	if err != nil {
+		return
+	}
+	for _, t := range v.rows() {
+		if t.State != board.Review {
+			continue
+		}
+		if says, err := v.landedAnyway(ctx, t.ID); err == nil && says != "" {
+			talk(w.env, "%s: %s", t.ID, says)
+		}
+	}
+}

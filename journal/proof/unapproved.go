@@ -1,0 +1,194 @@
+package proof
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"path"
+	"slices"
+	"strings"
+
+	"github.com/odd-cli/odd/board"
+	"github.com/odd-cli/odd/board/review"
+	"github.com/odd-cli/odd/journal/repo"
+)
+
+// unapproved reports the proposals that the board holds, byte for byte, while their tasks
+// wait for a person: a merge or a squash of the review branch without odd approve brings
+// them, and git pull --rebase leaves the approval out. What was reverted since, or changed,
+// is no longer there.
+func (h *history) unapproved(found []Finding) ([]Finding, error) {
+	if len(h.commits) == 0 || len(h.boards()) > 0 && !slices.Contains(h.boards(), h.to) || !slices.ContainsFunc(h.commits, h.brings) {
+		return nil, nil
+	}
+	tasks, err := h.inReview(h.to)
+	if err != nil {
+		return nil, err
+	}
+	var out []Finding
+	for _, t := range tasks {
+		if slices.ContainsFunc(found, func(f Finding) bool { return f.Invariant == 3 && string(f.Commit) == t.Result.Commit }) {
+			continue // it is told of at its own commit
+		}
+		f, err := h.unapprovedOf(t)
+		if err != nil {
+			return nil, err
+		}
+		if f != nil {
+			out = append(out, *f)
+		}
+	}
+	return out, nil
+}
+
+// brings reports a commit on the line of the board that could bring a proposal: not an
+// approval, and no claim or result as odd made it.
+func (h *history) brings(c repo.Commit) bool {
+	asMade := h.machines[c.OID] && len(c.Parents) == 1 && strings.EqualFold(c.Committer.Email, c.Author.Email)
+	return h.spine[c.OID] && len(c.Parents) > 0 && !approves(c) && !asMade
+}
+
+// inReview are the tasks in review where odd files tasks, in a commit.
+func (h *history) inReview(at repo.OID) (out []board.Task, err error) {
+	law, err := h.lawAfter(at)
+	if err != nil {
+		return nil, err
+	}
+	all, mode, err := h.trees.Find(at, law.Root+"/"+board.Folder)
+	if err != nil || mode != folder {
+		return nil, err
+	}
+	files, err := h.trees.Diff(h.ctx, "", all)
+	for _, f := range files {
+		if path.Ext(f.Path) != ".md" {
+			continue
+		}
+		b, err := h.bytes(f.New, f.NewMode)
+		if err != nil {
+			return nil, err
+		}
+		if !bytes.Contains(b, []byte(board.Review)) {
+			continue
+		}
+		if a, _ := atom(board.Folder+"/"+f.Path, b); isTask(a) {
+			if t, err := board.Parse(a); err == nil && t.State == board.Review {
+				out = append(out, t)
+			}
+		}
+	}
+	return out, err
+}
+
+// unapprovedOf is the finding about the proposal that one task waits with, nil for none.
+func (h *history) unapprovedOf(t board.Task) (*Finding, error) {
+	all, err := h.outcomes(t.Result.Run, string(t.ID))
+	if err != nil {
+		return nil, err
+	}
+	i := slices.IndexFunc(all, func(r told) bool { return r.Outcome().Proposal == t.Result.Commit })
+	if i < 0 {
+		return nil, nil
+	}
+	want := map[string]string{}
+	for _, p := range pathsOf(all[i].Record) {
+		if want[p[0]] = p[2]; p[1] == p[2] {
+			delete(want, p[0])
+		}
+	}
+	by, err := Unapproved(h.ctx, h.repo, h.to, want)
+	if err != nil || by == "" {
+		return nil, err
+	}
+	if _, in := h.place[by]; !in {
+		return nil, nil // another range's
+	}
+	c, err := h.commit(by)
+	if err != nil {
+		return nil, err
+	}
+	way := fmt.Sprintf("odd approve %s, or %s", t.ID, TakeOut(c))
+	if law := h.lawOfEnd(); law.Target != "" && law.Target != law.Branch {
+		if waits, err := h.approvedAside(t); waits || err != nil {
+			return nil, err
+		}
+		way = fmt.Sprintf("odd approve %s, or git revert the merge on %s, then odd sync", t.ID, law.Target)
+	}
+	if p, err := h.repo.Commit(repo.OID(t.Result.Commit)); err == nil { // it may have landed by itself
+		j := &judge{history: h, act: &act{Commit: p, run: t.Result.Run, task: string(t.ID)}}
+		if alone, err := j.alone(p); alone || err != nil {
+			return nil, err
+		}
+	}
+	return &Finding{Invariant: 3, Commit: by, Path: sorted(want)[0], Line: 1,
+		Message: fmt.Sprintf("the proposal for %s is on the branch and its approval is not; a merge by hand or git pull --rebase leaves it out", t.ID),
+		Way:     way}, nil
+}
+
+// approvedAside reports an approval that odd sync has not written down yet, on the review
+// branch or where a forge merged it to.
+func (h *history) approvedAside(t board.Task) (is bool, err error) {
+	of := func(c repo.Commit) bool {
+		return one(c, "Odd-Proposal") == t.Result.Commit && len(c.Trailer("Odd-Approved-By")) > 0
+	}
+	tips := h.branch(t.Result.Branch, h.lawOfEnd().Remote)
+	if kept, err := h.repo.Ref(review.KeptApproval(t.Result.Branch)); err == nil {
+		tips = append(tips, kept)
+	}
+	for _, tip := range tips {
+		if c, err := h.commit(tip); err != nil || of(c) {
+			return err == nil, err
+		}
+	}
+	err = h.acting(t.Result.Run, string(t.ID), func(c repo.Commit) (bool, error) { is = is || of(c); return is, nil })
+	return is, err
+}
+
+// TakeOut is the command that takes out what a commit brought.
+func TakeOut(c repo.Commit) string {
+	if len(c.Parents) > 1 {
+		return "git revert -m 1 " + short(string(c.OID))
+	}
+	return "git revert " + short(string(c.OID))
+}
+
+// approves reports a commit by odd that a person's word stands under: what it brings is
+// approved, also where another proposal would bring the same.
+func approves(c repo.Commit) bool {
+	return len(c.Trailer("Odd-Approved-By")) > 0 && len(c.Parents) > 1 || len(c.Trailer("Odd-Approval")) > 0
+}
+
+// Unapproved is the commit on the first-parent line of tip that brought the last of some
+// files, blobs by path, "" for one that is gone, which tip has all; "" where it has not, or
+// an approval brought them.
+func Unapproved(ctx context.Context, r *repo.Repo, tip repo.OID, want map[string]string) (repo.OID, error) {
+	read := r.Reader()
+	holds := func(at repo.OID) (bool, error) {
+		for _, name := range sorted(want) {
+			oid, mode, err := read.Find(at, name)
+			if is := string(oid); err != nil || (is != want[name] && (want[name] != "" || mode != folder)) {
+				return false, err
+			}
+		}
+		return len(want) > 0, nil
+	}
+	in, err := holds(tip)
+	for at := tip; in && err == nil; {
+		c, fault := r.Commit(at)
+		if fault != nil {
+			return "", fault
+		}
+		if len(c.Parents) == 0 {
+			return "", nil
+		}
+		if in, err = holds(c.Parents[0]); err == nil && !in {
+			if approves(c) {
+				return "", nil
+			}
+			return c.OID, nil
+		}
+		if at = c.Parents[0]; ctx.Err() != nil {
+			return "", ctx.Err()
+		}
+	}
+	return "", err
+}
