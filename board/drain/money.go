@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"math"
 	"slices"
 	"time"
 
@@ -17,21 +18,16 @@ import (
 	"github.com/odd-cli/odd/journal/repo"
 )
 
-// reserve is the most a session for t may cost: what it asks for, and no more
-// than the lease has left.
+// reserve is the most a session for t may cost.
 func (d *drain) reserve(t board.Task) budget.MicroUSD {
-	if d.at.cfg.Free() {
-		return 0
+	left := int64(math.MaxInt64)
+	if d.required() {
+		s, err := d.slow(d.at)
+		if limit := s.File.Lease.Budget; err == nil && limit > 0 {
+			left = max(limit-s.Facts.Spent, 0)
+		}
 	}
-	want := risk.Limits(d.at.cfg, t).MaxCost
-	if !d.required() {
-		return want
-	}
-	s, err := d.slow(d.at)
-	if limit := s.File.Lease.Budget; err == nil && limit > 0 {
-		want = min(want, budget.MicroUSD(max(limit-s.Facts.Spent, 0)))
-	}
-	return want
+	return budget.MicroUSD(risk.Reservation(d.at.cfg, t, left))
 }
 
 // The envelopes that are no team's, as alerts and tables name them.

@@ -33,6 +33,15 @@ func Limits(law config.Config, t board.Task) config.Limits {
 	return l
 }
 
+// Reservation is the most that the sessions for a task may cost, where its lease has left
+// so much, in micro-USD: what a claim reserves, and what history is held to.
+func Reservation(law config.Config, t board.Task, left int64) int64 {
+	if law.Free() {
+		return 0
+	}
+	return min(int64(Limits(law, t).MaxCost), left)
+}
+
 // urgency is what a task's priority means for the way its work takes.
 func urgency(priority string) string {
 	switch priority {

@@ -331,12 +331,8 @@ func (m *purse) enoughFor(t board.Task, r event.Record, left budget.MicroUSD) st
 	if r.Team != t.Team {
 		return fmt.Sprintf("the claim is paid by team %q, the task's team is %q", r.Team, t.Team)
 	}
-	want := risk.Limits(m.law, t).MaxCost
-	if m.law.Free() {
-		want = 0
-	}
-	if want = min(want, left); budget.MicroUSD(r.Reserved) < want {
-		return fmt.Sprintf("reserves $%s, a session may cost $%s", usd(r.Reserved), want)
+	if want := risk.Reservation(m.law, t, int64(left)); r.Reserved < want {
+		return fmt.Sprintf("reserves $%s, a session may cost $%s", usd(r.Reserved), usd(want))
 	}
 	return ""
 }
