@@ -12,6 +12,7 @@ import (
 	"github.com/odd-cli/odd/board/risk"
 	"github.com/odd-cli/odd/journal/event"
 	"github.com/odd-cli/odd/journal/repo"
+	"github.com/odd-cli/odd/persona/handoff"
 	"github.com/odd-cli/odd/reconcile/irongate"
 )
 
@@ -20,7 +21,7 @@ func ironGateRule() rule {
 		Invariant: 13, Name: "Iron gate", Unit: "changes",
 		Way:        "send it back with odd reject TASK, or judge it again with odd review --refresh TASK",
 		Evidence:   "the paths, modes and bytes of every proposal with Odd-Op, at its base and as it is; the op's records: base, candidate, rules, tier, findings; the task, odd.toml and board at its claim; the history of the task's file",
-		Recomputed: "a proposal of files that are no atoms names an op of its own run and task, whose base, tree, commit and tier are its own; no file is outside the task's paths, of another mode than a file's, or one that no machine writes; by the same rules the same bytes have no hard finding that refuses, as many findings as recorded, and no higher tier; what landed by itself has no atom, and a tier that may by the rules there are",
+		Recomputed: "a proposal of files that are no atoms names an op of its own run and task, whose base, tree, commit and tier are its own; no file is outside the task's paths, of another mode than a file's, or one that no machine writes; by the same rules the same bytes have no hard finding that refuses, as many findings as recorded, and no higher tier; a resolver changed only files that the findings it began from are about; what landed by itself has no atom, and a tier that may by the rules there are",
 		Attested:   "that the checks ran and passed; verdicts by rules that odd or odd.toml no longer has; a proposal that a forge rebased, but for its paths",
 	}, changed}
 }
@@ -197,7 +198,31 @@ func (j *judge) again(s pipeline.Story, t board.Task, law config.Config, claim r
 	if is := fmt.Sprintf("%d hard, %d soft", v.Gate.Hard, v.Gate.Soft); is != o.Fact("findings") {
 		j.find(j.anyPath(), 1, "%s recorded %s findings; by the same rules there are %s", o.ID, or(o.Fact("findings"), "no"), is)
 	}
-	return nil
+	return j.beyondFindings(o, edits)
+}
+
+// beyondFindings reports what a resolver changed besides what its findings are about.
+func (j *judge) beyondFindings(o pipeline.Op, edits []pipeline.Edit) error {
+	all, err := j.sessionsOf(o.Run, o.Task)
+	for _, b := range all {
+		var from []handoff.Handoff
+		for _, named := range b.handoffs {
+			h, ok, err := j.given(b, named)
+			if err != nil {
+				return err
+			}
+			if ok && h.fault == nil {
+				from = append(from, h.Handoff)
+			}
+		}
+		scope, only := handoff.Scope(b.role, from)
+		for _, e := range edits {
+			if only && !slices.ContainsFunc(scope, func(s string) bool { return irongate.MatchAny([]string{s, s + "/**"}, e.Path) }) {
+				j.find(e.Path, 1, "%s changed it as a resolver, and no finding of its handoff is about it", o.ID)
+			}
+		}
+	}
+	return err
 }
 
 // gateAt is the moment at which the op came to its gate for the last time.

@@ -7,12 +7,15 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
+
 	"github.com/odd-cli/odd/board/config"
 	"github.com/odd-cli/odd/board/pipeline"
 	"github.com/odd-cli/odd/board/risk"
 	"github.com/odd-cli/odd/journal/event"
 	"github.com/odd-cli/odd/journal/event/eventtest"
 	"github.com/odd-cli/odd/journal/repo"
+	"github.com/odd-cli/odd/persona/contract"
 )
 
 // ofFiles works on task c, which asks for a change below docs, as a drain does:
@@ -29,6 +32,9 @@ func ofFiles(s *story, files repo.Changes, say map[string]string) *run {
 func ofFilesOn(s *story, task string, files repo.Changes, say map[string]string) *run {
 	s.Helper()
 	w := s.claim(task)
+	if s.bound != nil {
+		s.bound(w)
+	}
 	w.allow = []any{"docs/**", "knowledge/**"}
 	law, err := config.Parse("odd.toml", s.file("odd.toml"))
 	if err != nil {
@@ -147,6 +153,35 @@ func TestAChangeOfFilesIsProven(t *testing.T) {
 }
 
 // What changes of a file came to before is part of the judgement that is made again.
+// A resolver changes what the findings are about, and nothing else.
+func TestAResolverKeepsToItsFindings(t *testing.T) {
+	t.Parallel()
+	also := doc()
+	also["docs/b.md"] = []byte("# B\n")
+	for name, c := range map[string]struct {
+		files repo.Changes
+		want  []string
+	}{
+		"what they are about": {doc(), []string{}},
+		"a file besides":      {also, []string{"13 docs/b.md:1 op-C01 changed it as a resolver, and no finding of its handoff is about it"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := begin(t, lawful(t, ""), nil)
+			findings := s.byHand(contract.Validator, func(text string) string { return strings.ReplaceAll(text, keelFile, "docs/a.md") })
+			s.add("c", "paths: [docs/**]\nbudget_usd: 0.05\ncontract_role: resolver\n")
+			s.bound = func(w *run) {
+				s.bind(w, contract.Resolver, findings)
+				s.hand(w, contract.Resolver, "", findings)
+			}
+			w := ofFiles(s, c.files, nil)
+			if d := cmp.Diff(c.want, found(s.check("", w.proposal))); d != "" {
+				t.Error(d)
+			}
+		})
+	}
+}
+
 func TestThePastIsJudgedAgain(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {

@@ -123,6 +123,7 @@ type story struct {
 	announced string                           // the op that the next claims announce, "" for none
 	anchored  bool                             // sessions are bound, as they are today
 	keeps     bool                             // odd sync keeps an approval as a parent, as today
+	bound     func(*run)                       // gives sessions that change files a contract, nil for none
 	killed    bool                             // a run that is swept was killed before its claim ended
 	override  map[string]any                   // what a person declares for the next claims, nil for nothing
 	ops       map[string]pipeline.Op           // that wait, by task
