@@ -50,7 +50,7 @@ func boardEnd(env Env) (string, error) {
 		return "HEAD", err
 	}
 	end := "refs/heads/" + cfg.Branch
-	if r, err := repo.Open(env.Dir); err == nil {
+	if r, err := repo.Open(env.Dir, env.Environ); err == nil {
 		remote := "refs/remotes/" + or(cfg.Remote, "origin") + "/" + cfg.Branch
 		if _, none := r.Ref(end); errors.Is(none, repo.ErrNoRef) {
 			if _, err := r.Ref(remote); err == nil {

@@ -323,7 +323,7 @@ func TestSyncKeepsTheApproval(t *testing.T) {
 			}
 			clone := t.TempDir()
 			s.git("", "clone", "-q", "--bare", "--no-local", "--single-branch", "--branch", "board", s.r.Root(), clone)
-			r, err := repo.Open(clone)
+			r, err := repo.Open(clone, os.Environ())
 			if err != nil {
 				t.Fatal(err)
 			}
