@@ -100,7 +100,10 @@ func parseNoop(top value, g Given) ([]Candidate, error) {
 	if len(g.Wrote) > 0 {
 		f.say("noop_with_writes", top.at(), fmt.Sprintf("says that there is nothing to do, but the agent changed %s", strings.Join(g.Wrote, ", ")), "deliver what was written, or write nothing")
 	}
-	return []Candidate{c}, u.orNil()
+	if len(u) > 0 {
+		return nil, u
+	}
+	return []Candidate{c}, nil
 }
 
 // told is one file as a candidate tells it.
