@@ -21,6 +21,8 @@
 //	exits N CMD ARG…    run CMD and require exit code N; odd runs inside the test's own process,
 //	                    unless the script changed PATH
 //	exits N exec odd …  run odd as a process: it reads stdin and ttyin, and an agent can call it back
+//	types FILE          the person who sits at the terminal of the next odd types FILE
+//	[!] typed PATTERN   look for PATTERN in what odd showed on that terminal
 //	[!] git ARG…        run git
 //	settime RFC3339     set the clock of odd and of git
 //	advance DURATION    move that clock, 40m or 24h; -1h moves it back
@@ -33,15 +35,16 @@
 //	state FILE          write refs, index and edits of the repository here to FILE, which lies outside it
 //
 // State before and after, compared, is how a script shows that nothing was
-// written. A typed confirmation is given with ttyin: odd has the terminal as
-// its controlling terminal and opens /dev/tty. Without ttyin there is no
-// terminal, also when the tests are started from one.
+// written. A typed confirmation is given with types. With ttyin and exec instead, odd has
+// a terminal of the system's and opens /dev/tty. Without either there is no terminal,
+// also when the tests are started from one.
 //
 //	go test ./testscripts -run Script/approve      the scripts of one area
 //	go test ./testscripts -update                  rewrite what cmp compares with
 package testscripts
 
 import (
+	"bufio"
 	"context"
 	"crypto/sha256"
 	"errors"
@@ -153,6 +156,11 @@ func inside(ts *testscript.TestScript, args []string) (code int, stdout, stderr 
 		}
 	}
 	asScripted(&env, false)
+	if at := ts.Value(terminal).(*screen); at.typing != nil {
+		env.TTY = func() (io.ReadWriteCloser, error) { return at, nil }
+		at.shown.Reset()
+		defer func() { at.typing = nil }()
+	}
 	code = cmd.Main(env, args...)
 	return code, out.String(), err.String()
 }
@@ -182,6 +190,44 @@ type typist struct{ io.Reader }
 
 func (typist) Write(b []byte) (int, error) { return len(b), nil }
 func (typist) Close() error                { return nil }
+
+// terminal is where a script has its screen.
+const terminal = "terminal"
+
+// screen is a terminal where a person types line after line, and what it showed.
+type screen struct {
+	typing *bufio.Reader // nil where nobody sits there
+	shown  strings.Builder
+}
+
+func (s *screen) Write(b []byte) (int, error) { return s.shown.Write(b) }
+func (*screen) Close() error                  { return nil }
+
+// Read gives a line, as a terminal does.
+func (s *screen) Read(b []byte) (int, error) {
+	line, err := s.typing.ReadSlice('\n')
+	if len(line) > 0 {
+		err = nil
+	}
+	return copy(b, line), err
+}
+
+func typesAt(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) != 1 {
+		ts.Fatalf("usage: types FILE")
+	}
+	ts.Value(terminal).(*screen).typing = bufio.NewReader(strings.NewReader(ts.ReadFile(args[0])))
+}
+
+func typedAt(ts *testscript.TestScript, neg bool, args []string) {
+	if len(args) != 1 {
+		ts.Fatalf("usage: typed PATTERN")
+	}
+	shown := ts.Value(terminal).(*screen).shown.String()
+	if regexp.MustCompile("(?m)"+args[0]).MatchString(shown) == neg {
+		ts.Fatalf("%s: found %t in what the terminal showed:\n%s", args[0], neg, shown)
+	}
+}
 
 // confirmer is a person at a terminal who types what each question asks for. The
 // terminal shows both.
@@ -246,6 +292,8 @@ func TestScript(t *testing.T) {
 			"edit":    edit,
 			"sarif":   sarif,
 			"state":   state,
+			"typed":   typedAt,
+			"types":   typesAt,
 			"model":   model,
 		},
 	})
@@ -287,6 +335,7 @@ const gitConfig = `[user]
 // .tmp, which git is told to ignore, so that $WORK itself can be a repository.
 func setup(e *testscript.Env) error {
 	e.Values[confirmation] = new(string)
+	e.Values[terminal] = new(screen)
 	defer func() { e.Values[variables] = names(e.Vars) }()
 	home := filepath.Join(e.WorkDir, ".tmp", "home")
 	if err := os.MkdirAll(home, 0o755); err != nil {
@@ -443,11 +492,11 @@ var oid = regexp.MustCompile(`\b[0-9a-f]{10,64}\b`)
 // confirmation is a typed confirmation on the terminal: the act and its person, then the prompt.
 var confirmation = regexp.MustCompile(`(?m)^(.+ as .+ <.+>)\r?\n(type (\S+) to confirm: )`)
 
-// question is what a command asked on the terminal of ttyin, with the answer, "" where
+// question is what a command asked on its terminal, with the answer, "" where
 // it asked nothing since the last one that show showed.
 func question(ts *testscript.TestScript) string {
 	last := ts.Value(confirmation).(*string)
-	m := confirmation.FindStringSubmatch(ts.ReadFile("ttyout"))
+	m := confirmation.FindStringSubmatch(ts.Value(terminal).(*screen).shown.String())
 	if m == nil || m[0] == *last {
 		return ""
 	}
