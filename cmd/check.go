@@ -37,8 +37,8 @@ func check(env Env) *cli.Command {
 			"example, only a person approves, and ledgers are append-only. Exit 1 means a\n" +
 			"finding: PATH:LINE: what is wrong; what to do [invariant N, COMMIT]. Stderr\n" +
 			"says how much each rule judged, and what git alone cannot prove. Findings with\n" +
-			"one cause, such as a rebase, are one; \"also\" in --json lists the others. A.. means\n" +
-			"A..HEAD; an A of 40 zeros means from the first commit.\n\n" +
+			"one cause, such as a rebase, are one; \"also\" in --json lists the others.\n" +
+			"A.. means A..HEAD; an A of 40 zeros means from the first commit.\n\n" +
 			"A commit counts as an agent's if its author or committer has the [agent]\n" +
 			"address of odd.toml, or if it has an Odd-Run trailer. Otherwise it counts as a\n" +
 			"person's. git does not prove names; [governance] require_signed makes\n" +

@@ -27,7 +27,7 @@ func TestCheckShapes(t *testing.T) {
 			told = append(told, f[1:])
 		}
 	}
-	report := provedBy(proof.Report{Rows: proof.Table(), Findings: []proof.Finding{{}}})
+	report := provedBy(proof.Report{Rows: proof.Table(), Findings: []proof.Finding{{Also: []proof.Finding{{}}}}})
 	canons := canon.Report{Findings: []canon.Finding{{}}}
 	want := [][]string{
 		keysOf(t, checkResult(okf.NewGraph(nil), nil)), keysOf(t, okf.Problem{Hint: "x"}),

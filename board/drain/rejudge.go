@@ -3,6 +3,7 @@ package drain
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -140,20 +141,40 @@ func Check(ctx context.Context, r *repo.Repo, l Landing, b Bench) (Checked, erro
 }
 
 // MergeProposal is MergeTree of a proposal. One that tip has among its ancestors was merged
-// before, and may be reverted: its change is merged again, as that of a commit of its own.
+// before; where a file is again as it was before the proposal, somebody reverted it, and its
+// change is merged again, as that of a commit of its own.
 func MergeProposal(ctx context.Context, r *repo.Repo, tip, proposal repo.OID) (tree repo.OID, conflicts []string, err error) {
-	if in, err := r.Ancestor(ctx, proposal, tip); err != nil {
+	c, back, err := reverted(ctx, r, tip, proposal)
+	if err == nil && back {
+		proposal, err = r.MakeOn(ctx, c.Parents, c.Tree, nil, c.Author, "what "+string(proposal)+" changes\n")
+	}
+	if err != nil {
 		return "", nil, err
-	} else if in {
-		c, err := r.Commit(proposal)
-		if err != nil {
-			return "", nil, err
-		}
-		if proposal, err = r.MakeOn(ctx, c.Parents, c.Tree, nil, c.Author, "what "+string(proposal)+" changes\n"); err != nil {
-			return "", nil, err
-		}
 	}
 	return r.MergeTree(ctx, tip, proposal)
+}
+
+// reverted reports that tip has the proposal behind it, and one of its files as it was
+// before.
+func reverted(ctx context.Context, r *repo.Repo, tip, proposal repo.OID) (repo.Commit, bool, error) {
+	in, err := r.Ancestor(ctx, proposal, tip)
+	if err != nil || !in {
+		return repo.Commit{}, false, err
+	}
+	c, err := r.Commit(proposal)
+	if err != nil || len(c.Parents) == 0 {
+		return c, false, err
+	}
+	proposed, err := r.Diff(ctx, c.Parents[0], proposal)
+	if err != nil {
+		return c, false, err
+	}
+	since, err := r.Diff(ctx, c.Parents[0], tip)
+	differs := map[string]bool{}
+	for _, ch := range since {
+		differs[ch.Path] = true
+	}
+	return c, slices.ContainsFunc(proposed, func(ch repo.Change) bool { return !differs[ch.Path] }), err
 }
 
 // apart reports a change and files that others changed of which neither can turn
