@@ -81,7 +81,7 @@ func (v *view) walked(p review.Proposal, o *approval) (string, error) {
 	case err != nil || n+dropped == 0:
 		return "", err
 	case n < all:
-		return "", refuse("state", "approve %s: odd review --each left %s undecided; odd review %[1]s --each goes on, odd approve %[1]s --no-walk does without", p.Task, count(all-n, "atom"))
+		return "", refuse("state", "approve %s: odd review --each left %s undecided; to go on, run odd review %[1]s --each; to take all of them as proposed, run odd approve %[1]s --no-walk", p.Task, count(all-n, "atom"))
 	case o.verify.All || len(o.verify.Only)+len(o.without) > 0:
 		return "", refuse("state", "approve %s: odd review --each decided about every atom; leave the flags out, or add --no-walk to do without what was decided there", p.Task)
 	}
