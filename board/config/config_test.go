@@ -498,7 +498,7 @@ func TestReferenceUncommented(t *testing.T) {
 	want.Substrates["claude"] = Substrate{Argv: []string{"claude"}, Env: []string{"ANTHROPIC_API_KEY"}}
 	want.Substrates["acp"] = Substrate{Argv: []string{"gemini", "--acp"}, Env: []string{"GEMINI_API_KEY"}}
 	want.Substrates["anthropic"] = Substrate{API: API{KeyEnv: "ANTHROPIC_API_KEY", MaxTokens: 8192, ContextBytes: 131_072, AnswerTimeout: 5 * time.Minute}}
-	want.Substrates["openai"] = Substrate{API: API{BaseURL: "http://127.0.0.1:11434/v1", MaxTokensKey: "max_tokens"}, Free: true}
+	want.Substrates["openai"] = Substrate{API: API{BaseURL: "http://127.0.0.1:11434/v1", KeyEnv: "OPENAI_API_KEY", MaxTokensKey: "max_tokens"}, Free: true}
 	anthropic, openai := want.Substrates["anthropic"], want.Substrates["openai"]
 	anthropic.Thinking, openai.Model = "adaptive", "name-of-a-model"
 	want.Substrates["anthropic"], want.Substrates["openai"] = anthropic, openai
