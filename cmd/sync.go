@@ -54,7 +54,7 @@ func runSync(ctx context.Context, env Env, asJSON bool) error {
 			return fmt.Errorf("%s: it cannot follow its remote: %w; merge or rebase it with git, then git push", v.line.Name(), err)
 		}
 	}
-	out := []synced{}
+	var out []synced
 	if target, elsewhere := v.target(); elsewhere {
 		out, err = v.syncTarget(ctx, target)
 	} else {
