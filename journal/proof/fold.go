@@ -10,8 +10,13 @@ import (
 // the lowest invariant. It names the others in Also, so that one mistake is one finding
 // and nothing is hidden.
 func fold(all []Finding) []Finding {
-	first := map[string]int{} // by cause, the place in all
+	first := map[string]int{}       // by cause, the place in all
+	alike := map[string][]Finding{} // by cause
 	for i, f := range all {
+		if f.Cause == "" {
+			continue
+		}
+		alike[f.Cause] = append(alike[f.Cause], f)
 		at, in := first[f.Cause]
 		if !in || f.Commit == all[at].Commit && f.Invariant < all[at].Invariant {
 			first[f.Cause] = i
@@ -19,14 +24,15 @@ func fold(all []Finding) []Finding {
 	}
 	out := []Finding{}
 	for i, f := range all {
-		if f.Cause == "" || first[f.Cause] == i {
-			for _, o := range all {
-				if f.Cause != "" && o.Cause == f.Cause && (o.place() != f.place() || o.Message != f.Message) {
-					f.Also = append(f.Also, o)
-				}
-			}
-			out = append(out, f)
+		if f.Cause != "" && first[f.Cause] != i {
+			continue
 		}
+		for _, o := range alike[f.Cause] {
+			if o.place() != f.place() || o.Message != f.Message {
+				f.Also = append(f.Also, o)
+			}
+		}
+		out = append(out, f)
 	}
 	return out
 }

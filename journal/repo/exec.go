@@ -139,7 +139,7 @@ func (g *runner) command(ctx context.Context, c call) *exec.Cmd {
 	}
 	cmd.Env = append(cmd.Env, c.env...)
 	cmd.Stdin = c.stdin
-	cmd.WaitDelay = 5 * time.Second
+	cmd.WaitDelay = 5 * time.Second // what a git started may hold its pipes a while on a busy machine
 	if c.self && hasTerminal() {
 		cmd.Cancel = func() error { return cmd.Process.Signal(syscall.SIGTERM) }
 		return cmd
