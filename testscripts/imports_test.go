@@ -35,7 +35,7 @@ var below = map[string][]string{
 	"persona/jsontree":            {},
 	"persona/deliver":             {"persona/jsontree"},
 	"persona/contract":            {"persona", "persona/deliver", "okf"},
-	"persona/handoff":             {"persona/contract", "persona/deliver", "okf"},
+	"persona/handoff":             {"persona/contract", "persona/deliver", "okf", "reconcile/irongate"},
 	"persona/stream":              {},
 	"persona/surface":             {"persona/contract", "persona/deliver"},
 	"persona/octave":              {"okf"},

@@ -100,7 +100,7 @@ func (ch *change) bench() Bench {
 // check runs the checks of the candidate, of which v is what the iron gate says, and
 // keeps their report. With again, checks that failed are run twice, to tell a flake.
 func (ch *change) check(ctx context.Context, v irongate.Verdict, again bool) (err error) {
-	t := trial{commit: ch.draft, task: ch.c.task, cfg: ch.d.at.cfg, files: ch.candidate.Files, findings: append(ch.ground.Refusing(v.Findings), ch.beyond(ch.candidate)...), parse: true, again: again}
+	t := trial{commit: ch.draft, task: ch.c.task, cfg: ch.d.at.cfg, files: ch.candidate.Files, findings: append(ch.ground.Refusing(v.Findings), ch.beyond()...), parse: true, again: again}
 	ch.report, err = ch.bench().hold(ctx, ch.d.repo, t, ch.c.base)
 	ch.checked = ch.draft
 	return err

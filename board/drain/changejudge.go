@@ -12,6 +12,7 @@ import (
 	"github.com/odd-cli/odd/board/risk"
 	"github.com/odd-cli/odd/journal/event"
 	"github.com/odd-cli/odd/journal/repo"
+	"github.com/odd-cli/odd/persona/handoff"
 	"github.com/odd-cli/odd/persona/session"
 	"github.com/odd-cli/odd/reconcile"
 	"github.com/odd-cli/odd/reconcile/irongate"
@@ -26,6 +27,11 @@ func (ch *change) judged(c pipeline.Candidate) irongate.Verdict {
 		return irongate.Verdict{Findings: []irongate.Finding{f}, Hard: 1}
 	}
 	return v
+}
+
+// beyond is what the handoffs of the session refuse of the candidate.
+func (ch *change) beyond() []irongate.Finding {
+	return handoff.Beyond(ch.w.bound.Role, ch.w.bound.handoffs, ch.candidate.Paths())
 }
 
 // classify looks at what the task's paths allow before anything is spent: where no

@@ -52,7 +52,7 @@ func (ch *change) generate(ctx context.Context, op pipeline.Op) (pipeline.Out, e
 		ch.wrong, ch.unusable = "Your answer cannot be used. Deliver all of it again:\n"+err.Error(), err.Error()
 		return pipeline.Out{Next: pipeline.Generate, Spent: spent, Note: err.Error()}, nil
 	}
-	if no := pipeline.Mendable(append(ch.judged(ch.candidate).Findings, ch.beyond(ch.candidate)...)); len(no) > 0 && op.Tries <= pipeline.Generate.Retries() && ch.exhausted() == "" {
+	if no := pipeline.Mendable(append(ch.judged(ch.candidate).Findings, ch.beyond()...)); len(no) > 0 && op.Tries <= pipeline.Generate.Retries() && ch.exhausted() == "" {
 		return ch.sendBack(no, spent), nil
 	}
 	set, err := ch.facts()

@@ -192,7 +192,7 @@ var weakened = []string{
 
 // mendable are the rules that a candidate breaks by files and names that it does not
 // need, such as what a build left behind: whoever made it is asked once to leave them out.
-var mendable = []string{"coverage_outside", "beyond_findings", "size_binary", "size_files", "size_file", "size_total", "name_confusable", "name_compatibility", "name_punctuation"}
+var mendable = []string{"coverage_outside", "beyond_plan", "beyond_findings", "size_binary", "size_files", "size_file", "size_total", "name_confusable", "name_compatibility", "name_punctuation"}
 
 // Mendable are the hard findings among all where every one of them is of a kind that
 // the one who made the change may mend, once, by leaving something out; else none.

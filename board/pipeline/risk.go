@@ -323,7 +323,7 @@ func (r rule) ask(a asked) (out Ruling) {
 }
 
 // rulesVersion changes with every change of what a row means.
-const rulesVersion = "risk.2"
+const rulesVersion = "risk.3"
 
 // RulesHash is the SHA-256, in hex, of the two tables, the words that make a path
 // sensitive, and the policy: of all that a verdict follows from besides the

@@ -21,7 +21,7 @@ func ironGateRule() rule {
 		Invariant: 13, Name: "Iron gate", Unit: "changes",
 		Way:        "send it back with odd reject TASK, or judge it again with odd review --refresh TASK",
 		Evidence:   "the paths, modes and bytes of every proposal with Odd-Op, at its base and as it is; the op's records: base, candidate, rules, tier, findings; the task, odd.toml and board at its claim; the history of the task's file",
-		Recomputed: "a proposal of files that are no atoms names an op of its own run and task, whose base, tree, commit and tier are its own; no file is outside the task's paths, of another mode than a file's, or one that no machine writes; by the same rules the same bytes have no hard finding that refuses, as many findings as recorded, and no higher tier; a resolver changed only files that the findings it began from are about; what landed by itself has no atom, and a tier that may by the rules there are",
+		Recomputed: "a proposal of files that are no atoms names an op of its own run and task, whose base, tree, commit and tier are its own; no file is outside the task's paths, of another mode than a file's, or one that no machine writes; by the same rules the same bytes have no hard finding that refuses, as many findings as recorded, and no higher tier; a session changed only the files that the plan or, for a resolver, the findings of its handoffs name; what landed by itself has no atom, and a tier that may by the rules there are",
 		Attested:   "that the checks ran and passed; verdicts by rules that odd or odd.toml no longer has; a proposal that a forge rebased, but for its paths",
 	}, changed}
 }
@@ -198,13 +198,13 @@ func (j *judge) again(s pipeline.Story, t board.Task, law config.Config, claim r
 	if is := fmt.Sprintf("%d hard, %d soft", v.Gate.Hard, v.Gate.Soft); is != o.Fact("findings") {
 		j.find(j.anyPath(), 1, "%s recorded %s findings; by the same rules there are %s", o.ID, or(o.Fact("findings"), "no"), is)
 	}
-	return j.beyondFindings(o, edits)
+	return j.beyondHandoffs(o, edits)
 }
 
-// beyondFindings reports what a resolver changed besides what its findings are about.
-func (j *judge) beyondFindings(o pipeline.Op, edits []pipeline.Edit) error {
+// beyondHandoffs reports what a session changed besides the files that its handoffs name.
+func (j *judge) beyondHandoffs(o pipeline.Op, edits []pipeline.Edit) error {
 	all, err := j.sessionsOf(o.Run, o.Task)
-	for _, b := range all {
+	for _, b := range all[:min(1, len(all))] { // the others of the task were given the same
 		var from []handoff.Handoff
 		for _, named := range b.handoffs {
 			h, ok, err := j.given(b, named)
@@ -215,11 +215,8 @@ func (j *judge) beyondFindings(o pipeline.Op, edits []pipeline.Edit) error {
 				from = append(from, h.Handoff)
 			}
 		}
-		scope, only := handoff.Scope(b.role, from)
-		for _, e := range edits {
-			if only && !slices.ContainsFunc(scope, func(s string) bool { return irongate.MatchAny([]string{s, s + "/**"}, e.Path) }) {
-				j.find(e.Path, 1, "%s changed it as a resolver, and no finding of its handoff is about it", o.ID)
-			}
+		for _, f := range handoff.Beyond(b.role, from, pipeline.Candidate{Files: edits}.Paths()) {
+			j.find(f.Path, 1, "%s changed this file, and %s", o.ID, f.Text)
 		}
 	}
 	return err

@@ -152,27 +152,38 @@ func TestAChangeOfFilesIsProven(t *testing.T) {
 	}
 }
 
-// What changes of a file came to before is part of the judgement that is made again.
-// A resolver changes what the findings are about, and nothing else.
-func TestAResolverKeepsToItsFindings(t *testing.T) {
+// Who works from a plan changes the files of its scope, a resolver those that the findings
+// are about, and nothing else. A plan that names no file binds nothing.
+func TestAChangeKeepsToItsHandoffs(t *testing.T) {
 	t.Parallel()
 	also := doc()
 	also["docs/b.md"] = []byte("# B\n")
+	about := func(text string) string { return strings.ReplaceAll(text, keelFile, "docs/a.md") }
+	scope := func(is string) func(string) string {
+		return func(text string) string { return strings.ReplaceAll(about(text), "one", is) }
+	}
+	beyond := []string{"13 docs/b.md:1 op-C01 changed this file, and the plan of the handoff does not name this file"}
 	for name, c := range map[string]struct {
-		files repo.Changes
-		want  []string
+		files    repo.Changes
+		from, as contract.Role
+		change   func(string) string
+		want     []string
 	}{
-		"what they are about": {doc(), []string{}},
-		"a file besides":      {also, []string{"13 docs/b.md:1 op-C01 changed it as a resolver, and no finding of its handoff is about it"}},
+		"what they are about":        {doc(), contract.Validator, contract.Resolver, about, []string{}},
+		"a file besides":             {also, contract.Validator, contract.Resolver, about, []string{"13 docs/b.md:1 op-C01 changed this file, and no finding of the handoff is about this file"}},
+		"what the plan names":        {doc(), contract.Planner, contract.Builder, scope("docs/a.md"), []string{}},
+		"a file besides the plan's":  {also, contract.Planner, contract.Builder, scope("docs/a.md"), beyond},
+		"a folder that a plan names": {also, contract.Planner, contract.Builder, scope("docs/"), []string{}},
+		"a plan in words":            {also, contract.Planner, contract.Builder, scope("all of it"), []string{}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			s := begin(t, lawful(t, ""), nil)
-			findings := s.byHand(contract.Validator, func(text string) string { return strings.ReplaceAll(text, keelFile, "docs/a.md") })
-			s.add("c", "paths: [docs/**]\nbudget_usd: 0.05\ncontract_role: resolver\n")
+			given := s.byHand(c.from, c.change)
+			s.add("c", "paths: [docs/**]\nbudget_usd: 0.05\ncontract_role: "+string(c.as)+"\n")
 			s.bound = func(w *run) {
-				s.bind(w, contract.Resolver, findings)
-				s.hand(w, contract.Resolver, "", findings)
+				s.bind(w, c.as, given)
+				s.hand(w, c.as, "", given)
 			}
 			w := ofFiles(s, c.files, nil)
 			if d := cmp.Diff(c.want, found(s.check("", w.proposal))); d != "" {
@@ -182,6 +193,7 @@ func TestAResolverKeepsToItsFindings(t *testing.T) {
 	}
 }
 
+// What changes of a file came to before is part of the judgement that is made again.
 func TestThePastIsJudgedAgain(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {

@@ -77,7 +77,7 @@ type Entry struct {
 type Plan struct {
 	Artifact        string   `json:"artifact,omitzero" need:"filled" machine:"true" why:"what is to be built: a path, id or uri"`
 	Assumptions     []string `json:"assumptions,omitzero" need:"filled" why:"what is taken for granted; at least one"`
-	ScopeIn         []string `json:"scope_in,omitzero" need:"filled" why:"what is to be done; at least one"`
+	ScopeIn         []string `json:"scope_in,omitzero" need:"filled" why:"what is to be done; where it names files, no other file may be changed; at least one"`
 	ScopeOut        []string `json:"scope_out,omitzero" need:"said" why:"what is not to be done; [] for none"`
 	Deferred        []string `json:"deferred,omitzero" need:"said" why:"what is put off; [] for none"`
 	WouldInvalidate []string `json:"would_invalidate,omitzero" need:"filled" why:"what would undo the plan; at least one"`

@@ -2,15 +2,20 @@ package handoff
 
 import (
 	"path"
+	"slices"
 	"strings"
 
 	"github.com/odd-cli/odd/persona/contract"
+	"github.com/odd-cli/odd/reconcile/irongate"
 )
 
-// Scope are the paths and globs of the files that the handoffs of a session name as what
-// it is about, none where they name none. only tells that nothing else may be changed: a
-// resolver mends what the findings are about. Of a plan the reviewer is told.
-func Scope(role contract.Role, from []Handoff) (scope []string, only bool) {
+// Beyond are findings about the changed paths that the handoffs of a session do not name,
+// where they bind what it may change: a resolver mends what the findings are about, and
+// who works from a plan changes the files of its scope. Handoffs that name no file bind none.
+func Beyond(role contract.Role, from []Handoff, changed []string) (out []irongate.Finding) {
+	f := irongate.Finding{Code: "beyond_plan", Severity: irongate.Hard, How: irongate.ByBytes, Text: "the plan of the handoff does not name this file",
+		Fix: "change only what scope_in of the plan names; a person can give the task a wider plan: odd task edit TASK --handoff PLAN"}
+	var scope []string
 	for _, h := range from {
 		if p := h.Deliverable.Plan; p != nil {
 			if in := filesIn(p.ScopeIn); len(in) > 0 {
@@ -18,14 +23,20 @@ func Scope(role contract.Role, from []Handoff) (scope []string, only bool) {
 			}
 		}
 		if r := h.Deliverable.Findings; r != nil && role == contract.Resolver {
-			only = true
+			f.Code, f.Text, f.Fix = "beyond_findings", "no finding of the handoff is about this file", "change only what the findings name; a new problem is a new task"
 			scope = append(scope, filesIn([]string{r.Artifact})...)
 			for _, one := range r.Findings {
 				scope = append(scope, filesIn([]string{one.Location})...)
 			}
 		}
 	}
-	return scope, only && len(scope) > 0
+	for _, p := range changed {
+		if len(scope) > 0 && !slices.ContainsFunc(scope, func(s string) bool { return irongate.MatchAny([]string{s, s + "/**"}, p) }) {
+			f.Path = p
+			out = append(out, f)
+		}
+	}
+	return out
 }
 
 // filesIn are the paths and globs of files among what a handoff names, without lines.
