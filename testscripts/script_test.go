@@ -322,9 +322,11 @@ const gitConfig = `[user]
 [commit]
 	gpgSign = false
 [gc]
-	autoDetach = false
+	auto = 0
 [maintenance]
-	autoDetach = false
+	auto = false
+[receive]
+	autogc = false
 [protocol "file"]
 	allow = always
 [advice]

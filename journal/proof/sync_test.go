@@ -2,6 +2,7 @@ package proof
 
 import (
 	"bytes"
+	"fmt"
 	"os"
 	"os/exec"
 	"strings"
@@ -370,6 +371,40 @@ func TestProposalsThatNobodyApproved(t *testing.T) {
 				t.Error(d)
 			}
 		})
+	}
+}
+
+// Which tasks wait is remembered between two checks, and what changed since is read again.
+func TestAmongManyTasks(t *testing.T) {
+	t.Parallel()
+	s := begin(t, lawful(t, ""), nil)
+	many := repo.Changes{}
+	for i := range 2 * manyRead {
+		many[fmt.Sprintf("knowledge/tasks/other-%d.md", i)] = []byte("---\ntype: task\ntitle: Other\n---\n")
+	}
+	s.ann("many", many)
+	s.add("t", "")
+	s.add("u", "")
+	w := work(s, "t")
+	from := s.tip()
+	s.ann("note", repo.Changes{"docs/a.md": []byte("# A\n")})
+	if d := cmp.Diff([]string{}, found(s.check(from, s.tip()))); d != "" {
+		t.Error(d)
+	}
+	if s.r.Cached(reviewCache) == nil {
+		t.Fatal("nothing is remembered")
+	}
+	s.ann("squash", terms("keel"))
+	if f := found(s.check(from, s.tip())); len(f) != 1 {
+		t.Errorf("the task that waited then: %q", f)
+	}
+	s.approve(w, false)
+	from = s.tip()
+	other := s.claim("u")
+	s.result(other, 100_000, terms("skeg"))
+	s.land(s.merge(bobMail, s.tip(), other.proposal))
+	if f := found(s.check(from, s.tip())); len(f) != 1 || !strings.Contains(f[0], "the proposal for u") {
+		t.Errorf("the task that waits since: %q", f)
 	}
 }
 

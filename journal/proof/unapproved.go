@@ -3,6 +3,7 @@ package proof
 import (
 	"bytes"
 	"context"
+	"encoding/json"
 	"fmt"
 	"path"
 	"slices"
@@ -58,24 +59,72 @@ func (h *history) inReview(at repo.OID) (out []board.Task, err error) {
 	if err != nil || mode != folder {
 		return nil, err
 	}
-	files, err := h.trees.Diff(h.ctx, "", all)
-	for _, f := range files {
-		if path.Ext(f.Path) != ".md" {
-			continue
+	names, err := h.mayWait(all)
+	if err != nil {
+		return nil, err
+	}
+	waiting := reviewing{Tree: all}
+	for _, name := range names {
+		blob, mode, err := h.trees.Find(at, law.Root+"/"+board.Folder+"/"+name)
+		if err != nil {
+			return nil, err
 		}
-		b, err := h.bytes(f.New, f.NewMode)
+		b, err := h.bytes(blob, mode)
 		if err != nil {
 			return nil, err
 		}
 		if !bytes.Contains(b, []byte(board.Review)) {
 			continue
 		}
-		if a, _ := atom(board.Folder+"/"+f.Path, b); isTask(a) {
+		if a, _ := atom(board.Folder+"/"+name, b); isTask(a) {
 			if t, err := board.Parse(a); err == nil && t.State == board.Review {
-				out = append(out, t)
+				out, waiting.Files = append(out, t), append(waiting.Files, name)
 			}
 		}
 	}
+	if len(names) >= manyRead {
+		if b, err := json.Marshal(waiting); err == nil {
+			_ = h.repo.Keep(reviewCache, b) // the next one reads them again
+		}
+	}
+	return out, nil
+}
+
+// reviewing are the files of tasks in review in a folder of tasks, by their names in it.
+type reviewing struct {
+	Tree  repo.OID
+	Files []string
+}
+
+const (
+	reviewCache = "review"
+	manyRead    = 64 // so many files cost more to read than a note of which wait
+)
+
+// mayWait are the files of a folder of tasks that may be of tasks in review: those that
+// were when it was last looked, and what changed since.
+func (h *history) mayWait(all repo.OID) (out []string, err error) {
+	var known reviewing
+	if json.Unmarshal(h.repo.Cached(reviewCache), &known) != nil {
+		known = reviewing{}
+	}
+	files, err := h.trees.Diff(h.ctx, known.Tree, all)
+	if err != nil && known.Tree != "" { // git pruned it
+		known = reviewing{}
+		files, err = h.trees.Diff(h.ctx, "", all)
+	}
+	changed := map[string]bool{}
+	for _, f := range files {
+		if changed[f.Path] = true; f.New != "" && path.Ext(f.Path) == ".md" {
+			out = append(out, f.Path)
+		}
+	}
+	for _, name := range known.Files {
+		if !changed[name] {
+			out = append(out, name)
+		}
+	}
+	slices.Sort(out)
 	return out, err
 }
 

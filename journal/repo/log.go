@@ -156,14 +156,38 @@ func (r *Repo) Ancestor(ctx context.Context, a, b OID) (bool, error) {
 	if err := checkAll(a, b); err != nil {
 		return false, err
 	}
-	if a == b {
-		return true, nil
+	if is, told := r.near(a, b); told {
+		return is, nil
 	}
 	_, err := r.read(ctx, "merge-base", "--is-ancestor", string(a), string(b))
 	if exitCode(err) == 1 {
 		return false, nil
 	}
 	return err == nil, err
+}
+
+// nearby is how many commits are read before git is asked: fewer than a process costs.
+const nearby = 64
+
+// near looks for a among the commits before b, and tells whether that was enough to know.
+func (r *Repo) near(a, b OID) (is, told bool) {
+	seen, next := map[OID]bool{b: true}, []OID{b}
+	for i := 0; i < len(next); i++ {
+		if next[i] == a {
+			return true, true
+		}
+		c, err := r.Commit(next[i])
+		if err != nil || i == nearby {
+			return false, false
+		}
+		for _, p := range c.Parents {
+			if !seen[p] {
+				seen[p], next = true, append(next, p)
+			}
+		}
+	}
+	_, err := r.Commit(a) // one that is not there is git's to tell
+	return false, err == nil
 }
 
 // checkAll checks ids before they reach a command line.

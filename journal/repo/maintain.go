@@ -30,8 +30,13 @@ func (r *Repo) PruneRuns(ctx context.Context, before time.Time) (int, error) {
 	return len(us), nil
 }
 
-// Maintain runs git's own auto maintenance, which does nothing most of the time.
+// Maintain runs git's own auto maintenance, which does nothing most of the time, unless
+// maintenance.auto says no, which git looks at only before it starts that itself.
 func (r *Repo) Maintain(ctx context.Context) error {
-	_, err := r.git.run(ctx, call{args: []string{"maintenance", "run", "--auto", "--quiet"}})
+	s, err := r.settings(ctx)
+	if err != nil || s.set("maintenance.auto") && s.off("maintenance.auto") {
+		return err
+	}
+	_, err = r.git.run(ctx, call{args: []string{"maintenance", "run", "--auto", "--quiet"}})
 	return err
 }

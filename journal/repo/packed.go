@@ -1,12 +1,14 @@
 package repo
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"syscall"
@@ -53,6 +55,43 @@ func (p *packed) ref(name string) (OID, error) {
 		return oid, nil
 	}
 	return "", fmt.Errorf("%s: %w", name, ErrNoRef)
+}
+
+// list are the refs of a folder, given with its slash, sorted by name; false where
+// git's own rules are needed to tell.
+func (p *packed) list(folder string) (us []RefUpdate, ok bool) {
+	if !sharedRef(folder) {
+		return nil, false
+	}
+	all := map[string]OID{}
+	err := filepath.WalkDir(filepath.Join(p.dir, filepath.FromSlash(folder)), func(file string, d fs.DirEntry, err error) error {
+		if err != nil || d.IsDir() {
+			return err
+		}
+		rel, err := filepath.Rel(p.dir, file)
+		if err != nil {
+			return err
+		}
+		name := filepath.ToSlash(rel)
+		if all[name], err = p.ref(name); err == nil && all[name] == "" {
+			err = errors.ErrUnsupported
+		}
+		return err
+	})
+	older, fault := p.read() // read last: git pack-refs takes a loose file away once it is packed
+	if err != nil && !errors.Is(err, fs.ErrNotExist) || fault != nil {
+		return nil, false
+	}
+	for name, oid := range older {
+		if strings.HasPrefix(name, folder) && all[name] == "" {
+			all[name] = oid
+		}
+	}
+	for name, oid := range all {
+		us = append(us, RefUpdate{Name: name, New: oid})
+	}
+	slices.SortFunc(us, func(a, b RefUpdate) int { return cmp.Compare(a.Name, b.Name) })
+	return us, true
 }
 
 // sharedRef reports a name that is no work tree's own.

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/go-git/go-git/v5/plumbing"
@@ -106,18 +107,21 @@ func checkRef(name string) error {
 // Refs lists the refs whose full name starts with prefix ("refs/odd/run/", "refs/heads/odd/review/t.") with their ids in New, sorted by name.
 func (r *Repo) Refs(prefix string) ([]RefUpdate, error) {
 	folder := prefix[:strings.LastIndexByte(prefix, '/')+1]
-	out, err := r.read(context.Background(), "for-each-ref", "--format=%(objectname) %(refname)", strings.TrimSuffix(folder, "/"))
-	if err != nil {
-		return nil, err
+	us, told := []RefUpdate(nil), false
+	if r.refs.st != nil {
+		us, told = r.refs.packed.list(folder)
 	}
-	var us []RefUpdate
-	for l := range strings.Lines(string(out)) {
-		oid, name, _ := strings.Cut(strings.TrimSuffix(l, "\n"), " ")
-		if strings.HasPrefix(name, prefix) {
+	if !told {
+		out, err := r.read(context.Background(), "for-each-ref", "--format=%(objectname) %(refname)", strings.TrimSuffix(folder, "/"))
+		if err != nil {
+			return nil, err
+		}
+		for l := range strings.Lines(string(out)) {
+			oid, name, _ := strings.Cut(strings.TrimSuffix(l, "\n"), " ")
 			us = append(us, RefUpdate{Name: name, New: OID(oid)})
 		}
 	}
-	return us, nil
+	return slices.DeleteFunc(us, func(u RefUpdate) bool { return !strings.HasPrefix(u.Name, prefix) }), nil
 }
 
 // Defaults are the branches that remotes check out first, as this clone was told when it
@@ -144,15 +148,19 @@ func (r *Repo) Defaults(ctx context.Context) ([]RefUpdate, error) {
 // Resolve turns any revision a person may type into a commit id. ErrNoCommit when the
 // repository has none yet, ErrNoRef when the revision names nothing.
 func (r *Repo) Resolve(ctx context.Context, rev string) (OID, error) {
+	if rev == "HEAD" {
+		oid, err := r.Ref(rev)
+		if errors.Is(err, ErrNoRef) {
+			err = fmt.Errorf("%s: %w; commit something first", r.git.dir, ErrNoCommit)
+		}
+		return oid, err
+	}
 	out, err := r.line(ctx, "rev-parse", "-q", "--verify", "--end-of-options", rev+"^{commit}")
 	if err == nil {
 		return OID(out), nil
 	}
 	if exitCode(err) < 0 {
 		return "", err
-	}
-	if rev == "HEAD" {
-		return "", fmt.Errorf("%s: %w; commit something first", r.git.dir, ErrNoCommit)
 	}
 	return "", fmt.Errorf("%s: %w", rev, ErrNoRef)
 }

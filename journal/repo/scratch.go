@@ -236,8 +236,10 @@ func (s *Scratch) layOut(ctx context.Context, who Signature) error {
 	}
 	_, err := g.run(ctx, call{args: []string{"-c", "checkout.workers=0", "-c", "core.hooksPath=" + os.DevNull,
 		"reset", "-q", "--hard", "--no-recurse-submodules", string(s.base)}})
-	if from := s.r.promisor(ctx); exitCode(err) > 0 && from != "" {
-		return fmt.Errorf("%w; this clone is partial and lacks files of the base: run git fetch --refetch --no-filter %s", err, from)
+	if exitCode(err) > 0 {
+		if from := s.r.promisor(ctx); from != "" {
+			return fmt.Errorf("%w; this clone is partial and lacks files of the base: run git fetch --refetch --no-filter %s", err, from)
+		}
 	}
 	return err
 }

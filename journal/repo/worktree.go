@@ -1,13 +1,17 @@
 package repo
 
 import (
+	"bufio"
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
+
+	"github.com/go-git/go-git/v5/plumbing/format/index"
 )
 
 // errBare is what a repository without a work tree says to what needs one.
@@ -43,11 +47,31 @@ func (r *Repo) Unmerged(ctx context.Context) []string {
 	if r.root == "" {
 		return nil
 	}
+	if r.noConflict() {
+		return nil
+	}
 	out, err := r.read(ctx, "diff", "--name-only", "--diff-filter=U", "-z")
 	if err != nil || len(out) == 0 {
 		return nil
 	}
 	return strings.Split(strings.TrimSuffix(string(out), "\x00"), "\x00")
+}
+
+// noConflict reports an index that go-git can read and in which nothing is in conflict.
+func (r *Repo) noConflict() bool {
+	f, err := os.Open(filepath.Join(r.gitDir, "index"))
+	if errors.Is(err, fs.ErrNotExist) {
+		return true
+	}
+	if err != nil {
+		return false
+	}
+	defer f.Close()
+	var idx index.Index
+	if index.NewDecoder(bufio.NewReader(f)).Decode(&idx) != nil {
+		return false
+	}
+	return !slices.ContainsFunc(idx.Entries, func(e *index.Entry) bool { return e.Stage != 0 })
 }
 
 // MergesByUnion reports of each path whether git keeps the lines of both sides where
