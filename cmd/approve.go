@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io/fs"
 	"maps"
+	"path"
 	"slices"
 	"strings"
 
@@ -374,7 +375,7 @@ func (v *view) approveHere(ctx context.Context, t board.Task, p part, o approval
 	if ch[v.file(t.Path)], err = review.Decline(ch[v.file(t.Path)], t, p.declines, h, v.env.Now()); err != nil {
 		return "", err
 	}
-	if err := v.reindex(ch, merged); err != nil {
+	if err := v.reindex(ctx, ch, p, merged); err != nil {
 		return "", err
 	}
 	if err := v.conclude(ch, o.op, pipeline.Merged, strings.Join(append([]string{"approved by " + h.By()}, o.checked.Ran...), "; ")); err != nil {
@@ -434,9 +435,10 @@ func (v *view) atomsOf(merged fs.FS, p review.Proposal) review.Files {
 	return out
 }
 
-// reindex refreshes the generated index.md files a proposal makes stale:
-// proposals never carry them, since two proposals of one folder would conflict.
-func (v *view) reindex(ch repo.Changes, merged fs.FS) error {
+// reindex brings the index.md of the folders of a proposal's atoms up to date, and of
+// those around them, and makes one in a folder that is new where others have one.
+// Proposals never carry them, since two proposals of one folder would conflict.
+func (v *view) reindex(ctx context.Context, ch repo.Changes, p part, merged fs.FS) error {
 	root, err := fs.Sub(merged, v.cfg.Root)
 	if err != nil {
 		return err
@@ -445,8 +447,25 @@ func (v *view) reindex(ch repo.Changes, merged fs.FS) error {
 	if err != nil {
 		return err
 	}
-	for name, b := range okf.StaleIndex(root, g) {
-		ch[v.file(name)] = b
+	touched := map[string]bool{}
+	for _, w := range p.Atoms(v.cfg.Root) {
+		for dir := strings.TrimPrefix(w.Path, v.cfg.Root+"/"); dir != "."; {
+			dir = path.Dir(dir)
+			touched[dir] = true
+		}
+	}
+	was := indexedAs(ctx, v.repo, v.tip, v.cfg.Root)
+	now := func(index, atom string) *okf.Atom {
+		if !touched[path.Dir(index)] {
+			return nil
+		}
+		return was(index, atom)
+	}
+	for _, i := range okf.StaleIndex(root, g, now) {
+		dir := path.Dir(i.Path)
+		if _, err := fs.Stat(v.bundle, dir); touched[dir] && (i.State == okf.IndexStale || err != nil) {
+			ch[v.file(i.Path)] = i.Want
+		}
 	}
 	return nil
 }

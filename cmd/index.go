@@ -3,12 +3,15 @@ package cmd
 import (
 	"context"
 	"fmt"
+	"io/fs"
 	"os"
+	"path"
 	"path/filepath"
 
 	"github.com/google/renameio/v2"
 	"github.com/urfave/cli/v2"
 
+	"github.com/odd-cli/odd/journal/repo"
 	"github.com/odd-cli/odd/okf"
 )
 
@@ -18,12 +21,12 @@ func index(env Env) *cli.Command {
 		Usage: "write or update the index.md of every folder",
 		Description: "odd knowledge index\n" +
 			"odd knowledge index --check   # in CI\n\n" +
-			"An index.md with more than headings and entries counts as hand-written, and\n" +
-			"odd keeps it unless you give --force. It also keeps the text that an index has\n" +
-			"about a subfolder.",
+			"An index.md that is there keeps its order, its words and its other text. odd\n" +
+			"adds entries for new atoms, removes those of atoms that are gone, and leads\n" +
+			"those of renamed atoms to the new name. What an entry says follows the atom\n" +
+			"as long as nobody changed the entry. To start anew, delete the file first.",
 		Flags: []cli.Flag{
 			&cli.BoolFlag{Name: "check", Usage: "write nothing, and exit 1 if a file would change"},
-			&cli.BoolFlag{Name: "force", Usage: "also replace hand-written index files, and remove index files that are not needed"},
 			bundleFlag(),
 			jsonFlag(),
 		},
@@ -31,14 +34,9 @@ func index(env Env) *cli.Command {
 			if err := noArgs(c); err != nil {
 				return err
 			}
-			return runIndex(c.Context, env, indexOptions{dir: c.String("bundle"), check: c.Bool("check"), force: c.Bool("force"), json: c.Bool("json")})
+			return runIndex(c.Context, env, c.String("bundle"), c.Bool("check"), c.Bool("json"))
 		},
 	})
-}
-
-type indexOptions struct {
-	dir                string
-	check, force, json bool
 }
 
 // indexJSON is one index file that is not as it should be.
@@ -47,8 +45,8 @@ type indexJSON struct {
 	State okf.IndexState `json:"state"`
 }
 
-func runIndex(ctx context.Context, env Env, o indexOptions) error {
-	b, err := openBundle(ctx, env, o.dir)
+func runIndex(ctx context.Context, env Env, dir string, check, asJSON bool) error {
+	b, err := openBundle(ctx, env, dir)
 	if err != nil {
 		return err
 	}
@@ -56,30 +54,74 @@ func runIndex(ctx context.Context, env Env, o indexOptions) error {
 		return err
 	}
 	var todo []okf.IndexFile
-	for _, i := range okf.Index(os.DirFS(b.root), b.graph) {
-		switch {
-		case i.State == okf.IndexFresh:
-		case i.State == okf.IndexWritten && !o.force:
-			talk(env, "%s: kept, because somebody wrote it by hand; --force replaces it", b.place(env, i.Path, 0))
-		case i.State == okf.IndexLeftover && !o.force:
-			talk(env, "%s: lists a folder that has no atoms; delete it, or run the command with --force", b.place(env, i.Path, 0))
+	for _, i := range okf.Index(os.DirFS(b.root), b.graph, b.indexedAs(ctx, env)) {
+		switch i.State {
+		case okf.IndexFresh:
+		case okf.IndexWritten:
+			talk(env, "%s: kept, because it lists no atoms; delete it to have it written anew", b.place(env, i.Path, 0))
 		default:
 			todo = append(todo, i)
 		}
 	}
-	if !o.check {
-		if err := b.writeIndex(todo); err != nil {
-			return err
+	if !check {
+		for _, i := range todo {
+			file := filepath.Join(b.root, filepath.FromSlash(i.Path))
+			if err := renameio.WriteFile(file, i.Want, 0o644, renameio.WithExistingPermissions()); err != nil {
+				return fmt.Errorf("%s: %w", file, err)
+			}
 		}
 	}
-	if err := b.printIndex(env, todo, o.json); err != nil {
+	if err := b.printIndex(env, todo, asJSON); err != nil {
 		return err
 	}
-	if o.check && len(todo) > 0 {
+	if check && len(todo) > 0 {
 		talk(env, "%s out of date; run odd knowledge index", count(len(todo), "index file"))
 		return exitCode(exitFault)
 	}
 	return nil
+}
+
+// indexedAs reads atoms as they were when an index was last committed.
+func (b bundle) indexedAs(ctx context.Context, env Env) okf.IndexedAs {
+	r, err := repo.Open(b.root, env.Environ)
+	if err != nil || b.prefix == "" {
+		return nil
+	}
+	head, err := r.Ref("HEAD")
+	if err != nil {
+		return nil // no commit yet
+	}
+	return indexedAs(ctx, r, head, b.prefix)
+}
+
+// indexedAs reads atoms of the bundle at root as they were in the last commit up to tip
+// that changed an index. Each index is looked up once.
+func indexedAs(ctx context.Context, r *repo.Repo, tip repo.OID, root string) okf.IndexedAs {
+	trees := map[string]fs.FS{}
+	return func(index, atom string) *okf.Atom {
+		tree, known := trees[index]
+		if !known {
+			for c, err := range r.PathLog(ctx, tip, path.Join(root, index)) {
+				if err == nil {
+					tree, _ = r.Tree(c.OID)
+				}
+				break
+			}
+			trees[index] = tree
+		}
+		if tree == nil {
+			return nil
+		}
+		b, err := fs.ReadFile(tree, path.Join(root, atom))
+		if err != nil {
+			return nil
+		}
+		a, err := okf.Parse(atom, b)
+		if err != nil {
+			return nil
+		}
+		return &a
+	}
 }
 
 // listable refuses to list a bundle of which a file or folder cannot be read: what is in
@@ -107,20 +149,4 @@ func (b bundle) printIndex(env Env, todo []okf.IndexFile, asJSON bool) error {
 		return printJSON(env, list)
 	}
 	return printRows(env, rows)
-}
-
-func (b bundle) writeIndex(files []okf.IndexFile) error {
-	for _, i := range files {
-		file := filepath.Join(b.root, filepath.FromSlash(i.Path))
-		if i.State == okf.IndexLeftover {
-			if err := os.Remove(file); err != nil {
-				return err
-			}
-			continue
-		}
-		if err := renameio.WriteFile(file, i.Want, 0o644, renameio.WithExistingPermissions()); err != nil {
-			return fmt.Errorf("%s: %w", file, err)
-		}
-	}
-	return nil
 }

@@ -96,7 +96,7 @@ func Codes() []Code {
 		{codeSourceGone, Warn, "the file that an atom was read from is gone, and no other file has the text"},
 		{codeSourceChanged, Warn, "the file that an atom was read from no longer has the text that the atom cites"},
 		{codeSourceMoved, Info, "the text that an atom cites stands on other lines now, or in another file"},
-		{codeIndex, Warn, "a generated index.md lists what is not there, or lacks an atom"},
+		{codeIndex, Warn, "an index.md lists what is not there, or lacks an atom"},
 		{codeOwns, Error, "there is no edge `owns`; write `owner` in the process instead"},
 		{codeEdgeShape, Warn, "an edge must be a name or a list of names"},
 		{codeUnknown, Warn, "an edge names an atom that does not exist"},

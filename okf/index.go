@@ -3,8 +3,10 @@ package okf
 import (
 	"bytes"
 	"cmp"
+	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
 	"net/url"
 	"path"
 	"slices"
@@ -16,15 +18,14 @@ type IndexState string
 
 // The states of an index file.
 const (
-	IndexFresh    IndexState = "fresh"    // as it should be
-	IndexStale    IndexState = "stale"    // a listing, and not up to date
-	IndexMissing  IndexState = "missing"  // not there
-	IndexWritten  IndexState = "written"  // by hand: it holds more than a listing
-	IndexLeftover IndexState = "leftover" // a listing of a folder without atoms
+	IndexFresh   IndexState = "fresh"   // as it should be
+	IndexStale   IndexState = "stale"   // lists what is not there, or lacks something
+	IndexMissing IndexState = "missing" // not there
+	IndexWritten IndexState = "written" // text that lists nothing of its folder
 )
 
-// IndexFile is one folder's index.md, as OKF v0.2 §8 has it: a heading for each
-// type with the folder's atoms by title, and the sub-folders.
+// IndexFile is one folder's index.md. A new one is as OKF v0.2 §8 has it: a heading for
+// each type with the folder's atoms by title, and the sub-folders.
 //
 //	# Process
 //
@@ -34,104 +35,88 @@ const (
 //
 //	* [drafts](drafts/index.md) - Not for readers yet.
 //
-// The root's also keeps its block with okf_version. A file that consists of
-// headings and entries alone is a listing and may be generated again; anything
-// else was written by hand, and only its author replaces it. What a listing
-// says about a sub-folder is nowhere else, so it is kept.
+// The root's also has a block with okf_version. One that is there is a person's: it keeps
+// its order, its words and whatever else is in it. Only entries are added, led to the new
+// name of an atom, or removed where what they list is gone. An entry is a list item of
+// one line that begins with its only link.
 type IndexFile struct {
 	Path  string
 	State IndexState
-	Want  []byte // nil for a leftover
+	Want  []byte
+
+	listed int      // links to what the folder holds
+	lacks  []string // what no link leads to
+	noted  bool     // it lacks only tasks, which odd lists itself
+	dead   []Linked // links to what is not there
 }
 
-// Index lists the index files of every folder that holds atoms, at any depth,
-// and those that are left over, in order of path. f is the bundle that g was
-// loaded from.
-func Index(f fs.FS, g *Graph) []IndexFile {
+// IndexedAs tells what an atom said when an index was last written, nil where that is
+// not known: an entry that says the same was generated, and follows the atom.
+type IndexedAs func(index, atom string) *Atom
+
+// Index lists the index files of every folder that holds atoms, at any depth, and those
+// elsewhere that list what is gone, in order of path. f is the bundle that g was loaded from.
+func Index(f fs.FS, g *Graph, was IndexedAs) []IndexFile {
 	dirs := folders(g)
+	l := lister{f, g, dirs, was}
 	var out []IndexFile
 	for dir, d := range dirs {
-		out = append(out, indexFile(f, dir, d))
+		out = append(out, l.index(dir, d))
 	}
-	l, err := listFiles(f)
+	all, err := listFiles(f)
 	if err != nil {
-		l.files = nil // nothing can be read, so nothing is left over
+		all.files = nil // nothing can be read
 	}
-	for _, file := range l.files {
-		if path.Base(file) != "index.md" || dirs[path.Dir(file)] != nil {
-			continue
-		}
-		if _, rest, ok := readIndex(f, file); ok && onlyEntries(rest) {
-			out = append(out, IndexFile{Path: file, State: IndexLeftover})
+	for _, file := range all.files {
+		if dir := path.Dir(file); path.Base(file) == "index.md" && dirs[dir] == nil {
+			if i := l.index(dir, &folder{}); len(i.dead) > 0 {
+				out = append(out, i)
+			}
 		}
 	}
 	slices.SortFunc(out, func(a, b IndexFile) int { return strings.Compare(a.Path, b.Path) })
 	return out
 }
 
-// StaleIndex is what the generated index files that are out of date should be,
-// by path. A bundle that keeps no listings gets none.
-func StaleIndex(f fs.FS, g *Graph) map[string][]byte {
-	out := map[string][]byte{}
-	for _, i := range stale(f, g) {
-		if i.State != IndexLeftover {
-			out[i.Path] = i.Want
-		}
-	}
-	return out
+// StaleIndex are the index files that are out of date. A bundle that keeps no listings
+// below its root lacks none.
+func StaleIndex(f fs.FS, g *Graph, was IndexedAs) []IndexFile {
+	return slices.DeleteFunc(keepListings(Index(f, g, was)), func(i IndexFile) bool { return i.State != IndexStale && i.State != IndexMissing })
 }
 
-// CheckIndex reports the generated index files that are out of date: a warning where one
-// has an entry for what is no longer there, a note where it only lacks something. A bundle
-// that keeps no listings has none.
+// keepListings leaves out the files that a bundle without listings need not have.
+func keepListings(files []IndexFile) []IndexFile {
+	keeps := slices.ContainsFunc(files, func(i IndexFile) bool {
+		return i.Path != "index.md" && (i.State == IndexFresh || i.State == IndexStale)
+	})
+	return slices.DeleteFunc(files, func(i IndexFile) bool { return !keeps && i.listed == 0 })
+}
+
+// CheckIndex reports the index files that are out of date.
 func CheckIndex(f fs.FS, g *Graph) []Problem {
 	var out []Problem
-	for _, i := range stale(f, g) {
-		p := Problem{Code: codeIndex, Severity: Info, Path: i.Path, Line: 1, Message: "does not list the folder as it is", Hint: "run odd knowledge index"}
-		dead, line := gone(f, i)
+	for _, i := range keepListings(Index(f, g, nil)) {
+		p := Problem{Code: codeIndex, Severity: Warn, Path: i.Path, Line: 1, Hint: "run odd knowledge index"}
 		switch {
+		case len(i.dead) > 0:
+			p.Line, p.Message = i.dead[0].Line, "lists "+i.dead[0].URL+", which is not there"
+			if i.State != IndexStale {
+				p.Hint = "correct the link"
+			}
+		case i.State == IndexStale:
+			p.Message = "does not list " + i.lacks[0]
+			if n := len(i.lacks) - 1; n > 0 {
+				p.Message += fmt.Sprintf(" and %d more", n)
+			}
+			if i.noted {
+				p.Severity = Info
+			}
 		case i.State == IndexMissing:
-			p.Message = "is missing, and other folders have one"
-		case i.State == IndexLeftover:
-			p.Severity, p.Message, p.Hint = Warn, "lists a folder that has no atoms", "delete it, or run odd knowledge index --force"
-		case dead != "":
-			p.Severity, p.Line, p.Message = Warn, line, "lists "+dead+", which is not there"
+			p.Severity, p.Message = Info, "is missing, and other folders have one"
+		default:
+			continue
 		}
 		out = append(out, p)
-	}
-	return out
-}
-
-// gone is the first entry of an index file that it should not have, and its line.
-func gone(f fs.FS, i IndexFile) (target string, line int) {
-	want := map[string]bool{}
-	for l := range strings.Lines(string(i.Want)) {
-		to, _, _ := entryOf(strings.TrimRight(l, "\n"))
-		want[to] = true
-	}
-	b, _ := fs.ReadFile(f, i.Path)
-	for l := range strings.Lines(string(b)) {
-		line++
-		if to, _, entry := entryOf(strings.TrimRight(l, " \t\r\n")); entry && !want[to] {
-			return to, line
-		}
-	}
-	return "", 0
-}
-
-// stale are the index files of a bundle that keeps listings which are missing, left over
-// or not up to date.
-func stale(f fs.FS, g *Graph) []IndexFile {
-	var out []IndexFile
-	keeps := false
-	for _, i := range Index(f, g) {
-		if i.State != IndexFresh && i.State != IndexWritten {
-			out = append(out, i)
-		}
-		keeps = keeps || i.Path != "index.md" && i.State != IndexMissing && i.State != IndexWritten
-	}
-	if !keeps {
-		return nil
 	}
 	return out
 }
@@ -160,119 +145,84 @@ func folders(g *Graph) map[string]*folder {
 		d := reach(path.Dir(a.Path))
 		d.atoms = append(d.atoms, a)
 	}
-	return out
-}
-
-func indexFile(f fs.FS, dir string, d *folder) IndexFile {
-	file := path.Join(dir, "index.md")
-	block, rest, there := readIndex(f, file)
-	if !there && dir == "." {
-		block = "---\nokf_version: \"" + okfVersion + "\"\n---\n\n"
-	}
-	out := IndexFile{Path: file, State: IndexMissing}
-	want := block + d.list(described(rest))
-	switch {
-	case there && want == block+rest:
-		out.State = IndexFresh
-	case there && !onlyEntries(rest):
-		out.State = IndexWritten
-	case there:
-		out.State = IndexStale
-	}
-	out.Want = []byte(want)
-	return out
-}
-
-// readIndex reads an index file: its block with what separates it from the
-// rest, and the rest, with plain line ends.
-func readIndex(f fs.FS, file string) (block, rest string, ok bool) {
-	b, err := fs.ReadFile(f, file)
-	if err != nil {
-		return "", "", false
-	}
-	b = bytes.ReplaceAll(b, []byte("\r\n"), []byte("\n"))
-	if blk, p := split(b); p == nil {
-		end := blk.body
-		for end < len(b) && b[end] == '\n' {
-			end++
-		}
-		return string(b[:blk.body]) + "\n", string(b[end:]), true
-	}
-	return "", string(b), true
-}
-
-// onlyEntries reports whether a text is headings and entries alone.
-func onlyEntries(s string) bool {
-	for line := range strings.Lines(s) {
-		line = strings.TrimRight(line, " \t\n")
-		if _, _, entry := entryOf(line); line != "" && !entry && !strings.HasPrefix(line, "# ") {
-			return false
-		}
-	}
-	return true
-}
-
-// entryOf reads "* [title](target) - description".
-func entryOf(line string) (target, desc string, ok bool) {
-	rest, bullet := strings.CutPrefix(line, "* [")
-	if !bullet {
-		return "", "", false
-	}
-	_, rest, ok = strings.Cut(rest, "](")
-	if !ok {
-		return "", "", false
-	}
-	target, rest, ok = strings.Cut(rest, ")")
-	desc, _ = strings.CutPrefix(rest, " - ")
-	return target, desc, ok && (rest == "" || strings.HasPrefix(rest, " - "))
-}
-
-// described is what a listing says of its sub-folders, by target.
-func described(listed string) map[string]string {
-	out := map[string]string{}
-	for line := range strings.Lines(listed) {
-		if to, desc, ok := entryOf(strings.TrimRight(line, "\n")); ok && strings.HasSuffix(to, "/index.md") {
-			out[to] = desc
-		}
-	}
-	return out
-}
-
-// list writes the sections: types in order, the sub-folders last.
-func (d *folder) list(said map[string]string) string {
-	byType := map[string][]*Atom{}
-	var types []string
-	for _, a := range d.atoms {
-		typ := oneLine(a.Type)
-		if byType[typ] == nil {
-			types = append(types, typ)
-		}
-		byType[typ] = append(byType[typ], a)
-	}
-	slices.Sort(types)
-	var sections []string
-	for _, typ := range types {
-		atoms := byType[typ]
-		slices.SortFunc(atoms, func(a, b *Atom) int {
+	for _, d := range out {
+		slices.SortFunc(d.atoms, func(a, b *Atom) int {
 			return cmp.Or(strings.Compare(strings.ToLower(shown(a)), strings.ToLower(shown(b))), strings.Compare(a.Path, b.Path))
 		})
-		var b strings.Builder
-		fmt.Fprintf(&b, "# %s\n\n", typ)
-		for _, a := range atoms {
-			b.WriteString(indexEntry(shown(a), linkName(path.Base(a.Path)), oneLine(a.Description)))
-		}
-		sections = append(sections, b.String())
+		slices.Sort(d.below)
 	}
-	if len(d.below) > 0 {
-		var b strings.Builder
-		b.WriteString("# Subdirectories\n\n")
-		for _, name := range slices.Sorted(slices.Values(d.below)) {
-			to := linkName(name) + "/index.md"
-			b.WriteString(indexEntry(name, to, said[to]))
+	return out
+}
+
+// lister makes the index files of one bundle.
+type lister struct {
+	files fs.FS
+	graph *Graph
+	dirs  map[string]*folder
+	was   IndexedAs
+}
+
+func (l lister) index(dir string, d *folder) IndexFile {
+	out := IndexFile{Path: path.Join(dir, "index.md"), State: IndexMissing}
+	b, err := fs.ReadFile(l.files, out.Path)
+	if errors.Is(err, fs.ErrNotExist) {
+		block := ""
+		if dir == "." {
+			block = "---\nokf_version: \"" + okfVersion + "\"\n---\n\n"
 		}
-		sections = append(sections, b.String())
+		out.Want = []byte(block + strings.Join(sections(1, d.atoms, d.below), "\n"))
+		return out
 	}
-	return strings.Join(sections, "\n")
+	p := readPage(l, out.Path, b)
+	out.listed, out.dead, out.Want = p.listed, p.dead, b
+	atoms, below := p.lacking(d)
+	out.noted = len(below) == 0
+	for _, a := range atoms {
+		out.lacks = append(out.lacks, path.Base(a.Path))
+		out.noted = out.noted && a.Type == "task"
+	}
+	for _, name := range below {
+		out.lacks = append(out.lacks, name+"/index.md")
+	}
+	out.State = IndexFresh
+	want := p.edit(atoms, below)
+	switch {
+	case err != nil || p.listed+len(p.dead) == 0 && p.prose || Conflict(b) != nil:
+		out.State = IndexWritten
+	case !bytes.Equal(want, b):
+		out.State, out.Want = IndexStale, want
+		next := readPage(l, out.Path, want)
+		if a, s := next.lacking(d); len(a)+len(s) > 0 { // within code or a comment that does not end
+			out.State, out.Want = IndexWritten, b
+		}
+	}
+	return out
+}
+
+// sections writes a section for each type of atoms, which are in order, and one of the
+// sub-folders.
+func sections(level int, atoms []*Atom, below []string) (out []string) {
+	head := func(title string) string { return strings.Repeat("#", level) + " " + title + "\n\n" }
+	byType := map[string][]string{}
+	for _, a := range atoms {
+		byType[oneLine(a.Type)] = append(byType[oneLine(a.Type)], "* "+entryOf(a))
+	}
+	for _, typ := range slices.Sorted(maps.Keys(byType)) {
+		out = append(out, head(typ)+strings.Join(byType[typ], ""))
+	}
+	if len(below) > 0 {
+		s := head("Subdirectories")
+		for _, name := range below {
+			s += "* " + indexEntry(name, linkName(name)+"/index.md", "")
+		}
+		out = append(out, s)
+	}
+	return out
+}
+
+// entryOf is the entry of an atom, without what marks a list item.
+func entryOf(a *Atom) string {
+	return indexEntry(shown(a), linkName(path.Base(a.Path)), oneLine(a.Description))
 }
 
 // shown is an atom's title on one line, or its file's name.
@@ -288,7 +238,7 @@ func indexEntry(title, to, desc string) string {
 	if desc != "" {
 		desc = " - " + desc
 	}
-	return fmt.Sprintf("* [%s](%s)%s\n", title, to, desc)
+	return fmt.Sprintf("[%s](%s)%s\n", title, to, desc)
 }
 
 // linkName is a file's name as a link writes it.

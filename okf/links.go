@@ -38,7 +38,7 @@ type Heading struct {
 // read once. Callers must not change them.
 func (a *Atom) Links() []Linked {
 	if a.links == nil {
-		return findLinks(a)
+		return findLinks(a.Path, a.Body(), a.BodyLine)
 	}
 	return *a.links
 }
@@ -46,26 +46,26 @@ func (a *Atom) Links() []Linked {
 // readLinks keeps the links, while the atom has a single owner.
 func (a *Atom) readLinks() {
 	if a.links == nil {
-		l := findLinks(a)
+		l := findLinks(a.Path, a.Body(), a.BodyLine)
 		a.links = &l
 	}
 }
 
-// findLinks reads the links of the body: by scanLinks where that is enough.
-func findLinks(a *Atom) []Linked {
-	body := a.Body()
+// findLinks reads the links of the body of a file, which begins on a line: by scanLinks
+// where that is enough.
+func findLinks(file string, body []byte, line int) []Linked {
 	if !mayLink(textOf(body)) {
 		return nil
 	}
-	if out, ok := scanLinks(a.Path, textOf(body), a.BodyLine, nil); ok {
+	if out, ok := scanLinks(file, textOf(body), line, nil); ok {
 		return out
 	}
-	return parseLinks(a, body)
+	return parseLinks(file, body, line)
 }
 
 // parseLinks reads the links of the body with the markdown parser. It is the
 // oracle for scanLinks.
-func parseLinks(a *Atom, body []byte) []Linked {
+func parseLinks(file string, body []byte, line int) []Linked {
 	var out []Linked
 	var at []int
 	each(body, func(n ast.Node, piece []byte, start int) {
@@ -74,7 +74,7 @@ func parseLinks(a *Atom, body []byte) []Linked {
 			return
 		}
 		b := Linked{URL: string(l.Destination), Text: plain(n, piece)}
-		b.Target, b.Fragment = resolveURL(a.Path, unescaped(l.Destination))
+		b.Target, b.Fragment = resolveURL(file, unescaped(l.Destination))
 		out, at = append(out, b), append(at, start+n.Pos())
 	})
 	// A footnote is parsed apart from the text around it.
@@ -84,7 +84,7 @@ func parseLinks(a *Atom, body []byte) []Linked {
 	}
 	slices.SortStableFunc(order, func(i, j int) int { return at[i] - at[j] })
 	sorted := make([]Linked, 0, len(out))
-	line, from := a.BodyLine, 0
+	from := 0
 	for _, i := range order {
 		line += bytes.Count(body[from:at[i]], []byte("\n"))
 		from = at[i]

@@ -15,7 +15,7 @@ func sameAsMarkdown(t interface{ Fatalf(string, ...any) }, body string) bool {
 	if !ok {
 		return false
 	}
-	want := parseLinks(&Atom{Path: "d/x.md", BodyLine: 4}, []byte(body))
+	want := parseLinks("d/x.md", []byte(body), 4)
 	if d := cmp.Diff(want, got); d != "" && len(want)+len(got) > 0 {
 		t.Fatalf("%q\n-parser +scan\n%s", body, d)
 	}

@@ -36,7 +36,7 @@ const headerLen = len(cacheMagic) + 8 + 4
 // parserSources are the files whose change may change what a file is read as,
 // or how that is laid out: all of the package.
 //
-//go:embed atom.go cache.go canonkeys.go change.go check.go checkatom.go checkspell.go cited.go codes.go conflict.go decode.go draft.go draw.go edit.go find.go graph.go index.go leaf.go lexicon.go link.go links.go linkscan.go load.go lookup.go markdown.go parse.go postings.go print.go rank.go record.go reload.go reserved.go rows.go scalar.go scan.go scanflow.go search.go skim.go snapshot.go snippet.go table.go uri.go value.go visible.go vocabulary.go walk.go words.go
+//go:embed atom.go cache.go canonkeys.go change.go check.go checkatom.go checkspell.go cited.go codes.go conflict.go decode.go draft.go draw.go edit.go find.go graph.go index.go indexpage.go leaf.go lexicon.go link.go links.go linkscan.go load.go lookup.go markdown.go parse.go postings.go print.go rank.go record.go reload.go reserved.go rows.go scalar.go scan.go scanflow.go search.go skim.go snapshot.go snippet.go table.go uri.go value.go visible.go vocabulary.go walk.go words.go
 var parserSources embed.FS
 
 // parserVersion tells one parser's reading from another's: a hash of this

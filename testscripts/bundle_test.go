@@ -62,7 +62,7 @@ func sound(t *testing.T, f fs.FS) (*okf.Graph, []board.Task) {
 			t.Errorf("%s: without a title or a description", a.Path)
 		}
 	}
-	for _, i := range okf.Index(f, g) {
+	for _, i := range okf.Index(f, g, nil) {
 		if i.State != okf.IndexFresh {
 			t.Errorf("%s: %s; odd knowledge index writes it", i.Path, i.State)
 		}

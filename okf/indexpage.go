@@ -1,0 +1,378 @@
+package okf
+
+import (
+	"bytes"
+	"io/fs"
+	"path"
+	"slices"
+	"strings"
+)
+
+// indexPage is an index.md that is there, line by line.
+type indexPage struct {
+	lister
+	file     string
+	lines    []string // with what ends them
+	sections []indexSection
+	reached  map[string]bool // what its links lead to: atoms, and sub-folders of its folder
+	listed   int             // links to what its folder holds
+	dead     []Linked
+	prose    bool // it has more than headings and entries
+
+	now    map[int]string   // by line: what stands there instead without its end, "" for nothing
+	before map[int][]string // by line: what is put in before it
+}
+
+// indexSection is a heading with what follows it; the first may have none.
+type indexSection struct {
+	level    int // of the heading, 0 for none
+	title    string
+	from, to int // lines
+	entries  []indexItem
+}
+
+// indexItem is a list item that begins with the only link on its line.
+type indexItem struct {
+	from, to int    // lines, those that continue it too
+	mark     string // what marks it as a list item
+	link     Linked
+	atom     *Atom // nil for none
+	dead     bool
+}
+
+func readPage(l lister, file string, b []byte) *indexPage {
+	p := &indexPage{lister: l, file: file, lines: slices.Collect(strings.Lines(string(b))), reached: map[string]bool{}, now: map[int]string{}, before: map[int][]string{}}
+	top := 0
+	if blk, err := split(b); err == nil {
+		top = bytes.Count(b[:blk.body], []byte("\n"))
+	}
+	on := map[int][]Linked{}
+	for _, link := range findLinks(file, []byte(strings.Join(p.lines[top:], "")), top+1) {
+		on[link.Line-1] = append(on[link.Line-1], link)
+		p.follow(link)
+	}
+	p.sections = []indexSection{{from: top}}
+	fence := ""
+	for n := top; n < len(p.lines); n++ {
+		line := strings.TrimRight(p.lines[n], " \t\r\n")
+		s := &p.sections[len(p.sections)-1]
+		level, title := heading(line)
+		run := fenceRun(strings.TrimLeft(line, " "))
+		e, listed := p.entry(n, on[n])
+		switch {
+		case fence != "" && strings.HasPrefix(run, fence):
+			fence = ""
+		case fence != "" || line == "":
+		case run != "":
+			fence, p.prose = run, true
+		case level > 0:
+			s.to = n
+			p.sections = append(p.sections, indexSection{level: level, title: title, from: n})
+		case listed:
+			s.entries = append(s.entries, e)
+		default:
+			p.prose = true
+		}
+	}
+	p.sections[len(p.sections)-1].to = len(p.lines)
+	return p
+}
+
+// heading reads "## Title".
+func heading(line string) (level int, title string) {
+	text := strings.TrimLeft(line, " ")
+	title = strings.TrimLeft(text, "#")
+	level = len(text) - len(title)
+	if level > 6 || title != "" && title[0] != ' ' && title[0] != '\t' {
+		return 0, ""
+	}
+	return level, strings.TrimSpace(title)
+}
+
+// follow notes what a link leads to.
+func (p *indexPage) follow(link Linked) {
+	to := link.Target
+	if to == "" {
+		return
+	}
+	if p.gone(to) {
+		p.dead = append(p.dead, link)
+		return
+	}
+	below := to
+	if dir := path.Dir(p.file); dir != "." {
+		in := false
+		if below, in = strings.CutPrefix(to, dir+"/"); !in {
+			return
+		}
+	}
+	sub, _, deeper := strings.Cut(below, "/")
+	if !deeper && p.dirs[to] == nil {
+		sub = to
+	}
+	if p.graph.ByPath(to) != nil || p.dirs[path.Join(path.Dir(p.file), sub)] != nil {
+		p.reached[sub] = true
+		p.listed++
+	}
+}
+
+// gone reports whether nothing is where a link to a markdown file leads.
+func (p *indexPage) gone(to string) bool {
+	if path.Ext(to) != ".md" || p.graph.ByPath(to) != nil || path.Base(to) == "index.md" && p.dirs[path.Dir(to)] != nil {
+		return false
+	}
+	_, err := fs.Stat(p.files, to)
+	return err != nil
+}
+
+// lacking is what of a folder no link leads to.
+func (p *indexPage) lacking(d *folder) (atoms []*Atom, below []string) {
+	for _, a := range d.atoms {
+		if !p.reached[a.Path] {
+			atoms = append(atoms, a)
+		}
+	}
+	for _, name := range d.below {
+		if !p.reached[name] {
+			below = append(below, name)
+		}
+	}
+	return atoms, below
+}
+
+// entry reads the entry on a line.
+func (p *indexPage) entry(n int, links []Linked) (indexItem, bool) {
+	line := p.lines[n]
+	indent := len(line) - len(strings.TrimLeft(line, " \t"))
+	m := marker(line[indent:])
+	if len(links) != 1 || m == 0 || line[indent] == '>' {
+		return indexItem{}, false
+	}
+	text := strings.TrimLeft(line[indent+m:], " \t")
+	if alone := findLinks(p.file, []byte(text), 1); !strings.HasPrefix(text, "[") || len(alone) != 1 || alone[0].URL != links[0].URL {
+		return indexItem{}, false
+	}
+	e := indexItem{from: n, to: n + 1, mark: line[:len(line)-len(text)], link: links[0], atom: p.graph.ByPath(links[0].Target)}
+	e.dead = links[0].Target != "" && p.gone(links[0].Target)
+	for next := n + 1; next < len(p.lines); next++ {
+		rest := strings.TrimLeft(p.lines[next], " \t")
+		level, _ := heading(rest)
+		switch inside := len(p.lines[next]) - len(rest); {
+		case strings.TrimSpace(rest) == "":
+			continue
+		case inside > indent, next == e.to && marker(rest) == 0 && level == 0:
+			e.to = next + 1
+			continue
+		}
+		break
+	}
+	return e, true
+}
+
+// text is what an entry says, without its mark.
+func (p *indexPage) text(e indexItem) string {
+	return strings.TrimRight(p.lines[e.from][len(e.mark):], " \t\r\n")
+}
+
+// edit is the page with entries for the atoms and sub-folders that it lacks, and without
+// those of what is gone.
+func (p *indexPage) edit(atoms []*Atom, below []string) []byte {
+	for _, s := range p.sections {
+		for i := range s.entries {
+			atoms = p.renew(&s.entries[i], atoms)
+		}
+	}
+	var rest []*Atom
+	for _, a := range atoms {
+		ofType := func(e indexItem) bool { return e.atom != nil && e.atom.Type == a.Type }
+		s := p.sectionOf(ofType, plurals(oneLine(a.Type)))
+		if s == nil {
+			s = p.mixed()
+		}
+		if s == nil {
+			rest = append(rest, a)
+			continue
+		}
+		p.insert(s, ofType, shown(a), entryOf(a))
+	}
+	subs := p.sectionOf(p.isSub, []string{"Subdirectories"})
+	if len(rest) > 0 {
+		at := len(p.lines)
+		if subs != nil && subs.level > 0 {
+			at = subs.from
+		}
+		for _, text := range sections(p.level(), rest, nil) {
+			p.put(at, text, true)
+		}
+	}
+	if subs == nil {
+		for _, text := range sections(p.level(), nil, below) {
+			p.put(len(p.lines), text, true)
+		}
+		return p.bytes()
+	}
+	for _, name := range below {
+		p.insert(subs, p.isSub, name, indexEntry(name, linkName(name)+"/index.md", ""))
+	}
+	return p.bytes()
+}
+
+// renew brings an entry up to date: one that was generated says what its atom says now,
+// one of an atom with a new name leads to it, and one of what is gone is removed. It
+// returns the atoms that are still to be listed.
+func (p *indexPage) renew(e *indexItem, atoms []*Atom) []*Atom {
+	var old *Atom
+	ours := e.atom != nil && path.Dir(e.atom.Path) == path.Dir(p.file)
+	if p.was != nil && (e.dead || ours && p.text(*e)+"\n" != entryOf(e.atom)) {
+		old = p.was(p.file, e.link.Target)
+	}
+	if e.dead {
+		i := slices.IndexFunc(atoms, func(a *Atom) bool { return old != nil && a.ID == old.ID || shown(a) == e.link.Text })
+		if i < 0 {
+			if e.to == e.from+1 {
+				p.now[e.from] = ""
+			}
+			return atoms
+		}
+		e.atom = atoms[i]
+		atoms = slices.Delete(slices.Clone(atoms), i, i+1)
+		p.now[e.from] = strings.TrimRight(strings.Replace(p.lines[e.from], "]("+e.link.URL, "]("+linkName(path.Base(e.atom.Path)), 1), "\r\n")
+	}
+	if old != nil && p.text(*e)+"\n" == entryOf(old) {
+		p.now[e.from] = e.mark + strings.TrimSuffix(entryOf(e.atom), "\n")
+	}
+	return atoms
+}
+
+// isSub reports an entry of a sub-folder.
+func (p *indexPage) isSub(e indexItem) bool {
+	return e.atom == nil && path.Base(e.link.Target) == "index.md" && path.Dir(path.Dir(e.link.Target)) == path.Dir(p.file)
+}
+
+// sectionOf is the section with most entries that fit, else the one with such a title.
+func (p *indexPage) sectionOf(fits func(indexItem) bool, titles []string) (best *indexSection) {
+	most := 0
+	for i := range p.sections {
+		s, n := &p.sections[i], 0
+		for _, e := range s.entries {
+			if fits(e) {
+				n++
+			}
+		}
+		named := slices.ContainsFunc(titles, func(t string) bool { return strings.EqualFold(t, s.title) })
+		if n > most || best == nil && named {
+			best, most = s, n
+		}
+	}
+	return best
+}
+
+// mixed is the one section that lists atoms, where it is a list of atoms of any type: it
+// has no heading, or several types.
+func (p *indexPage) mixed() (found *indexSection) {
+	for i := range p.sections {
+		types := map[string]bool{}
+		for _, e := range p.sections[i].entries {
+			if e.atom != nil {
+				types[e.atom.Type] = true
+			}
+		}
+		if len(types) > 0 && found != nil || len(types) == 1 && p.sections[i].level > 0 {
+			return nil
+		}
+		if len(types) > 0 {
+			found = &p.sections[i]
+		}
+	}
+	return found
+}
+
+// plurals are the headings that may stand over atoms of a type.
+func plurals(typ string) []string {
+	return []string{typ, typ + "s", typ + "es", strings.TrimSuffix(typ, "y") + "ies"}
+}
+
+// level is that of the headings over entries.
+func (p *indexPage) level() int {
+	for _, s := range p.sections {
+		if s.level > 0 && len(s.entries) > 0 {
+			return s.level
+		}
+	}
+	return 1
+}
+
+// insert puts an entry into a section: in its place where the entries are sorted, else
+// behind the last.
+func (p *indexPage) insert(s *indexSection, fits func(indexItem) bool, title, text string) {
+	list := slices.DeleteFunc(slices.Clone(s.entries), func(e indexItem) bool { return !fits(e) })
+	if len(list) == 0 {
+		list = s.entries
+	}
+	if len(list) == 0 {
+		at := s.to
+		for at > s.from+1 && strings.TrimSpace(p.lines[at-1]) == "" {
+			at--
+		}
+		p.put(at, "* "+text, len(p.before[at]) == 0)
+		return
+	}
+	before := func(a, b string) bool { return strings.ToLower(a) < strings.ToLower(b) }
+	at, mark := -1, ""
+	for i, e := range list {
+		if i > 0 && before(e.link.Text, list[i-1].link.Text) {
+			at = -1
+			break
+		}
+		if at < 0 && before(title, e.link.Text) {
+			at, mark = e.from, e.mark
+		}
+	}
+	if at < 0 {
+		at, mark = list[len(list)-1].to, list[len(list)-1].mark
+	}
+	p.put(at, mark+text, false)
+}
+
+// put puts a text in before a line; apart, with a blank line before it.
+func (p *indexPage) put(at int, text string, apart bool) {
+	if apart {
+		text = "\n" + text
+	}
+	p.before[at] = append(p.before[at], text)
+}
+
+// bytes are those of the page as it is to be.
+func (p *indexPage) bytes() []byte {
+	end := "\n"
+	if crlf := slices.ContainsFunc(p.lines, func(l string) bool { return strings.HasSuffix(l, "\r\n") }); crlf {
+		end = "\r\n"
+	}
+	var b strings.Builder
+	for n := range len(p.lines) + 1 {
+		for _, text := range p.before[n] {
+			if s := b.String(); s != "" && !strings.HasSuffix(s, "\n") {
+				b.WriteString(end)
+			}
+			text, apart := strings.CutPrefix(text, "\n")
+			if s := b.String(); apart && s != "" && !strings.HasSuffix(s, end+end) {
+				b.WriteString(end)
+			}
+			b.WriteString(strings.ReplaceAll(text, "\n", end))
+			if apart && n < len(p.lines) && strings.TrimSpace(p.lines[n]) != "" {
+				b.WriteString(end)
+			}
+		}
+		if n == len(p.lines) {
+			break
+		}
+		line := p.lines[n]
+		if now, renewed := p.now[n]; renewed && now == "" {
+			continue
+		} else if renewed {
+			line = now + line[len(strings.TrimRight(line, "\r\n")):]
+		}
+		b.WriteString(line)
+	}
+	return []byte(b.String())
+}
