@@ -1,7 +1,6 @@
 package cmd
 
 import (
-	"context"
 	"errors"
 	"fmt"
 
@@ -31,21 +30,7 @@ func anchorGate(env Env) *cli.Command {
 			&cli.BoolFlag{Name: "block", Usage: "with --hook, deny with exit 2"},
 			&cli.StringFlag{Name: "ask", Usage: "with --hook, ask the running odd that listens at `SOCKET`"},
 		},
-		Action: func(c *cli.Context) error {
-			if err := noArgs(c); err != nil {
-				return err
-			}
-			hook, block := c.String("hook"), c.Bool("block")
-			switch {
-			case c.IsSet("hook") && hook != "claude":
-				return usage("anchor gate: --hook %q: want claude", hook)
-			case block && hook == "":
-				return usage("anchor gate: --block says how --hook answers; give both")
-			case c.IsSet("ask") && (hook == "" || c.String("ask") == ""):
-				return usage("anchor gate: --ask names a socket, for --hook; give both")
-			}
-			return runAnchorGate(c.Context, env, gating{hook: hook != "", block: block, ask: c.String("ask")})
-		},
+		Action: do(env, runAnchorGate),
 	})
 }
 
@@ -55,8 +40,18 @@ type gating struct {
 	ask         string // a socket: who decides instead
 }
 
-func runAnchorGate(ctx context.Context, env Env, g gating) error {
-	d, err := decideInTime(ctx, env, g)
+func runAnchorGate(c *cli.Context, env Env) error {
+	hook, block := c.String("hook"), c.Bool("block")
+	switch {
+	case c.IsSet("hook") && hook != "claude":
+		return usage("anchor gate: --hook %q: want claude", hook)
+	case block && hook == "":
+		return usage("anchor gate: --block says how --hook answers; give both")
+	case c.IsSet("ask") && (hook == "" || c.String("ask") == ""):
+		return usage("anchor gate: --ask names a socket, for --hook; give both")
+	}
+	g := gating{hook: hook != "", block: block, ask: c.String("ask")}
+	d, err := decideInTime(c.Context, env, g)
 	if err != nil {
 		d = anchor.Unjudged(err)
 	}

@@ -1,7 +1,6 @@
 package cmd
 
 import (
-	"context"
 	"time"
 
 	"github.com/urfave/cli/v2"
@@ -19,25 +18,20 @@ func anchorGC(env Env) *cli.Command {
 			&cli.DurationFlag{Name: "max-age", Value: 24 * time.Hour, Usage: "take only sessions older than `DURATION`, such as 48h"},
 			jsonFlag(),
 		},
-		Action: func(c *cli.Context) error {
-			if err := noArgs(c); err != nil {
-				return err
-			}
-			if c.Duration("max-age") <= 0 {
-				return usage("anchor gc: --max-age %s: want a time above zero, like 24h", c.Duration("max-age"))
-			}
-			return runAnchorGC(c.Context, env, c.Duration("max-age"), c.Bool("json"))
-		},
+		Action: do(env, runAnchorGC),
 	})
 }
 
-func runAnchorGC(ctx context.Context, env Env, age time.Duration, asJSON bool) error {
-	a, err := openAnchor(ctx, env)
+func runAnchorGC(c *cli.Context, env Env) error {
+	if c.Duration("max-age") <= 0 {
+		return usage("anchor gc: --max-age %s: want a time above zero, like 24h", c.Duration("max-age"))
+	}
+	a, err := openAnchor(c.Context, env)
 	if err != nil {
 		return err
 	}
 	defer a.Close()
-	all, err := a.desk.GC(age)
+	all, err := a.desk.GC(c.Duration("max-age"))
 	if err != nil {
 		return err
 	}
@@ -49,8 +43,5 @@ func runAnchorGC(ctx context.Context, env Env, age time.Duration, asJSON bool) e
 		}
 		rows = append(rows, []string{s.Token, s.State, what, why})
 	}
-	if asJSON {
-		return printJSON(env, orEmpty(all))
-	}
-	return printRows(env, rows)
+	return show(env, c.Bool("json"), orEmpty(all), rows...)
 }

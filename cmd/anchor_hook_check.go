@@ -18,20 +18,8 @@ func anchorHookCheck(env Env) *cli.Command {
 			"odd reads the settings of the project, of this clone and of your home folder.\n" +
 			"The result is installed, missing, altered, or shadowed by a key that turns\n" +
 			"hooks off. Exit 1: no file has the hook, or one of them weakens it.",
-		Flags: hookFlags(),
-		Action: func(c *cli.Context) error {
-			f, err := hookFile(env, c)
-			if err != nil {
-				return err
-			}
-			all := []settingsFile{f}
-			if !c.Bool("local") && c.String("file") == "" {
-				if all, err = harnessFiles(env); err != nil {
-					return err
-				}
-			}
-			return runAnchorHookCheck(env, all, c.Bool("json"))
-		},
+		Flags:  hookFlags(),
+		Action: do(env, runAnchorHookCheck),
 	})
 }
 
@@ -58,10 +46,20 @@ type hookRow struct {
 	Why   string           `json:"why,omitempty"`
 }
 
-func runAnchorHookCheck(env Env, files []settingsFile, asJSON bool) error {
+func runAnchorHookCheck(c *cli.Context, env Env) error {
+	f, err := hookFile(env, c)
+	if err != nil {
+		return err
+	}
+	all := []settingsFile{f}
+	if !c.Bool("local") && c.String("file") == "" {
+		if all, err = harnessFiles(env); err != nil {
+			return err
+		}
+	}
 	var rows []hookRow
 	installed, bad := false, false
-	for _, f := range files {
+	for _, f := range all {
 		b, err := f.read()
 		if err != nil {
 			return err
@@ -82,7 +80,7 @@ func runAnchorHookCheck(env Env, files []settingsFile, asJSON bool) error {
 		bad = true
 		rows = append(rows, hookRow{"odd", anchor.HookMissing, "the hook runs odd, and PATH does not lead to it: every tool is blocked"})
 	}
-	if err := printHooks(env, rows, asJSON); err != nil {
+	if err := printHooks(env, rows, c.Bool("json")); err != nil {
 		return err
 	}
 	if bad || !installed {

@@ -1,8 +1,6 @@
 package cmd
 
 import (
-	"context"
-
 	"github.com/urfave/cli/v2"
 
 	"github.com/odd-cli/odd/persona/anchor"
@@ -27,25 +25,20 @@ func anchorIdentity(env Env) *cli.Command {
 			&cli.StringFlag{Name: "session", Usage: "the `ID` that the harness gives its session; the hook finds the permit by it"},
 			jsonFlag(),
 		},
-		Action: func(c *cli.Context) error {
-			role, err := oneArg(c, "ROLE")
-			if err != nil {
-				return err
-			}
-			q := anchor.IdentityRequest{
-				Role: role, Mode: anchor.Mode(c.String("mode")), Strictness: anchor.Strictness(c.String("strictness")), Topic: c.String("topic"),
-				Paths: c.StringSlice("paths"), Parent: c.String("parent"), HarnessSession: c.String("session"),
-			}
-			return runAnchorIdentity(c.Context, env, q, c.Bool("json"))
-		},
+		Action: one("ROLE", do(env, runAnchorIdentity)),
 	})
 }
 
-func runAnchorIdentity(ctx context.Context, env Env, q anchor.IdentityRequest, asJSON bool) error {
-	a, err := openAnchor(ctx, env)
+func runAnchorIdentity(c *cli.Context, env Env) error {
+	role := c.Args().First()
+	q := anchor.IdentityRequest{
+		Role: role, Mode: anchor.Mode(c.String("mode")), Strictness: anchor.Strictness(c.String("strictness")), Topic: c.String("topic"),
+		Paths: c.StringSlice("paths"), Parent: c.String("parent"), HarnessSession: c.String("session"),
+	}
+	a, err := openAnchor(c.Context, env)
 	if err != nil {
 		return err
 	}
 	defer a.Close()
-	return printAnchor(env, "anchor identity", a.desk.Identity(q), asJSON)
+	return printAnchor(env, "anchor identity", a.desk.Identity(q), c.Bool("json"))
 }

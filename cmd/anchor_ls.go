@@ -17,28 +17,18 @@ func anchorLs(env Env) *cli.Command {
 		Description: "odd anchor ls\n\n" +
 			"The columns are token, state, step, role, mode, branch, topic, end of the\n" +
 			"permit, run and error code.",
-		Flags: []cli.Flag{jsonFlag()},
-		Action: func(c *cli.Context) error {
-			if err := noArgs(c); err != nil {
-				return err
-			}
-			return runAnchorLs(c.Context, env, c.Bool("json"))
-		},
+		Flags:  []cli.Flag{jsonFlag()},
+		Action: on(env, openAnchor, runAnchorLs),
 	})
 }
 
-func runAnchorLs(ctx context.Context, env Env, asJSON bool) error {
-	a, err := openAnchor(ctx, env)
-	if err != nil {
-		return err
-	}
-	defer a.Close()
+func runAnchorLs(c *cli.Context, env Env, a *anchorage) error {
 	all, err := a.desk.List()
 	if err != nil {
 		return err
 	}
-	all = append(all, drained(ctx, env)...)
-	if asJSON {
+	all = append(all, drained(c.Context, env)...)
+	if c.Bool("json") {
 		return printJSON(env, orEmpty(all))
 	}
 	rows := [][]string{}

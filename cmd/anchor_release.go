@@ -1,7 +1,6 @@
 package cmd
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"time"
@@ -18,31 +17,23 @@ func anchorRelease(env Env) *cli.Command {
 		ArgsUsage:   "TOKEN",
 		Description: "odd anchor release TOKEN --reason 'the docs are fixed'",
 		Flags:       []cli.Flag{&cli.StringFlag{Name: "reason", Value: "done", Usage: "record `TEXT`, one line, as the reason"}, jsonFlag()},
-		Action: func(c *cli.Context) error {
-			token, err := oneArg(c, "TOKEN")
-			if err != nil {
-				return err
-			}
-			return runAnchorRelease(c.Context, env, token, c.String("reason"), c.Bool("json"))
-		},
+		Action:      one("TOKEN", do(env, runAnchorRelease)),
 	})
 }
 
-func runAnchorRelease(ctx context.Context, env Env, token, reason string, asJSON bool) error {
-	a, err := openAnchor(ctx, env)
+func runAnchorRelease(c *cli.Context, env Env) error {
+	token := c.Args().First()
+	a, err := openAnchor(c.Context, env)
 	if err != nil {
 		return err
 	}
 	defer a.Close()
-	done, err := a.desk.Release(token, reason)
+	done, err := a.desk.Release(token, c.String("reason"))
 	if no := anchor.Refusal(nil); errors.As(err, &no) && no.Refused() == string(anchor.TokenUnknown) {
 		return fmt.Errorf("anchor release %s: no such session; odd anchor ls lists them", token)
 	}
 	if err != nil {
 		return err
 	}
-	if asJSON {
-		return printJSON(env, done)
-	}
-	return printRows(env, [][]string{{done.Token, "released", done.Role, done.ReleasedAt.UTC().Format(time.RFC3339), done.Reason}})
+	return show(env, c.Bool("json"), done, []string{done.Token, "released", done.Role, done.ReleasedAt.UTC().Format(time.RFC3339), done.Reason})
 }

@@ -1,8 +1,6 @@
 package cmd
 
 import (
-	"context"
-
 	"github.com/urfave/cli/v2"
 )
 
@@ -14,22 +12,11 @@ func anchorRenew(env Env) *cli.Command {
 		Description: "odd anchor renew TOKEN\n\n" +
 			"The permit then ends [anchor] ttl from now. odd renews a permit at most three\n" +
 			"times, and at the latest 15 minutes after it ended.",
-		Flags: []cli.Flag{jsonFlag()},
-		Action: func(c *cli.Context) error {
-			token, err := oneArg(c, "TOKEN")
-			if err != nil {
-				return err
-			}
-			return runAnchorRenew(c.Context, env, token, c.Bool("json"))
-		},
+		Flags:  []cli.Flag{jsonFlag()},
+		Action: one("TOKEN", on(env, openAnchor, runAnchorRenew)),
 	})
 }
 
-func runAnchorRenew(ctx context.Context, env Env, token string, asJSON bool) error {
-	a, err := openAnchor(ctx, env)
-	if err != nil {
-		return err
-	}
-	defer a.Close()
-	return printAnchor(env, "anchor renew", a.desk.Renew(token), asJSON)
+func runAnchorRenew(c *cli.Context, env Env, a *anchorage) error {
+	return printAnchor(env, "anchor renew", a.desk.Renew(c.Args().First()), c.Bool("json"))
 }

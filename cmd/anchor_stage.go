@@ -1,7 +1,6 @@
 package cmd
 
 import (
-	"context"
 	"strings"
 
 	"github.com/urfave/cli/v2"
@@ -38,13 +37,7 @@ func anchorStage(env Env, name, about string, stage func(anchor.Desk, string, []
 			&cli.StringFlag{Name: "payload", Usage: "send this text, the content of `@FILE`, or - for stdin, instead of the argument"},
 			jsonFlag(),
 		},
-		Action: func(c *cli.Context) error {
-			file, inline, err := payloadSource(c)
-			if err != nil {
-				return err
-			}
-			return runAnchorStage(c.Context, env, verbOf(c), c.Args().First(), file, inline, stage, c.Bool("json"))
-		},
+		Action: func(c *cli.Context) error { return runAnchorStage(c, env, stage) },
 	})
 }
 
@@ -67,7 +60,12 @@ func payloadSource(c *cli.Context) (file, inline string, err error) {
 	return "", flag, nil
 }
 
-func runAnchorStage(ctx context.Context, env Env, verb, token, file, inline string, stage func(anchor.Desk, string, []byte) anchor.Result, asJSON bool) error {
+// runAnchorStage hands a payload to a stage.
+func runAnchorStage(c *cli.Context, env Env, stage func(anchor.Desk, string, []byte) anchor.Result) error {
+	file, inline, err := payloadSource(c)
+	if err != nil {
+		return err
+	}
 	payload := []byte(inline)
 	if file != "" {
 		b, err := readInput(env, file, anchor.MaxPayload) // one byte more is the stage's to refuse
@@ -76,10 +74,10 @@ func runAnchorStage(ctx context.Context, env Env, verb, token, file, inline stri
 		}
 		payload = b
 	}
-	a, err := openAnchor(ctx, env)
+	a, err := openAnchor(c.Context, env)
 	if err != nil {
 		return err
 	}
 	defer a.Close()
-	return printAnchor(env, verb, stage(a.desk, token, payload), asJSON)
+	return printAnchor(env, verbOf(c), stage(a.desk, c.Args().First(), payload), c.Bool("json"))
 }

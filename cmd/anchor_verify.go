@@ -1,7 +1,6 @@
 package cmd
 
 import (
-	"context"
 	"time"
 
 	"github.com/urfave/cli/v2"
@@ -19,18 +18,14 @@ func anchorVerify(env Env) *cli.Command {
 			"A permit ends with its time, or when the branch or the rules of the role\n" +
 			"change. Without TOKEN, odd checks every session that has one. Exit 3: one is\n" +
 			"not valid.",
-		Flags: []cli.Flag{jsonFlag()},
-		Action: func(c *cli.Context) error {
-			if c.NArg() > 1 {
-				return usage("anchor verify: unexpected argument %q; see odd help anchor verify", c.Args().Get(1))
-			}
-			return runAnchorVerify(c.Context, env, c.Args().First(), c.Bool("json"))
-		},
+		Flags:  []cli.Flag{jsonFlag()},
+		Action: do(env, runAnchorVerify),
 	})
 }
 
-func runAnchorVerify(ctx context.Context, env Env, token string, asJSON bool) error {
-	a, err := openAnchor(ctx, env)
+func runAnchorVerify(c *cli.Context, env Env) error {
+	token := c.Args().First()
+	a, err := openAnchor(c.Context, env)
 	if err != nil {
 		return err
 	}
@@ -48,9 +43,9 @@ func runAnchorVerify(ctx context.Context, env Env, token string, asJSON bool) er
 		}
 	}
 	switch {
-	case asJSON && token != "":
+	case c.Bool("json") && token != "":
 		err = printJSON(env, all[0])
-	case asJSON:
+	case c.Bool("json"):
 		err = printJSON(env, all)
 	default:
 		err = printVerdicts(env, all)

@@ -1,8 +1,6 @@
 package cmd
 
 import (
-	"context"
-
 	"github.com/urfave/cli/v2"
 
 	"github.com/odd-cli/odd/okf"
@@ -17,13 +15,7 @@ func backlinks(env Env) *cli.Command {
 		BashComplete: completeAtoms(env, ""),
 		Description:  "odd knowledge backlinks weather-limits",
 		Flags:        readFlags(),
-		Action: func(c *cli.Context) error {
-			name, err := oneArg(c, "the name of an atom")
-			if err != nil {
-				return err
-			}
-			return runBacklinks(c.Context, env, name, sourceFor(c), c.Bool("json"))
-		},
+		Action:       one("the name of an atom", do(env, runBacklinks)),
 	})
 }
 
@@ -35,16 +27,16 @@ type backlinkJSON struct {
 	Atom served.Fact  `json:"atom"`
 }
 
-func runBacklinks(ctx context.Context, env Env, name string, src source, asJSON bool) error {
-	b, a, err := readAtom(ctx, env, src, name)
+func runBacklinks(c *cli.Context, env Env) error {
+	b, a, err := readAtom(c.Context, env, sourceFor(c), c.Args().First())
 	if err != nil {
 		return err
 	}
 	links := b.graph.Backlinks(a.ID)
 	if len(links) == 0 {
-		return none(env, asJSON, []backlinkJSON{}, "no atom links to %s", a.ID)
+		return none(env, c.Bool("json"), []backlinkJSON{}, "no atom links to %s", a.ID)
 	}
-	if asJSON {
+	if c.Bool("json") {
 		list := []backlinkJSON{}
 		for _, l := range links {
 			list = append(list, backlinkJSON{l.Kind, l.Line, okf.Visible(l.Text), served.FactOf(b.graph.ByID(l.From))})

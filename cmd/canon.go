@@ -1,8 +1,6 @@
 package cmd
 
 import (
-	"context"
-
 	"github.com/urfave/cli/v2"
 
 	"github.com/odd-cli/odd/okf"
@@ -25,13 +23,7 @@ func canonVerb(env Env) *cli.Command {
 			"document itself. odd compares a uri as a whole; it does not parse it.",
 		Subcommands: []*cli.Command{canonResolve(env)},
 		Flags:       readFlags(&cli.BoolFlag{Name: "refs", Usage: "list the references in the documents, and which are missing"}),
-		Action: func(c *cli.Context) error {
-			if c.NArg() > 1 {
-				return usage("knowledge canon: unexpected argument %q; see odd help knowledge canon", c.Args().Get(1))
-			}
-			o := canonOptions{ref: c.Args().First(), src: sourceFor(c), refs: c.Bool("refs"), json: c.Bool("json")}
-			return runCanon(c.Context, env, o)
-		},
+		Action:      do(env, runCanon),
 	})
 }
 
@@ -49,8 +41,9 @@ type canonJSON struct {
 	References []canon.Reference `json:"references,omitempty"`
 }
 
-func runCanon(ctx context.Context, env Env, o canonOptions) error {
-	b, err := o.src.open(ctx, env)
+func runCanon(c *cli.Context, env Env) error {
+	o := canonOptions{ref: c.Args().First(), src: sourceFor(c), refs: c.Bool("refs"), json: c.Bool("json")}
+	b, err := o.src.open(c.Context, env)
 	if err != nil {
 		return err
 	}
@@ -70,7 +63,7 @@ func runCanon(ctx context.Context, env Env, o canonOptions) error {
 	if len(docs) == 0 {
 		return none(env, o.json, []canonJSON{}, "no reference documents: no atom has a uri or \"type: canon\"%s", b.untyped())
 	}
-	l, _, err := o.src.readCanon(ctx, env)
+	l, _, err := o.src.readCanon(c.Context, env)
 	if err != nil {
 		return err
 	}
@@ -103,10 +96,7 @@ func (b bundle) printCanon(env Env, docs []*okf.Atom, l *canon.Library, o canonO
 		list = append(list, j)
 		rows = append(rows, []string{okf.Visible(or(a.URI, string(a.ID))), okf.Visible(a.Type), state, b.place(env, a.Path, 0), okf.Visible(a.Title)})
 	}
-	if o.json {
-		return printJSON(env, list)
-	}
-	return printRows(env, rows)
+	return show(env, o.json, list, rows...)
 }
 
 // inForce lists the ids of what stands in a's place, and says so in words.

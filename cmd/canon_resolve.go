@@ -1,7 +1,6 @@
 package cmd
 
 import (
-	"context"
 	"strings"
 
 	"github.com/urfave/cli/v2"
@@ -20,24 +19,18 @@ func canonResolve(env Env) *cli.Command {
 			"Each row is a step: what odd tried, the name, and the result. The last row is\n" +
 			"the outcome: FOUND (exit 0), NOT_FOUND, EXTERNAL or CIRCULAR_SUPERSESSION\n" +
 			"(exit 1). A reference that leaves the folder is INVALID_INPUT (exit 2).",
-		Flags: readFlags(),
-		Action: func(c *cli.Context) error {
-			ref, err := oneArg(c, "a uri or a path")
-			if err != nil {
-				return err
-			}
-			return runCanonResolve(c.Context, env, ref, canonOptions{src: sourceFor(c), json: c.Bool("json")})
-		},
+		Flags:  readFlags(),
+		Action: one("a uri or a path", do(env, runCanonResolve)),
 	})
 }
 
-func runCanonResolve(ctx context.Context, env Env, ref string, o canonOptions) error {
-	l, _, err := o.src.readCanon(ctx, env)
+func runCanonResolve(c *cli.Context, env Env) error {
+	l, _, err := sourceFor(c).readCanon(c.Context, env)
 	if err != nil {
 		return err
 	}
-	t := l.Resolve(ref)
-	if o.json {
+	t := l.Resolve(c.Args().First())
+	if c.Bool("json") {
 		t.Steps = orEmpty(t.Steps)
 		err = printJSON(env, t)
 	} else {

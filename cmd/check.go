@@ -56,19 +56,7 @@ func check(env Env) *cli.Command {
 			&cli.BoolFlag{Name: "quiet", Usage: "with --range or --all, print only findings"},
 			&cli.BoolFlag{Name: "explain", Usage: "with --range or --all, print what each rule read and recomputed"},
 		),
-		Action: func(c *cli.Context) error {
-			if spec := c.String("range"); spec != "" || c.Bool("all") {
-				return checkHistory(c, env, spec)
-			}
-			o, err := readCheck(c, env)
-			if err != nil {
-				return err
-			}
-			if c.Bool("canon") {
-				return runCheckCanon(c.Context, env, o)
-			}
-			return runCheck(c.Context, env, o)
-		},
+		Action: do(env, runCheck),
 	})
 }
 
@@ -130,12 +118,22 @@ type checked struct {
 	Findings   []okf.Problem `json:"findings"`
 }
 
-func runCheck(ctx context.Context, env Env, o checkOptions) error {
-	b, err := o.src.open(ctx, env)
+func runCheck(c *cli.Context, env Env) error {
+	if spec := c.String("range"); spec != "" || c.Bool("all") {
+		return checkHistory(c, env, spec)
+	}
+	o, err := readCheck(c, env)
 	if err != nil {
 		return err
 	}
-	found, err := b.findings(ctx, env, o)
+	if c.Bool("canon") {
+		return runCheckCanon(c.Context, env, o)
+	}
+	b, err := o.src.open(c.Context, env)
+	if err != nil {
+		return err
+	}
+	found, err := b.findings(c.Context, env, o)
 	if err != nil {
 		return err
 	}
@@ -146,10 +144,7 @@ func runCheck(ctx context.Context, env Env, o checkOptions) error {
 		err = printFound(env, o.format, okfRules(), b.locate(env, r.Findings, o.notes))
 		talk(env, "%s", r.sum(o.notes))
 	}
-	if err == nil && r.Status != "OK" {
-		err = exitCode(exitFault)
-	}
-	return err
+	return orFault(err, r.Status != "OK")
 }
 
 // findings is everything that is to be said about the bundle, in order of place.

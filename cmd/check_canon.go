@@ -24,10 +24,7 @@ func runCheckCanon(ctx context.Context, env Env, o checkOptions) error {
 		n := r.References
 		talk(env, "references: %d found, %d dead, %d of another authority, %d patterns, %d phrases, %d allowed", n.Found, n.Dead, n.External, n.Placeholder, n.Prose, n.Allowed)
 	}
-	if err == nil && r.Status != "OK" {
-		err = exitCode(exitFault)
-	}
-	return err
+	return orFault(err, r.Status != "OK")
 }
 
 func (b bundle) locateCanon(env Env, found []canon.Finding) []located {

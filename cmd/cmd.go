@@ -1,6 +1,5 @@
-// Package cmd is odd's command line: one urfave command per file, each a
-// declaration, an action that only parses, and a run function that opens the
-// repository, calls one domain function and prints.
+// Package cmd is odd's command line. A verb is a declaration, and a run function that
+// reads the flags, calls one domain function and prints; do, on and one join the two.
 //
 // Stdout is data, stderr is talk. The exit codes are one table:
 //
@@ -17,6 +16,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"os/signal"
 	"regexp"
@@ -162,6 +162,43 @@ func alone(do cli.ActionFunc) cli.ActionFunc {
 			return unknownVerb(c.App, c.Args().First(), c.Command.Subcommands, verbOf(c))
 		}
 		return do(c)
+	}
+}
+
+// do is an action of a verb: run, which gets the command line. Of a verb that takes no
+// argument, or one that may be left out, it refuses what is more.
+func do(env Env, run func(*cli.Context, Env) error) cli.ActionFunc {
+	return func(c *cli.Context) error {
+		most := len(strings.Fields(c.Command.ArgsUsage))
+		optional := strings.HasPrefix(c.Command.ArgsUsage, "[") && !strings.ContainsAny(c.Command.ArgsUsage, ".…")
+		if c.NArg() > most && (most == 0 || most == 1 && optional) {
+			return usage("%s: unexpected argument %q; see odd help %[1]s", verbOf(c), c.Args().Get(most))
+		}
+		return run(c, env)
+	}
+}
+
+// on is do for a verb that works on what open opens, and that is closed after it.
+func on[T any](env Env, open func(context.Context, Env) (T, error), run func(*cli.Context, Env, T) error) cli.ActionFunc {
+	return do(env, func(c *cli.Context, env Env) error {
+		opened, err := open(c.Context, env)
+		if err != nil {
+			return err
+		}
+		if closes, ok := any(opened).(io.Closer); ok {
+			defer closes.Close()
+		}
+		return run(c, env, opened)
+	})
+}
+
+// one is an action of a verb that takes exactly one argument, called want in its usage.
+func one(want string, action cli.ActionFunc) cli.ActionFunc {
+	return func(c *cli.Context) error {
+		if _, err := oneArg(c, want); err != nil {
+			return err
+		}
+		return action(c)
 	}
 }
 

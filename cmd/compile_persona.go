@@ -34,20 +34,7 @@ func compilePersona(env Env) *cli.Command {
 			bundleFlag(),
 			jsonFlag(),
 		},
-		Action: func(c *cli.Context) error {
-			role, err := oneArg(c, "the id of a role")
-			if err != nil {
-				return err
-			}
-			o := personaOptions{format: c.String("format"), inline: c.Bool("inline"), at: c.String("at"), dir: c.String("bundle")}
-			if c.Bool("json") {
-				o.format = "json"
-			}
-			if o.at != "" && o.dir != "" {
-				return usage("compile-persona: --at reads the bundle that commit's odd.toml names; leave out --bundle")
-			}
-			return runCompilePersona(c.Context, env, role, o)
-		},
+		Action: one("the id of a role", do(env, runCompilePersona)),
 	})
 }
 
@@ -56,18 +43,25 @@ type personaOptions struct {
 	inline          bool
 }
 
-func runCompilePersona(ctx context.Context, env Env, role string, o personaOptions) error {
+func runCompilePersona(c *cli.Context, env Env) error {
+	o := personaOptions{format: c.String("format"), inline: c.Bool("inline"), at: c.String("at"), dir: c.String("bundle")}
+	if c.Bool("json") {
+		o.format = "json"
+	}
+	if o.at != "" && o.dir != "" {
+		return usage("compile-persona: --at reads the bundle that commit's odd.toml names; leave out --bundle")
+	}
 	if !strings.Contains(" md json mermaid ", " "+o.format+" ") {
 		return usage("compile-persona: unknown format %q; want md, json or mermaid", o.format)
 	}
-	src, err := readSource(ctx, env, source{dir: o.dir, rev: o.at})
+	src, err := readSource(c.Context, env, source{dir: o.dir, rev: o.at})
 	if err != nil {
 		return err
 	}
 	if n := len(src.problems); n > 0 {
 		talk(env, "%s while reading the atoms; odd check lists them", count(n, "finding"))
 	}
-	p, err := src.compile(role)
+	p, err := src.compile(c.Args().First())
 	if err != nil {
 		return err
 	}

@@ -62,17 +62,12 @@ func completion(env Env) *cli.Command {
 		Description: "source <(odd completion bash)    # in ~/.bashrc\n" +
 			"source <(odd completion zsh)     # in ~/.zshrc, after compinit\n" +
 			"odd completion fish | source     # in ~/.config/fish/config.fish",
-		Action: func(c *cli.Context) error {
-			shell, err := oneArg(c, "a shell")
-			if err != nil {
-				return err
-			}
-			return runCompletion(env, shell)
-		},
+		Action: one("a shell", do(env, runCompletion)),
 	})
 }
 
-func runCompletion(env Env, shell string) error {
+func runCompletion(c *cli.Context, env Env) error {
+	shell := c.Args().First()
 	script := map[string]string{"bash": bashScript, "zsh": zshScript, "fish": fishScript}[shell]
 	if script == "" {
 		return usage("completion: unknown shell %q; one of bash, zsh, fish", shell)

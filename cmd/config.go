@@ -37,12 +37,7 @@ func configList(env Env) *cli.Command {
 		Usage:       "list what odd.toml sets, or with --all every setting",
 		Description: "odd config list\nodd config list --all\n",
 		Flags:       []cli.Flag{&cli.BoolFlag{Name: "all", Usage: "list the settings that have their default too"}, jsonFlag()},
-		Action: func(c *cli.Context) error {
-			if err := noArgs(c); err != nil {
-				return err
-			}
-			return runConfigList(env, c.Bool("all"), c.Bool("json"))
-		},
+		Action:      do(env, runConfigList),
 	})
 }
 
@@ -53,20 +48,7 @@ func configExplain(env Env) *cli.Command {
 		ArgsUsage:   "[KEY]",
 		Description: "odd config explain drain.lease\nodd config explain\n",
 		Flags:       []cli.Flag{jsonFlag()},
-		Action: func(c *cli.Context) error {
-			if c.NArg() == 0 && !c.Bool("json") {
-				_, err := io.WriteString(env.Stdout, config.Reference())
-				return err
-			}
-			if c.NArg() == 0 {
-				return printJSON(env, settingsOf(config.Docs(), nil))
-			}
-			name, err := oneArg(c, "a key such as drain.lease, or none")
-			if err != nil {
-				return err
-			}
-			return runConfigExplain(env, name, c.Bool("json"))
-		},
+		Action:      do(env, runConfigExplain),
 	})
 }
 
@@ -78,14 +60,8 @@ func configGet(env Env) *cli.Command {
 		Description: "odd config get session.substrate\n\n" +
 			"A text is printed without quotes, everything else as TOML. A setting that is\n" +
 			"not set and has no default prints nothing; the exit code is then 1.",
-		Flags: []cli.Flag{jsonFlag()},
-		Action: func(c *cli.Context) error {
-			name, err := oneArg(c, "a key such as drain.lease")
-			if err != nil {
-				return err
-			}
-			return runConfigGet(env, name, c.Bool("json"))
-		},
+		Flags:  []cli.Flag{jsonFlag()},
+		Action: one("a key such as drain.lease", do(env, runConfigGet)),
 	})
 }
 
@@ -175,7 +151,7 @@ func configFile(env Env) (*repo.Repo, []byte, error) {
 	return r, b, err
 }
 
-func runConfigList(env Env, all, asJSON bool) error {
+func runConfigList(c *cli.Context, env Env) error {
 	_, b, err := configFile(env)
 	if err != nil {
 		return err
@@ -185,11 +161,11 @@ func runConfigList(env Env, all, asJSON bool) error {
 		return err
 	}
 	var docs []config.Doc
-	if all {
+	if c.Bool("all") {
 		docs = config.Docs()
 	}
 	list := settingsOf(docs, set)
-	if asJSON {
+	if c.Bool("json") {
 		return printJSON(env, list)
 	}
 	var rows [][]string
@@ -219,10 +195,18 @@ func knownKey(name string) ([]string, config.Doc, error) {
 	return path, d, nil
 }
 
-func runConfigExplain(env Env, name string, asJSON bool) error {
+func runConfigExplain(c *cli.Context, env Env) error {
+	if c.NArg() == 0 && !c.Bool("json") {
+		_, err := io.WriteString(env.Stdout, config.Reference())
+		return err
+	}
+	if c.NArg() == 0 {
+		return printJSON(env, settingsOf(config.Docs(), nil))
+	}
+	name := c.Args().First()
 	if table, err := config.ParseKey(name); err == nil {
 		if docs := config.Below(table); len(docs) > 0 {
-			return explainTable(env, docs, asJSON)
+			return explainTable(env, docs, c.Bool("json"))
 		}
 	}
 	path, d, err := knownKey(name)
@@ -236,7 +220,7 @@ func runConfigExplain(env Env, name string, asJSON bool) error {
 	key := toml.Key(path).String()
 	set = slices.DeleteFunc(set, func(s config.Setting) bool { return s.Key != key })
 	s := settingsOf([]config.Doc{d}, set)[0]
-	if asJSON {
+	if c.Bool("json") {
 		return printJSON(env, s)
 	}
 	var b strings.Builder
@@ -252,8 +236,7 @@ func runConfigExplain(env Env, name string, asJSON bool) error {
 	if s.Line > 0 {
 		fmt.Fprintf(&b, "here:    %s (odd.toml:%d)\n", s.Value, s.Line)
 	}
-	_, err = io.WriteString(folded(env), b.String())
-	return err
+	return printPage(env, b.String())
 }
 
 // explainTable prints what each key of a table means.
@@ -268,7 +251,8 @@ func explainTable(env Env, docs []config.Doc, asJSON bool) error {
 	return printRows(env, rows)
 }
 
-func runConfigGet(env Env, name string, asJSON bool) error {
+func runConfigGet(c *cli.Context, env Env) error {
+	name := c.Args().First()
 	_, b, err := configFile(env)
 	if err != nil {
 		return err
@@ -279,7 +263,7 @@ func runConfigGet(env Env, name string, asJSON bool) error {
 	}
 	for _, s := range set {
 		if s.Key == name || sameKey(s.Key, name) {
-			if asJSON {
+			if c.Bool("json") {
 				return printJSON(env, s)
 			}
 			_, err := fmt.Fprintln(env.Stdout, cell(s.Plain()))
@@ -290,7 +274,7 @@ func runConfigGet(env Env, name string, asJSON bool) error {
 	if err != nil {
 		return err
 	}
-	if asJSON {
+	if c.Bool("json") {
 		return printJSON(env, settingsOf([]config.Doc{d}, nil)[0])
 	}
 	if !d.Default {

@@ -2,7 +2,6 @@ package cmd
 
 import (
 	"context"
-	"io"
 
 	"github.com/urfave/cli/v2"
 
@@ -21,30 +20,17 @@ func contextVerb(env Env) *cli.Command {
 			"odd agent context read-the-handbook\n\n" +
 			"The parts are lease, decisions, artifacts, progress and signals (tasks that\n" +
 			"wait, failed or changed).",
-		Flags: []cli.Flag{jsonFlag()},
-		Action: func(c *cli.Context) error {
-			if c.NArg() > 1 {
-				return usage("agent context: want one task or none; see odd help agent context")
-			}
-			return runContext(c.Context, env, c.Args().First(), c.Bool("json"))
-		},
+		Flags:  []cli.Flag{jsonFlag()},
+		Action: on(env, openCurrent, runContext),
 	})
 }
 
-func runContext(ctx context.Context, env Env, name string, asJSON bool) error {
-	v, err := openCurrent(ctx, env)
+func runContext(c *cli.Context, env Env, v *view) error {
+	known, err := v.remembered(c.Context, c.Args().First())
 	if err != nil {
 		return err
 	}
-	c, err := v.remembered(ctx, name)
-	if err != nil {
-		return err
-	}
-	if asJSON {
-		return printJSON(env, c)
-	}
-	_, err = io.WriteString(folded(env), c.Markdown())
-	return err
+	return showPage(env, c.Bool("json"), known, known.Markdown())
 }
 
 // remembered is what to read before asking, about a task or "" for none.

@@ -30,21 +30,12 @@ func decayVerb(env Env) *cli.Command {
 			&cli.BoolFlag{Name: "dry-run", Usage: "print the requests, and write nothing"},
 			jsonFlag(),
 		},
-		Action: func(c *cli.Context) error {
-			if err := noArgs(c); err != nil {
-				return err
-			}
-			return runDecay(c.Context, env, c.Bool("dry-run"), c.Bool("json"))
-		},
+		Action: on(env, openWorkspace, runDecay),
 	})
 }
 
-func runDecay(ctx context.Context, env Env, dry, asJSON bool) error {
-	w, err := openWorkspace(ctx, env)
-	if err != nil {
-		return err
-	}
-	name, _, err := w.actor(ctx, "decay")
+func runDecay(c *cli.Context, env Env, w *workspace) error {
+	name, _, err := w.actor(c.Context, "decay")
 	if err != nil {
 		return err
 	}
@@ -52,11 +43,11 @@ func runDecay(ctx context.Context, env Env, dry, asJSON bool) error {
 	build := func(v *view) (repo.Changes, string, error) {
 		var ch repo.Changes
 		var err error
-		ch, done, err = v.decay(ctx, w.proposals(name))
+		ch, done, err = v.decay(c.Context, w.proposals(name))
 		return ch, proposed(done), err
 	}
-	if dry {
-		v, err := w.view(ctx, false)
+	if c.Bool("dry-run") {
+		v, err := w.view(c.Context, false)
 		if err != nil {
 			return err
 		}
@@ -67,10 +58,10 @@ func runDecay(ctx context.Context, env Env, dry, asJSON bool) error {
 		for i := range done {
 			done[i].ID = "" // the one it gets, it gets when it is written
 		}
-	} else if _, err := w.write(ctx, build); err != nil {
+	} else if _, err := w.write(c.Context, build); err != nil {
 		return err
 	}
-	if asJSON {
+	if c.Bool("json") {
 		return printJSON(env, append([]gate.Proposal{}, done...))
 	}
 	var rows [][]string

@@ -31,74 +31,69 @@ func decide(env Env) *cli.Command {
 			&cli.BoolFlag{Name: "list", Usage: "list the decisions; a replaced one names its replacement"},
 			yesFlag(),
 			jsonFlag()),
-		Action: func(c *cli.Context) error {
-			if c.Bool("list") {
-				if err := noArgs(c); err != nil {
-					return err
-				}
-				return runDecisions(c.Context, env, c.Bool("json"))
-			}
-			what, err := oneArg(c, "what is decided, in quotes")
-			if err != nil {
-				return err
-			}
-			d, err := decision(c, "decide", what)
-			if err != nil {
-				return err
-			}
-			if d == nil {
-				return usage("gate decide: the decision is missing; odd gate decide \"WHAT\" --rationale \"WHY\" --tradeoffs \"COST\" --confidence high")
-			}
-			return runDecide(c.Context, env, *d, c.Bool("yes"), c.Bool("json"))
-		},
+		Action: do(env, runDecide),
 	})
 }
 
 // runDecide appends a decision under the gate passed last: one commit by the
 // person, of decisions.jsonl alone, after the typed confirmation of its id.
-func runDecide(ctx context.Context, env Env, d gate.Decision, yes, asJSON bool) error {
-	w, err := openWorkspace(ctx, env)
+func runDecide(c *cli.Context, env Env) error {
+	if c.Bool("list") {
+		if err := noArgs(c); err != nil {
+			return err
+		}
+		return runDecisions(c.Context, env, c.Bool("json"))
+	}
+	what, err := oneArg(c, "what is decided, in quotes")
 	if err != nil {
 		return err
 	}
-	if err := w.mayDecide(ctx, "decide"); err != nil {
-		return err
-	}
-	v, err := w.view(ctx, true)
+	d, err := decision(c, "decide", what)
 	if err != nil {
 		return err
 	}
-	p := &plan{view: v, changes: repo.Changes{}, o: gateOptions{json: asJSON}}
+	if d == nil {
+		return usage("gate decide: the decision is missing; odd gate decide \"WHAT\" --rationale \"WHY\" --tradeoffs \"COST\" --confidence high")
+	}
+	w, err := openWorkspace(c.Context, env)
+	if err != nil {
+		return err
+	}
+	if err := w.mayDecide(c.Context, "decide"); err != nil {
+		return err
+	}
+	v, err := w.view(c.Context, true)
+	if err != nil {
+		return err
+	}
+	p := &plan{view: v, changes: repo.Changes{}, o: gateOptions{json: c.Bool("json")}}
 	if p.slow, err = drain.LookSlow(v.bundle, v.state, v.rows(), true, v.now()); err != nil {
 		return fmt.Errorf("%s/%w", v.cfg.Root, err)
 	}
-	who, err := v.repo.Identity(ctx)
+	who, err := v.repo.Identity(c.Context)
 	if err != nil {
 		return err
 	}
-	if p.out, err = gate.Decide(p.slow.Slow, d, "human:"+who.Email, v.now()); err != nil {
+	if p.out, err = gate.Decide(p.slow.Slow, *d, "human:"+who.Email, v.now()); err != nil {
 		return err
 	}
 	for name, b := range p.out.Files {
 		p.changes[v.file(name)] = b
 	}
-	if err := p.ready(ctx); err != nil {
+	if err := p.ready(c.Context); err != nil {
 		return err
 	}
 	made := p.out.Decision
-	h, err := v.human(ctx, decisionPage(made, p.out.Row), "decide "+made.ID, made.ID, yes)
+	h, err := v.human(c.Context, decisionPage(made, p.out.Row), "decide "+made.ID, made.ID, c.Bool("yes"))
 	if err != nil {
 		return err
 	}
 	msg := trailers("decide: "+made.Decision, strings.Join(made.Rationale, "\n"), "Odd-Gate", string(p.out.Row.Gate), "Odd-Decision", made.ID, "Odd-Lease", p.out.Row.Lease, "Odd-By", h.By())
-	oid, err := p.commit(ctx, msg)
+	oid, err := p.commit(c.Context, msg)
 	if err != nil {
 		return err
 	}
-	if asJSON {
-		return printJSON(env, map[string]any{"decision": made, "commit": string(oid)})
-	}
-	return printRows(env, [][]string{{made.ID, made.Act, made.Confidence, made.Decision, short(oid)}})
+	return show(env, c.Bool("json"), map[string]any{"decision": made, "commit": string(oid)}, []string{made.ID, made.Act, made.Confidence, made.Decision, short(oid)})
 }
 
 // decisionPage is what the person reads before they confirm a decision.

@@ -25,31 +25,26 @@ func demo(env Env) *cli.Command {
 			"DIR (default: odd-demo) must be new or empty. odd commits the handbook of an\n" +
 			"invented company, then runs one task: a reader that works offline and costs\n" +
 			"nothing proposes 15 notes. Go on with odd review and odd approve.",
-		Flags: []cli.Flag{jsonFlag()},
-		Action: func(c *cli.Context) error {
-			if c.NArg() > 1 {
-				_, err := oneArg(c, "a directory, or none")
-				return err
-			}
-			return runDemo(c.Context, env, or(c.Args().First(), "odd-demo"), c.Bool("json"))
-		},
+		Flags:  []cli.Flag{jsonFlag()},
+		Action: do(env, runDemo),
 	})
 }
 
-func runDemo(ctx context.Context, env Env, dir string, asJSON bool) error {
+func runDemo(c *cli.Context, env Env) error {
+	dir := or(c.Args().First(), "odd-demo")
 	at := env.path(dir)
 	if entries, err := os.ReadDir(at); err == nil && len(entries) > 0 {
 		return usage("demo: the folder %s is not empty; name another one: odd demo %[1]s-2", dir)
 	} else if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return err
 	}
-	if err := begin(ctx, env, at); err != nil {
+	if err := begin(c.Context, env, at); err != nil {
 		return err
 	}
 	talk(env, "made a sample company in %s: a git repository with its handbook in docs/, its knowledge in knowledge/ and one task", at)
 	talk(env, "odd's offline reader, which calls no model, now works on the task: read the handbook")
 	env.Dir = at
-	if err := runDrain(ctx, env, drain.Options{MaxTasks: 1}, false, asJSON); err != nil {
+	if err := runDrain(c.Context, env, drain.Options{MaxTasks: 1}, false, c.Bool("json")); err != nil {
 		return err
 	}
 	talk(env, "the offline reader has proposed new files for knowledge/; nothing is merged until you approve it. Type next, in this order:\n\n  cd %s\n  odd review read-the-handbook\n  odd approve read-the-handbook\n  odd log\n", quoted([]string{at})[0])

@@ -28,13 +28,8 @@ func doctor(env Env) *cli.Command {
 			"Each line is ok, warn or fault: what was checked, what odd found, and what to\n" +
 			"do about it. A fault keeps odd from working here; then the exit code is 1.\n" +
 			"odd doctor changes nothing, and asks the remote only with --remote.",
-		Flags: []cli.Flag{&cli.BoolFlag{Name: "remote", Usage: "also ask the remote of [board] remote for the branches that odd uses"}, jsonFlag()},
-		Action: func(c *cli.Context) error {
-			if err := noArgs(c); err != nil {
-				return err
-			}
-			return runDoctor(c.Context, env, c.Bool("remote"), c.Bool("json"))
-		},
+		Flags:  []cli.Flag{&cli.BoolFlag{Name: "remote", Usage: "also ask the remote of [board] remote for the branches that odd uses"}, jsonFlag()},
+		Action: do(env, runDoctor),
 	})
 }
 
@@ -76,19 +71,19 @@ func (e *examination) sayError(level, check string, err error) {
 	}
 }
 
-func runDoctor(ctx context.Context, env Env, remote, asJSON bool) error {
+func runDoctor(c *cli.Context, env Env) error {
 	e := &examination{env: env, cfg: config.Default()}
-	if e.repository(ctx) {
-		set := e.settings(ctx)
-		e.identity(ctx)
+	if e.repository(c.Context) {
+		set := e.settings(c.Context)
+		e.identity(c.Context)
 		if set {
-			e.signing(ctx)
+			e.signing(c.Context)
 			e.agents()
 			e.checks()
-			e.sandbox(ctx)
-			e.hooks(ctx)
+			e.sandbox(c.Context)
+			e.hooks(c.Context)
 			e.workflows()
-			e.shared(ctx, remote)
+			e.shared(c.Context, c.Bool("remote"))
 		}
 	}
 	faults := 0
@@ -104,7 +99,7 @@ func runDoctor(ctx context.Context, env Env, remote, asJSON bool) error {
 		rows = append(rows, []string{d.Level, d.Check, said})
 	}
 	var err error
-	if asJSON {
+	if c.Bool("json") {
 		err = printJSON(env, e.all)
 	} else {
 		err = printRows(env, rows)

@@ -24,17 +24,8 @@ func explainVerb(env Env) *cli.Command {
 			"odd explain A_TEN_SYNTAX\n" +
 			"odd explain\n\n" +
 			"Without CODE, it lists every code with its meaning.",
-		Flags: []cli.Flag{jsonFlag()},
-		Action: func(c *cli.Context) error {
-			if c.NArg() == 0 {
-				return runCodes(env, c.Bool("json"))
-			}
-			code, err := oneArg(c, "CODE")
-			if err != nil {
-				return err
-			}
-			return runExplain(env, strings.Trim(code, " []"), c.Bool("json"))
-		},
+		Flags:  []cli.Flag{jsonFlag()},
+		Action: do(env, runExplain),
 	})
 }
 
@@ -168,7 +159,11 @@ func runCodes(env Env, asJSON bool) error {
 	return nil
 }
 
-func runExplain(env Env, typed string, asJSON bool) error {
+func runExplain(c *cli.Context, env Env) error {
+	if c.NArg() == 0 {
+		return runCodes(env, c.Bool("json"))
+	}
+	typed := strings.Trim(c.Args().First(), " []")
 	all := codes()
 	found := slices.DeleteFunc(slices.Clone(all), func(c code) bool { return !c.is(typed) })
 	if len(found) == 0 {
@@ -178,7 +173,7 @@ func runExplain(env Env, typed string, asJSON bool) error {
 		}
 		return unknownCode("explain", typed, known)
 	}
-	if asJSON {
+	if c.Bool("json") {
 		return printJSON(env, found)
 	}
 	out := folded(env)

@@ -1,7 +1,6 @@
 package cmd
 
 import (
-	"context"
 	"fmt"
 
 	"github.com/urfave/cli/v2"
@@ -21,35 +20,24 @@ func get(env Env) *cli.Command {
 			"odd get weather-limits --body\n\n" +
 			"ATOM is the id of an atom, its path below the bundle, its uri, or its file\n" +
 			"name without .md. All commands that take an ATOM find it so.",
-		Flags: readFlags(&cli.BoolFlag{Name: "body", Usage: "print the text without the front matter"}),
-		Action: func(c *cli.Context) error {
-			name, err := oneArg(c, "the name of an atom")
-			if err != nil {
-				return err
-			}
-			return runGet(c.Context, env, name, getOptions{src: sourceFor(c), body: c.Bool("body"), json: c.Bool("json")})
-		},
+		Flags:  readFlags(&cli.BoolFlag{Name: "body", Usage: "print the text without the front matter"}),
+		Action: one("the name of an atom", do(env, runGet)),
 	})
 }
 
-type getOptions struct {
-	src        source
-	body, json bool
-}
-
-func runGet(ctx context.Context, env Env, name string, o getOptions) error {
-	b, a, err := readAtom(ctx, env, o.src, name)
+func runGet(c *cli.Context, env Env) error {
+	b, a, err := readAtom(c.Context, env, sourceFor(c), c.Args().First())
 	if err != nil {
 		return err
 	}
 	if len(a.Bytes()) == 0 {
 		return fmt.Errorf("%s: the file changed while odd read it; run the command again", b.place(env, a.Path, 0))
 	}
-	if o.json {
+	if c.Bool("json") {
 		return printJSON(env, served.WholeOf(b.graph, a))
 	}
 	text := a.Bytes()
-	if o.body {
+	if c.Bool("body") {
 		text = a.Body()
 	}
 	if env.Terminal {

@@ -1,8 +1,6 @@
 package cmd
 
 import (
-	"context"
-
 	"github.com/urfave/cli/v2"
 
 	"github.com/odd-cli/odd/okf"
@@ -25,23 +23,7 @@ func graph(env Env) *cli.Command {
 			&cli.IntFlag{Name: "limit", Value: mermaidAtoms, DefaultText: "100 for mermaid, all for dot and json", Usage: "print at most `N` atoms, the nearest or those with most links; 0 is all"},
 			edgeFlag("print only"),
 		),
-		Action: func(c *cli.Context) error {
-			if err := noArgs(c); err != nil {
-				return err
-			}
-			o := graphOptions{src: sourceFor(c), format: c.String("format"), focus: c.String("focus")}
-			if c.Bool("json") {
-				o.format = "json"
-			}
-			if o.format != "mermaid" && o.format != "dot" && o.format != "json" {
-				return usage("knowledge graph: unknown format %q; want mermaid, dot or json", o.format)
-			}
-			var err error
-			if o.view, err = viewOf(c, o.format); err != nil {
-				return err
-			}
-			return runGraph(c.Context, env, o)
-		},
+		Action: do(env, runGraph),
 	})
 }
 
@@ -70,8 +52,19 @@ func viewOf(c *cli.Context, format string) (okf.View, error) {
 	return v, nil
 }
 
-func runGraph(ctx context.Context, env Env, o graphOptions) error {
-	b, err := o.src.open(ctx, env)
+func runGraph(c *cli.Context, env Env) error {
+	o := graphOptions{src: sourceFor(c), format: c.String("format"), focus: c.String("focus")}
+	if c.Bool("json") {
+		o.format = "json"
+	}
+	if o.format != "mermaid" && o.format != "dot" && o.format != "json" {
+		return usage("knowledge graph: unknown format %q; want mermaid, dot or json", o.format)
+	}
+	var err error
+	if o.view, err = viewOf(c, o.format); err != nil {
+		return err
+	}
+	b, err := o.src.open(c.Context, env)
 	if err != nil {
 		return err
 	}

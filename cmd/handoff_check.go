@@ -2,7 +2,6 @@ package cmd
 
 import (
 	"cmp"
-	"context"
 	"errors"
 	"fmt"
 	"slices"
@@ -23,24 +22,18 @@ func handoffCheck(env Env) *cli.Command {
 			"odd agent handoff check 2026-03-02-slack-water\n\n" +
 			"A handoff needs the fields of its two modes, a journal entry, and sources that\n" +
 			"exist. Exit 1 means findings. odd does not judge how good the content is.",
-		Flags: []cli.Flag{jsonFlag()},
-		Action: func(c *cli.Context) error {
-			return runHandoffCheck(c.Context, env, c.Args().Slice(), c.Bool("json"))
-		},
+		Flags:  []cli.Flag{jsonFlag()},
+		Action: on(env, openHandoffs, runHandoffCheck),
 	})
 }
 
-func runHandoffCheck(ctx context.Context, env Env, ids []string, asJSON bool) error {
-	v, err := openHandoffs(ctx, env)
-	if err != nil {
-		return err
-	}
-	list, found, err := v.handoffs(ids)
+func runHandoffCheck(c *cli.Context, env Env, v *view) error {
+	list, found, err := v.handoffs(c.Args().Slice())
 	if err != nil {
 		return err
 	}
 	for _, h := range list {
-		found = append(found, handoff.Check(h, v.world(ctx, h))...)
+		found = append(found, handoff.Check(h, v.world(c.Context, h))...)
 	}
 	slices.SortStableFunc(found, func(a, b okf.Problem) int {
 		return cmp.Or(strings.Compare(a.Path, b.Path), cmp.Compare(a.Line, b.Line))
@@ -52,7 +45,7 @@ func runHandoffCheck(ctx context.Context, env Env, ids []string, asJSON bool) er
 	if len(found) > 0 {
 		status = "FINDINGS"
 	}
-	if asJSON {
+	if c.Bool("json") {
 		err = printJSON(env, map[string]any{"status": status, "handoffs": len(list), "findings": orEmpty(found)})
 	} else {
 		for _, p := range found {
@@ -61,10 +54,7 @@ func runHandoffCheck(ctx context.Context, env Env, ids []string, asJSON bool) er
 			}
 		}
 	}
-	if err == nil && status != "OK" {
-		err = exitCode(exitFault)
-	}
-	return err
+	return orFault(err, status != "OK")
 }
 
 // handoffs are those named, or all of the bundle; what cannot be read is a finding.

@@ -1,7 +1,6 @@
 package cmd
 
 import (
-	"context"
 	"fmt"
 
 	"github.com/urfave/cli/v2"
@@ -20,27 +19,26 @@ func handoffClarify(env Env) *cli.Command {
 			"  \"The almanac is this year's.\"\n\n" +
 			"KEY is a field that the handoff needs; odd agent handoff check names what\n" +
 			"lacks.",
-		Flags: []cli.Flag{noCommitFlag(), jsonFlag()},
-		Action: func(c *cli.Context) error {
-			if c.NArg() != 3 {
-				return usage("agent handoff clarify: want a handoff, a key and a sentence; see odd help agent handoff clarify")
-			}
-			return runHandoffClarify(c.Context, env, c.Args().Slice(), c.Bool("no-commit"), c.Bool("json"))
-		},
+		Flags:  []cli.Flag{noCommitFlag(), jsonFlag()},
+		Action: do(env, runHandoffClarify),
 	})
 }
 
-func runHandoffClarify(ctx context.Context, env Env, args []string, noCommit, asJSON bool) error {
-	w, err := openWorkspace(ctx, env)
+func runHandoffClarify(c *cli.Context, env Env) error {
+	if c.NArg() != 3 {
+		return usage("agent handoff clarify: want a handoff, a key and a sentence; see odd help agent handoff clarify")
+	}
+	args := c.Args().Slice()
+	w, err := openWorkspace(c.Context, env)
 	if err != nil {
 		return err
 	}
-	name, by, err := w.person(ctx, "handoff clarify "+args[0])
+	name, by, err := w.person(c.Context, "handoff clarify "+args[0])
 	if err != nil {
 		return err
 	}
 	file := ""
-	oid, err := w.tell(ctx, w.day(name), noCommit, func(v *view) (handoffAct, error) {
+	oid, err := w.tell(c.Context, w.day(name), c.Bool("no-commit"), func(v *view) (handoffAct, error) {
 		h, err := v.handoff(args[0])
 		if err != nil {
 			return handoffAct{}, err
@@ -57,8 +55,5 @@ func runHandoffClarify(ctx context.Context, env Env, args []string, noCommit, as
 	if err != nil {
 		return err
 	}
-	if asJSON {
-		return printJSON(env, map[string]string{"file": file, "key": args[1], "commit": string(oid)})
-	}
-	return printRows(env, [][]string{{file, args[1], short(oid)}})
+	return show(env, c.Bool("json"), map[string]string{"file": file, "key": args[1], "commit": string(oid)}, []string{file, args[1], short(oid)})
 }

@@ -1,7 +1,6 @@
 package cmd
 
 import (
-	"context"
 	"fmt"
 	"path"
 	"strings"
@@ -22,17 +21,13 @@ func handoffList(env Env) *cli.Command {
 			&cli.StringFlag{Name: "artifact", Usage: "list only those about `REF`: a path, id, uri or commit"},
 			jsonFlag(),
 		},
-		Action: func(c *cli.Context) error {
-			if err := noArgs(c); err != nil {
-				return err
-			}
-			return runHandoffList(c.Context, env, c.String("artifact"), c.Bool("json"))
-		},
+		Action: do(env, runHandoffList),
 	})
 }
 
-func runHandoffList(ctx context.Context, env Env, artifact string, asJSON bool) error {
-	v, err := openHandoffs(ctx, env)
+func runHandoffList(c *cli.Context, env Env) error {
+	artifact := c.String("artifact")
+	v, err := openHandoffs(c.Context, env)
 	if err != nil {
 		return err
 	}
@@ -58,7 +53,7 @@ func runHandoffList(ctx context.Context, env Env, artifact string, asJSON bool) 
 	if n := len(handoff.Unreadable(v.graph)); n > 0 {
 		talk(env, "handoff list: %s in handoffs that cannot be read; odd agent handoff check lists them", count(n, "problem"))
 	}
-	if asJSON {
+	if c.Bool("json") {
 		return printJSON(env, list)
 	}
 	if artifact != "" {

@@ -1,7 +1,6 @@
 package cmd
 
 import (
-	"context"
 	"errors"
 	"strings"
 
@@ -24,30 +23,28 @@ func handoffMerge(env Env) *cli.Command {
 			noCommitFlag(),
 			jsonFlag(),
 		},
-		Action: func(c *cli.Context) error {
-			if c.NArg() < 2 {
-				return usage("agent handoff merge: want two handoffs or more; see odd help agent handoff merge")
-			}
-			return runHandoffMerge(c.Context, env, c.Args().Slice(), c.String("title"), c.Bool("no-commit"), c.Bool("json"))
-		},
+		Action: do(env, runHandoffMerge),
 	})
 }
 
-func runHandoffMerge(ctx context.Context, env Env, ids []string, title string, noCommit, asJSON bool) error {
-	w, err := openWorkspace(ctx, env)
+func runHandoffMerge(c *cli.Context, env Env) error {
+	if c.NArg() < 2 {
+		return usage("agent handoff merge: want two handoffs or more; see odd help agent handoff merge")
+	}
+	w, err := openWorkspace(c.Context, env)
 	if err != nil {
 		return err
 	}
-	name, by, err := w.actor(ctx, "handoff merge")
+	name, by, err := w.actor(c.Context, "handoff merge")
 	if err != nil {
 		return err
 	}
 	day := w.day(name)
 	var made handoff.Handoff
-	oid, err := w.tell(ctx, day, noCommit, func(v *view) (act handoffAct, err error) {
+	oid, err := w.tell(c.Context, day, c.Bool("no-commit"), func(v *view) (act handoffAct, err error) {
 		var list []handoff.Handoff
 		var bad []error
-		for _, id := range ids {
+		for _, id := range c.Args().Slice() {
 			h, err := v.handoff(id)
 			h.Artifact = v.artifact(h.Artifact)
 			list, bad = append(list, h), append(bad, err)
@@ -60,7 +57,7 @@ func runHandoffMerge(ctx context.Context, env Env, ids []string, title string, n
 			return act, err
 		}
 		m.By, m.At, m.Journal = by, w.instant(), day
-		m.Title, m.Slug = title, or(title, "merged-"+string(m.From)+"-to-"+string(m.To))
+		m.Title, m.Slug = c.String("title"), or(c.String("title"), "merged-"+string(m.From)+"-to-"+string(m.To))
 		made, act, err = v.handOver(m, &d)
 		return act, err
 	})
@@ -68,7 +65,7 @@ func runHandoffMerge(ctx context.Context, env Env, ids []string, title string, n
 		return err
 	}
 	file := w.cfg.Root + "/" + made.Path
-	if asJSON {
+	if c.Bool("json") {
 		return printJSON(env, map[string]any{"handoff": made.ID, "file": file, "sources": made.Derives, "disagreements": orEmpty(made.Disagreements), "commit": string(oid)})
 	}
 	rows := [][]string{{file, handoffState(made), strings.Join(made.Derives, " ")}}

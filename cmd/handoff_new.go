@@ -1,7 +1,6 @@
 package cmd
 
 import (
-	"context"
 	"time"
 
 	"github.com/urfave/cli/v2"
@@ -30,24 +29,7 @@ func handoffNew(env Env) *cli.Command {
 			noCommitFlag(),
 			jsonFlag(),
 		},
-		Action: func(c *cli.Context) error {
-			if err := noArgs(c); err != nil {
-				return err
-			}
-			o := newHandoff{noCommit: c.Bool("no-commit"), json: c.Bool("json"), derives: c.StringSlice("derives")}
-			from, to, err := transition("handoff new", c.String("from"), c.String("to"))
-			if err != nil {
-				return err
-			}
-			o.meta = handoff.Meta{From: from, To: to, Artifact: c.String("artifact"), Title: c.String("title"), Slug: c.String("title")}
-			if o.deliverable, err = deliverableFrom(env, o.meta, c.String("from-json")); err != nil {
-				return err
-			}
-			if o.deliverable == nil && o.meta.Artifact == "" {
-				return usage("agent handoff new: want --artifact, what it is about; see odd help agent handoff new")
-			}
-			return runHandoffNew(c.Context, env, o)
-		},
+		Action: do(env, runHandoffNew),
 	})
 }
 
@@ -58,18 +40,30 @@ type newHandoff struct {
 	noCommit, json bool
 }
 
-func runHandoffNew(ctx context.Context, env Env, o newHandoff) error {
-	w, err := openWorkspace(ctx, env)
+func runHandoffNew(c *cli.Context, env Env) error {
+	o := newHandoff{noCommit: c.Bool("no-commit"), json: c.Bool("json"), derives: c.StringSlice("derives")}
+	from, to, err := transition("handoff new", c.String("from"), c.String("to"))
 	if err != nil {
 		return err
 	}
-	name, by, err := w.actor(ctx, "handoff new")
+	o.meta = handoff.Meta{From: from, To: to, Artifact: c.String("artifact"), Title: c.String("title"), Slug: c.String("title")}
+	if o.deliverable, err = deliverableFrom(env, o.meta, c.String("from-json")); err != nil {
+		return err
+	}
+	if o.deliverable == nil && o.meta.Artifact == "" {
+		return usage("agent handoff new: want --artifact, what it is about; see odd help agent handoff new")
+	}
+	w, err := openWorkspace(c.Context, env)
+	if err != nil {
+		return err
+	}
+	name, by, err := w.actor(c.Context, "handoff new")
 	if err != nil {
 		return err
 	}
 	o.meta.By, o.meta.At, o.meta.Journal = by, w.instant(), w.day(name)
 	var made handoff.Handoff
-	oid, err := w.tell(ctx, o.meta.Journal, o.noCommit, func(v *view) (act handoffAct, err error) {
+	oid, err := w.tell(c.Context, o.meta.Journal, o.noCommit, func(v *view) (act handoffAct, err error) {
 		m, d := o.meta, o.deliverable
 		m.Artifact = v.artifact(m.Artifact)
 		if d != nil {
@@ -92,10 +86,7 @@ func runHandoffNew(ctx context.Context, env Env, o newHandoff) error {
 		return err
 	}
 	file := w.cfg.Root + "/" + made.Path
-	if o.json {
-		return printJSON(env, map[string]any{"handoff": made.ID, "file": file, "missing": orEmpty(made.Missing), "commit": string(oid)})
-	}
-	return printRows(env, [][]string{{file, handoffState(made), short(oid)}})
+	return show(env, o.json, map[string]any{"handoff": made.ID, "file": file, "missing": orEmpty(made.Missing), "commit": string(oid)}, []string{file, handoffState(made), short(oid)})
 }
 
 // instant is the present time as files have it.

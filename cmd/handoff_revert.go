@@ -100,10 +100,7 @@ func runAct(ctx context.Context, env Env, verb string, a handoff.Act, say func(h
 	if err != nil {
 		return err
 	}
-	if asJSON {
-		return printJSON(env, map[string]string{"file": w.cfg.Root + "/" + day, "title": told.Title, "content": told.Content, "rationale": told.Rationale, "commit": string(oid)})
-	}
-	return printRows(env, [][]string{{w.cfg.Root + "/" + day, "D", told.Title}})
+	return show(env, asJSON, map[string]string{"file": w.cfg.Root + "/" + day, "title": told.Title, "content": told.Content, "rationale": told.Rationale, "commit": string(oid)}, []string{w.cfg.Root + "/" + day, "D", told.Title})
 }
 
 // received are the handoffs about an artifact, by path. An artifact that is

@@ -1,7 +1,6 @@
 package cmd
 
 import (
-	"context"
 	"fmt"
 	"strings"
 
@@ -18,13 +17,7 @@ func handoffShow(env Env) *cli.Command {
 		ArgsUsage:   "ID",
 		Description: "odd agent handoff show 2026-03-02-slack-water --json",
 		Flags:       []cli.Flag{jsonFlag()},
-		Action: func(c *cli.Context) error {
-			id, err := oneArg(c, "a handoff")
-			if err != nil {
-				return err
-			}
-			return runHandoffShow(c.Context, env, id, c.Bool("json"))
-		},
+		Action:      one("a handoff", on(env, openHandoffs, runHandoffShow)),
 	})
 }
 
@@ -62,17 +55,13 @@ func (v *view) handoffJSON(h handoff.Handoff) handoffJSON {
 	return j
 }
 
-func runHandoffShow(ctx context.Context, env Env, id string, asJSON bool) error {
-	v, err := openHandoffs(ctx, env)
-	if err != nil {
-		return err
-	}
-	h, err := v.handoff(id)
+func runHandoffShow(c *cli.Context, env Env, v *view) error {
+	h, err := v.handoff(c.Args().First())
 	if err != nil {
 		return err
 	}
 	j := v.handoffJSON(h)
-	if asJSON {
+	if c.Bool("json") {
 		return printJSON(env, j)
 	}
 	rows := [][]string{{"handoff", j.ID}, {"title", j.Title}, {"transition", j.From + " → " + j.To}}

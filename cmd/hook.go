@@ -179,10 +179,7 @@ func (h gitHook) put(env Env, c *cli.Context, was, now []byte) error {
 	if now == nil {
 		state = "absent"
 	}
-	if c.Bool("json") {
-		return printJSON(env, map[string]any{"hook": h.name, "path": h.path, "state": state, "changed": !bytes.Equal(was, now)})
-	}
-	return printRows(env, [][]string{{h.name, strings.TrimSpace(h.path), state}})
+	return show(env, c.Bool("json"), map[string]any{"hook": h.name, "path": h.path, "state": state, "changed": !bytes.Equal(was, now)}, []string{h.name, strings.TrimSpace(h.path), state})
 }
 
 // write writes the hook, or removes it for nil.

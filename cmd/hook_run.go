@@ -25,16 +25,7 @@ func hookRun(env Env) *cli.Command {
 			"Call this from a hook of your own. Stdin has one line for each ref, as git\n" +
 			"gives them to the hook. Exit 1 means a finding, or that odd could not check\n" +
 			"the push: then the hook must refuse the push.",
-		Action: func(c *cli.Context) error {
-			name, err := oneArg(c, "pre-receive or pre-push")
-			if err != nil {
-				return err
-			}
-			if name != preReceive && name != prePush {
-				return usage("hook run: unknown hook %q; want pre-receive or pre-push", name)
-			}
-			return runHook(c.Context, env, name)
-		},
+		Action: one("pre-receive or pre-push", do(env, runHook)),
 	})
 }
 
@@ -44,7 +35,11 @@ type moved struct {
 	old, new repo.OID
 }
 
-func runHook(ctx context.Context, env Env, name string) error {
+func runHook(c *cli.Context, env Env) error {
+	name := c.Args().First()
+	if name != preReceive && name != prePush {
+		return usage("hook run: unknown hook %q; want pre-receive or pre-push", name)
+	}
 	refs, err := pushedRefs(env.Stdin, name)
 	if err != nil {
 		return err
@@ -53,7 +48,7 @@ func runHook(ctx context.Context, env Env, name string) error {
 	if err != nil {
 		return err
 	}
-	p := push{ctx: ctx, env: env, repo: r, checker: proof.NewChecker(ctx, r), moving: map[string]repo.OID{}, receiving: name == preReceive}
+	p := push{ctx: c.Context, env: env, repo: r, checker: proof.NewChecker(c.Context, r), moving: map[string]repo.OID{}, receiving: name == preReceive}
 	for _, m := range refs {
 		if m.new != "" {
 			p.moving[m.ref] = m.new

@@ -38,18 +38,7 @@ func initVerb(env Env) *cli.Command {
 			&cli.BoolFlag{Name: "pr-template", Usage: "add a pull request template with the fields of a handoff"},
 			jsonFlag(),
 		},
-		Action: func(c *cli.Context) error {
-			if c.NArg() > 1 {
-				_, err := oneArg(c, "a directory, or none")
-				return err
-			}
-			o := beginning{roles: c.StringSlice("role"), docs: c.StringSlice("docs"), agent: c.String("agent"), monthly: c.String("monthly-usd"),
-				ci: c.String("ci") != "", hooks: c.Bool("hooks"), template: c.Bool("pr-template"), json: c.Bool("json")}
-			if ci := c.String("ci"); o.ci && ci != "github" {
-				return usage("init: --ci %s is not known; odd has workflows for github", ci)
-			}
-			return runInit(c.Context, env, c.Args().First(), o)
-		},
+		Action: do(env, runInit),
 	})
 }
 
@@ -62,9 +51,14 @@ type beginning struct {
 	json                bool
 }
 
-func runInit(ctx context.Context, env Env, dir string, o beginning) error {
-	at := env.path(dir)
-	if err := ownTop(env, at, dir); err != nil {
+func runInit(c *cli.Context, env Env) error {
+	o := beginning{roles: c.StringSlice("role"), docs: c.StringSlice("docs"), agent: c.String("agent"), monthly: c.String("monthly-usd"),
+		ci: c.String("ci") != "", hooks: c.Bool("hooks"), template: c.Bool("pr-template"), json: c.Bool("json")}
+	if ci := c.String("ci"); o.ci && ci != "github" {
+		return usage("init: --ci %s is not known; odd has workflows for github", ci)
+	}
+	at := env.path(c.Args().First())
+	if err := ownTop(env, at, c.Args().First()); err != nil {
 		return err
 	}
 	if o.hooks {
@@ -85,20 +79,20 @@ func runInit(ctx context.Context, env Env, dir string, o beginning) error {
 	if _, err := fs.Stat(files, "odd.toml"); err == nil {
 		fresh = false
 	}
-	if err = o.complete(ctx, env, files, fresh); err != nil {
+	if err = o.complete(c.Context, env, files, fresh); err != nil {
 		if absent {
 			err = errors.Join(err, os.Remove(at))
 		}
 		return err
 	}
-	r, made, err := openOrInit(ctx, env, at)
+	r, made, err := openOrInit(c.Context, env, at)
 	if err != nil {
 		return err
 	}
 	if err := freeNames(r); err != nil {
 		return err
 	}
-	ch, err := starterFiles(ctx, r, o)
+	ch, err := starterFiles(c.Context, r, o)
 	if err != nil {
 		return err
 	}
@@ -106,13 +100,13 @@ func runInit(ctx context.Context, env Env, dir string, o beginning) error {
 	if err != nil {
 		return err
 	}
-	if err := foreignAttributes(ctx, env, r); err != nil {
+	if err := foreignAttributes(c.Context, env, r); err != nil {
 		return err
 	}
 	if o.hooks {
 		in := env
 		in.Dir = r.Root()
-		if err := installHook(ctx, in); err != nil {
+		if err := installHook(c.Context, in); err != nil {
 			return err
 		}
 	}

@@ -1,7 +1,6 @@
 package cmd
 
 import (
-	"context"
 	"errors"
 	"io"
 	"io/fs"
@@ -37,17 +36,7 @@ func journalAdd(env Env) *cli.Command {
 			noCommitFlag(),
 			jsonFlag(),
 		),
-		Action: func(c *cli.Context) error {
-			if c.NArg() != 3 {
-				return usage("journal add: want a type, a title and a content (or -); see odd help journal add")
-			}
-			o := addOptions{id: c.Args().First(), slug: c.String("slug"), noCommit: c.Bool("no-commit"), dry: c.Bool("dry-run"), json: c.Bool("json")}
-			var err error
-			if o.entry, err = journalEntry(env, c); err != nil {
-				return err
-			}
-			return runJournalAdd(c.Context, env, o)
-		},
+		Action: do(env, runJournalAdd),
 	})
 }
 
@@ -121,12 +110,20 @@ func journalEntry(env Env, c *cli.Context) (journal.Entry, error) {
 	return e, nil
 }
 
-func runJournalAdd(ctx context.Context, env Env, o addOptions) error {
-	w, err := openWorkspace(ctx, env)
+func runJournalAdd(c *cli.Context, env Env) error {
+	if c.NArg() != 3 {
+		return usage("journal add: want a type, a title and a content (or -); see odd help journal add")
+	}
+	o := addOptions{id: c.Args().First(), slug: c.String("slug"), noCommit: c.Bool("no-commit"), dry: c.Bool("dry-run"), json: c.Bool("json")}
+	var err error
+	if o.entry, err = journalEntry(env, c); err != nil {
+		return err
+	}
+	w, err := openWorkspace(c.Context, env)
 	if err != nil {
 		return err
 	}
-	name, _, err := w.actor(ctx, "journal add")
+	name, _, err := w.actor(c.Context, "journal add")
 	if err != nil {
 		return err
 	}
@@ -152,7 +149,7 @@ func runJournalAdd(ctx context.Context, env Env, o addOptions) error {
 	}
 	switch {
 	case o.dry:
-		v, err := w.current(ctx)
+		v, err := w.current(c.Context)
 		if err != nil {
 			return err
 		}
@@ -161,10 +158,10 @@ func runJournalAdd(ctx context.Context, env Env, o addOptions) error {
 		}
 		added.Name = ""
 	case o.noCommit:
-		err = w.stage(ctx, build)
+		err = w.stage(c.Context, build)
 	default:
 		var oid repo.OID
-		oid, err = w.write(ctx, build)
+		oid, err = w.write(c.Context, build)
 		added.Commit = string(oid)
 	}
 	if err != nil {

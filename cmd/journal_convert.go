@@ -33,13 +33,7 @@ func journalConvert(env Env) *cli.Command {
 			&cli.StringFlag{Name: "slug", Usage: "use `NAME` in the new name (default: the name of FILE)"},
 			jsonFlag(),
 		},
-		Action: func(c *cli.Context) error {
-			file, err := oneArg(c, "a file")
-			if err != nil {
-				return err
-			}
-			return runJournalConvert(c.Context, env, convertOptions{file, c.String("date"), c.String("slug"), c.Bool("write"), c.Bool("json")})
-		},
+		Action: one("a file", do(env, runJournalConvert)),
 	})
 }
 
@@ -48,8 +42,10 @@ type convertOptions struct {
 	write, json      bool
 }
 
-func runJournalConvert(ctx context.Context, env Env, o convertOptions) error {
-	d, err := openDiary(ctx, env, "", []string{o.file})
+func runJournalConvert(c *cli.Context, env Env) error {
+	file := c.Args().First()
+	o := convertOptions{file, c.String("date"), c.String("slug"), c.Bool("write"), c.Bool("json")}
+	d, err := openDiary(c.Context, env, "", []string{o.file})
 	if err != nil {
 		return err
 	}
@@ -75,7 +71,7 @@ func runJournalConvert(ctx context.Context, env Env, o convertOptions) error {
 	if err != nil {
 		return err
 	}
-	return writeConverted(ctx, env, o, name, b, len(entries))
+	return writeConverted(c.Context, env, o, name, b, len(entries))
 }
 
 func (o convertOptions) print(env Env, d diary, b []byte) error {
@@ -129,8 +125,5 @@ func writeConverted(ctx context.Context, env Env, o convertOptions, name string,
 	if err != nil {
 		return err
 	}
-	if o.json {
-		return printJSON(env, map[string]any{"file": file, "entries": entries, "commit": string(oid)})
-	}
-	return printRows(env, [][]string{{file, fmt.Sprint(entries)}})
+	return show(env, o.json, map[string]any{"file": file, "entries": entries, "commit": string(oid)}, []string{file, fmt.Sprint(entries)})
 }

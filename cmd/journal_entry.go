@@ -100,8 +100,5 @@ func (a addedJSON) print(env Env, asJSON bool) error {
 			talk(env, "  %s: %s", c.Name, c.Reason)
 		}
 	}
-	if asJSON {
-		return printJSON(env, a)
-	}
-	return printRows(env, [][]string{{a.File, a.Type, okf.Visible(a.Title)}})
+	return show(env, asJSON, a, []string{a.File, a.Type, okf.Visible(a.Title)})
 }

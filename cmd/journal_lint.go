@@ -34,16 +34,7 @@ func journalLint(env Env) *cli.Command {
 			bundleFlag(),
 			jsonFlag(),
 		},
-		Action: func(c *cli.Context) error {
-			o := lintOptions{dir: c.String("bundle"), args: c.Args().Slice(), fix: c.Bool("fix"), strict: c.Bool("strict"), json: c.Bool("json")}
-			if !c.Bool("p0008") {
-				return runJournalLint(c.Context, env, o)
-			}
-			if o.fix || len(o.args) == 0 {
-				return usage("journal lint: --p0008 wants the files to read, and has nothing to fix")
-			}
-			return runReviewLint(c.Context, env, o)
-		},
+		Action: do(env, runReviewLint),
 	})
 }
 
@@ -123,10 +114,7 @@ func (o lintOptions) print(env Env, found []journalFinding) error {
 	} else {
 		err = printRows(env, rows)
 	}
-	if err == nil && errs > 0 {
-		err = exitCode(exitFault)
-	}
-	return err
+	return orFault(err, errs > 0)
 }
 
 // fix repairs the files on disk, each whole or not at all, says which rows it
@@ -150,14 +138,21 @@ func (d diary) fix(env Env) error {
 
 // runReviewLint lints the reviews of validators. Evidence is looked up in the
 // repository env.Dir is in; outside of one that is a finding.
-func runReviewLint(ctx context.Context, env Env, o lintOptions) error {
+func runReviewLint(c *cli.Context, env Env) error {
+	o := lintOptions{dir: c.String("bundle"), args: c.Args().Slice(), fix: c.Bool("fix"), strict: c.Bool("strict"), json: c.Bool("json")}
+	if !c.Bool("p0008") {
+		return runJournalLint(c.Context, env, o)
+	}
+	if o.fix || len(o.args) == 0 {
+		return usage("journal lint: --p0008 wants the files to read, and has nothing to fix")
+	}
 	var found []journalFinding
 	for _, arg := range o.args {
 		b, err := readFile(env, arg)
 		if err != nil {
 			return err
 		}
-		for _, p := range journal.LintReview(b, evidence(ctx, env)) {
+		for _, p := range journal.LintReview(b, evidence(c.Context, env)) {
 			found = append(found, journalFinding{arg, p.Line, p.Message, p.Fixable, p.Warning})
 		}
 	}

@@ -1,7 +1,6 @@
 package cmd
 
 import (
-	"context"
 	"slices"
 	"time"
 
@@ -26,16 +25,7 @@ func journalList(env Env) *cli.Command {
 			bundleFlag(),
 			jsonFlag(),
 		},
-		Action: func(c *cli.Context) error {
-			o := listOptions{dir: c.String("bundle"), args: c.Args().Slice(), want: c.String("type"), full: c.Bool("full"), json: c.Bool("json")}
-			if s := c.String("since"); s != "" {
-				var err error
-				if o.since, err = time.Parse(time.DateOnly, s); err != nil {
-					return usage("journal list: --since %q; want YYYY-MM-DD", s)
-				}
-			}
-			return runJournalList(c.Context, env, o)
-		},
+		Action: do(env, runJournalList),
 	})
 }
 
@@ -47,8 +37,15 @@ type listOptions struct {
 	full, json bool
 }
 
-func runJournalList(ctx context.Context, env Env, o listOptions) error {
-	d, err := openDiary(ctx, env, o.dir, o.args)
+func runJournalList(c *cli.Context, env Env) error {
+	o := listOptions{dir: c.String("bundle"), args: c.Args().Slice(), want: c.String("type"), full: c.Bool("full"), json: c.Bool("json")}
+	if s := c.String("since"); s != "" {
+		var err error
+		if o.since, err = time.Parse(time.DateOnly, s); err != nil {
+			return usage("journal list: --since %q; want YYYY-MM-DD", s)
+		}
+	}
+	d, err := openDiary(c.Context, env, o.dir, o.args)
 	if err != nil {
 		return err
 	}

@@ -1,7 +1,6 @@
 package cmd
 
 import (
-	"context"
 	"fmt"
 	"time"
 
@@ -17,13 +16,8 @@ func journalOpens(env Env) *cli.Command {
 		Description: "odd journal opens\n\n" +
 			"The columns are priority, age in days, place, owner and title. To close one,\n" +
 			"add an entry with --closes PLACE, see odd help journal add.",
-		Flags: []cli.Flag{bundleFlag(), jsonFlag()},
-		Action: func(c *cli.Context) error {
-			if err := noArgs(c); err != nil {
-				return err
-			}
-			return runJournalOpens(c.Context, env, c.String("bundle"), c.Bool("json"))
-		},
+		Flags:  []cli.Flag{bundleFlag(), jsonFlag()},
+		Action: do(env, runJournalOpens),
 	})
 }
 
@@ -35,8 +29,8 @@ type openJSON struct {
 	Age      *int   `json:"age_days"`
 }
 
-func runJournalOpens(ctx context.Context, env Env, dir string, asJSON bool) error {
-	d, err := openDiary(ctx, env, dir, nil)
+func runJournalOpens(c *cli.Context, env Env) error {
+	d, err := openDiary(c.Context, env, c.String("bundle"), nil)
 	if err != nil {
 		return err
 	}
@@ -51,7 +45,7 @@ func runJournalOpens(ctx context.Context, env Env, dir string, asJSON bool) erro
 		list = append(list, o)
 		rows = append(rows, []string{or(o.Priority, "-"), or(old, "-"), place(e), or(o.Owner, "-"), e.Title})
 	}
-	if asJSON {
+	if c.Bool("json") {
 		return printJSON(env, list)
 	}
 	if len(rows) == 0 {

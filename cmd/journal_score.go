@@ -1,8 +1,6 @@
 package cmd
 
 import (
-	"context"
-
 	"github.com/urfave/cli/v2"
 
 	"github.com/odd-cli/odd/journal"
@@ -18,10 +16,8 @@ func journalScore(env Env) *cli.Command {
 			"Without an argument: one line an entry, with the quality in the row and the\n" +
 			"one computed. With FILE:LINE: one line a criterion, met, missed or not scored,\n" +
 			"and why.",
-		Flags: []cli.Flag{bundleFlag(), jsonFlag()},
-		Action: func(c *cli.Context) error {
-			return runJournalScore(c.Context, env, c.String("bundle"), c.Args().Slice(), c.Bool("json"))
-		},
+		Flags:  []cli.Flag{bundleFlag(), jsonFlag()},
+		Action: do(env, runJournalScore),
 	})
 }
 
@@ -31,8 +27,9 @@ type scoreJSON struct {
 	Quality journal.Quality `json:"quality"`
 }
 
-func runJournalScore(ctx context.Context, env Env, dir string, refs []string, asJSON bool) error {
-	d, err := openDiary(ctx, env, dir, nil)
+func runJournalScore(c *cli.Context, env Env) error {
+	refs := c.Args().Slice()
+	d, err := openDiary(c.Context, env, c.String("bundle"), nil)
 	if err != nil {
 		return err
 	}
@@ -63,10 +60,7 @@ func runJournalScore(ctx context.Context, env Env, dir string, refs []string, as
 		}
 		talk(env, "%s: %v", place(e), q)
 	}
-	if asJSON {
-		return printJSON(env, list)
-	}
-	return printRows(env, rows)
+	return show(env, c.Bool("json"), list, rows...)
 }
 
 // asserted is the quality a row claims, "-" for none.

@@ -1,7 +1,6 @@
 package cmd
 
 import (
-	"context"
 	"io/fs"
 	"os"
 	"path"
@@ -24,13 +23,8 @@ func journalTensions(env Env) *cli.Command {
 			"unpinned if the row does not record its version, and unknown if it is only a\n" +
 			"label. To resolve one, add an entry with --closes PLACE (odd help journal\n" +
 			"add).",
-		Flags: []cli.Flag{bundleFlag(), jsonFlag()},
-		Action: func(c *cli.Context) error {
-			if err := noArgs(c); err != nil {
-				return err
-			}
-			return runJournalTensions(c.Context, env, c.String("bundle"), c.Bool("json"))
-		},
+		Flags:  []cli.Flag{bundleFlag(), jsonFlag()},
+		Action: do(env, runJournalTensions),
 	})
 }
 
@@ -48,8 +42,8 @@ type poleJSON struct {
 	State string `json:"state"`
 }
 
-func runJournalTensions(ctx context.Context, env Env, dir string, asJSON bool) error {
-	d, err := openDiary(ctx, env, dir, nil)
+func runJournalTensions(c *cli.Context, env Env) error {
+	d, err := openDiary(c.Context, env, c.String("bundle"), nil)
 	if err != nil {
 		return err
 	}
@@ -77,7 +71,7 @@ func runJournalTensions(ctx context.Context, env Env, dir string, asJSON bool) e
 		}
 		rows = append(rows, []string{stale, or(old, "-"), place(e), e.Title, strings.Join(sides, ", ")})
 	}
-	if asJSON {
+	if c.Bool("json") {
 		return printJSON(env, list)
 	}
 	if len(rows) == 0 {

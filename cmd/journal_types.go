@@ -1,7 +1,6 @@
 package cmd
 
 import (
-	"context"
 	"fmt"
 	"strings"
 
@@ -15,13 +14,8 @@ func journalTypes(env Env) *cli.Command {
 		Description: "odd journal types\n\n" +
 			"A document with the tag encoding-type adds or changes a type, with the tables\n" +
 			"Type Identity, Field Schema, Trigger Words and Quality Criteria.",
-		Flags: []cli.Flag{bundleFlag(), jsonFlag()},
-		Action: func(c *cli.Context) error {
-			if err := noArgs(c); err != nil {
-				return err
-			}
-			return runJournalTypes(c.Context, env, c.String("bundle"), c.Bool("json"))
-		},
+		Flags:  []cli.Flag{bundleFlag(), jsonFlag()},
+		Action: do(env, runJournalTypes),
 	})
 }
 
@@ -42,8 +36,8 @@ type criterionJSON struct {
 	Scored bool   `json:"scored"`
 }
 
-func runJournalTypes(ctx context.Context, env Env, dir string, asJSON bool) error {
-	d, err := openDiary(ctx, env, dir, nil)
+func runJournalTypes(c *cli.Context, env Env) error {
+	d, err := openDiary(c.Context, env, c.String("bundle"), nil)
 	if err != nil {
 		return err
 	}
@@ -66,8 +60,5 @@ func runJournalTypes(ctx context.Context, env Env, dir string, asJSON bool) erro
 		}
 		rows = append(rows, []string{j.ID, j.Name, or(strings.Join(j.Fields, " "), "-"), quality, or(t.Source, "odd")})
 	}
-	if asJSON {
-		return printJSON(env, list)
-	}
-	return printRows(env, rows)
+	return show(env, c.Bool("json"), list, rows...)
 }

@@ -3,7 +3,6 @@ package cmd
 import (
 	"context"
 	"fmt"
-	"io"
 	"slices"
 	"strings"
 	"time"
@@ -122,11 +121,7 @@ func runLeaseShow(ctx context.Context, env Env, asJSON bool) error {
 	if err != nil {
 		return err
 	}
-	if asJSON {
-		return printJSON(env, v.lease(s))
-	}
-	_, err = io.WriteString(folded(env), v.lease(s).page())
-	return err
+	return showPage(env, asJSON, v.lease(s), v.lease(s).page())
 }
 
 // page is the one screen of odd gate lease show.

@@ -1,7 +1,6 @@
 package cmd
 
 import (
-	"context"
 	"fmt"
 	"slices"
 	"strings"
@@ -22,22 +21,13 @@ func leaseDraft(env Env) *cli.Command {
 			"odd gate framing --draft lease.toml\n\n" +
 			"The draft is filled in from the tasks on the board. Change the file, then pass\n" +
 			"it to odd gate framing.",
-		Flags: []cli.Flag{jsonFlag()},
-		Action: func(c *cli.Context) error {
-			if err := noArgs(c); err != nil {
-				return err
-			}
-			return runLeaseDraft(c.Context, env, c.Bool("json"))
-		},
+		Flags:  []cli.Flag{jsonFlag()},
+		Action: on(env, openTasks, runLeaseDraft),
 	})
 }
 
-func runLeaseDraft(ctx context.Context, env Env, asJSON bool) error {
-	v, err := openTasks(ctx, env)
-	if err != nil {
-		return err
-	}
-	s, err := v.slowLoop(ctx)
+func runLeaseDraft(c *cli.Context, env Env, v *view) error {
+	s, err := v.slowLoop(c.Context)
 	if err != nil {
 		return err
 	}
@@ -45,7 +35,7 @@ func runLeaseDraft(ctx context.Context, env Env, asJSON bool) error {
 		return fmt.Errorf("%s: %w", v.file(gate.GatesPath), s.Facts.ChainErr)
 	}
 	b := gate.PrintLease(v.draft(s))
-	if asJSON {
+	if c.Bool("json") {
 		return printJSON(env, map[string]string{"toml": string(b)})
 	}
 	_, err = env.Stdout.Write(b)

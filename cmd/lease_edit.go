@@ -28,42 +28,37 @@ func leaseEdit(env Env) *cli.Command {
 			yesFlag(),
 			jsonFlag(),
 		},
-		Action: func(c *cli.Context) error {
-			if err := noArgs(c); err != nil {
-				return err
-			}
-			o := gateOptions{yes: c.Bool("yes"), json: c.Bool("json")}
-			o.act = gate.Act{Gate: gate.Framing, Kind: "draft", To: gate.Stance(c.String("to")), Reason: oneLine(c.String("reason"))}
-			return runLeaseEdit(c.Context, env, o)
-		},
+		Action: do(env, runLeaseEdit),
 	})
 }
 
 // runLeaseEdit opens the draft, or a prefilled one where there is none, in the
 // person's editor. What they leave unchanged and was drafted already is not an act.
-func runLeaseEdit(ctx context.Context, env Env, o gateOptions) error {
+func runLeaseEdit(c *cli.Context, env Env) error {
+	o := gateOptions{yes: c.Bool("yes"), json: c.Bool("json")}
+	o.act = gate.Act{Gate: gate.Framing, Kind: "draft", To: gate.Stance(c.String("to")), Reason: oneLine(c.String("reason"))}
 	editor := strings.Fields(env.Getenv("EDITOR"))
 	if len(editor) == 0 {
 		return usage("gate lease edit: $EDITOR is not set; set it, or run odd gate lease draft > lease.toml, edit that file, and odd gate framing --draft lease.toml")
 	}
-	w, err := openWorkspace(ctx, env)
+	w, err := openWorkspace(c.Context, env)
 	if err != nil {
 		return err
 	}
-	if err := w.mayDecide(ctx, "lease edit"); err != nil {
+	if err := w.mayDecide(c.Context, "lease edit"); err != nil {
 		return err
 	}
-	v, err := w.view(ctx, true)
+	v, err := w.view(c.Context, true)
 	if err != nil {
 		return err
 	}
-	s, err := v.slowLoop(ctx)
+	s, err := v.slowLoop(c.Context)
 	if err != nil {
 		return err
 	}
 	f := v.draft(s)
 	before := gate.PrintLease(f)
-	after, err := edited(ctx, env, editor, "lease.toml", before)
+	after, err := edited(c.Context, env, editor, "lease.toml", before)
 	if err != nil {
 		return err
 	}
@@ -74,7 +69,7 @@ func runLeaseEdit(ctx context.Context, env Env, o gateOptions) error {
 	if o.file, err = parseLease("lease.toml", after); err != nil {
 		return err
 	}
-	return runGate(ctx, env, o)
+	return runGate(c.Context, env, o)
 }
 
 // edited is b as the person's editor leaves it, in a file of that name. The editor is

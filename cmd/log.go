@@ -1,9 +1,7 @@
 package cmd
 
 import (
-	"context"
 	"fmt"
-	"io"
 	"slices"
 	"strings"
 	"time"
@@ -32,31 +30,26 @@ func logVerb(env Env) *cli.Command {
 			&cli.BoolFlag{Name: "spend", Usage: "show tokens and cost instead, one line per run, task, agent and model"},
 			jsonFlag(),
 		},
-		Action: func(c *cli.Context) error {
-			if err := noArgs(c); err != nil {
-				return err
-			}
-			f := logFilter{task: okf.ID(c.String("task")), run: c.String("run"), month: c.String("month")}
-			if _, err := time.Parse("2006-01", f.month); f.month != "" && err != nil {
-				return usage("log: --month %s is no month; want YYYY-MM, such as 2026-03", f.month)
-			}
-			if c.Bool("spend") {
-				return runLogSpend(c.Context, env, f, c.Bool("json"))
-			}
-			return runLog(c.Context, env, f, c.Bool("json"))
-		},
+		Action: do(env, runLog),
 	})
 }
 
-func runLog(ctx context.Context, env Env, f logFilter, asJSON bool) error {
-	v, err := openCurrent(ctx, env)
+func runLog(c *cli.Context, env Env) error {
+	f := logFilter{task: okf.ID(c.String("task")), run: c.String("run"), month: c.String("month")}
+	if _, err := time.Parse("2006-01", f.month); f.month != "" && err != nil {
+		return usage("log: --month %s is no month; want YYYY-MM, such as 2026-03", f.month)
+	}
+	if c.Bool("spend") {
+		return runLogSpend(c.Context, env, f, c.Bool("json"))
+	}
+	v, err := openCurrent(c.Context, env)
 	if err != nil {
 		return err
 	}
 	if a, err := v.graph.Find(string(f.task)); f.task != "" && err == nil {
 		f.task = a.ID
 	}
-	events, damaged, err := v.events(ctx)
+	events, damaged, err := v.events(c.Context)
 	if err != nil {
 		return err
 	}
@@ -67,7 +60,7 @@ func runLog(ctx context.Context, env Env, f logFilter, asJSON bool) error {
 		}
 	}
 	switch {
-	case asJSON:
+	case c.Bool("json"):
 		err = printJSON(env, told)
 	case len(told) == 0 && len(events) > 0:
 		talk(env, "log: none of %d events matches; odd log without --task, --run and --month shows all", len(events))
@@ -126,8 +119,7 @@ func tell(env Env, events []logEvent) error {
 		fmt.Fprintf(&b, "%5s  %s  %s\n", h, padded(w, wide), text)
 	}
 	b.WriteString("\n" + total(events) + "\n")
-	_, err := io.WriteString(folded(env), b.String())
-	return err
+	return printPage(env, b.String())
 }
 
 // logTail is how many lines of a failed check's output odd log prints; odd op show has more.

@@ -1,8 +1,6 @@
 package cmd
 
 import (
-	"context"
-
 	"github.com/urfave/cli/v2"
 
 	"github.com/odd-cli/odd/persona/mcp"
@@ -32,24 +30,7 @@ func mcpVerb(env Env) *cli.Command {
 			&cli.IntFlag{Name: "http", Value: -1, DefaultText: "stdin and stdout", Usage: "serve over HTTP on 127.0.0.1, port `PORT`; 0 takes a free port"},
 			&cli.StringFlag{Name: "token-env", Usage: "take the HTTP token from the environment variable `NAME` (default: a random token)"},
 		},
-		Action: func(c *cli.Context) error {
-			if err := noArgs(c); err != nil {
-				return err
-			}
-			o := mcpOptions{src: sourceFor(c), session: or(c.String("session"), env.Getenv("ODD_ANCHOR")), http: c.Int("http"), tokenEnv: c.String("token-env")}
-			switch {
-			case o.http < -1 || o.http > 65535:
-				return usage("mcp: --http %d; want a port from 0 to 65535", o.http)
-			case o.tokenEnv != "" && o.http < 0:
-				return usage("mcp: --token-env is for --http")
-			case c.IsSet("session") && o.src.rev != "":
-				return usage("mcp: --at serves a past commit, which cannot be changed; leave out --session")
-			}
-			if o.src.rev != "" {
-				o.session = ""
-			}
-			return runMCP(c.Context, env, o)
-		},
+		Action: do(env, runMCP),
 	})
 }
 
@@ -60,18 +41,30 @@ type mcpOptions struct {
 	tokenEnv string
 }
 
-func runMCP(ctx context.Context, env Env, o mcpOptions) error {
-	k, err := openKnowledge(ctx, env, o)
+func runMCP(c *cli.Context, env Env) error {
+	o := mcpOptions{src: sourceFor(c), session: or(c.String("session"), env.Getenv("ODD_ANCHOR")), http: c.Int("http"), tokenEnv: c.String("token-env")}
+	switch {
+	case o.http < -1 || o.http > 65535:
+		return usage("mcp: --http %d; want a port from 0 to 65535", o.http)
+	case o.tokenEnv != "" && o.http < 0:
+		return usage("mcp: --token-env is for --http")
+	case c.IsSet("session") && o.src.rev != "":
+		return usage("mcp: --at serves a past commit, which cannot be changed; leave out --session")
+	}
+	if o.src.rev != "" {
+		o.session = ""
+	}
+	k, err := openKnowledge(c.Context, env, o)
 	if err != nil {
 		return err
 	}
-	go k.warm(ctx)
+	go k.warm(c.Context)
 	s := mcp.New(k.world())
 	if o.http >= 0 {
-		return serveHTTP(ctx, env, s, o)
+		return serveHTTP(c.Context, env, s, o)
 	}
 	if env.Terminal {
 		talk(env, "mcp: waiting for JSON-RPC on stdin; an MCP client starts this command, and odd help mcp shows how to configure one")
 	}
-	return s.Run(ctx, mcp.Stdio(env.Stdin, env.Stdout))
+	return s.Run(c.Context, mcp.Stdio(env.Stdin, env.Stdout))
 }

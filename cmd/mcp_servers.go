@@ -34,15 +34,7 @@ func mcpServers(env Env) *cli.Command {
 			&cli.StringFlag{Name: "args", Value: "{}", Usage: "with --call, pass this `JSON` object"},
 			jsonFlag(),
 		},
-		Action: func(c *cli.Context) error {
-			switch {
-			case c.NArg() > 1:
-				return usage("mcp servers: unexpected argument %q; see odd help mcp servers", c.Args().Get(1))
-			case c.IsSet("args") && !c.IsSet("call"):
-				return usage("mcp servers: --args is for --call")
-			}
-			return runServers(c.Context, env, serversOptions{only: c.Args().First(), check: c.Bool("check"), call: c.String("call"), args: c.String("args"), json: c.Bool("json")})
-		},
+		Action: do(env, runServers),
 	})
 }
 
@@ -51,8 +43,15 @@ type serversOptions struct {
 	check, json      bool
 }
 
-func runServers(ctx context.Context, env Env, o serversOptions) error {
-	w, err := openWorkspace(ctx, env)
+func runServers(c *cli.Context, env Env) error {
+	switch {
+	case c.NArg() > 1:
+		return usage("mcp servers: unexpected argument %q; see odd help mcp servers", c.Args().Get(1))
+	case c.IsSet("args") && !c.IsSet("call"):
+		return usage("mcp servers: --args is for --call")
+	}
+	o := serversOptions{only: c.Args().First(), check: c.Bool("check"), call: c.String("call"), args: c.String("args"), json: c.Bool("json")}
+	w, err := openWorkspace(c.Context, env)
 	if err != nil {
 		return err
 	}
@@ -61,7 +60,7 @@ func runServers(ctx context.Context, env Env, o serversOptions) error {
 	case o.only != "" && len(w.cfg.Servers) == 0:
 		return fmt.Errorf("mcp servers: odd.toml has no [[mcp]] with name = %q; odd mcp servers lists them", o.only)
 	case o.check || o.call != "":
-		return tryServers(ctx, w, o)
+		return tryServers(c.Context, w, o)
 	case o.json:
 		return printJSON(env, orEmpty(listServers(w.cfg)))
 	}
@@ -137,10 +136,7 @@ func tryServers(ctx context.Context, w *workspace, o serversOptions) error {
 	} else {
 		err = printRows(w.env, tried(w.env, uses, set.Tools()))
 	}
-	if err == nil && slices.ContainsFunc(uses, func(u servers.Use) bool { return u.Code != "" }) {
-		err = exitCode(exitFault)
-	}
-	return err
+	return orFault(err, slices.ContainsFunc(uses, func(u servers.Use) bool { return u.Code != "" }))
 }
 
 // tried is a row for each tool, and one for each server that is lost.

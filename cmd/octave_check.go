@@ -18,21 +18,20 @@ func octaveCheck(env Env) *cli.Command {
 			"odd anchor octave check --strict - < anchor.oct\n\n" +
 			"The file - is stdin. Exit 1 means an error: a line that leaves the structure\n" +
 			"unclear, or with --strict any deviation from the format.",
-		Flags: []cli.Flag{&cli.BoolFlag{Name: "strict", Usage: "treat every deviation as an error"}, jsonFlag()},
-		Action: func(c *cli.Context) error {
-			if c.NArg() == 0 {
-				return usage("anchor octave check: want files, or - for stdin; see odd help anchor octave check")
-			}
-			mode := octave.Lenient
-			if c.Bool("strict") {
-				mode = octave.Strict
-			}
-			return runOctaveCheck(env, c.Args().Slice(), mode, c.Bool("json"))
-		},
+		Flags:  []cli.Flag{&cli.BoolFlag{Name: "strict", Usage: "treat every deviation as an error"}, jsonFlag()},
+		Action: do(env, runOctaveCheck),
 	})
 }
 
-func runOctaveCheck(env Env, files []string, mode octave.Mode, asJSON bool) error {
+func runOctaveCheck(c *cli.Context, env Env) error {
+	if c.NArg() == 0 {
+		return usage("anchor octave check: want files, or - for stdin; see odd help anchor octave check")
+	}
+	mode := octave.Lenient
+	if c.Bool("strict") {
+		mode = octave.Strict
+	}
+	files := c.Args().Slice()
 	var found []octave.Problem
 	for _, name := range files {
 		b, err := readInput(env, name, octave.MaxBytes)
@@ -47,7 +46,7 @@ func runOctaveCheck(env Env, files []string, mode octave.Mode, asJSON bool) erro
 		status = "FINDINGS"
 	}
 	var err error
-	if asJSON {
+	if c.Bool("json") {
 		err = printJSON(env, map[string]any{
 			"status": status, "files": len(files), "errors": errs, "warnings": len(found) - errs, "findings": orEmpty(found),
 		})
@@ -59,8 +58,5 @@ func runOctaveCheck(env Env, files []string, mode octave.Mode, asJSON bool) erro
 		err = printLocated(env, list)
 		talk(env, "%s, %s, %s", count(len(files), "file"), count(errs, "error"), count(len(found)-errs, "warning"))
 	}
-	if err == nil && errs > 0 {
-		err = exitCode(exitFault)
-	}
-	return err
+	return orFault(err, errs > 0)
 }

@@ -23,16 +23,7 @@ func octaveFmt(env Env) *cli.Command {
 			&cli.BoolFlag{Name: "write", Usage: "write the files instead of printing them"},
 			jsonFlag(),
 		},
-		Action: func(c *cli.Context) error {
-			o := fmtOptions{files: c.Args().Slice(), check: c.Bool("check"), write: c.Bool("write"), json: c.Bool("json")}
-			switch {
-			case len(o.files) == 0:
-				return usage("anchor octave fmt: want files, or - for stdin; see odd help anchor octave fmt")
-			case o.check && o.write:
-				return usage("anchor octave fmt: --check or --write, not both")
-			}
-			return runOctaveFmt(env, o)
-		},
+		Action: do(env, runOctaveFmt),
 	})
 }
 
@@ -48,7 +39,14 @@ type formatted struct {
 	Text      string `json:"text,omitempty"`
 }
 
-func runOctaveFmt(env Env, o fmtOptions) error {
+func runOctaveFmt(c *cli.Context, env Env) error {
+	o := fmtOptions{files: c.Args().Slice(), check: c.Bool("check"), write: c.Bool("write"), json: c.Bool("json")}
+	switch {
+	case len(o.files) == 0:
+		return usage("anchor octave fmt: want files, or - for stdin; see odd help anchor octave fmt")
+	case o.check && o.write:
+		return usage("anchor octave fmt: --check or --write, not both")
+	}
 	var list []formatted
 	var bad []error
 	rough := false

@@ -21,13 +21,8 @@ func octaveGet(env Env) *cli.Command {
 			"If the file has several parts (===NAME=== to ===END===), name one:\n" +
 			"IDENTITY/BIND.ROLE. Quote a key that has other signs: 'UX.\"Self-Guiding\"'.\n" +
 			"Exit 3: two keys match the path.",
-		Flags: []cli.Flag{jsonFlag()},
-		Action: func(c *cli.Context) error {
-			if c.NArg() != 2 {
-				return usage("anchor octave get: want a file and a path; see odd help anchor octave get")
-			}
-			return runOctaveGet(env, c.Args().Get(0), c.Args().Get(1), c.Bool("json"))
-		},
+		Flags:  []cli.Flag{jsonFlag()},
+		Action: do(env, runOctaveGet),
 	})
 }
 
@@ -50,17 +45,20 @@ func valueJSON(key string, v octave.Value) octaveJSON {
 	return j
 }
 
-func runOctaveGet(env Env, file, path string, asJSON bool) error {
-	d, err := openOctave(env, file)
+func runOctaveGet(c *cli.Context, env Env) error {
+	if c.NArg() != 2 {
+		return usage("anchor octave get: want a file and a path; see odd help anchor octave get")
+	}
+	d, err := openOctave(env, c.Args().Get(0))
 	if err != nil {
 		return err
 	}
-	v, err := d.Get(path)
+	v, err := d.Get(c.Args().Get(1))
 	if err != nil {
 		return err
 	}
 	switch j := valueJSON("", v); {
-	case asJSON:
+	case c.Bool("json"):
 		return printJSON(env, j)
 	case v.Kind == octave.List || v.Kind == octave.Nested:
 		return printRows(env, j.rows(""))

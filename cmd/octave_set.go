@@ -17,14 +17,8 @@ func octaveSet(env Env) *cli.Command {
 			"VALUE is plain text; odd adds quotes where they are needed and changes no\n" +
 			"other byte. With - as FILE, odd reads stdin and prints the result. Exit 3: two\n" +
 			"keys match the path.",
-		Flags: []cli.Flag{&cli.BoolFlag{Name: "raw", Usage: "VALUE is OCTAVE: a word, \"text\" or a [list]"}, jsonFlag()},
-		Action: func(c *cli.Context) error {
-			if c.NArg() != 3 {
-				return usage("anchor octave set: want a file, a path and a value; see odd help anchor octave set")
-			}
-			a := c.Args()
-			return runOctaveSet(env, setOptions{file: a.Get(0), path: a.Get(1), value: a.Get(2), raw: c.Bool("raw"), json: c.Bool("json")})
-		},
+		Flags:  []cli.Flag{&cli.BoolFlag{Name: "raw", Usage: "VALUE is OCTAVE: a word, \"text\" or a [list]"}, jsonFlag()},
+		Action: do(env, runOctaveSet),
 	})
 }
 
@@ -33,7 +27,12 @@ type setOptions struct {
 	raw, json         bool
 }
 
-func runOctaveSet(env Env, o setOptions) error {
+func runOctaveSet(c *cli.Context, env Env) error {
+	if c.NArg() != 3 {
+		return usage("anchor octave set: want a file, a path and a value; see odd help anchor octave set")
+	}
+	a := c.Args()
+	o := setOptions{file: a.Get(0), path: a.Get(1), value: a.Get(2), raw: c.Bool("raw"), json: c.Bool("json")}
 	d, err := openOctave(env, o.file)
 	if err != nil {
 		return err

@@ -28,28 +28,24 @@ func opCancel(env Env) *cli.Command {
 			yesFlag(),
 			jsonFlag(),
 		},
-		Action: func(c *cli.Context) error {
-			name, err := oneArg(c, "an op")
-			if err != nil {
-				return err
-			}
-			if c.String("reason") == "" {
-				return usage("op cancel: say why with --reason, because the next attempt reads it: odd op cancel %s --reason \"why\"", name)
-			}
-			return runOpCancel(c.Context, env, name, rejection{reason: c.String("reason"), yes: c.Bool("yes"), json: c.Bool("json"), ends: pipeline.CancelledByPerson})
-		},
+		Action: one("an op", do(env, runOpCancel)),
 	})
 }
 
-func runOpCancel(ctx context.Context, env Env, name string, o rejection) error {
-	v, err := openBoard(ctx, env, true)
+func runOpCancel(c *cli.Context, env Env) error {
+	name := c.Args().First()
+	if c.String("reason") == "" {
+		return usage("op cancel: say why with --reason, because the next attempt reads it: odd op cancel %s --reason \"why\"", name)
+	}
+	o := rejection{reason: c.String("reason"), yes: c.Bool("yes"), json: c.Bool("json"), ends: pipeline.CancelledByPerson}
+	v, err := openBoard(c.Context, env, true)
 	if err != nil {
 		return err
 	}
 	s, err := v.op(name)
 	if err != nil || s.Op().Phase != pipeline.Waiting && !s.Op().Ended() {
-		if freed := v.freeKilled(ctx); len(freed) > 0 {
-			if v, err = openBoard(ctx, env, true); err != nil {
+		if freed := v.freeKilled(c.Context); len(freed) > 0 {
+			if v, err = openBoard(c.Context, env, true); err != nil {
 				return err
 			}
 			if s, err = v.op(name); err == nil && s.Op().Ended() && slices.Contains(freed, okf.ID(s.Op().Task)) {
@@ -62,7 +58,7 @@ func runOpCancel(ctx context.Context, env Env, name string, o rejection) error {
 		}
 	}
 	if b, ok := v.beat(name); ok && v.drains() {
-		return v.stop(ctx, b, o)
+		return v.stop(c.Context, b, o)
 	}
 	if err != nil {
 		return err
@@ -78,7 +74,7 @@ func runOpCancel(ctx context.Context, env Env, name string, o rejection) error {
 	if err != nil {
 		return err
 	}
-	return v.reject(ctx, t, o)
+	return v.reject(c.Context, t, o)
 }
 
 // stop asks the drain of this clone that is at work on an op to end it.
@@ -91,8 +87,5 @@ func (v *view) stop(ctx context.Context, b pipeline.Beat, o rejection) error {
 	if err := v.repo.AskStop(b.Op, "cancelled by "+h.By()+": "+why); err != nil {
 		return err
 	}
-	if o.json {
-		return printJSON(v.env, map[string]string{"op": b.Op, "task": b.Task, "state": "stopping", "by": h.By()})
-	}
-	return printRows(v.env, [][]string{{b.Op, "stopping", b.Task, "its odd drain ends the session; odd op watch shows when"}})
+	return show(v.env, o.json, map[string]string{"op": b.Op, "task": b.Task, "state": "stopping", "by": h.By()}, []string{b.Op, "stopping", b.Task, "its odd drain ends the session; odd op watch shows when"})
 }

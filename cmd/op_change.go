@@ -12,43 +12,46 @@ import (
 	"github.com/odd-cli/odd/board"
 	"github.com/odd-cli/odd/board/pipeline"
 	"github.com/odd-cli/odd/journal/repo"
+	"github.com/urfave/cli/v2"
 )
 
 // change is what differs between a commit and the work tree, of the paths a
 // person named; or the files that a task's paths allow to differ.
 type change struct {
 	*view
-	o        classifyOptions
-	base     repo.OID
-	reader   *repo.Reader
-	task     *board.Task
-	edits    []pipeline.Edit
-	foreseen bool
+	base      repo.OID
+	reader    *repo.Reader
+	task      *board.Task
+	edits     []pipeline.Edit
+	names     []string // the paths that a person named
+	since     string   // the commit that they named
+	substrate string
+	foreseen  bool
 }
 
-func openChange(ctx context.Context, env Env, o classifyOptions) (*change, error) {
-	v, err := openBoard(ctx, env, false)
+func openChange(at *cli.Context, env Env) (*change, error) {
+	v, err := openBoard(at.Context, env, false)
 	if err != nil {
 		return nil, err
 	}
-	c := &change{view: v, o: o, reader: v.repo.Reader()}
-	if c.base, err = v.repo.Resolve(ctx, o.base); err != nil {
+	c := &change{view: v, reader: v.repo.Reader(), names: at.Args().Slice(), since: at.String("base"), substrate: at.String("substrate")}
+	if c.base, err = v.repo.Resolve(at.Context, c.since); err != nil {
 		return nil, err
 	}
 	if v.repo.Root() == "" {
 		return nil, refuse("no-work-tree", "%s is a bare repository; run odd op classify in a clone with a work tree", env.Dir)
 	}
-	if o.task != "" {
-		t, err := v.task(o.task)
+	if name := at.String("task"); name != "" {
+		t, err := v.task(name)
 		if err != nil {
 			return nil, err
 		}
 		c.task = &t
 	}
-	if c.foreseen = c.task != nil && len(o.paths) == 0; c.foreseen {
+	if c.foreseen = c.task != nil && len(c.names) == 0; c.foreseen {
 		return c, nil
 	}
-	return c, c.look(ctx)
+	return c, c.look(at.Context)
 }
 
 func (c *change) paths() []string { return pipeline.Candidate{Files: c.edits}.Paths() }
@@ -93,7 +96,7 @@ func (c *change) look(ctx context.Context) error {
 
 // named are the paths that a person named, below the repository's root.
 func (c *change) named() (paths []string, err error) {
-	for _, p := range c.o.paths {
+	for _, p := range c.names {
 		rel, err := filepath.Rel(c.repo.Root(), c.env.path(p))
 		if err != nil || rel == ".." || strings.HasPrefix(rel, ".."+string(filepath.Separator)) {
 			return nil, usage("op classify: %s is outside the repository %s; name a path inside it", p, c.repo.Root())
@@ -134,7 +137,7 @@ func (c *change) add(p string, named bool) error {
 		talk(c.env, "%s does not exist; assessed as a new file", p)
 		e.After, e.NewMode = []byte{}, "100644"
 	case same:
-		talk(c.env, "%s is unchanged since %s; assessed as if it were changed", p, c.o.base)
+		talk(c.env, "%s is unchanged since %s; assessed as if it were changed", p, c.since)
 	}
 	c.edits = append(c.edits, e)
 	return nil

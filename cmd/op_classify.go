@@ -39,24 +39,8 @@ func opClassify(env Env) *cli.Command {
 			&cli.BoolFlag{Name: "limits", Usage: "print what the tasks of each lane may take, and judge nothing"},
 			jsonFlag(),
 		},
-		Action: func(c *cli.Context) error {
-			if c.Bool("limits") {
-				if c.Args().Present() || c.IsSet("task") || c.IsSet("base") || c.IsSet("substrate") {
-					return usage("op classify: --limits judges no change; leave out paths and other flags, or --limits")
-				}
-				return runLimits(c.Context, env, c.Bool("json"))
-			}
-			return runOpClassify(c.Context, env, classifyOptions{
-				paths: c.Args().Slice(), task: c.String("task"), base: c.String("base"), substrate: c.String("substrate"), json: c.Bool("json"),
-			})
-		},
+		Action: do(env, runOpClassify),
 	})
-}
-
-type classifyOptions struct {
-	paths                 []string
-	task, base, substrate string
-	json                  bool
 }
 
 // classified is a verdict with what it would mean for the work, as --json prints it.
@@ -71,39 +55,36 @@ type classified struct {
 	Meant      int                 `json:"files_meant,omitempty"` // by those paths; the verdict is of the mildest of them
 }
 
-func runOpClassify(ctx context.Context, env Env, o classifyOptions) error {
-	c, err := openChange(ctx, env, o)
+func runOpClassify(c *cli.Context, env Env) error {
+	if c.Bool("limits") {
+		if c.Args().Present() || c.IsSet("task") || c.IsSet("base") || c.IsSet("substrate") {
+			return usage("op classify: --limits judges no change; leave out paths and other flags, or --limits")
+		}
+		return runLimits(c.Context, env, c.Bool("json"))
+	}
+	of, err := openChange(c, env)
 	if err != nil {
 		return err
 	}
-	if len(c.edits) == 0 && !c.foreseen {
-		return none(env, o.json, []any{}, "nothing differs from %s below %s", o.base, or(strings.Join(o.paths, ", "), "the top"))
+	if len(of.edits) == 0 && !of.foreseen {
+		return none(env, c.Bool("json"), []any{}, "nothing differs from %s below %s", c.String("base"), or(strings.Join(c.Args().Slice(), ", "), "the top"))
 	}
-	v, err := c.classify(ctx)
+	v, err := of.classify(c.Context)
 	if err != nil {
 		return err
 	}
 	if v.Foreseen && v.Meant == 0 {
 		where := ""
-		if len(c.task.Paths) > 0 {
-			where = " outside " + c.cfg.Root
+		if len(of.task.Paths) > 0 {
+			where = " outside " + of.cfg.Root
 		}
-		return none(env, o.json, []any{}, "the task has no paths%s; set them with odd task edit TASK --path GLOB", where)
+		return none(env, c.Bool("json"), []any{}, "the task has no paths%s; set them with odd task edit TASK --path GLOB", where)
 	}
 	var refused error
 	if v.Tier == pipeline.NeverByMachine {
 		refused = refuse(v.Code, "op classify: %s, %s; %s", v.Tier, v.Text(), v.Way)
 	}
-	if o.json {
-		if err := printJSON(env, v); err != nil || refused == nil {
-			return err
-		}
-		return told{refused}
-	}
-	if err := printRows(env, v.rows(env.Terminal)); err != nil {
-		return err
-	}
-	return refused
+	return showRefused(env, c.Bool("json"), v, v.rows(env.Terminal), refused)
 }
 
 // classify judges the change, or what the task's paths allow.
@@ -120,7 +101,7 @@ func (c *change) classify(ctx context.Context) (classified, error) {
 	if err != nil {
 		return classified{}, err
 	}
-	out, substrate := classified{Foreseen: c.foreseen}, or(c.o.substrate, c.cfg.Session.Substrate)
+	out, substrate := classified{Foreseen: c.foreseen}, or(c.substrate, c.cfg.Session.Substrate)
 	if c.foreseen {
 		out.Verdict, out.Meant = ground.Foresee(c.env.Now(), substrate)
 		c.lane(&out)
@@ -189,10 +170,7 @@ func runLimits(ctx context.Context, env Env, asJSON bool) error {
 		list = append(list, limit{lane, int64(l.Timeout / time.Second), l.Turns, int64(most), pipeline.MaxCandidates, from})
 		rows = append(rows, []string{lane, l.Timeout.String(), strconv.Itoa(l.Turns), spendable(most), strconv.Itoa(pipeline.MaxCandidates), or(strings.Join(from, ", "), "default")})
 	}
-	if asJSON {
-		return printJSON(env, list)
-	}
-	return printRows(env, rows)
+	return show(env, asJSON, list, rows...)
 }
 
 // rows are the profile, every rule and the verdict. A person sees of the rules

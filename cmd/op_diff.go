@@ -17,28 +17,26 @@ func opDiff(env Env) *cli.Command {
 		ArgsUsage: "OP",
 		Description: "odd op diff 7QK2ZP\n\n" +
 			"OP is the id that odd op list prints, or the end of it.",
-		Flags: []cli.Flag{jsonFlag()},
-		Action: func(c *cli.Context) error {
-			name, err := opArg(c, env)
-			if err != nil {
-				return err
-			}
-			return runOpDiff(c.Context, env, name, c.Bool("json"))
-		},
+		Flags:  []cli.Flag{jsonFlag()},
+		Action: do(env, runOpDiff),
 	})
 }
 
-func runOpDiff(ctx context.Context, env Env, name string, asJSON bool) error {
-	v, s, err := opOpen(ctx, env, name)
+func runOpDiff(c *cli.Context, env Env) error {
+	name, err := opArg(c, env)
+	if err != nil {
+		return err
+	}
+	v, s, err := opOpen(c.Context, env, name)
 	if err != nil {
 		return err
 	}
 	o := s.Op()
-	b, err := v.patchOf(ctx, o)
+	b, err := v.patchOf(c.Context, o)
 	if err != nil {
 		return err
 	}
-	if asJSON {
+	if c.Bool("json") {
 		return printJSON(env, map[string]string{"op": o.ID, "base": o.Fact(pipeline.FactBase), "candidate": o.Fact(pipeline.FactCandidate), "patch": string(b)})
 	}
 	_, err = io.WriteString(env.Stdout, diffText(env, string(b)))

@@ -2,7 +2,6 @@ package cmd
 
 import (
 	"cmp"
-	"context"
 	"slices"
 	"strings"
 	"time"
@@ -20,12 +19,7 @@ func opList(env Env) *cli.Command {
 		Usage:       "list changes: those that wait for you first, then running ones",
 		Description: "odd op list\nodd op list --all",
 		Flags:       []cli.Flag{&cli.BoolFlag{Name: "all", Usage: "list ended changes too, the latest first"}, jsonFlag()},
-		Action: func(c *cli.Context) error {
-			if err := noArgs(c); err != nil {
-				return err
-			}
-			return runOpList(c.Context, env, c.Bool("all"), c.Bool("json"))
-		},
+		Action:      on(env, openFiles, runOpList),
 	})
 }
 
@@ -77,13 +71,9 @@ func (r opRow) cells(env Env) []string {
 // shortOp is the end of an op's id.
 func shortOp(id string) string { return id[max(0, len(id)-8):] }
 
-func runOpList(ctx context.Context, env Env, all, asJSON bool) error {
-	v, err := openFiles(ctx, env)
-	if err != nil {
-		return err
-	}
+func runOpList(c *cli.Context, env Env, v *view) error {
 	ops, ended, err := v.state.OpenOps()
-	if err == nil && all {
+	if err == nil && c.Bool("all") {
 		ops, err = v.state.Ops()
 	}
 	if err != nil {
@@ -107,7 +97,7 @@ func runOpList(ctx context.Context, env Env, all, asJSON bool) error {
 	for _, r := range list {
 		rows = append(rows, r.cells(env))
 	}
-	if asJSON {
+	if c.Bool("json") {
 		return printJSON(env, list)
 	}
 	if len(list) == 0 && ended > 0 {

@@ -1,7 +1,6 @@
 package cmd
 
 import (
-	"context"
 	"fmt"
 	"io/fs"
 	"path"
@@ -22,14 +21,8 @@ func opPrompt(env Env) *cli.Command {
 		ArgsUsage: "OP",
 		Description: "odd op prompt 7QK2ZP\n\n" +
 			"OP is the id that odd op list prints, or the end of it.",
-		Flags: []cli.Flag{jsonFlag()},
-		Action: func(c *cli.Context) error {
-			name, err := opArg(c, env)
-			if err != nil {
-				return err
-			}
-			return runOpPrompt(c.Context, env, name, c.Bool("json"))
-		},
+		Flags:  []cli.Flag{jsonFlag()},
+		Action: do(env, runOpPrompt),
 	})
 }
 
@@ -39,8 +32,12 @@ type prompt struct {
 	Text string `json:"text"`
 }
 
-func runOpPrompt(ctx context.Context, env Env, name string, asJSON bool) error {
-	v, s, err := opOpen(ctx, env, name)
+func runOpPrompt(c *cli.Context, env Env) error {
+	name, err := opArg(c, env)
+	if err != nil {
+		return err
+	}
+	v, s, err := opOpen(c.Context, env, name)
 	if err != nil {
 		return err
 	}
@@ -49,7 +46,7 @@ func runOpPrompt(ctx context.Context, env Env, name string, asJSON bool) error {
 	if err != nil {
 		return err
 	}
-	if asJSON {
+	if c.Bool("json") {
 		return printJSON(env, all)
 	}
 	for i, p := range all {

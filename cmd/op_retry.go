@@ -1,7 +1,6 @@
 package cmd
 
 import (
-	"context"
 	"fmt"
 
 	"github.com/urfave/cli/v2"
@@ -20,23 +19,13 @@ func opRetry(env Env) *cli.Command {
 		Description: "odd op retry 7QK2ZP\n\n" +
 			"The next attempt is told how this one ended.\n\n" +
 			personNote,
-		Flags: []cli.Flag{yesFlag(), jsonFlag()},
-		Action: func(c *cli.Context) error {
-			name, err := oneArg(c, "an op")
-			if err != nil {
-				return err
-			}
-			return runOpRetry(c.Context, env, name, c.Bool("yes"), c.Bool("json"))
-		},
+		Flags:  []cli.Flag{yesFlag(), jsonFlag()},
+		Action: one("an op", on(env, openShared, runOpRetry)),
 	})
 }
 
-func runOpRetry(ctx context.Context, env Env, name string, yes, asJSON bool) error {
-	v, err := openBoard(ctx, env, true)
-	if err != nil {
-		return err
-	}
-	s, err := v.op(name)
+func runOpRetry(c *cli.Context, env Env, v *view) error {
+	s, err := v.op(c.Args().First())
 	if err != nil {
 		return err
 	}
@@ -51,7 +40,7 @@ func runOpRetry(ctx context.Context, env Env, name string, yes, asJSON bool) err
 	if err := review.Readyable(t); err != nil {
 		return err
 	}
-	h, err := v.human(ctx, asksFor(t, v.cfg.Contract.Roles), "op retry "+o.ID, string(t.ID), yes)
+	h, err := v.human(c.Context, asksFor(t, v.cfg.Contract.Roles), "op retry "+o.ID, string(t.ID), c.Bool("yes"))
 	if err != nil {
 		return err
 	}
@@ -60,14 +49,11 @@ func runOpRetry(ctx context.Context, env Env, name string, yes, asJSON bool) err
 		return err
 	}
 	msg := trailers(fmt.Sprintf("board: %s is ready again", t.ID), "", "Odd-Task", string(t.ID), "Odd-Op", o.ID, "Odd-Ready-By", h.By())
-	oid, err := v.amend(ctx, repo.Changes{v.file(t.Path): b}, msg)
+	oid, err := v.amend(c.Context, repo.Changes{v.file(t.Path): b}, msg)
 	if err != nil {
 		return err
 	}
-	if asJSON {
-		return printJSON(env, map[string]string{"op": o.ID, "task": string(t.ID), "state": string(board.Ready), "by": h.By(), "commit": string(oid)})
-	}
-	return printRows(env, [][]string{{string(t.ID), string(board.Ready), h.By(), short(oid)}})
+	return show(env, c.Bool("json"), map[string]string{"op": o.ID, "task": string(t.ID), "state": string(board.Ready), "by": h.By(), "commit": string(oid)}, []string{string(t.ID), string(board.Ready), h.By(), short(oid)})
 }
 
 // retryable refuses an op that has no ending to learn from, or whose task went on.

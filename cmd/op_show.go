@@ -1,9 +1,7 @@
 package cmd
 
 import (
-	"context"
 	"fmt"
-	"io"
 	"strings"
 	"time"
 
@@ -21,14 +19,8 @@ func opShow(env Env) *cli.Command {
 		ArgsUsage: "OP",
 		Description: "odd op show 7QK2ZP\n\n" +
 			"OP is the id that odd op list prints, or the end of it.",
-		Flags: []cli.Flag{jsonFlag()},
-		Action: func(c *cli.Context) error {
-			name, err := opArg(c, env)
-			if err != nil {
-				return err
-			}
-			return runOpShow(c.Context, env, name, c.Bool("json"))
-		},
+		Flags:  []cli.Flag{jsonFlag()},
+		Action: do(env, runOpShow),
 	})
 }
 
@@ -69,18 +61,18 @@ func shown(s pipeline.Story) opShown {
 	return out
 }
 
-func runOpShow(ctx context.Context, env Env, name string, asJSON bool) error {
-	v, s, err := opOpen(ctx, env, name)
+func runOpShow(c *cli.Context, env Env) error {
+	name, err := opArg(c, env)
+	if err != nil {
+		return err
+	}
+	v, s, err := opOpen(c.Context, env, name)
 	if err != nil {
 		return err
 	}
 	out := shown(s)
 	out.Failed, out.Output = v.failing(s.Op().Run, s.Op().ID)
-	if asJSON {
-		return printJSON(env, out)
-	}
-	_, err = io.WriteString(folded(env), out.card())
-	return err
+	return showPage(env, c.Bool("json"), out, out.card())
 }
 
 // card is the op on one screen.

@@ -19,28 +19,26 @@ func opTrace(env Env) *cli.Command {
 		ArgsUsage: "OP",
 		Description: "odd op trace 7QK2ZP\n\n" +
 			"OP is the id that odd op list prints, or the end of it.",
-		Flags: []cli.Flag{jsonFlag()},
-		Action: func(c *cli.Context) error {
-			name, err := opArg(c, env)
-			if err != nil {
-				return err
-			}
-			return runOpTrace(c.Context, env, name, c.Bool("json"))
-		},
+		Flags:  []cli.Flag{jsonFlag()},
+		Action: do(env, runOpTrace),
 	})
 }
 
-func runOpTrace(ctx context.Context, env Env, name string, asJSON bool) error {
-	v, s, err := opOpen(ctx, env, name)
+func runOpTrace(c *cli.Context, env Env) error {
+	name, err := opArg(c, env)
+	if err != nil {
+		return err
+	}
+	v, s, err := opOpen(c.Context, env, name)
 	if err != nil {
 		return err
 	}
 	tree := pipeline.Trace(s)
 	v.filed(tree, s.Op())
-	if err := v.landed(ctx, tree, s.Op()); err != nil {
+	if err := v.landed(c.Context, tree, s.Op()); err != nil {
 		return err
 	}
-	if asJSON {
+	if c.Bool("json") {
 		return printJSON(env, tree)
 	}
 	_, err = fmt.Fprint(env.Stdout, pipeline.Render(tree, func(n int64) string { return budget.MicroUSD(n).String() }))

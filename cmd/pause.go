@@ -1,7 +1,6 @@
 package cmd
 
 import (
-	"context"
 	"io/fs"
 
 	"github.com/urfave/cli/v2"
@@ -18,30 +17,25 @@ func pause(env Env) *cli.Command {
 		Description: "odd drain pause \"the glossary is being rewritten\"\n\n" +
 			"odd commits the reason as pause.toml on the board, so that it holds in every\n" +
 			"clone that has the commit. A running drain stops before its next task.",
-		Flags: []cli.Flag{jsonFlag()},
-		Action: func(c *cli.Context) error {
-			why, err := oneArg(c, "a reason in quotes")
-			if err != nil {
-				return err
-			}
-			if why = oneLine(why); why == "" {
-				return usage("drain pause: the reason is empty; say why, like odd drain pause \"the glossary is being rewritten\"")
-			}
-			return runPause(c.Context, env, why, c.Bool("json"))
-		},
+		Flags:  []cli.Flag{jsonFlag()},
+		Action: one("a reason in quotes", do(env, runPause)),
 	})
 }
 
-func runPause(ctx context.Context, env Env, why string, asJSON bool) error {
-	w, err := openWorkspace(ctx, env)
+func runPause(c *cli.Context, env Env) error {
+	why := c.Args().First()
+	if why = oneLine(why); why == "" {
+		return usage("drain pause: the reason is empty; say why, like odd drain pause \"the glossary is being rewritten\"")
+	}
+	w, err := openWorkspace(c.Context, env)
 	if err != nil {
 		return err
 	}
-	who, err := w.repo.Identity(ctx)
+	who, err := w.repo.Identity(c.Context)
 	if err != nil {
 		return err
 	}
-	oid, err := w.write(ctx, func(v *view) (repo.Changes, string, error) {
+	oid, err := w.write(c.Context, func(v *view) (repo.Changes, string, error) {
 		if b, err := fs.ReadFile(v.bundle, "pause.toml"); err == nil {
 			talk(env, "already paused: %s; odd drain resume lets drains run again", board.PauseReason(b))
 			return nil, "", nil
@@ -52,7 +46,7 @@ func runPause(ctx context.Context, env Env, why string, asJSON bool) error {
 	if err != nil {
 		return err
 	}
-	return printState(env, "paused", oid, asJSON)
+	return printState(env, "paused", oid, c.Bool("json"))
 }
 
 func resume(env Env) *cli.Command {
@@ -61,41 +55,29 @@ func resume(env Env) *cli.Command {
 		Usage: "allow odd drain to run again after a pause; only a person can",
 		Description: "odd drain resume\n\n" +
 			personNote,
-		Flags: []cli.Flag{yesFlag(), jsonFlag()},
-		Action: func(c *cli.Context) error {
-			if err := noArgs(c); err != nil {
-				return err
-			}
-			return runResume(c.Context, env, c.Bool("yes"), c.Bool("json"))
-		},
+		Flags:  []cli.Flag{yesFlag(), jsonFlag()},
+		Action: on(env, openShared, runResume),
 	})
 }
 
-func runResume(ctx context.Context, env Env, yes, asJSON bool) error {
-	v, err := openBoard(ctx, env, true)
-	if err != nil {
-		return err
-	}
+func runResume(c *cli.Context, env Env, v *view) error {
 	b, err := fs.ReadFile(v.bundle, "pause.toml")
 	if err != nil {
-		return printState(env, "running", "", asJSON)
+		return printState(env, "running", "", c.Bool("json"))
 	}
 	talk(env, "paused: %s", board.PauseReason(b))
-	h, err := v.human(ctx, "", "resume", "resume", yes)
+	h, err := v.human(c.Context, "", "resume", "resume", c.Bool("yes"))
 	if err != nil {
 		return err
 	}
 	msg := trailers("board: resume", "It was paused: "+board.PauseReason(b), "Odd-Resumed-By", h.By())
-	oid, err := v.amend(ctx, repo.Changes{v.file("pause.toml"): nil}, msg)
+	oid, err := v.amend(c.Context, repo.Changes{v.file("pause.toml"): nil}, msg)
 	if err != nil {
 		return err
 	}
-	return printState(env, "running", oid, asJSON)
+	return printState(env, "running", oid, c.Bool("json"))
 }
 
 func printState(env Env, state string, oid repo.OID, asJSON bool) error {
-	if asJSON {
-		return printJSON(env, map[string]string{"board": state, "commit": string(oid)})
-	}
-	return printRows(env, [][]string{{state, short(oid)}})
+	return show(env, asJSON, map[string]string{"board": state, "commit": string(oid)}, []string{state, short(oid)})
 }

@@ -1,7 +1,6 @@
 package cmd
 
 import (
-	"context"
 	"strconv"
 	"strings"
 
@@ -31,19 +30,14 @@ func personaList(env Env) *cli.Command {
 		Usage: "list every version of every persona",
 		Description: "odd agent persona list\n" +
 			"odd agent persona list --at HEAD --json",
-		Flags: readFlags(),
-		Action: func(c *cli.Context) error {
-			if err := noArgs(c); err != nil {
-				return err
-			}
-			return runPersonaList(c.Context, env, sourceFor(c), c.Bool("json"))
-		},
+		Flags:  readFlags(),
+		Action: do(env, runPersonaList),
 	})
 }
 
 // runPersonaList prints name, version, roles, surfaces, standing and place.
-func runPersonaList(ctx context.Context, env Env, src source, asJSON bool) error {
-	b, err := src.open(ctx, env)
+func runPersonaList(c *cli.Context, env Env) error {
+	b, err := sourceFor(c).open(c.Context, env)
 	if err != nil {
 		return err
 	}
@@ -55,9 +49,9 @@ func runPersonaList(ctx context.Context, env Env, src source, asJSON bool) error
 		talk(env, "%s: %s; %s", b.place(env, p.Path, p.Line), p.Message, p.Hint)
 	}
 	if len(r.Profiles) == 0 {
-		return none(env, asJSON, []*contract.Profile{}, "no profile: no atom of type persona or of canon has one%s", b.untyped())
+		return none(env, c.Bool("json"), []*contract.Profile{}, "no profile: no atom of type persona or of canon has one%s", b.untyped())
 	}
-	if asJSON {
+	if c.Bool("json") {
 		return printJSON(env, r.Profiles)
 	}
 	var rows [][]string

@@ -1,8 +1,6 @@
 package cmd
 
 import (
-	"context"
-
 	"github.com/urfave/cli/v2"
 
 	"github.com/odd-cli/odd/okf"
@@ -22,16 +20,7 @@ func personaCheck(env Env) *cli.Command {
 			&cli.BoolFlag{Name: "strict", Usage: "treat warnings as errors"},
 			atFlag(),
 			bundleFlag()),
-		Action: func(c *cli.Context) error {
-			if err := noArgs(c); err != nil {
-				return err
-			}
-			format, err := formatOf(c)
-			if err != nil {
-				return err
-			}
-			return runPersonaCheck(c.Context, env, checkOptions{src: sourceFor(c), strict: c.Bool("strict"), format: format})
-		},
+		Action: do(env, runPersonaCheck),
 	})
 }
 
@@ -42,14 +31,18 @@ type profilesChecked struct {
 	Findings []okf.Problem `json:"findings"`
 }
 
-func runPersonaCheck(ctx context.Context, env Env, o checkOptions) error {
-	b, err := o.src.open(ctx, env)
+func runPersonaCheck(c *cli.Context, env Env) error {
+	format, err := formatOf(c)
+	if err != nil {
+		return err
+	}
+	b, err := sourceFor(c).open(c.Context, env)
 	if err != nil {
 		return err
 	}
 	roster := contract.LoadRoster(b.graph)
 	found := append(b.untypedPersonas(), contract.Check(b.graph, roster)...)
-	if o.strict {
+	if c.Bool("strict") {
 		found = okf.Strict(found)
 	}
 	r := profilesChecked{"OK", len(roster.Profiles), orEmpty(found)}
@@ -63,16 +56,13 @@ func runPersonaCheck(ctx context.Context, env Env, o checkOptions) error {
 			warnings++
 		}
 	}
-	if o.format == asJSON {
+	if format == asJSON {
 		err = printJSON(env, r)
 	} else {
-		err = printFound(env, o.format, profileRules(), b.locate(env, found, true))
+		err = printFound(env, format, profileRules(), b.locate(env, found, true))
 		talk(env, "%s, %s, %s", count(r.Profiles, "profile"), count(errors, "error"), count(warnings, "warning"))
 	}
-	if err == nil && r.Status != "OK" {
-		err = exitCode(exitFault)
-	}
-	return err
+	return orFault(err, r.Status != "OK")
 }
 
 // profileRules are the rules of a check of profiles.

@@ -1,7 +1,6 @@
 package cmd
 
 import (
-	"context"
 	"fmt"
 	"maps"
 	"slices"
@@ -21,14 +20,8 @@ func personaShow(env Env) *cli.Command {
 		BashComplete: completePersonas(env),
 		Description: "odd agent persona show audit-reviewer\n" +
 			"odd agent persona show audit-reviewer@1 --json",
-		Flags: readFlags(),
-		Action: func(c *cli.Context) error {
-			name, err := oneArg(c, "a persona as NAME or NAME@VERSION")
-			if err != nil {
-				return err
-			}
-			return runPersonaShow(c.Context, env, sourceFor(c), name, c.Bool("json"))
-		},
+		Flags:  readFlags(),
+		Action: one("a persona as NAME or NAME@VERSION", do(env, runPersonaShow)),
 	})
 }
 
@@ -45,8 +38,9 @@ func completePersonas(env Env) cli.BashCompleteFunc {
 	}
 }
 
-func runPersonaShow(ctx context.Context, env Env, src source, name string, asJSON bool) error {
-	b, err := src.open(ctx, env)
+func runPersonaShow(c *cli.Context, env Env) error {
+	name := c.Args().First()
+	b, err := sourceFor(c).open(c.Context, env)
 	if err != nil {
 		return err
 	}
@@ -57,7 +51,7 @@ func runPersonaShow(ctx context.Context, env Env, src source, name string, asJSO
 	if p.Standing != contract.InForce {
 		talk(env, "%s is %s", p.Ref(), standing(p))
 	}
-	if asJSON {
+	if c.Bool("json") {
 		return printJSON(env, p)
 	}
 	rows := [][]string{

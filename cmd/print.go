@@ -3,6 +3,7 @@ package cmd
 import (
 	"bufio"
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -63,6 +64,45 @@ func printList(env Env, rows [][]string, nothing string) error {
 		talk(env, "%s", nothing)
 	}
 	return printRows(env, rows)
+}
+
+// show prints value as JSON, or rows.
+func show(env Env, asJSON bool, value any, rows ...[]string) error {
+	if asJSON {
+		return printJSON(env, value)
+	}
+	return printRows(env, rows)
+}
+
+// showRefused is show, and then the refusal of what was shown, nil for none.
+func showRefused(env Env, asJSON bool, value any, rows [][]string, refused error) error {
+	err := show(env, asJSON, value, rows...)
+	if err == nil && refused != nil && asJSON {
+		return told{refused}
+	}
+	return cmp.Or(err, refused)
+}
+
+// showPage prints value as JSON, or a page.
+func showPage(env Env, asJSON bool, value any, page string) error {
+	if asJSON {
+		return printJSON(env, value)
+	}
+	return printPage(env, page)
+}
+
+// printPage prints a page, broken between words where a terminal is too narrow for it.
+func printPage(env Env, page string) error {
+	_, err := io.WriteString(folded(env), page)
+	return err
+}
+
+// orFault is err, or exit code 1 where bad was found, and told.
+func orFault(err error, bad bool) error {
+	if err == nil && bad {
+		return exitCode(exitFault)
+	}
+	return err
 }
 
 // printEach is printRows of rows that are made one after the other; a row is not

@@ -33,22 +33,7 @@ func proposalsAdd(env Env) *cli.Command {
 			&cli.StringFlag{Name: "task", Usage: "name the `TASK` it is about"},
 			jsonFlag(),
 		},
-		Action: func(c *cli.Context) error {
-			reason, err := oneArg(c, "a reason in quotes")
-			if err != nil {
-				return err
-			}
-			p := gate.Proposal{Reason: reason, Task: c.String("task")}
-			for _, err := range []error{
-				oneWord("gate", c.String("gate"), gate.Gates(), &p.Gate), oneWord("severity", c.String("severity"), gate.Severities(), &p.Severity),
-				oneWord("source", c.String("source"), spokenSources(), &p.Source),
-			} {
-				if err != nil {
-					return err
-				}
-			}
-			return runProposalsAdd(c.Context, env, p, c.Bool("json"))
-		},
+		Action: one("a reason in quotes", do(env, runProposalsAdd)),
 	})
 }
 
@@ -62,19 +47,29 @@ func oneWord[T ~string](flag, s string, all []T, to *T) error {
 	return nil
 }
 
-func runProposalsAdd(ctx context.Context, env Env, p gate.Proposal, asJSON bool) error {
-	v, err := openBoard(ctx, env, false)
+func runProposalsAdd(c *cli.Context, env Env) error {
+	reason := c.Args().First()
+	p := gate.Proposal{Reason: reason, Task: c.String("task")}
+	for _, err := range []error{
+		oneWord("gate", c.String("gate"), gate.Gates(), &p.Gate), oneWord("severity", c.String("severity"), gate.Severities(), &p.Severity),
+		oneWord("source", c.String("source"), spokenSources(), &p.Source),
+	} {
+		if err != nil {
+			return err
+		}
+	}
+	v, err := openBoard(c.Context, env, false)
 	if err != nil {
 		return err
 	}
-	name, by, err := v.person(ctx, "proposals add")
+	name, by, err := v.person(c.Context, "proposals add")
 	if err != nil {
 		return err
 	}
 	var done gate.Proposal
-	oid, err := v.write(ctx, func(v *view) (repo.Changes, string, error) {
+	oid, err := v.write(c.Context, func(v *view) (repo.Changes, string, error) {
 		var ch repo.Changes
-		if ch, done, err = v.propose(ctx, p, v.proposals(name)); err != nil {
+		if ch, done, err = v.propose(c.Context, p, v.proposals(name)); err != nil {
 			return nil, "", err
 		}
 		return ch, trailers("proposals: add "+done.ID, done.Reason, "Odd-By", by), nil
@@ -82,10 +77,7 @@ func runProposalsAdd(ctx context.Context, env Env, p gate.Proposal, asJSON bool)
 	if err != nil {
 		return err
 	}
-	if asJSON {
-		return printJSON(env, proposalJSON{Proposal: done, State: "open"})
-	}
-	return printRows(env, [][]string{{done.ID, string(done.Severity), string(done.Source), string(done.Gate), done.Reason, short(oid)}})
+	return show(env, c.Bool("json"), proposalJSON{Proposal: done, State: "open"}, []string{done.ID, string(done.Severity), string(done.Source), string(done.Gate), done.Reason, short(oid)})
 }
 
 // propose appends p to a person's file. What is open already is not said twice.

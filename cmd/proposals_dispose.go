@@ -50,10 +50,7 @@ func runDispose(ctx context.Context, env Env, o disposal) error {
 	if err != nil {
 		return err
 	}
-	if o.json {
-		return printJSON(env, said)
-	}
-	return printRows(env, [][]string{{said.ID, said.State, by, short(oid)}})
+	return show(env, o.json, said, []string{said.ID, said.State, by, short(oid)})
 }
 
 // dispose appends what o says to a person's file.

@@ -1,7 +1,6 @@
 package cmd
 
 import (
-	"context"
 	"time"
 
 	"github.com/urfave/cli/v2"
@@ -14,27 +13,21 @@ func proposalsShow(env Env) *cli.Command {
 		ArgsUsage:   "ID",
 		Description: "odd gate proposals show P-01KJ…",
 		Flags:       []cli.Flag{jsonFlag()},
-		Action: func(c *cli.Context) error {
-			id, err := oneArg(c, "a proposal")
-			if err != nil {
-				return err
-			}
-			return runProposalsShow(c.Context, env, id, c.Bool("json"))
-		},
+		Action:      one("a proposal", do(env, runProposalsShow)),
 	})
 }
 
-func runProposalsShow(ctx context.Context, env Env, id string, asJSON bool) error {
-	_, b, err := openProposals(ctx, env)
+func runProposalsShow(c *cli.Context, env Env) error {
+	_, b, err := openProposals(c.Context, env)
 	if err != nil {
 		return err
 	}
-	p, err := oneProposal(b, id)
+	p, err := oneProposal(b, c.Args().First())
 	if err != nil {
 		return err
 	}
 	j := proposalOf(b, p)
-	if asJSON {
+	if c.Bool("json") {
 		return printJSON(env, j)
 	}
 	rows := [][]string{

@@ -101,10 +101,7 @@ func runRange(ctx context.Context, env Env, spec string, how historyReport) erro
 			tellProof(env, report, how.explain)
 		}
 	}
-	if err == nil && proved.Status != "OK" {
-		err = exitCode(exitFault)
-	}
-	return err
+	return orFault(err, proved.Status != "OK")
 }
 
 // proved is what odd check --range --json prints.

@@ -1,7 +1,6 @@
 package cmd
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -39,17 +38,7 @@ func reconcileVerb(env Env) *cli.Command {
 			&cli.BoolFlag{Name: "full-scan", Usage: "report atoms that the output does not contain as orphaned"},
 			jsonFlag(),
 		},
-		Action: func(c *cli.Context) error {
-			if c.NArg() == 0 {
-				return usage("reconcile: want a file or -; see odd help reconcile")
-			}
-			o := reconcileOptions{files: c.Args().Slice(), accept: c.StringSlice("accept"), dry: c.Bool("dry-run"), full: c.Bool("full-scan"), json: c.Bool("json")}
-			var err error
-			if o.failOn, err = effectsNamed(c.String("fail-on")); err != nil {
-				return err
-			}
-			return runReconcile(c.Context, env, o)
-		},
+		Action: do(env, runReconcile),
 	})
 }
 
@@ -71,8 +60,16 @@ func effectsNamed(list string) ([]reconcile.Effect, error) {
 	return out, nil
 }
 
-func runReconcile(ctx context.Context, env Env, o reconcileOptions) error {
-	w, err := openWorkspace(ctx, env)
+func runReconcile(c *cli.Context, env Env) error {
+	if c.NArg() == 0 {
+		return usage("reconcile: want a file or -; see odd help reconcile")
+	}
+	o := reconcileOptions{files: c.Args().Slice(), accept: c.StringSlice("accept"), dry: c.Bool("dry-run"), full: c.Bool("full-scan"), json: c.Bool("json")}
+	var err error
+	if o.failOn, err = effectsNamed(c.String("fail-on")); err != nil {
+		return err
+	}
+	w, err := openWorkspace(c.Context, env)
 	if err != nil {
 		return err
 	}
@@ -94,7 +91,7 @@ func runReconcile(ctx context.Context, env Env, o reconcileOptions) error {
 	if err != nil {
 		return err
 	}
-	if err := w.accept(ctx, g, items, in, o); err != nil {
+	if err := w.accept(c.Context, g, items, in, o); err != nil {
 		return err
 	}
 	if err := printItems(env, g, items, o); err != nil {

@@ -30,16 +30,7 @@ func reject(env Env) *cli.Command {
 			yesFlag(),
 			jsonFlag(),
 		},
-		Action: func(c *cli.Context) error {
-			name, err := taskArg(c, env, board.Review)
-			if err != nil {
-				return err
-			}
-			if c.String("reason") == "" {
-				return usage("reject: say why with --reason, because the next attempt reads it: odd reject %s --reason \"why\"", name)
-			}
-			return runReject(c.Context, env, name, rejection{c.String("reason"), c.Bool("retry"), c.Bool("yes"), c.Bool("json"), pipeline.Rejected})
-		},
+		Action: do(env, runReject),
 	})
 }
 
@@ -49,12 +40,20 @@ type rejection struct {
 	ends             pipeline.Reason // of an op that waits with the task
 }
 
-func runReject(ctx context.Context, env Env, name string, o rejection) error {
-	v, t, err := openTaskOnly(ctx, env, name, true)
+func runReject(c *cli.Context, env Env) error {
+	name, err := taskArg(c, env, board.Review)
 	if err != nil {
 		return err
 	}
-	return v.reject(ctx, t, o)
+	if c.String("reason") == "" {
+		return usage("reject: say why with --reason, because the next attempt reads it: odd reject %s --reason \"why\"", name)
+	}
+	o := rejection{c.String("reason"), c.Bool("retry"), c.Bool("yes"), c.Bool("json"), pipeline.Rejected}
+	v, t, err := openTaskOnly(c.Context, env, name, true)
+	if err != nil {
+		return err
+	}
+	return v.reject(c.Context, t, o)
 }
 
 // reject turns down what t proposes, and ends the op that waits with it.
@@ -109,8 +108,5 @@ func (v *view) reject(ctx context.Context, t board.Task, o rejection) error {
 	if o.retry {
 		state = "ready"
 	}
-	if o.json {
-		return printJSON(v.env, map[string]string{"task": string(t.ID), "state": state, "by": h.By(), "commit": string(oid)})
-	}
-	return printRows(v.env, [][]string{{string(t.ID), state, h.By(), short(oid)}})
+	return show(v.env, o.json, map[string]string{"task": string(t.ID), "state": state, "by": h.By(), "commit": string(oid)}, []string{string(t.ID), state, h.By(), short(oid)})
 }

@@ -1,8 +1,6 @@
 package cmd
 
 import (
-	"context"
-
 	"github.com/urfave/cli/v2"
 
 	"github.com/odd-cli/odd/okf"
@@ -17,23 +15,17 @@ func related(env Env) *cli.Command {
 		BashComplete: completeAtoms(env, ""),
 		Description: "odd knowledge related shore-lead\n" +
 			"odd knowledge related open-the-jetty --edge uses --edge governed_by",
-		Flags: readFlags(edgeFlag("list only")),
-		Action: func(c *cli.Context) error {
-			name, err := oneArg(c, "the name of an atom")
-			if err != nil {
-				return err
-			}
-			kinds, err := edgeKinds(c)
-			if err != nil {
-				return err
-			}
-			return runRelated(c.Context, env, name, sourceFor(c), kinds, c.Bool("json"))
-		},
+		Flags:  readFlags(edgeFlag("list only")),
+		Action: one("the name of an atom", do(env, runRelated)),
 	})
 }
 
-func runRelated(ctx context.Context, env Env, name string, src source, kinds []okf.EdgeKind, asJSON bool) error {
-	b, a, err := readAtom(ctx, env, src, name)
+func runRelated(c *cli.Context, env Env) error {
+	kinds, err := edgeKinds(c)
+	if err != nil {
+		return err
+	}
+	b, a, err := readAtom(c.Context, env, sourceFor(c), c.Args().First())
 	if err != nil {
 		return err
 	}
@@ -45,12 +37,9 @@ func runRelated(ctx context.Context, env Env, name string, src source, kinds []o
 	}
 	b.tellDangling(env, a)
 	if len(list) == 0 {
-		return none(env, asJSON, list, "%s has no %s to other atoms", a.ID, map[bool]string{true: "links", false: "such links"}[len(kinds) == 0])
+		return none(env, c.Bool("json"), list, "%s has no %s to other atoms", a.ID, map[bool]string{true: "links", false: "such links"}[len(kinds) == 0])
 	}
-	if asJSON {
-		return printJSON(env, list)
-	}
-	return printRows(env, rows)
+	return show(env, c.Bool("json"), list, rows...)
 }
 
 // tellDangling says which edges of an atom lead nowhere: they are no data.

@@ -1,7 +1,6 @@
 package cmd
 
 import (
-	"context"
 	"fmt"
 	"io"
 	"slices"
@@ -26,36 +25,27 @@ func search(env Env) *cli.Command {
 			&cli.IntFlag{Name: "limit", Value: 10, Usage: "print at most `N` atoms; 0 prints all"},
 			&cli.StringFlag{Name: "type", Usage: "find only atoms of `TYPE`: policy, process, role, term, …"},
 		),
-		Action: func(c *cli.Context) error {
-			query := strings.TrimSpace(strings.Join(c.Args().Slice(), " "))
-			if query == "" {
-				return usage("search: no words given; want words to search for: odd search WORD")
-			}
-			if c.Int("limit") < 0 {
-				return usage("search: --limit %d; want 0 or more", c.Int("limit"))
-			}
-			return runSearch(c.Context, env, query, searchOptions{src: sourceFor(c), typ: c.String("type"), limit: c.Int("limit"), json: c.Bool("json")})
-		},
+		Action: do(env, runSearch),
 	})
 }
 
-type searchOptions struct {
-	src   source
-	typ   string
-	limit int
-	json  bool
-}
-
-func runSearch(ctx context.Context, env Env, query string, o searchOptions) error {
-	b, err := o.src.open(ctx, env)
+func runSearch(c *cli.Context, env Env) error {
+	query := strings.TrimSpace(strings.Join(c.Args().Slice(), " "))
+	if query == "" {
+		return usage("search: no words given; want words to search for: odd search WORD")
+	}
+	if c.Int("limit") < 0 {
+		return usage("search: --limit %d; want 0 or more", c.Int("limit"))
+	}
+	b, err := sourceFor(c).open(c.Context, env)
 	if err != nil {
 		return err
 	}
-	hits, total := served.Search(b.graph, query, o.typ, o.limit)
+	hits, total := served.Search(b.graph, query, c.String("type"), c.Int("limit"))
 	if len(hits) == 0 {
-		return none(env, o.json, []served.Found{}, "%s", b.nothing(query, o.typ))
+		return none(env, c.Bool("json"), []served.Found{}, "%s", b.nothing(query, c.String("type")))
 	}
-	if o.json {
+	if c.Bool("json") {
 		return printJSON(env, hits)
 	}
 	if env.Terminal {

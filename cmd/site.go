@@ -34,15 +34,7 @@ func siteVerb(env Env) *cli.Command {
 		Flags: []cli.Flag{
 			&cli.StringFlag{Name: "out", Usage: "write into `DIR`, which must be new, empty, or written by odd site before"},
 		},
-		Action: func(c *cli.Context) error {
-			if err := noArgs(c); err != nil {
-				return err
-			}
-			if c.String("out") == "" {
-				return usage("site: name a folder, like odd site --out public")
-			}
-			return runSite(c.Context, env, c.String("out"))
-		},
+		Action: do(env, runSite),
 	})
 }
 
@@ -50,12 +42,16 @@ func siteVerb(env Env) *cli.Command {
 // may be replaced.
 const siteMark = ".odd-site"
 
-func runSite(ctx context.Context, env Env, out string) error {
+func runSite(c *cli.Context, env Env) error {
+	if c.String("out") == "" {
+		return usage("site: name a folder, like odd site --out public")
+	}
+	out := c.String("out")
 	dir := env.path(out)
 	if err := siteFolder(dir, out); err != nil {
 		return err
 	}
-	pages, err := drawSite(ctx, env, false)
+	pages, err := drawSite(c.Context, env, false)
 	if err != nil {
 		return err
 	}
@@ -65,7 +61,7 @@ func runSite(ctx context.Context, env Env, out string) error {
 		return err
 	}
 	defer os.RemoveAll(tmp)
-	n, err := writeSite(ctx, pages, tmp)
+	n, err := writeSite(c.Context, pages, tmp)
 	if err != nil {
 		return err
 	}

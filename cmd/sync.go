@@ -25,13 +25,8 @@ func syncVerb(env Env) *cli.Command {
 			"then done if the target holds its proposal, for example through a merged pull\n" +
 			"request. Squash and rebase merges count, and the review branch may be deleted.\n" +
 			"odd also lists the tasks whose proposals were merged without odd approve.",
-		Flags: []cli.Flag{jsonFlag()},
-		Action: func(c *cli.Context) error {
-			if err := noArgs(c); err != nil {
-				return err
-			}
-			return runSync(c.Context, env, c.Bool("json"))
-		},
+		Flags:  []cli.Flag{jsonFlag()},
+		Action: on(env, openShared, runSync),
 	})
 }
 
@@ -44,26 +39,23 @@ type synced struct {
 	Note     string `json:"note,omitempty"` // what it still waits for
 }
 
-func runSync(ctx context.Context, env Env, asJSON bool) error {
-	v, err := openBoard(ctx, env, true)
-	if err != nil {
-		return err
-	}
+func runSync(c *cli.Context, env Env, v *view) error {
 	if v.line.Remote != "" {
-		if err := v.line.Follow(ctx, v.tip); err != nil {
+		if err := v.line.Follow(c.Context, v.tip); err != nil {
 			return fmt.Errorf("%s: it cannot follow its remote: %w; merge or rebase it with git, then git push", v.line.Name(), err)
 		}
 	}
 	var out []synced
+	var err error
 	if target, elsewhere := v.target(); elsewhere {
-		out, err = v.syncTarget(ctx, target)
+		out, err = v.syncTarget(c.Context, target)
 	} else {
-		out, err = v.syncHere(ctx)
+		out, err = v.syncHere(c.Context)
 	}
 	if err != nil {
 		return err
 	}
-	if asJSON {
+	if c.Bool("json") {
 		return printJSON(env, map[string]any{"board": v.line.Name(), "tip": v.tip, "tasks": out})
 	}
 	var rows [][]string

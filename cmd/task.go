@@ -117,10 +117,7 @@ func (w *workspace) apply(ctx context.Context, build func(*view) (repo.Changes, 
 		return err
 	}
 	id, state := string(moved.ID), string(moved.State)
-	if asJSON {
-		return printJSON(w.env, map[string]string{"task": id, "state": state, "commit": string(oid)})
-	}
-	return printRows(w.env, [][]string{{id, state, short(oid)}})
+	return show(w.env, asJSON, map[string]string{"task": id, "state": state, "commit": string(oid)}, []string{id, state, short(oid)})
 }
 
 // stage writes the changes into the work tree and the index, on the board's own

@@ -29,18 +29,8 @@ func taskAdd(env Env) *cli.Command {
 			"odd drain does not run it before a person marks it ready (odd task ready). To\n" +
 			"change files that are not atoms, a task needs --path; without it, an agent can\n" +
 			"only propose atoms. It warns of what odd drain would refuse as things are now.",
-		Flags: append([]cli.Flag{&cli.StringFlag{Name: "id", Usage: "name the task `ID` (default: made from the title)"}}, taskFlags()...),
-		Action: func(c *cli.Context) error {
-			title, err := oneArg(c, "a title in quotes")
-			if err != nil {
-				return err
-			}
-			f, err := filing(c, title)
-			if err != nil {
-				return err
-			}
-			return runTaskAdd(c.Context, env, f, c.Bool("no-commit"), c.Bool("json"))
-		},
+		Flags:  append([]cli.Flag{&cli.StringFlag{Name: "id", Usage: "name the task `ID` (default: made from the title)"}}, taskFlags()...),
+		Action: one("a title in quotes", do(env, runTaskAdd)),
 	})
 }
 
@@ -63,15 +53,20 @@ func filing(c *cli.Context, title string) (board.Filing, error) {
 	return f, nil
 }
 
-func runTaskAdd(ctx context.Context, env Env, f board.Filing, noCommit, asJSON bool) error {
-	w, err := openWorkspace(ctx, env)
+func runTaskAdd(c *cli.Context, env Env) error {
+	title := c.Args().First()
+	f, err := filing(c, title)
+	if err != nil {
+		return err
+	}
+	w, err := openWorkspace(c.Context, env)
 	if err != nil {
 		return err
 	}
 	var t board.Task
 	var lacks []string
 	build := func(v *view) (repo.Changes, string, error) {
-		who, err := w.repo.Identity(ctx)
+		who, err := w.repo.Identity(c.Context)
 		if err != nil {
 			return nil, "", err
 		}
@@ -86,10 +81,10 @@ func runTaskAdd(ctx context.Context, env Env, f board.Filing, noCommit, asJSON b
 		if t, err = board.Parse(&a); err != nil {
 			return nil, "", err
 		}
-		lacks = v.preflight(ctx, t)
+		lacks = v.preflight(c.Context, t)
 		return v.adds("task add", a, "")
 	}
-	if err := w.apply(ctx, build, noCommit, asJSON, &t); err != nil {
+	if err := w.apply(c.Context, build, c.Bool("no-commit"), c.Bool("json"), &t); err != nil {
 		return err
 	}
 	for _, m := range lacks {

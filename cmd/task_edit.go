@@ -1,7 +1,6 @@
 package cmd
 
 import (
-	"context"
 	"fmt"
 
 	"github.com/urfave/cli/v2"
@@ -20,28 +19,26 @@ func taskEdit(env Env) *cli.Command {
 		Description: "odd task edit read-the-handbook --priority p0 --input docs/ --input README.md\n\n" +
 			"A flag replaces the whole field; give a repeatable one for each value. The\n" +
 			"state changes with odd task ready, odd drain, odd approve and odd reject.",
-		Flags: append([]cli.Flag{&cli.StringFlag{Name: "title", Usage: "set the title to `TITLE`"}}, taskFlags()...),
-		Action: func(c *cli.Context) error {
-			name, err := taskArg(c, env)
-			if err != nil {
-				return err
-			}
-			sets, err := taskSets(c)
-			switch {
-			case err != nil:
-				return err
-			case len(sets) == 0:
-				return usage("task edit %s: name at least one thing to change, like --priority p1; see odd help task edit", name)
-			case env.agent() != "":
-				return refuse("not-a-person", "task edit %s: refused inside an agent's session (%s); file a new task with odd task add", name, env.agent())
-			}
-			return runTaskEdit(c.Context, env, name, sets, c.Bool("no-commit"), c.Bool("json"))
-		},
+		Flags:  append([]cli.Flag{&cli.StringFlag{Name: "title", Usage: "set the title to `TITLE`"}}, taskFlags()...),
+		Action: do(env, runTaskEdit),
 	})
 }
 
-func runTaskEdit(ctx context.Context, env Env, name string, sets []okf.Set, noCommit, asJSON bool) error {
-	w, err := openWorkspace(ctx, env)
+func runTaskEdit(c *cli.Context, env Env) error {
+	name, err := taskArg(c, env)
+	if err != nil {
+		return err
+	}
+	sets, err := taskSets(c)
+	switch {
+	case err != nil:
+		return err
+	case len(sets) == 0:
+		return usage("task edit %s: name at least one thing to change, like --priority p1; see odd help task edit", name)
+	case env.agent() != "":
+		return refuse("not-a-person", "task edit %s: refused inside an agent's session (%s); file a new task with odd task add", name, env.agent())
+	}
+	w, err := openWorkspace(c.Context, env)
 	if err != nil {
 		return err
 	}
@@ -71,5 +68,5 @@ func runTaskEdit(ctx context.Context, env Env, name string, sets []okf.Set, noCo
 		}
 		return repo.Changes{v.file(t.Path): b}, trailers("board: edit "+string(t.ID), "", "Odd-Task", string(t.ID)), nil
 	}
-	return w.apply(ctx, build, noCommit, asJSON, &t)
+	return w.apply(c.Context, build, c.Bool("no-commit"), c.Bool("json"), &t)
 }

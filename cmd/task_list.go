@@ -1,7 +1,6 @@
 package cmd
 
 import (
-	"context"
 	"slices"
 	"strings"
 
@@ -20,13 +19,8 @@ func taskList(env Env) *cli.Command {
 			"odd task list --all --json\n\n" +
 			"The columns are id, state, priority, role and title, then why odd drain would\n" +
 			"not run the task now.",
-		Flags: []cli.Flag{&cli.StringFlag{Name: "state", Usage: "list only tasks in `STATE`: backlog, ready, in_progress, review, blocked or done"}, &cli.BoolFlag{Name: "all", Usage: "list done tasks too"}, jsonFlag()},
-		Action: func(c *cli.Context) error {
-			if err := noArgs(c); err != nil {
-				return err
-			}
-			return runTaskList(c.Context, env, board.State(c.String("state")), c.Bool("all"), c.Bool("json"))
-		},
+		Flags:  []cli.Flag{&cli.StringFlag{Name: "state", Usage: "list only tasks in `STATE`: backlog, ready, in_progress, review, blocked or done"}, &cli.BoolFlag{Name: "all", Usage: "list done tasks too"}, jsonFlag()},
+		Action: do(env, runTaskList),
 	})
 }
 
@@ -41,19 +35,20 @@ type taskRow struct {
 	Waits    string      `json:"waits,omitempty"` // why drain would not take it now
 }
 
-func runTaskList(ctx context.Context, env Env, state board.State, all, asJSON bool) error {
-	v, err := openTasks(ctx, env)
+func runTaskList(c *cli.Context, env Env) error {
+	state := board.State(c.String("state"))
+	v, err := openTasks(c.Context, env)
 	if err != nil {
 		return err
 	}
 	if state != "" && !slices.Contains(board.States(), state) {
 		return usage("task list: unknown state %q; use one of %s", state, stateNames())
 	}
-	list, row := v.shown(state, all)
+	list, row := v.shown(state, c.Bool("all"))
 	for _, p := range slices.Concat(v.unread(), board.Unread(v.problems)) {
 		talk(env, "%s", oneLine(v.at(p).Error()))
 	}
-	if asJSON {
+	if c.Bool("json") {
 		return printManyJSON(env, list, row)
 	}
 	if len(list) == 0 {

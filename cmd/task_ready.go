@@ -27,18 +27,8 @@ func taskReady(env Env) *cli.Command {
 			"Several tasks become ready by one commit; you type their number and the first\n" +
 			"id. Without TASK, odd lists at a terminal what you can choose from.\n\n" +
 			personNote,
-		Flags: []cli.Flag{yesFlag(), jsonFlag()},
-		Action: func(c *cli.Context) error {
-			names := c.Args().Slice()
-			if len(names) < 2 {
-				name, err := taskArg(c, env, board.Backlog, board.Blocked)
-				if err != nil {
-					return err
-				}
-				names = []string{name}
-			}
-			return runTaskReady(c.Context, env, names, c.Bool("yes"), c.Bool("json"))
-		},
+		Flags:  []cli.Flag{yesFlag(), jsonFlag()},
+		Action: do(env, runTaskReady),
 	})
 }
 
@@ -75,8 +65,16 @@ func asksFor(t board.Task, roles map[string]contract.Role) string {
 	return b.String()
 }
 
-func runTaskReady(ctx context.Context, env Env, names []string, yes, asJSON bool) error {
-	v, tasks, freed, err := readyable(ctx, env, names)
+func runTaskReady(c *cli.Context, env Env) error {
+	names := c.Args().Slice()
+	if len(names) < 2 {
+		name, err := taskArg(c, env, board.Backlog, board.Blocked)
+		if err != nil {
+			return err
+		}
+		names = []string{name}
+	}
+	v, tasks, freed, err := readyable(c.Context, env, names)
 	if err != nil {
 		return err
 	}
@@ -85,7 +83,7 @@ func runTaskReady(ctx context.Context, env Env, names []string, yes, asJSON bool
 	for i, t := range tasks {
 		ids[i] = string(t.ID)
 		says.WriteString(asksFor(t, v.cfg.Contract.Roles))
-		for _, m := range v.preflight(ctx, t) {
+		for _, m := range v.preflight(c.Context, t) {
 			says.WriteString("  warning: odd drain would refuse it: " + oneLine(okf.Visible(m)) + "\n")
 		}
 	}
@@ -99,7 +97,7 @@ func runTaskReady(ctx context.Context, env Env, names []string, yes, asJSON bool
 		if len(ids) > 1 {
 			want = fmt.Sprintf("%d %s", len(ids), ids[0])
 		}
-		h, err := v.human(ctx, says.String(), "task ready "+strings.Join(ids, " "), want, yes)
+		h, err := v.human(c.Context, says.String(), "task ready "+strings.Join(ids, " "), want, c.Bool("yes"))
 		if err != nil {
 			return err
 		}
@@ -115,12 +113,12 @@ func runTaskReady(ctx context.Context, env Env, names []string, yes, asJSON bool
 		if len(ids) > 1 {
 			subject = fmt.Sprintf("board: %d tasks are ready, %s first", len(ids), ids[0])
 		}
-		if commit, err = v.amend(ctx, ch, trailers(subject, "", append(pairs, "Odd-Ready-By", h.By())...)); err != nil {
+		if commit, err = v.amend(c.Context, ch, trailers(subject, "", append(pairs, "Odd-Ready-By", h.By())...)); err != nil {
 			return err
 		}
 		by = h.By()
 	}
-	if !asJSON {
+	if !c.Bool("json") {
 		for i := range rows {
 			if len(rows[i]) == 3 {
 				rows[i] = append(rows[i], short(commit))

@@ -1,8 +1,6 @@
 package cmd
 
 import (
-	"context"
-
 	"github.com/urfave/cli/v2"
 
 	"github.com/odd-cli/odd/board"
@@ -17,18 +15,16 @@ func taskShow(env Env) *cli.Command {
 		BashComplete: completeTasks(env),
 		Description:  "odd task show read-the-handbook",
 		Flags:        []cli.Flag{jsonFlag()},
-		Action: func(c *cli.Context) error {
-			name, err := taskArg(c, env)
-			if err != nil {
-				return err
-			}
-			return runTaskShow(c.Context, env, name, c.Bool("json"))
-		},
+		Action:       do(env, runTaskShow),
 	})
 }
 
-func runTaskShow(ctx context.Context, env Env, name string, asJSON bool) error {
-	v, err := openTasks(ctx, env)
+func runTaskShow(c *cli.Context, env Env) error {
+	name, err := taskArg(c, env)
+	if err != nil {
+		return err
+	}
+	v, err := openTasks(c.Context, env)
 	if err != nil {
 		return err
 	}
@@ -37,7 +33,7 @@ func runTaskShow(ctx context.Context, env Env, name string, asJSON bool) error {
 		return err
 	}
 	waits := string(board.Eligible(&t.Row, board.Behind(v.graph, t), env.Now()))
-	if asJSON {
+	if c.Bool("json") {
 		fields := map[string]any{}
 		for _, f := range t.Atom.Fields {
 			fields[f.Key] = f.Value

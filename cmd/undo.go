@@ -1,7 +1,6 @@
 package cmd
 
 import (
-	"context"
 	"fmt"
 	"slices"
 	"strings"
@@ -22,25 +21,16 @@ func undo(env Env) *cli.Command {
 			"person's command, such as odd task add, edit or ready, or odd drain resume.\n" +
 			"Approvals, gates and what is in append-only files stay; odd says why (exit 3).\n\n" +
 			personNote,
-		Flags: []cli.Flag{yesFlag(), jsonFlag()},
-		Action: func(c *cli.Context) error {
-			if err := noArgs(c); err != nil {
-				return err
-			}
-			return runUndo(c.Context, env, c.Bool("yes"), c.Bool("json"))
-		},
+		Flags:  []cli.Flag{yesFlag(), jsonFlag()},
+		Action: on(env, openWorkspace, runUndo),
 	})
 }
 
-func runUndo(ctx context.Context, env Env, yes, asJSON bool) error {
-	w, err := openWorkspace(ctx, env)
-	if err != nil {
+func runUndo(c *cli.Context, env Env, w *workspace) error {
+	if err := w.mayDecide(c.Context, "undo"); err != nil {
 		return err
 	}
-	if err := w.mayDecide(ctx, "undo"); err != nil {
-		return err
-	}
-	v, err := w.view(ctx, true)
+	v, err := w.view(c.Context, true)
 	if err != nil {
 		return err
 	}
@@ -56,7 +46,7 @@ func runUndo(ctx context.Context, env Env, yes, asJSON bool) error {
 	if err != nil {
 		return err
 	}
-	diff, err := v.repo.Diff(ctx, last.Parents[0], last.OID)
+	diff, err := v.repo.Diff(c.Context, last.Parents[0], last.OID)
 	if err != nil {
 		return err
 	}
@@ -70,7 +60,7 @@ func runUndo(ctx context.Context, env Env, yes, asJSON bool) error {
 	if tasks := last.Trailer("Odd-Task"); len(tasks) > 0 {
 		want = oneLine(tasks[0])
 	}
-	h, err := v.human(ctx, about, "undo", want, yes)
+	h, err := v.human(c.Context, about, "undo", want, c.Bool("yes"))
 	if err != nil {
 		return err
 	}
@@ -78,24 +68,21 @@ func runUndo(ctx context.Context, env Env, yes, asJSON bool) error {
 	for _, t := range last.Trailer("Odd-Task") {
 		pairs = append(pairs, "Odd-Task", t)
 	}
-	oid, err := v.sign(ctx, []repo.OID{v.tip}, before, nil, trailers("board: undo "+subject, "", pairs...))
+	oid, err := v.sign(c.Context, []repo.OID{v.tip}, before, nil, trailers("board: undo "+subject, "", pairs...))
 	if err != nil {
 		return err
 	}
-	report, err := proof.Check(ctx, v.repo, v.tip, oid)
+	report, err := proof.Check(c.Context, v.repo, v.tip, oid)
 	if err != nil {
 		return err
 	}
 	if len(report.Findings) > 0 {
 		return refuse("undo", "%s %q cannot be undone: %s; nothing was done", short(last.OID), oneLine(subject), report.Findings[0].Text())
 	}
-	if err := v.line.Land(ctx, v.tip, oid); err != nil {
+	if err := v.line.Land(c.Context, v.tip, oid); err != nil {
 		return err
 	}
-	if asJSON {
-		return printJSON(env, map[string]any{"undone": string(last.OID), "commit": string(oid), "by": h.By(), "files": changed})
-	}
-	return printRows(env, [][]string{{short(last.OID), "undone", oneLine(subject), short(oid)}})
+	return show(env, c.Bool("json"), map[string]any{"undone": string(last.OID), "commit": string(oid), "by": h.By(), "files": changed}, []string{short(last.OID), "undone", oneLine(subject), short(oid)})
 }
 
 // undoable says why a commit cannot be undone, "" where it can as far as it tells itself.

@@ -64,6 +64,11 @@ func openBoard(ctx context.Context, env Env, fetch bool) (*view, error) {
 	return w.view(ctx, fetch)
 }
 
+// openCommitted and openShared are openBoard without and with what the remote has.
+func openCommitted(ctx context.Context, env Env) (*view, error) { return openBoard(ctx, env, false) }
+
+func openShared(ctx context.Context, env Env) (*view, error) { return openBoard(ctx, env, true) }
+
 // openTaskOnly is openTask for verbs that look at no other atoms than tasks.
 func openTaskOnly(ctx context.Context, env Env, name string, fetch bool) (*view, board.Task, error) {
 	w, err := openWorkspace(ctx, env)

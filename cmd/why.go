@@ -1,8 +1,6 @@
 package cmd
 
 import (
-	"context"
-
 	"github.com/urfave/cli/v2"
 
 	"github.com/odd-cli/odd/okf"
@@ -17,21 +15,20 @@ func why(env Env) *cli.Command {
 		BashComplete: completeAtoms(env, ""),
 		Description:  "odd knowledge path shore-lead customer-data",
 		Flags:        readFlags(edgeFlag("follow only")),
-		Action: func(c *cli.Context) error {
-			if c.NArg() != 2 {
-				return usage("knowledge path: want two arguments, the names of two atoms; see odd help knowledge path")
-			}
-			kinds, err := edgeKinds(c)
-			if err != nil {
-				return err
-			}
-			return runWhy(c.Context, env, [2]string{c.Args().Get(0), c.Args().Get(1)}, sourceFor(c), kinds, c.Bool("json"))
-		},
+		Action:       do(env, runWhy),
 	})
 }
 
-func runWhy(ctx context.Context, env Env, names [2]string, src source, kinds []okf.EdgeKind, asJSON bool) error {
-	b, from, err := readAtom(ctx, env, src, names[0])
+func runWhy(c *cli.Context, env Env) error {
+	if c.NArg() != 2 {
+		return usage("knowledge path: want two arguments, the names of two atoms; see odd help knowledge path")
+	}
+	kinds, err := edgeKinds(c)
+	if err != nil {
+		return err
+	}
+	names := [2]string{c.Args().Get(0), c.Args().Get(1)}
+	b, from, err := readAtom(c.Context, env, sourceFor(c), names[0])
 	if err != nil {
 		return err
 	}
@@ -42,9 +39,9 @@ func runWhy(ctx context.Context, env Env, names [2]string, src source, kinds []o
 	list := served.Why(b.graph, from.ID, to.ID, kinds...)
 	switch {
 	case from == to:
-		return none(env, asJSON, []served.Way{}, "both names mean the same atom, %s", from.ID)
+		return none(env, c.Bool("json"), []served.Way{}, "both names mean the same atom, %s", from.ID)
 	case list == nil:
-		return none(env, asJSON, []served.Way{}, "no links connect %s and %s", from.ID, to.ID)
+		return none(env, c.Bool("json"), []served.Way{}, "no links connect %s and %s", from.ID, to.ID)
 	}
 	var rows [][]string
 	for _, w := range list {
@@ -54,8 +51,5 @@ func runWhy(ctx context.Context, env Env, names [2]string, src source, kinds []o
 		}
 		rows = append(rows, []string{okf.Visible(string(w.Near.ID)), edge, okf.Visible(string(w.Far.ID)), b.place(env, b.graph.ByID(w.From).Path, w.Line)})
 	}
-	if asJSON {
-		return printJSON(env, list)
-	}
-	return printRows(env, rows)
+	return show(env, c.Bool("json"), list, rows...)
 }
