@@ -1,23 +1,24 @@
 package cmd
 
 import (
-	"context"
 	"fmt"
 	"slices"
 	"strings"
 
 	"github.com/odd-cli/odd/okf"
 	"github.com/odd-cli/odd/reconcile"
+	"github.com/urfave/cli/v2"
 )
 
 // accept turns the guarded items that o names into ones that land. The person is
 // shown what each would write and types the ids on the terminal; anything else refuses.
-func (w *workspace) accept(ctx context.Context, g *okf.Graph, items []reconcile.Item, in []reconcile.Incoming, o reconcileOptions) error {
-	if len(o.accept) == 0 {
+func (w *workspace) accept(c *cli.Context, g *okf.Graph, items []reconcile.Item, in []reconcile.Incoming) error {
+	ids, dry := c.StringSlice("accept"), c.Bool("dry-run")
+	if len(ids) == 0 {
 		return nil
 	}
 	var taken []int
-	for _, id := range o.accept {
+	for _, id := range ids {
 		i := slices.IndexFunc(items, func(it reconcile.Item) bool { return string(it.ID) == id })
 		if i < 0 {
 			return refuse("not-emitted", "accept %s: no such atom in the input; odd reconcile FILE --dry-run lists the atoms in it", id)
@@ -26,12 +27,12 @@ func (w *workspace) accept(ctx context.Context, g *okf.Graph, items []reconcile.
 			return refuse("not-guarded", "--accept %s: not needed or not possible, because it is %s; %s", id, items[i].Effect, why)
 		}
 		taken = append(taken, i)
-		if !o.dry {
+		if !dry {
 			fmt.Fprintf(w.env.Stderr, "%s", reconcile.Diff(g, items[i]))
 		}
 	}
-	if !o.dry {
-		if _, err := w.human(ctx, "", "accept", strings.Join(o.accept, " "), false); err != nil {
+	if !dry {
+		if _, err := w.human(c.Context, "", "accept", strings.Join(ids, " "), false); err != nil {
 			return err
 		}
 	}

@@ -109,8 +109,12 @@ func byAgent(env Env, verb string) error {
 }
 
 // editHook writes the settings file as edit makes it from what it holds.
-func editHook(env Env, f settingsFile, verb string, edit func(string, []byte) ([]byte, error), asJSON bool) error {
-	if err := byAgent(env, verb); err != nil {
+func editHook(c *cli.Context, env Env, edit func(string, []byte) ([]byte, error)) error {
+	f, err := hookFile(env, c)
+	if err == nil {
+		err = byAgent(env, verbOf(c))
+	}
+	if err != nil {
 		return err
 	}
 	was, err := f.read()
@@ -131,14 +135,11 @@ func editHook(env Env, f settingsFile, verb string, edit func(string, []byte) ([
 	if err != nil {
 		return err
 	}
-	if asJSON {
-		return printJSON(env, map[string]any{"file": f.name, "state": state, "changed": changed})
-	}
-	if !changed {
+	if !changed && !c.Bool("json") {
 		talk(env, "%s: %s already", f.name, state)
 		return nil
 	}
-	return printRows(env, [][]string{{f.name, string(state)}})
+	return show(env, c.Bool("json"), map[string]any{"file": f.name, "state": state, "changed": changed}, []string{f.name, string(state)})
 }
 
 // onPath reports whether a program is found as a shell would find it.

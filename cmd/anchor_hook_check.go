@@ -80,22 +80,6 @@ func runAnchorHookCheck(c *cli.Context, env Env) error {
 		bad = true
 		rows = append(rows, hookRow{"odd", anchor.HookMissing, "the hook runs odd, and PATH does not lead to it: every tool is blocked"})
 	}
-	if err := printHooks(env, rows, c.Bool("json")); err != nil {
-		return err
-	}
-	if bad || !installed {
-		return exitCode(exitFault)
-	}
-	return nil
-}
-
-func printHooks(env Env, rows []hookRow, asJSON bool) error {
-	if asJSON {
-		return printJSON(env, rows)
-	}
-	var cells [][]string
-	for _, r := range rows {
-		cells = append(cells, []string{r.File, string(r.State), r.Why})
-	}
-	return printRows(env, cells)
+	err = showList(env, c.Bool("json"), rows, "", func(r hookRow) []string { return []string{r.File, string(r.State), r.Why} })
+	return orFault(err, bad || !installed)
 }

@@ -15,13 +15,7 @@ func anchorHookInstall(env Env) *cli.Command {
 			"odd adds one group to hooks.PreToolUse in .claude/settings.json and changes\n" +
 			"nothing else in it; it replaces a group of its own that was altered. Only a\n" +
 			"person can run this: inside an agent's session it is refused (exit 3).",
-		Flags: hookFlags(),
-		Action: func(c *cli.Context) error {
-			f, err := hookFile(env, c)
-			if err != nil {
-				return err
-			}
-			return editHook(env, f, "anchor hook install", anchor.InstallHook, c.Bool("json"))
-		},
+		Flags:  hookFlags(),
+		Action: func(c *cli.Context) error { return editHook(c, env, anchor.InstallHook) },
 	})
 }

@@ -15,13 +15,7 @@ func anchorHookUninstall(env Env) *cli.Command {
 			"The file is then, byte for byte, what it was before install; if there was\n" +
 			"none, it is deleted. Only a person can run this: inside an agent's session it\n" +
 			"is refused (exit 3).",
-		Flags: hookFlags(),
-		Action: func(c *cli.Context) error {
-			f, err := hookFile(env, c)
-			if err != nil {
-				return err
-			}
-			return editHook(env, f, "anchor hook uninstall", anchor.RemoveHook, c.Bool("json"))
-		},
+		Flags:  hookFlags(),
+		Action: func(c *cli.Context) error { return editHook(c, env, anchor.RemoveHook) },
 	})
 }

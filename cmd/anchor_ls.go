@@ -28,22 +28,13 @@ func runAnchorLs(c *cli.Context, env Env, a *anchorage) error {
 		return err
 	}
 	all = append(all, drained(c.Context, env)...)
-	if c.Bool("json") {
-		return printJSON(env, orEmpty(all))
-	}
-	rows := [][]string{}
-	for _, s := range all {
+	return showList(env, c.Bool("json"), all, "no session; odd anchor identity ROLE opens one", func(s anchor.Listed) []string {
 		trouble := ""
 		if s.Problem != nil {
 			trouble = string(s.Problem.Code)
 		}
-		expires := ""
-		if !s.Expires.IsZero() {
-			expires = s.Expires.UTC().Format(time.RFC3339)
-		}
-		rows = append(rows, []string{s.Token, s.State, string(s.Stage), s.Role, string(s.Mode), s.Branch, s.Focus, expires, s.By, trouble})
-	}
-	return printList(env, rows, "no session; odd anchor identity ROLE opens one")
+		return []string{s.Token, s.State, string(s.Stage), s.Role, string(s.Mode), s.Branch, s.Focus, stamp(s.Expires), s.By, trouble}
+	})
 }
 
 // listedFor is how long ended sessions of odd drain are listed.

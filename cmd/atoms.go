@@ -140,8 +140,8 @@ func completeAtoms(env Env, typ string) cli.BashCompleteFunc {
 }
 
 // readAtom opens the bundle and finds an atom in it.
-func readAtom(ctx context.Context, env Env, src source, name string) (bundle, *okf.Atom, error) {
-	b, err := src.open(ctx, env)
+func readAtom(c *cli.Context, env Env, name string) (bundle, *okf.Atom, error) {
+	b, err := sourceFor(c).open(c.Context, env)
 	if err != nil {
 		return b, nil, err
 	}

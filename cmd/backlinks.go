@@ -28,26 +28,19 @@ type backlinkJSON struct {
 }
 
 func runBacklinks(c *cli.Context, env Env) error {
-	b, a, err := readAtom(c.Context, env, sourceFor(c), c.Args().First())
+	b, a, err := readAtom(c, env, c.Args().First())
 	if err != nil {
 		return err
 	}
-	links := b.graph.Backlinks(a.ID)
-	if len(links) == 0 {
-		return none(env, c.Bool("json"), []backlinkJSON{}, "no atom links to %s", a.ID)
+	list, rows := []backlinkJSON{}, [][]string{}
+	for _, l := range b.graph.Backlinks(a.ID) {
+		list = append(list, backlinkJSON{l.Kind, l.Line, okf.Visible(l.Text), served.FactOf(b.graph.ByID(l.From))})
+		rows = append(rows, []string{string(l.From), string(l.Kind), b.place(env, l.Path, l.Line), clip(okf.Visible(l.Text), env)})
 	}
-	if c.Bool("json") {
-		list := []backlinkJSON{}
-		for _, l := range links {
-			list = append(list, backlinkJSON{l.Kind, l.Line, okf.Visible(l.Text), served.FactOf(b.graph.ByID(l.From))})
-		}
-		return printJSON(env, list)
+	if len(list) == 0 {
+		talk(env, "no atom links to %s", a.ID)
 	}
-	var rows [][]string
-	for _, l := range links {
-		rows = append(rows, []string{okf.Visible(string(l.From)), string(l.Kind), b.place(env, l.Path, l.Line), clip(okf.Visible(l.Text), env)})
-	}
-	return printRows(env, rows)
+	return show(env, c.Bool("json"), list, rows...)
 }
 
 // clip shortens the last cell of a row on a terminal, where a paragraph on one

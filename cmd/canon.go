@@ -27,50 +27,52 @@ func canonVerb(env Env) *cli.Command {
 	})
 }
 
-type canonOptions struct {
-	src        source
-	ref        string
-	refs, json bool
-}
-
 // canonJSON is one document: in_force stands in its place today.
 type canonJSON struct {
 	served.Fact
 	InForce    []okf.ID          `json:"in_force,omitempty"`
 	Circular   string            `json:"circular,omitempty"`
 	References []canon.Reference `json:"references,omitempty"`
+
+	state string // in words
 }
 
 func runCanon(c *cli.Context, env Env) error {
-	o := canonOptions{ref: c.Args().First(), src: sourceFor(c), refs: c.Bool("refs"), json: c.Bool("json")}
-	b, err := o.src.open(c.Context, env)
+	src, ref := sourceFor(c), c.Args().First()
+	b, err := src.open(c.Context, env)
 	if err != nil {
 		return err
 	}
 	var docs []*okf.Atom
-	if o.ref != "" {
-		r, err := b.graph.Resolve(o.ref)
+	if ref != "" {
+		r, err := b.graph.Resolve(ref)
 		if err != nil {
 			return err
 		}
 		docs = []*okf.Atom{r.Atom}
 	}
 	for _, a := range b.graph.Atoms() {
-		if o.ref == "" && (a.URI != "" || governing(a)) {
+		if ref == "" && (a.URI != "" || governing(a)) {
 			docs = append(docs, a)
 		}
 	}
-	if len(docs) == 0 {
-		return none(env, o.json, []canonJSON{}, "no reference documents: no atom has a uri or \"type: canon\"%s", b.untyped())
+	l := &canon.Library{}
+	if len(docs) > 0 {
+		if l, _, err = src.readCanon(c.Context, env); err != nil {
+			return err
+		}
 	}
-	l, _, err := o.src.readCanon(c.Context, env)
-	if err != nil {
-		return err
-	}
-	if o.refs && !o.json {
+	if c.Bool("refs") && !c.Bool("json") && len(docs) > 0 {
 		return b.printRefs(env, docs, l)
 	}
-	return b.printCanon(env, docs, l, o)
+	nothing := "no reference documents: no atom has a uri or \"type: canon\"" + b.untyped()
+	list := make([]canonJSON, len(docs))
+	for i, a := range docs {
+		list[i] = b.canonOf(a, l)
+	}
+	return showList(env, c.Bool("json"), list, nothing, func(j canonJSON) []string {
+		return []string{or(j.URI, string(j.ID)), j.Type, j.state, b.place(env, j.Path, 0), j.Title}
+	})
 }
 
 // governing reports the types of canon.
@@ -82,21 +84,14 @@ func governing(a *okf.Atom) bool {
 	return false
 }
 
-func (b bundle) printCanon(env Env, docs []*okf.Atom, l *canon.Library, o canonOptions) error {
-	list := []canonJSON{}
-	var rows [][]string
-	for _, a := range docs {
-		j := canonJSON{Fact: served.FactOf(a), References: l.References(a.Path)}
-		state := "in force"
-		if r, err := b.graph.Resolve(string(a.ID)); err != nil {
-			j.Circular, state = err.Error(), "circular"
-		} else {
-			j.InForce, state = inForce(a, r.InForce)
-		}
-		list = append(list, j)
-		rows = append(rows, []string{okf.Visible(or(a.URI, string(a.ID))), okf.Visible(a.Type), state, b.place(env, a.Path, 0), okf.Visible(a.Title)})
+func (b bundle) canonOf(a *okf.Atom, l *canon.Library) canonJSON {
+	j := canonJSON{Fact: served.FactOf(a), References: l.References(a.Path)}
+	if r, err := b.graph.Resolve(string(a.ID)); err != nil {
+		j.Circular, j.state = err.Error(), "circular"
+	} else {
+		j.InForce, j.state = inForce(a, r.InForce)
 	}
-	return show(env, o.json, list, rows...)
+	return j
 }
 
 // inForce lists the ids of what stands in a's place, and says so in words.

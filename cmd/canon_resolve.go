@@ -1,6 +1,7 @@
 package cmd
 
 import (
+	"cmp"
 	"strings"
 
 	"github.com/urfave/cli/v2"
@@ -30,27 +31,15 @@ func runCanonResolve(c *cli.Context, env Env) error {
 		return err
 	}
 	t := l.Resolve(c.Args().First())
-	if c.Bool("json") {
-		t.Steps = orEmpty(t.Steps)
-		err = printJSON(env, t)
-	} else {
-		err = printTrail(env, t)
-	}
-	switch {
-	case err != nil || t.Outcome == canon.Found:
-		return err
-	case t.Outcome == canon.Invalid:
-		return exitCode(exitUsage)
-	}
-	return exitCode(exitFault)
-}
-
-func printTrail(env Env, t canon.Trail) error {
+	t.Steps = orEmpty(t.Steps)
 	var rows [][]string
 	for _, s := range t.Steps {
-		rows = append(rows, []string{s.Try, okf.Visible(s.Name), or(okf.Visible(s.Found), "-"), okf.Visible(s.Note)})
+		rows = append(rows, []string{s.Try, s.Name, or(okf.Visible(s.Found), "-"), s.Note})
 	}
-	led := strings.Join(t.InForce, ", ")
-	rows = append(rows, []string{string(t.Outcome), okf.Visible(t.Ref), or(okf.Visible(or(led, t.Path)), "-"), okf.Visible(t.Message)})
-	return printRows(env, rows)
+	rows = append(rows, []string{string(t.Outcome), t.Ref, or(okf.Visible(or(strings.Join(t.InForce, ", "), t.Path)), "-"), t.Message})
+	err = show(env, c.Bool("json"), t, rows...)
+	if t.Outcome == canon.Invalid {
+		return cmp.Or(err, error(exitCode(exitUsage)))
+	}
+	return orFault(err, t.Outcome != canon.Found)
 }

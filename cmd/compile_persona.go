@@ -38,23 +38,15 @@ func compilePersona(env Env) *cli.Command {
 	})
 }
 
-type personaOptions struct {
-	format, at, dir string
-	inline          bool
-}
-
 func runCompilePersona(c *cli.Context, env Env) error {
-	o := personaOptions{format: c.String("format"), inline: c.Bool("inline"), at: c.String("at"), dir: c.String("bundle")}
-	if c.Bool("json") {
-		o.format = "json"
-	}
-	if o.at != "" && o.dir != "" {
+	if c.String("at") != "" && c.String("bundle") != "" {
 		return usage("compile-persona: --at reads the bundle that commit's odd.toml names; leave out --bundle")
 	}
-	if !strings.Contains(" md json mermaid ", " "+o.format+" ") {
-		return usage("compile-persona: unknown format %q; want md, json or mermaid", o.format)
+	format, err := formatNamed(c, "md", "json", "mermaid")
+	if err != nil {
+		return err
 	}
-	src, err := readSource(c.Context, env, source{dir: o.dir, rev: o.at})
+	src, err := readSource(c.Context, env, sourceFor(c))
 	if err != nil {
 		return err
 	}
@@ -65,21 +57,18 @@ func runCompilePersona(c *cli.Context, env Env) error {
 	if err != nil {
 		return err
 	}
-	return printPersona(env, p, src.graph, o)
-}
-
-func printPersona(env Env, p persona.Persona, g *okf.Graph, o personaOptions) error {
-	out, err := append(p.Markdown(g, o.inline), p.Workflows(g)...), error(nil)
-	switch o.format {
+	var out []byte
+	switch format {
 	case "json":
 		out, err = p.JSON()
 	case "mermaid":
 		out = p.Mermaid()
+	default:
+		out = append(p.Markdown(src.graph, c.Bool("inline")), p.Workflows(src.graph)...)
 	}
-	if err != nil {
-		return err
+	if err == nil {
+		_, err = env.Stdout.Write(out)
 	}
-	_, err = env.Stdout.Write(out)
 	return err
 }
 

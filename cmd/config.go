@@ -76,13 +76,8 @@ func configSet(env Env) *cli.Command {
 			"A text needs no quotes. The words of a list or a command follow each other, or\n" +
 			"are one TOML list: '[\"a\", \"b\"]'. odd reads the whole file before it writes and\n" +
 			"refuses a value that is wrong. Not for sessions of agents.",
-		Flags: []cli.Flag{jsonFlag()},
-		Action: func(c *cli.Context) error {
-			if c.NArg() < 2 {
-				return usage("config set: want a key and its value; see odd help config set")
-			}
-			return runConfigEdit(env, c.Args().First(), c.Args().Tail(), c.Bool("json"))
-		},
+		Flags:  []cli.Flag{jsonFlag()},
+		Action: do(env, runConfigEdit),
 	})
 }
 
@@ -93,13 +88,7 @@ func configUnset(env Env) *cli.Command {
 		ArgsUsage:   "KEY",
 		Description: "odd config unset drain.max_tasks\n",
 		Flags:       []cli.Flag{jsonFlag()},
-		Action: func(c *cli.Context) error {
-			name, err := oneArg(c, "a key such as drain.lease")
-			if err != nil {
-				return err
-			}
-			return runConfigEdit(env, name, nil, c.Bool("json"))
-		},
+		Action:      one("a key such as drain.lease", do(env, runConfigEdit)),
 	})
 }
 
@@ -291,9 +280,13 @@ func sameKey(a, b string) bool {
 	return err == nil && toml.Key(p).String() == a
 }
 
-// runConfigEdit sets the key to the value that words are; without words, it unsets the key.
-func runConfigEdit(env Env, name string, words []string, asJSON bool) error {
-	path, _, err := knownKey(name)
+// runConfigEdit sets the key to the value that the words behind it are, or unsets it.
+func runConfigEdit(c *cli.Context, env Env) error {
+	unset, words := c.Command.Name == "unset", c.Args().Tail()
+	if !unset && len(words) == 0 {
+		return usage("config set: want a key and its value; see odd help config set")
+	}
+	path, _, err := knownKey(c.Args().First())
 	if err != nil {
 		return err
 	}
@@ -309,7 +302,7 @@ func runConfigEdit(env Env, name string, words []string, asJSON bool) error {
 	}
 	var out []byte
 	value := ""
-	if words == nil {
+	if unset {
 		if set, err := config.Settings("odd.toml", b); err == nil && !slices.ContainsFunc(set, func(s config.Setting) bool { return s.Key == toml.Key(path).String() }) {
 			return fmt.Errorf("odd.toml: %s is not set there, so there is nothing to remove", toml.Key(path))
 		}
@@ -324,9 +317,9 @@ func runConfigEdit(env Env, name string, words []string, asJSON bool) error {
 	if err := r.Write(repo.Changes{"odd.toml": out}); err != nil {
 		return err
 	}
-	if asJSON {
-		return printJSON(env, setting{Key: toml.Key(path).String(), Value: value})
+	key := toml.Key(path).String()
+	if !c.Bool("json") {
+		talk(env, "odd works by what is committed on the board branch: git commit -m \"odd: %s\" odd.toml", key)
 	}
-	talk(env, "odd works by what is committed on the board branch: git commit -m \"odd: %s\" odd.toml", toml.Key(path))
-	return printRows(env, [][]string{{toml.Key(path).String(), or(value, "unset")}})
+	return show(env, c.Bool("json"), setting{Key: key, Value: value}, []string{key, or(value, "unset")})
 }

@@ -61,14 +61,10 @@ func runDecay(c *cli.Context, env Env, w *workspace) error {
 	} else if _, err := w.write(c.Context, build); err != nil {
 		return err
 	}
-	if c.Bool("json") {
-		return printJSON(env, append([]gate.Proposal{}, done...))
-	}
-	var rows [][]string
-	for _, p := range done {
-		rows = append(rows, []string{or(p.ID, "-"), string(p.Severity), string(p.Source), string(p.Gate), p.Reason})
-	}
-	return printList(env, rows, "decay: nothing is overdue, or it is proposed already; odd gate proposals list shows what is open")
+	nothing := "decay: nothing is overdue, or it is proposed already; odd gate proposals list shows what is open"
+	return showList(env, c.Bool("json"), done, nothing, func(p gate.Proposal) []string {
+		return []string{or(p.ID, "-"), string(p.Severity), string(p.Source), string(p.Gate), p.Reason}
+	})
 }
 
 // overdue is what the board's memory proposes.

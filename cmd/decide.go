@@ -1,7 +1,6 @@
 package cmd
 
 import (
-	"context"
 	"fmt"
 	"strings"
 
@@ -42,7 +41,7 @@ func runDecide(c *cli.Context, env Env) error {
 		if err := noArgs(c); err != nil {
 			return err
 		}
-		return runDecisions(c.Context, env, c.Bool("json"))
+		return on(env, openCurrent, runDecisions)(c)
 	}
 	what, err := oneArg(c, "what is decided, in quotes")
 	if err != nil {
@@ -55,14 +54,7 @@ func runDecide(c *cli.Context, env Env) error {
 	if d == nil {
 		return usage("gate decide: the decision is missing; odd gate decide \"WHAT\" --rationale \"WHY\" --tradeoffs \"COST\" --confidence high")
 	}
-	w, err := openWorkspace(c.Context, env)
-	if err != nil {
-		return err
-	}
-	if err := w.mayDecide(c.Context, "decide"); err != nil {
-		return err
-	}
-	v, err := w.view(c.Context, true)
+	v, err := openToDecide(c.Context, env, "decide")
 	if err != nil {
 		return err
 	}
@@ -144,12 +136,8 @@ func decision(c *cli.Context, verb, what string) (*gate.Decision, error) {
 }
 
 // runDecisions lists the decisions, oldest first.
-func runDecisions(ctx context.Context, env Env, asJSON bool) error {
-	v, err := openCurrent(ctx, env)
-	if err != nil {
-		return err
-	}
-	s, err := v.slowLoop(ctx)
+func runDecisions(c *cli.Context, env Env, v *view) error {
+	s, err := v.slowLoop(c.Context)
 	if err != nil {
 		return err
 	}
@@ -157,20 +145,15 @@ func runDecisions(ctx context.Context, env Env, asJSON bool) error {
 	if err != nil {
 		return fmt.Errorf("%s: %w", v.file(gate.DecisionsPath), err)
 	}
-	if asJSON {
-		return printJSON(env, orEmpty(ds))
-	}
 	over := map[string]string{}
 	for _, d := range ds {
 		over[d.Supersedes] = d.ID
 	}
-	var rows [][]string
-	for _, d := range ds {
+	return showList(env, c.Bool("json"), ds, "no decision is recorded yet; odd gate decide \"WHAT\" records one", func(d gate.Decision) []string {
 		state := "stands"
 		if by := over[d.ID]; by != "" {
 			state = "superseded by " + by
 		}
-		rows = append(rows, []string{d.ID, d.TS.UTC().Format("2006-01-02"), d.Confidence, state, d.Decision, strings.Join(d.Rationale, "; ")})
-	}
-	return printList(env, rows, "no decision is recorded yet; odd gate decide \"WHAT\" records one")
+		return []string{d.ID, d.TS.UTC().Format("2006-01-02"), d.Confidence, state, d.Decision, strings.Join(d.Rationale, "; ")}
+	})
 }

@@ -33,17 +33,12 @@ func runExpand(c *cli.Context, env Env) error {
 	if c.Int("depth") < 0 {
 		return usage("knowledge expand: --depth %d; want 0 or more", c.Int("depth"))
 	}
-	b, a, err := readAtom(c.Context, env, sourceFor(c), c.Args().First())
+	b, a, err := readAtom(c, env, c.Args().First())
 	if err != nil {
 		return err
 	}
 	list := served.Expand(b.graph, a.ID, c.Int("depth"), c.Bool("directed"), kinds...)
-	var rows [][]string
-	for _, s := range list {
-		rows = append(rows, append(append([]string{strconv.Itoa(s.Depth)}, cells(s.Atom)...), trail(a.ID, s.Path)))
-	}
-	if len(list) == 0 {
-		return none(env, c.Bool("json"), list, "%s links to no atom", a.ID)
-	}
-	return show(env, c.Bool("json"), list, rows...)
+	return showList(env, c.Bool("json"), list, string(a.ID)+" links to no atom", func(s served.Step) []string {
+		return append(append([]string{strconv.Itoa(s.Depth)}, cells(s.Atom)...), trail(a.ID, s.Path))
+	})
 }

@@ -15,14 +15,7 @@ import (
 // runGate shows the person what the act would write, asks for its id on the
 // terminal and commits it. Everything is judged before anything is asked.
 func runGate(ctx context.Context, env Env, o gateOptions) error {
-	w, err := openWorkspace(ctx, env)
-	if err != nil {
-		return err
-	}
-	if err := w.mayDecide(ctx, o.name()); err != nil {
-		return err
-	}
-	v, err := w.view(ctx, true)
+	v, err := openToDecide(ctx, env, o.name())
 	if err != nil {
 		return err
 	}
@@ -40,7 +33,7 @@ func runGate(ctx context.Context, env Env, o gateOptions) error {
 	oid, err := p.land(ctx, h)
 	for try := 0; err != nil && p.again(err) && try < landTries; try++ {
 		env.Sleep(landWait)
-		if p, err = w.replan(ctx, o, p.out.Row); err != nil {
+		if p, err = v.replan(ctx, o, p.out.Row); err != nil {
 			return err
 		}
 		oid, err = p.land(ctx, h)
@@ -48,7 +41,7 @@ func runGate(ctx context.Context, env Env, o gateOptions) error {
 	if err != nil {
 		return err
 	}
-	drain.ForgetRefusals(w.repo)
+	drain.ForgetRefusals(v.repo)
 	return p.told(env, oid)
 }
 
@@ -76,7 +69,20 @@ func (w *workspace) replan(ctx context.Context, o gateOptions, confirmed gate.Ro
 	return p, nil
 }
 
-// mayDecide refuses places where no person is, before anything is read.
+// openToDecide is openShared for an act of a person. Places where no person is are refused
+// before anything is read.
+func openToDecide(ctx context.Context, env Env, act string) (*view, error) {
+	w, err := openWorkspace(ctx, env)
+	if err != nil {
+		return nil, err
+	}
+	if err := w.mayDecide(ctx, act); err != nil {
+		return nil, err
+	}
+	return w.view(ctx, true)
+}
+
+// mayDecide refuses places where no person is.
 func (w *workspace) mayDecide(ctx context.Context, act string) error {
 	who, err := w.repo.Identity(ctx)
 	if err != nil {

@@ -26,7 +26,7 @@ func get(env Env) *cli.Command {
 }
 
 func runGet(c *cli.Context, env Env) error {
-	b, a, err := readAtom(c.Context, env, sourceFor(c), c.Args().First())
+	b, a, err := readAtom(c, env, c.Args().First())
 	if err != nil {
 		return err
 	}

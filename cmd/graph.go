@@ -27,12 +27,6 @@ func graph(env Env) *cli.Command {
 	})
 }
 
-type graphOptions struct {
-	src           source
-	format, focus string
-	view          okf.View
-}
-
 // viewOf reads the flags that say what to draw.
 func viewOf(c *cli.Context, format string) (okf.View, error) {
 	kinds, err := edgeKinds(c)
@@ -53,31 +47,28 @@ func viewOf(c *cli.Context, format string) (okf.View, error) {
 }
 
 func runGraph(c *cli.Context, env Env) error {
-	o := graphOptions{src: sourceFor(c), format: c.String("format"), focus: c.String("focus")}
-	if c.Bool("json") {
-		o.format = "json"
-	}
-	if o.format != "mermaid" && o.format != "dot" && o.format != "json" {
-		return usage("knowledge graph: unknown format %q; want mermaid, dot or json", o.format)
-	}
-	var err error
-	if o.view, err = viewOf(c, o.format); err != nil {
-		return err
-	}
-	b, err := o.src.open(c.Context, env)
+	format, err := formatNamed(c, "mermaid", "dot", "json")
 	if err != nil {
 		return err
 	}
-	if o.focus != "" {
-		a, err := b.find(o.focus)
+	v, err := viewOf(c, format)
+	if err != nil {
+		return err
+	}
+	b, err := sourceFor(c).open(c.Context, env)
+	if err != nil {
+		return err
+	}
+	if focus := c.String("focus"); focus != "" {
+		a, err := b.find(focus)
 		if err != nil {
 			return err
 		}
-		o.view.Focus = a.ID
+		v.Focus = a.ID
 	}
-	d := b.graph.Subgraph(o.view)
+	d := b.graph.Subgraph(v)
 	var out []byte
-	switch o.format {
+	switch format {
 	case "dot":
 		out = d.DOT()
 	case "json":

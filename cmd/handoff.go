@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
 	"strings"
 
 	"github.com/urfave/cli/v2"
@@ -71,8 +72,8 @@ func (w *workspace) day(name string) string {
 
 // tell commits what build makes together with its journal entry in the file
 // day, or stages both.
-func (w *workspace) tell(ctx context.Context, day string, noCommit bool, build func(*view) (handoffAct, error)) (repo.OID, error) {
-	both := func(v *view) (repo.Changes, string, error) {
+func (w *workspace) tell(c *cli.Context, day string, build func(*view) (handoffAct, error)) (repo.OID, error) {
+	return w.writeOrStage(c, (*view).sign, func(v *view) (repo.Changes, string, error) {
 		act, err := build(v)
 		if err != nil {
 			return nil, "", err
@@ -88,13 +89,7 @@ func (w *workspace) tell(ctx context.Context, day string, noCommit bool, build f
 			return nil, "", fmt.Errorf("%s: %w", name, err)
 		}
 		ch := repo.Changes{name: b}
-		for file, text := range act.changes {
-			ch[file] = text
-		}
+		maps.Copy(ch, act.changes)
 		return ch, trailers(act.subject, ""), nil
-	}
-	if noCommit {
-		return "", w.stage(ctx, both)
-	}
-	return w.write(ctx, both)
+	})
 }

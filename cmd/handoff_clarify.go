@@ -38,7 +38,7 @@ func runHandoffClarify(c *cli.Context, env Env) error {
 		return err
 	}
 	file := ""
-	oid, err := w.tell(c.Context, w.day(name), c.Bool("no-commit"), func(v *view) (handoffAct, error) {
+	oid, err := w.tell(c, w.day(name), func(v *view) (handoffAct, error) {
 		h, err := v.handoff(args[0])
 		if err != nil {
 			return handoffAct{}, err

@@ -21,45 +21,36 @@ func handoffList(env Env) *cli.Command {
 			&cli.StringFlag{Name: "artifact", Usage: "list only those about `REF`: a path, id, uri or commit"},
 			jsonFlag(),
 		},
-		Action: do(env, runHandoffList),
+		Action: on(env, openHandoffs, runHandoffList),
 	})
 }
 
-func runHandoffList(c *cli.Context, env Env) error {
+func runHandoffList(c *cli.Context, env Env, v *view) error {
+	list, nothing := []handoffJSON{}, "no handoff is here"
 	artifact := c.String("artifact")
-	v, err := openHandoffs(c.Context, env)
-	if err != nil {
-		return err
+	if artifact != "" {
+		nothing = "no handoff is about " + artifact
 	}
-	list := []handoffJSON{}
-	var rows [][]string
 	for _, h := range handoff.All(v.graph) {
-		if artifact != "" && !v.same(artifact, h.Artifact) {
-			continue
-		}
-		j := v.handoffJSON(h)
-		j.Deliverable = nil
-		told := "no journal entry"
-		if j.Told {
-			told = j.Journal
-		}
-		list = append(list, j)
-		if env.Terminal {
-			rows = append(rows, j.brief(v.cfg.Root))
-		} else {
-			rows = append(rows, []string{j.ID, j.From + " → " + j.To, j.Artifact, handoffState(h), told, j.By})
+		if artifact == "" || v.same(artifact, h.Artifact) {
+			j := v.handoffJSON(h)
+			j.Deliverable = nil
+			list = append(list, j)
 		}
 	}
 	if n := len(handoff.Unreadable(v.graph)); n > 0 {
 		talk(env, "handoff list: %s in handoffs that cannot be read; odd agent handoff check lists them", count(n, "problem"))
 	}
-	if c.Bool("json") {
-		return printJSON(env, list)
-	}
-	if artifact != "" {
-		return printList(env, rows, "no handoff is about "+artifact)
-	}
-	return printList(env, rows, "no handoff is here")
+	return showList(env, c.Bool("json"), list, nothing, func(j handoffJSON) []string {
+		if env.Terminal {
+			return j.brief(v.cfg.Root)
+		}
+		told := "no journal entry"
+		if j.Told {
+			told = j.Journal
+		}
+		return []string{j.ID, j.From + " → " + j.To, j.Artifact, lacking(j.Missing), told, j.By}
+	})
 }
 
 // brief is a handoff in a terminal's width: its id without the folder, which

@@ -113,10 +113,10 @@ func owner(m contract.Mode) []journal.Field {
 	return []journal.Field{{Name: "owner", Value: string(handoff.Worker(m))}}
 }
 
-// handoffState is whether a handoff holds its minimum, in words.
-func handoffState(h handoff.Handoff) string {
-	if len(h.Missing) == 0 {
+// lacking is whether a handoff holds its minimum, in words.
+func lacking(missing []string) string {
+	if len(missing) == 0 {
 		return "complete"
 	}
-	return "missing " + strings.Join(h.Missing, ", ")
+	return "missing " + strings.Join(missing, ", ")
 }

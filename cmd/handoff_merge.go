@@ -41,7 +41,7 @@ func runHandoffMerge(c *cli.Context, env Env) error {
 	}
 	day := w.day(name)
 	var made handoff.Handoff
-	oid, err := w.tell(c.Context, day, c.Bool("no-commit"), func(v *view) (act handoffAct, err error) {
+	oid, err := w.tell(c, day, func(v *view) (act handoffAct, err error) {
 		var list []handoff.Handoff
 		var bad []error
 		for _, id := range c.Args().Slice() {
@@ -65,12 +65,10 @@ func runHandoffMerge(c *cli.Context, env Env) error {
 		return err
 	}
 	file := w.cfg.Root + "/" + made.Path
-	if c.Bool("json") {
-		return printJSON(env, map[string]any{"handoff": made.ID, "file": file, "sources": made.Derives, "disagreements": orEmpty(made.Disagreements), "commit": string(oid)})
-	}
-	rows := [][]string{{file, handoffState(made), strings.Join(made.Derives, " ")}}
+	rows := [][]string{{file, lacking(made.Missing), strings.Join(made.Derives, " ")}}
 	for _, s := range made.Disagreements {
 		rows = append(rows, []string{"disagreement", s})
 	}
-	return printRows(env, rows)
+	answer := map[string]any{"handoff": made.ID, "file": file, "sources": made.Derives, "disagreements": orEmpty(made.Disagreements), "commit": string(oid)}
+	return show(env, c.Bool("json"), answer, rows...)
 }

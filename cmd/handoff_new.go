@@ -5,7 +5,6 @@ import (
 
 	"github.com/urfave/cli/v2"
 
-	"github.com/odd-cli/odd/persona/deliver"
 	"github.com/odd-cli/odd/persona/handoff"
 )
 
@@ -33,24 +32,17 @@ func handoffNew(env Env) *cli.Command {
 	})
 }
 
-type newHandoff struct {
-	meta           handoff.Meta
-	deliverable    *deliver.Deliverable // nil for a template
-	derives        []string
-	noCommit, json bool
-}
-
 func runHandoffNew(c *cli.Context, env Env) error {
-	o := newHandoff{noCommit: c.Bool("no-commit"), json: c.Bool("json"), derives: c.StringSlice("derives")}
 	from, to, err := transition("handoff new", c.String("from"), c.String("to"))
 	if err != nil {
 		return err
 	}
-	o.meta = handoff.Meta{From: from, To: to, Artifact: c.String("artifact"), Title: c.String("title"), Slug: c.String("title")}
-	if o.deliverable, err = deliverableFrom(env, o.meta, c.String("from-json")); err != nil {
+	meta := handoff.Meta{From: from, To: to, Artifact: c.String("artifact"), Title: c.String("title"), Slug: c.String("title")}
+	deliverable, err := deliverableFrom(env, meta, c.String("from-json"))
+	if err != nil {
 		return err
 	}
-	if o.deliverable == nil && o.meta.Artifact == "" {
+	if deliverable == nil && meta.Artifact == "" {
 		return usage("agent handoff new: want --artifact, what it is about; see odd help agent handoff new")
 	}
 	w, err := openWorkspace(c.Context, env)
@@ -61,17 +53,17 @@ func runHandoffNew(c *cli.Context, env Env) error {
 	if err != nil {
 		return err
 	}
-	o.meta.By, o.meta.At, o.meta.Journal = by, w.instant(), w.day(name)
+	meta.By, meta.At, meta.Journal = by, w.instant(), w.day(name)
 	var made handoff.Handoff
-	oid, err := w.tell(c.Context, o.meta.Journal, o.noCommit, func(v *view) (act handoffAct, err error) {
-		m, d := o.meta, o.deliverable
+	oid, err := w.tell(c, meta.Journal, func(v *view) (act handoffAct, err error) {
+		m, d := meta, deliverable
 		m.Artifact = v.artifact(m.Artifact)
 		if d != nil {
 			whole := d.Clone()
 			d = &whole
 			d.Set("artifact", v.artifact(d.Artifact()), nil)
 		}
-		for _, ref := range o.derives {
+		for _, ref := range c.StringSlice("derives") {
 			src, err := v.handoff(ref)
 			if err != nil {
 				return act, err
@@ -86,7 +78,7 @@ func runHandoffNew(c *cli.Context, env Env) error {
 		return err
 	}
 	file := w.cfg.Root + "/" + made.Path
-	return show(env, o.json, map[string]any{"handoff": made.ID, "file": file, "missing": orEmpty(made.Missing), "commit": string(oid)}, []string{file, handoffState(made), short(oid)})
+	return show(env, c.Bool("json"), map[string]any{"handoff": made.ID, "file": file, "missing": orEmpty(made.Missing), "commit": string(oid)}, []string{file, lacking(made.Missing), short(oid)})
 }
 
 // instant is the present time as files have it.

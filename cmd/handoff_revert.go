@@ -1,7 +1,6 @@
 package cmd
 
 import (
-	"context"
 	"errors"
 	"io/fs"
 	"strings"
@@ -27,20 +26,7 @@ func handoffRevert(env Env) *cli.Command {
 			noCommitFlag(),
 			jsonFlag(),
 		},
-		Action: func(c *cli.Context) error {
-			artifact, err := oneArg(c, "an artifact")
-			if err != nil {
-				return err
-			}
-			a := handoff.Act{Artifact: artifact, Reason: oneLine(c.String("reason"))}
-			if a.From, err = mode("handoff revert", "from", c.String("from")); err != nil {
-				return err
-			}
-			if a.To, err = mode("handoff revert", "to", c.String("to")); err != nil {
-				return err
-			}
-			return runAct(c.Context, env, "revert", a, handoff.Act.Reversion, c.Bool("no-commit"), c.Bool("json"))
-		},
+		Action: one("an artifact", do(env, runHandoffRevert)),
 	})
 }
 
@@ -59,33 +45,43 @@ func handoffSkip(env Env) *cli.Command {
 			noCommitFlag(),
 			jsonFlag(),
 		},
-		Action: func(c *cli.Context) error {
-			artifact, err := oneArg(c, "an artifact")
-			if err != nil {
-				return err
-			}
-			a := handoff.Act{Artifact: artifact, Reason: oneLine(c.String("reason")), Risks: c.StringSlice("risk")}
-			if a.Mode, err = mode("handoff skip", "mode", c.String("mode")); err != nil {
-				return err
-			}
-			return runAct(c.Context, env, "skip", a, handoff.Act.Skip, c.Bool("no-commit"), c.Bool("json"))
-		},
+		Action: one("an artifact", do(env, runHandoffSkip)),
 	})
 }
 
-// runAct journals an act of a person about an artifact.
-func runAct(ctx context.Context, env Env, verb string, a handoff.Act, say func(handoff.Act) (handoff.Told, error), noCommit, asJSON bool) error {
-	w, err := openWorkspace(ctx, env)
+func runHandoffRevert(c *cli.Context, env Env) (err error) {
+	var a handoff.Act
+	if a.From, err = mode("handoff revert", "from", c.String("from")); err != nil {
+		return err
+	}
+	if a.To, err = mode("handoff revert", "to", c.String("to")); err != nil {
+		return err
+	}
+	return journalAct(c, env, a, handoff.Act.Reversion)
+}
+
+func runHandoffSkip(c *cli.Context, env Env) (err error) {
+	a := handoff.Act{Risks: c.StringSlice("risk")}
+	if a.Mode, err = mode("handoff skip", "mode", c.String("mode")); err != nil {
+		return err
+	}
+	return journalAct(c, env, a, handoff.Act.Skip)
+}
+
+// journalAct journals an act of a person about an artifact.
+func journalAct(c *cli.Context, env Env, a handoff.Act, say func(handoff.Act) (handoff.Told, error)) error {
+	w, err := openWorkspace(c.Context, env)
 	if err != nil {
 		return err
 	}
-	name, by, err := w.person(ctx, "handoff "+verb+" "+a.Artifact)
+	a.Artifact, a.Reason = c.Args().First(), oneLine(c.String("reason"))
+	name, by, err := w.person(c.Context, "handoff "+c.Command.Name+" "+a.Artifact)
 	if err != nil {
 		return err
 	}
 	a.By, a.At = by, w.instant()
 	day, told := w.day(name), handoff.Told{}
-	oid, err := w.tell(ctx, day, noCommit, func(v *view) (act handoffAct, err error) {
+	oid, err := w.tell(c, day, func(v *view) (act handoffAct, err error) {
 		b := a
 		if b.Received, err = v.received(a.Artifact); err != nil {
 			return act, err
@@ -100,7 +96,7 @@ func runAct(ctx context.Context, env Env, verb string, a handoff.Act, say func(h
 	if err != nil {
 		return err
 	}
-	return show(env, asJSON, map[string]string{"file": w.cfg.Root + "/" + day, "title": told.Title, "content": told.Content, "rationale": told.Rationale, "commit": string(oid)}, []string{w.cfg.Root + "/" + day, "D", told.Title})
+	return show(env, c.Bool("json"), map[string]string{"file": w.cfg.Root + "/" + day, "title": told.Title, "content": told.Content, "rationale": told.Rationale, "commit": string(oid)}, []string{w.cfg.Root + "/" + day, "D", told.Title})
 }
 
 // received are the handoffs about an artifact, by path. An artifact that is

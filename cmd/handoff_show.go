@@ -79,7 +79,7 @@ func runHandoffShow(c *cli.Context, env Env, v *view) error {
 	add("override", j.Override)
 	add("journal", j.Journal)
 	add("derives from", j.Derives...)
-	add("state", handoffState(h))
+	add("state", lacking(h.Missing))
 	add("disagreement", j.Disagreements...)
 	if j.Summary != nil {
 		add("verdict", fmt.Sprintf("%s: %s", j.Summary.Verdict, j.Summary))

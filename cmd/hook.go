@@ -118,30 +118,8 @@ func hookInstall(env Env) *cli.Command {
 			"odd on PATH, every push is refused. odd never overwrites another hook (exit\n" +
 			"3). git push --no-verify skips the hook of a clone, so install it on the\n" +
 			"server too.",
-		Flags: []cli.Flag{&cli.BoolFlag{Name: "dry-run", Usage: "print the hook and its path, and write nothing"}, jsonFlag()},
-		Action: func(c *cli.Context) error {
-			if err := noArgs(c); err != nil {
-				return err
-			}
-			h, err := hookHere(c.Context, env)
-			if err != nil {
-				return err
-			}
-			was, err := h.own()
-			if err != nil {
-				return err
-			}
-			now := hookScript(h.name)
-			if c.Bool("dry-run") {
-				if c.Bool("json") {
-					return printJSON(env, map[string]string{"hook": h.name, "path": h.path, "text": string(now)})
-				}
-				talk(env, "would write %s", h.path)
-				_, err := env.Stdout.Write(now)
-				return err
-			}
-			return h.put(env, c, was, now)
-		},
+		Flags:  []cli.Flag{&cli.BoolFlag{Name: "dry-run", Usage: "print the hook and its path, and write nothing"}, jsonFlag()},
+		Action: on(env, hookHere, runHookInstall),
 	})
 }
 
@@ -152,43 +130,50 @@ func hookUninstall(env Env) *cli.Command {
 		Description: "odd hook uninstall\n" +
 			"odd -C /srv/ours.git hook uninstall\n\n" +
 			"A hook that odd did not write stays (exit 3).",
-		Flags: []cli.Flag{jsonFlag()},
-		Action: func(c *cli.Context) error {
-			if err := noArgs(c); err != nil {
-				return err
-			}
-			h, err := hookHere(c.Context, env)
-			if err != nil {
-				return err
-			}
-			was, err := h.own()
-			if err != nil {
-				return err
-			}
-			return h.put(env, c, was, nil)
-		},
+		Flags:  []cli.Flag{jsonFlag()},
+		Action: on(env, hookHere, func(c *cli.Context, env Env, h gitHook) error { return h.put(env, c, nil) }),
 	})
 }
 
+func runHookInstall(c *cli.Context, env Env, h gitHook) error {
+	now := hookScript(h.name)
+	if !c.Bool("dry-run") {
+		return h.put(env, c, now)
+	}
+	if _, err := h.own(); err != nil {
+		return err
+	}
+	if c.Bool("json") {
+		return printJSON(env, map[string]string{"hook": h.name, "path": h.path, "text": string(now)})
+	}
+	talk(env, "would write %s", h.path)
+	_, err := env.Stdout.Write(now)
+	return err
+}
+
 // put writes the hook, or removes it for nil, and says what there is now.
-func (h gitHook) put(env Env, c *cli.Context, was, now []byte) error {
-	if err := h.write(env, verbOf(c), was, now); err != nil {
+func (h gitHook) put(env Env, c *cli.Context, now []byte) error {
+	changed, err := h.write(env, verbOf(c), now)
+	if err != nil {
 		return err
 	}
 	state := "installed"
 	if now == nil {
 		state = "absent"
 	}
-	return show(env, c.Bool("json"), map[string]any{"hook": h.name, "path": h.path, "state": state, "changed": !bytes.Equal(was, now)}, []string{h.name, strings.TrimSpace(h.path), state})
+	return show(env, c.Bool("json"), map[string]any{"hook": h.name, "path": h.path, "state": state, "changed": changed}, []string{h.name, strings.TrimSpace(h.path), state})
 }
 
 // write writes the hook, or removes it for nil.
-func (h gitHook) write(env Env, verb string, was, now []byte) error {
-	if err := byAgent(env, verb); err != nil {
-		return err
+func (h gitHook) write(env Env, verb string, now []byte) (changed bool, err error) {
+	was, err := h.own()
+	if err == nil {
+		err = byAgent(env, verb)
 	}
-	var err error
-	switch changed := !bytes.Equal(was, now); {
+	if err != nil {
+		return false, err
+	}
+	switch changed = !bytes.Equal(was, now); {
 	case changed && now == nil:
 		err = os.Remove(h.path)
 	case changed:
@@ -199,18 +184,14 @@ func (h gitHook) write(env Env, verb string, was, now []byte) error {
 	if err == nil && now != nil && !onPath(env, "odd") {
 		talk(env, "odd is not on the PATH; until it is, the hook refuses every push")
 	}
-	return err
+	return changed, err
 }
 
 // installHook installs the hook that fits the repository at env.Dir.
 func installHook(ctx context.Context, env Env) error {
 	h, err := hookHere(ctx, env)
-	if err != nil {
-		return err
+	if err == nil {
+		_, err = h.write(env, "init --hooks", hookScript(h.name))
 	}
-	was, err := h.own()
-	if err != nil {
-		return err
-	}
-	return h.write(env, "init --hooks", was, hookScript(h.name))
+	return err
 }

@@ -51,11 +51,19 @@ type beginning struct {
 	json                bool
 }
 
+func beginningOf(c *cli.Context) (beginning, error) {
+	ci := c.String("ci")
+	if ci != "" && ci != "github" {
+		return beginning{}, usage("init: --ci %s is not known; odd has workflows for github", ci)
+	}
+	return beginning{roles: c.StringSlice("role"), docs: c.StringSlice("docs"), agent: c.String("agent"), monthly: c.String("monthly-usd"),
+		ci: ci != "", hooks: c.Bool("hooks"), template: c.Bool("pr-template"), json: c.Bool("json")}, nil
+}
+
 func runInit(c *cli.Context, env Env) error {
-	o := beginning{roles: c.StringSlice("role"), docs: c.StringSlice("docs"), agent: c.String("agent"), monthly: c.String("monthly-usd"),
-		ci: c.String("ci") != "", hooks: c.Bool("hooks"), template: c.Bool("pr-template"), json: c.Bool("json")}
-	if ci := c.String("ci"); o.ci && ci != "github" {
-		return usage("init: --ci %s is not known; odd has workflows for github", ci)
+	o, err := beginningOf(c)
+	if err != nil {
+		return err
 	}
 	at := env.path(c.Args().First())
 	if err := ownTop(env, at, c.Args().First()); err != nil {
@@ -66,7 +74,7 @@ func runInit(c *cli.Context, env Env) error {
 			return err
 		}
 	}
-	_, err := os.Lstat(at)
+	_, err = os.Lstat(at)
 	absent := errors.Is(err, fs.ErrNotExist)
 	if err := os.MkdirAll(at, 0o755); err != nil {
 		return err

@@ -1,7 +1,6 @@
 package cmd
 
 import (
-	"context"
 	"fmt"
 	"os"
 	"path"
@@ -45,15 +44,15 @@ type diary struct {
 
 // openDiary reads the files named, or every one of the bundle. Outside a
 // repository with odd.toml the types are odd's own, unless --bundle names one.
-func openDiary(ctx context.Context, env Env, dir string, args []string) (diary, error) {
-	d := diary{types: journal.Standard(), named: len(args) > 0}
+func openDiary(c *cli.Context, env Env, args ...string) (diary, error) {
+	d, dir := diary{types: journal.Standard(), named: len(args) > 0}, c.String("bundle")
 	root, prefix, err := bundleDir(env, dir)
 	if err != nil {
 		return d, err
 	}
 	d.root = root
 	if prefix != "" || dir != "" {
-		b, err := openBundle(ctx, env, dir)
+		b, err := openBundle(c.Context, env, dir)
 		if err != nil {
 			return d, err
 		}
@@ -140,11 +139,13 @@ type journalRow struct {
 	More     []journal.Field `json:"more,omitempty"`
 	State    string          `json:"state,omitempty"` // of what can be closed: open or closed
 	ClosedBy []string        `json:"closed_by,omitempty"`
+
+	id string // of its type
 }
 
 func rowOf(r journal.Registry, e journal.Noted) journalRow {
 	row := journalRow{
-		Name: e.Name.String(), File: e.Place, Line: e.Line, Type: e.Type, Facet: e.Facet, TypeName: e.TypeName,
+		id: r.ID(e.Entry), Name: e.Name.String(), File: e.Place, Line: e.Line, Type: e.Type, Facet: e.Facet, TypeName: e.TypeName,
 		Score: e.Score, Max: e.Max, Level: e.Level, Title: e.Title, Content: e.Content, More: e.More, State: stateOf(r, e),
 	}
 	if !e.Date.IsZero() {
@@ -168,4 +169,4 @@ func stateOf(r journal.Registry, e journal.Noted) string {
 }
 
 // place is where an entry stands, as FILE:LINE.
-func place(e journal.Noted) string { return fmt.Sprintf("%s:%d", e.Place, e.Line) }
+func (r journalRow) place() string { return fmt.Sprintf("%s:%d", r.File, r.Line) }

@@ -68,12 +68,6 @@ func fieldFlags() []cli.Flag {
 
 func flagName(field string) string { return strings.ReplaceAll(field, "_", "-") }
 
-type addOptions struct {
-	id, slug            string
-	entry               journal.Entry
-	noCommit, dry, json bool
-}
-
 // journalEntry makes an entry of the arguments and the flags; its type is not yet looked up.
 func journalEntry(env Env, c *cli.Context) (journal.Entry, error) {
 	e := journal.Entry{Content: c.Args().Get(2)}
@@ -114,9 +108,8 @@ func runJournalAdd(c *cli.Context, env Env) error {
 	if c.NArg() != 3 {
 		return usage("journal add: want a type, a title and a content (or -); see odd help journal add")
 	}
-	o := addOptions{id: c.Args().First(), slug: c.String("slug"), noCommit: c.Bool("no-commit"), dry: c.Bool("dry-run"), json: c.Bool("json")}
-	var err error
-	if o.entry, err = journalEntry(env, c); err != nil {
+	raw, err := journalEntry(env, c)
+	if err != nil {
 		return err
 	}
 	w, err := openWorkspace(c.Context, env)
@@ -127,47 +120,43 @@ func runJournalAdd(c *cli.Context, env Env) error {
 	if err != nil {
 		return err
 	}
-	day := journal.Path(env.Now(), strings.ToLower(or(o.slug, name)))
+	day := journal.Path(env.Now(), strings.ToLower(or(c.String("slug"), name)))
 	if handoff.RunOf(day) != "" {
-		return usage("journal add: --slug %s is the journal of a run of odd, which only that run writes; choose another --slug", o.slug)
+		return usage("journal add: --slug %s is the journal of a run of odd, which only that run writes; choose another --slug", c.String("slug"))
 	}
-	var added addedJSON
+	added := addedJSON{Type: c.Args().First()}
 	build := func(v *view) (repo.Changes, string, error) {
-		e, quality, err := o.prepare(v)
+		e, types, err := added.prepare(v, raw)
 		if err != nil {
 			return nil, "", err
 		}
-		added = addedJSON{File: v.file(day), Type: o.id, Title: e.Title, Quality: quality}
+		added.File = v.file(day)
 		b, err := fs.ReadFile(v.bundle, day)
-		if o.noCommit {
+		if c.Bool("no-commit") {
 			b, err = os.ReadFile(filepath.Join(w.repo.Root(), filepath.FromSlash(added.File)))
 		}
 		if err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return nil, "", err
 		}
-		return added.append(v, b, e)
+		return added.append(types, b, e)
 	}
-	switch {
-	case o.dry:
+	if c.Bool("dry-run") {
 		v, err := w.current(c.Context)
+		if err == nil {
+			_, _, err = build(v)
+		}
 		if err != nil {
 			return err
 		}
-		if _, _, err = build(v); err != nil {
-			return err
-		}
 		added.Name = ""
-	case o.noCommit:
-		err = w.stage(c.Context, build)
-	default:
-		var oid repo.OID
-		oid, err = w.write(c.Context, build)
-		added.Commit = string(oid)
+		return added.print(env, c.Bool("json"))
 	}
+	oid, err := w.writeOrStage(c, (*view).sign, build)
 	if err != nil {
 		return err
 	}
-	return added.print(env, o.json)
+	added.Commit = string(oid)
+	return added.print(env, c.Bool("json"))
 }
 
 // addedJSON is what odd journal add --json prints.

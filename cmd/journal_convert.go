@@ -1,7 +1,6 @@
 package cmd
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -37,50 +36,35 @@ func journalConvert(env Env) *cli.Command {
 	})
 }
 
-type convertOptions struct {
-	file, date, slug string
-	write, json      bool
-}
-
 func runJournalConvert(c *cli.Context, env Env) error {
 	file := c.Args().First()
-	o := convertOptions{file, c.String("date"), c.String("slug"), c.Bool("write"), c.Bool("json")}
-	d, err := openDiary(c.Context, env, "", []string{o.file})
+	d, err := openDiary(c, env, file)
 	if err != nil {
 		return err
 	}
 	read := d.types.Parse
-	if filepath.Ext(o.file) == ".jsonl" {
+	if filepath.Ext(file) == ".jsonl" {
 		read = journal.ReadLines
 	}
 	entries, problems, err := read(d.files[0].Bytes)
 	if err != nil {
-		return fmt.Errorf("%s: %w", o.file, err)
+		return fmt.Errorf("%s: %w", file, err)
 	}
 	for _, p := range problems {
-		talk(env, "%s:%d: %s", o.file, p.Line, p.Message)
+		talk(env, "%s:%d: %s", file, p.Line, p.Message)
 	}
 	b, err := d.types.Convert(entries)
-	if err != nil {
-		return fmt.Errorf("%s: %w", o.file, err)
-	}
-	if !o.write {
-		return o.print(env, d, b)
-	}
-	name, err := o.name(entries)
-	if err != nil {
-		return err
-	}
-	return writeConverted(c.Context, env, o, name, b, len(entries))
-}
-
-func (o convertOptions) print(env Env, d diary, b []byte) error {
-	if !o.json {
-		_, err := env.Stdout.Write(b)
+	switch {
+	case err != nil:
+		return fmt.Errorf("%s: %w", file, err)
+	case c.Bool("write"):
+		return writeConverted(c, env, b, entries)
+	case !c.Bool("json"):
+		_, err = env.Stdout.Write(b)
 		return err
 	}
 	list := []journalRow{}
-	for _, e := range d.types.Book([]journal.File{{Name: "journal/" + filepath.Base(o.file), Place: o.file, Bytes: b}}).Entries {
+	for _, e := range d.types.Book([]journal.File{{Name: "journal/" + filepath.Base(file), Place: file, Bytes: b}}).Entries {
 		list = append(list, rowOf(d.types, e))
 	}
 	return printJSON(env, list)
@@ -89,11 +73,11 @@ func (o convertOptions) print(env Env, d diary, b []byte) error {
 // dated is the date in front of a file's name.
 var dated = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^(\d{4}-\d{2}-\d{2})-`) })
 
-// name is the new file's: the day of the first entry, else of the file, and its slug.
-func (o convertOptions) name(entries []journal.Entry) (string, error) {
-	stem, _, _ := strings.Cut(filepath.Base(o.file), ".")
+// convertedName is the new file's: the day of the first entry, else of the file, and its slug.
+func convertedName(c *cli.Context, entries []journal.Entry) (string, error) {
+	stem, _, _ := strings.Cut(filepath.Base(c.Args().First()), ".")
 	day, ok := journal.FirstDay(entries)
-	said := o.date
+	said := c.String("date")
 	if m := dated().FindStringSubmatch(stem); m != nil {
 		stem = strings.TrimPrefix(stem, m[0])
 		if !ok {
@@ -106,24 +90,28 @@ func (o convertOptions) name(entries []journal.Entry) (string, error) {
 			return "", usage("journal convert: no entry has a date; give --date YYYY-MM-DD")
 		}
 	}
-	return journal.Path(day, strings.ToLower(or(o.slug, stem))), nil
+	return journal.Path(day, strings.ToLower(or(c.String("slug"), stem))), nil
 }
 
-func writeConverted(ctx context.Context, env Env, o convertOptions, name string, b []byte, entries int) error {
-	w, err := openWorkspace(ctx, env)
+func writeConverted(c *cli.Context, env Env, b []byte, entries []journal.Entry) error {
+	name, err := convertedName(c, entries)
+	if err != nil {
+		return err
+	}
+	w, err := openWorkspace(c.Context, env)
 	if err != nil {
 		return err
 	}
 	file := ""
-	oid, err := w.write(ctx, func(v *view) (repo.Changes, string, error) {
+	oid, err := w.write(c.Context, func(v *view) (repo.Changes, string, error) {
 		file = v.file(name)
 		if _, err := fs.Stat(v.bundle, name); !errors.Is(err, fs.ErrNotExist) {
 			return nil, "", refuse("exists", "%s exists already; choose another --slug", file)
 		}
-		return repo.Changes{file: b}, trailers("journal: convert "+path.Base(filepath.ToSlash(o.file)), ""), nil
+		return repo.Changes{file: b}, trailers("journal: convert "+path.Base(filepath.ToSlash(c.Args().First())), ""), nil
 	})
 	if err != nil {
 		return err
 	}
-	return show(env, o.json, map[string]any{"file": file, "entries": entries, "commit": string(oid)}, []string{file, fmt.Sprint(entries)})
+	return show(env, c.Bool("json"), map[string]any{"file": file, "entries": len(entries), "commit": string(oid)}, []string{file, fmt.Sprint(len(entries))})
 }

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io/fs"
 	"path"
+	"slices"
 	"strings"
 
 	"github.com/odd-cli/odd/journal"
@@ -15,31 +16,30 @@ import (
 // prepare makes the entry ready to be written to the board: its type is one the
 // bundle knows, what it closes can be closed, the sides of a tension are pinned
 // to what they are now, and its quality is computed.
-func (o *addOptions) prepare(v *view) (journal.Entry, journal.Quality, error) {
-	e := o.entry
-	e.More = append([]journal.Field(nil), o.entry.More...)
-	var none journal.Quality
+func (a *addedJSON) prepare(v *view, raw journal.Entry) (e journal.Entry, types journal.Registry, err error) {
+	e = raw
+	e.More = slices.Clone(raw.More)
 	types, wrong := typesOf(v.graph, v.cfg.Root)
-	t, ok := types.Find(o.id)
+	t, ok := types.Find(a.Type)
 	if !ok {
 		tellCanon(v.env, wrong)
-		return e, none, unknownType("journal add", types, o.id)
+		return e, types, unknownType("journal add", types, a.Type)
 	}
 	e.Type, e.Facet, e.TypeName = t.Letter, t.Facet, t.Name
 	if err := journal.Misspelt(e); err != nil {
-		return e, none, err
+		return e, types, err
 	}
 	if err := types.Check(e); err != nil {
-		return e, none, usage("journal add: %v", err)
+		return e, types, usage("journal add: %v", err)
 	}
 	files, err := journal.Files(v.bundle)
 	if err != nil {
-		return e, none, err
+		return e, types, err
 	}
 	book := types.Book(files)
 	closing, err := book.Closing(e)
 	if err != nil {
-		return e, none, err
+		return e, types, err
 	}
 	look := poles{book: book, graph: v.graph, trees: []fs.FS{v.bundle, v.files}}
 	for i, f := range e.More {
@@ -50,9 +50,9 @@ func (o *addOptions) prepare(v *view) (journal.Entry, journal.Quality, error) {
 			e.More[i].Value = look.pin(v.env, e.Poles())
 		}
 	}
-	q := types.Score(e)
-	e.Mark(q)
-	return e, q, nil
+	a.Title, a.Quality = e.Title, types.Score(e)
+	e.Mark(a.Quality)
+	return e, types, nil
 }
 
 func joinNames(names []journal.Name) string {
@@ -82,8 +82,7 @@ func (p poles) pin(env Env, sides []journal.Pole) string {
 }
 
 // append makes the change that adds the entry to its file, and notes its name.
-func (a *addedJSON) append(v *view, b []byte, e journal.Entry) (repo.Changes, string, error) {
-	types, _ := typesOf(v.graph, v.cfg.Root)
+func (a *addedJSON) append(types journal.Registry, b []byte, e journal.Entry) (repo.Changes, string, error) {
 	b, err := types.Append(b, e)
 	if err != nil {
 		return nil, "", fmt.Errorf("%s: %w", a.File, err)

@@ -34,32 +34,26 @@ func journalLint(env Env) *cli.Command {
 			bundleFlag(),
 			jsonFlag(),
 		},
-		Action: do(env, runReviewLint),
+		Action: do(env, runJournalLint),
 	})
-}
-
-type lintOptions struct {
-	dir               string
-	args              []string
-	fix, strict, json bool
 }
 
 // journalFinding is a finding as odd journal lint --json prints it. A file that
 // cannot be read as a journal at all has one, on the line where reading ended.
 type journalFinding struct {
-	File    string `json:"file"`
-	Line    int    `json:"line"`
-	Message string `json:"message"`
-	Fixable bool   `json:"fixable,omitempty"`
-	Warning bool   `json:"warning,omitempty"`
+	File string `json:"file"`
+	journal.Problem
 }
 
-func runJournalLint(ctx context.Context, env Env, o lintOptions) error {
-	d, err := openDiary(ctx, env, o.dir, o.args)
+func runJournalLint(c *cli.Context, env Env) error {
+	if c.Bool("p0008") {
+		return runReviewLint(c, env)
+	}
+	d, err := openDiary(c, env, c.Args().Slice()...)
 	if err != nil {
 		return err
 	}
-	if o.fix {
+	if c.Bool("fix") {
 		if err := d.fix(env); err != nil {
 			return err
 		}
@@ -67,7 +61,7 @@ func runJournalLint(ctx context.Context, env Env, o lintOptions) error {
 	var found []journalFinding
 	located := func(all []journal.Located) {
 		for _, l := range all {
-			found = append(found, journalFinding{File: l.File, Line: l.Line, Message: l.Text})
+			found = append(found, journalFinding{l.File, journal.Problem{Line: l.Line, Message: l.Text}})
 		}
 	}
 	located(d.canon)
@@ -77,13 +71,13 @@ func runJournalLint(ctx context.Context, env Env, o lintOptions) error {
 			problems = []journal.Problem{{Line: 1, Message: err.Error()}}
 		}
 		for _, p := range problems {
-			found = append(found, journalFinding{f.Place, p.Line, p.Message, p.Fixable, p.Warning})
+			found = append(found, journalFinding{f.Place, p})
 		}
 	}
 	if !d.named { // links lead to other files
 		located(d.types.Book(d.files).Links)
 	}
-	return o.print(env, found)
+	return printLint(c, env, found)
 }
 
 func (d diary) lint(f journal.File) ([]journal.Problem, error) {
@@ -94,27 +88,19 @@ func (d diary) lint(f journal.File) ([]journal.Problem, error) {
 	return d.types.Lint(f.Name, f.Bytes)
 }
 
-// print lists the findings, and fails when one is an error.
-func (o lintOptions) print(env Env, found []journalFinding) error {
+// printLint lists the findings, and fails when one is an error.
+func printLint(c *cli.Context, env Env, found []journalFinding) error {
 	var rows [][]string
-	errs := 0
+	bad := false
 	for _, f := range found {
 		text := f.Message
 		if f.Warning {
 			text = "warning: " + text
 		}
-		if !f.Warning || o.strict {
-			errs++
-		}
+		bad = bad || !f.Warning || c.Bool("strict")
 		rows = append(rows, []string{fmt.Sprintf("%s:%d", f.File, f.Line), text})
 	}
-	var err error
-	if o.json {
-		err = printJSON(env, orEmpty(found))
-	} else {
-		err = printRows(env, rows)
-	}
-	return orFault(err, errs > 0)
+	return orFault(show(env, c.Bool("json"), orEmpty(found), rows...), bad)
 }
 
 // fix repairs the files on disk, each whole or not at all, says which rows it
@@ -139,24 +125,20 @@ func (d diary) fix(env Env) error {
 // runReviewLint lints the reviews of validators. Evidence is looked up in the
 // repository env.Dir is in; outside of one that is a finding.
 func runReviewLint(c *cli.Context, env Env) error {
-	o := lintOptions{dir: c.String("bundle"), args: c.Args().Slice(), fix: c.Bool("fix"), strict: c.Bool("strict"), json: c.Bool("json")}
-	if !c.Bool("p0008") {
-		return runJournalLint(c.Context, env, o)
-	}
-	if o.fix || len(o.args) == 0 {
+	if c.Bool("fix") || c.NArg() == 0 {
 		return usage("journal lint: --p0008 wants the files to read, and has nothing to fix")
 	}
 	var found []journalFinding
-	for _, arg := range o.args {
+	for _, arg := range c.Args().Slice() {
 		b, err := readFile(env, arg)
 		if err != nil {
 			return err
 		}
 		for _, p := range journal.LintReview(b, evidence(c.Context, env)) {
-			found = append(found, journalFinding{arg, p.Line, p.Message, p.Fixable, p.Warning})
+			found = append(found, journalFinding{arg, p})
 		}
 	}
-	return o.print(env, found)
+	return printLint(c, env, found)
 }
 
 // evidence looks files up in commits of the repository.

@@ -29,56 +29,43 @@ func journalList(env Env) *cli.Command {
 	})
 }
 
-type listOptions struct {
-	dir        string
-	args       []string
-	want       string
-	since      time.Time
-	full, json bool
-}
-
 func runJournalList(c *cli.Context, env Env) error {
-	o := listOptions{dir: c.String("bundle"), args: c.Args().Slice(), want: c.String("type"), full: c.Bool("full"), json: c.Bool("json")}
+	want, since := c.String("type"), time.Time{}
 	if s := c.String("since"); s != "" {
 		var err error
-		if o.since, err = time.Parse(time.DateOnly, s); err != nil {
+		if since, err = time.Parse(time.DateOnly, s); err != nil {
 			return usage("journal list: --since %q; want YYYY-MM-DD", s)
 		}
 	}
-	d, err := openDiary(c.Context, env, o.dir, o.args)
+	d, err := openDiary(c, env, c.Args().Slice()...)
 	if err != nil {
 		return err
 	}
 	tellCanon(env, d.canon)
 	book := d.types.Book(d.files)
-	list := []journalRow{}
-	var rows [][]string
+	var list []journalRow
 	for _, e := range book.Entries {
-		id := d.types.ID(e.Entry)
-		if o.want != "" && o.want != id && o.want != e.Type || e.Date.Before(o.since) {
-			continue
+		if id := d.types.ID(e.Entry); (want == "" || want == id || want == e.Type) && !e.Date.Before(since) {
+			list = append(list, rowOf(d.types, e))
 		}
-		list = append(list, rowOf(d.types, e))
-		row := []string{place(e), id, stateOf(d.types, e), e.Title}
-		if o.full {
-			row = append(row, journal.Compose(e.Content, e.More))
-		}
-		rows = append(rows, row)
 	}
-	if known := knows(d.types, o.want); len(list) == 0 && !known {
-		return unknownType("journal list: --type", d.types, o.want)
+	if len(list) == 0 && !knows(d.types, want) {
+		return unknownType("journal list: --type", d.types, want)
 	}
 	if n := len(book.Read) + len(book.Links); n > 0 {
 		talk(env, "journal list: %s; odd journal lint lists them", count(n, "finding"))
-	}
-	if o.json {
-		return printJSON(env, list)
 	}
 	nothing := "journal list: the journal is empty; odd journal add O \"TITLE\" \"TEXT\" adds an observation"
 	if n := len(book.Entries); n > 0 {
 		nothing = "journal list: none of " + count(n, "row") + " matches; leave out --type or --since"
 	}
-	return printList(env, rows, nothing)
+	return showList(env, c.Bool("json"), list, nothing, func(r journalRow) []string {
+		row := []string{r.place(), r.id, r.State, r.Title}
+		if c.Bool("full") {
+			row = append(row, journal.Compose(r.Content, r.More))
+		}
+		return row
+	})
 }
 
 // knows reports whether a person's word is a type's ID or letter; "" is every type.

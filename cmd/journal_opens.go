@@ -30,36 +30,32 @@ type openJSON struct {
 }
 
 func runJournalOpens(c *cli.Context, env Env) error {
-	d, err := openDiary(c.Context, env, c.String("bundle"), nil)
+	d, err := openDiary(c, env)
 	if err != nil {
 		return err
 	}
 	list := []openJSON{}
-	var rows [][]string
 	for _, e := range d.types.Book(d.files).Opens() {
-		o := openJSON{rowOf(d.types, e), e.Get("priority"), e.Get("owner"), nil}
-		days, old := age(env, e)
-		if old != "" {
-			o.Age = &days
-		}
-		list = append(list, o)
-		rows = append(rows, []string{or(o.Priority, "-"), or(old, "-"), place(e), or(o.Owner, "-"), e.Title})
+		list = append(list, openJSON{rowOf(d.types, e), e.Get("priority"), e.Get("owner"), age(env, e)})
 	}
-	if c.Bool("json") {
-		return printJSON(env, list)
-	}
-	if len(rows) == 0 {
-		return none(env, false, nil, "no entry is open")
-	}
-	return printRows(env, rows)
+	return showList(env, c.Bool("json"), list, "no entry is open", func(o openJSON) []string {
+		return []string{or(o.Priority, "-"), days(o.Age), o.place(), or(o.Owner, "-"), o.Title}
+	})
 }
 
-// age is how old an entry is by the date of its file, also as "3d"; that is ""
-// where the file has no date.
-func age(env Env, e journal.Noted) (days int, text string) {
+// age is how many whole days old an entry is by the date of its file, nil where that has none.
+func age(env Env, e journal.Noted) *int {
 	if e.Date.IsZero() {
-		return 0, ""
+		return nil
 	}
-	days = max(0, int(env.Now().UTC().Sub(e.Date)/(24*time.Hour)))
-	return days, fmt.Sprintf("%dd", days)
+	n := max(0, int(env.Now().UTC().Sub(e.Date)/(24*time.Hour)))
+	return &n
+}
+
+// days is an age in a row.
+func days(age *int) string {
+	if age == nil {
+		return "-"
+	}
+	return fmt.Sprintf("%dd", *age)
 }

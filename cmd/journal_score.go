@@ -29,7 +29,7 @@ type scoreJSON struct {
 
 func runJournalScore(c *cli.Context, env Env) error {
 	refs := c.Args().Slice()
-	d, err := openDiary(c.Context, env, c.String("bundle"), nil)
+	d, err := openDiary(c, env)
 	if err != nil {
 		return err
 	}
@@ -46,19 +46,18 @@ func runJournalScore(c *cli.Context, env Env) error {
 		}
 		entries = append(entries, e)
 	}
-	list := []scoreJSON{}
-	var rows [][]string
+	list, rows := []scoreJSON{}, [][]string{}
 	for _, e := range entries {
-		q := d.types.Score(e.Entry)
-		list = append(list, scoreJSON{rowOf(d.types, e), q})
+		j := scoreJSON{rowOf(d.types, e), d.types.Score(e.Entry)}
+		list = append(list, j)
 		if len(refs) == 0 {
-			rows = append(rows, []string{place(e), d.types.ID(e.Entry), asserted(e.Entry), q.String(), e.Title})
+			rows = append(rows, []string{j.place(), j.id, asserted(e.Entry), j.Quality.String(), e.Title})
 			continue
 		}
-		for _, v := range q.Criteria {
-			rows = append(rows, []string{place(e), d.types.ID(e.Entry), v.Name, verdictWord(v), v.Reason})
+		for _, v := range j.Quality.Criteria {
+			rows = append(rows, []string{j.place(), j.id, v.Name, verdictWord(v), v.Reason})
 		}
-		talk(env, "%s: %v", place(e), q)
+		talk(env, "%s: %v", j.place(), j.Quality)
 	}
 	return show(env, c.Bool("json"), list, rows...)
 }

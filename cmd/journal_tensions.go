@@ -43,41 +43,29 @@ type poleJSON struct {
 }
 
 func runJournalTensions(c *cli.Context, env Env) error {
-	d, err := openDiary(c.Context, env, c.String("bundle"), nil)
+	d, err := openDiary(c, env)
 	if err != nil {
 		return err
 	}
 	book := d.types.Book(d.files)
 	look := d.poles(env, book)
 	list := []tensionJSON{}
-	var rows [][]string
 	for _, e := range book.Tensions() {
-		t := tensionJSON{journalRow: rowOf(d.types, e), Poles: []poleJSON{}}
-		days, old := age(env, e)
-		if old != "" {
-			t.Age = &days
-		}
-		var sides []string
+		t := tensionJSON{journalRow: rowOf(d.types, e), Age: age(env, e), Poles: []poleJSON{}}
 		for _, p := range e.Poles() {
 			j := poleJSON{p, look.state(p)}
 			t.Stale = t.Stale || j.State == "changed" || j.State == "gone"
 			t.Poles = append(t.Poles, j)
-			sides = append(sides, p.Ref+" ("+j.State+")")
 		}
 		list = append(list, t)
-		stale := "-"
-		if t.Stale {
-			stale = "stale"
+	}
+	return showList(env, c.Bool("json"), list, "no tension is open", func(t tensionJSON) []string {
+		var sides []string
+		for _, p := range t.Poles {
+			sides = append(sides, p.Ref+" ("+p.State+")")
 		}
-		rows = append(rows, []string{stale, or(old, "-"), place(e), e.Title, strings.Join(sides, ", ")})
-	}
-	if c.Bool("json") {
-		return printJSON(env, list)
-	}
-	if len(rows) == 0 {
-		return none(env, false, nil, "no tension is open")
-	}
-	return printRows(env, rows)
+		return []string{map[bool]string{true: "stale", false: "-"}[t.Stale], days(t.Age), t.place(), t.Title, strings.Join(sides, ", ")}
+	})
 }
 
 // poles finds what the sides of a tension refer to.

@@ -37,7 +37,7 @@ type criterionJSON struct {
 }
 
 func runJournalTypes(c *cli.Context, env Env) error {
-	d, err := openDiary(c.Context, env, c.String("bundle"), nil)
+	d, err := openDiary(c, env)
 	if err != nil {
 		return err
 	}

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/odd-cli/odd/journal/repo"
+	"github.com/urfave/cli/v2"
 )
 
 // landWait and landTries are how long a write that needs no confirmation waits
@@ -21,6 +22,14 @@ const (
 // anew, so that writers at the same time lose nothing and double nothing.
 func (w *workspace) write(ctx context.Context, build func(*view) (repo.Changes, string, error)) (repo.OID, error) {
 	return w.writeBy(ctx, (*view).sign, build)
+}
+
+// writeOrStage is writeBy, or stage where --no-commit asks for it.
+func (w *workspace) writeOrStage(c *cli.Context, by commit, build func(*view) (repo.Changes, string, error)) (repo.OID, error) {
+	if c.Bool("no-commit") {
+		return "", w.stage(c.Context, build)
+	}
+	return w.writeBy(c.Context, by, build)
 }
 
 // commit makes a commit of changes on a tree, in somebody's name.

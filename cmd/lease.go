@@ -15,13 +15,8 @@ import (
 )
 
 func leaseVerb(env Env) *cli.Command {
-	read := func(name, use, example string, run func(context.Context, Env, bool) error) *cli.Command {
-		return command(&cli.Command{Name: name, Usage: use, Description: example, Flags: []cli.Flag{jsonFlag()}, Action: func(c *cli.Context) error {
-			if err := noArgs(c); err != nil {
-				return err
-			}
-			return run(c.Context, env, c.Bool("json"))
-		}})
+	read := func(name, use, example string, run func(*cli.Context, Env, *view, drain.SlowLoop) error) *cli.Command {
+		return command(&cli.Command{Name: name, Usage: use, Description: example, Flags: []cli.Flag{jsonFlag()}, Action: onSlowLoop(env, run)})
 	}
 	return command(&cli.Command{
 		Name:  "lease",
@@ -33,12 +28,27 @@ func leaseVerb(env Env) *cli.Command {
 			"There is at most one, in governance/lease.toml of the bundle; see odd help\n" +
 			"gate.",
 		Flags:  []cli.Flag{jsonFlag()},
-		Action: alone(func(c *cli.Context) error { return runLeaseShow(c.Context, env, c.Bool("json")) }),
+		Action: alone(onSlowLoop(env, runLeaseShow)),
 		Subcommands: []*cli.Command{
 			read("show", "show the lease, and what is left of it", "odd gate lease show", runLeaseShow),
 			read("check", "check the lease; exit 3 with the reason if it is not valid", "odd gate lease check --json", runLeaseCheck),
-			leaseDraft(env), leaseEdit(env),
+			read("draft", "print the lease that odd gate framing would draft", "odd gate lease draft > lease.toml\n"+
+				"odd gate framing --draft lease.toml\n\n"+
+				"The draft is filled in from the tasks on the board. Change the file, then pass\n"+
+				"it to odd gate framing.", runLeaseDraft),
+			leaseEdit(env),
 		},
+	})
+}
+
+// onSlowLoop is on for a verb that reads the slow loop of the board as a person sees it.
+func onSlowLoop(env Env, run func(*cli.Context, Env, *view, drain.SlowLoop) error) cli.ActionFunc {
+	return on(env, openTasks, func(c *cli.Context, env Env, v *view) error {
+		s, err := v.slowLoop(c.Context)
+		if err != nil {
+			return err
+		}
+		return run(c, env, v, s)
 	})
 }
 
@@ -112,16 +122,9 @@ func (v *view) lease(s drain.SlowLoop) leaseJSON {
 	return out
 }
 
-func runLeaseShow(ctx context.Context, env Env, asJSON bool) error {
-	v, err := openTasks(ctx, env)
-	if err != nil {
-		return err
-	}
-	s, err := v.slowLoop(ctx)
-	if err != nil {
-		return err
-	}
-	return showPage(env, asJSON, v.lease(s), v.lease(s).page())
+func runLeaseShow(c *cli.Context, env Env, v *view, s drain.SlowLoop) error {
+	l := v.lease(s)
+	return showPage(env, c.Bool("json"), l, l.page())
 }
 
 // page is the one screen of odd gate lease show.
@@ -225,28 +228,10 @@ func howLong(d time.Duration) string {
 }
 
 // runLeaseCheck judges the lease as the work tree has it.
-func runLeaseCheck(ctx context.Context, env Env, asJSON bool) error {
-	v, err := openTasks(ctx, env)
-	if err != nil {
-		return err
-	}
-	s, err := v.slowLoop(ctx)
-	if err != nil {
-		return err
-	}
+func runLeaseCheck(c *cli.Context, env Env, v *view, s drain.SlowLoop) error {
 	l := v.lease(s)
-	var refused error
-	if !l.Verdict.Valid {
-		refused = refuse(l.Verdict.Code, "%s; %s", l.Verdict.Text, l.Verdict.Way)
+	if l.Verdict.Valid {
+		return show(env, c.Bool("json"), l, []string{l.ID, string(l.State), "valid", howLong(l.Verdict.Remaining), fmt.Sprint(l.Verdict.Tasks)})
 	}
-	if asJSON {
-		if err := printJSON(env, l); err != nil || refused == nil {
-			return err
-		}
-		return told{refused}
-	}
-	if refused != nil {
-		return refused
-	}
-	return printRows(env, [][]string{{l.ID, string(l.State), "valid", howLong(l.Verdict.Remaining), fmt.Sprint(l.Verdict.Tasks)}})
+	return showRefused(env, c.Bool("json"), l, nil, refuse(l.Verdict.Code, "%s; %s", l.Verdict.Text, l.Verdict.Way))
 }

@@ -13,24 +13,7 @@ import (
 	"github.com/odd-cli/odd/board/gate"
 )
 
-func leaseDraft(env Env) *cli.Command {
-	return command(&cli.Command{
-		Name:  "draft",
-		Usage: "print the lease that odd gate framing would draft",
-		Description: "odd gate lease draft > lease.toml\n" +
-			"odd gate framing --draft lease.toml\n\n" +
-			"The draft is filled in from the tasks on the board. Change the file, then pass\n" +
-			"it to odd gate framing.",
-		Flags:  []cli.Flag{jsonFlag()},
-		Action: on(env, openTasks, runLeaseDraft),
-	})
-}
-
-func runLeaseDraft(c *cli.Context, env Env, v *view) error {
-	s, err := v.slowLoop(c.Context)
-	if err != nil {
-		return err
-	}
+func runLeaseDraft(c *cli.Context, env Env, v *view, s drain.SlowLoop) error {
 	if s.Facts.ChainErr != nil {
 		return fmt.Errorf("%s: %w", v.file(gate.GatesPath), s.Facts.ChainErr)
 	}
@@ -38,7 +21,7 @@ func runLeaseDraft(c *cli.Context, env Env, v *view) error {
 	if c.Bool("json") {
 		return printJSON(env, map[string]string{"toml": string(b)})
 	}
-	_, err = env.Stdout.Write(b)
+	_, err := env.Stdout.Write(b)
 	return err
 }
 

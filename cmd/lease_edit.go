@@ -41,14 +41,7 @@ func runLeaseEdit(c *cli.Context, env Env) error {
 	if len(editor) == 0 {
 		return usage("gate lease edit: $EDITOR is not set; set it, or run odd gate lease draft > lease.toml, edit that file, and odd gate framing --draft lease.toml")
 	}
-	w, err := openWorkspace(c.Context, env)
-	if err != nil {
-		return err
-	}
-	if err := w.mayDecide(c.Context, "lease edit"); err != nil {
-		return err
-	}
-	v, err := w.view(c.Context, true)
+	v, err := openToDecide(c.Context, env, "lease edit")
 	if err != nil {
 		return err
 	}

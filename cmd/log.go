@@ -39,15 +39,15 @@ func runLog(c *cli.Context, env Env) error {
 	if _, err := time.Parse("2006-01", f.month); f.month != "" && err != nil {
 		return usage("log: --month %s is no month; want YYYY-MM, such as 2026-03", f.month)
 	}
-	if c.Bool("spend") {
-		return runLogSpend(c.Context, env, f, c.Bool("json"))
-	}
 	v, err := openCurrent(c.Context, env)
 	if err != nil {
 		return err
 	}
 	if a, err := v.graph.Find(string(f.task)); f.task != "" && err == nil {
 		f.task = a.ID
+	}
+	if c.Bool("spend") {
+		return v.printSpending(f, c.Bool("json"))
 	}
 	events, damaged, err := v.events(c.Context)
 	if err != nil {

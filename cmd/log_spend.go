@@ -1,7 +1,6 @@
 package cmd
 
 import (
-	"context"
 	"fmt"
 	"strconv"
 	"strings"
@@ -17,30 +16,19 @@ type spending struct {
 	Reserved budget.MicroUSD `json:"reserved_micro_usd"` // by claims that are open, whatever their month
 }
 
-// runLogSpend itemises what closed claims cost, a line a run, task, substrate and model.
-func runLogSpend(ctx context.Context, env Env, f logFilter, asJSON bool) error {
-	v, err := openCurrent(ctx, env)
-	if err != nil {
-		return err
-	}
-	if a, err := v.graph.Find(string(f.task)); f.task != "" && err == nil {
-		f.task = a.ID
-	}
+// printSpending itemises what closed claims cost, a line a run, task, substrate and model.
+func (v *view) printSpending(f logFilter, asJSON bool) error {
 	s, err := v.spending(f)
 	switch {
 	case err != nil:
 		return err
-	case asJSON:
-		return printJSON(env, s)
-	case len(s.Receipts) == 0:
-		talk(env, "log: no run has spent money; $%s is reserved for running tasks", s.Reserved)
+	case !asJSON && len(s.Receipts) == 0:
+		talk(v.env, "log: no run has spent money; $%s is reserved for running tasks", s.Reserved)
 		return nil
+	case !asJSON:
+		defer talk(v.env, "$%s spent, $%s reserved for running tasks", s.Total, s.Reserved)
 	}
-	if err := printRows(env, s.rows(env.Terminal)); err != nil {
-		return err
-	}
-	talk(env, "$%s spent, $%s reserved for running tasks", s.Total, s.Reserved)
-	return nil
+	return show(v.env, asJSON, s, s.rows(v.env.Terminal)...)
 }
 
 func (v *view) spending(f logFilter) (spending, error) {

@@ -34,34 +34,28 @@ func mcpVerb(env Env) *cli.Command {
 	})
 }
 
-type mcpOptions struct {
-	src      source
-	session  string
-	http     int // a port; -1 is stdin and stdout
-	tokenEnv string
-}
-
 func runMCP(c *cli.Context, env Env) error {
-	o := mcpOptions{src: sourceFor(c), session: or(c.String("session"), env.Getenv("ODD_ANCHOR")), http: c.Int("http"), tokenEnv: c.String("token-env")}
+	src, port := sourceFor(c), c.Int("http")
 	switch {
-	case o.http < -1 || o.http > 65535:
-		return usage("mcp: --http %d; want a port from 0 to 65535", o.http)
-	case o.tokenEnv != "" && o.http < 0:
+	case port < -1 || port > 65535:
+		return usage("mcp: --http %d; want a port from 0 to 65535", port)
+	case c.String("token-env") != "" && port < 0:
 		return usage("mcp: --token-env is for --http")
-	case c.IsSet("session") && o.src.rev != "":
+	case c.IsSet("session") && src.rev != "":
 		return usage("mcp: --at serves a past commit, which cannot be changed; leave out --session")
 	}
-	if o.src.rev != "" {
-		o.session = ""
+	session := or(c.String("session"), env.Getenv("ODD_ANCHOR"))
+	if src.rev != "" {
+		session = ""
 	}
-	k, err := openKnowledge(c.Context, env, o)
+	k, err := openKnowledge(c.Context, env, src, session)
 	if err != nil {
 		return err
 	}
 	go k.warm(c.Context)
 	s := mcp.New(k.world())
-	if o.http >= 0 {
-		return serveHTTP(c.Context, env, s, o)
+	if port >= 0 {
+		return serveHTTP(c.Context, env, s, port, c.String("token-env"))
 	}
 	if env.Terminal {
 		talk(env, "mcp: waiting for JSON-RPC on stdin; an MCP client starts this command, and odd help mcp shows how to configure one")

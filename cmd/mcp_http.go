@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"net"
+	"net/http"
 	"os"
 	"path/filepath"
 	"time"
@@ -24,17 +25,17 @@ const (
 )
 
 // serveHTTP serves on the loopback address until ctx is done.
-func serveHTTP(ctx context.Context, env Env, s *sdk.Server, o mcpOptions) error {
-	token, err := httpToken(env, o.tokenEnv)
+func serveHTTP(ctx context.Context, env Env, s *sdk.Server, port int, tokenEnv string) error {
+	token, err := httpToken(env, tokenEnv)
 	if err != nil {
 		return err
 	}
-	l, err := net.Listen("tcp4", fmt.Sprintf("127.0.0.1:%d", o.http))
+	l, err := net.Listen("tcp4", fmt.Sprintf("127.0.0.1:%d", port))
 	if err != nil {
-		return fmt.Errorf("--http %d: %w; choose another port, or 0 for a free one", o.http, err)
+		return fmt.Errorf("--http %d: %w; choose another port, or 0 for a free one", port, err)
 	}
-	where := "the token is " + o.tokenEnv + "'s"
-	if o.tokenEnv == "" {
+	where := "the token is " + tokenEnv + "'s"
+	if tokenEnv == "" {
 		file, err := keepToken(env, l.Addr().(*net.TCPAddr).Port, token)
 		if err != nil {
 			return errors.Join(err, l.Close())
@@ -43,7 +44,11 @@ func serveHTTP(ctx context.Context, env Env, s *sdk.Server, o mcpOptions) error 
 		where = "the token is in " + file
 	}
 	talk(env, "mcp: serving http://%s%s; %s", l.Addr(), mcp.Endpoint, where)
-	server := mcp.HTTP(s, token)
+	return serveUntil(ctx, mcp.HTTP(s, token), l)
+}
+
+// serveUntil serves until ctx is done, and the calls in hand are answered.
+func serveUntil(ctx context.Context, server *http.Server, l net.Listener) error {
 	ended := make(chan error, 1)
 	go func() { ended <- server.Serve(l) }()
 	select {

@@ -1,7 +1,6 @@
 package cmd
 
 import (
-	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -12,7 +11,6 @@ import (
 
 	"github.com/odd-cli/odd/board/config"
 	"github.com/odd-cli/odd/board/drain"
-	"github.com/odd-cli/odd/persona/contract"
 	"github.com/odd-cli/odd/persona/session"
 	"github.com/odd-cli/odd/persona/session/servers"
 )
@@ -38,37 +36,26 @@ func mcpServers(env Env) *cli.Command {
 	})
 }
 
-type serversOptions struct {
-	only, call, args string
-	check, json      bool
-}
-
 func runServers(c *cli.Context, env Env) error {
-	switch {
-	case c.NArg() > 1:
-		return usage("mcp servers: unexpected argument %q; see odd help mcp servers", c.Args().Get(1))
-	case c.IsSet("args") && !c.IsSet("call"):
+	if c.IsSet("args") && !c.IsSet("call") {
 		return usage("mcp servers: --args is for --call")
 	}
-	o := serversOptions{only: c.Args().First(), check: c.Bool("check"), call: c.String("call"), args: c.String("args"), json: c.Bool("json")}
 	w, err := openWorkspace(c.Context, env)
 	if err != nil {
 		return err
 	}
-	w.cfg.Servers = slices.DeleteFunc(slices.Clone(w.cfg.Servers), func(s config.Server) bool { return o.only != "" && s.Name != o.only })
+	only := c.Args().First()
+	w.cfg.Servers = slices.DeleteFunc(slices.Clone(w.cfg.Servers), func(s config.Server) bool { return only != "" && s.Name != only })
 	switch {
-	case o.only != "" && len(w.cfg.Servers) == 0:
-		return fmt.Errorf("mcp servers: odd.toml has no [[mcp]] with name = %q; odd mcp servers lists them", o.only)
-	case o.check || o.call != "":
-		return tryServers(c.Context, w, o)
-	case o.json:
-		return printJSON(env, orEmpty(listServers(w.cfg)))
+	case only != "" && len(w.cfg.Servers) == 0:
+		return fmt.Errorf("mcp servers: odd.toml has no [[mcp]] with name = %q; odd mcp servers lists them", only)
+	case c.Bool("check") || c.String("call") != "":
+		return tryServers(c, w)
 	}
-	var rows [][]string
-	for _, s := range listServers(w.cfg) {
-		rows = append(rows, []string{s.Name, s.At, s.When, s.Roles, strings.Join(s.Tools, " ")})
-	}
-	return printList(env, rows, "odd.toml names no MCP server; add one with an [[mcp]] table")
+	nothing := "odd.toml names no MCP server; add one with an [[mcp]] table"
+	return showList(env, c.Bool("json"), listServers(w.cfg), nothing, func(s listedServer) []string {
+		return []string{s.Name, s.At, s.When, s.Roles, strings.Join(s.Tools, " ")}
+	})
 }
 
 // listedServer is what odd mcp servers --json prints of each.
@@ -86,57 +73,43 @@ func listServers(cfg config.Config) []listedServer {
 	for _, s := range cfg.Servers {
 		one := listedServer{s.Name, or(s.URL, strings.Join(s.Argv, " ")), s.When, "all but validator", s.Tools, s.Required}
 		if len(s.Roles) > 0 {
-			one.Roles = words(s.Roles)
+			one.Roles = strings.ReplaceAll(joined(s.Roles), ",", "")
 		}
 		if s.When == config.TaskRelevant {
-			one.When = strings.Join(slices.Concat([]string{s.When}, s.Kinds, tagged(s.Tags)), " ")
+			one.When = strings.Join(append([]string{s.When}, s.Kinds...), " ")
+			for _, tag := range s.Tags {
+				one.When += " #" + tag
+			}
 		}
 		out = append(out, one)
 	}
 	return out
 }
 
-func words(roles []contract.Role) string {
-	var out []string
-	for _, r := range roles {
-		out = append(out, string(r))
-	}
-	return strings.Join(out, " ")
-}
-
-func tagged(tags []string) []string {
-	var out []string
-	for _, t := range tags {
-		out = append(out, "#"+t)
-	}
-	return out
-}
-
 // tryServers starts servers, and lists or calls their tools.
-func tryServers(ctx context.Context, w *workspace, o serversOptions) error {
+func tryServers(c *cli.Context, w *workspace) error {
 	base, err := w.drainOptions()
 	if err != nil {
 		return err
 	}
-	head, err := w.repo.Resolve(ctx, "HEAD")
+	head, err := w.repo.Resolve(c.Context, "HEAD")
 	if err != nil {
 		return err
 	}
-	set, end, err := drain.Trial(ctx, w.repo, base, w.cfg, head, drain.Specs(w.cfg, w.env.Cage.Home))
+	set, end, err := drain.Trial(c.Context, w.repo, base, w.cfg, head, drain.Specs(w.cfg, w.env.Cage.Home))
 	if err != nil {
 		return err
 	}
 	defer end()
-	if o.call != "" {
-		return callTool(ctx, w.env, set, o)
+	if c.String("call") != "" {
+		return callTool(c, w.env, set)
 	}
 	uses := set.Uses()
-	if o.json {
-		err = printJSON(w.env, orEmpty(uses))
-	} else {
-		err = printRows(w.env, tried(w.env, uses, set.Tools()))
+	var rows [][]string
+	if !c.Bool("json") {
+		rows = tried(w.env, uses, set.Tools())
 	}
-	return orFault(err, slices.ContainsFunc(uses, func(u servers.Use) bool { return u.Code != "" }))
+	return orFault(show(w.env, c.Bool("json"), orEmpty(uses), rows...), slices.ContainsFunc(uses, func(u servers.Use) bool { return u.Code != "" }))
 }
 
 // tried is a row for each tool, and one for each server that is lost.
@@ -165,24 +138,25 @@ func tried(env Env, uses []servers.Use, tools []session.Tool) [][]string {
 	return rows
 }
 
-func callTool(ctx context.Context, env Env, set *servers.Set, o serversOptions) error {
+func callTool(c *cli.Context, env Env, set *servers.Set) error {
+	call := c.String("call")
 	tools := set.Tools()
-	i := slices.IndexFunc(tools, func(t session.Tool) bool { return t.Name == o.call })
+	i := slices.IndexFunc(tools, func(t session.Tool) bool { return t.Name == call })
 	if i < 0 {
 		for _, u := range set.Uses() {
 			if u.Code != "" {
 				talk(env, "mcp servers: %s does not work: %s [%s]", u.Name, u.Detail, u.Code)
 			}
 		}
-		return fmt.Errorf("mcp servers: there is no tool %q; odd mcp servers --check lists the tools there are", o.call)
+		return fmt.Errorf("mcp servers: there is no tool %q; odd mcp servers --check lists the tools there are", call)
 	}
-	text, err := tools[i].Run(ctx, json.RawMessage(o.args))
+	text, err := tools[i].Run(c.Context, json.RawMessage(c.String("args")))
 	var no *session.Denied
 	switch {
 	case errors.As(err, &no):
-		return &session.Denied{Code: no.Code, Text: "mcp servers: " + o.call + ": " + no.Text}
+		return &session.Denied{Code: no.Code, Text: "mcp servers: " + call + ": " + no.Text}
 	case err != nil:
-		return fmt.Errorf("mcp servers: %s: %w", o.call, err)
+		return fmt.Errorf("mcp servers: %s: %w", call, err)
 	}
 	_, err = fmt.Fprintln(env.Stdout, text)
 	return err

@@ -30,14 +30,14 @@ type knowing struct {
 
 // openKnowledge finds the bundle and reads nothing of it yet, so that a client
 // waits for no more than its first question takes.
-func openKnowledge(ctx context.Context, env Env, o mcpOptions) (*knowing, error) {
-	k := &knowing{env: env, src: o.src, session: o.session}
-	if o.src.rev != "" {
-		_, commit, _, err := o.src.commit(ctx, env)
+func openKnowledge(ctx context.Context, env Env, src source, session string) (*knowing, error) {
+	k := &knowing{env: env, src: src, session: session}
+	if src.rev != "" {
+		_, commit, _, err := src.commit(ctx, env)
 		k.src.rev = string(commit)
 		return k, err
 	}
-	_, _, err := bundleDir(env, o.src.dir)
+	_, _, err := bundleDir(env, src.dir)
 	return k, err
 }
 
@@ -70,7 +70,7 @@ func (k *knowing) read(ctx context.Context) (personaSource, error) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	if k.stamp != "" {
-		if now, err := k.stampNow(); err != nil || now == k.stamp {
+		if now, err := k.stampAt(k.env.Now()); err != nil || now == k.stamp {
 			return k.last, err
 		}
 	}
@@ -90,8 +90,6 @@ func (k *knowing) read(ctx context.Context) (personaSource, error) {
 	}
 	return s, err
 }
-
-func (k *knowing) stampNow() (string, error) { return k.stampAt(k.env.Now()) }
 
 // stampAt is what the bundle's files looked like, or the commit that is served.
 func (k *knowing) stampAt(now time.Time) (string, error) {

@@ -27,11 +27,6 @@ func octaveFmt(env Env) *cli.Command {
 	})
 }
 
-type fmtOptions struct {
-	files              []string
-	check, write, json bool
-}
-
 // formatted is a file as odd anchor octave fmt --json prints it.
 type formatted struct {
 	File      string `json:"file"`
@@ -40,17 +35,15 @@ type formatted struct {
 }
 
 func runOctaveFmt(c *cli.Context, env Env) error {
-	o := fmtOptions{files: c.Args().Slice(), check: c.Bool("check"), write: c.Bool("write"), json: c.Bool("json")}
+	check, write := c.Bool("check"), c.Bool("write")
 	switch {
-	case len(o.files) == 0:
+	case c.NArg() == 0:
 		return usage("anchor octave fmt: want files, or - for stdin; see odd help anchor octave fmt")
-	case o.check && o.write:
+	case check && write:
 		return usage("anchor octave fmt: --check or --write, not both")
 	}
-	var list []formatted
-	var bad []error
-	rough := false
-	for _, name := range o.files {
+	list, bad, rough := []formatted{}, []error{}, false
+	for _, name := range c.Args().Slice() {
 		d, err := openOctave(env, name)
 		if err != nil {
 			bad = append(bad, err)
@@ -59,44 +52,33 @@ func runOctaveFmt(c *cli.Context, env Env) error {
 		out := octave.Format(d)
 		f := formatted{File: name, Canonical: bytes.Equal(out, d.Bytes())}
 		rough = rough || !f.Canonical
-		if o.write && name != "-" {
-			if err := o.save(env, f, out); err != nil {
-				bad = append(bad, err)
-			}
-		} else if !o.check {
+		switch {
+		case write && name != "-" && !f.Canonical:
+			bad = append(bad, writeOctave(env, name, out))
+		case !check && (!write || name == "-"):
 			f.Text = string(out)
 		}
 		list = append(list, f)
 	}
-	if err := o.print(env, list); err != nil {
+	if err := printFormatted(env, c.Bool("json"), check, list); err != nil {
 		return err
 	}
-	if len(bad) == 0 && o.check && rough {
-		return exitCode(exitFault)
-	}
-	if err := errors.Join(bad...); err != nil && o.json {
+	err := errors.Join(bad...)
+	if err != nil && c.Bool("json") {
 		return told{err}
 	}
-	return errors.Join(bad...)
+	return orFault(err, check && rough)
 }
 
-// save writes a file that was not canonical.
-func (o fmtOptions) save(env Env, f formatted, out []byte) error {
-	if f.Canonical {
-		return nil
-	}
-	return writeOctave(env, f.File, out)
-}
-
-// print prints the files' names with --check, and else what is to be printed of them.
-func (o fmtOptions) print(env Env, list []formatted) error {
-	if o.json {
-		return printJSON(env, orEmpty(list))
+// printFormatted prints the files' names with --check, and else what is to be printed of them.
+func printFormatted(env Env, asJSON, check bool, list []formatted) error {
+	if asJSON {
+		return printJSON(env, list)
 	}
 	for _, f := range list {
 		var err error
 		switch {
-		case !o.check:
+		case !check:
 			err = printText(env, f.Text)
 		case !f.Canonical:
 			err = printRows(env, [][]string{{f.File}})

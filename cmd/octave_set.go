@@ -22,47 +22,38 @@ func octaveSet(env Env) *cli.Command {
 	})
 }
 
-type setOptions struct {
-	file, path, value string
-	raw, json         bool
-}
-
 func runOctaveSet(c *cli.Context, env Env) error {
 	if c.NArg() != 3 {
 		return usage("anchor octave set: want a file, a path and a value; see odd help anchor octave set")
 	}
-	a := c.Args()
-	o := setOptions{file: a.Get(0), path: a.Get(1), value: a.Get(2), raw: c.Bool("raw"), json: c.Bool("json")}
-	d, err := openOctave(env, o.file)
+	file, path := c.Args().First(), c.Args().Get(1)
+	d, err := openOctave(env, file)
 	if err != nil {
 		return err
 	}
 	set := d.Set
-	if o.raw {
+	if c.Bool("raw") {
 		set = d.SetRaw
 	}
-	out, err := set(o.path, o.value)
+	out, err := set(path, c.Args().Get(2))
 	if err != nil {
 		return err
 	}
-	changed := !bytes.Equal(out, d.Bytes())
-	if changed && o.file != "-" {
-		if err := writeOctave(env, o.file, out); err != nil {
+	answer := map[string]any{"file": file, "path": path, "changed": !bytes.Equal(out, d.Bytes())}
+	switch changed := answer["changed"] == true; {
+	case file == "-" && !c.Bool("json"):
+		return printText(env, string(out))
+	case file == "-":
+		answer["text"] = string(out)
+	case changed:
+		if err := writeOctave(env, file, out); err != nil {
 			return err
 		}
+	case !c.Bool("json"):
+		talk(env, "%s: %s has that value already", file, path)
 	}
-	answer := map[string]any{"file": o.file, "path": o.path, "changed": changed}
-	switch {
-	case o.file == "-" && o.json:
-		answer["text"] = string(out)
-	case o.file == "-":
-		return printText(env, string(out))
-	}
-	if o.json {
+	if c.Bool("json") {
 		return printJSON(env, answer)
-	}
-	if !changed {
-		talk(env, "%s: %s has that value already", o.file, o.path)
 	}
 	return nil
 }

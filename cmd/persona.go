@@ -48,19 +48,12 @@ func runPersonaList(c *cli.Context, env Env) error {
 	for _, p := range b.untypedPersonas() {
 		talk(env, "%s: %s; %s", b.place(env, p.Path, p.Line), p.Message, p.Hint)
 	}
-	if len(r.Profiles) == 0 {
-		return none(env, c.Bool("json"), []*contract.Profile{}, "no profile: no atom of type persona or of canon has one%s", b.untyped())
-	}
-	if c.Bool("json") {
-		return printJSON(env, r.Profiles)
-	}
-	var rows [][]string
-	for _, p := range r.Profiles {
-		rows = append(rows, []string{
+	nothing := "no profile: no atom of type persona or of canon has one" + b.untyped()
+	return showList(env, c.Bool("json"), r.Profiles, nothing, func(p *contract.Profile) []string {
+		return []string{
 			p.Name, strconv.Itoa(p.Version), or(joined(p.Roles), "any role"), or(joined(contract.SurfacesOf(p)), "any surface"), standing(p), b.place(env, p.Path, p.Line),
-		})
-	}
-	return printRows(env, rows)
+		}
+	})
 }
 
 func unreadable(r contract.Roster) int {

@@ -58,12 +58,17 @@ func printable(s string) bool {
 // where it has room; tab-separated for a pipe.
 func printRows(env Env, rows [][]string) error { return printEach(env, slices.Values(rows)) }
 
-// printList is printRows, and tells a person what there is none of where there are none.
-func printList(env Env, rows [][]string, nothing string) error {
-	if len(rows) == 0 {
+// showList prints a list as JSON, or a row of each; it tells a person what there is none of
+// where it is empty.
+func showList[T any](env Env, asJSON bool, list []T, nothing string, row func(T) []string) error {
+	if len(list) == 0 {
 		talk(env, "%s", nothing)
 	}
-	return printRows(env, rows)
+	rows := make([][]string, len(list))
+	for i, of := range list {
+		rows[i] = row(of)
+	}
+	return show(env, asJSON, orEmpty(list), rows...)
 }
 
 // show prints value as JSON, or rows.

@@ -18,7 +18,7 @@ func proposalsVerb(env Env) *cli.Command {
 		Name:   "proposals",
 		Usage:  "list and answer requests for a gate (not what odd review shows)",
 		Flags:  []cli.Flag{jsonFlag()},
-		Action: alone(func(c *cli.Context) error { return runProposalsList(c.Context, env, false, c.Bool("json")) }),
+		Action: alone(on(env, openProposals, runProposalsList)),
 		Description: "odd gate proposals\n" +
 			"odd gate evaluation --because P-01KJ…\n" +
 			"odd gate proposals reject P-01KJ… --reason \"the silence is the holiday\"\n\n" +
@@ -51,43 +51,29 @@ func proposalsList(env Env) *cli.Command {
 		Usage: "list open requests, the most severe first",
 		Description: "odd gate proposals list\n" +
 			"odd gate proposals list --all --json",
-		Flags: []cli.Flag{&cli.BoolFlag{Name: "all", Usage: "list answered requests too, with the answer"}, jsonFlag()},
-		Action: func(c *cli.Context) error {
-			if err := noArgs(c); err != nil {
-				return err
-			}
-			return runProposalsList(c.Context, env, c.Bool("all"), c.Bool("json"))
-		},
+		Flags:  []cli.Flag{&cli.BoolFlag{Name: "all", Usage: "list answered requests too, with the answer"}, jsonFlag()},
+		Action: on(env, openProposals, runProposalsList),
 	})
 }
 
-func runProposalsList(ctx context.Context, env Env, all, asJSON bool) error {
-	_, b, err := openProposals(ctx, env)
-	if err != nil {
-		return err
-	}
-	ps := b.Open()
+func runProposalsList(c *cli.Context, env Env, b gate.Buffer) error {
+	all, ps := c.Bool("all"), b.Open()
+	nothing := "no proposal is open; odd gate proposals list --all shows the answered ones"
 	if all {
 		ps = b.Proposals
+		nothing = "nobody has proposed anything yet; odd gate proposals add \"REASON\" --gate framing proposes a gate"
 	}
-	list := []proposalJSON{}
-	var rows [][]string
-	for _, p := range ps {
-		j := proposalOf(b, p)
-		list = append(list, j)
+	list := make([]proposalJSON, len(ps))
+	for i, p := range ps {
+		list[i] = proposalOf(b, p)
+	}
+	return showList(env, c.Bool("json"), list, nothing, func(p proposalJSON) []string {
 		row := []string{p.ID, string(p.Severity), string(p.Source), string(p.Gate), since(env.Now(), p.TS), p.Reason}
 		if all {
-			row = append(row, j.became())
+			row = append(row, p.became())
 		}
-		rows = append(rows, row)
-	}
-	if asJSON {
-		return printJSON(env, list)
-	}
-	if all {
-		return printList(env, rows, "nobody has proposed anything yet; odd gate proposals add \"REASON\" --gate framing proposes a gate")
-	}
-	return printList(env, rows, "no proposal is open; odd gate proposals list --all shows the answered ones")
+		return row
+	})
 }
 
 // became is what became of a proposal, in a few words.
@@ -107,13 +93,12 @@ func (j proposalJSON) became() string {
 }
 
 // openProposals reads the proposals of the board as a person sees it.
-func openProposals(ctx context.Context, env Env) (*view, gate.Buffer, error) {
+func openProposals(ctx context.Context, env Env) (gate.Buffer, error) {
 	v, err := openFiles(ctx, env)
 	if err != nil {
-		return nil, gate.Buffer{}, err
+		return gate.Buffer{}, err
 	}
-	b, err := v.buffer()
-	return v, b, err
+	return v.buffer()
 }
 
 func (v *view) buffer() (gate.Buffer, error) {

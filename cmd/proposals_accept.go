@@ -19,13 +19,9 @@ func proposalsAccept(env Env) *cli.Command {
 			reasonFlag(),
 			yesFlag(), jsonFlag(),
 		},
-		Action: func(c *cli.Context) error {
-			id, err := oneArg(c, "a proposal")
-			if err != nil {
-				return err
-			}
-			return runDispose(c.Context, env, disposal{id, gate.Disposition{Decision: gate.Accepted, Act: c.String("act"), Reason: c.String("reason")}, c.Bool("yes"), c.Bool("json")})
-		},
+		Action: one("a proposal", do(env, func(c *cli.Context, env Env) error {
+			return runDispose(c, env, gate.Disposition{Decision: gate.Accepted, Act: c.String("act"), Reason: c.String("reason")})
+		})),
 	})
 }
 
@@ -36,15 +32,11 @@ func proposalsReject(env Env) *cli.Command {
 		ArgsUsage:   "ID",
 		Description: "odd gate proposals reject P-01KJ… --reason \"the silence is the holiday\"",
 		Flags:       []cli.Flag{reasonFlag(), yesFlag(), jsonFlag()},
-		Action: func(c *cli.Context) error {
-			id, err := oneArg(c, "a proposal")
-			if err != nil {
-				return err
-			}
+		Action: one("a proposal", do(env, func(c *cli.Context, env Env) error {
 			if oneLine(c.String("reason")) == "" {
 				return usage("gate proposals reject: the reason is missing; say why with --reason \"WHY\"")
 			}
-			return runDispose(c.Context, env, disposal{id, gate.Disposition{Decision: gate.Rejected, Reason: c.String("reason")}, c.Bool("yes"), c.Bool("json")})
-		},
+			return runDispose(c, env, gate.Disposition{Decision: gate.Rejected, Reason: c.String("reason")})
+		})),
 	})
 }

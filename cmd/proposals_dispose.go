@@ -1,42 +1,36 @@
 package cmd
 
 import (
-	"context"
 	"errors"
 	"io/fs"
 	"slices"
 
 	"github.com/odd-cli/odd/board/gate"
 	"github.com/odd-cli/odd/journal/repo"
+	"github.com/urfave/cli/v2"
 )
-
-// disposal is what a person says of a proposal.
-type disposal struct {
-	id string
-	gate.Disposition
-	yes, json bool
-}
 
 // runDispose writes what a person says of a proposal. It needs no typed
 // confirmation where nothing but the proposal's own state follows from it; while
 // an emergency is open no drain runs, so whoever ends that types its id.
-func runDispose(ctx context.Context, env Env, o disposal) error {
+func runDispose(c *cli.Context, env Env, o gate.Disposition) error {
+	ctx := c.Context
 	v, err := openBoard(ctx, env, false)
 	if err != nil {
 		return err
 	}
-	verb := map[string]string{gate.Accepted: "accept", gate.Rejected: "reject"}[o.Decision]
+	verb := c.Command.Name
 	name, by, err := v.person(ctx, "proposals "+verb)
 	if err != nil {
 		return err
 	}
-	o.By, o.TS = by, env.Now()
+	o.By, o.TS, o.ID = by, env.Now(), c.Args().First()
 	b, _, err := v.dispose(&o, v.proposals(name)) // what is refused is refused before a person is asked
 	if err != nil {
 		return err
 	}
 	if p, _ := b.ByID(o.ID); p.Severity == gate.EmergencySeverity {
-		if _, err := v.human(ctx, "an emergency: "+p.Reason+"\n", "proposals "+verb+" "+p.ID, p.ID, o.yes); err != nil {
+		if _, err := v.human(ctx, "an emergency: "+p.Reason+"\n", "proposals "+verb+" "+p.ID, p.ID, c.Bool("yes")); err != nil {
 			return err
 		}
 	}
@@ -44,22 +38,22 @@ func runDispose(ctx context.Context, env Env, o disposal) error {
 	oid, err := v.write(ctx, func(v *view) (repo.Changes, string, error) {
 		b, ch, err := v.dispose(&o, v.proposals(name))
 		p, _ := b.ByID(o.ID)
-		said = proposalJSON{p, o.Decision, &o.Disposition}
+		said = proposalJSON{p, o.Decision, &o}
 		return ch, trailers("proposals: "+verb+" "+o.ID, or(o.Reason, p.Reason), "Odd-Disposed", o.ID, "Odd-Act", o.Act, "Odd-By", o.By), err
 	})
 	if err != nil {
 		return err
 	}
-	return show(env, o.json, said, []string{said.ID, said.State, by, short(oid)})
+	return show(env, c.Bool("json"), said, []string{said.ID, said.State, by, short(oid)})
 }
 
 // dispose appends what o says to a person's file.
-func (v *view) dispose(o *disposal, file string) (gate.Buffer, repo.Changes, error) {
+func (v *view) dispose(o *gate.Disposition, file string) (gate.Buffer, repo.Changes, error) {
 	b, err := v.buffer()
 	if err != nil {
 		return b, nil, err
 	}
-	p, err := oneProposal(b, o.id)
+	p, err := oneProposal(b, o.ID)
 	if err != nil {
 		return b, nil, err
 	}
@@ -76,7 +70,7 @@ func (v *view) dispose(o *disposal, file string) (gate.Buffer, repo.Changes, err
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return b, nil, err
 	}
-	text, err := b.AppendDisposition(old, o.Disposition)
+	text, err := b.AppendDisposition(old, *o)
 	return b, repo.Changes{v.file(file): text}, err
 }
 

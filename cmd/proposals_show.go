@@ -3,6 +3,7 @@ package cmd
 import (
 	"time"
 
+	"github.com/odd-cli/odd/board/gate"
 	"github.com/urfave/cli/v2"
 )
 
@@ -13,15 +14,11 @@ func proposalsShow(env Env) *cli.Command {
 		ArgsUsage:   "ID",
 		Description: "odd gate proposals show P-01KJ…",
 		Flags:       []cli.Flag{jsonFlag()},
-		Action:      one("a proposal", do(env, runProposalsShow)),
+		Action:      one("a proposal", on(env, openProposals, runProposalsShow)),
 	})
 }
 
-func runProposalsShow(c *cli.Context, env Env) error {
-	_, b, err := openProposals(c.Context, env)
-	if err != nil {
-		return err
-	}
+func runProposalsShow(c *cli.Context, env Env, b gate.Buffer) error {
 	p, err := oneProposal(b, c.Args().First())
 	if err != nil {
 		return err

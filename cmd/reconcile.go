@@ -42,12 +42,6 @@ func reconcileVerb(env Env) *cli.Command {
 	})
 }
 
-type reconcileOptions struct {
-	files, accept   []string
-	failOn          []reconcile.Effect
-	dry, full, json bool
-}
-
 // effectsNamed reads the list of --fail-on.
 func effectsNamed(list string) ([]reconcile.Effect, error) {
 	var out []reconcile.Effect
@@ -64,16 +58,15 @@ func runReconcile(c *cli.Context, env Env) error {
 	if c.NArg() == 0 {
 		return usage("reconcile: want a file or -; see odd help reconcile")
 	}
-	o := reconcileOptions{files: c.Args().Slice(), accept: c.StringSlice("accept"), dry: c.Bool("dry-run"), full: c.Bool("full-scan"), json: c.Bool("json")}
-	var err error
-	if o.failOn, err = effectsNamed(c.String("fail-on")); err != nil {
+	failOn, err := effectsNamed(c.String("fail-on"))
+	if err != nil {
 		return err
 	}
 	w, err := openWorkspace(c.Context, env)
 	if err != nil {
 		return err
 	}
-	in, err := readEmissions(env, o.files)
+	in, err := readEmissions(env, c.Args().Slice())
 	if err != nil {
 		return err
 	}
@@ -86,23 +79,23 @@ func runReconcile(c *cli.Context, env Env) error {
 	}
 	limit, _ := okf.ParseConfidence(w.cfg.Session.Cap)
 	items, err := reconcile.Merge(g, in, reconcile.Options{
-		Cap: limit, By: "odd/" + version(), Now: env.Now(), MaxAtoms: w.cfg.Session.MaxAtoms, FullScan: o.full,
+		Cap: limit, By: "odd/" + version(), Now: env.Now(), MaxAtoms: w.cfg.Session.MaxAtoms, FullScan: c.Bool("full-scan"),
 	})
 	if err != nil {
 		return err
 	}
-	if err := w.accept(c.Context, g, items, in, o); err != nil {
+	if err := w.accept(c, g, items, in); err != nil {
 		return err
 	}
-	if err := printItems(env, g, items, o); err != nil {
+	if err := printItems(c, env, g, items); err != nil {
 		return err
 	}
 	for _, it := range items {
-		if slices.Contains(o.failOn, it.Effect) {
+		if slices.Contains(failOn, it.Effect) {
 			return refuse("fail-on", "%s would be %s, which --fail-on forbids; nothing was written", it.ID, it.Effect)
 		}
 	}
-	if o.dry {
+	if c.Bool("dry-run") {
 		return nil
 	}
 	return w.repo.Write(writes(w.cfg.Root, items))
@@ -126,7 +119,7 @@ type itemJSON struct {
 }
 
 // printItems prints one row an item, or the JSON by effect, and with --dry-run the diffs.
-func printItems(env Env, g *okf.Graph, items []reconcile.Item, o reconcileOptions) error {
+func printItems(c *cli.Context, env Env, g *okf.Graph, items []reconcile.Item) error {
 	byEffect := map[reconcile.Effect][]itemJSON{}
 	for _, e := range reconcile.Effects() {
 		byEffect[e] = []itemJSON{}
@@ -135,17 +128,14 @@ func printItems(env Env, g *okf.Graph, items []reconcile.Item, o reconcileOption
 	var diffs strings.Builder
 	for _, it := range items {
 		row := itemJSON{Item: it}
-		if o.dry {
+		if c.Bool("dry-run") {
 			row.Diff = string(reconcile.Diff(g, it))
 			fmt.Fprintf(&diffs, "%s", row.Diff)
 		}
 		byEffect[it.Effect] = append(byEffect[it.Effect], row)
 		rows = append(rows, []string{string(it.Effect), string(it.ID), it.Path, it.Reason})
 	}
-	if o.json {
-		return printJSON(env, byEffect)
-	}
-	if err := printRows(env, rows); err != nil || diffs.Len() == 0 {
+	if err := show(env, c.Bool("json"), byEffect, rows...); err != nil || diffs.Len() == 0 || c.Bool("json") {
 		return err
 	}
 	_, err := fmt.Fprintf(env.Stdout, "\n%s", diffs.String())

@@ -1,6 +1,8 @@
 package cmd
 
 import (
+	"fmt"
+
 	"github.com/urfave/cli/v2"
 
 	"github.com/odd-cli/odd/okf"
@@ -25,21 +27,15 @@ func runRelated(c *cli.Context, env Env) error {
 	if err != nil {
 		return err
 	}
-	b, a, err := readAtom(c.Context, env, sourceFor(c), c.Args().First())
+	b, a, err := readAtom(c, env, c.Args().First())
 	if err != nil {
 		return err
 	}
-	list := served.Related(b.graph, a.ID, kinds...)
-	var rows [][]string
-	for _, e := range list {
-		way := map[string]string{"out": "->", "in": "<-"}[e.Direction]
-		rows = append(rows, append([]string{way, string(e.Kind)}, cells(e.Atom)...))
-	}
 	b.tellDangling(env, a)
-	if len(list) == 0 {
-		return none(env, c.Bool("json"), list, "%s has no %s to other atoms", a.ID, map[bool]string{true: "links", false: "such links"}[len(kinds) == 0])
-	}
-	return show(env, c.Bool("json"), list, rows...)
+	nothing := fmt.Sprintf("%s has no %s to other atoms", a.ID, map[bool]string{true: "links", false: "such links"}[len(kinds) == 0])
+	return showList(env, c.Bool("json"), served.Related(b.graph, a.ID, kinds...), nothing, func(e served.Edge) []string {
+		return append([]string{map[string]string{"out": "->", "in": "<-"}[e.Direction], string(e.Kind)}, cells(e.Atom)...)
+	})
 }
 
 // tellDangling says which edges of an atom lead nowhere: they are no data.

@@ -64,6 +64,19 @@ func formatOf(c *cli.Context) (string, error) {
 	return format, nil
 }
 
+// formatNamed is the value of --format, one of all, or json by --json.
+func formatNamed(c *cli.Context, all ...string) (string, error) {
+	format := c.String("format")
+	if c.Bool("json") {
+		format = asJSON
+	}
+	if !slices.Contains(all, format) {
+		last := len(all) - 1
+		return "", usage("%s: unknown format %q; want %s or %s", verbOf(c), format, strings.Join(all[:last], ", "), all[last])
+	}
+	return format, nil
+}
+
 // printFound prints findings in any format but JSON, whose shape is each verb's own.
 func printFound(env Env, format string, rules []ruled, found []located) error {
 	switch format {

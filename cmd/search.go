@@ -2,7 +2,6 @@ package cmd
 
 import (
 	"fmt"
-	"io"
 	"slices"
 	"strings"
 
@@ -30,37 +29,35 @@ func search(env Env) *cli.Command {
 }
 
 func runSearch(c *cli.Context, env Env) error {
-	query := strings.TrimSpace(strings.Join(c.Args().Slice(), " "))
+	query, typ, limit := strings.TrimSpace(strings.Join(c.Args().Slice(), " ")), c.String("type"), c.Int("limit")
 	if query == "" {
 		return usage("search: no words given; want words to search for: odd search WORD")
 	}
-	if c.Int("limit") < 0 {
-		return usage("search: --limit %d; want 0 or more", c.Int("limit"))
+	if limit < 0 {
+		return usage("search: --limit %d; want 0 or more", limit)
 	}
 	b, err := sourceFor(c).open(c.Context, env)
 	if err != nil {
 		return err
 	}
-	hits, total := served.Search(b.graph, query, c.String("type"), c.Int("limit"))
-	if len(hits) == 0 {
-		return none(env, c.Bool("json"), []served.Found{}, "%s", b.nothing(query, c.String("type")))
+	hits, total := served.Search(b.graph, query, typ, limit)
+	if more := total - len(hits); more > 0 && !c.Bool("json") {
+		defer talk(env, "%d more found; --limit 0 prints all", more)
 	}
-	if c.Bool("json") {
-		return printJSON(env, hits)
-	}
-	if env.Terminal {
+	if len(hits) > 0 && env.Terminal && !c.Bool("json") {
+		var page strings.Builder
 		for _, h := range hits {
-			if _, err := io.WriteString(folded(env), b.hitText(env, h)); err != nil {
-				return err
-			}
+			page.WriteString(b.hitText(env, h))
 		}
-	} else if err := printRows(env, b.hitRows(env, hits)); err != nil {
-		return err
+		return printPage(env, page.String())
 	}
-	if more := total - len(hits); more > 0 {
-		talk(env, "%d more found; --limit 0 prints all", more)
+	nothing := ""
+	if len(hits) == 0 {
+		nothing = b.nothing(query, typ)
 	}
-	return nil
+	return showList(env, c.Bool("json"), hits, nothing, func(h served.Found) []string {
+		return []string{string(h.ID), h.Type, h.Title, b.place(env, h.Path, h.Line), okf.Visible(h.Text)}
+	})
 }
 
 // nothing says that no atom has a query; of a type that none has, which there are.
@@ -92,14 +89,6 @@ func (b bundle) instead(query string) string {
 		return "; did you mean " + s + "?"
 	}
 	return ""
-}
-
-func (b bundle) hitRows(env Env, hits []served.Found) [][]string {
-	var rows [][]string
-	for _, h := range hits {
-		rows = append(rows, []string{okf.Visible(string(h.ID)), okf.Visible(h.Type), okf.Visible(h.Title), b.place(env, h.Path, h.Line), okf.Visible(h.Text)})
-	}
-	return rows
 }
 
 // hitText is a hit for a person: what it is, then where and the line itself.

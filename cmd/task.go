@@ -101,23 +101,19 @@ func taskSets(c *cli.Context) ([]okf.Set, error) {
 	return append(sets, okf.Set{Key: "commands", Value: list}), err
 }
 
-// apply lands what build makes of one task, or with noCommit writes and stages it,
+// apply lands what build makes of one task, or with --no-commit writes and stages it,
 // and prints one row: build says in moved which task it is and in what state.
-func (w *workspace) apply(ctx context.Context, build func(*view) (repo.Changes, string, error), noCommit, asJSON bool, moved *board.Task) error {
-	var oid repo.OID
-	var err error
-	if noCommit {
-		err = w.stage(ctx, build)
-	} else if w.env.agent() != "" { // what an agent files is no person's
-		oid, err = w.writeBy(ctx, (*view).byMachine, build)
-	} else {
-		oid, err = w.write(ctx, build)
+func (w *workspace) apply(c *cli.Context, build func(*view) (repo.Changes, string, error), moved *board.Task) error {
+	by := (*view).sign
+	if w.env.agent() != "" { // what an agent files is no person's
+		by = (*view).byMachine
 	}
+	oid, err := w.writeOrStage(c, by, build)
 	if err != nil {
 		return err
 	}
 	id, state := string(moved.ID), string(moved.State)
-	return show(w.env, asJSON, map[string]string{"task": id, "state": state, "commit": string(oid)}, []string{id, state, short(oid)})
+	return show(w.env, c.Bool("json"), map[string]string{"task": id, "state": state, "commit": string(oid)}, []string{id, state, short(oid)})
 }
 
 // stage writes the changes into the work tree and the index, on the board's own

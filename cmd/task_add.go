@@ -84,7 +84,7 @@ func runTaskAdd(c *cli.Context, env Env) error {
 		lacks = v.preflight(c.Context, t)
 		return v.adds("task add", a, "")
 	}
-	if err := w.apply(c.Context, build, c.Bool("no-commit"), c.Bool("json"), &t); err != nil {
+	if err := w.apply(c, build, &t); err != nil {
 		return err
 	}
 	for _, m := range lacks {

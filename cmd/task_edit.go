@@ -68,5 +68,5 @@ func runTaskEdit(c *cli.Context, env Env) error {
 		}
 		return repo.Changes{v.file(t.Path): b}, trailers("board: edit "+string(t.ID), "", "Odd-Task", string(t.ID)), nil
 	}
-	return w.apply(c.Context, build, c.Bool("no-commit"), c.Bool("json"), &t)
+	return w.apply(c, build, &t)
 }

@@ -78,66 +78,56 @@ func runTaskReady(c *cli.Context, env Env) error {
 	if err != nil {
 		return err
 	}
+	list, rows := []map[string]string{}, [][]string{}
+	for _, id := range freed {
+		list = append(list, map[string]string{"task": id, "state": string(board.Ready)})
+		rows = append(rows, []string{id, string(board.Ready)})
+	}
+	if len(tasks) > 0 {
+		by, commit, err := v.makeReady(c.Context, tasks, c.Bool("yes"))
+		if err != nil {
+			return err
+		}
+		for _, t := range tasks {
+			list = append(list, map[string]string{"task": string(t.ID), "state": string(board.Ready), "by": by, "commit": string(commit)})
+			rows = append(rows, []string{string(t.ID), string(board.Ready), by, short(commit)})
+		}
+	}
+	if len(list) == 1 {
+		return show(env, c.Bool("json"), list[0], rows...)
+	}
+	return show(env, c.Bool("json"), list, rows...)
+}
+
+// makeReady asks the person about the tasks, and makes all of them ready by one commit.
+func (v *view) makeReady(ctx context.Context, tasks []board.Task, signed bool) (by string, commit repo.OID, err error) {
 	ids := make([]string, len(tasks))
 	var says strings.Builder
 	for i, t := range tasks {
 		ids[i] = string(t.ID)
 		says.WriteString(asksFor(t, v.cfg.Contract.Roles))
-		for _, m := range v.preflight(c.Context, t) {
+		for _, m := range v.preflight(ctx, t) {
 			says.WriteString("  warning: odd drain would refuse it: " + oneLine(okf.Visible(m)) + "\n")
 		}
 	}
-	rows := [][]string{}
-	for _, id := range freed {
-		rows = append(rows, []string{id, string(board.Ready)})
+	want, subject := ids[0], fmt.Sprintf("board: %s is ready", ids[0])
+	if len(ids) > 1 {
+		want = fmt.Sprintf("%d %s", len(ids), ids[0])
+		subject = fmt.Sprintf("board: %d tasks are ready, %s first", len(ids), ids[0])
 	}
-	by, commit := "", repo.OID("")
-	if len(tasks) > 0 {
-		want := ids[0]
-		if len(ids) > 1 {
-			want = fmt.Sprintf("%d %s", len(ids), ids[0])
-		}
-		h, err := v.human(c.Context, says.String(), "task ready "+strings.Join(ids, " "), want, c.Bool("yes"))
-		if err != nil {
-			return err
-		}
-		ch, pairs := repo.Changes{}, []string{}
-		for _, t := range tasks {
-			if ch[v.file(t.Path)], err = review.Ready(t, h); err != nil {
-				return err
-			}
-			pairs = append(pairs, "Odd-Task", string(t.ID))
-			rows = append(rows, []string{string(t.ID), string(board.Ready), h.By()})
-		}
-		subject := fmt.Sprintf("board: %s is ready", ids[0])
-		if len(ids) > 1 {
-			subject = fmt.Sprintf("board: %d tasks are ready, %s first", len(ids), ids[0])
-		}
-		if commit, err = v.amend(c.Context, ch, trailers(subject, "", append(pairs, "Odd-Ready-By", h.By())...)); err != nil {
-			return err
-		}
-		by = h.By()
+	h, err := v.human(ctx, says.String(), "task ready "+strings.Join(ids, " "), want, signed)
+	if err != nil {
+		return "", "", err
 	}
-	if !c.Bool("json") {
-		for i := range rows {
-			if len(rows[i]) == 3 {
-				rows[i] = append(rows[i], short(commit))
-			}
+	ch, pairs := repo.Changes{}, []string{}
+	for _, t := range tasks {
+		if ch[v.file(t.Path)], err = review.Ready(t, h); err != nil {
+			return "", "", err
 		}
-		return printRows(env, rows)
+		pairs = append(pairs, "Odd-Task", string(t.ID))
 	}
-	var out []map[string]string
-	for _, r := range rows {
-		m := map[string]string{"task": r[0], "state": r[1]}
-		if len(r) == 3 {
-			m["by"], m["commit"] = by, string(commit)
-		}
-		out = append(out, m)
-	}
-	if len(out) == 1 {
-		return printJSON(env, out[0])
-	}
-	return printJSON(env, out)
+	commit, err = v.amend(ctx, ch, trailers(subject, "", append(pairs, "Odd-Ready-By", h.By())...))
+	return h.By(), commit, err
 }
 
 // readyable are the named tasks that a person can make ready, each once. A task that a

@@ -22,15 +22,12 @@ func undo(env Env) *cli.Command {
 			"Approvals, gates and what is in append-only files stay; odd says why (exit 3).\n\n" +
 			personNote,
 		Flags:  []cli.Flag{yesFlag(), jsonFlag()},
-		Action: on(env, openWorkspace, runUndo),
+		Action: do(env, runUndo),
 	})
 }
 
-func runUndo(c *cli.Context, env Env, w *workspace) error {
-	if err := w.mayDecide(c.Context, "undo"); err != nil {
-		return err
-	}
-	v, err := w.view(c.Context, true)
+func runUndo(c *cli.Context, env Env) error {
+	v, err := openToDecide(c.Context, env, "undo")
 	if err != nil {
 		return err
 	}

@@ -64,9 +64,7 @@ func openBoard(ctx context.Context, env Env, fetch bool) (*view, error) {
 	return w.view(ctx, fetch)
 }
 
-// openCommitted and openShared are openBoard without and with what the remote has.
-func openCommitted(ctx context.Context, env Env) (*view, error) { return openBoard(ctx, env, false) }
-
+// openShared is openBoard with what the remote has.
 func openShared(ctx context.Context, env Env) (*view, error) { return openBoard(ctx, env, true) }
 
 // openTaskOnly is openTask for verbs that look at no other atoms than tasks.

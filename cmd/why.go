@@ -1,9 +1,10 @@
 package cmd
 
 import (
+	"fmt"
+
 	"github.com/urfave/cli/v2"
 
-	"github.com/odd-cli/odd/okf"
 	"github.com/odd-cli/odd/okf/served"
 )
 
@@ -27,29 +28,23 @@ func runWhy(c *cli.Context, env Env) error {
 	if err != nil {
 		return err
 	}
-	names := [2]string{c.Args().Get(0), c.Args().Get(1)}
-	b, from, err := readAtom(c.Context, env, sourceFor(c), names[0])
+	b, from, err := readAtom(c, env, c.Args().First())
 	if err != nil {
 		return err
 	}
-	to, err := b.find(names[1])
+	to, err := b.find(c.Args().Get(1))
 	if err != nil {
 		return err
 	}
-	list := served.Why(b.graph, from.ID, to.ID, kinds...)
-	switch {
-	case from == to:
-		return none(env, c.Bool("json"), []served.Way{}, "both names mean the same atom, %s", from.ID)
-	case list == nil:
-		return none(env, c.Bool("json"), []served.Way{}, "no links connect %s and %s", from.ID, to.ID)
+	nothing := fmt.Sprintf("no links connect %s and %s", from.ID, to.ID)
+	if from == to {
+		nothing = fmt.Sprintf("both names mean the same atom, %s", from.ID)
 	}
-	var rows [][]string
-	for _, w := range list {
+	return showList(env, c.Bool("json"), served.Why(b.graph, from.ID, to.ID, kinds...), nothing, func(w served.Way) []string {
 		edge := "-" + string(w.Kind) + "->"
 		if w.From == w.Far.ID {
 			edge = "<-" + string(w.Kind) + "-"
 		}
-		rows = append(rows, []string{okf.Visible(string(w.Near.ID)), edge, okf.Visible(string(w.Far.ID)), b.place(env, b.graph.ByID(w.From).Path, w.Line)})
-	}
-	return show(env, c.Bool("json"), list, rows...)
+		return []string{string(w.Near.ID), edge, string(w.Far.ID), b.place(env, b.graph.ByID(w.From).Path, w.Line)}
+	})
 }

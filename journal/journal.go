@@ -94,10 +94,10 @@ type Field struct {
 
 // Problem is one located finding of Lint or Parse.
 type Problem struct {
-	Line    int
-	Message string
-	Fixable bool // by Fix
-	Warning bool // a convention of journals, not what a row must be to be read
+	Line    int    `json:"line"`
+	Message string `json:"message"`
+	Fixable bool   `json:"fixable,omitempty"` // by Fix
+	Warning bool   `json:"warning,omitempty"` // a convention of journals, not what a row must be to be read
 }
 
 // header is the first row of shape A.
