@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"net"
-	"net/http"
 	"os"
 	"path/filepath"
 	"time"
@@ -44,11 +43,15 @@ func serveHTTP(ctx context.Context, env Env, s *sdk.Server, port int, tokenEnv s
 		where = "the token is in " + file
 	}
 	talk(env, "mcp: serving http://%s%s; %s", l.Addr(), mcp.Endpoint, where)
-	return serveUntil(ctx, mcp.HTTP(s, token), l)
+	return serveUntil(ctx, mcp.HTTP(s, token), l, lastCalls)
 }
 
-// serveUntil serves until ctx is done, and the calls in hand are answered.
-func serveUntil(ctx context.Context, server *http.Server, l net.Listener) error {
+// serveUntil serves until ctx is done; then the calls in hand have wait to end.
+func serveUntil(ctx context.Context, server interface {
+	Serve(net.Listener) error
+	Shutdown(context.Context) error
+	Close() error
+}, l net.Listener, wait time.Duration) error {
 	ended := make(chan error, 1)
 	go func() { ended <- server.Serve(l) }()
 	select {
@@ -56,7 +59,7 @@ func serveUntil(ctx context.Context, server *http.Server, l net.Listener) error 
 		return err
 	case <-ctx.Done():
 	}
-	last, stop := context.WithTimeout(context.WithoutCancel(ctx), lastCalls)
+	last, stop := context.WithTimeout(context.WithoutCancel(ctx), wait)
 	defer stop()
 	if err := server.Shutdown(last); err != nil {
 		_ = server.Close() // whoever is still there has had their time

@@ -55,16 +55,7 @@ func runServe(ctx context.Context, env Env, port int) error {
 		return errors.Join(err, l.Close())
 	}
 	talk(env, "serve: open that address in a browser; Ctrl-C ends it")
-	server := site.Server(l.Addr().String(), token, now.current)
-	ended := make(chan error, 1)
-	go func() { ended <- server.Serve(l) }()
-	select {
-	case err := <-ended:
-		return err
-	case <-ctx.Done():
-	}
-	_ = server.Close()
-	return ctx.Err()
+	return serveUntil(ctx, site.Server(l.Addr().String(), token, now.current), l, 0)
 }
 
 // livePages are drawn anew when the tip of the board has moved.
