@@ -98,8 +98,13 @@ const (
 	cacheUnused = 30 * 24 * time.Hour
 )
 
-// clearCaches removes the caches that are too large or that nobody uses.
+// clearCaches removes the caches that are too large or that nobody uses, where no other
+// run lives that may be using one.
 func (d *drain) clearCaches() {
+	pins, err := d.repo.Refs(pinned)
+	if d.Temp == "" || err != nil || slices.ContainsFunc(pins, func(p repo.RefUpdate) bool { return d.repo.RunLives(strings.TrimPrefix(p.Name, pinned)) }) {
+		return
+	}
 	for _, name := range []string{agentCache, checkCache} {
 		why, err := d.repo.ClearRoom(name, cacheMost, d.Now().Add(-cacheUnused))
 		switch {

@@ -297,7 +297,7 @@ func (d *drain) named(handoffs []string) string {
 // claimed is the whole record of an open claim.
 func (d *drain) claimed(c event.Record) event.Record {
 	for _, r := range slices.Backward(d.origin().records(c.Run)) {
-		if r.Kind == event.Claim && r.Task == c.Task {
+		if r.Opens() && r.Task == c.Task {
 			return r
 		}
 	}

@@ -169,7 +169,7 @@ func (l left) tell(say func(string), task string) {
 	}
 }
 
-// desks removes the scratch repositories of drains that were killed, and refuses
+// desks removes the scratch repositories of runs that were killed, and refuses
 // where a program would have none to work in. What cannot be removed is told,
 // and is no reason not to work.
 func (d *drain) desks() error {
@@ -179,7 +179,6 @@ func (d *drain) desks() error {
 	if _, err := repo.SweepScratch(d.Temp); err != nil {
 		d.note(err.Error())
 	}
-	d.clearCaches()
 	runs := func(name string) bool { return slices.Contains([]string{"exec", "claude", "acp"}, name) }
 	if !slices.ContainsFunc(d.at.cfg.Usable(), runs) || d.given != nil {
 		return nil

@@ -214,6 +214,7 @@ func (d *drain) begin(ctx context.Context) error {
 	if err := d.desks(); err != nil {
 		return err
 	}
+	d.clearCaches()
 	if err := d.persist(ctx, d.decay); err != nil {
 		return err
 	}

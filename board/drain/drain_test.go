@@ -87,8 +87,14 @@ func newWorld(t *testing.T, toml string, tasks ...string) *world {
 		id, extra, _ := strings.Cut(id, " ")
 		ch["knowledge/tasks/"+id+".md"] = []byte("---\ntype: task\nid: " + id + "\ntitle: " + id + "\nstate: ready\nkind: extract\nrole: shore-lead\n" + strings.ReplaceAll(extra, "|", "\n") + "\n---\n")
 	}
-	w := &world{t: t, repo: r, now: begin}
+	w := worldIn(t, r)
 	w.commit(ch, "begin")
+	return w
+}
+
+// worldIn is the world of a repository.
+func worldIn(t *testing.T, r *repo.Repo) *world {
+	w := &world{t: t, repo: r, now: begin}
 	w.answer = func(context.Context, session.Request) (session.Emission, error) { return says(term("tide")), nil }
 	w.o = Options{Branch: "refs/heads/main", By: "odd/test", Now: w.time, Random: w.chance,
 		Substrate: func(config.Config, fs.FS) (session.Substrate, error) { return w, nil }}

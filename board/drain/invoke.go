@@ -12,6 +12,7 @@ import (
 
 	"github.com/odd-cli/odd/board"
 	"github.com/odd-cli/odd/board/budget"
+	"github.com/odd-cli/odd/board/risk"
 	"github.com/odd-cli/odd/journal/event"
 	"github.com/odd-cli/odd/journal/repo"
 	"github.com/odd-cli/odd/okf"
@@ -70,14 +71,16 @@ func (w *work) outcome() string {
 
 // Invoke runs sessions that no task of the board asks for: for roles that hand
 // over a text and no atoms, because atoms land only through a task's review. It
-// keeps every rule of a drain, its lock, its clock, its money and its sweep.
+// keeps the rules of a drain, its clock, its money and its sweep. Drains and other
+// sessions run beside it: it holds the drain lock only while it tidies the board, and a
+// lock of its own for as long as it lives.
 // History after each step, and therefore after a crash at any instant:
 //
-//	claim   board branch: ledger claim with the reservation of all sessions, the start of an override
+//	engage  board branch: the reservation of all sessions, the start of an override
 //	result  board branch: their handoffs, journal, ledger outcome, the end of an override
 //
-// A claim whose sessions died is swept by a later drain, as a task's is. The
-// error is a contract.Refusals, a *Refusal, a *Busy or a fault; nothing is
+// Where it is killed, a later drain of this clone sweeps it, and one of another clone when
+// its time is over. The error is a contract.Refusals, a *Refusal, a *Busy or a fault; nothing is
 // written before a contract is resolved.
 func Invoke(ctx context.Context, r *repo.Repo, o Options, inv Invocation) (Report, error) {
 	d, err := open(ctx, r, o)
@@ -91,14 +94,14 @@ func Invoke(ctx context.Context, r *repo.Repo, o Options, inv Invocation) (Repor
 	if err := d.bindable(t); err != nil {
 		return d.report, err
 	}
-	unlock, err := d.lock(ctx)
+	if err := d.beginBeside(ctx); err != nil {
+		return d.report, err
+	}
+	unlock, err := d.repo.LockRun(d.Run)
 	if err != nil {
 		return d.report, err
 	}
 	defer unlock()
-	if err := d.begin(ctx); err != nil {
-		return d.report, err
-	}
 	var c *claim
 	err = d.persist(ctx, func(ctx context.Context) (err error) {
 		c, err = d.engage(ctx, t, max(inv.Sessions, 1))
@@ -122,6 +125,26 @@ func Invoke(ctx context.Context, r *repo.Repo, o Options, inv Invocation) (Repor
 		return d.report, err
 	}
 	return d.report, d.ends(ctx)
+}
+
+// beginBeside is begin for sessions that others work beside: what a drain tidies is left
+// to the one that runs.
+func (d *drain) beginBeside(ctx context.Context) error {
+	unlock, err := d.lock(ctx)
+	if err == nil {
+		defer unlock()
+		return d.begin(ctx)
+	}
+	if !errors.As(err, new(*Busy)) {
+		return err
+	}
+	if err := d.refresh(ctx); err != nil {
+		return err
+	}
+	if err := d.storable(ctx); err != nil {
+		return err
+	}
+	return d.desks()
 }
 
 // asked is the invocation as a task that is on no board; its id is the run's.
@@ -186,7 +209,7 @@ func (d *drain) engage(ctx context.Context, t board.Task, sessions int) (_ *clai
 		return nil, err
 	}
 	c := &claim{task: t, sessions: sessions, reserved: d.reserve(t), under: d.under, kind: as.Kind, repo: d.repo}
-	c.lease = d.until(d.at.cfg.TaskLease * time.Duration(sessions))
+	c.lease = d.until(max(d.at.cfg.TaskLease, risk.Limits(d.at.cfg, t).Timeout) * time.Duration(sessions))
 	if c.base, err = d.base(); err != nil {
 		return nil, err
 	}
@@ -204,7 +227,7 @@ func (d *drain) engage(ctx context.Context, t board.Task, sessions int) (_ *clai
 	if data.Alert, err = d.alert("", c.reserved); err != nil {
 		return nil, err
 	}
-	r := event.Record{Kind: event.Claim, Task: d.Run, Role: t.Role, Reserved: int64(c.reserved), Data: data}
+	r := event.Record{Kind: event.Engage, Task: d.Run, Role: t.Role, Reserved: int64(c.reserved), Data: data}
 	msg := message(fmt.Sprintf("board: begin a session as %s", b.Role), t.Title, [2]string{"Odd-Run", d.Run}, [2]string{"Odd-Lease", c.under})
 	return c, d.stake(ctx, c, r, ch, msg)
 }
@@ -272,6 +295,9 @@ func (d *drain) speak(ctx context.Context, c *claim, n int) *work {
 // the person has interrupted them.
 func (d *drain) conclude(ctx context.Context, c *claim, done []*work) error {
 	stopped := ctx.Err()
+	if d.Watch != nil {
+		stopped = nil // which is how a person ends it
+	}
 	ctx = context.WithoutCancel(ctx)
 	d.recall(c, done)
 	kept := d.keep()

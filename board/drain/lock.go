@@ -30,6 +30,7 @@ func (d *drain) lock(ctx context.Context) (unlock func(), err error) {
 	}
 	d.shared = shared
 	return func() {
+		d.shared = nil
 		if err := shared.Release(context.WithoutCancel(ctx)); err != nil {
 			d.note("the shared drain lock was not released; it expires by itself: " + err.Error())
 		}

@@ -102,12 +102,14 @@ func (d *drain) reserves(t board.Task) bool {
 const pinned = "refs/odd/base/"
 
 // killed are the runs of this clone that were killed at work, and the updates that let go
-// of the bases they had pinned. Under the drain lock nobody else has pinned one.
+// of the bases they had pinned. Under the drain lock only a run that holds a lock of its
+// own lives.
 func killed(r *repo.Repo) (pins []repo.RefUpdate, runs []string, err error) {
 	all, err := r.Refs(pinned)
 	for _, p := range all {
-		pins = append(pins, repo.RefUpdate{Name: p.Name, Old: p.New})
-		runs = append(runs, strings.TrimPrefix(p.Name, pinned))
+		if run := strings.TrimPrefix(p.Name, pinned); !r.RunLives(run) {
+			pins, runs = append(pins, repo.RefUpdate{Name: p.Name, Old: p.New}), append(runs, run)
+		}
 	}
 	return pins, runs, err
 }

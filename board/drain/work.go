@@ -328,11 +328,11 @@ func unbegun(err error) bool {
 // heard is the verdict that follows from what a session said.
 func (d *drain) heard(ctx context.Context, c *claim, w *work) {
 	switch e := w.emission; {
-	case ctx.Err() != nil && c.task.Path == "":
+	case ctx.Err() != nil && c.task.Path == "" && d.Watch == nil:
 		w.blocked("cancelled: interrupted")
 	case c.died != "":
 		w.void(c.died)
-	case ctx.Err() != nil:
+	case ctx.Err() != nil && d.Watch == nil:
 		w.blocked("%s", broken(ctx, c.task))
 	case e.Failure == invoke.Yielded:
 		w.blocked("the agent asks a question and waits for an answer: %s", e.Detail)

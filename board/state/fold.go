@@ -214,7 +214,7 @@ func (m *month) add(e entry, b []byte, records []event.Record) error {
 	}
 	for _, r := range records[was.Records:] {
 		switch r.Kind {
-		case event.Claim:
+		case event.Claim, event.Engage:
 			d.Claims = append(d.Claims, claim{Run: r.Run, Task: r.Task, Lease: r.Claim().Lease, At: r.TS, Cost: r.Reserved, Open: true})
 		case event.Session:
 			s := r.Session()

@@ -6,8 +6,8 @@ package event
 // field without omitempty is stored even where it is zero. Moments are RFC 3339 in UTC.
 type Data interface{ of() []Kind }
 
-// ClaimData says what a claim is for. Sessions that no task asks for are claimed
-// together, under the run's own id as task.
+// ClaimData says what a claim is for. Sessions that no task asks for are engaged
+// together, under the run's own id as task; an older odd claimed them.
 type ClaimData struct {
 	Alert        []string  `json:"alert,omitempty"` // the envelopes of which a month's share was reached for the first time: "tenant", "unapportioned", or a team
 	Artifact     string    `json:"artifact,omitempty"`
@@ -245,7 +245,7 @@ type UnknownData struct {
 func (d UnknownData) MarshalJSON() ([]byte, error) { return []byte(d.JSON), nil }
 
 func (d UnknownData) of() []Kind { return []Kind{d.Kind} }
-func (ClaimData) of() []Kind     { return []Kind{Claim} }
+func (ClaimData) of() []Kind     { return []Kind{Claim, Engage} }
 func (SessionData) of() []Kind   { return []Kind{Session} }
 func (AnchorData) of() []Kind    { return []Kind{Anchor} }
 func (ReconcileData) of() []Kind { return []Kind{Reconcile} }

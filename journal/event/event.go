@@ -14,6 +14,8 @@
 // # Kinds and their data
 //
 //	claim      a task is claimed and its money reserved. Members task, role, team, reserved_micro_usd
+//	engage     as claim, for sessions that no task asks for and that change nothing: other
+//	           runs work beside them. Its task is its run
 //	session    one bounded run of an agent. Members task, cost_micro_usd
 //	anchor     the permit that a session worked under, released. Members task, role (as
 //	           the anchor has it), dead_run where this run swept it after one that died
@@ -54,9 +56,10 @@ import (
 // keeps others, so that an older odd can read a newer one's file.
 type Kind string
 
-// The kinds. claim carries the reservation; outcome, abandoned close it.
+// The kinds. claim and engage carry the reservation; outcome, abandoned close it.
 const (
 	Claim     Kind = "claim"
+	Engage    Kind = "engage"
 	Session   Kind = "session"
 	Anchor    Kind = "anchor"
 	Reconcile Kind = "reconcile"
@@ -70,7 +73,7 @@ const (
 
 // Kinds lists the kinds in the order a run writes them.
 func Kinds() []Kind {
-	return []Kind{Claim, Session, Anchor, Reconcile, Op, OpEnd, Outcome, Abandoned, Refused, Paused}
+	return []Kind{Claim, Engage, Session, Anchor, Reconcile, Op, OpEnd, Outcome, Abandoned, Refused, Paused}
 }
 
 // Record is one line. Money is integer micro-USD. Zero members are not stored.
@@ -88,6 +91,9 @@ type Record struct {
 	Trace    string
 	Data     Data // of the type of its kind; nil for none
 }
+
+// Opens reports a record that reserves money, until an outcome or a sweep closes it.
+func (r Record) Opens() bool { return r.Kind == Claim || r.Kind == Engage }
 
 // Torn is the error of Read for a last line without its newline.
 type Torn struct{ Line int }

@@ -113,7 +113,7 @@ func dataOf(kind Kind, b jsontext.Value) (Data, error) {
 		return nil, nil
 	}
 	switch kind {
-	case Claim:
+	case Claim, Engage:
 		return read[ClaimData](b)
 	case Session:
 		return read[SessionData](b)

@@ -90,7 +90,7 @@ func (s FileSum) Add(recs []Record) (FileSum, error) {
 		s.Last = later(s.Last, r.TS)
 		s.alerts(r)
 		switch r.Kind {
-		case Claim:
+		case Claim, Engage:
 			r.Data = nil
 			s.Open = append(s.Open, r)
 			continue

@@ -13,7 +13,7 @@ import (
 // micro-USD as dollars. A kind this odd does not know is named.
 func (r Record) Tell(usd func(int64) string) string {
 	switch r.Kind {
-	case Claim:
+	case Claim, Engage:
 		return r.tellClaim(usd)
 	case Session:
 		return r.tellSession(usd)

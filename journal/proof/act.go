@@ -328,7 +328,7 @@ func (h *history) linesOf(name string, b []byte, records []event.Record, before 
 				now := *c
 				l.claim = &now
 			}
-			if r.Kind == event.Claim {
+			if r.Opens() {
 				l.holds, l.again = heldBy(claims, r.Task), claimed[r.Task]
 			}
 			if r.Kind == event.Outcome {
@@ -337,7 +337,7 @@ func (h *history) linesOf(name string, b []byte, records []event.Record, before 
 			out = append(out, l)
 		}
 		switch c := claims[r.Task]; {
-		case r.Kind == event.Claim:
+		case r.Opens():
 			claims[r.Task], claimed[r.Task] = &open{Record: r, known: i < before}, true
 		case r.Kind == event.Outcome:
 			delete(claims, r.Task)

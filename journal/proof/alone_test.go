@@ -3,9 +3,12 @@ package proof
 import (
 	"bytes"
 	"fmt"
+	"regexp"
 	"slices"
 	"testing"
+	"time"
 
+	"github.com/odd-cli/odd/board"
 	"github.com/odd-cli/odd/journal/event"
 	"github.com/odd-cli/odd/journal/event/eventtest"
 	"github.com/odd-cli/odd/journal/repo"
@@ -85,5 +88,92 @@ func TestSessionsAloneAreProven(t *testing.T) {
 			"2 handoffs/ann.md:1 a run writes a handoff that does not bear its name",
 			"11 handoffs/ann.md:1 a handoff that no session of the commit handed over",
 		}},
+	})
+}
+
+// A session that only reads, and that no task asks for, engages: drains and others run beside
+// it. What an older odd claimed for it, and what changes something, is alone.
+func TestReadersRunBesideDrains(t *testing.T) {
+	rich := func(s *story) {
+		s.ann("more money", repo.Changes{"odd.toml": regexp.MustCompile(`monthly_usd = .*`).ReplaceAll(s.file("odd.toml"), []byte("monthly_usd = 9"))})
+	}
+	beside := func(kind event.Kind, role contract.Role, drains int) func(*story) repo.OID {
+		return func(s *story) repo.OID {
+			rich(s)
+			w := s.engage(kind, role)
+			other := s.engage(event.Engage, contract.Observer)
+			for range drains {
+				s.result(s.claim("t"), 10, terms("keel"))
+			}
+			s.conclude(w, role)
+			s.conclude(other, contract.Observer)
+			return ""
+		}
+	}
+	// forge makes the first record of a ledger one to engage.
+	forge := func(s *story, d *draft) {
+		name := ledgerIn(d)
+		all, err := event.Read(d.ch[name])
+		if err == nil {
+			all[0].Kind = event.Engage
+			d.ch[name], err = event.Append(nil, all[0])
+		}
+		if err != nil {
+			s.Fatal(err)
+		}
+	}
+	runTampers(t, []tamper{
+		{name: "two beside a drain", tell: beside(event.Engage, contract.Explorer, 1), want: []string{}},
+		{name: "two whose money is not there", tell: func(s *story) repo.OID {
+			w := s.engage(event.Engage, contract.Explorer)
+			s.invoke(contract.Explorer)
+			s.conclude(w, contract.Explorer)
+			return ""
+		}, want: []string{"5 ledger/2026-03/R2.jsonl:1 reserves $0.50 on top of $0.50, past what no team has, $0.60"}},
+		{name: "a drain between its own", tell: func(s *story) repo.OID {
+			a := s.claim("t")
+			s.conclude(s.engage(event.Engage, contract.Explorer), contract.Explorer)
+			s.result(a, 10, terms("keel"))
+			return ""
+		}, want: []string{}},
+		{name: "as an older odd claimed it", tell: beside(event.Claim, contract.Explorer, 0), want: []string{}},
+		{name: "as an older odd claimed it, beside a drain", tell: beside(event.Claim, contract.Explorer, 1),
+			want: []string{"4 ledger/2026-03/R1.jsonl:2 R1 goes on after R3 claimed in #; two drains ran at once"}},
+		{name: "who builds", at: "begin invoke", tell: beside(event.Engage, contract.General, 0),
+			want: []string{"4 ledger/2026-03/R1.jsonl:1 R1 engages a session of the general, which may change files; it claims"}},
+		{name: "a task", at: "claim t", tell: func(s *story) repo.OID { s.result(s.claim("t"), 0, nil); return "" }, do: forge, want: []string{
+			"4 ledger/2026-03/R1.jsonl:1 R1 engages t; a task is claimed",
+			"5 tasks/t.md:5 the task was claimed, but the ledger reserves no money for it"}},
+		{name: "a drain that engages as well", tell: func(s *story) repo.OID {
+			rich(s)
+			w := s.engage(event.Engage, contract.Explorer)
+			s.add("u", "")
+			task := w.task
+			w.task = "t"
+			b, err := board.Claim(s.task("t"), w.id, s.now.Add(30*time.Minute))
+			if err != nil {
+				s.Fatal(err)
+			}
+			ch := repo.Changes{taskFile("t"): b}
+			s.record(w, ch, event.Record{Kind: event.Claim, Role: "editor", Team: "docs", Reserved: 500_000, Data: eventtest.Data(event.Claim, map[string]any{"attempt": 1})})
+			s.land(s.make("claim", "t", draft{who: agentMail, parents: []repo.OID{s.tip()}, ch: ch, trailers: [][2]string{{"Odd-Run", w.id}, {"Odd-Task", "t"}}}))
+			s.claim("u")
+			w.task = task
+			s.conclude(w, contract.Explorer)
+			return ""
+		}, want: []string{
+			"4 ledger/2026-03/R1.jsonl:2 R1 claims t while it holds R1",
+			"4 ledger/2026-03/R1.jsonl:3 R1 goes on after R2 claimed in #; two drains ran at once"}},
+		{name: "for less than it may cost", at: "begin invoke", tell: beside(event.Engage, contract.Explorer, 1), do: func(s *story, d *draft) {
+			name := ledgerIn(d)
+			all, err := event.Read(d.ch[name])
+			if err == nil && all[0].Run == "run-01KJ0000000000000000000001" {
+				all[0].Reserved = 400_000
+				d.ch[name], err = event.Append(nil, all[0])
+			}
+			if err != nil {
+				s.Fatal(err)
+			}
+		}, want: []string{"5 ledger/2026-03/R1.jsonl:1 reserves $0.40 for 1 sessions, each may cost $0.50"}},
 	})
 }

@@ -138,7 +138,7 @@ func (h *history) records(commit repo.OID, proposal repo.Commit, run, task strin
 func (h *history) claims(commit repo.OID, run, task string) (n int, err error) {
 	records, err := h.ledgerAt(commit, run)
 	for _, r := range records {
-		if r.Kind == event.Claim && r.Task == task {
+		if r.Opens() && r.Task == task {
 			n++
 		}
 	}

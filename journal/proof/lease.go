@@ -24,7 +24,7 @@ const grace = 5 * time.Second
 func (j *judge) leased() error {
 	return j.lineByLine(func(l line) (string, error) {
 		switch l.record.Kind {
-		case event.Claim:
+		case event.Claim, event.Engage:
 			j.checked++
 			if j.otherLease(l) {
 				return "", nil

@@ -130,19 +130,38 @@ func (s *story) byHand(role contract.Role, change func(string) string) string {
 	return "knowledge/" + name
 }
 
-// invoke runs two sessions that no task asks for, as odd agent run does.
+// invoke runs a session that no task asks for, as odd agent run does. One that may change
+// files is of an older odd, which claimed all of them.
 func (s *story) invoke(role contract.Role, handoffs ...string) *run {
+	s.Helper()
+	kind := event.Engage
+	if roleRow(role).Mutates {
+		kind = event.Claim
+	}
+	w := s.engage(kind, role)
+	s.conclude(w, role, handoffs...)
+	return w
+}
+
+// engage records that a session begins which no task asks for.
+func (s *story) engage(kind event.Kind, role contract.Role) *run {
 	s.Helper()
 	w := s.newRun("")
 	w.task = w.id
 	ch := repo.Changes{}
-	s.record(w, ch, event.Record{Kind: event.Claim, Reserved: 500_000, Data: eventtest.Data(event.Claim, map[string]any{"sessions": 1, "contract_role": string(role), "mode": string(roleRow(role).Mode)})})
+	s.record(w, ch, event.Record{Kind: kind, Reserved: 500_000, Data: eventtest.Data(event.Claim, map[string]any{"sessions": 1, "contract_role": string(role), "mode": string(roleRow(role).Mode)})})
 	w.base = s.land(s.make("begin", "invoke", draft{who: agentMail, parents: []repo.OID{s.tip()}, ch: ch, trailers: [][2]string{{"Odd-Run", w.id}}}))
+	return w
+}
+
+// conclude records its end.
+func (s *story) conclude(w *run, role contract.Role, handoffs ...string) {
+	s.Helper()
 	s.bind(w, role, handoffs...)
 	if roleRow(role).Mode != "" {
 		s.hand(w, role, "", handoffs...)
 	}
-	ch = repo.Changes{}
+	ch := repo.Changes{}
 	w.trace = event.Trace(s.record(w, ch, event.Record{Kind: event.Session, Cost: 7, Data: eventtest.Data(event.Session, w.said())}))
 	s.record(w, ch, event.Record{Kind: event.Outcome, Cost: 7, Trace: w.trace, Data: eventtest.Data(event.Outcome, map[string]any{"verdict": "completed"})})
 	s.journal(w, ch, w.tells...)
@@ -150,7 +169,6 @@ func (s *story) invoke(role contract.Role, handoffs ...string) *run {
 		ch[name] = b
 	}
 	s.land(s.make("end", "invoke", draft{who: agentMail, parents: []repo.OID{s.tip()}, ch: ch, trailers: [][2]string{{"Odd-Run", w.id}, {"Odd-Trace", w.trace}}}))
-	return w
 }
 
 // chain is the five-role workflow, each session fed by the handoff before it.

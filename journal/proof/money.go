@@ -76,7 +76,7 @@ func (m *purse) line(l line) (string, error) {
 		return fmt.Sprintf("is dated %s in a commit of %s", moment(r.TS), moment(m.Author.When)), nil
 	}
 	switch r.Kind {
-	case event.Claim:
+	case event.Claim, event.Engage:
 		return m.claimed(l)
 	case event.Session:
 		if l.claim == nil || !l.claim.known || l.claim.Claim().RefreshOf != "" {

@@ -102,6 +102,6 @@ func (h *history) begins(was, now repo.OID) (lines int, err error) {
 // commit, so that where it is new nothing is looked for.
 func goesOn(all []event.Record) bool {
 	return slices.ContainsFunc(all, func(r event.Record) bool {
-		return r.Kind == event.Session && slices.ContainsFunc(all, func(c event.Record) bool { return c.Kind == event.Claim && c.Task == r.Task })
+		return r.Kind == event.Session && slices.ContainsFunc(all, func(c event.Record) bool { return c.Opens() && c.Task == r.Task })
 	})
 }

@@ -1,6 +1,7 @@
 package proof
 
 import (
+	"fmt"
 	"iter"
 	"slices"
 	"strings"
@@ -10,6 +11,7 @@ import (
 	"github.com/odd-cli/odd/board/config"
 	"github.com/odd-cli/odd/journal/event"
 	"github.com/odd-cli/odd/journal/repo"
+	"github.com/odd-cli/odd/persona/contract"
 )
 
 func drainRule() rule {
@@ -17,7 +19,7 @@ func drainRule() rule {
 		Invariant: 4, Name: "One drain", Unit: "board commits",
 		Way:        "find the second odd drain that ran at the same time and stop it; odd task show TASK shows what the first one left",
 		Evidence:   "the claims and results of every run, in their order along the board's line; the sweeps between them",
-		Recomputed: "a run claims one thing at a time, a task once and on one line, and writes nothing more once another run has claimed, unless that took its claim back and nothing of it lands; a machine's merge brings no claims of another line that no person took in, and no rules of the board under claims made beside them",
+		Recomputed: "a run claims one thing at a time, a task once and on one line, and writes nothing more once another run has claimed, unless that took its claim back and nothing of it lands; sessions that only read, and that no task asks for, engage instead and go on beside others; a machine's merge brings no claims of another line that no person took in, and no rules of the board under claims made beside them",
 		Attested:   "that two clones without a common remote did not run odd drain at the same time; a run that wrote nothing; where [board] target is another branch, which lines it has where the clone lacks it",
 	}, serialized}
 }
@@ -43,10 +45,13 @@ func serialized(j *judge) error {
 // claimsOneByOne judges the claims of an act: none beside another, each once.
 func (j *judge) claimsOneByOne() error {
 	for _, l := range j.lines {
-		if l.record.Kind != event.Claim {
+		if !l.record.Opens() {
 			continue
 		}
 		j.checked++
+		if why := readsOnly(l.record); why != "" {
+			j.find(l.path, l.n, "%s", why)
+		}
 		if len(l.holds) > 0 {
 			j.find(l.path, l.n, "%s claims %s while it holds %s", j.run, l.record.Task, strings.Join(l.holds, ", "))
 		}
@@ -57,6 +62,22 @@ func (j *judge) claimsOneByOne() error {
 	return nil
 }
 
+// readsOnly says why a run may not engage what it does: others work beside it, so that
+// it works on no task, and in no role that may change a file. A claim may be of all.
+func readsOnly(r event.Record) string {
+	b := bound{said: true, role: contract.Role(r.Claim().ContractRole), mode: contract.Mode(r.Claim().Mode), override: r.Claim().Override}
+	row, known := b.row()
+	switch {
+	case r.Kind != event.Engage:
+		return ""
+	case r.Task != r.Run:
+		return fmt.Sprintf("%s engages %s; a task is claimed", r.Run, r.Task)
+	case known && row.Mutates || b.override != nil && b.in(contract.Execution, contract.Resolution):
+		return fmt.Sprintf("%s engages %s, which may change files; it claims", r.Run, b.called())
+	}
+	return ""
+}
+
 // goesOnAlone reports a run that goes on after another has claimed.
 func (j *judge) goesOnAlone() error {
 	for _, f := range j.files {
@@ -64,6 +85,9 @@ func (j *judge) goesOnAlone() error {
 			continue
 		}
 		j.checked++
+		if engaged, err := j.engaged(); engaged || err != nil {
+			return err
+		}
 		by, err := j.overtaken(f.rel)
 		if err != nil || by.OID == "" {
 			return err
@@ -74,6 +98,17 @@ func (j *judge) goesOnAlone() error {
 		j.find(f.Path, j.firstLine(f.Path), "%s goes on after %s claimed in %s; two drains ran at once", j.run, one(by, "Odd-Run"), short(string(by.OID)))
 	}
 	return nil
+}
+
+// engaged reports an act of a run that engaged and has claimed nothing: it changes nothing,
+// and works beside others.
+func (j *judge) engaged() (bool, error) {
+	claims, err := j.allClaims(j.OID, j.run)
+	if err != nil || claims > 0 {
+		return false, err
+	}
+	all, err := j.ledgerAt(j.OID, j.run)
+	return slices.ContainsFunc(all, func(r event.Record) bool { return r.Kind == event.Engage }), err
 }
 
 // gathered reports a machine's merge that brings the line it goes on from claims of

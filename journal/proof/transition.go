@@ -34,7 +34,7 @@ func passed(j *judge) error {
 		case event.Session:
 			j.checked++
 			return j.received(boundBy(l.record))
-		case event.Claim, event.Outcome, event.Abandoned:
+		case event.Claim, event.Engage, event.Outcome, event.Abandoned:
 			return j.journaled(l)
 		}
 		return "", nil
@@ -140,7 +140,7 @@ func ownJournal(run, name string) bool {
 // where an outcome or a sweep ends it.
 func (j *judge) journaled(l line) (string, error) {
 	r, c := l.record, l.claim
-	if r.Kind == event.Claim {
+	if r.Opens() {
 		c = &open{Record: r}
 	}
 	if r.Kind == event.Abandoned {
@@ -149,7 +149,7 @@ func (j *judge) journaled(l line) (string, error) {
 			return "", err
 		}
 		for _, old := range all {
-			if old.Kind == event.Claim && old.Task == r.Task {
+			if old.Opens() && old.Task == r.Task {
 				c = &open{Record: old}
 			}
 		}
@@ -163,9 +163,10 @@ func (j *judge) journaled(l line) (string, error) {
 	}
 	j.checked++
 	modes := strings.Join(said(o.Modes), ", ")
-	title := map[event.Kind]string{
-		event.Claim: "override: " + modes + " collapsed", event.Outcome: "override ended: " + modes, event.Abandoned: "override ended: " + r.DeadRun,
-	}[r.Kind]
+	title := map[event.Kind]string{event.Outcome: "override ended: " + modes, event.Abandoned: "override ended: " + r.DeadRun}[r.Kind]
+	if r.Opens() {
+		title = "override: " + modes + " collapsed"
+	}
 	for _, f := range j.files {
 		if dir, name := path.Split(f.rel); dir != "journal/" || !ownJournal(j.run, name) {
 			continue
@@ -175,7 +176,7 @@ func (j *judge) journaled(l line) (string, error) {
 			return "", err
 		}
 	}
-	if r.Kind == event.Claim {
+	if r.Opens() {
 		return fmt.Sprintf("an override of %s, whose start no journal entry of the claim tells", or(modes, "nothing")), nil
 	}
 	return fmt.Sprintf("the end of an override of %s, of which no journal entry tells", or(modes, "nothing")), nil
@@ -243,7 +244,7 @@ func (j *judge) handed(f *file) (string, error) {
 // claim may bring one, with the claims that its own validator is to judge.
 func (j *judge) packed(f *file) (string, error) {
 	i := slices.IndexFunc(j.lines, func(l line) bool {
-		return l.record.Kind == event.Claim && l.record.Claim().Handoff == f.Path
+		return l.record.Opens() && l.record.Claim().Handoff == f.Path
 	})
 	if i < 0 {
 		return "a handoff that no session of the commit handed over", nil

@@ -69,7 +69,38 @@ func (r *Repo) LockDrainFor(run string) (unlock func() error, err error) {
 		f.Unlock()
 		return nil, err
 	}
-	return f.Unlock, nil
+	return func() error {
+		_ = os.Truncate(f.Path(), 0) // a process that had the lock may live on without it
+		return f.Unlock()
+	}, nil
+}
+
+// LockRun takes the lock that shows that a run lives which works beside others. The kernel
+// frees it at death; unlock takes its file away.
+func (r *Repo) LockRun(run string) (unlock func(), err error) {
+	f, err := r.tryLock(run + ".lock")
+	if err != nil {
+		return nil, err
+	}
+	return func() {
+		_ = os.Remove(f.Path())
+		_ = f.Unlock()
+	}, nil
+}
+
+// RunLives reports that a process holds the lock of a run. The file of one that was killed
+// is taken away. Others may ask at the same time.
+func (r *Repo) RunLives(run string) bool {
+	f := flock.New(r.oddDir(run + ".lock"))
+	if _, err := os.Lstat(f.Path()); errors.Is(err, fs.ErrNotExist) {
+		return false
+	}
+	got, err := f.TryRLock()
+	if got {
+		_ = os.Remove(f.Path())
+		_ = f.Unlock()
+	}
+	return err != nil || !got
 }
 
 // Draining reports that a drain of this clone lives. It takes the lock only where the

@@ -18,6 +18,7 @@
 // What odd keeps in $GIT_COMMON_DIR/odd, all of it disposable while no odd runs:
 //
 //	drain.lock      flock of the one drain; holds "pid N RUN"
+//	RUN.lock        flock of a run that changes nothing, and works beside the drain
 //	sync.lock       flock of Move and Recover
 //	commit.lock     flock of PersonCommit
 //	sync/ID.json    one marker for each checkout that is following its ref

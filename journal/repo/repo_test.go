@@ -476,7 +476,28 @@ func TestLockDrain(t *testing.T) {
 	if err := unlock(); err != nil {
 		t.Fatal(err)
 	}
+	eq(t, "a drain where this process lives on without the lock", r.Draining(), false)
 	must[func() error](t)(r.LockDrain())
+	eq(t, "a drain", r.Draining(), true)
+}
+
+// A run that works beside others lives as long as its lock is held: not before, and not
+// when its process was killed.
+func TestLockRun(t *testing.T) {
+	t.Parallel()
+	r, _ := fresh(t)
+	eq(t, "never", r.RunLives("run-1"), false)
+	unlock := must[func()](t)(r.LockRun("run-1"))
+	eq(t, "at work", []bool{r.RunLives("run-1"), open(t, r.Root()).RunLives("run-1"), r.RunLives("run-2")}, []bool{true, true, false})
+	if _, err := open(t, r.Root()).LockRun("run-1"); !errors.Is(err, ErrBusy) {
+		t.Errorf("a second lock: %v", err)
+	}
+	unlock()
+	eq(t, "ended", r.RunLives("run-1"), false)
+	write(t, r.CommonDir(), "odd/run-3.lock", "")
+	eq(t, "killed", r.RunLives("run-3"), false)
+	left, _ := filepath.Glob(filepath.Join(r.CommonDir(), "odd", "run-*"))
+	eq(t, "left", len(left), 0)
 }
 
 func TestIdentity(t *testing.T) {

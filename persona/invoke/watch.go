@@ -64,7 +64,7 @@ func (r *run) listen(ctx context.Context) (end session.Emission, over bool) {
 		why := session.Interruption(ctx)
 		switch {
 		case why != "":
-			return session.Fail(why, ""), true
+			return w.ended(session.Fail(why, "")), true
 		case errors.Is(err, io.EOF):
 			return session.Emission{Outcome: session.Completed, Notes: w.notes}, true
 		case err != nil:
@@ -102,11 +102,11 @@ func (w *watched) text() string {
 
 // heard tells what a try said of its batch, and takes the next.
 func (r *run) heard(ctx context.Context, e session.Emission) (end session.Emission, over bool) {
+	w := r.watch
 	if e.Outcome != session.Completed {
-		return e, true
+		return w.ended(e), true
 	}
 	e = scrub(e)
-	w := r.watch
 	m := Remark{Channel: w.events.Channel, Usage: r.budget.usage}
 	m.First, m.Last = w.events.Lines()
 	for _, s := range e.Says {
@@ -125,7 +125,7 @@ func (r *run) heard(ctx context.Context, e session.Emission) (end session.Emissi
 	switch why := session.Interruption(ctx); {
 	case err == nil:
 	case why != "":
-		return session.Fail(why, ""), true
+		return w.ended(session.Fail(why, "")), true
 	case errors.Is(err, io.EOF):
 		return session.Emission{Outcome: session.Completed, Notes: w.notes}, true
 	default:
@@ -133,6 +133,14 @@ func (r *run) heard(ctx context.Context, e session.Emission) (end session.Emissi
 	}
 	r.forget()
 	return r.listen(ctx)
+}
+
+// ended is how a watch ends: well, where a person interrupts it.
+func (w *watched) ended(e session.Emission) session.Emission {
+	if e.Failure == session.Cancelled {
+		return session.Emission{Outcome: session.Completed, Notes: w.notes}
+	}
+	return e
 }
 
 func (w *watched) remember(m Remark, notes []session.Note) {

@@ -1,0 +1,160 @@
+package drain
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/odd-cli/odd/board"
+	"github.com/odd-cli/odd/journal/event"
+	"github.com/odd-cli/odd/journal/repo"
+	"github.com/odd-cli/odd/persona/session"
+)
+
+// beside runs act once, in midst of the session of an invocation of w.
+func (w *world) beside(act func()) (Report, error) {
+	w.t.Helper()
+	answer := w.answer
+	w.answer = func(ctx context.Context, r session.Request) (session.Emission, error) {
+		w.answer = answer
+		act()
+		if e, ok := r.BeginTurn(ctx, session.Usage{}); !ok {
+			return e, nil
+		}
+		return finds("x"), nil
+	}
+	return w.invoke(1)
+}
+
+// abandoned are the runs that the ledger of the last run swept, and whether as killed.
+func (w *world) abandoned() (out []string) {
+	for _, r := range w.records(w.last()) {
+		if r.Kind == event.Abandoned {
+			out = append(out, fmt.Sprint(r.DeadRun, r.Abandoned().Killed))
+		}
+	}
+	return out
+}
+
+// A drain and another session run while one reads, and take nothing of it.
+func TestSessionsRunBesideADrain(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, paid, "a")
+	r, err := w.beside(func() {
+		w.now = w.now.Add(50 * time.Minute)
+		r := w.must()
+		if len(r.Tasks) != 1 || r.Tasks[0].State != board.Review || r.Spent != 120_000 || len(w.abandoned()) > 0 {
+			t.Errorf("the drain beside it: %+v, abandoned %q", r, w.abandoned())
+		}
+		w.answer = answers(finds("y"))
+		if r := w.mustInvoke(1); r.Said[0].Outcome != "completed" {
+			t.Errorf("the session beside it: %+v", r.Said)
+		}
+	})
+	if err != nil || r.Said[0].Outcome != "completed" || w.read("refs/heads/main", r.Said[0].Handoff) == "" {
+		t.Errorf("%+v, %v", r, err)
+	}
+	if kind := w.records(r.Run)[0].Kind; kind != event.Engage {
+		t.Errorf("it recorded %s", kind)
+	}
+}
+
+// It runs while a drain does, too.
+func TestSessionsBeginBesideADrain(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, paid, "a")
+	w.answer = func(context.Context, session.Request) (session.Emission, error) {
+		w.answer = answers(finds("x"))
+		if r := w.mustInvoke(1); r.Said[0].Outcome != "completed" || len(r.Swept) > 0 {
+			t.Errorf("%+v", r)
+		}
+		return says(term("tide")), nil
+	}
+	if r := w.must(); r.Tasks[0].State != board.Review {
+		t.Errorf("%+v", r.Tasks)
+	}
+}
+
+// One whose time is over is dead, whether its process lives or not.
+func TestASessionBesideIsSweptWhenItsTimeIsOver(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, paid)
+	r, err := w.beside(func() {
+		w.now = w.now.Add(61 * time.Minute)
+		w.must()
+		if got := strings.Join(w.abandoned(), " "); got != "run-01KJPWD6M0E8497ANGJ5R0NA01false" {
+			t.Errorf("swept %q", got)
+		}
+	})
+	if err != nil || r.Said[0].Outcome != "failed" {
+		t.Errorf("%+v, %v", r, err)
+	}
+}
+
+// Killed at any moment, an invocation blocks no drain: the next one closes its run and
+// releases its money, and nothing of it is left.
+func TestKilledBesideADrain(t *testing.T) {
+	t.Parallel()
+	if dir := os.Getenv("ODD_TEST_KILLED"); dir != "" {
+		invokeAndDie(t, dir, os.Getenv("ODD_TEST_MOMENT"))
+		return
+	}
+	swept := 0
+	for n := 1; ; n++ {
+		w := newWorld(t, paid, "a")
+		cmd := exec.Command(os.Args[0], "-test.run=^TestKilledBesideADrain$")
+		cmd.Env = append(os.Environ(), "ODD_TEST_KILLED="+w.repo.Root(), fmt.Sprint("ODD_TEST_MOMENT=", n))
+		out, err := cmd.CombinedOutput()
+		if err == nil {
+			if n < 8 || swept == 0 {
+				t.Errorf("it ended at moment %d, and %d were swept", n, swept)
+			}
+			return
+		}
+		if status, ok := cmd.ProcessState.Sys().(syscall.WaitStatus); !ok || status.Signal() != syscall.SIGKILL {
+			t.Fatalf("at moment %d: %v\n%s", n, err, out)
+		}
+		w.runs++
+		r, err := w.drain(t.Context())
+		if err != nil || len(r.Tasks) != 1 || r.Tasks[0].State != board.Review {
+			t.Fatalf("the drain after moment %d: %+v, %v", n, r, err)
+		}
+		for _, dead := range w.abandoned() {
+			if swept++; dead != "run-01KJPWD6M0E8497ANGJ5R0NA01true" {
+				t.Errorf("at moment %d: swept %s", n, dead)
+			}
+		}
+		tip, _ := w.repo.Ref("refs/heads/main")
+		s, err := look(t.Context(), w.repo, tip, nil, nil)
+		pins, _ := w.repo.Refs(pinned)
+		locks, _ := filepath.Glob(filepath.Join(w.repo.CommonDir(), "odd", "run-*"))
+		if err != nil || len(s.spend.Open)+len(pins) > 0 || len(locks) > 0 && len(w.abandoned()) > 0 {
+			t.Errorf("at moment %d: open %v, pins %v, locks %v, %v", n, s.spend.Open, pins, locks, err)
+		}
+	}
+}
+
+// invokeAndDie is an invocation whose process is killed when it looks at its clock for the
+// n-th time.
+func invokeAndDie(t *testing.T, dir, n string) {
+	r, err := repo.Open(dir, os.Environ())
+	if err != nil {
+		t.Fatal(err)
+	}
+	w := worldIn(t, r)
+	calls := 0
+	w.o.Now = func() time.Time {
+		if calls++; fmt.Sprint(calls) == n {
+			_ = syscall.Kill(os.Getpid(), syscall.SIGKILL)
+		}
+		return w.now
+	}
+	w.answer = answers(finds("x"))
+	w.mustInvoke(1)
+}
