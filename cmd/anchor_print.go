@@ -114,7 +114,7 @@ func armLines(a anchor.Arm) string {
 	}
 	lines := []string{
 		"ARM, as the server found it:",
-		"  phase " + orDash(a.Phase),
+		"  phase " + or(a.Phase, "-"),
 		fmt.Sprintf("  branch %s, %d ahead, %d behind", a.Branch, a.Ahead, a.Behind),
 		"  head " + a.Head,
 		fmt.Sprintf("  focus %s (%s)", a.Focus, a.FocusSource),
@@ -124,13 +124,6 @@ func armLines(a anchor.Arm) string {
 		lines = append(lines, "    "+n)
 	}
 	return strings.Join(append(lines, "  "+a.Hash), "\n")
-}
-
-func orDash(s string) string {
-	if s == "" {
-		return "-"
-	}
-	return s
 }
 
 func permitLines(p anchor.Permit) string {

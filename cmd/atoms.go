@@ -34,31 +34,37 @@ func (s source) open(ctx context.Context, env Env) (bundle, error) {
 	if s.rev == "" {
 		return openBundle(ctx, env, s.dir)
 	}
-	r, commit, files, err := s.commit(ctx, env)
+	r, tree, files, b, err := s.committed(ctx, env)
 	if err != nil {
 		return bundle{}, err
+	}
+	sub, err := fs.Sub(files, or(b.prefix, "."))
+	if err != nil {
+		return bundle{}, err
+	}
+	b.graph, b.problems, err = loadTree(env, r, tree, sub)
+	if err != nil {
+		return bundle{}, fmt.Errorf("%s:%s: %w", s.rev, b.prefix, err)
+	}
+	b.graph.Elsewhere(externalAt(files, s.rev))
+	return b, nil
+}
+
+// committed is the bundle of the revision that is read, without its atoms; its tree, and
+// the files of the commit.
+func (s source) committed(ctx context.Context, env Env) (r *repo.Repo, tree repo.OID, files fs.FS, b bundle, err error) {
+	r, commit, files, err := s.commit(ctx, env)
+	if err != nil {
+		return nil, "", nil, b, err
 	}
 	root, err := s.committedRoot(env, r, files)
 	if err != nil {
-		return bundle{}, err
+		return nil, "", nil, b, err
 	}
-	tree, err := r.TreeOID(commit, root)
-	if err != nil {
-		return bundle{}, err
+	if tree, err = r.TreeOID(commit, root); err == nil && tree == "" {
+		err = refuse("no-bundle", "%s: no such folder in commit %s; name another commit with --at, or another folder with --bundle", root, s.rev)
 	}
-	if tree == "" {
-		return bundle{}, refuse("no-bundle", "%s: no such folder in commit %s; name another commit with --at, or another folder with --bundle", root, s.rev)
-	}
-	sub, err := fs.Sub(files, or(root, "."))
-	if err != nil {
-		return bundle{}, err
-	}
-	g, ps, err := loadTree(env, r, tree, sub)
-	if err != nil {
-		return bundle{}, fmt.Errorf("%s:%s: %w", s.rev, root, err)
-	}
-	g.Elsewhere(externalAt(files, s.rev))
-	return bundle{graph: g, problems: ps, root: filepath.Join(r.Root(), filepath.FromSlash(root)), prefix: root, rev: s.rev}, nil
+	return r, tree, files, bundle{root: filepath.Join(r.Root(), filepath.FromSlash(root)), prefix: root, rev: s.rev}, err
 }
 
 // commit is the revision that is read, and its files.
@@ -234,29 +240,17 @@ func cells(f served.Fact) []string {
 	return []string{okf.Visible(string(f.ID)), okf.Visible(f.Type), okf.Visible(f.Title)}
 }
 
-// arrow is a hop seen from one of its ends, and the other end.
-func arrow(h okf.Hop, from okf.ID) (dir string, far okf.ID) {
-	if h.From == from {
-		return "->", h.To
-	}
-	return "<-", h.From
-}
-
 // trail is a path in one line: editor <-owner- publish -uses-> cms.
 func trail(start okf.ID, path []okf.Hop) string {
-	var b strings.Builder
-	b.WriteString(string(start))
-	at := start
+	line, at := string(start), start
 	for _, h := range path {
-		dir, far := arrow(h, at)
-		if dir == "->" {
-			fmt.Fprintf(&b, " -%s-> %s", h.Kind, far)
+		if h.From == at {
+			line, at = fmt.Sprintf("%s -%s-> %s", line, h.Kind, h.To), h.To
 		} else {
-			fmt.Fprintf(&b, " <-%s- %s", h.Kind, far)
+			line, at = fmt.Sprintf("%s <-%s- %s", line, h.Kind, h.From), h.From
 		}
-		at = far
 	}
-	return okf.Visible(b.String())
+	return line
 }
 
 // none is the result of a reading verb that found nothing: empty data, and talk.

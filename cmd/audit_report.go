@@ -73,13 +73,13 @@ func (r auditReport) exit(strict bool) error {
 }
 
 // auditRules are the rules of an audit: how much a finding weighs.
-func auditRules() []ruled {
-	return []ruled{
-		{"audit-blocker", "a finding that a change must not land with, unless it is accepted", okf.Error},
-		{"audit-finding", "a defect", okf.Warn},
-		{"audit-caveat", "something to know", okf.Info},
-		{"audit-unseen", "a change too long to be shown whole: a person has to look at the rest", okf.Warn},
-		{"audit-failed", "the session did not come to findings, so that the change is not judged", okf.Error},
+func auditRules() []okf.Code {
+	return []okf.Code{
+		{Name: "audit-blocker", Severity: okf.Error, About: "a finding that a change must not land with, unless it is accepted"},
+		{Name: "audit-finding", Severity: okf.Warn, About: "a defect"},
+		{Name: "audit-caveat", Severity: okf.Info, About: "something to know"},
+		{Name: "audit-unseen", Severity: okf.Warn, About: "a change too long to be shown whole: a person has to look at the rest"},
+		{Name: "audit-failed", Severity: okf.Error, About: "the session did not come to findings, so that the change is not judged"},
 	}
 }
 
@@ -121,8 +121,8 @@ func (r auditReport) located() []located {
 	rules := auditRules()
 	for _, f := range r.Findings {
 		l := located{rule: "audit-" + string(f.Classification), severity: okf.Warn, near: r.near, place: f.Location, text: said(f)}
-		if i := slices.IndexFunc(rules, func(r ruled) bool { return r.id == l.rule }); i >= 0 {
-			l.severity = rules[i].severity
+		if i := slices.IndexFunc(rules, func(r okf.Code) bool { return r.Name == l.rule }); i >= 0 {
+			l.severity = rules[i].Severity
 		}
 		if f.Disposition == deliver.Accept && l.severity == okf.Error {
 			l.severity = okf.Warn

@@ -35,21 +35,14 @@ func runBacklinks(c *cli.Context, env Env) error {
 	list, rows := []backlinkJSON{}, [][]string{}
 	for _, l := range b.graph.Backlinks(a.ID) {
 		list = append(list, backlinkJSON{l.Kind, l.Line, okf.Visible(l.Text), served.FactOf(b.graph.ByID(l.From))})
-		rows = append(rows, []string{string(l.From), string(l.Kind), b.place(env, l.Path, l.Line), clip(okf.Visible(l.Text), env)})
+		text := okf.Visible(l.Text)
+		if env.Terminal { // where a paragraph on one line would bury the others
+			text = clipped(text, 80)
+		}
+		rows = append(rows, []string{string(l.From), string(l.Kind), b.place(env, l.Path, l.Line), text})
 	}
 	if len(list) == 0 {
 		talk(env, "no atom links to %s", a.ID)
 	}
 	return show(env, c.Bool("json"), list, rows...)
-}
-
-// clip shortens the last cell of a row on a terminal, where a paragraph on one
-// line would bury the others.
-func clip(s string, env Env) string {
-	const width = 80
-	r := []rune(s)
-	if !env.Terminal || len(r) <= width {
-		return s
-	}
-	return string(r[:width-1]) + "…"
 }

@@ -2,7 +2,6 @@ package cmd
 
 import (
 	"context"
-	"io/fs"
 	"os"
 	"path/filepath"
 
@@ -14,7 +13,12 @@ import (
 // not. The bundle that it returns has a place and no atoms.
 func (s source) readCanon(ctx context.Context, env Env) (*canon.Library, bundle, error) {
 	if s.rev != "" {
-		return s.committedCanon(ctx, env)
+		_, _, files, b, err := s.committed(ctx, env)
+		if err != nil {
+			return nil, b, err
+		}
+		l, err := canon.Read(files, or(b.prefix, "."), externalAt(files, s.rev))
+		return l, b, err
 	}
 	root, prefix, err := bundleDir(env, s.dir)
 	if err != nil {
@@ -32,20 +36,4 @@ func (s source) readCanon(ctx context.Context, env Env) (*canon.Library, bundle,
 	}
 	l, err := canon.Read(os.DirFS(top), below, elsewhere)
 	return l, bundle{root: root, prefix: prefix}, err
-}
-
-func (s source) committedCanon(ctx context.Context, env Env) (*canon.Library, bundle, error) {
-	r, _, files, err := s.commit(ctx, env)
-	if err != nil {
-		return nil, bundle{}, err
-	}
-	root, err := s.committedRoot(env, r, files)
-	if err != nil {
-		return nil, bundle{}, err
-	}
-	if st, err := fs.Stat(files, or(root, ".")); err != nil || !st.IsDir() {
-		return nil, bundle{}, refuse("no-bundle", "%s: no such folder in commit %s; name another commit with --at, or another folder with --bundle", root, s.rev)
-	}
-	l, err := canon.Read(files, or(root, "."), externalAt(files, s.rev))
-	return l, bundle{root: filepath.Join(r.Root(), filepath.FromSlash(root)), prefix: root, rev: s.rev}, err
 }

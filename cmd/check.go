@@ -219,13 +219,7 @@ func (b bundle) locate(env Env, ps []okf.Problem, notes bool) []located {
 }
 
 // okfRules are the rules of a check of atoms.
-func okfRules() []ruled {
-	var out []ruled
-	for _, c := range slices.Concat(okf.Codes(), contract.Codes()) {
-		out = append(out, ruled{c.Name, c.About, c.Severity})
-	}
-	return out
-}
+func okfRules() []okf.Code { return slices.Concat(okf.Codes(), contract.Codes()) }
 
 // sum is the verdict in one line.
 func (r checked) sum(notes bool) string {

@@ -19,7 +19,7 @@ func runCheckCanon(ctx context.Context, env Env, o checkOptions) error {
 		r.Findings = orEmpty(r.Findings)
 		err = printJSON(env, r)
 	} else {
-		err = printFound(env, o.format, canonRules(), b.locateCanon(env, r.Findings))
+		err = printFound(env, o.format, canon.Rules(), b.locateCanon(env, r.Findings))
 		talk(env, "%s, %s of canon, %s, %s", count(r.Scanned, "file"), count(r.Documents, "document"), count(r.Errors, "error"), count(r.Warnings, "warning"))
 		n := r.References
 		talk(env, "references: %d found, %d dead, %d of another authority, %d patterns, %d phrases, %d allowed", n.Found, n.Dead, n.External, n.Placeholder, n.Prose, n.Allowed)
@@ -33,15 +33,6 @@ func (b bundle) locateCanon(env Env, found []canon.Finding) []located {
 	for _, f := range found {
 		at := f.Location
 		out = append(out, located{rule: f.RuleID, severity: f.Severity, file: tracked(at.Path), line: at.Line, place: b.place(env, at.Path, at.Line), text: f.Message})
-	}
-	return out
-}
-
-// canonRules are the rules of a check of canon.
-func canonRules() []ruled {
-	var out []ruled
-	for _, r := range canon.Rules() {
-		out = append(out, ruled{r.ID, r.About, r.Severity})
 	}
 	return out
 }

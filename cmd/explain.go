@@ -9,6 +9,7 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"github.com/odd-cli/odd/board/pipeline"
+	"github.com/odd-cli/odd/okf/canon"
 	"github.com/odd-cli/odd/persona/anchor"
 	"github.com/odd-cli/odd/persona/session/servers"
 	"github.com/odd-cli/odd/persona/session/toolbox"
@@ -73,8 +74,8 @@ func anchorCodes() []code {
 // findingCodes are the codes of odd check.
 func findingCodes() []code {
 	var out []code
-	for _, r := range slices.Concat(okfRules(), canonRules()) {
-		out = append(out, code{Code: r.id, Kind: "finding of odd check", Means: sentence(fmt.Sprintf("%s (%s)", r.about, r.severity))})
+	for _, r := range slices.Concat(okfRules(), canon.Rules()) {
+		out = append(out, code{Code: r.Name, Kind: "finding of odd check", Means: sentence(fmt.Sprintf("%s (%s)", r.About, r.Severity))})
 	}
 	return out
 }

@@ -186,7 +186,7 @@ func reportCodes() []code {
 		out = append(out, code{Code: r[0], Kind: "finding of odd agent handoff check", Means: r[1], Fix: "Correct the handoff's file; the finding names the key."})
 	}
 	for _, r := range auditRules() {
-		out = append(out, code{Code: r.id, Kind: "finding of odd agent audit", Means: sentence(r.about)})
+		out = append(out, code{Code: r.Name, Kind: "finding of odd agent audit", Means: sentence(r.About)})
 	}
 	for _, r := range proof.Table() {
 		out = append(out, code{Code: r.Rule(), Kind: "finding of odd check --all", Means: invariantMeans(r.Invariant),

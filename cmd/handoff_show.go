@@ -61,33 +61,22 @@ func runHandoffShow(c *cli.Context, env Env, v *view) error {
 		return err
 	}
 	j := v.handoffJSON(h)
-	if c.Bool("json") {
-		return printJSON(env, j)
+	rows := fields("handoff", j.ID, "title", j.Title, "transition", j.From+" → "+j.To, "artifact", j.Artifact, "by", strings.TrimSpace(j.By+" "+j.At),
+		"persona", j.Persona, "run", j.Run, "override", j.Override, "journal", j.Journal)
+	for _, id := range j.Derives {
+		rows = append(rows, []string{"derives from", id})
 	}
-	rows := [][]string{{"handoff", j.ID}, {"title", j.Title}, {"transition", j.From + " → " + j.To}}
-	add := func(key string, values ...string) {
-		for _, s := range values {
-			if s != "" {
-				rows = append(rows, []string{key, s})
-			}
-		}
+	rows = append(rows, []string{"state", lacking(h.Missing)})
+	for _, s := range j.Disagreements {
+		rows = append(rows, []string{"disagreement", s})
 	}
-	add("artifact", j.Artifact)
-	add("by", strings.TrimSpace(j.By+" "+j.At))
-	add("persona", j.Persona)
-	add("run", j.Run)
-	add("override", j.Override)
-	add("journal", j.Journal)
-	add("derives from", j.Derives...)
-	add("state", lacking(h.Missing))
-	add("disagreement", j.Disagreements...)
 	if j.Summary != nil {
-		add("verdict", fmt.Sprintf("%s: %s", j.Summary.Verdict, j.Summary))
+		rows = append(rows, []string{"verdict", fmt.Sprintf("%s: %s", j.Summary.Verdict, j.Summary)})
 	}
 	for _, t := range h.Deliverable.Texts() {
 		if t.At != "artifact" {
-			add(t.At, *t.S)
+			rows = append(rows, fields(t.At, *t.S)...)
 		}
 	}
-	return printRows(env, rows)
+	return show(env, c.Bool("json"), j, rows...)
 }

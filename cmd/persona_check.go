@@ -59,17 +59,8 @@ func runPersonaCheck(c *cli.Context, env Env) error {
 	if format == asJSON {
 		err = printJSON(env, r)
 	} else {
-		err = printFound(env, format, profileRules(), b.locate(env, found, true))
+		err = printFound(env, format, contract.Codes(), b.locate(env, found, true))
 		talk(env, "%s, %s, %s", count(r.Profiles, "profile"), count(errors, "error"), count(warnings, "warning"))
 	}
 	return orFault(err, r.Status != "OK")
-}
-
-// profileRules are the rules of a check of profiles.
-func profileRules() []ruled {
-	var out []ruled
-	for _, c := range contract.Codes() {
-		out = append(out, ruled{c.Name, c.About, c.Severity})
-	}
-	return out
 }

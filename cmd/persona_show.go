@@ -51,23 +51,18 @@ func runPersonaShow(c *cli.Context, env Env) error {
 	if p.Standing != contract.InForce {
 		talk(env, "%s is %s", p.Ref(), standing(p))
 	}
-	if c.Bool("json") {
-		return printJSON(env, p)
-	}
-	rows := [][]string{
-		{"persona", p.Ref()}, {"standing", standing(p)}, {"uri", p.URI}, {"system prompt", p.SystemPromptURI},
-		{"roles", or(joined(p.Roles), "any role")}, {"custom role", customRole(p.Custom)},
-		{"operational servers", joined(p.Operational)}, {"task-relevant servers", joined(p.TaskRelevant)}, {"knowledge bases", joined(p.KnowledgeBases)},
-	}
+	rows := fields("persona", p.Ref(), "standing", standing(p), "uri", p.URI, "system prompt", p.SystemPromptURI,
+		"roles", or(joined(p.Roles), "any role"), "custom role", customRole(p.Custom),
+		"operational servers", joined(p.Operational), "task-relevant servers", joined(p.TaskRelevant), "knowledge bases", joined(p.KnowledgeBases))
 	for _, s := range contract.SurfacesOf(p) {
 		rows = append(rows, []string{"on " + string(s), settings(p.Surfaces[s])})
 	}
-	rows = append(rows, []string{"brand discipline", p.BrandDiscipline}, []string{"signature", joined(p.Glyphs.Signature)})
+	rows = append(rows, fields("brand discipline", p.BrandDiscipline, "signature", joined(p.Glyphs.Signature))...)
 	for _, name := range slices.Sorted(maps.Keys(p.Glyphs.Palettes)) {
-		rows = append(rows, []string{"palette " + name, strings.Join(p.Glyphs.Palettes[name], " ")})
+		rows = append(rows, fields("palette "+name, strings.Join(p.Glyphs.Palettes[name], " "))...)
 	}
-	rows = append(rows, []string{"inherits", joined(p.Inheritance)}, []string{"retracted when", strings.Join(p.Retraction, "; ")}, []string{"place", b.place(env, p.Path, p.Line)})
-	return printRows(env, slices.DeleteFunc(rows, func(r []string) bool { return r[1] == "" }))
+	rows = append(rows, fields("inherits", joined(p.Inheritance), "retracted when", strings.Join(p.Retraction, "; "), "place", b.place(env, p.Path, p.Line))...)
+	return show(env, c.Bool("json"), p, rows...)
 }
 
 func customRole(c *contract.Custom) string {

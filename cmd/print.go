@@ -88,6 +88,16 @@ func showRefused(env Env, asJSON bool, value any, rows [][]string, refused error
 	return cmp.Or(err, refused)
 }
 
+// fields are rows of a name and a value each, of the pairs whose value is not empty.
+func fields(pairs ...string) (rows [][]string) {
+	for i := 0; i < len(pairs); i += 2 {
+		if pairs[i+1] != "" {
+			rows = append(rows, pairs[i:i+2])
+		}
+	}
+	return rows
+}
+
 // showPage prints value as JSON, or a page.
 func showPage(env Env, asJSON bool, value any, page string) error {
 	if asJSON {

@@ -24,20 +24,10 @@ func runProposalsShow(c *cli.Context, env Env, b gate.Buffer) error {
 		return err
 	}
 	j := proposalOf(b, p)
-	if c.Bool("json") {
-		return printJSON(env, j)
-	}
-	rows := [][]string{
-		{"proposal", p.ID}, {"at", p.TS.Format(time.RFC3339)}, {"severity", string(p.Severity)}, {"source", string(p.Source)},
-		{"gate", string(p.Gate)}, {"reason", p.Reason},
-	}
-	for _, r := range [][]string{{"lease", p.Lease}, {"task", p.Task}, {"run", p.Run}, {"key", p.Key}, {"state", j.became()}} {
-		if r[1] != "" {
-			rows = append(rows, r)
-		}
-	}
-	if j.Disposition == nil {
+	if j.Disposition == nil && !c.Bool("json") {
 		talk(env, "answer it: odd gate %s --because %s, or odd gate proposals reject %s --reason \"WHY\"", p.Gate, p.ID, p.ID)
 	}
-	return printRows(env, rows)
+	return show(env, c.Bool("json"), j, fields(
+		"proposal", p.ID, "at", p.TS.Format(time.RFC3339), "severity", string(p.Severity), "source", string(p.Source), "gate", string(p.Gate), "reason", p.Reason,
+		"lease", p.Lease, "task", p.Task, "run", p.Run, "key", p.Key, "state", j.became())...)
 }

@@ -180,10 +180,10 @@ func printProof(env Env, report proof.Report, format string) error {
 }
 
 // proofRules are the invariants as the rules of a report.
-func proofRules() []ruled {
-	var out []ruled
+func proofRules() []okf.Code {
+	var out []okf.Code
 	for _, r := range proof.Table() {
-		out = append(out, ruled{r.Rule(), fmt.Sprintf("%d %s: %s", r.Invariant, r.Name, r.Recomputed), okf.Error})
+		out = append(out, okf.Code{Name: r.Rule(), Severity: okf.Error, About: fmt.Sprintf("%d %s: %s", r.Invariant, r.Name, r.Recomputed)})
 	}
 	return out
 }

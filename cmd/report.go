@@ -26,12 +26,6 @@ type located struct {
 	text     string
 }
 
-// ruled is a rule that findings are about.
-type ruled struct {
-	id, about string
-	severity  okf.Severity
-}
-
 // The formats of a report.
 const (
 	asText   = "text"
@@ -78,7 +72,7 @@ func formatNamed(c *cli.Context, all ...string) (string, error) {
 }
 
 // printFound prints findings in any format but JSON, whose shape is each verb's own.
-func printFound(env Env, format string, rules []ruled, found []located) error {
+func printFound(env Env, format string, rules []okf.Code, found []located) error {
 	switch format {
 	case asSARIF:
 		return printSARIF(env, rules, found)
@@ -201,23 +195,23 @@ type (
 
 // printSARIF prints one run. A rule that is not in the table is added to it, so
 // that every result has its index.
-func printSARIF(env Env, rules []ruled, found []located) error {
+func printSARIF(env Env, rules []okf.Code, found []located) error {
 	run := sarifRun{Bases: map[string]struct{}{"SRCROOT": {}}, Results: []sarifResult{}}
 	run.Tool.Driver = sarifDriver{Name: "odd", Version: version(), Rules: []sarifRule{}}
 	index := map[string]int{}
-	rule := func(r ruled) int {
-		if _, known := index[r.id]; !known {
-			index[r.id] = len(index)
-			run.Tool.Driver.Rules = append(run.Tool.Driver.Rules, sarifRule{okf.Visible(r.id), sarifText{okf.Visible(r.about)}, sarifLevel{level(r.severity)}})
+	rule := func(r okf.Code) int {
+		if _, known := index[r.Name]; !known {
+			index[r.Name] = len(index)
+			run.Tool.Driver.Rules = append(run.Tool.Driver.Rules, sarifRule{okf.Visible(r.Name), sarifText{okf.Visible(r.About)}, sarifLevel{level(r.Severity)}})
 		}
-		return index[r.id]
+		return index[r.Name]
 	}
 	for _, r := range rules {
 		rule(r)
 	}
 	before := map[string]int{}
 	for _, f := range found {
-		i := rule(ruled{f.rule, f.rule, f.severity})
+		i := rule(okf.Code{Name: f.rule, Severity: f.severity, About: f.rule})
 		run.Results = append(run.Results, sarifResult{
 			RuleID: okf.Visible(f.rule), RuleIndex: i, Level: level(f.severity), Message: sarifText{okf.Visible(f.text)},
 			Locations: f.sarif(), Fingerprints: map[string]string{"odd/v1": f.fingerprint(before)},

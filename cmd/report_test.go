@@ -49,7 +49,7 @@ func TestSARIF(t *testing.T) {
 		{rule: "stranger", severity: okf.Warn, file: "e:f.md", text: "a whole file"},
 		{rule: "stranger", severity: okf.Warn, near: "g.md", text: "a place for everything"},
 	}
-	rules := []ruled{{"quiet", "is never broken", okf.Info}, {"known", "says so", okf.Error}}
+	rules := []okf.Code{{Name: "quiet", Severity: okf.Info, About: "is never broken"}, {Name: "known", Severity: okf.Error, About: "says so"}}
 	log := parseSARIF(t, written(t, func(env Env) error { return printSARIF(env, rules, found) }))
 	run := log.Runs[0]
 	if len(run.Results) != 5 || len(run.Tool.Driver.Rules) != 3 {

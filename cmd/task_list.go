@@ -2,7 +2,6 @@ package cmd
 
 import (
 	"slices"
-	"strings"
 
 	"github.com/urfave/cli/v2"
 
@@ -42,7 +41,7 @@ func runTaskList(c *cli.Context, env Env) error {
 		return err
 	}
 	if state != "" && !slices.Contains(board.States(), state) {
-		return usage("task list: unknown state %q; use one of %s", state, stateNames())
+		return usage("task list: unknown state %q; use one of %s", state, joined(board.States()))
 	}
 	list, row := v.shown(state, c.Bool("all"))
 	for _, p := range slices.Concat(v.unread(), board.Unread(v.problems)) {
@@ -93,12 +92,4 @@ func (v *view) shown(state board.State, all bool) (list []*board.Row, row func(*
 		}
 		return r
 	}
-}
-
-func stateNames() string {
-	var s []string
-	for _, st := range board.States() {
-		s = append(s, string(st))
-	}
-	return strings.Join(s, ", ")
 }

@@ -429,7 +429,6 @@ func askAll(g *Graph) {
 		g.Backlinks(a.ID)
 	}
 	g.OfType(func(string) bool { return true })
-	g.DuplicateURIs()
 	Check(g, noon())
 	g.Search("number", 3)
 	for _, name := range []string{"same", "b.md", "d0/a0", "nobody", "x://y"} {

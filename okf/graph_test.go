@@ -250,15 +250,6 @@ func TestCanonReferencesAreEdges(t *testing.T) {
 	}
 }
 
-func TestDuplicateURIs(t *testing.T) {
-	t.Parallel()
-	g := graph(t, map[string]string{"a.md": "type: t\nuri: acme://1", "b.md": "type: t\nuri: acme://1", "c.md": "type: t\nuri: acme://2"})
-	d := g.DuplicateURIs()
-	if len(d) != 1 || d[0].URI != "acme://1" || d[0].First.Path != "a.md" || d[0].Second.Path != "b.md" {
-		t.Errorf("DuplicateURIs = %+v", d)
-	}
-}
-
 func TestBroken(t *testing.T) {
 	t.Parallel()
 	g := press(t)

@@ -29,13 +29,6 @@ func alike(t *rapid.T, want, got *Graph, wantPs, gotPs []Problem) {
 	}
 	ask("length", func(g *Graph) any { return g.Len() })
 	ask("terms", func(g *Graph) any { return ids(g.OfType(func(s string) bool { return s == "term" })) })
-	ask("uris", func(g *Graph) any {
-		var out []string
-		for _, d := range g.DuplicateURIs() {
-			out = append(out, d.URI+" "+d.First.Path+" "+d.Second.Path)
-		}
-		return out
-	})
 	ask("hits", func(g *Graph) any { return g.Search("one two three four", 0) })
 	for _, a := range want.Atoms() {
 		ask("hops at "+a.Path, func(g *Graph) any { return g.In(a.ID) })

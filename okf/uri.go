@@ -167,40 +167,6 @@ func (g *Graph) External(name string) bool {
 // some may be here.
 func (g *Graph) Elsewhere(authorities []string) { g.elsewhere = authorities }
 
-// DuplicateURI is one uri that two atoms claim; First keeps it.
-type DuplicateURI struct {
-	URI           string
-	First, Second *Atom
-}
-
-// DuplicateURIs lists the uris that several atoms claim, in order of path.
-func (g *Graph) DuplicateURIs() []DuplicateURI {
-	var with []*Atom
-	for k := range g.uris.rows.len() {
-		if i := int32(g.uris.rows.at(k)); g.kept(i) && !g.now.over(i) {
-			with = append(with, g.atom(i))
-		}
-	}
-	if g.now != nil {
-		for _, a := range g.now.atoms {
-			if a != nil && a.URI != "" {
-				with = append(with, a)
-			}
-		}
-	}
-	slices.SortFunc(with, func(a, b *Atom) int { return strings.Compare(a.Path, b.Path) })
-	first := map[string]*Atom{}
-	var out []DuplicateURI
-	for _, a := range with {
-		if b, taken := first[a.URI]; taken {
-			out = append(out, DuplicateURI{a.URI, b, a})
-		} else {
-			first[a.URI] = a
-		}
-	}
-	return out
-}
-
 // prose reports a reference that is words, or a pattern, and not a name.
 func prose(ref string) bool {
 	return strings.ContainsAny(ref, " \t\n{}<>*") && !strings.HasSuffix(ref, ".md")

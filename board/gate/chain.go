@@ -242,12 +242,6 @@ func (c Chain) Last(lease string) (Row, bool) {
 	return c.last(func(r Row) bool { return r.Lease == lease && lease != "" && r.Act != Acknowledge })
 }
 
-// Since is the row that activated or last renewed the lease: what was used of
-// it counts from that row's TS.
-func (c Chain) Since(lease string) (Row, bool) {
-	return c.last(func(r Row) bool { return r.Lease == lease && (r.Act == "activate" || r.Act == "renew") })
-}
-
 // Emergency is the last emergency and how many rows came after it.
 func (c Chain) Emergency() (r Row, after int, ok bool) {
 	for i, r := range slices.Backward(c.Rows) {

@@ -31,9 +31,6 @@ type Human struct{ person Person }
 // By is the actor string of OKF v0.2 §7: "human:" and the git e-mail address.
 func (h Human) By() string { return "human:" + h.person.Email }
 
-// Person is who confirmed.
-func (h Human) Person() Person { return h.person }
-
 // Place is where a human act was asked for, as far as it can be told.
 type Place struct {
 	CI      bool   // a CI run

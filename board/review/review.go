@@ -66,13 +66,6 @@ type Path struct {
 	Result string `json:"result"`
 }
 
-// In reports a tree that has every file as p proposes it; blob tells the blob of a path
-// there, "" for none. A proposal that changes no file is in none.
-func (p Proposal) In(blob func(path string) string) bool {
-	changes := slices.ContainsFunc(p.Paths, func(w Path) bool { return w.Base != w.Result })
-	return changes && !slices.ContainsFunc(p.Paths, func(w Path) bool { return blob(w.Path) != w.Result })
-}
-
 // Read finds the proposal of t in the records of the run that made it: the last
 // outcome of the task with verdict review. The task's own result must name the
 // same commit and branch.

@@ -147,23 +147,3 @@ func (x *Reader) Names(at OID, dir string) ([]string, error) {
 	}
 	return out, err
 }
-
-// Files are the regular files right in a directory of a commit or tree, by name, with
-// their blobs; none where there is no directory.
-func (x *Reader) Files(at OID, dir string) (map[string]OID, error) {
-	oid, mode, err := x.Find(at, dir)
-	if err != nil || mode != modeDir {
-		return nil, err
-	}
-	es, err := x.read(oid)
-	if err != nil {
-		return nil, err
-	}
-	files := map[string]OID{}
-	for _, e := range es.entries(0, es.len()) {
-		if fileMode(e.mode).IsRegular() {
-			files[e.name] = e.oid
-		}
-	}
-	return files, nil
-}

@@ -68,14 +68,3 @@ func TestReaderForgets(t *testing.T) {
 	}
 }
 
-// Files are those right in a directory, and no folder, link or submodule.
-func TestReaderFiles(t *testing.T) {
-	t.Parallel()
-	r, _ := fresh(t, "d/a.txt", "one\n", "d/e/b.txt", "two\n")
-	git(t, r.Root(), "update-index", "--add", "--cacheinfo", "120000,"+git(t, r.Root(), "rev-parse", "HEAD:d/a.txt")+",d/link")
-	git(t, r.Root(), "commit", "-q", "-m", "a link")
-	tip := OID(git(t, r.Root(), "rev-parse", "HEAD"))
-	want := map[string]OID{"a.txt": OID(git(t, r.Root(), "rev-parse", "HEAD:d/a.txt"))}
-	eq(t, "d", must[map[string]OID](t)(r.Reader().Files(tip, "d")), want)
-	eq(t, "nowhere", len(must[map[string]OID](t)(r.Reader().Files(tip, "d/a.txt"))), 0)
-}

@@ -186,6 +186,3 @@ func (l *Library) name(p *page) {
 		}
 	}
 }
-
-// Scanned is the number of markdown files that were read.
-func (l *Library) Scanned() int { return len(l.pages) }

@@ -197,10 +197,10 @@ func TestEveryRuleIsListed(t *testing.T) {
 	t.Parallel()
 	seen := map[string]bool{}
 	for _, r := range Rules() {
-		if seen[r.ID] || r.About == "" || r.Severity != okf.Error && r.Severity != okf.Warn {
+		if seen[r.Name] || r.About == "" || r.Severity != okf.Error && r.Severity != okf.Warn {
 			t.Errorf("%+v", r)
 		}
-		seen[r.ID] = true
+		seen[r.Name] = true
 	}
 }
 

@@ -29,31 +29,24 @@ const (
 	ruleUnused    = "audit-allow-unused"
 )
 
-// Rule is one rule a finding can be about.
-type Rule struct {
-	ID       string       `json:"id"`
-	Severity okf.Severity `json:"severity"` // the usual one; a dead reference that may be a route or a word is milder
-	About    string       `json:"about"`
-}
-
 // Rules lists every rule.
-func Rules() []Rule {
-	return []Rule{
-		{ruleBlock, okf.Error, "a canon document has no frontmatter"},
-		{ruleParse, okf.Error, "a file cannot be read: its frontmatter is not closed, not YAML, not a mapping, or it is not text"},
-		{ruleRequired, okf.Error, "a canon document lacks one of the eight required keys"},
-		{ruleEnum, okf.Error, "a key such as audience or status has a value outside its vocabulary"},
-		{ruleType, okf.Error, "a key has a value of the wrong type or form, such as a number in quotes, or a date in words"},
-		{ruleContrary, okf.Error, "a document says public: false and exposure: public"},
-		{ruleDuplicate, okf.Error, "two files have one uri"},
-		{ruleCircular, okf.Error, "documents replace (supersede) each other in a circle"},
-		{ruleDead, okf.Error, "a link or path to a document of this folder leads nowhere"},
-		{ruleInvalid, okf.Error, "a reference leaves the folder, or has characters that no name has"},
-		{ruleByPath, okf.Warn, "a reference fits a document's path, but the document has another uri"},
-		{ruleAnchor, okf.Error, "a link names a heading that the document does not have"},
-		{ruleLoose, okf.Warn, "a link names only the beginning of a heading"},
-		{ruleAllow, okf.Error, "an audit-allow comment names no rule, or gives no reason"},
-		{ruleUnused, okf.Warn, "an audit-allow comment is not needed: the next link does not break its rule"},
+func Rules() []okf.Code {
+	return []okf.Code{
+		{Name: ruleBlock, Severity: okf.Error, About: "a canon document has no frontmatter"},
+		{Name: ruleParse, Severity: okf.Error, About: "a file cannot be read: its frontmatter is not closed, not YAML, not a mapping, or it is not text"},
+		{Name: ruleRequired, Severity: okf.Error, About: "a canon document lacks one of the eight required keys"},
+		{Name: ruleEnum, Severity: okf.Error, About: "a key such as audience or status has a value outside its vocabulary"},
+		{Name: ruleType, Severity: okf.Error, About: "a key has a value of the wrong type or form, such as a number in quotes, or a date in words"},
+		{Name: ruleContrary, Severity: okf.Error, About: "a document says public: false and exposure: public"},
+		{Name: ruleDuplicate, Severity: okf.Error, About: "two files have one uri"},
+		{Name: ruleCircular, Severity: okf.Error, About: "documents replace (supersede) each other in a circle"},
+		{Name: ruleDead, Severity: okf.Error, About: "a link or path to a document of this folder leads nowhere"},
+		{Name: ruleInvalid, Severity: okf.Error, About: "a reference leaves the folder, or has characters that no name has"},
+		{Name: ruleByPath, Severity: okf.Warn, About: "a reference fits a document's path, but the document has another uri"},
+		{Name: ruleAnchor, Severity: okf.Error, About: "a link names a heading that the document does not have"},
+		{Name: ruleLoose, Severity: okf.Warn, About: "a link names only the beginning of a heading"},
+		{Name: ruleAllow, Severity: okf.Error, About: "an audit-allow comment names no rule, or gives no reason"},
+		{Name: ruleUnused, Severity: okf.Warn, About: "an audit-allow comment is not needed: the next link does not break its rule"},
 	}
 }
 
@@ -153,7 +146,7 @@ func (r Report) Strict() Report {
 
 func (c *checker) add(rule string, line int, occurrence, format string, args ...any) {
 	all := Rules()
-	i := slices.IndexFunc(all, func(r Rule) bool { return r.ID == rule })
+	i := slices.IndexFunc(all, func(r okf.Code) bool { return r.Name == rule })
 	c.found = append(c.found, Finding{
 		RuleID: rule, Severity: all[i].Severity, Location: Location{c.at.path, line},
 		Occurrence: okf.Visible(occurrence), Message: okf.Visible(fmt.Sprintf(format, args...)),
@@ -201,7 +194,7 @@ func (c *checker) allowed(refs []ref, allows []allow) {
 // the comments that allow nothing.
 func (c *checker) consume(allows []allow, before int) {
 	for _, a := range allows {
-		known := slices.ContainsFunc(Rules(), func(r Rule) bool { return r.ID == a.rule })
+		known := slices.ContainsFunc(Rules(), func(r okf.Code) bool { return r.Name == a.rule })
 		if !known || a.reason == "" {
 			c.add(ruleAllow, a.line, a.rule, `write it as <!-- audit-allow: RULE reason="WHY" -->, with a rule such as %s and a reason`, ruleDead)
 			continue
