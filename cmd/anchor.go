@@ -1,6 +1,17 @@
 package cmd
 
-import "github.com/urfave/cli/v2"
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/urfave/cli/v2"
+
+	"github.com/odd-cli/odd/persona/anchor"
+)
 
 func anchorVerb(env Env) *cli.Command {
 	return command(&cli.Command{
@@ -28,4 +39,323 @@ func anchorVerb(env Env) *cli.Command {
 			anchorRelease(env), anchorLs(env), anchorGC(env), anchorGate(env), anchorHook(env), octaveVerb(env),
 		},
 	})
+}
+
+func anchorIdentity(env Env) *cli.Command {
+	return command(&cli.Command{
+		Name:      "identity",
+		Usage:     "open a session for a role, and print the rules and a template",
+		ArgsUsage: "ROLE",
+		Description: "odd anchor identity shore-lead\n" +
+			"odd anchor identity shore-lead --mode express --paths 'docs/**'\n" +
+			"odd anchor identity shore-lead --mode untracked\n\n" +
+			"ROLE is a role atom or a file ROLE.oct.md in [anchor] constitutions. The first\n" +
+			"line of the answer has the TOKEN for the next step.",
+		Flags: []cli.Flag{
+			&cli.StringFlag{Name: "mode", Value: string(anchor.Full), Usage: "full (3 steps), lite (full, but less to prove), express (2 steps) or untracked (may only read)"},
+			&cli.StringFlag{Name: "strictness", Usage: "how many tensions to state: quick (1), default (2) or deep (3) (default: default; with lite: quick)"},
+			&cli.StringFlag{Name: "topic", Usage: "describe the work in `TEXT` (default: from the branch name)"},
+			&cli.StringSliceFlag{Name: "paths", Usage: "allow writes only to files that match `GLOB`, within what the role allows; repeatable"},
+			&cli.StringFlag{Name: "parent", Usage: "name the session that delegates the work by its `TOKEN`"},
+			&cli.StringFlag{Name: "session", Usage: "the `ID` that the harness gives its session; the hook finds the permit by it"},
+			jsonFlag(),
+		},
+		Action: one("ROLE", do(env, runAnchorIdentity)),
+	})
+}
+
+func runAnchorIdentity(c *cli.Context, env Env) error {
+	role := c.Args().First()
+	q := anchor.IdentityRequest{
+		Role: role, Mode: anchor.Mode(c.String("mode")), Strictness: anchor.Strictness(c.String("strictness")), Topic: c.String("topic"),
+		Paths: c.StringSlice("paths"), Parent: c.String("parent"), HarnessSession: c.String("session"),
+	}
+	a, err := openAnchor(c.Context, env)
+	if err != nil {
+		return err
+	}
+	defer a.Close()
+	return printAnchor(env, "anchor identity", a.desk.Identity(q), c.Bool("json"))
+}
+
+func anchorContext(env Env) *cli.Command {
+	return anchorStage(env, "context", "send BIND, to show that the agent read the rules of its role",
+		anchor.Desk.Context)
+}
+
+func anchorProof(env Env) *cli.Command {
+	return anchorStage(env, "proof", "send TENSIONS and COMMIT, and get the permit to write",
+		anchor.Desk.Proof)
+}
+
+func anchorExpress(env Env) *cli.Command {
+	return anchorStage(env, "express", "send only COMMIT, and get the permit (identity --mode express)",
+		anchor.Desk.Express)
+}
+
+// anchorStage is a verb that hands a payload to a stage.
+func anchorStage(env Env, name, about string, stage func(anchor.Desk, string, []byte) anchor.Result) *cli.Command {
+	return command(&cli.Command{
+		Name:      name,
+		Usage:     about,
+		ArgsUsage: "TOKEN [FILE|-]",
+		Description: "odd anchor " + name + " TOKEN answer.oct\nodd anchor " + name + " TOKEN - < answer.oct\n\n" +
+			"TOKEN is in the answer of odd anchor identity. FILE is the template that the\n" +
+			"step before printed, filled in. Exit 3: it was refused; the answer says why\n" +
+			"and has the template again. The third refusal of a step ends the session.",
+		Flags: []cli.Flag{
+			&cli.StringFlag{Name: "payload", Usage: "send this text, the content of `@FILE`, or - for stdin, instead of the argument"},
+			jsonFlag(),
+		},
+		Action: func(c *cli.Context) error { return runAnchorStage(c, env, stage) },
+	})
+}
+
+// payloadSource reads where the payload is: a file, - for stdin, or the flag itself.
+func payloadSource(c *cli.Context) (file, inline string, err error) {
+	flag, given := c.String("payload"), c.IsSet("payload")
+	switch {
+	case c.NArg() < 1 || c.NArg() > 2 || c.Args().First() == "":
+		return "", "", usage("%s: want TOKEN, and FILE or -; see odd help %s", verbOf(c), verbOf(c))
+	case given == (c.NArg() == 2):
+		return "", "", usage("%s: want the payload once: - for stdin, a file, or --payload", verbOf(c))
+	case !given:
+		return c.Args().Get(1), "", nil
+	case flag == "-":
+		return "-", "", nil
+	}
+	if name, ok := strings.CutPrefix(flag, "@"); ok {
+		return name, "", nil
+	}
+	return "", flag, nil
+}
+
+// runAnchorStage hands a payload to a stage.
+func runAnchorStage(c *cli.Context, env Env, stage func(anchor.Desk, string, []byte) anchor.Result) error {
+	file, inline, err := payloadSource(c)
+	if err != nil {
+		return err
+	}
+	payload := []byte(inline)
+	if file != "" {
+		b, err := readInput(env, file, anchor.MaxPayload) // one byte more is the stage's to refuse
+		if err != nil {
+			return err
+		}
+		payload = b
+	}
+	a, err := openAnchor(c.Context, env)
+	if err != nil {
+		return err
+	}
+	defer a.Close()
+	return printAnchor(env, verbOf(c), stage(a.desk, c.Args().First(), payload), c.Bool("json"))
+}
+
+func anchorVerify(env Env) *cli.Command {
+	return command(&cli.Command{
+		Name:      "verify",
+		Usage:     "check whether the permit of a session is still valid",
+		ArgsUsage: "[TOKEN]",
+		Description: "odd anchor verify TOKEN\n" +
+			"odd anchor verify\n\n" +
+			"A permit ends with its time, or when the branch or the rules of the role\n" +
+			"change. Without TOKEN, odd checks every session that has one. Exit 3: one is\n" +
+			"not valid.",
+		Flags:  []cli.Flag{jsonFlag()},
+		Action: do(env, runAnchorVerify),
+	})
+}
+
+func runAnchorVerify(c *cli.Context, env Env) error {
+	token := c.Args().First()
+	a, err := openAnchor(c.Context, env)
+	if err != nil {
+		return err
+	}
+	defer a.Close()
+	all := []anchor.Verdict{}
+	if token != "" {
+		all = append(all, a.desk.Verify(token))
+	} else {
+		held, err := a.desk.Permits("")
+		if err != nil {
+			return err
+		}
+		for _, v := range held {
+			all = append(all, a.desk.Verify(v.Token))
+		}
+	}
+	switch {
+	case c.Bool("json") && token != "":
+		err = printJSON(env, all[0])
+	case c.Bool("json"):
+		err = printJSON(env, all)
+	default:
+		err = printVerdicts(env, all)
+	}
+	var bad []anchor.Problem
+	for _, v := range all {
+		if !v.Valid {
+			bad = append(bad, v.Errors...)
+		}
+	}
+	if err != nil || len(bad) == 0 {
+		return err
+	}
+	return anchorRefused(env, "anchor verify", bad)
+}
+
+// printVerdicts prints a row for each session, and behind it one for each thing
+// that is wrong with it or has changed.
+func printVerdicts(env Env, all []anchor.Verdict) error {
+	rows := [][]string{}
+	for _, v := range all {
+		row := []string{v.Token, "holds"}
+		if !v.Valid {
+			row[1] = "does not hold"
+		}
+		if p := v.Permit; p != nil {
+			row = append(row, p.Role, string(p.Tier), p.Branch, p.ExpiresAt.UTC().Format(time.RFC3339))
+		}
+		rows = append(rows, row)
+		for _, p := range v.Errors {
+			rows = append(rows, []string{v.Token, "error", p.String()})
+		}
+		for _, p := range v.Warnings {
+			rows = append(rows, []string{v.Token, "warning", p.String()})
+		}
+	}
+	return printRows(env, rows)
+}
+
+func anchorRenew(env Env) *cli.Command {
+	return command(&cli.Command{
+		Name:      "renew",
+		Usage:     "extend the permit of a session",
+		ArgsUsage: "TOKEN",
+		Description: "odd anchor renew TOKEN\n\n" +
+			"The permit then ends [anchor] ttl from now. odd renews a permit at most three\n" +
+			"times, and at the latest 15 minutes after it ended.",
+		Flags:  []cli.Flag{jsonFlag()},
+		Action: one("TOKEN", on(env, openAnchor, runAnchorRenew)),
+	})
+}
+
+func runAnchorRenew(c *cli.Context, env Env, a *anchorage) error {
+	return printAnchor(env, "anchor renew", a.desk.Renew(c.Args().First()), c.Bool("json"))
+}
+
+func anchorRelease(env Env) *cli.Command {
+	return command(&cli.Command{
+		Name:        "release",
+		Usage:       "end a session and its permit, and archive its record",
+		ArgsUsage:   "TOKEN",
+		Description: "odd anchor release TOKEN --reason 'the docs are fixed'",
+		Flags:       []cli.Flag{&cli.StringFlag{Name: "reason", Value: "done", Usage: "record `TEXT`, one line, as the reason"}, jsonFlag()},
+		Action:      one("TOKEN", do(env, runAnchorRelease)),
+	})
+}
+
+func runAnchorRelease(c *cli.Context, env Env) error {
+	token := c.Args().First()
+	a, err := openAnchor(c.Context, env)
+	if err != nil {
+		return err
+	}
+	defer a.Close()
+	done, err := a.desk.Release(token, c.String("reason"))
+	if no := anchor.Refusal(nil); errors.As(err, &no) && no.Refused() == string(anchor.TokenUnknown) {
+		return fmt.Errorf("anchor release %s: no such session; odd anchor ls lists them", token)
+	}
+	if err != nil {
+		return err
+	}
+	return show(env, c.Bool("json"), done, []string{done.Token, "released", done.Role, done.ReleasedAt.UTC().Format(time.RFC3339), done.Reason})
+}
+
+func anchorLs(env Env) *cli.Command {
+	return command(&cli.Command{
+		Name:  "ls",
+		Usage: "list sessions, and those of odd drain that ended",
+		Description: "odd anchor ls\n\n" +
+			"The columns are token, state, step, role, mode, branch, topic, end of the\n" +
+			"permit, run and error code.",
+		Flags:  []cli.Flag{jsonFlag()},
+		Action: on(env, openAnchor, runAnchorLs),
+	})
+}
+
+func runAnchorLs(c *cli.Context, env Env, a *anchorage) error {
+	all, err := a.desk.List()
+	if err != nil {
+		return err
+	}
+	all = append(all, drained(c.Context, env)...)
+	return showList(env, c.Bool("json"), all, "no session; odd anchor identity ROLE opens one", func(s anchor.Listed) []string {
+		trouble := ""
+		if s.Problem != nil {
+			trouble = string(s.Problem.Code)
+		}
+		return []string{s.Token, s.State, string(s.Stage), s.Role, string(s.Mode), s.Branch, s.Focus, stamp(s.Expires), s.By, trouble}
+	})
+}
+
+// listedFor is how long ended sessions of odd drain are listed.
+const listedFor = 30 * 24 * time.Hour
+
+// drained are the sessions that the ledger says a drain has had, none where no board
+// is read.
+func drained(ctx context.Context, env Env) (out []anchor.Listed) {
+	v, err := openFiles(ctx, env)
+	if err != nil {
+		return nil
+	}
+	permits, _ := v.state.Permits() // of a damaged ledger odd check tells
+	for _, p := range permits {
+		if env.Now().Sub(p.At) <= listedFor {
+			out = append(out, anchor.Listed{Token: p.Token, State: "archived", Role: p.Role, Expires: p.At, By: cmp.Or(p.Dead, p.Run)})
+		}
+	}
+	return out
+}
+
+func anchorGC(env Env) *cli.Command {
+	return command(&cli.Command{
+		Name:  "gc",
+		Usage: "remove unfinished sessions, and archive ended ones",
+		Description: "odd anchor gc\n" +
+			"odd anchor gc --max-age 48h\n\n" +
+			"odd deletes archived records after 30 days, or after --max-age if that is\n" +
+			"longer.",
+		Flags: []cli.Flag{
+			&cli.DurationFlag{Name: "max-age", Value: 24 * time.Hour, Usage: "take only sessions older than `DURATION`, such as 48h"},
+			jsonFlag(),
+		},
+		Action: do(env, runAnchorGC),
+	})
+}
+
+func runAnchorGC(c *cli.Context, env Env) error {
+	if c.Duration("max-age") <= 0 {
+		return usage("anchor gc: --max-age %s: want a time above zero, like 24h", c.Duration("max-age"))
+	}
+	a, err := openAnchor(c.Context, env)
+	if err != nil {
+		return err
+	}
+	defer a.Close()
+	all, err := a.desk.GC(c.Duration("max-age"))
+	if err != nil {
+		return err
+	}
+	rows := [][]string{}
+	for _, s := range all {
+		what, why := "removed", s.Why
+		if s.Problem != nil {
+			what, why = "left", s.Problem.String()
+		}
+		rows = append(rows, []string{s.Token, s.State, what, why})
+	}
+	return show(env, c.Bool("json"), orEmpty(all), rows...)
 }

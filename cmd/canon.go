@@ -1,8 +1,15 @@
 package cmd
 
 import (
+	"cmp"
+	"context"
+	"os"
+	"path/filepath"
+	"strings"
+
 	"github.com/urfave/cli/v2"
 
+	"github.com/odd-cli/odd/journal/repo"
 	"github.com/odd-cli/odd/okf"
 	"github.com/odd-cli/odd/okf/canon"
 	"github.com/odd-cli/odd/okf/served"
@@ -119,4 +126,67 @@ func (b bundle) printRefs(env Env, docs []*okf.Atom, l *canon.Library) error {
 		}
 	}
 	return printRows(env, rows)
+}
+
+// readCanon reads the source as canon: every markdown file of the folder, atom or
+// not. The bundle that it returns has a place and no atoms.
+func (s source) readCanon(ctx context.Context, env Env) (*canon.Library, bundle, error) {
+	if s.rev != "" {
+		_, _, files, b, err := s.committed(ctx, env)
+		if err != nil {
+			return nil, b, err
+		}
+		l, err := canon.Read(files, or(b.prefix, "."), externalAt(files, s.rev))
+		return l, b, err
+	}
+	root, prefix, err := bundleDir(env, s.dir)
+	if err != nil {
+		return nil, bundle{}, err
+	}
+	top, below := root, "."
+	if r, err := repo.Open(root, env.Environ); err == nil && r.Root() != "" {
+		if rel, err := filepath.Rel(r.Root(), root); err == nil && filepath.IsLocal(rel) {
+			top, below = r.Root(), filepath.ToSlash(rel)
+		}
+	}
+	elsewhere, err := external(root)
+	if err != nil {
+		return nil, bundle{}, err
+	}
+	l, err := canon.Read(os.DirFS(top), below, elsewhere)
+	return l, bundle{root: root, prefix: prefix}, err
+}
+
+func canonResolve(env Env) *cli.Command {
+	return command(&cli.Command{
+		Name:      "resolve",
+		Usage:     "show each step from a reference to the document in force",
+		ArgsUsage: "URI",
+		Description: "odd knowledge canon resolve acme://rules/sources\n" +
+			"odd knowledge canon resolve policies/weather-limits.md --json\n\n" +
+			"Each row is a step: what odd tried, the name, and the result. The last row is\n" +
+			"the outcome: FOUND (exit 0), NOT_FOUND, EXTERNAL or CIRCULAR_SUPERSESSION\n" +
+			"(exit 1). A reference that leaves the folder is INVALID_INPUT (exit 2).",
+		Flags:  readFlags(),
+		Action: one("a uri or a path", do(env, runCanonResolve)),
+	})
+}
+
+func runCanonResolve(c *cli.Context, env Env) error {
+	l, _, err := sourceFor(c).readCanon(c.Context, env)
+	if err != nil {
+		return err
+	}
+	t := l.Resolve(c.Args().First())
+	t.Steps = orEmpty(t.Steps)
+	var rows [][]string
+	for _, s := range t.Steps {
+		rows = append(rows, []string{s.Try, s.Name, or(okf.Visible(s.Found), "-"), s.Note})
+	}
+	rows = append(rows, []string{string(t.Outcome), t.Ref, or(okf.Visible(or(strings.Join(t.InForce, ", "), t.Path)), "-"), t.Message})
+	err = show(env, c.Bool("json"), t, rows...)
+	if t.Outcome == canon.Invalid {
+		return cmp.Or(err, error(exitCode(exitUsage)))
+	}
+	return orFault(err, t.Outcome != canon.Found)
 }

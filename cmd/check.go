@@ -3,6 +3,8 @@ package cmd
 import (
 	"cmp"
 	"context"
+	"errors"
+	"io/fs"
 	"slices"
 	"strings"
 	"time"
@@ -10,7 +12,10 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"github.com/odd-cli/odd/board"
+	"github.com/odd-cli/odd/journal/repo"
 	"github.com/odd-cli/odd/okf"
+	"github.com/odd-cli/odd/okf/canon"
+	"github.com/odd-cli/odd/okf/disk"
 	"github.com/odd-cli/odd/persona/contract"
 	"github.com/odd-cli/odd/persona/handoff"
 )
@@ -236,4 +241,73 @@ func (r checked) sum(notes bool) string {
 		verdict = "not OKF v0.2"
 	}
 	return strings.Join(parts, ", ") + ": " + verdict
+}
+
+// against compares the bundle with the files of its repository: those that its sources
+// name, and the listings of the folders where odd.toml names the bundle. Outside a
+// repository there is nothing to compare with.
+func (b bundle) against(ctx context.Context, env Env) ([]okf.Problem, error) {
+	var own fs.FS = disk.Dir(b.root)
+	dir := b.root
+	if b.rev != "" {
+		dir = env.Dir
+	}
+	r, err := repo.Open(dir, env.Environ)
+	if err != nil || r.Root() == "" {
+		return nil, nil
+	}
+	commit, err := r.Ref("HEAD")
+	if b.rev != "" {
+		commit, err = r.Resolve(ctx, b.rev)
+	}
+	if err != nil && !errors.Is(err, repo.ErrNoRef) {
+		return nil, err
+	}
+	tracked, err := r.Tree(commit)
+	if err != nil {
+		return nil, err
+	}
+	var files fs.FS = disk.Dir(r.Root())
+	if b.rev != "" {
+		files = tracked
+		if own, err = fs.Sub(tracked, or(b.prefix, ".")); err != nil {
+			return nil, err
+		}
+	}
+	found := okf.CheckSources(b.graph, files, tracked)
+	if b.prefix != "" {
+		found = append(found, okf.CheckIndex(own, b.graph)...)
+	}
+	return found, nil
+}
+
+func runCheckCanon(ctx context.Context, env Env, o checkOptions) error {
+	l, b, err := o.src.readCanon(ctx, env)
+	if err != nil {
+		return err
+	}
+	r := l.Check()
+	if o.strict {
+		r = r.Strict()
+	}
+	if o.format == asJSON {
+		r.Findings = orEmpty(r.Findings)
+		err = printJSON(env, r)
+	} else {
+		err = printFound(env, o.format, canon.Rules(), b.locateCanon(env, r.Findings))
+		talk(env, "%s, %s of canon, %s, %s", count(r.Scanned, "file"), count(r.Documents, "document"), count(r.Errors, "error"), count(r.Warnings, "warning"))
+		n := r.References
+		talk(env, "references: %d found, %d dead, %d of another authority, %d patterns, %d phrases, %d allowed", n.Found, n.Dead, n.External, n.Placeholder, n.Prose, n.Allowed)
+	}
+	return orFault(err, r.Status != "OK")
+}
+
+func (b bundle) locateCanon(env Env, found []canon.Finding) []located {
+	var out []located
+	tracked := b.tracked(env)
+	for _, f := range found {
+		at := f.Location
+		out = append(out, located{rule: f.RuleID, severity: f.Severity, file: tracked(at.Path), line: at.Line, place: b.place(env, at.Path, at.Line), text: f.Message})
+	}
+	return out
 }

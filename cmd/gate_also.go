@@ -8,12 +8,16 @@ import (
 	"os"
 	"path"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/odd-cli/odd/board"
 	"github.com/odd-cli/odd/board/config"
+	"github.com/odd-cli/odd/board/drain"
 	"github.com/odd-cli/odd/board/gate"
 	"github.com/odd-cli/odd/board/review"
+	"github.com/odd-cli/odd/journal/proof"
+	"github.com/odd-cli/odd/journal/repo"
 	"github.com/odd-cli/odd/okf"
 )
 
@@ -209,4 +213,129 @@ func parseLease(name string, b []byte) (*gate.File, error) {
 		return nil, refuse("lease", "%v", err)
 	}
 	return &f, nil
+}
+
+// findings are those that the person acknowledges, as the gate's row names them: all that
+// odd check finds in the commit by the invariant, and what it counts with them.
+func (p *plan) findings(ctx context.Context) ([]string, error) {
+	if p.o.act.Kind != gate.Acknowledge {
+		return nil, nil
+	}
+	commit, rule, _ := strings.Cut(p.o.known, ":")
+	rule = strings.TrimLeft(strings.TrimPrefix(rule, "odd-invariant-"), "0")
+	if len(commit) < 7 || rule == "" {
+		return nil, usage("gate evaluation: --acknowledge %q; write it as COMMIT:INVARIANT, such as 1f0c2ab9d4:14, as odd check prints both", p.o.known)
+	}
+	report, err := proof.Check(ctx, p.repo, "", p.tip)
+	if err != nil {
+		return nil, err
+	}
+	var out []string
+	for _, f := range report.Findings {
+		if !strings.HasPrefix(string(f.Commit), commit) || fmt.Sprint(f.Invariant) != rule {
+			continue
+		}
+		for _, f := range append([]proof.Finding{f}, f.Also...) {
+			if slices.Contains(out, f.Key()) {
+				continue
+			}
+			out = append(out, f.Key())
+			p.also = append(p.also, gate.Change{Field: fmt.Sprintf("%s:%d [invariant %d, %s]", f.Path, f.Line, f.Invariant, short(f.Commit)), Before: f.Message, After: "acknowledged"})
+		}
+	}
+	if len(out) == 0 {
+		return nil, refuse("no-finding", "gate evaluation: odd check --all finds nothing at %s on %s that is not acknowledged; it prints COMMIT and INVARIANT in brackets", p.o.known, p.line.Name())
+	}
+	return out, nil
+}
+
+// land makes the act's commit.
+func (p *plan) land(ctx context.Context, h review.Human) (repo.OID, error) {
+	if err := p.halt(h); err != nil {
+		return "", err
+	}
+	r := p.out.Row
+	subject := strings.TrimSpace(fmt.Sprintf("gate: %s, %s %s", r.Gate, r.Act, r.Lease))
+	msg := trailers(subject, r.Reason, "Odd-Gate", string(r.Gate), "Odd-Lease", r.Lease, "Odd-By", h.By(), "Odd-Because", strings.Join(r.Proposals, ", "))
+	return p.commit(ctx, msg)
+}
+
+// commit moves the board by compare-and-swap. No drain may run meanwhile, save
+// for an emergency, which is how a running one is stopped.
+func (p *plan) commit(ctx context.Context, msg string) (repo.OID, error) {
+	if !p.emergency() {
+		release, err := p.lockDrain(ctx)
+		if err != nil {
+			return "", err
+		}
+		defer release()
+	}
+	return p.amend(ctx, p.changes, msg)
+}
+
+func (p *plan) emergency() bool { return p.out.Row.Gate == gate.Emergency }
+
+// lockDrain keeps drains away while the gate's commit lands.
+func (p *plan) lockDrain(ctx context.Context) (release func(), err error) {
+	local, err := p.repo.LockDrainFor("gate " + string(p.out.Row.Gate))
+	if err != nil {
+		return nil, drainRuns(err)
+	}
+	if p.line.Remote == "" {
+		return func() { _ = local() }, nil
+	}
+	shared, err := p.repo.LockRemote(ctx, p.line.Remote, p.cfg.Tenant, "gate", p.cfg.TaskLease, p.env.Now())
+	if err != nil {
+		_ = local()
+		return nil, drainRuns(err)
+	}
+	return func() {
+		if err := shared.Release(context.WithoutCancel(ctx)); err != nil {
+			talk(p.env, "the lock on the remote was not removed; it expires by itself: %v", err)
+		}
+		_ = local()
+	}, nil
+}
+
+// ready refuses to ask the person for what could not land: over edits of theirs,
+// or while a drain of this clone runs.
+func (p *plan) ready(ctx context.Context) error {
+	if head, err := p.repo.Branch(); err != nil {
+		return err
+	} else if head == p.line.Name() {
+		var written []string
+		for name := range p.changes {
+			if !slices.Contains(p.taken, name) {
+				written = append(written, name)
+			}
+		}
+		dirty, err := p.repo.Dirty(ctx, written...)
+		if err != nil {
+			return err
+		}
+		if len(dirty) > 0 {
+			return refuse("dirty", "%s: has edits that are not committed, and the gate writes this file; drop them with git restore %[1]s, or commit them first", strings.Join(dirty, ", "))
+		}
+	}
+	return p.quiet()
+}
+
+// quiet refuses while a drain of this clone runs.
+func (p *plan) quiet() error {
+	if p.emergency() {
+		return nil
+	}
+	unlock, err := p.repo.LockDrainFor("gate " + string(p.out.Row.Gate))
+	if err != nil {
+		return drainRuns(err)
+	}
+	return unlock()
+}
+
+// drainRuns tells a held drain lock as what it means at a gate.
+func drainRuns(err error) error {
+	if !errors.Is(err, repo.ErrBusy) {
+		return err
+	}
+	return &drain.Busy{Code: "locked", Text: fmt.Sprintf("%v; wait until it ends, stop it after its task with odd drain pause, or stop it at once with odd gate emergency", err)}
 }

@@ -1,13 +1,17 @@
 package cmd
 
 import (
+	"cmp"
+	"errors"
 	"fmt"
 	"path"
+	"slices"
 	"strings"
 
 	"github.com/urfave/cli/v2"
 
 	"github.com/odd-cli/odd/okf"
+	"github.com/odd-cli/odd/persona/deliver"
 	"github.com/odd-cli/odd/persona/handoff"
 )
 
@@ -81,4 +85,139 @@ func (v *view) same(a, b string) bool {
 		return found
 	}
 	return a == b || atom(a) != nil && atom(a) == atom(b)
+}
+
+func handoffShow(env Env) *cli.Command {
+	return command(&cli.Command{
+		Name:        "show",
+		Usage:       "show one handoff",
+		ArgsUsage:   "ID",
+		Description: "odd agent handoff show 2026-03-02-slack-water --json",
+		Flags:       []cli.Flag{jsonFlag()},
+		Action:      one("a handoff", on(env, openHandoffs, runHandoffShow)),
+	})
+}
+
+// handoffJSON is a handoff as --json prints it.
+type handoffJSON struct {
+	ID            string               `json:"id"`
+	File          string               `json:"file"`
+	Blob          string               `json:"blob"`
+	Title         string               `json:"title"`
+	From          string               `json:"from"`
+	To            string               `json:"to"`
+	Artifact      string               `json:"artifact,omitempty"`
+	By            string               `json:"by,omitempty"`
+	At            string               `json:"at,omitempty"`
+	Persona       string               `json:"persona,omitempty"`
+	Run           string               `json:"run,omitempty"`
+	Journal       string               `json:"journal,omitempty"`
+	Told          bool                 `json:"told"` // the journal has the entry
+	Override      string               `json:"override,omitempty"`
+	Derives       []string             `json:"derives_from,omitempty"`
+	Disagreements []string             `json:"disagreements,omitempty"`
+	Missing       []string             `json:"missing"`
+	Summary       *deliver.Summary     `json:"summary,omitempty"` // of findings
+	Deliverable   *deliver.Deliverable `json:"deliverable,omitempty"`
+}
+
+func (v *view) handoffJSON(h handoff.Handoff) handoffJSON {
+	j := handoffJSON{ID: h.ID, File: v.file(h.Path), Blob: h.Blob, Title: h.Title, From: string(h.From), To: string(h.To), Artifact: h.Artifact,
+		By: h.Atom.Generated.By, At: h.Atom.Generated.At, Persona: h.Persona, Run: h.Run, Journal: h.Journal, Told: v.tells(h.Journal, h),
+		Override: h.Tainted, Derives: h.Derives, Disagreements: h.Disagreements, Missing: orEmpty(h.Missing), Deliverable: &h.Deliverable}
+	if f := h.Deliverable.Findings; f != nil && f.Findings != nil {
+		s := deliver.Summarize(f.Findings)
+		j.Summary = &s
+	}
+	return j
+}
+
+func runHandoffShow(c *cli.Context, env Env, v *view) error {
+	h, err := v.handoff(c.Args().First())
+	if err != nil {
+		return err
+	}
+	j := v.handoffJSON(h)
+	rows := fields("handoff", j.ID, "title", j.Title, "transition", j.From+" → "+j.To, "artifact", j.Artifact, "by", strings.TrimSpace(j.By+" "+j.At),
+		"persona", j.Persona, "run", j.Run, "override", j.Override, "journal", j.Journal)
+	for _, id := range j.Derives {
+		rows = append(rows, []string{"derives from", id})
+	}
+	rows = append(rows, []string{"state", lacking(h.Missing)})
+	for _, s := range j.Disagreements {
+		rows = append(rows, []string{"disagreement", s})
+	}
+	if j.Summary != nil {
+		rows = append(rows, []string{"verdict", fmt.Sprintf("%s: %s", j.Summary.Verdict, j.Summary)})
+	}
+	for _, t := range h.Deliverable.Texts() {
+		if t.At != "artifact" {
+			rows = append(rows, fields(t.At, *t.S)...)
+		}
+	}
+	return show(env, c.Bool("json"), j, rows...)
+}
+
+func handoffCheck(env Env) *cli.Command {
+	return command(&cli.Command{
+		Name:      "check",
+		Usage:     "check that handoffs are complete and cite what exists",
+		ArgsUsage: "[ID...]",
+		Description: "odd agent handoff check\n" +
+			"odd agent handoff check 2026-03-02-slack-water\n\n" +
+			"A handoff needs the fields of its two modes, a journal entry, and sources that\n" +
+			"exist. Exit 1 means findings. odd does not judge how good the content is.",
+		Flags:  []cli.Flag{jsonFlag()},
+		Action: on(env, openHandoffs, runHandoffCheck),
+	})
+}
+
+func runHandoffCheck(c *cli.Context, env Env, v *view) error {
+	list, found, err := v.handoffs(c.Args().Slice())
+	if err != nil {
+		return err
+	}
+	for _, h := range list {
+		found = append(found, handoff.Check(h, v.world(c.Context, h))...)
+	}
+	slices.SortStableFunc(found, func(a, b okf.Problem) int {
+		return cmp.Or(strings.Compare(a.Path, b.Path), cmp.Compare(a.Line, b.Line))
+	})
+	for i := range found {
+		found[i].Path = v.file(found[i].Path)
+	}
+	status := "OK"
+	if len(found) > 0 {
+		status = "FINDINGS"
+	}
+	if c.Bool("json") {
+		err = printJSON(env, map[string]any{"status": status, "handoffs": len(list), "findings": orEmpty(found)})
+	} else {
+		for _, p := range found {
+			if _, err := fmt.Fprintf(env.Stdout, "%s:%d: %s [%s]\n", p.Path, p.Line, okf.Visible(oneLine(p.Message+"; "+p.Hint)), p.Code); err != nil {
+				return err
+			}
+		}
+	}
+	return orFault(err, status != "OK")
+}
+
+// handoffs are those named, or all of the bundle; what cannot be read is a finding.
+func (v *view) handoffs(ids []string) (list []handoff.Handoff, bad []okf.Problem, err error) {
+	if len(ids) == 0 {
+		return handoff.All(v.graph), handoff.Unreadable(v.graph), nil
+	}
+	for _, id := range ids {
+		h, err := v.handoff(id)
+		var ps handoff.Problems
+		switch {
+		case errors.As(err, &ps):
+			bad = append(bad, ps...)
+		case err != nil:
+			return nil, nil, err
+		default:
+			list = append(list, h)
+		}
+	}
+	return list, bad, nil
 }

@@ -1,10 +1,20 @@
 package cmd
 
 import (
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"strings"
 	"time"
 
 	"github.com/urfave/cli/v2"
 
+	"github.com/odd-cli/odd/journal"
+	"github.com/odd-cli/odd/journal/repo"
+	"github.com/odd-cli/odd/okf"
+	"github.com/odd-cli/odd/persona/contract"
+	"github.com/odd-cli/odd/persona/deliver"
 	"github.com/odd-cli/odd/persona/handoff"
 )
 
@@ -83,3 +93,221 @@ func runHandoffNew(c *cli.Context, env Env) error {
 
 // instant is the present time as files have it.
 func (w *workspace) instant() string { return w.env.Now().UTC().Format(time.RFC3339) }
+
+// mode reads a mode however it is spelled.
+func mode(verb, flag, s string) (contract.Mode, error) {
+	m, err := contract.Named(s, contract.ModeNames())
+	if err != nil {
+		return "", usage("%s: --%s: %v", verb, flag, err)
+	}
+	return m, nil
+}
+
+// transition reads two modes that a handoff joins.
+func transition(verb, from, to string) (a, b contract.Mode, err error) {
+	if a, err = mode(verb, "from", from); err != nil {
+		return "", "", err
+	}
+	if to == "" {
+		t, _ := handoff.After(a)
+		return a, t.To, nil
+	}
+	if b, err = mode(verb, "to", to); err != nil {
+		return "", "", err
+	}
+	if _, ok := handoff.Find(a, b); !ok {
+		t, _ := handoff.After(a)
+		return "", "", refuse("transition", "%s: %s → %s is no transition; %s hands over to %s, going back is odd agent handoff revert and leaving out odd agent handoff skip", verb, a, b, a, t.To)
+	}
+	return a, b, nil
+}
+
+// deliverableFrom reads a deliverable that holds its whole minimum.
+func deliverableFrom(env Env, m handoff.Meta, file string) (*deliver.Deliverable, error) {
+	if file == "" {
+		return nil, nil
+	}
+	var b []byte
+	var err error
+	if file == "-" {
+		b, err = io.ReadAll(env.Stdin)
+	} else {
+		b, err = readFile(env, file)
+	}
+	if err != nil {
+		return nil, err
+	}
+	t, _ := handoff.Find(m.From, m.To)
+	d, err := deliver.Decode(t.Schema, b)
+	var ps deliver.Problems
+	if errors.As(err, &ps) {
+		lines := make([]string, len(ps))
+		for i, p := range ps {
+			lines[i] = fmt.Sprintf("%s: %s", file, p.Error())
+		}
+		return nil, errors.New(strings.Join(lines, "\n"))
+	}
+	if a := d.Artifact(); a == "" && m.Artifact != "" {
+		d.Set("artifact", m.Artifact, nil)
+	} else if m.Artifact != "" && a != m.Artifact {
+		return nil, usage("agent handoff new: --artifact %s, and the deliverable is about %s", m.Artifact, a)
+	}
+	var lacks []string
+	for _, key := range d.Missing() {
+		lacks = append(lacks, fmt.Sprintf("%s: no %s: %s", file, key, deliver.Ask(t.Schema, key)))
+	}
+	if len(lacks) > 0 {
+		return nil, refuse("incomplete", "%s", strings.Join(lacks, "\n"))
+	}
+	return &d, nil
+}
+
+// handOver makes the handoff's file, a template where there is no deliverable,
+// and the journal's entry about it.
+func (v *view) handOver(m handoff.Meta, d *deliver.Deliverable) (handoff.Handoff, handoffAct, error) {
+	name, text, err := handoff.Template(m)
+	if d != nil {
+		name, text, err = handoff.Make(m, *d)
+	}
+	if err != nil {
+		return handoff.Handoff{}, handoffAct{}, err
+	}
+	if _, err := fs.Stat(v.bundle, name); !errors.Is(err, fs.ErrNotExist) {
+		return handoff.Handoff{}, handoffAct{}, refuse("exists", "%s is there already; choose another --title", v.file(name))
+	}
+	a, err := okf.Parse(name, text)
+	if err != nil {
+		return handoff.Handoff{}, handoffAct{}, err
+	}
+	h, err := handoff.Read(&a)
+	if err != nil {
+		return h, handoffAct{}, err
+	}
+	title, content := handoff.Entry(h, v.file(name), m.At)
+	return h, handoffAct{repo.Changes{v.file(name): text}, "handoff: " + h.Title, journal.Entry{Type: "H", TypeName: journal.TypeName("H", ""), Title: title, Content: content, More: owner(h.To)}}, nil
+}
+
+// owner says in the journal who is next.
+func owner(m contract.Mode) []journal.Field {
+	return []journal.Field{{Name: "owner", Value: string(handoff.Worker(m))}}
+}
+
+// lacking is whether a handoff holds its minimum, in words.
+func lacking(missing []string) string {
+	if len(missing) == 0 {
+		return "complete"
+	}
+	return "missing " + strings.Join(missing, ", ")
+}
+
+func handoffMerge(env Env) *cli.Command {
+	return command(&cli.Command{
+		Name:      "merge",
+		Usage:     "merge several handoffs of one role on one artifact into one",
+		ArgsUsage: "ID ID...",
+		Description: "odd agent handoff merge 2026-03-02-review-a 2026-03-02-review-b \\\n" +
+			"  --title \"Two reviews\"\n\n" +
+			"The merged handoffs stay as they are. The new one has once what they agree on,\n" +
+			"and every version of what they disagree on.",
+		Flags: []cli.Flag{
+			&cli.StringFlag{Name: "title", Usage: "set the title to `TITLE`; it also makes the file name"},
+			noCommitFlag(),
+			jsonFlag(),
+		},
+		Action: do(env, runHandoffMerge),
+	})
+}
+
+func runHandoffMerge(c *cli.Context, env Env) error {
+	if c.NArg() < 2 {
+		return usage("agent handoff merge: want two handoffs or more; see odd help agent handoff merge")
+	}
+	w, err := openWorkspace(c.Context, env)
+	if err != nil {
+		return err
+	}
+	name, by, err := w.actor(c.Context, "handoff merge")
+	if err != nil {
+		return err
+	}
+	day := w.day(name)
+	var made handoff.Handoff
+	oid, err := w.tell(c, day, func(v *view) (act handoffAct, err error) {
+		var list []handoff.Handoff
+		var bad []error
+		for _, id := range c.Args().Slice() {
+			h, err := v.handoff(id)
+			h.Artifact = v.artifact(h.Artifact)
+			list, bad = append(list, h), append(bad, err)
+		}
+		if err := errors.Join(bad...); err != nil {
+			return act, err
+		}
+		m, d, err := handoff.Merge(list)
+		if err != nil {
+			return act, err
+		}
+		m.By, m.At, m.Journal = by, w.instant(), day
+		m.Title, m.Slug = c.String("title"), or(c.String("title"), "merged-"+string(m.From)+"-to-"+string(m.To))
+		made, act, err = v.handOver(m, &d)
+		return act, err
+	})
+	if err != nil {
+		return err
+	}
+	file := w.cfg.Root + "/" + made.Path
+	rows := [][]string{{file, lacking(made.Missing), strings.Join(made.Derives, " ")}}
+	for _, s := range made.Disagreements {
+		rows = append(rows, []string{"disagreement", s})
+	}
+	answer := map[string]any{"handoff": made.ID, "file": file, "sources": made.Derives, "disagreements": orEmpty(made.Disagreements), "commit": string(oid)}
+	return show(env, c.Bool("json"), answer, rows...)
+}
+
+func handoffClarify(env Env) *cli.Command {
+	return command(&cli.Command{
+		Name:      "clarify",
+		Usage:     "add a missing sentence to a handoff, as its author",
+		ArgsUsage: "ID KEY SENTENCE",
+		Description: "odd agent handoff clarify 2026-03-02-slack-water assumptions \\\n" +
+			"  \"The almanac is this year's.\"\n\n" +
+			"KEY is a field that the handoff needs; odd agent handoff check names what\n" +
+			"lacks.",
+		Flags:  []cli.Flag{noCommitFlag(), jsonFlag()},
+		Action: do(env, runHandoffClarify),
+	})
+}
+
+func runHandoffClarify(c *cli.Context, env Env) error {
+	if c.NArg() != 3 {
+		return usage("agent handoff clarify: want a handoff, a key and a sentence; see odd help agent handoff clarify")
+	}
+	args := c.Args().Slice()
+	w, err := openWorkspace(c.Context, env)
+	if err != nil {
+		return err
+	}
+	name, by, err := w.person(c.Context, "handoff clarify "+args[0])
+	if err != nil {
+		return err
+	}
+	file := ""
+	oid, err := w.tell(c, w.day(name), func(v *view) (handoffAct, error) {
+		h, err := v.handoff(args[0])
+		if err != nil {
+			return handoffAct{}, err
+		}
+		b, err := handoff.Clarify(h, args[1], args[2])
+		if err != nil {
+			return handoffAct{}, err
+		}
+		file = v.file(h.Path)
+		e := journal.Entry{Type: "H", More: owner(h.To), Title: "Clarified: " + h.Title, Content: fmt.Sprintf("CLARIFICATION: %s → %s: %s now says under %s, by %s at %s: %s",
+			h.From, h.To, file, args[1], by, w.instant(), args[2])}
+		return handoffAct{repo.Changes{file: b}, "journal: Clarified: " + h.Title, e}, nil
+	})
+	if err != nil {
+		return err
+	}
+	return show(env, c.Bool("json"), map[string]string{"file": file, "key": args[1], "commit": string(oid)}, []string{file, args[1], short(oid)})
+}

@@ -1,7 +1,9 @@
 package cmd
 
 import (
+	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/urfave/cli/v2"
@@ -79,4 +81,185 @@ func unknownType(where string, r journal.Registry, id string) error {
 		return usage("%s: unknown type %q; did you mean %s? known are %s", where, id, near, r.Letters())
 	}
 	return usage("%s: unknown type %q; known are %s", where, id, r.Letters())
+}
+
+func journalOpens(env Env) *cli.Command {
+	return command(&cli.Command{
+		Name:  "opens",
+		Usage: "list open questions, by priority and then by age",
+		Description: "odd journal opens\n\n" +
+			"The columns are priority, age in days, place, owner and title. To close one,\n" +
+			"add an entry with --closes PLACE, see odd help journal add.",
+		Flags:  []cli.Flag{bundleFlag(), jsonFlag()},
+		Action: do(env, runJournalOpens),
+	})
+}
+
+// openJSON is an open question: Age is in whole days, nil where its file's name has no date.
+type openJSON struct {
+	journalRow
+	Priority string `json:"priority,omitempty"`
+	Owner    string `json:"owner,omitempty"`
+	Age      *int   `json:"age_days"`
+}
+
+func runJournalOpens(c *cli.Context, env Env) error {
+	d, err := openDiary(c, env)
+	if err != nil {
+		return err
+	}
+	list := []openJSON{}
+	for _, e := range d.types.Book(d.files).Opens() {
+		list = append(list, openJSON{rowOf(d.types, e), e.Get("priority"), e.Get("owner"), age(env, e)})
+	}
+	return showList(env, c.Bool("json"), list, "no entry is open", func(o openJSON) []string {
+		return []string{or(o.Priority, "-"), days(o.Age), o.place(), or(o.Owner, "-"), o.Title}
+	})
+}
+
+// age is how many whole days old an entry is by the date of its file, nil where that has none.
+func age(env Env, e journal.Noted) *int {
+	if e.Date.IsZero() {
+		return nil
+	}
+	n := max(0, int(env.Now().UTC().Sub(e.Date)/(24*time.Hour)))
+	return &n
+}
+
+// days is an age in a row.
+func days(age *int) string {
+	if age == nil {
+		return "-"
+	}
+	return fmt.Sprintf("%dd", *age)
+}
+
+func journalTypes(env Env) *cli.Command {
+	return command(&cli.Command{
+		Name:  "types",
+		Usage: "list the types of journal entries and their fields",
+		Description: "odd journal types\n\n" +
+			"A document with the tag encoding-type adds or changes a type, with the tables\n" +
+			"Type Identity, Field Schema, Trigger Words and Quality Criteria.",
+		Flags:  []cli.Flag{bundleFlag(), jsonFlag()},
+		Action: do(env, runJournalTypes),
+	})
+}
+
+// typeJSON is a type of entry.
+type typeJSON struct {
+	ID       string          `json:"id"`
+	Name     string          `json:"name"`
+	Fields   []string        `json:"fields"`
+	Triggers []string        `json:"triggers"`
+	Criteria []criterionJSON `json:"criteria"`
+	Source   string          `json:"source,omitempty"`
+}
+
+// criterionJSON is what one point of quality asks for.
+type criterionJSON struct {
+	Name   string `json:"name"`
+	Check  string `json:"check"`
+	Scored bool   `json:"scored"`
+}
+
+func runJournalTypes(c *cli.Context, env Env) error {
+	d, err := openDiary(c, env)
+	if err != nil {
+		return err
+	}
+	tellCanon(env, d.canon)
+	var list []typeJSON
+	var rows [][]string
+	for _, t := range d.types {
+		j := typeJSON{t.ID(), t.Name, orEmpty(t.Own()), orEmpty(t.Triggers), []criterionJSON{}, t.Source}
+		scored := 0
+		for _, c := range t.Criteria {
+			j.Criteria = append(j.Criteria, criterionJSON{c.Name, c.Check, c.Scored()})
+			if c.Scored() {
+				scored++
+			}
+		}
+		list = append(list, j)
+		quality := fmt.Sprintf("%d of %d scored", scored, len(t.Criteria))
+		if scored == 0 {
+			quality = "not scored"
+		}
+		rows = append(rows, []string{j.ID, j.Name, or(strings.Join(j.Fields, " "), "-"), quality, or(t.Source, "odd")})
+	}
+	return show(env, c.Bool("json"), list, rows...)
+}
+
+func journalScore(env Env) *cli.Command {
+	return command(&cli.Command{
+		Name:      "score",
+		Usage:     "compute the quality of entries, and list what each lacks",
+		ArgsUsage: "[FILE:LINE...]",
+		Description: "odd journal score\n" +
+			"odd journal score 2026-03-02-ann.tsv:2\n\n" +
+			"Without an argument: one line an entry, with the quality in the row and the\n" +
+			"one computed. With FILE:LINE: one line a criterion, met, missed or not scored,\n" +
+			"and why.",
+		Flags:  []cli.Flag{bundleFlag(), jsonFlag()},
+		Action: do(env, runJournalScore),
+	})
+}
+
+// scoreJSON is an entry with its quality.
+type scoreJSON struct {
+	journalRow
+	Quality journal.Quality `json:"quality"`
+}
+
+func runJournalScore(c *cli.Context, env Env) error {
+	refs := c.Args().Slice()
+	d, err := openDiary(c, env)
+	if err != nil {
+		return err
+	}
+	tellCanon(env, d.canon)
+	book := d.types.Book(d.files)
+	entries := book.Entries
+	if len(refs) > 0 {
+		entries = nil
+	}
+	for _, ref := range refs {
+		e, err := d.one(book, ref)
+		if err != nil {
+			return err
+		}
+		entries = append(entries, e)
+	}
+	list, rows := []scoreJSON{}, [][]string{}
+	for _, e := range entries {
+		j := scoreJSON{rowOf(d.types, e), d.types.Score(e.Entry)}
+		list = append(list, j)
+		if len(refs) == 0 {
+			rows = append(rows, []string{j.place(), j.id, asserted(e.Entry), j.Quality.String(), e.Title})
+			continue
+		}
+		for _, v := range j.Quality.Criteria {
+			rows = append(rows, []string{j.place(), j.id, v.Name, verdictWord(v), v.Reason})
+		}
+		talk(env, "%s: %v", j.place(), j.Quality)
+	}
+	return show(env, c.Bool("json"), list, rows...)
+}
+
+// asserted is the quality a row claims, "-" for none.
+func asserted(e journal.Entry) string {
+	if e.Score == "" && e.Max == "" {
+		return "-"
+	}
+	return e.Score + " of " + e.Max + ", " + e.Level
+}
+
+func verdictWord(v journal.Verdict) string {
+	switch {
+	case v.Met:
+		return "met"
+	case v.Scored:
+		return "missed"
+	}
+	return "not scored"
 }

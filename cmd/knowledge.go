@@ -1,6 +1,14 @@
 package cmd
 
-import "github.com/urfave/cli/v2"
+import (
+	"fmt"
+	"strconv"
+
+	"github.com/urfave/cli/v2"
+
+	"github.com/odd-cli/odd/okf"
+	"github.com/odd-cli/odd/okf/served"
+)
 
 // knowledgeVerb holds the verbs that follow links between atoms and keep listings.
 func knowledgeVerb(env Env) *cli.Command {
@@ -17,4 +25,244 @@ func knowledgeVerb(env Env) *cli.Command {
 			related(env), backlinks(env), expand(env), why(env), graph(env), index(env), canonVerb(env),
 		},
 	})
+}
+
+func related(env Env) *cli.Command {
+	return command(&cli.Command{
+		Name:         "related",
+		Usage:        "list the links from and to an atom",
+		ArgsUsage:    "ATOM",
+		BashComplete: completeAtoms(env, ""),
+		Description: "odd knowledge related shore-lead\n" +
+			"odd knowledge related open-the-jetty --edge uses --edge governed_by",
+		Flags:  readFlags(edgeFlag("list only")),
+		Action: one("the name of an atom", do(env, runRelated)),
+	})
+}
+
+func runRelated(c *cli.Context, env Env) error {
+	kinds, err := edgeKinds(c)
+	if err != nil {
+		return err
+	}
+	b, a, err := readAtom(c, env, c.Args().First())
+	if err != nil {
+		return err
+	}
+	b.tellDangling(env, a)
+	nothing := fmt.Sprintf("%s has no %s to other atoms", a.ID, map[bool]string{true: "links", false: "such links"}[len(kinds) == 0])
+	return showList(env, c.Bool("json"), served.Related(b.graph, a.ID, kinds...), nothing, func(e served.Edge) []string {
+		return append([]string{map[string]string{"out": "->", "in": "<-"}[e.Direction], string(e.Kind)}, cells(e.Atom)...)
+	})
+}
+
+// tellDangling says which edges of an atom lead nowhere: they are no data.
+func (b bundle) tellDangling(env Env, a *okf.Atom) {
+	for _, d := range b.graph.Dangling(a.ID) {
+		what := "no such atom"
+		switch {
+		case d.Broken:
+			what = "that file cannot be read as an atom; odd check says why"
+		case d.Ambiguous:
+			what = "several atoms have that name; write the whole id"
+		}
+		talk(env, "%s: %s %s: %s", b.place(env, a.Path, d.Line), d.Kind, okf.Visible(d.Target), what)
+	}
+}
+
+func backlinks(env Env) *cli.Command {
+	return command(&cli.Command{
+		Name:         "backlinks",
+		Usage:        "list the lines of other files that link to an atom",
+		ArgsUsage:    "ATOM",
+		BashComplete: completeAtoms(env, ""),
+		Description:  "odd knowledge backlinks weather-limits",
+		Flags:        readFlags(),
+		Action:       one("the name of an atom", do(env, runBacklinks)),
+	})
+}
+
+// backlinkJSON is one edge that arrives, and the atom it comes from.
+type backlinkJSON struct {
+	Kind okf.EdgeKind `json:"kind"`
+	Line int          `json:"line"`
+	Text string       `json:"text"`
+	Atom served.Fact  `json:"atom"`
+}
+
+func runBacklinks(c *cli.Context, env Env) error {
+	b, a, err := readAtom(c, env, c.Args().First())
+	if err != nil {
+		return err
+	}
+	list, rows := []backlinkJSON{}, [][]string{}
+	for _, l := range b.graph.Backlinks(a.ID) {
+		list = append(list, backlinkJSON{l.Kind, l.Line, okf.Visible(l.Text), served.FactOf(b.graph.ByID(l.From))})
+		text := okf.Visible(l.Text)
+		if env.Terminal { // where a paragraph on one line would bury the others
+			text = clipped(text, 80)
+		}
+		rows = append(rows, []string{string(l.From), string(l.Kind), b.place(env, l.Path, l.Line), text})
+	}
+	if len(list) == 0 {
+		talk(env, "no atom links to %s", a.ID)
+	}
+	return show(env, c.Bool("json"), list, rows...)
+}
+
+func expand(env Env) *cli.Command {
+	return command(&cli.Command{
+		Name:         "expand",
+		Usage:        "list every atom reached by links from one atom",
+		ArgsUsage:    "ATOM",
+		BashComplete: completeAtoms(env, ""),
+		Description: "odd knowledge expand shore-lead --depth 3\n" +
+			"odd knowledge expand open-the-jetty --directed --edge uses --edge governed_by",
+		Flags: readFlags(
+			&cli.IntFlag{Name: "depth", Value: 2, Usage: "follow at most `N` links in a row; 0 is no limit"},
+			&cli.BoolFlag{Name: "directed", Usage: "follow links only forward, from the file that has the link"},
+			edgeFlag("follow only"),
+		),
+		Action: one("the name of an atom", do(env, runExpand)),
+	})
+}
+
+func runExpand(c *cli.Context, env Env) error {
+	kinds, err := edgeKinds(c)
+	if err != nil {
+		return err
+	}
+	if c.Int("depth") < 0 {
+		return usage("knowledge expand: --depth %d; want 0 or more", c.Int("depth"))
+	}
+	b, a, err := readAtom(c, env, c.Args().First())
+	if err != nil {
+		return err
+	}
+	list := served.Expand(b.graph, a.ID, c.Int("depth"), c.Bool("directed"), kinds...)
+	return showList(env, c.Bool("json"), list, string(a.ID)+" links to no atom", func(s served.Step) []string {
+		return append(append([]string{strconv.Itoa(s.Depth)}, cells(s.Atom)...), trail(a.ID, s.Path))
+	})
+}
+
+func why(env Env) *cli.Command {
+	return command(&cli.Command{
+		Name:         "path",
+		Usage:        "show the shortest path of links between two atoms",
+		ArgsUsage:    "ATOM ATOM",
+		BashComplete: completeAtoms(env, ""),
+		Description:  "odd knowledge path shore-lead customer-data",
+		Flags:        readFlags(edgeFlag("follow only")),
+		Action:       do(env, runWhy),
+	})
+}
+
+func runWhy(c *cli.Context, env Env) error {
+	if c.NArg() != 2 {
+		return usage("knowledge path: want two arguments, the names of two atoms; see odd help knowledge path")
+	}
+	kinds, err := edgeKinds(c)
+	if err != nil {
+		return err
+	}
+	b, from, err := readAtom(c, env, c.Args().First())
+	if err != nil {
+		return err
+	}
+	to, err := b.find(c.Args().Get(1))
+	if err != nil {
+		return err
+	}
+	nothing := fmt.Sprintf("no links connect %s and %s", from.ID, to.ID)
+	if from == to {
+		nothing = fmt.Sprintf("both names mean the same atom, %s", from.ID)
+	}
+	return showList(env, c.Bool("json"), served.Why(b.graph, from.ID, to.ID, kinds...), nothing, func(w served.Way) []string {
+		edge := "-" + string(w.Kind) + "->"
+		if w.From == w.Far.ID {
+			edge = "<-" + string(w.Kind) + "-"
+		}
+		return []string{string(w.Near.ID), edge, string(w.Far.ID), b.place(env, b.graph.ByID(w.From).Path, w.Line)}
+	})
+}
+
+// mermaidAtoms is how many atoms a mermaid picture shows unless told: more of
+// them cannot be told apart.
+const mermaidAtoms = 100
+
+func graph(env Env) *cli.Command {
+	return command(&cli.Command{
+		Name:  "graph",
+		Usage: "print the graph of atoms and links as Mermaid, DOT or JSON",
+		Description: "odd knowledge graph --focus shore-lead --depth 2\n" +
+			"odd knowledge graph --format dot | dot -Tsvg > graph.svg",
+		Flags: readFlags(
+			&cli.StringFlag{Name: "format", Value: "mermaid", Usage: "print `FORMAT`: mermaid, dot or json"},
+			&cli.StringFlag{Name: "focus", Usage: "print only what is near `ATOM`"},
+			&cli.IntFlag{Name: "depth", Value: 2, Usage: "with --focus, go at most `N` links far; 0 is no limit"},
+			&cli.IntFlag{Name: "limit", Value: mermaidAtoms, DefaultText: "100 for mermaid, all for dot and json", Usage: "print at most `N` atoms, the nearest or those with most links; 0 is all"},
+			edgeFlag("print only"),
+		),
+		Action: do(env, runGraph),
+	})
+}
+
+// viewOf reads the flags that say what to draw.
+func viewOf(c *cli.Context, format string) (okf.View, error) {
+	kinds, err := edgeKinds(c)
+	if err != nil {
+		return okf.View{}, err
+	}
+	v := okf.View{Depth: c.Int("depth"), Limit: c.Int("limit"), Kinds: kinds}
+	if v.Depth < 0 || v.Limit < 0 {
+		return v, usage("knowledge graph: --depth and --limit are 0 or more")
+	}
+	if v.Depth == 0 {
+		v.Depth = -1
+	}
+	if format != "mermaid" && !c.IsSet("limit") {
+		v.Limit = 0
+	}
+	return v, nil
+}
+
+func runGraph(c *cli.Context, env Env) error {
+	format, err := formatNamed(c, "mermaid", "dot", "json")
+	if err != nil {
+		return err
+	}
+	v, err := viewOf(c, format)
+	if err != nil {
+		return err
+	}
+	b, err := sourceFor(c).open(c.Context, env)
+	if err != nil {
+		return err
+	}
+	if focus := c.String("focus"); focus != "" {
+		a, err := b.find(focus)
+		if err != nil {
+			return err
+		}
+		v.Focus = a.ID
+	}
+	d := b.graph.Subgraph(v)
+	var out []byte
+	switch format {
+	case "dot":
+		out = d.DOT()
+	case "json":
+		out, err = d.JSON()
+	default:
+		d = d.FitMermaid()
+		out = d.Mermaid()
+	}
+	if err != nil {
+		return err
+	}
+	if d.OmittedAtoms > 0 || d.OmittedEdges > 0 {
+		talk(env, "%s and %s left out, because the graph is large; --focus ATOM draws a part, --format dot draws all", count(d.OmittedAtoms, "atom"), count(d.OmittedEdges, "edge"))
+	}
+	_, err = env.Stdout.Write(out)
+	return err
 }

@@ -3,15 +3,19 @@ package cmd
 import (
 	"context"
 	"fmt"
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"time"
 
 	"github.com/urfave/cli/v2"
 
+	"github.com/odd-cli/odd/board"
 	"github.com/odd-cli/odd/board/budget"
 	"github.com/odd-cli/odd/board/drain"
 	"github.com/odd-cli/odd/board/gate"
+	"github.com/odd-cli/odd/journal/repo"
 )
 
 func leaseVerb(env Env) *cli.Command {
@@ -234,4 +238,133 @@ func runLeaseCheck(c *cli.Context, env Env, v *view, s drain.SlowLoop) error {
 		return show(env, c.Bool("json"), l, []string{l.ID, string(l.State), "valid", howLong(l.Verdict.Remaining), fmt.Sprint(l.Verdict.Tasks)})
 	}
 	return showRefused(env, c.Bool("json"), l, nil, refuse(l.Verdict.Code, "%s; %s", l.Verdict.Text, l.Verdict.Way))
+}
+
+func runLeaseDraft(c *cli.Context, env Env, v *view, s drain.SlowLoop) error {
+	if s.Facts.ChainErr != nil {
+		return fmt.Errorf("%s: %w", v.file(gate.GatesPath), s.Facts.ChainErr)
+	}
+	b := gate.PrintLease(v.draft(s))
+	if c.Bool("json") {
+		return printJSON(env, map[string]string{"toml": string(b)})
+	}
+	_, err := env.Stdout.Write(b)
+	return err
+}
+
+// draft is a draft as a whole lease.toml: the lease that is drafted or suspended,
+// as it is, or else a prefilled one, of what people put on the board.
+func (v *view) draft(s drain.SlowLoop) gate.File {
+	c, f := s.Facts.Chain, s.File
+	if st := f.Lease.State; s.Facts.Present && s.Facts.Unreadable == nil && (st == gate.Draft || st == gate.Suspended) {
+		f.Lease.State, f.Lease.ActivatedAt = gate.Draft, time.Time{}
+		return f
+	}
+	p := gate.Plan{ID: c.NextLease(), Paths: v.touched()}
+	for _, t := range board.Order(v.rows(), board.IndexOf(v.rows())) {
+		if t.State == board.Ready {
+			p.Ready = append(p.Ready, gate.Work{ID: string(t.ID), Title: t.Title, Kind: t.Kind})
+		}
+	}
+	f = gate.DraftOf(v.now(), p)
+	if c.Stance() == gate.Discovery {
+		f.Stance = gate.Discovery
+	}
+	return f
+}
+
+// touched is the bundle, and what else the tasks on the board may touch. A glob
+// that no lease may hold is left out.
+func (v *view) touched() []string {
+	out := []string{v.cfg.Root + "/**"}
+	for _, t := range v.tasks() {
+		for _, p := range t.Paths {
+			if folder, ok := strings.CutSuffix(p, "/"); ok {
+				p = folder + "/**"
+			}
+			if t.State != board.Done && !slices.Contains(out, p) && !strings.HasPrefix(p, v.cfg.Root+"/") && holdable(p) {
+				out = append(out, p)
+			}
+		}
+	}
+	slices.Sort(out[1:])
+	return out
+}
+
+// holdable reports a path that a lease may have in its scope.
+func holdable(p string) bool {
+	l := gate.Lease{Scope: gate.Scope{Paths: []string{p}}}
+	return !slices.ContainsFunc(l.Check(false), func(p gate.Problem) bool { return p.Field == "lease.scope.paths" })
+}
+
+func leaseEdit(env Env) *cli.Command {
+	return command(&cli.Command{
+		Name:  "edit",
+		Usage: "edit the draft in $EDITOR, then draft the lease; only a person can",
+		Description: "EDITOR=\"code --wait\" odd gate lease edit \\\n" +
+			"  --reason \"the harbour asked for tides first\"\n" +
+			"\n" +
+			"It ends as odd gate framing --draft FILE does.\n" +
+			"\n" +
+			personNote,
+		Flags: []cli.Flag{
+			&cli.StringFlag{Name: "to", Usage: "set the working phase to `PHASE`: sensemaking or discovery (default: as the draft has it)"},
+			reasonFlag(),
+			yesFlag(),
+			jsonFlag(),
+		},
+		Action: do(env, runLeaseEdit),
+	})
+}
+
+// runLeaseEdit opens the draft, or a prefilled one where there is none, in the
+// person's editor. What they leave unchanged and was drafted already is not an act.
+func runLeaseEdit(c *cli.Context, env Env) error {
+	o := gateOptions{yes: c.Bool("yes"), json: c.Bool("json")}
+	o.act = gate.Act{Gate: gate.Framing, Kind: "draft", To: gate.Stance(c.String("to")), Reason: oneLine(c.String("reason"))}
+	editor := strings.Fields(env.Getenv("EDITOR"))
+	if len(editor) == 0 {
+		return usage("gate lease edit: $EDITOR is not set; set it, or run odd gate lease draft > lease.toml, edit that file, and odd gate framing --draft lease.toml")
+	}
+	v, err := openToDecide(c.Context, env, "lease edit")
+	if err != nil {
+		return err
+	}
+	s, err := v.slowLoop(c.Context)
+	if err != nil {
+		return err
+	}
+	f := v.draft(s)
+	before := gate.PrintLease(f)
+	after, err := edited(c.Context, env, editor, "lease.toml", before)
+	if err != nil {
+		return err
+	}
+	if string(after) == string(before) && string(before) == string(s.LeaseFile) {
+		talk(env, "lease edit: the lease is unchanged; nothing was done")
+		return nil
+	}
+	if o.file, err = parseLease("lease.toml", after); err != nil {
+		return err
+	}
+	return runGate(c.Context, env, o)
+}
+
+// edited is b as the person's editor leaves it, in a file of that name. The editor is
+// words, never a shell's text.
+func edited(ctx context.Context, env Env, editor []string, name string, b []byte) ([]byte, error) {
+	dir, err := os.MkdirTemp("", "odd-edit-")
+	if err != nil {
+		return nil, err
+	}
+	defer os.RemoveAll(dir)
+	name = filepath.Join(dir, name)
+	if err := os.WriteFile(name, b, 0o600); err != nil {
+		return nil, err
+	}
+	err = repo.Edit(ctx, append(editor, name), repo.Desk{Dir: env.Dir, Env: env.Environ, In: env.Stdin, Out: env.Stdout, Err: env.Stderr})
+	if err != nil {
+		return nil, err
+	}
+	return os.ReadFile(name)
 }

@@ -1,12 +1,17 @@
 package cmd
 
 import (
+	"bytes"
 	"errors"
+	"fmt"
+	"io"
 	"path/filepath"
+	"strings"
 
 	"github.com/google/renameio/v2"
 	"github.com/urfave/cli/v2"
 
+	"github.com/odd-cli/odd/okf"
 	"github.com/odd-cli/odd/persona/octave"
 )
 
@@ -44,4 +49,276 @@ func writeOctave(env Env, name string, b []byte) error {
 		return err
 	}
 	return renameio.WriteFile(file, b, 0o644, renameio.WithExistingPermissions())
+}
+
+func octaveCheck(env Env) *cli.Command {
+	return command(&cli.Command{
+		Name:      "check",
+		Usage:     "list syntax errors in OCTAVE files",
+		ArgsUsage: "FILE...",
+		Description: "odd anchor octave check agents/builder.oct.md\n" +
+			"odd anchor octave check --strict - < anchor.oct\n\n" +
+			"The file - is stdin. Exit 1 means an error: a line that leaves the structure\n" +
+			"unclear, or with --strict any deviation from the format.",
+		Flags:  []cli.Flag{&cli.BoolFlag{Name: "strict", Usage: "treat every deviation as an error"}, jsonFlag()},
+		Action: do(env, runOctaveCheck),
+	})
+}
+
+func runOctaveCheck(c *cli.Context, env Env) error {
+	if c.NArg() == 0 {
+		return usage("anchor octave check: want files, or - for stdin; see odd help anchor octave check")
+	}
+	mode := octave.Lenient
+	if c.Bool("strict") {
+		mode = octave.Strict
+	}
+	files := c.Args().Slice()
+	var found []octave.Problem
+	for _, name := range files {
+		b, err := readInput(env, name, octave.MaxBytes)
+		if err != nil {
+			return err
+		}
+		_, ps := octave.Parse(name, b, mode)
+		found = append(found, ps...)
+	}
+	errs, status := len(octave.Errors(found)), "OK"
+	if errs > 0 {
+		status = "FINDINGS"
+	}
+	var err error
+	if c.Bool("json") {
+		err = printJSON(env, map[string]any{
+			"status": status, "files": len(files), "errors": errs, "warnings": len(found) - errs, "findings": orEmpty(found),
+		})
+	} else {
+		list := make([]located, len(found))
+		for i, p := range found {
+			list[i] = located{rule: p.Code, severity: okf.Severity(p.Severity), place: fmt.Sprintf("%s:%d:%d", p.File, p.Line, p.Col), text: p.Message + "; " + p.Hint}
+		}
+		err = printLocated(env, list)
+		talk(env, "%s, %s, %s", count(len(files), "file"), count(errs, "error"), count(len(found)-errs, "warning"))
+	}
+	return orFault(err, errs > 0)
+}
+
+func octaveFmt(env Env) *cli.Command {
+	return command(&cli.Command{
+		Name:      "fmt",
+		Usage:     "format OCTAVE files",
+		ArgsUsage: "FILE...",
+		Description: "odd anchor octave fmt agents/builder.oct.md\n" +
+			"odd anchor octave fmt --write agents/*.oct.md\n\n" +
+			"Text in quotes, keys and paths stay as they are. A file whose structure is\n" +
+			"unclear is not changed (exit 1).",
+		Flags: []cli.Flag{
+			&cli.BoolFlag{Name: "check", Usage: "list the files that would change, and exit 1 if there are any"},
+			&cli.BoolFlag{Name: "write", Usage: "write the files instead of printing them"},
+			jsonFlag(),
+		},
+		Action: do(env, runOctaveFmt),
+	})
+}
+
+// formatted is a file as odd anchor octave fmt --json prints it.
+type formatted struct {
+	File      string `json:"file"`
+	Canonical bool   `json:"canonical"` // it was
+	Text      string `json:"text,omitempty"`
+}
+
+func runOctaveFmt(c *cli.Context, env Env) error {
+	check, write := c.Bool("check"), c.Bool("write")
+	switch {
+	case c.NArg() == 0:
+		return usage("anchor octave fmt: want files, or - for stdin; see odd help anchor octave fmt")
+	case check && write:
+		return usage("anchor octave fmt: --check or --write, not both")
+	}
+	list, bad, rough := []formatted{}, []error{}, false
+	for _, name := range c.Args().Slice() {
+		d, err := openOctave(env, name)
+		if err != nil {
+			bad = append(bad, err)
+			continue
+		}
+		out := octave.Format(d)
+		f := formatted{File: name, Canonical: bytes.Equal(out, d.Bytes())}
+		rough = rough || !f.Canonical
+		switch {
+		case write && name != "-" && !f.Canonical:
+			bad = append(bad, writeOctave(env, name, out))
+		case !check && (!write || name == "-"):
+			f.Text = string(out)
+		}
+		list = append(list, f)
+	}
+	if err := printFormatted(env, c.Bool("json"), check, list); err != nil {
+		return err
+	}
+	err := errors.Join(bad...)
+	if err != nil && c.Bool("json") {
+		return told{err}
+	}
+	return orFault(err, check && rough)
+}
+
+// printFormatted prints the files' names with --check, and else what is to be printed of them.
+func printFormatted(env Env, asJSON, check bool, list []formatted) error {
+	if asJSON {
+		return printJSON(env, list)
+	}
+	for _, f := range list {
+		var err error
+		switch {
+		case !check:
+			err = printText(env, f.Text)
+		case !f.Canonical:
+			err = printRows(env, [][]string{{f.File}})
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func octaveGet(env Env) *cli.Command {
+	return command(&cli.Command{
+		Name:      "get",
+		Usage:     "print the value at a path of an OCTAVE file",
+		ArgsUsage: "FILE PATH",
+		Description: "odd anchor octave get anchor.oct BIND.ROLE\n" +
+			"odd anchor octave get anchor.oct 'BIND.ARCHETYPES[0]'\n\n" +
+			"odd prints a text without its quotes, and a list or block as one row an entry.\n" +
+			"If the file has several parts (===NAME=== to ===END===), name one:\n" +
+			"IDENTITY/BIND.ROLE. Quote a key that has other signs: 'UX.\"Self-Guiding\"'.\n" +
+			"Exit 3: two keys match the path.",
+		Flags:  []cli.Flag{jsonFlag()},
+		Action: do(env, runOctaveGet),
+	})
+}
+
+// octaveJSON is a value, or an entry of one, as odd anchor octave get --json prints it.
+type octaveJSON struct {
+	Key   string       `json:"key,omitempty"`
+	Kind  string       `json:"kind"`
+	Text  string       `json:"text"`
+	Raw   string       `json:"raw"`
+	Items []octaveJSON `json:"items,omitempty"`
+}
+
+func valueJSON(key string, v octave.Value) octaveJSON {
+	j := octaveJSON{Key: key, Kind: v.Kind.String(), Text: v.Text, Raw: v.Raw}
+	for _, e := range v.Items {
+		if v, ok := e.Holds(); ok {
+			j.Items = append(j.Items, valueJSON(e.Key, v))
+		}
+	}
+	return j
+}
+
+func runOctaveGet(c *cli.Context, env Env) error {
+	if c.NArg() != 2 {
+		return usage("anchor octave get: want a file and a path; see odd help anchor octave get")
+	}
+	d, err := openOctave(env, c.Args().Get(0))
+	if err != nil {
+		return err
+	}
+	v, err := d.Get(c.Args().Get(1))
+	if err != nil {
+		return err
+	}
+	switch j := valueJSON("", v); {
+	case c.Bool("json"):
+		return printJSON(env, j)
+	case v.Kind == octave.List || v.Kind == octave.Nested:
+		return printRows(env, j.rows(""))
+	default:
+		return printText(env, strings.TrimSuffix(v.Text, "\n")+"\n")
+	}
+}
+
+// rows are the texts below a value: a path from there, and the text.
+func (j octaveJSON) rows(above string) (rows [][]string) {
+	keyed := above != ""
+	for _, i := range j.Items {
+		keyed = keyed || i.Key != ""
+	}
+	for _, i := range j.Items {
+		path := strings.TrimPrefix(above+"."+i.Key, ".")
+		switch {
+		case i.Items != nil:
+			rows = append(rows, i.rows(strings.TrimSuffix(path, "."))...)
+		case keyed:
+			rows = append(rows, []string{strings.TrimSuffix(path, "."), i.Text})
+		default:
+			rows = append(rows, []string{i.Text})
+		}
+	}
+	return rows
+}
+
+// printText prints text that may go over lines: as it is into a pipe, without
+// hidden characters on a terminal.
+func printText(env Env, s string) error {
+	if env.Terminal {
+		s = okf.Visible(s)
+	}
+	_, err := io.WriteString(env.Stdout, s)
+	return err
+}
+
+func octaveSet(env Env) *cli.Command {
+	return command(&cli.Command{
+		Name:      "set",
+		Usage:     "change one value of an OCTAVE file",
+		ArgsUsage: "FILE PATH VALUE",
+		Description: "odd anchor octave set anchor.oct META.VERSION 5.1\n" +
+			"odd anchor octave set anchor.oct 'BIND.ARCHETYPES[0]' ATLAS\n" +
+			"odd anchor octave set --raw anchor.oct BIND.ARCHETYPES '[ATLAS,HERMES]'\n\n" +
+			"VALUE is plain text; odd adds quotes where they are needed and changes no\n" +
+			"other byte. With - as FILE, odd reads stdin and prints the result. Exit 3: two\n" +
+			"keys match the path.",
+		Flags:  []cli.Flag{&cli.BoolFlag{Name: "raw", Usage: "VALUE is OCTAVE: a word, \"text\" or a [list]"}, jsonFlag()},
+		Action: do(env, runOctaveSet),
+	})
+}
+
+func runOctaveSet(c *cli.Context, env Env) error {
+	if c.NArg() != 3 {
+		return usage("anchor octave set: want a file, a path and a value; see odd help anchor octave set")
+	}
+	file, path := c.Args().First(), c.Args().Get(1)
+	d, err := openOctave(env, file)
+	if err != nil {
+		return err
+	}
+	set := d.Set
+	if c.Bool("raw") {
+		set = d.SetRaw
+	}
+	out, err := set(path, c.Args().Get(2))
+	if err != nil {
+		return err
+	}
+	answer := map[string]any{"file": file, "path": path, "changed": !bytes.Equal(out, d.Bytes())}
+	switch changed := answer["changed"] == true; {
+	case file == "-" && !c.Bool("json"):
+		return printText(env, string(out))
+	case file == "-":
+		answer["text"] = string(out)
+	case changed:
+		if err := writeOctave(env, file, out); err != nil {
+			return err
+		}
+	case !c.Bool("json"):
+		talk(env, "%s: %s has that value already", file, path)
+	}
+	if c.Bool("json") {
+		return printJSON(env, answer)
+	}
+	return nil
 }

@@ -1,6 +1,24 @@
 package cmd
 
-import "github.com/urfave/cli/v2"
+import (
+	"context"
+	"fmt"
+	"io"
+	"io/fs"
+	"path"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/urfave/cli/v2"
+
+	"github.com/odd-cli/odd/board/budget"
+	"github.com/odd-cli/odd/board/pipeline"
+	"github.com/odd-cli/odd/board/state"
+	"github.com/odd-cli/odd/journal/repo"
+	"github.com/odd-cli/odd/okf"
+)
 
 func opVerb(env Env) *cli.Command {
 	return command(&cli.Command{
@@ -20,4 +38,322 @@ func opVerb(env Env) *cli.Command {
 			opCancel(env), opRetry(env), opClassify(env),
 		},
 	})
+}
+
+func opShow(env Env) *cli.Command {
+	return command(&cli.Command{
+		Name:      "show",
+		Usage:     "show one change: its state, tier, findings, time and cost",
+		ArgsUsage: "OP",
+		Description: "odd op show 7QK2ZP\n\n" +
+			"OP is the id that odd op list prints, or the end of it.",
+		Flags:  []cli.Flag{jsonFlag()},
+		Action: do(env, runOpShow),
+	})
+}
+
+// opShown is an op as --json shows it.
+type opShown struct {
+	opRow
+	Facts  map[string]string `json:"facts"`
+	Sound  bool              `json:"sound"` // its records hold
+	Means  string            `json:"means,omitempty"`
+	Note   string            `json:"note,omitempty"`
+	Failed string            `json:"failed_check,omitempty"`
+	Output []string          `json:"output,omitempty"` // the end of what the failed check printed
+	Branch string            `json:"branch,omitempty"`
+	Commit string            `json:"commit,omitempty"`
+	Phases []opPhase         `json:"phases"`
+}
+
+type opPhase struct {
+	Phase   pipeline.Phase `json:"phase"`
+	Started string         `json:"started"`
+	Elapsed int64          `json:"elapsed_ms"`
+	Spent   int64          `json:"spent_micro_usd,omitempty"`
+	Note    string         `json:"note,omitempty"`
+}
+
+func shown(s pipeline.Story) opShown {
+	o := s.Op()
+	out := opShown{opRow: opRowOf(state.OpOf(s)), Facts: o.Facts(), Sound: s.Sound, Means: pipeline.Explain(o.Reason), Phases: []opPhase{}}
+	if o.Ended() {
+		out.Note = o.Last().Note
+	}
+	if len(o.Moved) > 0 {
+		out.Branch, out.Commit = strings.TrimPrefix(o.Moved[0].Ref, "refs/heads/"), o.Moved[0].New
+	}
+	for _, p := range pipeline.Passages(s) {
+		out.Phases = append(out.Phases, opPhase{p.Phase, stamp(p.Started), p.Elapsed().Milliseconds(), p.Spent, p.Note})
+	}
+	return out
+}
+
+func runOpShow(c *cli.Context, env Env) error {
+	name, err := opArg(c, env)
+	if err != nil {
+		return err
+	}
+	v, s, err := opOpen(c.Context, env, name)
+	if err != nil {
+		return err
+	}
+	out := shown(s)
+	out.Failed, out.Output = v.failing(s.Op().Run, s.Op().ID)
+	return showPage(env, c.Bool("json"), out, out.card())
+}
+
+// card is the op on one screen.
+func (s opShown) card() string {
+	b := &strings.Builder{}
+	line := func(key, format string, args ...any) {
+		if text := cell(fmt.Sprintf(format, args...)); text != "" {
+			fmt.Fprintf(b, "%-12s%s\n", key, text)
+		}
+	}
+	line("change", "%s", s.Op)
+	line("task", "%s", s.Task)
+	line("state", "%s", s.state())
+	line("because", "%s", s.Note)
+	line("means", "%s", s.Means)
+	line("failed", "%s", s.Failed)
+	for _, text := range s.Output {
+		line("", "| %s", text)
+	}
+	line("risk tier", "%s", s.Tier)
+	line("began", "%s by %s", s.Began, s.Run)
+	line("until", "%s", s.Until)
+	line("spent", "$%s", budget.MicroUSD(s.Spent))
+	line("base", "%s", s.Facts[pipeline.FactBase])
+	line("candidate", "%s", s.Facts[pipeline.FactCandidate])
+	line("sandbox", "%s", sandboxed(s.Facts[pipeline.FactSandbox]))
+	line("odd fixed", "%s", s.Facts[pipeline.FactMended])
+	line("rules hash", "%s", s.Facts[pipeline.FactRules])
+	if s.Commit != "" {
+		line("commit", "%s on %s", s.Commit, s.Branch)
+	}
+	if !s.Sound {
+		line("records", "are inconsistent; run odd check to see why")
+	}
+	for i, p := range s.Phases {
+		took := (time.Duration(p.Elapsed) * time.Millisecond).String()
+		line([]string{"phases", ""}[min(i, 1)], "%-9s %8s  %s", p.Phase, took, p.Note)
+	}
+	return b.String()
+}
+
+func opDiff(env Env) *cli.Command {
+	return command(&cli.Command{
+		Name:      "diff",
+		Usage:     "print the patch of a change, also of one that failed",
+		ArgsUsage: "OP",
+		Description: "odd op diff 7QK2ZP\n\n" +
+			"OP is the id that odd op list prints, or the end of it.",
+		Flags:  []cli.Flag{jsonFlag()},
+		Action: do(env, runOpDiff),
+	})
+}
+
+func runOpDiff(c *cli.Context, env Env) error {
+	name, err := opArg(c, env)
+	if err != nil {
+		return err
+	}
+	v, s, err := opOpen(c.Context, env, name)
+	if err != nil {
+		return err
+	}
+	o := s.Op()
+	b, err := v.patchOf(c.Context, o)
+	if err != nil {
+		return err
+	}
+	if c.Bool("json") {
+		return printJSON(env, map[string]string{"op": o.ID, "base": o.Fact(pipeline.FactBase), "candidate": o.Fact(pipeline.FactCandidate), "patch": string(b)})
+	}
+	_, err = io.WriteString(env.Stdout, diffText(env, string(b)))
+	return err
+}
+
+// patchOf is what an op would have changed: its commit against its base, or where
+// it made none what the run kept of its candidate.
+func (v *view) patchOf(ctx context.Context, o pipeline.Op) ([]byte, error) {
+	base, made := repo.OID(o.Fact(pipeline.FactBase)), repo.OID(o.Fact(pipeline.FactCandidate))
+	if len(o.Moved) > 0 {
+		made = repo.OID(o.Moved[0].New)
+	}
+	if made == "" {
+		return nil, refuse("no-candidate", "op diff %s: it ended before the agent delivered a change; odd op show %[1]s says why", o.ID)
+	}
+	b, err := v.repo.Patch(ctx, base, made)
+	if err == nil {
+		return b, nil
+	}
+	if kept, ok := v.kept(o, "op.patch"); ok {
+		return kept, nil
+	}
+	return nil, refuse("artifacts", "op diff %s: the commit %s is no longer in this clone; run git fetch origin 'refs/odd/run/*:refs/odd/run/*' to look for it in run %s", o.ID, short(made), o.Run)
+}
+
+func opTrace(env Env) *cli.Command {
+	return command(&cli.Command{
+		Name:      "trace",
+		Usage:     "print a change as a tree: task, run, phases and commits",
+		ArgsUsage: "OP",
+		Description: "odd op trace 7QK2ZP\n\n" +
+			"OP is the id that odd op list prints, or the end of it.",
+		Flags:  []cli.Flag{jsonFlag()},
+		Action: do(env, runOpTrace),
+	})
+}
+
+func runOpTrace(c *cli.Context, env Env) error {
+	name, err := opArg(c, env)
+	if err != nil {
+		return err
+	}
+	v, s, err := opOpen(c.Context, env, name)
+	if err != nil {
+		return err
+	}
+	tree := pipeline.Trace(s)
+	v.filed(tree, s.Op())
+	if err := v.landed(c.Context, tree, s.Op()); err != nil {
+		return err
+	}
+	if c.Bool("json") {
+		return printJSON(env, tree)
+	}
+	_, err = fmt.Fprint(env.Stdout, pipeline.Render(tree, func(n int64) string { return budget.MicroUSD(n).String() }))
+	return err
+}
+
+// filed notes who filed the op's task, and when.
+func (v *view) filed(tree []pipeline.Node, o pipeline.Op) {
+	for _, t := range v.tasks() {
+		if t.ID != okf.ID(o.Task) || len(tree) == 0 || len(tree[0].Below) == 0 || t.Atom == nil || t.Atom.Generated.By == "" {
+			continue
+		}
+		tree[0].Below[0].Note = "filed by " + t.Atom.Generated.By
+		tree[0].Below[0].At = t.Atom.Generated.At
+	}
+}
+
+// landed hangs the person's commit that merged what the op proposed below the
+// ref that the op moved.
+func (v *view) landed(ctx context.Context, tree []pipeline.Node, o pipeline.Op) error {
+	if o.Reason != pipeline.Merged || len(o.Moved) == 0 {
+		return nil
+	}
+	for c, err := range v.repo.Log(ctx, repo.OID(o.Fact(pipeline.FactBase)), v.tip) {
+		if err != nil {
+			return err
+		}
+		if named := c.Trailer("Odd-Proposal"); len(named) == 1 && named[0] == o.Moved[0].New && (len(c.Trailer("Odd-Approved-By")) == 1 || len(c.Trailer("Odd-Approval")) == 1) {
+			hang(tree, o.Moved[0].New, pipeline.Node{Kind: "commit", Name: string(c.OID), At: stamp(c.Author.When), Note: "merged by " + or(c.Author.Name, c.Author.Email)})
+			return nil
+		}
+	}
+	return nil
+}
+
+// hang puts a node below the one that is the commit named.
+func hang(nodes []pipeline.Node, commit string, below pipeline.Node) {
+	for i := range nodes {
+		if nodes[i].Kind == "commit" && nodes[i].Name == commit {
+			nodes[i].Below = append(nodes[i].Below, below)
+			return
+		}
+		hang(nodes[i].Below, commit, below)
+	}
+}
+
+func opPrompt(env Env) *cli.Command {
+	return command(&cli.Command{
+		Name:      "prompt",
+		Usage:     "print the briefs (prompts) that agents got for a change",
+		ArgsUsage: "OP",
+		Description: "odd op prompt 7QK2ZP\n\n" +
+			"OP is the id that odd op list prints, or the end of it.",
+		Flags:  []cli.Flag{jsonFlag()},
+		Action: do(env, runOpPrompt),
+	})
+}
+
+// prompt is one brief of an op, as --json prints it.
+type prompt struct {
+	File string `json:"file"` // in the run's tree
+	Text string `json:"text"`
+}
+
+func runOpPrompt(c *cli.Context, env Env) error {
+	name, err := opArg(c, env)
+	if err != nil {
+		return err
+	}
+	v, s, err := opOpen(c.Context, env, name)
+	if err != nil {
+		return err
+	}
+	o := s.Op()
+	all, err := v.prompts(o)
+	if err != nil {
+		return err
+	}
+	if c.Bool("json") {
+		return printJSON(env, all)
+	}
+	for i, p := range all {
+		if _, err := fmt.Fprintf(env.Stdout, "%s==> %s <==\n%s\n", strings.Repeat("\n", min(i, 1)), p.File, strings.TrimRight(okf.Visible(p.Text), "\n")); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// prompts are the briefs that the run of an op kept, those of its last session
+// behind those of the sessions before it.
+func (v *view) prompts(o pipeline.Op) ([]prompt, error) {
+	lost := refuse("artifacts", "op prompt %s: the files of %s are not in this clone; run git fetch origin 'refs/odd/run/*:refs/odd/run/*'", o.ID, o.Run)
+	oid, err := v.repo.Ref("refs/odd/run/" + o.Run)
+	if err != nil {
+		return nil, lost
+	}
+	tree, err := v.repo.Tree(oid)
+	if err != nil {
+		return nil, err
+	}
+	own, err := fs.Glob(tree, "*/"+o.ID)
+	if err != nil || len(own) != 1 {
+		return nil, lost
+	}
+	dir := path.Dir(own[0])
+	var names []string
+	for _, pattern := range []string{"/*/brief*.md", "/brief*.md"} {
+		some, err := fs.Glob(tree, dir+pattern)
+		if err != nil {
+			return nil, err
+		}
+		slices.SortStableFunc(some, func(a, b string) int { return ordinal(a) - ordinal(b) })
+		names = append(names, some...)
+	}
+	out := []prompt{}
+	for _, name := range names {
+		b, err := fs.ReadFile(tree, name)
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, prompt{name, string(b)})
+	}
+	return out, nil
+}
+
+// ordinal orders the files of sessions: by the session's number, which ends its
+// folder's name, then by the turn's, which a later brief's name has.
+func ordinal(name string) int {
+	last := func(s string) int {
+		n, _ := strconv.Atoi(s[strings.LastIndexByte(s, '.')+1:])
+		return n
+	}
+	return last(path.Base(path.Dir(name)))*10_000 + last(strings.TrimSuffix(path.Base(name), ".md"))
 }

@@ -1,11 +1,15 @@
 package cmd
 
 import (
+	"fmt"
+	"maps"
+	"slices"
 	"strconv"
 	"strings"
 
 	"github.com/urfave/cli/v2"
 
+	"github.com/odd-cli/odd/okf"
 	"github.com/odd-cli/odd/persona/contract"
 )
 
@@ -80,4 +84,152 @@ func joined[T ~string](list []T) string {
 		words[i] = string(w)
 	}
 	return strings.Join(words, ", ")
+}
+
+func personaCheck(env Env) *cli.Command {
+	return command(&cli.Command{
+		Name:  "check",
+		Usage: "check every persona, and that the documents it names exist",
+		Description: "odd agent persona check\n" +
+			"odd agent persona check --strict --sarif\n\n" +
+			"Exit 1 means an error: a persona that odd cannot read, or a document or\n" +
+			"heading of this bundle that does not exist. Uris of other sources are not\n" +
+			"checked.",
+		Flags: append(formatFlags(),
+			&cli.BoolFlag{Name: "strict", Usage: "treat warnings as errors"},
+			atFlag(),
+			bundleFlag()),
+		Action: do(env, runPersonaCheck),
+	})
+}
+
+// profilesChecked is what odd agent persona check --json prints.
+type profilesChecked struct {
+	Status   string        `json:"status"` // OK or FINDINGS, as the exit code has it
+	Profiles int           `json:"profiles"`
+	Findings []okf.Problem `json:"findings"`
+}
+
+func runPersonaCheck(c *cli.Context, env Env) error {
+	format, err := formatOf(c)
+	if err != nil {
+		return err
+	}
+	b, err := sourceFor(c).open(c.Context, env)
+	if err != nil {
+		return err
+	}
+	roster := contract.LoadRoster(b.graph)
+	found := append(b.untypedPersonas(), contract.Check(b.graph, roster)...)
+	if c.Bool("strict") {
+		found = okf.Strict(found)
+	}
+	r := profilesChecked{"OK", len(roster.Profiles), orEmpty(found)}
+	errors, warnings := 0, 0
+	for _, p := range found {
+		switch p.Severity {
+		case okf.Error:
+			errors++
+			r.Status = "FINDINGS"
+		case okf.Warn:
+			warnings++
+		}
+	}
+	if format == asJSON {
+		err = printJSON(env, r)
+	} else {
+		err = printFound(env, format, contract.Codes(), b.locate(env, found, true))
+		talk(env, "%s, %s, %s", count(r.Profiles, "profile"), count(errors, "error"), count(warnings, "warning"))
+	}
+	return orFault(err, r.Status != "OK")
+}
+
+func personaShow(env Env) *cli.Command {
+	return command(&cli.Command{
+		Name:         "show",
+		Usage:        "show a persona as an agent gets it, with inherited values",
+		ArgsUsage:    "NAME[@VERSION]",
+		BashComplete: completePersonas(env),
+		Description: "odd agent persona show audit-reviewer\n" +
+			"odd agent persona show audit-reviewer@1 --json",
+		Flags:  readFlags(),
+		Action: one("a persona as NAME or NAME@VERSION", do(env, runPersonaShow)),
+	})
+}
+
+// completePersonas completes an argument with every version of every profile.
+func completePersonas(env Env) cli.BashCompleteFunc {
+	return func(c *cli.Context) {
+		b, err := openBundle(c.Context, env, "")
+		if err != nil {
+			return // a completion has nobody to tell
+		}
+		for _, p := range contract.LoadRoster(b.graph).Profiles {
+			offer(env, p.Ref(), "")
+		}
+	}
+}
+
+func runPersonaShow(c *cli.Context, env Env) error {
+	name := c.Args().First()
+	b, err := sourceFor(c).open(c.Context, env)
+	if err != nil {
+		return err
+	}
+	p, err := contract.LoadRoster(b.graph).Find(name)
+	if err != nil {
+		return fault(err)
+	}
+	if p.Standing != contract.InForce {
+		talk(env, "%s is %s", p.Ref(), standing(p))
+	}
+	rows := fields("persona", p.Ref(), "standing", standing(p), "uri", p.URI, "system prompt", p.SystemPromptURI,
+		"roles", or(joined(p.Roles), "any role"), "custom role", customRole(p.Custom),
+		"operational servers", joined(p.Operational), "task-relevant servers", joined(p.TaskRelevant), "knowledge bases", joined(p.KnowledgeBases))
+	for _, s := range contract.SurfacesOf(p) {
+		rows = append(rows, []string{"on " + string(s), settings(p.Surfaces[s])})
+	}
+	rows = append(rows, fields("brand discipline", p.BrandDiscipline, "signature", joined(p.Glyphs.Signature))...)
+	for _, name := range slices.Sorted(maps.Keys(p.Glyphs.Palettes)) {
+		rows = append(rows, fields("palette "+name, strings.Join(p.Glyphs.Palettes[name], " "))...)
+	}
+	rows = append(rows, fields("inherits", joined(p.Inheritance), "retracted when", strings.Join(p.Retraction, "; "), "place", b.place(env, p.Path, p.Line))...)
+	return show(env, c.Bool("json"), p, rows...)
+}
+
+func customRole(c *contract.Custom) string {
+	if c == nil {
+		return ""
+	}
+	return fmt.Sprintf("%s: tools of %s, freshness of %s, deliverable of %s, mode %s", c.Name, c.Tools, c.Freshness, c.Deliverable, or(string(c.Mode), "none"))
+}
+
+// settings says what a profile sets for a surface.
+func settings(s contract.Settings) string {
+	var out []string
+	if s.Density != "" {
+		out = append(out, "density "+s.Density)
+	}
+	if s.MaxTokens > 0 {
+		out = append(out, "at most "+strconv.Itoa(s.MaxTokens)+" tokens an emission")
+	}
+	if s.MaxEmissions > 0 {
+		out = append(out, "at most "+count(s.MaxEmissions, "emission"))
+	}
+	for _, f := range []struct {
+		name string
+		is   *bool
+	}{{"structured", s.Structured}, {"narrative", s.Narrative}, {"bidirectional", s.Bidirectional}} {
+		switch {
+		case f.is == nil:
+		case *f.is:
+			out = append(out, f.name)
+		default:
+			out = append(out, "not "+f.name)
+		}
+	}
+	if s.OutputSchema != "" {
+		out = append(out, "schema "+s.OutputSchema)
+	}
+	return or(strings.Join(out, ", "), "nothing set")
 }

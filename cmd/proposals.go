@@ -2,15 +2,21 @@ package cmd
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"io/fs"
 	"path"
+	"slices"
 	"strings"
 	"time"
 
+	"github.com/oklog/ulid/v2"
 	"github.com/urfave/cli/v2"
 
 	"github.com/odd-cli/odd/board/gate"
 	"github.com/odd-cli/odd/board/state"
+	"github.com/odd-cli/odd/journal/repo"
+	"github.com/odd-cli/odd/persona/contract"
 )
 
 func proposalsVerb(env Env) *cli.Command {
@@ -145,4 +151,255 @@ func oneProposal(b gate.Buffer, id string) (gate.Proposal, error) {
 		return found[0], nil
 	}
 	return gate.Proposal{}, fmt.Errorf("%s: %d proposals begin like this; write more of the id, such as %s or %s", id, len(found), found[0].ID, found[1].ID)
+}
+
+// spokenSources are whom a person may propose for: for themselves, or for a sensor
+// or an evaluation whose report they hand in. Decay and agents speak for themselves.
+func spokenSources() []gate.Source {
+	return []gate.Source{gate.UserSignal, gate.Perception, gate.ContinuousEval}
+}
+
+func proposalsAdd(env Env) *cli.Command {
+	return command(&cli.Command{
+		Name:      "add",
+		Usage:     "request a decision of a person",
+		ArgsUsage: "REASON",
+		Description: "odd gate proposals add \"the harbour closes in May\" --gate framing\n" +
+			"odd gate proposals add \"stop, these are the wrong tides\" --gate emergency \\\n  --severity emergency",
+		Flags: []cli.Flag{
+			&cli.StringFlag{Name: "gate", Usage: "request the gate `GATE`: framing, commitment, evaluation or emergency"},
+			&cli.StringFlag{Name: "severity", Value: string(gate.Medium), Usage: "low, medium, high, or emergency, which stops odd drain until a person answers"},
+			&cli.StringFlag{Name: "source", Value: string(gate.UserSignal), Usage: "origin: user_signal (you), or perception or continuous_eval for the report of such a tool"},
+			&cli.StringFlag{Name: "task", Usage: "name the `TASK` it is about"},
+			jsonFlag(),
+		},
+		Action: one("a reason in quotes", do(env, runProposalsAdd)),
+	})
+}
+
+// oneWord reads a flag that takes one of a list.
+func oneWord[T ~string](flag, s string, all []T, to *T) error {
+	word, err := contract.Named(s, all)
+	if err != nil {
+		return usage("gate proposals add: --%s %v", flag, err)
+	}
+	*to = word
+	return nil
+}
+
+func runProposalsAdd(c *cli.Context, env Env) error {
+	reason := c.Args().First()
+	p := gate.Proposal{Reason: reason, Task: c.String("task")}
+	for _, err := range []error{
+		oneWord("gate", c.String("gate"), gate.Gates(), &p.Gate), oneWord("severity", c.String("severity"), gate.Severities(), &p.Severity),
+		oneWord("source", c.String("source"), spokenSources(), &p.Source),
+	} {
+		if err != nil {
+			return err
+		}
+	}
+	v, err := openBoard(c.Context, env, false)
+	if err != nil {
+		return err
+	}
+	name, by, err := v.person(c.Context, "proposals add")
+	if err != nil {
+		return err
+	}
+	var done gate.Proposal
+	oid, err := v.write(c.Context, func(v *view) (repo.Changes, string, error) {
+		var ch repo.Changes
+		if ch, done, err = v.propose(c.Context, p, v.proposals(name)); err != nil {
+			return nil, "", err
+		}
+		return ch, trailers("proposals: add "+done.ID, done.Reason, "Odd-By", by), nil
+	})
+	if err != nil {
+		return err
+	}
+	return show(env, c.Bool("json"), proposalJSON{Proposal: done, State: "open"}, []string{done.ID, string(done.Severity), string(done.Source), string(done.Gate), done.Reason, short(oid)})
+}
+
+// propose appends p to a person's file. What is open already is not said twice.
+func (v *view) propose(ctx context.Context, p gate.Proposal, file string) (repo.Changes, gate.Proposal, error) {
+	s, err := v.slowLoop(ctx)
+	if err != nil {
+		return nil, p, err
+	}
+	if p.Task != "" {
+		t, err := v.task(p.Task)
+		if err != nil {
+			return nil, p, err
+		}
+		p.Task = string(t.ID)
+	}
+	id, err := ulid.New(ulid.Timestamp(v.env.Now()), v.env.Entropy)
+	if err != nil {
+		return nil, p, err
+	}
+	p.ID, p.TS, p.Lease = "P-"+id.String(), v.env.Now(), s.File.Lease.ID
+	p.Key = "said:" + string(p.Source) + ":" + string(p.Gate) + ":" + p.Task + ":" + p.Reason
+	old, err := fs.ReadFile(v.bundle, file)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return nil, p, err
+	}
+	text, done, err := s.Buffer.AppendAll(old, []gate.Proposal{p}, 1)
+	switch {
+	case err != nil:
+		return nil, p, usage("gate proposals add: %v", err)
+	case len(done) == 0:
+		return nil, p, refuse("open", "proposals add: the same proposal is open already; odd gate proposals list shows it")
+	}
+	return repo.Changes{v.file(file): text}, done[0], nil
+}
+
+func proposalsShow(env Env) *cli.Command {
+	return command(&cli.Command{
+		Name:        "show",
+		Usage:       "show one request and its answer",
+		ArgsUsage:   "ID",
+		Description: "odd gate proposals show P-01KJ…",
+		Flags:       []cli.Flag{jsonFlag()},
+		Action:      one("a proposal", on(env, openProposals, runProposalsShow)),
+	})
+}
+
+func runProposalsShow(c *cli.Context, env Env, b gate.Buffer) error {
+	p, err := oneProposal(b, c.Args().First())
+	if err != nil {
+		return err
+	}
+	j := proposalOf(b, p)
+	if j.Disposition == nil && !c.Bool("json") {
+		talk(env, "answer it: odd gate %s --because %s, or odd gate proposals reject %s --reason \"WHY\"", p.Gate, p.ID, p.ID)
+	}
+	return show(env, c.Bool("json"), j, fields(
+		"proposal", p.ID, "at", p.TS.Format(time.RFC3339), "severity", string(p.Severity), "source", string(p.Source), "gate", string(p.Gate), "reason", p.Reason,
+		"lease", p.Lease, "task", p.Task, "run", p.Run, "key", p.Key, "state", j.became())...)
+}
+
+func proposalsAccept(env Env) *cli.Command {
+	return command(&cli.Command{
+		Name:      "accept",
+		Usage:     "mark a request as answered by a gate that was already run",
+		ArgsUsage: "ID",
+		Description: "odd gate evaluation --because P-01KJ…       # runs the gate and accepts\n" +
+			"odd gate proposals accept P-01KJ… --act G-0004\n\n" +
+			"odd log and governance/gates.jsonl list the gates with their ids.",
+		Flags: []cli.Flag{
+			&cli.StringFlag{Name: "act", Usage: "name the gate that answers it by its id, `G-0001`"},
+			reasonFlag(),
+			yesFlag(), jsonFlag(),
+		},
+		Action: one("a proposal", do(env, func(c *cli.Context, env Env) error {
+			return runDispose(c, env, gate.Disposition{Decision: gate.Accepted, Act: c.String("act"), Reason: c.String("reason")})
+		})),
+	})
+}
+
+func proposalsReject(env Env) *cli.Command {
+	return command(&cli.Command{
+		Name:        "reject",
+		Usage:       "reject a request for a gate",
+		ArgsUsage:   "ID",
+		Description: "odd gate proposals reject P-01KJ… --reason \"the silence is the holiday\"",
+		Flags:       []cli.Flag{reasonFlag(), yesFlag(), jsonFlag()},
+		Action: one("a proposal", do(env, func(c *cli.Context, env Env) error {
+			if oneLine(c.String("reason")) == "" {
+				return usage("gate proposals reject: the reason is missing; say why with --reason \"WHY\"")
+			}
+			return runDispose(c, env, gate.Disposition{Decision: gate.Rejected, Reason: c.String("reason")})
+		})),
+	})
+}
+
+// runDispose writes what a person says of a proposal. It needs no typed
+// confirmation where nothing but the proposal's own state follows from it; while
+// an emergency is open no drain runs, so whoever ends that types its id.
+func runDispose(c *cli.Context, env Env, o gate.Disposition) error {
+	ctx := c.Context
+	v, err := openBoard(ctx, env, false)
+	if err != nil {
+		return err
+	}
+	verb := c.Command.Name
+	name, by, err := v.person(ctx, "proposals "+verb)
+	if err != nil {
+		return err
+	}
+	o.By, o.TS, o.ID = by, env.Now(), c.Args().First()
+	b, _, err := v.dispose(&o, v.proposals(name)) // what is refused is refused before a person is asked
+	if err != nil {
+		return err
+	}
+	if p, _ := b.ByID(o.ID); p.Severity == gate.EmergencySeverity {
+		if _, err := v.human(ctx, "an emergency: "+p.Reason+"\n", "proposals "+verb+" "+p.ID, p.ID, c.Bool("yes")); err != nil {
+			return err
+		}
+	}
+	var said proposalJSON
+	oid, err := v.write(ctx, func(v *view) (repo.Changes, string, error) {
+		b, ch, err := v.dispose(&o, v.proposals(name))
+		p, _ := b.ByID(o.ID)
+		said = proposalJSON{p, o.Decision, &o}
+		return ch, trailers("proposals: "+verb+" "+o.ID, or(o.Reason, p.Reason), "Odd-Disposed", o.ID, "Odd-Act", o.Act, "Odd-By", o.By), err
+	})
+	if err != nil {
+		return err
+	}
+	return show(env, c.Bool("json"), said, []string{said.ID, said.State, by, short(oid)})
+}
+
+// dispose appends what o says to a person's file.
+func (v *view) dispose(o *gate.Disposition, file string) (gate.Buffer, repo.Changes, error) {
+	b, err := v.buffer()
+	if err != nil {
+		return b, nil, err
+	}
+	p, err := oneProposal(b, o.ID)
+	if err != nil {
+		return b, nil, err
+	}
+	o.ID = p.ID
+	if old, ok := b.Dispositions[p.ID]; ok {
+		return b, nil, refuse("state", "proposal %s is already %s; that is final", p.ID, proposalJSON{State: old.Decision, Disposition: &old}.became())
+	}
+	if o.Decision == gate.Accepted {
+		if err := v.answers(p, o.Act); err != nil {
+			return b, nil, err
+		}
+	}
+	old, err := fs.ReadFile(v.bundle, file)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return b, nil, err
+	}
+	text, err := b.AppendDisposition(old, *o)
+	return b, repo.Changes{v.file(file): text}, err
+}
+
+// answers refuses an act that cannot have answered p: to accept a proposal is to
+// act on it, and only a gate acts.
+func (v *view) answers(p gate.Proposal, act string) error {
+	way := "run odd gate " + string(p.Gate) + " --because " + p.ID
+	if act == "" {
+		return refuse("gate", "proposals accept %s: a proposal is accepted by running the gate it asks for; %s, or name a gate that was already run with --act G-…", p.ID, way)
+	}
+	b, err := fs.ReadFile(v.bundle, gate.GatesPath)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	chain, err := gate.ReadChain(b)
+	if err != nil {
+		return refuse("gate", "%s: cannot be read: %v; put it back with git restore %[1]s", v.file(gate.GatesPath), err)
+	}
+	i := slices.IndexFunc(chain.Rows, func(r gate.Row) bool { return r.ID == act })
+	switch {
+	case i < 0:
+		return refuse("gate", "proposals accept %s: %s has no row %s; %s", p.ID, v.file(gate.GatesPath), act, way)
+	case chain.Rows[i].Gate != p.Gate:
+		return refuse("gate", "proposals accept %s: %s was the %s gate, and the proposal asks for the %s gate; %s", p.ID, act, chain.Rows[i].Gate, p.Gate, way)
+	case chain.Rows[i].TS.Before(p.TS):
+		return refuse("gate", "proposals accept %s: the gate %s is older than the proposal; %s", p.ID, act, way)
+	}
+	return nil
 }

@@ -1,6 +1,7 @@
 package cmd
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -14,6 +15,7 @@ import (
 	"github.com/odd-cli/odd/journal/repo"
 	"github.com/odd-cli/odd/okf"
 	"github.com/odd-cli/odd/okf/disk"
+	"github.com/odd-cli/odd/persona/session"
 	"github.com/odd-cli/odd/reconcile"
 )
 
@@ -140,4 +142,143 @@ func printItems(c *cli.Context, env Env, g *okf.Graph, items []reconcile.Item) e
 	}
 	_, err := fmt.Fprintf(env.Stdout, "\n%s", diffs.String())
 	return err
+}
+
+// accept turns the guarded items that o names into ones that land. The person is
+// shown what each would write and types the ids on the terminal; anything else refuses.
+func (w *workspace) accept(c *cli.Context, g *okf.Graph, items []reconcile.Item, in []reconcile.Incoming) error {
+	ids, dry := c.StringSlice("accept"), c.Bool("dry-run")
+	if len(ids) == 0 {
+		return nil
+	}
+	var taken []int
+	for _, id := range ids {
+		i := slices.IndexFunc(items, func(it reconcile.Item) bool { return string(it.ID) == id })
+		if i < 0 {
+			return refuse("not-emitted", "accept %s: no such atom in the input; odd reconcile FILE --dry-run lists the atoms in it", id)
+		}
+		if why := unacceptable(items[i], in); why != "" {
+			return refuse("not-guarded", "--accept %s: not needed or not possible, because it is %s; %s", id, items[i].Effect, why)
+		}
+		taken = append(taken, i)
+		if !dry {
+			fmt.Fprintf(w.env.Stderr, "%s", reconcile.Diff(g, items[i]))
+		}
+	}
+	if !dry {
+		if _, err := w.human(c.Context, "", "accept", strings.Join(ids, " "), false); err != nil {
+			return err
+		}
+	}
+	for _, i := range taken {
+		if items[i].Prior == "" {
+			items[i].Effect = reconcile.Added
+		} else {
+			items[i].Effect = reconcile.Updated
+		}
+		items[i].Reason = "accepted: " + items[i].Reason
+	}
+	return nil
+}
+
+// unacceptable says why accepting an item makes no sense, "" when it does: it is
+// guarded, or it is an update that names no base.
+func unacceptable(it reconcile.Item, in []reconcile.Incoming) string {
+	switch it.Effect {
+	case reconcile.Guarded:
+		return ""
+	case reconcile.Conflict:
+		baseless := slices.ContainsFunc(in, func(c reconcile.Incoming) bool { return c.Atom.ID == okf.ID(it.ID) && c.Base == "" })
+		if it.Bytes != nil && it.Prior != "" && baseless {
+			return ""
+		}
+		return "make it from the current file (its blob is in odd get --json) and run again"
+	case reconcile.Duplicate:
+		return "edit the atom " + string(it.Other) + " instead"
+	}
+	return "--accept is only for atoms that an agent may not change (guarded)"
+}
+
+// maxEmission is the most odd reconcile reads of one file: sixteen times what a
+// session may say in atoms of ordinary size.
+const maxEmission = 16 << 20
+
+// readEmissions reads every file, or stdin for "-". The error of malformed ones
+// is a *reconcile.Malformed that lists them all.
+func readEmissions(env Env, files []string) ([]reconcile.Incoming, error) {
+	var in []reconcile.Incoming
+	var bad []okf.Problem
+	for _, name := range files {
+		b, err := readEmission(env, name)
+		if err != nil {
+			return nil, err
+		}
+		if name == "-" {
+			name = "stdin"
+		}
+		more, ps, err := parseEmission(filepath.ToSlash(name), b)
+		if err != nil {
+			return nil, err
+		}
+		in, bad = append(in, more...), append(bad, ps...)
+	}
+	if len(bad) > 0 {
+		return nil, &reconcile.Malformed{Problems: bad}
+	}
+	return in, nil
+}
+
+func readEmission(env Env, name string) ([]byte, error) {
+	b, err := readInput(env, name, maxEmission)
+	if err != nil {
+		return nil, err
+	}
+	if len(b) > maxEmission {
+		return nil, refuse("malformed", "%s: more than %d bytes; split it", name, maxEmission)
+	}
+	return b, nil
+}
+
+// parseEmission reads an atom file, which starts with its fence, or an emission.
+func parseEmission(name string, b []byte) ([]reconcile.Incoming, []okf.Problem, error) {
+	if bytes.HasPrefix(bytes.TrimPrefix(b, []byte("\ufeff")), []byte("---")) {
+		a, err := okf.Parse(path.Base(name), b)
+		var p okf.Problem
+		if errors.As(err, &p) {
+			p.Path = name
+			return nil, []okf.Problem{p}, nil
+		}
+		return []reconcile.Incoming{{Atom: a, At: name + ":1"}}, nil, err
+	}
+	e, ps := session.Parse(b)
+	for i := range ps {
+		ps[i].Path = name
+	}
+	switch {
+	case len(ps) > 0:
+		return nil, ps, nil
+	case e.Outcome != session.Completed:
+		return nil, nil, refuse("incomplete", "%s: %s; odd merges only the output of a completed session", name, declared(e))
+	case e.Change != nil:
+		return nil, nil, refuse("change", "%s: the output changes files that are not atoms, and odd reconcile takes atoms only", name)
+	}
+	var in []reconcile.Incoming
+	for _, a := range e.Atoms {
+		in = append(in, reconcile.Incoming{Atom: a.Atom, Base: a.Base, At: strings.Replace(a.At, session.Source, name, 1)})
+	}
+	return in, nil, nil
+}
+
+// declared says how an emission ended that did not complete.
+func declared(e session.Emission) string {
+	if e.Failure == session.Silent {
+		return e.Detail
+	}
+	parts := []string{"the session declares " + string(e.Outcome)}
+	for _, s := range []string{e.Failure, e.Detail} {
+		if s != "" {
+			parts = append(parts, s)
+		}
+	}
+	return strings.Join(parts, ": ")
 }
