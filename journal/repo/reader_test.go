@@ -67,4 +67,3 @@ func TestReaderForgets(t *testing.T) {
 		at = next
 	}
 }
-
