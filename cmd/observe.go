@@ -30,8 +30,8 @@ func observeVerb(env Env) *cli.Command {
 			"Events are JSON objects, one a line; the key \"channel\" names the channel of an\n" +
 			"event. odd prints each comment at once: channel, line numbers of the events,\n" +
 			"text. Each batch of events is one turn of the agent, limited by [session]\n" +
-			"max_turns, max_usd and timeout. Drains run meanwhile. It ends with the stream, or\n" +
-			"with Ctrl-C.",
+			"max_turns, max_usd and timeout. Drains run meanwhile. It ends with the stream,\n" +
+			"or with Ctrl-C.",
 		Flags: []cli.Flag{
 			&cli.StringFlag{Name: "source", Usage: "read events from `FILE`, - for stdin, or 'cmd PROGRAM ARGS' for the output of a program, run without a shell"},
 			&cli.StringFlag{Name: "backpressure", Usage: "if events come too fast, `POLICY`: drop-oldest, summarise (drop them and tell the agent how many) or queue=N (let the source wait; default for a file: queue=1024)"},
