@@ -16,8 +16,9 @@ import (
 	"github.com/odd-cli/odd/okf"
 )
 
-// raceTries is how often a drain looks again after losing a race for the board.
-const raceTries = 5
+// raceTries is how often a run looks again after losing a race for the board. Each loss is
+// the commit of somebody else, and sessions that only read come in any number.
+const raceTries = 30
 
 // claim is a task this run holds.
 type claim struct {

@@ -72,8 +72,8 @@ func (w *work) outcome() string {
 // Invoke runs sessions that no task of the board asks for: for roles that hand
 // over a text and no atoms, because atoms land only through a task's review. It
 // keeps the rules of a drain, its clock, its money and its sweep. Drains and other
-// sessions run beside it: it holds the drain lock only while it tidies the board, and a
-// lock of its own for as long as it lives.
+// sessions run beside it: it holds the drain lock only while it sweeps, and a lock of its
+// own for as long as it lives.
 // History after each step, and therefore after a crash at any instant:
 //
 //	engage  board branch: the reservation of all sessions, the start of an override
@@ -127,24 +127,31 @@ func Invoke(ctx context.Context, r *repo.Repo, o Options, inv Invocation) (Repor
 	return d.report, d.ends(ctx)
 }
 
-// beginBeside is begin for sessions that others work beside: what a drain tidies is left
-// to the one that runs.
+// beginBeside looks at the board for sessions that others work beside. They take the drain
+// lock only to sweep what died, and leave that to the drain that has it.
 func (d *drain) beginBeside(ctx context.Context) error {
-	unlock, err := d.lock(ctx)
-	if err == nil {
-		defer unlock()
-		return d.begin(ctx)
-	}
-	if !errors.As(err, new(*Busy)) {
-		return err
-	}
 	if err := d.refresh(ctx); err != nil {
 		return err
 	}
 	if err := d.storable(ctx); err != nil {
 		return err
 	}
-	return d.desks()
+	if err := d.desks(); err != nil {
+		return err
+	}
+	_, dead, err := killed(d.repo)
+	if err != nil || len(dead) == 0 && !slices.ContainsFunc(d.at.spend.Open, d.expired) {
+		return err
+	}
+	unlock, err := d.lock(ctx)
+	if errors.As(err, new(*Busy)) {
+		return nil
+	}
+	if err == nil {
+		defer unlock()
+		err = d.persist(ctx, d.sweep)
+	}
+	return err
 }
 
 // asked is the invocation as a task that is on no board; its id is the run's.

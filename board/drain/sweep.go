@@ -51,7 +51,7 @@ func (d *drain) sweepOf(ctx context.Context, killed []string) (err error) {
 	}
 	for _, c := range d.at.spend.Open {
 		died := slices.Contains(killed, c.Run)
-		if !died && (d.Now().Before(c.TS.Add(d.at.cfg.TaskLease)) || d.holds(c)) {
+		if !died && !d.expired(c) {
 			continue
 		}
 		r := event.Record{Kind: event.Abandoned, Task: c.Task, DeadRun: c.Run, Team: c.Team, Cost: c.Reserved}
@@ -79,6 +79,11 @@ func (d *drain) sweepOf(ctx context.Context, killed []string) (err error) {
 	}
 	d.report.Swept = swept
 	return nil
+}
+
+// expired reports an open claim whose time is over.
+func (d *drain) expired(c event.Record) bool {
+	return !d.Now().Before(c.TS.Add(d.at.cfg.TaskLease)) && !d.holds(c)
 }
 
 // holds reports whether the claim c is alive: its task is still in progress
