@@ -30,6 +30,7 @@ func verbs(env Env) []group {
 		{"Tasks and proposals", true, []*cli.Command{
 			task(env), drainVerb(env), reviewVerb(env), approve(env), reject(env), undo(env), syncVerb(env),
 		}},
+		{"Finding work", false, []*cli.Command{senseVerb(env)}},
 		{"Knowledge and history", true, []*cli.Command{
 			search(env), get(env), check(env), logVerb(env), explainVerb(env),
 		}},

@@ -33,7 +33,7 @@ var personsActs = map[string]string{
 
 // anyones are the verbs that agents may run too: they read, file what a person decides
 // about later, or keep a record in the agent's own name.
-var anyones = strings.Fields(`init demo status search get check log explain compile-persona reconcile completion sync review drain mcp help doctor site serve`)
+var anyones = strings.Fields(`init demo status search get check log explain compile-persona reconcile completion sync review drain mcp help doctor site serve sense`)
 
 // anyonesBelow are the same below a noun.
 var anyonesBelow = map[string]string{

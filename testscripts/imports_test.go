@@ -63,6 +63,7 @@ var below = map[string][]string{
 	"board/pipeline":              {"okf", "reconcile/irongate", "journal/event", "journal/memory", "persona/jsontree"},
 	"board/risk":                  {"board", "board/config", "board/pipeline", "journal/memory", "journal/repo", "okf", "reconcile/irongate"},
 	"board/state":                 {"board", "board/failover", "board/gate", "board/pipeline", "journal/event", "journal/memory", "journal/repo", "okf", "persona/session"},
+	"board/sense":                 {"board", "okf"},
 	"board/review":                {"board", "okf", "reconcile", "journal", "journal/event"},
 	"board/site":                  {"board", "board/budget", "okf"},
 	"board/drain":                 {"*", "!board/review", "!journal/proof"},

@@ -82,6 +82,7 @@ type Config struct {
 	MaxAttempts int           // [drain] max_attempts, default 3
 	Notify      []string      // [drain] notify: the command that is told how each task ended; nil: none
 	ReviewTTL   time.Duration // [pipeline] review_ttl, default 14 days
+	Sense       Sense
 	Pipeline    Pipeline
 	Toolbox     Toolbox
 	Sandbox     Sandbox
@@ -108,6 +109,13 @@ type Substrate struct {
 	MaxBytes int      // of output; 0: the substrate's own limit
 
 	API
+}
+
+// Sense is [sense]: the role of the tasks that odd sense files, "" for none, and how many
+// it files a run and a day, and may have open.
+type Sense struct {
+	Role           string
+	Run, Day, Open int
 }
 
 // Contract is [contract]: what a session's contract takes where neither its
@@ -160,6 +168,7 @@ func Default() Config {
 		TaskLease:   time.Hour,
 		MaxAttempts: 3,
 		ReviewTTL:   14 * 24 * time.Hour,
+		Sense:       Sense{Run: 5, Day: 20, Open: 20},
 		Pipeline:    defaultPipeline(),
 		Toolbox:     Toolbox{Timeout: 30 * time.Second, Command: 5 * time.Minute},
 		Sandbox:     defaultSandbox(),

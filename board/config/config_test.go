@@ -120,6 +120,11 @@ command_timeout = "6m"
 max_tasks = 4
 lease = "1h30m"
 max_attempts = 5
+[sense]
+role = "mender"
+run = 1
+day = 2
+open = 3
 [sandbox]
 enforce = "require"
 network = "none"
@@ -179,7 +184,7 @@ pin_sha256 = "`+strings.Repeat("a1", 32)+`"
 		Floor: Floor{Atoms: 2, Processes: 0, Guides: 3, UnresolvedPct: 50},
 		Lease: "off", RequireSigned: true, AllowedSigners: ".github/allowed_signers",
 		Approvals: 2, Approvers: map[string][]string{"knowledge/policies/**": {"ann@example.org", "bob@example.org"}}, Toolbox: Toolbox{Run: [][]string{{"go", "vet"}}, Hosts: []string{"docs.example"}, Timeout: 5 * time.Second, Command: 6 * time.Minute},
-		MaxTasks: 4, RemoteTime: 45 * time.Second, TaskLease: 90 * time.Minute, MaxAttempts: 5, ReviewTTL: 3 * day,
+		MaxTasks: 4, RemoteTime: 45 * time.Second, TaskLease: 90 * time.Minute, MaxAttempts: 5, ReviewTTL: 3 * day, Sense: Sense{"mender", 1, 2, 3},
 		Anchor: Anchor{Mode: "full", Strictness: "default", State: ".sessions", Constitutions: []string{"agents", "lib/*/agents"}, TTL: 8 * time.Hour},
 		Pipeline: Pipeline{MinTier: "NOTIFY_APPLY", Quiet: &Quiet{22, 7}, Zone: got.Pipeline.Zone, Autonomy: "observe",
 			Core: []string{"cmd/**", "go/"}, Protected: []string{"deploy/**"}, Security: []string{"billing/*.go"}, MaxFiles: 9, Blast: 0, MachineBlast: 1, TestConfidence: 100,
@@ -512,6 +517,7 @@ func TestReferenceUncommented(t *testing.T) {
 	want.Session.Timeout = 20 * time.Minute
 	want.External = []string{"oddkit"}
 	want.Notify = []string{"./tools/notify"}
+	want.Sense.Role = "mender"
 	want.AllowedSigners = ".github/allowed_signers"
 	want.Approvers = map[string][]string{"role": {"ann@example.org"}}
 	want.Pipeline.Validate, want.Pipeline.Verify, want.Pipeline.CheckEnv = [][]string{{"make", "test"}}, [][]string{{"make", "all"}}, []string{"GOFLAGS"}

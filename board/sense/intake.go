@@ -1,0 +1,129 @@
+package sense
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/odd-cli/odd/board"
+	"github.com/odd-cli/odd/okf"
+)
+
+// tag is what every task of odd sense is tagged with; signed begins the tag that holds
+// the signature of what was found.
+const (
+	tag    = "sensed"
+	signed = "found-"
+)
+
+// Filed is a task of odd sense that is on the board, or was until a person deleted it.
+type Filed struct {
+	ID        okf.ID
+	State     board.State // "" for one that a person deleted
+	Signature string
+	At        time.Time
+}
+
+// FiledBy tells whether an atom's tags are those of a task of odd sense, and what it
+// was filed for.
+func FiledBy(tags []string) (signature string, is bool) {
+	for _, t := range tags {
+		if s, ok := strings.CutPrefix(t, signed); ok {
+			signature = s
+		}
+	}
+	return signature, slices.Contains(tags, tag)
+}
+
+// MayFile tells whether a task of this id may be one of odd sense.
+func MayFile(id okf.ID) bool {
+	return slices.ContainsFunc(Sensors(), func(s Sensor) bool { return strings.HasPrefix(string(id), s.Name+"-") })
+}
+
+// Limits are how much odd sense may file.
+type Limits struct {
+	Run  int // tasks a run
+	Day  int // tasks a day, by UTC
+	Open int // tasks that are not done: the brake, which a person lifts by working some off
+}
+
+// Left is a cause that becomes no task now, and why.
+type Left struct {
+	ID       okf.ID `json:"id"`
+	Subject  string `json:"subject"`
+	Findings int    `json:"findings"`
+	Why      string `json:"why"`
+}
+
+// Intake is what becomes of a run's findings.
+type Intake struct {
+	New  []board.Filing
+	Left []Left
+}
+
+// Plan says which findings become tasks, given those that were filed before. Each sensor
+// and subject has one task that is not done. What a person deleted is not filed again
+// while the same is wrong. What the limits keep out is found again by the next run, so
+// nothing is lost. By is the OKF actor that files.
+func Plan(found []Finding, before []Filed, lim Limits, by string, now time.Time) (in Intake) {
+	open, today := 0, 0
+	for _, f := range before {
+		if f.State != "" && f.State != board.Done {
+			open++
+		}
+		if f.State != "" && f.At.UTC().Format(time.DateOnly) == now.UTC().Format(time.DateOnly) {
+			today++
+		}
+	}
+	for _, c := range causes(found) {
+		id, why := c.place(before)
+		switch {
+		case why != "":
+		case len(in.New) >= lim.Run:
+			why = fmt.Sprintf("this run has filed %d, its most ([sense] run)", lim.Run)
+		case open+len(in.New) >= lim.Open:
+			why = fmt.Sprintf("%d tasks that odd sense filed are not done, its most ([sense] open)", lim.Open)
+		case today+len(in.New) >= lim.Day:
+			why = fmt.Sprintf("%d were filed today, its most ([sense] day)", lim.Day)
+		}
+		if why != "" {
+			in.Left = append(in.Left, Left{id, c.subject, len(c.findings), why})
+			continue
+		}
+		in.New = append(in.New, board.Filing{
+			ID: id, Title: fmt.Sprintf(c.sensor.Title, c.subject), Description: c.first(), Kind: "fix",
+			Priority: c.priority, Signal: c.sensor.Signal, Tags: []string{tag, c.sensor.Name, signed + c.signature()},
+			Body: c.body(), By: by, At: now,
+		})
+	}
+	return in
+}
+
+// first is the task's description: what was found first, in a line.
+func (c cause) first() string {
+	text := c.findings[0].Signature
+	if n := len(c.findings) - 1; n > 0 {
+		text += fmt.Sprintf(", and %d more", n)
+	}
+	return text
+}
+
+// place is the id of the task for a cause, and why there is none to file: the first
+// number whose task is not done has it.
+func (c cause) place(before []Filed) (id okf.ID, why string) {
+	id = c.id()
+	for n := 2; ; n++ {
+		i := slices.IndexFunc(before, func(f Filed) bool { return f.ID == id })
+		switch {
+		case i < 0:
+			return id, ""
+		case before[i].State == "" && before[i].Signature == c.signature():
+			return id, "a person deleted its task, and the same is wrong"
+		case before[i].State != "" && before[i].State != board.Done:
+			return id, "it has a task, in " + string(before[i].State)
+		}
+		id = c.id() + okf.ID("-"+strconv.Itoa(n))
+	}
+}

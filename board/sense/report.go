@@ -1,0 +1,244 @@
+package sense
+
+import (
+	"bytes"
+	"encoding/json"
+	"encoding/xml"
+	"errors"
+	"fmt"
+	"io"
+	"regexp"
+	"slices"
+	"strings"
+)
+
+// Read reads a report of a format that odd knows, told by what is in it: the events of
+// go test -json, JUnit's XML, TAP, SARIF 2.1.0 or lines of JSON with the members of
+// custom. Name is the report's, for errors, which are located, and for a TAP report,
+// which names no subject. A report of nothing wrong has no findings.
+func Read(name string, b []byte) ([]Finding, error) {
+	b = bytes.TrimPrefix(bytes.TrimSpace(b), []byte("\xef\xbb\xbf"))
+	switch {
+	case len(b) == 0:
+		return nil, fmt.Errorf("%s: the report is empty; a tool that found nothing writes a report too", name)
+	case b[0] == '<':
+		return junit(name, b)
+	case b[0] != '{' && isTAP.Match(b):
+		return tap(name, string(b)), nil
+	case b[0] != '{':
+		return nil, fmt.Errorf("%s:1: is no report that odd knows; want go test -json, JUnit XML, TAP, SARIF, or lines of JSON", name)
+	}
+	var head struct {
+		Runs   json.RawMessage
+		Action string
+	}
+	if json.Unmarshal(b, &head) == nil && head.Runs != nil {
+		return sarif(name, b)
+	}
+	first, _, _ := bytes.Cut(b, []byte("\n"))
+	if json.Unmarshal(first, &head) == nil && head.Action != "" {
+		return goTest(name, b)
+	}
+	return custom(name, b)
+}
+
+// eachLine calls do with every line of JSON, and locates its error.
+func eachLine(name string, b []byte, do func(line []byte) error) error {
+	n := 0
+	for line := range bytes.Lines(b) {
+		if n++; len(bytes.TrimSpace(line)) == 0 {
+			continue
+		}
+		if err := do(line); err != nil {
+			return fmt.Errorf("%s:%d: %w", name, n, err)
+		}
+	}
+	return nil
+}
+
+// goTest reads the events of go test -json, as "go doc test2json" has them: a test that
+// failed, but for one whose subtests did, and a package that failed without one.
+func goTest(name string, b []byte) ([]Finding, error) {
+	type test struct{ pkg, name string }
+	output, failed := map[test]*strings.Builder{}, []test{}
+	err := eachLine(name, b, func(line []byte) error {
+		var e struct{ Action, Package, ImportPath, Test, Output string }
+		if line[0] != '{' { // what go vet says before a test is built
+			return nil
+		}
+		if err := json.Unmarshal(line, &e); err != nil {
+			return fmt.Errorf("is no event of go test -json: %w", err)
+		}
+		pkg, _, _ := strings.Cut(e.Package+e.ImportPath, " ") // "x [x.test]" while it is built
+		at := test{pkg, e.Test}
+		switch e.Action {
+		case "output", "build-output":
+			if output[at] == nil {
+				output[at] = &strings.Builder{}
+			}
+			output[at].WriteString(e.Output)
+		case "fail", "build-fail":
+			if !slices.Contains(failed, at) {
+				failed = append(failed, at)
+			}
+		}
+		return nil
+	})
+	var out []Finding
+	for _, t := range failed {
+		below := func(o test) bool {
+			return o.pkg == t.pkg && o.name != t.name && (t.name == "" || strings.HasPrefix(o.name, t.name+"/"))
+		}
+		if slices.ContainsFunc(failed, below) {
+			continue
+		}
+		f := Finding{Sensor: "test", Subject: t.pkg, Signature: t.name}
+		if t.name == "" {
+			f.Signature = "the package does not build, or its tests end early"
+		}
+		if o := output[t]; o != nil {
+			f.Message = o.String()
+		}
+		out = append(out, f)
+	}
+	return out, err
+}
+
+// junit reads JUnit's XML, whose test cases have a failure or an error where they failed.
+func junit(name string, b []byte) (out []Finding, err error) {
+	type outcome struct {
+		Message string `xml:"message,attr"`
+		Text    string `xml:",chardata"`
+	}
+	d := xml.NewDecoder(bytes.NewReader(b))
+	seen := false
+	for {
+		tok, err := d.Token()
+		if err != nil {
+			line, _ := d.InputPos()
+			switch {
+			case !errors.Is(err, io.EOF):
+				return nil, fmt.Errorf("%s:%d: is no XML: %w", name, line, err)
+			case !seen:
+				return nil, fmt.Errorf("%s:1: is XML, and no report of JUnit's: it has no <testsuite>", name)
+			}
+			return out, nil
+		}
+		start, ok := tok.(xml.StartElement)
+		if !ok || start.Name.Local != "testcase" {
+			seen = seen || ok && (start.Name.Local == "testsuite" || start.Name.Local == "testsuites")
+			continue
+		}
+		var c struct {
+			Name     string    `xml:"name,attr"`
+			Class    string    `xml:"classname,attr"`
+			File     string    `xml:"file,attr"`
+			Failures []outcome `xml:"failure"`
+			Errors   []outcome `xml:"error"`
+		}
+		if err := d.DecodeElement(&c, &start); err != nil {
+			line, _ := d.InputPos()
+			return nil, fmt.Errorf("%s:%d: is no test case: %w", name, line, err)
+		}
+		for _, o := range slices.Concat(c.Failures, c.Errors)[:min(1, len(c.Failures)+len(c.Errors))] {
+			out = append(out, Finding{Sensor: "test", Subject: first(c.File, c.Class, name), Signature: c.Name, Message: o.Message + "\n" + o.Text})
+		}
+	}
+}
+
+// isTAP is a line that the Test Anything Protocol begins with; notOK one of a test that
+// failed, and expected says that it may.
+var (
+	isTAP    = regexp.MustCompile(`(?m)\A(?:#.*\n)*(?:TAP version \d+|1\.\.\d+|(?:not )?ok\b)`)
+	notOK    = regexp.MustCompile(`^not ok\b\s*(\d*)\s*-?\s*(.*)$`)
+	expected = regexp.MustCompile(`(?i)#\s*(?:todo|skip)\b`)
+)
+
+func tap(name, text string) (out []Finding) {
+	open := false // what follows, indented or a comment, is of the last finding
+	for line := range strings.Lines(text) {
+		line = strings.TrimRight(line, "\r\n")
+		m := notOK.FindStringSubmatch(line)
+		switch {
+		case m != nil && !expected.MatchString(m[2]):
+			out, open = append(out, Finding{Sensor: "test", Subject: name, Signature: first(m[2], "test "+m[1])}), true
+		case open && (strings.HasPrefix(line, " ") || strings.HasPrefix(line, "#")):
+			out[len(out)-1].Message += line + "\n"
+		default:
+			open = false
+		}
+	}
+	return out
+}
+
+// sarif reads the results of SARIF 2.1.0 that are open: no pass, not suppressed, not absent.
+func sarif(name string, b []byte) (out []Finding, err error) {
+	var log struct {
+		Runs []struct {
+			Tool    struct{ Driver struct{ Name string } }
+			Results []struct {
+				RuleID, Level, Kind, BaselineState string
+				Message                            struct{ Text string }
+				Suppressions                       []json.RawMessage
+				Locations                          []struct {
+					PhysicalLocation struct {
+						ArtifactLocation struct{ URI string }
+						Region           struct{ StartLine int }
+					}
+				}
+			}
+		}
+	}
+	if err := json.Unmarshal(b, &log); err != nil {
+		return nil, fmt.Errorf("%s: is no SARIF: %w", name, err)
+	}
+	levels := map[string]string{"error": "p1", "warning": "p2", "": "p2", "note": "p3", "none": "p3"}
+	for _, run := range log.Runs {
+		for _, r := range run.Results {
+			if r.Kind != "" && r.Kind != "fail" && r.Kind != "open" && r.Kind != "review" || len(r.Suppressions) > 0 || r.BaselineState == "absent" {
+				continue
+			}
+			f := Finding{Sensor: "lint", Subject: run.Tool.Driver.Name, Signature: first(r.RuleID, r.Message.Text), Message: r.Message.Text, Priority: levels[r.Level]}
+			if len(r.Locations) > 0 {
+				at := r.Locations[0].PhysicalLocation
+				f.Subject, f.Line = first(strings.TrimPrefix(at.ArtifactLocation.URI, "file://"), f.Subject), at.Region.StartLine
+			}
+			if f.Subject == "" {
+				f.Subject = name
+			}
+			out = append(out, f)
+		}
+	}
+	return out, nil
+}
+
+// custom reads a finding a line.
+func custom(name string, b []byte) (out []Finding, err error) {
+	err = eachLine(name, b, func(line []byte) error {
+		var f struct{ Subject, Signature, Message, Priority string }
+		d := json.NewDecoder(bytes.NewReader(line))
+		d.DisallowUnknownFields()
+		if err := d.Decode(&f); err != nil {
+			return fmt.Errorf("want a line of JSON with subject, signature, message and priority: %w", err)
+		}
+		if f.Subject == "" || f.Signature == "" {
+			return errors.New("subject and signature say what is wrong with what; give both")
+		}
+		if f.Priority != "" && !slices.Contains([]string{"p0", "p1", "p2", "p3"}, f.Priority) {
+			return fmt.Errorf("priority %q: want p0, p1, p2 or p3", f.Priority)
+		}
+		out = append(out, Finding{Sensor: "custom", Subject: f.Subject, Signature: f.Signature, Message: f.Message, Priority: f.Priority})
+		return nil
+	})
+	return out, err
+}
+
+// first is the first text that is none of whitespace alone.
+func first(texts ...string) string {
+	for _, t := range texts {
+		if strings.TrimSpace(t) != "" {
+			return t
+		}
+	}
+	return ""
+}

@@ -1,0 +1,170 @@
+// Package sense turns what tools report, and what a range of commits adds, into tasks.
+//
+// A sensor is a function from bytes to findings. Read knows the formats of reports that
+// test runners and linters write; Marks looks at two versions of a file. Plan decides
+// which findings become tasks: those of one cause together, each cause once, the most
+// urgent first, and no more than the limits allow. Nothing here reads a clock, a file or
+// the network, and nothing is decided by a model.
+//
+// What a report says is data: it goes into a task's text, indented as code, and a task
+// stays in backlog until a person marks it ready.
+package sense
+
+import (
+	"cmp"
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/odd-cli/odd/board"
+	"github.com/odd-cli/odd/okf"
+)
+
+// Finding is one thing that a sensor found.
+type Finding struct {
+	Sensor    string // the name of a Sensor
+	Subject   string // what it is about: a package, a file from the repository's top
+	Signature string // what is wrong there, the same while it is the same: a test, a rule
+	Message   string // for a person, some lines
+	Line      int    // in the subject, 0 for unknown
+	Priority  string // "p0" to "p3"; "" is the sensor's
+}
+
+// Sensor is a row of the table of sensors.
+type Sensor struct {
+	Name     string
+	Reads    string
+	Signal   string // of board.Signals
+	Priority string // of a task, where a finding says no other
+	Title    string // of a task, with %s for the subject
+}
+
+// Sensors are what odd sense has.
+func Sensors() []Sensor {
+	return []Sensor{
+		{"test", "go test -json, JUnit XML, TAP", "test_failure", "p1", "Failing tests in %s"},
+		{"lint", "SARIF 2.1.0, as linters and scanners of dependencies write it", "backlog", "p2", "Findings of a tool in %s"},
+		{"mark", "lines with FIXME, BUG, XXX, HACK or TODO that a range of commits adds", "code_marks", "p3", "TODO or FIXME left in %s"},
+		{"custom", "lines of JSON, as any command may print them", "backlog", "p2", "Report about %s"},
+	}
+}
+
+func sensor(name string) Sensor {
+	all := Sensors()
+	return all[max(0, slices.IndexFunc(all, func(s Sensor) bool { return s.Name == name }))]
+}
+
+// cause is what becomes one task: all that a sensor found of one subject.
+type cause struct {
+	sensor   Sensor
+	subject  string
+	priority string
+	findings []Finding // by signature, each once
+}
+
+// causes puts the findings of one sensor and subject together, the most urgent first.
+func causes(found []Finding) (out []cause) {
+	found = slices.Clone(found)
+	for i, f := range found {
+		found[i].Subject, found[i].Signature = code(f.Subject), code(f.Signature)
+	}
+	slices.SortStableFunc(found, func(a, b Finding) int {
+		return cmp.Or(cmp.Compare(a.Sensor, b.Sensor), cmp.Compare(a.Subject, b.Subject),
+			cmp.Compare(a.Signature, b.Signature), cmp.Compare(a.Line, b.Line))
+	})
+	for _, f := range found {
+		last := len(out) - 1
+		if last < 0 || out[last].sensor.Name != f.Sensor || out[last].subject != f.Subject {
+			out = append(out, cause{sensor: sensor(f.Sensor), subject: f.Subject, priority: "p9"})
+			last++
+		}
+		c := &out[last]
+		c.priority = min(c.priority, cmp.Or(f.Priority, c.sensor.Priority))
+		if n := len(c.findings); n == 0 || c.findings[n-1].Signature != f.Signature {
+			c.findings = append(c.findings, f)
+		}
+	}
+	slices.SortStableFunc(out, func(a, b cause) int { return cmp.Compare(a.priority, b.priority) })
+	return out
+}
+
+// id is the task's: of the sensor and the subject, so that they have one task at a time.
+func (c cause) id() okf.ID {
+	slug := board.Slug(okf.ID(c.sensor.Name + "/" + c.subject)) // its end tells subjects of one name apart
+	slug = strings.TrimLeft(slug[max(0, len(slug)-idMax):], "-")
+	return okf.ID(c.sensor.Name + "-" + slug)
+}
+
+// idMax leaves room in an id of a task for the sensor and a number.
+const idMax = 48
+
+// signature is the same while the same is wrong with the subject.
+func (c cause) signature() string {
+	var b strings.Builder
+	for _, f := range c.findings {
+		b.WriteString(f.Signature + "\x00")
+	}
+	return digest(b.String())[:12]
+}
+
+func digest(s string) string {
+	sum := sha256.Sum256([]byte(s))
+	return hex.EncodeToString(sum[:])
+}
+
+// shown is how many findings a task's text lists, and shownLines how many lines of each.
+const (
+	shown      = 20
+	shownLines = 20
+)
+
+// body is the text of the task.
+func (c cause) body() string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "Filed by odd sense: %s. Priority %s %s.\n", count(len(c.findings), "finding"), c.priority, c.why())
+	for i, f := range c.findings {
+		if i == shown {
+			fmt.Fprintf(&b, "\nAnd %d more.\n", len(c.findings)-shown)
+			break
+		}
+		b.WriteString("\n    " + f.Signature)
+		if f.Line > 0 {
+			fmt.Fprintf(&b, " (line %d)", f.Line)
+		}
+		b.WriteString("\n")
+		lines := strings.Split(strings.TrimSpace(f.Message), "\n")
+		for _, l := range lines[max(0, len(lines)-shownLines):] {
+			if l = code(l); l != "" {
+				b.WriteString("    | " + l + "\n")
+			}
+		}
+	}
+	return b.String()
+}
+
+func (c cause) why() string {
+	if c.priority == c.sensor.Priority {
+		return "is the usual one of the sensor " + c.sensor.Name
+	}
+	return "is what the most urgent finding has"
+}
+
+// code is a text as one line that a task can hold as code: valid, short, and without what
+// moves a cursor.
+func code(s string) string {
+	s = strings.ToValidUTF8(s, "\uFFFD")
+	s = strings.TrimRight(strings.NewReplacer("\t", "    ", "\n", " ", "\r", "").Replace(okf.Visible(s)), " ")
+	if len(s) > 300 {
+		s = strings.ToValidUTF8(s[:300], "") + "…"
+	}
+	return s
+}
+
+func count(n int, what string) string {
+	if n == 1 {
+		return "1 " + what
+	}
+	return fmt.Sprintf("%d %ss", n, what)
+}

@@ -1,0 +1,202 @@
+package sense
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/odd-cli/odd/board"
+)
+
+// lines are findings as sensor, subject, signature, priority and line.
+func lines(found []Finding) []string {
+	out := []string{}
+	for _, f := range found {
+		out = append(out, fmt.Sprintf("%s %s: %s %s:%d", f.Sensor, f.Subject, f.Signature, f.Priority, f.Line))
+	}
+	return out
+}
+
+func TestReports(t *testing.T) {
+	for _, c := range []struct {
+		name, report string
+		want         []string
+		err          string
+	}{
+		{"go test", `{"Action":"start","Package":"a"}
+{"Action":"output","Package":"a","Test":"TestX/one","Output":"x_test.go:3: no\n"}
+{"Action":"fail","Package":"a","Test":"TestX/one"}
+{"Action":"pass","Package":"a","Test":"TestX/two"}
+{"Action":"fail","Package":"a","Test":"TestX"}
+{"Action":"fail","Package":"a","Test":"TestY"}
+{"Action":"fail","Package":"a"}
+{"Action":"pass","Package":"ok"}
+{"ImportPath":"b [b.test]","Action":"build-output","Output":"b.go:1: syntax error\n"}
+{"ImportPath":"b [b.test]","Action":"build-fail"}
+{"Action":"fail","Package":"b","FailedBuild":"b [b.test]"}
+`, []string{"test a: TestX/one :0", "test a: TestY :0", "test b: the package does not build, or its tests end early :0"}, ""},
+		{"go test, all well", `{"Action":"pass","Package":"ok"}`, []string{}, ""},
+		{"go test, cut off", "{\"Action\":\"pass\",\"Package\":\"ok\"}\n{\"Action\":\"pa", nil, "report:2: is no event of go test -json"},
+		{"JUnit", `<?xml version="1.0"?><testsuites><testsuite name="s">
+<testcase classname="shop.Cart" name="adds"><failure message="want 1">at Cart:7</failure></testcase>
+<testcase name="lone" file="b.py"><error message="no module"/></testcase>
+<testcase classname="shop.Cart" name="well"/><testcase name="later"><skipped/></testcase>
+</testsuite></testsuites>`, []string{"test shop.Cart: adds :0", "test b.py: lone :0"}, ""},
+		{"other XML", `<html><body/></html>`, nil, "report:1: is XML, and no report of JUnit's"},
+		{"broken XML", "<testsuite>\n<testcase", nil, "report:2: is no"},
+		{"TAP", "TAP version 13\n1..4\nok 1 - a\nnot ok 2 - adds up\n  ---\n  got: 3\n  ...\nnot ok 3 - later # TODO not yet\nnot ok 4\n",
+			[]string{"test report: adds up :0", "test report: test 4 :0"}, ""},
+		{"SARIF", `{"version": "2.1.0", "runs": [{"tool": {"driver": {"name": "vet"}}, "results": [
+{"ruleId": "G1", "level": "error", "message": {"text": "bad"}, "locations": [{"physicalLocation": {"artifactLocation": {"uri": "a.go"}, "region": {"startLine": 9}}}]},
+{"ruleId": "G2", "message": {"text": "old"}, "suppressions": [{}]},
+{"ruleId": "G3", "kind": "pass", "message": {"text": "fine"}},
+{"ruleId": "G4", "level": "note", "message": {"text": "everywhere"}}]}]}`,
+			[]string{"lint a.go: G1 p1:9", "lint vet: G4 p3:0"}, ""},
+		{"lines of JSON", `{"subject": "quay", "signature": "flooded", "message": "2 m", "priority": "p0"}`, []string{"custom quay: flooded p0:0"}, ""},
+		{"a member that is not known", `{"subject": "quay", "sig": "x"}`, nil, "report:1: want a line of JSON"},
+		{"no signature", `{"subject": "quay"}`, nil, "report:1: subject and signature"},
+		{"another priority", `{"subject": "a", "signature": "b", "priority": "high"}`, nil, `report:1: priority "high"`},
+		{"prose", "All is well.\n", nil, "report:1: is no report that odd knows"},
+		{"nothing", " \n", nil, "report: the report is empty"},
+	} {
+		found, err := Read("report", []byte(c.report))
+		if c.err != "" {
+			if err == nil || !strings.HasPrefix(err.Error(), c.err) {
+				t.Errorf("%s: error %v, want %s", c.name, err, c.err)
+			}
+			continue
+		}
+		if d := cmp.Diff(c.want, lines(found)); d != "" || err != nil {
+			t.Errorf("%s: %v %s", c.name, err, d)
+		}
+	}
+}
+
+func TestMarks(t *testing.T) {
+	before := "package a\n\n// TODO: old\nfunc A() {}\n"
+	after := "package a\n\nfunc A() {}\n// TODO: old\n// FIXME(ann): wrong by one\nx := 1 // todo in small letters\n# TODO list\n# TODO: in a script\n/* HACK */\ns := \"TODO: in a text\"\n// TODOS are a page\n"
+	want := []string{"mark a.go: FIXME wrong by one p2:5", "mark a.go: TODO in a script :8", "mark a.go: HACK */ p2:9"}
+	if d := cmp.Diff(want, lines(Marks("a.go", []byte(before), []byte(after)))); d != "" {
+		t.Error(d)
+	}
+	if got := Marks("a.bin", nil, []byte("// TODO: x\x00")); got != nil {
+		t.Errorf("in a file that is no text: %v", got)
+	}
+}
+
+var noon = time.Date(2026, 3, 2, 12, 0, 0, 0, time.UTC)
+
+// filed is what the board holds after an intake.
+func filed(in Intake, state board.State) (out []Filed) {
+	for _, f := range in.New {
+		signature, _ := FiledBy(f.Tags)
+		out = append(out, Filed{f.ID, state, signature, f.At})
+	}
+	return out
+}
+
+func TestOneTaskACause(t *testing.T) {
+	found := []Finding{
+		{Sensor: "mark", Subject: "a.go", Signature: "TODO x"},
+		{Sensor: "test", Subject: "a", Signature: "TestB"}, {Sensor: "test", Subject: "a", Signature: "TestA"},
+		{Sensor: "test", Subject: "a", Signature: "TestA"},
+		{Sensor: "lint", Subject: "a.go", Signature: "G1", Priority: "p1"},
+	}
+	wide := Limits{9, 9, 9}
+	in := Plan(found, nil, wide, "odd/test", noon)
+	var titles []string
+	for _, f := range in.New {
+		titles = append(titles, f.Priority+" "+f.Title+": "+f.Description)
+		if _, err := board.New(f); err != nil {
+			t.Error(err)
+		}
+	}
+	want := []string{"p1 Findings of a tool in a.go: G1", "p1 Failing tests in a: TestA, and 1 more", "p3 TODO or FIXME left in a.go: TODO x"}
+	if d := cmp.Diff(want, titles); d != "" {
+		t.Error(d)
+	}
+	again := func(before []Filed, found []Finding) Intake { return Plan(found, before, wide, "odd/test", noon) }
+	for _, s := range []board.State{board.Backlog, board.Ready, board.InProgress, board.Review, board.Blocked} {
+		if in := again(filed(in, s), found); len(in.New) > 0 || len(in.Left) != 3 {
+			t.Errorf("with tasks in %s: files %d", s, len(in.New))
+		}
+	}
+	test := found[1:4]
+	done := filed(again(nil, test), board.Done)
+	if in := again(done, test); len(in.New) != 1 || in.New[0].ID != done[0].ID+"-2" {
+		t.Errorf("after it was done: %v", in)
+	}
+	gone := filed(again(nil, test), "")
+	if in := again(gone, test); len(in.New) > 0 || !strings.Contains(in.Left[0].Why, "deleted") {
+		t.Errorf("after a person deleted it: %v", in)
+	}
+	more := append(test, Finding{Sensor: "test", Subject: "a", Signature: "TestC"})
+	if in := again(gone, more); len(in.New) != 1 {
+		t.Errorf("deleted, and something else is wrong: %v", in)
+	}
+	both := append(gone, filed(again(gone, more), "")...)
+	if in := again(both, test); len(in.New) > 0 {
+		t.Errorf("deleted twice, and the first is wrong again: %v", in)
+	}
+}
+
+// A storm files what the limits allow, the most urgent first, and counts the rest; runs
+// that follow file the same causes again only while there is room.
+func TestStorm(t *testing.T) {
+	var found []Finding
+	for i := range 10_000 {
+		found = append(found, Finding{Sensor: "lint", Subject: fmt.Sprintf("f%d.go", i%2500), Signature: fmt.Sprint("G", i), Priority: fmt.Sprint("p", 3-i%4)})
+	}
+	lim := Limits{Run: 5, Day: 12, Open: 8}
+	var on []Filed
+	for run, want := range []int{5, 3, 0} {
+		in := Plan(found, on, lim, "odd/test", noon)
+		if len(in.New) != want || len(in.New)+len(in.Left) != 2500 {
+			t.Errorf("run %d: %d filed, %d left", run, len(in.New), len(in.Left))
+		}
+		for _, f := range in.New {
+			if f.Priority != "p0" {
+				t.Errorf("%s is %s", f.ID, f.Priority)
+			}
+		}
+		on = append(on, filed(in, board.Backlog)...)
+	}
+	for i := range on {
+		on[i].State = board.Done
+	}
+	in := Plan(found, on, lim, "odd/test", noon)
+	if len(in.New) != 4 || !strings.Contains(in.Left[len(in.Left)-1].Why, "[sense] day") {
+		t.Errorf("the same day: %d, %v", len(in.New), in.Left[len(in.Left)-1])
+	}
+	if in := Plan(found, on, lim, "odd/test", noon.AddDate(0, 0, 1)); len(in.New) != 5 {
+		t.Errorf("the next day: %d", len(in.New))
+	}
+}
+
+// Whatever a report holds, what is filed of it is a task that board reads.
+func FuzzReport(f *testing.F) {
+	f.Add([]byte(`{"Action":"fail","Package":"a","Test":"T"}`))
+	f.Add([]byte(`<testsuite><testcase name="a"><failure>x</failure></testcase></testsuite>`))
+	f.Add([]byte("not ok 1 - \x1b[31m\n  ```\n"))
+	f.Add([]byte(`{"runs":[{"results":[{"ruleId":"a","message":{"text":"---\ntype: x"}}]}]}`))
+	f.Add([]byte("not ok 1 - \xcc"))
+	f.Add([]byte(`{"subject":"../../x","signature":"\u202e"}`))
+	f.Fuzz(func(t *testing.T, b []byte) {
+		found, err := Read("r", b)
+		if err != nil {
+			return
+		}
+		for _, task := range Plan(found, nil, Limits{9, 9, 9}, "odd/test", noon).New {
+			a, err := board.New(task)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if _, err := board.Parse(&a); err != nil || !MayFile(a.ID) {
+				t.Fatalf("%s: %v", a.ID, err)
+			}
+		}
+	})
+}

@@ -1,0 +1,287 @@
+package cmd
+
+import (
+	"context"
+	"fmt"
+	"path"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/urfave/cli/v2"
+
+	"github.com/odd-cli/odd/board"
+	"github.com/odd-cli/odd/board/sense"
+	"github.com/odd-cli/odd/journal/repo"
+	"github.com/odd-cli/odd/okf"
+	"github.com/odd-cli/odd/reconcile/irongate"
+)
+
+// maxReport is the most bytes of a report, 64 MiB: the events of a large project's tests.
+const maxReport = 64 << 20
+
+func senseVerb(env Env) *cli.Command {
+	return command(&cli.Command{
+		Name:      "sense",
+		Usage:     "file tasks for what test runners, linters and new TODO lines report",
+		ArgsUsage: "[REPORT…]",
+		Description: "go test -json ./... >tests.json; odd sense tests.json\n" +
+			"odd sense --range origin/main..HEAD --dry-run\n" +
+			"govulncheck -format sarif ./... | odd sense -\n\n" +
+			"odd tells by its content what a report is: " + reports() + ".\n" +
+			"A line of JSON has subject, signature, message and priority.\n\n" +
+			"What is wrong with one package or file becomes one task in backlog. While\n" +
+			"that task is not done, odd files no other. Delete its file in the commit that\n" +
+			"mends it. Delete it alone, and odd files it again only when something else is\n" +
+			"wrong there. [sense] in odd.toml has the limits and the role of the tasks.\n" +
+			"What the limits keep out, the next run finds again.",
+		Flags: []cli.Flag{
+			&cli.StringFlag{Name: "range", Usage: "find FIXME, BUG, XXX, HACK and TODO in lines that the commits `A..B` add"},
+			&cli.BoolFlag{Name: "dry-run", Usage: "print what would be filed, and write nothing"},
+			jsonFlag(),
+		},
+		Action: func(c *cli.Context) error {
+			if c.NArg() == 0 && !c.IsSet("range") {
+				return usage("sense: want a report, - for standard input, or --range A..B; see odd help sense")
+			}
+			return runSense(c.Context, env, c.Args().Slice(), c.String("range"), c.Bool("dry-run"), c.Bool("json"))
+		},
+	})
+}
+
+// reports are the formats that odd sense reads, from the table of sensors.
+func reports() string {
+	var out []string
+	for _, s := range sense.Sensors() {
+		if s.Name != "mark" && s.Name != "custom" {
+			out = append(out, strings.TrimSuffix(s.Reads, ", as linters and scanners of dependencies write it"))
+		}
+	}
+	return strings.Join(out, ",\n") + ", or lines of JSON"
+}
+
+// sensed is what odd sense prints with --json.
+type sensed struct {
+	Filed  []sensedTask `json:"filed"`
+	Left   []sense.Left `json:"left"`
+	Commit string       `json:"commit,omitempty"`
+}
+
+type sensedTask struct {
+	ID       okf.ID `json:"id"`
+	Priority string `json:"priority"`
+	Title    string `json:"title"`
+	Found    string `json:"found"`
+}
+
+func runSense(ctx context.Context, env Env, files []string, spec string, dry, asJSON bool) error {
+	w, err := openWorkspace(ctx, env)
+	if err != nil {
+		return err
+	}
+	found, err := findings(ctx, w, files, spec)
+	if err != nil {
+		return err
+	}
+	var in sense.Intake
+	build := func(v *view) (repo.Changes, string, error) {
+		before, err := v.sensed(ctx)
+		if err != nil {
+			return nil, "", err
+		}
+		lim := v.cfg.Sense
+		in = sense.Plan(found, before, sense.Limits{Run: lim.Run, Day: lim.Day, Open: lim.Open}, "odd/"+version(), env.Now())
+		return v.fileAll(in.New)
+	}
+	out := sensed{Filed: []sensedTask{}, Left: []sense.Left{}}
+	if dry {
+		v, err := w.view(ctx, false)
+		if err == nil {
+			_, _, err = build(v)
+		}
+		if err != nil {
+			return err
+		}
+	} else {
+		oid, err := w.writeBy(ctx, (*view).byMachine, build)
+		if err != nil {
+			return err
+		}
+		out.Commit = string(oid)
+	}
+	for _, f := range in.New {
+		out.Filed = append(out.Filed, sensedTask{f.ID, f.Priority, f.Title, f.Description})
+	}
+	out.Left = append(out.Left, in.Left...)
+	if asJSON {
+		return printJSON(env, out)
+	}
+	return out.print(env, len(found), dry)
+}
+
+func (s sensed) print(env Env, found int, dry bool) error {
+	var rows [][]string
+	for _, t := range s.Filed {
+		rows = append(rows, []string{string(t.ID), t.Priority, t.Title, t.Found})
+	}
+	for _, l := range s.Left {
+		rows = append(rows, []string{string(l.ID), "-", l.Subject, l.Why})
+	}
+	if err := printList(env, rows, "sense: nothing is wrong in what was read"); err != nil || len(rows) == 0 {
+		return err
+	}
+	did := "filed"
+	if dry {
+		did = "to file"
+	}
+	talk(env, "sense: %s; %s %s, %d left", count(found, "finding"), count(len(s.Filed), "task"), did, len(s.Left))
+	return nil
+}
+
+// findings are what the reports and a range of commits tell, without what looks like a credential.
+func findings(ctx context.Context, w *workspace, files []string, spec string) ([]sense.Finding, error) {
+	var out []sense.Finding
+	for _, name := range files {
+		b, err := readInput(w.env, name, maxReport)
+		if err != nil {
+			return nil, fmt.Errorf("sense: %w", err)
+		}
+		if len(b) > maxReport {
+			return nil, fmt.Errorf("sense: %s: has more than %d MiB; split the report", name, maxReport>>20)
+		}
+		if name == "-" {
+			name = "stdin"
+		}
+		found, err := sense.Read(name, b)
+		if err != nil {
+			return nil, fmt.Errorf("sense: %w", err)
+		}
+		out = append(out, found...)
+	}
+	if spec != "" {
+		marks, err := marks(ctx, w, spec)
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, marks...)
+	}
+	for i, f := range out {
+		out[i].Subject, out[i].Signature, out[i].Message = irongate.RedactText(f.Subject), irongate.RedactText(f.Signature), irongate.RedactText(f.Message)
+	}
+	return out, nil
+}
+
+// marks are those that a range of commits adds, but for what others wrote and samples.
+func marks(ctx context.Context, w *workspace, spec string) (out []sense.Finding, err error) {
+	from, to, err := ends(ctx, w.repo, spec)
+	if err != nil {
+		return nil, fmt.Errorf("sense: %w", err)
+	}
+	changes, err := w.repo.Diff(ctx, from, to)
+	if err != nil {
+		return nil, err
+	}
+	for _, c := range changes {
+		if !strings.HasPrefix(c.NewMode, "100") || strings.HasPrefix(c.Path, w.cfg.Root+"/") || foreign(c.Path) {
+			continue
+		}
+		after, err := w.repo.Blob(c.New)
+		if err != nil {
+			return nil, err
+		}
+		var before []byte
+		if strings.HasPrefix(c.OldMode, "100") {
+			if before, err = w.repo.Blob(c.Old); err != nil {
+				return nil, err
+			}
+		}
+		out = append(out, sense.Marks(c.Path, before, after)...)
+	}
+	return out, nil
+}
+
+// foreign reports a file in a folder that holds other people's code or samples.
+func foreign(name string) bool {
+	for dir := range strings.SplitSeq(path.Dir(name), "/") {
+		switch dir {
+		case "vendor", "node_modules", "third_party", "testdata", "dist":
+			return true
+		}
+	}
+	return false
+}
+
+// sensed are the tasks that odd sense filed before, last those that people deleted to say
+// no. One that is deleted in a commit with other files than the bundle's was mended.
+func (v *view) sensed(ctx context.Context) (out []sense.Filed, err error) {
+	for _, row := range v.rows() {
+		if !sense.MayFile(row.ID) {
+			continue
+		}
+		if a := v.graph.ByID(row.ID); a != nil {
+			if signature, is := sense.FiledBy(a.Tags); is {
+				at, _ := time.Parse(time.RFC3339, row.Created)
+				out = append(out, sense.Filed{ID: row.ID, State: row.State, Signature: signature, At: at})
+			}
+		}
+	}
+	gone, err := v.repo.Deletions(ctx, "", v.tip, v.file(board.Folder))
+	if err != nil {
+		return nil, err
+	}
+	for _, d := range gone {
+		name := strings.TrimPrefix(d.Path, v.cfg.Root+"/")
+		id := okf.ID(strings.TrimSuffix(path.Base(name), ".md"))
+		if !sense.MayFile(id) {
+			continue
+		}
+		c, err := v.repo.Commit(d.Commit)
+		if err != nil || len(c.Parents) == 0 || strings.EqualFold(c.Author.Email, v.cfg.AgentEmail) {
+			continue
+		}
+		changes, err := v.repo.Diff(ctx, c.Parents[0], c.OID)
+		if err != nil {
+			return nil, err
+		}
+		if slices.ContainsFunc(changes, func(ch repo.Change) bool { return !strings.HasPrefix(ch.Path, v.cfg.Root+"/") }) {
+			continue // it was mended
+		}
+		blob, _, err := v.repo.Reader().Find(c.Parents[0], d.Path)
+		if err != nil {
+			return nil, err
+		}
+		b, err := v.repo.Blob(blob)
+		if err != nil {
+			return nil, err
+		}
+		if a, err := okf.Parse(name, b); err == nil {
+			if signature, is := sense.FiledBy(a.Tags); is {
+				out = append(out, sense.Filed{ID: id, Signature: signature})
+			}
+		}
+	}
+	return out, nil
+}
+
+// fileAll are the changes that file tasks, in one commit of odd's.
+func (v *view) fileAll(tasks []board.Filing) (repo.Changes, string, error) {
+	all, why := repo.Changes{}, ""
+	pairs := []string{}
+	for _, f := range tasks {
+		f.Role = v.cfg.Sense.Role
+		a, err := board.New(f)
+		if err != nil {
+			return nil, "", err
+		}
+		ch, _, err := v.adds("sense", a, "")
+		if err != nil {
+			return nil, "", err
+		}
+		for name, b := range ch {
+			all[name] = b
+		}
+		why += f.Title + ": " + f.Description + "\n"
+		pairs = append(pairs, "Odd-Task", string(a.ID))
+	}
+	return all, trailers("board: file "+count(len(tasks), "task")+" of odd sense", why, pairs...), nil
+}
