@@ -76,7 +76,9 @@ func goTest(name string, b []byte) ([]Finding, error) {
 			if output[at] == nil {
 				output[at] = &strings.Builder{}
 			}
-			output[at].WriteString(e.Output)
+			if said := strings.TrimSpace(e.Output); !strings.HasPrefix(said, "=== ") && !strings.HasPrefix(said, "--- FAIL") { // its own words
+				output[at].WriteString(e.Output)
+			}
 		case "fail", "build-fail":
 			if !slices.Contains(failed, at) {
 				failed = append(failed, at)
@@ -198,7 +200,7 @@ func sarif(name string, b []byte) (out []Finding, err error) {
 			if r.Kind != "" && r.Kind != "fail" && r.Kind != "open" && r.Kind != "review" || len(r.Suppressions) > 0 || r.BaselineState == "absent" {
 				continue
 			}
-			f := Finding{Sensor: "lint", Subject: run.Tool.Driver.Name, Signature: first(r.RuleID, r.Message.Text), Message: r.Message.Text, Priority: levels[r.Level]}
+			f := Finding{Sensor: "lint", Subject: run.Tool.Driver.Name, Signature: strings.TrimSpace(run.Tool.Driver.Name + " " + first(r.RuleID, r.Message.Text)), Message: r.Message.Text, Priority: levels[r.Level]}
 			if len(r.Locations) > 0 {
 				at := r.Locations[0].PhysicalLocation
 				f.Subject, f.Line = first(strings.TrimPrefix(at.ArtifactLocation.URI, "file://"), f.Subject), at.Region.StartLine

@@ -134,8 +134,8 @@ func (c cause) body() string {
 			fmt.Fprintf(&b, " (line %d)", f.Line)
 		}
 		b.WriteString("\n")
-		lines := strings.Split(strings.TrimSpace(f.Message), "\n")
-		for _, l := range lines[max(0, len(lines)-shownLines):] {
+		lines := strings.Split(strings.Trim(f.Message, "\r\n"), "\n")
+		for _, l := range lines[:min(len(lines), shownLines)] {
 			if l = code(l); l != "" {
 				b.WriteString("    | " + l + "\n")
 			}

@@ -54,7 +54,7 @@ func TestReports(t *testing.T) {
 {"ruleId": "G2", "message": {"text": "old"}, "suppressions": [{}]},
 {"ruleId": "G3", "kind": "pass", "message": {"text": "fine"}},
 {"ruleId": "G4", "level": "note", "message": {"text": "everywhere"}}]}]}`,
-			[]string{"lint a.go: G1 p1:9", "lint vet: G4 p3:0"}, ""},
+			[]string{"lint a.go: vet G1 p1:9", "lint vet: vet G4 p3:0"}, ""},
 		{"lines of JSON", `{"subject": "quay", "signature": "flooded", "message": "2 m", "priority": "p0"}`, []string{"custom quay: flooded p0:0"}, ""},
 		{"a member that is not known", `{"subject": "quay", "sig": "x"}`, nil, "report:1: want a line of JSON"},
 		{"no signature", `{"subject": "quay"}`, nil, "report:1: subject and signature"},
