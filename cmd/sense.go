@@ -40,12 +40,7 @@ func senseVerb(env Env) *cli.Command {
 			&cli.BoolFlag{Name: "dry-run", Usage: "print what would be filed, and write nothing"},
 			jsonFlag(),
 		},
-		Action: func(c *cli.Context) error {
-			if c.NArg() == 0 && !c.IsSet("range") {
-				return usage("sense: want a report, - for standard input, or --range A..B; see odd help sense")
-			}
-			return runSense(c.Context, env, c.Args().Slice(), c.String("range"), c.Bool("dry-run"), c.Bool("json"))
-		},
+		Action: on(env, openWorkspace, runSense),
 	})
 }
 
@@ -74,18 +69,17 @@ type sensedTask struct {
 	Found    string `json:"found"`
 }
 
-func runSense(ctx context.Context, env Env, files []string, spec string, dry, asJSON bool) error {
-	w, err := openWorkspace(ctx, env)
-	if err != nil {
-		return err
+func runSense(c *cli.Context, env Env, w *workspace) error {
+	if c.NArg() == 0 && !c.IsSet("range") {
+		return usage("sense: want a report, - for standard input, or --range A..B; see odd help sense")
 	}
-	found, err := findings(ctx, w, files, spec)
+	found, err := findings(c.Context, w, c.Args().Slice(), c.String("range"))
 	if err != nil {
 		return err
 	}
 	var in sense.Intake
 	build := func(v *view) (repo.Changes, string, error) {
-		before, err := v.sensed(ctx)
+		before, err := v.sensed(c.Context)
 		if err != nil {
 			return nil, "", err
 		}
@@ -93,9 +87,10 @@ func runSense(ctx context.Context, env Env, files []string, spec string, dry, as
 		in = sense.Plan(found, before, sense.Limits{Run: lim.Run, Day: lim.Day, Open: lim.Open}, "odd/"+version(), env.Now())
 		return v.fileAll(in.New)
 	}
-	out := sensed{Filed: []sensedTask{}, Left: []sense.Left{}}
-	if dry {
-		v, err := w.view(ctx, false)
+	out, did := sensed{Filed: []sensedTask{}, Left: []sense.Left{}}, "filed"
+	if c.Bool("dry-run") {
+		did = "to file"
+		v, err := w.view(c.Context, false)
 		if err == nil {
 			_, _, err = build(v)
 		}
@@ -103,39 +98,27 @@ func runSense(ctx context.Context, env Env, files []string, spec string, dry, as
 			return err
 		}
 	} else {
-		oid, err := w.writeBy(ctx, (*view).byMachine, build)
+		oid, err := w.writeBy(c.Context, (*view).byMachine, build)
 		if err != nil {
 			return err
 		}
 		out.Commit = string(oid)
 	}
+	var rows [][]string
 	for _, f := range in.New {
 		out.Filed = append(out.Filed, sensedTask{f.ID, f.Priority, f.Title, f.Description})
+		rows = append(rows, []string{string(f.ID), f.Priority, f.Title, f.Description})
 	}
 	out.Left = append(out.Left, in.Left...)
-	if asJSON {
-		return printJSON(env, out)
-	}
-	return out.print(env, len(found), dry)
-}
-
-func (s sensed) print(env Env, found int, dry bool) error {
-	var rows [][]string
-	for _, t := range s.Filed {
-		rows = append(rows, []string{string(t.ID), t.Priority, t.Title, t.Found})
-	}
-	for _, l := range s.Left {
+	for _, l := range in.Left {
 		rows = append(rows, []string{string(l.ID), "-", l.Subject, l.Why})
 	}
-	if err := printList(env, rows, "sense: nothing is wrong in what was read"); err != nil || len(rows) == 0 {
-		return err
+	if len(rows) == 0 {
+		talk(env, "sense: nothing is wrong in what was read")
+	} else {
+		talk(env, "sense: %s; %s %s, %d left", count(len(found), "finding"), count(len(in.New), "task"), did, len(in.Left))
 	}
-	did := "filed"
-	if dry {
-		did = "to file"
-	}
-	talk(env, "sense: %s; %s %s, %d left", count(found, "finding"), count(len(s.Filed), "task"), did, len(s.Left))
-	return nil
+	return show(env, c.Bool("json"), out, rows...)
 }
 
 // findings are what the reports and a range of commits tell, without what looks like a credential.
