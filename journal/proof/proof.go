@@ -37,7 +37,7 @@
 // # Promises
 //
 //  1. The same range gives the same bytes: findings are in the order of commits, then paths, lines and invariants.
-//  2. Nothing is written, but for a temporary file of signers, and no work tree is read: only objects that the range reaches, what the claims of its sessions stood on, and of the branches that odd.toml names their ledger and whether a proposal has landed on them.
+//  2. Nothing is written, but for a temporary file of signers and a note of which tasks wait for review, and no work tree is read: only objects that the range reaches, what the claims of its sessions stood on, and of the branches that odd.toml names their ledger and whether a proposal has landed on them.
 //  3. An object that is missing or unreadable is an error, never a pass. A file that a machine left unreadable is a finding.
 package proof
 
