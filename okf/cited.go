@@ -2,6 +2,7 @@ package okf
 
 import (
 	"bytes"
+	"cmp"
 	"crypto/sha256"
 	"encoding/hex"
 	"errors"
@@ -175,6 +176,7 @@ func byFirst(cs []*citation) map[[2]byte][]*passage {
 // from the top, with its blob or the names of the texts.
 type citation struct {
 	path     string // of the atom
+	source   int    // which of its sources it is
 	resource string
 	blob     string
 	passages []*passage
@@ -188,9 +190,9 @@ func citations(a *Atom) []*citation {
 	}
 	f, _ := a.Field("sources")
 	var out []*citation
-	for _, v := range items(f.Value) {
+	for i, v := range items(f.Value) {
 		m, _ := v.(map[string]any)
-		c := citation{path: a.Path, resource: text(m["resource"]), blob: text(m["blob"])}
+		c := citation{path: a.Path, source: i, resource: text(m["resource"]), blob: text(m["blob"])}
 		texts := list(m["text"])
 		if c.blob == "" && texts == nil || scheme(c.resource) != "" || !fs.ValidPath(c.resource) {
 			continue
@@ -209,13 +211,47 @@ func citations(a *Atom) []*citation {
 	return out
 }
 
+// Drift is a source that is not as it was read.
+type Drift struct {
+	Path     string   // of the atom
+	Source   int      // which of the atom's sources it is, from 0
+	Resource string   // of the source
+	Gone     bool     // the file is not there
+	Lost     bool     // some of the text is in no file
+	Here     [][2]int // the lines on which the file has what it still has of the cited texts
+	Kept     []int    // which of the texts those are, from 0
+	Files    []string // other files that have some of the text
+
+	was, lost [][2]int
+	now       []string
+}
+
+// Stands reports whether the file still has all of the text.
+func (d Drift) Stands() bool { return !d.Lost && !d.Gone && len(d.Files) == 0 }
+
+// Dead reports whether no file has anything of the text.
+func (d Drift) Dead() bool { return d.Lost && len(d.Here)+len(d.Files) == 0 }
+
 // CheckSources compares the files of a repository with what the sources of atoms say was
+// read of them, and tells what Drifted finds.
+func CheckSources(g *Graph, files, tracked fs.FS) []Problem {
+	var out []Problem
+	for _, d := range Drifted(g, files, tracked) {
+		p := d.problem()
+		p.Path, p.Line = d.Path, g.ByPath(d.Path).sourceLine(d.Resource)
+		out = append(out, p)
+	}
+	sortProblems(out)
+	return out
+}
+
+// Drifted compares the files of a repository with what the sources of atoms say was
 // read of them. A source is looked at when its resource is a path from the top of the
 // repository and it has blob, the git blob of the file, or text, the names that Cited
 // gives. files are those of the repository; only those that a source names are read. A
 // text that its file no longer has is looked for in tracked, the committed files, as far
-// as their names end alike.
-func CheckSources(g *Graph, files, tracked fs.FS) []Problem {
+// as their names end alike. The sources come by the path of their atoms.
+func Drifted(g *Graph, files, tracked fs.FS) []Drift {
 	byFile := map[string][]*citation{}
 	for _, of := range Gather(g, func(string) bool { return true }, citations) {
 		for _, c := range of {
@@ -236,14 +272,13 @@ func CheckSources(g *Graph, files, tracked fs.FS) []Problem {
 	})
 	cs := slices.Concat(apart...)
 	searchFor(tracked, cs)
-	var out []Problem
+	var out []Drift
 	for _, c := range cs {
-		if p, ok := c.problem(); ok {
-			p.Path, p.Line = c.path, g.ByPath(c.path).sourceLine(c.resource)
-			out = append(out, p)
+		if d, ok := c.drift(); ok {
+			out = append(out, d)
 		}
 	}
-	sortProblems(out)
+	slices.SortFunc(out, func(a, b Drift) int { return cmp.Or(strings.Compare(a.Path, b.Path), cmp.Compare(a.Source, b.Source)) })
 	return out
 }
 
@@ -335,30 +370,39 @@ func searchFor(tracked fs.FS, cs []*citation) {
 	})
 }
 
-// problem tells what became of the file, or of the passages.
-func (c *citation) problem() (Problem, bool) {
-	var was, lost [][2]int
-	var where []string
-	for _, p := range c.passages {
-		was = append(was, p.lines)
-		if p.file == "" {
-			lost = append(lost, p.lines)
-		} else if !slices.Contains(where, p.now()) {
-			where = append(where, p.now())
+// drift tells what became of the file, or of the passages.
+func (c *citation) drift() (Drift, bool) {
+	d := Drift{Path: c.path, Source: c.source, Resource: c.resource, Gone: !c.there}
+	for i, p := range c.passages {
+		d.was = append(d.was, p.lines)
+		switch {
+		case p.file == "":
+			d.lost = append(d.lost, p.lines)
+			continue
+		case p.file == c.resource:
+			d.Here, d.Kept = append(d.Here, [2]int{p.line, p.line + p.lines[1] - p.lines[0]}), append(d.Kept, i)
+		case !slices.Contains(d.Files, p.file):
+			d.Files = append(d.Files, p.file)
+		}
+		if !slices.Contains(d.now, p.now()) {
+			d.now = append(d.now, p.now())
 		}
 	}
+	d.Lost = d.lost != nil || d.Gone && c.passages == nil
+	return d, d.Lost || d.now != nil
+}
+
+func (d Drift) problem() Problem {
 	switch {
-	case !c.there && (lost != nil || c.passages == nil):
-		return Problem{Code: codeSourceGone, Severity: Warn, Message: fmt.Sprintf("its source %s is gone, and no other file has the text", c.resource),
-			Hint: "correct the atom and its sources, or delete it"}, true
-	case lost != nil:
-		return Problem{Code: codeSourceChanged, Severity: Warn, Message: fmt.Sprintf("its source %s no longer has the text that it had on %s", c.resource, Places(lost)),
-			Hint: "compare the two, then correct the atom or delete it"}, true
-	case where != nil:
-		return Problem{Code: codeSourceMoved, Severity: Info, Message: fmt.Sprintf("the text on %s of its source %s is now at %s", Places(was), c.resource, strings.Join(where, ", ")),
-			Hint: "it is the same text, so nothing needs to be done"}, true
+	case d.Lost && d.Gone:
+		return Problem{Code: codeSourceGone, Severity: Warn, Message: fmt.Sprintf("its source %s is gone, and no other file has the text", d.Resource),
+			Hint: "correct the atom and its sources, or delete it"}
+	case d.Lost:
+		return Problem{Code: codeSourceChanged, Severity: Warn, Message: fmt.Sprintf("its source %s no longer has the text that it had on %s", d.Resource, Places(d.lost)),
+			Hint: "compare the two, then correct the atom or delete it"}
 	}
-	return Problem{}, false
+	return Problem{Code: codeSourceMoved, Severity: Info, Message: fmt.Sprintf("the text on %s of its source %s is now at %s", Places(d.was), d.Resource, strings.Join(d.now, ", ")),
+		Hint: "it is the same text, so nothing needs to be done"}
 }
 
 // sourceLine is the line of the source that has a resource.
