@@ -5,14 +5,17 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"slices"
 	"strings"
 
 	"github.com/oklog/ulid/v2"
 	"github.com/urfave/cli/v2"
 
+	"github.com/odd-cli/odd/board"
 	"github.com/odd-cli/odd/board/drain"
 	"github.com/odd-cli/odd/board/gate"
 	"github.com/odd-cli/odd/journal/repo"
+	"github.com/odd-cli/odd/okf"
 )
 
 func decayVerb(env Env) *cli.Command {
@@ -25,7 +28,9 @@ func decayVerb(env Env) *cli.Command {
 			"at again, atoms past stale_after or whose sources are gone, tasks that were\n" +
 			"rejected or blocked several times, and runs without progress. odd drain does\n" +
 			"the same before each run. A request changes nothing by itself; see odd help\n" +
-			"gate proposals.",
+			"gate proposals.\n\n" +
+			"Where documents no longer have the text that atoms cite, odd gate decay also\n" +
+			"adds one task in the state backlog that reads them again.",
 		Flags: []cli.Flag{
 			&cli.BoolFlag{Name: "dry-run", Usage: "print the requests, and write nothing"},
 			jsonFlag(),
@@ -40,11 +45,22 @@ func runDecay(c *cli.Context, env Env, w *workspace) error {
 		return err
 	}
 	var done []gate.Proposal
+	var again okf.Atom
 	build := func(v *view) (repo.Changes, string, error) {
 		var ch repo.Changes
 		var err error
-		ch, done, err = v.decay(c.Context, w.proposals(name))
-		return ch, proposed(done), err
+		if ch, done, err = v.decay(c.Context, w.proposals(name)); err != nil {
+			return nil, "", err
+		}
+		msg := proposed(done)
+		if again, err = v.rereading(c.Context); err != nil || again.ID == "" {
+			return ch, msg, err
+		}
+		if ch == nil {
+			ch, msg = repo.Changes{}, "decay: add "+string(again.ID)
+		}
+		ch[v.file(again.Path)] = again.Bytes()
+		return ch, msg, nil
 	}
 	if c.Bool("dry-run") {
 		v, err := w.view(c.Context, false)
@@ -60,6 +76,17 @@ func runDecay(c *cli.Context, env Env, w *workspace) error {
 		}
 	} else if _, err := w.write(c.Context, build); err != nil {
 		return err
+	}
+	if again.ID != "" {
+		way := "odd task ready " + string(again.ID) + " lets odd drain read them"
+		if c.Bool("dry-run") {
+			way = "odd gate decay adds it"
+		}
+		t, err := board.Parse(&again)
+		if err != nil {
+			return err
+		}
+		talk(env, "%s: a task that reads %s again; %s", t.ID, count(len(t.Inputs), "document"), way)
 	}
 	nothing := "decay: nothing is overdue, or it is proposed already; odd gate proposals list shows what is open"
 	return showList(env, c.Bool("json"), done, nothing, func(p gate.Proposal) []string {
@@ -99,6 +126,41 @@ func (v *view) decay(ctx context.Context, file string) (repo.Changes, []gate.Pro
 		return nil, nil, err
 	}
 	return repo.Changes{v.file(file): b}, done, nil
+}
+
+// rereadTask is the id of the task that reads documents again, without its number.
+const rereadTask = "read-changed-documents"
+
+// rereading is the task that reads the documents again whose text atoms cite and that
+// have it no longer, as it is to be written; without an id where there is none, or it is
+// there already. One that a person did not make ready yet follows the documents.
+func (v *view) rereading(ctx context.Context) (okf.Atom, error) {
+	m, err := v.memory(ctx)
+	if err != nil {
+		return okf.Atom{}, err
+	}
+	ids, docs := m.Reread()
+	if len(ids) == 0 || len(docs) == 0 {
+		return okf.Atom{}, nil
+	}
+	filed := fmt.Sprintf("Filed for the sources %s.", gate.Digest(append(ids, docs...)))
+	role := ""
+	for _, t := range v.tasks() {
+		switch {
+		case strings.HasPrefix(string(t.ID), rereadTask) && t.State == board.Backlog && !slices.Equal(t.Inputs, docs):
+			b, err := okf.Edit(t.Atom.Bytes(), okf.Set{Key: "inputs", Value: docs})
+			if err != nil {
+				return okf.Atom{}, err
+			}
+			return okf.Parse(t.Path, b)
+		case strings.HasPrefix(string(t.ID), rereadTask) && (t.State != board.Done || strings.Contains(string(t.Atom.Body()), filed)):
+			return okf.Atom{}, nil
+		case t.Kind == "extract" && t.Role != "":
+			role = t.Role
+		}
+	}
+	return v.newTask(board.Filing{Title: "Read changed documents", Kind: "extract", Role: role, Inputs: docs, By: "odd/" + version(), At: v.env.Now(),
+		Description: "Bring the atoms up to date whose sources no longer have the text that they cite.", Body: filed})
 }
 
 // proposed is the message of a commit that proposes.

@@ -112,6 +112,7 @@ type boardStatus struct {
 	Level    string              `json:"budget"`
 	Dirty    []string            `json:"dirty,omitempty"`
 	Problems int                 `json:"unreadable_files"`
+	Drift    *driftCount         `json:"drift,omitempty"` // sources of atoms that no longer say what was read
 	Slow     slowStatus          `json:"slow_loop"`
 	Held     []*drain.Overlap    `json:"held,omitempty"`     // ready tasks whose files wait in another one's review
 	Failover *failover.Health    `json:"failover,omitempty"` // of a chain that is not ready
@@ -182,6 +183,13 @@ func (v *view) status(ctx context.Context, dirty []string) (boardStatus, error) 
 		if p.Severity == "error" {
 			s.Problems++
 		}
+	}
+	drift, err := v.drift(ctx, dirty)
+	if err != nil {
+		return s, err
+	}
+	if drift != (driftCount{}) {
+		s.Drift = &drift
 	}
 	h, err := drain.Health(v.cfg, v.state, v.env.Now())
 	if err != nil {
@@ -304,6 +312,9 @@ func (s boardStatus) page() string {
 	}
 	if len(s.Dirty) > 0 {
 		line("dirty", "%s not committed, first %s; commit before odd drain", count(len(s.Dirty), "changed path"), s.Dirty[0])
+	}
+	if s.Drift != nil {
+		line("drift", "%s; odd check lists them, odd gate decay files one task that reads them again", s.Drift)
 	}
 	if s.Problems > 0 {
 		line("problems", "%s; odd check lists them", count(s.Problems, "error"))

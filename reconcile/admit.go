@@ -14,6 +14,7 @@ type cand struct {
 	id    okf.ID
 	path  string // the prior's, or where a new atom lands
 	prior *okf.Atom
+	over  bool   // it says that the atom is deprecated
 	title string // its titleKey
 	bare  string // its bareKey
 }
@@ -47,6 +48,7 @@ func admit(g *okf.Graph, in []Incoming, o Options) ([]cand, []okf.Problem) {
 
 func admitOne(g *okf.Graph, inc Incoming, o Options) (cand, []okf.Problem) {
 	ps := malformed(inc)
+	over := strings.EqualFold(inc.Atom.Status, "deprecated")
 	capped, err := Cap(inc.Atom, o)
 	if err != nil {
 		p := problem(inc.At, "odd-atom", "%v", err)
@@ -56,7 +58,7 @@ func admitOne(g *okf.Graph, inc Incoming, o Options) (cand, []okf.Problem) {
 		return cand{}, append(ps, p)
 	}
 	inc.Atom, inc.ReplaceEdges = capped, inc.ReplaceEdges && o.Person
-	c := cand{Incoming: inc, id: inc.Atom.ID, prior: g.ByID(inc.Atom.ID)}
+	c := cand{Incoming: inc, id: inc.Atom.ID, prior: g.ByID(inc.Atom.ID), over: over}
 	at := g.ByPath(inc.Atom.Path)
 	if c.prior == nil && !inc.Atom.ExplicitID {
 		c.prior = at

@@ -108,7 +108,11 @@ type Options struct {
 	// Declined says who declined an atom of that id with that okf.Grounds and why, "" for
 	// nobody. nil is nobody at all.
 	Declined func(id okf.ID, grounds string) string
-	Person   bool // a hand-run reconcile: no cap, may replace edges, may touch canon, needs no base
+	// Drifted says which sources of an atom are not as they were read. An update drops
+	// those that are gone, and only an atom of which all are gone may be deprecated by an
+	// agent. nil is none.
+	Drifted func(prior *okf.Atom) []okf.Drift
+	Person  bool // a hand-run reconcile: no cap, may replace edges, may touch canon, needs no base
 }
 
 // maxBytes is the default limit of one emitted atom: far above a hand-written

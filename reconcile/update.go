@@ -23,7 +23,10 @@ func (m *merger) update(c cand) ([]byte, error) {
 	edges, grown := m.edges(c)
 	sets = append(sets, grown...)
 	sets = append(sets, tagged(c)...)
-	sets = append(sets, united(c)...)
+	sets = append(sets, m.united(c)...)
+	if m.deprecates(c) {
+		sets = append(sets, okf.Set{Key: "status", Value: "deprecated"})
+	}
 	if c.Atom.Claimed != okf.Unset && c.Atom.Confidence() > c.prior.Confidence() {
 		sets = append(sets, okf.Set{Key: "confidence", Value: c.Atom.Confidence().String()})
 	}
@@ -168,17 +171,40 @@ func tagged(c cand) []okf.Set {
 	return []okf.Set{{Key: "tags", Value: want}}
 }
 
+// deprecates reports that c deprecates an atom of which no file has the text any more.
+func (m *merger) deprecates(c cand) bool {
+	f, _ := c.prior.Field("sources")
+	dead := 0
+	for _, d := range m.drifted(c) {
+		if d.Dead() {
+			dead++
+		}
+	}
+	return c.over && !m.o.Person && dead > 0 && dead == len(listed(f.Value))
+}
+
+func (m *merger) drifted(c cand) []okf.Drift {
+	if m.o.Drifted == nil {
+		return nil
+	}
+	return m.o.Drifted(c.prior)
+}
+
 // united are the sources of both. A source with the same id, or without one and
 // with the same resource, is the same source; what the incoming one says of it replaces.
-func united(c cand) []okf.Set {
+// A source whose file no longer has the text goes, where none has it or another source
+// stands for it.
+func (m *merger) united(c cand) []okf.Set {
 	pf, _ := c.prior.Field("sources")
 	nf, ok := c.Atom.Field("sources")
 	if !ok {
 		return nil
 	}
-	out, grown := listed(pf.Value), false
+	prior := listed(pf.Value)
+	out, grown, named := slices.Clone(prior), false, map[int]bool{}
 	for _, s := range listed(nf.Value) {
 		i := slices.IndexFunc(out, func(p any) bool { return sameSource(p, s) })
+		named[i] = true
 		switch merged := overlaid(at(out, i), s); {
 		case i < 0:
 			out, grown = append(out, s), true
@@ -186,10 +212,39 @@ func united(c cand) []okf.Set {
 			out[i], grown = merged, true
 		}
 	}
-	if !grown {
+	gone := map[int]bool{}
+	for _, d := range m.drifted(c) {
+		if !named[d.Source] && d.Source < len(prior) && len(d.Here) == 0 && (d.Lost || stoodFor(out, d.Source)) {
+			gone[d.Source], grown = true, true
+		}
+	}
+	if !grown || len(gone) == len(out) {
 		return nil
 	}
-	return []okf.Set{{Key: "sources", Value: out}}
+	var left []any
+	for i, s := range out {
+		if !gone[i] {
+			left = append(left, s)
+		}
+	}
+	return []okf.Set{{Key: "sources", Value: left}}
+}
+
+// stoodFor reports that other sources name every text that the source i names.
+func stoodFor(sources []any, i int) bool {
+	texts := func(s any) (out []string) {
+		m, _ := s.(map[string]any)
+		for _, t := range listed(m["text"]) {
+			out = append(out, fmt.Sprint(t))
+		}
+		return out
+	}
+	for _, t := range texts(sources[i]) {
+		if !slices.ContainsFunc(slices.Delete(slices.Clone(sources), i, i+1), func(s any) bool { return slices.Contains(texts(s), t) }) {
+			return false
+		}
+	}
+	return true
 }
 
 func at(list []any, i int) any {

@@ -174,3 +174,48 @@ func TestMergeKeepsAHandWrittenRung(t *testing.T) {
 		t.Errorf("%s as %s, want updated and still asserted", it.Effect, a.Confidence())
 	}
 }
+
+// TestMergeDrifted: an update drops the sources whose text is gone, and an agent deprecates
+// an atom only when all of them are.
+func TestMergeDrifted(t *testing.T) {
+	t.Parallel()
+	prior := strings.Replace(cms, "sources:\n", "sources:\n  - {id: s0, resource: docs/old.md, title: line 1, text: 'sha256:aa'}\n", 1)
+	dead, elsewhere := okf.Drift{Lost: true, Gone: true}, okf.Drift{Gone: true, Files: []string{"docs/b.md"}}
+	at := func(i int, d okf.Drift) okf.Drift { d.Source = i; return d }
+	const again, over = "sources: [{id: s1, resource: docs/cms.md}]\n", "status: deprecated\n"
+	for _, c := range []struct {
+		name, keys string
+		drift      []okf.Drift
+		want       Effect
+		sources    string
+		status     string
+	}{
+		{"nothing drifted", again, nil, Unchanged, "s0 s1", ""},
+		{"one is gone", again, []okf.Drift{at(0, dead)}, Updated, "s1", ""},
+		{"one stands elsewhere", again, []okf.Drift{at(0, elsewhere)}, Unchanged, "s0 s1", ""},
+		{"one stands where another source is", "sources: [{id: s2, resource: docs/b.md, text: 'sha256:aa'}]\n", []okf.Drift{at(0, elsewhere)}, Updated, "s1 s2", ""},
+		{"the agent names it", "sources: [{id: s0, resource: docs/new.md}]\n", []okf.Drift{at(0, dead)}, Updated, "s0 s1", ""},
+		{"none would be left", again, []okf.Drift{at(0, dead), at(1, dead)}, Updated, "s1", ""},
+		{"deprecated without a cause", over, nil, Unchanged, "s0 s1", ""},
+		{"deprecated while one stands", over, []okf.Drift{at(0, dead)}, Unchanged, "s0 s1", ""},
+		{"deprecated while one stands elsewhere", over, []okf.Drift{at(0, dead), at(1, elsewhere)}, Unchanged, "s0 s1", ""},
+		{"deprecated", over, []okf.Drift{at(0, dead), at(1, dead)}, Updated, "s0 s1", "deprecated"},
+	} {
+		in := emit(t, "---\ntype: system\nid: cms\n"+c.keys+"---\n")
+		in.Base = okf.BlobID([]byte(prior))
+		o := agent()
+		o.Drifted = func(*okf.Atom) []okf.Drift { return c.drift }
+		it := one(t, graph(t, "systems/cms.md", prior), in, o)
+		b := it.Bytes
+		if it.Effect == Unchanged {
+			b = []byte(prior)
+		}
+		a, ids := atom(t, "systems/cms.md", string(b)), []string{}
+		for _, s := range a.Sources {
+			ids = append(ids, s.ID)
+		}
+		if got := strings.Join(ids, " "); it.Effect != c.want || got != c.sources || a.Status != c.status {
+			t.Errorf("%s: %s, sources %s, status %q; want %s, %s, %q", c.name, it.Effect, got, a.Status, c.want, c.sources, c.status)
+		}
+	}
+}

@@ -2,6 +2,8 @@ package drain
 
 import (
 	"bytes"
+	"io/fs"
+	"sync"
 
 	"github.com/odd-cli/odd/board"
 	"github.com/odd-cli/odd/okf"
@@ -40,6 +42,7 @@ func (d *drain) judge(w *work, t board.Task, g *okf.Graph, p anchor.Live) {
 	}
 	o := d.terms()
 	o.Declined = board.DeclinedBefore(w.declines)
+	o.Drifted = drifted(g, d.at.files)
 	items, err := reconcile.Merge(g, in, o)
 	if err != nil {
 		w.blocked("emission refused: %v", err)
@@ -50,6 +53,23 @@ func (d *drain) judge(w *work, t board.Task, g *okf.Graph, p anchor.Live) {
 		return
 	}
 	w.items = items
+}
+
+// drifted looks up the sources of atoms of g that are not as they were read, among files.
+func drifted(g *okf.Graph, files fs.FS) func(*okf.Atom) []okf.Drift {
+	all := sync.OnceValue(func() map[string][]okf.Drift {
+		out := map[string][]okf.Drift{}
+		for _, d := range okf.Drifted(g, files, files) {
+			out[d.Path] = append(out[d.Path], d)
+		}
+		return out
+	})
+	return func(a *okf.Atom) []okf.Drift {
+		if len(a.Sources) == 0 {
+			return nil
+		}
+		return all()[a.Path]
+	}
 }
 
 // rebased is the base of an emission on the board: what was made against the

@@ -114,7 +114,7 @@ func (d *drain) readable(t board.Task) error {
 	if d.offline(t) && len(t.Inputs) == 0 {
 		return refuse("inputs", "task %s: it has no inputs, and the built-in offline reader (extract) reads nothing else; name documents with odd task edit %[1]s --input PATH", t.ID)
 	} else if d.offline(t) {
-		lacks = extract.Lacking(files, t.Inputs, d.at.cfg.Root)
+		lacks = extract.Lacking(files, t.Inputs, d.at.cfg.Root, d.at.graph)
 	} else {
 		for _, name := range t.Inputs {
 			if !strings.HasPrefix(name, "!") && !strings.Contains(name, "://") && !there(files, name) {

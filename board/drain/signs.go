@@ -2,6 +2,8 @@ package drain
 
 import (
 	"io/fs"
+	"maps"
+	"path"
 	"slices"
 	"strings"
 	"time"
@@ -106,7 +108,13 @@ func (m *Memory) Signs(refused int) (gate.Signs, error) {
 	}
 	s.SinceProgress, s.Progress = m.progress()
 	s.Failures, s.Failing = m.failures()
-	s.Stale, s.Lost = m.stale(), m.lost()
+	s.Stale = m.stale()
+	for _, d := range m.drifted() {
+		if d.Lost {
+			s.Lost = append(s.Lost, string(m.Graph.ByPath(d.Path).ID))
+		}
+	}
+	s.Lost = slices.Compact(s.Lost)
 	m.drift(&s)
 	ds, err := m.decisions()
 	for _, d := range ds {
@@ -162,19 +170,71 @@ func (m *Memory) stale() []string {
 	return out
 }
 
-// lost are the ids of atoms in force whose sources are gone, or no longer have the text
-// that was read.
-func (m *Memory) lost() []string {
+// drifted are the sources of atoms in force whose file does not have all of the text that
+// was read.
+func (m *Memory) drifted() []okf.Drift {
 	if m.Files == nil {
 		return nil
 	}
-	var out []string
-	for _, p := range okf.CheckSources(m.Graph, m.Files, m.Files) {
-		if p.Severity == okf.Warn {
-			out = append(out, string(m.Graph.ByPath(p.Path).ID))
+	return slices.DeleteFunc(okf.Drifted(m.Graph, m.Files, m.Files), okf.Drift.Stands)
+}
+
+// Reread are the atoms of which no file has all of the text that was read, by id, and the
+// documents to read again for them and for those whose text is in another file now: those
+// that the atoms cite, there or not, those that have the text, and where none has it also
+// those that name the atom. For an atom that a person asserted or verified nothing is
+// read: it stays as it is.
+func (m *Memory) Reread() (ids, documents []string) {
+	docs, titles := map[string]bool{}, map[string]bool{}
+	for _, d := range m.drifted() {
+		a := m.Graph.ByPath(d.Path)
+		if d.Lost {
+			ids = append(ids, string(a.ID))
+		}
+		if a.Confidence() > okf.Inferred || a.Tier() == okf.HumanReviewed {
+			continue
+		}
+		for _, s := range a.Sources {
+			if _, err := fs.Stat(m.Files, s.Resource); err == nil || s.Resource == d.Resource {
+				docs[s.Resource] = true
+			}
+		}
+		for _, f := range d.Files {
+			docs[f] = true
+		}
+		if d.Dead() && a.Title != "" {
+			titles[strings.ToLower(a.Title)] = true
 		}
 	}
-	return slices.Compact(out)
+	if len(titles) > 0 {
+		m.naming(titles, func(file string) { docs[file] = true })
+	}
+	return slices.Compact(ids), slices.Sorted(maps.Keys(docs))
+}
+
+// naming calls found for the markdown files outside the bundle that name one of titles,
+// which are in lower case.
+func (m *Memory) naming(titles map[string]bool, found func(file string)) {
+	_ = fs.WalkDir(m.Files, ".", func(p string, d fs.DirEntry, err error) error {
+		switch {
+		case err != nil || d.IsDir() && (p == m.Root || strings.HasPrefix(d.Name(), ".") && p != "."):
+			return fs.SkipDir
+		case !d.Type().IsRegular() || path.Ext(p) != ".md":
+			return nil
+		}
+		b, err := fs.ReadFile(m.Files, p)
+		if err != nil {
+			return nil
+		}
+		text := strings.ToLower(string(b))
+		for title := range titles {
+			if strings.Contains(text, title) {
+				found(p)
+				break
+			}
+		}
+		return nil
+	})
 }
 
 // expired reports an atom in force whose stale_after has come.

@@ -135,7 +135,7 @@ func (s Signs) stale() []Proposal {
 	if len(s.Stale) == 0 {
 		return nil
 	}
-	return []Proposal{{Severity: Low, Gate: EvaluationGate, Key: "stale-atoms#" + digest(s.Stale),
+	return []Proposal{{Severity: Low, Gate: EvaluationGate, Key: "stale-atoms#" + Digest(s.Stale),
 		Reason: fmt.Sprintf("%s past stale_after: %s", plural(len(s.Stale), "atom is", "atoms are"), first3(s.Stale))}}
 }
 
@@ -143,8 +143,8 @@ func (s Signs) lost() []Proposal {
 	if len(s.Lost) == 0 {
 		return nil
 	}
-	return []Proposal{{Severity: Low, Gate: EvaluationGate, Key: "lost-sources#" + digest(s.Lost),
-		Reason: fmt.Sprintf("the sources of %s are gone or say something else (odd check shows which): %s", plural(len(s.Lost), "atom", "atoms"), first3(s.Lost))}}
+	return []Proposal{{Severity: Low, Gate: EvaluationGate, Key: "lost-sources#" + Digest(s.Lost),
+		Reason: fmt.Sprintf("the sources of %s are gone or say something else (odd check shows which; odd gate decay files a task that reads them again): %s", plural(len(s.Lost), "atom", "atoms"), first3(s.Lost))}}
 }
 
 func (s Signs) drift(what string, times map[string]int) []Proposal {
@@ -185,12 +185,12 @@ func (s Signs) due() []Proposal {
 	if len(s.Due) == 0 {
 		return nil
 	}
-	return []Proposal{{Severity: Low, Gate: EvaluationGate, Key: "decisions-due#" + digest(s.Due),
+	return []Proposal{{Severity: Low, Gate: EvaluationGate, Key: "decisions-due#" + Digest(s.Due),
 		Reason: fmt.Sprintf("%s to be looked at again: %s", plural(len(s.Due), "decision is", "decisions are"), first3(s.Due))}}
 }
 
-// digest is a short name of a set, the same in any order.
-func digest(set []string) string {
+// Digest is a short name of a set, the same in any order.
+func Digest(set []string) string {
 	sum := sha256.Sum256([]byte(strings.Join(slices.Compact(slices.Sorted(slices.Values(set))), "\n")))
 	return hex.EncodeToString(sum[:6])
 }

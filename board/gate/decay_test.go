@@ -52,8 +52,8 @@ func TestDecay(t *testing.T) {
 		{"little left of a dead lease", signs(over("stance_mismatch")), nil},
 		{"nine silent tasks", signs(func(s *Signs) { s.SinceProgress = 9 }), nil},
 		{"ten silent tasks", signs(func(s *Signs) { s.SinceProgress, s.Progress = 10, "run-7" }), []string{"decay_manager evaluation medium progress-silent:run-7"}},
-		{"stale", signs(func(s *Signs) { s.Stale = []string{"terms/b", "terms/a"} }), []string{"decay_manager evaluation low stale-atoms#" + digest([]string{"terms/a", "terms/b"})}},
-		{"sources", signs(func(s *Signs) { s.Lost = []string{"terms/a"} }), []string{"decay_manager evaluation low lost-sources#" + digest([]string{"terms/a"})}},
+		{"stale", signs(func(s *Signs) { s.Stale = []string{"terms/b", "terms/a"} }), []string{"decay_manager evaluation low stale-atoms#" + Digest([]string{"terms/a", "terms/b"})}},
+		{"sources", signs(func(s *Signs) { s.Lost = []string{"terms/a"} }), []string{"decay_manager evaluation low lost-sources#" + Digest([]string{"terms/a"})}},
 		{"rejected once", signs(func(s *Signs) { s.Rejected = map[string]int{"tasks/a": 1} }), nil},
 		{"rejected twice, blocked thrice", signs(func(s *Signs) {
 			s.Rejected, s.Blocked = map[string]int{"tasks/b": 2, "tasks/a": 2}, map[string]int{"tasks/a": 3, "tasks/c": 1}
@@ -64,12 +64,12 @@ func TestDecay(t *testing.T) {
 		{"ten refusals", signs(func(s *Signs) { s.Refused = 10 }), []string{"decay_manager evaluation low nudge:G-0002"}},
 		{"ten refusals of a draft", signs(state(Draft), func(s *Signs) { s.Refused = 10 }), []string{"decay_manager commitment low nudge:G-0002"}},
 		{"ten refusals without a lease", Signs{Now: nine, Refused: 12}, []string{"decay_manager framing low nudge:"}},
-		{"due", signs(func(s *Signs) { s.Due = []string{"D-0001 since 2026-06-30"} }), []string{"decay_manager evaluation low decisions-due#" + digest([]string{"D-0001 since 2026-06-30"})}},
+		{"due", signs(func(s *Signs) { s.Due = []string{"D-0001 since 2026-06-30"} }), []string{"decay_manager evaluation low decisions-due#" + Digest([]string{"D-0001 since 2026-06-30"})}},
 		{"the gravest first", signs(over("time_expired"), func(s *Signs) {
 			s.Due, s.Failures, s.Failing, s.SinceProgress = []string{"D-0001"}, 3, "run-5", 10
 		}), []string{
 			"decay_manager evaluation high lease-expired:" + expires, "continuous_eval evaluation high failures:run-5",
-			"decay_manager evaluation medium progress-silent:", "decay_manager evaluation low decisions-due#" + digest([]string{"D-0001"}),
+			"decay_manager evaluation medium progress-silent:", "decay_manager evaluation low decisions-due#" + Digest([]string{"D-0001"}),
 		}},
 	} {
 		var got []string

@@ -52,7 +52,11 @@
 //     counts less, so that the first ones tell of the whole. How many were left out is a
 //     finding, as is every input that was not read and every name that two documents
 //     define differently.
-//  5. A fault of the reader on one file costs that file alone.
+//  5. A source whose text is gone from the file that was read goes from the atom, with what
+//     is quoted of it. An atom that loses the last one is proposed as deprecated, and only
+//     named where a person verified it. A file that is gone counts as read where it is
+//     among the inputs, or in a folder that is.
+//  6. A fault of the reader on one file costs that file alone.
 package extract
 
 import (
@@ -60,6 +64,7 @@ import (
 	"context"
 	"fmt"
 	"regexp"
+	"slices"
 	"strings"
 
 	"github.com/odd-cli/odd/okf"
@@ -80,7 +85,8 @@ func (Substrate) Run(ctx context.Context, r session.Request) (session.Emission, 
 	if err != nil {
 		return interrupted(ctx, free), nil
 	}
-	if len(files) == 0 {
+	skips = slices.DeleteFunc(skips, func(s skip) bool { return s.class == absent && cited(r.Graph, []string{s.path}) })
+	if len(files) == 0 && !cited(r.Graph, r.Inputs) {
 		e := session.Fail(session.NoInputs, "nothing to read; give the task inputs: paths, folders or globs of markdown files")
 		e.Usage, e.Notes = free, unread(skips)
 		return e, nil
@@ -134,7 +140,8 @@ func interrupted(ctx context.Context, u session.Usage) session.Emission {
 // chosen is a candidate with the atom it updates, nil for a new one.
 type chosen struct {
 	candidate
-	prior *okf.Atom
+	prior   *okf.Atom
+	drifted bool // the text of one of its sources is gone
 }
 
 // id is the id the atom has or will have.
@@ -167,9 +174,12 @@ func emission(docs []*document, skips []skip, r session.Request) (session.Emissi
 	there := newBundle(r.Graph)
 	var kept []chosen
 	d := newDirectory(r.Graph, cs)
+	drift, read := driftOf(r, docs), map[string]bool{}
 	for _, c := range cs {
-		k := chosen{c, there.prior(c)}
+		k := chosen{candidate: c, prior: there.prior(c)}
 		if k.prior != nil {
+			k.drifted = drift[k.prior.Path] != nil
+			read[k.prior.Path] = true
 			_, news, err := k.atom(d, r)
 			if err != nil {
 				return session.Emission{}, err
@@ -181,10 +191,16 @@ func emission(docs []*document, skips []skip, r session.Request) (session.Emissi
 		}
 		kept = append(kept, k)
 	}
-	if r.MaxAtoms > 0 && len(kept) > r.MaxAtoms {
-		kept, t.left = kept[:r.MaxAtoms], kept[r.MaxAtoms:]
+	tidied, err := t.tidy(drift, read, r)
+	if err != nil {
+		return session.Emission{}, err
 	}
-	return finish(kept, &t, r)
+	if most := max(r.MaxAtoms-len(tidied), 0); r.MaxAtoms > 0 && len(kept) > most {
+		kept, t.left = kept[:most], kept[most:]
+	}
+	e, err := finish(kept, &t, r)
+	e.Atoms = append(tidied, e.Atoms...)
+	return e, err
 }
 
 // finish prints what is kept. Edges are made last, among what is emitted and
@@ -216,7 +232,6 @@ func finish(kept []chosen, t *tally, r session.Request) (session.Emission, error
 		}
 		e.Atoms = append(e.Atoms, out)
 	}
-	t.gone = gone(r, e.Atoms)
 	e.Notes = t.notes()
 	return e, nil
 }

@@ -12,6 +12,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"github.com/odd-cli/odd/okf"
 	"github.com/odd-cli/odd/reconcile/irongate"
 )
 
@@ -77,11 +78,12 @@ func inputs(ctx context.Context, f fs.FS, names []string, bundle string) ([]file
 }
 
 // Lacking says what keeps a reading of names from beginning: inputs that are not there or
-// match nothing, or that none of their files can be read; nil for nothing.
-func Lacking(f fs.FS, names []string, bundle string) (out []string) {
+// match nothing, or that none of their files can be read; nil for nothing. A file that an
+// atom of g names as a source may be gone: then the atom is what is looked at.
+func Lacking(f fs.FS, names []string, bundle string, g *okf.Graph) (out []string) {
 	c := collect(context.Background(), f, names, bundle)
 	for _, s := range c.skips {
-		if s.class == absent {
+		if s.class == absent && !cited(g, []string{s.path}) {
 			out = append(out, s.path+" ("+s.why+")")
 		}
 	}
@@ -92,6 +94,9 @@ func Lacking(f fs.FS, names []string, bundle string) (out []string) {
 		if _, why := read(f, p); why == "" {
 			return nil
 		}
+	}
+	if cited(g, names) {
+		return nil
 	}
 	return []string{strings.Join(names, ", ") + " (holds no markdown file that can be read)"}
 }

@@ -48,38 +48,12 @@ func (b bundle) prior(c candidate) *okf.Atom {
 	return b.bySlug[slug(c.title)]
 }
 
-// gone are the atoms of this producer whose sources no file of the repository has any more,
-// by name or by text, and which nothing of this run updates.
-func gone(r session.Request, kept []session.Atom) (out []skip) {
-	if r.Graph == nil {
-		return nil
-	}
-	var lost []okf.Atom
-	for _, a := range r.Graph.Atoms() {
-		if len(a.Sources) > 0 && sameProducer(a.Generated.By, r.By) && !slices.ContainsFunc(kept, func(k session.Atom) bool { return k.Base == a.Blob }) &&
-			!slices.ContainsFunc(a.Sources, func(s okf.Source) bool {
-				_, err := fs.Stat(r.Files, s.Resource)
-				return !errors.Is(err, fs.ErrNotExist)
-			}) {
-			lost = append(lost, *a)
-		}
-	}
-	told := map[string]bool{}
-	for _, p := range okf.CheckSources(okf.NewGraph(lost), r.Files, r.Files) {
-		if p.Code == "odd-source-gone" && !told[p.Path] {
-			told[p.Path] = true
-			out = append(out, skip{path: string(r.Graph.ByPath(p.Path).ID), why: p.Message})
-		}
-	}
-	return out
-}
-
 // update is what c adds to an atom that is there: all of it anew when this
 // substrate made the atom, the new sources and edges when another agent did,
 // and nothing when a person did, or when nothing is new.
 func (c chosen) update(d directory, r session.Request) (okf.Atom, bool, error) {
 	prior := c.prior
-	if prior.Type != c.kind || prior.Confidence() > okf.Inferred || prior.Tier() == okf.HumanReviewed {
+	if prior.Type != c.kind || persons(prior) {
 		return okf.Atom{}, false, nil
 	}
 	next, err := c.fresh(d, r)
@@ -89,11 +63,16 @@ func (c chosen) update(d directory, r session.Request) (okf.Atom, bool, error) {
 	if !sameProducer(prior.Generated.By, r.By) {
 		return c.addition(r)
 	}
-	if !news(*prior, next) {
+	if !news(*prior, next) && !c.drifted {
 		return okf.Atom{}, false, nil
 	}
 	next, err = rewritten(prior, next.Fields, string(next.Body()))
 	return next, err == nil, err
+}
+
+// persons reports an atom that a person verified or asserted, which no reading changes.
+func persons(a *okf.Atom) bool {
+	return a.Confidence() > okf.Inferred || a.Tier() == okf.HumanReviewed
 }
 
 func sameProducer(a, b string) bool {

@@ -14,7 +14,8 @@ type tally struct {
 	clashes []clash
 	left    []chosen
 	doubted []skip // titles that were left out, and why
-	gone    []skip // atoms whose sources are gone, and which
+	gone    []skip // atoms whose sources are gone and which are proposed as deprecated, and a source
+	told    []skip // those that a person verified
 	known   int
 	kinds   map[string]int
 }
@@ -32,13 +33,12 @@ func (t *tally) notes() []session.Note {
 	for _, d := range t.docs {
 		sections += len(d.sections)
 	}
-	if len(t.docs) == 0 {
-		return unread(t.skips)
+	var out []session.Note
+	if len(t.docs) > 0 {
+		out = append(out, session.Note{Type: "O", Title: counted(len(t.docs), "file") + " read",
+			Content: fmt.Sprintf("Read %d sections in %d files, from %s to %s. Emitted %s; known already, with nothing new: %d.",
+				sections, len(t.docs), t.docs[0].path, t.docs[len(t.docs)-1].path, t.emitted(), t.known)})
 	}
-	read := session.Note{Type: "O", Title: counted(len(t.docs), "file") + " read",
-		Content: fmt.Sprintf("Read %d sections in %d files, from %s to %s. Emitted %s; known already, with nothing new: %d.",
-			sections, len(t.docs), t.docs[0].path, t.docs[len(t.docs)-1].path, t.emitted(), t.known)}
-	out := []session.Note{read}
 	if n := len(t.left); n > 0 {
 		names := make([]string, n)
 		for i, c := range t.left {
@@ -55,8 +55,12 @@ func (t *tally) notes() []session.Note {
 		out = append(out, open(counted(n, "section")+" left out, not plainly a rule or a procedure: "+listed(pathsOf(torn), maxTold), "The reader cannot tell which these are: "+listed(pathsOf(torn), maxNamed)+"."))
 	}
 	if n := len(t.gone); n > 0 {
-		out = append(out, open(counted(n, "atom")+" orphaned, the sources are gone: "+listed(pathsOf(t.gone), maxTold),
-			"No file has what these cite: "+listed(reasoned(t.gone), maxNamed)+". Name their new sources, or delete them."))
+		out = append(out, open(counted(n, "atom")+" orphaned, proposed as deprecated: "+listed(pathsOf(t.gone), maxTold),
+			"No file has what these cite: "+listed(reasoned(t.gone), maxNamed)+". Leave out those that are still true, and name their new sources."))
+	}
+	if n := len(t.told); n > 0 {
+		out = append(out, open(counted(n, "verified atom")+" orphaned, left as is: "+listed(pathsOf(t.told), maxTold),
+			"No file has what these cite, and a person verified them: "+listed(reasoned(t.told), maxNamed)+". Name their new sources, or deprecate them."))
 	}
 	out = append(out, unread(t.skips)...)
 	for i, c := range t.clashes {

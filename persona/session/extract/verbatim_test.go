@@ -106,7 +106,7 @@ func TestDoubtfulAtomsAreLeftOut(t *testing.T) {
 	good := candidate{kind: term, title: "Skeg", about: "A small fin.", evidence: []evidence{{doc: d, from: 3, to: 4, quote: []string{"Skeg: A small fin under the stern."}}}}
 	bad := candidate{kind: term, title: "Keel", about: "A large fin.", evidence: []evidence{{doc: d, from: 3, to: 4, quote: []string{"Keel: A large fin."}}}}
 	tl := tally{docs: []*document{d}, kinds: map[string]int{}}
-	e, err := finish([]chosen{{bad, nil}, {good, nil}}, &tl, request())
+	e, err := finish([]chosen{{candidate: bad}, {candidate: good}}, &tl, request())
 	if err != nil || len(e.Atoms) != 1 || e.Atoms[0].Atom.ID != okf.ID("skeg") {
 		t.Fatalf("%v, %v", spoken(e), err)
 	}
