@@ -13,6 +13,7 @@ import (
 	"github.com/odd-cli/odd/journal/repo"
 	"github.com/odd-cli/odd/persona/audit"
 	"github.com/odd-cli/odd/persona/contract"
+	"github.com/odd-cli/odd/persona/deliver"
 	"github.com/odd-cli/odd/persona/handoff"
 )
 
@@ -34,17 +35,7 @@ func auditVerb(env Env) *cli.Command {
 			&cli.BoolFlag{Name: "strict", Usage: "also exit 1 where a person has to decide: accepted blockers, findings that need a new plan, a change too long to be shown whole"},
 			&cli.BoolFlag{Name: "no-record", Usage: "write no record; only for an agent that costs no money"},
 		),
-		Action: func(c *cli.Context) error {
-			spec, err := oneArg(c, "a range BASE..HEAD")
-			if err != nil {
-				return err
-			}
-			o := auditOptions{spec: spec, persona: c.String("persona"), claims: c.String("claims"), strict: c.Bool("strict"), dry: c.Bool("no-record")}
-			if o.format, err = formatOf(c); err != nil {
-				return err
-			}
-			return runAudit(c.Context, env, o)
-		},
+		Action: one("a range BASE..HEAD", do(env, runAudit)),
 	})
 }
 
@@ -53,11 +44,16 @@ type auditOptions struct {
 	strict, dry                   bool
 }
 
-func runAudit(ctx context.Context, env Env, o auditOptions) error {
+func runAudit(c *cli.Context, env Env) error {
+	o := auditOptions{spec: c.Args().First(), persona: c.String("persona"), claims: c.String("claims"), strict: c.Bool("strict"), dry: c.Bool("no-record")}
+	var err error
+	if o.format, err = formatOf(c); err != nil {
+		return err
+	}
 	if env.Getenv("ODD_RUN") != "" {
 		return refuse("in-session", "audit: a session does not spawn another; hand over instead")
 	}
-	a, err := openAudit(ctx, env, o)
+	a, err := openAudit(c.Context, env, o)
 	if err != nil {
 		return err
 	}
@@ -71,7 +67,7 @@ func runAudit(ctx context.Context, env Env, o auditOptions) error {
 	if err := a.resolve(env, o); err != nil {
 		return err
 	}
-	said, err := a.judge(ctx, env, o)
+	said, err := a.judge(c.Context, env, o)
 	if err != nil {
 		return err
 	}
@@ -79,7 +75,7 @@ func runAudit(ctx context.Context, env Env, o auditOptions) error {
 	if err := printAudit(env, o, r); err != nil {
 		return err
 	}
-	return r.exit(o.strict)
+	return orFault(nil, r.Verdict == deliver.Fail || o.strict && r.Verdict != deliver.Pass)
 }
 
 // resolve resolves the session's contract from the profiles of the base, and

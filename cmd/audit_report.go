@@ -64,14 +64,6 @@ func (a *auditing) report(o auditOptions, said drain.Spoken) auditReport {
 	return r
 }
 
-// exit is 1 where the change does not pass.
-func (r auditReport) exit(strict bool) error {
-	if r.Verdict == deliver.Fail || strict && r.Verdict != deliver.Pass {
-		return exitCode(exitFault)
-	}
-	return nil
-}
-
 // auditRules are the rules of an audit: how much a finding weighs.
 func auditRules() []okf.Code {
 	return []okf.Code{
@@ -84,15 +76,8 @@ func auditRules() []okf.Code {
 }
 
 func printAudit(env Env, o auditOptions, r auditReport) error {
-	if o.format == asJSON {
-		if err := printJSON(env, r); err != nil {
-			return err
-		}
-	} else if err := printFound(env, o.format, auditRules(), r.located()); err != nil {
+	if err := printFound(env, o.format, r, auditRules(), r.located()); err != nil || r.Verdict == "" {
 		return err
-	}
-	if r.Verdict == "" {
-		return nil
 	}
 	for _, t := range r.Touched {
 		talk(env, "judged by the version before the change: %s", t)

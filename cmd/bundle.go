@@ -149,8 +149,25 @@ type workspace struct {
 	looking   bool      // it writes nothing
 }
 
-func noRepository(env Env) error {
-	return refuse("no-repository", "%s: not a git repository; run git init, then odd init", env.Dir)
+// openRepo opens the repository env.Dir is in.
+func openRepo(env Env) (*repo.Repo, error) {
+	r, err := repo.Open(env.Dir, env.Environ)
+	if errors.Is(err, repo.ErrNotRepo) {
+		err = refuse("no-repository", "%s: not a git repository; run git init, then odd init", env.Dir)
+	}
+	return r, err
+}
+
+// openWorkTree is openRepo, and refuses one in which odd does not work.
+func openWorkTree(env Env) (*repo.Repo, error) {
+	r, err := openRepo(env)
+	if err == nil {
+		err = governable(r)
+	}
+	if err == nil && r.Root() == "" {
+		err = bareError(r)
+	}
+	return r, err
 }
 
 // governable refuses a repository whose files have other versions than odd's records
@@ -183,18 +200,9 @@ func openWorkspace(ctx context.Context, env Env) (*workspace, error) {
 // workspaceOf is openWorkspace; looking only reads: what a killed command left stays,
 // with what it has to say, and no branch is made.
 func workspaceOf(ctx context.Context, env Env, looking bool) (*workspace, error) {
-	r, err := repo.Open(env.Dir, env.Environ)
-	if errors.Is(err, repo.ErrNotRepo) {
-		return nil, noRepository(env)
-	}
+	r, err := openWorkTree(env)
 	if err != nil {
 		return nil, err
-	}
-	if err := governable(r); err != nil {
-		return nil, err
-	}
-	if r.Root() == "" {
-		return nil, bareError(r)
 	}
 	if looking {
 		w, err := configured(env, r)
@@ -213,12 +221,18 @@ func workspaceOf(ctx context.Context, env Env, looking bool) (*workspace, error)
 	return configured(env, r)
 }
 
-// configured reads the odd.toml of a repository's work tree.
-func configured(env Env, r *repo.Repo) (*workspace, error) {
+// settingsOfTree is the odd.toml of a repository's work tree.
+func settingsOfTree(r *repo.Repo) ([]byte, error) {
 	b, err := os.ReadFile(filepath.Join(r.Root(), "odd.toml"))
 	if errors.Is(err, fs.ErrNotExist) {
-		return nil, refuse("no-config", "odd.toml: not found in %s, so odd is not set up here; run odd init", r.Root())
+		err = refuse("no-config", "odd.toml: not found in %s, so odd is not set up here; run odd init", r.Root())
 	}
+	return b, err
+}
+
+// configured reads the odd.toml of a repository's work tree.
+func configured(env Env, r *repo.Repo) (*workspace, error) {
+	b, err := settingsOfTree(r)
 	if err != nil {
 		return nil, err
 	}

@@ -143,10 +143,8 @@ func runCheck(c *cli.Context, env Env) error {
 		return err
 	}
 	r := checkResult(b.graph, found)
-	if o.format == asJSON {
-		err = printJSON(env, r)
-	} else {
-		err = printFound(env, o.format, okfRules(), b.locate(env, r.Findings, o.notes))
+	err = printFound(env, o.format, r, okfRules(), b.locate(env, r.Findings, o.notes))
+	if o.format != asJSON {
 		talk(env, "%s", r.sum(o.notes))
 	}
 	return orFault(err, r.Status != "OK")
@@ -189,7 +187,7 @@ func (b bundle) findings(ctx context.Context, env Env, o checkOptions) ([]okf.Pr
 }
 
 func checkResult(g *okf.Graph, found []okf.Problem) checked {
-	r := checked{Status: "OK", Conformant: okf.Conformant(found), Atoms: g.Len(), Findings: orEmpty(found)}
+	r := checked{Conformant: okf.Conformant(found), Atoms: g.Len(), Findings: orEmpty(found)}
 	for _, p := range found {
 		switch p.Severity {
 		case okf.Error:
@@ -200,9 +198,7 @@ func checkResult(g *okf.Graph, found []okf.Problem) checked {
 			r.Notes++
 		}
 	}
-	if r.Errors > 0 {
-		r.Status = "FINDINGS"
-	}
+	r.Status = statusOf(r.Errors)
 	return r
 }
 
@@ -290,11 +286,9 @@ func runCheckCanon(ctx context.Context, env Env, o checkOptions) error {
 	if o.strict {
 		r = r.Strict()
 	}
-	if o.format == asJSON {
-		r.Findings = orEmpty(r.Findings)
-		err = printJSON(env, r)
-	} else {
-		err = printFound(env, o.format, canon.Rules(), b.locateCanon(env, r.Findings))
+	r.Findings = orEmpty(r.Findings)
+	err = printFound(env, o.format, r, canon.Rules(), b.locateCanon(env, r.Findings))
+	if o.format != asJSON {
 		talk(env, "%s, %s of canon, %s, %s", count(r.Scanned, "file"), count(r.Documents, "document"), count(r.Errors, "error"), count(r.Warnings, "warning"))
 		n := r.References
 		talk(env, "references: %d found, %d dead, %d of another authority, %d patterns, %d phrases, %d allowed", n.Found, n.Dead, n.External, n.Placeholder, n.Prose, n.Allowed)

@@ -1,12 +1,8 @@
 package cmd
 
 import (
-	"errors"
 	"fmt"
 	"io"
-	"io/fs"
-	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 
@@ -126,17 +122,11 @@ func settingsOf(docs []config.Doc, set []config.Setting) []setting {
 
 // configFile is the odd.toml of the work tree here.
 func configFile(env Env) (*repo.Repo, []byte, error) {
-	r, err := repo.Open(env.Dir, env.Environ)
-	if errors.Is(err, repo.ErrNotRepo) {
-		return nil, nil, noRepository(env)
-	}
+	r, err := openRepo(env)
 	if err != nil {
 		return nil, nil, err
 	}
-	b, err := os.ReadFile(filepath.Join(r.Root(), "odd.toml"))
-	if errors.Is(err, fs.ErrNotExist) {
-		err = refuse("no-config", "odd.toml: not found in %s, so odd is not set up here; run odd init", r.Root())
-	}
+	b, err := settingsOfTree(r)
 	return r, b, err
 }
 

@@ -2,7 +2,6 @@ package cmd
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"io/fs"
 	"os"
@@ -98,31 +97,16 @@ func runDoctor(c *cli.Context, env Env) error {
 		}
 		rows = append(rows, []string{d.Level, d.Check, said})
 	}
-	var err error
-	if c.Bool("json") {
-		err = printJSON(env, e.all)
-	} else {
-		err = printRows(env, rows)
-	}
+	err := show(env, c.Bool("json"), e.all, rows...)
 	if err == nil && faults > 0 {
 		talk(env, "doctor: %s to mend", count(faults, "fault"))
-		err = exitCode(exitFault)
 	}
-	return err
+	return orFault(err, faults > 0)
 }
 
 // repository checks git and the repository, and reports whether more can be checked.
 func (e *examination) repository(ctx context.Context) bool {
-	r, err := repo.Open(e.env.Dir, e.env.Environ)
-	if errors.Is(err, repo.ErrNotRepo) {
-		err = noRepository(e.env)
-	}
-	if err == nil {
-		err = governable(r)
-	}
-	if err == nil && r.Root() == "" {
-		err = bareError(r)
-	}
+	r, err := openWorkTree(e.env)
 	if err != nil {
 		e.sayError(faultLevel, "repository", err)
 		return false

@@ -3,10 +3,7 @@ package cmd
 // refusals are the codes of commands that a rule refused, by code. Where two
 // commands share a code, the meaning covers both; each message says which it is.
 func refusals() []code {
-	out := []code{}
-	for _, r := range refusalTexts {
-		out = append(out, code{Code: r[0], Kind: "refusal", Means: r[1], Fix: r[2]})
-	}
+	out := listed("refusal", "", refusalTexts)
 	for _, what := range []string{"engagement", "mode", "name", "persona", "role", "server", "surface", "tool", "voice", "word"} {
 		out = append(out, code{Code: "unknown-" + what, Kind: "refusal", Means: "No " + what + " has this name.", Fix: "The message names the nearest, or lists them all."})
 	}
@@ -23,7 +20,7 @@ func refusals() []code {
 }
 
 // refusalTexts has the code, the meaning and the way out of each refusal, by code.
-var refusalTexts = [][3]string{
+var refusalTexts = [][]string{
 	{"act", "This gate cannot do what was asked of it.", "`odd help gate` lists the gates; `odd help gate evaluation` shows what one gate can do."},
 	{"ahead", "Your board branch holds commits that the remote does not have, and odd would publish them with its own.", "Run `git push`, or `git pull --rebase` first; then run the command again."},
 	{"anchor", "The proposal can no longer get a write permit, so it cannot be judged again.", "Read the reason in the message; `odd reject TASK --retry` has an agent do the task again."},

@@ -41,8 +41,7 @@ func leaseCodes() []code {
 // sessionCodes say why an agent's session failed, or why odd turned down its output.
 func sessionCodes() []code {
 	again := "Read the task's reason (`odd task show TASK`), then `odd task ready TASK` puts it on the board again."
-	var out []code
-	for _, r := range [][3]string{
+	out := listed("failed session", "", [][]string{
 		{"anchor-refused", "The session did not prove its role as [anchor] mode asks.", again},
 		{"cancelled", "The drain was stopped while the session ran.", again},
 		{"certifies", "A role that makes things handed over findings, and only a validator may judge.", "Have a validator do it: `odd agent audit BASE..HEAD`."},
@@ -70,9 +69,8 @@ func sessionCodes() []code {
 		{"unread", "The stream that the observer watches could not be read any further.", "Read the cause in the detail, and start `odd agent observe` again."},
 		{"untold", "What the observer said could not be printed or saved.", "Read the cause in the detail, and start `odd agent observe` again."},
 		{"yielded", "The agent asked a question, and nobody answered.", "Answer it in the task's text, then `odd task ready TASK`."},
-	} {
-		out = append(out, code{Code: r[0], Kind: "failed session", Means: r[1], Fix: r[2]})
-	}
+
+	})
 	for _, d := range surface.Detectors() {
 		c := code{Code: d.Name, Kind: "failed session", Means: sentence(d.Trips), Fix: again}
 		if !d.Structural() {
@@ -85,8 +83,7 @@ func sessionCodes() []code {
 
 // atomCodes say what is wrong with an atom that an agent handed over.
 func atomCodes() []code {
-	var out []code
-	for _, r := range [][2]string{
+	return listed("agent's atom", "The agent corrects it and sends the whole output again; nothing of this one was saved.", [][]string{
 		{"odd-atom", "The atom's file cannot be read."},
 		{"odd-atoms", "There are more atoms than one output may have."},
 		{"odd-confidence", "The confidence is not inferred or asserted."},
@@ -100,16 +97,13 @@ func atomCodes() []code {
 		{"odd-size", "The atom is larger than an atom may be."},
 		{"odd-type", "The type has no letter, so no folder can be named after it."},
 		{"odd-unprintable", "The atom holds something that cannot be written as text."},
-	} {
-		out = append(out, code{Code: r[0], Kind: "agent's atom", Means: r[1], Fix: "The agent corrects it and sends the whole output again; nothing of this one was saved."})
-	}
-	return out
+
+	})
 }
 
 // callCodes are those of a session's tool calls that package toolbox does not list.
 func callCodes() []code {
-	var out []code
-	for _, r := range [][3]string{
+	out := listed("denied tool call", "", [][]string{
 		{"bad_emission", "What the agent handed over cannot be read, so odd did not take it.", "odd tells the agent why, which hands it over again."},
 		{"change_not_asked", "The task names no files that may be changed.", "A person sets the task's `paths`."},
 		{"exec_error", "The call was allowed, and the tool failed.", "The agent reads the tool's error and goes on."},
@@ -120,10 +114,9 @@ func callCodes() []code {
 		{"not_once", "The agent asked for permission for more than this one call.", "The agent asks for each call."},
 		{"outside_scope", "The path is not among those that the task names.", "A person adds it to the task's `paths`."},
 		{"server_not_granted", "The tool belongs to no MCP server that this session may use.", "A person lists it below [[mcp]] in odd.toml."},
-	} {
-		out = append(out, code{Code: r[0], Kind: "denied tool call", Means: r[1], Fix: r[2]})
-	}
-	for _, r := range [][2]string{
+
+	})
+	out = append(out, listed("failed tool call", "odd tells the agent, which goes on.", [][]string{
 		{"cancelled", "The session ended before the call did."},
 		{"exit", "The command ended with an error."},
 		{"failed", "The tool failed in a way that has no code of its own."},
@@ -142,16 +135,14 @@ func callCodes() []code {
 		{"timeout", "The tool took longer than [toolbox] tool_timeout, or a command longer than command_timeout."},
 		{"too_many_redirects", "The web page redirects too often."},
 		{"unreadable", "The file cannot be read."},
-	} {
-		out = append(out, code{Code: r[0], Kind: "failed tool call", Means: r[1], Fix: "odd tells the agent, which goes on."})
-	}
+
+	})...)
 	return out
 }
 
 // laneCodes say why a change is worked sooner or later, and on which budget.
 func laneCodes() []code {
-	var out []code
-	for _, r := range [][2]string{
+	return listed("lane of a change", "`odd task edit TASK --priority p1` or --signal changes it.", [][]string{
 		{"critical_urgency", "Immediate lane: the task's priority is p0."},
 		{"person_waiting", "Immediate lane: a person waits for the change."},
 		{"high_urgency_immediate", "Immediate lane: the priority is p1, and something is broken."},
@@ -162,29 +153,24 @@ func laneCodes() []code {
 		{"complex_task", "Complex lane: the task is large, so it gets more time and money."},
 		{"multi_file", "Complex lane: the task names three files or more."},
 		{"standard", "Standard lane: nothing else applies."},
-	} {
-		out = append(out, code{Code: r[0], Kind: "lane of a change", Means: r[1], Fix: "`odd task edit TASK --priority p1` or --signal changes it."})
-	}
-	return out
+
+	})
 }
 
 // reportCodes are those of reports besides odd check's on atoms.
 func reportCodes() []code {
-	var out []code
-	for _, r := range [][3]string{
+	out := listed("finding of odd check", "", [][]string{
 		{"odd-budget-team", "The budgets of teams in odd.toml and the tasks do not fit together.", "Correct [budget.teams] in odd.toml, or `team` in the task."},
 		{"odd-task-", "The key of a task that the code names has a wrong value.", "Correct that key in the task's file; the finding says how."},
-	} {
-		out = append(out, code{Code: r[0], Kind: "finding of odd check", Means: r[1], Fix: r[2]})
-	}
-	for _, r := range [][2]string{
+
+	})
+	out = append(out, listed("finding of odd agent handoff check", "Correct the handoff's file; the finding names the key.", [][]string{
 		{"odd-handoff", "The handoff's file cannot be read."},
 		{"odd-handoff-bound", "A repair in the handoff does not match the findings that it answers."},
 		{"odd-handoff-dead", "The handoff cites something that does not exist."},
 		{"odd-handoff-missing", "The handoff lacks content that it must have, or its journal entry."},
-	} {
-		out = append(out, code{Code: r[0], Kind: "finding of odd agent handoff check", Means: r[1], Fix: "Correct the handoff's file; the finding names the key."})
-	}
+
+	})...)
 	for _, r := range auditRules() {
 		out = append(out, code{Code: r.Name, Kind: "finding of odd agent audit", Means: sentence(r.About)})
 	}
@@ -230,4 +216,14 @@ func sentence(s string) string {
 		return strings.TrimSuffix(s, ".") + "."
 	}
 	return strings.ToUpper(s[:1]) + strings.TrimSuffix(s[1:], ".") + "."
+}
+
+// listed are codes of one kind: a row has the code, what it means, and what to do, which is
+// fix where it has none.
+func listed(kind, fix string, rows [][]string) []code {
+	out := make([]code, len(rows))
+	for i, r := range rows {
+		out[i] = code{Code: r[0], Kind: kind, Means: r[1], Fix: append(r, fix)[2]}
+	}
+	return out
 }

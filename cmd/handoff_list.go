@@ -186,12 +186,8 @@ func runHandoffCheck(c *cli.Context, env Env, v *view) error {
 	for i := range found {
 		found[i].Path = v.file(found[i].Path)
 	}
-	status := "OK"
-	if len(found) > 0 {
-		status = "FINDINGS"
-	}
 	if c.Bool("json") {
-		err = printJSON(env, map[string]any{"status": status, "handoffs": len(list), "findings": orEmpty(found)})
+		err = printJSON(env, map[string]any{"status": statusOf(len(found)), "handoffs": len(list), "findings": orEmpty(found)})
 	} else {
 		for _, p := range found {
 			if _, err := fmt.Fprintf(env.Stdout, "%s:%d: %s [%s]\n", p.Path, p.Line, okf.Visible(oneLine(p.Message+"; "+p.Hint)), p.Code); err != nil {
@@ -199,7 +195,7 @@ func runHandoffCheck(c *cli.Context, env Env, v *view) error {
 			}
 		}
 	}
-	return orFault(err, status != "OK")
+	return orFault(err, len(found) > 0)
 }
 
 // handoffs are those named, or all of the bundle; what cannot be read is a finding.

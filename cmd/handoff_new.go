@@ -3,8 +3,8 @@ package cmd
 import (
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
+	"math"
 	"strings"
 	"time"
 
@@ -127,13 +127,7 @@ func deliverableFrom(env Env, m handoff.Meta, file string) (*deliver.Deliverable
 	if file == "" {
 		return nil, nil
 	}
-	var b []byte
-	var err error
-	if file == "-" {
-		b, err = io.ReadAll(env.Stdin)
-	} else {
-		b, err = readFile(env, file)
-	}
+	b, err := readInput(env, file, math.MaxInt64-1)
 	if err != nil {
 		return nil, err
 	}

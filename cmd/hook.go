@@ -11,8 +11,6 @@ import (
 
 	"github.com/google/renameio/v2"
 	"github.com/urfave/cli/v2"
-
-	"github.com/odd-cli/odd/journal/repo"
 )
 
 func hookVerb(env Env) *cli.Command {
@@ -54,10 +52,7 @@ type gitHook struct{ name, path string }
 // hookHere is the hook that fits the repository at env.Dir. Where core.hooksPath leads
 // out of it the hook would be other repositories' too, and is refused.
 func hookHere(ctx context.Context, env Env) (gitHook, error) {
-	r, err := repo.Open(env.Dir, env.Environ)
-	if errors.Is(err, repo.ErrNotRepo) {
-		return gitHook{}, noRepository(env)
-	}
+	r, err := openRepo(env)
 	if err != nil {
 		return gitHook{}, err
 	}

@@ -83,14 +83,11 @@ func runOctaveCheck(c *cli.Context, env Env) error {
 		_, ps := octave.Parse(name, b, mode)
 		found = append(found, ps...)
 	}
-	errs, status := len(octave.Errors(found)), "OK"
-	if errs > 0 {
-		status = "FINDINGS"
-	}
+	errs := len(octave.Errors(found))
 	var err error
 	if c.Bool("json") {
 		err = printJSON(env, map[string]any{
-			"status": status, "files": len(files), "errors": errs, "warnings": len(found) - errs, "findings": orEmpty(found),
+			"status": statusOf(errs), "files": len(files), "errors": errs, "warnings": len(found) - errs, "findings": orEmpty(found),
 		})
 	} else {
 		list := make([]located, len(found))

@@ -105,12 +105,8 @@ func (v *view) checked(ctx context.Context, t board.Task, p review.Proposal, o *
 	if o == nil {
 		return drain.Checked{}, nil
 	}
-	who, err := v.repo.Identity(ctx)
-	if err != nil {
-		return drain.Checked{}, err
-	}
 	act := "approve " + string(t.ID)
-	if err := review.Allowed(act, review.Person{Name: who.Name, Email: who.Email}, v.workspace.place()); err != nil {
+	if err := v.mayDecide(ctx, act); err != nil {
 		return drain.Checked{}, err // before minutes are spent
 	}
 	pr := newProgress(v.env)

@@ -124,22 +124,11 @@ func runPersonaCheck(c *cli.Context, env Env) error {
 	if c.Bool("strict") {
 		found = okf.Strict(found)
 	}
-	r := profilesChecked{"OK", len(roster.Profiles), orEmpty(found)}
-	errors, warnings := 0, 0
-	for _, p := range found {
-		switch p.Severity {
-		case okf.Error:
-			errors++
-			r.Status = "FINDINGS"
-		case okf.Warn:
-			warnings++
-		}
-	}
-	if format == asJSON {
-		err = printJSON(env, r)
-	} else {
-		err = printFound(env, format, contract.Codes(), b.locate(env, found, true))
-		talk(env, "%s, %s, %s", count(r.Profiles, "profile"), count(errors, "error"), count(warnings, "warning"))
+	r := checkResult(b.graph, found)
+	value := profilesChecked{r.Status, len(roster.Profiles), r.Findings}
+	err = printFound(env, format, value, contract.Codes(), b.locate(env, found, true))
+	if format != asJSON {
+		talk(env, "%s, %s, %s", count(value.Profiles, "profile"), count(r.Errors, "error"), count(r.Warnings, "warning"))
 	}
 	return orFault(err, r.Status != "OK")
 }

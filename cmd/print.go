@@ -112,6 +112,14 @@ func printPage(env Env, page string) error {
 	return err
 }
 
+// statusOf is the verdict of a check in JSON, as its exit code has it.
+func statusOf(bad int) string {
+	if bad > 0 {
+		return "FINDINGS"
+	}
+	return "OK"
+}
+
 // orFault is err, or exit code 1 where bad was found, and told.
 func orFault(err error, bad bool) error {
 	if err == nil && bad {

@@ -93,13 +93,9 @@ func runRange(ctx context.Context, env Env, spec string, how historyReport) erro
 		return fmt.Errorf("check %s: %w", spec, err)
 	}
 	proved := provedBy(report)
-	if how.format == asJSON {
-		err = printJSON(env, proved)
-	} else {
-		err = printProof(env, report, how.format)
-		if !how.quiet {
-			tellProof(env, report, how.explain)
-		}
+	err = printProof(env, proved, how.format)
+	if how.format != asJSON && !how.quiet {
+		tellProof(env, report, how.explain)
 	}
 	return orFault(err, proved.Status != "OK")
 }
@@ -110,12 +106,7 @@ type proved struct {
 	proof.Report
 }
 
-func provedBy(report proof.Report) proved {
-	if len(report.Findings) > 0 {
-		return proved{"FINDINGS", report}
-	}
-	return proved{"OK", report}
-}
+func provedBy(report proof.Report) proved { return proved{statusOf(len(report.Findings)), report} }
 
 // historyHere opens the repository whose history is to be judged, and refuses where
 // there is none, or not all of it.
@@ -152,7 +143,7 @@ func ends(ctx context.Context, r *repo.Repo, spec string) (from, to repo.OID, er
 }
 
 // printProof prints the findings, one line each, or as code scanning and forges read them.
-func printProof(env Env, report proof.Report, format string) error {
+func printProof(env Env, report proved, format string) error {
 	if format != asText {
 		var found []located
 		for _, f := range report.Findings {
@@ -162,7 +153,7 @@ func printProof(env Env, report proof.Report, format string) error {
 		for _, k := range report.Known {
 			found = append(found, located{rule: proof.RuleOf(k.Invariant), severity: okf.Info, file: k.Path, line: k.Line, text: fmt.Sprintf("acknowledged by %s, %s: %s (commit %s)", k.By, k.Reason, k.Message, k.Commit)})
 		}
-		return printFound(env, format, proofRules(), found)
+		return printFound(env, format, report, proofRules(), found)
 	}
 	var lines []string
 	for _, f := range report.Findings {

@@ -71,9 +71,12 @@ func formatNamed(c *cli.Context, all ...string) (string, error) {
 	return format, nil
 }
 
-// printFound prints findings in any format but JSON, whose shape is each verb's own.
-func printFound(env Env, format string, rules []okf.Code, found []located) error {
+// printFound prints value as JSON, whose shape is each verb's own, or findings in another
+// format.
+func printFound(env Env, format string, value any, rules []okf.Code, found []located) error {
 	switch format {
+	case asJSON:
+		return printJSON(env, value)
 	case asSARIF:
 		return printSARIF(env, rules, found)
 	case asGitHub:

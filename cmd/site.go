@@ -156,10 +156,7 @@ func drawSite(ctx context.Context, env Env, live bool) (*site.Pages, error) {
 	if b.Months, err = v.months(); err != nil {
 		return nil, err
 	}
-	for _, row := range b.Tasks {
-		if row.State != board.Review {
-			continue
-		}
+	for _, row := range v.inReview() {
 		p, err := v.siteProposal(ctx, row.ID)
 		if err != nil {
 			talk(env, "site: %s: %v", row.ID, err)

@@ -68,10 +68,7 @@ func runSync(c *cli.Context, env Env, v *view) error {
 // syncHere are the tasks in review whose files somebody merged into the board by hand.
 func (v *view) syncHere(ctx context.Context) ([]synced, error) {
 	out := []synced{}
-	for _, row := range v.rows() {
-		if row.State != board.Review {
-			continue
-		}
+	for _, row := range v.inReview() {
 		if says, err := v.landedAnyway(ctx, row.ID); err != nil {
 			return out, err
 		} else if says != "" {
@@ -97,10 +94,7 @@ func (v *view) syncTarget(ctx context.Context, target string) ([]synced, error) 
 		}
 	}
 	out := []synced{}
-	for _, row := range v.rows() {
-		if row.State != board.Review {
-			continue
-		}
+	for _, row := range v.inReview() {
 		t, err := v.taskOf(row.ID)
 		if err != nil {
 			return out, err

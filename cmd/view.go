@@ -9,6 +9,7 @@ import (
 	"os"
 	"path"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 
@@ -39,6 +40,11 @@ type view struct {
 func (v *view) rows() []*board.Row {
 	rows, _ := v.listed()
 	return rows
+}
+
+// inReview are the rows of the tasks that wait for a person.
+func (v *view) inReview() []*board.Row {
+	return slices.DeleteFunc(slices.Clone(v.rows()), func(t *board.Row) bool { return t.State != board.Review })
 }
 
 // tasks are all of the tasks on the board, in id order.
