@@ -1,9 +1,17 @@
 package cmd
 
 import (
+	"bytes"
+	"context"
 	"fmt"
+	"io"
+	"regexp"
+	"slices"
+	"strings"
 
 	"github.com/urfave/cli/v2"
+
+	"github.com/odd-cli/odd/board"
 )
 
 // The scripts ask odd itself what may come next, by completionFlag, and leave it to the
@@ -74,4 +82,129 @@ func runCompletion(c *cli.Context, env Env) error {
 	}
 	_, err := fmt.Fprint(env.Stdout, script)
 	return err
+}
+
+// completionFlag, behind a command line whose last word is not typed to its end, asks
+// what that word may be. The answer is a line each: the word, a tab, what it is.
+const completionFlag = "--generate-bash-completion"
+
+// unfinished is a command line that asks for a completion.
+type unfinished struct {
+	path  []string // the verbs that are there
+	given []string // and the arguments
+	word  string   // what is there of the last word
+	value bool     // which is that of a flag
+	help  bool     // and the page of help is asked for
+}
+
+// unfinishedLine reads the words in front of completionFlag, and gives the values of -C too.
+func unfinishedLine(a *cli.App, words []string) commandLine {
+	u := &unfinished{}
+	if len(words) > 0 {
+		u.word, words = words[len(words)-1], words[:len(words)-1]
+	}
+	if u.help = len(words) > 0 && words[0] == "help"; u.help {
+		words = words[1:]
+	}
+	r := reader{cmds: a.Commands, left: words}
+	for len(r.left) > 0 {
+		t := r.next()
+		u.value = len(r.left) == 0 && (t == "-C" || strings.HasPrefix(t, "-") && takesValue(r.cur, r.cmds, t))
+		_ = r.token(t) // a -C without its directory is the word that is asked for
+	}
+	u.path, u.given = r.path, r.rest
+	r.line.open = u
+	return r.line
+}
+
+// complete prints every word that may stand where the last one is, each once.
+func (u *unfinished) complete(ctx context.Context, env Env) error {
+	var all bytes.Buffer
+	out := env.Stdout
+	env.Stdout = &all
+	u.offer(ctx, env, app(env))
+	told := map[string]bool{}
+	for line := range strings.Lines(all.String()) {
+		word, _, _ := strings.Cut(line, "\t")
+		if told[word] || !strings.HasPrefix(word, u.word) {
+			continue
+		}
+		told[word] = true
+		if _, err := io.WriteString(out, line); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (u *unfinished) offer(ctx context.Context, env Env, a *cli.App) {
+	var cur *cli.Command
+	cmds, flags := a.Commands, a.Flags
+	for _, name := range u.path {
+		cur = named(cmds, name)
+		cmds, flags = cur.Subcommands, cur.Flags
+	}
+	switch {
+	case u.value: // the shell offers files
+	case strings.HasPrefix(u.word, "-"):
+		offerFlags(env, flags)
+	case len(u.given) == 0:
+		for _, c := range cmds {
+			if !c.Hidden {
+				offer(env, c.Name, c.Usage)
+			}
+		}
+		if u.help && cur == nil {
+			offer(env, "all", "list every command")
+		}
+	}
+	if cur == nil || u.value || u.help || strings.HasPrefix(u.word, "-") || !u.room(cur.ArgsUsage) {
+		return
+	}
+	for _, word := range fixed.FindAllString(cur.ArgsUsage, -1) {
+		for word := range strings.SplitSeq(word, "|") {
+			offer(env, word, "")
+		}
+	}
+	if cur.BashComplete != nil {
+		c := cli.NewContext(a, nil, nil)
+		c.Context = ctx
+		cur.BashComplete(c)
+	}
+}
+
+func offerFlags(env Env, flags []cli.Flag) {
+	for _, f := range flags {
+		name, what, _ := strings.Cut(fmt.Sprint(f), "\t")
+		if name, _, _ = strings.Cut(name, " "); strings.HasPrefix(name, "-") {
+			offer(env, name, what)
+		}
+	}
+	offer(env, "--help", "show help")
+}
+
+// fixed are the words of a usage that are typed as they stand: bash|zsh|fish.
+var fixed = regexp.MustCompile(`\b[a-z-]+(\|[a-z-]+)+\b`)
+
+// room reports that a verb of this usage takes another argument.
+func (u *unfinished) room(usage string) bool {
+	return len(u.given) < len(strings.Fields(usage)) || strings.Contains(usage, "…") || strings.Contains(usage, "...")
+}
+
+// offer tells a word that may come next, and what it is.
+func offer(env Env, word, what string) { fmt.Fprintf(env.Stdout, "%s\t%s\n", word, cell(what)) }
+
+// completeTasks completes an argument with the tasks in any of states, or with all.
+func completeTasks(env Env, states ...board.State) cli.BashCompleteFunc {
+	return func(c *cli.Context) {
+		v, err := openTasks(c.Context, env)
+		if err != nil {
+			return // a completion has nobody to tell
+		}
+		for _, t := range v.rows() {
+			if len(states) == 0 || slices.Contains(states, t.State) {
+				offer(env, string(t.ID), t.Title)
+			}
+		}
+	}
 }

@@ -143,12 +143,7 @@ func runConfigList(c *cli.Context, env Env) error {
 	if c.Bool("all") {
 		docs = config.Docs()
 	}
-	list := settingsOf(docs, set)
-	if c.Bool("json") {
-		return printJSON(env, list)
-	}
-	var rows [][]string
-	for _, s := range list {
+	return showList(env, c.Bool("json"), settingsOf(docs, set), "", func(s setting) []string {
 		where := "default"
 		switch {
 		case s.Line > 0:
@@ -156,9 +151,8 @@ func runConfigList(c *cli.Context, env Env) error {
 		case s.Default == "":
 			where = "not set; an example"
 		}
-		rows = append(rows, []string{s.Key, or(s.Value, s.Default+s.Example), where})
-	}
-	return printRows(env, rows)
+		return []string{s.Key, or(s.Value, s.Default+s.Example), where}
+	})
 }
 
 // knownKey is the path of the key that a person named.
@@ -185,7 +179,7 @@ func runConfigExplain(c *cli.Context, env Env) error {
 	name := c.Args().First()
 	if table, err := config.ParseKey(name); err == nil {
 		if docs := config.Below(table); len(docs) > 0 {
-			return explainTable(env, docs, c.Bool("json"))
+			return showList(env, c.Bool("json"), settingsOf(docs, nil), "", func(s setting) []string { return []string{s.Key, s.Means} })
 		}
 	}
 	path, d, err := knownKey(name)
@@ -216,18 +210,6 @@ func runConfigExplain(c *cli.Context, env Env) error {
 		fmt.Fprintf(&b, "here:    %s (odd.toml:%d)\n", s.Value, s.Line)
 	}
 	return printPage(env, b.String())
-}
-
-// explainTable prints what each key of a table means.
-func explainTable(env Env, docs []config.Doc, asJSON bool) error {
-	if asJSON {
-		return printJSON(env, settingsOf(docs, nil))
-	}
-	var rows [][]string
-	for _, d := range docs {
-		rows = append(rows, []string{toml.Key(d.Path).String(), d.Means})
-	}
-	return printRows(env, rows)
 }
 
 func runConfigGet(c *cli.Context, env Env) error {

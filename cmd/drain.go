@@ -2,17 +2,23 @@ package cmd
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io/fs"
+	"os"
+	"path/filepath"
 	"strings"
 
 	"github.com/oklog/ulid/v2"
 	"github.com/urfave/cli/v2"
 
 	"github.com/odd-cli/odd/board"
+	"github.com/odd-cli/odd/board/budget"
 	"github.com/odd-cli/odd/board/drain"
+	"github.com/odd-cli/odd/journal/event"
 	"github.com/odd-cli/odd/journal/repo"
 	"github.com/odd-cli/odd/okf"
+	"github.com/odd-cli/odd/reconcile/irongate"
 )
 
 func drainVerb(env Env) *cli.Command {
@@ -231,4 +237,158 @@ func stopCode(code string) int {
 		return exitBusy
 	}
 	return exitRefused
+}
+
+// summary appends to the step summary of a CI run, as markdown, what a drain did, what
+// waits for a person with the command to type, what is blocked, and the board.
+func (w *workspace) summary(ctx context.Context, r drain.Report, failed error) error {
+	name := w.env.Getenv("GITHUB_STEP_SUMMARY")
+	if name == "" {
+		return nil
+	}
+	var b strings.Builder
+	b.WriteString("### odd drain\n\n")
+	switch {
+	case failed != nil:
+		fmt.Fprintf(&b, "%s\n\n", oneCell(failed.Error()))
+	case len(r.Tasks) == 0:
+		b.WriteString("No task was ready.\n\n")
+	}
+	if len(r.Tasks) > 0 {
+		b.WriteString("| task | state | spent | branch or reason |\n|---|---|---|---|\n")
+		for _, t := range r.Tasks {
+			fmt.Fprintf(&b, "| %s | %s | $%s | %s |\n", t.Task, or(string(t.State), "lost"), t.Cost, oneCell(waitsOn(t)))
+		}
+		b.WriteString("\n")
+	}
+	w.summarizeBoard(ctx, &b)
+	f, err := os.OpenFile(filepath.Clean(name), os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o644)
+	if err != nil {
+		return err
+	}
+	_, err = f.WriteString(irongate.RedactText(b.String()))
+	return errors.Join(err, f.Close())
+}
+
+// summarizeBoard adds what waits for a person, what is blocked, what the month has cost,
+// and a picture of the board. Where the board cannot be read, odd drain has said why.
+func (w *workspace) summarizeBoard(ctx context.Context, b *strings.Builder) {
+	v, err := w.view(ctx, false)
+	if err != nil {
+		return
+	}
+	page := w.env.Getenv("GITHUB_SERVER_URL") + "/" + w.env.Getenv("GITHUB_REPOSITORY")
+	counts := map[board.State]int{}
+	var waiting, blocked strings.Builder
+	for _, row := range v.rows() {
+		counts[row.State]++
+		switch row.State {
+		case board.Review:
+			branch := "a review branch"
+			if t, err := v.taskOf(row.ID); err == nil {
+				if p, err := v.proposal(t); err == nil {
+					branch = fmt.Sprintf("[%s](%s/tree/%s)", p.Branch, page, p.Branch)
+				}
+			}
+			fmt.Fprintf(&waiting, "- %s: %s, on %s. Read it with `odd review %s`, then `odd approve %[4]s` or `odd reject %[4]s`.\n", row.ID, oneCell(row.Title), branch, row.ID)
+		case board.Blocked:
+			fmt.Fprintf(&blocked, "- %s: %s. To try again: `odd task ready %[1]s`.\n", row.ID, oneCell(row.BlockedReason))
+		}
+	}
+	if waiting.Len() > 0 {
+		b.WriteString("#### Waiting for a person\n\n" + waiting.String() + "\n")
+	}
+	if blocked.Len() > 0 {
+		b.WriteString("#### Blocked\n\n" + blocked.String() + "\n")
+	}
+	if sum, err := v.state.Spend(); err == nil {
+		month := event.Month(w.env.Now())
+		if n, err := sum.In(month); err == nil {
+			fmt.Fprintf(b, "Spent in %s: $%s.\n\n", month, budget.MicroUSD(n))
+		}
+	}
+	b.WriteString("```mermaid\nflowchart LR\n")
+	for _, s := range board.States() {
+		fmt.Fprintf(b, "  %s[\"%s: %d\"]\n", s, strings.ReplaceAll(string(s), "_", " "), counts[s])
+	}
+	b.WriteString("  backlog --> ready --> in_progress --> review --> done\n  in_progress --> blocked --> ready\n```\n")
+}
+
+// oneCell makes a text fit into a line of markdown, also in a table, and be no markdown
+// itself: a title or a reason may be an agent's.
+func oneCell(s string) string {
+	return strings.NewReplacer("|", `\|`, "\n", " ", "[", `\[`, "<", "&lt;", "`", "\\`").Replace(okf.Visible(s))
+}
+
+func pause(env Env) *cli.Command {
+	return command(&cli.Command{
+		Name:      "pause",
+		Usage:     "let odd drain start no further task until a person resumes it",
+		ArgsUsage: "REASON",
+		Description: "odd drain pause \"the glossary is being rewritten\"\n\n" +
+			"odd commits the reason as pause.toml on the board, so that it holds in every\n" +
+			"clone that has the commit. A running drain stops before its next task.",
+		Flags:  []cli.Flag{jsonFlag()},
+		Action: one("a reason in quotes", do(env, runPause)),
+	})
+}
+
+func runPause(c *cli.Context, env Env) error {
+	why := c.Args().First()
+	if why = oneLine(why); why == "" {
+		return usage("drain pause: the reason is empty; say why, like odd drain pause \"the glossary is being rewritten\"")
+	}
+	w, err := openWorkspace(c.Context, env)
+	if err != nil {
+		return err
+	}
+	who, err := w.repo.Identity(c.Context)
+	if err != nil {
+		return err
+	}
+	oid, err := w.write(c.Context, func(v *view) (repo.Changes, string, error) {
+		if b, err := fs.ReadFile(v.bundle, "pause.toml"); err == nil {
+			talk(env, "already paused: %s; odd drain resume lets drains run again", board.PauseReason(b))
+			return nil, "", nil
+		}
+		b := board.PauseFile(why, "human:"+who.Email, env.Now())
+		return repo.Changes{v.file("pause.toml"): b}, trailers("board: pause", why), nil
+	})
+	if err != nil {
+		return err
+	}
+	return printState(env, "paused", oid, c.Bool("json"))
+}
+
+func resume(env Env) *cli.Command {
+	return command(&cli.Command{
+		Name:  "resume",
+		Usage: "allow odd drain to run again after a pause; only a person can",
+		Description: "odd drain resume\n\n" +
+			personNote,
+		Flags:  []cli.Flag{yesFlag(), jsonFlag()},
+		Action: on(env, openShared, runResume),
+	})
+}
+
+func runResume(c *cli.Context, env Env, v *view) error {
+	b, err := fs.ReadFile(v.bundle, "pause.toml")
+	if err != nil {
+		return printState(env, "running", "", c.Bool("json"))
+	}
+	talk(env, "paused: %s", board.PauseReason(b))
+	h, err := v.human(c.Context, "", "resume", "resume", c.Bool("yes"))
+	if err != nil {
+		return err
+	}
+	msg := trailers("board: resume", "It was paused: "+board.PauseReason(b), "Odd-Resumed-By", h.By())
+	oid, err := v.amend(c.Context, repo.Changes{v.file("pause.toml"): nil}, msg)
+	if err != nil {
+		return err
+	}
+	return printState(env, "running", oid, c.Bool("json"))
+}
+
+func printState(env Env, state string, oid repo.OID, asJSON bool) error {
+	return show(env, asJSON, map[string]string{"board": state, "commit": string(oid)}, []string{state, short(oid)})
 }

@@ -69,7 +69,6 @@ func sessionCodes() []code {
 		{"unread", "The stream that the observer watches could not be read any further.", "Read the cause in the detail, and start `odd agent observe` again."},
 		{"untold", "What the observer said could not be printed or saved.", "Read the cause in the detail, and start `odd agent observe` again."},
 		{"yielded", "The agent asked a question, and nobody answered.", "Answer it in the task's text, then `odd task ready TASK`."},
-
 	})
 	for _, d := range surface.Detectors() {
 		c := code{Code: d.Name, Kind: "failed session", Means: sentence(d.Trips), Fix: again}
@@ -97,7 +96,6 @@ func atomCodes() []code {
 		{"odd-size", "The atom is larger than an atom may be."},
 		{"odd-type", "The type has no letter, so no folder can be named after it."},
 		{"odd-unprintable", "The atom holds something that cannot be written as text."},
-
 	})
 }
 
@@ -114,7 +112,6 @@ func callCodes() []code {
 		{"not_once", "The agent asked for permission for more than this one call.", "The agent asks for each call."},
 		{"outside_scope", "The path is not among those that the task names.", "A person adds it to the task's `paths`."},
 		{"server_not_granted", "The tool belongs to no MCP server that this session may use.", "A person lists it below [[mcp]] in odd.toml."},
-
 	})
 	out = append(out, listed("failed tool call", "odd tells the agent, which goes on.", [][]string{
 		{"cancelled", "The session ended before the call did."},
@@ -135,7 +132,6 @@ func callCodes() []code {
 		{"timeout", "The tool took longer than [toolbox] tool_timeout, or a command longer than command_timeout."},
 		{"too_many_redirects", "The web page redirects too often."},
 		{"unreadable", "The file cannot be read."},
-
 	})...)
 	return out
 }
@@ -153,7 +149,6 @@ func laneCodes() []code {
 		{"complex_task", "Complex lane: the task is large, so it gets more time and money."},
 		{"multi_file", "Complex lane: the task names three files or more."},
 		{"standard", "Standard lane: nothing else applies."},
-
 	})
 }
 
@@ -162,14 +157,12 @@ func reportCodes() []code {
 	out := listed("finding of odd check", "", [][]string{
 		{"odd-budget-team", "The budgets of teams in odd.toml and the tasks do not fit together.", "Correct [budget.teams] in odd.toml, or `team` in the task."},
 		{"odd-task-", "The key of a task that the code names has a wrong value.", "Correct that key in the task's file; the finding says how."},
-
 	})
 	out = append(out, listed("finding of odd agent handoff check", "Correct the handoff's file; the finding names the key.", [][]string{
 		{"odd-handoff", "The handoff's file cannot be read."},
 		{"odd-handoff-bound", "A repair in the handoff does not match the findings that it answers."},
 		{"odd-handoff-dead", "The handoff cites something that does not exist."},
 		{"odd-handoff-missing", "The handoff lacks content that it must have, or its journal entry."},
-
 	})...)
 	for _, r := range auditRules() {
 		out = append(out, code{Code: r.Name, Kind: "finding of odd agent audit", Means: sentence(r.About)})

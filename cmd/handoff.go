@@ -6,13 +6,19 @@ import (
 	"fmt"
 	"io/fs"
 	"maps"
+	"os"
+	"path"
+	"path/filepath"
 	"strings"
 
 	"github.com/urfave/cli/v2"
 
+	"github.com/odd-cli/odd/board/drain"
 	"github.com/odd-cli/odd/board/review"
 	"github.com/odd-cli/odd/journal"
 	"github.com/odd-cli/odd/journal/repo"
+	"github.com/odd-cli/odd/okf"
+	"github.com/odd-cli/odd/persona/handoff"
 )
 
 func handoffVerb(env Env) *cli.Command {
@@ -92,4 +98,230 @@ func (w *workspace) tell(c *cli.Context, day string, build func(*view) (handoffA
 		maps.Copy(ch, act.changes)
 		return ch, trailers(act.subject, ""), nil
 	})
+}
+
+func handoffRevert(env Env) *cli.Command {
+	return command(&cli.Command{
+		Name:      "revert",
+		Usage:     "record that work goes back to an earlier mode, and why",
+		ArgsUsage: "ARTIFACT",
+		Description: "odd agent handoff revert slack-water --from execution --to planning \\\n" +
+			"  --reason \"The plan takes the almanac for this year's; is it?\"\n\n" +
+			"odd help agent handoff lists the modes.",
+		Flags: []cli.Flag{
+			&cli.StringFlag{Name: "from", Usage: "`MODE` the work is in"},
+			&cli.StringFlag{Name: "to", Usage: "earlier `MODE` it goes back to"},
+			&cli.StringFlag{Name: "reason", Usage: "reason in one `SENTENCE`: one unknown, at most one question"},
+			noCommitFlag(),
+			jsonFlag(),
+		},
+		Action: one("an artifact", do(env, runHandoffRevert)),
+	})
+}
+
+func handoffSkip(env Env) *cli.Command {
+	return command(&cli.Command{
+		Name:      "skip",
+		Usage:     "record that a mode is left out, with reason and risks",
+		ArgsUsage: "ARTIFACT",
+		Description: "odd agent handoff skip slack-water --mode validation \\\n" +
+			"  --reason \"The page is thrown away after the fair\" --risk \"wrong tides\"\n\n" +
+			"odd help agent handoff lists the modes.",
+		Flags: []cli.Flag{
+			&cli.StringFlag{Name: "mode", Usage: "`MODE` that is left out"},
+			&cli.StringFlag{Name: "reason", Usage: "reason in one `SENTENCE`"},
+			&cli.StringSliceFlag{Name: "risk", Usage: "name a `RISK` that you accept; repeatable"},
+			noCommitFlag(),
+			jsonFlag(),
+		},
+		Action: one("an artifact", do(env, runHandoffSkip)),
+	})
+}
+
+func runHandoffRevert(c *cli.Context, env Env) (err error) {
+	var a handoff.Act
+	if a.From, err = mode("handoff revert", "from", c.String("from")); err != nil {
+		return err
+	}
+	if a.To, err = mode("handoff revert", "to", c.String("to")); err != nil {
+		return err
+	}
+	return journalAct(c, env, a, handoff.Act.Reversion)
+}
+
+func runHandoffSkip(c *cli.Context, env Env) (err error) {
+	a := handoff.Act{Risks: c.StringSlice("risk")}
+	if a.Mode, err = mode("handoff skip", "mode", c.String("mode")); err != nil {
+		return err
+	}
+	return journalAct(c, env, a, handoff.Act.Skip)
+}
+
+// journalAct journals an act of a person about an artifact.
+func journalAct(c *cli.Context, env Env, a handoff.Act, say func(handoff.Act) (handoff.Told, error)) error {
+	w, err := openWorkspace(c.Context, env)
+	if err != nil {
+		return err
+	}
+	a.Artifact, a.Reason = c.Args().First(), oneLine(c.String("reason"))
+	name, by, err := w.person(c.Context, "handoff "+c.Command.Name+" "+a.Artifact)
+	if err != nil {
+		return err
+	}
+	a.By, a.At = by, w.instant()
+	day, told := w.day(name), handoff.Told{}
+	oid, err := w.tell(c, day, func(v *view) (act handoffAct, err error) {
+		b := a
+		if b.Received, err = v.received(a.Artifact); err != nil {
+			return act, err
+		}
+		if told, err = say(b); err != nil {
+			return act, err
+		}
+		e := journal.Entry{Type: "D", TypeName: journal.TypeName("D", ""), Title: told.Title, Content: told.Content, More: []journal.Field{
+			{Name: "rationale", Value: told.Rationale}, {Name: "alternatives", Value: told.Alternatives}, {Name: "reversibility", Value: told.Reversibility}}}
+		return handoffAct{nil, "journal: " + told.Title, e}, nil
+	})
+	if err != nil {
+		return err
+	}
+	return show(env, c.Bool("json"), map[string]string{"file": w.cfg.Root + "/" + day, "title": told.Title, "content": told.Content, "rationale": told.Rationale, "commit": string(oid)}, []string{w.cfg.Root + "/" + day, "D", told.Title})
+}
+
+// received are the handoffs about an artifact, by path. An artifact that is
+// neither there nor handed over is refused: the name is likely a slip.
+func (v *view) received(artifact string) ([]string, error) {
+	var out []string
+	for _, h := range handoff.All(v.graph) {
+		if v.same(artifact, h.Artifact) {
+			out = append(out, v.file(h.Path))
+		}
+	}
+	if len(out) > 0 {
+		return out, nil
+	}
+	_, errAtom := v.graph.Find(strings.TrimPrefix(artifact, v.cfg.Root+"/"))
+	if _, err := fs.Stat(v.files, artifact); errors.Is(err, fs.ErrNotExist) || errors.Is(err, fs.ErrInvalid) {
+		if errAtom != nil {
+			return nil, refuse("artifact", "%s: no handoff is about it, and %v", artifact, errAtom)
+		}
+	}
+	return nil, nil
+}
+
+// openHandoffs is openCurrent, for verbs that only read handoffs: where HEAD is
+// detached and odd.toml names no board, as in CI, what is checked out is read.
+func openHandoffs(ctx context.Context, env Env) (*view, error) {
+	w, err := openWorkspace(ctx, env)
+	if err != nil {
+		return nil, err
+	}
+	head, err := w.repo.Branch()
+	if err != nil {
+		return nil, err
+	}
+	if head != "" || w.cfg.Branch != "" || w.repo.Root() == "" {
+		return w.current(ctx)
+	}
+	v := &view{workspace: w, line: &repo.Line{Repo: w.repo, Ref: "HEAD"}}
+	if v.tip, err = w.repo.Resolve(ctx, "HEAD"); err != nil {
+		return nil, err
+	}
+	return v, v.readFiles()
+}
+
+// handoff finds a handoff by any of its names and reads it.
+func (v *view) handoff(name string) (handoff.Handoff, error) {
+	a, err := v.graph.Find(strings.TrimPrefix(name, v.cfg.Root+"/"))
+	if err != nil {
+		return handoff.Handoff{}, fmt.Errorf("handoff %w; odd agent handoff list shows which there are", err)
+	}
+	if a.Type != handoff.Type {
+		return handoff.Handoff{}, fmt.Errorf("%s is a %s, not a handoff; odd agent handoff list shows which there are", a.ID, a.Type)
+	}
+	return handoff.Read(a)
+}
+
+// root is the files the view is of: the commit's, or the work tree's.
+func (v *view) root() fs.FS {
+	if _, committed := v.bundle.(repo.TreeFS); committed || v.repo.Root() == "" {
+		return v.files
+	}
+	return os.DirFS(v.repo.Root())
+}
+
+// world answers what the claims of h are checked against: the board, and the
+// proposal that h is about, which may still wait for a person.
+func (v *view) world(ctx context.Context, h handoff.Handoff) handoff.World {
+	places := []fs.FS{v.root(), v.bundle}
+	o := drain.Origin{Repo: v.repo, Files: v.files, Root: v.cfg.Root, Graph: v.graph, Tasks: v.tasks()}
+	if made, err := o.Proposal(h); err == nil && made != nil {
+		places = append(places, made.Files)
+	}
+	find := func(p string) (fs.FS, string, bool) {
+		p = path.Clean(strings.TrimPrefix(filepath.ToSlash(p), "/"))
+		for _, f := range places {
+			if _, err := fs.Stat(f, p); err == nil {
+				return f, p, true
+			}
+		}
+		return nil, "", false
+	}
+	return handoff.World{
+		Path: func(p string) bool { _, _, ok := find(p); return ok },
+		Lines: func(p string) int {
+			f, p, ok := find(p)
+			if !ok {
+				return -1
+			}
+			b, err := fs.ReadFile(f, p)
+			if err != nil {
+				return -1
+			}
+			return handoff.LineCount(b)
+		},
+		Commit: func(id string) bool {
+			oid, err := v.repo.Resolve(ctx, id)
+			return err == nil && strings.HasPrefix(string(oid), id)
+		},
+		Ref: func(s string) error {
+			_, err := v.graph.Resolve(s)
+			if errors.Is(err, okf.ErrNotFound) {
+				return okf.ErrNotFound
+			}
+			return nil
+		},
+		Tells:  v.tells,
+		Source: func(ref string) (handoff.Handoff, bool) { h, err := v.handoff(ref); return h, err == nil },
+	}
+}
+
+// tells reports whether a journal file has an entry that tells of h.
+func (v *view) tells(file string, h handoff.Handoff) bool {
+	b, err := fs.ReadFile(v.bundle, strings.TrimPrefix(file, v.cfg.Root+"/"))
+	if err != nil {
+		return false
+	}
+	entries, _, err := journal.Parse(b)
+	if err != nil || !h.Vouches() {
+		return false
+	}
+	for _, e := range entries {
+		if e.Type == "H" && handoff.Tells(e.Content, string(h.From), string(h.To), h.Path) {
+			return true
+		}
+	}
+	return false
+}
+
+// artifact is one name for what a handoff is about: the path of an atom however
+// it is called, and else what was said.
+func (v *view) artifact(ref string) string {
+	if _, err := fs.Stat(v.root(), ref); err == nil || ref == "" {
+		return ref
+	}
+	if a, err := v.graph.Find(strings.TrimPrefix(ref, v.cfg.Root+"/")); err == nil {
+		return v.file(a.Path)
+	}
+	return ref
 }

@@ -169,22 +169,18 @@ func runJournalTypes(c *cli.Context, env Env) error {
 		return err
 	}
 	tellCanon(env, d.canon)
-	var list []typeJSON
-	var rows [][]string
+	list, rows := []typeJSON{}, [][]string{}
 	for _, t := range d.types {
 		j := typeJSON{t.ID(), t.Name, orEmpty(t.Own()), orEmpty(t.Triggers), []criterionJSON{}, t.Source}
-		scored := 0
+		quality, scored := "not scored", 0
 		for _, c := range t.Criteria {
 			j.Criteria = append(j.Criteria, criterionJSON{c.Name, c.Check, c.Scored()})
 			if c.Scored() {
 				scored++
+				quality = fmt.Sprintf("%d of %d scored", scored, len(t.Criteria))
 			}
 		}
 		list = append(list, j)
-		quality := fmt.Sprintf("%d of %d scored", scored, len(t.Criteria))
-		if scored == 0 {
-			quality = "not scored"
-		}
 		rows = append(rows, []string{j.ID, j.Name, or(strings.Join(j.Fields, " "), "-"), quality, or(t.Source, "odd")})
 	}
 	return show(env, c.Bool("json"), list, rows...)

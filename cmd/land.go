@@ -1,12 +1,18 @@
 package cmd
 
 import (
+	"bytes"
 	"context"
 	"errors"
+	"io/fs"
+	"maps"
+	"slices"
 	"time"
 
-	"github.com/odd-cli/odd/journal/repo"
 	"github.com/urfave/cli/v2"
+
+	"github.com/odd-cli/odd/journal/repo"
+	"github.com/odd-cli/odd/reconcile/irongate"
 )
 
 // landWait and landTries are how long a write that needs no confirmation waits
@@ -76,4 +82,153 @@ func (w *workspace) writeOnce(ctx context.Context, by commit, build func(*view) 
 		return "", err
 	}
 	return oid, v.line.Land(ctx, v.tip, oid)
+}
+
+// personal commits changes to the board as the person and lands them. The
+// signature is checked before any ref moves.
+func (v *view) personal(ctx context.Context, parents []repo.OID, tree repo.OID, ch repo.Changes, msg string, also ...repo.RefUpdate) (repo.OID, error) {
+	oid, err := v.sign(ctx, parents, tree, ch, msg)
+	if err != nil {
+		return "", err
+	}
+	err = v.line.Land(ctx, v.tip, oid, also...)
+	if errors.Is(err, repo.ErrMoved) {
+		return "", refuse("moved", "%s moved meanwhile; nothing was done, run the command again", v.line.Name())
+	}
+	return oid, err
+}
+
+// amend is personal for a commit that only changes files of the board.
+func (v *view) amend(ctx context.Context, ch repo.Changes, msg string) (repo.OID, error) {
+	tree, err := v.repo.TreeOID(v.tip, "")
+	if err != nil {
+		return "", err
+	}
+	return v.personal(ctx, []repo.OID{v.tip}, tree, ch, msg)
+}
+
+// sign makes the person's commit, and where signatures are required refuses one
+// without, before any ref moves.
+func (v *view) sign(ctx context.Context, parents []repo.OID, tree repo.OID, ch repo.Changes, msg string) (repo.OID, error) {
+	if err := v.discreet(parents, ch, msg); err != nil {
+		return "", err
+	}
+	oid, err := v.repo.PersonCommit(ctx, parents, tree, ch, msg)
+	if err != nil {
+		return "", err
+	}
+	if err := v.prompt(oid); err != nil {
+		return "", err
+	}
+	why, err := v.unsigned(ctx, oid)
+	if err != nil {
+		return "", err
+	}
+	if why != "" {
+		return "", refuse("signature", "your commit %s; set commit.gpgsign and a key, nothing was done", why)
+	}
+	return oid, nil
+}
+
+// discreet refuses a commit whose message, or what it adds to a file, holds a
+// credential: what odd writes for a person holds none either.
+func (v *view) discreet(parents []repo.OID, ch repo.Changes, msg string) error {
+	const way = "holds what looks like a credential; say it without, and revoke it if it is real; nothing was done"
+	for _, name := range slices.Sorted(maps.Keys(ch)) {
+		var before [][]byte
+		for _, p := range parents {
+			oid, _, err := v.repo.Reader().Find(p, name)
+			if err != nil {
+				return err
+			}
+			if oid == "" {
+				continue
+			}
+			b, err := v.repo.Blob(oid)
+			if err != nil {
+				return err
+			}
+			before = append(before, b)
+		}
+		if text := added(ch[name], before); !bytes.Equal(irongate.Redact(text), text) {
+			return refuse("credential", "%s: what would be written there %s", name, way)
+		}
+	}
+	if irongate.RedactText(msg) != msg {
+		return refuse("credential", "the message of your commit %s", way)
+	}
+	return nil
+}
+
+// added are the lines of a file that none of its earlier texts has, however they end.
+func added(now []byte, before [][]byte) []byte {
+	had := map[string]bool{}
+	for _, b := range before {
+		for l := range bytes.Lines(b) {
+			had[string(bytes.TrimRight(l, "\r\n"))] = true
+		}
+	}
+	var out []byte
+	for l := range bytes.Lines(now) {
+		if !had[string(bytes.TrimRight(l, "\r\n"))] {
+			out = append(out, l...)
+		}
+	}
+	return out
+}
+
+// promptly is how long after the first moment it tells of an act has to be
+// committed: history is read by that, and a commit may be an hour from it.
+const promptly = 45 * time.Minute
+
+// decides notes that an act tells of the moment now.
+func (w *workspace) decides(now time.Time) {
+	if w.decided.IsZero() {
+		w.decided = now
+	}
+}
+
+// prompt refuses a commit that was made long after what it tells of: the person
+// was asked for that long, a hook took it, or the machine slept.
+func (v *view) prompt(oid repo.OID) error {
+	c, err := v.repo.Commit(oid)
+	if err != nil || v.decided.IsZero() {
+		return err
+	}
+	if took := c.Author.When.Sub(v.decided).Abs(); took > promptly {
+		return refuse("slow", "it took %s from the decision to its commit; nothing is done, run the command again", took.Round(time.Second))
+	}
+	return nil
+}
+
+// unsigned says what a commit lacks of the signature that the board's odd.toml
+// requires, "" for nothing. With allowed_signers the board's file decides who may
+// sign, otherwise whom git trusts here.
+func (v *view) unsigned(ctx context.Context, oid repo.OID) (string, error) {
+	if !v.cfg.RequireSigned {
+		return "", nil
+	}
+	if v.cfg.AllowedSigners == "" {
+		ok, _, err := v.repo.Verify(ctx, oid)
+		if err != nil || ok {
+			return "", err
+		}
+		return "carries no signature git trusts here, and odd.toml requires one", nil
+	}
+	files, err := v.repo.Tree(v.tip)
+	if err != nil {
+		return "", err
+	}
+	signers, err := fs.ReadFile(files, v.cfg.AllowedSigners)
+	if errors.Is(err, fs.ErrNotExist) {
+		return "", refuse("signature", "%s: odd.toml names it for who may sign, and the board does not hold it; commit it", v.cfg.AllowedSigners)
+	}
+	if err != nil {
+		return "", err
+	}
+	why, err := v.repo.VerifyBy(ctx, oid, signers)
+	if why != "" {
+		why += "; odd.toml requires a key that " + v.cfg.AllowedSigners + " gives its author"
+	}
+	return why, err
 }

@@ -54,10 +54,8 @@ func runOpCancel(c *cli.Context, env Env) error {
 			}
 			if s, err = v.op(name); err == nil && s.Op().Ended() && slices.Contains(freed, okf.ID(s.Op().Task)) {
 				op := s.Op()
-				if o.json {
-					return printJSON(env, map[string]string{"op": op.ID, "task": op.Task, "state": string(op.Phase), "reason": string(op.Reason)})
-				}
-				return printRows(env, [][]string{{op.ID, string(op.Phase), op.Task, "its run was killed"}})
+				answer := map[string]string{"op": op.ID, "task": op.Task, "state": string(op.Phase), "reason": string(op.Reason)}
+				return show(env, o.json, answer, []string{op.ID, string(op.Phase), op.Task, "its run was killed"})
 			}
 		}
 	}

@@ -2,6 +2,10 @@ package cmd
 
 import (
 	"cmp"
+	"context"
+	"encoding/json"
+	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -143,4 +147,152 @@ func stamp(t time.Time) string {
 		return ""
 	}
 	return t.UTC().Format(time.RFC3339)
+}
+
+// watchWait is how long odd op watch waits between two looks.
+const watchWait = 500 * time.Millisecond
+
+func opWatch(env Env) *cli.Command {
+	return command(&cli.Command{
+		Name:        "watch",
+		Usage:       "follow the change that odd drain works on in this clone",
+		Description: "odd op watch\nodd op watch --once",
+		Flags: []cli.Flag{
+			&cli.BoolFlag{Name: "once", Usage: "print the state once"},
+			&cli.BoolFlag{Name: "follow", Usage: "keep waiting when nothing runs"},
+			jsonFlag(),
+		},
+		Action: func(c *cli.Context) error {
+			if err := noArgs(c); err != nil {
+				return err
+			}
+			if c.Bool("once") && c.Bool("follow") {
+				return usage("op watch: --once looks once, --follow never ends; choose one")
+			}
+			return runOpWatch(c.Context, env, watch{once: c.Bool("once"), follow: c.Bool("follow"), json: c.Bool("json")})
+		},
+	})
+}
+
+// watch is a look at what runs, over and over.
+type watch struct {
+	once, follow, json bool
+
+	last  []pipeline.Beat   // as read, alive or not
+	told  map[string]string // what was last printed of each op, where lines are not rewritten
+	drawn int               // lines on the terminal as they stand
+}
+
+func runOpWatch(ctx context.Context, env Env, w watch) error {
+	at, err := openWorkspace(ctx, env)
+	if err != nil {
+		return err
+	}
+	w.told = map[string]string{}
+	for {
+		now := env.Now()
+		all := pipeline.Beats(at.repo.Live())
+		if len(all) > 0 {
+			w.last = slices.Clone(all)
+		}
+		beats := slices.DeleteFunc(all, func(b pipeline.Beat) bool { return !b.Alive(now) })
+		if len(beats) > 0 && !at.repo.Draining() {
+			beats = nil // that drain was killed
+		}
+		if err := w.print(env, beats, now); err != nil {
+			return err
+		}
+		switch {
+		case ctx.Err() != nil:
+			return ctx.Err()
+		case w.once, len(beats) == 0 && !w.follow:
+			return w.end(ctx, env)
+		}
+		env.Sleep(watchWait)
+	}
+}
+
+// print shows the ops that are at work: on a terminal over the lines of the look
+// before, elsewhere a line whenever one is in another phase.
+func (w *watch) print(env Env, beats []pipeline.Beat, now time.Time) error {
+	live := env.Terminal && env.Getenv("TERM") != "dumb" && !w.json
+	var b strings.Builder
+	if live && w.drawn > 0 {
+		fmt.Fprintf(&b, "\x1b[%dA\x1b[J", w.drawn)
+	}
+	w.drawn = len(beats)
+	for _, beat := range beats {
+		phase := string(beat.Phase)
+		if beat.Tries > 1 {
+			phase = fmt.Sprintf("%s, try %d", phase, beat.Tries)
+		}
+		if !live && w.told[beat.Op] == phase+beat.Doing {
+			continue
+		}
+		w.told[beat.Op] = phase + beat.Doing
+		b.WriteString(w.line(env, watchRow{beat.Op, beat.Task, phase, beat.Doing, int64(now.Sub(beat.Began).Round(time.Second) / time.Second), beat.Spent, beat.Run}))
+	}
+	_, err := env.Stdout.Write([]byte(b.String()))
+	return err
+}
+
+// watchRow is an op at one moment, as --json tells it, a line each.
+type watchRow struct {
+	Op      string `json:"op"`
+	Task    string `json:"task"`
+	Phase   string `json:"phase"` // or its ending and the reason
+	Doing   string `json:"doing,omitempty"`
+	Elapsed int64  `json:"elapsed_s"`
+	Spent   int64  `json:"spent_micro_usd"`
+	Run     string `json:"run"`
+}
+
+func (w *watch) line(env Env, r watchRow) string {
+	if w.json {
+		b, err := json.Marshal(r)
+		if err != nil {
+			panic("unreachable: " + err.Error()) // texts and integers
+		}
+		return string(b) + "\n"
+	}
+	phase := cell(r.Phase)
+	if r.Doing != "" {
+		phase += ", " + cell(r.Doing)
+	}
+	elapsed, spent := fmt.Sprintf("%ds", r.Elapsed), "$"+budget.MicroUSD(r.Spent).String()
+	if env.Terminal { // one that wrapped could not be drawn over
+		return clipped(fmt.Sprintf("%-8s  %6s  %8s  %s: %s", shortOp(r.Op), elapsed, spent, cell(r.Task), phase), env.columns()) + "\n"
+	}
+	return strings.Join([]string{r.Op, phase, elapsed, spent, cell(r.Task)}, "\t") + "\n"
+}
+
+// end tells what became of the ops that were seen at work.
+func (w *watch) end(ctx context.Context, env Env) error {
+	if len(w.told) == 0 {
+		talk(env, "op watch: no drain of this clone is at work on a change")
+	}
+	if len(w.told) == 0 || w.once {
+		return nil
+	}
+	v, err := openFiles(ctx, env)
+	if err != nil {
+		return err
+	}
+	ops, err := v.state.Ops()
+	if err != nil {
+		return err
+	}
+	rows := map[string]watchRow{}
+	for _, b := range w.last { // not committed yet, perhaps
+		rows[b.Op] = watchRow{b.Op, b.Task, string(b.Phase), "", int64(b.At.Sub(b.Began) / time.Second), b.Spent, b.Run}
+	}
+	for _, o := range ops {
+		rows[o.ID] = watchRow{o.ID, o.Task, opRowOf(o).state(), "", int64(o.At.Sub(o.Began) / time.Second), o.Spent, o.Run}
+	}
+	for _, id := range slices.Sorted(maps.Keys(w.told)) {
+		if _, err := fmt.Fprint(env.Stdout, w.line(env, rows[id])); err != nil {
+			return err
+		}
+	}
+	return nil
 }

@@ -61,7 +61,7 @@ func printRows(env Env, rows [][]string) error { return printEach(env, slices.Va
 // showList prints a list as JSON, or a row of each; it tells a person what there is none of
 // where it is empty.
 func showList[T any](env Env, asJSON bool, list []T, nothing string, row func(T) []string) error {
-	if len(list) == 0 {
+	if len(list) == 0 && nothing != "" {
 		talk(env, "%s", nothing)
 	}
 	rows := make([][]string, len(list))

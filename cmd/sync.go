@@ -55,14 +55,11 @@ func runSync(c *cli.Context, env Env, v *view) error {
 	if err != nil {
 		return err
 	}
-	if c.Bool("json") {
-		return printJSON(env, map[string]any{"board": v.line.Name(), "tip": v.tip, "tasks": out})
-	}
 	var rows [][]string
 	for _, s := range out {
 		rows = append(rows, []string{s.Task, s.State, s.By, or(s.Note, s.Approval)})
 	}
-	return printRows(env, rows)
+	return show(env, c.Bool("json"), map[string]any{"board": v.line.Name(), "tip": v.tip, "tasks": out}, rows...)
 }
 
 // syncHere are the tasks in review whose files somebody merged into the board by hand.
