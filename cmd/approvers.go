@@ -15,11 +15,18 @@ import (
 
 // awaited are the people that odd.toml asks to approve what p takes, beside who and those
 // who endorsed the proposal of t. What a person edited nobody endorsed.
-func (v *view) awaited(t board.Task, p part, who ...string) (out []risk.Missing) {
+func (v *view) awaited(ctx context.Context, t board.Task, p part, who ...string) (out []risk.Missing, err error) {
+	if len(v.cfg.Approvers) == 0 {
+		return nil, nil
+	}
+	endorsed, err := v.endorsers(ctx, t)
+	if err != nil {
+		return nil, err
+	}
 	for _, w := range p.Paths {
 		by := who
 		if _, edited := p.edits[w.Path]; !edited {
-			by = append(slices.Clone(who), t.Endorsers()...)
+			by = append(slices.Clone(who), endorsed...)
 		}
 		var types []string
 		if rel, in := strings.CutPrefix(w.Path, v.cfg.Root+"/"); in {
@@ -33,7 +40,31 @@ func (v *view) awaited(t board.Task, p part, who ...string) (out []risk.Missing)
 		}
 		out = append(out, risk.Approvers(v.cfg, w.Path, types, by)...)
 	}
-	return out
+	return out, nil
+}
+
+// endorsers are the addresses of who endorsed the proposal of t: where signatures are
+// required, in a commit that carries theirs.
+func (v *view) endorsers(ctx context.Context, t board.Task) ([]string, error) {
+	all := t.Endorsers()
+	if !v.cfg.RequireSigned || len(all) == 0 {
+		return all, nil
+	}
+	signed := map[string]bool{}
+	for c, err := range v.repo.PathLog(ctx, v.tip, v.file(t.Path)) {
+		if err != nil {
+			return nil, err
+		}
+		if !slices.Contains(c.Trailer("Odd-Endorsed-By"), "human:"+c.Author.Email) || !slices.Contains(c.Trailer("Odd-Proposal"), t.Result.Commit) {
+			continue
+		}
+		why, err := v.unsigned(ctx, c.OID)
+		if err != nil {
+			return nil, err
+		}
+		signed[strings.ToLower(c.Author.Email)] = signed[strings.ToLower(c.Author.Email)] || why == ""
+	}
+	return slices.DeleteFunc(all, func(who string) bool { return !signed[strings.ToLower(who)] }), nil
 }
 
 // waitsFor says whom an approval waits for.
@@ -51,14 +82,18 @@ func waitsFor(m []risk.Missing) string {
 // endorses reports that what the person approves waits for others too, who must approve as
 // much; who may not approve it at all is refused.
 func (v *view) endorses(ctx context.Context, t board.Task, p part, o approval) (others []risk.Missing, err error) {
-	if len(v.cfg.Approvers) == 0 {
-		return nil, nil
-	}
 	who, err := v.repo.Identity(ctx)
 	if err != nil {
 		return nil, err
 	}
-	without, with := v.awaited(t, p), v.awaited(t, p, who.Email)
+	without, err := v.awaited(ctx, t, p)
+	if err != nil {
+		return nil, err
+	}
+	with, err := v.awaited(ctx, t, p, who.Email)
+	if err != nil {
+		return nil, err
+	}
 	counts := func(m risk.Missing) bool {
 		return slices.ContainsFunc(m.People, func(s string) bool { return strings.EqualFold(s, who.Email) })
 	}

@@ -221,10 +221,16 @@ func (v *view) card(ctx context.Context, t board.Task, p review.Proposal, at ont
 	}
 	line("cost", "$%s", budget.MicroUSD(p.Cost))
 	line("done when", "%s", strings.Join(t.Acceptance, "; "))
-	for _, who := range t.Endorsers() {
+	endorsed, err := v.endorsers(ctx, t)
+	if err != nil {
+		return "", err
+	}
+	for _, who := range endorsed {
 		line("endorsed", "by %s", who)
 	}
-	if m := v.awaited(t, part{Proposal: p}); len(m) > 0 {
+	if m, err := v.awaited(ctx, t, part{Proposal: p}); err != nil {
+		return "", err
+	} else if len(m) > 0 {
 		line("approvers", "%s", waitsFor(m))
 	}
 	line("commit", "%s on branch %s, made from %s", short(repo.OID(p.Commit)), p.Branch, short(repo.OID(p.Base)))

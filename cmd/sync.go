@@ -169,7 +169,11 @@ func (v *view) syncTask(ctx context.Context, t board.Task, target string, tip re
 		s.Note = fmt.Sprintf("approval %s by %s %s; import the key, or odd reject %s --reason \"why\"", short(a.OID), a.Author.Email, why, t.ID)
 		return s, err
 	}
-	if m := v.awaited(t, take, a.Author.Email); len(m) > 0 {
+	m, err := v.awaited(ctx, t, take, a.Author.Email)
+	if err != nil {
+		return s, err
+	}
+	if len(m) > 0 {
 		s.Note = fmt.Sprintf("approved by %s; %s", a.Author.Email, waitsFor(m))
 		return s, nil
 	}
