@@ -141,7 +141,7 @@ func (w *world) paid() {
 			continue // a record of an op, whose line is cut by nobody
 		}
 		switch l.Kind {
-		case "claim":
+		case "claim", "engage":
 			claims[l.Run+" "+l.Task]++
 		case "outcome":
 			closed[l.Run+" "+l.Task]++

@@ -97,6 +97,16 @@ func TestASessionBesideIsSweptWhenItsTimeIsOver(t *testing.T) {
 	}
 }
 
+// What was read after the permit of its session had ended is handed over to nobody.
+func TestASessionBesideOutlivesItsPermit(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, paid+"[anchor]\nttl = \"30m\"\n")
+	r, err := w.beside(func() { w.now = w.now.Add(31 * time.Minute) })
+	if err != nil || r.Said[0].Outcome != "failed" || r.Said[0].Handoff != "" || !strings.Contains(r.Said[0].Reason, "raise [anchor] ttl") {
+		t.Errorf("%+v, %v", r, err)
+	}
+}
+
 // Killed at any moment, an invocation blocks no drain: the next one closes its run and
 // releases its money, and nothing of it is left.
 func TestKilledBesideADrain(t *testing.T) {

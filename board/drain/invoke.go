@@ -342,11 +342,16 @@ func (d *drain) conclude(ctx context.Context, c *claim, done []*work) error {
 }
 
 // recall takes back what the sessions came to where the lease they were held
-// under has ended, and reports whether there was anything.
+// under has ended, or the permit of one that hands something over, and reports whether
+// there was anything.
 func (d *drain) recall(c *claim, done []*work) bool {
-	why := d.lapsed(c, d.at)
+	lease := d.lapsed(c, d.at)
 	any := false
 	for _, w := range done {
+		why := lease
+		if why == "" && w.handed != nil {
+			why = w.anchor.lapsed(d.at)
+		}
 		if why != "" && w.lands() {
 			w.void(why)
 			any = true

@@ -159,10 +159,10 @@ func (j *judge) inTime(p permit, l line, moment string) string {
 	return ""
 }
 
-// dropped reports a session whose task the same act blocks, or lost: what it came
-// to was read and went nowhere.
+// dropped reports a session whose task the same act blocks, or lost, or that no task asked
+// for and that handed nothing over: what it came to was read and went nowhere.
 func (j *judge) dropped(l line) bool {
-	return slices.ContainsFunc(j.lines, func(o line) bool {
+	return l.record.Task == l.record.Run && l.record.Session().Handoff == "" || slices.ContainsFunc(j.lines, func(o line) bool {
 		r := o.record
 		return r.Kind == event.Outcome && r.Run == l.record.Run && r.Task == l.record.Task &&
 			slices.Contains([]string{string(board.Blocked), "lost"}, r.Outcome().Verdict)
