@@ -52,7 +52,7 @@ var localBlows = []blow{
 	{name: "drain", scene: "ready", kinds: every, acts: one("", drainAll[1:]...), amid: hours(act{"shop", drainAll, ""}, act{"shop", []string{"odd", "status"}, ""})},
 	{name: "drain a change", scene: "ready", kinds: every, acts: one("", "drain", "--task", "many"), amid: hours(act{"shop", drainAll, ""}), states: []string{"blocked"}},
 	{name: "drain, dying agents", scene: "ready", kinds: force, before: func(w *world) { w.write("agent.sh", "kill -9 $$\n") }, acts: one("", drainAll[1:]...), states: []string{"blocked"}},
-	{name: "agent run", scene: "ready", kinds: every, fault: true, before: explorer, acts: one("", "agent", "run", "--role", "explorer", "--task", "What is slack water?"), amid: hours(act{"shop", drainAll, ""})},
+	{name: "agent run", scene: "ready", kinds: every, fault: true, acts: one("", "agent", "run", "--role", "explorer", "--task", "What is slack water?"), amid: hours(act{"shop", drainAll, ""})},
 	{name: "approve", scene: "review", kinds: every, acts: one("alpha", "approve", "alpha"), amid: hours()},
 	{name: "approve --verify", scene: "review", kinds: every, acts: one("beta", "approve", "beta", "--verify"), amid: hours()},
 	{name: "approve a change", scene: "review", kinds: every, acts: one("many", "approve", "many"), amid: hours()},
@@ -87,14 +87,6 @@ var localBlows = []blow{
 		}
 	}},
 	{name: "decide", scene: "ready", kinds: force, acts: one("decide", "gate", "decide", "keep paper", "--rationale", "it floats", "--tradeoffs", "it is slow", "--confidence", "high")},
-}
-
-// explorer has the agent answer who explores.
-func explorer(w *world) {
-	w.write("agent.sh", "case $ODD_TASK in run-*)\n"+
-		"printf '```json\\n{\"schema\": \"odd.synthesis.1\", \"possibilities\": [\"a tide\"], \"tensions\": [], \"unknowns\": [], \"frames\": []}\\n```\\n'\n"+
-		"printf '```json\\n{\"schema\": \"odd.finish.1\", \"outcome\": \"completed\"}\\n```\\n'\n"+
-		"exit ;;\nesac\n")
 }
 
 // words is how many atoms are reconciled at once.

@@ -47,6 +47,7 @@ branch = "main"
 		"test ! -e $WORLD/agent.sh || . $WORLD/agent.sh\n" +
 		"case $ODD_TASK in\n" +
 		"many) cat agent/change.md ;;\n" +
+		"run-*) printf '```json\\n{\"schema\": \"odd.synthesis.1\", \"possibilities\": [\"a tide\"], \"tensions\": [], \"unknowns\": [], \"frames\": []}\\n```\\n\\n' ;;\n" +
 		"*) printf '```atom\\n---\\ntype: term\\nid: %s-term\\ntitle: Word\\n---\\n\\nA word.\\n```\\n\\n' $ODD_TASK ;;\n" +
 		"esac\n" +
 		"printf '```json\\n{\"schema\": \"odd.usage.1\", \"turns\": 1, \"cost_micro_usd\": %d}\\n```\\n\\n' 70000\n" +
