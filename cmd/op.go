@@ -34,21 +34,41 @@ func opVerb(env Env) *cli.Command {
 			"APPROVAL_REQUIRED or BLOCKED. The tier decides whether a person must see it\n" +
 			"first.",
 		Subcommands: []*cli.Command{
-			opList(env), opShow(env), opDiff(env), opTrace(env), opPrompt(env), opWatch(env),
+			opList(env),
+			opRead(env, "show", "show one change: its state, tier, findings, time and cost", runOpShow),
+			opRead(env, "diff", "print the patch of a change, also of one that failed", runOpDiff),
+			opRead(env, "trace", "print a change as a tree: task, run, phases and commits", runOpTrace),
+			opRead(env, "prompt", "print the briefs (prompts) that agents got for a change", runOpPrompt),
+			opWatch(env),
 			opCancel(env), opRetry(env), opClassify(env),
 		},
 	})
 }
 
-func opShow(env Env) *cli.Command {
+// opRead is a verb that shows something of one op, on the board as a person sees it.
+func opRead(env Env, name, use string, run func(*cli.Context, Env, *view, pipeline.Story) error) *cli.Command {
 	return command(&cli.Command{
-		Name:      "show",
-		Usage:     "show one change: its state, tier, findings, time and cost",
+		Name:      name,
+		Usage:     use,
 		ArgsUsage: "OP",
-		Description: "odd op show 7QK2ZP\n\n" +
+		Description: "odd op " + name + " 7QK2ZP\n\n" +
 			"OP is the id that odd op list prints, or the end of it.",
-		Flags:  []cli.Flag{jsonFlag()},
-		Action: do(env, runOpShow),
+		Flags: []cli.Flag{jsonFlag()},
+		Action: do(env, func(c *cli.Context, env Env) error {
+			id, err := opArg(c, env)
+			if err != nil {
+				return err
+			}
+			v, err := openCurrent(c.Context, env)
+			if err != nil {
+				return err
+			}
+			s, err := v.op(id)
+			if err != nil {
+				return err
+			}
+			return run(c, env, v, s)
+		}),
 	})
 }
 
@@ -89,15 +109,7 @@ func shown(s pipeline.Story) opShown {
 	return out
 }
 
-func runOpShow(c *cli.Context, env Env) error {
-	name, err := opArg(c, env)
-	if err != nil {
-		return err
-	}
-	v, s, err := opOpen(c.Context, env, name)
-	if err != nil {
-		return err
-	}
+func runOpShow(c *cli.Context, env Env, v *view, s pipeline.Story) error {
 	out := shown(s)
 	out.Failed, out.Output = v.failing(s.Op().Run, s.Op().ID)
 	return showPage(env, c.Bool("json"), out, out.card())
@@ -142,27 +154,7 @@ func (s opShown) card() string {
 	return b.String()
 }
 
-func opDiff(env Env) *cli.Command {
-	return command(&cli.Command{
-		Name:      "diff",
-		Usage:     "print the patch of a change, also of one that failed",
-		ArgsUsage: "OP",
-		Description: "odd op diff 7QK2ZP\n\n" +
-			"OP is the id that odd op list prints, or the end of it.",
-		Flags:  []cli.Flag{jsonFlag()},
-		Action: do(env, runOpDiff),
-	})
-}
-
-func runOpDiff(c *cli.Context, env Env) error {
-	name, err := opArg(c, env)
-	if err != nil {
-		return err
-	}
-	v, s, err := opOpen(c.Context, env, name)
-	if err != nil {
-		return err
-	}
+func runOpDiff(c *cli.Context, env Env, v *view, s pipeline.Story) error {
 	o := s.Op()
 	b, err := v.patchOf(c.Context, o)
 	if err != nil {
@@ -195,27 +187,7 @@ func (v *view) patchOf(ctx context.Context, o pipeline.Op) ([]byte, error) {
 	return nil, refuse("artifacts", "op diff %s: the commit %s is no longer in this clone; run git fetch origin 'refs/odd/run/*:refs/odd/run/*' to look for it in run %s", o.ID, short(made), o.Run)
 }
 
-func opTrace(env Env) *cli.Command {
-	return command(&cli.Command{
-		Name:      "trace",
-		Usage:     "print a change as a tree: task, run, phases and commits",
-		ArgsUsage: "OP",
-		Description: "odd op trace 7QK2ZP\n\n" +
-			"OP is the id that odd op list prints, or the end of it.",
-		Flags:  []cli.Flag{jsonFlag()},
-		Action: do(env, runOpTrace),
-	})
-}
-
-func runOpTrace(c *cli.Context, env Env) error {
-	name, err := opArg(c, env)
-	if err != nil {
-		return err
-	}
-	v, s, err := opOpen(c.Context, env, name)
-	if err != nil {
-		return err
-	}
+func runOpTrace(c *cli.Context, env Env, v *view, s pipeline.Story) error {
 	tree := pipeline.Trace(s)
 	v.filed(tree, s.Op())
 	if err := v.landed(c.Context, tree, s.Op()); err != nil {
@@ -224,7 +196,7 @@ func runOpTrace(c *cli.Context, env Env) error {
 	if c.Bool("json") {
 		return printJSON(env, tree)
 	}
-	_, err = fmt.Fprint(env.Stdout, pipeline.Render(tree, func(n int64) string { return budget.MicroUSD(n).String() }))
+	_, err := fmt.Fprint(env.Stdout, pipeline.Render(tree, func(n int64) string { return budget.MicroUSD(n).String() }))
 	return err
 }
 
@@ -268,33 +240,13 @@ func hang(nodes []pipeline.Node, commit string, below pipeline.Node) {
 	}
 }
 
-func opPrompt(env Env) *cli.Command {
-	return command(&cli.Command{
-		Name:      "prompt",
-		Usage:     "print the briefs (prompts) that agents got for a change",
-		ArgsUsage: "OP",
-		Description: "odd op prompt 7QK2ZP\n\n" +
-			"OP is the id that odd op list prints, or the end of it.",
-		Flags:  []cli.Flag{jsonFlag()},
-		Action: do(env, runOpPrompt),
-	})
-}
-
 // prompt is one brief of an op, as --json prints it.
 type prompt struct {
 	File string `json:"file"` // in the run's tree
 	Text string `json:"text"`
 }
 
-func runOpPrompt(c *cli.Context, env Env) error {
-	name, err := opArg(c, env)
-	if err != nil {
-		return err
-	}
-	v, s, err := opOpen(c.Context, env, name)
-	if err != nil {
-		return err
-	}
+func runOpPrompt(c *cli.Context, env Env, v *view, s pipeline.Story) error {
 	o := s.Op()
 	all, err := v.prompts(o)
 	if err != nil {
@@ -314,20 +266,10 @@ func runOpPrompt(c *cli.Context, env Env) error {
 // prompts are the briefs that the run of an op kept, those of its last session
 // behind those of the sessions before it.
 func (v *view) prompts(o pipeline.Op) ([]prompt, error) {
-	lost := refuse("artifacts", "op prompt %s: the files of %s are not in this clone; run git fetch origin 'refs/odd/run/*:refs/odd/run/*'", o.ID, o.Run)
-	oid, err := v.repo.Ref("refs/odd/run/" + o.Run)
-	if err != nil {
-		return nil, lost
+	tree, dir, ok := v.attempt(o)
+	if !ok {
+		return nil, refuse("artifacts", "op prompt %s: the files of %s are not in this clone; run git fetch origin 'refs/odd/run/*:refs/odd/run/*'", o.ID, o.Run)
 	}
-	tree, err := v.repo.Tree(oid)
-	if err != nil {
-		return nil, err
-	}
-	own, err := fs.Glob(tree, "*/"+o.ID)
-	if err != nil || len(own) != 1 {
-		return nil, lost
-	}
-	dir := path.Dir(own[0])
 	var names []string
 	for _, pattern := range []string{"/*/brief*.md", "/brief*.md"} {
 		some, err := fs.Glob(tree, dir+pattern)

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"path"
 	"slices"
 	"strings"
 	"time"
@@ -274,32 +275,30 @@ func (v *view) beats() ([]pipeline.Beat, error) {
 	}), err
 }
 
-// opOpen is the board as a person sees it, and one of its ops.
-func opOpen(ctx context.Context, env Env, name string) (*view, pipeline.Story, error) {
-	v, err := openCurrent(ctx, env)
-	if err != nil {
-		return nil, pipeline.Story{}, err
-	}
-	s, err := v.op(name)
-	return v, s, err
-}
-
-// kept is a file that the run of an op keeps of it, ok is false where it is not
-// here any more: artifacts of runs may be pruned.
-func (v *view) kept(o pipeline.Op, name string) (b []byte, ok bool) {
+// attempt is the folder of an op's attempt among the files of its run; ok is false where they
+// are not here any more: artifacts of runs may be pruned.
+func (v *view) attempt(o pipeline.Op) (tree fs.FS, dir string, ok bool) {
 	oid, err := v.repo.Ref("refs/odd/run/" + o.Run)
 	if err != nil {
+		return nil, "", false
+	}
+	if tree, err = v.repo.Tree(oid); err != nil {
+		return nil, "", false
+	}
+	own, err := fs.Glob(tree, "*/"+o.ID)
+	if err != nil || len(own) != 1 {
+		return nil, "", false
+	}
+	return tree, path.Dir(own[0]), true
+}
+
+// kept is a file that the run of an op keeps of it.
+func (v *view) kept(o pipeline.Op, name string) (b []byte, ok bool) {
+	tree, dir, ok := v.attempt(o)
+	if !ok {
 		return nil, false
 	}
-	tree, err := v.repo.Tree(oid)
-	if err != nil {
-		return nil, false
-	}
-	names, err := fs.Glob(tree, "*/"+o.ID+"/"+name)
-	if err != nil || len(names) != 1 {
-		return nil, false
-	}
-	b, err = fs.ReadFile(tree, names[0])
+	b, err := fs.ReadFile(tree, path.Join(dir, o.ID, name))
 	return b, err == nil
 }
 
