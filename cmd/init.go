@@ -95,14 +95,19 @@ func runInit(c *cli.Context, env Env) error {
 		}
 		return err
 	}
-	r, made, err := openOrInit(c.Context, env, at)
+	return o.layOut(c.Context, env, at)
+}
+
+// layOut writes what there is to begin with at a folder, and says what comes next.
+func (o beginning) layOut(ctx context.Context, env Env, at string) error {
+	r, made, err := openOrInit(ctx, env, at)
 	if err != nil {
 		return err
 	}
 	if err := freeNames(r); err != nil {
 		return err
 	}
-	ch, err := starterFiles(c.Context, r, o)
+	ch, err := starterFiles(ctx, r, o)
 	if err != nil {
 		return err
 	}
@@ -110,13 +115,13 @@ func runInit(c *cli.Context, env Env) error {
 	if err != nil {
 		return err
 	}
-	if err := foreignAttributes(c.Context, env, r); err != nil {
+	if err := foreignAttributes(ctx, env, r); err != nil {
 		return err
 	}
 	if o.hooks {
 		in := env
 		in.Dir = r.Root()
-		if err := installHook(c.Context, in); err != nil {
+		if err := installHook(ctx, in); err != nil {
 			return err
 		}
 	}
