@@ -67,7 +67,7 @@ func Twin(files []okf.Problem, path string) *okf.Problem {
 func CheckTeams(g *okf.Graph, teams map[string]budget.MicroUSD) []okf.Problem {
 	var out []okf.Problem
 	for _, name := range slices.Sorted(maps.Keys(teams)) {
-		wrong, hint := (names{g: g}).named(name, "capability"), "name an atom of type capability by its id"
+		wrong, hint := (names{g: g}).checkReference(name, "capability"), "name an atom of type capability by its id"
 		if a, err := g.Find(name); wrong == "" && err == nil && string(a.ID) != name {
 			wrong, hint = fmt.Sprintf("%q is not an id", name), fmt.Sprintf("write %q", a.ID)
 		}
@@ -86,11 +86,11 @@ func (t Task) references(g names, all Index) []okf.Problem {
 	}
 	if t.Role == "" {
 		add("role", okf.Warn, "the task has no role, so odd drain cannot work on it", "set one with odd task edit "+string(t.ID)+" --role ROLE")
-	} else if wrong := g.named(t.Role, "role"); wrong != "" {
+	} else if wrong := g.checkReference(t.Role, "role"); wrong != "" {
 		add("role", okf.Error, wrong, "name an atom of type role")
 	}
 	if t.Team != "" {
-		if wrong := g.named(t.Team, "capability"); wrong != "" {
+		if wrong := g.checkReference(t.Team, "capability"); wrong != "" {
 			add("team", okf.Error, wrong, "name an atom of type capability")
 		}
 	}
@@ -120,8 +120,8 @@ type names struct {
 	told map[string]string
 }
 
-// named says what is wrong with a reference to an atom of a type; "" for nothing.
-func (n names) named(name, typ string) string {
+// checkReference says what is wrong with a reference to an atom of a type; "" for nothing.
+func (n names) checkReference(name, typ string) string {
 	if a := n.g.Target(name, ""); a != nil {
 		if a.Type != typ {
 			return fmt.Sprintf("%q is a %s, not a %s", name, a.Type, typ)

@@ -77,7 +77,7 @@ func (r *reader) ids(key string) []okf.ID {
 func (r *reader) inputs() []string {
 	in := r.list("inputs")
 	for _, s := range in {
-		if !strings.Contains(s, "://") && !confined(strings.TrimSuffix(s, "/")) {
+		if !strings.Contains(s, "://") && !isConfined(strings.TrimSuffix(s, "/")) {
 			r.bad("inputs", fmt.Sprintf("%q is not a path inside the repository", s), `write it from the top of the repository, without ".."`)
 		}
 	}
@@ -87,7 +87,7 @@ func (r *reader) inputs() []string {
 func (r *reader) globs() []string {
 	globs := r.list("paths")
 	for _, s := range globs {
-		if !confined(s) {
+		if !isConfined(s) {
 			r.bad("paths", fmt.Sprintf("%q is not a glob inside the repository", s), `write it from the top of the repository, without "..", like "docs/**"`)
 			continue
 		}
@@ -100,9 +100,9 @@ func (r *reader) globs() []string {
 	return globs
 }
 
-// confined reports whether a path or glob stays inside the repository, and out
+// isConfined reports whether a path or glob stays inside the repository, and out
 // of git's own folder, on every file system.
-func confined(s string) bool {
+func isConfined(s string) bool {
 	if s == "" || strings.ContainsFunc(s, func(r rune) bool { return r < ' ' || r == 0x7f }) || strings.Contains(s, ":") {
 		return false
 	}
@@ -209,21 +209,21 @@ func (r *reader) moment(key string) time.Time {
 	return at.UTC()
 }
 
-func (r *reader) rejected() (out []Rejection) {
+func (r *reader) readRejections() (out []Rejection) {
 	for _, m := range r.maps("rejected", "rejected must be a list of {by, at, reason}", "restore it from git history; only odd reject writes it") {
 		out = append(out, Rejection{By: scalar(m["by"]), At: scalar(m["at"]), Reason: scalar(m["reason"])})
 	}
 	return out
 }
 
-func (r *reader) declined() (out []Decline) {
+func (r *reader) readDeclines() (out []Decline) {
 	for _, m := range r.maps("declined", "declined must be a list of {id, text, by, at, reason}", "take out what is none, or restore it from git history") {
 		out = append(out, Decline{ID: okf.ID(scalar(m["id"])), Text: scalar(m["text"]), By: scalar(m["by"]), At: scalar(m["at"]), Reason: scalar(m["reason"])})
 	}
 	return out
 }
 
-func (r *reader) endorsed() (out []Endorsement) {
+func (r *reader) readEndorsements() (out []Endorsement) {
 	for _, m := range r.maps("endorsed", "endorsed must be a list of {by, at, proposal}", "restore it from git history; only odd approve writes it") {
 		out = append(out, Endorsement{By: scalar(m["by"]), At: scalar(m["at"]), Proposal: scalar(m["proposal"])})
 	}

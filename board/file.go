@@ -57,7 +57,7 @@ func New(f Filing) (okf.Atom, error) {
 		return okf.Atom{}, errors.New("new task: the title is empty; say in a few words what is to be done")
 	case f.ID == "":
 		return okf.Atom{}, fmt.Errorf("new task %q: the title has no letters or digits for an id; choose one with --id, of lower-case letters, digits and -", f.Title)
-	case string(f.ID) != slugged(string(f.ID)):
+	case string(f.ID) != slugify(string(f.ID)):
 		return okf.Atom{}, fmt.Errorf("new task %q: the id may have only lower-case letters, digits and -, at most 60; choose another with --id", f.ID)
 	case f.ID == "index" || f.ID == "log":
 		return okf.Atom{}, fmt.Errorf("new task: %s.md is a reserved file name; choose another with --id", f.ID)
@@ -163,12 +163,12 @@ const slugMax = 60
 // a/b, x/b and B stay apart. Git takes every slug as a part of a ref name.
 func Slug(id okf.ID) string {
 	s := string(id)
-	if slugged(s) == s && s != "" {
+	if slugify(s) == s && s != "" {
 		return s
 	}
 	sum := sha256.Sum256([]byte(s))
 	mark := hex.EncodeToString(sum[:4])
-	stem := slugged(s[strings.LastIndexByte(s, '/')+1:])
+	stem := slugify(s[strings.LastIndexByte(s, '/')+1:])
 	if most := slugMax - 1 - len(mark); len(stem) > most {
 		stem = strings.TrimRight(stem[:most], "-")
 	}
@@ -178,9 +178,9 @@ func Slug(id okf.ID) string {
 	return stem + "-" + mark
 }
 
-// slugged is dashed, cut to slugMax.
-func slugged(s string) string {
-	out := dashed(s)
+// slugify is dashed, cut to slugMax.
+func slugify(s string) string {
+	out := dashify(s)
 	if len(out) > slugMax {
 		out = strings.TrimRight(out[:slugMax], "-")
 	}
@@ -189,18 +189,18 @@ func slugged(s string) string {
 
 // wordSlug is slugged, but cut behind a word where one ends in time.
 func wordSlug(s string) string {
-	out := dashed(s)
+	out := dashify(s)
 	if len(out) > slugMax {
 		if end := strings.LastIndexByte(out[:slugMax+1], '-'); end > slugMax/2 {
 			return out[:end]
 		}
 	}
-	return slugged(s)
+	return slugify(s)
 }
 
-// dashed is s in lower case with every run of other characters than letters
+// dashify is s in lower case with every run of other characters than letters
 // and digits as one "-", none at the ends; "" when nothing is left.
-func dashed(s string) string {
+func dashify(s string) string {
 	var b strings.Builder
 	gap := false
 	for _, r := range strings.ToLower(s) {

@@ -125,9 +125,9 @@ func Finish(t Task, run string, v Verdict, result Result) ([]byte, error) {
 	if t.ClaimedBy != run {
 		return nil, fmt.Errorf("%s: the task now belongs to %q, not to %q; this result is discarded", t.ID, t.ClaimedBy, run)
 	}
-	sets := released(to)
+	sets := releaseEdits(to)
 	if v == ToBlocked {
-		return edit(t, append(sets, blocked(result.Reason), okf.Set{Key: "result"})...)
+		return edit(t, append(sets, blockEdit(result.Reason), okf.Set{Key: "result"})...)
 	}
 	made := map[string]any{"run": run, "branch": result.Branch, "commit": result.Commit}
 	return edit(t, append(sets, okf.Set{Key: "blocked_reason"}, okf.Set{Key: "result", Value: made})...)
@@ -149,9 +149,9 @@ func Sweep(t Task, now time.Time, maxAttempts int) ([]byte, State, error) {
 	if !t.Expired(now) {
 		return nil, "", fmt.Errorf("%s: its claim holds until %s", t.ID, t.LeaseExpires.Format(time.RFC3339))
 	}
-	sets := released(to)
+	sets := releaseEdits(to)
 	if to == Blocked {
-		sets = append(sets, blocked(fmt.Sprintf("%s ended without a result; attempt %d of %d", t.ClaimedBy, t.Attempts, maxAttempts)))
+		sets = append(sets, blockEdit(fmt.Sprintf("%s ended without a result; attempt %d of %d", t.ClaimedBy, t.Attempts, maxAttempts)))
 	}
 	b, err := edit(t, sets...)
 	return b, to, err
@@ -163,7 +163,7 @@ func Halt(t Task, reason string) ([]byte, error) {
 	if err := Can(Person, t.State, Blocked); err != nil {
 		return nil, fmt.Errorf("%s: %w", t.ID, err)
 	}
-	return edit(t, append(released(Blocked), blocked(reason), okf.Set{Key: "result"})...)
+	return edit(t, append(releaseEdits(Blocked), blockEdit(reason), okf.Set{Key: "result"})...)
 }
 
 // Expire returns the file of t, which waited in review until nobody could decide about it any more: back in backlog, with
@@ -172,11 +172,11 @@ func Expire(t Task, reason string) ([]byte, error) {
 	if err := Can(Expirer, t.State, Backlog); err != nil {
 		return nil, fmt.Errorf("%s: %w", t.ID, err)
 	}
-	return edit(t, okf.Set{Key: "state", Value: string(Backlog)}, blocked(reason), okf.Set{Key: "result"})
+	return edit(t, okf.Set{Key: "state", Value: string(Backlog)}, blockEdit(reason), okf.Set{Key: "result"})
 }
 
-// released are the edits that end a claim.
-func released(to State) []okf.Set {
+// releaseEdits are the edits that end a claim.
+func releaseEdits(to State) []okf.Set {
 	return []okf.Set{{Key: "state", Value: string(to)}, {Key: "claimed_by"}, {Key: "lease_expires"}}
 }
 
@@ -184,9 +184,9 @@ func released(to State) []okf.Set {
 // in the next brief.
 const reasonCap = 2000
 
-// blocked is the edit that says why. The text may come from an agent, so what
+// blockEdit is the edit that says why. The text may come from an agent, so what
 // a person could not see is left out.
-func blocked(reason string) okf.Set {
+func blockEdit(reason string) okf.Set {
 	reason = strings.TrimSpace(okf.Visible(okf.Legible(reason)))
 	if reason == "" {
 		reason = "no reason given"

@@ -205,8 +205,8 @@ func parse(a *okf.Atom) (Task, []okf.Problem) {
 	t.Surface, t.Engagement = nameIn(r, "surface", contract.SurfaceNames), nameIn(r, "engagement", contract.EngagementNames)
 	t.Voice, t.Handoffs, t.Artifact = nameIn(r, "voice", contract.VoiceNames), r.list("handoff"), r.text("artifact")
 	t.ClaimedBy, t.LeaseExpires, t.Attempts = r.text("claimed_by"), r.moment("lease_expires"), r.integer("attempts", 0)
-	t.BlockedReason, t.Rejected, t.Declined, t.Result = r.text("blocked_reason"), r.rejected(), r.declined(), r.result()
-	t.Endorsed = r.endorsed()
+	t.BlockedReason, t.Rejected, t.Declined, t.Result = r.text("blocked_reason"), r.readRejections(), r.readDeclines(), r.result()
+	t.Endorsed = r.readEndorsements()
 	if okf.Visible(a.Path) != a.Path || strings.ContainsAny(a.Path, "\n\t") {
 		r.bad("path", "the file name has invisible characters", "rename it with git mv; people type its id to confirm")
 	}

@@ -37,7 +37,7 @@ func Eligible(t *Row, all Index, now time.Time) Reason {
 		case dep.State == Done:
 			continue
 		}
-		if t.chained(all) {
+		if t.isChained(all) {
 			if loop := (&circles{all: all, most: nearby}).from(t.ID); loop != nil {
 				return Reason("its dependencies form a cycle: " + strings.Join(loop, " → "))
 			}
@@ -47,9 +47,9 @@ func Eligible(t *Row, all Index, now time.Time) Reason {
 	return ""
 }
 
-// chained reports whether a dependency of t has its own: without one nothing
+// isChained reports whether a dependency of t has its own: without one nothing
 // leads back.
-func (t *Row) chained(all Index) bool {
+func (t *Row) isChained(all Index) bool {
 	return slices.ContainsFunc(t.Dependencies, func(id okf.ID) bool { d := all[id]; return d != nil && len(d.Dependencies) > 0 })
 }
 

@@ -129,10 +129,10 @@ func TestFormOf(t *testing.T) {
 		if rule == nil {
 			continue
 		}
-		if m := rule.missed(Entry{Content: c.met}); m != "" {
+		if m := rule.whyMissed(Entry{Content: c.met}); m != "" {
 			t.Errorf("%q: %q missed: %s", c.check, c.met, m)
 		}
-		if m := rule.missed(Entry{Content: c.miss}); m == "" {
+		if m := rule.whyMissed(Entry{Content: c.miss}); m == "" {
 			t.Errorf("%q: %q met", c.check, c.miss)
 		}
 	}

@@ -22,7 +22,7 @@ type Criterion struct {
 func (c Criterion) Scored() bool { return c.rule != nil }
 
 // rule decides a criterion from the entry alone. missed is why it is not met, "" when it is.
-type rule interface{ missed(e Entry) string }
+type rule interface{ whyMissed(e Entry) string }
 
 // atLeast asks for n words in a field.
 type atLeast struct {
@@ -30,7 +30,7 @@ type atLeast struct {
 	n     int
 }
 
-func (a atLeast) missed(e Entry) string {
+func (a atLeast) whyMissed(e Entry) string {
 	switch n := len(words(e.Get(a.field))); {
 	case n >= a.n:
 		return ""
@@ -47,7 +47,7 @@ type oneOf struct {
 	any    []string
 }
 
-func (o oneOf) missed(e Entry) string {
+func (o oneOf) whyMissed(e Entry) string {
 	for _, f := range o.fields {
 		if has(e.Get(f), o.any) != "" {
 			return ""
@@ -66,7 +66,7 @@ type noneOf struct {
 	words []string
 }
 
-func (n noneOf) missed(e Entry) string {
+func (n noneOf) whyMissed(e Entry) string {
 	if w := has(e.Get(n.field), n.words); w != "" {
 		return fmt.Sprintf("%s says %q", n.field, w)
 	}
@@ -79,7 +79,7 @@ type matches struct {
 	re    *regexp.Regexp
 }
 
-func (m matches) missed(e Entry) string {
+func (m matches) whyMissed(e Entry) string {
 	v := e.Get(m.field)
 	switch {
 	case m.re.MatchString(v):
@@ -96,7 +96,7 @@ type refs struct {
 	n     int
 }
 
-func (r refs) missed(e Entry) string {
+func (r refs) whyMissed(e Entry) string {
 	if n := len(e.list(r.field)); n < r.n {
 		return fmt.Sprintf("%s names %d of %d", r.field, n, r.n)
 	}
@@ -106,10 +106,10 @@ func (r refs) missed(e Entry) string {
 // either is met when one of its rules is, and else missed for the reason of the first.
 type either []rule
 
-func (a either) missed(e Entry) string {
+func (a either) whyMissed(e Entry) string {
 	first := ""
 	for i, r := range a {
-		m := r.missed(e)
+		m := r.whyMissed(e)
 		if m == "" {
 			return ""
 		}
@@ -123,7 +123,7 @@ func (a either) missed(e Entry) string {
 // test is a rule that is a function.
 type test func(e Entry) string
 
-func (t test) missed(e Entry) string { return t(e) }
+func (t test) whyMissed(e Entry) string { return t(e) }
 
 // has is the first of the words or phrases that stands in s as such, in any case.
 func has(s string, any []string) string {
@@ -163,8 +163,8 @@ func concrete(e Entry) string {
 	return "body has no number, name or other concrete detail"
 }
 
-// anchored asks every pole of a tension to be a reference and not a mere label.
-func anchored(e Entry) string {
+// checkPoles asks every pole of a tension to be a reference and not a mere label.
+func checkPoles(e Entry) string {
 	poles := e.list("between")
 	if len(poles) == 0 {
 		return "no between"

@@ -9,7 +9,7 @@ func substance() Criterion {
 	return Criterion{"Substance", "Body is ≥10 words", "say more", atLeast{"body", 10}}
 }
 
-func filled(name, field, gap string) Criterion {
+func requireField(name, field, gap string) Criterion {
 	return Criterion{name, field + " is non-empty", gap, atLeast{field, 1}}
 }
 
@@ -21,8 +21,8 @@ func decisionCriteria() []Criterion {
 	return []Criterion{
 		substance(),
 		{"Rationale", "rationale is non-empty and ≥3 words", "why was it chosen?", atLeast{"rationale", 3}},
-		filled("Alternatives", "alternatives", "what else was an option?"),
-		filled("Reversibility", "reversibility", "is it reversible, or permanent?"),
+		requireField("Alternatives", "alternatives", "what else was an option?"),
+		requireField("Reversibility", "reversibility", "is it reversible, or permanent?"),
 		says("Constraints", "Body or rationale says what it binds", "what does it bind?", []string{"body", "rationale"},
 			"must", "never", "always", "shall", "cannot", "only", "binds", "constrains", "requires", "required", "forbids", "every", "each", "from now on", "no longer"),
 	}
@@ -32,7 +32,7 @@ func observationCriteria() []Criterion {
 	return []Criterion{
 		substance(),
 		{"Specificity", "Body contains a number, name, or concrete detail", "name it, or count it", test(concrete)},
-		filled("Source", "source", "where was it seen?"),
+		requireField("Source", "source", "where was it seen?"),
 		{"Separation", "Body does not contain should, better, worse, means, implies", "that is a learning: write it as one",
 			noneOf{"body", []string{"should", "better", "worse", "means", "implies"}}},
 	}
@@ -41,10 +41,10 @@ func observationCriteria() []Criterion {
 func learningCriteria() []Criterion {
 	return []Criterion{
 		substance(),
-		filled("Evidence", "evidence", "which observation supports it?"),
+		requireField("Evidence", "evidence", "which observation supports it?"),
 		says("Mechanism", "Body explains why or how", "why is it so?", []string{"body"},
 			"because", "since", "so that", "therefore", "hence", "thus", "why", "how", "due to", "as a result", "causes", "caused by", "leads to", "makes", "the reason", "whenever", "in order to"),
-		filled("Applicability", "applicability", "is it local, general or provisional?"),
+		requireField("Applicability", "applicability", "is it local, general or provisional?"),
 	}
 }
 
@@ -53,8 +53,8 @@ func constraintCriteria() []Criterion {
 		substance(),
 		says("Clarity", "Body contains must, must not, never, always or shall", "what must or must not happen?", []string{"body"},
 			"must", "mustn't", "never", "always", "shall"),
-		filled("Origin", "origin", "what produced it?"),
-		filled("Scope", "scope", "is it permanent, or until when?"),
+		requireField("Origin", "origin", "what produced it?"),
+		requireField("Scope", "scope", "is it permanent, or until when?"),
 	}
 }
 
@@ -66,7 +66,7 @@ func handoffCriteria() []Criterion {
 			"land", "measure", "merge", "move", "open", "publish", "read", "release", "remove", "rename", "replace", "review", "run", "send", "ship", "split", "start", "test", "update", "verify", "write"),
 		{"Blocker clarity", "blocked_by is non-empty, or body says unblocked", "what blocks it? say unblocked if nothing does",
 			either{atLeast{"blocked_by", 1}, oneOf{[]string{"body"}, []string{"unblocked", "not blocked", "nothing blocks", "no blocker", "no blockers"}}}},
-		filled("Ownership", "owner", "who owns it?"),
+		requireField("Ownership", "owner", "who owns it?"),
 	}
 }
 
@@ -86,7 +86,7 @@ func tensionCriteria() []Criterion {
 	return []Criterion{
 		substance(),
 		{"Two poles named", "between references ≥2 distinct artifacts", "name what is in conflict", refs{"between", 2}},
-		{"Each pole sourced", "Each pole points to an artifact", "anchor it", test(anchored)},
+		{"Each pole sourced", "Each pole points to an artifact", "anchor it", test(checkPoles)},
 		says("Genuine opposition", "Body shows that the poles conflict", "why can both not hold?", []string{"body"},
 			"but", "whereas", "while", "however", "yet", "although", "contradicts", "contradict", "conflicts", "conflict", "cannot", "can't", "against", "versus", "vs", "disagree", "disagrees", "instead", "opposite", "not", "differs"),
 		{"Closure path", "status is resolved:REF, or open with what would close it", "how does it close?", test(closure)},

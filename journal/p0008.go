@@ -238,7 +238,7 @@ func (l *reviewLint) evidence(it []mdLine) {
 	for _, ln := range it {
 		for _, re := range []*regexp.Regexp{placeColon(), placeLines()} {
 			for _, m := range re.FindAllStringSubmatch(ln.text, -1) {
-				if !strings.ContainsAny(m[1], "./") && !l.stood(m[1]) {
+				if !strings.ContainsAny(m[1], "./") && !l.wasThere(m[1]) {
 					continue // 10:30 and note:2 are no files, Makefile:2 may be one
 				}
 				places++
@@ -267,8 +267,8 @@ func (l *reviewLint) lookUp(line int, file string, to int) {
 	}
 }
 
-// stood reports whether a file was in the commit.
-func (l *reviewLint) stood(file string) bool {
+// wasThere reports whether a file was in the commit.
+func (l *reviewLint) wasThere(file string) bool {
 	return l.at != nil && l.commit != "" && l.file(file).err == nil
 }
 

@@ -152,7 +152,7 @@ func (p *parser) row(r row) {
 
 func (p *parser) eight(r row) (Entry, bool) {
 	c := r.cells
-	if doubled(c) {
+	if isDoubled(c) {
 		p.bad(r.line, true, "a doubled tab behind the facet shifts the columns; odd journal lint --fix removes it")
 		c = slices.Delete(slices.Clone(c), 3, 4)
 	}
@@ -165,9 +165,9 @@ func (p *parser) eight(r row) (Entry, bool) {
 	return e, true
 }
 
-// doubled recognises the one defect Fix repairs: nine cells, the third and the
+// isDoubled recognises the one defect Fix repairs: nine cells, the third and the
 // fourth empty, whole numbers in the fifth and sixth.
-func doubled(c []string) bool {
+func isDoubled(c []string) bool {
 	return len(c) == len(columnsA)+1 && c[2] == "" && c[3] == "" && whole(c[4]) && whole(c[5])
 }
 
@@ -192,7 +192,7 @@ func (p *parser) twelve(r row) (Entry, bool) {
 	}
 	verdict := r.cells[3]
 	e := Entry{Type: verdict[strings.LastIndexByte(verdict, ':')+1:], Title: r.cells[10], Content: r.cells[11]}
-	if t, ok := p.named(e.Type); ok {
+	if t, ok := p.typeNamed(e.Type); ok {
 		e.Type, e.Facet, e.TypeName = t.Letter, t.Facet, t.Name
 	}
 	for i, name := range columnsE[:10] {
@@ -305,7 +305,7 @@ func Fix(b []byte) (fixed []byte, rows []int, err error) {
 	}
 	lines := bytes.SplitAfter(b, []byte("\n"))
 	for i, line := range lines {
-		if doubled(strings.Split(strings.TrimRight(string(line), "\r\n"), "\t")) {
+		if isDoubled(strings.Split(strings.TrimRight(string(line), "\r\n"), "\t")) {
 			lines[i] = bytes.Replace(line, []byte("\t\t\t"), []byte("\t\t"), 1)
 			rows = append(rows, i+1)
 		}

@@ -72,8 +72,8 @@ func (r Registry) find(letter, facet string) (Type, bool) {
 	return Type{}, false
 }
 
-// named looks a type up by its name, in any case.
-func (r Registry) named(name string) (Type, bool) {
+// typeNamed looks a type up by its name, in any case.
+func (r Registry) typeNamed(name string) (Type, bool) {
 	for _, t := range r {
 		if strings.EqualFold(t.Name, name) {
 			return t, true

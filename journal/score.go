@@ -34,7 +34,7 @@ func (r Registry) Score(e Entry) Quality {
 			v.Reason = fmt.Sprintf("not mechanical, not scored: %s", c.Check)
 		} else {
 			v.Scored = true
-			v.Reason = c.rule.missed(e)
+			v.Reason = c.rule.whyMissed(e)
 			v.Met = v.Reason == ""
 			q.Max++
 		}

@@ -68,7 +68,7 @@ func CanonFaults(a *Atom) []CanonFault {
 			f.add(codeCanonMissing, a.Line(k.name), k.name, "canon document without %s", k.name)
 			continue
 		}
-		f.required(k, v)
+		f.checkRequired(k, v)
 	}
 	f.optional()
 	if v, ok := a.Field("public"); ok && v.Value == false && a.Text("exposure") == "public" {
@@ -91,9 +91,9 @@ func (f *faults) add(code string, line int, found, format string, args ...any) {
 	f.found = append(f.found, CanonFault{Problem{Code: code, Severity: sev, Line: line, Message: fmt.Sprintf(format, args...)}, found})
 }
 
-// required checks the type of a required key, and then its word. A tier is an
+// checkRequired checks the type of a required key, and then its word. A tier is an
 // integer, and true is none.
-func (f *faults) required(k canonKey, v Field) {
+func (f *faults) checkRequired(k canonKey, v Field) {
 	want, ok := "text", is[string](v.Value)
 	switch k.name {
 	case "tier":

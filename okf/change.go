@@ -30,9 +30,9 @@ func (c *changes) over(i int32) bool {
 	return ok
 }
 
-func (c *changes) left(i int32) bool { return c != nil && c.gone[i] }
+func (c *changes) isRemoved(i int32) bool { return c != nil && c.gone[i] }
 
-func (c *changes) named(k kind) map[string][]int32 {
+func (c *changes) namesOf(k kind) map[string][]int32 {
 	if c == nil {
 		return nil
 	}
@@ -62,7 +62,7 @@ func (g *Graph) change(files map[string]reading) (*Graph, []Problem) {
 	if len(all) > g.manyChanged() || !next.place() {
 		return relaid(g.rows, all)
 	}
-	again, ok := next.affected()
+	again, ok := next.affectedRows()
 	if !ok {
 		return relaid(g.rows, all)
 	}
@@ -115,7 +115,7 @@ func (g *Graph) place() bool {
 			c.paths = append(c.paths, file)
 		}
 		before := ""
-		if there && g.kept(i) {
+		if there && g.isKept(i) {
 			before = g.uriOf(i)
 		}
 		c.atoms[i] = r.make()
@@ -162,7 +162,7 @@ func (r *rows) row(file string) (int32, bool) {
 
 // hasTwin reports whether a later row has this row's id.
 func (r *rows) hasTwin(i int32) bool {
-	if !r.kept(i) {
+	if !r.isKept(i) {
 		return false
 	}
 	id := r.id(i)
@@ -188,9 +188,9 @@ func (g *Graph) sharesID() bool {
 	return false
 }
 
-// affected are the rows to follow anew: the changed ones, and those that
+// affectedRows are the rows to follow anew: the changed ones, and those that
 // mention what came or went. It reports false where they are too many.
-func (g *Graph) affected() (map[int32]bool, bool) {
+func (g *Graph) affectedRows() (map[int32]bool, bool) {
 	again := map[int32]bool{}
 	for i := range g.now.atoms {
 		again[i] = true
@@ -207,7 +207,7 @@ func (g *Graph) affected() (map[int32]bool, bool) {
 		}
 		seen[from] = from < to
 		for k := from; k < to; k++ {
-			if i := int32(t.rows.at(k)); g.kept(i) {
+			if i := int32(t.rows.at(k)); g.isKept(i) {
 				again[i] = true
 			}
 		}
@@ -227,7 +227,7 @@ func (g *Graph) cameOrWent() map[uint32]bool {
 	}
 	for i, a := range g.now.atoms {
 		old := int(i) < g.rows.len()
-		wasKept := old && g.kept(i)
+		wasKept := old && g.isKept(i)
 		if old && wasKept == (a != nil) && !g.now.gone[i] && (a == nil || g.id(i) == a.ID) {
 			continue
 		}
@@ -249,7 +249,7 @@ func (r *rows) readMentions() table {
 	}
 	found := make([][]called, r.len())
 	r.each(func(i int32, w *workbench) {
-		found[i] = w.matter(r, i, nil).mentioned(i, nil)
+		found[i] = w.matter(r, i, nil).appendMentions(i, nil)
 	})
 	return newTable(slices.Concat(found...))
 }

@@ -84,7 +84,7 @@ func (c *checker) atom() {
 	c.lifecycle()
 	c.canon()
 	c.edges()
-	c.unresolved()
+	c.checkTargets()
 	n := len(c.found)
 	c.shape()
 	c.found, c.shapes = c.found[:n], append(c.shapes, c.found[n:]...)
@@ -171,7 +171,7 @@ func (c *checker) edges() {
 			continue
 		}
 		c.domain(kind, e.to, line)
-		c.answered(kind, e.to, line)
+		c.checkSupersedes(kind, e.to, line)
 	}
 }
 
@@ -188,14 +188,14 @@ func nameOrNames(v any) bool {
 // produces is canonical on the producing process alone, so that every artifact
 // is found from one side.
 func (c *checker) produces() {
-	if f, ok := c.a.Field(string(Produces)); ok && known(c.a.Type) && c.a.Type != "process" {
+	if f, ok := c.a.Field(string(Produces)); ok && isKnownType(c.a.Type) && c.a.Type != "process" {
 		c.add(Error, codeDomain, f.Line, "move it to the process", "only a process has produces, and this is a %s", c.a.Type)
 	}
 }
 
-// known reports the types that odd gives a meaning to. Any other type is legal
+// isKnownType reports the types that odd gives a meaning to. Any other type is legal
 // and free to use edges as it likes.
-func known(typ string) bool { return slices.Contains(workTypes(), typ) || governs(typ) }
+func isKnownType(typ string) bool { return slices.Contains(workTypes(), typ) || governs(typ) }
 
 // workTypes are the types of what a team does, knows and decides.
 func workTypes() []string {
@@ -212,7 +212,7 @@ func canonTypes() []string {
 // domain holds an edge to the type it is meant to lead to.
 func (c *checker) domain(kind EdgeKind, to int32, line int) {
 	typ := c.types[to]
-	if !known(typ) || !known(c.a.Type) {
+	if !isKnownType(typ) || !isKnownType(c.a.Type) {
 		return
 	}
 	want := map[EdgeKind]string{
@@ -224,8 +224,8 @@ func (c *checker) domain(kind EdgeKind, to int32, line int) {
 	c.add(Warn, codeDomain, line, fmt.Sprintf("name an atom of type %s, or use relates_to", want), "%s names %s, of type %s, not %s", kind, c.g.idAt(to), typ, want)
 }
 
-// answered holds supersedes to superseded_by, and the superseded to deprecated.
-func (c *checker) answered(kind EdgeKind, to int32, line int) {
+// checkSupersedes holds supersedes to superseded_by, and the superseded to deprecated.
+func (c *checker) checkSupersedes(kind EdgeKind, to int32, line int) {
 	other := SupersededBy
 	switch kind {
 	case SupersededBy:
@@ -246,8 +246,8 @@ func (c *checker) answered(kind EdgeKind, to int32, line int) {
 	c.add(Warn, codeAsymmetric, line, fmt.Sprintf("add %s: %s to %s", other, c.a.ID, c.g.pathAt(to)), "%s %s, but that atom does not say the same of this one", kind, c.g.idAt(to))
 }
 
-// unresolved reports edges and links that lead nowhere.
-func (c *checker) unresolved() {
+// checkTargets reports edges and links that lead nowhere.
+func (c *checker) checkTargets() {
 	for _, d := range c.g.loosely(c.row) {
 		switch {
 		case d.Kind == Link && d.Broken: // the file is there, and what is wrong in it is said of it

@@ -13,7 +13,7 @@ func (c *checker) trust() {
 	a := c.a
 	if f, ok := a.Field("confidence"); ok {
 		if _, known := ParseConfidence(text(f.Value)); !known || f.Value != nil && text(f.Value) == "" {
-			c.add(Error, codeConfidenceWord, f.Line, "write inferred, asserted or verified", "confidence is %s, which is no level, so it counts as inferred", spelled(f.Value))
+			c.add(Error, codeConfidenceWord, f.Line, "write inferred, asserted or verified", "confidence is %s, which is no level, so it counts as inferred", spellValue(f.Value))
 		}
 	}
 	if a.Claimed == Verified && a.Tier() != HumanReviewed {
@@ -30,7 +30,7 @@ func (c *checker) trust() {
 			c.add(Warn, codeProvenance, a.Line("sources"), "add resource: the file or address that it stands for", "source %q has no resource", s.ID+s.Title)
 		}
 	}
-	c.outdated()
+	c.checkConfirmation()
 }
 
 func (c *checker) stamp(key string, s Stamp) {
@@ -54,8 +54,8 @@ func nearMiss(s Stamp) bool {
 	return rest == "" || strings.HasPrefix(rest, "s:") || strings.IndexByte(":/ =@-_", rest[0]) >= 0
 }
 
-// outdated compares the latest confirmation with the writing.
-func (c *checker) outdated() {
+// checkConfirmation compares the latest confirmation with the writing.
+func (c *checker) checkConfirmation() {
 	written, err := time.Parse(time.RFC3339, c.a.Generated.At)
 	if err != nil || len(c.a.Verified) == 0 {
 		return
@@ -140,9 +140,9 @@ func (c *checker) citations(file string, body []byte, n int) {
 	}
 }
 
-// spelled is a value as it may stand in front matter: text in quotes, so that "1"
+// spellValue is a value as it may stand in front matter: text in quotes, so that "1"
 // is seen not to be 1.
-func spelled(v any) string {
+func spellValue(v any) string {
 	if s, ok := v.(string); ok {
 		return fmt.Sprintf("%q", s)
 	}

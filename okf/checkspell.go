@@ -17,7 +17,7 @@ type slip struct {
 // of both is open: a word that is near none is not one.
 func (c *checker) spelling() {
 	a, keys := c.a, keyOrder()
-	if !known(a.Type) {
+	if !isKnownType(a.Type) {
 		c.slip(codeTypeWord, a.Type, a.Line("type"))
 	}
 	for i := range a.Fields {
@@ -68,7 +68,7 @@ func (c *checker) slips() {
 	for _, s := range c.slipped {
 		what, times, read := "key", c.keys, false
 		if s.code == codeTypeWord {
-			what, times, read = "type", types, c.typed && folded(s.word) == s.meant
+			what, times, read = "type", types, c.typed && foldWord(s.word) == s.meant
 		}
 		if n := times[s.word]; n >= 3 && n >= times[s.meant] && !read {
 			continue
@@ -101,15 +101,15 @@ func keysOf(typ string) []string {
 // them, or may well be another word: one with few letters, or with too many
 // others.
 func misspelt(word string, names []string) string {
-	w := folded(word)
+	w := foldWord(word)
 	near := Nearest(w, names)
-	if near == word || near != w && near != w+"s" && (len(w) < 5 || !swapped(w, near) && 5*Distance(w, near) > len(w)) {
+	if near == word || near != w && near != w+"s" && (len(w) < 5 || !isAnagram(w, near) && 5*Distance(w, near) > len(w)) {
 		return ""
 	}
 	return near
 }
 
-// folded is a word in lower case and with "_" between its parts.
-func folded(word string) string {
+// foldWord is a word in lower case and with "_" between its parts.
+func foldWord(word string) string {
 	return strings.NewReplacer("-", "_", " ", "_").Replace(strings.ToLower(strings.TrimSpace(word)))
 }

@@ -26,10 +26,10 @@ const (
 	pieceShort
 )
 
-// drafted drafts the records of all rows that have an atom, and returns the
+// makeDrafts drafts the records of all rows that have an atom, and returns the
 // vocabularies of the goroutines that did. An atom that was not made is not made
 // for it, unless the scanner leaves its file to the parser.
-func (r *rows) drafted() (drafts []draft, of []*vocabulary) {
+func (r *rows) makeDrafts() (drafts []draft, of []*vocabulary) {
 	drafts = make([]draft, (r.len()+batchSize-1)/batchSize)
 	var known sync.Mutex
 	workers(r.len(), func() func(from, to int) {
@@ -43,8 +43,8 @@ func (r *rows) drafted() (drafts []draft, of []*vocabulary) {
 			for i := int32(from); i < int32(to); i++ {
 				if r.state[i] != rowNone {
 					m := w.draft(r, i, &e)
-					if r.kept(i) {
-						d.mentions = m.mentioned(i, d.mentions)
+					if r.isKept(i) {
+						d.mentions = m.appendMentions(i, d.mentions)
 					}
 				}
 				e.piece(pieceEnd)
@@ -123,7 +123,7 @@ func (d *draft) records(all *vocabulary, b []byte) (_ []byte, ends ints) {
 		switch what {
 		case pieceText:
 			e.b = append(e.b, 0, 0, 0, 0)
-			e.numbered(view(raw), all.wordOf(view(raw)))
+			e.writeNumbered(view(raw), all.wordOf(view(raw)))
 		case pieceEnd:
 			if e.b = append(e.b, raw...); len(e.b) > begin {
 				binary.LittleEndian.PutUint32(e.b[begin:], checksum(e.b[begin+4:]))
@@ -133,7 +133,7 @@ func (d *draft) records(all *vocabulary, b []byte) (_ []byte, ends ints) {
 		default:
 			e.b = append(e.b, raw...)
 			said := &d.of.said[what-pieceShort]
-			e.numbered(said.text, said.word)
+			e.writeNumbered(said.text, said.word)
 		}
 	}
 	return e.b, ends

@@ -80,7 +80,7 @@ func edit(b []byte, s Set) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	return out, unchanged(before, b[blk.body:], out, s.Key, want)
+	return out, checkOnlyKeyChanged(before, b[blk.body:], out, s.Key, want)
 }
 
 // splice writes want over the lines of key, or behind the last line.
@@ -203,7 +203,7 @@ func (p place) colon(line string) int {
 	case strings.HasPrefix(t, p.key.Value) && p.key.Value != "":
 		at += len(p.key.Value)
 	case t != "" && (t[0] == '"' || t[0] == '\''):
-		_, rest, ok := quoted(t)
+		_, rest, ok := unquote(t)
 		if !ok {
 			return -1
 		}
@@ -260,13 +260,13 @@ func (p place) look() look {
 	return l
 }
 
-// unchanged proves that out differs from the file before in key alone.
-func unchanged(before []Field, body []byte, out []byte, key string, want any) error {
+// checkOnlyKeyChanged proves that out differs from the file before in key alone.
+func checkOnlyKeyChanged(before []Field, body []byte, out []byte, key string, want any) error {
 	a, p := parse("", out)
 	if p != nil {
 		return *p
 	}
-	if other := moved(before, a.Fields, key); other != "" {
+	if other := firstMovedField(before, a.Fields, key); other != "" {
 		return fmt.Errorf("would change %s too; edit it by hand", other)
 	}
 	f, there := a.Field(key)
@@ -279,9 +279,9 @@ func unchanged(before []Field, body []byte, out []byte, key string, want any) er
 	return nil
 }
 
-// moved names the first field, key aside, that is not the same before and
+// firstMovedField names the first field, key aside, that is not the same before and
 // after, in value and in order.
-func moved(before, after []Field, key string) string {
+func firstMovedField(before, after []Field, key string) string {
 	isKey := func(f Field) bool { return f.Key == key }
 	before = slices.DeleteFunc(slices.Clone(before), isKey)
 	after = slices.DeleteFunc(slices.Clone(after), isKey)

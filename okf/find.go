@@ -26,7 +26,7 @@ func (g *Graph) Find(name string) (*Atom, error) {
 			return g.at(i), nil
 		}
 	}
-	if _, ambiguous := g.unresolved(name); ambiguous {
+	if _, ambiguous := g.whyUnresolved(name); ambiguous {
 		return nil, fmt.Errorf("%s: %w; say %s", name, ErrAmbiguous, either(g.withStem(name)))
 	}
 	if near := g.near(name); len(near) > 0 {
@@ -70,7 +70,7 @@ func (g *Graph) first(k kind, name string, is func(i int32) bool) (int32, bool) 
 			best = i
 		}
 	}
-	for _, i := range g.now.named(k)[name] {
+	for _, i := range g.now.namesOf(k)[name] {
 		if is(i) && (best < 0 || g.pathAt(i) < g.pathAt(best)) {
 			best = i
 		}
@@ -108,7 +108,7 @@ func (g *Graph) stemsAt(i int32) []string {
 
 // breaks reports a file that is there and gave no atom.
 func (g *Graph) breaks(i int32) bool {
-	return !g.here(i) && !g.now.left(i) && !reserved(g.pathAt(i))
+	return !g.here(i) && !g.now.isRemoved(i) && !isReserved(g.pathAt(i))
 }
 
 // find resolves a name as Find does. A path that begins with "./" or "../" is
@@ -142,9 +142,9 @@ func (g *Graph) file(p string) (int32, bool) {
 	})
 }
 
-// unresolved tells why a name that find does not resolve does not: its file is
+// whyUnresolved tells why a name that find does not resolve does not: its file is
 // there and is no atom, or several atoms have it for a stem.
-func (g *Graph) unresolved(name string) (broken, ambiguous bool) {
+func (g *Graph) whyUnresolved(name string) (broken, ambiguous bool) {
 	key := strings.TrimSuffix(name, ".md")
 	if !strings.Contains(key, "/") {
 		if i, ok := g.stem(key); ok && i == manyAtoms {
@@ -248,15 +248,15 @@ func Nearest(name string, names []string) string {
 	best, away := "", Far
 	for _, n := range names {
 		d := Distance(strings.ToLower(name), strings.ToLower(n))
-		if d < away && (3*d <= max(len(name), 3) || swapped(name, n)) {
+		if d < away && (3*d <= max(len(name), 3) || isAnagram(name, n)) {
 			best, away = n, d
 		}
 	}
 	return best
 }
 
-// swapped reports whether b is a with its letters in another order, as drian for drain.
-func swapped(a, b string) bool {
+// isAnagram reports whether b is a with its letters in another order, as drian for drain.
+func isAnagram(a, b string) bool {
 	x, y := []byte(strings.ToLower(a)), []byte(strings.ToLower(b))
 	slices.Sort(x)
 	slices.Sort(y)

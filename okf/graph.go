@@ -107,7 +107,7 @@ func (g *Graph) here(i int32) bool {
 			return a != nil
 		}
 	}
-	return g.kept(i)
+	return g.isKept(i)
 }
 
 // at is the atom in a row, which must have one.
@@ -214,7 +214,7 @@ func (g *Graph) ofType(fits func(typ string) bool) []int32 {
 		from, to := g.typeAt.span(t, g.typeRow.len())
 		out = slices.Grow(out, to-from)
 		for k := from; k < to; k++ {
-			if i := int32(g.typeRow.at(k)); g.kept(i) && !g.now.over(i) {
+			if i := int32(g.typeRow.at(k)); g.isKept(i) && !g.now.over(i) {
 				out = append(out, i)
 			}
 		}
@@ -238,7 +238,7 @@ func (g *Graph) typesOf() []string {
 		typ := d.text()
 		from, to := g.typeAt.span(t, g.typeRow.len())
 		for k := from; k < to && !d.bad; k++ {
-			if i := int32(g.typeRow.at(k)); g.kept(i) {
+			if i := int32(g.typeRow.at(k)); g.isKept(i) {
 				out[i] = typ
 			}
 		}

@@ -147,7 +147,7 @@ func folders(g *Graph) map[string]*folder {
 	}
 	for _, d := range out {
 		slices.SortFunc(d.atoms, func(a, b *Atom) int {
-			return cmp.Or(strings.Compare(strings.ToLower(shown(a)), strings.ToLower(shown(b))), strings.Compare(a.Path, b.Path))
+			return cmp.Or(strings.Compare(strings.ToLower(shownTitle(a)), strings.ToLower(shownTitle(b))), strings.Compare(a.Path, b.Path))
 		})
 		slices.Sort(d.below)
 	}
@@ -222,11 +222,11 @@ func sections(level int, atoms []*Atom, below []string) (out []string) {
 
 // entryOf is the entry of an atom, without what marks a list item.
 func entryOf(a *Atom) string {
-	return indexEntry(shown(a), linkName(path.Base(a.Path)), oneLine(a.Description))
+	return indexEntry(shownTitle(a), linkName(path.Base(a.Path)), oneLine(a.Description))
 }
 
-// shown is an atom's title on one line, or its file's name.
-func shown(a *Atom) string {
+// shownTitle is an atom's title on one line, or its file's name.
+func shownTitle(a *Atom) string {
 	if t := oneLine(a.Title); t != "" {
 		return t
 	}

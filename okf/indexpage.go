@@ -95,7 +95,7 @@ func (p *indexPage) follow(link Linked) {
 	if to == "" {
 		return
 	}
-	if p.gone(to) {
+	if p.leadsNowhere(to) {
 		p.dead = append(p.dead, link)
 		return
 	}
@@ -116,8 +116,8 @@ func (p *indexPage) follow(link Linked) {
 	}
 }
 
-// gone reports whether nothing is where a link to a markdown file leads.
-func (p *indexPage) gone(to string) bool {
+// leadsNowhere reports whether nothing is where a link to a markdown file leads.
+func (p *indexPage) leadsNowhere(to string) bool {
 	if path.Ext(to) != ".md" || p.graph.ByPath(to) != nil || path.Base(to) == "index.md" && p.dirs[path.Dir(to)] != nil {
 		return false
 	}
@@ -153,7 +153,7 @@ func (p *indexPage) entry(n int, links []Linked) (indexItem, bool) {
 		return indexItem{}, false
 	}
 	e := indexItem{from: n, to: n + 1, mark: line[:len(line)-len(text)], link: links[0], atom: p.graph.ByPath(links[0].Target)}
-	e.dead = links[0].Target != "" && p.gone(links[0].Target)
+	e.dead = links[0].Target != "" && p.leadsNowhere(links[0].Target)
 	for next := n + 1; next < len(p.lines); next++ {
 		rest := strings.TrimLeft(p.lines[next], " \t")
 		level, _ := heading(rest)
@@ -187,13 +187,13 @@ func (p *indexPage) edit(atoms []*Atom, below []string) []byte {
 		ofType := func(e indexItem) bool { return e.atom != nil && e.atom.Type == a.Type }
 		s := p.sectionOf(ofType, plurals(oneLine(a.Type)))
 		if s == nil {
-			s = p.mixed()
+			s = p.mixedSection()
 		}
 		if s == nil {
 			rest = append(rest, a)
 			continue
 		}
-		p.insert(s, ofType, shown(a), entryOf(a))
+		p.insert(s, ofType, shownTitle(a), entryOf(a))
 	}
 	subs := p.sectionOf(p.isSub, []string{"Subdirectories"})
 	if len(rest) > 0 {
@@ -227,7 +227,7 @@ func (p *indexPage) renew(e *indexItem, atoms []*Atom) []*Atom {
 		old = p.was(p.file, e.link.Target)
 	}
 	if e.dead {
-		i := slices.IndexFunc(atoms, func(a *Atom) bool { return old != nil && a.ID == old.ID || shown(a) == e.link.Text })
+		i := slices.IndexFunc(atoms, func(a *Atom) bool { return old != nil && a.ID == old.ID || shownTitle(a) == e.link.Text })
 		if i < 0 {
 			if e.to == e.from+1 {
 				p.now[e.from] = ""
@@ -267,9 +267,9 @@ func (p *indexPage) sectionOf(fits func(indexItem) bool, titles []string) (best 
 	return best
 }
 
-// mixed is the one section that lists atoms, where it is a list of atoms of any type: it
+// mixedSection is the one section that lists atoms, where it is a list of atoms of any type: it
 // has no heading, or several types.
-func (p *indexPage) mixed() (found *indexSection) {
+func (p *indexPage) mixedSection() (found *indexSection) {
 	for i := range p.sections {
 		types := map[string]bool{}
 		for _, e := range p.sections[i].entries {

@@ -246,10 +246,10 @@ func (r *rows) ripen(i int32, ar *arena) *Atom {
 	return a
 }
 
-// mentioned appends the hash of everything that row i refers to, as spelt gives
+// appendMentions appends the hash of everything that row i refers to, as spelt gives
 // it: what find, file, uri and unresolved are asked about when its edges and links
 // are followed.
-func (m matter) mentioned(i int32, out []called) []called {
+func (m matter) appendMentions(i int32, out []called) []called {
 	add := func(name, from string) { out = append(out, called{spelt(name, from), uint32(i)}) }
 	for _, r := range m.refs {
 		if r.rank == sourceRank {

@@ -106,7 +106,7 @@ func TestLateAtomsAreEarlyOnes(t *testing.T) {
 		for _, path := range drawnPaths() {
 			src := rapid.OneOf(rapid.Custom(drawFile), rapid.Custom(drawLeaf)).Draw(t, "file")
 			f[path] = &fstest.MapFile{Data: []byte(src), Mode: 0o644}
-			if a, err := Parse(path, []byte(src)); err == nil && !reserved(path) {
+			if a, err := Parse(path, []byte(src)); err == nil && !isReserved(path) {
 				early = append(early, a)
 			}
 		}

@@ -194,7 +194,7 @@ func TestBeyond32Bits(t *testing.T) {
 		}
 		s.sort()
 	}
-	words, wordAt, rowAt := merged(shards)
+	words, wordAt, rowAt := mergeShards(shards)
 	// The first row of the second shard is 91 beyond the last of the first.
 	if want := (offsets{}.add(0).add(2*most - 4).add(4*most - 8)); string(words) != "ab" || wordAt.len() != 3 || !bytes.Equal(rowAt, want) {
 		t.Errorf("words %q at %x, their rows at %x, want %x", words, wordAt, rowAt, want)

@@ -129,13 +129,13 @@ func (g *Graph) followLink(from int32, b Linked, l *leads) {
 }
 
 func (g *Graph) misses(from int32, kind EdgeKind, target string, line int) Dangling {
-	broken, ambiguous := g.unresolved(target)
+	broken, ambiguous := g.whyUnresolved(target)
 	return Dangling{From: g.idAt(from), Kind: kind, Target: target, Line: line, Broken: broken, Ambiguous: ambiguous}
 }
 
 // concept reports whether file may be an atom: a markdown file that is not
 // reserved.
-func concept(file string) bool { return strings.HasSuffix(file, ".md") && !reserved(file) }
+func concept(file string) bool { return strings.HasSuffix(file, ".md") && !isReserved(file) }
 
 // spelt is the hash of a name that the atom at from uses, without what follows
 // "#" and without ".md" and a slash before it: whatever a name leads to has an

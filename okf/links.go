@@ -74,7 +74,7 @@ func parseLinks(file string, body []byte, line int) []Linked {
 			return
 		}
 		b := Linked{URL: string(l.Destination), Text: plain(n, piece)}
-		b.Target, b.Fragment = resolveURL(file, unescaped(l.Destination))
+		b.Target, b.Fragment = resolveURL(file, unescape(l.Destination))
 		out, at = append(out, b), append(at, start+n.Pos())
 	})
 	// A footnote is parsed apart from the text around it.
@@ -116,8 +116,8 @@ func (a *Atom) Headings() []Heading {
 	return out
 }
 
-// unescaped is a destination with its backslashes and entities undone.
-func unescaped(dest []byte) string {
+// unescape is a destination with its backslashes and entities undone.
+func unescape(dest []byte) string {
 	return string(util.ResolveEntityNames(util.ResolveNumericReferences(util.UnescapePunctuations(dest))))
 }
 

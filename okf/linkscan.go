@@ -274,7 +274,7 @@ func simpleLabel(t string) (string, bool) {
 		}
 		t = inner
 	}
-	return strings.TrimSpace(unmarked(t)), true
+	return strings.TrimSpace(stripMarkup(t)), true
 }
 
 // entities is a target without backslashes, with its entities undone.
@@ -282,7 +282,7 @@ func entities(url string) string {
 	if strings.IndexByte(url, '&') < 0 {
 		return url
 	}
-	return unescaped([]byte(url))
+	return unescape([]byte(url))
 }
 
 // mayLink reports a body that can have a link: an inline link has "](" and a

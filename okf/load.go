@@ -54,8 +54,8 @@ type reading struct {
 // is reports whether the file is an atom.
 func (r *reading) is() bool { return r.atom != nil || r.lean != nil }
 
-// said is the id, type and uri of the atom.
-func (r *reading) said() (id ID, typ, uri string) {
+// readIdentity is the id, type and uri of the atom.
+func (r *reading) readIdentity() (id ID, typ, uri string) {
 	switch {
 	case r.atom != nil:
 		return r.atom.ID, r.atom.Type, r.atom.URI
@@ -164,7 +164,7 @@ func interpret(file string, b []byte) reading {
 		c.Path = file
 		r.problems = []Problem{*c}
 	}
-	if reserved(file) {
+	if isReserved(file) {
 		r.problems = append(r.problems, checkReserved(file, b)...)
 		return r
 	}
@@ -253,8 +253,8 @@ func duplicate(a, other *Atom) Problem {
 	}
 }
 
-// reserved reports the two file names that are never concepts.
-func reserved(file string) bool {
+// isReserved reports the two file names that are never concepts.
+func isReserved(file string) bool {
 	base := path.Base(file)
 	return base == "index.md" || base == "log.md"
 }

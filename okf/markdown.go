@@ -230,12 +230,12 @@ func plain(n ast.Node, src []byte) string {
 		}
 		return ast.WalkContinue, nil
 	})
-	return strings.TrimSpace(unmarked(b.String()))
+	return strings.TrimSpace(stripMarkup(b.String()))
 }
 
-// unmarked undoes escapes and drops the marks of emphasis: "*" beside text, and
+// stripMarkup undoes escapes and drops the marks of emphasis: "*" beside text, and
 // "_" at the edge of a word.
-func unmarked(s string) string {
+func stripMarkup(s string) string {
 	if !strings.ContainsAny(s, `\*_`) {
 		return s
 	}

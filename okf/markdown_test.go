@@ -72,7 +72,7 @@ func TestUnmarked(t *testing.T) {
 	for in, want := range map[string]string{
 		"plain": "plain", "*a* **b** _c_ __d__": "a b c d", "posts_questions": "posts_questions", "_a_b_": "a_b", "2 * 3 _ 4": "2 * 3 _ 4", `\*a\* \\ \x`: `*a* \ \x`, "é_ü": "é_ü", "*": "*", `\`: `\`,
 	} {
-		if got := unmarked(in); got != want {
+		if got := stripMarkup(in); got != want {
 			t.Errorf("unmarked(%q) = %q, want %q", in, got, want)
 		}
 	}

@@ -68,7 +68,7 @@ func Parse(file string, b []byte) (Atom, error) {
 func parse(file string, b []byte) (Atom, *Problem) {
 	a, p := parseBlock(file, b)
 	if p == nil {
-		p = a.named()
+		p = a.checkNames()
 	}
 	if p != nil {
 		return Atom{}, p
@@ -113,7 +113,7 @@ func merging(b []byte, p *Problem) *Problem {
 // Problem too.
 func ParsePage(file string, b []byte) (a Atom, block bool, err error) {
 	text := bytes.TrimPrefix(b, []byte("\ufeff"))
-	if p := readable(text); p == nil && unfenced(text) {
+	if p := readable(text); p == nil && hasNoFence(text) {
 		a = Atom{Path: file, src: text, BodyLine: 1}
 	} else if a, p = parseBlock(file, text); p != nil {
 		p.Path = file
@@ -124,8 +124,8 @@ func ParsePage(file string, b []byte) (a Atom, block bool, err error) {
 	return a, len(a.src) > 0 && a.body > 0, nil
 }
 
-// unfenced reports a file that does not try to have a block.
-func unfenced(b []byte) bool {
+// hasNoFence reports a file that does not try to have a block.
+func hasNoFence(b []byte) bool {
 	first, _, _ := bytes.Cut(bytes.TrimLeft(b, " \t\r\n"), []byte("\n"))
 	return !fence(first) && !bytes.HasPrefix(b, []byte("+++"))
 }
@@ -219,7 +219,7 @@ func fence(line []byte) bool {
 func noBlock(b []byte) *Problem {
 	hint := `start the file with "---", a type and "---"`
 	switch {
-	case unfenced(b):
+	case hasNoFence(b):
 		return bad(1, codeFrontmatter, "no frontmatter", hint)
 	case bytes.HasPrefix(b, []byte("+++")):
 		return bad(1, codeFrontmatter, "TOML frontmatter", "write the block as YAML between two lines \"---\"")
@@ -253,15 +253,15 @@ func strict(b []byte, blk block) ([]Field, *Problem) {
 	return fields, nil
 }
 
-// named checks the two keys an atom is known by.
-func (a *Atom) named() *Problem {
+// checkNames checks the two keys an atom is known by.
+func (a *Atom) checkNames() *Problem {
 	f, ok := a.Field("type")
 	if !ok && a.canonByKeys() {
 		return a.validID()
 	}
 	if !ok || f.Value == nil {
 		for _, f := range a.Fields {
-			if near := Nearest(folded(f.Key), []string{"type"}); near != "" && near != f.Key {
+			if near := Nearest(foldWord(f.Key), []string{"type"}); near != "" && near != f.Key {
 				return bad(f.Line, codeType, "no type", fmt.Sprintf("did you mean \"type\" instead of %q?", f.Key))
 			}
 		}
@@ -357,7 +357,7 @@ func (a *Atom) member(f *Field) {
 func (a *Atom) trust(f *Field) {
 	switch f.Key {
 	case "confidence":
-		a.Claimed = claimed(f.Value)
+		a.Claimed = readClaim(f.Value)
 	case "generated":
 		a.Generated = stamp(f.Value)
 	case "verified":
@@ -384,9 +384,9 @@ func (a *Atom) trust(f *Field) {
 	}
 }
 
-// claimed reads the confidence word. A word outside the ladder says that the
+// readClaim reads the confidence word. A word outside the ladder says that the
 // atom was rated and not how, so it counts as the lowest rung.
-func claimed(v any) Confidence {
+func readClaim(v any) Confidence {
 	c, ok := ParseConfidence(text(v))
 	if !ok {
 		return Inferred

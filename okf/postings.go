@@ -138,7 +138,7 @@ func (s *shard) stand(w string) *standing {
 // number is the number of a word.
 func (s *shard) number(w string) uint32 {
 	if 2*s.met >= len(s.slots) {
-		s.slots = widened(s.slots)
+		s.slots = widenSlots(s.slots)
 	}
 	hash, mask := uint32(maphash.String(spelling, w)), uint32(len(s.slots)-1)
 	at := hash & mask
@@ -220,7 +220,7 @@ func (s *shard) next() *standing {
 
 // lay puts the words of all shards in order, and makes room for where they are.
 func (l *lexicon) lay(shards []*shard) {
-	words, wordAt, rowAt := merged(shards)
+	words, wordAt, rowAt := mergeShards(shards)
 	for _, s := range shards {
 		l.atoms += s.atoms
 		l.total += s.total
@@ -231,9 +231,9 @@ func (l *lexicon) lay(shards []*shard) {
 	copy(l.rowAt, rowAt)
 }
 
-// merged is the words of all shards in order, where each begins and where its
+// mergeShards is the words of all shards in order, where each begins and where its
 // rows do: what the shards have of a word stands behind each other.
-func merged(shards []*shard) (words []byte, wordAt, rowAt offsets) {
+func mergeShards(shards []*shard) (words []byte, wordAt, rowAt offsets) {
 	all := 1
 	for _, s := range shards {
 		all += s.met

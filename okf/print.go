@@ -50,8 +50,8 @@ func New(path string, fields []Field, body string) (Atom, error) {
 			kept = append(kept, Field{Key: f.Key, Value: v})
 		}
 	}
-	kept = ordered(kept)
-	a, err := Parse(path, printed(kept, []byte(body)))
+	kept = orderFields(kept)
+	a, err := Parse(path, printFile(kept, []byte(body)))
 	if err != nil {
 		return Atom{}, err
 	}
@@ -63,8 +63,8 @@ func New(path string, fields []Field, body string) (Atom, error) {
 	return a, nil
 }
 
-// printed is a file of fields that are in order.
-func printed(fields []Field, body []byte) []byte {
+// printFile is a file of fields that are in order.
+func printFile(fields []Field, body []byte) []byte {
 	var out bytes.Buffer
 	out.WriteString("---\n")
 	for _, f := range fields {
@@ -91,8 +91,8 @@ func canonicalBody(body []byte) []byte {
 	return slices.Concat([]byte("\n"), body, []byte("\n"))
 }
 
-// ordered puts known keys first, in keyOrder.
-func ordered(fields []Field) []Field {
+// orderFields puts known keys first, in keyOrder.
+func orderFields(fields []Field) []Field {
 	keys := keyOrder()
 	rank := func(f Field) int {
 		if i, known := keys[f.Key]; known {

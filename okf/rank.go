@@ -43,7 +43,7 @@ func newIndex(g *Graph, rows *lexicon) *index {
 		}
 		if was != unread {
 			total -= int(was)
-			if g.kept(i) {
+			if g.isKept(i) {
 				x.atoms--
 			}
 		}

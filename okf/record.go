@@ -35,14 +35,14 @@ func (e *encoder) text(s string) { e.often(s, 1) }
 // often writes a text that counts so many times in a draft.
 func (e *encoder) often(s string, times uint32) {
 	if e.known == nil || len(s) > wordMax {
-		e.numbered(s, 0)
+		e.writeNumbered(s, 0)
 		return
 	}
 	e.piece(pieceShort + e.known.note(s, times))
 }
 
-// numbered writes the word that is one less than the number, or the text for 0.
-func (e *encoder) numbered(s string, word uint32) {
+// writeNumbered writes the word that is one less than the number, or the text for 0.
+func (e *encoder) writeNumbered(s string, word uint32) {
 	if word > 0 {
 		e.b = binary.AppendUvarint(e.b, uint64(word-1)<<1|1)
 		return
@@ -287,10 +287,10 @@ func (d *decoder) value() any {
 		}
 		return math.Float64frombits(binary.LittleEndian.Uint64([]byte(b)))
 	case kindText:
-		return d.boxed()
+		return d.readBoxed()
 	case kindList, kindMap:
 		d.at--
-		return d.nested()
+		return d.readNested()
 	case kindNil:
 	default:
 		d.fail()
@@ -298,8 +298,8 @@ func (d *decoder) value() any {
 	return nil
 }
 
-// boxed is text as a value; a frequent text is boxed once for all.
-func (d *decoder) boxed() any {
+// readBoxed is text as a value; a frequent text is boxed once for all.
+func (d *decoder) readBoxed() any {
 	n := d.uint()
 	if n&1 == 0 {
 		return d.take(n >> 1)
@@ -311,9 +311,9 @@ func (d *decoder) boxed() any {
 	return nil
 }
 
-// nested reads a list or mapping. A value deeper than the YAML parser allows
+// readNested reads a list or mapping. A value deeper than the YAML parser allows
 // is not one that encode wrote.
-func (d *decoder) nested() any {
+func (d *decoder) readNested() any {
 	if d.depth++; d.depth > 10_000 {
 		d.fail()
 		return nil

@@ -18,7 +18,7 @@ func Reload(f fs.FS, g *Graph, prior []Problem, changed map[string]bool) (*Graph
 	for p := range changed {
 		if utf8.ValidString(p) {
 			files[p] = reading{}
-		} else if dir := firstValid(p); !skipped(dir) {
+		} else if dir := firstValid(p); !isSkipped(dir) {
 			again[dir] = true
 		}
 	}
@@ -44,9 +44,9 @@ func Reload(f fs.FS, g *Graph, prior []Problem, changed map[string]bool) (*Graph
 	return out, inOrder(ps, walk)
 }
 
-// skipped reports a path that no Load looks at, for the dot that a name in it
+// isSkipped reports a path that no Load looks at, for the dot that a name in it
 // begins with.
-func skipped(p string) bool {
+func isSkipped(p string) bool {
 	return p != "." && strings.HasPrefix(p, ".") || strings.Contains(p, "/.")
 }
 
@@ -73,7 +73,7 @@ func badNames(f fs.FS, dir string) []Problem {
 func readAgain(f fs.FS, file string) (reading, []Problem) {
 	gone := reading{path: file, gone: true}
 	atom := strings.HasSuffix(file, ".md")
-	if skipped(file) || !atom && path.Ext(file) != "" || !fs.ValidPath(file) {
+	if isSkipped(file) || !atom && path.Ext(file) != "" || !fs.ValidPath(file) {
 		return gone, nil
 	}
 	info, err := fs.Lstat(f, file)

@@ -100,7 +100,7 @@ func (r *rows) call(found []reading) {
 		if found[i].is() {
 			r.state[i] = rowKept
 			own := files[i]
-			id, _, uri := found[i].said()
+			id, _, uri := found[i].readIdentity()
 			if string(id) != key {
 				r.names = append(r.names, id...)
 				own.hash = hashOf(string(id))
@@ -154,7 +154,7 @@ func (r *rows) readOwn() {
 	r.own = map[string]bool{}
 	for k := range r.uris.rows.len() {
 		i := int32(r.uris.rows.at(k))
-		if !r.kept(i) {
+		if !r.isKept(i) {
 			continue
 		}
 		if own := Authority(r.uriOf(i)); own != "" {
@@ -167,10 +167,10 @@ func (r *rows) readOwn() {
 func (r *rows) sort(found []reading) {
 	byType := map[string]*ints{}
 	for i := range found {
-		if !r.kept(int32(i)) {
+		if !r.isKept(int32(i)) {
 			continue
 		}
-		_, typ, _ := found[i].said()
+		_, typ, _ := found[i].readIdentity()
 		of := byType[typ]
 		if of == nil {
 			of = new(ints)
@@ -268,7 +268,7 @@ func (r *rows) leaving(i int32, es []edge) []edge {
 	from, to := r.out.span(int(i), r.outTo.len())
 	for k := from; k < to; k++ {
 		how := r.outHow.at(k)
-		if e := (edge{from: i, to: int32(r.outTo.at(k)), line: int32(how >> 4), kind: int8(how & 15)}); r.kept(e.to) {
+		if e := (edge{from: i, to: int32(r.outTo.at(k)), line: int32(how >> 4), kind: int8(how & 15)}); r.isKept(e.to) {
 			es = append(es, e)
 		}
 	}
@@ -281,7 +281,7 @@ func (r *rows) into(i int32, es []edge) []edge {
 	es = slices.Grow(es, to-from)
 	for k := from; k < to; k++ {
 		how := r.inHow.at(k)
-		if e := (edge{from: int32(r.inFrom.at(k)), to: i, line: int32(how >> 4), kind: int8(how & 15)}); r.kept(e.from) {
+		if e := (edge{from: int32(r.inFrom.at(k)), to: i, line: int32(how >> 4), kind: int8(how & 15)}); r.isKept(e.from) {
 			es = append(es, e)
 		}
 	}
@@ -301,7 +301,7 @@ func (r *rows) dangling(i int32) []Dangling {
 	return out
 }
 
-func (r *rows) kept(i int32) bool { return uint(i) < uint(len(r.state)) && r.state[i] == rowKept }
+func (r *rows) isKept(i int32) bool { return uint(i) < uint(len(r.state)) && r.state[i] == rowKept }
 
 // name is the bytes of a row's path, and of its id where it has one of its own.
 func (r *rows) name(i int32) (file, id string) {
@@ -366,7 +366,7 @@ func (r *rows) each(do func(i int32, w *workbench)) {
 		w := new(workbench)
 		return func(from, to int) {
 			for i := int32(from); i < int32(to); i++ {
-				if r.kept(i) {
+				if r.isKept(i) {
 					do(i, w)
 				}
 			}

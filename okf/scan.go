@@ -126,13 +126,13 @@ func (s *scanner) size(from, to int) int {
 func (s *scanner) fields() []Field {
 	out := make([]Field, len(s.heads))
 	for i, at := range s.heads {
-		out[i] = Field{Key: s.nodes[at].text, Value: s.made(int(at) + 1), Line: int(s.nodes[at].at)}
+		out[i] = Field{Key: s.nodes[at].text, Value: s.makeValue(int(at) + 1), Line: int(s.nodes[at].at)}
 	}
 	return out
 }
 
-// made makes the value at i. Numbers were found to be some before.
-func (s *scanner) made(i int) any {
+// makeValue makes the value at i. Numbers were found to be some before.
+func (s *scanner) makeValue(i int) any {
 	n := s.nodes[i]
 	switch n.kind {
 	case kindFalse:
@@ -150,13 +150,13 @@ func (s *scanner) made(i int) any {
 	case kindList:
 		out := make([]any, 0, s.size(i+1, int(n.at)))
 		for j := i + 1; j < int(n.at); j = s.after(j) {
-			out = append(out, s.made(j))
+			out = append(out, s.makeValue(j))
 		}
 		return out
 	case kindMap:
 		out := make(map[string]any, s.size(i+1, int(n.at))/2)
 		for j := i + 1; j < int(n.at); j = s.after(j + 1) {
-			out[s.nodes[j].text] = s.made(j + 1)
+			out[s.nodes[j].text] = s.makeValue(j + 1)
 		}
 		return out
 	}
@@ -366,7 +366,7 @@ func (s *scanner) inline(t string) bool {
 	}
 	switch t[0] {
 	case '"', '\'':
-		rest, ok := s.quoted(t)
+		rest, ok := s.readQuoted(t)
 		return ok && onlyComment(rest)
 	case '[', '{':
 		rest, ok := s.flow(t, 0)

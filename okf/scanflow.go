@@ -2,13 +2,13 @@ package okf
 
 import "strings"
 
-// quoted reads a quoted scalar without escapes, a doubled quote aside.
-func (s *scanner) quoted(t string) (rest string, ok bool) {
-	text, rest, ok := quoted(t)
+// readQuoted reads a quoted scalar without escapes, a doubled quote aside.
+func (s *scanner) readQuoted(t string) (rest string, ok bool) {
+	text, rest, ok := unquote(t)
 	return rest, ok && s.push(kindText, text)
 }
 
-func quoted(t string) (text, rest string, ok bool) {
+func unquote(t string) (text, rest string, ok bool) {
 	q := t[0]
 	for i := 1; i < len(t); i++ {
 		switch {
@@ -75,7 +75,7 @@ func (s *scanner) flowItem(t string, depth int) (rest string, ok bool) {
 	}
 	switch t[0] {
 	case '"', '\'':
-		return s.quoted(t)
+		return s.readQuoted(t)
 	case '[', '{':
 		return s.flow(t, depth+1)
 	}

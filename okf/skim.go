@@ -21,7 +21,7 @@ func (r *rows) skim(from, to int, tell func(i int, a *Atom)) {
 			switch {
 			case r.away(next):
 				tell(next, nil)
-			case r.kept(int32(next)):
+			case r.isKept(int32(next)):
 				tell(next, w.gist(r, int32(next)))
 			}
 		}
@@ -56,7 +56,7 @@ func readTexts(f fs.FS, names []string, got func(k int, b []byte)) {
 
 // away reports whether a row has an atom whose text is not in memory.
 func (r *rows) away(i int) bool {
-	if r.disk == nil || !r.kept(int32(i)) {
+	if r.disk == nil || !r.isKept(int32(i)) {
 		return false
 	}
 	if a := r.atoms[i].Load(); a != nil {
@@ -102,7 +102,7 @@ func (w *workbench) gist(r *rows, i int32) *Atom {
 	for _, at := range w.heads {
 		switch key := w.nodes[at].text; key {
 		case "type", "title", "description", "tags":
-			a.member(&Field{Key: key, Value: w.made(int(at) + 1)})
+			a.member(&Field{Key: key, Value: w.makeValue(int(at) + 1)})
 		}
 	}
 	return a

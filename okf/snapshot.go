@@ -123,7 +123,7 @@ func encode(r *rows, stats []stat, walk []Problem, now time.Time) []byte {
 // write makes the words, how the rows refer to each other, and the records, in
 // pieces that follow each other and have so many bytes.
 func (s *snapshot) write() (records [][]byte, size int) {
-	drafts, of := s.rows.drafted()
+	drafts, of := s.rows.makeDrafts()
 	lists := make([][]called, len(drafts))
 	for i := range drafts {
 		lists[i] = drafts[i].mentions

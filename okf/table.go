@@ -161,7 +161,7 @@ func (r *rows) crowd(k kind, from, to int) map[string]ints {
 			rows, of := r.table(k).rows[4*from:4*to], map[string]ints{}
 			for n := range rows.len() {
 				if i := int32(rows.at(n)); i >= 0 && int(i) < r.len() {
-					for _, name := range r.called(k, i) {
+					for _, name := range r.namesOf(k, i) {
 						of[name] = of[name].add(uint32(i))
 					}
 				}
@@ -172,8 +172,8 @@ func (r *rows) crowd(k kind, from, to int) map[string]ints {
 	return made.(func() map[string]ints)()
 }
 
-// called are the names of a kind that a row has.
-func (r *rows) called(k kind, i int32) []string {
+// namesOf are the names of a kind that a row has.
+func (r *rows) namesOf(k kind, i int32) []string {
 	switch k {
 	case byID:
 		return []string{string(r.id(i))}
@@ -182,7 +182,7 @@ func (r *rows) called(k kind, i int32) []string {
 	case byStem:
 		return r.stemsOf(i)
 	}
-	if !r.kept(i) {
+	if !r.isKept(i) {
 		return nil
 	}
 	return []string{r.uriOf(i)}

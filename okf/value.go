@@ -293,15 +293,15 @@ func doubleQuote(s string) string {
 	var sb strings.Builder
 	sb.WriteByte('"')
 	for _, r := range s {
-		sb.WriteString(escaped(r))
+		sb.WriteString(escapeRune(r))
 	}
 	sb.WriteByte('"')
 	return sb.String()
 }
 
-// escaped is r inside double quotes. What YAML does not print, or breaks lines
+// escapeRune is r inside double quotes. What YAML does not print, or breaks lines
 // at, is written by number.
-func escaped(r rune) string {
+func escapeRune(r rune) string {
 	switch {
 	case r == '"' || r == '\\':
 		return `\` + string(r)

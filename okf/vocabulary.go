@@ -47,7 +47,7 @@ func (v *vocabulary) find(s string, hash uint32) *slot {
 // note is the number of a text that occurs so many times more.
 func (v *vocabulary) note(s string, times uint32) int {
 	if 2*len(v.said) >= len(v.slots) {
-		v.slots = widened(v.slots)
+		v.slots = widenSlots(v.slots)
 	}
 	hash := uint32(maphash.String(spelling, s))
 	at := v.find(s, hash)
@@ -60,8 +60,8 @@ func (v *vocabulary) note(s string, times uint32) int {
 	return n
 }
 
-// widened is the slots with room for as many more.
-func widened(slots []slot) []slot {
+// widenSlots is the slots with room for as many more.
+func widenSlots(slots []slot) []slot {
 	out := make([]slot, max(1024, 2*len(slots)))
 	mask := uint32(len(out) - 1)
 	for _, s := range slots {

@@ -43,11 +43,11 @@ func admit(g *okf.Graph, in []Incoming, o Options) ([]cand, []okf.Problem) {
 	}
 	out = out[:good]
 	slices.SortStableFunc(out, func(a, b cand) int { return strings.Compare(string(a.id), string(b.id)) })
-	return out, append(bad, doubled(out)...)
+	return out, append(bad, findDoubles(out)...)
 }
 
 func admitOne(g *okf.Graph, inc Incoming, o Options) (cand, []okf.Problem) {
-	ps := malformed(inc)
+	ps := checkIncoming(inc)
 	over := strings.EqualFold(inc.Atom.Status, "deprecated")
 	capped, err := Cap(inc.Atom, o)
 	if err != nil {
@@ -95,8 +95,8 @@ func astray(c cand) []okf.Problem {
 	return ps
 }
 
-// malformed lists what makes an emitted atom unreadable or unsafe on its face.
-func malformed(inc Incoming) []okf.Problem {
+// checkIncoming lists what makes an emitted atom unreadable or unsafe on its face.
+func checkIncoming(inc Incoming) []okf.Problem {
 	var ps []okf.Problem
 	a := inc.Atom
 	if why := badPath(a.Path); why != "" {
@@ -114,8 +114,8 @@ func malformed(inc Incoming) []okf.Problem {
 	return ps
 }
 
-// doubled lists candidates with one id or one path. cands are sorted by id.
-func doubled(cands []cand) []okf.Problem {
+// findDoubles lists candidates with one id or one path. cands are sorted by id.
+func findDoubles(cands []cand) []okf.Problem {
 	var ps []okf.Problem
 	at := map[string]cand{}
 	for _, c := range cands {

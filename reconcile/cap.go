@@ -35,7 +35,7 @@ func Cap(a okf.Atom, o Options) (okf.Atom, error) {
 	if !ok {
 		return okf.Atom{}, problem(a.Path, "odd-confidence", "%s: unknown confidence %q; use inferred or asserted", a.ID, word)
 	}
-	fields, err := spoken(a)
+	fields, err := agentFields(a)
 	if err != nil {
 		return okf.Atom{}, err
 	}
@@ -60,8 +60,8 @@ func (o Options) lower(c okf.Confidence) okf.Confidence {
 	return min(max(c, okf.Inferred), limit)
 }
 
-// spoken are the fields of a that an agent may say, without hidden characters.
-func spoken(a okf.Atom) ([]okf.Field, error) {
+// agentFields are the fields of a that an agent may say, without hidden characters.
+func agentFields(a okf.Atom) ([]okf.Field, error) {
 	var out []okf.Field
 	seen := map[string]bool{}
 	for _, f := range a.Fields {
@@ -78,7 +78,7 @@ func spoken(a okf.Atom) ([]okf.Field, error) {
 			return nil, problem(a.Path, "odd-key", "%s: %s: %v", a.ID, key, err)
 		}
 		if key == "tags" {
-			v = slices.DeleteFunc(listed(v), isApproval)
+			v = slices.DeleteFunc(asList(v), isApproval)
 		}
 		out = append(out, okf.Field{Key: key, Value: v})
 	}
@@ -92,8 +92,8 @@ func isApproval(tag any) bool {
 	return strings.HasPrefix(s, "approved-by:") || strings.HasPrefix(s, "approved-on:")
 }
 
-// listed is v as a list: a bare value is a list of one.
-func listed(v any) []any {
+// asList is v as a list: a bare value is a list of one.
+func asList(v any) []any {
 	switch v := v.(type) {
 	case nil:
 		return []any{}

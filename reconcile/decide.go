@@ -58,7 +58,7 @@ func (m *merger) place(c cand) {
 	case c.Base != "":
 		it.Effect, it.Reason = Conflict, fmt.Sprintf("it changes blob %s of an atom that does not exist", c.Base)
 	default:
-		if why := m.declined(c.id, &c.Atom); why != "" {
+		if why := m.whyDeclined(c.id, &c.Atom); why != "" {
 			it.Effect, it.Reason = Declined, why
 		}
 	}
@@ -78,7 +78,7 @@ func (m *merger) personal(c cand) string {
 	switch {
 	case isType(c.Atom.Type, governing...):
 		return fmt.Sprintf("only a person may write atoms of type %s", c.Atom.Type)
-	case reserved(c.path), reserved(c.Atom.Path):
+	case isReserved(c.path), isReserved(c.Atom.Path):
 		return "only a person may write in that folder"
 	case declares(c.Atom.Tags), c.prior != nil && declares(c.prior.Tags):
 		return "only a person may declare a type of journal entry"
@@ -133,7 +133,7 @@ func (m *merger) decide(c cand) (Item, error) {
 		it.Effect, it.Reason = m.allow(c)
 		it.Bytes = wanted
 		if a, err := okf.Parse(c.path, wanted); err == nil && it.Effect == Updated {
-			if why := m.declined(c.id, &a); why != "" {
+			if why := m.whyDeclined(c.id, &a); why != "" {
 				it.Effect, it.Reason = Declined, why
 			}
 		}
@@ -141,8 +141,8 @@ func (m *merger) decide(c cand) (Item, error) {
 	return it, nil
 }
 
-// declined is what Options.Declined says of an agent's atom.
-func (m *merger) declined(id okf.ID, a *okf.Atom) string {
+// whyDeclined is what Options.Declined says of an agent's atom.
+func (m *merger) whyDeclined(id okf.ID, a *okf.Atom) string {
 	if m.o.Person || m.o.Declined == nil {
 		return ""
 	}
@@ -222,7 +222,7 @@ func (m *merger) orphans(cands []cand) {
 		seen[it.Other] = true
 	}
 	for _, a := range m.g.Atoms() {
-		if seen[a.ID] || isType(a.Type, governing...) || isType(a.Type, "task") || reserved(a.Path) || m.outOfForce(a) != "" {
+		if seen[a.ID] || isType(a.Type, governing...) || isType(a.Type, "task") || isReserved(a.Path) || m.outOfForce(a) != "" {
 			continue
 		}
 		m.items = append(m.items, Item{Effect: Orphaned, ID: a.ID, Path: a.Path, Prior: a.Blob, Reason: "the agent did not deliver it again"})

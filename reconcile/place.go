@@ -70,8 +70,8 @@ func badPath(p string) string {
 	return ""
 }
 
-// reserved reports a path in a folder that is a person's.
-func reserved(p string) bool {
+// isReserved reports a path in a folder that is a person's.
+func isReserved(p string) bool {
 	first, _, _ := strings.Cut(strings.ToLower(p), "/")
 	return slices.Contains(folders, first)
 }

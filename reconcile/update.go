@@ -19,10 +19,10 @@ var fixed = []string{"id", "type", "generated", "timestamp", "verified", "usage_
 // update is the prior's file with c merged into it, nil when nothing that lasts
 // would change.
 func (m *merger) update(c cand) ([]byte, error) {
-	sets := m.replaced(c)
+	sets := m.replacedKeys(c)
 	edges, grown := m.edges(c)
 	sets = append(sets, grown...)
-	sets = append(sets, tagged(c)...)
+	sets = append(sets, mergeTags(c)...)
 	sets = append(sets, m.united(c)...)
 	if m.deprecates(c) {
 		sets = append(sets, okf.Set{Key: "status", Value: "deprecated"})
@@ -34,7 +34,7 @@ func (m *merger) update(c cand) ([]byte, error) {
 	if len(sets) == 0 && !changed {
 		return nil, nil
 	}
-	sets = append(sets, stamped(c, sets)...)
+	sets = append(sets, stampUpdate(c, sets)...)
 	b, err := okf.Edit(c.prior.Bytes(), sets...)
 	if err != nil {
 		return nil, err
@@ -57,8 +57,8 @@ func (m *merger) verify(c cand, out []byte) error {
 	return nil
 }
 
-// replaced are the plain keys that are present in c and say something else.
-func (m *merger) replaced(c cand) []okf.Set {
+// replacedKeys are the plain keys that are present in c and say something else.
+func (m *merger) replacedKeys(c cand) []okf.Set {
 	var out []okf.Set
 	for _, f := range c.Atom.Fields {
 		if slices.Contains(fixed, f.Key) || slices.Contains(okf.EdgeKinds(), okf.EdgeKind(f.Key)) || !m.o.Person && f.Key == "status" {
@@ -147,10 +147,10 @@ func bundlePath(target, from string) string {
 // tainted is the tag of what an operator's override produced.
 const tainted = "override-produced"
 
-// tagged replaces the tags when the set of them differs. Approvals stay: they
+// mergeTags replaces the tags when the set of them differs. Approvals stay: they
 // are a person's. So does what says that an override stands behind the atom:
 // who writes over a part of it has not made it clean.
-func tagged(c cand) []okf.Set {
+func mergeTags(c cand) []okf.Set {
 	if _, ok := c.Atom.Field("tags"); !ok {
 		return nil
 	}
@@ -180,7 +180,7 @@ func (m *merger) deprecates(c cand) bool {
 			dead++
 		}
 	}
-	return c.over && !m.o.Person && dead > 0 && dead == len(listed(f.Value))
+	return c.over && !m.o.Person && dead > 0 && dead == len(asList(f.Value))
 }
 
 func (m *merger) drifted(c cand) []okf.Drift {
@@ -200,9 +200,9 @@ func (m *merger) united(c cand) []okf.Set {
 	if !ok {
 		return nil
 	}
-	prior := listed(pf.Value)
+	prior := asList(pf.Value)
 	out, grown, named := slices.Clone(prior), false, map[int]bool{}
-	for _, s := range listed(nf.Value) {
+	for _, s := range asList(nf.Value) {
 		i := slices.IndexFunc(out, func(p any) bool { return sameSource(p, s) })
 		named[i] = true
 		switch merged := overlaid(at(out, i), s); {
@@ -234,7 +234,7 @@ func (m *merger) united(c cand) []okf.Set {
 func stoodFor(sources []any, i int) bool {
 	texts := func(s any) (out []string) {
 		m, _ := s.(map[string]any)
-		for _, t := range listed(m["text"]) {
+		for _, t := range asList(m["text"]) {
 			out = append(out, fmt.Sprint(t))
 		}
 		return out
@@ -302,9 +302,9 @@ func lasting(s any) any {
 	return out
 }
 
-// stamped says who wrote the update, and keeps the rung of a file that did not
+// stampUpdate says who wrote the update, and keeps the rung of a file that did not
 // say one: without it a machine's stamp would lower what a person wrote.
-func stamped(c cand, sets []okf.Set) []okf.Set {
+func stampUpdate(c cand, sets []okf.Set) []okf.Set {
 	var out []okf.Set
 	by := c.Atom.Generated
 	if by.By == "" {
@@ -324,7 +324,7 @@ func (m *merger) body(c cand, edges []okf.Edge, grown bool) ([]byte, bool) {
 	prior, next := lf(string(c.prior.Body())), lf(string(c.Atom.Body()))
 	own, related := cutRelated(prior)
 	want, _ := cutRelated(next)
-	replaced := strings.TrimSpace(want) != "" && trimmed(want) != trimmed(own)
+	replaced := strings.TrimSpace(want) != "" && trimBody(want) != trimBody(own)
 	if !replaced && !grown {
 		return c.prior.Body(), false
 	}
@@ -343,8 +343,8 @@ func (m *merger) body(c cand, edges []okf.Edge, grown bool) ([]byte, bool) {
 	return []byte(out), replaced || !bytes.Equal([]byte(out), c.prior.Body())
 }
 
-// trimmed is a body for comparison: no trailing space on a line or at the end.
-func trimmed(s string) string {
+// trimBody is a body for comparison: no trailing space on a line or at the end.
+func trimBody(s string) string {
 	lines := strings.Split(strings.TrimSpace(s), "\n")
 	for i, l := range lines {
 		lines[i] = strings.TrimRight(l, " \t")

@@ -27,11 +27,11 @@ func strictnesses() []string { return []string{"quick", "default", "deep"} }
 
 func defaultAnchor() Anchor {
 	a := Anchor{Mode: "express", State: ".hestai/sessions", Constitutions: []string{".hestai-sys/agents", ".hestai-sys/library/agents"}, TTL: time.Hour}
-	return a.filled()
+	return a.withDefaults()
 }
 
-// filled is a with the strictness that follows from its mode, where it has none.
-func (a Anchor) filled() Anchor {
+// withDefaults is a with the strictness that follows from its mode, where it has none.
+func (a Anchor) withDefaults() Anchor {
 	if a.Strictness == "" {
 		a.Strictness = "quick"
 		if a.Mode == "full" {
@@ -72,8 +72,8 @@ func ours(s string) error {
 	return nil
 }
 
-// listed is a setter of one of a few words.
-func listed(at func(*Config) *string, all func() []string) func(*Config, string, node) error {
+// setListed is a setter of one of a few words.
+func setListed(at func(*Config) *string, all func() []string) func(*Config, string, node) error {
 	return func(c *Config, _ string, n node) error {
 		s, err := str(n, word)
 		if err == nil && !slices.Contains(all(), s) {
@@ -89,11 +89,11 @@ func listed(at func(*Config) *string, all func() []string) func(*Config, string,
 	}
 }
 
-// anchored holds [anchor] against [bundle]: sessions are no atoms.
-func (p *parser) anchored(line int) {
+// checkAnchor holds [anchor] against [bundle]: sessions are no atoms.
+func (p *parser) checkAnchor(line int) {
 	state, root := p.c.Anchor.State+"/", p.c.Root+"/"
 	if strings.HasPrefix(state, root) || strings.HasPrefix(root, state) {
 		p.fail(line, "anchor.state: %q and the bundle %q lie in one another; sessions are kept apart from what is committed", p.c.Anchor.State, p.c.Root)
 	}
-	p.c.Anchor = p.c.Anchor.filled()
+	p.c.Anchor = p.c.Anchor.withDefaults()
 }

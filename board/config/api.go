@@ -57,9 +57,9 @@ func price(at func(*Price) *budget.MicroUSD) func(*Config, string, node) error {
 	}
 }
 
-// priced holds each price to what a cost is counted from. A model without one is
+// checkPrices holds each price to what a cost is counted from. A model without one is
 // charged as all that was reserved, so that half a price may not stand for it.
-func (p *parser) priced(root node) {
+func (p *parser) checkPrices(root node) {
 	for model, c := range p.c.Prices {
 		at := lineOf(root, []string{"prices", model})
 		for _, k := range []string{"input_usd", "output_usd"} {

@@ -194,7 +194,7 @@ func Parse(file string, b []byte) (Config, error) {
 	}
 	p.cross(root)
 	if len(p.errs) > 0 {
-		return Config{}, p.errs.sorted()
+		return Config{}, p.errs.sortByLine()
 	}
 	return p.c, nil
 }

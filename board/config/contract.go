@@ -8,9 +8,9 @@ import (
 	"github.com/odd-cli/odd/persona/contract"
 )
 
-// named is a setter of one of a list of names, however it is spelled: case, "_"
+// setNamed is a setter of one of a list of names, however it is spelled: case, "_"
 // and "-" do not count.
-func named[T ~string](at func(*Config) *T, all func() []T) func(*Config, string, node) error {
+func setNamed[T ~string](at func(*Config) *T, all func() []T) func(*Config, string, node) error {
 	return func(c *Config, _ string, n node) error {
 		v, err := nameOf(n, all())
 		if err == nil {

@@ -37,7 +37,7 @@ func Set(file string, b []byte, path []string, value string) ([]byte, error) {
 	if !put(want, path, v["v"]) {
 		return nil, unsafe(file, path)
 	}
-	for _, out := range placed(b, path, value) {
+	for _, out := range placesFor(b, path, value) {
 		if got, err := decode(file, out); err == nil && reflect.DeepEqual(got, want) {
 			_, err := Parse(file, out)
 			return out, err
@@ -115,8 +115,8 @@ func drop(table map[string]any, path []string) bool {
 	return ok
 }
 
-// placed are the places that value may take in b, the best first.
-func placed(b []byte, path []string, value string) [][]byte {
+// placesFor are the places that value may take in b, the best first.
+func placesFor(b []byte, path []string, value string) [][]byte {
 	if start, end, ok := valueSpan(b, path); ok {
 		return [][]byte{slices.Concat(b[:start], []byte(value), b[end:])}
 	}

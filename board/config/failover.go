@@ -165,11 +165,11 @@ func (c Config) FreeOf(name string) bool {
 // Free reports that no session can cost money, whatever substrate takes it.
 func (c Config) Free() bool { return c.Costly() == "" }
 
-// named holds every substrate that odd.toml names to those there are.
-func (p *parser) named(root node) {
+// checkSubstrates holds every substrate that odd.toml names to those there are.
+func (p *parser) checkSubstrates(root node) {
 	is := func(at int, key, name string) {
 		if at > 0 && !slices.Contains(known, name) && lineOf(root, []string{"substrate", name}) == 0 {
-			p.fail(at, "%s: there is no [substrate.%s]; known without a section are %s%s", key, name, strings.Join(known, ", "), meant(name, known))
+			p.fail(at, "%s: there is no [substrate.%s]; known without a section are %s%s", key, name, strings.Join(known, ", "), didYouMean(name, known))
 		}
 	}
 	is(lineOf(root, []string{"session", "substrate"}), "session.substrate", p.c.Session.Substrate)
@@ -187,9 +187,9 @@ func (p *parser) named(root node) {
 	}
 }
 
-// meant is the clause that names who was meant by a name with at most two typing
+// didYouMean is the clause that names who was meant by a name with at most two typing
 // errors; "" where nobody is as near.
-func meant(name string, among []string) string {
+func didYouMean(name string, among []string) string {
 	best, least := "", 3
 	for _, one := range among {
 		if d := levenshtein.ComputeDistance(name, one); d < min(least, len(one)) {

@@ -76,7 +76,7 @@ func (p *parser) cross(root node) {
 	if b.HardStop > 0 && b.HardStop < b.Monthly {
 		p.fail(line("budget", "hard_stop_usd"), "budget.hard_stop_usd: %v is below monthly_usd %v; the hard stop is the outer limit", b.HardStop, b.Monthly)
 	}
-	p.apportioned(line("budget", "teams"))
+	p.checkTeams(line("budget", "teams"))
 	for of, people := range p.c.Approvers {
 		if n := p.c.Approvals; len(people) < n {
 			p.fail(line("governance", "approvers", of), "governance.approvers.%q: names %d, and governance.approvals wants %d; name more people", of, len(people), n)
@@ -85,13 +85,13 @@ func (p *parser) cross(root node) {
 	if p.c.Pipeline.AutoApply && len(p.c.Approvers) > 0 {
 		p.fail(line("pipeline", "auto_apply"), "pipeline.auto_apply: lands changes that nobody approves, and [governance.approvers] says who must; use one of them")
 	}
-	p.priced(root)
-	p.anchored(max(line("anchor", "state"), line("bundle", "root")))
-	p.named(root)
+	p.checkPrices(root)
+	p.checkAnchor(max(line("anchor", "state"), line("bundle", "root")))
+	p.checkSubstrates(root)
 }
 
-// apportioned holds the teams to the month: what they have is reserved for them.
-func (p *parser) apportioned(line int) {
+// checkTeams holds the teams to the month: what they have is reserved for them.
+func (p *parser) checkTeams(line int) {
 	left := p.c.Budget.Monthly
 	for _, m := range p.c.Budget.Teams {
 		if left -= m; left < 0 {

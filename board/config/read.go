@@ -36,7 +36,7 @@ func (es Errors) Error() string {
 	return strings.Join(lines, "\n")
 }
 
-func (es Errors) sorted() Errors {
+func (es Errors) sortByLine() Errors {
 	slices.SortStableFunc(es, func(a, b Error) int { return cmp.Compare(a.Line, b.Line) })
 	return es
 }

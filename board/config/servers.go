@@ -163,13 +163,13 @@ func (p *parser) whole(s Server, n node, before []Server) {
 	if s.Name != "" && slices.ContainsFunc(before, func(b Server) bool { return b.Name == s.Name }) {
 		no(has("name"), "%s stands twice; give each its own name", who)
 	}
-	reached(who, has, no)
-	lent(s, who, has, no)
+	checkAddress(who, has, no)
+	checkTools(s, who, has, no)
 }
 
-// reached checks how a server is reached: by argv or by url, and by nothing that is
+// checkAddress checks how a server is reached: by argv or by url, and by nothing that is
 // for the other.
-func reached(who string, has func(string) int, no func(int, string, ...any)) {
+func checkAddress(who string, has func(string) int, no func(int, string, ...any)) {
 	switch {
 	case has("argv") == 0 && has("url") == 0:
 		no(0, "%s: write argv, the command that starts it, or url, where it is", who)
@@ -187,8 +187,8 @@ func reached(who string, has func(string) int, no func(int, string, ...any)) {
 	wrong("argv", "url", "token_env")
 }
 
-// lent checks which of a server's tools are lent, and for what.
-func lent(s Server, who string, has func(string) int, no func(int, string, ...any)) {
+// checkTools checks which of a server's tools are lent, and for what.
+func checkTools(s Server, who string, has func(string) int, no func(int, string, ...any)) {
 	if has("tools") == 0 {
 		no(0, `%s: write tools, the names of those that may be used, or tools = ["*"] for every one`, who)
 	}
@@ -272,15 +272,15 @@ func alone(b []byte, cuts [][]int, i, n int) (node, bool) {
 	if err != nil {
 		return node{}, false
 	}
-	return one.moved(strings.Count(string(b[:cuts[i][0]]), "\n")), true
+	return one.shift(strings.Count(string(b[:cuts[i][0]]), "\n")), true
 }
 
-// moved is n with everything in it some lines further down.
-func (n node) moved(lines int) node {
+// shift is n with everything in it some lines further down.
+func (n node) shift(lines int) node {
 	n.line += lines
 	n.children = slices.Clone(n.children)
 	for i, c := range n.children {
-		n.children[i] = c.moved(lines)
+		n.children[i] = c.shift(lines)
 	}
 	return n
 }

@@ -106,7 +106,7 @@ func Do(s Slow, a Act) (Outcome, error) {
 		return Outcome{}, d.no
 	}
 	d.person()
-	if d.known() {
+	if d.resolveAct() {
 		d.transition()
 		d.lease()
 		d.decision()
@@ -165,14 +165,14 @@ func (d *deed) person() {
 	}
 }
 
-// known settles which act it is.
-func (d *deed) known() bool {
+// resolveAct settles which act it is.
+func (d *deed) resolveAct() bool {
 	_, state := d.chain.Lease()
 	if d.Kind == "" {
 		d.Kind = d.Gate.usually(state, d.Act.Lease != nil)
 	}
 	if !slices.Contains(acts[d.Gate], d.Kind) {
-		way := meant(string(d.Gate), texts(Gates()))
+		way := didYouMean(string(d.Gate), texts(Gates()))
 		if len(acts[d.Gate]) > 0 {
 			way = "it has: " + strings.Join(acts[d.Gate], ", ")
 		}
@@ -213,7 +213,7 @@ func (d *deed) transition() {
 // lease makes the lease as the act leaves it.
 func (d *deed) lease() {
 	id, state := d.chain.Lease()
-	to, ok := moved(state, d.Kind)
+	to, ok := stateAfter(state, d.Kind)
 	if !ok {
 		d.refuse("state", wayFrom(state), "%s: the lease %s", d.Kind, strings.TrimSpace(id+" is "+string(state)))
 		return
@@ -255,7 +255,7 @@ func (d *deed) draft() {
 	switch {
 	case d.Act.Lease != nil:
 		d.after.Lease = *d.Act.Lease
-	case ended(d.before.Lease.State) || d.before.Lease.ID == "":
+	case isFinal(d.before.Lease.State) || d.before.Lease.ID == "":
 		d.refuse("draft", "name one with --draft FILE", "draft: there is no lease to draft from")
 		return
 	}
@@ -314,7 +314,7 @@ func (d *deed) judge() {
 	if most := Limit(l.Horizon); d.Kind == "draft" && most > 0 && l.ExpiresAt.Sub(d.Now) > most {
 		d.refuse("lease", "", "draft: lease.expires_at: %s is more than %d days away, the limit of the horizon %q", stamp(l.ExpiresAt), most/day, l.Horizon)
 	}
-	if d.Gate != "" && d.chain.suspended(l.ID) && l.ExpiresAt.After(d.before.Lease.ExpiresAt) {
+	if d.Gate != "" && d.chain.isSuspended(l.ID) && l.ExpiresAt.After(d.before.Lease.ExpiresAt) {
 		d.refuse("longer", "keep "+stamp(d.before.Lease.ExpiresAt)+", or end it with odd gate evaluation --release and draft the next",
 			"%s: %s was suspended by an emergency and may not last longer", d.Kind, l.ID)
 	}
@@ -393,7 +393,7 @@ func (d *deed) write() (Outcome, error) {
 	if out.Files[GatesPath], out.Row, err = Append(d.slow.Gates, row); err != nil {
 		return Outcome{}, Refusals{{"memory", fmt.Sprintf("%s: %v", GatesPath, err), ""}}
 	}
-	if ended(d.after.Lease.State) && !ended(d.before.Lease.State) && id != "" {
+	if isFinal(d.after.Lease.State) && !isFinal(d.before.Lease.State) && id != "" {
 		for _, p := range d.slow.Buffer.Open() {
 			if p.Lease == id && !slices.Contains(d.Because, p.ID) {
 				out.Superseded = append(out.Superseded, p.ID)

@@ -45,7 +45,7 @@ func (d *desk) try(a Act) (Outcome, error) {
 		}
 		return out, err
 	}
-	if found := Audit(out.Row.Gate, out.Row.Act, before, out.Lease, sorted(out.Files)); len(found) > 0 {
+	if found := Audit(out.Row.Gate, out.Row.Act, before, out.Lease, sortedKeys(out.Files)); len(found) > 0 {
 		d.t.Fatalf("%s %s: audit: %q", a.Gate, a.Kind, found)
 	}
 	if b, ok := out.Files[LeasePath]; ok {
@@ -291,7 +291,7 @@ func TestRandomActs(t *testing.T) {
 				r.Fatalf("chain: %v", err)
 			}
 			id := before.Lease.ID
-			if old.suspended(id) && out.Lease.Lease.ID == id && out.Lease.Lease.ExpiresAt.After(before.Lease.ExpiresAt) {
+			if old.isSuspended(id) && out.Lease.Lease.ID == id && out.Lease.Lease.ExpiresAt.After(before.Lease.ExpiresAt) {
 				r.Fatalf("%s: %s was suspended and ends at %s instead of %s", out.Row.Act, id, out.Lease.Lease.ExpiresAt, before.Lease.ExpiresAt)
 			}
 			if gid, state := chain.Lease(); gid != out.Lease.Lease.ID || state != stateOf(out.Lease) {

@@ -129,7 +129,7 @@ func auditLease(g Gate, act string, before, after File) []string {
 	var out []string
 	bad := func(format string, args ...any) { out = append(out, fmt.Sprintf(format, args...)) }
 	was, is := stateOf(before), stateOf(after)
-	to, ok := moved(was, act)
+	to, ok := stateAfter(was, act)
 	if !ok || to != is {
 		bad("%s: the lease went from %s to %s", act, was, is)
 	}
@@ -145,7 +145,7 @@ func auditLease(g Gate, act string, before, after File) []string {
 	if after.Stance == Execution && is != Active {
 		bad("execution with a lease that is %s", is)
 	}
-	if !ended(was) && before.Lease.ID != after.Lease.ID {
+	if !isFinal(was) && before.Lease.ID != after.Lease.ID {
 		bad("%s became %s", before.Lease.ID, after.Lease.ID)
 	}
 	if was == Suspended && after.Lease.ID == before.Lease.ID && after.Lease.ExpiresAt.After(before.Lease.ExpiresAt) {
@@ -208,7 +208,7 @@ func fields(f File) [][2]string {
 		return wide(l)
 	}
 	var locked []string
-	for _, task := range sorted(l.Scope.WorkOrders) {
+	for _, task := range sortedKeys(l.Scope.WorkOrders) {
 		locked = append(locked, task+" "+l.Scope.WorkOrders[task])
 	}
 	out := [][2]string{

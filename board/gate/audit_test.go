@@ -77,7 +77,7 @@ func ends(g Gate, act string) (before, after File) {
 	before.Stance = Sensemaking
 	after = before
 	after.Stance, _ = step(before.Stance, g, act, "")
-	after.Lease.State, _ = moved(before.Lease.State, act)
+	after.Lease.State, _ = stateAfter(before.Lease.State, act)
 	if act == "activate" {
 		after.Lease.ActivatedAt = nine
 	}

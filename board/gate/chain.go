@@ -70,8 +70,8 @@ var moves = map[string]map[State]State{
 	"suspend":   {None: "", Draft: Suspended, Active: Suspended, Suspended: Suspended, Expired: "", Released: ""},
 }
 
-// moved is the lease's state after an act, or false where it may not be done.
-func moved(s State, act string) (State, bool) {
+// stateAfter is the lease's state after an act, or false where it may not be done.
+func stateAfter(s State, act string) (State, bool) {
 	to, ok := moves[act][s]
 	if ok && to == "" {
 		to = s
@@ -79,8 +79,8 @@ func moved(s State, act string) (State, bool) {
 	return to, ok
 }
 
-// ended reports whether nothing more can come of a lease in this state.
-func ended(s State) bool { return s == None || s == Expired || s == Released }
+// isFinal reports whether nothing more can come of a lease in this state.
+func isFinal(s State) bool { return s == None || s == Expired || s == Released }
 
 // ReadChain reads gates.jsonl and proves its links, its order, its ids, its
 // stances and its lease's states. The error names the line. An empty file is a
@@ -132,7 +132,7 @@ func (c Chain) follows(r Row, prev string) error {
 		return fmt.Errorf("%s: %w", r.ID, err)
 	}
 	id, state := c.Lease()
-	to, ok := moved(state, r.Act)
+	to, ok := stateAfter(state, r.Act)
 	if !ok {
 		return fmt.Errorf("%s: %s of a lease that is %s", r.ID, r.Act, state)
 	}
@@ -154,9 +154,9 @@ func (r Row) check() error {
 	case r.V != 1:
 		return fmt.Errorf("version %d; this odd reads version 1", r.V)
 	case !slices.Contains(Gates(), r.Gate):
-		return fmt.Errorf("unknown gate %q; %s", r.Gate, meant(string(r.Gate), texts(Gates())))
+		return fmt.Errorf("unknown gate %q; %s", r.Gate, didYouMean(string(r.Gate), texts(Gates())))
 	case !slices.Contains(acts[r.Gate], r.Act):
-		return fmt.Errorf("act %q is not one of the %s gate; %s", r.Act, r.Gate, meant(r.Act, acts[r.Gate]))
+		return fmt.Errorf("act %q is not one of the %s gate; %s", r.Act, r.Gate, didYouMean(r.Act, acts[r.Gate]))
 	case r.To == "":
 		return errors.New("to is empty")
 	case !moment(r.TS):
@@ -256,7 +256,7 @@ func (c Chain) Emergency() (r Row, after int, ok bool) {
 func (c Chain) Lease() (id string, s State) {
 	s = None
 	for _, r := range c.Rows {
-		if to, ok := moved(s, r.Act); ok {
+		if to, ok := stateAfter(s, r.Act); ok {
 			id, s = r.Lease, to
 		}
 	}
@@ -266,7 +266,7 @@ func (c Chain) Lease() (id string, s State) {
 // NextLease is the id a draft has: the open lease's own, or the next.
 func (c Chain) NextLease() string {
 	id, s := c.Lease()
-	if !ended(s) {
+	if !isFinal(s) {
 		return id
 	}
 	n := 0
@@ -276,8 +276,8 @@ func (c Chain) NextLease() string {
 	return fmt.Sprintf("L-%04d", n+1)
 }
 
-// suspended reports whether the lease was suspended and not activated since.
-func (c Chain) suspended(lease string) bool {
+// isSuspended reports whether the lease was suspended and not activated since.
+func (c Chain) isSuspended(lease string) bool {
 	r, ok := c.last(func(r Row) bool { return r.Lease == lease && (r.Act == "activate" || r.Act == "suspend") })
 	return ok && r.Act == "suspend"
 }

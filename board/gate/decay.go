@@ -53,7 +53,7 @@ const (
 //	ten refused drains in a row, once a gate act     where next  low
 //	decisions due, all in one                        evaluation  low
 func Decay(s Signs) []Proposal {
-	out := slices.Concat(s.lease(), s.silence(), s.stale(), s.lost(), s.drift("rejected", s.Rejected), s.drift("blocked", s.Blocked), s.failures(), s.nudge(), s.due())
+	out := slices.Concat(s.lease(), s.silence(), s.stale(), s.lostTasks(), s.drift("rejected", s.Rejected), s.drift("blocked", s.Blocked), s.failures(), s.nudge(), s.due())
 	for i := range out {
 		p := &out[i]
 		p.TS = s.Now.UTC().Truncate(time.Second)
@@ -139,7 +139,7 @@ func (s Signs) stale() []Proposal {
 		Reason: fmt.Sprintf("%s past stale_after: %s", plural(len(s.Stale), "atom is", "atoms are"), first3(s.Stale))}}
 }
 
-func (s Signs) lost() []Proposal {
+func (s Signs) lostTasks() []Proposal {
 	if len(s.Lost) == 0 {
 		return nil
 	}

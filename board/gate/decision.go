@@ -45,7 +45,7 @@ func ReadDecisions(text []byte) ([]Decision, error) {
 // check holds a decision to the rules of its line.
 func (d Decision) check() error {
 	errs := []error{checkMoment(d.TS), checkText("decision", d.Decision, maxDecision), checkText("tradeoffs", d.Tradeoffs, maxDecision),
-		known("confidence", d.Confidence, []string{"low", "med", "high"})}
+		checkKnown("confidence", d.Confidence, []string{"low", "med", "high"})}
 	if n := len(d.Rationale); n < 1 || n > 3 {
 		errs = append(errs, fmt.Errorf("%d rationale; a decision has one to three", n))
 	}

@@ -112,13 +112,13 @@ var usual = map[Gate]Stance{Framing: Sensemaking, Commitment: Execution, Evaluat
 func Next(from Stance, g Gate, to Stance) (Stance, error) {
 	rows, ok := transitions[g]
 	if !ok {
-		return "", fmt.Errorf("unknown gate %q; %s", g, meant(string(g), texts(Gates())))
+		return "", fmt.Errorf("unknown gate %q; %s", g, didYouMean(string(g), texts(Gates())))
 	}
 	if _, ok := rows[from]; !ok {
-		return "", fmt.Errorf("unknown stance %q; %s", from, meant(string(from), texts(Stances())))
+		return "", fmt.Errorf("unknown stance %q; %s", from, didYouMean(string(from), texts(Stances())))
 	}
 	if to != "" && !slices.Contains(Stances(), to) {
-		return "", fmt.Errorf("unknown stance %q; %s", to, meant(string(to), texts(Stances())))
+		return "", fmt.Errorf("unknown stance %q; %s", to, didYouMean(string(to), texts(Stances())))
 	}
 	if want := cmp.Or(to, usual[g]); slices.Contains(rows[from], want) {
 		return want, nil
@@ -174,8 +174,8 @@ func texts[T ~string](list []T) []string {
 	return out
 }
 
-// meant is the way out of a mistyped word: the near one, or all there are.
-func meant(word string, known []string) string {
+// didYouMean is the way out of a mistyped word: the near one, or all there are.
+func didYouMean(word string, known []string) string {
 	best, least := "", 4
 	for _, k := range known {
 		if d := levenshtein.ComputeDistance(strings.ToLower(word), k); d < least && d < len(k)/2+1 {

@@ -151,7 +151,7 @@ func (c *checker) words(field string, list []string) {
 func (c *checker) times(l Lease) {
 	limit, known := horizons[l.Horizon]
 	if !known {
-		c.bad("lease.horizon", "unknown horizon %q; %s", l.Horizon, meant(l.Horizon, Horizons()))
+		c.bad("lease.horizon", "unknown horizon %q; %s", l.Horizon, didYouMean(l.Horizon, Horizons()))
 	}
 	if !moment(l.ActivatedAt) {
 		c.bad("lease.activated_at", "is not UTC in whole seconds")
@@ -173,7 +173,7 @@ func (c *checker) scope(s Scope) {
 	c.words("lease.scope.kinds", s.Kinds)
 	for _, k := range s.Kinds {
 		if !knownKind(k) {
-			c.bad("lease.scope.kinds", "unknown kind %q; %s", k, meant(k, slices.Concat(Kinds(Discovery), Kinds(Execution), Kinds(Evaluation))))
+			c.bad("lease.scope.kinds", "unknown kind %q; %s", k, didYouMean(k, slices.Concat(Kinds(Discovery), Kinds(Execution), Kinds(Evaluation))))
 		}
 	}
 	c.words("lease.scope.roles", s.Roles)
@@ -188,7 +188,7 @@ func (c *checker) scope(s Scope) {
 			c.bad("lease.scope.paths", "%q: %v", p, err)
 		}
 	}
-	for _, task := range sorted(s.WorkOrders) {
+	for _, task := range sortedKeys(s.WorkOrders) {
 		sum, ok := strings.CutPrefix(s.WorkOrders[task], "sha256:")
 		if task == "" || !oneLine(task) || !ok || !hexSum().MatchString(sum) {
 			c.bad("lease.scope.work_orders", "%q = %q; want a task's id and \"sha256:\" with 64 hex digits", task, s.WorkOrders[task])

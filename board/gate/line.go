@@ -107,8 +107,8 @@ func plain(s string, max int) string {
 	return strings.TrimSpace(s[:max])
 }
 
-// quoted lists the values of a closed set.
-func quoted[T ~string](list []T) string {
+// quoteList lists the values of a closed set.
+func quoteList[T ~string](list []T) string {
 	var b strings.Builder
 	for i, v := range list {
 		if i > 0 {
@@ -119,10 +119,10 @@ func quoted[T ~string](list []T) string {
 	return b.String()
 }
 
-// known is an error where v is not in the closed set.
-func known[T ~string](what string, v T, set []T) error {
+// checkKnown is an error where v is not in the closed set.
+func checkKnown[T ~string](what string, v T, set []T) error {
 	if slices.Contains(set, v) {
 		return nil
 	}
-	return fmt.Errorf("unknown %s %q; want one of %s", what, string(v), quoted(set))
+	return fmt.Errorf("unknown %s %q; want one of %s", what, string(v), quoteList(set))
 }

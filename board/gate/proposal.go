@@ -91,7 +91,7 @@ var (
 // check holds a proposal to the rules of its line.
 func (p Proposal) check() error {
 	errs := []error{
-		known("source", p.Source, Sources()), known("severity", p.Severity, Severities()), known("gate", p.Gate, Gates()),
+		checkKnown("source", p.Source, Sources()), checkKnown("severity", p.Severity, Severities()), checkKnown("gate", p.Gate, Gates()),
 		checkID(p.ID), checkMoment(p.TS), checkText("reason", p.Reason, maxReason), checkText("key", p.Key, maxKey),
 	}
 	for _, about := range [][2]string{{"lease", p.Lease}, {"task", p.Task}, {"run", p.Run}} {
@@ -149,7 +149,7 @@ const (
 
 // check holds a disposition to the rules of its line: only a person disposes.
 func (d Disposition) check() error {
-	errs := []error{checkID(d.ID), checkMoment(d.TS), known("decision", d.Decision, []string{Accepted, Rejected, Superseded, Lapsed})}
+	errs := []error{checkID(d.ID), checkMoment(d.TS), checkKnown("decision", d.Decision, []string{Accepted, Rejected, Superseded, Lapsed})}
 	if who, ok := strings.CutPrefix(d.By, "human:"); !ok || checkText("by", who, maxKey) != nil {
 		errs = append(errs, fmt.Errorf("by %q is not a person; want human:ADDRESS", d.By))
 	}

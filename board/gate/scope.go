@@ -170,4 +170,4 @@ func WorkOrder(task []byte) string {
 	return "sha256:" + hex.EncodeToString(h.Sum(nil))
 }
 
-func sorted[V any](m map[string]V) []string { return slices.Sorted(maps.Keys(m)) }
+func sortedKeys[V any](m map[string]V) []string { return slices.Sorted(maps.Keys(m)) }

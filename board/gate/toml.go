@@ -59,7 +59,7 @@ func ParseLease(name string, b []byte) (File, error) {
 		r.found = r.f.check()
 	}
 	if len(r.found) > 0 {
-		return File{}, r.malformed(name)
+		return File{}, r.malformedError(name)
 	}
 	return r.f, nil
 }
@@ -76,11 +76,11 @@ func (f File) check() []Problem {
 		bad("version", "%d; this odd reads version 1", f.Version)
 	}
 	if !slices.Contains(Stances(), f.Stance) {
-		bad("stance", "unknown stance %q; %s", f.Stance, meant(string(f.Stance), texts(Stances())))
+		bad("stance", "unknown stance %q; %s", f.Stance, didYouMean(string(f.Stance), texts(Stances())))
 	}
 	states := []State{Draft, Active, Suspended, Expired, Released}
 	if !slices.Contains(states, f.Lease.State) {
-		bad("lease.state", "unknown state %q; %s", f.Lease.State, meant(string(f.Lease.State), texts(states)))
+		bad("lease.state", "unknown state %q; %s", f.Lease.State, didYouMean(string(f.Lease.State), texts(states)))
 	}
 	if draft := f.Lease.State == Draft; draft != f.Lease.ActivatedAt.IsZero() && (draft || f.Lease.State == Active) {
 		bad("lease.activated_at", "is of an active lease, and only of one that was activated")
@@ -99,7 +99,7 @@ func (r *reader) bad(field, format string, args ...any) {
 	r.found = append(r.found, Problem{field, fmt.Sprintf(format, args...)})
 }
 
-func (r *reader) malformed(name string) error {
+func (r *reader) malformedError(name string) error {
 	line := func(p Problem) int {
 		for key := p.Field; key != ""; key = key[:max(strings.LastIndexByte(key, '.'), 0)] {
 			if n := r.at[key]; n > 0 {
@@ -129,7 +129,7 @@ func (l *located) UnmarshalTOML(v any) error {
 }
 
 func (r *reader) table(prefix string, t map[string]toml.Primitive) {
-	for _, name := range sorted(t) {
+	for _, name := range sortedKeys(t) {
 		key := prefix + name
 		var l located
 		var pe toml.ParseError
@@ -143,7 +143,7 @@ func (r *reader) table(prefix string, t map[string]toml.Primitive) {
 				r.bad(key, "%s", text)
 			}
 		case key != "lease" && key != "lease.scope":
-			r.bad(key, "unknown key; %s", meant(key, append(sorted(keys), "lease", "lease.scope")))
+			r.bad(key, "unknown key; %s", didYouMean(key, append(sortedKeys(keys), "lease", "lease.scope")))
 		case !isTable:
 			r.bad(key, "want a table; write [%s] above its keys", key)
 		default:
@@ -305,7 +305,7 @@ func PrintLease(f File) []byte {
 	line("paths = %s", wide(l.Scope.Paths))
 	if len(l.Scope.WorkOrders) > 0 {
 		line("\n[lease.scope.work_orders]")
-		for _, task := range sorted(l.Scope.WorkOrders) {
+		for _, task := range sortedKeys(l.Scope.WorkOrders) {
 			line("%s = %s", quote(task), quote(l.Scope.WorkOrders[task]))
 		}
 	}

@@ -83,12 +83,12 @@ var tests = []test{
 	{"not_yet_active", func(c trial) string {
 		return when(c.Now.Before(c.Lease.ActivatedAt), "%s begins at %s", c.Lease.ID, stamp(c.Lease.ActivatedAt))
 	}, "wait until then, or correct the clock"},
-	{"time_expired", trial.expired, again},
+	{"time_expired", trial.whyExpired, again},
 	{"tasks_exhausted", func(c trial) string {
 		return when(c.UsedTasks >= c.Lease.MaxTasks, "%d of %d tasks of %s are used", c.UsedTasks, c.Lease.MaxTasks, c.Lease.ID)
 	}, again},
 	{"milestone_reached", func(c trial) string {
-		return when(c.reached(), "every task of the milestone of %s is done", c.Lease.ID)
+		return when(c.isReached(), "every task of the milestone of %s is done", c.Lease.ID)
 	}, release + "; then odd gate framing starts the next one"},
 	{"budget_exhausted", func(c trial) string {
 		return when(c.Lease.Budget > 0 && c.Spent >= c.Lease.Budget, "%s of %s USD of %s are spent", dollars(c.Spent), dollars(c.Lease.Budget), c.Lease.ID)
@@ -117,7 +117,7 @@ func (f File) Valid(kind string, facts Facts) Verdict {
 				way = fmt.Sprintf("a person answers it: odd gate proposals reject %[1]s --reason \"WHY\" if it is none; else odd gate emergency --because %[1]s (odd help gate emergency shows what else it asks for)", facts.OpenEmergency)
 			case way == again && f.Lease.State == Expired:
 				way = next
-			case draft && facts.Chain.suspended(f.Lease.ID):
+			case draft && facts.Chain.isSuspended(f.Lease.ID):
 				way = back
 			case draft:
 				way = anew
@@ -159,14 +159,14 @@ func (c trial) schema() string {
 	return ""
 }
 
-func (c trial) expired() string {
+func (c trial) whyExpired() string {
 	if c.Lease.State == Expired {
 		return c.Lease.ID + " was ended at an evaluation gate"
 	}
 	return when(!c.Now.Before(c.Lease.ExpiresAt), "%s ended at %s", c.Lease.ID, stamp(c.Lease.ExpiresAt))
 }
 
-func (c trial) reached() bool {
+func (c trial) isReached() bool {
 	for _, t := range c.Lease.Milestone {
 		if c.Done == nil || !c.Done(t) {
 			return false

@@ -67,13 +67,13 @@ func (c Candidate) Mend() Candidate {
 			return was
 		}
 	}
-	c.Mended = mended(did)
+	c.Mended = printMended(did)
 	return c
 }
 
-// mended is a line about each sign or name that was written otherwise, as far as
+// printMended is a line about each sign or name that was written otherwise, as far as
 // they fit a fact: "FILE: FROM is TO, N times". It holds no control character.
-func mended(did []irongate.Mended) string {
+func printMended(did []irongate.Mended) string {
 	out := ""
 	for i, m := range did {
 		line := irongate.RedactText(fmt.Sprintf("%s: %+q is %+q", okf.Visible(m.Path), m.From, m.To))

@@ -85,7 +85,7 @@ func TestAbandon(t *testing.T) {
 		at := Story{Told: all.Told[:n+1], Sound: true}
 		was := at.Op()
 		want := Cancelled
-		if was.touched() {
+		if was.mayHaveMoved() {
 			want = Postmortem
 		}
 		o, ok, err := Abandon(at, "run-2", dawn.Add(time.Hour), "its run died")

@@ -116,7 +116,7 @@ func (r Report) Failure() (Failure, bool) {
 		return Failure{}, false
 	}
 	if len(r.Flaky) > 0 {
-		return Failure{Class: ClassFlake, IDs: r.Flaky, Check: r.failed().Check.Name, Excerpt: excerpt(r.failed().Output)}, true
+		return Failure{Class: ClassFlake, IDs: r.Flaky, Check: r.firstFailed().Check.Name, Excerpt: excerpt(r.firstFailed().Output)}, true
 	}
 	all := refusals(r.Findings)
 	for _, ran := range r.Ran {
@@ -125,7 +125,7 @@ func (r Report) Failure() (Failure, bool) {
 		}
 	}
 	if len(all) == 0 && len(r.Breaches) > 0 {
-		return breached(r.Breaches), true
+		return joinBreaches(r.Breaches), true
 	}
 	if len(all) == 0 {
 		return Failure{Class: ClassEnv, Sub: EnvBroken, IDs: []string{"the checks were not gone through"}}, true
@@ -133,14 +133,14 @@ func (r Report) Failure() (Failure, bool) {
 	return merge(all), true
 }
 
-// breached is one failure of tests that tells all breaches.
-func breached(all []string) Failure {
+// joinBreaches is one failure of tests that tells all breaches.
+func joinBreaches(all []string) Failure {
 	ids := slices.Sorted(slices.Values(all))
 	return Failure{Class: ClassTest, Check: "The comparison with the files before the change", Steady: true, IDs: ids, Excerpt: strings.Join(ids, "\n")}
 }
 
-// failed is the first check that did not pass.
-func (r Report) failed() Ran {
+// firstFailed is the first check that did not pass.
+func (r Report) firstFailed() Ran {
 	for _, ran := range r.Ran {
 		if !ran.Passed() {
 			return ran
@@ -165,7 +165,7 @@ func merge(all []Failure) Failure {
 			}
 		}
 	}
-	worst.IDs = head(sorted(ids), maxAllIDs)
+	worst.IDs = head(sortedNames(ids), maxAllIDs)
 	worst.Steady = slices.ContainsFunc(all, func(f Failure) bool { return f.Steady })
 	return worst
 }
@@ -250,11 +250,11 @@ func (r Ran) failure() Failure {
 	case said.sub != "":
 		f.Class, f.Sub = ClassEnv, said.sub
 	case len(said.places) > 0:
-		f.Class, f.IDs = ClassSyntax, sorted(said.places)
+		f.Class, f.IDs = ClassSyntax, sortedNames(said.places)
 	case said.syntax:
 		f.Class = ClassSyntax
 	default:
-		f.Class, f.IDs = ClassTest, sorted(said.tests)
+		f.Class, f.IDs = ClassTest, sortedNames(said.tests)
 	}
 	if len(f.IDs) == 0 {
 		f.IDs = []string{r.what()}
@@ -276,4 +276,4 @@ func (r Ran) what() string {
 
 func head(list []string, n int) []string { return list[:min(n, len(list))] }
 
-func sorted(set map[string]bool) []string { return slices.Sorted(maps.Keys(set)) }
+func sortedNames(set map[string]bool) []string { return slices.Sorted(maps.Keys(set)) }

@@ -216,7 +216,7 @@ func TestTally(t *testing.T) {
 		"generic":     {0, 0, false},
 		"mixed":       {2, 2, true},
 	} {
-		if got := tallied(output(t, name)); got != want {
+		if got := tallyOutput(output(t, name)); got != want {
 			t.Errorf("%s: %+v, want %+v", name, got, want)
 		}
 	}

@@ -220,9 +220,9 @@ type tally struct {
 	known       bool
 }
 
-// tallied counts what an output says was run. Tests are counted where it names
+// tallyOutput counts what an output says was run. Tests are counted where it names
 // those that passed too, else packages; a package without tests is none.
-func tallied(output []byte) tally {
+func tallyOutput(output []byte) tally {
 	text := string(plain(output))
 	var tests, pkgs tally
 	passed := 0

@@ -75,7 +75,7 @@ func (c *complaints) begins(o Op, s Step) {
 // enters judges a move to a phase or an ending.
 func (c *complaints) enters(o Op, s Step) {
 	if allowed := o.Phase.Next(); !slices.Contains(allowed, s.To) {
-		c.say("cannot move from %s to %s; want one of %s", o.Phase, s.To, joined(allowed))
+		c.say("cannot move from %s to %s; want one of %s", o.Phase, s.To, joinPhases(allowed))
 		return
 	}
 	moved := len(o.Moved)
@@ -104,8 +104,8 @@ func (c *complaints) enters(o Op, s Step) {
 	c.deadline(s)
 }
 
-// joined lists phases.
-func joined(all []Phase) string {
+// joinPhases lists phases.
+func joinPhases(all []Phase) string {
 	words := make([]string, len(all))
 	for i, p := range all {
 		words[i] = string(p)
@@ -137,7 +137,7 @@ func (c *complaints) ends(o Op, s Step, moved int) {
 	case !slices.Contains(r.ends, s.To) || len(r.from) > 0 && !slices.Contains(r.from, o.Phase):
 		c.say("ends in %s as %s for %s, which is no reason for it", o.Phase, s.To, s.Reason)
 	}
-	if o.touched() != (s.To == Postmortem) && o.Phase != Waiting && s.To != Complete {
+	if o.mayHaveMoved() != (s.To == Postmortem) && o.Phase != Waiting && s.To != Complete {
 		c.say("ends in %s as %s; postmortem is the ending, and the only one, of what may have moved a ref", o.Phase, s.To)
 	}
 	if (s.Reason == PhaseDeadline || s.Reason == ReviewExpired) && s.At.Before(o.Until) {

@@ -94,8 +94,8 @@ func (o Op) Ended() bool { return o.Phase.Ends() }
 // Last is the transition that made this value.
 func (o Op) Last() Step { return o.last }
 
-// touched reports that a ref was, or may have been, moved.
-func (o Op) touched() bool { return o.pending != Effect{} || len(o.Moved) > 0 }
+// mayHaveMoved reports that a ref was, or may have been, moved.
+func (o Op) mayHaveMoved() bool { return o.pending != Effect{} || len(o.Moved) > 0 }
 
 // Begin is a new op of a task, in classify.
 func Begin(id, task, run string, now time.Time, l Limits, facts map[string]string) (Op, error) {

@@ -67,7 +67,7 @@ func Trials(stories []Story) []memory.Trial {
 	for _, s := range stories {
 		o := s.Op()
 		well, teaches := taught[o.Reason]
-		if !s.Sound || !o.Ended() || !teaches || o.surrounded() {
+		if !s.Sound || !o.Ended() || !teaches || o.stoppedBySurroundings() {
 			continue
 		}
 		t := memory.Trial{Op: o.ID, Task: o.Task, At: o.At, Well: well}
@@ -90,8 +90,8 @@ func Recent(id string, now time.Time, ttl time.Duration) bool {
 	return err != nil || now.Sub(ulid.Time(u.Time())) < memoryOf(ttl)
 }
 
-// surrounded reports an op whose repair stopped for what is around the change.
-func (o Op) surrounded() bool {
+// stoppedBySurroundings reports an op whose repair stopped for what is around the change.
+func (o Op) stoppedBySurroundings() bool {
 	last := ""
 	for _, name := range iterationFacts {
 		last = cmp.Or(o.Fact(name), last)

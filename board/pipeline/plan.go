@@ -69,7 +69,7 @@ func ParsePlan(b []byte, targets []string) (ChangePlan, error) {
 	for _, v := range changes {
 		g := &form{v: v, u: &u}
 		if g.isObject(v) {
-			p.Changes, at = append(p.Changes, g.planned()), append(at, v.at())
+			p.Changes, at = append(p.Changes, g.plannedChange()), append(at, v.at())
 		}
 	}
 	if len(changes) == 0 && len(u) == 0 {
@@ -81,7 +81,7 @@ func ParsePlan(b []byte, targets []string) (ChangePlan, error) {
 	return p, p.wrong(at, targets).orNil()
 }
 
-func (f *form) planned() PlannedChange {
+func (f *form) plannedChange() PlannedChange {
 	c := PlannedChange{Path: f.text("file_path", true, maxPathBytes)}
 	f.oneOf("change_type", "modify", "create", "delete")
 	f.text("description", true, maxWords)

@@ -98,7 +98,7 @@ func NewProfile(f Evidence, pol Policy) Profile {
 	if f.Filed == FiledByNobody {
 		p.Filed = "nobody"
 	}
-	p.Files = touched(f.Files)
+	p.Files = touchedFiles(f.Files)
 	gate := irongate.GatePackages(f.GoMod)
 	for _, e := range f.Files {
 		p.place(e, gate, pol)
@@ -114,9 +114,9 @@ func NewProfile(f Evidence, pol Policy) Profile {
 	return p
 }
 
-// touched says what happens to each file. Each deleted file is the origin of one
+// touchedFiles says what happens to each file. Each deleted file is the origin of one
 // new one at most.
-func touched(es []Edit) []Touched {
+func touchedFiles(es []Edit) []Touched {
 	var out []Touched
 	moved := map[string]bool{}
 	for _, e := range es {
@@ -264,7 +264,7 @@ func coverage(g *Graph, base []string, p string) (part string, pct int, why stri
 		return "", 100, ""
 	}
 	if dir, ok := g.Package(p); ok {
-		pct, why := g.covered(dir)
+		pct, why := g.testCoverage(dir)
 		return "package " + dir, pct, why
 	}
 	if isTest(p) {

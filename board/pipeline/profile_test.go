@@ -122,7 +122,7 @@ func TestScopeNames(t *testing.T) {
 
 func TestTouched(t *testing.T) {
 	t.Parallel()
-	got := touched([]Edit{
+	got := touchedFiles([]Edit{
 		{"a", []byte("1"), nil, modePlain, ""}, {"b", nil, []byte("1"), "", modePlain}, {"c", nil, []byte("1"), "", modePlain},
 		{"d", []byte("2"), []byte("2"), modePlain, modeExec}, {"e", []byte("3"), nil, modePlain, ""},
 	})

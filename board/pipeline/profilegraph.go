@@ -36,9 +36,9 @@ func ReadGraph(f fs.FS) (*Graph, error) {
 		switch {
 		case err != nil:
 			return err
-		case d.IsDir() && p != "." && skipped(d.Name()):
+		case d.IsDir() && p != "." && isSkippedFolder(d.Name()):
 			return fs.SkipDir
-		case !d.Type().IsRegular() || !graphed(p):
+		case !d.Type().IsRegular() || !hasImports(p):
 			return nil
 		}
 		files[p], err = fs.ReadFile(f, p)
@@ -50,13 +50,13 @@ func ReadGraph(f fs.FS) (*Graph, error) {
 	return BuildGraph(files), nil
 }
 
-// skipped are the folders that the go command does not enter.
-func skipped(name string) bool {
+// isSkippedFolder are the folders that the go command does not enter.
+func isSkippedFolder(name string) bool {
 	return name == "testdata" || name == "vendor" || strings.HasPrefix(name, ".") || strings.HasPrefix(name, "_")
 }
 
-// graphed reports a file that says something about imports.
-func graphed(p string) bool { return path.Ext(p) == ".go" || path.Base(p) == "go.mod" }
+// hasImports reports a file that says something about imports.
+func hasImports(p string) bool { return path.Ext(p) == ".go" || path.Base(p) == "go.mod" }
 
 // BuildGraph is the graph of these files. Others than Go files and go.mod say
 // nothing.
@@ -72,7 +72,7 @@ func BuildGraph(files map[string][]byte) *Graph {
 func (g *Graph) add(p string, b []byte, tests bool) {
 	dir, base := path.Split(p)
 	dir = path.Clean(dir)
-	if slices.ContainsFunc(strings.Split(dir, "/"), func(n string) bool { return n != "." && skipped(n) }) {
+	if slices.ContainsFunc(strings.Split(dir, "/"), func(n string) bool { return n != "." && isSkippedFolder(n) }) {
 		return
 	}
 	if base == "go.mod" {
@@ -112,7 +112,7 @@ func (g *Graph) add(p string, b []byte, tests bool) {
 // because who stops importing a package was relying on it until now. A test that
 // the change brings is none: what it would vouch for came with it.
 func (g *Graph) With(edits []Edit) *Graph {
-	edits = slices.DeleteFunc(slices.Clone(edits), func(e Edit) bool { return len(e.After) == 0 || !graphed(e.Path) })
+	edits = slices.DeleteFunc(slices.Clone(edits), func(e Edit) bool { return len(e.After) == 0 || !hasImports(e.Path) })
 	if len(edits) == 0 {
 		return g
 	}
@@ -144,7 +144,7 @@ func (g *Graph) Package(p string) (dir string, ok bool) {
 		dir = path.Clean(strings.TrimPrefix(before, "/"))
 	}
 	if _, ok = g.packages[dir]; !ok && path.Ext(p) == ".go" {
-		ok = !slices.ContainsFunc(strings.Split(path.Dir(p), "/"), func(n string) bool { return n != "." && skipped(n) })
+		ok = !slices.ContainsFunc(strings.Split(path.Dir(p), "/"), func(n string) bool { return n != "." && isSkippedFolder(n) })
 	}
 	return dir, ok
 }
@@ -235,9 +235,9 @@ func (g *Graph) testers(dir string) []string {
 	return out
 }
 
-// covered is how far tests that are there vouch for a package, in hundredths: all
+// testCoverage is how far tests that are there vouch for a package, in hundredths: all
 // the way with tests of its own, most of it where other tests import it.
-func (g *Graph) covered(dir string) (int, string) {
+func (g *Graph) testCoverage(dir string) (int, string) {
 	switch p := g.packages[dir]; {
 	case p != nil && p.tested:
 		return 100, ""

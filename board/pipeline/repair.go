@@ -137,7 +137,7 @@ func (r *Repairer) Work(ctx context.Context, op Op) (Out, error) {
 		r.last = r.Steady
 	}
 	if stop := r.next(op.Until); stop != "" {
-		return r.stopped(stop, nil), nil
+		return r.stopWith(stop, nil), nil
 	}
 	it := Iteration{N: len(r.done) + 1, At: moment(r.Now()), Retest: r.last == nil || r.last.Class == ClassFlake || r.last.Class == ClassEnv}
 	it, end := r.iterate(ctx, it)
@@ -190,15 +190,15 @@ func (r *Repairer) follow(it Iteration, end time.Time) Out {
 	case it.Outcome == Converged:
 		return Out{Next: Validate, Set: set, Spent: r.spent, Note: it.String()}
 	case it.Stop != "":
-		return r.stopped(it.Stop, set)
+		return r.stopWith(it.Stop, set)
 	}
 	if stop := r.next(end); stop != "" {
-		return r.stopped(stop, set)
+		return r.stopWith(stop, set)
 	}
 	return Out{Next: Repair, Set: set, Spent: r.spent, Note: it.String()}
 }
 
-func (r *Repairer) stopped(stop StopReason, set map[string]string) Out {
+func (r *Repairer) stopWith(stop StopReason, set map[string]string) Out {
 	note := string(stop)
 	if r.said != "" {
 		note += ": " + r.said
@@ -246,7 +246,7 @@ func (r *Repairer) generate(ctx context.Context, it *Iteration) (StopReason, Out
 	case len(a.Files) == 0:
 		return StopEmpty, Out{}
 	}
-	it.Lines, it.Files = changed(r.Files, a.Files)
+	it.Lines, it.Files = countChanged(r.Files, a.Files)
 	if stop := tooLarge(it.Lines, it.Files, len(r.Files)); stop != "" {
 		r.said = fmt.Sprintf("it changes %d lines in %d files", it.Lines, it.Files)
 		return stop, Out{}

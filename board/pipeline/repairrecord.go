@@ -88,9 +88,9 @@ func unusable(was []Edit, a RepairAnswer) string {
 	return ""
 }
 
-// changed counts the lines, added and removed, and the files in which two
+// countChanged counts the lines, added and removed, and the files in which two
 // candidates differ.
-func changed(was, is []Edit) (lines, files int) {
+func countChanged(was, is []Edit) (lines, files int) {
 	before := map[string]Edit{}
 	for _, f := range was {
 		before[f.Path] = f

@@ -157,7 +157,7 @@ type Verdict struct {
 // lists all that hold. A row that fails, for whatever reason, holds for nobody
 // and sends the change to a person. The last row holds where no other does.
 func Assess(e Evidence, pol Policy, at Situation) Verdict {
-	p, failed := profiled(e, pol)
+	p, failed := makeProfile(e, pol)
 	v := Verdict{Profile: p, Rules: RulesHash(pol), Past: at.Past.Of(Candidate{Files: e.Files}.Paths())}
 	won := -1
 	for i, r := range ladder {
@@ -237,8 +237,8 @@ func (v Verdict) Reasons() []string {
 	return out
 }
 
-// profiled is the profile, or an empty one and what went wrong.
-func profiled(e Evidence, pol Policy) (p Profile, failed []string) {
+// makeProfile is the profile, or an empty one and what went wrong.
+func makeProfile(e Evidence, pol Policy) (p Profile, failed []string) {
 	defer func() {
 		if r := recover(); r != nil {
 			failed = append(failed, fmt.Sprintf("profile: %v", r))
@@ -375,8 +375,8 @@ func over(n, most int, what string) []string {
 	return []string{fmt.Sprintf("%d %s, at most %d", n, what, most)}
 }
 
-// known fails where something that a row needs is not known.
-func (a asked) known() error {
+// checkKnown fails where something that a row needs is not known.
+func (a asked) checkKnown() error {
 	if all := slices.Concat(a.graphTrouble, a.unknown); len(all) > 0 {
 		return errors.New(strings.Join(all, "; "))
 	}

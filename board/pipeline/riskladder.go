@@ -46,17 +46,17 @@ var ladder = []rule{
 		func(a asked) ([]string, error) { return a.Executable, nil }},
 	{"machine_blast_radius", ApprovalRequired, "more packages and atoms depend on it than [pipeline] machine_blast allows a task that no person filed", toPerson,
 		func(a asked) ([]string, error) {
-			return a.unless(a.byPerson(), over(a.Blast, a.pol.MachineBlast, "packages and atoms depend on it")), a.known()
+			return a.unless(a.byPerson(), over(a.Blast, a.pol.MachineBlast, "packages and atoms depend on it")), a.checkKnown()
 		}},
 	{"blast_radius_exceeded", ApprovalRequired, "more packages and atoms depend on it than [pipeline] blast allows", toPerson,
 		func(a asked) ([]string, error) {
-			return over(a.Blast, a.pol.Blast, "packages and atoms depend on it"), a.known()
+			return over(a.Blast, a.pol.Blast, "packages and atoms depend on it"), a.checkKnown()
 		}},
 	{"too_many_files", ApprovalRequired, "it changes more files than [pipeline] max_files allows", "split it into several changes, or a person approves it",
 		func(a asked) ([]string, error) { return over(a.count(), a.pol.MaxFiles, "files"), nil }},
 	{"low_test_confidence", ApprovalRequired, "the existing tests cover a part of it less than [pipeline] test_confidence_pct asks", "write tests first, in a change of their own, or a person approves it",
 		func(a asked) ([]string, error) {
-			return a.unless(a.Confidence >= a.pol.Confidence, append([]string{fmt.Sprintf("%d %%, at least %d %%", a.Confidence, a.pol.Confidence)}, a.Untested...)), a.known()
+			return a.unless(a.Confidence >= a.pol.Confidence, append([]string{fmt.Sprintf("%d %%, at least %d %%", a.Confidence, a.pol.Confidence)}, a.Untested...)), a.checkKnown()
 		}},
 
 	{"new_file_created", NotifyApply, "it adds a file", toNotice,
@@ -101,9 +101,9 @@ var raises = []rule{
 			return a.unless(a.at.Made.Refused == "", []string{a.at.Made.Refused}), nil
 		}},
 	{"finding_hard", ApprovalRequired, "a rule about changes has a hard finding", "correct what it found, or a person approves it",
-		func(a asked) ([]string, error) { return found(a.at.Findings, true), nil }},
+		func(a asked) ([]string, error) { return listFindings(a.at.Findings, true), nil }},
 	{"finding_soft", NotifyApply, "a rule about changes has a soft finding", toNotice,
-		func(a asked) ([]string, error) { return found(a.at.Findings, false), nil }},
+		func(a asked) ([]string, error) { return listFindings(a.at.Findings, false), nil }},
 	{"floor_min_tier", NotifyApply, "[pipeline] min_tier allows no lower tier", "a person sees it, or lowers min_tier in odd.toml",
 		func(a asked) ([]string, error) {
 			return a.unless(a.pol.MinTier == "", []string{string(a.pol.MinTier)}), nil
@@ -156,8 +156,8 @@ func (a asked) structural() []string {
 // count is how many files a change writes or deletes: a rename does two.
 func (a asked) count() int { return len(a.e.Files) }
 
-// found lists findings of one severity, one that is neither with the hard ones.
-func found(all []irongate.Finding, hard bool) []string {
+// listFindings lists findings of one severity, one that is neither with the hard ones.
+func listFindings(all []irongate.Finding, hard bool) []string {
 	var out []string
 	for _, f := range all {
 		if (f.Severity != irongate.Soft) == hard {

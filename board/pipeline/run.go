@@ -111,16 +111,16 @@ func decide(o Op, out Out, fault, interrupted error, now, end time.Time) Out {
 	case out.Reason != "":
 		return out
 	}
-	out.Next = o.retried(out.Next)
+	out.Next = o.retryPhase(out.Next)
 	if o.wornOut(out.Next) {
 		return stop(o, out, RetriesExhausted, fmt.Sprintf("%s: %s", out.Next, cmp.Or(out.Note, "another try was needed")))
 	}
 	return out
 }
 
-// retried is where a move to p leads: to what comes then, where p is the op's own
+// retryPhase is where a move to p leads: to what comes then, where p is the op's own
 // phase and tried as often as it may be.
-func (o Op) retried(p Phase) Phase {
+func (o Op) retryPhase(p Phase) Phase {
 	if then := p.row().then; p == o.Phase && then != "" && o.tries(p) > p.Retries() {
 		return then
 	}
@@ -136,7 +136,7 @@ func (o Op) wornOut(p Phase) bool {
 // ending is the ending that a reason has in the place where the op is.
 func ending(o Op, r Reason) Phase {
 	ends := r.Ends()
-	if o.touched() && o.Phase != Waiting && slices.Contains(ends, Postmortem) {
+	if o.mayHaveMoved() && o.Phase != Waiting && slices.Contains(ends, Postmortem) {
 		return Postmortem
 	}
 	for _, e := range ends {

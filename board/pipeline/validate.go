@@ -75,8 +75,8 @@ func Checks(files []Edit, p Project) ([]Check, []irongate.Finding) {
 			}
 			c := Check{Name: strings.Join(argv, " "), Argv: argv, Tests: from.expected && runsTests(argv), Last: from.last}
 			c.Name = clip(c.Name, 80, nil)
-			bad := denied(c)
-			findings = append(append(findings, bad...), edited(c, files)...)
+			bad := checkDenied(c)
+			findings = append(append(findings, bad...), checkEdited(c, files)...)
 			if len(bad) == 0 {
 				checks = append(checks, c)
 			}
@@ -88,8 +88,8 @@ func Checks(files []Edit, p Project) ([]Check, []irongate.Finding) {
 	return checks, findings
 }
 
-// denied is why a command may not run although a person asks for it.
-func denied(c Check) []irongate.Finding {
+// checkDenied is why a command may not run although a person asks for it.
+func checkDenied(c Check) []irongate.Finding {
 	if len(c.Argv) == 0 || c.Argv[0] == "" {
 		return []irongate.Finding{{Code: "check_empty", Severity: irongate.Hard, How: irongate.ByText, Text: "a check has no program", Fix: `write it as a list, ["make", "test"]`}}
 	}
@@ -97,8 +97,8 @@ func denied(c Check) []irongate.Finding {
 	return slices.DeleteFunc(v.Findings, func(f irongate.Finding) bool { return f.Severity != irongate.Hard })
 }
 
-// edited tells that the change brings the program that is to judge it.
-func edited(c Check, files []Edit) []irongate.Finding {
+// checkEdited tells that the change brings the program that is to judge it.
+func checkEdited(c Check, files []Edit) []irongate.Finding {
 	names := []string{}
 	for _, argv := range irongate.Argv(c.Argv, irongate.CommandPolicy{}).Programs {
 		for i, a := range argv {
@@ -163,7 +163,7 @@ func (r Ran) Passed() bool {
 	return r.Done && r.Exit == 0 && r.Fault == "" && (!r.Check.Tests || !r.noTests())
 }
 
-func (r Ran) noTests() bool { t := tallied(r.Output); return t.known && t.ran == 0 }
+func (r Ran) noTests() bool { t := tallyOutput(r.Output); return t.known && t.ran == 0 }
 
 // String is one line about it.
 func (r Ran) String() string {

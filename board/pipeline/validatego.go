@@ -31,7 +31,7 @@ type goScope struct {
 // turn, in every module of the tree that it reaches. A package that has no file for
 // this build is left out, because go refuses one by name, and that is told.
 func goChecks(files []Edit, p Project) ([]Check, []irongate.Finding) {
-	s := goScope{p.Files, p.built, map[string]bool{}, map[string]map[string]bool{}}
+	s := goScope{p.Files, p.mayBeBuilt, map[string]bool{}, map[string]map[string]bool{}}
 	var changed []string
 	for _, f := range files {
 		mod, inside := moduleOf(p.Files, path.Dir(f.Path))
@@ -76,7 +76,7 @@ func (s goScope) add(dir string) {
 // each. Where all of a module is checked go passes over them by itself.
 func (s goScope) unbuilt() (out []irongate.Finding) {
 	for _, mod := range slices.Sorted(maps.Keys(s.packages)) {
-		for _, dir := range sorted(s.packages[mod]) {
+		for _, dir := range sortedNames(s.packages[mod]) {
 			if s.whole[mod] || s.has(dir, isGo) {
 				continue
 			}
@@ -99,7 +99,7 @@ func (s goScope) checks() []Check {
 	for mod := range s.packages {
 		mods[mod] = true
 	}
-	for _, mod := range sorted(mods) {
+	for _, mod := range sortedNames(mods) {
 		patterns := s.patterns(mod)
 		if len(patterns) == 0 {
 			continue
@@ -119,7 +119,7 @@ func (s goScope) checks() []Check {
 			add(false, build, "go", "build", "-o", "/dev/null")
 		}
 		add(false, patterns, "go", "vet")
-		add(s.tested(mod, patterns), patterns, "go", "test")
+		add(s.hasTests(mod, patterns), patterns, "go", "test")
 	}
 	return out
 }
@@ -134,7 +134,7 @@ func (s goScope) patterns(mod string) []string {
 		return all
 	}
 	var out []string
-	for _, dir := range sorted(s.packages[mod]) {
+	for _, dir := range sortedNames(s.packages[mod]) {
 		out = append(out, strings.TrimSuffix("./"+within(mod, dir), "/."))
 	}
 	if len(out) > maxPackages {
@@ -194,8 +194,8 @@ func hasGo(tree fs.FS, dir string) bool {
 	return folderHas(tree, dir, isGo)
 }
 
-// tested reports tests in what the patterns name.
-func (s goScope) tested(mod string, patterns []string) bool {
+// hasTests reports tests in what the patterns name.
+func (s goScope) hasTests(mod string, patterns []string) bool {
 	return slices.ContainsFunc(patterns, func(p string) bool {
 		if p == "./..." {
 			return treeHas(s.tree, mod, isGoTest)
@@ -208,10 +208,10 @@ func isGo(name string) bool { return strings.HasSuffix(name, ".go") }
 
 func isGoTest(name string) bool { return strings.HasSuffix(name, "_test.go") }
 
-// built reports a Go file that may be for what the commands build for. Which tags
+// mayBeBuilt reports a Go file that may be for what the commands build for. Which tags
 // hold is go's to say: whether there is a C compiler and which version go has are
 // taken both ways, and only a file that neither way counts is none.
-func (p Project) built(dir, name string) bool {
+func (p Project) mayBeBuilt(dir, name string) bool {
 	if p.Build == nil {
 		return true
 	}
@@ -246,7 +246,7 @@ func treeHas(tree fs.FS, root string, match func(string) bool) bool {
 		switch {
 		case err != nil:
 			return err
-		case d.IsDir() && p != root && skipped(d.Name()):
+		case d.IsDir() && p != root && isSkippedFolder(d.Name()):
 			return fs.SkipDir
 		case d.Type().IsRegular() && match(d.Name()):
 			found = true

@@ -152,10 +152,10 @@ func Measured(ran []Ran) []Measure {
 	var out []Measure
 	total, passed := 0, 0
 	for _, r := range ran {
-		if t := tallied(r.Output); t.known {
+		if t := tallyOutput(r.Output); t.known {
 			total, passed = total+t.ran, passed+t.ran-t.failed
 		}
-		out = append(out, printed(string(plain(r.Output)))...)
+		out = append(out, printedMeasures(string(plain(r.Output)))...)
 	}
 	if total > 0 {
 		out = append(out, Measure{Name: MeasurePassRate, Value: float64(passed) / float64(total)})
@@ -163,7 +163,7 @@ func Measured(ran []Ran) []Measure {
 	return out
 }
 
-func printed(text string) []Measure {
+func printedMeasures(text string) []Measure {
 	var out []Measure
 	loose := -1 // a coverage whose package comes in the next line
 	for line := range strings.Lines(text) {

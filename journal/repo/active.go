@@ -55,7 +55,7 @@ func (r *Repo) activeIn(ctx context.Context, w workTree, paths []string, since t
 		}
 	}
 	for _, p := range paths {
-		signs, err := worked(w.root, p, since)
+		signs, err := signsOfWork(w.root, p, since)
 		if err != nil {
 			return nil, err
 		}
@@ -64,9 +64,9 @@ func (r *Repo) activeIn(ctx context.Context, w workTree, paths []string, since t
 	return out, nil
 }
 
-// worked are the signs on disk that somebody works on a file: it was written
+// signsOfWork are the signs on disk that somebody works on a file: it was written
 // since, or an editor keeps a file beside it. A file that is not there has none.
-func worked(root, p string, since time.Time) (out []string, err error) {
+func signsOfWork(root, p string, since time.Time) (out []string, err error) {
 	there := func(err error) error {
 		if errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENOTDIR) {
 			return nil

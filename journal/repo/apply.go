@@ -77,7 +77,7 @@ func (r *Repo) MakeEdits(ctx context.Context, parents []OID, files []FileEdit, w
 	if err := errors.Join(bad...); err != nil {
 		return "", err
 	}
-	if err := r.unconverted(ctx, base, written(files)); err != nil {
+	if err := r.checkConverted(ctx, base, contentEdits(files)); err != nil {
 		return "", err
 	}
 	tree, err := r.applyModes(ctx, base, ch, modes)
@@ -87,8 +87,8 @@ func (r *Repo) MakeEdits(ctx context.Context, parents []OID, files []FileEdit, w
 	return r.objs.put("commit", printCommit(tree, parents, who.String(), who.String(), message))
 }
 
-// written are the edits that bring bytes in, not those of a mode alone.
-func written(files []FileEdit) Changes {
+// contentEdits are the edits that bring bytes in, not those of a mode alone.
+func contentEdits(files []FileEdit) Changes {
 	ch := Changes{}
 	for _, f := range files {
 		if f.After != nil && (f.Before == nil || !bytes.Equal(f.Before, f.After)) {

@@ -83,9 +83,9 @@ func attributeName(has string) string {
 	return name
 }
 
-// unconverted is nil, or the refusal of changes that git would store as other bytes.
+// checkConverted is nil, or the refusal of changes that git would store as other bytes.
 // tree is the one that they are put into.
-func (r *Repo) unconverted(ctx context.Context, tree OID, ch Changes) error {
+func (r *Repo) checkConverted(ctx context.Context, tree OID, ch Changes) error {
 	all, err := r.Converted(ctx, tree, ch)
 	switch {
 	case err != nil || len(all) == 0:
@@ -209,7 +209,7 @@ func prefixOf(dir string) string {
 // commonAttributes are the files that have a say on every tree; not known where it
 // takes git to find them.
 func (r *Repo) commonAttributes(s *settings) (files []attributeFile, known bool) {
-	if !s.told() || s.bare["core.attributesfile"] || s.set("attr.tree") {
+	if !s.hasConfiguration() || s.bare["core.attributesfile"] || s.set("attr.tree") {
 		return nil, false
 	}
 	names := r.attributeFiles(s)

@@ -37,7 +37,7 @@ type checkout struct {
 }
 
 func (r *Repo) newCheckout(ctx context.Context, m marker) (*checkout, error) {
-	c := r.marked(r.sign(m))
+	c := r.markedCheckout(r.sign(m))
 	return c, c.diff(ctx)
 }
 
@@ -47,9 +47,9 @@ func (r *Repo) sign(m marker) marker {
 	return m
 }
 
-// marked is the checkout a marker is about, its changes not yet known. Its scratch files are never any that were
+// markedCheckout is the checkout a marker is about, its changes not yet known. Its scratch files are never any that were
 // used before: a git that outlived a killed odd may still be writing there.
-func (r *Repo) marked(m marker) *checkout {
+func (r *Repo) markedCheckout(m marker) *checkout {
 	return &checkout{r: r, m: m, scratch: r.oddDir("tmp", "sync-"+newNonce())}
 }
 
@@ -152,9 +152,9 @@ func (c *checkout) indexEnv() []string {
 	return []string{"GIT_DIR=" + c.m.GitDir, "GIT_INDEX_FILE=" + c.index()}
 }
 
-// staged is where the new bytes of a path wait, "" when there are none: the path is deleted, lies outside a
+// stagedFile is where the new bytes of a path wait, "" when there are none: the path is deleted, lies outside a
 // sparse checkout, or the index had the new version already.
-func (c *checkout) staged(path string) string {
+func (c *checkout) stagedFile(path string) string {
 	p := filepath.Join(c.scratch, filepath.FromSlash(path))
 	if c.made != nil {
 		p = c.files[path]
@@ -189,7 +189,7 @@ const maxNamed = 10
 // obstacle says why a path cannot be brought along, "" when it can.
 func (c *checkout) obstacle(ch Change, s state) string {
 	switch {
-	case c.staged(ch.Path) == "" && ch.NewMode != "":
+	case c.stagedFile(ch.Path) == "" && ch.NewMode != "":
 		return "" // its file is not touched
 	case s == stateOther && ch.OldMode == "":
 		return "the commit adds it, and another file has its place"
@@ -246,7 +246,7 @@ func (c *checkout) placeWritten(ch Change, s state) (why string, err error) {
 	if ch.NewMode == modeRepo && s == stateAbsent { // a submodule nobody has fetched is an empty folder
 		return "", os.MkdirAll(filepath.Join(c.m.Root, ch.Path), 0o777)
 	}
-	src := c.staged(ch.Path)
+	src := c.stagedFile(ch.Path)
 	if ch.NewMode == "" || s == stateNew || src == "" {
 		return "", nil
 	}

@@ -74,7 +74,7 @@ func differing(a, b listing) (ea, eb []entry) {
 		case !a.sorted || !b.sorted:
 			return append(ea, a.entries(i, endA)...), append(eb, b.entries(j, endB)...)
 		}
-		c := keyOf(a.named(i)).compare(keyOf(b.named(j)))
+		c := keyOf(a.entryName(i)).compare(keyOf(b.entryName(j)))
 		if c <= 0 {
 			ea = append(ea, a.entry(i))
 			i++

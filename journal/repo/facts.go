@@ -73,7 +73,7 @@ func parseFacts(out []byte, leave []string) (Facts, error) {
 			}
 			continue
 		}
-		a, renamed, ok := altered(line)
+		a, renamed, ok := readAltered(line)
 		if renamed && len(rest) > 0 {
 			a.From, rest = rest[0], rest[1:]
 		} else if renamed {
@@ -117,8 +117,8 @@ func (f *Facts) header(line string) (err error) {
 	return nil
 }
 
-// altered reads a line about a path; of a rename the old path is the next field.
-func altered(line string) (a Altered, renamed, ok bool) {
+// readAltered reads a line about a path; of a rename the old path is the next field.
+func readAltered(line string) (a Altered, renamed, ok bool) {
 	kind, rest, _ := strings.Cut(line, " ")
 	before := map[string]int{"1": 7, "2": 8, "u": 9}[kind] // fields in front of the path
 	switch {

@@ -58,10 +58,10 @@ func firstOf(errs ...error) error {
 // Since lists what is another now than it was in was, by its name in the git
 // directory: of the ground that nobody moves by working, and of where people stand.
 func (f Footing) Since(was Footing) (ground, stand []string) {
-	return moved(was.ground, f.ground), moved(was.stand, f.stand)
+	return movedKeys(was.ground, f.ground), movedKeys(was.stand, f.stand)
 }
 
-func moved(a, b map[string]string) []string {
+func movedKeys(a, b map[string]string) []string {
 	names := maps.Clone(a)
 	maps.Copy(names, b)
 	maps.DeleteFunc(names, func(name, _ string) bool { return a[name] == b[name] })
@@ -143,7 +143,7 @@ func (f Footing) config(dir, name string) error {
 	if err != nil {
 		return err
 	}
-	f.ground[name] = fmt.Sprintf("%x", sha256.Sum256([]byte(unfollowed(string(b)))))
+	f.ground[name] = fmt.Sprintf("%x", sha256.Sum256([]byte(withoutTracking(string(b)))))
 	return nil
 }
 
@@ -153,8 +153,8 @@ var follows = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`^\s*(?:remote\s*=\s*[\w.-]+|merge\s*=\s*refs/heads/[^"\\#;]+|rebase\s*=\s*\w+|(?:vscode|gk|github)-[\w-]+\s*=\s*[^"\\#;]+)\s*$`)
 })
 
-// unfollowed is configuration without what its branches follow.
-func unfollowed(text string) string {
+// withoutTracking is configuration without what its branches follow.
+func withoutTracking(text string) string {
 	var out []string
 	branch, head := false, ""
 	for line := range strings.Lines(text) {

@@ -83,7 +83,7 @@ func TestFootingReadsWhatChanged(t *testing.T) {
 	}
 	young := stamp{}
 	young.ctim.Sec = 7
-	if young.settled(time.Unix(7, int64(stampAge))) || !young.settled(time.Unix(7, int64(stampAge)+1)) {
+	if young.isSettled(time.Unix(7, int64(stampAge))) || !young.isSettled(time.Unix(7, int64(stampAge)+1)) {
 		t.Error("a stamp is to be trusted when it is older than stampAge, and no sooner")
 	}
 }

@@ -131,15 +131,15 @@ func (x *indexEdit) entry(name, e []byte) bool {
 	case bytes.HasSuffix(name, []byte(attributesFile)) && !x.plain(e[40:40+sha1.Size]), x.parents[string(name)], slices.ContainsFunc(x.changes, below):
 		return false
 	case len(x.left) > 0 && x.left[0].Path <= string(name):
-		return x.changed(string(name), e, extended || flags&flagValid != 0)
+		return x.editEntry(string(name), e, extended || flags&flagValid != 0)
 	}
 	x.keep(e)
 	return true
 }
 
-// changed is entry where paths are changed before it, or its own; a person has
+// editEntry is entry where paths are changed before it, or its own; a person has
 // told git something special of it.
-func (x *indexEdit) changed(name string, e []byte, special bool) bool {
+func (x *indexEdit) editEntry(name string, e []byte, special bool) bool {
 	if !x.before(name) {
 		return false
 	}
@@ -294,7 +294,7 @@ func (x *indexEdit) nowAt(dir string, count int, id []byte) (int, []byte) {
 	switch {
 	case t.old == "" || t.new == "":
 		return -2, nil
-	case count < 0 || hex.EncodeToString(id) != string(t.old) || x.reshaped(dir):
+	case count < 0 || hex.EncodeToString(id) != string(t.old) || x.isReshaped(dir):
 		return -1, nil
 	}
 	now, err := hex.DecodeString(string(t.new))
@@ -304,9 +304,9 @@ func (x *indexEdit) nowAt(dir string, count int, id []byte) (int, []byte) {
 	return count + x.grown[dir], now
 }
 
-// reshaped reports that a folder below dir came or went, so that dir's list of
+// isReshaped reports that a folder below dir came or went, so that dir's list of
 // folders is not what its tree says.
-func (x *indexEdit) reshaped(dir string) bool {
+func (x *indexEdit) isReshaped(dir string) bool {
 	for p := range x.parents {
 		if dir == "" || strings.HasPrefix(p, dir+"/") {
 			if t := x.trees(p); t.old == "" || t.new == "" {

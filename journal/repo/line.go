@@ -100,7 +100,7 @@ func (l *Line) Land(ctx context.Context, old, next OID, also ...RefUpdate) error
 		return err
 	}
 	err := l.Repo.Push(ctx, l.Remote, append([]RefUpdate{first}, shared...)...)
-	if err != nil && l.arrived(ctx, next) {
+	if err != nil && l.hasArrived(ctx, next) {
 		err = nil
 	}
 	if errors.Is(err, ErrRejected) {
@@ -113,10 +113,10 @@ func (l *Line) Land(ctx context.Context, old, next OID, also ...RefUpdate) error
 	return nil
 }
 
-// arrived reports that the remote's branch is at next all the same: the line was
+// hasArrived reports that the remote's branch is at next all the same: the line was
 // cut, or the push called off, when the remote had taken it. It took everything,
 // as the push was atomic.
-func (l *Line) arrived(ctx context.Context, next OID) bool {
+func (l *Line) hasArrived(ctx context.Context, next OID) bool {
 	at, err := l.Repo.RemoteRef(context.WithoutCancel(ctx), l.Remote, l.Ref)
 	return err == nil && at == next
 }

@@ -80,7 +80,7 @@ var errMalformed = errors.New("malformed tree object; git fsck tells what is wro
 func (l listing) repeats() bool {
 	seen := make(map[string]bool, l.len())
 	for i := range l.len() {
-		seen[l.named(i).name] = true
+		seen[l.entryName(i).name] = true
 	}
 	return len(seen) < l.len()
 }
@@ -95,15 +95,15 @@ func (l listing) bytes(i int) string {
 	return l.raw[l.starts[i]:]
 }
 
-// named is an entry without its id, which costs more than the rest.
-func (l listing) named(i int) entry {
+// entryName is an entry without its id, which costs more than the rest.
+func (l listing) entryName(i int) entry {
 	b := l.bytes(i)
 	mode, name, _ := strings.Cut(b[:len(b)-l.idLen-1], " ")
 	return entry{mode: strings.TrimLeft(mode, "0"), name: name}
 }
 
 func (l listing) entry(i int) entry {
-	e, b := l.named(i), l.bytes(i)
+	e, b := l.entryName(i), l.bytes(i)
 	e.oid = OID(hex.EncodeToString([]byte(b[len(b)-l.idLen:])))
 	return e
 }
@@ -151,20 +151,20 @@ func (l listing) place(k key) (at int, found bool) {
 	lo, hi := 0, l.len()
 	for lo < hi {
 		mid := int(uint(lo+hi) >> 1)
-		if keyOf(l.named(mid)).before(k) {
+		if keyOf(l.entryName(mid)).before(k) {
 			lo = mid + 1
 		} else {
 			hi = mid
 		}
 	}
-	return lo, lo < l.len() && keyOf(l.named(lo)) == k
+	return lo, lo < l.len() && keyOf(l.entryName(lo)) == k
 }
 
 // find is the index of a name, -1 when the directory lacks it.
 func (l listing) find(name string) int {
 	if !l.sorted {
 		for i := range l.len() {
-			if l.named(i).name == name {
+			if l.entryName(i).name == name {
 				return i
 			}
 		}
@@ -244,7 +244,7 @@ func (l listing) inOrder() listing {
 	for i := range order {
 		order[i] = i
 	}
-	slices.SortStableFunc(order, func(a, b int) int { return keyOf(l.named(a)).compare(keyOf(l.named(b))) })
+	slices.SortStableFunc(order, func(a, b int) int { return keyOf(l.entryName(a)).compare(keyOf(l.entryName(b))) })
 	var raw strings.Builder
 	starts := make([]uint32, len(order))
 	for n, i := range order {

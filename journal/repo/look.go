@@ -48,7 +48,7 @@ func (c *checkout) look(ctx context.Context) ([]state, error) {
 			unsure = append(unsure, i)
 		}
 	}
-	return states, c.filtered(ctx, unsure, states)
+	return states, c.askFiltered(ctx, unsure, states)
 }
 
 // lookAt compares one path with what it should be; sure is false when a filter might still make them equal.
@@ -140,8 +140,8 @@ func (c *checkout) onlyHolds(dir string, listed map[string]bool) bool {
 	return err == nil
 }
 
-// filtered asks git for the ids of the files in doubt as it would store them, mode differences that git ignores here included.
-func (c *checkout) filtered(ctx context.Context, unsure []int, states []state) error {
+// askFiltered asks git for the ids of the files in doubt as it would store them, mode differences that git ignores here included.
+func (c *checkout) askFiltered(ctx context.Context, unsure []int, states []state) error {
 	var ask strings.Builder
 	var asked []int
 	for _, i := range unsure {

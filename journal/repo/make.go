@@ -30,7 +30,7 @@ func (r *Repo) Make(ctx context.Context, parents []OID, ch Changes, who Signatur
 			base = c.Tree
 		}
 	}
-	if err := r.unconverted(ctx, base, ch); err != nil {
+	if err := r.checkConverted(ctx, base, ch); err != nil {
 		return "", err
 	}
 	tree, err := r.apply(ctx, base, ch)

@@ -11,7 +11,7 @@ func (r *Repo) MakeOn(ctx context.Context, parents []OID, tree OID, ch Changes, 
 	if err := errors.Join(who.check(), checkMessage(message)); err != nil {
 		return "", err
 	}
-	if err := r.unconverted(ctx, tree, ch); err != nil {
+	if err := r.checkConverted(ctx, tree, ch); err != nil {
 		return "", err
 	}
 	tree, err := r.apply(ctx, tree, ch)

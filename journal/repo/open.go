@@ -36,7 +36,7 @@ func Open(dir string, environ []string) (*Repo, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := errors.Join(r.seat(abs), r.misled(environ)); err != nil {
+	if err := errors.Join(r.seat(abs), r.checkEnvironment(environ)); err != nil {
 		return nil, err
 	}
 	at := r.root
@@ -45,7 +45,7 @@ func Open(dir string, environ []string) (*Repo, error) {
 	}
 	r.git = newRunner(at, environ)
 	r.git.bare = r.root == ""
-	if err := r.trusted(); err != nil {
+	if err := r.checkTrusted(); err != nil {
 		return nil, err
 	}
 	r.updates = &updates{run: r.git}

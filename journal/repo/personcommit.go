@@ -38,8 +38,8 @@ func (r *Repo) PersonCommit(ctx context.Context, parents []OID, tree OID, ch Cha
 	if err != nil {
 		return "", err
 	}
-	s, unasked := r.asked(ctx)
-	if err := r.unconverted(ctx, base, ch); err != nil {
+	s, unasked := r.askSettings(ctx)
+	if err := r.checkConverted(ctx, base, ch); err != nil {
 		return "", err
 	}
 	want, err := r.apply(ctx, base, ch)
@@ -254,7 +254,7 @@ func (d *desk) own(ctx context.Context) ([]string, error) {
 			value = d.r.fromRoot(value)
 		case section == "hook": // as newer gits have hooks
 			if program, rest, _ := strings.Cut(value, " "); strings.HasSuffix(key, ".command") && strings.Contains(program, "/") {
-				value = strings.TrimSpace(quoted(d.r.fromRoot(program)) + " " + rest)
+				value = strings.TrimSpace(quoteWord(d.r.fromRoot(program)) + " " + rest)
 			}
 		case key == "commit.gpgsign", section == "gpg", section == "user", section == "author", section == "committer", section == "safe":
 		default:
@@ -266,8 +266,8 @@ func (d *desk) own(ctx context.Context) ([]string, error) {
 	return append(env, fmt.Sprintf("GIT_CONFIG_COUNT=%d", len(env)/2)), nil
 }
 
-// quoted is one word for a shell.
-func quoted(word string) string { return "'" + strings.ReplaceAll(word, "'", `'\''`) + "'" }
+// quoteWord is one word for a shell.
+func quoteWord(word string) string { return "'" + strings.ReplaceAll(word, "'", `'\''`) + "'" }
 
 // fromRoot is a relative path to something in the person's work tree as an absolute
 // one; any other value stays as it is.

@@ -23,8 +23,8 @@ func (r *Repo) plain(s *settings) bool {
 	}
 	author, err := parseSignature(s.author)
 	committer, err2 := parseSignature(s.committer)
-	return err == nil && err2 == nil && s.told() && s.off("commit.gpgsign") && utf8 &&
-		s.named(r, "AUTHOR", author) && s.named(r, "COMMITTER", committer) && r.noHook(s, commitHooks...)
+	return err == nil && err2 == nil && s.hasConfiguration() && s.off("commit.gpgsign") && utf8 &&
+		s.isSetByPerson(r, "AUTHOR", author) && s.isSetByPerson(r, "COMMITTER", committer) && r.noHook(s, commitHooks...)
 }
 
 // isUTF8 reports a name of the encoding that odd writes.

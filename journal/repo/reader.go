@@ -143,7 +143,7 @@ func (x *Reader) Names(at OID, dir string) ([]string, error) {
 	l, err := x.read(oid)
 	var out []string
 	for i := range l.len() {
-		out = append(out, l.named(i).name)
+		out = append(out, l.entryName(i).name)
 	}
 	return out, err
 }

@@ -72,7 +72,7 @@ func (r *Repo) recoverOne(ctx context.Context, m marker) ([]string, error) {
 	if m.Root == "" {
 		return nil, discard(r.markerPath(m))
 	}
-	c := r.marked(m)
+	c := r.markedCheckout(m)
 	now, err := r.refs.ref(m.Ref)
 	if err != nil && !errors.Is(err, ErrNoRef) {
 		return nil, err

@@ -97,11 +97,11 @@ func (r *Repo) Push(ctx context.Context, remote string, us ...RefUpdate) error {
 	}
 	args = append(append(args, "--", remote), specs...)
 	out, err := r.git.run(ctx, call{args: args, self: true})
-	return pushed(remote, string(out), err, us)
+	return readPush(remote, string(out), err, us)
 }
 
-// pushed reads the porcelain lines: FLAG TAB FROM:TO TAB SUMMARY. git ends with 0 also when a ref was "up to date", whatever its lease said.
-func pushed(remote, out string, err error, us []RefUpdate) error {
+// readPush reads the porcelain lines: FLAG TAB FROM:TO TAB SUMMARY. git ends with 0 also when a ref was "up to date", whatever its lease said.
+func readPush(remote, out string, err error, us []RefUpdate) error {
 	said := map[string]string{}
 	for l := range strings.Lines(out) {
 		f := strings.SplitN(strings.TrimSuffix(l, "\n"), "\t", 3)

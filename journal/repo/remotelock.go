@@ -134,15 +134,15 @@ func (l *RemoteLock) write(ctx context.Context, next lockBlob) error {
 	if err != nil {
 		now, aerr := l.r.RemoteRef(ctx, l.remote, l.ref)
 		if aerr != nil || now != oid {
-			return l.lost(ctx, err, now)
+			return l.explainLoss(ctx, err, now)
 		}
 	}
 	l.at, l.now = oid, next
 	return nil
 }
 
-// lost says who has the lock now, where that is why the push was rejected.
-func (l *RemoteLock) lost(ctx context.Context, err error, now OID) error {
+// explainLoss says who has the lock now, where that is why the push was rejected.
+func (l *RemoteLock) explainLoss(ctx context.Context, err error, now OID) error {
 	if !errors.Is(err, ErrRejected) {
 		return err
 	}

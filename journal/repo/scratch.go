@@ -223,7 +223,7 @@ func inPlace(lock *flock.Flock) bool {
 
 // layOut makes the work tree's repository and checks the base out.
 func (s *Scratch) layOut(ctx context.Context, who Signature) error {
-	g := hardened(s.r.git, s.Tree())
+	g := newHardenedRunner(s.r.git, s.Tree())
 	format := "--object-format=sha1"
 	if len(s.base) == 64 {
 		format = "--object-format=sha256"
@@ -251,8 +251,8 @@ func (r *Repo) promisor(ctx context.Context) string {
 	return strings.TrimSuffix(strings.TrimPrefix(name, "remote."), ".promisor")
 }
 
-// hardened runs git in dir without anybody's configuration, attributes, identity or home.
-func hardened(from *runner, dir string) *runner {
+// newHardenedRunner runs git in dir without anybody's configuration, attributes, identity or home.
+func newHardenedRunner(from *runner, dir string) *runner {
 	return &runner{dir: dir, base: append(pick(from.base, []string{"PATH", "TMPDIR", "GIT_EXEC_PATH"}),
 		"LC_ALL=C", "GIT_TERMINAL_PROMPT=0", "GIT_CONFIG_GLOBAL="+os.DevNull, "GIT_CONFIG_NOSYSTEM=1",
 		"GIT_ATTR_NOSYSTEM=1", "GIT_NO_LAZY_FETCH=1", "GIT_CEILING_DIRECTORIES="+filepath.Dir(dir))}

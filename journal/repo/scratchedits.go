@@ -368,7 +368,7 @@ func (s *Scratch) askIgnored(ctx context.Context, rules map[string][]byte, paths
 			return nil, err
 		}
 	}
-	g := hardened(s.r.git, filepath.Join(dir, "tree"))
+	g := newHardenedRunner(s.r.git, filepath.Join(dir, "tree"))
 	out, err := g.run(ctx, call{args: []string{"check-ignore", "-z", "--stdin", "--no-index"}, stdin: paths, read: true,
 		env: []string{"GIT_DIR=" + filepath.Join(dir, "git"), "GIT_WORK_TREE=" + filepath.Join(dir, "tree")}})
 	if err != nil && exitCode(err) != 1 {

@@ -17,7 +17,7 @@ import (
 // that does not lead back is refused: every git that odd starts there would work
 // in another repository, or in none.
 func (r *Repo) seat(abs string) error {
-	bare, tree := r.seated()
+	bare, tree := r.readSeat()
 	switch {
 	case tree != "":
 		return r.sitAt(abs, tree)
@@ -27,9 +27,9 @@ func (r *Repo) seat(abs string) error {
 	return nil
 }
 
-// seated is what core.bare and core.worktree say, and notes how objects are named. Neither key of a repository's config
+// readSeat is what core.bare and core.worktree say, and notes how objects are named. Neither key of a repository's config
 // file is a linked work tree's. What cannot be read git complains of.
-func (r *Repo) seated() (bare bool, tree string) {
+func (r *Repo) readSeat() (bare bool, tree string) {
 	file := func(name string) *config.Config {
 		c := config.New()
 		if f, err := os.Open(name); err == nil {
@@ -87,9 +87,9 @@ func (r *Repo) sitAt(abs, tree string) error {
 	return nil
 }
 
-// trusted asks git whether it works in the repository of another user, which it
+// checkTrusted asks git whether it works in the repository of another user, which it
 // does where safe.directory says so.
-func (r *Repo) trusted() error {
+func (r *Repo) checkTrusted() error {
 	for _, p := range []string{r.gitDir, r.common, r.root} {
 		st, err := os.Stat(p)
 		if p == "" || err != nil {
@@ -103,10 +103,10 @@ func (r *Repo) trusted() error {
 	return nil
 }
 
-// misled refuses where the caller's environment names another repository than the
+// checkEnvironment refuses where the caller's environment names another repository than the
 // one that was found, or another work tree: every git they start there works in that
 // one. What a hook of this one is given leads here, and what leads nowhere is nobody's.
-func (r *Repo) misled(environ []string) error {
+func (r *Repo) checkEnvironment(environ []string) error {
 	for _, v := range []struct{ name, is string }{{"GIT_DIR", r.gitDir}, {"GIT_WORK_TREE", r.root}} {
 		named := value(environ, v.name)
 		if named == "" || v.is == "" || v.name == "GIT_WORK_TREE" && !filepath.IsAbs(named) {

@@ -89,17 +89,17 @@ func (r *Repo) settings(ctx context.Context) (*settings, error) {
 	if fits {
 		return s, nil
 	}
-	return r.asked(ctx)
+	return r.askSettings(ctx)
 }
 
-// asked are the settings as git tells them now, or told who expected to need them now.
-func (r *Repo) asked(ctx context.Context) (*settings, error) {
+// askSettings are the settings as git tells them now, or told who expected to need them now.
+func (r *Repo) askSettings(ctx context.Context) (*settings, error) {
 	r.recall.mu.Lock()
 	defer r.recall.mu.Unlock()
 	a := r.recall.ahead
 	r.recall.ahead = nil
-	if !r.answered(a) {
-		if a = r.ask(ctx); !r.answered(a) && a.err != nil {
+	if !r.awaitAnswer(a) {
+		if a = r.ask(ctx); !r.awaitAnswer(a) && a.err != nil {
 			return nil, a.err
 		}
 	}
@@ -108,8 +108,8 @@ func (r *Repo) asked(ctx context.Context) (*settings, error) {
 	return a.s, nil
 }
 
-// answered waits for an answer and reports whether it fits.
-func (r *Repo) answered(a *answer) bool {
+// awaitAnswer waits for an answer and reports whether it fits.
+func (r *Repo) awaitAnswer(a *answer) bool {
 	if a == nil {
 		return false
 	}
@@ -186,8 +186,8 @@ func parseSettings(text string) *settings {
 	return s
 }
 
-// told reports whether the list holds the configuration: every repository sets this key.
-func (s *settings) told() bool { return len(s.values["core.repositoryformatversion"]) > 0 }
+// hasConfiguration reports whether the list holds the configuration: every repository sets this key.
+func (s *settings) hasConfiguration() bool { return len(s.values["core.repositoryformatversion"]) > 0 }
 
 // off reports that a key is unset, or that every value of it is git's no.
 func (s *settings) off(key string) bool {
@@ -235,9 +235,9 @@ func isFalse(value string) bool {
 	return false
 }
 
-// named reports whether a line of who (AUTHOR or COMMITTER) is what the person
+// isSetByPerson reports whether a line of who (AUTHOR or COMMITTER) is what the person
 // set, and not git's guess from their login and the name of the host.
-func (s *settings) named(r *Repo, who string, line Signature) bool {
+func (s *settings) isSetByPerson(r *Repo, who string, line Signature) bool {
 	for part, is := range map[string]string{"name": line.Name, "email": line.Email} {
 		var told []string
 		for _, key := range []string{strings.ToLower(who) + "." + part, "user." + part} {
@@ -258,24 +258,24 @@ func (s *settings) named(r *Repo, who string, line Signature) bool {
 // Identity is the person's own user.name and user.email, as their git would sign a commit; When is git's idea of now.
 // git's guess from the host name is not accepted: the error names what to set.
 func (r *Repo) Identity(ctx context.Context) (Signature, error) {
-	s, err := r.introduced(ctx)
+	s, err := r.askIdentity(ctx)
 	if err == nil {
-		if who, err := parseSignature(s.author); err == nil && who.check() == nil && s.named(r, "AUTHOR", who) {
+		if who, err := parseSignature(s.author); err == nil && who.check() == nil && s.isSetByPerson(r, "AUTHOR", who) {
 			return who, nil
 		}
 	}
 	return r.strictIdentity(ctx)
 }
 
-// introduced is asked, and leaves what was expected to the commit.
-func (r *Repo) introduced(ctx context.Context) (*settings, error) {
+// askIdentity is asked, and leaves what was expected to the commit.
+func (r *Repo) askIdentity(ctx context.Context) (*settings, error) {
 	r.recall.mu.Lock()
 	a := r.recall.ahead
 	r.recall.mu.Unlock()
-	if r.answered(a) {
+	if r.awaitAnswer(a) {
 		return a.s, nil
 	}
-	return r.asked(ctx)
+	return r.askSettings(ctx)
 }
 
 // strictIdentity asks git for the line alone, with all that it refuses.

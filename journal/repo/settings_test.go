@@ -11,14 +11,14 @@ import (
 func TestParseSettings(t *testing.T) {
 	t.Parallel()
 	s := parseSettings("core.repositoryformatversion=0\nalias.x=!f() {\ncommit.gpgsign=off\n}\ncommit.gpgsign\nuser.name=A = B\nGIT_COMMITTER_IDENT=C <c@x> 1 +0000\nGIT_AUTHOR_IDENT=A = B <a@x> 2 -0130\nGIT_EDITOR=vi\n")
-	eq(t, "told", s.told(), true)
+	eq(t, "told", s.hasConfiguration(), true)
 	eq(t, "name", s.values["user.name"], []string{"A = B"})
 	eq(t, "author", s.author, "A = B <a@x> 2 -0130")
 	eq(t, "committer", s.committer, "C <c@x> 1 +0000")
 	eq(t, "a key without a value is a yes", s.off("commit.gpgsign"), false)
 	eq(t, "a no", parseSettings("a.b=No\na.b=0\n").off("a.b"), true)
 	eq(t, "a no and a yes", parseSettings("a.b=No\na.b=1\n").off("a.b"), false)
-	eq(t, "without its configuration", parseSettings("GIT_AUTHOR_IDENT=A <a@x> 2 +0000\n").told(), false)
+	eq(t, "without its configuration", parseSettings("GIT_AUTHOR_IDENT=A <a@x> 2 +0000\n").hasConfiguration(), false)
 }
 
 // What is remembered for the steps of a command is not what was before a change,
@@ -52,7 +52,7 @@ func TestIdentityIsTheOneThatIsSet(t *testing.T) {
 	s := must[*settings](t)(r.settings(t.Context()))
 	eq(t, "a committer whom git guesses", r.plain(s), false)
 	guess := parseSettings("user.name=Ann\nalias.x=!f() {\nuser.email=ann@example.org\n}\nGIT_COMMITTER_IDENT=Ann <ann@host.(none)> 1 +0000\n")
-	eq(t, "a guess beside a line of another value", guess.named(r, "COMMITTER", must[Signature](t)(parseSignature(guess.committer))), false)
+	eq(t, "a guess beside a line of another value", guess.isSetByPerson(r, "COMMITTER", must[Signature](t)(parseSignature(guess.committer))), false)
 }
 
 // A commit bears the moment at which it is made, however short a time ago git was

@@ -142,6 +142,6 @@ func TestConfiguredHooksAtTheDesk(t *testing.T) {
 	if err := d.clear(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	s := must[*settings](t)(r.asked(t.Context()))
+	s := must[*settings](t)(r.askSettings(t.Context()))
 	eq(t, "plain", r.plain(s), false)
 }

@@ -22,7 +22,7 @@ const fewEntries = 64
 // stageHere is stage without git, for a few ordinary files of a plain index; not
 // done, and nothing changed, for anything else.
 func (c *checkout) stageHere(ctx context.Context) (done bool, err error) {
-	if len(c.changes) > fewEntries || slices.ContainsFunc(c.changes, extraordinary) || !c.unfiltered(ctx) || !c.unlent() {
+	if len(c.changes) > fewEntries || slices.ContainsFunc(c.changes, extraordinary) || !c.isUnfiltered(ctx) || !c.unlent() {
 		return false, nil
 	}
 	at := filepath.Join(c.m.GitDir, "index")
@@ -77,15 +77,15 @@ func extraordinary(ch Change) bool {
 		strings.Contains(low, "/.git") || strings.Contains(low, "git~") || strings.ContainsAny(low, `\:`)
 }
 
-// unfiltered reports, for sure, that git would write the bytes of a blob as they
+// isUnfiltered reports, for sure, that git would write the bytes of a blob as they
 // are, tell nobody of a new index, and keep it as it keeps this one.
-func (c *checkout) unfiltered(ctx context.Context) bool {
+func (c *checkout) isUnfiltered(ctx context.Context) bool {
 	r := c.r
 	if _, own := r.objs.(*packStore); !own || c.m.GitDir != r.gitDir {
 		return false
 	}
 	s, err := r.settings(ctx)
-	if err != nil || !s.told() || s.shares() || !r.noHook(s, "post-index-change") {
+	if err != nil || !s.hasConfiguration() || s.shares() || !r.noHook(s, "post-index-change") {
 		return false
 	}
 	for _, key := range []string{"core.autocrlf", "core.sparsecheckout", "core.splitindex", "core.ignorecase"} {

@@ -39,7 +39,7 @@ func (c *checkout) told(t testing.TB) string {
 	eq(t, "tree by what is remembered", cached, run(plain, "", "write-tree"))
 	text := entries
 	for _, ch := range c.changes {
-		if p := c.staged(ch.Path); p != "" {
+		if p := c.stagedFile(ch.Path); p != "" {
 			st := must[os.FileInfo](t)(os.Stat(p))
 			text += fmt.Sprintln(ch.Path, st.Mode(), string(must[[]byte](t)(os.ReadFile(p))))
 		}

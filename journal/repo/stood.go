@@ -47,8 +47,8 @@ func stampOf(name string) (s stamp, ok bool) {
 // system's clock for files stands still for some milliseconds.
 const stampAge = 100 * time.Millisecond
 
-// settled reports a stamp that a write from now on would change.
-func (s stamp) settled(now time.Time) bool {
+// isSettled reports a stamp that a write from now on would change.
+func (s stamp) isSettled(now time.Time) bool {
 	return now.Sub(time.Unix(s.ctim.Unix())) > stampAge
 }
 
@@ -72,7 +72,7 @@ func (s *stood) file(f Footing, dir, name string) error {
 		return nil
 	}
 	err := f.file(f.stand, dir, name)
-	if is, ok := f.stand[name]; ok && err == nil && regular && at.settled(s.now) {
+	if is, ok := f.stand[name]; ok && err == nil && regular && at.isSettled(s.now) {
 		s.next[name] = stoodFile{at, is}
 	}
 	return err

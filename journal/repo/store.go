@@ -102,7 +102,7 @@ func (p *packStore) read(h plumbing.Hash) (kind string, data []byte, err error) 
 	defer p.mu.Unlock()
 	if k, _ := p.few.find(h); k != nil {
 		if o, err := k.Get(h); err == nil {
-			return unpacked(o)
+			return unpackObject(o)
 		}
 	}
 	o, err := p.st.EncodedObject(plumbing.AnyObject, h)
@@ -112,11 +112,11 @@ func (p *packStore) read(h plumbing.Hash) (kind string, data []byte, err error) 
 			return "", nil, err
 		}
 	}
-	return unpacked(o)
+	return unpackObject(o)
 }
 
-// unpacked is the kind and the bytes of an object of go-git's.
-func unpacked(o plumbing.EncodedObject) (kind string, data []byte, err error) {
+// unpackObject is the kind and the bytes of an object of go-git's.
+func unpackObject(o plumbing.EncodedObject) (kind string, data []byte, err error) {
 	rd, err := o.Reader()
 	if err != nil {
 		return "", nil, err
@@ -170,7 +170,7 @@ func (p *packStore) put(kind string, data []byte) (OID, error) {
 		return "", err
 	}
 	s, err := p.told(context.Background())
-	if err != nil || !s.told() || s.shares() {
+	if err != nil || !s.hasConfiguration() || s.shares() {
 		return p.slow.put(kind, data)
 	}
 	var sync func(*os.File) error

@@ -147,7 +147,7 @@ func (d *dir) readPast(token string) (Archived, error) {
 		err = fmt.Errorf("it is of version %d and token %q", a.Version, a.Token)
 	}
 	if err != nil {
-		return Archived{}, Refusal{damaged(Damaged, path.Join(in.path, token+".json"), err)}
+		return Archived{}, Refusal{damagedRecord(Damaged, path.Join(in.path, token+".json"), err)}
 	}
 	return a, nil
 }

@@ -89,7 +89,7 @@ func Drift(seen, now Arm) (out []Member) {
 	for i, o := range old {
 		if o.name == "files" {
 			if gone, come := apart(seen.Files, now.Files), apart(now.Files, seen.Files); len(gone)+len(come) > 0 {
-				out = append(out, Member{o.name, named(gone), named(come)})
+				out = append(out, Member{o.name, nameChanges(gone), nameChanges(come)})
 			}
 		} else if o.value != new[i].value {
 			out = append(out, Member{o.name, fmt.Sprint(o.value), fmt.Sprint(new[i].value)})
@@ -110,7 +110,7 @@ func apart(a, b []Change) (out []Change) {
 // namedFiles is how many files a drift names.
 const namedFiles = 5
 
-func named(cs []Change) string {
+func nameChanges(cs []Change) string {
 	var parts []string
 	for _, c := range cs[:min(len(cs), namedFiles)] {
 		parts = append(parts, c.XY+" "+okf.Visible(c.Path))

@@ -144,7 +144,7 @@ type bodyReader struct {
 
 func (r *bodyReader) line(text string, n int) {
 	trimmed := strings.TrimLeft(text, " \t")
-	if r.skipped(trimmed) {
+	if r.isSkipped(trimmed) {
 		return
 	}
 	if trimmed == "" {
@@ -184,8 +184,8 @@ func (r *bodyReader) join(to *[]Rule, text string, n int) {
 	last.Text += " " + text
 }
 
-// skipped reports fenced text and comments.
-func (r *bodyReader) skipped(text string) bool {
+// isSkipped reports fenced text and comments.
+func (r *bodyReader) isSkipped(text string) bool {
 	if r.fence != "" {
 		if strings.HasPrefix(text, r.fence) && strings.Trim(text, r.fence[:1]) == "" {
 			r.fence = ""

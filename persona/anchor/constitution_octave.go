@@ -62,7 +62,7 @@ func (r *octaveReader) walk(entries []*octave.Entry, parent string, meta bool) {
 			continue
 		}
 		line, _ := r.doc.Pos(e)
-		name := r.named(e, parent, line)
+		name := r.entryName(e, parent, line)
 		switch {
 		case e.Kind == octave.Envelope || e.Kind == octave.Section:
 			r.walk(e.Entries, e.Key, false)
@@ -80,8 +80,8 @@ func (r *octaveReader) walk(entries []*octave.Entry, parent string, meta bool) {
 	}
 }
 
-// named is what the key of an entry says, "" for what a constitution does not.
-func (r *octaveReader) named(e *octave.Entry, parent string, line int) string {
+// entryName is what the key of an entry says, "" for what a constitution does not.
+func (r *octaveReader) entryName(e *octave.Entry, parent string, line int) string {
 	name := r.keys[e.Key]
 	if e.Key == "BLOCKING" && parent == "AUTHORITY" {
 		return sayBlocking

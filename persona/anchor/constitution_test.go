@@ -368,7 +368,7 @@ func judgeConstitution(t *testing.T, c Constitution, problems []Problem) {
 	}
 	for _, rules := range [][]Rule{c.MustAlways, c.MustNever, c.Gates, c.Blocking} {
 		for _, r := range rules {
-			if r.Text == "" || concealed(r.Text) || r.Line < 1 || r.Line > c.Lines {
+			if r.Text == "" || hasHiddenText(r.Text) || r.Line < 1 || r.Line > c.Lines {
 				t.Errorf("%d of %d: %q", r.Line, c.Lines, r.Text)
 			}
 		}

@@ -138,7 +138,7 @@ func (e *express) findPlaces() {
 
 // lines counts those of a file that can be cited: a regular one with any.
 func (e *express) lines(name string) (int, bool) {
-	if local(name) != "" || concealed(name) {
+	if local(name) != "" || hasHiddenText(name) {
 		return 0, false
 	}
 	st, err := fs.Lstat(e.files, name)
@@ -198,25 +198,25 @@ func (e *express) place(r Rule) (place, bool) {
 // trigger is what a tension makes the agent do.
 func (e *express) trigger(c candidate) string {
 	if c.blocking && e.c.Escalation != "" {
-		return "stop and ask " + bracketed(e.c.Escalation)
+		return "stop and ask " + bracketSentence(e.c.Escalation)
 	}
 	best, most := "", 0
 	for _, duty := range e.c.MustAlways {
-		if n := shared(c.rule.Text, duty.Text); n > most {
+		if n := countSharedWords(c.rule.Text, duty.Text); n > most {
 			best, most = duty.Text, n
 		}
 	}
 	switch {
 	case !generic(best) && fold(best) != fold(c.name):
-		return bracketed(best)
+		return bracketSentence(best)
 	case e.c.Escalation != "":
-		return "stop and ask " + bracketed(e.c.Escalation)
+		return "stop and ask " + bracketSentence(e.c.Escalation)
 	}
 	return "stop and ask a person"
 }
 
-// shared counts the words of a that b has too.
-func shared(a, b string) (n int) {
+// countSharedWords counts the words of a that b has too.
+func countSharedWords(a, b string) (n int) {
 	in := meaning(b)
 	for _, w := range meaning(a) {
 		if len(w) > 2 && slices.Contains(in, w) {
@@ -229,8 +229,8 @@ func shared(a, b string) (n int) {
 // triggerBytes is how long a trigger may be before it is cut at a word.
 const triggerBytes = 160
 
-// bracketed is a sentence that fits in the brackets of a tension.
-func bracketed(s string) string {
+// bracketSentence is a sentence that fits in the brackets of a tension.
+func bracketSentence(s string) string {
 	s = strings.NewReplacer("[", "(", "]", ")", "⇌", "/", "→", ">", "<->", "/", "->", ">").Replace(s)
 	s = sentence(s)
 	if len(s) <= triggerBytes {

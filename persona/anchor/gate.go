@@ -293,14 +293,14 @@ func (c Call) unbound() *Decision {
 
 // binding says how the session of c gets a permit of its own.
 func (c Call) binding() string {
-	if !typed(c.Session) {
+	if !isSessionID(c.Session) {
 		return recourse(Locked, "")
 	}
 	return "run: odd anchor identity ROLE --session " + c.Session + " and follow its answer; or call the tool anchor with this session"
 }
 
-// typed reports an id of a session that can stand in a command as it is.
-func typed(id string) bool {
+// isSessionID reports an id of a session that can stand in a command as it is.
+func isSessionID(id string) bool {
 	return id != "" && len(id) <= maxReason && !strings.ContainsFunc(id, func(r rune) bool {
 		return !(r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || r == '-' || r == '_' || r == '.')
 	}) && id[0] != '-'
@@ -318,8 +318,8 @@ func recourse(c Code, token string) string {
 	return cmp.Or(wayOut(c), "run: odd anchor identity ROLE")
 }
 
-// protected lists why no tool may write a path below the work tree.
-func (g Gatekeeper) protected(rel string) []Problem {
+// checkProtected lists why no tool may write a path below the work tree.
+func (g Gatekeeper) checkProtected(rel string) []Problem {
 	var bad []Problem
 	for _, f := range irongate.Path(rel) {
 		bad = append(bad, Problem{Code: Unwritable, At: "paths", Text: f.Text, Found: rel, Want: f.Fix})

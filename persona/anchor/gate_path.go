@@ -53,7 +53,7 @@ func (g Gatekeeper) target(cwd, p string) (rel string, bad []Problem) {
 	case !ok:
 		return "", problem(OutsidePaths, "%q leads out of the work tree, to %s", p, t.abs)
 	}
-	bad = g.protected(rel)
+	bad = g.checkProtected(rel)
 	if t.info == nil || len(bad) > 0 {
 		return rel, bad
 	}

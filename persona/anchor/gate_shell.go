@@ -44,7 +44,7 @@ func (g Gatekeeper) shell(c Call) Decision {
 	if v.ReadOnly() {
 		return Decision{Allow: true}
 	}
-	known, bad := g.written(v)
+	known, bad := g.checkWrites(v)
 	if len(bad) > 0 {
 		return deny("write inside the work tree, to files that no rule protects", bad...)
 	}
@@ -92,7 +92,7 @@ func (g Gatekeeper) own(c Call, argv []string) (Decision, bool) {
 	case verb == "renew" && !g.renews(c, argv[3:]):
 		return deny("renew your own session, or begin one: odd anchor identity ROLE", Problem{
 			Code: OutsidePaths, At: "command", Text: "a session renews its own permit and no other", Found: strings.Join(argv[3:], " ")}), true
-	case verb == "identity" && typed(c.Session) && !asksFor(argv[3:], c.Session):
+	case verb == "identity" && isSessionID(c.Session) && !asksFor(argv[3:], c.Session):
 		return deny(c.binding(), Problem{
 			Code: Locked, At: "command", Text: "a permit belongs to one session of the agent program, and this command does not name yours", Found: strings.Join(argv[3:], " ")}), true
 	case slices.Contains(ownVerbs(), verb), slices.Equal(argv[2:], []string{"hook", "check"}):
@@ -162,7 +162,7 @@ func (g Gatekeeper) releases(c Call, words []string) bool {
 // readable says why a file may not be handed to odd anchor, which tells of it
 // what does not read.
 func (g Gatekeeper) readable(cwd, p string) []Problem {
-	if bad := g.revealed(cwd, p); len(bad) > 0 {
+	if bad := g.checkRevealed(cwd, p); len(bad) > 0 {
 		return bad
 	}
 	for _, f := range irongate.Protected(p, nil) {
@@ -195,17 +195,17 @@ func (g Gatekeeper) forbidden(c Call, v irongate.CommandVerdict) []Problem {
 func (g Gatekeeper) hidden(c Call, v irongate.CommandVerdict) []Problem {
 	var bad []Problem
 	for _, p := range v.Reads {
-		bad = append(bad, g.revealed(g.WorkTree, strings.TrimSuffix(p, "/**"))...)
+		bad = append(bad, g.checkRevealed(g.WorkTree, strings.TrimSuffix(p, "/**"))...)
 	}
 	for _, argv := range v.Programs {
 		for _, word := range argv {
-			bad = append(bad, g.revealed(c.Cwd, word)...)
+			bad = append(bad, g.checkRevealed(c.Cwd, word)...)
 		}
 	}
 	return slices.CompactFunc(bad, func(a, b Problem) bool { return a.Found == b.Found })
 }
 
-func (g Gatekeeper) revealed(cwd, p string) []Problem {
+func (g Gatekeeper) checkRevealed(cwd, p string) []Problem {
 	t, err := g.resolve(cwd, p)
 	if (err != nil || !g.secret(t.abs)) && !g.reaches(cwd, p) {
 		return nil
@@ -236,9 +236,9 @@ func (g Gatekeeper) reaches(cwd, glob string) bool {
 	})
 }
 
-// written turns what a command is known to write into a question to a permit, or
+// checkWrites turns what a command is known to write into a question to a permit, or
 // lists what nobody may write. DIR/** is everything below DIR.
-func (g Gatekeeper) written(v irongate.CommandVerdict) (known func(Permit) []Problem, bad []Problem) {
+func (g Gatekeeper) checkWrites(v irongate.CommandVerdict) (known func(Permit) []Problem, bad []Problem) {
 	var files, folders []string
 	for _, p := range v.Writes {
 		if p == "**" {
@@ -274,7 +274,7 @@ const maxBelow = 5000
 // below lists what nobody may write among everything that lies below a folder.
 func (g Gatekeeper) below(dir string) (bad []Problem) {
 	if dir != "" {
-		bad = g.protected(dir)
+		bad = g.checkProtected(dir)
 	}
 	n := 0
 	err := fs.WalkDir(g.Files, cmp.Or(dir, "."), func(p string, d fs.DirEntry, err error) error {
@@ -286,7 +286,7 @@ func (g Gatekeeper) below(dir string) (bad []Problem) {
 		case n > maxBelow:
 			return fmt.Errorf("more than %d entries; name a smaller folder", maxBelow)
 		case !d.IsDir():
-			bad = append(bad, g.protected(p)...)
+			bad = append(bad, g.checkProtected(p)...)
 		}
 		return nil
 	})

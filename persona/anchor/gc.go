@@ -45,14 +45,14 @@ func (d Desk) List() ([]Listed, error) {
 			return nil, err
 		}
 		for _, name := range names {
-			out = append(out, c.listed(state, place, name))
+			out = append(out, c.listEntry(state, place, name))
 		}
 	}
 	return out, nil
 }
 
-// listed tells one entry.
-func (c *check) listed(state *dir, place, name string) Listed {
+// listEntry tells one entry.
+func (c *check) listEntry(state *dir, place, name string) Listed {
 	l := Listed{Token: name, State: place}
 	if place == archive {
 		l.State, l.Token = "archived", strings.TrimSuffix(name, ".json")
@@ -68,7 +68,7 @@ func (c *check) listed(state *dir, place, name string) Listed {
 	case active:
 		b, err := state.readBound(l.Token)
 		v := c.judge(state, l.Token, "", b, err)
-		l.bound(v)
+		l.setBound(v)
 		ps = v.Errors
 	default:
 		a, err := state.readPast(l.Token)
@@ -99,7 +99,7 @@ func (l *Listed) pending(state *dir, now time.Time) []Problem {
 	return nil
 }
 
-func (l *Listed) bound(v Verdict) {
+func (l *Listed) setBound(v Verdict) {
 	if a := v.Anchor; a != nil {
 		l.Role, l.Mode, l.Stage, l.By = a.Role, a.Mode, AtBound, a.By
 		l.Branch, l.Focus, l.Created, l.Expires = a.Permit.Branch, a.Arm.Focus, a.Timestamp, a.Permit.ExpiresAt
@@ -167,7 +167,7 @@ const keepPast = 30 * 24 * time.Hour
 // sweep is GC of some places. What never became whole goes, too: who wrote it is
 // gone, else the lock would not be free.
 func (d Desk) sweep(maxAge time.Duration, places ...string) ([]Swept, error) {
-	state, err := d.Store.locked(false)
+	state, err := d.Store.lockState(false)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
 	}

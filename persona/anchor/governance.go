@@ -48,7 +48,7 @@ func govern(files fs.FS, dir string) (found bool, problems []Problem) {
 		st, err := fs.Lstat(files, at)
 		switch {
 		case errors.Is(err, fs.ErrNotExist):
-			return false, interrupted(files, at)
+			return false, checkInterrupted(files, at)
 		case err != nil:
 			return false, broken(at, "it cannot be read: %v", err)
 		case st.Mode()&(fs.ModeSymlink|fs.ModeIrregular) != 0:
@@ -67,9 +67,9 @@ func broken(at, format string, args ...any) []Problem {
 	return []Problem{{Code: ConstBroken, At: at, Text: fmt.Sprintf(format, args...)}}
 }
 
-// interrupted reports an injection that stopped between its two renames: the
+// checkInterrupted reports an injection that stopped between its two renames: the
 // directory is gone, and the old or the new one stands beside its place.
-func interrupted(files fs.FS, dir string) []Problem {
+func checkInterrupted(files fs.FS, dir string) []Problem {
 	for _, beside := range []string{dir + ".__tmp__", dir + ".__old__"} {
 		if _, err := fs.Lstat(files, beside); err == nil {
 			return broken(dir, "it is missing and %s is there: an update was interrupted; run the update again, or mv %s %s", beside, beside, dir)
@@ -92,7 +92,7 @@ func verifyRecord(files fs.FS, dir string) []Problem {
 	if err != nil {
 		return broken(name, "the record cannot be read: %v", err)
 	}
-	found, problems := hashed(files, dir)
+	found, problems := hashFiles(files, dir)
 	if len(problems) > 0 {
 		return problems
 	}
@@ -103,7 +103,7 @@ func verifyRecord(files fs.FS, dir string) []Problem {
 		}
 		return nil
 	}
-	return compared(dir, name, text, found)
+	return compareRecord(dir, name, text, found)
 }
 
 // hashedFile is one file below a governed directory.
@@ -113,8 +113,8 @@ type hashedFile struct {
 	b    []byte
 }
 
-// hashed reads every file below dir that a record covers, in the order of the paths.
-func hashed(files fs.FS, dir string) (out []hashedFile, problems []Problem) {
+// hashFiles reads every file below dir that a record covers, in the order of the paths.
+func hashFiles(files fs.FS, dir string) (out []hashedFile, problems []Problem) {
 	err := fs.WalkDir(files, dir, func(p string, d fs.DirEntry, err error) error {
 		switch {
 		case err != nil:
@@ -155,8 +155,8 @@ func whole(found []hashedFile) string {
 	return hex.EncodeToString(h.Sum(nil))
 }
 
-// compared reads a record by file and names what differs, in both directions.
-func compared(dir, name, record string, found []hashedFile) (problems []Problem) {
+// compareRecord reads a record by file and names what differs, in both directions.
+func compareRecord(dir, name, record string, found []hashedFile) (problems []Problem) {
 	want := map[string]string{}
 	for n, line := range strings.Split(record, "\n") {
 		sum, file, ok := strings.Cut(strings.TrimRight(line, "\r"), " ")

@@ -72,7 +72,7 @@ func (h Handshake) sound(token string) error {
 		return fmt.Errorf("it is of token %q, not of its directory's", h.Token)
 	case !late && h.Stage != AtIdentity:
 		return fmt.Errorf("stage %q is none", h.Stage)
-	case !slices.Contains(tracked(), h.Mode):
+	case !slices.Contains(trackedModes(), h.Mode):
 		return fmt.Errorf("mode %q has no session", h.Mode)
 	case !slices.Contains(strictnesses(), h.Strictness):
 		return fmt.Errorf("strictness %q is none", h.Strictness)
@@ -91,7 +91,7 @@ func (h Handshake) lacks() bool {
 	return h.Role == "" || h.ConstSHA256 == "" || h.Nonce == "" || h.CreatedAt.IsZero() || h.ExpiresAt.IsZero()
 }
 
-func tracked() []Mode            { return []Mode{Full, Express, Lite} }
+func trackedModes() []Mode       { return []Mode{Full, Express, Lite} }
 func strictnesses() []Strictness { return []Strictness{Quick, Default, Deep} }
 
 // bytes is the file: the known keys and the others, sorted.
@@ -113,14 +113,14 @@ func (r dossier) bytes() ([]byte, error) {
 // canonical is JSON in one form: keys sorted at every depth, no space, numbers as
 // they were written, nothing escaped for HTML.
 func canonical(v any) ([]byte, error) {
-	b, err := sorted(v, "")
+	b, err := marshalSorted(v, "")
 	return bytes.TrimSuffix(b, []byte("\n")), err
 }
 
 // pretty is canonical with an indent and a final newline, for files.
-func pretty(v any) ([]byte, error) { return sorted(v, "  ") }
+func pretty(v any) ([]byte, error) { return marshalSorted(v, "  ") }
 
-func sorted(v any, indent string) ([]byte, error) {
+func marshalSorted(v any, indent string) ([]byte, error) {
 	plain, err := json.Marshal(v)
 	if err != nil {
 		return nil, err

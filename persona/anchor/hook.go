@@ -83,7 +83,7 @@ func readCall(b []byte) (Call, error) {
 	known := []string{"tool", "paths", "command", "session", "cwd"}
 	for _, m := range o.Members {
 		if !slices.Contains(known, m.Name) {
-			return Call{}, fmt.Errorf("unknown name %q; a call has tool, paths, command, session and cwd", okf.Visible(clipped(m.Name)))
+			return Call{}, fmt.Errorf("unknown name %q; a call has tool, paths, command, session and cwd", okf.Visible(clip(m.Name)))
 		}
 	}
 	var c Call

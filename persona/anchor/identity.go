@@ -53,20 +53,20 @@ func (d Desk) Identity(q IdentityRequest) Result {
 // admit fills in what a request leaves out, and says what is wrong with it.
 func (d Desk) admit(q IdentityRequest) (IdentityRequest, Constitution, []Problem) {
 	q, ps := q.sane()
-	if p, bad := d.World.gone(); bad {
+	if p, bad := d.World.isGone(); bad {
 		return q, Constitution{}, append(ps, p)
 	}
 	c, err := d.World.Constitution(q.Role)
 	switch {
 	case q.Role == "":
 	case err != nil:
-		ps = append(ps, unconstituted(q.Role, err)...)
+		ps = append(ps, whyUnconstituted(q.Role, err)...)
 	default:
-		_, more := narrowed(c, q.Paths)
+		_, more := narrowGlobs(c, q.Paths)
 		ps = append(append(ps, more...), d.World.loose(c, q)...)
 	}
 	if q.Parent != "" && !d.holds(q.Parent) {
-		ps = append(ps, Problem{Code: BindParent, At: "parent", Text: "no session of that token is bound", Found: clipped(q.Parent), Want: "the token of a session that is bound now"})
+		ps = append(ps, Problem{Code: BindParent, At: "parent", Text: "no session of that token is bound", Found: clip(q.Parent), Want: "the token of a session that is bound now"})
 	}
 	return q, c, ps
 }
@@ -76,24 +76,24 @@ func (d Desk) admit(q IdentityRequest) (IdentityRequest, Constitution, []Problem
 func (q IdentityRequest) sane() (IdentityRequest, []Problem) {
 	var ps []Problem
 	if name := roleName(q.Role); !roleForm().MatchString(name) {
-		ps = append(ps, Problem{Code: RoleName, At: "role", Text: "this is no name of a role", Found: clipped(q.Role), Want: "lower-case letters, digits and hyphens"})
+		ps = append(ps, Problem{Code: RoleName, At: "role", Text: "this is no name of a role", Found: clip(q.Role), Want: "lower-case letters, digits and hyphens"})
 		q.Role = ""
 	} else {
 		q.Role = name
 	}
 	q.Mode = cmp.Or(q.Mode, Full)
-	if !slices.Contains(append(tracked(), Untracked), q.Mode) {
-		ps = append(ps, Problem{Code: ModeUnknown, At: "mode", Text: "there is no such mode", Found: clipped(string(q.Mode)), Want: "full, express, lite or untracked"})
+	if !slices.Contains(append(trackedModes(), Untracked), q.Mode) {
+		ps = append(ps, Problem{Code: ModeUnknown, At: "mode", Text: "there is no such mode", Found: clip(string(q.Mode)), Want: "full, express, lite or untracked"})
 	}
 	if q.Strictness == "" && q.Mode == Lite {
 		q.Strictness = Quick
 	}
 	q.Strictness = cmp.Or(q.Strictness, Default)
 	if !slices.Contains(strictnesses(), q.Strictness) {
-		ps = append(ps, Problem{Code: StrictnessUnknown, At: "strictness", Text: "there is no such strictness", Found: clipped(string(q.Strictness)), Want: "quick, default or deep"})
+		ps = append(ps, Problem{Code: StrictnessUnknown, At: "strictness", Text: "there is no such strictness", Found: clip(string(q.Strictness)), Want: "quick, default or deep"})
 	}
 	for _, f := range []struct{ at, text string }{{"topic", q.Topic}, {"harness_session_id", q.HarnessSession}, {"by", q.By}} {
-		if concealed(f.text) || len(f.text) > maxReason {
+		if hasHiddenText(f.text) || len(f.text) > maxReason {
 			ps = append(ps, Problem{Code: Hidden, At: f.at, Text: fmt.Sprintf("it is not one visible line of at most %d bytes", maxReason), Want: "plain text on one line"})
 		}
 	}
@@ -101,8 +101,8 @@ func (q IdentityRequest) sane() (IdentityRequest, []Problem) {
 	return q, ps
 }
 
-// unconstituted is why a role has no constitution.
-func unconstituted(role string, err error) []Problem {
+// whyUnconstituted is why a role has no constitution.
+func whyUnconstituted(role string, err error) []Problem {
 	var r Refusal
 	if errors.As(err, &r) && len(r) > 0 {
 		return r
@@ -168,7 +168,7 @@ func (s *Store) begin(r dossier) error {
 	if err != nil {
 		return err
 	}
-	state, err := s.locked(true)
+	state, err := s.lockState(true)
 	if err != nil {
 		return err
 	}

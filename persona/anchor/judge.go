@@ -71,19 +71,19 @@ func JudgeBind(b Bind, c Constitution, role string, active func(token string) bo
 type judge struct{ problems []Problem }
 
 func (j *judge) fail(code Code, at, found, want, format string, args ...any) {
-	j.problems = append(j.problems, Problem{Code: code, At: at, Text: fmt.Sprintf(format, args...), Found: clipped(okf.Visible(found)), Want: want})
+	j.problems = append(j.problems, Problem{Code: code, At: at, Text: fmt.Sprintf(format, args...), Found: clip(okf.Visible(found)), Want: want})
 }
 
 // clean refuses characters that nobody sees, and line ends inside a value.
 func (j *judge) clean(at, s string) bool {
-	if !concealed(s) {
+	if !hasHiddenText(s) {
 		return true
 	}
 	j.fail(Hidden, at, s, "plain text on one line", "the value holds a character that cannot be seen")
 	return false
 }
 
-func concealed(s string) bool { return okf.Visible(s) != s || strings.ContainsAny(s, "\n\t\r") }
+func hasHiddenText(s string) bool { return okf.Visible(s) != s || strings.ContainsAny(s, "\n\t\r") }
 
 func (j *judge) role(role, asked string, c Constitution) {
 	const at = "BIND.ROLE"

@@ -51,19 +51,19 @@ func (j *proofJudge) artifact(p string) {
 	switch {
 	case err == nil && !info.Mode().IsRegular():
 		j.fail(CommitArtifact, at, p, want, "it is not a regular file")
-	case linked(j.in.Files, p):
+	case isUnderLink(j.in.Files, p):
 		j.fail(CommitArtifact, at, p, want, "the way to it goes over a link")
 	case strings.ContainsAny(p, "*?"):
 		j.fail(CommitArtifact, at, p, want, "it is a pattern and not a path")
 	case err != nil && !strings.ContainsAny(p, "./") && !slices.Contains(bare(), p):
 		j.fail(CommitArtifact, at, p, want, "it is neither a file of the work tree nor the path of a new one")
 	default:
-		j.allowed(at, p)
+		j.checkAllowed(at, p)
 	}
 }
 
-// allowed refuses an artifact that the session could not write.
-func (j *proofJudge) allowed(at, p string) {
+// checkAllowed refuses an artifact that the session could not write.
+func (j *proofJudge) checkAllowed(at, p string) {
 	if j.in.Protected != nil {
 		if why, yes := j.in.Protected(p); yes {
 			j.fail(CommitOutside, at, p, "a path that a session may write", "no session may write it: %s", why)

@@ -230,14 +230,14 @@ func regular(files fs.FS, p string) (Code, string) {
 		return "", ""
 	case err == nil:
 		return CtxNotFile, "it is not a regular file"
-	case linked(files, p):
+	case isUnderLink(files, p):
 		return CtxEscape, "a link in it leads nowhere, or out of the work tree"
 	}
 	return CtxMissing, "there is no such file"
 }
 
-// linked reports a link on the way to p.
-func linked(files fs.FS, p string) bool {
+// isUnderLink reports a link on the way to p.
+func isUnderLink(files fs.FS, p string) bool {
 	for i := 1; i <= len(p); i++ {
 		if i < len(p) && p[i] != '/' {
 			continue

@@ -65,6 +65,6 @@ func sign(key []byte, sum string) string {
 	return hex.EncodeToString(m.Sum(nil))
 }
 
-func signed(key []byte, sum, mac string) bool {
+func hasValidMAC(key []byte, sum, mac string) bool {
 	return hmac.Equal([]byte(sign(key, sum)), []byte(mac))
 }

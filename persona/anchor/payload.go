@@ -98,7 +98,7 @@ func takeApart(b []byte, syntax Code) *payload {
 	r.doc = doc
 	for _, n := range octave.Errors(notes) {
 		r.broken = true
-		r.fail(Problem{Code: syntax, At: "payload", Line: n.Line, Text: n.Message, Found: clipped(r.line(n.Line)), Want: n.Hint})
+		r.fail(Problem{Code: syntax, At: "payload", Line: n.Line, Text: n.Message, Found: clip(r.line(n.Line)), Want: n.Hint})
 	}
 	for _, e := range doc.Entries {
 		if e.Kind == octave.Envelope {
@@ -141,7 +141,7 @@ func readableLine(line string) string {
 	case strings.HasPrefix(text, "```"):
 		text = ""
 	case looksLike(text):
-		text = quoted(text)
+		text = quoteTension(text)
 	default:
 		return line
 	}
@@ -154,9 +154,9 @@ func readableLine(line string) string {
 	return indent + text
 }
 
-// quoted puts a bare tension in quotes behind an tensionOrdinal. One that is quoted
+// quoteTension puts a bare tension in quotes behind an tensionOrdinal. One that is quoted
 // already loses only a comma behind it.
-func quoted(text string) string {
+func quoteTension(text string) string {
 	for _, bullet := range []string{"- ", "* "} {
 		text = strings.TrimLeft(strings.TrimPrefix(text, bullet), " ")
 	}
@@ -225,10 +225,10 @@ func (s *part) foreign() {
 	for _, e := range s.entries {
 		switch {
 		case home[strings.ToUpper(e.Key)] != "" && home[strings.ToUpper(e.Key)] != s.name:
-			s.fail(Problem{Code: s.syntax, At: s.name + "." + e.Key, Line: s.at(e), Found: clipped(s.payload.line(s.at(e))),
+			s.fail(Problem{Code: s.syntax, At: s.name + "." + e.Key, Line: s.at(e), Found: clip(s.payload.line(s.at(e))),
 				Text: fmt.Sprintf("%s stands in %s and does not count there", e.Key, s.name), Want: e.Key + " in " + home[e.Key]})
 		case e.Kind == octave.Loose && strings.HasPrefix(e.Text, "##"):
-			s.fail(Problem{Code: s.syntax, At: s.name, Line: s.at(e), Found: clipped(e.Text),
+			s.fail(Problem{Code: s.syntax, At: s.name, Line: s.at(e), Found: clip(e.Text),
 				Text: "an indented heading opens no section", Want: "the heading at the left"})
 		}
 	}
@@ -259,7 +259,7 @@ func (s *part) text(keys ...string) string {
 	}
 	if e.Value.Kind == octave.List {
 		s.fail(Problem{Code: s.syntax, At: s.name + "." + keys[0], Line: s.at(e), Text: "a list where a single value is expected",
-			Found: clipped(s.payload.line(s.at(e))), Want: keys[0] + `::"…"`})
+			Found: clip(s.payload.line(s.at(e))), Want: keys[0] + `::"…"`})
 		return ""
 	}
 	return plainText(e.Value)

@@ -55,13 +55,13 @@ func (s *part) authority() Authority {
 	}
 	bad := func(what string) Authority {
 		e := s.get("AUTHORITY")
-		s.fail(Problem{Code: BindAuthority, At: "BIND.AUTHORITY", Line: s.at(e), Text: what, Found: clipped(text), Want: authorityForm})
+		s.fail(Problem{Code: BindAuthority, At: "BIND.AUTHORITY", Line: s.at(e), Text: what, Found: clip(text), Want: authorityForm})
 		return Authority{}
 	}
 	if verb != "RESPONSIBLE" && verb != "DELEGATED" {
 		return bad("the authority is neither RESPONSIBLE nor DELEGATED")
 	}
-	if rest == "" || balanced(rest) != len(rest) {
+	if rest == "" || groupEnd(rest) != len(rest) {
 		return bad("the authority has no scope in brackets")
 	}
 	scope := strings.TrimSpace(rest[1 : len(rest)-1])

@@ -35,7 +35,7 @@ func (s *part) tensions() (all []Tension, unread int) {
 // tension reads one entry. What was meant as one and is not is told; anything
 // else is talk.
 func (s *part) tension(e *octave.Entry, place int) (t Tension, meant, ok bool) {
-	text, meant := s.meant(e)
+	text, meant := s.meantTension(e)
 	if !meant {
 		return Tension{}, false, false
 	}
@@ -49,8 +49,8 @@ func (s *part) tension(e *octave.Entry, place int) (t Tension, meant, ok bool) {
 	return t, true, bad == nil
 }
 
-// meant is the text of an entry that was meant as a tension, its ordinal in front.
-func (s *part) meant(e *octave.Entry) (text string, meant bool) {
+// meantTension is the text of an entry that was meant as a tension, its ordinal in front.
+func (s *part) meantTension(e *octave.Entry) (text string, meant bool) {
 	label := tensionOrdinal().FindString(e.Key + "::")
 	switch e.Kind {
 	case octave.Pair, octave.Item:

@@ -39,21 +39,21 @@ func (p Permit) reach() string {
 	return s
 }
 
-// narrowed are the globs of a session that asked for some under a constitution,
+// narrowGlobs are the globs of a session that asked for some under a constitution,
 // and what is wrong with those it asked for. Where both have globs, one that was
 // asked for must lie inside one of the constitution's, as far as their letters
 // tell.
-func narrowed(c Constitution, asked []string) (allow []string, ps []Problem) {
+func narrowGlobs(c Constitution, asked []string) (allow []string, ps []Problem) {
 	if len(asked) == 0 {
 		return c.Paths, nil
 	}
 	for _, g := range asked {
 		switch err := irongate.BadGlob(g); {
 		case err != nil:
-			ps = append(ps, Problem{Code: PathsAsked, At: "paths", Text: err.Error(), Found: clipped(g)})
+			ps = append(ps, Problem{Code: PathsAsked, At: "paths", Text: err.Error(), Found: clip(g)})
 		case len(c.Paths) > 0 && !within(g, c.Paths):
 			ps = append(ps, Problem{
-				Code: PathsAsked, At: "paths", Text: "the glob is not inside the constitution's paths", Found: clipped(g),
+				Code: PathsAsked, At: "paths", Text: "the glob is not inside the constitution's paths", Found: clip(g),
 				Want: "one of them, or a narrower one: " + strings.Join(c.Paths, ", "),
 			})
 		}

@@ -249,14 +249,14 @@ func TestNarrowed(t *testing.T) {
 		"docs/**": true, "docs/a.md": true, "docs/*/x.md": true, "cmd/*.go": true, "cmd/a.go": true, "cmd/a*.go": false,
 		"**": false, "src/**": false, "docsx/a": false, "../docs/**": false, "docs/../src/**": false, "cmd/x/a.go": false, "": false,
 	} {
-		if allow, ps := narrowed(c, []string{glob}); (len(ps) == 0) != ok || ok && allow[0] != glob {
+		if allow, ps := narrowGlobs(c, []string{glob}); (len(ps) == 0) != ok || ok && allow[0] != glob {
 			t.Errorf("%q: %v %v", glob, allow, ps)
 		}
 	}
-	if allow, ps := narrowed(c, nil); len(ps) > 0 || len(allow) != 2 {
+	if allow, ps := narrowGlobs(c, nil); len(ps) > 0 || len(allow) != 2 {
 		t.Errorf("%v %v", allow, ps)
 	}
-	if allow, ps := narrowed(Constitution{}, []string{"any/**"}); len(ps) > 0 || len(allow) != 1 {
+	if allow, ps := narrowGlobs(Constitution{}, []string{"any/**"}); len(ps) > 0 || len(allow) != 1 {
 		t.Errorf("%v %v", allow, ps)
 	}
 }

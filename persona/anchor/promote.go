@@ -5,9 +5,9 @@ import (
 	"fmt"
 )
 
-// taken answers who comes to a session that is bound: the payload that bound it
+// answerTaken answers who comes to a session that is bound: the payload that bound it
 // gets its anchor again while the permit holds, any other is told who won.
-func (t *turn) taken(replay bool) Result {
+func (t *turn) answerTaken(replay bool) Result {
 	v := t.check().judge(t.state, t.token, "", t.bound, nil)
 	if v.Anchor == nil {
 		return t.no(v.Errors...)
@@ -22,7 +22,7 @@ func (t *turn) taken(replay bool) Result {
 	if !v.Valid {
 		return t.no(v.Errors...)
 	}
-	return t.anchored(a, v.Warnings)
+	return t.answerAnchored(a, v.Warnings)
 }
 
 // Renew gives a bound session a new permit with a later end: the same role,
@@ -50,7 +50,7 @@ func (t *turn) renew() Result {
 	if err := t.reseal(&a); err != nil {
 		return t.no(unwritten(err))
 	}
-	return t.anchored(a, v.Warnings)
+	return t.answerAnchored(a, v.Warnings)
 }
 
 // reseal writes a bound session's anchor again.

@@ -14,7 +14,7 @@ func (d Desk) Proof(token string, payload []byte) Result {
 func (t *turn) proof() Result {
 	switch {
 	case t.place == active:
-		return t.taken(t.bound.Mode != Express)
+		return t.answerTaken(t.bound.Mode != Express)
 	case t.hand.Mode == Express:
 		return t.no(t.otherMode("an express session sends its COMMIT only"))
 	case t.stage != AtContext:
@@ -29,7 +29,7 @@ func (t *turn) proof() Result {
 		return t.no(ps...)
 	}
 	if moved := Drift(*t.hand.Arm, arm); len(moved) > 0 {
-		r := t.no(drifted(moved)...)
+		r := t.no(driftProblems(moved)...)
 		r.NextStep = "odd anchor context " + t.token + " -  with the BIND that was accepted gives a fresh ARM; then the proof"
 		return r
 	}
@@ -46,7 +46,7 @@ func (d Desk) Express(token string, payload []byte) Result {
 func (t *turn) express() Result {
 	switch {
 	case t.place == active:
-		return t.taken(t.bound.Mode == Express)
+		return t.answerTaken(t.bound.Mode == Express)
 	case t.hand.Mode != Express:
 		return t.no(t.otherMode("its tensions are its agent's, not the server's"))
 	}
@@ -59,9 +59,9 @@ func (t *turn) express() Result {
 		return t.no(ps...)
 	}
 	tensions, ps := Tensions(c, arm, t.hand.Strictness, t.World.Files, t.World.Changed)
-	t.hand.Arm, t.hand.Bind = &arm, t.made(c, arm)
+	t.hand.Arm, t.hand.Bind = &arm, t.makeBind(c, arm)
 	if len(ps) == 0 {
-		tensions, ps = t.proved(tensions, c)
+		tensions, ps = t.checkOwnTensions(tensions, c)
 	}
 	if len(ps) > 0 {
 		return t.no(ps...)
@@ -70,8 +70,8 @@ func (t *turn) express() Result {
 	return t.bind(Proof{Tensions: tensions, Commit: commit}, "server", c, ps, warnings)
 }
 
-// made is the BIND of an express session.
-func (t *turn) made(c Constitution, arm Arm) *Bind {
+// makeBind is the BIND of an express session.
+func (t *turn) makeBind(c Constitution, arm Arm) *Bind {
 	b := Bind{Role: t.hand.Role, Cognition: c.Cognition, Archetypes: c.Archetypes, Authority: Authority{Scope: arm.Focus}}
 	if t.hand.Parent != "" {
 		b.Authority.Delegated, b.Authority.Parent = true, t.hand.Parent
@@ -79,8 +79,8 @@ func (t *turn) made(c Constitution, arm Arm) *Bind {
 	return &b
 }
 
-// proved holds the server's own tensions to the rule for an agent's.
-func (t *turn) proved(made []Tension, c Constitution) ([]Tension, []Problem) {
+// checkOwnTensions holds the server's own tensions to the rule for an agent's.
+func (t *turn) checkOwnTensions(made []Tension, c Constitution) ([]Tension, []Problem) {
 	p, ps := JudgeProof(Proof{Tensions: made}, t.judging(c))
 	var own []Problem
 	for _, q := range ps {
@@ -120,13 +120,13 @@ func (t *turn) bind(p Proof, by string, c Constitution, ps, warnings []Problem) 
 		return t.no(unwritten(err))
 	}
 	t.place, t.stage, t.bound.Anchor = active, AtBound, a
-	return t.anchored(a, append(warnings, t.sharers()...))
+	return t.answerAnchored(a, append(warnings, t.sharers()...))
 }
 
 // permit is what the session may touch, and what its COMMIT asks beyond it.
 func (t *turn) permit(commit Commit, c Constitution) (Permit, []Problem) {
 	h, now := t.hand, t.World.Now.UTC()
-	allow, ps := narrowed(c, h.Paths)
+	allow, ps := narrowGlobs(c, h.Paths)
 	p := Permit{
 		Version: recordVersion, Token: t.token, Role: h.Role, Tier: h.Strictness, Mode: h.Mode, IssuedAt: now, ExpiresAt: now.Add(t.World.ttl()),
 		Branch: h.Arm.Branch, Head: h.Arm.Head, ContextHash: h.Arm.Hash, Constitution: c.SHA256, Allow: allow, Deny: c.BlockedPath,
@@ -136,7 +136,7 @@ func (t *turn) permit(commit Commit, c Constitution) (Permit, []Problem) {
 		return p, ps // the constitution's own paths were judged with the COMMIT
 	}
 	if bad, ok := p.Covers(commit.Artifact); !ok {
-		ps = append(ps, Problem{Code: CommitOutside, At: "COMMIT.ARTIFACT", Text: "the session was opened for other paths", Found: clipped(commit.Artifact), Want: bad.Want})
+		ps = append(ps, Problem{Code: CommitOutside, At: "COMMIT.ARTIFACT", Text: "the session was opened for other paths", Found: clip(commit.Artifact), Want: bad.Want})
 	}
 	return p, ps
 }
@@ -148,8 +148,8 @@ func (w World) ttl() time.Duration {
 	return w.TTL
 }
 
-// anchored is the answer of a session that is bound.
-func (t *turn) anchored(a Anchor, warnings []Problem) Result {
+// answerAnchored is the answer of a session that is bound.
+func (t *turn) answerAnchored(a Anchor, warnings []Problem) Result {
 	return Result{
 		Success: true, Stage: string(AtBound), Token: t.token, ConstitutionPath: t.hand.ConstPath, ServerArm: &a.Arm, Anchor: string(Text(a)),
 		Permit: &a.Permit, NextStep: next(AtBound, a.Mode, t.token), Warnings: warnings,

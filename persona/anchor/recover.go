@@ -68,7 +68,7 @@ func (d *dir) readBound(token string) (bound, error) {
 	}
 	a, all, p := readAnchor(b)
 	if p != nil {
-		q := damaged(p.Code, at, errors.New(p.Text))
+		q := damagedRecord(p.Code, at, errors.New(p.Text))
 		q.Found, q.Want = p.Found, p.Want
 		return bound{at: at}, Refusal{q}
 	}
@@ -83,7 +83,7 @@ func (d *dir) readHand(place, token string) (dossier, error) {
 	}
 	r, err := readHandshake(b, token)
 	if err != nil {
-		return dossier{}, Refusal{damaged(Damaged, path.Join(d.path, place, token, handshakeFile), err)}
+		return dossier{}, Refusal{damagedRecord(Damaged, path.Join(d.path, place, token, handshakeFile), err)}
 	}
 	return r, nil
 }
@@ -97,15 +97,15 @@ func (d *dir) record(place, token, file string, missing Code) ([]byte, error) {
 	}
 	at := path.Join(d.path, place, token)
 	if err != nil {
-		return nil, Refusal{damaged(Damaged, at, err)}
+		return nil, Refusal{damagedRecord(Damaged, at, err)}
 	}
 	defer in.close()
 	b, err := in.read(file)
 	switch at = path.Join(at, file); {
 	case errors.Is(err, fs.ErrNotExist):
-		return nil, Refusal{damaged(missing, at, errors.New("there is no such file"))}
+		return nil, Refusal{damagedRecord(missing, at, errors.New("there is no such file"))}
 	case err != nil:
-		return nil, Refusal{damaged(Damaged, at, err)}
+		return nil, Refusal{damagedRecord(Damaged, at, err)}
 	}
 	return b, nil
 }

@@ -50,7 +50,7 @@ func readAnchor(b []byte) (Anchor, map[string]json.RawMessage, *Problem) {
 	case !ok:
 		return a, nil, &Problem{Code: NotValidated, Text: `it does not say "validated"`, Want: `"validated": true`}
 	case string(v) != "true":
-		return a, nil, &Problem{Code: NotValidated, Text: "it is not validated", Found: clipped(string(v)), Want: `"validated": true`}
+		return a, nil, &Problem{Code: NotValidated, Text: "it is not validated", Found: clip(string(v)), Want: `"validated": true`}
 	}
 	if err := json.Unmarshal(b, &a); err != nil {
 		return a, nil, &Problem{Code: Damaged, Text: err.Error()}
@@ -68,7 +68,7 @@ func (a Anchor) genuine(all map[string]json.RawMessage, token string, key []byte
 		return fmt.Errorf("version %d is not one this odd reads, which is %d", a.Version, recordVersion)
 	case a.SHA256 != sum:
 		return errors.New("its bytes are not those that were hashed")
-	case !signed(key, sum, a.MAC):
+	case !hasValidMAC(key, sum, a.MAC):
 		return errors.New("its MAC is not made with this repository's key")
 	case a.Token != token || a.Permit.Token != token:
 		return fmt.Errorf("it is of token %q, not of its directory's", a.Token)
@@ -76,8 +76,8 @@ func (a Anchor) genuine(all map[string]json.RawMessage, token string, key []byte
 	return nil
 }
 
-// damaged is the problem of a record at a path, with the way out.
-func damaged(code Code, at string, err error) Problem {
+// damagedRecord is the problem of a record at a path, with the way out.
+func damagedRecord(code Code, at string, err error) Problem {
 	text := strings.TrimPrefix(err.Error(), at+": ")
 	return Problem{Code: code, At: at, Text: text + "; it stays locked: `odd anchor identity ROLE` begins again, `odd anchor release TOKEN` or `odd anchor gc` puts this away"}
 }

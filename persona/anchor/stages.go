@@ -38,7 +38,7 @@ func (d Desk) call(token string, payload []byte, stage func(*turn) Result) Resul
 func (t *turn) context() Result {
 	switch {
 	case t.place == active:
-		return t.taken(false)
+		return t.answerTaken(false)
 	case t.hand.Mode == Express:
 		return t.no(t.otherMode("an express session sends its COMMIT, and no BIND"))
 	case t.stage == AtContext && t.sum != t.hand.PayloadSHA256["context"]:
@@ -81,14 +81,14 @@ func (t *turn) again(c Constitution) Result {
 	if err := t.advance(AtContext, "context"); err != nil {
 		return t.no(unwritten(err))
 	}
-	return t.stands(c, append(drifted(moved), warnings...))
+	return t.stands(c, append(driftProblems(moved), warnings...))
 }
 
 // stands is the answer to a BIND that holds: the ARM, and what proves it.
 func (t *turn) stands(c Constitution, warnings []Problem) Result {
 	r := t.no()
 	r.Success, r.ServerArm, r.Warnings = true, t.hand.Arm, append(warnings, t.sharers()...)
-	r.Guidance, r.Template = Guide(AtBound, nil, t.given(c, 1))
+	r.Guidance, r.Template = Guide(AtBound, nil, t.givenOf(c, 1))
 	return r
 }
 
@@ -97,7 +97,7 @@ func (t *turn) stands(c Constitution, warnings []Problem) Result {
 func (t *turn) takeBind(c Constitution) (Bind, []Problem) {
 	b, ps := TakeBind(t.payload, c, t.hand.Role, t.holds)
 	if want := t.hand.Parent; want != "" && b.Authority.Parent != want && b.Authority != (Authority{}) {
-		ps = append(ps, Problem{Code: BindParent, At: "BIND.AUTHORITY", Text: "the session was opened under another parent", Found: clipped(b.Authority.String()), Want: "AUTHORITY::\"DELEGATED[" + want + "::your task]\""})
+		ps = append(ps, Problem{Code: BindParent, At: "BIND.AUTHORITY", Text: "the session was opened under another parent", Found: clip(b.Authority.String()), Want: "AUTHORITY::\"DELEGATED[" + want + "::your task]\""})
 	}
 	return b, ps
 }
@@ -107,9 +107,9 @@ func (t *turn) takeBind(c Constitution) (Bind, []Problem) {
 func (t *turn) constitution() (Constitution, []Problem) {
 	c, err := t.World.Constitution(t.hand.Role)
 	if err != nil {
-		return c, append([]Problem{changed(t.hand.Role, "it does not read now")}, unconstituted(t.hand.Role, err)...)
+		return c, append([]Problem{changedProblem(t.hand.Role, "it does not read now")}, whyUnconstituted(t.hand.Role, err)...)
 	}
-	if p, bad := changed(t.hand.Role, "it is not the one the session was opened with").where(c.SHA256 != t.hand.ConstSHA256); bad {
+	if p, bad := changedProblem(t.hand.Role, "it is not the one the session was opened with").where(c.SHA256 != t.hand.ConstSHA256); bad {
 		return c, []Problem{p}
 	}
 	return c, nil
@@ -138,7 +138,7 @@ func (w World) arm(topic string, s Strictness, c Constitution) (a Arm, warnings,
 	return NewArm(f, phase, focus, source, c.SHA256), warnings, ps
 }
 
-func drifted(moved []Member) []Problem {
+func driftProblems(moved []Member) []Problem {
 	var ps []Problem
 	for _, m := range moved {
 		ps = append(ps, Problem{Code: ArmDrift, At: "ARM." + m.Name, Text: m.Name + " is not what it was when BIND was accepted", Found: m.New, Want: m.Old})

@@ -87,9 +87,9 @@ func (d *dir) close() {
 	d.root.Close()
 }
 
-// locked opens the state directory for who writes: nobody else has it until it is
+// lockState opens the state directory for who writes: nobody else has it until it is
 // closed. The kernel gives the lock back when a process dies.
-func (s *Store) locked(make bool) (*dir, error) {
+func (s *Store) lockState(make bool) (*dir, error) {
 	d, err := s.open(make)
 	if err != nil {
 		return nil, err

@@ -48,7 +48,7 @@ type tensionScanner struct {
 
 func (s *tensionScanner) fail(code Code, found, want, format string, args ...any) {
 	if s.bad == nil {
-		s.bad = &Problem{Code: code, Text: fmt.Sprintf(format, args...), Found: clipped(found), Want: want}
+		s.bad = &Problem{Code: code, Text: fmt.Sprintf(format, args...), Found: clip(found), Want: want}
 	}
 }
 
@@ -87,7 +87,7 @@ func (s *tensionScanner) group(what, want string) string {
 		s.fail(TenSyntax, s.rest, want, "%s is not in brackets", what)
 		return ""
 	}
-	end := balanced(s.rest)
+	end := groupEnd(s.rest)
 	if end < 0 {
 		s.fail(TenSyntax, s.rest, want, "the bracket that opens %s is not closed", what)
 		return ""
@@ -205,8 +205,8 @@ func (s *tensionScanner) place(p string) (path string, start, end int) {
 	return path, start, end
 }
 
-// balanced is where the group that s begins with ends, behind its bracket, or -1.
-func balanced(s string) int {
+// groupEnd is where the group that s begins with ends, behind its bracket, or -1.
+func groupEnd(s string) int {
 	depth := 0
 	for i := range len(s) {
 		switch s[i] {
@@ -235,8 +235,8 @@ func looksLike(line string) bool {
 	return false
 }
 
-// clipped shortens what is quoted back.
-func clipped(s string) string {
+// clip shortens what is quoted back.
+func clip(s string) string {
 	const most = 120
 	r := []rune(s)
 	if len(r) <= most {

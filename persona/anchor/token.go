@@ -41,7 +41,7 @@ func TokenProblem(s string) (Problem, bool) {
 		return Problem{}, false
 	}
 	return Problem{
-		Code: TokenFormat, At: "token", Text: "this is no token: its letters are not those of one", Found: clipped(fmt.Sprintf("%q", s)),
+		Code: TokenFormat, At: "token", Text: "this is no token: its letters are not those of one", Found: clip(fmt.Sprintf("%q", s)),
 		Want: "the token that `odd anchor identity ROLE` answered, as oa- and 26 letters and digits",
 	}, true
 }

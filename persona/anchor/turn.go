@@ -24,15 +24,15 @@ func (d Desk) turn(token string, payload []byte) (*turn, []Problem) {
 	if p, bad := TokenProblem(token); bad {
 		return nil, []Problem{p}
 	}
-	if p, bad := d.World.gone(); bad {
+	if p, bad := d.World.isGone(); bad {
 		return nil, []Problem{p}
 	}
-	state, err := d.Store.locked(false)
+	state, err := d.Store.lockState(false)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
 		return nil, []Problem{unknown(token)}
 	case errors.Is(err, errIrregular), errors.Is(err, errFile):
-		return nil, []Problem{damaged(Damaged, d.Store.at.Dir, err)}
+		return nil, []Problem{damagedRecord(Damaged, d.Store.at.Dir, err)}
 	case err != nil:
 		return nil, []Problem{unwritten(err)}
 	}
@@ -64,7 +64,7 @@ func (t *turn) over() (Result, bool) {
 	var bad bool
 	switch {
 	case t.place == archive:
-		p, bad = released(t.token), true
+		p, bad = releasedProblem(t.token), true
 	case t.err != nil:
 		p, bad = flaw(t.err), true
 	case t.place == pending:
@@ -126,14 +126,14 @@ func (t *turn) miss(key string, to Stage, c Constitution, ps []Problem) Result {
 	}
 	r := t.no(ps...)
 	r.Terminal = t.hand.Terminal
-	r.Guidance, r.Template = Guide(to, ps, t.given(c, n))
+	r.Guidance, r.Template = Guide(to, ps, t.givenOf(c, n))
 	if r.Terminal {
 		r.Template = ""
 	}
 	return r
 }
 
-func (t *turn) given(c Constitution, attempt int) Given {
+func (t *turn) givenOf(c Constitution, attempt int) Given {
 	return Given{Mode: t.hand.Mode, Strictness: t.hand.Strictness, Role: t.hand.Role, Attempt: attempt, Of: maxTries, Constitution: c}
 }
 

@@ -81,7 +81,7 @@ func (c *check) of(token, role string) Verdict {
 	if p, bad := TokenProblem(token); bad {
 		return Verdict{Token: token, Errors: []Problem{p}}
 	}
-	if p, bad := c.World.gone(); bad {
+	if p, bad := c.World.isGone(); bad {
 		return Verdict{Token: token, Errors: []Problem{p}}
 	}
 	state, err := c.Store.open(false)
@@ -89,15 +89,15 @@ func (c *check) of(token, role string) Verdict {
 		return Verdict{Token: token, Errors: []Problem{unknown(token)}}
 	}
 	if err != nil {
-		return Verdict{Token: token, Errors: []Problem{damaged(Damaged, c.Store.at.Dir, err)}}
+		return Verdict{Token: token, Errors: []Problem{damagedRecord(Damaged, c.Store.at.Dir, err)}}
 	}
 	defer state.close()
 	b, err := state.readBound(token)
 	return c.judge(state, token, role, b, err)
 }
 
-// gone says that the work tree is.
-func (w World) gone() (Problem, bool) {
+// isGone says that the work tree is.
+func (w World) isGone() (Problem, bool) {
 	info, err := fs.Stat(w.Files, ".")
 	if err == nil && info.IsDir() {
 		return Problem{}, false
@@ -109,7 +109,7 @@ func (w World) gone() (Problem, bool) {
 func (c *check) judge(state *dir, token, role string, b bound, err error) Verdict {
 	v := Verdict{Token: token}
 	if ended, _ := state.has(archive + "/" + token + ".json"); ended {
-		v.Errors = []Problem{released(token)}
+		v.Errors = []Problem{releasedProblem(token)}
 		return v
 	}
 	if err != nil {
@@ -121,7 +121,7 @@ func (c *check) judge(state *dir, token, role string, b bound, err error) Verdic
 		err = b.genuine(b.all, token, key)
 	}
 	if err != nil {
-		v.Errors = []Problem{damaged(Forged, b.at, err)}
+		v.Errors = []Problem{damagedRecord(Forged, b.at, err)}
 		return v
 	}
 	v.Anchor, v.Permit = &b.Anchor, &b.Anchor.Permit
@@ -151,7 +151,7 @@ func (d *dir) unread(token string, err error) []Problem {
 		return r
 	}
 	if !errors.Is(err, fs.ErrNotExist) {
-		return []Problem{damaged(Damaged, d.path, err)}
+		return []Problem{damagedRecord(Damaged, d.path, err)}
 	}
 	hand, err := d.readHand(pending, token)
 	switch {
@@ -167,7 +167,7 @@ func unknown(token string) Problem {
 	return Problem{Code: TokenUnknown, At: "token", Text: "there is no session of this token", Found: token, Want: "one that `odd anchor ls` lists, or a new one by `odd anchor identity ROLE`"}
 }
 
-func released(token string) Problem {
+func releasedProblem(token string) Problem {
 	return Problem{Code: Released, At: "token", Text: "the session was released", Found: token, Want: "a new session by `odd anchor identity ROLE`"}
 }
 
@@ -226,12 +226,12 @@ func (c *check) constitution(p Permit, _ string) (Problem, bool) {
 		c.read[p.Role] = r
 	}
 	if r.err != nil {
-		return changed(p.Role, "it does not read now: "+r.err.Error()), true
+		return changedProblem(p.Role, "it does not read now: "+r.err.Error()), true
 	}
-	return changed(p.Role, "it is not the one that was bound").where(r.sum != p.Constitution)
+	return changedProblem(p.Role, "it is not the one that was bound").where(r.sum != p.Constitution)
 }
 
-func changed(role, why string) Problem {
+func changedProblem(role, why string) Problem {
 	return Problem{Code: ConstChanged, At: "constitution", Text: "the constitution of " + role + " changed: " + why, Want: "the constitution as it was, or a new session by `odd anchor identity " + role + "`"}
 }
 

@@ -13,18 +13,18 @@ func (d Desk) Verify(token string) Verdict {
 	if !v.Valid {
 		return v
 	}
-	v.Warnings = append(v.Warnings, d.moved(*v.Anchor)...)
+	v.Warnings = append(v.Warnings, d.movedMembers(*v.Anchor)...)
 	for i, t := range v.Anchor.Tensions {
-		if why := d.recited(t); why != "" {
+		if why := d.checkCitation(t); why != "" {
 			v.Warnings = append(v.Warnings, Problem{Code: CitedChanged, At: tensionAt(t.N, i+1), Text: why, Found: t.Path, Want: t.RangeSHA256})
 		}
 	}
 	return v
 }
 
-// moved tells the members of the ARM that are not as they were; HEAD was judged
+// movedMembers tells the members of the ARM that are not as they were; HEAD was judged
 // before.
-func (d Desk) moved(a Anchor) []Problem {
+func (d Desk) movedMembers(a Anchor) []Problem {
 	topic := ""
 	if a.Arm.FocusSource == FocusTopic {
 		topic = a.Arm.Focus
@@ -41,8 +41,8 @@ func (d Desk) moved(a Anchor) []Problem {
 	return ps
 }
 
-// recited says why a tension's lines are not those it cited, "" if they are.
-func (d Desk) recited(t Tension) string {
+// checkCitation says why a tension's lines are not those it cited, "" if they are.
+func (d Desk) checkCitation(t Tension) string {
 	b, err := fs.ReadFile(d.World.Files, t.Path)
 	if err != nil {
 		return "the file it cites does not read now"

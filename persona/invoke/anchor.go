@@ -47,7 +47,7 @@ func (r *run) proven(e session.Emission) (end session.Emission, done, bound bool
 	}
 	r.brief = r.brief.Anchored(a.Say)
 	r.bound = a.Bound
-	why := r.budget.exhausted()
+	why := r.budget.whyExhausted()
 	switch {
 	case a.Bound && (!alone || len(e.Says) > 0):
 		return e, false, true

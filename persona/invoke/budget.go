@@ -10,10 +10,10 @@ type budget struct {
 	usage session.Usage
 }
 
-// bound narrows a try's request to what is left, and counts its turns.
-func (b *budget) bound(q *session.Request) {
+// boundRequest narrows a try's request to what is left, and counts its turns.
+func (b *budget) boundRequest(q *session.Request) {
 	if b.turns > 0 {
-		q.MaxTurns = b.turns - b.used()
+		q.MaxTurns = b.turns - b.usedTurns()
 	}
 	if b.cost > 0 {
 		q.MaxCost = b.cost - b.usage.Cost
@@ -28,20 +28,20 @@ func (b *budget) bound(q *session.Request) {
 	}
 }
 
-// used is how many turns are gone: those that asked leave, or those declared,
+// usedTurns is how many turns are gone: those that asked leave, or those declared,
 // whichever is more.
-func (b *budget) used() int { return max(b.begun, b.usage.Turns) }
+func (b *budget) usedTurns() int { return max(b.begun, b.usage.Turns) }
 
 // spend adds a try's usage. One unknown cost makes the sum unknown.
 func (b *budget) spend(u session.Usage) {
 	b.usage = b.usage.Plus(u)
 }
 
-// exhausted says why there may be no further try, "" while there may. A cost
+// whyExhausted says why there may be no further try, "" while there may. A cost
 // that is unknown counts as all that was reserved.
-func (b *budget) exhausted() string {
+func (b *budget) whyExhausted() string {
 	switch {
-	case b.turns > 0 && b.used() >= b.turns:
+	case b.turns > 0 && b.usedTurns() >= b.turns:
 		return "no turn is left; raise max_turns"
 	case b.cost > 0 && !b.usage.CostKnown:
 		return "what it cost is unknown, so that nothing of its money counts as left"

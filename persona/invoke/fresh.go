@@ -70,7 +70,7 @@ func BuildFresh(in Fresh) Brief {
 	b.addClaims(in.Claims)
 	b.addArtifact(in.Terms.Artifact, in.Artifacts)
 	b.addForm(in.Terms)
-	return b.printed()
+	return b.withText()
 }
 
 // fresh takes from in what a strict contract may know.

@@ -50,7 +50,7 @@ func (s sight) handoffs(list []handoff.Handoff) []handoff.Handoff {
 func (b *Brief) addHandoffs(list []handoff.Handoff) {
 	var out []File
 	for _, h := range list {
-		out = append(out, handed(h.Path, h.Blob, h.From, h.To, h.Deliverable))
+		out = append(out, handoffFile(h.Path, h.Blob, h.From, h.To, h.Deliverable))
 	}
 	b.addFiles("handoff", out, capHandoff)
 }
@@ -58,13 +58,13 @@ func (b *Brief) addHandoffs(list []handoff.Handoff) {
 func (b *Brief) addClaims(list []Claim) {
 	var out []File
 	for _, c := range list {
-		out = append(out, handed(c.Path, c.Blob, c.From, c.To, deliver.Deliverable{Claims: c.Claims, Remediation: c.Remediation}))
+		out = append(out, handoffFile(c.Path, c.Blob, c.From, c.To, deliver.Deliverable{Claims: c.Claims, Remediation: c.Remediation}))
 	}
 	b.addFiles("handoff", out, capHandoff)
 }
 
-// handed is a handoff as a file whose text is its deliverable as lists.
-func handed(path, blob string, from, to contract.Mode, d deliver.Deliverable) File {
+// handoffFile is a handoff as a file whose text is its deliverable as lists.
+func handoffFile(path, blob string, from, to contract.Mode, d deliver.Deliverable) File {
 	text := fmt.Sprintf("%s to %s\n\n%s", from, to, render(d))
 	return File{path, blob, []byte(strings.ToValidUTF8(text, "\uFFFD"))}
 }
@@ -149,11 +149,11 @@ func (b *Brief) addProfiles(list []Profile) {
 		if p.Text == nil {
 			continue
 		}
-		block, lost := fenced(fmt.Sprintf("system prompt of %s, %s", oneLine(p.Name), okf.BlobID(p.Text)), p.Text, room)
+		block, lost := fenceText(fmt.Sprintf("system prompt of %s, %s", oneLine(p.Name), okf.BlobID(p.Text)), p.Text, room)
 		text.WriteString(block)
 		room, cut = room-len(block), cut+lost
 		from = append(from, Ref{URI: p.Prompt, Blob: okf.BlobID(p.Text)})
 	}
 	b.add("profile", text.String(), text.Len(), from...)
-	b.lost("profile", cut)
+	b.noteCut("profile", cut)
 }

@@ -82,7 +82,7 @@ func Run(ctx context.Context, s Session) (Result, error) {
 		if err != nil {
 			return Result{}, err
 		}
-		if end, done := r.weighed(ctx, e); done {
+		if end, done := r.weighTry(ctx, e); done {
 			return r.result(e, end), nil
 		}
 	}
@@ -101,15 +101,15 @@ func begin(s Session) (*run, error) {
 	return r, r.shield()
 }
 
-// weighed is what a try comes to, in turn before the anchor, the contract and the
+// weighTry is what a try comes to, in turn before the anchor, the contract and the
 // stream that is watched: done with its end, or on with the next try.
-func (r *run) weighed(ctx context.Context, e session.Emission) (end session.Emission, done bool) {
+func (r *run) weighTry(ctx context.Context, e session.Emission) (end session.Emission, done bool) {
 	end, done, bound := r.proven(e)
 	if !bound {
 		return end, done
 	}
 	if end, done = r.judge(ctx, e); done && r.Watch != nil {
-		return r.heard(ctx, r.cleaned(end))
+		return r.heard(ctx, r.stripMarks(end))
 	}
 	return end, done
 }
@@ -117,7 +117,7 @@ func (r *run) weighed(ctx context.Context, e session.Emission) (end session.Emis
 // result is the session as a whole: its end, what all tries cost, did and proposed,
 // and what the last one, e, said.
 func (r *run) result(e, end session.Emission) Result {
-	if end = r.cleaned(end); end.Outcome != session.Completed {
+	if end = r.stripMarks(end); end.Outcome != session.Completed {
 		end.Atoms, end.Deliverable, end.Change = nil, nil, nil
 	}
 	end.Usage, end.Proposals = r.budget.usage, r.proposed
@@ -137,11 +137,11 @@ func Hold(c contract.Contract, bundle string, e session.Emission) session.Emissi
 	if name, detail := r.broken(e); name != "" {
 		return session.Fail(name, detail)
 	}
-	return r.cleaned(e)
+	return r.stripMarks(e)
 }
 
-// cleaned is e without a persona's marks where code will read it.
-func (r *run) cleaned(e session.Emission) session.Emission {
+// stripMarks is e without a persona's marks where code will read it.
+func (r *run) stripMarks(e session.Emission) session.Emission {
 	if r.Contract.Role == "" {
 		return e
 	}
@@ -205,14 +205,14 @@ func orDot(dir string) string { return cmp.Or(dir, ".") }
 // try runs the substrate once, within what is left of the whole session's limits.
 func (r *run) try(ctx context.Context) (session.Emission, error) {
 	if r.briefs != nil {
-		r.earlier = append(r.earlier, said(r.last))
+		r.earlier = append(r.earlier, textOf(r.last))
 	}
 	r.briefs = append(r.briefs, r.brief)
 	q := r.Request
 	q.Brief, q.Try = r.brief.Text, r.Request.Try+len(r.briefs)
 	q.Thread, q.Contract = cmp.Or(r.last.Thread, q.Thread), r.Contract
 	q.Explored = append(slices.Clip(q.Explored), r.calls...)
-	r.budget.bound(&q)
+	r.budget.boundRequest(&q)
 	e, err := session.Run(ctx, r.Substrate, q)
 	r.budget.spend(e.Usage)
 	r.last, r.seen, r.calls = e, r.seen && e.Seen, append(r.calls, e.Calls...)
@@ -274,7 +274,7 @@ func (r *run) again(over []surface.Excess) (session.Emission, bool) {
 	for _, x := range over {
 		fmt.Fprintf(&b, "- %s: about %d tokens, at most %d (an estimate: bytes/4)\n", x.At, x.Estimate, x.Cap)
 	}
-	why := r.budget.exhausted()
+	why := r.budget.whyExhausted()
 	if r.Tries--; r.Tries < 0 {
 		why = "it was sent back as often as may be"
 	}
@@ -295,7 +295,7 @@ func (r *run) turn(ctx context.Context, says []deliver.Say, marker string) (sess
 	}
 	r.open = append(r.open, says...)
 	r.rounds++
-	why := r.budget.exhausted()
+	why := r.budget.whyExhausted()
 	if limit := r.Contract.Surface.MaxEmissions; limit > 0 && len(r.said)+len(says) >= limit {
 		why = fmt.Sprintf("the surface takes %d emissions, and all are used", limit)
 	}
@@ -329,7 +329,7 @@ func (r *run) ask(ctx context.Context) (reply, why string) {
 	case r.Reply == nil:
 		return "", "nobody is here to answer"
 	}
-	reply, err := r.Reply(ctx, Turn{Who: Speaker(r.Contract), Said: scrubSays(r.open), Usage: r.budget.usage, Used: r.budget.used(), Turns: r.budget.turns, Cost: r.budget.cost})
+	reply, err := r.Reply(ctx, Turn{Who: Speaker(r.Contract), Said: scrubSays(r.open), Usage: r.budget.usage, Used: r.budget.usedTurns(), Turns: r.budget.turns, Cost: r.budget.cost})
 	r.open = nil
 	switch {
 	case err != nil:
@@ -342,7 +342,7 @@ func (r *run) ask(ctx context.Context) (reply, why string) {
 
 // tell adds to the dialogue, each voice in a fence of its own.
 func (r *run) tell(who, text string) {
-	block, _ := fenced(who, []byte(strings.ToValidUTF8(text, "\uFFFD")), capDialogue)
+	block, _ := fenceText(who, []byte(strings.ToValidUTF8(text, "\uFFFD")), capDialogue)
 	r.dialogue.WriteString(block)
 }
 
@@ -362,7 +362,7 @@ func (r *run) transcript(e session.Emission) []byte {
 	return out
 }
 
-func said(e session.Emission) []byte {
+func textOf(e session.Emission) []byte {
 	return append(append([]byte{}, e.Raw...), e.Transcript...)
 }
 
@@ -376,7 +376,7 @@ func (b Brief) with(name, text string, limit int) Brief {
 		}
 		next.Manifest = append(next.Manifest, p)
 	}
-	return next.printed()
+	return next.withText()
 }
 
 // without is b without the part of that name.

@@ -64,7 +64,7 @@ func (r *run) listen(ctx context.Context) (end session.Emission, over bool) {
 		why := session.Interruption(ctx)
 		switch {
 		case why != "":
-			return w.ended(session.Fail(why, "")), true
+			return w.endWatch(session.Fail(why, "")), true
 		case errors.Is(err, io.EOF):
 			return session.Emission{Outcome: session.Completed, Notes: w.notes}, true
 		case err != nil:
@@ -72,7 +72,7 @@ func (r *run) listen(ctx context.Context) (end session.Emission, over bool) {
 		case r.mute(events.Channel):
 			continue
 		}
-		if left := r.budget.exhausted(); left != "" {
+		if left := r.budget.whyExhausted(); left != "" {
 			return session.Fail(session.TurnRefused, left+"; the stream goes on"), true
 		}
 		w.events, r.Tries = events, w.tries
@@ -104,7 +104,7 @@ func (w *watched) text() string {
 func (r *run) heard(ctx context.Context, e session.Emission) (end session.Emission, over bool) {
 	w := r.watch
 	if e.Outcome != session.Completed {
-		return w.ended(e), true
+		return w.endWatch(e), true
 	}
 	e = scrub(e)
 	m := Remark{Channel: w.events.Channel, Usage: r.budget.usage}
@@ -125,7 +125,7 @@ func (r *run) heard(ctx context.Context, e session.Emission) (end session.Emissi
 	switch why := session.Interruption(ctx); {
 	case err == nil:
 	case why != "":
-		return w.ended(session.Fail(why, "")), true
+		return w.endWatch(session.Fail(why, "")), true
 	case errors.Is(err, io.EOF):
 		return session.Emission{Outcome: session.Completed, Notes: w.notes}, true
 	default:
@@ -135,8 +135,8 @@ func (r *run) heard(ctx context.Context, e session.Emission) (end session.Emissi
 	return r.listen(ctx)
 }
 
-// ended is how a watch ends: well, where a person interrupts it.
-func (w *watched) ended(e session.Emission) session.Emission {
+// endWatch is how a watch ends: well, where a person interrupts it.
+func (w *watched) endWatch(e session.Emission) session.Emission {
 	if e.Failure == session.Cancelled {
 		return session.Emission{Outcome: session.Completed, Notes: w.notes}
 	}

@@ -21,7 +21,7 @@ func (p *parser) file() {
 		p.pos = len(bom)
 	}
 	p.frontmatter()
-	if p.bare = !p.enveloped(p.pos); p.bare {
+	if p.bare = !p.hasEnvelope(p.pos); p.bare {
 		p.scopes = []scope{{entry: p.root, base: -2, indent: -1}}
 	}
 	for p.pos < len(p.src) && !p.stop {
@@ -54,8 +54,8 @@ func (p *parser) frontmatter() {
 	p.pos, p.stop = len(p.src), true
 }
 
-// enveloped reports whether an envelope begins on any line, fences left out.
-func (p *parser) enveloped(at int) bool {
+// hasEnvelope reports whether an envelope begins on any line, fences left out.
+func (p *parser) hasEnvelope(at int) bool {
 	for open := 0; at < len(p.src); {
 		end, next := p.eol(at)
 		first, _ := p.indent(at, end)
@@ -107,7 +107,7 @@ func (p *parser) entry(k Kind, at, end int) *Entry {
 
 // mark opens or closes an envelope.
 func (p *parser) mark(at, end, col int, name string) {
-	if col > 0 || !named(name) || !p.has(at, "==="+name+"===") {
+	if col > 0 || !isEnvelopeName(name) || !p.has(at, "==="+name+"===") {
 		p.note(codeName, at, "")
 	}
 	if name == "END" {
@@ -222,7 +222,7 @@ func (p *parser) item(at, end, next, col int) {
 	case e.Text == "---" && into == p.env && !p.begun:
 		e.Kind = Rule
 	default:
-		p.keyed(e, at, end, next, col)
+		p.readKeyed(e, at, end, next, col)
 	}
 	if into == p.env && (e.Kind != Block || e.Key != "META") {
 		p.begun = true
@@ -245,8 +245,8 @@ func (p *parser) deep(at int) {
 	p.stop, p.pos = true, len(p.src)
 }
 
-// keyed reads a pair or opens a block; what is neither stays loose.
-func (p *parser) keyed(e *Entry, at, end, next, col int) {
+// readKeyed reads a pair or opens a block; what is neither stays loose.
+func (p *parser) readKeyed(e *Entry, at, end, next, col int) {
 	k, ok := p.key(at)
 	j := joint{}
 	if ok {

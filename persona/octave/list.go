@@ -24,7 +24,7 @@ func (p *parser) list(v *Value) (closed bool) {
 		if lines > 0 {
 			last = nil
 		}
-		if p.pos >= len(p.src) || lines > 0 && p.marked() {
+		if p.pos >= len(p.src) || lines > 0 && p.isEnvelopeLine() {
 			p.note(codeUnclosed, at, "a [ is opened here and not closed")
 			p.pos -= space // the lines left are not the list's
 			break
@@ -66,8 +66,8 @@ func (p *parser) lines() (n int) {
 	return n
 }
 
-// marked reports an envelope's line at pos: what is open there was forgotten.
-func (p *parser) marked() bool {
+// isEnvelopeLine reports an envelope's line at pos: what is open there was forgotten.
+func (p *parser) isEnvelopeLine() bool {
 	if p.src[p.pos] != '=' {
 		return false
 	}
@@ -93,7 +93,7 @@ func (p *parser) remark(v *Value, last *Entry, lines int) {
 func (p *parser) element(lines int) *Entry {
 	e := &Entry{Kind: Item, from: p.pos, blank: lines > 1}
 	if k, ok := p.key(p.pos); ok {
-		p.paired(e, k)
+		p.readPair(e, k)
 	}
 	p.valueOf(e, true)
 	if e.Kind == Pair && e.Value.Kind == Empty && !p.stop {

@@ -133,8 +133,8 @@ func marker(line string) (name string, ok bool) {
 	return name, name != "" && name[0] != '='
 }
 
-// named reports an envelope's name that strict accepts.
-func named(name string) bool {
+// isEnvelopeName reports an envelope's name that strict accepts.
+func isEnvelopeName(name string) bool {
 	for part := range strings.SplitSeq(name, ":") {
 		if !plainKey(part) {
 			return false

@@ -81,8 +81,8 @@ func operator(s string) (canonical string, length int) {
 	return "", 0
 }
 
-// joined reports whether an operator joins a word to what follows after a blank.
-func joined(word, next string) bool {
+// joinsWords reports whether an operator joins a word to what follows after a blank.
+func joinsWords(word, next string) bool {
 	if _, n := operator(next); n > 0 || word == "vs" {
 		return true
 	}
@@ -138,7 +138,7 @@ func operand(s string) (n int) {
 // simple reports text that stands as a bare word without doubt: letters, digits
 // and _ . / -.
 func simple(s string) bool {
-	if s == "" || s == "vs" || dated(s) || strings.Contains(s, "//") {
+	if s == "" || s == "vs" || beginsWithDate(s) || strings.Contains(s, "//") {
 		return false
 	}
 	return strings.IndexFunc(s, func(r rune) bool {

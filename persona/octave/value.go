@@ -6,9 +6,9 @@ import (
 	"unicode/utf8"
 )
 
-// ended reports that a value may end at i: nothing follows on the line, or a
+// mayEnd reports that a value may end at i: nothing follows on the line, or a
 // comment does, or in a list a comma or bracket.
-func (p *parser) ended(inList bool) bool {
+func (p *parser) mayEnd(inList bool) bool {
 	i := p.pos
 	for i < len(p.src) && blank(p.src[i]) {
 		i++
@@ -25,7 +25,7 @@ func (p *parser) ended(inList bool) bool {
 func (p *parser) valueOf(e *Entry, inList bool) {
 	v := &e.Value
 	v.from, v.to = p.pos, p.pos
-	if p.ended(inList) {
+	if p.mayEnd(inList) {
 		return
 	}
 	p.skip()
@@ -35,14 +35,14 @@ func (p *parser) valueOf(e *Entry, inList bool) {
 	case p.has(p.pos, `"""`):
 		p.triple(v)
 	case p.src[p.pos] == '"':
-		p.quoted(v)
+		p.readQuoted(v)
 	case p.src[p.pos] == '[':
 		whole = p.list(v)
 	default:
 		p.word(v, inList)
 		return
 	}
-	if whole && !p.stop && !p.ended(inList) {
+	if whole && !p.stop && !p.mayEnd(inList) {
 		p.notes = p.notes[:notes] // it was the beginning of a word
 		*v = Value{from: v.from}
 		p.word(v, inList)
@@ -68,8 +68,8 @@ func (p *parser) triple(v *Value) {
 	p.pos = body + n + 3
 }
 
-// quoted reads text in quotes, on one line.
-func (p *parser) quoted(v *Value) {
+// readQuoted reads text in quotes, on one line.
+func (p *parser) readQuoted(v *Value) {
 	v.Kind = Quoted
 	at := p.pos
 	end, ok := p.quote(at)
@@ -175,7 +175,7 @@ func (w *words) fits() bool {
 	p := w.p
 	at, c := p.pos, p.src[p.pos]
 	if w.gap >= 0 {
-		if !joined(p.src[w.field:w.gap], p.src[at:]) {
+		if !joinsWords(p.src[w.field:w.gap], p.src[at:]) {
 			w.fault(' ', at)
 		}
 		w.field = at
@@ -252,13 +252,13 @@ func (w *words) whole(v *Value) {
 	switch s := v.Raw; {
 	case strings.HasSuffix(s, ":"), strings.HasPrefix(s, "==="), strings.Contains(s, "\n"):
 		w.fault(':', v.from)
-	case dated(s):
+	case beginsWithDate(s):
 		w.fault('-', v.from)
 	}
 }
 
-// dated reports text that begins as 2026-01-05 does.
-func dated(s string) bool {
+// beginsWithDate reports text that begins as 2026-01-05 does.
+func beginsWithDate(s string) bool {
 	if len(s) < 10 {
 		return false
 	}
@@ -270,8 +270,8 @@ func dated(s string) bool {
 	return true
 }
 
-// paired makes a pair of an element that begins with a key and colons.
-func (p *parser) paired(e *Entry, k key) {
+// readPair makes a pair of an element that begins with a key and colons.
+func (p *parser) readPair(e *Entry, k key) {
 	behind := k.after
 	for behind < len(p.src) && blank(p.src[behind]) {
 		behind++

@@ -157,7 +157,7 @@ func newWalker(p CommandPolicy) *walker {
 }
 
 func (w *walker) verdict() CommandVerdict {
-	w.computed()
+	w.judgeArithmetic()
 	w.gitMade()
 	if w.fills != nil {
 		for _, a := range parts(w.said) {

@@ -13,14 +13,14 @@ func Coverage(files []File, p Policy) []Finding {
 	var out []Finding
 	for _, t := range p.Targets {
 		if whole, named := has[t]; !named {
-			out = append(out, found("coverage_missing", ByBytes, t, 0, fmt.Sprintf("the change must contain %q, and does not", t)))
+			out = append(out, newFinding("coverage_missing", ByBytes, t, 0, fmt.Sprintf("the change must contain %q, and does not", t)))
 		} else if !whole {
-			out = append(out, found("coverage_missing", ByBytes, t, 0, fmt.Sprintf("the change names %q but has no content for it", t)))
+			out = append(out, newFinding("coverage_missing", ByBytes, t, 0, fmt.Sprintf("the change names %q but has no content for it", t)))
 		}
 	}
 	for _, f := range files {
 		if len(p.Paths) > 0 && !MatchAny(p.Paths, f.Path) {
-			out = append(out, found("coverage_outside", ByBytes, f.Path, 0, fmt.Sprintf("%q is outside of the task's paths", f.Path)))
+			out = append(out, newFinding("coverage_outside", ByBytes, f.Path, 0, fmt.Sprintf("%q is outside of the task's paths", f.Path)))
 		}
 	}
 	return out

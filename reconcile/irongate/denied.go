@@ -55,12 +55,12 @@ var inline = map[string][]string{
 	"powershell": {"c", "command", "encodedcommand", "ec", "enc"}, "pwsh": {"c", "command", "encodedcommand", "ec", "enc"}, "gdb": {"ex", "x"}, "vim": {"c"}, "vi": {"c"}, "nvim": {"c"}, "ex": {"c"}, "ed": {}, "emacs": {"eval"},
 }
 
-// denied adds the rows of the deny table that a call trips.
-func (w *walker) denied(c call) {
+// checkDenyTable adds the rows of the deny table that a call trips.
+func (w *walker) checkDenyTable(c call) {
 	name := deniedAs(c.name())
 	p := c.options("")
 	for _, d := range denials {
-		if !named(d.programs, name) {
+		if !isListed(d.programs, name) {
 			continue
 		}
 		if d.words == "" {
@@ -141,7 +141,7 @@ func verbs(c call, p parsed) []word {
 	return p.operands[:min(n, len(p.operands))]
 }
 
-func named(programs, name string) bool {
+func isListed(programs, name string) bool {
 	return slices.ContainsFunc(strings.Fields(programs), func(p string) bool {
 		prefix, any := strings.CutSuffix(p, "*")
 		return p == name || any && strings.HasPrefix(name, prefix)

@@ -129,7 +129,7 @@ func beside(name string, was, now manifest) (s Severity, code, other string) {
 			return Soft, "dependency_major", old
 		case !stays && alike(old, name):
 			return Hard, "dependency_lookalike", old
-		case stays && len(name) >= 5 && undigited(old) != undigited(name) && levenshtein.ComputeDistance(old, name) == 1:
+		case stays && len(name) >= 5 && withoutDigits(old) != withoutDigits(name) && levenshtein.ComputeDistance(old, name) == 1:
 			return Hard, "dependency_lookalike", old
 		}
 	}
@@ -145,8 +145,8 @@ func majorOf(name string) string {
 	return prefix
 }
 
-// undigited is a name without its digits: es2015 and es2016 are no slip.
-func undigited(name string) string { return strings.Trim(name, "0123456789") }
+// withoutDigits is a name without its digits: es2015 and es2016 are no slip.
+func withoutDigits(name string) string { return strings.Trim(name, "0123456789") }
 
 // alike reports whether one of two names could be meant for the other: it begins
 // with it, holds it with few letters more, or differs by three letters at most,

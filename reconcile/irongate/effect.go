@@ -115,7 +115,7 @@ func (w *walker) climbs(from dirs, name string) bool {
 	}
 	return slices.ContainsFunc(from.at, func(at string) bool {
 		for _, part := range strings.Split(name, "/") {
-			if part == ".." && w.linked(at) {
+			if part == ".." && w.isUnderLink(at) {
 				return true
 			}
 			at = path.Join(at, part)
@@ -124,8 +124,8 @@ func (w *walker) climbs(from dirs, name string) bool {
 	})
 }
 
-// linked reports whether a folder of the work tree is reached over a symbolic link.
-func (w *walker) linked(dir string) bool {
+// isUnderLink reports whether a folder of the work tree is reached over a symbolic link.
+func (w *walker) isUnderLink(dir string) bool {
 	for at := dir; w.p.Files != nil && !outside(at) && at != "."; at = path.Dir(at) {
 		if info, err := fs.Lstat(w.p.Files, at); err == nil && info.Mode()&fs.ModeSymlink != 0 {
 			return true
@@ -167,7 +167,7 @@ func (w *walker) wroteInside(c call, r string, tree bool) {
 		}
 		return
 	}
-	if w.linked(r) {
+	if w.isUnderLink(r) {
 		w.unknown("%s is reached through a symbolic link", r)
 	}
 	if info, err := fs.Lstat(w.p.Files, r); err != nil || !info.IsDir() {

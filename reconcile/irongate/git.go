@@ -128,7 +128,7 @@ func (w *walker) gitFlags(c call) (call, []word) {
 		valued, elsewhere := gitElsewhere[flag]
 		switch {
 		case flag == "-C":
-			c.dirs, valued = w.moved(c.dirs, value), true
+			c.dirs, valued = w.enterFolder(c.dirs, value), true
 		case flag == "-c":
 			w.gitSetting(value)
 			valued = true

@@ -68,9 +68,9 @@ func (c *change) move() {
 	lost := make([]counts[string], len(c.deltas))
 	gained := counts[string]{}
 	for i, d := range c.deltas {
-		was, now := d.was.counted(), d.now.counted()
-		lost[i] = was.lost(now)
-		for l, n := range now.lost(was) {
+		was, now := d.was.countLines(), d.now.countLines()
+		lost[i] = was.subtract(now)
+		for l, n := range now.subtract(was) {
 			gained[l] += n
 		}
 	}
@@ -83,8 +83,8 @@ func (c *change) move() {
 	}
 }
 
-// counted counts the lines of a side.
-func (s side) counted() counts[string] {
+// countLines counts the lines of a side.
+func (s side) countLines() counts[string] {
 	out := counts[string]{}
 	for _, l := range s.lines() {
 		out[l]++
@@ -160,7 +160,7 @@ func parseData(ext string, src []byte) error {
 		}
 		ext, data = ".yaml", front
 	}
-	if nested(data) > maxBrackets {
+	if bracketDepth(data) > maxBrackets {
 		return fmt.Errorf("brackets are nested more than %d deep", maxBrackets)
 	}
 	switch ext {
@@ -204,8 +204,8 @@ func splitFront(src []byte) (front []byte, ok bool, err error) {
 	return nil, true, errors.New("the frontmatter has no closing ---")
 }
 
-// nested is how deep brackets stand in one another at most, quoted ones too.
-func nested(src []byte) int {
+// bracketDepth is how deep brackets stand in one another at most, quoted ones too.
+func bracketDepth(src []byte) int {
 	depth, most := 0, 0
 	for _, c := range src {
 		switch c {
@@ -234,11 +234,11 @@ func (d *delta) goTrees() bool {
 
 // list is one finding of a rule about the file.
 func (d *delta) list(code string, how How, line int, text string) []Finding {
-	return []Finding{found(code, how, d.Path, line, text)}
+	return []Finding{newFinding(code, how, d.Path, line, text)}
 }
 
-// unparsed judges files of known languages that do not parse.
-func unparsed(_ *change, d *delta) []Finding {
+// checkParses judges files of known languages that do not parse.
+func checkParses(_ *change, d *delta) []Finding {
 	switch {
 	case d.After == nil || d.now.err == nil && d.was.err == nil:
 		return nil

@@ -34,7 +34,7 @@ func (a asserter) stmt(s ast.Stmt, cond *condition) {
 			c.text = a.from.text(s.Init) + "; " + c.text
 		}
 		a.exprs(s.Cond)
-		if !decided(s.Cond) { // what never runs asserts nothing
+		if !isConstantCondition(s.Cond) { // what never runs asserts nothing
 			a.block(s.Body.List, &c)
 		}
 		if s.Else != nil {
@@ -127,7 +127,7 @@ func failing(object, method string) bool {
 
 // isTester reports an argument that is the test itself.
 func isTester(e ast.Expr) bool {
-	return slices.Contains([]string{"t", "b", "tb", "ts"}, dotted(e)) || strings.HasSuffix(callee(e), ".T")
+	return slices.Contains([]string{"t", "b", "tb", "ts"}, dottedName(e)) || strings.HasSuffix(callee(e), ".T")
 }
 
 // argumentsOf are what a call is about, without the test itself.

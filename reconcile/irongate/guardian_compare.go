@@ -106,7 +106,7 @@ func (s *suite) twins(now *suite) map[string]string {
 				continue
 			}
 			lost := 0
-			for _, n := range old.tokens.lost(t.tokens) {
+			for _, n := range old.tokens.subtract(t.tokens) {
 				lost += n
 			}
 			share, need := (all-lost)*100/max(all, 1), 50
@@ -146,10 +146,10 @@ func (s *suite) run() (used map[string]bool) {
 	return used
 }
 
-// removed are the names that the code of the change declared and does not have any
+// removedNames are the names that the code of the change declared and does not have any
 // more, its tests aside. A declaration that goes on under another name is not
 // removed. Of languages other than Go any long name that is gone from all code counts.
-func (c *change) removed() map[string]bool {
+func (c *change) removedNames() map[string]bool {
 	was, now := map[string]string{}, map[string]string{}
 	for _, d := range slices.Concat(c.deltas, c.beside) {
 		if !d.test && !slices.Contains(proseExts(), d.ext) {
@@ -214,9 +214,9 @@ func declarations(ext string, s side, to map[string]string) {
 	}
 }
 
-// coded reports whether the change touches more than tests, prose and comments: code,
+// touchesCode reports whether the change touches more than tests, prose and comments: code,
 // or a helper of tests that was there.
-func (c *change) coded() bool {
+func (c *change) touchesCode() bool {
 	return slices.ContainsFunc(c.deltas, func(d *delta) bool {
 		if d.test {
 			was := map[string]string{}
@@ -245,13 +245,13 @@ func (s side) code() string {
 
 // judge compares each test with what it has become.
 func (j comparison) judge() []Finding {
-	gone, come := j.unmatched()
+	gone, come := j.unmatchedChecks()
 	var out []Finding
 	for _, key := range slices.Sorted(maps.Keys(j.was.tests)) {
 		old, twin := j.was.tests[key], j.twins[key]
 		t := j.now.tests[twin]
 		tell := func(code string, at place, format string, args ...any) {
-			f := found(code, BySyntax, at.path, at.line, fmt.Sprintf(format, args...))
+			f := newFinding(code, BySyntax, at.path, at.line, fmt.Sprintf(format, args...))
 			if path.Ext(at.path) != ".go" {
 				f.How = ByText
 			}
@@ -260,7 +260,7 @@ func (j comparison) judge() []Finding {
 		switch {
 		case twin == "" && !old.test: // a helper: what it asserted is told of its tests
 		case twin == "":
-			code, text := j.gone(old, gone, come)
+			code, text := j.judgeRemovedTest(old, gone, come)
 			tell(code, place{old.path, 0}, "the test %s is gone%s", old.name, text)
 		case t.skips > old.skips:
 			tell("test_skipped", t.place, "the test %s is skipped", old.name)
@@ -292,22 +292,22 @@ func of(all []check, key string) []check {
 	return out
 }
 
-// gone says what it means that a test is no more.
-func (j comparison) gone(old tested, gone, come []check) (code, text string) {
+// judgeRemovedTest says what it means that a test is no more.
+func (j comparison) judgeRemovedTest(old tested, gone, come []check) (code, text string) {
 	for _, w := range slices.Sorted(maps.Keys(old.tokens)) {
 		if j.removed[w] {
 			return "expectation_changed", ", and so is " + w
 		}
 	}
-	if (j.coded || len(come) >= len(gone)) && !slices.ContainsFunc(slices.Sorted(maps.Keys(old.calls)), j.untested) {
+	if (j.coded || len(come) >= len(gone)) && !slices.ContainsFunc(slices.Sorted(maps.Keys(old.calls)), j.hasNoTest) {
 		return "test_rewritten", "; other tests call what it called"
 	}
 	return "test_removed", ""
 }
 
-// untested reports a name that is still there, as far as the change shows, and that no
+// hasNoTest reports a name that is still there, as far as the change shows, and that no
 // test has any more.
-func (j comparison) untested(name string) bool {
+func (j comparison) hasNoTest(name string) bool {
 	return !j.used[name] && !j.removed[name] && !j.helpers[name]
 }
 
@@ -328,10 +328,10 @@ func (j comparison) became(old, t tested, gone, come, now []check) (code, text s
 		if !j.coded && slices.ContainsFunc(come, func(n check) bool { return n.condition == k.inverse() }) {
 			return "test_assertion_inverted", fmt.Sprintf("the check is now %s, it was %s", short80(k.inverse().String()), was)
 		}
-		if n := j.swapped(k, t, come); n != nil {
+		if n := j.findSwappedCheck(k, t, come); n != nil {
 			return "test_assertion_weakened", fmt.Sprintf("the check is now %s, it was %s, and the code is the same", short80(n.String()), was)
 		}
-		if slices.ContainsFunc(k.asks, j.untested) && !slices.ContainsFunc(come, func(n check) bool { return shares(n, k) }) {
+		if slices.ContainsFunc(k.asks, j.hasNoTest) && !slices.ContainsFunc(come, func(n check) bool { return shares(n, k) }) {
 			return "test_assertion_weakened", fmt.Sprintf("the check %s (line %d before the change) is gone, and no test asks that any more", was, k.line)
 		}
 		strong += btoi(!k.weak && !j.mentions(k))
@@ -393,10 +393,10 @@ func (j comparison) worth(n check) int {
 	return t.strong
 }
 
-// swapped returns the check that expects another value in place of one that stands
+// findSwappedCheck returns the check that expects another value in place of one that stands
 // nowhere in the test any more, where no code has changed. A constant may name a value,
 // and a helper may know it.
-func (j comparison) swapped(k check, t tested, come []check) *check {
+func (j comparison) findSwappedCheck(k check, t tested, come []check) *check {
 	if j.coded || k.weak || !slices.ContainsFunc(literals(k.text), func(v string) bool { return t.tokens[v] == 0 }) {
 		return nil
 	}
@@ -413,10 +413,10 @@ func (j comparison) swapped(k check, t tested, come []check) *check {
 	return other
 }
 
-// unmatched are the checks that are there on one side only. A check that went to
+// unmatchedChecks are the checks that are there on one side only. A check that went to
 // another function of its folder is on both; where several tests become one, it has
 // the checks of each.
-func (j comparison) unmatched() (gone, come []check) {
+func (j comparison) unmatchedChecks() (gone, come []check) {
 	type key struct {
 		in string
 		condition

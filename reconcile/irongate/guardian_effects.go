@@ -29,7 +29,7 @@ func effects(c *change, d *delta) []Finding {
 	for _, e := range effectsOf(d.was) {
 		was[e.code]++
 	}
-	now := c.unmoved(d, effectsOf(d.now))
+	now := c.withoutMovedEffects(d, effectsOf(d.now))
 	var out []Finding
 	seen := counts[string]{}
 	for _, e := range now {
@@ -40,9 +40,9 @@ func effects(c *change, d *delta) []Finding {
 	return append(out, generates(d)...)
 }
 
-// unmoved are the effects of a file without those that another file of the change had,
+// withoutMovedEffects are the effects of a file without those that another file of the change had,
 // as they are written, and has no more.
-func (c *change) unmoved(d *delta, now []effect) []effect {
+func (c *change) withoutMovedEffects(d *delta, now []effect) []effect {
 	moved := map[string]bool{}
 	for _, o := range c.deltas {
 		if o == d {
@@ -198,7 +198,7 @@ func octal(args []ast.Expr) (bits uint64, ok bool) {
 	if c, is := e.(*ast.CallExpr); is && len(c.Args) == 1 {
 		e = c.Args[0] // os.FileMode(0o777)
 	}
-	if dotted(e) == "os.ModePerm" || dotted(e) == "fs.ModePerm" {
+	if dottedName(e) == "os.ModePerm" || dottedName(e) == "fs.ModePerm" {
 		return 0o777, true
 	}
 	lit, is := e.(*ast.BasicLit)

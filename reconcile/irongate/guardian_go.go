@@ -169,8 +169,8 @@ func (s side) condition(e ast.Expr) condition {
 // counts is how often each thing is there.
 type counts[K comparable] map[K]int
 
-// lost returns what is there less often than before, as often as it is missing.
-func (was counts[K]) lost(now counts[K]) counts[K] {
+// subtract returns what is there less often than before, as often as it is missing.
+func (was counts[K]) subtract(now counts[K]) counts[K] {
 	out := counts[K]{}
 	for k, n := range was {
 		if n > now[k] {
@@ -186,12 +186,12 @@ func callee(e ast.Expr) string {
 	if !ok {
 		return ""
 	}
-	return dotted(call.Fun)
+	return dottedName(call.Fun)
 }
 
-// dotted writes a chain of names. Where it begins with something else, or is
+// dottedName writes a chain of names. Where it begins with something else, or is
 // longer than any name is, its beginning is "…"; "" is no chain.
-func dotted(e ast.Expr) string { return chain(e, maxChain) }
+func dottedName(e ast.Expr) string { return chain(e, maxChain) }
 
 const maxChain = 32
 
@@ -291,7 +291,7 @@ func constant(e ast.Expr) bool {
 	case *ast.ParenExpr:
 		return constant(x.X)
 	case *ast.CallExpr:
-		name := dotted(x.Fun)
+		name := dottedName(x.Fun)
 		return name == "errors.New" || name == "fmt.Errorf"
 	}
 	return false

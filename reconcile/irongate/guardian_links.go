@@ -151,7 +151,7 @@ func declare(to map[string]bool, d ast.Decl) map[string]bool {
 // symbols finds declarations that a folder has no more and that a file of the
 // change, or one beside it, still uses.
 func symbols(c *change) []Finding {
-	gone := c.gone()
+	gone := c.removedSymbols()
 	if len(gone) == 0 {
 		return nil
 	}
@@ -183,9 +183,9 @@ func symbols(c *change) []Finding {
 
 type symbol struct{ dir, name string }
 
-// gone lists what the folders of a change declare no more. A file that goes to
+// removedSymbols lists what the folders of a change declare no more. A file that goes to
 // another folder takes its names along; a name that Go itself has stays usable.
-func (c *change) gone() []symbol {
+func (c *change) removedSymbols() []symbol {
 	was, now := map[symbol]bool{}, map[symbol]bool{}
 	note := func(to map[symbol]bool, dir string, s side) {
 		if s.tree == nil {
@@ -241,8 +241,8 @@ func importsByText(d *delta) []Finding {
 	if re == nil || d.After == nil {
 		return nil
 	}
-	gone, _ := imported(re, d.Before, d.ext == ".py") // a function of Python has its imports for itself
-	kept, inImport := imported(re, d.After, false)
+	gone, _ := importedNames(re, d.Before, d.ext == ".py") // a function of Python has its imports for itself
+	kept, inImport := importedNames(re, d.After, false)
 	for _, m := range declaredName().FindAllSubmatch(d.After, -1) {
 		kept[string(m[1])+string(m[2])+string(m[3])] = true
 	}
@@ -287,9 +287,9 @@ func argument(rest string) bool {
 	return strings.HasPrefix(rest, ":") || strings.HasPrefix(rest, "=") && !strings.HasPrefix(rest, "==") && !strings.HasPrefix(rest, "=>")
 }
 
-// imported returns the names that the imports of a text bind, and the lines, from 1, that
+// importedNames returns the names that the imports of a text bind, and the lines, from 1, that
 // imports take. With top, imports that are indented are passed over.
-func imported(re *regexp.Regexp, text []byte, top bool) (names map[string]bool, lines map[int]bool) {
+func importedNames(re *regexp.Regexp, text []byte, top bool) (names map[string]bool, lines map[int]bool) {
 	names, lines = map[string]bool{}, map[int]bool{}
 	for _, m := range re.FindAllSubmatchIndex(text, -1) {
 		if top && strings.ContainsRune(" \t", rune(text[m[0]])) {
@@ -301,15 +301,15 @@ func imported(re *regexp.Regexp, text []byte, top bool) (names map[string]bool, 
 		}
 		for g := 2; g+1 < len(m); g += 2 {
 			if m[g] >= 0 {
-				bound(names, string(text[m[g]:m[g+1]]))
+				addBoundNames(names, string(text[m[g]:m[g+1]]))
 			}
 		}
 	}
 	return names, lines
 }
 
-// bound adds the names of an import's list, the last word of each: "a as b" binds b.
-func bound(names map[string]bool, list string) {
+// addBoundNames adds the names of an import's list, the last word of each: "a as b" binds b.
+func addBoundNames(names map[string]bool, list string) {
 	var plain strings.Builder
 	for l := range strings.Lines(list) {
 		l, _, _ = strings.Cut(l, "#")

@@ -39,7 +39,7 @@ func bodies(c *change, d *delta) []Finding {
 		if p.was.decl.Doc.Text() != "" && p.now.decl.Doc.Text() == "" && p.was.in.text(p.was.decl.Body) == p.now.in.text(p.now.decl.Body) {
 			out = append(out, d.list("docstring_only_delete", BySyntax, at, fmt.Sprintf("the comment of %s was removed, and its code is unchanged", p.now.name))...)
 		}
-		if line := flipped(p); line > 0 {
+		if line := findFlippedReturn(p); line > 0 {
 			out = append(out, d.list("return_value_flipped", BySyntax, line, fmt.Sprintf("%s now returns the opposite", p.now.name))...)
 		}
 	}
@@ -84,7 +84,7 @@ func hollow(list []ast.Stmt) bool {
 }
 
 func blanks(list []ast.Expr) bool {
-	return !slices.ContainsFunc(list, func(e ast.Expr) bool { return dotted(e) != "_" })
+	return !slices.ContainsFunc(list, func(e ast.Expr) bool { return dottedName(e) != "_" })
 }
 
 // calls reports whether an expression is a call.
@@ -111,10 +111,10 @@ func cutShort(list []ast.Stmt) bool {
 	return false
 }
 
-// flipped returns the line of the first return of a function that gives true
+// findFlippedReturn returns the line of the first return of a function that gives true
 // for false or the reverse, 0 if there is none. It looks only where the function
 // returns as often as it did.
-func flipped(p pair) int {
+func findFlippedReturn(p pair) int {
 	was, _ := returns(p.was.decl)
 	now, at := returns(p.now.decl)
 	if len(was) != len(now) {
@@ -139,7 +139,7 @@ func returns(f *ast.FuncDecl) (values []string, at []ast.Node) {
 			return false
 		case *ast.ReturnStmt:
 			for _, r := range n.Results {
-				values, at = append(values, dotted(r)), append(at, n)
+				values, at = append(values, dottedName(r)), append(at, n)
 			}
 		}
 		return true
@@ -162,7 +162,7 @@ func conditions(c *change, d *delta) []Finding {
 		if d.test || p.was.decl == nil {
 			continue // what a test asserts is judged as a whole
 		}
-		gone, come := was.lost(now), now.lost(was)
+		gone, come := was.subtract(now), now.subtract(was)
 		for _, cond := range sortedConditions(gone) {
 			if come[cond.inverse()] > 0 {
 				out = append(out, d.list("guard_boolean_inverted", BySyntax, at[cond.inverse()], fmt.Sprintf("in %s the condition is now %s, it was %s", p.now.name, cond.inverse(), cond))...)
@@ -195,7 +195,7 @@ func conditionsOf(f function) (all counts[condition], at map[condition]int, fixe
 		c := f.in.condition(e)
 		all[c]++
 		at[c] = f.in.line(e)
-		if decided(e) {
+		if isConstantCondition(e) {
 			fixed = append(fixed, e)
 		}
 	}
@@ -207,7 +207,7 @@ func conditionsOf(f function) (all counts[condition], at map[condition]int, fixe
 			add(n.Cond)
 		case *ast.ReturnStmt:
 			for _, r := range n.Results {
-				if decided(r) && !truth(dotted(r)) {
+				if isConstantCondition(r) && !truth(dottedName(r)) {
 					fixed = append(fixed, r)
 				}
 			}
@@ -217,27 +217,27 @@ func conditionsOf(f function) (all counts[condition], at map[condition]int, fixe
 	return all, at, fixed
 }
 
-// decided reports whether a condition is true or false by what is written: a
+// isConstantCondition reports whether a condition is true or false by what is written: a
 // constant, a comparison of two literals, or of a thing with itself, or any of
 // them joined to something else.
-func decided(e ast.Expr) bool {
+func isConstantCondition(e ast.Expr) bool {
 	switch x := e.(type) {
 	case *ast.ParenExpr:
-		return decided(x.X)
+		return isConstantCondition(x.X)
 	case *ast.UnaryExpr:
-		return x.Op == token.NOT && decided(x.X)
+		return x.Op == token.NOT && isConstantCondition(x.X)
 	case *ast.Ident:
 		return truth(x.Name)
 	case *ast.BinaryExpr:
 		if x.Op == token.LAND || x.Op == token.LOR {
-			return decided(x.X) || decided(x.Y)
+			return isConstantCondition(x.X) || isConstantCondition(x.Y)
 		}
 		if !slices.Contains([]token.Token{token.EQL, token.NEQ, token.LSS, token.GTR, token.LEQ, token.GEQ}, x.Op) {
 			return false
 		}
 		_, left := x.X.(*ast.BasicLit)
 		_, right := x.Y.(*ast.BasicLit)
-		l, r := dotted(x.X), dotted(x.Y)
+		l, r := dottedName(x.X), dottedName(x.Y)
 		return left && right || l != "" && l == r && steady(x.X) && steady(x.Y)
 	}
 	return false
@@ -259,8 +259,8 @@ func steady(e ast.Expr) bool {
 	return false
 }
 
-// swallowed judges errors that a function drops more often than it did.
-func swallowed(c *change, d *delta) []Finding {
+// checkDroppedErrors judges errors that a function drops more often than it did.
+func checkDroppedErrors(c *change, d *delta) []Finding {
 	if d.ext != ".go" || d.test {
 		return nil // other languages are judged by the patterns of their text
 	}
@@ -288,7 +288,7 @@ func drops(f function) (out []ast.Node) {
 	ast.Inspect(f.decl.Body, func(n ast.Node) bool {
 		switch n := n.(type) {
 		case *ast.AssignStmt:
-			if blanks(n.Lhs) && len(n.Rhs) == 1 && calls(n.Rhs[0]) && !unwatched(callee(n.Rhs[0])) {
+			if blanks(n.Lhs) && len(n.Rhs) == 1 && calls(n.Rhs[0]) && !mayIgnoreError(callee(n.Rhs[0])) {
 				out = append(out, n)
 			}
 		case *ast.IfStmt:
@@ -305,15 +305,15 @@ func drops(f function) (out []ast.Node) {
 	return out
 }
 
-// unwatched are the calls whose error nobody looks at.
-func unwatched(name string) bool {
+// mayIgnoreError are the calls whose error nobody looks at.
+func mayIgnoreError(name string) bool {
 	return strings.HasPrefix(name, "fmt.") || strings.HasSuffix(name, ".Close") || strings.HasSuffix(name, ".WriteString")
 }
 
 // aboutError reports whether a condition asks whether there is an error.
 func aboutError(e ast.Expr) bool {
 	b, ok := e.(*ast.BinaryExpr)
-	return ok && b.Op == token.NEQ && dotted(b.Y) == "nil" && strings.Contains(strings.ToLower(dotted(b.X)), "err")
+	return ok && b.Op == token.NEQ && dottedName(b.Y) == "nil" && strings.Contains(strings.ToLower(dottedName(b.X)), "err")
 }
 
 // passive reports whether statements do nothing, or return nothing but nil.
@@ -322,7 +322,7 @@ func passive(list []ast.Stmt) bool {
 		return true
 	}
 	r, ok := list[0].(*ast.ReturnStmt)
-	return ok && len(r.Results) > 0 && dotted(r.Results[len(r.Results)-1]) == "nil" && !slices.ContainsFunc(r.Results, func(e ast.Expr) bool { return !constant(e) })
+	return ok && len(r.Results) > 0 && dottedName(r.Results[len(r.Results)-1]) == "nil" && !slices.ContainsFunc(r.Results, func(e ast.Expr) bool { return !constant(e) })
 }
 
 // forgets returns the line of a call whose error a function had by name, and
@@ -358,7 +358,7 @@ func outcomes(f function) (named counts[string], bare map[string]ast.Node) {
 			if len(n.Rhs) != 1 || callee(n.Rhs[0]) == "" {
 				return true
 			}
-			last := dotted(n.Lhs[len(n.Lhs)-1])
+			last := dottedName(n.Lhs[len(n.Lhs)-1])
 			if strings.Contains(strings.ToLower(last), "err") {
 				named[callee(n.Rhs[0])]++
 			} else if last == "_" {

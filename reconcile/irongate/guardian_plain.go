@@ -32,14 +32,14 @@ var (
 func routines(ext string, s side) map[string]routine {
 	switch {
 	case slices.Contains(pythonExts(), ext):
-		return indented(s.lines())
+		return indentedRoutines(s.lines())
 	case slices.Contains(scriptExts(), ext), slices.Contains(otherExts(), ext), ext == ".sh":
-		return braced(s.lines())
+		return bracedRoutines(s.lines())
 	}
 	return nil
 }
 
-func indented(lines []string) map[string]routine {
+func indentedRoutines(lines []string) map[string]routine {
 	out := map[string]routine{}
 	name, depth := "", 0
 	for i, l := range lines {
@@ -69,7 +69,7 @@ func indented(lines []string) map[string]routine {
 	return out
 }
 
-func braced(lines []string) map[string]routine {
+func bracedRoutines(lines []string) map[string]routine {
 	out := map[string]routine{}
 	name, depth, base := "", 0, 0
 	for i, l := range lines {
@@ -179,7 +179,7 @@ func conditionsByText(d *delta) []Finding {
 	if d.test {
 		return out
 	}
-	gone, come := was.lost(now), now.lost(was)
+	gone, come := was.subtract(now), now.subtract(was)
 	for _, c := range sortedConditions(gone) {
 		if come[c.inverse()] > 0 {
 			out = append(out, d.list("guard_boolean_inverted", ByText, at[c.inverse()], fmt.Sprintf("a condition is now %s, it was %s", c.inverse(), c))...)

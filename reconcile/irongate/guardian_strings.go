@@ -77,8 +77,8 @@ func joinedRuns(x *ast.BinaryExpr, seen map[ast.Node]bool) []run {
 	return out
 }
 
-// joined lists the strings that a Go file puts together from literals.
-func (s side) joined() map[string]ast.Node {
+// joinedStrings lists the strings that a Go file puts together from literals.
+func (s side) joinedStrings() map[string]ast.Node {
 	out := map[string]ast.Node{}
 	if s.tree == nil {
 		return out
@@ -100,9 +100,9 @@ func joinedSecrets(_ *change, d *delta) []Finding {
 	if d.ext != ".go" {
 		return nil
 	}
-	was := d.was.joined()
+	was := d.was.joinedStrings()
 	var out []Finding
-	for text, at := range d.now.joined() {
+	for text, at := range d.now.joinedStrings() {
 		if _, had := was[text]; had {
 			continue
 		}

@@ -90,7 +90,7 @@ func tests(c *change) []Finding {
 		}
 	}
 	was.run()
-	j := comparison{was: was, now: now, twins: was.twins(now), used: now.run(), removed: c.removed(), coded: c.coded(), helpers: map[string]bool{}}
+	j := comparison{was: was, now: now, twins: was.twins(now), used: now.run(), removed: c.removedNames(), coded: c.touchesCode(), helpers: map[string]bool{}}
 	for _, t := range was.tests {
 		j.helpers[t.name] = true
 	}
@@ -144,7 +144,7 @@ func (t *tested) count(f *ast.FuncDecl) {
 			}
 		case *ast.RangeStmt:
 			t.rows += cases(n.X)
-			ranged[dotted(n.X)] = true
+			ranged[dottedName(n.X)] = true
 		}
 		return true
 	})
@@ -261,7 +261,7 @@ func skips(f function) (always, byCondition int) {
 func decides(n ast.Node) bool {
 	switch n := n.(type) {
 	case *ast.IfStmt:
-		return !decided(n.Cond)
+		return !isConstantCondition(n.Cond)
 	case *ast.CaseClause, *ast.CommClause:
 		return true
 	}

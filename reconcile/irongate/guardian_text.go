@@ -110,7 +110,7 @@ func patterns(_ *change, d *delta) []Finding {
 		return nil
 	}
 	var out []Finding
-	old := d.was.counted()
+	old := d.was.countLines()
 	for _, p := range textPatterns() {
 		if !p.reads(d.ext) && !(len(p.exts) == 0 && p.code == "shell_exec_introduced") {
 			continue
@@ -206,7 +206,7 @@ func claims(_ *change, d *delta) []Finding {
 	if d.After == nil || !slices.Contains([]string{".md", ".markdown", ".txt", ".yaml", ".yml", ".toml", ".json", ".jsonl", ""}, d.ext) {
 		return nil
 	}
-	old := d.was.counted()
+	old := d.was.countLines()
 	for _, p := range claimPatterns() {
 		if line, ok := d.more(p, old); ok {
 			return d.list("self_signed", ByText, line, p.text)

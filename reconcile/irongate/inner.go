@@ -49,7 +49,7 @@ var shells = strings.Fields("sh bash dash zsh ksh mksh ash fish rbash csh tcsh")
 func (w *walker) inner(c call) bool {
 	name := program(c.name())
 	if wrap, ok := wrappers[name]; ok {
-		w.wrapped(c, name, wrap)
+		w.judgeWrapper(c, name, wrap)
 		return true
 	}
 	for _, s := range shells {
@@ -60,15 +60,15 @@ func (w *walker) inner(c call) bool {
 	}
 	if name == "trap" {
 		if p := c.options(""); len(p.operands) > 1 && !p.operands[0].is("-", "") {
-			w.nested(c, p.operands[0])
+			w.judgeNestedScript(c, p.operands[0])
 		}
 		return true
 	}
 	return false
 }
 
-// wrapped finds where the other program's argv begins and judges it.
-func (w *walker) wrapped(c call, name string, wrap wrapper) {
+// judgeWrapper finds where the other program's argv begins and judges it.
+func (w *walker) judgeWrapper(c call, name string, wrap wrapper) {
 	p, rest := c.split(wrap)
 	c = w.wrapperFlags(c, name, p)
 	for len(rest) > 0 && name == "env" && (rest[0].is("-") || strings.Contains(rest[0].lead, "=")) {
@@ -86,21 +86,21 @@ func (w *walker) wrapped(c call, name string, wrap wrapper) {
 		w.write(c, rest[0])
 	}
 	if rest = rest[wrap.operands:]; len(rest) > 0 {
-		w.handed(c, name, p, rest)
+		w.judgeHandedArgv(c, name, p, rest)
 	}
 }
 
-// handed judges the argv that a wrapper called name with the options p hands on.
-func (w *walker) handed(c call, name string, p parsed, rest []word) {
+// judgeHandedArgv judges the argv that a wrapper called name with the options p hands on.
+func (w *walker) judgeHandedArgv(c call, name string, p parsed, rest []word) {
 	switch {
 	case name == "command" && p.has("v", "V"):
 		return
 	case name == "watch" || name == "parallel":
 		w.pend("%s runs its arguments in a shell", name)
-		w.nested(c, joined(rest))
+		w.judgeNestedScript(c, joinWords(rest))
 		return
 	case name == "flock" && rest[0].is("-c", "--command") && len(rest) > 1:
-		w.nested(c, rest[1])
+		w.judgeNestedScript(c, rest[1])
 		return
 	case name == "xargs":
 		rest = w.fromInput(p, rest)
@@ -113,7 +113,7 @@ func (w *walker) wrapperFlags(c call, name string, p parsed) call {
 	for _, o := range p.options {
 		switch {
 		case name == "env" && o.means("C", "chdir"):
-			c.dirs = w.moved(c.dirs, o.value)
+			c.dirs = w.enterFolder(c.dirs, o.value)
 		case name == "env" && o.means("S", "split-string"):
 			w.hard("command_evaluated", "env -S runs text as a command", "write the command itself")
 		case name == "parallel" && (o.means("", "results") || o.means("", "joblog")), slices.Contains(reporters, name) && o.means("o", "output"):
@@ -167,14 +167,14 @@ func (w *walker) fromInput(p parsed, rest []word) []word {
 	case !ok:
 		return append(slices.Clone(rest), word{text: "…"})
 	case o.value.text == "":
-		return filled(rest, "{}", "")
+		return markFilledWords(rest, "{}", "")
 	}
-	return filled(rest, o.value.text, "")
+	return markFilledWords(rest, o.value.text, "")
 }
 
-// filled marks the words that another program's output fills in, which begins
+// markFilledWords marks the words that another program's output fills in, which begins
 // with lead.
-func filled(argv []word, mark, lead string) []word {
+func markFilledWords(argv []word, mark, lead string) []word {
 	var out []word
 	for _, a := range argv {
 		if at := strings.Index(a.text, mark); at >= 0 {
@@ -185,7 +185,7 @@ func filled(argv []word, mark, lead string) []word {
 	return out
 }
 
-func joined(ws []word) word {
+func joinWords(ws []word) word {
 	out := word{known: true}
 	for i, a := range ws {
 		if i > 0 {
@@ -197,8 +197,8 @@ func joined(ws []word) word {
 	return out
 }
 
-// nested judges text that a shell will read as a line of its own.
-func (w *walker) nested(c call, text word) {
+// judgeNestedScript judges text that a shell will read as a line of its own.
+func (w *walker) judgeNestedScript(c call, text word) {
 	if !text.known {
 		w.hard("command_evaluated", c.name()+" runs text that the command does not show", "write the command itself")
 		w.unknown("%s runs text that the command does not show", c.name())
@@ -229,12 +229,12 @@ func (w *walker) shellRuns(c call, own parsed, rest []word) {
 		w.hard("command_evaluated", c.name()+" runs a command that is not shown", "write the command itself")
 		w.unknown("%s runs a command that is not shown", c.name())
 	case own.has("c") && len(rest) > 0:
-		w.nested(c, rest[0])
+		w.judgeNestedScript(c, rest[0])
 	case len(rest) > 0 && !own.has("s"):
 		w.read(c, rest[0])
 		w.pend("it is not known which files the script %s writes", rest[0].text)
 	case c.from.kind == here:
-		w.nested(c, word{text: c.from.text, known: c.from.known})
+		w.judgeNestedScript(c, word{text: c.from.text, known: c.from.known})
 	case c.from.kind == piped:
 		w.hard("command_piped_to_shell", c.name()+" runs what another program prints", "save it, read it, and run the commands you need")
 		w.unknown("%s runs what another program prints", c.name())

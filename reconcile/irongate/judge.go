@@ -71,13 +71,13 @@ func steps() []step {
 		{name: "dependencies", whole: func(c *change) []Finding { return Depend(c.files) }},
 		{name: "secrets", whole: func(c *change) []Finding { return Secrets(c.files) }},
 		{name: "joined secrets", file: joinedSecrets},
-		{name: "parse", file: unparsed},
+		{name: "parse", file: checkParses},
 		{name: "placeholders", file: placeholders},
 		{name: "odd's own marks", file: func(_ *change, d *delta) []Finding { return OddMarks(d.Path, d.Before, d.After) }},
-		{name: "truncation", file: truncated},
+		{name: "truncation", file: checkTruncated},
 		{name: "bodies", file: bodies},
 		{name: "conditions", file: conditions},
-		{name: "errors", file: swallowed},
+		{name: "errors", file: checkDroppedErrors},
 		{name: "links", whole: links},
 		{name: "tests", whole: tests},
 		{name: "effects", file: effects},
@@ -114,28 +114,28 @@ func judge(files []File, p Policy, rules []step) Verdict {
 	c := &change{policy: p}
 	c.files = slices.SortedStableFunc(slices.Values(files), func(a, b File) int { return strings.Compare(a.Path, b.Path) })
 	v := Verdict{Ways: map[string]How{}, RulesHash: RulesHash(p)}
-	v.add(guarded("read", "", func() []Finding { c.read(); return nil }))
+	v.add(runGuardedRule("read", "", func() []Finding { c.read(); return nil }))
 	for _, d := range c.deltas {
 		v.Ways[d.Path] = d.how()
 	}
 	for _, s := range rules {
 		if s.whole != nil {
-			v.add(guarded(s.name, "", func() []Finding { return s.whole(c) }))
+			v.add(runGuardedRule(s.name, "", func() []Finding { return s.whole(c) }))
 			continue
 		}
 		for _, d := range c.deltas {
-			v.add(guarded(s.name, d.Path, func() []Finding { return s.file(c, d) }))
+			v.add(runGuardedRule(s.name, d.Path, func() []Finding { return s.file(c, d) }))
 		}
 	}
 	v.count()
 	return v
 }
 
-// guarded runs a rule and turns its failure into a finding.
-func guarded(name, path string, run func() []Finding) (out []Finding) {
+// runGuardedRule runs a rule and turns its failure into a finding.
+func runGuardedRule(name, path string, run func() []Finding) (out []Finding) {
 	defer func() {
 		if r := recover(); r != nil {
-			out = []Finding{found("guard_fault", ByBytes, path, 0, fmt.Sprintf("the rule %s failed: %v", name, r))}
+			out = []Finding{newFinding("guard_fault", ByBytes, path, 0, fmt.Sprintf("the rule %s failed: %v", name, r))}
 		}
 	}()
 	return run()
@@ -179,7 +179,7 @@ func (v *Verdict) count() {
 // hash and one change are the same.
 func RulesHash(p Policy) string {
 	p.Limits = p.Limits.Filled()
-	b, err := json.Marshal(map[string]any{"edition": edition, "rules": Rules(), "measures": measures(), "patterns": described(), "policy": p})
+	b, err := json.Marshal(map[string]any{"edition": edition, "rules": Rules(), "measures": measures(), "patterns": describeRules(), "policy": p})
 	if err != nil {
 		panic("unreachable: " + err.Error()) // strings, numbers and lists always encode
 	}

@@ -68,7 +68,7 @@ func markFor(kind string) string { return "[odd: data that reads like an instruc
 // zero-width sign between two letters hides a word from any pattern), and redact
 // credentials. Mark(Mark(text)) adds nothing.
 func Mark(text []byte) (marked []byte, hits []string) {
-	spans, hits := lured(text)
+	spans, hits := findLures(text)
 	last := 0
 	for _, s := range spans {
 		if s.hi <= last {
@@ -93,8 +93,8 @@ type span struct {
 	kind   string
 }
 
-// lured finds what the lures match, in the order of the text.
-func lured(text []byte) (all []span, hits []string) {
+// findLures finds what the lures match, in the order of the text.
+func findLures(text []byte) (all []span, hits []string) {
 	lower := bytes.ReplaceAll(bytes.ToLower(text), []byte("ſ"), []byte("s")) // which a pattern takes for an s too
 	for _, l := range lures() {
 		if !slices.ContainsFunc(strings.Fields(l.hints), func(h string) bool { return bytes.Contains(lower, []byte(h)) }) {
@@ -141,7 +141,7 @@ func OddMarks(path string, before, after []byte) []Finding {
 	if more > 1 {
 		text += fmt.Sprintf(" (and %d more such marks)", more-1)
 	}
-	return []Finding{found("odd_mark", ByBytes, path, 1+bytes.Count(after[:first[0]], []byte("\n")), text)}
+	return []Finding{newFinding("odd_mark", ByBytes, path, 1+bytes.Count(after[:first[0]], []byte("\n")), text)}
 }
 
 // isMarked reports whether text ends with a marker.

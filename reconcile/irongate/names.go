@@ -48,7 +48,7 @@ func Name(name string) []Finding {
 	if strings.ContainsFunc(name, unseen) {
 		bad("name_invisible", "has an invisible character or one that changes the writing direction", "leave it out")
 	}
-	if r, ok := disguised(name); ok {
+	if r, ok := isDisguised(name); ok {
 		bad("name_confusable", fmt.Sprintf("has %U, which looks like %c", r, lookalikes[r]), "write the name in one alphabet")
 	}
 	if plain := norm.NFKC.String(justLetters(name)); plain != justLetters(name) {
@@ -60,9 +60,9 @@ func Name(name string) []Finding {
 	return out
 }
 
-// disguised reports a name that is drawn like one of ASCII, by one of its letters: it
+// isDisguised reports a name that is drawn like one of ASCII, by one of its letters: it
 // mixes such a letter with those of ASCII, or has several and no others.
-func disguised(name string) (sample rune, ok bool) {
+func isDisguised(name string) (sample rune, ok bool) {
 	letters, ascii, alike := 0, 0, 0
 	for _, r := range name {
 		if !unicode.IsLetter(r) {

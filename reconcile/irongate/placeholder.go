@@ -66,7 +66,7 @@ func placeholders(_ *change, d *delta) []Finding {
 		return nil
 	}
 	var out []Finding
-	old := d.was.counted()
+	old := d.was.countLines()
 	p := placeholderPatterns()[btoi(slices.Contains(proseExts(), d.ext))]
 	comment := d.now.comments()
 	had := 0 // a placeholder that stood there is not the change's doing, though it is spelled otherwise now

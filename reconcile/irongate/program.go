@@ -28,11 +28,11 @@ func (w *walker) call(c call) {
 	defer func() { w.inside-- }()
 	outer := w.pending
 	w.pending = nil
-	w.denied(c)
+	w.checkDenyTable(c)
 	if !w.inner(c) {
 		w.effects(c)
 	}
-	w.settle(c, w.allowed(c))
+	w.settle(c, w.isAllowed(c))
 	w.pending = outer
 }
 
@@ -46,8 +46,8 @@ func (w *walker) ran(c call) bool {
 	return true
 }
 
-// allowed reports whether the policy names a beginning of the argv.
-func (w *walker) allowed(c call) bool {
+// isAllowed reports whether the policy names a beginning of the argv.
+func (w *walker) isAllowed(c call) bool {
 	return slices.ContainsFunc(w.p.Allow, func(prefix []string) bool {
 		if len(prefix) == 0 || len(prefix) > len(c.argv) {
 			return false
@@ -77,9 +77,9 @@ func deniedAs(name string) string {
 	return strings.TrimSuffix(strings.ToLower(path.Base(strings.ReplaceAll(name, `\`, "/"))), ".exe")
 }
 
-// known reports whether a name is a program, or a word of the shell, that is
+// isKnownProgram reports whether a name is a program, or a word of the shell, that is
 // judged here by its name.
-func known(name string) bool {
+func isKnownProgram(name string) bool {
 	_, reads := readers[name]
 	_, writes := writers[name]
 	_, wraps := wrappers[name]

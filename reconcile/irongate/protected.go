@@ -104,11 +104,11 @@ func Protected(p string, extra []string) []Finding {
 	var out []Finding
 	for _, s := range surfaces {
 		if MatchAny(s.globs, folded) {
-			out = append(out, protected(s.code, p, s.why))
+			out = append(out, protectedFinding(s.code, p, s.why))
 		}
 	}
 	if anyName(strings.Split(folded, "/"), short().MatchString) {
-		out = append(out, protected("protected_short_name", p, "its short (8.3) name can mean a protected file"))
+		out = append(out, protectedFinding("protected_short_name", p, "its short (8.3) name can mean a protected file"))
 	}
 	for _, g := range extra {
 		if Match(foldGlob(g), folded) {
@@ -116,13 +116,13 @@ func Protected(p string, extra []string) []Finding {
 			if slices.Contains(gatePackages, g) {
 				why = fmt.Sprintf("%s is part of odd's own checks", g)
 			}
-			out = append(out, protected("protected_config", p, why))
+			out = append(out, protectedFinding("protected_config", p, why))
 		}
 	}
 	return out
 }
 
-func protected(code, p, why string) Finding {
+func protectedFinding(code, p, why string) Finding {
 	return Finding{Code: code, Severity: Hard, How: ByBytes, Path: p, Text: fmt.Sprintf("%q is protected: %s", p, why), Fix: "leave it out of the change and ask a person to make it"}
 }
 

@@ -26,9 +26,9 @@ func Rules() []Rule {
 	return out
 }
 
-// found makes a finding of a rule of this list. A code that is not in it is a
+// newFinding makes a finding of a rule of this list. A code that is not in it is a
 // mistake of the rule, not of the change.
-func found(code string, how How, path string, line int, text string) Finding {
+func newFinding(code string, how How, path string, line int, text string) Finding {
 	for _, list := range [][]Rule{changeRules(), guardRules(), testRules(), inputRules()} {
 		for _, r := range list {
 			if r.Code == code {
@@ -109,8 +109,8 @@ func measures() map[string]int64 {
 	}
 }
 
-// described writes down what rules look for, for the hash of the rules.
-func described() []string {
+// describeRules writes down what rules look for, for the hash of the rules.
+func describeRules() []string {
 	var out []string
 	for _, s := range shapes() {
 		out = append(out, s.kind+" "+s.rule())

@@ -52,9 +52,9 @@ var shapes = sync.OnceValue(func() []shape {
 		{"private-key", "-----begin", late(`-----BEGIN [A-Z0-9 ]*PRIVATE KEY(?: BLOCK)?-----(?s:.*?)(?:-----END [A-Z0-9 ]*PRIVATE KEY(?: BLOCK)?-----|\z)`), nil, nil, 0},
 		{"aws-key", "akia|asia|abia|acca", late(`\b((?:AKIA|ASIA|ABIA|ACCA)[0-9A-Z]{16})\b`), nil, nil, 0},
 		{"github-token", "ghp_|gho_|ghu_|ghs_|ghr_|github_pat_", late(`\b(gh[pousr]_[A-Za-z0-9]{20,}|github_pat_[A-Za-z0-9_]{22,})`), nil, nil, 0},
-		{"gitlab-token", "glpat-|glptt-|gldt-|glrt-|glcbt-|glft-|glffct-|glimt-|glagent-|gloas-|glsoat-|gr1348941", late(`\b(gl(?:pat|ptt|dt|rt|cbt|ft|ffct|imt|agent|oas|soat)-[A-Za-z0-9_-]{20,}|GR1348941[A-Za-z0-9_-]{20,})`), mixed, nil, 0},
+		{"gitlab-token", "glpat-|glptt-|gldt-|glrt-|glcbt-|glft-|glffct-|glimt-|glagent-|gloas-|glsoat-|gr1348941", late(`\b(gl(?:pat|ptt|dt|rt|cbt|ft|ffct|imt|agent|oas|soat)-[A-Za-z0-9_-]{20,}|GR1348941[A-Za-z0-9_-]{20,})`), hasDigitAndLetter, nil, 0},
 		{"anthropic-key", "sk-ant-", late(`\b(sk-ant-[A-Za-z0-9_-]{16,})`), nil, nil, 0},
-		{"api-key", "sk-", late(`(?:^|[^A-Za-z0-9_-])(sk-[A-Za-z0-9_-]{20,})`), mixed, nil, len("sk-") + 20},
+		{"api-key", "sk-", late(`(?:^|[^A-Za-z0-9_-])(sk-[A-Za-z0-9_-]{20,})`), hasDigitAndLetter, nil, len("sk-") + 20},
 		{"stripe-key", "k_live_", late(`\b([sr]k_live_[A-Za-z0-9]{16,})`), nil, nil, 0},
 		{"slack-token", "xox|xapp-", late(`\b(xox[a-z]-[A-Za-z0-9-]{10,}|xapp-[0-9]-[A-Za-z0-9-]{10,})`), nil, nil, 0},
 		{"slack-webhook", "hooks.slack.com", late(`\bhooks\.slack\.com/(?:services|workflows|triggers)/([A-Za-z0-9]{43,}|T[A-Za-z0-9]{6,}/[AB][A-Za-z0-9]{6,}/(?:[0-9]{10,}/)?[A-Za-z0-9]{16,})`), nil, nil, 0},
@@ -64,25 +64,25 @@ var shapes = sync.OnceValue(func() []shape {
 		{"google-token", "ya29.|gocspx-", late(`\b(ya29\.[A-Za-z0-9_-]{20,}|GOCSPX-[A-Za-z0-9_-]{20,})`), nil, nil, 0},
 		{"registry-token", "npm_|pypi-|hf_|dckr_pat_|rubygems_|clojars_|pul-", late(`\b(npm_[A-Za-z0-9]{36}|pypi-AgE[A-Za-z0-9_-]{40,}|hf_[A-Za-z0-9]{30,}|dckr_pat_[A-Za-z0-9_-]{20,}|rubygems_[a-f0-9]{40,}|CLOJARS_[a-zA-Z0-9]{60}|pul-[a-f0-9]{40})\b`), nil, nil, 0},
 		{"service-token", prefixHints(), late(prefixPattern()), nil, tokenAt, 20},
-		{"service-token", ".atlasv1.", late(`\b([A-Za-z0-9]{14}\.atlasv1\.[A-Za-z0-9_=-]{60,70})`), mixed, nil, 0},
-		{"azure-secret", "q~", late(`(?:^|[^A-Za-z0-9_~.-])([A-Za-z0-9_~.]{3}[0-9]Q~[A-Za-z0-9_~.-]{31,34})(?:[^A-Za-z0-9_~.-]|$)`), mixed, nil, 0},
+		{"service-token", ".atlasv1.", late(`\b([A-Za-z0-9]{14}\.atlasv1\.[A-Za-z0-9_=-]{60,70})`), hasDigitAndLetter, nil, 0},
+		{"azure-secret", "q~", late(`(?:^|[^A-Za-z0-9_~.-])([A-Za-z0-9_~.]{3}[0-9]Q~[A-Za-z0-9_~.-]{31,34})(?:[^A-Za-z0-9_~.-]|$)`), hasDigitAndLetter, nil, 0},
 		{"bot-token", ":a", late(`\b([0-9]{5,16}:A[A-Za-z0-9_-]{33,})`), nil, nil, 0},
 		{"license-key", "contribsys", late(`(?i)contribsys__com\w{0,16}["'\x60]?[^\w\n]{0,12}\b([a-f0-9]{8}:[a-f0-9]{8})\b|\b([a-f0-9]{8}:[a-f0-9]{8})@(?:gems|enterprise)\.contribsys\.com`), nil, nil, 0},
 		{"config-password", "add key=", late(`(?i)<add key=\\*"(?:cleartext)?password\\*"\s+value=\\*"([^"$%{}<>][^"{}<>\\]{7,})`), nil, nil, 0},
-		{"app-token", "facebook", late(`(?i)facebook[^\n]{0,40}?\b([0-9]{15,16}(?:\||%7C)[0-9a-z_-]{27,40})`), mixed, nil, 0},
-		{"access-id", "sumo", late(`(?i:sumo)[\w.-]{0,24}\\*["']?[\s>]{0,4}[:=,]{0,2}\s{0,4}\\*["'\x60]?(su[A-Za-z0-9]{12})\b`), mixed, nil, 0},
+		{"app-token", "facebook", late(`(?i)facebook[^\n]{0,40}?\b([0-9]{15,16}(?:\||%7C)[0-9a-z_-]{27,40})`), hasDigitAndLetter, nil, 0},
+		{"access-id", "sumo", late(`(?i:sumo)[\w.-]{0,24}\\*["']?[\s>]{0,4}[:=,]{0,2}\s{0,4}\\*["'\x60]?(su[A-Za-z0-9]{12})\b`), hasDigitAndLetter, nil, 0},
 		{kind: "kubernetes-secret", hints: "kind:", at: kubernetesSecret},
 		{"jwt", "eyj", late(`\b(eyJ[A-Za-z0-9_-]{8,}\.eyJ[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]{8,})`), nil, nil, 0},
-		{"jwt", "zxlk", late(`\b(ZXlK[A-Za-z0-9+/_-]{60,}={0,2})`), mixed, nil, 0}, // the same in base64
+		{"jwt", "zxlk", late(`\b(ZXlK[A-Za-z0-9+/_-]{60,}={0,2})`), hasDigitAndLetter, nil, 0}, // the same in base64
 		{"azure-key", "accountkey|sharedaccesskey", late(`(?i)\b(?:AccountKey|SharedAccessKey)=([A-Za-z0-9+/]{40,}={0,2})`), nil, nil, 0},
-		{"azure-signature", "sig=", late(`(?:[?&;]|\\u0026)sig=([A-Za-z0-9%/+_-]{40,}(?:=|%3D)?)`), mixed, nil, 0},
+		{"azure-signature", "sig=", late(`(?:[?&;]|\\u0026)sig=([A-Za-z0-9%/+_-]{40,}(?:=|%3D)?)`), hasDigitAndLetter, nil, 0},
 		{"aws-secret", "aws", late(`(?i)\baws[a-z0-9_. -]{0,24}(?:secret|private)[a-z0-9_. -]{0,24}\\*["']?\s*(?::=|=>|[:=])\s*\\*["']?([A-Za-z0-9/+]{40})(?:[^A-Za-z0-9/+]|$)`), random, nil, 0},
 		{"authorization", "authorization", late(`(?i)\b(?:proxy-)?authorization\\*["']?\s*(?::=|=>|[:=])\s*\\*["']?(?:(?:bearer|basic|token|digest|apikey)\s+)?([A-Za-z0-9+/_=.~-]{12,})`), opaque, nil, 0},
 		{"bearer-token", "bearer", late(`(?i)\bbearer\s+([A-Za-z0-9+/_=.~-]{20,})`), random, nil, 0},
 		{"login-password", "login |curl", late(`(?i)\b(?:login[ \t]+\S+[ \t]+password[ \t]+|curl\b(?:[^\n]|\\\n){0,400}?[ \t](?:-u|--user)[ =]{1,2}[\\"']{0,4}[^\s:\\"'<>$]{0,64}:[\\"']{0,4})([^\s\\"'<>{}$][^\s\\"'<>]{7,})`), opaque, nil, 0},
-		{"login-password", "curl", late(`(?i)\bcurl\b(?:[^\n]|\\\n){0,200}?[ \t](?:-u|--user)[ =]{1,2}["']([^\s:"'<>{}$]{8,64}):["']`), mixed, nil, 0},
-		{"url-password", "://", late(`\b[a-z][a-z0-9+.-]{1,15}://[^\s/:@"'<>{}$%\[\]]{0,64}:([^\s/:@"'<>{}$%\[\]]{8,128})@`), mixed, nil, 0},
-		{kind: "secret", hints: strings.Join(assignWords(), "|"), at: assigned},
+		{"login-password", "curl", late(`(?i)\bcurl\b(?:[^\n]|\\\n){0,200}?[ \t](?:-u|--user)[ =]{1,2}["']([^\s:"'<>{}$]{8,64}):["']`), hasDigitAndLetter, nil, 0},
+		{"url-password", "://", late(`\b[a-z][a-z0-9+.-]{1,15}://[^\s/:@"'<>{}$%\[\]]{0,64}:([^\s/:@"'<>{}$%\[\]]{8,128})@`), hasDigitAndLetter, nil, 0},
+		{kind: "secret", hints: strings.Join(assignWords(), "|"), at: readAssignment},
 	}
 })
 
@@ -92,11 +92,11 @@ var shapes = sync.OnceValue(func() []shape {
 // one that is not. Redact(Redact(b)) is Redact(b). It takes time in proportion to
 // the text, and text without a telling word next to none.
 func Redact(b []byte) []byte {
-	return replaced(b, find(b), func([]byte) string { return "" })
+	return replaceSecrets(b, find(b), func([]byte) string { return "" })
 }
 
-// replaced is b with the name of its kind for each credential, and what more behind it.
-func replaced(b []byte, in []spot, more func(value []byte) string) []byte {
+// replaceSecrets is b with the name of its kind for each credential, and what more behind it.
+func replaceSecrets(b []byte, in []spot, more func(value []byte) string) []byte {
 	if len(in) == 0 {
 		return b
 	}
@@ -113,7 +113,7 @@ func replaced(b []byte, in []spot, more func(value []byte) string) []byte {
 // RedactLines is Redact of a text of which single lines will be shown: one that
 // goes over several lines leaves as many.
 func RedactLines(b []byte) []byte {
-	return replaced(b, find(b), func(value []byte) string { return strings.Repeat("\n", bytes.Count(value, []byte("\n"))) })
+	return replaceSecrets(b, find(b), func(value []byte) string { return strings.Repeat("\n", bytes.Count(value, []byte("\n"))) })
 }
 
 // RedactFile is RedactLines of a file by its path in the repository. In a place for
@@ -148,7 +148,7 @@ func telling(s string) bool {
 	if len(s) < 2 {
 		return false
 	}
-	if veiled(s) {
+	if mayHideText(s) {
 		return true
 	}
 	table, before := starts(), lower(s[0])
@@ -179,8 +179,8 @@ func (t *startTable) tells(list uint8, s string, i int) bool {
 	return false
 }
 
-// folded is b with its ASCII letters in lower case, each byte where it was.
-func folded(b []byte) []byte {
+// lowerASCII is b with its ASCII letters in lower case, each byte where it was.
+func lowerASCII(b []byte) []byte {
 	low := bytes.Clone(b)
 	for i, c := range low {
 		low[i] = lower(c)
@@ -224,9 +224,9 @@ var starts = sync.OnceValue(func() *startTable {
 	return t
 })
 
-// hinted lists by shape where a hint of it stands, in order: one walk for all
+// findHints lists by shape where a hint of it stands, in order: one walk for all
 // shapes; nil where there is none.
-func hinted(low []byte) [][]int {
+func findHints(low []byte) [][]int {
 	var hits [][]int
 	table := starts()
 	for i := 0; i+1 < len(low); i++ {
@@ -264,7 +264,7 @@ func (s shape) matches(b, low []byte, hits []int) [][2]int {
 					lo, hi = m[g], m[g+1]
 				}
 			}
-			if lo, hi = lo+w[0], hi+w[0]; !blanked(b[lo:hi]) && (s.ok == nil || s.ok(b[lo:hi])) {
+			if lo, hi = lo+w[0], hi+w[0]; !isCrossedOut(b[lo:hi]) && (s.ok == nil || s.ok(b[lo:hi])) {
 				out = append(out, [2]int{lo, hi})
 			}
 		}
@@ -272,8 +272,8 @@ func (s shape) matches(b, low []byte, hits []int) [][2]int {
 	return out
 }
 
-// blanked reports a value that somebody has crossed out, as documents do.
-func blanked(v []byte) bool {
+// isCrossedOut reports a value that somebody has crossed out, as documents do.
+func isCrossedOut(v []byte) bool {
 	return bytes.Contains(v, []byte("xxxxxx")) || bytes.Contains(v, []byte("XXXXXX")) || bytes.Contains(v, []byte("******"))
 }
 

@@ -132,7 +132,7 @@ func tokenAt(b, _ []byte, i int) (lo, hi int, ok bool) {
 			continue
 		}
 		hi = i + len(p[0]) + rest[1]
-		if whole := hi == len(b) || !nameByte(lower(b[hi])); whole && entropy(b[i:hi]) >= 1 && !blanked(b[i:hi]) {
+		if whole := hi == len(b) || !nameByte(lower(b[hi])); whole && entropy(b[i:hi]) >= 1 && !isCrossedOut(b[i:hi]) {
 			return i, hi, true
 		}
 	}

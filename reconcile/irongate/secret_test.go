@@ -256,12 +256,12 @@ func TestHintsHideNothing(t *testing.T) {
 	t.Parallel()
 	for _, row := range pieces(t, "testdata/planted.tsv") {
 		b := []byte(strings.ReplaceAll(strings.Join(row[1:], ""), "|", ""))
-		hits := hinted(folded(b))
+		hits := findHints(lowerASCII(b))
 		for i, s := range shapes() {
 			if s.re == nil || hits == nil {
 				continue
 			}
-			if m := s.re.compiled().FindSubmatch(b); m != nil && (s.ok == nil || s.ok(m[len(m)-1])) && len(s.matches(b, folded(b), hits[i])) == 0 {
+			if m := s.re.compiled().FindSubmatch(b); m != nil && (s.ok == nil || s.ok(m[len(m)-1])) && len(s.matches(b, lowerASCII(b), hits[i])) == 0 {
 				t.Errorf("%s: the words of %s hide it", b, s.kind)
 			}
 		}

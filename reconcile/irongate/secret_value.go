@@ -8,8 +8,8 @@ import (
 	"sync"
 )
 
-// mixed wants a digit and a letter: prose with hyphens has no digit.
-func mixed(v []byte) bool {
+// hasDigitAndLetter wants a digit and a letter: prose with hyphens has no digit.
+func hasDigitAndLetter(v []byte) bool {
 	return bytes.ContainsAny(v, "0123456789") && bytes.ContainsFunc(v, letter)
 }
 
@@ -23,22 +23,24 @@ func dense(v []byte) bool {
 	if len(v) < 16 { // few bytes cannot be as varied
 		least = 2.6
 	}
-	return mixed(v) && entropy(v) >= least && bytes.Count(v, []byte("/")) < 2
+	return hasDigitAndLetter(v) && entropy(v) >= least && bytes.Count(v, []byte("/")) < 2
 }
 
 // random wants what no word and no path is: digits among letters of both cases.
-func random(v []byte) bool { return mixed(v) && entropy(v) >= 3.5 && !placeholder().Match(v) }
+func random(v []byte) bool {
+	return hasDigitAndLetter(v) && entropy(v) >= 3.5 && !placeholder().Match(v)
+}
 
 // opaque wants a value that is no word: a digit, or letters of both cases.
 func opaque(v []byte) bool {
 	cased := bytes.ContainsFunc(v, func(r rune) bool { return r >= 'a' && r <= 'z' }) && bytes.ContainsFunc(v[1:], func(r rune) bool { return r >= 'A' && r <= 'Z' })
-	return (mixed(v) || cased) && entropy(v) >= 2.5 && !placeholder().Match(v)
+	return (hasDigitAndLetter(v) || cased) && entropy(v) >= 2.5 && !placeholder().Match(v)
 }
 
 // quotedSecret takes what stands in quotes behind a telling name, unless it says
 // itself that it is a placeholder, or is not random enough for more than one.
 func quotedSecret(v []byte) bool {
-	return mixed(v) && entropy(v) >= 2.5 && !placeholder().Match(v)
+	return hasDigitAndLetter(v) && entropy(v) >= 2.5 && !placeholder().Match(v)
 }
 
 var placeholder = sync.OnceValue(func() *regexp.Regexp {
@@ -85,9 +87,9 @@ func quotedNames() []string {
 // it is, in bytes: without an end to them a long line would take the square of its time.
 const longName, longValue = 64, 256
 
-// assigned reads NAME=value, "name": "value", <name>value</name>, name type = "value"
+// readAssignment reads NAME=value, "name": "value", <name>value</name>, name type = "value"
 // and their like, in code, settings and JSON in JSON, from a telling word of the name on.
-func assigned(b, low []byte, i int) (lo, hi int, ok bool) {
+func readAssignment(b, low []byte, i int) (lo, hi int, ok bool) {
 	end := while(low, i+1, i+longName, nameByte)
 	at, typed := valueAt(b, end)
 	if at < 0 {

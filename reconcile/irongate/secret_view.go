@@ -22,7 +22,7 @@ type view struct {
 // is told something, because what is before it is no part of a word, and with
 // nothing there. Plain text has none, most texts with escapes have one.
 func views(b []byte) []view {
-	if !veiled(string(b)) {
+	if !mayHideText(string(b)) {
 		return nil
 	}
 	apart, told := read(b, true)
@@ -70,10 +70,10 @@ func unit(b []byte) (n int, r rune) {
 	case c == '\\' && len(b) > 1:
 		return escape(b)
 	case c == '%' && len(b) > 2 && digit(b[1]) && digit(b[2]):
-		return 3, shown(hexCode(b, 1, 2))
+		return 3, shownCharacter(hexCode(b, 1, 2))
 	case c == 0x1b:
 		return sequence(b, 1)
-	case c == '[' && coloured(string(b[1:min(len(b), maxColour)])):
+	case c == '[' && isColourCode(string(b[1:min(len(b), maxColour)])):
 		return sequence(b, 0)
 	case c == '\t' || c == '\n' || c >= ' ' && c < 0x7f:
 		return 1, itself
@@ -89,7 +89,7 @@ func wide(b []byte) (n int, r rune) {
 	switch {
 	case r == 0x9b:
 		return sequence(b, n)
-	case concealed(r):
+	case isInvisible(r):
 		return n, nothing
 	}
 	return n, itself
@@ -116,18 +116,18 @@ func escape(b []byte) (n int, r rune) {
 		case code == 0x1b:
 			return sequence(b, 2+digits)
 		}
-		return 2 + digits, shown(code)
+		return 2 + digits, shownCharacter(code)
 	}
 	return 1, itself
 }
 
-// shown is the character of a code: one of ASCII, a blank where there is room or a
+// shownCharacter is the character of a code: one of ASCII, a blank where there is room or a
 // letter of another script, nothing where nobody sees it.
-func shown(code rune) rune {
+func shownCharacter(code rune) rune {
 	switch {
 	case code > ' ' && code < 0x7f:
 		return code
-	case code != ' ' && code != '\t' && code != '\n' && code != '\r' && (code < utf8.RuneSelf || concealed(code)):
+	case code != ' ' && code != '\t' && code != '\n' && code != '\r' && (code < utf8.RuneSelf || isInvisible(code)):
 		return nothing
 	}
 	return ' '
@@ -157,9 +157,9 @@ func sequence(b []byte, n int) (int, rune) {
 // maxColour is the longest of what coloured looks at, in bytes, with its bracket.
 const maxColour = 20
 
-// coloured reports digits and an m, behind a bracket: what is left of a colour once
+// isColourCode reports digits and an m, behind a bracket: what is left of a colour once
 // the character before it, which nobody sees, was taken away.
-func coloured(rest string) bool {
+func isColourCode(rest string) bool {
 	rest = rest[:min(len(rest), maxColour-1)]
 	at := strings.IndexFunc(rest, func(r rune) bool { return r != ';' && (r < '0' || r > '9') })
 	return at > 0 && rest[at] == 'm'
@@ -177,9 +177,9 @@ func hexCode(b []byte, i, n int) rune {
 	return rune(code)
 }
 
-// concealed reports a character beyond ASCII that nobody sees and that takes no room.
+// isInvisible reports a character beyond ASCII that nobody sees and that takes no room.
 // What most texts are written in is known at once.
-func concealed(r rune) bool {
+func isInvisible(r rune) bool {
 	switch {
 	case r == 0xad, r >= 0x80 && r < 0xa0:
 		return true
@@ -195,14 +195,14 @@ func ordinary(c byte) bool {
 	return c >= ' ' && c < 0x7f && c != '\\' && c != '%' && c != '[' || c == '\n' || c == '\t'
 }
 
-// veiled reports a text that may have a view of its own.
-func veiled(s string) bool {
+// mayHideText reports a text that may have a view of its own.
+func mayHideText(s string) bool {
 	for i := 0; i < len(s); i++ {
 		if c := s[i]; ordinary(c) {
 			continue
 		} else if c >= utf8.RuneSelf {
 			r, n := utf8.DecodeRuneInString(s[i:])
-			if concealed(r) {
+			if isInvisible(r) {
 				return true
 			}
 			i += n - 1
@@ -223,7 +223,7 @@ func opens(c byte, rest string) bool {
 	case c == '%':
 		return len(rest) > 1 && digit(rest[0]) && digit(rest[1])
 	}
-	return coloured(rest)
+	return isColourCode(rest)
 }
 
 // digit reports a hexadecimal digit.
@@ -244,7 +244,7 @@ const rounds = 4
 // that was taken out before is no text.
 func find(b []byte) []spot {
 	var out []spot
-	text := masked(b)
+	text := maskRedactions(b)
 	for range rounds {
 		found := look(text)
 		if len(found) == 0 {
@@ -258,7 +258,7 @@ func find(b []byte) []spot {
 		}
 	}
 	slices.SortFunc(out, func(a, b spot) int { return a.lo - b.lo })
-	return united(out)
+	return mergeOverlaps(out)
 }
 
 // look is where credentials stand in b at one look, in no order.
@@ -274,9 +274,9 @@ func look(b []byte) []spot {
 	return out
 }
 
-// masked is b with the marks of what was redacted before taken, as what is redacted
+// maskRedactions is b with the marks of what was redacted before taken, as what is redacted
 // now will be.
-func masked(b []byte) []byte {
+func maskRedactions(b []byte) []byte {
 	var out []byte
 	for i := 0; ; i++ {
 		n := bytes.Index(b[i:], []byte(mark))
@@ -310,8 +310,8 @@ func take(b []byte) {
 	}
 }
 
-// united makes one of those that overlap, of the most telling shape.
-func united(in []spot) []spot {
+// mergeOverlaps makes one of those that overlap, of the most telling shape.
+func mergeOverlaps(in []spot) []spot {
 	var out []spot
 	for _, f := range in {
 		if n := len(out) - 1; n >= 0 && f.lo < out[n].hi {
@@ -326,8 +326,8 @@ func united(in []spot) []spot {
 // scan is where credentials stand in a text by its bytes alone. What one shape has
 // taken is in brackets for the next.
 func scan(b []byte) []spot {
-	low := folded(b)
-	hits := hinted(low)
+	low := lowerASCII(b)
+	hits := findHints(low)
 	if hits == nil {
 		return nil
 	}

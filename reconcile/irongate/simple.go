@@ -100,7 +100,7 @@ func plainWord(w *syntax.Word) (string, error) {
 	for i, part := range w.Parts {
 		switch part := part.(type) {
 		case *syntax.Lit:
-			s, at, what := unquoted(part.Value, i == 0)
+			s, at, what := readUnquoted(part.Value, i == 0)
 			if what != "" {
 				return "", notSimple(column(part)+at, what)
 			}
@@ -145,9 +145,9 @@ func plainQuoted(q *syntax.DblQuoted) (string, error) {
 	return b.String(), nil
 }
 
-// unquoted returns what a word's bare text stands for, or where which construct
+// readUnquoted returns what a word's bare text stands for, or where which construct
 // begins in it. Beyond bash it refuses what the other shells expand.
-func unquoted(s string, first bool) (text string, at int, what string) {
+func readUnquoted(s string, first bool) (text string, at int, what string) {
 	text, bare := unescape(s, "")
 	for i, c := range bare {
 		switch {

@@ -30,7 +30,7 @@ func Stale(files []File, then, now map[string]string) []Finding {
 			code = "stale_written"
 		}
 		if then[p] != now[p] {
-			out = append(out, found(code, ByBytes, p, 0, fmt.Sprintf("changed since the agent read it: blob %s then, %s now", blob(then[p]), blob(now[p]))))
+			out = append(out, newFinding(code, ByBytes, p, 0, fmt.Sprintf("changed since the agent read it: blob %s then, %s now", blob(then[p]), blob(now[p]))))
 		}
 	}
 	return out

@@ -10,7 +10,7 @@ import (
 func (w *walker) goTool(c call) {
 	args := c.argv[1:]
 	if len(args) > 1 && args[0].is("-C") {
-		c.dirs, args = w.moved(c.dirs, args[1]), args[2:]
+		c.dirs, args = w.enterFolder(c.dirs, args[1]), args[2:]
 	}
 	if len(args) == 0 {
 		return
@@ -38,12 +38,12 @@ func (w *walker) goFlag(c call, a word, rest []word) {
 	}
 }
 
-// moved is where a program works that is told to go to a folder first.
-func (w *walker) moved(from dirs, folder word) dirs {
+// enterFolder is where a program works that is told to go to a folder first.
+func (w *walker) enterFolder(from dirs, folder word) dirs {
 	to := dirs{lost: from.lost || !folder.known}
 	for _, d := range from.at {
 		at := w.resolve(d, folder.text)
-		to = to.or(dirs{at: []string{at}, lost: w.linked(at) || w.climbs(from, folder.text)})
+		to = to.or(dirs{at: []string{at}, lost: w.isUnderLink(at) || w.climbs(from, folder.text)})
 	}
 	return to
 }
@@ -137,7 +137,7 @@ func (w *walker) findRuns(c call, args []word) int {
 		end++
 	}
 	if end > 0 {
-		w.call(c.with(filled(args[:end], "{}", "./")))
+		w.call(c.with(markFilledWords(args[:end], "{}", "./")))
 	}
 	return end
 }

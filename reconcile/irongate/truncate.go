@@ -15,9 +15,9 @@ const (
 	rewrittenLines   = 20
 )
 
-// truncated judges whether a file was given whole: its length, its end, and
+// checkTruncated judges whether a file was given whole: its length, its end, and
 // what used to stand there.
-func truncated(c *change, d *delta) []Finding {
+func checkTruncated(c *change, d *delta) []Finding {
 	if d.After == nil {
 		return nil
 	}
@@ -31,7 +31,7 @@ func truncated(c *change, d *delta) []Finding {
 	if d.lock() {
 		return out // a line of it says nothing of the next
 	}
-	for _, cut := range []func(*change, *delta) string{beginningOnly, cutLine, tailGone, unbalanced, openFence} {
+	for _, cut := range []func(*change, *delta) string{beginningOnly, cutLine, tailGone, checkBraces, openFence} {
 		if text := cut(c, d); text != "" {
 			return append(out, d.list("truncated_end", d.how(), len(d.now.lines()), text)...)
 		}
@@ -43,7 +43,7 @@ func truncated(c *change, d *delta) []Finding {
 // leaves, or is half new and more than one line of it.
 func (d *delta) rewritten() bool {
 	n, all := 0, 0
-	for l, times := range d.now.counted().lost(d.was.counted()) {
+	for l, times := range d.now.countLines().subtract(d.was.countLines()) {
 		n += times * btoi(strings.TrimSpace(l) != "")
 	}
 	for _, l := range d.now.lines() {
@@ -61,7 +61,7 @@ func (d *delta) lock() bool {
 // keepsEnd reports whether the last tenth of a file is there after the change, or
 // some line of it: then its middle was taken out, and nothing is cut off.
 func (d *delta) keepsEnd() bool {
-	was, now := d.was.lines(), d.now.counted()
+	was, now := d.was.lines(), d.now.countLines()
 	return slices.ContainsFunc(was[len(was)-(len(was)+9)/10:], func(l string) bool { return len(strings.TrimSpace(l)) > 1 && now[l] > 0 })
 }
 
@@ -127,9 +127,9 @@ func tailGone(c *change, d *delta) string {
 	return "looks cut off: its last functions are missing: " + strings.Join(gone, ", ")
 }
 
-// unbalanced tells a file of a language with braces that opens more than it
+// checkBraces tells a file of a language with braces that opens more than it
 // closes, and did not before.
-func unbalanced(_ *change, d *delta) string {
+func checkBraces(_ *change, d *delta) string {
 	if !slices.Contains(scriptExts(), d.ext) && !slices.Contains(otherExts(), d.ext) && d.ext != ".css" && d.ext != ".scss" && d.ext != ".proto" {
 		return ""
 	}

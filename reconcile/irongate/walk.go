@@ -110,7 +110,7 @@ func (w *walker) cmd(c syntax.Command, in dirs, from input) (ok, bad dirs) {
 		return in, in
 	case *syntax.DeclClause:
 		for _, a := range c.Args {
-			w.declared(a)
+			w.judgeDeclaration(a)
 			w.assign(a)
 			w.expansions(a, in)
 		}
@@ -195,7 +195,7 @@ func (w *walker) function(f *syntax.FuncDecl, in dirs) {
 		return
 	}
 	name := f.Name.Value
-	if known(name) {
+	if isKnownProgram(name) {
 		w.hard("command_redefines", "the command defines a function with the name of a program: "+name, "choose another name for the function")
 	}
 	if _, again := w.funcs[name]; again {
@@ -319,9 +319,9 @@ func (w *walker) sum(ns ...syntax.Node) {
 	}
 }
 
-// computed says which variables arithmetic computes that hold what the line does
+// judgeArithmetic says which variables arithmetic computes that hold what the line does
 // not tell.
-func (w *walker) computed() {
+func (w *walker) judgeArithmetic() {
 	for _, name := range slices.Sorted(maps.Keys(w.sums)) {
 		if told, set := w.set[name]; !told || !set {
 			w.unknown("arithmetic or a test evaluates %s, and could run commands in its value; quote it in a test", name)
@@ -374,11 +374,11 @@ func (w *walker) cd(c call) (ok, bad dirs) {
 		w.unknown("cd goes to an unknown folder")
 		return dirs{at: c.dirs.at, lost: true}, c.dirs
 	}
-	return w.moved(c.dirs, args[0]), c.dirs
+	return w.enterFolder(c.dirs, args[0]), c.dirs
 }
 
-// declared judges a flag of a declaration that makes a variable more than text.
-func (w *walker) declared(a *syntax.Assign) {
+// judgeDeclaration judges a flag of a declaration that makes a variable more than text.
+func (w *walker) judgeDeclaration(a *syntax.Assign) {
 	if !a.Naked || a.Value == nil {
 		return
 	}

@@ -47,7 +47,7 @@ func readWord(w *syntax.Word) word {
 	}
 	out.text = text.String()
 	if !out.known {
-		out.text = written(w)
+		out.text = wordSource(w)
 		if out.glob {
 			out.text = text.String()
 		}
@@ -135,8 +135,8 @@ func readParam(p *syntax.ParamExp) (text string, known, glob bool) {
 	return "", false, false
 }
 
-// written returns the source of a word.
-func written(w *syntax.Word) string {
+// wordSource returns the source of a word.
+func wordSource(w *syntax.Word) string {
 	var b strings.Builder
 	if syntax.NewPrinter().Print(&b, w) != nil {
 		return "…"

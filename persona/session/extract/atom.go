@@ -90,7 +90,7 @@ func (c chosen) fresh(d directory, r session.Request) (okf.Atom, error) {
 	}
 	fields = append(fields, edgeFields(d.edges(c.candidate, c.id()))...)
 	ss := c.sources(r)
-	fields = append(fields, okf.Field{Key: "sources", Value: sourceList(ss)}, generated(r))
+	fields = append(fields, okf.Field{Key: "sources", Value: sourceList(ss)}, generatedField(r))
 	file := folder(c.kind) + "/" + id + ".md"
 	if c.prior != nil {
 		file = c.prior.Path
@@ -98,7 +98,7 @@ func (c chosen) fresh(d directory, r session.Request) (okf.Atom, error) {
 	return okf.New(file, fields, c.body(ss, path.Join(r.BundleRoot, file)))
 }
 
-func generated(r session.Request) okf.Field {
+func generatedField(r session.Request) okf.Field {
 	return okf.Field{Key: "generated", Value: map[string]any{"by": r.By, "at": r.Now.UTC().Format(time.RFC3339)}}
 }
 
@@ -158,7 +158,7 @@ func (c candidate) body(ss []source, file string) string {
 			break
 		}
 		quoted[id] = true
-		b.WriteString(e.quoted(id))
+		b.WriteString(e.quoteWithFootnote(id))
 		b.WriteString("\n")
 	}
 	for _, s := range ss {
@@ -173,9 +173,9 @@ func (c candidate) body(ss []source, file string) string {
 	return b.String()
 }
 
-// quoted is e as a block quote with the footnote of its source: behind the first
+// quoteWithFootnote is e as a block quote with the footnote of its source: behind the first
 // paragraph, or below the quote where that begins with something else.
-func (e evidence) quoted(id string) string {
+func (e evidence) quoteWithFootnote(id string) string {
 	lines, mark := e.passage, "[^"+id+"]"
 	if lines == nil {
 		lines = e.paragraphs()
@@ -205,7 +205,7 @@ func (e evidence) prose() bool {
 // paragraphs are the sentences of e, else its commands.
 func (e evidence) paragraphs() []string {
 	if len(e.quote) == 0 {
-		return fenced("sh", e.commands)
+		return fenceCode("sh", e.commands)
 	}
 	var lines []string
 	for i, q := range e.quote {

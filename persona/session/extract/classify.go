@@ -99,14 +99,14 @@ func (s *section) topic() topic {
 
 // classify sets what the headings and the place of d say.
 func (d *document) classify() {
-	d.place = d.placed()
+	d.place = d.topicOfPath()
 	for _, s := range d.sections {
 		s.own = topicOf(s.title)
 	}
 }
 
-// placed is the class the file's name or folder gives.
-func (d *document) placed() topic {
+// topicOfPath is the class the file's name or folder gives.
+func (d *document) topicOfPath() topic {
 	parts := strings.Split(strings.TrimSuffix(d.path, "/"), "/")
 	parts[len(parts)-1] = d.stem()
 	for i := len(parts) - 1; i >= 0; i-- {
@@ -124,9 +124,9 @@ func (d *document) placed() topic {
 	return none
 }
 
-// closed reports whether nothing is read from s: a licence, a table of contents or what
+// isClosed reports whether nothing is read from s: a licence, a table of contents or what
 // stands below one.
-func (s *section) closed() bool {
+func (s *section) isClosed() bool {
 	for p := s; p != nil; p = p.parent {
 		if phraseTopic(strings.ToLower(p.title)) == closed {
 			return true

@@ -89,9 +89,9 @@ func runs(texts []string) []run {
 	return out
 }
 
-// decided reads the decision of a document that records one. One that was given up is
+// readDecision reads the decision of a document that records one. One that was given up is
 // none; one that is not accepted yet has its status in the title.
-func (s *section) decided() []candidate {
+func (s *section) readDecision() []candidate {
 	d := s.doc
 	if !s.first() || !d.decides {
 		return nil
@@ -125,7 +125,7 @@ func (s *section) decided() []candidate {
 		c.evidence = append([]evidence{e}, d.reasons(x, e.to)...)
 		return []candidate{c}
 	}
-	if cs := d.labelled(); len(cs) > 0 {
+	if cs := d.readLabelledDecisions(); len(cs) > 0 {
 		return cs
 	}
 	for _, x := range d.sections {
@@ -145,8 +145,8 @@ func (s *section) decided() []candidate {
 	return nil
 }
 
-// labelled are the paragraphs "**Decision:** …" of d, each a decision on what its heading names.
-func (d *document) labelled() []candidate {
+// readLabelledDecisions are the paragraphs "**Decision:** …" of d, each a decision on what its heading names.
+func (d *document) readLabelledDecisions() []candidate {
 	var out []candidate
 	for _, s := range d.sections {
 		for _, b := range s.blocks {
@@ -194,7 +194,7 @@ func (e evidence) choice() string {
 	if last != "" {
 		first = last
 	}
-	about, _ := limited(first, first)
+	about, _ := withLimits(first, first)
 	return about
 }
 

@@ -1,6 +1,6 @@
 package extract
 
-func (s *section) declared() []candidate {
+func (s *section) readDeclaredRole() []candidate {
 	d := s.doc
 	if s != d.sections[0] || d.fields[0] == 0 || len(words(d.about)) < 4 || d.typ == "" && !filename(d.title) || !ruleTitle(d.title) {
 		return nil

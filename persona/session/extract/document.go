@@ -101,7 +101,7 @@ const maxDepth = 12
 // parse cuts a file into sections. It never fails: front matter that is not
 // YAML is noted in bad and passed over.
 func parse(f file) *document {
-	d := &document{path: f.path, raw: f.text, blob: okf.BlobID(f.text), src: unwrapped(f.text)}
+	d := &document{path: f.path, raw: f.text, blob: okf.BlobID(f.text), src: stripTemplating(f.text)}
 	d.starts = append(d.starts, 0)
 	for i, c := range f.text {
 		if c == '\n' {
@@ -109,7 +109,7 @@ func parse(f file) *document {
 		}
 	}
 	at := d.frontMatter()
-	root := reader.Parser().Parse(text.NewReader(d.blanked(at)))
+	root := reader.Parser().Parse(text.NewReader(d.blankFrontMatter(at)))
 	top := &section{doc: d, line: 1}
 	d.sections = []*section{top}
 	for n := root.FirstChild(); n != nil; n = n.NextSibling() {
@@ -171,9 +171,9 @@ func (d *document) locate(block string) {
 	}
 }
 
-// blanked is the source with the front matter turned to empty lines, so that
+// blankFrontMatter is the source with the front matter turned to empty lines, so that
 // every offset goldmark reports is an offset into the file.
-func (d *document) blanked(body int) []byte {
+func (d *document) blankFrontMatter(body int) []byte {
 	if body == 0 {
 		return d.src
 	}
@@ -214,9 +214,9 @@ func (d *document) stem() string {
 	return strings.TrimSuffix(b, path.Ext(b))
 }
 
-// called is what a reader calls the document: its title, else its file, else,
+// displayName is what a reader calls the document: its title, else its file, else,
 // for a README, its folder.
-func (d *document) called() string {
+func (d *document) displayName() string {
 	switch {
 	case d.title != "" && !strings.EqualFold(d.title, "readme"):
 		return d.title

@@ -82,7 +82,7 @@ func (t *tally) tidy(drift map[string][]okf.Drift, read map[string]bool, r sessi
 			}
 			continue
 		}
-		fields := []okf.Field{{Key: "type", Value: a.Type}, {Key: "title", Value: a.Title}, {Key: "confidence", Value: okf.Inferred.String()}, generated(r)}
+		fields := []okf.Field{{Key: "type", Value: a.Type}, {Key: "title", Value: a.Title}, {Key: "confidence", Value: okf.Inferred.String()}, generatedField(r)}
 		body := ""
 		if orphan {
 			t.gone = append(t.gone, skip{path: string(a.ID), why: drift[p][0].Resource})

@@ -17,7 +17,7 @@ const notDone = "work see now just still point have get output return print look
 
 // duties are tried in order on every word; the first that fits says what it weighs. Those
 // of weight 0 read like a duty and oblige nobody.
-var duties = compiled([]duty{
+var duties = compilePatterns([]duty{
 	{"must mustn't mustn’t shall / !have likely surely", 3},
 	{"not / forbidden prohibited mandatory", 0},
 	{"forbidden prohibited mandatory", 3},
@@ -82,7 +82,7 @@ type pattern struct {
 	before, weight int
 }
 
-func compiled(ds []duty) []pattern {
+func compilePatterns(ds []duty) []pattern {
 	out := make([]pattern, len(ds))
 	for i, d := range ds {
 		p := pattern{words: strings.Split(d.phrase, " / "), weight: d.weight}

@@ -83,7 +83,7 @@ func (Substrate) Run(ctx context.Context, r session.Request) (session.Emission, 
 	free := session.Usage{Turns: 1, CostKnown: true, Model: "extract"}
 	files, skips, err := inputs(ctx, r.Files, r.Inputs, r.BundleRoot)
 	if err != nil {
-		return interrupted(ctx, free), nil
+		return interruptedEmission(ctx, free), nil
 	}
 	skips = slices.DeleteFunc(skips, func(s skip) bool { return s.class == absent && cited(r.Graph, []string{s.path}) })
 	if len(files) == 0 && !cited(r.Graph, r.Inputs) {
@@ -94,7 +94,7 @@ func (Substrate) Run(ctx context.Context, r session.Request) (session.Emission, 
 	docs := make([]*document, 0, len(files))
 	for i, f := range files {
 		if ctx.Err() != nil {
-			return interrupted(ctx, free), nil
+			return interruptedEmission(ctx, free), nil
 		}
 		if i > 0 && i%100 == 0 && r.Progress != nil {
 			r.Progress(fmt.Sprintf("reading %d of %d files", i+1, len(files)))
@@ -131,7 +131,7 @@ func readFile(f file) (d *document, err error) {
 	return d, nil
 }
 
-func interrupted(ctx context.Context, u session.Usage) session.Emission {
+func interruptedEmission(ctx context.Context, u session.Usage) session.Emission {
 	e := session.Fail(session.Interruption(ctx), "")
 	e.Usage = u
 	return e
@@ -243,7 +243,7 @@ func (k chosen) doubt(a okf.Atom) string {
 		if i == maxQuoted {
 			break
 		}
-		if q := e.altered(); q != "" {
+		if q := e.firstAltered(); q != "" {
 			return fmt.Sprintf("%s:%d does not say: %s", e.doc.path, e.from, clip(q, maxDescription))
 		}
 		if start, end := e.doc.within(e.from, e.to); struck.Match(e.doc.raw[start:end]) {
@@ -284,7 +284,7 @@ func (k chosen) template() string {
 			break
 		}
 		for _, t := range e.quoting() {
-			if left.MatchString(t) && (e.passage == nil || shortcode.MatchString(strings.ReplaceAll(t, `\<`, "<")) || !e.fenced(t)) {
+			if left.MatchString(t) && (e.passage == nil || shortcode.MatchString(strings.ReplaceAll(t, `\<`, "<")) || !e.isInFence(t)) {
 				return t
 			}
 		}

@@ -212,7 +212,7 @@ func (c *collector) walk(root string, wanted func(string) bool) (any bool) {
 			c.skip(p, err.Error(), "")
 		case d.IsDir() && p != root && p == c.bundle:
 			return fs.SkipDir
-		case d.IsDir() && p != root && unentered(d.Name()):
+		case d.IsDir() && p != root && isUnenteredFolder(d.Name()):
 			if c.holds(p, wanted) {
 				c.skip(p, "a folder of that name", passed)
 			}
@@ -241,8 +241,8 @@ func (c *collector) holds(dir string, wanted func(string) bool) (is bool) {
 	return is
 }
 
-// unentered names the folders that are never walked into.
-func unentered(dir string) bool {
+// isUnenteredFolder names the folders that are never walked into.
+func isUnenteredFolder(dir string) bool {
 	return strings.HasPrefix(dir, ".") && dir != "." || in("node_modules vendor testdata changelogs __pycache__", dir)
 }
 

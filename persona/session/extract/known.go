@@ -177,7 +177,7 @@ func (c chosen) addition(r session.Request) (okf.Atom, bool, error) {
 		return okf.Atom{}, false, nil
 	}
 	a, err := rewritten(prior, []okf.Field{{Key: "type", Value: prior.Type}, {Key: "title", Value: prior.Title},
-		{Key: "confidence", Value: okf.Inferred.String()}, {Key: "sources", Value: sourceList(ss)}, generated(r)}, "")
+		{Key: "confidence", Value: okf.Inferred.String()}, {Key: "sources", Value: sourceList(ss)}, generatedField(r)}, "")
 	return a, err == nil, err
 }
 

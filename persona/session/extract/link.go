@@ -56,9 +56,9 @@ func (d *directory) add(n named, title string) {
 	d.byPhrase[k], d.longest = n, max(d.longest, min(len(ws), 8))
 }
 
-// mentioned lists what a text names, in order, each once, the longest name
+// findMentions lists what a text names, in order, each once, the longest name
 // first where several begin at one word.
-func (d directory) mentioned(text string) []named {
+func (d directory) findMentions(text string) []named {
 	var ws []string
 	for _, w := range words(text) {
 		if w = strings.Trim(w, ".'"); w != "http" && w != "https" && !strings.HasPrefix(w, "//") {
@@ -107,8 +107,8 @@ func (d directory) edges(c candidate, self string) map[okf.EdgeKind][]string {
 	for _, p := range c.programs {
 		e.add(okf.Uses, d.byKind[keyOf(system, p)].id)
 	}
-	for _, sentence := range c.said() {
-		for _, n := range d.mentioned(sentence) {
+	for _, sentence := range c.quotedSentences() {
+		for _, n := range d.findMentions(sentence) {
 			e.add(relation(c.kind, sentence, n.kind), n.id)
 		}
 	}
@@ -134,8 +134,8 @@ func (e *edges) add(k okf.EdgeKind, id string) {
 	}
 }
 
-// said is every sentence c quotes.
-func (c candidate) said() []string {
+// quotedSentences is every sentence c quotes.
+func (c candidate) quotedSentences() []string {
 	var out []string
 	for _, e := range c.evidence {
 		for _, q := range append(slices.Clone(e.quote), e.steps...) {

@@ -11,8 +11,8 @@ import (
 func (d *document) candidates() []candidate {
 	var out []candidate
 	for _, s := range d.sections {
-		if !s.closed() && !s.part {
-			out = append(out, s.soundOf(s.staged())...)
+		if !s.isClosed() && !s.part {
+			out = append(out, s.soundOf(s.readStages())...)
 			out = append(out, s.candidates()...)
 		}
 	}
@@ -23,7 +23,7 @@ func (d *document) candidates() []candidate {
 // policy as well.
 func (s *section) candidates() []candidate {
 	var out []candidate
-	for _, read := range []func() []candidate{s.headedRole, s.responsible, s.decided} {
+	for _, read := range []func() []candidate{s.headedRole, s.responsible, s.readDecision} {
 		out = append(out, s.soundOf(read())...)
 	}
 	course, rules := s.soundOf(s.procedures()), s.soundOf(s.rules(out))
@@ -36,11 +36,11 @@ func (s *section) candidates() []candidate {
 	s.torn = s.torn && len(out) == 0
 	if boilerplate(s.title) {
 		if s.introduces() {
-			out = append(out, s.soundOf(s.stated())...)
+			out = append(out, s.soundOf(s.readStatedDefinitions())...)
 		}
-		return append(out, s.soundOf(s.declared())...)
+		return append(out, s.soundOf(s.readDeclaredRole())...)
 	}
-	for _, read := range []func() []candidate{s.named, s.headed, s.headedSystem, s.stated, s.filesHeaded, s.declared} {
+	for _, read := range []func() []candidate{s.readDefinitionLists, s.readHeadingDefinitions, s.headedSystem, s.readStatedDefinitions, s.filesHeaded, s.readDeclaredRole} {
 		out = append(out, s.soundOf(read())...)
 	}
 	return out
@@ -101,7 +101,7 @@ func apart(cs []candidate) {
 			copied := *c
 			first[k] = &copied
 		case f.evidence[0].doc != c.evidence[0].doc && !strings.HasSuffix(c.title, ")"):
-			c.title += " (" + clip(firstPart(c.evidence[0].doc.called()), 50) + ")"
+			c.title += " (" + clip(firstPart(c.evidence[0].doc.displayName()), 50) + ")"
 		case f.evidence[0].doc == c.evidence[0].doc && f.evidence[0].from != c.evidence[0].from && c.under != "":
 			c.title = strings.TrimSpace(bracketed.ReplaceAllString(c.title, "")) + " (" + clip(c.under, 50) + ")"
 		}
@@ -173,7 +173,7 @@ func rank(cs []candidate) {
 		for _, e := range c.evidence {
 			docs[e.doc] = true
 		}
-		worth[name(c)] = 12*(c.score+min(len(docs)-1, 5)) - 12*c.evidence[0].doc.shelved()
+		worth[name(c)] = 12*(c.score+min(len(docs)-1, 5)) - 12*c.evidence[0].doc.shelfPenalty()
 	}
 	sort()
 	kinds, docs := map[string]int{}, map[*document]int{}
@@ -186,9 +186,9 @@ func rank(cs []candidate) {
 	sort()
 }
 
-// shelved is how much less a document counts that is kept and not lived by: in an archive,
+// shelfPenalty is how much less a document counts that is kept and not lived by: in an archive,
 // of a year, minutes, an example, a proposal.
-func (d *document) shelved() int {
+func (d *document) shelfPenalty() int {
 	n := 0
 	for _, part := range d.parts() {
 		switch {

@@ -35,37 +35,37 @@ func (t *tally) notes() []session.Note {
 	}
 	var out []session.Note
 	if len(t.docs) > 0 {
-		out = append(out, session.Note{Type: "O", Title: counted(len(t.docs), "file") + " read",
+		out = append(out, session.Note{Type: "O", Title: countNoun(len(t.docs), "file") + " read",
 			Content: fmt.Sprintf("Read %d sections in %d files, from %s to %s. Emitted %s; known already, with nothing new: %d.",
-				sections, len(t.docs), t.docs[0].path, t.docs[len(t.docs)-1].path, t.emitted(), t.known)})
+				sections, len(t.docs), t.docs[0].path, t.docs[len(t.docs)-1].path, t.tellEmitted(), t.known)})
 	}
 	if n := len(t.left); n > 0 {
 		names := make([]string, n)
 		for i, c := range t.left {
 			names[i] = c.title
 		}
-		out = append(out, open(counted(n, "more candidate")+" left out; raise [session] max_atoms or narrow the task's inputs to see them",
-			fmt.Sprintf("The sources say more than max_atoms allows; the least plain were left out: %s. Run the task again after the review, or raise max_atoms.", listed(names, maxNamed))))
+		out = append(out, open(countNoun(n, "more candidate")+" left out; raise [session] max_atoms or narrow the task's inputs to see them",
+			fmt.Sprintf("The sources say more than max_atoms allows; the least plain were left out: %s. Run the task again after the review, or raise max_atoms.", listSome(names, maxNamed))))
 	}
 	if n := len(t.doubted); n > 0 {
-		out = append(out, open(counted(n, "doubtful atom")+" left out: "+listed(pathsOf(t.doubted), maxTold), "The reader found these and does not vouch for them: "+listed(reasoned(t.doubted), maxNamed)+"."))
+		out = append(out, open(countNoun(n, "doubtful atom")+" left out: "+listSome(pathsOf(t.doubted), maxTold), "The reader found these and does not vouch for them: "+listSome(listReasons(t.doubted), maxNamed)+"."))
 	}
 	torn := t.torn()
 	if n := len(torn); n > 0 {
-		out = append(out, open(counted(n, "section")+" left out, not plainly a rule or a procedure: "+listed(pathsOf(torn), maxTold), "The reader cannot tell which these are: "+listed(pathsOf(torn), maxNamed)+"."))
+		out = append(out, open(countNoun(n, "section")+" left out, not plainly a rule or a procedure: "+listSome(pathsOf(torn), maxTold), "The reader cannot tell which these are: "+listSome(pathsOf(torn), maxNamed)+"."))
 	}
 	if n := len(t.gone); n > 0 {
-		out = append(out, open(counted(n, "atom")+" orphaned, proposed as deprecated: "+listed(pathsOf(t.gone), maxTold),
-			"No file has what these cite: "+listed(reasoned(t.gone), maxNamed)+". Leave out those that are still true, and name their new sources."))
+		out = append(out, open(countNoun(n, "atom")+" orphaned, proposed as deprecated: "+listSome(pathsOf(t.gone), maxTold),
+			"No file has what these cite: "+listSome(listReasons(t.gone), maxNamed)+". Leave out those that are still true, and name their new sources."))
 	}
 	if n := len(t.told); n > 0 {
-		out = append(out, open(counted(n, "verified atom")+" orphaned, left as is: "+listed(pathsOf(t.told), maxTold),
-			"No file has what these cite, and a person verified them: "+listed(reasoned(t.told), maxNamed)+". Name their new sources, or deprecate them."))
+		out = append(out, open(countNoun(n, "verified atom")+" orphaned, left as is: "+listSome(pathsOf(t.told), maxTold),
+			"No file has what these cite, and a person verified them: "+listSome(listReasons(t.told), maxNamed)+". Name their new sources, or deprecate them."))
 	}
 	out = append(out, unread(t.skips)...)
 	for i, c := range t.clashes {
 		if i == maxNamed {
-			out = append(out, open(counted(len(t.clashes)-i, "more double definition"), "Further names are defined in different words; see the sources of their atoms."))
+			out = append(out, open(countNoun(len(t.clashes)-i, "more double definition"), "Further names are defined in different words; see the sources of their atoms."))
 			break
 		}
 		out = append(out, open(fmt.Sprintf("%s is defined twice", c.title),
@@ -100,15 +100,15 @@ func (t *tally) torn() (out []skip) {
 	return out
 }
 
-// counted is a number with its noun, "1 file" or "2 files".
-func counted(n int, noun string) string {
+// countNoun is a number with its noun, "1 file" or "2 files".
+func countNoun(n int, noun string) string {
 	if n != 1 {
 		noun += "s"
 	}
 	return fmt.Sprintf("%d %s", n, noun)
 }
 
-func (t *tally) emitted() string {
+func (t *tally) tellEmitted() string {
 	var parts []string
 	for _, k := range []string{term, process, role, system, artifact, policy, decision} {
 		if n := t.kinds[k]; n > 0 {
@@ -142,11 +142,11 @@ func unread(skips []skip) (out []session.Note) {
 		if len(these) == 0 {
 			continue
 		}
-		told, all := pathsOf(these), reasoned(these)
+		told, all := pathsOf(these), listReasons(these)
 		if c.class == "" || c.class == absent {
 			told = all
 		}
-		out = append(out, open(counted(len(these), c.noun)+c.which+": "+listed(told, maxTold), "Not read: "+listed(all, maxNamed)+". "+c.way))
+		out = append(out, open(countNoun(len(these), c.noun)+c.which+": "+listSome(told, maxTold), "Not read: "+listSome(all, maxNamed)+". "+c.way))
 	}
 	return out
 }
@@ -160,8 +160,8 @@ func pathsOf(skips []skip) []string {
 	return out
 }
 
-// reasoned are what was left out, each with why.
-func reasoned(skips []skip) []string {
+// listReasons are what was left out, each with why.
+func listReasons(skips []skip) []string {
 	out := make([]string, len(skips))
 	for i, s := range skips {
 		out[i] = s.path + " (" + s.why + ")"
@@ -173,8 +173,8 @@ func open(title, content string) session.Note {
 	return session.Note{Type: "O", Facet: "open", Title: title, Content: content}
 }
 
-// listed names most of them, and how many more there are.
-func listed(names []string, most int) string {
+// listSome names most of them, and how many more there are.
+func listSome(names []string, most int) string {
 	if n := len(names); n > most {
 		return fmt.Sprintf("%s and %d more", strings.Join(names[:most], ", "), n-most)
 	}

@@ -45,7 +45,7 @@ func (b block) render() []string {
 		}
 		return []string{escape(b.run.text)}
 	case code:
-		return fenced(b.lang, b.lines)
+		return fenceCode(b.lang, b.lines)
 	case bullets, steps:
 		return b.renderItems()
 	case table:
@@ -103,8 +103,8 @@ func texts(cells []run) []string {
 // plainLang is a language that cannot end its own fence.
 var plainLang = regexp.MustCompile(`^[\w+.#-]*$`)
 
-// fenced is code in a fence that none of its lines can close.
-func fenced(lang string, lines []string) []string {
+// fenceCode is code in a fence that none of its lines can close.
+func fenceCode(lang string, lines []string) []string {
 	ticks := "```"
 	for _, l := range lines {
 		for strings.Contains(l, ticks) {

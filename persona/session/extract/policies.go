@@ -31,7 +31,7 @@ func (s *section) rules(others []candidate) []candidate {
 	if s.topic() == glossary || s.own == roles || s.doc.decides || s.doc.duties() || s.aside() || !whole && (!ruleTitle(title) || s.code) {
 		return nil
 	}
-	called := s.called()
+	called := s.isCalledPolicy()
 	named := called || s.doc.governs
 	ps := slices.DeleteFunc(s.pieces(named), func(p piece) bool {
 		return slices.ContainsFunc(others, func(c candidate) bool { return c.evidence[0].from <= p.to && p.from <= c.evidence[0].to })
@@ -51,12 +51,12 @@ func (s *section) rules(others []candidate) []candidate {
 		return nil
 	}
 	c := candidate{kind: policy, title: capital(s.ruleName(title)), score: scoreSigns + min(margin, 12), owners: s.owners()}
-	c.about, c.evidence = s.saying(strongest(ps)), s.joined(ps)
+	c.about, c.evidence = s.saying(strongest(ps)), s.joinEvidence(ps)
 	return []candidate{c}
 }
 
-// called reports whether s, or the document it opens, has the name of a policy.
-func (s *section) called() bool {
+// isCalledPolicy reports whether s, or the document it opens, has the name of a policy.
+func (s *section) isCalledPolicy() bool {
 	return s.own == policies && !boilerplate(s.title) || s.first() && s.doc.place == policies
 }
 
@@ -89,12 +89,12 @@ func (s *section) saying(p piece) string {
 					text += " " + x.run.text
 				}
 			}
-			if about, ok := limited(text, p.says); ok && p.from <= b.from && b.from <= p.to {
+			if about, ok := withLimits(text, p.says); ok && p.from <= b.from && b.from <= p.to {
 				return about
 			}
 		}
 	}
-	about, _ := limited(p.says, p.says)
+	about, _ := withLimits(p.says, p.says)
 	return about
 }
 
@@ -105,13 +105,13 @@ var sectionNumber = regexp.MustCompile(`^(?:(?i:section|article|chapter|rule) [0
 func ruleTitle(title string) bool {
 	ws := strings.Fields(title)
 	return title != "" && len(ws) <= 12 && len(title) <= 90 && !strings.ContainsAny(title, "!;{}<>=[]|\\_") && !strings.Contains(title, "://") &&
-		balanced(title) && !(len(ws) == 1 && identifier(title)) && strings.ContainsAny(strings.ToLower(title), "abcdefghijklmnopqrstuvwxyz")
+		hasBalancedBrackets(title) && !(len(ws) == 1 && identifier(title)) && strings.ContainsAny(strings.ToLower(title), "abcdefghijklmnopqrstuvwxyz")
 }
 
-// joined is the evidence of pieces: all that stands from the first to the last, and what
+// joinEvidence is the evidence of pieces: all that stands from the first to the last, and what
 // limits them before and behind; of a short section all. A section of more than maxRules
 // lines is quoted place by place.
-func (s *section) joined(ps []piece) []evidence {
+func (s *section) joinEvidence(ps []piece) []evidence {
 	bs := outermost(s.blocks)
 	last := bs[len(bs)-1].last()
 	cited := 0
@@ -225,7 +225,9 @@ func (b block) list(d *document, named bool) (weight int, says string) {
 
 // tells reports whether the items of a list tell somebody to do something, by more than a
 // link.
-func tells(items []item) bool { return 3*told(items) >= 2*len(items) && !linked(items) }
+func tells(items []item) bool {
+	return 3*countInstructions(items) >= 2*len(items) && !areLinksOnly(items)
+}
 
 // The headings of text that is no rule and no procedure, whatever it says.
 const (
@@ -252,8 +254,8 @@ var asides = []struct {
 
 func equal(a, b string) bool { return a == b }
 
-// known reports whether a heading is one of those.
-func known(title, as string) bool {
+// isKnownHeading reports whether a heading is one of those.
+func isKnownHeading(title, as string) bool {
 	title = strings.ToLower(sectionNumber.ReplaceAllString(title, ""))
 	for _, a := range asides {
 		if a.as == as && slices.ContainsFunc(strings.Split(a.titles, "|"), func(one string) bool { return a.fits(title, one) }) {
@@ -267,7 +269,7 @@ func known(title, as string) bool {
 func (d *document) suggests() bool {
 	n := 0
 	for _, s := range d.sections {
-		if known(s.title, proposed) {
+		if isKnownHeading(s.title, proposed) {
 			n++
 		}
 	}
@@ -276,11 +278,11 @@ func (d *document) suggests() bool {
 
 // aside reports whether s holds text that is no rule and no procedure.
 func (s *section) aside() bool {
-	if s.doc.proposes || known(s.title, warned) {
+	if s.doc.proposes || isKnownHeading(s.title, warned) {
 		return true
 	}
 	for p := s; p != nil; p = p.parent {
-		if known(p.title, weighed) {
+		if isKnownHeading(p.title, weighed) {
 			return true
 		}
 	}
@@ -289,10 +291,10 @@ func (s *section) aside() bool {
 
 // ruleName is the title of a policy: one of one or two words is told by its document.
 func (s *section) ruleName(title string) string {
-	if d := s.doc.called(); len(strings.Fields(title)) < 3 && !same(d, title) && !strings.Contains(strings.ToLower(title), "polic") {
+	if d := s.doc.displayName(); len(strings.Fields(title)) < 3 && !same(d, title) && !strings.Contains(strings.ToLower(title), "polic") {
 		return title + " (" + clip(firstPart(d), 50) + ")"
 	}
-	return s.qualified(title)
+	return s.qualifyTitle(title)
 }
 
 func firstPart(title string) string {

@@ -19,9 +19,9 @@ func (s *section) procedures() []candidate {
 		return nil
 	} else {
 		e := s.course()
-		c := candidate{kind: process, title: s.qualified(capital(strings.TrimRight(title, "?: "))), score: scoreSigns + min(margin, 12), programs: s.programs(), owners: s.owners()}
+		c := candidate{kind: process, title: s.qualifyTitle(capital(strings.TrimRight(title, "?: "))), score: scoreSigns + min(margin, 12), programs: s.programs(), owners: s.owners()}
 		if s.remedy() && !activity(title) {
-			c.title = capital(title) + " (" + clip(s.doc.called(), 60) + ")"
+			c.title = capital(title) + " (" + clip(s.doc.displayName(), 60) + ")"
 		}
 		c.about, c.evidence = e.summary(), []evidence{e}
 		return []candidate{c}
@@ -113,7 +113,7 @@ func (e evidence) summary() string {
 		next = squeeze(e.commands[0])
 	}
 	for _, q := range e.quote {
-		if first := unlabelled(firstOf(q)); !strings.HasSuffix(first, ":") && len(words(first)) >= 4 {
+		if first := stripLabel(firstOf(q)); !strings.HasSuffix(first, ":") && len(words(first)) >= 4 {
 			return clip(first, maxDescription)
 		}
 	}
@@ -125,7 +125,7 @@ func (e evidence) summary() string {
 	}
 	switch {
 	case len(e.quote) > 0 && next != "":
-		return clip(strings.TrimRight(unlabelled(firstOf(e.quote[0])), ":. ")+": "+next, maxDescription)
+		return clip(strings.TrimRight(stripLabel(firstOf(e.quote[0])), ":. ")+": "+next, maxDescription)
 	case len(e.quote) > 0:
 		return firstSentence(e.quote[0])
 	case len(e.steps) == 0 && next != "":
@@ -187,12 +187,12 @@ func activity(title string) bool {
 	return imperative(ws[0]) && len(ws) > 1 || procedural(ws[0]) || procedural(ws[len(ws)-1]) || procedural(singular(ws[len(ws)-1]))
 }
 
-// qualified tells a title that any document may have by its document.
-func (s *section) qualified(title string) string {
+// qualifyTitle tells a title that any document may have by its document.
+func (s *section) qualifyTitle(title string) string {
 	if !generic(title) {
 		return title
 	}
-	d := firstPart(s.doc.called())
+	d := firstPart(s.doc.displayName())
 	if same(d, title) {
 		return title
 	}
@@ -210,8 +210,8 @@ func count(items []item, is func(it item) bool) int {
 	return n
 }
 
-// told counts the items that tell somebody to do something.
-func told(items []item) int {
+// countInstructions counts the items that tell somebody to do something.
+func countInstructions(items []item) int {
 	return count(items, func(it item) bool { return instruction(it.run.text) })
 }
 
@@ -242,7 +242,7 @@ func instruction(text string) bool {
 // table of contents.
 func (s *section) steps() (out []string, lists int) {
 	for _, b := range s.blocks {
-		if b.kind != steps || b.nested || linked(b.items) || wished(b.items) || 3*ordering(b.items) < len(b.items) {
+		if b.kind != steps || b.nested || areLinksOnly(b.items) || areUserStories(b.items) || 3*ordering(b.items) < len(b.items) {
 			continue
 		}
 		lists++
@@ -255,17 +255,17 @@ func (s *section) steps() (out []string, lists int) {
 	return out, lists
 }
 
-// wished reports whether most items are stories of users, who say what they want and not
+// areUserStories reports whether most items are stories of users, who say what they want and not
 // what is done.
-func wished(items []item) bool {
+func areUserStories(items []item) bool {
 	return len(items) <= 2*count(items, func(it item) bool {
 		t := strings.ToLower(it.run.text)
 		return strings.Contains(t, "as a") && strings.Contains(t, "i want")
 	})
 }
 
-// linked reports whether most items are nothing but a link.
-func linked(items []item) bool {
+// areLinksOnly reports whether most items are nothing but a link.
+func areLinksOnly(items []item) bool {
 	return len(items) < 2*count(items, func(it item) bool {
 		return len(it.run.spans) > 0 && it.run.spans[0].kind == link && len(it.run.spans[0].text) >= len(it.run.text)-1
 	})

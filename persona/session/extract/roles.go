@@ -49,7 +49,7 @@ func (s *section) headedRole() []candidate {
 	e, ok := s.lede()
 	c := candidate{kind: role, title: capital(title), score: scoreDefinition}
 	if office {
-		e = s.told()
+		e = s.roleEvidence()
 		if ok = e.from > 0 && e.to-e.from < maxRules && !s.shows(); ok {
 			e.quote, e.steps = append(e.quote, e.steps...), nil
 			e.passage = s.passage(e.from, e.to)
@@ -73,8 +73,8 @@ func (s *section) headedRole() []candidate {
 	return []candidate{c}
 }
 
-// told is what s says of a role: without a list of its holders that the site fills in.
-func (s *section) told() evidence {
+// roleEvidence is what s says of a role: without a list of its holders that the site fills in.
+func (s *section) roleEvidence() evidence {
 	n := len(s.blocks)
 	for n > 0 && left.MatchString(s.blocks[n-1].run.text) {
 		n--

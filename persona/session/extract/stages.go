@@ -8,9 +8,9 @@ import (
 	"strings"
 )
 
-// staged reads a procedure whose steps are headings: below s, three or more that are
+// readStages reads a procedure whose steps are headings: below s, three or more that are
 // numbered from one up. All of it is one procedure, and each step a part of it.
-func (s *section) staged() []candidate {
+func (s *section) readStages() []candidate {
 	title, how := howTo(s.subject())
 	var steps []*section
 	for _, x := range s.doc.sections {
@@ -54,7 +54,7 @@ func (s *section) staged() []candidate {
 		x.part = x.part || slices.ContainsFunc(steps, func(step *section) bool { return x == step || x.below(step) })
 	}
 	about := fmt.Sprintf("%d steps: %s … %s", len(steps), name(steps[0]), name(steps[len(steps)-1]))
-	return []candidate{{kind: process, title: s.qualified(capital(strings.TrimRight(title, "?: "))), about: clip(about, maxDescription), score: scoreProcess,
+	return []candidate{{kind: process, title: s.qualifyTitle(capital(strings.TrimRight(title, "?: "))), about: clip(about, maxDescription), score: scoreProcess,
 		evidence: []evidence{e}, owners: s.owners()}}
 }
 

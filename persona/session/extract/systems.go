@@ -9,14 +9,14 @@ func (s *section) headedSystem() []candidate {
 		return nil
 	}
 	b, ok := s.opening()
-	if !ok || !name(s.title, s.code) || !strings.Contains(firstSentence(b.run.text), s.title) || !titled(s.title) {
+	if !ok || !name(s.title, s.code) || !strings.Contains(firstSentence(b.run.text), s.title) || !isTitled(s.title) {
 		return nil
 	}
 	return []candidate{{kind: system, title: s.title, about: firstSentence(b.run.text), score: scoreSystem,
 		evidence: []evidence{{doc: s.doc, from: s.line, to: b.to, quote: []string{b.run.text}}}}}
 }
 
-func titled(s string) bool {
+func isTitled(s string) bool {
 	ws := strings.Fields(s)
 	for _, w := range ws {
 		if !proper(w) && len(ws) > 1 && !in("of for and the", w) {

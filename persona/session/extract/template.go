@@ -20,9 +20,9 @@ var (
 // tab is a tag of MDX whose label says for whom the text in it is.
 var tab = regexp.MustCompile(`<Tab\w*\s[^>]*=`)
 
-// unwrapped is a file without the templating around its text. Every line keeps its place
+// stripTemplating is a file without the templating around its text. Every line keeps its place
 // and its length, filled up with blanks. Code keeps all of its bytes.
-func unwrapped(text []byte) []byte {
+func stripTemplating(text []byte) []byte {
 	if !bytes.Contains(text, []byte("{")) && !bytes.Contains(text, []byte(":::")) && !bytes.Contains(text, []byte("import ")) {
 		return text
 	}

@@ -44,7 +44,7 @@ func TestTemplatesAreNoText(t *testing.T) {
 func FuzzUnwrapped(f *testing.F) {
 	f.Add("{{< a >}}x{{< /a >}}\n```\n{{< b >}}\n```\n:::tip\nimport a from 'b'\n{: .x}\n# A {#a}\n")
 	f.Fuzz(func(t *testing.T, text string) {
-		got := string(unwrapped([]byte(text)))
+		got := string(stripTemplating([]byte(text)))
 		is, was := strings.Split(got, "\n"), strings.Split(text, "\n")
 		if len(is) != len(was) {
 			t.Fatalf("%q became %q", text, got)

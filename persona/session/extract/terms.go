@@ -61,8 +61,8 @@ const (
 	scoreBold       = 58 // a bold word and a definition in a glossary
 )
 
-// defined is a named thing with its text, of the kind the section is about.
-func (s *section) defined(name, text string, from, to, score int) candidate {
+// newDefinition is a named thing with its text, of the kind the section is about.
+func (s *section) newDefinition(name, text string, from, to, score int) candidate {
 	c := candidate{title: name, about: firstSentence(text), score: score}
 	if !strings.HasPrefix(text, name) {
 		c.about = capital(c.about)
@@ -102,8 +102,8 @@ func splitAlias(name string) (string, []string) {
 	return name, nil
 }
 
-// named reads the definition lists, definition tables and bold lists of s.
-func (s *section) named() []candidate {
+// readDefinitionLists reads the definition lists, definition tables and bold lists of s.
+func (s *section) readDefinitionLists() []candidate {
 	var out []candidate
 	for _, b := range s.blocks {
 		switch b.kind {
@@ -115,7 +115,7 @@ func (s *section) named() []candidate {
 			out = append(out, s.boldList(b)...)
 		case paragraph:
 			if lead, rest, ok := b.run.lead(); ok && lead.kind == strong && name(lead.text, false) && definable(rest) && s.topic() == glossary {
-				out = append(out, s.defined(lead.text, rest, b.from, b.to, scoreBold))
+				out = append(out, s.newDefinition(lead.text, rest, b.from, b.to, scoreBold))
 			}
 		}
 	}
@@ -128,7 +128,7 @@ func (s *section) definitionList(b block) []candidate {
 		t := strings.TrimRight(it.cells[0].text, ": ")
 		code := len(it.cells[0].spans) > 0 && it.cells[0].spans[0].kind == codeSpan
 		if name(t, code) && definable(firstOf(it.cells[1].text)) {
-			out = append(out, s.defined(t, it.cells[1].text, it.from, it.to, scoreGlossary))
+			out = append(out, s.newDefinition(t, it.cells[1].text, it.from, it.to, scoreGlossary))
 		}
 	}
 	return out
@@ -203,7 +203,7 @@ func (s *section) definitionTable(b block) []candidate {
 		if !name(title, code) || len(words(text)) < 3 || in("to for none no if see", words(text)[0]) {
 			continue
 		}
-		c := s.defined(title, text, it.from, it.to, scoreGlossary)
+		c := s.newDefinition(title, text, it.from, it.to, scoreGlossary)
 		if c.kind = t.lists(); c.kind == system {
 			c.score = scoreSystem
 		}
@@ -227,10 +227,10 @@ func (s *section) boldList(b block) []candidate {
 		if head, tail, dash := strings.Cut(it.run.text, " - "); !ok && dash && s.topic() == roles {
 			lead, rest, ok = span{kind: strong, text: head}, tail, true
 		}
-		if !ok || !s.leads(lead) || !s.explained(rest) {
+		if !ok || !s.leads(lead) || !s.explainsName(rest) {
 			continue
 		}
-		c := s.defined(lead.text, rest, it.from, it.to, scoreGlossary-5)
+		c := s.newDefinition(lead.text, rest, it.from, it.to, scoreGlossary-5)
 		if lead.kind == codeSpan {
 			c.title = lead.text // a command is called as it is typed
 		}
@@ -239,9 +239,9 @@ func (s *section) boldList(b block) []candidate {
 	return out
 }
 
-// explained reports whether the text behind a name in a list says what it is.
+// explainsName reports whether the text behind a name in a list says what it is.
 // Duties may be two words, a definition outside a list of names may not be news.
-func (s *section) explained(text string) bool {
+func (s *section) explainsName(text string) bool {
 	switch {
 	case s.topic() == roles:
 		return len(words(text)) >= 2 && !in("none no", words(text)[0])
@@ -270,9 +270,9 @@ func (s *section) leads(l span) bool {
 	return s.topic() == glossary
 }
 
-// headed reads what a heading says it defines: "What is X?", and the
+// readHeadingDefinitions reads what a heading says it defines: "What is X?", and the
 // sub-headings of a glossary.
-func (s *section) headed() []candidate {
+func (s *section) readHeadingDefinitions() []candidate {
 	b, ok := s.opening()
 	if !ok {
 		return nil
@@ -288,7 +288,7 @@ func (s *section) headed() []candidate {
 	if opening := words(b.run.text); what && !articleFirst(b.run.text) && !slices.ContainsFunc(opening[:min(6, len(opening))], func(w string) bool { return same(w, title[strings.LastIndexByte(title, ' ')+1:]) }) {
 		return nil // what stands there is no answer
 	}
-	c := s.defined(title, b.run.text, b.from, b.to, scoreWhatIs)
+	c := s.newDefinition(title, b.run.text, b.from, b.to, scoreWhatIs)
 	c.evidence[0].quote = []string{b.run.text}
 	c.evidence[0].from = s.line
 	return []candidate{c}
@@ -318,9 +318,9 @@ func withoutArticle(s string) string {
 	return s
 }
 
-// stated reads "An X is a …" where X is what the section is about, or is set
+// readStatedDefinitions reads "An X is a …" where X is what the section is about, or is set
 // off in the sentence itself.
-func (s *section) stated() []candidate {
+func (s *section) readStatedDefinitions() []candidate {
 	if s.topic() == praise || s.topic() == decisions {
 		return nil
 	}
@@ -351,7 +351,7 @@ func (s *section) presents(subject, pred string) bool {
 }
 
 func (s *section) statement(subject, pred string, b block) candidate {
-	c := s.defined(subject, b.run.text, b.from, b.to, scoreDefinition)
+	c := s.newDefinition(subject, b.run.text, b.from, b.to, scoreDefinition)
 	c.evidence[0].quote = []string{b.run.text}
 	head := headNoun(pred)
 	switch {

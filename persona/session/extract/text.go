@@ -165,7 +165,7 @@ func sentences(text string) []string {
 		for end < len(text) && strings.IndexByte(`"')]`, text[end]) >= 0 {
 			end++
 		}
-		if end < len(text) && text[end] != ' ' || c == '.' && abbreviated(text[start:i]) || !opens(text[start:i], text[end:]) {
+		if end < len(text) && text[end] != ' ' || c == '.' && endsInAbbreviation(text[start:i]) || !opens(text[start:i], text[end:]) {
 			continue
 		}
 		out = append(out, strings.TrimSpace(text[start:end]))
@@ -185,7 +185,7 @@ func opens(before, rest string) bool {
 	return rest == "" || !unicode.IsLower(r) || len(strings.Fields(before)) >= 6 && !strings.HasSuffix(before, ".")
 }
 
-func abbreviated(before string) bool {
+func endsInAbbreviation(before string) bool {
 	w := strings.ToLower(before[strings.LastIndexAny(before, " (")+1:])
 	return in("e.g i.e eg ie etc vs cf mr mrs dr no nr approx inc ltd fig st al resp incl ca", w) && w != "" ||
 		len(w) == 1 && w[0] >= 'a' && w[0] <= 'z'
@@ -202,16 +202,16 @@ func firstOf(text string) string {
 // firstSentence is the first sentence of text, at most 200 bytes, without a
 // closing colon.
 func firstSentence(text string) string {
-	return clip(strings.TrimRight(unlabelled(firstOf(text)), " :;,"), maxDescription)
+	return clip(strings.TrimRight(stripLabel(firstOf(text)), " :;,"), maxDescription)
 }
 
-// limited is a sentence of text with what limits it behind it, as "Unless …" and "This does
+// withLimits is a sentence of text with what limits it behind it, as "Unless …" and "This does
 // not hold for …"; up to twice maxDescription long, so that no condition is cut off. ok tells
 // that text has the sentence.
-func limited(text, sentence string) (out string, ok bool) {
+func withLimits(text, sentence string) (out string, ok bool) {
 	all := sentences(text)
 	at := slices.IndexFunc(all, func(q string) bool { return q == sentence || strings.HasSuffix(sentence, ": "+q) })
-	out = unlabelled(sentence)
+	out = stripLabel(sentence)
 	for i := at + 1; at >= 0 && i < len(all) && restricts(all[i]); i++ {
 		out += " " + all[i]
 	}
@@ -233,8 +233,8 @@ func restricts(sentence string) bool {
 // conditional reports whether a word begins a condition.
 func conditional(w string) bool { return in("unless except only if until provided without", w) }
 
-// unlabelled takes "Note:" and the like off a sentence.
-func unlabelled(s string) string {
+// stripLabel takes "Note:" and the like off a sentence.
+func stripLabel(s string) string {
 	head, rest, ok := strings.Cut(s, ": ")
 	if ok && in("note tip tips important warning caution hint nb info attention", strings.ToLower(head)) {
 		return capital(rest)

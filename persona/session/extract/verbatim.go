@@ -26,9 +26,9 @@ func letters(s string) string {
 	}, s)
 }
 
-// altered is the first text that e quotes and its lines do not hold word for word,
+// firstAltered is the first text that e quotes and its lines do not hold word for word,
 // "" where they hold all of it.
-func (e evidence) altered() string {
+func (e evidence) firstAltered() string {
 	start, end := e.doc.within(e.from, e.to)
 	raw := string(e.doc.src[start:end])
 	plain := links.ReplaceAllString(raw, "")
@@ -58,8 +58,8 @@ func (e evidence) announces() string {
 	return ""
 }
 
-// fenced reports whether a line of the passage stands in a fence.
-func (e evidence) fenced(line string) bool {
+// isInFence reports whether a line of the passage stands in a fence.
+func (e evidence) isInFence(line string) bool {
 	in := false
 	for _, l := range e.passage {
 		if strings.HasPrefix(strings.TrimSpace(l), "```") {

@@ -92,7 +92,7 @@ func TestAltered(t *testing.T) {
 		"not run: unless told":                       false,
 	} {
 		e := evidence{doc: d, from: 3, to: 4, quote: []string{text}}
-		if got := e.altered() != ""; got != want {
+		if got := e.firstAltered() != ""; got != want {
 			t.Errorf("%q: altered %v, want %v", text, got, want)
 		}
 	}
@@ -159,7 +159,7 @@ func TestOrderAndNumbers(t *testing.T) {
 	t.Parallel()
 	text := "## How to drop a tenant\n\n1. Stop it first.\n2. ```sh\n   drop x\n   ```\n\n   Only after the backup: run the command above.\n3. ![image](a.png)\n4. Start it again.\n"
 	want := "1. Stop it first.\n2.\n   ```sh\n   drop x\n   ```\n\n   Only after the backup: run the command above.\n3.\n4. Start it again."
-	if got := strings.Join(fenced("sh`x", []string{"a"}), "\n"); got != "```\na\n```" {
+	if got := strings.Join(fenceCode("sh`x", []string{"a"}), "\n"); got != "```\na\n```" {
 		t.Errorf("got %q", got)
 	}
 	if got := quotedBy(t, drive(t, request("a.md", text)), "Drop a tenant"); got != want {

@@ -42,7 +42,7 @@ var signs = []sign{
 	{1, -1, func(t *traits) bool { return t.under() == policies }},
 	{-2, 3, func(t *traits) bool { return t.under() == processes }},
 	{-1, 3, func(t *traits) bool { return t.s.doc.coded }},
-	{-1, -5, func(t *traits) bool { return t.s.doc.shelved() > 0 }},
+	{-1, -5, func(t *traits) bool { return t.s.doc.shelfPenalty() > 0 }},
 	{-1, 7, func(t *traits) bool { return t.s.remedy() }},
 	{-1, 2, func(t *traits) bool { return t.s.doc.governs }},
 	// how it is laid out
@@ -105,9 +105,9 @@ func (s *section) traits(ps []piece) *traits {
 		switch {
 		case b.kind == paragraph:
 			t.paragraphs++
-		case b.kind == steps && len(b.items) > 1 && !linked(b.items) && !wished(b.items) && 3*ordering(b.items) >= len(b.items):
+		case b.kind == steps && len(b.items) > 1 && !areLinksOnly(b.items) && !areUserStories(b.items) && 3*ordering(b.items) >= len(b.items):
 			t.stepped = true
-		case b.kind == bullets && linked(b.items):
+		case b.kind == bullets && areLinksOnly(b.items):
 			t.links = true
 		case b.kind == bullets && len(b.items) > 1:
 			t.bulleted = true

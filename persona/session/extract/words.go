@@ -175,10 +175,10 @@ func name(title string, code bool) bool {
 	case code && !filename(title):
 		return false
 	}
-	return !label(title) && balanced(title)
+	return !label(title) && hasBalancedBrackets(title)
 }
 
-func balanced(s string) bool {
+func hasBalancedBrackets(s string) bool {
 	return strings.Count(s, "(") == strings.Count(s, ")") && !strings.HasSuffix(s, "()")
 }
 

@@ -25,7 +25,7 @@ const mostBlocks = 256
 
 // call asks the server for one thing.
 func (s *server) call(ctx context.Context, tool string, check checker, given json.RawMessage) (string, error) {
-	if err := s.lost(); err != nil {
+	if err := s.whyLost(); err != nil {
 		return "", err
 	}
 	args, err := arguments(given, check)
@@ -38,8 +38,8 @@ func (s *server) call(ctx context.Context, tool string, check checker, given jso
 	s.mu.Unlock()
 	in, cancel := context.WithTimeout(ctx, s.spec.Timeout)
 	defer cancel()
-	res, err := asked(in, cs, &sdk.CallToolParams{Name: tool, Arguments: args})
-	text, err := s.answered(ctx, in, res, err)
+	res, err := callTool(in, cs, &sdk.CallToolParams{Name: tool, Arguments: args})
+	text, err := s.readAnswer(ctx, in, res, err)
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if err != nil {
@@ -48,8 +48,8 @@ func (s *server) call(ctx context.Context, tool string, check checker, given jso
 	return text, err
 }
 
-// asked is CallTool, which returns when ctx ends whatever the server does.
-func asked(ctx context.Context, cs *sdk.ClientSession, p *sdk.CallToolParams) (*sdk.CallToolResult, error) {
+// callTool is CallTool, which returns when ctx ends whatever the server does.
+func callTool(ctx context.Context, cs *sdk.ClientSession, p *sdk.CallToolParams) (*sdk.CallToolResult, error) {
 	if cs == nil {
 		return nil, sdk.ErrConnectionClosed
 	}
@@ -70,8 +70,8 @@ func asked(ctx context.Context, cs *sdk.ClientSession, p *sdk.CallToolParams) (*
 	}
 }
 
-// answered is what came of a call.
-func (s *server) answered(ctx, in context.Context, res *sdk.CallToolResult, err error) (string, error) {
+// readAnswer is what came of a call.
+func (s *server) readAnswer(ctx, in context.Context, res *sdk.CallToolResult, err error) (string, error) {
 	var wire *jsonrpc.Error
 	switch {
 	case err != nil && ctx.Err() != nil:
@@ -82,7 +82,7 @@ func (s *server) answered(ctx, in context.Context, res *sdk.CallToolResult, err 
 		s.spoke()
 		return "", &fault{"server_error", "the server refused the call: " + s.clean(wire.Message, 4000)}
 	case err != nil:
-		return "", s.gone(err)
+		return "", s.loseServer(err)
 	}
 	s.spoke()
 	text := s.content(res)
@@ -111,11 +111,11 @@ func (s *server) silent() error {
 	return fmt.Errorf("the server %s did not answer within %s: %w", s.spec.Name, s.spec.Timeout, context.DeadlineExceeded)
 }
 
-// gone loses a server whose line broke.
-func (s *server) gone(err error) error {
+// loseServer loses a server whose line broke.
+func (s *server) loseServer(err error) error {
 	s.fail(s.broken(err, "crashed"), "crashed")
 	s.close()
-	return s.lost()
+	return s.whyLost()
 }
 
 // arguments are what is sent: held to the schema, and without credentials.

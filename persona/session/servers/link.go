@@ -168,7 +168,7 @@ func (l *link) Write(b []byte) (int, error) {
 
 // lastWords are the last line of a program's standard error, for a detail.
 func (s *server) lastWords() string {
-	l := s.linked()
+	l := s.newLink()
 	if l == nil {
 		return ""
 	}

@@ -23,8 +23,8 @@ const (
 	mostAbout = 2000 // bytes of a description
 )
 
-// listed is a server's list of tools, all of it.
-func listed(ctx context.Context, cs *sdk.ClientSession) ([]*sdk.Tool, error) {
+// listTools is a server's list of tools, all of it.
+func listTools(ctx context.Context, cs *sdk.ClientSession) ([]*sdk.Tool, error) {
 	var out []*sdk.Tool
 	cursor := ""
 	for range mostPages {
@@ -44,8 +44,8 @@ func listed(ctx context.Context, cs *sdk.ClientSession) ([]*sdk.Tool, error) {
 	return nil, faultf("bad-list", "its list of tools has more than %d pages", mostPages)
 }
 
-// hashed is the SHA-256, in hex, of a list as a server gave it, in the order of names.
-func hashed(list []*sdk.Tool) (string, error) {
+// hashTools is the SHA-256, in hex, of a list as a server gave it, in the order of names.
+func hashTools(list []*sdk.Tool) (string, error) {
 	type row struct {
 		Name        string               `json:"name"`
 		Title       string               `json:"title,omitempty"`
@@ -68,7 +68,7 @@ func hashed(list []*sdk.Tool) (string, error) {
 
 // pin makes tools of the list and keeps its hash. What cannot be a tool is noted.
 func (s *server) pin(list []*sdk.Tool) ([]session.Tool, error) {
-	hash, err := hashed(list)
+	hash, err := hashTools(list)
 	if err != nil {
 		return nil, faultf("bad-list", "its list of tools: %v", err)
 	}
@@ -96,7 +96,7 @@ func (s *server) pin(list []*sdk.Tool) ([]session.Tool, error) {
 		}
 		one, err := s.tool(name, t)
 		if err != nil {
-			s.note(fmt.Sprintf("%s is left out: %s", name, s.shown(err.Error(), 200)))
+			s.note(fmt.Sprintf("%s is left out: %s", name, s.showText(err.Error(), 200)))
 			continue
 		}
 		out = append(out, one)
@@ -110,7 +110,7 @@ func (s *server) pin(list []*sdk.Tool) ([]session.Tool, error) {
 func (s *server) absent(list []*sdk.Tool) {
 	for _, name := range s.spec.Tools {
 		if name != Every && !slices.ContainsFunc(list, func(t *sdk.Tool) bool { return t.Name == name }) {
-			s.note("it has no tool " + s.shown(name, 80) + ", which [[mcp]] tools names")
+			s.note("it has no tool " + s.showText(name, 80) + ", which [[mcp]] tools names")
 		}
 	}
 }

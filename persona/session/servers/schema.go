@@ -143,7 +143,7 @@ func (r *reading) keyword(shape string, v any, depth int) (any, error) {
 	case "list":
 		return r.list(v, depth)
 	case "map":
-		return r.named(v, depth)
+		return r.readNamed(v, depth)
 	case "schema":
 		if _, many := v.([]any); many { // items, as it once was
 			return r.list(v, depth)
@@ -168,7 +168,7 @@ func (r *reading) list(v any, depth int) (any, error) {
 	return out, nil
 }
 
-func (r *reading) named(v any, depth int) (any, error) {
+func (r *reading) readNamed(v any, depth int) (any, error) {
 	m, ok := v.(map[string]any)
 	if !ok {
 		return nil, errors.New("is no table")

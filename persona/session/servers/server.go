@@ -121,7 +121,7 @@ func (s *server) fail(err error, code string) {
 
 // lose keeps the first reason why a server is of no more use.
 func (s *server) lose(code, detail string) {
-	detail = s.shown(detail, 400)
+	detail = s.showText(detail, 400)
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.code == "" {
@@ -129,8 +129,8 @@ func (s *server) lose(code, detail string) {
 	}
 }
 
-// lost is why the server is of no more use, nil where it is.
-func (s *server) lost() error {
+// whyLost is why the server is of no more use, nil where it is.
+func (s *server) whyLost() error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.code == "" {
@@ -157,7 +157,7 @@ func (s *server) begin(ctx, in context.Context) ([]session.Tool, error) {
 		s.says = s.clean(strings.TrimSpace(info.ServerInfo.Name+" "+info.ServerInfo.Version), 120)
 	}
 	s.mu.Unlock()
-	list, err := listed(in, cs)
+	list, err := listTools(in, cs)
 	if err != nil {
 		return nil, s.broken(err, "bad-list")
 	}
@@ -170,7 +170,7 @@ func (s *server) broken(err error, code string) error {
 	if errors.As(err, &f) {
 		return err
 	}
-	if l := s.linked(); l != nil {
+	if l := s.newLink(); l != nil {
 		if why := l.why(); why != nil {
 			return why
 		}
@@ -181,7 +181,7 @@ func (s *server) broken(err error, code string) error {
 	return &fault{code, err.Error()}
 }
 
-func (s *server) linked() *link {
+func (s *server) newLink() *link {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.link
@@ -243,8 +243,8 @@ func (s *server) close() {
 	}
 }
 
-// shown is a text of a server's, or about it, as it may be told: of one line.
-func (s *server) shown(text string, most int) string {
+// showText is a text of a server's, or about it, as it may be told: of one line.
+func (s *server) showText(text string, most int) string {
 	return clip(strings.Join(strings.Fields(s.clean(text, 4*most)), " "), most)
 }
 

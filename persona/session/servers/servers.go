@@ -75,7 +75,7 @@ func Open(ctx context.Context, o Options) *Set {
 	s := &Set{cancel: cancel}
 	var all sync.WaitGroup
 	for _, spec := range o.Specs {
-		one := &server{spec: spec.filled(), o: o}
+		one := &server{spec: spec.withDefaults(), o: o}
 		s.servers = append(s.servers, one)
 		all.Go(func() { one.open(ctx) })
 	}

@@ -12,8 +12,8 @@ import (
 
 // answer is a text as a model is shown it, of at most limit bytes.
 func answer(head, body string, limit int) string {
-	head = strings.Join(strings.Fields(shown(head)), " ")
-	body = shown(body)
+	head = strings.Join(strings.Fields(showText(head)), " ")
+	body = showText(body)
 	for room := limit - len(head) - 64; ; {
 		text := cut(body, max(room, 0))
 		marked, hits := irongate.Mark([]byte(text))
@@ -30,8 +30,8 @@ func answer(head, body string, limit int) string {
 	}
 }
 
-// shown is text without what nobody can see and without credentials. It is UTF-8.
-func shown(s string) string {
+// showText is text without what nobody can see and without credentials. It is UTF-8.
+func showText(s string) string {
 	return string(irongate.Redact([]byte(okf.Visible(strings.ToValidUTF8(s, "\uFFFD")))))
 }
 
@@ -54,4 +54,4 @@ func cut(text string, n int) string {
 
 // Shown is a word of a model's as it may be told: short, without credentials, and
 // without what nobody can see.
-func Shown(s string) string { return clip(shown(s), 200) }
+func Shown(s string) string { return clip(showText(s), 200) }

@@ -42,7 +42,7 @@ const (
 	mostArgs  = 2 << 20 // bytes of all arguments of a call
 )
 
-func (p param) bound() int {
+func (p param) upperBound() int {
 	switch {
 	case p.most > 0:
 		return p.most
@@ -60,9 +60,9 @@ func schemaFor(params []param) json.RawMessage {
 		switch p.kind {
 		case isWords:
 			v["items"] = map[string]any{"type": "string"}
-			v["maxItems"] = p.bound()
+			v["maxItems"] = p.upperBound()
 		case isInt:
-			v["minimum"], v["maximum"] = 0, p.bound()
+			v["minimum"], v["maximum"] = 0, p.upperBound()
 		}
 		if len(p.oneOf) > 0 {
 			v["enum"] = p.oneOf
@@ -144,15 +144,15 @@ func (a args) take(p param, v json.RawMessage) error {
 		return a.takeText(p, v)
 	case isInt:
 		var n int
-		if json.Unmarshal(v, &n) != nil || n < 0 || n > p.bound() {
-			return fmt.Errorf("want an integer from 0 to %d", p.bound())
+		if json.Unmarshal(v, &n) != nil || n < 0 || n > p.upperBound() {
+			return fmt.Errorf("want an integer from 0 to %d", p.upperBound())
 		}
 		a.ints[p.name] = n
 	case isWords:
 		return a.takeWords(p, v)
 	case isAny:
-		if v[0] != '{' || len(v) > p.bound() {
-			return fmt.Errorf("want an object of at most %d bytes", p.bound())
+		if v[0] != '{' || len(v) > p.upperBound() {
+			return fmt.Errorf("want an object of at most %d bytes", p.upperBound())
 		}
 		a.raw[p.name] = v
 	}
@@ -164,8 +164,8 @@ func (a args) takeText(p param, v json.RawMessage) error {
 	switch {
 	case json.Unmarshal(v, &s) != nil:
 		return errors.New("want a text")
-	case len(s) > p.bound():
-		return fmt.Errorf("is %d bytes, at most %d", len(s), p.bound())
+	case len(s) > p.upperBound():
+		return fmt.Errorf("is %d bytes, at most %d", len(s), p.upperBound())
 	case len(p.oneOf) > 0 && !slices.Contains(p.oneOf, s):
 		return fmt.Errorf("want one of %s", strings.Join(p.oneOf, ", "))
 	case p.must && s == "" && p.most == 0:
@@ -177,8 +177,8 @@ func (a args) takeText(p param, v json.RawMessage) error {
 
 func (a args) takeWords(p param, v json.RawMessage) error {
 	var list []*string
-	if json.Unmarshal(v, &list) != nil || len(list) > p.bound() {
-		return fmt.Errorf("want a list of at most %d texts", p.bound())
+	if json.Unmarshal(v, &list) != nil || len(list) > p.upperBound() {
+		return fmt.Errorf("want a list of at most %d texts", p.upperBound())
 	}
 	for i, s := range list {
 		if s == nil || len(*s) > mostText || strings.ContainsRune(*s, 0) {

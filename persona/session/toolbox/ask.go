@@ -27,7 +27,7 @@ func (b *Box) mute() string {
 }
 
 func askHuman(ctx context.Context, c *call) (string, error) {
-	reply, err := c.b.o.Request.Ask(ctx, shown(c.args.text("question")))
+	reply, err := c.b.o.Request.Ask(ctx, showText(c.args.text("question")))
 	if err != nil {
 		return "", failf("no_answer", "%s", err.Error())
 	}

@@ -22,15 +22,15 @@ func librarians() []entry {
 			param{name: "type", kind: isText, about: "only atoms of this type"},
 			param{name: "limit", kind: isInt, most: 50, about: "how many; 10 without it"}),
 		tool("get", "Shows an atom: its fields, confidence, sources, edges and text.", get, atom),
-		tool("related", "Lists what an atom is joined with, both ways.", related, atom, edges),
+		tool("related", "Lists what an atom is joined with, both ways.", findRelated, atom, edges),
 		tool("expand", "Lists what can be reached from an atom.", expand, atom, edges,
 			param{name: "depth", kind: isInt, most: 5, about: "over how many edges; 2 without it"}),
 	}
 }
 
-// told is a value as a model reads it, with <, > and & as they are, so that what is
+// tellValue is a value as a model reads it, with <, > and & as they are, so that what is
 // no text to be shown is seen for what it is.
-func told(v any) (string, error) {
+func tellValue(v any) (string, error) {
 	var b strings.Builder
 	e := json.NewEncoder(&b)
 	e.SetEscapeHTML(false)
@@ -41,7 +41,7 @@ func told(v any) (string, error) {
 
 func search(_ context.Context, c *call) (string, error) {
 	found, total := served.Search(c.b.o.Request.Graph, c.args.text("query"), c.args.text("type"), max(c.args.num("limit", 10), 1))
-	return told(map[string]any{"found": found, "total": total})
+	return tellValue(map[string]any{"found": found, "total": total})
 }
 
 // atom finds the atom that a call names.
@@ -67,10 +67,10 @@ func get(_ context.Context, c *call) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	return told(served.WholeOf(c.b.o.Request.Graph, a))
+	return tellValue(served.WholeOf(c.b.o.Request.Graph, a))
 }
 
-func related(_ context.Context, c *call) (string, error) {
+func findRelated(_ context.Context, c *call) (string, error) {
 	a, err := c.atom()
 	if err != nil {
 		return "", err
@@ -79,7 +79,7 @@ func related(_ context.Context, c *call) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	return told(served.Related(c.b.o.Request.Graph, a.ID, kinds...))
+	return tellValue(served.Related(c.b.o.Request.Graph, a.ID, kinds...))
 }
 
 func expand(_ context.Context, c *call) (string, error) {
@@ -91,5 +91,5 @@ func expand(_ context.Context, c *call) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	return told(served.Expand(c.b.o.Request.Graph, a.ID, max(c.args.num("depth", 2), 1), false, kinds...))
+	return tellValue(served.Expand(c.b.o.Request.Graph, a.ID, max(c.args.num("depth", 2), 1), false, kinds...))
 }

@@ -54,9 +54,9 @@ func failf(code, format string, args ...any) error {
 // what fails is told in the answer. A panic of a tool is its failure.
 func (b *Box) Call(ctx context.Context, round int, name string, given json.RawMessage) Answer {
 	c := b.begin(name, given)
-	rec := session.Call{Round: round, Tool: clip(shown(name), 64), Key: keyFor(given), Path: clip(c.at, 1024)}
+	rec := session.Call{Round: round, Tool: clip(showText(name), 64), Key: keyFor(given), Path: clip(c.at, 1024)}
 	began := b.now()
-	text, rec, err := b.answered(ctx, c, rec)
+	text, rec, err := b.answerCall(ctx, c, rec)
 	rec.Millis = b.now().Sub(began).Milliseconds()
 	head := rec.Tool + " answered"
 	if err != nil {
@@ -90,14 +90,14 @@ func (b *Box) begin(name string, given json.RawMessage) *call {
 	}
 	b.same++
 	if c.same = b.same; c.same >= hopeless {
-		e := session.Fail(Degenerate, fmt.Sprintf("the model called %s %d times in a row with the same arguments", clip(shown(name), 64), c.same))
+		e := session.Fail(Degenerate, fmt.Sprintf("the model called %s %d times in a row with the same arguments", clip(showText(name), 64), c.same))
 		b.over = &e
 	}
 	return c
 }
 
-// answered takes the call down the ladder and does it.
-func (b *Box) answered(ctx context.Context, c *call, rec session.Call) (text string, _ session.Call, err error) {
+// answerCall takes the call down the ladder and does it.
+func (b *Box) answerCall(ctx context.Context, c *call, rec session.Call) (text string, _ session.Call, err error) {
 	select {
 	case b.slots <- struct{}{}:
 		defer func() { <-b.slots }()
@@ -109,7 +109,7 @@ func (b *Box) answered(ctx context.Context, c *call, rec session.Call) (text str
 		b.changes.Lock()
 		defer b.changes.Unlock()
 	}
-	if code, why := c.denied(); code != "" {
+	if code, why := c.checkLadder(); code != "" {
 		rec.Status, rec.Code = session.CallDenied, code
 		return "", rec, errors.New(why)
 	}
@@ -119,7 +119,7 @@ func (b *Box) answered(ctx context.Context, c *call, rec session.Call) (text str
 	}
 	defer cancel()
 	text, err = c.done(in)
-	rec.Status, rec.Code = ended(ctx, in, err)
+	rec.Status, rec.Code = explainEnd(ctx, in, err)
 	switch {
 	case in.Err() != nil && rec.Status == session.CallTimeout:
 		err = fmt.Errorf("it was not done within %s", c.time())
@@ -147,8 +147,8 @@ func (c *call) done(ctx context.Context) (text string, err error) {
 	return c.do(ctx, c)
 }
 
-// ended is how a call ended that a rule let through.
-func ended(ctx, in context.Context, err error) (status, code string) {
+// explainEnd is how a call ended that a rule let through.
+func explainEnd(ctx, in context.Context, err error) (status, code string) {
 	var f *failure
 	var no *session.Denied
 	var coded interface{ Code() string }
@@ -209,7 +209,7 @@ func (b *Box) all() []entry {
 			out = append(out, more...)
 		}
 	}
-	add(r.Step == "", worked())
+	add(r.Step == "", workTools())
 	add(b.tree.root != nil || b.tree.files != nil, readers())
 	add(b.tree.root != nil && r.Step == "", writers())
 	add(r.History != nil, historians())

@@ -146,7 +146,7 @@ func TestEnded(t *testing.T) {
 		{on, on, context.DeadlineExceeded, session.CallTimeout, "timeout"},
 		{on, on, errors.New("x"), session.CallFailed, "failed"},
 	} {
-		if status, code := ended(c.ctx, c.in, c.err); status != c.status || code != c.code {
+		if status, code := explainEnd(c.ctx, c.in, c.err); status != c.status || code != c.code {
 			t.Errorf("%v: %s %q, want %s %q", c.err, status, code, c.status, c.code)
 		}
 	}

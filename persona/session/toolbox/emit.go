@@ -28,9 +28,9 @@ func (k block) String() string {
 // mostEmitted bounds one emitted block.
 const mostEmitted = 1 << 20
 
-// worked are the tools that hand over what a session was asked for, which one that
+// workTools are the tools that hand over what a session was asked for, which one that
 // is asked for a step before it has no use for.
-func worked() []entry {
+func workTools() []entry {
 	return []entry{
 		emit("emit_atom", "emit_atom", "Hands over one atom of the knowledge base: a whole Markdown file with frontmatter.", atomBlock,
 			param{name: "text", kind: isText, must: true, most: mostEmitted, about: "the whole file, frontmatter and body"},
@@ -68,8 +68,8 @@ func atomBlock(c *call) block {
 	return k
 }
 
-func changeBlock(c *call) block { return block{word: "change", text: indented(c.args.raw["change"])} }
-func jsonBlock(c *call) block   { return block{word: "json", text: indented(c.args.raw["object"])} }
+func changeBlock(c *call) block { return block{word: "change", text: indentJSON(c.args.raw["change"])} }
+func jsonBlock(c *call) block   { return block{word: "json", text: indentJSON(c.args.raw["object"])} }
 func textBlock(c *call) block {
 	return block{word: c.args.text("word"), text: []byte(c.args.text("text"))}
 }
@@ -91,7 +91,7 @@ func finishBlock(c *call) block {
 	return block{word: "json", text: text}
 }
 
-func indented(raw json.RawMessage) []byte {
+func indentJSON(raw json.RawMessage) []byte {
 	var b bytes.Buffer
 	if json.Indent(&b, raw, "", "  ") != nil {
 		return raw
@@ -124,10 +124,10 @@ func (b *Box) take(text string) error {
 // with is what was emitted and text, read together as if it ended there; done says
 // that it does.
 func (b *Box) with(text string) (e session.Emission, done bool, err error) {
-	all := emitted(append(b.blocks[:len(b.blocks):len(b.blocks)], text))
+	all := joinBlocks(append(b.blocks[:len(b.blocks):len(b.blocks)], text))
 	e, bad := session.Parse([]byte(all))
 	if done = e.Failure != session.Silent; len(bad) == 0 && !done {
-		e, bad = session.Parse([]byte(emitted([]string{all, ending})))
+		e, bad = session.Parse([]byte(joinBlocks([]string{all, ending})))
 		e.Outcome = ""
 	}
 	if len(bad) == 0 {
@@ -143,7 +143,7 @@ func (b *Box) with(text string) (e session.Emission, done bool, err error) {
 // ending is an outcome for what has none yet, so that it is read whole.
 const ending = "```json\n{\"schema\": \"" + session.SchemaFinish + "\", \"outcome\": \"completed\"}\n```\n"
 
-func emitted(blocks []string) string { return strings.Join(blocks, "\n") }
+func joinBlocks(blocks []string) string { return strings.Join(blocks, "\n") }
 
 // Emission is what the session handed over so far, with what it cost and did.
 // finished says that it declared its outcome, or cannot go on.
@@ -153,9 +153,9 @@ func (b *Box) Emission(u session.Usage) (e session.Emission, finished bool) {
 	defer b.mu.Unlock()
 	if b.over != nil {
 		e = *b.over
-		e.Raw = []byte(emitted(b.blocks))
+		e.Raw = []byte(joinBlocks(b.blocks))
 	} else {
-		e = session.Read([]byte(emitted(b.blocks)))
+		e = session.Read([]byte(joinBlocks(b.blocks)))
 	}
 	e.Usage, e.Seen, e.Exploration = u, true, &x
 	e.Calls = append([]session.Call(nil), b.calls...)
@@ -194,7 +194,7 @@ func (b *Box) unready(text string) (code, why string) {
 	}
 	switch {
 	case e.Change != nil && noop(e.Change.Text):
-		if b.altered() {
+		if b.hasAltered() {
 			return "noop_with_writes", "it says that there is nothing to do, and files were written; hand over what was written, or delete it again"
 		}
 		return "", ""
@@ -210,11 +210,11 @@ func (b *Box) unready(text string) (code, why string) {
 // mayChange reports a session that changes files at its desk, or may have: it did, an
 // earlier one of the same work did, or it ran a program where changes are judged.
 func (b *Box) mayChange(ran bool) bool {
-	return b.altered() || b.before() || ran && b.o.Request.Complexity != ""
+	return b.hasAltered() || b.before() || ran && b.o.Request.Complexity != ""
 }
 
-// altered reports that a file which the session wrote is not as it was at the base.
-func (b *Box) altered() bool {
+// hasAltered reports that a file which the session wrote is not as it was at the base.
+func (b *Box) hasAltered() bool {
 	b.mu.Lock()
 	list := slices.Sorted(maps.Keys(b.wrote))
 	b.mu.Unlock()

@@ -131,14 +131,14 @@ func fetch(ctx context.Context, c *call) (string, error) {
 	req.Header.Set("Accept", "text/*, application/json, application/xml;q=0.5")
 	res, err := client.Do(req)
 	if err != nil {
-		return "", unfetched(err)
+		return "", explainFetch(err)
 	}
 	defer res.Body.Close()
 	return page(res)
 }
 
-// unfetched is a rule's own denial where a rule was the cause.
-func unfetched(err error) error {
+// explainFetch is a rule's own denial where a rule was the cause.
+func explainFetch(err error) error {
 	var f *failure
 	if errors.As(err, &f) {
 		return f
@@ -159,7 +159,7 @@ func page(res *http.Response) (string, error) {
 	}
 	b, err := io.ReadAll(io.LimitReader(res.Body, fetchBytes+1))
 	if err != nil {
-		return "", unfetched(err)
+		return "", explainFetch(err)
 	}
 	note := ""
 	if len(b) > fetchBytes {

@@ -26,7 +26,7 @@ func historians() []entry {
 }
 
 func gitLog(ctx context.Context, c *call) (string, error) {
-	return asked(c.b.o.Request.History.Log(ctx, c.at, max(c.args.num("most", 20), 1)))
+	return answerOf(c.b.o.Request.History.Log(ctx, c.at, max(c.args.num("most", 20), 1)))
 }
 
 func gitDiff(ctx context.Context, c *call) (string, error) {
@@ -36,9 +36,9 @@ func gitDiff(ctx context.Context, c *call) (string, error) {
 		}
 	}
 	if work := c.b.o.Request.History.Work; work != nil && c.b.tree.root != nil && c.args.text("from")+c.args.text("to") == "" {
-		return asked(work(ctx, c.at))
+		return answerOf(work(ctx, c.at))
 	}
-	return asked(c.b.o.Request.History.Diff(ctx, c.args.text("from"), c.args.text("to"), c.at))
+	return answerOf(c.b.o.Request.History.Diff(ctx, c.args.text("from"), c.args.text("to"), c.at))
 }
 
 // blamed is how many lines one call shows.
@@ -50,11 +50,11 @@ func gitBlame(ctx context.Context, c *call) (string, error) {
 	if last < first {
 		return "", failf("bad_arguments", "last: is before first")
 	}
-	return asked(c.b.o.Request.History.Blame(ctx, c.at, first, last))
+	return answerOf(c.b.o.Request.History.Blame(ctx, c.at, first, last))
 }
 
-// asked is an answer of the history.
-func asked(text string, err error) (string, error) {
+// answerOf is an answer of the history.
+func answerOf(text string, err error) (string, error) {
 	if err != nil {
 		return "", failf("history", "%s", err.Error())
 	}

@@ -52,26 +52,26 @@ func ladder() []rung {
 		deny("read_only_contract", "would change something, and the session may only read", readOnly),
 		deny("ask_not_allowed", "asks a person, and the session may not ask or nobody is there", (*call).intrusive),
 		deny("unknown_tool", "names a tool that the session does not have", unknown),
-		deny("bad_arguments", "has arguments that the tool does not take", (*call).malformed),
+		deny("bad_arguments", "has arguments that the tool does not take", (*call).checkShape),
 		deny("path_outside_repo", "names a path outside of the scratch clone, behind a symbolic link or in .git", (*call).outside),
-		deny("protected_path", "writes a protected file, which only a person may change", (*call).guarded),
-		deny("too_large", "writes or hands over too much at once", (*call).oversized),
+		deny("protected_path", "writes a protected file, which only a person may change", (*call).checkGuarded),
+		deny("too_large", "writes or hands over too much at once", (*call).checkSize),
 		deny("must_read_first", "changes a file that the agent did not read, or that changed since it did", (*call).blind),
 		deny("noop_with_writes", "says that there is nothing to do, and the agent wrote files", (*call).idle),
 		deny("exploration_insufficient", "hands over a change before the agent has read enough", (*call).early),
-		deny("command_not_allowed", "runs a command that [toolbox] run does not list, or that a rule about changes forbids", (*call).uncalled),
+		deny("command_not_allowed", "runs a command that [toolbox] run does not list, or that a rule about changes forbids", (*call).checkCalled),
 		deny("host_not_allowed", "fetches from a host that [toolbox] web_hosts does not list", (*call).strange),
 		deny("rate_limited", "fetches from the web too often in a minute", (*call).hasty),
-		deny("no_permit", "does something that the session's write permit does not cover", (*call).refused),
+		deny("no_permit", "does something that the session's write permit does not cover", (*call).checkPermit),
 		let("harmless", "reads, hands over what is judged later, or asks", func(c *call) (string, bool) { return "", c.kind == "" && !c.Mutates }),
 		let("permitted", "does what the session's permit allows", func(c *call) (string, bool) { return "", c.kind != "" }),
 		deny("not_allowed", "is not allowed by any rule", func(*call) (string, bool) { return "no rule lets it through", true }),
 	}
 }
 
-// denied takes the call down the ladder. code is "" where it is let through; a rung
+// checkLadder takes the call down the ladder. code is "" where it is let through; a rung
 // that breaks lets nothing through.
-func (c *call) denied() (code, why string) {
+func (c *call) checkLadder() (code, why string) {
 	defer func() {
 		if p := recover(); p != nil {
 			code, why = "fault", fmt.Sprintf("whether it may be done could not be judged: %v", p)
@@ -122,7 +122,7 @@ func readOnly(c *call) (string, bool) {
 
 // mutates reports the name of a tool that changes something.
 func (b *Box) mutates(name string) bool {
-	for _, e := range slices.Concat(writers(), runners(b), worked()) {
+	for _, e := range slices.Concat(writers(), runners(b), workTools()) {
 		if e.Name == name {
 			return true
 		}
@@ -130,7 +130,7 @@ func (b *Box) mutates(name string) bool {
 	return b.tools[name].Mutates
 }
 
-func (c *call) malformed() (string, bool) {
+func (c *call) checkShape() (string, bool) {
 	if c.bad == nil {
 		return "", false
 	}
@@ -152,8 +152,8 @@ func (c *call) outside() (string, bool) {
 	return "", false
 }
 
-// guarded holds for a path that no machine writes.
-func (c *call) guarded() (string, bool) {
+// checkGuarded holds for a path that no machine writes.
+func (c *call) checkGuarded() (string, bool) {
 	if c.path == "" || !c.Mutates {
 		return "", false
 	}
@@ -164,8 +164,8 @@ func (c *call) guarded() (string, bool) {
 	return strings.Join(whys, "\n"), len(whys) > 0
 }
 
-// oversized holds for a text or an object that is longer than a file may be.
-func (c *call) oversized() (string, bool) {
+// checkSize holds for a text or an object that is longer than a file may be.
+func (c *call) checkSize() (string, bool) {
 	for _, p := range c.params {
 		n := max(len(c.args.texts[p.name]), len(c.args.raw[p.name]))
 		if most := c.b.o.Limits.FileBytes; n > most && p.most > mostText {
@@ -196,11 +196,11 @@ func (c *call) unready(code string) (string, bool) {
 	return why, is == code
 }
 
-func (c *call) uncalled() (string, bool) {
+func (c *call) checkCalled() (string, bool) {
 	if c.kind != session.Execute {
 		return "", false
 	}
-	why := c.unlisted()
+	why := c.checkCommand()
 	return why, why != ""
 }
 
@@ -237,8 +237,8 @@ func (c *call) intrusive() (string, bool) {
 	return why, why != ""
 }
 
-// refused asks the session's permit.
-func (c *call) refused() (string, bool) {
+// checkPermit asks the session's permit.
+func (c *call) checkPermit() (string, bool) {
 	if c.kind == "" {
 		return "", false
 	}

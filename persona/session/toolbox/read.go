@@ -115,7 +115,7 @@ func listDir(_ context.Context, c *call) (string, error) {
 		}
 		out = append(out, line)
 	}
-	return listed(out, "the folder is empty"), nil
+	return printList(out, "the folder is empty"), nil
 }
 
 // list are the entries of a folder, by name.
@@ -134,8 +134,8 @@ func (t tree) list(p string) ([]fs.DirEntry, error) {
 	return entriesIn(dir)
 }
 
-// listed is a list, cut where it is too long.
-func listed(lines []string, none string) string {
+// printList is a list, cut where it is too long.
+func printList(lines []string, none string) string {
 	if len(lines) == 0 {
 		return none
 	}
@@ -145,8 +145,8 @@ func listed(lines []string, none string) string {
 	return strings.Join(lines, "\n")
 }
 
-// globbed is the glob argument, checked; "" means every file.
-func (c *call) globbed() (string, error) {
+// globArgument is the glob argument, checked; "" means every file.
+func (c *call) globArgument() (string, error) {
 	g := c.args.text("glob")
 	if g == "" {
 		return "", nil
@@ -158,7 +158,7 @@ func (c *call) globbed() (string, error) {
 }
 
 func globFiles(ctx context.Context, c *call) (string, error) {
-	g, err := c.globbed()
+	g, err := c.globArgument()
 	if err != nil {
 		return "", err
 	}
@@ -169,7 +169,7 @@ func globFiles(ctx context.Context, c *call) (string, error) {
 		}
 		return true
 	})
-	return listed(out, "no file is meant by it") + beyond(full), err
+	return printList(out, "no file is meant by it") + beyond(full), err
 }
 
 // beyond says that not every file was looked at.
@@ -181,7 +181,7 @@ func beyond(full bool) string {
 }
 
 func searchCode(ctx context.Context, c *call) (string, error) {
-	g, err := c.globbed()
+	g, err := c.globArgument()
 	if err != nil {
 		return "", err
 	}
@@ -218,7 +218,7 @@ func searchCode(ctx context.Context, c *call) (string, error) {
 		}
 		return true
 	})
-	text := listed(out, "no line matches")
+	text := printList(out, "no line matches")
 	if more > 0 {
 		text += fmt.Sprintf("\nand %d more lines", more)
 	}

@@ -126,7 +126,7 @@ type Box struct {
 // New opens the session's desk, if it has one, and the tools its contract allows.
 // The error is a fault of odd's own; ctx bounds only the making.
 func New(ctx context.Context, o Options) (*Box, error) {
-	o.Limits = o.Limits.filled()
+	o.Limits = o.Limits.withDefaults()
 	o.Extra = slices.Concat(o.Extra, o.Request.Extra)
 	for _, argv := range o.Request.Checks {
 		o.Checks = append(o.Checks[:len(o.Checks):len(o.Checks)], Check{strings.Join(argv, " "), argv})
@@ -147,8 +147,8 @@ func New(ctx context.Context, o Options) (*Box, error) {
 	return b, nil
 }
 
-// filled is l with its defaults.
-func (l Limits) filled() Limits {
+// withDefaults is l with its defaults.
+func (l Limits) withDefaults() Limits {
 	return Limits{cmp.Or(l.Timeout, DefaultTimeout), cmp.Or(l.Command, DefaultCommand), cmp.Or(l.Output, DefaultOutput), cmp.Or(l.FileBytes, DefaultFileBytes), cmp.Or(l.Fetches, DefaultFetches)}
 }
 

@@ -195,7 +195,7 @@ func loadIn(dir *os.Root, name, p string, limit int) ([]byte, fs.FileMode, error
 	if err != nil || !os.SameFile(is, opened) {
 		return nil, 0, failf(outsideTree, "%s was changed while it was opened", p)
 	}
-	b, err := limited(f, p, limit)
+	b, err := readLimited(f, p, limit)
 	return b, is.Mode(), err
 }
 
@@ -216,11 +216,11 @@ func loadFrom(files fs.FS, p string, limit int) ([]byte, fs.FileMode, error) {
 		return nil, 0, missing(p, err)
 	}
 	defer f.Close()
-	b, err := limited(f, p, limit)
+	b, err := readLimited(f, p, limit)
 	return b, is.Mode(), err
 }
 
-func limited(r io.Reader, p string, limit int) ([]byte, error) {
+func readLimited(r io.Reader, p string, limit int) ([]byte, error) {
 	b, err := io.ReadAll(io.LimitReader(r, int64(limit)+1))
 	if err == nil && len(b) > limit {
 		err = failf("too_large", "%s is over %d bytes", p, limit)

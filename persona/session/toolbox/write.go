@@ -45,7 +45,7 @@ func (c *call) unread() string {
 	known, read := c.b.read[c.at]
 	c.b.mu.Unlock()
 	switch {
-	case known == hash(b), c.b.given(c.at, b):
+	case known == hash(b), c.b.isInBrief(c.at, b):
 		return ""
 	case read:
 		return c.at + " has changed since it was read; read it again"
@@ -56,8 +56,8 @@ func (c *call) unread() string {
 // mostHeld bounds a file that is compared or put back.
 const mostHeld = 64 << 20
 
-// given reports a file whose text is in the brief as it still is.
-func (b *Box) given(p string, content []byte) bool {
+// isInBrief reports a file whose text is in the brief as it still is.
+func (b *Box) isInBrief(p string, content []byte) bool {
 	for _, g := range b.o.Request.Given {
 		if g == p && b.tree.files != nil {
 			base, _, err := loadFrom(b.tree.files, p, mostHeld)
@@ -104,7 +104,7 @@ func (c *call) put(after []byte) (string, error) {
 		return "", err
 	}
 	c.b.knows(c.at, after)
-	c.b.touched(c.at)
+	c.b.noteChanged(c.at)
 	return fmt.Sprintf("%s: %d bytes before, %d after, sha256 %s%s", c.at, len(before), len(after), hash(after), c.warnings(before, after)), nil
 }
 
@@ -126,8 +126,8 @@ func (c *call) confirm(before, after []byte, mode fs.FileMode) error {
 	return failf("not_written", "%s was not as it was written, and is again as it was", c.at)
 }
 
-// touched notes that the session changed a file.
-func (b *Box) touched(p string) {
+// noteChanged notes that the session changed a file.
+func (b *Box) noteChanged(p string) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	b.wrote[p] = true
@@ -164,7 +164,7 @@ func deleteFile(_ context.Context, c *call) (string, error) {
 	if _, _, err := t.load(c.at, mostHeld); !errors.As(err, &f) || f.code != "missing" {
 		return "", failf("not_deleted", "%s is still there", c.at)
 	}
-	c.b.touched(c.at)
+	c.b.noteChanged(c.at)
 	return fmt.Sprintf("%s: deleted, %d bytes, sha256 was %s", c.at, len(before), hash(before)), nil
 }
 
@@ -184,7 +184,7 @@ func (t tree) remove(p string) error {
 // store writes a file beside its place and moves it there, so that a link to
 // another file is never written through, and nobody sees half of it.
 func (t tree) store(p string, b []byte, mode fs.FileMode) error {
-	dir, err := t.made(path.Dir(p))
+	dir, err := t.makeFolder(path.Dir(p))
 	if err != nil {
 		return err
 	}
@@ -208,8 +208,8 @@ func (t tree) store(p string, b []byte, mode fs.FileMode) error {
 	return err
 }
 
-// made opens a folder and makes what of it is not there.
-func (t tree) made(p string) (*os.Root, error) {
+// makeFolder opens a folder and makes what of it is not there.
+func (t tree) makeFolder(p string) (*os.Root, error) {
 	at, err := t.root.OpenRoot(".")
 	if err != nil || p == "." {
 		return at, err
