@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"regexp"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -176,4 +177,41 @@ func TestReadersRunBesideDrains(t *testing.T) {
 			}
 		}, want: []string{"5 ledger/2026-03/R1.jsonl:1 reserves $0.40 for 1 sessions, each may cost $0.50"}},
 	})
+}
+
+// Who hands nothing over may watch for longer than its permit holds; what is handed over was
+// read under one.
+func TestAWatchMayOutliveItsPermit(t *testing.T) {
+	t.Parallel()
+	const late = "a session that was read after its permit had ended"
+	for role, want := range map[contract.Role]bool{contract.Observer: false, contract.Explorer: true} {
+		t.Run(string(role), func(t *testing.T) {
+			t.Parallel()
+			s := begin(t, lawful(t, ""), map[string]func(*story, *draft){"end invoke": func(s *story, d *draft) {
+				w := &run{task: "run-01KJ0000000000000000000001", base: s.tip()}
+				s.anchor(w)
+				w.permit["expires_at"] = s.now.Add(-5 * time.Minute).Format(time.RFC3339)
+				name := ledgerIn(d)
+				all, err := event.Read(d.ch[name])
+				if err != nil {
+					s.Fatal(err)
+				}
+				eventtest.Set(&all[1], "anchor", w.session["anchor"])
+				permit := all[1]
+				permit.Kind, permit.Cost, permit.Role, permit.Data = event.Anchor, 0, "editor", eventtest.Data(event.Anchor, w.permit)
+				all = slices.Insert(all, 2, permit)
+				d.ch[name] = nil
+				for i, r := range all {
+					r.Seq = i + 1
+					if d.ch[name], err = event.Append(d.ch[name], r); err != nil {
+						s.Fatal(err)
+					}
+				}
+			}})
+			s.invoke(role)
+			if got := strings.Join(found(s.check("", s.tip())), "\n"); strings.Contains(got, late) != want {
+				t.Errorf("found\n%s", got)
+			}
+		})
+	}
 }
