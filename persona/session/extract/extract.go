@@ -44,7 +44,7 @@
 //     several sources, and where kinds disagree the plainest source decides.
 //  3. What the bundle already holds is emitted only with something new and with
 //     the blob it updates, and never when a person wrote or verified it. Other lines
-//     for the same text are nothing new.
+//     for the same text are nothing new, and what a person edited stays while the text does.
 //  4. Under MaxAtoms the plainest sources win: procedures with steps and decisions, then
 //     rules by how strongly they oblige, definitions and roles, systems, files; a point
 //     for every further document that says the same, up to five, and less for an archive,
@@ -140,8 +140,8 @@ func interruptedEmission(ctx context.Context, u session.Usage) session.Emission 
 // chosen is a candidate with the atom it updates, nil for a new one.
 type chosen struct {
 	candidate
-	prior   *okf.Atom
-	drifted bool // the text of one of its sources is gone
+	prior *okf.Atom
+	drift []okf.Drift // the sources of prior whose files do not have the text
 }
 
 // id is the id the atom has or will have.
@@ -178,7 +178,7 @@ func emission(docs []*document, skips []skip, r session.Request) (session.Emissi
 	for _, c := range cs {
 		k := chosen{candidate: c, prior: there.prior(c)}
 		if k.prior != nil {
-			k.drifted = drift[k.prior.Path] != nil
+			k.drift = drift[k.prior.Path]
 			read[k.prior.Path] = true
 			_, news, err := k.atom(d, r)
 			if err != nil {

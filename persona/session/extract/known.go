@@ -50,7 +50,8 @@ func (b bundle) prior(c candidate) *okf.Atom {
 
 // update is what c adds to an atom that is there: all of it anew when this
 // substrate made the atom, the new sources and edges when another agent did,
-// and nothing when a person did, or when nothing is new.
+// and nothing when a person did, or when nothing is new. That the same text stands on
+// other lines is not new, and what a person made of it stays while it does.
 func (c chosen) update(d directory, r session.Request) (okf.Atom, bool, error) {
 	prior := c.prior
 	if prior.Type != c.kind || persons(prior) {
@@ -63,11 +64,50 @@ func (c chosen) update(d directory, r session.Request) (okf.Atom, bool, error) {
 	if !sameProducer(prior.Generated.By, r.By) {
 		return c.addition(r)
 	}
-	if !news(*prior, next) && !c.drifted {
+	if !newSource(*prior, next) && !newEdge(*prior, next) && c.drift == nil {
 		return okf.Atom{}, false, nil
 	}
-	next, err = rewritten(prior, next.Fields, string(next.Body()))
+	fields, body := next.Fields, string(next.Body())
+	lost := slices.ContainsFunc(c.drift, func(d okf.Drift) bool { return d.Lost })
+	if !lost && !newText(*prior, next) && edited(*prior, next) {
+		fields, body = kept(*prior, fields), footed(string(prior.Body()), body)
+	}
+	next, err = rewritten(prior, fields, body)
 	return next, err == nil, err
+}
+
+// edited reports a prior atom with other words than the same text gives: a person's.
+func edited(prior, next okf.Atom) bool {
+	was, is := quotes(prior), quotes(next)
+	return prior.Title != next.Title || prior.Description != next.Description || !strings.Contains(was, is) && !strings.Contains(is, was)
+}
+
+// kept are the fields of an update with the title and the description that the prior has.
+func kept(prior okf.Atom, fields []okf.Field) []okf.Field {
+	out := slices.Clone(fields)
+	for i, f := range out {
+		if p, ok := prior.Field(f.Key); ok && (f.Key == "title" || f.Key == "description") {
+			out[i].Value = p.Value
+		}
+	}
+	return out
+}
+
+// footed is a body with the footnotes that another one has of the same sources.
+func footed(body, other string) string {
+	lines := strings.Split(body, "\n")
+	for line := range strings.SplitSeq(other, "\n") {
+		mark := footnote.FindString(line)
+		if mark == "" || !strings.HasPrefix(line, mark+":") {
+			continue
+		}
+		for i, l := range lines {
+			if strings.HasPrefix(l, mark+":") {
+				lines[i] = line
+			}
+		}
+	}
+	return strings.Join(lines, "\n")
 }
 
 // persons reports an atom that a person verified or asserted, which no reading changes.
@@ -81,21 +121,12 @@ func sameProducer(a, b string) bool {
 	return x == y && x != ""
 }
 
-// news reports whether next says anything that prior does not. That the same text stands
-// on other lines of its file is none.
-func news(prior, next okf.Atom) bool {
-	if prior.Title != next.Title || prior.Description != next.Description || newSource(prior, next) || newEdge(prior, next) {
-		return true
-	}
-	return !strings.Contains(quotes(prior), quotes(next))
-}
-
-// quotes is the body of an atom without its footnotes, on one line.
+// quotes is the body of an atom without its footnotes and their marks, on one line.
 func quotes(a okf.Atom) string {
 	var out []string
 	for line := range strings.Lines(string(a.Body())) {
 		if !strings.HasPrefix(line, "[^") {
-			out = append(out, strings.Fields(line)...)
+			out = append(out, strings.Fields(footnote.ReplaceAllString(line, ""))...)
 		}
 	}
 	return strings.Join(out, " ")
@@ -128,19 +159,38 @@ func newSource(prior, next okf.Atom) bool {
 	return false
 }
 
+// newText reports that next rests on a text that prior does not.
+func newText(prior, next okf.Atom) bool {
+	texts := func(a *okf.Atom) (out []any) {
+		for _, s := range entries(a) {
+			if all, ok := s["text"].([]any); ok {
+				out = append(out, all...)
+			} else {
+				out = append(out, s["text"])
+			}
+		}
+		return out
+	}
+	had := texts(&prior)
+	return slices.ContainsFunc(texts(&next), func(t any) bool {
+		return !slices.ContainsFunc(had, func(h any) bool { return reflect.DeepEqual(h, t) })
+	})
+}
+
 // priorID is the id that the prior atom has for a source: for its file, else for one that
-// is gone and had the same text; "" where it has none.
+// had the same text and is gone or has it no longer; "" where it has none.
 func (c chosen) priorID(s source, r session.Request, taken map[string]bool) string {
 	renamed := ""
-	for _, p := range entries(c.prior) {
+	for i, p := range entries(c.prior) {
 		id, _ := p["id"].(string)
 		was, _ := p["resource"].(string)
+		left := slices.ContainsFunc(c.drift, func(d okf.Drift) bool { return d.Source == i && len(d.Here) == 0 })
 		switch {
 		case id == "" || taken[id]:
 		case was == s.doc.path:
 			return id
 		case renamed == "" && p["text"] != nil && reflect.DeepEqual(p["text"], s.texts()):
-			if _, err := fs.Stat(r.Files, was); errors.Is(err, fs.ErrNotExist) {
+			if _, err := fs.Stat(r.Files, was); left || errors.Is(err, fs.ErrNotExist) {
 				renamed = id
 			}
 		}

@@ -82,6 +82,35 @@ func TestMovedLinesAreNoUpdate(t *testing.T) {
 	}
 }
 
+// TestPersonsWordsStay: what a person edited in an atom is not proposed back while the text
+// that it cites is the same, under another name of the file too.
+func TestPersonsWordsStay(t *testing.T) {
+	t.Parallel()
+	a := drive(t, request("docs/a.md", glossaryText)).Atoms[1].Atom
+	edited := parsed(t, a.Path, strings.ReplaceAll(string(a.Bytes()), "A small fin", "A fin, small,"))
+	for path, text := range map[string]string{"docs/a.md": glossaryText, "docs/b.md": "Words.\n\n" + glossaryText} {
+		var got []okf.Atom
+		for _, e := range drive(t, after(t, request(path, text), edited)).Atoms {
+			if e.Atom.ID == edited.ID {
+				got = append(got, e.Atom)
+			}
+		}
+		if path == "docs/a.md" {
+			if len(got) > 0 {
+				t.Errorf("proposed back: %s", got[0].Bytes())
+			}
+			continue
+		}
+		if len(got) != 1 || got[0].Description != edited.Description || !strings.Contains(string(got[0].Body()), "> Skeg: A fin, small, under") || !strings.Contains(string(got[0].Body()), "](../../docs/b.md#L5-L6)") || strings.Contains(string(got[0].Bytes()), "docs/a.md") {
+			t.Errorf("%d atoms: %s", len(got), got[0].Bytes())
+		}
+	}
+	e := drive(t, after(t, request("docs/a.md", strings.Replace(glossaryText, "small", "tiny", 1)), edited))
+	if !strings.Contains(strings.Join(spoken(e), "\n"), "A tiny fin") {
+		t.Errorf("another text is not proposed: %q", spoken(e))
+	}
+}
+
 func TestKnownAtoms(t *testing.T) {
 	t.Parallel()
 	const more = "generated: {by: acme/2, at: 2026-01-01T00:00:00Z}\n"
