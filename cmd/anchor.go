@@ -60,21 +60,15 @@ func anchorIdentity(env Env) *cli.Command {
 			&cli.StringFlag{Name: "session", Usage: "the `ID` that the harness gives its session; the hook finds the permit by it"},
 			jsonFlag(),
 		},
-		Action: one("ROLE", do(env, runAnchorIdentity)),
+		Action: one("ROLE", on(env, openAnchor, runAnchorIdentity)),
 	})
 }
 
-func runAnchorIdentity(c *cli.Context, env Env) error {
-	role := c.Args().First()
+func runAnchorIdentity(c *cli.Context, env Env, a *anchorage) error {
 	q := anchor.IdentityRequest{
-		Role: role, Mode: anchor.Mode(c.String("mode")), Strictness: anchor.Strictness(c.String("strictness")), Topic: c.String("topic"),
+		Role: c.Args().First(), Mode: anchor.Mode(c.String("mode")), Strictness: anchor.Strictness(c.String("strictness")), Topic: c.String("topic"),
 		Paths: c.StringSlice("paths"), Parent: c.String("parent"), HarnessSession: c.String("session"),
 	}
-	a, err := openAnchor(c.Context, env)
-	if err != nil {
-		return err
-	}
-	defer a.Close()
 	return printAnchor(env, "anchor identity", a.desk.Identity(q), c.Bool("json"))
 }
 
@@ -163,52 +157,42 @@ func anchorVerify(env Env) *cli.Command {
 			"change. Without TOKEN, odd checks every session that has one. Exit 3: one is\n" +
 			"not valid.",
 		Flags:  []cli.Flag{jsonFlag()},
-		Action: do(env, runAnchorVerify),
+		Action: on(env, openAnchor, runAnchorVerify),
 	})
 }
 
-func runAnchorVerify(c *cli.Context, env Env) error {
-	token := c.Args().First()
-	a, err := openAnchor(c.Context, env)
-	if err != nil {
-		return err
-	}
-	defer a.Close()
-	all := []anchor.Verdict{}
-	if token != "" {
-		all = append(all, a.desk.Verify(token))
-	} else {
+func runAnchorVerify(c *cli.Context, env Env, a *anchorage) error {
+	tokens := c.Args().Slice()
+	if len(tokens) == 0 {
 		held, err := a.desk.Permits("")
 		if err != nil {
 			return err
 		}
 		for _, v := range held {
-			all = append(all, a.desk.Verify(v.Token))
+			tokens = append(tokens, v.Token)
 		}
 	}
-	switch {
-	case c.Bool("json") && token != "":
-		err = printJSON(env, all[0])
-	case c.Bool("json"):
-		err = printJSON(env, all)
-	default:
-		err = printVerdicts(env, all)
-	}
-	var bad []anchor.Problem
-	for _, v := range all {
+	all, bad := []anchor.Verdict{}, []anchor.Problem{}
+	for _, token := range tokens {
+		v := a.desk.Verify(token)
+		all = append(all, v)
 		if !v.Valid {
 			bad = append(bad, v.Errors...)
 		}
 	}
-	if err != nil || len(bad) == 0 {
+	var value any = all
+	if c.NArg() > 0 {
+		value = all[0]
+	}
+	if err := show(env, c.Bool("json"), value, verdictRows(all)...); err != nil || len(bad) == 0 {
 		return err
 	}
 	return anchorRefused(env, "anchor verify", bad)
 }
 
-// printVerdicts prints a row for each session, and behind it one for each thing
+// verdictRows are a row for each session, and behind it one for each thing
 // that is wrong with it or has changed.
-func printVerdicts(env Env, all []anchor.Verdict) error {
+func verdictRows(all []anchor.Verdict) [][]string {
 	rows := [][]string{}
 	for _, v := range all {
 		row := []string{v.Token, "holds"}
@@ -226,7 +210,7 @@ func printVerdicts(env Env, all []anchor.Verdict) error {
 			rows = append(rows, []string{v.Token, "warning", p.String()})
 		}
 	}
-	return printRows(env, rows)
+	return rows
 }
 
 func anchorRenew(env Env) *cli.Command {
@@ -253,17 +237,12 @@ func anchorRelease(env Env) *cli.Command {
 		ArgsUsage:   "TOKEN",
 		Description: "odd anchor release TOKEN --reason 'the docs are fixed'",
 		Flags:       []cli.Flag{&cli.StringFlag{Name: "reason", Value: "done", Usage: "record `TEXT`, one line, as the reason"}, jsonFlag()},
-		Action:      one("TOKEN", do(env, runAnchorRelease)),
+		Action:      one("TOKEN", on(env, openAnchor, runAnchorRelease)),
 	})
 }
 
-func runAnchorRelease(c *cli.Context, env Env) error {
+func runAnchorRelease(c *cli.Context, env Env, a *anchorage) error {
 	token := c.Args().First()
-	a, err := openAnchor(c.Context, env)
-	if err != nil {
-		return err
-	}
-	defer a.Close()
 	done, err := a.desk.Release(token, c.String("reason"))
 	if no := anchor.Refusal(nil); errors.As(err, &no) && no.Refused() == string(anchor.TokenUnknown) {
 		return fmt.Errorf("anchor release %s: no such session; odd anchor ls lists them", token)

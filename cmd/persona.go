@@ -160,12 +160,11 @@ func completePersonas(env Env) cli.BashCompleteFunc {
 }
 
 func runPersonaShow(c *cli.Context, env Env) error {
-	name := c.Args().First()
 	b, err := sourceFor(c).open(c.Context, env)
 	if err != nil {
 		return err
 	}
-	p, err := contract.LoadRoster(b.graph).Find(name)
+	p, err := contract.LoadRoster(b.graph).Find(c.Args().First())
 	if err != nil {
 		return fault(err)
 	}

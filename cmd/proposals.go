@@ -188,8 +188,7 @@ func oneWord[T ~string](flag, s string, all []T, to *T) error {
 }
 
 func runProposalsAdd(c *cli.Context, env Env) error {
-	reason := c.Args().First()
-	p := gate.Proposal{Reason: reason, Task: c.String("task")}
+	p := gate.Proposal{Reason: c.Args().First(), Task: c.String("task")}
 	for _, err := range []error{
 		oneWord("gate", c.String("gate"), gate.Gates(), &p.Gate), oneWord("severity", c.String("severity"), gate.Severities(), &p.Severity),
 		oneWord("source", c.String("source"), spokenSources(), &p.Source),

@@ -34,9 +34,9 @@ func taskAdd(env Env) *cli.Command {
 	})
 }
 
-func filing(c *cli.Context, title string) (board.Filing, error) {
+func filing(c *cli.Context) (board.Filing, error) {
 	f := board.Filing{
-		ID: okf.ID(c.String("id")), Title: title, Kind: c.String("kind"), Priority: c.String("priority"), Role: c.String("role"), Team: c.String("team"), Signal: c.String("signal"),
+		ID: okf.ID(c.String("id")), Title: c.Args().First(), Kind: c.String("kind"), Priority: c.String("priority"), Role: c.String("role"), Team: c.String("team"), Signal: c.String("signal"),
 		Dependencies: c.StringSlice("depends"), Acceptance: c.StringSlice("accept"), Inputs: c.StringSlice("input"), Paths: c.StringSlice("path"), MaxTurns: c.Int("max-turns"),
 		ContractRole: c.String("contract-role"), Persona: c.String("persona"), Surface: c.String("surface"), Engagement: c.String("engagement"),
 		Voice: c.String("voice"), Handoffs: c.StringSlice("handoff"), Artifact: c.String("artifact"),
@@ -54,8 +54,7 @@ func filing(c *cli.Context, title string) (board.Filing, error) {
 }
 
 func runTaskAdd(c *cli.Context, env Env) error {
-	title := c.Args().First()
-	f, err := filing(c, title)
+	f, err := filing(c)
 	if err != nil {
 		return err
 	}

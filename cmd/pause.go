@@ -1,0 +1,83 @@
+package cmd
+
+import (
+	"io/fs"
+
+	"github.com/urfave/cli/v2"
+
+	"github.com/odd-cli/odd/board"
+	"github.com/odd-cli/odd/journal/repo"
+)
+
+func pause(env Env) *cli.Command {
+	return command(&cli.Command{
+		Name:      "pause",
+		Usage:     "let odd drain start no further task until a person resumes it",
+		ArgsUsage: "REASON",
+		Description: "odd drain pause \"the glossary is being rewritten\"\n\n" +
+			"odd commits the reason as pause.toml on the board, so that it holds in every\n" +
+			"clone that has the commit. A running drain stops before its next task.",
+		Flags:  []cli.Flag{jsonFlag()},
+		Action: one("a reason in quotes", do(env, runPause)),
+	})
+}
+
+func runPause(c *cli.Context, env Env) error {
+	why := oneLine(c.Args().First())
+	if why == "" {
+		return usage("drain pause: the reason is empty; say why, like odd drain pause \"the glossary is being rewritten\"")
+	}
+	w, err := openWorkspace(c.Context, env)
+	if err != nil {
+		return err
+	}
+	who, err := w.repo.Identity(c.Context)
+	if err != nil {
+		return err
+	}
+	oid, err := w.write(c.Context, func(v *view) (repo.Changes, string, error) {
+		if b, err := fs.ReadFile(v.bundle, "pause.toml"); err == nil {
+			talk(env, "already paused: %s; odd drain resume lets drains run again", board.PauseReason(b))
+			return nil, "", nil
+		}
+		b := board.PauseFile(why, "human:"+who.Email, env.Now())
+		return repo.Changes{v.file("pause.toml"): b}, trailers("board: pause", why), nil
+	})
+	if err != nil {
+		return err
+	}
+	return printState(env, "paused", oid, c.Bool("json"))
+}
+
+func resume(env Env) *cli.Command {
+	return command(&cli.Command{
+		Name:  "resume",
+		Usage: "allow odd drain to run again after a pause; only a person can",
+		Description: "odd drain resume\n\n" +
+			personNote,
+		Flags:  []cli.Flag{yesFlag(), jsonFlag()},
+		Action: on(env, openShared, runResume),
+	})
+}
+
+func runResume(c *cli.Context, env Env, v *view) error {
+	b, err := fs.ReadFile(v.bundle, "pause.toml")
+	if err != nil {
+		return printState(env, "running", "", c.Bool("json"))
+	}
+	talk(env, "paused: %s", board.PauseReason(b))
+	h, err := v.human(c.Context, "", "resume", "resume", c.Bool("yes"))
+	if err != nil {
+		return err
+	}
+	msg := trailers("board: resume", "It was paused: "+board.PauseReason(b), "Odd-Resumed-By", h.By())
+	oid, err := v.amend(c.Context, repo.Changes{v.file("pause.toml"): nil}, msg)
+	if err != nil {
+		return err
+	}
+	return printState(env, "running", oid, c.Bool("json"))
+}
+
+func printState(env Env, state string, oid repo.OID, asJSON bool) error {
+	return show(env, asJSON, map[string]string{"board": state, "commit": string(oid)}, []string{state, short(oid)})
+}
