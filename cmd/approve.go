@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"io/fs"
 	"maps"
-	"path"
 	"slices"
 	"strings"
 
@@ -34,7 +33,9 @@ func approve(env Env) *cli.Command {
 			"the one that is checked out) with a commit of yours, marks the task done, and\n" +
 			"pushes if [board] remote is set. If [board] target names another branch, odd\n" +
 			"adds your commit to the review branch instead; merge it there, then odd sync.\n" +
-			"If files no longer fit, odd changes nothing and exits 3.\n\n" +
+			"If files no longer fit, odd changes nothing and exits 3. Your commit also brings\n" +
+			"the index.md of the folders up to date; after a merge elsewhere, run odd\n" +
+			"knowledge index.\n\n" +
 			"--without keeps an atom as it was before the proposal; your commit names it.\n" +
 			"It is not proposed again while the text stays as it is that it comes from; the\n" +
 			"task's file lists it under declined. Take it out there to have it proposed.\n\n" +
@@ -433,41 +434,6 @@ func (v *view) atomsOf(merged fs.FS, p review.Proposal) review.Files {
 		}
 	}
 	return out
-}
-
-// reindex brings the index.md of the folders of a proposal's atoms up to date, and of
-// those around them, and makes one in a folder that is new where others have one.
-// Proposals never carry them, since two proposals of one folder would conflict.
-func (v *view) reindex(ctx context.Context, ch repo.Changes, p part, merged fs.FS) error {
-	root, err := fs.Sub(merged, v.cfg.Root)
-	if err != nil {
-		return err
-	}
-	g, _, err := okf.Load(root)
-	if err != nil {
-		return err
-	}
-	touched := map[string]bool{}
-	for _, w := range p.Atoms(v.cfg.Root) {
-		for dir := strings.TrimPrefix(w.Path, v.cfg.Root+"/"); dir != "."; {
-			dir = path.Dir(dir)
-			touched[dir] = true
-		}
-	}
-	was := indexedAs(ctx, v.repo, v.tip, v.cfg.Root)
-	now := func(index, atom string) *okf.Atom {
-		if !touched[path.Dir(index)] {
-			return nil
-		}
-		return was(index, atom)
-	}
-	for _, i := range okf.StaleIndex(root, g, now) {
-		dir := path.Dir(i.Path)
-		if _, err := fs.Stat(v.bundle, dir); touched[dir] && (i.State == okf.IndexStale || err != nil) {
-			ch[v.file(i.Path)] = i.Want
-		}
-	}
-	return nil
 }
 
 // approveForTarget adds the person's commit to the review branch, which changes only what

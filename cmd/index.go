@@ -7,6 +7,7 @@ import (
 	"os"
 	"path"
 	"path/filepath"
+	"strings"
 
 	"github.com/google/renameio/v2"
 	"github.com/urfave/cli/v2"
@@ -149,4 +150,39 @@ func (b bundle) printIndex(env Env, todo []okf.IndexFile, asJSON bool) error {
 		return printJSON(env, list)
 	}
 	return printRows(env, rows)
+}
+
+// reindex brings the index.md of the folders of a proposal's atoms up to date, and of
+// those around them, and makes one in a folder that is new where others have one.
+// Proposals never carry them, since two proposals of one folder would conflict.
+func (v *view) reindex(ctx context.Context, ch repo.Changes, p part, merged fs.FS) error {
+	root, err := fs.Sub(merged, v.cfg.Root)
+	if err != nil {
+		return err
+	}
+	g, _, err := okf.Load(root)
+	if err != nil {
+		return err
+	}
+	touched := map[string]bool{}
+	for _, w := range p.Atoms(v.cfg.Root) {
+		for dir := strings.TrimPrefix(w.Path, v.cfg.Root+"/"); dir != "."; {
+			dir = path.Dir(dir)
+			touched[dir] = true
+		}
+	}
+	was := indexedAs(ctx, v.repo, v.tip, v.cfg.Root)
+	now := func(index, atom string) *okf.Atom {
+		if !touched[path.Dir(index)] {
+			return nil
+		}
+		return was(index, atom)
+	}
+	for _, i := range okf.StaleIndex(root, g, now) {
+		dir := path.Dir(i.Path)
+		if _, err := fs.Stat(v.bundle, dir); touched[dir] && (i.State == okf.IndexStale || err != nil) {
+			ch[v.file(i.Path)] = i.Want
+		}
+	}
+	return nil
 }
