@@ -31,12 +31,7 @@ func index(env Env) *cli.Command {
 			bundleFlag(),
 			jsonFlag(),
 		},
-		Action: func(c *cli.Context) error {
-			if err := noArgs(c); err != nil {
-				return err
-			}
-			return runIndex(c.Context, env, c.String("bundle"), c.Bool("check"), c.Bool("json"))
-		},
+		Action: do(env, runIndex),
 	})
 }
 
@@ -46,8 +41,8 @@ type indexJSON struct {
 	State okf.IndexState `json:"state"`
 }
 
-func runIndex(ctx context.Context, env Env, dir string, check, asJSON bool) error {
-	b, err := openBundle(ctx, env, dir)
+func runIndex(c *cli.Context, env Env) error {
+	b, err := openBundle(c.Context, env, c.String("bundle"))
 	if err != nil {
 		return err
 	}
@@ -55,7 +50,7 @@ func runIndex(ctx context.Context, env Env, dir string, check, asJSON bool) erro
 		return err
 	}
 	var todo []okf.IndexFile
-	for _, i := range okf.Index(os.DirFS(b.root), b.graph, b.indexedAs(ctx, env)) {
+	for _, i := range okf.Index(os.DirFS(b.root), b.graph, b.indexedAs(c.Context, env)) {
 		switch i.State {
 		case okf.IndexFresh:
 		case okf.IndexWritten:
@@ -64,7 +59,7 @@ func runIndex(ctx context.Context, env Env, dir string, check, asJSON bool) erro
 			todo = append(todo, i)
 		}
 	}
-	if !check {
+	if !c.Bool("check") {
 		for _, i := range todo {
 			file := filepath.Join(b.root, filepath.FromSlash(i.Path))
 			if err := renameio.WriteFile(file, i.Want, 0o644, renameio.WithExistingPermissions()); err != nil {
@@ -72,10 +67,10 @@ func runIndex(ctx context.Context, env Env, dir string, check, asJSON bool) erro
 			}
 		}
 	}
-	if err := b.printIndex(env, todo, asJSON); err != nil {
+	if err := b.printIndex(env, todo, c.Bool("json")); err != nil {
 		return err
 	}
-	if check && len(todo) > 0 {
+	if c.Bool("check") && len(todo) > 0 {
 		talk(env, "%s out of date; run odd knowledge index", count(len(todo), "index file"))
 		return exitCode(exitFault)
 	}
@@ -140,16 +135,11 @@ func (b bundle) listable(env Env) error {
 }
 
 func (b bundle) printIndex(env Env, todo []okf.IndexFile, asJSON bool) error {
-	list := []indexJSON{}
-	var rows [][]string
-	for _, i := range todo {
-		list = append(list, indexJSON{i.Path, i.State})
-		rows = append(rows, []string{string(i.State), b.place(env, i.Path, 0)})
+	list := make([]indexJSON, len(todo))
+	for i, of := range todo {
+		list[i] = indexJSON{of.Path, of.State}
 	}
-	if asJSON {
-		return printJSON(env, list)
-	}
-	return printRows(env, rows)
+	return showList(env, asJSON, list, "", func(i indexJSON) []string { return []string{string(i.State), b.place(env, i.Path, 0)} })
 }
 
 // reindex brings the index.md of the folders of a proposal's atoms up to date, and of

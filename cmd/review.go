@@ -84,12 +84,8 @@ func runQueue(ctx context.Context, env Env, asJSON bool) error {
 	if err != nil {
 		return err
 	}
-	list, rows, waiting := []review.Proposal{}, [][]string{}, false
-	for _, row := range v.rows() {
-		if row.State != board.Review {
-			continue
-		}
-		waiting = true
+	list, rows, waiting := []review.Proposal{}, [][]string{}, v.inReview()
+	for _, row := range waiting {
 		t, err := v.taskOf(row.ID)
 		if err != nil {
 			return err
@@ -102,13 +98,10 @@ func runQueue(ctx context.Context, env Env, asJSON bool) error {
 		list = append(list, p)
 		rows = append(rows, []string{string(t.ID), proposes(p, v.cfg.Root), "$" + budget.MicroUSD(p.Cost).String(), p.Branch, t.Title})
 	}
-	if asJSON {
-		return printJSON(env, list)
-	}
-	if !waiting {
+	if len(waiting) == 0 && !asJSON {
 		talk(env, "review: no proposal waits for you; odd task list shows the tasks")
 	}
-	return printRows(env, rows)
+	return show(env, asJSON, list, rows...)
 }
 
 func runReview(ctx context.Context, env Env, name string, stat, asJSON bool) error {

@@ -140,11 +140,7 @@ func runStatus(ctx context.Context, env Env, asJSON bool) error {
 		}
 		s.Held = drain.Overlaps(ctx, v.repo, tip, v.cfg.Root, v.tasks())
 	}
-	if asJSON {
-		return printJSON(env, s)
-	}
-	_, err = io.WriteString(folded(env), s.page())
-	return err
+	return showPage(env, asJSON, s, s.page())
 }
 
 // currentAndDirty is current, and the paths of the bundle, and of odd.toml, with

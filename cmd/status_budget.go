@@ -31,9 +31,6 @@ func runStatusBudget(ctx context.Context, env Env, asJSON bool) error {
 			purses[i].Level = noBudget
 		}
 	}
-	if asJSON {
-		return printJSON(env, purses)
-	}
 	rows := [][]string{{"envelope", "month", "limit", "stop", "spent", "reserved", "left", "level"}}
 	for _, p := range purses {
 		limit, stop, left := "$"+p.Limit.String(), "$"+p.Stop.String(), "$"+p.Left.String()
@@ -42,11 +39,11 @@ func runStatusBudget(ctx context.Context, env Env, asJSON bool) error {
 		}
 		rows = append(rows, []string{p.Name, p.Month, limit, stop, "$" + p.Spent.String(), "$" + p.Reserved.String(), left, p.Level})
 	}
-	if !v.cfg.HasBudget {
+	if !v.cfg.HasBudget && !asJSON {
 		talk(env, "odd.toml sets no monthly budget, so runs that can cost money are refused; set monthly_usd below [budget] to allow them")
 	}
 	if !env.Terminal {
 		rows = rows[1:]
 	}
-	return printRows(env, rows)
+	return show(env, asJSON, purses, rows...)
 }

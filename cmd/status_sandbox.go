@@ -46,10 +46,7 @@ func runSandbox(ctx context.Context, env Env, asJSON bool) error {
 	if drain.Demand(ctx, held, env.Temp, v.cfg.Sandbox) != nil {
 		s.Sessions = "refused"
 	}
-	if asJSON {
-		return printJSON(env, s)
-	}
-	return printRows(env, s.rows())
+	return show(env, asJSON, s, s.rows()...)
 }
 
 func triedSandbox(c config.Sandbox) sandboxStatus {
