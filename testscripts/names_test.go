@@ -12,7 +12,7 @@ import (
 
 var (
 	oneWord    = regexp.MustCompile(`^[a-z]+$`)
-	participle = regexp.MustCompile(`^(?:[a-z]+ed|told|stood|lent|kept|held|said|made|known|given|taken|found|left|lost|gone|meant|sent|spent|shown|seen|bound|built|drawn|written|spoken)$`)
+	participle = regexp.MustCompile(`^(?:[a-z]+[^e]ed|told|stood|lent|kept|held|said|made|known|given|taken|found|left|lost|gone|meant|sent|spent|shown|seen|bound|built|drawn|written|spoken)$`)
 )
 
 // TestNames prints what the names of functions and types are like, and the largest types
