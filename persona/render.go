@@ -189,7 +189,7 @@ type manifestItem struct {
 	Via         []okf.Hop `json:"via,omitempty"`
 }
 
-func manifested(it Item) manifestItem {
+func manifestOf(it Item) manifestItem {
 	return manifestItem{it.Section, it.ID, it.Path, it.Blob, it.Type, it.Title, it.Description, it.Confidence, it.Tier, it.Draft, it.Owned, it.Via}
 }
 
@@ -197,7 +197,7 @@ func manifested(it Item) manifestItem {
 // with a final newline. No body is in it.
 func (p Persona) JSON() ([]byte, error) {
 	m := manifest{
-		Version: 1, Role: manifested(p.Role), Commit: p.Commit, Retirement: p.Retirement,
+		Version: 1, Role: manifestOf(p.Role), Commit: p.Commit, Retirement: p.Retirement,
 		Counts: map[string]int{
 			"reached": p.Reached, "resolved": p.Resolved, "retired": p.Retired,
 			"unresolved": p.Unresolved, "unloadable": p.Unloadable,
@@ -205,7 +205,7 @@ func (p Persona) JSON() ([]byte, error) {
 		Items: []manifestItem{}, Gaps: append([]string{}, p.Gaps...),
 	}
 	for _, it := range p.Items {
-		m.Items = append(m.Items, manifested(it))
+		m.Items = append(m.Items, manifestOf(it))
 	}
 	var b bytes.Buffer
 	enc := json.NewEncoder(&b)
@@ -253,14 +253,14 @@ func (p Persona) Mermaid() []byte {
 		}
 		b.WriteString("  end\n")
 	}
-	for _, e := range drawn(hops, node) {
+	for _, e := range drawnEdges(hops, node) {
 		b.WriteString(e)
 	}
 	return b.Bytes()
 }
 
-// drawn are the edges among the nodes, each once, in the order of the items.
-func drawn(hops []okf.Hop, node map[okf.ID]string) []string {
+// drawnEdges are the edges among the nodes, each once, in the order of the items.
+func drawnEdges(hops []okf.Hop, node map[okf.ID]string) []string {
 	var out []string
 	seen := map[string]bool{}
 	for _, h := range hops {

@@ -35,13 +35,13 @@ func find(g *okf.Graph, name string) (*okf.Atom, error) {
 		return nil, fmt.Errorf("%w; there are no roles yet, write one as roles/NAME.md with type: role", err)
 	case errors.Is(err, okf.ErrNotFound):
 		slices.Sort(roles)
-		return nil, fmt.Errorf("%s: %w; %s", name, okf.ErrNotFound, meant(name, roles))
+		return nil, fmt.Errorf("%s: %w; %s", name, okf.ErrNotFound, didYouMean(name, roles))
 	}
 	return nil, err
 }
 
-// meant are the roles that a person who wrote name may have meant: those near it, or all.
-func meant(name string, roles []string) string {
+// didYouMean are the roles that a person who wrote name may have meant: those near it, or all.
+func didYouMean(name string, roles []string) string {
 	near := slices.DeleteFunc(slices.Clone(roles), func(r string) bool {
 		return min(okf.Distance(name, r), okf.Distance(path.Base(name), path.Base(r))) == okf.Far
 	})

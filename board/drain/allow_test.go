@@ -73,7 +73,7 @@ func TestAllow(t *testing.T) {
 // TestInlined counts a file as given only where all of it stands in the brief.
 func TestInlined(t *testing.T) {
 	t.Parallel()
-	got := inlined([]byte("# Brief\n\nthe whole tide\n\nhalf of"), []invoke.File{{Path: "a", Text: []byte("the whole tide\n")}, {Path: "b", Text: []byte("half of it\n")}, {Path: "c"}, {Path: "a", Text: []byte("the whole tide\n")}})
+	got := inlinedPaths([]byte("# Brief\n\nthe whole tide\n\nhalf of"), []invoke.File{{Path: "a", Text: []byte("the whole tide\n")}, {Path: "b", Text: []byte("half of it\n")}, {Path: "c"}, {Path: "a", Text: []byte("the whole tide\n")}})
 	if strings.Join(got, " ") != "a" {
 		t.Errorf("got %q", got)
 	}

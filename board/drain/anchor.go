@@ -43,8 +43,8 @@ type handshake struct {
 	tries int
 }
 
-// tracked reports a mode that binds.
-func (d *drain) tracked() bool { return d.at.cfg.Anchor.Mode != string(anchor.Untracked) }
+// bindsSessions reports a mode that binds.
+func (d *drain) bindsSessions() bool { return d.at.cfg.Anchor.Mode != string(anchor.Untracked) }
 
 // asksProof reports a mode under which the session itself proves.
 func (d *drain) asksProof() bool {
@@ -58,7 +58,7 @@ func (d *drain) unbound(c contract.Contract) contract.Refusals {
 	switch {
 	case c.Role == "":
 		return nil
-	case !d.tracked() && c.Mutates:
+	case !d.bindsSessions() && c.Mutates:
 		return contract.Refusals{{Code: "anchor-untracked", Message: fmt.Sprintf("a session in the role %s may write, but [anchor] mode untracked gives no write permit", c.Role),
 			Way: "set [anchor] mode = \"express\" in odd.toml"}}
 	case d.asksProof() && d.at.cfg.Session.Substrate == "extract":
@@ -82,7 +82,7 @@ func (d *drain) shake(t board.Task, c contract.Contract, mode anchor.Mode) (*han
 	h.made = anchor.Commit{Artifact: h.artifact(c), Gate: h.law.GateCommand[0]}
 	h.ask = anchor.IdentityRequest{Role: h.law.Role, Mode: mode, Strictness: anchor.Strictness(d.at.cfg.Anchor.Strictness), Topic: string(t.ID), By: d.Run}
 	if h.on, h.opens = anchor.Begin(h.world(), h.ask); !h.opens.Success {
-		return nil, denied(h.opens)
+		return nil, denialOf(h.opens)
 	}
 	if mode != anchor.Express {
 		return h, nil
@@ -93,7 +93,7 @@ func (d *drain) shake(t board.Task, c contract.Contract, mode anchor.Mode) (*han
 // express proves for the session out of its constitution.
 func (h *handshake) express() error {
 	if res := h.on.Express(h.world(), h.made.Payload()); !res.Success {
-		return denied(res)
+		return denialOf(res)
 	}
 	h.live = h.on.Live()
 	return nil
@@ -107,7 +107,7 @@ func (h *handshake) permit() anchor.Live {
 	return h.live
 }
 
-func denied(res anchor.Result) error {
+func denialOf(res anchor.Result) error {
 	if len(res.Errors) == 0 {
 		return errors.New("the session was refused its permit without a reason; this is a bug in odd, please report it")
 	}
@@ -129,7 +129,7 @@ func (h *handshake) world() anchor.World {
 		},
 		Descends:     func(head, from string) (bool, error) { return head == from, nil },
 		Constitution: func(string) (anchor.Constitution, error) { return d.now(h.law) },
-		Protected:    protected,
+		Protected:    protectedPath,
 		Phase:        func() (phase, problem string) { return anchor.Phase(h.files) },
 	}
 }
@@ -144,8 +144,8 @@ func (d *drain) now(c anchor.Constitution) (anchor.Constitution, error) {
 	return c, nil
 }
 
-// protected are the paths that no session writes, whatever its permit says.
-func protected(p string) (why string, yes bool) {
+// protectedPath are the paths that no session writes, whatever its permit says.
+func protectedPath(p string) (why string, yes bool) {
 	if gate.Guarded(p) {
 		return "it governs, or is odd's own record", true
 	}
@@ -251,15 +251,15 @@ func (h *handshake) artifact(c contract.Contract) string {
 		return c.Artifact
 	}
 	for _, g := range h.law.Paths {
-		if name := filled(g, board.Slug(h.task.ID)); h.mayMake(name) {
+		if name := fillGlob(g, board.Slug(h.task.ID)); h.mayMake(name) {
 			return name
 		}
 	}
 	return first // the handshake says what is wrong with it
 }
 
-// filled is a path that the glob g means: what is open in it is named slug.
-func filled(g, slug string) string {
+// fillGlob is a path that the glob g means: what is open in it is named slug.
+func fillGlob(g, slug string) string {
 	parts := strings.Split(g, "/")
 	ext := path.Ext(g)
 	for i, p := range parts {
@@ -283,7 +283,7 @@ func (h *handshake) mayMake(name string) bool {
 		return false
 	}
 	info, err := fs.Lstat(h.files, name)
-	_, guarded := protected(name)
+	_, guarded := protectedPath(name)
 	return (err != nil || info.Mode().IsRegular()) && !guarded && irongate.MatchAny(h.law.Paths, name) && !irongate.MatchAny(h.law.BlockedPath, name)
 }
 
@@ -313,9 +313,9 @@ func (h *handshake) refuses(d *drain, p anchor.Live, paths []string) string {
 	return "outside-permit: " + strings.ReplaceAll(anchor.Refusal(no).Error(), "\n", "; ")
 }
 
-// lapsed says why the permit would not let the work land at s: its time is over,
+// whyLapsed says why the permit would not let the work land at s: its time is over,
 // or its constitution is another. "" is nothing.
-func (h *handshake) lapsed(s *snapshot) string {
+func (h *handshake) whyLapsed(s *snapshot) string {
 	if h == nil || h.live.Anchor().Token == "" {
 		return ""
 	}

@@ -26,7 +26,7 @@ func (d *drain) room(file []byte) int {
 // decay appends what decay proposes, in a commit of its own, also where the
 // drain is then refused. It is the one thing a refused drain writes.
 func (d *drain) decay(ctx context.Context) error {
-	if !d.required() {
+	if !d.requiresLease() {
 		return nil
 	}
 	s, err := d.slow(d.at)
@@ -112,8 +112,8 @@ func (w *work) alarm() string {
 	return ""
 }
 
-// heed ends the work of a session that proposed an emergency, and with it the drain.
-func (d *drain) heed(c *claim, w *work) {
+// heedEmergency ends the work of a session that proposed an emergency, and with it the drain.
+func (d *drain) heedEmergency(c *claim, w *work) {
 	if w.tampered {
 		d.stop = refuse("tampered-repository", "%s: %s", or(string(c.task.ID), "odd agent run"), c.died)
 	}
@@ -127,7 +127,7 @@ func (d *drain) heed(c *claim, w *work) {
 
 // void takes back all that w came to: nothing of it lands.
 func (w *work) void(why string) {
-	w.blocked("%s", why)
+	w.block("%s", why)
 	w.items, w.handed = nil, nil
 }
 
@@ -135,12 +135,12 @@ func (w *work) void(why string) {
 // leases. A refused drain commits nothing about itself, so it is counted here.
 const tally = "refused-drains"
 
-// refused counts err where it is a refusal, and begins the count again where it
+// countRefusal counts err where it is a refusal, and begins the count again where it
 // is nil. It returns err.
-func (d *drain) refused(err error) error {
+func (d *drain) countRefusal(err error) error {
 	var no *Refusal
 	switch {
-	case !d.required():
+	case !d.requiresLease():
 	case err == nil:
 		_ = d.repo.SetTally(tally, 0)
 	case errors.As(err, &no):
@@ -171,5 +171,5 @@ func (d *drain) memory(s SlowLoop) *Memory {
 	if err != nil {
 		panic("unreachable: " + err.Error()) // the root was read from it
 	}
-	return &Memory{Slow: s, State: d.at.state, Root: d.at.cfg.Root, Bundle: bundle, Files: d.at.files, Graph: d.at.graph, Tasks: d.at.tasks, Leases: d.required()}
+	return &Memory{Slow: s, State: d.at.state, Root: d.at.cfg.Root, Bundle: bundle, Files: d.at.files, Graph: d.at.graph, Tasks: d.at.tasks, Leases: d.requiresLease()}
 }

@@ -18,9 +18,9 @@ import (
 	"github.com/odd-cli/odd/reconcile"
 )
 
-// required reports whether this board is drained under a commitment lease only.
+// requiresLease reports whether this board is drained under a commitment lease only.
 // What odd.toml does not say is required.
-func (d *drain) required() bool { return d.at.cfg.Lease != "off" }
+func (d *drain) requiresLease() bool { return d.at.cfg.Lease != "off" }
 
 // slow is the slow loop of the snapshot s, judged now. It is read once a snapshot.
 func (d *drain) slow(s *snapshot) (SlowLoop, error) {
@@ -49,8 +49,8 @@ func (d *drain) standing() error {
 		return err
 	}
 	d.under = ""
-	if !d.required() {
-		return alarmed(s.Facts.OpenEmergency)
+	if !d.requiresLease() {
+		return refuseInEmergency(s.Facts.OpenEmergency)
 	}
 	if err := invalid(s.Verdict("")); err != nil {
 		return err
@@ -67,8 +67,8 @@ func invalid(v gate.Verdict) error {
 	return refuse("lease-"+strings.ReplaceAll(v.Code, "_", "-"), "%s; %s", v.Text, v.Way)
 }
 
-// alarmed refuses while the emergency proposal id is open; "" is none.
-func alarmed(id string) error {
+// refuseInEmergency refuses while the emergency proposal id is open; "" is none.
+func refuseInEmergency(id string) error {
 	if id == "" {
 		return nil
 	}
@@ -79,7 +79,7 @@ func alarmed(id string) error {
 // stance, its place in the scope, and the hash lock of its file. A session that
 // only detects, and for no task, is no such work: a lease that stands is enough.
 func (d *drain) charter(t board.Task) []error {
-	if !d.required() || t.Path == "" && t.Kind == "" {
+	if !d.requiresLease() || t.Path == "" && t.Kind == "" {
 		return nil
 	}
 	s, err := d.slow(d.at)
@@ -87,7 +87,7 @@ func (d *drain) charter(t board.Task) []error {
 		return nil // standing tells, and nothing of the lease can be read
 	}
 	var no []error
-	l := d.scoped(s.File.Lease)
+	l := d.scopeByID(s.File.Lease)
 	stance := s.File.Stance
 	switch kinds := gate.Kinds(stance); {
 	case !slices.Contains(kinds, t.Kind):
@@ -142,8 +142,8 @@ func short(sum string) string {
 	return sum
 }
 
-// scoped is l with the tasks of its scope by id, however it names them.
-func (d *drain) scoped(l gate.Lease) gate.Lease {
+// scopeByID is l with the tasks of its scope by id, however it names them.
+func (d *drain) scopeByID(l gate.Lease) gate.Lease {
 	id := func(name string) string {
 		if a, err := d.at.graph.Find(name); err == nil {
 			return string(a.ID)
@@ -166,7 +166,7 @@ func (d *drain) scoped(l gate.Lease) gate.Lease {
 // of its scope, or a type that its stance does not make. "" is nothing.
 func (d *drain) astray(t board.Task, items []reconcile.Item) string {
 	s, err := d.slow(d.at)
-	if !d.required() || err != nil {
+	if !d.requiresLease() || err != nil {
 		return ""
 	}
 	l := gate.Lease{Scope: gate.Scope{Paths: s.File.Lease.Scope.Paths}}
@@ -191,7 +191,7 @@ func (d *drain) astray(t board.Task, items []reconcile.Item) string {
 // offScope says which path the lease does not hold for a task, "" for none.
 func (d *drain) offScope(t board.Task, paths []string) string {
 	s, err := d.slow(d.at)
-	if !d.required() || err != nil {
+	if !d.requiresLease() || err != nil {
 		return ""
 	}
 	l := gate.Lease{Scope: gate.Scope{Paths: s.File.Lease.Scope.Paths}}
@@ -243,25 +243,25 @@ func kindOf(role contract.Role) string {
 	return "implement"
 }
 
-// lapsed says why the claim c may not go on or come to a review: the lease it
+// whyLapsed says why the claim c may not go on or come to a review: the lease it
 // was made under is no longer valid at s, an emergency is open, or its session's
 // permit no longer holds. What c itself
 // has used counts as granted. "" is nothing.
-func (d *drain) lapsed(c *claim, s *snapshot) string {
-	if why := d.revoked(c, s); why != "" {
+func (d *drain) whyLapsed(c *claim, s *snapshot) string {
+	if why := d.whyRevoked(c, s); why != "" {
 		return why
 	}
-	return c.anchor.lapsed(s)
+	return c.anchor.whyLapsed(s)
 }
 
-// revoked is lapsed as far as the slow loop goes.
-func (d *drain) revoked(c *claim, s *snapshot) string {
+// whyRevoked is lapsed as far as the slow loop goes.
+func (d *drain) whyRevoked(c *claim, s *snapshot) string {
 	l, err := d.slow(s)
 	if err != nil {
 		return err.Error()
 	}
 	if c.under == "" {
-		if err := alarmed(l.Facts.OpenEmergency); err != nil {
+		if err := refuseInEmergency(l.Facts.OpenEmergency); err != nil {
 			return err.Error()
 		}
 		return ""
@@ -291,14 +291,14 @@ func (d *drain) lives(ctx context.Context, c *claim, tip repo.OID, cost budget.M
 			return err
 		}
 	}
-	if c.died = d.lapsed(c, s); c.died != "" {
+	if c.died = d.whyLapsed(c, s); c.died != "" {
 		return errors.New(c.died)
 	}
 	return d.solvent(c, s, cost)
 }
 
-// uncommitted refuses governance that is not the committed one.
-func uncommitted(is bool) error {
+// refuseUncommitted refuses governance that is not the committed one.
+func refuseUncommitted(is bool) error {
 	if !is {
 		return nil
 	}

@@ -76,7 +76,7 @@ func (b Bench) examine(ctx context.Context, r *repo.Repo, t trial) (pipeline.Rep
 			b.Say(err.Error())
 		}
 	}()
-	as, err := b.held(r, t.cfg, s)
+	as, err := b.newCommand(r, t.cfg, s)
 	if err != nil {
 		return pipeline.Report{}, err
 	}
@@ -88,8 +88,8 @@ func (b Bench) examine(ctx context.Context, r *repo.Repo, t trial) (pipeline.Rep
 	}), nil
 }
 
-// held is a command at a desk, held as a configuration says, that is not yet said.
-func (b Bench) held(r *repo.Repo, cfg config.Config, s *repo.Scratch) (exec.Command, error) {
+// newCommand is a command at a desk, held as a configuration says, that is not yet said.
+func (b Bench) newCommand(r *repo.Repo, cfg config.Config, s *repo.Scratch) (exec.Command, error) {
 	desk, err := laidOut(s)
 	if err != nil {
 		return exec.Command{}, err

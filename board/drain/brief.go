@@ -34,7 +34,7 @@ func (d *drain) brief(c *claim, w *work, req session.Request) invoke.Input {
 		Task:   invoke.Task{ID: string(t.ID), Title: t.Title, Kind: t.Kind, Body: body(t), Acceptance: t.Acceptance, Blob: t.Blob},
 		Inputs: inputs(req.Files, t.Inputs), Before: d.before(t, w.bound.Mode),
 		Contract: w.bound.Contract, Handoffs: w.bound.handoffs, Artifacts: artifacts(w.bound, req.Files, d.at.cfg.Root),
-		Watching: d.Watch != nil, Offered: d.offered(t),
+		Watching: d.Watch != nil, Offered: d.toolsFor(t),
 	}
 	if t.Path != "" {
 		in.Task.Path = d.at.file(t.Path)
@@ -51,7 +51,7 @@ func (d *drain) brief(c *claim, w *work, req session.Request) invoke.Input {
 		for _, it := range append([]persona.Item{w.persona.Role}, w.persona.Items...) {
 			in.Compiled = append(in.Compiled, invoke.Ref{Path: d.at.file(it.Path), Blob: it.Blob})
 		}
-		in.Knowledge, in.Canon = d.worked(w.persona, in.Canon)
+		in.Knowledge, in.Canon = d.knowledgeOfRole(w.persona, in.Canon)
 	}
 	for _, list := range [][]invoke.Ref{in.Knowledge, in.Canon} {
 		for i := range list {
@@ -73,9 +73,9 @@ func (d *drain) brief(c *claim, w *work, req session.Request) invoke.Input {
 // mostDeclined is how many declined atoms a brief names.
 const mostDeclined = 50
 
-// worked are the texts that a role works by, and canon with what of it the role
+// knowledgeOfRole are the texts that a role works by, and canon with what of it the role
 // reaches first.
-func (d *drain) worked(p persona.Persona, canon []invoke.Ref) (knowledge, nearest []invoke.Ref) {
+func (d *drain) knowledgeOfRole(p persona.Persona, canon []invoke.Ref) (knowledge, nearest []invoke.Ref) {
 	for _, a := range p.Texts(d.at.graph) {
 		r := invoke.Ref{Path: d.at.file(a.Path), Blob: a.Blob, Title: cmp.Or(a.Title, string(a.ID)), Text: a.Body()}
 		if i := slices.IndexFunc(canon, func(c invoke.Ref) bool { return c.Path == r.Path }); i >= 0 {
@@ -124,8 +124,8 @@ func offers(cfg config.Config) []string {
 	return tools
 }
 
-// offered are the tools that every substrate has which may run a session for t.
-func (d *drain) offered(t board.Task) []string {
+// toolsFor are the tools that every substrate has which may run a session for t.
+func (d *drain) toolsFor(t board.Task) []string {
 	chain := d.chain(t)
 	return slices.DeleteFunc(offers(chain[0]), func(tool string) bool {
 		return slices.ContainsFunc(chain, func(c config.Config) bool { return !slices.Contains(offers(c), tool) })
@@ -142,7 +142,7 @@ func (d *drain) context(t board.Task, w *work) ([]byte, []invoke.Ref) {
 		return nil, nil
 	}
 	lessons := d.lessons(t)
-	if !d.required() && len(s.Gates) == 0 && len(s.Decisions) == 0 && !s.Facts.Present && len(s.Buffer.Proposals) == 0 && len(lessons) == 0 {
+	if !d.requiresLease() && len(s.Gates) == 0 && len(s.Decisions) == 0 && !s.Facts.Present && len(s.Buffer.Proposals) == 0 && len(lessons) == 0 {
 		return nil, nil
 	}
 	m := d.memory(s)

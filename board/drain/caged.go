@@ -71,8 +71,8 @@ func Demand(ctx context.Context, held cage.Cage, temp string, s config.Sandbox) 
 	return nil
 }
 
-// caged is Caged for this drain.
-func (d *drain) caged(s config.Sandbox) (cage.Cage, error) {
+// makeCage is Caged for this drain.
+func (d *drain) makeCage(s config.Sandbox) (cage.Cage, error) {
 	return Caged(d.Cage, s, d.repo.CommonDir())
 }
 

@@ -137,7 +137,7 @@ func (d *drain) through(ctx context.Context, ch *change) {
 		w.void(fmt.Sprintf("change: %v", err))
 		return
 	}
-	ch.ended(ctx)
+	ch.recordEnd(ctx)
 }
 
 // stopLook is how long a drain waits between two looks for who wants an op ended.
@@ -234,7 +234,7 @@ func (ch *change) world() pipeline.World {
 // wrong with the task, and neither it nor the op comes to an ending for that.
 func (ch *change) step(ctx context.Context, op pipeline.Op) (pipeline.Out, error) {
 	work := map[pipeline.Phase]func(context.Context, pipeline.Op) (pipeline.Out, error){
-		pipeline.Classify: ch.classify, pipeline.Route: ch.route, pipeline.Expand: ch.expand, pipeline.Plan: ch.planned, pipeline.Generate: ch.generate,
+		pipeline.Classify: ch.classify, pipeline.Route: ch.route, pipeline.Expand: ch.expand, pipeline.Plan: ch.askForPlan, pipeline.Generate: ch.generate,
 		pipeline.Validate: ch.validate, pipeline.Repair: ch.repair, pipeline.Gate: ch.gate, pipeline.Approve: ch.approve, pipeline.Apply: ch.apply, pipeline.Verify: ch.verify,
 	}[op.Phase]
 	out, err := work(ctx, op)
@@ -251,8 +251,8 @@ func (ch *change) record(o pipeline.Op) {
 	ch.show()
 }
 
-// ended puts into the work what the op came to.
-func (ch *change) ended(ctx context.Context) {
+// recordEnd puts into the work what the op came to.
+func (ch *change) recordEnd(ctx context.Context) {
 	o, w := ch.op, ch.w
 	switch {
 	case o.Phase == pipeline.Waiting, o.Phase == pipeline.Complete:
@@ -269,9 +269,9 @@ func (ch *change) stop(r pipeline.Reason, spent int64, format string, args ...an
 	return pipeline.Out{Reason: r, Note: ch.why, Spent: spent}, nil
 }
 
-// proposed reports a change that is on its review branch, whether it waits there
+// isProposed reports a change that is on its review branch, whether it waits there
 // or landed by itself.
-func (ch *change) proposed() bool {
+func (ch *change) isProposed() bool {
 	return ch != nil && ch.sealed != nil && (ch.op.Phase == pipeline.Waiting || ch.landsAlone())
 }
 
@@ -301,7 +301,7 @@ func (ch *change) tellLater() error {
 	if err := ch.d.append(behind...); err != nil {
 		return err
 	}
-	return ch.superseded()
+	return ch.endSuperseded()
 }
 
 // append puts the last records of ops into the run's ledger, at the ops' own moments.
@@ -324,7 +324,7 @@ func (d *drain) append(ops ...pipeline.Op) error {
 // any more is taken back.
 func (d *drain) recount(c *claim, w *work) (kept map[string][]byte, err error) {
 	if ch := w.change; ch != nil && ch.sealed != nil {
-		if w.verdict == board.ToReview || !ch.proposed() {
+		if w.verdict == board.ToReview || !ch.isProposed() {
 			return ch.sealed.kept, nil
 		}
 		d.restore(maps.Clone(ch.sealed.kept))

@@ -63,7 +63,7 @@ func (d *drain) waitsWith(t board.Task) (pipeline.Op, error) {
 	switch {
 	case !ok || !s.Sound:
 		return pipeline.Op{}, refuse("records", "review --refresh %s: the ledger entries of its change are inconsistent; odd check says why, odd reject %[1]s --reason \"why\" ends it", t.ID)
-	case d.approved(t): // which does not expire
+	case d.isApproved(t): // which does not expire
 		return pipeline.Op{}, refuse("state", "review --refresh %s: it is approved already; merge it, then run odd sync", t.ID)
 	case !d.Now().Before(s.Op().Until):
 		return pipeline.Op{}, refuse("expired", "review --refresh %s: the time to approve it ended at %s; odd drain moves the task back to backlog", t.ID, s.Op().Until.Format("2006-01-02 15:04Z"))
@@ -164,8 +164,8 @@ func (ch *change) retake(ctx context.Context) (pipeline.Out, error) {
 	return pipeline.Out{Next: pipeline.Validate, Set: set, Note: "what " + ch.remade.old.ID + " made"}, nil
 }
 
-// superseded ends the op whose place this one takes.
-func (ch *change) superseded() error {
+// endSuperseded ends the op whose place this one takes.
+func (ch *change) endSuperseded() error {
 	if ch.remade == nil {
 		return nil
 	}

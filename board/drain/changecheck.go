@@ -13,8 +13,8 @@ import (
 // validate holds the candidate to the iron gate, to the session's permit and the
 // commitment lease, and to the project's commands in a tree of its own.
 func (ch *change) validate(ctx context.Context, _ pipeline.Op) (pipeline.Out, error) {
-	ch.verdict = ch.judged(ch.candidate)
-	if no := ch.unpermitted(); len(no) > 0 {
+	ch.verdict = ch.judgeCandidate(ch.candidate)
+	if no := ch.unpermittedPaths(); len(no) > 0 {
 		return ch.stop(pipeline.RuleRefused, 0, "%s", strings.Join(append(hardOf(ch.verdict.Findings), no...), "; "))
 	}
 	if ch.checked != ch.draft || !ch.report.Passed() { // else repair has just run the checks on it
@@ -72,9 +72,9 @@ func failures(r pipeline.Report) []string {
 // inLine is a report on one line.
 func inLine(r pipeline.Report) string { return oneLine(r.String()) }
 
-// unpermitted is what the session's permit and the lease do not let the candidate
+// unpermittedPaths is what the session's permit and the lease do not let the candidate
 // write.
-func (ch *change) unpermitted() []string {
+func (ch *change) unpermittedPaths() []string {
 	var no []string
 	paths := ch.candidate.Paths()
 	if why := ch.w.anchor.refuses(ch.d, ch.w.anchor.permit(), paths); why != "" {
@@ -119,7 +119,7 @@ func (ch *change) repair(ctx context.Context, op pipeline.Op) (pipeline.Out, err
 			Now:     ch.d.Now, Files: ch.candidate.Files, Tree: op.Fact(pipeline.FactCandidate), Steady: steady,
 			Generate: ch.mend,
 			Run: func(ctx context.Context, _ []pipeline.Edit, again bool) (pipeline.Report, error) {
-				err := ch.check(ctx, ch.judged(ch.candidate), again)
+				err := ch.check(ctx, ch.judgeCandidate(ch.candidate), again)
 				return ch.report, err
 			},
 		}
@@ -133,7 +133,7 @@ func (ch *change) repair(ctx context.Context, op pipeline.Op) (pipeline.Out, err
 
 // mend is another candidate from what failed.
 func (ch *change) mend(ctx context.Context, ask pipeline.RepairAsk) (pipeline.RepairAnswer, error) {
-	if why := ch.exhausted(); why != "" {
+	if why := ch.whyExhausted(); why != "" {
 		end, err := ch.stop(pipeline.CostCapExceeded, 0, "%s failed, and %s", ask.Failure, why)
 		return pipeline.RepairAnswer{End: end}, err
 	}
@@ -149,7 +149,7 @@ func (ch *change) mend(ctx context.Context, ask pipeline.RepairAsk) (pipeline.Re
 		end, err := ch.unmade(spent)
 		return pipeline.RepairAnswer{End: end}, err
 	}
-	c, err := ch.delivered()
+	c, err := ch.readCandidate()
 	ch.others = nil // a repair takes one
 	if err == nil && c.Noop() {
 		err = errors.New("the agent says that there is nothing to change, but its change fails the checks")
@@ -175,5 +175,5 @@ func (ch *change) verify(ctx context.Context, op pipeline.Op) (pipeline.Out, err
 	if string(tree) != op.Fact(pipeline.FactCandidate) {
 		return ch.stop(pipeline.VerifyFailed, 0, "the commit to merge differs from the change that was checked; this is a bug in odd, please report it")
 	}
-	return ch.verified(ctx, inLine(ch.report)), nil
+	return ch.afterVerify(ctx, inLine(ch.report)), nil
 }

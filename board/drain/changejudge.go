@@ -18,9 +18,9 @@ import (
 	"github.com/odd-cli/odd/reconcile/irongate"
 )
 
-// judged is what the iron gate says of a candidate. Where that cannot be asked,
+// judgeCandidate is what the iron gate says of a candidate. Where that cannot be asked,
 // nothing passes.
-func (ch *change) judged(c pipeline.Candidate) irongate.Verdict {
+func (ch *change) judgeCandidate(c pipeline.Candidate) irongate.Verdict {
 	v, err := ch.ground.Gate(c.Files)
 	if err != nil {
 		f := irongate.Finding{Code: "guard_fault", Severity: irongate.Hard, How: irongate.ByBytes, Text: err.Error(), Fix: "mend what could not be read"}
@@ -81,7 +81,7 @@ func (ch *change) gate(_ context.Context, op pipeline.Op) (pipeline.Out, error) 
 	if ch.w.verdict == board.ToBlocked {
 		return ch.stop(pipeline.RuleRefused, 0, "%s", ch.w.reason)
 	}
-	made := ch.made()
+	made := ch.howMade()
 	j, err := ch.ground.Judge(ch.candidate.Files, op.Entered, or(ch.w.leg.name, ch.d.at.cfg.Session.Substrate), made)
 	if err != nil {
 		return pipeline.Out{}, err
@@ -92,10 +92,10 @@ func (ch *change) gate(_ context.Context, op pipeline.Op) (pipeline.Out, error) 
 	ch.verdict, ch.risk = j.Gate, j.Risk
 	set := map[string]string{
 		pipeline.FactRules: j.Rules, pipeline.FactTier: ch.tier, "findings": fmt.Sprintf("%d hard, %d soft", j.Gate.Hard, j.Gate.Soft), "because": j.Risk.Code,
-		"validation": fmt.Sprintf("%d of %d checks passed", passed(ch.report), len(ch.report.Want)),
+		"validation": fmt.Sprintf("%d of %d checks passed", countPassed(ch.report), len(ch.report.Want)),
 	}
 	maps.Copy(set, made.Facts())
-	if mended := ch.mended(); mended != "" {
+	if mended := ch.mendedNames(); mended != "" {
 		set[pipeline.FactMended] = mended
 	}
 	return pipeline.Out{Next: pipeline.Approve, Set: set, Note: risk.Says(j.Risk)}, nil
@@ -104,8 +104,8 @@ func (ch *change) gate(_ context.Context, op pipeline.Op) (pipeline.Out, error) 
 // mostUnread bounds what an op says of what its session did not look at, in bytes.
 const mostUnread = 200
 
-// made is how the sessions of the change made it.
-func (ch *change) made() pipeline.Made {
+// howMade is how the sessions of the change made it.
+func (ch *change) howMade() pipeline.Made {
 	if ch.remade != nil {
 		return ch.remade.old.Made()
 	}
@@ -129,17 +129,17 @@ func (ch *change) shortfall() string {
 	return why[:min(len(why), mostUnread)]
 }
 
-// mended is what was written otherwise in the names of the candidate's files, be
+// mendedNames is what was written otherwise in the names of the candidate's files, be
 // it by the op before.
-func (ch *change) mended() string {
+func (ch *change) mendedNames() string {
 	if ch.remade != nil {
 		return ch.remade.old.Fact(pipeline.FactMended)
 	}
 	return ch.candidate.Mended
 }
 
-// passed counts the checks that a report has as passed.
-func passed(r pipeline.Report) int {
+// countPassed counts the checks that a report has as passed.
+func countPassed(r pipeline.Report) int {
 	n := 0
 	for _, ran := range r.Ran {
 		if ran.Passed() {
@@ -156,7 +156,7 @@ func (ch *change) apply(ctx context.Context, _ pipeline.Op) (_ pipeline.Out, err
 	d, c, w := ch.d, ch.c, ch.w
 	kept := d.keep()
 	defer d.undo(kept, &err)
-	if moved, err := ch.moved(ctx); err != nil {
+	if moved, err := ch.movedFiles(ctx); err != nil {
 		return pipeline.Out{}, err
 	} else if len(moved) > 0 {
 		return ch.stop(pipeline.StaleBase, 0, "stale: %s changed on %s while the agent worked; run odd task ready %s to have it made anew", strings.Join(moved, ", "), or(d.target(), d.line.Name()), c.task.ID)
@@ -164,7 +164,7 @@ func (ch *change) apply(ctx context.Context, _ pipeline.Op) (_ pipeline.Out, err
 	if why := w.alarm(); why != "" {
 		return ch.stop(pipeline.Abandoned, 0, "emergency: %s", why)
 	}
-	if why := d.lapsed(c, d.at); why != "" {
+	if why := d.whyLapsed(c, d.at); why != "" {
 		return ch.stop(pipeline.Abandoned, 0, "%s", why)
 	}
 	if w.unbind(); w.fault != nil {
@@ -182,9 +182,9 @@ func (ch *change) apply(ctx context.Context, _ pipeline.Op) (_ pipeline.Out, err
 	return pipeline.Out{Next: pipeline.Verify, Moved: pipeline.Effect{Ref: s.effect.Name, Old: string(s.effect.Old), New: string(s.effect.New)}}, nil
 }
 
-// moved lists the files the change writes that are others now, where it would
+// movedFiles lists the files the change writes that are others now, where it would
 // land, than those it was made from.
-func (ch *change) moved(ctx context.Context) ([]string, error) {
+func (ch *change) movedFiles(ctx context.Context) ([]string, error) {
 	tip, err := ch.d.ground(ctx)
 	if err != nil {
 		return nil, err

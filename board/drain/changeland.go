@@ -49,7 +49,7 @@ func (ch *change) approve(ctx context.Context, op pipeline.Op) (pipeline.Out, er
 	case len(ch.files) > len(ch.candidate.Files):
 		ch.hold(pipeline.HeldAtoms, "")
 	case ch.tier == string(pipeline.NotifyApply):
-		by, err := ch.shown(ctx, op)
+		by, err := ch.showToPerson(ctx, op)
 		if err != nil || by == "" {
 			return out, err
 		}
@@ -61,9 +61,9 @@ func (ch *change) approve(ctx context.Context, op pipeline.Op) (pipeline.Out, er
 	return out, nil
 }
 
-// shown puts the change in front of the person at the terminal; by is who let it
+// showToPerson puts the change in front of the person at the terminal; by is who let it
 // land. It never waits for longer than the phase has.
-func (ch *change) shown(ctx context.Context, op pipeline.Op) (by string, err error) {
+func (ch *change) showToPerson(ctx context.Context, op pipeline.Op) (by string, err error) {
 	if ch.d.Preview == nil {
 		ch.hold(pipeline.HeldUnseen, "")
 		return "", nil
@@ -103,10 +103,10 @@ func (d *drain) lands() landingPlace {
 	return landingPlace{d.line.Name(), d.line.Ref}
 }
 
-// verified is where a change goes whose commit passed its checks.
-func (ch *change) verified(ctx context.Context, note string) pipeline.Out {
+// afterVerify is where a change goes whose commit passed its checks.
+func (ch *change) afterVerify(ctx context.Context, note string) pipeline.Out {
 	if ch.alone {
-		if h, why := ch.hindered(ctx); h != "" {
+		if h, why := ch.whyHindered(ctx); h != "" {
 			ch.hold(h, why)
 		}
 	}
@@ -124,11 +124,11 @@ func (ch *change) verified(ctx context.Context, note string) pipeline.Out {
 	}
 }
 
-// hindered says what keeps a change from landing by itself now: the target is not
+// whyHindered says what keeps a change from landing by itself now: the target is not
 // where it was verified on, or a person is at work there. Where that cannot be
 // told, it does not land.
-func (ch *change) hindered(ctx context.Context) (h pipeline.Held, why string) {
-	if err := ch.d.paused(); err != nil {
+func (ch *change) whyHindered(ctx context.Context) (h pipeline.Held, why string) {
+	if err := ch.d.refuseWhilePaused(); err != nil {
 		return pipeline.HeldRefused, err.Error()
 	}
 	tip, err := ch.d.ground(ctx)
@@ -161,7 +161,7 @@ func (ch *change) settles(ctx context.Context, out *Outcome, refs []repo.RefUpda
 	if !ch.landsAlone() {
 		return "", refs, nil
 	}
-	h, why := ch.hindered(ctx)
+	h, why := ch.whyHindered(ctx)
 	if ch.barred != nil {
 		h, why = pipeline.HeldRefused, ch.barred.Error()
 	}

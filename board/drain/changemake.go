@@ -33,7 +33,7 @@ func (ch *change) generate(ctx context.Context, op pipeline.Op) (pipeline.Out, e
 	case !ok:
 		return ch.unmade(spent)
 	}
-	c, err := ch.delivered()
+	c, err := ch.readCandidate()
 	ch.thinks(op.Phase, or(c.Rationale, c.Reason))
 	if err == nil && c.Noop() {
 		return pipeline.Out{Reason: pipeline.Noop, Spent: spent, Note: c.Reason}, nil
@@ -46,13 +46,13 @@ func (ch *change) generate(ctx context.Context, op pipeline.Op) (pipeline.Out, e
 	case err == nil:
 	case !errors.As(err, &no):
 		return pipeline.Out{Spent: spent}, err
-	case op.Tries > pipeline.Generate.Retries() || ch.exhausted() != "":
-		return ch.stop(pipeline.CandidateUnusable, spent, "%s", strings.Join(append(strings.Split(err.Error(), "\n"), spare(ch.exhausted())...), "; "))
+	case op.Tries > pipeline.Generate.Retries() || ch.whyExhausted() != "":
+		return ch.stop(pipeline.CandidateUnusable, spent, "%s", strings.Join(append(strings.Split(err.Error(), "\n"), spare(ch.whyExhausted())...), "; "))
 	default:
 		ch.wrong, ch.unusable = "Your answer cannot be used. Deliver all of it again:\n"+err.Error(), err.Error()
 		return pipeline.Out{Next: pipeline.Generate, Spent: spent, Note: err.Error()}, nil
 	}
-	if no := pipeline.Mendable(append(ch.judged(ch.candidate).Findings, ch.beyond()...)); len(no) > 0 && op.Tries <= pipeline.Generate.Retries() && ch.exhausted() == "" {
+	if no := pipeline.Mendable(append(ch.judgeCandidate(ch.candidate).Findings, ch.beyond()...)); len(no) > 0 && op.Tries <= pipeline.Generate.Retries() && ch.whyExhausted() == "" {
 		return ch.sendBack(no, spent), nil
 	}
 	set, err := ch.facts()
@@ -79,8 +79,8 @@ func spare(s string) []string {
 	return []string{s}
 }
 
-// exhausted says why there may be no further session, "" while there may.
-func (ch *change) exhausted() string {
+// whyExhausted says why there may be no further session, "" while there may.
+func (ch *change) whyExhausted() string {
 	switch most, used := ch.req.MaxTurns, ch.turns(); {
 	case most > 0 && used >= most:
 		return fmt.Sprintf("no turn is left for another try; raise it with odd task edit %s --max-turns N", ch.c.task.ID)
@@ -103,7 +103,7 @@ func (ch *change) session(ctx context.Context, phase pipeline.Phase) (spent int6
 		w.told = append(w.told, d.sessionRecord(ch.c, w))
 		w.turned, w.paid = ch.turns(), w.cost
 	}
-	w.brief = ch.briefed(phase)
+	w.brief = ch.nextBrief(phase)
 	ch.sessions, ch.phase = ch.sessions+1, phase
 	asked := w.emission.Proposals
 	ch.req.Explored = append(ch.req.Explored, w.emission.Calls...)
@@ -155,9 +155,9 @@ func (ch *change) unmade(spent int64) (pipeline.Out, error) {
 	return ch.stop(cmp.Or(ch.w.cut, pipeline.StepFailed), spent, "%s", strings.TrimPrefix(ch.w.reason, string(ch.w.cut)+": "))
 }
 
-// delivered is the candidate that the session said, or made by editing its tree,
+// readCandidate is the candidate that the session said, or made by editing its tree,
 // with what can safely be mended in its names.
-func (ch *change) delivered() (pipeline.Candidate, error) {
+func (ch *change) readCandidate() (pipeline.Candidate, error) {
 	left, said := ch.w.left, ch.w.emission.Change
 	if left.fault != "" {
 		return pipeline.Candidate{}, fmt.Errorf("the agent's files could not be read: %s", left.fault)
@@ -264,7 +264,7 @@ func fileAt(r *repo.Repo, commit repo.OID, name string) ([]byte, string, error) 
 // first. The others that it has nothing against are kept, to be tried where this one
 // fails its checks.
 func (ch *change) best(list []pipeline.Candidate) pipeline.Candidate {
-	fit := slices.DeleteFunc(slices.Clone(list), func(c pipeline.Candidate) bool { return !c.Noop() && ch.judged(c).Refused() })
+	fit := slices.DeleteFunc(slices.Clone(list), func(c pipeline.Candidate) bool { return !c.Noop() && ch.judgeCandidate(c).Refused() })
 	if len(fit) == 0 {
 		fit = list[:1]
 	}
@@ -309,11 +309,11 @@ func (ch *change) take(ctx context.Context, c pipeline.Candidate) error {
 		}
 		ch.files = append(ch.files, repo.FileEdit(withoutSecrets(e)))
 	}
-	misplaced, err := ch.misplaced(c)
+	misplaced, err := ch.misplacedFiles(c)
 	if err != nil {
 		return err
 	}
-	converted, err := ch.converted(ctx)
+	converted, err := ch.convertedFiles(ctx)
 	if err != nil {
 		return err
 	}
@@ -371,7 +371,7 @@ func (d *drain) sessionRecord(c *claim, w *work) event.Record {
 	}
 	data := event.SessionData{
 		Substrate: name, Turns: int64(turns), Outcome: string(e.Outcome), Brief: okf.BlobID(w.brief.Text), Model: e.Usage.Model, Failure: clean(e.Failure),
-		Class: string(e.Class), Tokens: tokens(e.Usage.Tokens), Servers: w.served, Sandbox: e.Sandbox, Scratch: w.left.record(), Anchor: w.anchor.named(),
+		Class: string(e.Class), Tokens: tokens(e.Usage.Tokens), Servers: w.served, Sandbox: e.Sandbox, Scratch: w.left.record(), Anchor: w.anchor.anchorRecord(),
 	}
 	tellActs(&data, e)
 	d.underContract(&data, w)

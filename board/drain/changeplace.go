@@ -10,17 +10,17 @@ import (
 	"github.com/odd-cli/odd/reconcile/irongate"
 )
 
-// misplaced lists the files that a candidate adds where the base has no room for
+// misplacedFiles lists the files that a candidate adds where the base has no room for
 // them: below a file, and under the name that another has where neither case nor
 // the composition of letters counts, as on a Mac. There Knowledge/terms/x.md would
 // be an atom.
-func (ch *change) misplaced(c pipeline.Candidate) (no pipeline.Unusable, err error) {
+func (ch *change) misplacedFiles(c pipeline.Candidate) (no pipeline.Unusable, err error) {
 	at := ch.d.repo.Reader()
 	for _, e := range c.Files {
 		if e.Before != nil || e.After == nil {
 			continue
 		}
-		why, err := ch.taken(at, e.Path)
+		why, err := ch.whatIsInTheWay(at, e.Path)
 		if err != nil {
 			return nil, err
 		}
@@ -31,8 +31,8 @@ func (ch *change) misplaced(c pipeline.Candidate) (no pipeline.Unusable, err err
 	return no, nil
 }
 
-// taken says what of the base is in the way of a new file, "" for nothing.
-func (ch *change) taken(at *repo.Reader, name string) (string, error) {
+// whatIsInTheWay says what of the base is in the way of a new file, "" for nothing.
+func (ch *change) whatIsInTheWay(at *repo.Reader, name string) (string, error) {
 	dir := ""
 	for part := range strings.SplitSeq(name, "/") {
 		here := path.Join(dir, part)

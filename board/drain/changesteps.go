@@ -15,9 +15,9 @@ import (
 	"github.com/odd-cli/odd/persona/session"
 )
 
-// briefed is the brief of the next session: the work's own, with what the steps
+// nextBrief is the brief of the next session: the work's own, with what the steps
 // before it came to, the step it is asked for, and what was wrong with the last.
-func (ch *change) briefed(phase pipeline.Phase) invoke.Brief {
+func (ch *change) nextBrief(phase pipeline.Phase) invoke.Brief {
 	b := ch.brief
 	if len(ch.read)+len(ch.unread) > 0 {
 		b = b.Reading(ch.read, ch.unread)
@@ -40,17 +40,17 @@ func (ch *change) briefed(phase pipeline.Phase) invoke.Brief {
 // expands reports work for which a session first says what it wants to read.
 func (ch *change) expands(c pipeline.Complexity) bool {
 	small := c == pipeline.Trivial || c == pipeline.Simple
-	return ch.d.at.cfg.Pipeline.Expand == "auto" && !small && ch.asked()
+	return ch.d.at.cfg.Pipeline.Expand == "auto" && !small && ch.canBeAsked()
 }
 
 // plans reports work that is planned first.
 func (ch *change) plans() bool {
 	how := ch.d.at.cfg.Pipeline.Plan
-	return ch.asked() && (how == "always" || how != "off" && pipeline.NeedsPlan(ch.c.task.Paths, body(ch.c.task)))
+	return ch.canBeAsked() && (how == "always" || how != "off" && pipeline.NeedsPlan(ch.c.task.Paths, body(ch.c.task)))
 }
 
-// asked reports a substrate that can be asked anything at all.
-func (ch *change) asked() bool { return ch.d.at.cfg.Session.Substrate != "extract" }
+// canBeAsked reports a substrate that can be asked anything at all.
+func (ch *change) canBeAsked() bool { return ch.d.at.cfg.Session.Substrate != "extract" }
 
 // expand asks for files to read, at most twice. What cannot be read as an answer
 // ends the asking, and the work goes on with what it has.
@@ -90,7 +90,7 @@ func (ch *change) expand(ctx context.Context, op pipeline.Op) (pipeline.Out, err
 		ch.unread += fmt.Sprintf("\nNot given: %s: %s\n", n.Asked, n.Why)
 	}
 	out.Note = fmt.Sprintf("%d files to read", len(r.Files))
-	if len(r.Files) > 0 && op.Tries <= pipeline.Expand.Retries() && ch.exhausted() == "" {
+	if len(r.Files) > 0 && op.Tries <= pipeline.Expand.Retries() && ch.whyExhausted() == "" {
 		out.Next = pipeline.Expand
 	}
 	return out, nil
@@ -99,7 +99,7 @@ func (ch *change) expand(ctx context.Context, op pipeline.Op) (pipeline.Out, err
 // has are the files that the brief carries already.
 func (ch *change) has() []string {
 	var out []string
-	for _, f := range slices.Concat(ch.d.meant(ch.c.task.Paths, ch.req.Files), ch.read) {
+	for _, f := range slices.Concat(ch.d.filesMeant(ch.c.task.Paths, ch.req.Files), ch.read) {
 		if f.Text != nil {
 			out = append(out, f.Path)
 		}
@@ -119,9 +119,9 @@ func paths(files fs.FS) []string {
 	return out
 }
 
-// planned asks for a plan. One that is missing, or is none, is told, and the work
+// askForPlan asks for a plan. One that is missing, or is none, is told, and the work
 // goes on without; one that nobody can follow ends the op.
-func (ch *change) planned(ctx context.Context, op pipeline.Op) (pipeline.Out, error) {
+func (ch *change) askForPlan(ctx context.Context, op pipeline.Op) (pipeline.Out, error) {
 	out, err := ch.ask(ctx, op.Phase)
 	if err != nil || out.Reason != "" {
 		return out, err
@@ -157,7 +157,7 @@ func (ch *change) ask(ctx context.Context, phase pipeline.Phase) (out pipeline.O
 	spent, ok := ch.session(ctx, phase)
 	out.Spent = spent
 	w := ch.w
-	switch why := ch.exhausted(); {
+	switch why := ch.whyExhausted(); {
 	case ctx.Err() != nil:
 		return out, ctx.Err()
 	case !ok && ch.c.died != "":

@@ -54,21 +54,21 @@ func (d *drain) claim(ctx context.Context, t board.Task) (*claim, error) {
 	for try := 0; ; try++ {
 		c, err := d.tryClaim(ctx, t)
 		if err == nil || !d.tryAgain(err, try) {
-			return c, raced(err)
+			return c, explainRace(err)
 		}
 		if err := d.refresh(ctx); err != nil {
 			return nil, err
 		}
 		now, ok := board.Find(d.at.tasks, t.ID)
-		if !ok || d.denied(now) != nil {
+		if !ok || d.whyDenied(now) != nil {
 			return nil, nil
 		}
 		t = now
 	}
 }
 
-// raced tells a drain that lost every race for the board to come again later.
-func raced(err error) error {
+// explainRace tells a drain that lost every race for the board to come again later.
+func explainRace(err error) error {
 	if errors.Is(err, repo.ErrMoved) {
 		return busy("raced", "other commits came in %d times in a row while odd tried to write; run odd drain again", raceTries)
 	}

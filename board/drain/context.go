@@ -181,7 +181,7 @@ func (m *Memory) artifacts() []ArtifactStatus {
 
 func (m *Memory) artifact(a *okf.Atom) ArtifactStatus {
 	s := ArtifactStatus{ID: a.ID, Title: a.Title, State: "final", Turns: -1}
-	if at := touched(a); !at.IsZero() {
+	if at := lastTouched(a); !at.IsZero() {
 		s.Turns = m.turns(at)
 	}
 	if strings.EqualFold(a.Status, "draft") {
@@ -189,14 +189,14 @@ func (m *Memory) artifact(a *okf.Atom) ArtifactStatus {
 	} else {
 		s.Status = fresh(s.Turns, finalTurns, reviewTurns)
 	}
-	if s.Status == Current && expired(a, m.Slow.Facts.Now) {
+	if s.Status == Current && isExpired(a, m.Slow.Facts.Now) {
 		s.Status = Stale
 	}
 	return s
 }
 
-// touched is when an atom was last written or confirmed, as it says itself.
-func touched(a *okf.Atom) time.Time {
+// lastTouched is when an atom was last written or confirmed, as it says itself.
+func lastTouched(a *okf.Atom) time.Time {
 	var last time.Time
 	for _, s := range append(slices.Clone(a.Verified), a.Generated) {
 		if at, err := time.Parse(time.RFC3339, s.At); err == nil && at.After(last) {

@@ -117,7 +117,7 @@ func (d *drain) handoff(name string, b *bound) (handoff.Handoff, contract.Refusa
 	if err != nil {
 		return handoff.Handoff{}, contract.Refusals{{Code: "handoff-unreadable", Message: err.Error(), Way: "fix the file, or have the role before make a new one"}}
 	}
-	h.Tainted = d.tainted(h, map[string]bool{})
+	h.Tainted = d.overrideBehind(h, map[string]bool{})
 	no := d.fellShort(h)
 	made, err := d.origin().Proposal(h)
 	if err != nil {
@@ -171,9 +171,9 @@ func FellShort(files fs.FS, root string) (out []handoff.Short, err error) {
 	return out, err
 }
 
-// tainted is the override that the handoff h, or any it derives from, was made
+// overrideBehind is the override that the handoff h, or any it derives from, was made
 // under: a tag that somebody left out on the way is not lost by it.
-func (d *drain) tainted(h handoff.Handoff, seen map[string]bool) string {
+func (d *drain) overrideBehind(h handoff.Handoff, seen map[string]bool) string {
 	if h.Tainted != "" || seen[h.Path] {
 		return h.Tainted
 	}
@@ -184,7 +184,7 @@ func (d *drain) tainted(h handoff.Handoff, seen map[string]bool) string {
 			continue // handoff.Check tells
 		}
 		up, _ := handoff.Read(a) // as far as it reads
-		if t := d.tainted(up, seen); t != "" {
+		if t := d.overrideBehind(up, seen); t != "" {
 			return t
 		}
 	}
@@ -270,20 +270,20 @@ func (d *drain) busy(own board.Task) []contract.Busy {
 	}
 	for _, t := range d.at.tasks {
 		if t.State == board.InProgress && t.ID != own.ID && !t.Expired(d.Now()) {
-			add(cmp.Or(t.Artifact, d.named(t.Handoffs)), modeOf(t.Contracted(d.at.cfg.Contract.Roles)), string(t.ID))
+			add(cmp.Or(t.Artifact, d.firstArtifact(t.Handoffs)), modeOf(t.Contracted(d.at.cfg.Contract.Roles)), string(t.ID))
 		}
 	}
 	for _, c := range d.at.spend.Open {
 		if c.Task == c.Run && c.Run != d.Run && d.holds(c) {
-			claim := d.claimed(c).Claim()
+			claim := d.wholeClaim(c).Claim()
 			add(claim.Artifact, contract.Mode(claim.Mode), c.Run)
 		}
 	}
 	return out
 }
 
-// named is the artifact of the first of the handoffs that can be read.
-func (d *drain) named(handoffs []string) string {
+// firstArtifact is the artifact of the first of the handoffs that can be read.
+func (d *drain) firstArtifact(handoffs []string) string {
 	for _, name := range handoffs {
 		if a, err := d.at.graph.Find(strings.TrimPrefix(name, d.at.cfg.Root+"/")); err == nil {
 			if h, err := handoff.Read(a); err == nil {
@@ -294,8 +294,8 @@ func (d *drain) named(handoffs []string) string {
 	return ""
 }
 
-// claimed is the whole record of an open claim.
-func (d *drain) claimed(c event.Record) event.Record {
+// wholeClaim is the whole record of an open claim.
+func (d *drain) wholeClaim(c event.Record) event.Record {
 	for _, r := range slices.Backward(d.origin().records(c.Run)) {
 		if r.Opens() && r.Task == c.Task {
 			return r
@@ -314,8 +314,8 @@ func modeOf(role contract.Role) contract.Mode {
 	return ""
 }
 
-// told is every refusal of a contract in one line, each with its code and way out.
-func told(err error) string {
+// joinRefusals is every refusal of a contract in one line, each with its code and way out.
+func joinRefusals(err error) string {
 	var no contract.Refusals
 	if !errors.As(err, &no) {
 		return err.Error()

@@ -23,8 +23,8 @@ func (d *drain) storable(ctx context.Context) error {
 	return err
 }
 
-// unaltered takes back atoms that git would store as others.
-func (d *drain) unaltered(ctx context.Context, c *claim, w *work) error {
+// dropConverted takes back atoms that git would store as others.
+func (d *drain) dropConverted(ctx context.Context, c *claim, w *work) error {
 	if w.change != nil || !w.lands() { // a change was looked at when it was made
 		return nil
 	}
@@ -35,8 +35,8 @@ func (d *drain) unaltered(ctx context.Context, c *claim, w *work) error {
 	return err
 }
 
-// converted are the candidate's files that git would store as others.
-func (ch *change) converted(ctx context.Context) (no pipeline.Unusable, err error) {
+// convertedFiles are the candidate's files that git would store as others.
+func (ch *change) convertedFiles(ctx context.Context) (no pipeline.Unusable, err error) {
 	files := repo.Changes{}
 	for _, f := range ch.files {
 		if f.After != nil && string(f.After) != string(f.Before) {

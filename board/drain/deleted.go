@@ -17,7 +17,7 @@ import (
 // declines are the declines that hold for t on the commit base: those on tasks, and the
 // atoms that people deleted, newest first.
 func (d *drain) declines(ctx context.Context, t board.Task, base repo.OID) ([]board.Decline, error) {
-	gone, err := d.deleted(ctx, base)
+	gone, err := d.deletedAtoms(ctx, base)
 	if err != nil {
 		return nil, fmt.Errorf("what people deleted: %w", err)
 	}
@@ -51,8 +51,8 @@ type deletion struct {
 
 const deletedCache = "deleted"
 
-// deleted are the atoms that people deleted in the history of tip.
-func (d *drain) deleted(ctx context.Context, tip repo.OID) ([]deletion, error) {
+// deletedAtoms are the atoms that people deleted in the history of tip.
+func (d *drain) deletedAtoms(ctx context.Context, tip repo.OID) ([]deletion, error) {
 	cfg := d.at.cfg
 	var known deletions
 	if json.Unmarshal(d.repo.Cached(deletedCache), &known) != nil || known.Root != cfg.Root || known.Agent != cfg.AgentEmail {

@@ -186,7 +186,7 @@ func (d *drain) desks() error {
 	if _, err := d.repo.ScratchRoom(d.Temp); err != nil {
 		return refuse("no-scratch", "%v", err)
 	}
-	held, err := d.caged(d.at.cfg.Sandbox)
+	held, err := d.makeCage(d.at.cfg.Sandbox)
 	if err != nil {
 		return err
 	}

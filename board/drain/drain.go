@@ -178,7 +178,7 @@ func Run(ctx context.Context, r *repo.Repo, o Options) (Report, error) {
 	for n := 0; n < d.limit(); n++ {
 		t, ok, err := d.next(ctx, tried)
 		if err != nil {
-			return d.report, d.refused(err)
+			return d.report, d.countRefusal(err)
 		}
 		if !ok {
 			break
@@ -219,7 +219,7 @@ func (d *drain) begin(ctx context.Context) error {
 		return err
 	}
 	if err := d.standing(); err != nil {
-		return d.refused(err)
+		return d.countRefusal(err)
 	}
 	for _, act := range []func(context.Context) error{d.sweep, d.expire} {
 		if err := d.persist(ctx, act); err != nil {
@@ -232,7 +232,7 @@ func (d *drain) begin(ctx context.Context) error {
 // over reports that no further task may be taken after one is done: somebody
 // paused the board, an emergency came up, or the lease has no more to give.
 func (d *drain) over() bool {
-	if d.stop != nil || d.paused() != nil {
+	if d.stop != nil || d.refuseWhilePaused() != nil {
 		return true
 	}
 	err := d.standing()
@@ -244,7 +244,7 @@ func (d *drain) over() bool {
 
 // ends finishes a drain that was not refused, and says what a session stopped it for.
 func (d *drain) ends(ctx context.Context) error {
-	if err := d.refused(nil); err != nil {
+	if err := d.countRefusal(nil); err != nil {
 		return err
 	}
 	if err := d.finish(ctx); err != nil {
@@ -285,7 +285,7 @@ func open(ctx context.Context, r *repo.Repo, o Options) (*drain, error) {
 		return nil, refuse("dirty", "%s: not committed%s, and odd drain reads only committed files; commit it, or run git stash -u", dirty[0], more(dirty))
 	}
 	d.at = s
-	if err := d.paused(); err != nil {
+	if err := d.refuseWhilePaused(); err != nil {
 		return nil, err
 	}
 	d.line = &repo.Line{Repo: r, Ref: o.Branch, Remote: s.cfg.Remote, Note: d.note}
@@ -339,7 +339,7 @@ func (d *drain) refresh(ctx context.Context) error {
 		p.Path = d.at.file(p.Path)
 		d.Progress(p.Error())
 	}
-	if err := d.paused(); err != nil {
+	if err := d.refuseWhilePaused(); err != nil {
 		return err
 	}
 	if err := d.clock(ctx); err != nil {
@@ -351,8 +351,8 @@ func (d *drain) refresh(ctx context.Context) error {
 	return nil
 }
 
-// paused refuses while pause.toml is on the board branch.
-func (d *drain) paused() error {
+// refuseWhilePaused refuses while pause.toml is on the board branch.
+func (d *drain) refuseWhilePaused() error {
 	b, err := fs.ReadFile(d.at.files, d.at.file("pause.toml"))
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil
@@ -366,7 +366,7 @@ func (d *drain) persist(ctx context.Context, act func(context.Context) error) er
 	for try := 0; ; try++ {
 		err := act(ctx)
 		if err == nil || !d.tryAgain(err, try) {
-			return raced(err)
+			return explainRace(err)
 		}
 		if err := d.refresh(ctx); err != nil {
 			return err
@@ -409,7 +409,7 @@ func (d *drain) one(ctx context.Context, t board.Task) error {
 // finish prunes and lets git tidy up.
 func (d *drain) finish(ctx context.Context) error {
 	var err error
-	if d.report.Spent, err = d.spent(); err != nil {
+	if d.report.Spent, err = d.spentThisMonth(); err != nil {
 		return err
 	}
 	d.report.Level = budget.Decide(d.at.cfg.Budget, d.report.Spent, 0).String()

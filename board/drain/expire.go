@@ -26,7 +26,7 @@ func (d *drain) expire(ctx context.Context) error {
 		if err != nil {
 			return refuse("ledger", "%s/%v; restore the ledger from git history", d.at.cfg.Root, err)
 		}
-		if !ok || !s.Sound || d.Now().Before(s.Op().Until) || d.approved(t) {
+		if !ok || !s.Sound || d.Now().Before(s.Op().Until) || d.isApproved(t) {
 			continue
 		}
 		if err := d.expireOne(ctx, t.ID, s.Op()); err != nil {
@@ -62,9 +62,9 @@ func (d *drain) expireOne(ctx context.Context, id okf.ID, o pipeline.Op) (err er
 	return nil
 }
 
-// approved reports that a person's empty commit that approves t's proposal is
+// isApproved reports that a person's empty commit that approves t's proposal is
 // upon it, on the branch that a forge will merge.
-func (d *drain) approved(t board.Task) bool {
+func (d *drain) isApproved(t board.Task) bool {
 	for _, ref := range []string{d.line.Local(t.Result.Branch), "refs/heads/" + t.Result.Branch} {
 		tip, err := d.repo.Ref(ref)
 		if err != nil || string(tip) == t.Result.Commit {

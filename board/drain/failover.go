@@ -71,8 +71,8 @@ func (d *drain) reachable(t board.Task) error {
 	return busy("queue-only", "task %s: no agent can work now: %s; run odd drain again after %s", t.ID, h.Why(), h.Next.UTC().Format(time.RFC3339))
 }
 
-// picked is what takes t now, and why it is not simply the usual one.
-func (d *drain) picked(t board.Task) (name, why string) {
+// pickSubstrate is what takes t now, and why it is not simply the usual one.
+func (d *drain) pickSubstrate(t board.Task) (name, why string) {
 	h, err := d.health(t)
 	switch {
 	case err != nil:
@@ -153,7 +153,7 @@ func (r *relay) Run(ctx context.Context, q session.Request) (session.Emission, e
 		if err != nil {
 			return session.Emission{}, err
 		}
-		all = joined(all, e)
+		all = joinLegs(all, e)
 		if !r.falls(ctx, e, q, all.Usage) {
 			return all, nil
 		}
@@ -188,7 +188,7 @@ func (r *relay) one(ctx context.Context, q session.Request, before session.Usage
 	var err error
 	q = r.d.baton.guard(q)
 	r.d.baton.pass(func() { e, err = r.legs[0].sub.Run(ctx, q) })
-	e = lends(r.legs[0].cfg, r.d.Environ).kept(e)
+	e = lends(r.legs[0].cfg, r.d.Environ).withoutValues(e)
 	if slices.Contains([]string{session.TurnRefused, session.TurnLimit, session.OverBudget}, e.Failure) {
 		e.Usage.CostKnown = e.Usage.CostKnown || begun == 0 // it never began
 	}
@@ -204,21 +204,21 @@ func (r *relay) one(ctx context.Context, q session.Request, before session.Usage
 	if err == nil {
 		r.d.met = append(r.d.met, failover.Judge(p.name, string(e.Outcome), e.Failure, e.Class, p.ended))
 	}
-	if failed(e) && len(r.parts)+len(r.legs) > 2 {
+	if isTransportFailure(e) && len(r.parts)+len(r.legs) > 2 {
 		e.Detail = p.name + ": " + e.Detail
 	}
 	return e, err
 }
 
-// failed reports a transport that failed, by a class that is its own.
-func failed(e session.Emission) bool {
+// isTransportFailure reports a transport that failed, by a class that is its own.
+func isTransportFailure(e session.Emission) bool {
 	return e.Outcome == session.Failed && e.Failure == session.Transport && e.Class != "" && e.Class != session.Content
 }
 
 // falls reports that another leg takes over, and makes it the first. An unknown
 // cost counts as all that was reserved, which leaves the legs that cost nothing.
 func (r *relay) falls(ctx context.Context, e session.Emission, q session.Request, used session.Usage) bool {
-	if !failed(e) || ctx.Err() != nil || q.MaxTurns > 0 && used.Turns >= q.MaxTurns {
+	if !isTransportFailure(e) || ctx.Err() != nil || q.MaxTurns > 0 && used.Turns >= q.MaxTurns {
 		return false
 	}
 	if q.MaxCost > 0 && used.Cost >= q.MaxCost {
@@ -233,13 +233,13 @@ func (r *relay) falls(ctx context.Context, e session.Emission, q session.Request
 	return false
 }
 
-// joined is a session over two transports: what the later one said, what both
+// joinLegs is a session over two transports: what the later one said, what both
 // cost, did and proposed, and why each failed.
-func joined(a, b session.Emission) session.Emission {
-	if failed(a) && b.Outcome == session.Failed {
+func joinLegs(a, b session.Emission) session.Emission {
+	if isTransportFailure(a) && b.Outcome == session.Failed {
 		b.Detail = a.Detail + "; " + b.Detail
 	}
-	b.Seen = a.Seen && (b.Seen || b.Usage.Turns == 0 && len(b.Calls) == 0 && failed(b))
+	b.Seen = a.Seen && (b.Seen || b.Usage.Turns == 0 && len(b.Calls) == 0 && isTransportFailure(b))
 	b.Usage, b.Calls = a.Usage.Plus(b.Usage), append(slices.Clip(a.Calls), b.Calls...)
 	b.Proposals = append(slices.Clip(a.Proposals), b.Proposals...)
 	if len(a.Transcript) > 0 {
@@ -248,9 +248,9 @@ func joined(a, b session.Emission) session.Emission {
 	return b
 }
 
-// relayed puts the legs that failed into w as sessions of their own, each with
+// recordFailedLegs puts the legs that failed into w as sessions of their own, each with
 // what it cost: of a cost that nobody knows, the first who did not tell has it.
-func (d *drain) relayed(c *claim, w *work, r *relay) {
+func (d *drain) recordFailedLegs(c *claim, w *work, r *relay) {
 	left := w.cost - w.paid
 	silent := -1
 	for i, p := range r.parts {

@@ -81,16 +81,16 @@ func (d *drain) pack(ch repo.Changes) error {
 	return d.tell(ch, "H", "", title, content)
 }
 
-// packed is the file of that handoff, "" for none.
-func (d *drain) packed() string {
+// packedHandoff is the file of that handoff, "" for none.
+func (d *drain) packedHandoff() string {
 	if d.given == nil {
 		return ""
 	}
 	return d.at.file(d.given.Claims.Path)
 }
 
-// briefed puts what is given in the place of what the board says.
-func (d *drain) briefed(in invoke.Input) invoke.Input {
+// withGiven puts what is given in the place of what the board says.
+func (d *drain) withGiven(in invoke.Input) invoke.Input {
 	if g := d.given; g != nil {
 		in.Artifacts, in.Canon, in.Prompts = g.Artifacts, g.Canon, g.Prompts
 	}

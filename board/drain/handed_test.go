@@ -36,7 +36,7 @@ func TestUnhanded(t *testing.T) {
 		{through("anthropic", "claude"), []servers.Spec{needed}, "", "claude does not get air: "},
 		{through("openai"), []servers.Spec{needed}, "", ""},
 	} {
-		lost, why := c.r.unhanded(c.specs)
+		lost, why := c.r.missingServers(c.specs)
 		if (lost == "") != (c.lost == "") || !strings.HasPrefix(lost, c.lost) || (why == "") != (c.why == "") || !strings.HasPrefix(why, c.why) {
 			t.Errorf("%s: lost %q, %q; want %q, %q", c.r.name(), lost, why, c.lost, c.why)
 		}

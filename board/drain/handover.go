@@ -44,16 +44,16 @@ func (d *drain) handover(w *work, slug, title string) {
 	}
 	encoded := surface.Encoded(c, *made)
 	if lacks := encoded.Missing(); len(lacks) > 0 {
-		w.blocked("emission refused: the agent's result is missing %s", strings.Join(lacks, ", "))
+		w.block("emission refused: the agent's result is missing %s", strings.Join(lacks, ", "))
 		return
 	}
 	name, text, err := handoff.Make(m, encoded)
 	if err != nil {
-		w.blocked("emission refused: the agent's result cannot be passed on: %v", err)
+		w.block("emission refused: the agent's result cannot be passed on: %v", err)
 		return
 	}
 	if clean := irongate.Redact(text); !bytes.Equal(clean, text) {
-		w.blocked("emission refused: the agent's result contains something that looks like a credential")
+		w.block("emission refused: the agent's result contains something that looks like a credential")
 		return
 	}
 	h := &handed{text: text}
@@ -62,7 +62,7 @@ func (d *drain) handover(w *work, slug, title string) {
 		h.Handoff, err = handoff.Read(&atom)
 	}
 	if err != nil {
-		w.blocked("emission refused: the agent's result cannot be passed on: %v", err)
+		w.block("emission refused: the agent's result cannot be passed on: %v", err)
 		return
 	}
 	world := d.claims(w.bound.built, w.writes(d), m.Journal)
@@ -72,7 +72,7 @@ func (d *drain) handover(w *work, slug, title string) {
 		dead = nil // the board is not what was judged; who reads the findings marks what is not there
 	}
 	for _, p := range dead {
-		w.blocked("emission refused: the agent's result cites a file that does not exist: %s", p.Message)
+		w.block("emission refused: the agent's result cites a file that does not exist: %s", p.Message)
 		return
 	}
 	w.handed = h
@@ -102,7 +102,7 @@ func (d *drain) pass(ch repo.Changes, list ...*work) error {
 			}
 		}
 		if n := len(w.result.Verdict.Hints); n > 0 {
-			if err := d.tell(ch, "O", "", hinted(n), w.result.Verdict.Hints[0].Message); err != nil {
+			if err := d.tell(ch, "O", "", hintOf(n), w.result.Verdict.Hints[0].Message); err != nil {
 				return err
 			}
 		}
@@ -110,7 +110,7 @@ func (d *drain) pass(ch repo.Changes, list ...*work) error {
 	return nil
 }
 
-func hinted(n int) string {
+func hintOf(n int) string {
 	if n == 1 {
 		return "1 text check warns, and blocks nothing"
 	}

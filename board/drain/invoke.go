@@ -44,13 +44,13 @@ type Spoken struct {
 	Cost        budget.MicroUSD      `json:"cost_micro_usd"`
 }
 
-// spoken is what the session of w came to, nil for one without a contract that promises anything.
-func (d *drain) spoken(w *work) *Spoken {
+// spokenBy is what the session of w came to, nil for one without a contract that promises anything.
+func (d *drain) spokenBy(w *work) *Spoken {
 	c := w.bound.Contract
 	if c.Role == "" || c.Role == contract.General {
 		return nil
 	}
-	s := &Spoken{Role: c.Role, Mode: c.Mode, Outcome: w.outcome(), Reason: w.reason, Deliverable: shown(w.emission.Deliverable),
+	s := &Spoken{Role: c.Role, Mode: c.Mode, Outcome: w.outcome(), Reason: w.reason, Deliverable: redactDeliverable(w.emission.Deliverable),
 		Said: w.emission.Says, Hints: w.result.Verdict.Hints, Cost: w.cost}
 	if w.handed != nil {
 		s.Handoff = d.at.file(w.handed.Path)
@@ -90,7 +90,7 @@ func Invoke(ctx context.Context, r *repo.Repo, o Options, inv Invocation) (Repor
 	if err := d.encode(inv.Given); err != nil {
 		return d.report, err
 	}
-	t := d.asked(inv)
+	t := d.asTask(inv)
 	if err := d.bindable(t); err != nil {
 		return d.report, err
 	}
@@ -108,7 +108,7 @@ func Invoke(ctx context.Context, r *repo.Repo, o Options, inv Invocation) (Repor
 		return err
 	})
 	if err != nil {
-		return d.report, d.refused(err)
+		return d.report, d.countRefusal(err)
 	}
 	defer c.unpin(ctx)
 	done := d.speakAll(ctx, c)
@@ -116,7 +116,7 @@ func Invoke(ctx context.Context, r *repo.Repo, o Options, inv Invocation) (Repor
 		if w.fault != nil {
 			return d.report, fmt.Errorf("the result was not saved; odd drain ends this session's claim after %s: %w", c.lease.UTC().Format(time.RFC3339), w.fault)
 		}
-		d.heed(c, w)
+		d.heedEmergency(c, w)
 	}
 	if err := d.conclude(ctx, c, done); err != nil {
 		return d.report, err
@@ -139,8 +139,8 @@ func (d *drain) beginBeside(ctx context.Context) error {
 	if err := d.desks(); err != nil {
 		return err
 	}
-	_, dead, err := killed(d.repo)
-	if err != nil || len(dead) == 0 && !slices.ContainsFunc(d.at.spend.Open, d.expired) {
+	_, dead, err := findKilled(d.repo)
+	if err != nil || len(dead) == 0 && !slices.ContainsFunc(d.at.spend.Open, d.hasExpired) {
 		return err
 	}
 	unlock, err := d.lock(ctx)
@@ -154,8 +154,8 @@ func (d *drain) beginBeside(ctx context.Context) error {
 	return err
 }
 
-// asked is the invocation as a task that is on no board; its id is the run's.
-func (d *drain) asked(inv Invocation) board.Task {
+// asTask is the invocation as a task that is on no board; its id is the run's.
+func (d *drain) asTask(inv Invocation) board.Task {
 	t := board.Task{Row: board.Row{ID: okf.ID(d.Run), Title: string(irongate.Redact([]byte(inv.Title))), Role: d.Call.WorkRole}, Attempts: 1}
 	if !d.at.cfg.Free() {
 		t.Budget = d.at.cfg.Session.MaxCost * budget.MicroUSD(max(inv.Sessions, 1))
@@ -165,7 +165,7 @@ func (d *drain) asked(inv Invocation) board.Task {
 
 // bindable says why the session that t asks for may not be spawned.
 func (d *drain) bindable(t board.Task) error {
-	b, err := d.embodied(t)
+	b, err := d.bindPersona(t)
 	d.override = b.Override
 	var no contract.Refusals
 	if err != nil && !errors.As(err, &no) {
@@ -177,8 +177,8 @@ func (d *drain) bindable(t board.Task) error {
 	return nil
 }
 
-// embodied is resolve, and what speaks against the persona of t's work role.
-func (d *drain) embodied(t board.Task) (bound, error) {
+// bindPersona is resolve, and what speaks against the persona of t's work role.
+func (d *drain) bindPersona(t board.Task) (bound, error) {
 	b, err := d.resolve(t)
 	if t.Role == "" {
 		return b, err
@@ -198,7 +198,7 @@ func (d *drain) engage(ctx context.Context, t board.Task, sessions int) (_ *clai
 	if err != nil {
 		return nil, err
 	}
-	if err := d.equipped(t); err != nil {
+	if err := d.checkEquipment(t); err != nil {
 		return nil, err
 	}
 	if err := d.reachable(t); err != nil {
@@ -226,7 +226,7 @@ func (d *drain) engage(ctx context.Context, t board.Task, sessions int) (_ *clai
 	}
 	data := event.ClaimData{
 		LeaseExpires: c.lease.Format(time.RFC3339), Base: string(c.base), Sessions: int64(sessions), ContractRole: string(b.Role),
-		Lease: c.under, Mode: string(b.Mode), Artifact: b.Artifact, Asked: t.Title, Handoff: d.packed(),
+		Lease: c.under, Mode: string(b.Mode), Artifact: b.Artifact, Asked: t.Title, Handoff: d.packedHandoff(),
 	}
 	if data.Override, err = d.overrides(ch); err != nil {
 		return nil, err
@@ -273,7 +273,7 @@ func (d *drain) speak(ctx context.Context, c *claim, n int) *work {
 	w := &work{verdict: board.ToReview, dir: fmt.Sprintf("session.%d", n)}
 	if c.task.Role != "" {
 		if why := d.embody(w, c.task.Role); why != "" {
-			return w.blocked("%s", why)
+			return w.block("%s", why)
 		}
 	}
 	defer w.unbind()
@@ -286,7 +286,7 @@ func (d *drain) speak(ctx context.Context, c *claim, n int) *work {
 	}
 	d.session(ctx, c, w, req)
 	if len(w.emission.Atoms) > 0 && w.verdict == board.ToReview {
-		w.blocked("emission refused: %s is an atom, and atoms are merged only through a task; add one with odd task add", w.emission.Atoms[0].At)
+		w.block("emission refused: %s is an atom, and atoms are merged only through a task; add one with odd task add", w.emission.Atoms[0].At)
 	}
 	if w.verdict == board.ToReview {
 		slug := ""
@@ -326,13 +326,13 @@ func (d *drain) conclude(ctx context.Context, c *claim, done []*work) error {
 				return landing{}, err
 			}
 		}
-		return d.ended(c, done, trace, art)
+		return d.endInvocation(c, done, trace, art)
 	})
 	if err != nil {
 		return err
 	}
 	for _, w := range done {
-		if s := d.spoken(w); s != nil {
+		if s := d.spokenBy(w); s != nil {
 			d.report.Said = append(d.report.Said, *s)
 			continue
 		}
@@ -345,12 +345,12 @@ func (d *drain) conclude(ctx context.Context, c *claim, done []*work) error {
 // under has ended, or the permit of one that hands something over, and reports whether
 // there was anything.
 func (d *drain) recall(c *claim, done []*work) bool {
-	lease := d.lapsed(c, d.at)
+	lease := d.whyLapsed(c, d.at)
 	any := false
 	for _, w := range done {
 		why := lease
 		if why == "" && w.handed != nil {
-			why = w.anchor.lapsed(d.at)
+			why = w.anchor.whyLapsed(d.at)
 		}
 		if why != "" && w.lands() {
 			w.void(why)
@@ -370,8 +370,8 @@ func (d *drain) accounts(c *claim, done []*work) (trace string, err error) {
 	return event.Trace(d.own(d.at.file(event.Path(d.Run, d.started)))), nil
 }
 
-// ended is the result commit of sessions without a task.
-func (d *drain) ended(c *claim, done []*work, trace string, art repo.RefUpdate) (landing, error) {
+// endInvocation is the result commit of sessions without a task.
+func (d *drain) endInvocation(c *claim, done []*work, trace string, art repo.RefUpdate) (landing, error) {
 	var cost budget.MicroUSD
 	for _, w := range done {
 		cost += w.cost
@@ -379,7 +379,7 @@ func (d *drain) ended(c *claim, done []*work, trace string, art repo.RefUpdate) 
 	l := landing{changes: repo.Changes{}, refs: []repo.RefUpdate{art}}
 	verdict, why := verdictOf(done)
 	data := event.OutcomeData{Verdict: verdict, Artifacts: string(art.New), Reason: why}
-	if err := d.charged(&data, c, cost); err != nil {
+	if err := d.chargeOutcome(&data, c, cost); err != nil {
 		return l, err
 	}
 	name, err := d.record(event.Record{Kind: event.Outcome, Task: d.Run, Role: c.task.Role, Cost: int64(cost), Trace: trace, Data: data})

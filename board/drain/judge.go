@@ -28,35 +28,35 @@ func (d *drain) judge(w *work, t board.Task, g *okf.Graph, p anchor.Live) {
 	if w.bound.Tainted != "" {
 		var err error
 		if w.emission, err = taint(w.emission); err != nil {
-			w.blocked("emission refused: %v", err)
+			w.block("emission refused: %v", err)
 			return
 		}
 	}
 	in := make([]reconcile.Incoming, 0, len(w.emission.Atoms))
 	for _, a := range w.emission.Atoms {
 		if clean := irongate.Redact(a.Atom.Bytes()); !bytes.Equal(clean, a.Atom.Bytes()) {
-			w.blocked("emission refused: %s contains something that looks like a credential", a.At)
+			w.block("emission refused: %s contains something that looks like a credential", a.At)
 			return
 		}
-		in = append(in, reconcile.Incoming{Atom: a.Atom, Base: d.rebased(w, a.Base), At: a.At})
+		in = append(in, reconcile.Incoming{Atom: a.Atom, Base: d.emissionBase(w, a.Base), At: a.At})
 	}
 	o := d.terms()
 	o.Declined = board.DeclinedBefore(w.declines)
-	o.Drifted = drifted(g, d.at.files)
+	o.Drifted = driftFinder(g, d.at.files)
 	items, err := reconcile.Merge(g, in, o)
 	if err != nil {
-		w.blocked("emission refused: %v", err)
+		w.block("emission refused: %v", err)
 		return
 	}
 	if why := w.anchor.outside(d, p, items); why != "" {
-		w.blocked("emission refused: %s", why)
+		w.block("emission refused: %s", why)
 		return
 	}
 	w.items = items
 }
 
-// drifted looks up the sources of atoms of g that are not as they were read, among files.
-func drifted(g *okf.Graph, files fs.FS) func(*okf.Atom) []okf.Drift {
+// driftFinder looks up the sources of atoms of g that are not as they were read, among files.
+func driftFinder(g *okf.Graph, files fs.FS) func(*okf.Atom) []okf.Drift {
 	all := sync.OnceValue(func() map[string][]okf.Drift {
 		out := map[string][]okf.Drift{}
 		for _, d := range okf.Drifted(g, files, files) {
@@ -72,9 +72,9 @@ func drifted(g *okf.Graph, files fs.FS) func(*okf.Atom) []okf.Drift {
 	}
 }
 
-// rebased is the base of an emission on the board: what was made against the
+// emissionBase is the base of an emission on the board: what was made against the
 // proposal it was given is made against what that proposal was made on.
-func (d *drain) rebased(w *work, base string) string {
+func (d *drain) emissionBase(w *work, base string) string {
 	if w.bound.built == nil || base == "" {
 		return base
 	}

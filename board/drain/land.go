@@ -88,10 +88,10 @@ func (d *drain) land(ctx context.Context, c *claim, result func() (landing, erro
 	}
 }
 
-// lost is the result of a claim that a person or a sweep has taken back: it is
+// recordLost is the result of a claim that a person or a sweep has taken back: it is
 // recorded as lost, and neither its proposal nor its handoff is published. kept
 // is the ledger before the session was written into it.
-func (d *drain) lost(c *claim, w *work, out *Outcome, artifacts repo.RefUpdate, kept map[string][]byte) (landing, error) {
+func (d *drain) recordLost(c *claim, w *work, out *Outcome, artifacts repo.RefUpdate, kept map[string][]byte) (landing, error) {
 	out.State, out.Reason = "", "result discarded: somebody changed the task while its session ran"
 	w.handed = nil
 	if c.op != "" {

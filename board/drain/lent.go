@@ -75,14 +75,14 @@ func (l lent) in(texts ...[]byte) string {
 	return ""
 }
 
-// kept is an emission as odd goes on with it: what a program said beside it, and what
+// withoutValues is an emission as odd goes on with it: what a program said beside it, and what
 // it asks of people, is without the values, and one that would put a value on the
 // board is refused.
-func (l lent) kept(e session.Emission) session.Emission {
+func (l lent) withoutValues(e session.Emission) session.Emission {
 	if len(l) == 0 {
 		return e
 	}
-	if name := l.in(said(e)...); name != "" {
+	if name := l.in(textsOf(e)...); name != "" {
 		f := session.Fail(failedLent, fmt.Sprintf("its output contains the value of the environment variable %s, so nothing of it is kept", name))
 		f.Proposals, f.Usage, f.Raw, f.Transcript, f.Seen, f.Calls, f.Sandbox = e.Proposals, e.Usage, e.Raw, e.Transcript, e.Seen, e.Calls, e.Sandbox
 		e = f
@@ -111,8 +111,8 @@ func (l lent) refuses(c *pipeline.Candidate) (no pipeline.Unusable) {
 // failedLent is the failure of a session that emitted a credential which it was lent.
 const failedLent = "lent-secret"
 
-// said are the texts of an emission that go anywhere.
-func said(e session.Emission) (out [][]byte) {
+// textsOf are the texts of an emission that go anywhere.
+func textsOf(e session.Emission) (out [][]byte) {
 	add := func(all ...string) {
 		for _, s := range all {
 			out = append(out, []byte(s))

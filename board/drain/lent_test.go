@@ -63,14 +63,14 @@ func TestNothingLentIsKept(t *testing.T) {
 		"deliverable": {Deliverable: &deliver.Deliverable{Schema: deliver.SchemaSynthesis, Synthesis: &deliver.Synthesis{Unknowns: []string{text}}}},
 	} {
 		e.Outcome, e.Usage, e.Raw = session.Completed, session.Usage{Turns: 2, Cost: 3, CostKnown: true}, []byte(text)
-		got := l.kept(e)
+		got := l.withoutValues(e)
 		if got.Outcome != session.Failed || got.Failure != failedLent || !strings.Contains(got.Detail, "SEA_KEY") || got.Usage != e.Usage ||
-			l.in(append(said(got), got.Raw, []byte(got.Detail))...) != "" {
+			l.in(append(textsOf(got), got.Raw, []byte(got.Detail))...) != "" {
 			t.Errorf("%s: %+v", name, got)
 		}
 	}
 	e := session.Emission{Outcome: session.Completed, Raw: []byte(text), Transcript: []byte(text), Detail: text, Proposals: []session.Proposal{{Reason: text}}}
-	got := l.kept(e)
+	got := l.withoutValues(e)
 	if got.Outcome != session.Completed || string(got.Raw) != "so: [redacted:SEA_KEY]." || string(got.Transcript) != string(got.Raw) || got.Detail != string(got.Raw) ||
 		got.Proposals[0].Reason != got.Detail || e.Proposals[0].Reason != text {
 		t.Errorf("%+v", got)

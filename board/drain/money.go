@@ -21,7 +21,7 @@ import (
 // reserve is the most a session for t may cost.
 func (d *drain) reserve(t board.Task) budget.MicroUSD {
 	left := int64(math.MaxInt64)
-	if d.required() {
+	if d.requiresLease() {
 		s, err := d.slow(d.at)
 		if limit := s.File.Lease.Budget; err == nil && limit > 0 {
 			left = max(limit-s.Facts.Spent, 0)
@@ -115,8 +115,8 @@ func (d *drain) purses(s *snapshot, team string) ([]Purse, error) {
 	return out, nil
 }
 
-// spent is what counts against this month: closed spending and open reservations.
-func (d *drain) spent() (budget.MicroUSD, error) {
+// spentThisMonth is what counts against this month: closed spending and open reservations.
+func (d *drain) spentThisMonth() (budget.MicroUSD, error) {
 	p, err := d.purses(d.at, "")
 	if err != nil {
 		return 0, err
@@ -124,8 +124,8 @@ func (d *drain) spent() (budget.MicroUSD, error) {
 	return p[0].sum(), nil
 }
 
-// funded refuses a configuration that can cost money and has none.
-func funded(cfg config.Config) error {
+// requireBudget refuses a configuration that can cost money and has none.
+func requireBudget(cfg config.Config) error {
 	if cfg.Free() || cfg.HasBudget {
 		return nil
 	}
@@ -135,7 +135,7 @@ func funded(cfg config.Config) error {
 // afford says why t's reservation does not fit under the envelopes.
 func (d *drain) afford(t board.Task) error {
 	cfg := d.at.cfg
-	if err := funded(cfg); err != nil {
+	if err := requireBudget(cfg); err != nil {
 		return err
 	}
 	want := d.reserve(t)
@@ -211,9 +211,9 @@ func (d *drain) alert(team string, more budget.MicroUSD) (due []string, err erro
 	return due, nil
 }
 
-// charged is alert for an outcome, and what its sessions cost above what was
+// chargeOutcome is alert for an outcome, and what its sessions cost above what was
 // reserved for them: that is charged as it is.
-func (d *drain) charged(data *event.OutcomeData, c *claim, cost budget.MicroUSD) (err error) {
+func (d *drain) chargeOutcome(data *event.OutcomeData, c *claim, cost budget.MicroUSD) (err error) {
 	if over := cost - c.reserved; over > 0 {
 		data.Over = int64(over)
 		if d.at.cfg.Free() {
@@ -234,13 +234,13 @@ func past(sum budget.MicroUSD, s *snapshot) string {
 // money stops the board for good when the month is past its hard stop, or was
 // while a session ran: it commits pause.toml, so that every later drain halts until a person resumes.
 func (d *drain) money(ctx context.Context) error {
-	spent, err := d.spent()
+	spent, err := d.spentThisMonth()
 	why := d.broke
 	switch {
 	case err != nil:
 		return err
 	case !d.at.cfg.HasBudget:
-		return funded(d.at.cfg)
+		return requireBudget(d.at.cfg)
 	case d.at.cfg.Allows(spent, 0) == budget.Stop:
 		why = past(spent, d.at)
 	case why == "":
@@ -254,7 +254,7 @@ func (d *drain) money(ctx context.Context) error {
 
 // reckon is money after a session: what it came to stands, and the drain ends.
 func (d *drain) reckon(ctx context.Context) error {
-	if d.paused() != nil {
+	if d.refuseWhilePaused() != nil {
 		return nil
 	}
 	err := d.persist(context.WithoutCancel(ctx), d.money)

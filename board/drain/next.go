@@ -19,7 +19,7 @@ func (d *drain) next(ctx context.Context, tried map[okf.ID]bool) (board.Task, bo
 		if err != nil {
 			return t, false, err
 		}
-		if why := d.denied(t); why != nil {
+		if why := d.whyDenied(t); why != nil {
 			return t, false, why
 		}
 		if d.Invoked {
@@ -37,8 +37,8 @@ func (d *drain) next(ctx context.Context, tried map[okf.ID]bool) (board.Task, bo
 		if tried[t.ID] || board.Eligible(&t.Row, d.at.index, d.Now()) != "" {
 			continue
 		}
-		why := d.denied(t)
-		if held := d.held(ctx, t); why == nil && held != nil {
+		why := d.whyDenied(t)
+		if held := d.whyHeld(ctx, t); why == nil && held != nil {
 			d.noteOnce(held.Error())
 			continue
 		}
@@ -58,8 +58,8 @@ func (d *drain) next(ctx context.Context, tried map[okf.ID]bool) (board.Task, bo
 	return board.Task{}, false, nil
 }
 
-// denied says why t may not be drained now: the board, the lease, the budget.
-func (d *drain) denied(t board.Task) error {
+// whyDenied says why t may not be drained now: the board, the lease, the budget.
+func (d *drain) whyDenied(t board.Task) error {
 	if err := d.ineligible(t); err != nil {
 		return err
 	}
@@ -100,9 +100,9 @@ func also(first, second error) error {
 	return second
 }
 
-// equipped refuses t where anything of its chain lacks what it needs to begin:
+// checkEquipment refuses t where anything of its chain lacks what it needs to begin:
 // one that takes over is no time to find out.
-func (d *drain) equipped(t board.Task) error {
+func (d *drain) checkEquipment(t board.Task) error {
 	for _, cfg := range d.chain(t) {
 		if err := Equipped(cfg, d.Environ); err != nil {
 			return err

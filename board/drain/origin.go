@@ -56,7 +56,7 @@ func (o Origin) proposal(h handoff.Handoff, seen map[string]bool) (*Made, error)
 		case r.Session().Handoff == path.Join(o.Root, h.Path):
 			task = r.Task
 		case r.Kind == event.Outcome && r.Task == task && task != "" && r.Outcome().Proposal != "":
-			return o.made(o.latest(r))
+			return o.readMade(o.latest(r))
 		}
 	}
 	for _, name := range h.Derives {
@@ -73,8 +73,8 @@ func (o Origin) proposal(h handoff.Handoff, seen map[string]bool) (*Made, error)
 	return nil, nil
 }
 
-func (o Origin) made(r event.Record) (*Made, error) {
-	m := &Made{Commit: repo.OID(r.Outcome().Proposal), Paths: recorded(r)}
+func (o Origin) readMade(r event.Record) (*Made, error) {
+	m := &Made{Commit: repo.OID(r.Outcome().Proposal), Paths: recordedFiles(r)}
 	var err error
 	if m.Files, err = o.Repo.Tree(m.Commit); err != nil {
 		return nil, fmt.Errorf("the proposal %s on branch %s is not in this clone; run git fetch", m.Commit, r.Outcome().Branch)
@@ -107,8 +107,8 @@ func (o Origin) latest(r event.Record) event.Record {
 	return r
 }
 
-// recorded are the files an outcome says its proposal writes.
-func recorded(r event.Record) [][3]string {
+// recordedFiles are the files an outcome says its proposal writes.
+func recordedFiles(r event.Record) [][3]string {
 	var out [][3]string
 	for _, p := range r.Outcome().Paths {
 		out = append(out, [3]string{p.Path, p.Base, p.Result})

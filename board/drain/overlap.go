@@ -63,9 +63,9 @@ func Overlaps(ctx context.Context, r *repo.Repo, tip repo.OID, root string, task
 	return out
 }
 
-// held is why t waits for a review of another task, nil where it does not. A person
+// whyHeld is why t waits for a review of another task, nil where it does not. A person
 // who names one task has it run all the same.
-func (d *drain) held(ctx context.Context, t board.Task) error {
+func (d *drain) whyHeld(ctx context.Context, t board.Task) error {
 	if d.Task != "" || !d.changes(t) {
 		return nil
 	}

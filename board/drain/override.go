@@ -24,7 +24,7 @@ func (d *drain) overrides(ch repo.Changes) (*event.Override, error) {
 	}
 	content := fmt.Sprintf("override started by %s for one session; reason: %s; risks acknowledged: %s; it ends with the session, and what it makes is tagged %s",
 		d.Person, o.Reason, strings.Join(o.Risks, ", "), overridden)
-	if err := d.tell(ch, "D", "", "override: "+collapsed(o)+" collapsed", content); err != nil {
+	if err := d.tell(ch, "D", "", "override: "+describeOverride(o)+" collapsed", content); err != nil {
 		return nil, err
 	}
 	return overrideData(o, d.Person), nil
@@ -43,7 +43,7 @@ func texts[T ~string](in []T) []string {
 	return out
 }
 
-func collapsed(o *contract.Override) string {
+func describeOverride(o *contract.Override) string {
 	var s []string
 	for _, m := range o.Modes {
 		s = append(s, string(m))
@@ -57,8 +57,8 @@ func (d *drain) overrideEnds(ch repo.Changes, how string) error {
 		return nil
 	}
 	o := d.override
-	content := fmt.Sprintf("override ended: %s; decided by %s, because: %s; given up: to keep %s apart; risks accepted: %s", how, d.Person, o.Reason, collapsed(o), strings.Join(o.Risks, ", "))
-	return d.tell(ch, "O", "", "override ended: "+collapsed(o), content)
+	content := fmt.Sprintf("override ended: %s; decided by %s, because: %s; given up: to keep %s apart; risks accepted: %s", how, d.Person, o.Reason, describeOverride(o), strings.Join(o.Risks, ", "))
+	return d.tell(ch, "O", "", "override ended: "+describeOverride(o), content)
 }
 
 // overrideDied ends, in the journal of the run that sweeps, the override of a

@@ -76,7 +76,7 @@ func Explain(ctx context.Context, r *repo.Repo, o Options) (Plan, error) {
 	for t := range d.at.order() {
 		s := d.step(t)
 		if s.Run {
-			s.deny(d.held(ctx, t))
+			s.deny(d.whyHeld(ctx, t))
 			s.Run = s.Reason == ""
 		}
 		if s.Run && left == 0 {
@@ -94,7 +94,7 @@ func Explain(ctx context.Context, r *repo.Repo, o Options) (Plan, error) {
 // that it looks at then; of a board as committed, a pause and the clock.
 func (d *drain) start(ctx context.Context, p *Plan, opened bool) error {
 	if !opened {
-		p.stop(d.paused())
+		p.stop(d.refuseWhilePaused())
 		p.stop(d.clock(ctx))
 		return nil
 	}
@@ -113,16 +113,16 @@ func (d *drain) stops(p *Plan) error {
 	if !p.stop(err) || err != nil {
 		return err
 	}
-	if d.required() {
+	if d.requiresLease() {
 		p.stop(invalid(s.Verdict("")))
-		p.stop(alarmed(s.Facts.OpenEmergency))
+		p.stop(refuseInEmergency(s.Facts.OpenEmergency))
 		if !p.has("lease-head-not-committed") {
-			p.stop(uncommitted(d.uncommitted))
+			p.stop(refuseUncommitted(d.uncommitted))
 		}
 	} else {
-		p.stop(alarmed(s.Facts.OpenEmergency))
+		p.stop(refuseInEmergency(s.Facts.OpenEmergency))
 	}
-	spent, err := d.spent()
+	spent, err := d.spentThisMonth()
 	if err == nil && budget.Decide(d.at.cfg.Budget, spent, 0) == budget.Stop {
 		err = refuse("budget", "$%s is spent or reserved this month, more than the limit of $%s; raise [budget] monthly_usd in odd.toml, or wait for next month", spent, d.at.cfg.Budget.Stop())
 	}
@@ -200,7 +200,7 @@ func (d *drain) step(t board.Task) Step {
 		s.deny(why)
 		return s
 	}
-	s.Substrate, s.Why = d.picked(t)
+	s.Substrate, s.Why = d.pickSubstrate(t)
 	b, no := d.obstacles(t)
 	s.Contract = b.Role
 	for _, err := range no {

@@ -66,17 +66,17 @@ func (d *drain) obstacles(t board.Task) (bound, []error) {
 			add(refuse("floor", "task %s: %s", t.ID, why))
 		}
 		if err != nil {
-			add(refuse("contract", "task %s: %s", t.ID, told(err)))
+			add(refuse("contract", "task %s: %s", t.ID, joinRefusals(err)))
 		}
 	}
 	if b.Role == contract.General {
 		add(d.editable(t))
 	}
 	add(d.readable(t))
-	add(also(d.equipped(t), funded(d.at.cfg)))
-	add(d.installed(t))
+	add(also(d.checkEquipment(t), requireBudget(d.at.cfg)))
+	add(d.checkInstalled(t))
 	add(d.reachable(t))
-	if funded(d.at.cfg) == nil {
+	if requireBudget(d.at.cfg) == nil {
 		add(d.afford(t))
 	}
 	return b, no
@@ -136,16 +136,16 @@ func there(files fs.FS, name string) bool {
 	})
 }
 
-// installed refuses a task where no agent of its chain has its program on this machine,
+// checkInstalled refuses a task where no agent of its chain has its program on this machine,
 // or where a check of its change has not.
-func (d *drain) installed(t board.Task) error {
+func (d *drain) checkInstalled(t board.Task) error {
 	var lacks []string
 	lack := func(what, program string) {
 		lacks = append(lacks, fmt.Sprintf("%s needs the program %s, which is not installed on this computer", what, program))
 	}
 	chain := d.chain(t)
 	for _, cfg := range chain {
-		if p := d.uninstalled(cfg); d.Substrate == nil && p != "" {
+		if p := d.missingProgram(cfg); d.Substrate == nil && p != "" {
 			lack("odd.toml: substrate \""+cfg.Session.Substrate+"\"", p)
 		}
 	}
@@ -166,10 +166,10 @@ func (d *drain) installed(t board.Task) error {
 	return refuse("no-program", "task %s: %s; install it, or correct the command", t.ID, strings.Join(lacks, "; "))
 }
 
-// uninstalled is what is not there of the configured agent's command: its program, or the
+// missingProgram is what is not there of the configured agent's command: its program, or the
 // file that its program runs, where the second word is a path. "" where nothing lacks, and
 // for an agent within odd.
-func (d *drain) uninstalled(cfg config.Config) string {
+func (d *drain) missingProgram(cfg config.Config) string {
 	argv := cfg.Agent(cfg.Session.Substrate).Argv
 	switch {
 	case !slices.Contains([]string{"exec", "claude", "acp"}, cfg.Session.Substrate):

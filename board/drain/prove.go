@@ -15,15 +15,15 @@ import (
 // stages, and one more each that was only begun.
 const maxProofs = 8
 
-// told is the brief's part about the anchor: what binds the session, or what it
+// briefPart is the brief's part about the anchor: what binds the session, or what it
 // must prove next before its work counts, and nothing of what comes after that.
 // An answer may hold more than it was asked for.
-func (h *handshake) told() string {
+func (h *handshake) briefPart() string {
 	switch {
 	case h == nil:
 		return ""
 	case h.live.Anchor().Token != "":
-		return h.permitted()
+		return h.describePermit()
 	}
 	var b strings.Builder
 	if !h.bind {
@@ -61,8 +61,8 @@ func (h *handshake) arm() anchor.Arm {
 	return anchor.NewArm(facts, phase, focus, source, h.law.SHA256)
 }
 
-// permitted is what a bound session may do.
-func (h *handshake) permitted() string {
+// describePermit is what a bound session may do.
+func (h *handshake) describePermit() string {
 	a := h.live.Anchor()
 	by := "odd proved it for you out of your constitution"
 	if a.GeneratedBy == "agent" {
@@ -113,7 +113,7 @@ func (h *handshake) prove(ps []session.Payload) invoke.Answered {
 			return h.again(late, "BIND", res)
 		}
 		if h.bind = true; len(ps) == 1 && !bytes.Contains(ps[0].Text, []byte("COMMIT")) {
-			return invoke.Answered{Say: late + "Your BIND holds. Now begin your answer with one octave block of TENSIONS and COMMIT.\n\n" + h.told()}
+			return invoke.Answered{Say: late + "Your BIND holds. Now begin your answer with one octave block of TENSIONS and COMMIT.\n\n" + h.briefPart()}
 		}
 	}
 	res := h.on.Proof(h.world(), payload(ps, len(ps)-1))
@@ -121,7 +121,7 @@ func (h *handshake) prove(ps []session.Payload) invoke.Answered {
 		return h.again(late, "TENSIONS and COMMIT", res)
 	}
 	h.live = h.on.Live()
-	return invoke.Answered{Bound: true, Say: h.permitted()}
+	return invoke.Answered{Bound: true, Say: h.describePermit()}
 }
 
 func payload(ps []session.Payload, i int) []byte {
@@ -140,7 +140,7 @@ func (h *handshake) again(late, what string, res anchor.Result) invoke.Answered 
 	if res.Template != "" {
 		say += fmt.Sprintf("\n%s.\n\n%s\n", what, blockOf(res.Template))
 	}
-	return invoke.Answered{Say: say + "\n" + h.told()}
+	return invoke.Answered{Say: say + "\n" + h.briefPart()}
 }
 
 // oneLine is an error of several lines as a reason.

@@ -72,7 +72,7 @@ func (d *drain) again(ctx context.Context, t board.Task) (*claim, *work, error) 
 	if c.base, err = d.base(); err != nil {
 		return nil, nil, err
 	}
-	kept, err := d.kept(t)
+	kept, err := d.keptTree(t)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -80,12 +80,12 @@ func (d *drain) again(ctx context.Context, t board.Task) (*claim, *work, error) 
 	if err != nil {
 		return nil, nil, err
 	}
-	w, under, err := d.said(t, kept)
+	w, under, err := d.lastEmission(t, kept)
 	if err != nil {
 		return nil, nil, err
 	}
 	if w.emission.Outcome != session.Completed {
-		return c, w.blocked("the stored output of the agent cannot be read: %s", join(w.emission.Failure, w.emission.Detail)), nil
+		return c, w.block("the stored output of the agent cannot be read: %s", join(w.emission.Failure, w.emission.Detail)), nil
 	}
 	g, err := d.standsOn(c.base)
 	if err != nil {
@@ -100,7 +100,7 @@ func (d *drain) again(ctx context.Context, t board.Task) (*claim, *work, error) 
 		return nil, nil, err
 	}
 	mode := anchor.Untracked
-	if d.tracked() {
+	if d.bindsSessions() {
 		mode = anchor.Express // no session is there to prove anything
 	}
 	under.Mutates = under.Mutates || under.Role == ""
@@ -118,9 +118,9 @@ func (d *drain) again(ctx context.Context, t board.Task) (*claim, *work, error) 
 	return c, w, nil
 }
 
-// said is what t's last run kept: its emission, held to the contract it was made
+// lastEmission is what t's last run kept: its emission, held to the contract it was made
 // under. A run of before there were contracts has an empty one.
-func (d *drain) said(t board.Task, kept fs.FS) (w *work, under contract.Contract, err error) {
+func (d *drain) lastEmission(t board.Task, kept fs.FS) (w *work, under contract.Contract, err error) {
 	emission, err := fs.ReadFile(kept, "emission.md")
 	if err != nil {
 		return nil, under, fmt.Errorf("the stored output of %s: %w", t.Result.Run, err)
@@ -177,10 +177,10 @@ func (d *drain) boundBefore(t board.Task) bound {
 	return b
 }
 
-// kept is what the task's last run kept of it: the tree that its outcome on the
+// keptTree is what the task's last run kept of it: the tree that its outcome on the
 // board names, whatever its ref has become. The ref is what keeps git from
 // pruning it.
-func (d *drain) kept(t board.Task) (fs.FS, error) {
+func (d *drain) keptTree(t board.Task) (fs.FS, error) {
 	ref := "refs/odd/run/" + t.Result.Run
 	_, err := d.repo.Ref(ref)
 	if errors.Is(err, repo.ErrNoRef) && d.line.Remote != "" {

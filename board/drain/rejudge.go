@@ -31,8 +31,8 @@ type Landing struct {
 // outside reports a change of a file that is no atom's.
 func (l Landing) outside(c repo.Change) bool { return !strings.HasPrefix(c.Path, l.Cfg.Root+"/") }
 
-// moved are the files outside of the bundle that others changed since the base.
-func (l Landing) moved(ctx context.Context, r *repo.Repo) (out []string, err error) {
+// movedFiles are the files outside of the bundle that others changed since the base.
+func (l Landing) movedFiles(ctx context.Context, r *repo.Repo) (out []string, err error) {
 	since, err := r.Diff(ctx, l.Base, l.Tip)
 	for _, c := range since {
 		if l.outside(c) {
@@ -47,7 +47,7 @@ func (l Landing) moved(ctx context.Context, r *repo.Repo) (out []string, err err
 // Otherwise why says what speaks against the change now and did not, or what tier
 // it has now; a tier only rises.
 func Rejudge(ctx context.Context, r *repo.Repo, l Landing, tier string) (why []string, err error) {
-	moved, err := l.moved(ctx, r)
+	moved, err := l.movedFiles(ctx, r)
 	if err != nil || len(moved) == 0 {
 		return nil, err
 	}
@@ -109,7 +109,7 @@ type Checked struct {
 // files alone, and no package needs one of both, so that go would say what it said.
 // A command of the project's or of the task's may read any file: it is always run.
 func Check(ctx context.Context, r *repo.Repo, l Landing, b Bench) (Checked, error) {
-	moved, err := l.moved(ctx, r)
+	moved, err := l.movedFiles(ctx, r)
 	if err != nil || len(moved) == 0 {
 		return Checked{}, err
 	}
@@ -144,7 +144,7 @@ func Check(ctx context.Context, r *repo.Repo, l Landing, b Bench) (Checked, erro
 // before; where a file is again as it was before the proposal, somebody reverted it, and its
 // change is merged again, as that of a commit of its own.
 func MergeProposal(ctx context.Context, r *repo.Repo, tip, proposal repo.OID) (tree repo.OID, conflicts []string, err error) {
-	c, back, err := reverted(ctx, r, tip, proposal)
+	c, back, err := isReverted(ctx, r, tip, proposal)
 	if err == nil && back {
 		proposal, err = r.MakeOn(ctx, c.Parents, c.Tree, nil, c.Author, "what "+string(proposal)+" changes\n")
 	}
@@ -154,9 +154,9 @@ func MergeProposal(ctx context.Context, r *repo.Repo, tip, proposal repo.OID) (t
 	return r.MergeTree(ctx, tip, proposal)
 }
 
-// reverted reports that tip has the proposal behind it, and one of its files as it was
+// isReverted reports that tip has the proposal behind it, and one of its files as it was
 // before.
-func reverted(ctx context.Context, r *repo.Repo, tip, proposal repo.OID) (repo.Commit, bool, error) {
+func isReverted(ctx context.Context, r *repo.Repo, tip, proposal repo.OID) (repo.Commit, bool, error) {
 	in, err := r.Ancestor(ctx, proposal, tip)
 	if err != nil || !in {
 		return repo.Commit{}, false, err

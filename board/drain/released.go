@@ -17,8 +17,8 @@ func (h *handshake) heard() {
 	}
 }
 
-// released is why a permit ends with its session.
-func released(w *work) string {
+// releaseReason is why a permit ends with its session.
+func releaseReason(w *work) string {
 	switch {
 	case w.emission.Failure == invoke.Yielded:
 		return "the session yielded"
@@ -28,8 +28,8 @@ func released(w *work) string {
 	return "the session is over"
 }
 
-// named is what a session was bound by, as its record has it; nil for nothing.
-func (h *handshake) named() *event.SessionAnchor {
+// anchorRecord is what a session was bound by, as its record has it; nil for nothing.
+func (h *handshake) anchorRecord() *event.SessionAnchor {
 	if h == nil || h.live.Anchor().Token == "" {
 		return nil
 	}

@@ -20,7 +20,7 @@ func (d *drain) remarks(ch repo.Changes, c *claim, w *work) {
 	for _, n := range w.emission.Notes {
 		err := types.Known(journal.Entry{Type: n.Type, Facet: n.Facet})
 		if err == nil {
-			err = d.tell(ch, n.Type, n.Facet, quoted(n.Title), quoted(n.Content))
+			err = d.tell(ch, n.Type, n.Facet, quoteText(n.Title), quoteText(n.Content))
 		}
 		if err != nil {
 			d.Progress(fmt.Sprintf("%s: a note of the session is not in the journal: %v", c.task.ID, err))
@@ -68,10 +68,10 @@ func leftOut(notes []session.Note) string {
 	return ""
 }
 
-// quoted is a session's text in an entry. What begins as the entries do that odd
+// quoteText is a session's text in an entry. What begins as the entries do that odd
 // itself writes of transitions and overrides, and finds again by it, is marked as
 // the session's, so that no note can pass for one.
-func quoted(s string) string {
+func quoteText(s string) string {
 	if own().MatchString(strings.TrimSpace(okf.Visible(s))) {
 		return "noted: " + s
 	}

@@ -18,12 +18,12 @@ func Resolve(ctx context.Context, r *repo.Repo, o Options, inv Invocation) (cont
 	if err != nil {
 		return contract.Contract{}, err
 	}
-	b, err := d.embodied(t)
+	b, err := d.bindPersona(t)
 	var no contract.Refusals
 	if err != nil && !errors.As(err, &no) {
 		return b.Contract, err
 	}
-	if no = append(no, d.unleased(t, b)...); len(no) > 0 {
+	if no = append(no, d.leaseRefusals(t, b)...); len(no) > 0 {
 		return b.Contract, no
 	}
 	return b.Contract, nil
@@ -36,7 +36,7 @@ func sought(ctx context.Context, r *repo.Repo, o Options, inv Invocation) (*drai
 		return nil, board.Task{}, err
 	}
 	if o.Task == "" {
-		return d, d.asked(inv), nil
+		return d, d.asTask(inv), nil
 	}
 	t, err := d.at.task(o.Task)
 	return d, t, err
@@ -54,7 +54,7 @@ func BriefFor(ctx context.Context, r *repo.Repo, o Options, inv Invocation) (inv
 		return invoke.Brief{}, nil, err
 	}
 	w := &work{}
-	if w.bound, err = d.embodied(t); err != nil {
+	if w.bound, err = d.bindPersona(t); err != nil {
 		return invoke.Brief{}, nil, err
 	}
 	if t.Role != "" {
@@ -71,8 +71,8 @@ func BriefFor(ctx context.Context, r *repo.Repo, o Options, inv Invocation) (inv
 	return w.brief, d.receivers(t, w.bound.Contract.Servers), err
 }
 
-// unleased lists what the slow loop has against a session, beside its contract.
-func (d *drain) unleased(t board.Task, b bound) contract.Refusals {
+// leaseRefusals lists what the slow loop has against a session, beside its contract.
+func (d *drain) leaseRefusals(t board.Task, b bound) contract.Refusals {
 	if t.Path == "" {
 		t.Kind = kindOf(b.Role)
 	}

@@ -5,8 +5,8 @@ import (
 	"github.com/odd-cli/odd/reconcile/irongate"
 )
 
-// shown is a deliverable as a report shows it, refused or not: without credentials.
-func shown(d *deliver.Deliverable) *deliver.Deliverable {
+// redactDeliverable is a deliverable as a report shows it, refused or not: without credentials.
+func redactDeliverable(d *deliver.Deliverable) *deliver.Deliverable {
 	if d == nil {
 		return nil
 	}

@@ -72,7 +72,7 @@ type served struct {
 func (d *drain) serve(ctx context.Context, c *claim, w *work, req *session.Request, r *relay) (s *served, why string) {
 	s = &served{d: d}
 	specs := servers.For(Specs(d.at.cfg, d.Cage.Home), w.bound.Contract)
-	lost, why := r.unhanded(specs)
+	lost, why := r.missingServers(specs)
 	if k := w.bound.Contract; k.Strict {
 		k.Strict = false
 		for _, s := range servers.For(Specs(d.at.cfg, d.Cage.Home), k) {
@@ -88,12 +88,12 @@ func (d *drain) serve(ctx context.Context, c *claim, w *work, req *session.Reque
 	switch {
 	case why != "" || len(specs) == 0:
 		return s, why
-	case !r.tooled() && !r.handing():
+	case !r.usesOwnTools() && !r.handing():
 		return s, d.unlent(req.Task, specs, r.name())
-	case !r.tooled():
+	case !r.usesOwnTools():
 		return s, ""
 	}
-	held, err := d.caged(d.at.cfg.Sandbox)
+	held, err := d.makeCage(d.at.cfg.Sandbox)
 	if err != nil {
 		return s, err.Error()
 	}
@@ -165,8 +165,8 @@ func (s *served) end(w *work) {
 	*s = served{d: s.d}
 }
 
-// tooled reports a chain in which a session may work with odd's own tools.
-func (r *relay) tooled() bool {
+// usesOwnTools reports a chain in which a session may work with odd's own tools.
+func (r *relay) usesOwnTools() bool {
 	return slices.ContainsFunc(r.legs, func(l leg) bool {
 		return l.cfg.Session.Substrate == "anthropic" || l.cfg.Session.Substrate == "openai"
 	})
@@ -179,9 +179,9 @@ func (r *relay) handing() bool {
 	})
 }
 
-// unhanded tells which of a session's servers its agent, which starts them itself,
+// missingServers tells which of a session's servers its agent, which starts them itself,
 // has to do without; why is that of one that a session must not begin without.
-func (r *relay) unhanded(specs []servers.Spec) (lost, why string) {
+func (r *relay) missingServers(specs []servers.Spec) (lost, why string) {
 	var told []string
 	for i, l := range r.legs {
 		name := l.cfg.Session.Substrate

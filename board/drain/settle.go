@@ -52,20 +52,20 @@ func unwritable(err error) bool {
 func (d *drain) save(ctx context.Context, c *claim, w *work) (err error) {
 	defer d.undo(d.keep(), &err)
 	defer func() { _ = d.repo.Show(nil) }() // what is committed needs no showing
-	d.heed(c, w)
-	if why := d.lapsed(c, d.at); why != "" && w.lands() {
+	d.heedEmergency(c, w)
+	if why := d.whyLapsed(c, d.at); why != "" && w.lands() {
 		w.void(why)
 	}
-	if err := d.unaltered(ctx, c, w); err != nil {
+	if err := d.dropConverted(ctx, c, w); err != nil {
 		return err
 	}
-	out := Outcome{Task: c.task.ID, State: board.Blocked, Reason: w.reason, Cost: w.cost, Effects: counts(w.items), Session: d.spoken(w), Notes: openNotes(w.emission.Notes)}
+	out := Outcome{Task: c.task.ID, State: board.Blocked, Reason: w.reason, Cost: w.cost, Effects: counts(w.items), Session: d.spokenBy(w), Notes: openNotes(w.emission.Notes)}
 	kept, err := d.recount(c, w)
 	if err != nil {
 		return unwritten{err}
 	}
 	out.Trace = event.Trace(d.own(d.at.file(event.Path(d.Run, d.started))))
-	refs, err := d.proposed(ctx, c, w, &out)
+	refs, err := d.proposalRefs(ctx, c, w, &out)
 	if err != nil {
 		return unwritten{err}
 	}
@@ -96,15 +96,15 @@ func (d *drain) becomes(ctx context.Context, c *claim, w *work, out *Outcome, re
 	artifacts := refs[len(refs)-1]
 	now, ok := board.Find(d.at.tasks, c.task.ID)
 	if !ok || now.Blob != c.task.Blob {
-		return d.lost(c, w, out, artifacts, kept)
+		return d.recordLost(c, w, out, artifacts, kept)
 	}
 	c.task.Path = now.Path // a person may have moved it meanwhile
-	if why := or(d.lapsed(c, d.at), d.stood(c)); why != "" && w.lands() {
+	if why := or(d.whyLapsed(c, d.at), d.tellDelay(c)); why != "" && w.lands() {
 		w.void(why)
 		out.State, out.Reason, out.Effects, out.Files = board.Blocked, why, nil, 0
 		return d.retold(c, w, out, artifacts, kept)
 	}
-	if d.stood(c) != "" && !w.refreshed {
+	if d.tellDelay(c) != "" && !w.refreshed {
 		return d.retold(c, w, out, artifacts, kept)
 	}
 	onto, moves, err := w.change.settles(ctx, out, refs)
@@ -123,9 +123,9 @@ func (d *drain) becomes(ctx context.Context, c *claim, w *work, out *Outcome, re
 // their commit's.
 const stillness = 45 * time.Minute
 
-// stood says how long what the run has to tell has waited for its commit, "" for
+// tellDelay says how long what the run has to tell has waited for its commit, "" for
 // the moment that is usual: the machine slept.
-func (d *drain) stood(c *claim) string {
+func (d *drain) tellDelay(c *claim) string {
 	name := d.at.file(event.Path(d.Run, d.started))
 	was, _ := fs.ReadFile(d.at.files, name) // there is none before the first claim
 	if len(was) >= len(d.own(name)) {
@@ -177,7 +177,7 @@ func (d *drain) account(c *claim, w *work) error {
 		data.Counts[string(k)] = int64(v)
 	}
 	for _, it := range w.items {
-		if kept(it.Effect) {
+		if isKeptOut(it.Effect) {
 			data.Held = append(data.Held, event.Held{Effect: string(it.Effect), ID: string(it.ID), Path: d.at.file(it.Path), Reason: it.Reason})
 		}
 	}
@@ -187,15 +187,15 @@ func (d *drain) account(c *claim, w *work) error {
 	return d.tellOp(c, w)
 }
 
-// kept reports an effect that keeps an atom out of the proposal, for a person to see.
-func kept(e reconcile.Effect) bool {
+// isKeptOut reports an effect that keeps an atom out of the proposal, for a person to see.
+func isKeptOut(e reconcile.Effect) bool {
 	return e == reconcile.Guarded || e == reconcile.Conflict || e == reconcile.Duplicate || e == reconcile.Declined
 }
 
-// proposed is the ref of the task's proposal, which out then names: of a change
+// proposalRefs is the ref of the task's proposal, which out then names: of a change
 // the one that apply made. One that did not pass verify is kept where nobody is
 // asked about it.
-func (d *drain) proposed(ctx context.Context, c *claim, w *work, out *Outcome) ([]repo.RefUpdate, error) {
+func (d *drain) proposalRefs(ctx context.Context, c *claim, w *work, out *Outcome) ([]repo.RefUpdate, error) {
 	var u repo.RefUpdate
 	var err error
 	switch ch := w.change; {
@@ -228,7 +228,7 @@ func (d *drain) propose(ctx context.Context, c *claim, w *work, trace string) (r
 	var err error
 	if ch := w.change; ch != nil && len(ch.files) > 0 {
 		trailers = append(trailers, [2]string{"Odd-Op", ch.op.ID}, [2]string{"Odd-Tier", ch.tier})
-		oid, err = d.repo.MakeEdits(ctx, []repo.OID{c.base}, ch.files, d.agent(), message("propose: "+title, ch.summary()+listed(w.items), trailers...))
+		oid, err = d.repo.MakeEdits(ctx, []repo.OID{c.base}, ch.files, d.agent(), message("propose: "+title, ch.summary()+listItems(w.items), trailers...))
 	} else {
 		oid, err = d.make(ctx, c.base, w.writes(d), message("propose: "+title, summary(w.items)+leftOut(w.emission.Notes), trailers...))
 	}
@@ -238,7 +238,7 @@ func (d *drain) propose(ctx context.Context, c *claim, w *work, trace string) (r
 	stem := "odd/review/" + board.Slug(c.task.ID) + "."
 	n := c.task.Attempts
 	for {
-		taken, err := d.taken(fmt.Sprint(stem, n))
+		taken, err := d.branchExists(fmt.Sprint(stem, n))
 		if err != nil {
 			return repo.RefUpdate{}, err
 		}
@@ -249,8 +249,8 @@ func (d *drain) propose(ctx context.Context, c *claim, w *work, trace string) (r
 	}
 }
 
-// taken reports a branch that is here, or on the remote.
-func (d *drain) taken(branch string) (bool, error) {
+// branchExists reports a branch that is here, or on the remote.
+func (d *drain) branchExists(branch string) (bool, error) {
 	for _, name := range []string{"refs/heads/" + branch, d.line.Local(branch)} {
 		if _, err := d.repo.Ref(name); !errors.Is(err, repo.ErrNoRef) {
 			return true, err
@@ -261,11 +261,11 @@ func (d *drain) taken(branch string) (bool, error) {
 
 // summary is the proposal's message body.
 func summary(items []reconcile.Item) string {
-	return or(strings.TrimRight(listed(items), "\n"), "Nothing new: every atom is as it was.")
+	return or(strings.TrimRight(listItems(items), "\n"), "Nothing new: every atom is as it was.")
 }
 
-// listed is one line an atom that was written or kept back.
-func listed(items []reconcile.Item) string {
+// listItems is one line an atom that was written or kept back.
+func listItems(items []reconcile.Item) string {
 	var b strings.Builder
 	for _, it := range items {
 		if it.Effect == reconcile.Unchanged {
@@ -320,14 +320,14 @@ func resultSubject(out Outcome) string {
 func (d *drain) result(c *claim, w *work, out Outcome, refs []repo.RefUpdate) (landing, error) {
 	l := landing{changes: repo.Changes{}, refs: refs}
 	if out.State != "" {
-		b, err := d.finished(c.task, w, out)
+		b, err := d.finishTask(c.task, w, out)
 		if err != nil {
 			return l, err
 		}
 		l.changes[d.at.file(c.task.Path)] = b
 	}
 	data := d.outcomeData(c, w, out, refs[len(refs)-1].New)
-	if err := d.charged(&data, c, out.Cost); err != nil {
+	if err := d.chargeOutcome(&data, c, out.Cost); err != nil {
 		return l, err
 	}
 	name, err := d.record(event.Record{
@@ -354,8 +354,8 @@ func (d *drain) result(c *claim, w *work, out Outcome, refs []repo.RefUpdate) (l
 	return l, d.overrideEnds(l.changes, resultTitle(out)+", "+resultContent(c, w, out))
 }
 
-// finished is the task's file with its result.
-func (d *drain) finished(t board.Task, w *work, out Outcome) ([]byte, error) {
+// finishTask is the task's file with its result.
+func (d *drain) finishTask(t board.Task, w *work, out Outcome) ([]byte, error) {
 	if w.refreshed {
 		return okf.Edit(t.Atom.Bytes(), okf.Set{Key: "result", Value: map[string]any{"run": d.Run, "branch": out.Branch, "commit": string(out.Proposal)}})
 	}
@@ -377,7 +377,7 @@ func (d *drain) outcomeData(c *claim, w *work, out Outcome, artifacts repo.OID) 
 			data.Paths = append(data.Paths, event.ProposedPath{Path: d.at.file(it.Path), Base: it.Prior, Result: okf.BlobID(it.Bytes)})
 		}
 	}
-	if ch := w.change; ch.proposed() {
+	if ch := w.change; ch.isProposed() {
 		data.Paths = append(data.Paths, ch.paths()...)
 		data.Op = ch.op.ID
 	}

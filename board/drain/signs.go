@@ -109,7 +109,7 @@ func (m *Memory) Signs(refused int) (gate.Signs, error) {
 	s.SinceProgress, s.Progress = m.progress()
 	s.Failures, s.Failing = m.failures()
 	s.Stale = m.stale()
-	for _, d := range m.drifted() {
+	for _, d := range m.driftedSources() {
 		if d.Lost {
 			s.Lost = append(s.Lost, string(m.Graph.ByPath(d.Path).ID))
 		}
@@ -163,16 +163,16 @@ func (m *Memory) failures() (n int, run string) {
 func (m *Memory) stale() []string {
 	var out []string
 	for _, a := range m.Graph.Atoms() {
-		if expired(a, m.Slow.Facts.Now) {
+		if isExpired(a, m.Slow.Facts.Now) {
 			out = append(out, string(a.ID))
 		}
 	}
 	return out
 }
 
-// drifted are the sources of atoms in force whose file does not have all of the text that
+// driftedSources are the sources of atoms in force whose file does not have all of the text that
 // was read.
-func (m *Memory) drifted() []okf.Drift {
+func (m *Memory) driftedSources() []okf.Drift {
 	if m.Files == nil {
 		return nil
 	}
@@ -186,7 +186,7 @@ func (m *Memory) drifted() []okf.Drift {
 // read: it stays as it is.
 func (m *Memory) Reread() (ids, documents []string) {
 	docs, titles := map[string]bool{}, map[string]bool{}
-	for _, d := range m.drifted() {
+	for _, d := range m.driftedSources() {
 		a := m.Graph.ByPath(d.Path)
 		if d.Lost {
 			ids = append(ids, string(a.ID))
@@ -237,8 +237,8 @@ func (m *Memory) naming(titles map[string]bool, found func(file string)) {
 	})
 }
 
-// expired reports an atom in force whose stale_after has come.
-func expired(a *okf.Atom, now time.Time) bool {
+// isExpired reports an atom in force whose stale_after has come.
+func isExpired(a *okf.Atom, now time.Time) bool {
 	if a.StaleAfter == "" || strings.EqualFold(a.Status, "deprecated") {
 		return false
 	}

@@ -186,7 +186,7 @@ func (d *drain) clock(ctx context.Context) error {
 	if !now.Before(last.Add(-skew)) {
 		return nil
 	}
-	from, err := d.resumed(ctx)
+	from, err := d.resumedAt(ctx)
 	if err != nil || !from.IsZero() && !now.Before(from.Add(-skew)) {
 		return err
 	}
@@ -194,9 +194,9 @@ func (d *drain) clock(ctx context.Context) error {
 		now.UTC().Format(time.RFC3339), last.UTC().Format(time.RFC3339))
 }
 
-// resumed is when a person let drains run again on top of the last record of the
+// resumedAt is when a person let drains run again on top of the last record of the
 // ledgers, the zero time if nobody did.
-func (d *drain) resumed(ctx context.Context) (time.Time, error) {
+func (d *drain) resumedAt(ctx context.Context) (time.Time, error) {
 	for c, err := range d.repo.PathLog(ctx, d.at.tip, d.at.file("pause.toml")) {
 		if err != nil {
 			return time.Time{}, err

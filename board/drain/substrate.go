@@ -23,7 +23,7 @@ import (
 // substrate is the one odd.toml names; files is the board's commit, where a
 // recording lies.
 func (d *drain) substrate(cfg config.Config, files fs.FS) (session.Substrate, error) {
-	held, err := d.caged(cfg.Sandbox)
+	held, err := d.makeCage(cfg.Sandbox)
 	if err != nil {
 		return nil, err
 	}

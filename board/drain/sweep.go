@@ -18,7 +18,7 @@ import (
 // every reservation of theirs is charged in full, and the op its claim announced ended, in
 // this run's own ledger file.
 func (d *drain) sweep(ctx context.Context) error {
-	pins, killed, err := killed(d.repo)
+	pins, killed, err := findKilled(d.repo)
 	if err != nil {
 		return err
 	}
@@ -51,7 +51,7 @@ func (d *drain) sweepOf(ctx context.Context, killed []string) (err error) {
 	}
 	for _, c := range d.at.spend.Open {
 		died := slices.Contains(killed, c.Run)
-		if !died && !d.expired(c) {
+		if !died && !d.hasExpired(c) {
 			continue
 		}
 		r := event.Record{Kind: event.Abandoned, Task: c.Task, DeadRun: c.Run, Team: c.Team, Cost: c.Reserved}
@@ -62,7 +62,7 @@ func (d *drain) sweepOf(ctx context.Context, killed []string) (err error) {
 		if err != nil {
 			return err
 		}
-		claim := d.claimed(c)
+		claim := d.wholeClaim(c)
 		if err := d.opDied(claim); err != nil {
 			return err
 		}
@@ -81,8 +81,8 @@ func (d *drain) sweepOf(ctx context.Context, killed []string) (err error) {
 	return nil
 }
 
-// expired reports an open claim whose time is over.
-func (d *drain) expired(c event.Record) bool {
+// hasExpired reports an open claim whose time is over.
+func (d *drain) hasExpired(c event.Record) bool {
 	return !d.Now().Before(c.TS.Add(d.at.cfg.TaskLease)) && !d.holds(c)
 }
 
@@ -91,7 +91,7 @@ func (d *drain) expired(c event.Record) bool {
 // whose task is its run, says itself how long it holds.
 func (d *drain) holds(c event.Record) bool {
 	if c.Task == c.Run {
-		until, err := time.Parse(time.RFC3339, d.claimed(c).Claim().LeaseExpires)
+		until, err := time.Parse(time.RFC3339, d.wholeClaim(c).Claim().LeaseExpires)
 		return err == nil && d.Now().Before(until)
 	}
 	t, ok := board.Find(d.at.tasks, okf.ID(c.Task))
@@ -106,10 +106,10 @@ func (d *drain) reserves(t board.Task) bool {
 // pinned is where a run pins the base that its session reads, from its claim to its result.
 const pinned = "refs/odd/base/"
 
-// killed are the runs of this clone that were killed at work, and the updates that let go
+// findKilled are the runs of this clone that were killed at work, and the updates that let go
 // of the bases they had pinned. Under the drain lock only a run that holds a lock of its
 // own lives.
-func killed(r *repo.Repo) (pins []repo.RefUpdate, runs []string, err error) {
+func findKilled(r *repo.Repo) (pins []repo.RefUpdate, runs []string, err error) {
 	all, err := r.Refs(pinned)
 	for _, p := range all {
 		if run := strings.TrimPrefix(p.Name, pinned); !r.RunLives(run) {
@@ -123,7 +123,7 @@ func killed(r *repo.Repo) (pins []repo.RefUpdate, runs []string, err error) {
 // tells the tasks it freed. Where none was killed it does nothing; while a drain runs, it
 // is refused.
 func Free(ctx context.Context, r *repo.Repo, o Options) ([]okf.ID, error) {
-	if _, runs, err := killed(r); err != nil || len(runs) == 0 {
+	if _, runs, err := findKilled(r); err != nil || len(runs) == 0 {
 		return nil, err
 	}
 	d, err := open(ctx, r, o)

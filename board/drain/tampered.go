@@ -8,7 +8,7 @@ import (
 	"github.com/odd-cli/odd/journal/repo"
 )
 
-// tampered says what of the repository is another than before the session, "" for
+// checkFooting says what of the repository is another than before the session, "" for
 // nothing that counts. A session works on a desk of its own and has nothing to write
 // here; its program has the rights of the user who runs odd all the same.
 //
@@ -17,7 +17,7 @@ import (
 // runs voids it: odd cannot tell who it was, and the next git command would obey.
 // People commit, branch and push meanwhile: HEAD and refs that move are told, and
 // are no reason to drop work.
-func (d *drain) tampered(task string, was repo.Footing) string {
+func (d *drain) checkFooting(task string, was repo.Footing) string {
 	now, err := d.repo.Footing()
 	if err != nil {
 		return fmt.Sprintf("tampered-repository: the git directory can no longer be read: %v", err)

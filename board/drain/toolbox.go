@@ -28,7 +28,7 @@ func (d *drain) equip(c *claim, w *work, req *session.Request, k *desk) {
 		req.Desk = k.place
 	}
 	req.Allow = d.allows(c, w, k.where)
-	req.Given = inlined(w.brief.Text, append(d.meant(c.task.Paths, req.Files), inputs(req.Files, req.Inputs)...))
+	req.Given = inlinedPaths(w.brief.Text, append(d.filesMeant(c.task.Paths, req.Files), inputs(req.Files, req.Inputs)...))
 	if d.given == nil {
 		req.History, req.Checks = history(d.repo, c.base), d.checks(c)
 		if req.Desk != nil {
@@ -73,8 +73,8 @@ func Toolbox(c config.Config, o Options, held cage.Cage) toolbox.Options {
 	}
 }
 
-// inlined are the paths of files whose whole text stands in the brief.
-func inlined(brief []byte, list []invoke.File) []string {
+// inlinedPaths are the paths of files whose whole text stands in the brief.
+func inlinedPaths(brief []byte, list []invoke.File) []string {
 	var out []string
 	for _, f := range list {
 		text := strings.TrimSpace(okf.Visible(string(f.Text)))
@@ -136,7 +136,7 @@ const mostLog = 200
 func history(r *repo.Repo, base repo.OID) *session.History {
 	return &session.History{
 		Log: func(ctx context.Context, path string, most int) (string, error) {
-			return logged(ctx, r, base, path, min(most, mostLog))
+			return historyLines(ctx, r, base, path, min(most, mostLog))
 		},
 		Diff: func(ctx context.Context, from, to, path string) (string, error) {
 			b, err := ancestor(ctx, r, base, to)
@@ -157,9 +157,9 @@ func history(r *repo.Repo, base repo.OID) *session.History {
 	}
 }
 
-// logged is a line for each commit that leads to base, without those that only keep
+// historyLines is a line for each commit that leads to base, without those that only keep
 // the state of tasks.
-func logged(ctx context.Context, r *repo.Repo, base repo.OID, path string, most int) (string, error) {
+func historyLines(ctx context.Context, r *repo.Repo, base repo.OID, path string, most int) (string, error) {
 	commits := r.Log(ctx, "", base)
 	if path != "" {
 		commits = r.PathLog(ctx, base, path)

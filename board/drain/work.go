@@ -60,9 +60,9 @@ type work struct {
 	refreshed bool // judged again without a session: the task stays in review
 }
 
-// blocked ends the work with a reason, which may hold what a session said. Where
+// block ends the work with a reason, which may hold what a session said. Where
 // the disk is the reason, nothing is wrong with the task.
-func (w *work) blocked(format string, args ...any) *work {
+func (w *work) block(format string, args ...any) *work {
 	for _, a := range args {
 		if err, ok := a.(error); ok && repo.Faulty(err) {
 			w.fault = err
@@ -77,23 +77,23 @@ func (w *work) blocked(format string, args ...any) *work {
 func (d *drain) prepare(ctx context.Context, c *claim, w *work, bind func(board.Task) (bound, error)) (req session.Request, ok bool) {
 	b, err := bind(c.task)
 	if err != nil {
-		w.blocked("contract: %s", told(err))
+		w.block("contract: %s", joinRefusals(err))
 		return req, false
 	}
 	w.bound = b
 	if w.anchor, err = d.shake(c.task, b.Contract, anchor.Mode(d.at.cfg.Anchor.Mode)); err != nil {
-		w.blocked("anchor: %s", oneLine(err.Error()))
+		w.block("anchor: %s", oneLine(err.Error()))
 		return req, false
 	}
 	if req, err = d.request(ctx, c, w); err != nil {
-		w.blocked("brief: %v", err)
+		w.block("brief: %v", err)
 		return req, false
 	}
 	return req, true
 }
 
 // unbind ends the session's permit, if it still has one.
-func (w *work) unbind() { w.anchor.release(released(w)) }
+func (w *work) unbind() { w.anchor.release(releaseReason(w)) }
 
 // lands reports work that would come to a review, or hand something over, by itself.
 func (w *work) lands() bool { return w.verdict == board.ToReview && !w.refreshed }
@@ -103,7 +103,7 @@ func (w *work) lands() bool { return w.verdict == board.ToReview && !w.refreshed
 func (d *drain) work(ctx context.Context, c *claim) *work {
 	w := &work{verdict: board.ToReview}
 	if why := d.embody(w, c.task.Role); why != "" {
-		return w.blocked("%s", why)
+		return w.block("%s", why)
 	}
 	defer w.unbind()
 	req, ok := d.prepare(ctx, c, w, d.spawnable)
@@ -117,7 +117,7 @@ func (d *drain) work(ctx context.Context, c *claim) *work {
 		d.session(ctx, c, w, req)
 		d.weigh(w, c.task, req.Graph)
 	}
-	if w.verdict == board.ToReview && !w.change.proposed() {
+	if w.verdict == board.ToReview && !w.change.isProposed() {
 		d.handover(w, board.Slug(c.task.ID), "")
 		w.something(c.task.ID)
 	}
@@ -128,7 +128,7 @@ func (d *drain) work(ctx context.Context, c *claim) *work {
 // change and nothing to hand over.
 func (w *work) something(id okf.ID) {
 	held := func(it reconcile.Item) bool {
-		return it.Effect.Lands() || kept(it.Effect) && it.Effect != reconcile.Declined
+		return it.Effect.Lands() || isKeptOut(it.Effect) && it.Effect != reconcile.Declined
 	}
 	if w.verdict != board.ToReview || w.handed != nil || w.emission.Deliverable != nil || slices.ContainsFunc(w.items, held) {
 		return
@@ -144,7 +144,7 @@ func (w *work) something(id okf.ID) {
 	case w.leg.name == "extract" && len(w.emission.Notes) > 0: // what it read
 		why += " (" + w.emission.Notes[0].Content + ")"
 	}
-	w.blocked("nothing to review: %s; if that is right, delete the task's file, otherwise change the task and run odd task ready %s", oneLine(clean(why)), id)
+	w.block("nothing to review: %s; if that is right, delete the task's file, otherwise change the task and run odd task ready %s", oneLine(clean(why)), id)
 }
 
 // embody compiles the persona of a work role, and says why it may not work.
@@ -205,7 +205,7 @@ func (d *drain) request(ctx context.Context, c *claim, w *work) (session.Request
 	if d.given != nil {
 		req.Files = d.given.Files
 	}
-	w.brief = invoke.Compose(d.briefed(d.brief(c, w, req))).Anchored(w.anchor.told())
+	w.brief = invoke.Compose(d.withGiven(d.brief(c, w, req))).Anchored(w.anchor.briefPart())
 	return req, nil
 }
 
@@ -216,13 +216,13 @@ func (d *drain) turn(ctx context.Context, c *claim, cost budget.MicroUSD) error 
 	if err := ctx.Err(); err != nil {
 		return err
 	}
-	if c.died = d.revoked(c, d.at); c.died != "" {
+	if c.died = d.whyRevoked(c, d.at); c.died != "" {
 		return errors.New(c.died)
 	}
 	if !d.Now().Before(c.lease) {
 		return errors.New("the claim on the task ended")
 	}
-	if c.died = c.anchor.lapsed(d.at); c.died != "" {
+	if c.died = c.anchor.whyLapsed(d.at); c.died != "" {
 		return errors.New(c.died)
 	}
 	if d.shared != nil {
@@ -259,22 +259,22 @@ func (d *drain) session(ctx context.Context, c *claim, w *work, req session.Requ
 	sub, why, err := d.relay(c.task, desk)
 	switch {
 	case err != nil:
-		w.blocked("agent: %v", err)
+		w.block("agent: %v", err)
 		return
 	case why != "":
-		w.blocked("agent: %s; run odd task ready %s to try again", why, c.task.ID)
+		w.block("agent: %s; run odd task ready %s to try again", why, c.task.ID)
 		return
 	}
 	d.equip(c, w, &req, desk)
 	was, blind := d.repo.Footing()
 	if blind != nil {
-		w.blocked("session: the git directory cannot be read: %v", blind)
+		w.block("session: the git directory cannot be read: %v", blind)
 		return
 	}
 	served, why := d.serve(ctx, c, w, &req, sub)
 	defer served.end(w)
 	if why != "" {
-		w.blocked("mcp: %s", why)
+		w.block("mcp: %s", why)
 		return
 	}
 	w.ran, w.leg, w.relayed = true, part{name: sub.name()}, 0
@@ -284,7 +284,7 @@ func (d *drain) session(ctx context.Context, c *claim, w *work, req session.Requ
 	served.end(w)
 	w.anchor.heard()
 	w.left = desk.clear(ctx)
-	if why := d.tampered(req.Task, was); why != "" {
+	if why := d.checkFooting(req.Task, was); why != "" {
 		c.died, w.tampered = why, true
 		d.salvage(context.WithoutCancel(ctx), c, w)
 	}
@@ -301,14 +301,14 @@ func (d *drain) session(ctx context.Context, c *claim, w *work, req session.Requ
 		if unbegun(err) {
 			w.cost = w.paid
 		}
-		w.blocked("session: %v", err)
+		w.block("session: %v", err)
 		return
 	}
 	w.emission = w.result.Emission
 	if u := w.emission.Usage; u.CostKnown {
 		w.cost = w.paid + budget.MicroUSD(u.Cost)
 	}
-	d.relayed(c, w, sub)
+	d.recordFailedLegs(c, w, sub)
 	d.heard(ctx, c, w)
 }
 
@@ -329,26 +329,26 @@ func unbegun(err error) bool {
 func (d *drain) heard(ctx context.Context, c *claim, w *work) {
 	switch e := w.emission; {
 	case ctx.Err() != nil && c.task.Path == "" && d.Watch == nil:
-		w.blocked("cancelled: interrupted")
+		w.block("cancelled: interrupted")
 	case c.died != "":
 		w.void(c.died)
 	case ctx.Err() != nil && d.Watch == nil:
-		w.blocked("%s", broken(ctx, c.task))
+		w.block("%s", broken(ctx, c.task))
 	case e.Failure == invoke.Yielded:
-		w.blocked("the agent asks a question and waits for an answer: %s", e.Detail)
+		w.block("the agent asks a question and waits for an answer: %s", e.Detail)
 	case e.Outcome == session.Failed:
 		var way string
 		if w.cut, way = d.cut(c, e); w.cut != "" {
-			w.blocked("%s: %s", w.cut, way)
+			w.block("%s: %s", w.cut, way)
 			return
 		}
-		w.blocked("session failed: %s", join(e.Failure, e.Detail))
+		w.block("session failed: %s", join(e.Failure, e.Detail))
 	case e.Outcome == session.HandoffInsufficient:
-		w.blocked("%s", lacking(w))
+		w.block("%s", lacking(w))
 	case e.Outcome != session.Completed:
-		w.blocked("session ended: %s", join(string(e.Outcome), e.Detail))
+		w.block("session ended: %s", join(string(e.Outcome), e.Detail))
 	case e.Change != nil && w.change == nil:
-		w.blocked("change-not-asked: the agent changed files, and the task allows none; a person can allow some outside of %s with odd task edit %s --path GLOB", d.at.cfg.Root, c.task.ID)
+		w.block("change-not-asked: the agent changed files, and the task allows none; a person can allow some outside of %s with odd task edit %s --path GLOB", d.at.cfg.Root, c.task.ID)
 	}
 }
 
@@ -444,7 +444,7 @@ func (d *drain) keepArtifacts(c *claim, w *work) {
 	put("transcript.txt", w.emission.Transcript)
 	put("calls.jsonl", acts(w.emission.Calls))
 	for _, it := range w.items {
-		if kept(it.Effect) {
+		if isKeptOut(it.Effect) {
 			put("kept/"+it.Path, it.Bytes)
 		}
 	}

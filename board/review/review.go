@@ -86,7 +86,7 @@ func Read(t board.Task, run string, records []event.Record) (Proposal, error) {
 			d := r.Session()
 			p.Substrate, p.Turns, p.Sandbox = d.Substrate, d.Turns, d.Sandbox
 		case event.Reconcile:
-			p.reconciled(r.Reconcile())
+			p.addReconciled(r.Reconcile())
 		case event.Outcome:
 			found = p.outcome(r)
 		}
@@ -113,13 +113,13 @@ func Contracted(t okf.ID, records []event.Record) (c *Contract, judged string) {
 			c = nil
 			judged = r.Claim().RefreshOf
 		case r.Kind == event.Session:
-			c = contracted(r.Session())
+			c = contractOf(r.Session())
 		}
 	}
 	return c, judged
 }
 
-func contracted(d event.SessionData) *Contract {
+func contractOf(d event.SessionData) *Contract {
 	if d.Contract == nil {
 		return nil
 	}
@@ -133,7 +133,7 @@ func contracted(d event.SessionData) *Contract {
 	return c
 }
 
-func (p *Proposal) reconciled(d event.ReconcileData) {
+func (p *Proposal) addReconciled(d event.ReconcileData) {
 	for k, n := range d.Counts {
 		p.Counts[k] = int(n)
 	}

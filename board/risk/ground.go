@@ -68,7 +68,7 @@ func Survey(ctx context.Context, r *repo.Repo, at Site) (*Ground, error) {
 	}
 	g.all.Bundle, g.all.Scope = at.Law.Root, at.Task.Paths
 	if at.Task.Path != "" {
-		g.all.Filed, err = filed(ctx, r, at.Board, path.Join(at.Law.Root, at.Task.Path))
+		g.all.Filed, err = whoFiled(ctx, r, at.Board, path.Join(at.Law.Root, at.Task.Path))
 	}
 	return g, err
 }
@@ -145,8 +145,8 @@ func interpreters() map[string]interpreter {
 	}
 }
 
-// valued are the long flags of an interpreter that take the next word.
-func valued() []string {
+// valueFlags are the long flags of an interpreter that take the next word.
+func valueFlags() []string {
 	return []string{"--rcfile", "--init-file", "--require", "--import", "--loader"}
 }
 
@@ -159,7 +159,7 @@ func script(argv []string) string {
 	for i := 1; i < len(argv); i++ {
 		flag := argv[i]
 		if strings.HasPrefix(flag, "--") {
-			if slices.Contains(valued(), flag) {
+			if slices.Contains(valueFlags(), flag) {
 				i++
 			}
 			continue

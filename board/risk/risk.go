@@ -52,10 +52,10 @@ func Opaque(substrate string) bool {
 	return !slices.Contains([]string{"extract", "anthropic", "openai"}, substrate)
 }
 
-// filed tells from the history of a task's file who filed the task: a person only where
+// whoFiled tells from the history of a task's file who filed the task: a person only where
 // no machine's commit brought it or changed its paths. A clone that does not have all of
 // the history proves nothing.
-func filed(ctx context.Context, r *repo.Repo, tip repo.OID, file string) (pipeline.Filed, error) {
+func whoFiled(ctx context.Context, r *repo.Repo, tip repo.OID, file string) (pipeline.Filed, error) {
 	if r.Shallow() {
 		return pipeline.FiledByNobody, nil
 	}

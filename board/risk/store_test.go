@@ -78,7 +78,7 @@ func TestWhoseHistory(t *testing.T) {
 			for _, s := range c.steps {
 				tip = then(t, r, s.who, s.committer, "step", s.files)
 			}
-			by, err := filed(t.Context(), r, tip, at)
+			by, err := whoFiled(t.Context(), r, tip, at)
 			if err != nil || by != c.want {
 				t.Errorf("%s, %v; want %s", by, err, c.want)
 			}

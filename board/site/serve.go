@@ -35,7 +35,7 @@ func (s server) handle(w http.ResponseWriter, r *http.Request) {
 	h.Set("X-Content-Type-Options", "nosniff")
 	h.Set("Referrer-Policy", "no-referrer")
 	h.Set("Cache-Control", "no-store")
-	if !s.named(r.Host) {
+	if !s.isOwnHost(r.Host) {
 		http.Error(w, "this server answers to "+s.host+" alone", http.StatusForbidden)
 		return
 	}
@@ -55,9 +55,9 @@ func (s server) handle(w http.ResponseWriter, r *http.Request) {
 	s.answer(w, r)
 }
 
-// named tells whether a request's Host is this server: a web page of another name that
+// isOwnHost tells whether a request's Host is this server: a web page of another name that
 // leads here is refused.
-func (s server) named(host string) bool {
+func (s server) isOwnHost(host string) bool {
 	_, port, err := net.SplitHostPort(s.host)
 	return host == s.host || err == nil && host == net.JoinHostPort("localhost", port)
 }

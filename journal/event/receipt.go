@@ -43,7 +43,7 @@ func Receipts(f fs.FS, month string) ([]Receipt, error) {
 		return nil, err
 	}
 	out = slices.DeleteFunc(out, func(r Receipt) bool { return month != "" && r.Month != month })
-	return added(out), nil
+	return addReceipts(out), nil
 }
 
 // receipts are those of the claims that one file's records close.
@@ -89,8 +89,8 @@ func (r *Receipt) of(s Record) {
 	}
 }
 
-// added puts the receipts of one run, task, substrate and model into one.
-func added(all []Receipt) []Receipt {
+// addReceipts puts the receipts of one run, task, substrate and model into one.
+func addReceipts(all []Receipt) []Receipt {
 	key := func(r Receipt) Receipt {
 		return Receipt{Month: r.Month, Run: r.Run, Task: r.Task, Team: r.Team, Substrate: r.Substrate, Model: r.Model}
 	}

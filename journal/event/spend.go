@@ -183,7 +183,7 @@ func Combine(files ...FileSum) (Spend, error) {
 	out := Spend{Month: map[string]int64{}, Team: map[string]map[string]int64{}}
 	for _, s := range files {
 		out.Last = later(out.Last, s.Last)
-		out.alerted(s.Alerts)
+		out.noteAlerts(s.Alerts)
 		for month, teams := range s.Team {
 			if err := out.add(month, teams); err != nil {
 				return Spend{}, fmt.Errorf("%s: %w", month, err)
@@ -194,7 +194,7 @@ func Combine(files ...FileSum) (Spend, error) {
 	return out, nil
 }
 
-func (s *Spend) alerted(alerts map[string][]string) {
+func (s *Spend) noteAlerts(alerts map[string][]string) {
 	for month, names := range alerts {
 		if s.Alerts == nil {
 			s.Alerts = map[string]map[string]bool{}

@@ -119,12 +119,12 @@ func (h *history) act(c repo.Commit) (*act, error) {
 				return nil, err
 			}
 		}
-		if side, err = h.flipped(side, p, was.Root, c.OID, h.laws[c.OID].Root); err != nil {
+		if side, err = h.addMovedRoots(side, p, was.Root, c.OID, h.laws[c.OID].Root); err != nil {
 			return nil, err
 		}
 		a.sides, a.roots = append(a.sides, side), append(a.roots, was.Root+"/")
 	}
-	introduced, err := h.introduced(a)
+	introduced, err := h.introducedChanges(a)
 	if err != nil {
 		return nil, err
 	}
@@ -140,17 +140,17 @@ func (h *history) act(c repo.Commit) (*act, error) {
 	if err := h.atoms(a); err != nil {
 		return nil, err
 	}
-	return a, h.appended(a)
+	return a, h.readAppended(a)
 }
 
-// introduced is what no parent has: for a machine's merge, what git's own merge
+// introducedChanges is what no parent has: for a machine's merge, what git's own merge
 // of its parents would not have.
-func (h *history) introduced(a *act) ([]repo.Change, error) {
+func (h *history) introducedChanges(a *act) ([]repo.Change, error) {
 	if h.machines[a.OID] && keepsApproval(a.Commit) {
 		return slices.Clone(a.sides[0]), nil
 	}
 	if h.machines[a.OID] && len(a.Parents) == 2 {
-		tree, merges, err := h.merged(a.Parents)
+		tree, merges, err := h.mergeTree(a.Parents)
 		if err != nil {
 			return nil, err
 		}
@@ -170,9 +170,9 @@ func (h *history) introduced(a *act) ([]repo.Change, error) {
 	return out, nil
 }
 
-// merged is the tree that git makes of two parents by itself; merges is false where they
+// mergeTree is the tree that git makes of two parents by itself; merges is false where they
 // conflict, or have no commit in common.
-func (h *history) merged(parents []repo.OID) (tree repo.OID, merges bool, err error) {
+func (h *history) mergeTree(parents []repo.OID) (tree repo.OID, merges bool, err error) {
 	tree, _, err = h.repo.MergeTree(h.ctx, parents[0], parents[1])
 	if err == nil || errors.Is(err, repo.ErrConflict) {
 		return tree, err == nil, nil
@@ -280,8 +280,8 @@ func atom(rel string, b []byte) (*okf.Atom, error) {
 	return &a, nil
 }
 
-// appended reads the ledger records the act adds behind every parent's.
-func (h *history) appended(a *act) error {
+// readAppended reads the ledger records the act adds behind every parent's.
+func (h *history) readAppended(a *act) error {
 	for _, f := range a.files {
 		if ledgerOf(f.rel) == "" || f.New == "" {
 			continue
@@ -290,13 +290,13 @@ func (h *history) appended(a *act) error {
 		if err != nil {
 			return err
 		}
-		before, grown, err := h.kept(now, a.olds(f))
+		before, grown, err := h.countKeptLines(now, a.olds(f))
 		if err != nil {
 			return err
 		}
 		records, broken := h.lines.Read(now)
 		if len(records) > before || !grown {
-			stood, err := h.returned(a, f, records)
+			stood, err := h.countReturned(a, f, records)
 			if err != nil {
 				return err
 			}
@@ -353,9 +353,9 @@ func (h *history) linesOf(name string, b []byte, records []event.Record, before 
 	return out
 }
 
-// kept is how many lines of b a parent has already; grown is false when there
+// countKeptLines is how many lines of b a parent has already; grown is false when there
 // are parents' versions and b goes on from none of them.
-func (h *history) kept(b []byte, olds []repo.OID) (lines int, grown bool, err error) {
+func (h *history) countKeptLines(b []byte, olds []repo.OID) (lines int, grown bool, err error) {
 	grown = len(olds) == 0
 	for _, oid := range olds {
 		old, err := h.trees.Blob(oid)

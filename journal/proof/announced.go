@@ -12,9 +12,9 @@ import (
 // task which asks for a change of files. Claims of older programs announce none.
 func announces(r event.Record) bool { return r.Claim().Op != "" }
 
-// announced are the ops that the claims of a run announced for a task, as the
+// announcedOps are the ops that the claims of a run announced for a task, as the
 // ledgers of the act have them.
-func (j *judge) announced(run, task string) ([]string, error) {
+func (j *judge) announcedOps(run, task string) ([]string, error) {
 	records, err := j.ledgerAt(j.OID, run)
 	var out []string
 	for _, r := range records {
@@ -33,11 +33,11 @@ func (j *judge) announcements(now ops) error {
 		var err error
 		switch r := l.record; {
 		case r.Kind == event.Outcome:
-			err = j.fulfilled(l, r.Run, now)
+			err = j.checkAnnounced(l, r.Run, now)
 		case r.Kind == event.Abandoned:
-			err = j.fulfilled(l, r.DeadRun, now)
+			err = j.checkAnnounced(l, r.DeadRun, now)
 		case ofOp(r) && r.Op().ID == r.Op().Op+".1":
-			err = j.meant(l)
+			err = j.checkBegunOp(l)
 		}
 		if err != nil {
 			return err
@@ -46,10 +46,10 @@ func (j *judge) announcements(now ops) error {
 	return nil
 }
 
-// fulfilled reports what the claim of a run, which the record closes, announced and
+// checkAnnounced reports what the claim of a run, which the record closes, announced and
 // no ledger tells of. How a told op ends is judged with the op.
-func (j *judge) fulfilled(l line, run string, now ops) error {
-	ids, err := j.announced(run, l.record.Task)
+func (j *judge) checkAnnounced(l line, run string, now ops) error {
+	ids, err := j.announcedOps(run, l.record.Task)
 	for _, id := range ids {
 		j.checked++
 		if o := now.find(id); o == nil {
@@ -61,13 +61,13 @@ func (j *judge) fulfilled(l line, run string, now ops) error {
 	return err
 }
 
-// meant reports an op that is begun under a claim which announced another; one that
+// checkBegunOp reports an op that is begun under a claim which announced another; one that
 // a run begins for a dead one must be what that announced.
-func (j *judge) meant(l line) error {
+func (j *judge) checkBegunOp(l line) error {
 	r := l.record
 	died := r.Op().Set[pipeline.FactDied]
 	run := or(died, r.Run)
-	ids, err := j.announced(run, r.Task)
+	ids, err := j.announcedOps(run, r.Task)
 	if op := r.Op().Op; (len(ids) > 0 || died != "") && !slices.Contains(ids, op) {
 		j.find(l.path, l.n, "%s is begun for the claim of %s on %s, which announced %s", op, run, r.Task, or(strings.Join(ids, ", "), "none"))
 	}

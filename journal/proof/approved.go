@@ -12,8 +12,8 @@ import (
 	"github.com/odd-cli/odd/okf"
 )
 
-// approved says what a person's commit that writes done lacks to be an approval.
-func (j *judge) approved(f *file) (string, error) {
+// checkApproval says what a person's commit that writes done lacks to be an approval.
+func (j *judge) checkApproval(f *file) (string, error) {
 	t, why := inReview(f.old)
 	if why != "" {
 		return why, nil
@@ -37,7 +37,7 @@ func (j *judge) approved(f *file) (string, error) {
 	case !slices.ContainsFunc(f.new.Verified, func(s okf.Stamp) bool { return s.By == by }):
 		return "set to done without the entry verified by " + by, nil
 	}
-	r, why, err := j.waited(t, p)
+	r, why, err := j.waitingRecord(t, p)
 	if why != "" || err != nil {
 		return why, err
 	}
@@ -62,8 +62,8 @@ func inReview(old *okf.Atom) (board.Task, string) {
 	return t, ""
 }
 
-// waited is the record of the proposal that t waited in review with.
-func (j *judge) waited(t board.Task, p string) (*event.Record, string, error) {
+// waitingRecord is the record of the proposal that t waited in review with.
+func (j *judge) waitingRecord(t board.Task, p string) (*event.Record, string, error) {
 	if t.Result.Commit != p || t.Result.Run != j.run {
 		return nil, fmt.Sprintf("done with proposal %s of %s, the task waited with %s of %s",
 			or(short(p), "none"), or(j.run, "no run"), or(short(t.Result.Commit), "none"), or(t.Result.Run, "no run")), nil
@@ -110,7 +110,7 @@ func (j *judge) part(c repo.Commit, proposal, before repo.OID, paths [][3]string
 	if left, why, err = j.leftOut(c, paths); why != "" || err != nil {
 		return nil, nil, why, err
 	}
-	edited, why := j.edited(c, paths, left)
+	edited, why := j.editedBlobs(c, paths, left)
 	if why != "" {
 		return nil, nil, why, nil
 	}
@@ -137,7 +137,7 @@ func (j *judge) part(c repo.Commit, proposal, before repo.OID, paths [][3]string
 		}
 		if left[p[0]] == "" && len(verified) > 0 && have != repo.OID(p[2]) {
 			if edited[p[0]] == "" {
-				if want, err = j.stamped(want, have, p[0]); err != nil {
+				if want, err = j.stampedBlob(want, have, p[0]); err != nil {
 					return nil, nil, "", err
 				}
 			}
@@ -177,9 +177,9 @@ func (j *judge) part(c repo.Commit, proposal, before repo.OID, paths [][3]string
 	return is, left, why, nil
 }
 
-// edited are the blobs that an approval says a person made of atoms of its proposal, by
+// editedBlobs are the blobs that an approval says a person made of atoms of its proposal, by
 // path, or why it names what it does not take.
-func (j *judge) edited(c repo.Commit, paths [][3]string, left map[string]okf.ID) (map[string]repo.OID, string) {
+func (j *judge) editedBlobs(c repo.Commit, paths [][3]string, left map[string]okf.ID) (map[string]repo.OID, string) {
 	out := map[string]repo.OID{}
 	for _, line := range c.Trailer("Odd-Edited") {
 		i := max(strings.LastIndex(line, "@"), 0)
@@ -241,9 +241,9 @@ func (j *judge) leftOut(c repo.Commit, paths [][3]string) (map[string]okf.ID, st
 	return out, "", nil
 }
 
-// stamped is the blob have where it is the atom as proposed with one more entry of a
+// stampedBlob is the blob have where it is the atom as proposed with one more entry of a
 // person who verified it, and the blob as proposed otherwise.
-func (j *judge) stamped(blob, have repo.OID, name string) (repo.OID, error) {
+func (j *judge) stampedBlob(blob, have repo.OID, name string) (repo.OID, error) {
 	rel, in := strings.CutPrefix(name, j.root)
 	if !in || have == "" || blob == "" {
 		return blob, nil

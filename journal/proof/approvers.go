@@ -18,7 +18,7 @@ func (j *judge) lacks(t board.Task, c repo.Commit, proposed, is [][3]string, lef
 	if len(j.law.Approvers) == 0 {
 		return "", nil
 	}
-	edited, _ := j.edited(c, proposed, left)
+	edited, _ := j.editedBlobs(c, proposed, left)
 	for i, p := range is {
 		if left[p[0]] != "" {
 			continue
@@ -49,8 +49,8 @@ func (j *judge) lacks(t board.Task, c repo.Commit, proposed, is [][3]string, lef
 	return "", nil
 }
 
-// endorsed says that an endorsement which the act brings is not its author's.
-func (j *judge) endorsed(f *file) string {
+// checkEndorsement says that an endorsement which the act brings is not its author's.
+func (j *judge) checkEndorsement(f *file) string {
 	was := endorsements(f.old)
 	for _, e := range endorsements(f.new) {
 		if !slices.Contains(was, e) && (j.kind != person || e.By != "human:"+j.Author.Email) {

@@ -37,8 +37,8 @@ func boundBy(r event.Record) bound {
 	return b
 }
 
-// said are the texts of a list that say something.
-func said(list []string) []string {
+// nonEmpty are the texts of a list that say something.
+func nonEmpty(list []string) []string {
 	return slices.DeleteFunc(slices.Clone(list), func(s string) bool { return strings.TrimSpace(s) == "" })
 }
 
@@ -66,7 +66,7 @@ func (b bound) modes() []contract.Mode {
 		return []contract.Mode{b.mode}
 	}
 	var out []contract.Mode
-	for _, m := range said(b.override.Modes) {
+	for _, m := range nonEmpty(b.override.Modes) {
 		out = append(out, contract.Mode(m))
 	}
 	return out
@@ -76,8 +76,8 @@ func (b bound) in(modes ...contract.Mode) bool {
 	return slices.ContainsFunc(b.modes(), func(m contract.Mode) bool { return slices.Contains(modes, m) })
 }
 
-// collapsed reports a transition within the modes of the session's override.
-func (b bound) collapsed(p contract.Pair) bool {
+// isCollapsed reports a transition within the modes of the session's override.
+func (b bound) isCollapsed(p contract.Pair) bool {
 	return b.override != nil && slices.Contains(b.modes(), p.From) && slices.Contains(b.modes(), p.To)
 }
 
@@ -88,8 +88,8 @@ func (b bound) mutates() bool {
 	return row.Mutates && (known || b.schema != deliver.SchemaFindings) || b.override != nil && b.in(contract.Execution, contract.Resolution)
 }
 
-// called is the session in a finding.
-func (b bound) called() string {
+// sessionName is the session in a finding.
+func (b bound) sessionName() string {
 	if !b.said {
 		return "a session without a contract"
 	}
@@ -108,19 +108,19 @@ func (j *judge) sessions(c *open) ([]bound, error) {
 		return out, nil
 	}
 	before := func(string) iter.Seq[repo.OID] { return slices.Values(j.Parents[:1]) }
-	more, err := j.made(of, c.Task, map[string]bool{}, before)
+	more, err := j.madeSessions(of, c.Task, map[string]bool{}, before)
 	return append(out, more...), err
 }
 
 // sessionsOf are the sessions that the proposal of a run for a task rests on, by
 // its ledger as the range's last commit has it, or else the branches.
 func (j *judge) sessionsOf(run, task string) ([]bound, error) {
-	return j.made(run, task, map[string]bool{}, j.tellers)
+	return j.madeSessions(run, task, map[string]bool{}, j.tellers)
 }
 
-// made are the sessions of a run for a task in the first of the commits that has
+// madeSessions are the sessions of a run for a task in the first of the commits that has
 // any; a run that judged another's again made what that one did.
-func (j *judge) made(run, task string, seen map[string]bool, commits func(run string) iter.Seq[repo.OID]) ([]bound, error) {
+func (j *judge) madeSessions(run, task string, seen map[string]bool, commits func(run string) iter.Seq[repo.OID]) ([]bound, error) {
 	if seen[run] {
 		return nil, nil
 	}
@@ -152,13 +152,13 @@ func (j *judge) made(run, task string, seen map[string]bool, commits func(run st
 	if of == "" {
 		return nil, nil
 	}
-	return j.made(of, task, seen, commits)
+	return j.madeSessions(of, task, seen, commits)
 }
 
 // taskAt is a task as its run claimed it, with the odd.toml in force; ok is false
 // where the claim is not in the clone, or is of no task.
 func (j *judge) taskAt(run, task string) (t board.Task, law config.Config, ok bool, err error) {
-	c, ok, err := j.claimed(run, task)
+	c, ok, err := j.findClaim(run, task)
 	if err != nil || !ok || len(c.Parents) == 0 {
 		return t, law, false, err
 	}

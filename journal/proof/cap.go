@@ -15,13 +15,13 @@ func capRule() rule {
 		Evidence:   "confidence and verified of each atom that a commit by odd or an agent changes; [session] cap in the odd.toml of its parent (for a proposal: of the board when the task was claimed)",
 		Recomputed: "the confidence that counts, before and after the commit, is compared with the cap; no commit by odd or an agent adds a human: entry, except that odd sync adds the one of an approval that is itself proven",
 		Attested:   "that a commit with a person's address was made by that person; signed commits prove it",
-	}, capped}
+	}, judgeCap}
 }
 
-// capped is invariant 1: no machine raises an atom above its cap, or speaks for a person.
-func capped(j *judge) error {
+// judgeCap is invariant 1: no machine raises an atom above its cap, or speaks for a person.
+func judgeCap(j *judge) error {
 	if j.kind == person {
-		j.signed()
+		j.checkVerifiedNames()
 		return nil
 	}
 	limit, err := j.limit()
@@ -75,8 +75,8 @@ func (j *judge) limit() (okf.Confidence, error) {
 	return limit, nil
 }
 
-// signed reports what an approval verifies in another's name.
-func (j *judge) signed() {
+// checkVerifiedNames reports what an approval verifies in another's name.
+func (j *judge) checkVerifiedNames() {
 	by := one(j.Commit, "Odd-Approved-By")
 	for _, f := range j.files {
 		if by == "" || f.new == nil {

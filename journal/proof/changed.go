@@ -23,12 +23,12 @@ func ironGateRule() rule {
 		Evidence:   "the paths, modes and bytes of every proposal with Odd-Op, at its base and as it is; the op's records: base, candidate, rules, tier, findings; the task, odd.toml and board at its claim; the history of the task's file",
 		Recomputed: "a proposal of files that are no atoms names an op of its own run and task, whose base, tree, commit and tier are its own; no file is outside the task's paths, of another mode than a file's, or one that no machine writes; by the same rules the same bytes have no hard finding that refuses, as many findings as recorded, and no higher tier; a session changed only the files that the plan or, for a resolver, the findings of its handoffs name; what landed by itself has no atom, and a tier that may by the rules there are",
 		Attested:   "that the checks ran and passed; verdicts by rules that odd or odd.toml no longer has; a proposal that a forge rebased, but for its paths",
-	}, changed}
+	}, judgeChange}
 }
 
-// changed is invariant 13: a change of files lands by an op whose verdict its bytes
+// judgeChange is invariant 13: a change of files lands by an op whose verdict its bytes
 // bear out.
-func changed(j *judge) error {
+func judgeChange(j *judge) error {
 	if j.kind == boardCommit {
 		return j.opsNamed()
 	}
@@ -62,7 +62,7 @@ func changed(j *judge) error {
 		j.find(j.anyPath(), 1, "%s", why)
 		return nil
 	}
-	return j.rejudged(s, files, exact)
+	return j.judgeAgain(s, files, exact)
 }
 
 // changedFiles are the files outside the bundle.
@@ -139,10 +139,10 @@ func shortHash(s string) string {
 	return s
 }
 
-// rejudged makes the judgement again from the bytes: who may see that history comes
+// judgeAgain makes the judgement again from the bytes: who may see that history comes
 // to the same verdict by the same rules. By other rules only the task's own paths
 // are asked.
-func (j *judge) rejudged(s pipeline.Story, files []*file, exact bool) error {
+func (j *judge) judgeAgain(s pipeline.Story, files []*file, exact bool) error {
 	o := s.Op()
 	t, law, ok, err := j.taskAt(o.Run, o.Task)
 	if err != nil || !ok {
@@ -153,7 +153,7 @@ func (j *judge) rejudged(s pipeline.Story, files []*file, exact bool) error {
 			j.find(f.Path, 1, "is outside of the paths that %s had when it was claimed", o.Task)
 		}
 	}
-	c, ok, err := j.claimed(o.Run, o.Task)
+	c, ok, err := j.findClaim(o.Run, o.Task)
 	if err != nil || !ok || !exact || len(j.Parents) != 1 {
 		return err
 	}
@@ -207,7 +207,7 @@ func (j *judge) beyondHandoffs(o pipeline.Op, edits []pipeline.Edit) error {
 	for _, b := range all[:min(1, len(all))] { // the others of the task were given the same
 		var from []handoff.Handoff
 		for _, named := range b.handoffs {
-			h, ok, err := j.given(b, named)
+			h, ok, err := j.readGiven(b, named)
 			if err != nil {
 				return err
 			}

@@ -45,7 +45,7 @@ func ofFilesOn(s *story, task string, files repo.Changes, say map[string]string)
 		s.Fatal(err)
 	}
 	var edits []pipeline.Edit
-	for _, name := range sorted(files) {
+	for _, name := range sortedKeys(files) {
 		if strings.HasPrefix(name, "knowledge/") {
 			continue
 		}

@@ -12,18 +12,18 @@ import (
 // board's, before the commit with the claim. A history without that commit has
 // the default.
 func (j *judge) claimLaw() (config.Config, error) {
-	c, ok, err := j.claimed(j.run, j.task)
+	c, ok, err := j.findClaim(j.run, j.task)
 	if err != nil || !ok || len(c.Parents) == 0 {
 		return config.Default(), err
 	}
 	return j.lawAfter(c.Parents[0])
 }
 
-// claimed is the commit with the claim of a run on a task that the act goes on from,
+// findClaim is the commit with the claim of a run on a task that the act goes on from,
 // whatever else claims that for it: the one behind the act, or for a proposal upon
 // another branch the one behind the result that records it. ok is false where the
 // clone has none.
-func (j *judge) claimed(run, task string) (c repo.Commit, ok bool, err error) {
+func (j *judge) findClaim(run, task string) (c repo.Commit, ok bool, err error) {
 	if c, ok, err = j.claimBehind(j.OID, run, task); ok || err != nil {
 		return c, ok, err
 	}

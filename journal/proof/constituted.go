@@ -13,8 +13,8 @@ import (
 	"github.com/odd-cli/odd/persona/anchor"
 )
 
-// constituted holds the role and its constitution to what stood at the claim.
-func (j *judge) constituted(p permit, l line, law config.Config) (string, error) {
+// checkConstitution holds the role and its constitution to what stood at the claim.
+func (j *judge) checkConstitution(p permit, l line, law config.Config) (string, error) {
 	head := repo.OID(p.arm.Head)
 	name := p.law.Path
 	blob, err := j.blobAt(head, name)
@@ -64,7 +64,7 @@ func (j *judge) constituted(p permit, l line, law config.Config) (string, error)
 // within holds the paths to the task's and the role's. What a session that
 // changes nothing hands over is odd's to write.
 func (p permit) within(task []string, c anchor.Constitution, root string) string {
-	allow := said(p.Allow)
+	allow := nonEmpty(p.Allow)
 	want := anchor.Writable(task, c.Paths, root+"/**")
 	if !slices.Equal(allow, want) && !slices.Equal(allow, []string{root + "/handoffs/**"}) {
 		return fmt.Sprintf("a permit for %s; its task and its role write %s", strings.Join(allow, ", "), or(strings.Join(want, ", "), "nothing in common"))
@@ -106,8 +106,8 @@ func calls(name, role string, atoms []*okf.Atom) bool {
 	return false
 }
 
-// owed is why, where the history was anchored before this commit, "" elsewhere.
-func (j *judge) owed(why string) (string, error) {
+// owedOnceAnchored is why, where the history was anchored before this commit, "" elsewhere.
+func (j *judge) owedOnceAnchored(why string) (string, error) {
 	before, err := j.anchoredBefore()
 	if err != nil || !before {
 		return "", err

@@ -88,7 +88,7 @@ func (h *history) unsignedBeyond(c repo.Commit) (string, error) {
 		if err != nil {
 			return "", err
 		}
-		why, err := h.unsigned(c, *law, other)
+		why, err := h.whyUnsigned(c, *law, other)
 		if err != nil {
 			return "", err
 		}
@@ -112,14 +112,14 @@ func (h *history) addedHere(c repo.Commit, law *config.Config, other repo.OID) (
 	if err != nil || !own.RequireSigned {
 		return false, err
 	}
-	if why, err := h.unsigned(c, own, c.Parents[0]); why != "" || err != nil {
+	if why, err := h.whyUnsigned(c, own, c.Parents[0]); why != "" || err != nil {
 		return false, err
 	}
 	base, err := h.repo.MergeBase(h.ctx, c.OID, other)
 	if err != nil || base == "" {
 		return false, err
 	}
-	why, err := h.unsigned(c, *law, base)
+	why, err := h.whyUnsigned(c, *law, base)
 	return why != "", err
 }
 

@@ -28,18 +28,18 @@ func (h *encoded) read(a *okf.Atom, fault error) {
 	}
 }
 
-// given reads a handoff that a session names, where its claim left it; ok is
+// readGiven reads a handoff that a session names, where its claim left it; ok is
 // false unless it is there, with the blob that is named.
-func (j *judge) given(b bound, named [2]string) (encoded, bool, error) {
-	c, ok, err := j.claimed(b.run, b.task)
+func (j *judge) readGiven(b bound, named [2]string) (encoded, bool, error) {
+	c, ok, err := j.findClaim(b.run, b.task)
 	if err != nil || !ok || named[1] == "" {
 		return encoded{}, false, err
 	}
-	return j.encoded(c.OID, named[0], named[1])
+	return j.readHandoff(c.OID, named[0], named[1])
 }
 
-// encoded reads a handoff in a commit; an empty blob is any.
-func (j *judge) encoded(at repo.OID, name, want string) (encoded, bool, error) {
+// readHandoff reads a handoff in a commit; an empty blob is any.
+func (j *judge) readHandoff(at repo.OID, name, want string) (encoded, bool, error) {
 	law, err := j.lawAfter(at)
 	if err != nil {
 		return encoded{}, false, err
@@ -58,21 +58,21 @@ func (j *judge) encoded(at repo.OID, name, want string) (encoded, bool, error) {
 	return h, true, nil
 }
 
-// tainted reports a handoff that was made under an override, or from one that was.
-func (j *judge) tainted(h encoded, seen map[string]bool) (bool, error) {
+// isTainted reports a handoff that was made under an override, or from one that was.
+func (j *judge) isTainted(h encoded, seen map[string]bool) (bool, error) {
 	if h.Tainted != "" || seen[h.path] {
 		return h.Tainted != "", nil
 	}
 	seen[h.path] = true
 	for _, id := range h.Derives {
-		up, ok, err := j.encoded(h.at, strings.TrimSuffix(id, ".md")+".md", "")
+		up, ok, err := j.readHandoff(h.at, strings.TrimSuffix(id, ".md")+".md", "")
 		if err != nil {
 			return false, err
 		}
 		if !ok {
 			continue
 		}
-		if is, err := j.tainted(up, seen); is || err != nil {
+		if is, err := j.isTainted(up, seen); is || err != nil {
 			return is, err
 		}
 	}
@@ -86,14 +86,14 @@ func (j *judge) origin(b bound) (string, error) {
 		return "under an override", nil
 	}
 	for _, named := range b.handoffs {
-		h, ok, err := j.given(b, named)
+		h, ok, err := j.readGiven(b, named)
 		if err != nil {
 			return "", err
 		}
 		if !ok {
 			continue
 		}
-		if is, err := j.tainted(h, map[string]bool{}); is || err != nil {
+		if is, err := j.isTainted(h, map[string]bool{}); is || err != nil {
 			return "from " + h.path + ", which an override produced", err
 		}
 	}

@@ -2,11 +2,11 @@ package proof
 
 import "github.com/odd-cli/odd/journal/repo"
 
-// flipped adds to what differs between two commits what their odd.toml make differ: where
+// addMovedRoots adds to what differs between two commits what their odd.toml make differ: where
 // they name another folder as the bundle, every file of the one has left it and every file
 // of the other has come, whether git has them in both commits or not. Otherwise whoever
 // names a folder that was prepared before would be asked about nothing in it.
-func (h *history) flipped(side []repo.Change, before repo.OID, was string, after repo.OID, is string) ([]repo.Change, error) {
+func (h *history) addMovedRoots(side []repo.Change, before repo.OID, was string, after repo.OID, is string) ([]repo.Change, error) {
 	if was == is {
 		return side, nil
 	}
@@ -31,7 +31,7 @@ func (h *history) flipped(side []repo.Change, before repo.OID, was string, after
 		all[ch.Path] = ch
 	}
 	out := make([]repo.Change, 0, len(all))
-	for _, name := range sorted(all) {
+	for _, name := range sortedKeys(all) {
 		out = append(out, all[name])
 	}
 	return out, nil

@@ -20,11 +20,11 @@ func floorRule() rule {
 		Evidence:   "every session record; the role of its claim; the bundle and [persona.floor] at that claim",
 		Recomputed: "the role is compiled from the bundle of the claim's commit, and is in force and not below any rule of the floor",
 		Attested:   "that a session without a work role needed none",
-	}, floored}
+	}, judgeFloor}
 }
 
-// floored is invariant 6: no session for a role that rested on too little.
-func floored(j *judge) error {
+// judgeFloor is invariant 6: no session for a role that rested on too little.
+func judgeFloor(j *judge) error {
 	if len(j.Parents) == 0 {
 		return nil // where a history begins
 	}
@@ -37,7 +37,7 @@ func floored(j *judge) error {
 			return "", err
 		}
 		j.checked++
-		p, _, err := j.compiled(claim, law.Root, role)
+		p, _, err := j.compilePersona(claim, law.Root, role)
 		if err != nil {
 			return fmt.Sprintf("a session ran as the role %s, which did not exist at its claim: %v", role, err), nil
 		}
@@ -77,8 +77,8 @@ func (j *judge) embodiedAt(l line) (role string, claim repo.OID, law config.Conf
 	return role, claim, law, nil
 }
 
-// compiled is the persona of a role as a commit's bundle has it.
-func (h *history) compiled(commit repo.OID, root, role string) (persona.Persona, *okf.Graph, error) {
+// compilePersona is the persona of a role as a commit's bundle has it.
+func (h *history) compilePersona(commit repo.OID, root, role string) (persona.Persona, *okf.Graph, error) {
 	g, err := h.bundleAt(commit, root)
 	if err != nil {
 		return persona.Persona{}, nil, err

@@ -15,11 +15,11 @@ func gateRule() rule {
 		Evidence:   "a task's state before and after; parents, author and trailers of the commit that says done; the recorded proposal; the approval Odd-Approval names",
 		Recomputed: "with require_signed every decision of a person is signed by a key that allowed_signers gives its author; done comes from review, in a person's merge of the recorded proposal, or on a person's commit upon it that has landed, each without exactly the atoms and with exactly the edits and stamps that it names, and from no root commit beside the first; whom [governance] approvers names approved it, or endorsed it in a commit of their own; a machine makes only its own moves, as the outcome beside them says, and changes a task by these alone; a claim is of a task that drains take, its dependencies done, counts one attempt and ends within [drain] lease, other steps count none; a proposal lands only under a person's commit, or by an op that says so",
 		Attested:   "that the person read what they approved, and typed the confirmation; that the atoms they verified were shown to them; that a person who took a task away or filed its id twice meant to; whose a signature is, without allowed_signers",
-	}, gated}
+	}, judgeGate}
 }
 
-// gated is invariant 3: only an approval reaches done, and machines make only their own moves.
-func gated(j *judge) error {
+// judgeGate is invariant 3: only an approval reaches done, and machines make only their own moves.
+func judgeGate(j *judge) error {
 	for _, f := range j.files {
 		if !isTask(f.old) && !isTask(f.new) || f.new == nil {
 			continue
@@ -29,7 +29,7 @@ func gated(j *judge) error {
 		if err != nil {
 			return err
 		}
-		why = or(why, j.endorsed(f))
+		why = or(why, j.checkEndorsement(f))
 		if why != "" {
 			j.find(f.Path, f.new.Line("state"), "%s", why)
 			if taskState(f.new) == board.Done && j.cause == "" {
@@ -41,7 +41,7 @@ func gated(j *judge) error {
 	if err := j.doneBeside(); err != nil {
 		return err
 	}
-	return j.vouched(false)
+	return j.checkSignatures(false)
 }
 
 // move says what is wrong with the step a task takes, "" when nothing is. Of a person's
@@ -56,7 +56,7 @@ func (j *judge) move(f *file) (string, error) {
 	if done, err := j.wasDone(f); done || err != nil {
 		return "", err
 	}
-	why, err := j.approved(f)
+	why, err := j.checkApproval(f)
 	if why == "" || err != nil {
 		return "", err
 	}
@@ -64,7 +64,7 @@ func (j *judge) move(f *file) (string, error) {
 	if broken != nil {
 		return why, nil
 	}
-	if again, err := j.restored(f.Path, f.New, string(t.ID), t.Result); again || err != nil {
+	if again, err := j.isRestored(f.Path, f.New, string(t.ID), t.Result); again || err != nil {
 		j.way, j.cause = "", ""
 		return "", err
 	}

@@ -25,7 +25,7 @@ func (j *judge) atGate(now, was *slow) error {
 		j.find(gates, 1, "a gate is passed over %s, which is not whole: %s", name, why)
 		return nil
 	}
-	for _, name := range sorted(now.Faults) {
+	for _, name := range sortedKeys(now.Faults) {
 		why := now.Faults[name].Error()
 		j.find(j.root+name, lineIn(why), "%s", why)
 	}
@@ -33,8 +33,8 @@ func (j *judge) atGate(now, was *slow) error {
 		return nil // rewritten: row 14 says so
 	}
 	n := len(now.Chain.Rows) - len(was.Chain.Rows)
-	if only := j.changed(); n == 0 && slices.Equal(only, []string{gate.DecisionsPath}) {
-		j.decided(now, was)
+	if only := j.changedPaths(); n == 0 && slices.Equal(only, []string{gate.DecisionsPath}) {
+		j.judgeDecisions(now, was)
 		return nil
 	}
 	if n != 1 {
@@ -42,19 +42,19 @@ func (j *judge) atGate(now, was *slow) error {
 		return nil
 	}
 	r, _ := now.Chain.End()
-	j.trailed(r, len(now.Chain.Rows))
+	j.checkGateTrailers(r, len(now.Chain.Rows))
 	if r.LeaseSum != now.LeaseSum {
 		j.find(j.root+gate.LeasePath, 1, "%s left another lease.toml: its lease_sha256 is not the file's", r.ID)
 	}
-	for _, why := range gate.Audit(r.Gate, r.Act, was.Lease, now.Lease, j.changed()) {
+	for _, why := range gate.Audit(r.Gate, r.Act, was.Lease, now.Lease, j.changedPaths()) {
 		j.find(gates, len(now.Chain.Rows), "%s: %s", r.ID, why)
 	}
-	j.decided(now, was)
+	j.judgeDecisions(now, was)
 	return j.beside(r)
 }
 
-// decided judges new decisions: each is its author's, at the gate passed last.
-func (j *judge) decided(now, was *slow) {
+// judgeDecisions judges new decisions: each is its author's, at the gate passed last.
+func (j *judge) judgeDecisions(now, was *slow) {
 	r, ok := now.Chain.End()
 	by := "human:" + j.Author.Email
 	for i, d := range now.Decided {
@@ -71,8 +71,8 @@ func (j *judge) decided(now, was *slow) {
 	}
 }
 
-// trailed compares a row with the commit that carries it.
-func (j *judge) trailed(r gate.Row, n int) {
+// checkGateTrailers compares a row with the commit that carries it.
+func (j *judge) checkGateTrailers(r gate.Row, n int) {
 	gates := j.root + gate.GatesPath
 	for _, t := range [][2]string{{"Odd-Gate", string(r.Gate)}, {"Odd-Lease", r.Lease}, {"Odd-By", r.By}} {
 		got := j.Trailer(t[0])
@@ -93,8 +93,8 @@ func (j *judge) trailed(r gate.Row, n int) {
 	}
 }
 
-// changed are the paths of the act as gate.Audit takes them.
-func (j *judge) changed() []string {
+// changedPaths are the paths of the act as gate.Audit takes them.
+func (j *judge) changedPaths() []string {
 	var out []string
 	for _, f := range j.files {
 		name := f.rel
@@ -119,7 +119,7 @@ func (j *judge) beside(r gate.Row) error {
 		case f.rel == "pause.toml" && f.New == "":
 			why = "lifts the pause"
 		case strings.HasPrefix(f.rel, "tasks/"):
-			why, err = j.halted(f)
+			why, err = j.checkHalted(f)
 		}
 		if err != nil {
 			return err
@@ -166,9 +166,9 @@ func (j *judge) turns(r gate.Row) (string, error) {
 	return "changes more of odd.toml than [governance] lease", nil
 }
 
-// halted says what is wrong with what an emergency does to a task: one that a
+// checkHalted says what is wrong with what an emergency does to a task: one that a
 // run held is blocked.
-func (j *judge) halted(f *file) (string, error) {
+func (j *judge) checkHalted(f *file) (string, error) {
 	old, err := j.atomOf(f.Old, f.OldMode, f.rel)
 	if err != nil {
 		return "", err

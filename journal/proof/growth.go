@@ -48,8 +48,8 @@ func growing(j *judge) error {
 	if len(j.Parents) == 0 && j.kind == person {
 		return j.ledgersBeside() // else it is where the history begins
 	}
-	j.mended()
-	if err := j.doubled(); err != nil {
+	j.checkReadable()
+	if err := j.checkOneLedger(); err != nil {
 		return err
 	}
 	for _, l := range j.lines {
@@ -209,15 +209,15 @@ func firstDifference(old, b []byte) int {
 	return 1 + bytes.Count(old[:n], []byte("\n"))
 }
 
-// doubled reports a ledger that does not lie in the month its run began in, where it is
+// checkOneLedger reports a ledger that does not lie in the month its run began in, where it is
 // looked for, and a second one of a run, in another month: of two none tells all.
-func (j *judge) doubled() error {
+func (j *judge) checkOneLedger() error {
 	for _, f := range j.files {
 		run := ledgerOf(f.rel)
 		if run == "" || f.Old != "" || f.New == "" {
 			continue
 		}
-		j.dated(f)
+		j.checkLedgerMonth(f)
 		months, err := j.trees.Names(j.OID, j.root+"ledger")
 		if err != nil {
 			return err
@@ -234,9 +234,9 @@ func (j *judge) doubled() error {
 	return nil
 }
 
-// dated reports a new ledger in another folder than that of the month its first record
+// checkLedgerMonth reports a new ledger in another folder than that of the month its first record
 // is of, or its commit, or of the month before: a run may begin in the last moment of one.
-func (j *judge) dated(f *file) {
+func (j *judge) checkLedgerMonth(f *file) {
 	month := path.Base(path.Dir(f.rel))
 	at, err := time.Parse("2006-01", month)
 	i := slices.IndexFunc(j.lines, func(l line) bool { return l.path == f.Path && l.n == 1 })
@@ -253,8 +253,8 @@ func (j *judge) dated(f *file) {
 	j.find(f.Path, 1, "is a ledger in %s; a run's lies in the month it began in, or its records are not found", path.Dir(f.rel))
 }
 
-// mended reports the first line of a ledger file that the act leaves unreadable.
-func (j *judge) mended() {
+// checkReadable reports the first line of a ledger file that the act leaves unreadable.
+func (j *judge) checkReadable() {
 	for _, f := range j.files {
 		if f.broken == nil {
 			continue

@@ -10,16 +10,16 @@ import (
 	"github.com/odd-cli/odd/journal/repo"
 )
 
-// landed reports a proposal that became part of the history without a person:
+// checkLanded reports a proposal that became part of the history without a person:
 // of those who build on it at least one must be a person's commit, and on the
 // line of the board itself that commit must be its approval. A commit that is not
 // the recorded one was made again, by a forge or a person: they are its committer.
-func (j *judge) landed(own, recorded bool) error {
+func (j *judge) checkLanded(own, recorded bool) error {
 	if !recorded && !strings.EqualFold(j.Committer.Email, j.law.AgentEmail) {
 		return nil // whether it waits for its approval the end of the range tells
 	}
 	j.ask(takenBy(j.Commit, own))
-	if j.taken(j.Commit, own) {
+	if j.isTakenByPerson(j.Commit, own) {
 		return nil
 	}
 	j.own = true
@@ -36,8 +36,8 @@ func (j *judge) landed(own, recorded bool) error {
 	return nil
 }
 
-// taken reports a person's commit upon the proposal p, or upon empty commits upon it.
-func (h *history) taken(p repo.Commit, own bool) bool {
+// isTakenByPerson reports a person's commit upon the proposal p, or upon empty commits upon it.
+func (h *history) isTakenByPerson(p repo.Commit, own bool) bool {
 	seen := map[repo.OID]bool{p.OID: true}
 	for todo := []repo.Commit{p}; len(todo) > 0; todo = todo[1:] {
 		on := todo[0].OID

@@ -19,9 +19,9 @@ import (
 // written a moment after the lease was asked.
 const grace = 5 * time.Second
 
-// leased judges the claims and the results of an act by the lease they name, as
+// judgeLeases judges the claims and the results of an act by the lease they name, as
 // it stood before the act.
-func (j *judge) leased() error {
+func (j *judge) judgeLeases() error {
 	return j.lineByLine(func(l line) (string, error) {
 		switch l.record.Kind {
 		case event.Claim, event.Engage:
@@ -31,7 +31,7 @@ func (j *judge) leased() error {
 			}
 			return j.claimedUnder(l.record)
 		case event.Outcome:
-			return j.outlived(l)
+			return j.checkOutlived(l)
 		}
 		return "", nil
 	})
@@ -76,12 +76,12 @@ func (j *judge) claimedUnder(r event.Record) (string, error) {
 	if !v.Valid {
 		return fmt.Sprintf("a claim under %s, which was not valid: %s", id, v.Text), nil
 	}
-	return j.covered(s.Lease, r)
+	return j.checkCovered(s.Lease, r)
 }
 
-// outlived says that a result went to review under a lease that had died. What
+// checkOutlived says that a result went to review under a lease that had died. What
 // the claim itself used had been granted.
-func (j *judge) outlived(l line) (string, error) {
+func (j *judge) checkOutlived(l line) (string, error) {
 	if l.claim == nil || l.record.Outcome().Verdict != string(board.Review) {
 		return "", nil
 	}
@@ -156,10 +156,10 @@ func (j *judge) kindOf(r event.Record) string {
 	return "implement"
 }
 
-// covered says why the stance, the scope or a hash lock does not let the claimed
+// checkCovered says why the stance, the scope or a hash lock does not let the claimed
 // task be worked on. What only detects, and for no task, changes nothing that
 // they are about.
-func (j *judge) covered(f gate.File, r event.Record) (string, error) {
+func (j *judge) checkCovered(f gate.File, r event.Record) (string, error) {
 	l, kind := f.Lease, j.kindOf(r)
 	if r.Task == r.Run && kind == "" {
 		return "", nil
@@ -175,7 +175,7 @@ func (j *judge) covered(f gate.File, r event.Record) (string, error) {
 		if err != nil {
 			return "", nil // row 3 reports it
 		}
-		l = named(l, t)
+		l = leaseWithTask(l, t)
 		if ok, why := l.Covers(kind, t.Role, file.old.Tags, string(t.ID), t.Paths); !ok {
 			return fmt.Sprintf("a claim outside the scope of %s: %s", l.ID, why), nil
 		}
@@ -196,8 +196,8 @@ func names(t board.Task) []string {
 	return []string{string(t.ID), t.Path, strings.TrimSuffix(t.Path, ".md"), stem, board.Slug(t.ID)}
 }
 
-// named is the lease with the task by its id, whatever it calls it.
-func named(l gate.Lease, t board.Task) gate.Lease {
+// leaseWithTask is the lease with the task by its id, whatever it calls it.
+func leaseWithTask(l gate.Lease, t board.Task) gate.Lease {
 	all := names(t)
 	l.Scope.Tasks = slices.Clone(l.Scope.Tasks)
 	for i, name := range l.Scope.Tasks {
@@ -234,7 +234,7 @@ func (h *history) usedAt(commit repo.OID, lease string, since time.Time) (state.
 		return state.Used{}, err
 	}
 	used, err := s.Used(lease, since, time.Time{})
-	return used, undamaged(err)
+	return used, ignoreDamaged(err)
 }
 
 // doneAt tells which tasks were done in a commit, by any of their names.

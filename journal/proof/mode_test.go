@@ -307,7 +307,7 @@ func resay(s *story, d *draft, change func(data, contract map[string]any)) {
 
 // handoffIn is the draft's handoff.
 func handoffIn(d *draft) string {
-	for _, name := range sorted(d.ch) {
+	for _, name := range sortedKeys(d.ch) {
 		if strings.Contains(name, "/handoffs/") {
 			return name
 		}

@@ -20,11 +20,11 @@ func budgetRule() rule {
 		Evidence:   "claim, session, outcome and abandoned records; odd.toml and the task at the claim",
 		Recomputed: "the claim reserves what odd.toml and the task say, in a commit before the session that puts the task in progress; the month's spending and open reservations fit the hard stop and the team's envelope at every claim; nothing is claimed while pause.toml stands; a session comes with its outcome, and where no task asks for it is one of as many as its claim says; each close names an open claim, costs no less than its sessions, and no more than its reservation but for what it tells of as above it",
 		Attested:   "the cost a session reported",
-	}, budgeted}
+	}, judgeBudget}
 }
 
-// budgeted is invariant 5: money is reserved before it is spent, and never past the stop.
-func budgeted(j *judge) error {
+// judgeBudget is invariant 5: money is reserved before it is spent, and never past the stop.
+func judgeBudget(j *judge) error {
 	if len(j.Parents) == 0 {
 		return nil // where a history begins
 	}
@@ -39,7 +39,7 @@ func budgeted(j *judge) error {
 			j.find(l.path, l.n, "%s", why)
 		}
 	}
-	return j.reserved()
+	return j.checkReserved()
 }
 
 // purse is the money of one act.
@@ -77,7 +77,7 @@ func (m *purse) line(l line) (string, error) {
 	}
 	switch r.Kind {
 	case event.Claim, event.Engage:
-		return m.claimed(l)
+		return m.checkClaim(l)
 	case event.Session:
 		if l.claim == nil || !l.claim.known || l.claim.Claim().RefreshOf != "" {
 			return "a session ran before money was reserved for it in an earlier commit", nil
@@ -87,9 +87,9 @@ func (m *purse) line(l line) (string, error) {
 		}
 		return m.oneTooMany(l)
 	case event.Outcome:
-		return closed(l), nil
+		return checkClosed(l), nil
 	case event.Abandoned:
-		return m.abandoned(l)
+		return m.checkAbandoned(l)
 	}
 	return "", nil
 }
@@ -126,8 +126,8 @@ func (j *judge) outcomeBehind(l line) bool {
 
 func moment(t time.Time) string { return t.UTC().Format(time.RFC3339) }
 
-// reserved reports a task that the act claims without a claim record.
-func (j *judge) reserved() error {
+// checkReserved reports a task that the act claims without a claim record.
+func (j *judge) checkReserved() error {
 	if j.kind != boardCommit {
 		return nil
 	}
@@ -144,8 +144,8 @@ func (j *judge) reserved() error {
 	return nil
 }
 
-// closed says what is wrong with an outcome's money.
-func closed(l line) string {
+// checkClosed says what is wrong with an outcome's money.
+func checkClosed(l line) string {
 	r, c := l.record, l.claim
 	switch {
 	case c == nil:
@@ -170,9 +170,9 @@ func over(r event.Record) int64 {
 
 func usd(n int64) string { return budget.MicroUSD(n).String() }
 
-// abandoned says what is wrong with a sweep's record: it must close a claim
+// checkAbandoned says what is wrong with a sweep's record: it must close a claim
 // that was open before the act, each once, and charge all of it.
-func (m *purse) abandoned(l line) (string, error) {
+func (m *purse) checkAbandoned(l line) (string, error) {
 	if m.open == nil {
 		spent, err := m.spendAt(m.Parents[0])
 		if err != nil {
@@ -196,9 +196,9 @@ func (m *purse) abandoned(l line) (string, error) {
 	return "", nil
 }
 
-// claimed says what is wrong with a claim: its moment, what it reserves, and
+// checkClaim says what is wrong with a claim: its moment, what it reserves, and
 // whether that fits on top of what the ledger held.
-func (m *purse) claimed(l line) (string, error) {
+func (m *purse) checkClaim(l line) (string, error) {
 	r := l.record
 	before, err := m.spendAt(m.Parents[0])
 	if err != nil {
@@ -259,12 +259,12 @@ func whose(share string) string {
 // after is what counts against a month once the act is done: spending and open
 // reservations of all.
 func (m *purse) after(month string) (budget.MicroUSD, error) {
-	return m.summed([2]string{month, "*"}, func(s event.Spend) (int64, error) { return s.In(month) })
+	return m.sumSpend([2]string{month, "*"}, func(s event.Spend) (int64, error) { return s.In(month) })
 }
 
 // shareAfter is after of one team with an envelope, or of all without ("").
 func (m *purse) shareAfter(month, share string) (budget.MicroUSD, error) {
-	return m.summed([2]string{month, share}, func(s event.Spend) (int64, error) {
+	return m.sumSpend([2]string{month, share}, func(s event.Spend) (int64, error) {
 		if share != "" {
 			return s.TeamIn(month, share)
 		}
@@ -272,7 +272,7 @@ func (m *purse) shareAfter(month, share string) (budget.MicroUSD, error) {
 	})
 }
 
-func (m *purse) summed(k [2]string, of func(event.Spend) (int64, error)) (budget.MicroUSD, error) {
+func (m *purse) sumSpend(k [2]string, of func(event.Spend) (int64, error)) (budget.MicroUSD, error) {
 	if s, ok := m.sums[k]; ok {
 		return s.micro, s.err
 	}

@@ -32,11 +32,11 @@ func endingRule() rule {
 		Evidence:   "op and op_end records in every ledger of a commit; the claims and outcomes they stand between; the task's state and result; Odd-Approved-By, Odd-Rejected-By, Odd-Approval and Odd-Proposal; review_ttl and auto_apply in odd.toml",
 		Recomputed: "every op is replayed by the table of phases: each record's own id, and in records of version 1 the hash of the one before it; no phase skipped or tried too often, no tier lowered, what was judged unchanged behind the gate, every ref moved once, by the phase that may, one ending and nothing after it; an op without one waits while its task is in review for what it moved its branch to, or its run's claim is open; the op that a claim announced is told when that claim is closed, by the run itself or by the one that takes the claim back; what lands by itself does so where odd.toml says auto_apply, on the branch it names, NOTIFY_APPLY only after a person saw it, and its task goes to review; a merge and a no are told in that person's commit, an expiry when review_ttl is over and with the task back in backlog",
 		Attested:   "that the refs moved when the records say; what the phases found; who saw a preview",
-	}, concluded}
+	}, judgeEndings}
 }
 
-// concluded is invariant 15: every op ends in exactly one record.
-func concluded(j *judge) error {
+// judgeEndings is invariant 15: every op ends in exactly one record.
+func judgeEndings(j *judge) error {
 	if len(j.Parents) == 0 {
 		return nil // where a history begins
 	}
@@ -172,7 +172,7 @@ func (j *judge) concludes(s pipeline.Story, now ops, tasks []waitingTask) error 
 	j.checked++
 	why, err := j.ending(o, r.Run, fresh, task)
 	if why != "" && fresh && task != nil && j.ownWord(r) {
-		again, err := j.restored(task.path, task.blob, o.Task, task.waited)
+		again, err := j.isRestored(task.path, task.blob, o.Task, task.waited)
 		if again || err != nil {
 			return err
 		}
@@ -230,7 +230,7 @@ func (j *judge) ending(o pipeline.Op, writer string, fresh bool, task *waitingTa
 func (j *judge) underway(o pipeline.Op) (string, error) {
 	spent, err := j.spendAt(j.OID)
 	if err != nil {
-		return "", undamaged(err)
+		return "", ignoreDamaged(err)
 	}
 	if slices.ContainsFunc(spent.Open, func(r event.Record) bool { return r.Run == o.Run && r.Task == o.Task }) {
 		return "", nil

@@ -24,14 +24,14 @@ func permitRule() rule {
 		Evidence:   "the anchor in every session record; the anchor record of its token; the claim, its odd.toml and the constitution at its commit; the outcome and its paths",
 		Recomputed: "a session is read while its permit holds; a permit stands once in its run's ledger, of the mode, tier and time that odd.toml asks for, as the role of its claim under the file that was that role's constitution there, with the context hash of that commit; every path an outcome proposes is one that the permit of its claim allows and does not deny, before it ends; after the first anchored run there is no other",
 		Attested:   "what the agent wrote in its proof; the moments a run wrote down; that a run without an anchor, where none before it had one, is from before there were any",
-	}, permitted}
+	}, judgePermits}
 }
 
-// permitted is invariant 12: what a session made lands under the permit it had.
+// judgePermits is invariant 12: what a session made lands under the permit it had.
 //
 // Runs of before there were anchors have none. Once a history holds an anchored
 // run, every run after it must be one.
-func permitted(j *judge) error {
+func judgePermits(j *judge) error {
 	if len(j.Parents) == 0 {
 		return nil // where a history begins
 	}
@@ -39,10 +39,10 @@ func permitted(j *judge) error {
 		switch l.record.Kind {
 		case event.Session:
 			j.checked++
-			return j.worked(l)
+			return j.checkBinding(l)
 		case event.Anchor:
 			j.checked++
-			return j.released(l)
+			return j.checkRelease(l)
 		case event.Outcome:
 			j.checked++
 			return j.underPermit(l)
@@ -83,7 +83,7 @@ func permitOf(r *event.Record) permit {
 
 // covers reports a path that the permit lets its session write.
 func (p permit) covers(name string) bool {
-	return irongate.MatchAny(said(p.Allow), name) && !irongate.MatchAny(said(p.Deny), name)
+	return irongate.MatchAny(nonEmpty(p.Allow), name) && !irongate.MatchAny(nonEmpty(p.Deny), name)
 }
 
 // anchors are the anchor records of l's file, by token.
@@ -98,8 +98,8 @@ func (j *judge) anchors(l line, token string) ([]permit, error) {
 	return out, err
 }
 
-// worked says what is wrong with how one session was bound.
-func (j *judge) worked(l line) (string, error) {
+// checkBinding says what is wrong with how one session was bound.
+func (j *judge) checkBinding(l line) (string, error) {
 	of := l.record.Session().Anchor
 	if of == nil {
 		return j.unbound(l)
@@ -127,7 +127,7 @@ func (j *judge) unbound(l line) (string, error) {
 	if err != nil || law.Anchor.Mode == string(anchor.Untracked) {
 		return "", err
 	}
-	return j.owed("a session completed without a write permit")
+	return j.owedOnceAnchored("a session completed without a write permit")
 }
 
 // bears says in what the permit is not the one that a session for a task says it had.
@@ -153,15 +153,15 @@ func (j *judge) inTime(p permit, l line, moment string) string {
 		return "a session that was read before it was bound"
 	case p.released.Before(read):
 		return "a session whose permit was released before it was read"
-	case !read.Before(p.ended) && !j.dropped(l):
+	case !read.Before(p.ended) && !j.isDropped(l):
 		return "a session that was read after its permit had ended"
 	}
 	return ""
 }
 
-// dropped reports a session whose task the same act blocks, or lost, or that no task asked
+// isDropped reports a session whose task the same act blocks, or lost, or that no task asked
 // for and that handed nothing over: what it came to was read and went nowhere.
-func (j *judge) dropped(l line) bool {
+func (j *judge) isDropped(l line) bool {
 	return l.record.Task == l.record.Run && l.record.Session().Handoff == "" || slices.ContainsFunc(j.lines, func(o line) bool {
 		r := o.record
 		return r.Kind == event.Outcome && r.Run == l.record.Run && r.Task == l.record.Task &&
@@ -169,8 +169,8 @@ func (j *judge) dropped(l line) bool {
 	})
 }
 
-// released says what is wrong with one anchor record.
-func (j *judge) released(l line) (string, error) {
+// checkRelease says what is wrong with one anchor record.
+func (j *judge) checkRelease(l line) (string, error) {
 	p := permitOf(&l.record)
 	same, err := j.anchors(l, p.Token)
 	switch {
@@ -198,10 +198,10 @@ func (j *judge) released(l line) (string, error) {
 	if why := p.asOrdered(l, law); why != "" {
 		return why, nil
 	}
-	if why, err := j.stood(p, l, base); why != "" || err != nil {
+	if why, err := j.checkBase(p, l, base); why != "" || err != nil {
 		return why, err
 	}
-	return j.constituted(p, l, law)
+	return j.checkConstitution(p, l, law)
 }
 
 // asOrdered holds the record to odd.toml and to its claim.
@@ -224,7 +224,7 @@ func (p permit) asOrdered(l line, law config.Config) string {
 		return fmt.Sprintf("a permit for %s; odd.toml gives %s", p.ended.Sub(p.bound), law.Anchor.TTL)
 	case !p.bound.Before(p.ended):
 		return "a permit that ended before it began"
-	case len(said(p.Allow)) == 0:
+	case len(nonEmpty(p.Allow)) == 0:
 		return "a permit that names no path, and so every one"
 	}
 	for _, kept := range []string{"odd.toml", "governance/**", "ledger/**", "journal/**", "proposals/**", "pause.toml"} {
@@ -238,9 +238,9 @@ func (p permit) asOrdered(l line, law config.Config) string {
 	return ""
 }
 
-// stood holds the ARM to the commit the session stood on: its claim's, or for an
+// checkBase holds the ARM to the commit the session stood on: its claim's, or for an
 // emission that was judged again one that the result comes after.
-func (j *judge) stood(p permit, l line, base repo.OID) (string, error) {
+func (j *judge) checkBase(p permit, l line, base repo.OID) (string, error) {
 	head := repo.OID(p.arm.Head)
 	if l.claim.Claim().RefreshOf != "" {
 		if in, err := j.ancestor(head, j.OID); err != nil || !in {
@@ -281,7 +281,7 @@ func (j *judge) underPermit(l line) (string, error) {
 	case held == nil && law.Anchor.Mode == string(anchor.Untracked):
 		return fmt.Sprintf("proposes %s under [anchor] mode untracked, where nobody has a permit", filesOf(len(paths))), nil
 	case held == nil:
-		return j.owed(fmt.Sprintf("proposes %s without a permit", filesOf(len(paths))))
+		return j.owedOnceAnchored(fmt.Sprintf("proposes %s without a permit", filesOf(len(paths))))
 	case !held.hadBy(l.claim):
 		return "proposes under a permit that no session of it had", nil
 	case !l.record.TS.Before(held.ended):
@@ -340,7 +340,7 @@ func filesOf(n int) string {
 // orders are the odd.toml that the claim of l's task was made under and the
 // commit of that claim, "" where the clone has none.
 func (j *judge) orders(l line) (config.Config, repo.OID, error) {
-	c, ok, err := j.claimed(l.record.Run, l.record.Task)
+	c, ok, err := j.findClaim(l.record.Run, l.record.Task)
 	if err != nil || !ok || len(c.Parents) == 0 {
 		return j.law, "", err
 	}

@@ -295,7 +295,7 @@ func TestDropped(t *testing.T) {
 		want               bool
 	}{{"r", "t", "blocked", true}, {"r", "t", "lost", true}, {"r", "t", "review", false}, {"r", "u", "blocked", false}, {"s", "t", "lost", false}} {
 		j := &judge{act: &act{lines: []line{session, {record: event.Record{Kind: event.Outcome, Run: c.run, Task: c.task, Data: eventtest.Data(event.Outcome, map[string]any{"verdict": c.verdict})}}}}}
-		if got := j.dropped(session); got != c.want {
+		if got := j.isDropped(session); got != c.want {
 			t.Errorf("beside %+v: %v", c, got)
 		}
 	}

@@ -170,11 +170,11 @@ func CheckScope(ctx context.Context, r *repo.Repo, s Scope) (Report, error) {
 	if err != nil {
 		return Report{Findings: []Finding{}, Known: []Known{}}, err
 	}
-	return h.folded(s.Tell)
+	return h.foldReport(s.Tell)
 }
 
-// folded is the report with one finding a cause.
-func (h *history) folded(tell func(done, all int)) (Report, error) {
+// foldReport is the report with one finding a cause.
+func (h *history) foldReport(tell func(done, all int)) (Report, error) {
 	out, err := h.report(tell)
 	if err == nil {
 		err = h.acknowledge(&out)
@@ -202,7 +202,7 @@ func (h *history) report(tell func(done, all int)) (Report, error) {
 			tell(n+1, len(h.commits))
 		}
 	}
-	late, err := h.unapproved(out.Findings)
+	late, err := h.findUnapproved(out.Findings)
 	if err != nil {
 		return out, err
 	}
@@ -224,9 +224,9 @@ func wayOut(rs []rule, invariant int) string {
 	return ""
 }
 
-// named begins the way out of what is found in a commit that nothing but its trailers
+// explainTrailers begins the way out of what is found in a commit that nothing but its trailers
 // makes a machine's: whoever made it may not know that they do.
-func (h *history) named(a *act) (string, error) {
+func (h *history) explainTrailers(a *act) (string, error) {
 	laws, err := h.lawsOver(a.Commit)
 	if err != nil || a.kind == person || slices.ContainsFunc(laws, func(law *config.Config) bool { return ofAgent(a.Commit, law) }) {
 		return "", err
@@ -239,9 +239,9 @@ func (h *history) named(a *act) (string, error) {
 		short(string(a.OID)), a.Author.Email, trailers), nil
 }
 
-// judged puts the act in front of every rule, and counts what each was asked.
-func (a *act) judged(h *history, rs []rule, checked []int) ([]Finding, error) {
-	named, err := h.named(a)
+// judgeAct puts the act in front of every rule, and counts what each was asked.
+func (a *act) judgeAct(h *history, rs []rule, checked []int) ([]Finding, error) {
+	named, err := h.explainTrailers(a)
 	if err != nil {
 		return nil, err
 	}

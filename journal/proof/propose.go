@@ -31,7 +31,7 @@ func (h *history) bufferAt(commit repo.OID) (gate.Buffer, error) {
 		return gate.Buffer{}, err
 	}
 	all, err := state.ReadProposals(bundle)
-	if err = undamaged(err); err == nil {
+	if err = ignoreDamaged(err); err == nil {
 		h.buffers.put(tree, all)
 	}
 	return all, err
@@ -60,17 +60,17 @@ func proposes(j *judge) error {
 	}
 	for _, f := range j.files {
 		if ok, _ := path.Match("proposals/*.jsonl", f.rel); ok && f.New != "" {
-			if err := j.proposed(f); err != nil {
+			if err := j.judgeProposals(f); err != nil {
 				return err
 			}
 		}
 	}
-	return j.answered()
+	return j.checkAnswered()
 }
 
-// proposed judges what a commit adds to one writer's file. That the file only
+// judgeProposals judges what a commit adds to one writer's file. That the file only
 // grows is row 14's.
-func (j *judge) proposed(f *file) error {
+func (j *judge) judgeProposals(f *file) error {
 	now, err := j.bytes(f.New, f.NewMode)
 	if err != nil {
 		return err
@@ -94,7 +94,7 @@ func (j *judge) proposed(f *file) error {
 	if own := j.kind != person && run == j.run; !own && (j.kind != person || strings.HasPrefix(run, "run-")) {
 		j.find(f.Path, 1, "the proposals of %s are written by another commit than its own", run)
 	}
-	if n := counted(is); j.kind != person && n > gate.MaxPerDrain {
+	if n := countOpen(is); j.kind != person && n > gate.MaxPerDrain {
 		j.find(f.Path, len(is.Proposals), "%s proposes %d times, at most %d", run, n, gate.MaxPerDrain)
 	}
 	for _, p := range is.Proposals {
@@ -102,11 +102,11 @@ func (j *judge) proposed(f *file) error {
 			continue
 		}
 		j.checked++
-		if why := j.spoken(p); why != "" {
+		if why := j.checkSpeaker(p); why != "" {
 			j.find(f.Path, lineOf(now, "proposal", p.ID), "%s", why)
 		}
 	}
-	return j.disposed(f, now, is, was)
+	return j.judgeDispositions(f, now, is, was)
 }
 
 // proposedBefore are the proposals that a file has in the parents.
@@ -121,8 +121,8 @@ func (j *judge) proposedBefore(f *file) (was gate.Buffer, err error) {
 	return was, nil
 }
 
-// counted are the proposals that a drain has room for: an emergency always has.
-func counted(b gate.Buffer) int {
+// countOpen are the proposals that a drain has room for: an emergency always has.
+func countOpen(b gate.Buffer) int {
 	n := 0
 	for _, p := range b.Proposals {
 		if p.Severity != gate.EmergencySeverity {
@@ -132,8 +132,8 @@ func counted(b gate.Buffer) int {
 	return n
 }
 
-// spoken says why the commit may not make the proposal.
-func (j *judge) spoken(p gate.Proposal) string {
+// checkSpeaker says why the commit may not make the proposal.
+func (j *judge) checkSpeaker(p gate.Proposal) string {
 	switch {
 	case j.kind == person && p.Source == gate.TaskAgent:
 		return fmt.Sprintf("a person's commit proposes %s as an agent", p.ID)
@@ -145,14 +145,14 @@ func (j *judge) spoken(p gate.Proposal) string {
 	return ""
 }
 
-// disposed judges what a commit says became of proposals.
-func (j *judge) disposed(f *file, now []byte, is, was gate.Buffer) error {
-	for _, id := range sorted(is.Dispositions) {
+// judgeDispositions judges what a commit says became of proposals.
+func (j *judge) judgeDispositions(f *file, now []byte, is, was gate.Buffer) error {
+	for _, id := range sortedKeys(is.Dispositions) {
 		if _, old := was.Dispositions[id]; old {
 			continue
 		}
 		j.checked++
-		why, err := j.settled(is.Dispositions[id])
+		why, err := j.checkDisposition(is.Dispositions[id])
 		if err != nil {
 			return err
 		}
@@ -163,8 +163,8 @@ func (j *judge) disposed(f *file, now []byte, is, was gate.Buffer) error {
 	return nil
 }
 
-// settled says what is wrong with a disposition.
-func (j *judge) settled(d gate.Disposition) (string, error) {
+// checkDisposition says what is wrong with a disposition.
+func (j *judge) checkDisposition(d gate.Disposition) (string, error) {
 	all, err := j.bufferAt(j.OID)
 	if err != nil {
 		return "", err
@@ -190,9 +190,9 @@ func (j *judge) settled(d gate.Disposition) (string, error) {
 	return "", nil
 }
 
-// answered judges the proposals that a gate's new rows answer: each was there,
+// checkAnswered judges the proposals that a gate's new rows answer: each was there,
 // and open, before the act.
-func (j *judge) answered() error {
+func (j *judge) checkAnswered() error {
 	now, err := j.slowAt(j.OID)
 	if err != nil || j.kind != person || len(j.Trailer("Odd-Gate")) == 0 {
 		return err

@@ -92,7 +92,7 @@ func (h *history) noteVersions(out map[string][]repo.OID, before, after repo.OID
 		if was, err = h.lawAfter(before); err != nil {
 			return err
 		}
-		if changes, err = h.flipped(changes, before, was.Root, after, law.Root); err != nil {
+		if changes, err = h.addMovedRoots(changes, before, was.Root, after, law.Root); err != nil {
 			return err
 		}
 	}

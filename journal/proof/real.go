@@ -30,7 +30,7 @@ func real(j *judge) error {
 		return nil // where a history begins
 	}
 	if j.kind != person {
-		j.linked()
+		j.checkEdges()
 	}
 	return j.lineByLine(func(l line) (string, error) {
 		if l.record.Kind != event.Session {
@@ -40,9 +40,9 @@ func real(j *judge) error {
 	})
 }
 
-// linked reports edges that no atom may have: owns, which would have a role own
+// checkEdges reports edges that no atom may have: owns, which would have a role own
 // what names another owner, and those that leave the bundle.
-func (j *judge) linked() {
+func (j *judge) checkEdges() {
 	for _, f := range j.files {
 		if f.new == nil || f.rel == "" {
 			continue
@@ -98,7 +98,7 @@ func (j *judge) toldOf(l line) (string, error) {
 	if !ok {
 		return "", nil // its contract has no room for one
 	}
-	p, g, err := j.compiled(claim, law.Root, role)
+	p, g, err := j.compilePersona(claim, law.Root, role)
 	if err != nil {
 		return "", nil // row 6 reports a role that is not there
 	}

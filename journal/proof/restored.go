@@ -31,10 +31,10 @@ func (j *judge) withdrawn(rel string, was repo.Change) (bool, error) {
 	}), nil
 }
 
-// restored reports a person's commit that takes a task out of review again as a decision
+// isRestored reports a person's commit that takes a task out of review again as a decision
 // of this history did, byte for byte, with all that it changed. The revert of a revert does
 // so, and git cherry-pick. name and blob are the task's file, result what it waited with.
-func (j *judge) restored(name string, blob repo.OID, task string, result board.Result) (is bool, err error) {
+func (j *judge) isRestored(name string, blob repo.OID, task string, result board.Result) (is bool, err error) {
 	if j.kind != person || result.Run == "" {
 		return false, nil
 	}

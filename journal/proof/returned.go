@@ -12,9 +12,9 @@ import (
 // comes back with what the run has to tell; or a person puts it back. Who took it is told
 // of there. What it said stood before all the same, and is not said anew.
 
-// returned is how many lines of a run's ledger stood before an act that brings them back,
+// countReturned is how many lines of a run's ledger stood before an act that brings them back,
 // where they are more than its parents have; 0 where it is new, or was another.
-func (h *history) returned(a *act, f *file, records []event.Record) (lines int, err error) {
+func (h *history) countReturned(a *act, f *file, records []event.Record) (lines int, err error) {
 	run := ledgerOf(f.rel)
 	if h.machines[a.OID] {
 		if !goesOn(records) || len(a.olds(f)) > 0 {
@@ -91,7 +91,7 @@ func (h *history) begins(was, now repo.OID) (lines int, err error) {
 	if err != nil {
 		return 0, err
 	}
-	lines, grown, err := h.kept(b, []repo.OID{was})
+	lines, grown, err := h.countKeptLines(b, []repo.OID{was})
 	if !grown {
 		return 0, err
 	}

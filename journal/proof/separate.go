@@ -29,7 +29,7 @@ func separate(j *judge) error {
 		switch l.record.Kind {
 		case event.Session:
 			j.checked++
-			return j.contracted(l)
+			return j.checkContract(l)
 		case event.Outcome:
 			j.checked++
 			return j.changedBy(l)
@@ -38,18 +38,18 @@ func separate(j *judge) error {
 	})
 }
 
-// contracted says what is wrong with the contract of one session.
-func (j *judge) contracted(l line) (string, error) {
+// checkContract says what is wrong with the contract of one session.
+func (j *judge) checkContract(l line) (string, error) {
 	b := boundBy(l.record)
-	if why, err := j.asked(b, l.claim); why != "" || err != nil || !b.said {
+	if why, err := j.checkAskedRole(b, l.claim); why != "" || err != nil || !b.said {
 		return why, err
 	}
 	row, known := b.row()
 	switch {
 	case !known && b.mode != "":
-		return fmt.Sprintf("%s in %s, which is no mode", b.called(), b.mode), nil
+		return fmt.Sprintf("%s in %s, which is no mode", b.sessionName(), b.mode), nil
 	case known && row.Mode != b.mode:
-		return fmt.Sprintf("%s in %s; its mode is %s", b.called(), or(string(b.mode), "no mode"), or(string(row.Mode), "none")), nil
+		return fmt.Sprintf("%s in %s; its mode is %s", b.sessionName(), or(string(b.mode), "no mode"), or(string(row.Mode), "none")), nil
 	}
 	if why := overridden(b, l.claim); why != "" {
 		return why, nil
@@ -68,10 +68,10 @@ func (j *judge) contracted(l line) (string, error) {
 	return j.judgesWork(b)
 }
 
-// asked says that a session had another role than its claim or its task asks for.
+// checkAskedRole says that a session had another role than its claim or its task asks for.
 // A record of before there were contracts names none, and is held to what the
 // task or odd.toml says in words.
-func (j *judge) asked(b bound, c *open) (string, error) {
+func (j *judge) checkAskedRole(b bound, c *open) (string, error) {
 	var want contract.Role
 	if c != nil {
 		want = contract.Role(c.Claim().ContractRole)
@@ -90,7 +90,7 @@ func (j *judge) asked(b bound, c *open) (string, error) {
 	if b.role == want || !b.said && want == contract.General {
 		return "", nil
 	}
-	return fmt.Sprintf("%s; its %s asks for the role %s", b.called(), of, want), nil
+	return fmt.Sprintf("%s; its %s asks for the role %s", b.sessionName(), of, want), nil
 }
 
 // overridden says what is wrong with an override: it is the one that the claim
@@ -101,7 +101,7 @@ func overridden(b bound, c *open) string {
 	if c != nil {
 		declared = c.Claim().Override
 	}
-	modes, has := b.modes(), listed(b.override)
+	modes, has := b.modes(), modesOf(b.override)
 	unknown := slices.IndexFunc(modes, func(m contract.Mode) bool { return !slices.Contains(contract.ModeNames(), m) })
 	switch {
 	case b.override == nil && declared == nil:
@@ -110,28 +110,28 @@ func overridden(b bound, c *open) string {
 		return "an override that its claim declares and its session does not"
 	case declared == nil:
 		return "an override that its claim does not declare"
-	case listed(declared) != has:
-		return fmt.Sprintf("an override of %s; its claim declares one of %s", has, listed(declared))
+	case modesOf(declared) != has:
+		return fmt.Sprintf("an override of %s; its claim declares one of %s", has, modesOf(declared))
 	case unknown >= 0:
 		return fmt.Sprintf("an override of %s, which is no mode", modes[unknown])
 	case len(modes) < 2:
 		return "an override that collapses no modes"
 	case b.role == contract.Observer, b.mode != "" && !slices.Contains(modes, b.mode):
-		return fmt.Sprintf("an override of %s for %s", has, b.called())
+		return fmt.Sprintf("an override of %s for %s", has, b.sessionName())
 	case strings.TrimSpace(b.override.Reason) == "":
 		return "an override without a reason"
-	case len(said(b.override.Risks)) == 0:
+	case len(nonEmpty(b.override.Risks)) == 0:
 		return "an override that acknowledges no risk"
 	}
 	return ""
 }
 
-// listed are the modes of an override as they are compared.
-func listed(o *event.Override) string {
+// modesOf are the modes of an override as they are compared.
+func modesOf(o *event.Override) string {
 	if o == nil {
 		return "nothing"
 	}
-	modes := said(o.Modes)
+	modes := nonEmpty(o.Modes)
 	for i, m := range modes {
 		modes[i] = strings.ToLower(strings.TrimSpace(m))
 	}
@@ -146,22 +146,22 @@ func certifies(b bound, row contract.RoleRow) string {
 	case b.schema == "" || b.schema == row.Schema:
 		return ""
 	case b.schema == deliver.SchemaFindings && !b.in(contract.Validation):
-		return fmt.Sprintf("%s delivers findings; who makes does not certify", b.called())
+		return fmt.Sprintf("%s delivers findings; who makes does not certify", b.sessionName())
 	case row.Schema == "" || b.override != nil:
 		return ""
 	}
-	return fmt.Sprintf("%s delivers %s; its own is %s", b.called(), b.schema, row.Schema)
+	return fmt.Sprintf("%s delivers %s; its own is %s", b.sessionName(), b.schema, row.Schema)
 }
 
 // collapse says that two sessions of one run and task worked in modes that no
 // one session may share, and no override covers both.
 func collapse(a, b bound) string {
-	if a.override != nil && b.override != nil && listed(a.override) == listed(b.override) {
+	if a.override != nil && b.override != nil && modesOf(a.override) == modesOf(b.override) {
 		return ""
 	}
 	for _, p := range [][2]bound{{a, b}, {b, a}} {
 		if p[0].in(contract.Execution, contract.Resolution) && p[1].in(contract.Validation) {
-			return fmt.Sprintf("%s after %s for the same task; who makes does not certify", b.called(), a.called())
+			return fmt.Sprintf("%s after %s for the same task; who makes does not certify", b.sessionName(), a.sessionName())
 		}
 	}
 	return ""
@@ -170,12 +170,12 @@ func collapse(a, b bound) string {
 // judgesWork says that a validator was given what no maker handed over.
 func (j *judge) judgesWork(b bound) (string, error) {
 	for _, named := range b.handoffs {
-		h, ok, err := j.given(b, named)
+		h, ok, err := j.readGiven(b, named)
 		if err != nil {
 			return "", err
 		}
 		if ok && h.fault == nil && h.From != contract.Execution && h.From != contract.Resolution {
-			return fmt.Sprintf("%s judges by %s, which is from %s; only what was made is validated", b.called(), h.path, h.From), nil
+			return fmt.Sprintf("%s judges by %s, which is from %s; only what was made is validated", b.sessionName(), h.path, h.From), nil
 		}
 	}
 	return "", nil
@@ -198,5 +198,5 @@ func (j *judge) changedBy(l line) (string, error) {
 	if len(all) == 0 {
 		return what + ", and no session made it", nil
 	}
-	return fmt.Sprintf("%s after %s, which changes nothing", what, all[len(all)-1].called()), nil
+	return fmt.Sprintf("%s after %s, which changes nothing", what, all[len(all)-1].sessionName()), nil
 }

@@ -21,17 +21,17 @@ func drainRule() rule {
 		Evidence:   "the claims and results of every run, in their order along the board's line; the sweeps between them",
 		Recomputed: "a run claims one thing at a time, a task once and on one line, and writes nothing more once another run has claimed, unless that took its claim back and nothing of it lands; sessions that only read, and that no task asks for, engage instead and go on beside others; a machine's merge brings no claims of another line that no person took in, and no rules of the board under claims made beside them",
 		Attested:   "that two clones without a common remote did not run odd drain at the same time; a run that wrote nothing; where [board] target is another branch, which lines it has where the clone lacks it",
-	}, serialized}
+	}, judgeOneDrain}
 }
 
-// serialized is invariant 4: one drain at a time, which claims one thing at a time
+// judgeOneDrain is invariant 4: one drain at a time, which claims one thing at a time
 // and each but once.
 //
 // A run that was killed leaves its claim open, and the next may begin: what tells
 // two drains that ran at once is a run that goes on after another has claimed.
-func serialized(j *judge) error {
+func judgeOneDrain(j *judge) error {
 	if j.kind == mergeCommit {
-		return j.gathered()
+		return j.checkMachineMerge()
 	}
 	if j.kind != boardCommit || len(j.Parents) == 0 {
 		return nil
@@ -73,7 +73,7 @@ func readsOnly(r event.Record) string {
 	case r.Task != r.Run:
 		return fmt.Sprintf("%s engages %s; a task is claimed", r.Run, r.Task)
 	case known && row.Mutates || b.override != nil && b.in(contract.Execution, contract.Resolution):
-		return fmt.Sprintf("%s engages %s, which may change files; it claims", r.Run, b.called())
+		return fmt.Sprintf("%s engages %s, which may change files; it claims", r.Run, b.sessionName())
 	}
 	return ""
 }
@@ -85,7 +85,7 @@ func (j *judge) goesOnAlone() error {
 			continue
 		}
 		j.checked++
-		if engaged, err := j.engaged(); engaged || err != nil {
+		if engaged, err := j.isEngagedOnly(); engaged || err != nil {
 			return err
 		}
 		by, err := j.overtaken(f.rel)
@@ -100,9 +100,9 @@ func (j *judge) goesOnAlone() error {
 	return nil
 }
 
-// engaged reports an act of a run that engaged and has claimed nothing: it changes nothing,
+// isEngagedOnly reports an act of a run that engaged and has claimed nothing: it changes nothing,
 // and works beside others.
-func (j *judge) engaged() (bool, error) {
+func (j *judge) isEngagedOnly() (bool, error) {
 	claims, err := j.allClaims(j.OID, j.run)
 	if err != nil || claims > 0 {
 		return false, err
@@ -111,9 +111,9 @@ func (j *judge) engaged() (bool, error) {
 	return slices.ContainsFunc(all, func(r event.Record) bool { return r.Kind == event.Engage }), err
 }
 
-// gathered reports a machine's merge that brings the line it goes on from claims of
+// checkMachineMerge reports a machine's merge that brings the line it goes on from claims of
 // another: only a person takes in what two drains did beside each other, here or there.
-func (j *judge) gathered() error {
+func (j *judge) checkMachineMerge() error {
 	if onto, err := j.ancestor(j.Parents[0], j.Parents[1]); onto || err != nil {
 		return err // nothing was done beside the other line
 	}
@@ -350,7 +350,7 @@ func (j *judge) takenForDead() (bool, error) {
 		return false, err
 	}
 	swept, err := s.Swept(j.run, since)
-	return swept || err != nil, undamaged(err) // whether a damaged ledger tells of it nobody knows
+	return swept || err != nil, ignoreDamaged(err) // whether a damaged ledger tells of it nobody knows
 }
 
 // firstLine is the first line that the act adds to a ledger file.
@@ -366,7 +366,7 @@ func (j *judge) firstLine(name string) int {
 // heldBy are the tasks of open claims but one, for a message.
 func heldBy(tasks map[string]*open, but string) []string {
 	var out []string
-	for _, name := range sorted(tasks) {
+	for _, name := range sortedKeys(tasks) {
 		if name != but {
 			out = append(out, name)
 		}

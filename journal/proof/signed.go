@@ -12,10 +12,10 @@ import (
 	"github.com/odd-cli/odd/reconcile/irongate"
 )
 
-// unsigned says what c lacks of the signature that law requires of a decision,
+// whyUnsigned says what c lacks of the signature that law requires of a decision,
 // "" for nothing. at is the commit whose file says who may sign. Without such a
 // file a signature must be there, and whose it is stays attested.
-func (h *history) unsigned(c repo.Commit, law config.Config, at repo.OID) (string, error) {
+func (h *history) whyUnsigned(c repo.Commit, law config.Config, at repo.OID) (string, error) {
 	if !law.RequireSigned {
 		return "", nil
 	}
@@ -44,9 +44,9 @@ func (h *history) unsigned(c repo.Commit, law config.Config, at repo.OID) (strin
 	return why, err
 }
 
-// vouched reports a person's decision without the signature it needs. Gates are
+// checkSignatures reports a person's decision without the signature it needs. Gates are
 // row 8's, all others row 3's.
-func (j *judge) vouched(gates bool) error {
+func (j *judge) checkSignatures(gates bool) error {
 	j.ask(crosses(j.OID))
 	if j.kind != person || len(j.Parents) == 0 || !j.law.RequireSigned && len(j.crossed[j.OID]) == 0 {
 		return nil
@@ -56,7 +56,7 @@ func (j *judge) vouched(gates bool) error {
 		return nil
 	}
 	j.checked++
-	why, err := j.unsigned(j.Commit, j.law, j.Parents[0])
+	why, err := j.whyUnsigned(j.Commit, j.law, j.Parents[0])
 	if why == "" && err == nil {
 		why, err = j.unsignedBeyond(j.Commit)
 	}
@@ -100,7 +100,7 @@ func (j *judge) decision() string {
 			return "an endorsement in " + f.Path
 		case newlyVerified(f):
 			return "a verification of " + f.Path
-		case widened(f):
+		case isWidened(f):
 			return "a change of what the agent of " + f.Path + " may do"
 		case taskState(f.new) != taskState(f.old) && slices.Contains([]board.State{board.Ready, board.Done}, taskState(f.new)):
 			return "a task made " + string(taskState(f.new))
@@ -115,8 +115,8 @@ func newlyVerified(f *file) bool {
 	return slices.ContainsFunc(humans(f.new), func(s string) bool { return !slices.Contains(was, s) })
 }
 
-// widened reports a task that may change other files, or run other commands, than before.
-func widened(f *file) bool {
+// isWidened reports a task that may change other files, or run other commands, than before.
+func isWidened(f *file) bool {
 	if !isTask(f.old) || f.new == nil {
 		return false // a new one waits in backlog until a person makes it ready
 	}

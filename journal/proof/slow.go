@@ -43,7 +43,7 @@ func (h *history) slowAt(commit repo.OID) (*slow, error) {
 	if err == nil {
 		s.Governance, err = state.ReadGovernance(bundle)
 	}
-	if err = undamaged(err); err == nil { // a link has no bytes, and so a fault
+	if err = ignoreDamaged(err); err == nil { // a link has no bytes, and so a fault
 		h.slows.put(tree, s)
 	}
 	return s, err
@@ -52,7 +52,7 @@ func (h *history) slowAt(commit repo.OID) (*slow, error) {
 // fault is the first thing that is wrong with the slow memory as a whole: a file
 // that does not read, or a lease that is not what the chain of gates says it is.
 func (s *slow) fault() (name, why string) {
-	for _, name := range sorted(s.Faults) {
+	for _, name := range sortedKeys(s.Faults) {
 		return name, s.Faults[name].Error()
 	}
 	id, is := s.Chain.Lease()
@@ -87,7 +87,7 @@ func (j *judge) wrote(now *slow, before []*slow) []string {
 		}
 	}
 	var out []string
-	for _, name := range sorted(names) {
+	for _, name := range sortedKeys(names) {
 		old := func(s *slow) bool { return s.files[name] == now.files[name] }
 		if !slices.ContainsFunc(before, old) && (j.law.Lease == "required" || slices.Contains(gateFiles, name)) {
 			out = append(out, name)
@@ -110,21 +110,21 @@ func leaseRule() rule {
 // allows, and nothing is worked on but under a lease that stood.
 func slowly(j *judge) error {
 	if len(j.Parents) == 0 {
-		return j.founded()
+		return j.judgeRoot()
 	}
-	if err := j.governed(); err != nil {
+	if err := j.judgeGovernance(); err != nil {
 		return err
 	}
-	if err := j.vouched(true); err != nil {
+	if err := j.checkSignatures(true); err != nil {
 		return err
 	}
-	return j.leased()
+	return j.judgeLeases()
 }
 
-// founded judges where a history begins. No gate was passed there, so a lease
+// judgeRoot judges where a history begins. No gate was passed there, so a lease
 // and a chain that are there already were brought from nowhere: also by a side
 // of another root, which a merge then takes along.
-func (j *judge) founded() error {
+func (j *judge) judgeRoot() error {
 	now, err := j.slowAt(j.OID)
 	if err != nil {
 		return err
@@ -138,8 +138,8 @@ func (j *judge) founded() error {
 	return nil
 }
 
-// governed judges what the act does to the slow memory.
-func (j *judge) governed() error {
+// judgeGovernance judges what the act does to the slow memory.
+func (j *judge) judgeGovernance() error {
 	now, err := j.slowAt(j.OID)
 	if err != nil {
 		return err
@@ -199,7 +199,7 @@ func (j *judge) outside(wrote []string) error {
 			j.find(f.Path, 1, "a principle was changed without odd gate evaluation: the commit has no trailer Odd-Gate")
 		}
 	}
-	from, to, err := j.switched()
+	from, to, err := j.leaseSwitch()
 	if to != "" {
 		j.checked++
 	}
@@ -272,10 +272,10 @@ func lineIn(why string) int {
 	return n
 }
 
-// switched is odd.toml's word on leases before and after an act that changes it,
+// leaseSwitch is odd.toml's word on leases before and after an act that changes it,
 // "" where it does not. The commit that brings the first odd.toml changes nothing;
 // a merge has what git makes of its parents.
-func (j *judge) switched() (from, to string, err error) {
+func (j *judge) leaseSwitch() (from, to string, err error) {
 	is := j.laws[j.OID].Lease
 	if !j.ruled[j.Parents[0]] {
 		return "", "", nil
@@ -290,7 +290,7 @@ func (j *judge) switched() (from, to string, err error) {
 		return "", "", nil
 	}
 	if len(j.Parents) == 2 {
-		tree, merges, err := j.merged(j.Parents)
+		tree, merges, err := j.mergeTree(j.Parents)
 		if err != nil {
 			return "", "", err
 		}

@@ -22,7 +22,7 @@ func (j *judge) machineMove(f *file) (string, error) {
 	case f.old == nil && to == board.Backlog && (j.kind == proposal || j.kind == stray):
 		return "", nil
 	case j.kind == syncCommit && from == board.Review && to == board.Done:
-		return j.synced(f)
+		return j.checkSync(f)
 	case f.old == nil:
 		return fmt.Sprintf("a commit by odd or an agent files a task in %s; only backlog is its to say", to), nil
 	}
@@ -47,9 +47,9 @@ func (j *judge) tells(task okf.ID, to board.State) bool {
 	})
 }
 
-// killed reports that the ledger of the commit tells that the run that held the task was
+// wasKilled reports that the ledger of the commit tells that the run that held the task was
 // killed: the drain that swept it had the lock of the same clone.
-func (j *judge) killed(t board.Task) bool {
+func (j *judge) wasKilled(t board.Task) bool {
 	return slices.ContainsFunc(j.lines, func(l line) bool {
 		r := &l.record
 		return r.DeadRun == t.ClaimedBy && r.Task == string(t.ID) && r.Abandoned().Killed
@@ -81,7 +81,7 @@ func (j *judge) runMove(f *file, from, to board.State) (string, error) {
 	if why := j.holds(f, old, mover); why != "" {
 		return why, nil
 	}
-	if why := j.counted(f, old, mover); why != "" || mover != board.Claimer {
+	if why := j.checkAttempts(f, old, mover); why != "" || mover != board.Claimer {
 		return why, nil
 	}
 	return j.eligible(old)
@@ -91,7 +91,7 @@ func (j *judge) runMove(f *file, from, to board.State) (string, error) {
 // of no outcome, or claims for another.
 func (j *judge) holds(f *file, old board.Task, mover board.Mover) string {
 	switch {
-	case mover == board.Sweeper && !old.Expired(j.Author.When) && !j.killed(old):
+	case mover == board.Sweeper && !old.Expired(j.Author.When) && !j.wasKilled(old):
 		return fmt.Sprintf("%s sweeps a task that %s holds until %s", j.run, or(old.ClaimedBy, "a person"), old.LeaseExpires.UTC().Format("2006-01-02T15:04:05Z"))
 	case mover == board.Session && !j.tells(f.new.ID, taskState(f.new)):
 		return fmt.Sprintf("%s moves the task to %s, and no outcome of the commit says so", j.run, taskState(f.new))
@@ -162,9 +162,9 @@ func (h *history) taskIn(commit repo.OID, id okf.ID) (board.Task, error) {
 	return t, nil
 }
 
-// counted says why a run's step does not leave the task's attempts, or the end of its
+// checkAttempts says why a run's step does not leave the task's attempts, or the end of its
 // claim, as it may: a claim is one attempt more and ends in its time, other steps are none.
-func (j *judge) counted(f *file, old board.Task, mover board.Mover) string {
+func (j *judge) checkAttempts(f *file, old board.Task, mover board.Mover) string {
 	now, err := board.Parse(f.new)
 	if err != nil {
 		return "a commit by odd or an agent leaves a task that cannot be read: " + err.Error()

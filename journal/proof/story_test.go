@@ -403,7 +403,7 @@ func (w *run) journal() string { return "journal/2026-03-02-" + strings.ToLower(
 // draft's before a tamper.
 func (s *story) propose(w *run, atoms repo.Changes) {
 	s.Helper()
-	for _, name := range sorted(atoms) {
+	for _, name := range sortedKeys(atoms) {
 		base := ""
 		if b := s.at(w.base, name); b != nil {
 			base = okf.BlobID(b)

@@ -94,7 +94,7 @@ func (j *judge) below(prefix string, i int, gone []string) (bool, error) {
 		if err != nil {
 			return false, err
 		}
-		if _, grown, err := j.kept(b, []repo.OID{repo.OID(was)}); err != nil || !grown {
+		if _, grown, err := j.countKeptLines(b, []repo.OID{repo.OID(was)}); err != nil || !grown {
 			return false, err
 		}
 	}

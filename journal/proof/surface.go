@@ -52,7 +52,7 @@ func surface(j *judge) error {
 	}
 	switch j.kind {
 	case proposal:
-		return j.recorded()
+		return j.checkRecorded()
 	case mergeCommit:
 		return j.takesIn()
 	}
@@ -111,7 +111,7 @@ func (a *act) trespass(f *file) string {
 		return "a merge by odd or an agent differs from what git makes of its parents"
 	}
 	if f.Old == "" && isTask(f.new) {
-		return filed(f.new)
+		return whyNotFileable(f.new)
 	}
 	return "the agent's commit belongs to no run: it has no trailer Odd-Run"
 }
@@ -121,8 +121,8 @@ func (a *act) changesFile(f *file) bool {
 	return a.kind == proposal && f.rel == "" && one(a.Commit, "Odd-Op") != ""
 }
 
-// filed says why a machine may not file the task so.
-func filed(a *okf.Atom) string {
+// whyNotFileable says why a machine may not file the task so.
+func whyNotFileable(a *okf.Atom) string {
 	t, err := board.Parse(a)
 	switch {
 	case err != nil:
@@ -241,7 +241,7 @@ func proposedAtom(f *file) string {
 	case isTask(f.old):
 		return "a proposal changes a task"
 	case isTask(f.new):
-		return filed(f.new)
+		return whyNotFileable(f.new)
 	}
 	return ""
 }
@@ -262,9 +262,9 @@ func governs(a *okf.Atom) bool {
 	return a != nil && slices.Contains(peoplesTypes, strings.ToLower(strings.TrimSpace(a.Type)))
 }
 
-// recorded compares a proposal with what its run's ledger says it is. One that
+// checkRecorded compares a proposal with what its run's ledger says it is. One that
 // has not landed may wait where the ledger is not.
-func (j *judge) recorded() error {
+func (j *judge) checkRecorded() error {
 	r, err := j.outcome()
 	if err != nil {
 		return err
@@ -293,10 +293,10 @@ func (j *judge) recorded() error {
 			j.find(f.Path, 1, "was made on blob %s, %s recorded %s", or(short(string(f.Old)), "none"), j.run, or(short(w[0]), "none"))
 		}
 	}
-	for _, p := range sorted(want) {
+	for _, p := range sortedKeys(want) {
 		j.find(p, 1, "is in the record of %s and not in the proposal", j.run)
 	}
-	return j.landed(r.own, exact)
+	return j.checkLanded(r.own, exact)
 }
 
 // outcome is the record of this proposal: the one that names its commit, or else
@@ -342,7 +342,7 @@ func or(a, b string) string {
 	return a
 }
 
-func sorted[V any](m map[string]V) []string {
+func sortedKeys[V any](m map[string]V) []string {
 	out := make([]string, 0, len(m))
 	for k := range m {
 		out = append(out, k)

@@ -11,14 +11,14 @@ import (
 	"github.com/odd-cli/odd/okf"
 )
 
-// synced says why the machine's done is not proven by the approval it names.
-func (j *judge) synced(f *file) (string, error) {
+// checkSync says why the machine's done is not proven by the approval it names.
+func (j *judge) checkSync(f *file) (string, error) {
 	t, why := inReview(f.old)
 	if why != "" {
 		return why, nil
 	}
 	p := one(j.Commit, "Odd-Proposal")
-	r, why, err := j.waited(t, p)
+	r, why, err := j.waitingRecord(t, p)
 	if why != "" || err != nil {
 		return why, err
 	}
@@ -99,7 +99,7 @@ func (j *judge) approval(c repo.Commit, p string, paths [][3]string) (is [][3]st
 			return refused(", which changes what was proposed: " + ch.Path)
 		}
 	}
-	if why, err = j.unsigned(c, j.law, j.Parents[0]); why != "" {
+	if why, err = j.whyUnsigned(c, j.law, j.Parents[0]); why != "" {
 		return refused(", which " + why)
 	}
 	return is, left, "", err
@@ -127,7 +127,7 @@ func (j *judge) landedBytes(c repo.Commit, all [][3]string, left map[string]okf.
 		if string(have) == p[2] || mode == folder && p[2] == "" {
 			continue
 		}
-		if squashed, err := j.squashed(c, paths); squashed || err != nil {
+		if squashed, err := j.isSquashed(c, paths); squashed || err != nil {
 			return "", err
 		}
 		return fmt.Sprintf("set to done on the approval %s, and %s has not landed as approved", short(string(c.OID)), p[0]), nil
@@ -154,10 +154,10 @@ func (j *judge) holdsApproved(c repo.Commit) (bool, error) {
 	return j.alone(p)
 }
 
-// squashed reports a commit on the way to the act that changed exactly the
+// isSquashed reports a commit on the way to the act that changed exactly the
 // recorded paths, each from its base blob to its result blob, and that no machine
 // committed: a squash or a rebase of what the approval is of.
-func (j *judge) squashed(approval repo.Commit, paths [][3]string) (bool, error) {
+func (j *judge) isSquashed(approval repo.Commit, paths [][3]string) (bool, error) {
 	p, err := j.repo.Commit(approval.Parents[0])
 	if err != nil || len(p.Parents) != 1 || len(paths) == 0 {
 		return false, err

@@ -32,7 +32,7 @@ func swap(s *story, d *draft, name, old, now string) {
 
 // ledgerIn is the draft's ledger file.
 func ledgerIn(d *draft) string {
-	for _, name := range sorted(d.ch) {
+	for _, name := range sortedKeys(d.ch) {
 		if strings.Contains(name, "/ledger/") {
 			return name
 		}

@@ -20,12 +20,12 @@ func handoffRule() rule {
 		Evidence:   "handoffs/*.md and journal/*.tsv at the claim and in the result commit; the paths and blobs a session record names",
 		Recomputed: "a downstream session names a handoff that stood at its claim with that blob, of a transition its role reads, whole and told of by a journal entry; a run's handoff comes with its session and its entry, in the session's mode; what an override produced, and what was made from it, is tagged; an override begins in the journal with its claim and ends there with its outcome or its sweep",
 		Attested:   "that what a handoff says is good enough to work from",
-	}, passed}
+	}, judgeTransitions}
 }
 
-// passed is invariant 11: no transition between modes without its handoff and
+// judgeTransitions is invariant 11: no transition between modes without its handoff and
 // its journal entry.
-func passed(j *judge) error {
+func judgeTransitions(j *judge) error {
 	if len(j.Parents) == 0 {
 		return nil // where a history begins
 	}
@@ -33,9 +33,9 @@ func passed(j *judge) error {
 		switch l.record.Kind {
 		case event.Session:
 			j.checked++
-			return j.received(boundBy(l.record))
+			return j.checkReceived(boundBy(l.record))
 		case event.Claim, event.Engage, event.Outcome, event.Abandoned:
-			return j.journaled(l)
+			return j.checkJournaled(l)
 		}
 		return "", nil
 	})
@@ -46,25 +46,25 @@ func passed(j *judge) error {
 	case boardCommit:
 		return j.handedOver()
 	case proposal:
-		return j.marked()
+		return j.checkMarks()
 	}
 	return nil
 }
 
-// received says what is wrong with the handoffs a session began from: each must
+// checkReceived says what is wrong with the handoffs a session began from: each must
 // have stood, as it is named, in the commit of the claim.
-func (j *judge) received(b bound) (string, error) {
+func (j *judge) checkReceived(b bound) (string, error) {
 	row, _ := b.row()
-	if row.Needs && len(b.handoffs) == 0 && !slices.ContainsFunc(row.Reads, b.collapsed) {
-		return fmt.Sprintf("%s without a handoff", b.called()), nil
+	if row.Needs && len(b.handoffs) == 0 && !slices.ContainsFunc(row.Reads, b.isCollapsed) {
+		return fmt.Sprintf("%s without a handoff", b.sessionName()), nil
 	}
 	for _, named := range b.handoffs {
-		h, ok, err := j.given(b, named)
+		h, ok, err := j.readGiven(b, named)
 		if err != nil {
 			return "", err
 		}
 		if !ok {
-			return fmt.Sprintf("%s names handoff %s as blob %s, which the commit of its claim does not hold", b.called(), or(named[0], "nothing"), or(short(named[1]), "none")), nil
+			return fmt.Sprintf("%s names handoff %s as blob %s, which the commit of its claim does not hold", b.sessionName(), or(named[0], "nothing"), or(short(named[1]), "none")), nil
 		}
 		if why, err := j.sound(b, row, h); why != "" || err != nil {
 			return why, err
@@ -80,19 +80,19 @@ func (j *judge) sound(b bound, row contract.RoleRow, h encoded) (string, error) 
 	p := contract.Pair{From: h.From, To: h.To}
 	switch {
 	case h.fault != nil:
-		return fmt.Sprintf("%s began from %s, which is no handoff: %v", b.called(), h.path, h.fault), nil
+		return fmt.Sprintf("%s began from %s, which is no handoff: %v", b.sessionName(), h.path, h.fault), nil
 	case b.mode == "":
 		return "", nil
-	case !slices.Contains(row.Reads, p) && !b.collapsed(p) && b.mode != contract.Validation: // a validator's is row 10's
-		return fmt.Sprintf("%s began from %s, which is %s → %s", b.called(), h.path, h.From, h.To), nil
-	case len(h.Missing) > 0 && !b.collapsed(p):
-		return fmt.Sprintf("%s began from %s, which lacks %s", b.called(), h.path, strings.Join(h.Missing, ", ")), nil
+	case !slices.Contains(row.Reads, p) && !b.isCollapsed(p) && b.mode != contract.Validation: // a validator's is row 10's
+		return fmt.Sprintf("%s began from %s, which is %s → %s", b.sessionName(), h.path, h.From, h.To), nil
+	case len(h.Missing) > 0 && !b.isCollapsed(p):
+		return fmt.Sprintf("%s began from %s, which lacks %s", b.sessionName(), h.path, strings.Join(h.Missing, ", ")), nil
 	}
 	told, err := j.entries(h.at, h.Journal, 0)
 	if err != nil || slices.ContainsFunc(told, h.toldBy) {
 		return "", err
 	}
-	return fmt.Sprintf("%s began from %s, of which no journal entry tells", b.called(), h.path), nil
+	return fmt.Sprintf("%s began from %s, of which no journal entry tells", b.sessionName(), h.path), nil
 }
 
 // entries are those of a journal file, below the bundle, in a commit, behind its
@@ -117,8 +117,8 @@ func (j *judge) entries(at repo.OID, name string, after int) ([]journal.Entry, e
 	return slices.DeleteFunc(all, func(e journal.Entry) bool { return e.Line <= after }), nil
 }
 
-// added are the entries that the act adds to a journal file.
-func (j *judge) added(name string) ([]journal.Entry, error) {
+// addedEntries are the entries that the act adds to a journal file.
+func (j *judge) addedEntries(name string) ([]journal.Entry, error) {
 	before, err := j.entries(j.Parents[0], name, 0)
 	if err != nil {
 		return nil, err
@@ -136,9 +136,9 @@ func ownJournal(run, name string) bool {
 	return name == own || strings.HasSuffix(name, "-"+own)
 }
 
-// journaled says that an override has no entry where its claim begins it, or
+// checkJournaled says that an override has no entry where its claim begins it, or
 // where an outcome or a sweep ends it.
-func (j *judge) journaled(l line) (string, error) {
+func (j *judge) checkJournaled(l line) (string, error) {
 	r, c := l.record, l.claim
 	if r.Opens() {
 		c = &open{Record: r}
@@ -162,7 +162,7 @@ func (j *judge) journaled(l line) (string, error) {
 		return "", nil
 	}
 	j.checked++
-	modes := strings.Join(said(o.Modes), ", ")
+	modes := strings.Join(nonEmpty(o.Modes), ", ")
 	title := map[event.Kind]string{event.Outcome: "override ended: " + modes, event.Abandoned: "override ended: " + r.DeadRun}[r.Kind]
 	if r.Opens() {
 		title = "override: " + modes + " collapsed"
@@ -171,7 +171,7 @@ func (j *judge) journaled(l line) (string, error) {
 		if dir, name := path.Split(f.rel); dir != "journal/" || !ownJournal(j.run, name) {
 			continue
 		}
-		told, err := j.added(f.rel)
+		told, err := j.addedEntries(f.rel)
 		if err != nil || slices.ContainsFunc(told, func(e journal.Entry) bool { return e.Title == title }) {
 			return "", err
 		}
@@ -190,7 +190,7 @@ func (j *judge) handedOver() error {
 			continue
 		}
 		j.checked++
-		why, err := j.handed(f)
+		why, err := j.checkHandoff(f)
 		if err != nil {
 			return err
 		}
@@ -207,14 +207,14 @@ func (j *judge) handedOver() error {
 	return nil
 }
 
-// handed says what is wrong with one of them: it is its session's, in that
+// checkHandoff says what is wrong with one of them: it is its session's, in that
 // session's mode, whole, told of in the journal, and as tainted as its origin.
-func (j *judge) handed(f *file) (string, error) {
+func (j *judge) checkHandoff(f *file) (string, error) {
 	i := slices.IndexFunc(j.lines, func(l line) bool {
 		return l.record.Kind == event.Session && l.record.Session().Handoff == f.Path
 	})
 	if i < 0 {
-		return j.packed(f)
+		return j.checkPackedHandoff(f)
 	}
 	b := boundBy(j.lines[i].record)
 	h := encoded{path: f.rel, at: j.OID}
@@ -223,7 +223,7 @@ func (j *judge) handed(f *file) (string, error) {
 	case h.fault != nil:
 		return fmt.Sprintf("a run hands over what is no handoff: %v", h.fault), nil
 	case h.From != b.mode:
-		return fmt.Sprintf("a handoff from %s by %s in %s", h.From, b.called(), or(string(b.mode), "no mode")), nil
+		return fmt.Sprintf("a handoff from %s by %s in %s", h.From, b.sessionName(), or(string(b.mode), "no mode")), nil
 	case len(h.Missing) > 0:
 		return "a handoff that lacks " + strings.Join(h.Missing, ", "), nil
 	}
@@ -240,9 +240,9 @@ func (j *judge) handed(f *file) (string, error) {
 	return why, err
 }
 
-// packed says what is wrong with a handoff that came without a session: only a
+// checkPackedHandoff says what is wrong with a handoff that came without a session: only a
 // claim may bring one, with the claims that its own validator is to judge.
-func (j *judge) packed(f *file) (string, error) {
+func (j *judge) checkPackedHandoff(f *file) (string, error) {
 	i := slices.IndexFunc(j.lines, func(l line) bool {
 		return l.record.Opens() && l.record.Claim().Handoff == f.Path
 	})
@@ -269,7 +269,7 @@ func (j *judge) toldHere(h encoded) (string, error) {
 	if !ownJournal(j.run, name) {
 		return fmt.Sprintf("a handoff told of in %s, which is not its run's journal", or(h.Journal, "no journal")), nil
 	}
-	told, err := j.added(h.Journal)
+	told, err := j.addedEntries(h.Journal)
 	if err != nil {
 		return "", err
 	}
@@ -279,9 +279,9 @@ func (j *judge) toldHere(h encoded) (string, error) {
 	return "", nil
 }
 
-// marked reports the atoms of a proposal that do not say that an override
+// checkMarks reports the atoms of a proposal that do not say that an override
 // produced them, or what they were made from.
-func (j *judge) marked() error {
+func (j *judge) checkMarks() error {
 	all, err := j.sessionsOf(j.run, j.task)
 	if err != nil {
 		return err

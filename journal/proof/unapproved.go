@@ -14,11 +14,11 @@ import (
 	"github.com/odd-cli/odd/journal/repo"
 )
 
-// unapproved reports the proposals that the board holds, byte for byte, while their tasks
+// findUnapproved reports the proposals that the board holds, byte for byte, while their tasks
 // wait for a person: a merge or a squash of the review branch without odd approve brings
 // them, and git pull --rebase leaves the approval out. What was reverted since, or changed,
 // is no longer there.
-func (h *history) unapproved(found []Finding) ([]Finding, error) {
+func (h *history) findUnapproved(found []Finding) ([]Finding, error) {
 	if len(h.commits) == 0 || len(h.boards()) > 0 && !slices.Contains(h.boards(), h.to) || !slices.ContainsFunc(h.commits, h.brings) {
 		return nil, nil
 	}
@@ -168,7 +168,7 @@ func (h *history) unapprovedOf(t board.Task) (*Finding, error) {
 			return nil, err
 		}
 	}
-	return &Finding{Invariant: 3, Commit: by, Path: sorted(want)[0], Line: 1,
+	return &Finding{Invariant: 3, Commit: by, Path: sortedKeys(want)[0], Line: 1,
 		Message: fmt.Sprintf("the proposal for %s is on the branch and its approval is not; a merge by hand or git pull --rebase leaves it out", t.ID),
 		Way:     way}, nil
 }
@@ -212,7 +212,7 @@ func approves(c repo.Commit) bool {
 func Unapproved(ctx context.Context, r *repo.Repo, tip repo.OID, want map[string]string) (repo.OID, error) {
 	read := r.Reader()
 	holds := func(at repo.OID) (bool, error) {
-		for _, name := range sorted(want) {
+		for _, name := range sortedKeys(want) {
 			oid, mode, err := read.Find(at, name)
 			if is := string(oid); err != nil || (is != want[name] && (want[name] != "" || mode != folder)) {
 				return false, err

@@ -31,7 +31,7 @@ func (c Checker) Check(s Scope) (Report, error) {
 	if err != nil {
 		return Report{Findings: []Finding{}, Known: []Known{}}, err
 	}
-	return h.folded(s.Tell)
+	return h.foldReport(s.Tell)
 }
 
 // verdict is what the rules said of a commit.
@@ -78,7 +78,7 @@ func (h *history) judge(c repo.Commit, rs []rule) (verdict, error) {
 	v := verdict{machine: a.kind != person, checked: make([]int, len(rs))}
 	v.anchors = slices.ContainsFunc(a.lines, func(l line) bool { return l.record.Kind == event.Anchor })
 	h.remember(c, v.anchors)
-	if v.found, err = a.judged(h, rs, v.checked); err != nil {
+	if v.found, err = a.judgeAct(h, rs, v.checked); err != nil {
 		return verdict{}, err
 	}
 	if h.verdicts != nil && !h.own {
@@ -206,7 +206,7 @@ func onTarget(law config.Config, oid repo.OID) question {
 // takenBy asks whether a person builds on a proposal.
 func takenBy(p repo.Commit, own bool) question {
 	return func(h *history) (string, error) {
-		if h.taken(p, own) {
+		if h.isTakenByPerson(p, own) {
 			return "yes", nil
 		}
 		return "no", nil

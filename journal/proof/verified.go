@@ -9,11 +9,11 @@ func verifiedRule() rule {
 		Evidence:   "the verified entries of every file a commit by odd or an agent changes, as its parent has it",
 		Recomputed: "after a commit by odd or an agent, a file that a person verified has the same bytes, mode and path; a task may differ only in where it stands on the board",
 		Attested:   "that a person who changed what another verified meant to",
-	}, unchanged}
+	}, judgeVerified}
 }
 
-// unchanged is invariant 16: what a person verified, no machine changes.
-func unchanged(j *judge) error {
+// judgeVerified is invariant 16: what a person verified, no machine changes.
+func judgeVerified(j *judge) error {
 	if j.kind == person || len(j.Parents) == 0 {
 		return nil
 	}

@@ -129,7 +129,7 @@ func readPage(f fs.FS, file string) *page {
 		p.err = problem(err)
 	}
 	_, typed := p.atom.Field("type")
-	p.document = p.atom.URI != "" || p.atom.Type != "" && !typed || inCanon(file) && !reserved(file)
+	p.document = p.atom.URI != "" || p.atom.Type != "" && !typed || inCanon(file) && !isReserved(file)
 	return p
 }
 
@@ -159,8 +159,8 @@ func inCanon(file string) bool {
 	return slices.Contains(strings.Split(path.Dir(file), "/"), "canon")
 }
 
-// reserved reports the two names that a bundle keeps for its own listings.
-func reserved(file string) bool {
+// isReserved reports the two names that a bundle keeps for its own listings.
+func isReserved(file string) bool {
 	base := path.Base(file)
 	return base == "index.md" || base == "log.md"
 }

@@ -165,16 +165,16 @@ func (c *checker) duplicates(p *page) {
 
 // references follows the references of a document: its keys, then its text.
 func (c *checker) references(p *page) {
-	for _, r := range p.related() {
+	for _, r := range p.relatedReferences() {
 		c.follow(r)
 	}
 	text, allows := readable(p)
-	c.allowed(written(p, text), allows)
+	c.followAllowed(textReferences(p, text), allows)
 }
 
-// allowed follows the references of a text. A comment allows what it names to
+// followAllowed follows the references of a text. A comment allows what it names to
 // the next reference, and to its repetition on the same line.
-func (c *checker) allowed(refs []ref, allows []allow) {
+func (c *checker) followAllowed(refs []ref, allows []allow) {
 	for i := 0; i < len(refs); {
 		var now []allow
 		for len(allows) > 0 && allows[0].at < refs[i].at {
@@ -251,7 +251,7 @@ func (c *checker) dead(r ref) {
 	name, _, _ := strings.Cut(r.text, "#")
 	near := ""
 	if p := c.lib.byID[strings.TrimSuffix(path.Base(name), ".md")]; p != nil {
-		near = "; did you mean " + p.called() + "?"
+		near = "; did you mean " + p.displayName() + "?"
 	}
 	c.add(ruleDead, r.line, r.text, "%s%s leads nowhere%s", r.where(), r.text, near)
 	if okf.Authority(name) == "" && !strings.HasSuffix(name, ".md") && (r.key == "" || !strings.Contains(name, "/")) {

@@ -20,8 +20,8 @@ type ref struct {
 	state RefState // pattern, prose, or "" for a name
 }
 
-// listed are the references of a key: the items of a list, the parts of a text.
-func listed(p *page, name string) []ref {
+// keyReferences are the references of a key: the items of a list, the parts of a text.
+func keyReferences(p *page, name string) []ref {
 	f, ok := p.atom.Field(name)
 	if !ok || p.err != nil {
 		return nil
@@ -54,9 +54,9 @@ func stateOf(text string) RefState {
 	return ""
 }
 
-// written are the references of a page's text in order: uris anywhere outside
+// textReferences are the references of a page's text in order: uris anywhere outside
 // code and comments, and links to paths and to headings.
-func written(p *page, text []byte) []ref {
+func textReferences(p *page, text []byte) []ref {
 	var out []ref
 	at := starts(text)
 	for _, r := range uris(text) {
@@ -174,7 +174,7 @@ func (l *Library) References(file string) []Reference {
 	}
 	text, _ := readable(p)
 	var out []Reference
-	for _, r := range append(p.related(), written(p, text)...) {
+	for _, r := range append(p.relatedReferences(), textReferences(p, text)...) {
 		state, t := l.refer(p, r)
 		known := Reference{Key: r.key, Text: r.text, Line: r.line, State: state}
 		if state == RefFound {
@@ -188,11 +188,11 @@ func (l *Library) References(file string) []Reference {
 	return out
 }
 
-// related are the references of a document's keys.
-func (p *page) related() []ref {
+// relatedReferences are the references of a document's keys.
+func (p *page) relatedReferences() []ref {
 	var out []ref
 	for _, name := range []string{"derives_from", "complements", string(okf.Supersedes), string(okf.SupersededBy)} {
-		out = append(out, listed(p, name)...)
+		out = append(out, keyReferences(p, name)...)
 	}
 	return out
 }

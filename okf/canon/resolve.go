@@ -78,7 +78,7 @@ func (l *Library) Resolve(ref string) Trail {
 	}
 	slices.Sort(t.InForce)
 	t.InForce = slices.Compact(t.InForce)
-	if why := l.unfollowed(ends, &t.Steps); why != "" {
+	if why := l.whyUnfollowed(ends, &t.Steps); why != "" {
 		t.Outcome, t.Message, t.InForce = NotFound, why, nil
 	}
 	return t
@@ -163,16 +163,16 @@ func (t *Trail) find(l *Library, name, from string) {
 		return
 	}
 	if number.MatchString(file) {
-		t.try("number", file, l.numbered(file, from))
+		t.try("number", file, l.findByNumber(file, from))
 	}
 }
 
 // number matches the number of a document, such as D0009 or ADR-12.
 var number = regexp.MustCompile(`^[A-Z]+-?[0-9]+$`)
 
-// numbered is the one document whose file name begins with a number: the one beside
+// findByNumber is the one document whose file name begins with a number: the one beside
 // the file from, or else the only one.
-func (l *Library) numbered(n, from string) *page {
+func (l *Library) findByNumber(n, from string) *page {
 	var all, beside []*page
 	for _, p := range l.pages {
 		if !strings.HasPrefix(path.Base(p.path), n+"-") {

@@ -11,7 +11,7 @@ import (
 // superseded_by, and to it from what it names in supersedes. A draft or a
 // proposal supersedes nothing yet.
 func (l *Library) supersede(p *page) {
-	for _, r := range listed(p, "superseded_by") {
+	for _, r := range keyReferences(p, "superseded_by") {
 		if t := l.locate(r.text, p.path); r.state == "" && t.page != nil {
 			p.arrow(t.page)
 		}
@@ -19,7 +19,7 @@ func (l *Library) supersede(p *page) {
 	if p.atom.Status == "draft" || p.atom.Status == "proposed" {
 		return
 	}
-	for _, r := range listed(p, "supersedes") {
+	for _, r := range keyReferences(p, "supersedes") {
 		if t := l.locate(r.text, p.path); r.state == "" && t.page != nil {
 			t.page.arrow(p)
 		}
@@ -46,7 +46,7 @@ func follow(p *page, way []*page, seen map[*page]bool, ends *[]*page, steps *[]S
 	}
 	way = append(slices.Clip(way), p)
 	for _, n := range p.next {
-		*steps = append(*steps, Step{Try: "superseded-by", Name: p.called(), Found: n.path})
+		*steps = append(*steps, Step{Try: "superseded-by", Name: p.displayName(), Found: n.path})
 		if c := follow(n, way, seen, ends, steps); c != "" {
 			return c
 		}
@@ -55,24 +55,24 @@ func follow(p *page, way []*page, seen map[*page]bool, ends *[]*page, steps *[]S
 	return ""
 }
 
-// called is what a page is known by.
-func (p *page) called() string {
+// displayName is what a page is known by.
+func (p *page) displayName() string {
 	if p.atom.URI != "" {
 		return p.atom.URI
 	}
 	return p.path
 }
 
-// unfollowed is why nothing can be said to be in force: an end of the walk names
+// whyUnfollowed is why nothing can be said to be in force: an end of the walk names
 // a successor that is not here.
-func (l *Library) unfollowed(ends []*page, steps *[]Step) string {
+func (l *Library) whyUnfollowed(ends []*page, steps *[]Step) string {
 	for _, p := range ends {
-		for _, r := range listed(p, "superseded_by") {
+		for _, r := range keyReferences(p, "superseded_by") {
 			if r.state != "" {
 				continue
 			}
 			if t := l.locate(r.text, p.path); t.Outcome != Found {
-				*steps = append(*steps, Step{Try: "superseded-by", Name: p.called(), Note: r.text + ": " + string(t.Outcome)})
+				*steps = append(*steps, Step{Try: "superseded-by", Name: p.displayName(), Note: r.text + ": " + string(t.Outcome)})
 				return p.path + " is superseded by " + r.text + ", which is not here"
 			}
 		}
@@ -83,7 +83,7 @@ func (l *Library) unfollowed(ends []*page, steps *[]Step) string {
 func circle(ps []*page) string {
 	var out []string
 	for _, p := range append(slices.Clip(ps), ps[0]) {
-		out = append(out, p.called())
+		out = append(out, p.displayName())
 	}
 	return strings.Join(out, " → ")
 }
@@ -117,5 +117,5 @@ func (c *checker) circular(ring []*page) {
 	i := slices.Index(ring, start)
 	c.at = start
 	line := max(start.atom.Line("superseded_by"), start.atom.Line(string(okf.Supersedes)))
-	c.add(ruleCircular, line, start.called(), "circle of supersession: %s", circle(slices.Concat(ring[i:], ring[:i])))
+	c.add(ruleCircular, line, start.displayName(), "circle of supersession: %s", circle(slices.Concat(ring[i:], ring[:i])))
 }

@@ -44,33 +44,33 @@ var errSpecial = errors.New("not a regular file")
 
 // Open opens a folder or a regular file.
 func (f FS) Open(name string) (fs.File, error) {
-	root, err := f.named("open", name)
+	root, err := f.rootFor("open", name)
 	if err != nil {
 		return nil, err
 	}
 	h, err := open(root, name)
 	if err != nil {
-		return nil, failed("open", name, err)
+		return nil, nameError("open", name, err)
 	}
 	return h, nil
 }
 
 // ReadDir lists a folder in order of name.
 func (f FS) ReadDir(name string) ([]fs.DirEntry, error) {
-	root, err := f.named("open", name)
+	root, err := f.rootFor("open", name)
 	if err != nil {
 		return nil, err
 	}
 	entries, err := list(root, name)
 	if err != nil {
-		return entries, failed("open", name, err)
+		return entries, nameError("open", name, err)
 	}
 	return entries, nil
 }
 
 // Lstat describes a file, or the symlink that is there.
 func (f FS) Lstat(name string) (fs.FileInfo, error) {
-	root, err := f.named("lstat", name)
+	root, err := f.rootFor("lstat", name)
 	if err != nil {
 		return nil, err
 	}
@@ -79,7 +79,7 @@ func (f FS) Lstat(name string) (fs.FileInfo, error) {
 
 // ReadLink is where a symlink leads.
 func (f FS) ReadLink(name string) (string, error) {
-	root, err := f.named("readlink", name)
+	root, err := f.rootFor("readlink", name)
 	if err != nil {
 		return "", err
 	}
@@ -92,7 +92,7 @@ func (f FS) ReadLink(name string) (string, error) {
 // okf.MaxFileBytes or cannot be read. A file that grows meanwhile is read as
 // far as it reached when it was opened.
 func (f FS) ReadMany(names []string, fn func(name string, data []byte) error) error {
-	root, err := f.named("open", ".")
+	root, err := f.rootFor("open", ".")
 	if err != nil {
 		return err
 	}
@@ -107,7 +107,7 @@ func (f FS) ReadMany(names []string, fn func(name string, data []byte) error) er
 		for _, name := range names[from:to] {
 			b, err := h.read(path.Base(name), s)
 			if err != nil {
-				return failed("read", name, err)
+				return nameError("read", name, err)
 			}
 			if err := fn(name, b); err != nil {
 				return err
@@ -121,7 +121,7 @@ func (f FS) ReadMany(names []string, fn func(name string, data []byte) error) er
 // the time of change, in Unix nanoseconds, and the inode of each that is a
 // regular file; where the system names no inodes, that is 0 for all.
 func (f FS) StatMany(names []string, fn func(i int, size, changed int64, inode uint64)) {
-	root, err := f.named("lstat", ".")
+	root, err := f.rootFor("lstat", ".")
 	if err != nil {
 		return
 	}
@@ -157,20 +157,20 @@ func folders(names []string, do func(dir string, from, to int) error) error {
 	return nil
 }
 
-// named is the root, for an operation on name.
-func (f FS) named(op, name string) (top, error) {
+// rootFor is the root, for an operation on name.
+func (f FS) rootFor(op, name string) (top, error) {
 	if !fs.ValidPath(name) {
-		return top{}, failed(op, name, fs.ErrInvalid)
+		return top{}, nameError(op, name, fs.ErrInvalid)
 	}
 	root, err := f.root()
 	if err != nil {
-		return top{}, failed(op, name, err)
+		return top{}, nameError(op, name, err)
 	}
 	return root, nil
 }
 
-// failed names the file that an error is about.
-func failed(op, name string, err error) error {
+// nameError names the file that an error is about.
+func nameError(op, name string, err error) error {
 	var pe *fs.PathError
 	if errors.As(err, &pe) {
 		err = pe.Err

@@ -82,7 +82,7 @@ func (c Change) Artifacts() (files []invoke.File, cut int) {
 	if told := c.LeftOut(); told != "" {
 		files = append(files, invoke.File{Path: told})
 	}
-	text, cut := headAndTail(shown(c.Patch), MaxPatch-max(0, names-spare))
+	text, cut := headAndTail(visiblePatch(c.Patch), MaxPatch-max(0, names-spare))
 	return append([]invoke.File{{Path: "the change " + c.Name(), Blob: okf.BlobID(c.Patch), Text: text}}, files...), cut
 }
 
@@ -114,9 +114,9 @@ func headAndTail(text []byte, limit int) (kept []byte, cut int) {
 		strings.ToValidUTF8(head, "\uFFFD"), cut, limit, strings.ToValidUTF8(tail, "\uFFFD")), cut
 }
 
-// shown is a patch as text, with what nobody can see by number: a reviewer must
+// visiblePatch is a patch as text, with what nobody can see by number: a reviewer must
 // not miss what a compiler reads.
-func shown(patch []byte) []byte {
+func visiblePatch(patch []byte) []byte {
 	var b strings.Builder
 	for _, r := range strings.ToValidUTF8(strings.ReplaceAll(string(patch), "\r\n", "\n"), "\uFFFD") {
 		if s := string(r); okf.Visible(s) != s {

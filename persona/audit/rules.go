@@ -43,7 +43,7 @@ func governs(a *okf.Atom) bool {
 func (r Rules) Prompts(c contract.Contract) map[string][]byte {
 	out := map[string][]byte{}
 	for _, p := range people(c) {
-		if a := r.named(p.SystemPromptURI); a != nil {
+		if a := r.atomNamed(p.SystemPromptURI); a != nil {
 			out[p.Ref()] = a.Body()
 		}
 	}
@@ -54,7 +54,7 @@ func people(c contract.Contract) []*contract.Profile {
 	return slices.DeleteFunc(append([]*contract.Profile{c.Persona}, c.Participants...), func(p *contract.Profile) bool { return p == nil })
 }
 
-func (r Rules) named(uri string) *okf.Atom {
+func (r Rules) atomNamed(uri string) *okf.Atom {
 	if uri == "" {
 		return nil
 	}
@@ -100,7 +100,7 @@ func (r Rules) Touched(c Change, by contract.Contract) []string {
 	for _, p := range people(by) {
 		what[path.Join(r.Root, p.Path)] = "the profile " + p.Ref()
 		for _, of := range [][2]string{{"the brand discipline of ", p.BrandDiscipline}, {"the prompt of ", p.SystemPromptURI}} {
-			if a := r.named(of[1]); a != nil {
+			if a := r.atomNamed(of[1]); a != nil {
 				what[path.Join(r.Root, a.Path)] = of[0] + p.Ref()
 			}
 		}

@@ -44,8 +44,8 @@ func (d *decoder) bad(n *yaml.Node, hint, format string, args ...any) {
 
 func (d *decoder) line(n *yaml.Node) int { return d.first + max(n.Line, 1) - 1 }
 
-// failed reports whether the profile is unreadable.
-func (d *decoder) failed() bool {
+// hasFailed reports whether the profile is unreadable.
+func (d *decoder) hasFailed() bool {
 	return slices.ContainsFunc(d.found, func(p okf.Problem) bool { return p.Severity == okf.Error })
 }
 
@@ -86,7 +86,7 @@ func (d *decoder) profile(src []byte) *Profile {
 	}
 	p.Roles = slices.Compact(p.Roles)
 	if seen != nil {
-		d.required(p, root)
+		d.checkRequired(p, root)
 	}
 	return p
 }
@@ -103,12 +103,12 @@ func (d *decoder) brand(p *Profile) []member {
 	return []member{read("brand_discipline"), read("brand_discipline_uri")}
 }
 
-// required holds a profile to a name and a version.
-func (d *decoder) required(p *Profile, root *yaml.Node) {
-	if p.Name == "" && !d.failed() {
+// checkRequired holds a profile to a name and a version.
+func (d *decoder) checkRequired(p *Profile, root *yaml.Node) {
+	if p.Name == "" && !d.hasFailed() {
 		d.bad(root, "add persona: NAME", "a profile without a name")
 	}
-	if p.Version == 0 && !d.failed() {
+	if p.Version == 0 && !d.hasFailed() {
 		d.bad(root, "add version: 1", "a profile without a version")
 	}
 	if c := p.Custom; c != nil && len(p.Roles) > 0 && !slices.Contains(p.Roles, Role(c.Name)) {

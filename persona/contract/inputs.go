@@ -10,7 +10,7 @@ import (
 // handoffs holds what is handed in to what the role reads. An override waives
 // the transitions whose both ends it collapses, and never the journal.
 func (r *resolver) handoffs() {
-	r.out.Handoffs = sorted(r.call.Handoffs, func(h Handoff) string { return h.Path + " " + h.ID })
+	r.out.Handoffs = sortBy(r.call.Handoffs, func(h Handoff) string { return h.Path + " " + h.ID })
 	r.out.Handoffs = slices.CompactFunc(r.out.Handoffs, func(a, b Handoff) bool { return a.Path == b.Path && a.ID == b.ID && a.Blob == b.Blob })
 	if !r.known {
 		return
@@ -23,7 +23,7 @@ func (r *resolver) handoffs() {
 		r.taint(h.Tainted)
 		r.findings(h, named)
 	}
-	if r.row.Needs && given == 0 && !slices.ContainsFunc(r.row.Reads, r.collapsed) {
+	if r.row.Needs && given == 0 && !slices.ContainsFunc(r.row.Reads, r.isCollapsed) {
 		r.refuse("handoff-missing", "hand in the "+r.row.Reads[0].words()+" handoff of the session before, or declare an override",
 			"%s is downstream and was handed nothing it may read", r.out.Role)
 	}
@@ -61,10 +61,10 @@ func (r *resolver) handoff(h Handoff) bool {
 			r.note("%s lacks %s", name, strings.Join(h.Missing, ", "))
 		}
 		return true
-	case !reads && !r.collapsed(pair):
+	case !reads && !r.isCollapsed(pair):
 		r.refuse("handoff-wrong-transition", "hand in one of "+either(names(r.row.Reads, Pair.words)), "%s is %s, which %s may not read", name, pair.words(), r.out.Role)
 		return false
-	case len(h.Missing) > 0 && !r.collapsed(pair):
+	case len(h.Missing) > 0 && !r.isCollapsed(pair):
 		r.refuse("handoff-incomplete", "complete it, or send it back", "%s lacks %s", name, strings.Join(h.Missing, ", "))
 	}
 	if h.Journal == "" {
@@ -73,8 +73,8 @@ func (r *resolver) handoff(h Handoff) bool {
 	return reads
 }
 
-// collapsed reports a transition within the modes an override collapses.
-func (r *resolver) collapsed(p Pair) bool {
+// isCollapsed reports a transition within the modes an override collapses.
+func (r *resolver) isCollapsed(p Pair) bool {
 	return slices.Contains(r.out.Modes, p.From) && slices.Contains(r.out.Modes, p.To)
 }
 
@@ -164,7 +164,7 @@ func (r *resolver) servers() {
 			r.serve(s)
 		case !slices.ContainsFunc(listed, func(l string) bool { return fold(l) == fold(s) }):
 			r.refuse("server-not-listed", "add it to mcp_servers.task_relevant of the profile", "server %s: no profile of this session lists it as task relevant", s)
-		case !r.configured(s):
+		case !r.isConfigured(s):
 			r.refuse("server-not-configured", "add [[mcp]] with its name to odd.toml, or leave it out", "server %s is not configured", s)
 		case r.out.Strict:
 			r.refuse("server-not-listed", "leave it out; the operational servers of the profile stay", "server %s: a session with a fresh context has no server for its task", s)
@@ -181,14 +181,14 @@ func (r *resolver) servers() {
 }
 
 func (r *resolver) operational(p *Profile, s string) {
-	if !builtin(s) && !r.configured(s) {
+	if !builtin(s) && !r.isConfigured(s) {
 		r.refuse("server-not-configured", "add [[mcp]] with its name to odd.toml; an operational server is never left out", "%s needs the server %s, which is not configured", p.Ref(), s)
 		return
 	}
 	r.serve(s)
 }
 
-func (r *resolver) configured(s string) bool {
+func (r *resolver) isConfigured(s string) bool {
 	return slices.ContainsFunc(r.world.Servers, func(have string) bool { return fold(have) == fold(s) })
 }
 

@@ -62,7 +62,7 @@ func (d *decoder) custom(v *yaml.Node) *Custom {
 		}},
 	})
 	if c.Name == "" {
-		if !d.failed() {
+		if !d.hasFailed() {
 			d.bad(v, "add name: drafting, or whatever it is called", "custom_role has no name")
 		}
 		return nil
@@ -142,7 +142,7 @@ func (d *decoder) settings(where string, v *yaml.Node) Settings {
 		{"density", func(v *yaml.Node) { s.Density = d.word(v, where+".density", "high", "medium", "low", "variable") }},
 		{"max_tokens_per_emission", func(v *yaml.Node) { s.MaxTokens = d.positive(v, where+".max_tokens_per_emission") }},
 		{"max_emissions_per_session", func(v *yaml.Node) { s.MaxEmissions = d.positive(v, where+".max_emissions_per_session") }},
-		{"structured_output", func(v *yaml.Node) { d.structured(&s, v, where) }},
+		{"structured_output", func(v *yaml.Node) { d.readStructured(&s, v, where) }},
 		{"narrative", func(v *yaml.Node) { s.Narrative = d.boolean(v, where+".narrative") }},
 		{"bidirectional", func(v *yaml.Node) { s.Bidirectional = d.boolean(v, where+".bidirectional") }},
 		{"output_schema", func(v *yaml.Node) { s.OutputSchema = d.text(v, where+".output_schema") }},
@@ -150,9 +150,9 @@ func (d *decoder) settings(where string, v *yaml.Node) Settings {
 	return s
 }
 
-// structured reads structured_output. Mixed asks for both: the deliverable must
+// readStructured reads structured_output. Mixed asks for both: the deliverable must
 // parse, and prose may stand beside it.
-func (d *decoder) structured(s *Settings, v *yaml.Node, where string) {
+func (d *decoder) readStructured(s *Settings, v *yaml.Node, where string) {
 	word := d.word(v, where+".structured_output", "required", "narrative", "mixed")
 	if word == "" {
 		return

@@ -81,7 +81,7 @@ func (r *resolver) loosen() {
 		r.out.Strict, r.out.Freshness = false, FreshNone
 		r.note("override: no fresh context is claimed")
 	}
-	if r.row.Bound != "" && slices.ContainsFunc(r.row.Reads, r.collapsed) {
+	if r.row.Bound != "" && slices.ContainsFunc(r.row.Reads, r.isCollapsed) {
 		r.out.Bound = ""
 		r.note("override: what it may change is bounded by no %s", r.row.Bound)
 	}

@@ -104,7 +104,7 @@ func (r *resolver) persona(ref string) *Profile {
 
 // role reads the role, or finds what it follows from.
 func (r *resolver) role() {
-	role, err := r.asked()
+	role, err := r.askedRole()
 	if err != nil {
 		r.add(unknown(err))
 		return
@@ -127,8 +127,8 @@ func (r *resolver) role() {
 	r.row, r.known = roleRow(role)
 }
 
-// asked is the role the call names: a role of canon, or one a profile composes.
-func (r *resolver) asked() (Role, error) {
+// askedRole is the role the call names: a role of canon, or one a profile composes.
+func (r *resolver) askedRole() (Role, error) {
 	if r.call.Role == "" {
 		return "", nil
 	}
@@ -342,10 +342,10 @@ func (r *resolver) judge() {
 // keeps. Lists that are sets (participants, servers, handoffs, tools, notes) are
 // sorted first, so that it does not depend on the order of a call.
 func (c Contract) Hash() string {
-	c.Participants = sorted(c.Participants, (*Profile).Ref)
-	c.Handoffs = sorted(c.Handoffs, func(h Handoff) string { return h.Path + " " + h.ID + " " + h.Blob })
-	c.Tools = sorted(c.Tools, func(t Tool) string { return t.Name })
-	c.Servers, c.Notes = sorted(c.Servers, same), sorted(c.Notes, same)
+	c.Participants = sortBy(c.Participants, (*Profile).Ref)
+	c.Handoffs = sortBy(c.Handoffs, func(h Handoff) string { return h.Path + " " + h.ID + " " + h.Blob })
+	c.Tools = sortBy(c.Tools, func(t Tool) string { return t.Name })
+	c.Servers, c.Notes = sortBy(c.Servers, same), sortBy(c.Notes, same)
 	b, err := json.Marshal(c)
 	if err != nil {
 		panic("unreachable: a contract is plain data: " + err.Error())
@@ -356,7 +356,7 @@ func (c Contract) Hash() string {
 
 func same(s string) string { return s }
 
-func sorted[T any](list []T, key func(T) string) []T {
+func sortBy[T any](list []T, key func(T) string) []T {
 	out := slices.Clone(list)
 	slices.SortStableFunc(out, func(a, b T) int { return strings.Compare(key(a), key(b)) })
 	return out

@@ -191,7 +191,7 @@ func (d *decoder) identity(p *Profile, a *okf.Atom) {
 // take keeps a profile, or notes that it cannot be read.
 func (r *Roster) take(p *Profile, d *decoder) {
 	r.Problems = append(r.Problems, d.found...)
-	if d.failed() {
+	if d.hasFailed() {
 		first := d.found[slices.IndexFunc(d.found, func(p okf.Problem) bool { return p.Severity == okf.Error })]
 		r.broken = append(r.broken, unreadable{p.Name, p.Version, p.ID, p.URI, first})
 		return

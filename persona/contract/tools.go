@@ -128,7 +128,7 @@ func (s scope) alsoRole(t ToolRow, m Mode) (bool, string) {
 // choose decides over every tool. Asked is what was asked for by name, none for
 // all that the scope allows; what is asked for and may not be had is refused.
 func (s scope) choose(asked []string, no func(Refusal)) []Tool {
-	want := s.wanted(asked, no)
+	want := s.wantedNames(asked, no)
 	var out []Tool
 	for _, row := range ToolRows() {
 		in, why := s.allows(row)
@@ -144,8 +144,8 @@ func (s scope) choose(asked []string, no func(Refusal)) []Tool {
 	return out
 }
 
-// wanted reads the names that were asked for; nil is all.
-func (s scope) wanted(asked []string, no func(Refusal)) map[string]bool {
+// wantedNames reads the names that were asked for; nil is all.
+func (s scope) wantedNames(asked []string, no func(Refusal)) map[string]bool {
 	if len(asked) == 0 {
 		return nil
 	}

@@ -74,22 +74,22 @@ func (d *Deliverable) member(key string) (member, bool) {
 func (d *Deliverable) body() any {
 	switch d.Schema {
 	case SchemaSynthesis:
-		return made(&d.Synthesis)
+		return orNew(&d.Synthesis)
 	case SchemaPlan:
-		return made(&d.Plan)
+		return orNew(&d.Plan)
 	case SchemaClaims:
-		return made(&d.Claims)
+		return orNew(&d.Claims)
 	case SchemaFindings:
-		return made(&d.Findings)
+		return orNew(&d.Findings)
 	case SchemaRemediation:
-		return made(&d.Remediation)
+		return orNew(&d.Remediation)
 	case SchemaCommentary:
-		return made(&d.Commentary)
+		return orNew(&d.Commentary)
 	}
 	return nil
 }
 
-func made[T any](p **T) *T {
+func orNew[T any](p **T) *T {
 	if *p == nil {
 		*p = new(T)
 	}

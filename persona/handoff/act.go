@@ -20,8 +20,8 @@ func (r Refusal) Error() string { return strings.Join(r.Reasons, "\n") }
 // Refused is the reason code.
 func (r Refusal) Refused() string { return r.Code }
 
-// refused is the Refusal of reasons, nil for none.
-func refused(code string, reasons []string) error {
+// refuse is the Refusal of reasons, nil for none.
+func refuse(code string, reasons []string) error {
 	if len(reasons) == 0 {
 		return nil
 	}
@@ -65,7 +65,7 @@ func (a Act) Reversion() (Told, error) {
 	if n := strings.Count(a.Reason, "?"); n > 1 {
 		no = append(no, fmt.Sprintf("the reason asks %d questions; a reversion names one unknown and asks one", n))
 	}
-	if err := refused("reversion", no); err != nil {
+	if err := refuse("reversion", no); err != nil {
 		return Told{}, err
 	}
 	kept := "nothing was handed over yet"
@@ -93,7 +93,7 @@ func (a Act) Skip() (Told, error) {
 	if !slices.ContainsFunc(a.Risks, func(s string) bool { return !contract.Riskless(s) }) {
 		no = append(no, "no risk is accepted; name what the artifact goes without")
 	}
-	if err := refused("skip", no); err != nil {
+	if err := refuse("skip", no); err != nil {
 		return Told{}, err
 	}
 	return Told{

@@ -72,9 +72,9 @@ func Check(h Handoff, w World) []okf.Problem {
 	for _, d := range h.Derives {
 		c.reference("derives_from", d)
 	}
-	c.structured()
+	c.checkReferences()
 	c.prose()
-	c.bound()
+	c.checkRemediation()
 	slices.SortStableFunc(c.found, func(a, b okf.Problem) int { return cmp.Compare(a.Line, b.Line) })
 	return c.found
 }
@@ -186,8 +186,8 @@ func (c *checker) line(key, s string, p place) {
 	}
 }
 
-// structured checks the members that are references by their meaning.
-func (c *checker) structured() {
+// checkReferences checks the members that are references by their meaning.
+func (c *checker) checkReferences() {
 	d := c.h.Deliverable
 	if d.Claims != nil {
 		for _, e := range d.Claims.Evidence {
@@ -237,9 +237,9 @@ func (c *checker) prose() {
 	}
 }
 
-// bound holds a remediation to the findings it derives from: each is answered,
+// checkRemediation holds a remediation to the findings it derives from: each is answered,
 // and nothing else is.
-func (c *checker) bound() {
+func (c *checker) checkRemediation() {
 	if c.h.Deliverable.Remediation == nil || c.w.Source == nil {
 		return
 	}

@@ -63,7 +63,7 @@ func mergeable(list []Handoff) error {
 			no = append(no, fmt.Sprintf("%s is about %q, %s about %q; a merge joins outputs on one artifact", first.ID, first.Artifact, h.ID, h.Artifact))
 		}
 	}
-	return refused("merge", no)
+	return refuse("merge", no)
 }
 
 type merger struct {
@@ -117,9 +117,9 @@ func (m *merger) lists() {
 			m.meta.Said = append(m.meta.Said, said[key]...)
 		}
 	}
-	m.opposed(said, "scope_in", "scope_out")
-	m.opposed(said, "does", "does_not")
-	m.opposed(said, "possibilities", "rejected")
+	m.flagOpposed(said, "scope_in", "scope_out")
+	m.flagOpposed(said, "does", "does_not")
+	m.flagOpposed(said, "possibilities", "rejected")
 	if s := m.d.Synthesis; s != nil {
 		for _, h := range m.of {
 			if h.Deliverable.Synthesis != nil {
@@ -188,8 +188,8 @@ func each(order []string, by map[string][]string) (joined string, sides []string
 	return strings.Join(lines, "\n"), sides
 }
 
-// opposed flags what one source puts under in and another under out.
-func (m *merger) opposed(said map[string][]Said, in, out string) {
+// flagOpposed flags what one source puts under in and another under out.
+func (m *merger) flagOpposed(said map[string][]Said, in, out string) {
 	for _, a := range said[in] {
 		for _, b := range said[out] {
 			if fold(a.Text) == fold(b.Text) {

@@ -26,11 +26,11 @@ func (m *merger) claims(fs []sided) []deliver.Finding {
 			joined.Classification = worse(deliver.Classifications(), joined.Classification, f.Classification)
 			joined.Disposition = worse(deliver.Dispositions(), joined.Disposition, f.Disposition)
 		}
-		joined.Evidence = told(group, func(f sided) string { return f.Evidence })
+		joined.Evidence = groupText(group, func(f sided) string { return f.Evidence })
 		if slices.ContainsFunc(group, func(f sided) bool { return f.weight() != group[0].weight() }) {
-			joined.Evidence = weighed(group)
+			joined.Evidence = weighEvidence(group)
 		}
-		joined.Suggestion = told(group, func(f sided) string { return f.Suggestion })
+		joined.Suggestion = groupText(group, func(f sided) string { return f.Suggestion })
 		m.meta.Said = append(m.meta.Said, Said{"finding", joined.Location + ": " + joined.Claim, sourcesOf(group), len(m.of)})
 		out = append(out, joined)
 		rest := slices.Clone(fs)
@@ -39,9 +39,9 @@ func (m *merger) claims(fs []sided) []deliver.Finding {
 	return out
 }
 
-// weighed is the evidence of a group that weighs one claim differently, each
+// weighEvidence is the evidence of a group that weighs one claim differently, each
 // with its weight, so that who works from the findings alone sees it too.
-func weighed(group []sided) string {
+func weighEvidence(group []sided) string {
 	lines := make([]string, len(group))
 	for i, f := range group {
 		lines[i] = fmt.Sprintf("%s (%s): %s", f.source, f.weight(), cmp.Or(f.Evidence, "no evidence"))
@@ -68,9 +68,9 @@ func sourcesOf(group []sided) []string {
 	return out
 }
 
-// told is what a group says: one text where all say the same, else each behind
+// groupText is what a group says: one text where all say the same, else each behind
 // its source.
-func told(group []sided, part func(sided) string) string {
+func groupText(group []sided, part func(sided) string) string {
 	by := map[string][]string{}
 	var order []string
 	for _, f := range group {
@@ -118,7 +118,7 @@ func (m *merger) remedies() []deliver.Remedy {
 		}
 	}
 	for i, r := range out {
-		out[i].Why = told(whys[r.Finding], func(s sided) string { return s.Evidence })
+		out[i].Why = groupText(whys[r.Finding], func(s sided) string { return s.Evidence })
 		by := sourcesOf(whys[r.Finding])
 		m.meta.Said = append(m.meta.Said, Said{"remedy", r.Finding, by, len(m.of)})
 		if c, k := changed[r.Finding], kept[r.Finding]; len(c) > 0 && len(k) > 0 {

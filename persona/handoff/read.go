@@ -22,7 +22,7 @@ const Code = "odd-handoff"
 func Read(a *okf.Atom) (Handoff, error) {
 	h := Handoff{
 		Handoff: contract.Handoff{ID: string(a.ID), Path: a.Path, Blob: a.Blob, From: contract.Mode(a.Text("from")), To: contract.Mode(a.Text("to")),
-			Artifact: a.Text("artifact"), Journal: a.Text("journal"), Tainted: tainted(a)},
+			Artifact: a.Text("artifact"), Journal: a.Text("journal"), Tainted: overrideBehind(a)},
 		Title: a.Title, Persona: a.Text("persona"), Run: a.Text("run"),
 		Derives: a.List("derives_from"), Disagreements: a.List("disagreements"), Atom: a,
 	}
@@ -60,8 +60,8 @@ func dispositions(d deliver.Deliverable) map[string]deliver.Disposition {
 	return bound
 }
 
-// tainted names the override an atom was made under, "" for none.
-func tainted(a *okf.Atom) string {
+// overrideBehind names the override an atom was made under, "" for none.
+func overrideBehind(a *okf.Atom) string {
 	if o := a.Text("override"); o != "" || !slices.Contains(a.Tags, TaintTag) {
 		return o
 	}

@@ -25,7 +25,7 @@ const (
 // can read it and do better.
 func answer(t spec, out any, err error) (*sdk.CallToolResult, error) {
 	if err != nil {
-		text := t.name + ": " + strings.TrimPrefix(told(err), t.name+": ")
+		text := t.name + ": " + strings.TrimPrefix(showError(err), t.name+": ")
 		return &sdk.CallToolResult{IsError: true, Content: []sdk.Content{&sdk.TextContent{Text: text}}}, nil
 	}
 	doc, err := document(out, !t.governing)
@@ -90,7 +90,7 @@ func (w washing) value(key string, v any) any {
 	case map[string]any:
 		out := make(map[string]any, len(v))
 		for k, m := range v {
-			name, hits := clean(clipped(k), false)
+			name, hits := clean(clip(k), false)
 			w.note(hits)
 			out[name] = w.value(k, m)
 		}

@@ -72,17 +72,17 @@ func (a arguments) check(name string, v any) error {
 				near, best = "; did you mean "+known+"?", d
 			}
 		}
-		return fmt.Errorf("%s: no such field%s; it takes %s", clipped(name), near, strings.Join(slices.Sorted(maps.Keys(a.fields)), ", "))
+		return fmt.Errorf("%s: no such field%s; it takes %s", clip(name), near, strings.Join(slices.Sorted(maps.Keys(a.fields)), ", "))
 	}
 	if err := field.Validate(v); err != nil {
 		text := err.Error()
-		return fmt.Errorf("%s: %s", name, clipped(text[strings.LastIndex(text, "validating ")+max(0, strings.Index(text[strings.LastIndex(text, "validating "):], ": ")+2):]))
+		return fmt.Errorf("%s: %s", name, clip(text[strings.LastIndex(text, "validating ")+max(0, strings.Index(text[strings.LastIndex(text, "validating "):], ": ")+2):]))
 	}
 	return nil
 }
 
-// clipped is at most 200 bytes of a text that somebody sent.
-func clipped(s string) string {
+// clip is at most 200 bytes of a text that somebody sent.
+func clip(s string) string {
 	if len(s) > 200 {
 		s = strings.ToValidUTF8(s[:200], "") + " …"
 	}

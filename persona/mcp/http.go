@@ -33,14 +33,14 @@ func HTTP(s *sdk.Server, token string) *http.Server {
 	handler := sdk.NewStreamableHTTPHandler(func(*http.Request) *sdk.Server { return s },
 		&sdk.StreamableHTTPOptions{Stateless: true, JSONResponse: true, MaxRequestBodyBytes: maxRequest, PropagateRequestCancellation: true})
 	return &http.Server{
-		Handler:           guarded(token, handler),
+		Handler:           guardHandler(token, handler),
 		ReadHeaderTimeout: 5 * time.Second, ReadTimeout: readTimeout, WriteTimeout: writeTimeout, IdleTimeout: idleTimeout,
 		MaxHeaderBytes: 64 << 10,
 	}
 }
 
-// guarded lets pass what knows the token and was sent to this machine on purpose.
-func guarded(token string, next http.Handler) http.Handler {
+// guardHandler lets pass what knows the token and was sent to this machine on purpose.
+func guardHandler(token string, next http.Handler) http.Handler {
 	want := sha256.Sum256([]byte("Bearer " + token))
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		got := sha256.Sum256([]byte(r.Header.Get("Authorization")))

@@ -99,7 +99,7 @@ const (
 	maxQuery = 1024
 )
 
-func named(fields ...string) func(map[string]*jsonschema.Schema) {
+func requireFields(fields ...string) func(map[string]*jsonschema.Schema) {
 	return func(p map[string]*jsonschema.Schema) {
 		for _, f := range fields {
 			long(p[f], 1, maxName)
@@ -113,14 +113,14 @@ func (w World) addReads(s *sdk.Server) {
 			long(p["query"], 1, maxQuery)
 			between(p["limit"], 1, pageFacts)
 		}}, w.search)
-	add(s, spec{name: "get", title: "Get one atom", use: "Everything about one atom: its keys, its edges, where it is from, who verified it, and its body.", limits: named("atom")}, w.get)
-	add(s, spec{name: "related", title: "Edges at an atom", use: "The edges at an atom, both ways, with the atoms at their far ends.", limits: named("atom")}, w.related)
+	add(s, spec{name: "get", title: "Get one atom", use: "Everything about one atom: its keys, its edges, where it is from, who verified it, and its body.", limits: requireFields("atom")}, w.get)
+	add(s, spec{name: "related", title: "Edges at an atom", use: "The edges at an atom, both ways, with the atoms at their far ends.", limits: requireFields("atom")}, w.findRelated)
 	add(s, spec{name: "expand", title: "Walk from an atom", use: "What can be reached from an atom, and by which edges.",
 		limits: func(p map[string]*jsonschema.Schema) {
 			long(p["atom"], 1, maxName)
 			between(p["depth"], 1, maxDepth)
 		}}, w.expand)
-	add(s, spec{name: "why", title: "The way between two atoms", use: "The shortest way of edges between two atoms: why one matters to the other.", limits: named("from", "to")}, w.why)
+	add(s, spec{name: "why", title: "The way between two atoms", use: "The shortest way of edges between two atoms: why one matters to the other.", limits: requireFields("from", "to")}, w.why)
 }
 
 func (w World) search(ctx context.Context, in searchIn) (out searchOut, err error) {
@@ -158,11 +158,11 @@ func (w World) atom(ctx context.Context, field, name string) (*okf.Graph, *okf.A
 	if err != nil {
 		return nil, nil, err
 	}
-	a, err := found(g, field, name)
+	a, err := findAtom(g, field, name)
 	return g, a, err
 }
 
-func found(g *okf.Graph, field, name string) (*okf.Atom, error) {
+func findAtom(g *okf.Graph, field, name string) (*okf.Atom, error) {
 	a, err := g.Find(name)
 	if err != nil {
 		return nil, &fieldError{field, err}
@@ -197,7 +197,7 @@ func (w World) get(ctx context.Context, in getIn) (out getOut, err error) {
 	return out, err
 }
 
-func (w World) related(ctx context.Context, in relatedIn) (out relatedOut, err error) {
+func (w World) findRelated(ctx context.Context, in relatedIn) (out relatedOut, err error) {
 	kinds, err := edgesOf(in.Edges)
 	if err != nil {
 		return out, err
@@ -248,7 +248,7 @@ func (w World) why(ctx context.Context, in whyIn) (out whyOut, err error) {
 	if err != nil {
 		return out, err
 	}
-	to, err := found(g, "to", in.To)
+	to, err := findAtom(g, "to", in.To)
 	if err != nil {
 		return out, err
 	}

@@ -124,7 +124,7 @@ func (w World) readAtom(ctx context.Context, uri string) (*sdk.ReadResourceResul
 	}
 	a, err := g.Find(id)
 	if err != nil {
-		return nil, &jsonrpc.Error{Code: jsonrpc.CodeInvalidParams, Message: "uri: " + told(err)}
+		return nil, &jsonrpc.Error{Code: jsonrpc.CodeInvalidParams, Message: "uri: " + showError(err)}
 	}
 	if len(a.Bytes()) == 0 {
 		return nil, wrong(errors.New("uri: the file changed while it was read; try again"))

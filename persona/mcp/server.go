@@ -108,12 +108,12 @@ func New(w World) *sdk.Server {
 	w.addReads(s)
 	w.addWork(s)
 	w.addResources(s)
-	s.AddReceivingMiddleware(w.lists, washed)
+	s.AddReceivingMiddleware(w.lists, cleanErrors)
 	return s
 }
 
-// washed cleans the errors that the SDK makes of a client's own words.
-func washed(next sdk.MethodHandler) sdk.MethodHandler {
+// cleanErrors cleans the errors that the SDK makes of a client's own words.
+func cleanErrors(next sdk.MethodHandler) sdk.MethodHandler {
 	return func(ctx context.Context, method string, req sdk.Request) (sdk.Result, error) {
 		out, err := next(ctx, method, req)
 		var e *jsonrpc.Error
@@ -228,11 +228,11 @@ func schemaOf[T any]() *jsonschema.Schema {
 
 // wrong is an error of the protocol: what was asked for by name is not there.
 func wrong(err error) error {
-	return &jsonrpc.Error{Code: jsonrpc.CodeInvalidParams, Message: told(err)}
+	return &jsonrpc.Error{Code: jsonrpc.CodeInvalidParams, Message: showError(err)}
 }
 
-// told is an error as it is shown: what it quotes is data, too.
-func told(err error) string {
+// showError is an error as it is shown: what it quotes is data, too.
+func showError(err error) string {
 	text, _ := clean(err.Error(), true)
 	var refused interface{ Refused() string }
 	if errors.As(err, &refused) {

@@ -80,7 +80,7 @@ type proposeIn struct {
 
 func (w World) addWork(s *sdk.Server) {
 	add(s, spec{name: "compile_persona", title: "Compile a role", use: "Compile a role's part of the graph: its teams, processes, policies, systems and terms, with what it was compiled from.",
-		limits: named("role")}, w.compile)
+		limits: requireFields("role")}, w.compile)
 	add(s, spec{name: "context", title: "What to read first", use: "What to read before asking: lease, decisions, artifacts, progress and signals, for one task or in general."}, w.context)
 	add(s, spec{name: "board_list", title: "The board", use: "The tasks on the board, in the order in which they would be drained.",
 		limits: func(p map[string]*jsonschema.Schema) {

@@ -177,7 +177,7 @@ func (p *parser) finish(b block) error {
 		return err
 	}
 	switch {
-	case !known(v.Outcome):
+	case !isKnownOutcome(v.Outcome):
 		return fmt.Errorf("unknown outcome %q; the outcomes are completed, failed, handoff_insufficient, refused", v.Outcome)
 	case v.Outcome != Failed && v.Failure != "":
 		return fmt.Errorf("outcome %s with a failure", v.Outcome)

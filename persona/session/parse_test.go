@@ -259,7 +259,7 @@ func FuzzParse(f *testing.F) {
 		if len(bad) > 0 && (e.Outcome != "" || len(e.Atoms) > 0) {
 			t.Error("something was returned beside a problem")
 		}
-		if len(bad) == 0 && !known(e.Outcome) {
+		if len(bad) == 0 && !isKnownOutcome(e.Outcome) {
 			t.Errorf("outcome %q", e.Outcome)
 		}
 		if len(bad) == 0 {

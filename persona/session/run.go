@@ -42,7 +42,7 @@ func judge(ctx context.Context, e Emission, r Request) Emission {
 	switch {
 	case ctx.Err() != nil:
 		return e.fail(Interruption(ctx), "")
-	case !known(e.Outcome):
+	case !isKnownOutcome(e.Outcome):
 		return e.fail(Silent, "")
 	case r.MaxAtoms > 0 && len(e.Atoms) > r.MaxAtoms:
 		return e.fail(TooMany, fmt.Sprintf("%d atoms, and at most %d are allowed; raise [session] max_atoms in odd.toml, or split the task", len(e.Atoms), r.MaxAtoms))
@@ -125,7 +125,7 @@ func boundTurns(ctx context.Context, r Request) func(Usage) error {
 	}
 }
 
-func known(o Outcome) bool {
+func isKnownOutcome(o Outcome) bool {
 	switch o {
 	case Completed, Failed, HandoffInsufficient, Refused:
 		return true

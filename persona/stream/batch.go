@@ -97,7 +97,7 @@ func (s *Stream) take() (b Events, ok bool, err error) {
 	switch {
 	case len(s.held) == 0 && s.ended:
 		for _, name := range slices.Sorted(maps.Keys(s.missed)) {
-			return s.summed(Events{Channel: name}), true, nil
+			return s.addMissed(Events{Channel: name}), true, nil
 		}
 		return Events{}, false, cmp.Or(s.err, io.EOF)
 	case len(s.held) == 0, !s.ended && !s.due && len(s.held) < Batch && !s.full():
@@ -124,11 +124,11 @@ func (s *Stream) take() (b Events, ok bool, err error) {
 		s.linger()
 	}
 	signal(s.room)
-	return s.summed(b), true, nil
+	return s.addMissed(b), true, nil
 }
 
-// summed is b with what its channel missed.
-func (s *Stream) summed(b Events) Events {
+// addMissed is b with what its channel missed.
+func (s *Stream) addMissed(b Events) Events {
 	b.Missed = s.missed[b.Channel]
 	delete(s.missed, b.Channel)
 	return b

@@ -9,12 +9,12 @@ import (
 	"github.com/odd-cli/odd/persona/contract"
 )
 
-// voiced walks the texts in which the persona may be heard.
-func (l look) voiced(visit func(t text)) {
+// walkVoiced walks the texts in which the persona may be heard.
+func (l look) walkVoiced(visit func(t text)) {
 	if l.c.Voice != contract.VoicePersona || l.c.Surface.Machine {
 		return
 	}
-	for t := range l.said() {
+	for t := range l.walkSaid() {
 		visit(t)
 	}
 }
@@ -40,7 +40,7 @@ func (l look) marks(s string) (found []string) {
 }
 
 func stackedGlyphs(l look) (out []contract.Hint) {
-	l.voiced(func(t text) {
+	l.walkVoiced(func(t text) {
 		for line := range strings.Lines(*t.s) {
 			if found := l.marks(line); len(found) > 1 {
 				out = append(out, contract.Hint{At: t.at, Message: strings.Join(found, " ") + " in one line; one says it"})
@@ -51,7 +51,7 @@ func stackedGlyphs(l look) (out []contract.Hint) {
 }
 
 func crowdedParagraph(l look) (out []contract.Hint) {
-	l.voiced(func(t text) {
+	l.walkVoiced(func(t text) {
 		for _, p := range paragraphs(*t.s) {
 			if found := l.marks(p); len(found) > 1 {
 				out = append(out, contract.Hint{At: t.at, Message: fmt.Sprintf("%d persona glyphs in one paragraph; one is the most", len(found))})
@@ -79,7 +79,7 @@ func paragraphs(s string) []string {
 // heard is the glyphs of each set that are left in the output.
 func (l look) heard() map[string][]string {
 	sets := map[string][]string{}
-	l.voiced(func(t text) {
+	l.walkVoiced(func(t text) {
 		for x := range clusters(*t.s) {
 			if s := l.glyphs.set(x); s != "" {
 				sets[s] = append(sets[s], x)
@@ -103,7 +103,7 @@ func mixedPalettes(l look) []contract.Hint {
 // standard one of the two that canon draws.
 func missingSignature(l look) (out []contract.Hint) {
 	spoke := false
-	l.voiced(func(t text) { spoke = spoke || *t.s != "" })
+	l.walkVoiced(func(t text) { spoke = spoke || *t.s != "" })
 	if !spoke {
 		return nil
 	}
@@ -134,7 +134,7 @@ func signatures(p *contract.Profile) []string {
 }
 
 func improvisedEmoji(l look) (out []contract.Hint) {
-	l.voiced(func(t text) {
+	l.walkVoiced(func(t text) {
 		var found []string
 		for x := range clusters(*t.s) {
 			if picture(x) && l.glyphs.set(x) == "" && !l.glyphs.functional[fold(x)] && !slices.Contains(found, x) {
@@ -152,7 +152,7 @@ func lowWordsUpHigh(l look) (out []contract.Hint) {
 	if len(l.heard()[Tower]) == 0 {
 		return nil
 	}
-	l.voiced(func(t text) {
+	l.walkVoiced(func(t text) {
 		if w := mention(*t.s, []string{"current", "downstream", "river"}); w != "" {
 			out = append(out, contract.Hint{At: t.at, Message: fmt.Sprintf("%q beside tower glyphs; river words stay low", w)})
 		}

@@ -35,14 +35,14 @@ func textualQuestion(l look) (out []contract.Hint) {
 	}
 	for i, s := range l.o.Says {
 		if s.Kind != "question" && s.Kind != "reversion" && l.c.Mode != contract.Exploration && asks(s.Text) > 0 {
-			out = append(out, contract.Hint{At: said(i), Message: "reads like a question, and nobody is there to answer"})
+			out = append(out, contract.Hint{At: placeOfSay(i), Message: "reads like a question, and nobody is there to answer"})
 		}
 	}
 	return out
 }
 
-// said is the place of a say's text.
-func said(i int) string { return fmt.Sprintf("says[%d].text", i) }
+// placeOfSay is the place of a say's text.
+func placeOfSay(i int) string { return fmt.Sprintf("says[%d].text", i) }
 
 // asks counts the question marks that end something: those of a url or a
 // pattern are followed by more.
@@ -58,7 +58,7 @@ func asks(s string) (n int) {
 func looseReversion(l look) (out []contract.Hint) {
 	for i, s := range l.o.Says {
 		if s.Kind == "reversion" && asks(s.Text) > 1 {
-			out = append(out, contract.Hint{At: said(i), Message: "asks more than one question; a reversion names one unknown"})
+			out = append(out, contract.Hint{At: placeOfSay(i), Message: "asks more than one question; a reversion names one unknown"})
 		}
 	}
 	return out
@@ -68,7 +68,7 @@ func metricLaundering(l look) (out []contract.Hint) {
 	done := []string{"done", "complete", "completed", "finished", "all tests pass", "fully working", "works perfectly", "ready to ship", "100%"}
 	for i, s := range l.o.Says {
 		if p := mention(s.Text, done); p != "" && (s.Kind == "assertion" || s.Kind == "progress") && !cites(s.Text) {
-			out = append(out, contract.Hint{At: said(i), Message: fmt.Sprintf("%q without a reference to what was; name the path, id or commit", p)})
+			out = append(out, contract.Hint{At: placeOfSay(i), Message: fmt.Sprintf("%q without a reference to what was; name the path, id or commit", p)})
 		}
 	}
 	if d := l.o.Deliverable; d != nil && d.Claims != nil && len(d.Claims.Does) > 0 && len(d.Claims.Evidence) == 0 {

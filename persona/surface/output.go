@@ -77,7 +77,7 @@ func (l look) clean() []Change {
 func (l look) excess() []Excess {
 	var out []Excess
 	limit := l.c.Surface.MaxTokens
-	for t := range l.said() {
+	for t := range l.walkSaid() {
 		if n := Estimate(*t.s); limit > 0 && n > limit {
 			out = append(out, Excess{t.at, n, limit})
 		}
@@ -85,8 +85,8 @@ func (l look) excess() []Excess {
 	return out
 }
 
-// said walks what is said to somebody: all but the machine fields.
-func (l look) said() iter.Seq[text] {
+// walkSaid walks what is said to somebody: all but the machine fields.
+func (l look) walkSaid() iter.Seq[text] {
 	return func(yield func(text) bool) {
 		for _, t := range l.texts {
 			if !t.machine && !yield(t) {

@@ -82,14 +82,14 @@ func unnamedReversion(l look) (out []contract.Refusal) {
 	return out
 }
 
-// ended reports whether the output has to hold what the contract asks for: a
+// isComplete reports whether the output has to hold what the contract asks for: a
 // turn that goes on does not.
-func (l look) ended() bool { return l.c.Engagement != contract.Assistant || l.turn == "done" }
+func (l look) isComplete() bool { return l.c.Engagement != contract.Assistant || l.turn == "done" }
 
 func noDeliverable(l look) []contract.Refusal {
 	rule, want := l.c.Surface, l.c.Deliverable
 	prose := rule.Narrative && want == deliver.SchemaCommentary && len(l.o.Says) > 0
-	if l.o.Deliverable != nil || !l.ended() || !rule.Structured && (want == "" || prose) {
+	if l.o.Deliverable != nil || !l.isComplete() || !rule.Structured && (want == "" || prose) {
 		return nil
 	}
 	if want == "" {
@@ -108,7 +108,7 @@ func wrongDeliverable(l look) []contract.Refusal {
 
 func incompleteDeliverable(l look) []contract.Refusal {
 	d := l.o.Deliverable
-	if d == nil || !l.ended() {
+	if d == nil || !l.isComplete() {
 		return nil
 	}
 	missing := d.Missing()
@@ -159,7 +159,7 @@ func list(findings map[string]deliver.Disposition) string {
 
 func unansweredFinding(l look) (out []contract.Refusal) {
 	d := l.o.Deliverable
-	if d == nil || d.Remediation == nil || !l.ended() {
+	if d == nil || d.Remediation == nil || !l.isComplete() {
 		return nil
 	}
 	open := l.findings()

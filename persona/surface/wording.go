@@ -47,7 +47,7 @@ func wordings() []Detector {
 }
 
 func (w wording) notice(l look) (out []contract.Hint) {
-	for t := range l.said() {
+	for t := range l.walkSaid() {
 		if p := mention(*t.s, w.phrases); p != "" {
 			out = append(out, contract.Hint{At: t.at, Message: fmt.Sprintf("%q; %s", p, w.advice)})
 		}
@@ -56,7 +56,7 @@ func (w wording) notice(l look) (out []contract.Hint) {
 }
 
 func alarm(l look) (out []contract.Hint) {
-	for t := range l.said() {
+	for t := range l.walkSaid() {
 		for line := range strings.Lines(*t.s) {
 			if _, after, ok := strings.Cut(line, "CRITICAL"); ok && strings.Contains(after, "!") {
 				out = append(out, contract.Hint{At: t.at, Message: "CRITICAL with an exclamation mark; say what breaks and for whom"})

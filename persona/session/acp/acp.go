@@ -143,7 +143,7 @@ func (s Substrate) Run(ctx context.Context, r session.Request) (session.Emission
 	e := t.hold(ctx)
 	t.client.close()
 	held, ended := l.end()
-	return t.signed(ctx, e, held, ended), nil
+	return t.signEmission(ctx, e, held, ended), nil
 }
 
 // start starts the agent's program. It ends with end and not with ctx, so that it can
@@ -215,8 +215,8 @@ func (t *talk) usage() session.Usage {
 	return u
 }
 
-// signed is e with what is known of the whole session. ended is how the program did.
-func (t *talk) signed(ctx context.Context, e session.Emission, held string, ended error) session.Emission {
+// signEmission is e with what is known of the whole session. ended is how the program did.
+func (t *talk) signEmission(ctx context.Context, e session.Emission, held string, ended error) session.Emission {
 	if why := session.Interruption(ctx); why != "" {
 		e = session.Fail(why, "")
 	}
@@ -231,7 +231,7 @@ func (t *talk) signed(ctx context.Context, e session.Emission, held string, ende
 		e.Thread = string(t.id)
 	}
 	e.Usage, e.Sandbox = t.usage(), held
-	e.Calls, e.Transcript = t.client.told()
+	e.Calls, e.Transcript = t.client.notedCalls()
 	e.Transcript = append(e.Transcript, t.line.said.Text()...)
 	return e
 }

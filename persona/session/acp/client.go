@@ -66,8 +66,8 @@ func (c *client) listen(cancel context.CancelCauseFunc) {
 	c.turns++
 }
 
-// said are the words of the turn.
-func (c *client) said() []byte {
+// wordsOfTurn are the words of the turn.
+func (c *client) wordsOfTurn() []byte {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return bytes.Clone(c.text.Bytes())
@@ -83,15 +83,15 @@ func (c *client) denials() string {
 // maxNotes bounds the transcript.
 const maxNotes = 256 << 10
 
-// told is what the agent did, and what of it was noted.
-func (c *client) told() ([]session.Call, []byte) {
+// notedCalls is what the agent did, and what of it was noted.
+func (c *client) notedCalls() ([]session.Call, []byte) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return c.acts, bytes.Clone(c.notes)
 }
 
-// spent adds the tokens of a turn.
-func (c *client) spent(u *sdk.Usage) {
+// addTokens adds the tokens of a turn.
+func (c *client) addTokens(u *sdk.Usage) {
 	if u == nil {
 		return
 	}
@@ -179,10 +179,10 @@ func (c *client) merge(u sdk.ToolCallUpdate) {
 	if len(c.calls) >= mostCalls {
 		clear(c.calls)
 	}
-	c.calls[u.ToolCallId] = merged(c.calls[u.ToolCallId], u)
+	c.calls[u.ToolCallId] = mergeUpdate(c.calls[u.ToolCallId], u)
 }
 
-func merged(old, u sdk.ToolCallUpdate) sdk.ToolCallUpdate {
+func mergeUpdate(old, u sdk.ToolCallUpdate) sdk.ToolCallUpdate {
 	old.ToolCallId = u.ToolCallId
 	if u.Kind != nil && *u.Kind != "" {
 		old.Kind = u.Kind

@@ -94,7 +94,7 @@ func (c *client) read(p sdk.ReadTextFileRequest) (string, error) {
 
 // inTree is the path of a file that may be read, below the tree.
 func (c *client) inTree(name string) (string, error) {
-	for _, top := range []string{c.desk.Tree, followed(c.desk.Tree)} {
+	for _, top := range []string{c.desk.Tree, followLinks(c.desk.Tree)} {
 		rel, err := filepath.Rel(top, filepath.Clean(name))
 		if err != nil || !filepath.IsAbs(name) || !filepath.IsLocal(rel) {
 			continue
@@ -109,7 +109,7 @@ func (c *client) inTree(name string) (string, error) {
 	return "", &session.Denied{Code: "path_outside_repo", Text: fmt.Sprintf("%q is no absolute path of a file below the tree", name)}
 }
 
-func followed(at string) string {
+func followLinks(at string) string {
 	if real, err := filepath.EvalSymlinks(at); err == nil {
 		return real
 	}

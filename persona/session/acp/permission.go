@@ -22,7 +22,7 @@ func (c *client) RequestPermission(_ context.Context, p sdk.RequestPermissionReq
 	c.acting.Lock()
 	defer c.acting.Unlock()
 	c.mu.Lock()
-	u := merged(c.calls[p.ToolCall.ToolCallId], p.ToolCall)
+	u := mergeUpdate(c.calls[p.ToolCall.ToolCallId], p.ToolCall)
 	c.mu.Unlock()
 	err := c.judge(u)
 	path := ""
@@ -86,10 +86,10 @@ func (c *client) judge(u sdk.ToolCallUpdate) error {
 			if !filepath.IsAbs(name) {
 				name = filepath.Join(c.desk.Tree, name)
 			}
-			if followed(filepath.Clean(name)) == followed(c.desk.Tree) {
+			if followLinks(filepath.Clean(name)) == followLinks(c.desk.Tree) {
 				continue // all of the tree
 			}
-			if _, err := c.inTree(followed(name)); err != nil {
+			if _, err := c.inTree(followLinks(name)); err != nil {
 				return err
 			}
 		}
@@ -195,7 +195,7 @@ func (c *client) isTree(name string) bool {
 	if !filepath.IsAbs(name) {
 		name = filepath.Join(c.desk.Tree, name)
 	}
-	return followed(filepath.Clean(name)) == followed(c.desk.Tree)
+	return followLinks(filepath.Clean(name)) == followLinks(c.desk.Tree)
 }
 
 // argvOf are the words of a command. One that is a line must be plain.

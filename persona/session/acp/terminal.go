@@ -92,13 +92,13 @@ func (c *client) begin(p sdk.CreateTerminalRequest) (string, error) {
 	go func() {
 		defer close(t.done)
 		_, err := c.s.Cage.Run(ctx, program)
-		t.ended(err)
+		t.setEnd(err)
 	}()
 	return id, nil
 }
 
-// ended keeps how the command ended.
-func (t *terminal) ended(err error) {
+// setEnd keeps how the command ended.
+func (t *terminal) setEnd(err error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	var exit *cage.Exit

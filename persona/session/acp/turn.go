@@ -18,7 +18,7 @@ const needsLogin = -32000
 // open says hello and opens a session, or goes on with one. no is why there is none.
 func (t *talk) open(ctx context.Context) (no *session.Emission) {
 	fail := func(what string, err error) *session.Emission {
-		e := failed(what, err)
+		e := failRequest(what, err)
 		return &e
 	}
 	hello, err := t.conn.Initialize(ctx, sdk.InitializeRequest{
@@ -151,10 +151,10 @@ func (t *talk) cut(ctx context.Context) session.Emission {
 // outcome is what a turn came to that the agent ended.
 func (t *talk) outcome(r sdk.PromptResponse, err error) session.Emission {
 	if err != nil {
-		return failed("session/prompt", err)
+		return failRequest("session/prompt", err)
 	}
-	t.client.spent(r.Usage)
-	said := t.client.said()
+	t.client.addTokens(r.Usage)
+	said := t.client.wordsOfTurn()
 	switch r.StopReason {
 	case sdk.StopReasonMaxTurnRequests:
 		return session.Fail(session.TurnLimit, "the agent used up its own requests in one turn; split the task")
@@ -174,22 +174,22 @@ func (t *talk) outcome(r sdk.PromptResponse, err error) session.Emission {
 	return session.Read(said)
 }
 
-// failed is a request of odd's that came to nothing.
-func failed(what string, err error) session.Emission {
+// failRequest is a request of odd's that came to nothing.
+func failRequest(what string, err error) session.Emission {
 	if wantsLogin(err) {
-		return broken(session.Permanent, what+": the agent wants a login first; name what it needs of your environment in [substrate.acp] env: "+told(err))
+		return broken(session.Permanent, what+": the agent wants a login first; name what it needs of your environment in [substrate.acp] env: "+explainError(err))
 	}
 	var no *sdk.RequestError
 	class := exec.ClassOf(err.Error())
 	if errors.As(err, &no) && no.Code == -32601 {
 		class = session.Permanent
 	}
-	return broken(class, what+": "+told(err))
+	return broken(class, what+": "+explainError(err))
 }
 
-// told is what went wrong, in the agent's words. The library answers for an agent
+// explainError is what went wrong, in the agent's words. The library answers for an agent
 // that is gone, as the protocol's internal error.
-func told(err error) string {
+func explainError(err error) string {
 	var no *sdk.RequestError
 	if !errors.As(err, &no) {
 		return err.Error()

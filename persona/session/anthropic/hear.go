@@ -51,7 +51,7 @@ func (a *answer) reply(asked string) loop.Reply {
 			}
 			text = append(text, b.Text)
 		case "tool_use":
-			r.Message.Calls = append(r.Message.Calls, loop.ToolCall{ID: b.ID, Name: b.Name, Args: a.written(int64(i), b.Input)})
+			r.Message.Calls = append(r.Message.Calls, loop.ToolCall{ID: b.ID, Name: b.Name, Args: a.argumentsOf(int64(i), b.Input)})
 		}
 		native = append(native, b.RawJSON())
 	}
@@ -65,9 +65,9 @@ func (a *answer) reply(asked string) loop.Reply {
 	return r
 }
 
-// written is what the model wrote as the arguments of block i, JSON or not; whole is
+// argumentsOf is what the model wrote as the arguments of block i, JSON or not; whole is
 // what the block began with.
-func (a *answer) written(i int64, whole json.RawMessage) json.RawMessage {
+func (a *answer) argumentsOf(i int64, whole json.RawMessage) json.RawMessage {
 	if b := a.args[i]; b != nil && b.Len() > 0 {
 		return json.RawMessage(b.String())
 	}

@@ -109,8 +109,8 @@ func (g cgroup) join() (*syscall.SysProcAttr, error) {
 	return as, err
 }
 
-// refused reports that the group has refused to start a process.
-func (g cgroup) refused() bool {
+// hasRefused reports that the group has refused to start a process.
+func (g cgroup) hasRefused() bool {
 	b, err := os.ReadFile(filepath.Join(g.Dir, "pids.events"))
 	times, ok := strings.CutPrefix(string(b), "max ")
 	return g.Dir != "" && err == nil && ok && !strings.HasPrefix(times, "0")
@@ -125,7 +125,7 @@ func (g cgroup) crowd() <-chan struct{} {
 	}
 	go func() {
 		defer unix.Close(fd)
-		for b := make([]byte, 128); !g.refused(); {
+		for b := make([]byte, 128); !g.hasRefused(); {
 			if _, err := unix.Pread(fd, b, 0); err != nil { // what Poll tells is news since the last read
 				return
 			}

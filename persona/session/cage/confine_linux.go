@@ -22,7 +22,7 @@ func (k *keeper) confine() error {
 	if err := dropCapabilities(); err != nil {
 		return fmt.Errorf("capabilities: %w", err)
 	}
-	k.bound()
+	k.setLimits()
 	k.gather()
 	if err := k.landlock(); err != nil {
 		return fmt.Errorf("landlock: %w", err)
@@ -79,8 +79,8 @@ func dropCapabilities() error {
 	return unix.Capset(&hdr, &none[0])
 }
 
-// bound sets the rlimits, never above those odd has itself.
-func (k *keeper) bound() {
+// setLimits sets the rlimits, never above those odd has itself.
+func (k *keeper) setLimits() {
 	k.held.Limits = true
 	for _, l := range []struct {
 		name string
@@ -121,8 +121,8 @@ const (
 	toWrite = 1<<17 - 1 - ll.AccessFSMakeBlock - ll.AccessFSMakeChar - ll.AccessFSIoctlDev
 )
 
-// known are the rights over files that an ABI knows.
-func known(abi int) uint64 {
+// knownRights are the rights over files that an ABI knows.
+func knownRights(abi int) uint64 {
 	switch {
 	case abi >= 9:
 		return 1<<17 - 1
@@ -143,7 +143,7 @@ func (k *keeper) landlock() error {
 		k.held.Missing = append(k.held.Missing, "files: this kernel has no Landlock, or it is not enabled")
 		return nil
 	}
-	attr := k.handled(abi)
+	attr := k.handledRights(abi)
 	set, err := ll.LandlockCreateRuleset(&attr, 0)
 	if err != nil {
 		return err
@@ -166,11 +166,11 @@ func (k *keeper) landlock() error {
 	return nil
 }
 
-// handled are the rights that an ABI can take away and that the spec wants taken; what
+// handledRights are the rights that an ABI can take away and that the spec wants taken; what
 // no rule gives back is gone. From 4 on it knows TCP, from 6 signals and abstract
 // sockets, from 9 sockets that are files, from 10 UDP.
-func (k *keeper) handled(abi int) ll.RulesetAttr {
-	attr := ll.RulesetAttr{HandledAccessFS: known(abi)}
+func (k *keeper) handledRights(abi int) ll.RulesetAttr {
+	attr := ll.RulesetAttr{HandledAccessFS: knownRights(abi)}
 	if k.Network == None && abi >= 4 {
 		attr.HandledAccessNet = ll.AccessNetBindTCP | ll.AccessNetConnectTCP
 		if abi >= 10 {

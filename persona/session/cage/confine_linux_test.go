@@ -30,7 +30,7 @@ func TestHandled(t *testing.T) {
 		for _, network := range []Network{None, Allow} {
 			for _, open := range []bool{false, true} { // AnySockets
 				k := &keeper{spec: spec{Network: network, Any: open}}
-				attr := k.handled(c.abi)
+				attr := k.handledRights(c.abi)
 				files := uint64(1)<<c.bits - 1
 				if open && c.abi >= 9 {
 					files &^= ll.AccessFSResolveUnix

@@ -19,7 +19,7 @@ import (
 // selfExe is odd's own executable, also when its file was replaced since.
 const selfExe = "/proc/self/exe"
 
-func (c Cage) kept() bool { return len(c.Self) > 0 }
+func (c Cage) hasKeeper() bool { return len(c.Self) > 0 }
 
 // keep starts a keeper, and by it the program. Where the kernel gives it no network
 // of its own it is told so.

@@ -75,7 +75,7 @@ func (c Cage) Start(ctx context.Context, p Program) (*Process, error) {
 		}
 	}
 	q.ctx, q.cancel = context.WithCancelCause(ctx)
-	if c.kept() {
+	if c.hasKeeper() {
 		err = q.keep(c, p, path)
 	} else {
 		err = q.group(c, p, path)
@@ -263,7 +263,7 @@ func size(dirs []string, enough int64) (n int64) {
 			}
 			n += perFile
 			if st, err := e.Info(); err == nil && e.Type().IsRegular() {
-				n += occupied(st)
+				n += diskUse(st)
 			}
 			if n > enough {
 				return filepath.SkipAll

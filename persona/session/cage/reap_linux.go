@@ -24,7 +24,7 @@ func (k *keeper) stay(pid int, over <-chan struct{}) int {
 		ws = <-ended
 	}
 	last := report{Ended: true, Left: endAll()}
-	if k.Group.refused() { // also where the program saw it first
+	if k.Group.hasRefused() { // also where the program saw it first
 		last.Why = fmt.Sprintf("it and what it started were more than %d processes; raise [sandbox] processes or start fewer", k.Limits.Processes)
 	}
 	if ws.Signaled() {

@@ -57,22 +57,22 @@ func besideBin() []string {
 // program's executable.
 func (c Cage) places(p Program, path string) (read, write []string) {
 	for _, w := range slices.Concat([]string{p.Desk.Tree, p.Desk.Home, p.Desk.Temp, p.Desk.Cache}, p.Write) {
-		if w = resolved(w); w != "" {
+		if w = resolveLinks(w); w != "" {
 			write = append(write, w)
 		}
 	}
 	for _, w := range c.Write {
-		if w = resolved(w); w != "" && !c.hides(w) {
+		if w = resolveLinks(w); w != "" && !c.hides(w) {
 			write = append(write, w)
 		}
 	}
 	read = systemPlaces()
 	for _, r := range slices.Concat(p.Desk.Read, c.Read, p.Read) {
-		if r = resolved(r); r != "" && !c.hides(r) {
+		if r = resolveLinks(r); r != "" && !c.hides(r) {
 			read = append(read, r)
 		}
 	}
-	programs := []string{filepath.Dir(path), filepath.Dir(resolved(path))}
+	programs := []string{filepath.Dir(path), filepath.Dir(resolveLinks(path))}
 	for _, kv := range p.Env {
 		switch name, value, _ := strings.Cut(kv, "="); name {
 		case "PATH":
@@ -93,7 +93,7 @@ func (c Cage) places(p Program, path string) (read, write []string) {
 func (c Cage) toolchain(dir string) []string {
 	var out []string
 	add := func(at string) {
-		if at = resolved(at); at != "" && !c.hides(at) && !holds(at, resolved(c.Home)) {
+		if at = resolveLinks(at); at != "" && !c.hides(at) && !holds(at, resolveLinks(c.Home)) {
 			out = append(out, at)
 		}
 	}
@@ -110,12 +110,12 @@ func (c Cage) toolchain(dir string) []string {
 }
 
 // Opens reports a place by which a program would reach something Hidden.
-func (c Cage) Opens(at string) bool { return c.hides(cmp.Or(resolved(at), filepath.Clean(at))) }
+func (c Cage) Opens(at string) bool { return c.hides(cmp.Or(resolveLinks(at), filepath.Clean(at))) }
 
 // hides reports a path that is, lies in or holds one of the hidden places.
 func (c Cage) hides(at string) bool {
 	return slices.ContainsFunc(c.Hidden, func(h string) bool {
-		h = cmp.Or(resolved(h), filepath.Clean(h))
+		h = cmp.Or(resolveLinks(h), filepath.Clean(h))
 		return holds(at, h) || holds(h, at)
 	})
 }
@@ -129,9 +129,9 @@ func holds(dir, at string) bool {
 	return err == nil && filepath.IsLocal(rel)
 }
 
-// resolved is an absolute path without symbolic links, "" for one that is not
+// resolveLinks is an absolute path without symbolic links, "" for one that is not
 // absolute or leads nowhere.
-func resolved(at string) string {
+func resolveLinks(at string) string {
 	if !filepath.IsAbs(at) {
 		return ""
 	}

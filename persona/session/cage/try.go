@@ -129,8 +129,8 @@ func (c Cage) Demand(ctx context.Context, temp string, n Network) error {
 	return err
 }
 
-// denied is a Trial by the error of what was tried.
-func denied(what string, err error) Trial {
+// trialOf is a Trial by the error of what was tried.
+func trialOf(what string, err error) Trial {
 	switch {
 	case err == nil:
 		return Trial{what, false, "it went through"}
@@ -155,10 +155,10 @@ func tryFiles(outside string) []Trial {
 	}
 	_, read := os.ReadFile(outside)
 	return []Trial{
-		denied("write outside", write(outside)),
-		denied("make a file outside", write(outside+".new")),
-		denied("write through a symbolic link", write("link")),
-		denied("read outside", read),
-		denied("remove outside", os.Remove(outside)),
+		trialOf("write outside", write(outside)),
+		trialOf("make a file outside", write(outside+".new")),
+		trialOf("write through a symbolic link", write("link")),
+		trialOf("read outside", read),
+		trialOf("remove outside", os.Remove(outside)),
 	}
 }

@@ -47,10 +47,10 @@ func tryMore() []Trial {
 	_, environ := os.ReadFile(fmt.Sprintf("/proc/%d/environ", keeper))
 	_, tty := os.OpenFile("/dev/tty", os.O_RDWR, 0)
 	out = append(out,
-		denied("signal another process", unix.Kill(keeper, 0)),
-		denied("trace another process", unix.PtraceSeize(keeper)),
-		denied("read the environment of another process", environ))
-	if t := denied("open the terminal", tty); tty != nil {
+		trialOf("signal another process", unix.Kill(keeper, 0)),
+		trialOf("trace another process", unix.PtraceSeize(keeper)),
+		trialOf("read the environment of another process", environ))
+	if t := trialOf("open the terminal", tty); tty != nil {
 		t.Held = true // whatever the reason
 		out = append(out, t)
 	} else {
@@ -67,14 +67,14 @@ func tryMore() []Trial {
 func connect(what string, kind, proto int) Trial {
 	fd, err := unix.Socket(unix.AF_INET, kind|unix.SOCK_CLOEXEC, proto)
 	if err != nil {
-		return denied(what, err)
+		return trialOf(what, err)
 	}
 	defer unix.Close(fd)
 	err = unix.Connect(fd, &unix.SockaddrInet4{Port: 1, Addr: [4]byte{127, 0, 0, 1}})
 	if err == unix.ECONNREFUSED {
 		err = nil
 	}
-	return denied(what, err)
+	return trialOf(what, err)
 }
 
 // tryPath are the trials on a unix socket outside, where odd could make one.
@@ -95,7 +95,7 @@ func tryPath(at string) []Trial {
 		return nil
 	}
 	_, keys := unix.KeyctlGetKeyringID(unix.KEY_SPEC_SESSION_KEYRING, true)
-	return []Trial{denied("connect to a unix socket outside", err), denied("send to a unix socket outside", no), denied("open a keyring", keys)}
+	return []Trial{trialOf("connect to a unix socket outside", err), trialOf("send to a unix socket outside", no), trialOf("open a keyring", keys)}
 }
 
 // tryLoopback reaches a server of its own, and tries to reach more.
@@ -117,7 +117,7 @@ func reach(what string, family int, to unix.Sockaddr) Trial {
 		defer unix.Close(fd)
 		err = unix.Connect(fd, to)
 	}
-	t := denied(what, err)
+	t := trialOf(what, err)
 	if err == unix.ENETUNREACH {
 		t.Held = true // there is nobody
 	}

@@ -14,7 +14,7 @@ func (c Cage) unkept(p Program) []string {
 
 // keeperless is unkept where that is a refusal.
 func (c Cage) keeperless(p Program) []string {
-	if c.Enforce != Require || c.kept() {
+	if c.Enforce != Require || c.hasKeeper() {
 		return nil
 	}
 	if len(c.Self) == 0 {

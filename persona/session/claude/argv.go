@@ -104,7 +104,7 @@ func (t *talk) argv(spent session.Usage) (argv []string, no *session.Emission) {
 	}
 	tools, allowed := t.tools()
 	return append(argv, "--permission-mode", "dontAsk",
-		"--tools", strings.Join(tools, ","), "--allowedTools", strings.Join(allowed, ","), "--disallowedTools", strings.Join(refused(tools), ","),
+		"--tools", strings.Join(tools, ","), "--allowedTools", strings.Join(allowed, ","), "--disallowedTools", strings.Join(refusedTools(tools), ","),
 		"--settings", filepath.Join(t.dir, settingsFile), "--setting-sources", "",
 		"--mcp-config", filepath.Join(t.dir, serversFile), "--strict-mcp-config", "--disable-slash-commands"), nil
 }
@@ -136,9 +136,9 @@ func (t *talk) tools() (tools, allowed []string) {
 	return tools, allowed
 }
 
-// refused are the tools of the program that a session does not have, by name, for
+// refusedTools are the tools of the program that a session does not have, by name, for
 // versions that have more than they are asked for.
-func refused(tools []string) []string {
+func refusedTools(tools []string) []string {
 	all := strings.Fields("Bash Edit MultiEdit NotebookEdit Write WebFetch WebSearch Task Agent Workflow Skill SlashCommand ExitPlanMode EnterPlanMode " +
 		"EnterWorktree ExitWorktree AskUserQuestion CronCreate CronDelete CronList RemoteTrigger Monitor SendMessage PowerShell")
 	return slices.DeleteFunc(all, func(name string) bool { return slices.Contains(tools, name) })
@@ -147,7 +147,7 @@ func refused(tools []string) []string {
 // settings have nothing but the hook, and keep nothing that the session does not need.
 func (t *talk) settings() map[string]any {
 	type object = map[string]any
-	command := quoted(t.s.Odd) + " anchor gate --hook claude --ask " + quoted(t.gate.socket)
+	command := quoteWord(t.s.Odd) + " anchor gate --hook claude --ask " + quoteWord(t.gate.socket)
 	hook := object{"type": "command", "command": command, "timeout": hookSeconds, "onFailure": "block"}
 	return object{
 		"hooks":                      object{"PreToolUse": []any{object{"matcher": "*", "hooks": []any{hook}}}},
@@ -200,8 +200,8 @@ func (t *talk) readable() []string {
 	return append(slices.Clip(t.read), t.dir, t.s.Odd)
 }
 
-// quoted is a word as every shell takes it whole.
-func quoted(s string) string { return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'" }
+// quoteWord is a word as every shell takes it whole.
+func quoteWord(s string) string { return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'" }
 
 // uuid names a conversation by what the session is, so that two are never one.
 func uuid(r session.Request) string {

@@ -97,18 +97,18 @@ func (s Substrate) Run(ctx context.Context, r session.Request) (session.Emission
 	}
 	defer t.close()
 	e, err := t.invoke(ctx, r.Brief, spent)
-	if err != nil || !undeclared(e) || ctx.Err() != nil {
+	if err != nil || !hasNoResult(e) || ctx.Err() != nil {
 		return e, err
 	}
 	if no, ok := r.BeginTurn(ctx, e.Usage); !ok {
-		return t.signed(no, e.Usage), nil
+		return t.signEmission(no, e.Usage), nil
 	}
 	return t.invoke(ctx, []byte(nudge), e.Usage)
 }
 
-// undeclared reports a result that holds nothing for odd, where one more turn may
+// hasNoResult reports a result that holds nothing for odd, where one more turn may
 // still be paid for.
-func undeclared(e session.Emission) bool {
+func hasNoResult(e session.Emission) bool {
 	return e.Failure == session.Silent && !session.Emits(e.Raw) && e.Thread != "" && e.Usage.CostKnown
 }
 
@@ -133,7 +133,7 @@ type talk struct {
 func (t *talk) invoke(ctx context.Context, brief []byte, spent session.Usage) (session.Emission, error) {
 	argv, no := t.argv(spent)
 	if no != nil {
-		return t.signed(*no, spent), nil
+		return t.signEmission(*no, spent), nil
 	}
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
@@ -157,11 +157,11 @@ func (t *talk) invoke(ctx context.Context, brief []byte, spent session.Usage) (s
 	if errors.As(err, new(*cage.NotStarted)) {
 		used.CostKnown = true // nothing ran
 	}
-	return t.signed(e, spent.Plus(used)), nil
+	return t.signEmission(e, spent.Plus(used)), nil
 }
 
-// signed is e with what is known of the whole session.
-func (t *talk) signed(e session.Emission, u session.Usage) session.Emission {
+// signEmission is e with what is known of the whole session.
+func (t *talk) signEmission(e session.Emission, u session.Usage) session.Emission {
 	e.Usage, e.Calls, e.Transcript, e.Sandbox = u, t.calls, t.said, t.held
 	if t.kept {
 		e.Thread = t.thread

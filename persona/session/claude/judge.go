@@ -172,7 +172,7 @@ func (j judge) onDesk(from, name string) bool {
 		real = filepath.Clean(name)
 	}
 	for _, top := range []string{j.desk.Tree, j.desk.Home, j.desk.Temp} {
-		for _, at := range []string{top, followed(top)} {
+		for _, at := range []string{top, followLinks(top)} {
 			if rel, err := filepath.Rel(at, real); at != "" && err == nil && filepath.IsLocal(rel) {
 				return true
 			}
@@ -181,7 +181,7 @@ func (j judge) onDesk(from, name string) bool {
 	return false
 }
 
-func followed(at string) string {
+func followLinks(at string) string {
 	if real, err := filepath.EvalSymlinks(at); err == nil {
 		return real
 	}

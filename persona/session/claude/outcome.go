@@ -26,17 +26,17 @@ func (s *stream) outcome(ctx context.Context, err error, said *exec.Talk) sessio
 	case errors.As(err, &never):
 		return broken(session.Permanent, "the program cannot be started: "+err.Error()+"; install it, or set [substrate.claude] argv in odd.toml")
 	case s.result == nil:
-		return s.crashed(err, said)
+		return s.crashEmission(err, said)
 	}
-	e := s.judged()
+	e := s.readResult()
 	if n := len(s.result.Denied); n > 0 {
 		e.Detail = strings.TrimPrefix(e.Detail+fmt.Sprintf("; %d uses of tools were denied", n), "; ")
 	}
 	return e
 }
 
-// crashed is a program that ended without a result.
-func (s *stream) crashed(err error, said *exec.Talk) session.Emission {
+// crashEmission is a program that ended without a result.
+func (s *stream) crashEmission(err error, said *exec.Talk) session.Emission {
 	how := "it ended well"
 	if err != nil {
 		how = err.Error()
@@ -55,8 +55,8 @@ func broken(c session.Class, detail string) session.Emission {
 	return e
 }
 
-// judged reads the result.
-func (s *stream) judged() session.Emission {
+// readResult reads the result.
+func (s *stream) readResult() session.Emission {
 	r := s.result
 	said := strings.Join(append([]string{r.Text}, r.Errors...), "; ")
 	switch {

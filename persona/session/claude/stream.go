@@ -157,7 +157,7 @@ func (s *stream) parts(content json.RawMessage) {
 		case "tool_use":
 			s.note(p)
 		case "tool_result":
-			s.answered(p)
+			s.noteAnswer(p)
 		}
 	}
 }
@@ -180,7 +180,7 @@ func (s *stream) note(p part) {
 	s.progress(strings.TrimSpace(p.Name + " " + c.Path))
 }
 
-func (s *stream) answered(p part) {
+func (s *stream) noteAnswer(p part) {
 	if i, ok := s.at[p.For]; ok {
 		s.calls[i].Bytes = len(p.Body)
 		if p.Error {

@@ -25,7 +25,7 @@ import (
 // A name that is listed and set has the user's value, whatever odd would set; the
 // desk's and those that lead git elsewhere cannot be listed.
 func Environment(environ, names []string, d session.Desk, run string) []string {
-	user := named(environ)
+	user := asMap(environ)
 	set := map[string]string{
 		"GOPROXY": "off", "GOTOOLCHAIN": "local", "GOENV": "off", "GOFLAGS": "-buildvcs=false", "GOPATH": goPath(user),
 		"GOMODCACHE": moduleCache(user), "GOCACHE": cmp.Or(user["GOCACHE"], path.Join(cacheHome(user), "go-build")),
@@ -65,7 +65,7 @@ func caches(d session.Desk) map[string]string {
 // Listed is what a command may write besides its desk: the user's own build cache of
 // go, where a person lists GOCACHE in names.
 func Listed(environ, names []string) []string {
-	if dir := named(environ)["GOCACHE"]; dir != "" && slices.Contains(names, "GOCACHE") {
+	if dir := asMap(environ)["GOCACHE"]; dir != "" && slices.Contains(names, "GOCACHE") {
 		return []string{dir}
 	}
 	return nil
@@ -76,10 +76,10 @@ func Listed(environ, names []string) []string {
 // A proxy of the user's is not passed on, because its address may hold a password; list
 // GOPROXY in the agent's env to pass it.
 func Modules(environ []string) string {
-	return path.Join(moduleCache(named(environ)), "cache/download")
+	return path.Join(moduleCache(asMap(environ)), "cache/download")
 }
 
-func named(environ []string) map[string]string {
+func asMap(environ []string) map[string]string {
 	user := map[string]string{}
 	for _, kv := range environ {
 		if name, value, ok := strings.Cut(kv, "="); ok {

@@ -166,7 +166,7 @@ func place(ctx context.Context, r session.Request) (d session.Desk, clear func()
 
 // environment is what the program sees at the desk.
 func (s Substrate) environment(d session.Desk, r session.Request) []string {
-	env := append(s.allowed(), "HOME="+d.Home, "TMPDIR="+d.Temp, "GIT_CEILING_DIRECTORIES="+filepath.Dir(d.Tree),
+	env := append(s.allowedEnviron(), "HOME="+d.Home, "TMPDIR="+d.Temp, "GIT_CEILING_DIRECTORIES="+filepath.Dir(d.Tree),
 		"ODD_RUN="+r.Run, "ODD_TASK="+r.Task)
 	if r.Step != "" {
 		env = append(env, "ODD_STEP="+r.Step)
@@ -202,8 +202,8 @@ func (s Substrate) argv() (argv, scripts []string) {
 	return argv, scripts
 }
 
-// allowed is the part of Environ the program may see, in Environ's order.
-func (s Substrate) allowed() []string {
+// allowedEnviron is the part of Environ the program may see, in Environ's order.
+func (s Substrate) allowedEnviron() []string {
 	var env []string
 	for _, kv := range s.Environ {
 		name, _, _ := strings.Cut(kv, "=")

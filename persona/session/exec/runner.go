@@ -60,13 +60,13 @@ func Run(ctx context.Context, c Command) Result {
 	desk := c.Desk
 	desk.Tree = c.Tree
 	held, err := c.Cage.Run(ctx, cage.Program{Argv: c.Argv, Dir: dir, Env: c.Env, Stdin: bytes.NewReader(c.Input), Stdout: out, Stderr: out, Desk: desk, Network: c.Network, Write: c.Write})
-	r := ended(ctx, err)
+	r := resultOf(ctx, err)
 	r.Held, r.Output = held, out.text()
 	return r
 }
 
-// ended says how a program ended.
-func ended(ctx context.Context, err error) Result {
+// resultOf says how a program ended.
+func resultOf(ctx context.Context, err error) Result {
 	var exit *cage.Exit
 	var full *cage.Full
 	var unheld *cage.Unheld

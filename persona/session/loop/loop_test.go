@@ -224,7 +224,7 @@ func TestCost(t *testing.T) {
 		"below nothing":      {Reply{Model: "acme", Tokens: session.Tokens{Input: -5, Output: 1}}, Options{Prices: acme}, 15, true},
 	} {
 		talk := &talk{o: c.o}
-		if cost, known := talk.cost(c.r, clamped(c.r.Tokens)); cost != c.cost || known != c.known {
+		if cost, known := talk.cost(c.r, clamp(c.r.Tokens)); cost != c.cost || known != c.known {
 			t.Errorf("%s: %d, %v; want %d, %v", name, cost, known, c.cost, c.known)
 		}
 	}

@@ -187,7 +187,7 @@ func (t *talk) hurry(r Reply, e session.Emission) string {
 // charge adds what an answer cost. size is that of the question in bytes; most is what
 // it may have cost, which counts against the session's money where nobody tells.
 func (t *talk) charge(r Reply, size int, most int64) {
-	n := clamped(r.Tokens)
+	n := clamp(r.Tokens)
 	u := session.Usage{Tokens: n, Model: r.Model}
 	if u.Cost, u.CostKnown = t.cost(r, n); !u.CostKnown {
 		u.Cost = most

@@ -157,7 +157,7 @@ func problem(ctx context.Context, err error) endpoint.Problem {
 	case ctx.Err() != nil:
 		return endpoint.Problem{Err: context.Cause(ctx)}
 	case errors.As(err, &other): // which may wrap an empty one of the other kind
-		return endpoint.Problem{Status: other.HTTPStatusCode, Text: said(other.Body)}
+		return endpoint.Problem{Status: other.HTTPStatusCode, Text: serverError(other.Body)}
 	case errors.As(err, &api):
 		kind, _ := api.Code.(string)
 		return endpoint.Problem{Status: api.HTTPStatusCode, Kind: cmp.Or(kind, api.Type), Text: api.Message}
@@ -167,9 +167,9 @@ func problem(ctx context.Context, err error) endpoint.Problem {
 	return endpoint.Problem{Err: err}
 }
 
-// said is what a server says in a form of its own: an error that is a text, or the
+// serverError is what a server says in a form of its own: an error that is a text, or the
 // body as it is.
-func said(body []byte) string {
+func serverError(body []byte) string {
 	var o struct {
 		Error, Message, Detail any
 	}
