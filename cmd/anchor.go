@@ -270,7 +270,7 @@ func runAnchorLs(c *cli.Context, env Env, a *anchorage) error {
 	if err != nil {
 		return err
 	}
-	all = append(all, drained(c.Context, env)...)
+	all = append(all, drainedSessions(c.Context, env)...)
 	return showList(env, c.Bool("json"), all, "no session; odd anchor identity ROLE opens one", func(s anchor.Listed) []string {
 		trouble := ""
 		if s.Problem != nil {
@@ -283,9 +283,9 @@ func runAnchorLs(c *cli.Context, env Env, a *anchorage) error {
 // listedFor is how long ended sessions of odd drain are listed.
 const listedFor = 30 * 24 * time.Hour
 
-// drained are the sessions that the ledger says a drain has had, none where no board
+// drainedSessions are the sessions that the ledger says a drain has had, none where no board
 // is read.
-func drained(ctx context.Context, env Env) (out []anchor.Listed) {
+func drainedSessions(ctx context.Context, env Env) (out []anchor.Listed) {
 	v, err := openFiles(ctx, env)
 	if err != nil {
 		return nil

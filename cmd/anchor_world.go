@@ -68,10 +68,10 @@ func (a *anchorage) world(ctx context.Context) anchor.World {
 		Facts:        func() (anchor.Facts, error) { return a.facts(ctx) },
 		Descends:     func(head, from string) (bool, error) { return a.repo.Descends(ctx, head, from) },
 		Constitution: a.constitution,
-		Committed:    a.committed,
+		Committed:    a.isCommitted,
 		Protected:    a.protector(),
 		Phase:        func() (string, string) { return anchor.Phase(a.tree.FS()) },
-		Changed:      a.changed,
+		Changed:      a.changedLines,
 		TTL:          a.cfg.Anchor.TTL,
 	}
 }
@@ -87,9 +87,9 @@ func (a *anchorage) facts(ctx context.Context) (anchor.Facts, error) {
 	return out, err
 }
 
-// changed are the lines of a file that are not HEAD's; where HEAD has no such
+// changedLines are the lines of a file that are not HEAD's; where HEAD has no such
 // file none are known.
-func (a *anchorage) changed(path string) (start, end int) {
+func (a *anchorage) changedLines(path string) (start, end int) {
 	old, now, err := a.versions(path)
 	if err != nil {
 		return 0, 0
@@ -97,9 +97,9 @@ func (a *anchorage) changed(path string) (start, end int) {
 	return anchor.ChangedLines(old, now)
 }
 
-// committed says whether HEAD holds a file as it stands. What git may do to the
+// isCommitted says whether HEAD holds a file as it stands. What git may do to the
 // ends of lines when it writes a file out is no difference.
-func (a *anchorage) committed(path string) (why string, ok bool) {
+func (a *anchorage) isCommitted(path string) (why string, ok bool) {
 	old, now, err := a.versions(path)
 	lines := func(b []byte) []byte { return bytes.ReplaceAll(b, []byte("\r\n"), []byte("\n")) }
 	switch {

@@ -109,11 +109,11 @@ func runApprove(ctx context.Context, env Env, o approval) error {
 	if onto.change, err = v.judgement(t, onto.landed); err != nil {
 		return err
 	}
-	if o.checked, err = v.checked(ctx, t, p, o.op, onto); err != nil {
+	if o.checked, err = v.checkApproval(ctx, t, p, o.op, onto); err != nil {
 		return err
 	}
-	onto.change.merged(o.checked)
-	walked, err := v.walked(p, &o)
+	onto.change.addChecked(o.checked)
+	walked, err := v.takeWalk(p, &o)
 	if err != nil {
 		return err
 	}
@@ -128,7 +128,7 @@ func runApprove(ctx context.Context, env Env, o approval) error {
 	if err != nil {
 		return err
 	}
-	taken := take.taken(v.cfg.Root)
+	taken := take.describeTaken(v.cfg.Root)
 	act := "approve " + string(t.ID)
 	if taken != "" {
 		act += " (" + taken + ")"
@@ -371,7 +371,7 @@ func (v *view) approveHere(ctx context.Context, t board.Task, p part, o approval
 	if err != nil {
 		return "", err
 	}
-	msg := approvalMessage(t, p, o, h, "", v.verified(p.Proposal, o.verify, files), files)
+	msg := approvalMessage(t, p, o, h, "", v.verifiedBlobs(p.Proposal, o.verify, files), files)
 	ch := repo.Changes(files)
 	if ch[v.file(t.Path)], err = review.Decline(ch[v.file(t.Path)], t, p.declines, h, v.env.Now()); err != nil {
 		return "", err
@@ -385,8 +385,8 @@ func (v *view) approveHere(ctx context.Context, t board.Task, p part, o approval
 	return v.personal(ctx, []repo.OID{v.tip, repo.OID(p.Commit)}, tree, ch, msg)
 }
 
-// verified are the blobs of the atoms that v marks, by id.
-func (v *view) verified(p review.Proposal, marks review.Verify, files review.Files) map[string]string {
+// verifiedBlobs are the blobs of the atoms that v marks, by id.
+func (v *view) verifiedBlobs(p review.Proposal, marks review.Verify, files review.Files) map[string]string {
 	out := map[string]string{}
 	for _, a := range v.proposedAtoms(p) {
 		if b, ok := files[a.at.Path]; ok && marks.Marks(a.ID) {
@@ -450,7 +450,7 @@ func (v *view) approveForTarget(ctx context.Context, t board.Task, p part, o app
 	}
 	delete(files, v.file(t.Path)) // odd sync writes it
 	note := fmt.Sprintf("Merging this branch into %s lands the proposal as this commit has it.", target)
-	msg := approvalMessage(t, p, o, h, note, v.verified(p.Proposal, o.verify, files), files)
+	msg := approvalMessage(t, p, o, h, note, v.verifiedBlobs(p.Proposal, o.verify, files), files)
 	oid, err := v.sign(ctx, []repo.OID{repo.OID(p.Commit)}, tree, repo.Changes(files), msg)
 	if err != nil {
 		return "", err

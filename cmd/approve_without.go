@@ -104,8 +104,8 @@ func linksTo(atoms []proposedAtom, paths []review.Path) (links []string) {
 	return links
 }
 
-// taken says how many atoms a person takes and leaves, "" where they take all.
-func (p part) taken(root string) string {
+// describeTaken says how many atoms a person takes and leaves, "" where they take all.
+func (p part) describeTaken(root string) string {
 	if len(p.left) == 0 {
 		return ""
 	}

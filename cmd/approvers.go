@@ -13,9 +13,9 @@ import (
 	"github.com/odd-cli/odd/okf"
 )
 
-// awaited are the people that odd.toml asks to approve what p takes, beside who and those
+// missingApprovers are the people that odd.toml asks to approve what p takes, beside who and those
 // who endorsed the proposal of t. What a person edited nobody endorsed.
-func (v *view) awaited(ctx context.Context, t board.Task, p part, who ...string) (out []risk.Missing, err error) {
+func (v *view) missingApprovers(ctx context.Context, t board.Task, p part, who ...string) (out []risk.Missing, err error) {
 	if len(v.cfg.Approvers) == 0 {
 		return nil, nil
 	}
@@ -58,7 +58,7 @@ func (v *view) endorsers(ctx context.Context, t board.Task) ([]string, error) {
 		if !slices.Contains(c.Trailer("Odd-Endorsed-By"), "human:"+c.Author.Email) || !slices.Contains(c.Trailer("Odd-Proposal"), t.Result.Commit) {
 			continue
 		}
-		why, err := v.unsigned(ctx, c.OID)
+		why, err := v.whyUnsigned(ctx, c.OID)
 		if err != nil {
 			return nil, err
 		}
@@ -86,11 +86,11 @@ func (v *view) endorses(ctx context.Context, t board.Task, p part, o approval) (
 	if err != nil {
 		return nil, err
 	}
-	without, err := v.awaited(ctx, t, p)
+	without, err := v.missingApprovers(ctx, t, p)
 	if err != nil {
 		return nil, err
 	}
-	with, err := v.awaited(ctx, t, p, who.Email)
+	with, err := v.missingApprovers(ctx, t, p, who.Email)
 	if err != nil {
 		return nil, err
 	}

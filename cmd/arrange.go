@@ -34,7 +34,7 @@ func arrange(a *cli.App, args []string) (commandLine, error) {
 			return r.line, err
 		}
 	}
-	r.line.args, r.line.verb = append(args[:1:1], r.ordered()...), strings.Join(r.path, " ")
+	r.line.args, r.line.verb = append(args[:1:1], r.orderArguments()...), strings.Join(r.path, " ")
 	return r.line, nil
 }
 
@@ -94,16 +94,16 @@ func (r *reader) word(t string) {
 		r.flags = append(r.flags, "--help")
 		return
 	}
-	if c := named(r.cmds, t); c != nil && len(r.rest) == 0 {
+	if c := commandNamed(r.cmds, t); c != nil && len(r.rest) == 0 {
 		r.path, r.cur, r.cmds = append(r.path, t), c, c.Subcommands
 		return
 	}
 	r.rest = append(r.rest, t)
 }
 
-// ordered is the verb, its flags, its arguments. Where no verb was named right,
+// orderArguments is the verb, its flags, its arguments. Where no verb was named right,
 // flags give way to the message that says so.
-func (r *reader) ordered() []string {
+func (r *reader) orderArguments() []string {
 	if slices.ContainsFunc(r.flags, func(f string) bool { return f == "--help" || f == "-help" || f == "-h" }) {
 		switch {
 		case r.cur == nil && len(r.rest) == 0:
@@ -131,7 +131,7 @@ func helpFlag(args []string) []string {
 	return append(append([]string{args[0]}, args[2:]...), "--help")
 }
 
-func named(cmds []*cli.Command, name string) *cli.Command {
+func commandNamed(cmds []*cli.Command, name string) *cli.Command {
 	for _, c := range cmds {
 		if c.HasName(name) {
 			return c

@@ -77,7 +77,7 @@ func (q *questions) line(ctx context.Context) (string, error) {
 // pick has the person choose one of several, by its number or its first word.
 func (q *questions) pick(ctx context.Context, what string, rows [][]string) (string, error) {
 	for i, r := range rows {
-		fmt.Fprintln(q.env.Stderr, clipped(fmt.Sprintf("%3d  %s", i+1, cell(strings.Join(r, "  "))), q.env.columns()))
+		fmt.Fprintln(q.env.Stderr, clipTo(fmt.Sprintf("%3d  %s", i+1, cell(strings.Join(r, "  "))), q.env.columns()))
 	}
 	var chosen string
 	err := q.ask(ctx, fmt.Sprintf("which %s? number or name", what), "", func(s string) error {

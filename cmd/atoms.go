@@ -34,7 +34,7 @@ func (s source) open(ctx context.Context, env Env) (bundle, error) {
 	if s.rev == "" {
 		return openBundle(ctx, env, s.dir)
 	}
-	r, tree, files, b, err := s.committed(ctx, env)
+	r, tree, files, b, err := s.openCommitted(ctx, env)
 	if err != nil {
 		return bundle{}, err
 	}
@@ -50,9 +50,9 @@ func (s source) open(ctx context.Context, env Env) (bundle, error) {
 	return b, nil
 }
 
-// committed is the bundle of the revision that is read, without its atoms; its tree, and
+// openCommitted is the bundle of the revision that is read, without its atoms; its tree, and
 // the files of the commit.
-func (s source) committed(ctx context.Context, env Env) (r *repo.Repo, tree repo.OID, files fs.FS, b bundle, err error) {
+func (s source) openCommitted(ctx context.Context, env Env) (r *repo.Repo, tree repo.OID, files fs.FS, b bundle, err error) {
 	r, commit, files, err := s.commit(ctx, env)
 	if err != nil {
 		return nil, "", nil, b, err
@@ -190,16 +190,16 @@ func count(n int, thing string) string {
 // place is where a line of the bundle is, as the person's shell sees it.
 // odd.toml lies beside the bundle. A committed file is REV:path, as git has it.
 func (b bundle) place(env Env, file string, line int) string {
-	at := b.shown(env, file)
+	at := b.shownPath(env, file)
 	if line < 1 {
 		return at
 	}
 	return fmt.Sprintf("%s:%d", at, line)
 }
 
-// tracked says where a file of the bundle is from the top of the repository;
+// trackedPath says where a file of the bundle is from the top of the repository;
 // outside of one, from the person's directory where it lies below that.
-func (b bundle) tracked(env Env) func(file string) string {
+func (b bundle) trackedPath(env Env) func(file string) string {
 	below := b.prefix
 	if r, err := repo.Open(b.root, env.Environ); b.rev != "" {
 		// as the revision has it
@@ -221,7 +221,7 @@ func (b bundle) tracked(env Env) func(file string) string {
 // atTop reports what is found in a bundle and lies beside it.
 func atTop(file string) bool { return file == "odd.toml" || file == attributesFile }
 
-func (b bundle) shown(env Env, file string) string {
+func (b bundle) shownPath(env Env, file string) string {
 	if b.rev != "" {
 		return b.rev + ":" + path.Join(b.prefix, file)
 	}

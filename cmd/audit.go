@@ -82,13 +82,13 @@ func runAudit(c *cli.Context, env Env) error {
 // lists every refusal.
 func (a *auditing) resolve(env Env, o auditOptions) error {
 	var err error
-	if a.claims, err = a.stated(env, o.claims); err != nil {
+	if a.claims, err = a.readClaims(env, o.claims); err != nil {
 		return err
 	}
 	call := a.call(o)
 	call.Handoffs = []contract.Handoff{a.claims.Handoff}
 	c, no := contract.Resolve(call, contract.World{Roster: contract.LoadRoster(a.rules.Graph), Servers: a.cfg.ServerNames()})
-	if no = slices.Concat(no, drain.Speechless(a.cfg, contract.Validator), a.unjudged()); len(no) > 0 {
+	if no = slices.Concat(no, drain.Speechless(a.cfg, contract.Validator), a.refuseSelfJudged()); len(no) > 0 {
 		for i, one := range no {
 			if one.Code == "unknown-persona" || one.Code == "unknown-version" {
 				no[i].Way += "; a profile judges a change only once it has landed before it, on " + string(a.from)
@@ -105,8 +105,8 @@ func (a *auditing) call(o auditOptions) contract.Call {
 	return contract.Call{Persona: o.persona, Role: contract.Validator, Surface: contract.Audit, Engagement: contract.Agent, Artifact: a.change.Name()}
 }
 
-// stated are the claims of the change.
-func (a *auditing) stated(env Env, file string) (handoff.Handoff, error) {
+// readClaims are the claims of the change.
+func (a *auditing) readClaims(env Env, file string) (handoff.Handoff, error) {
 	if file == "" {
 		return a.change.Messages(), nil
 	}
@@ -117,9 +117,9 @@ func (a *auditing) stated(env Env, file string) (handoff.Handoff, error) {
 	return a.change.Stated(file, b)
 }
 
-// unjudged refuses a change of the program that would judge it: it would run as
+// refuseSelfJudged refuses a change of the program that would judge it: it would run as
 // the change has it.
-func (a *auditing) unjudged() contract.Refusals {
+func (a *auditing) refuseSelfJudged() contract.Refusals {
 	if a.cfg.Session.Substrate != "exec" {
 		return nil
 	}

@@ -76,7 +76,7 @@ func auditRules() []okf.Code {
 }
 
 func printAudit(env Env, o auditOptions, r auditReport) error {
-	if err := printFound(env, o.format, r, auditRules(), r.located()); err != nil || r.Verdict == "" {
+	if err := printFound(env, o.format, r, auditRules(), r.locateFindings()); err != nil || r.Verdict == "" {
 		return err
 	}
 	for _, t := range r.Touched {
@@ -93,8 +93,8 @@ func printAudit(env Env, o auditOptions, r auditReport) error {
 	return nil
 }
 
-// located gives the findings the shape of a report.
-func (r auditReport) located() []located {
+// locateFindings gives the findings the shape of a report.
+func (r auditReport) locateFindings() []located {
 	var out []located
 	if r.Failure != "" {
 		out = append(out, located{rule: "audit-failed", severity: okf.Error, near: r.near, place: r.Range, text: r.Failure})
@@ -105,7 +105,7 @@ func (r auditReport) located() []located {
 	}
 	rules := auditRules()
 	for _, f := range r.Findings {
-		l := located{rule: "audit-" + string(f.Classification), severity: okf.Warn, near: r.near, place: f.Location, text: said(f)}
+		l := located{rule: "audit-" + string(f.Classification), severity: okf.Warn, near: r.near, place: f.Location, text: describeFinding(f)}
 		if i := slices.IndexFunc(rules, func(r okf.Code) bool { return r.Name == l.rule }); i >= 0 {
 			l.severity = rules[i].Severity
 		}
@@ -120,8 +120,8 @@ func (r auditReport) located() []located {
 	return out
 }
 
-// said is a finding in one line.
-func said(f audit.Judged) string {
+// describeFinding is a finding in one line.
+func describeFinding(f audit.Judged) string {
 	text := fmt.Sprintf("%s: %s; seen: %s; disposition: %s", f.ID, f.Claim, f.Evidence, f.Disposition)
 	if f.Suggestion != "" {
 		text += "; suggested: " + f.Suggestion

@@ -54,14 +54,14 @@ func openAudit(ctx context.Context, env Env, o auditOptions) (*auditing, error) 
 	if a.head, err = r.Tree(a.to); err != nil {
 		return nil, err
 	}
-	if err := a.governed(env); err != nil {
+	if err := a.readRules(env); err != nil {
 		return nil, err
 	}
-	return a, a.changed(ctx)
+	return a, a.readChanges(ctx)
 }
 
-// governed reads odd.toml and the bundle where the change begins.
-func (a *auditing) governed(env Env) error {
+// readRules reads odd.toml and the bundle where the change begins.
+func (a *auditing) readRules(env Env) error {
 	b, err := fs.ReadFile(a.base, "odd.toml")
 	if errors.Is(err, fs.ErrNotExist) {
 		return refuse("no-config", "odd.toml: not in %s, where the change begins; a change is judged by the rules before it", a.from)
@@ -88,9 +88,9 @@ func (a *auditing) governed(env Env) error {
 	return err
 }
 
-// changed reads what differs, as files, as a patch and as commits, without odd's
+// readChanges reads what differs, as files, as a patch and as commits, without odd's
 // own records.
-func (a *auditing) changed(ctx context.Context) error {
+func (a *auditing) readChanges(ctx context.Context) error {
 	a.change = audit.Change{Base: string(a.from), Head: string(a.to)}
 	diff, err := a.repo.Diff(ctx, a.from, a.to)
 	if err != nil {
@@ -153,7 +153,7 @@ func (a *auditing) rehearse(ctx context.Context, env Env) (drain.Spoken, error) 
 	if err != nil {
 		return drain.Spoken{}, err
 	}
-	cfg, given := a.cfg.Session, a.given()
+	cfg, given := a.cfg.Session, a.givenToSession()
 	in := invoke.Input{
 		Run: "an audit off the record", Contract: a.contract, Prompts: given.Prompts, Canon: given.Canon, Artifacts: given.Artifacts,
 		Handoffs: []handoff.Handoff{a.claims}, Limits: invoke.Limits{Turns: cfg.MaxTurns, Timeout: cfg.Timeout, Cap: cfg.Cap},
@@ -175,8 +175,8 @@ func (a *auditing) substrate(env Env) (session.Substrate, error) {
 	return drain.Substrate(a.cfg, a.base, a.repo.Root(), env.Environ, held)
 }
 
-// given is what the session works on.
-func (a *auditing) given() *drain.Given {
+// givenToSession is what the session works on.
+func (a *auditing) givenToSession() *drain.Given {
 	g := &drain.Given{Rules: a.rules.Graph, Claims: a.claims, Canon: a.rules.Canon(), Prompts: a.rules.Prompts(a.contract), Files: a.head}
 	g.Artifacts, a.cut = a.change.Artifacts()
 	return g
@@ -203,7 +203,7 @@ func (a *auditing) invoke(ctx context.Context, env Env, o auditOptions) (drain.S
 	}
 	p := newProgress(env)
 	opts.Progress = p.line
-	report, err := drain.Invoke(ctx, w.repo, opts, drain.Invocation{Title: "audit of " + a.change.Name(), Given: a.given()})
+	report, err := drain.Invoke(ctx, w.repo, opts, drain.Invocation{Title: "audit of " + a.change.Name(), Given: a.givenToSession()})
 	p.done()
 	if err == nil && len(report.Said) != 1 {
 		err = fmt.Errorf("audit: run %s came to %s", report.Run, count(len(report.Said), "session"))

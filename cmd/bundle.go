@@ -25,9 +25,9 @@ type bundle struct {
 	rev      string // the revision it was read from, as typed; "" for files
 }
 
-// untyped says, to a person who found nothing, that there are files which are no
+// tellUntyped says, to a person who found nothing, that there are files which are no
 // atoms for want of a type; "" when there are none.
-func (b bundle) untyped() string {
+func (b bundle) tellUntyped() string {
 	n := 0
 	for _, p := range b.problems {
 		if p.Code == "okf-type" {
@@ -57,7 +57,7 @@ func openBundle(_ context.Context, env Env, dir string) (bundle, error) {
 		return bundle{}, fmt.Errorf("%s: no such folder, but odd.toml names it as [bundle] root; correct root, run odd init to make the folder, or in a sparse checkout run git sparse-checkout add %s", root, prefix)
 	}
 	if err != nil {
-		return bundle{}, unloaded(root, err)
+		return bundle{}, whyNotLoaded(root, err)
 	}
 	elsewhere, err := external(root)
 	g.Elsewhere(elsewhere)
@@ -84,8 +84,8 @@ func external(root string) ([]string, error) {
 	return cfg.External, err
 }
 
-// unloaded is why the bundle at root could not be loaded.
-func unloaded(root string, err error) error {
+// whyNotLoaded is why the bundle at root could not be loaded.
+func whyNotLoaded(root string, err error) error {
 	if strings.HasSuffix(err.Error(), syscall.ENOTDIR.Error()) { // package os says it in words of its own
 		return fmt.Errorf("%s: this path, or tasks in it, is a file, and odd needs a folder there; move the file away", root)
 	}
@@ -205,7 +205,7 @@ func workspaceOf(ctx context.Context, env Env, looking bool) (*workspace, error)
 		return nil, err
 	}
 	if looking {
-		w, err := configured(env, r)
+		w, err := openConfigured(env, r)
 		if err == nil {
 			w.looking = true
 		}
@@ -218,7 +218,7 @@ func workspaceOf(ctx context.Context, env Env, looking bool) (*workspace, error)
 	for _, k := range kept {
 		talk(env, "%s", k)
 	}
-	return configured(env, r)
+	return openConfigured(env, r)
 }
 
 // settingsOfTree is the odd.toml of a repository's work tree.
@@ -230,8 +230,8 @@ func settingsOfTree(r *repo.Repo) ([]byte, error) {
 	return b, err
 }
 
-// configured reads the odd.toml of a repository's work tree.
-func configured(env Env, r *repo.Repo) (*workspace, error) {
+// openConfigured reads the odd.toml of a repository's work tree.
+func openConfigured(env Env, r *repo.Repo) (*workspace, error) {
 	b, err := settingsOfTree(r)
 	if err != nil {
 		return nil, err

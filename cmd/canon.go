@@ -72,7 +72,7 @@ func runCanon(c *cli.Context, env Env) error {
 	if c.Bool("refs") && !c.Bool("json") && len(docs) > 0 {
 		return b.printRefs(env, docs, l)
 	}
-	nothing := "no reference documents: no atom has a uri or \"type: canon\"" + b.untyped()
+	nothing := "no reference documents: no atom has a uri or \"type: canon\"" + b.tellUntyped()
 	list := make([]canonJSON, len(docs))
 	for i, a := range docs {
 		list[i] = b.canonOf(a, l)
@@ -132,7 +132,7 @@ func (b bundle) printRefs(env Env, docs []*okf.Atom, l *canon.Library) error {
 // not. The bundle that it returns has a place and no atoms.
 func (s source) readCanon(ctx context.Context, env Env) (*canon.Library, bundle, error) {
 	if s.rev != "" {
-		_, _, files, b, err := s.committed(ctx, env)
+		_, _, files, b, err := s.openCommitted(ctx, env)
 		if err != nil {
 			return nil, b, err
 		}

@@ -205,7 +205,7 @@ func checkResult(g *okf.Graph, found []okf.Problem) checked {
 // locate gives problems the shape of a report; notes says whether notes are in it.
 func (b bundle) locate(env Env, ps []okf.Problem, notes bool) []located {
 	var out []located
-	tracked := b.tracked(env)
+	tracked := b.trackedPath(env)
 	for _, p := range ps {
 		if p.Severity == okf.Info && !notes {
 			continue
@@ -298,7 +298,7 @@ func runCheckCanon(ctx context.Context, env Env, o checkOptions) error {
 
 func (b bundle) locateCanon(env Env, found []canon.Finding) []located {
 	var out []located
-	tracked := b.tracked(env)
+	tracked := b.trackedPath(env)
 	for _, f := range found {
 		at := f.Location
 		out = append(out, located{rule: f.RuleID, severity: f.Severity, file: tracked(at.Path), line: at.Line, place: b.place(env, at.Path, at.Line), text: f.Message})

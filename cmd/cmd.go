@@ -71,7 +71,7 @@ func run(env Env, args []string) int {
 	if env.Terminal && line.open == nil {
 		git := repo.GitSettings(ctx, env.Dir, env.Environ, `core\.pager|color\.ui`)
 		env.ColorUI = git["color.ui"]
-		env, leave = paged(env, line, git)
+		env, leave = pageOutput(env, line, git)
 	}
 	if len(line.dirs) > 0 || env.Terminal {
 		a = app(env)
@@ -98,7 +98,7 @@ func app(env Env) *cli.App {
 		HideVersion:     true,
 		HideHelpCommand: true,
 		HideHelp:        true,
-		Writer:          &sure{Writer: folded(env)},
+		Writer:          &sure{Writer: foldedOutput(env)},
 		ErrWriter:       env.Stderr,
 		// A sentence has commas: a flag that is given twice is the list.
 		DisableSliceFlagSeparator: true,

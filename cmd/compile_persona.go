@@ -104,7 +104,7 @@ func readSource(ctx context.Context, env Env, src source) (personaSource, error)
 	if err != nil {
 		return personaSource{}, err
 	}
-	out := personaSource{graph: b.graph, problems: b.problems, floor: persona.DefaultFloor(), tracked: b.tracked(env)}
+	out := personaSource{graph: b.graph, problems: b.problems, floor: persona.DefaultFloor(), tracked: b.trackedPath(env)}
 	if src.rev == "" {
 		top, cfg, err := findConfig(env.Dir)
 		if top != "" && src.dir == "" {

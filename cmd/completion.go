@@ -141,7 +141,7 @@ func (u *unfinished) offer(ctx context.Context, env Env, a *cli.App) {
 	var cur *cli.Command
 	cmds, flags := a.Commands, a.Flags
 	for _, name := range u.path {
-		cur = named(cmds, name)
+		cur = commandNamed(cmds, name)
 		cmds, flags = cur.Subcommands, cur.Flags
 	}
 	switch {

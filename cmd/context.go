@@ -26,15 +26,15 @@ func contextVerb(env Env) *cli.Command {
 }
 
 func runContext(c *cli.Context, env Env, v *view) error {
-	known, err := v.remembered(c.Context, c.Args().First())
+	known, err := v.rememberContext(c.Context, c.Args().First())
 	if err != nil {
 		return err
 	}
 	return showPage(env, c.Bool("json"), known, known.Markdown())
 }
 
-// remembered is what to read before asking, about a task or "" for none.
-func (v *view) remembered(ctx context.Context, name string) (drain.Context, error) {
+// rememberContext is what to read before asking, about a task or "" for none.
+func (v *view) rememberContext(ctx context.Context, name string) (drain.Context, error) {
 	var id okf.ID
 	if name != "" {
 		t, err := v.task(name)

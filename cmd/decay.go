@@ -52,7 +52,7 @@ func runDecay(c *cli.Context, env Env, w *workspace) error {
 		if ch, done, err = v.decay(c.Context, w.proposals(name)); err != nil {
 			return nil, "", err
 		}
-		msg := proposed(done)
+		msg := proposalMessage(done)
 		if again, err = v.rereading(c.Context); err != nil || again.ID == "" {
 			return ch, msg, err
 		}
@@ -163,8 +163,8 @@ func (v *view) rereading(ctx context.Context) (okf.Atom, error) {
 		Description: "Bring the atoms up to date whose sources no longer have the text that they cite.", Body: filed})
 }
 
-// proposed is the message of a commit that proposes.
-func proposed(ps []gate.Proposal) string {
+// proposalMessage is the message of a commit that proposes.
+func proposalMessage(ps []gate.Proposal) string {
 	var b strings.Builder
 	for _, p := range ps {
 		fmt.Fprintf(&b, "%s %s, %s: %s\n", p.ID, p.Severity, p.Gate, p.Reason)

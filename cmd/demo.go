@@ -47,7 +47,7 @@ func runDemo(c *cli.Context, env Env) error {
 	if err := runDrain(c.Context, env, drain.Options{MaxTasks: 1}, false, c.Bool("json")); err != nil {
 		return err
 	}
-	talk(env, "the offline reader has proposed new files for knowledge/; nothing is merged until you approve it. Type next, in this order:\n\n  cd %s\n  odd review read-the-handbook\n  odd approve read-the-handbook\n  odd log\n", quoted([]string{at})[0])
+	talk(env, "the offline reader has proposed new files for knowledge/; nothing is merged until you approve it. Type next, in this order:\n\n  cd %s\n  odd review read-the-handbook\n  odd approve read-the-handbook\n  odd log\n", quoteWords([]string{at})[0])
 	talk(env, "odd review shows the proposal; odd approve asks you to type read-the-handbook, then merges it; odd log shows who did what")
 	return nil
 }
@@ -69,7 +69,7 @@ func begin(ctx context.Context, env Env, at string) (err error) {
 	if err != nil {
 		return err
 	}
-	return found(ctx, env, r)
+	return writeDemo(ctx, env, r)
 }
 
 // founderName and founderEmail are who commits the demo company where git knows no person.
@@ -78,8 +78,8 @@ const (
 	founderEmail = "demo@example.org"
 )
 
-// found writes the demo company and commits it as the person.
-func found(ctx context.Context, env Env, r *repo.Repo) error {
+// writeDemo writes the demo company and commits it as the person.
+func writeDemo(ctx context.Context, env Env, r *repo.Repo) error {
 	who, err := r.Identity(ctx)
 	if err != nil {
 		who = repo.Signature{Name: founderName, Email: founderEmail}

@@ -82,7 +82,7 @@ func runDoctor(c *cli.Context, env Env) error {
 			e.sandbox(c.Context)
 			e.hooks(c.Context)
 			e.workflows()
-			e.shared(c.Context, c.Bool("remote"))
+			e.checkRemote(c.Context, c.Bool("remote"))
 		}
 	}
 	faults := 0
@@ -155,7 +155,7 @@ func (e *examination) identity(ctx context.Context) {
 
 // settings reads odd.toml, and reports whether more can be checked.
 func (e *examination) settings(ctx context.Context) bool {
-	w, err := configured(e.env, e.repo)
+	w, err := openConfigured(e.env, e.repo)
 	if err != nil {
 		e.sayError(faultLevel, "odd.toml", err)
 		return false
@@ -312,8 +312,8 @@ func (e *examination) workflows() {
 	e.say(wellLevel, "CI", strings.Join(found, ", "), "")
 }
 
-// shared checks the remote that the board is shared through.
-func (e *examination) shared(ctx context.Context, ask bool) {
+// checkRemote checks the remote that the board is shared through.
+func (e *examination) checkRemote(ctx context.Context, ask bool) {
 	name := e.cfg.Remote
 	if name == "" {
 		e.say(wellLevel, "remote", "none: this clone alone has the board; odd config set board.remote origin shares it", "")

@@ -71,7 +71,7 @@ func runDrain(ctx context.Context, env Env, o drain.Options, dry, asJSON bool) e
 	base.MaxTasks, base.Task = o.MaxTasks, o.Task
 	o = base
 	p := newProgress(env)
-	o.Progress, o.Turned = p.line, p.turned
+	o.Progress, o.Turned = p.line, p.countTurn
 	if dry {
 		plan, err := drain.Explain(ctx, w.repo, o)
 		p.done()

@@ -177,7 +177,7 @@ func runExplain(c *cli.Context, env Env) error {
 	if c.Bool("json") {
 		return printJSON(env, found)
 	}
-	out := folded(env)
+	out := foldedOutput(env)
 	for _, c := range found {
 		fmt.Fprintf(out, "%s (%s)\n  %s\n", c.Code, c.Kind, c.Means)
 		if c.Example != "" {

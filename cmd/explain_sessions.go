@@ -41,7 +41,7 @@ func leaseCodes() []code {
 // sessionCodes say why an agent's session failed, or why odd turned down its output.
 func sessionCodes() []code {
 	again := "Read the task's reason (`odd task show TASK`), then `odd task ready TASK` puts it on the board again."
-	out := listed("failed session", "", [][]string{
+	out := codeRows("failed session", "", [][]string{
 		{"anchor-refused", "The session did not prove its role as [anchor] mode asks.", again},
 		{"cancelled", "The drain was stopped while the session ran.", again},
 		{"certifies", "A role that makes things handed over findings, and only a validator may judge.", "Have a validator do it: `odd agent audit BASE..HEAD`."},
@@ -82,7 +82,7 @@ func sessionCodes() []code {
 
 // atomCodes say what is wrong with an atom that an agent handed over.
 func atomCodes() []code {
-	return listed("agent's atom", "The agent corrects it and sends the whole output again; nothing of this one was saved.", [][]string{
+	return codeRows("agent's atom", "The agent corrects it and sends the whole output again; nothing of this one was saved.", [][]string{
 		{"odd-atom", "The atom's file cannot be read."},
 		{"odd-atoms", "There are more atoms than one output may have."},
 		{"odd-confidence", "The confidence is not inferred or asserted."},
@@ -101,7 +101,7 @@ func atomCodes() []code {
 
 // callCodes are those of a session's tool calls that package toolbox does not list.
 func callCodes() []code {
-	out := listed("denied tool call", "", [][]string{
+	out := codeRows("denied tool call", "", [][]string{
 		{"bad_emission", "What the agent handed over cannot be read, so odd did not take it.", "odd tells the agent why, which hands it over again."},
 		{"change_not_asked", "The task names no files that may be changed.", "A person sets the task's `paths`."},
 		{"exec_error", "The call was allowed, and the tool failed.", "The agent reads the tool's error and goes on."},
@@ -113,7 +113,7 @@ func callCodes() []code {
 		{"outside_scope", "The path is not among those that the task names.", "A person adds it to the task's `paths`."},
 		{"server_not_granted", "The tool belongs to no MCP server that this session may use.", "A person lists it below [[mcp]] in odd.toml."},
 	})
-	out = append(out, listed("failed tool call", "odd tells the agent, which goes on.", [][]string{
+	out = append(out, codeRows("failed tool call", "odd tells the agent, which goes on.", [][]string{
 		{"cancelled", "The session ended before the call did."},
 		{"exit", "The command ended with an error."},
 		{"failed", "The tool failed in a way that has no code of its own."},
@@ -138,7 +138,7 @@ func callCodes() []code {
 
 // laneCodes say why a change is worked sooner or later, and on which budget.
 func laneCodes() []code {
-	return listed("lane of a change", "`odd task edit TASK --priority p1` or --signal changes it.", [][]string{
+	return codeRows("lane of a change", "`odd task edit TASK --priority p1` or --signal changes it.", [][]string{
 		{"critical_urgency", "Immediate lane: the task's priority is p0."},
 		{"person_waiting", "Immediate lane: a person waits for the change."},
 		{"high_urgency_immediate", "Immediate lane: the priority is p1, and something is broken."},
@@ -154,11 +154,11 @@ func laneCodes() []code {
 
 // reportCodes are those of reports besides odd check's on atoms.
 func reportCodes() []code {
-	out := listed("finding of odd check", "", [][]string{
+	out := codeRows("finding of odd check", "", [][]string{
 		{"odd-budget-team", "The budgets of teams in odd.toml and the tasks do not fit together.", "Correct [budget.teams] in odd.toml, or `team` in the task."},
 		{"odd-task-", "The key of a task that the code names has a wrong value.", "Correct that key in the task's file; the finding says how."},
 	})
-	out = append(out, listed("finding of odd agent handoff check", "Correct the handoff's file; the finding names the key.", [][]string{
+	out = append(out, codeRows("finding of odd agent handoff check", "Correct the handoff's file; the finding names the key.", [][]string{
 		{"odd-handoff", "The handoff's file cannot be read."},
 		{"odd-handoff-bound", "A repair in the handoff does not match the findings that it answers."},
 		{"odd-handoff-dead", "The handoff cites something that does not exist."},
@@ -211,9 +211,9 @@ func sentence(s string) string {
 	return strings.ToUpper(s[:1]) + strings.TrimSuffix(s[1:], ".") + "."
 }
 
-// listed are codes of one kind: a row has the code, what it means, and what to do, which is
+// codeRows are codes of one kind: a row has the code, what it means, and what to do, which is
 // fix where it has none.
-func listed(kind, fix string, rows [][]string) []code {
+func codeRows(kind, fix string, rows [][]string) []code {
 	out := make([]code, len(rows))
 	for i, r := range rows {
 		out[i] = code{Code: r[0], Kind: kind, Means: r[1], Fix: append(r, fix)[2]}

@@ -17,8 +17,8 @@ type folder struct {
 	rest  []byte // of a line that has not ended
 }
 
-// folded is where a page goes: to a terminal folded, to a pipe as it is.
-func folded(env Env) io.Writer {
+// foldedOutput is where a page goes: to a terminal folded, to a pipe as it is.
+func foldedOutput(env Env) io.Writer {
 	if !env.Terminal {
 		return env.Stdout
 	}
@@ -69,13 +69,13 @@ func fold(line string, width int) string {
 		return fold("    "+text, width) // it is set in for a wider terminal
 	}
 	text, deep := column(line, width)
-	return line[:text] + wrapped(line[text:], columnsOf(line[:text]), deep, width)
+	return line[:text] + wrapText(line[text:], columnsOf(line[:text]), deep, width)
 }
 
-// wrapped is a text that begins in column at, broken between words. A word that no line
+// wrapText is a text that begins in column at, broken between words. A word that no line
 // has room for breaks between wide characters, which stand without blanks. What goes on
 // below is set in.
-func wrapped(text string, at, in, width int) string {
+func wrapText(text string, at, in, width int) string {
 	var out strings.Builder
 	below := "\n" + strings.Repeat(" ", in)
 	blanks := ""

@@ -46,7 +46,7 @@ func runGate(ctx context.Context, env Env, o gateOptions) error {
 		return err
 	}
 	drain.ForgetRefusals(v.repo)
-	return p.told(env, oid)
+	return p.tellDone(env, oid)
 }
 
 // again reports an emergency that lost the board to the drain it is to stop:
@@ -326,14 +326,14 @@ func (p *plan) pending(ctx context.Context) string {
 	return okf.Visible(strings.Join(append(lines, ""), "\n"))
 }
 
-// told says what was done, and what the next human act is.
-func (p *plan) told(env Env, oid repo.OID) error {
+// tellDone says what was done, and what the next human act is.
+func (p *plan) tellDone(env Env, oid repo.OID) error {
 	r, l := p.out.Row, p.out.Lease.Lease
 	if next := p.next(); next != "" {
 		talk(env, "%s", next)
 	}
 	if p.o.json {
-		out := map[string]any{"act": r, "commit": string(oid), "changes": orEmpty(p.changed())}
+		out := map[string]any{"act": r, "commit": string(oid), "changes": orEmpty(p.changedFields())}
 		if l.ID != "" {
 			out["lease"] = map[string]any{"id": l.ID, "state": l.State, "expires_at": l.ExpiresAt}
 		}
@@ -342,8 +342,8 @@ func (p *plan) told(env Env, oid repo.OID) error {
 	return printRows(env, [][]string{{r.ID, string(r.Gate), r.Act, or(r.Lease, "-"), string(l.State), string(r.To), short(oid)}})
 }
 
-// changed are the fields as JSON tells them.
-func (p *plan) changed() []map[string]string {
+// changedFields are the fields as JSON tells them.
+func (p *plan) changedFields() []map[string]string {
 	var out []map[string]string
 	for _, c := range append(append([]gate.Change{}, p.out.Diff...), p.also...) {
 		out = append(out, map[string]string{"field": c.Field, "before": c.Before, "after": c.After})

@@ -55,15 +55,15 @@ func (w *workspace) actor(ctx context.Context, act string) (name, by string, err
 	if w.env.Getenv("ODD_RUN") == "" {
 		at.Session = ""
 	}
-	return w.signed(ctx, act, at)
+	return w.confirmPerson(ctx, act, at)
 }
 
 // person is actor for an act that only a person may take.
 func (w *workspace) person(ctx context.Context, act string) (name, by string, err error) {
-	return w.signed(ctx, act, w.place())
+	return w.confirmPerson(ctx, act, w.place())
 }
 
-func (w *workspace) signed(ctx context.Context, act string, at review.Place) (name, by string, err error) {
+func (w *workspace) confirmPerson(ctx context.Context, act string, at review.Place) (name, by string, err error) {
 	who, err := w.repo.Identity(ctx)
 	if err != nil {
 		return "", "", err
@@ -172,7 +172,7 @@ func journalAct(c *cli.Context, env Env, a handoff.Act, say func(handoff.Act) (h
 	day, told := w.day(name), handoff.Told{}
 	oid, err := w.tell(c, day, func(v *view) (act handoffAct, err error) {
 		b := a
-		if b.Received, err = v.received(a.Artifact); err != nil {
+		if b.Received, err = v.handoffsAbout(a.Artifact); err != nil {
 			return act, err
 		}
 		if told, err = say(b); err != nil {
@@ -188,9 +188,9 @@ func journalAct(c *cli.Context, env Env, a handoff.Act, say func(handoff.Act) (h
 	return show(env, c.Bool("json"), map[string]string{"file": w.cfg.Root + "/" + day, "title": told.Title, "content": told.Content, "rationale": told.Rationale, "commit": string(oid)}, []string{w.cfg.Root + "/" + day, "D", told.Title})
 }
 
-// received are the handoffs about an artifact, by path. An artifact that is
+// handoffsAbout are the handoffs about an artifact, by path. An artifact that is
 // neither there nor handed over is refused: the name is likely a slip.
-func (v *view) received(artifact string) ([]string, error) {
+func (v *view) handoffsAbout(artifact string) ([]string, error) {
 	var out []string
 	for _, h := range handoff.All(v.graph) {
 		if v.same(artifact, h.Artifact) {

@@ -144,7 +144,7 @@ func (p push) defaults() ([]repo.RefUpdate, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := p.grounded(head); err != nil || head == "" {
+	if err := p.checkHead(head); err != nil || head == "" {
 		return nil, err
 	}
 	at, err := p.repo.Ref("refs/heads/" + head)
@@ -167,9 +167,9 @@ func (p push) law(at repo.OID) (config.Config, error) {
 	return config.Parse("odd.toml", b)
 }
 
-// grounded refuses to judge for a server whose HEAD is on no branch, nor on one that
+// checkHead refuses to judge for a server whose HEAD is on no branch, nor on one that
 // comes with this push: its odd.toml would not be found, and with it what to keep.
-func (p push) grounded(head string) error {
+func (p push) checkHead(head string) error {
 	if !p.receiving {
 		return nil
 	}
@@ -259,7 +259,7 @@ func (p push) ground(m moved) (from repo.OID, on bool, err error) {
 		}
 	}
 	for _, name := range p.kept {
-		known, err := p.known(name)
+		known, err := p.knownPlaces(name)
 		if err != nil {
 			return "", false, err
 		}
@@ -287,10 +287,10 @@ func (p push) nearer(from, at, to repo.OID) (repo.OID, error) {
 	return base, nil
 }
 
-// known are the places of a kept branch that the other side has: where it is, and for
+// knownPlaces are the places of a kept branch that the other side has: where it is, and for
 // what comes with it in this push where it will be. A clone knows them as it fetched
 // them last.
-func (p push) known(name string) ([]repo.OID, error) {
+func (p push) knownPlaces(name string) ([]repo.OID, error) {
 	var out []repo.OID
 	if p.receiving {
 		if oid, err := p.repo.Ref(name); err == nil {

@@ -57,7 +57,7 @@ func printContract(env Env, c contract.Contract, err error, a invocation) error 
 			return err
 		}
 	}
-	return refused(env, no)
+	return tellRefusals(env, no)
 }
 
 // printBrief prints a brief, and as JSON also its parts with the blobs they quote.
@@ -65,7 +65,7 @@ func printBrief(env Env, b invoke.Brief, err error, asJSON bool) error {
 	var no contract.Refusals
 	switch {
 	case errors.As(err, &no):
-		return refused(env, no)
+		return tellRefusals(env, no)
 	case err != nil:
 		return err
 	case asJSON:
@@ -95,8 +95,8 @@ func printSends(env Env, b invoke.Brief, to []drain.Receiver, asJSON bool) error
 	return err
 }
 
-// refused tells every refusal on a line of its own.
-func refused(env Env, no contract.Refusals) error {
+// tellRefusals tells every refusal on a line of its own.
+func tellRefusals(env Env, no contract.Refusals) error {
 	for _, r := range no {
 		line := r.Message
 		if r.Way != "" {
@@ -180,7 +180,7 @@ func printInvoked(env Env, r drain.Report, err error, asJSON bool) error {
 		if asJSON {
 			_ = printJSON(env, map[string]any{"refusals": no, "error": errorJSON(err)})
 		}
-		return refused(env, no)
+		return tellRefusals(env, no)
 	}
 	if err != nil || asJSON || len(r.Said) == 0 {
 		if bad := printDrained(env, r, err, asJSON); bad != nil || asJSON {
@@ -189,7 +189,7 @@ func printInvoked(env Env, r drain.Report, err error, asJSON bool) error {
 	}
 	var rows [][]string
 	for _, s := range spokenIn(r) {
-		rows = append(rows, []string{string(s.Role), s.Outcome, "$" + s.Cost.String(), summed(s.Deliverable), or(s.Handoff, s.Reason)})
+		rows = append(rows, []string{string(s.Role), s.Outcome, "$" + s.Cost.String(), summarize(s.Deliverable), or(s.Handoff, s.Reason)})
 		for _, h := range s.Hints {
 			talk(env, "hint, %s: %s", h.Detector, okf.Visible(h.Message))
 		}
@@ -217,8 +217,8 @@ func spokenIn(r drain.Report) []drain.Spoken {
 	return out
 }
 
-// summed is a deliverable in a few words.
-func summed(d *deliver.Deliverable) string {
+// summarize is a deliverable in a few words.
+func summarize(d *deliver.Deliverable) string {
 	switch {
 	case d == nil:
 		return ""

@@ -231,7 +231,7 @@ func runJournalScore(c *cli.Context, env Env) error {
 		j := scoreJSON{rowOf(d.types, e), d.types.Score(e.Entry)}
 		list = append(list, j)
 		if len(refs) == 0 {
-			rows = append(rows, []string{j.place(), j.id, asserted(e.Entry), j.Quality.String(), e.Title})
+			rows = append(rows, []string{j.place(), j.id, assertedQuality(e.Entry), j.Quality.String(), e.Title})
 			continue
 		}
 		for _, v := range j.Quality.Criteria {
@@ -242,8 +242,8 @@ func runJournalScore(c *cli.Context, env Env) error {
 	return show(env, c.Bool("json"), list, rows...)
 }
 
-// asserted is the quality a row claims, "-" for none.
-func asserted(e journal.Entry) string {
+// assertedQuality is the quality a row claims, "-" for none.
+func assertedQuality(e journal.Entry) string {
 	if e.Score == "" && e.Max == "" {
 		return "-"
 	}

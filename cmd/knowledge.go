@@ -22,12 +22,12 @@ func knowledgeVerb(env Env) *cli.Command {
 			"governed_by, …) and by markdown links. odd calls each such link an edge, and\n" +
 			"its name its kind.",
 		Subcommands: []*cli.Command{
-			related(env), backlinks(env), expand(env), why(env), graph(env), index(env), canonVerb(env),
+			relatedVerb(env), backlinks(env), expand(env), why(env), graph(env), index(env), canonVerb(env),
 		},
 	})
 }
 
-func related(env Env) *cli.Command {
+func relatedVerb(env Env) *cli.Command {
 	return command(&cli.Command{
 		Name:         "related",
 		Usage:        "list the links from and to an atom",
@@ -100,7 +100,7 @@ func runBacklinks(c *cli.Context, env Env) error {
 		list = append(list, backlinkJSON{l.Kind, l.Line, okf.Visible(l.Text), served.FactOf(b.graph.ByID(l.From))})
 		text := okf.Visible(l.Text)
 		if env.Terminal { // where a paragraph on one line would bury the others
-			text = clipped(text, 80)
+			text = clipTo(text, 80)
 		}
 		rows = append(rows, []string{string(l.From), string(l.Kind), b.place(env, l.Path, l.Line), text})
 	}

@@ -120,7 +120,7 @@ func (v *view) sign(ctx context.Context, parents []repo.OID, tree repo.OID, ch r
 	if err := v.prompt(oid); err != nil {
 		return "", err
 	}
-	why, err := v.unsigned(ctx, oid)
+	why, err := v.whyUnsigned(ctx, oid)
 	if err != nil {
 		return "", err
 	}
@@ -150,7 +150,7 @@ func (v *view) discreet(parents []repo.OID, ch repo.Changes, msg string) error {
 			}
 			before = append(before, b)
 		}
-		if text := added(ch[name], before); !bytes.Equal(irongate.Redact(text), text) {
+		if text := addedLines(ch[name], before); !bytes.Equal(irongate.Redact(text), text) {
 			return refuse("credential", "%s: what would be written there %s", name, way)
 		}
 	}
@@ -160,8 +160,8 @@ func (v *view) discreet(parents []repo.OID, ch repo.Changes, msg string) error {
 	return nil
 }
 
-// added are the lines of a file that none of its earlier texts has, however they end.
-func added(now []byte, before [][]byte) []byte {
+// addedLines are the lines of a file that none of its earlier texts has, however they end.
+func addedLines(now []byte, before [][]byte) []byte {
 	had := map[string]bool{}
 	for _, b := range before {
 		for l := range bytes.Lines(b) {
@@ -201,10 +201,10 @@ func (v *view) prompt(oid repo.OID) error {
 	return nil
 }
 
-// unsigned says what a commit lacks of the signature that the board's odd.toml
+// whyUnsigned says what a commit lacks of the signature that the board's odd.toml
 // requires, "" for nothing. With allowed_signers the board's file decides who may
 // sign, otherwise whom git trusts here.
-func (v *view) unsigned(ctx context.Context, oid repo.OID) (string, error) {
+func (v *view) whyUnsigned(ctx context.Context, oid repo.OID) (string, error) {
 	if !v.cfg.RequireSigned {
 		return "", nil
 	}

@@ -260,7 +260,7 @@ func (v *view) draft(s drain.SlowLoop) gate.File {
 		f.Lease.State, f.Lease.ActivatedAt = gate.Draft, time.Time{}
 		return f
 	}
-	p := gate.Plan{ID: c.NextLease(), Paths: v.touched()}
+	p := gate.Plan{ID: c.NextLease(), Paths: v.touchedPaths()}
 	for _, t := range board.Order(v.rows(), board.IndexOf(v.rows())) {
 		if t.State == board.Ready {
 			p.Ready = append(p.Ready, gate.Work{ID: string(t.ID), Title: t.Title, Kind: t.Kind})
@@ -273,9 +273,9 @@ func (v *view) draft(s drain.SlowLoop) gate.File {
 	return f
 }
 
-// touched is the bundle, and what else the tasks on the board may touch. A glob
+// touchedPaths is the bundle, and what else the tasks on the board may touch. A glob
 // that no lease may hold is left out.
-func (v *view) touched() []string {
+func (v *view) touchedPaths() []string {
 	out := []string{v.cfg.Root + "/**"}
 	for _, t := range v.tasks() {
 		for _, p := range t.Paths {
@@ -336,7 +336,7 @@ func runLeaseEdit(c *cli.Context, env Env) error {
 	}
 	f := v.draft(s)
 	before := gate.PrintLease(f)
-	after, err := edited(c.Context, env, editor, "lease.toml", before)
+	after, err := editText(c.Context, env, editor, "lease.toml", before)
 	if err != nil {
 		return err
 	}
@@ -350,9 +350,9 @@ func runLeaseEdit(c *cli.Context, env Env) error {
 	return runGate(c.Context, env, o)
 }
 
-// edited is b as the person's editor leaves it, in a file of that name. The editor is
+// editText is b as the person's editor leaves it, in a file of that name. The editor is
 // words, never a shell's text.
-func edited(ctx context.Context, env Env, editor []string, name string, b []byte) ([]byte, error) {
+func editText(ctx context.Context, env Env, editor []string, name string, b []byte) ([]byte, error) {
 	dir, err := os.MkdirTemp("", "odd-edit-")
 	if err != nil {
 		return nil, err

@@ -117,7 +117,7 @@ func tell(env Env, events []logEvent) error {
 			text += "\n| " + cell(line)
 		}
 		text = strings.ReplaceAll(text, "\n", "\n"+strings.Repeat(" ", 5+2+wide+2+2))
-		fmt.Fprintf(&b, "%5s  %s  %s\n", h, padded(w, wide), text)
+		fmt.Fprintf(&b, "%5s  %s  %s\n", h, padTo(w, wide), text)
 	}
 	b.WriteString("\n" + total(events) + "\n")
 	return printPage(env, b.String())

@@ -178,15 +178,15 @@ func (v *view) act(c repo.Commit) (logEvent, bool) {
 	e := logEvent{
 		At: c.Author.When.UTC(), Kind: "person", Person: or(c.Author.Name, c.Author.Email), Run: first("Odd-Run"), Task: first("Odd-Task"), Commit: string(c.OID),
 	}
-	if e.Text = decided(e.Task, subject, body, first); e.Text == "" {
-		e.Text = kept(subject, body)
+	if e.Text = describeAct(e.Task, subject, body, first); e.Text == "" {
+		e.Text = describeSubject(subject, body)
 	}
 	e.Text = okf.Visible(e.Text)
 	return e, e.Text != ""
 }
 
-// decided tells an act that its trailers name, "" where none does.
-func decided(task, subject, body string, first func(string) string) string {
+// describeAct tells an act that its trailers name, "" where none does.
+func describeAct(task, subject, body string, first func(string) string) string {
 	switch {
 	case first("Odd-Approved-By") != "":
 		return "approved " + task
@@ -206,8 +206,8 @@ func decided(task, subject, body string, first func(string) string) string {
 	return ""
 }
 
-// kept tells an act that its subject names, "" where it is not odd's to tell.
-func kept(subject, body string) string {
+// describeSubject tells an act that its subject names, "" where it is not odd's to tell.
+func describeSubject(subject, body string) string {
 	area, rest, _ := strings.Cut(subject, ": ")
 	verb, what, _ := strings.Cut(rest, " ")
 	switch {

@@ -73,7 +73,7 @@ func listServers(cfg config.Config) []listedServer {
 	for _, s := range cfg.Servers {
 		one := listedServer{s.Name, or(s.URL, strings.Join(s.Argv, " ")), s.When, "all but validator", s.Tools, s.Required}
 		if len(s.Roles) > 0 {
-			one.Roles = strings.ReplaceAll(joined(s.Roles), ",", "")
+			one.Roles = strings.ReplaceAll(joinWords(s.Roles), ",", "")
 		}
 		if s.When == config.TaskRelevant {
 			one.When = strings.Join(append([]string{s.When}, s.Kinds...), " ")
@@ -107,13 +107,13 @@ func tryServers(c *cli.Context, w *workspace) error {
 	uses := set.Uses()
 	var rows [][]string
 	if !c.Bool("json") {
-		rows = tried(w.env, uses, set.Tools())
+		rows = toolRows(w.env, uses, set.Tools())
 	}
 	return orFault(show(w.env, c.Bool("json"), orEmpty(uses), rows...), slices.ContainsFunc(uses, func(u servers.Use) bool { return u.Code != "" }))
 }
 
-// tried is a row for each tool, and one for each server that is lost.
-func tried(env Env, uses []servers.Use, tools []session.Tool) [][]string {
+// toolRows is a row for each tool, and one for each server that is lost.
+func toolRows(env Env, uses []servers.Use, tools []session.Tool) [][]string {
 	var rows [][]string
 	for _, u := range uses {
 		if u.Code != "" {

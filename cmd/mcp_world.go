@@ -103,7 +103,7 @@ func (k *knowing) stampAt(now time.Time) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	return stamped(root, now)
+	return stampBundle(root, now)
 }
 
 // warm reads the bundle before the first question, while the client says hello.
@@ -117,10 +117,10 @@ func (k *knowing) warm(ctx context.Context) {
 // tells that it is the same: clocks of file systems tick as slowly as that.
 const settled = 2 * time.Second
 
-// stamped is a digest of the names, sizes and times of a bundle's files and of
+// stampBundle is a digest of the names, sizes and times of a bundle's files and of
 // the odd.toml above them, "" while one is so young that it may change again
 // without its time moving.
-func stamped(root string, now time.Time) (string, error) {
+func stampBundle(root string, now time.Time) (string, error) {
 	sum, young := sha256.New(), false
 	note := func(name string, info fs.FileInfo) {
 		fmt.Fprintf(sum, "%s\x00%d\x00%d\x00%d\n", name, info.Size(), info.ModTime().UnixNano(), info.Mode())
@@ -202,7 +202,7 @@ func (k *knowing) context(ctx context.Context, task string) (any, string, error)
 	if err != nil {
 		return nil, "", err
 	}
-	c, err := v.remembered(ctx, task)
+	c, err := v.rememberContext(ctx, task)
 	return c, c.Markdown(), err
 }
 
@@ -212,7 +212,7 @@ func (k *knowing) board(ctx context.Context, q mcp.BoardQuery) ([]mcp.BoardTask,
 		return nil, err
 	}
 	var out []mcp.BoardTask
-	list, row := v.shown(q.State, q.Done)
+	list, row := v.shownTasks(q.State, q.Done)
 	for _, t := range list {
 		r := row(t)
 		out = append(out, mcp.BoardTask{Fact: served.FactOf(v.graph.ByID(r.ID)), State: r.State, Priority: r.Priority, Kind: r.Kind, Role: r.Role, Waits: r.Waits})
@@ -233,7 +233,7 @@ func (k *knowing) propose(ctx context.Context, f board.Filing) (mcp.Proposed, er
 		return mcp.Proposed{}, err
 	}
 	file := filepath.ToSlash(filepath.Join(w.cfg.Root, a.Path))
-	role, err := k.permitted(ctx, file)
+	role, err := k.permittedRole(ctx, file)
 	if err != nil {
 		return mcp.Proposed{}, err
 	}
@@ -244,10 +244,10 @@ func (k *knowing) propose(ctx context.Context, f board.Filing) (mcp.Proposed, er
 	return mcp.Proposed{Task: a.ID, Path: file, State: string(board.Backlog), Commit: string(oid)}, err
 }
 
-// permitted asks whether the server's session is bound now, and as what. What
+// permittedRole asks whether the server's session is bound now, and as what. What
 // the permit lets it write is about its own edits: a proposal is the board's. But
 // a constitution that blocks the place blocks it here too.
-func (k *knowing) permitted(ctx context.Context, file string) (role string, err error) {
+func (k *knowing) permittedRole(ctx context.Context, file string) (role string, err error) {
 	if k.session == "" {
 		return "", refuse("read-only", "this MCP server is read-only; get write rights with odd anchor identity ROLE, and start odd mcp with --session TOKEN")
 	}

@@ -122,15 +122,15 @@ func runObserve(ctx context.Context, env Env, o observation) error {
 	}}
 	report, err := drain.Invoke(ctx, w.repo, opts, inv)
 	p.done()
-	return o.ended(ctx, env, report, err, s, t)
+	return o.tellEnd(ctx, env, report, err, s, t)
 }
 
-// ended tells what became of the stream and of the session.
-func (o observation) ended(ctx context.Context, env Env, r drain.Report, err error, s *stream.Stream, t *teller) error {
+// tellEnd tells what became of the stream and of the session.
+func (o observation) tellEnd(ctx context.Context, env Env, r drain.Report, err error, s *stream.Stream, t *teller) error {
 	var no contract.Refusals
 	switch {
 	case errors.As(err, &no):
-		return refused(env, no)
+		return tellRefusals(env, no)
 	case err != nil && len(r.Said) == 0:
 		return err
 	}

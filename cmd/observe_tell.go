@@ -73,7 +73,7 @@ func (t *teller) line(r sayRow) string {
 	case t.json:
 		return jsonLine(r) + "\n"
 	case t.env.Terminal:
-		return fmt.Sprintf("%s %9s  %s\n", padded(cell(r.Channel), 12), lines, cell(r.Text))
+		return fmt.Sprintf("%s %9s  %s\n", padTo(cell(r.Channel), 12), lines, cell(r.Text))
 	}
 	return strings.Join([]string{cell(r.Channel), lines, cell(r.Text)}, "\t") + "\n"
 }

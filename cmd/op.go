@@ -94,7 +94,7 @@ type opPhase struct {
 	Note    string         `json:"note,omitempty"`
 }
 
-func shown(s pipeline.Story) opShown {
+func showOp(s pipeline.Story) opShown {
 	o := s.Op()
 	out := opShown{opRow: opRowOf(state.OpOf(s)), Facts: o.Facts(), Sound: s.Sound, Means: pipeline.Explain(o.Reason), Phases: []opPhase{}}
 	if o.Ended() {
@@ -110,7 +110,7 @@ func shown(s pipeline.Story) opShown {
 }
 
 func runOpShow(c *cli.Context, env Env, v *view, s pipeline.Story) error {
-	out := shown(s)
+	out := showOp(s)
 	out.Failed, out.Output = v.failing(s.Op().Run, s.Op().ID)
 	return showPage(env, c.Bool("json"), out, out.card())
 }
@@ -138,7 +138,7 @@ func (s opShown) card() string {
 	line("spent", "$%s", budget.MicroUSD(s.Spent))
 	line("base", "%s", s.Facts[pipeline.FactBase])
 	line("candidate", "%s", s.Facts[pipeline.FactCandidate])
-	line("sandbox", "%s", sandboxed(s.Facts[pipeline.FactSandbox]))
+	line("sandbox", "%s", describeSandbox(s.Facts[pipeline.FactSandbox]))
 	line("odd fixed", "%s", s.Facts[pipeline.FactMended])
 	line("rules hash", "%s", s.Facts[pipeline.FactRules])
 	if s.Commit != "" {
@@ -181,7 +181,7 @@ func (v *view) patchOf(ctx context.Context, o pipeline.Op) ([]byte, error) {
 	if err == nil {
 		return b, nil
 	}
-	if kept, ok := v.kept(o, "op.patch"); ok {
+	if kept, ok := v.keptFile(o, "op.patch"); ok {
 		return kept, nil
 	}
 	return nil, refuse("artifacts", "op diff %s: the commit %s is no longer in this clone; run git fetch origin 'refs/odd/run/*:refs/odd/run/*' to look for it in run %s", o.ID, short(made), o.Run)
@@ -189,8 +189,8 @@ func (v *view) patchOf(ctx context.Context, o pipeline.Op) ([]byte, error) {
 
 func runOpTrace(c *cli.Context, env Env, v *view, s pipeline.Story) error {
 	tree := pipeline.Trace(s)
-	v.filed(tree, s.Op())
-	if err := v.landed(c.Context, tree, s.Op()); err != nil {
+	v.noteFiler(tree, s.Op())
+	if err := v.addLanded(c.Context, tree, s.Op()); err != nil {
 		return err
 	}
 	if c.Bool("json") {
@@ -200,8 +200,8 @@ func runOpTrace(c *cli.Context, env Env, v *view, s pipeline.Story) error {
 	return err
 }
 
-// filed notes who filed the op's task, and when.
-func (v *view) filed(tree []pipeline.Node, o pipeline.Op) {
+// noteFiler notes who filed the op's task, and when.
+func (v *view) noteFiler(tree []pipeline.Node, o pipeline.Op) {
 	for _, t := range v.tasks() {
 		if t.ID != okf.ID(o.Task) || len(tree) == 0 || len(tree[0].Below) == 0 || t.Atom == nil || t.Atom.Generated.By == "" {
 			continue
@@ -211,9 +211,9 @@ func (v *view) filed(tree []pipeline.Node, o pipeline.Op) {
 	}
 }
 
-// landed hangs the person's commit that merged what the op proposed below the
+// addLanded hangs the person's commit that merged what the op proposed below the
 // ref that the op moved.
-func (v *view) landed(ctx context.Context, tree []pipeline.Node, o pipeline.Op) error {
+func (v *view) addLanded(ctx context.Context, tree []pipeline.Node, o pipeline.Op) error {
 	if o.Reason != pipeline.Merged || len(o.Moved) == 0 {
 		return nil
 	}

@@ -262,7 +262,7 @@ func (c *change) paths() []string { return pipeline.Candidate{Files: c.edits}.Pa
 // look reads what differs. A path that a person named and that does not differ is
 // judged as if it did.
 func (c *change) look(ctx context.Context) error {
-	named, err := c.named()
+	named, err := c.namedPaths()
 	if err != nil {
 		return err
 	}
@@ -297,8 +297,8 @@ func (c *change) look(ctx context.Context) error {
 	return nil
 }
 
-// named are the paths that a person named, below the repository's root.
-func (c *change) named() (paths []string, err error) {
+// namedPaths are the paths that a person named, below the repository's root.
+func (c *change) namedPaths() (paths []string, err error) {
 	for _, p := range c.names {
 		rel, err := filepath.Rel(c.repo.Root(), c.env.path(p))
 		if err != nil || rel == ".." || strings.HasPrefix(rel, ".."+string(filepath.Separator)) {

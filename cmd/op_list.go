@@ -261,7 +261,7 @@ func (w *watch) line(env Env, r watchRow) string {
 	}
 	elapsed, spent := fmt.Sprintf("%ds", r.Elapsed), "$"+budget.MicroUSD(r.Spent).String()
 	if env.Terminal { // one that wrapped could not be drawn over
-		return clipped(fmt.Sprintf("%-8s  %6s  %8s  %s: %s", shortOp(r.Op), elapsed, spent, cell(r.Task), phase), env.columns()) + "\n"
+		return clipTo(fmt.Sprintf("%-8s  %6s  %8s  %s: %s", shortOp(r.Op), elapsed, spent, cell(r.Task), phase), env.columns()) + "\n"
 	}
 	return strings.Join([]string{r.Op, phase, elapsed, spent, cell(r.Task)}, "\t") + "\n"
 }

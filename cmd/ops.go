@@ -102,9 +102,9 @@ func (v *view) landing(t board.Task, p review.Proposal, at onto) drain.Landing {
 	}
 }
 
-// checked is what the checks say of the tree that the approval of p would make.
+// checkApproval is what the checks say of the tree that the approval of p would make.
 // A tree that does not pass them is refused, whoever wants it.
-func (v *view) checked(ctx context.Context, t board.Task, p review.Proposal, o *pipeline.Op, at onto) (drain.Checked, error) {
+func (v *view) checkApproval(ctx context.Context, t board.Task, p review.Proposal, o *pipeline.Op, at onto) (drain.Checked, error) {
 	if o == nil {
 		return drain.Checked{}, nil
 	}
@@ -292,8 +292,8 @@ func (v *view) attempt(o pipeline.Op) (tree fs.FS, dir string, ok bool) {
 	return tree, path.Dir(own[0]), true
 }
 
-// kept is a file that the run of an op keeps of it.
-func (v *view) kept(o pipeline.Op, name string) (b []byte, ok bool) {
+// keptFile is a file that the run of an op keeps of it.
+func (v *view) keptFile(o pipeline.Op, name string) (b []byte, ok bool) {
 	tree, dir, ok := v.attempt(o)
 	if !ok {
 		return nil, false
@@ -305,7 +305,7 @@ func (v *view) kept(o pipeline.Op, name string) (b []byte, ok bool) {
 // failing is the last check of an op that failed, and the last lines that it printed;
 // nothing where none did, or where the run's artifacts are not here.
 func (v *view) failing(run, op string) (check string, tail []string) {
-	b, ok := v.kept(pipeline.Op{ID: op, Run: run}, "op.json")
+	b, ok := v.keptFile(pipeline.Op{ID: op, Run: run}, "op.json")
 	if d, err := pipeline.ReadDossier(b); ok && err == nil {
 		c, tail, _ := d.Failing()
 		return c.Says, tail
@@ -386,7 +386,7 @@ func (w *workspace) preview(ctx context.Context, p drain.Preview) (by string, er
 	if _, err := io.WriteString(tty, okf.Visible(about)); err != nil {
 		return "", err
 	}
-	h, err := answered(ctx, tty, func() (review.Human, error) { return review.Confirm(tty, act, "land", person, w.place()) })
+	h, err := awaitAnswer(ctx, tty, func() (review.Human, error) { return review.Confirm(tty, act, "land", person, w.place()) })
 	switch {
 	case err == nil:
 		return h.By(), nil

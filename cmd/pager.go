@@ -18,10 +18,10 @@ var pagedVerbs = []string{
 	"gate lease show", "gate proposals list", "gate proposals show",
 }
 
-// paged is env for a command line whose output a person pages through, and what waits
+// pageOutput is env for a command line whose output a person pages through, and what waits
 // until they have left the pager. It is env itself where stdout is no terminal, where a
 // program reads (--json, CI, an agent), and where the person has no pager.
-func paged(env Env, line commandLine, git map[string]string) (Env, func()) {
+func pageOutput(env Env, line commandLine, git map[string]string) (Env, func()) {
 	none := func() {}
 	page := line.verb == "" || line.verb == "help" || slices.Contains(line.args, "--help") || slices.Contains(pagedVerbs, line.verb)
 	if !env.Terminal || !page || line.json || line.noPager || env.inCI() || env.agent() != "" || env.Getenv("TERM") == "dumb" {

@@ -66,7 +66,7 @@ func TestPaged(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			got, _ := paged(env, l, nil)
+			got, _ := pageOutput(env, l, nil)
 			if _, is := got.Stdout.(*screen); is != (want && name == "terminal") {
 				t.Errorf("%s, %s: paged is %t", line, name, is)
 			}

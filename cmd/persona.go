@@ -52,10 +52,10 @@ func runPersonaList(c *cli.Context, env Env) error {
 	for _, p := range b.untypedPersonas() {
 		talk(env, "%s: %s; %s", b.place(env, p.Path, p.Line), p.Message, p.Hint)
 	}
-	nothing := "no profile: no atom of type persona or of canon has one" + b.untyped()
+	nothing := "no profile: no atom of type persona or of canon has one" + b.tellUntyped()
 	return showList(env, c.Bool("json"), r.Profiles, nothing, func(p *contract.Profile) []string {
 		return []string{
-			p.Name, strconv.Itoa(p.Version), or(joined(p.Roles), "any role"), or(joined(contract.SurfacesOf(p)), "any surface"), standing(p), b.place(env, p.Path, p.Line),
+			p.Name, strconv.Itoa(p.Version), or(joinWords(p.Roles), "any role"), or(joinWords(contract.SurfacesOf(p)), "any surface"), standing(p), b.place(env, p.Path, p.Line),
 		}
 	})
 }
@@ -78,7 +78,7 @@ func standing(p *contract.Profile) string {
 	return string(p.Standing) + ", see " + p.SupersededBy
 }
 
-func joined[T ~string](list []T) string {
+func joinWords[T ~string](list []T) string {
 	words := make([]string, len(list))
 	for i, w := range list {
 		words[i] = string(w)
@@ -172,16 +172,16 @@ func runPersonaShow(c *cli.Context, env Env) error {
 		talk(env, "%s is %s", p.Ref(), standing(p))
 	}
 	rows := fields("persona", p.Ref(), "standing", standing(p), "uri", p.URI, "system prompt", p.SystemPromptURI,
-		"roles", or(joined(p.Roles), "any role"), "custom role", customRole(p.Custom),
-		"operational servers", joined(p.Operational), "task-relevant servers", joined(p.TaskRelevant), "knowledge bases", joined(p.KnowledgeBases))
+		"roles", or(joinWords(p.Roles), "any role"), "custom role", customRole(p.Custom),
+		"operational servers", joinWords(p.Operational), "task-relevant servers", joinWords(p.TaskRelevant), "knowledge bases", joinWords(p.KnowledgeBases))
 	for _, s := range contract.SurfacesOf(p) {
 		rows = append(rows, []string{"on " + string(s), settings(p.Surfaces[s])})
 	}
-	rows = append(rows, fields("brand discipline", p.BrandDiscipline, "signature", joined(p.Glyphs.Signature))...)
+	rows = append(rows, fields("brand discipline", p.BrandDiscipline, "signature", joinWords(p.Glyphs.Signature))...)
 	for _, name := range slices.Sorted(maps.Keys(p.Glyphs.Palettes)) {
 		rows = append(rows, fields("palette "+name, strings.Join(p.Glyphs.Palettes[name], " "))...)
 	}
-	rows = append(rows, fields("inherits", joined(p.Inheritance), "retracted when", strings.Join(p.Retraction, "; "), "place", b.place(env, p.Path, p.Line))...)
+	rows = append(rows, fields("inherits", joinWords(p.Inheritance), "retracted when", strings.Join(p.Retraction, "; "), "place", b.place(env, p.Path, p.Line))...)
 	return show(env, c.Bool("json"), p, rows...)
 }
 

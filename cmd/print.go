@@ -108,7 +108,7 @@ func showPage(env Env, asJSON bool, value any, page string) error {
 
 // printPage prints a page, broken between words where a terminal is too narrow for it.
 func printPage(env Env, page string) error {
-	_, err := io.WriteString(folded(env), page)
+	_, err := io.WriteString(foldedOutput(env), page)
 	return err
 }
 
@@ -133,7 +133,7 @@ func orFault(err error, bad bool) error {
 func printEach(env Env, rows iter.Seq[[]string]) error {
 	out := bufio.NewWriterSize(env.Stdout, 1<<16)
 	if env.Terminal {
-		return errors.Join(aligned(env, rows).print(out), out.Flush())
+		return errors.Join(alignRows(env, rows).print(out), out.Flush())
 	}
 	var line []byte
 	var above, shown []string // the row before, and what its cells became: neighbours have much in common
@@ -158,8 +158,8 @@ func printEach(env Env, rows iter.Seq[[]string]) error {
 	return out.Flush()
 }
 
-// aligned is rows as a terminal of env takes them.
-func aligned(env Env, rows iter.Seq[[]string]) *table {
+// alignRows is rows as a terminal of env takes them.
+func alignRows(env Env, rows iter.Seq[[]string]) *table {
 	t := &table{width: env.columns()}
 	for r := range rows {
 		cells := make([]string, len(r))
@@ -253,10 +253,10 @@ func printFitted(env Env, rows [][]string) error {
 	if !env.Terminal {
 		return printRows(env, rows)
 	}
-	t := aligned(env, slices.Values(rows))
+	t := alignRows(env, slices.Values(rows))
 	t.width = math.MaxInt / 8
 	for _, row := range t.rows {
-		if _, err := fmt.Fprintln(env.Stdout, clipped(t.line(row), env.columns())); err != nil {
+		if _, err := fmt.Fprintln(env.Stdout, clipTo(t.line(row), env.columns())); err != nil {
 			return err
 		}
 	}
@@ -349,9 +349,9 @@ func (t *table) line(row []string) string {
 			out.WriteString(strings.Repeat(" ", from-at) + c)
 			at = from + n
 		case last && !below && 5*from <= 3*t.width:
-			out.WriteString(strings.Repeat(" ", from-at) + wrapped(c, from, from, t.width))
+			out.WriteString(strings.Repeat(" ", from-at) + wrapText(c, from, from, t.width))
 		default:
-			out.WriteString("\n" + strings.Repeat(" ", in) + wrapped(c, in, in, t.width))
+			out.WriteString("\n" + strings.Repeat(" ", in) + wrapText(c, in, in, t.width))
 			at, below = in+n, true
 		}
 		if !last {
@@ -361,14 +361,14 @@ func (t *table) line(row []string) string {
 	return out.String()
 }
 
-// padded is s with blanks behind it, until it takes n columns of a terminal.
-func padded(s string, n int) string {
+// padTo is s with blanks behind it, until it takes n columns of a terminal.
+func padTo(s string, n int) string {
 	return s + strings.Repeat(" ", max(0, n-columnsOf(s)))
 }
 
-// clipped is s in at most n columns of a terminal, an ellipsis at the end where there
+// clipTo is s in at most n columns of a terminal, an ellipsis at the end where there
 // was more.
-func clipped(s string, n int) string {
+func clipTo(s string, n int) string {
 	if columnsOf(s) <= n {
 		return s
 	}

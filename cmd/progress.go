@@ -40,9 +40,9 @@ func (p *progress) line(s string) {
 	p.draw()
 }
 
-// turned counts a turn of a session. From the first one of a task on, the live line has
+// countTurn counts a turn of a session. From the first one of a task on, the live line has
 // the time that the task takes, its turns and its cost.
-func (p *progress) turned(u session.Usage) {
+func (p *progress) countTurn(u session.Usage) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if p.since.IsZero() || u.Turns == 0 && u.Cost == 0 {
@@ -71,8 +71,8 @@ func (p *progress) draw() {
 			})
 		}
 	}
-	text = clipped(irongate.RedactText(cell(text)), max(1, p.env.columns()-1))
-	fmt.Fprintf(p.env.Stderr, "\r%s", padded(text, p.wide))
+	text = clipTo(irongate.RedactText(cell(text)), max(1, p.env.columns()-1))
+	fmt.Fprintf(p.env.Stderr, "\r%s", padTo(text, p.wide))
 	p.wide = columnsOf(text)
 }
 

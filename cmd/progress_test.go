@@ -29,9 +29,9 @@ func TestProgress(t *testing.T) {
 	}
 	p.line("tides: claimed, attempt 1")
 	want("tides: claimed, attempt 1")
-	p.turned(session.Usage{})
+	p.countTurn(session.Usage{})
 	now = now.Add(61 * time.Second)
-	p.turned(session.Usage{Turns: 2, Cost: 12_300})
+	p.countTurn(session.Usage{Turns: 2, Cost: 12_300})
 	p.line("tides: Read docs/tides.md")
 	want("1m1s  2 turns  $0.0123  tides: Read docs/tides.md")
 	now = now.Add(time.Second)
@@ -41,7 +41,7 @@ func TestProgress(t *testing.T) {
 	if got := last(); columnsOf(got) != 59 || !strings.HasSuffix(got, "…") {
 		t.Errorf("%q takes %d columns", got, columnsOf(got))
 	}
-	p.turned(session.Usage{}) // of the next task
+	p.countTurn(session.Usage{}) // of the next task
 	want("0s  0 turns  $0.00  tides: Read docs/a/path/that/is/much/l…")
 	p.done()
 	if tick != nil {

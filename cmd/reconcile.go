@@ -77,7 +77,7 @@ func runReconcile(c *cli.Context, env Env) error {
 		return refuse("no-bundle", "%s: no such folder, so there is nowhere to write atoms; run odd init", w.cfg.Root)
 	}
 	if err != nil {
-		return unloaded(w.cfg.Root, err)
+		return whyNotLoaded(w.cfg.Root, err)
 	}
 	limit, _ := okf.ParseConfidence(w.cfg.Session.Cap)
 	items, err := reconcile.Merge(g, in, reconcile.Options{
@@ -258,7 +258,7 @@ func parseEmission(name string, b []byte) ([]reconcile.Incoming, []okf.Problem, 
 	case len(ps) > 0:
 		return nil, ps, nil
 	case e.Outcome != session.Completed:
-		return nil, nil, refuse("incomplete", "%s: %s; odd merges only the output of a completed session", name, declared(e))
+		return nil, nil, refuse("incomplete", "%s: %s; odd merges only the output of a completed session", name, describeEnd(e))
 	case e.Change != nil:
 		return nil, nil, refuse("change", "%s: the output changes files that are not atoms, and odd reconcile takes atoms only", name)
 	}
@@ -269,8 +269,8 @@ func parseEmission(name string, b []byte) ([]reconcile.Incoming, []okf.Problem, 
 	return in, nil, nil
 }
 
-// declared says how an emission ended that did not complete.
-func declared(e session.Emission) string {
+// describeEnd says how an emission ended that did not complete.
+func describeEnd(e session.Emission) string {
 	if e.Failure == session.Silent {
 		return e.Detail
 	}

@@ -61,7 +61,7 @@ func (v *view) reject(ctx context.Context, t board.Task, o rejection) error {
 	if err := review.Rejectable(t); err != nil {
 		return err
 	}
-	left, err := v.unapproved(ctx, t)
+	left, err := v.findUnapproved(ctx, t)
 	if err != nil {
 		return err
 	}

@@ -102,7 +102,7 @@ func printLocated(env Env, found []located) error {
 			continue
 		}
 		printed[f.rule]++
-		if _, err := fmt.Fprintf(env.Stdout, "%s: %s: %s [%s]\n", cell(f.place), coloured(env, f.severity), cell(f.text), cell(f.rule)); err != nil {
+		if _, err := fmt.Fprintf(env.Stdout, "%s: %s: %s [%s]\n", cell(f.place), colourSeverity(env, f.severity), cell(f.text), cell(f.rule)); err != nil {
 			return err
 		}
 	}
@@ -114,8 +114,8 @@ func printLocated(env Env, found []located) error {
 	return nil
 }
 
-// coloured is a severity, red or yellow for a person.
-func coloured(env Env, s okf.Severity) string {
+// colourSeverity is a severity, red or yellow for a person.
+func colourSeverity(env Env, s okf.Severity) string {
 	code := map[okf.Severity]string{okf.Error: "31", okf.Warn: "33"}[s]
 	if code == "" || !env.color() {
 		return string(s)

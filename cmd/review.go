@@ -132,7 +132,7 @@ func runReview(ctx context.Context, env Env, name string, stat, asJSON bool) err
 	if err != nil {
 		return err
 	}
-	if _, err := io.WriteString(folded(env), card); err != nil {
+	if _, err := io.WriteString(foldedOutput(env), card); err != nil {
 		return err
 	}
 	if bound != nil {
@@ -208,7 +208,7 @@ func (v *view) card(ctx context.Context, t board.Task, p review.Proposal, at ont
 		line("warning", "inputs changed since the agent read them: %s", strings.Join(at.read, ", "))
 	}
 	line("made by", "%s, role %s, %d turn%s", madeBy(p.Substrate), p.Role, p.Turns, plural(int(p.Turns)))
-	line("sandbox", "%s", sandboxed(p.Sandbox))
+	line("sandbox", "%s", describeSandbox(p.Sandbox))
 	for _, l := range sessionLines(p.Contract) {
 		line(l[0], "%s", l[1])
 	}
@@ -221,7 +221,7 @@ func (v *view) card(ctx context.Context, t board.Task, p review.Proposal, at ont
 	for _, who := range endorsed {
 		line("endorsed", "by %s", who)
 	}
-	if m, err := v.awaited(ctx, t, part{Proposal: p}); err != nil {
+	if m, err := v.missingApprovers(ctx, t, part{Proposal: p}); err != nil {
 		return "", err
 	} else if len(m) > 0 {
 		line("approvers", "%s", waitsFor(m))
@@ -265,8 +265,8 @@ func inWords(p review.Proposal, root string) string {
 	return or(strings.Join(parts, ", "), "nothing")
 }
 
-// sandboxed says in words what the kernel held a program to, as the ledger keeps it.
-func sandboxed(held string) string {
+// describeSandbox says in words what the kernel held a program to, as the ledger keeps it.
+func describeSandbox(held string) string {
 	switch {
 	case held == "":
 		return ""

@@ -68,10 +68,10 @@ func (v *view) forgetWalk(t okf.ID) {
 	}
 }
 
-// walked puts what the person decided in odd review --each into o, and is the line that
+// takeWalk puts what the person decided in odd review --each into o, and is the line that
 // says so before they confirm; "" where they decided nothing. What is undecided is
 // refused, and so are flags that decide the same again.
-func (v *view) walked(p review.Proposal, o *approval) (string, error) {
+func (v *view) takeWalk(p review.Proposal, o *approval) (string, error) {
 	if o.noWalk {
 		return "", nil
 	}
@@ -239,7 +239,7 @@ func (w *walker) edit(ctx context.Context, a proposedAtom, d review.Decided) err
 	if b, ok := w.draft[a.at.Path]; ok {
 		before = b
 	}
-	b, err := edited(ctx, w.env, editor, path.Base(a.at.Path), before)
+	b, err := editText(ctx, w.env, editor, path.Base(a.at.Path), before)
 	if err != nil {
 		return err
 	}
@@ -269,7 +269,7 @@ func (w *walker) say(format string, args ...any) {
 // ask is a line that the person types; where the terminal ends, they quit.
 func (w *walker) ask(ctx context.Context, prompt string) (string, error) {
 	w.say("%s", prompt)
-	return answered(ctx, w.tty, func() (string, error) {
+	return awaitAnswer(ctx, w.tty, func() (string, error) {
 		line, err := w.in.ReadString('\n')
 		if line = oneLine(line); err != nil && line == "" {
 			return "q", nil

@@ -42,7 +42,7 @@ func (v *view) judgement(t board.Task, landed *pipeline.Op) (*judged, error) {
 		j.Landed = landedOn(o)
 	}
 	j.Op, j.Tier, j.Mended = o.ID, o.Fact(pipeline.FactTier), o.Fact(pipeline.FactMended)
-	b, ok := v.kept(o, "op.json")
+	b, ok := v.keptFile(o, "op.json")
 	d, err := pipeline.ReadDossier(b)
 	if !ok || err != nil || d.Op != o.ID {
 		j.Lost = true
@@ -52,8 +52,8 @@ func (v *view) judgement(t board.Task, landed *pipeline.Op) (*judged, error) {
 	return j, nil
 }
 
-// merged adds what the checks said of it on what is there now.
-func (j *judged) merged(c drain.Checked) {
+// addChecked adds what the checks said of it on what is there now.
+func (j *judged) addChecked(c drain.Checked) {
 	for _, line := range c.Ran {
 		j.Checks = append(j.Checks, pipeline.Checked{Phase: "merged", Says: line, Passed: true})
 	}

@@ -58,7 +58,7 @@ func runReviewPR(ctx context.Context, env Env, name string, asJSON bool) error {
 	case pr.Opened:
 		return printRows(env, [][]string{{string(t.ID), pr.URL}})
 	}
-	_, err = fmt.Fprintf(env.Stdout, "git push %s %s:refs/heads/%s\n%s\n\n%s", pr.Remote, p.Commit, pr.Branch, strings.Join(quoted(pr.argv("…")), " "), pr.Body)
+	_, err = fmt.Fprintf(env.Stdout, "git push %s %s:refs/heads/%s\n%s\n\n%s", pr.Remote, p.Commit, pr.Branch, strings.Join(quoteWords(pr.argv("…")), " "), pr.Body)
 	return err
 }
 
@@ -177,8 +177,8 @@ func (e Env) program(name string) string {
 	return ""
 }
 
-// quoted are words as a shell takes them.
-func quoted(argv []string) []string {
+// quoteWords are words as a shell takes them.
+func quoteWords(argv []string) []string {
 	out := make([]string, len(argv))
 	for i, a := range argv {
 		out[i] = a

@@ -79,7 +79,7 @@ func runSense(c *cli.Context, env Env, w *workspace) error {
 	}
 	var in sense.Intake
 	build := func(v *view) (repo.Changes, string, error) {
-		before, err := v.sensed(c.Context)
+		before, err := v.sensedTasks(c.Context)
 		if err != nil {
 			return nil, "", err
 		}
@@ -194,9 +194,9 @@ func foreign(name string) bool {
 	return false
 }
 
-// sensed are the tasks that odd sense filed before, last those that people deleted to say
+// sensedTasks are the tasks that odd sense filed before, last those that people deleted to say
 // no. One that is deleted in a commit with other files than the bundle's was mended.
-func (v *view) sensed(ctx context.Context) (out []sense.Filed, err error) {
+func (v *view) sensedTasks(ctx context.Context) (out []sense.Filed, err error) {
 	for _, row := range v.rows() {
 		if !sense.MayFile(row.ID) {
 			continue

@@ -10,7 +10,7 @@ func TestAdded(t *testing.T) {
 		{"a\r\n", "a\n", ""},
 		{"", "a\n", "a\n"},
 	} {
-		if got := string(added([]byte(tt.now), [][]byte{[]byte(tt.before)})); got != tt.want {
+		if got := string(addedLines([]byte(tt.now), [][]byte{[]byte(tt.before)})); got != tt.want {
 			t.Errorf("%q to %q adds %q, want %q", tt.before, tt.now, got, tt.want)
 		}
 	}

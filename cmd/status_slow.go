@@ -90,7 +90,7 @@ func (s slowStatus) lines(line func(key, format string, args ...any)) {
 		line("lease", "off: tasks run without one, which is fine; odd help gate says what it is for")
 	default:
 		line("stance", "%s", l.Stance)
-		line("lease", "%s%s", l.name(), l.left())
+		line("lease", "%s%s", l.name(), l.describeLeft())
 	}
 	var counts []string
 	for _, sev := range gate.Severities() {
@@ -106,8 +106,8 @@ func (s slowStatus) lines(line func(key, format string, args ...any)) {
 	}
 }
 
-// left is what remains of a valid lease, or why it is none.
-func (l leaseJSON) left() string {
+// describeLeft is what remains of a valid lease, or why it is none.
+func (l leaseJSON) describeLeft() string {
 	switch {
 	case l.Verdict.Valid && l.Budget > 0:
 		return fmt.Sprintf("; %s, %s, %s", howLong(l.Verdict.Remaining)+" left", count(l.Verdict.Tasks, "task"), l.money())

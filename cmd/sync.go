@@ -165,11 +165,11 @@ func (v *view) syncTask(ctx context.Context, t board.Task, target string, tip re
 		return s, err
 	}
 	p = take.Proposal
-	if why, err := v.unsigned(ctx, a.OID); err != nil || why != "" {
+	if why, err := v.whyUnsigned(ctx, a.OID); err != nil || why != "" {
 		s.Note = fmt.Sprintf("approval %s by %s %s; import the key, or odd reject %s --reason \"why\"", short(a.OID), a.Author.Email, why, t.ID)
 		return s, err
 	}
-	m, err := v.awaited(ctx, t, take, a.Author.Email)
+	m, err := v.missingApprovers(ctx, t, take, a.Author.Email)
 	if err != nil {
 		return s, err
 	}
@@ -177,7 +177,7 @@ func (v *view) syncTask(ctx context.Context, t board.Task, target string, tip re
 		s.Note = fmt.Sprintf("approved by %s; %s", a.Author.Email, waitsFor(m))
 		return s, nil
 	}
-	if s.Note, err = v.merged(ctx, t, p, a, target, tip); err != nil || s.Note != "" {
+	if s.Note, err = v.whyNotMerged(ctx, t, p, a, target, tip); err != nil || s.Note != "" {
 		return s, err
 	}
 	by := "human:" + a.Author.Email
@@ -247,10 +247,10 @@ func (v *view) approves(ctx context.Context, c repo.Commit, p review.Proposal) b
 	return err == nil && ok
 }
 
-// merged says what is missing until the target holds exactly what was approved,
+// whyNotMerged says what is missing until the target holds exactly what was approved,
 // "" when nothing is. Neither a merge nor a squash may bring a path that was not
 // reviewed; a squash or a rebase is known by the bytes it changed.
-func (v *view) merged(ctx context.Context, t board.Task, p review.Proposal, a repo.Commit, target string, tip repo.OID) (string, error) {
+func (v *view) whyNotMerged(ctx context.Context, t board.Task, p review.Proposal, a repo.Commit, target string, tip repo.OID) (string, error) {
 	if o, err := v.landedBy(ctx, t); err != nil || o != nil {
 		return "", err // the target held it before it was approved
 	}
@@ -265,10 +265,10 @@ func (v *view) merged(ctx context.Context, t board.Task, p review.Proposal, a re
 			return "", err
 		}
 		at = m.OID
-		if extra, err := v.unreviewed(ctx, p, m); err != nil || extra != "" {
+		if extra, err := v.findUnreviewed(ctx, p, m); err != nil || extra != "" {
 			return extra, err
 		}
-	} else if landed, extra, err := v.squashed(ctx, p, tip); err != nil || landed || extra != "" {
+	} else if landed, extra, err := v.findSquash(ctx, p, tip); err != nil || landed || extra != "" {
 		return extra, err
 	}
 	blob, err := v.blobs(at)
@@ -291,15 +291,15 @@ func (v *view) missing(ctx context.Context, p review.Proposal, a repo.Commit, ta
 	case in:
 		return fmt.Sprintf("%s was merged with other content than was approved; review it, then odd reject %s --reason \"why\"", p.Paths[i].Path, p.Task), nil
 	}
-	if held, err := v.held(ctx, p, tip); err != nil || held {
+	if held, err := v.wasHeld(ctx, p, tip); err != nil || held {
 		return fmt.Sprintf("%s was merged into %s and edited before odd sync ran, so the approval can no longer be proved; odd reject %s --reason \"why\", and run odd sync right after merges", p.Paths[i].Path, target, p.Task), err
 	}
 	return waits, nil
 }
 
-// held reports whether a commit of the target since the proposal's base had
+// wasHeld reports whether a commit of the target since the proposal's base had
 // every path as it was approved, as after a squash or a rebase.
-func (v *view) held(ctx context.Context, p review.Proposal, tip repo.OID) (bool, error) {
+func (v *view) wasHeld(ctx context.Context, p review.Proposal, tip repo.OID) (bool, error) {
 	for c, err := range v.repo.Log(ctx, repo.OID(p.Base), tip) {
 		if err != nil {
 			return false, err
@@ -330,8 +330,8 @@ func (v *view) mergeOf(ctx context.Context, oid, tip repo.OID) (repo.Commit, err
 	}
 }
 
-// unreviewed names a path that the merge m brought in and p does not hold.
-func (v *view) unreviewed(ctx context.Context, p review.Proposal, m repo.Commit) (string, error) {
+// findUnreviewed names a path that the merge m brought in and p does not hold.
+func (v *view) findUnreviewed(ctx context.Context, p review.Proposal, m repo.Commit) (string, error) {
 	from := repo.OID(p.Base)
 	if len(m.Parents) > 1 {
 		from = m.Parents[0]
@@ -352,11 +352,11 @@ func (v *view) unreviewed(ctx context.Context, p review.Proposal, m repo.Commit)
 	return "", nil
 }
 
-// squashed looks for the commit by which a squash or a rebase put p on the
+// findSquash looks for the commit by which a squash or a rebase put p on the
 // target: not a merge, not the agent's, changing every recorded path from its
 // recorded blob to its recorded result, and nothing else. Later edits do not
 // undo it. A commit that does all that and more is told in extra.
-func (v *view) squashed(ctx context.Context, p review.Proposal, tip repo.OID) (landed bool, extra string, err error) {
+func (v *view) findSquash(ctx context.Context, p review.Proposal, tip repo.OID) (landed bool, extra string, err error) {
 	if len(p.Paths) == 0 {
 		return false, "", nil
 	}
@@ -372,7 +372,7 @@ func (v *view) squashed(ctx context.Context, p review.Proposal, tip repo.OID) (l
 		if err != nil {
 			return false, "", err
 		}
-		all, others := p.MadeBy(changed(changes))
+		all, others := p.MadeBy(changedPaths(changes))
 		switch {
 		case all && len(others) == 0:
 			return true, "", nil
@@ -383,9 +383,9 @@ func (v *view) squashed(ctx context.Context, p review.Proposal, tip repo.OID) (l
 	return false, extra, nil
 }
 
-// changed is what a commit changes, for review. A link or an executable is no
+// changedPaths is what a commit changes, for review. A link or an executable is no
 // atom, whatever its bytes: such a path has no result.
-func changed(changes []repo.Change) []review.Path {
+func changedPaths(changes []repo.Change) []review.Path {
 	out := make([]review.Path, len(changes))
 	for i, c := range changes {
 		out[i] = review.Path{Path: c.Path, Base: string(c.Old), Result: string(c.New)}

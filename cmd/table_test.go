@@ -28,7 +28,7 @@ func TestTableAligns(t *testing.T) {
 		var b strings.Builder
 		env := Env{Stdout: &b, Terminal: true, Width: c.width}
 		out := bufio.NewWriter(&b)
-		if err := aligned(env, slices.Values(c.rows)).print(out); err != nil {
+		if err := alignRows(env, slices.Values(c.rows)).print(out); err != nil {
 			t.Fatal(err)
 		}
 		_ = out.Flush()
@@ -44,7 +44,7 @@ func TestClippedByColumns(t *testing.T) {
 	for in, want := range map[string]string{
 		"abcdef": "abcdef", "abcdefg": "abcde…", "漢字漢": "漢字漢", "漢字漢字": "漢字…", "a漢字漢": "a漢字…", "e\u0301bcdefg": "e\u0301bcde…",
 	} {
-		if got := clipped(in, 6); got != want {
+		if got := clipTo(in, 6); got != want {
 			t.Errorf("%q: got %q, want %q", in, got, want)
 		}
 	}

@@ -75,7 +75,7 @@ func runTaskAdd(c *cli.Context, env Env) error {
 		}
 		a, err := v.newTask(f)
 		if err != nil {
-			return nil, "", usage("task add: %s", unplaced(err))
+			return nil, "", usage("task add: %s", withoutPlace(err))
 		}
 		if t, err = board.Parse(&a); err != nil {
 			return nil, "", err
@@ -114,8 +114,8 @@ func (v *view) done(id okf.ID) bool {
 	return err == nil && t.State == board.Done
 }
 
-// unplaced is an error about a file that is not there yet, without its place.
-func unplaced(err error) string {
+// withoutPlace is an error about a file that is not there yet, without its place.
+func withoutPlace(err error) string {
 	p := okf.Problem{}
 	switch {
 	case errors.As(err, &p) && p.Hint != "":

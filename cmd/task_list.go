@@ -41,9 +41,9 @@ func runTaskList(c *cli.Context, env Env) error {
 		return err
 	}
 	if state != "" && !slices.Contains(board.States(), state) {
-		return usage("task list: unknown state %q; use one of %s", state, joined(board.States()))
+		return usage("task list: unknown state %q; use one of %s", state, joinWords(board.States()))
 	}
-	list, row := v.shown(state, c.Bool("all"))
+	list, row := v.shownTasks(state, c.Bool("all"))
 	for _, p := range slices.Concat(v.unread(), board.Unread(v.problems)) {
 		talk(env, "%s", oneLine(v.at(p).Error()))
 	}
@@ -55,7 +55,7 @@ func runTaskList(c *cli.Context, env Env) error {
 	}
 	return printMany(env, list, func(cells []string, t *board.Row) []string {
 		r := row(t)
-		return append(cells, string(r.ID), string(r.State), r.Priority, r.Role, r.Title, clipped(cell(r.Waits), 80))
+		return append(cells, string(r.ID), string(r.State), r.Priority, r.Role, r.Title, clipTo(cell(r.Waits), 80))
 	})
 }
 
@@ -70,9 +70,9 @@ func noTask(state board.State, all int) string {
 	return "no task is open (" + count(all, "task") + " done); odd task list --all lists them"
 }
 
-// shown are the tasks in the order drain would take them: those in state, or
+// shownTasks are the tasks in the order drain would take them: those in state, or
 // where that is "" all, done ones only if asked for. row is what is told of one.
-func (v *view) shown(state board.State, all bool) (list []*board.Row, row func(*board.Row) taskRow) {
+func (v *view) shownTasks(state board.State, all bool) (list []*board.Row, row func(*board.Row) taskRow) {
 	rows := v.rows()
 	index := board.IndexOf(rows)
 	chosen := make([]*board.Row, 0, len(rows))

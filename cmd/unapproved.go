@@ -21,10 +21,10 @@ func (v *view) landsOn() (name string, tip repo.OID, err error) {
 	return target, tip, err
 }
 
-// unapproved is the commit that brought what t proposes, byte for byte, to the branch that
+// findUnapproved is the commit that brought what t proposes, byte for byte, to the branch that
 // it lands on, though no person approved it: by a merge by hand, or a rebase that left the
 // approval out. It is the zero commit where none did.
-func (v *view) unapproved(ctx context.Context, t board.Task) (repo.Commit, error) {
+func (v *view) findUnapproved(ctx context.Context, t board.Task) (repo.Commit, error) {
 	none := repo.Commit{}
 	p, err := v.proposal(t)
 	if err != nil {
@@ -67,7 +67,7 @@ func (v *view) landedAnyway(ctx context.Context, id okf.ID) (string, error) {
 	if err != nil {
 		return "", nil // odd check says why
 	}
-	c, err := v.unapproved(ctx, t)
+	c, err := v.findUnapproved(ctx, t)
 	if err != nil || c.OID == "" {
 		return "", err
 	}

@@ -125,7 +125,7 @@ func openFiles(ctx context.Context, env Env) (*view, error) {
 	if err != nil {
 		return nil, err
 	}
-	v, checkedOut, err := w.seen(ctx)
+	v, checkedOut, err := w.openSeen(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -136,7 +136,7 @@ func openFiles(ctx context.Context, env Env) (*view, error) {
 		v.bundle = os.DirFS(v.onDisk())
 	}
 	if _, err := fs.Stat(v.bundle, "."); err != nil {
-		return nil, unloaded(v.cfg.Root, err)
+		return nil, whyNotLoaded(v.cfg.Root, err)
 	}
 	return v, nil
 }
@@ -236,7 +236,7 @@ func (v *view) rules() error {
 // current is the board as a person sees it: the work tree where the board is
 // checked out, so that hand edits show, and the committed board elsewhere.
 func (w *workspace) current(ctx context.Context) (*view, error) {
-	v, checkedOut, err := w.seen(ctx)
+	v, checkedOut, err := w.openSeen(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -246,9 +246,9 @@ func (w *workspace) current(ctx context.Context) (*view, error) {
 	return v, v.readFiles()
 }
 
-// seen is a view before any file of it is read, and whether a person sees the
+// openSeen is a view before any file of it is read, and whether a person sees the
 // work tree in it.
-func (w *workspace) seen(ctx context.Context) (v *view, checkedOut bool, err error) {
+func (w *workspace) openSeen(ctx context.Context) (v *view, checkedOut bool, err error) {
 	if v, err = w.stand(ctx, false); err != nil {
 		return nil, false, err
 	}
@@ -282,7 +282,7 @@ func (v *view) readFiles() error {
 		return fmt.Errorf("%s: the folder is not in this work tree; bring it back with git checkout -- %[1]s, or in a sparse checkout with git sparse-checkout add %[1]s: %w", v.cfg.Root, err)
 	}
 	if err != nil {
-		return unloaded(v.cfg.Root, err)
+		return whyNotLoaded(v.cfg.Root, err)
 	}
 	v.take(g, ps)
 	return nil
@@ -359,13 +359,13 @@ func (v *view) proposal(t board.Task) (review.Proposal, error) {
 	if err != nil {
 		return p, err
 	}
-	p.Contract, err = v.contracted(t, rs)
+	p.Contract, err = v.contractOf(t, rs)
 	return p, err
 }
 
-// contracted is the contract of the session that made t's proposal. A run that
+// contractOf is the contract of the session that made t's proposal. A run that
 // judged the emission of an earlier one leads back to that.
-func (v *view) contracted(t board.Task, rs []event.Record) (*review.Contract, error) {
+func (v *view) contractOf(t board.Task, rs []event.Record) (*review.Contract, error) {
 	seen := map[string]bool{}
 	for {
 		c, judged := review.Contracted(t.ID, rs)
@@ -427,14 +427,14 @@ func (w *workspace) human(ctx context.Context, about, act, want string, signed b
 	if _, err := io.WriteString(tty, w.env.foldedLines(about)); err != nil {
 		return review.Human{}, refuse("unconfirmed", "%s: the terminal cannot be written to: %v; run it in another terminal", act, err)
 	}
-	h, err := answered(ctx, tty, func() (review.Human, error) { return review.Confirm(tty, act, want, p, at) })
+	h, err := awaitAnswer(ctx, tty, func() (review.Human, error) { return review.Confirm(tty, act, want, p, at) })
 	w.decides(w.env.Now())
 	return h, err
 }
 
-// answered waits for what ask reads from a terminal, or for the person to call it off:
+// awaitAnswer waits for what ask reads from a terminal, or for the person to call it off:
 // the read itself goes on when Ctrl-C is pressed, and nobody waits for it then.
-func answered[T any](ctx context.Context, tty io.Writer, ask func() (T, error)) (T, error) {
+func awaitAnswer[T any](ctx context.Context, tty io.Writer, ask func() (T, error)) (T, error) {
 	type answer struct {
 		said T
 		err  error

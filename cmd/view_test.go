@@ -17,7 +17,7 @@ func TestAnsweredEndsAtOnce(t *testing.T) {
 	typed, keys := io.Pipe() // nobody types
 	defer keys.Close()
 	var shown bytes.Buffer
-	by, err := answered(ctx, &shown, func() (review.Human, error) {
+	by, err := awaitAnswer(ctx, &shown, func() (review.Human, error) {
 		stop()
 		_, err := io.ReadAll(typed)
 		return review.Human{}, err
