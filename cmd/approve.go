@@ -33,9 +33,9 @@ func approve(env Env) *cli.Command {
 			"the one that is checked out) with a commit of yours, marks the task done, and\n" +
 			"pushes if [board] remote is set. If [board] target names another branch, odd\n" +
 			"adds your commit to the review branch instead; merge it there, then odd sync.\n" +
-			"If files no longer fit, odd changes nothing and exits 3. Your commit also brings\n" +
-			"the index.md of the folders up to date; after a merge elsewhere, run odd\n" +
-			"knowledge index.\n\n" +
+			"If files no longer fit, odd changes nothing and exits 3. Your commit also\n" +
+			"brings the index.md of the folders up to date; after a merge elsewhere, run\n" +
+			"odd knowledge index.\n\n" +
 			"--without keeps an atom as it was before the proposal; your commit names it.\n" +
 			"It is not proposed again while the text stays as it is that it comes from; the\n" +
 			"task's file lists it under declined. Take it out there to have it proposed.\n\n" +
