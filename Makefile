@@ -15,7 +15,7 @@ demo: build
 
 test: export TMPDIR ?= $(shell .ci/tmp)
 test:
-	go vet ./... && go test -trimpath -vet=off -ldflags='-s -w' ./...
+	go vet ./... && go test -timeout 30m -trimpath -vet=off -ldflags='-s -w' ./...
 
 # The packages under the race detector, which needs a C compiler; not part of make test.
 race: export CGO_ENABLED := 1

@@ -178,7 +178,7 @@ func Slug(id okf.ID) string {
 	return stem + "-" + mark
 }
 
-// slugify is dashed, cut to slugMax.
+// slugify returns s as dashify does, cut to slugMax.
 func slugify(s string) string {
 	out := dashify(s)
 	if len(out) > slugMax {
@@ -187,7 +187,7 @@ func slugify(s string) string {
 	return out
 }
 
-// wordSlug is slugged, but cut behind a word where one ends in time.
+// wordSlug returns s as slugify does, but cut behind a word where one ends in time.
 func wordSlug(s string) string {
 	out := dashify(s)
 	if len(out) > slugMax {
@@ -198,7 +198,7 @@ func wordSlug(s string) string {
 	return slugify(s)
 }
 
-// dashify is s in lower case with every run of other characters than letters
+// dashify returns s in lower case with every run of other characters than letters
 // and digits as one "-", none at the ends; "" when nothing is left.
 func dashify(s string) string {
 	var b strings.Builder

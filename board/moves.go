@@ -175,7 +175,7 @@ func Expire(t Task, reason string) ([]byte, error) {
 	return edit(t, okf.Set{Key: "state", Value: string(Backlog)}, blockEdit(reason), okf.Set{Key: "result"})
 }
 
-// releaseEdits are the edits that end a claim.
+// releaseEdits returns the edits that end a claim.
 func releaseEdits(to State) []okf.Set {
 	return []okf.Set{{Key: "state", Value: string(to)}, {Key: "claimed_by"}, {Key: "lease_expires"}}
 }
@@ -184,7 +184,7 @@ func releaseEdits(to State) []okf.Set {
 // in the next brief.
 const reasonCap = 2000
 
-// blockEdit is the edit that says why. The text may come from an agent, so what
+// blockEdit returns the edit that says why. The text may come from an agent, so what
 // a person could not see is left out.
 func blockEdit(reason string) okf.Set {
 	reason = strings.TrimSpace(okf.Visible(okf.Legible(reason)))

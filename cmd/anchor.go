@@ -283,7 +283,7 @@ func runAnchorLs(c *cli.Context, env Env, a *anchorage) error {
 // listedFor is how long ended sessions of odd drain are listed.
 const listedFor = 30 * 24 * time.Hour
 
-// drainedSessions are the sessions that the ledger says a drain has had, none where no board
+// drainedSessions returns the sessions that the ledger says a drain has had, none where no board
 // is read.
 func drainedSessions(ctx context.Context, env Env) (out []anchor.Listed) {
 	v, err := openFiles(ctx, env)

@@ -40,7 +40,7 @@ func anchorRefused(env Env, verb string, ps []anchor.Problem) error {
 	return exitCode(exitRefused)
 }
 
-// codesOf are the codes of problems, each once.
+// codesOf returns the codes of problems, each once.
 func codesOf(ps []anchor.Problem) (out []string) {
 	seen := map[anchor.Code]bool{}
 	for _, p := range ps {

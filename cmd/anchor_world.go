@@ -87,7 +87,7 @@ func (a *anchorage) facts(ctx context.Context) (anchor.Facts, error) {
 	return out, err
 }
 
-// changedLines are the lines of a file that are not HEAD's; where HEAD has no such
+// changedLines returns the lines of a file that are not HEAD's; where HEAD has no such
 // file none are known.
 func (a *anchorage) changedLines(path string) (start, end int) {
 	old, now, err := a.versions(path)

@@ -37,8 +37,8 @@ func approve(env Env) *cli.Command {
 			"brings the index.md of the folders up to date; after a merge elsewhere, run\n" +
 			"odd knowledge index.\n\n" +
 			"--without keeps an atom as it was before the proposal; your commit names it.\n" +
-			"It is not proposed again while the text stays as it is that it comes from; the\n" +
-			"task's file lists it under declined. Take it out there to have it proposed.\n\n" +
+			"odd does not propose it again until its source text changes. The task's file\n" +
+			"lists it under declined; take it out there to have it proposed.\n\n" +
 			"After odd review TASK --each, odd does what you decided there. --no-walk does\n" +
 			"not look at it: it takes the proposal as the other flags say.\n\n" +
 			"Where [governance.approvers] in odd.toml asks for others too, the first yes is\n" +
@@ -385,7 +385,7 @@ func (v *view) approveHere(ctx context.Context, t board.Task, p part, o approval
 	return v.personal(ctx, []repo.OID{v.tip, repo.OID(p.Commit)}, tree, ch, msg)
 }
 
-// verifiedBlobs are the blobs of the atoms that v marks, by id.
+// verifiedBlobs returns the blobs of the atoms that v marks, by id.
 func (v *view) verifiedBlobs(p review.Proposal, marks review.Verify, files review.Files) map[string]string {
 	out := map[string]string{}
 	for _, a := range v.proposedAtoms(p) {

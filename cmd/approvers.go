@@ -13,7 +13,7 @@ import (
 	"github.com/odd-cli/odd/okf"
 )
 
-// missingApprovers are the people that odd.toml asks to approve what p takes, beside who and those
+// missingApprovers returns the people that odd.toml asks to approve what p takes, beside who and those
 // who endorsed the proposal of t. What a person edited nobody endorsed.
 func (v *view) missingApprovers(ctx context.Context, t board.Task, p part, who ...string) (out []risk.Missing, err error) {
 	if len(v.cfg.Approvers) == 0 {

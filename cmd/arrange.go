@@ -101,7 +101,7 @@ func (r *reader) word(t string) {
 	r.rest = append(r.rest, t)
 }
 
-// orderArguments is the verb, its flags, its arguments. Where no verb was named right,
+// orderArguments returns the verb, its flags, its arguments. Where no verb was named right,
 // flags give way to the message that says so.
 func (r *reader) orderArguments() []string {
 	if slices.ContainsFunc(r.flags, func(f string) bool { return f == "--help" || f == "-help" || f == "-h" }) {

@@ -50,7 +50,7 @@ func (s source) open(ctx context.Context, env Env) (bundle, error) {
 	return b, nil
 }
 
-// openCommitted is the bundle of the revision that is read, without its atoms; its tree, and
+// openCommitted returns the bundle of the revision that is read, without its atoms; its tree, and
 // the files of the commit.
 func (s source) openCommitted(ctx context.Context, env Env) (r *repo.Repo, tree repo.OID, files fs.FS, b bundle, err error) {
 	r, commit, files, err := s.commit(ctx, env)

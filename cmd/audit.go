@@ -105,7 +105,7 @@ func (a *auditing) call(o auditOptions) contract.Call {
 	return contract.Call{Persona: o.persona, Role: contract.Validator, Surface: contract.Audit, Engagement: contract.Agent, Artifact: a.change.Name()}
 }
 
-// readClaims are the claims of the change.
+// readClaims returns the claims of the change.
 func (a *auditing) readClaims(env Env, file string) (handoff.Handoff, error) {
 	if file == "" {
 		return a.change.Messages(), nil

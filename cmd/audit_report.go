@@ -120,7 +120,7 @@ func (r auditReport) locateFindings() []located {
 	return out
 }
 
-// describeFinding is a finding in one line.
+// describeFinding returns a finding in one line.
 func describeFinding(f audit.Judged) string {
 	text := fmt.Sprintf("%s: %s; seen: %s; disposition: %s", f.ID, f.Claim, f.Evidence, f.Disposition)
 	if f.Suggestion != "" {

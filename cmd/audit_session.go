@@ -175,7 +175,7 @@ func (a *auditing) substrate(env Env) (session.Substrate, error) {
 	return drain.Substrate(a.cfg, a.base, a.repo.Root(), env.Environ, held)
 }
 
-// givenToSession is what the session works on.
+// givenToSession returns what the session works on.
 func (a *auditing) givenToSession() *drain.Given {
 	g := &drain.Given{Rules: a.rules.Graph, Claims: a.claims, Canon: a.rules.Canon(), Prompts: a.rules.Prompts(a.contract), Files: a.head}
 	g.Artifacts, a.cut = a.change.Artifacts()

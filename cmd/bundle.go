@@ -25,9 +25,9 @@ type bundle struct {
 	rev      string // the revision it was read from, as typed; "" for files
 }
 
-// tellUntyped says, to a person who found nothing, that there are files which are no
+// describeUntyped says, to a person who found nothing, that there are files which are no
 // atoms for want of a type; "" when there are none.
-func (b bundle) tellUntyped() string {
+func (b bundle) describeUntyped() string {
 	n := 0
 	for _, p := range b.problems {
 		if p.Code == "okf-type" {

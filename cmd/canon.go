@@ -72,7 +72,7 @@ func runCanon(c *cli.Context, env Env) error {
 	if c.Bool("refs") && !c.Bool("json") && len(docs) > 0 {
 		return b.printRefs(env, docs, l)
 	}
-	nothing := "no reference documents: no atom has a uri or \"type: canon\"" + b.tellUntyped()
+	nothing := "no reference documents: no atom has a uri or \"type: canon\"" + b.describeUntyped()
 	list := make([]canonJSON, len(docs))
 	for i, a := range docs {
 		list[i] = b.canonOf(a, l)

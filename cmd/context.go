@@ -33,7 +33,7 @@ func runContext(c *cli.Context, env Env, v *view) error {
 	return showPage(env, c.Bool("json"), known, known.Markdown())
 }
 
-// rememberContext is what to read before asking, about a task or "" for none.
+// rememberContext returns what to read before asking, about a task or "" for none.
 func (v *view) rememberContext(ctx context.Context, name string) (drain.Context, error) {
 	var id okf.ID
 	if name != "" {

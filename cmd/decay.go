@@ -163,7 +163,7 @@ func (v *view) rereading(ctx context.Context) (okf.Atom, error) {
 		Description: "Bring the atoms up to date whose sources no longer have the text that they cite.", Body: filed})
 }
 
-// proposalMessage is the message of a commit that proposes.
+// proposalMessage returns the message of a commit that proposes.
 func proposalMessage(ps []gate.Proposal) string {
 	var b strings.Builder
 	for _, p := range ps {

@@ -17,7 +17,7 @@ type folder struct {
 	rest  []byte // of a line that has not ended
 }
 
-// foldedOutput is where a page goes: to a terminal folded, to a pipe as it is.
+// foldedOutput returns where a page goes: to a terminal folded, to a pipe as it is.
 func foldedOutput(env Env) io.Writer {
 	if !env.Terminal {
 		return env.Stdout
@@ -72,7 +72,7 @@ func fold(line string, width int) string {
 	return line[:text] + wrapText(line[text:], columnsOf(line[:text]), deep, width)
 }
 
-// wrapText is a text that begins in column at, broken between words. A word that no line
+// wrapText returns a text that begins in column at, broken between words. A word that no line
 // has room for breaks between wide characters, which stand without blanks. What goes on
 // below is set in.
 func wrapText(text string, at, in, width int) string {

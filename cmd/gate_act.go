@@ -342,7 +342,7 @@ func (p *plan) tellDone(env Env, oid repo.OID) error {
 	return printRows(env, [][]string{{r.ID, string(r.Gate), r.Act, or(r.Lease, "-"), string(l.State), string(r.To), short(oid)}})
 }
 
-// changedFields are the fields as JSON tells them.
+// changedFields returns the fields as JSON tells them.
 func (p *plan) changedFields() []map[string]string {
 	var out []map[string]string
 	for _, c := range append(append([]gate.Change{}, p.out.Diff...), p.also...) {

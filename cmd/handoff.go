@@ -188,7 +188,7 @@ func journalAct(c *cli.Context, env Env, a handoff.Act, say func(handoff.Act) (h
 	return show(env, c.Bool("json"), map[string]string{"file": w.cfg.Root + "/" + day, "title": told.Title, "content": told.Content, "rationale": told.Rationale, "commit": string(oid)}, []string{w.cfg.Root + "/" + day, "D", told.Title})
 }
 
-// handoffsAbout are the handoffs about an artifact, by path. An artifact that is
+// handoffsAbout returns the handoffs about an artifact, by path. An artifact that is
 // neither there nor handed over is refused: the name is likely a slip.
 func (v *view) handoffsAbout(artifact string) ([]string, error) {
 	var out []string

@@ -287,7 +287,7 @@ func (p push) nearer(from, at, to repo.OID) (repo.OID, error) {
 	return base, nil
 }
 
-// knownPlaces are the places of a kept branch that the other side has: where it is, and for
+// knownPlaces returns the places of a kept branch that the other side has: where it is, and for
 // what comes with it in this push where it will be. A clone knows them as it fetched
 // them last.
 func (p push) knownPlaces(name string) ([]repo.OID, error) {

@@ -66,7 +66,7 @@ func (d *dialogue) reply(ctx context.Context, t invoke.Turn) (string, error) {
 
 // askAtKeyboard asks at a keyboard, as dialogueHelp says.
 func (d *dialogue) askAtKeyboard(ctx context.Context, t invoke.Turn) (string, error) {
-	fmt.Fprintf(d.env.Stderr, "  [%s; an empty line sends, /help]\n", tellLeft(t))
+	fmt.Fprintf(d.env.Stderr, "  [%s; an empty line sends, /help]\n", describeLeft(t))
 	var b strings.Builder
 	for {
 		fmt.Fprint(d.env.Stderr, "> ")
@@ -80,7 +80,7 @@ func (d *dialogue) askAtKeyboard(ctx context.Context, t invoke.Turn) (string, er
 		case empty && text == "/end":
 			return "", errEnded
 		case empty && text == "/budget":
-			fmt.Fprintf(d.env.Stderr, "  %s\n", tellLeft(t))
+			fmt.Fprintf(d.env.Stderr, "  %s\n", describeLeft(t))
 		case empty && strings.HasPrefix(text, "/"):
 			fmt.Fprint(d.env.Stderr, dialogueHelp)
 		case empty && text == "" && l.end:
@@ -141,8 +141,8 @@ func (d *dialogue) rest(r drain.Report) {
 	}
 }
 
-// tellLeft is what a session has left, in a line.
-func tellLeft(t invoke.Turn) string {
+// describeLeft returns what a session has left, in a line.
+func describeLeft(t invoke.Turn) string {
 	if t.Aside {
 		return "in the middle of a turn"
 	}

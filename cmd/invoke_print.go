@@ -217,7 +217,7 @@ func spokenIn(r drain.Report) []drain.Spoken {
 	return out
 }
 
-// summarize is a deliverable in a few words.
+// summarize returns a deliverable in a few words.
 func summarize(d *deliver.Deliverable) string {
 	switch {
 	case d == nil:

@@ -242,7 +242,7 @@ func runJournalScore(c *cli.Context, env Env) error {
 	return show(env, c.Bool("json"), list, rows...)
 }
 
-// assertedQuality is the quality a row claims, "-" for none.
+// assertedQuality returns the quality a row claims, "-" for none.
 func assertedQuality(e journal.Entry) string {
 	if e.Score == "" && e.Max == "" {
 		return "-"

@@ -160,7 +160,7 @@ func (v *view) discreet(parents []repo.OID, ch repo.Changes, msg string) error {
 	return nil
 }
 
-// addedLines are the lines of a file that none of its earlier texts has, however they end.
+// addedLines returns the lines of a file that none of its earlier texts has, however they end.
 func addedLines(now []byte, before [][]byte) []byte {
 	had := map[string]bool{}
 	for _, b := range before {

@@ -273,7 +273,7 @@ func (v *view) draft(s drain.SlowLoop) gate.File {
 	return f
 }
 
-// touchedPaths is the bundle, and what else the tasks on the board may touch. A glob
+// touchedPaths returns the bundle, and what else the tasks on the board may touch. A glob
 // that no lease may hold is left out.
 func (v *view) touchedPaths() []string {
 	out := []string{v.cfg.Root + "/**"}
@@ -350,7 +350,7 @@ func runLeaseEdit(c *cli.Context, env Env) error {
 	return runGate(c.Context, env, o)
 }
 
-// editText is b as the person's editor leaves it, in a file of that name. The editor is
+// editText returns b as the person's editor leaves it, in a file of that name. The editor is
 // words, never a shell's text.
 func editText(ctx context.Context, env Env, editor []string, name string, b []byte) ([]byte, error) {
 	dir, err := os.MkdirTemp("", "odd-edit-")

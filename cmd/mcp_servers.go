@@ -112,7 +112,7 @@ func tryServers(c *cli.Context, w *workspace) error {
 	return orFault(show(w.env, c.Bool("json"), orEmpty(uses), rows...), slices.ContainsFunc(uses, func(u servers.Use) bool { return u.Code != "" }))
 }
 
-// toolRows is a row for each tool, and one for each server that is lost.
+// toolRows returns a row for each tool, and one for each server that is lost.
 func toolRows(env Env, uses []servers.Use, tools []session.Tool) [][]string {
 	var rows [][]string
 	for _, u := range uses {

@@ -117,7 +117,7 @@ func (k *knowing) warm(ctx context.Context) {
 // tells that it is the same: clocks of file systems tick as slowly as that.
 const settled = 2 * time.Second
 
-// stampBundle is a digest of the names, sizes and times of a bundle's files and of
+// stampBundle returns a digest of the names, sizes and times of a bundle's files and of
 // the odd.toml above them, "" while one is so young that it may change again
 // without its time moving.
 func stampBundle(root string, now time.Time) (string, error) {

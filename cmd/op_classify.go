@@ -297,7 +297,7 @@ func (c *change) look(ctx context.Context) error {
 	return nil
 }
 
-// namedPaths are the paths that a person named, below the repository's root.
+// namedPaths returns the paths that a person named, below the repository's root.
 func (c *change) namedPaths() (paths []string, err error) {
 	for _, p := range c.names {
 		rel, err := filepath.Rel(c.repo.Root(), c.env.path(p))

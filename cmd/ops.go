@@ -102,7 +102,7 @@ func (v *view) landing(t board.Task, p review.Proposal, at onto) drain.Landing {
 	}
 }
 
-// checkApproval is what the checks say of the tree that the approval of p would make.
+// checkApproval returns what the checks say of the tree that the approval of p would make.
 // A tree that does not pass them is refused, whoever wants it.
 func (v *view) checkApproval(ctx context.Context, t board.Task, p review.Proposal, o *pipeline.Op, at onto) (drain.Checked, error) {
 	if o == nil {
@@ -292,7 +292,7 @@ func (v *view) attempt(o pipeline.Op) (tree fs.FS, dir string, ok bool) {
 	return tree, path.Dir(own[0]), true
 }
 
-// keptFile is a file that the run of an op keeps of it.
+// keptFile returns a file that the run of an op keeps of it.
 func (v *view) keptFile(o pipeline.Op, name string) (b []byte, ok bool) {
 	tree, dir, ok := v.attempt(o)
 	if !ok {

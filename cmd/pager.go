@@ -18,7 +18,7 @@ var pagedVerbs = []string{
 	"gate lease show", "gate proposals list", "gate proposals show",
 }
 
-// pageOutput is env for a command line whose output a person pages through, and what waits
+// pageOutput returns env for a command line whose output a person pages through, and what waits
 // until they have left the pager. It is env itself where stdout is no terminal, where a
 // program reads (--json, CI, an agent), and where the person has no pager.
 func pageOutput(env Env, line commandLine, git map[string]string) (Env, func()) {

@@ -52,7 +52,7 @@ func runPersonaList(c *cli.Context, env Env) error {
 	for _, p := range b.untypedPersonas() {
 		talk(env, "%s: %s; %s", b.place(env, p.Path, p.Line), p.Message, p.Hint)
 	}
-	nothing := "no profile: no atom of type persona or of canon has one" + b.tellUntyped()
+	nothing := "no profile: no atom of type persona or of canon has one" + b.describeUntyped()
 	return showList(env, c.Bool("json"), r.Profiles, nothing, func(p *contract.Profile) []string {
 		return []string{
 			p.Name, strconv.Itoa(p.Version), or(joinWords(p.Roles), "any role"), or(joinWords(contract.SurfacesOf(p)), "any surface"), standing(p), b.place(env, p.Path, p.Line),

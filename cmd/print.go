@@ -158,7 +158,7 @@ func printEach(env Env, rows iter.Seq[[]string]) error {
 	return out.Flush()
 }
 
-// alignRows is rows as a terminal of env takes them.
+// alignRows returns rows as a terminal of env takes them.
 func alignRows(env Env, rows iter.Seq[[]string]) *table {
 	t := &table{width: env.columns()}
 	for r := range rows {
@@ -361,12 +361,12 @@ func (t *table) line(row []string) string {
 	return out.String()
 }
 
-// padTo is s with blanks behind it, until it takes n columns of a terminal.
+// padTo returns s with blanks behind it, until it takes n columns of a terminal.
 func padTo(s string, n int) string {
 	return s + strings.Repeat(" ", max(0, n-columnsOf(s)))
 }
 
-// clipTo is s in at most n columns of a terminal, an ellipsis at the end where there
+// clipTo returns s in at most n columns of a terminal, an ellipsis at the end where there
 // was more.
 func clipTo(s string, n int) string {
 	if columnsOf(s) <= n {

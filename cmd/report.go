@@ -114,7 +114,7 @@ func printLocated(env Env, found []located) error {
 	return nil
 }
 
-// colourSeverity is a severity, red or yellow for a person.
+// colourSeverity returns a severity, red or yellow for a person.
 func colourSeverity(env Env, s okf.Severity) string {
 	code := map[okf.Severity]string{okf.Error: "31", okf.Warn: "33"}[s]
 	if code == "" || !env.color() {

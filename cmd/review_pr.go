@@ -177,7 +177,7 @@ func (e Env) program(name string) string {
 	return ""
 }
 
-// quoteWords are words as a shell takes them.
+// quoteWords returns words as a shell takes them.
 func quoteWords(argv []string) []string {
 	out := make([]string, len(argv))
 	for i, a := range argv {

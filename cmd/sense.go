@@ -2,7 +2,9 @@ package cmd
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"io/fs"
 	"path"
 	"slices"
 	"strings"
@@ -31,10 +33,11 @@ func senseVerb(env Env) *cli.Command {
 			"odd tells by its content what a report is: " + reports() + ".\n" +
 			"A line of JSON has subject, signature, message and priority.\n\n" +
 			"What is wrong with one package or file becomes one task in backlog. While\n" +
-			"that task is not done, odd files no other. Delete its file in the commit that\n" +
-			"mends it. Delete it alone, and odd files it again only when something else is\n" +
-			"wrong there. [sense] in odd.toml has the limits and the role of the tasks.\n" +
-			"What the limits keep out, the next run finds again.",
+			"that task is not done, odd files no other. When you fix the problem, delete\n" +
+			"the task's file in the same commit. If you delete only the task's file, odd\n" +
+			"takes that as a no, and files it again only when its findings change.\n\n" +
+			"[sense] in odd.toml has the limits and the role of the tasks. The next run\n" +
+			"finds again what the limits keep out.",
 		Flags: []cli.Flag{
 			&cli.StringFlag{Name: "range", Usage: "find FIXME, BUG, XXX, HACK and TODO in lines that the commits `A..B` add"},
 			&cli.BoolFlag{Name: "dry-run", Usage: "print what would be filed, and write nothing"},
@@ -72,6 +75,9 @@ type sensedTask struct {
 func runSense(c *cli.Context, env Env, w *workspace) error {
 	if c.NArg() == 0 && !c.IsSet("range") {
 		return usage("sense: want a report, - for standard input, or --range A..B; see odd help sense")
+	}
+	if w.repo.Shallow() {
+		return refuse("shallow", "sense: a shallow clone does not tell which tasks people deleted; run git fetch --unshallow first")
 	}
 	found, err := findings(c.Context, w, c.Args().Slice(), c.String("range"))
 	if err != nil {
@@ -149,6 +155,7 @@ func findings(ctx context.Context, w *workspace, files []string, spec string) ([
 		out = append(out, marks...)
 	}
 	for i, f := range out {
+		f.Subject = strings.TrimPrefix(f.Subject, w.repo.Root()+"/")
 		out[i].Subject, out[i].Signature, out[i].Message = irongate.RedactText(f.Subject), irongate.RedactText(f.Signature), irongate.RedactText(f.Message)
 	}
 	return out, nil
@@ -164,6 +171,16 @@ func marks(ctx context.Context, w *workspace, spec string) (out []sense.Finding,
 	if err != nil {
 		return nil, err
 	}
+	var gone []byte // what files lose that the range takes away: their lines may be in others
+	for _, c := range changes {
+		if c.New == "" && strings.HasPrefix(c.OldMode, "100") {
+			b, err := w.repo.Blob(c.Old)
+			if err != nil {
+				return nil, err
+			}
+			gone = append(append(gone, b...), '\n')
+		}
+	}
 	for _, c := range changes {
 		if !strings.HasPrefix(c.NewMode, "100") || strings.HasPrefix(c.Path, w.cfg.Root+"/") || foreign(c.Path) {
 			continue
@@ -172,7 +189,7 @@ func marks(ctx context.Context, w *workspace, spec string) (out []sense.Finding,
 		if err != nil {
 			return nil, err
 		}
-		var before []byte
+		before := gone
 		if strings.HasPrefix(c.OldMode, "100") {
 			if before, err = w.repo.Blob(c.Old); err != nil {
 				return nil, err
@@ -194,19 +211,24 @@ func foreign(name string) bool {
 	return false
 }
 
-// sensedTasks are the tasks that odd sense filed before, last those that people deleted to say
+// sensedTasks returns the tasks that odd sense filed before, last those that people deleted to say
 // no. One that is deleted in a commit with other files than the bundle's was mended.
 func (v *view) sensedTasks(ctx context.Context) (out []sense.Filed, err error) {
 	for _, row := range v.rows() {
-		if !sense.MayFile(row.ID) {
+		if !sense.IsTaskID(row.ID) {
 			continue
 		}
+		f := sense.Filed{ID: row.ID, State: row.State}
 		if a := v.graph.ByID(row.ID); a != nil {
-			if signature, is := sense.FiledBy(a.Tags); is {
-				at, _ := time.Parse(time.RFC3339, row.Created)
-				out = append(out, sense.Filed{ID: row.ID, State: row.State, Signature: signature, At: at})
+			if signature, is := sense.SignatureOf(a.Tags); is {
+				f.Signature = signature
+				f.At, _ = time.Parse(time.RFC3339, row.Created)
 			}
 		}
+		out = append(out, f)
+	}
+	if out, err = v.unreadTasks(out); err != nil {
+		return nil, err
 	}
 	gone, err := v.repo.Deletions(ctx, "", v.tip, v.file(board.Folder))
 	if err != nil {
@@ -215,7 +237,7 @@ func (v *view) sensedTasks(ctx context.Context) (out []sense.Filed, err error) {
 	for _, d := range gone {
 		name := strings.TrimPrefix(d.Path, v.cfg.Root+"/")
 		id := okf.ID(strings.TrimSuffix(path.Base(name), ".md"))
-		if !sense.MayFile(id) {
+		if !sense.IsTaskID(id) {
 			continue
 		}
 		c, err := v.repo.Commit(d.Commit)
@@ -238,12 +260,29 @@ func (v *view) sensedTasks(ctx context.Context) (out []sense.Filed, err error) {
 			return nil, err
 		}
 		if a, err := okf.Parse(name, b); err == nil {
-			if signature, is := sense.FiledBy(a.Tags); is {
+			t, err := board.Parse(&a)
+			if signature, is := sense.SignatureOf(a.Tags); is && err == nil && t.State != board.Done {
 				out = append(out, sense.Filed{ID: id, Signature: signature})
 			}
 		}
 	}
 	return out, nil
+}
+
+// unreadTasks adds the files that lie where odd sense would file a task, and hold none
+// that can be read; odd check says why.
+func (v *view) unreadTasks(known []sense.Filed) ([]sense.Filed, error) {
+	files, err := fs.ReadDir(v.bundle, board.Folder)
+	if errors.Is(err, fs.ErrNotExist) {
+		return known, nil
+	}
+	for _, f := range files {
+		id := okf.ID(strings.TrimSuffix(f.Name(), ".md"))
+		if sense.IsTaskID(id) && !slices.ContainsFunc(known, func(k sense.Filed) bool { return k.ID == id }) {
+			known = append(known, sense.Filed{ID: id, State: board.Blocked})
+		}
+	}
+	return known, err
 }
 
 // fileAll are the changes that file tasks, in one commit of odd's.

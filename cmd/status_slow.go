@@ -106,7 +106,7 @@ func (s slowStatus) lines(line func(key, format string, args ...any)) {
 	}
 }
 
-// describeLeft is what remains of a valid lease, or why it is none.
+// describeLeft returns what remains of a valid lease, or why it is none.
 func (l leaseJSON) describeLeft() string {
 	switch {
 	case l.Verdict.Valid && l.Budget > 0:

@@ -383,7 +383,7 @@ func (v *view) findSquash(ctx context.Context, p review.Proposal, tip repo.OID) 
 	return false, extra, nil
 }
 
-// changedPaths is what a commit changes, for review. A link or an executable is no
+// changedPaths returns what a commit changes, for review. A link or an executable is no
 // atom, whatever its bytes: such a path has no result.
 func changedPaths(changes []repo.Change) []review.Path {
 	out := make([]review.Path, len(changes))

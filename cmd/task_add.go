@@ -114,7 +114,7 @@ func (v *view) done(id okf.ID) bool {
 	return err == nil && t.State == board.Done
 }
 
-// withoutPlace is an error about a file that is not there yet, without its place.
+// withoutPlace returns an error about a file that is not there yet, without its place.
 func withoutPlace(err error) string {
 	p := okf.Problem{}
 	switch {

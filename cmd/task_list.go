@@ -70,7 +70,7 @@ func noTask(state board.State, all int) string {
 	return "no task is open (" + count(all, "task") + " done); odd task list --all lists them"
 }
 
-// shownTasks are the tasks in the order drain would take them: those in state, or
+// shownTasks returns the tasks in the order drain would take them: those in state, or
 // where that is "" all, done ones only if asked for. row is what is told of one.
 func (v *view) shownTasks(state board.State, all bool) (list []*board.Row, row func(*board.Row) taskRow) {
 	rows := v.rows()

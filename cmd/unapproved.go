@@ -21,7 +21,7 @@ func (v *view) landsOn() (name string, tip repo.OID, err error) {
 	return target, tip, err
 }
 
-// findUnapproved is the commit that brought what t proposes, byte for byte, to the branch that
+// findUnapproved returns the commit that brought what t proposes, byte for byte, to the branch that
 // it lands on, though no person approved it: by a merge by hand, or a rebase that left the
 // approval out. It is the zero commit where none did.
 func (v *view) findUnapproved(ctx context.Context, t board.Task) (repo.Commit, error) {

@@ -246,7 +246,7 @@ func (w *workspace) current(ctx context.Context) (*view, error) {
 	return v, v.readFiles()
 }
 
-// openSeen is a view before any file of it is read, and whether a person sees the
+// openSeen returns a view before any file of it is read, and whether a person sees the
 // work tree in it.
 func (w *workspace) openSeen(ctx context.Context) (v *view, checkedOut bool, err error) {
 	if v, err = w.stand(ctx, false); err != nil {
@@ -363,7 +363,7 @@ func (v *view) proposal(t board.Task) (review.Proposal, error) {
 	return p, err
 }
 
-// contractOf is the contract of the session that made t's proposal. A run that
+// contractOf returns the contract of the session that made t's proposal. A run that
 // judged the emission of an earlier one leads back to that.
 func (v *view) contractOf(t board.Task, rs []event.Record) (*review.Contract, error) {
 	seen := map[string]bool{}

@@ -188,7 +188,7 @@ func (g *Graph) sharesID() bool {
 	return false
 }
 
-// affectedRows are the rows to follow anew: the changed ones, and those that
+// affectedRows returns the rows to follow anew: the changed ones, and those that
 // mention what came or went. It reports false where they are too many.
 func (g *Graph) affectedRows() (map[int32]bool, bool) {
 	again := map[int32]bool{}
@@ -309,5 +309,5 @@ func (r *rows) whole(i int32) (*Atom, *lean) {
 	return r.atom(i), nil
 }
 
-// sortedKeys are the keys of m in order.
+// sortedKeys returns the keys of m in order.
 func sortedKeys[V any](m map[string]V) []string { return slices.Sorted(maps.Keys(m)) }

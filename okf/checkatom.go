@@ -140,7 +140,7 @@ func (c *checker) citations(file string, body []byte, n int) {
 	}
 }
 
-// spellValue is a value as it may stand in front matter: text in quotes, so that "1"
+// spellValue returns a value as it may stand in front matter: text in quotes, so that "1"
 // is seen not to be 1.
 func spellValue(v any) string {
 	if s, ok := v.(string); ok {

@@ -109,7 +109,7 @@ func misspelt(word string, names []string) string {
 	return near
 }
 
-// foldWord is a word in lower case and with "_" between its parts.
+// foldWord returns a word in lower case and with "_" between its parts.
 func foldWord(word string) string {
 	return strings.NewReplacer("-", "_", " ", "_").Replace(strings.ToLower(strings.TrimSpace(word)))
 }

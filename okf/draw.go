@@ -121,8 +121,8 @@ func (d Drawing) FitMermaid() Drawing {
 	return d
 }
 
-// tellOmitted tells what a limit left out, "" when nothing.
-func (d Drawing) tellOmitted() string {
+// describeOmitted tells what a limit left out, "" when nothing.
+func (d Drawing) describeOmitted() string {
 	var what []string
 	if n := d.OmittedAtoms; n > 0 {
 		what = append(what, fmt.Sprintf("%d of %d atoms", n, n+len(d.Atoms)))
@@ -141,7 +141,7 @@ func (d Drawing) tellOmitted() string {
 func (d Drawing) Mermaid() []byte {
 	var b bytes.Buffer
 	b.WriteString("flowchart LR\n")
-	if s := d.tellOmitted(); s != "" {
+	if s := d.describeOmitted(); s != "" {
 		fmt.Fprintf(&b, "  %%%% %s\n", s)
 	}
 	name := make(map[ID]string, len(d.Atoms))
@@ -231,7 +231,7 @@ func inside(s string, i int) bool { return i > 0 && i+1 < len(s) && letter(s[i-1
 func (d Drawing) DOT() []byte {
 	var b bytes.Buffer
 	b.WriteString("digraph odd {\n")
-	if s := d.tellOmitted(); s != "" {
+	if s := d.describeOmitted(); s != "" {
 		fmt.Fprintf(&b, "  // %s\n", s)
 	}
 	b.WriteString("  rankdir=LR;\n  node [shape=box, style=rounded];\n")

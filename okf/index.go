@@ -100,8 +100,9 @@ func CheckIndex(f fs.FS, g *Graph) []Problem {
 		switch {
 		case len(i.dead) > 0:
 			p.Line, p.Message = i.dead[0].Line, "lists "+i.dead[0].URL+", which is not there"
-			if i.State != IndexStale {
-				p.Hint = "correct the link"
+			p.Hint = "correct the link"
+			if i.State == IndexStale {
+				p.Hint = "run odd knowledge index, or correct the link"
 			}
 		case i.State == IndexStale:
 			p.Message = "does not list " + i.lacks[0]
@@ -225,7 +226,7 @@ func entryOf(a *Atom) string {
 	return indexEntry(shownTitle(a), linkName(path.Base(a.Path)), oneLine(a.Description))
 }
 
-// shownTitle is an atom's title on one line, or its file's name.
+// shownTitle returns an atom's title on one line, or its file's name.
 func shownTitle(a *Atom) string {
 	if t := oneLine(a.Title); t != "" {
 		return t

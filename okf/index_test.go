@@ -224,9 +224,9 @@ func TestCheckIndex(t *testing.T) {
 		{"lacks a task", map[string]string{"a/x.md": atom, "a/y.md": "---\ntype: task\n---\n", "a/index.md": "# term\n\n* [x](x.md)\n", "index.md": "By hand.\n"},
 			"a/index.md:1 info: does not list y.md; run odd knowledge index\n"},
 		{"lists what is gone", map[string]string{"a/x.md": atom, "a/index.md": "# term\n\n* [x](x.md)\n* [y](y.md)\n", "index.md": "By hand.\n"},
-			"a/index.md:4 warning: lists y.md, which is not there; run odd knowledge index\n"},
+			"a/index.md:4 warning: lists y.md, which is not there; run odd knowledge index, or correct the link\n"},
 		{"a folder without atoms", map[string]string{"a/x.md": atom, "b/index.md": "# term\n\n* [y](y.md)\n", "c/x.md": atom, "c/index.md": "* [x](x.md)\n", "index.md": "By hand.\n"},
-			"a/index.md:1 info: is missing, and other folders have one; run odd knowledge index\nb/index.md:3 warning: lists y.md, which is not there; run odd knowledge index\n"},
+			"a/index.md:1 info: is missing, and other folders have one; run odd knowledge index\nb/index.md:3 warning: lists y.md, which is not there; run odd knowledge index, or correct the link\n"},
 	} {
 		got := ""
 		f, g := indexed(t, c.files)

@@ -218,8 +218,8 @@ func (p *indexPage) edit(atoms []*Atom, below []string) []byte {
 }
 
 // renew brings an entry up to date: one that was generated says what its atom says now,
-// one of an atom with a new name leads to it, and one of what is gone is removed. It
-// returns the atoms that are still to be listed.
+// one of an atom with a new name leads to it, and one of an atom that is gone is removed.
+// It returns the atoms that are still to be listed.
 func (p *indexPage) renew(e *indexItem, atoms []*Atom) []*Atom {
 	var old *Atom
 	ours := e.atom != nil && path.Dir(e.atom.Path) == path.Dir(p.file)
@@ -229,7 +229,8 @@ func (p *indexPage) renew(e *indexItem, atoms []*Atom) []*Atom {
 	if e.dead {
 		i := slices.IndexFunc(atoms, func(a *Atom) bool { return old != nil && a.ID == old.ID || shownTitle(a) == e.link.Text })
 		if i < 0 {
-			if e.to == e.from+1 {
+			// Where git tells what was, a line about what never was an atom or an index is a person's.
+			if e.to == e.from+1 && (p.was == nil || old != nil || path.Base(e.link.Target) == "index.md") {
 				p.now[e.from] = ""
 			}
 			return atoms
@@ -267,7 +268,7 @@ func (p *indexPage) sectionOf(fits func(indexItem) bool, titles []string) (best 
 	return best
 }
 
-// mixedSection is the one section that lists atoms, where it is a list of atoms of any type: it
+// mixedSection returns the one section that lists atoms, where it is a list of atoms of any type: it
 // has no heading, or several types.
 func (p *indexPage) mixedSection() (found *indexSection) {
 	for i := range p.sections {

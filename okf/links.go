@@ -116,7 +116,7 @@ func (a *Atom) Headings() []Heading {
 	return out
 }
 
-// unescape is a destination with its backslashes and entities undone.
+// unescape returns a destination with its backslashes and entities undone.
 func unescape(dest []byte) string {
 	return string(util.ResolveEntityNames(util.ResolveNumericReferences(util.UnescapePunctuations(dest))))
 }
@@ -216,5 +216,5 @@ func unique(seen map[string]int, s string) string {
 // bytesOf is s as bytes, without a copy, which nobody may change.
 func bytesOf(s string) []byte { return unsafe.Slice(unsafe.StringData(s), len(s)) }
 
-// textOf is b as text, without a copy: b must not change any more.
+// textOf returns b as text, without a copy: b must not change any more.
 func textOf(b []byte) string { return unsafe.String(unsafe.SliceData(b), len(b)) }

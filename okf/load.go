@@ -54,7 +54,7 @@ type reading struct {
 // is reports whether the file is an atom.
 func (r *reading) is() bool { return r.atom != nil || r.lean != nil }
 
-// readIdentity is the id, type and uri of the atom.
+// readIdentity returns the id, type and uri of the atom.
 func (r *reading) readIdentity() (id ID, typ, uri string) {
 	switch {
 	case r.atom != nil:

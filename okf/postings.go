@@ -231,7 +231,7 @@ func (l *lexicon) lay(shards []*shard) {
 	copy(l.rowAt, rowAt)
 }
 
-// mergeShards is the words of all shards in order, where each begins and where its
+// mergeShards returns the words of all shards in order, where each begins and where its
 // rows do: what the shards have of a word stands behind each other.
 func mergeShards(shards []*shard) (words []byte, wordAt, rowAt offsets) {
 	all := 1

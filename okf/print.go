@@ -51,7 +51,7 @@ func New(path string, fields []Field, body string) (Atom, error) {
 		}
 	}
 	kept = orderFields(kept)
-	a, err := Parse(path, printFile(kept, []byte(body)))
+	a, err := Parse(path, formatFile(kept, []byte(body)))
 	if err != nil {
 		return Atom{}, err
 	}
@@ -63,8 +63,8 @@ func New(path string, fields []Field, body string) (Atom, error) {
 	return a, nil
 }
 
-// printFile is a file of fields that are in order.
-func printFile(fields []Field, body []byte) []byte {
+// formatFile returns a file of fields that are in order.
+func formatFile(fields []Field, body []byte) []byte {
 	var out bytes.Buffer
 	out.WriteString("---\n")
 	for _, f := range fields {

@@ -93,7 +93,7 @@ func TestNewRefuses(t *testing.T) {
 }
 
 // printAtom is an atom as New writes one of the same fields and body.
-func printAtom(a Atom) []byte { return printFile(orderFields(a.Fields), a.Body()) }
+func printAtom(a Atom) []byte { return formatFile(orderFields(a.Fields), a.Body()) }
 
 func TestNewPrints(t *testing.T) {
 	t.Parallel()

@@ -298,7 +298,7 @@ func (d *decoder) value() any {
 	return nil
 }
 
-// readBoxed is text as a value; a frequent text is boxed once for all.
+// readBoxed returns text as a value; a frequent text is boxed once for all.
 func (d *decoder) readBoxed() any {
 	n := d.uint()
 	if n&1 == 0 {

@@ -172,7 +172,7 @@ func (r *rows) crowd(k kind, from, to int) map[string]ints {
 	return made.(func() map[string]ints)()
 }
 
-// namesOf are the names of a kind that a row has.
+// namesOf returns the names of a kind that a row has.
 func (r *rows) namesOf(k kind, i int32) []string {
 	switch k {
 	case byID:

@@ -299,7 +299,7 @@ func doubleQuote(s string) string {
 	return sb.String()
 }
 
-// escapeRune is r inside double quotes. What YAML does not print, or breaks lines
+// escapeRune returns r inside double quotes. What YAML does not print, or breaks lines
 // at, is written by number.
 func escapeRune(r rune) string {
 	switch {

@@ -60,7 +60,7 @@ func (v *vocabulary) note(s string, times uint32) int {
 	return n
 }
 
-// widenSlots is the slots with room for as many more.
+// widenSlots returns the slots with room for as many more.
 func widenSlots(slots []slot) []slot {
 	out := make([]slot, max(1024, 2*len(slots)))
 	mask := uint32(len(out) - 1)

@@ -259,7 +259,7 @@ func (p Persona) Mermaid() []byte {
 	return b.Bytes()
 }
 
-// drawnEdges are the edges among the nodes, each once, in the order of the items.
+// drawnEdges returns the edges among the nodes, each once, in the order of the items.
 func drawnEdges(hops []okf.Hop, node map[okf.ID]string) []string {
 	var out []string
 	seen := map[string]bool{}

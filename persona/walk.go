@@ -40,7 +40,7 @@ func find(g *okf.Graph, name string) (*okf.Atom, error) {
 	return nil, err
 }
 
-// didYouMean are the roles that a person who wrote name may have meant: those near it, or all.
+// didYouMean returns the roles that a person who wrote name may have meant: those near it, or all.
 func didYouMean(name string, roles []string) string {
 	near := slices.DeleteFunc(slices.Clone(roles), func(r string) bool {
 		return min(okf.Distance(name, r), okf.Distance(path.Base(name), path.Base(r))) == okf.Far

@@ -60,7 +60,7 @@ func (o Options) lower(c okf.Confidence) okf.Confidence {
 	return min(max(c, okf.Inferred), limit)
 }
 
-// agentFields are the fields of a that an agent may say, without hidden characters.
+// agentFields returns the fields of a that an agent may say, without hidden characters.
 func agentFields(a okf.Atom) ([]okf.Field, error) {
 	var out []okf.Field
 	seen := map[string]bool{}
@@ -92,7 +92,7 @@ func isApproval(tag any) bool {
 	return strings.HasPrefix(s, "approved-by:") || strings.HasPrefix(s, "approved-on:")
 }
 
-// asList is v as a list: a bare value is a list of one.
+// asList returns v as a list: a bare value is a list of one.
 func asList(v any) []any {
 	switch v := v.(type) {
 	case nil:

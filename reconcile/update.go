@@ -57,7 +57,7 @@ func (m *merger) verify(c cand, out []byte) error {
 	return nil
 }
 
-// replacedKeys are the plain keys that are present in c and say something else.
+// replacedKeys returns the plain keys that are present in c and say something else.
 func (m *merger) replacedKeys(c cand) []okf.Set {
 	var out []okf.Set
 	for _, f := range c.Atom.Fields {
@@ -343,7 +343,7 @@ func (m *merger) body(c cand, edges []okf.Edge, grown bool) ([]byte, bool) {
 	return []byte(out), replaced || !bytes.Equal([]byte(out), c.prior.Body())
 }
 
-// trimBody is a body for comparison: no trailing space on a line or at the end.
+// trimBody returns a body for comparison: no trailing space on a line or at the end.
 func trimBody(s string) string {
 	lines := strings.Split(strings.TrimSpace(s), "\n")
 	for i, l := range lines {

@@ -30,7 +30,7 @@ func defaultAnchor() Anchor {
 	return a.withDefaults()
 }
 
-// withDefaults is a with the strictness that follows from its mode, where it has none.
+// withDefaults returns a with the strictness that follows from its mode, where it has none.
 func (a Anchor) withDefaults() Anchor {
 	if a.Strictness == "" {
 		a.Strictness = "quick"
@@ -72,7 +72,7 @@ func ours(s string) error {
 	return nil
 }
 
-// setListed is a setter of one of a few words.
+// setListed returns a setter of one of a few words.
 func setListed(at func(*Config) *string, all func() []string) func(*Config, string, node) error {
 	return func(c *Config, _ string, n node) error {
 		s, err := str(n, word)

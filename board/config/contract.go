@@ -8,7 +8,7 @@ import (
 	"github.com/odd-cli/odd/persona/contract"
 )
 
-// setNamed is a setter of one of a list of names, however it is spelled: case, "_"
+// setNamed returns a setter of one of a list of names, however it is spelled: case, "_"
 // and "-" do not count.
 func setNamed[T ~string](at func(*Config) *T, all func() []T) func(*Config, string, node) error {
 	return func(c *Config, _ string, n node) error {

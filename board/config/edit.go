@@ -115,7 +115,7 @@ func drop(table map[string]any, path []string) bool {
 	return ok
 }
 
-// placesFor are the places that value may take in b, the best first.
+// placesFor returns the places that value may take in b, the best first.
 func placesFor(b []byte, path []string, value string) [][]byte {
 	if start, end, ok := valueSpan(b, path); ok {
 		return [][]byte{slices.Concat(b[:start], []byte(value), b[end:])}

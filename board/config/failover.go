@@ -187,7 +187,7 @@ func (p *parser) checkSubstrates(root node) {
 	}
 }
 
-// didYouMean is the clause that names who was meant by a name with at most two typing
+// didYouMean returns the clause that names who was meant by a name with at most two typing
 // errors; "" where nobody is as near.
 func didYouMean(name string, among []string) string {
 	best, least := "", 3

@@ -275,7 +275,7 @@ func alone(b []byte, cuts [][]int, i, n int) (node, bool) {
 	return one.shift(strings.Count(string(b[:cuts[i][0]]), "\n")), true
 }
 
-// shift is n with everything in it some lines further down.
+// shift returns n with everything in it some lines further down.
 func (n node) shift(lines int) node {
 	n.line += lines
 	n.children = slices.Clone(n.children)

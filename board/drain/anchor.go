@@ -144,7 +144,7 @@ func (d *drain) now(c anchor.Constitution) (anchor.Constitution, error) {
 	return c, nil
 }
 
-// protectedPath are the paths that no session writes, whatever its permit says.
+// protectedPath tells a path that no session writes, whatever its permit says, and why.
 func protectedPath(p string) (why string, yes bool) {
 	if gate.Guarded(p) {
 		return "it governs, or is odd's own record", true
@@ -258,7 +258,7 @@ func (h *handshake) artifact(c contract.Contract) string {
 	return first // the handshake says what is wrong with it
 }
 
-// fillGlob is a path that the glob g means: what is open in it is named slug.
+// fillGlob returns a path that the glob g means: what is open in it is named slug.
 func fillGlob(g, slug string) string {
 	parts := strings.Split(g, "/")
 	ext := path.Ext(g)

@@ -142,7 +142,7 @@ func short(sum string) string {
 	return sum
 }
 
-// scopeByID is l with the tasks of its scope by id, however it names them.
+// scopeByID returns l with the tasks of its scope by id, however it names them.
 func (d *drain) scopeByID(l gate.Lease) gate.Lease {
 	id := func(name string) string {
 		if a, err := d.at.graph.Find(name); err == nil {
@@ -245,8 +245,7 @@ func kindOf(role contract.Role) string {
 
 // whyLapsed says why the claim c may not go on or come to a review: the lease it
 // was made under is no longer valid at s, an emergency is open, or its session's
-// permit no longer holds. What c itself
-// has used counts as granted. "" is nothing.
+// permit no longer holds. What c itself has used counts as granted. "" is nothing.
 func (d *drain) whyLapsed(c *claim, s *snapshot) string {
 	if why := d.whyRevoked(c, s); why != "" {
 		return why
@@ -254,7 +253,7 @@ func (d *drain) whyLapsed(c *claim, s *snapshot) string {
 	return c.anchor.whyLapsed(s)
 }
 
-// whyRevoked is lapsed as far as the slow loop goes.
+// whyRevoked is whyLapsed as far as lease and emergencies go.
 func (d *drain) whyRevoked(c *claim, s *snapshot) string {
 	l, err := d.slow(s)
 	if err != nil {
@@ -297,9 +296,9 @@ func (d *drain) lives(ctx context.Context, c *claim, tip repo.OID, cost budget.M
 	return d.solvent(c, s, cost)
 }
 
-// refuseUncommitted refuses governance that is not the committed one.
-func refuseUncommitted(is bool) error {
-	if !is {
+// refuseUncommitted refuses where the governance in the work tree differs from the committed one.
+func refuseUncommitted(differs bool) error {
+	if !differs {
 		return nil
 	}
 	return refuse("lease-head-not-committed", "files under governance/ are edited but not committed; restore them with git restore, or commit them at a gate")

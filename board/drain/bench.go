@@ -88,7 +88,7 @@ func (b Bench) examine(ctx context.Context, r *repo.Repo, t trial) (pipeline.Rep
 	}), nil
 }
 
-// newCommand is a command at a desk, held as a configuration says, that is not yet said.
+// newCommand returns a command at a desk, held as a configuration says, without its words yet.
 func (b Bench) newCommand(r *repo.Repo, cfg config.Config, s *repo.Scratch) (exec.Command, error) {
 	desk, err := laidOut(s)
 	if err != nil {

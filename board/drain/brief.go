@@ -73,7 +73,7 @@ func (d *drain) brief(c *claim, w *work, req session.Request) invoke.Input {
 // mostDeclined is how many declined atoms a brief names.
 const mostDeclined = 50
 
-// knowledgeOfRole are the texts that a role works by, and canon with what of it the role
+// knowledgeOfRole returns the texts that a role works by, and canon with what of it the role
 // reaches first.
 func (d *drain) knowledgeOfRole(p persona.Persona, canon []invoke.Ref) (knowledge, nearest []invoke.Ref) {
 	for _, a := range p.Texts(d.at.graph) {
@@ -124,7 +124,7 @@ func offers(cfg config.Config) []string {
 	return tools
 }
 
-// toolsFor are the tools that every substrate has which may run a session for t.
+// toolsFor returns the tools that every substrate has which may run a session for t.
 func (d *drain) toolsFor(t board.Task) []string {
 	chain := d.chain(t)
 	return slices.DeleteFunc(offers(chain[0]), func(tool string) bool {

@@ -18,7 +18,7 @@ func (d *drain) asks(c *claim, base fs.FS) *invoke.Asked {
 	}
 }
 
-// filesMeant are the files of the base that globs mean, in order of path; large ones,
+// filesMeant returns the files of the base that globs mean, in order of path; large ones,
 // and those behind the first of them, are pointers.
 func (d *drain) filesMeant(globs []string, base fs.FS) []invoke.File {
 	var out []invoke.File

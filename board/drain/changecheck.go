@@ -72,7 +72,7 @@ func failures(r pipeline.Report) []string {
 // inLine is a report on one line.
 func inLine(r pipeline.Report) string { return oneLine(r.String()) }
 
-// unpermittedPaths is what the session's permit and the lease do not let the candidate
+// unpermittedPaths returns what the session's permit and the lease do not let the candidate
 // write.
 func (ch *change) unpermittedPaths() []string {
 	var no []string

@@ -18,7 +18,7 @@ import (
 	"github.com/odd-cli/odd/reconcile/irongate"
 )
 
-// judgeCandidate is what the iron gate says of a candidate. Where that cannot be asked,
+// judgeCandidate returns what the iron gate says of a candidate. Where that cannot be asked,
 // nothing passes.
 func (ch *change) judgeCandidate(c pipeline.Candidate) irongate.Verdict {
 	v, err := ch.ground.Gate(c.Files)
@@ -31,7 +31,7 @@ func (ch *change) judgeCandidate(c pipeline.Candidate) irongate.Verdict {
 
 // beyond is what the handoffs of the session refuse of the candidate.
 func (ch *change) beyond() []irongate.Finding {
-	return handoff.Beyond(ch.w.bound.Role, ch.w.bound.handoffs, ch.candidate.Paths())
+	return handoff.OutOfScope(ch.w.bound.Role, ch.w.bound.handoffs, ch.candidate.Paths())
 }
 
 // classify looks at what the task's paths allow before anything is spent: where no
@@ -104,7 +104,7 @@ func (ch *change) gate(_ context.Context, op pipeline.Op) (pipeline.Out, error) 
 // mostUnread bounds what an op says of what its session did not look at, in bytes.
 const mostUnread = 200
 
-// howMade is how the sessions of the change made it.
+// howMade returns how the sessions of the change made it.
 func (ch *change) howMade() pipeline.Made {
 	if ch.remade != nil {
 		return ch.remade.old.Made()
@@ -129,7 +129,7 @@ func (ch *change) shortfall() string {
 	return why[:min(len(why), mostUnread)]
 }
 
-// mendedNames is what was written otherwise in the names of the candidate's files, be
+// mendedNames returns what was written otherwise in the names of the candidate's files, be
 // it by the op before.
 func (ch *change) mendedNames() string {
 	if ch.remade != nil {

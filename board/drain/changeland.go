@@ -103,7 +103,7 @@ func (d *drain) lands() landingPlace {
 	return landingPlace{d.line.Name(), d.line.Ref}
 }
 
-// afterVerify is where a change goes whose commit passed its checks.
+// afterVerify returns where a change goes whose commit passed its checks.
 func (ch *change) afterVerify(ctx context.Context, note string) pipeline.Out {
 	if ch.alone {
 		if h, why := ch.whyHindered(ctx); h != "" {

@@ -155,7 +155,7 @@ func (ch *change) unmade(spent int64) (pipeline.Out, error) {
 	return ch.stop(cmp.Or(ch.w.cut, pipeline.StepFailed), spent, "%s", strings.TrimPrefix(ch.w.reason, string(ch.w.cut)+": "))
 }
 
-// readCandidate is the candidate that the session said, or made by editing its tree,
+// readCandidate returns the candidate that the session said, or made by editing its tree,
 // with what can safely be mended in its names.
 func (ch *change) readCandidate() (pipeline.Candidate, error) {
 	left, said := ch.w.left, ch.w.emission.Change

@@ -15,7 +15,7 @@ import (
 	"github.com/odd-cli/odd/persona/session"
 )
 
-// nextBrief is the brief of the next session: the work's own, with what the steps
+// nextBrief returns the brief of the next session: the work's own, with what the steps
 // before it came to, the step it is asked for, and what was wrong with the last.
 func (ch *change) nextBrief(phase pipeline.Phase) invoke.Brief {
 	b := ch.brief

@@ -195,7 +195,7 @@ func (m *Memory) artifact(a *okf.Atom) ArtifactStatus {
 	return s
 }
 
-// lastTouched is when an atom was last written or confirmed, as it says itself.
+// lastTouched returns when an atom was last written or confirmed, as it says itself.
 func lastTouched(a *okf.Atom) time.Time {
 	var last time.Time
 	for _, s := range append(slices.Clone(a.Verified), a.Generated) {

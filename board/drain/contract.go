@@ -171,7 +171,7 @@ func FellShort(files fs.FS, root string) (out []handoff.Short, err error) {
 	return out, err
 }
 
-// overrideBehind is the override that the handoff h, or any it derives from, was made
+// overrideBehind returns the override that the handoff h, or any it derives from, was made
 // under: a tag that somebody left out on the way is not lost by it.
 func (d *drain) overrideBehind(h handoff.Handoff, seen map[string]bool) string {
 	if h.Tainted != "" || seen[h.Path] {
@@ -282,7 +282,7 @@ func (d *drain) busy(own board.Task) []contract.Busy {
 	return out
 }
 
-// firstArtifact is the artifact of the first of the handoffs that can be read.
+// firstArtifact returns the artifact of the first of the handoffs that can be read.
 func (d *drain) firstArtifact(handoffs []string) string {
 	for _, name := range handoffs {
 		if a, err := d.at.graph.Find(strings.TrimPrefix(name, d.at.cfg.Root+"/")); err == nil {
@@ -294,7 +294,7 @@ func (d *drain) firstArtifact(handoffs []string) string {
 	return ""
 }
 
-// wholeClaim is the whole record of an open claim.
+// wholeClaim returns the whole record of an open claim.
 func (d *drain) wholeClaim(c event.Record) event.Record {
 	for _, r := range slices.Backward(d.origin().records(c.Run)) {
 		if r.Opens() && r.Task == c.Task {
@@ -314,7 +314,7 @@ func modeOf(role contract.Role) contract.Mode {
 	return ""
 }
 
-// joinRefusals is every refusal of a contract in one line, each with its code and way out.
+// joinRefusals returns every refusal of a contract in one line, each with its code and way out.
 func joinRefusals(err error) string {
 	var no contract.Refusals
 	if !errors.As(err, &no) {

@@ -35,7 +35,7 @@ func (d *drain) dropConverted(ctx context.Context, c *claim, w *work) error {
 	return err
 }
 
-// convertedFiles are the candidate's files that git would store as others.
+// convertedFiles returns the candidate's files that git would store as others.
 func (ch *change) convertedFiles(ctx context.Context) (no pipeline.Unusable, err error) {
 	files := repo.Changes{}
 	for _, f := range ch.files {

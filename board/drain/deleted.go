@@ -51,7 +51,7 @@ type deletion struct {
 
 const deletedCache = "deleted"
 
-// deletedAtoms are the atoms that people deleted in the history of tip.
+// deletedAtoms returns the atoms that people deleted in the history of tip.
 func (d *drain) deletedAtoms(ctx context.Context, tip repo.OID) ([]deletion, error) {
 	cfg := d.at.cfg
 	var known deletions

@@ -71,7 +71,7 @@ func (d *drain) reachable(t board.Task) error {
 	return busy("queue-only", "task %s: no agent can work now: %s; run odd drain again after %s", t.ID, h.Why(), h.Next.UTC().Format(time.RFC3339))
 }
 
-// pickSubstrate is what takes t now, and why it is not simply the usual one.
+// pickSubstrate returns what takes t now, and why it is not simply the usual one.
 func (d *drain) pickSubstrate(t board.Task) (name, why string) {
 	h, err := d.health(t)
 	switch {
@@ -233,7 +233,7 @@ func (r *relay) falls(ctx context.Context, e session.Emission, q session.Request
 	return false
 }
 
-// joinLegs is a session over two transports: what the later one said, what both
+// joinLegs returns a session over two transports: what the later one said, what both
 // cost, did and proposed, and why each failed.
 func joinLegs(a, b session.Emission) session.Emission {
 	if isTransportFailure(a) && b.Outcome == session.Failed {

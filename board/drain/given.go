@@ -81,7 +81,7 @@ func (d *drain) pack(ch repo.Changes) error {
 	return d.tell(ch, "H", "", title, content)
 }
 
-// packedHandoff is the file of that handoff, "" for none.
+// packedHandoff returns the file of that handoff, "" for none.
 func (d *drain) packedHandoff() string {
 	if d.given == nil {
 		return ""

@@ -44,7 +44,7 @@ type Spoken struct {
 	Cost        budget.MicroUSD      `json:"cost_micro_usd"`
 }
 
-// spokenBy is what the session of w came to, nil for one without a contract that promises anything.
+// spokenBy returns what the session of w came to, nil for one without a contract that promises anything.
 func (d *drain) spokenBy(w *work) *Spoken {
 	c := w.bound.Contract
 	if c.Role == "" || c.Role == contract.General {
@@ -154,7 +154,7 @@ func (d *drain) beginBeside(ctx context.Context) error {
 	return err
 }
 
-// asTask is the invocation as a task that is on no board; its id is the run's.
+// asTask returns the invocation as a task that is on no board; its id is the run's.
 func (d *drain) asTask(inv Invocation) board.Task {
 	t := board.Task{Row: board.Row{ID: okf.ID(d.Run), Title: string(irongate.Redact([]byte(inv.Title))), Role: d.Call.WorkRole}, Attempts: 1}
 	if !d.at.cfg.Free() {
@@ -370,7 +370,7 @@ func (d *drain) accounts(c *claim, done []*work) (trace string, err error) {
 	return event.Trace(d.own(d.at.file(event.Path(d.Run, d.started)))), nil
 }
 
-// endInvocation is the result commit of sessions without a task.
+// endInvocation makes the result commit of sessions without a task.
 func (d *drain) endInvocation(c *claim, done []*work, trace string, art repo.RefUpdate) (landing, error) {
 	var cost budget.MicroUSD
 	for _, w := range done {

@@ -72,7 +72,7 @@ func driftFinder(g *okf.Graph, files fs.FS) func(*okf.Atom) []okf.Drift {
 	}
 }
 
-// emissionBase is the base of an emission on the board: what was made against the
+// emissionBase returns the base of an emission on the board: what was made against the
 // proposal it was given is made against what that proposal was made on.
 func (d *drain) emissionBase(w *work, base string) string {
 	if w.bound.built == nil || base == "" {

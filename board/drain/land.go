@@ -88,7 +88,7 @@ func (d *drain) land(ctx context.Context, c *claim, result func() (landing, erro
 	}
 }
 
-// recordLost is the result of a claim that a person or a sweep has taken back: it is
+// recordLost returns the result of a claim that a person or a sweep has taken back: it is
 // recorded as lost, and neither its proposal nor its handoff is published. kept
 // is the ledger before the session was written into it.
 func (d *drain) recordLost(c *claim, w *work, out *Outcome, artifacts repo.RefUpdate, kept map[string][]byte) (landing, error) {

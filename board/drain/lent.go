@@ -75,7 +75,7 @@ func (l lent) in(texts ...[]byte) string {
 	return ""
 }
 
-// withoutValues is an emission as odd goes on with it: what a program said beside it, and what
+// withoutValues returns an emission as odd goes on with it: what a program said beside it, and what
 // it asks of people, is without the values, and one that would put a value on the
 // board is refused.
 func (l lent) withoutValues(e session.Emission) session.Emission {
@@ -111,7 +111,7 @@ func (l lent) refuses(c *pipeline.Candidate) (no pipeline.Unusable) {
 // failedLent is the failure of a session that emitted a credential which it was lent.
 const failedLent = "lent-secret"
 
-// textsOf are the texts of an emission that go anywhere.
+// textsOf returns the texts of an emission that go anywhere.
 func textsOf(e session.Emission) (out [][]byte) {
 	add := func(all ...string) {
 		for _, s := range all {

@@ -115,7 +115,7 @@ func (d *drain) purses(s *snapshot, team string) ([]Purse, error) {
 	return out, nil
 }
 
-// spentThisMonth is what counts against this month: closed spending and open reservations.
+// spentThisMonth returns what counts against this month: closed spending and open reservations.
 func (d *drain) spentThisMonth() (budget.MicroUSD, error) {
 	p, err := d.purses(d.at, "")
 	if err != nil {
@@ -211,8 +211,8 @@ func (d *drain) alert(team string, more budget.MicroUSD) (due []string, err erro
 	return due, nil
 }
 
-// chargeOutcome is alert for an outcome, and what its sessions cost above what was
-// reserved for them: that is charged as it is.
+// chargeOutcome notes in an outcome the alerts that it causes, and what its sessions cost above
+// what was reserved for them: that is charged as it is.
 func (d *drain) chargeOutcome(data *event.OutcomeData, c *claim, cost budget.MicroUSD) (err error) {
 	if over := cost - c.reserved; over > 0 {
 		data.Over = int64(over)

@@ -107,7 +107,7 @@ func (o Origin) latest(r event.Record) event.Record {
 	return r
 }
 
-// recordedFiles are the files an outcome says its proposal writes.
+// recordedFiles returns the files an outcome says its proposal writes.
 func recordedFiles(r event.Record) [][3]string {
 	var out [][3]string
 	for _, p := range r.Outcome().Paths {

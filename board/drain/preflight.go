@@ -166,7 +166,7 @@ func (d *drain) checkInstalled(t board.Task) error {
 	return refuse("no-program", "task %s: %s; install it, or correct the command", t.ID, strings.Join(lacks, "; "))
 }
 
-// missingProgram is what is not there of the configured agent's command: its program, or the
+// missingProgram returns what is not there of the configured agent's command: its program, or the
 // file that its program runs, where the second word is a path. "" where nothing lacks, and
 // for an agent within odd.
 func (d *drain) missingProgram(cfg config.Config) string {

@@ -15,7 +15,7 @@ import (
 // stages, and one more each that was only begun.
 const maxProofs = 8
 
-// briefPart is the brief's part about the anchor: what binds the session, or what it
+// briefPart returns the brief's part about the anchor: what binds the session, or what it
 // must prove next before its work counts, and nothing of what comes after that.
 // An answer may hold more than it was asked for.
 func (h *handshake) briefPart() string {
@@ -61,7 +61,7 @@ func (h *handshake) arm() anchor.Arm {
 	return anchor.NewArm(facts, phase, focus, source, h.law.SHA256)
 }
 
-// describePermit is what a bound session may do.
+// describePermit returns what a bound session may do.
 func (h *handshake) describePermit() string {
 	a := h.live.Anchor()
 	by := "odd proved it for you out of your constitution"

@@ -118,7 +118,7 @@ func (d *drain) again(ctx context.Context, t board.Task) (*claim, *work, error) 
 	return c, w, nil
 }
 
-// lastEmission is what t's last run kept: its emission, held to the contract it was made
+// lastEmission returns what t's last run kept: its emission, held to the contract it was made
 // under. A run of before there were contracts has an empty one.
 func (d *drain) lastEmission(t board.Task, kept fs.FS) (w *work, under contract.Contract, err error) {
 	emission, err := fs.ReadFile(kept, "emission.md")
@@ -177,7 +177,7 @@ func (d *drain) boundBefore(t board.Task) bound {
 	return b
 }
 
-// keptTree is what the task's last run kept of it: the tree that its outcome on the
+// keptTree returns what the task's last run kept of it: the tree that its outcome on the
 // board names, whatever its ref has become. The ref is what keeps git from
 // pruning it.
 func (d *drain) keptTree(t board.Task) (fs.FS, error) {

@@ -31,7 +31,7 @@ type Landing struct {
 // outside reports a change of a file that is no atom's.
 func (l Landing) outside(c repo.Change) bool { return !strings.HasPrefix(c.Path, l.Cfg.Root+"/") }
 
-// movedFiles are the files outside of the bundle that others changed since the base.
+// movedFiles returns the files outside of the bundle that others changed since the base.
 func (l Landing) movedFiles(ctx context.Context, r *repo.Repo) (out []string, err error) {
 	since, err := r.Diff(ctx, l.Base, l.Tip)
 	for _, c := range since {

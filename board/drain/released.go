@@ -17,7 +17,7 @@ func (h *handshake) heard() {
 	}
 }
 
-// releaseReason is why a permit ends with its session.
+// releaseReason returns why a permit ends with its session.
 func releaseReason(w *work) string {
 	switch {
 	case w.emission.Failure == invoke.Yielded:
@@ -28,7 +28,7 @@ func releaseReason(w *work) string {
 	return "the session is over"
 }
 
-// anchorRecord is what a session was bound by, as its record has it; nil for nothing.
+// anchorRecord returns what a session was bound by, as its record has it; nil for nothing.
 func (h *handshake) anchorRecord() *event.SessionAnchor {
 	if h == nil || h.live.Anchor().Token == "" {
 		return nil

@@ -68,7 +68,7 @@ func leftOut(notes []session.Note) string {
 	return ""
 }
 
-// quoteText is a session's text in an entry. What begins as the entries do that odd
+// quoteText returns a session's text in an entry. What begins as the entries do that odd
 // itself writes of transitions and overrides, and finds again by it, is marked as
 // the session's, so that no note can pass for one.
 func quoteText(s string) string {

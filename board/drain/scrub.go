@@ -5,7 +5,7 @@ import (
 	"github.com/odd-cli/odd/reconcile/irongate"
 )
 
-// redactDeliverable is a deliverable as a report shows it, refused or not: without credentials.
+// redactDeliverable returns a deliverable as a report shows it, refused or not: without credentials.
 func redactDeliverable(d *deliver.Deliverable) *deliver.Deliverable {
 	if d == nil {
 		return nil

@@ -99,12 +99,12 @@ func (d *drain) becomes(ctx context.Context, c *claim, w *work, out *Outcome, re
 		return d.recordLost(c, w, out, artifacts, kept)
 	}
 	c.task.Path = now.Path // a person may have moved it meanwhile
-	if why := or(d.whyLapsed(c, d.at), d.tellDelay(c)); why != "" && w.lands() {
+	if why := or(d.whyLapsed(c, d.at), d.describeDelay(c)); why != "" && w.lands() {
 		w.void(why)
 		out.State, out.Reason, out.Effects, out.Files = board.Blocked, why, nil, 0
 		return d.retold(c, w, out, artifacts, kept)
 	}
-	if d.tellDelay(c) != "" && !w.refreshed {
+	if d.describeDelay(c) != "" && !w.refreshed {
 		return d.retold(c, w, out, artifacts, kept)
 	}
 	onto, moves, err := w.change.settles(ctx, out, refs)
@@ -123,9 +123,9 @@ func (d *drain) becomes(ctx context.Context, c *claim, w *work, out *Outcome, re
 // their commit's.
 const stillness = 45 * time.Minute
 
-// tellDelay says how long what the run has to tell has waited for its commit, "" for
+// describeDelay says how long what the run has to tell has waited for its commit, "" for
 // the moment that is usual: the machine slept.
-func (d *drain) tellDelay(c *claim) string {
+func (d *drain) describeDelay(c *claim) string {
 	name := d.at.file(event.Path(d.Run, d.started))
 	was, _ := fs.ReadFile(d.at.files, name) // there is none before the first claim
 	if len(was) >= len(d.own(name)) {
@@ -192,7 +192,7 @@ func isKeptOut(e reconcile.Effect) bool {
 	return e == reconcile.Guarded || e == reconcile.Conflict || e == reconcile.Duplicate || e == reconcile.Declined
 }
 
-// proposalRefs is the ref of the task's proposal, which out then names: of a change
+// proposalRefs returns the ref of the task's proposal, which out then names: of a change
 // the one that apply made. One that did not pass verify is kept where nobody is
 // asked about it.
 func (d *drain) proposalRefs(ctx context.Context, c *claim, w *work, out *Outcome) ([]repo.RefUpdate, error) {
@@ -264,7 +264,7 @@ func summary(items []reconcile.Item) string {
 	return or(strings.TrimRight(listItems(items), "\n"), "Nothing new: every atom is as it was.")
 }
 
-// listItems is one line an atom that was written or kept back.
+// listItems returns one line an atom that was written or kept back.
 func listItems(items []reconcile.Item) string {
 	var b strings.Builder
 	for _, it := range items {
@@ -354,7 +354,7 @@ func (d *drain) result(c *claim, w *work, out Outcome, refs []repo.RefUpdate) (l
 	return l, d.overrideEnds(l.changes, resultTitle(out)+", "+resultContent(c, w, out))
 }
 
-// finishTask is the task's file with its result.
+// finishTask returns the task's file with its result.
 func (d *drain) finishTask(t board.Task, w *work, out Outcome) ([]byte, error) {
 	if w.refreshed {
 		return okf.Edit(t.Atom.Bytes(), okf.Set{Key: "result", Value: map[string]any{"run": d.Run, "branch": out.Branch, "commit": string(out.Proposal)}})

@@ -170,7 +170,7 @@ func (m *Memory) stale() []string {
 	return out
 }
 
-// driftedSources are the sources of atoms in force whose file does not have all of the text that
+// driftedSources returns the sources of atoms in force whose file does not have all of the text that
 // was read.
 func (m *Memory) driftedSources() []okf.Drift {
 	if m.Files == nil {

@@ -194,7 +194,7 @@ func (d *drain) clock(ctx context.Context) error {
 		now.UTC().Format(time.RFC3339), last.UTC().Format(time.RFC3339))
 }
 
-// resumedAt is when a person let drains run again on top of the last record of the
+// resumedAt returns when a person let drains run again on top of the last record of the
 // ledgers, the zero time if nobody did.
 func (d *drain) resumedAt(ctx context.Context) (time.Time, error) {
 	for c, err := range d.repo.PathLog(ctx, d.at.tip, d.at.file("pause.toml")) {

@@ -106,7 +106,7 @@ func (d *drain) reserves(t board.Task) bool {
 // pinned is where a run pins the base that its session reads, from its claim to its result.
 const pinned = "refs/odd/base/"
 
-// findKilled are the runs of this clone that were killed at work, and the updates that let go
+// findKilled returns the runs of this clone that were killed at work, and the updates that let go
 // of the bases they had pinned. Under the drain lock only a run that holds a lock of its
 // own lives.
 func findKilled(r *repo.Repo) (pins []repo.RefUpdate, runs []string, err error) {

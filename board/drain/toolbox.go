@@ -73,7 +73,7 @@ func Toolbox(c config.Config, o Options, held cage.Cage) toolbox.Options {
 	}
 }
 
-// inlinedPaths are the paths of files whose whole text stands in the brief.
+// inlinedPaths returns the paths of files whose whole text stands in the brief.
 func inlinedPaths(brief []byte, list []invoke.File) []string {
 	var out []string
 	for _, f := range list {
@@ -157,7 +157,7 @@ func history(r *repo.Repo, base repo.OID) *session.History {
 	}
 }
 
-// historyLines is a line for each commit that leads to base, without those that only keep
+// historyLines returns a line for each commit that leads to base, without those that only keep
 // the state of tasks.
 func historyLines(ctx context.Context, r *repo.Repo, base repo.OID, path string, most int) (string, error) {
 	commits := r.Log(ctx, "", base)

@@ -70,7 +70,7 @@ var moves = map[string]map[State]State{
 	"suspend":   {None: "", Draft: Suspended, Active: Suspended, Suspended: Suspended, Expired: "", Released: ""},
 }
 
-// stateAfter is the lease's state after an act, or false where it may not be done.
+// stateAfter returns the lease's state after an act, or false where it may not be done.
 func stateAfter(s State, act string) (State, bool) {
 	to, ok := moves[act][s]
 	if ok && to == "" {

@@ -174,7 +174,7 @@ func texts[T ~string](list []T) []string {
 	return out
 }
 
-// didYouMean is the way out of a mistyped word: the near one, or all there are.
+// didYouMean returns the way out of a mistyped word: the near one, or all there are.
 func didYouMean(word string, known []string) string {
 	best, least := "", 4
 	for _, k := range known {

@@ -119,7 +119,7 @@ func quoteList[T ~string](list []T) string {
 	return b.String()
 }
 
-// checkKnown is an error where v is not in the closed set.
+// checkKnown returns an error where v is not in the closed set.
 func checkKnown[T ~string](what string, v T, set []T) error {
 	if slices.Contains(set, v) {
 		return nil

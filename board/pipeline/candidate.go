@@ -67,13 +67,13 @@ func (c Candidate) Mend() Candidate {
 			return was
 		}
 	}
-	c.Mended = printMended(did)
+	c.Mended = formatMended(did)
 	return c
 }
 
-// printMended is a line about each sign or name that was written otherwise, as far as
+// formatMended returns a line about each sign or name that was written otherwise, as far as
 // they fit a fact: "FILE: FROM is TO, N times". It holds no control character.
-func printMended(did []irongate.Mended) string {
+func formatMended(did []irongate.Mended) string {
 	out := ""
 	for i, m := range did {
 		line := irongate.RedactText(fmt.Sprintf("%s: %+q is %+q", okf.Visible(m.Path), m.From, m.To))

@@ -133,13 +133,13 @@ func (r Report) Failure() (Failure, bool) {
 	return merge(all), true
 }
 
-// joinBreaches is one failure of tests that tells all breaches.
+// joinBreaches returns one failure of tests that tells all breaches.
 func joinBreaches(all []string) Failure {
 	ids := slices.Sorted(slices.Values(all))
 	return Failure{Class: ClassTest, Check: "The comparison with the files before the change", Steady: true, IDs: ids, Excerpt: strings.Join(ids, "\n")}
 }
 
-// firstFailed is the first check that did not pass.
+// firstFailed returns the first check that did not pass.
 func (r Report) firstFailed() Ran {
 	for _, ran := range r.Ran {
 		if !ran.Passed() {

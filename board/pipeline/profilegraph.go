@@ -50,7 +50,7 @@ func ReadGraph(f fs.FS) (*Graph, error) {
 	return BuildGraph(files), nil
 }
 
-// isSkippedFolder are the folders that the go command does not enter.
+// isSkippedFolder reports a folder that the go command does not enter.
 func isSkippedFolder(name string) bool {
 	return name == "testdata" || name == "vendor" || strings.HasPrefix(name, ".") || strings.HasPrefix(name, "_")
 }
@@ -235,7 +235,7 @@ func (g *Graph) testers(dir string) []string {
 	return out
 }
 
-// testCoverage is how far tests that are there vouch for a package, in hundredths: all
+// testCoverage returns how far tests that are there vouch for a package, in hundredths: all
 // the way with tests of its own, most of it where other tests import it.
 func (g *Graph) testCoverage(dir string) (int, string) {
 	switch p := g.packages[dir]; {

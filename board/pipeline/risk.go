@@ -237,7 +237,7 @@ func (v Verdict) Reasons() []string {
 	return out
 }
 
-// makeProfile is the profile, or an empty one and what went wrong.
+// makeProfile returns the profile, or an empty one and what went wrong.
 func makeProfile(e Evidence, pol Policy) (p Profile, failed []string) {
 	defer func() {
 		if r := recover(); r != nil {

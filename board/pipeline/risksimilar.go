@@ -42,7 +42,7 @@ func similar(files []Edit, texts [][]byte) []string {
 	return out
 }
 
-// addedLines are the lines that a file has more often than before.
+// addedLines returns the lines that a file has more often than before.
 func addedLines(f Edit) []string {
 	had := map[string]int{}
 	for _, l := range codeLines(string(f.Before)) {

@@ -118,7 +118,7 @@ func decide(o Op, out Out, fault, interrupted error, now, end time.Time) Out {
 	return out
 }
 
-// retryPhase is where a move to p leads: to what comes then, where p is the op's own
+// retryPhase returns where a move to p leads: to what comes then, where p is the op's own
 // phase and tried as often as it may be.
 func (o Op) retryPhase(p Phase) Phase {
 	if then := p.row().then; p == o.Phase && then != "" && o.tries(p) > p.Retries() {

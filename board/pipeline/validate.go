@@ -88,7 +88,7 @@ func Checks(files []Edit, p Project) ([]Check, []irongate.Finding) {
 	return checks, findings
 }
 
-// checkDenied is why a command may not run although a person asks for it.
+// checkDenied returns why a command may not run although a person asks for it.
 func checkDenied(c Check) []irongate.Finding {
 	if len(c.Argv) == 0 || c.Argv[0] == "" {
 		return []irongate.Finding{{Code: "check_empty", Severity: irongate.Hard, How: irongate.ByText, Text: "a check has no program", Fix: `write it as a list, ["make", "test"]`}}

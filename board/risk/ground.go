@@ -145,7 +145,7 @@ func interpreters() map[string]interpreter {
 	}
 }
 
-// valueFlags are the long flags of an interpreter that take the next word.
+// valueFlags returns the long flags of an interpreter that take the next word.
 func valueFlags() []string {
 	return []string{"--rcfile", "--init-file", "--require", "--import", "--loader"}
 }

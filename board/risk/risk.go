@@ -85,7 +85,8 @@ type version struct {
 	scoped  bool // its paths are other than in every parent
 }
 
-// readVersion is the zero one of a commit that has the file as a parent has it, or not at all.
+// readVersion returns the version of a file that a commit brings, the zero one where it has the
+// file as a parent has it, or not at all.
 func readVersion(r *repo.Repo, c repo.Commit, file string) (version, error) {
 	own, err := bytesAt(r, c.OID, file)
 	if err != nil || own == nil {

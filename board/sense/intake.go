@@ -11,34 +11,34 @@ import (
 	"github.com/odd-cli/odd/okf"
 )
 
-// tag is what every task of odd sense is tagged with; signed begins the tag that holds
-// the signature of what was found.
+// sensedTag is on every task of odd sense; foundPrefix begins the tag that holds the
+// signature of what was found.
 const (
-	tag    = "sensed"
-	signed = "found-"
+	sensedTag   = "sensed"
+	foundPrefix = "found-"
 )
 
 // Filed is a task of odd sense that is on the board, or was until a person deleted it.
 type Filed struct {
 	ID        okf.ID
 	State     board.State // "" for one that a person deleted
-	Signature string
+	Signature string      // "" for another's task, which only has the id
 	At        time.Time
 }
 
-// FiledBy tells whether an atom's tags are those of a task of odd sense, and what it
+// SignatureOf tells whether an atom's tags are those of a task of odd sense, and what it
 // was filed for.
-func FiledBy(tags []string) (signature string, is bool) {
+func SignatureOf(tags []string) (signature string, is bool) {
 	for _, t := range tags {
-		if s, ok := strings.CutPrefix(t, signed); ok {
+		if s, ok := strings.CutPrefix(t, foundPrefix); ok {
 			signature = s
 		}
 	}
-	return signature, slices.Contains(tags, tag)
+	return signature, slices.Contains(tags, sensedTag)
 }
 
-// MayFile tells whether a task of this id may be one of odd sense.
-func MayFile(id okf.ID) bool {
+// IsTaskID tells whether a task of this id may be one of odd sense.
+func IsTaskID(id okf.ID) bool {
 	return slices.ContainsFunc(Sensors(), func(s Sensor) bool { return strings.HasPrefix(string(id), s.Name+"-") })
 }
 
@@ -46,7 +46,7 @@ func MayFile(id okf.ID) bool {
 type Limits struct {
 	Run  int // tasks a run
 	Day  int // tasks a day, by UTC
-	Open int // tasks that are not done: the brake, which a person lifts by working some off
+	Open int // tasks of odd sense that are not done
 }
 
 // Left is a cause that becomes no task now, and why.
@@ -70,7 +70,7 @@ type Intake struct {
 func Plan(found []Finding, before []Filed, lim Limits, by string, now time.Time) (in Intake) {
 	open, today := 0, 0
 	for _, f := range before {
-		if f.State != "" && f.State != board.Done {
+		if f.State != "" && f.State != board.Done && f.Signature != "" {
 			open++
 		}
 		if f.State != "" && f.At.UTC().Format(time.DateOnly) == now.UTC().Format(time.DateOnly) {
@@ -94,7 +94,7 @@ func Plan(found []Finding, before []Filed, lim Limits, by string, now time.Time)
 		}
 		in.New = append(in.New, board.Filing{
 			ID: id, Title: fmt.Sprintf(c.sensor.Title, c.subject), Description: c.first(), Kind: "fix",
-			Priority: c.priority, Signal: c.sensor.Signal, Tags: []string{tag, c.sensor.Name, signed + c.signature()},
+			Priority: c.priority, Signal: c.sensor.Signal, Tags: []string{sensedTag, c.sensor.Name, foundPrefix + c.signature()},
 			Body: c.body(), By: by, At: now,
 		})
 	}

@@ -7,8 +7,11 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
+	"net/url"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 )
 
@@ -60,7 +63,7 @@ func eachLine(name string, b []byte, do func(line []byte) error) error {
 // failed, but for one whose subtests did, and a package that failed without one.
 func goTest(name string, b []byte) ([]Finding, error) {
 	type test struct{ pkg, name string }
-	output, failed := map[test]*strings.Builder{}, []test{}
+	output, ended, failed := map[test]*strings.Builder{}, map[string]bool{}, []test{}
 	err := eachLine(name, b, func(line []byte) error {
 		var e struct{ Action, Package, ImportPath, Test, Output string }
 		if line[0] != '{' { // what go vet says before a test is built
@@ -71,6 +74,9 @@ func goTest(name string, b []byte) ([]Finding, error) {
 		}
 		pkg, _, _ := strings.Cut(e.Package+e.ImportPath, " ") // "x [x.test]" while it is built
 		at := test{pkg, e.Test}
+		if e.Package != "" && e.Test == "" {
+			ended[pkg] = ended[pkg] || e.Action == "pass" || e.Action == "fail" || e.Action == "skip"
+		}
 		switch e.Action {
 		case "output", "build-output":
 			if output[at] == nil {
@@ -80,20 +86,28 @@ func goTest(name string, b []byte) ([]Finding, error) {
 				output[at].WriteString(e.Output)
 			}
 		case "fail", "build-fail":
-			if !slices.Contains(failed, at) {
-				failed = append(failed, at)
-			}
+			failed = append(failed, at)
 		}
 		return nil
 	})
+	for _, pkg := range slices.Sorted(maps.Keys(ended)) {
+		if !ended[pkg] { // the report was cut off, or the tests were killed
+			failed = append(failed, test{pkg, ""})
+		}
+	}
+	above := map[test]bool{} // what has a failed test below it, and what was told
+	for _, t := range failed {
+		for name := t.name; name != ""; {
+			name = name[:max(0, strings.LastIndexByte(name, '/'))]
+			above[test{t.pkg, name}] = true
+		}
+	}
 	var out []Finding
 	for _, t := range failed {
-		below := func(o test) bool {
-			return o.pkg == t.pkg && o.name != t.name && (t.name == "" || strings.HasPrefix(o.name, t.name+"/"))
-		}
-		if slices.ContainsFunc(failed, below) {
+		if above[t] {
 			continue
 		}
+		above[t] = true
 		f := Finding{Sensor: "test", Subject: t.pkg, Signature: t.name}
 		if t.name == "" {
 			f.Signature = "the package does not build, or its tests end early"
@@ -151,17 +165,26 @@ func junit(name string, b []byte) (out []Finding, err error) {
 // isTAP is a line that the Test Anything Protocol begins with; notOK one of a test that
 // failed, and expected says that it may.
 var (
-	isTAP    = regexp.MustCompile(`(?m)\A(?:#.*\n)*(?:TAP version \d+|1\.\.\d+|(?:not )?ok\b)`)
+	isTAP    = regexp.MustCompile(`\A(?:#.*\n)*(?:TAP version \d+|1\.\.\d+|(?:not )?ok \d+\b)`)
+	tapPlan  = regexp.MustCompile(`^1\.\.(\d+)`)
+	tapTest  = regexp.MustCompile(`^(?:not )?ok\b`)
 	notOK    = regexp.MustCompile(`^not ok\b\s*(\d*)\s*-?\s*(.*)$`)
 	expected = regexp.MustCompile(`(?i)#\s*(?:todo|skip)\b`)
 )
 
 func tap(name, text string) (out []Finding) {
-	open := false // what follows, indented or a comment, is of the last finding
+	open, ran, planned := false, 0, 0 // open: what follows, indented or a comment, is of the last finding
 	for line := range strings.Lines(text) {
 		line = strings.TrimRight(line, "\r\n")
+		if tapTest.MatchString(line) {
+			ran++
+		} else if p := tapPlan.FindStringSubmatch(line); p != nil {
+			planned, _ = strconv.Atoi(p[1])
+		}
 		m := notOK.FindStringSubmatch(line)
 		switch {
+		case strings.HasPrefix(line, "Bail out!"):
+			return append(out, Finding{Sensor: "test", Subject: name, Signature: "the tests end early", Message: line})
 		case m != nil && !expected.MatchString(m[2]):
 			out, open = append(out, Finding{Sensor: "test", Subject: name, Signature: first(m[2], "test "+m[1])}), true
 		case open && (strings.HasPrefix(line, " ") || strings.HasPrefix(line, "#")):
@@ -170,6 +193,9 @@ func tap(name, text string) (out []Finding) {
 			open = false
 		}
 	}
+	if ran < planned {
+		out = append(out, Finding{Sensor: "test", Subject: name, Signature: "the tests end early", Message: fmt.Sprintf("%d of %d ran", ran, planned)})
+	}
 	return out
 }
 
@@ -177,8 +203,9 @@ func tap(name, text string) (out []Finding) {
 func sarif(name string, b []byte) (out []Finding, err error) {
 	var log struct {
 		Runs []struct {
-			Tool    struct{ Driver struct{ Name string } }
-			Results []struct {
+			Tool        struct{ Driver struct{ Name string } }
+			Invocations []struct{ ExecutionSuccessful *bool }
+			Results     []struct {
 				RuleID, Level, Kind, BaselineState string
 				Message                            struct{ Text string }
 				Suppressions                       []json.RawMessage
@@ -196,6 +223,11 @@ func sarif(name string, b []byte) (out []Finding, err error) {
 	}
 	levels := map[string]string{"error": "p1", "warning": "p2", "": "p2", "note": "p3", "none": "p3"}
 	for _, run := range log.Runs {
+		for _, i := range run.Invocations {
+			if i.ExecutionSuccessful != nil && !*i.ExecutionSuccessful {
+				return nil, fmt.Errorf("%s: %s says that it failed; mend that, and let it report again", name, run.Tool.Driver.Name)
+			}
+		}
 		for _, r := range run.Results {
 			if r.Kind != "" && r.Kind != "fail" && r.Kind != "open" && r.Kind != "review" || len(r.Suppressions) > 0 || r.BaselineState == "absent" {
 				continue
@@ -203,7 +235,11 @@ func sarif(name string, b []byte) (out []Finding, err error) {
 			f := Finding{Sensor: "lint", Subject: run.Tool.Driver.Name, Signature: strings.TrimSpace(run.Tool.Driver.Name + " " + first(r.RuleID, r.Message.Text)), Message: r.Message.Text, Priority: levels[r.Level]}
 			if len(r.Locations) > 0 {
 				at := r.Locations[0].PhysicalLocation
-				f.Subject, f.Line = first(strings.TrimPrefix(at.ArtifactLocation.URI, "file://"), f.Subject), at.Region.StartLine
+				uri := strings.TrimPrefix(at.ArtifactLocation.URI, "file://")
+				if plain, err := url.PathUnescape(uri); err == nil {
+					uri = plain
+				}
+				f.Subject, f.Line = first(uri, f.Subject), at.Region.StartLine
 			}
 			if f.Subject == "" {
 				f.Subject = name
@@ -222,6 +258,9 @@ func custom(name string, b []byte) (out []Finding, err error) {
 		d.DisallowUnknownFields()
 		if err := d.Decode(&f); err != nil {
 			return fmt.Errorf("want a line of JSON with subject, signature, message and priority: %w", err)
+		}
+		if rest, _ := io.ReadAll(d.Buffered()); len(bytes.TrimSpace(rest)) > 0 {
+			return errors.New("has more than one finding; write one a line")
 		}
 		if f.Subject == "" || f.Signature == "" {
 			return errors.New("subject and signature say what is wrong with what; give both")

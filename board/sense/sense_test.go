@@ -38,6 +38,13 @@ func TestReports(t *testing.T) {
 {"ImportPath":"b [b.test]","Action":"build-fail"}
 {"Action":"fail","Package":"b","FailedBuild":"b [b.test]"}
 `, []string{"test a: TestX/one :0", "test a: TestY :0", "test b: the package does not build, or its tests end early :0"}, ""},
+		{"go test, cut off between events", "{\"Action\":\"start\",\"Package\":\"a\"}\n{\"Action\":\"run\",\"Package\":\"a\",\"Test\":\"TestX\"}\n",
+			[]string{"test a: the package does not build, or its tests end early :0"}, ""},
+		{"go test as text", "ok  \ta\t0.1s\nFAIL\tb\t0.1s\n", nil, "report:1: is no report"},
+		{"TAP that bails out", "1..5\nok 1\nBail out! no tide\n", []string{"test report: the tests end early :0"}, ""},
+		{"TAP without its end", "1..3\nok 1\nok 2\n", []string{"test report: the tests end early :0"}, ""},
+		{"SARIF of a tool that failed", `{"runs": [{"tool": {"driver": {"name": "vet"}}, "invocations": [{"executionSuccessful": false}], "results": []}]}`, nil, "report: vet says that it failed"},
+		{"two findings a line", `{"subject": "a", "signature": "b"}{"subject": "c", "signature": "d"}`, nil, "report:1: has more than one"},
 		{"go test, all well", `{"Action":"pass","Package":"ok"}`, []string{}, ""},
 		{"go test, cut off", "{\"Action\":\"pass\",\"Package\":\"ok\"}\n{\"Action\":\"pa", nil, "report:2: is no event of go test -json"},
 		{"JUnit", `<?xml version="1.0"?><testsuites><testsuite name="s">
@@ -92,7 +99,7 @@ var noon = time.Date(2026, 3, 2, 12, 0, 0, 0, time.UTC)
 // filed is what the board holds after an intake.
 func filed(in Intake, state board.State) (out []Filed) {
 	for _, f := range in.New {
-		signature, _ := FiledBy(f.Tags)
+		signature, _ := SignatureOf(f.Tags)
 		out = append(out, Filed{f.ID, state, signature, f.At})
 	}
 	return out
@@ -132,6 +139,10 @@ func TestOneTaskACause(t *testing.T) {
 	gone := filed(again(nil, test), "")
 	if in := again(gone, test); len(in.New) > 0 || !strings.Contains(in.Left[0].Why, "deleted") {
 		t.Errorf("after a person deleted it: %v", in)
+	}
+	taken := []Filed{{ID: gone[0].ID, State: board.Ready}}
+	if in := again(taken, test); len(in.New) > 0 || len(in.Left) != 1 {
+		t.Errorf("another's task has the id: %v", in)
 	}
 	more := append(test, Finding{Sensor: "test", Subject: "a", Signature: "TestC"})
 	if in := again(gone, more); len(in.New) != 1 {
@@ -194,7 +205,7 @@ func FuzzReport(f *testing.F) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if _, err := board.Parse(&a); err != nil || !MayFile(a.ID) {
+			if _, err := board.Parse(&a); err != nil || !IsTaskID(a.ID) {
 				t.Fatalf("%s: %v", a.ID, err)
 			}
 		}

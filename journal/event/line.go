@@ -41,7 +41,7 @@ var form = json.JoinOptions(json.Deterministic(true), json.FormatNilSliceAsNull(
 
 // encode prints one record with its newline. It refuses what decode would.
 func encode(r Record) ([]byte, error) {
-	b, err := printRecord(r)
+	b, err := formatRecord(r)
 	if err == nil {
 		_, err = decode(bytes.TrimSuffix(b, []byte("\n")))
 	}
@@ -55,12 +55,12 @@ func encode(r Record) ([]byte, error) {
 // takes other spellings of the same record, with spaces or escapes, but who looks for a
 // word in the bytes of a file finds it in plain lines alone.
 func Plain(line []byte, r Record) bool {
-	b, err := printRecord(r)
+	b, err := formatRecord(r)
 	return err == nil && bytes.Equal(bytes.TrimSuffix(b, []byte("\n")), line)
 }
 
-// printRecord is a record as it is stored, with its newline.
-func printRecord(r Record) ([]byte, error) {
+// formatRecord returns a record as it is stored, with its newline.
+func formatRecord(r Record) ([]byte, error) {
 	s := stored{
 		Cost: r.Cost, DeadRun: r.DeadRun, Kind: string(r.Kind), Reserved: r.Reserved, Role: r.Role,
 		Run: r.Run, Seq: r.Seq, Task: r.Task, Team: r.Team, Trace: r.Trace, TS: r.TS.UTC().Format(time.RFC3339), V: version,

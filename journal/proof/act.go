@@ -143,7 +143,7 @@ func (h *history) act(c repo.Commit) (*act, error) {
 	return a, h.readAppended(a)
 }
 
-// introducedChanges is what no parent has: for a machine's merge, what git's own merge
+// introducedChanges returns what no parent has: for a machine's merge, what git's own merge
 // of its parents would not have.
 func (h *history) introducedChanges(a *act) ([]repo.Change, error) {
 	if h.machines[a.OID] && keepsApproval(a.Commit) {
@@ -170,7 +170,7 @@ func (h *history) introducedChanges(a *act) ([]repo.Change, error) {
 	return out, nil
 }
 
-// mergeTree is the tree that git makes of two parents by itself; merges is false where they
+// mergeTree returns the tree that git makes of two parents by itself; merges is false where they
 // conflict, or have no commit in common.
 func (h *history) mergeTree(parents []repo.OID) (tree repo.OID, merges bool, err error) {
 	tree, _, err = h.repo.MergeTree(h.ctx, parents[0], parents[1])
@@ -353,7 +353,7 @@ func (h *history) linesOf(name string, b []byte, records []event.Record, before 
 	return out
 }
 
-// countKeptLines is how many lines of b a parent has already; grown is false when there
+// countKeptLines returns how many lines of b a parent has already; grown is false when there
 // are parents' versions and b goes on from none of them.
 func (h *history) countKeptLines(b []byte, olds []repo.OID) (lines int, grown bool, err error) {
 	grown = len(olds) == 0

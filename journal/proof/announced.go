@@ -12,7 +12,7 @@ import (
 // task which asks for a change of files. Claims of older programs announce none.
 func announces(r event.Record) bool { return r.Claim().Op != "" }
 
-// announcedOps are the ops that the claims of a run announced for a task, as the
+// announcedOps returns the ops that the claims of a run announced for a task, as the
 // ledgers of the act have them.
 func (j *judge) announcedOps(run, task string) ([]string, error) {
 	records, err := j.ledgerAt(j.OID, run)

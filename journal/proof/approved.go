@@ -62,7 +62,7 @@ func inReview(old *okf.Atom) (board.Task, string) {
 	return t, ""
 }
 
-// waitingRecord is the record of the proposal that t waited in review with.
+// waitingRecord returns the record of the proposal that t waited in review with.
 func (j *judge) waitingRecord(t board.Task, p string) (*event.Record, string, error) {
 	if t.Result.Commit != p || t.Result.Run != j.run {
 		return nil, fmt.Sprintf("done with proposal %s of %s, the task waited with %s of %s",
@@ -177,7 +177,7 @@ func (j *judge) part(c repo.Commit, proposal, before repo.OID, paths [][3]string
 	return is, left, why, nil
 }
 
-// editedBlobs are the blobs that an approval says a person made of atoms of its proposal, by
+// editedBlobs returns the blobs that an approval says a person made of atoms of its proposal, by
 // path, or why it names what it does not take.
 func (j *judge) editedBlobs(c repo.Commit, paths [][3]string, left map[string]okf.ID) (map[string]repo.OID, string) {
 	out := map[string]repo.OID{}
@@ -241,7 +241,7 @@ func (j *judge) leftOut(c repo.Commit, paths [][3]string) (map[string]okf.ID, st
 	return out, "", nil
 }
 
-// stampedBlob is the blob have where it is the atom as proposed with one more entry of a
+// stampedBlob returns the blob have where it is the atom as proposed with one more entry of a
 // person who verified it, and the blob as proposed otherwise.
 func (j *judge) stampedBlob(blob, have repo.OID, name string) (repo.OID, error) {
 	rel, in := strings.CutPrefix(name, j.root)

@@ -37,7 +37,7 @@ func boundBy(r event.Record) bound {
 	return b
 }
 
-// nonEmpty are the texts of a list that say something.
+// nonEmpty returns the texts of a list that say something.
 func nonEmpty(list []string) []string {
 	return slices.DeleteFunc(slices.Clone(list), func(s string) bool { return strings.TrimSpace(s) == "" })
 }
@@ -88,7 +88,7 @@ func (b bound) mutates() bool {
 	return row.Mutates && (known || b.schema != deliver.SchemaFindings) || b.override != nil && b.in(contract.Execution, contract.Resolution)
 }
 
-// sessionName is the session in a finding.
+// sessionName returns the session in a finding.
 func (b bound) sessionName() string {
 	if !b.said {
 		return "a session without a contract"
@@ -118,7 +118,7 @@ func (j *judge) sessionsOf(run, task string) ([]bound, error) {
 	return j.madeSessions(run, task, map[string]bool{}, j.tellers)
 }
 
-// madeSessions are the sessions of a run for a task in the first of the commits that has
+// madeSessions returns the sessions of a run for a task in the first of the commits that has
 // any; a run that judged another's again made what that one did.
 func (j *judge) madeSessions(run, task string, seen map[string]bool, commits func(run string) iter.Seq[repo.OID]) ([]bound, error) {
 	if seen[run] {

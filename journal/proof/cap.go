@@ -18,7 +18,7 @@ func capRule() rule {
 	}, judgeCap}
 }
 
-// judgeCap is invariant 1: no machine raises an atom above its cap, or speaks for a person.
+// judgeCap returns invariant 1: no machine raises an atom above its cap, or speaks for a person.
 func judgeCap(j *judge) error {
 	if j.kind == person {
 		j.checkVerifiedNames()

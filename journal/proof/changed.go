@@ -26,7 +26,7 @@ func ironGateRule() rule {
 	}, judgeChange}
 }
 
-// judgeChange is invariant 13: a change of files lands by an op whose verdict its bytes
+// judgeChange returns invariant 13: a change of files lands by an op whose verdict its bytes
 // bear out.
 func judgeChange(j *judge) error {
 	if j.kind == boardCommit {
@@ -215,7 +215,7 @@ func (j *judge) beyondHandoffs(o pipeline.Op, edits []pipeline.Edit) error {
 				from = append(from, h.Handoff)
 			}
 		}
-		for _, f := range handoff.Beyond(b.role, from, pipeline.Candidate{Files: edits}.Paths()) {
+		for _, f := range handoff.OutOfScope(b.role, from, pipeline.Candidate{Files: edits}.Paths()) {
 			j.find(f.Path, 1, "%s changed this file, and %s", o.ID, f.Text)
 		}
 	}

@@ -19,7 +19,7 @@ func (j *judge) claimLaw() (config.Config, error) {
 	return j.lawAfter(c.Parents[0])
 }
 
-// findClaim is the commit with the claim of a run on a task that the act goes on from,
+// findClaim returns the commit with the claim of a run on a task that the act goes on from,
 // whatever else claims that for it: the one behind the act, or for a proposal upon
 // another branch the one behind the result that records it. ok is false where the
 // clone has none.

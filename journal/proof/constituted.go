@@ -106,7 +106,7 @@ func calls(name, role string, atoms []*okf.Atom) bool {
 	return false
 }
 
-// owedOnceAnchored is why, where the history was anchored before this commit, "" elsewhere.
+// owedOnceAnchored returns why, where the history was anchored before this commit, "" elsewhere.
 func (j *judge) owedOnceAnchored(why string) (string, error) {
 	before, err := j.anchoredBefore()
 	if err != nil || !before {

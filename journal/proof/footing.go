@@ -23,7 +23,7 @@ func floorRule() rule {
 	}, judgeFloor}
 }
 
-// judgeFloor is invariant 6: no session for a role that rested on too little.
+// judgeFloor returns invariant 6: no session for a role that rested on too little.
 func judgeFloor(j *judge) error {
 	if len(j.Parents) == 0 {
 		return nil // where a history begins
@@ -77,7 +77,7 @@ func (j *judge) embodiedAt(l line) (role string, claim repo.OID, law config.Conf
 	return role, claim, law, nil
 }
 
-// compilePersona is the persona of a role as a commit's bundle has it.
+// compilePersona returns the persona of a role as a commit's bundle has it.
 func (h *history) compilePersona(commit repo.OID, root, role string) (persona.Persona, *okf.Graph, error) {
 	g, err := h.bundleAt(commit, root)
 	if err != nil {

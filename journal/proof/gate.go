@@ -18,7 +18,7 @@ func gateRule() rule {
 	}, judgeGate}
 }
 
-// judgeGate is invariant 3: only an approval reaches done, and machines make only their own moves.
+// judgeGate returns invariant 3: only an approval reaches done, and machines make only their own moves.
 func judgeGate(j *judge) error {
 	for _, f := range j.files {
 		if !isTask(f.old) && !isTask(f.new) || f.new == nil {

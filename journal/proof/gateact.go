@@ -93,7 +93,7 @@ func (j *judge) checkGateTrailers(r gate.Row, n int) {
 	}
 }
 
-// changedPaths are the paths of the act as gate.Audit takes them.
+// changedPaths returns the paths of the act as gate.Audit takes them.
 func (j *judge) changedPaths() []string {
 	var out []string
 	for _, f := range j.files {

@@ -196,7 +196,7 @@ func names(t board.Task) []string {
 	return []string{string(t.ID), t.Path, strings.TrimSuffix(t.Path, ".md"), stem, board.Slug(t.ID)}
 }
 
-// leaseWithTask is the lease with the task by its id, whatever it calls it.
+// leaseWithTask returns the lease with the task by its id, whatever it calls it.
 func leaseWithTask(l gate.Lease, t board.Task) gate.Lease {
 	all := names(t)
 	l.Scope.Tasks = slices.Clone(l.Scope.Tasks)

@@ -23,7 +23,7 @@ func budgetRule() rule {
 	}, judgeBudget}
 }
 
-// judgeBudget is invariant 5: money is reserved before it is spent, and never past the stop.
+// judgeBudget returns invariant 5: money is reserved before it is spent, and never past the stop.
 func judgeBudget(j *judge) error {
 	if len(j.Parents) == 0 {
 		return nil // where a history begins

@@ -35,7 +35,7 @@ func endingRule() rule {
 	}, judgeEndings}
 }
 
-// judgeEndings is invariant 15: every op ends in exactly one record.
+// judgeEndings returns invariant 15: every op ends in exactly one record.
 func judgeEndings(j *judge) error {
 	if len(j.Parents) == 0 {
 		return nil // where a history begins

@@ -27,7 +27,7 @@ func permitRule() rule {
 	}, judgePermits}
 }
 
-// judgePermits is invariant 12: what a session made lands under the permit it had.
+// judgePermits returns invariant 12: what a session made lands under the permit it had.
 //
 // Runs of before there were anchors have none. Once a history holds an anchored
 // run, every run after it must be one.

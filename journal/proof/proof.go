@@ -173,7 +173,7 @@ func CheckScope(ctx context.Context, r *repo.Repo, s Scope) (Report, error) {
 	return h.foldReport(s.Tell)
 }
 
-// foldReport is the report with one finding a cause.
+// foldReport returns the report with one finding a cause.
 func (h *history) foldReport(tell func(done, all int)) (Report, error) {
 	out, err := h.report(tell)
 	if err == nil {

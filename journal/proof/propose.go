@@ -121,7 +121,7 @@ func (j *judge) proposedBefore(f *file) (was gate.Buffer, err error) {
 	return was, nil
 }
 
-// countOpen are the proposals that a drain has room for: an emergency always has.
+// countOpen counts the open proposals, emergencies left out: those a drain always has room for.
 func countOpen(b gate.Buffer) int {
 	n := 0
 	for _, p := range b.Proposals {

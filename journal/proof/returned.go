@@ -12,7 +12,7 @@ import (
 // comes back with what the run has to tell; or a person puts it back. Who took it is told
 // of there. What it said stood before all the same, and is not said anew.
 
-// countReturned is how many lines of a run's ledger stood before an act that brings them back,
+// countReturned returns how many lines of a run's ledger stood before an act that brings them back,
 // where they are more than its parents have; 0 where it is new, or was another.
 func (h *history) countReturned(a *act, f *file, records []event.Record) (lines int, err error) {
 	run := ledgerOf(f.rel)

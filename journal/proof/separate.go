@@ -126,7 +126,7 @@ func overridden(b bound, c *open) string {
 	return ""
 }
 
-// modesOf are the modes of an override as they are compared.
+// modesOf returns the modes of an override as they are compared.
 func modesOf(o *event.Override) string {
 	if o == nil {
 		return "nothing"

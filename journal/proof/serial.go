@@ -24,7 +24,7 @@ func drainRule() rule {
 	}, judgeOneDrain}
 }
 
-// judgeOneDrain is invariant 4: one drain at a time, which claims one thing at a time
+// judgeOneDrain returns invariant 4: one drain at a time, which claims one thing at a time
 // and each but once.
 //
 // A run that was killed leaves its claim open, and the next may begin: what tells

@@ -272,7 +272,7 @@ func lineIn(why string) int {
 	return n
 }
 
-// leaseSwitch is odd.toml's word on leases before and after an act that changes it,
+// leaseSwitch returns odd.toml's word on leases before and after an act that changes it,
 // "" where it does not. The commit that brings the first odd.toml changes nothing;
 // a merge has what git makes of its parents.
 func (j *judge) leaseSwitch() (from, to string, err error) {

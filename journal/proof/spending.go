@@ -89,7 +89,7 @@ func (h *history) spendAt(commit repo.OID) (event.Spend, error) {
 	return s.Spend()
 }
 
-// ignoreDamaged is err, but nil for a ledger file that is damaged: row 14 reports that file,
+// ignoreDamaged returns err, but nil for a ledger file that is damaged: row 14 reports that file,
 // and what cannot be told from it is no finding of another row.
 func ignoreDamaged(err error) error {
 	if damaged := (*state.Damaged)(nil); errors.As(err, &damaged) {

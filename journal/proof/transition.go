@@ -23,7 +23,7 @@ func handoffRule() rule {
 	}, judgeTransitions}
 }
 
-// judgeTransitions is invariant 11: no transition between modes without its handoff and
+// judgeTransitions returns invariant 11: no transition between modes without its handoff and
 // its journal entry.
 func judgeTransitions(j *judge) error {
 	if len(j.Parents) == 0 {
@@ -117,7 +117,7 @@ func (j *judge) entries(at repo.OID, name string, after int) ([]journal.Entry, e
 	return slices.DeleteFunc(all, func(e journal.Entry) bool { return e.Line <= after }), nil
 }
 
-// addedEntries are the entries that the act adds to a journal file.
+// addedEntries returns the entries that the act adds to a journal file.
 func (j *judge) addedEntries(name string) ([]journal.Entry, error) {
 	before, err := j.entries(j.Parents[0], name, 0)
 	if err != nil {

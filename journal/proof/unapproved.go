@@ -59,7 +59,7 @@ func (h *history) inReview(at repo.OID) (out []board.Task, err error) {
 	if err != nil || mode != folder {
 		return nil, err
 	}
-	names, err := h.mayWait(all)
+	names, err := h.reviewCandidates(all)
 	if err != nil {
 		return nil, err
 	}
@@ -73,7 +73,7 @@ func (h *history) inReview(at repo.OID) (out []board.Task, err error) {
 		if err != nil {
 			return nil, err
 		}
-		if !bytes.Contains(b, []byte(board.Review)) {
+		if !bytes.Contains(b, []byte(board.Review)) && !bytes.ContainsRune(b, '\\') { // YAML may spell it with escapes
 			continue
 		}
 		if a, _ := atom(board.Folder+"/"+name, b); isTask(a) {
@@ -101,9 +101,9 @@ const (
 	manyRead    = 64 // so many files cost more to read than a note of which wait
 )
 
-// mayWait are the files of a folder of tasks that may be of tasks in review: those that
+// reviewCandidates are the files of a folder of tasks that may be of tasks in review: those that
 // were when it was last looked, and what changed since.
-func (h *history) mayWait(all repo.OID) (out []string, err error) {
+func (h *history) reviewCandidates(all repo.OID) (out []string, err error) {
 	var known reviewing
 	if json.Unmarshal(h.repo.Cached(reviewCache), &known) != nil {
 		known = reviewing{}

@@ -12,7 +12,7 @@ func verifiedRule() rule {
 	}, judgeVerified}
 }
 
-// judgeVerified is invariant 16: what a person verified, no machine changes.
+// judgeVerified returns invariant 16: what a person verified, no machine changes.
 func judgeVerified(j *judge) error {
 	if j.kind == person || len(j.Parents) == 0 {
 		return nil

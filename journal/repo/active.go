@@ -64,7 +64,7 @@ func (r *Repo) activeIn(ctx context.Context, w workTree, paths []string, since t
 	return out, nil
 }
 
-// signsOfWork are the signs on disk that somebody works on a file: it was written
+// signsOfWork returns the signs on disk that somebody works on a file: it was written
 // since, or an editor keeps a file beside it. A file that is not there has none.
 func signsOfWork(root, p string, since time.Time) (out []string, err error) {
 	there := func(err error) error {

@@ -87,7 +87,7 @@ func (r *Repo) MakeEdits(ctx context.Context, parents []OID, files []FileEdit, w
 	return r.objs.put("commit", printCommit(tree, parents, who.String(), who.String(), message))
 }
 
-// contentEdits are the edits that bring bytes in, not those of a mode alone.
+// contentEdits returns the edits that bring bytes in, not those of a mode alone.
 func contentEdits(files []FileEdit) Changes {
 	ch := Changes{}
 	for _, f := range files {

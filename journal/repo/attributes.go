@@ -83,7 +83,7 @@ func attributeName(has string) string {
 	return name
 }
 
-// checkConverted is nil, or the refusal of changes that git would store as other bytes.
+// checkConverted returns nil, or the refusal of changes that git would store as other bytes.
 // tree is the one that they are put into.
 func (r *Repo) checkConverted(ctx context.Context, tree OID, ch Changes) error {
 	all, err := r.Converted(ctx, tree, ch)

@@ -47,7 +47,7 @@ func (r *Repo) sign(m marker) marker {
 	return m
 }
 
-// markedCheckout is the checkout a marker is about, its changes not yet known. Its scratch files are never any that were
+// markedCheckout returns the checkout a marker is about, its changes not yet known. Its scratch files are never any that were
 // used before: a git that outlived a killed odd may still be writing there.
 func (r *Repo) markedCheckout(m marker) *checkout {
 	return &checkout{r: r, m: m, scratch: r.oddDir("tmp", "sync-"+newNonce())}
@@ -152,7 +152,7 @@ func (c *checkout) indexEnv() []string {
 	return []string{"GIT_DIR=" + c.m.GitDir, "GIT_INDEX_FILE=" + c.index()}
 }
 
-// stagedFile is where the new bytes of a path wait, "" when there are none: the path is deleted, lies outside a
+// stagedFile returns where the new bytes of a path wait, "" when there are none: the path is deleted, lies outside a
 // sparse checkout, or the index had the new version already.
 func (c *checkout) stagedFile(path string) string {
 	p := filepath.Join(c.scratch, filepath.FromSlash(path))

@@ -153,7 +153,7 @@ var follows = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`^\s*(?:remote\s*=\s*[\w.-]+|merge\s*=\s*refs/heads/[^"\\#;]+|rebase\s*=\s*\w+|(?:vscode|gk|github)-[\w-]+\s*=\s*[^"\\#;]+)\s*$`)
 })
 
-// withoutTracking is configuration without what its branches follow.
+// withoutTracking returns configuration without what its branches follow.
 func withoutTracking(text string) string {
 	var out []string
 	branch, head := false, ""

@@ -137,8 +137,8 @@ func (x *indexEdit) entry(name, e []byte) bool {
 	return true
 }
 
-// editEntry is entry where paths are changed before it, or its own; a person has
-// told git something special of it.
+// editEntry handles an entry where paths before it are changed, or its own. special says that
+// a person has told git something of it.
 func (x *indexEdit) editEntry(name string, e []byte, special bool) bool {
 	if !x.before(name) {
 		return false

@@ -95,7 +95,7 @@ func (l listing) bytes(i int) string {
 	return l.raw[l.starts[i]:]
 }
 
-// entryName is an entry without its id, which costs more than the rest.
+// entryName returns an entry without its id, which costs more than the rest.
 func (l listing) entryName(i int) entry {
 	b := l.bytes(i)
 	mode, name, _ := strings.Cut(b[:len(b)-l.idLen-1], " ")

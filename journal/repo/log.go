@@ -171,6 +171,9 @@ const nearby = 64
 
 // near looks for a among the commits before b, and tells whether that was enough to know.
 func (r *Repo) near(a, b OID) (is, told bool) {
+	if _, err := r.Commit(a); err != nil {
+		return false, false // one that is not there is git's to tell
+	}
 	seen, next := map[OID]bool{b: true}, []OID{b}
 	for i := 0; i < len(next); i++ {
 		if next[i] == a {
@@ -186,8 +189,7 @@ func (r *Repo) near(a, b OID) (is, told bool) {
 			}
 		}
 	}
-	_, err := r.Commit(a) // one that is not there is git's to tell
-	return false, err == nil
+	return false, true
 }
 
 // checkAll checks ids before they reach a command line.

@@ -64,7 +64,11 @@ func (p *packed) list(folder string) (us []RefUpdate, ok bool) {
 		return nil, false
 	}
 	all := map[string]OID{}
-	err := filepath.WalkDir(filepath.Join(p.dir, filepath.FromSlash(folder)), func(file string, d fs.DirEntry, err error) error {
+	top := filepath.Join(p.dir, filepath.FromSlash(folder))
+	err := filepath.WalkDir(top, func(file string, d fs.DirEntry, err error) error {
+		if file == top && errors.Is(err, fs.ErrNotExist) {
+			return fs.SkipAll
+		}
 		if err != nil || d.IsDir() {
 			return err
 		}
@@ -79,7 +83,7 @@ func (p *packed) list(folder string) (us []RefUpdate, ok bool) {
 		return err
 	})
 	older, fault := p.read() // read last: git pack-refs takes a loose file away once it is packed
-	if err != nil && !errors.Is(err, fs.ErrNotExist) || fault != nil {
+	if err != nil || fault != nil {
 		return nil, false
 	}
 	for name, oid := range older {

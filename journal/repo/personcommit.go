@@ -266,7 +266,7 @@ func (d *desk) own(ctx context.Context) ([]string, error) {
 	return append(env, fmt.Sprintf("GIT_CONFIG_COUNT=%d", len(env)/2)), nil
 }
 
-// quoteWord is one word for a shell.
+// quoteWord returns one word for a shell.
 func quoteWord(word string) string { return "'" + strings.ReplaceAll(word, "'", `'\''`) + "'" }
 
 // fromRoot is a relative path to something in the person's work tree as an absolute

@@ -27,7 +27,7 @@ func (r *Repo) seat(abs string) error {
 	return nil
 }
 
-// readSeat is what core.bare and core.worktree say, and notes how objects are named. Neither key of a repository's config
+// readSeat returns what core.bare and core.worktree say, and notes how objects are named. Neither key of a repository's config
 // file is a linked work tree's. What cannot be read git complains of.
 func (r *Repo) readSeat() (bare bool, tree string) {
 	file := func(name string) *config.Config {

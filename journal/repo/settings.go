@@ -92,7 +92,7 @@ func (r *Repo) settings(ctx context.Context) (*settings, error) {
 	return r.askSettings(ctx)
 }
 
-// askSettings are the settings as git tells them now, or told who expected to need them now.
+// askSettings returns the settings as git tells them now, or told who expected to need them now.
 func (r *Repo) askSettings(ctx context.Context) (*settings, error) {
 	r.recall.mu.Lock()
 	defer r.recall.mu.Unlock()
@@ -267,7 +267,7 @@ func (r *Repo) Identity(ctx context.Context) (Signature, error) {
 	return r.strictIdentity(ctx)
 }
 
-// askIdentity is asked, and leaves what was expected to the commit.
+// askIdentity returns the settings as askSettings does, and leaves what Expect asked for to the commit.
 func (r *Repo) askIdentity(ctx context.Context) (*settings, error) {
 	r.recall.mu.Lock()
 	a := r.recall.ahead

@@ -115,7 +115,7 @@ func (p *packStore) read(h plumbing.Hash) (kind string, data []byte, err error) 
 	return unpackObject(o)
 }
 
-// unpackObject is the kind and the bytes of an object of go-git's.
+// unpackObject returns the kind and the bytes of an object of go-git's.
 func unpackObject(o plumbing.EncodedObject) (kind string, data []byte, err error) {
 	rd, err := o.Reader()
 	if err != nil {

@@ -20,7 +20,7 @@ type ref struct {
 	state RefState // pattern, prose, or "" for a name
 }
 
-// keyReferences are the references of a key: the items of a list, the parts of a text.
+// keyReferences returns the references of a key: the items of a list, the parts of a text.
 func keyReferences(p *page, name string) []ref {
 	f, ok := p.atom.Field(name)
 	if !ok || p.err != nil {
@@ -54,7 +54,7 @@ func stateOf(text string) RefState {
 	return ""
 }
 
-// textReferences are the references of a page's text in order: uris anywhere outside
+// textReferences returns the references of a page's text in order: uris anywhere outside
 // code and comments, and links to paths and to headings.
 func textReferences(p *page, text []byte) []ref {
 	var out []ref
@@ -188,7 +188,7 @@ func (l *Library) References(file string) []Reference {
 	return out
 }
 
-// relatedReferences are the references of a document's keys.
+// relatedReferences returns the references of a document's keys.
 func (p *page) relatedReferences() []ref {
 	var out []ref
 	for _, name := range []string{"derives_from", "complements", string(okf.Supersedes), string(okf.SupersededBy)} {

@@ -170,7 +170,7 @@ func (t *Trail) find(l *Library, name, from string) {
 // number matches the number of a document, such as D0009 or ADR-12.
 var number = regexp.MustCompile(`^[A-Z]+-?[0-9]+$`)
 
-// findByNumber is the one document whose file name begins with a number: the one beside
+// findByNumber returns the one document whose file name begins with a number: the one beside
 // the file from, or else the only one.
 func (l *Library) findByNumber(n, from string) *page {
 	var all, beside []*page

@@ -55,7 +55,7 @@ func follow(p *page, way []*page, seen map[*page]bool, ends *[]*page, steps *[]S
 	return ""
 }
 
-// displayName is what a page is known by.
+// displayName returns what a page is known by.
 func (p *page) displayName() string {
 	if p.atom.URI != "" {
 		return p.atom.URI

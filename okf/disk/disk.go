@@ -157,7 +157,7 @@ func folders(names []string, do func(dir string, from, to int) error) error {
 	return nil
 }
 
-// rootFor is the root, for an operation on name.
+// rootFor returns the root, for an operation on name.
 func (f FS) rootFor(op, name string) (top, error) {
 	if !fs.ValidPath(name) {
 		return top{}, nameError(op, name, fs.ErrInvalid)

@@ -80,7 +80,7 @@ func (r *octaveReader) walk(entries []*octave.Entry, parent string, meta bool) {
 	}
 }
 
-// entryName is what the key of an entry says, "" for what a constitution does not.
+// entryName returns what the key of an entry says, "" for what a constitution does not.
 func (r *octaveReader) entryName(e *octave.Entry, parent string, line int) string {
 	name := r.keys[e.Key]
 	if e.Key == "BLOCKING" && parent == "AUTHORITY" {

@@ -229,7 +229,7 @@ func countSharedWords(a, b string) (n int) {
 // triggerBytes is how long a trigger may be before it is cut at a word.
 const triggerBytes = 160
 
-// bracketSentence is a sentence that fits in the brackets of a tension.
+// bracketSentence returns a sentence that fits in the brackets of a tension.
 func bracketSentence(s string) string {
 	s = strings.NewReplacer("[", "(", "]", ")", "⇌", "/", "→", ">", "<->", "/", "->", ">").Replace(s)
 	s = sentence(s)

@@ -154,7 +154,7 @@ func readableLine(line string) string {
 	return indent + text
 }
 
-// quoteTension puts a bare tension in quotes behind an tensionOrdinal. One that is quoted
+// quoteTension puts a bare tension in quotes behind an ordinal. One that is quoted
 // already loses only a comma behind it.
 func quoteTension(text string) string {
 	for _, bullet := range []string{"- ", "* "} {

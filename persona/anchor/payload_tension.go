@@ -49,7 +49,7 @@ func (s *part) tension(e *octave.Entry, place int) (t Tension, meant, ok bool) {
 	return t, true, bad == nil
 }
 
-// meantTension is the text of an entry that was meant as a tension, its ordinal in front.
+// meantTension returns the text of an entry that was meant as a tension, its ordinal in front.
 func (s *part) meantTension(e *octave.Entry) (text string, meant bool) {
 	label := tensionOrdinal().FindString(e.Key + "::")
 	switch e.Kind {

@@ -16,7 +16,7 @@ func editor() Constitution {
 	}
 }
 
-// codesOf are the codes of problems, in order.
+// codesOf returns the codes of problems, in order.
 func codesOf(ps []Problem) string {
 	var out []string
 	for _, p := range ps {

@@ -39,7 +39,7 @@ func (p Permit) reach() string {
 	return s
 }
 
-// narrowGlobs are the globs of a session that asked for some under a constitution,
+// narrowGlobs returns the globs of a session that asked for some under a constitution,
 // and what is wrong with those it asked for. Where both have globs, one that was
 // asked for must lie inside one of the constitution's, as far as their letters
 // tell.

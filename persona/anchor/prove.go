@@ -70,7 +70,7 @@ func (t *turn) express() Result {
 	return t.bind(Proof{Tensions: tensions, Commit: commit}, "server", c, ps, warnings)
 }
 
-// makeBind is the BIND of an express session.
+// makeBind returns the BIND of an express session.
 func (t *turn) makeBind(c Constitution, arm Arm) *Bind {
 	b := Bind{Role: t.hand.Role, Cognition: c.Cognition, Archetypes: c.Archetypes, Authority: Authority{Scope: arm.Focus}}
 	if t.hand.Parent != "" {
@@ -148,7 +148,7 @@ func (w World) ttl() time.Duration {
 	return w.TTL
 }
 
-// answerAnchored is the answer of a session that is bound.
+// answerAnchored returns the answer of a session that is bound.
 func (t *turn) answerAnchored(a Anchor, warnings []Problem) Result {
 	return Result{
 		Success: true, Stage: string(AtBound), Token: t.token, ConstitutionPath: t.hand.ConstPath, ServerArm: &a.Arm, Anchor: string(Text(a)),

@@ -76,7 +76,7 @@ func (a Anchor) genuine(all map[string]json.RawMessage, token string, key []byte
 	return nil
 }
 
-// damagedRecord is the problem of a record at a path, with the way out.
+// damagedRecord returns the problem of a record at a path, with the way out.
 func damagedRecord(code Code, at string, err error) Problem {
 	text := strings.TrimPrefix(err.Error(), at+": ")
 	return Problem{Code: code, At: at, Text: text + "; it stays locked: `odd anchor identity ROLE` begins again, `odd anchor release TOKEN` or `odd anchor gc` puts this away"}

@@ -24,7 +24,7 @@ var tensionOrdinal = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCo
 // citedLines is what stands behind the colon of a CTX: 12, or 12-20.
 var citedLines = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^(\d{1,9})(?:-(\d{1,9}))?$`) })
 
-// String is the tension on one line, without its tensionOrdinal.
+// String is the tension on one line, without its ordinal.
 func (t Tension) String() string {
 	at := t.Path
 	switch {
@@ -205,7 +205,7 @@ func (s *tensionScanner) place(p string) (path string, start, end int) {
 	return path, start, end
 }
 
-// groupEnd is where the group that s begins with ends, behind its bracket, or -1.
+// groupEnd returns where the group that s begins with ends, behind its bracket, or -1.
 func groupEnd(s string) int {
 	depth := 0
 	for i := range len(s) {

@@ -114,7 +114,7 @@ func headAndTail(text []byte, limit int) (kept []byte, cut int) {
 		strings.ToValidUTF8(head, "\uFFFD"), cut, limit, strings.ToValidUTF8(tail, "\uFFFD")), cut
 }
 
-// visiblePatch is a patch as text, with what nobody can see by number: a reviewer must
+// visiblePatch returns a patch as text, with what nobody can see by number: a reviewer must
 // not miss what a compiler reads.
 func visiblePatch(patch []byte) []byte {
 	var b strings.Builder

@@ -127,7 +127,7 @@ func (r *resolver) role() {
 	r.row, r.known = roleRow(role)
 }
 
-// askedRole is the role the call names: a role of canon, or one a profile composes.
+// askedRole returns the role the call names: a role of canon, or one a profile composes.
 func (r *resolver) askedRole() (Role, error) {
 	if r.call.Role == "" {
 		return "", nil

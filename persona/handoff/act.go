@@ -20,7 +20,7 @@ func (r Refusal) Error() string { return strings.Join(r.Reasons, "\n") }
 // Refused is the reason code.
 func (r Refusal) Refused() string { return r.Code }
 
-// refuse is the Refusal of reasons, nil for none.
+// refuse returns the Refusal of reasons, nil for none.
 func refuse(code string, reasons []string) error {
 	if len(reasons) == 0 {
 		return nil

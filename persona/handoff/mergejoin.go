@@ -39,7 +39,7 @@ func (m *merger) claims(fs []sided) []deliver.Finding {
 	return out
 }
 
-// weighEvidence is the evidence of a group that weighs one claim differently, each
+// weighEvidence returns the evidence of a group that weighs one claim differently, each
 // with its weight, so that who works from the findings alone sees it too.
 func weighEvidence(group []sided) string {
 	lines := make([]string, len(group))
@@ -68,7 +68,7 @@ func sourcesOf(group []sided) []string {
 	return out
 }
 
-// groupText is what a group says: one text where all say the same, else each behind
+// groupText returns what a group says: one text where all say the same, else each behind
 // its source.
 func groupText(group []sided, part func(sided) string) string {
 	by := map[string][]string{}

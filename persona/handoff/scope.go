@@ -9,10 +9,10 @@ import (
 	"github.com/odd-cli/odd/reconcile/irongate"
 )
 
-// Beyond are findings about the changed paths that the handoffs of a session do not name,
-// where they bind what it may change: a resolver mends what the findings are about, and
-// who works from a plan changes the files of its scope. Handoffs that name no file bind none.
-func Beyond(role contract.Role, from []Handoff, changed []string) (out []irongate.Finding) {
+// OutOfScope returns a finding for each changed path that the handoffs of a session do not allow:
+// for a resolver, files that no finding names; with a plan, files outside its scope_in.
+// Handoffs that name no file allow all.
+func OutOfScope(role contract.Role, from []Handoff, changed []string) (out []irongate.Finding) {
 	f := irongate.Finding{Code: "beyond_plan", Severity: irongate.Hard, How: irongate.ByBytes, Text: "the plan of the handoff does not name this file",
 		Fix: "change only what scope_in of the plan names; a person can give the task a wider plan: odd task edit TASK --handoff PLAN"}
 	var scope []string

@@ -28,7 +28,7 @@ func (b *budget) boundRequest(q *session.Request) {
 	}
 }
 
-// usedTurns is how many turns are gone: those that asked leave, or those declared,
+// usedTurns returns how many turns are gone: those that asked leave, or those declared,
 // whichever is more.
 func (b *budget) usedTurns() int { return max(b.begun, b.usage.Turns) }
 

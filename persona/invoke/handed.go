@@ -63,7 +63,7 @@ func (b *Brief) addClaims(list []Claim) {
 	b.addFiles("handoff", out, capHandoff)
 }
 
-// handoffFile is a handoff as a file whose text is its deliverable as lists.
+// handoffFile returns a handoff as a file whose text is its deliverable as lists.
 func handoffFile(path, blob string, from, to contract.Mode, d deliver.Deliverable) File {
 	text := fmt.Sprintf("%s to %s\n\n%s", from, to, render(d))
 	return File{path, blob, []byte(strings.ToValidUTF8(text, "\uFFFD"))}

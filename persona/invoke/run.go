@@ -101,7 +101,7 @@ func begin(s Session) (*run, error) {
 	return r, r.shield()
 }
 
-// weighTry is what a try comes to, in turn before the anchor, the contract and the
+// weighTry returns what a try comes to, in turn before the anchor, the contract and the
 // stream that is watched: done with its end, or on with the next try.
 func (r *run) weighTry(ctx context.Context, e session.Emission) (end session.Emission, done bool) {
 	end, done, bound := r.proven(e)
@@ -140,7 +140,7 @@ func Hold(c contract.Contract, bundle string, e session.Emission) session.Emissi
 	return r.stripMarks(e)
 }
 
-// stripMarks is e without a persona's marks where code will read it.
+// stripMarks returns e without a persona's marks where code will read it.
 func (r *run) stripMarks(e session.Emission) session.Emission {
 	if r.Contract.Role == "" {
 		return e

@@ -135,7 +135,7 @@ func (r *run) heard(ctx context.Context, e session.Emission) (end session.Emissi
 	return r.listen(ctx)
 }
 
-// endWatch is how a watch ends: well, where a person interrupts it.
+// endWatch returns how a watch ends: well, where a person interrupts it.
 func (w *watched) endWatch(e session.Emission) session.Emission {
 	if e.Failure == session.Cancelled {
 		return session.Emission{Outcome: session.Completed, Notes: w.notes}

@@ -81,7 +81,7 @@ func (a arguments) check(name string, v any) error {
 	return nil
 }
 
-// clip is at most 200 bytes of a text that somebody sent.
+// clip returns at most 200 bytes of a text that somebody sent.
 func clip(s string) string {
 	if len(s) > 200 {
 		s = strings.ToValidUTF8(s[:200], "") + " …"

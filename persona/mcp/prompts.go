@@ -113,7 +113,7 @@ func (p Profile) speak() string {
 	return head + "\n"
 }
 
-// fenceText is text between fences that are longer than any in it, marked.
+// fenceText returns text between fences that are longer than any in it, marked.
 func fenceText(s string) string {
 	s, _ = clean(s, true)
 	ticks := "```"

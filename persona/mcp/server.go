@@ -231,7 +231,7 @@ func wrong(err error) error {
 	return &jsonrpc.Error{Code: jsonrpc.CodeInvalidParams, Message: showError(err)}
 }
 
-// showError is an error as it is shown: what it quotes is data, too.
+// showError returns an error as it is shown: what it quotes is data, too.
 func showError(err error) string {
 	text, _ := clean(err.Error(), true)
 	var refused interface{ Refused() string }

@@ -118,7 +118,7 @@ func (w *writer) pair(e *Entry, level int) {
 func (w *writer) value(v Value, level int) string {
 	switch v.Kind {
 	case Word:
-		return writeWord(v)
+		return formatWord(v)
 	case List:
 		return w.list(v, level)
 	case Triple:
@@ -129,8 +129,8 @@ func (w *writer) value(v Value, level int) string {
 	return quote(v.Text)
 }
 
-// writeWord is a bare word, in quotes if strict wants it so.
-func writeWord(v Value) string {
+// formatWord returns a bare word, in quotes if strict wants it so.
+func formatWord(v Value) string {
 	if x, ok := expression(v.Text); ok {
 		return x
 	}

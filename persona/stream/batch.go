@@ -127,7 +127,7 @@ func (s *Stream) take() (b Events, ok bool, err error) {
 	return s.addMissed(b), true, nil
 }
 
-// addMissed is b with what its channel missed.
+// addMissed returns b with what its channel missed.
 func (s *Stream) addMissed(b Events) Events {
 	b.Missed = s.missed[b.Channel]
 	delete(s.missed, b.Channel)

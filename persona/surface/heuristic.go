@@ -41,7 +41,7 @@ func textualQuestion(l look) (out []contract.Hint) {
 	return out
 }
 
-// placeOfSay is the place of a say's text.
+// placeOfSay returns the place of a say's text.
 func placeOfSay(i int) string { return fmt.Sprintf("says[%d].text", i) }
 
 // asks counts the question marks that end something: those of a url or a

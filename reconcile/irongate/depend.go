@@ -145,7 +145,7 @@ func majorOf(name string) string {
 	return prefix
 }
 
-// withoutDigits is a name without its digits: es2015 and es2016 are no slip.
+// withoutDigits returns a name without its digits: es2015 and es2016 are no slip.
 func withoutDigits(name string) string { return strings.Trim(name, "0123456789") }
 
 // alike reports whether one of two names could be meant for the other: it begins

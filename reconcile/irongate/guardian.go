@@ -204,7 +204,7 @@ func splitFront(src []byte) (front []byte, ok bool, err error) {
 	return nil, true, errors.New("the frontmatter has no closing ---")
 }
 
-// bracketDepth is how deep brackets stand in one another at most, quoted ones too.
+// bracketDepth returns how deep brackets stand in one another at most, quoted ones too.
 func bracketDepth(src []byte) int {
 	depth, most := 0, 0
 	for _, c := range src {

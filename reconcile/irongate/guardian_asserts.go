@@ -130,7 +130,7 @@ func isTester(e ast.Expr) bool {
 	return slices.Contains([]string{"t", "b", "tb", "ts"}, dottedName(e)) || strings.HasSuffix(callee(e), ".T")
 }
 
-// argumentsOf are what a call is about, without the test itself.
+// argumentsOf returns what a call is about, without the test itself.
 func argumentsOf(from side, call *ast.CallExpr) []string {
 	var out []string
 	for _, arg := range call.Args {

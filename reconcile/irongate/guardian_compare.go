@@ -146,7 +146,7 @@ func (s *suite) run() (used map[string]bool) {
 	return used
 }
 
-// removedNames are the names that the code of the change declared and does not have any
+// removedNames returns the names that the code of the change declared and does not have any
 // more, its tests aside. A declaration that goes on under another name is not
 // removed. Of languages other than Go any long name that is gone from all code counts.
 func (c *change) removedNames() map[string]bool {
@@ -413,7 +413,7 @@ func (j comparison) findSwappedCheck(k check, t tested, come []check) *check {
 	return other
 }
 
-// unmatchedChecks are the checks that are there on one side only. A check that went to
+// unmatchedChecks returns the checks that are there on one side only. A check that went to
 // another function of its folder is on both; where several tests become one, it has
 // the checks of each.
 func (j comparison) unmatchedChecks() (gone, come []check) {

@@ -40,7 +40,7 @@ func effects(c *change, d *delta) []Finding {
 	return append(out, generates(d)...)
 }
 
-// withoutMovedEffects are the effects of a file without those that another file of the change had,
+// withoutMovedEffects returns the effects of a file without those that another file of the change had,
 // as they are written, and has no more.
 func (c *change) withoutMovedEffects(d *delta, now []effect) []effect {
 	moved := map[string]bool{}

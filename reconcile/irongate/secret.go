@@ -95,7 +95,7 @@ func Redact(b []byte) []byte {
 	return replaceSecrets(b, find(b), func([]byte) string { return "" })
 }
 
-// replaceSecrets is b with the name of its kind for each credential, and what more behind it.
+// replaceSecrets returns b with the name of its kind for each credential, and what more behind it.
 func replaceSecrets(b []byte, in []spot, more func(value []byte) string) []byte {
 	if len(in) == 0 {
 		return b
@@ -179,7 +179,7 @@ func (t *startTable) tells(list uint8, s string, i int) bool {
 	return false
 }
 
-// lowerASCII is b with its ASCII letters in lower case, each byte where it was.
+// lowerASCII returns b with its ASCII letters in lower case, each byte where it was.
 func lowerASCII(b []byte) []byte {
 	low := bytes.Clone(b)
 	for i, c := range low {

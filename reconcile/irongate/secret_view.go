@@ -121,7 +121,7 @@ func escape(b []byte) (n int, r rune) {
 	return 1, itself
 }
 
-// shownCharacter is the character of a code: one of ASCII, a blank where there is room or a
+// shownCharacter returns the character of a code: one of ASCII, a blank where there is room or a
 // letter of another script, nothing where nobody sees it.
 func shownCharacter(code rune) rune {
 	switch {
@@ -274,7 +274,7 @@ func look(b []byte) []spot {
 	return out
 }
 
-// maskRedactions is b with the marks of what was redacted before taken, as what is redacted
+// maskRedactions returns b with the marks of what was redacted before taken, as what is redacted
 // now will be.
 func maskRedactions(b []byte) []byte {
 	var out []byte

@@ -38,7 +38,7 @@ func (w *walker) goFlag(c call, a word, rest []word) {
 	}
 }
 
-// enterFolder is where a program works that is told to go to a folder first.
+// enterFolder returns where a program works that is told to go to a folder first.
 func (w *walker) enterFolder(from dirs, folder word) dirs {
 	to := dirs{lost: from.lost || !folder.known}
 	for _, d := range from.at {

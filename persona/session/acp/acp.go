@@ -215,7 +215,7 @@ func (t *talk) usage() session.Usage {
 	return u
 }
 
-// signEmission is e with what is known of the whole session. ended is how the program did.
+// signEmission returns e with what is known of the whole session. ended is how the program did.
 func (t *talk) signEmission(ctx context.Context, e session.Emission, held string, ended error) session.Emission {
 	if why := session.Interruption(ctx); why != "" {
 		e = session.Fail(why, "")

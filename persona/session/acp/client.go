@@ -66,7 +66,7 @@ func (c *client) listen(cancel context.CancelCauseFunc) {
 	c.turns++
 }
 
-// wordsOfTurn are the words of the turn.
+// wordsOfTurn returns the words of the turn.
 func (c *client) wordsOfTurn() []byte {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -83,7 +83,7 @@ func (c *client) denials() string {
 // maxNotes bounds the transcript.
 const maxNotes = 256 << 10
 
-// notedCalls is what the agent did, and what of it was noted.
+// notedCalls returns what the agent did, and what of it was noted.
 func (c *client) notedCalls() ([]session.Call, []byte) {
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -174,7 +174,7 @@ func (t *talk) outcome(r sdk.PromptResponse, err error) session.Emission {
 	return session.Read(said)
 }
 
-// failRequest is a request of odd's that came to nothing.
+// failRequest returns a request of odd's that came to nothing.
 func failRequest(what string, err error) session.Emission {
 	if wantsLogin(err) {
 		return broken(session.Permanent, what+": the agent wants a login first; name what it needs of your environment in [substrate.acp] env: "+explainError(err))
@@ -187,7 +187,7 @@ func failRequest(what string, err error) session.Emission {
 	return broken(class, what+": "+explainError(err))
 }
 
-// explainError is what went wrong, in the agent's words. The library answers for an agent
+// explainError returns what went wrong, in the agent's words. The library answers for an agent
 // that is gone, as the protocol's internal error.
 func explainError(err error) string {
 	var no *sdk.RequestError

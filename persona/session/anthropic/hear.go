@@ -65,7 +65,7 @@ func (a *answer) reply(asked string) loop.Reply {
 	return r
 }
 
-// argumentsOf is what the model wrote as the arguments of block i, JSON or not; whole is
+// argumentsOf returns what the model wrote as the arguments of block i, JSON or not; whole is
 // what the block began with.
 func (a *answer) argumentsOf(i int64, whole json.RawMessage) json.RawMessage {
 	if b := a.args[i]; b != nil && b.Len() > 0 {

@@ -121,7 +121,7 @@ const (
 	toWrite = 1<<17 - 1 - ll.AccessFSMakeBlock - ll.AccessFSMakeChar - ll.AccessFSIoctlDev
 )
 
-// knownRights are the rights over files that an ABI knows.
+// knownRights returns the rights over files that an ABI knows.
 func knownRights(abi int) uint64 {
 	switch {
 	case abi >= 9:
@@ -166,7 +166,7 @@ func (k *keeper) landlock() error {
 	return nil
 }
 
-// handledRights are the rights that an ABI can take away and that the spec wants taken; what
+// handledRights returns the rights that an ABI can take away and that the spec wants taken; what
 // no rule gives back is gone. From 4 on it knows TCP, from 6 signals and abstract
 // sockets, from 9 sockets that are files, from 10 UDP.
 func (k *keeper) handledRights(abi int) ll.RulesetAttr {

@@ -26,7 +26,7 @@ func killGroup(p *os.Process) error {
 	return err
 }
 
-// diskUse is how much of the disk a file takes; a sparse one takes less than its size.
+// diskUse returns how much of the disk a file takes; a sparse one takes less than its size.
 func diskUse(st fs.FileInfo) int64 {
 	if s, ok := st.Sys().(*syscall.Stat_t); ok {
 		return s.Blocks * 512

@@ -129,7 +129,7 @@ func holds(dir, at string) bool {
 	return err == nil && filepath.IsLocal(rel)
 }
 
-// resolveLinks is an absolute path without symbolic links, "" for one that is not
+// resolveLinks returns an absolute path without symbolic links, "" for one that is not
 // absolute or leads nowhere.
 func resolveLinks(at string) string {
 	if !filepath.IsAbs(at) {

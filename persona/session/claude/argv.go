@@ -136,7 +136,7 @@ func (t *talk) tools() (tools, allowed []string) {
 	return tools, allowed
 }
 
-// refusedTools are the tools of the program that a session does not have, by name, for
+// refusedTools returns the tools of the program that a session does not have, by name, for
 // versions that have more than they are asked for.
 func refusedTools(tools []string) []string {
 	all := strings.Fields("Bash Edit MultiEdit NotebookEdit Write WebFetch WebSearch Task Agent Workflow Skill SlashCommand ExitPlanMode EnterPlanMode " +
@@ -200,7 +200,7 @@ func (t *talk) readable() []string {
 	return append(slices.Clip(t.read), t.dir, t.s.Odd)
 }
 
-// quoteWord is a word as every shell takes it whole.
+// quoteWord returns a word as every shell takes it whole.
 func quoteWord(s string) string { return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'" }
 
 // uuid names a conversation by what the session is, so that two are never one.

@@ -160,7 +160,7 @@ func (t *talk) invoke(ctx context.Context, brief []byte, spent session.Usage) (s
 	return t.signEmission(e, spent.Plus(used)), nil
 }
 
-// signEmission is e with what is known of the whole session.
+// signEmission returns e with what is known of the whole session.
 func (t *talk) signEmission(e session.Emission, u session.Usage) session.Emission {
 	e.Usage, e.Calls, e.Transcript, e.Sandbox = u, t.calls, t.said, t.held
 	if t.kept {

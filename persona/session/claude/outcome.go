@@ -35,7 +35,7 @@ func (s *stream) outcome(ctx context.Context, err error, said *exec.Talk) sessio
 	return e
 }
 
-// crashEmission is a program that ended without a result.
+// crashEmission returns a program that ended without a result.
 func (s *stream) crashEmission(err error, said *exec.Talk) session.Emission {
 	how := "it ended well"
 	if err != nil {

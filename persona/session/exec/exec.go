@@ -202,7 +202,7 @@ func (s Substrate) argv() (argv, scripts []string) {
 	return argv, scripts
 }
 
-// allowedEnviron is the part of Environ the program may see, in Environ's order.
+// allowedEnviron returns the part of Environ the program may see, in Environ's order.
 func (s Substrate) allowedEnviron() []string {
 	var env []string
 	for _, kv := range s.Environ {

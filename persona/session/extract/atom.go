@@ -173,7 +173,7 @@ func (c candidate) body(ss []source, file string) string {
 	return b.String()
 }
 
-// quoteWithFootnote is e as a block quote with the footnote of its source: behind the first
+// quoteWithFootnote returns e as a block quote with the footnote of its source: behind the first
 // paragraph, or below the quote where that begins with something else.
 func (e evidence) quoteWithFootnote(id string) string {
 	lines, mark := e.passage, "[^"+id+"]"

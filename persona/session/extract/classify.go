@@ -105,7 +105,7 @@ func (d *document) classify() {
 	}
 }
 
-// topicOfPath is the class the file's name or folder gives.
+// topicOfPath returns the class the file's name or folder gives.
 func (d *document) topicOfPath() topic {
 	parts := strings.Split(strings.TrimSuffix(d.path, "/"), "/")
 	parts[len(parts)-1] = d.stem()

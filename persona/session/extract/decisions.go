@@ -145,7 +145,7 @@ func (s *section) readDecision() []candidate {
 	return nil
 }
 
-// readLabelledDecisions are the paragraphs "**Decision:** …" of d, each a decision on what its heading names.
+// readLabelledDecisions returns the paragraphs "**Decision:** …" of d, each a decision on what its heading names.
 func (d *document) readLabelledDecisions() []candidate {
 	var out []candidate
 	for _, s := range d.sections {

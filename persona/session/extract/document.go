@@ -171,7 +171,7 @@ func (d *document) locate(block string) {
 	}
 }
 
-// blankFrontMatter is the source with the front matter turned to empty lines, so that
+// blankFrontMatter returns the source with the front matter turned to empty lines, so that
 // every offset goldmark reports is an offset into the file.
 func (d *document) blankFrontMatter(body int) []byte {
 	if body == 0 {
@@ -214,7 +214,7 @@ func (d *document) stem() string {
 	return strings.TrimSuffix(b, path.Ext(b))
 }
 
-// displayName is what a reader calls the document: its title, else its file, else,
+// displayName returns what a reader calls the document: its title, else its file, else,
 // for a README, its folder.
 func (d *document) displayName() string {
 	switch {

@@ -134,7 +134,7 @@ func (e *edges) add(k okf.EdgeKind, id string) {
 	}
 }
 
-// quotedSentences is every sentence c quotes.
+// quotedSentences returns every sentence c quotes.
 func (c candidate) quotedSentences() []string {
 	var out []string
 	for _, e := range c.evidence {

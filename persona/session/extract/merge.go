@@ -186,7 +186,7 @@ func rank(cs []candidate) {
 	sort()
 }
 
-// shelfPenalty is how much less a document counts that is kept and not lived by: in an archive,
+// shelfPenalty returns how much less a document counts that is kept and not lived by: in an archive,
 // of a year, minutes, an example, a proposal.
 func (d *document) shelfPenalty() int {
 	n := 0

@@ -37,7 +37,7 @@ func (t *tally) notes() []session.Note {
 	if len(t.docs) > 0 {
 		out = append(out, session.Note{Type: "O", Title: countNoun(len(t.docs), "file") + " read",
 			Content: fmt.Sprintf("Read %d sections in %d files, from %s to %s. Emitted %s; known already, with nothing new: %d.",
-				sections, len(t.docs), t.docs[0].path, t.docs[len(t.docs)-1].path, t.tellEmitted(), t.known)})
+				sections, len(t.docs), t.docs[0].path, t.docs[len(t.docs)-1].path, t.describeEmitted(), t.known)})
 	}
 	if n := len(t.left); n > 0 {
 		names := make([]string, n)
@@ -100,7 +100,7 @@ func (t *tally) torn() (out []skip) {
 	return out
 }
 
-// countNoun is a number with its noun, "1 file" or "2 files".
+// countNoun returns a number with its noun, "1 file" or "2 files".
 func countNoun(n int, noun string) string {
 	if n != 1 {
 		noun += "s"
@@ -108,7 +108,7 @@ func countNoun(n int, noun string) string {
 	return fmt.Sprintf("%d %s", n, noun)
 }
 
-func (t *tally) tellEmitted() string {
+func (t *tally) describeEmitted() string {
 	var parts []string
 	for _, k := range []string{term, process, role, system, artifact, policy, decision} {
 		if n := t.kinds[k]; n > 0 {
@@ -160,7 +160,7 @@ func pathsOf(skips []skip) []string {
 	return out
 }
 
-// listReasons are what was left out, each with why.
+// listReasons returns what was left out, each with why.
 func listReasons(skips []skip) []string {
 	out := make([]string, len(skips))
 	for i, s := range skips {

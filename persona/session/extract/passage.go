@@ -103,7 +103,7 @@ func texts(cells []run) []string {
 // plainLang is a language that cannot end its own fence.
 var plainLang = regexp.MustCompile(`^[\w+.#-]*$`)
 
-// fenceCode is code in a fence that none of its lines can close.
+// fenceCode returns code in a fence that none of its lines can close.
 func fenceCode(lang string, lines []string) []string {
 	ticks := "```"
 	for _, l := range lines {

@@ -108,7 +108,7 @@ func ruleTitle(title string) bool {
 		hasBalancedBrackets(title) && !(len(ws) == 1 && identifier(title)) && strings.ContainsAny(strings.ToLower(title), "abcdefghijklmnopqrstuvwxyz")
 }
 
-// joinEvidence is the evidence of pieces: all that stands from the first to the last, and what
+// joinEvidence returns the evidence of pieces: all that stands from the first to the last, and what
 // limits them before and behind; of a short section all. A section of more than maxRules
 // lines is quoted place by place.
 func (s *section) joinEvidence(ps []piece) []evidence {

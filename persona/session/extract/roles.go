@@ -73,7 +73,7 @@ func (s *section) headedRole() []candidate {
 	return []candidate{c}
 }
 
-// roleEvidence is what s says of a role: without a list of its holders that the site fills in.
+// roleEvidence returns what s says of a role: without a list of its holders that the site fills in.
 func (s *section) roleEvidence() evidence {
 	n := len(s.blocks)
 	for n > 0 && left.MatchString(s.blocks[n-1].run.text) {

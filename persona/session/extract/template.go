@@ -20,7 +20,7 @@ var (
 // tab is a tag of MDX whose label says for whom the text in it is.
 var tab = regexp.MustCompile(`<Tab\w*\s[^>]*=`)
 
-// stripTemplating is a file without the templating around its text. Every line keeps its place
+// stripTemplating returns a file without the templating around its text. Every line keeps its place
 // and its length, filled up with blanks. Code keeps all of its bytes.
 func stripTemplating(text []byte) []byte {
 	if !bytes.Contains(text, []byte("{")) && !bytes.Contains(text, []byte(":::")) && !bytes.Contains(text, []byte("import ")) {

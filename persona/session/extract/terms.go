@@ -61,7 +61,7 @@ const (
 	scoreBold       = 58 // a bold word and a definition in a glossary
 )
 
-// newDefinition is a named thing with its text, of the kind the section is about.
+// newDefinition returns a named thing with its text, of the kind the section is about.
 func (s *section) newDefinition(name, text string, from, to, score int) candidate {
 	c := candidate{title: name, about: firstSentence(text), score: score}
 	if !strings.HasPrefix(text, name) {

@@ -205,7 +205,7 @@ func firstSentence(text string) string {
 	return clip(strings.TrimRight(stripLabel(firstOf(text)), " :;,"), maxDescription)
 }
 
-// withLimits is a sentence of text with what limits it behind it, as "Unless …" and "This does
+// withLimits returns a sentence of text with what limits it behind it, as "Unless …" and "This does
 // not hold for …"; up to twice maxDescription long, so that no condition is cut off. ok tells
 // that text has the sentence.
 func withLimits(text, sentence string) (out string, ok bool) {

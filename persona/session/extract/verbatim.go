@@ -26,7 +26,7 @@ func letters(s string) string {
 	}, s)
 }
 
-// firstAltered is the first text that e quotes and its lines do not hold word for word,
+// firstAltered returns the first text that e quotes and its lines do not hold word for word,
 // "" where they hold all of it.
 func (e evidence) firstAltered() string {
 	start, end := e.doc.within(e.from, e.to)

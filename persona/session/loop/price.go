@@ -73,7 +73,7 @@ func (t *talk) estimate() int64 {
 
 func tokens(bytes int) int64 { return int64((bytes + perToken - 1) / perToken) }
 
-// clamp are counts that a count can be.
+// clamp returns counts that a count can be.
 func clamp(n session.Tokens) session.Tokens {
 	in := func(v int64) int64 { return min(max(v, 0), mostToken) }
 	return session.Tokens{Input: in(n.Input), Output: in(n.Output), CacheRead: in(n.CacheRead), CacheWrite: in(n.CacheWrite)}

@@ -167,7 +167,7 @@ func problem(ctx context.Context, err error) endpoint.Problem {
 	return endpoint.Problem{Err: err}
 }
 
-// serverError is what a server says in a form of its own: an error that is a text, or the
+// serverError returns what a server says in a form of its own: an error that is a text, or the
 // body as it is.
 func serverError(body []byte) string {
 	var o struct {

@@ -48,7 +48,7 @@ func (s *server) call(ctx context.Context, tool string, check checker, given jso
 	return text, err
 }
 
-// callTool is CallTool, which returns when ctx ends whatever the server does.
+// callTool returns CallTool, which returns when ctx ends whatever the server does.
 func callTool(ctx context.Context, cs *sdk.ClientSession, p *sdk.CallToolParams) (*sdk.CallToolResult, error) {
 	if cs == nil {
 		return nil, sdk.ErrConnectionClosed
@@ -70,7 +70,7 @@ func callTool(ctx context.Context, cs *sdk.ClientSession, p *sdk.CallToolParams)
 	}
 }
 
-// readAnswer is what came of a call.
+// readAnswer returns what came of a call.
 func (s *server) readAnswer(ctx, in context.Context, res *sdk.CallToolResult, err error) (string, error) {
 	var wire *jsonrpc.Error
 	switch {

@@ -23,7 +23,7 @@ const (
 	mostAbout = 2000 // bytes of a description
 )
 
-// listTools is a server's list of tools, all of it.
+// listTools returns a server's list of tools, all of it.
 func listTools(ctx context.Context, cs *sdk.ClientSession) ([]*sdk.Tool, error) {
 	var out []*sdk.Tool
 	cursor := ""
@@ -44,7 +44,7 @@ func listTools(ctx context.Context, cs *sdk.ClientSession) ([]*sdk.Tool, error) 
 	return nil, faultf("bad-list", "its list of tools has more than %d pages", mostPages)
 }
 
-// hashTools is the SHA-256, in hex, of a list as a server gave it, in the order of names.
+// hashTools returns the SHA-256, in hex, of a list as a server gave it, in the order of names.
 func hashTools(list []*sdk.Tool) (string, error) {
 	type row struct {
 		Name        string               `json:"name"`

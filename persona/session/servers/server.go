@@ -243,7 +243,7 @@ func (s *server) close() {
 	}
 }
 
-// showText is a text of a server's, or about it, as it may be told: of one line.
+// showText returns a text of a server's, or about it, as it may be told: of one line.
 func (s *server) showText(text string, most int) string {
 	return clip(strings.Join(strings.Fields(s.clean(text, 4*most)), " "), most)
 }

@@ -42,7 +42,7 @@ const (
 	MaxName         = 24               // bytes of its name, which stands in the name of every tool
 )
 
-// withDefaults is s with its defaults.
+// withDefaults returns s with its defaults.
 func (s Spec) withDefaults() Spec {
 	s.Start, s.Timeout, s.MaxBytes = cmp.Or(s.Start, DefaultStart), cmp.Or(s.Timeout, DefaultTimeout), cmp.Or(s.MaxBytes, DefaultMaxBytes)
 	return s

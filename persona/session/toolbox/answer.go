@@ -30,7 +30,7 @@ func answer(head, body string, limit int) string {
 	}
 }
 
-// showText is text without what nobody can see and without credentials. It is UTF-8.
+// showText returns text without what nobody can see and without credentials. It is UTF-8.
 func showText(s string) string {
 	return string(irongate.Redact([]byte(okf.Visible(strings.ToValidUTF8(s, "\uFFFD")))))
 }

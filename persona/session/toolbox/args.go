@@ -238,7 +238,7 @@ func hash(b []byte) string {
 	return hex.EncodeToString(s[:])
 }
 
-// clip is s, or its first n bytes and a sign that there is more.
+// clip returns s, or its first n bytes and a sign that there is more.
 func clip(s string, n int) string {
 	if len(s) <= n {
 		return s

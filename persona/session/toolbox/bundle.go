@@ -28,9 +28,9 @@ func librarians() []entry {
 	}
 }
 
-// tellValue is a value as a model reads it, with <, > and & as they are, so that what is
+// formatValue returns a value as a model reads it, with <, > and & as they are, so that what is
 // no text to be shown is seen for what it is.
-func tellValue(v any) (string, error) {
+func formatValue(v any) (string, error) {
 	var b strings.Builder
 	e := json.NewEncoder(&b)
 	e.SetEscapeHTML(false)
@@ -41,7 +41,7 @@ func tellValue(v any) (string, error) {
 
 func search(_ context.Context, c *call) (string, error) {
 	found, total := served.Search(c.b.o.Request.Graph, c.args.text("query"), c.args.text("type"), max(c.args.num("limit", 10), 1))
-	return tellValue(map[string]any{"found": found, "total": total})
+	return formatValue(map[string]any{"found": found, "total": total})
 }
 
 // atom finds the atom that a call names.
@@ -67,7 +67,7 @@ func get(_ context.Context, c *call) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	return tellValue(served.WholeOf(c.b.o.Request.Graph, a))
+	return formatValue(served.WholeOf(c.b.o.Request.Graph, a))
 }
 
 func findRelated(_ context.Context, c *call) (string, error) {
@@ -79,7 +79,7 @@ func findRelated(_ context.Context, c *call) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	return tellValue(served.Related(c.b.o.Request.Graph, a.ID, kinds...))
+	return formatValue(served.Related(c.b.o.Request.Graph, a.ID, kinds...))
 }
 
 func expand(_ context.Context, c *call) (string, error) {
@@ -91,5 +91,5 @@ func expand(_ context.Context, c *call) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	return tellValue(served.Expand(c.b.o.Request.Graph, a.ID, max(c.args.num("depth", 2), 1), false, kinds...))
+	return formatValue(served.Expand(c.b.o.Request.Graph, a.ID, max(c.args.num("depth", 2), 1), false, kinds...))
 }

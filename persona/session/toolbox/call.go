@@ -147,7 +147,7 @@ func (c *call) done(ctx context.Context) (text string, err error) {
 	return c.do(ctx, c)
 }
 
-// explainEnd is how a call ended that a rule let through.
+// explainEnd returns how a call ended that a rule let through.
 func explainEnd(ctx, in context.Context, err error) (status, code string) {
 	var f *failure
 	var no *session.Denied

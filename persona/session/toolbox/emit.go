@@ -28,7 +28,7 @@ func (k block) String() string {
 // mostEmitted bounds one emitted block.
 const mostEmitted = 1 << 20
 
-// workTools are the tools that hand over what a session was asked for, which one that
+// workTools returns the tools that hand over what a session was asked for, which one that
 // is asked for a step before it has no use for.
 func workTools() []entry {
 	return []entry{

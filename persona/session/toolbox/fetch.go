@@ -137,7 +137,7 @@ func fetch(ctx context.Context, c *call) (string, error) {
 	return page(res)
 }
 
-// explainFetch is a rule's own denial where a rule was the cause.
+// explainFetch returns a rule's own denial where a rule was the cause.
 func explainFetch(err error) error {
 	var f *failure
 	if errors.As(err, &f) {

@@ -53,7 +53,7 @@ func gitBlame(ctx context.Context, c *call) (string, error) {
 	return answerOf(c.b.o.Request.History.Blame(ctx, c.at, first, last))
 }
 
-// answerOf is an answer of the history.
+// answerOf returns an answer of the history.
 func answerOf(text string, err error) (string, error) {
 	if err != nil {
 		return "", failf("history", "%s", err.Error())

@@ -52,17 +52,17 @@ func ladder() []rung {
 		deny("read_only_contract", "would change something, and the session may only read", readOnly),
 		deny("ask_not_allowed", "asks a person, and the session may not ask or nobody is there", (*call).intrusive),
 		deny("unknown_tool", "names a tool that the session does not have", unknown),
-		deny("bad_arguments", "has arguments that the tool does not take", (*call).checkShape),
+		deny("bad_arguments", "has arguments that the tool does not take", (*call).denyShape),
 		deny("path_outside_repo", "names a path outside of the scratch clone, behind a symbolic link or in .git", (*call).outside),
-		deny("protected_path", "writes a protected file, which only a person may change", (*call).checkGuarded),
-		deny("too_large", "writes or hands over too much at once", (*call).checkSize),
+		deny("protected_path", "writes a protected file, which only a person may change", (*call).denyGuarded),
+		deny("too_large", "writes or hands over too much at once", (*call).denySize),
 		deny("must_read_first", "changes a file that the agent did not read, or that changed since it did", (*call).blind),
 		deny("noop_with_writes", "says that there is nothing to do, and the agent wrote files", (*call).idle),
 		deny("exploration_insufficient", "hands over a change before the agent has read enough", (*call).early),
-		deny("command_not_allowed", "runs a command that [toolbox] run does not list, or that a rule about changes forbids", (*call).checkCalled),
+		deny("command_not_allowed", "runs a command that [toolbox] run does not list, or that a rule about changes forbids", (*call).denyUncalled),
 		deny("host_not_allowed", "fetches from a host that [toolbox] web_hosts does not list", (*call).strange),
 		deny("rate_limited", "fetches from the web too often in a minute", (*call).hasty),
-		deny("no_permit", "does something that the session's write permit does not cover", (*call).checkPermit),
+		deny("no_permit", "does something that the session's write permit does not cover", (*call).denyByPermit),
 		let("harmless", "reads, hands over what is judged later, or asks", func(c *call) (string, bool) { return "", c.kind == "" && !c.Mutates }),
 		let("permitted", "does what the session's permit allows", func(c *call) (string, bool) { return "", c.kind != "" }),
 		deny("not_allowed", "is not allowed by any rule", func(*call) (string, bool) { return "no rule lets it through", true }),
@@ -130,7 +130,7 @@ func (b *Box) mutates(name string) bool {
 	return b.tools[name].Mutates
 }
 
-func (c *call) checkShape() (string, bool) {
+func (c *call) denyShape() (string, bool) {
 	if c.bad == nil {
 		return "", false
 	}
@@ -152,8 +152,8 @@ func (c *call) outside() (string, bool) {
 	return "", false
 }
 
-// checkGuarded holds for a path that no machine writes.
-func (c *call) checkGuarded() (string, bool) {
+// denyGuarded holds for a path that no machine writes.
+func (c *call) denyGuarded() (string, bool) {
 	if c.path == "" || !c.Mutates {
 		return "", false
 	}
@@ -164,8 +164,8 @@ func (c *call) checkGuarded() (string, bool) {
 	return strings.Join(whys, "\n"), len(whys) > 0
 }
 
-// checkSize holds for a text or an object that is longer than a file may be.
-func (c *call) checkSize() (string, bool) {
+// denySize holds for a text or an object that is longer than a file may be.
+func (c *call) denySize() (string, bool) {
 	for _, p := range c.params {
 		n := max(len(c.args.texts[p.name]), len(c.args.raw[p.name]))
 		if most := c.b.o.Limits.FileBytes; n > most && p.most > mostText {
@@ -196,11 +196,11 @@ func (c *call) unready(code string) (string, bool) {
 	return why, is == code
 }
 
-func (c *call) checkCalled() (string, bool) {
+func (c *call) denyUncalled() (string, bool) {
 	if c.kind != session.Execute {
 		return "", false
 	}
-	why := c.checkCommand()
+	why := c.whyNotRun()
 	return why, why != ""
 }
 
@@ -237,8 +237,8 @@ func (c *call) intrusive() (string, bool) {
 	return why, why != ""
 }
 
-// checkPermit asks the session's permit.
-func (c *call) checkPermit() (string, bool) {
+// denyByPermit asks the session's permit.
+func (c *call) denyByPermit() (string, bool) {
 	if c.kind == "" {
 		return "", false
 	}

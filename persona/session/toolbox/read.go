@@ -115,7 +115,7 @@ func listDir(_ context.Context, c *call) (string, error) {
 		}
 		out = append(out, line)
 	}
-	return printList(out, "the folder is empty"), nil
+	return formatList(out, "the folder is empty"), nil
 }
 
 // list are the entries of a folder, by name.
@@ -134,8 +134,8 @@ func (t tree) list(p string) ([]fs.DirEntry, error) {
 	return entriesIn(dir)
 }
 
-// printList is a list, cut where it is too long.
-func printList(lines []string, none string) string {
+// formatList returns a list, cut where it is too long.
+func formatList(lines []string, none string) string {
 	if len(lines) == 0 {
 		return none
 	}
@@ -145,7 +145,7 @@ func printList(lines []string, none string) string {
 	return strings.Join(lines, "\n")
 }
 
-// globArgument is the glob argument, checked; "" means every file.
+// globArgument returns the glob argument, checked; "" means every file.
 func (c *call) globArgument() (string, error) {
 	g := c.args.text("glob")
 	if g == "" {
@@ -169,7 +169,7 @@ func globFiles(ctx context.Context, c *call) (string, error) {
 		}
 		return true
 	})
-	return printList(out, "no file is meant by it") + beyond(full), err
+	return formatList(out, "no file is meant by it") + beyond(full), err
 }
 
 // beyond says that not every file was looked at.
@@ -218,7 +218,7 @@ func searchCode(ctx context.Context, c *call) (string, error) {
 		}
 		return true
 	})
-	text := printList(out, "no line matches")
+	text := formatList(out, "no line matches")
 	if more > 0 {
 		text += fmt.Sprintf("\nand %d more lines", more)
 	}

@@ -45,9 +45,9 @@ func check(c *call) []string {
 	return nil
 }
 
-// checkCommand says why a command may not run: nobody listed it, or the iron gate
+// whyNotRun says why a command may not run: nobody listed it, or the iron gate
 // forbids what it would do.
-func (c *call) checkCommand() string {
+func (c *call) whyNotRun() string {
 	argv := c.argv(c)
 	if len(argv) == 0 || argv[0] == "" {
 		return "argv: names no program"

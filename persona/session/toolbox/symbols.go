@@ -33,7 +33,7 @@ func listSymbols(_ context.Context, c *call) (string, error) {
 		fset := token.NewFileSet()
 		f, err := parser.ParseFile(fset, c.at, s, parser.SkipObjectResolution)
 		if err == nil {
-			return "parsed as Go, package " + f.Name.Name + "\n" + printList(goSymbols(fset, f), "it declares nothing"), nil
+			return "parsed as Go, package " + f.Name.Name + "\n" + formatList(goSymbols(fset, f), "it declares nothing"), nil
 		}
 		return textSymbols(s, "it does not parse as Go ("+clip(err.Error(), 200)+"); "), nil
 	}
@@ -47,7 +47,7 @@ func textSymbols(s, why string) string {
 			out = append(out, fmt.Sprintf("%d\t%s", i+1, clip(strings.TrimSpace(l), mostLine)))
 		}
 	}
-	return why + byText + "\n" + printList(out, "nothing that looks like a declaration")
+	return why + byText + "\n" + formatList(out, "nothing that looks like a declaration")
 }
 
 // goSymbols are the declarations of a Go file with the lines they span.
@@ -136,9 +136,9 @@ func getCallers(ctx context.Context, c *call) (string, error) {
 		}
 		return true
 	})
-	out := "parsed as Go, by name alone: another thing of the same name is listed too\n" + printList(u.parsed, "no use in Go")
+	out := "parsed as Go, by name alone: another thing of the same name is listed too\n" + formatList(u.parsed, "no use in Go")
 	if len(u.texts) > 0 {
-		out += "\n\n" + byText + "\n" + printList(u.texts, "")
+		out += "\n\n" + byText + "\n" + formatList(u.texts, "")
 	}
 	return out + beyond(full), err
 }

@@ -147,7 +147,7 @@ func New(ctx context.Context, o Options) (*Box, error) {
 	return b, nil
 }
 
-// withDefaults is l with its defaults.
+// withDefaults returns l with its defaults.
 func (l Limits) withDefaults() Limits {
 	return Limits{cmp.Or(l.Timeout, DefaultTimeout), cmp.Or(l.Command, DefaultCommand), cmp.Or(l.Output, DefaultOutput), cmp.Or(l.FileBytes, DefaultFileBytes), cmp.Or(l.Fetches, DefaultFetches)}
 }
