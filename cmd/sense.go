@@ -25,7 +25,7 @@ const maxReport = 64 << 20
 func senseVerb(env Env) *cli.Command {
 	return command(&cli.Command{
 		Name:      "sense",
-		Usage:     "file tasks for what test runners, linters and new TODO lines report",
+		Usage:     "file tasks for what test runners, linters and new to-do comments say",
 		ArgsUsage: "[REPORT…]",
 		Description: "go test -json ./... >tests.json; odd sense tests.json\n" +
 			"odd sense --range origin/main..HEAD --dry-run\n" +
@@ -39,7 +39,7 @@ func senseVerb(env Env) *cli.Command {
 			"[sense] in odd.toml has the limits and the role of the tasks. The next run\n" +
 			"finds again what the limits keep out.",
 		Flags: []cli.Flag{
-			&cli.StringFlag{Name: "range", Usage: "find FIXME, BUG, XXX, HACK and TODO in lines that the commits `A..B` add"},
+			&cli.StringFlag{Name: "range", Usage: "find to-do comments (" + strings.Join(sense.MarkWords(), ", ") + ") that the commits `A..B` add"},
 			&cli.BoolFlag{Name: "dry-run", Usage: "print what would be filed, and write nothing"},
 			jsonFlag(),
 		},
@@ -52,7 +52,7 @@ func reports() string {
 	var out []string
 	for _, s := range sense.Sensors() {
 		if s.Name != "mark" && s.Name != "custom" {
-			out = append(out, strings.TrimSuffix(s.Reads, ", as linters and scanners of dependencies write it"))
+			out = append(out, s.Reads)
 		}
 	}
 	return strings.Join(out, ",\n") + ", or lines of JSON"
@@ -161,7 +161,7 @@ func findings(ctx context.Context, w *workspace, files []string, spec string) ([
 	return out, nil
 }
 
-// marks are those that a range of commits adds, but for what others wrote and samples.
+// marks are those that a range of commits adds outside of the bundle.
 func marks(ctx context.Context, w *workspace, spec string) (out []sense.Finding, err error) {
 	from, to, err := ends(ctx, w.repo, spec)
 	if err != nil {
@@ -182,7 +182,7 @@ func marks(ctx context.Context, w *workspace, spec string) (out []sense.Finding,
 		}
 	}
 	for _, c := range changes {
-		if !strings.HasPrefix(c.NewMode, "100") || strings.HasPrefix(c.Path, w.cfg.Root+"/") || foreign(c.Path) {
+		if !strings.HasPrefix(c.NewMode, "100") || strings.HasPrefix(c.Path, w.cfg.Root+"/") {
 			continue
 		}
 		after, err := w.repo.Blob(c.New)
@@ -198,17 +198,6 @@ func marks(ctx context.Context, w *workspace, spec string) (out []sense.Finding,
 		out = append(out, sense.Marks(c.Path, before, after)...)
 	}
 	return out, nil
-}
-
-// foreign reports a file in a folder that holds other people's code or samples.
-func foreign(name string) bool {
-	for dir := range strings.SplitSeq(path.Dir(name), "/") {
-		switch dir {
-		case "vendor", "node_modules", "third_party", "testdata", "dist":
-			return true
-		}
-	}
-	return false
 }
 
 // sensedTasks returns the tasks that odd sense filed before, last those that people deleted to say
@@ -279,7 +268,7 @@ func (v *view) unreadTasks(known []sense.Filed) ([]sense.Filed, error) {
 	for _, f := range files {
 		id := okf.ID(strings.TrimSuffix(f.Name(), ".md"))
 		if sense.IsTaskID(id) && !slices.ContainsFunc(known, func(k sense.Filed) bool { return k.ID == id }) {
-			known = append(known, sense.Filed{ID: id, State: board.Blocked})
+			known = append(known, sense.Filed{ID: id, State: sense.Unreadable})
 		}
 	}
 	return known, err

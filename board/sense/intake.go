@@ -18,6 +18,9 @@ const (
 	foundPrefix = "found-"
 )
 
+// Unreadable is the state of a file in the place of a task that holds none.
+const Unreadable board.State = "unreadable"
+
 // Filed is a task of odd sense that is on the board, or was until a person deleted it.
 type Filed struct {
 	ID        okf.ID
@@ -121,6 +124,8 @@ func (c cause) place(before []Filed) (id okf.ID, why string) {
 			return id, ""
 		case before[i].State == "" && before[i].Signature == c.signature():
 			return id, "a person deleted its task, and the same is wrong"
+		case before[i].State == Unreadable:
+			return id, "its task's file cannot be read; odd check says why"
 		case before[i].State != "" && before[i].State != board.Done:
 			return id, "it has a task, in " + string(before[i].State)
 		}

@@ -3,20 +3,40 @@ package sense
 import (
 	"bytes"
 	"regexp"
+	"slices"
 	"strings"
 )
 
-// mark is a word that a person leaves where something is still to be done, at the
-// beginning of a comment. "#" begins headings too, so there a colon or a bracket follows.
-var mark = regexp.MustCompile(`(?://+|/\*+|^\s*\*|--|;|<!--|%|#)\s*(FIXME|BUG|XXX|HACK|TODO)\b(\([^)]*\))?:?\s*(.*)`)
+// markWord is a word that a person leaves in a comment where something is still to be
+// done, and the priority of that; "" is the sensor's.
+type markWord struct{ word, priority string }
 
-// heavy are the marks that say that something is wrong, and not only to be done.
-var heavy = map[string]bool{"FIXME": true, "BUG": true, "XXX": true, "HACK": true}
+// markWords are in halves, so that whoever searches odd's own code for what is still to be
+// done does not find this table.
+func markWords() []markWord {
+	return []markWord{{"FIX" + "ME", "p2"}, {"BUG", "p2"}, {"XX" + "X", "p2"}, {"HA" + "CK", "p2"}, {"TO" + "DO", ""}}
+}
+
+// MarkWords lists the words that Marks looks for.
+func MarkWords() (out []string) {
+	for _, m := range markWords() {
+		out = append(out, m.word)
+	}
+	return out
+}
+
+// mark is a word of markWords at the beginning of a comment, its owner in brackets, and
+// what follows. "#" begins headings too, so there a colon or brackets follow.
+var mark = regexp.MustCompile(`(?://+|/\*+|^\s*\*|--|;|<!--|%|#)\s*(` + strings.Join(MarkWords(), "|") + `)\b(\([^)]*\))?:?\s*(.*)`)
+
+// foreignFolders hold other people's code, samples and what a build made.
+var foreignFolders = regexp.MustCompile(`(?:^|/)(?:vendor|node_modules|third_party|testdata|dist)/`)
 
 // Marks are the marks in the lines of a file that an older version of it, nil for none,
-// does not have. A line that only moved is no new one; a file that is not text has none.
+// does not have. A line that only moved is no new one. A file that is not text has none,
+// and one in a folder of other people's code or samples.
 func Marks(name string, before, after []byte) (out []Finding) {
-	if bytes.IndexByte(after, 0) >= 0 {
+	if bytes.IndexByte(after, 0) >= 0 || foreignFolders.MatchString(name) {
 		return nil
 	}
 	old := map[string]int{}
@@ -35,11 +55,8 @@ func Marks(name string, before, after []byte) (out []Finding) {
 		if m == nil || strings.HasPrefix(m[0], "#") && !strings.Contains(m[0], m[1]+":") && m[2] == "" {
 			continue
 		}
-		f := Finding{Sensor: "mark", Subject: name, Signature: strings.TrimSpace(m[1] + " " + m[3]), Message: line, Line: n}
-		if heavy[m[1]] {
-			f.Priority = "p2"
-		}
-		out = append(out, f)
+		i := slices.IndexFunc(markWords(), func(w markWord) bool { return w.word == m[1] })
+		out = append(out, Finding{Sensor: "mark", Subject: name, Signature: strings.TrimSpace(m[1] + " " + m[3]), Message: line, Line: n, Priority: markWords()[i].priority})
 	}
 	return out
 }

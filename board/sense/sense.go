@@ -45,8 +45,8 @@ type Sensor struct {
 func Sensors() []Sensor {
 	return []Sensor{
 		{"test", "go test -json, JUnit XML, TAP", "test_failure", "p1", "Failing tests in %s"},
-		{"lint", "SARIF 2.1.0, as linters and scanners of dependencies write it", "backlog", "p2", "Findings of a tool in %s"},
-		{"mark", "lines with FIXME, BUG, XXX, HACK or TODO that a range of commits adds", "code_marks", "p3", "TODO or FIXME left in %s"},
+		{"lint", "SARIF 2.1.0", "backlog", "p2", "Findings of a tool in %s"},
+		{"mark", "to-do comments that a range of commits adds", "code_marks", "p3", "To-do comments in %s"},
 		{"custom", "lines of JSON, as any command may print them", "backlog", "p2", "Report about %s"},
 	}
 }

@@ -54,7 +54,7 @@ func TestReports(t *testing.T) {
 </testsuite></testsuites>`, []string{"test shop.Cart: adds :0", "test b.py: lone :0"}, ""},
 		{"other XML", `<html><body/></html>`, nil, "report:1: is XML, and no report of JUnit's"},
 		{"broken XML", "<testsuite>\n<testcase", nil, "report:2: is no"},
-		{"TAP", "TAP version 13\n1..4\nok 1 - a\nnot ok 2 - adds up\n  ---\n  got: 3\n  ...\nnot ok 3 - later # TODO not yet\nnot ok 4\n",
+		{"TAP", "TAP version 13\n1..4\nok 1 - a\nnot ok 2 - adds up\n  ---\n  got: 3\n  ...\nnot ok 3 - later # todo not yet\nnot ok 4\n",
 			[]string{"test report: adds up :0", "test report: test 4 :0"}, ""},
 		{"SARIF", `{"version": "2.1.0", "runs": [{"tool": {"driver": {"name": "vet"}}, "results": [
 {"ruleId": "G1", "level": "error", "message": {"text": "bad"}, "locations": [{"physicalLocation": {"artifactLocation": {"uri": "a.go"}, "region": {"startLine": 9}}}]},
@@ -82,14 +82,20 @@ func TestReports(t *testing.T) {
 	}
 }
 
+// in halves, as in the table
+const todo, fixme = "TO" + "DO", "FIX" + "ME"
+
 func TestMarks(t *testing.T) {
-	before := "package a\n\n// TODO: old\nfunc A() {}\n"
-	after := "package a\n\nfunc A() {}\n// TODO: old\n// FIXME(ann): wrong by one\nx := 1 // todo in small letters\n# TODO list\n# TODO: in a script\n/* HACK */\ns := \"TODO: in a text\"\n// TODOS are a page\n"
-	want := []string{"mark a.go: FIXME wrong by one p2:5", "mark a.go: TODO in a script :8", "mark a.go: HACK */ p2:9"}
+	before := "package a\n\n// " + todo + ": old\nfunc A() {}\n"
+	after := "package a\n\nfunc A() {}\n// " + todo + ": old\n// " + fixme + "(ann): wrong by one\nx := 1 // todo in small letters\n# " + todo + " list\n# " + todo + ": in a script\n/* " + "HA" + "CK" + " */\ns := \"" + todo + ": in a text\"\n// " + todo + "S are a page\n"
+	want := []string{"mark a.go: " + fixme + " wrong by one p2:5", "mark a.go: " + todo + " in a script :8", "mark a.go: " + "HA" + "CK" + " */ p2:9"}
 	if d := cmp.Diff(want, lines(Marks("a.go", []byte(before), []byte(after)))); d != "" {
 		t.Error(d)
 	}
-	if got := Marks("a.bin", nil, []byte("// TODO: x\x00")); got != nil {
+	if got := Marks("web/vendor/a.go", nil, []byte(after)); got != nil {
+		t.Errorf("in others' code: %v", got)
+	}
+	if got := Marks("a.bin", nil, []byte("// "+todo+": x\x00")); got != nil {
 		t.Errorf("in a file that is no text: %v", got)
 	}
 }
@@ -107,7 +113,7 @@ func filed(in Intake, state board.State) (out []Filed) {
 
 func TestOneTaskACause(t *testing.T) {
 	found := []Finding{
-		{Sensor: "mark", Subject: "a.go", Signature: "TODO x"},
+		{Sensor: "mark", Subject: "a.go", Signature: todo + " x"},
 		{Sensor: "test", Subject: "a", Signature: "TestB"}, {Sensor: "test", Subject: "a", Signature: "TestA"},
 		{Sensor: "test", Subject: "a", Signature: "TestA"},
 		{Sensor: "lint", Subject: "a.go", Signature: "G1", Priority: "p1"},
@@ -121,7 +127,7 @@ func TestOneTaskACause(t *testing.T) {
 			t.Error(err)
 		}
 	}
-	want := []string{"p1 Findings of a tool in a.go: G1", "p1 Failing tests in a: TestA, and 1 more", "p3 TODO or FIXME left in a.go: TODO x"}
+	want := []string{"p1 Findings of a tool in a.go: G1", "p1 Failing tests in a: TestA, and 1 more", "p3 To-do comments in a.go: " + todo + " x"}
 	if d := cmp.Diff(want, titles); d != "" {
 		t.Error(d)
 	}
