@@ -67,12 +67,23 @@ type Agent struct {
 // Serve speaks as the agent until the line is gone. leave takes the line away.
 func (a *Agent) Serve(in io.Reader, out io.Writer, leave func()) {
 	a.out, a.leave, a.cancel = out, leave, make(chan struct{})
-	conn := sdk.NewAgentSideConnection(a, out, in)
-	conn.SetLogger(slog.New(slog.DiscardHandler))
-	a.mu.Lock()
-	a.conn = conn
-	a.mu.Unlock()
-	<-conn.Done()
+	held := heldReader{in, make(chan struct{})}
+	a.conn = sdk.NewAgentSideConnection(a, out, held)
+	a.conn.SetLogger(slog.New(slog.DiscardHandler))
+	close(held.ready)
+	<-a.conn.Done()
+}
+
+// heldReader gives nothing before ready is closed: a connection reads, and calls the
+// agent, before the function that makes it has returned it.
+type heldReader struct {
+	io.Reader
+	ready chan struct{}
+}
+
+func (r heldReader) Read(p []byte) (int, error) {
+	<-r.ready
+	return r.Reader.Read(p)
 }
 
 // Heard are the client's answers so far, and what was said to the agent.
