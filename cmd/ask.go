@@ -32,7 +32,7 @@ func (q *questions) ask(ctx context.Context, question, usual string, accept func
 		if usual != "" {
 			question = strings.TrimSuffix(question, " ["+usual+"]") + " [" + usual + "]"
 		}
-		fmt.Fprint(q.env.Stderr, q.env.foldedLines(question)+": ")
+		fmt.Fprint(q.env.Stderr, q.env.foldedLines(question+":")+" ")
 		got, err := q.line(ctx)
 		if err != nil {
 			return err

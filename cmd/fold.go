@@ -25,14 +25,16 @@ func foldedOutput(env Env) io.Writer {
 	return &folder{to: env.Stdout, width: env.columns()}
 }
 
-// foldedLines is a text of whole lines as the terminal takes it, where its width is known.
+// foldedLines is a text as the terminal takes it, where its width is known.
 func (e Env) foldedLines(text string) string {
-	var b strings.Builder
 	if e.Width == 0 {
 		return text
 	}
-	_, _ = (&folder{to: &b, width: e.Width}).Write([]byte(text))
-	return b.String()
+	lines := strings.Split(text, "\n")
+	for i, line := range lines {
+		lines[i] = fold(line, e.Width)
+	}
+	return strings.Join(lines, "\n")
 }
 
 // talkFolded is talk of several lines where a terminal is too narrow for one.

@@ -57,6 +57,19 @@ func TestTalkFits(t *testing.T) {
 	}
 }
 
+// TestQuestionFits: a question stands on the terminal whole, before the answer is read.
+func TestQuestionFits(t *testing.T) {
+	t.Parallel()
+	for width, want := range map[int]string{0: "which agent? [extract]: ", 80: "which agent? [extract]: ", 16: "which agent?\n[extract]: "} {
+		env, _, said := quiet()
+		env.Stdin, env.Width = strings.NewReader("\n"), width
+		err := env.questions().ask(t.Context(), "which agent?", "extract", func(string) error { return nil })
+		if got := said.String(); err != nil || got != want {
+			t.Errorf("width %d: %q, %v; want %q", width, got, err, want)
+		}
+	}
+}
+
 // TestHelpFits: no page of help is wider than the terminal, in words that fit it, and
 // a pipe gets every line whole.
 func TestHelpFits(t *testing.T) {
