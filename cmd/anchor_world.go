@@ -14,7 +14,7 @@ import (
 	"github.com/odd-cli/odd/journal/repo"
 	"github.com/odd-cli/odd/okf"
 	"github.com/odd-cli/odd/persona/anchor"
-	"github.com/odd-cli/odd/reconcile/irongate"
+	"github.com/odd-cli/odd/reconcile/policy"
 )
 
 // anchorage is where the sessions of one work tree are bound. It is closed after use.
@@ -159,10 +159,10 @@ func (a *anchorage) protector() func(path string) (string, bool) {
 			globs = append(globs, p+"/**")
 		}
 		mod, _ := a.tree.ReadFile("go.mod") // none is of no gate package
-		return append(globs, irongate.GatePackages(mod)...)
+		return append(globs, policy.GatePackages(mod)...)
 	})
 	return func(path string) (string, bool) {
-		for _, f := range irongate.Protected(path, extra()) {
+		for _, f := range policy.CheckProtected(path, extra()) {
 			return f.Text, true
 		}
 		if a.isRole(path) {

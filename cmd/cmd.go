@@ -29,7 +29,7 @@ import (
 
 	"github.com/odd-cli/odd/journal/repo"
 	"github.com/odd-cli/odd/persona/session/cage"
-	"github.com/odd-cli/odd/reconcile/irongate"
+	"github.com/odd-cli/odd/reconcile/secrets"
 )
 
 // The exit codes.
@@ -322,7 +322,7 @@ func (t told) Unwrap() error { return t.error }
 // errorJSON is an error as --json tells it.
 func errorJSON(err error) map[string]any {
 	code, reason := status(err)
-	return map[string]any{"code": code, "reason": reason, "message": irongate.RedactText(err.Error())}
+	return map[string]any{"code": code, "reason": reason, "message": secrets.RedactText(err.Error())}
 }
 
 // version is the module's own, from the build info: no ldflags.

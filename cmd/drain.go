@@ -18,7 +18,7 @@ import (
 	"github.com/odd-cli/odd/journal/event"
 	"github.com/odd-cli/odd/journal/repo"
 	"github.com/odd-cli/odd/okf"
-	"github.com/odd-cli/odd/reconcile/irongate"
+	"github.com/odd-cli/odd/reconcile/secrets"
 )
 
 func drainVerb(env Env) *cli.Command {
@@ -266,7 +266,7 @@ func (w *workspace) summary(ctx context.Context, r drain.Report, failed error) e
 	if err != nil {
 		return err
 	}
-	_, err = f.WriteString(irongate.RedactText(b.String()))
+	_, err = f.WriteString(secrets.RedactText(b.String()))
 	return errors.Join(err, f.Close())
 }
 

@@ -13,7 +13,7 @@ import (
 	"github.com/odd-cli/odd/persona/anchor"
 	"github.com/odd-cli/odd/persona/session/servers"
 	"github.com/odd-cli/odd/persona/session/toolbox"
-	"github.com/odd-cli/odd/reconcile/irongate"
+	"github.com/odd-cli/odd/reconcile/lint"
 )
 
 func explainVerb(env Env) *cli.Command {
@@ -122,7 +122,7 @@ func changeCodes() []code {
 			add("failed MCP call", c.Code, c.Means, "odd tells the agent, which goes on")
 		}
 	}
-	for _, r := range irongate.Rules() {
+	for _, r := range lint.Rules() {
 		add("rule about a change", r.Code, fmt.Sprintf("%s (%s)", r.Meaning, r.Severity), r.Fix)
 	}
 	return out

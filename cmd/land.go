@@ -12,7 +12,7 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"github.com/odd-cli/odd/journal/repo"
-	"github.com/odd-cli/odd/reconcile/irongate"
+	"github.com/odd-cli/odd/reconcile/secrets"
 )
 
 // landWait and landTries are how long a write that needs no confirmation waits
@@ -150,11 +150,11 @@ func (v *view) discreet(parents []repo.OID, ch repo.Changes, msg string) error {
 			}
 			before = append(before, b)
 		}
-		if text := addedLines(ch[name], before); !bytes.Equal(irongate.Redact(text), text) {
+		if text := addedLines(ch[name], before); !bytes.Equal(secrets.Redact(text), text) {
 			return refuse("credential", "%s: what would be written there %s", name, way)
 		}
 	}
-	if irongate.RedactText(msg) != msg {
+	if secrets.RedactText(msg) != msg {
 		return refuse("credential", "the message of your commit %s", way)
 	}
 	return nil

@@ -10,7 +10,7 @@ import (
 	"github.com/odd-cli/odd/persona/session"
 	"github.com/odd-cli/odd/persona/session/cage"
 	"github.com/odd-cli/odd/persona/session/exec"
-	"github.com/odd-cli/odd/reconcile/irongate"
+	"github.com/odd-cli/odd/reconcile/policy"
 )
 
 // feed is where a stream comes from: a file, stdin or a program.
@@ -29,7 +29,7 @@ func feedNamed(s string) (feed, error) {
 	case !program:
 		return feed{file: s}, nil
 	}
-	argv, err := irongate.Simple(strings.TrimSpace(line))
+	argv, err := policy.ParseSimple(strings.TrimSpace(line))
 	if err != nil {
 		return feed{}, usage("agent observe: --source cmd: %v; put what needs a shell into a script and name that", err)
 	}

@@ -10,7 +10,7 @@ import (
 	"syscall"
 
 	"github.com/odd-cli/odd/persona/invoke"
-	"github.com/odd-cli/odd/reconcile/irongate"
+	"github.com/odd-cli/odd/reconcile/secrets"
 )
 
 // teller prints what an observer says. It writes on a goroutine of its own, so
@@ -51,7 +51,7 @@ func (t *teller) heard(ctx context.Context, m invoke.Remark) error {
 	t.muted += m.Muted
 	var b strings.Builder
 	for _, text := range m.Texts {
-		b.WriteString(t.line(sayRow{irongate.RedactText(m.Channel), m.First, m.Last, string(irongate.Redact([]byte(text)))}))
+		b.WriteString(t.line(sayRow{secrets.RedactText(m.Channel), m.First, m.Last, string(secrets.Redact([]byte(text)))}))
 	}
 	if b.Len() == 0 {
 		return nil

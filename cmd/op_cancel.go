@@ -13,7 +13,7 @@ import (
 	"github.com/odd-cli/odd/board/review"
 	"github.com/odd-cli/odd/journal/repo"
 	"github.com/odd-cli/odd/okf"
-	"github.com/odd-cli/odd/reconcile/irongate"
+	"github.com/odd-cli/odd/reconcile/secrets"
 )
 
 func opCancel(env Env) *cli.Command {
@@ -85,7 +85,7 @@ func (v *view) stop(ctx context.Context, b pipeline.Beat, o rejection) error {
 	if err != nil {
 		return err
 	}
-	why := strings.Join(strings.Fields(string(irongate.Redact([]byte(o.reason)))), " ")
+	why := strings.Join(strings.Fields(string(secrets.Redact([]byte(o.reason)))), " ")
 	if err := v.repo.AskStop(b.Op, "cancelled by "+h.By()+": "+why); err != nil {
 		return err
 	}

@@ -18,7 +18,7 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"github.com/odd-cli/odd/okf"
-	"github.com/odd-cli/odd/reconcile/irongate"
+	"github.com/odd-cli/odd/reconcile/secrets"
 )
 
 func jsonFlag() cli.Flag { return &cli.BoolFlag{Name: "json", Usage: "print JSON instead of text"} }
@@ -36,12 +36,12 @@ func printJSON(env Env, v any) error {
 // titles and reasons come from files and agents, and a terminal obeys escapes.
 func cell(s string) string {
 	if printable(s) {
-		return irongate.RedactText(s)
+		return secrets.RedactText(s)
 	}
 	if strings.ContainsAny(s, "\t\n\r") {
 		s = strings.NewReplacer("\t", " ", "\n", " ", "\r", " ").Replace(s)
 	}
-	return irongate.RedactText(okf.Visible(s))
+	return secrets.RedactText(okf.Visible(s))
 }
 
 // printable reports a text of ASCII alone without control characters, as most are.
@@ -266,7 +266,7 @@ func printFitted(env Env, rows [][]string) error {
 // talk writes one line of talk to stderr, without hidden characters and without
 // what has the shape of a credential. A terminal gets it broken between words.
 func talk(env Env, format string, args ...any) {
-	text := irongate.RedactText(okf.Visible(fmt.Sprintf(talker+format, args...)))
+	text := secrets.RedactText(okf.Visible(fmt.Sprintf(talker+format, args...)))
 	if env.Live {
 		lines := strings.Split(strings.Repeat(" ", len(talker))+text[len(talker):], "\n")
 		for i, line := range lines {

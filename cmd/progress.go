@@ -8,7 +8,7 @@ import (
 
 	"github.com/odd-cli/odd/board/budget"
 	"github.com/odd-cli/odd/persona/session"
-	"github.com/odd-cli/odd/reconcile/irongate"
+	"github.com/odd-cli/odd/reconcile/secrets"
 )
 
 // progress tells what is going on: one line that is rewritten on a terminal,
@@ -71,7 +71,7 @@ func (p *progress) draw() {
 			})
 		}
 	}
-	text = clipTo(irongate.RedactText(cell(text)), max(1, p.env.columns()-1))
+	text = clipTo(secrets.RedactText(cell(text)), max(1, p.env.columns()-1))
 	fmt.Fprintf(p.env.Stderr, "\r%s", padTo(text, p.wide))
 	p.wide = columnsOf(text)
 }

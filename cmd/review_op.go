@@ -7,7 +7,7 @@ import (
 	"github.com/odd-cli/odd/board"
 	"github.com/odd-cli/odd/board/drain"
 	"github.com/odd-cli/odd/board/pipeline"
-	"github.com/odd-cli/odd/reconcile/irongate"
+	"github.com/odd-cli/odd/reconcile/policy"
 )
 
 // judged is what a person is shown of the op that waits with a proposal.
@@ -20,7 +20,7 @@ type judged struct {
 	Held      string             `json:"held,omitempty"`   // why it did not land by itself, a code
 	Mended    string             `json:"mended,omitempty"` // what odd wrote otherwise in its names
 	Rationale string             `json:"rationale,omitempty"`
-	Findings  []irongate.Finding `json:"findings,omitempty"`
+	Findings  []policy.Finding   `json:"findings,omitempty"`
 	Checks    []pipeline.Checked `json:"checks,omitempty"`
 	Lost      bool               `json:"dossier_lost,omitempty"` // what the run kept is not in this clone
 }
@@ -137,8 +137,8 @@ func deciding(because []string, tier string) (out []string) {
 }
 
 // severity is the beginning of a finding's line.
-func severity(f irongate.Finding) string {
-	if f.Severity == irongate.Hard {
+func severity(f policy.Finding) string {
+	if f.Severity == policy.Hard {
 		return "error: "
 	}
 	return "warning: "

@@ -14,7 +14,7 @@ import (
 	"github.com/odd-cli/odd/board/review"
 	"github.com/odd-cli/odd/journal/repo"
 	"github.com/odd-cli/odd/persona/session/exec"
-	"github.com/odd-cli/odd/reconcile/irongate"
+	"github.com/odd-cli/odd/reconcile/secrets"
 )
 
 // runReviewPR opens a pull request for what a task proposes, with the evidence as
@@ -85,12 +85,12 @@ func (p pull) argv(body string) []string {
 // pullRequest is what is to be opened, and why it cannot be, "" where it can.
 func (v *view) pullRequest(ctx context.Context, t board.Task, p review.Proposal, at onto) (pr pull, why string, err error) {
 	base, elsewhere := v.target()
-	pr = pull{Remote: or(v.cfg.Remote, "origin"), Base: base, Branch: p.Branch, Commit: p.Commit, Title: irongate.RedactText(oneLine("odd: " + or(t.Title, string(t.ID)))), gh: v.env.program("gh")}
+	pr = pull{Remote: or(v.cfg.Remote, "origin"), Base: base, Branch: p.Branch, Commit: p.Commit, Title: secrets.RedactText(oneLine("odd: " + or(t.Title, string(t.ID)))), gh: v.env.program("gh")}
 	card, err := v.card(ctx, t, p, at, fewFiles)
 	if err != nil {
 		return pr, "", err
 	}
-	pr.Body = string(irongate.Redact([]byte(prText(t, p, card, base, elsewhere))))
+	pr.Body = string(secrets.Redact([]byte(prText(t, p, card, base, elsewhere))))
 	url, err := v.repo.Config(ctx, "remote."+pr.Remote+".url")
 	if err != nil {
 		return pr, "", err

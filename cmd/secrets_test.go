@@ -12,11 +12,11 @@ import (
 	"testing"
 )
 
-// planted are the credentials of irongate's table, put together: lines that hold
+// planted are the credentials of package secrets's table, put together: lines that hold
 // one, and what must not be seen of each.
 func planted(t *testing.T) (lines, values []string) {
 	t.Helper()
-	b, err := os.ReadFile("../reconcile/irongate/testdata/planted.tsv")
+	b, err := os.ReadFile("../reconcile/secrets/testdata/planted.tsv")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -16,7 +16,7 @@ import (
 	"github.com/odd-cli/odd/board/sense"
 	"github.com/odd-cli/odd/journal/repo"
 	"github.com/odd-cli/odd/okf"
-	"github.com/odd-cli/odd/reconcile/irongate"
+	"github.com/odd-cli/odd/reconcile/secrets"
 )
 
 // maxReport is the most bytes of a report, 64 MiB: the events of a large project's tests.
@@ -156,7 +156,7 @@ func findings(ctx context.Context, w *workspace, files []string, spec string) ([
 	}
 	for i, f := range out {
 		f.Subject = strings.TrimPrefix(f.Subject, w.repo.Root()+"/")
-		out[i].Subject, out[i].Signature, out[i].Message = irongate.RedactText(f.Subject), irongate.RedactText(f.Signature), irongate.RedactText(f.Message)
+		out[i].Subject, out[i].Signature, out[i].Message = secrets.RedactText(f.Subject), secrets.RedactText(f.Signature), secrets.RedactText(f.Message)
 	}
 	return out, nil
 }

@@ -21,7 +21,7 @@ import (
 	"github.com/odd-cli/odd/journal/proof"
 	"github.com/odd-cli/odd/journal/repo"
 	"github.com/odd-cli/odd/okf"
-	"github.com/odd-cli/odd/reconcile/irongate"
+	"github.com/odd-cli/odd/reconcile/secrets"
 )
 
 func siteVerb(env Env) *cli.Command {
@@ -151,7 +151,7 @@ func drawSite(ctx context.Context, env Env, live bool) (*site.Pages, error) {
 		if e.Kind == string(event.Op) {
 			continue
 		}
-		b.Events = append(b.Events, site.Event{At: e.At, Who: e.who(), Task: okf.ID(e.Task), Text: irongate.RedactText(e.Text), Cost: budget.MicroUSD(e.Cost)})
+		b.Events = append(b.Events, site.Event{At: e.At, Who: e.who(), Task: okf.ID(e.Task), Text: secrets.RedactText(e.Text), Cost: budget.MicroUSD(e.Cost)})
 	}
 	if b.Months, err = v.months(); err != nil {
 		return nil, err
@@ -220,7 +220,7 @@ func (v *view) siteProposal(ctx context.Context, id okf.ID) (site.Proposal, erro
 	if err != nil {
 		return out, err
 	}
-	out.Card, out.Diff = irongate.RedactText(out.Card), irongate.RedactText(string(diff))
+	out.Card, out.Diff = secrets.RedactText(out.Card), secrets.RedactText(string(diff))
 	for _, a := range v.proposedAtoms(p) {
 		if !board.IsTask(&a.Atom) {
 			out.Atoms = append(out.Atoms, a.Atom)

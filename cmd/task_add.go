@@ -14,7 +14,7 @@ import (
 	"github.com/odd-cli/odd/board/drain"
 	"github.com/odd-cli/odd/journal/repo"
 	"github.com/odd-cli/odd/okf"
-	"github.com/odd-cli/odd/reconcile/irongate"
+	"github.com/odd-cli/odd/reconcile/secrets"
 )
 
 func taskAdd(env Env) *cli.Command {
@@ -153,7 +153,7 @@ func (v *view) adds(verb string, a okf.Atom, why string) (repo.Changes, string, 
 		return nil, "", refuse("exists", "%s %s: the file %s already exists and cannot be read as an atom; run odd check to see why, or choose another --id", verb, a.ID, v.file(a.Path))
 	}
 	text := a.Bytes()
-	if !a.Generated.Human() && !bytes.Equal(irongate.Redact(text), text) {
+	if !a.Generated.Human() && !bytes.Equal(secrets.Redact(text), text) {
 		return nil, "", refuse("credential", "%s: the text contains something that looks like a credential; leave it out, and revoke it if it is real", verb)
 	}
 	return repo.Changes{v.file(a.Path): text}, trailers("board: add "+string(a.ID), why, "Odd-Task", string(a.ID)), nil

@@ -12,7 +12,7 @@ import (
 	"time"
 
 	"github.com/odd-cli/odd/cmd"
-	"github.com/odd-cli/odd/reconcile/irongate"
+	"github.com/odd-cli/odd/reconcile/policy"
 )
 
 // personsActs are odd's verbs that only a person may run, with an example that would work
@@ -125,7 +125,7 @@ func TestOnlyPeopleAct(t *testing.T) {
 					t.Errorf("below %s: exit %d, %s%s", above, code, out, talk)
 				}
 			}
-			if !irongate.Argv(append([]string{"odd"}, args...), irongate.CommandPolicy{}).Refused() {
+			if !policy.JudgeArgv(append([]string{"odd"}, args...), policy.CommandPolicy{}).Refused() {
 				t.Error("a session's gate lets it through")
 			}
 		})

@@ -9,7 +9,8 @@ import (
 	"github.com/odd-cli/odd/board/risk"
 	"github.com/odd-cli/odd/persona/session"
 	"github.com/odd-cli/odd/persona/session/servers"
-	"github.com/odd-cli/odd/reconcile/irongate"
+	"github.com/odd-cli/odd/reconcile/lint"
+	"github.com/odd-cli/odd/reconcile/policy"
 )
 
 // allows is who a session asks before it acts. Each kind of act has its rules, all
@@ -52,9 +53,9 @@ func deny(code, format string, args ...any) error {
 }
 
 // allowsPath holds a path to everything that a change of it would be held to.
-func (d *drain) allowsPath(w *work, p irongate.Policy, name string) error {
+func (d *drain) allowsPath(w *work, p lint.Options, name string) error {
 	var no []string
-	for _, f := range append(irongate.Path(name), irongate.Protected(name, p.Protect)...) {
+	for _, f := range append(policy.CheckPath(name), policy.CheckProtected(name, p.Protect)...) {
 		no = append(no, f.Text+"; "+f.Fix)
 	}
 	switch {
@@ -64,7 +65,7 @@ func (d *drain) allowsPath(w *work, p irongate.Policy, name string) error {
 		return deny("change_not_asked", "the task allows no file changes; a person can set paths with odd task edit --path GLOB")
 	case d.inBundle(name):
 		return deny("in_bundle", "%s is in the folder of atoms, which no tool writes; deliver it as an atom block", name)
-	case len(p.Paths) > 0 && !irongate.MatchAny(p.Paths, name):
+	case len(p.Paths) > 0 && !policy.MatchAnyGlob(p.Paths, name):
 		return deny("outside_scope", "%s is outside of the task's paths: %s", name, strings.Join(p.Paths, ", "))
 	}
 	if why := w.anchor.refuses(d, w.anchor.permit(), []string{name}); why != "" {
@@ -74,7 +75,7 @@ func (d *drain) allowsPath(w *work, p irongate.Policy, name string) error {
 }
 
 // allowsCommand holds a command to what a person listed, and to the iron gate.
-func (d *drain) allowsCommand(c *claim, p irongate.Policy, at session.Desk, argv []string) error {
+func (d *drain) allowsCommand(c *claim, p lint.Options, at session.Desk, argv []string) error {
 	listed := slices.Concat(d.at.cfg.Toolbox.Run, d.checks(c))
 	begins := func(l []string) bool {
 		return len(l) > 0 && len(argv) >= len(l) && slices.Equal(l, argv[:len(l)])
@@ -82,10 +83,10 @@ func (d *drain) allowsCommand(c *claim, p irongate.Policy, at session.Desk, argv
 	if at.Tree == "" || !slices.ContainsFunc(listed, begins) {
 		return deny("command_not_allowed", "the command %q is not allowed; a person can add it to [toolbox] run in odd.toml", strings.Join(argv, " "))
 	}
-	v := irongate.Argv(argv, irongate.CommandPolicy{Allow: listed, Protect: p.Protect, Root: at.Tree, Outside: []string{at.Temp, at.Home}, Files: os.DirFS(at.Tree)})
+	v := policy.JudgeArgv(argv, policy.CommandPolicy{Allow: listed, Protect: p.Protect, Root: at.Tree, Outside: []string{at.Temp, at.Home}, Files: os.DirFS(at.Tree)})
 	var no []string
 	for _, f := range v.Findings {
-		if f.Severity == irongate.Hard {
+		if f.Severity == policy.Hard {
 			no = append(no, f.Text+"; "+f.Fix)
 		}
 	}

@@ -11,7 +11,7 @@ import (
 	"github.com/odd-cli/odd/persona/contract"
 	"github.com/odd-cli/odd/persona/invoke"
 	"github.com/odd-cli/odd/persona/session"
-	"github.com/odd-cli/odd/reconcile/irongate"
+	"github.com/odd-cli/odd/reconcile/lint"
 )
 
 // as is the work of a role that is granted both servers.
@@ -27,7 +27,7 @@ func TestAllow(t *testing.T) {
 	cfg.Servers = []config.Server{{Name: "sea", Tools: []string{"level", "raise"}, Reads: []string{"level"}}, {Name: "shore", Tools: []string{"*"}, TrustHints: true}}
 	d := &drain{at: &snapshot{cfg: cfg}}
 	c := &claim{task: board.Task{Commands: [][]string{{"make", "check"}}}}
-	policy := irongate.Policy{Paths: []string{"cmd/**", "knowledge/**"}, Protect: []string{"cmd/gate.go"}}
+	policy := lint.Options{Paths: []string{"cmd/**", "knowledge/**"}, Protect: []string{"cmd/gate.go"}}
 	at := session.Desk{Tree: t.TempDir(), Home: t.TempDir(), Temp: t.TempDir()}
 	asked := &work{change: &change{}}
 	for _, tt := range []struct {

@@ -19,7 +19,7 @@ import (
 	"github.com/odd-cli/odd/persona/anchor"
 	"github.com/odd-cli/odd/persona/contract"
 	"github.com/odd-cli/odd/reconcile"
-	"github.com/odd-cli/odd/reconcile/irongate"
+	"github.com/odd-cli/odd/reconcile/policy"
 )
 
 // handshake is how one session is bound, and what it came to. It is walked at
@@ -222,7 +222,7 @@ func judges(t board.Task) []string {
 	var out []string
 	for _, c := range t.Commands {
 		line := strings.Join(c, " ")
-		if words, err := irongate.Simple(line); err == nil && slices.Equal(words, c) {
+		if words, err := policy.ParseSimple(line); err == nil && slices.Equal(words, c) {
 			out = append(out, line)
 		}
 	}
@@ -284,7 +284,7 @@ func (h *handshake) mayMake(name string) bool {
 	}
 	info, err := fs.Lstat(h.files, name)
 	_, guarded := protectedPath(name)
-	return (err != nil || info.Mode().IsRegular()) && !guarded && irongate.MatchAny(h.law.Paths, name) && !irongate.MatchAny(h.law.BlockedPath, name)
+	return (err != nil || info.Mode().IsRegular()) && !guarded && policy.MatchAnyGlob(h.law.Paths, name) && !policy.MatchAnyGlob(h.law.BlockedPath, name)
 }
 
 // outside says what of items the permit does not let through: nothing of an

@@ -4,7 +4,7 @@ import (
 	"github.com/odd-cli/odd/board/pipeline"
 	"github.com/odd-cli/odd/board/state"
 	"github.com/odd-cli/odd/journal/event"
-	"github.com/odd-cli/odd/reconcile/irongate"
+	"github.com/odd-cli/odd/reconcile/secrets"
 )
 
 // # What a claim announces
@@ -77,7 +77,7 @@ func (d *drain) tellOp(c *claim, w *work) error {
 	if err != nil {
 		return err
 	}
-	end, err := pipeline.End(s.Op(), d.Run, d.Now(), pipeline.Abandoned, string(irongate.Redact([]byte(w.reason))))
+	end, err := pipeline.End(s.Op(), d.Run, d.Now(), pipeline.Abandoned, string(secrets.Redact([]byte(w.reason))))
 	if err != nil {
 		return err
 	}

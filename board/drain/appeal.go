@@ -12,7 +12,7 @@ import (
 	"github.com/odd-cli/odd/board/gate"
 	"github.com/odd-cli/odd/journal/repo"
 	"github.com/odd-cli/odd/persona/session"
-	"github.com/odd-cli/odd/reconcile/irongate"
+	"github.com/odd-cli/odd/reconcile/secrets"
 )
 
 // proposalsFile is where this run proposes.
@@ -91,7 +91,7 @@ func (d *drain) appeal(ch repo.Changes, c *claim, list ...*work) error {
 }
 
 func (d *drain) byAgent(c *claim, p session.Proposal) gate.Proposal {
-	reason := string(irongate.Redact([]byte(p.Reason)))
+	reason := string(secrets.Redact([]byte(p.Reason)))
 	out := gate.Proposal{TS: d.Now(), Source: gate.TaskAgent, Severity: gate.Severity(p.Severity), Gate: gate.Gate(p.Gate),
 		Reason: reason, Lease: c.under, Run: d.Run}
 	if c.task.Path != "" {

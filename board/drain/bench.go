@@ -15,7 +15,7 @@ import (
 	"github.com/odd-cli/odd/journal/repo"
 	"github.com/odd-cli/odd/persona/session/cage"
 	"github.com/odd-cli/odd/persona/session/exec"
-	"github.com/odd-cli/odd/reconcile/irongate"
+	"github.com/odd-cli/odd/reconcile/policy"
 )
 
 // Bench is where commits are checked, and what their checks may know.
@@ -39,7 +39,7 @@ type trial struct {
 	task     board.Task
 	cfg      config.Config
 	files    []pipeline.Edit // the change in it
-	findings []irongate.Finding
+	findings []policy.Finding
 	again    bool // checks that failed are run once more, to tell a flake
 	parse    bool // parsers of this machine read the files of the change first
 }

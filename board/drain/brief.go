@@ -21,7 +21,7 @@ import (
 	"github.com/odd-cli/odd/persona/contract"
 	"github.com/odd-cli/odd/persona/invoke"
 	"github.com/odd-cli/odd/persona/session"
-	"github.com/odd-cli/odd/reconcile/irongate"
+	"github.com/odd-cli/odd/reconcile/policy"
 )
 
 // brief gathers what the session is told. Canon and persona come from the board
@@ -179,7 +179,7 @@ func (d *drain) lessons(t board.Task) []string {
 	}
 	m := risk.Past(past, d.at.cfg, d.Now())
 	var out []string
-	for _, r := range m.Careful(m.Files(func(f string) bool { return irongate.MatchAny(t.Paths, f) }), 0) {
+	for _, r := range m.Careful(m.Files(func(f string) bool { return policy.MatchAnyGlob(t.Paths, f) }), 0) {
 		out = append(out, r.String())
 	}
 	return append(first(out, textEntries/4), memory.Lessons(past, d.Now())...)

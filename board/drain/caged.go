@@ -15,9 +15,9 @@ import (
 	"github.com/odd-cli/odd/persona/session/exec"
 )
 
-// secrets are what no program reads that odd starts, below the user's home:
+// secretFolders are what no program reads that odd starts, below the user's home:
 // credentials by the names under which everybody keeps them.
-func secrets() []string {
+func secretFolders() []string {
 	return []string{".ssh", ".gnupg", ".aws", ".azure", ".kube", ".docker", ".netrc", ".git-credentials", ".npmrc", ".pypirc", ".password-store", ".pgpass",
 		".config/gh", ".config/hub", ".config/glab-cli", ".config/gcloud", ".config/git/credentials", ".config/op", ".cargo/credentials", ".cargo/credentials.toml",
 		".local/share/keyrings", ".mozilla", ".config/google-chrome", ".config/chromium", ".terraform.d/credentials.tfrc.json", ".vault-token"}
@@ -33,7 +33,7 @@ func Caged(from cage.Cage, s config.Sandbox, common string) (cage.Cage, error) {
 	c.Limits = cage.Limits{File: int64(s.FileMB) << 20, Desk: int64(s.DiskMB) << 20, Memory: int64(s.MemoryMB) << 20, CPU: s.CPU, Files: s.OpenFiles, Processes: s.Processes}
 	c.Hidden = []string{filepath.Join(common, "odd")}
 	if c.Home != "" {
-		for _, at := range secrets() {
+		for _, at := range secretFolders() {
 			c.Hidden = append(c.Hidden, filepath.Join(c.Home, at))
 		}
 	}

@@ -21,7 +21,8 @@ import (
 	"github.com/odd-cli/odd/journal/repo"
 	"github.com/odd-cli/odd/persona/invoke"
 	"github.com/odd-cli/odd/persona/session"
-	"github.com/odd-cli/odd/reconcile/irongate"
+	"github.com/odd-cli/odd/reconcile/lint"
+	"github.com/odd-cli/odd/reconcile/secrets"
 )
 
 // change is the op of a claimed task whose session may change files: how it goes
@@ -57,7 +58,7 @@ type change struct {
 	others    []pipeline.Candidate // that its session delivered as well, and that were not tried
 	files     []repo.FileEdit      // the candidate's and the atoms', as they are committed
 	draft     repo.OID             // a commit of them on the base that no ref names
-	verdict   irongate.Verdict
+	verdict   lint.Verdict
 	ground    *risk.Ground
 	risk      pipeline.Verdict
 	tier      string
@@ -227,7 +228,7 @@ func (ch *change) limits() pipeline.Limits {
 
 // world is what the op lives in. Its refs move with the task's result.
 func (ch *change) world() pipeline.World {
-	return pipeline.World{Run: ch.d.Run, Now: ch.d.Now, Work: ch.step, Keep: ch.record, Tidy: func(s string) string { return string(irongate.Redact([]byte(s))) }}
+	return pipeline.World{Run: ch.d.Run, Now: ch.d.Now, Work: ch.step, Keep: ch.record, Tidy: func(s string) string { return string(secrets.Redact([]byte(s))) }}
 }
 
 // step does the work of the op's phase. The disk may break it off: then nothing is
@@ -279,7 +280,7 @@ func (ch *change) isProposed() bool {
 // has ended meanwhile. Its records are again those before apply moved anything.
 func (ch *change) rescind(why string) {
 	before, _ := ch.split()
-	end, err := pipeline.End(before[len(before)-1], ch.d.Run, ch.d.Now(), pipeline.Abandoned, string(irongate.Redact([]byte(why))))
+	end, err := pipeline.End(before[len(before)-1], ch.d.Run, ch.d.Now(), pipeline.Abandoned, string(secrets.Redact([]byte(why))))
 	if err != nil {
 		panic("unreachable: " + err.Error()) // an op in apply can be abandoned at any moment
 	}

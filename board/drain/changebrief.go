@@ -6,12 +6,13 @@ import (
 
 	"github.com/odd-cli/odd/okf"
 	"github.com/odd-cli/odd/persona/invoke"
-	"github.com/odd-cli/odd/reconcile/irongate"
+	"github.com/odd-cli/odd/reconcile/lint"
+	"github.com/odd-cli/odd/reconcile/policy"
 )
 
 // asks is what the brief says of the change that a task asks for.
 func (d *drain) asks(c *claim, base fs.FS) *invoke.Asked {
-	l := irongate.Limits{}.Filled()
+	l := lint.Limits{}.Filled()
 	return &invoke.Asked{
 		Paths: c.task.Paths, Root: d.at.cfg.Root, Base: string(c.base), Commands: c.task.Commands, Files: d.filesMeant(c.task.Paths, base),
 		Limits: fmt.Sprintf("It may hold %d files of %d bytes each, %d bytes in all.", l.Files, l.FileBytes, l.TotalBytes),
@@ -30,7 +31,7 @@ func (d *drain) filesMeant(globs []string, base fs.FS) []invoke.File {
 			return fs.SkipAll
 		case e.IsDir() && name == d.at.cfg.Root:
 			return fs.SkipDir
-		case !e.Type().IsRegular() || !irongate.MatchAny(globs, name):
+		case !e.Type().IsRegular() || !policy.MatchAnyGlob(globs, name):
 			return nil
 		}
 		b, err := fs.ReadFile(base, name)

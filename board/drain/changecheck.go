@@ -7,7 +7,8 @@ import (
 	"strings"
 
 	"github.com/odd-cli/odd/board/pipeline"
-	"github.com/odd-cli/odd/reconcile/irongate"
+	"github.com/odd-cli/odd/reconcile/lint"
+	"github.com/odd-cli/odd/reconcile/policy"
 )
 
 // validate holds the candidate to the iron gate, to the session's permit and the
@@ -48,10 +49,10 @@ func heldBy(r pipeline.Report) map[string]string {
 }
 
 // hardOf are the hard findings, a line each.
-func hardOf(all []irongate.Finding) []string {
+func hardOf(all []policy.Finding) []string {
 	var out []string
 	for _, f := range all {
-		if f.Severity == irongate.Hard {
+		if f.Severity == policy.Hard {
 			out = append(out, f.Error())
 		}
 	}
@@ -99,7 +100,7 @@ func (ch *change) bench() Bench {
 
 // check runs the checks of the candidate, of which v is what the iron gate says, and
 // keeps their report. With again, checks that failed are run twice, to tell a flake.
-func (ch *change) check(ctx context.Context, v irongate.Verdict, again bool) (err error) {
+func (ch *change) check(ctx context.Context, v lint.Verdict, again bool) (err error) {
 	t := trial{commit: ch.draft, task: ch.c.task, cfg: ch.d.at.cfg, files: ch.candidate.Files, findings: append(ch.ground.Refusing(v.Findings), ch.beyond()...), parse: true, again: again}
 	ch.report, err = ch.bench().hold(ctx, ch.d.repo, t, ch.c.base)
 	ch.checked = ch.draft

@@ -15,22 +15,23 @@ import (
 	"github.com/odd-cli/odd/persona/handoff"
 	"github.com/odd-cli/odd/persona/session"
 	"github.com/odd-cli/odd/reconcile"
-	"github.com/odd-cli/odd/reconcile/irongate"
+	"github.com/odd-cli/odd/reconcile/lint"
+	"github.com/odd-cli/odd/reconcile/policy"
 )
 
 // judgeCandidate returns what the iron gate says of a candidate. Where that cannot be asked,
 // nothing passes.
-func (ch *change) judgeCandidate(c pipeline.Candidate) irongate.Verdict {
+func (ch *change) judgeCandidate(c pipeline.Candidate) lint.Verdict {
 	v, err := ch.ground.Gate(c.Files)
 	if err != nil {
-		f := irongate.Finding{Code: "guard_fault", Severity: irongate.Hard, How: irongate.ByBytes, Text: err.Error(), Fix: "mend what could not be read"}
-		return irongate.Verdict{Findings: []irongate.Finding{f}, Hard: 1}
+		f := policy.Finding{Code: "guard_fault", Severity: policy.Hard, How: policy.ByBytes, Text: err.Error(), Fix: "mend what could not be read"}
+		return lint.Verdict{Findings: []policy.Finding{f}, Hard: 1}
 	}
 	return v
 }
 
 // beyond is what the handoffs of the session refuse of the candidate.
-func (ch *change) beyond() []irongate.Finding {
+func (ch *change) beyond() []policy.Finding {
 	return handoff.OutOfScope(ch.w.bound.Role, ch.w.bound.handoffs, ch.candidate.Paths())
 }
 

@@ -6,7 +6,7 @@ import (
 	"slices"
 
 	"github.com/odd-cli/odd/board/pipeline"
-	"github.com/odd-cli/odd/reconcile/irongate"
+	"github.com/odd-cli/odd/reconcile/secrets"
 )
 
 // thinks keeps what somebody had in mind, for people to follow.
@@ -20,7 +20,7 @@ func (ch *change) thinks(in pipeline.Phase, text string) {
 // show lets others see what this run is at work on. It is for their eyes alone,
 // so that one that cannot be shown is worked on all the same.
 func (ch *change) show() {
-	_ = ch.d.repo.Show(ch.op.Live(irongate.RedactText(ch.doing)))
+	_ = ch.d.repo.Show(ch.op.Live(secrets.RedactText(ch.doing)))
 }
 
 // keep adds to the run's tree what a person needs who decides about the op, or
@@ -42,7 +42,7 @@ func (ch *change) keep(ctx context.Context) error {
 	}
 	hide := lends(ch.d.at.cfg, ch.d.Environ)
 	for name, b := range ch.dossier().Files(story, ch.thoughts, patch) {
-		ch.d.tree[path.Join(artifactDir(ch.c.task), ch.op.ID, name)] = irongate.Redact(hide.hidden(b))
+		ch.d.tree[path.Join(artifactDir(ch.c.task), ch.op.ID, name)] = secrets.Redact(hide.hidden(b))
 	}
 	return nil
 }

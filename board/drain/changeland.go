@@ -10,7 +10,7 @@ import (
 	"github.com/odd-cli/odd/board/pipeline"
 	"github.com/odd-cli/odd/journal/repo"
 	"github.com/odd-cli/odd/okf"
-	"github.com/odd-cli/odd/reconcile/irongate"
+	"github.com/odd-cli/odd/reconcile/secrets"
 )
 
 // # What lands by itself
@@ -74,7 +74,7 @@ func (ch *change) showToPerson(ctx context.Context, op pipeline.Op) (by string, 
 	}
 	ask, cancel := context.WithTimeout(ctx, op.Until.Sub(ch.d.Now())-previewSpare)
 	defer cancel()
-	by, err = ch.d.Preview(ask, Preview{Task: ch.c.task.ID, Op: op.ID, Target: ch.d.lands().name, Because: ch.risk.Reasons(), Diff: irongate.Redact(patch)})
+	by, err = ch.d.Preview(ask, Preview{Task: ch.c.task.ID, Op: op.ID, Target: ch.d.lands().name, Because: ch.risk.Reasons(), Diff: secrets.Redact(patch)})
 	switch {
 	case ctx.Err() != nil:
 		return "", ctx.Err()
@@ -182,7 +182,7 @@ func (ch *change) unland(ctx context.Context, h pipeline.Held, why string, refs 
 	ch.hold(h, why)
 	d := ch.d
 	at := slices.IndexFunc(ch.ops, func(o pipeline.Op) bool { return o.Phase == pipeline.Verify })
-	tidy := string(irongate.Redact([]byte(why)))
+	tidy := string(secrets.Redact([]byte(why)))
 	wait, err := pipeline.Wait(ch.ops[at], d.Run, ch.ops[at].At, ch.limits(), h, tidy)
 	if err != nil {
 		panic("unreachable: " + err.Error()) // an op in verify can wait at the moment it came there

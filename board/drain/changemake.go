@@ -17,7 +17,9 @@ import (
 	"github.com/odd-cli/odd/okf"
 	"github.com/odd-cli/odd/persona/session"
 	"github.com/odd-cli/odd/reconcile"
-	"github.com/odd-cli/odd/reconcile/irongate"
+	"github.com/odd-cli/odd/reconcile/lint"
+	"github.com/odd-cli/odd/reconcile/policy"
+	"github.com/odd-cli/odd/reconcile/secrets"
 )
 
 // generate runs a session and takes its candidate. What cannot be used is sent
@@ -60,7 +62,7 @@ func (ch *change) generate(ctx context.Context, op pipeline.Op) (pipeline.Out, e
 }
 
 // sendBack has the session asked once more, without what rules refuse of its candidate.
-func (ch *change) sendBack(no []irongate.Finding, spent int64) pipeline.Out {
+func (ch *change) sendBack(no []policy.Finding, spent int64) pipeline.Out {
 	var codes []string
 	for _, f := range no {
 		codes = append(codes, f.Code)
@@ -340,8 +342,8 @@ func (ch *change) take(ctx context.Context, c pipeline.Candidate) error {
 // refused when it is judged, as it was delivered; but its object would stay, and be
 // shown, so that it is written without.
 func withoutSecrets(e pipeline.Edit) pipeline.Edit {
-	if len(irongate.Secrets([]irongate.File{{Path: e.Path, Before: e.Before, After: e.After}})) > 0 {
-		e.After = irongate.Redact(e.After)
+	if len(lint.FindSecrets([]lint.File{{Path: e.Path, Before: e.Before, After: e.After}})) > 0 {
+		e.After = secrets.Redact(e.After)
 	}
 	return e
 }

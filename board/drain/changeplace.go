@@ -7,7 +7,7 @@ import (
 
 	"github.com/odd-cli/odd/board/pipeline"
 	"github.com/odd-cli/odd/journal/repo"
-	"github.com/odd-cli/odd/reconcile/irongate"
+	"github.com/odd-cli/odd/reconcile/policy"
 )
 
 // misplacedFiles lists the files that a candidate adds where the base has no room for
@@ -58,7 +58,7 @@ func (ch *change) like(at *repo.Reader, dir, part string) (string, error) {
 		return "", err
 	}
 	for _, n := range names {
-		if other := path.Join(dir, n); n != part && irongate.Fold(n) == irongate.Fold(part) {
+		if other := path.Join(dir, n); n != part && policy.FoldPath(n) == policy.FoldPath(part) {
 			return fmt.Sprintf("differs from %q only in upper and lower case", other), nil
 		}
 	}

@@ -59,7 +59,7 @@ import (
 	"github.com/odd-cli/odd/persona/session"
 	"github.com/odd-cli/odd/persona/session/cage"
 	"github.com/odd-cli/odd/reconcile"
-	"github.com/odd-cli/odd/reconcile/irongate"
+	"github.com/odd-cli/odd/reconcile/secrets"
 )
 
 // Options are what the caller decides.
@@ -445,7 +445,7 @@ func (d *drain) record(r event.Record) (string, error) {
 	b := d.own(name)
 	r.Run, r.TS = d.Run, d.Now().UTC()
 	r.Seq = 1 + bytes.Count(b, []byte("\n"))
-	r, err := r.Redacted(irongate.RedactText)
+	r, err := r.Redacted(secrets.RedactText)
 	if err == nil {
 		b, err = d.book.Append(b, r)
 	}

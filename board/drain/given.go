@@ -14,7 +14,7 @@ import (
 	"github.com/odd-cli/odd/persona/handoff"
 	"github.com/odd-cli/odd/persona/invoke"
 	"github.com/odd-cli/odd/persona/session"
-	"github.com/odd-cli/odd/reconcile/irongate"
+	"github.com/odd-cli/odd/reconcile/secrets"
 )
 
 // Given is what an invocation works on when that is not on the board: a change
@@ -48,7 +48,7 @@ func (d *drain) encode(given *Given) error {
 	if err != nil {
 		return err
 	}
-	g.text = irongate.Redact(text)
+	g.text = secrets.Redact(text)
 	a, err := okf.Parse(name, g.text)
 	if err == nil {
 		g.Claims, err = handoff.Read(&a)

@@ -14,7 +14,7 @@ import (
 	"github.com/odd-cli/odd/persona/handoff"
 	"github.com/odd-cli/odd/persona/session"
 	"github.com/odd-cli/odd/persona/surface"
-	"github.com/odd-cli/odd/reconcile/irongate"
+	"github.com/odd-cli/odd/reconcile/secrets"
 )
 
 // handed is the handoff of one session, not yet committed.
@@ -52,7 +52,7 @@ func (d *drain) handover(w *work, slug, title string) {
 		w.block("emission refused: the agent's result cannot be passed on: %v", err)
 		return
 	}
-	if clean := irongate.Redact(text); !bytes.Equal(clean, text) {
+	if clean := secrets.Redact(text); !bytes.Equal(clean, text) {
 		w.block("emission refused: the agent's result contains something that looks like a credential")
 		return
 	}
@@ -118,7 +118,7 @@ func hintOf(n int) string {
 }
 
 // clean is a text for the journal: visible, and without what looks like a credential.
-func clean(s string) string { return okf.Visible(string(irongate.Redact([]byte(s)))) }
+func clean(s string) string { return okf.Visible(string(secrets.Redact([]byte(s)))) }
 
 // tell appends an entry to the run's journal.
 func (d *drain) tell(ch repo.Changes, letter, facet, title, content string) error {

@@ -20,7 +20,7 @@ import (
 	"github.com/odd-cli/odd/persona/deliver"
 	"github.com/odd-cli/odd/persona/invoke"
 	"github.com/odd-cli/odd/persona/session"
-	"github.com/odd-cli/odd/reconcile/irongate"
+	"github.com/odd-cli/odd/reconcile/secrets"
 )
 
 // Invocation is a session that no task of the board asks for. The options'
@@ -156,7 +156,7 @@ func (d *drain) beginBeside(ctx context.Context) error {
 
 // asTask returns the invocation as a task that is on no board; its id is the run's.
 func (d *drain) asTask(inv Invocation) board.Task {
-	t := board.Task{Row: board.Row{ID: okf.ID(d.Run), Title: string(irongate.Redact([]byte(inv.Title))), Role: d.Call.WorkRole}, Attempts: 1}
+	t := board.Task{Row: board.Row{ID: okf.ID(d.Run), Title: string(secrets.Redact([]byte(inv.Title))), Role: d.Call.WorkRole}, Attempts: 1}
 	if !d.at.cfg.Free() {
 		t.Budget = d.at.cfg.Session.MaxCost * budget.MicroUSD(max(inv.Sessions, 1))
 	}

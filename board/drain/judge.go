@@ -9,7 +9,7 @@ import (
 	"github.com/odd-cli/odd/okf"
 	"github.com/odd-cli/odd/persona/anchor"
 	"github.com/odd-cli/odd/reconcile"
-	"github.com/odd-cli/odd/reconcile/irongate"
+	"github.com/odd-cli/odd/reconcile/secrets"
 )
 
 // weigh judges what a session emitted, where it came to something.
@@ -34,7 +34,7 @@ func (d *drain) judge(w *work, t board.Task, g *okf.Graph, p anchor.Live) {
 	}
 	in := make([]reconcile.Incoming, 0, len(w.emission.Atoms))
 	for _, a := range w.emission.Atoms {
-		if clean := irongate.Redact(a.Atom.Bytes()); !bytes.Equal(clean, a.Atom.Bytes()) {
+		if clean := secrets.Redact(a.Atom.Bytes()); !bytes.Equal(clean, a.Atom.Bytes()) {
 			w.block("emission refused: %s contains something that looks like a credential", a.At)
 			return
 		}

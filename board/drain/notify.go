@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"github.com/odd-cli/odd/persona/session/exec"
-	"github.com/odd-cli/odd/reconcile/irongate"
+	"github.com/odd-cli/odd/reconcile/secrets"
 )
 
 // notifyTime is how long [drain] notify may take for one task.
@@ -24,10 +24,10 @@ func (d *drain) notify(ctx context.Context, out Outcome) {
 	if len(argv) == 0 {
 		return
 	}
-	out.Session, out.Reason = nil, irongate.RedactText(out.Reason)
+	out.Session, out.Reason = nil, secrets.RedactText(out.Reason)
 	out.Notes = slices.Clone(out.Notes)
 	for i, n := range out.Notes {
-		out.Notes[i] = irongate.RedactText(n)
+		out.Notes[i] = secrets.RedactText(n)
 	}
 	b, err := json.Marshal(struct {
 		Run string `json:"run"`

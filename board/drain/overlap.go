@@ -8,7 +8,7 @@ import (
 	"github.com/odd-cli/odd/board"
 	"github.com/odd-cli/odd/journal/repo"
 	"github.com/odd-cli/odd/okf"
-	"github.com/odd-cli/odd/reconcile/irongate"
+	"github.com/odd-cli/odd/reconcile/policy"
 )
 
 // Overlap is why a ready task is held back: files that it may change wait for a
@@ -48,7 +48,7 @@ func Overlaps(ctx context.Context, r *repo.Repo, tip repo.OID, root string, task
 			}
 			o := Overlap{Task: t.ID, In: w.ID}
 			for _, c := range made {
-				if strings.HasPrefix(c.Path, root+"/") || !irongate.MatchAny(t.Paths, c.Path) {
+				if strings.HasPrefix(c.Path, root+"/") || !policy.MatchAnyGlob(t.Paths, c.Path) {
 					continue
 				}
 				if now, _, err := r.Reader().Find(tip, c.Path); err == nil && now != c.New {

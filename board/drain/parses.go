@@ -7,7 +7,7 @@ import (
 
 	"github.com/odd-cli/odd/board/pipeline"
 	"github.com/odd-cli/odd/persona/session/exec"
-	"github.com/odd-cli/odd/reconcile/irongate"
+	"github.com/odd-cli/odd/reconcile/policy"
 )
 
 // Bounds of what parsers are asked: files of a change, and the time for each of them.
@@ -23,7 +23,7 @@ func parseable(files []pipeline.Edit) bool {
 
 // parse asks the parsers of this machine about the files of a change. A file that did
 // not parse before either is passed over: it may be of another version of its language.
-func (b Bench) parse(ctx context.Context, files []pipeline.Edit, as exec.Command) (out []irongate.Finding) {
+func (b Bench) parse(ctx context.Context, files []pipeline.Edit, as exec.Command) (out []policy.Finding) {
 	asked := 0
 	for _, e := range files {
 		if e.After == nil || len(pipeline.Parsers(e.Path)) == 0 || pipeline.Markup(e.After) || asked == mostParsed {
@@ -45,17 +45,17 @@ func (b Bench) parse(ctx context.Context, files []pipeline.Edit, as exec.Command
 
 // unreadable is a finding where every parser of a file's language is there and refuses
 // the source.
-func (b Bench) unreadable(ctx context.Context, name string, src []byte, as exec.Command) (last irongate.Finding, bad bool) {
+func (b Bench) unreadable(ctx context.Context, name string, src []byte, as exec.Command) (last policy.Finding, bad bool) {
 	for _, argv := range pipeline.Parsers(name) {
 		as.Argv, as.Input = argv, src
 		ctx, cancel := context.WithTimeout(ctx, parseTime)
 		r := exec.Run(ctx, as)
 		cancel()
 		if !r.Done || r.Exit == 0 {
-			return irongate.Finding{}, false
+			return policy.Finding{}, false
 		}
 		if last, bad = pipeline.Unreadable(name, r.Output); !bad {
-			return irongate.Finding{}, false
+			return policy.Finding{}, false
 		}
 	}
 	return last, bad

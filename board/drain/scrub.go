@@ -2,7 +2,7 @@ package drain
 
 import (
 	"github.com/odd-cli/odd/persona/deliver"
-	"github.com/odd-cli/odd/reconcile/irongate"
+	"github.com/odd-cli/odd/reconcile/secrets"
 )
 
 // redactDeliverable returns a deliverable as a report shows it, refused or not: without credentials.
@@ -12,7 +12,7 @@ func redactDeliverable(d *deliver.Deliverable) *deliver.Deliverable {
 	}
 	out := d.Clone()
 	for _, t := range out.Texts() {
-		*t.S = irongate.RedactText(*t.S)
+		*t.S = secrets.RedactText(*t.S)
 	}
 	return &out
 }

@@ -25,7 +25,7 @@ import (
 	"github.com/odd-cli/odd/persona/session/cage"
 	"github.com/odd-cli/odd/persona/session/toolbox"
 	"github.com/odd-cli/odd/reconcile"
-	"github.com/odd-cli/odd/reconcile/irongate"
+	"github.com/odd-cli/odd/reconcile/secrets"
 )
 
 // work is what became of a claimed task before anything of it is committed.
@@ -68,7 +68,7 @@ func (w *work) block(format string, args ...any) *work {
 			w.fault = err
 		}
 	}
-	w.verdict, w.reason = board.ToBlocked, okf.Legible(string(irongate.Redact(fmt.Appendf(nil, format, args...))))
+	w.verdict, w.reason = board.ToBlocked, okf.Legible(string(secrets.Redact(fmt.Appendf(nil, format, args...))))
 	return w
 }
 
@@ -421,7 +421,7 @@ func (d *drain) keepArtifacts(c *claim, w *work) {
 	hide := lends(d.at.cfg, d.Environ)
 	put := func(name string, b []byte) {
 		if len(b) > 0 {
-			d.tree[path.Join(dir, name)] = irongate.Redact(hide.hidden(b))
+			d.tree[path.Join(dir, name)] = secrets.Redact(hide.hidden(b))
 		}
 	}
 	put("brief.md", w.brief.Text)

@@ -7,7 +7,9 @@ import (
 	"strings"
 
 	"github.com/odd-cli/odd/okf"
-	"github.com/odd-cli/odd/reconcile/irongate"
+	"github.com/odd-cli/odd/reconcile/lint"
+	"github.com/odd-cli/odd/reconcile/policy"
+	"github.com/odd-cli/odd/reconcile/secrets"
 )
 
 // Edit is one file that a change writes or deletes, with its bytes on both sides.
@@ -52,10 +54,10 @@ type Candidate struct {
 func (c Candidate) Noop() bool { return c.Source == FromNoop }
 
 // Mend is the candidate with the names of its files as they were meant, so far as
-// irongate.Mend can tell; what it is judged by, and lands as, are these bytes. A
+// lint.MendNames can tell; what it is judged by, and lands as, are these bytes. A
 // file that would be what it was at the base is no change: then nothing is mended.
 func (c Candidate) Mend() Candidate {
-	files, did := irongate.Mend(c.Gate())
+	files, did := lint.MendNames(c.Gate())
 	if len(did) == 0 {
 		return c
 	}
@@ -73,10 +75,10 @@ func (c Candidate) Mend() Candidate {
 
 // formatMended returns a line about each sign or name that was written otherwise, as far as
 // they fit a fact: "FILE: FROM is TO, N times". It holds no control character.
-func formatMended(did []irongate.Mended) string {
+func formatMended(did []lint.Mended) string {
 	out := ""
 	for i, m := range did {
-		line := irongate.RedactText(fmt.Sprintf("%s: %+q is %+q", okf.Visible(m.Path), m.From, m.To))
+		line := secrets.RedactText(fmt.Sprintf("%s: %+q is %+q", okf.Visible(m.Path), m.From, m.To))
 		if m.Count > 1 {
 			line += fmt.Sprintf(", %d times", m.Count)
 		}
@@ -93,12 +95,12 @@ func formatMended(did []irongate.Mended) string {
 }
 
 // Gate is the candidate's files as the iron gate judges them.
-func (c Candidate) Gate() []irongate.File { return gateFiles(c.Files) }
+func (c Candidate) Gate() []lint.File { return gateFiles(c.Files) }
 
-func gateFiles(es []Edit) []irongate.File {
-	out := make([]irongate.File, len(es))
+func gateFiles(es []Edit) []lint.File {
+	out := make([]lint.File, len(es))
 	for i, e := range es {
-		out[i] = irongate.File{Path: e.Path, Before: e.Before, After: e.After}
+		out[i] = lint.File{Path: e.Path, Before: e.Before, After: e.After}
 	}
 	return out
 }
@@ -171,7 +173,7 @@ func FromEdits(edits []Edit) (Candidate, error) {
 func (c *Candidate) settle() Unusable {
 	slices.SortFunc(c.Files, func(a, b Edit) int { return strings.Compare(a.Path, b.Path) })
 	var u Unusable
-	for _, f := range irongate.Paths(c.Paths()) {
+	for _, f := range policy.CheckPaths(c.Paths()) {
 		u = append(u, Fault{f.Code, f.Path, f.Text, f.Fix})
 	}
 	for _, f := range c.Files {

@@ -7,7 +7,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/odd-cli/odd/reconcile/irongate"
+	"github.com/odd-cli/odd/reconcile/policy"
 )
 
 // Caps of a delivered candidate. How large a change may be is the iron gate's to
@@ -134,7 +134,7 @@ func parseAll(list []value, diffs bool, g Given) ([]Candidate, error) {
 	for i := range out {
 		seen := map[string]bool{}
 		for _, t := range files[i] {
-			for _, p := range irongate.Path(t.path) {
+			for _, p := range policy.CheckPath(t.path) {
 				u = append(u, Fault{p.Code, t.at, p.Text, p.Fix})
 			}
 			if seen[t.path] {

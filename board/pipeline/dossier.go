@@ -6,7 +6,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/odd-cli/odd/reconcile/irongate"
+	"github.com/odd-cli/odd/reconcile/policy"
 )
 
 // Dossier is what a run keeps of an op for the person who decides about it,
@@ -14,13 +14,13 @@ import (
 // what was found, what the checks said. It is data that a session's words are
 // part of; no rule reads it.
 type Dossier struct {
-	Op        string             `json:"op"`
-	Rationale string             `json:"rationale,omitempty"` // the session's words
-	Source    string             `json:"source,omitempty"`    // one of the From words
-	Tier      string             `json:"tier,omitempty"`
-	Because   []string           `json:"because,omitempty"` // of the tier, a line each
-	Findings  []irongate.Finding `json:"findings,omitempty"`
-	Checks    []Checked          `json:"checks,omitempty"`
+	Op        string           `json:"op"`
+	Rationale string           `json:"rationale,omitempty"` // the session's words
+	Source    string           `json:"source,omitempty"`    // one of the From words
+	Tier      string           `json:"tier,omitempty"`
+	Because   []string         `json:"because,omitempty"` // of the tier, a line each
+	Findings  []policy.Finding `json:"findings,omitempty"`
+	Checks    []Checked        `json:"checks,omitempty"`
 }
 
 // Checked is one check of the candidate, or of the commit that would land.

@@ -7,7 +7,7 @@ import (
 	"strings"
 	"unicode"
 
-	"github.com/odd-cli/odd/reconcile/irongate"
+	"github.com/odd-cli/odd/reconcile/policy"
 )
 
 // Bounds of asking for more to read.
@@ -114,7 +114,7 @@ func (e Expansion) Resolve(files, has []string) Round {
 func (r *Round) deny(asked, why string) { r.Not = append(r.Not, Denied{asked, why}) }
 
 func keepsSecrets(path string) bool {
-	return slices.ContainsFunc(irongate.Protected(path, nil), func(f irongate.Finding) bool { return f.Code == "protected_credential" })
+	return slices.ContainsFunc(policy.CheckProtected(path, nil), func(f policy.Finding) bool { return f.Code == "protected_credential" })
 }
 
 // endsIn lists the file of that path, or else those whose path ends in it.

@@ -10,7 +10,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/odd-cli/odd/reconcile/irongate"
+	"github.com/odd-cli/odd/reconcile/policy"
 )
 
 // Class is what kind of failure a check came to.
@@ -196,7 +196,7 @@ var mendable = []string{"coverage_outside", "beyond_plan", "beyond_findings", "s
 
 // Mendable are the hard findings among all where every one of them is of a kind that
 // the one who made the change may mend, once, by leaving something out; else none.
-func Mendable(all []irongate.Finding) (out []irongate.Finding) {
+func Mendable(all []policy.Finding) (out []policy.Finding) {
 	for _, f := range all {
 		switch {
 		case !hard(f):
@@ -214,7 +214,7 @@ func Mendable(all []irongate.Finding) (out []irongate.Finding) {
 func WeakensTests(code string) bool { return slices.Contains(weakened, code) }
 
 // refusals are hard findings as failures.
-func refusals(findings []irongate.Finding) []Failure {
+func refusals(findings []policy.Finding) []Failure {
 	var out []Failure
 	for _, f := range findings {
 		if !hard(f) {

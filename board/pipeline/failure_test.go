@@ -9,7 +9,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
 
-	"github.com/odd-cli/odd/reconcile/irongate"
+	"github.com/odd-cli/odd/reconcile/policy"
 )
 
 // said reads an output from testdata: its first line is the command.
@@ -143,8 +143,8 @@ func TestReportFailure(t *testing.T) {
 		return Ran{Check: Check{Name: name, Module: "example.com/m"}, Done: true, Exit: 1, Output: output(t, name)}
 	}
 	report := func(ran ...Ran) Report { return Report{Want: make([]Check, len(ran)), Ran: ran, Done: true} }
-	finding := func(code string, s irongate.Severity) Report {
-		return Report{Done: true, Findings: []irongate.Finding{{Code: code, Severity: s, Path: "a.go", Text: "so", Fix: "not so"}}}
+	finding := func(code string, s policy.Severity) Report {
+		return Report{Done: true, Findings: []policy.Finding{{Code: code, Severity: s, Path: "a.go", Text: "so", Fix: "not so"}}}
 	}
 	tests := []struct {
 		name string
@@ -156,8 +156,8 @@ func TestReportFailure(t *testing.T) {
 		{"the worst class", report(failing("tests"), failing("build")), "syntax: b/b.go: too many return values, b/b.go: undefined: undefined"},
 		{"what cannot be mended first", report(failing("disk"), failing("build"), failing("module")), "env (module): module: exit 1"},
 		{"all of a class", report(failing("generic"), failing("exit")), "test: example.com/m/b, generic: exit 1"},
-		{"a file that does not parse", finding("parse_failed", irongate.Hard), "syntax: parse_failed a.go"},
-		{"a rule", finding("protected_path", irongate.Hard), "env (rule): protected_path a.go"},
+		{"a file that does not parse", finding("parse_failed", policy.Hard), "syntax: parse_failed a.go"},
+		{"a rule", finding("protected_path", policy.Hard), "env (rule): protected_path a.go"},
 		{"flaky", Report{Done: true, Want: make([]Check, 1), Ran: []Ran{failing("tests")}, Flaky: []string{"x"}}, "flake: x"},
 	}
 	for _, tt := range tests {
@@ -170,7 +170,7 @@ func TestReportFailure(t *testing.T) {
 	if f, _ := flaky.Failure(); f.Check != "tests" {
 		t.Errorf("a flake of %q, want of the check that failed", f.Check)
 	}
-	for name, r := range map[string]Report{"soft": finding("check_edited", irongate.Soft), "no check": {Done: true}, "well": report(Ran{Done: true})} {
+	for name, r := range map[string]Report{"soft": finding("check_edited", policy.Soft), "no check": {Done: true}, "well": report(Ran{Done: true})} {
 		if f, failed := r.Failure(); failed || !r.Passed() {
 			t.Errorf("%s: %s", name, f)
 		}

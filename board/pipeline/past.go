@@ -11,7 +11,7 @@ import (
 	"github.com/oklog/ulid/v2"
 
 	"github.com/odd-cli/odd/journal/memory"
-	"github.com/odd-cli/odd/reconcile/irongate"
+	"github.com/odd-cli/odd/reconcile/secrets"
 )
 
 // FactsOf are the facts of a candidate that tell which files it changes: all their
@@ -19,7 +19,7 @@ import (
 func FactsOf(files []Edit) map[string]string {
 	var names []string
 	for _, f := range files {
-		if irongate.RedactText(f.Path) == f.Path {
+		if secrets.RedactText(f.Path) == f.Path {
 			names = append(names, f.Path)
 		}
 	}

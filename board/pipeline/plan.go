@@ -5,7 +5,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/odd-cli/odd/reconcile/irongate"
+	"github.com/odd-cli/odd/reconcile/policy"
 )
 
 // Caps of a plan.
@@ -99,7 +99,7 @@ func (p ChangePlan) wrong(at []string, targets []string) Unusable {
 	}
 	place := map[string]int{}
 	for i, c := range p.Changes {
-		for _, f := range irongate.Path(c.Path) {
+		for _, f := range policy.CheckPath(c.Path) {
 			say(i, f.Code, f.Text, f.Fix)
 		}
 		if _, twice := place[c.Path]; twice {
@@ -122,7 +122,7 @@ func (p ChangePlan) wrong(at []string, targets []string) Unusable {
 			}
 		}
 	}
-	if !slices.ContainsFunc(p.Changes, func(c PlannedChange) bool { return irongate.MatchAny(folders(targets), c.Path) }) {
+	if !slices.ContainsFunc(p.Changes, func(c PlannedChange) bool { return policy.MatchAnyGlob(folders(targets), c.Path) }) {
 		u = append(u, Fault{"plan_no_overlap", at[0], "changes none of the task's files: " + strings.Join(targets, ", "), "plan the change that the task asks for"})
 	}
 	return u

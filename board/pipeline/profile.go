@@ -11,7 +11,7 @@ import (
 	"strings"
 
 	"github.com/odd-cli/odd/okf"
-	"github.com/odd-cli/odd/reconcile/irongate"
+	"github.com/odd-cli/odd/reconcile/policy"
 )
 
 // Filed is who filed the task that a change is made for, as the history of the
@@ -99,15 +99,15 @@ func NewProfile(f Evidence, pol Policy) Profile {
 		p.Filed = "nobody"
 	}
 	p.Files = touchedFiles(f.Files)
-	gate := irongate.GatePackages(f.GoMod)
+	gate := policy.GatePackages(f.GoMod)
 	for _, e := range f.Files {
 		p.place(e, gate, pol)
-		if root := irongate.Fold(f.Bundle); f.Bundle != "" && strings.HasPrefix(irongate.Fold(e.Path)+"/", root+"/") {
+		if root := policy.FoldPath(f.Bundle); f.Bundle != "" && strings.HasPrefix(policy.FoldPath(e.Path)+"/", root+"/") {
 			p.Bundled = append(p.Bundled, e.Path)
 		}
 		p.sensitive(e.Path, f, pol)
 	}
-	for _, x := range irongate.Paths(Candidate{Files: f.Files}.Paths()) {
+	for _, x := range policy.CheckPaths(Candidate{Files: f.Files}.Paths()) {
 		p.Unfit = append(p.Unfit, x.Text)
 	}
 	p.reach(f)
@@ -144,16 +144,16 @@ func touchedFiles(es []Edit) []Touched {
 
 // place says which of the places a path is in.
 func (p *Profile) place(e Edit, gate []string, pol Policy) {
-	for _, x := range irongate.Protected(e.Path, nil) {
+	for _, x := range policy.CheckProtected(e.Path, nil) {
 		list := map[string]*[]string{"protected_credential": &p.Credentials, "protected_dependency": &p.Vendored}[x.Code]
 		if list == nil {
 			list = &p.Governance
 		}
 		*list = append(*list, x.Text)
 	}
-	folded := irongate.Fold(e.Path)
+	folded := policy.FoldPath(e.Path)
 	within := func(list *[]string, globs []string) bool {
-		i := slices.IndexFunc(folders(globs), func(g string) bool { return irongate.Match(strings.ToLower(g), folded) })
+		i := slices.IndexFunc(folders(globs), func(g string) bool { return policy.MatchGlob(strings.ToLower(g), folded) })
 		if i >= 0 {
 			*list = append(*list, e.Path+" is in "+globs[i])
 		}
@@ -162,7 +162,7 @@ func (p *Profile) place(e Edit, gate []string, pol Policy) {
 	within(&p.Gate, gate)
 	within(&p.Configured, pol.Protected)
 	p.core[e.Path] = within(&p.Core, pol.Core)
-	if irongate.Instructs(e.Path) {
+	if policy.InstructsAgents(e.Path) {
 		p.Instructions = append(p.Instructions, e.Path)
 	}
 	if dependencyFile(e.Path) {
@@ -184,7 +184,7 @@ func dependencyFile(p string) bool {
 	names := []string{"go.mod", "go.sum", "go.work", "go.work.sum", "package.json", "package-lock.json", "npm-shrinkwrap.json", "yarn.lock", "pnpm-lock.yaml",
 		"pnpm-workspace.yaml", "pyproject.toml", "poetry.lock", "uv.lock", "pipfile", "pipfile.lock", "setup.py", "setup.cfg", "cargo.toml", "cargo.lock",
 		"gemfile", "gemfile.lock", "composer.json", "composer.lock", "pom.xml", "build.gradle", "build.gradle.kts", "gradle.lockfile", "deno.json", "deno.lock", "flake.nix", "flake.lock", "dockerfile"}
-	return slices.Contains(names, base) || irongate.MatchAny([]string{"requirements*.txt", "constraints*.txt", "*.gemspec", "*.csproj", "dockerfile.*"}, base)
+	return slices.Contains(names, base) || policy.MatchAnyGlob([]string{"requirements*.txt", "constraints*.txt", "*.gemspec", "*.csproj", "dockerfile.*"}, base)
 }
 
 // ReadBase reads what a profile needs of the tree that a change is made on: the paths

@@ -6,7 +6,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/odd-cli/odd/reconcile/irongate"
+	"github.com/odd-cli/odd/reconcile/policy"
 )
 
 // Words of a path that make it security-sensitive: whole words, or the beginnings
@@ -45,18 +45,18 @@ func securityWord(p string) string {
 // sensitive says whether a path is security-sensitive, and whether a person filed
 // the task and its scope names that path.
 func (p *Profile) sensitive(file string, f Evidence, pol Policy) {
-	word := cmp.Or(securityWord(file), securityWord(irongate.Fold(file)))
+	word := cmp.Or(securityWord(file), securityWord(policy.FoldPath(file)))
 	why := file + " holds the word " + word
 	var glob string
 	for _, g := range folders(pol.Security) {
-		if word == "" && glob == "" && irongate.Match(strings.ToLower(g), irongate.Fold(file)) {
+		if word == "" && glob == "" && policy.MatchGlob(strings.ToLower(g), policy.FoldPath(file)) {
 			glob, why = g, file+" is in "+g
 		}
 	}
 	if word == "" && glob == "" {
 		return
 	}
-	named := slices.ContainsFunc(folders(f.Scope), func(g string) bool { return irongate.Match(g, file) && names(g, file, glob) })
+	named := slices.ContainsFunc(folders(f.Scope), func(g string) bool { return policy.MatchGlob(g, file) && names(g, file, glob) })
 	if f.Filed == FiledByPerson && named {
 		p.Named = append(p.Named, why)
 		return
@@ -82,7 +82,7 @@ func names(glob, file, configured string) bool {
 	case glob == file:
 		return true
 	case configured != "":
-		return irongate.Match(strings.ToLower(configured), irongate.Fold(path.Join(prefix...)))
+		return policy.MatchGlob(strings.ToLower(configured), policy.FoldPath(path.Join(prefix...)))
 	}
 	return securityWord(path.Join(spelled...)) != ""
 }

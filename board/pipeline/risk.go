@@ -11,7 +11,7 @@ import (
 	"time"
 
 	"github.com/odd-cli/odd/journal/memory"
-	"github.com/odd-cli/odd/reconcile/irongate"
+	"github.com/odd-cli/odd/reconcile/policy"
 )
 
 // Tier is what a change may do by itself, one of Tiers.
@@ -94,7 +94,7 @@ type Situation struct {
 	Now       time.Time
 	Substrate string // whose session made the change, for people
 	Made      Made
-	Findings  []irongate.Finding
+	Findings  []policy.Finding
 	Texts     [][]byte // of the base, which the change may have copied from
 	Past      memory.Past
 }

@@ -11,7 +11,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/odd-cli/odd/journal/memory"
-	"github.com/odd-cli/odd/reconcile/irongate"
+	"github.com/odd-cli/odd/reconcile/policy"
 )
 
 // world is a base with a tested package a, which six others need, and an untested b.
@@ -78,7 +78,7 @@ func cases() map[string]asks {
 	lines := "one()\ntwo()\nthree()\nfour()\n"
 	return map[string]asks{
 		"path_unfit":                  ask(add("a/con.go")),
-		"touches_gate":                ask(modify("reconcile/irongate/path.go"), own, byPerson("**")),
+		"touches_gate":                ask(modify("reconcile/policy/path.go"), own, byPerson("**")),
 		"touches_governance":          ask(modify(".github/workflows/ci.yml"), byPerson(".github/workflows/ci.yml")),
 		"touches_bundle":              ask(modify("knowledge/terms/slack.md"), byPerson("**")),
 		"touches_credentials":         ask(modify("deploy/.env"), byPerson("deploy/.env")),
@@ -110,8 +110,8 @@ func cases() map[string]asks {
 		"opaque_substrate":         ask(modify("docs/x.md"), func(a *asks) { a.at.Made.Seen, a.at.Substrate = false, "exec" }),
 		"refused_before":           ask(modify("docs/x.md"), func(a *asks) { a.at.Made.Refused = "coverage_outside" }),
 		"exploration_insufficient": ask(modify("docs/x.md"), func(a *asks) { a.at.Made.Unread = "it read one file" }),
-		"finding_hard":             ask(modify("docs/x.md"), func(a *asks) { a.at.Findings = []irongate.Finding{{Code: "x", Severity: irongate.Hard}} }),
-		"finding_soft":             ask(modify("docs/x.md"), func(a *asks) { a.at.Findings = []irongate.Finding{{Code: "x", Severity: irongate.Soft}} }),
+		"finding_hard":             ask(modify("docs/x.md"), func(a *asks) { a.at.Findings = []policy.Finding{{Code: "x", Severity: policy.Hard}} }),
+		"finding_soft":             ask(modify("docs/x.md"), func(a *asks) { a.at.Findings = []policy.Finding{{Code: "x", Severity: policy.Soft}} }),
 		"floor_min_tier":           ask(modify("docs/x.md"), set(func(p *Policy) { p.MinTier = NotifyApply })),
 		"floor_quiet_hours":        ask(modify("docs/x.md"), set(func(p *Policy) { p.Quiet = &Hours{From: 9, To: 10} })),
 	}
@@ -242,7 +242,7 @@ func TestNothingAddedLowersATier(t *testing.T) {
 				t.Fatalf("%s lowers %s to %s by %s", name, all, v.Tier, v.Code)
 			}
 		}
-		more("a finding", func(b *asks) { b.at.Findings = []irongate.Finding{{Severity: irongate.Soft}} })
+		more("a finding", func(b *asks) { b.at.Findings = []policy.Finding{{Severity: policy.Soft}} })
 		more("a floor", func(b *asks) { b.pol.MinTier = b.pol.MinTier.Raise(NotifyApply) })
 		more("quiet hours", func(b *asks) { b.pol.Quiet = &Hours{} })
 		more("a protected glob", func(b *asks) { b.pol.Protected = append(slices.Clone(b.pol.Protected), "a/**") })

@@ -4,7 +4,7 @@ import (
 	"cmp"
 	"fmt"
 
-	"github.com/odd-cli/odd/reconcile/irongate"
+	"github.com/odd-cli/odd/reconcile/policy"
 )
 
 // ladder is the table of rules, highest tier first; the first that holds says the
@@ -157,10 +157,10 @@ func (a asked) structural() []string {
 func (a asked) count() int { return len(a.e.Files) }
 
 // listFindings lists findings of one severity, one that is neither with the hard ones.
-func listFindings(all []irongate.Finding, hard bool) []string {
+func listFindings(all []policy.Finding, hard bool) []string {
 	var out []string
 	for _, f := range all {
-		if (f.Severity != irongate.Soft) == hard {
+		if (f.Severity != policy.Soft) == hard {
 			out = append(out, f.Error())
 		}
 	}

@@ -8,12 +8,12 @@ import (
 	"strings"
 	"sync"
 
-	"github.com/odd-cli/odd/reconcile/irongate"
+	"github.com/odd-cli/odd/reconcile/policy"
 )
 
 // Parsers are the commands that say whether a source of the language of a file's name
 // parses: each reads it as its input. One that takes it is enough. Go and formats of
-// data are not among them: [irongate.Judge] reads those itself.
+// data are not among them: [lint.Judge] reads those itself.
 func Parsers(name string) [][]string {
 	node := []string{"node", "--check", "-"}
 	module := []string{"node", "--check", "--input-type=module", "-"}
@@ -33,16 +33,16 @@ func Parsers(name string) [][]string {
 // Unreadable is a finding where output, what a parser printed, says that it read a
 // source and that the source does not parse. What else it may say is nothing about the
 // source: a program may be missing, or the machine be short of memory.
-func Unreadable(name string, output []byte) (irongate.Finding, bool) {
+func Unreadable(name string, output []byte) (policy.Finding, bool) {
 	said := syntaxError().FindSubmatch(output)
 	if said == nil {
-		return irongate.Finding{}, false
+		return policy.Finding{}, false
 	}
 	line := 0
 	if at := syntaxLine().FindSubmatch(output); at != nil {
 		line, _ = strconv.Atoi(string(at[1]))
 	}
-	return irongate.Finding{Code: "parse_failed", Severity: irongate.Hard, How: irongate.BySyntax, Path: name, Line: line,
+	return policy.Finding{Code: "parse_failed", Severity: policy.Hard, How: policy.BySyntax, Path: name, Line: line,
 		Text: "cannot be parsed: " + string(said[0]), Fix: "write the whole file so that it parses"}, true
 }
 

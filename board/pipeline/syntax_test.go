@@ -3,7 +3,7 @@ package pipeline
 import (
 	"testing"
 
-	"github.com/odd-cli/odd/reconcile/irongate"
+	"github.com/odd-cli/odd/reconcile/policy"
 )
 
 // TestUnreadable: only a parser that read the source, and says where it stopped, speaks
@@ -45,9 +45,9 @@ func TestMendable(t *testing.T) {
 		{[]string{"protected_git"}, 0},
 		{[]string{"test_removed"}, 0},
 	} {
-		var all []irongate.Finding
+		var all []policy.Finding
 		for _, c := range tt.codes {
-			all = append(all, irongate.Finding{Code: c, Severity: irongate.Hard})
+			all = append(all, policy.Finding{Code: c, Severity: policy.Hard})
 		}
 		if got := Mendable(all); len(got) != tt.want {
 			t.Errorf("%v: %v", tt.codes, got)

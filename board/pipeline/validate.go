@@ -11,7 +11,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/odd-cli/odd/reconcile/irongate"
+	"github.com/odd-cli/odd/reconcile/policy"
 )
 
 // Check is one command that judges a tree. It says nothing about where it runs:
@@ -57,9 +57,9 @@ const DefaultCheck = 5 * time.Minute
 // The checks judge the change with programs that the change itself may hold: its
 // tests, a script, a Makefile. That is told by a soft finding, besides what the
 // iron gate protects of them.
-func Checks(files []Edit, p Project) ([]Check, []irongate.Finding) {
+func Checks(files []Edit, p Project) ([]Check, []policy.Finding) {
 	var checks []Check
-	var findings []irongate.Finding
+	var findings []policy.Finding
 	timeout := cmp.Or(p.Timeout, DefaultCheck)
 	if len(p.Commands) == 0 && p.Files != nil {
 		checks, findings = goChecks(files, p)
@@ -89,18 +89,18 @@ func Checks(files []Edit, p Project) ([]Check, []irongate.Finding) {
 }
 
 // checkDenied returns why a command may not run although a person asks for it.
-func checkDenied(c Check) []irongate.Finding {
+func checkDenied(c Check) []policy.Finding {
 	if len(c.Argv) == 0 || c.Argv[0] == "" {
-		return []irongate.Finding{{Code: "check_empty", Severity: irongate.Hard, How: irongate.ByText, Text: "a check has no program", Fix: `write it as a list, ["make", "test"]`}}
+		return []policy.Finding{{Code: "check_empty", Severity: policy.Hard, How: policy.ByText, Text: "a check has no program", Fix: `write it as a list, ["make", "test"]`}}
 	}
-	v := irongate.Argv(c.Argv, irongate.CommandPolicy{Allow: [][]string{c.Argv}})
-	return slices.DeleteFunc(v.Findings, func(f irongate.Finding) bool { return f.Severity != irongate.Hard })
+	v := policy.JudgeArgv(c.Argv, policy.CommandPolicy{Allow: [][]string{c.Argv}})
+	return slices.DeleteFunc(v.Findings, func(f policy.Finding) bool { return f.Severity != policy.Hard })
 }
 
 // checkEdited tells that the change brings the program that is to judge it.
-func checkEdited(c Check, files []Edit) []irongate.Finding {
+func checkEdited(c Check, files []Edit) []policy.Finding {
 	names := []string{}
-	for _, argv := range irongate.Argv(c.Argv, irongate.CommandPolicy{}).Programs {
+	for _, argv := range policy.JudgeArgv(c.Argv, policy.CommandPolicy{}).Programs {
 		for i, a := range argv {
 			if i > 0 || strings.Contains(a, "/") {
 				names = append(names, path.Clean(a))
@@ -109,10 +109,10 @@ func checkEdited(c Check, files []Edit) []irongate.Finding {
 			}
 		}
 	}
-	var out []irongate.Finding
+	var out []policy.Finding
 	for _, f := range files {
 		if slices.Contains(names, f.Path) {
-			out = append(out, irongate.Finding{Code: "check_edited", Severity: irongate.Soft, How: irongate.ByBytes, Path: f.Path,
+			out = append(out, policy.Finding{Code: "check_edited", Severity: policy.Soft, How: policy.ByBytes, Path: f.Path,
 				Text: "the change edits files that the check " + c.Name + " runs", Fix: "review those first, because a change can weaken its own check"})
 		}
 	}
@@ -188,7 +188,7 @@ func (r Ran) String() string {
 type Report struct {
 	Want     []Check // what was to be run
 	Ran      []Ran   // what was, in order; behind a failure that makes the rest pointless nothing is
-	Findings []irongate.Finding
+	Findings []policy.Finding
 	Flaky    []string // ids of tests that failed, and on the same bytes did not when run again
 	Breaches []string // in what the tree is worse than its base, where all checks passed
 	Runs     int      // how often the checks were run: 1, or 2 with a second try
@@ -215,7 +215,7 @@ func (r Report) Passed() bool {
 	return !slices.ContainsFunc(r.Ran, func(r Ran) bool { return !r.Passed() }) && !slices.ContainsFunc(r.Findings, hard)
 }
 
-func hard(f irongate.Finding) bool { return f.Severity == irongate.Hard }
+func hard(f policy.Finding) bool { return f.Severity == policy.Hard }
 
 // String is the report for people, one line a check.
 func (r Report) String() string {
@@ -247,7 +247,7 @@ func (r Report) String() string {
 // again, checks that failed as tests do are run once more on the same bytes, and
 // when all of them then pass the report is flaky, which is still no pass. One that
 // was stopped when its time was over is not: it would take as long again.
-func Examine(ctx context.Context, checks []Check, findings []irongate.Finding, again bool, run func(context.Context, Check) Ran) Report {
+func Examine(ctx context.Context, checks []Check, findings []policy.Finding, again bool, run func(context.Context, Check) Ran) Report {
 	r := Report{Want: checks, Findings: findings, Runs: 1}
 	if slices.ContainsFunc(findings, hard) {
 		r.Done = true

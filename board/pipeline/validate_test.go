@@ -11,7 +11,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/odd-cli/odd/reconcile/irongate"
+	"github.com/odd-cli/odd/reconcile/policy"
 )
 
 func tree(files ...string) fstest.MapFS {
@@ -195,7 +195,7 @@ func TestPackagesForOtherBuilds(t *testing.T) {
 			got = append(got, strings.Join(c.Argv, " "))
 		}
 		for _, f := range findings {
-			if f.Code != "check_skipped" || f.Severity != irongate.Soft {
+			if f.Code != "check_skipped" || f.Severity != policy.Soft {
 				t.Error(f)
 			}
 			not = append(not, f.Path)
@@ -315,7 +315,7 @@ func TestExamine(t *testing.T) {
 			t.Errorf("%s: passed and failed are both %t", tt.name, failed)
 		}
 	}
-	refused := Examine(t.Context(), checks("ok"), []irongate.Finding{{Code: "parse_failed", Severity: irongate.Hard}}, true, func(context.Context, Check) Ran {
+	refused := Examine(t.Context(), checks("ok"), []policy.Finding{{Code: "parse_failed", Severity: policy.Hard}}, true, func(context.Context, Check) Ran {
 		t.Error("a candidate with a hard finding is run")
 		return Ran{}
 	})

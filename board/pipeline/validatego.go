@@ -12,7 +12,7 @@ import (
 
 	"golang.org/x/mod/modfile"
 
-	"github.com/odd-cli/odd/reconcile/irongate"
+	"github.com/odd-cli/odd/reconcile/policy"
 )
 
 // maxPackages is how many packages are named one by one; more are all of them.
@@ -30,7 +30,7 @@ type goScope struct {
 // goChecks are go build, go vet and go test of the packages that a change can
 // turn, in every module of the tree that it reaches. A package that has no file for
 // this build is left out, because go refuses one by name, and that is told.
-func goChecks(files []Edit, p Project) ([]Check, []irongate.Finding) {
+func goChecks(files []Edit, p Project) ([]Check, []policy.Finding) {
 	s := goScope{p.Files, p.mayBeBuilt, map[string]bool{}, map[string]map[string]bool{}}
 	var changed []string
 	for _, f := range files {
@@ -74,14 +74,14 @@ func (s goScope) add(dir string) {
 
 // unbuilt takes out the packages without a file for this build, a soft finding
 // each. Where all of a module is checked go passes over them by itself.
-func (s goScope) unbuilt() (out []irongate.Finding) {
+func (s goScope) unbuilt() (out []policy.Finding) {
 	for _, mod := range slices.Sorted(maps.Keys(s.packages)) {
 		for _, dir := range sortedNames(s.packages[mod]) {
 			if s.whole[mod] || s.has(dir, isGo) {
 				continue
 			}
 			delete(s.packages[mod], dir)
-			out = append(out, irongate.Finding{Code: "check_skipped", Severity: irongate.Soft, How: irongate.ByBytes, Path: dir,
+			out = append(out, policy.Finding{Code: "check_skipped", Severity: policy.Soft, How: policy.ByBytes, Path: dir,
 				Text: "its build constraints exclude this computer, so nothing here compiled or tested it", Fix: "check it where its build constraints hold"})
 		}
 	}

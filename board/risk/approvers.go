@@ -7,7 +7,7 @@ import (
 	"strings"
 
 	"github.com/odd-cli/odd/board/config"
-	"github.com/odd-cli/odd/reconcile/irongate"
+	"github.com/odd-cli/odd/reconcile/policy"
 )
 
 // Missing is an entry of [governance.approvers] too few of whose people approved a file.
@@ -22,7 +22,7 @@ type Missing struct {
 // satisfy. types are those its atom had and has, none for another file.
 func Approvers(cfg config.Config, path string, types, by []string) (out []Missing) {
 	for _, of := range slices.Sorted(maps.Keys(cfg.Approvers)) {
-		if !irongate.Match(of, path) && !slices.Contains(types, of) {
+		if !policy.MatchGlob(of, path) && !slices.Contains(types, of) {
 			continue
 		}
 		m := Missing{path, of, nil, cfg.Approvals}

@@ -18,7 +18,8 @@ import (
 	"github.com/odd-cli/odd/journal/memory"
 	"github.com/odd-cli/odd/journal/repo"
 	"github.com/odd-cli/odd/okf"
-	"github.com/odd-cli/odd/reconcile/irongate"
+	"github.com/odd-cli/odd/reconcile/lint"
+	"github.com/odd-cli/odd/reconcile/policy"
 )
 
 // Site is where the changes of one task are judged.
@@ -83,36 +84,36 @@ func (g *Ground) with(files []pipeline.Edit) pipeline.Evidence {
 
 // Judgement is what the rules make of one change.
 type Judgement struct {
-	Gate  irongate.Verdict // of its bytes
+	Gate  lint.Verdict     // of its bytes
 	Risk  pipeline.Verdict // of what it touches, the gate's findings heard
 	Rules string           // SHA-256, hex, of both tables of rules and both policies
 }
 
 // Gate is what the iron gate says of a change.
-func (g *Ground) Gate(files []pipeline.Edit) (irongate.Verdict, error) {
+func (g *Ground) Gate(files []pipeline.Edit) (lint.Verdict, error) {
 	beside, err := g.beside(files)
 	if err != nil {
-		return irongate.Verdict{}, err
+		return lint.Verdict{}, err
 	}
 	return g.gate(files, beside), nil
 }
 
 // gate leaves out files that are only said to change: they have nothing to be judged.
-func (g *Ground) gate(files []pipeline.Edit, beside []irongate.File) irongate.Verdict {
+func (g *Ground) gate(files []pipeline.Edit, beside []lint.File) lint.Verdict {
 	p := gatePolicy(g.all.GoMod, g.Task.Paths, g.Task.Commands, g.Law)
 	p.Beside = beside
 	changed := slices.DeleteFunc(slices.Clone(files), func(d pipeline.Edit) bool {
 		return d.Before != nil && d.After != nil && d.OldMode == d.NewMode && bytes.Equal(d.Before, d.After)
 	})
-	return irongate.Judge(pipeline.Candidate{Files: changed}.Gate(), p)
+	return lint.Judge(pipeline.Candidate{Files: changed}.Gate(), p)
 }
 
 // gatePolicy is what a task with this scope and odd.toml ask of a change besides
 // the gate's own rules. The programs of the repository that are to judge a change
 // are protected from it.
-func gatePolicy(mod []byte, scope []string, accept [][]string, law config.Config) irongate.Policy {
+func gatePolicy(mod []byte, scope []string, accept [][]string, law config.Config) lint.Options {
 	judges := programs(slices.Concat(law.Pipeline.Validate, law.Pipeline.Verify, accept))
-	return irongate.Policy{Paths: scope, Protect: slices.Concat(irongate.GatePackages(mod), law.Pipeline.Protected, judges)}
+	return lint.Options{Paths: scope, Protect: slices.Concat(policy.GatePackages(mod), law.Pipeline.Protected, judges)}
 }
 
 // programs are the files that commands run, themselves or by what they run in turn:
@@ -120,7 +121,7 @@ func gatePolicy(mod []byte, scope []string, accept [][]string, law config.Config
 func programs(commands [][]string) []string {
 	var out []string
 	for _, argv := range commands {
-		for _, run := range irongate.Argv(argv, irongate.CommandPolicy{}).Programs {
+		for _, run := range policy.JudgeArgv(argv, policy.CommandPolicy{}).Programs {
 			p := script(run)
 			if name := path.Clean(p); strings.Contains(p, "/") && !strings.HasPrefix(name, "/") && !strings.HasPrefix(name, "-") {
 				out = append(out, name)
@@ -196,7 +197,7 @@ func (of interpreter) read(letters string) (next, instead bool) {
 
 // GatePolicy is what the iron gate holds a change of files to that a task asks
 // for, on base.
-func GatePolicy(r *repo.Repo, base repo.OID, t board.Task, law config.Config) irongate.Policy {
+func GatePolicy(r *repo.Repo, base repo.OID, t board.Task, law config.Config) lint.Options {
 	mod, err := bytesAt(r, base, "go.mod")
 	if err != nil {
 		mod = nil // one that is no file protects what is protected without one
@@ -207,7 +208,7 @@ func GatePolicy(r *repo.Repo, base repo.OID, t board.Task, law config.Config) ir
 // Rules is the hash of all that a change of the task on base is judged by; an
 // approval is bound to it.
 func Rules(r *repo.Repo, base repo.OID, t board.Task, law config.Config) string {
-	return rules(irongate.RulesHash(GatePolicy(r, base, t, law)), pipeline.RulesHash(Policy(law)))
+	return rules(lint.RulesHash(GatePolicy(r, base, t, law)), pipeline.RulesHash(Policy(law)))
 }
 
 func rules(gate, risk string) string {
@@ -248,7 +249,7 @@ func Meant(base, globs []string, root string) []pipeline.Edit {
 	var out []pipeline.Edit
 	met := map[string]bool{}
 	for _, p := range base {
-		i := slices.IndexFunc(globs, func(g string) bool { return irongate.Match(g, p) })
+		i := slices.IndexFunc(globs, func(g string) bool { return policy.MatchGlob(g, p) })
 		if i < 0 || strings.HasPrefix(p, root+"/") {
 			continue
 		}

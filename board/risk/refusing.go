@@ -4,12 +4,12 @@ import (
 	"slices"
 
 	"github.com/odd-cli/odd/board/pipeline"
-	"github.com/odd-cli/odd/reconcile/irongate"
+	"github.com/odd-cli/odd/reconcile/policy"
 )
 
 // forPerson are the hard findings about which a person may be of another mind:
 // what a change does to code, which the person sees at the review.
-func forPerson(f irongate.Finding) bool {
+func forPerson(f policy.Finding) bool {
 	return slices.Contains([]string{
 		"function_body_collapsed", "guard_constant", "permission_loosened",
 		"shell_exec_introduced", "dynamic_code_introduced", "generate_denied", "load_side_effect", "guard_fault",
@@ -20,8 +20,8 @@ func forPerson(f irongate.Finding) bool {
 // they send the change back, or end it. A test that vouches for less than it did
 // is one, unless a person filed the task and named that very file in its paths;
 // then a person sees it at the review.
-func (g *Ground) Refusing(all []irongate.Finding) []irongate.Finding {
-	return slices.DeleteFunc(slices.Clone(all), func(f irongate.Finding) bool {
+func (g *Ground) Refusing(all []policy.Finding) []policy.Finding {
+	return slices.DeleteFunc(slices.Clone(all), func(f policy.Finding) bool {
 		asked := g.all.Filed == pipeline.FiledByPerson && slices.Contains(g.all.Scope, f.Path)
 		return forPerson(f) || asked && pipeline.WeakensTests(f.Code)
 	})

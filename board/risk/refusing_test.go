@@ -8,7 +8,8 @@ import (
 	"github.com/BurntSushi/toml"
 
 	"github.com/odd-cli/odd/board/pipeline"
-	"github.com/odd-cli/odd/reconcile/irongate"
+	"github.com/odd-cli/odd/reconcile/lint"
+	"github.com/odd-cli/odd/reconcile/policy"
 )
 
 // Of the attacks on tests and on the gates every one that must be blocked is
@@ -25,7 +26,7 @@ func TestAttacksOnTestsAndGatesRefuse(t *testing.T) {
 				Beside           []struct{ Path, Before string }
 			}
 		}
-		b, err := os.ReadFile("../../reconcile/irongate/testdata/attack/" + name + ".toml")
+		b, err := os.ReadFile("../../reconcile/lint/testdata/attack/" + name + ".toml")
 		if err == nil {
 			_, err = toml.Decode(string(b), &doc)
 		}
@@ -36,26 +37,26 @@ func TestAttacksOnTestsAndGatesRefuse(t *testing.T) {
 			if r.Want != "block" || r.Path == "" {
 				continue
 			}
-			f := irongate.File{Path: r.Path}
+			f := lint.File{Path: r.Path}
 			if r.Before != nil {
 				f.Before = []byte(*r.Before)
 			}
 			if r.After != nil {
 				f.After = []byte(*r.After)
 			}
-			policy := irongate.Policy{Protect: r.Protect}
+			o := lint.Options{Protect: r.Protect}
 			for _, b := range r.Beside {
-				policy.Beside = append(policy.Beside, irongate.File{Path: b.Path, Before: []byte(b.Before), After: []byte(b.Before)})
+				o.Beside = append(o.Beside, lint.File{Path: b.Path, Before: []byte(b.Before), After: []byte(b.Before)})
 			}
-			all := irongate.Judge([]irongate.File{f}, policy).Findings
+			all := lint.Judge([]lint.File{f}, o).Findings
 			refuses := func(by pipeline.Filed, scope ...string) bool {
 				return hard((&Ground{all: pipeline.Evidence{Filed: by, Scope: scope}}).Refusing(all))
 			}
 			if !refuses(pipeline.FiledByMachine, r.Path) || !refuses(pipeline.FiledByPerson, "**") {
 				t.Errorf("%s: %s: no refusal of %v", name, r.Name, all)
 			}
-			other := slices.ContainsFunc(all, func(f irongate.Finding) bool {
-				return f.Severity == irongate.Hard && !pipeline.WeakensTests(f.Code) && !forPerson(f)
+			other := slices.ContainsFunc(all, func(f policy.Finding) bool {
+				return f.Severity == policy.Hard && !pipeline.WeakensTests(f.Code) && !forPerson(f)
 			})
 			if is := refuses(pipeline.FiledByPerson, r.Path); is != other {
 				t.Errorf("%s: %s: a person named the file, refused is %v for %v", name, r.Name, is, all)
@@ -64,6 +65,6 @@ func TestAttacksOnTestsAndGatesRefuse(t *testing.T) {
 	}
 }
 
-func hard(all []irongate.Finding) bool {
-	return slices.ContainsFunc(all, func(f irongate.Finding) bool { return f.Severity == irongate.Hard })
+func hard(all []policy.Finding) bool {
+	return slices.ContainsFunc(all, func(f policy.Finding) bool { return f.Severity == policy.Hard })
 }

@@ -1,6 +1,6 @@
 // Package risk reads what the change of an op is judged on, from a repository: who
 // filed its task, what depends on what it touches, what lies beside it. The rules
-// are those of packages pipeline and irongate; nothing is decided here.
+// are those of packages pipeline, policy and lint; nothing is decided here.
 //
 // The same history and the same bytes give the same judgement, so that whoever
 // runs odd check can make it again.
@@ -22,7 +22,7 @@ import (
 	"github.com/odd-cli/odd/journal/memory"
 	"github.com/odd-cli/odd/journal/repo"
 	"github.com/odd-cli/odd/okf"
-	"github.com/odd-cli/odd/reconcile/irongate"
+	"github.com/odd-cli/odd/reconcile/lint"
 )
 
 // Policy is what odd.toml says about the risk of a change.
@@ -160,7 +160,7 @@ const maxText = 256 << 10
 // beside are the files of the base that a change of these could be a copy of, or
 // could leave with nothing to call: those beside them, of the same kind, that it
 // does not change.
-func (g *Ground) beside(files []pipeline.Edit) ([]irongate.File, error) {
+func (g *Ground) beside(files []pipeline.Edit) ([]lint.File, error) {
 	f, err := g.r.Tree(g.Base)
 	if err != nil {
 		return nil, err
@@ -170,7 +170,7 @@ func (g *Ground) beside(files []pipeline.Edit) ([]irongate.File, error) {
 	for _, d := range files {
 		near[kind(d.Path)], edited[d.Path] = true, true
 	}
-	var out []irongate.File
+	var out []lint.File
 	for _, p := range g.all.Base {
 		if !near[kind(p)] || edited[p] {
 			continue
@@ -183,7 +183,7 @@ func (g *Ground) beside(files []pipeline.Edit) ([]irongate.File, error) {
 		if err != nil {
 			return nil, err
 		}
-		out = append(out, irongate.File{Path: p, Before: b, After: b})
+		out = append(out, lint.File{Path: p, Before: b, After: b})
 	}
 	return out, nil
 }

@@ -16,7 +16,7 @@ import (
 	"github.com/odd-cli/odd/board/pipeline"
 	"github.com/odd-cli/odd/journal/repo"
 	"github.com/odd-cli/odd/okf"
-	"github.com/odd-cli/odd/reconcile/irongate"
+	"github.com/odd-cli/odd/reconcile/policy"
 )
 
 const toolA = "package tool\n\n// F is one.\nfunc F() int { return 1 }\n\n// G is two.\nfunc G() int { return 2 }\n"
@@ -99,7 +99,7 @@ func TestFilesBesideTheChangeAreRead(t *testing.T) {
 	t.Parallel()
 	g := ground(t, map[string]string{"tool/a.go": toolA, "tool/b.go": "package tool\n\n// H is F.\nfunc H() int { return F() }\n"})
 	v, err := g.Gate(edit("tool/a.go", toolA, "package tool\n\n// G is two.\nfunc G() int { return 2 }\n"))
-	if err != nil || !slices.ContainsFunc(v.Findings, func(f irongate.Finding) bool { return f.Code == "symbol_removed_still_used" }) {
+	if err != nil || !slices.ContainsFunc(v.Findings, func(f policy.Finding) bool { return f.Code == "symbol_removed_still_used" }) {
 		t.Errorf("%v, %v", v.Findings, err)
 	}
 }

@@ -13,7 +13,7 @@ import (
 	"github.com/odd-cli/odd/journal/event"
 	"github.com/odd-cli/odd/journal/repo"
 	"github.com/odd-cli/odd/persona/handoff"
-	"github.com/odd-cli/odd/reconcile/irongate"
+	"github.com/odd-cli/odd/reconcile/policy"
 )
 
 func ironGateRule() rule {
@@ -77,7 +77,7 @@ func (j *judge) byPlace(files []*file) {
 		if !plain(f.OldMode) || !plain(f.NewMode) {
 			j.find(f.Path, 1, "an op makes a file of mode %s out of one of mode %s", or(f.NewMode, "none"), or(f.OldMode, "none"))
 		}
-		for _, p := range irongate.Protected(f.Path, j.law.Pipeline.Protected) {
+		for _, p := range policy.CheckProtected(f.Path, j.law.Pipeline.Protected) {
 			j.find(f.Path, 1, "an op changes what no machine may: %s", p.Text)
 		}
 	}
@@ -149,7 +149,7 @@ func (j *judge) judgeAgain(s pipeline.Story, files []*file, exact bool) error {
 		return err // row 2 and 5 tell of a claim that is not there
 	}
 	for _, f := range files {
-		if !irongate.MatchAny(t.Paths, f.Path) {
+		if !policy.MatchAnyGlob(t.Paths, f.Path) {
 			j.find(f.Path, 1, "is outside of the paths that %s had when it was claimed", o.Task)
 		}
 	}
@@ -187,7 +187,7 @@ func (j *judge) again(s pipeline.Story, t board.Task, law config.Config, claim r
 		return err // the rules have changed since, and what they said then is attested
 	}
 	for _, f := range ground.Refusing(v.Gate.Findings) {
-		if f.Severity == irongate.Hard {
+		if f.Severity == policy.Hard {
 			j.find(or(f.Path, j.anyPath()), f.Line, "%s let pass what its rules refuse: %s", o.ID, f.Code)
 		}
 	}

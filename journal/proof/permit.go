@@ -14,7 +14,7 @@ import (
 	"github.com/odd-cli/odd/journal/event"
 	"github.com/odd-cli/odd/journal/repo"
 	"github.com/odd-cli/odd/persona/anchor"
-	"github.com/odd-cli/odd/reconcile/irongate"
+	"github.com/odd-cli/odd/reconcile/policy"
 )
 
 func permitRule() rule {
@@ -83,7 +83,7 @@ func permitOf(r *event.Record) permit {
 
 // covers reports a path that the permit lets its session write.
 func (p permit) covers(name string) bool {
-	return irongate.MatchAny(nonEmpty(p.Allow), name) && !irongate.MatchAny(nonEmpty(p.Deny), name)
+	return policy.MatchAnyGlob(nonEmpty(p.Allow), name) && !policy.MatchAnyGlob(nonEmpty(p.Deny), name)
 }
 
 // anchors are the anchor records of l's file, by token.

@@ -9,7 +9,7 @@ import (
 	"github.com/odd-cli/odd/journal/event"
 	"github.com/odd-cli/odd/journal/repo"
 	"github.com/odd-cli/odd/okf"
-	"github.com/odd-cli/odd/reconcile/irongate"
+	"github.com/odd-cli/odd/reconcile/secrets"
 )
 
 func edgeRule() rule {
@@ -94,7 +94,7 @@ func (j *judge) toldOf(l line) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	said, ok := part(irongate.RedactText(string(b)), "persona") // an older odd knew fewer credentials
+	said, ok := part(secrets.RedactText(string(b)), "persona") // an older odd knew fewer credentials
 	if !ok {
 		return "", nil // its contract has no room for one
 	}
@@ -105,7 +105,7 @@ func (j *judge) toldOf(l line) (string, error) {
 	if strings.Contains(said, "\nCompiled from `"+law.Root+"/") { // briefs of before named paths of the bundle
 		p.Root = law.Root
 	}
-	want := strings.TrimSpace(irongate.RedactText(okf.Visible(strings.ToValidUTF8(string(p.Markdown(g, false)), "\uFFFD")))) + "\n"
+	want := strings.TrimSpace(secrets.RedactText(okf.Visible(strings.ToValidUTF8(string(p.Markdown(g, false)), "\uFFFD")))) + "\n"
 	if head, _, cut := strings.Cut(said, "\n[cut here: "); said == want || cut && strings.HasPrefix(want, head) {
 		return "", nil
 	}

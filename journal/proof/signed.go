@@ -9,7 +9,7 @@ import (
 	"github.com/odd-cli/odd/board"
 	"github.com/odd-cli/odd/board/config"
 	"github.com/odd-cli/odd/journal/repo"
-	"github.com/odd-cli/odd/reconcile/irongate"
+	"github.com/odd-cli/odd/reconcile/policy"
 )
 
 // whyUnsigned says what c lacks of the signature that law requires of a decision,
@@ -88,7 +88,7 @@ func (j *judge) decision() string {
 		switch {
 		case f.Path == "odd.toml" || f.Path == j.law.AllowedSigners:
 			return "a change of " + f.Path
-		case irongate.Instructs(f.Path) || irongate.ConfiguresAgents(f.Path):
+		case policy.InstructsAgents(f.Path) || policy.ConfiguresAgents(f.Path):
 			return "a change of " + f.Path + ", which agents follow,"
 		case f.rel == "pause.toml" && f.New == "":
 			return "a resumption"

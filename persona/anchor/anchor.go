@@ -51,7 +51,7 @@
 //     a plain file with one name or on nothing yet. What no session may write
 //     stays shut under every permit: git's own files, sessions, settings of hooks
 //     and agents, constitutions, records.
-//   - A command line is judged by its syntax tree (irongate.Command). Known to
+//   - A command line is judged by its syntax tree (policy.JudgeCommand). Known to
 //     write nothing: open. Known to write these files: as if a tool wrote them.
 //     Otherwise it needs a permit for the whole work tree, or to be, word by word,
 //     the command that COMMIT names as its gate. A hard finding is final.

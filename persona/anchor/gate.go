@@ -8,7 +8,7 @@ import (
 	"strings"
 
 	"github.com/odd-cli/odd/okf"
-	"github.com/odd-cli/odd/reconcile/irongate"
+	"github.com/odd-cli/odd/reconcile/policy"
 )
 
 // Call is one use of a tool, before it happens, as a harness tells it.
@@ -321,7 +321,7 @@ func recourse(c Code, token string) string {
 // checkProtected lists why no tool may write a path below the work tree.
 func (g Gatekeeper) checkProtected(rel string) []Problem {
 	var bad []Problem
-	for _, f := range irongate.Path(rel) {
+	for _, f := range policy.CheckPath(rel) {
 		bad = append(bad, Problem{Code: Unwritable, At: "paths", Text: f.Text, Found: rel, Want: f.Fix})
 	}
 	if why, yes := g.Protected(rel); yes {

@@ -10,7 +10,7 @@ import (
 	"syscall"
 	"unicode/utf8"
 
-	"github.com/odd-cli/odd/reconcile/irongate"
+	"github.com/odd-cli/odd/reconcile/policy"
 )
 
 // maxLinks is how many symbolic links one path may lead over.
@@ -70,10 +70,10 @@ func (g Gatekeeper) target(cwd, p string) (rel string, bad []Problem) {
 // below one, or is a folder outside the work tree that holds one.
 func (g Gatekeeper) secret(abs string) bool {
 	below := func(p, dir string) bool { return p == dir || strings.HasPrefix(p, strings.TrimSuffix(dir, "/")+"/") }
-	at := irongate.Fold(abs)
+	at := policy.FoldPath(abs)
 	for _, s := range g.Secret {
-		s = irongate.Fold(s)
-		if below(at, s) || below(s, at) && !below(irongate.Fold(g.WorkTree), at) {
+		s = policy.FoldPath(s)
+		if below(at, s) || below(s, at) && !below(policy.FoldPath(g.WorkTree), at) {
 			return true
 		}
 	}

@@ -9,7 +9,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/odd-cli/odd/reconcile/irongate"
+	"github.com/odd-cli/odd/reconcile/policy"
 )
 
 // ownVerbs are what a session may ask of odd anchor itself, bound or not: all it
@@ -32,12 +32,12 @@ func (g Gatekeeper) shell(c Call) Decision {
 	if len(bad) > 0 {
 		return deny("go back into the work tree", bad...)
 	}
-	if argv, _, err := irongate.SimpleInput(c.Command); err == nil {
+	if argv, _, err := policy.ParseSimpleInput(c.Command); err == nil {
 		if d, ok := g.own(c, argv); ok {
 			return d
 		}
 	}
-	v := irongate.Command(c.Command, irongate.CommandPolicy{Root: g.WorkTree, Dir: dir, Files: g.Files})
+	v := policy.JudgeCommand(c.Command, policy.CommandPolicy{Root: g.WorkTree, Dir: dir, Files: g.Files})
 	if bad = append(g.forbidden(c, v), g.hidden(c, v)...); len(bad) > 0 {
 		return deny("leave that out of the command", bad...)
 	}
@@ -165,7 +165,7 @@ func (g Gatekeeper) readable(cwd, p string) []Problem {
 	if bad := g.checkRevealed(cwd, p); len(bad) > 0 {
 		return bad
 	}
-	for _, f := range irongate.Protected(p, nil) {
+	for _, f := range policy.CheckProtected(p, nil) {
 		if f.Code == "protected_credential" {
 			return []Problem{{Code: Unwritable, At: "command", Text: f.Text, Found: p}}
 		}
@@ -175,10 +175,10 @@ func (g Gatekeeper) readable(cwd, p string) []Problem {
 
 // forbidden lists what no permit opens: the iron gate's hard findings, and odd
 // anchor anywhere but alone.
-func (g Gatekeeper) forbidden(c Call, v irongate.CommandVerdict) []Problem {
+func (g Gatekeeper) forbidden(c Call, v policy.CommandVerdict) []Problem {
 	var bad []Problem
 	for _, f := range v.Findings {
-		if f.Severity == irongate.Hard {
+		if f.Severity == policy.Hard {
 			bad = append(bad, Problem{Code: CommandRefused, At: "command", Text: f.Code + ", " + f.Text, Found: f.Path, Want: f.Fix})
 		}
 	}
@@ -192,7 +192,7 @@ func (g Gatekeeper) forbidden(c Call, v irongate.CommandVerdict) []Problem {
 }
 
 // hidden lists the files a command names that no tool may read.
-func (g Gatekeeper) hidden(c Call, v irongate.CommandVerdict) []Problem {
+func (g Gatekeeper) hidden(c Call, v policy.CommandVerdict) []Problem {
 	var bad []Problem
 	for _, p := range v.Reads {
 		bad = append(bad, g.checkRevealed(g.WorkTree, strings.TrimSuffix(p, "/**"))...)
@@ -238,7 +238,7 @@ func (g Gatekeeper) reaches(cwd, glob string) bool {
 
 // checkWrites turns what a command is known to write into a question to a permit, or
 // lists what nobody may write. DIR/** is everything below DIR.
-func (g Gatekeeper) checkWrites(v irongate.CommandVerdict) (known func(Permit) []Problem, bad []Problem) {
+func (g Gatekeeper) checkWrites(v policy.CommandVerdict) (known func(Permit) []Problem, bad []Problem) {
 	var files, folders []string
 	for _, p := range v.Writes {
 		if p == "**" {
@@ -313,10 +313,10 @@ func coversBelow(p Permit, dir string) []Problem {
 
 // sameCommand reports whether two lines are one plain command of the same words.
 func sameCommand(gate, line string) bool {
-	want, err := irongate.Simple(gate)
+	want, err := policy.ParseSimple(gate)
 	if err != nil {
 		return false
 	}
-	got, err := irongate.Simple(line)
+	got, err := policy.ParseSimple(line)
 	return err == nil && slices.Equal(want, got)
 }

@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/odd-cli/odd/reconcile/irongate"
+	"github.com/odd-cli/odd/reconcile/policy"
 )
 
 // desktop is a work tree on disk with links of every kind, and a gatekeeper whose
@@ -46,7 +46,7 @@ func newDesktop(t testing.TB) *desktop {
 	d.Gatekeeper = Gatekeeper{
 		WorkTree: tree, Files: os.DirFS(tree), Disk: os.DirFS("/"), Secret: []string{filepath.Join(tree, ".git/odd")},
 		Protected: func(p string) (string, bool) {
-			for _, f := range irongate.Protected(p, nil) {
+			for _, f := range policy.CheckProtected(p, nil) {
 				return f.Text, true
 			}
 			return "", false

@@ -5,7 +5,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/odd-cli/odd/reconcile/irongate"
+	"github.com/odd-cli/odd/reconcile/policy"
 )
 
 // bare are files that are known without a dot in their names.
@@ -91,7 +91,7 @@ func (j *proofJudge) gate(g string) {
 	case generic(g):
 		j.fail(CommitGate, at, g, want, "the gate says nothing")
 	default:
-		words, err := irongate.Simple(g)
+		words, err := policy.ParseSimple(g)
 		if err != nil {
 			j.fail(CommitGate, at, g, want, "the gate is not one simple command: %v", err)
 		} else if !slices.ContainsFunc(list, func(prefix string) bool { return begins(words, prefix) }) {

@@ -12,7 +12,7 @@ import (
 	"strings"
 	"sync"
 
-	"github.com/odd-cli/odd/reconcile/irongate"
+	"github.com/odd-cli/odd/reconcile/policy"
 )
 
 // Judging is what a proof is held against.
@@ -206,10 +206,10 @@ func Cited(b []byte, start, end int) (cited []byte, count int, ok bool) {
 
 // local says what is wrong with the letters of a repository path, "" if nothing.
 func local(p string) string {
-	for _, f := range irongate.Path(p) {
+	for _, f := range policy.CheckPath(p) {
 		return f.Text
 	}
-	if first, _, _ := strings.Cut(p, "/"); irongate.Fold(first) == ".git" {
+	if first, _, _ := strings.Cut(p, "/"); policy.FoldPath(first) == ".git" {
 		return "the path is git's own and not of the work tree"
 	}
 	return ""

@@ -4,7 +4,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/odd-cli/odd/reconcile/irongate"
+	"github.com/odd-cli/odd/reconcile/policy"
 )
 
 // Session is a handshake that one process holds: it goes through the stages, and
@@ -158,7 +158,7 @@ func meansAtom(glob, all string) bool {
 		switch {
 		case name == "" || g[0] == "**":
 			return true
-		case !irongate.Match(g[0], name) || len(g) == 1:
+		case !policy.MatchGlob(g[0], name) || len(g) == 1:
 			return false
 		}
 		g = g[1:]

@@ -5,7 +5,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/odd-cli/odd/reconcile/irongate"
+	"github.com/odd-cli/odd/reconcile/policy"
 )
 
 // Covers says whether the permit lets its session write the slash-separated
@@ -17,11 +17,11 @@ func (p Permit) Covers(path string) (Problem, bool) {
 		return Problem{Code: OutsidePaths, At: path, Text: bad}, false
 	}
 	for _, g := range p.Deny {
-		if irongate.Match(g, path) || irongate.Match(irongate.Fold(g), irongate.Fold(path)) {
+		if policy.MatchGlob(g, path) || policy.MatchGlob(policy.FoldPath(g), policy.FoldPath(path)) {
 			return Problem{Code: OutsidePaths, At: path, Text: fmt.Sprintf("the rules of the role %s forbid to write %s", p.Role, g), Want: p.reach()}, false
 		}
 	}
-	if len(p.Allow) > 0 && !irongate.MatchAny(p.Allow, path) {
+	if len(p.Allow) > 0 && !policy.MatchAnyGlob(p.Allow, path) {
 		return Problem{Code: OutsidePaths, At: path, Text: "the path is outside of your write permit", Want: p.reach()}, false
 	}
 	return Problem{}, true
@@ -48,7 +48,7 @@ func narrowGlobs(c Constitution, asked []string) (allow []string, ps []Problem) 
 		return c.Paths, nil
 	}
 	for _, g := range asked {
-		switch err := irongate.BadGlob(g); {
+		switch err := policy.CheckGlob(g); {
 		case err != nil:
 			ps = append(ps, Problem{Code: PathsAsked, At: "paths", Text: err.Error(), Found: clip(g)})
 		case len(c.Paths) > 0 && !within(g, c.Paths):
@@ -71,7 +71,7 @@ func within(glob string, wider []string) bool {
 			return true
 		case all && plain(before) && strings.HasPrefix(glob, before):
 			return true
-		case plain(glob) && irongate.Match(w, glob):
+		case plain(glob) && policy.MatchGlob(w, glob):
 			return true
 		}
 	}

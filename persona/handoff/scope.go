@@ -6,14 +6,14 @@ import (
 	"strings"
 
 	"github.com/odd-cli/odd/persona/contract"
-	"github.com/odd-cli/odd/reconcile/irongate"
+	"github.com/odd-cli/odd/reconcile/policy"
 )
 
 // OutOfScope returns a finding for each changed path that the handoffs of a session do not allow:
 // for a resolver, files that no finding names; with a plan, files outside its scope_in.
 // Handoffs that name no file allow all.
-func OutOfScope(role contract.Role, from []Handoff, changed []string) (out []irongate.Finding) {
-	f := irongate.Finding{Code: "beyond_plan", Severity: irongate.Hard, How: irongate.ByBytes, Text: "the plan of the handoff does not name this file",
+func OutOfScope(role contract.Role, from []Handoff, changed []string) (out []policy.Finding) {
+	f := policy.Finding{Code: "beyond_plan", Severity: policy.Hard, How: policy.ByBytes, Text: "the plan of the handoff does not name this file",
 		Fix: "change only what scope_in of the plan names; a person can give the task a wider plan: odd task edit TASK --handoff PLAN"}
 	var scope []string
 	for _, h := range from {
@@ -31,7 +31,7 @@ func OutOfScope(role contract.Role, from []Handoff, changed []string) (out []iro
 		}
 	}
 	for _, p := range changed {
-		if len(scope) > 0 && !slices.ContainsFunc(scope, func(s string) bool { return irongate.MatchAny([]string{s, s + "/**"}, p) }) {
+		if len(scope) > 0 && !slices.ContainsFunc(scope, func(s string) bool { return policy.MatchAnyGlob([]string{s, s + "/**"}, p) }) {
 			f.Path = p
 			out = append(out, f)
 		}

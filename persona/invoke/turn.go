@@ -6,7 +6,7 @@ import (
 	"github.com/odd-cli/odd/persona/contract"
 	"github.com/odd-cli/odd/persona/deliver"
 	"github.com/odd-cli/odd/persona/session"
-	"github.com/odd-cli/odd/reconcile/irongate"
+	"github.com/odd-cli/odd/reconcile/secrets"
 )
 
 // Turn is what a person is told when a session waits for an answer.
@@ -36,7 +36,7 @@ func Speaker(c contract.Contract) string {
 func scrubSays(list []deliver.Say) []deliver.Say {
 	list = slices.Clone(list)
 	for i := range list {
-		list[i].Text = irongate.RedactText(list[i].Text)
+		list[i].Text = secrets.RedactText(list[i].Text)
 	}
 	return list
 }

@@ -10,7 +10,8 @@ import (
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"github.com/odd-cli/odd/okf"
-	"github.com/odd-cli/odd/reconcile/irongate"
+	"github.com/odd-cli/odd/reconcile/lint"
+	"github.com/odd-cli/odd/reconcile/secrets"
 )
 
 // The caps of one answer. A body and a document have a cap of their own.
@@ -134,7 +135,7 @@ func namedSecret(key, value string) string {
 		return value // no credential of a form that needs its name
 	}
 	before := key + `: "` + value + `"`
-	rest, ok := strings.CutPrefix(string(irongate.Redact([]byte(before))), key+`: "`)
+	rest, ok := strings.CutPrefix(string(secrets.Redact([]byte(before))), key+`: "`)
 	if !ok {
 		return value
 	}
@@ -145,8 +146,8 @@ func namedSecret(key, value string) string {
 // credentials are redacted, and with mark what reads like an instruction is
 // marked. hits are the kinds of that, marked or not.
 func clean(s string, mark bool) (string, []string) {
-	b := irongate.Redact([]byte(okf.Visible(s)))
-	marked, hits := irongate.Mark(b)
+	b := secrets.Redact([]byte(okf.Visible(s)))
+	marked, hits := lint.MarkInstructions(b)
 	if mark {
 		return string(marked), hits
 	}

@@ -11,7 +11,7 @@
 //     tier; verified is told only where a person verified.
 //  3. What is served is data. It stands in a field of a JSON document, without
 //     characters that nobody can see and without credentials, and what reads like
-//     an instruction is marked as such: see [irongate.Mark].
+//     an instruction is marked as such: see [lint.MarkInstructions].
 //  4. Nothing is written but the anchor's own state and, where a live permit says
 //     so at that very call, a task in backlog.
 //  5. A wrong argument is an answer that names the field and the way out, all of

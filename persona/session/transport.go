@@ -6,7 +6,7 @@ import (
 	"sync"
 
 	"github.com/odd-cli/odd/okf"
-	"github.com/odd-cli/odd/reconcile/irongate"
+	"github.com/odd-cli/odd/reconcile/secrets"
 )
 
 // ClassOfStatus is the class of a failure that a model's API told by an HTTP status of
@@ -50,7 +50,7 @@ const maxShown = 400
 // to 400 characters, with every character in sight, and without what looks like a
 // credential.
 func Shown(s string) string {
-	s = okf.Visible(strings.Join(strings.Fields(strings.ToValidUTF8(string(irongate.Redact([]byte(s))), "?")), " "))
+	s = okf.Visible(strings.Join(strings.Fields(strings.ToValidUTF8(string(secrets.Redact([]byte(s))), "?")), " "))
 	if r := []rune(s); len(r) > maxShown {
 		return string(r[:maxShown]) + " …"
 	}

@@ -15,7 +15,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/odd-cli/odd/reconcile/irongate"
+	"github.com/odd-cli/odd/reconcile/lint"
+	"github.com/odd-cli/odd/reconcile/policy"
 )
 
 var (
@@ -62,10 +63,10 @@ func judgeHistory(t *testing.T, project, dir string) verdicts {
 		}
 		v.commits++
 		no, told := false, false
-		for _, f := range irongate.Judge(files, irongate.Policy{Beside: beside, Limits: irongate.Limits{Files: 1 << 20, FileBytes: 1 << 30, TotalBytes: 1 << 30}}).Findings {
+		for _, f := range lint.Judge(files, lint.Options{Beside: beside, Limits: lint.Limits{Files: 1 << 20, FileBytes: 1 << 30, TotalBytes: 1 << 30}}).Findings {
 			switch {
 			case strings.HasPrefix(f.Code, "protected_"), strings.HasPrefix(f.Code, "size_"):
-			case f.Severity == irongate.Soft:
+			case f.Severity == policy.Soft:
 				v.soft[f.Code]++
 				told = true
 			default:
@@ -90,7 +91,7 @@ func btoi(b bool) int {
 // gated shows how often the rules refuse what people did.
 func (p *page) gated() {
 	p.say("## The iron gate")
-	p.say("What [the rules about a change](reconcile/irongate) say about the latest commits of public projects, without merges, as if an agent had proposed them: how many are refused, and of how many others something is told to the reviewer. Protected paths and the size of a change are left out. People made these commits, so most refusals are false. Only the *seen* projects were used to improve the rules.")
+	p.say("What [the rules about a change](reconcile/lint) say about the latest commits of public projects, without merges, as if an agent had proposed them: how many are refused, and of how many others something is told to the reviewer. Protected paths and the size of a change are left out. People made these commits, so most refusals are false. Only the *seen* projects were used to improve the rules.")
 	var rows [][]string
 	for _, f := range p.gate.Figures {
 		half, project, _ := strings.Cut(f.Name, ", ")
@@ -154,7 +155,7 @@ func (o objects) blob(id string) []byte {
 }
 
 // change is what a commit changed, and the other Go files of the folders it touched.
-func (o objects) change(commit string) (files, beside []irongate.File) {
+func (o objects) change(commit string) (files, beside []lint.File) {
 	touched, folders := map[string]bool{}, []string{}
 	for line := range strings.Lines(gitOf(o.t, o.dir, "diff-tree", "-r", "--no-renames", "--no-commit-id", "--root", commit)) {
 		meta, name, _ := strings.Cut(strings.TrimSuffix(line, "\n"), "\t")
@@ -162,7 +163,7 @@ func (o objects) change(commit string) (files, beside []irongate.File) {
 		if strings.HasPrefix(cols[0], ":1[26]0000") || slices.Contains([]string{"120000", "160000"}, cols[1]) {
 			continue
 		}
-		f := irongate.File{Path: name}
+		f := lint.File{Path: name}
 		if strings.Trim(cols[2], "0") != "" {
 			f.Before = o.blob(cols[2])
 		}
@@ -180,7 +181,7 @@ func (o objects) change(commit string) (files, beside []irongate.File) {
 		meta, name, _ := strings.Cut(strings.TrimSuffix(line, "\n"), "\t")
 		cols := strings.Fields(meta)
 		if cols[1] == "blob" && strings.HasSuffix(name, ".go") && !touched[name] {
-			beside = append(beside, irongate.File{Path: name, Before: o.blob(cols[2])})
+			beside = append(beside, lint.File{Path: name, Before: o.blob(cols[2])})
 		}
 	}
 	return files, beside

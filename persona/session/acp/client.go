@@ -16,7 +16,7 @@ import (
 	"github.com/odd-cli/odd/persona/session"
 	"github.com/odd-cli/odd/persona/session/exec"
 	"github.com/odd-cli/odd/persona/session/servers"
-	"github.com/odd-cli/odd/reconcile/irongate"
+	"github.com/odd-cli/odd/reconcile/secrets"
 )
 
 // client is what the agent talks to. The protocol's library calls it from many
@@ -204,7 +204,7 @@ func mergeUpdate(old, u sdk.ToolCallUpdate) sdk.ToolCallUpdate {
 
 // progress tells one line. The lock is held.
 func (c *client) progress(line string) {
-	line = okf.Visible(string(irongate.Redact([]byte(strings.ToValidUTF8(line, "?")))))
+	line = okf.Visible(string(secrets.Redact([]byte(strings.ToValidUTF8(line, "?")))))
 	if c.r.Progress != nil && strings.TrimSpace(line) != "" {
 		c.r.Progress(line)
 	}

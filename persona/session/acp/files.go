@@ -17,7 +17,7 @@ import (
 
 	"github.com/odd-cli/odd/persona/session"
 	"github.com/odd-cli/odd/persona/session/exec"
-	"github.com/odd-cli/odd/reconcile/irongate"
+	"github.com/odd-cli/odd/reconcile/policy"
 )
 
 // maxFile bounds a file that is read for the agent.
@@ -99,7 +99,7 @@ func (c *client) inTree(name string) (string, error) {
 		if err != nil || !filepath.IsAbs(name) || !filepath.IsLocal(rel) {
 			continue
 		}
-		for part := range strings.SplitSeq(irongate.Fold(filepath.ToSlash(rel)), "/") {
+		for part := range strings.SplitSeq(policy.FoldPath(filepath.ToSlash(rel)), "/") {
 			if part == ".git" || strings.HasPrefix(part, "git~") {
 				return "", &session.Denied{Code: "protected_path", Text: "what lies in .git is git's own"}
 			}

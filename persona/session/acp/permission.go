@@ -14,7 +14,7 @@ import (
 	"github.com/odd-cli/odd/persona/session"
 	"github.com/odd-cli/odd/persona/session/exec"
 	"github.com/odd-cli/odd/persona/session/servers"
-	"github.com/odd-cli/odd/reconcile/irongate"
+	"github.com/odd-cli/odd/reconcile/policy"
 )
 
 // RequestPermission implements the protocol's client: yes is once, and so is no.
@@ -217,7 +217,7 @@ func argvOf(command, args any) ([]string, error) {
 	case isLine && len(more) > 0:
 		return append([]string{line}, more...), nil
 	case isLine:
-		argv, err := irongate.Simple(line)
+		argv, err := policy.ParseSimple(line)
 		if err != nil {
 			return nil, &session.Denied{Code: "command_not_allowed", Text: fmt.Sprintf("%v; name one command of plain words", err)}
 		}

@@ -13,7 +13,7 @@ import (
 	"github.com/odd-cli/odd/persona/session"
 	"github.com/odd-cli/odd/persona/session/cage"
 	"github.com/odd-cli/odd/persona/session/exec"
-	"github.com/odd-cli/odd/reconcile/irongate"
+	"github.com/odd-cli/odd/reconcile/secrets"
 )
 
 // Bounds of terminals.
@@ -134,7 +134,7 @@ func (c *client) TerminalOutput(_ context.Context, p sdk.TerminalOutputRequest) 
 	}
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	r := sdk.TerminalOutputResponse{Output: string(irongate.Redact(t.out)), Truncated: t.lost}
+	r := sdk.TerminalOutputResponse{Output: string(secrets.Redact(t.out)), Truncated: t.lost}
 	select {
 	case <-t.done:
 		exit := t.exit

@@ -11,7 +11,7 @@ import (
 	"github.com/odd-cli/odd/persona/session"
 	"github.com/odd-cli/odd/persona/session/exec"
 	"github.com/odd-cli/odd/persona/session/servers"
-	"github.com/odd-cli/odd/reconcile/irongate"
+	"github.com/odd-cli/odd/reconcile/policy"
 )
 
 // call is what a hook tells of one use of a tool, before it happens.
@@ -126,7 +126,7 @@ func (j judge) executes(c call) error {
 	if err != nil {
 		return err
 	}
-	argv, err := irongate.Simple(line)
+	argv, err := policy.ParseSimple(line)
 	if err != nil {
 		return &session.Denied{Code: "command_not_allowed", Text: fmt.Sprintf("%v; write one command of plain words", err)}
 	}

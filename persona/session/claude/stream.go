@@ -10,7 +10,7 @@ import (
 
 	"github.com/odd-cli/odd/okf"
 	"github.com/odd-cli/odd/persona/session"
-	"github.com/odd-cli/odd/reconcile/irongate"
+	"github.com/odd-cli/odd/reconcile/secrets"
 )
 
 // told is a call as the stream told it, with the program's own id of it.
@@ -195,7 +195,7 @@ const maxSaid = 256 << 10
 
 // progress tells what goes on, and keeps it.
 func (s *stream) progress(text string) {
-	b := append(irongate.Redact([]byte(strings.TrimSpace(text))), '\n')
+	b := append(secrets.Redact([]byte(strings.TrimSpace(text))), '\n')
 	if len(s.t.said)+len(b) <= maxSaid {
 		s.t.said = append(s.t.said, b...)
 	}

@@ -4,7 +4,7 @@ import (
 	"context"
 
 	"github.com/odd-cli/odd/persona/session"
-	"github.com/odd-cli/odd/reconcile/irongate"
+	"github.com/odd-cli/odd/reconcile/secrets"
 )
 
 // Place is where a session's programs work: its desk, or an empty one where it has
@@ -33,7 +33,7 @@ func (t *Talk) Write(p []byte) (int, error) { return t.c.Write(p) }
 func (t *Talk) LastLine() string { return t.c.lastLine() }
 
 // Text is all that was kept, without credentials, and says where it was cut.
-func (t *Talk) Text() []byte { return irongate.Redact(t.c.text()) }
+func (t *Talk) Text() []byte { return secrets.Redact(t.c.text()) }
 
 // Words takes the relative parts of a command, as odd.toml has it, from dir: those
 // that start with "./" or "../", and a first one with a slash. read is what the

@@ -7,7 +7,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/odd-cli/odd/okf"
-	"github.com/odd-cli/odd/reconcile/irongate"
+	"github.com/odd-cli/odd/reconcile/secrets"
 )
 
 // capped keeps the first max bytes written to it and counts the rest. It never
@@ -47,7 +47,7 @@ const maxLine = 200
 // number, and at most maxLine bytes of it; "" where there is none. What was cut
 // off has no last line that is known, so the last that was kept is told.
 func (c *capped) lastLine() string {
-	text := strings.ReplaceAll(string(irongate.Redact(c.b.Bytes())), "\r\n", "\n")
+	text := strings.ReplaceAll(string(secrets.Redact(c.b.Bytes())), "\r\n", "\n")
 	text = strings.TrimSpace(strings.ToValidUTF8(text, "\uFFFD"))
 	line := strings.TrimSpace(text[strings.LastIndexByte(text, '\n')+1:])
 	if line == "" {

@@ -4,7 +4,7 @@ import (
 	"bytes"
 	"fmt"
 
-	"github.com/odd-cli/odd/reconcile/irongate"
+	"github.com/odd-cli/odd/reconcile/secrets"
 )
 
 // middle keeps the beginning and the end of what is written to it.
@@ -51,11 +51,11 @@ func (m *middle) Write(p []byte) (int, error) {
 func (m *middle) text() []byte {
 	tail := append(bytes.Clone(m.tail[m.next:]), m.tail[:m.next]...)
 	if m.lost == 0 {
-		return irongate.Redact(append(bytes.Clone(m.head), tail...))
+		return secrets.Redact(append(bytes.Clone(m.head), tail...))
 	}
 	head := m.head[:bytes.LastIndexByte(m.head, '\n')+1]
 	_, whole, _ := bytes.Cut(tail, []byte("\n"))
 	lost := m.lost + len(m.head) - len(head) + len(tail) - len(whole)
-	out := fmt.Appendf(bytes.Clone(irongate.Redact(head)), "[cut: %d bytes]\n", lost)
-	return append(out, irongate.Redact(whole)...)
+	out := fmt.Appendf(bytes.Clone(secrets.Redact(head)), "[cut: %d bytes]\n", lost)
+	return append(out, secrets.Redact(whole)...)
 }

@@ -9,7 +9,7 @@ import (
 
 	"github.com/odd-cli/odd/persona/session"
 	"github.com/odd-cli/odd/persona/session/cage"
-	"github.com/odd-cli/odd/reconcile/irongate"
+	"github.com/odd-cli/odd/reconcile/secrets"
 )
 
 // Command is one program to be run for what it says: a check of a tree.
@@ -87,5 +87,5 @@ func resultOf(ctx context.Context, err error) Result {
 	case err == nil:
 		return Result{Done: true}
 	}
-	return Result{Fault: FaultStart, Detail: string(irongate.Redact([]byte(err.Error())))}
+	return Result{Fault: FaultStart, Detail: string(secrets.Redact([]byte(err.Error())))}
 }

@@ -10,7 +10,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/odd-cli/odd/persona/session"
-	"github.com/odd-cli/odd/reconcile/irongate"
+	"github.com/odd-cli/odd/reconcile/policy"
 )
 
 // Within is the path of a file below a tree that an agent wants to write, relative and
@@ -22,7 +22,7 @@ func Within(tree, from, name string) (string, error) {
 	if !ok {
 		return "", outside("%q is no path of a file below the tree", name)
 	}
-	if found := append(irongate.Path(rel), irongate.Protected(rel, nil)...); len(found) > 0 {
+	if found := append(policy.CheckPath(rel), policy.CheckProtected(rel, nil)...); len(found) > 0 {
 		return "", &session.Denied{Code: "protected_path", Text: found[0].Text + "; " + found[0].Fix}
 	}
 	root, err := os.OpenRoot(tree)

@@ -134,7 +134,7 @@ func sourceList(ss []source) []any {
 
 // folder is where atoms of a kind stand in a bundle that odd lays out.
 func folder(kind string) string {
-	if kind == policy {
+	if kind == policyAtom {
 		return "policies"
 	}
 	if kind == process {

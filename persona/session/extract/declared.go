@@ -19,7 +19,7 @@ var declaredKinds = map[string]string{
 	"term": term, "metric": term, "concept": term, "definition": term, "glossary": term,
 	"process": process, "runbook": process, "playbook": process, "procedure": process, "howto": process, "guide-to": process,
 	"system": system, "service": system, "tool": system, "application": system, "platform": system, "api": system, "database": system,
-	"policy": policy, "rule": policy, "standard": policy, "guideline": policy,
+	"policy": policyAtom, "rule": policyAtom, "standard": policyAtom, "guideline": policyAtom,
 	"decision": decision, "adr": decision, "role": role,
 }
 

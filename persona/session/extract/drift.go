@@ -8,7 +8,7 @@ import (
 
 	"github.com/odd-cli/odd/okf"
 	"github.com/odd-cli/odd/persona/session"
-	"github.com/odd-cli/odd/reconcile/irongate"
+	"github.com/odd-cli/odd/reconcile/policy"
 )
 
 // driftOf are the sources whose file no longer has the text, by the path of their atom, as
@@ -37,7 +37,7 @@ func among(inputs []string, file string) (is bool) {
 	for _, n := range inputs {
 		glob, not := strings.CutPrefix(n, "!")
 		p := clean(glob)
-		if p == "." || p == file || strings.HasPrefix(file, p+"/") || irongate.Match(p, file) {
+		if p == "." || p == file || strings.HasPrefix(file, p+"/") || policy.MatchGlob(p, file) {
 			is = !not
 			if not {
 				return false

@@ -69,7 +69,8 @@ import (
 
 	"github.com/odd-cli/odd/okf"
 	"github.com/odd-cli/odd/persona/session"
-	"github.com/odd-cli/odd/reconcile/irongate"
+	"github.com/odd-cli/odd/reconcile/policy"
+	"github.com/odd-cli/odd/reconcile/secrets"
 )
 
 // Substrate reads markdown. It has no settings.
@@ -156,7 +157,7 @@ func (c chosen) id() string {
 // have a name that OKF or a file system keeps for itself, as index and con.
 func (c candidate) newID() string {
 	id := slug(c.title)
-	if id == "index" || id == "log" || len(irongate.Path(id+".md")) > 0 {
+	if id == "index" || id == "log" || len(policy.CheckPath(id+".md")) > 0 {
 		return id + "-" + c.kind
 	}
 	return id
@@ -222,7 +223,7 @@ func finish(kept []chosen, t *tally, r session.Request) (session.Emission, error
 			continue
 		}
 		if why := k.doubt(a); why != "" {
-			t.doubted = append(t.doubted, skip{path: irongate.RedactText(k.title), why: irongate.RedactText(why)})
+			t.doubted = append(t.doubted, skip{path: secrets.RedactText(k.title), why: secrets.RedactText(why)})
 			continue
 		}
 		t.kinds[k.kind]++
@@ -259,10 +260,10 @@ func (k chosen) doubt(a okf.Atom) string {
 	if t := k.template(); t != "" {
 		return "a template of the site stands for text: " + clip(t, maxDescription)
 	}
-	if text := a.Bytes(); !bytes.Equal(text, irongate.Redact(text)) {
+	if text := a.Bytes(); !bytes.Equal(text, secrets.Redact(text)) {
 		return fmt.Sprintf("%s:%d has what looks like a credential; take it out of the file, and renew it if it is one", k.evidence[0].doc.path, k.evidence[0].from)
 	}
-	if bad := irongate.Path(a.Path); len(bad) > 0 {
+	if bad := policy.CheckPath(a.Path); len(bad) > 0 {
 		return "the path " + a.Path + " " + bad[0].Text
 	}
 	return ""

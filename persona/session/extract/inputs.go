@@ -13,7 +13,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/odd-cli/odd/okf"
-	"github.com/odd-cli/odd/reconcile/irongate"
+	"github.com/odd-cli/odd/reconcile/policy"
 )
 
 // The limits on reading: a file over maxFile or beyond maxFiles or maxTotal is
@@ -174,8 +174,8 @@ func (c *collector) path(name, p string) {
 // exclude leaves out the files, and what was not read of them, that a glob matches.
 func (c *collector) exclude(glob string) {
 	n := len(c.found) + len(c.skips)
-	maps.DeleteFunc(c.found, func(p string, _ bool) bool { return irongate.Match(glob, p) })
-	c.skips = slices.DeleteFunc(c.skips, func(s skip) bool { return irongate.Match(glob, s.path) })
+	maps.DeleteFunc(c.found, func(p string, _ bool) bool { return policy.MatchGlob(glob, p) })
+	c.skips = slices.DeleteFunc(c.skips, func(s skip) bool { return policy.MatchGlob(glob, s.path) })
 	if len(c.found)+len(c.skips) == n {
 		c.skip("!"+glob, "leaves out nothing: no file matches it", "")
 	}
@@ -197,7 +197,7 @@ func (c *collector) glob(pattern string) {
 		c.skip(pattern, "matches no markdown file", absent)
 		return
 	}
-	if !c.walk(root, func(q string) bool { return irongate.Match(pattern, q) }) {
+	if !c.walk(root, func(q string) bool { return policy.MatchGlob(pattern, q) }) {
 		c.skip(pattern, "matches no markdown file", absent)
 	}
 }

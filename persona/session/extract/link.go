@@ -94,7 +94,7 @@ func (d directory) at(ws []string) (named, bool) {
 // where they only mention. The order is the kinds', then the text's.
 func (d directory) edges(c candidate, self string) map[okf.EdgeKind][]string {
 	e := edges{self: self, to: map[okf.EdgeKind][]string{}}
-	if c.kind == process || c.kind == policy {
+	if c.kind == process || c.kind == policyAtom {
 		for _, o := range c.owners {
 			if len(e.to[okf.Owner]) == 0 {
 				e.add(okf.Owner, d.byKind[keyOf(role, o)].id)
@@ -155,7 +155,7 @@ func relation(from, sentence, to string) okf.EdgeKind {
 	ws := words(sentence)
 	has := func(list string) bool { return slices.ContainsFunc(ws, func(w string) bool { return in(list, w) }) }
 	switch {
-	case to == policy && has("follow follows according per against within under governed comply complies obey obeys"):
+	case to == policyAtom && has("follow follows according per against within under governed comply complies obey obeys"):
 		return okf.GovernedBy
 	case to == artifact && has("produce produces generate generates create creates write writes output outputs emit emits print prints publish publishes"):
 		return okf.Produces

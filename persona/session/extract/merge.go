@@ -92,7 +92,7 @@ func apart(cs []candidate) {
 	first := map[string]*candidate{}
 	for i := range cs {
 		c := &cs[i]
-		if c.kind != policy && c.kind != process {
+		if c.kind != policyAtom && c.kind != process {
 			continue
 		}
 		k := slug(c.title)

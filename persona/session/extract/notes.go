@@ -110,7 +110,7 @@ func countNoun(n int, noun string) string {
 
 func (t *tally) describeEmitted() string {
 	var parts []string
-	for _, k := range []string{term, process, role, system, artifact, policy, decision} {
+	for _, k := range []string{term, process, role, system, artifact, policyAtom, decision} {
 		if n := t.kinds[k]; n > 0 {
 			parts = append(parts, fmt.Sprintf("%s %d", k, n))
 		}

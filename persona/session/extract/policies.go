@@ -50,7 +50,7 @@ func (s *section) rules(others []candidate) []candidate {
 		s.torn = s.torn || margin > -doubt
 		return nil
 	}
-	c := candidate{kind: policy, title: capital(s.ruleName(title)), score: scoreSigns + min(margin, 12), owners: s.owners()}
+	c := candidate{kind: policyAtom, title: capital(s.ruleName(title)), score: scoreSigns + min(margin, 12), owners: s.owners()}
 	c.about, c.evidence = s.saying(strongest(ps)), s.joinEvidence(ps)
 	return []candidate{c}
 }

@@ -8,13 +8,13 @@ import (
 
 // The kinds of atoms.
 const (
-	term     = "term"
-	process  = "process"
-	role     = "role"
-	system   = "system"
-	artifact = "artifact"
-	policy   = "policy"
-	decision = "decision"
+	term       = "term"
+	process    = "process"
+	role       = "role"
+	system     = "system"
+	artifact   = "artifact"
+	policyAtom = "policy"
+	decision   = "decision"
 )
 
 // candidate is one thing a document says exists.

@@ -11,7 +11,7 @@ import (
 
 	"github.com/odd-cli/odd/persona/session"
 	"github.com/odd-cli/odd/persona/session/toolbox"
-	"github.com/odd-cli/odd/reconcile/irongate"
+	"github.com/odd-cli/odd/reconcile/secrets"
 )
 
 // talk is a conversation as it goes on.
@@ -212,6 +212,6 @@ func (t *talk) end(e session.Emission) session.Emission {
 	if e.Raw == nil {
 		e.Raw = mine.Raw
 	}
-	e.Transcript = irongate.Redact([]byte(t.heard.String()))
+	e.Transcript = secrets.Redact([]byte(t.heard.String()))
 	return e
 }

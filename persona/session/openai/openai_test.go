@@ -23,7 +23,7 @@ import (
 	"github.com/odd-cli/odd/persona/session/loop"
 	"github.com/odd-cli/odd/persona/session/modeltest"
 	"github.com/odd-cli/odd/persona/session/toolbox"
-	"github.com/odd-cli/odd/reconcile/irongate"
+	"github.com/odd-cli/odd/reconcile/secrets"
 )
 
 var update = flag.Bool("update", false, "rewrite the requests that tests compare with")
@@ -300,7 +300,7 @@ func TestRecordingsHoldNoSecret(t *testing.T) {
 	}
 	for _, f := range files {
 		b, err := os.ReadFile(f)
-		if err != nil || !bytes.Equal(irongate.Redact(b), b) || bytes.Contains(b, []byte(key)) {
+		if err != nil || !bytes.Equal(secrets.Redact(b), b) || bytes.Contains(b, []byte(key)) {
 			t.Errorf("%s: %v, or it holds a credential", f, err)
 		}
 	}

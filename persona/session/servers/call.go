@@ -13,7 +13,7 @@ import (
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"github.com/odd-cli/odd/persona/session"
-	"github.com/odd-cli/odd/reconcile/irongate"
+	"github.com/odd-cli/odd/reconcile/secrets"
 )
 
 // MaxArguments bounds the arguments of one call, in bytes: enough to ask something,
@@ -146,14 +146,14 @@ func telling(args map[string]any) bool {
 	var b bytes.Buffer
 	e := json.NewEncoder(&b)
 	e.SetEscapeHTML(false)
-	return e.Encode(args) != nil || irongate.RedactText(b.String()) != b.String() || holds(args)
+	return e.Encode(args) != nil || secrets.RedactText(b.String()) != b.String() || holds(args)
 }
 
 // holds looks at each text by itself, as it is and not as JSON writes it.
 func holds(v any) bool {
 	switch v := v.(type) {
 	case string:
-		return irongate.RedactText(v) != v
+		return secrets.RedactText(v) != v
 	case []any:
 		return slices.ContainsFunc(v, holds)
 	case map[string]any:

@@ -13,7 +13,7 @@ import (
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"github.com/odd-cli/odd/persona/session"
-	"github.com/odd-cli/odd/reconcile/irongate"
+	"github.com/odd-cli/odd/reconcile/lint"
 )
 
 // What a list of tools may be at most.
@@ -135,7 +135,7 @@ func (s *server) tool(name string, t *sdk.Tool) (session.Tool, error) {
 
 // about is a description as a model is shown it.
 func (s *server) about(text string, most int) string {
-	marked, _ := irongate.Mark([]byte(s.clean(text, most)))
+	marked, _ := lint.MarkInstructions([]byte(s.clean(text, most)))
 	return strings.TrimSpace(string(marked))
 }
 

@@ -15,7 +15,7 @@ import (
 
 	"github.com/odd-cli/odd/okf"
 	"github.com/odd-cli/odd/persona/session"
-	"github.com/odd-cli/odd/reconcile/irongate"
+	"github.com/odd-cli/odd/reconcile/secrets"
 )
 
 // protocol is the revision that odd asks for: the last one that begins with
@@ -255,7 +255,7 @@ func (s *server) clean(text string, most int) string {
 	for _, m := range s.masks {
 		text = strings.ReplaceAll(text, m.value, "[redacted:"+m.name+"]")
 	}
-	return irongate.RedactText(text)
+	return secrets.RedactText(text)
 }
 
 func clip(s string, most int) string {

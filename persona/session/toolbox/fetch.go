@@ -16,7 +16,7 @@ import (
 	"time"
 
 	"github.com/odd-cli/odd/persona/session"
-	"github.com/odd-cli/odd/reconcile/irongate"
+	"github.com/odd-cli/odd/reconcile/secrets"
 )
 
 // The bounds of one fetch.
@@ -92,7 +92,7 @@ func (c *call) foreign() string {
 	if _, err := c.b.web.target(c.args.text("url")); err != nil {
 		return err.Error()
 	}
-	if u := c.args.text("url"); irongate.RedactText(u) != u {
+	if u := c.args.text("url"); secrets.RedactText(u) != u {
 		return "url: holds what looks like a credential, which is sent to no host"
 	}
 	return ""

@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"github.com/odd-cli/odd/persona/session"
-	"github.com/odd-cli/odd/reconcile/irongate"
+	"github.com/odd-cli/odd/reconcile/policy"
 )
 
 // Degenerate is the name of the failure of a session that asks the same again and again.
@@ -158,7 +158,7 @@ func (c *call) denyGuarded() (string, bool) {
 		return "", false
 	}
 	var whys []string
-	for _, f := range irongate.Protected(c.at, c.b.o.Protect) {
+	for _, f := range policy.CheckProtected(c.at, c.b.o.Protect) {
 		whys = append(whys, f.Text+"; "+f.Fix)
 	}
 	return strings.Join(whys, "\n"), len(whys) > 0

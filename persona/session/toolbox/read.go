@@ -9,7 +9,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"github.com/odd-cli/odd/reconcile/irongate"
+	"github.com/odd-cli/odd/reconcile/policy"
 )
 
 // The most that is listed.
@@ -68,7 +68,7 @@ func readFile(_ context.Context, c *call) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	lines := strings.SplitAfter(string(irongate.RedactFile(c.at, []byte(s))), "\n") // of a part, nobody could tell what it is
+	lines := strings.SplitAfter(string(policy.RedactFile(c.at, []byte(s))), "\n") // of a part, nobody could tell what it is
 	if lines[len(lines)-1] == "" {
 		lines = lines[:len(lines)-1]
 	}
@@ -151,7 +151,7 @@ func (c *call) globArgument() (string, error) {
 	if g == "" {
 		return "", nil
 	}
-	if err := irongate.BadGlob(g); err != nil {
+	if err := policy.CheckGlob(g); err != nil {
 		return "", failf("bad_arguments", "glob: %v", err)
 	}
 	return g, nil
@@ -164,7 +164,7 @@ func globFiles(ctx context.Context, c *call) (string, error) {
 	}
 	var out []string
 	full, err := c.b.tree.walk(ctx, ".", func(f file) bool {
-		if irongate.Match(g, f.path) {
+		if policy.MatchGlob(g, f.path) {
 			out = append(out, f.path)
 		}
 		return true
@@ -196,7 +196,7 @@ func searchCode(ctx context.Context, c *call) (string, error) {
 	var out []string
 	skipped, more := 0, 0
 	full, err := c.b.tree.walk(ctx, c.top(), func(f file) bool {
-		if g != "" && !irongate.Match(g, f.path) {
+		if g != "" && !policy.MatchGlob(g, f.path) {
 			return true
 		}
 		b, err := f.load(c.b.o.Limits.FileBytes)
@@ -207,7 +207,7 @@ func searchCode(ctx context.Context, c *call) (string, error) {
 		if !re.Match(b) {
 			return true
 		}
-		for i, l := range strings.Split(string(irongate.RedactFile(f.path, b)), "\n") {
+		for i, l := range strings.Split(string(policy.RedactFile(f.path, b)), "\n") {
 			switch {
 			case !re.MatchString(l):
 			case len(out) < mostMatches:

@@ -8,7 +8,7 @@ import (
 	"strings"
 
 	"github.com/odd-cli/odd/persona/session"
-	"github.com/odd-cli/odd/reconcile/irongate"
+	"github.com/odd-cli/odd/reconcile/policy"
 )
 
 // runners are the tools that start a program on the desk.
@@ -64,10 +64,10 @@ func (c *call) whyNotRun() string {
 		allow = append(allow, k.Argv)
 	}
 	d := c.b.tree.desk
-	v := irongate.Argv(argv, irongate.CommandPolicy{Allow: allow, Protect: c.b.o.Protect, Root: d.Tree, Outside: []string{d.Temp, d.Home}, Files: os.DirFS(d.Tree)})
+	v := policy.JudgeArgv(argv, policy.CommandPolicy{Allow: allow, Protect: c.b.o.Protect, Root: d.Tree, Outside: []string{d.Temp, d.Home}, Files: os.DirFS(d.Tree)})
 	var whys []string
 	for _, f := range v.Findings {
-		if f.Severity == irongate.Hard {
+		if f.Severity == policy.Hard {
 			whys = append(whys, f.Text+"; "+f.Fix+" ["+f.Code+"]")
 		}
 	}

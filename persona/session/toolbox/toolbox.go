@@ -95,7 +95,7 @@ type Options struct {
 	Commands [][]string                                                            // beginnings of the commands that run may start
 	Checks   []Check                                                               // what run_tests may run
 	Hosts    []string                                                              // exact names that web_fetch may ask; none: it is off
-	Protect  []string                                                              // globs of files that are not written, beside those irongate knows
+	Protect  []string                                                              // globs of files that are not written, beside those policy knows
 	Extra    []Tool                                                                // of MCP servers, named mcp_SERVER_TOOL, besides the request's
 	Runner   func(ctx context.Context, argv []string, at session.Desk) exec.Result // nil: no program is started
 	Now      func() time.Time                                                      // nil: no time is measured

@@ -13,7 +13,7 @@ import (
 	"syscall"
 
 	"github.com/odd-cli/odd/persona/session"
-	"github.com/odd-cli/odd/reconcile/irongate"
+	"github.com/odd-cli/odd/reconcile/policy"
 )
 
 // outsideTree is the code of what is not in the tree.
@@ -78,7 +78,7 @@ func (t tree) short(p string) string {
 // badPath says why a path is none of the tree by its letters alone, "" for none.
 func badPath(p string) string {
 	var whys []string
-	for _, f := range irongate.Path(p) {
+	for _, f := range policy.CheckPath(p) {
 		whys = append(whys, f.Text+"; "+f.Fix)
 	}
 	if len(whys) == 0 && inGit(p) {
@@ -89,7 +89,7 @@ func badPath(p string) string {
 
 // inGit reports a path with a .git in it, however it is spelled.
 func inGit(p string) bool {
-	for _, name := range strings.Split(irongate.Fold(p), "/") {
+	for _, name := range strings.Split(policy.FoldPath(p), "/") {
 		if name == ".git" || strings.HasPrefix(name, "git~") {
 			return true
 		}

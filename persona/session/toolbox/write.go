@@ -11,7 +11,7 @@ import (
 	"syscall"
 
 	"github.com/odd-cli/odd/persona/session"
-	"github.com/odd-cli/odd/reconcile/irongate"
+	"github.com/odd-cli/odd/reconcile/lint"
 )
 
 // writers are the tools that change files on the desk.
@@ -136,7 +136,7 @@ func (b *Box) noteChanged(p string) {
 // warnings are what the iron gate will have against the file. It judges the whole
 // change later, and bindingly.
 func (c *call) warnings(before, after []byte) string {
-	v := irongate.Judge([]irongate.File{{Path: c.at, Before: before, After: after}}, irongate.Policy{Protect: c.b.o.Protect})
+	v := lint.Judge([]lint.File{{Path: c.at, Before: before, After: after}}, lint.Options{Protect: c.b.o.Protect})
 	var out strings.Builder
 	for i, f := range v.Findings {
 		if i == 10 {

@@ -1,0 +1,288 @@
+package lint
+
+import (
+	"go/ast"
+	"path"
+	"regexp"
+	"slices"
+	"strings"
+	"sync"
+)
+
+// asserter walks a function of a Go test and tells each thing it asserts: the
+// condition that must hold, or the function of the project that it asks.
+type asserter struct {
+	from side
+	each func(holds condition, call *ast.CallExpr, helper string)
+}
+
+// block walks statements that are run where cond holds, nil for always.
+func (a asserter) block(list []ast.Stmt, cond *condition) {
+	for _, s := range list {
+		a.stmt(s, cond)
+	}
+}
+
+func (a asserter) stmt(s ast.Stmt, cond *condition) {
+	switch s := s.(type) {
+	case *ast.IfStmt:
+		if s.Init != nil {
+			a.stmt(s.Init, cond)
+		}
+		c := a.from.condition(s.Cond)
+		if s.Init != nil {
+			c.text = a.from.text(s.Init) + "; " + c.text
+		}
+		a.exprs(s.Cond)
+		if !isConstantCondition(s.Cond) { // what never runs asserts nothing
+			a.block(s.Body.List, &c)
+		}
+		if s.Else != nil {
+			inverse := c.inverse()
+			a.stmt(s.Else, &inverse)
+		}
+	case *ast.LabeledStmt:
+		a.stmt(s.Stmt, cond)
+	case *ast.CaseClause:
+		var words []string
+		for _, e := range s.List {
+			words = append(words, a.from.text(e))
+		}
+		a.block(s.Body, &condition{text: "case " + strings.Join(words, ", ")})
+	case *ast.ExprStmt:
+		a.call(s.X, cond)
+	default:
+		if list, ok := inner(s); ok {
+			a.block(list, cond)
+		} else if s != nil {
+			a.exprs(s)
+		}
+	}
+}
+
+// inner are the statements inside one that holds no condition of its own.
+func inner(s ast.Stmt) (list []ast.Stmt, ok bool) {
+	switch s := s.(type) {
+	case *ast.BlockStmt:
+		return s.List, true
+	case *ast.ForStmt:
+		return s.Body.List, true
+	case *ast.RangeStmt:
+		return s.Body.List, true
+	case *ast.SwitchStmt:
+		return s.Body.List, true
+	case *ast.TypeSwitchStmt:
+		return s.Body.List, true
+	case *ast.SelectStmt:
+		return s.Body.List, true
+	case *ast.CommClause:
+		return s.Body, true
+	}
+	return nil, false
+}
+
+// exprs looks for functions written inside an expression or a statement.
+func (a asserter) exprs(n ast.Node) {
+	ast.Inspect(n, func(n ast.Node) bool {
+		if f, ok := n.(*ast.FuncLit); ok {
+			a.block(f.Body.List, nil)
+			return false
+		}
+		return true
+	})
+}
+
+// call tells what one call asserts.
+func (a asserter) call(e ast.Expr, cond *condition) {
+	call, ok := e.(*ast.CallExpr)
+	if !ok {
+		a.exprs(e)
+		return
+	}
+	name := callee(call)
+	object, method, _ := strings.Cut(name, ".")
+	at := strings.LastIndexByte(name, '.')
+	switch {
+	case slices.Contains([]string{"assert", "require", "is", "qt", "must", "check", "expect"}, object) && method != "":
+		a.each(a.claim(method, call), call, "")
+	case at >= 0 && failing(object, name[at+1:]):
+		c := condition{"fails", false}
+		if cond != nil {
+			c = cond.inverse()
+		}
+		a.each(c, call, "")
+	case strings.HasPrefix(a.from.text(call), "Expect(") || strings.Contains(name, "…."):
+		a.each(condition{text: a.from.text(call)}, call, "")
+	case at < 0 && len(call.Args) > 1 && slices.ContainsFunc(call.Args, isTester):
+		a.each(condition{text: name + " is called"}, call, name)
+	}
+	for _, arg := range call.Args {
+		a.exprs(arg)
+	}
+}
+
+func failing(object, method string) bool {
+	return slices.Contains([]string{"Error", "Errorf", "Fatal", "Fatalf", "Fail", "FailNow"}, method) && !slices.Contains([]string{"fmt", "log", "slog", "errors"}, object)
+}
+
+// isTester reports an argument that is the test itself.
+func isTester(e ast.Expr) bool {
+	return slices.Contains([]string{"t", "b", "tb", "ts"}, dottedName(e)) || strings.HasSuffix(callee(e), ".T")
+}
+
+// argumentsOf returns what a call is about, without the test itself.
+func argumentsOf(from side, call *ast.CallExpr) []string {
+	var out []string
+	for _, arg := range call.Args {
+		if !isTester(arg) {
+			out = append(out, from.text(arg))
+		}
+	}
+	return out
+}
+
+// claim is what an assertion of a library says must hold, in the words in which
+// an if would say it.
+func (a asserter) claim(method string, call *ast.CallExpr) condition {
+	name, negated := positive(method)
+	args := argumentsOf(a.from, call)
+	at := func(i int) string {
+		if i < len(args) {
+			return args[i]
+		}
+		return ""
+	}
+	switch name {
+	case "True":
+		if i := slices.IndexFunc(call.Args, func(e ast.Expr) bool { return !isTester(e) }); i >= 0 {
+			c := a.from.condition(call.Args[i])
+			return condition{c.text, c.negated != negated}
+		}
+	case "NoError", "Nil":
+		return condition{equals(at(0), "nil"), negated}
+	case "Equal", "EqualValues", "Exactly":
+		return condition{equals(at(0), at(1)), negated}
+	case "EqualError":
+		return condition{equals(at(0)+".Error()", at(1)), negated}
+	case "Len":
+		return condition{equals("len("+at(0)+")", at(1)), negated}
+	case "Empty", "Zero", "Panics":
+		return condition{name + "(" + at(0) + ")", negated}
+	}
+	return condition{name + "(" + at(0) + ", " + at(1) + ")", negated}
+}
+
+// equals writes that two things are the same, whichever of them is named first.
+func equals(a, b string) string {
+	return min(a, b) + " == " + max(a, b)
+}
+
+// positive is the name of an assertion without its negation.
+func positive(method string) (name string, negated bool) {
+	method = strings.TrimSuffix(method, "f")
+	switch method {
+	case "False":
+		return "True", true
+	case "Error":
+		return "NoError", true
+	}
+	for _, no := range []string{"Not", "No"} {
+		if rest, ok := strings.CutPrefix(method, no); ok && rest != "" && method != "NoError" && method != "Nothing" {
+			return rest, true
+		}
+	}
+	return method, false
+}
+
+// asserting finds the lines of tests in other languages that assert something.
+var asserting = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`^\s*(?:assert\b|self\.(?:assert|fail)|(?:await\s+)?expect\(|assert[.!_(]|assert_\w+|(?:with\s+)?pytest\.raises|t\.(?:is|deepEqual|true|false|throws)\(|should\b|\w+\.should[.(]|EXPECT_|ASSERT_|XCTAssert|Assert\.|debug_assert)`)
+})
+
+// scripted finds the lines of a test script that assert something.
+var scripted = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`^\s*(?:\[[^\]]*\]\s*)?(?:!\s|exits\s|cmp|cmpenv\s|stdout\s|stderr\s|grep\s|exists\s)`)
+})
+
+// testNames find the names of tests in other languages, and what skips them.
+var (
+	testNames = sync.OnceValue(func() *regexp.Regexp {
+		return regexp.MustCompile(`^\s*(?:async\s+)?(?:def\s+(test\w*)|x?(?:it|test)(?:\.\w+)*\s*\(\s*["'` + "`" + `]([^"'` + "`" + `]+)|fn\s+(test\w*)|(?:public\s+)?void\s+(test\w*))`)
+	})
+	testSkips = sync.OnceValue(func() *regexp.Regexp {
+		return regexp.MustCompile(`@(?:pytest\.mark\.(?:skipif|skip|xfail)|unittest\.skip(?:If|Unless)?|Ignore|Disabled)|\b(?:it|test|describe)\.(?:skip|only|todo)\b|\bx(?:it|describe)\(|#\[ignore|pytest\.skip\(|self\.skipTest\(|^\s*skip\b`)
+	})
+)
+
+// readText gathers what a test of another language asserts, line by line. What
+// stands before the first test, or in a file without one, is the file's own.
+func (s *suite) readText(d *delta, from side) {
+	if !from.here {
+		return
+	}
+	re, lines := asserting(), from.lines()
+	if d.ext == ".txtar" {
+		re = scripted()
+		if at := slices.IndexFunc(lines, func(l string) bool { return strings.HasPrefix(l, "-- ") }); at >= 0 {
+			lines = lines[:at]
+		}
+	}
+	in := d.Path
+	t := tested{place: place{d.Path, 0}, name: path.Base(d.Path), test: !slices.ContainsFunc(lines, testNames().MatchString), tokens: counts[string]{}, calls: map[string]bool{}}
+	pending, after := counts[bool]{}, ""
+	for i, l := range lines {
+		skips, mark := testSkips().FindString(l), strings.TrimSpace(l)
+		byCondition := strings.HasSuffix(strings.ToLower(skips), "if") || strings.HasSuffix(skips, "Unless") || openers().MatchString(after)
+		if m := testNames().FindStringSubmatch(l); m != nil {
+			s.tests[in] = t
+			name := strings.Join(m[1:], "")
+			for in = d.Path + "/" + name; s.tests[in].test; in += "#" {
+			}
+			t = tested{place: place{d.Path, i + 1}, name: name, test: true, skips: pending[false], ifs: pending[true], tokens: counts[string]{}, calls: map[string]bool{}}
+			pending = counts[bool]{}
+		} else if skips != "" && (strings.HasPrefix(mark, "@") || strings.HasPrefix(mark, "#[") || strings.Contains(mark, "describe")) {
+			pending[byCondition]++
+			skips = ""
+		}
+		t.skips += btoi(skips != "" && !byCondition)
+		t.ifs += btoi(skips != "" && byCondition)
+		for _, w := range tokens().FindAllString(l, -1) {
+			t.tokens[plainValue(w)]++
+		}
+		_, calls := wordsOf(l, nil)
+		for _, name := range calls {
+			t.calls[name] = true
+		}
+		t.items += btoi(tableRow().MatchString(l))
+		if re.MatchString(l) {
+			text, negated := affirm(strings.Join(strings.Fields(l), " "))
+			s.add(check{condition: condition{text, negated}, place: place{d.Path, i + 1}, in: in}, "", nil)
+		}
+		if mark != "" {
+			after = mark
+		}
+	}
+	s.tests[in] = t
+}
+
+// openers begin a block that is run under a condition; tableRow is a line of a list
+// of cases.
+var (
+	openers  = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^(?:if|elif|else|except|try)\b`) })
+	tableRow = sync.OnceValue(func() *regexp.Regexp {
+		return regexp.MustCompile(`^\s*[\[({"'].*[\])}"'],\s*$|^\s*@pytest\.mark\.parametrize`)
+	})
+)
+
+// affirm takes the negation out of an assertion's line.
+func affirm(line string) (text string, negated bool) {
+	for _, no := range [][2]string{
+		{"assert not ", "assert "}, {"! ", ""}, {".not.", "."}, {"assertFalse", "assertTrue"}, {"assertNotEqual", "assertEqual"}, {"assertIsNotNone", "assertIsNone"},
+		{"assertNotIn(", "assertIn("}, {" != ", " == "}, {"toBe(false)", "toBe(true)"}, {"toBeFalsy(", "toBeTruthy("}, {" is not ", " is "}, {" not in ", " in "}, {"assert_ne!", "assert_eq!"}, {"notEqual(", "equal("},
+	} {
+		if strings.Contains(line, no[0]) {
+			line, negated = strings.Replace(line, no[0], no[1], 1), !negated
+		}
+	}
+	return line, negated
+}

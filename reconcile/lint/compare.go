@@ -1,0 +1,474 @@
+package lint
+
+import (
+	"fmt"
+	"go/ast"
+	"go/build/constraint"
+	"maps"
+	"path"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+
+	"github.com/odd-cli/odd/reconcile/policy"
+)
+
+// comparison holds what the tests of a change assert before and after it.
+type comparison struct {
+	was, now *suite
+	twins    map[string]string // what a test has become, by the key of what it was
+	used     map[string]bool   // the names that tests still use
+	removed  map[string]bool   // the names that code declares no more
+	helpers  map[string]bool   // the names of functions that tests had
+	coded    bool              // more than what tests expect is changed
+}
+
+var (
+	tokens = sync.OnceValue(func() *regexp.Regexp {
+		return regexp.MustCompile("[A-Za-z_]\\w*|\"(?:[^\"\\\\\n]|\\\\.)*\"|'(?:[^'\\\\\n]|\\\\.)*'|`[^`]*`|\\d[\\w.]*")
+	})
+	constantName = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`\b\w+\.[A-Z]\w*(?:$|[^\w(])`) })
+	declaration  = sync.OnceValue(func() *regexp.Regexp {
+		return regexp.MustCompile(`^(?:\s*(?:export\s+|async\s+|pub\s+|default\s+)*(?:def|class|function|fn)|func(?:\s*\([^)]*\))?|(?:export\s+)?(?:type|const|var|let))\s+(\w+)`)
+	})
+)
+
+// common are words that say nothing of what a test is about.
+var common = strings.Fields(`t b tb ts nil true false None True False null self this assert require expect if is in not and or return func string int byte len cap make new append copy any error range del print`)
+
+// wordsOf are the names in a text, and those that it calls; neither what stands in
+// its strings nor what is Go's own library.
+func wordsOf(text string, imports map[string]string) (words map[string]bool, calls []string) {
+	words = map[string]bool{}
+	qualifier, end := false, 0
+	for _, at := range tokens().FindAllStringIndex(text, -1) {
+		w := text[at[0]:at[1]]
+		own := qualifier && at[0] == end+1 && text[end] == '.'
+		from, imported := imports[w]
+		first, _, _ := strings.Cut(from, "/")
+		qualifier, end = imported && !strings.Contains(first, "."), at[1]
+		if own || qualifier || literalToken(w) || slices.Contains(common, w) {
+			continue
+		}
+		words[w] = true
+		if strings.HasPrefix(text[end:], "(") {
+			calls = append(calls, w)
+		}
+	}
+	return words, calls
+}
+
+func literalToken(w string) bool { return strings.ContainsRune("\"'`0123456789", rune(w[0])) }
+
+// plainValue is a literal however it is written, or the name that it is.
+func plainValue(w string) string {
+	if s, err := strconv.Unquote(w); err == nil && literalToken(w) {
+		return s
+	}
+	return strings.Trim(w, "'")
+}
+
+// literals are the strings and numbers in a text.
+func literals(text string) (out []string) {
+	for _, w := range tokens().FindAllString(text, -1) {
+		if literalToken(w) {
+			out = append(out, plainValue(w))
+		}
+	}
+	return out
+}
+
+// maxTwins is how many new tests may be what others were; more are too many to read.
+const maxTwins = 500
+
+// twins finds what each test and each helper has become: that of the same name, or
+// a new one that has most of its words.
+func (s *suite) twins(now *suite) map[string]string {
+	var come []string
+	for _, key := range slices.Sorted(maps.Keys(now.tests)) {
+		if _, old := s.tests[key]; !old && len(come) < maxTwins {
+			come = append(come, key)
+		}
+	}
+	out := map[string]string{}
+	for key, old := range s.tests {
+		if _, still := now.tests[key]; still {
+			out[key] = key
+			continue
+		}
+		best, all := 0, 0
+		for _, n := range old.tokens {
+			all += n
+		}
+		for _, k := range come {
+			t := now.tests[k]
+			if t.test != old.test {
+				continue
+			}
+			lost := 0
+			for _, n := range old.tokens.subtract(t.tokens) {
+				lost += n
+			}
+			share, need := (all-lost)*100/max(all, 1), 50
+			if t.name != old.name && path.Dir(t.path) != path.Dir(old.path) {
+				need = 80
+			}
+			if share += btoi(t.name == old.name); share >= need && share > best {
+				out[key], best = k, share
+			}
+		}
+	}
+	return out
+}
+
+// run takes out the checks of functions that no test reaches, and returns the names
+// in tests and in the helpers that they call.
+func (s *suite) run() (used map[string]bool) {
+	used = map[string]bool{}
+	reached := map[string]bool{}
+	for more := true; more; {
+		more = false
+		for key, t := range s.tests {
+			if !reached[key] && (t.test || used[t.name[strings.LastIndexByte(t.name, '.')+1:]] || path.Ext(t.path) != ".go") {
+				reached[key], more = true, true
+				for w := range t.tokens {
+					used[w] = true
+				}
+			}
+		}
+	}
+	s.checks = slices.DeleteFunc(s.checks, func(k check) bool { return !reached[k.in] })
+	for _, k := range s.checks {
+		t := s.tests[k.in]
+		t.strong += btoi(!k.weak)
+		s.tests[k.in] = t
+	}
+	return used
+}
+
+// removedNames returns the names that the code of the change declared and does not have any
+// more, its tests aside. A declaration that goes on under another name is not
+// removed. Of languages other than Go any long name that is gone from all code counts.
+func (c *change) removedNames() map[string]bool {
+	was, now := map[string]string{}, map[string]string{}
+	for _, d := range slices.Concat(c.deltas, c.beside) {
+		if !d.test && !slices.Contains(proseExts(), d.ext) {
+			declarations(d.ext, d.was, was)
+			declarations(d.ext, d.now, now)
+		}
+	}
+	come := map[string]bool{}
+	for w, rest := range now {
+		come[rest] = come[rest] || was[w] == ""
+	}
+	out := map[string]bool{}
+	for w, rest := range was {
+		if _, still := now[w]; !still && (rest == "" || !come[rest]) {
+			out[w] = true
+		}
+	}
+	return out
+}
+
+// declarations adds the names that a side declares, each with what declares it less
+// the name.
+func declarations(ext string, s side, to map[string]string) {
+	if ext != ".go" {
+		for _, l := range s.lines() {
+			for _, w := range identifier().FindAllString(l, -1) {
+				if len(w) >= 8 {
+					to[w] += ""
+				}
+			}
+			if m := declaration().FindStringSubmatch(l); m != nil {
+				to[m[1]] = strings.Replace(l, m[1], "", 1)
+			}
+		}
+		return
+	}
+	if s.tree == nil {
+		return
+	}
+	for _, decl := range s.tree.Decls {
+		if f, ok := decl.(*ast.FuncDecl); ok {
+			to[f.Name.Name] = strings.Replace(s.text(f), f.Name.Name, "", 1)
+			continue
+		}
+		ast.Inspect(decl, func(n ast.Node) bool {
+			switch n := n.(type) {
+			case *ast.TypeSpec:
+				to[n.Name.Name] = s.text(n.Type)
+			case *ast.ValueSpec:
+				for _, id := range n.Names {
+					to[id.Name] += ""
+				}
+			case *ast.Field:
+				for _, id := range n.Names {
+					to[id.Name] += ""
+				}
+			case *ast.FuncLit:
+				return false
+			}
+			return true
+		})
+	}
+}
+
+// touchesCode reports whether the change touches more than tests, prose and comments: code,
+// or a helper of tests that was there.
+func (c *change) touchesCode() bool {
+	return slices.ContainsFunc(c.deltas, func(d *delta) bool {
+		if d.test {
+			was := map[string]string{}
+			for _, f := range d.was.functions() {
+				was[f.name] = d.was.text(f.decl)
+			}
+			return slices.ContainsFunc(d.now.functions(), func(f function) bool {
+				_, last, _ := strings.Cut(f.name, ".")
+				return !isTestName(f.name) && !isTestName(last) && was[f.name] != "" && was[f.name] != d.now.text(f.decl)
+			})
+		}
+		return !slices.Contains(proseExts(), d.ext) && !slices.Contains(strings.Split(d.dir, "/"), "testdata") && d.was.code() != d.now.code()
+	})
+}
+
+// code is a side without its comments of whole lines, and without spaces.
+func (s side) code() string {
+	var out strings.Builder
+	for _, l := range s.lines() {
+		if l = strings.Join(strings.Fields(l), ""); l != "" && !strings.HasPrefix(l, "//") && l[0] != '#' && l[0] != '*' && !strings.HasPrefix(l, "/*") {
+			out.WriteString(l)
+		}
+	}
+	return out.String()
+}
+
+// judge compares each test with what it has become.
+func (j comparison) judge() []policy.Finding {
+	gone, come := j.unmatchedChecks()
+	var out []policy.Finding
+	for _, key := range slices.Sorted(maps.Keys(j.was.tests)) {
+		old, twin := j.was.tests[key], j.twins[key]
+		t := j.now.tests[twin]
+		tell := func(code string, at place, format string, args ...any) {
+			f := newFinding(code, policy.BySyntax, at.path, at.line, fmt.Sprintf(format, args...))
+			if path.Ext(at.path) != ".go" {
+				f.How = policy.ByText
+			}
+			out = append(out, f)
+		}
+		switch {
+		case twin == "" && !old.test: // a helper: what it asserted is told of its tests
+		case twin == "":
+			code, text := j.judgeRemovedTest(old, gone, come)
+			tell(code, place{old.path, 0}, "the test %s is gone%s", old.name, text)
+		case t.skips > old.skips:
+			tell("test_skipped", t.place, "the test %s is skipped", old.name)
+		case t.constraint != old.constraint && ordinaryBuild(t.constraint):
+			tell("test_rewritten", t.place, "the test %s is compiled only with the build constraint %q", old.name, t.constraint)
+		case t.constraint != old.constraint && t.constraint != "":
+			tell("test_skipped", t.place, "the test %s is compiled only with the build constraint %q", old.name, t.constraint)
+		case t.ifs > old.ifs && old.test:
+			tell("test_rewritten", t.place, "the test %s is skipped under a condition", old.name)
+		}
+		if twin == "" {
+			continue
+		}
+		if code, text := j.became(old, t, of(gone, key), of(come, twin), of(j.now.checks, twin)); code != "" {
+			tell(code, place{old.path, 0}, "in %s %s", old.name, text)
+		}
+	}
+	return out
+}
+
+// of are the checks of one function.
+func of(all []check, key string) []check {
+	var out []check
+	for _, k := range all {
+		if k.in == key {
+			out = append(out, k)
+		}
+	}
+	return out
+}
+
+// judgeRemovedTest says what it means that a test is no more.
+func (j comparison) judgeRemovedTest(old tested, gone, come []check) (code, text string) {
+	for _, w := range slices.Sorted(maps.Keys(old.tokens)) {
+		if j.removed[w] {
+			return "expectation_changed", ", and so is " + w
+		}
+	}
+	if (j.coded || len(come) >= len(gone)) && !slices.ContainsFunc(slices.Sorted(maps.Keys(old.calls)), j.hasNoTest) {
+		return "test_rewritten", "; other tests call what it called"
+	}
+	return "test_removed", ""
+}
+
+// hasNoTest reports a name that is still there, as far as the change shows, and that no
+// test has any more.
+func (j comparison) hasNoTest(name string) bool {
+	return !j.used[name] && !j.removed[name] && !j.helpers[name]
+}
+
+// became judges what a test that is still there asserts instead of what is gone. What
+// goes along with a change of the code is for a person to judge, as long as the test
+// still says what something is, and tests still ask what it asked.
+func (j comparison) became(old, t tested, gone, come, now []check) (code, text string) {
+	fewer := old.test && t.rows < old.rows && len(come) <= len(gone)
+	if fewer && !j.coded {
+		return "test_assertion_weakened", fmt.Sprintf("there are %d cases and there were %d", t.rows, old.rows)
+	}
+	strong, left := 0, 0
+	for _, n := range now {
+		left += j.worth(n)
+	}
+	for _, k := range gone {
+		was := short80(k.String())
+		if !j.coded && slices.ContainsFunc(come, func(n check) bool { return n.condition == k.inverse() }) {
+			return "test_assertion_inverted", fmt.Sprintf("the check is now %s, it was %s", short80(k.inverse().String()), was)
+		}
+		if n := j.findSwappedCheck(k, t, come); n != nil {
+			return "test_assertion_weakened", fmt.Sprintf("the check is now %s, it was %s, and the code is the same", short80(n.String()), was)
+		}
+		if slices.ContainsFunc(k.asks, j.hasNoTest) && !slices.ContainsFunc(come, func(n check) bool { return shares(n, k) }) {
+			return "test_assertion_weakened", fmt.Sprintf("the check %s (line %d before the change) is gone, and no test asks that any more", was, k.line)
+		}
+		strong += btoi(!k.weak && !j.mentions(k))
+	}
+	for _, n := range come {
+		strong -= j.worth(n)
+	}
+	if t.items > old.items {
+		strong = 0 // made cases of a table
+	}
+	switch {
+	case strong > 0 && (!j.coded || left == 0):
+		return "test_assertion_weakened", fmt.Sprintf("the check %s (line %d before the change) is gone", short80(gone[0].String()), gone[0].line)
+	case strong > 0 || fewer:
+		return "test_rewritten", fmt.Sprintf("%d checks and %d cases are gone, along with other code", len(gone), max(old.rows-t.rows, 0))
+	case len(gone) > 0:
+		return "expectation_changed", fmt.Sprintf("%d checks were replaced", len(gone))
+	}
+	return "", ""
+}
+
+// mentions reports a check of something that the change removes, or that its test made
+// up for it.
+func (j comparison) mentions(k check) bool {
+	for w := range k.words {
+		if j.removed[w] || j.coded && !j.used[w] {
+			return true
+		}
+	}
+	return false
+}
+
+// shares reports whether two checks have a name or a value in common.
+func shares(a, b check) bool {
+	for w := range a.words {
+		if b.words[w] && w != "err" {
+			return true
+		}
+	}
+	had := literals(b.text)
+	return slices.ContainsFunc(literals(a.text), func(v string) bool { return slices.Contains(had, v) })
+}
+
+// many is how many checks a helper stands for that is taken out of tests and says what
+// something is.
+const many = 1 << 10
+
+// worth is how many checks that say what something is one stands for: a helper whose
+// code is at hand for all that it asserts.
+func (j comparison) worth(n check) int {
+	key := path.Dir(n.path) + "/" + n.helper
+	t, known := j.now.tests[key]
+	if n.helper == "" || !known {
+		return btoi(!n.weak)
+	}
+	if _, old := j.was.tests[key]; !old && t.strong > 0 {
+		return many
+	}
+	return t.strong
+}
+
+// findSwappedCheck returns the check that expects another value in place of one that stands
+// nowhere in the test any more, where no code has changed. A constant may name a value,
+// and a helper may know it.
+func (j comparison) findSwappedCheck(k check, t tested, come []check) *check {
+	if j.coded || k.weak || !slices.ContainsFunc(literals(k.text), func(v string) bool { return t.tokens[v] == 0 }) {
+		return nil
+	}
+	var other *check
+	for i, n := range come {
+		switch {
+		case !shares(n, k):
+		case n.helper != "" || constantName().MatchString(n.text):
+			return nil
+		case other == nil:
+			other = &come[i]
+		}
+	}
+	return other
+}
+
+// unmatchedChecks returns the checks that are there on one side only. A check that went to
+// another function of its folder is on both; where several tests become one, it has
+// the checks of each.
+func (j comparison) unmatchedChecks() (gone, come []check) {
+	type key struct {
+		in string
+		condition
+	}
+	gone, come = j.was.checks, j.now.checks
+	for _, of := range []func(check) string{
+		func(k check) string { return k.in },
+		func(k check) string { return path.Dir(k.path) },
+	} {
+		there, most := counts[key]{}, counts[key]{}
+		for _, n := range come {
+			there[key{of(n), n.condition}]++
+		}
+		taken := map[string]counts[key]{}
+		gone = slices.DeleteFunc(slices.Clone(gone), func(k check) bool {
+			in := of(k)
+			if twin := j.twins[k.in]; in == k.in && twin != "" {
+				in = twin
+			}
+			at := key{in, k.condition}
+			if taken[of(k)] == nil {
+				taken[of(k)] = counts[key]{}
+			}
+			taken[of(k)][at]++
+			most[at] = max(most[at], min(taken[of(k)][at], there[at]))
+			return taken[of(k)][at] <= there[at]
+		})
+		come = slices.DeleteFunc(slices.Clone(come), func(n check) bool {
+			at := key{of(n), n.condition}
+			most[at]--
+			return most[at] >= 0
+		})
+	}
+	return gone, come
+}
+
+// ordinaryBuild reports a build constraint that holds on a common system without any
+// tag that a person would have to give.
+func ordinaryBuild(text string) bool {
+	first, _, _ := strings.Cut(text, " // +build")
+	expr, err := constraint.Parse(first)
+	if err != nil {
+		return false
+	}
+	for _, system := range []string{"linux", "darwin", "windows"} {
+		if expr.Eval(func(tag string) bool {
+			return tag == system || tag == "unix" && system != "windows" || tag == "gc" || tag == "cgo" || tag == "amd64" || strings.HasPrefix(tag, "go1.")
+		}) {
+			return true
+		}
+	}
+	return false
+}

@@ -1,0 +1,41 @@
+package lint
+
+import (
+	"fmt"
+	"regexp"
+	"sync"
+
+	"github.com/odd-cli/odd/reconcile/policy"
+	"github.com/odd-cli/odd/reconcile/secrets"
+)
+
+// FindSecrets finds credentials that a change brings in: those in no file of it at
+// the base, wherever they have moved. The finding never shows the credential. What
+// only looks like one by its place, in a test, is a finding of its own: tests hold
+// made-up passwords and keys.
+func FindSecrets(files []File) []policy.Finding {
+	old := map[string]bool{}
+	for _, f := range files {
+		for _, s := range secrets.Find(f.Before) {
+			old[s.Value] = true
+		}
+	}
+	var out []policy.Finding
+	for _, f := range files {
+		for _, s := range secrets.Find(f.After) {
+			if old[s.Value] {
+				continue
+			}
+			if s.ByPlace && testPath().MatchString(f.Path) {
+				out = append(out, newFinding("secret_in_test", policy.ByText, f.Path, s.Line, fmt.Sprintf("a test contains something that looks like a credential (%s)", s.Kind)))
+				continue
+			}
+			out = append(out, newFinding("secret_introduced", policy.ByText, f.Path, s.Line, fmt.Sprintf("contains something that looks like a credential (%s)", s.Kind)))
+		}
+	}
+	return out
+}
+
+var testPath = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`(?i)_test\.go$|(?:^|/)(?:testdata|tests?|__tests__|fixtures|spec)/|(?:^|/)test_[^/]*\.py$|[._](?:test|spec)\.[a-z]+$`)
+})

@@ -1,0 +1,378 @@
+package lint
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"path"
+	"regexp"
+	"slices"
+	"strings"
+	"sync"
+
+	"github.com/agnivade/levenshtein"
+	"golang.org/x/mod/modfile"
+	"golang.org/x/mod/module"
+	"golang.org/x/mod/semver"
+
+	"github.com/odd-cli/odd/reconcile/policy"
+)
+
+// dependency is one required package.
+type dependency struct {
+	name    string // as its registry compares names
+	version string // what may be taken, as written
+	line    int
+}
+
+// manifest is what a dependency file asks for.
+type manifest struct {
+	requires map[string]dependency
+	// other lines that decide whose code is run, each with the code of the
+	// finding that a new one is
+	other map[string]foundLine
+}
+
+type foundLine struct {
+	code, text, fix string
+	severity        policy.Severity
+	line            int
+}
+
+// checkDependencies judges the dependency files of a change against what they were: go.mod,
+// go.sum, package.json and requirements*.txt. Code of others that comes in under
+// a name close to one that goes out, from another place than the registry, or
+// with less said about its version, is for a person to see. Adding a package is
+// no finding here; that the change touches dependencies is the risk's to weigh.
+func checkDependencies(files []File) []policy.Finding {
+	var out []policy.Finding
+	for _, f := range files {
+		if f.After == nil {
+			continue
+		}
+		base := strings.ToLower(path.Base(f.Path))
+		if base == "go.sum" {
+			out = append(out, sums(f)...)
+			continue
+		}
+		read := manifestReader(base)
+		if read == nil {
+			continue
+		}
+		was := manifest{}
+		if f.Before != nil {
+			was, _ = read(f.Before) // unreadable before: everything is new
+		}
+		now, err := read(f.After)
+		if err != nil {
+			out = append(out, policy.Finding{Code: "dependency_unparsed", Severity: policy.Hard, How: policy.BySyntax, Path: f.Path,
+				Text: "does not parse: " + err.Error(), Fix: "write a valid file"})
+			continue
+		}
+		for _, d := range compare(was, now) {
+			d.Path = f.Path
+			out = append(out, d)
+		}
+	}
+	return out
+}
+
+// manifestReader returns what reads a dependency file, nil for any other file.
+func manifestReader(base string) func([]byte) (manifest, error) {
+	requirements, _ := path.Match("requirements*.txt", base)
+	constraints, _ := path.Match("constraints*.txt", base)
+	switch {
+	case base == "go.mod":
+		return readGoMod
+	case base == "package.json":
+		return readPackageJSON
+	case requirements || constraints:
+		return readRequirements
+	}
+	return nil
+}
+
+// compare judges two states of one file.
+func compare(was, now manifest) []policy.Finding {
+	var out []policy.Finding
+	bad := func(s policy.Severity, code string, line int, text, fix string) {
+		out = append(out, policy.Finding{Code: code, Severity: s, How: policy.BySyntax, Line: line, Text: text, Fix: fix})
+	}
+	for _, key := range slices.Sorted(maps.Keys(now.other)) {
+		if _, had := was.other[key]; !had {
+			o := now.other[key]
+			bad(o.severity, o.code, o.line, o.text, o.fix)
+		}
+	}
+	for _, name := range slices.Sorted(maps.Keys(now.requires)) {
+		d := now.requires[name]
+		old, had := was.requires[name]
+		if had {
+			if s, code, text := versions(old.version, d.version); code != "" {
+				bad(s, code, d.line, fmt.Sprintf("%s %s: %q, was %q", name, text, d.version, old.version), "keep the version, or let a person decide")
+			}
+			continue
+		}
+		if s, code, other := beside(name, was, now); code != "" {
+			bad(s, code, d.line, fmt.Sprintf("adds %s, whose name is close to %s", name, other), "check the name in its registry, and let a person decide")
+		}
+	}
+	return out
+}
+
+// beside finds a name to be suspicious of beside a new one: first among those
+// that go out, then among those that stay.
+func beside(name string, was, now manifest) (s policy.Severity, code, other string) {
+	for _, old := range slices.Sorted(maps.Keys(was.requires)) {
+		_, stays := now.requires[old]
+		switch {
+		case !stays && majorOf(old) == majorOf(name):
+			return policy.Soft, "dependency_major", old
+		case !stays && alike(old, name):
+			return policy.Hard, "dependency_lookalike", old
+		case stays && len(name) >= 5 && withoutDigits(old) != withoutDigits(name) && levenshtein.ComputeDistance(old, name) == 1:
+			return policy.Hard, "dependency_lookalike", old
+		}
+	}
+	return "", "", ""
+}
+
+// majorOf is a module path without its major version.
+func majorOf(name string) string {
+	prefix, _, ok := module.SplitPathVersion(name)
+	if !ok {
+		return name
+	}
+	return prefix
+}
+
+// withoutDigits returns a name without its digits: es2015 and es2016 are no slip.
+func withoutDigits(name string) string { return strings.Trim(name, "0123456789") }
+
+// alike reports whether one of two names could be meant for the other: it begins
+// with it, holds it with few letters more, or differs by three letters at most,
+// and by no more than half of what the two do not share.
+func alike(a, b string) bool {
+	if len(a) > len(b) {
+		a, b = b, a
+	}
+	if strings.HasPrefix(b, a) || strings.Contains(b, a) && len(b)-len(a) < 5 {
+		return true
+	}
+	shared := 0
+	for i := range len(a) {
+		if a[i] != b[i] {
+			break
+		}
+		if a[i] == '/' {
+			shared = i + 1
+		}
+	}
+	d := levenshtein.ComputeDistance(a, b)
+	return d <= 3 && 2*d <= len(a)-shared
+}
+
+// versions compares what two states of a file say about one package's version.
+func versions(was, now string) (s policy.Severity, code, text string) {
+	switch {
+	case was == now:
+		return "", "", ""
+	case semver.IsValid(was) && semver.IsValid(now):
+		if semver.Compare(now, was) < 0 {
+			return policy.Soft, "dependency_downgraded", "changes to an older version"
+		}
+		return "", "", ""
+	case looseness(now) > looseness(was):
+		return policy.Soft, "dependency_loosened", "has a looser version constraint than before"
+	}
+	return "", "", ""
+}
+
+// looseness orders what a version may say: one version and its hash, one
+// version, its patches, its features, anything from it on, anything.
+func looseness(v string) int {
+	v = strings.TrimSpace(v)
+	switch {
+	case strings.Contains(v, "--hash="):
+		return 0
+	case v == "" || v == "*" || v == "x" || v == "latest" || v == "next":
+		return 5
+	case strings.Contains(v, "||") || strings.HasPrefix(v, ">") || strings.HasPrefix(v, "!=") || strings.HasPrefix(v, "<"):
+		return 4
+	case strings.HasPrefix(v, "^"):
+		return 3
+	case strings.HasPrefix(v, "~") || strings.HasSuffix(v, ".x") || strings.HasSuffix(v, ".*"):
+		return 2
+	}
+	return 1
+}
+
+// released finds the names of compilers that come from Go itself, by their checksums.
+var released = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^(?:default|go1(?:\.\d+){1,2}(?:rc\d+)?)$`) })
+
+func readGoMod(b []byte) (manifest, error) {
+	f, err := modfile.Parse("go.mod", b, nil)
+	if err != nil {
+		return manifest{}, err
+	}
+	m := manifest{map[string]dependency{}, map[string]foundLine{}}
+	for _, r := range f.Require {
+		m.requires[r.Mod.Path] = dependency{r.Mod.Path, r.Mod.Version, r.Syntax.Start.Line}
+	}
+	for _, r := range f.Replace {
+		what := strings.TrimSpace(r.Old.String() + " => " + r.New.String())
+		m.other["replace "+what] = foundLine{"dependency_replace", "replaces a module with other code: " + what, "let a person decide where the code comes from", policy.Hard, r.Syntax.Start.Line}
+	}
+	for _, t := range f.Tool {
+		m.other["tool "+t.Path] = foundLine{"dependency_tool", "adds a tool that go runs: " + t.Path, "let a person decide", policy.Hard, t.Syntax.Start.Line}
+	}
+	if f.Toolchain != nil {
+		key := "toolchain " + f.Toolchain.Name
+		if released().MatchString(f.Toolchain.Name) {
+			key = "toolchain" // of Go itself, where there was one before: another version
+		}
+		m.other[key] = foundLine{"dependency_tool", "chooses the compiler: " + f.Toolchain.Name, "let a person decide", policy.Hard, f.Toolchain.Syntax.Start.Line}
+	}
+	return m, nil
+}
+
+// sums refuses another checksum for a version that had one: the code behind a
+// version never changes.
+func sums(f File) []policy.Finding {
+	old := map[string]string{}
+	for line := range strings.SplitSeq(string(f.Before), "\n") {
+		if w := strings.Fields(line); len(w) == 3 {
+			old[w[0]+" "+w[1]] = w[2]
+		}
+	}
+	var out []policy.Finding
+	for i, line := range strings.Split(string(f.After), "\n") {
+		w := strings.Fields(line)
+		if len(w) == 3 && old[w[0]+" "+w[1]] != "" && old[w[0]+" "+w[1]] != w[2] {
+			out = append(out, policy.Finding{Code: "dependency_sum", Severity: policy.Hard, How: policy.BySyntax, Path: f.Path, Line: i + 1,
+				Text: fmt.Sprintf("%s %s has another checksum than before", w[0], w[1]), Fix: "restore the old line; if go rejects it, the module was replaced at its source, so ask a person"})
+		}
+	}
+	return out
+}
+
+// hooks are the scripts that npm runs by itself.
+var hooks = []string{"preinstall", "install", "postinstall", "prepare", "preprepare", "postprepare", "prepublish", "prepublishOnly", "prepack", "postpack", "dependencies"}
+
+func readPackageJSON(b []byte) (manifest, error) {
+	var f struct {
+		Dependencies         map[string]string          `json:"dependencies"`
+		DevDependencies      map[string]string          `json:"devDependencies"`
+		PeerDependencies     map[string]string          `json:"peerDependencies"`
+		OptionalDependencies map[string]string          `json:"optionalDependencies"`
+		Overrides            map[string]json.RawMessage `json:"overrides"`
+		Resolutions          map[string]json.RawMessage `json:"resolutions"`
+		Scripts              map[string]string          `json:"scripts"`
+	}
+	if err := json.Unmarshal(b, &f); err != nil {
+		return manifest{}, err
+	}
+	m := manifest{map[string]dependency{}, map[string]foundLine{}}
+	for _, deps := range []map[string]string{f.PeerDependencies, f.OptionalDependencies, f.DevDependencies, f.Dependencies} {
+		for name, version := range deps {
+			key := strings.ToLower(name)
+			line := lineOf(b, `"`+name+`"`)
+			m.requires[key] = dependency{key, version, line}
+			if foreign().MatchString(version) {
+				m.other["source "+key+" "+version] = foundLine{"dependency_source", name + " does not come from the registry: " + version, "name a version of the registry", policy.Hard, line}
+			}
+		}
+	}
+	for _, over := range []map[string]json.RawMessage{f.Overrides, f.Resolutions} {
+		for name, to := range over {
+			m.other["override "+name+" "+string(to)] = foundLine{"dependency_replace", "overrides the version of a package: " + name, "let a person decide", policy.Hard, lineOf(b, `"`+name+`"`)}
+		}
+	}
+	for _, name := range hooks {
+		if script, ok := f.Scripts[name]; ok {
+			m.other["script "+name+" "+script] = foundLine{"dependency_script", "has a script that npm runs automatically: " + name, "rename it, so that npm runs it only on request", policy.Hard, lineOf(b, `"`+name+`"`)}
+		}
+	}
+	return m, nil
+}
+
+// foreign are the versions that name a place: an address, a file, another
+// package, or an owner's repository on the forge.
+var foreign = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`^(git|http|https|file|link|portal|patch|exec|npm|github|gitlab|bitbucket|gist|ssh)[+:]|://|^[^@\s][^/\s]*/[^/\s]+$|^\.{0,2}/`)
+})
+
+func lineOf(b []byte, text string) int {
+	at := bytes.Index(b, []byte(text))
+	if at < 0 {
+		return 0
+	}
+	return 1 + bytes.Count(b[:at], []byte("\n"))
+}
+
+var requirement = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`^([A-Za-z0-9][A-Za-z0-9._-]*)\s*(?:\[[^\]]*\])?\s*(@.*|[=<>!~].*)?$`)
+})
+
+// separators are the same to a Python package index.
+var separators = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`[-_.]+`) })
+
+func readRequirements(b []byte) (manifest, error) {
+	m := manifest{map[string]dependency{}, map[string]foundLine{}}
+	n, start := 0, 0
+	pending := ""
+	for line := range strings.SplitSeq(string(b), "\n") {
+		n++
+		if pending == "" {
+			start = n
+		}
+		line = strings.TrimRight(line, "\r")
+		if rest, ok := strings.CutSuffix(line, `\`); ok {
+			pending += rest + " "
+			continue
+		}
+		text := pending + line
+		pending = ""
+		if at := strings.Index(" "+text, " #"); at >= 0 {
+			text = text[:at]
+		}
+		if text = strings.TrimSpace(text); text != "" {
+			if err := m.requirement(text, start); err != nil {
+				return m, err
+			}
+		}
+	}
+	return m, nil
+}
+
+// requirement reads one line of a requirements file.
+func (m manifest) requirement(text string, line int) error {
+	other := foundLine{"dependency_source", "installs code that does not come from the registry: " + text, "name a package and its version", policy.Hard, line}
+	if strings.HasPrefix(text, "-") {
+		flag := strings.FieldsFunc(text, func(r rune) bool { return r == ' ' || r == '=' })[0]
+		if !slices.Contains([]string{"-r", "--requirement", "-c", "--constraint", "--require-hashes", "--only-binary", "--prefer-binary"}, flag) {
+			m.other[text] = other
+		}
+		return nil
+	}
+	spec, marker, _ := strings.Cut(text, ";")
+	words := strings.SplitN(strings.TrimSpace(spec), " --", 2)
+	got := requirement().FindStringSubmatch(strings.TrimSpace(words[0]))
+	switch {
+	case got == nil && (strings.Contains(text, "://") || strings.HasPrefix(text, ".") || strings.Contains(text, "/")):
+		m.other[text] = other
+		return nil
+	case got == nil:
+		return fmt.Errorf("line %d: %q is not a package", line, text)
+	case strings.HasPrefix(got[2], "@"):
+		m.other[text] = other
+	}
+	name := strings.ToLower(separators().ReplaceAllString(got[1], "-"))
+	version := strings.TrimSpace(strings.TrimLeft(got[2], "="))
+	if len(words) > 1 || strings.Contains(marker, "--hash=") {
+		version += " --hash="
+	}
+	m.requires[name] = dependency{name, version, line}
+	return nil
+}

@@ -1,0 +1,289 @@
+package lint
+
+import (
+	"fmt"
+	"go/ast"
+	"go/token"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+
+	"github.com/odd-cli/odd/reconcile/policy"
+)
+
+// effect is something a Go file does to the machine or to itself.
+type effect struct {
+	code, text string
+	node       ast.Node
+}
+
+// effects judges what a Go file does more often than it did.
+func effects(c *change, d *delta) []policy.Finding {
+	switch {
+	case (d.ext == ".s" || d.ext == ".syso") && !d.was.here && d.now.here:
+		return d.list("dynamic_code_introduced", policy.ByText, 0, "is compiled in without being readable source")
+	case d.ext != ".go" || d.now.tree == nil:
+		return nil
+	}
+	was := counts[string]{}
+	for _, e := range effectsOf(d.was) {
+		was[e.code]++
+	}
+	now := c.withoutMovedEffects(d, effectsOf(d.now))
+	var out []policy.Finding
+	seen := counts[string]{}
+	for _, e := range now {
+		if seen[e.code]++; seen[e.code] == was[e.code]+1 && !(e.code == "test_detected" && d.test) {
+			out = append(out, d.list(d.inTest(e.code), policy.BySyntax, lastLine(d.now, now, e.code), e.text)...)
+		}
+	}
+	return append(out, generates(d)...)
+}
+
+// withoutMovedEffects returns the effects of a file without those that another file of the change had,
+// as they are written, and has no more.
+func (c *change) withoutMovedEffects(d *delta, now []effect) []effect {
+	moved := map[string]bool{}
+	for _, o := range c.deltas {
+		if o == d {
+			continue
+		}
+		lost := counts[string]{}
+		for _, e := range effectsOf(o.was) {
+			lost[e.code+" "+o.was.text(e.node)]++
+		}
+		for _, e := range effectsOf(o.now) {
+			lost[e.code+" "+o.now.text(e.node)]--
+		}
+		for key, n := range lost {
+			moved[key] = moved[key] || n > 0
+		}
+	}
+	return slices.DeleteFunc(now, func(e effect) bool { return moved[e.code+" "+d.now.text(e.node)] })
+}
+
+// lastLine is where the last effect of a code is.
+func lastLine(s side, all []effect, code string) int {
+	line := 0
+	for _, e := range all {
+		if e.code == code {
+			line = s.line(e.node)
+		}
+	}
+	return line
+}
+
+func effectsOf(s side) []effect {
+	if s.tree == nil {
+		return nil
+	}
+	var out []effect
+	for _, im := range s.tree.Imports {
+		switch p, _ := strconv.Unquote(im.Path.Value); p {
+		case "plugin", "unsafe", "C", "runtime/cgo":
+			out = append(out, effect{"dynamic_code_introduced", fmt.Sprintf("imports %q, which can run code that is not in the source", p), im})
+		}
+	}
+	for _, g := range s.tree.Comments {
+		for _, c := range g.List {
+			if strings.HasPrefix(c.Text, "//go:linkname") || strings.HasPrefix(c.Text, "//go:cgo_") || strings.HasPrefix(c.Text, "//go:wasmimport") {
+				out = append(out, effect{"dynamic_code_introduced", "links a name to code in another place", c})
+			}
+		}
+	}
+	reflects := slices.Contains(importPaths(s), "reflect")
+	s.calls(s.tree, func(name string, call *ast.CallExpr) {
+		if e := callEffect(name, call, reflects); e.code != "" {
+			out = append(out, e)
+		}
+	})
+	return append(out, loadEffects(s)...)
+}
+
+func importPaths(s side) []string {
+	var out []string
+	for _, p := range s.imports {
+		out = append(out, p)
+	}
+	return out
+}
+
+var shellNames = []string{"sh", "bash", "zsh", "dash", "ksh", "fish", "cmd", "cmd.exe", "powershell", "powershell.exe", "pwsh", "busybox", "env"}
+
+// callEffect says what a call of another package's function does.
+func callEffect(name string, call *ast.CallExpr, reflects bool) effect {
+	for _, look := range []func(string, *ast.CallExpr) effect{programEffect, rightsEffect, testEffect} {
+		if e := look(name, call); e.code != "" {
+			return e
+		}
+	}
+	if sel, ok := call.Fun.(*ast.SelectorExpr); ok && reflects && slices.Contains([]string{"Call", "CallSlice", "MethodByName"}, sel.Sel.Name) {
+		return effect{"dynamic_code_introduced", "calls a function found by reflection", call}
+	}
+	return effect{}
+}
+
+// programEffect knows the calls that run programs.
+func programEffect(name string, call *ast.CallExpr) effect {
+	switch name {
+	case "os/exec.Command", "os/exec.CommandContext":
+		at := btoi(name == "os/exec.CommandContext")
+		if at >= len(call.Args) {
+			return effect{}
+		}
+		program, known := literal(call.Args[at])
+		program = program[strings.LastIndexAny(program, `/\`)+1:]
+		if known && slices.Contains(shellNames, strings.ToLower(program)) {
+			return effect{"shell_exec_introduced", "runs the shell " + program, call}
+		}
+		return effect{"process_exec_introduced", "runs a program", call}
+	case "os.StartProcess", "syscall.Exec", "syscall.ForkExec", "syscall.StartProcess", "golang.org/x/sys/unix.Exec", "syscall.Syscall", "syscall.RawSyscall", "syscall.Syscall6":
+		return effect{"shell_exec_introduced", "runs a program through a system call", call}
+	}
+	return effect{}
+}
+
+// rightsEffect knows the calls that give rights: of the bits, those by which
+// others may write and those that lend an id are loose.
+func rightsEffect(name string, call *ast.CallExpr) effect {
+	bits, ok := octal(call.Args)
+	switch {
+	case !ok:
+	case name == "syscall.Umask" || name == "golang.org/x/sys/unix.Umask":
+		if bits&0o22 != 0o22 {
+			return effect{"permission_loosened", "sets a umask that lets others write", call}
+		}
+	case slices.Contains([]string{"os.Chmod", "os.Mkdir", "os.MkdirAll", "os.OpenFile", "os.WriteFile", "syscall.Chmod", "golang.org/x/sys/unix.Chmod"}, name) || strings.HasSuffix(name, ".Chmod"):
+		if bits&0o6002 != 0 {
+			return effect{"permission_loosened", fmt.Sprintf("sets the file mode %#o", bits), call}
+		}
+	}
+	return effect{}
+}
+
+// testEffect knows the calls by which code asks whether it is being tested.
+func testEffect(name string, call *ast.CallExpr) effect {
+	switch name {
+	case "testing.Testing":
+		return effect{"test_detected", "checks whether it runs in a test", call}
+	case "flag.Lookup":
+		if text, _ := literal(firstOf(call.Args)); strings.HasPrefix(text, "test.") {
+			return effect{"test_detected", "checks whether it runs in a test", call}
+		}
+	case "strings.HasSuffix", "strings.Contains":
+		if text, _ := literal(lastOf(call.Args)); text == ".test" || text == ".test.exe" {
+			return effect{"test_detected", "checks whether it runs in a test", call}
+		}
+	}
+	return effect{}
+}
+
+func firstOf(list []ast.Expr) ast.Expr {
+	if len(list) == 0 {
+		return nil
+	}
+	return list[0]
+}
+
+func lastOf(list []ast.Expr) ast.Expr {
+	if len(list) == 0 {
+		return nil
+	}
+	return list[len(list)-1]
+}
+
+// octal reads the last argument of a call as rights.
+func octal(args []ast.Expr) (bits uint64, ok bool) {
+	e := lastOf(args)
+	if c, is := e.(*ast.CallExpr); is && len(c.Args) == 1 {
+		e = c.Args[0] // os.FileMode(0o777)
+	}
+	if dottedName(e) == "os.ModePerm" || dottedName(e) == "fs.ModePerm" {
+		return 0o777, true
+	}
+	lit, is := e.(*ast.BasicLit)
+	if !is || lit.Kind != token.INT {
+		return 0, false
+	}
+	n, err := strconv.ParseUint(lit.Value, 0, 32)
+	return n, err == nil
+}
+
+// loadEffects finds what a file does by being loaded: in init, and in the values
+// of its variables.
+func loadEffects(s side) []effect {
+	var out []effect
+	look := func(n ast.Node) {
+		s.calls(n, func(name string, call *ast.CallExpr) {
+			if acts(name) {
+				out = append(out, effect{"load_side_effect", "calls " + name + " when the package is loaded", call})
+			}
+		})
+	}
+	for _, d := range s.tree.Decls {
+		switch d := d.(type) {
+		case *ast.FuncDecl:
+			if d.Recv == nil && d.Name.Name == "init" && d.Body != nil {
+				look(d.Body)
+			}
+		case *ast.GenDecl:
+			for _, spec := range d.Specs {
+				if v, ok := spec.(*ast.ValueSpec); ok {
+					for _, e := range v.Values {
+						if _, isFunc := e.(*ast.FuncLit); !isFunc {
+							look(e)
+						}
+					}
+				}
+			}
+		}
+	}
+	return out
+}
+
+// onNetwork finds the functions of net and net/http that use the network or change how a program does.
+var onNetwork = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`^net(?:/http)?\.(?:Dial|Listen|Lookup|Resolve|FileConn|FileListener|Interface|Get|Head|Post|Serve|Handle|Default\w+\.)`)
+})
+
+// acts reports whether a function changes or asks the machine.
+func acts(name string) bool {
+	for _, p := range []string{"os/exec.", "syscall.", "golang.org/x/sys/", "plugin."} {
+		if strings.HasPrefix(name, p) {
+			return true
+		}
+	}
+	return onNetwork().MatchString(name) || slices.Contains(strings.Fields(`os.Remove os.RemoveAll os.Rename os.WriteFile os.Create os.OpenFile os.Mkdir os.MkdirAll os.Chmod os.Chown
+		os.Setenv os.Unsetenv os.Clearenv os.Exit os.Symlink os.Link os.Truncate os.StartProcess os.Chdir os.CopyFS`), name)
+}
+
+// generates judges the commands that go generate would run.
+func generates(d *delta) []policy.Finding {
+	old := counts[string]{}
+	for _, l := range d.was.lines() {
+		if strings.HasPrefix(l, "//go:generate") {
+			old[l]++
+		}
+	}
+	var out []policy.Finding
+	for i, l := range d.now.lines() {
+		line, ok := strings.CutPrefix(l, "//go:generate")
+		if !ok {
+			continue
+		}
+		if old[l]--; old[l] >= 0 {
+			continue
+		}
+		line = strings.TrimSpace(line)
+		v := policy.JudgeCommand(line, policy.CommandPolicy{})
+		network := slices.ContainsFunc(v.Findings, func(f policy.Finding) bool { return f.Code == "command_network" })
+		code := "generate_introduced"
+		if v.Refused() || network {
+			code = "generate_denied"
+		}
+		out = append(out, d.list(code, policy.BySyntax, i+1, fmt.Sprintf("go generate would run %q", short80(line)))...)
+	}
+	return out
+}

@@ -1,0 +1,326 @@
+package lint
+
+import (
+	"bytes"
+	"fmt"
+	"go/ast"
+	"go/types"
+	"maps"
+	"path"
+	"regexp"
+	"slices"
+	"strings"
+	"sync"
+
+	"github.com/odd-cli/odd/reconcile/policy"
+)
+
+// links judges what a change takes away and still uses: imports of a file, and
+// declarations of a folder, in every file of the change and beside it.
+func links(c *change) []policy.Finding {
+	var out []policy.Finding
+	for _, d := range c.deltas {
+		if d.ext == ".go" {
+			out = append(out, imports(d)...)
+		} else {
+			out = append(out, importsByText(d)...)
+		}
+	}
+	return append(out, symbols(c)...)
+}
+
+// imports finds names of imports that a Go file has no more and uses still.
+func imports(d *delta) []policy.Finding {
+	if d.now.tree == nil {
+		return nil
+	}
+	was, now := d.was.imports, d.now.imports
+	names := namesOf(d.now.tree)
+	var out []policy.Finding
+	for name, from := range was {
+		if _, still := now[name]; still || names.declared[name] || name == "_" || name == "." {
+			continue
+		}
+		if line := names.qualifiers[name]; line != nil {
+			out = append(out, d.list("removed_import_still_referenced", policy.BySyntax, d.now.line(line), fmt.Sprintf("uses %s, but %q is no longer imported", name, from))...)
+		}
+	}
+	slices.SortFunc(out, func(a, b policy.Finding) int { return a.Line - b.Line })
+	return out
+}
+
+// names are the identifiers of a Go file by what they are there for.
+type names struct {
+	top        map[string]bool       // declared for the whole package
+	declared   map[string]bool       // declared anywhere, fields aside
+	used       map[string]ast.Node   // standing alone
+	qualifiers map[string]*ast.Ident // the x of x.y
+	selected   map[string]ast.Node   // "x.y"
+}
+
+// namesOf sorts the identifiers of a file. A name that is declared anywhere in
+// it counts as declared everywhere: the guardian would rather miss a use than
+// take a variable for one.
+func namesOf(f *ast.File) names {
+	n := names{map[string]bool{}, map[string]bool{}, map[string]ast.Node{}, map[string]*ast.Ident{}, map[string]ast.Node{}}
+	for _, d := range f.Decls {
+		n.top = declare(n.top, d)
+	}
+	skip := map[*ast.Ident]bool{f.Name: true}
+	ast.Inspect(f, func(node ast.Node) bool { return n.note(node, skip) })
+	return n
+}
+
+func (n names) note(node ast.Node, skip map[*ast.Ident]bool) bool {
+	switch x := node.(type) {
+	case *ast.ImportSpec:
+		return false
+	case *ast.SelectorExpr:
+		skip[x.Sel] = true
+		if id, ok := x.X.(*ast.Ident); ok {
+			n.qualifiers[id.Name] = id
+			n.selected[id.Name+"."+x.Sel.Name] = x
+		}
+	case *ast.KeyValueExpr:
+		if id, ok := x.Key.(*ast.Ident); ok {
+			skip[id] = true // a field, mostly
+		}
+	case *ast.FuncDecl:
+		skip[x.Name] = true
+	case *ast.LabeledStmt:
+		skip[x.Label] = true
+	case *ast.Ident:
+		if !skip[x] {
+			n.used[x.Name] = x
+		}
+	default:
+		n.local(node, skip)
+	}
+	return true
+}
+
+// local notes the names that a node declares.
+func (n names) local(node ast.Node, skip map[*ast.Ident]bool) {
+	switch x := node.(type) {
+	case *ast.Field:
+		for _, id := range x.Names {
+			n.declared[id.Name], skip[id] = true, true
+		}
+	case *ast.AssignStmt:
+		for _, l := range x.Lhs {
+			if id, ok := l.(*ast.Ident); ok && x.Tok.String() == ":=" {
+				n.declared[id.Name] = true
+			}
+		}
+	case *ast.RangeStmt:
+		for _, e := range []ast.Expr{x.Key, x.Value} {
+			if id, ok := e.(*ast.Ident); ok {
+				n.declared[id.Name] = true
+			}
+		}
+	case *ast.ValueSpec:
+		for _, id := range x.Names {
+			n.declared[id.Name] = true
+		}
+	case *ast.TypeSpec:
+		n.declared[x.Name.Name] = true
+	}
+}
+
+// declare adds the names that a declaration gives to a package.
+func declare(to map[string]bool, d ast.Decl) map[string]bool {
+	switch d := d.(type) {
+	case *ast.FuncDecl:
+		if d.Recv == nil && d.Name.Name != "init" && d.Name.Name != "main" {
+			to[d.Name.Name] = true
+		}
+	case *ast.GenDecl:
+		for _, s := range d.Specs {
+			switch s := s.(type) {
+			case *ast.TypeSpec:
+				to[s.Name.Name] = true
+			case *ast.ValueSpec:
+				for _, id := range s.Names {
+					to[id.Name] = true
+				}
+			}
+		}
+	}
+	delete(to, "_")
+	return to
+}
+
+// symbols finds declarations that a folder has no more and that a file of the
+// change, or one beside it, still uses.
+func symbols(c *change) []policy.Finding {
+	gone := c.removedSymbols()
+	if len(gone) == 0 {
+		return nil
+	}
+	var out []policy.Finding
+	for _, d := range slices.Concat(c.deltas, c.beside) {
+		if d.now.tree == nil {
+			continue
+		}
+		n := namesOf(d.now.tree)
+		still := func(line ast.Node, name, dir string) {
+			out = append(out, d.list("symbol_removed_still_used", policy.BySyntax, d.now.line(line), fmt.Sprintf("uses %s, which is no longer declared in %s", name, dir))...)
+		}
+		for _, g := range gone {
+			if use := n.used[g.name]; g.dir == d.dir && use != nil && !n.declared[g.name] && d.now.imports[g.name] == "" {
+				still(use, g.name, g.dir)
+			}
+			for as, from := range d.now.imports {
+				if from != g.dir && !strings.HasSuffix(from, "/"+g.dir) || !ast.IsExported(g.name) {
+					continue
+				}
+				if use := n.selected[as+"."+g.name]; use != nil && !n.declared[as] {
+					still(use, as+"."+g.name, g.dir)
+				}
+			}
+		}
+	}
+	return out
+}
+
+type symbol struct{ dir, name string }
+
+// removedSymbols lists what the folders of a change declare no more. A file that goes to
+// another folder takes its names along; a name that Go itself has stays usable.
+func (c *change) removedSymbols() []symbol {
+	was, now := map[symbol]bool{}, map[symbol]bool{}
+	note := func(to map[symbol]bool, dir string, s side) {
+		if s.tree == nil {
+			return
+		}
+		for _, d := range s.tree.Decls {
+			for name := range declare(map[string]bool{}, d) {
+				to[symbol{dir, name}] = true
+			}
+		}
+	}
+	for _, d := range c.deltas {
+		note(was, d.dir, d.was)
+		note(now, d.dir, d.now)
+	}
+	for _, d := range c.beside {
+		note(now, d.dir, d.now)
+	}
+	var out []symbol
+	for s := range was {
+		if !now[s] && types.Universe.Lookup(s.name) == nil {
+			out = append(out, s)
+		}
+	}
+	slices.SortFunc(out, func(a, b symbol) int { return strings.Compare(a.dir+" "+a.name, b.dir+" "+b.name) })
+	return out
+}
+
+// bindings find the names that imports of other languages bind, over as many lines
+// as an import takes.
+var bindings = sync.OnceValue(func() map[string]*regexp.Regexp {
+	py := regexp.MustCompile(`(?m)^[ \t]*(?:from[ \t]+\S+[ \t]+)?import[ \t]+(\([^)]*\)|[^(\n]+)`)
+	js := regexp.MustCompile(`(?m)^[ \t]*(?:import\s+([^;'"()]+?)\s+from\b|(?:const|let|var)\s+([^;=]+?)\s*=\s*require\()`)
+	return map[string]*regexp.Regexp{".py": py, ".js": js, ".mjs": js, ".ts": js, ".tsx": js, ".jsx": js}
+})
+
+var (
+	identifier = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`[A-Za-z_$][A-Za-z0-9_$]*`) })
+	// declaredName finds a name that a file declares itself.
+	declaredName = sync.OnceValue(func() *regexp.Regexp {
+		return regexp.MustCompile(`(?m)^\s*(?:export\s+)?(?:default\s+)?(?:async\s+)?(?:(?:def|class|function|const|let|var|type|interface|enum)\s+([A-Za-z_$][A-Za-z0-9_$]*)|([A-Za-z_$][A-Za-z0-9_$]*)\s*=[^=])|\b(?:as|for)\s+([A-Za-z_$][A-Za-z0-9_$]*)`)
+	})
+	// quotes finds text in quotes, which names nothing unless it is an f-string of Python.
+	quotes = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`[A-Za-z]*(?:"(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*')`) })
+)
+
+// pythonBuiltins are names that modules often replace, and that stay when the import goes.
+var pythonBuiltins = []string{"open", "print", "input", "map", "filter", "zip", "range", "str", "bytes", "int", "super", "object"}
+
+// importsByText does for Python and JavaScript what a tree does for Go.
+func importsByText(d *delta) []policy.Finding {
+	re := bindings()[d.ext]
+	if re == nil || d.After == nil {
+		return nil
+	}
+	gone, _ := importedNames(re, d.Before, d.ext == ".py") // a function of Python has its imports for itself
+	kept, inImport := importedNames(re, d.After, false)
+	for _, m := range declaredName().FindAllSubmatch(d.After, -1) {
+		kept[string(m[1])+string(m[2])+string(m[3])] = true
+	}
+	for name := range kept {
+		delete(gone, name)
+	}
+	if d.ext == ".py" {
+		maps.DeleteFunc(gone, func(name string, _ bool) bool { return slices.Contains(pythonBuiltins, name) })
+	}
+	if len(gone) == 0 {
+		return nil
+	}
+	var out []policy.Finding
+	quoted := false
+	for i, l := range d.now.lines() {
+		l = strings.TrimSpace(l)
+		inside := quoted
+		quoted = quoted != ((inside || !strings.HasPrefix(l, "#")) && (strings.Count(l, `"""`)+strings.Count(l, "'''"))%2 == 1)
+		if inside || quoted || inImport[i+1] || strings.HasPrefix(l, "#") || strings.HasPrefix(l, "//") || strings.HasPrefix(l, "*") {
+			continue
+		}
+		l = quotes().ReplaceAllStringFunc(l, func(s string) string {
+			if strings.ContainsAny(s[:strings.IndexAny(s, `"'`)], "fF") {
+				return s
+			}
+			return ""
+		})
+		for _, at := range identifier().FindAllStringIndex(l, -1) {
+			name := l[at[0]:at[1]]
+			if !gone[name] || strings.HasSuffix(l[:at[0]], ".") || argument(l[at[1]:]) {
+				continue
+			}
+			delete(gone, name)
+			out = append(out, d.list("removed_import_still_referenced", policy.ByText, i+1, "uses "+name+", which is no longer imported")...)
+		}
+	}
+	return out
+}
+
+// argument reports that what stands before is the name of an argument or a key, not a use.
+func argument(rest string) bool {
+	return strings.HasPrefix(rest, ":") || strings.HasPrefix(rest, "=") && !strings.HasPrefix(rest, "==") && !strings.HasPrefix(rest, "=>")
+}
+
+// importedNames returns the names that the imports of a text bind, and the lines, from 1, that
+// imports take. With top, imports that are indented are passed over.
+func importedNames(re *regexp.Regexp, text []byte, top bool) (names map[string]bool, lines map[int]bool) {
+	names, lines = map[string]bool{}, map[int]bool{}
+	for _, m := range re.FindAllSubmatchIndex(text, -1) {
+		if top && strings.ContainsRune(" \t", rune(text[m[0]])) {
+			continue
+		}
+		first := bytes.Count(text[:m[0]], []byte("\n")) + 1
+		for n := range bytes.Count(text[m[0]:m[1]], []byte("\n")) + 1 {
+			lines[first+n] = true
+		}
+		for g := 2; g+1 < len(m); g += 2 {
+			if m[g] >= 0 {
+				addBoundNames(names, string(text[m[g]:m[g+1]]))
+			}
+		}
+	}
+	return names, lines
+}
+
+// addBoundNames adds the names of an import's list, the last word of each: "a as b" binds b.
+func addBoundNames(names map[string]bool, list string) {
+	var plain strings.Builder
+	for l := range strings.Lines(list) {
+		l, _, _ = strings.Cut(l, "#")
+		l, _, _ = strings.Cut(l, "//")
+		plain.WriteString(l + " ")
+	}
+	for _, part := range strings.FieldsFunc(plain.String(), func(r rune) bool { return strings.ContainsRune(",{}();", r) }) {
+		if words := strings.Fields(strings.ReplaceAll(part, ":", " ")); len(words) > 0 && words[len(words)-1] != "*" {
+			names[strings.Split(path.Base(words[len(words)-1]), ".")[0]] = true
+		}
+	}
+}

@@ -1,0 +1,383 @@
+package lint
+
+import (
+	"fmt"
+	"go/ast"
+	"go/token"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/odd-cli/odd/reconcile/policy"
+)
+
+// collapsedFrom is how many statements a function has that may not come to
+// nothing.
+const collapsedFrom = 3
+
+// bodies judges what functions have become: nothing, something behind a return,
+// or without the comment that explained them.
+func bodies(c *change, d *delta) []policy.Finding {
+	if d.ext != ".go" {
+		return bodiesByText(d)
+	}
+	var out []policy.Finding
+	for _, p := range c.pairs(d) {
+		if p.was.decl == nil || p.was.decl.Body == nil {
+			continue
+		}
+		at := p.now.in.line(p.now.decl)
+		if p.now.decl.Body == nil {
+			out = append(out, d.list("function_body_collapsed", policy.BySyntax, at, fmt.Sprintf("the function %s no longer has a body", p.now.name))...)
+			continue
+		}
+		was, now := p.was.decl.Body.List, p.now.decl.Body.List
+		switch {
+		case statements(p.was.decl.Body) >= collapsedFrom && hollow(now):
+			out = append(out, d.list("function_body_collapsed", policy.BySyntax, at, fmt.Sprintf("the function %s had %d statements and now does nothing", p.now.name, statements(p.was.decl.Body)))...)
+		case !cutShort(was) && cutShort(now):
+			out = append(out, d.list("function_body_collapsed", policy.BySyntax, at, fmt.Sprintf("the function %s returns before its last statements", p.now.name))...)
+		}
+		if p.was.decl.Doc.Text() != "" && p.now.decl.Doc.Text() == "" && p.was.in.text(p.was.decl.Body) == p.now.in.text(p.now.decl.Body) {
+			out = append(out, d.list("docstring_only_delete", policy.BySyntax, at, fmt.Sprintf("the comment of %s was removed, and its code is unchanged", p.now.name))...)
+		}
+		if line := findFlippedReturn(p); line > 0 {
+			out = append(out, d.list("return_value_flipped", policy.BySyntax, line, fmt.Sprintf("%s now returns the opposite", p.now.name))...)
+		}
+	}
+	return out
+}
+
+// statements counts the statements of a block, those inside others too.
+func statements(b *ast.BlockStmt) int {
+	n := 0
+	ast.Inspect(b, func(node ast.Node) bool {
+		switch node.(type) {
+		case *ast.BlockStmt, *ast.EmptyStmt, *ast.CaseClause, *ast.CommClause:
+		case ast.Stmt:
+			n++
+		}
+		return true
+	})
+	return n
+}
+
+// hollow reports whether statements do nothing but end: with constants, a
+// panic, or by leaving out what they were given.
+func hollow(list []ast.Stmt) bool {
+	for _, s := range list {
+		switch s := s.(type) {
+		case *ast.EmptyStmt:
+		case *ast.ReturnStmt:
+			return !slices.ContainsFunc(s.Results, func(e ast.Expr) bool { return !constant(e) })
+		case *ast.ExprStmt:
+			if callee(s.X) != "panic" {
+				return false
+			}
+		case *ast.AssignStmt:
+			if s.Tok != token.ASSIGN || !blanks(s.Lhs) || slices.ContainsFunc(s.Rhs, calls) {
+				return false
+			}
+		default:
+			return false
+		}
+	}
+	return true
+}
+
+func blanks(list []ast.Expr) bool {
+	return !slices.ContainsFunc(list, func(e ast.Expr) bool { return dottedName(e) != "_" })
+}
+
+// calls reports whether an expression is a call.
+func calls(e ast.Expr) bool {
+	_, ok := e.(*ast.CallExpr)
+	return ok
+}
+
+// cutShort reports whether a return or a panic stands before other statements.
+func cutShort(list []ast.Stmt) bool {
+	for i, s := range list {
+		if i == len(list)-1 {
+			return false
+		}
+		switch s := s.(type) {
+		case *ast.ReturnStmt:
+			return true
+		case *ast.ExprStmt:
+			if name := callee(s.X); name == "panic" || name == "os.Exit" {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// findFlippedReturn returns the line of the first return of a function that gives true
+// for false or the reverse, 0 if there is none. It looks only where the function
+// returns as often as it did.
+func findFlippedReturn(p pair) int {
+	was, _ := returns(p.was.decl)
+	now, at := returns(p.now.decl)
+	if len(was) != len(now) {
+		return 0
+	}
+	for i := range now {
+		if was[i] != now[i] && truth(was[i]) && truth(now[i]) {
+			return p.now.in.line(at[i])
+		}
+	}
+	return 0
+}
+
+func truth(s string) bool { return s == "true" || s == "false" }
+
+// returns lists the results of a function's returns, those of functions inside
+// it aside: names as they are, "" for anything else.
+func returns(f *ast.FuncDecl) (values []string, at []ast.Node) {
+	ast.Inspect(f.Body, func(n ast.Node) bool {
+		switch n := n.(type) {
+		case *ast.FuncLit:
+			return false
+		case *ast.ReturnStmt:
+			for _, r := range n.Results {
+				values, at = append(values, dottedName(r)), append(at, n)
+			}
+		}
+		return true
+	})
+	return values, at
+}
+
+// conditions judges the conditions of functions: turned round, or made constant.
+func conditions(c *change, d *delta) []policy.Finding {
+	if d.ext != ".go" {
+		return conditionsByText(d)
+	}
+	var out []policy.Finding
+	for _, p := range c.pairs(d) {
+		was, _, wasFixed := conditionsOf(p.was)
+		now, at, nowFixed := conditionsOf(p.now)
+		if len(nowFixed) > len(wasFixed) {
+			out = append(out, d.list("guard_constant", policy.BySyntax, p.now.in.line(nowFixed[len(nowFixed)-1]), "a condition in "+p.now.name+" is always true or always false")...)
+		}
+		if d.test || p.was.decl == nil {
+			continue // what a test asserts is judged as a whole
+		}
+		gone, come := was.subtract(now), now.subtract(was)
+		for _, cond := range sortedConditions(gone) {
+			if come[cond.inverse()] > 0 {
+				out = append(out, d.list("guard_boolean_inverted", policy.BySyntax, at[cond.inverse()], fmt.Sprintf("in %s the condition is now %s, it was %s", p.now.name, cond.inverse(), cond))...)
+			}
+		}
+	}
+	return out
+}
+
+func sortedConditions(c counts[condition]) []condition {
+	var out []condition
+	for k := range c {
+		out = append(out, k)
+	}
+	slices.SortFunc(out, func(a, b condition) int { return strings.Compare(a.String(), b.String()) })
+	return out
+}
+
+// conditionsOf counts the conditions of a function, with the line of the last of
+// each, and lists those that are constant.
+func conditionsOf(f function) (all counts[condition], at map[condition]int, fixed []ast.Node) {
+	all, at = counts[condition]{}, map[condition]int{}
+	if f.decl == nil || f.decl.Body == nil {
+		return all, at, nil
+	}
+	add := func(e ast.Expr) {
+		if e == nil {
+			return
+		}
+		c := f.in.condition(e)
+		all[c]++
+		at[c] = f.in.line(e)
+		if isConstantCondition(e) {
+			fixed = append(fixed, e)
+		}
+	}
+	ast.Inspect(f.decl.Body, func(n ast.Node) bool {
+		switch n := n.(type) {
+		case *ast.IfStmt:
+			add(n.Cond)
+		case *ast.ForStmt:
+			add(n.Cond)
+		case *ast.ReturnStmt:
+			for _, r := range n.Results {
+				if isConstantCondition(r) && !truth(dottedName(r)) {
+					fixed = append(fixed, r)
+				}
+			}
+		}
+		return true
+	})
+	return all, at, fixed
+}
+
+// isConstantCondition reports whether a condition is true or false by what is written: a
+// constant, a comparison of two literals, or of a thing with itself, or any of
+// them joined to something else.
+func isConstantCondition(e ast.Expr) bool {
+	switch x := e.(type) {
+	case *ast.ParenExpr:
+		return isConstantCondition(x.X)
+	case *ast.UnaryExpr:
+		return x.Op == token.NOT && isConstantCondition(x.X)
+	case *ast.Ident:
+		return truth(x.Name)
+	case *ast.BinaryExpr:
+		if x.Op == token.LAND || x.Op == token.LOR {
+			return isConstantCondition(x.X) || isConstantCondition(x.Y)
+		}
+		if !slices.Contains([]token.Token{token.EQL, token.NEQ, token.LSS, token.GTR, token.LEQ, token.GEQ}, x.Op) {
+			return false
+		}
+		_, left := x.X.(*ast.BasicLit)
+		_, right := x.Y.(*ast.BasicLit)
+		l, r := dottedName(x.X), dottedName(x.Y)
+		return left && right || l != "" && l == r && steady(x.X) && steady(x.Y)
+	}
+	return false
+}
+
+// steady reports whether an expression is a name, or one after the other, and
+// not so long that dotted cuts it: no call, no index.
+func steady(e ast.Expr) bool {
+	for range maxChain {
+		switch x := e.(type) {
+		case *ast.Ident:
+			return true
+		case *ast.SelectorExpr:
+			e = x.X
+		default:
+			return false
+		}
+	}
+	return false
+}
+
+// checkDroppedErrors judges errors that a function drops more often than it did.
+func checkDroppedErrors(c *change, d *delta) []policy.Finding {
+	if d.ext != ".go" || d.test {
+		return nil // other languages are judged by the patterns of their text
+	}
+	var out []policy.Finding
+	for _, p := range c.pairs(d) {
+		was, now := drops(p.was), drops(p.now)
+		if len(now) > len(was) {
+			out = append(out, d.list("silent_exception_swallow", policy.BySyntax, p.now.in.line(now[len(now)-1]), p.now.name+" ignores an error")...)
+			continue
+		}
+		if line := forgets(p); line > 0 {
+			out = append(out, d.list("silent_exception_swallow", policy.BySyntax, line, p.now.name+" no longer handles an error")...)
+		}
+	}
+	return out
+}
+
+// drops lists where a function leaves an error: a result given to _, an if about
+// an error that does nothing or returns as if there were none, a panic recovered
+// and forgotten.
+func drops(f function) (out []ast.Node) {
+	if f.decl == nil || f.decl.Body == nil {
+		return nil
+	}
+	ast.Inspect(f.decl.Body, func(n ast.Node) bool {
+		switch n := n.(type) {
+		case *ast.AssignStmt:
+			if blanks(n.Lhs) && len(n.Rhs) == 1 && calls(n.Rhs[0]) && !mayIgnoreError(callee(n.Rhs[0])) {
+				out = append(out, n)
+			}
+		case *ast.IfStmt:
+			if aboutError(n.Cond) && passive(n.Body.List) {
+				out = append(out, n)
+			}
+		case *ast.ExprStmt:
+			if callee(n.X) == "recover" {
+				out = append(out, n)
+			}
+		}
+		return true
+	})
+	return out
+}
+
+// mayIgnoreError are the calls whose error nobody looks at.
+func mayIgnoreError(name string) bool {
+	return strings.HasPrefix(name, "fmt.") || strings.HasSuffix(name, ".Close") || strings.HasSuffix(name, ".WriteString")
+}
+
+// aboutError reports whether a condition asks whether there is an error.
+func aboutError(e ast.Expr) bool {
+	b, ok := e.(*ast.BinaryExpr)
+	return ok && b.Op == token.NEQ && dottedName(b.Y) == "nil" && strings.Contains(strings.ToLower(dottedName(b.X)), "err")
+}
+
+// passive reports whether statements do nothing, or return nothing but nil.
+func passive(list []ast.Stmt) bool {
+	if len(list) == 0 {
+		return true
+	}
+	r, ok := list[0].(*ast.ReturnStmt)
+	return ok && len(r.Results) > 0 && dottedName(r.Results[len(r.Results)-1]) == "nil" && !slices.ContainsFunc(r.Results, func(e ast.Expr) bool { return !constant(e) })
+}
+
+// forgets returns the line of a call whose error a function had by name, and
+// now gives to nobody.
+func forgets(p pair) int {
+	named, _ := outcomes(p.was)
+	still, bare := outcomes(p.now)
+	for _, name := range slices.Sorted(maps.Keys(named)) {
+		if named[name] > still[name] && bare[name] != nil {
+			if _, had := outcomesBare(p.was)[name]; !had {
+				return p.now.in.line(bare[name])
+			}
+		}
+	}
+	return 0
+}
+
+func outcomesBare(f function) map[string]ast.Node {
+	_, bare := outcomes(f)
+	return bare
+}
+
+// outcomes counts the calls of a function whose error has a name, and finds
+// those whose error goes to nobody.
+func outcomes(f function) (named counts[string], bare map[string]ast.Node) {
+	named, bare = counts[string]{}, map[string]ast.Node{}
+	if f.decl == nil || f.decl.Body == nil {
+		return named, bare
+	}
+	ast.Inspect(f.decl.Body, func(n ast.Node) bool {
+		switch n := n.(type) {
+		case *ast.AssignStmt:
+			if len(n.Rhs) != 1 || callee(n.Rhs[0]) == "" {
+				return true
+			}
+			last := dottedName(n.Lhs[len(n.Lhs)-1])
+			if strings.Contains(strings.ToLower(last), "err") {
+				named[callee(n.Rhs[0])]++
+			} else if last == "_" {
+				bare[callee(n.Rhs[0])] = n
+			}
+		case *ast.ReturnStmt:
+			for _, r := range n.Results {
+				if name := callee(r); name != "" {
+					named[name]++
+				}
+			}
+		case *ast.ExprStmt:
+			if name := callee(n.X); name != "" {
+				bare[name] = n
+			}
+		}
+		return true
+	})
+	return named, bare
+}

@@ -1,0 +1,132 @@
+package lint
+
+import (
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+	"sync"
+
+	"github.com/odd-cli/odd/reconcile/policy"
+)
+
+// The marks that a placeholder stands behind: those of comments in code, and in
+// prose only those that no sentence begins with.
+const (
+	codeMark  = `(?://+|#+|/\*+|<!--|--|;+|%+|\{/\*|"""|'''|\.{3,}|…|^\s*\*|^\s*[<\[(])`
+	proseMark = `(?:<!--|^\s*(?:\.{3,}|…|[<\[(]\.{3,}|[<\[(]…|//|[<\[(]))`
+)
+
+// phrases are what a placeholder says, by language.
+func phrases() []string {
+	return []string{
+		`(?:the\s+)?(?:rest|remainder)\s+(?:of\s+)?(?:the\s+|this\s+|your\s+)?(?:\w+\s+){0,2}(?:unchanged|(?:is|are|stays|remains?)\s+(?:the\s+same|unchanged|as\s+(?:is|before))|as\s+(?:is|before)|omitted|here|goes\s+here|same)`,
+		`(?:the\s+)?(?:rest|remainder)\s+of\s+(?:the\s+)?(?:file|code|function|class|method|module|implementation|document|content)\b[^\n]{0,20}(?:$|\*/|-->)`,
+		`(?:the\s+)?(?:existing|previous|original|remaining|other|unchanged|above|same)\s+(?:code|content|contents|implementation|imports?|functions?|methods?|lines?|sections?|logic|tests?|fields?)\s*(?:here|unchanged|omitted|(?:stays?|remains?|is|are)\b[^\n]{0,24}|continues?|below|above|goes\s+here|as\s+before|\.{2,}|…|\*/|-->|>|\)|\]|$)`,
+		`(?:keep|leave|retain)\s+(?:all\s+)?(?:the\s+|your\s+)?(?:existing|previous|original|remaining|rest|other|full|actual|real)\b(?:\s+\w+){0,2}\s*(?:$|[.:…>)\]]|\*/|-->|unchanged|as\s+(?:is|before)|here)`,
+		`(?:insert|add|put|paste|include)\s+(?:all\s+)?(?:the\s+|your\s+)?(?:existing|previous|original|remaining|rest|other|full|actual|real)\b(?:\s+\w+){0,2}\s*(?:\.{2,}|[…>)\]]|\*/|-->|unchanged|as\s+(?:is|before)|here)`,
+		`(?:your|the|actual|real|some|more)\s+(?:code|implementation|logic|content|test|tests)\s+(?:goes\s+|comes\s+|is\s+)?here\b`,
+		`(?:implementation|code|content|body|logic)\s+(?:goes|comes|omitted|elided|truncated|removed|left\s+out)\b`,
+		`omitted\s*[.…]*\s*(?:$|\*/|-->|>|\)|\])|(?:no\s+changes?|unchanged|same\s+as\s+(?:before|above|original)|as\s+before|snip(?:ped)?|truncated|elided|abridged|continued?|etc)\b[^\n]{0,30}(?:$|\*/|-->|>|\)|\])`,
+		`(?:omitted|shortened|truncated|elided)\s+for\s+(?:brevity|clarity|space|readability)`,
+		`(?:full|complete|entire|whole)\s+(?:file\s+)?(?:content|contents|code|file|implementation)\b[^\n]{0,30}(?:here|goes|omitted|>|\]|\)|$)`,
+		`\d+\s+(?:more\s+|other\s+)?lines?\s+(?:omitted|unchanged|hidden|elided|truncated|not\s+shown|remain)`,
+		`(?:TO` + `DO|FIX` + `ME|X` + `XX|HA` + `CK|TB` + `D)\b[:(\s]*(?:\w+\)?:?\s+)?(?:(?:implement|write|fill|complete|finish)(?:\s+(?:me|it|this|that|in|here|the\s+(?:rest|code|body|function|method|logic|tests?)))*[\s.…]*(?:$|\*/|-->)|add\s+(?:the\s+)?(?:real|actual|implementation|code|logic)|placeholder|real\s+implementation)`,
+		`(?:placeholder|st` + `ub|dummy|mock)\s+(?:implementation|code|content|body)\b|(?:placeholder|st` + `ub|dummy|mock)\s+function\s*(?:$|[.…)]|\*/|-->)`,
+		`(?:not|un)\s*(?:yet\s+)?implemented\b|to\s+be\s+(?:implemented|written|filled|completed|done)\b`,
+		// German, French, Spanish, Portuguese, Italian, Dutch
+		`(?:der\s+)?rest\s+(?:der\s+datei|des\s+codes|bleibt|wie)\b[^\n]{0,30}|(?:bestehender|vorhandener|restlicher|übriger)\s+code\b|unverändert\b|hier\s+(?:kommt|folgt|steht)\b[^\n]{0,20}|noch\s+(?:zu\s+implementieren|nicht\s+implementiert)`,
+		`(?:le\s+)?reste\s+du\s+(?:fichier|code)\b|(?:code|contenu)\s+(?:existant|inchangé|précédent)|inchangé\b|à\s+(?:implémenter|compléter)`,
+		`(?:el\s+)?resto\s+del?\s+(?:archivo|código|codigo|fichero)\b|código\s+existente|sin\s+cambios\b|por\s+implementar|(?:o\s+)?resto\s+do\s+(?:arquivo|código|ficheiro)|sem\s+alterações|(?:il\s+)?resto\s+del\s+(?:file|codice)|codice\s+esistente|rest\s+van\s+(?:het\s+bestand|de\s+code)|ongewijzigd\b`,
+		// Russian, Chinese, Japanese, Korean
+		`(?:остальн(?:ой|ая|ое)|существующий|прежний)\s+(?:код|часть|содержимое)|без\s+изменений|оставить\s+как\s+есть`,
+		`(?:其余|剩余|其他|现有|原有|此处)(?:的)?(?:代码|部分|内容|文件|省略)|保持不变|代码省略|省略|未改动|以下(?:同|省略)|残りの(?:コード|部分)|変更なし|既存のコード|ここに(?:コード|実装)|나머지\s*(?:코드|부분)|기존\s*코드|변경\s*없음|생략`,
+	}
+}
+
+// placeholderPatterns are the two shapes of a placeholder, for code and for prose.
+var placeholderPatterns = sync.OnceValue(func() []pattern {
+	all := "(?:" + strings.Join(phrases(), "|") + ")"
+	return []pattern{
+		{"placeholder_text", "is a placeholder", nil, nil, regexp.MustCompile(`(?i)` + codeMark + `[\s.…*<\[({:=-]*` + all)},
+		{"placeholder_text", "is a placeholder", proseExts(), nil, regexp.MustCompile(`(?i)` + proseMark + `[\s.…*<\[({:=-]*` + all)},
+	}
+})
+
+var (
+	ellipsis = sync.OnceValue(func() *regexp.Regexp {
+		return regexp.MustCompile(`^\s*(?:(?://|#|/\*|<!--|--|;)? ?(?:\.{3,}|…|\[\.{3}\]|\[…\]|\(\.{3}\))\s*(?:\*/|-->)?)\s*$`)
+	})
+	marker = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^(?:<{7}|>{7}|\|{7})(?: |$)`) })
+)
+
+// placeholders judges lines that stand for content the change was to bring. A
+// line that was there before is not the change's doing; text in quotes is no
+// comment and passes.
+func placeholders(_ *change, d *delta) []policy.Finding {
+	if d.After == nil {
+		return nil
+	}
+	var out []policy.Finding
+	old := d.was.countLines()
+	p := placeholderPatterns()[btoi(slices.Contains(proseExts(), d.ext))]
+	comment := d.now.comments()
+	had := 0 // a placeholder that stood there is not the change's doing, though it is spelled otherwise now
+	for _, l := range d.was.lines() {
+		had += btoi(p.re.MatchString(l))
+	}
+	for _, l := range d.now.lines() {
+		had -= btoi(p.re.MatchString(l))
+	}
+	seen := counts[string]{}
+	fenced := false
+	for i, l := range d.now.lines() {
+		if seen[l]++; seen[l] <= old[l] {
+			fenced = fenced != strings.HasPrefix(strings.TrimSpace(l), "```")
+			continue
+		}
+		switch {
+		case strings.HasPrefix(strings.TrimSpace(l), "```"):
+			fenced = !fenced
+			if i == 0 && (len(p.exts) == 0 || strings.Contains(l, "markdown")) {
+				out = append(out, d.list("fence_wrapped", policy.ByText, 1, fmt.Sprintf("the whole file is wrapped in a code block, which begins with %q", short80(l)))...)
+			}
+		case marker().MatchString(l):
+			out = append(out, d.list("conflict_marker", policy.ByText, i+1, "has a merge conflict marker: "+short80(l))...)
+		case ellipsis().MatchString(l) && !allowedDots(d.ext, l, fenced):
+			out = append(out, d.list("ellipsis_line", policy.ByText, i+1, fmt.Sprintf("the line %q is a placeholder for missing content", strings.TrimSpace(l)))...)
+		case had < 0 && p.re.MatchString(l) && (comment == nil || comment[i+1]):
+			out = append(out, d.list("placeholder_text", policy.ByText, i+1, fmt.Sprintf("the line %q is a placeholder for missing content", short80(strings.TrimSpace(l))))...)
+		}
+	}
+	return out
+}
+
+// comments are the lines of a Go file that hold a comment, nil for any other file.
+func (s side) comments() map[int]bool {
+	if s.tree == nil || s.err != nil {
+		return nil
+	}
+	out := map[int]bool{}
+	for _, g := range s.tree.Comments {
+		for line := s.line(g); line <= s.fset.Position(g.End()).Line; line++ {
+			out[line] = true
+		}
+	}
+	return out
+}
+
+// allowedDots are the languages in which a line of dots means something: the end
+// of a YAML document, a body in Python, and samples in prose.
+func allowedDots(ext, line string, fenced bool) bool {
+	bare := strings.Trim(line, " \t.") == ""
+	switch ext {
+	case ".yaml", ".yml", ".py", ".pyi":
+		return bare
+	case ".md", ".markdown", ".txtar":
+		return fenced || ext == ".txtar"
+	case ".rst":
+		return bare && strings.HasPrefix(line, " ") // in a block of code
+	}
+	return false
+}

@@ -1,0 +1,317 @@
+package lint
+
+import (
+	"go/ast"
+	"go/build/constraint"
+	"path"
+	"slices"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/odd-cli/odd/reconcile/policy"
+)
+
+// check is one thing that a test asserts: what must hold.
+type check struct {
+	condition
+	place
+	in     string // the key of the function that asserts it
+	helper string // the function of the project that is asked, if one is
+	weak   bool   // it only says that something is not so, or is there
+	asks   []string
+	words  map[string]bool
+}
+
+// suite is what the tests of a change assert in one of its states.
+type suite struct {
+	tests  map[string]tested // the tests and their helpers, by folder or file and name
+	checks []check
+}
+
+type place struct {
+	path string
+	line int
+}
+
+// tested is one function of a test file.
+type tested struct {
+	place
+	name        string
+	tokens      counts[string] // its names and its literals
+	test        bool           // it is run as a test
+	constraint  string         // when it is compiled, "" for always
+	skips, ifs  int            // what keeps it from running, always and by a condition
+	rows, items int            // the cases of its tables, and all that its lists hold
+	strong      int            // its checks that say what something is
+	calls       map[string]bool
+}
+
+// add notes a check, unless it holds whatever the code does.
+func (s *suite) add(k check, about string, imports map[string]string) {
+	for _, side := range []string{"true", "false"} {
+		if about, ok := strings.CutSuffix(strings.TrimPrefix(k.text, side+" == "), " == "+side); ok || about != k.text {
+			k.condition = condition{about, k.negated != (side == "false")}
+		}
+	}
+	k.words, k.asks = wordsOf(about+" "+k.text, imports)
+	k.weak = k.negated && strings.Contains(k.text, " == ") || strings.HasPrefix(k.text, "Nil(") || k.negated && strings.HasPrefix(k.text, "Empty(")
+	l, r, both := strings.Cut(k.text, " == ")
+	if k.text != "fails" && len(k.words) == 0 || both && l == r {
+		return
+	}
+	s.checks = append(s.checks, k)
+}
+
+// tests judges whether the tests of a change still assert what they did. A test
+// is compared with what it became: under another name, in another file.
+func tests(c *change) []policy.Finding {
+	was, now := &suite{tests: map[string]tested{}}, &suite{tests: map[string]tested{}}
+	var out []policy.Finding
+	touched := false
+	for _, d := range c.deltas {
+		out = append(out, expectations(d)...)
+		switch {
+		case d.test && d.ext == ".go":
+			was.read(d, d.was)
+			now.read(d, d.now)
+			out = append(out, testMain(d)...)
+		case d.test:
+			was.readText(d, d.was)
+			now.readText(d, d.now)
+		}
+		touched = touched || d.test
+	}
+	if !touched {
+		return out
+	}
+	for _, d := range c.beside { // what tests of the change may ask
+		if d.test {
+			was.read(d, d.was)
+			now.read(d, d.now)
+		}
+	}
+	was.run()
+	j := comparison{was: was, now: now, twins: was.twins(now), used: now.run(), removed: c.removedNames(), coded: c.touchesCode(), helpers: map[string]bool{}}
+	for _, t := range was.tests {
+		j.helpers[t.name] = true
+	}
+	return slices.Concat(j.judge(), out)
+}
+
+// read gathers what a Go test file asserts.
+func (s *suite) read(d *delta, from side) {
+	cons := constraintOf(d.Path, from)
+	for _, f := range from.functions() {
+		if f.decl.Body == nil {
+			continue
+		}
+		key := d.dir + "/" + f.name
+		_, last, method := strings.Cut(f.name, ".")
+		t := tested{place: place{d.Path, from.line(f.decl)}, name: f.name, test: isTestName(f.name) || method && isTestName(last), constraint: cons, tokens: counts[string]{}, calls: calledBy(f.decl, from.imports)}
+		t.skips, t.ifs = skips(f)
+		t.count(f.decl)
+		s.tests[key] = t
+		a := asserter{from: from, each: func(c condition, n *ast.CallExpr, helper string) {
+			s.add(check{condition: c, place: place{d.Path, from.line(n)}, in: key, helper: helper}, strings.Join(argumentsOf(from, n), " "), from.imports)
+		}}
+		a.block(f.decl.Body.List, nil)
+	}
+}
+
+// count notes the names, the literals and the lists of a function, and as its cases
+// those of the lists that it goes through.
+func (t *tested) count(f *ast.FuncDecl) {
+	lists, ranged := map[string]int{}, map[string]bool{}
+	name := func(e ast.Expr, value ast.Expr) {
+		if id, ok := e.(*ast.Ident); ok {
+			lists[id.Name] += cases(value)
+		}
+	}
+	ast.Inspect(f, func(n ast.Node) bool {
+		switch n := n.(type) {
+		case *ast.Ident:
+			t.tokens[n.Name]++
+		case *ast.BasicLit:
+			t.tokens[plainValue(n.Value)]++
+		case *ast.CompositeLit:
+			t.items += len(n.Elts) * btoi(isList(n))
+		case *ast.AssignStmt:
+			for i := range min(len(n.Lhs), len(n.Rhs)) {
+				name(n.Lhs[i], n.Rhs[i])
+			}
+		case *ast.ValueSpec:
+			for i := range min(len(n.Names), len(n.Values)) {
+				name(n.Names[i], n.Values[i])
+			}
+		case *ast.RangeStmt:
+			t.rows += cases(n.X)
+			ranged[dottedName(n.X)] = true
+		}
+		return true
+	})
+	for list, n := range lists {
+		t.rows += n * btoi(ranged[list])
+	}
+}
+
+func isList(c *ast.CompositeLit) bool {
+	switch c.Type.(type) {
+	case *ast.ArrayType, *ast.MapType:
+		return true
+	}
+	return false
+}
+
+// cases counts the elements of a list that is written out.
+func cases(e ast.Expr) int {
+	if c, ok := e.(*ast.CompositeLit); ok && isList(c) {
+		return len(c.Elts)
+	}
+	return 0
+}
+
+// calledBy are the names that a node calls, but for Go's own library and the test itself.
+func calledBy(n ast.Node, imports map[string]string) map[string]bool {
+	out := map[string]bool{}
+	ast.Inspect(n, func(n ast.Node) bool {
+		name := ""
+		if call, ok := n.(*ast.CallExpr); ok {
+			name = callee(call)
+		}
+		first, _, _ := strings.Cut(name, ".")
+		from, imported := imports[first]
+		domain, _, _ := strings.Cut(from, "/")
+		if name != "" && !slices.Contains(common, first) && (!imported || strings.Contains(domain, ".")) {
+			out[name[strings.LastIndexByte(name, '.')+1:]] = true
+		}
+		return true
+	})
+	return out
+}
+
+// isTestName reports a function that go test runs and that can fail. An example
+// is documentation.
+func isTestName(name string) bool {
+	for _, kind := range []string{"Test", "Fuzz"} {
+		if rest, ok := strings.CutPrefix(name, kind); ok && name != "TestMain" {
+			first, _ := utf8.DecodeRuneInString(rest)
+			return !unicode.IsLower(first)
+		}
+	}
+	return false
+}
+
+// constraintOf says when a file is compiled: its build line, or what its name
+// says about the system.
+func constraintOf(p string, s side) string {
+	var out []string
+	if s.tree != nil {
+		for _, g := range s.tree.Comments {
+			for _, c := range g.List {
+				if c.Pos() < s.tree.Package && (constraint.IsGoBuild(c.Text) || constraint.IsPlusBuild(c.Text)) {
+					out = append(out, c.Text)
+				}
+			}
+		}
+	}
+	parts := strings.Split(strings.TrimSuffix(strings.TrimSuffix(path.Base(p), ".go"), "_test"), "_")
+	for _, part := range parts[1:] {
+		if slices.Contains(systems(), part) {
+			out = append(out, "_"+part)
+		}
+	}
+	return strings.Join(out, " ")
+}
+
+// systems are the names of systems and processors that the name of a Go file
+// may end in.
+func systems() []string {
+	return strings.Fields(`aix android darwin dragonfly freebsd hurd illumos ios js nacl netbsd openbsd plan9 solaris wasip1 windows zos linux
+		386 amd64 arm arm64 loong64 mips mips64 mips64le mipsle ppc64 ppc64le riscv64 s390x sparc64 wasm`)
+}
+
+// skips counts what keeps a test from running: calls of Skip that nothing decides
+// about and a return before other statements, and calls of Skip behind an if.
+func skips(f function) (always, byCondition int) {
+	var depth []ast.Node
+	ifs := 0
+	ast.Inspect(f.decl.Body, func(n ast.Node) bool {
+		if n == nil {
+			ifs -= btoi(decides(depth[len(depth)-1]))
+			depth = depth[:len(depth)-1]
+			return true
+		}
+		depth = append(depth, n)
+		ifs += btoi(decides(n))
+		if call, ok := n.(*ast.CallExpr); ok {
+			if sel, ok := call.Fun.(*ast.SelectorExpr); ok && slices.Contains([]string{"Skip", "SkipNow", "Skipf"}, sel.Sel.Name) {
+				if ifs == 0 {
+					always++
+				} else {
+					byCondition++
+				}
+			}
+		}
+		return true
+	})
+	return always + btoi(cutShort(f.decl.Body.List)), byCondition
+}
+
+// decides reports a statement that runs what is in it only under a condition which
+// is not written down as true.
+func decides(n ast.Node) bool {
+	switch n := n.(type) {
+	case *ast.IfStmt:
+		return !isConstantCondition(n.Cond)
+	case *ast.CaseClause, *ast.CommClause:
+		return true
+	}
+	return false
+}
+
+// short80 cuts a text to what fits a line.
+func short80(s string) string {
+	if r := []rune(s); len(r) > 80 {
+		return string(r[:79]) + "…"
+	}
+	return s
+}
+
+// testMain judges a TestMain that ends before the tests have run.
+func testMain(d *delta) []policy.Finding {
+	runs := func(s side) (is, does bool, line int) {
+		for _, f := range s.functions() {
+			if f.name != "TestMain" || f.decl.Body == nil {
+				continue
+			}
+			is, line = true, s.line(f.decl)
+			ast.Inspect(f.decl.Body, func(n ast.Node) bool {
+				if sel, ok := n.(*ast.SelectorExpr); ok && (sel.Sel.Name == "Run" || sel.Sel.Name == "Main") {
+					does = true
+				}
+				return true
+			})
+			does = does && !cutShort(f.decl.Body.List)
+		}
+		return is, does, line
+	}
+	was, did, _ := runs(d.was)
+	is, does, line := runs(d.now)
+	if is && !does && (!was || did) {
+		return d.list("test_main_bypass", policy.BySyntax, line, "TestMain returns before the tests have run")
+	}
+	return nil
+}
+
+// expectations finds files of what tests expect that a change rewrites.
+func expectations(d *delta) []policy.Finding {
+	if d.Before == nil || d.test && d.ext != ".txtar" || string(d.Before) == string(d.After) && d.After != nil {
+		return nil
+	}
+	dirs := strings.Split(path.Dir(d.Path), "/")
+	if !slices.Contains(dirs, "testdata") && !slices.Contains(dirs, "__snapshots__") && d.ext != ".golden" && d.ext != ".snap" {
+		return nil
+	}
+	return d.list("expectation_changed", policy.ByBytes, 0, "holds the expected result of a test, and was changed")
+}

@@ -1,0 +1,305 @@
+package lint
+
+import (
+	"cmp"
+	"go/ast"
+	"go/token"
+	"strconv"
+	"strings"
+)
+
+// function is one declared function of a Go file.
+type function struct {
+	name string // with its receiver: "File.Close"
+	decl *ast.FuncDecl
+	in   side
+}
+
+// line is where a node stands.
+func (s side) line(n ast.Node) int {
+	if s.fset == nil || n == nil || !n.Pos().IsValid() {
+		return 0
+	}
+	return s.fset.Position(n.Pos()).Line
+}
+
+// text is a node as it is written, with every space and line break as one space.
+// Nodes inside nodes are read again and again: a file that makes that take many
+// times its own length is refused, by the panic that the guard turns into a
+// finding.
+func (s side) text(n ast.Node) string {
+	from, to := s.fset.Position(n.Pos()).Offset, s.fset.Position(n.End()).Offset
+	if from < 0 || to > len(s.src) || from > to {
+		return ""
+	}
+	if *s.read += to - from; *s.read > maxReread*(len(s.src)+1<<10) {
+		panic("its expressions stand too deep in one another to be read")
+	}
+	return strings.Join(strings.Fields(string(s.src[from:to])), " ")
+}
+
+// maxReread is how many times its own length a file may take to read.
+const maxReread = 200
+
+// functions lists the functions of a side. Of several that may bear one name,
+// init and _, each has its number.
+func (s side) functions() []function {
+	if s.tree == nil {
+		return nil
+	}
+	var out []function
+	twice := map[string]int{}
+	for _, d := range s.tree.Decls {
+		f, ok := d.(*ast.FuncDecl)
+		if !ok {
+			continue
+		}
+		name := f.Name.Name
+		if f.Recv != nil && len(f.Recv.List) > 0 {
+			name = receiver(f.Recv.List[0].Type) + "." + name
+		}
+		if twice[name]++; twice[name] > 1 {
+			name += "#" + strconv.Itoa(twice[name])
+		}
+		out = append(out, function{name, f, s})
+	}
+	return out
+}
+
+func receiver(t ast.Expr) string {
+	for {
+		switch x := t.(type) {
+		case *ast.StarExpr:
+			t = x.X
+		case *ast.ParenExpr:
+			t = x.X
+		case *ast.IndexExpr:
+			t = x.X
+		case *ast.IndexListExpr:
+			t = x.X
+		case *ast.Ident:
+			return x.Name
+		default:
+			return "?"
+		}
+	}
+}
+
+// pair is one function before and after. A function that moved to another file
+// of its folder is the same; was.decl is nil for a new one.
+type pair struct{ was, now function }
+
+// pairs matches the functions of a file with what they were.
+func (c *change) pairs(d *delta) []pair {
+	own := map[string]function{}
+	for _, f := range d.was.functions() {
+		own[f.name] = f
+	}
+	var out []pair
+	for _, f := range d.now.functions() {
+		was, ok := own[f.name]
+		if !ok {
+			was = c.elsewhere(d)[f.name]
+		}
+		out = append(out, pair{was, f})
+	}
+	return out
+}
+
+// elsewhere holds the functions of the other files of a folder, before.
+func (c *change) elsewhere(d *delta) map[string]function {
+	if c.before == nil {
+		c.before = map[string]map[string]function{}
+		for _, o := range c.deltas {
+			if c.before[o.dir] == nil {
+				c.before[o.dir] = map[string]function{}
+			}
+			for _, f := range o.was.functions() {
+				c.before[o.dir][f.name] = f
+			}
+		}
+	}
+	return c.before[d.dir]
+}
+
+// condition is an expression without the negations around it, and whether it is
+// negated: a != b is the negation of a == b, and a >= b that of a < b.
+type condition struct {
+	text    string
+	negated bool
+}
+
+func (c condition) inverse() condition { return condition{c.text, !c.negated} }
+
+func (c condition) String() string {
+	if c.negated {
+		return "!(" + c.text + ")"
+	}
+	return c.text
+}
+
+func (s side) condition(e ast.Expr) condition {
+	switch x := e.(type) {
+	case *ast.ParenExpr:
+		return s.condition(x.X)
+	case *ast.UnaryExpr:
+		if x.Op == token.NOT {
+			return s.condition(x.X).inverse()
+		}
+	case *ast.BinaryExpr:
+		l, r := s.text(x.X), s.text(x.Y)
+		switch x.Op {
+		case token.NEQ:
+			return condition{equals(l, r), true}
+		case token.GEQ:
+			return condition{l + " < " + r, true}
+		case token.GTR:
+			return condition{r + " < " + l, false}
+		case token.LEQ:
+			return condition{r + " < " + l, true}
+		case token.EQL:
+			return condition{equals(l, r), false}
+		case token.LSS:
+			return condition{l + " < " + r, false}
+		}
+	}
+	return condition{s.text(e), false}
+}
+
+// counts is how often each thing is there.
+type counts[K comparable] map[K]int
+
+// subtract returns what is there less often than before, as often as it is missing.
+func (was counts[K]) subtract(now counts[K]) counts[K] {
+	out := counts[K]{}
+	for k, n := range was {
+		if n > now[k] {
+			out[k] = n - now[k]
+		}
+	}
+	return out
+}
+
+// callee names what a call calls: "os.Exit", "t.Fatal", "f"; "" if it has no name.
+func callee(e ast.Expr) string {
+	call, ok := e.(*ast.CallExpr)
+	if !ok {
+		return ""
+	}
+	return dottedName(call.Fun)
+}
+
+// dottedName writes a chain of names. Where it begins with something else, or is
+// longer than any name is, its beginning is "…"; "" is no chain.
+func dottedName(e ast.Expr) string { return chain(e, maxChain) }
+
+const maxChain = 32
+
+func chain(e ast.Expr, depth int) string {
+	switch x := e.(type) {
+	case *ast.Ident:
+		return x.Name
+	case *ast.ParenExpr:
+		if depth > 0 {
+			return chain(x.X, depth-1)
+		}
+	case *ast.IndexExpr:
+		if depth > 0 {
+			return chain(x.X, depth-1)
+		}
+	case *ast.SelectorExpr:
+		left := ""
+		if depth > 0 {
+			left = chain(x.X, depth-1)
+		}
+		return cmp.Or(left, "…") + "." + x.Sel.Name
+	}
+	return ""
+}
+
+// importsOf maps the names of a file's imports to their paths. The name of an
+// import without one is guessed as people do: the last part of the path that is
+// no version.
+func importsOf(f *ast.File) map[string]string {
+	out := map[string]string{}
+	if f == nil {
+		return out
+	}
+	for _, im := range f.Imports {
+		p, err := strconv.Unquote(im.Path.Value)
+		if err != nil {
+			continue
+		}
+		name := guessName(p)
+		if im.Name != nil {
+			name = im.Name.Name
+		}
+		out[name] = p
+	}
+	return out
+}
+
+func guessName(p string) string {
+	parts := strings.Split(p, "/")
+	last := parts[len(parts)-1]
+	if len(parts) > 1 && len(last) > 1 && last[0] == 'v' && strings.Trim(last[1:], "0123456789") == "" {
+		last = parts[len(parts)-2]
+	}
+	last, _, _ = strings.Cut(last, ".v")
+	last = strings.TrimPrefix(last, "go-")
+	if at := strings.LastIndexByte(last, '-'); at >= 0 {
+		last = last[at+1:]
+	}
+	return last
+}
+
+// calls counts the calls of functions of other packages in a node, by the path
+// of the package and the name, such as "os/exec.Command", and returns each.
+func (s side) calls(n ast.Node, each func(name string, call *ast.CallExpr)) {
+	if n == nil || s.tree == nil {
+		return
+	}
+	imports := s.imports
+	ast.Inspect(n, func(n ast.Node) bool {
+		call, ok := n.(*ast.CallExpr)
+		if !ok {
+			return true
+		}
+		name := callee(call)
+		if pkg, rest, ok := strings.Cut(name, "."); ok && imports[pkg] != "" {
+			name = imports[pkg] + "." + rest
+		} else if _, dot := imports["."]; dot && !strings.Contains(name, ".") {
+			name = imports["."] + "." + name
+		}
+		each(name, call)
+		return true
+	})
+}
+
+// constant reports whether an expression is a value that needs no work: a
+// literal, nil, true, false, an empty composite, or a new error.
+func constant(e ast.Expr) bool {
+	switch x := e.(type) {
+	case *ast.BasicLit:
+		return true
+	case *ast.Ident:
+		return x.Name == "nil" || x.Name == "true" || x.Name == "false"
+	case *ast.CompositeLit:
+		return len(x.Elts) == 0
+	case *ast.UnaryExpr:
+		return constant(x.X)
+	case *ast.ParenExpr:
+		return constant(x.X)
+	case *ast.CallExpr:
+		name := dottedName(x.Fun)
+		return name == "errors.New" || name == "fmt.Errorf"
+	}
+	return false
+}
+
+func btoi(b bool) int {
+	if b {
+		return 1
+	}
+	return 0
+}

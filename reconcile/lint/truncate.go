@@ -1,0 +1,174 @@
+package lint
+
+import (
+	"bytes"
+	"fmt"
+	"path"
+	"slices"
+	"strings"
+
+	"github.com/odd-cli/odd/reconcile/policy"
+)
+
+// A file of at least truncatedFrom bytes keeps truncatedPercent of them.
+const (
+	truncatedFrom    = 200
+	truncatedPercent = 50
+	rewrittenLines   = 20
+)
+
+// checkTruncated judges whether a file was given whole: its length, its end, and
+// what used to stand there.
+func checkTruncated(c *change, d *delta) []policy.Finding {
+	if d.After == nil {
+		return nil
+	}
+	var out []policy.Finding
+	if len(d.Before) > truncatedFrom && !d.lock() && !d.keepsEnd() && !d.rewritten() && (len(d.After)+d.moved.bytes)*100 < len(d.Before)*truncatedPercent {
+		out = append(out, d.list("truncated_length", policy.ByBytes, 0, fmt.Sprintf("looks cut off: it has %d bytes and had %d", len(d.After), len(d.Before)))...)
+	}
+	if d.test && d.ext != ".go" {
+		return out // what its tests assert is judged by itself
+	}
+	if d.lock() {
+		return out // a line of it says nothing of the next
+	}
+	for _, cut := range []func(*change, *delta) string{beginningOnly, cutLine, tailGone, checkBraces, openFence} {
+		if text := cut(c, d); text != "" {
+			return append(out, d.list("truncated_end", d.how(), len(d.now.lines()), text)...)
+		}
+	}
+	return out
+}
+
+// rewritten reports a file that has as many new lines as a person writes and no cut
+// leaves, or is half new and more than one line of it.
+func (d *delta) rewritten() bool {
+	n, all := 0, 0
+	for l, times := range d.now.countLines().subtract(d.was.countLines()) {
+		n += times * btoi(strings.TrimSpace(l) != "")
+	}
+	for _, l := range d.now.lines() {
+		all += btoi(strings.TrimSpace(l) != "")
+	}
+	return n >= rewrittenLines || n > 1 && 2*n >= all
+}
+
+// lock reports a file that a tool writes by what others ask for, or keeps short itself.
+func (d *delta) lock() bool {
+	base := strings.ToLower(path.Base(d.Path))
+	return d.ext == ".lock" || d.ext == ".sum" || base == "go.mod" || strings.Contains(base, "-lock.") || base == "npm-shrinkwrap.json"
+}
+
+// keepsEnd reports whether the last tenth of a file is there after the change, or
+// some line of it: then its middle was taken out, and nothing is cut off.
+func (d *delta) keepsEnd() bool {
+	was, now := d.was.lines(), d.now.countLines()
+	return slices.ContainsFunc(was[len(was)-(len(was)+9)/10:], func(l string) bool { return len(strings.TrimSpace(l)) > 1 && now[l] > 0 })
+}
+
+// beginningOnly tells a file that is how it was up to a point, and ends there.
+// Data that parses is as long as it may be, unless much is gone; for Go see tailGone.
+func beginningOnly(_ *change, d *delta) string {
+	now, was := bytes.TrimSpace(d.After), bytes.TrimSpace(d.Before)
+	if len(now) == 0 || len(now) >= len(was) || !bytes.HasPrefix(was, now) {
+		return ""
+	}
+	lost := bytes.Count(was[len(now):], []byte("\n")) - d.moved.lines
+	if lost < 3 || d.goTrees() || wholeParse(d.ext) && lost*100 <= len(d.was.lines())*deletionPercent {
+		return ""
+	}
+	return fmt.Sprintf("looks cut off: the last %d lines are missing", lost)
+}
+
+// cutLine tells a last line that is the beginning of the one it was.
+func cutLine(_ *change, d *delta) string {
+	if len(d.Before) == 0 || len(d.After) == 0 || bytes.HasSuffix(d.After, []byte("\n")) || !bytes.HasSuffix(d.Before, []byte("\n")) {
+		return ""
+	}
+	lines := d.now.lines()
+	last := lines[len(lines)-1]
+	if strings.TrimSpace(last) == "" {
+		return ""
+	}
+	for _, l := range d.was.lines() {
+		if strings.HasPrefix(l, last) && l != last {
+			return "looks cut off: it ends in the middle of a line"
+		}
+	}
+	return ""
+}
+
+// tailGone tells a Go file whose last functions, two or more, are gone. One that
+// is in another file now, or of a type with another name, is not.
+func tailGone(c *change, d *delta) string {
+	if d.test {
+		return "" // what its tests assert is judged by itself
+	}
+	has := map[string]bool{}
+	for _, o := range c.deltas {
+		for _, f := range o.now.functions() {
+			has[f.decl.Name.Name] = true
+		}
+	}
+	was, left := d.was.functions(), len(d.now.functions())
+	var gone []string
+	for _, f := range slices.Backward(was) {
+		if has[f.decl.Name.Name] {
+			break
+		}
+		gone = append([]string{f.name}, gone...)
+	}
+	n := len(gone)
+	if n < 2 || n == len(was) && left > 0 {
+		return ""
+	}
+	if n > 5 {
+		gone = append(gone[:5], fmt.Sprintf("%d more", n-5))
+	}
+	return "looks cut off: its last functions are missing: " + strings.Join(gone, ", ")
+}
+
+// checkBraces tells a file of a language with braces that opens more than it
+// closes, and did not before.
+func checkBraces(_ *change, d *delta) string {
+	if !slices.Contains(scriptExts(), d.ext) && !slices.Contains(otherExts(), d.ext) && d.ext != ".css" && d.ext != ".scss" && d.ext != ".proto" {
+		return ""
+	}
+	now := open(d.After)
+	if now <= 0 || d.Before != nil && open(d.Before) != 0 {
+		return ""
+	}
+	return fmt.Sprintf("looks cut off: %d brackets are not closed", now)
+}
+
+func open(src []byte) int {
+	n := 0
+	for _, c := range src {
+		switch c {
+		case '{', '(', '[':
+			n++
+		case '}', ')', ']':
+			n--
+		}
+	}
+	return n
+}
+
+// openFence tells Markdown whose last fence is never closed.
+func openFence(_ *change, d *delta) string {
+	if d.ext != ".md" && d.ext != ".markdown" {
+		return ""
+	}
+	odd := func(s side) bool {
+		n := 0
+		for _, l := range s.lines() {
+			n += btoi(strings.HasPrefix(strings.TrimSpace(l), "```"))
+		}
+		return n%2 == 1
+	}
+	if odd(d.now) && !odd(d.was) {
+		return "looks cut off: a code block (```) is not closed"
+	}
+	return ""
+}

@@ -1,0 +1,95 @@
+package policy
+
+import (
+	"testing"
+	"testing/fstest"
+)
+
+// Each of these lines once passed for one that only reads, and wrote a file or
+// ran a program when bash ran it.
+func TestCommandIsNotFooled(t *testing.T) {
+	t.Parallel()
+	encoded := `$(printf 'a[\44(touch x)]')` // text that the shell computes to a[$(touch x)]
+	for _, line := range []string{
+		// git: what walks history takes the flags of diff.
+		"git shortlog --output=x HEAD", "git rev-list --output=x HEAD", "git blame --output=x a", "git reflog --output=x", "git reflog show --outp=x", "git stash list --output=x",
+		"git apply --stat --build-fake-ancestor=x p", "git bisect visualize tag x", "git bisect view tag x", "git --bare log",
+		// Words that the shell splits, or fills in from names of files, may be flags.
+		"git log HEAD$x", "sort a$x", `git log HEAD"$@"`, "find . -name $x", "find . $(echo -fprint x)", `find . -print "$x"`, "find . -name *", "rg a *", "sort [-]*",
+		// xargs hands on flags, and takes less for itself than it seems.
+		"echo --output=x | xargs git log", "echo -ox | xargs sort a", "echo --output=x | xargs -I% git log %", "echo --output=x | xargs -i% git log %",
+		"xargs --max-lines touch echo x", "xargs -eI touch echo x", "xargs -lI touch echo x",
+		// The shell computes indices, and runs the commands in them.
+		"declare -i x=" + encoded, "declare -i x; x=" + encoded, "typeset -xi x", `test -v "` + encoded + `"`, `[ -v "` + encoded + `" ]`, "x=" + encoded + "; [ $x ]", "test $(cat a)",
+		`printf -v "` + encoded + `" x`, `read "` + encoded + `"`, `a=(1); unset "` + encoded + `"`, "x=" + encoded + "; for ((x;0;)); do :; done", "x=" + encoded + "; b=([x]=1)",
+		"RANDOM=" + encoded, "OPTIND=" + encoded + "; getopts a b -a", "read HISTCMD", "for EPOCHSECONDS in $(cat a); do :; done",
+		`wait -p "` + encoded + `"`, "printf $x y",
+		// The shell reads the rest of the line in another way.
+		"set -k", "set -o history -H", "set -$x", "shopt -s expand_aliases", "set -o keyword",
+		"jobs -x touch x", "command local -i x",
+		// Programs with more ways to write or run than their table knew.
+		"strace -ELD_PRELOAD=x ls", "busybox --install", "tree -RL 1", "go build ./...", "go build a", "yq --split-exp-file a b", "cloc --found=x .", "less -Tx a",
+	} {
+		if v := JudgeCommand(line, CommandPolicy{Files: fstest.MapFS{}}); !v.Unknown && !v.Refused() {
+			t.Errorf("%s: passes for one that writes only %q", line, v.Writes)
+		}
+	}
+}
+
+// Variables that decide what runs, by whatever word they are set.
+func TestCommandSteering(t *testing.T) {
+	t.Parallel()
+	for _, line := range []string{
+		"declare -n r=PATH; r=./docs; ls", "local -n r=PATH", "read -a PATH <<< ./docs", "read -s PATH <<< ./docs", "read -aPATH <<< ./docs", "mapfile -t PATH <<< ./docs", "readarray -t BASH_CMDS",
+		"BASH_ALIASES[ls]='touch x'", "BASH_CMDS[ls]=./evil; ls", "XDG_CONFIG_HOME=docs git status", "GCONV_PATH=docs iconv -l", "GOCACHEPROG=./x go vet ./...", "PKG_CONFIG=./x go vet ./...",
+		"CGO_CFLAGS=x go vet ./...", "env XDG_CONFIG_HOME=docs git status", "LESS=+x git log",
+	} {
+		if v := JudgeCommand(line, CommandPolicy{}); !v.Refused() {
+			t.Errorf("%s: not refused", line)
+		}
+	}
+}
+
+// Lines that must stay open, or nobody would use the gate.
+func TestCommandStaysUsable(t *testing.T) {
+	t.Parallel()
+	files := fstest.MapFS{"docs/a.md": {}, "docs/b/HEAD": {}, "docs/link": {Mode: 0o777 | 1<<27, Data: []byte("../src")}, "sub/.git": {}}
+	checkCommands(t, CommandPolicy{Files: files}, []commandRow{
+		{`[ -f "$x" ] && cat "$x"`, ""},
+		{"i=0; while [ $i -lt 3 ]; do i=$((i+1)); done", ""},
+		{"[ $? -eq 0 ] && echo ok", ""},
+		{"OPTIND=1; RANDOM=7; echo $RANDOM", ""},
+		{"set -euo pipefail; ls", ""},
+		{"shopt -s globstar nullglob; ls docs/**", ""},
+		{"cat *.md | sort | uniq -c", ""},
+		{`for f in docs/*.md; do wc -l "$f"; done`, ""},
+		{"git ls-files | xargs wc -l", ""},
+		{"git ls-files | xargs grep -n a", ""},
+		{"find . -name '*.go' -exec grep -n a {} +", ""},
+		{`find . -name "$x"`, ""},
+		{"cd docs && git log", ""},
+		{"git -C docs status", ""},
+		{"sort docs/*.md", ""},
+		{"IFS= read -r line", "!command_environment"},
+		{"while read -r line; do echo \"$line\"; done", ""},
+		{"git -C docs rm a.md", "+docs/a.md"},
+
+		{"env -a ls touch x", "+x"},
+		{"xargs --replace touch echo x", "+echo +x"},
+
+		// A folder that is, or becomes, a repository of its own is another matter.
+		{"git -C docs/b log", "?"},
+		{"cd docs/b && git log", "?"},
+		{"git -C sub log", "?"},
+		{"git -C /tmp/x log", "?"},
+		{"mkdir docs/c && echo x > docs/c/HEAD && git -C docs/c log", "+docs/c +docs/c/HEAD ?"},
+		{"mv docs/a.md docs/d; git -C docs/d log", "+docs/a.md +docs/d +docs/d/a.md ?"},
+
+		// The system follows a link before it goes up.
+		{"echo x > docs/link/../y", "+docs/y ?"},
+		{"echo x > docs/../y", "+y"},
+		{"cd docs/link && echo x > ../y", "+docs/y ?"},
+		{"cd docs/link/.. && echo x > y", "+docs/y ?"},
+		{"echo x > /tmp/../y", "+/y !command_outside"},
+	})
+}

@@ -1,0 +1,59 @@
+// Package policy judges what a machine wants to do to a repository: the path it
+// writes and the command it runs. It is pure: the same input gives the same
+// findings, and no text a model wrote can talk to it.
+//
+// # Promises
+//
+//  1. A verdict comes from letters, paths and syntax trees, never from what prose
+//     says about them.
+//  2. What cannot be read is refused, not passed: a command line that does not
+//     parse, a path that does not resolve by its letters alone.
+//  3. Every finding says where, what and the way out, by a code that never
+//     changes its meaning, and how it was found: by a syntax tree or by text.
+//  4. Configuration may add to what is protected and never take from it.
+package policy
+
+import "fmt"
+
+// Severity says what a finding does: a hard one refuses or sends to a person, a
+// soft one only raises the tier.
+type Severity string
+
+// The severities.
+const (
+	Hard Severity = "hard"
+	Soft Severity = "soft"
+)
+
+// How a finding was made.
+type How string
+
+// The ways, from the surest.
+const (
+	ByBytes  How = "bytes"  // sizes, code points, hashes
+	BySyntax How = "syntax" // a parser of the file's own language
+	ByText   How = "text"   // a pattern: no parser of the language is at hand
+)
+
+// Finding is one thing that is wrong, with where it is and the way out.
+type Finding struct {
+	Code     string   `json:"code"`
+	Severity Severity `json:"severity"`
+	How      How      `json:"how"`
+	Path     string   `json:"path,omitempty"`
+	Line     int      `json:"line,omitempty"` // from 1; 0 is the whole file
+	Text     string   `json:"text"`           // what is wrong
+	Fix      string   `json:"fix"`            // the way out
+}
+
+// Error writes the finding on one line, place first.
+func (f Finding) Error() string {
+	at := ""
+	switch {
+	case f.Path != "" && f.Line > 0:
+		at = fmt.Sprintf("%s:%d: ", f.Path, f.Line)
+	case f.Path != "":
+		at = f.Path + ": "
+	}
+	return fmt.Sprintf("%s%s: %s; %s", at, f.Code, f.Text, f.Fix)
+}

@@ -1,0 +1,118 @@
+package policy
+
+import (
+	"fmt"
+	"io/fs"
+	"path"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+)
+
+// mentions judges the words of a program of which nobody knows what it writes or runs.
+// A file that governs odd, git, agents or CI may be what it writes: behind a flag that no
+// table has, in a script, out of a pattern. What reads as a call of odd may be what it runs.
+func (w *walker) mentions(c call) {
+	name := program(c.name())
+	if name == "odd" || name == "git" && len(c.argv) > 1 && c.argv[1].is("add", "stage", "commit", "tag", "branch", "notes", "push") {
+		return // their words are titles, messages and names
+	}
+	if strings.Contains(c.name(), "/") && len(c.argv) > 1 && c.argv[1].is("approve", "reject") {
+		w.hard("command_human_act", c.name()+" may be a copy of odd, and only a person may run odd "+c.argv[1].text, "leave it to a person")
+	}
+	var said []word
+	for _, a := range c.argv[1:] {
+		said = append(said, parts(w.text(c, a))...)
+	}
+	for i, a := range said {
+		w.governs(c, a)
+		if deniedAs(a.text) == "odd" && i+1 < len(said) {
+			runs := c.with(said[i:])
+			w.humanAct(runs, runs.options(""))
+		}
+	}
+}
+
+// text is what a word may stand for: what is written, without the escapes of $'…', and
+// with any name where braces list some. A word that the rest of the line fills in may be
+// anything that the line says, so all of the line is looked at in the end.
+func (w *walker) text(c call, a word) string {
+	if a.known || a.glob {
+		return a.text
+	}
+	out := escaped().ReplaceAllStringFunc(a.text, func(s string) string {
+		if t, err := strconv.Unquote(`"` + strings.ReplaceAll(s[2:len(s)-1], `"`, `\"`) + `"`); err == nil {
+			return t
+		}
+		return s
+	})
+	out = braces().ReplaceAllString(out, "*")
+	if out == a.text && w.fills == nil {
+		w.fills = &c
+	}
+	return out
+}
+
+var (
+	escaped = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`\$'[^']*'`) })
+	braces  = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`\{[^{}\s]*[,.][^{}\s]*\}`) })
+)
+
+// parts are the names in a text that is more than one: a list, a script, KEY=VALUE.
+func parts(text string) []word {
+	var out []word
+	for _, p := range strings.FieldsFunc(text, func(r rune) bool { return strings.ContainsRune(" \t\n'\"`\\,;:=<>|&(){}$", r) }) {
+		out = append(out, word{text: p, known: true, lead: p})
+	}
+	return out
+}
+
+// governs refuses a file that governs where a word names it, as it stands, close behind
+// a flag's letters, by its address, or by the name it has once it is unpacked.
+func (w *walker) governs(c call, a word) {
+	names := []string{a.text, strings.TrimSuffix(a.text, path.Ext(a.text))}
+	if strings.HasPrefix(a.text, "//") {
+		names = append(names, path.Base(a.text))
+	}
+	if strings.HasPrefix(a.text, "-") && !strings.HasPrefix(a.text, "--") {
+		for i := 2; i < min(len(a.text), 8); i++ {
+			names = append(names, a.text[i:])
+		}
+	}
+	for _, dir := range c.dirs.at {
+		for _, n := range names {
+			r := w.resolve(dir, n)
+			found := []string{r}
+			if strings.ContainsAny(n, "*?[") && w.p.Files != nil && !outside(r) {
+				found, _ = fs.Glob(w.p.Files, r)
+			}
+			for _, p := range found {
+				w.mayGovern(c, p)
+			}
+		}
+	}
+}
+
+// mayGovern refuses a path that governs, once.
+func (w *walker) mayGovern(c call, p string) {
+	if outside(p) || p == "." || w.seen["\x00"+p] {
+		return
+	}
+	w.seen["\x00"+p] = true
+	for _, f := range CheckProtected(p, nil) {
+		base, ext := strings.ToLower(path.Base(p)), strings.ToLower(path.Ext(p))
+		switch f.Code {
+		case "protected_git", "protected_agent", "protected_anchor":
+		case "protected_governance", "protected_record", "protected_workflow": // their folders hold programs too
+			if !slices.Contains([]string{".toml", ".jsonl", ".tsv", ".yml", ".yaml"}, ext) && base != "allowed_signers" && base != "codeowners" {
+				continue
+			}
+		default:
+			continue
+		}
+		f.How, f.Text = BySyntax, fmt.Sprintf("nobody knows which files %s writes, and %s", c.name(), f.Text)
+		w.add(f)
+	}
+}

@@ -1,0 +1,188 @@
+package policy
+
+import (
+	"fmt"
+	"strings"
+	"unicode"
+
+	"mvdan.cc/sh/v3/syntax"
+)
+
+// ParseSimple reads a line that is exactly one command of plain words, the same in
+// every shell: quotes and backslashes may keep a word together, and nothing
+// else has a meaning. No second command, pipe, redirection, expansion, pattern,
+// assignment, comment, negation or background. Otherwise the error says which
+// construct stands at which column (in bytes, from 1).
+func ParseSimple(line string) (argv []string, err error) {
+	if at := strings.IndexAny(line, "\n\r"); at >= 0 {
+		return nil, notSimple(at+1, "a line break")
+	}
+	f, err := parse(line)
+	if err != nil {
+		return nil, err
+	}
+	call, err := oneCall(f)
+	if err != nil {
+		return nil, err
+	}
+	for _, w := range call.Args {
+		s, err := plainWord(w)
+		if err != nil {
+			return nil, err
+		}
+		argv = append(argv, s)
+	}
+	return argv, nil
+}
+
+func notSimple(column int, what string) error {
+	return fmt.Errorf("column %d: %s is not allowed; write one command of plain words", column, what)
+}
+
+// oneCall returns the only command of a file, or which construct it is instead.
+func oneCall(f *syntax.File) (*syntax.CallExpr, error) {
+	if len(f.Stmts) == 0 {
+		return nil, notSimple(1, "no command")
+	}
+	s := f.Stmts[0]
+	call, ok := s.Cmd.(*syntax.CallExpr)
+	switch {
+	case len(f.Stmts) > 1:
+		return nil, notSimple(column(f.Stmts[1]), "a second command")
+	case s.Negated:
+		return nil, notSimple(column(s), "!")
+	case s.Background || s.Coprocess || s.Disown:
+		return nil, notSimple(int(s.Semicolon.Col()), "&")
+	case s.Semicolon.IsValid():
+		return nil, notSimple(int(s.Semicolon.Col()), ";")
+	case len(s.Redirs) > 0:
+		return nil, notSimple(int(s.Redirs[0].OpPos.Col()), s.Redirs[0].Op.String())
+	case len(s.Comments)+len(f.Last) > 0:
+		return nil, notSimple(column(&append(s.Comments, f.Last...)[0]), "a comment")
+	case !ok:
+		return nil, notSimple(column(s), construct(s.Cmd))
+	case len(call.Assigns) > 0:
+		return nil, notSimple(column(call.Assigns[0]), "an assignment")
+	}
+	return call, nil
+}
+
+func column(n syntax.Node) int { return int(n.Pos().Col()) }
+
+// construct names a node of the shell's grammar for a person.
+func construct(n syntax.Node) string {
+	switch n := n.(type) {
+	case *syntax.BinaryCmd:
+		return n.Op.String()
+	case *syntax.CmdSubst:
+		return "$(…)"
+	case *syntax.ParamExp:
+		return "$NAME"
+	case *syntax.ProcSubst:
+		return n.Op.String() + "…)"
+	case *syntax.ArithmExp:
+		return "$((…))"
+	case *syntax.ExtGlob, *syntax.BraceExp:
+		return "a pattern"
+	case *syntax.Subshell:
+		return "(…)"
+	case *syntax.FuncDecl:
+		return "a function"
+	case *syntax.DeclClause:
+		return "a declaration"
+	}
+	return fmt.Sprintf("a compound command (%s)", strings.ToLower(strings.TrimPrefix(fmt.Sprintf("%T", n), "*syntax.")))
+}
+
+// plainWord returns the text of a word in which nothing is expanded.
+func plainWord(w *syntax.Word) (string, error) {
+	var b strings.Builder
+	for i, part := range w.Parts {
+		switch part := part.(type) {
+		case *syntax.Lit:
+			s, at, what := readUnquoted(part.Value, i == 0)
+			if what != "" {
+				return "", notSimple(column(part)+at, what)
+			}
+			b.WriteString(s)
+		case *syntax.SglQuoted:
+			if part.Dollar {
+				return "", notSimple(column(part), "$'…'")
+			}
+			b.WriteString(part.Value)
+		case *syntax.DblQuoted:
+			s, err := plainQuoted(part)
+			if err != nil {
+				return "", err
+			}
+			b.WriteString(s)
+		default:
+			return "", notSimple(column(part), construct(part))
+		}
+	}
+	if i := strings.IndexFunc(b.String(), unicode.IsControl); i >= 0 {
+		return "", notSimple(column(w), "a control character in a word")
+	}
+	return b.String(), nil
+}
+
+func plainQuoted(q *syntax.DblQuoted) (string, error) {
+	if q.Dollar {
+		return "", notSimple(column(q), `$"…"`)
+	}
+	var b strings.Builder
+	for _, part := range q.Parts {
+		lit, ok := part.(*syntax.Lit)
+		if !ok {
+			return "", notSimple(column(part), construct(part))
+		}
+		s, bare := unescape(lit.Value, "$`\"\\")
+		if at := strings.IndexAny(bare, "$`!"); at >= 0 {
+			return "", notSimple(column(lit)+at, fmt.Sprintf("%q inside quotes", bare[at]))
+		}
+		b.WriteString(s)
+	}
+	return b.String(), nil
+}
+
+// readUnquoted returns what a word's bare text stands for, or where which construct
+// begins in it. Beyond bash it refuses what the other shells expand.
+func readUnquoted(s string, first bool) (text string, at int, what string) {
+	text, bare := unescape(s, "")
+	for i, c := range bare {
+		switch {
+		case strings.ContainsRune("*?[]", c):
+			return "", i, "a pattern"
+		case strings.ContainsRune("{}", c):
+			return "", i, "a brace"
+		case strings.ContainsRune("$`", c):
+			return "", i, "an expansion"
+		case strings.ContainsRune("!^#", c):
+			return "", i, fmt.Sprintf("%q, which a shell may expand", c)
+		case c == '~' && (first && i == 0 || i > 0 && strings.ContainsRune("=:", rune(bare[i-1]))):
+			return "", i, "~"
+		case c == '=' && first && i == 0:
+			return "", i, "= before a word"
+		}
+	}
+	return text, 0, ""
+}
+
+// unescape takes the backslashes out of a literal. bare is the same length as
+// s with what a backslash took the meaning from, and the backslash itself,
+// blanked. Where only is not empty, a backslash before any other character
+// stands for itself.
+func unescape(s, only string) (text, bare string) {
+	var t, b strings.Builder
+	for i := 0; i < len(s); i++ {
+		if s[i] == '\\' && i+1 < len(s) && (only == "" || strings.IndexByte(only, s[i+1]) >= 0) {
+			i++
+			t.WriteByte(s[i])
+			b.WriteString("  ")
+			continue
+		}
+		t.WriteByte(s[i])
+		b.WriteByte(s[i])
+	}
+	return t.String(), b.String()
+}
