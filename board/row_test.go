@@ -27,7 +27,7 @@ func TestRowsAreThoseOfTasks(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	cached, _, err := okf.Decode(okf.Encode(loaded, ps, nine), f)
+	cached, _, err := okf.Decode(okf.Encode(loaded, ps), f)
 	if err != nil {
 		t.Fatal(err)
 	}

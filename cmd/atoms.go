@@ -34,7 +34,7 @@ func (s source) open(ctx context.Context, env Env) (bundle, error) {
 	if s.rev == "" {
 		return openBundle(ctx, env, s.dir)
 	}
-	r, tree, files, b, err := s.openCommitted(ctx, env)
+	r, _, files, b, err := s.openCommitted(ctx, env)
 	if err != nil {
 		return bundle{}, err
 	}
@@ -42,7 +42,7 @@ func (s source) open(ctx context.Context, env Env) (bundle, error) {
 	if err != nil {
 		return bundle{}, err
 	}
-	b.graph, b.problems, err = loadTree(env, r, tree, sub)
+	b.graph, b.problems, err = loadTree(env, r, sub)
 	if err != nil {
 		return bundle{}, fmt.Errorf("%s:%s: %w", s.rev, b.prefix, err)
 	}

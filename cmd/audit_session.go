@@ -83,7 +83,7 @@ func (a *auditing) readRules(env Env) error {
 	if err != nil {
 		return err
 	}
-	g, _, err := loadTree(env, a.repo, tree, bundle)
+	g, _, err := loadTree(env, a.repo, bundle)
 	a.rules = audit.Rules{Graph: g, Root: a.cfg.Root}
 	return err
 }

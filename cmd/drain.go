@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
@@ -16,7 +15,6 @@ import (
 	"github.com/odd-cli/odd/board/budget"
 	"github.com/odd-cli/odd/board/drain"
 	"github.com/odd-cli/odd/journal/event"
-	"github.com/odd-cli/odd/journal/repo"
 	"github.com/odd-cli/odd/okf"
 	"github.com/odd-cli/odd/reconcile/secrets"
 )
@@ -163,10 +161,7 @@ func (w *workspace) drainOptions() (drain.Options, error) {
 	if err != nil {
 		return drain.Options{}, err
 	}
-	load := func(tree repo.OID, bundle fs.FS) (*okf.Graph, []okf.Problem, error) {
-		return loadTree(w.env, w.repo, tree, bundle)
-	}
-	return drain.Options{Branch: branch, Load: load, Run: "run-" + id.String(), By: "odd/" + version(), Now: w.env.Now, Wait: w.env.Sleep, Environ: w.env.Environ, Random: w.env.random, Cage: w.env.Cage, Temp: w.env.Temp}, nil
+	return drain.Options{Branch: branch, Run: "run-" + id.String(), By: "odd/" + version(), Now: w.env.Now, Wait: w.env.Sleep, Environ: w.env.Environ, Random: w.env.random, Cage: w.env.Cage, Temp: w.env.Temp}, nil
 }
 
 func printReport(env Env, r drain.Report) error {

@@ -144,16 +144,23 @@ func runStatus(ctx context.Context, env Env, asJSON bool) error {
 }
 
 // currentAndDirty is current, and the paths of the bundle, and of odd.toml, with
-// edits that are not committed: git looks for them while odd reads the board,
-// which takes as long.
+// edits that are not committed. git looks for them while odd reads the commit, and
+// those are all that odd reads of the work tree.
 func (w *workspace) currentAndDirty(ctx context.Context) (*view, []string, error) {
 	root := w.cfg.Root
 	look := sync.OnceValues(func() ([]string, error) { return w.repo.Dirty(ctx, root, "odd.toml") })
 	go look()
-	v, err := w.current(ctx)
+	v, err := w.view(ctx, false)
 	dirty, gitErr := look()
-	if err == nil && v.cfg.Root != root { // the committed odd.toml names another
+	if err != nil {
+		return nil, nil, err
+	}
+	if v.cfg.Root != root { // the committed odd.toml names another
 		dirty, gitErr = w.repo.Dirty(ctx, v.cfg.Root, "odd.toml")
+	}
+	head, err := w.repo.Branch()
+	if err == nil && head == v.line.Name() && w.repo.Root() != "" {
+		err = v.readEdits(dirty)
 	}
 	return v, dirty, cmp.Or(err, gitErr)
 }

@@ -60,23 +60,20 @@ func nextOfLoop(l leaseJSON, loop drain.SlowLoop, paused bool) string {
 
 // nextOfBoard names the first task that waits for a person, and the commands for it.
 func (v *view) nextOfBoard() string {
-	first, ready := map[board.State]okf.ID{}, false
-	for _, t := range board.Order(v.rows(), board.IndexOf(v.rows())) {
-		if first[t.State] == "" {
-			first[t.State] = t.ID
-		}
-		ready = ready || t.State == board.Ready
+	waits := map[board.State][]*board.Row{}
+	for _, t := range v.rows() {
+		waits[t.State] = append(waits[t.State], t)
 	}
-	review, blocked, backlog := first[board.Review], first[board.Blocked], first[board.Backlog]
+	first := func(s board.State) okf.ID { return board.Order(waits[s], board.IndexOf(v.rows()))[0].ID }
 	switch {
-	case review != "":
-		return fmt.Sprintf("odd review %[1]s shows the proposal; then odd approve %[1]s, or odd reject %[1]s --reason \"WHY\"", review)
-	case ready:
+	case len(waits[board.Review]) > 0:
+		return fmt.Sprintf("odd review %[1]s shows the proposal; then odd approve %[1]s, or odd reject %[1]s --reason \"WHY\"", first(board.Review))
+	case len(waits[board.Ready]) > 0:
 		return ""
-	case blocked != "":
-		return fmt.Sprintf("odd task show %[1]s says why it is blocked; mend that and commit, then odd task ready %[1]s and odd drain", blocked)
-	case backlog != "":
-		return fmt.Sprintf("odd task ready %s puts the task on the board, so that odd drain works on it", backlog)
+	case len(waits[board.Blocked]) > 0:
+		return fmt.Sprintf("odd task show %[1]s says why it is blocked; mend that and commit, then odd task ready %[1]s and odd drain", first(board.Blocked))
+	case len(waits[board.Backlog]) > 0:
+		return fmt.Sprintf("odd task ready %s puts the task on the board, so that odd drain works on it", first(board.Backlog))
 	}
 	return ""
 }

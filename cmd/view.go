@@ -20,6 +20,7 @@ import (
 	"github.com/odd-cli/odd/journal/event"
 	"github.com/odd-cli/odd/journal/repo"
 	"github.com/odd-cli/odd/okf"
+	"github.com/odd-cli/odd/okf/disk"
 )
 
 // view is the board as committed: what people's acts decide from.
@@ -187,18 +188,11 @@ func (v *view) read() error {
 
 // load loads the committed bundle, or its tasks alone.
 func (v *view) load(tasksOnly bool) (*okf.Graph, []okf.Problem, error) {
-	dir := v.cfg.Root
+	defer v.env.slow("loading the board")()
 	if tasksOnly {
-		dir = v.file(board.Folder)
+		return v.state.TaskAtoms()
 	}
-	tree, err := v.repo.TreeOID(v.tip, dir)
-	if err != nil {
-		return nil, nil, err
-	}
-	if tasksOnly {
-		return loadTasks(v.env, v.repo, tree, v.bundle)
-	}
-	return loadTree(v.env, v.repo, tree, v.bundle)
+	return v.state.Atoms()
 }
 
 func (v *view) take(g *okf.Graph, ps []okf.Problem) {
@@ -278,13 +272,36 @@ func (v *view) readFiles() error {
 		g, ps, err = load(v.env, v.repo, root)
 	}
 	v.bundle = os.DirFS(root)
+	if err != nil {
+		return v.whyNotRead(err)
+	}
+	v.take(g, ps)
+	return nil
+}
+
+// whyNotRead says why the folder of the bundle cannot be read in the work tree.
+func (v *view) whyNotRead(err error) error {
 	if errors.Is(err, fs.ErrNotExist) {
 		return fmt.Errorf("%s: the folder is not in this work tree; bring it back with git checkout -- %[1]s, or in a sparse checkout with git sparse-checkout add %[1]s: %w", v.cfg.Root, err)
 	}
-	if err != nil {
-		return whyNotLoaded(v.cfg.Root, err)
+	return whyNotLoaded(v.cfg.Root, err)
+}
+
+// readEdits puts the edited files of the work tree over the committed board.
+func (v *view) readEdits(dirty []string) error {
+	v.bundle = os.DirFS(v.onDisk())
+	if _, err := fs.Stat(v.bundle, "."); err != nil {
+		return v.whyNotRead(err)
 	}
-	v.take(g, ps)
+	edited := map[string]bool{}
+	for _, p := range dirty {
+		if name, ours := strings.CutPrefix(p, v.cfg.Root+"/"); ours {
+			edited[name] = true
+		}
+	}
+	if len(edited) > 0 {
+		v.take(okf.Reload(disk.Dir(v.onDisk()), v.graph, v.problems, edited))
+	}
 	return nil
 }
 

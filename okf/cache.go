@@ -78,14 +78,13 @@ func differ(found []reading, todo []int, gone []string) map[string]reading {
 }
 
 // Encode is the cache for Decode of a bundle that was loaded without a cache or
-// with the cache of another tree. problems are those of the load, now is the
-// present time.
-func Encode(g *Graph, problems []Problem, now time.Time) []byte {
+// with the cache of another tree. problems are those of the load.
+func Encode(g *Graph, problems []Problem) []byte {
 	if g.now != nil {
 		g, _ = relaid(g.rows, g.now.files)
 	}
 	walk := slices.DeleteFunc(slices.Clone(problems), func(p Problem) bool { return !ofWalk(p) })
-	return encode(g.rows, make([]stat, g.rows.len()), walk, now)
+	return encode(g.rows, make([]stat, g.rows.len()), walk, time.Unix(0, 0))
 }
 
 // ofWalk reports a problem that is no file's that was read.

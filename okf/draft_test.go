@@ -139,12 +139,12 @@ func asOfAtoms(t interface {
 		return n
 	}
 	early := made()
-	cache := Encode(g, ps, noon())
+	cache := Encode(g, ps)
 	if made() != early {
 		t.Fatalf("%d atoms were made for a cache", made()-early)
 	}
 	g.rows.all()
-	if again := Encode(g, ps, noon()); !bytes.Equal(cache, again) {
+	if again := Encode(g, ps); !bytes.Equal(cache, again) {
 		t.Fatalf("%d bytes without making atoms, and not the %d bytes with", len(cache), len(again))
 	}
 	s, err := openCache(cache, f)

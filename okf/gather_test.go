@@ -5,7 +5,6 @@ import (
 	"strings"
 	"testing"
 	"testing/fstest"
-	"time"
 
 	"github.com/google/go-cmp/cmp"
 )
@@ -32,7 +31,7 @@ func TestGatherReadsWhatOfTypeMakes(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	cache := Encode(loaded, ps, time.Unix(0, 0))
+	cache := Encode(loaded, ps)
 	decoded := func() *Graph {
 		g, _, err := Decode(cache, f)
 		if err != nil {

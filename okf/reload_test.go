@@ -44,7 +44,7 @@ func TestReloadOfBadNames(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			g, ps, err = Decode(Encode(g, ps, noon()), with(tt.after...))
+			g, ps, err = Decode(Encode(g, ps), with(tt.after...))
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -37,7 +37,7 @@ func TestNamesThatCollide(t *testing.T) {
 	if err != nil || len(ps) != 2 || ps[0].Code != codeDuplicateID {
 		t.Fatal(ps, err)
 	}
-	decoded, _, err := Decode(Encode(loaded, ps, noon()), f)
+	decoded, _, err := Decode(Encode(loaded, ps), f)
 	if err != nil {
 		t.Fatal(err)
 	}

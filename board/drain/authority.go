@@ -286,7 +286,7 @@ func (d *drain) lives(ctx context.Context, c *claim, tip repo.OID, cost budget.M
 	s := d.at
 	if tip != s.tip {
 		var err error
-		if s, err = look(ctx, d.repo, tip, d.at, d.Load); err != nil {
+		if s, err = look(d.repo, tip, d.at); err != nil {
 			return err
 		}
 	}

@@ -141,7 +141,7 @@ func TestKilledBesideADrain(t *testing.T) {
 			}
 		}
 		tip, _ := w.repo.Ref("refs/heads/main")
-		s, err := look(t.Context(), w.repo, tip, nil, nil)
+		s, err := look(w.repo, tip, nil)
 		pins, _ := w.repo.Refs(pinned)
 		locks, _ := filepath.Glob(filepath.Join(w.repo.CommonDir(), "odd", "run-*"))
 		if err != nil || len(s.spend.Open)+len(pins) > 0 || len(locks) > 0 && len(w.abandoned()) > 0 {

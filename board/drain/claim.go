@@ -131,7 +131,7 @@ func (d *drain) stake(ctx context.Context, c *claim, r event.Record, ch repo.Cha
 		c.unpin(ctx)
 		return err
 	}
-	d.at, err = look(ctx, d.repo, next, d.at, d.Load)
+	d.at, err = look(d.repo, next, d.at)
 	return err
 }
 

@@ -78,8 +78,6 @@ type Options struct {
 	Cage     cage.Cage           // by what odd can hold programs; the zero Cage holds them by their process group only
 	Temp     string              // where scratch repositories are made, outside the repository; "" makes none
 
-	// Load loads the board's bundle; nil reads its files.
-	Load Loader
 	// Substrate makes the session's substrate; nil means what odd.toml names.
 	Substrate func(config.Config, fs.FS) (session.Substrate, error)
 
@@ -273,7 +271,7 @@ func open(ctx context.Context, r *repo.Repo, o Options) (*drain, error) {
 	if err != nil {
 		return nil, err
 	}
-	s, err := look(ctx, r, local, nil, o.Load)
+	s, err := look(r, local, nil)
 	if err != nil {
 		return nil, err
 	}
@@ -332,7 +330,7 @@ func (d *drain) refresh(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if d.at, err = look(ctx, d.repo, tip, d.at, d.Load); err != nil {
+	if d.at, err = look(d.repo, tip, d.at); err != nil {
 		return err
 	}
 	for _, p := range d.at.unread {

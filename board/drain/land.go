@@ -52,7 +52,7 @@ func (d *drain) land(ctx context.Context, c *claim, result func() (landing, erro
 		if err != nil {
 			return err
 		}
-		if d.at, err = look(ctx, d.repo, tip, d.at, d.Load); err != nil {
+		if d.at, err = look(d.repo, tip, d.at); err != nil {
 			return err
 		}
 		l, err := result()
@@ -70,7 +70,7 @@ func (d *drain) land(ctx context.Context, c *claim, result func() (landing, erro
 				c.unpin(ctx)
 			}
 			c.pin.New, d.landed = "", d.stored
-			d.at, err = look(ctx, d.repo, next, d.at, d.Load)
+			d.at, err = look(d.repo, next, d.at)
 			return err
 		}
 		if d.refusesLanding(ctx, l, next, err) {

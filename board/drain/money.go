@@ -291,6 +291,6 @@ func (d *drain) commitAs(ctx context.Context, msg string, ch repo.Changes) error
 	if err := d.line.Land(ctx, d.at.tip, next); err != nil {
 		return err
 	}
-	d.at, err = look(ctx, d.repo, next, d.at, d.Load)
+	d.at, err = look(d.repo, next, d.at)
 	return err
 }

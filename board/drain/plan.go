@@ -180,7 +180,7 @@ func peekAt(ctx context.Context, r *repo.Repo, o Options, tip repo.OID) (d *drai
 		o.Progress = func(string) {}
 	}
 	d = &drain{Options: o, repo: r, started: o.Now().UTC()}
-	if d.at, err = look(ctx, r, tip, nil, o.Load); err != nil {
+	if d.at, err = look(r, tip, nil); err != nil {
 		return nil, err
 	}
 	d.line = &repo.Line{Repo: r, Ref: o.Branch, Remote: d.at.cfg.Remote, Note: d.note}

@@ -11,7 +11,6 @@ import (
 	"slices"
 	"strings"
 	"time"
-	"unicode/utf8"
 
 	"github.com/odd-cli/odd/board"
 	"github.com/odd-cli/odd/board/config"
@@ -41,12 +40,9 @@ type snapshot struct {
 	tries    []failover.Try // the same
 }
 
-// Loader loads the bundle of a tree, from a cache or from its files.
-type Loader func(tree repo.OID, bundle fs.FS) (*okf.Graph, []okf.Problem, error)
-
 // look reads the board at tip. When before is the snapshot of an earlier tip,
 // only what changed since is read again.
-func look(ctx context.Context, r *repo.Repo, tip repo.OID, before *snapshot, load Loader) (*snapshot, error) {
+func look(r *repo.Repo, tip repo.OID, before *snapshot) (*snapshot, error) {
 	if before != nil && before.tip == tip {
 		return before, nil
 	}
@@ -67,20 +63,25 @@ func look(ctx context.Context, r *repo.Repo, tip repo.OID, before *snapshot, loa
 	} else if s.cfg, err = config.Parse("odd.toml", b); err != nil {
 		return nil, err
 	}
-	if before == nil || before.cfg.Root != s.cfg.Root {
-		err = s.load(r, load)
-	} else {
-		err = s.catchUp(ctx, r, before)
-	}
+	root, err := s.cfg.Folder(s.files)
 	if err != nil {
 		return nil, err
 	}
-	var known []board.Task
-	if before != nil {
-		known = before.tasks
+	if before == nil || before.cfg.Root != s.cfg.Root {
+		if _, err := fs.ReadDir(root, "."); err != nil {
+			return nil, refuse("no-bundle", "the folder %s is not committed on the board branch; run odd init, then git add -A && git commit", s.cfg.Root)
+		}
+		s.state = state.Of(root, r)
+	} else {
+		s.state = before.state.Next(root)
+	}
+	if s.graph, s.problems, err = s.state.Atoms(); err != nil {
+		return nil, err
 	}
 	var unread []okf.Problem
-	s.tasks, unread = board.TasksAfter(s.graph, known)
+	if s.tasks, unread, err = s.state.Tasks(); err != nil {
+		return nil, err
+	}
 	s.unread = slices.Concat(unread, board.Unread(s.problems))
 	s.rows = board.RowsOf(s.tasks)
 	s.index = board.IndexOf(s.rows)
@@ -88,54 +89,6 @@ func look(ctx context.Context, r *repo.Repo, tip repo.OID, before *snapshot, loa
 		return nil, refuse("ledger", "%s/%v; restore the file from git history", s.cfg.Root, err)
 	}
 	return s, nil
-}
-
-// load reads the whole bundle.
-func (s *snapshot) load(r *repo.Repo, load Loader) error {
-	root, err := s.cfg.Folder(s.files)
-	if err != nil {
-		return err
-	}
-	tree, err := r.TreeOID(s.tip, s.cfg.Root)
-	if err != nil {
-		return err
-	}
-	if _, err := fs.ReadDir(root, "."); err != nil || tree == "" {
-		return refuse("no-bundle", "the folder %s is not committed on the board branch; run odd init, then git add -A && git commit", s.cfg.Root)
-	}
-	if load == nil {
-		load = func(_ repo.OID, bundle fs.FS) (*okf.Graph, []okf.Problem, error) { return okf.Load(bundle) }
-	}
-	if s.graph, s.problems, err = load(tree, root); err != nil {
-		return err
-	}
-	s.state = state.Of(root, r)
-	return nil
-}
-
-// catchUp takes before's atoms and reads the changed paths anew.
-func (s *snapshot) catchUp(ctx context.Context, r *repo.Repo, before *snapshot) error {
-	changes, err := r.Diff(ctx, before.tip, s.tip)
-	if err != nil {
-		return err
-	}
-	root, err := s.cfg.Folder(s.files)
-	if err != nil {
-		return err
-	}
-	s.state = before.state.Next(root)
-	changed := map[string]bool{}
-	for _, c := range changes {
-		name, ok := strings.CutPrefix(c.Path, s.cfg.Root+"/")
-		if ok && (strings.HasSuffix(name, ".md") || !utf8.ValidString(name)) {
-			changed[name] = true
-		}
-	}
-	s.graph, s.problems = before.graph, before.problems
-	if len(changed) > 0 {
-		s.graph, s.problems = okf.Reload(root, before.graph, before.problems, changed)
-	}
-	return nil
 }
 
 // task finds a task by any of its names. That it is not there, or is none, is no rule's

@@ -20,7 +20,7 @@ func (w *world) fresh() *snapshot {
 	if err != nil {
 		w.t.Fatal(err)
 	}
-	s, err := look(context.Background(), w.repo, tip, nil, nil)
+	s, err := look(w.repo, tip, nil)
 	if err != nil {
 		w.t.Fatal(err)
 	}

@@ -46,6 +46,7 @@ package state
 
 import (
 	"cmp"
+	"context"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -55,17 +56,22 @@ import (
 	"strings"
 	"time"
 
+	"github.com/odd-cli/odd/board"
 	"github.com/odd-cli/odd/board/failover"
 	"github.com/odd-cli/odd/board/pipeline"
 	"github.com/odd-cli/odd/journal/event"
 	"github.com/odd-cli/odd/journal/memory"
 	"github.com/odd-cli/odd/journal/repo"
+	"github.com/odd-cli/odd/okf"
 )
 
-// Cache keeps bytes from one process to the next. What it returns may be missing or old.
+// Cache keeps bytes from one process to the next, by name, and tells in which files two
+// trees differ. What it kept may be missing or old. A [repo.Repo] is one.
 type Cache interface {
 	Cached(name string) []byte
+	CachedNames(prefix string) []string // the latest first
 	Keep(name string, b []byte) error
+	Diff(ctx context.Context, a, b repo.OID) ([]repo.Change, error)
 }
 
 // State is a board at one commit. It is for one goroutine. Nobody may change what its
@@ -79,6 +85,11 @@ type State struct {
 	err    error
 	isRead bool
 	fresh  int // how many files were read that no cache had
+
+	all, board atoms
+	tasks      []board.Task
+	unread     []okf.Problem
+	tasksOf    *okf.Graph // that they are of, nil for none
 }
 
 // Of is the State of a bundle's tree; cache may be nil.
@@ -92,7 +103,10 @@ func (s *State) Next(bundle fs.FS) *State {
 	if !s.isRead {
 		before = s.before
 	}
-	return &State{bundle: bundle, cache: s.cache, reader: s.reader, before: before, fresh: s.fresh}
+	next := *s
+	next.bundle, next.before, next.months, next.err, next.isRead = bundle, before, nil, nil, false
+	next.all.isRead, next.board.isRead = false, false
+	return &next
 }
 
 // read folds the ledger, once.

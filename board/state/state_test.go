@@ -2,6 +2,7 @@ package state
 
 import (
 	"bytes"
+	"context"
 	"crypto/sha1"
 	"encoding/hex"
 	"errors"
@@ -19,6 +20,7 @@ import (
 	"github.com/google/go-cmp/cmp/cmpopts"
 	"pgregory.net/rapid"
 
+	"github.com/odd-cli/odd/board"
 	"github.com/odd-cli/odd/board/pipeline"
 	"github.com/odd-cli/odd/journal/event"
 	"github.com/odd-cli/odd/journal/event/eventtest"
@@ -32,18 +34,34 @@ var dawn = time.Date(2026, 3, 2, 9, 0, 0, 0, time.UTC)
 type tree map[string][]byte
 
 func (t tree) fs() fstest.MapFS {
-	out := fstest.MapFS{}
-	folders := map[string]string{}
-	for _, name := range slices.Sorted(maps.Keys(t)) {
-		id := okf.BlobID(t[name])
-		out[name] = &fstest.MapFile{Data: t[name], Mode: 0o644, Sys: repo.OID(id)}
-		folders[path.Dir(name)] += name + " " + id + "\n"
-	}
-	for name, text := range folders {
-		sum := sha1.Sum([]byte(text))
-		out[name] = &fstest.MapFile{Mode: fs.ModeDir | 0o755, Sys: repo.OID(hex.EncodeToString(sum[:]))}
+	out := fstest.MapFS{".": &fstest.MapFile{Mode: fs.ModeDir | 0o755, Sys: t.id()}}
+	for name, b := range t {
+		out[name] = &fstest.MapFile{Data: b, Mode: 0o644, Sys: repo.OID(okf.BlobID(b))}
+		for dir := path.Dir(name); dir != "."; dir = path.Dir(dir) {
+			out[dir] = &fstest.MapFile{Mode: fs.ModeDir | 0o755, Sys: t.below(dir).id()}
+		}
 	}
 	return out
+}
+
+// below is a folder of the tree.
+func (t tree) below(dir string) tree {
+	out := tree{}
+	for name, b := range t {
+		if name, in := strings.CutPrefix(name, dir+"/"); in {
+			out[name] = b
+		}
+	}
+	return out
+}
+
+// id is the id of the tree.
+func (t tree) id() repo.OID {
+	sum := sha1.New()
+	for _, name := range slices.Sorted(maps.Keys(t)) {
+		fmt.Fprintf(sum, "%s %s\n", name, okf.BlobID(t[name]))
+	}
+	return repo.OID(hex.EncodeToString(sum.Sum(nil)))
 }
 
 // put appends a record to its run's file, which began at dawn or in the month given.
@@ -71,6 +89,8 @@ type answers struct {
 	Used          Used
 	Swept         []bool
 	Waits         string
+	Atoms         string
+	Tasks, Rows   []string
 	Errors        []string
 }
 
@@ -111,7 +131,35 @@ func ask(s *State) (a answers) {
 			a.Waits += story.Op().ID + " "
 		}
 	}
+	g, ps, err := s.Atoms()
+	say(err)
+	a.Atoms = describe(g, ps)
+	tasks, unread, err := s.Tasks()
+	say(err)
+	for _, t := range tasks {
+		a.Tasks = append(a.Tasks, fmt.Sprint(t.Row, t.Blob, t.Team, t.Soft, t.Rejected))
+		a.Rows = append(a.Rows, fmt.Sprint(t.Row))
+	}
+	a.Tasks = append(a.Tasks, fmt.Sprint(unread))
+	g, _, err = s.TaskAtoms()
+	say(err)
+	rows, _ := board.Rows(g)
+	for i, r := range rows {
+		if i >= len(a.Rows) || fmt.Sprint(*r) != a.Rows[i] {
+			a.Errors = append(a.Errors, fmt.Sprintf("of the tasks alone %v", *r))
+		}
+	}
 	return a
+}
+
+// describe writes a graph and its problems in words.
+func describe(g *okf.Graph, ps []okf.Problem) string {
+	var b bytes.Buffer
+	for _, a := range g.Atoms() {
+		fmt.Fprintf(&b, "%s %s %s %q %v\n", a.ID, a.Path, a.Blob, a.Bytes(), g.Out(a.ID))
+	}
+	fmt.Fprintln(&b, ps)
+	return b.String()
 }
 
 // history is a board whose tips are trees, and the State of each, carried on.
@@ -130,7 +178,7 @@ func (h *history) step(t *rapid.T) {
 	run := fmt.Sprintf("run-%s%d-%d", rapid.SampledFrom([]string{"", "april"}).Draw(t, "month"), i, rapid.IntRange(0, 2).Draw(t, "run"))
 	task := rapid.SampledFrom([]string{"a", "b", run}).Draw(t, "task")
 	r := event.Record{TS: h.now, Run: run, Task: task}
-	switch rapid.SampledFrom([]string{"claim", "claim", "outcome", "outcome", "session", "anchor", "abandoned", "op", "op", "op", "fork", "merge", "merge", "remove", "tear", "strange"}).Draw(t, "what") {
+	switch rapid.SampledFrom([]string{"claim", "claim", "outcome", "outcome", "session", "anchor", "abandoned", "op", "op", "op", "atom", "atom", "atom", "fork", "merge", "merge", "remove", "tear", "strange"}).Draw(t, "what") {
 	case "claim":
 		r.Kind, r.Reserved, r.Team = event.Claim, 100, rapid.SampledFrom([]string{"", "docs"}).Draw(t, "team")
 		r.Data = event.ClaimData{Lease: rapid.SampledFrom([]string{"", "L-1"}).Draw(t, "lease")}
@@ -144,6 +192,8 @@ func (h *history) step(t *rapid.T) {
 		r.Kind, r.Cost, r.DeadRun = event.Abandoned, 100, fmt.Sprintf("run-%d-0", rapid.IntRange(0, 2).Draw(t, "dead"))
 	case "op":
 		r = h.op(t, run)
+	case "atom":
+		h.atom(t, next)
 	case "fork":
 		h.tips, h.states = append(h.tips, next), append(h.states, h.states[i])
 		return
@@ -169,6 +219,18 @@ func (h *history) step(t *rapid.T) {
 	h.tips[i], h.states[i] = next, h.states[i].Next(next.fs())
 }
 
+// atom writes, moves or removes a task or what a task names.
+func (h *history) atom(t *rapid.T, next tree) {
+	name := rapid.SampledFrom([]string{"tasks/a.md", "tasks/b.md", "tasks/deep/b.md", "teams/docs.md", "terms/a.md"}).Draw(t, "file")
+	text := rapid.SampledFrom([]string{
+		"", "---\ntype: task\nstate: ready\ndependencies: [b]\nteam: docs\n---\n", "---\ntype: task\nid: b\n---\n[a](a.md)\n",
+		"---\ntype: task\nstate: nonsense\n---\n", "---\ntype: capability\n---\n", "---\ntype: term\nid: a\n---\n", "no atom",
+	}).Draw(t, "text")
+	if next[name] = []byte(text); text == "" {
+		delete(next, name)
+	}
+}
+
 // op is the next record of an op, which any run may write.
 func (h *history) op(t *rapid.T, run string) event.Record {
 	id := rapid.SampledFrom([]string{"op-01KJPWD6M0E8497ANGJ5R0NA01", "op-01KJPWD6M0E8497ANGJ5R0NA02"}).Draw(t, "op")
@@ -191,11 +253,13 @@ func (h *history) op(t *rapid.T, run string) event.Record {
 func TestAStateIsAFunctionOfItsTree(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
-		cache := cacheMap{}
-		h := &history{tips: []tree{{}}, states: []*State{Of(tree{}.fs(), nil)}, ops: map[string]pipeline.Op{}, now: dawn}
+		cache, seen := cacheMap{}, trees{}
+		h := &history{tips: []tree{{}}, states: []*State{Of(tree{}.fs(), seen)}, ops: map[string]pipeline.Op{}, now: dawn}
 		for range rapid.IntRange(1, 25).Draw(t, "steps") {
 			h.step(t)
 			for i, tip := range h.tips {
+				tasks := tip.below("tasks")
+				seen[tip.id()], seen[tasks.id()] = tip, tasks
 				want := ask(Of(tip.fs(), nil))
 				if rapid.Bool().Draw(t, "asked") { // a State that nobody asked anything is carried on all the same
 					if diff := cmp.Diff(want, ask(h.states[i]), cmpopts.EquateEmpty()); diff != "" {
@@ -233,10 +297,38 @@ func TestASweepIsOfItsOwnTeam(t *testing.T) {
 	}
 }
 
+// trees is a Cache that keeps nothing, and knows the trees that it was given.
+type trees map[repo.OID]tree
+
+func (trees) Cached(string) []byte        { return nil }
+func (trees) CachedNames(string) []string { return nil }
+func (trees) Keep(string, []byte) error   { return errors.New("keeps nothing") }
+func (m trees) Diff(_ context.Context, a, b repo.OID) (out []repo.Change, err error) {
+	from, known := m[a]
+	if to := m[b]; known && to != nil {
+		for name := range from {
+			if !bytes.Equal(from[name], to[name]) {
+				out = append(out, repo.Change{Path: name})
+			}
+		}
+		for name := range to {
+			if from[name] == nil {
+				out = append(out, repo.Change{Path: name})
+			}
+		}
+		return out, nil
+	}
+	return nil, errors.New("not a tree that is known")
+}
+
 // cacheMap is a Cache.
 type cacheMap map[string][]byte
 
-func (m cacheMap) Cached(name string) []byte { return m[name] }
+func (m cacheMap) Cached(name string) []byte   { return m[name] }
+func (m cacheMap) CachedNames(string) []string { return nil }
+func (m cacheMap) Diff(context.Context, repo.OID, repo.OID) ([]repo.Change, error) {
+	return nil, errors.New("has no trees")
+}
 func (m cacheMap) Keep(name string, b []byte) error {
 	m[name] = b
 	return nil

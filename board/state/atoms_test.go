@@ -1,7 +1,6 @@
-package cmd
+package state
 
 import (
-	"bytes"
 	"context"
 	"fmt"
 	"io/fs"
@@ -16,28 +15,18 @@ import (
 	"github.com/odd-cli/odd/okf"
 )
 
-// told is a graph and its problems in words.
-func toldOf(g *okf.Graph, ps []okf.Problem) string {
-	var b bytes.Buffer
-	for _, a := range g.Atoms() {
-		fmt.Fprintf(&b, "%s %s %s %q %v\n", a.ID, a.Path, a.Blob, a.Bytes(), g.Out(a.ID))
-	}
-	fmt.Fprintln(&b, ps)
-	return b.String()
-}
-
 // A commit's bundle, and its tasks alone, are what their files say, from a cache
 // of the commit, of an earlier one, of one that is gone or damaged, or of none.
 func TestCommittedFromAnotherCommitsCache(t *testing.T) {
 	t.Parallel()
-	ctx, env := context.Background(), Env{Now: func() time.Time { return time.Unix(1_800_000_000, 0) }}
+	ctx := context.Background()
 	r, err := repo.Init(ctx, t.TempDir(), os.Environ())
 	if err != nil {
 		t.Fatal(err)
 	}
-	who := repo.Signature{Name: "Ann", Email: "ann@example.org", When: env.Now()}
+	who := repo.Signature{Name: "Ann", Email: "ann@example.org", When: time.Unix(1_800_000_000, 0)}
 	ch := repo.Changes{"k/terms/tide.md": []byte("---\ntype: term\n---\n")}
-	for i := range worthKeeping {
+	for i := range atomsWorthKeeping {
 		ch[fmt.Sprintf("k/tasks/t%d.md", i)] = fmt.Appendf(nil, "---\ntype: task\nid: t%d\ndependencies: [t%d]\n---\n", i, max(i-1, 0))
 	}
 	first, err := r.Make(ctx, nil, ch, who, "first")
@@ -61,15 +50,12 @@ func TestCommittedFromAnotherCommitsCache(t *testing.T) {
 			t.Fatal(err)
 		}
 		for _, tasks := range []bool{false, true} {
-			dir, load, plain := "k", loadTree, bundle
+			s := Of(bundle, r)
+			load, plain := s.Atoms, bundle
 			if tasks {
-				dir, load, plain = "k/tasks", loadTasks, board.Only(bundle)
+				load, plain = s.TaskAtoms, board.Only(bundle)
 			}
-			tree, err := r.TreeOID(oid, dir)
-			if err != nil {
-				t.Fatal(err)
-			}
-			g, ps, err := load(env, r, tree, bundle)
+			g, ps, err := load()
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -77,7 +63,7 @@ func TestCommittedFromAnotherCommitsCache(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if got, want := toldOf(g, ps), toldOf(wg, wps); got != want {
+			if got, want := describe(g, ps), describe(wg, wps); got != want {
 				t.Errorf("%s, tasks alone %v:\n%s\nwant\n%s", when, tasks, got, want)
 			}
 		}
