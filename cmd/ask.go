@@ -76,8 +76,12 @@ func (q *questions) line(ctx context.Context) (string, error) {
 
 // pick has the person choose one of several, by its number or its first word.
 func (q *questions) pick(ctx context.Context, what string, rows [][]string) (string, error) {
+	first := 0
+	for _, r := range rows {
+		first = max(first, min(len(r[0]), 40))
+	}
 	for i, r := range rows {
-		fmt.Fprintln(q.env.Stderr, clipTo(fmt.Sprintf("%3d  %s", i+1, cell(strings.Join(r, "  "))), q.env.columns()))
+		fmt.Fprintln(q.env.Stderr, clipTo(fmt.Sprintf("%3d  %-*s  %s", i+1, first, r[0], cell(strings.Join(r[1:], "  "))), q.env.columns()))
 	}
 	var chosen string
 	err := q.ask(ctx, fmt.Sprintf("which %s? number or name", what), "", func(s string) error {

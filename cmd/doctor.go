@@ -249,7 +249,7 @@ func (e *examination) checks() {
 		}
 	}
 	if len(e.cfg.Pipeline.Validate) == 0 {
-		e.say(wellLevel, "checks", "go build, vet and test of changed Go code; odd config set pipeline.validate COMMAND names another", "")
+		e.say(wellLevel, "checks", "go build, vet and test of changed Go code, and none of other code; odd config set pipeline.validate COMMAND names yours", "")
 		return
 	}
 	e.say(wellLevel, "checks", "programs found", "")

@@ -10,8 +10,6 @@ import (
 	"time"
 
 	"github.com/urfave/cli/v2"
-
-	"github.com/odd-cli/odd/board"
 )
 
 // summary says in one line what odd is.
@@ -227,11 +225,6 @@ func (w *workspace) nextCommand(ctx context.Context) (string, error) {
 	_, err = fs.Stat(v.bundle, "pause.toml")
 	if next := v.nextAct(v.lease(loop), loop, err == nil); next != "" {
 		return next, nil
-	}
-	for _, t := range v.rows() {
-		if t.State == board.Ready {
-			return "odd drain works on the ready tasks", nil
-		}
 	}
 	return `odd task add "TITLE" adds a task`, nil
 }

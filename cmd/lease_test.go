@@ -35,7 +35,7 @@ func TestHowLong(t *testing.T) {
 	}
 }
 
-// The next human act is the gravest thing that waits, and with leases off the
+// The next act is the gravest thing that waits, then a drain, and with leases off the
 // slow loop is quiet.
 func TestTheNextHumanAct(t *testing.T) {
 	t.Parallel()
@@ -69,7 +69,8 @@ func TestTheNextHumanAct(t *testing.T) {
 		{"what is low, with leases off", with(board.Review), off, low, false, `odd review t shows the proposal; then odd approve t, or odd reject t --reason "WHY"`},
 		{"what is low, with leases on", with(board.Review), valid, low, false, "odd gate proposals show P-2: look"},
 		{"a backlog", with(board.Backlog), valid, drain.SlowLoop{}, false, "odd task ready t puts the task on the board, so that odd drain works on it"},
-		{"nothing", with(board.Backlog, board.Ready), off, drain.SlowLoop{}, false, ""},
+		{"ready tasks", with(board.Backlog, board.Ready), off, drain.SlowLoop{}, false, "odd drain works on the ready tasks"},
+		{"nothing", with(board.Done), off, drain.SlowLoop{}, false, ""},
 	} {
 		if got := c.v.nextAct(c.l, c.loop, c.paused); got != c.want {
 			t.Errorf("%s: %q, want %q", c.name, got, c.want)

@@ -15,24 +15,28 @@ import (
 	"github.com/odd-cli/odd/board/review"
 	"github.com/odd-cli/odd/journal/repo"
 	"github.com/odd-cli/odd/okf"
+	"github.com/odd-cli/odd/persona/handoff"
 )
 
 // atomList is a line for each atom of a proposal, by type: the type, what the proposal
-// does, the id, the title, and the first place that it comes from.
+// does, the id, the first place that it comes from, and a title that says more than the id.
 func atomList(atoms []proposedAtom) (lines [][2]string) {
 	atoms = slices.SortedStableFunc(slices.Values(atoms), func(a, b proposedAtom) int {
 		return cmp.Or(strings.Compare(a.Type, b.Type), strings.Compare(string(a.ID), string(b.ID)))
 	})
-	id, title := 0, 0
+	id := 0
 	for _, a := range atoms {
-		id, title = max(id, min(len(a.ID), 40)), max(title, min(len(a.Title), 40))
+		id = max(id, min(len(a.ID), 26))
 	}
 	for i, a := range atoms {
-		kind := a.Type
+		kind, title := a.Type, a.Title
 		if i > 0 && atoms[i-1].Type == kind {
 			kind = ""
 		}
-		lines = append(lines, [2]string{kind, fmt.Sprintf("%-7s  %-*s  %-*s  %s", a.effect(), id, a.ID, title, a.Title, a.from())})
+		if handoff.Slug(title) == string(a.ID) {
+			title = ""
+		}
+		lines = append(lines, [2]string{kind, strings.TrimRight(fmt.Sprintf("%-7s  %-*s  %s  %s", a.effect(), id, a.ID, a.from(), title), " ")})
 	}
 	return lines
 }

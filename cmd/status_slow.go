@@ -34,7 +34,7 @@ func (v *view) slowStatus(loop drain.SlowLoop, paused bool) slowStatus {
 
 // nextAct is what a person does next, the first of: lift a pause, answer an
 // emergency, mend the lease, commit to a draft, answer what is high, review,
-// put work on the board. Drains are a machine's, so one that may run is no act.
+// drain, put work on the board.
 func (v *view) nextAct(l leaseJSON, loop drain.SlowLoop, paused bool) string {
 	return cmp.Or(nextOfLoop(l, loop, paused), v.nextOfBoard())
 }
@@ -58,7 +58,7 @@ func nextOfLoop(l leaseJSON, loop drain.SlowLoop, paused bool) string {
 	return ""
 }
 
-// nextOfBoard names the first task that waits for a person, and the commands for it.
+// nextOfBoard is the command for the first task that waits for a person, or for odd drain.
 func (v *view) nextOfBoard() string {
 	waits := map[board.State][]*board.Row{}
 	for _, t := range v.rows() {
@@ -69,7 +69,7 @@ func (v *view) nextOfBoard() string {
 	case len(waits[board.Review]) > 0:
 		return fmt.Sprintf("odd review %[1]s shows the proposal; then odd approve %[1]s, or odd reject %[1]s --reason \"WHY\"", first(board.Review))
 	case len(waits[board.Ready]) > 0:
-		return ""
+		return "odd drain works on the ready tasks"
 	case len(waits[board.Blocked]) > 0:
 		return fmt.Sprintf("odd task show %[1]s says why it is blocked; mend that and commit, then odd task ready %[1]s and odd drain", first(board.Blocked))
 	case len(waits[board.Backlog]) > 0:

@@ -90,7 +90,7 @@ func (v *view) undoable(c repo.Commit, subject string) string {
 	case strings.EqualFold(c.Author.Email, v.cfg.AgentEmail):
 		return "it is the newest commit of " + v.line.Name() + " and odd made it for an agent; only a person's newest act is undone"
 	case len(c.Parents) > 1 || has("Odd-Approved-By") || has("Odd-Approval"):
-		return "approvals stay; odd task add asks for another change, and git revert -m 1 takes the files back by hand"
+		return "approvals stay; odd task add asks for another change, and git revert -m 1 " + short(c.OID) + " takes its files back by hand"
 	case subject == "board: pause":
 		return "odd drain resume lets drains run again"
 	case has("Odd-Undo"):
