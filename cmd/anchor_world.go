@@ -71,7 +71,6 @@ func (a *anchorage) world(ctx context.Context) anchor.World {
 		Committed:    a.isCommitted,
 		Protected:    a.protector(),
 		Phase:        func() (string, string) { return anchor.Phase(a.tree.FS()) },
-		Changed:      a.changedLines,
 		TTL:          a.cfg.Anchor.TTL,
 	}
 }
@@ -85,16 +84,6 @@ func (a *anchorage) facts(ctx context.Context) (anchor.Facts, error) {
 		out.Files = append(out.Files, anchor.Change{XY: c.XY, Path: c.Path, From: c.From})
 	}
 	return out, err
-}
-
-// changedLines returns the lines of a file that are not HEAD's; where HEAD has no such
-// file none are known.
-func (a *anchorage) changedLines(path string) (start, end int) {
-	old, now, err := a.versions(path)
-	if err != nil {
-		return 0, 0
-	}
-	return anchor.ChangedLines(old, now)
 }
 
 // isCommitted says whether HEAD holds a file as it stands. What git may do to the

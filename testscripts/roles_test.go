@@ -37,10 +37,9 @@ func TestEveryRoleCanBeBound(t *testing.T) {
 				t.Errorf("%s: %v", name, err)
 				continue
 			}
-			arm := anchor.NewArm(anchor.Facts{}, "", "", "", con.SHA256)
-			ts, problems := anchor.Tensions(con, arm, anchor.Deep, tree, nil)
+			ts, problems := anchor.Tensions(con, anchor.Deep)
 			proof := anchor.Proof{Tensions: ts, Commit: anchor.Commit{Artifact: "docs/new.md", Gate: "go test ./..."}}
-			_, more := anchor.JudgeProof(proof, anchor.Judging{Strictness: anchor.Deep, Files: tree, Constitution: con, Arm: arm})
+			_, more := anchor.JudgeProof(proof, anchor.Judging{Strictness: anchor.Deep, Files: tree, Constitution: con})
 			for _, p := range append(problems, more...) {
 				t.Errorf("%s, %s: %s: %s: %s", name, role, p.At, p.Code, p.Text)
 			}

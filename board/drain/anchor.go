@@ -80,7 +80,7 @@ func (d *drain) shake(t board.Task, c contract.Contract, mode anchor.Mode) (*han
 		return nil, err
 	}
 	h.made = anchor.Commit{Artifact: h.artifact(c), Gate: h.law.GateCommand[0]}
-	h.ask = anchor.IdentityRequest{Role: h.law.Role, Mode: mode, Strictness: anchor.Strictness(d.at.cfg.Anchor.Strictness), Topic: string(t.ID), By: d.Run}
+	h.ask = anchor.IdentityRequest{Role: h.law.Role, Mode: mode, Strictness: anchor.Strictness(d.at.cfg.Anchor.Strictness), Topic: string(t.ID)}
 	if h.on, h.opens = anchor.Begin(h.world(), h.ask); !h.opens.Success {
 		return nil, denialOf(h.opens)
 	}

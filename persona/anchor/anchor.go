@@ -77,6 +77,8 @@ package anchor
 import (
 	"io/fs"
 	"time"
+
+	"github.com/go-json-experiment/json/jsontext"
 )
 
 // Mode is how a session is bound.
@@ -173,8 +175,8 @@ type Tension struct {
 	N           int    `json:"n"`
 	Constraint  string `json:"constraint"`
 	Path        string `json:"path"`
-	Start       int    `json:"start,omitempty"` // first line cited, 0 for none
-	End         int    `json:"end,omitempty"`
+	Start       int    `json:"start,omitzero"` // first line cited, 0 for none
+	End         int    `json:"end,omitzero"`
 	RangeSHA256 string `json:"range_sha256,omitempty"` // of the cited lines, or of the file
 	State       string `json:"state"`
 	Trigger     string `json:"trigger"`
@@ -231,8 +233,7 @@ type Arm struct {
 	Hash         string   `json:"context_hash"` // "sha256:…" over the canonical JSON of the others
 }
 
-// Handshake is pending/TOKEN/handshake.json. Keys it does not know are kept when
-// it is written again.
+// Handshake is pending/TOKEN/handshake.json.
 type Handshake struct {
 	Version        int               `json:"v"`
 	Token          string            `json:"token"`
@@ -244,19 +245,16 @@ type Handshake struct {
 	WorkTree       string            `json:"working_dir"` // absolute, its top
 	ConstPath      string            `json:"constitution_path"`
 	ConstSHA256    string            `json:"constitution_sha256"`
-	Nonce          string            `json:"nonce"`
 	CreatedAt      time.Time         `json:"created_at"`
 	UpdatedAt      time.Time         `json:"updated_at"`
 	ExpiresAt      time.Time         `json:"expires_at"`
 	Retries        map[string]int    `json:"retries"` // failures so far, by stage: "context", "proof"
-	Terminal       bool              `json:"terminal,omitempty"`
+	Terminal       bool              `json:"terminal,omitzero"`
 	Bind           *Bind             `json:"bind"`
 	Arm            *Arm              `json:"server_arm"`
 	PayloadSHA256  map[string]string `json:"payload_sha256,omitempty"` // of each accepted stage, for a replay
 	HarnessSession string            `json:"harness_session_id,omitempty"`
-	Parent         string            `json:"parent,omitempty"`
-	Paths          []string          `json:"paths,omitempty"` // globs asked for; they only narrow the constitution's
-	By             string            `json:"by,omitempty"`    // "hand", or the run of a drain
+	Extra          jsontext.Value    `json:",embed"` // keys that odd does not know; they are kept
 }
 
 // Permit is what an anchored session may touch.
@@ -297,9 +295,8 @@ type Anchor struct {
 	Tensions    []Tension  `json:"tensions"`
 	Commit      Commit     `json:"commit"`
 	Permit      Permit     `json:"permit"`
-	By          string     `json:"by,omitempty"`  // as in the handshake
-	SHA256      string     `json:"anchor_sha256"` // of the canonical JSON without SHA256 and MAC
-	MAC         string     `json:"mac"`           // HMAC-SHA-256 of SHA256 under the state directory's key
+	SHA256      string     `json:"anchor_sha256,omitempty"` // of the canonical JSON without SHA256 and MAC
+	MAC         string     `json:"mac,omitempty"`           // HMAC-SHA-256 of SHA256 under the state directory's key
 }
 
 // World is what a stage may ask of everything outside its directory.
@@ -314,7 +311,6 @@ type World struct {
 	Committed    func(path string) (why string, ok bool)  // whether HEAD holds a file as it is; nil where Files are a commit's own
 	Protected    func(path string) (why string, yes bool) // what no session may write
 	Phase        func() (phase string, problem string)    // from the project's own context file
-	Changed      func(path string) (start, end int)       // the first and last changed line of a file, 0 where it is not known; may be nil
 	TTL          time.Duration                            // of a permit; an hour by default
 }
 

@@ -1,7 +1,6 @@
 package anchor
 
 import (
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -9,6 +8,8 @@ import (
 	"strings"
 	"time"
 	"unicode/utf8"
+
+	"github.com/go-json-experiment/json"
 
 	"github.com/odd-cli/odd/okf"
 )
@@ -29,7 +30,6 @@ type Archived struct {
 	Payload     string     `json:"payload_sha256"`
 	Anchor      string     `json:"anchor_sha256"`
 	Renewals    int        `json:"renewals"`
-	By          string     `json:"by,omitempty"`
 	Fault       string     `json:"fault,omitempty"`
 }
 
@@ -69,21 +69,15 @@ func (t *turn) end(reason string) (Archived, error) {
 	a := t.remains(reason)
 	b, err := pretty(a)
 	if err == nil {
-		err = t.shelve(b)
+		err = t.state.mkdir(archive)
+	}
+	if err == nil {
+		err = t.state.write(archive+"/"+t.token+".json", b)
 	}
 	if err != nil {
 		return Archived{}, Refusal{unwritten(err)}
 	}
 	return a, t.tidy()
-}
-
-func (t *turn) shelve(b []byte) error {
-	in, err := t.state.sub(archive, true)
-	if err != nil {
-		return err
-	}
-	defer in.close()
-	return in.write(t.token+".json", b)
 }
 
 // remains is the record of a session that ends now.
@@ -95,7 +89,7 @@ func (t *turn) remains(reason string) Archived {
 	} else {
 		var key []byte
 		if key, err = t.Store.key(nil, ""); err == nil {
-			err = t.bound.genuine(t.bound.all, t.token, key)
+			err = t.bound.genuine(t.token, key)
 		}
 	}
 	if err != nil {
@@ -103,7 +97,7 @@ func (t *turn) remains(reason string) Archived {
 		return a
 	}
 	b := t.bound
-	a.Role, a.Tier, a.Mode, a.BoundAt, a.By = b.Role, b.Tier, b.Mode, b.Timestamp, b.By
+	a.Role, a.Tier, a.Mode, a.BoundAt = b.Role, b.Tier, b.Mode, b.Timestamp
 	a.ContextHash, a.Payload, a.Anchor, a.Renewals = b.Arm.Hash, b.Permit.Payload, b.SHA256, b.Permit.Renewals
 	return a
 }
@@ -111,18 +105,13 @@ func (t *turn) remains(reason string) Archived {
 // tidy removes the directories of a session that has ended.
 func (t *turn) tidy() error {
 	for _, place := range []string{active, pending} {
-		in, err := t.state.sub(place, false)
-		if errors.Is(err, fs.ErrNotExist) {
-			continue
-		}
-		if err == nil {
-			if there, _ := in.has(t.token); there {
-				err = in.remove(t.token)
-			}
-			in.close()
+		at := place + "/" + t.token
+		there, err := t.state.has(at)
+		if there && err == nil {
+			err = t.state.remove(at)
 		}
 		if err != nil {
-			return Refusal{{Code: Unswept, At: path.Join(t.state.path, place, t.token), Text: "the session is released, but its directory stays: " + err.Error(), Want: "`odd anchor gc`"}}
+			return Refusal{{Code: Unswept, At: path.Join(t.state.path, at), Text: "the session is released, but its directory stays: " + err.Error(), Want: "`odd anchor gc`"}}
 		}
 	}
 	return nil
@@ -131,23 +120,19 @@ func (t *turn) tidy() error {
 // readPast reads the record of a released session; fs.ErrNotExist where there is none.
 func (d *dir) readPast(token string) (Archived, error) {
 	var a Archived
-	in, err := d.sub(archive, false)
-	if err != nil {
-		return a, err
-	}
-	defer in.close()
-	b, err := in.read(token + ".json")
+	name := archive + "/" + token + ".json"
+	b, err := d.read(name)
 	if errors.Is(err, fs.ErrNotExist) {
 		return a, err
 	}
 	if err == nil {
-		err = json.Unmarshal(b, &a)
+		err = json.Unmarshal(b, &a, recordForm)
 	}
 	if err == nil && (a.Version != recordVersion || a.Token != token) {
 		err = fmt.Errorf("it is of version %d and token %q", a.Version, a.Token)
 	}
 	if err != nil {
-		return Archived{}, Refusal{damagedRecord(Damaged, path.Join(in.path, token+".json"), err)}
+		return Archived{}, Refusal{damagedRecord(Damaged, path.Join(d.path, name), err)}
 	}
 	return a, nil
 }

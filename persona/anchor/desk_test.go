@@ -431,7 +431,7 @@ func TestDamagedHandshakeRows(t *testing.T) {
 		{"S12 array", func(s *site, token string) { s.put("[]", "pending", token, handshakeFile) }},
 		{"S12 null", func(s *site, token string) { s.put("null", "pending", token, handshakeFile) }},
 		{"S13 missing key", func(s *site, token string) { s.swap(`"retries"`, `"retires"`, "pending", token, handshakeFile) }},
-		{"S13 key in capitals", func(s *site, token string) { s.swap(`"nonce"`, `"NONCE"`, "pending", token, handshakeFile) }},
+		{"S13 key in capitals", func(s *site, token string) { s.swap(`"mode"`, `"MODE"`, "pending", token, handshakeFile) }},
 		{"a foreign version", func(s *site, token string) { s.swap("\n  \"v\": 1", "\n  \"v\": 2", "pending", token, handshakeFile) }},
 		{"another token", func(s *site, token string) {
 			s.swap(`"token": "`+token, `"token": "oa-other`, "pending", token, handshakeFile)
@@ -681,12 +681,11 @@ func TestModeRows(t *testing.T) {
 		}
 		s.locked(token)
 	})
-	t.Run("no such mode, strictness, role, path, parent", func(t *testing.T) {
+	t.Run("no such mode, strictness, role", func(t *testing.T) {
 		t.Parallel()
 		s := newSite(t)
-		r := s.desk().Identity(IdentityRequest{Role: "../editor", Mode: "turbo", Strictness: "harsh", Topic: "a\nb", Parent: "oa-gone"})
-		refusedAs(t, r, RoleName, ModeUnknown, StrictnessUnknown, Hidden, BindParent)
-		refusedAs(t, s.desk().Identity(IdentityRequest{Role: "editor", Paths: []string{"../x", "a/**b"}}), PathsAsked, PathsAsked)
+		r := s.desk().Identity(IdentityRequest{Role: "../editor", Mode: "turbo", Strictness: "harsh", Topic: "a\nb"})
+		refusedAs(t, r, RoleName, ModeUnknown, StrictnessUnknown, Hidden)
 		refusedAs(t, s.desk().Identity(IdentityRequest{Role: "writer"}), ConstMissing)
 		if len(s.all()) != 0 {
 			t.Errorf("%v", s.all())
@@ -698,12 +697,11 @@ func TestDelegated(t *testing.T) {
 	t.Parallel()
 	s := newSite(t)
 	parent := s.bound(IdentityRequest{})
-	child := s.opened(IdentityRequest{Parent: parent})
+	child := s.opened(IdentityRequest{})
 	delegated := func(to string) []byte {
 		return []byte(strings.Replace(bindEditor, "RESPONSIBLE[the docs]", `"DELEGATED[`+to+`::write tests]"`, 1))
 	}
-	refusedAs(t, s.desk().Context(child, []byte(bindEditor)), BindParent)
-	refusedAs(t, s.desk().Context(child, delegated("oa-gone")), BindParent, BindParent)
+	refusedAs(t, s.desk().Context(child, delegated("oa-gone")), BindParent)
 	refusedAs(t, s.desk().Context(child, delegated(parent)))
 	other := s.contexted(IdentityRequest{})
 	if _, err := s.desk().Release(parent, ""); err != nil {

@@ -119,11 +119,7 @@ type Gatekeeper struct {
 
 // Decide judges a call. It denies what it does not understand.
 func Decide(c Call, g Gatekeeper) Decision {
-	class := c.Class
-	if class == "" {
-		class = ClassOf(c.Tool)
-	}
-	switch class {
+	switch ClassOf(c.Tool) {
 	case Reads:
 		return g.reads(c)
 	case Writes:

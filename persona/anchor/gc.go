@@ -21,11 +21,11 @@ type Listed struct {
 	Focus   string    `json:"focus,omitempty"`
 	Created time.Time `json:"created_at,omitzero"`
 	Expires time.Time `json:"expires_at,omitzero"` // of the handshake, then of the permit; of an archived one its release
-	By      string    `json:"by,omitempty"`
-	Problem *Problem  `json:"problem,omitempty"` // why it is locked although it is there
+	By      string    `json:"by,omitempty"`        // the run of a drain
+	Problem *Problem  `json:"problem,omitempty"`   // why it is locked although it is there
 }
 
-// List tells everything in the state directory, pending before active before
+// List lists everything in the state directory, pending before active before
 // archived, each by token. What does not read is listed with its problem, and so
 // is a pending session that is over and an active one whose permit does not hold.
 func (d Desk) List() ([]Listed, error) {
@@ -40,18 +40,20 @@ func (d Desk) List() ([]Listed, error) {
 	var out []Listed
 	c := d.check()
 	for _, place := range []string{pending, active, archive} {
-		names, err := state.in(place)
+		names, err := state.names(place)
 		if err != nil {
 			return nil, err
 		}
 		for _, name := range names {
-			out = append(out, c.listEntry(state, place, name))
+			if !isDraft(name) {
+				out = append(out, c.listEntry(state, place, name))
+			}
 		}
 	}
 	return out, nil
 }
 
-// listEntry tells one entry.
+// listEntry describes one entry by what the state directory holds of its token.
 func (c *check) listEntry(state *dir, place, name string) Listed {
 	l := Listed{Token: name, State: place}
 	if place == archive {
@@ -61,82 +63,32 @@ func (c *check) listEntry(state *dir, place, name string) Listed {
 		l.Problem = &Problem{Code: Damaged, At: path.Join(state.path, place, name), Text: "this is not the name of a session; remove it if nobody needs it"}
 		return l
 	}
+	f := state.look(l.Token)
+	l.Stage = f.stage
 	var ps []Problem
-	switch place {
-	case pending:
-		ps = l.pending(state, c.World.Now)
-	case active:
-		b, err := state.readBound(l.Token)
-		v := c.judge(state, l.Token, "", b, err)
-		l.setBound(v)
-		ps = v.Errors
-	default:
-		a, err := state.readPast(l.Token)
-		l.Role, l.Mode, l.Created, l.Expires, l.By = a.Role, a.Mode, a.BoundAt, a.ReleasedAt, a.By
-		if err != nil {
-			ps = []Problem{flaw(err)}
+	switch h, a := f.hand, f.bound; {
+	case f.place == archive:
+		l.Role, l.Mode, l.Created, l.Expires = f.past.Role, f.past.Mode, f.past.BoundAt, f.past.ReleasedAt
+	case f.place == pending && f.err == nil:
+		l.Role, l.Mode, l.Created, l.Expires = h.Role, h.Mode, h.CreatedAt, h.ExpiresAt
+		if h.Arm != nil {
+			l.Branch, l.Focus = h.Arm.Branch, h.Arm.Focus
 		}
+		if p, ended := h.over(c.World.Now); ended {
+			ps = []Problem{p}
+		}
+	case f.place == active && f.err == nil:
+		l.Role, l.Mode, l.Created, l.Expires = a.Role, a.Mode, a.Timestamp, a.Permit.ExpiresAt
+		l.Branch, l.Focus = a.Permit.Branch, a.Arm.Focus
+		ps = c.judge(l.Token, "", f).Errors
+	}
+	if f.err != nil {
+		ps = []Problem{flaw(f.err)}
 	}
 	if len(ps) > 0 {
 		l.Problem = &ps[0]
 	}
 	return l
-}
-
-func (l *Listed) pending(state *dir, now time.Time) []Problem {
-	h, err := state.readHand(pending, l.Token)
-	if err != nil {
-		return []Problem{flaw(err)}
-	}
-	l.Role, l.Mode, l.Stage, l.By = h.Role, h.Mode, h.pendingAt(), h.By
-	l.Created, l.Expires = h.CreatedAt, h.ExpiresAt
-	if h.Arm != nil {
-		l.Branch, l.Focus = h.Arm.Branch, h.Arm.Focus
-	}
-	if p, ended := h.over(now); ended {
-		return []Problem{p}
-	}
-	return nil
-}
-
-func (l *Listed) setBound(v Verdict) {
-	if a := v.Anchor; a != nil {
-		l.Role, l.Mode, l.Stage, l.By = a.Role, a.Mode, AtBound, a.By
-		l.Branch, l.Focus, l.Created, l.Expires = a.Permit.Branch, a.Arm.Focus, a.Timestamp, a.Permit.ExpiresAt
-	}
-}
-
-// in lists the names in a place, sorted; none where it is not there. Files that
-// are not whole yet are left out.
-func (d *dir) in(place string) ([]string, error) {
-	at, err := d.sub(place, false)
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil, nil
-	}
-	if err != nil {
-		return nil, err
-	}
-	defer at.close()
-	all, err := at.names()
-	var out []string
-	for _, e := range all {
-		if !strings.HasPrefix(e.Name(), temporary) {
-			out = append(out, e.Name())
-		}
-	}
-	return out, err
-}
-
-// tokens is in without what cannot be a session.
-func (d *dir) tokens(place string) ([]string, error) {
-	names, err := d.in(place)
-	var out []string
-	for _, n := range names {
-		if _, bad := TokenProblem(n); !bad {
-			out = append(out, n)
-		}
-	}
-	return out, err
 }
 
 // Swept is one entry that GC removed, or left for the reason in Problem.
@@ -177,39 +129,19 @@ func (d Desk) sweep(maxAge time.Duration, places ...string) ([]Swept, error) {
 	defer state.close()
 	var out []Swept
 	for _, place := range places {
-		if err := state.dropDrafts(place); err != nil {
-			return out, err
-		}
-		names, err := state.in(place)
-		if err != nil {
-			return out, err
-		}
+		names, err := state.names(place)
 		for _, name := range names {
-			if s := d.sweepOne(state, place, name, maxAge); s.Why != "" || s.Problem != nil {
+			if isDraft(name) {
+				err = errors.Join(err, state.remove(place+"/"+name))
+			} else if s := d.sweepOne(state, place, name, maxAge); s.Why != "" || s.Problem != nil {
 				out = append(out, s)
 			}
 		}
-	}
-	return out, nil
-}
-
-func (d *dir) dropDrafts(place string) error {
-	in, err := d.sub(place, false)
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil
-	}
-	if err != nil {
-		return err
-	}
-	defer in.close()
-	names, err := in.names()
-	errs := []error{err}
-	for _, e := range names {
-		if strings.HasPrefix(e.Name(), temporary) {
-			errs = append(errs, in.remove(e.Name()))
+		if err != nil {
+			return out, err
 		}
 	}
-	return errors.Join(errs...)
+	return out, nil
 }
 
 // sweepOne removes one entry if it is old, and says why.
@@ -282,10 +214,5 @@ func (t *turn) drop(place, name, why string) error {
 		_, err := t.end(why)
 		return err
 	}
-	in, err := t.state.sub(place, false)
-	if err != nil {
-		return err
-	}
-	defer in.close()
-	return in.remove(name)
+	return t.state.remove(place + "/" + name)
 }

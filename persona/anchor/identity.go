@@ -5,10 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"os"
-	"path"
 	"slices"
-	"syscall"
 )
 
 // IdentityRequest asks for a session. Only Role is required.
@@ -18,9 +15,6 @@ type IdentityRequest struct {
 	Strictness     Strictness // "" is default, under lite quick
 	Topic          string     // "" takes the focus from the branch
 	HarnessSession string     // the harness's own id of the session, for its hook
-	Parent         string     // the token a DELEGATED session answers to
-	Paths          []string   // globs; they only narrow the constitution's
-	By             string     // "" is "hand"
 }
 
 // Identity opens a session: its directory with a handshake, and an answer that
@@ -42,7 +36,7 @@ func (d Desk) Identity(q IdentityRequest) Result {
 		return lobby("", unwritten(err))
 	}
 	warnings := d.sweepOld()
-	if err := d.Store.begin(dossier{Handshake: h}); err != nil {
+	if err := d.Store.begin(h); err != nil {
 		return lobby("", unwritten(err))
 	}
 	r := h.begun(c)
@@ -62,11 +56,7 @@ func (d Desk) admit(q IdentityRequest) (IdentityRequest, Constitution, []Problem
 	case err != nil:
 		ps = append(ps, whyUnconstituted(q.Role, err)...)
 	default:
-		_, more := narrowGlobs(c, q.Paths)
-		ps = append(append(ps, more...), d.World.loose(c, q)...)
-	}
-	if q.Parent != "" && !d.holds(q.Parent) {
-		ps = append(ps, Problem{Code: BindParent, At: "parent", Text: "no session of that token is bound", Found: clip(q.Parent), Want: "the token of a session that is bound now"})
+		ps = append(ps, d.World.loose(c, q)...)
 	}
 	return q, c, ps
 }
@@ -92,12 +82,11 @@ func (q IdentityRequest) sane() (IdentityRequest, []Problem) {
 	if !slices.Contains(strictnesses(), q.Strictness) {
 		ps = append(ps, Problem{Code: StrictnessUnknown, At: "strictness", Text: "there is no such strictness", Found: clip(string(q.Strictness)), Want: "quick, default or deep"})
 	}
-	for _, f := range []struct{ at, text string }{{"topic", q.Topic}, {"harness_session_id", q.HarnessSession}, {"by", q.By}} {
+	for _, f := range []struct{ at, text string }{{"topic", q.Topic}, {"harness_session_id", q.HarnessSession}} {
 		if hasHiddenText(f.text) || len(f.text) > maxReason {
 			ps = append(ps, Problem{Code: Hidden, At: f.at, Text: fmt.Sprintf("it is not one visible line of at most %d bytes", maxReason), Want: "plain text on one line"})
 		}
 	}
-	q.By = cmp.Or(q.By, "hand")
 	return q, ps
 }
 
@@ -137,14 +126,13 @@ func (w World) handshake(q IdentityRequest, c Constitution) (Handshake, error) {
 	if err != nil {
 		return Handshake{}, err
 	}
-	nonce, err := newNonce(w.Random)
 	now := w.Now.UTC()
 	return Handshake{
 		Version: recordVersion, Token: token, Stage: AtIdentity, Role: q.Role, Mode: q.Mode, Strictness: q.Strictness,
-		Topic: q.Topic, WorkTree: w.WorkTree, ConstPath: c.Path, ConstSHA256: c.SHA256, Nonce: nonce,
+		Topic: q.Topic, WorkTree: w.WorkTree, ConstPath: c.Path, ConstSHA256: c.SHA256,
 		CreatedAt: now, UpdatedAt: now, ExpiresAt: now.Add(pendingFor), Retries: map[string]int{"context": 0, "proof": 0},
-		HarnessSession: q.HarnessSession, Parent: q.Parent, Paths: q.Paths, By: q.By,
-	}, err
+		HarnessSession: q.HarnessSession,
+	}, nil
 }
 
 // begun is the answer to who opened the session.
@@ -163,68 +151,36 @@ func (h Handshake) begun(c Constitution) Result {
 
 // begin writes a new session's directory, under a name that nobody reads until
 // it is whole. One that bears its token already is left alone.
-func (s *Store) begin(r dossier) error {
-	b, err := r.bytes()
+func (s *Store) begin(h Handshake) error {
+	b, err := pretty(h)
 	if err != nil {
 		return err
 	}
-	state, err := s.lockState(true)
+	d, err := s.lockState(true)
 	if err != nil {
 		return err
 	}
-	defer state.close()
-	in, err := state.sub(pending, true)
-	if err != nil {
+	defer d.close()
+	if err := d.mkdir(pending); err != nil {
 		return err
 	}
-	defer in.close()
-	if there, err := in.has(r.Token); there || err != nil {
-		return errors.Join(fmt.Errorf("%s: is there already", path.Join(in.path, r.Token)), err)
+	name, draft := pending+"/"+h.Token, pending+"/"+temporary+h.Token
+	if there, err := d.has(name); there || err != nil {
+		return errors.Join(fmt.Errorf("%s/%s: is there already", d.path, name), err)
 	}
-	draft := temporary + r.Token
-	own, err := in.sub(draft, true)
-	if err != nil {
-		return err
-	}
-	defer own.close()
-	if err = own.write(handshakeFile, b); err == nil {
-		err = in.step("rename " + pending)
+	if err = d.mkdir(draft); err == nil {
+		err = d.write(draft+"/"+handshakeFile, b)
 	}
 	if err == nil {
-		err = in.root.Rename(draft, r.Token)
+		err = d.step("rename " + pending)
+	}
+	if err == nil {
+		err = d.root.Rename(draft, name)
 	}
 	if err != nil {
-		return errors.Join(err, in.root.RemoveAll(draft))
+		return errors.Join(err, d.root.RemoveAll(draft))
 	}
-	return in.sync()
-}
-
-// ignore makes the .gitignore of a state directory. It is written in place, because git
-// shows a draft that a killed process leaves beside it: such a process leaves an empty
-// file at most, which the next one fills. Processes that write at a time write the same.
-func (d *dir) ignore() error {
-	const name = ".gitignore"
-	info, err := d.root.Lstat(name)
-	if err == nil && (info.Size() > 0 || !info.Mode().IsRegular()) {
-		return nil
-	}
-	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return err
-	}
-	if err := d.step("create " + name); err != nil {
-		return err
-	}
-	f, err := d.root.OpenFile(name, os.O_WRONLY|os.O_CREATE|syscall.O_NOFOLLOW, 0o600)
-	if err != nil {
-		return err
-	}
-	if err = d.step("write " + name); err == nil {
-		_, err = f.Write([]byte("*\n"))
-	}
-	if err = errors.Join(err, f.Close()); err != nil {
-		return err
-	}
-	return d.sync()
+	return d.sync(pending)
 }
 
 // sweepOld removes pending sessions whose time is over; what it cannot remove

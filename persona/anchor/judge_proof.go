@@ -20,7 +20,6 @@ type Judging struct {
 	Strictness   Strictness
 	Files        fs.FS // the work tree; of an os.Root, so that no link leads out of it
 	Constitution Constitution
-	Arm          Arm
 	Protected    func(path string) (why string, yes bool) // nil protects nothing
 }
 

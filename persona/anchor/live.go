@@ -25,7 +25,7 @@ func Begin(w World, q IdentityRequest) (*Session, Result) {
 	if err != nil {
 		return nil, lobby("", unwritten(err))
 	}
-	return &Session{turn{Desk: d, token: h.Token, found: found{place: pending, stage: AtIdentity, hand: dossier{Handshake: h}}}}, h.begun(c)
+	return &Session{turn{Desk: d, token: h.Token, found: found{place: pending, stage: AtIdentity, hand: h}}}, h.begun(c)
 }
 
 // Context is Desk.Context of the session.

@@ -48,7 +48,7 @@ func TestSession(t *testing.T) {
 	t.Parallel()
 	s := newSite(t)
 	w := s.desk().World
-	on, r := Begin(w, IdentityRequest{Role: "editor", By: "run-1"})
+	on, r := Begin(w, IdentityRequest{Role: "editor"})
 	refusedAs(t, r)
 	if no := on.Live().Refuses(w, "a.go"); len(no) != 1 || no[0].Code != Locked {
 		t.Errorf("before it is bound: %v", no)
@@ -59,7 +59,7 @@ func TestSession(t *testing.T) {
 	refusedAs(t, on.Proof(w, []byte(proofOf(first, second))))
 	refusedAs(t, on.Proof(w, []byte(proofOf(first, second))), Taken)
 	a := on.Live().Anchor()
-	if a.Token != r.Token || a.MAC != "" || a.SHA256 == "" || a.By != "run-1" || a.Permit.Payload != hexSum([]byte(proofOf(first, second))) || len(s.all()) != 0 {
+	if a.Token != r.Token || a.MAC != "" || a.SHA256 == "" || a.Permit.Payload != hexSum([]byte(proofOf(first, second))) || len(s.all()) != 0 {
 		t.Errorf("%+v\n%v", a, s.all())
 	}
 	if no := on.Live().Refuses(w, "a.go"); no != nil {

@@ -39,47 +39,6 @@ func (p Permit) reach() string {
 	return s
 }
 
-// narrowGlobs returns the globs of a session that asked for some under a constitution,
-// and what is wrong with those it asked for. Where both have globs, one that was
-// asked for must lie inside one of the constitution's, as far as their letters
-// tell.
-func narrowGlobs(c Constitution, asked []string) (allow []string, ps []Problem) {
-	if len(asked) == 0 {
-		return c.Paths, nil
-	}
-	for _, g := range asked {
-		switch err := policy.CheckGlob(g); {
-		case err != nil:
-			ps = append(ps, Problem{Code: PathsAsked, At: "paths", Text: err.Error(), Found: clip(g)})
-		case len(c.Paths) > 0 && !within(g, c.Paths):
-			ps = append(ps, Problem{
-				Code: PathsAsked, At: "paths", Text: "the glob is not inside the constitution's paths", Found: clip(g),
-				Want: "one of them, or a narrower one: " + strings.Join(c.Paths, ", "),
-			})
-		}
-	}
-	return asked, ps
-}
-
-// within reports that whatever glob means, one of the wider ones means too. It
-// may say no where that is so, never yes where it is not.
-func within(glob string, wider []string) bool {
-	for _, w := range wider {
-		before, all := strings.CutSuffix(w, "**")
-		switch {
-		case glob == w, w == "**":
-			return true
-		case all && plain(before) && strings.HasPrefix(glob, before):
-			return true
-		case plain(glob) && policy.MatchGlob(w, glob):
-			return true
-		}
-	}
-	return false
-}
-
-func plain(glob string) bool { return !strings.ContainsAny(glob, `*?[\`) }
-
 // The rule of renewal: at most three, and only while the permit is younger than
 // four hours and has not ended more than a quarter of an hour ago.
 const (

@@ -8,7 +8,7 @@ import (
 // answerTaken answers who comes to a session that is bound: the payload that bound it
 // gets its anchor again while the permit holds, any other is told who won.
 func (t *turn) answerTaken(replay bool) Result {
-	v := t.check().judge(t.state, t.token, "", t.bound, nil)
+	v := t.check().judge(t.token, "", t.found)
 	if v.Anchor == nil {
 		return t.no(v.Errors...)
 	}
@@ -36,7 +36,7 @@ func (t *turn) renew() Result {
 	}
 	soon := t.check()
 	soon.ended = true
-	v := soon.judge(t.state, t.token, "", t.bound, nil)
+	v := soon.judge(t.token, "", t.found)
 	if !v.Valid {
 		return t.no(v.Errors...)
 	}
@@ -95,30 +95,24 @@ func (t *turn) promote(a Anchor) (Anchor, error) {
 // promote renames pending/TOKEN to active/TOKEN, if it has its anchor and
 // nothing stands there.
 func (d *dir) promote(token string) error {
+	from, to := pending+"/"+token, active+"/"+token
 	if _, err := d.record(pending, token, anchorFile, AnchorMissing); err != nil {
 		return fmt.Errorf("promote %s: it has no anchor: %w", token, err)
 	}
-	from, err := d.sub(pending, false)
-	if err != nil {
+	if err := d.mkdir(active); err != nil {
 		return err
 	}
-	defer from.close()
-	to, err := d.sub(active, true)
-	if err != nil {
-		return err
-	}
-	defer to.close()
-	if there, err := to.has(token); there || err != nil {
-		return errors.Join(fmt.Errorf("promote %s: %s/%s is there already", token, to.path, token), err)
+	if there, err := d.has(to); there || err != nil {
+		return errors.Join(fmt.Errorf("promote %s: %s/%s is there already", token, d.path, to), err)
 	}
 	if err := d.step("promote"); err != nil {
 		return err
 	}
-	if err := d.root.Rename(pending+"/"+token, active+"/"+token); err != nil {
+	if err := d.root.Rename(from, to); err != nil {
 		return err
 	}
-	if err := errors.Join(to.sync(), from.sync()); err != nil {
-		return errors.Join(err, d.root.Rename(active+"/"+token, pending+"/"+token))
+	if err := errors.Join(d.sync(active), d.sync(pending)); err != nil {
+		return errors.Join(err, d.root.Rename(to, from))
 	}
 	return nil
 }

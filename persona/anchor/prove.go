@@ -58,8 +58,9 @@ func (t *turn) express() Result {
 	if len(ps) > 0 {
 		return t.no(ps...)
 	}
-	tensions, ps := Tensions(c, arm, t.hand.Strictness, t.World.Files, t.World.Changed)
-	t.hand.Arm, t.hand.Bind = &arm, t.makeBind(c, arm)
+	tensions, ps := Tensions(c, t.hand.Strictness)
+	t.hand.Arm = &arm
+	t.hand.Bind = &Bind{Role: t.hand.Role, Cognition: c.Cognition, Archetypes: c.Archetypes, Authority: Authority{Scope: arm.Focus}}
 	if len(ps) == 0 {
 		tensions, ps = t.checkOwnTensions(tensions, c)
 	}
@@ -68,15 +69,6 @@ func (t *turn) express() Result {
 	}
 	commit, ps := TakeCommit(t.payload, t.judging(c))
 	return t.bind(Proof{Tensions: tensions, Commit: commit}, "server", c, ps, warnings)
-}
-
-// makeBind returns the BIND of an express session.
-func (t *turn) makeBind(c Constitution, arm Arm) *Bind {
-	b := Bind{Role: t.hand.Role, Cognition: c.Cognition, Archetypes: c.Archetypes, Authority: Authority{Scope: arm.Focus}}
-	if t.hand.Parent != "" {
-		b.Authority.Delegated, b.Authority.Parent = true, t.hand.Parent
-	}
-	return &b
 }
 
 // checkOwnTensions holds the server's own tensions to the rule for an agent's.
@@ -95,16 +87,16 @@ func (t *turn) checkOwnTensions(made []Tension, c Constitution) ([]Tension, []Pr
 }
 
 func (t *turn) judging(c Constitution) Judging {
-	return Judging{Strictness: t.hand.Strictness, Files: t.World.Files, Constitution: c, Arm: *t.hand.Arm, Protected: t.World.Protected}
+	return Judging{Strictness: t.hand.Strictness, Files: t.World.Files, Constitution: c, Protected: t.World.Protected}
 }
 
 // bind ends the last stage: what was refused is counted, else the anchor is
 // written and the session promoted.
 func (t *turn) bind(p Proof, by string, c Constitution, ps, warnings []Problem) Result {
-	permit, more := t.permit(p.Commit, c)
-	if ps = append(ps, more...); len(ps) > 0 {
+	if len(ps) > 0 {
 		return t.miss("proof", AtBound, c, ps)
 	}
+	permit := t.permit(p.Commit, c)
 	if parent := permit.Parent; parent != "" && !t.holds(parent) {
 		return t.no(Problem{Code: BindParent, At: "BIND.AUTHORITY", Text: "the session it answers to is not bound any more", Found: parent, Want: "a session that is bound now"})
 	}
@@ -113,7 +105,7 @@ func (t *turn) bind(p Proof, by string, c Constitution, ps, warnings []Problem) 
 	}
 	a := Anchor{
 		Version: recordVersion, Validated: true, Timestamp: t.World.Now.UTC(), Token: t.token, Role: t.hand.Role, Tier: t.hand.Strictness,
-		Mode: t.hand.Mode, GeneratedBy: by, Bind: *t.hand.Bind, Arm: *t.hand.Arm, Tensions: p.Tensions, Commit: p.Commit, Permit: permit, By: t.hand.By,
+		Mode: t.hand.Mode, GeneratedBy: by, Bind: *t.hand.Bind, Arm: *t.hand.Arm, Tensions: p.Tensions, Commit: p.Commit, Permit: permit,
 	}
 	a, err := t.promote(a)
 	if err != nil {
@@ -123,22 +115,14 @@ func (t *turn) bind(p Proof, by string, c Constitution, ps, warnings []Problem) 
 	return t.answerAnchored(a, append(warnings, t.sharers()...))
 }
 
-// permit is what the session may touch, and what its COMMIT asks beyond it.
-func (t *turn) permit(commit Commit, c Constitution) (Permit, []Problem) {
+// permit is what the session may touch.
+func (t *turn) permit(commit Commit, c Constitution) Permit {
 	h, now := t.hand, t.World.Now.UTC()
-	allow, ps := narrowGlobs(c, h.Paths)
-	p := Permit{
+	return Permit{
 		Version: recordVersion, Token: t.token, Role: h.Role, Tier: h.Strictness, Mode: h.Mode, IssuedAt: now, ExpiresAt: now.Add(t.World.ttl()),
-		Branch: h.Arm.Branch, Head: h.Arm.Head, ContextHash: h.Arm.Hash, Constitution: c.SHA256, Allow: allow, Deny: c.BlockedPath,
+		Branch: h.Arm.Branch, Head: h.Arm.Head, ContextHash: h.Arm.Hash, Constitution: c.SHA256, Allow: c.Paths, Deny: c.BlockedPath,
 		Artifact: commit.Artifact, Gate: commit.Gate, Parent: h.Bind.Authority.Parent, Harness: h.HarnessSession, Payload: t.sum,
 	}
-	if len(h.Paths) == 0 || commit.Artifact == "" {
-		return p, ps // the constitution's own paths were judged with the COMMIT
-	}
-	if bad, ok := p.Covers(commit.Artifact); !ok {
-		ps = append(ps, Problem{Code: CommitOutside, At: "COMMIT.ARTIFACT", Text: "the session was opened for other paths", Found: clip(commit.Artifact), Want: bad.Want})
-	}
-	return p, ps
 }
 
 func (w World) ttl() time.Duration {

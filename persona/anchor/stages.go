@@ -51,7 +51,7 @@ func (t *turn) context() Result {
 	if t.stage == AtContext {
 		return t.again(c)
 	}
-	b, ps := t.takeBind(c)
+	b, ps := TakeBind(t.payload, c, t.hand.Role, t.holds)
 	if len(ps) > 0 {
 		return t.miss("context", AtContext, c, ps)
 	}
@@ -90,16 +90,6 @@ func (t *turn) stands(c Constitution, warnings []Problem) Result {
 	r.Success, r.ServerArm, r.Warnings = true, t.hand.Arm, append(warnings, t.sharers()...)
 	r.Guidance, r.Template = Guide(AtBound, nil, t.givenOf(c, 1))
 	return r
-}
-
-// takeBind reads and judges BIND. A session that was opened under a parent
-// answers to that one.
-func (t *turn) takeBind(c Constitution) (Bind, []Problem) {
-	b, ps := TakeBind(t.payload, c, t.hand.Role, t.holds)
-	if want := t.hand.Parent; want != "" && b.Authority.Parent != want && b.Authority != (Authority{}) {
-		ps = append(ps, Problem{Code: BindParent, At: "BIND.AUTHORITY", Text: "the session was opened under another parent", Found: clip(b.Authority.String()), Want: "AUTHORITY::\"DELEGATED[" + want + "::your task]\""})
-	}
-	return b, ps
 }
 
 // constitution reads the role's again: it must be the one the session was

@@ -2,7 +2,6 @@ package anchor
 
 import (
 	"encoding/base32"
-	"encoding/hex"
 	"fmt"
 	"strings"
 )
@@ -18,15 +17,6 @@ func newToken(random func([]byte) error) (string, error) {
 		return "", fmt.Errorf("token: no random bytes: %w", err)
 	}
 	return "oa-" + base32.NewEncoding(tokenLetters).WithPadding(base32.NoPadding).EncodeToString(b), nil
-}
-
-// newNonce makes 32 hexadecimal digits.
-func newNonce(random func([]byte) error) (string, error) {
-	b := make([]byte, 16)
-	if err := random(b); err != nil {
-		return "", fmt.Errorf("nonce: no random bytes: %w", err)
-	}
-	return hex.EncodeToString(b), nil
 }
 
 // TokenProblem says why s cannot be a token, and false where it can: 1 to 128

@@ -49,12 +49,7 @@ func (t *turn) write(name string, b []byte) error {
 	if t.state == nil {
 		return nil
 	}
-	in, err := t.state.at(t.place, t.token)
-	if err != nil {
-		return err
-	}
-	defer in.close()
-	return in.write(name, b)
+	return t.state.write(t.place+"/"+t.token+"/"+name, b)
 }
 
 // over answers where no stage goes on: of a session that ended or does not read. One
@@ -140,21 +135,16 @@ func (t *turn) givenOf(c Constitution, attempt int) Given {
 // save writes the handshake where it is now.
 func (t *turn) save() error {
 	t.hand.UpdatedAt = t.World.Now.UTC()
-	b, err := t.hand.bytes()
+	b, err := pretty(t.hand)
 	if err != nil {
 		return err
 	}
 	return t.write(handshakeFile, b)
 }
 
-// advance writes the handshake at a new stage, with the payload that led there
-// and a nonce of its own.
+// advance writes the handshake at a new stage, with the payload that led there.
 func (t *turn) advance(to Stage, passed string) error {
-	nonce, err := newNonce(t.World.Random)
-	if err != nil {
-		return err
-	}
-	t.hand.Stage, t.hand.Nonce = to, nonce
+	t.hand.Stage = to
 	if t.hand.PayloadSHA256 == nil {
 		t.hand.PayloadSHA256 = map[string]string{}
 	}

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"path"
 	"strings"
 	"sync"
 )
@@ -40,18 +41,14 @@ func (d Desk) Permits(harness string) ([]Verdict, error) {
 	}
 	defer state.close()
 	tokens, err := state.tokens(active)
-	if err != nil {
-		return nil, err
-	}
 	var out []Verdict
 	for _, token := range tokens {
-		b, err := state.readBound(token)
-		if harness != "" && (err != nil || b.Permit.Harness != harness) {
-			continue
+		f := state.look(token)
+		if harness == "" || f.place == active && f.err == nil && f.bound.Permit.Harness == harness {
+			out = append(out, c.judge(token, "", f))
 		}
-		out = append(out, c.judge(state, token, "", b, err))
 	}
-	return out, nil
+	return out, err
 }
 
 // check is what several verdicts at one moment share: each fact is asked once.
@@ -92,8 +89,7 @@ func (c *check) of(token, role string) Verdict {
 		return Verdict{Token: token, Errors: []Problem{damagedRecord(Damaged, c.Store.at.Dir, err)}}
 	}
 	defer state.close()
-	b, err := state.readBound(token)
-	return c.judge(state, token, role, b, err)
+	return c.judge(token, role, state.look(token))
 }
 
 // isGone says that the work tree is.
@@ -105,26 +101,31 @@ func (w World) isGone() (Problem, bool) {
 	return Problem{Code: NoWorkTree, At: "work tree", Text: "the work tree is not there", Found: w.WorkTree, Want: "a work tree of the repository"}, true
 }
 
-// judge goes on where the anchor was read.
-func (c *check) judge(state *dir, token, role string, b bound, err error) Verdict {
+// judge goes on where the records were read.
+func (c *check) judge(token, role string, f found) Verdict {
 	v := Verdict{Token: token}
-	if ended, _ := state.has(archive + "/" + token + ".json"); ended {
+	switch {
+	case f.place == "":
+		v.Errors = []Problem{unknown(token)}
+	case f.err != nil:
+		v.Errors = []Problem{flaw(f.err)}
+	case f.place == archive:
 		v.Errors = []Problem{releasedProblem(token)}
-		return v
+	case f.place == pending:
+		v.Errors = []Problem{{Code: Locked, At: "token", Text: fmt.Sprintf("the session is at %s and not bound", f.stage), Found: token, Want: "a session that is bound; " + next(f.stage, f.hand.Mode, token)}}
 	}
-	if err != nil {
-		v.Errors = state.unread(token, err)
+	if v.Errors != nil {
 		return v
 	}
 	key, err := c.key()
 	if err == nil {
-		err = b.genuine(b.all, token, key)
+		err = f.bound.genuine(token, key)
 	}
 	if err != nil {
-		v.Errors = []Problem{damagedRecord(Forged, b.at, err)}
+		v.Errors = []Problem{damagedRecord(Forged, path.Join(c.Store.at.Dir, active, token, anchorFile), err)}
 		return v
 	}
-	v.Anchor, v.Permit = &b.Anchor, &b.Anchor.Permit
+	v.Anchor, v.Permit = &f.bound.Anchor, &f.bound.Permit
 	v.Warnings, v.Errors = c.holds(*v.Permit, role)
 	v.Valid = v.Errors == nil
 	return v
@@ -142,25 +143,6 @@ func (c *check) holds(p Permit, role string) (warnings, no []Problem) {
 		}
 	}
 	return warnings, nil
-}
-
-// unread is why there is no anchor to judge.
-func (d *dir) unread(token string, err error) []Problem {
-	var r Refusal
-	if errors.As(err, &r) {
-		return r
-	}
-	if !errors.Is(err, fs.ErrNotExist) {
-		return []Problem{damagedRecord(Damaged, d.path, err)}
-	}
-	hand, err := d.readHand(pending, token)
-	switch {
-	case err == nil:
-		return []Problem{{Code: Locked, At: "token", Text: fmt.Sprintf("the session is at %s and not bound", hand.pendingAt()), Found: token, Want: "a session that is bound; " + next(hand.pendingAt(), hand.Mode, token)}}
-	case errors.As(err, &r):
-		return r
-	}
-	return []Problem{unknown(token)}
 }
 
 func unknown(token string) Problem {
