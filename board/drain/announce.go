@@ -30,7 +30,7 @@ func (d *drain) begun(id, task, base, dead string) (pipeline.Story, error) {
 
 // opDied ends the op that the claim of a dead run announced, in this run's own
 // ledger. Older claims announce none.
-func (d *drain) opDied(claim event.Record) error {
+func (d *drain) opDied(p *draft, claim event.Record) error {
 	id := claim.Claim().Op
 	if id == "" {
 		return nil
@@ -38,7 +38,7 @@ func (d *drain) opDied(claim event.Record) error {
 	story, err := d.story(id)
 	if err == nil && story.Told == nil {
 		if story, err = d.begun(id, claim.Task, claim.Claim().Base, claim.Run); err == nil {
-			err = d.append(story.Op())
+			err = p.recordOps(story.Op())
 		}
 	}
 	if err != nil {
@@ -48,7 +48,7 @@ func (d *drain) opDied(claim event.Record) error {
 	if !ok {
 		return err
 	}
-	return d.append(end)
+	return p.recordOps(end)
 }
 
 // story is what the board's ledgers tell of an op; nothing is told of one that they
@@ -64,12 +64,12 @@ func (d *drain) story(id string) (pipeline.Story, error) {
 // tellOp writes what the op of a claim came to until its outcome. One that was
 // announced and not begun, because the work ended before, is abandoned here; one
 // that another run has ended, as of a dead run, has no word to add.
-func (d *drain) tellOp(c *claim, w *work) error {
+func (d *drain) tellOp(p *draft, c *claim, w *work) error {
 	switch {
 	case c.ended:
 		return nil
 	case w.change != nil && len(w.change.ops) > 0:
-		return w.change.tell()
+		return w.change.tell(p)
 	case c.op == "":
 		return nil
 	}
@@ -81,5 +81,5 @@ func (d *drain) tellOp(c *claim, w *work) error {
 	if err != nil {
 		return err
 	}
-	return d.append(s.Op(), end)
+	return p.recordOps(s.Op(), end)
 }

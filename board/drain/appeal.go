@@ -15,8 +15,22 @@ import (
 	"github.com/odd-cli/odd/reconcile/secrets"
 )
 
-// proposalsFile is where this run proposes.
-func (d *drain) proposalsFile() string { return d.at.file("proposals/" + d.Run + ".jsonl") }
+// proposalsFile is where this run proposes, below the bundle.
+func (d *drain) proposalsFile() string { return "proposals/" + d.Run + ".jsonl" }
+
+// addProposals appends proposals to the run's, as far as there is room, and returns those it
+// appended.
+func (p *draft) addProposals(b gate.Buffer, ps []gate.Proposal) ([]gate.Proposal, error) {
+	name := p.d.proposalsFile()
+	file, done, err := b.AppendAll(p.own[name], ps, p.d.room(p.own[name]))
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", p.d.at.file(name), err)
+	}
+	if len(done) > 0 {
+		p.own[name] = file
+	}
+	return done, nil
+}
 
 // room is how many proposals this run may still append.
 func (d *drain) room(file []byte) int {
@@ -37,22 +51,19 @@ func (d *drain) decay(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	name := d.proposalsFile()
-	file, done, err := s.Buffer.AppendAll(d.own(name), ps, d.room(d.own(name)))
-	if err != nil {
-		return fmt.Errorf("%s: %w", name, err)
-	}
-	if len(done) == 0 {
-		return nil
+	p := d.newDraft()
+	done, err := p.addProposals(s.Buffer, ps)
+	if err != nil || len(done) == 0 {
+		return err
 	}
 	var body string
 	for _, p := range done {
 		body += fmt.Sprintf("%s %s: %s\n", p.Severity, p.Gate, p.Reason)
 	}
-	if err := d.commit(ctx, fmt.Sprintf("board: propose %d", len(done)), body, repo.Changes{name: file}); err != nil {
+	p.message = d.boardMessage(fmt.Sprintf("board: propose %d", len(done)), body)
+	if err := d.land(ctx, p); err != nil {
 		return err
 	}
-	d.keepOwn(name, file)
 	for _, p := range done {
 		d.note(fmt.Sprintf("asks for the gate %s (%s): %s", p.Gate, p.Severity, p.Reason))
 	}
@@ -61,11 +72,11 @@ func (d *drain) decay(ctx context.Context) error {
 
 // appeal adds to a result what its sessions propose. Whatever they say of
 // themselves, the source is an agent.
-func (d *drain) appeal(ch repo.Changes, c *claim, list ...*work) error {
+func (d *drain) appeal(p *draft, c *claim, list ...*work) error {
 	var ps []gate.Proposal
 	for _, w := range list {
-		for _, p := range w.emission.Proposals {
-			ps = append(ps, d.byAgent(c, p))
+		for _, asked := range w.emission.Proposals {
+			ps = append(ps, d.byAgent(c, asked))
 		}
 	}
 	if len(ps) == 0 {
@@ -76,16 +87,12 @@ func (d *drain) appeal(ch repo.Changes, c *claim, list ...*work) error {
 		d.note(err.Error()) // and no drain starts until it is mended
 		return nil
 	}
-	name := d.proposalsFile()
-	file, done, err := s.Buffer.AppendAll(d.own(name), ps, d.room(d.own(name)))
+	done, err := p.addProposals(s.Buffer, ps)
 	if err != nil {
-		return fmt.Errorf("%s: %w", name, err)
+		return err
 	}
 	if n := len(ps) - len(done); n > 0 {
 		d.Progress(fmt.Sprintf("%s: %d of %d requests for a decision are left out, because they are open already or more than %d per run", c.task.ID, n, len(ps), gate.MaxPerDrain))
-	}
-	if len(done) > 0 {
-		ch[name] = d.keepOwn(name, file)
 	}
 	return nil
 }

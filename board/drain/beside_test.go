@@ -97,6 +97,29 @@ func TestASessionBesideIsSweptWhenItsTimeIsOver(t *testing.T) {
 	}
 }
 
+// A session whose computer slept after its last turn hands nothing over: another clone has
+// closed its run meanwhile.
+func TestASweptSessionHandsNothingOver(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, paid+"[anchor]\nmode = \"untracked\"\n")
+	w.answer = func(ctx context.Context, r session.Request) (session.Emission, error) {
+		w.answer = answers(finds("y"))
+		if e, ok := r.BeginTurn(ctx, session.Usage{}); !ok {
+			return e, nil
+		}
+		w.now = w.now.Add(61 * time.Minute)
+		w.must()
+		if len(w.abandoned()) != 1 {
+			t.Errorf("swept %q", w.abandoned())
+		}
+		return finds("x"), nil
+	}
+	r, err := w.invoke(1)
+	if err != nil || r.Said[0].Outcome != "failed" || r.Said[0].Handoff != "" || !strings.Contains(r.Said[0].Reason, "another drain ended this session's claim") {
+		t.Errorf("%+v, %v", r, err)
+	}
+}
+
 // What was read after the permit of its session had ended is handed over to nobody.
 func TestASessionBesideOutlivesItsPermit(t *testing.T) {
 	t.Parallel()

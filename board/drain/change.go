@@ -1,12 +1,10 @@
 package drain
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
 	"io"
-	"maps"
 	"path"
 	"slices"
 	"strings"
@@ -17,7 +15,6 @@ import (
 	"github.com/odd-cli/odd/board"
 	"github.com/odd-cli/odd/board/pipeline"
 	"github.com/odd-cli/odd/board/risk"
-	"github.com/odd-cli/odd/journal/event"
 	"github.com/odd-cli/odd/journal/repo"
 	"github.com/odd-cli/odd/persona/invoke"
 	"github.com/odd-cli/odd/persona/session"
@@ -83,9 +80,8 @@ type change struct {
 // seal is what apply made: from there on the ledger has the op's records, and a
 // commit their trace.
 type seal struct {
-	told   int               // records so far; the others stand behind the outcome
-	kept   map[string][]byte // the run's files before its sessions were told of
-	trace  string
+	told   int    // records so far; the others stand behind the outcome
+	tells  *draft // of its sessions, with the trace that the commit names
 	effect repo.RefUpdate
 }
 
@@ -287,52 +283,22 @@ func (ch *change) rescind(why string) {
 	ch.op, ch.ops, ch.sealed = end, append(before, end), nil
 }
 
-// tell writes the records that stand before the outcome into the run's ledger.
-func (ch *change) tell() error {
+// tell records what stands before the outcome.
+func (ch *change) tell(p *draft) error {
 	before, _ := ch.split()
-	return ch.d.append(before...)
+	return p.recordOps(before...)
 }
 
-// tellLater writes those that stand behind it.
-func (ch *change) tellLater() error {
+// tellLater records what stands behind it.
+func (ch *change) tellLater(p *draft) error {
 	if ch == nil || ch.sealed == nil {
 		return nil
 	}
 	_, behind := ch.split()
-	if err := ch.d.append(behind...); err != nil {
+	if err := p.recordOps(behind...); err != nil {
 		return err
 	}
-	return ch.endSuperseded()
-}
-
-// append puts the last records of ops into the run's ledger, at the ops' own moments.
-func (d *drain) append(ops ...pipeline.Op) error {
-	name := d.at.file(event.Path(d.Run, d.started))
-	for _, o := range ops {
-		b, r := d.own(name), o.Record()
-		r.Seq = 1 + bytes.Count(b, []byte("\n"))
-		b, err := d.book.Append(b, r)
-		if err != nil {
-			return fmt.Errorf("%s: %w", name, err)
-		}
-		d.keepOwn(name, b)
-	}
-	return nil
-}
-
-// recount writes the sessions and what came of them into the ledger, unless apply
-// has; kept is the ledger without them. An op that waits for a person and may not
-// any more is taken back.
-func (d *drain) recount(c *claim, w *work) (kept map[string][]byte, err error) {
-	if ch := w.change; ch != nil && ch.sealed != nil {
-		if w.verdict == board.ToReview || !ch.isProposed() {
-			return ch.sealed.kept, nil
-		}
-		d.restore(maps.Clone(ch.sealed.kept))
-		ch.rescind(w.reason)
-	}
-	kept = d.keep()
-	return kept, d.account(c, w)
+	return ch.endSuperseded(p)
 }
 
 // keepSession keeps what a session of the op said, before another one follows.

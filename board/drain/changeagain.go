@@ -165,7 +165,7 @@ func (ch *change) retake(ctx context.Context) (pipeline.Out, error) {
 }
 
 // endSuperseded ends the op whose place this one takes.
-func (ch *change) endSuperseded() error {
+func (ch *change) endSuperseded(p *draft) error {
 	if ch.remade == nil {
 		return nil
 	}
@@ -173,5 +173,5 @@ func (ch *change) endSuperseded() error {
 	if err != nil {
 		return err
 	}
-	return ch.d.append(end)
+	return p.recordOps(end)
 }

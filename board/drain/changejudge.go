@@ -10,7 +10,6 @@ import (
 	"github.com/odd-cli/odd/board"
 	"github.com/odd-cli/odd/board/pipeline"
 	"github.com/odd-cli/odd/board/risk"
-	"github.com/odd-cli/odd/journal/event"
 	"github.com/odd-cli/odd/journal/repo"
 	"github.com/odd-cli/odd/persona/handoff"
 	"github.com/odd-cli/odd/persona/session"
@@ -153,10 +152,8 @@ func countPassed(r pipeline.Report) int {
 // apply commits the proposal: the candidate and the session's atoms, in one commit
 // on the base, with the trace of all that the ledger tells of it so far. Nothing
 // is released or told before it stands that nothing moved under it.
-func (ch *change) apply(ctx context.Context, _ pipeline.Op) (_ pipeline.Out, err error) {
+func (ch *change) apply(ctx context.Context, _ pipeline.Op) (pipeline.Out, error) {
 	d, c, w := ch.d, ch.c, ch.w
-	kept := d.keep()
-	defer d.undo(kept, &err)
 	if moved, err := ch.movedFiles(ctx); err != nil {
 		return pipeline.Out{}, err
 	} else if len(moved) > 0 {
@@ -171,12 +168,12 @@ func (ch *change) apply(ctx context.Context, _ pipeline.Op) (_ pipeline.Out, err
 	if w.unbind(); w.fault != nil {
 		return pipeline.Out{}, w.fault
 	}
-	s := &seal{told: len(ch.ops), kept: kept}
-	if err := d.account(c, w); err != nil {
+	p, err := d.account(c, w)
+	if err != nil {
 		return pipeline.Out{}, err
 	}
-	s.trace = event.Trace(d.own(d.at.file(event.Path(d.Run, d.started))))
-	if s.effect, err = d.propose(ctx, c, w, s.trace); err != nil {
+	s := &seal{told: len(ch.ops), tells: p}
+	if s.effect, err = d.propose(ctx, c, w, p.trace()); err != nil {
 		return pipeline.Out{}, err
 	}
 	ch.sealed = s

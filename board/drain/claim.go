@@ -4,9 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"maps"
-	"path"
-	"strings"
 	"time"
 
 	"github.com/odd-cli/odd/board"
@@ -33,6 +30,9 @@ type claim struct {
 	ended    bool       // another run has ended that op
 	died     string     // why the lease, or the session's permit, took it back while its session ran
 	anchor   *handshake // of its one session; nil outside a task's
+	opens    *draft     // what its result begins with, nil for nothing: a claim that is not committed by itself
+	told     *draft     // of its result: it records the session, and what came of it
+	retold   bool       // and that its proposal is not published after all
 	pin      repo.RefUpdate
 	repo     *repo.Repo
 }
@@ -50,21 +50,16 @@ func (c *claim) unpin(ctx context.Context) {
 
 // claim commits that this run works on t and what it may cost. A nil claim
 // without an error means t is no longer to be had.
-func (d *drain) claim(ctx context.Context, t board.Task) (*claim, error) {
-	for try := 0; ; try++ {
-		c, err := d.tryClaim(ctx, t)
-		if err == nil || !d.tryAgain(err, try) {
-			return c, explainRace(err)
-		}
-		if err := d.refresh(ctx); err != nil {
-			return nil, err
-		}
+func (d *drain) claim(ctx context.Context, t board.Task) (c *claim, err error) {
+	err = d.persist(ctx, func(ctx context.Context) error {
 		now, ok := board.Find(d.at.tasks, t.ID)
-		if !ok || d.whyDenied(now) != nil {
-			return nil, nil
+		if c = nil; !ok || d.whyDenied(now) != nil {
+			return nil
 		}
-		t = now
-	}
+		c, err = d.tryClaim(ctx, now)
+		return err
+	})
+	return c, err
 }
 
 // explainRace tells a drain that lost every race for the board to come again later.
@@ -76,7 +71,7 @@ func explainRace(err error) error {
 }
 
 func (d *drain) tryClaim(ctx context.Context, t board.Task) (c *claim, err error) {
-	defer d.undo(d.keep(), &err)
+	p := d.newDraft()
 	c = &claim{lease: d.until(d.at.cfg.TaskLease), reserved: d.reserve(t), under: d.under, kind: t.Kind, repo: d.repo}
 	b, err := board.Claim(t, d.Run, c.lease)
 	if err != nil {
@@ -88,7 +83,7 @@ func (d *drain) tryClaim(ctx context.Context, t board.Task) (c *claim, err error
 	if c.base, err = d.base(); err != nil {
 		return nil, err
 	}
-	ch := repo.Changes{d.at.file(t.Path): b}
+	p.changes[d.at.file(t.Path)] = b
 	data := event.ClaimData{Attempt: c.task.Attempts, LeaseExpires: c.lease.Format(time.RFC3339), Base: string(c.base), Blob: c.task.Blob, Lease: c.under}
 	if d.changes(c.task) {
 		if c.op, err = d.opID(); err != nil {
@@ -96,7 +91,7 @@ func (d *drain) tryClaim(ctx context.Context, t board.Task) (c *claim, err error
 		}
 		data.Op = c.op
 	}
-	if data.Override, err = d.overrides(ch); err != nil {
+	if data.Override, err = d.overrides(p); err != nil {
 		return nil, err
 	}
 	if d.Call.Role != "" { // what a person asks for beside the task is told before the session
@@ -108,18 +103,16 @@ func (d *drain) tryClaim(ctx context.Context, t board.Task) (c *claim, err error
 		return nil, err
 	}
 	r := event.Record{Kind: event.Claim, Task: string(t.ID), Role: t.Role, Team: t.Team, Reserved: int64(c.reserved), Data: data}
-	msg := message(fmt.Sprintf("board: claim %s", t.ID), "", [2]string{"Odd-Run", d.Run}, [2]string{"Odd-Task", string(t.ID)}, [2]string{"Odd-Lease", c.under})
-	return c, d.stake(ctx, c, r, ch, msg)
+	p.message = message(fmt.Sprintf("board: claim %s", t.ID), "", [2]string{"Odd-Run", d.Run}, [2]string{"Odd-Task", string(t.ID)}, [2]string{"Odd-Lease", c.under})
+	return c, d.stake(ctx, c, r, p)
 }
 
-// stake commits the claim c with its record r and pins what its session reads.
-func (d *drain) stake(ctx context.Context, c *claim, r event.Record, ch repo.Changes, msg string) error {
-	name, err := d.record(r)
-	if err != nil {
+// stake lands the claim c, with its record r, and pins what its session reads.
+func (d *drain) stake(ctx context.Context, c *claim, r event.Record, p *draft) error {
+	if err := p.record(r); err != nil {
 		return err
 	}
-	ch[name] = d.own(name)
-	next, err := d.make(ctx, d.at.tip, ch, msg)
+	next, err := p.commit(ctx)
 	if err != nil {
 		return err
 	}
@@ -127,12 +120,12 @@ func (d *drain) stake(ctx context.Context, c *claim, r event.Record, ch repo.Cha
 		c.base = next
 	}
 	c.pin = repo.RefUpdate{Name: pinned + d.Run, New: c.base}
-	if err := d.line.Land(ctx, d.at.tip, next, c.pin); err != nil {
+	p.refs = append(p.refs, c.pin)
+	if err := d.land(ctx, p); err != nil {
 		c.unpin(ctx)
 		return err
 	}
-	d.at, err = look(d.repo, next, d.at)
-	return err
+	return nil
 }
 
 // base is the tip of the branch reviews merge into, "" until the claim commit
@@ -166,40 +159,6 @@ func (d *drain) until(after time.Duration) time.Time {
 	return end
 }
 
-// make makes a commit of the agent's on parent. Governance is written at gates,
-// by people: a change to it is a fault of odd's own, whatever led to it.
-func (d *drain) make(ctx context.Context, parent repo.OID, ch repo.Changes, msg string) (repo.OID, error) {
-	for name := range ch {
-		below, ok := strings.CutPrefix(path.Clean(name), d.at.cfg.Root+"/")
-		if name == "odd.toml" || ok && strings.HasPrefix(strings.ToLower(below), "governance/") {
-			return "", fmt.Errorf("%s: odd drain must not write this file, so nothing was committed; this is a bug in odd, please report it", name)
-		}
-	}
-	who := d.agent()
-	if ch[d.at.file(event.Path(d.Run, d.started))] != nil && !d.wrote.IsZero() {
-		who.When = d.wrote // the machine may have slept since
-	}
-	return d.repo.Make(ctx, []repo.OID{parent}, ch, who, msg)
-}
-
-// agent is the identity machine commits carry.
-func (d *drain) agent() repo.Signature {
-	return repo.Signature{Name: d.at.cfg.AgentName, Email: d.at.cfg.AgentEmail, When: d.Now()}
-}
-
-// keep is the run's files as they are, for restore.
-func (d *drain) keep() map[string][]byte { return maps.Clone(d.files) }
-
-func (d *drain) restore(kept map[string][]byte) { d.files = kept }
-
-// undo restores the run's files where err says that the commit with what was written
-// into them since did not land.
-func (d *drain) undo(kept map[string][]byte, err *error) {
-	if *err != nil {
-		d.restore(kept)
-	}
-}
-
 // reparse reads the task t again from new bytes.
 func reparse(t board.Task, b []byte) (board.Task, error) {
 	a, err := okf.Parse(t.Path, b)
@@ -207,20 +166,4 @@ func reparse(t board.Task, b []byte) (board.Task, error) {
 		return board.Task{}, err
 	}
 	return board.Parse(&a)
-}
-
-// message is a commit message with its trailers. An empty trailer value is left out.
-// The subject is one line, so that no title can bring a trailer of its own.
-func message(subject, body string, trailers ...[2]string) string {
-	s := strings.Join(strings.Fields(clean(subject)), " ") + "\n"
-	if body != "" {
-		s += "\n" + clean(body) + "\n"
-	}
-	s += "\n"
-	for _, t := range trailers {
-		if t[1] != "" {
-			s += t[0] + ": " + t[1] + "\n"
-		}
-	}
-	return s
 }

@@ -37,7 +37,6 @@
 package drain
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -59,7 +58,6 @@ import (
 	"github.com/odd-cli/odd/persona/session"
 	"github.com/odd-cli/odd/persona/session/cage"
 	"github.com/odd-cli/odd/reconcile"
-	"github.com/odd-cli/odd/reconcile/secrets"
 )
 
 // Options are what the caller decides.
@@ -136,8 +134,7 @@ type drain struct {
 	given    *Given             // what an invocation works on instead of the board; nil for none
 	report   Report
 	shared   *repo.RemoteLock  // nil without a remote
-	files    map[string][]byte // the run's ledger and journal as last committed, by path below the bundle
-	wrote    time.Time         // when its last record was made
+	files    map[string][]byte // the run's ledger, journal and proposals as last landed, by path below the bundle
 	book     event.Appender    // of the run's ledger
 	stored   repo.OID          // the run's artifacts so far, as a tree
 	landed   repo.OID          // of stored, what a result has landed with
@@ -361,15 +358,7 @@ func (d *drain) refuseWhilePaused() error {
 // persist does act again, on the board as it is then, while a person's commit
 // comes between what act saw and what it wrote.
 func (d *drain) persist(ctx context.Context, act func(context.Context) error) error {
-	for try := 0; ; try++ {
-		err := act(ctx)
-		if err == nil || !d.tryAgain(err, try) {
-			return explainRace(err)
-		}
-		if err := d.refresh(ctx); err != nil {
-			return err
-		}
-	}
+	return explainRace(d.retry(ctx, d.refresh, act))
 }
 
 // limit is how many tasks this run may take.
@@ -423,34 +412,3 @@ func (d *drain) finish(ctx context.Context) error {
 // artifactAge is how long a run's artifacts are kept: longer than any review
 // waits, shorter than a repository lives.
 const artifactAge = 180 * 24 * time.Hour
-
-// own is a file of the run's, by its repository path; nil where it has none yet. It is
-// the run's also where a person moves the bundle meanwhile.
-func (d *drain) own(name string) []byte { return d.files[d.below(name)] }
-
-// keepOwn is what own has from now on, and returns it.
-func (d *drain) keepOwn(name string, b []byte) []byte {
-	d.files[d.below(name)] = b
-	return b
-}
-
-// below is a path of the bundle without the folder that it lies in now.
-func (d *drain) below(name string) string { return strings.TrimPrefix(name, d.at.cfg.Root+"/") }
-
-// record appends one record to the run's ledger and returns its file.
-func (d *drain) record(r event.Record) (string, error) {
-	name := d.at.file(event.Path(d.Run, d.started))
-	b := d.own(name)
-	r.Run, r.TS = d.Run, d.Now().UTC()
-	r.Seq = 1 + bytes.Count(b, []byte("\n"))
-	r, err := r.Redacted(secrets.RedactText)
-	if err == nil {
-		b, err = d.book.Append(b, r)
-	}
-	if err != nil {
-		return "", fmt.Errorf("%s: %w", name, err)
-	}
-	d.keepOwn(name, b)
-	d.wrote = r.TS
-	return name, nil
-}

@@ -8,8 +8,6 @@ import (
 
 	"github.com/odd-cli/odd/board"
 	"github.com/odd-cli/odd/board/pipeline"
-	"github.com/odd-cli/odd/journal/event"
-	"github.com/odd-cli/odd/journal/repo"
 	"github.com/odd-cli/odd/okf"
 )
 
@@ -37,8 +35,7 @@ func (d *drain) expire(ctx context.Context) error {
 }
 
 // expireOne commits the expiry of one op.
-func (d *drain) expireOne(ctx context.Context, id okf.ID, o pipeline.Op) (err error) {
-	defer d.undo(d.keep(), &err)
+func (d *drain) expireOne(ctx context.Context, id okf.ID, o pipeline.Op) error {
 	end, err := pipeline.Expire(o, d.Run, d.Now())
 	if err != nil {
 		return err
@@ -49,13 +46,14 @@ func (d *drain) expireOne(ctx context.Context, id okf.ID, o pipeline.Op) (err er
 	if err != nil {
 		return err
 	}
-	if err := d.append(end); err != nil {
+	p := d.newDraft()
+	if err := p.recordOps(end); err != nil {
 		return err
 	}
-	name := d.at.file(event.Path(d.Run, d.started))
-	msg := message(fmt.Sprintf("board: %s back to backlog", id), why,
+	p.changes[d.at.file(t.Path)] = b
+	p.message = message(fmt.Sprintf("board: %s back to backlog", id), why,
 		[2]string{"Odd-Run", d.Run}, [2]string{"Odd-Task", string(id)}, [2]string{"Odd-Lease", d.under}, [2]string{"Odd-Op", o.ID})
-	if err := d.commitAs(ctx, msg, repo.Changes{d.at.file(t.Path): b, name: d.own(name)}); err != nil {
+	if err := d.land(ctx, p); err != nil {
 		return err
 	}
 	d.Progress(fmt.Sprintf("%s: %s, back to backlog", id, why))

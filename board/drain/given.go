@@ -7,7 +7,6 @@ import (
 	"time"
 
 	"github.com/odd-cli/odd/journal"
-	"github.com/odd-cli/odd/journal/repo"
 	"github.com/odd-cli/odd/okf"
 	"github.com/odd-cli/odd/persona/contract"
 	"github.com/odd-cli/odd/persona/deliver"
@@ -68,17 +67,16 @@ func (d *drain) roster() contract.Roster {
 	return contract.LoadRoster(d.at.graph)
 }
 
-// pack adds the handoff of what is given, and the entry of its transition, to
-// the changes of a claim.
-func (d *drain) pack(ch repo.Changes) error {
+// pack adds the handoff of what is given, and the entry of its transition, to a claim.
+func (d *drain) pack(p *draft) error {
 	g := d.given
 	if g == nil {
 		return nil
 	}
 	file := d.at.file(g.Claims.Path)
-	ch[file] = g.text
+	p.changes[file] = g.text
 	title, content := handoff.Entry(g.Claims, file, d.Now().UTC().Format(time.RFC3339))
-	return d.tell(ch, "H", "", title, content)
+	return p.tell("H", "", title, content)
 }
 
 // packedHandoff returns the file of that handoff, "" for none.

@@ -8,7 +8,6 @@ import (
 
 	"github.com/odd-cli/odd/journal"
 	"github.com/odd-cli/odd/journal/event"
-	"github.com/odd-cli/odd/journal/repo"
 	"github.com/odd-cli/odd/okf"
 	"github.com/odd-cli/odd/persona/deliver"
 	"github.com/odd-cli/odd/persona/handoff"
@@ -87,22 +86,22 @@ func or(a, b string) string {
 
 // pass adds the handoffs of the sessions to a result's changes, and the entries
 // of their transitions to the run's journal.
-func (d *drain) pass(ch repo.Changes, list ...*work) error {
+func (d *drain) pass(p *draft, list ...*work) error {
 	for _, w := range list {
 		if h := w.handed; h != nil {
-			ch[d.at.file(h.Path)] = h.text
+			p.changes[d.at.file(h.Path)] = h.text
 			title, content := handoff.Entry(h.Handoff, d.at.file(h.Path), d.Now().UTC().Format(time.RFC3339))
-			if err := d.tell(ch, "H", "", title, content+reversions(w.emission.Says)); err != nil {
+			if err := p.tell("H", "", title, content+reversions(w.emission.Says)); err != nil {
 				return err
 			}
 		}
 		if w.emission.Outcome == session.HandoffInsufficient {
-			if err := d.insufficient(ch, w); err != nil {
+			if err := d.insufficient(p, w); err != nil {
 				return err
 			}
 		}
 		if n := len(w.result.Verdict.Hints); n > 0 {
-			if err := d.tell(ch, "O", "", hintOf(n), w.result.Verdict.Hints[0].Message); err != nil {
+			if err := p.tell("O", "", hintOf(n), w.result.Verdict.Hints[0].Message); err != nil {
 				return err
 			}
 		}
@@ -120,19 +119,6 @@ func hintOf(n int) string {
 // clean is a text for the journal: visible, and without what looks like a credential.
 func clean(s string) string { return okf.Visible(string(secrets.Redact([]byte(s)))) }
 
-// tell appends an entry to the run's journal.
-func (d *drain) tell(ch repo.Changes, letter, facet, title, content string) error {
-	name := d.at.file(journal.Path(d.started, d.slug))
-	b, err := journal.Append(d.own(name), journal.Entry{
-		Type: letter, TypeName: journal.TypeName(letter, facet), Facet: facet, Title: clean(title), Content: clean(content),
-	})
-	if err != nil {
-		return fmt.Errorf("%s: %w", name, err)
-	}
-	ch[name] = d.keepOwn(name, b)
-	return nil
-}
-
 // reversions are what a session declared to have gone back for, as its entry tells them.
 func reversions(says []deliver.Say) string {
 	var b strings.Builder
@@ -146,13 +132,13 @@ func reversions(says []deliver.Say) string {
 
 // insufficient tells the journal which handoffs did not hold, what they lack
 // and the ways out.
-func (d *drain) insufficient(ch repo.Changes, w *work) error {
+func (d *drain) insufficient(p *draft, w *work) error {
 	if len(w.bound.handoffs) == 0 {
-		return d.tell(ch, "H", "", "Handoff insufficient: there was none", "INSUFFICIENT: "+strings.Join(w.emission.Missing, "; "))
+		return p.tell("H", "", "Handoff insufficient: there was none", "INSUFFICIENT: "+strings.Join(w.emission.Missing, "; "))
 	}
 	for _, h := range w.bound.handoffs {
 		title, content := handoff.Insufficient(h, w.emission.Missing).Entry(d.at.file(h.Path))
-		if err := d.tell(ch, "H", "", title, content); err != nil {
+		if err := p.tell("H", "", title, content); err != nil {
 			return err
 		}
 	}

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"maps"
 	"slices"
 	"strings"
 	"sync"
@@ -192,8 +191,7 @@ func (d *drain) bindPersona(t board.Task) (bound, error) {
 }
 
 // engage commits that this run holds sessions without a task and what they may cost.
-func (d *drain) engage(ctx context.Context, t board.Task, sessions int) (_ *claim, err error) {
-	defer d.undo(d.keep(), &err)
+func (d *drain) engage(ctx context.Context, t board.Task, sessions int) (*claim, error) {
 	b, err := d.resolve(t)
 	if err != nil {
 		return nil, err
@@ -220,23 +218,23 @@ func (d *drain) engage(ctx context.Context, t board.Task, sessions int) (_ *clai
 	if c.base, err = d.base(); err != nil {
 		return nil, err
 	}
-	ch := repo.Changes{}
-	if err := d.pack(ch); err != nil {
+	p := d.newDraft()
+	if err := d.pack(p); err != nil {
 		return nil, err
 	}
 	data := event.ClaimData{
 		LeaseExpires: c.lease.Format(time.RFC3339), Base: string(c.base), Sessions: int64(sessions), ContractRole: string(b.Role),
 		Lease: c.under, Mode: string(b.Mode), Artifact: b.Artifact, Asked: t.Title, Handoff: d.packedHandoff(),
 	}
-	if data.Override, err = d.overrides(ch); err != nil {
+	if data.Override, err = d.overrides(p); err != nil {
 		return nil, err
 	}
 	if data.Alert, err = d.alert("", c.reserved); err != nil {
 		return nil, err
 	}
 	r := event.Record{Kind: event.Engage, Task: d.Run, Role: t.Role, Reserved: int64(c.reserved), Data: data}
-	msg := message(fmt.Sprintf("board: begin a session as %s", b.Role), t.Title, [2]string{"Odd-Run", d.Run}, [2]string{"Odd-Lease", c.under})
-	return c, d.stake(ctx, c, r, ch, msg)
+	p.message = message(fmt.Sprintf("board: begin a session as %s", b.Role), t.Title, [2]string{"Odd-Run", d.Run}, [2]string{"Odd-Lease", c.under})
+	return c, d.stake(ctx, c, r, p)
 }
 
 // speakAll runs the sessions of c side by side and returns their works in order.
@@ -306,12 +304,6 @@ func (d *drain) conclude(ctx context.Context, c *claim, done []*work) error {
 		stopped = nil // which is how a person ends it
 	}
 	ctx = context.WithoutCancel(ctx)
-	d.recall(c, done)
-	kept := d.keep()
-	trace, err := d.accounts(c, done)
-	if err != nil {
-		return err
-	}
 	for _, w := range done {
 		d.keepArtifacts(c, w)
 	}
@@ -319,16 +311,7 @@ func (d *drain) conclude(ctx context.Context, c *claim, done []*work) error {
 	if err != nil {
 		return err
 	}
-	err = d.land(ctx, c, func() (landing, error) {
-		if d.recall(c, done) {
-			d.restore(maps.Clone(kept))
-			if trace, err = d.accounts(c, done); err != nil {
-				return landing{}, err
-			}
-		}
-		return d.endInvocation(c, done, trace, art)
-	})
-	if err != nil {
+	if err := d.landResult(ctx, c, func() (*draft, error) { return d.endInvocation(c, done, art) }); err != nil {
 		return err
 	}
 	for _, w := range done {
@@ -342,67 +325,49 @@ func (d *drain) conclude(ctx context.Context, c *claim, done []*work) error {
 }
 
 // recall takes back what the sessions came to where the lease they were held
-// under has ended, or the permit of one that hands something over, and reports whether
-// there was anything.
-func (d *drain) recall(c *claim, done []*work) bool {
-	lease := d.whyLapsed(c, d.at)
-	any := false
+// under has ended, the permit of one that hands something over, or the claim itself: while
+// this computer slept, another clone may have swept it.
+func (d *drain) recall(c *claim, done []*work) {
+	lost := d.whyLapsed(c, d.at)
+	if !slices.ContainsFunc(d.at.spend.Open, func(r event.Record) bool { return r.Run == d.Run }) {
+		lost = "another drain ended this session's claim before its result was saved; run it again"
+	}
 	for _, w := range done {
-		why := lease
+		why := lost
 		if why == "" && w.handed != nil {
 			why = w.anchor.whyLapsed(d.at)
 		}
 		if why != "" && w.lands() {
 			w.void(why)
-			any = true
 		}
 	}
-	return any
 }
 
-// accounts writes the sessions into the run's ledger and returns its trace.
-func (d *drain) accounts(c *claim, done []*work) (trace string, err error) {
-	for _, w := range done {
-		if err := d.account(c, w); err != nil {
-			return "", err
-		}
+// endInvocation plans the result commit of sessions without a task.
+func (d *drain) endInvocation(c *claim, done []*work, art repo.RefUpdate) (*draft, error) {
+	d.recall(c, done)
+	p, err := d.account(c, done...)
+	if err != nil {
+		return nil, err
 	}
-	return event.Trace(d.own(d.at.file(event.Path(d.Run, d.started)))), nil
-}
-
-// endInvocation makes the result commit of sessions without a task.
-func (d *drain) endInvocation(c *claim, done []*work, trace string, art repo.RefUpdate) (landing, error) {
 	var cost budget.MicroUSD
 	for _, w := range done {
 		cost += w.cost
 	}
-	l := landing{changes: repo.Changes{}, refs: []repo.RefUpdate{art}}
+	p.refs = []repo.RefUpdate{art}
+	trace := p.trace()
 	verdict, why := verdictOf(done)
 	data := event.OutcomeData{Verdict: verdict, Artifacts: string(art.New), Reason: why}
 	if err := d.chargeOutcome(&data, c, cost); err != nil {
-		return l, err
+		return nil, err
 	}
-	name, err := d.record(event.Record{Kind: event.Outcome, Task: d.Run, Role: c.task.Role, Cost: int64(cost), Trace: trace, Data: data})
-	if err != nil {
-		return l, err
+	if err := p.record(event.Record{Kind: event.Outcome, Task: d.Run, Role: c.task.Role, Cost: int64(cost), Trace: trace, Data: data}); err != nil {
+		return nil, err
 	}
-	l.changes[name] = d.own(name)
 	title := fmt.Sprintf("%s: %s", done[0].bound.Role, verdict)
 	content := strings.Join(slices.DeleteFunc([]string{c.task.Title, d.handoffs(done), why}, func(s string) bool { return s == "" }), "; ")
-	if err := d.tell(l.changes, "O", "", title, or(content, "nothing was asked in words")); err != nil {
-		return l, err
-	}
-	for _, w := range done {
-		d.remarks(l.changes, c, w)
-	}
-	if err := d.appeal(l.changes, c, done...); err != nil {
-		return l, err
-	}
-	if err := d.pass(l.changes, done...); err != nil {
-		return l, err
-	}
-	l.message = message("board: "+title, content, [2]string{"Odd-Run", d.Run}, [2]string{"Odd-Lease", c.under}, [2]string{"Odd-Trace", trace})
-	return l, d.overrideEnds(l.changes, title+", "+or(content, "nothing was made"))
+	p.message = message("board: "+title, content, [2]string{"Odd-Run", d.Run}, [2]string{"Odd-Lease", c.under}, [2]string{"Odd-Trace", trace})
+	return p, d.tellResult(p, c, title, or(content, "nothing was asked in words"), done...)
 }
 
 // handoffs lists the handoffs of the sessions.

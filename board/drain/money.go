@@ -15,7 +15,6 @@ import (
 	"github.com/odd-cli/odd/board/config"
 	"github.com/odd-cli/odd/board/risk"
 	"github.com/odd-cli/odd/journal/event"
-	"github.com/odd-cli/odd/journal/repo"
 )
 
 // reserve is the most a session for t may cost.
@@ -266,31 +265,17 @@ func (d *drain) reckon(ctx context.Context) error {
 }
 
 // pause commits the pause sentinel.
-func (d *drain) pause(ctx context.Context, why string) (err error) {
-	defer d.undo(d.keep(), &err)
-	name, err := d.record(event.Record{Kind: event.Paused, Data: event.StopData{Reason: why}})
-	if err != nil {
+func (d *drain) pause(ctx context.Context, why string) error {
+	p := d.newDraft()
+	if err := p.record(event.Record{Kind: event.Paused, Data: event.StopData{Reason: why}}); err != nil {
 		return err
 	}
-	b := board.PauseFile(why, d.agent().Name, d.Now().UTC().Truncate(time.Second))
-	ch := repo.Changes{d.at.file("pause.toml"): b, name: d.own(name)}
-	return d.commit(ctx, "board: pause", why, ch)
+	p.changes[d.at.file("pause.toml")] = board.PauseFile(why, d.agent().Name, d.Now().UTC().Truncate(time.Second))
+	p.message = d.boardMessage("board: pause", why)
+	return d.land(ctx, p)
 }
 
-// commit lands changes that belong to no task on the board branch.
-func (d *drain) commit(ctx context.Context, subject, body string, ch repo.Changes) error {
-	return d.commitAs(ctx, message(subject, body, [2]string{"Odd-Run", d.Run}, [2]string{"Odd-Lease", d.under}), ch)
-}
-
-// commitAs lands changes on the board branch, with a whole message.
-func (d *drain) commitAs(ctx context.Context, msg string, ch repo.Changes) error {
-	next, err := d.make(ctx, d.at.tip, ch, msg)
-	if err != nil {
-		return err
-	}
-	if err := d.line.Land(ctx, d.at.tip, next); err != nil {
-		return err
-	}
-	d.at, err = look(d.repo, next, d.at)
-	return err
+// boardMessage is the message of a commit that belongs to no task.
+func (d *drain) boardMessage(subject, body string) string {
+	return message(subject, body, [2]string{"Odd-Run", d.Run}, [2]string{"Odd-Lease", d.under})
 }

@@ -5,7 +5,6 @@ import (
 	"strings"
 
 	"github.com/odd-cli/odd/journal/event"
-	"github.com/odd-cli/odd/journal/repo"
 	"github.com/odd-cli/odd/okf"
 	"github.com/odd-cli/odd/persona/contract"
 	"github.com/odd-cli/odd/persona/session"
@@ -17,14 +16,14 @@ const overridden = "override-produced"
 
 // overrides adds to a claim's commit the entry of an override's start, so that
 // it is in history before anything is spawned, and returns what the claim says of it.
-func (d *drain) overrides(ch repo.Changes) (*event.Override, error) {
+func (d *drain) overrides(p *draft) (*event.Override, error) {
 	o := d.override
 	if o == nil {
 		return nil, nil
 	}
 	content := fmt.Sprintf("override started by %s for one session; reason: %s; risks acknowledged: %s; it ends with the session, and what it makes is tagged %s",
 		d.Person, o.Reason, strings.Join(o.Risks, ", "), overridden)
-	if err := d.tell(ch, "D", "", "override: "+describeOverride(o)+" collapsed", content); err != nil {
+	if err := p.tell("D", "", "override: "+describeOverride(o)+" collapsed", content); err != nil {
 		return nil, err
 	}
 	return overrideData(o, d.Person), nil
@@ -52,23 +51,23 @@ func describeOverride(o *contract.Override) string {
 }
 
 // overrideEnds adds the entry of an override's end.
-func (d *drain) overrideEnds(ch repo.Changes, how string) error {
+func (d *drain) overrideEnds(p *draft, how string) error {
 	if d.override == nil {
 		return nil
 	}
 	o := d.override
 	content := fmt.Sprintf("override ended: %s; decided by %s, because: %s; given up: to keep %s apart; risks accepted: %s", how, d.Person, o.Reason, describeOverride(o), strings.Join(o.Risks, ", "))
-	return d.tell(ch, "O", "", "override ended: "+describeOverride(o), content)
+	return p.tell("O", "", "override ended: "+describeOverride(o), content)
 }
 
 // overrideDied ends, in the journal of the run that sweeps, the override of a
 // session that can no longer do it.
-func (d *drain) overrideDied(ch repo.Changes, c event.Record) error {
+func (d *drain) overrideDied(p *draft, c event.Record) error {
 	o := c.Claim().Override
 	if o == nil {
 		return nil
 	}
-	return d.tell(ch, "O", "", "override ended: "+c.Run, fmt.Sprintf("override ended: the session died; %s had it from %s for: %s", c.Run, o.By, o.Reason))
+	return p.tell("O", "", "override ended: "+c.Run, fmt.Sprintf("override ended: the session died; %s had it from %s for: %s", c.Run, o.By, o.Reason))
 }
 
 // taint tags what a session made under an override, or from what was.

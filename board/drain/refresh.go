@@ -94,7 +94,8 @@ func (d *drain) again(ctx context.Context, t board.Task) (*claim, *work, error) 
 	if w.declines, err = d.declines(ctx, t, c.base); err != nil {
 		return nil, nil, err
 	}
-	_, err = d.record(event.Record{Kind: event.Claim, Task: string(t.ID), Role: t.Role, Team: t.Team,
+	c.opens = d.newDraft()
+	err = c.opens.record(event.Record{Kind: event.Claim, Task: string(t.ID), Role: t.Role, Team: t.Team,
 		Data: event.ClaimData{Attempt: t.Attempts, Base: string(c.base), Blob: t.Blob, RefreshOf: t.Result.Run}})
 	if err != nil {
 		return nil, nil, err

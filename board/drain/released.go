@@ -37,15 +37,15 @@ func (h *handshake) anchorRecord() *event.SessionAnchor {
 	return &event.SessionAnchor{Token: a.Token, SHA256: a.SHA256, Mode: string(a.Mode), Tier: string(a.Tier), EmissionAt: stamp(h.read)}
 }
 
-// tellAnchor writes what the permit was into the run's ledger: one record.
-func (d *drain) tellAnchor(h *handshake) error {
+// tellAnchor records what the permit was.
+func (d *drain) tellAnchor(p *draft, h *handshake) error {
 	if h == nil || h.ended.IsZero() {
 		return nil
 	}
-	a, p := h.live.Anchor(), h.live.Anchor().Permit
+	a, permit := h.live.Anchor(), h.live.Anchor().Permit
 	data := event.AnchorData{
 		Token: a.Token, Tier: string(a.Tier), Mode: string(a.Mode), BoundAt: stamp(a.Timestamp), ReleasedAt: stamp(h.ended), Reason: h.why,
-		ContextHash: a.Arm.Hash, PayloadSHA256: p.Payload, AnchorSHA256: a.SHA256,
+		ContextHash: a.Arm.Hash, PayloadSHA256: permit.Payload, AnchorSHA256: a.SHA256,
 	}
 	// Nothing of a drain's is ever edited, and it has no upstream, so that the rest of an ARM is zero.
 	arm := a.Arm
@@ -54,9 +54,8 @@ func (d *drain) tellAnchor(h *handshake) error {
 	if b, err := fs.ReadFile(h.files, h.law.Path); err == nil {
 		data.Constitution.Blob = okf.BlobID(b)
 	}
-	data.GeneratedBy, data.ExpiresAt, data.Allow, data.Deny, data.Artifact, data.Gate = a.GeneratedBy, stamp(p.ExpiresAt), p.Allow, p.Deny, p.Artifact, p.Gate
-	_, err := d.record(event.Record{Kind: event.Anchor, Task: string(h.task.ID), Role: a.Role, Data: data})
-	return err
+	data.GeneratedBy, data.ExpiresAt, data.Allow, data.Deny, data.Artifact, data.Gate = a.GeneratedBy, stamp(permit.ExpiresAt), permit.Allow, permit.Deny, permit.Artifact, permit.Gate
+	return p.record(event.Record{Kind: event.Anchor, Task: string(h.task.ID), Role: a.Role, Data: data})
 }
 
 func stamp(t time.Time) string { return t.UTC().Format(time.RFC3339) }

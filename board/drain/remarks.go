@@ -8,19 +8,18 @@ import (
 	"sync"
 
 	"github.com/odd-cli/odd/journal"
-	"github.com/odd-cli/odd/journal/repo"
 	"github.com/odd-cli/odd/okf"
 	"github.com/odd-cli/odd/persona/session"
 )
 
 // remarks appends the session's notes to the run's journal. One of a type that
 // the bundle's canon does not have is left out.
-func (d *drain) remarks(ch repo.Changes, c *claim, w *work) {
+func (d *drain) remarks(p *draft, c *claim, w *work) {
 	types := d.at.types()
 	for _, n := range w.emission.Notes {
 		err := types.Known(journal.Entry{Type: n.Type, Facet: n.Facet})
 		if err == nil {
-			err = d.tell(ch, n.Type, n.Facet, quoteText(n.Title), quoteText(n.Content))
+			err = p.tell(n.Type, n.Facet, quoteText(n.Title), quoteText(n.Content))
 		}
 		if err != nil {
 			d.Progress(fmt.Sprintf("%s: a note of the session is not in the journal: %v", c.task.ID, err))

@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io/fs"
 	"maps"
 	"slices"
 	"strings"
@@ -49,8 +48,7 @@ func unwritable(err error) bool {
 }
 
 // save is settle of a result that can be written.
-func (d *drain) save(ctx context.Context, c *claim, w *work) (err error) {
-	defer d.undo(d.keep(), &err)
+func (d *drain) save(ctx context.Context, c *claim, w *work) error {
 	defer func() { _ = d.repo.Show(nil) }() // what is committed needs no showing
 	d.heedEmergency(c, w)
 	if why := d.whyLapsed(c, d.at); why != "" && w.lands() {
@@ -60,11 +58,10 @@ func (d *drain) save(ctx context.Context, c *claim, w *work) (err error) {
 		return err
 	}
 	out := Outcome{Task: c.task.ID, State: board.Blocked, Reason: w.reason, Cost: w.cost, Effects: counts(w.items), Session: d.spokenBy(w), Notes: openNotes(w.emission.Notes)}
-	kept, err := d.recount(c, w)
-	if err != nil {
+	if err := d.tellSession(c, w); err != nil {
 		return unwritten{err}
 	}
-	out.Trace = event.Trace(d.own(d.at.file(event.Path(d.Run, d.started))))
+	out.Trace = c.told.trace()
 	refs, err := d.proposalRefs(ctx, c, w, &out)
 	if err != nil {
 		return unwritten{err}
@@ -78,7 +75,7 @@ func (d *drain) save(ctx context.Context, c *claim, w *work) (err error) {
 		return err
 	}
 	refs = append(refs, art)
-	if err := d.land(ctx, c, func() (landing, error) { return d.becomes(ctx, c, w, &out, refs, kept) }); err != nil {
+	if err := d.landResult(ctx, c, func() (*draft, error) { return d.becomes(ctx, c, w, &out, refs) }); err != nil {
 		return err
 	}
 	if out.State == board.Blocked {
@@ -89,33 +86,47 @@ func (d *drain) save(ctx context.Context, c *claim, w *work) (err error) {
 	return nil
 }
 
+// tellSession begins the result of a claim with what its session was and came to: as apply
+// recorded it, if it did. An op that waits for a person and may not any more is taken back.
+func (d *drain) tellSession(c *claim, w *work) (err error) {
+	if ch := w.change; ch != nil && ch.sealed != nil {
+		if w.verdict == board.ToReview || !ch.isProposed() {
+			c.told = ch.sealed.tells
+			return nil
+		}
+		ch.rescind(w.reason)
+	}
+	c.told, err = d.account(c, w)
+	return err
+}
+
 // becomes is the result of a claim on the board as it is now: what the session
-// came to, or why not. The last of refs keeps its artifacts; kept is the ledger
-// before the session was written into it.
-func (d *drain) becomes(ctx context.Context, c *claim, w *work, out *Outcome, refs []repo.RefUpdate, kept map[string][]byte) (landing, error) {
+// came to, or why not. The last of refs keeps its artifacts.
+func (d *drain) becomes(ctx context.Context, c *claim, w *work, out *Outcome, refs []repo.RefUpdate) (*draft, error) {
 	artifacts := refs[len(refs)-1]
 	now, ok := board.Find(d.at.tasks, c.task.ID)
 	if !ok || now.Blob != c.task.Blob {
-		return d.recordLost(c, w, out, artifacts, kept)
+		return d.recordLost(c, w, out, artifacts)
 	}
 	c.task.Path = now.Path // a person may have moved it meanwhile
-	if why := or(d.whyLapsed(c, d.at), d.describeDelay(c)); why != "" && w.lands() {
+	p := c.told.clone()
+	late := d.describeDelay(p, c)
+	if why := or(d.whyLapsed(c, d.at), late); why != "" && w.lands() {
 		w.void(why)
 		out.State, out.Reason, out.Effects, out.Files = board.Blocked, why, nil, 0
-		return d.retold(c, w, out, artifacts, kept)
+		return d.retell(c, w, out, artifacts)
 	}
-	if d.describeDelay(c) != "" && !w.refreshed {
-		return d.retold(c, w, out, artifacts, kept)
+	if late != "" && !w.refreshed || c.retold {
+		return d.retell(c, w, out, artifacts)
 	}
 	onto, moves, err := w.change.settles(ctx, out, refs)
 	if err != nil {
-		return landing{}, err
+		return nil, err
 	}
-	l, err := d.result(c, w, *out, moves)
-	if l.onto = onto; out.Landed != "" {
-		l.alone = w.change
+	if p.onto = onto; out.Landed != "" {
+		p.alone = w.change
 	}
-	return l, err
+	return p, d.result(p, c, w, *out, moves)
 }
 
 // stillness is the oldest that what a result tells may be when it is committed:
@@ -123,20 +134,15 @@ func (d *drain) becomes(ctx context.Context, c *claim, w *work, out *Outcome, re
 // their commit's.
 const stillness = 45 * time.Minute
 
-// describeDelay says how long what the run has to tell has waited for its commit, "" for
+// describeDelay says how long what p records has waited for its commit, "" for
 // the moment that is usual: the machine slept.
-func (d *drain) describeDelay(c *claim) string {
-	name := d.at.file(event.Path(d.Run, d.started))
-	was, _ := fs.ReadFile(d.at.files, name) // there is none before the first claim
-	if len(was) >= len(d.own(name)) {
+func (d *drain) describeDelay(p *draft, c *claim) string {
+	was := d.files[event.Path(d.Run, d.started)]
+	if len(was) >= len(p.ledger()) {
 		return ""
 	}
-	waiting, err := event.Read(d.own(name)[len(was):])
-	if err != nil {
-		return ""
-	}
-	waiting = slices.DeleteFunc(waiting, func(r event.Record) bool { return r.Kind == event.Op || r.Kind == event.OpEnd }) // dated when they happened
-	if len(waiting) == 0 {
+	waiting, err := event.Read(p.ledger()[len(was):])
+	if err != nil || len(waiting) == 0 {
 		return ""
 	}
 	still := d.Now().Sub(waiting[0].TS)
@@ -154,23 +160,37 @@ func counts(items []reconcile.Item) map[reconcile.Effect]int {
 	return m
 }
 
-// account writes the session, the permit it worked under and what reconcile did
-// into the run's ledger.
-func (d *drain) account(c *claim, w *work) error {
+// account returns a draft that records the session, the permit it worked under and what
+// reconcile did.
+func (d *drain) account(c *claim, list ...*work) (*draft, error) {
+	p := d.newDraft()
+	if c.opens != nil {
+		p = c.opens.clone()
+	}
+	for _, w := range list {
+		if err := d.recordWork(p, c, w); err != nil {
+			return nil, err
+		}
+	}
+	return p, nil
+}
+
+// recordWork records one session of a claim.
+func (d *drain) recordWork(p *draft, c *claim, w *work) error {
 	sessions := w.told
 	if w.ran {
 		sessions = append(slices.Clip(sessions), d.sessionRecord(c, w))
 	}
 	for _, r := range sessions {
-		if _, err := d.record(r); err != nil {
+		if err := p.record(r); err != nil {
 			return err
 		}
 	}
-	if err := d.tellAnchor(w.anchor); err != nil {
+	if err := d.tellAnchor(p, w.anchor); err != nil {
 		return err
 	}
 	if len(w.items) == 0 {
-		return d.tellOp(c, w)
+		return d.tellOp(p, c, w)
 	}
 	data := event.ReconcileData{Counts: map[string]int64{}}
 	for k, v := range counts(w.items) {
@@ -181,10 +201,10 @@ func (d *drain) account(c *claim, w *work) error {
 			data.Held = append(data.Held, event.Held{Effect: string(it.Effect), ID: string(it.ID), Path: d.at.file(it.Path), Reason: it.Reason})
 		}
 	}
-	if _, err := d.record(event.Record{Kind: event.Reconcile, Task: string(c.task.ID), Data: data}); err != nil {
+	if err := p.record(event.Record{Kind: event.Reconcile, Task: string(c.task.ID), Data: data}); err != nil {
 		return err
 	}
-	return d.tellOp(c, w)
+	return d.tellOp(p, c, w)
 }
 
 // isKeptOut reports an effect that keeps an atom out of the proposal, for a person to see.
@@ -230,7 +250,7 @@ func (d *drain) propose(ctx context.Context, c *claim, w *work, trace string) (r
 		trailers = append(trailers, [2]string{"Odd-Op", ch.op.ID}, [2]string{"Odd-Tier", ch.tier})
 		oid, err = d.repo.MakeEdits(ctx, []repo.OID{c.base}, ch.files, d.agent(), message("propose: "+title, ch.summary()+listItems(w.items), trailers...))
 	} else {
-		oid, err = d.make(ctx, c.base, w.writes(d), message("propose: "+title, summary(w.items)+leftOut(w.emission.Notes), trailers...))
+		oid, err = d.make(ctx, c.base, w.writes(d), d.agent(), message("propose: "+title, summary(w.items)+leftOut(w.emission.Notes), trailers...))
 	}
 	if err != nil {
 		return repo.RefUpdate{}, err
@@ -315,43 +335,50 @@ func resultSubject(out Outcome) string {
 	return fmt.Sprintf("board: %s to %s", out.Task, out.State)
 }
 
-// result is a task's result commit: the task, the handoff, the journal, the ledger.
-// The last of refs is the run's artifacts.
-func (d *drain) result(c *claim, w *work, out Outcome, refs []repo.RefUpdate) (landing, error) {
-	l := landing{changes: repo.Changes{}, refs: refs}
+// result completes p to a task's result commit: the task, the handoff, the journal, the
+// ledger. The last of refs is the run's artifacts.
+func (d *drain) result(p *draft, c *claim, w *work, out Outcome, refs []repo.RefUpdate) error {
+	p.refs = refs
 	if out.State != "" {
 		b, err := d.finishTask(c.task, w, out)
 		if err != nil {
-			return l, err
+			return err
 		}
-		l.changes[d.at.file(c.task.Path)] = b
+		p.changes[d.at.file(c.task.Path)] = b
 	}
 	data := d.outcomeData(c, w, out, refs[len(refs)-1].New)
 	if err := d.chargeOutcome(&data, c, out.Cost); err != nil {
-		return l, err
+		return err
 	}
-	name, err := d.record(event.Record{
+	err := p.record(event.Record{
 		Kind: event.Outcome, Task: string(c.task.ID), Role: c.task.Role, Team: c.task.Team, Cost: int64(out.Cost), Trace: out.Trace, Data: data,
 	})
 	if err != nil {
-		return l, err
+		return err
 	}
-	if err := w.change.tellLater(); err != nil {
-		return l, err
+	if err := w.change.tellLater(p); err != nil {
+		return err
 	}
-	l.changes[name] = d.own(name)
-	if err := d.tell(l.changes, "O", "", resultTitle(out), resultContent(c, w, out)); err != nil {
-		return l, err
+	p.message = message(resultSubject(out), out.Reason, [2]string{"Odd-Run", d.Run}, [2]string{"Odd-Task", string(c.task.ID)}, [2]string{"Odd-Lease", c.under}, [2]string{"Odd-Trace", out.Trace})
+	return d.tellResult(p, c, resultTitle(out), resultContent(c, w, out), w)
+}
+
+// tellResult adds what a result tells besides the ledger: the run's journal, what its
+// sessions ask of a person, their handoffs, and the end of an override.
+func (d *drain) tellResult(p *draft, c *claim, title, content string, list ...*work) error {
+	if err := p.tell("O", "", title, content); err != nil {
+		return err
 	}
-	d.remarks(l.changes, c, w)
-	if err := d.appeal(l.changes, c, w); err != nil {
-		return l, err
+	for _, w := range list {
+		d.remarks(p, c, w)
 	}
-	if err := d.pass(l.changes, w); err != nil {
-		return l, err
+	if err := d.appeal(p, c, list...); err != nil {
+		return err
 	}
-	l.message = message(resultSubject(out), out.Reason, [2]string{"Odd-Run", d.Run}, [2]string{"Odd-Task", string(c.task.ID)}, [2]string{"Odd-Lease", c.under}, [2]string{"Odd-Trace", out.Trace})
-	return l, d.overrideEnds(l.changes, resultTitle(out)+", "+resultContent(c, w, out))
+	if err := d.pass(p, list...); err != nil {
+		return err
+	}
+	return d.overrideEnds(p, title+", "+content)
 }
 
 // finishTask returns the task's file with its result.

@@ -29,9 +29,8 @@ func (d *drain) sweep(ctx context.Context) error {
 }
 
 // sweepOf is sweep, of the runs that were killed and of whatever expired.
-func (d *drain) sweepOf(ctx context.Context, killed []string) (err error) {
-	defer d.undo(d.keep(), &err)
-	ch := repo.Changes{}
+func (d *drain) sweepOf(ctx context.Context, killed []string) error {
+	p := d.newDraft()
 	var swept []okf.ID
 	for _, t := range d.at.tasks {
 		now := d.Now()
@@ -45,7 +44,7 @@ func (d *drain) sweepOf(ctx context.Context, killed []string) (err error) {
 		if err != nil {
 			return err
 		}
-		ch[d.at.file(t.Path)] = b
+		p.changes[d.at.file(t.Path)] = b
 		swept = append(swept, t.ID)
 		d.Progress(fmt.Sprintf("%s: %s ended without a result, so the task is %s again", t.ID, t.ClaimedBy, to))
 	}
@@ -58,23 +57,22 @@ func (d *drain) sweepOf(ctx context.Context, killed []string) (err error) {
 		if died {
 			r.Data = event.AbandonedData{Killed: true}
 		}
-		name, err := d.record(r)
-		if err != nil {
+		if err := p.record(r); err != nil {
 			return err
 		}
 		claim := d.wholeClaim(c)
-		if err := d.opDied(claim); err != nil {
+		if err := d.opDied(p, claim); err != nil {
 			return err
 		}
-		ch[name] = d.own(name)
-		if err := d.overrideDied(ch, claim); err != nil {
+		if err := d.overrideDied(p, claim); err != nil {
 			return err
 		}
 	}
-	if len(ch) == 0 {
+	if len(p.all()) == 0 {
 		return nil
 	}
-	if err := d.commit(ctx, fmt.Sprintf("board: sweep %d expired", max(len(swept), 1)), "", ch); err != nil {
+	p.message = d.boardMessage(fmt.Sprintf("board: sweep %d expired", max(len(swept), 1)), "")
+	if err := d.land(ctx, p); err != nil {
 		return err
 	}
 	d.report.Swept = swept

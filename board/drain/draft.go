@@ -1,0 +1,192 @@
+package drain
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"path"
+	"strings"
+	"time"
+
+	"github.com/odd-cli/odd/board/pipeline"
+	"github.com/odd-cli/odd/journal"
+	"github.com/odd-cli/odd/journal/event"
+	"github.com/odd-cli/odd/journal/repo"
+	"github.com/odd-cli/odd/reconcile/secrets"
+)
+
+// draft is a commit of the board's that is planned and that no ref names yet. What it adds
+// to the run's own files counts once it has landed: a draft that lost its race is dropped,
+// and nothing has to be undone.
+type draft struct {
+	d       *drain
+	changes repo.Changes      // besides the run's own files, by repository path
+	own     map[string][]byte // the run's ledger, journal and proposals with this commit, by path below the bundle
+	wrote   time.Time         // when its last record was made
+	message string
+	onto    repo.OID         // the commit it is made on, "" for the board's tip
+	refs    []repo.RefUpdate // that move with the board
+	alone   *change          // that lands with it by itself, nil for none
+	made    repo.OID         // its commit, "" before commit
+}
+
+// newDraft begins a draft on what the run has landed so far.
+func (d *drain) newDraft() *draft {
+	return &draft{d: d, changes: repo.Changes{}, own: maps.Clone(d.files)}
+}
+
+// clone is a draft that begins as p does.
+func (p *draft) clone() *draft {
+	q := *p
+	q.changes, q.own = maps.Clone(p.changes), maps.Clone(p.own)
+	return &q
+}
+
+// ledger is the run's ledger with this draft.
+func (p *draft) ledger() []byte { return p.own[event.Path(p.d.Run, p.d.started)] }
+
+// trace is the trace of that ledger.
+func (p *draft) trace() string { return event.Trace(p.ledger()) }
+
+// record appends one record to the run's ledger, now.
+func (p *draft) record(r event.Record) error {
+	r.Run, r.TS = p.d.Run, p.d.Now().UTC()
+	r, err := r.Redacted(secrets.RedactText)
+	if err == nil {
+		err = p.append(r)
+	}
+	if err == nil {
+		p.wrote = r.TS
+	}
+	return err
+}
+
+// recordOps appends the last record of each op to the run's ledger, at the op's own moment.
+func (p *draft) recordOps(ops ...pipeline.Op) error {
+	for _, o := range ops {
+		if err := p.append(o.Record()); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// append gives r the next number and appends it.
+func (p *draft) append(r event.Record) error {
+	name := event.Path(p.d.Run, p.d.started)
+	r.Seq = 1 + bytes.Count(p.own[name], []byte("\n"))
+	b, err := p.d.book.Append(p.own[name], r)
+	if err != nil {
+		return fmt.Errorf("%s: %w", p.d.at.file(name), err)
+	}
+	p.own[name] = b
+	return nil
+}
+
+// tell appends an entry to the run's journal.
+func (p *draft) tell(letter, facet, title, content string) error {
+	name := journal.Path(p.d.started, p.d.slug)
+	b, err := journal.Append(p.own[name], journal.Entry{
+		Type: letter, TypeName: journal.TypeName(letter, facet), Facet: facet, Title: clean(title), Content: clean(content),
+	})
+	if err != nil {
+		return fmt.Errorf("%s: %w", p.d.at.file(name), err)
+	}
+	p.own[name] = b
+	return nil
+}
+
+// all is what the commit changes, by repository path: the run's own files lie in the bundle
+// as the board has it now.
+func (p *draft) all() repo.Changes {
+	ch := maps.Clone(p.changes)
+	for name, b := range p.own {
+		if !bytes.Equal(b, p.d.files[name]) {
+			ch[p.d.at.file(name)] = b
+		}
+	}
+	return ch
+}
+
+// commit makes the draft's commit, on the board's tip if it names no other. The machine may
+// have slept since the last record, so that the commit has its moment.
+func (p *draft) commit(ctx context.Context) (_ repo.OID, err error) {
+	if p.made != "" {
+		return p.made, nil
+	}
+	who := p.d.agent()
+	if !p.wrote.IsZero() {
+		who.When = p.wrote
+	}
+	p.made, err = p.d.make(ctx, repo.OID(or(string(p.onto), string(p.d.at.tip))), p.all(), who, p.message)
+	return p.made, err
+}
+
+// land makes the draft's commit and moves the board to it, with all refs of the draft or
+// not at all. From then on the run's files are the draft's.
+func (d *drain) land(ctx context.Context, p *draft) error {
+	next, err := p.commit(ctx)
+	if err != nil {
+		return unwritten{err}
+	}
+	if err := d.line.Land(ctx, d.at.tip, next, p.refs...); err != nil {
+		if d.refusesLanding(ctx, p.alone, next, err) {
+			return fmt.Errorf("%w: %w", repo.ErrMoved, err) // planned again, without the landing
+		}
+		if errors.Is(err, repo.ErrDeclined) {
+			return unwritten{err}
+		}
+		return err
+	}
+	d.files = p.own
+	d.at, err = look(d.repo, next, d.at)
+	return err
+}
+
+// refusesLanding reports a commit that did not land because the target refused the change
+// that was to land with it by itself. What was pushed in spite of the error stays.
+func (d *drain) refusesLanding(ctx context.Context, ch *change, next repo.OID, err error) bool {
+	if ch == nil || errors.Is(err, repo.ErrBusy) || errors.Is(err, repo.ErrMoved) || repo.Faulty(err) {
+		return false // another try looks again where the target is
+	}
+	if at, look := d.line.Latest(ctx); look != nil || at == next {
+		return false
+	}
+	ch.barred = err
+	return true
+}
+
+// make makes a commit of the agent's on parent. Governance is written at gates,
+// by people: a change to it is a fault of odd's own, whatever led to it.
+func (d *drain) make(ctx context.Context, parent repo.OID, ch repo.Changes, who repo.Signature, msg string) (repo.OID, error) {
+	for name := range ch {
+		below, ok := strings.CutPrefix(path.Clean(name), d.at.cfg.Root+"/")
+		if name == "odd.toml" || ok && strings.HasPrefix(strings.ToLower(below), "governance/") {
+			return "", fmt.Errorf("%s: odd drain must not write this file, so nothing was committed; this is a bug in odd, please report it", name)
+		}
+	}
+	return d.repo.Make(ctx, []repo.OID{parent}, ch, who, msg)
+}
+
+// agent is the identity machine commits carry.
+func (d *drain) agent() repo.Signature {
+	return repo.Signature{Name: d.at.cfg.AgentName, Email: d.at.cfg.AgentEmail, When: d.Now()}
+}
+
+// message is a commit message with its trailers. An empty trailer value is left out.
+// The subject is one line, so that no title can bring a trailer of its own.
+func message(subject, body string, trailers ...[2]string) string {
+	s := strings.Join(strings.Fields(clean(subject)), " ") + "\n"
+	if body != "" {
+		s += "\n" + clean(body) + "\n"
+	}
+	s += "\n"
+	for _, t := range trailers {
+		if t[1] != "" {
+			s += t[0] + ": " + t[1] + "\n"
+		}
+	}
+	return s
+}
