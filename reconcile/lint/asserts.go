@@ -111,7 +111,7 @@ func (a asserter) call(e ast.Expr, cond *condition) {
 			c = cond.inverse()
 		}
 		a.each(c, call, "")
-	case strings.HasPrefix(a.from.text(call), "Expect(") || strings.Contains(name, "…."):
+	case (strings.HasPrefix(name, "Expect") || strings.Contains(name, "….")) && fluent().MatchString(a.from.text(call)):
 		a.each(condition{text: a.from.text(call)}, call, "")
 	case at < 0 && len(call.Args) > 1 && slices.ContainsFunc(call.Args, isTester):
 		a.each(condition{text: name + " is called"}, call, name)
@@ -120,6 +120,9 @@ func (a asserter) call(e ast.Expr, cond *condition) {
 		a.exprs(arg)
 	}
 }
+
+// fluent finds what assertions that are chains of calls have among them.
+var fluent = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`(?i)(?:expect|assert|should|that)\w*\(`) })
 
 func failing(object, method string) bool {
 	return slices.Contains([]string{"Error", "Errorf", "Fatal", "Fatalf", "Fail", "FailNow"}, method) && !slices.Contains([]string{"fmt", "log", "slog", "errors"}, object)
@@ -228,17 +231,17 @@ func (s *suite) readText(d *delta, from side) {
 		}
 	}
 	in := d.Path
-	t := tested{place: place{d.Path, 0}, name: path.Base(d.Path), test: !slices.ContainsFunc(lines, testNames().MatchString), tokens: counts[string]{}, calls: map[string]bool{}}
+	t := tested{place: place{d.Path, 0}, name: path.Base(d.Path), test: !slices.ContainsFunc(lines, testNames().MatchString), tokens: counts[string]{}, checked: counts[string]{}, calls: map[string]bool{}}
 	pending, after := counts[bool]{}, ""
 	for i, l := range lines {
 		skips, mark := testSkips().FindString(l), strings.TrimSpace(l)
-		byCondition := strings.HasSuffix(strings.ToLower(skips), "if") || strings.HasSuffix(skips, "Unless") || openers().MatchString(after)
+		byCondition := strings.HasSuffix(strings.ToLower(skips), "if") || strings.HasSuffix(skips, "Unless") || openers().MatchString(after) || strings.Contains(l, "? "+skips)
 		if m := testNames().FindStringSubmatch(l); m != nil {
 			s.tests[in] = t
 			name := strings.Join(m[1:], "")
 			for in = d.Path + "/" + name; s.tests[in].test; in += "#" {
 			}
-			t = tested{place: place{d.Path, i + 1}, name: name, test: true, skips: pending[false], ifs: pending[true], tokens: counts[string]{}, calls: map[string]bool{}}
+			t = tested{place: place{d.Path, i + 1}, name: name, test: true, skips: pending[false], ifs: pending[true], tokens: counts[string]{}, checked: counts[string]{}, calls: map[string]bool{}}
 			pending = counts[bool]{}
 		} else if skips != "" && (strings.HasPrefix(mark, "@") || strings.HasPrefix(mark, "#[") || strings.Contains(mark, "describe")) {
 			pending[byCondition]++
@@ -249,13 +252,15 @@ func (s *suite) readText(d *delta, from side) {
 		for _, w := range tokens().FindAllString(l, -1) {
 			t.tokens[plainValue(w)]++
 		}
-		_, calls := wordsOf(l, nil)
-		for _, name := range calls {
-			t.calls[name] = true
+		if !strings.HasPrefix(mark, "@") && !testNames().MatchString(l) {
+			_, calls := wordsOf(l, nil)
+			for _, name := range calls {
+				t.calls[name] = true
+			}
 		}
 		t.items += btoi(tableRow().MatchString(l))
 		if re.MatchString(l) {
-			text, negated := affirm(strings.Join(strings.Fields(l), " "))
+			text, negated := affirm(statement(lines[i:]))
 			s.add(check{condition: condition{text, negated}, place: place{d.Path, i + 1}, in: in}, "", nil)
 		}
 		if mark != "" {
@@ -263,6 +268,29 @@ func (s *suite) readText(d *delta, from side) {
 		}
 	}
 	s.tests[in] = t
+}
+
+// maxStatement is how many lines of an assertion are read.
+const maxStatement = 30
+
+// statement is the text of what begins in the first line, to the line in which its brackets
+// are closed, however it is broken into lines.
+func statement(lines []string) string {
+	text := ""
+	for i, l := range lines {
+		text += " " + l
+		if open([]byte(text)) <= 0 || i == maxStatement {
+			break
+		}
+	}
+	text = strings.Join(strings.Fields(text), " ")
+	for _, tight := range [][2]string{{"( ", "("}, {" )", ")"}, {"[ ", "["}, {" ]", "]"}, {",)", ")"}, {",]", "]"}, {", )", ")"}, {" .", "."}} {
+		text = strings.ReplaceAll(text, tight[0], tight[1])
+	}
+	if rest, ok := strings.CutPrefix(text, "assert ("); ok && strings.HasSuffix(rest, ")") {
+		text = "assert " + rest[:len(rest)-1]
+	}
+	return strings.TrimSuffix(text, ";")
 }
 
 // openers begin a block that is run under a condition; tableRow is a line of a list

@@ -21,8 +21,10 @@ type comparison struct {
 	twins    map[string]string // what a test has become, by the key of what it was
 	used     map[string]bool   // the names that tests still use
 	removed  map[string]bool   // the names that code declares no more
-	helpers  map[string]bool   // the names of functions that tests had
+	stands   map[string]bool   // the names that code declares still, or under another name now
 	coded    bool              // more than what tests expect is changed
+	come     []check           // checks that are new
+	spare    map[*check]bool   // those of them that stand for none that is gone yet
 }
 
 var (
@@ -143,15 +145,19 @@ func (s *suite) run() (used map[string]bool) {
 	for _, k := range s.checks {
 		t := s.tests[k.in]
 		t.strong += btoi(!k.weak)
+		for _, v := range literals(k.text) {
+			t.checked[v]++
+		}
 		s.tests[k.in] = t
 	}
 	return used
 }
 
-// removedNames returns the names that the code of the change declared and does not have any
-// more, its tests aside. A declaration that goes on under another name is not
-// removed. Of languages other than Go any long name that is gone from all code counts.
-func (c *change) removedNames() map[string]bool {
+// compareNames returns the names that the code of the change declared and does not have any
+// more, its tests aside, and those that it has still. A declaration that goes on under
+// another name stands. Of languages other than Go any long name that is gone from all
+// code is removed, and the functions that the change writes anew stand.
+func (c *change) compareNames() (removed, stands map[string]bool) {
 	was, now := map[string]string{}, map[string]string{}
 	for _, d := range slices.Concat(c.deltas, c.beside) {
 		if !d.test && !slices.Contains(proseExts(), d.ext) {
@@ -159,17 +165,32 @@ func (c *change) removedNames() map[string]bool {
 			declarations(d.ext, d.now, now)
 		}
 	}
+	removed, stands = map[string]bool{}, map[string]bool{}
+	for _, d := range slices.Concat(c.deltas, c.beside) {
+		if d.test {
+			continue
+		}
+		for _, f := range d.now.functions() {
+			stands[f.decl.Name.Name] = true
+		}
+		if d.ext != ".go" {
+			old := routines(d.ext, d.was)
+			for w, r := range routines(d.ext, d.now) {
+				stands[w] = stands[w] || !slices.Equal(r.lines, old[w].lines)
+			}
+		}
+	}
 	come := map[string]bool{}
 	for w, rest := range now {
 		come[rest] = come[rest] || was[w] == ""
 	}
-	out := map[string]bool{}
 	for w, rest := range was {
-		if _, still := now[w]; !still && (rest == "" || !come[rest]) {
-			out[w] = true
+		if _, still := now[w]; !still {
+			stands[w] = rest != "" && come[rest]
+			removed[w] = !stands[w]
 		}
 	}
-	return out
+	return removed, stands
 }
 
 // declarations adds the names that a side declares, each with what declares it less
@@ -230,7 +251,7 @@ func (c *change) touchesCode() bool {
 				return !isTestName(f.name) && !isTestName(last) && was[f.name] != "" && was[f.name] != d.now.text(f.decl)
 			})
 		}
-		return !slices.Contains(proseExts(), d.ext) && !slices.Contains(strings.Split(d.dir, "/"), "testdata") && d.was.code() != d.now.code()
+		return !slices.Contains(proseExts(), d.ext) && !slices.Contains(strings.Split(d.dir, "/"), "testdata") && (d.ext != ".go" || !passedOver(d.Path)) && d.was.code() != d.now.code()
 	})
 }
 
@@ -248,6 +269,10 @@ func (s side) code() string {
 // judge compares each test with what it has become.
 func (j comparison) judge() []policy.Finding {
 	gone, come := j.unmatchedChecks()
+	j.come, j.spare = come, map[*check]bool{}
+	for i, n := range come {
+		j.spare[&come[i]] = !n.weak
+	}
 	var out []policy.Finding
 	for _, key := range slices.Sorted(maps.Keys(j.was.tests)) {
 		old, twin := j.was.tests[key], j.twins[key]
@@ -276,7 +301,7 @@ func (j comparison) judge() []policy.Finding {
 		if twin == "" {
 			continue
 		}
-		if code, text := j.became(old, t, of(gone, key), of(come, twin), of(j.now.checks, twin)); code != "" {
+		if code, text := j.became(old, t, twin, of(gone, key), of(come, twin)); code != "" {
 			tell(code, place{old.path, 0}, "in %s %s", old.name, text)
 		}
 	}
@@ -294,65 +319,125 @@ func of(all []check, key string) []check {
 	return out
 }
 
-// judgeRemovedTest says what it means that a test is no more.
+// judgeRemovedTest says what it means that a test is no more. One that goes with what
+// it is of is expected. Else nothing may be left without a test that stands, and where
+// no code is changed, others must assert as much.
 func (j comparison) judgeRemovedTest(old tested, gone, come []check) (code, text string) {
 	for _, w := range slices.Sorted(maps.Keys(old.tokens)) {
 		if j.removed[w] {
 			return "expectation_changed", ", and so is " + w
 		}
 	}
-	if (j.coded || len(come) >= len(gone)) && !slices.ContainsFunc(slices.Sorted(maps.Keys(old.calls)), j.hasNoTest) {
+	for _, name := range slices.Sorted(maps.Keys(old.calls)) {
+		if j.hasNoTest(name) {
+			return "test_removed", ", and no test calls " + name + " any more"
+		}
+	}
+	if j.coded || len(come) >= len(gone) {
 		return "test_rewritten", "; other tests call what it called"
 	}
 	return "test_removed", ""
 }
 
-// hasNoTest reports a name that is still there, as far as the change shows, and that no
-// test has any more.
-func (j comparison) hasNoTest(name string) bool {
-	return !j.used[name] && !j.removed[name] && !j.helpers[name]
-}
+// hasNoTest reports a name that the code declares still, as far as the change shows, and
+// that no test has any more.
+func (j comparison) hasNoTest(name string) bool { return j.stands[name] && !j.used[name] }
 
 // became judges what a test that is still there asserts instead of what is gone. What
 // goes along with a change of the code is for a person to judge, as long as the test
-// still says what something is, and tests still ask what it asked.
-func (j comparison) became(old, t tested, gone, come, now []check) (code, text string) {
+// still says what something is, and tests still ask what it asked. Where no code is
+// changed, as many checks must stand for those that are gone, here or in another test.
+func (j comparison) became(old, t tested, twin string, gone, come []check) (code, text string) {
 	fewer := old.test && t.rows < old.rows && len(come) <= len(gone)
 	if fewer && !j.coded {
 		return "test_assertion_weakened", fmt.Sprintf("there are %d cases and there were %d", t.rows, old.rows)
 	}
-	strong, left := 0, 0
-	for _, n := range now {
-		left += j.worth(n)
+	left, worth := 0, 0
+	for _, n := range j.now.checks {
+		if n.in == twin || old.line == 0 && n.path == t.path { // the checks of a file stand in tests now
+			left += j.worth(n)
+		}
 	}
+	for _, n := range come {
+		worth += j.worth(n)
+	}
+	var lost []check // what only the checks of other tests may stand for
 	for _, k := range gone {
 		was := short80(k.String())
 		if !j.coded && slices.ContainsFunc(come, func(n check) bool { return n.condition == k.inverse() }) {
 			return "test_assertion_inverted", fmt.Sprintf("the check is now %s, it was %s", short80(k.inverse().String()), was)
 		}
-		if n := j.findSwappedCheck(k, t, come); n != nil {
+		if n := j.findSwappedCheck(k, old, t, come); n != nil {
 			return "test_assertion_weakened", fmt.Sprintf("the check is now %s, it was %s, and the code is the same", short80(n.String()), was)
 		}
 		if slices.ContainsFunc(k.asks, j.hasNoTest) && !slices.ContainsFunc(come, func(n check) bool { return shares(n, k) }) {
 			return "test_assertion_weakened", fmt.Sprintf("the check %s (line %d before the change) is gone, and no test asks that any more", was, k.line)
 		}
-		strong += btoi(!k.weak && !j.mentions(k))
+		if !k.weak && !j.mentions(k) {
+			lost = append(lost, k)
+		}
 	}
-	for _, n := range come {
-		strong -= j.worth(n)
-	}
+	lost = lost[min(worth, len(lost)):]
 	if t.items > old.items {
-		strong = 0 // made cases of a table
+		lost = nil // made cases of a table
+	}
+	if !j.coded && worth > 0 && t.rewrites(old) {
+		lost = nil
+	}
+	if !j.coded || left == 0 {
+		lost = slices.DeleteFunc(lost, func(k check) bool { return j.standsElsewhere(k, old, t) })
 	}
 	switch {
-	case strong > 0 && (!j.coded || left == 0):
-		return "test_assertion_weakened", fmt.Sprintf("the check %s (line %d before the change) is gone", short80(gone[0].String()), gone[0].line)
-	case strong > 0 || fewer:
+	case len(lost) > 0 && (!j.coded || left == 0):
+		return "test_assertion_weakened", fmt.Sprintf("the check %s (line %d before the change) is gone", short80(lost[0].String()), lost[0].line)
+	case len(lost) > 0 || fewer:
 		return "test_rewritten", fmt.Sprintf("%d checks and %d cases are gone, along with other code", len(gone), max(old.rows-t.rows, 0))
 	case len(gone) > 0:
 		return "expectation_changed", fmt.Sprintf("%d checks were replaced", len(gone))
 	}
 	return "", ""
+}
+
+// holds reports a value that stands in a test, or in a longer text there.
+func (t tested) holds(v string) bool {
+	if t.tokens[v] > 0 || len(v) < 4 {
+		return t.tokens[v] > 0
+	}
+	for w := range t.tokens {
+		if strings.Contains(w, v) {
+			return true
+		}
+	}
+	return false
+}
+
+// rewrites reports a test that gets at what it asserts by other calls than most of those
+// it made.
+func (t tested) rewrites(old tested) bool {
+	kept, own := 0, 0
+	for name := range t.calls {
+		kept += btoi(old.calls[name])
+		own += btoi(!old.calls[name])
+	}
+	return own > 0 && 2*kept < len(old.calls)
+}
+
+// standsElsewhere finds a new check in another test for one that is gone: its test calls
+// what this one asks or, where it asks nothing by name, what its own test called and does not
+// call any more.
+func (j comparison) standsElsewhere(k check, old, t tested) bool {
+	about := k.asks
+	if len(about) == 0 {
+		about = slices.DeleteFunc(slices.Collect(maps.Keys(old.calls)), func(name string) bool { return t.calls[name] })
+	}
+	for i, n := range j.come {
+		in := j.now.tests[n.in]
+		if j.spare[&j.come[i]] && in.place != t.place && slices.ContainsFunc(about, func(name string) bool { return in.calls[name] }) && j.findSwappedCheck(k, old, in, []check{n}) == nil {
+			j.spare[&j.come[i]] = false
+			return true
+		}
+	}
+	return false
 }
 
 // mentions reports a check of something that the change removes, or that its test made
@@ -395,17 +480,17 @@ func (j comparison) worth(n check) int {
 	return t.strong
 }
 
-// findSwappedCheck returns the check that expects another value in place of one that stands
-// nowhere in the test any more, where no code has changed. A constant may name a value,
-// and a helper may know it.
-func (j comparison) findSwappedCheck(k check, t tested, come []check) *check {
-	if j.coded || k.weak || !slices.ContainsFunc(literals(k.text), func(v string) bool { return t.tokens[v] == 0 }) {
+// findSwappedCheck returns the check that asks the same and expects another value in place
+// of one that stands nowhere in the test any more, where no code has changed. A constant may
+// name a value, a helper may know it, and what a test puts in it may expect.
+func (j comparison) findSwappedCheck(k check, old, t tested, come []check) *check {
+	if j.coded || k.weak || !slices.ContainsFunc(literals(k.text), func(v string) bool { return !t.holds(v) && old.tokens[v] <= old.checked[v] }) {
 		return nil
 	}
 	var other *check
 	for i, n := range come {
 		switch {
-		case !shares(n, k):
+		case !sameSubject(n, k):
 		case n.helper != "" || constantName().MatchString(n.text):
 			return nil
 		case other == nil:
@@ -413,6 +498,16 @@ func (j comparison) findSwappedCheck(k check, t tested, come []check) *check {
 		}
 	}
 	return other
+}
+
+// sameSubject reports two checks that are about one thing: with one side of a comparison in
+// common or, where they compare nothing, with the same names.
+func sameSubject(a, b check) bool {
+	l, r, both := strings.Cut(a.text, " == ")
+	if x, y, also := strings.Cut(b.text, " == "); both && also {
+		return identifier().MatchString(r) && (r == x || r == y) || identifier().MatchString(l) && (l == x || l == y)
+	}
+	return maps.Equal(a.words, b.words)
 }
 
 // unmatchedChecks returns the checks that are there on one side only. A check that went to

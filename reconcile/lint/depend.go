@@ -346,9 +346,17 @@ func readRequirements(b []byte) (manifest, error) {
 	return m, nil
 }
 
+// ownProject is how a requirements file asks for the project that it is in.
+var ownProject = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`^(?:(?:-e|--editable)[ =])?\s*\.(?:\[[\w, -]*\])?$`)
+})
+
 // requirement reads one line of a requirements file.
 func (m manifest) requirement(text string, line int) error {
 	other := foundLine{"dependency_source", "installs code that does not come from the registry: " + text, "name a package and its version", policy.Hard, line}
+	if ownProject().MatchString(text) {
+		return nil
+	}
 	if strings.HasPrefix(text, "-") {
 		flag := strings.FieldsFunc(text, func(r rune) bool { return r == ' ' || r == '=' })[0]
 		if !slices.Contains([]string{"-r", "--requirement", "-c", "--constraint", "--require-hashes", "--only-binary", "--prefer-binary"}, flag) {

@@ -35,7 +35,7 @@ func effects(c *change, d *delta) []policy.Finding {
 	var out []policy.Finding
 	seen := counts[string]{}
 	for _, e := range now {
-		if seen[e.code]++; seen[e.code] == was[e.code]+1 && !(e.code == "test_detected" && d.test) {
+		if seen[e.code]++; seen[e.code] == was[e.code]+1 && !(d.test && slices.Contains([]string{"test_detected", "permission_loosened"}, e.code)) {
 			out = append(out, d.list(d.inTest(e.code), policy.BySyntax, lastLine(d.now, now, e.code), e.text)...)
 		}
 	}

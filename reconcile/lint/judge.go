@@ -118,6 +118,7 @@ type change struct {
 	policy Options
 	deltas []*delta
 	beside []*delta
+	lost   counts[string]                 // lines that files of it have less often than before
 	before map[string]map[string]function // of a folder, by name
 }
 

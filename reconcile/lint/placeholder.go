@@ -48,7 +48,7 @@ func phrases() []string {
 var placeholderPatterns = sync.OnceValue(func() []pattern {
 	all := "(?:" + strings.Join(phrases(), "|") + ")"
 	return []pattern{
-		{"placeholder_text", "is a placeholder", nil, nil, regexp.MustCompile(`(?i)` + codeMark + `[\s.…*<\[({:=-]*` + all)},
+		{"placeholder_text", "is a placeholder", nil, nil, regexp.MustCompile(`(?i)(?:^\s*|\.{3}|…)` + codeMark + `[\s.…*<\[({:=-]*` + all)},
 		{"placeholder_text", "is a placeholder", proseExts(), nil, regexp.MustCompile(`(?i)` + proseMark + `[\s.…*<\[({:=-]*` + all)},
 	}
 })
@@ -72,11 +72,8 @@ func placeholders(_ *change, d *delta) []policy.Finding {
 	p := placeholderPatterns()[btoi(slices.Contains(proseExts(), d.ext))]
 	comment := d.now.comments()
 	had := 0 // a placeholder that stood there is not the change's doing, though it is spelled otherwise now
-	for _, l := range d.was.lines() {
-		had += btoi(p.re.MatchString(l))
-	}
-	for _, l := range d.now.lines() {
-		had -= btoi(p.re.MatchString(l))
+	for l, n := range d.lost {
+		had += n * btoi(p.re.MatchString(l))
 	}
 	seen := counts[string]{}
 	fenced := false
@@ -95,7 +92,10 @@ func placeholders(_ *change, d *delta) []policy.Finding {
 			out = append(out, d.list("conflict_marker", policy.ByText, i+1, "has a merge conflict marker: "+short80(l))...)
 		case ellipsis().MatchString(l) && !allowedDots(d.ext, l, fenced):
 			out = append(out, d.list("ellipsis_line", policy.ByText, i+1, fmt.Sprintf("the line %q is a placeholder for missing content", strings.TrimSpace(l)))...)
-		case had < 0 && p.re.MatchString(l) && (comment == nil || comment[i+1]):
+		case (comment == nil || comment[i+1]) && p.re.MatchString(l):
+			if had--; had >= 0 {
+				continue
+			}
 			out = append(out, d.list("placeholder_text", policy.ByText, i+1, fmt.Sprintf("the line %q is a placeholder for missing content", short80(strings.TrimSpace(l))))...)
 		}
 	}

@@ -33,6 +33,7 @@ type delta struct {
 	test     bool // it holds tests
 	was, now side
 	moved    moved
+	lost     counts[string] // the lines that it has less often than before
 }
 
 // side is one state of a file.
@@ -67,17 +68,20 @@ type moved struct{ lines, bytes int }
 // move finds what each file gave to the others: lines that it has less often
 // than before, and that another has more often.
 func (c *change) move() {
-	lost := make([]counts[string], len(c.deltas))
 	gained := counts[string]{}
-	for i, d := range c.deltas {
+	c.lost = counts[string]{}
+	for _, d := range c.deltas {
 		was, now := d.was.countLines(), d.now.countLines()
-		lost[i] = was.subtract(now)
+		d.lost = was.subtract(now)
+		for l, n := range d.lost {
+			c.lost[l] += n
+		}
 		for l, n := range now.subtract(was) {
 			gained[l] += n
 		}
 	}
-	for i, d := range c.deltas {
-		for l, n := range lost[i] {
+	for _, d := range c.deltas {
+		for l, n := range d.lost {
 			n = min(n, gained[l])
 			d.moved.lines += n
 			d.moved.bytes += n * (len(l) + 1)
@@ -111,7 +115,7 @@ func isTest(p string) bool {
 	stem := strings.TrimSuffix(base, ext)
 	switch {
 	case ext == ".go":
-		return strings.HasSuffix(stem, "_test") && !slices.ContainsFunc(strings.Split(p, "/"), func(name string) bool { return name[0] == '_' || name[0] == '.' || name == "testdata" })
+		return strings.HasSuffix(stem, "_test") && !passedOver(p)
 	case ext == ".txtar" || base == "conftest.py":
 		return true
 	}
@@ -123,6 +127,13 @@ func isTest(p string) bool {
 	}
 	return ext != "" && slices.ContainsFunc(strings.Split(strings.ToLower(path.Dir(p)), "/"), func(dir string) bool {
 		return slices.Contains([]string{"tests", "__tests__", "spec", "test"}, dir)
+	})
+}
+
+// passedOver reports a path that the go command does not look at.
+func passedOver(p string) bool {
+	return slices.ContainsFunc(strings.Split(p, "/"), func(name string) bool {
+		return name == "testdata" || name != "" && strings.IndexByte("_.", name[0]) >= 0
 	})
 }
 

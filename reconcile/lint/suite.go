@@ -45,6 +45,7 @@ type tested struct {
 	rows, items int            // the cases of its tables, and all that its lists hold
 	strong      int            // its checks that say what something is
 	calls       map[string]bool
+	checked     counts[string] // the values in its checks
 }
 
 // add notes a check, unless it holds whatever the code does.
@@ -92,10 +93,8 @@ func tests(c *change) []policy.Finding {
 		}
 	}
 	was.run()
-	j := comparison{was: was, now: now, twins: was.twins(now), used: now.run(), removed: c.removedNames(), coded: c.touchesCode(), helpers: map[string]bool{}}
-	for _, t := range was.tests {
-		j.helpers[t.name] = true
-	}
+	j := comparison{was: was, now: now, twins: was.twins(now), used: now.run(), coded: c.touchesCode()}
+	j.removed, j.stands = c.compareNames()
 	return slices.Concat(j.judge(), out)
 }
 
@@ -108,7 +107,7 @@ func (s *suite) read(d *delta, from side) {
 		}
 		key := d.dir + "/" + f.name
 		_, last, method := strings.Cut(f.name, ".")
-		t := tested{place: place{d.Path, from.line(f.decl)}, name: f.name, test: isTestName(f.name) || method && isTestName(last), constraint: cons, tokens: counts[string]{}, calls: calledBy(f.decl, from.imports)}
+		t := tested{place: place{d.Path, from.line(f.decl)}, name: f.name, test: isTestName(f.name) || method && isTestName(last), constraint: cons, tokens: counts[string]{}, checked: counts[string]{}, calls: calledBy(f.decl, from.imports)}
 		t.skips, t.ifs = skips(f)
 		t.count(f.decl)
 		s.tests[key] = t

@@ -98,7 +98,7 @@ func (c *change) pairs(d *delta) []pair {
 	var out []pair
 	for _, f := range d.now.functions() {
 		was, ok := own[f.name]
-		if !ok {
+		if needs := constraintOf(d.Path, d.now); !ok && (needs == "" || needs[0] == '_' || ordinaryBuild(needs)) { // else it stands for another only where a person asks for it
 			was = c.elsewhere(d)[f.name]
 		}
 		out = append(out, pair{was, f})
@@ -106,7 +106,7 @@ func (c *change) pairs(d *delta) []pair {
 	return out
 }
 
-// elsewhere holds the functions of the other files of a folder, before.
+// elsewhere holds the functions that the files of a folder had and do not have any more.
 func (c *change) elsewhere(d *delta) map[string]function {
 	if c.before == nil {
 		c.before = map[string]map[string]function{}
@@ -114,8 +114,14 @@ func (c *change) elsewhere(d *delta) map[string]function {
 			if c.before[o.dir] == nil {
 				c.before[o.dir] = map[string]function{}
 			}
+			still := map[string]bool{}
+			for _, f := range o.now.functions() {
+				still[f.name] = true
+			}
 			for _, f := range o.was.functions() {
-				c.before[o.dir][f.name] = f
+				if !still[f.name] {
+					c.before[o.dir][f.name] = f
+				}
 			}
 		}
 	}

@@ -80,44 +80,40 @@ func (p pattern) matches(line string) bool {
 	return (len(p.hints) == 0 || slices.ContainsFunc(p.hints, func(h string) bool { return strings.Contains(line, h) })) && p.re.MatchString(line)
 }
 
-// more returns a line that matches, new if one is, where more lines match than
-// before.
-func (d *delta) more(p pattern, old counts[string]) (line int, ok bool) {
+// more returns a new line that matches, where more of them do than of those that are gone.
+// What another file had and has no more has moved, and what is a comment does nothing.
+func (d *delta) more(c *change, p pattern) (line int, ok bool) {
 	n := 0
-	seen := map[string]int{}
+	for l, times := range d.lost {
+		n -= times * btoi(p.matches(l))
+	}
+	old, seen := d.was.countLines(), counts[string]{}
 	for i, l := range d.now.lines() {
-		if !p.matches(l) {
+		if seen[l]++; seen[l] <= old[l] || c.lost[l] > d.lost[l] || !p.matches(l) || p.code != "lint_silenced" && len(p.exts) > 0 && commentLine().MatchString(l) {
 			continue
 		}
-		n++
-		if seen[l]++; line == 0 || seen[l] == old[l]+1 {
+		if n++; line == 0 {
 			line = i + 1
-		}
-	}
-	if n == 0 {
-		return 0, false
-	}
-	for _, l := range d.was.lines() {
-		if p.matches(l) {
-			n--
 		}
 	}
 	return line, n > 0
 }
 
+// commentLine finds a line that is a comment in most languages.
+var commentLine = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^\s*(?://|#\s|/?\*)`) })
+
 // patterns judges what lines say, in every language but Go where a tree says it
 // better, and addresses and shells in all.
-func patterns(_ *change, d *delta) []policy.Finding {
+func patterns(c *change, d *delta) []policy.Finding {
 	if d.After == nil {
 		return nil
 	}
 	var out []policy.Finding
-	old := d.was.countLines()
 	for _, p := range textPatterns() {
 		if !p.reads(d.ext) && !(len(p.exts) == 0 && p.code == "shell_exec_introduced") {
 			continue
 		}
-		if line, ok := d.more(p, old); ok {
+		if line, ok := d.more(c, p); ok {
 			out = append(out, d.list(d.inTest(p.code), policy.ByText, line, p.text)...)
 		}
 	}
@@ -204,13 +200,12 @@ var claimPatterns = sync.OnceValue(func() []pattern {
 })
 
 // claims judges documents and data that speak for a person.
-func claims(_ *change, d *delta) []policy.Finding {
+func claims(c *change, d *delta) []policy.Finding {
 	if d.After == nil || !slices.Contains([]string{".md", ".markdown", ".txt", ".yaml", ".yml", ".toml", ".json", ".jsonl", ""}, d.ext) {
 		return nil
 	}
-	old := d.was.countLines()
 	for _, p := range claimPatterns() {
-		if line, ok := d.more(p, old); ok {
+		if line, ok := d.more(c, p); ok {
 			return d.list("self_signed", policy.ByText, line, p.text)
 		}
 	}

@@ -4,8 +4,10 @@ import (
 	"bytes"
 	"fmt"
 	"path"
+	"regexp"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/odd-cli/odd/reconcile/policy"
 )
@@ -74,8 +76,8 @@ func beginningOnly(_ *change, d *delta) string {
 	if len(now) == 0 || len(now) >= len(was) || !bytes.HasPrefix(was, now) {
 		return ""
 	}
-	lost := bytes.Count(was[len(now):], []byte("\n")) - d.moved.lines
-	if lost < 3 || d.goTrees() || wholeParse(d.ext) && lost*100 <= len(d.was.lines())*deletionPercent {
+	lost, block := bytes.Count(was[len(now):], []byte("\n"))-d.moved.lines, bytes.HasPrefix(was[len(now):], []byte("\n\n"))
+	if lost < 3 || block && bytes.HasSuffix(d.After, []byte("\n")) || d.goTrees() || wholeParse(d.ext) && lost*100 <= len(d.was.lines())*deletionPercent {
 		return ""
 	}
 	return fmt.Sprintf("looks cut off: the last %d lines are missing", lost)
@@ -136,11 +138,14 @@ func checkBraces(_ *change, d *delta) string {
 		return ""
 	}
 	now := open(d.After)
-	if now <= 0 || d.Before != nil && open(d.Before) != 0 {
-		return ""
+	if now <= 0 || d.Before != nil && open(d.Before) != 0 || ended().Match(d.After) {
+		return "" // brackets stand in strings too
 	}
 	return fmt.Sprintf("looks cut off: %d brackets are not closed", now)
 }
+
+// ended finds the end of a file that closes what stands at the left.
+var ended = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`(?m)^\S.*[;})\]]\s*\z`) })
 
 func open(src []byte) int {
 	n := 0

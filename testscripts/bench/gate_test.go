@@ -157,9 +157,9 @@ func (o objects) blob(id string) []byte {
 // change is what a commit changed, and the other Go files of the folders it touched.
 func (o objects) change(commit string) (files, beside []lint.File) {
 	touched, folders := map[string]bool{}, []string{}
-	for line := range strings.Lines(gitOf(o.t, o.dir, "diff-tree", "-r", "--no-renames", "--no-commit-id", "--root", commit)) {
-		meta, name, _ := strings.Cut(strings.TrimSuffix(line, "\n"), "\t")
-		cols := strings.Fields(meta)
+	entries := strings.Split(gitOf(o.t, o.dir, "diff-tree", "-r", "-z", "--no-renames", "--no-commit-id", "--root", commit), "\x00")
+	for i := 0; i+1 < len(entries); i += 2 {
+		cols, name := strings.Fields(entries[i]), entries[i+1]
 		if strings.HasPrefix(cols[0], ":1[26]0000") || slices.Contains([]string{"120000", "160000"}, cols[1]) {
 			continue
 		}
@@ -177,8 +177,11 @@ func (o objects) change(commit string) (files, beside []lint.File) {
 		return files, nil
 	}
 	slices.Sort(folders)
-	for line := range strings.Lines(gitOf(o.t, o.dir, append([]string{"ls-tree", strings.TrimSpace(string(parent)), "--"}, slices.Compact(folders)...)...)) {
-		meta, name, _ := strings.Cut(strings.TrimSuffix(line, "\n"), "\t")
+	for _, entry := range strings.Split(gitOf(o.t, o.dir, append([]string{"ls-tree", "-z", strings.TrimSpace(string(parent)), "--"}, slices.Compact(folders)...)...), "\x00") {
+		meta, name, ok := strings.Cut(entry, "\t")
+		if !ok {
+			continue
+		}
 		cols := strings.Fields(meta)
 		if cols[1] == "blob" && strings.HasSuffix(name, ".go") && !touched[name] {
 			beside = append(beside, lint.File{Path: name, Before: o.blob(cols[2])})
