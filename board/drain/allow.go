@@ -13,7 +13,7 @@ import (
 	"github.com/odd-cli/odd/reconcile/policy"
 )
 
-// allows is who a session asks before it acts. Each kind of act has its rules, all
+// judgeAct returns who a session asks before it acts. Each kind of act has its rules, all
 // of which must hold, and an act of no kind has none: it is denied.
 //
 //	write, delete  the contract changes things, the task asks for files, the path is
@@ -24,12 +24,12 @@ import (
 //	fetch          a person listed the host
 //	external       the contract grants the server, a person listed the tool, and it is
 //	               known to change nothing, or the contract changes things and the permit lives
-func (d *drain) allows(c *claim, w *work, desk func() session.Desk) func(session.Act) error {
+func (d *drain) judgeAct(c *claim, w *work, desk func() session.Desk) func(session.Act) error {
 	policy := risk.GatePolicy(d.repo, c.base, c.task, d.at.cfg)
 	return func(a session.Act) error {
 		k := w.bound.Contract
 		if changes := a.Kind == session.Write || a.Kind == session.Delete || a.Kind == session.Execute; changes && k.Role != "" && !k.Mutates {
-			return deny("read_only_contract", "a session in the role %s may not change anything", k.Role)
+			return denyAct("read_only_contract", "a session in the role %s may not change anything", k.Role)
 		}
 		switch a.Kind {
 		case session.Write, session.Delete:
@@ -40,15 +40,15 @@ func (d *drain) allows(c *claim, w *work, desk func() session.Desk) func(session
 			if slices.Contains(d.at.cfg.Toolbox.Hosts, a.Host) {
 				return nil
 			}
-			return deny("host_not_allowed", "the host %q is not allowed; a person can add it to [toolbox] web_hosts in odd.toml", a.Host)
+			return denyAct("host_not_allowed", "the host %q is not allowed; a person can add it to [toolbox] web_hosts in odd.toml", a.Host)
 		case session.External:
 			return d.allowsTool(w, a)
 		}
-		return deny("no_permit", "odd does not know the kind of call %q, so it is not allowed", a.Kind)
+		return denyAct("no_permit", "odd does not know the kind of call %q, so it is not allowed", a.Kind)
 	}
 }
 
-func deny(code, format string, args ...any) error {
+func denyAct(code, format string, args ...any) error {
 	return &session.Denied{Code: code, Text: fmt.Sprintf(format, args...)}
 }
 
@@ -60,28 +60,28 @@ func (d *drain) allowsPath(w *work, p lint.Options, name string) error {
 	}
 	switch {
 	case len(no) > 0:
-		return deny("protected_path", "%s", strings.Join(no, "\n"))
+		return denyAct("protected_path", "%s", strings.Join(no, "\n"))
 	case w.change == nil:
-		return deny("change_not_asked", "the task allows no file changes; a person can set paths with odd task edit --path GLOB")
+		return denyAct("change_not_asked", "the task allows no file changes; a person can set paths with odd task edit --path GLOB")
 	case d.inBundle(name):
-		return deny("in_bundle", "%s is in the folder of atoms, which no tool writes; deliver it as an atom block", name)
+		return denyAct("in_bundle", "%s is in the folder of atoms, which no tool writes; deliver it as an atom block", name)
 	case len(p.Paths) > 0 && !policy.MatchAnyGlob(p.Paths, name):
-		return deny("outside_scope", "%s is outside of the task's paths: %s", name, strings.Join(p.Paths, ", "))
+		return denyAct("outside_scope", "%s is outside of the task's paths: %s", name, strings.Join(p.Paths, ", "))
 	}
-	if why := w.anchor.refuses(d, w.anchor.permit(), []string{name}); why != "" {
-		return deny("no_permit", "%s", why)
+	if why := w.anchor.whyRefused(d, w.anchor.livePermit(), []string{name}); why != "" {
+		return denyAct("no_permit", "%s", why)
 	}
 	return nil
 }
 
 // allowsCommand holds a command to what a person listed, and to the iron gate.
 func (d *drain) allowsCommand(c *claim, p lint.Options, at session.Desk, argv []string) error {
-	listed := slices.Concat(d.at.cfg.Toolbox.Run, d.checks(c))
+	listed := slices.Concat(d.at.cfg.Toolbox.Run, d.checkCommands(c))
 	begins := func(l []string) bool {
 		return len(l) > 0 && len(argv) >= len(l) && slices.Equal(l, argv[:len(l)])
 	}
 	if at.Tree == "" || !slices.ContainsFunc(listed, begins) {
-		return deny("command_not_allowed", "the command %q is not allowed; a person can add it to [toolbox] run in odd.toml", strings.Join(argv, " "))
+		return denyAct("command_not_allowed", "the command %q is not allowed; a person can add it to [toolbox] run in odd.toml", strings.Join(argv, " "))
 	}
 	v := policy.JudgeArgv(argv, policy.CommandPolicy{Allow: listed, Protect: p.Protect, Root: at.Tree, Outside: []string{at.Temp, at.Home}, Files: os.DirFS(at.Tree)})
 	var no []string
@@ -91,7 +91,7 @@ func (d *drain) allowsCommand(c *claim, p lint.Options, at session.Desk, argv []
 		}
 	}
 	if len(no) > 0 {
-		return deny("command_not_allowed", "%s", strings.Join(no, "\n"))
+		return denyAct("command_not_allowed", "%s", strings.Join(no, "\n"))
 	}
 	return nil
 }
@@ -109,12 +109,12 @@ func (d *drain) allowsTool(w *work, a session.Act) error {
 		case reads, a.Read && s.TrustHints:
 			return nil
 		case !k.Mutates:
-			return deny("read_only_contract", "a session in the role %s may not change anything, and %s may change something; a person can list the tool in [[mcp]] reads in odd.toml", k.Role, a.Tool)
+			return denyAct("read_only_contract", "a session in the role %s may not change anything, and %s may change something; a person can list the tool in [[mcp]] reads in odd.toml", k.Role, a.Tool)
 		}
-		if why := w.anchor.refuses(d, w.anchor.permit(), nil); why != "" {
-			return deny("no_permit", "%s", why)
+		if why := w.anchor.whyRefused(d, w.anchor.livePermit(), nil); why != "" {
+			return denyAct("no_permit", "%s", why)
 		}
 		return nil
 	}
-	return deny("server_not_granted", "the tool %s is not allowed; a person can list it under [[mcp]] in odd.toml", a.Tool)
+	return denyAct("server_not_granted", "the tool %s is not allowed; a person can list it under [[mcp]] in odd.toml", a.Tool)
 }

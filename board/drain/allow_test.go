@@ -82,7 +82,7 @@ func TestInlined(t *testing.T) {
 // TestActs keeps what odd saw, bounded.
 func TestActs(t *testing.T) {
 	t.Parallel()
-	lines := strings.Split(strings.TrimSpace(string(acts(make([]session.Call, mostCalls+3)))), "\n")
+	lines := strings.Split(strings.TrimSpace(string(encodeCalls(make([]session.Call, mostCalls+3)))), "\n")
 	if n := len(lines); n != mostCalls+1 || lines[n-1] != `{"more":3}` {
 		t.Errorf("%d lines, the last %s", n, lines[n-1])
 	}

@@ -52,8 +52,8 @@ func (d *drain) asksProof() bool {
 	return m == string(anchor.Full) || m == string(anchor.Lite)
 }
 
-// unbound lists what the anchor's mode has against a session under c.
-func (d *drain) unbound(c contract.Contract) contract.Refusals {
+// checkBinding lists what the anchor's mode has against a session under c.
+func (d *drain) checkBinding(c contract.Contract) contract.Refusals {
 	mode := d.at.cfg.Anchor.Mode
 	switch {
 	case c.Role == "":
@@ -68,39 +68,39 @@ func (d *drain) unbound(c contract.Contract) contract.Refusals {
 	return nil
 }
 
-// shake begins the handshake of a session of t under c and, where odd itself
+// beginHandshake begins the handshake of a session of t under c and, where odd itself
 // proves for it, ends it. nil is a mode that binds nothing.
-func (d *drain) shake(t board.Task, c contract.Contract, mode anchor.Mode) (*handshake, error) {
+func (d *drain) beginHandshake(t board.Task, c contract.Contract, mode anchor.Mode) (*handshake, error) {
 	if mode == anchor.Untracked {
 		return nil, nil
 	}
 	h := &handshake{d: d, head: d.at.tip, files: d.at.files, task: t}
 	var err error
-	if h.law, err = d.constitution(t, c); err != nil {
+	if h.law, err = d.findConstitution(t, c); err != nil {
 		return nil, err
 	}
-	h.made = anchor.Commit{Artifact: h.artifact(c), Gate: h.law.GateCommand[0]}
+	h.made = anchor.Commit{Artifact: h.chooseArtifact(c), Gate: h.law.GateCommand[0]}
 	h.ask = anchor.IdentityRequest{Role: h.law.Role, Mode: mode, Strictness: anchor.Strictness(d.at.cfg.Anchor.Strictness), Topic: string(t.ID)}
-	if h.on, h.opens = anchor.Begin(h.world(), h.ask); !h.opens.Success {
+	if h.on, h.opens = anchor.Begin(h.anchorWorld(), h.ask); !h.opens.Success {
 		return nil, denialOf(h.opens)
 	}
 	if mode != anchor.Express {
 		return h, nil
 	}
-	return h, h.express()
+	return h, h.bindExpress()
 }
 
-// express proves for the session out of its constitution.
-func (h *handshake) express() error {
-	if res := h.on.Express(h.world(), h.made.Payload()); !res.Success {
+// bindExpress proves for the session out of its constitution.
+func (h *handshake) bindExpress() error {
+	if res := h.on.Express(h.anchorWorld(), h.made.Payload()); !res.Success {
 		return denialOf(res)
 	}
 	h.live = h.on.Live()
 	return nil
 }
 
-// permit is the session's, and covers nothing where it has none.
-func (h *handshake) permit() anchor.Live {
+// livePermit returns the session's, and covers nothing where it has none.
+func (h *handshake) livePermit() anchor.Live {
 	if h == nil || !h.ended.IsZero() {
 		return anchor.Live{}
 	}
@@ -114,9 +114,9 @@ func denialOf(res anchor.Result) error {
 	return anchor.Refusal(res.Errors)
 }
 
-// world is what the handshake may know: the board's commit that it stands on, of
+// anchorWorld returns what the handshake may know: the board's commit that it stands on, of
 // which nothing is edited, and of the constitution what the board has now.
-func (h *handshake) world() anchor.World {
+func (h *handshake) anchorWorld() anchor.World {
 	d := h.d
 	root := d.repo.Root()
 	if root == "" {
@@ -128,19 +128,19 @@ func (h *handshake) world() anchor.World {
 			return anchor.Facts{OK: true, Head: string(h.head), Branch: d.line.Name()}, nil
 		},
 		Descends:     func(head, from string) (bool, error) { return head == from, nil },
-		Constitution: func(string) (anchor.Constitution, error) { return d.now(h.law) },
+		Constitution: func(string) (anchor.Constitution, error) { return d.readConstitution(h.law) },
 		Protected:    protectedPath,
 		Phase:        func() (phase, problem string) { return anchor.Phase(h.files) },
 	}
 }
 
-// now is c as the board has its file now.
-func (d *drain) now(c anchor.Constitution) (anchor.Constitution, error) {
+// readConstitution is c as the board has its file now.
+func (d *drain) readConstitution(c anchor.Constitution) (anchor.Constitution, error) {
 	b, err := fs.ReadFile(d.at.files, c.Path)
 	if err != nil {
 		return c, anchor.Refusal{{Code: anchor.ConstMissing, At: c.Path, Text: "the file is no longer on the board branch"}}
 	}
-	c.SHA256 = sum(b)
+	c.SHA256 = hashBytes(b)
 	return c, nil
 }
 
@@ -152,17 +152,17 @@ func protectedPath(p string) (why string, yes bool) {
 	return "", false
 }
 
-// constitution is what binds a session of t under c: the role's, as the commit
+// findConstitution returns what binds a session of t under c: the role's, as the commit
 // of the claim has it, joined by odd's own law for every session. A session
 // without a work role is bound by odd.toml and that law alone.
-func (d *drain) constitution(t board.Task, c contract.Contract) (anchor.Constitution, error) {
+func (d *drain) findConstitution(t board.Task, c contract.Contract) (anchor.Constitution, error) {
 	var law anchor.Constitution
 	if t.Role == "" {
 		b, err := fs.ReadFile(d.at.files, "odd.toml")
 		if err != nil {
 			return law, err
 		}
-		law = anchor.Constitution{Role: string(cmp.Or(c.Role, contract.General)), Path: "odd.toml", SHA256: sum(b), Lines: strings.Count(string(b), "\n"),
+		law = anchor.Constitution{Role: string(cmp.Or(c.Role, contract.General)), Path: "odd.toml", SHA256: hashBytes(b), Lines: strings.Count(string(b), "\n"),
 			Mission: "what the session's contract says"}
 	} else {
 		a, err := d.at.graph.Find(t.Role)
@@ -176,10 +176,10 @@ func (d *drain) constitution(t board.Task, c contract.Contract) (anchor.Constitu
 	}
 	law.Gates = append(slices.Clip(law.Gates), ownLaw(c, law.Lines)...)
 	law.Escalation = cmp.Or(law.Escalation, "a person at the review")
-	law.BlockedPath = append(slices.Clip(law.BlockedPath), d.records()...)
-	law.GateCommand = append(judges(t), law.GateCommand...)
+	law.BlockedPath = append(slices.Clip(law.BlockedPath), d.recordPaths()...)
+	law.GateCommand = append(gateCommands(t), law.GateCommand...)
 	var err error
-	law.Paths, err = d.writable(t, c, law.Paths)
+	law.Paths, err = d.writablePaths(t, c, law.Paths)
 	return law, err
 }
 
@@ -208,8 +208,8 @@ func ownLaw(c contract.Contract, lines int) []anchor.Rule {
 	return out
 }
 
-// records are the paths of the bundle that odd and its people alone write.
-func (d *drain) records() []string {
+// recordPaths returns the paths of the bundle that odd and its people alone write.
+func (d *drain) recordPaths() []string {
 	out := []string{"odd.toml"}
 	for _, name := range []string{"governance/**", "ledger/**", "journal/**", "proposals/**", "pause.toml"} {
 		out = append(out, d.at.file(name))
@@ -217,8 +217,8 @@ func (d *drain) records() []string {
 	return out
 }
 
-// judges are the commands that may judge what a session of t makes.
-func judges(t board.Task) []string {
+// gateCommands returns the commands that may judge what a session of t makes.
+func gateCommands(t board.Task) []string {
 	var out []string
 	for _, c := range t.Commands {
 		line := strings.Join(c, " ")
@@ -229,9 +229,9 @@ func judges(t board.Task) []string {
 	return append(out, "odd check")
 }
 
-// writable are the globs a session may write, as anchor.Writable has them of its
+// writablePaths returns the globs a session may write, as anchor.Writable has them of its
 // task, its role and the bundle; one that changes nothing has only its handoff.
-func (d *drain) writable(t board.Task, c contract.Contract, role []string) ([]string, error) {
+func (d *drain) writablePaths(t board.Task, c contract.Contract, role []string) ([]string, error) {
 	if !c.Mutates {
 		return []string{d.at.file("handoffs/**")}, nil
 	}
@@ -243,9 +243,9 @@ func (d *drain) writable(t board.Task, c contract.Contract, role []string) ([]st
 	return out, nil
 }
 
-// artifact is what the session will have made: what its contract names, where it
+// chooseArtifact returns what the session will have made: what its contract names, where it
 // may write that, or else a file of its own name where it may write.
-func (h *handshake) artifact(c contract.Contract) string {
+func (h *handshake) chooseArtifact(c contract.Contract) string {
 	first := h.law.Paths[0]
 	if h.mayMake(c.Artifact) {
 		return c.Artifact
@@ -287,9 +287,9 @@ func (h *handshake) mayMake(name string) bool {
 	return (err != nil || info.Mode().IsRegular()) && !guarded && policy.MatchAnyGlob(h.law.Paths, name) && !policy.MatchAnyGlob(h.law.BlockedPath, name)
 }
 
-// outside says what of items the permit does not let through: nothing of an
+// whyOutside says what of items the permit does not let through: nothing of an
 // emission lands with one atom outside.
-func (h *handshake) outside(d *drain, p anchor.Live, items []reconcile.Item) string {
+func (h *handshake) whyOutside(d *drain, p anchor.Live, items []reconcile.Item) string {
 	if len(items) == 0 {
 		return ""
 	}
@@ -297,14 +297,14 @@ func (h *handshake) outside(d *drain, p anchor.Live, items []reconcile.Item) str
 	for i, it := range items {
 		paths[i] = d.at.file(it.Path)
 	}
-	return h.refuses(d, p, paths)
+	return h.whyRefused(d, p, paths)
 }
 
-// refuses says which of paths the permit does not let through, "" for none.
-func (h *handshake) refuses(d *drain, p anchor.Live, paths []string) string {
+// whyRefused says which of paths the permit does not let through, "" for none.
+func (h *handshake) whyRefused(d *drain, p anchor.Live, paths []string) string {
 	var w anchor.World
 	if h != nil {
-		w = h.world()
+		w = h.anchorWorld()
 	}
 	no := p.Refuses(w, paths...)
 	if len(no) == 0 {
@@ -324,21 +324,21 @@ func (h *handshake) whyLapsed(s *snapshot) string {
 		return fmt.Sprintf("anchor expired: the session's write permit ended at %s; raise [anchor] ttl in odd.toml", p.ExpiresAt.UTC().Format(time.RFC3339))
 	}
 	b, err := fs.ReadFile(s.files, h.law.Path)
-	if err != nil || sum(b) != p.Constitution {
+	if err != nil || hashBytes(b) != p.Constitution {
 		return fmt.Sprintf("anchor void: %s changed while the session worked; odd task ready puts the task back", h.law.Path)
 	}
 	return ""
 }
 
-// release ends the permit, if there is one. It is called at the end of every session.
-func (h *handshake) release(reason string) {
+// releasePermit ends the permit, if there is one. It is called at the end of every session.
+func (h *handshake) releasePermit(reason string) {
 	if h != nil && h.ended.IsZero() && h.live.Anchor().Token != "" {
 		h.ended, h.why = h.d.Now().UTC(), reason
 	}
 }
 
-// sum is the hash constitutions go by.
-func sum(b []byte) string {
+// hashBytes returns the hash constitutions go by.
+func hashBytes(b []byte) string {
 	s := sha256.Sum256(b)
 	return hex.EncodeToString(s[:])
 }

@@ -15,9 +15,9 @@ import (
 // how that op ended: the run itself, or the one that takes back what it held. So of
 // every op that was ever meant, history says how it ended, and that it did once.
 
-// begun is an op that a claim announced and no ledger tells of: all that is known of
+// unrecordedOp returns an op that a claim announced and no ledger tells of: all that is known of
 // it is its base, and the run that died with it, "" for none.
-func (d *drain) begun(id, task, base, dead string) (pipeline.Story, error) {
+func (d *drain) unrecordedOp(id, task, base, dead string) (pipeline.Story, error) {
 	facts := map[string]string{}
 	for k, v := range map[string]string{pipeline.FactBase: base, pipeline.FactDied: dead} {
 		if v != "" {
@@ -35,9 +35,9 @@ func (d *drain) opDied(p *draft, claim event.Record) error {
 	if id == "" {
 		return nil
 	}
-	story, err := d.story(id)
+	story, err := d.findStory(id)
 	if err == nil && story.Told == nil {
-		if story, err = d.begun(id, claim.Task, claim.Claim().Base, claim.Run); err == nil {
+		if story, err = d.unrecordedOp(id, claim.Task, claim.Claim().Base, claim.Run); err == nil {
 			err = p.recordOps(story.Op())
 		}
 	}
@@ -51,9 +51,9 @@ func (d *drain) opDied(p *draft, claim event.Record) error {
 	return p.recordOps(end)
 }
 
-// story is what the board's ledgers tell of an op; nothing is told of one that they
+// findStory returns what the board's ledgers tell of an op; nothing is told of one that they
 // do not know.
-func (d *drain) story(id string) (pipeline.Story, error) {
+func (d *drain) findStory(id string) (pipeline.Story, error) {
 	stories, err := d.at.state.Stories(func(o *state.Op) bool { return o.ID == id })
 	if err != nil || len(stories) == 0 {
 		return pipeline.Story{}, err
@@ -73,7 +73,7 @@ func (d *drain) tellOp(p *draft, c *claim, w *work) error {
 	case c.op == "":
 		return nil
 	}
-	s, err := d.begun(c.op, string(c.task.ID), string(c.base), "")
+	s, err := d.unrecordedOp(c.op, string(c.task.ID), string(c.base), "")
 	if err != nil {
 		return err
 	}

@@ -14,10 +14,10 @@ import (
 	"github.com/odd-cli/odd/persona/session/toolbox"
 )
 
-// api is the substrate of a model's API that a configuration names, nil for one
+// newAPISubstrate returns the substrate of a model's API that a configuration names, nil for one
 // that is none.
-func api(cfg config.Config, environ []string, tools toolbox.Options) session.Substrate {
-	s, talk := cfg.Agent(cfg.Session.Substrate), conversation(cfg)
+func newAPISubstrate(cfg config.Config, environ []string, tools toolbox.Options) session.Substrate {
+	s, talk := cfg.Agent(cfg.Session.Substrate), loopOptions(cfg)
 	model, key := cmp.Or(s.Model, cfg.Session.Model), endpoint.Variable(environ, keyOf(cfg))
 	switch cfg.Session.Substrate {
 	case "anthropic":
@@ -28,8 +28,8 @@ func api(cfg config.Config, environ []string, tools toolbox.Options) session.Sub
 	return nil
 }
 
-// conversation is how the configured substrate holds its conversations.
-func conversation(cfg config.Config) loop.Options {
+// loopOptions returns how the configured substrate holds its conversations.
+func loopOptions(cfg config.Config) loop.Options {
 	s := cfg.Agent(cfg.Session.Substrate)
 	o := loop.Options{Free: s.Free, MaxTokens: s.MaxTokens, ContextBytes: s.ContextBytes, Prices: map[string]loop.Price{}}
 	for model, p := range cfg.Prices {

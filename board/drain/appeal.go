@@ -15,14 +15,14 @@ import (
 	"github.com/odd-cli/odd/reconcile/secrets"
 )
 
-// proposalsFile is where this run proposes, below the bundle.
+// proposalsFile is the file of this run's gate proposals, below the bundle.
 func (d *drain) proposalsFile() string { return "proposals/" + d.Run + ".jsonl" }
 
-// addProposals appends proposals to the run's, as far as there is room, and returns those it
-// appended.
+// addProposals adds gate proposals to the draft until the run's limit, and returns those it
+// added.
 func (p *draft) addProposals(b gate.Buffer, ps []gate.Proposal) ([]gate.Proposal, error) {
 	name := p.d.proposalsFile()
-	file, done, err := b.AppendAll(p.own[name], ps, p.d.room(p.own[name]))
+	file, done, err := b.AppendAll(p.own[name], ps, p.d.proposalRoom(p.own[name]))
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", p.d.at.file(name), err)
 	}
@@ -32,22 +32,22 @@ func (p *draft) addProposals(b gate.Buffer, ps []gate.Proposal) ([]gate.Proposal
 	return done, nil
 }
 
-// room is how many proposals this run may still append.
-func (d *drain) room(file []byte) int {
+// proposalRoom returns how many gate proposals this run may still add.
+func (d *drain) proposalRoom(file []byte) int {
 	return max(gate.MaxPerDrain-bytes.Count(file, []byte("\n")), 0)
 }
 
-// decay appends what decay proposes, in a commit of its own, also where the
-// drain is then refused. It is the one thing a refused drain writes.
-func (d *drain) decay(ctx context.Context) error {
+// proposeDecay commits what decay proposes. It runs before the lease is checked, so that a
+// refused drain writes this and nothing else.
+func (d *drain) proposeDecay(ctx context.Context) error {
 	if !d.requiresLease() {
 		return nil
 	}
-	s, err := d.slow(d.at)
+	s, err := d.readSlowLoop(d.at)
 	if err != nil {
 		return err
 	}
-	ps, err := d.memory(s).Decay(d.refusals(s))
+	ps, err := d.readMemory(s).Decay(d.refusalsInARow(s))
 	if err != nil {
 		return err
 	}
@@ -65,14 +65,14 @@ func (d *drain) decay(ctx context.Context) error {
 		return err
 	}
 	for _, p := range done {
-		d.note(fmt.Sprintf("asks for the gate %s (%s): %s", p.Gate, p.Severity, p.Reason))
+		d.addNote(fmt.Sprintf("asks for the gate %s (%s): %s", p.Gate, p.Severity, p.Reason))
 	}
 	return nil
 }
 
-// appeal adds to a result what its sessions propose. Whatever they say of
-// themselves, the source is an agent.
-func (d *drain) appeal(p *draft, c *claim, list ...*work) error {
+// addAppeals adds to a result the gate proposals of its sessions, always with an agent as
+// their source.
+func (d *drain) addAppeals(p *draft, c *claim, list ...*work) error {
 	var ps []gate.Proposal
 	for _, w := range list {
 		for _, asked := range w.emission.Proposals {
@@ -82,9 +82,9 @@ func (d *drain) appeal(p *draft, c *claim, list ...*work) error {
 	if len(ps) == 0 {
 		return nil
 	}
-	s, err := d.slow(d.at)
+	s, err := d.readSlowLoop(d.at)
 	if err != nil {
-		d.note(err.Error()) // and no drain starts until it is mended
+		d.addNote(err.Error()) // and no drain starts until it is mended
 		return nil
 	}
 	done, err := p.addProposals(s.Buffer, ps)
@@ -109,8 +109,9 @@ func (d *drain) byAgent(c *claim, p session.Proposal) gate.Proposal {
 	return out
 }
 
-// alarm is the first emergency that the session of w proposes, "" for none.
-func (w *work) alarm() string {
+// findEmergency returns the reason of the first emergency that the session proposed, "" for
+// none.
+func (w *work) findEmergency() string {
 	for _, p := range w.emission.Proposals {
 		if p.Severity == string(gate.EmergencySeverity) {
 			return p.Reason
@@ -124,7 +125,7 @@ func (d *drain) heedEmergency(c *claim, w *work) {
 	if w.tampered {
 		d.stop = refuse("tampered-repository", "%s: %s", or(string(c.task.ID), "odd agent run"), c.died)
 	}
-	why := w.alarm()
+	why := w.findEmergency()
 	if why == "" {
 		return
 	}
@@ -132,18 +133,18 @@ func (d *drain) heedEmergency(c *claim, w *work) {
 	d.stop = refuse("lease-emergency-open", "%s: its session reported an emergency: %s; a person runs odd gate emergency, or odd gate proposals reject", c.task.ID, why)
 }
 
-// void takes back all that w came to: nothing of it lands.
+// void blocks the work and drops everything it made.
 func (w *work) void(why string) {
 	w.block("%s", why)
 	w.items, w.handed = nil, nil
 }
 
-// tally names the count of this clone's drains in a row that were refused under
-// leases. A refused drain commits nothing about itself, so it is counted here.
+// tally is the local counter of refused drains in a row. A refused drain commits nothing, so
+// the ledger cannot count it.
 const tally = "refused-drains"
 
-// countRefusal counts err where it is a refusal, and begins the count again where it
-// is nil. It returns err.
+// countRefusal counts err if it is a refusal and resets the count if it is nil. It returns
+// err.
 func (d *drain) countRefusal(err error) error {
 	var no *Refusal
 	switch {
@@ -156,15 +157,15 @@ func (d *drain) countRefusal(err error) error {
 	return err
 }
 
-// Refusals is how many of this clone's drains in a row a lease has refused.
+// Refusals returns how many drains of this clone in a row were refused.
 func Refusals(r *repo.Repo) int { return r.Tally(tally) }
 
-// ForgetRefusals begins that count again: a person passed a gate.
+// ForgetRefusals resets that count, after a person passed a gate.
 func ForgetRefusals(r *repo.Repo) { _ = r.SetTally(tally, 0) }
 
-// refusals are this clone's drains in a row that were refused, this one among
-// them where the lease s refuses it.
-func (d *drain) refusals(s SlowLoop) int {
+// refusalsInARow returns how many drains in a row were refused, with this one if the lease
+// refuses it.
+func (d *drain) refusalsInARow(s SlowLoop) int {
 	n := Refusals(d.repo)
 	if !s.Verdict("").Valid {
 		n++
@@ -172,8 +173,8 @@ func (d *drain) refusals(s SlowLoop) int {
 	return n
 }
 
-// memory is the board as it is remembered, for decay and for briefs.
-func (d *drain) memory(s SlowLoop) *Memory {
+// readMemory returns what decay and briefs need to know of the past.
+func (d *drain) readMemory(s SlowLoop) *Memory {
 	bundle, err := fs.Sub(d.at.files, d.at.cfg.Root)
 	if err != nil {
 		panic("unreachable: " + err.Error()) // the root was read from it

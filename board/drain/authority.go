@@ -22,8 +22,8 @@ import (
 // What odd.toml does not say is required.
 func (d *drain) requiresLease() bool { return d.at.cfg.Lease != "off" }
 
-// slow is the slow loop of the snapshot s, judged now. It is read once a snapshot.
-func (d *drain) slow(s *snapshot) (SlowLoop, error) {
+// readSlowLoop returns the slow loop of the snapshot s, judged now. It is read once a snapshot.
+func (d *drain) readSlowLoop(s *snapshot) (SlowLoop, error) {
 	if s.slow == nil {
 		bundle, err := fs.Sub(s.files, s.cfg.Root)
 		if err != nil {
@@ -40,11 +40,11 @@ func (d *drain) slow(s *snapshot) (SlowLoop, error) {
 	return l, nil
 }
 
-// standing refuses what no task may begin under: a lease that is not valid, or
+// checkStanding refuses what no task may begin under: a lease that is not valid, or
 // an open emergency, which stops a board without leases too. It remembers the
 // lease that what comes next is done under.
-func (d *drain) standing() error {
-	s, err := d.slow(d.at)
+func (d *drain) checkStanding() error {
+	s, err := d.readSlowLoop(d.at)
 	if err != nil {
 		return err
 	}
@@ -52,15 +52,15 @@ func (d *drain) standing() error {
 	if !d.requiresLease() {
 		return refuseInEmergency(s.Facts.OpenEmergency)
 	}
-	if err := invalid(s.Verdict("")); err != nil {
+	if err := refuseInvalidLease(s.Verdict("")); err != nil {
 		return err
 	}
 	d.under = s.File.Lease.ID
 	return nil
 }
 
-// invalid is a verdict as a refusal, nil for a valid lease.
-func invalid(v gate.Verdict) error {
+// refuseInvalidLease returns a verdict as a refusal, nil for a valid lease.
+func refuseInvalidLease(v gate.Verdict) error {
 	if v.Valid {
 		return nil
 	}
@@ -75,14 +75,14 @@ func refuseInEmergency(id string) error {
 	return refuse("lease-emergency-open", "the emergency %s is open, so no task runs; a person runs odd gate emergency --because %[1]s, or odd gate proposals reject %[1]s", id)
 }
 
-// charter lists what the lease has against a piece of work: its kind in this
+// checkCharter lists what the lease has against a piece of work: its kind in this
 // stance, its place in the scope, and the hash lock of its file. A session that
 // only detects, and for no task, is no such work: a lease that stands is enough.
-func (d *drain) charter(t board.Task) []error {
+func (d *drain) checkCharter(t board.Task) []error {
 	if !d.requiresLease() || t.Path == "" && t.Kind == "" {
 		return nil
 	}
-	s, err := d.slow(d.at)
+	s, err := d.readSlowLoop(d.at)
 	if err != nil || !s.Facts.Present || s.Facts.Unreadable != nil {
 		return nil // standing tells, and nothing of the lease can be read
 	}
@@ -95,21 +95,21 @@ func (d *drain) charter(t board.Task) []error {
 	case l.State == gate.Draft && !gate.Explores(t.Kind):
 		no = append(no, refuse("lease-draft", "task %s: the lease %s is a draft, which allows no task of kind %s; a person runs odd gate commitment", t.ID, l.ID, t.Kind))
 	}
-	for _, why := range outside(l, t, len(no) > 0) {
+	for _, why := range whyOutOfScope(l, t, len(no) > 0) {
 		no = append(no, refuse("lease-scope", "task %s: %s; change it with odd task edit, or a person changes the lease with odd gate evaluation", t.ID, why))
 	}
 	if t.Atom == nil {
 		return no
 	}
 	if ok, want, got := l.Locked(string(t.ID), t.Atom.Bytes()); !ok {
-		no = append(no, refuse("lease-work-order", "task %s: its file changed (%s) since the lease fixed it (%s); restore it from git, or a person changes the lease with odd gate evaluation", t.ID, short(got), short(want)))
+		no = append(no, refuse("lease-work-order", "task %s: its file changed (%s) since the lease fixed it (%s); restore it from git, or a person changes the lease with odd gate evaluation", t.ID, shortHash(got), shortHash(want)))
 	}
 	return no
 }
 
-// outside lists what of a piece of work is not in the lease's scope. kind says
+// whyOutOfScope lists what of a piece of work is not in the lease's scope. kind says
 // that its kind has been refused already.
-func outside(l gate.Lease, t board.Task, kind bool) []string {
+func whyOutOfScope(l gate.Lease, t board.Task, kind bool) []string {
 	var tags []string
 	if t.Atom != nil {
 		tags = t.Atom.Tags
@@ -134,8 +134,8 @@ func outside(l gate.Lease, t board.Task, kind bool) []string {
 	return no
 }
 
-// short is a hash as people compare it.
-func short(sum string) string {
+// shortHash returns a hash as people compare it.
+func shortHash(sum string) string {
 	if len(sum) > 19 {
 		return sum[:19] + "…"
 	}
@@ -162,10 +162,10 @@ func (d *drain) scopeByID(l gate.Lease) gate.Lease {
 	return l
 }
 
-// astray says what of a session's writes the lease does not hold: a path outside
+// whyAstray says what of a session's writes the lease does not hold: a path outside
 // of its scope, or a type that its stance does not make. "" is nothing.
-func (d *drain) astray(t board.Task, items []reconcile.Item) string {
-	s, err := d.slow(d.at)
+func (d *drain) whyAstray(t board.Task, items []reconcile.Item) string {
+	s, err := d.readSlowLoop(d.at)
 	if !d.requiresLease() || err != nil {
 		return ""
 	}
@@ -181,7 +181,7 @@ func (d *drain) astray(t board.Task, items []reconcile.Item) string {
 		if err != nil {
 			return err.Error()
 		}
-		if why := unmade(s.File.Stance, a); why != "" {
+		if why := whyUnmade(s.File.Stance, a); why != "" {
 			return why
 		}
 	}
@@ -190,7 +190,7 @@ func (d *drain) astray(t board.Task, items []reconcile.Item) string {
 
 // offScope says which path the lease does not hold for a task, "" for none.
 func (d *drain) offScope(t board.Task, paths []string) string {
-	s, err := d.slow(d.at)
+	s, err := d.readSlowLoop(d.at)
 	if !d.requiresLease() || err != nil {
 		return ""
 	}
@@ -203,11 +203,11 @@ func (d *drain) offScope(t board.Task, paths []string) string {
 	return ""
 }
 
-// unmade says why a stance does not make an atom, "" where it does. Execution
+// whyUnmade says why a stance does not make an atom, "" where it does. Execution
 // makes all that is in scope. The stances of exploration make what asks and
 // names, decisions and artifacts only as drafts; evaluation reports and makes
 // nothing. A task that is filed waits in the backlog for a person, in any.
-func unmade(s gate.Stance, a okf.Atom) string {
+func whyUnmade(s gate.Stance, a okf.Atom) string {
 	makes := []string{"term", "concept", "decision"}
 	switch s {
 	case gate.Execution:
@@ -255,7 +255,7 @@ func (d *drain) whyLapsed(c *claim, s *snapshot) string {
 
 // whyRevoked is whyLapsed as far as lease and emergencies go.
 func (d *drain) whyRevoked(c *claim, s *snapshot) string {
-	l, err := d.slow(s)
+	l, err := d.readSlowLoop(s)
 	if err != nil {
 		return err.Error()
 	}
@@ -280,20 +280,20 @@ func (d *drain) whyRevoked(c *claim, s *snapshot) string {
 	return fmt.Sprintf("lease %s: %s; %s", word, v.Text, v.Way)
 }
 
-// lives is asked before every turn of a session: whether the lease of its claim
+// checkClaimLives is asked before every turn of a session: whether the lease of its claim
 // still holds on the board as it is at tip.
-func (d *drain) lives(ctx context.Context, c *claim, tip repo.OID, cost budget.MicroUSD) error {
+func (d *drain) checkClaimLives(ctx context.Context, c *claim, tip repo.OID, cost budget.MicroUSD) error {
 	s := d.at
 	if tip != s.tip {
 		var err error
-		if s, err = look(d.repo, tip, d.at); err != nil {
+		if s, err = readSnapshot(d.repo, tip, d.at); err != nil {
 			return err
 		}
 	}
 	if c.died = d.whyLapsed(c, s); c.died != "" {
 		return errors.New(c.died)
 	}
-	return d.solvent(c, s, cost)
+	return d.checkSolvent(c, s, cost)
 }
 
 // refuseUncommitted refuses where the governance in the work tree differs from the committed one.

@@ -345,7 +345,7 @@ func TestWhatAStanceMakes(t *testing.T) {
 		}
 		var got []string
 		for _, s := range gate.Stances() {
-			if unmade(s, a) == "" {
+			if whyUnmade(s, a) == "" {
 				got = append(got, string(s))
 			}
 		}

@@ -16,8 +16,8 @@ type baton struct {
 	all   chan struct{} // closed when all have
 }
 
-// pass runs work without the baton.
-func (b *baton) pass(work func()) {
+// doWithout runs work without the baton.
+func (b *baton) doWithout(work func()) {
 	if b == nil {
 		work()
 		return
@@ -31,8 +31,8 @@ func (b *baton) pass(work func()) {
 	work()
 }
 
-// guard is a request whose questions to the drain are asked by who holds the baton.
-func (b *baton) guard(q session.Request) session.Request {
+// guardRequest returns a request whose questions to the drain are asked by who holds the baton.
+func (b *baton) guardRequest(q session.Request) session.Request {
 	if b == nil {
 		return q
 	}

@@ -98,10 +98,10 @@ func (b Bench) newCommand(r *repo.Repo, cfg config.Config, s *repo.Scratch) (exe
 	if err != nil {
 		return exec.Command{}, err
 	}
-	if desk.Cache, err = cache(r, held, checkCache); err != nil {
+	if desk.Cache, err = cacheDir(r, held, checkCache); err != nil {
 		return exec.Command{}, err
 	}
-	return command(b.Environ, cfg, held, desk, b.Run), nil
+	return sessionCommand(b.Environ, cfg, held, desk, b.Run), nil
 }
 
 // check runs one check.
@@ -112,7 +112,7 @@ func (b Bench) check(ctx context.Context, c pipeline.Check, as exec.Command) pip
 	began := b.Now()
 	as.Argv, as.Dir = c.Argv, c.Dir
 	r := exec.Run(ctx, as)
-	r.Output = credentials(as.Env).hidden(r.Output)
+	r.Output = envCredentials(as.Env).hide(r.Output)
 	return pipeline.Ran{Check: c, Done: r.Done, Exit: r.Exit, Fault: r.Fault, Detail: r.Detail, Output: r.Output, Held: r.Held.String(), Took: b.Now().Sub(began)}
 }
 

@@ -164,7 +164,7 @@ func TestKilledBesideADrain(t *testing.T) {
 			}
 		}
 		tip, _ := w.repo.Ref("refs/heads/main")
-		s, err := look(w.repo, tip, nil)
+		s, err := readSnapshot(w.repo, tip, nil)
 		pins, _ := w.repo.Refs(pinned)
 		locks, _ := filepath.Glob(filepath.Join(w.repo.CommonDir(), "odd", "run-*"))
 		if err != nil || len(s.spend.Open)+len(pins) > 0 || len(locks) > 0 && len(w.abandoned()) > 0 {

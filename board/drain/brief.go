@@ -24,16 +24,16 @@ import (
 	"github.com/odd-cli/odd/reconcile/policy"
 )
 
-// brief gathers what the session is told. Canon and persona come from the board
+// briefInput gathers what the session is told. Canon and persona come from the board
 // branch; the inputs from the base the session works on.
-func (d *drain) brief(c *claim, w *work, req session.Request) invoke.Input {
+func (d *drain) briefInput(c *claim, w *work, req session.Request) invoke.Input {
 	t := c.task
 	in := invoke.Input{
 		Run: d.Run, Attempt: t.Attempts, Role: t.Role,
-		Limits: invoke.Limits{Turns: req.MaxTurns, Timeout: req.Timeout, MaxAtoms: req.MaxAtoms, Cap: d.terms().Cap.String()},
-		Task:   invoke.Task{ID: string(t.ID), Title: t.Title, Kind: t.Kind, Body: body(t), Acceptance: t.Acceptance, Blob: t.Blob},
-		Inputs: inputs(req.Files, t.Inputs), Before: d.before(t, w.bound.Mode),
-		Contract: w.bound.Contract, Handoffs: w.bound.handoffs, Artifacts: artifacts(w.bound, req.Files, d.at.cfg.Root),
+		Limits: invoke.Limits{Turns: req.MaxTurns, Timeout: req.Timeout, MaxAtoms: req.MaxAtoms, Cap: d.mergeOptions().Cap.String()},
+		Task:   invoke.Task{ID: string(t.ID), Title: t.Title, Kind: t.Kind, Body: taskBody(t), Acceptance: t.Acceptance, Blob: t.Blob},
+		Inputs: inputFiles(req.Files, t.Inputs), Before: d.earlierAttempts(t, w.bound.Mode),
+		Contract: w.bound.Contract, Handoffs: w.bound.handoffs, Artifacts: artifactFiles(w.bound, req.Files, d.at.cfg.Root),
 		Watching: d.Watch != nil, Offered: d.toolsFor(t),
 	}
 	if t.Path != "" {
@@ -44,7 +44,7 @@ func (d *drain) brief(c *claim, w *work, req session.Request) invoke.Input {
 		in.Prompts = rules.Prompts(w.bound.Contract)
 	}
 	in.Canon = rules.Canon()
-	in.Context, in.Memory = d.context(t, w)
+	in.Context, in.Memory = d.briefContext(t, w)
 	if t.Role != "" {
 		w.persona.Root = d.at.cfg.Root
 		in.Persona = w.persona.Markdown(d.at.graph, false)
@@ -55,7 +55,7 @@ func (d *drain) brief(c *claim, w *work, req session.Request) invoke.Input {
 	}
 	for _, list := range [][]invoke.Ref{in.Knowledge, in.Canon} {
 		for i := range list {
-			list[i].More = d.more(list[i], in, req)
+			list[i].More = d.howToReadMore(list[i], in, req)
 		}
 	}
 	if d.changes(t) {
@@ -87,8 +87,8 @@ func (d *drain) knowledgeOfRole(p persona.Persona, canon []invoke.Ref) (knowledg
 	return knowledge, append(nearest, canon...)
 }
 
-// more is how a session reads the whole of a document of the board, "" where it cannot.
-func (d *drain) more(r invoke.Ref, in invoke.Input, req session.Request) string {
+// howToReadMore returns how a session reads the whole of a document of the board, "" where it cannot.
+func (d *drain) howToReadMore(r invoke.Ref, in invoke.Input, req session.Request) string {
 	name := strings.TrimPrefix(r.Path, d.at.cfg.Root+"/")
 	a, _ := d.at.graph.Find(name)
 	b, err := fs.ReadFile(req.Files, r.Path)
@@ -103,9 +103,9 @@ func (d *drain) more(r invoke.Ref, in invoke.Input, req session.Request) string 
 	return fmt.Sprintf("; read the whole in your working tree at this path, or with odd get %s", a.ID)
 }
 
-// offers are the tools that a configuration's substrate has, as contracts name
+// toolsOf returns the tools that a configuration's substrate has, as contracts name
 // them. A program of somebody else's has tools that odd does not know.
-func offers(cfg config.Config) []string {
+func toolsOf(cfg config.Config) []string {
 	tools := strings.Fields("search fetch get related expand write edit")
 	switch cfg.Session.Substrate {
 	case "anthropic", "openai":
@@ -126,26 +126,26 @@ func offers(cfg config.Config) []string {
 
 // toolsFor returns the tools that every substrate has which may run a session for t.
 func (d *drain) toolsFor(t board.Task) []string {
-	chain := d.chain(t)
-	return slices.DeleteFunc(offers(chain[0]), func(tool string) bool {
-		return slices.ContainsFunc(chain, func(c config.Config) bool { return !slices.Contains(offers(c), tool) })
+	chain := d.agentChain(t)
+	return slices.DeleteFunc(toolsOf(chain[0]), func(tool string) bool {
+		return slices.ContainsFunc(chain, func(c config.Config) bool { return !slices.Contains(toolsOf(c), tool) })
 	})
 }
 
-// context is what there is to know before asking anybody, and the files it comes
+// briefContext returns what there is to know before asking anybody, and the files it comes
 // from. A board that neither asks for a lease nor has anything of the slow loop, nor
 // a lesson for a task that changes files, has none; nor has a session with a fresh
 // context.
-func (d *drain) context(t board.Task, w *work) ([]byte, []invoke.Ref) {
-	s, err := d.slow(d.at)
+func (d *drain) briefContext(t board.Task, w *work) ([]byte, []invoke.Ref) {
+	s, err := d.readSlowLoop(d.at)
 	if err != nil || w.bound.Strict {
 		return nil, nil
 	}
-	lessons := d.lessons(t)
+	lessons := d.findLessons(t)
 	if !d.requiresLease() && len(s.Gates) == 0 && len(s.Decisions) == 0 && !s.Facts.Present && len(s.Buffer.Proposals) == 0 && len(lessons) == 0 {
 		return nil, nil
 	}
-	m := d.memory(s)
+	m := d.readMemory(s)
 	m.Lessons = lessons
 	c, err := m.Context("") // what became of this task's own attempts stands in a part of its own
 	if err != nil {
@@ -167,9 +167,9 @@ func (d *drain) context(t board.Task, w *work) ([]byte, []invoke.Ref) {
 	return []byte(c.Markdown()), from
 }
 
-// lessons are what the changes before came to, for a task that asks for one: the
+// findLessons returns what the changes before came to, for a task that asks for one: the
 // files it may change that they went wrong on, and then the latest of them all.
-func (d *drain) lessons(t board.Task) []string {
+func (d *drain) findLessons(t board.Task) []string {
 	if !d.changes(t) {
 		return nil
 	}
@@ -185,25 +185,25 @@ func (d *drain) lessons(t board.Task) []string {
 	return append(first(out, textEntries/4), memory.Lessons(past, d.Now())...)
 }
 
-// body is the text of a task, as a person wrote it.
-func body(t board.Task) string {
+// taskBody returns the text of a task, as a person wrote it.
+func taskBody(t board.Task) string {
 	if t.Atom == nil {
 		return ""
 	}
 	return string(t.Atom.Body())
 }
 
-// artifacts are the files a session judges or mends: what the proposal it was
+// artifactFiles returns the files a session judges or mends: what the proposal it was
 // given writes, as it writes it, and what the contract names besides. Where that
 // is a folder, a session with a fresh context is given what it may see of it.
-func artifacts(b bound, base fs.FS, root string) []invoke.File {
+func artifactFiles(b bound, base fs.FS, root string) []invoke.File {
 	var out []invoke.File
 	if b.built != nil {
 		var names []string
 		for _, p := range b.built.Paths {
 			names = append(names, p[0])
 		}
-		out = inputs(b.built.Files, names)
+		out = inputFiles(b.built.Files, names)
 		if _, err := fs.Stat(b.built.Files, b.Artifact); err == nil {
 			base = b.built.Files
 		}
@@ -211,7 +211,7 @@ func artifacts(b bound, base fs.FS, root string) []invoke.File {
 	if b.Artifact == "" { // and not the repository's root
 		return out
 	}
-	for _, f := range inputs(invoke.View(b.Contract, base, root), []string{b.Artifact}) {
+	for _, f := range inputFiles(invoke.View(b.Contract, base, root), []string{b.Artifact}) {
 		if !slices.ContainsFunc(out, func(have invoke.File) bool { return have.Path == f.Path }) {
 			out = append(out, f)
 		}
@@ -219,20 +219,20 @@ func artifacts(b bound, base fs.FS, root string) []invoke.File {
 	return out
 }
 
-// before is what became of the task's earlier attempts, newest first. What was
+// earlierAttempts returns what became of the task's earlier attempts, newest first. What was
 // said of an attempt in another mode is no context of this one, and nothing says
 // which words were said of which: then there is none.
-func (d *drain) before(t board.Task, mode contract.Mode) []string {
-	if (len(t.Rejected) > 0 || t.BlockedReason != "") && !d.origin().only(t, mode) {
+func (d *drain) earlierAttempts(t board.Task, mode contract.Mode) []string {
+	if (len(t.Rejected) > 0 || t.BlockedReason != "") && !d.newOrigin().isOnlyMode(t, mode) {
 		return nil
 	}
-	return append(attempts(t), d.failing(t, mode)...)
+	return append(listAttempts(t), d.failedCheck(t, mode)...)
 }
 
-// failing is the check that the attempt before failed, and the end of what it printed
+// failedCheck returns the check that the attempt before failed, and the end of what it printed
 // as its run keeps it, without secrets. Artifacts of runs may be pruned.
-func (d *drain) failing(t board.Task, mode contract.Mode) []string {
-	if t.Attempts < 2 || !d.origin().only(t, mode) {
+func (d *drain) failedCheck(t board.Task, mode contract.Mode) []string {
+	if t.Attempts < 2 || !d.newOrigin().isOnlyMode(t, mode) {
 		return nil
 	}
 	t.Attempts--
@@ -268,8 +268,8 @@ func (d *drain) failing(t board.Task, mode contract.Mode) []string {
 	return nil
 }
 
-// attempts is what became of a task's attempts, newest first.
-func attempts(t board.Task) []string {
+// listAttempts returns what became of a task's attempts, newest first.
+func listAttempts(t board.Task) []string {
 	var out []string
 	for _, r := range slices.Backward(t.Rejected) {
 		out = append(out, fmt.Sprintf("rejected by %s at %s: %s", r.By, r.At, r.Reason))
@@ -286,9 +286,9 @@ const (
 	maxInputText = 32 << 10
 )
 
-// inputs are the files the task names, in order of path: a path, a folder, or a
+// inputFiles returns the files the task names, in order of path: a path, a folder, or a
 // pattern of path.Match. Large files are pointers.
-func inputs(files fs.FS, names []string) []invoke.File {
+func inputFiles(files fs.FS, names []string) []invoke.File {
 	var out []invoke.File
 	seen := map[string]bool{}
 	add := func(name string) {
@@ -307,7 +307,7 @@ func inputs(files fs.FS, names []string) []invoke.File {
 		out = append(out, f)
 	}
 	for _, n := range names {
-		for _, root := range matches(files, strings.TrimSuffix(path.Clean(n), "/")) {
+		for _, root := range matchFiles(files, strings.TrimSuffix(path.Clean(n), "/")) {
 			_ = fs.WalkDir(files, root, func(p string, e fs.DirEntry, err error) error {
 				if err == nil && e.Type().IsRegular() {
 					add(p)
@@ -319,7 +319,7 @@ func inputs(files fs.FS, names []string) []invoke.File {
 	return out
 }
 
-func matches(files fs.FS, pattern string) []string {
+func matchFiles(files fs.FS, pattern string) []string {
 	if !fs.ValidPath(pattern) {
 		return nil
 	}

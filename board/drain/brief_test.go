@@ -13,7 +13,7 @@ func TestNoArtifactIsNoFile(t *testing.T) {
 	t.Parallel()
 	files := fstest.MapFS{"docs/a.md": {Data: []byte("a")}, "docs/b.md": {Data: []byte("b")}}
 	for artifact, want := range map[string]int{"": 0, "docs/a.md": 1, "docs": 2, "klappy://canon/x": 0} {
-		got := artifacts(bound{Contract: contract.Contract{Artifact: artifact}}, files, "knowledge")
+		got := artifactFiles(bound{Contract: contract.Contract{Artifact: artifact}}, files, "knowledge")
 		if len(got) != want {
 			t.Errorf("artifact %q: %d files, want %d", artifact, len(got), want)
 		}
@@ -30,11 +30,11 @@ func TestAFolderIsNoWayAroundAFreshContext(t *testing.T) {
 		artifact string
 		want     int
 	}{{"k", 1}, {"k/journal", 0}, {"k/handoffs", 0}, {"k/tasks/*.md", 0}, {"k/tasks/t.md", 1}, {"k/terms", 1}} {
-		if got := artifacts(bound{Contract: contract.Contract{Artifact: c.artifact, Strict: true}}, files, "k"); len(got) != c.want {
+		if got := artifactFiles(bound{Contract: contract.Contract{Artifact: c.artifact, Strict: true}}, files, "k"); len(got) != c.want {
 			t.Errorf("artifact %q: %v, want %d files", c.artifact, got, c.want)
 		}
 	}
-	if got := artifacts(bound{Contract: contract.Contract{Artifact: "k"}}, files, "k"); len(got) != len(files) {
+	if got := artifactFiles(bound{Contract: contract.Contract{Artifact: "k"}}, files, "k"); len(got) != len(files) {
 		t.Errorf("a session without a fresh context is given %d files of %d", len(got), len(files))
 	}
 }
@@ -47,7 +47,7 @@ func TestFindingsAreAboutWhatWasShown(t *testing.T) {
 		want  string
 	}{{contract.Contract{Strict: true, Artifact: "docs/a.md"}, "docs/a.md"}, {contract.Contract{Strict: true}, "docs/b.md"}, {contract.Contract{Artifact: "docs/a.md"}, "docs/b.md"}} {
 		made := deliver.Deliverable{Schema: deliver.SchemaFindings, Findings: &deliver.Findings{Artifact: "docs/b.md"}}
-		if (&drain{}).about(&made, c.under); made.Artifact() != c.want {
+		if (&drain{}).nameArtifact(&made, c.under); made.Artifact() != c.want {
 			t.Errorf("%+v: about %s, want %s", c.under, made.Artifact(), c.want)
 		}
 	}

@@ -79,11 +79,11 @@ func (d *drain) makeCage(s config.Sandbox) (cage.Cage, error) {
 // The caches, below the git directory's odd folder.
 const agentCache, checkCache = "agent-cache", "check-cache"
 
-// cache is where tools of programs that are held keep things from one desk to the
+// cacheDir returns where tools of programs that are held keep things from one desk to the
 // next: not the user's own caches, in which a program could leave something for the
 // user's builds, and others for agents than for checks, which judge what agents make.
 // Where nothing holds programs it is "", the user's own.
-func cache(r *repo.Repo, c cage.Cage, name string) (string, error) {
+func cacheDir(r *repo.Repo, c cage.Cage, name string) (string, error) {
 	if len(c.Self) == 0 {
 		return "", nil
 	}
@@ -109,15 +109,15 @@ func (d *drain) clearCaches() {
 		why, err := d.repo.ClearRoom(name, cacheMost, d.Now().Add(-cacheUnused))
 		switch {
 		case err != nil:
-			d.note(fmt.Sprintf("%s: odd could not remove this cache: %v", name, err))
+			d.addNote(fmt.Sprintf("%s: odd could not remove this cache: %v", name, err))
 		case why != "":
 			d.Progress(fmt.Sprintf("%s: odd removed this cache: %s", name, why))
 		}
 	}
 }
 
-// command is a command at a desk as checks are run, that is not yet said.
-func command(environ []string, cfg config.Config, held cage.Cage, at session.Desk, run string) exec.Command {
+// sessionCommand returns a command at a desk as checks are run, that is not yet said.
+func sessionCommand(environ []string, cfg config.Config, held cage.Cage, at session.Desk, run string) exec.Command {
 	names := cfg.Pipeline.CheckEnv
 	return exec.Command{Tree: at.Tree, Desk: at, Env: exec.Environment(environ, names, at, run), Write: exec.Listed(environ, names),
 		Cage: held, Network: cage.Network(cfg.Sandbox.CheckNetwork)}

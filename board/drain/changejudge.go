@@ -76,7 +76,7 @@ func (ch *change) route(context.Context, pipeline.Op) (pipeline.Out, error) {
 // gate settles the tier.
 func (ch *change) gate(_ context.Context, op pipeline.Op) (pipeline.Out, error) {
 	if ch.remade == nil { // else what was handed over with the change was handed over
-		ch.d.handover(ch.w, board.Slug(ch.c.task.ID), "")
+		ch.d.encodeHandoff(ch.w, board.Slug(ch.c.task.ID), "")
 	}
 	if ch.w.verdict == board.ToBlocked {
 		return ch.stop(pipeline.RuleRefused, 0, "%s", ch.w.reason)
@@ -159,7 +159,7 @@ func (ch *change) apply(ctx context.Context, _ pipeline.Op) (pipeline.Out, error
 	} else if len(moved) > 0 {
 		return ch.stop(pipeline.StaleBase, 0, "stale: %s changed on %s while the agent worked; run odd task ready %s to have it made anew", strings.Join(moved, ", "), or(d.target(), d.line.Name()), c.task.ID)
 	}
-	if why := w.alarm(); why != "" {
+	if why := w.findEmergency(); why != "" {
 		return ch.stop(pipeline.Abandoned, 0, "emergency: %s", why)
 	}
 	if why := d.whyLapsed(c, d.at); why != "" {
@@ -168,12 +168,12 @@ func (ch *change) apply(ctx context.Context, _ pipeline.Op) (pipeline.Out, error
 	if w.unbind(); w.fault != nil {
 		return pipeline.Out{}, w.fault
 	}
-	p, err := d.account(c, w)
+	p, err := d.draftSessions(c, w)
 	if err != nil {
 		return pipeline.Out{}, err
 	}
 	s := &seal{told: len(ch.ops), tells: p}
-	if s.effect, err = d.propose(ctx, c, w, p.trace()); err != nil {
+	if s.effect, err = d.makeProposal(ctx, c, w, p.trace()); err != nil {
 		return pipeline.Out{}, err
 	}
 	ch.sealed = s

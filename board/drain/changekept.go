@@ -40,9 +40,9 @@ func (ch *change) keep(ctx context.Context) error {
 			return err
 		}
 	}
-	hide := lends(ch.d.at.cfg, ch.d.Environ)
+	hide := lentSecrets(ch.d.at.cfg, ch.d.Environ)
 	for name, b := range ch.dossier().Files(story, ch.thoughts, patch) {
-		ch.d.tree[path.Join(artifactDir(ch.c.task), ch.op.ID, name)] = secrets.Redact(hide.hidden(b))
+		ch.d.tree[path.Join(artifactDir(ch.c.task), ch.op.ID, name)] = secrets.Redact(hide.hide(b))
 	}
 	return nil
 }

@@ -191,7 +191,7 @@ func (ch *change) unland(ctx context.Context, h pipeline.Held, why string, refs 
 	if err := ch.keep(ctx); err != nil {
 		return nil, err
 	}
-	art, err := d.store(ctx)
+	art, err := d.storeArtifacts(ctx)
 	refs[len(refs)-1] = art
 	return refs, err
 }

@@ -58,7 +58,7 @@ func (ch *change) generate(ctx context.Context, op pipeline.Op) (pipeline.Out, e
 		return ch.sendBack(no, spent), nil
 	}
 	set, err := ch.facts()
-	return pipeline.Out{Next: pipeline.Validate, Spent: spent, Set: set, Note: ch.w.left.products()}, err
+	return pipeline.Out{Next: pipeline.Validate, Spent: spent, Set: set, Note: ch.w.left.describeProducts()}, err
 }
 
 // sendBack has the session asked once more, without what rules refuse of its candidate.
@@ -122,14 +122,14 @@ func (ch *change) session(ctx context.Context, phase pipeline.Phase) (spent int6
 	if req.MaxCost > 0 {
 		req.MaxCost -= int64(w.paid)
 	}
-	d.session(ctx, ch.c, w, req)
+	d.runSubstrate(ctx, ch.c, w, req)
 	ch.unseen = ch.unseen || !w.emission.Seen
 	if late(ctx) {
 		w.verdict, w.reason = board.ToReview, "" // the op's ending says why
 	}
 	w.emission.Proposals = append(asked, w.emission.Proposals...)
 	if req.Step == "" {
-		d.weigh(w, ch.c.task, req.Graph)
+		d.judgeEmission(w, ch.c.task, req.Graph)
 	}
 	return int64(w.cost - w.paid), w.verdict == board.ToReview
 }
@@ -241,7 +241,7 @@ func (ch *change) laid(ctx context.Context) (repo.OID, error) {
 	for _, e := range ch.candidate.Files {
 		files = append(files, repo.FileEdit(e))
 	}
-	return ch.d.repo.MakeEdits(ctx, []repo.OID{ch.c.base}, files, ch.d.agent(), "what "+ch.op.ID+" made\n")
+	return ch.d.repo.MakeEdits(ctx, []repo.OID{ch.c.base}, files, ch.d.agentSignature(), "what "+ch.op.ID+" made\n")
 }
 
 // at is the file at a path of the base.
@@ -303,7 +303,7 @@ func (ch *change) facts() (map[string]string, error) {
 // take makes the candidate the op's: with the session's atoms as a commit on the
 // base that no ref names.
 func (ch *change) take(ctx context.Context, c pipeline.Candidate) error {
-	no := lends(ch.d.at.cfg, ch.d.Environ).refuses(&c)
+	no := lentSecrets(ch.d.at.cfg, ch.d.Environ).refuses(&c)
 	ch.candidate, ch.files = c, nil
 	for _, e := range c.Files {
 		if ch.d.inBundle(e.Path) {
@@ -334,7 +334,7 @@ func (ch *change) take(ctx context.Context, c pipeline.Candidate) error {
 		e := repo.FileEdit{Path: name, Before: before, OldMode: mode, After: it.Bytes, NewMode: or(mode, "100644")}
 		ch.files = append(ch.files, e)
 	}
-	ch.draft, err = ch.d.repo.MakeEdits(ctx, []repo.OID{ch.c.base}, ch.files, ch.d.agent(), "candidate of "+ch.op.ID+"\n")
+	ch.draft, err = ch.d.repo.MakeEdits(ctx, []repo.OID{ch.c.base}, ch.files, ch.d.agentSignature(), "candidate of "+ch.op.ID+"\n")
 	return err
 }
 
@@ -373,7 +373,7 @@ func (d *drain) sessionRecord(c *claim, w *work) event.Record {
 	}
 	data := event.SessionData{
 		Substrate: name, Turns: int64(turns), Outcome: string(e.Outcome), Brief: okf.BlobID(w.brief.Text), Model: e.Usage.Model, Failure: clean(e.Failure),
-		Class: string(e.Class), Tokens: tokens(e.Usage.Tokens), Servers: w.served, Sandbox: e.Sandbox, Scratch: w.left.record(), Anchor: w.anchor.anchorRecord(),
+		Class: string(e.Class), Tokens: tokens(e.Usage.Tokens), Servers: w.served, Sandbox: e.Sandbox, Scratch: w.left.scratchRecord(), Anchor: w.anchor.anchorRecord(),
 	}
 	tellActs(&data, e)
 	d.underContract(&data, w)

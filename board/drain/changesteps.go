@@ -46,7 +46,7 @@ func (ch *change) expands(c pipeline.Complexity) bool {
 // plans reports work that is planned first.
 func (ch *change) plans() bool {
 	how := ch.d.at.cfg.Pipeline.Plan
-	return ch.canBeAsked() && (how == "always" || how != "off" && pipeline.NeedsPlan(ch.c.task.Paths, body(ch.c.task)))
+	return ch.canBeAsked() && (how == "always" || how != "off" && pipeline.NeedsPlan(ch.c.task.Paths, taskBody(ch.c.task)))
 }
 
 // canBeAsked reports a substrate that can be asked anything at all.

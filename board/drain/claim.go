@@ -13,8 +13,8 @@ import (
 	"github.com/odd-cli/odd/okf"
 )
 
-// raceTries is how often a run looks again after losing a race for the board. Each loss is
-// the commit of somebody else, and sessions that only read come in any number.
+// raceTries is how often a run plans again after another commit came first. Any number of
+// read-only sessions may commit at the same time.
 const raceTries = 30
 
 // claim is a task this run holds.
@@ -37,7 +37,7 @@ type claim struct {
 	repo     *repo.Repo
 }
 
-// each is what one session of the claim may cost.
+// each returns what one session of the claim may cost.
 func (c *claim) each() budget.MicroUSD { return c.reserved / budget.MicroUSD(max(c.sessions, 1)) }
 
 // unpin lets git forget the base again.
@@ -48,10 +48,10 @@ func (c *claim) unpin(ctx context.Context) {
 	_ = c.repo.Update(context.WithoutCancel(ctx), repo.RefUpdate{Name: c.pin.Name, Old: c.pin.New})
 }
 
-// claim commits that this run works on t and what it may cost. A nil claim
-// without an error means t is no longer to be had.
+// claim commits that this run works on t and what it may cost. It returns nil without an
+// error if somebody else has taken t.
 func (d *drain) claim(ctx context.Context, t board.Task) (c *claim, err error) {
-	err = d.persist(ctx, func(ctx context.Context) error {
+	err = d.retryAct(ctx, func(ctx context.Context) error {
 		now, ok := board.Find(d.at.tasks, t.ID)
 		if c = nil; !ok || d.whyDenied(now) != nil {
 			return nil
@@ -65,14 +65,14 @@ func (d *drain) claim(ctx context.Context, t board.Task) (c *claim, err error) {
 // explainRace tells a drain that lost every race for the board to come again later.
 func explainRace(err error) error {
 	if errors.Is(err, repo.ErrMoved) {
-		return busy("raced", "other commits came in %d times in a row while odd tried to write; run odd drain again", raceTries)
+		return refuseBusy("raced", "other commits came in %d times in a row while odd tried to write; run odd drain again", raceTries)
 	}
 	return err
 }
 
 func (d *drain) tryClaim(ctx context.Context, t board.Task) (c *claim, err error) {
 	p := d.newDraft()
-	c = &claim{lease: d.until(d.at.cfg.TaskLease), reserved: d.reserve(t), under: d.under, kind: t.Kind, repo: d.repo}
+	c = &claim{lease: d.until(d.at.cfg.TaskLease), reserved: d.reservation(t), under: d.under, kind: t.Kind, repo: d.repo}
 	b, err := board.Claim(t, d.Run, c.lease)
 	if err != nil {
 		return nil, err
@@ -91,19 +91,19 @@ func (d *drain) tryClaim(ctx context.Context, t board.Task) (c *claim, err error
 		}
 		data.Op = c.op
 	}
-	if data.Override, err = d.overrides(p); err != nil {
+	if data.Override, err = d.tellOverride(p); err != nil {
 		return nil, err
 	}
 	if d.Call.Role != "" { // what a person asks for beside the task is told before the session
-		if b, err := d.resolve(t); err == nil {
+		if b, err := d.resolveContract(t); err == nil {
 			data.ContractRole = string(b.Role)
 		}
 	}
-	if data.Alert, err = d.alert(t.Team, c.reserved); err != nil {
+	if data.Alert, err = d.dueAlerts(t.Team, c.reserved); err != nil {
 		return nil, err
 	}
 	r := event.Record{Kind: event.Claim, Task: string(t.ID), Role: t.Role, Team: t.Team, Reserved: int64(c.reserved), Data: data}
-	p.message = message(fmt.Sprintf("board: claim %s", t.ID), "", [2]string{"Odd-Run", d.Run}, [2]string{"Odd-Task", string(t.ID)}, [2]string{"Odd-Lease", c.under})
+	p.message = commitMessage(fmt.Sprintf("board: claim %s", t.ID), "", [2]string{"Odd-Run", d.Run}, [2]string{"Odd-Task", string(t.ID)}, [2]string{"Odd-Lease", c.under})
 	return c, d.stake(ctx, c, r, p)
 }
 
@@ -128,8 +128,8 @@ func (d *drain) stake(ctx context.Context, c *claim, r event.Record, p *draft) e
 	return nil
 }
 
-// base is the tip of the branch reviews merge into, "" until the claim commit
-// exists where that is the board branch itself.
+// base returns the tip of the branch that reviews merge into. Where that is the board
+// branch itself, stake replaces it by the claim commit.
 func (d *drain) base() (repo.OID, error) {
 	if d.target() == "" {
 		return d.at.tip, nil
@@ -141,7 +141,7 @@ func (d *drain) base() (repo.OID, error) {
 	return oid, err
 }
 
-// target is the branch reviews merge into, "" where it is the board branch.
+// target returns the branch that reviews merge into, "" if it is the board branch.
 func (d *drain) target() string {
 	if t := d.at.cfg.Target; t != d.line.Name() {
 		return t
@@ -149,17 +149,17 @@ func (d *drain) target() string {
 	return ""
 }
 
-// until is when a claim made now ends at the latest: after its own time, and
-// with the lease it is made under.
+// until returns when a claim made now ends: after its own time, or when the commitment
+// lease ends, whichever is first.
 func (d *drain) until(after time.Duration) time.Time {
 	end := d.Now().UTC().Add(after).Truncate(time.Second)
-	if s, err := d.slow(d.at); err == nil && d.under != "" && s.File.Lease.ExpiresAt.Before(end) {
+	if s, err := d.readSlowLoop(d.at); err == nil && d.under != "" && s.File.Lease.ExpiresAt.Before(end) {
 		end = s.File.Lease.ExpiresAt
 	}
 	return end
 }
 
-// reparse reads the task t again from new bytes.
+// reparse parses new bytes of the task t.
 func reparse(t board.Task, b []byte) (board.Task, error) {
 	a, err := okf.Parse(t.Path, b)
 	if err != nil {

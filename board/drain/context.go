@@ -125,24 +125,24 @@ func (c Context) Unquoted() Context {
 
 // Context reads the memory. task "" is about none in particular.
 func (m *Memory) Context(task okf.ID) (Context, error) {
-	c := Context{Lease: m.lease(), Decisions: []Decided{}}
+	c := Context{Lease: m.leaseContext(), Decisions: []Decided{}}
 	if err := m.recall(); err != nil {
 		return c, err
 	}
-	ds, err := m.decisions()
+	ds, err := m.readDecisions()
 	if err != nil {
 		return c, err
 	}
 	for _, d := range ds {
 		c.Decisions = append(c.Decisions, Decided{d, d.Due(m.Slow.Facts.Now, m.Slow.Facts.Done)})
 	}
-	c.Artifacts = m.artifacts()
-	c.Progress = m.work()
-	c.Signals, err = m.signals(task)
+	c.Artifacts = m.artifactStatuses()
+	c.Progress = m.progressView()
+	c.Signals, err = m.readSignals(task)
 	return c, err
 }
 
-func (m *Memory) lease() LeaseContext {
+func (m *Memory) leaseContext() LeaseContext {
 	l, f := m.Slow.File.Lease, m.Slow.Facts
 	c := LeaseContext{
 		Required: m.Leases, Stance: m.Slow.File.Stance, ID: l.ID, State: cmp.Or(l.State, gate.None), Frame: l.Frame, Horizon: l.Horizon, Success: l.Success,
@@ -157,17 +157,17 @@ func (m *Memory) lease() LeaseContext {
 	return c
 }
 
-// artifacts is the index: what is most in need of a look comes first.
-func (m *Memory) artifacts() []ArtifactStatus {
+// artifactStatuses returns the index: what is most in need of a look comes first.
+func (m *Memory) artifactStatuses() []ArtifactStatus {
 	out := []ArtifactStatus{}
 	for _, a := range m.Graph.Atoms() {
 		if strings.EqualFold(a.Type, "artifact") && !strings.EqualFold(a.Status, "deprecated") {
-			out = append(out, m.artifact(a))
+			out = append(out, m.artifactStatus(a))
 		}
 	}
 	for _, t := range m.Tasks {
 		if t.State == board.Review {
-			s := ArtifactStatus{ID: t.ID, Title: t.Title, State: "review", Branch: t.Result.Branch, Turns: m.since(t.Result.Run, t.ID)}
+			s := ArtifactStatus{ID: t.ID, Title: t.Title, State: "review", Branch: t.Result.Branch, Turns: m.countSince(t.Result.Run, t.ID)}
 			s.Status = fresh(s.Turns, draftTurns, 0)
 			out = append(out, s)
 		}
@@ -179,10 +179,10 @@ func (m *Memory) artifacts() []ArtifactStatus {
 	return out
 }
 
-func (m *Memory) artifact(a *okf.Atom) ArtifactStatus {
+func (m *Memory) artifactStatus(a *okf.Atom) ArtifactStatus {
 	s := ArtifactStatus{ID: a.ID, Title: a.Title, State: "final", Turns: -1}
 	if at := lastTouched(a); !at.IsZero() {
-		s.Turns = m.turns(at)
+		s.Turns = m.countTurns(at)
 	}
 	if strings.EqualFold(a.Status, "draft") {
 		s.State, s.Status = "draft", fresh(s.Turns, draftTurns, 0)
@@ -217,19 +217,19 @@ func fresh(turns, stale, review int) Freshness {
 	return Current
 }
 
-// since is how many tasks were drained after a run's end of a task, -1 where the
+// countSince returns how many tasks were drained after a run's end of a task, -1 where the
 // ledger does not know it.
-func (m *Memory) since(run string, task okf.ID) int {
+func (m *Memory) countSince(run string, task okf.ID) int {
 	for _, e := range m.ends {
 		if e.Run == run && e.Task == string(task) {
-			return m.turns(e.At)
+			return m.countTurns(e.At)
 		}
 	}
 	return -1
 }
 
-// work is the progress view. What would be next leaves money and personas to drain.
-func (m *Memory) work() ProgressView {
+// progressView returns the progress view. What would be next leaves money and personas to drain.
+func (m *Memory) progressView() ProgressView {
 	p := ProgressView{Running: []TaskLine{}, Next: []TaskLine{}, Blocked: []TaskLine{}, Done: []TaskLine{}}
 	rows := board.RowsOf(m.Tasks)
 	all := board.IndexOf(rows)
@@ -262,14 +262,14 @@ func (m *Memory) work() ProgressView {
 		}
 		p.Done = append(p.Done, line)
 	}
-	p.Silent, _ = m.progress()
+	p.Silent, _ = m.findProgress()
 	p.Stale = p.Silent >= silentTurns
 	return p
 }
 
 func first[T any](list []T, n int) []T { return list[:min(len(list), n)] }
 
-func (m *Memory) signals(task okf.ID) (Signals, error) {
+func (m *Memory) readSignals(task okf.ID) (Signals, error) {
 	s := Signals{Proposals: m.Slow.Buffer.Open(), Task: task, Lessons: m.Lessons}
 	if s.Proposals == nil {
 		s.Proposals = []gate.Proposal{}
@@ -282,7 +282,7 @@ func (m *Memory) signals(task okf.ID) (Signals, error) {
 	}
 	for _, t := range m.Tasks {
 		if t.ID == task && task != "" {
-			s.State, s.Before = t.State, attempts(t)
+			s.State, s.Before = t.State, listAttempts(t)
 			if t.State == board.Ready {
 				s.Waits = string(board.Eligible(&t.Row, board.IndexOf(board.RowsOf(m.Tasks)), m.Slow.Facts.Now))
 			}

@@ -20,20 +20,20 @@ const maxEntry = 400
 // same context makes the same bytes.
 func (c Context) Markdown() string {
 	var p page
-	p.heading("lease")
-	p.lease(c.Lease)
-	p.heading("decisions")
+	p.addHeading("lease")
+	p.addLease(c.Lease)
+	p.addHeading("decisions")
 	for _, d := range c.Decisions {
-		p.entry("%s (%s%s): %s", d.ID, d.Confidence, lead(", due ", d.Due), d.Decision.Decision)
+		p.addEntry("%s (%s%s): %s", d.ID, d.Confidence, lead(", due ", d.Due), d.Decision.Decision)
 	}
-	p.heading("artifacts")
+	p.addHeading("artifacts")
 	for _, a := range c.Artifacts {
-		p.entry("%s %s, %s%s%s", a.ID, a.Status, a.State, lead(" on ", a.Branch), a.turns()+lead(": ", a.Title))
+		p.addEntry("%s %s, %s%s%s", a.ID, a.Status, a.State, lead(" on ", a.Branch), a.turnsText()+lead(": ", a.Title))
 	}
-	p.heading("progress")
-	p.progress(c.Progress)
-	p.heading("signals")
-	p.signals(c.Signals)
+	p.addHeading("progress")
+	p.addProgress(c.Progress)
+	p.addHeading("signals")
+	p.addSignals(c.Signals)
 	return p.close()
 }
 
@@ -43,18 +43,18 @@ type page struct {
 	entries, left int
 }
 
-// heading ends the part before and begins one.
-func (p *page) heading(name string) {
+// addHeading ends the part before and begins one.
+func (p *page) addHeading(name string) {
 	if p.Len() > 0 {
-		p.end()
+		p.endSection()
 		p.WriteByte('\n')
 	}
 	p.entries, p.left = 0, 0
 	fmt.Fprintf(p, "## %s\n\n", name)
 }
 
-// end says what a part left out, or that it has nothing.
-func (p *page) end() {
+// endSection says what a part left out, or that it has nothing.
+func (p *page) endSection() {
 	switch {
 	case p.left > 0:
 		fmt.Fprintf(p, "- and %d more\n", p.left)
@@ -64,21 +64,21 @@ func (p *page) end() {
 }
 
 func (p *page) close() string {
-	p.end()
+	p.endSection()
 	return p.String()
 }
 
-// entry writes one line while the part has room.
-func (p *page) entry(format string, args ...any) {
+// addEntry writes one line while the part has room.
+func (p *page) addEntry(format string, args ...any) {
 	if p.entries >= textEntries {
 		p.left++
 		return
 	}
-	p.line(format, args...)
+	p.addLine(format, args...)
 }
 
-// line writes one line, room or not.
-func (p *page) line(format string, args ...any) {
+// addLine writes one line, room or not.
+func (p *page) addLine(format string, args ...any) {
 	p.entries++
 	s := strings.Join(strings.Fields(okf.Visible(fmt.Sprintf(format, args...))), " ")
 	if len(s) > maxEntry {
@@ -95,7 +95,7 @@ func lead(intro, s string) string {
 	return intro + s
 }
 
-func (a ArtifactStatus) turns() string {
+func (a ArtifactStatus) turnsText() string {
 	switch a.Turns {
 	case -1:
 		return ""
@@ -105,28 +105,28 @@ func (a ArtifactStatus) turns() string {
 	return fmt.Sprintf(", %d drained tasks old", a.Turns)
 }
 
-func (p *page) lease(l LeaseContext) {
+func (p *page) addLease(l LeaseContext) {
 	switch {
 	case l.ID == "" && !l.Required:
-		p.line("leases are off")
+		p.addLine("leases are off")
 		return
 	case l.ID == "":
-		p.line("none%s%s", lead(": ", l.Verdict.Text), lead("; ", l.Verdict.Way))
+		p.addLine("none%s%s", lead(": ", l.Verdict.Text), lead("; ", l.Verdict.Way))
 		return
 	}
-	p.line("%s %s, stance %s: %s", l.ID, l.State, l.Stance, l.validity())
+	p.addLine("%s %s, stance %s: %s", l.ID, l.State, l.Stance, l.validityText())
 	for _, s := range [][2]string{
 		{"frame", l.Frame}, {"success", strings.Join(l.Success, "; ")}, {"not", strings.Join(l.NonGoals, "; ")},
 		{"milestone", strings.Join(l.Milestone, ", ")}, {"kinds", strings.Join(l.Kinds, ", ")}, {"paths", strings.Join(l.Paths, ", ")},
 	} {
 		if s[1] != "" {
-			p.line("%s: %s", s[0], s[1])
+			p.addLine("%s: %s", s[0], s[1])
 		}
 	}
 }
 
-// validity is what is left of a lease, or why it is not valid.
-func (l LeaseContext) validity() string {
+// validityText returns what is left of a lease, or why it is not valid.
+func (l LeaseContext) validityText() string {
 	v := l.Verdict
 	if !v.Valid {
 		return "not valid [" + v.Code + "]" + lead(", ", v.Text) + lead("; ", v.Way)
@@ -144,41 +144,41 @@ func (l LeaseContext) validity() string {
 	return strings.Join(parts, ", ")
 }
 
-func (p *page) progress(v ProgressView) {
+func (p *page) addProgress(v ProgressView) {
 	if v.Silent > 0 {
 		stale := ""
 		if v.Stale {
 			stale = ": progress is stale"
 		}
-		p.line("%d of %d drained tasks without one that reached review or done%s", v.Silent, silentTurns, stale)
+		p.addLine("%d of %d drained tasks without one that reached review or done%s", v.Silent, silentTurns, stale)
 	}
 	for _, group := range []struct {
 		name  string
 		tasks []TaskLine
 	}{{"running", v.Running}, {"next", v.Next}, {"blocked", v.Blocked}, {"done", v.Done}} {
 		for _, t := range first(group.tasks, textEntries/2) {
-			p.line("%s: %s%s%s", group.name, t.ID, lead(" (", t.Note)+strings.Repeat(")", min(len(t.Note), 1)), lead(": ", t.Title))
+			p.addLine("%s: %s%s%s", group.name, t.ID, lead(" (", t.Note)+strings.Repeat(")", min(len(t.Note), 1)), lead(": ", t.Title))
 		}
 		if n := len(group.tasks) - textEntries/2; n > 0 {
-			p.line("%s: and %d more", group.name, n)
+			p.addLine("%s: and %d more", group.name, n)
 		}
 	}
 }
 
-func (p *page) signals(s Signals) {
+func (p *page) addSignals(s Signals) {
 	if s.Paused != "" {
-		p.line("paused: %s", s.Paused)
+		p.addLine("paused: %s", s.Paused)
 	}
 	if s.Task != "" {
-		p.line("%s is %s%s", s.Task, s.State, lead("; ", s.Waits))
+		p.addLine("%s is %s%s", s.Task, s.State, lead("; ", s.Waits))
 	}
 	for _, b := range s.Before {
-		p.entry("%s %s", s.Task, b)
+		p.addEntry("%s %s", s.Task, b)
 	}
 	for _, l := range first(s.Lessons, textEntries/2) {
-		p.line("lesson: %s", l)
+		p.addLine("lesson: %s", l)
 	}
 	for _, o := range s.Proposals {
-		p.entry("%s %s, %s proposes the %s gate: %s", o.ID, o.Severity, o.Source, o.Gate, o.Reason)
+		p.addEntry("%s %s, %s proposes the %s gate: %s", o.ID, o.Severity, o.Source, o.Gate, o.Reason)
 	}
 }

@@ -26,8 +26,8 @@ type bound struct {
 	built    *Made // the proposal that the handoffs are about; nil for none
 }
 
-// call is what a task asks for, with what the caller and then odd.toml say of the rest.
-func (d *drain) call(t board.Task) contract.Call {
+// contractCall returns what a task asks for, with what the caller and then odd.toml say of the rest.
+func (d *drain) contractCall(t board.Task) contract.Call {
 	own, cfg := d.Call, d.at.cfg.Contract
 	role := own.Role
 	if role == "" && t.Path != "" {
@@ -48,16 +48,16 @@ func (d *drain) call(t board.Task) contract.Call {
 	return c
 }
 
-// resolve resolves t's contract, or lists everything that speaks against it.
-func (d *drain) resolve(t board.Task) (bound, error) {
+// resolveContract resolves t's contract, or lists everything that speaks against it.
+func (d *drain) resolveContract(t board.Task) (bound, error) {
 	var b bound
 	var no contract.Refusals
-	c := d.call(t)
+	c := d.contractCall(t)
 	for _, name := range slices.Concat(t.Handoffs, d.Handoffs) {
-		h, refused := d.handoff(name, &b)
+		h, refused := d.findHandoff(name, &b)
 		no = append(no, refused...)
 		if h.Path != "" {
-			h.Artifact = d.artifact(h.Artifact)
+			h.Artifact = d.artifactName(h.Artifact)
 			b.handoffs = append(b.handoffs, h)
 			c.Handoffs = append(c.Handoffs, h.Handoff)
 		}
@@ -65,8 +65,8 @@ func (d *drain) resolve(t board.Task) (bound, error) {
 	if d.given != nil {
 		b.handoffs, c.Handoffs = []handoff.Handoff{d.given.Claims}, []contract.Handoff{d.given.Claims.Handoff}
 	}
-	c.Artifact = d.artifact(cmp.Or(c.Artifact, artifactOf(b.handoffs)))
-	resolved, more := contract.Resolve(c, contract.World{Roster: d.roster(), Servers: d.at.cfg.ServerNames(), Granted: Granted(d.at.cfg, t), Busy: d.busy(t)})
+	c.Artifact = d.artifactName(cmp.Or(c.Artifact, artifactOf(b.handoffs)))
+	resolved, more := contract.Resolve(c, contract.World{Roster: d.loadRoster(), Servers: d.at.cfg.ServerNames(), Granted: Granted(d.at.cfg, t), Busy: d.busy(t)})
 	b.Contract = resolved
 	no = append(no, more...)
 	if t.Path == "" && resolved.Mutates {
@@ -77,7 +77,7 @@ func (d *drain) resolve(t board.Task) (bound, error) {
 		no = append(no, contract.Refusal{Code: "no-turn-channel", Message: "the session may ask questions (engagement assistant), and there is no terminal to answer on",
 			Way: "run it in a terminal, or set --engagement agent"})
 	}
-	if no = append(no, d.unbound(resolved)...); len(no) > 0 {
+	if no = append(no, d.checkBinding(resolved)...); len(no) > 0 {
 		return b, no
 	}
 	return b, nil
@@ -95,9 +95,9 @@ func artifactOf(list []handoff.Handoff) string {
 	return out
 }
 
-// artifact is the one name of an artifact: an atom's path in the repository,
+// artifactName returns the one name of an artifact: an atom's path in the repository,
 // however it was named, and anything else as it is.
-func (d *drain) artifact(name string) string {
+func (d *drain) artifactName(name string) string {
 	for _, s := range []string{name, strings.TrimPrefix(name, d.at.cfg.Root+"/")} {
 		if a, err := d.at.graph.Find(s); s != "" && err == nil {
 			return d.at.file(a.Path)
@@ -106,9 +106,9 @@ func (d *drain) artifact(name string) string {
 	return name
 }
 
-// handoff finds and reads one handoff and holds its claims against the files,
+// findHandoff finds and reads one handoff and holds its claims against the files,
 // commits and atoms it names.
-func (d *drain) handoff(name string, b *bound) (handoff.Handoff, contract.Refusals) {
+func (d *drain) findHandoff(name string, b *bound) (handoff.Handoff, contract.Refusals) {
 	a, err := d.at.graph.Find(strings.TrimPrefix(name, d.at.cfg.Root+"/"))
 	if err != nil {
 		return handoff.Handoff{}, contract.Refusals{{Code: "handoff-unknown", Message: "handoff " + err.Error(), Way: "odd agent handoff list shows them"}}
@@ -119,17 +119,17 @@ func (d *drain) handoff(name string, b *bound) (handoff.Handoff, contract.Refusa
 	}
 	h.Tainted = d.overrideBehind(h, map[string]bool{})
 	no := d.fellShort(h)
-	made, err := d.origin().Proposal(h)
+	made, err := d.newOrigin().Proposal(h)
 	if err != nil {
 		no = append(no, contract.Refusal{Code: "proposal-missing", Message: fmt.Sprintf("handoff %s: %v", h.Path, err), Way: "run git fetch, which brings its review branch"})
 	}
 	if made != nil {
 		b.built = made
 	}
-	if h.Journal != "" && !d.tells(h.Journal, h) {
+	if h.Journal != "" && !d.journalTells(h.Journal, h) {
 		h.Journal = "" // it names an entry that is not there
 	}
-	for _, p := range handoff.Check(h, d.claims(made, nil)) {
+	for _, p := range handoff.Check(h, d.handoffWorld(made, nil)) {
 		if p.Code != handoff.CodeMissing { // Resolve tells those by the role
 			no = append(no, contract.Refusal{Code: "handoff-unresolved", Message: p.Error(), Way: "correct the handoff; every file it cites must exist"})
 		}
@@ -191,9 +191,9 @@ func (d *drain) overrideBehind(h handoff.Handoff, seen map[string]bool) string {
 	return ""
 }
 
-// claims are what a handoff's claims are held against: the board, the proposal
+// handoffWorld returns what a handoff's claims are held against: the board, the proposal
 // it is about, and what the same run is about to write.
-func (d *drain) claims(made *Made, own repo.Changes, more ...string) handoff.World {
+func (d *drain) handoffWorld(made *Made, own repo.Changes, more ...string) handoff.World {
 	places := []fs.FS{d.at.files}
 	if made != nil {
 		places = append(places, made.Files)
@@ -235,7 +235,7 @@ func (d *drain) claims(made *Made, own repo.Changes, more ...string) handoff.Wor
 			}
 			return err
 		},
-		Tells: d.tells,
+		Tells: d.journalTells,
 		Source: func(name string) (handoff.Handoff, bool) {
 			a, err := d.at.graph.Find(strings.TrimPrefix(name, d.at.cfg.Root+"/"))
 			if err != nil {
@@ -247,8 +247,8 @@ func (d *drain) claims(made *Made, own repo.Changes, more ...string) handoff.Wor
 	}
 }
 
-// tells reports that a journal file has the entry of a handoff's transition.
-func (d *drain) tells(name string, h handoff.Handoff) bool {
+// journalTells reports that a journal file has the entry of a handoff's transition.
+func (d *drain) journalTells(name string, h handoff.Handoff) bool {
 	b, err := fs.ReadFile(d.at.files, d.at.file(strings.TrimPrefix(name, d.at.cfg.Root+"/")))
 	if err != nil {
 		return false
@@ -264,7 +264,7 @@ func (d *drain) tells(name string, h handoff.Handoff) bool {
 func (d *drain) busy(own board.Task) []contract.Busy {
 	var out []contract.Busy
 	add := func(artifact string, mode contract.Mode, session string) {
-		if artifact = d.artifact(artifact); artifact != "" && mode != "" {
+		if artifact = d.artifactName(artifact); artifact != "" && mode != "" {
 			out = append(out, contract.Busy{Artifact: artifact, Mode: mode, Session: session})
 		}
 	}
@@ -274,7 +274,7 @@ func (d *drain) busy(own board.Task) []contract.Busy {
 		}
 	}
 	for _, c := range d.at.spend.Open {
-		if c.Task == c.Run && c.Run != d.Run && d.holds(c) {
+		if c.Task == c.Run && c.Run != d.Run && d.isHeld(c) {
 			claim := d.wholeClaim(c).Claim()
 			add(claim.Artifact, contract.Mode(claim.Mode), c.Run)
 		}
@@ -296,7 +296,7 @@ func (d *drain) firstArtifact(handoffs []string) string {
 
 // wholeClaim returns the whole record of an open claim.
 func (d *drain) wholeClaim(c event.Record) event.Record {
-	for _, r := range slices.Backward(d.origin().records(c.Run)) {
+	for _, r := range slices.Backward(d.newOrigin().runRecords(c.Run)) {
 		if r.Opens() && r.Task == c.Task {
 			return r
 		}

@@ -9,9 +9,9 @@ import (
 	"github.com/odd-cli/odd/journal/repo"
 )
 
-// storable refuses a board whose files git would store as other bytes: a task could
+// checkStorable refuses a board whose files git would store as other bytes: a task could
 // be claimed there whose result cannot be written.
-func (d *drain) storable(ctx context.Context) error {
+func (d *drain) checkStorable(ctx context.Context) error {
 	ch := repo.Changes{d.proposalsFile(): {'\n'}}
 	for _, name := range []string{"tasks/" + d.slug + ".md", "handoffs/" + d.slug + ".md", "pause.toml", event.Path(d.Run, d.started), journal.Path(d.started, d.slug)} {
 		ch[d.at.file(name)] = []byte{'\n'}
@@ -25,7 +25,7 @@ func (d *drain) storable(ctx context.Context) error {
 
 // dropConverted takes back atoms that git would store as others.
 func (d *drain) dropConverted(ctx context.Context, c *claim, w *work) error {
-	if w.change != nil || !w.lands() { // a change was looked at when it was made
+	if w.change != nil || !w.isPublishable() { // a change was looked at when it was made
 		return nil
 	}
 	all, err := d.repo.Converted(ctx, c.base, w.writes(d))

@@ -14,9 +14,9 @@ import (
 	"github.com/odd-cli/odd/okf"
 )
 
-// declines are the declines that hold for t on the commit base: those on tasks, and the
+// findDeclines returns the declines that hold for t on the commit base: those on tasks, and the
 // atoms that people deleted, newest first.
-func (d *drain) declines(ctx context.Context, t board.Task, base repo.OID) ([]board.Decline, error) {
+func (d *drain) findDeclines(ctx context.Context, t board.Task, base repo.OID) ([]board.Decline, error) {
 	gone, err := d.deletedAtoms(ctx, base)
 	if err != nil {
 		return nil, fmt.Errorf("what people deleted: %w", err)

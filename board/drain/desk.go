@@ -23,14 +23,14 @@ type desk struct {
 	s    *repo.Scratch
 }
 
-// place is session.Request's Desk.
-func (k *desk) place(ctx context.Context) (session.Desk, error) {
+// makeTree is session.Request's Desk.
+func (k *desk) makeTree(ctx context.Context) (session.Desk, error) {
 	if k.s == nil {
 		base, err := k.of.laid(ctx)
 		if err != nil {
 			return session.Desk{}, err
 		}
-		s, err := k.d.repo.Scratch(ctx, k.d.Temp, repo.OID(or(string(base), string(k.base))), k.d.agent())
+		s, err := k.d.repo.Scratch(ctx, k.d.Temp, repo.OID(or(string(base), string(k.base))), k.d.agentSignature())
 		if err != nil {
 			return session.Desk{}, err
 		}
@@ -43,7 +43,7 @@ func (k *desk) place(ctx context.Context) (session.Desk, error) {
 func (k *desk) laidOut() (session.Desk, error) {
 	at, err := laidOut(k.s)
 	if err == nil {
-		at.Cache, err = cache(k.d.repo, k.d.Cage, agentCache)
+		at.Cache, err = cacheDir(k.d.repo, k.d.Cage, agentCache)
 	}
 	if at.Cache != "" {
 		at.Read = append(at.Read, exec.Modules(k.d.Environ))
@@ -67,7 +67,7 @@ func (k *desk) diff(ctx context.Context, path string) (string, error) {
 	if err != nil || len(is.Files) == 0 {
 		return "", err
 	}
-	commit, err := k.d.repo.MakeEdits(ctx, []repo.OID{is.Base}, is.Files, k.d.agent(), "what a session changed so far\n")
+	commit, err := k.d.repo.MakeEdits(ctx, []repo.OID{is.Base}, is.Files, k.d.agentSignature(), "what a session changed so far\n")
 	if err != nil {
 		return "", err
 	}
@@ -75,9 +75,9 @@ func (k *desk) diff(ctx context.Context, path string) (string, error) {
 	return string(out), err
 }
 
-// fresh takes what was done on the desk away, so that whoever takes over begins
+// resetTree takes what was done on the desk away, so that whoever takes over begins
 // at the base.
-func (k *desk) fresh() error {
+func (k *desk) resetTree() error {
 	if k.s == nil {
 		return nil
 	}
@@ -97,9 +97,9 @@ type left struct {
 // readTime is how long a desk is read at most.
 const readTime = 2 * time.Minute
 
-// clear reads what was left on the desk and removes it. A session that was
+// takeLeft reads what was left on the desk and removes it. A session that was
 // interrupted left nothing that counts.
-func (k *desk) clear(ctx context.Context) (l left) {
+func (k *desk) takeLeft(ctx context.Context) (l left) {
 	if k.s == nil {
 		return l
 	}
@@ -112,23 +112,23 @@ func (k *desk) clear(ctx context.Context) (l left) {
 		}
 	}
 	if err := k.s.Close(); err != nil {
-		k.d.note(err.Error())
+		k.d.addNote(err.Error())
 	}
 	k.s = nil
 	return l
 }
 
-// record is what was left as a session's record has it, nil where that is nothing.
-func (l left) record() *event.Scratch {
-	n := event.Scratch{Changed: int64(len(l.edits.Files)), Ignored: int64(l.edits.Ignored), Refused: l.codes()}
+// scratchRecord returns what was left as a session's record has it, nil where that is nothing.
+func (l left) scratchRecord() *event.Scratch {
+	n := event.Scratch{Changed: int64(len(l.edits.Files)), Ignored: int64(l.edits.Ignored), Refused: l.listCodes()}
 	if n.Changed == 0 && n.Ignored == 0 && len(n.Refused) == 0 {
 		return nil
 	}
 	return &n
 }
 
-// codes are the reasons why what was left is no change, each once and in order.
-func (l left) codes() []string {
+// listCodes returns the reasons why what was left is no change, each once and in order.
+func (l left) listCodes() []string {
 	var out []string
 	for _, u := range l.refused {
 		if !slices.Contains(out, u.Code) {
@@ -144,8 +144,8 @@ func (l left) codes() []string {
 // maxProducts is how many products of builds a note names.
 const maxProducts = 5
 
-// products says what was left out as the product of a build, "" where nothing was.
-func (l left) products() string {
+// describeProducts says what was left out as the product of a build, "" where nothing was.
+func (l left) describeProducts() string {
 	all := l.edits.Products
 	if len(all) == 0 {
 		return ""
@@ -157,8 +157,8 @@ func (l left) products() string {
 	return "left out build products: " + clean(strings.Join(all, ", ")) + more + "; name them in .gitignore"
 }
 
-// tell says what is dropped.
-func (l left) tell(say func(string), task string) {
+// report says what is dropped.
+func (l left) report(say func(string), task string) {
 	switch n := len(l.edits.Files); {
 	case l.fault != "":
 		say(fmt.Sprintf("%s: the agent's scratch clone could not be read, so its changes are dropped: %s", task, l.fault))
@@ -169,15 +169,15 @@ func (l left) tell(say func(string), task string) {
 	}
 }
 
-// desks removes the scratch repositories of runs that were killed, and refuses
+// checkDesks removes the scratch repositories of runs that were killed, and refuses
 // where a program would have none to work in. What cannot be removed is told,
 // and is no reason not to work.
-func (d *drain) desks() error {
+func (d *drain) checkDesks() error {
 	if d.Temp == "" {
 		return nil
 	}
 	if _, err := repo.SweepScratch(d.Temp); err != nil {
-		d.note(err.Error())
+		d.addNote(err.Error())
 	}
 	runs := func(name string) bool { return slices.Contains([]string{"exec", "claude", "acp"}, name) }
 	if !slices.ContainsFunc(d.at.cfg.Usable(), runs) || d.given != nil {

@@ -141,7 +141,7 @@ func TestNoRoomForADesk(t *testing.T) {
 func TestCodesOfWhatIsLeft(t *testing.T) {
 	t.Parallel()
 	l := left{refused: repo.Unfits{{Code: "symlink"}, {Code: "case-collision"}, {Code: "symlink"}}, fault: "out of time"}
-	if d := cmp.Diff([]string{"symlink", "case-collision", "unreadable"}, l.codes()); d != "" {
+	if d := cmp.Diff([]string{"symlink", "case-collision", "unreadable"}, l.listCodes()); d != "" {
 		t.Error(d)
 	}
 }

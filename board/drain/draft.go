@@ -116,7 +116,7 @@ func (p *draft) commit(ctx context.Context) (_ repo.OID, err error) {
 	if p.made != "" {
 		return p.made, nil
 	}
-	who := p.d.agent()
+	who := p.d.agentSignature()
 	if !p.wrote.IsZero() {
 		who.When = p.wrote
 	}
@@ -141,7 +141,7 @@ func (d *drain) land(ctx context.Context, p *draft) error {
 		return err
 	}
 	d.files = p.own
-	d.at, err = look(d.repo, next, d.at)
+	d.at, err = readSnapshot(d.repo, next, d.at)
 	return err
 }
 
@@ -170,14 +170,14 @@ func (d *drain) make(ctx context.Context, parent repo.OID, ch repo.Changes, who 
 	return d.repo.Make(ctx, []repo.OID{parent}, ch, who, msg)
 }
 
-// agent is the identity machine commits carry.
-func (d *drain) agent() repo.Signature {
+// agentSignature returns the identity machine commits carry.
+func (d *drain) agentSignature() repo.Signature {
 	return repo.Signature{Name: d.at.cfg.AgentName, Email: d.at.cfg.AgentEmail, When: d.Now()}
 }
 
-// message is a commit message with its trailers. An empty trailer value is left out.
+// commitMessage returns a commit message with its trailers. An empty trailer value is left out.
 // The subject is one line, so that no title can bring a trailer of its own.
-func message(subject, body string, trailers ...[2]string) string {
+func commitMessage(subject, body string, trailers ...[2]string) string {
 	s := strings.Join(strings.Fields(clean(subject)), " ") + "\n"
 	if body != "" {
 		s += "\n" + clean(body) + "\n"

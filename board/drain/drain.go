@@ -151,12 +151,12 @@ type drain struct {
 // Run drains the board once. The error is a *Refusal, a *Busy or a fault; the
 // report says what was done before it.
 func Run(ctx context.Context, r *repo.Repo, o Options) (Report, error) {
-	d, err := open(ctx, r, o)
+	d, err := openDrain(ctx, r, o)
 	if err != nil {
 		return Report{Run: o.Run}, err
 	}
 	if d.Invoked { // what is refused is refused before anything is written, a sweep too
-		if _, _, err := d.next(ctx, nil); err != nil {
+		if _, _, err := d.nextTask(ctx, nil); err != nil {
 			return d.report, err
 		}
 	}
@@ -170,8 +170,8 @@ func Run(ctx context.Context, r *repo.Repo, o Options) (Report, error) {
 		return d.report, err
 	}
 	tried := map[okf.ID]bool{}
-	for n := 0; n < d.limit(); n++ {
-		t, ok, err := d.next(ctx, tried)
+	for n := 0; n < d.taskLimit(); n++ {
+		t, ok, err := d.nextTask(ctx, tried)
 		if err != nil {
 			return d.report, d.countRefusal(err)
 		}
@@ -180,21 +180,21 @@ func Run(ctx context.Context, r *repo.Repo, o Options) (Report, error) {
 		}
 		tried[t.ID] = true
 		ended := len(d.report.Tasks)
-		err = d.one(ctx, t)
+		err = d.runTask(ctx, t)
 		for _, out := range d.report.Tasks[ended:] {
 			d.notify(ctx, out)
 		}
 		if err != nil {
 			return d.report, err
 		}
-		if err := d.reckon(ctx); err != nil {
+		if err := d.reckonMoney(ctx); err != nil {
 			return d.report, err
 		}
-		if d.over() {
+		if d.isOver() {
 			break // the tasks done so far stand; the next drain says why it will not start
 		}
 	}
-	return d.report, d.ends(ctx)
+	return d.report, d.finishDrain(ctx)
 }
 
 // begin looks at the board as it is under the lock, lets decay propose, and
@@ -203,58 +203,58 @@ func (d *drain) begin(ctx context.Context) error {
 	if err := d.refresh(ctx); err != nil {
 		return err
 	}
-	if err := d.storable(ctx); err != nil {
+	if err := d.checkStorable(ctx); err != nil {
 		return err
 	}
-	if err := d.desks(); err != nil {
+	if err := d.checkDesks(); err != nil {
 		return err
 	}
 	d.clearCaches()
-	if err := d.persist(ctx, d.decay); err != nil {
+	if err := d.retryAct(ctx, d.proposeDecay); err != nil {
 		return err
 	}
-	if err := d.standing(); err != nil {
+	if err := d.checkStanding(); err != nil {
 		return d.countRefusal(err)
 	}
 	for _, act := range []func(context.Context) error{d.sweep, d.expire} {
-		if err := d.persist(ctx, act); err != nil {
+		if err := d.retryAct(ctx, act); err != nil {
 			return err
 		}
 	}
-	return d.persist(ctx, d.money)
+	return d.retryAct(ctx, d.stopOverspent)
 }
 
-// over reports that no further task may be taken after one is done: somebody
-// paused the board, an emergency came up, or the lease has no more to give.
-func (d *drain) over() bool {
+// isOver reports that the drain takes no further task: somebody paused the board, an
+// emergency came up, or the lease is used up.
+func (d *drain) isOver() bool {
 	if d.stop != nil || d.refuseWhilePaused() != nil {
 		return true
 	}
-	err := d.standing()
+	err := d.checkStanding()
 	if err != nil {
-		d.note("no further task is taken: " + err.Error())
+		d.addNote("no further task is taken: " + err.Error())
 	}
 	return err != nil
 }
 
-// ends finishes a drain that was not refused, and says what a session stopped it for.
-func (d *drain) ends(ctx context.Context) error {
+// finishDrain ends a drain that was not refused. Its error is what a session stopped it for.
+func (d *drain) finishDrain(ctx context.Context) error {
 	if err := d.countRefusal(nil); err != nil {
 		return err
 	}
-	if err := d.finish(ctx); err != nil {
+	if err := d.pruneRuns(ctx); err != nil {
 		return err
 	}
 	return d.stop
 }
 
-// open checks what can be checked without a lock: the clone is whole, nothing a
+// openDrain checks what can be checked without a lock: the clone is whole, nothing a
 // person is editing would be judged or overwritten, the board is not paused.
-func open(ctx context.Context, r *repo.Repo, o Options) (*drain, error) {
+func openDrain(ctx context.Context, r *repo.Repo, o Options) (*drain, error) {
 	if o.Progress == nil {
 		o.Progress = func(string) {}
 	}
-	o.Now = onward(o.Now)
+	o.Now = monotonicClock(o.Now)
 	d := &drain{Options: o, repo: r, started: o.Now().UTC(), slug: strings.ToLower(o.Run)}
 	d.report = Report{Run: o.Run, Tasks: []Outcome{}}
 	d.files, d.tree = map[string][]byte{}, repo.Changes{}
@@ -268,28 +268,28 @@ func open(ctx context.Context, r *repo.Repo, o Options) (*drain, error) {
 	if err != nil {
 		return nil, err
 	}
-	s, err := look(r, local, nil)
+	s, err := readSnapshot(r, local, nil)
 	if err != nil {
 		return nil, err
 	}
 	if dirty, err := r.Dirty(ctx, s.cfg.Root, "odd.toml"); err != nil {
 		return nil, err
 	} else if half := r.Unmerged(ctx); len(half) > 0 {
-		return nil, refuse("unmerged", "%s: a git merge is not finished%s; resolve the conflict and commit, or run git merge --abort", half[0], more(half))
+		return nil, refuse("unmerged", "%s: a git merge is not finished%s; resolve the conflict and commit, or run git merge --abort", half[0], countMore(half))
 	} else if len(dirty) > 0 {
-		return nil, refuse("dirty", "%s: not committed%s, and odd drain reads only committed files; commit it, or run git stash -u", dirty[0], more(dirty))
+		return nil, refuse("dirty", "%s: not committed%s, and odd drain reads only committed files; commit it, or run git stash -u", dirty[0], countMore(dirty))
 	}
 	d.at = s
 	if err := d.refuseWhilePaused(); err != nil {
 		return nil, err
 	}
-	d.line = &repo.Line{Repo: r, Ref: o.Branch, Remote: s.cfg.Remote, Note: d.note}
+	d.line = &repo.Line{Repo: r, Ref: o.Branch, Remote: s.cfg.Remote, Note: d.addNote}
 	return d, nil
 }
 
-// onward is a clock that does not go back while a run lasts, whatever becomes of
-// the machine's: what is told later did not happen earlier.
-func onward(now func() time.Time) func() time.Time {
+// monotonicClock returns a clock that never goes back during a run, even if the machine's
+// does. Records of one run are therefore in order.
+func monotonicClock(now func() time.Time) func() time.Time {
 	var mu sync.Mutex
 	var last time.Time
 	return func() time.Time {
@@ -302,32 +302,32 @@ func onward(now func() time.Time) func() time.Time {
 	}
 }
 
-func more(paths []string) string {
+func countMore(paths []string) string {
 	if len(paths) == 1 {
 		return ""
 	}
 	return fmt.Sprintf(" (and %d more)", len(paths)-1)
 }
 
-func (d *drain) note(s string) {
+func (d *drain) addNote(s string) {
 	d.report.Notes = append(d.report.Notes, s)
 	d.Progress(s)
 }
 
-// noteOnce is note, of what this run has not told yet.
+// noteOnce adds a note that the report does not have yet.
 func (d *drain) noteOnce(s string) {
 	if !slices.Contains(d.report.Notes, s) {
-		d.note(s)
+		d.addNote(s)
 	}
 }
 
-// refresh looks at the board as it is now and refuses what no drain may start on.
+// refresh reads the board as it is now and refuses a state in which no drain may start.
 func (d *drain) refresh(ctx context.Context) error {
 	tip, err := d.line.Tip(ctx)
 	if err != nil {
 		return err
 	}
-	if d.at, err = look(d.repo, tip, d.at); err != nil {
+	if d.at, err = readSnapshot(d.repo, tip, d.at); err != nil {
 		return err
 	}
 	for _, p := range d.at.unread {
@@ -337,7 +337,7 @@ func (d *drain) refresh(ctx context.Context) error {
 	if err := d.refuseWhilePaused(); err != nil {
 		return err
 	}
-	if err := d.clock(ctx); err != nil {
+	if err := d.checkClock(ctx); err != nil {
 		return err
 	}
 	if ps := board.CheckTeams(d.at.graph, d.at.cfg.Budget.Teams); len(ps) > 0 {
@@ -352,17 +352,17 @@ func (d *drain) refuseWhilePaused() error {
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil
 	}
-	return busy("paused", "drains are paused: %s; a person can run odd drain resume", board.PauseReason(b))
+	return refuseBusy("paused", "drains are paused: %s; a person can run odd drain resume", board.PauseReason(b))
 }
 
-// persist does act again, on the board as it is then, while a person's commit
-// comes between what act saw and what it wrote.
-func (d *drain) persist(ctx context.Context, act func(context.Context) error) error {
+// retryAct runs act, and runs it again on the refreshed board each time another commit came
+// first.
+func (d *drain) retryAct(ctx context.Context, act func(context.Context) error) error {
 	return explainRace(d.retry(ctx, d.refresh, act))
 }
 
-// limit is how many tasks this run may take.
-func (d *drain) limit() int {
+// taskLimit returns how many tasks this run may take.
+func (d *drain) taskLimit() int {
 	switch {
 	case d.Task != "":
 		return 1
@@ -372,8 +372,8 @@ func (d *drain) limit() int {
 	return d.at.cfg.MaxTasks
 }
 
-// one takes a single task from claim to result.
-func (d *drain) one(ctx context.Context, t board.Task) error {
+// runTask takes a single task from claim to result.
+func (d *drain) runTask(ctx context.Context, t board.Task) error {
 	c, err := d.claim(ctx, t)
 	if err != nil || c == nil {
 		return err // lost races end as busy; a nil claim is a task somebody else took
@@ -381,9 +381,9 @@ func (d *drain) one(ctx context.Context, t board.Task) error {
 	defer c.unpin(ctx)
 	d.Progress(fmt.Sprintf("%s: claimed, attempt %d", t.ID, c.task.Attempts))
 	d.met = nil
-	w := d.work(ctx, c)
+	w := d.runWork(ctx, c)
 	if err = w.fault; err == nil {
-		err = d.settle(ctx, c, w)
+		err = d.settleTask(ctx, c, w)
 	}
 	d.met = nil // its ledger has told
 	if repo.Faulty(err) || w.fault != nil {
@@ -393,8 +393,9 @@ func (d *drain) one(ctx context.Context, t board.Task) error {
 	return err
 }
 
-// finish prunes and lets git tidy up.
-func (d *drain) finish(ctx context.Context) error {
+// pruneRuns deletes the artifacts of old runs, runs git's maintenance, and reports what the
+// month has cost.
+func (d *drain) pruneRuns(ctx context.Context) error {
 	var err error
 	if d.report.Spent, err = d.spentThisMonth(); err != nil {
 		return err
@@ -409,6 +410,5 @@ func (d *drain) finish(ctx context.Context) error {
 	return d.repo.Maintain(ctx)
 }
 
-// artifactAge is how long a run's artifacts are kept: longer than any review
-// waits, shorter than a repository lives.
+// artifactAge is how long a run's artifacts are kept. No review waits that long.
 const artifactAge = 180 * 24 * time.Hour

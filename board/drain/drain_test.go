@@ -616,7 +616,7 @@ func TestRefreshHoldsToTheContract(t *testing.T) {
 // A title cannot bring a trailer of its own, nor a second subject line.
 func TestMessageKeepsTheSubjectOneLine(t *testing.T) {
 	t.Parallel()
-	got := message("propose: Tidy\n\nOdd-Run: other\x1b[2J", "why\x1b[2J", [2]string{"Odd-Task", "t-1"}, [2]string{"Odd-Run", ""})
+	got := commitMessage("propose: Tidy\n\nOdd-Run: other\x1b[2J", "why\x1b[2J", [2]string{"Odd-Task", "t-1"}, [2]string{"Odd-Run", ""})
 	if want := "propose: Tidy Odd-Run: other[2J\n\nwhy[2J\n\nOdd-Task: t-1\n"; got != want {
 		t.Errorf("got %q, want %q", got, want)
 	}
@@ -671,7 +671,7 @@ func TestAPersonCommitsAtAnyMoment(t *testing.T) {
 func TestOnward(t *testing.T) {
 	t.Parallel()
 	at := time.Date(2026, 3, 2, 9, 0, 0, 0, time.UTC)
-	now := onward(func() time.Time { return at })
+	now := monotonicClock(func() time.Time { return at })
 	first := now()
 	at = at.Add(-time.Hour)
 	if got := now(); !got.Equal(first) {

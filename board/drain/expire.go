@@ -51,7 +51,7 @@ func (d *drain) expireOne(ctx context.Context, id okf.ID, o pipeline.Op) error {
 		return err
 	}
 	p.changes[d.at.file(t.Path)] = b
-	p.message = message(fmt.Sprintf("board: %s back to backlog", id), why,
+	p.message = commitMessage(fmt.Sprintf("board: %s back to backlog", id), why,
 		[2]string{"Odd-Run", d.Run}, [2]string{"Odd-Task", string(id)}, [2]string{"Odd-Lease", d.under}, [2]string{"Odd-Op", o.ID})
 	if err := d.land(ctx, p); err != nil {
 		return err

@@ -20,14 +20,14 @@ import (
 	"github.com/odd-cli/odd/persona/session/cage"
 )
 
-// chain are the configurations that a session for t may have, in order.
-func (d *drain) chain(t board.Task) []config.Config {
+// agentChain returns the configurations that a session for t may have, in order.
+func (d *drain) agentChain(t board.Task) []config.Config {
 	lane, _, _ := risk.Lane(d.at.cfg.Root, t)
 	return d.at.cfg.Chain(string(lane))
 }
 
-// names are the substrates of a chain.
-func names(chain []config.Config) []string {
+// substrateNames returns the substrates of a chain.
+func substrateNames(chain []config.Config) []string {
 	var out []string
 	for _, c := range chain {
 		out = append(out, c.Session.Substrate)
@@ -35,10 +35,10 @@ func names(chain []config.Config) []string {
 	return out
 }
 
-// health is that of t's chain: by the ledger of the board, and by what this run
-// has met and not recorded yet.
-func (d *drain) health(t board.Task) (failover.Health, error) {
-	chain := names(d.chain(t))
+// checkHealth returns which agents of t's chain may be tried now, by the ledger and by what
+// this run has not recorded yet.
+func (d *drain) checkHealth(t board.Task) (failover.Health, error) {
+	chain := substrateNames(d.agentChain(t))
 	if len(chain) == 1 {
 		return failover.Check(chain, nil, d.Now()), nil
 	}
@@ -51,10 +51,9 @@ func (d *drain) health(t board.Task) (failover.Health, error) {
 	return failover.Check(chain, slices.Concat(d.at.tries, d.met), d.Now()), nil
 }
 
-// Health is that of the usual chain of a board, as a task of no particular lane
-// meets it.
+// Health returns which agents of the standard lane's chain may be tried now.
 func Health(cfg config.Config, st *state.State, now time.Time) (failover.Health, error) {
-	chain := names(cfg.Chain(string(pipeline.LaneStandard)))
+	chain := substrateNames(cfg.Chain(string(pipeline.LaneStandard)))
 	if len(chain) == 1 {
 		return failover.Check(chain, nil, now), nil
 	}
@@ -62,18 +61,18 @@ func Health(cfg config.Config, st *state.State, now time.Time) (failover.Health,
 	return failover.Check(chain, all, now), err
 }
 
-// reachable refuses t while nothing of its chain may be tried.
-func (d *drain) reachable(t board.Task) error {
-	h, err := d.health(t)
+// checkReachable refuses t while no agent of its chain may be tried.
+func (d *drain) checkReachable(t board.Task) error {
+	h, err := d.checkHealth(t)
 	if err != nil || h.State != failover.Queue {
 		return err
 	}
-	return busy("queue-only", "task %s: no agent can work now: %s; run odd drain again after %s", t.ID, h.Why(), h.Next.UTC().Format(time.RFC3339))
+	return refuseBusy("queue-only", "task %s: no agent can work now: %s; run odd drain again after %s", t.ID, h.Why(), h.Next.UTC().Format(time.RFC3339))
 }
 
-// pickSubstrate returns what takes t now, and why it is not simply the usual one.
+// pickSubstrate returns the agent that would run t now, and why if it is not the first.
 func (d *drain) pickSubstrate(t board.Task) (name, why string) {
-	h, err := d.health(t)
+	h, err := d.checkHealth(t)
 	switch {
 	case err != nil:
 		return "", err.Error()
@@ -86,13 +85,13 @@ func (d *drain) pickSubstrate(t board.Task) (name, why string) {
 	return h.Use[0], strings.Trim(why+"; "+h.Why(), "; ")
 }
 
-// leg is one substrate that may take a session.
+// leg is one agent of a session's chain.
 type leg struct {
 	cfg config.Config
 	sub session.Substrate
 }
 
-// part is what a leg came to over all the calls of one session.
+// part is the result of one leg over all its calls in a session.
 type part struct {
 	name  string
 	e     session.Emission // its last call's; Usage is the sum
@@ -110,9 +109,9 @@ type relay struct {
 	parts []part
 }
 
-// relay makes the substrate of a session for t; why says that none may be tried.
-func (d *drain) relay(t board.Task, k *desk) (r *relay, why string, err error) {
-	h, err := d.health(t)
+// newRelay returns the substrate of a session for t. If none may be tried, why says so.
+func (d *drain) newRelay(t board.Task, k *desk) (r *relay, why string, err error) {
+	h, err := d.checkHealth(t)
 	if err != nil {
 		return nil, "", err
 	}
@@ -121,10 +120,10 @@ func (d *drain) relay(t board.Task, k *desk) (r *relay, why string, err error) {
 	}
 	pick := d.Substrate
 	if pick == nil {
-		pick = d.substrate
+		pick = d.newSubstrate
 	}
 	r = &relay{d: d, task: string(t.ID), desk: k}
-	for _, cfg := range d.chain(t) {
+	for _, cfg := range d.agentChain(t) {
 		if !slices.Contains(h.Use, cfg.Session.Substrate) {
 			continue
 		}
@@ -134,40 +133,40 @@ func (d *drain) relay(t board.Task, k *desk) (r *relay, why string, err error) {
 		}
 		r.legs = append(r.legs, leg{cfg, sub})
 	}
-	r.begin()
+	r.beginLeg()
 	return r, "", nil
 }
 
-func (r *relay) name() string { return r.legs[0].cfg.Session.Substrate }
+func (r *relay) currentName() string { return r.legs[0].cfg.Session.Substrate }
 
-// begin opens the part of the leg at work.
-func (r *relay) begin() {
-	r.parts = append(r.parts, part{name: r.name(), e: session.Emission{Usage: session.Usage{CostKnown: true}}})
+// beginLeg begins the part of the current leg.
+func (r *relay) beginLeg() {
+	r.parts = append(r.parts, part{name: r.currentName(), e: session.Emission{Usage: session.Usage{CostKnown: true}}})
 }
 
 // Run implements session.Substrate.
 func (r *relay) Run(ctx context.Context, q session.Request) (session.Emission, error) {
 	all := session.Emission{Usage: session.Usage{CostKnown: true}, Seen: true}
 	for {
-		e, err := r.one(ctx, q, all.Usage)
+		e, err := r.callLeg(ctx, q, all.Usage)
 		if err != nil {
 			return session.Emission{}, err
 		}
 		all = joinLegs(all, e)
-		if !r.falls(ctx, e, q, all.Usage) {
+		if !r.fallsOver(ctx, e, q, all.Usage) {
 			return all, nil
 		}
-		if err := r.desk.fresh(); err != nil {
+		if err := r.desk.resetTree(); err != nil {
 			return session.Emission{}, err
 		}
 		q.Thread = "" // it was the other's
-		r.begin()
-		r.d.noteOnce(fmt.Sprintf("%s: %s takes over, because %s", r.task, r.name(), all.Detail))
+		r.beginLeg()
+		r.d.noteOnce(fmt.Sprintf("%s: %s takes over, because %s", r.task, r.currentName(), all.Detail))
 	}
 }
 
-// one is a call of the leg at work, on what is left after before.
-func (r *relay) one(ctx context.Context, q session.Request, before session.Usage) (session.Emission, error) {
+// callLeg calls the current leg with the limits that are left after before.
+func (r *relay) callLeg(ctx context.Context, q session.Request, before session.Usage) (session.Emission, error) {
 	if q.MaxTurns > 0 {
 		q.MaxTurns -= before.Turns
 	}
@@ -186,9 +185,9 @@ func (r *relay) one(ctx context.Context, q session.Request, before session.Usage
 	}
 	var e session.Emission
 	var err error
-	q = r.d.baton.guard(q)
-	r.d.baton.pass(func() { e, err = r.legs[0].sub.Run(ctx, q) })
-	e = lends(r.legs[0].cfg, r.d.Environ).withoutValues(e)
+	q = r.d.baton.guardRequest(q)
+	r.d.baton.doWithout(func() { e, err = r.legs[0].sub.Run(ctx, q) })
+	e = lentSecrets(r.legs[0].cfg, r.d.Environ).withoutValues(e)
 	if slices.Contains([]string{session.TurnRefused, session.TurnLimit, session.OverBudget}, e.Failure) {
 		e.Usage.CostKnown = e.Usage.CostKnown || begun == 0 // it never began
 	}
@@ -210,14 +209,14 @@ func (r *relay) one(ctx context.Context, q session.Request, before session.Usage
 	return e, err
 }
 
-// isTransportFailure reports a transport that failed, by a class that is its own.
+// isTransportFailure reports a failure of the agent's connection or program, not of its answer.
 func isTransportFailure(e session.Emission) bool {
 	return e.Outcome == session.Failed && e.Failure == session.Transport && e.Class != "" && e.Class != session.Content
 }
 
-// falls reports that another leg takes over, and makes it the first. An unknown
-// cost counts as all that was reserved, which leaves the legs that cost nothing.
-func (r *relay) falls(ctx context.Context, e session.Emission, q session.Request, used session.Usage) bool {
+// fallsOver reports whether another leg takes over, and makes it the current one. If the cost
+// so far is unknown, only a leg that costs nothing may take over.
+func (r *relay) fallsOver(ctx context.Context, e session.Emission, q session.Request, used session.Usage) bool {
 	if !isTransportFailure(e) || ctx.Err() != nil || q.MaxTurns > 0 && used.Turns >= q.MaxTurns {
 		return false
 	}
@@ -248,8 +247,8 @@ func joinLegs(a, b session.Emission) session.Emission {
 	return b
 }
 
-// recordFailedLegs puts the legs that failed into w as sessions of their own, each with
-// what it cost: of a cost that nobody knows, the first who did not tell has it.
+// recordFailedLegs records each failed leg as a session with its cost. A cost that no leg
+// reported is charged to the first leg that reported none.
 func (d *drain) recordFailedLegs(c *claim, w *work, r *relay) {
 	left := w.cost - w.paid
 	silent := -1

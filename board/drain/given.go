@@ -31,9 +31,9 @@ type Given struct {
 	text []byte // of the handoff
 }
 
-// encode makes the handoff of what is given. From here on it goes by the path
+// encodeGiven makes the handoff of what is given. From here on it goes by the path
 // and the blob that the board will have it under.
-func (d *drain) encode(given *Given) error {
+func (d *drain) encodeGiven(given *Given) error {
 	if given == nil {
 		return nil
 	}
@@ -59,16 +59,16 @@ func (d *drain) encode(given *Given) error {
 	return nil
 }
 
-// roster is whose profiles a session may have.
-func (d *drain) roster() contract.Roster {
+// loadRoster is whose profiles a session may have.
+func (d *drain) loadRoster() contract.Roster {
 	if d.given != nil {
 		return contract.LoadRoster(d.given.Rules)
 	}
 	return contract.LoadRoster(d.at.graph)
 }
 
-// pack adds the handoff of what is given, and the entry of its transition, to a claim.
-func (d *drain) pack(p *draft) error {
+// addGiven adds the handoff of what is given, and the entry of its transition, to a claim.
+func (d *drain) addGiven(p *draft) error {
 	g := d.given
 	if g == nil {
 		return nil
@@ -104,14 +104,14 @@ func Spoke(c contract.Contract, res invoke.Result) Spoken {
 	case session.HandoffInsufficient:
 		s.Reason = "handoff_insufficient: the claims are missing: " + strings.Join(e.Missing, ", ")
 	default:
-		s.Reason = join(or(e.Failure, string(e.Outcome)), e.Detail)
+		s.Reason = joinDetail(or(e.Failure, string(e.Outcome)), e.Detail)
 	}
 	return s
 }
 
-// about names what a validator was given as what its findings are about, however
+// nameArtifact names what a validator was given as what its findings are about, however
 // it called it: it was shown nothing else.
-func (d *drain) about(made *deliver.Deliverable, c contract.Contract) {
+func (d *drain) nameArtifact(made *deliver.Deliverable, c contract.Contract) {
 	if made.Findings != nil && c.Artifact != "" && (d.given != nil || c.Strict) {
 		made.Findings.Artifact = c.Artifact
 	}

@@ -38,7 +38,7 @@ func TestUnhanded(t *testing.T) {
 	} {
 		lost, why := c.r.missingServers(c.specs)
 		if (lost == "") != (c.lost == "") || !strings.HasPrefix(lost, c.lost) || (why == "") != (c.why == "") || !strings.HasPrefix(why, c.why) {
-			t.Errorf("%s: lost %q, %q; want %q, %q", c.r.name(), lost, why, c.lost, c.why)
+			t.Errorf("%s: lost %q, %q; want %q, %q", c.r.currentName(), lost, why, c.lost, c.why)
 		}
 	}
 }

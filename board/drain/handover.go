@@ -22,17 +22,17 @@ type handed struct {
 	text []byte
 }
 
-// handover encodes what the session of w delivers for whoever comes next. A
+// encodeHandoff encodes what the session of w delivers for whoever comes next. A
 // role without a mode hands over to nobody. slug tells the run's sessions apart.
-func (d *drain) handover(w *work, slug, title string) {
+func (d *drain) encodeHandoff(w *work, slug, title string) {
 	c, made := w.bound.Contract, w.emission.Deliverable
 	to := modeOf(c.Next)
 	if c.Mode == "" || to == "" || made == nil {
 		return
 	}
-	d.about(made, c)
+	d.nameArtifact(made, c)
 	m := handoff.Meta{
-		Slug: slug, Title: title, From: c.Mode, To: to, Artifact: d.artifact(or(made.Artifact(), c.Artifact)), Run: d.Run, By: d.By,
+		Slug: slug, Title: title, From: c.Mode, To: to, Artifact: d.artifactName(or(made.Artifact(), c.Artifact)), Run: d.Run, By: d.By,
 		At: d.Now().UTC().Format(time.RFC3339), Journal: journal.Path(d.started, d.slug), Tainted: c.Tainted,
 	}
 	if c.Persona != nil {
@@ -64,7 +64,7 @@ func (d *drain) handover(w *work, slug, title string) {
 		w.block("emission refused: the agent's result cannot be passed on: %v", err)
 		return
 	}
-	world := d.claims(w.bound.built, w.writes(d), m.Journal)
+	world := d.handoffWorld(w.bound.built, w.writes(d), m.Journal)
 	world.Tells = nil // the entry comes with the result
 	dead := handoff.Check(h.Handoff, world)
 	if d.given != nil {
@@ -84,19 +84,19 @@ func or(a, b string) string {
 	return a
 }
 
-// pass adds the handoffs of the sessions to a result's changes, and the entries
+// addHandoffs adds the handoffs of the sessions to a result's changes, and the entries
 // of their transitions to the run's journal.
-func (d *drain) pass(p *draft, list ...*work) error {
+func (d *drain) addHandoffs(p *draft, list ...*work) error {
 	for _, w := range list {
 		if h := w.handed; h != nil {
 			p.changes[d.at.file(h.Path)] = h.text
 			title, content := handoff.Entry(h.Handoff, d.at.file(h.Path), d.Now().UTC().Format(time.RFC3339))
-			if err := p.tell("H", "", title, content+reversions(w.emission.Says)); err != nil {
+			if err := p.tell("H", "", title, content+listReversions(w.emission.Says)); err != nil {
 				return err
 			}
 		}
 		if w.emission.Outcome == session.HandoffInsufficient {
-			if err := d.insufficient(p, w); err != nil {
+			if err := d.tellInsufficient(p, w); err != nil {
 				return err
 			}
 		}
@@ -119,8 +119,8 @@ func hintOf(n int) string {
 // clean is a text for the journal: visible, and without what looks like a credential.
 func clean(s string) string { return okf.Visible(string(secrets.Redact([]byte(s)))) }
 
-// reversions are what a session declared to have gone back for, as its entry tells them.
-func reversions(says []deliver.Say) string {
+// listReversions returns what a session declared to have gone back for, as its entry tells them.
+func listReversions(says []deliver.Say) string {
 	var b strings.Builder
 	for _, s := range says {
 		if s.Kind == "reversion" {
@@ -130,9 +130,9 @@ func reversions(says []deliver.Say) string {
 	return b.String()
 }
 
-// insufficient tells the journal which handoffs did not hold, what they lack
+// tellInsufficient tells the journal which handoffs did not hold, what they lack
 // and the ways out.
-func (d *drain) insufficient(p *draft, w *work) error {
+func (d *drain) tellInsufficient(p *draft, w *work) error {
 	if len(w.bound.handoffs) == 0 {
 		return p.tell("H", "", "Handoff insufficient: there was none", "INSUFFICIENT: "+strings.Join(w.emission.Missing, "; "))
 	}
@@ -145,8 +145,8 @@ func (d *drain) insufficient(p *draft, w *work) error {
 	return nil
 }
 
-// lacking is why a session could not work from its handoff, with the ways out.
-func lacking(w *work) string {
+// whyInsufficient returns why a session could not work from its handoff, with the ways out.
+func whyInsufficient(w *work) string {
 	why := "handoff_insufficient: " + strings.Join(w.emission.Missing, ", ")
 	if len(w.bound.handoffs) == 0 {
 		return why

@@ -49,7 +49,7 @@ func (d *drain) spokenBy(w *work) *Spoken {
 	if c.Role == "" || c.Role == contract.General {
 		return nil
 	}
-	s := &Spoken{Role: c.Role, Mode: c.Mode, Outcome: w.outcome(), Reason: w.reason, Deliverable: redactDeliverable(w.emission.Deliverable),
+	s := &Spoken{Role: c.Role, Mode: c.Mode, Outcome: w.sessionOutcome(), Reason: w.reason, Deliverable: redactDeliverable(w.emission.Deliverable),
 		Said: w.emission.Says, Hints: w.result.Verdict.Hints, Cost: w.cost}
 	if w.handed != nil {
 		s.Handoff = d.at.file(w.handed.Path)
@@ -57,8 +57,8 @@ func (d *drain) spokenBy(w *work) *Spoken {
 	return s
 }
 
-// outcome is how the session of w ended, in one word.
-func (w *work) outcome() string {
+// sessionOutcome returns how the session of w ended, in one word.
+func (w *work) sessionOutcome() string {
 	switch {
 	case w.emission.Failure == invoke.Yielded:
 		return invoke.Yielded
@@ -82,15 +82,15 @@ func (w *work) outcome() string {
 // its time is over. The error is a contract.Refusals, a *Refusal, a *Busy or a fault; nothing is
 // written before a contract is resolved.
 func Invoke(ctx context.Context, r *repo.Repo, o Options, inv Invocation) (Report, error) {
-	d, err := open(ctx, r, o)
+	d, err := openDrain(ctx, r, o)
 	if err != nil {
 		return Report{Run: o.Run}, err
 	}
-	if err := d.encode(inv.Given); err != nil {
+	if err := d.encodeGiven(inv.Given); err != nil {
 		return d.report, err
 	}
 	t := d.asTask(inv)
-	if err := d.bindable(t); err != nil {
+	if err := d.checkBindable(t); err != nil {
 		return d.report, err
 	}
 	if err := d.beginBeside(ctx); err != nil {
@@ -102,28 +102,28 @@ func Invoke(ctx context.Context, r *repo.Repo, o Options, inv Invocation) (Repor
 	}
 	defer unlock()
 	var c *claim
-	err = d.persist(ctx, func(ctx context.Context) (err error) {
-		c, err = d.engage(ctx, t, max(inv.Sessions, 1))
+	err = d.retryAct(ctx, func(ctx context.Context) (err error) {
+		c, err = d.commitEngagement(ctx, t, max(inv.Sessions, 1))
 		return err
 	})
 	if err != nil {
 		return d.report, d.countRefusal(err)
 	}
 	defer c.unpin(ctx)
-	done := d.speakAll(ctx, c)
+	done := d.runSessions(ctx, c)
 	for _, w := range done {
 		if w.fault != nil {
 			return d.report, fmt.Errorf("the result was not saved; odd drain ends this session's claim after %s: %w", c.lease.UTC().Format(time.RFC3339), w.fault)
 		}
 		d.heedEmergency(c, w)
 	}
-	if err := d.conclude(ctx, c, done); err != nil {
+	if err := d.commitSessions(ctx, c, done); err != nil {
 		return d.report, err
 	}
-	if err := d.reckon(ctx); err != nil {
+	if err := d.reckonMoney(ctx); err != nil {
 		return d.report, err
 	}
-	return d.report, d.ends(ctx)
+	return d.report, d.finishDrain(ctx)
 }
 
 // beginBeside looks at the board for sessions that others work beside. They take the drain
@@ -132,10 +132,10 @@ func (d *drain) beginBeside(ctx context.Context) error {
 	if err := d.refresh(ctx); err != nil {
 		return err
 	}
-	if err := d.storable(ctx); err != nil {
+	if err := d.checkStorable(ctx); err != nil {
 		return err
 	}
-	if err := d.desks(); err != nil {
+	if err := d.checkDesks(); err != nil {
 		return err
 	}
 	_, dead, err := findKilled(d.repo)
@@ -148,7 +148,7 @@ func (d *drain) beginBeside(ctx context.Context) error {
 	}
 	if err == nil {
 		defer unlock()
-		err = d.persist(ctx, d.sweep)
+		err = d.retryAct(ctx, d.sweep)
 	}
 	return err
 }
@@ -162,8 +162,8 @@ func (d *drain) asTask(inv Invocation) board.Task {
 	return t
 }
 
-// bindable says why the session that t asks for may not be spawned.
-func (d *drain) bindable(t board.Task) error {
+// checkBindable says why the session that t asks for may not be spawned.
+func (d *drain) checkBindable(t board.Task) error {
 	b, err := d.bindPersona(t)
 	d.override = b.Override
 	var no contract.Refusals
@@ -176,72 +176,72 @@ func (d *drain) bindable(t board.Task) error {
 	return nil
 }
 
-// bindPersona is resolve, and what speaks against the persona of t's work role.
+// bindPersona resolves the contract and adds what is missing in the persona of t's role.
 func (d *drain) bindPersona(t board.Task) (bound, error) {
-	b, err := d.resolve(t)
+	b, err := d.resolveContract(t)
 	if t.Role == "" {
 		return b, err
 	}
 	var no contract.Refusals
-	why := d.embody(&work{}, t.Role)
+	why := d.compilePersona(&work{}, t.Role)
 	if why == "" || err != nil && !errors.As(err, &no) {
 		return b, err
 	}
 	return b, append(no, contract.Refusal{Code: "floor", Message: why})
 }
 
-// engage commits that this run holds sessions without a task and what they may cost.
-func (d *drain) engage(ctx context.Context, t board.Task, sessions int) (*claim, error) {
-	b, err := d.resolve(t)
+// commitEngagement commits that this run holds sessions without a task and what they may cost.
+func (d *drain) commitEngagement(ctx context.Context, t board.Task, sessions int) (*claim, error) {
+	b, err := d.resolveContract(t)
 	if err != nil {
 		return nil, err
 	}
 	if err := d.checkEquipment(t); err != nil {
 		return nil, err
 	}
-	if err := d.reachable(t); err != nil {
+	if err := d.checkReachable(t); err != nil {
 		return nil, err
 	}
-	if err := d.afford(t); err != nil {
+	if err := d.checkAffordable(t); err != nil {
 		return nil, err
 	}
-	if err := d.standing(); err != nil {
+	if err := d.checkStanding(); err != nil {
 		return nil, err
 	}
 	as := t
 	as.Kind = kindOf(b.Role)
-	for _, err := range d.charter(as) {
+	for _, err := range d.checkCharter(as) {
 		return nil, err
 	}
-	c := &claim{task: t, sessions: sessions, reserved: d.reserve(t), under: d.under, kind: as.Kind, repo: d.repo}
+	c := &claim{task: t, sessions: sessions, reserved: d.reservation(t), under: d.under, kind: as.Kind, repo: d.repo}
 	c.lease = d.until(max(d.at.cfg.TaskLease, risk.Limits(d.at.cfg, t).Timeout) * time.Duration(sessions))
 	if c.base, err = d.base(); err != nil {
 		return nil, err
 	}
 	p := d.newDraft()
-	if err := d.pack(p); err != nil {
+	if err := d.addGiven(p); err != nil {
 		return nil, err
 	}
 	data := event.ClaimData{
 		LeaseExpires: c.lease.Format(time.RFC3339), Base: string(c.base), Sessions: int64(sessions), ContractRole: string(b.Role),
 		Lease: c.under, Mode: string(b.Mode), Artifact: b.Artifact, Asked: t.Title, Handoff: d.packedHandoff(),
 	}
-	if data.Override, err = d.overrides(p); err != nil {
+	if data.Override, err = d.tellOverride(p); err != nil {
 		return nil, err
 	}
-	if data.Alert, err = d.alert("", c.reserved); err != nil {
+	if data.Alert, err = d.dueAlerts("", c.reserved); err != nil {
 		return nil, err
 	}
 	r := event.Record{Kind: event.Engage, Task: d.Run, Role: t.Role, Reserved: int64(c.reserved), Data: data}
-	p.message = message(fmt.Sprintf("board: begin a session as %s", b.Role), t.Title, [2]string{"Odd-Run", d.Run}, [2]string{"Odd-Lease", c.under})
+	p.message = commitMessage(fmt.Sprintf("board: begin a session as %s", b.Role), t.Title, [2]string{"Odd-Run", d.Run}, [2]string{"Odd-Lease", c.under})
 	return c, d.stake(ctx, c, r, p)
 }
 
-// speakAll runs the sessions of c side by side and returns their works in order.
-func (d *drain) speakAll(ctx context.Context, c *claim) []*work {
+// runSessions runs the sessions of c side by side and returns their works in order.
+func (d *drain) runSessions(ctx context.Context, c *claim) []*work {
 	done := make([]*work, c.sessions)
 	if c.sessions == 1 {
-		done[0] = d.speak(ctx, c, 1)
+		done[0] = d.runSession(ctx, c, 1)
 		return done
 	}
 	b := &baton{all: make(chan struct{})}
@@ -255,7 +255,7 @@ func (d *drain) speakAll(ctx context.Context, c *claim) []*work {
 			b.Lock()
 			defer b.Unlock()
 			defer b.begun()
-			done[n] = d.speak(ctx, c, n+1)
+			done[n] = d.runSession(ctx, c, n+1)
 		})
 		<-begun
 	}
@@ -265,24 +265,24 @@ func (d *drain) speakAll(ctx context.Context, c *claim) []*work {
 	return done
 }
 
-// speak runs the n-th session of c and encodes what it hands over. Sessions
+// runSession runs the n-th session of c and encodes what it hands over. Sessions
 // share nothing but their input: each has its own brief, tree and handoff.
-func (d *drain) speak(ctx context.Context, c *claim, n int) *work {
+func (d *drain) runSession(ctx context.Context, c *claim, n int) *work {
 	w := &work{verdict: board.ToReview, dir: fmt.Sprintf("session.%d", n)}
 	if c.task.Role != "" {
-		if why := d.embody(w, c.task.Role); why != "" {
+		if why := d.compilePersona(w, c.task.Role); why != "" {
 			return w.block("%s", why)
 		}
 	}
 	defer w.unbind()
-	req, ok := d.prepare(ctx, c, w, d.resolve)
+	req, ok := d.prepare(ctx, c, w, d.resolveContract)
 	if !ok {
 		return w
 	}
 	if c.sessions > 1 {
 		req.Member = n
 	}
-	d.session(ctx, c, w, req)
+	d.runSubstrate(ctx, c, w, req)
 	if len(w.emission.Atoms) > 0 && w.verdict == board.ToReview {
 		w.block("emission refused: %s is an atom, and atoms are merged only through a task; add one with odd task add", w.emission.Atoms[0].At)
 	}
@@ -291,14 +291,14 @@ func (d *drain) speak(ctx context.Context, c *claim, n int) *work {
 		if c.sessions > 1 {
 			slug = fmt.Sprintf("%d %s", n, w.bound.Role)
 		}
-		d.handover(w, slug, "")
+		d.encodeHandoff(w, slug, "")
 	}
 	return w
 }
 
-// conclude commits what became of the sessions. It runs to its end even when
+// commitSessions commits what became of the sessions. It runs to its end even when
 // the person has interrupted them.
-func (d *drain) conclude(ctx context.Context, c *claim, done []*work) error {
+func (d *drain) commitSessions(ctx context.Context, c *claim, done []*work) error {
 	stopped := ctx.Err()
 	if d.Watch != nil {
 		stopped = nil // which is how a person ends it
@@ -307,7 +307,7 @@ func (d *drain) conclude(ctx context.Context, c *claim, done []*work) error {
 	for _, w := range done {
 		d.keepArtifacts(c, w)
 	}
-	art, err := d.store(ctx)
+	art, err := d.storeArtifacts(ctx)
 	if err != nil {
 		return err
 	}
@@ -319,15 +319,14 @@ func (d *drain) conclude(ctx context.Context, c *claim, done []*work) error {
 			d.report.Said = append(d.report.Said, *s)
 			continue
 		}
-		d.report.Said = append(d.report.Said, Spoken{Role: w.bound.Role, Outcome: w.outcome(), Reason: w.reason, Said: w.emission.Says, Cost: w.cost})
+		d.report.Said = append(d.report.Said, Spoken{Role: w.bound.Role, Outcome: w.sessionOutcome(), Reason: w.reason, Said: w.emission.Says, Cost: w.cost})
 	}
 	return stopped
 }
 
-// recall takes back what the sessions came to where the lease they were held
-// under has ended, the permit of one that hands something over, or the claim itself: while
-// this computer slept, another clone may have swept it.
-func (d *drain) recall(c *claim, done []*work) {
+// discardLapsed discards what the sessions made if their lease, permit or claim has ended.
+// Another clone may have swept the claim while this computer slept.
+func (d *drain) discardLapsed(c *claim, done []*work) {
 	lost := d.whyLapsed(c, d.at)
 	if !slices.ContainsFunc(d.at.spend.Open, func(r event.Record) bool { return r.Run == d.Run }) {
 		lost = "another drain ended this session's claim before its result was saved; run it again"
@@ -337,7 +336,7 @@ func (d *drain) recall(c *claim, done []*work) {
 		if why == "" && w.handed != nil {
 			why = w.anchor.whyLapsed(d.at)
 		}
-		if why != "" && w.lands() {
+		if why != "" && w.isPublishable() {
 			w.void(why)
 		}
 	}
@@ -345,8 +344,8 @@ func (d *drain) recall(c *claim, done []*work) {
 
 // endInvocation plans the result commit of sessions without a task.
 func (d *drain) endInvocation(c *claim, done []*work, art repo.RefUpdate) (*draft, error) {
-	d.recall(c, done)
-	p, err := d.account(c, done...)
+	d.discardLapsed(c, done)
+	p, err := d.draftSessions(c, done...)
 	if err != nil {
 		return nil, err
 	}
@@ -365,13 +364,13 @@ func (d *drain) endInvocation(c *claim, done []*work, art repo.RefUpdate) (*draf
 		return nil, err
 	}
 	title := fmt.Sprintf("%s: %s", done[0].bound.Role, verdict)
-	content := strings.Join(slices.DeleteFunc([]string{c.task.Title, d.handoffs(done), why}, func(s string) bool { return s == "" }), "; ")
-	p.message = message("board: "+title, content, [2]string{"Odd-Run", d.Run}, [2]string{"Odd-Lease", c.under}, [2]string{"Odd-Trace", trace})
+	content := strings.Join(slices.DeleteFunc([]string{c.task.Title, d.listHandoffs(done), why}, func(s string) bool { return s == "" }), "; ")
+	p.message = commitMessage("board: "+title, content, [2]string{"Odd-Run", d.Run}, [2]string{"Odd-Lease", c.under}, [2]string{"Odd-Trace", trace})
 	return p, d.tellResult(p, c, title, or(content, "nothing was asked in words"), done...)
 }
 
-// handoffs lists the handoffs of the sessions.
-func (d *drain) handoffs(done []*work) string {
+// listHandoffs lists the handoffs of the sessions.
+func (d *drain) listHandoffs(done []*work) string {
 	var out []string
 	for _, w := range done {
 		if w.handed != nil {
@@ -381,17 +380,17 @@ func (d *drain) handoffs(done []*work) string {
 	return strings.Join(out, ", ")
 }
 
-// verdictOf is the outcome of the sessions together: the first that is not
-// completed, with what each of those says.
+// verdictOf returns the outcome of all sessions: the first that is not completed, with the
+// reasons of each.
 func verdictOf(done []*work) (verdict, why string) {
 	verdict = string(session.Completed)
 	var whys []string
 	for i, w := range done {
-		if w.outcome() == string(session.Completed) {
+		if w.sessionOutcome() == string(session.Completed) {
 			continue
 		}
 		if verdict == string(session.Completed) {
-			verdict = w.outcome()
+			verdict = w.sessionOutcome()
 		}
 		if len(done) > 1 {
 			whys = append(whys, fmt.Sprintf("session %d: %s", i+1, w.reason))

@@ -304,9 +304,9 @@ func TestRebased(t *testing.T) {
 func TestTaint(t *testing.T) {
 	t.Parallel()
 	a := term("tide")
-	e, err := taint(session.Emission{Atoms: []session.Atom{a}})
+	e, err := tagOverride(session.Emission{Atoms: []session.Atom{a}})
 	if err == nil {
-		e, err = taint(e)
+		e, err = tagOverride(e)
 	}
 	if err != nil || strings.Join(e.Atoms[0].Atom.Tags, ",") != overridden {
 		t.Errorf("%v, %v", e.Atoms[0].Atom.Tags, err)

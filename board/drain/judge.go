@@ -12,22 +12,22 @@ import (
 	"github.com/odd-cli/odd/reconcile/secrets"
 )
 
-// weigh judges what a session emitted, where it came to something.
-func (d *drain) weigh(w *work, t board.Task, g *okf.Graph) {
+// judgeEmission merges what a session emitted, if it is to go to review.
+func (d *drain) judgeEmission(w *work, t board.Task, g *okf.Graph) {
 	if w.verdict == board.ToReview {
-		d.judge(w, t, g, w.anchor.permit())
+		d.mergeEmission(w, t, g, w.anchor.livePermit())
 	}
-	if why := d.astray(t, w.items); why != "" && w.verdict == board.ToReview {
+	if why := d.whyAstray(t, w.items); why != "" && w.verdict == board.ToReview {
 		w.void("emission refused: " + why)
 	}
 }
 
-// judge caps and merges what was emitted, under the live permit of the session
-// that emitted it: without one nothing lands, nor with one atom outside of it.
-func (d *drain) judge(w *work, t board.Task, g *okf.Graph, p anchor.Live) {
+// mergeEmission caps and merges the emitted atoms under the session's permit. One atom
+// outside the permit refuses all of them.
+func (d *drain) mergeEmission(w *work, t board.Task, g *okf.Graph, p anchor.Live) {
 	if w.bound.Tainted != "" {
 		var err error
-		if w.emission, err = taint(w.emission); err != nil {
+		if w.emission, err = tagOverride(w.emission); err != nil {
 			w.block("emission refused: %v", err)
 			return
 		}
@@ -40,7 +40,7 @@ func (d *drain) judge(w *work, t board.Task, g *okf.Graph, p anchor.Live) {
 		}
 		in = append(in, reconcile.Incoming{Atom: a.Atom, Base: d.emissionBase(w, a.Base), At: a.At})
 	}
-	o := d.terms()
+	o := d.mergeOptions()
 	o.Declined = board.DeclinedBefore(w.declines)
 	o.Drifted = driftFinder(g, d.at.files)
 	items, err := reconcile.Merge(g, in, o)
@@ -48,14 +48,14 @@ func (d *drain) judge(w *work, t board.Task, g *okf.Graph, p anchor.Live) {
 		w.block("emission refused: %v", err)
 		return
 	}
-	if why := w.anchor.outside(d, p, items); why != "" {
+	if why := w.anchor.whyOutside(d, p, items); why != "" {
 		w.block("emission refused: %s", why)
 		return
 	}
 	w.items = items
 }
 
-// driftFinder looks up the sources of atoms of g that are not as they were read, among files.
+// driftFinder returns a lookup of an atom's sources that changed since they were read.
 func driftFinder(g *okf.Graph, files fs.FS) func(*okf.Atom) []okf.Drift {
 	all := sync.OnceValue(func() map[string][]okf.Drift {
 		out := map[string][]okf.Drift{}
@@ -72,8 +72,8 @@ func driftFinder(g *okf.Graph, files fs.FS) func(*okf.Atom) []okf.Drift {
 	}
 }
 
-// emissionBase returns the base of an emission on the board: what was made against the
-// proposal it was given is made against what that proposal was made on.
+// emissionBase returns the blob on the board that an emitted atom is based on. A session
+// that was given a proposal names the proposal's blob; its base is the proposal's.
 func (d *drain) emissionBase(w *work, base string) string {
 	if w.bound.built == nil || base == "" {
 		return base
@@ -86,8 +86,8 @@ func (d *drain) emissionBase(w *work, base string) string {
 	return base
 }
 
-// terms are what an agent of this repository may emit.
-func (d *drain) terms() reconcile.Options {
+// mergeOptions returns what an agent of this repository may emit.
+func (d *drain) mergeOptions() reconcile.Options {
 	limit, ok := okf.ParseConfidence(d.at.cfg.Session.Cap)
 	if !ok || limit == okf.Unset || limit > okf.Asserted {
 		limit = okf.Inferred

@@ -17,28 +17,28 @@ const (
 	busyTries = 100
 )
 
-// stuckTries is how often it waits again for another odd that stands still while it
-// moves refs; each time takes as long as all of busyTries.
+// stuckTries is how often it waits again for another odd that is stopped while it moves
+// refs; each wait takes as long as all of busyTries.
 const stuckTries = 2
 
-// fetchWait and fetchTries are how long it waits for a remote that does not answer.
+// fetchWait and fetchTries bound the wait for a remote that does not answer.
 const (
 	fetchWait  = 3 * time.Second
 	fetchTries = 10
 )
 
-// landResult plans a result on the board as it is now and lands it, again while others come
-// first.
+// landResult plans a result on the board as it is now and lands it. It plans again each time
+// another commit came first.
 func (d *drain) landResult(ctx context.Context, c *claim, plan func() (*draft, error)) error {
-	if err := d.latest(ctx); err != nil {
+	if err := d.lookLatest(ctx); err != nil {
 		return err
 	}
-	err := d.retry(ctx, d.latest, func(ctx context.Context) error {
+	err := d.retry(ctx, d.lookLatest, func(ctx context.Context) error {
 		p, err := plan()
 		if err != nil {
 			return unwritten{err}
 		}
-		pins := d.release(c)
+		pins := d.releasePin(c)
 		p.refs = append(slices.Clip(p.refs), pins...)
 		if err := d.land(ctx, p); err != nil {
 			return err
@@ -55,13 +55,13 @@ func (d *drain) landResult(ctx context.Context, c *claim, plan func() (*draft, e
 	return fmt.Errorf("%s: the result was not saved; odd drain frees the task after %s: %w", c.task.ID, c.lease.UTC().Format(time.RFC3339), err)
 }
 
-// latest looks at the board as it is now, and waits a while for a remote that does not
-// answer. Unlike refresh it refuses nothing: a session has run.
-func (d *drain) latest(ctx context.Context) error {
+// lookLatest reads the board as it is now, and waits a while for a remote that does not
+// answer. Unlike refresh it refuses nothing, because the session has already run.
+func (d *drain) lookLatest(ctx context.Context) error {
 	for try := 0; ; try++ {
 		tip, err := d.line.Latest(ctx)
 		if err == nil {
-			d.at, err = look(d.repo, tip, d.at)
+			d.at, err = readSnapshot(d.repo, tip, d.at)
 			return err
 		}
 		if d.Wait == nil || try == fetchTries {
@@ -71,7 +71,7 @@ func (d *drain) latest(ctx context.Context) error {
 	}
 }
 
-// retry does act, and does it again while it loses a race or a lock is held; again looks at
+// retry runs act until it succeeds, fails for good, or has lost too many races. again reads
 // the board before each further try.
 func (d *drain) retry(ctx context.Context, again, act func(context.Context) error) error {
 	for try := 0; ; try++ {
@@ -91,33 +91,33 @@ func (d *drain) recordLost(c *claim, w *work, out *Outcome, artifacts repo.RefUp
 	out.State, out.Reason = "", "result discarded: somebody changed the task while its session ran"
 	w.handed = nil
 	if c.op != "" {
-		s, err := d.story(c.op)
+		s, err := d.findStory(c.op)
 		if err != nil {
 			return nil, err
 		}
 		c.ended = s.Told != nil
 	}
-	return d.retell(c, w, out, artifacts)
+	return d.planUnpublished(c, w, out, artifacts)
 }
 
-// retell is a result whose proposal is not published after all: the ledger
-// begins again where it was before the session.
-func (d *drain) retell(c *claim, w *work, out *Outcome, artifacts repo.RefUpdate) (*draft, error) {
+// planUnpublished plans a result whose proposal is not published after all. It records the
+// session anew.
+func (d *drain) planUnpublished(c *claim, w *work, out *Outcome, artifacts repo.RefUpdate) (*draft, error) {
 	out.Branch, out.Proposal, out.Files = "", "", 0
 	if ch := w.change; ch != nil && ch.sealed != nil {
 		ch.rescind(out.Reason)
 	}
-	p, err := d.account(c, w)
+	p, err := d.draftSessions(c, w)
 	if err != nil {
 		return nil, err
 	}
 	c.retold, out.Trace = true, p.trace()
-	return p, d.result(p, c, w, *out, []repo.RefUpdate{artifacts})
+	return p, d.completeResult(p, c, w, *out, []repo.RefUpdate{artifacts})
 }
 
-// release lets go of the pinned base in the result's own transaction, where
-// that is a local one.
-func (d *drain) release(c *claim) []repo.RefUpdate {
+// releasePin returns the update that deletes the pinned base together with the result. With
+// a remote there is none, because pins are local.
+func (d *drain) releasePin(c *claim) []repo.RefUpdate {
 	if at, err := d.repo.Ref(c.pin.Name); d.line.Remote != "" || c.pin.New == "" || err != nil || at != c.pin.New {
 		return nil
 	}

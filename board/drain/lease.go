@@ -38,7 +38,7 @@ func LookSlow(bundle fs.FS, st *state.State, tasks []*board.Row, committed bool,
 		Chain: g.Chain, ChainErr: g.Faults[gate.GatesPath], Sum: g.LeaseSum, Done: doneBy(tasks),
 	}
 	s.Facts.OpenEmergency = s.Buffer.Emergency()
-	return s, s.count(st)
+	return s, s.countUse(st)
 }
 
 // doneBy tells whether a task is done by any of the names a lease may give it.
@@ -52,18 +52,18 @@ func doneBy(tasks []*board.Row) func(string) bool {
 	return func(name string) bool { return done[name] }
 }
 
-// count fills in what the ledger says was used: since the lease began to count,
+// countUse fills in what the ledger says was used: since the lease began to count,
 // and since the last emergency.
-func (s *SlowLoop) count(st *state.State) error {
-	began, emergency := s.marks()
+func (s *SlowLoop) countUse(st *state.State) error {
+	began, emergency := s.findMarks()
 	u, err := st.Used(s.File.Lease.ID, began, emergency)
 	s.Facts.UsedTasks, s.Facts.Spent, s.Drained = u.Tasks, u.Spent, u.After
 	return err
 }
 
-// marks are when the lease began to count, by its last row that drafts,
+// findMarks are when the lease began to count, by its last row that drafts,
 // activates or renews it, and when the last emergency was; zero where neither was.
-func (s *SlowLoop) marks() (began, emergency time.Time) {
+func (s *SlowLoop) findMarks() (began, emergency time.Time) {
 	for _, r := range s.Facts.Chain.Rows {
 		if r.Gate == gate.Emergency {
 			emergency = r.TS

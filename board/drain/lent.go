@@ -27,8 +27,8 @@ const leastLent = 8
 // tellsCredential is a variable whose value is nobody's to read.
 var tellsCredential = regexp.MustCompile(`(?i)(KEY|TOKEN|SECRET|PASS|PASSWORD|PASSWD|PASSPHRASE|CREDENTIALS?|COOKIE|_AUTH|_PAT|_DSN)(_?\d+)?$`)
 
-// lends are the credentials that a configuration hands on from environ.
-func lends(cfg config.Config, environ []string) lent {
+// lentSecrets returns the credentials that a configuration hands on from environ.
+func lentSecrets(cfg config.Config, environ []string) lent {
 	names := slices.Concat(cfg.Pipeline.CheckEnv, cfg.Agent("claude").Env)
 	for _, s := range cfg.Substrates {
 		names = append(append(names, s.Env...), s.KeyEnv)
@@ -36,14 +36,14 @@ func lends(cfg config.Config, environ []string) lent {
 	for _, s := range cfg.Servers {
 		names = append(append(names, s.Env...), s.TokenEnv)
 	}
-	return credentials(slices.DeleteFunc(slices.Clone(environ), func(kv string) bool {
+	return envCredentials(slices.DeleteFunc(slices.Clone(environ), func(kv string) bool {
 		name, _, _ := strings.Cut(kv, "=")
 		return !slices.Contains(names, name)
 	}))
 }
 
-// credentials are those of an environment.
-func credentials(environ []string) (out lent) {
+// envCredentials returns those of an environment.
+func envCredentials(environ []string) (out lent) {
 	for _, kv := range environ {
 		name, value, _ := strings.Cut(kv, "=")
 		if len(value) >= leastLent && tellsCredential.MatchString(name) {
@@ -57,8 +57,8 @@ func credentials(environ []string) (out lent) {
 	return out
 }
 
-// hidden is b with the variable's name in the place of each value.
-func (l lent) hidden(b []byte) []byte {
+// hide is b with the variable's name in the place of each value.
+func (l lent) hide(b []byte) []byte {
 	for _, c := range l {
 		b = bytes.ReplaceAll(b, []byte(c.value), []byte("[redacted:"+c.name+"]"))
 	}
@@ -87,10 +87,10 @@ func (l lent) withoutValues(e session.Emission) session.Emission {
 		f.Proposals, f.Usage, f.Raw, f.Transcript, f.Seen, f.Calls, f.Sandbox = e.Proposals, e.Usage, e.Raw, e.Transcript, e.Seen, e.Calls, e.Sandbox
 		e = f
 	}
-	e.Raw, e.Transcript, e.Detail = l.hidden(e.Raw), l.hidden(e.Transcript), string(l.hidden([]byte(e.Detail)))
+	e.Raw, e.Transcript, e.Detail = l.hide(e.Raw), l.hide(e.Transcript), string(l.hide([]byte(e.Detail)))
 	e.Proposals = slices.Clone(e.Proposals)
 	for i, p := range e.Proposals {
-		e.Proposals[i].Reason = string(l.hidden([]byte(p.Reason)))
+		e.Proposals[i].Reason = string(l.hide([]byte(p.Reason)))
 	}
 	return e
 }
@@ -101,7 +101,7 @@ func (l lent) refuses(c *pipeline.Candidate) (no pipeline.Unusable) {
 	c.Files = slices.Clone(c.Files)
 	for i, e := range c.Files {
 		if name := l.in(e.After); name != "" {
-			c.Files[i].After = l.hidden(e.After)
+			c.Files[i].After = l.hide(e.After)
 			no = append(no, pipeline.Fault{Code: failedLent, At: e.Path, Text: "contains the value of the environment variable " + name, Fix: "read it from the environment where it is needed"})
 		}
 	}

@@ -21,14 +21,14 @@ func TestLends(t *testing.T) {
 	for _, name := range []string{"SEA_KEY", "SEA_HOME", "SEA_TOKEN_2", "MODEL_KEY", "TIDE_SECRET", "TIDE_TOKEN", "NPM_AUTH", "OTHER_KEY", "SSH_AUTH_SOCK"} {
 		env = append(env, name+"=value of "+name)
 	}
-	l := lends(cfg, append(env, "SHORT_KEY=1234567"))
+	l := lentSecrets(cfg, append(env, "SHORT_KEY=1234567"))
 	for name, want := range map[string]bool{
 		"SEA_KEY": true, "SEA_TOKEN_2": true, "MODEL_KEY": true, "TIDE_SECRET": true, "TIDE_TOKEN": true, "NPM_AUTH": true,
 		"SEA_HOME":  false,                         // no credential
 		"OTHER_KEY": false, "SSH_AUTH_SOCK": false, // lent to nobody
 	} {
 		text := []byte("<value of " + name + ">")
-		hidden := string(l.hidden(text))
+		hidden := string(l.hide(text))
 		if got := hidden == "<[redacted:"+name+"]>"; got != want || (l.in(text) == name) != want {
 			t.Errorf("%s: %s", name, hidden)
 		}
@@ -36,8 +36,8 @@ func TestLends(t *testing.T) {
 	if l.in([]byte("1234567")) != "" {
 		t.Error("a value as short as a word is looked for")
 	}
-	l = credentials([]string{"A_KEY=a \"quoted\" word", "B_KEY=a \"quoted\" word and more"})
-	if got := string(l.hidden([]byte(`{"x":"a \"quoted\" word"} a "quoted" word and more`))); got != `{"x":"[redacted:A_KEY]"} [redacted:B_KEY]` {
+	l = envCredentials([]string{"A_KEY=a \"quoted\" word", "B_KEY=a \"quoted\" word and more"})
+	if got := string(l.hide([]byte(`{"x":"a \"quoted\" word"} a "quoted" word and more`))); got != `{"x":"[redacted:A_KEY]"} [redacted:B_KEY]` {
 		t.Error(got)
 	}
 }
@@ -46,7 +46,7 @@ func TestLends(t *testing.T) {
 func TestNothingLentIsKept(t *testing.T) {
 	t.Parallel()
 	const value = "plain words"
-	l := credentials([]string{"SEA_KEY=" + value})
+	l := envCredentials([]string{"SEA_KEY=" + value})
 	text := "so: " + value + "."
 	atom := func(body, path string) session.Emission {
 		a, err := okf.Parse(path, []byte("---\ntype: term\nid: tide\n---\n\n"+body+"\n"))

@@ -12,7 +12,7 @@ import (
 func (d *drain) lock(ctx context.Context) (unlock func(), err error) {
 	local, err := d.repo.LockDrainFor(d.Run)
 	if errors.Is(err, repo.ErrBusy) {
-		return nil, busy("locked", "another odd drain runs in this clone: %v; try again when it has ended", err)
+		return nil, refuseBusy("locked", "another odd drain runs in this clone: %v; try again when it has ended", err)
 	}
 	if err != nil {
 		return nil, err
@@ -20,11 +20,11 @@ func (d *drain) lock(ctx context.Context) (unlock func(), err error) {
 	if d.line.Remote == "" {
 		return func() { _ = local() }, nil
 	}
-	shared, err := d.repo.LockRemote(ctx, d.line.Remote, d.tenant(), d.Run, d.at.cfg.TaskLease, d.Now())
+	shared, err := d.repo.LockRemote(ctx, d.line.Remote, d.tenantName(), d.Run, d.at.cfg.TaskLease, d.Now())
 	if err != nil {
 		_ = local()
 		if errors.Is(err, repo.ErrBusy) {
-			return nil, busy("locked", "another odd drain runs in another clone: %v; try again when it has ended or its lock expires; if it was killed and the lock runs for long, delete the ref on the remote with git push", err)
+			return nil, refuseBusy("locked", "another odd drain runs in another clone: %v; try again when it has ended or its lock expires; if it was killed and the lock runs for long, delete the ref on the remote with git push", err)
 		}
 		return nil, err
 	}
@@ -32,14 +32,14 @@ func (d *drain) lock(ctx context.Context) (unlock func(), err error) {
 	return func() {
 		d.shared = nil
 		if err := shared.Release(context.WithoutCancel(ctx)); err != nil {
-			d.note("the shared drain lock was not released; it expires by itself: " + err.Error())
+			d.addNote("the shared drain lock was not released; it expires by itself: " + err.Error())
 		}
 		_ = local()
 	}, nil
 }
 
-// tenant names the shared lock.
-func (d *drain) tenant() string {
+// tenantName names the shared lock.
+func (d *drain) tenantName() string {
 	if d.at.cfg.Tenant != "" {
 		return d.at.cfg.Tenant
 	}

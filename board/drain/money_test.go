@@ -54,7 +54,7 @@ func TestNoTeamSpendsAnothers(t *testing.T) {
 			}
 			for _, p := range pursesOf(t, e, file) {
 				if p.Left < 0 {
-					t.Fatalf("%s has spent and reserved $%s of $%s", p.Name, p.sum(), p.Stop)
+					t.Fatalf("%s has spent and reserved $%s of $%s", p.Name, p.total(), p.Stop)
 				}
 				if team := p.share; p.Name != Tenant && p.Left > 0 && !fits(t, e, file, team, p.Left) {
 					t.Fatalf("%q cannot reserve the $%s that it has left", p.Name, p.Left)
@@ -88,11 +88,11 @@ func pursesOf(t *rapid.T, e budget.Envelope, file []byte) []Purse {
 func fits(t *rapid.T, e budget.Envelope, file []byte, team string, want budget.MicroUSD) bool {
 	all := pursesOf(t, e, file)
 	for _, p := range all[1:] {
-		if p.share == e.Share(team) && budget.DecideShare(e, p.share, p.sum(), want) == budget.Stop {
+		if p.share == e.Share(team) && budget.DecideShare(e, p.share, p.total(), want) == budget.Stop {
 			return false
 		}
 	}
-	return budget.Decide(e, all[0].sum(), want) != budget.Stop
+	return budget.Decide(e, all[0].total(), want) != budget.Stop
 }
 
 // A team without an envelope, and a task without a team, spend what no team has.
@@ -224,7 +224,7 @@ func TestTwoDrainsOneDollar(t *testing.T) {
 		}
 		o := w.o
 		o.Run = fmt.Sprintf("run-01KJPWD6M0E8497ANGJ5R0NB%02d", i)
-		if both[i], err = open(ctx, clone, o); err != nil {
+		if both[i], err = openDrain(ctx, clone, o); err != nil {
 			t.Fatal(err)
 		}
 		if err := both[i].refresh(ctx); err != nil {
@@ -236,7 +236,7 @@ func TestTwoDrainsOneDollar(t *testing.T) {
 	for i, d := range both { // both look before either claims, and each takes another task
 		d.Task = []string{"a", "b"}[i]
 		var err error
-		if next[i], _, err = d.next(t.Context(), nil); err != nil {
+		if next[i], _, err = d.nextTask(t.Context(), nil); err != nil {
 			t.Fatalf("drain %d: %v", i, err)
 		}
 	}

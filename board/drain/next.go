@@ -8,14 +8,14 @@ import (
 	"github.com/odd-cli/odd/okf"
 )
 
-// next is the first task of the total order that may run, was not tried and is not
-// held back by a review of another, or the one that was asked for.
-func (d *drain) next(ctx context.Context, tried map[okf.ID]bool) (board.Task, bool, error) {
-	if err := d.standing(); err != nil {
+// nextTask returns the first task in the board's order that may run, was not tried and does
+// not wait for another review. With Options.Task it returns that one.
+func (d *drain) nextTask(ctx context.Context, tried map[okf.ID]bool) (board.Task, bool, error) {
+	if err := d.checkStanding(); err != nil {
 		return board.Task{}, false, err
 	}
 	if d.Task != "" {
-		t, err := d.at.task(d.Task)
+		t, err := d.at.findTask(d.Task)
 		if err != nil {
 			return t, false, err
 		}
@@ -23,7 +23,7 @@ func (d *drain) next(ctx context.Context, tried map[okf.ID]bool) (board.Task, bo
 			return t, false, why
 		}
 		if d.Invoked {
-			err = d.bindable(t)
+			err = d.checkBindable(t)
 		}
 		return t, err == nil, err
 	}
@@ -33,7 +33,7 @@ func (d *drain) next(ctx context.Context, tried map[okf.ID]bool) (board.Task, bo
 			d.noteOnce(broke.Error())
 		}
 	}
-	for t := range d.at.order() {
+	for t := range d.at.boardOrder() {
 		if tried[t.ID] || board.Eligible(&t.Row, d.at.index, d.Now()) != "" {
 			continue
 		}
@@ -58,21 +58,21 @@ func (d *drain) next(ctx context.Context, tried map[okf.ID]bool) (board.Task, bo
 	return board.Task{}, false, nil
 }
 
-// whyDenied says why t may not be drained now: the board, the lease, the budget.
+// whyDenied returns why t may not be drained now, nil if it may.
 func (d *drain) whyDenied(t board.Task) error {
-	if err := d.ineligible(t); err != nil {
+	if err := d.checkEligible(t); err != nil {
 		return err
 	}
-	if err := d.standing(); err != nil {
+	if err := d.checkStanding(); err != nil {
 		return err
 	}
-	_, no := d.obstacles(t)
-	return together(no)
+	_, no := d.findObstacles(t)
+	return joinAll(no)
 }
 
-// ineligible says why the board has t not for any drain: where it stands, that its file
-// has an unfinished merge, or that another file has its id.
-func (d *drain) ineligible(t board.Task) error {
+// checkEligible refuses t if its state, an unfinished merge of its file, or another file
+// with the same id keeps it from every drain.
+func (d *drain) checkEligible(t board.Task) error {
 	if why := board.Eligible(&t.Row, d.at.index, d.Now()); why != "" {
 		return refuse("task", "task %s: %s", t.ID, why)
 	}
@@ -88,8 +88,8 @@ func (d *drain) ineligible(t board.Task) error {
 	return nil
 }
 
-// also is what both refuse, under the code of the first.
-func also(first, second error) error {
+// joinRefusal returns one refusal with both texts and the code of the first.
+func joinRefusal(first, second error) error {
 	var a, b *Refusal
 	if errors.As(first, &a) && errors.As(second, &b) {
 		return refuse(a.Code, "%s; %s", a.Text, b.Text)
@@ -100,10 +100,10 @@ func also(first, second error) error {
 	return second
 }
 
-// checkEquipment refuses t where anything of its chain lacks what it needs to begin:
-// one that takes over is no time to find out.
+// checkEquipment refuses t if any agent of its chain lacks what it needs to start. A
+// fallback that cannot start would fail only when it is needed.
 func (d *drain) checkEquipment(t board.Task) error {
-	for _, cfg := range d.chain(t) {
+	for _, cfg := range d.agentChain(t) {
 		if err := Equipped(cfg, d.Environ); err != nil {
 			return err
 		}

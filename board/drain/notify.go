@@ -49,7 +49,7 @@ func (d *drain) notify(ctx context.Context, out Outcome) {
 	if said := oneLine(string(r.Output)); said != "" {
 		why += ": " + said
 	}
-	d.note(fmt.Sprintf("%s: [drain] notify failed, and the task's result stands: %s", out.Task, why))
+	d.addNote(fmt.Sprintf("%s: [drain] notify failed, and the task's result stands: %s", out.Task, why))
 }
 
 // notifyEnv is all that [drain] notify sees of the environment: what a program needs to
@@ -66,8 +66,8 @@ func notifyEnv(environ []string, run string) []string {
 	return out
 }
 
-// code is what ended blocked work, as odd explain knows it; "" where only words say it.
-func (w *work) code() string {
+// blockCode returns what ended blocked work, as odd explain knows it; "" where only words say it.
+func (w *work) blockCode() string {
 	if w.change != nil && w.change.op.Reason != "" {
 		return string(w.change.op.Reason)
 	}

@@ -33,7 +33,7 @@ type Made struct {
 	Paths  [][3]string // repository path, blob before and after, as its outcome records them
 }
 
-func (d *drain) origin() Origin {
+func (d *drain) newOrigin() Origin {
 	return Origin{Repo: d.repo, Files: d.at.files, Root: d.at.cfg.Root, Graph: d.at.graph, Tasks: d.at.tasks}
 }
 
@@ -42,21 +42,21 @@ func (d *drain) origin() Origin {
 // makes none; what it found is about what it was given. It is nil where there is
 // none; the error says that it is not in this clone.
 func (o Origin) Proposal(h handoff.Handoff) (*Made, error) {
-	return o.proposal(h, map[string]bool{})
+	return o.findProposal(h, map[string]bool{})
 }
 
-func (o Origin) proposal(h handoff.Handoff, seen map[string]bool) (*Made, error) {
+func (o Origin) findProposal(h handoff.Handoff, seen map[string]bool) (*Made, error) {
 	if seen[h.Path] {
 		return nil, nil
 	}
 	seen[h.Path] = true
 	var task string
-	for _, r := range o.records(h.Run) {
+	for _, r := range o.runRecords(h.Run) {
 		switch {
 		case r.Session().Handoff == path.Join(o.Root, h.Path):
 			task = r.Task
 		case r.Kind == event.Outcome && r.Task == task && task != "" && r.Outcome().Proposal != "":
-			return o.readMade(o.latest(r))
+			return o.readMade(o.latestRecord(r))
 		}
 	}
 	for _, name := range h.Derives {
@@ -65,7 +65,7 @@ func (o Origin) proposal(h handoff.Handoff, seen map[string]bool) (*Made, error)
 			continue
 		}
 		if up, err := handoff.Read(a); err == nil {
-			if m, err := o.proposal(up, seen); m != nil || err != nil {
+			if m, err := o.findProposal(up, seen); m != nil || err != nil {
 				return m, err
 			}
 		}
@@ -82,15 +82,15 @@ func (o Origin) readMade(r event.Record) (*Made, error) {
 	return m, nil
 }
 
-// latest is the outcome of r's task that waits on the board in its place, because
+// latestRecord returns the outcome of r's task that waits on the board in its place, because
 // the same emission was judged again, or r.
-func (o Origin) latest(r event.Record) event.Record {
+func (o Origin) latestRecord(r event.Record) event.Record {
 	t, _ := board.Find(o.Tasks, okf.ID(r.Task))
 	waits := t.Result
 	for run, seen := waits.Run, map[string]bool{}; run != "" && !seen[run]; {
 		seen[run] = true
 		of := ""
-		for _, again := range o.records(run) {
+		for _, again := range o.runRecords(run) {
 			if again.Kind == event.Claim && again.Task == r.Task {
 				of = again.Claim().RefreshOf
 			}
@@ -98,7 +98,7 @@ func (o Origin) latest(r event.Record) event.Record {
 		if run = of; run != r.Run {
 			continue
 		}
-		for _, again := range o.records(waits.Run) {
+		for _, again := range o.runRecords(waits.Run) {
 			if again.Kind == event.Outcome && again.Task == r.Task && again.Outcome().Proposal == waits.Commit {
 				return again
 			}
@@ -116,8 +116,8 @@ func recordedFiles(r event.Record) [][3]string {
 	return out
 }
 
-// records are a run's ledger on the board, nil where there is none.
-func (o Origin) records(run string) []event.Record {
+// runRecords returns a run's ledger on the board, nil where there is none.
+func (o Origin) runRecords(run string) []event.Record {
 	if run == "" {
 		return nil
 	}
@@ -133,9 +133,9 @@ func (o Origin) records(run string) []event.Record {
 	return out
 }
 
-// only reports that every session of the task so far was in this mode. It reads
+// isOnlyMode reports that every session of the task so far was in this mode. It reads
 // the newest ledgers first, and no more of them than hold the task's attempts.
-func (o Origin) only(t board.Task, mode contract.Mode) bool {
+func (o Origin) isOnlyMode(t board.Task, mode contract.Mode) bool {
 	names, _ := fs.Glob(o.Files, path.Join(o.Root, "ledger/*/*.jsonl"))
 	slices.SortFunc(names, func(a, b string) int { return strings.Compare(path.Base(b), path.Base(a)) })
 	attempts := 0
@@ -143,7 +143,7 @@ func (o Origin) only(t board.Task, mode contract.Mode) bool {
 		if attempts >= t.Attempts {
 			break
 		}
-		for _, r := range o.records(strings.TrimSuffix(path.Base(name), ".jsonl")) {
+		for _, r := range o.runRecords(strings.TrimSuffix(path.Base(name), ".jsonl")) {
 			switch {
 			case r.Task != string(t.ID):
 			case r.Kind == event.Claim:

@@ -22,7 +22,7 @@ type Overlap struct {
 // Error implements error.
 func (o *Overlap) Error() string {
 	return fmt.Sprintf("task %s: %s waits for your review in %s; decide that first (odd review %[3]s), or run this task all the same: odd drain --task %[1]s",
-		o.Task, o.Files[0]+more(o.Files), o.In)
+		o.Task, o.Files[0]+countMore(o.Files), o.In)
 }
 
 // Overlaps are the ready tasks whose paths mean a file outside of the bundle, whose

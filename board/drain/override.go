@@ -14,9 +14,9 @@ import (
 // of what was made from it.
 const overridden = "override-produced"
 
-// overrides adds to a claim's commit the entry of an override's start, so that
+// tellOverride adds to a claim's commit the entry of an override's start, so that
 // it is in history before anything is spawned, and returns what the claim says of it.
-func (d *drain) overrides(p *draft) (*event.Override, error) {
+func (d *drain) tellOverride(p *draft) (*event.Override, error) {
 	o := d.override
 	if o == nil {
 		return nil, nil
@@ -70,8 +70,8 @@ func (d *drain) overrideDied(p *draft, c event.Record) error {
 	return p.tell("O", "", "override ended: "+c.Run, fmt.Sprintf("override ended: the session died; %s had it from %s for: %s", c.Run, o.By, o.Reason))
 }
 
-// taint tags what a session made under an override, or from what was.
-func taint(e session.Emission) (session.Emission, error) {
+// tagOverride tags what a session made under an override, or from what was.
+func tagOverride(e session.Emission) (session.Emission, error) {
 	atoms := make([]session.Atom, len(e.Atoms))
 	for i, a := range e.Atoms {
 		tags := make([]any, 0, len(a.Atom.Tags)+1)

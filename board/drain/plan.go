@@ -43,40 +43,40 @@ type Step struct {
 // Explain decides everything a drain would decide and writes nothing.
 func Explain(ctx context.Context, r *repo.Repo, o Options) (Plan, error) {
 	p := Plan{Stops: []Stop{}, Tasks: []Step{}}
-	d, err := open(ctx, r, o)
-	if !p.stop(err) {
+	d, err := openDrain(ctx, r, o)
+	if !p.addStop(err) {
 		return p, err
 	}
 	opened := d != nil
 	if !opened {
-		if d, err = peek(ctx, r, o); !p.stop(err) {
+		if d, err = peekHead(ctx, r, o); !p.addStop(err) {
 			return p, err
 		}
 	}
 	if d == nil {
 		return p, nil
 	}
-	if err := d.start(ctx, &p, opened); err != nil {
+	if err := d.addStart(ctx, &p, opened); err != nil {
 		return p, err
 	}
 	if unlock, err := r.LockDrain(); err == nil {
 		_ = unlock()
 	} else {
-		p.stop(busy("locked", "another odd drain runs in this clone: %v; try again when it has ended", err))
+		p.addStop(refuseBusy("locked", "another odd drain runs in this clone: %v; try again when it has ended", err))
 	}
-	if err := d.stops(&p); err != nil {
+	if err := d.addStops(&p); err != nil {
 		return p, err
 	}
 	if d.Task != "" {
-		if _, err := d.at.task(d.Task); err != nil {
+		if _, err := d.at.findTask(d.Task); err != nil {
 			return p, err
 		}
 	}
-	left := d.limit()
-	for t := range d.at.order() {
-		s := d.step(t)
+	left := d.taskLimit()
+	for t := range d.at.boardOrder() {
+		s := d.planTask(t)
 		if s.Run {
-			s.deny(d.whyHeld(ctx, t))
+			s.addRefusal(d.whyHeld(ctx, t))
 			s.Run = s.Reason == ""
 		}
 		if s.Run && left == 0 {
@@ -90,77 +90,77 @@ func Explain(ctx context.Context, r *repo.Repo, o Options) (Plan, error) {
 	return p, nil
 }
 
-// start adds what keeps a drain from its first task: of one that opened, all
-// that it looks at then; of a board as committed, a pause and the clock.
-func (d *drain) start(ctx context.Context, p *Plan, opened bool) error {
+// addStart adds what would keep a drain from starting. If the board could not be opened, only
+// a pause and the clock are looked at.
+func (d *drain) addStart(ctx context.Context, p *Plan, opened bool) error {
 	if !opened {
-		p.stop(d.refuseWhilePaused())
-		p.stop(d.clock(ctx))
+		p.addStop(d.refuseWhilePaused())
+		p.addStop(d.checkClock(ctx))
 		return nil
 	}
-	if err := d.refresh(ctx); !p.stop(err) {
+	if err := d.refresh(ctx); !p.addStop(err) {
 		return err
 	}
-	if _, err := d.base(); !p.stop(err) {
+	if _, err := d.base(); !p.addStop(err) {
 		return err
 	}
 	return nil
 }
 
-// stops adds what the slow loop and the month's money have against any drain.
-func (d *drain) stops(p *Plan) error {
-	s, err := d.slow(d.at)
-	if !p.stop(err) || err != nil {
+// addStops adds what the lease, an emergency or the budget would refuse every task for.
+func (d *drain) addStops(p *Plan) error {
+	s, err := d.readSlowLoop(d.at)
+	if !p.addStop(err) || err != nil {
 		return err
 	}
 	if d.requiresLease() {
-		p.stop(invalid(s.Verdict("")))
-		p.stop(refuseInEmergency(s.Facts.OpenEmergency))
-		if !p.has("lease-head-not-committed") {
-			p.stop(refuseUncommitted(d.uncommitted))
+		p.addStop(refuseInvalidLease(s.Verdict("")))
+		p.addStop(refuseInEmergency(s.Facts.OpenEmergency))
+		if !p.hasStop("lease-head-not-committed") {
+			p.addStop(refuseUncommitted(d.uncommitted))
 		}
 	} else {
-		p.stop(refuseInEmergency(s.Facts.OpenEmergency))
+		p.addStop(refuseInEmergency(s.Facts.OpenEmergency))
 	}
 	spent, err := d.spentThisMonth()
 	if err == nil && budget.Decide(d.at.cfg.Budget, spent, 0) == budget.Stop {
 		err = refuse("budget", "$%s is spent or reserved this month, more than the limit of $%s; raise [budget] monthly_usd in odd.toml, or wait for next month", spent, d.at.cfg.Budget.Stop())
 	}
-	if !p.stop(err) {
+	if !p.addStop(err) {
 		return err
 	}
 	return nil
 }
 
-// stop notes a refusal and goes on; a fault ends the explanation.
-func (p *Plan) stop(err error) bool {
+// addStop notes a refusal and goes on; a fault ends the explanation.
+func (p *Plan) addStop(err error) bool {
 	var no *Refusal
 	var wait *Busy
 	switch {
 	case err == nil:
 	case errors.As(err, &no):
-		p.note(Stop{no.Code, no.Text})
+		p.addNote(Stop{no.Code, no.Text})
 	case errors.As(err, &wait):
-		p.note(Stop{wait.Code, wait.Text})
+		p.addNote(Stop{wait.Code, wait.Text})
 	default:
 		return false
 	}
 	return true
 }
 
-func (p *Plan) note(s Stop) {
+func (p *Plan) addNote(s Stop) {
 	if !slices.Contains(p.Stops, s) {
 		p.Stops = append(p.Stops, s)
 	}
 }
 
-// has reports a stop of that code.
-func (p *Plan) has(code string) bool {
+// hasStop reports a stop of that code.
+func (p *Plan) hasStop(code string) bool {
 	return slices.ContainsFunc(p.Stops, func(s Stop) bool { return s.Code == code })
 }
 
-// peek is the board as committed, for explaining what open refused.
-func peek(ctx context.Context, r *repo.Repo, o Options) (*drain, error) {
+// peekHead reads the board as committed, to explain why openDrain refused it.
+func peekHead(ctx context.Context, r *repo.Repo, o Options) (*drain, error) {
 	tip, err := r.Ref(o.Branch)
 	if err != nil {
 		return nil, nil // open has told why
@@ -174,46 +174,46 @@ func peek(ctx context.Context, r *repo.Repo, o Options) (*drain, error) {
 	return d, err
 }
 
-// peekAt is the board at tip, whatever keeps a drain from it.
+// peekAt reads the board at tip and refuses nothing.
 func peekAt(ctx context.Context, r *repo.Repo, o Options, tip repo.OID) (d *drain, err error) {
 	if o.Progress == nil {
 		o.Progress = func(string) {}
 	}
 	d = &drain{Options: o, repo: r, started: o.Now().UTC()}
-	if d.at, err = look(r, tip, nil); err != nil {
+	if d.at, err = readSnapshot(r, tip, nil); err != nil {
 		return nil, err
 	}
-	d.line = &repo.Line{Repo: r, Ref: o.Branch, Remote: d.at.cfg.Remote, Note: d.note}
+	d.line = &repo.Line{Repo: r, Ref: o.Branch, Remote: d.at.cfg.Remote, Note: d.addNote}
 	return d, nil
 }
 
-// step decides about one task, persona floor included.
-func (d *drain) step(t board.Task) Step {
-	s := Step{Task: t.ID, State: t.State, Role: t.Role, Reserved: d.reserve(t)}
+// planTask decides about one task.
+func (d *drain) planTask(t board.Task) Step {
+	s := Step{Task: t.ID, State: t.State, Role: t.Role, Reserved: d.reservation(t)}
 	if d.Task != "" {
-		if want, err := d.at.task(d.Task); err != nil || want.ID != t.ID {
+		if want, err := d.at.findTask(d.Task); err != nil || want.ID != t.ID {
 			s.Reason = "not named by --task"
 			return s
 		}
 	}
-	if why := d.ineligible(t); why != nil {
-		s.deny(why)
+	if why := d.checkEligible(t); why != nil {
+		s.addRefusal(why)
 		return s
 	}
 	s.Substrate, s.Why = d.pickSubstrate(t)
-	b, no := d.obstacles(t)
+	b, no := d.findObstacles(t)
 	s.Contract = b.Role
 	for _, err := range no {
-		s.deny(err)
+		s.addRefusal(err)
 	}
 	s.Run = s.Reason == ""
 	return s
 }
 
-// deny adds one reason against a task; nil adds none.
-func (s *Step) deny(err error) {
+// addRefusal adds one reason against a task; nil adds none.
+func (s *Step) addRefusal(err error) {
 	var p Plan
-	if !p.stop(err) || len(p.Stops) == 0 {
+	if !p.addStop(err) || len(p.Stops) == 0 {
 		return
 	}
 	s.Refusals = append(s.Refusals, p.Stops...)

@@ -27,7 +27,7 @@ func Preflight(ctx context.Context, r *repo.Repo, o Options, tip repo.OID, t boa
 	if err != nil {
 		return nil, err
 	}
-	_, no := d.obstacles(t)
+	_, no := d.findObstacles(t)
 	alone := t.Row
 	alone.State, alone.Dependencies = board.Ready, nil // what it waits for is no refusal, but for what is not there
 	var out []string
@@ -47,22 +47,22 @@ func Preflight(ctx context.Context, r *repo.Repo, o Options, tip repo.OID, t boa
 	return out, nil
 }
 
-// obstacles lists what keeps t from running beside where it stands on the board and what
+// findObstacles lists what keeps t from running beside where it stands on the board and what
 // stops every task: the lease, the role, the contract, the inputs, the agent, the
 // programs and the money. The contract is resolved as far as it gets. Where a person
 // asked for the session, bindable tells of role and contract.
-func (d *drain) obstacles(t board.Task) (bound, []error) {
-	no := d.charter(t)
+func (d *drain) findObstacles(t board.Task) (bound, []error) {
+	no := d.checkCharter(t)
 	add := func(err error) {
 		if err != nil {
 			no = append(no, err)
 		}
 	}
-	b, err := d.spawnable(t)
+	b, err := d.checkSpawnable(t)
 	if !d.Invoked {
 		if t.Role == "" {
 			add(refuse("floor", "task %s: the task has no role, and odd drain needs one; set it with odd task edit %[1]s --role ROLE", t.ID))
-		} else if why := d.embody(&work{}, t.Role); why != "" {
+		} else if why := d.compilePersona(&work{}, t.Role); why != "" {
 			add(refuse("floor", "task %s: %s", t.ID, why))
 		}
 		if err != nil {
@@ -70,27 +70,27 @@ func (d *drain) obstacles(t board.Task) (bound, []error) {
 		}
 	}
 	if b.Role == contract.General {
-		add(d.editable(t))
+		add(d.checkEditable(t))
 	}
-	add(d.readable(t))
-	add(also(d.checkEquipment(t), requireBudget(d.at.cfg)))
+	add(d.checkInputs(t))
+	add(joinRefusal(d.checkEquipment(t), requireBudget(d.at.cfg)))
 	add(d.checkInstalled(t))
-	add(d.reachable(t))
+	add(d.checkReachable(t))
 	if requireBudget(d.at.cfg) == nil {
-		add(d.afford(t))
+		add(d.checkAffordable(t))
 	}
 	return b, no
 }
 
-// offline reports that the built-in reader may take t: a chain holds what each of its
+// usesReader reports that the built-in reader may take t: a chain holds what each of its
 // agents needs.
-func (d *drain) offline(t board.Task) bool {
-	return d.Substrate == nil && slices.Contains(names(d.chain(t)), "extract")
+func (d *drain) usesReader(t board.Task) bool {
+	return d.Substrate == nil && slices.Contains(substrateNames(d.agentChain(t)), "extract")
 }
 
-// editable refuses a change of files where the agent cannot make any.
-func (d *drain) editable(t board.Task) error {
-	if !d.offline(t) || !d.changes(t) {
+// checkEditable refuses a change of files where the agent cannot make any.
+func (d *drain) checkEditable(t board.Task) error {
+	if !d.usesReader(t) || !d.changes(t) {
 		return nil
 	}
 	return refuse("substrate-reads-only", "task %s: the built-in offline reader (extract) only turns documents into atoms and cannot change %s; %s", t.ID, strings.Join(t.Paths, ", "), otherAgent)
@@ -99,9 +99,9 @@ func (d *drain) editable(t board.Task) error {
 // otherAgent is the way out where the built-in reader cannot do the work.
 const otherAgent = `name an agent in odd.toml: [session] substrate = "exec", and its command in [substrate.exec] argv`
 
-// readable refuses a task whose inputs are not there, or, where the built-in reader is
+// checkInputs refuses a task whose inputs are not there, or, where the built-in reader is
 // to read them, of which it can read none. It looks at what the session would be given.
-func (d *drain) readable(t board.Task) error {
+func (d *drain) checkInputs(t board.Task) error {
 	base, err := d.base()
 	if err != nil {
 		return err
@@ -111,13 +111,13 @@ func (d *drain) readable(t board.Task) error {
 		return err
 	}
 	var lacks []string
-	if d.offline(t) && len(t.Inputs) == 0 {
+	if d.usesReader(t) && len(t.Inputs) == 0 {
 		return refuse("inputs", "task %s: it has no inputs, and the built-in offline reader (extract) reads nothing else; name documents with odd task edit %[1]s --input PATH", t.ID)
-	} else if d.offline(t) {
+	} else if d.usesReader(t) {
 		lacks = extract.Lacking(files, t.Inputs, d.at.cfg.Root, d.at.graph)
 	} else {
 		for _, name := range t.Inputs {
-			if !strings.HasPrefix(name, "!") && !strings.Contains(name, "://") && !there(files, name) {
+			if !strings.HasPrefix(name, "!") && !strings.Contains(name, "://") && !namesFile(files, name) {
 				lacks = append(lacks, name+" is not in the repository")
 			}
 		}
@@ -128,9 +128,9 @@ func (d *drain) readable(t board.Task) error {
 	return refuse("inputs", "task %s: inputs: %s; commit what is missing, or name other files with odd task edit %[1]s --input PATH", t.ID, strings.Join(lacks, ", "))
 }
 
-// there reports that an input names a file or a folder of files.
-func there(files fs.FS, name string) bool {
-	return slices.ContainsFunc(matches(files, strings.TrimSuffix(path.Clean(name), "/")), func(p string) bool {
+// namesFile reports that an input names a file or a folder of files.
+func namesFile(files fs.FS, name string) bool {
+	return slices.ContainsFunc(matchFiles(files, strings.TrimSuffix(path.Clean(name), "/")), func(p string) bool {
 		_, err := fs.Stat(files, p)
 		return err == nil
 	})
@@ -143,7 +143,7 @@ func (d *drain) checkInstalled(t board.Task) error {
 	lack := func(what, program string) {
 		lacks = append(lacks, fmt.Sprintf("%s needs the program %s, which is not installed on this computer", what, program))
 	}
-	chain := d.chain(t)
+	chain := d.agentChain(t)
 	for _, cfg := range chain {
 		if p := d.missingProgram(cfg); d.Substrate == nil && p != "" {
 			lack("odd.toml: substrate \""+cfg.Session.Substrate+"\"", p)
@@ -191,9 +191,9 @@ func (d *drain) missingProgram(cfg config.Config) string {
 	return ""
 }
 
-// together is all of no as one error: a fault, or else what refuses under the code of
+// joinAll returns all of no as one error: a fault, or else what refuses under the code of
 // the first, or else what has to wait; nil for none.
-func together(no []error) (out error) {
+func joinAll(no []error) (out error) {
 	for _, err := range no {
 		var r *Refusal
 		var w *Busy
@@ -203,7 +203,7 @@ func together(no []error) (out error) {
 		if out == nil || r != nil && errors.As(out, &w) {
 			out = err
 		} else if r != nil {
-			out = also(out, err)
+			out = joinRefusal(out, err)
 		}
 	}
 	return out

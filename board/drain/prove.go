@@ -54,7 +54,7 @@ func blockOf(template string) string {
 
 // arm is where the session stands, as the handshake will find it.
 func (h *handshake) arm() anchor.Arm {
-	w := h.world()
+	w := h.anchorWorld()
 	facts, _ := w.Facts()
 	phase, _ := w.Phase()
 	focus, source := anchor.Focus(h.ask.Topic, facts.Branch)
@@ -88,9 +88,9 @@ func (h *handshake) bounds() string {
 	return b.String()
 }
 
-// prover takes the answers of the session to the anchor, nil where it is bound
+// newProver takes the answers of the session to the anchor, nil where it is bound
 // already or nothing binds it.
-func (h *handshake) prover() func([]session.Payload) invoke.Answered {
+func (h *handshake) newProver() func([]session.Payload) invoke.Answered {
 	if h == nil || h.live.Anchor().Token != "" {
 		return nil
 	}
@@ -108,31 +108,31 @@ func (h *handshake) prove(ps []session.Payload) invoke.Answered {
 		ps = slices.DeleteFunc(slices.Clone(ps), func(p session.Payload) bool { return p.Late })
 	}
 	if !h.bind {
-		res := h.on.Context(h.world(), payload(ps, 0))
+		res := h.on.Context(h.anchorWorld(), payloadAt(ps, 0))
 		if !res.Success {
-			return h.again(late, "BIND", res)
+			return h.askAgain(late, "BIND", res)
 		}
 		if h.bind = true; len(ps) == 1 && !bytes.Contains(ps[0].Text, []byte("COMMIT")) {
 			return invoke.Answered{Say: late + "Your BIND holds. Now begin your answer with one octave block of TENSIONS and COMMIT.\n\n" + h.briefPart()}
 		}
 	}
-	res := h.on.Proof(h.world(), payload(ps, len(ps)-1))
+	res := h.on.Proof(h.anchorWorld(), payloadAt(ps, len(ps)-1))
 	if !res.Success {
-		return h.again(late, "TENSIONS and COMMIT", res)
+		return h.askAgain(late, "TENSIONS and COMMIT", res)
 	}
 	h.live = h.on.Live()
 	return invoke.Answered{Bound: true, Say: h.describePermit()}
 }
 
-func payload(ps []session.Payload, i int) []byte {
+func payloadAt(ps []session.Payload, i int) []byte {
 	if i < 0 || i >= len(ps) {
 		return nil
 	}
 	return ps[i].Text
 }
 
-// again sends an answer back with the guidance, or ends the handshake.
-func (h *handshake) again(late, what string, res anchor.Result) invoke.Answered {
+// askAgain sends an answer back with the guidance, or ends the handshake.
+func (h *handshake) askAgain(late, what string, res anchor.Result) invoke.Answered {
 	if res.Terminal {
 		return invoke.Answered{Final: "the agent did not state its role and task correctly: " + oneLine(anchor.Refusal(res.Errors).Error())}
 	}

@@ -27,7 +27,7 @@ import (
 // spent. The task stays in review; an emission that today's rules
 // refuse is a *Refusal and changes nothing.
 func Refresh(ctx context.Context, r *repo.Repo, o Options) (Outcome, error) {
-	d, err := open(ctx, r, o)
+	d, err := openDrain(ctx, r, o)
 	if err != nil {
 		return Outcome{}, err
 	}
@@ -39,14 +39,14 @@ func Refresh(ctx context.Context, r *repo.Repo, o Options) (Outcome, error) {
 	if err := d.refresh(ctx); err != nil {
 		return Outcome{}, err
 	}
-	t, err := d.at.task(o.Task)
+	t, err := d.at.findTask(o.Task)
 	if err != nil {
 		return Outcome{}, err
 	}
 	if t.State != board.Review {
 		return Outcome{}, refuse("state", "review --refresh %s: %s", t.ID, t.NoProposal())
 	}
-	c, w, err := d.again(ctx, t)
+	c, w, err := d.judgeAgain(ctx, t)
 	if err != nil {
 		return Outcome{}, err
 	}
@@ -56,17 +56,17 @@ func Refresh(ctx context.Context, r *repo.Repo, o Options) (Outcome, error) {
 	if w.verdict != board.ToReview {
 		return Outcome{}, refuse("emission", "review --refresh %s: %s; odd reject %[1]s --reason \"why\"", t.ID, w.reason)
 	}
-	if n := counts(w.items); w.change == nil && len(w.writes(d)) == 0 && n[reconcile.Conflict]+n[reconcile.Guarded] > 0 {
+	if n := countEffects(w.items); w.change == nil && len(w.writes(d)) == 0 && n[reconcile.Conflict]+n[reconcile.Guarded] > 0 {
 		return Outcome{}, refuse("emission", "review --refresh %s: the proposal no longer fits the current files (conflicts: %d, atoms that only a person may change: %d); odd reject %[1]s --reason \"why\"", t.ID, n[reconcile.Conflict], n[reconcile.Guarded])
 	}
-	if err := d.settle(ctx, c, w); err != nil {
+	if err := d.settleTask(ctx, c, w); err != nil {
 		return Outcome{}, err
 	}
 	return d.report.Tasks[0], nil
 }
 
-// again reads the emission of t's last run and judges it on today's base.
-func (d *drain) again(ctx context.Context, t board.Task) (*claim, *work, error) {
+// judgeAgain reads the emission of t's last run and judges it on today's base.
+func (d *drain) judgeAgain(ctx context.Context, t board.Task) (*claim, *work, error) {
 	c := &claim{task: t, lease: d.Now().Add(time.Hour), repo: d.repo}
 	var err error
 	if c.base, err = d.base(); err != nil {
@@ -85,13 +85,13 @@ func (d *drain) again(ctx context.Context, t board.Task) (*claim, *work, error) 
 		return nil, nil, err
 	}
 	if w.emission.Outcome != session.Completed {
-		return c, w.block("the stored output of the agent cannot be read: %s", join(w.emission.Failure, w.emission.Detail)), nil
+		return c, w.block("the stored output of the agent cannot be read: %s", joinDetail(w.emission.Failure, w.emission.Detail)), nil
 	}
 	g, err := d.standsOn(c.base)
 	if err != nil {
 		return nil, nil, err
 	}
-	if w.declines, err = d.declines(ctx, t, c.base); err != nil {
+	if w.declines, err = d.findDeclines(ctx, t, c.base); err != nil {
 		return nil, nil, err
 	}
 	c.opens = d.newDraft()
@@ -105,14 +105,14 @@ func (d *drain) again(ctx context.Context, t board.Task) (*claim, *work, error) 
 		mode = anchor.Express // no session is there to prove anything
 	}
 	under.Mutates = under.Mutates || under.Role == ""
-	w.anchor, err = d.shake(t, under, mode)
+	w.anchor, err = d.beginHandshake(t, under, mode)
 	if err != nil {
 		return nil, nil, refuse("anchor", "review --refresh %s: %s", t.ID, oneLine(err.Error()))
 	}
 	c.anchor = w.anchor
 	defer w.unbind()
-	d.judge(w, t, g, w.anchor.permit())
-	w.anchor.heard()
+	d.mergeEmission(w, t, g, w.anchor.livePermit())
+	w.anchor.markRead()
 	if w.verdict == board.ToReview && m != nil {
 		return c, w, d.pipeAgain(ctx, c, w, m)
 	}
@@ -158,13 +158,13 @@ func (d *drain) standsOn(base repo.OID) (*okf.Graph, error) {
 // proposal it was given, and what taints all it made. A run that was itself such a
 // judgement goes back to the one it judged.
 func (d *drain) boundBefore(t board.Task) bound {
-	was, _ := d.resolve(t) // what it refuses today was asked before the session
+	was, _ := d.resolveContract(t) // what it refuses today was asked before the session
 	b := bound{built: was.built}
 	seen := map[string]bool{}
 	for run := t.Result.Run; run != "" && !seen[run]; {
 		seen[run] = true
 		of := ""
-		for _, r := range d.origin().records(run) {
+		for _, r := range d.newOrigin().runRecords(run) {
 			if r.Task != string(t.ID) {
 				continue
 			}
@@ -193,7 +193,7 @@ func (d *drain) keptTree(t board.Task) (fs.FS, error) {
 	if err != nil {
 		return nil, err
 	}
-	for _, r := range slices.Backward(d.origin().records(t.Result.Run)) {
+	for _, r := range slices.Backward(d.newOrigin().runRecords(t.Result.Run)) {
 		if r.Kind != event.Outcome || r.Task != string(t.ID) {
 			continue
 		}

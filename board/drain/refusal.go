@@ -30,4 +30,6 @@ func (b *Busy) Error() string { return b.Text }
 // Busy is the reason code.
 func (b *Busy) Busy() string { return b.Code }
 
-func busy(code, format string, args ...any) error { return &Busy{code, fmt.Sprintf(format, args...)} }
+func refuseBusy(code, format string, args ...any) error {
+	return &Busy{code, fmt.Sprintf(format, args...)}
+}

@@ -10,8 +10,8 @@ import (
 	"github.com/odd-cli/odd/persona/invoke"
 )
 
-// heard notes when what the session emitted had been read.
-func (h *handshake) heard() {
+// markRead notes when what the session emitted had been read.
+func (h *handshake) markRead() {
 	if h != nil {
 		h.read = h.d.Now().UTC()
 	}
@@ -34,7 +34,7 @@ func (h *handshake) anchorRecord() *event.SessionAnchor {
 		return nil
 	}
 	a := h.live.Anchor()
-	return &event.SessionAnchor{Token: a.Token, SHA256: a.SHA256, Mode: string(a.Mode), Tier: string(a.Tier), EmissionAt: stamp(h.read)}
+	return &event.SessionAnchor{Token: a.Token, SHA256: a.SHA256, Mode: string(a.Mode), Tier: string(a.Tier), EmissionAt: formatTime(h.read)}
 }
 
 // tellAnchor records what the permit was.
@@ -44,7 +44,7 @@ func (d *drain) tellAnchor(p *draft, h *handshake) error {
 	}
 	a, permit := h.live.Anchor(), h.live.Anchor().Permit
 	data := event.AnchorData{
-		Token: a.Token, Tier: string(a.Tier), Mode: string(a.Mode), BoundAt: stamp(a.Timestamp), ReleasedAt: stamp(h.ended), Reason: h.why,
+		Token: a.Token, Tier: string(a.Tier), Mode: string(a.Mode), BoundAt: formatTime(a.Timestamp), ReleasedAt: formatTime(h.ended), Reason: h.why,
 		ContextHash: a.Arm.Hash, PayloadSHA256: permit.Payload, AnchorSHA256: a.SHA256,
 	}
 	// Nothing of a drain's is ever edited, and it has no upstream, so that the rest of an ARM is zero.
@@ -54,8 +54,8 @@ func (d *drain) tellAnchor(p *draft, h *handshake) error {
 	if b, err := fs.ReadFile(h.files, h.law.Path); err == nil {
 		data.Constitution.Blob = okf.BlobID(b)
 	}
-	data.GeneratedBy, data.ExpiresAt, data.Allow, data.Deny, data.Artifact, data.Gate = a.GeneratedBy, stamp(permit.ExpiresAt), permit.Allow, permit.Deny, permit.Artifact, permit.Gate
+	data.GeneratedBy, data.ExpiresAt, data.Allow, data.Deny, data.Artifact, data.Gate = a.GeneratedBy, formatTime(permit.ExpiresAt), permit.Allow, permit.Deny, permit.Artifact, permit.Gate
 	return p.record(event.Record{Kind: event.Anchor, Task: string(h.task.ID), Role: a.Role, Data: data})
 }
 
-func stamp(t time.Time) string { return t.UTC().Format(time.RFC3339) }
+func formatTime(t time.Time) string { return t.UTC().Format(time.RFC3339) }

@@ -12,10 +12,10 @@ import (
 	"github.com/odd-cli/odd/persona/session"
 )
 
-// remarks appends the session's notes to the run's journal. One of a type that
+// addRemarks appends the session's notes to the run's journal. One of a type that
 // the bundle's canon does not have is left out.
-func (d *drain) remarks(p *draft, c *claim, w *work) {
-	types := d.at.types()
+func (d *drain) addRemarks(p *draft, c *claim, w *work) {
+	types := d.at.entryTypes()
 	for _, n := range w.emission.Notes {
 		err := types.Known(journal.Entry{Type: n.Type, Facet: n.Facet})
 		if err == nil {
@@ -82,8 +82,8 @@ var own = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`^(?i:exploration|planning|execution|validation|resolution)\s*→|^(?i:override|override ended):|^(?:REVERSION|SKIP|CLARIFICATION|INSUFFICIENT):`)
 })
 
-// types are the types of journal entry that the board's canon has.
-func (s *snapshot) types() journal.Registry {
+// entryTypes returns the types of journal entry that the board's canon has.
+func (s *snapshot) entryTypes() journal.Registry {
 	var docs []journal.Document
 	for _, a := range s.graph.Atoms() {
 		if slices.Contains(a.Tags, "encoding-type") && !slices.Contains([]string{"deprecated", "superseded", "archived"}, a.Status) {

@@ -31,14 +31,14 @@ func Resolve(ctx context.Context, r *repo.Repo, o Options, inv Invocation) (cont
 
 // sought is a drain that writes nothing, and what an invocation asks of it.
 func sought(ctx context.Context, r *repo.Repo, o Options, inv Invocation) (*drain, board.Task, error) {
-	d, err := open(ctx, r, o)
+	d, err := openDrain(ctx, r, o)
 	if err != nil {
 		return nil, board.Task{}, err
 	}
 	if o.Task == "" {
 		return d, d.asTask(inv), nil
 	}
-	t, err := d.at.task(o.Task)
+	t, err := d.at.findTask(o.Task)
 	return d, t, err
 }
 
@@ -58,17 +58,17 @@ func BriefFor(ctx context.Context, r *repo.Repo, o Options, inv Invocation) (inv
 		return invoke.Brief{}, nil, err
 	}
 	if t.Role != "" {
-		d.embody(w, t.Role)
+		d.compilePersona(w, t.Role)
 	}
 	if t.Path != "" {
 		t.Attempts++
 	}
-	c := &claim{task: t, sessions: max(inv.Sessions, 1), reserved: d.reserve(t), lease: d.until(d.at.cfg.TaskLease), repo: d.repo}
+	c := &claim{task: t, sessions: max(inv.Sessions, 1), reserved: d.reservation(t), lease: d.until(d.at.cfg.TaskLease), repo: d.repo}
 	if c.base, err = d.base(); err != nil {
 		return invoke.Brief{}, nil, err
 	}
-	_, err = d.request(ctx, c, w)
-	return w.brief, d.receivers(t, w.bound.Contract.Servers), err
+	_, err = d.newRequest(ctx, c, w)
+	return w.brief, d.listReceivers(t, w.bound.Contract.Servers), err
 }
 
 // leaseRefusals lists what the slow loop has against a session, beside its contract.
@@ -77,7 +77,7 @@ func (d *drain) leaseRefusals(t board.Task, b bound) contract.Refusals {
 		t.Kind = kindOf(b.Role)
 	}
 	var out contract.Refusals
-	for _, err := range append([]error{d.standing()}, d.charter(t)...) {
+	for _, err := range append([]error{d.checkStanding()}, d.checkCharter(t)...) {
 		var no *Refusal
 		if errors.As(err, &no) {
 			out = append(out, contract.Refusal{Code: no.Code, Message: no.Text})

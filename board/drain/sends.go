@@ -19,13 +19,13 @@ type Receiver struct {
 	Gets string `json:"gets"`
 }
 
-// receivers are all who would get something of a session on t with these servers: its
+// listReceivers returns all who would get something of a session on t with these servers: its
 // agent and those that stand in for it, MCP servers, and the hosts of web pages. None
 // where nothing leaves odd.
-func (d *drain) receivers(t board.Task, servers []string) (out []Receiver) {
-	chain := d.chain(t)
+func (d *drain) listReceivers(t board.Task, servers []string) (out []Receiver) {
+	chain := d.agentChain(t)
 	for i, cfg := range chain {
-		if r, ok := receiver(cfg); ok {
+		if r, ok := receiverOf(cfg); ok {
 			if i > 0 {
 				r.To += ", if " + chain[0].Session.Substrate + " cannot be reached"
 			}
@@ -46,8 +46,8 @@ func (d *drain) receivers(t board.Task, servers []string) (out []Receiver) {
 	return out
 }
 
-// receiver is who gets a session's brief, false where that stays in odd.
-func receiver(cfg config.Config) (Receiver, bool) {
+// receiverOf returns who gets a session's brief, false where that stays in odd.
+func receiverOf(cfg config.Config) (Receiver, bool) {
 	s := cfg.Agent(cfg.Session.Substrate)
 	base := ""
 	switch cfg.Session.Substrate {

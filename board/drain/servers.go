@@ -67,9 +67,9 @@ type served struct {
 	at  *repo.Scratch
 }
 
-// serve starts the servers of a session that works with odd's tools, and tells the
+// startServers starts the servers of a session that works with odd's tools, and tells the
 // session what it has to do without. why is why there can be no session.
-func (d *drain) serve(ctx context.Context, c *claim, w *work, req *session.Request, r *relay) (s *served, why string) {
+func (d *drain) startServers(ctx context.Context, c *claim, w *work, req *session.Request, r *relay) (s *served, why string) {
 	s = &served{d: d}
 	specs := servers.For(Specs(d.at.cfg, d.Cage.Home), w.bound.Contract)
 	lost, why := r.missingServers(specs)
@@ -83,13 +83,13 @@ func (d *drain) serve(ctx context.Context, c *claim, w *work, req *session.Reque
 	}
 	if lost != "" {
 		w.brief = w.brief.Lacking(lost)
-		d.note(req.Task + ": its agent does not get all of its MCP servers: " + oneLine(lost))
+		d.addNote(req.Task + ": its agent does not get all of its MCP servers: " + oneLine(lost))
 	}
 	switch {
 	case why != "" || len(specs) == 0:
 		return s, why
-	case !r.usesOwnTools() && !r.handing():
-		return s, d.unlent(req.Task, specs, r.name())
+	case !r.usesOwnTools() && !r.handsServers():
+		return s, d.whyNotLent(req.Task, specs, r.currentName())
 	case !r.usesOwnTools():
 		return s, ""
 	}
@@ -102,12 +102,12 @@ func (d *drain) serve(ctx context.Context, c *claim, w *work, req *session.Reque
 		if s.at, o.Tree, err = d.apart(ctx, c, w, specs); err != nil {
 			return s, err.Error()
 		}
-		o.Desk = func(_ context.Context, one servers.Spec) (session.Desk, error) { return room(s.at, "mcp-"+one.Name) }
+		o.Desk = func(_ context.Context, one servers.Spec) (session.Desk, error) { return deskIn(s.at, "mcp-"+one.Name) }
 	}
 	s.set = servers.Open(ctx, o)
 	if lost := s.set.Missing(); lost != "" {
 		w.brief = w.brief.Lacking(lost)
-		d.note(req.Task + ": the session goes on with some of its MCP servers missing: " + oneLine(lost))
+		d.addNote(req.Task + ": the session goes on with some of its MCP servers missing: " + oneLine(lost))
 	}
 	if err := s.set.Lost(); err != nil {
 		return s, err.Error()
@@ -116,9 +116,9 @@ func (d *drain) serve(ctx context.Context, c *claim, w *work, req *session.Reque
 	return s, ""
 }
 
-// unlent is why there can be no session where a substrate that takes no servers
+// whyNotLent returns why there can be no session where a substrate that takes no servers
 // would have to do without one that is required. Without the others it goes on.
-func (d *drain) unlent(task string, specs []servers.Spec, substrate string) (why string) {
+func (d *drain) whyNotLent(task string, specs []servers.Spec, substrate string) (why string) {
 	var without, must []string
 	for _, s := range specs {
 		without = append(without, s.Name)
@@ -141,25 +141,25 @@ func (d *drain) apart(ctx context.Context, c *claim, w *work, specs []servers.Sp
 		return s, session.Desk{}, err
 	}
 	k := &desk{d: d, base: c.base, of: w.change}
-	at, err := k.place(ctx)
+	at, err := k.makeTree(ctx)
 	return k.s, at, err
 }
 
-// room is a folder of its own for one program.
-func room(s *repo.Scratch, name string) (session.Desk, error) {
+// deskIn returns a folder of its own for one program.
+func deskIn(s *repo.Scratch, name string) (session.Desk, error) {
 	dir, err := s.Room(name)
 	return session.Desk{Tree: filepath.Join(dir, "tree"), Home: filepath.Join(dir, "home"), Temp: filepath.Join(dir, "temp")}, err
 }
 
-// end ends the servers and keeps what became of them, once.
-func (s *served) end(w *work) {
+// stopServers ends the servers and keeps what became of them, once.
+func (s *served) stopServers(w *work) {
 	if s.set != nil {
 		s.set.Close()
-		w.served = uses(s.set)
+		w.served = serverUses(s.set)
 	}
 	if s.at != nil {
 		if err := s.at.Close(); err != nil {
-			s.d.note(err.Error())
+			s.d.addNote(err.Error())
 		}
 	}
 	*s = served{d: s.d}
@@ -172,8 +172,8 @@ func (r *relay) usesOwnTools() bool {
 	})
 }
 
-// handing reports a chain in which an agent starts its servers itself.
-func (r *relay) handing() bool {
+// handsServers reports a chain in which an agent starts its servers itself.
+func (r *relay) handsServers() bool {
 	return slices.ContainsFunc(r.legs, func(l leg) bool {
 		return l.cfg.Session.Substrate == "claude" || l.cfg.Session.Substrate == "acp"
 	})
@@ -202,9 +202,9 @@ func (r *relay) missingServers(specs []servers.Spec) (lost, why string) {
 	return strings.Join(told, "\n"), ""
 }
 
-// uses are what became of a session's servers as its ledger data has it. Its names
+// serverUses returns what became of a session's servers as its ledger data has it. Its names
 // do not change.
-func uses(set *servers.Set) []event.ServerUse {
+func serverUses(set *servers.Set) []event.ServerUse {
 	var out []event.ServerUse
 	for _, u := range set.Uses() {
 		one := event.ServerUse{
@@ -237,6 +237,6 @@ func Trial(ctx context.Context, r *repo.Repo, o Options, cfg config.Config, base
 		return nil, nil, err
 	}
 	set := servers.Open(ctx, servers.Options{Specs: specs, Environ: o.Environ, Run: o.Run, Version: o.By, Cage: held, Tree: tree,
-		Desk: func(_ context.Context, s servers.Spec) (session.Desk, error) { return room(at, "mcp-"+s.Name) }})
+		Desk: func(_ context.Context, s servers.Spec) (session.Desk, error) { return deskIn(at, "mcp-"+s.Name) }})
 	return set, func() { set.Close(); _ = at.Close() }, nil
 }

@@ -17,47 +17,48 @@ import (
 	"github.com/odd-cli/odd/reconcile"
 )
 
-// settle commits what became of a task: the proposal on its review branch, then
+// settleTask commits what became of a task: the proposal on its review branch, then
 // the result on the board, in one transaction. It runs to its end even when
 // the person has interrupted the session.
 //
 // A result that cannot be written, for what is in it or because the remote declines it,
 // is put aside: the task is blocked with the reason, and the drain goes on. What the
 // session said stays among the run's artifacts.
-func (d *drain) settle(ctx context.Context, c *claim, w *work) error {
+func (d *drain) settleTask(ctx context.Context, c *claim, w *work) error {
 	stopped := ctx.Err()
 	ctx = context.WithoutCancel(ctx)
-	err := d.save(ctx, c, w)
-	if !unwritable(err) || w.refreshed {
+	err := d.saveResult(ctx, c, w)
+	if !isUnwritable(err) || w.refreshed {
 		return cmp.Or(err, stopped)
 	}
-	d.note(fmt.Sprintf("%s: the result could not be written: %v", c.task.ID, err))
+	d.addNote(fmt.Sprintf("%s: the result could not be written: %v", c.task.ID, err))
 	w.void(fmt.Sprintf("the result could not be written: %s; it is kept in refs/odd/run/%s; run odd task ready %s to try again", oneLine(err.Error()), d.Run, c.task.ID))
-	return cmp.Or(d.save(ctx, c, w), stopped)
+	return cmp.Or(d.saveResult(ctx, c, w), stopped)
 }
 
-// unwritten is why a result cannot be written, however often it is tried.
+// unwritten is the reason why a result can never be written, however often it is tried.
 type unwritten struct{ error }
 
 // Unwrap is the reason itself.
 func (u unwritten) Unwrap() error { return u.error }
 
-// unwritable reports an error of the result, and not of the disk or the moment.
-func unwritable(err error) bool {
+// isUnwritable reports an error that the result itself causes. A full disk, a held lock or
+// a lost race is none.
+func isUnwritable(err error) bool {
 	return errors.As(err, new(unwritten)) && !repo.Faulty(err) && !errors.Is(err, repo.ErrBusy) && !errors.Is(err, repo.ErrMoved) && !errors.Is(err, context.Canceled)
 }
 
-// save is settle of a result that can be written.
-func (d *drain) save(ctx context.Context, c *claim, w *work) error {
+// saveResult commits the proposal and the result of a task.
+func (d *drain) saveResult(ctx context.Context, c *claim, w *work) error {
 	defer func() { _ = d.repo.Show(nil) }() // what is committed needs no showing
 	d.heedEmergency(c, w)
-	if why := d.whyLapsed(c, d.at); why != "" && w.lands() {
+	if why := d.whyLapsed(c, d.at); why != "" && w.isPublishable() {
 		w.void(why)
 	}
 	if err := d.dropConverted(ctx, c, w); err != nil {
 		return err
 	}
-	out := Outcome{Task: c.task.ID, State: board.Blocked, Reason: w.reason, Cost: w.cost, Effects: counts(w.items), Session: d.spokenBy(w), Notes: openNotes(w.emission.Notes)}
+	out := Outcome{Task: c.task.ID, State: board.Blocked, Reason: w.reason, Cost: w.cost, Effects: countEffects(w.items), Session: d.spokenBy(w), Notes: openNotes(w.emission.Notes)}
 	if err := d.tellSession(c, w); err != nil {
 		return unwritten{err}
 	}
@@ -70,24 +71,24 @@ func (d *drain) save(ctx context.Context, c *claim, w *work) error {
 	if err := w.change.keep(ctx); err != nil {
 		return unwritten{err}
 	}
-	art, err := d.store(ctx)
+	art, err := d.storeArtifacts(ctx)
 	if err != nil {
 		return err
 	}
 	refs = append(refs, art)
-	if err := d.landResult(ctx, c, func() (*draft, error) { return d.becomes(ctx, c, w, &out, refs) }); err != nil {
+	if err := d.landResult(ctx, c, func() (*draft, error) { return d.planResult(ctx, c, w, &out, refs) }); err != nil {
 		return err
 	}
 	if out.State == board.Blocked {
-		out.Code = w.code()
+		out.Code = w.blockCode()
 	}
 	d.report.Tasks = append(d.report.Tasks, out)
-	d.Progress(fmt.Sprintf("%s: %s", c.task.ID, join(string(out.State), or(out.Reason, out.landing()))))
+	d.Progress(fmt.Sprintf("%s: %s", c.task.ID, joinDetail(string(out.State), or(out.Reason, out.describeLanding()))))
 	return nil
 }
 
-// tellSession begins the result of a claim with what its session was and came to: as apply
-// recorded it, if it did. An op that waits for a person and may not any more is taken back.
+// tellSession drafts the records of a claim's session; the step apply of a change has done
+// so already. An op that may no longer wait for a person is ended.
 func (d *drain) tellSession(c *claim, w *work) (err error) {
 	if ch := w.change; ch != nil && ch.sealed != nil {
 		if w.verdict == board.ToReview || !ch.isProposed() {
@@ -96,13 +97,13 @@ func (d *drain) tellSession(c *claim, w *work) (err error) {
 		}
 		ch.rescind(w.reason)
 	}
-	c.told, err = d.account(c, w)
+	c.told, err = d.draftSessions(c, w)
 	return err
 }
 
-// becomes is the result of a claim on the board as it is now: what the session
-// came to, or why not. The last of refs keeps its artifacts.
-func (d *drain) becomes(ctx context.Context, c *claim, w *work, out *Outcome, refs []repo.RefUpdate) (*draft, error) {
+// planResult plans the result commit on the board as it is now. The last of refs keeps the
+// run's artifacts.
+func (d *drain) planResult(ctx context.Context, c *claim, w *work, out *Outcome, refs []repo.RefUpdate) (*draft, error) {
 	artifacts := refs[len(refs)-1]
 	now, ok := board.Find(d.at.tasks, c.task.ID)
 	if !ok || now.Blob != c.task.Blob {
@@ -111,13 +112,13 @@ func (d *drain) becomes(ctx context.Context, c *claim, w *work, out *Outcome, re
 	c.task.Path = now.Path // a person may have moved it meanwhile
 	p := c.told.clone()
 	late := d.describeDelay(p, c)
-	if why := or(d.whyLapsed(c, d.at), late); why != "" && w.lands() {
+	if why := or(d.whyLapsed(c, d.at), late); why != "" && w.isPublishable() {
 		w.void(why)
 		out.State, out.Reason, out.Effects, out.Files = board.Blocked, why, nil, 0
-		return d.retell(c, w, out, artifacts)
+		return d.planUnpublished(c, w, out, artifacts)
 	}
 	if late != "" && !w.refreshed || c.retold {
-		return d.retell(c, w, out, artifacts)
+		return d.planUnpublished(c, w, out, artifacts)
 	}
 	onto, moves, err := w.change.settles(ctx, out, refs)
 	if err != nil {
@@ -126,16 +127,15 @@ func (d *drain) becomes(ctx context.Context, c *claim, w *work, out *Outcome, re
 	if p.onto = onto; out.Landed != "" {
 		p.alone = w.change
 	}
-	return p, d.result(p, c, w, *out, moves)
+	return p, d.completeResult(p, c, w, *out, moves)
 }
 
-// stillness is the oldest that what a result tells may be when it is committed:
-// history is read by the moments of its records, and they may be an hour from
-// their commit's.
+// stillness is how old a record may be when it is committed. odd check accepts records up to
+// an hour older than their commit.
 const stillness = 45 * time.Minute
 
-// describeDelay says how long what p records has waited for its commit, "" for
-// the moment that is usual: the machine slept.
+// describeDelay says how long the records of p have waited for their commit, "" if that is
+// less than stillness. The usual reason is a computer that slept.
 func (d *drain) describeDelay(p *draft, c *claim) string {
 	was := d.files[event.Path(d.Run, d.started)]
 	if len(was) >= len(p.ledger()) {
@@ -152,7 +152,7 @@ func (d *drain) describeDelay(p *draft, c *claim) string {
 	return fmt.Sprintf("the computer slept for %s before the result was saved; run odd task ready %s to try again", still.Round(time.Second), c.task.ID)
 }
 
-func counts(items []reconcile.Item) map[reconcile.Effect]int {
+func countEffects(items []reconcile.Item) map[reconcile.Effect]int {
 	m := map[reconcile.Effect]int{}
 	for _, it := range items {
 		m[it.Effect]++
@@ -160,9 +160,9 @@ func counts(items []reconcile.Item) map[reconcile.Effect]int {
 	return m
 }
 
-// account returns a draft that records the session, the permit it worked under and what
-// reconcile did.
-func (d *drain) account(c *claim, list ...*work) (*draft, error) {
+// draftSessions returns a draft that records the sessions, their permits and what reconcile
+// did with their atoms.
+func (d *drain) draftSessions(c *claim, list ...*work) (*draft, error) {
 	p := d.newDraft()
 	if c.opens != nil {
 		p = c.opens.clone()
@@ -193,7 +193,7 @@ func (d *drain) recordWork(p *draft, c *claim, w *work) error {
 		return d.tellOp(p, c, w)
 	}
 	data := event.ReconcileData{Counts: map[string]int64{}}
-	for k, v := range counts(w.items) {
+	for k, v := range countEffects(w.items) {
 		data.Counts[string(k)] = int64(v)
 	}
 	for _, it := range w.items {
@@ -207,14 +207,13 @@ func (d *drain) recordWork(p *draft, c *claim, w *work) error {
 	return d.tellOp(p, c, w)
 }
 
-// isKeptOut reports an effect that keeps an atom out of the proposal, for a person to see.
+// isKeptOut reports an effect that keeps an atom out of the proposal. A person is told.
 func isKeptOut(e reconcile.Effect) bool {
 	return e == reconcile.Guarded || e == reconcile.Conflict || e == reconcile.Duplicate || e == reconcile.Declined
 }
 
-// proposalRefs returns the ref of the task's proposal, which out then names: of a change
-// the one that apply made. One that did not pass verify is kept where nobody is
-// asked about it.
+// proposalRefs returns the ref of the task's proposal and names it in out. A change's commit
+// was made by apply; if it failed verify, its ref is not a review branch.
 func (d *drain) proposalRefs(ctx context.Context, c *claim, w *work, out *Outcome) ([]repo.RefUpdate, error) {
 	var u repo.RefUpdate
 	var err error
@@ -224,7 +223,7 @@ func (d *drain) proposalRefs(ctx context.Context, c *claim, w *work, out *Outcom
 	case w.verdict != board.ToReview:
 		return nil, nil
 	default:
-		if u, err = d.propose(ctx, c, w, out.Trace); err != nil {
+		if u, err = d.makeProposal(ctx, c, w, out.Trace); err != nil {
 			return nil, err
 		}
 	}
@@ -237,8 +236,8 @@ func (d *drain) proposalRefs(ctx context.Context, c *claim, w *work, out *Outcom
 	return []repo.RefUpdate{u}, nil
 }
 
-// propose makes the proposal commit and names the branch it will wait on.
-func (d *drain) propose(ctx context.Context, c *claim, w *work, trace string) (repo.RefUpdate, error) {
+// makeProposal makes the proposal commit and names its review branch.
+func (d *drain) makeProposal(ctx context.Context, c *claim, w *work, trace string) (repo.RefUpdate, error) {
 	title := c.task.Title
 	if title == "" {
 		title = string(c.task.ID)
@@ -248,9 +247,9 @@ func (d *drain) propose(ctx context.Context, c *claim, w *work, trace string) (r
 	var err error
 	if ch := w.change; ch != nil && len(ch.files) > 0 {
 		trailers = append(trailers, [2]string{"Odd-Op", ch.op.ID}, [2]string{"Odd-Tier", ch.tier})
-		oid, err = d.repo.MakeEdits(ctx, []repo.OID{c.base}, ch.files, d.agent(), message("propose: "+title, ch.summary()+listItems(w.items), trailers...))
+		oid, err = d.repo.MakeEdits(ctx, []repo.OID{c.base}, ch.files, d.agentSignature(), commitMessage("propose: "+title, ch.summary()+listItems(w.items), trailers...))
 	} else {
-		oid, err = d.make(ctx, c.base, w.writes(d), d.agent(), message("propose: "+title, summary(w.items)+leftOut(w.emission.Notes), trailers...))
+		oid, err = d.make(ctx, c.base, w.writes(d), d.agentSignature(), commitMessage("propose: "+title, proposalSummary(w.items)+leftOut(w.emission.Notes), trailers...))
 	}
 	if err != nil {
 		return repo.RefUpdate{}, err
@@ -269,7 +268,7 @@ func (d *drain) propose(ctx context.Context, c *claim, w *work, trace string) (r
 	}
 }
 
-// branchExists reports a branch that is here, or on the remote.
+// branchExists reports whether a branch exists here or on the remote.
 func (d *drain) branchExists(branch string) (bool, error) {
 	for _, name := range []string{"refs/heads/" + branch, d.line.Local(branch)} {
 		if _, err := d.repo.Ref(name); !errors.Is(err, repo.ErrNoRef) {
@@ -279,12 +278,12 @@ func (d *drain) branchExists(branch string) (bool, error) {
 	return false, nil
 }
 
-// summary is the proposal's message body.
-func summary(items []reconcile.Item) string {
+// proposalSummary returns the proposal's message body.
+func proposalSummary(items []reconcile.Item) string {
 	return or(strings.TrimRight(listItems(items), "\n"), "Nothing new: every atom is as it was.")
 }
 
-// listItems returns one line an atom that was written or kept back.
+// listItems returns one line for each atom that was written or kept out.
 func listItems(items []reconcile.Item) string {
 	var b strings.Builder
 	for _, it := range items {
@@ -300,10 +299,10 @@ func listItems(items []reconcile.Item) string {
 	return b.String()
 }
 
-// store writes the run's artifacts as a bare tree, and returns the move of
-// refs/odd/run/RUN that lands with the result. With a remote the ref of this clone is
-// there at once, so that what a session said is kept whatever the network does.
-func (d *drain) store(ctx context.Context) (repo.RefUpdate, error) {
+// storeArtifacts writes the run's artifacts as a tree and returns the move of
+// refs/odd/run/RUN that lands with the result. With a remote it sets the local ref at once,
+// so that a network failure loses nothing.
+func (d *drain) storeArtifacts(ctx context.Context) (repo.RefUpdate, error) {
 	u := repo.RefUpdate{Name: "refs/odd/run/" + d.Run, Old: d.landed}
 	var err error
 	if u.New, err = d.repo.WriteTree(ctx, d.stored, d.tree); err != nil {
@@ -320,8 +319,9 @@ func (d *drain) store(ctx context.Context) (repo.RefUpdate, error) {
 	return u, d.repo.Update(ctx, repo.RefUpdate{Name: u.Name, Old: here, New: u.New})
 }
 
-// landing says where a change landed by itself, "" for nowhere.
-func (o Outcome) landing() string {
+// describeLanding names the branch that a change was merged into without approval, "" for
+// none.
+func (o Outcome) describeLanding() string {
 	if o.Landed == "" {
 		return ""
 	}
@@ -335,9 +335,9 @@ func resultSubject(out Outcome) string {
 	return fmt.Sprintf("board: %s to %s", out.Task, out.State)
 }
 
-// result completes p to a task's result commit: the task, the handoff, the journal, the
-// ledger. The last of refs is the run's artifacts.
-func (d *drain) result(p *draft, c *claim, w *work, out Outcome, refs []repo.RefUpdate) error {
+// completeResult adds to p the rest of a task's result: the task, the outcome, the journal
+// and handoffs. The last of refs keeps the run's artifacts.
+func (d *drain) completeResult(p *draft, c *claim, w *work, out Outcome, refs []repo.RefUpdate) error {
 	p.refs = refs
 	if out.State != "" {
 		b, err := d.finishTask(c.task, w, out)
@@ -359,23 +359,23 @@ func (d *drain) result(p *draft, c *claim, w *work, out Outcome, refs []repo.Ref
 	if err := w.change.tellLater(p); err != nil {
 		return err
 	}
-	p.message = message(resultSubject(out), out.Reason, [2]string{"Odd-Run", d.Run}, [2]string{"Odd-Task", string(c.task.ID)}, [2]string{"Odd-Lease", c.under}, [2]string{"Odd-Trace", out.Trace})
+	p.message = commitMessage(resultSubject(out), out.Reason, [2]string{"Odd-Run", d.Run}, [2]string{"Odd-Task", string(c.task.ID)}, [2]string{"Odd-Lease", c.under}, [2]string{"Odd-Trace", out.Trace})
 	return d.tellResult(p, c, resultTitle(out), resultContent(c, w, out), w)
 }
 
-// tellResult adds what a result tells besides the ledger: the run's journal, what its
-// sessions ask of a person, their handoffs, and the end of an override.
+// tellResult adds to p the journal entries, gate proposals and handoffs of the sessions, and
+// the end of an override.
 func (d *drain) tellResult(p *draft, c *claim, title, content string, list ...*work) error {
 	if err := p.tell("O", "", title, content); err != nil {
 		return err
 	}
 	for _, w := range list {
-		d.remarks(p, c, w)
+		d.addRemarks(p, c, w)
 	}
-	if err := d.appeal(p, c, list...); err != nil {
+	if err := d.addAppeals(p, c, list...); err != nil {
 		return err
 	}
-	if err := d.pass(p, list...); err != nil {
+	if err := d.addHandoffs(p, list...); err != nil {
 		return err
 	}
 	return d.overrideEnds(p, title+", "+content)
@@ -433,7 +433,7 @@ func resultContent(c *claim, w *work, out Outcome) string {
 	if out.Branch != "" {
 		parts = append(parts, "waits on "+out.Branch)
 	}
-	if s := out.landing(); s != "" {
+	if s := out.describeLanding(); s != "" {
 		parts = append(parts, s)
 	}
 	if out.Reason != "" {

@@ -47,8 +47,8 @@ func (m *Memory) recall() error {
 	return nil
 }
 
-// turns is how many tasks were drained after a moment.
-func (m *Memory) turns(after time.Time) int {
+// countTurns returns how many tasks were drained after a moment.
+func (m *Memory) countTurns(after time.Time) int {
 	n := 0
 	for _, e := range m.ends {
 		if e.At.After(after) {
@@ -58,9 +58,9 @@ func (m *Memory) turns(after time.Time) int {
 	return n
 }
 
-// progress is how many tasks were drained since one last reached review or done,
+// findProgress returns how many tasks were drained since one last reached review or done,
 // and what reached it then.
-func (m *Memory) progress() (silent int, last string) {
+func (m *Memory) findProgress() (silent int, last string) {
 	var at time.Time
 	for _, t := range m.Tasks {
 		if when := doneAt(t); when.After(at) {
@@ -106,17 +106,17 @@ func (m *Memory) Signs(refused int) (gate.Signs, error) {
 	if rows := m.Slow.Facts.Chain.Rows; len(rows) > 0 {
 		s.Act = rows[len(rows)-1].ID
 	}
-	s.SinceProgress, s.Progress = m.progress()
-	s.Failures, s.Failing = m.failures()
-	s.Stale = m.stale()
+	s.SinceProgress, s.Progress = m.findProgress()
+	s.Failures, s.Failing = m.countFailures()
+	s.Stale = m.listStale()
 	for _, d := range m.driftedSources() {
 		if d.Lost {
 			s.Lost = append(s.Lost, string(m.Graph.ByPath(d.Path).ID))
 		}
 	}
 	s.Lost = slices.Compact(s.Lost)
-	m.drift(&s)
-	ds, err := m.decisions()
+	m.addDrift(&s)
+	ds, err := m.readDecisions()
 	for _, d := range ds {
 		if why := d.Due(s.Now, m.Slow.Facts.Done); why != "" {
 			s.Due = append(s.Due, d.ID+" "+why)
@@ -125,9 +125,9 @@ func (m *Memory) Signs(refused int) (gate.Signs, error) {
 	return s, err
 }
 
-// drift counts, for tasks that are not done, how often a person turned their
+// addDrift counts, for tasks that are not done, how often a person turned their
 // proposal down and how often they ended blocked.
-func (m *Memory) drift(s *gate.Signs) {
+func (m *Memory) addDrift(s *gate.Signs) {
 	open := map[string]bool{}
 	for _, t := range m.Tasks {
 		if t.State == board.Done {
@@ -145,9 +145,9 @@ func (m *Memory) drift(s *gate.Signs) {
 	}
 }
 
-// failures is how many of the last drained tasks ended blocked or died, and the
+// countFailures returns how many of the last drained tasks ended blocked or died, and the
 // run of the first of them. A claim that was lost is neither.
-func (m *Memory) failures() (n int, run string) {
+func (m *Memory) countFailures() (n int, run string) {
 	for _, e := range slices.Backward(m.ends) {
 		switch e.Verdict {
 		case string(board.Blocked), "abandoned":
@@ -159,8 +159,8 @@ func (m *Memory) failures() (n int, run string) {
 	return n, run
 }
 
-// stale are the ids of atoms past their stale_after, in their order.
-func (m *Memory) stale() []string {
+// listStale returns the ids of atoms past their stale_after, in their order.
+func (m *Memory) listStale() []string {
 	var out []string
 	for _, a := range m.Graph.Atoms() {
 		if isExpired(a, m.Slow.Facts.Now) {
@@ -246,8 +246,8 @@ func isExpired(a *okf.Atom, now time.Time) bool {
 	return err == nil && !now.Before(at)
 }
 
-// decisions are those in force.
-func (m *Memory) decisions() ([]gate.Decision, error) {
+// readDecisions returns those in force.
+func (m *Memory) readDecisions() ([]gate.Decision, error) {
 	ds, err := gate.ReadDecisions(m.Slow.Decisions)
 	if err != nil {
 		return nil, refuse("decisions", "%s/%s: %v; restore the file from git history", m.Root, gate.DecisionsPath, err)

@@ -40,9 +40,9 @@ type snapshot struct {
 	tries    []failover.Try // the same
 }
 
-// look reads the board at tip. When before is the snapshot of an earlier tip,
+// readSnapshot reads the board at tip. When before is the snapshot of an earlier tip,
 // only what changed since is read again.
-func look(r *repo.Repo, tip repo.OID, before *snapshot) (*snapshot, error) {
+func readSnapshot(r *repo.Repo, tip repo.OID, before *snapshot) (*snapshot, error) {
 	if before != nil && before.tip == tip {
 		return before, nil
 	}
@@ -91,9 +91,9 @@ func look(r *repo.Repo, tip repo.OID, before *snapshot) (*snapshot, error) {
 	return s, nil
 }
 
-// task finds a task by any of its names. That it is not there, or is none, is no rule's
+// findTask finds a task by any of its names. That it is not there, or is none, is no rule's
 // refusal.
-func (s *snapshot) task(name string) (board.Task, error) {
+func (s *snapshot) findTask(name string) (board.Task, error) {
 	a, err := s.graph.Find(name)
 	if err != nil {
 		return board.Task{}, fmt.Errorf("task %w; odd task list shows the tasks", err)
@@ -110,8 +110,8 @@ func (s *snapshot) task(name string) (board.Task, error) {
 	return t, nil
 }
 
-// order yields the tasks in the order of the board.
-func (s *snapshot) order() iter.Seq[board.Task] {
+// boardOrder yields the tasks in the order of the board.
+func (s *snapshot) boardOrder() iter.Seq[board.Task] {
 	return func(yield func(board.Task) bool) {
 		for _, r := range board.Order(s.rows, s.index) {
 			if t, ok := board.Find(s.tasks, r.ID); ok && !yield(t) {
@@ -131,9 +131,9 @@ func (d *drain) keepState() {
 	}
 }
 
-// clock refuses a clock that ran backwards past the ledger: leases and months would lie.
+// checkClock refuses a clock that ran backwards past the ledger: leases and months would lie.
 // Where it was the ledger's that ran ahead, a person's odd drain resume says so.
-func (d *drain) clock(ctx context.Context) error {
+func (d *drain) checkClock(ctx context.Context) error {
 	const skew = 5 * time.Minute
 	now, last := d.Now(), d.at.spend.Last
 	if !now.Before(last.Add(-skew)) {

@@ -20,7 +20,7 @@ func (w *world) fresh() *snapshot {
 	if err != nil {
 		w.t.Fatal(err)
 	}
-	s, err := look(w.repo, tip, nil)
+	s, err := readSnapshot(w.repo, tip, nil)
 	if err != nil {
 		w.t.Fatal(err)
 	}

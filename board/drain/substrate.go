@@ -20,27 +20,27 @@ import (
 	"github.com/odd-cli/odd/persona/session/toolbox"
 )
 
-// substrate is the one odd.toml names; files is the board's commit, where a
+// newSubstrate returns the one odd.toml names; files is the board's commit, where a
 // recording lies.
-func (d *drain) substrate(cfg config.Config, files fs.FS) (session.Substrate, error) {
+func (d *drain) newSubstrate(cfg config.Config, files fs.FS) (session.Substrate, error) {
 	held, err := d.makeCage(cfg.Sandbox)
 	if err != nil {
 		return nil, err
 	}
-	return pick(cfg, files, d.repo.Root(), d.Environ, held, Toolbox(cfg, d.Options, held))
+	return makeSubstrate(cfg, files, d.repo.Root(), d.Environ, held, Toolbox(cfg, d.Options, held))
 }
 
 // Substrate is the one that a configuration names. A recording lies in files; a
 // command runs in dir, with what the configuration passes on of environ, and is
 // held as Caged says.
 func Substrate(cfg config.Config, files fs.FS, dir string, environ []string, held cage.Cage) (session.Substrate, error) {
-	return pick(cfg, files, dir, environ, held, Toolbox(cfg, Options{Environ: environ}, held))
+	return makeSubstrate(cfg, files, dir, environ, held, Toolbox(cfg, Options{Environ: environ}, held))
 }
 
-// pick is Substrate with what the tools may do that odd gives to models. An agent
+// makeSubstrate is Substrate with what the tools may do that odd gives to models. An agent
 // that starts its servers itself is handed none that reads more than the agent does,
 // so that whose home "~/" means is no matter.
-func pick(cfg config.Config, files fs.FS, dir string, environ []string, held cage.Cage, tools toolbox.Options) (session.Substrate, error) {
+func makeSubstrate(cfg config.Config, files fs.FS, dir string, environ []string, held cage.Cage, tools toolbox.Options) (session.Substrate, error) {
 	if err := Equipped(cfg, environ); err != nil {
 		return nil, err
 	}
@@ -57,7 +57,7 @@ func pick(cfg config.Config, files fs.FS, dir string, environ []string, held cag
 	case "acp":
 		return acp.Substrate{Argv: s.Argv, Dir: dir, Env: s.Env, Environ: environ, Free: s.Free, MaxBytes: s.MaxBytes, Servers: Specs(cfg, "/"), Cage: held, Network: cage.Network(cfg.Sandbox.Network), Commands: cage.Network(cfg.Sandbox.CheckNetwork)}, nil
 	}
-	if s := api(cfg, environ, tools); s != nil {
+	if s := newAPISubstrate(cfg, environ, tools); s != nil {
 		return s, nil
 	}
 	return nil, refuse("substrate", "odd.toml: [session] substrate %q is unknown; use one of %s", cfg.Session.Substrate, strings.Join([]string{"extract", "replay", "exec", "claude", "acp", "anthropic", "openai"}, ", "))
@@ -74,14 +74,14 @@ func Speechless(cfg config.Config, role contract.Role) contract.Refusals {
 		Way: otherAgent}}
 }
 
-// spawnable is resolve, and what speaks against the substrate.
-func (d *drain) spawnable(t board.Task) (bound, error) {
-	b, err := d.resolve(t)
+// checkSpawnable is resolve, and what speaks against the substrate.
+func (d *drain) checkSpawnable(t board.Task) (bound, error) {
+	b, err := d.resolveContract(t)
 	var no contract.Refusals
 	if err != nil && !errors.As(err, &no) {
 		return b, err
 	}
-	for _, cfg := range d.chain(t) {
+	for _, cfg := range d.agentChain(t) {
 		no = append(no, Speechless(cfg, b.Role)...)
 	}
 	if len(no) > 0 {

@@ -13,10 +13,9 @@ import (
 	"github.com/odd-cli/odd/okf"
 )
 
-// sweep takes back what dead drains held: a task whose lease has expired, or whose run
-// was killed in this clone, is ready again (or blocked, after too many attempts), and
-// every reservation of theirs is charged in full, and the op its claim announced ended, in
-// this run's own ledger file.
+// sweep takes back what dead drains held. A task whose lease expired, or whose run was killed
+// in this clone, is ready again, or blocked after too many attempts. Its reservation is
+// charged in full and its op is ended, in this run's ledger.
 func (d *drain) sweep(ctx context.Context) error {
 	pins, killed, err := findKilled(d.repo)
 	if err != nil {
@@ -28,13 +27,13 @@ func (d *drain) sweep(ctx context.Context) error {
 	return d.repo.Update(ctx, pins...)
 }
 
-// sweepOf is sweep, of the runs that were killed and of whatever expired.
+// sweepOf sweeps the runs that were killed and whatever expired.
 func (d *drain) sweepOf(ctx context.Context, killed []string) error {
 	p := d.newDraft()
 	var swept []okf.ID
 	for _, t := range d.at.tasks {
 		now := d.Now()
-		if slices.Contains(killed, t.ClaimedBy) && d.reserves(t) && now.Before(t.LeaseExpires) {
+		if slices.Contains(killed, t.ClaimedBy) && d.isReserved(t) && now.Before(t.LeaseExpires) {
 			now = t.LeaseExpires
 		}
 		if t.State != board.InProgress || !t.Expired(now) {
@@ -81,13 +80,13 @@ func (d *drain) sweepOf(ctx context.Context, killed []string) error {
 
 // hasExpired reports an open claim whose time is over.
 func (d *drain) hasExpired(c event.Record) bool {
-	return !d.Now().Before(c.TS.Add(d.at.cfg.TaskLease)) && !d.holds(c)
+	return !d.Now().Before(c.TS.Add(d.at.cfg.TaskLease)) && !d.isHeld(c)
 }
 
-// holds reports whether the claim c is alive: its task is still in progress
+// isHeld reports whether the claim c is alive: its task is still in progress
 // under the same run and the lease has not expired. A claim without a task,
 // whose task is its run, says itself how long it holds.
-func (d *drain) holds(c event.Record) bool {
+func (d *drain) isHeld(c event.Record) bool {
 	if c.Task == c.Run {
 		until, err := time.Parse(time.RFC3339, d.wholeClaim(c).Claim().LeaseExpires)
 		return err == nil && d.Now().Before(until)
@@ -96,17 +95,16 @@ func (d *drain) holds(c event.Record) bool {
 	return ok && t.State == board.InProgress && t.ClaimedBy == c.Run && d.Now().Before(t.LeaseExpires)
 }
 
-// reserves reports that the run that works on t has its claim open in the ledger.
-func (d *drain) reserves(t board.Task) bool {
+// isReserved reports whether the claim on t is still open in the ledger.
+func (d *drain) isReserved(t board.Task) bool {
 	return slices.ContainsFunc(d.at.spend.Open, func(c event.Record) bool { return c.Run == t.ClaimedBy && c.Task == string(t.ID) })
 }
 
-// pinned is where a run pins the base that its session reads, from its claim to its result.
+// pinned is the folder of refs that keep the base of a running session from git's pruning.
 const pinned = "refs/odd/base/"
 
-// findKilled returns the runs of this clone that were killed at work, and the updates that let go
-// of the bases they had pinned. Under the drain lock only a run that holds a lock of its
-// own lives.
+// findKilled returns the runs of this clone that were killed, and the updates that delete
+// their pins. It needs the drain lock: a run that still lives holds a lock of its own.
 func findKilled(r *repo.Repo) (pins []repo.RefUpdate, runs []string, err error) {
 	all, err := r.Refs(pinned)
 	for _, p := range all {
@@ -124,7 +122,7 @@ func Free(ctx context.Context, r *repo.Repo, o Options) ([]okf.ID, error) {
 	if _, runs, err := findKilled(r); err != nil || len(runs) == 0 {
 		return nil, err
 	}
-	d, err := open(ctx, r, o)
+	d, err := openDrain(ctx, r, o)
 	if err != nil {
 		return nil, err
 	}
@@ -137,8 +135,8 @@ func Free(ctx context.Context, r *repo.Repo, o Options) ([]okf.ID, error) {
 	if err := d.refresh(ctx); err != nil {
 		return nil, err
 	}
-	if err := d.persist(ctx, d.sweep); err != nil {
+	if err := d.retryAct(ctx, d.sweep); err != nil {
 		return nil, err
 	}
-	return d.report.Swept, d.finish(ctx)
+	return d.report.Swept, d.pruneRuns(ctx)
 }

@@ -23,7 +23,7 @@ func (d *drain) checkFooting(task string, was repo.Footing) string {
 		return fmt.Sprintf("tampered-repository: the git directory can no longer be read: %v", err)
 	}
 	ground, stand := now.Since(was)
-	stand = d.others(stand)
+	stand = d.otherChanges(stand)
 	if len(stand) > 0 {
 		d.Progress(fmt.Sprintf("%s: these refs changed while its session ran: %s", task, strings.Join(stand, ", ")))
 	}
@@ -34,8 +34,8 @@ func (d *drain) checkFooting(task string, was repo.Footing) string {
 		strings.Join(ground, ", "), task)
 }
 
-// others are the refs that odd itself has no cause to move during a session.
-func (d *drain) others(stand []string) (out []string) {
+// otherChanges returns the refs that odd itself has no cause to move during a session.
+func (d *drain) otherChanges(stand []string) (out []string) {
 	for _, name := range stand {
 		if !strings.HasPrefix(name, "refs/remotes/") && name != "packed-refs" {
 			out = append(out, name)
@@ -44,17 +44,17 @@ func (d *drain) others(stand []string) (out []string) {
 	return out
 }
 
-// salvage keeps what a session left on its desk where it is dropped for no fault
+// keepLeft keeps what a session left on its desk where it is dropped for no fault
 // of its own that is proven: the run's tree has it as left.patch.
-func (d *drain) salvage(ctx context.Context, c *claim, w *work) {
+func (d *drain) keepLeft(ctx context.Context, c *claim, w *work) {
 	if len(w.left.edits.Files) == 0 {
 		return
 	}
-	commit, err := d.repo.MakeEdits(ctx, []repo.OID{c.base}, w.left.edits.Files, d.agent(), "what a session left\n")
+	commit, err := d.repo.MakeEdits(ctx, []repo.OID{c.base}, w.left.edits.Files, d.agentSignature(), "what a session left\n")
 	if err == nil {
 		w.patch, err = d.repo.Patch(ctx, c.base, commit)
 	}
 	if err != nil {
-		d.note(fmt.Sprintf("%s: the agent's files could not be kept: %v", c.task.ID, err))
+		d.addNote(fmt.Sprintf("%s: the agent's files could not be kept: %v", c.task.ID, err))
 	}
 }

@@ -21,16 +21,16 @@ import (
 	"github.com/odd-cli/odd/persona/session/toolbox"
 )
 
-// equip gives a session's request what it may look at and do beyond its brief.
+// equipSession gives a session's request what it may look at and do beyond its brief.
 // What its contract may not see, package invoke takes away again.
-func (d *drain) equip(c *claim, w *work, req *session.Request, k *desk) {
+func (d *drain) equipSession(c *claim, w *work, req *session.Request, k *desk) {
 	if d.Temp != "" && d.given == nil {
-		req.Desk = k.place
+		req.Desk = k.makeTree
 	}
-	req.Allow = d.allows(c, w, k.where)
-	req.Given = inlinedPaths(w.brief.Text, append(d.filesMeant(c.task.Paths, req.Files), inputs(req.Files, req.Inputs)...))
+	req.Allow = d.judgeAct(c, w, k.currentDesk)
+	req.Given = inlinedPaths(w.brief.Text, append(d.filesMeant(c.task.Paths, req.Files), inputFiles(req.Files, req.Inputs)...))
 	if d.given == nil {
-		req.History, req.Checks = history(d.repo, c.base), d.checks(c)
+		req.History, req.Checks = newHistory(d.repo, c.base), d.checkCommands(c)
 		if req.Desk != nil {
 			req.History.Work = k.diff
 		}
@@ -43,8 +43,8 @@ func (d *drain) equip(c *claim, w *work, req *session.Request, k *desk) {
 	}
 }
 
-// where is the desk as far as it was made.
-func (k *desk) where() session.Desk {
+// currentDesk returns the desk as far as it was made.
+func (k *desk) currentDesk() session.Desk {
 	if k.s == nil {
 		return session.Desk{}
 	}
@@ -52,8 +52,8 @@ func (k *desk) where() session.Desk {
 	return d
 }
 
-// checks are the commands that will judge what a session of c makes.
-func (d *drain) checks(c *claim) [][]string {
+// checkCommands returns the commands that will judge what a session of c makes.
+func (d *drain) checkCommands(c *claim) [][]string {
 	return slices.Concat(c.task.Commands, d.at.cfg.Pipeline.Validate)
 }
 
@@ -64,10 +64,10 @@ func Toolbox(c config.Config, o Options, held cage.Cage) toolbox.Options {
 	return toolbox.Options{
 		Limits: toolbox.Limits{Timeout: t.Timeout, Command: t.Command}, Commands: t.Run, Hosts: t.Hosts, Now: o.Now,
 		Runner: func(ctx context.Context, argv []string, at session.Desk) exec.Result {
-			as := command(o.Environ, c, held, at, o.Run)
+			as := sessionCommand(o.Environ, c, held, at, o.Run)
 			as.Argv = argv
 			r := exec.Run(ctx, as)
-			r.Output = credentials(as.Env).hidden(r.Output)
+			r.Output = envCredentials(as.Env).hide(r.Output)
 			return r
 		},
 	}
@@ -88,9 +88,9 @@ func inlinedPaths(brief []byte, list []invoke.File) []string {
 // mostCalls bounds what is kept of the acts of one session, in lines.
 const mostCalls = 2000
 
-// acts are the acts of a session that odd saw as JSON Lines, and the last line says
+// encodeCalls returns the acts of a session that odd saw as JSON Lines, and the last line says
 // how many more there were.
-func acts(calls []session.Call) []byte {
+func encodeCalls(calls []session.Call) []byte {
 	var b bytes.Buffer
 	e := json.NewEncoder(&b)
 	for i, c := range calls {
@@ -132,14 +132,14 @@ func tellActs(data *event.SessionData, e session.Emission) {
 // The most that a session is told of the past in one answer.
 const mostLog = 200
 
-// history answers about the commits up to base.
-func history(r *repo.Repo, base repo.OID) *session.History {
+// newHistory answers about the commits up to base.
+func newHistory(r *repo.Repo, base repo.OID) *session.History {
 	return &session.History{
 		Log: func(ctx context.Context, path string, most int) (string, error) {
 			return historyLines(ctx, r, base, path, min(most, mostLog))
 		},
 		Diff: func(ctx context.Context, from, to, path string) (string, error) {
-			b, err := ancestor(ctx, r, base, to)
+			b, err := findAncestor(ctx, r, base, to)
 			if err != nil {
 				return "", err
 			}
@@ -181,8 +181,8 @@ func historyLines(ctx context.Context, r *repo.Repo, base repo.OID, path string,
 	return strings.Join(out, "\n"), nil
 }
 
-// ancestor is the commit that id names, which must lead to base; "" is base.
-func ancestor(ctx context.Context, r *repo.Repo, base repo.OID, id string) (repo.OID, error) {
+// findAncestor returns the commit that id names, which must lead to base; "" is base.
+func findAncestor(ctx context.Context, r *repo.Repo, base repo.OID, id string) (repo.OID, error) {
 	if id == "" {
 		return base, nil
 	}
@@ -199,7 +199,7 @@ func ancestor(ctx context.Context, r *repo.Repo, base repo.OID, id string) (repo
 // before is the commit that id names, or the one before to; "" is before the first.
 func before(ctx context.Context, r *repo.Repo, to repo.OID, id string) (repo.OID, error) {
 	if id != "" {
-		return ancestor(ctx, r, to, id)
+		return findAncestor(ctx, r, to, id)
 	}
 	c, err := r.Commit(to)
 	if err != nil || len(c.Parents) == 0 {

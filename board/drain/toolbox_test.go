@@ -25,7 +25,7 @@ func TestHistoryTellsWork(t *testing.T) {
 		t.Fatal(err)
 	}
 	for path, want := range map[string]string{"": "tell of the tides\nbegin", "docs/tides.md": "tell of the tides"} {
-		log, err := history(w.repo, tip).Log(context.Background(), path, 10)
+		log, err := newHistory(w.repo, tip).Log(context.Background(), path, 10)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -38,7 +38,7 @@ func TestHistoryTellsWork(t *testing.T) {
 			t.Errorf("%q: %q, want %q", path, got, want)
 		}
 	}
-	if log, err := history(w.repo, tip).Log(context.Background(), "", 1); err != nil || strings.Count(log, "\n") != 0 || !strings.Contains(log, "tell of the tides") {
+	if log, err := newHistory(w.repo, tip).Log(context.Background(), "", 1); err != nil || strings.Count(log, "\n") != 0 || !strings.Contains(log, "tell of the tides") {
 		t.Errorf("%q, %v", log, err)
 	}
 }

@@ -60,8 +60,8 @@ type work struct {
 	refreshed bool // judged again without a session: the task stays in review
 }
 
-// block ends the work with a reason, which may hold what a session said. Where
-// the disk is the reason, nothing is wrong with the task.
+// block ends the work with a reason, which may quote the session. If the disk failed, the
+// work has a fault instead, because the task is not to blame.
 func (w *work) block(format string, args ...any) *work {
 	for _, a := range args {
 		if err, ok := a.(error); ok && repo.Faulty(err) {
@@ -72,8 +72,8 @@ func (w *work) block(format string, args ...any) *work {
 	return w
 }
 
-// prepare binds the contract, begins the handshake and makes the request; not ok means that w is
-// blocked and says why.
+// prepare binds the contract, begins the handshake and makes the request. If ok is false, w
+// is blocked and says why.
 func (d *drain) prepare(ctx context.Context, c *claim, w *work, bind func(board.Task) (bound, error)) (req session.Request, ok bool) {
 	b, err := bind(c.task)
 	if err != nil {
@@ -81,11 +81,11 @@ func (d *drain) prepare(ctx context.Context, c *claim, w *work, bind func(board.
 		return req, false
 	}
 	w.bound = b
-	if w.anchor, err = d.shake(c.task, b.Contract, anchor.Mode(d.at.cfg.Anchor.Mode)); err != nil {
+	if w.anchor, err = d.beginHandshake(c.task, b.Contract, anchor.Mode(d.at.cfg.Anchor.Mode)); err != nil {
 		w.block("anchor: %s", oneLine(err.Error()))
 		return req, false
 	}
-	if req, err = d.request(ctx, c, w); err != nil {
+	if req, err = d.newRequest(ctx, c, w); err != nil {
 		w.block("brief: %v", err)
 		return req, false
 	}
@@ -93,20 +93,20 @@ func (d *drain) prepare(ctx context.Context, c *claim, w *work, bind func(board.
 }
 
 // unbind ends the session's permit, if it still has one.
-func (w *work) unbind() { w.anchor.release(releaseReason(w)) }
+func (w *work) unbind() { w.anchor.releasePermit(releaseReason(w)) }
 
-// lands reports work that would come to a review, or hand something over, by itself.
-func (w *work) lands() bool { return w.verdict == board.ToReview && !w.refreshed }
+// isPublishable reports work that would go to review or hand something over.
+func (w *work) isPublishable() bool { return w.verdict == board.ToReview && !w.refreshed }
 
-// work runs the session of a claimed task and decides its verdict. Nothing it
-// meets is an error of the drain: a fault blocks the task with its reason.
-func (d *drain) work(ctx context.Context, c *claim) *work {
+// runWork runs the session of a claimed task and decides its verdict. Whatever goes wrong
+// blocks this task and not the drain.
+func (d *drain) runWork(ctx context.Context, c *claim) *work {
 	w := &work{verdict: board.ToReview}
-	if why := d.embody(w, c.task.Role); why != "" {
+	if why := d.compilePersona(w, c.task.Role); why != "" {
 		return w.block("%s", why)
 	}
 	defer w.unbind()
-	req, ok := d.prepare(ctx, c, w, d.spawnable)
+	req, ok := d.prepare(ctx, c, w, d.checkSpawnable)
 	if !ok {
 		return w
 	}
@@ -114,19 +114,18 @@ func (d *drain) work(ctx context.Context, c *claim) *work {
 	if d.changes(c.task) {
 		d.pipe(ctx, c, w, req)
 	} else {
-		d.session(ctx, c, w, req)
-		d.weigh(w, c.task, req.Graph)
+		d.runSubstrate(ctx, c, w, req)
+		d.judgeEmission(w, c.task, req.Graph)
 	}
 	if w.verdict == board.ToReview && !w.change.isProposed() {
-		d.handover(w, board.Slug(c.task.ID), "")
-		w.something(c.task.ID)
+		d.encodeHandoff(w, board.Slug(c.task.ID), "")
+		w.requireResult(c.task.ID)
 	}
 	return w
 }
 
-// something blocks work that came to nothing that a person could review: no atom, no
-// change and nothing to hand over.
-func (w *work) something(id okf.ID) {
+// requireResult blocks work that has nothing to review: no atom, no change, no handoff.
+func (w *work) requireResult(id okf.ID) {
 	held := func(it reconcile.Item) bool {
 		return it.Effect.Lands() || isKeptOut(it.Effect) && it.Effect != reconcile.Declined
 	}
@@ -137,8 +136,8 @@ func (w *work) something(id okf.ID) {
 	switch {
 	case w.change != nil && w.change.op.Reason == pipeline.Noop:
 		why = or(w.change.op.Last().Note, why)
-	case counts(w.items)[reconcile.Declined] > 0:
-		why = fmt.Sprintf("nothing is new, and %d declined before while their sources said the same", counts(w.items)[reconcile.Declined])
+	case countEffects(w.items)[reconcile.Declined] > 0:
+		why = fmt.Sprintf("nothing is new, and %d declined before while their sources said the same", countEffects(w.items)[reconcile.Declined])
 	case len(w.items) > 0:
 		why = "every atom is as it was"
 	case w.leg.name == "extract" && len(w.emission.Notes) > 0: // what it read
@@ -147,8 +146,9 @@ func (w *work) something(id okf.ID) {
 	w.block("nothing to review: %s; if that is right, delete the task's file, otherwise change the task and run odd task ready %s", oneLine(clean(why)), id)
 }
 
-// embody compiles the persona of a work role, and says why it may not work.
-func (d *drain) embody(w *work, role string) string {
+// compilePersona compiles the persona of a work role. It returns why the role may not work,
+// "" if it may.
+func (d *drain) compilePersona(w *work, role string) string {
 	if role == "" {
 		return "the task has no role; set one with odd task edit TASK --role ROLE"
 	}
@@ -158,25 +158,25 @@ func (d *drain) embody(w *work, role string) string {
 	}
 	p.Commit = string(d.at.tip)
 	w.persona = p
-	if short := p.Below(d.floor()); len(short) > 0 {
+	if short := p.Below(d.personaFloor()); len(short) > 0 {
 		return persona.Lacks(role, short)
 	}
 	return ""
 }
 
-func (d *drain) floor() persona.Floor {
+func (d *drain) personaFloor() persona.Floor {
 	f := d.at.cfg.Floor
 	return persona.Floor{MinAtoms: f.Atoms, MinProcesses: f.Processes, MinGuides: f.Guides, MaxUnresolvedPct: f.UnresolvedPct}
 }
 
-// request makes the brief and everything else the session may know.
-func (d *drain) request(ctx context.Context, c *claim, w *work) (session.Request, error) {
+// newRequest returns the session's request, with its brief and limits.
+func (d *drain) newRequest(ctx context.Context, c *claim, w *work) (session.Request, error) {
 	cfg, t := d.at.cfg, c.task
 	files, err := d.repo.Tree(c.base)
 	if err != nil {
 		return session.Request{}, err
 	}
-	if w.declines, err = d.declines(ctx, t, c.base); err != nil {
+	if w.declines, err = d.findDeclines(ctx, t, c.base); err != nil {
 		return session.Request{}, err
 	}
 	g := d.at.graph
@@ -199,20 +199,19 @@ func (d *drain) request(ctx context.Context, c *claim, w *work) (session.Request
 			if d.Turned != nil {
 				d.Turned(u)
 			}
-			return d.turn(ctx, c, budget.MicroUSD(u.Cost))
+			return d.checkTurn(ctx, c, budget.MicroUSD(u.Cost))
 		}, Progress: func(s string) { d.Progress(string(t.ID) + ": " + s) },
 	}
 	if d.given != nil {
 		req.Files = d.given.Files
 	}
-	w.brief = invoke.Compose(d.withGiven(d.brief(c, w, req))).Anchored(w.anchor.briefPart())
+	w.brief = invoke.Compose(d.withGiven(d.briefInput(c, w, req))).Anchored(w.anchor.briefPart())
 	return req, nil
 }
 
-// turn is asked before every turn of a session: lease and permit must live, the board
-// must not be paused, the task must still be ours, and the money that it cost so
-// far must not have passed an envelope, wherever else it was spent meanwhile.
-func (d *drain) turn(ctx context.Context, c *claim, cost budget.MicroUSD) error {
+// checkTurn refuses a session's next turn if its lease, claim or permit has ended, the board
+// is paused, somebody changed the task, or the month's budget is spent.
+func (d *drain) checkTurn(ctx context.Context, c *claim, cost budget.MicroUSD) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
@@ -235,7 +234,7 @@ func (d *drain) turn(ctx context.Context, c *claim, cost budget.MicroUSD) error 
 	case err != nil:
 		return err
 	case tip == d.at.tip:
-		return d.solvent(c, d.at, cost)
+		return d.checkSolvent(c, d.at, cost)
 	}
 	files, err := d.repo.Tree(tip)
 	if err != nil {
@@ -249,14 +248,14 @@ func (d *drain) turn(ctx context.Context, c *claim, cost budget.MicroUSD) error 
 			return errors.New("somebody changed the task while its session ran")
 		}
 	}
-	return d.lives(ctx, c, tip, cost)
+	return d.checkClaimLives(ctx, c, tip, cost)
 }
 
-// session runs the substrate and reads its outcome. The verdict comes from what
-// the session declared, never from an exit code.
-func (d *drain) session(ctx context.Context, c *claim, w *work, req session.Request) {
+// runSubstrate runs one session and reads its outcome. The verdict comes from what the
+// session declared, never from an exit code.
+func (d *drain) runSubstrate(ctx context.Context, c *claim, w *work, req session.Request) {
 	desk := &desk{d: d, base: c.base, of: w.change}
-	sub, why, err := d.relay(c.task, desk)
+	sub, why, err := d.newRelay(c.task, desk)
 	switch {
 	case err != nil:
 		w.block("agent: %v", err)
@@ -265,32 +264,32 @@ func (d *drain) session(ctx context.Context, c *claim, w *work, req session.Requ
 		w.block("agent: %s; run odd task ready %s to try again", why, c.task.ID)
 		return
 	}
-	d.equip(c, w, &req, desk)
+	d.equipSession(c, w, &req, desk)
 	was, blind := d.repo.Footing()
 	if blind != nil {
 		w.block("session: the git directory cannot be read: %v", blind)
 		return
 	}
-	served, why := d.serve(ctx, c, w, &req, sub)
-	defer served.end(w)
+	served, why := d.startServers(ctx, c, w, &req, sub)
+	defer served.stopServers(w)
 	if why != "" {
 		w.block("mcp: %s", why)
 		return
 	}
-	w.ran, w.leg, w.relayed = true, part{name: sub.name()}, 0
+	w.ran, w.leg, w.relayed = true, part{name: sub.currentName()}, 0
 	w.cost = c.each() // until the session says what it cost
-	d.Progress(fmt.Sprintf("%s: %s works as %s", req.Task, agent(sub.name()), or(c.task.Role, string(w.bound.Role))))
-	w.result, err = invoke.Run(ctx, invoke.Session{Contract: w.bound.Contract, Brief: w.brief, Request: req, Substrate: sub, Reply: d.Reply, Watch: d.Watch, Prove: w.anchor.prover()})
-	served.end(w)
-	w.anchor.heard()
-	w.left = desk.clear(ctx)
+	d.Progress(fmt.Sprintf("%s: %s works as %s", req.Task, agentName(sub.currentName()), or(c.task.Role, string(w.bound.Role))))
+	w.result, err = invoke.Run(ctx, invoke.Session{Contract: w.bound.Contract, Brief: w.brief, Request: req, Substrate: sub, Reply: d.Reply, Watch: d.Watch, Prove: w.anchor.newProver()})
+	served.stopServers(w)
+	w.anchor.markRead()
+	w.left = desk.takeLeft(ctx)
 	if why := d.checkFooting(req.Task, was); why != "" {
 		c.died, w.tampered = why, true
-		d.salvage(context.WithoutCancel(ctx), c, w)
+		d.keepLeft(context.WithoutCancel(ctx), c, w)
 	}
 	if w.change == nil {
-		w.left.tell(d.Progress, req.Task)
-	} else if products := w.left.products(); products != "" {
+		w.left.report(d.Progress, req.Task)
+	} else if products := w.left.describeProducts(); products != "" {
 		d.Progress(req.Task + ": " + products)
 	}
 	switch {
@@ -298,7 +297,7 @@ func (d *drain) session(ctx context.Context, c *claim, w *work, req session.Requ
 		w.void(c.died)
 		return
 	case err != nil:
-		if unbegun(err) {
+		if neverBegan(err) {
 			w.cost = w.paid
 		}
 		w.block("session: %v", err)
@@ -309,24 +308,24 @@ func (d *drain) session(ctx context.Context, c *claim, w *work, req session.Requ
 		w.cost = w.paid + budget.MicroUSD(u.Cost)
 	}
 	d.recordFailedLegs(c, w, sub)
-	d.heard(ctx, c, w)
+	d.readOutcome(ctx, c, w)
 }
 
-// agent names the program of a session to a person.
-func agent(substrate string) string {
+// agentName names the program of a session to a person.
+func agentName(substrate string) string {
 	if substrate == "extract" {
 		return "the built-in offline reader"
 	}
 	return substrate
 }
 
-// unbegun reports a program that never ran, and cost nothing.
-func unbegun(err error) bool {
+// neverBegan reports a program that never ran, and cost nothing.
+func neverBegan(err error) bool {
 	return errors.As(err, new(*cage.NotStarted)) || errors.As(err, new(*cage.Unheld))
 }
 
-// heard is the verdict that follows from what a session said.
-func (d *drain) heard(ctx context.Context, c *claim, w *work) {
+// readOutcome decides the verdict from what the session declared.
+func (d *drain) readOutcome(ctx context.Context, c *claim, w *work) {
 	switch e := w.emission; {
 	case ctx.Err() != nil && c.task.Path == "" && d.Watch == nil:
 		w.block("cancelled: interrupted")
@@ -338,23 +337,23 @@ func (d *drain) heard(ctx context.Context, c *claim, w *work) {
 		w.block("the agent asks a question and waits for an answer: %s", e.Detail)
 	case e.Outcome == session.Failed:
 		var way string
-		if w.cut, way = d.cut(c, e); w.cut != "" {
+		if w.cut, way = d.explainCut(c, e); w.cut != "" {
 			w.block("%s: %s", w.cut, way)
 			return
 		}
-		w.block("session failed: %s", join(e.Failure, e.Detail))
+		w.block("session failed: %s", joinDetail(e.Failure, e.Detail))
 	case e.Outcome == session.HandoffInsufficient:
-		w.block("%s", lacking(w))
+		w.block("%s", whyInsufficient(w))
 	case e.Outcome != session.Completed:
-		w.block("session ended: %s", join(string(e.Outcome), e.Detail))
+		w.block("session ended: %s", joinDetail(string(e.Outcome), e.Detail))
 	case e.Change != nil && w.change == nil:
 		w.block("change-not-asked: the agent changed files, and the task allows none; a person can allow some outside of %s with odd task edit %s --path GLOB", d.at.cfg.Root, c.task.ID)
 	}
 }
 
-// cut is the code of what ended a session that failed, with what happened and the way
-// out; "" where the agent itself gave up, or what it said is wrong.
-func (d *drain) cut(c *claim, e session.Emission) (code pipeline.Reason, text string) {
+// explainCut returns the code of the limit or fault that ended a failed session, with what
+// happened and what to do. The code is "" if the agent itself gave up or answered wrongly.
+func (d *drain) explainCut(c *claim, e session.Emission) (code pipeline.Reason, text string) {
 	edit := func(what, flag string) string {
 		if c.task.Path == "" {
 			return fmt.Sprintf("%s; raise [session] %s in odd.toml", what, map[string]string{"--max-turns N": "max_turns", "--budget-usd USD": "max_usd"}[flag])
@@ -382,7 +381,7 @@ func (d *drain) cut(c *claim, e session.Emission) (code pipeline.Reason, text st
 	case e.Failure == session.Silent:
 		return pipeline.NoOutcome, or(e.Detail, "the agent ended without the block odd.finish.1") + again
 	case e.Failure == session.Transport:
-		return pipeline.TransportFailed, join("the agent or its model could not be reached, or broke off", e.Detail) + again
+		return pipeline.TransportFailed, joinDetail("the agent or its model could not be reached, or broke off", e.Detail) + again
 	}
 	return "", ""
 }
@@ -395,20 +394,19 @@ func (d *drain) timeKey(t board.Task) string {
 	return "[session] timeout"
 }
 
-// leaseBound reports a claim whose reservation is what the commitment lease had left,
-// and not what its task may cost.
+// leaseBound reports a claim whose reservation was cut to what the commitment lease had left.
 func (d *drain) leaseBound(c *claim) bool {
 	return c.reserved < risk.Limits(d.at.cfg, c.task).MaxCost
 }
 
-func join(name, detail string) string {
+func joinDetail(name, detail string) string {
 	if name == "" || detail == "" {
 		return name + detail
 	}
 	return name + ": " + detail
 }
 
-// artifactDir is where a run's tree keeps what belongs to a task.
+// artifactDir returns the folder of a task's attempt in the run's artifacts.
 func artifactDir(t board.Task) string { return fmt.Sprintf("%s.%d", board.Slug(t.ID), t.Attempts) }
 
 // keepArtifacts adds the task's brief, emission and guarded files to the run's
@@ -418,10 +416,10 @@ func (d *drain) keepArtifacts(c *claim, w *work) {
 	if dir == "" {
 		dir = artifactDir(c.task)
 	}
-	hide := lends(d.at.cfg, d.Environ)
+	hide := lentSecrets(d.at.cfg, d.Environ)
 	put := func(name string, b []byte) {
 		if len(b) > 0 {
-			d.tree[path.Join(dir, name)] = secrets.Redact(hide.hidden(b))
+			d.tree[path.Join(dir, name)] = secrets.Redact(hide.hide(b))
 		}
 	}
 	put("brief.md", w.brief.Text)
@@ -442,7 +440,7 @@ func (d *drain) keepArtifacts(c *claim, w *work) {
 	}
 	put("emission.md", w.emission.Raw)
 	put("transcript.txt", w.emission.Transcript)
-	put("calls.jsonl", acts(w.emission.Calls))
+	put("calls.jsonl", encodeCalls(w.emission.Calls))
 	for _, it := range w.items {
 		if isKeptOut(it.Effect) {
 			put("kept/"+it.Path, it.Bytes)
