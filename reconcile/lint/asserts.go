@@ -199,7 +199,7 @@ func positive(method string) (name string, negated bool) {
 
 // asserting finds the lines of tests in other languages that assert something.
 var asserting = sync.OnceValue(func() *regexp.Regexp {
-	return regexp.MustCompile(`^\s*(?:assert\b|self\.(?:assert|fail)|(?:await\s+)?expect\(|assert[.!_(]|assert_\w+|(?:with\s+)?pytest\.raises|t\.(?:is|deepEqual|true|false|throws)\(|should\b|\w+\.should[.(]|EXPECT_|ASSERT_|XCTAssert|Assert\.|debug_assert)`)
+	return regexp.MustCompile(`^\s*(?:assert\b|self\.(?:assert|fail)|(?:await\s+)?expect\(|assert[.!_(]|assert_\w+|(?:with\s+)?pytest\.(?:raises|warns)|t\.(?:is|deepEqual|true|false|throws)\(|should\b|\w+\.should[.(]|EXPECT_|ASSERT_|XCTAssert|Assert\.|debug_assert)`)
 })
 
 // scripted finds the lines of a test script that assert something.
@@ -276,10 +276,10 @@ const maxStatement = 30
 // statement is the text of what begins in the first line, to the line in which its brackets
 // are closed, however it is broken into lines.
 func statement(lines []string) string {
-	text := ""
-	for i, l := range lines {
+	text, unclosed := "", 0
+	for _, l := range lines[:min(maxStatement, len(lines))] {
 		text += " " + l
-		if open([]byte(text)) <= 0 || i == maxStatement {
+		if unclosed += open(quotes().ReplaceAll([]byte(l), nil)); unclosed <= 0 {
 			break
 		}
 	}

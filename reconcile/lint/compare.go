@@ -293,7 +293,7 @@ func (j comparison) judge() []policy.Finding {
 			tell("test_skipped", t.place, "the test %s is skipped", old.name)
 		case t.constraint != old.constraint && ordinaryBuild(t.constraint):
 			tell("test_rewritten", t.place, "the test %s is compiled only with the build constraint %q", old.name, t.constraint)
-		case t.constraint != old.constraint && t.constraint != "":
+		case t.constraint != old.constraint && t.constraint != "" && old.test:
 			tell("test_skipped", t.place, "the test %s is compiled only with the build constraint %q", old.name, t.constraint)
 		case t.ifs > old.ifs && old.test:
 			tell("test_rewritten", t.place, "the test %s is skipped under a condition", old.name)

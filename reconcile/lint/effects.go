@@ -119,10 +119,20 @@ func callEffect(name string, call *ast.CallExpr, reflects bool) effect {
 			return e
 		}
 	}
-	if sel, ok := call.Fun.(*ast.SelectorExpr); ok && reflects && slices.Contains([]string{"Call", "CallSlice", "MethodByName"}, sel.Sel.Name) {
+	if sel, ok := call.Fun.(*ast.SelectorExpr); ok && reflects && (sel.Sel.Name == "MethodByName" || name == "reflect.ValueOf" && fromPackage(firstOf(call.Args))) {
 		return effect{"dynamic_code_introduced", "calls a function found by reflection", call}
 	}
 	return effect{}
+}
+
+// fromPackage reports a name that may be a function of another package.
+func fromPackage(e ast.Expr) bool {
+	sel, ok := e.(*ast.SelectorExpr)
+	if !ok || !ast.IsExported(sel.Sel.Name) {
+		return false
+	}
+	pkg, ok := sel.X.(*ast.Ident)
+	return ok && slices.Contains([]string{"os", "exec", "syscall", "unix", "plugin", "net", "http"}, pkg.Name)
 }
 
 // programEffect knows the calls that run programs.

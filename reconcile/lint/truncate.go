@@ -26,7 +26,7 @@ func checkTruncated(c *change, d *delta) []policy.Finding {
 		return nil
 	}
 	var out []policy.Finding
-	if len(d.Before) > truncatedFrom && !d.lock() && !d.keepsEnd() && !d.rewritten() && (len(d.After)+d.moved.bytes)*100 < len(d.Before)*truncatedPercent {
+	if len(d.Before) > truncatedFrom && !d.lock() && !d.keepsEnd() && !d.rewritten() && !closedTag().Match(d.After) && (len(d.After)+d.moved.bytes)*100 < len(d.Before)*truncatedPercent {
 		out = append(out, d.list("truncated_length", policy.ByBytes, 0, fmt.Sprintf("looks cut off: it has %d bytes and had %d", len(d.After), len(d.Before)))...)
 	}
 	if d.test && d.ext != ".go" {
@@ -145,7 +145,10 @@ func checkBraces(_ *change, d *delta) string {
 }
 
 // ended finds the end of a file that closes what stands at the left.
-var ended = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`(?m)^\S.*[;})\]]\s*\z`) })
+var ended = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`(?m)^(?:\S.*)?[;})\]]\s*\z`) })
+
+// closedTag finds the end of a page, which is written last.
+var closedTag = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`</[\w:-]+>\s*\z`) })
 
 func open(src []byte) int {
 	n := 0
