@@ -211,14 +211,11 @@ const sessionGrace = 5 * time.Second
 // its lane, and checks have what they may take besides.
 func (ch *change) limits() pipeline.Limits {
 	cfg := ch.d.at.cfg.Pipeline
-	checks := readTime + 2*cfg.CheckTimeout*time.Duration(4+len(cfg.Validate)+len(cfg.Verify)+len(ch.c.task.Commands))
-	one := risk.Limits(ch.d.at.cfg, ch.c.task).Timeout + sessionGrace
 	return pipeline.Limits{
-		Op: max(ch.c.lease.Sub(ch.d.Now()), time.Second),
-		Phase: map[pipeline.Phase]time.Duration{
-			pipeline.Expand: one, pipeline.Plan: one, pipeline.Generate: one, pipeline.Repair: one + checks, pipeline.Validate: checks,
-		},
-		Wait: ch.d.at.cfg.ReviewTTL,
+		Op:      max(ch.c.lease.Sub(ch.d.Now()), time.Second),
+		Session: risk.Limits(ch.d.at.cfg, ch.c.task).Timeout + sessionGrace,
+		Checks:  readTime + 2*cfg.CheckTimeout*time.Duration(4+len(cfg.Validate)+len(cfg.Verify)+len(ch.c.task.Commands)),
+		Wait:    ch.d.at.cfg.ReviewTTL,
 	}
 }
 

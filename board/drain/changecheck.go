@@ -111,18 +111,15 @@ func (ch *change) check(ctx context.Context, v lint.Verdict, again bool) (err er
 // and asks the same substrate for another one, with what failed in its brief.
 func (ch *change) repair(ctx context.Context, op pipeline.Op) (pipeline.Out, error) {
 	if ch.repairer == nil {
-		var steady *pipeline.Failure
-		if f, failed := ch.report.Failure(); failed && f.Steady {
-			steady = &f
-		}
 		ch.repairer = &pipeline.Repairer{
-			Timebox: ch.d.at.cfg.Pipeline.RepairTimebox,
-			Now:     ch.d.Now, Files: ch.candidate.Files, Tree: op.Fact(pipeline.FactCandidate), Steady: steady,
-			Generate: ch.mend,
-			Run: func(ctx context.Context, _ []pipeline.Edit, again bool) (pipeline.Report, error) {
+			Timebox: ch.d.at.cfg.Pipeline.RepairTimebox, Now: ch.d.Now, Files: ch.candidate.Files, Generate: ch.mend,
+			Run: func(ctx context.Context, again bool) (pipeline.Report, error) {
 				err := ch.check(ctx, ch.judgeCandidate(ch.candidate), again)
 				return ch.report, err
 			},
+		}
+		if f, failed := ch.report.Failure(); failed && f.Steady {
+			ch.repairer.Last = &f
 		}
 	}
 	out, err := ch.repairer.Work(ctx, op)
@@ -132,23 +129,23 @@ func (ch *change) repair(ctx context.Context, op pipeline.Op) (pipeline.Out, err
 	return out, err
 }
 
-// mend is another candidate from what failed.
-func (ch *change) mend(ctx context.Context, ask pipeline.RepairAsk) (pipeline.RepairAnswer, error) {
+// mend is another candidate for the one that failed so.
+func (ch *change) mend(ctx context.Context, failed pipeline.Failure) ([]pipeline.Edit, pipeline.Out, error) {
 	if why := ch.whyExhausted(); why != "" {
-		end, err := ch.stop(pipeline.CostCapExceeded, 0, "%s failed, and %s", ask.Failure, why)
-		return pipeline.RepairAnswer{End: end}, err
+		end, err := ch.stop(pipeline.CostCapExceeded, 0, "%s failed, and %s", failed, why)
+		return nil, end, err
 	}
 	var b strings.Builder
-	fmt.Fprintf(&b, "Your change was checked and failed, %s. Fix it and deliver all of it again, atoms included; every file of it:\n", ask.Failure)
-	for _, f := range ask.Files {
-		fmt.Fprintf(&b, "- %s\n", f.Path)
+	fmt.Fprintf(&b, "Your change was checked and failed, %s. Fix it and deliver all of it again, atoms included; every file of it:\n", failed)
+	for _, name := range ch.candidate.Paths() {
+		fmt.Fprintf(&b, "- %s\n", name)
 	}
-	fmt.Fprintf(&b, "\nYour tree, where you have one, holds the change as it was. %s said:\n\n%s\n", or(ask.Failure.Check, "It"), ask.Failure.Excerpt)
+	fmt.Fprintf(&b, "\nYour tree, where you have one, holds the change as it was. %s said:\n\n%s\n", or(failed.Check, "It"), failed.Excerpt)
 	ch.wrong, ch.mending = b.String(), true
 	spent, ok := ch.session(ctx, pipeline.Repair)
 	if !ok {
 		end, err := ch.unmade(spent)
-		return pipeline.RepairAnswer{End: end}, err
+		return nil, end, err
 	}
 	c, err := ch.readCandidate()
 	ch.others = nil // a repair takes one
@@ -159,10 +156,10 @@ func (ch *change) mend(ctx context.Context, ask pipeline.RepairAsk) (pipeline.Re
 		err = ch.take(ctx, c)
 	}
 	if err != nil {
-		return pipeline.RepairAnswer{Spent: spent}, errors.New(oneLine(err.Error()))
+		return nil, pipeline.Out{Spent: spent}, errors.New(oneLine(err.Error()))
 	}
-	tree, err := ch.d.repo.TreeOID(ch.draft, "")
-	return pipeline.RepairAnswer{Files: c.Files, Tree: string(tree), Spent: spent}, err
+	set, err := ch.facts()
+	return c.Files, pipeline.Out{Set: set, Spent: spent}, err
 }
 
 // verify reads the commit that would land back: it holds exactly the files that were

@@ -34,8 +34,8 @@ type Preview struct {
 // work on.
 const activeFor = 180 * time.Second
 
-// previewSpare is what a person at a preview leaves of the phase's time.
-const previewSpare = time.Minute
+// previewTime is how long a person has to look at a preview.
+const previewTime = 9 * time.Minute
 
 // approve asks nobody: a person approves what lies on the review branch. What may
 // land by itself a person may be shown first.
@@ -62,7 +62,7 @@ func (ch *change) approve(ctx context.Context, op pipeline.Op) (pipeline.Out, er
 }
 
 // showToPerson puts the change in front of the person at the terminal; by is who let it
-// land. It never waits for longer than the phase has.
+// land.
 func (ch *change) showToPerson(ctx context.Context, op pipeline.Op) (by string, err error) {
 	if ch.d.Preview == nil {
 		ch.hold(pipeline.HeldUnseen, "")
@@ -72,7 +72,7 @@ func (ch *change) showToPerson(ctx context.Context, op pipeline.Op) (by string, 
 	if err != nil {
 		return "", err
 	}
-	ask, cancel := context.WithTimeout(ctx, op.Until.Sub(ch.d.Now())-previewSpare)
+	ask, cancel := context.WithTimeout(ctx, previewTime)
 	defer cancel()
 	by, err = ch.d.Preview(ask, Preview{Task: ch.c.task.ID, Op: op.ID, Target: ch.d.lands().name, Because: ch.risk.Reasons(), Diff: secrets.Redact(patch)})
 	switch {

@@ -18,7 +18,7 @@ func TestARunAtWorkIsSeen(t *testing.T) {
 		live = o.Live("reading a <file>")
 		return generate(ctx, o)
 	}
-	s.run(t, Limits{}, steps)
+	s.run(t, Limits{Session: 3 * time.Minute}, steps)
 	beats := Beats(live)
 	want := []Beat{{Run: "run-1", Op: "op-01", Task: "tasks/tidy", Phase: Generate, Began: dawn, At: dawn, Until: dawn.Add(3 * time.Minute), Tries: 1, Doing: "reading a <file>"}}
 	if d := cmp.Diff(want, beats); d != "" {

@@ -62,7 +62,7 @@ func TestWhatAStepMayNotBe(t *testing.T) {
 		{"a deadline finer than a millisecond", gate, but(enter(gate, Approve), func(s *Step) { s.Until = s.Until.Add(time.Microsecond) }), "finer than a millisecond"},
 		{"once too often", second, enter(second, Generate), "generate is tried again 2 times, at most 1"},
 		{"a sixth repair", repair, enter(repair, Repair), "repair is tried again 6 times, at most 5"},
-		{"after its time", gate, but(enter(gate, Approve), func(s *Step) { s.At = s.At.Add(time.Minute) }), "after gate had until"},
+		{"after its time", gate, but(enter(gate, Approve), func(s *Step) { s.At = s.At.Add(time.Hour) }), "after gate had until"},
 		{"no time at all", gate, but(enter(gate, Approve), func(s *Step) { s.Until = s.At }), "has until"},
 		{"nobody's", gate, but(enter(gate, Approve), func(s *Step) { s.By = "" }), `by "" that spends`},
 		{"a deadline of an ending", gate, but(end(gate, Cancelled, Interrupted), func(s *Step) { s.Until = gate.Until }), "has a deadline"},

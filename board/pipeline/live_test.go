@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"context"
 	"errors"
-	"fmt"
 	"os"
 	osexec "os/exec"
 	"path/filepath"
@@ -49,27 +48,28 @@ func TestLive(t *testing.T) {
 	var told []string
 	r := &pipeline.Repairer{
 		Timebox: time.Minute, Now: func() time.Time { return time.Unix(1_700_000_000, 0) }, Files: batch("x - y", "Plus"),
-		Generate: func(_ context.Context, ask pipeline.RepairAsk) (pipeline.RepairAnswer, error) {
-			told = append(told, ask.Failure.String())
+		Generate: func(_ context.Context, f pipeline.Failure) ([]pipeline.Edit, pipeline.Out, error) {
+			told = append(told, f.String())
 			if len(answers) == 0 {
-				return pipeline.RepairAnswer{}, errors.New("nothing left")
+				return nil, pipeline.Out{}, errors.New("nothing left")
 			}
 			a := answers[0]
 			answers = answers[1:]
-			return pipeline.RepairAnswer{Files: a, Tree: fmt.Sprint(len(answers))}, nil
+			return a, pipeline.Out{}, nil
 		},
-		Run: func(ctx context.Context, files []pipeline.Edit, again bool) (pipeline.Report, error) {
-			for _, f := range files {
-				write(t, root, f.Path, string(f.After))
-			}
-			checks, findings := pipeline.Checks(files, pipeline.Project{Files: os.DirFS(root), Graph: graph.With(files)})
-			return pipeline.Examine(ctx, checks, findings, again, func(ctx context.Context, c pipeline.Check) pipeline.Ran {
-				ctx, cancel := context.WithTimeout(ctx, c.Timeout)
-				defer cancel()
-				got := exec.Run(ctx, exec.Command{Argv: c.Argv, Tree: root, Dir: c.Dir, Env: env})
-				return pipeline.Ran{Done: got.Done, Exit: got.Exit, Fault: got.Fault, Detail: got.Detail, Output: got.Output}
-			}), nil
-		},
+	}
+	r.Run = func(ctx context.Context, again bool) (pipeline.Report, error) {
+		files := r.Files
+		for _, f := range files {
+			write(t, root, f.Path, string(f.After))
+		}
+		checks, findings := pipeline.Checks(files, pipeline.Project{Files: os.DirFS(root), Graph: graph.With(files)})
+		return pipeline.Examine(ctx, checks, findings, again, func(ctx context.Context, c pipeline.Check) pipeline.Ran {
+			ctx, cancel := context.WithTimeout(ctx, c.Timeout)
+			defer cancel()
+			got := exec.Run(ctx, exec.Command{Argv: c.Argv, Tree: root, Dir: c.Dir, Env: env})
+			return pipeline.Ran{Done: got.Done, Exit: got.Exit, Fault: got.Fault, Detail: got.Detail, Output: got.Output}
+		}), nil
 	}
 	op, err := pipeline.Begin("op-01", "tasks/add", "run-1", r.Now(), pipeline.Limits{}, map[string]string{pipeline.FactBase: "b"})
 	if err != nil {

@@ -100,8 +100,7 @@ func (o Op) mayHaveMoved() bool { return o.pending != Effect{} || len(o.Moved) >
 // Begin is a new op of a task, in classify.
 func Begin(id, task, run string, now time.Time, l Limits, facts map[string]string) (Op, error) {
 	now = moment(now)
-	until, _ := l.until(Classify, now, l.end(now))
-	return Op{ID: id, Task: task}.Advance(Step{To: Classify, By: run, At: now, Until: until, Set: facts})
+	return Op{ID: id, Task: task}.Advance(Step{To: Classify, By: run, At: now, Until: l.end(now), Set: facts})
 }
 
 // Advance is the op after a transition, or what is wrong with it.

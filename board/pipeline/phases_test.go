@@ -1,11 +1,8 @@
 package pipeline
 
 import (
-	"cmp"
 	"flag"
 	"fmt"
-	"go/parser"
-	"go/token"
 	"os"
 	"slices"
 	"strings"
@@ -53,46 +50,6 @@ func TestTheWholeSquare(t *testing.T) {
 	}
 	if d := gocmp.Diff(string(want), got.String()); d != "" {
 		t.Error(d)
-	}
-}
-
-// TestTheTableIsTheDocument compares the table in the package comment with the data.
-func TestTheTableIsTheDocument(t *testing.T) {
-	t.Parallel()
-	f, err := parser.ParseFile(token.NewFileSet(), "phases.go", nil, parser.ParseComments|parser.PackageClauseOnly)
-	if err != nil {
-		t.Fatal(err)
-	}
-	said := map[string]string{}
-	for line := range strings.Lines(f.Doc.Text()) {
-		if words := strings.Fields(line); strings.HasPrefix(line, "\t") && len(words) > 0 {
-			said[words[0]] = strings.Join(words[1:], " ")
-		}
-	}
-	words := func(ps []Phase, not Phase) string {
-		var out []string
-		for _, p := range ps {
-			if p != not {
-				out = append(out, string(p))
-			}
-		}
-		return strings.Join(out, " ")
-	}
-	dash := func(s string) string { return cmp.Or(s, "-") }
-	for _, r := range rows {
-		budget := "-"
-		if r.budget > 0 {
-			budget = r.budget.String()
-		}
-		want := strings.Join([]string{dash(words(r.next, "")), words(r.ends, ""), fmt.Sprint(r.retries), budget, dash(strings.Join(r.needs, " "))}, " ")
-		if got := said[string(r.phase)]; got != want {
-			t.Errorf("%s:\nthe comment says %s\nthe table       %s", r.phase, got, want)
-		}
-	}
-	for _, p := range Endings() {
-		if said[string(p)] == "" {
-			t.Errorf("%s is not in the package comment", p)
-		}
 	}
 }
 

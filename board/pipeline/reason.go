@@ -29,8 +29,8 @@ const (
 	StepFailed        Reason = "step_failed"
 	StepPanicked      Reason = "step_panicked"
 	IllegalMove       Reason = "illegal_move"
-	RetriesExhausted  Reason = "retries_exhausted"
-	SinkFailed        Reason = "sink_failed" // of an older odd
+	RetriesExhausted  Reason = "retries_exhausted" // of an older odd
+	SinkFailed        Reason = "sink_failed"       // of an older odd
 	PlanWrong         Reason = "plan_wrong"
 	CandidateUnusable Reason = "candidate_unusable"
 	CostCapExceeded   Reason = "cost_cap_exceeded"
@@ -117,12 +117,6 @@ func Reasons() []Reason {
 func Explain(r Reason) string {
 	row, _ := r.row()
 	return row.explain
-}
-
-// Ends lists the endings a reason is for.
-func (r Reason) Ends() []Phase {
-	row, _ := r.row()
-	return slices.Clone(row.ends)
 }
 
 func (r Reason) row() (reasonRow, bool) {

@@ -65,7 +65,7 @@ func TestARecordIsStable(t *testing.T) {
 	for _, r := range all {
 		s.add(r)
 	}
-	const want = `{"data":{"at":"2026-03-02T09:00:00.000Z","id":"op-01.8","new":"p1","op":"op-01","ref":"refs/heads/odd/review/tidy.1","to":"verify","until":"2026-03-02T09:05:00.000Z","v":2},"kind":"op","run":"run-1","seq":8,"task":"tasks/tidy","ts":"2026-03-02T09:00:00Z","v":1}` + "\n"
+	const want = `{"data":{"at":"2026-03-02T09:00:00.000Z","id":"op-01.8","new":"p1","op":"op-01","ref":"refs/heads/odd/review/tidy.1","to":"verify","until":"2026-03-02T09:30:00.000Z","v":2},"kind":"op","run":"run-1","seq":8,"task":"tasks/tidy","ts":"2026-03-02T09:00:00Z","v":1}` + "\n"
 	lines := bytes.SplitAfter(s.files["run-1"], []byte("\n"))
 	if d := gocmp.Diff(want, string(lines[7])); d != "" {
 		t.Error(d)

@@ -1,7 +1,10 @@
 package pipeline
 
 import (
+	"bytes"
+	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -97,65 +100,50 @@ type Iteration struct {
 type Repairer struct {
 	Timebox time.Duration // from the first iteration on
 	Now     func() time.Time
-	// Files is the candidate that failed, all of it, and Tree its tree.
-	Files []Edit
-	Tree  string
-	// Steady is what Files failed of where it is not run again to tell a flake, see
-	// Failure.Steady. nil otherwise.
-	Steady *Failure
-	// Generate makes another candidate from what failed.
-	Generate func(context.Context, RepairAsk) (RepairAnswer, error)
-	// Run lays a candidate out in a tree of its own and examines it there, with a
-	// second try if again. An error is one of the place, not of the candidate.
-	Run func(ctx context.Context, files []Edit, again bool) (Report, error)
+	Files   []Edit // the candidate that failed, all of it
+	// Last is what Files failed of; nil where running the checks again may tell a flake.
+	Last *Failure
+	// Generate makes another candidate from the one that failed so. What comes with it is
+	// the facts of the candidate, what it cost, or a reason for which the op ends.
+	Generate func(context.Context, Failure) ([]Edit, Out, error)
+	// Run runs the checks of the candidate that was generated last, with a second try if
+	// again. An error is one of the place, not of the candidate.
+	Run func(ctx context.Context, again bool) (Report, error)
 
-	done  []Iteration // oldest first
-	last  *Failure    // of Files, once it is known
-	spent int64
-	said  string // what an error said, for the note
-}
-
-// RepairAsk is what a repair is made from.
-type RepairAsk struct {
-	Iteration int    // from 1, the one that ran the checks again included
-	Files     []Edit // the candidate that failed; the answer holds each of them
-	Failure   Failure
-}
-
-// RepairAnswer is another candidate.
-type RepairAnswer struct {
-	Files []Edit
-	Tree  string // of the base with the files, for the fact candidate
-	Spent int64  // micro-USD
-	End   Out    // with a reason, where the op ends for it
+	done []Iteration // oldest first
+	said string      // what an error said, for the note
 }
 
 // Work does one iteration.
 func (r *Repairer) Work(ctx context.Context, op Op) (Out, error) {
-	r.spent, r.said = 0, ""
-	if len(r.done) == 0 {
-		r.last = r.Steady
+	r.said = ""
+	if stop := r.exhausted(op.Until); stop != "" {
+		return r.end(Out{}, stop), nil
 	}
-	if stop := r.next(op.Until); stop != "" {
-		return r.stopWith(stop, nil), nil
-	}
-	it := Iteration{N: len(r.done) + 1, At: moment(r.Now()), Retest: r.last == nil || r.last.Class == ClassFlake || r.last.Class == ClassEnv}
-	it, end := r.iterate(ctx, it)
+	it := Iteration{N: len(r.done) + 1, At: moment(r.Now()), Retest: r.Last == nil || r.Last.Class == ClassFlake || r.Last.Class == ClassEnv}
+	out := r.iterate(ctx, &it)
 	it.Took = max(r.Now().Sub(it.At), 0)
-	switch {
-	case ctx.Err() != nil:
-		return Out{Spent: r.spent}, ctx.Err()
-	case end.Reason != "":
-		end.Set, end.Spent = it.Facts(), r.spent+max(end.Spent, 0)
-		return end, nil
+	if ctx.Err() != nil {
+		return Out{Spent: out.Spent}, ctx.Err()
+	}
+	set := it.Facts()
+	maps.Copy(set, out.Set)
+	out.Set = set
+	if out.Reason != "" {
+		return out, nil
 	}
 	r.done = append(r.done, it)
-	return r.follow(it, op.Until), nil
+	if out.Next, out.Note = Repair, it.String(); it.Outcome == Converged {
+		out.Next = Validate
+	} else if stop := cmp.Or(it.Stop, r.exhausted(op.Until)); stop != "" {
+		return r.end(out, stop), nil
+	}
+	return out, nil
 }
 
-// next says why no further iteration may begin, "" if one may. end is when the
+// exhausted says why no further iteration may begin, "" if one may. end is when the
 // phase, or the op, ends.
-func (r *Repairer) next(end time.Time) StopReason {
+func (r *Repairer) exhausted(end time.Time) StopReason {
 	now := r.Now()
 	switch {
 	case end.Sub(now) < repairLeft:
@@ -179,113 +167,86 @@ func (r *Repairer) runs() int {
 	return n
 }
 
-// follow is where an iteration leads.
-func (r *Repairer) follow(it Iteration, end time.Time) Out {
-	set := it.Facts()
-	if r.Tree != "" && it.Stop == "" {
-		set[FactCandidate] = r.Tree
-		maps.Copy(set, FactsOf(r.Files))
-	}
-	switch {
-	case it.Outcome == Converged:
-		return Out{Next: Validate, Set: set, Spent: r.spent, Note: it.String()}
-	case it.Stop != "":
-		return r.stopWith(it.Stop, set)
-	}
-	if stop := r.next(end); stop != "" {
-		return r.stopWith(stop, set)
-	}
-	return Out{Next: Repair, Set: set, Spent: r.spent, Note: it.String()}
-}
-
-func (r *Repairer) stopWith(stop StopReason, set map[string]string) Out {
-	note := string(stop)
+// end is the end of the op, because its repair stops.
+func (r *Repairer) end(out Out, stop StopReason) Out {
+	out.Next, out.Reason, out.Note = "", RepairStopped, string(stop)
 	if r.said != "" {
-		note += ": " + r.said
-	} else if r.last != nil {
-		note += "; " + r.last.String()
+		out.Note += ": " + r.said
+	} else if r.Last != nil {
+		out.Note += "; " + r.Last.String()
 	}
-	return Out{Reason: RepairStopped, Set: set, Spent: r.spent, Note: note}
+	return out
 }
 
-// iterate generates, unless it tests again, and runs the checks. end has a reason
-// where the op ends for it.
-func (r *Repairer) iterate(ctx context.Context, it Iteration) (_ Iteration, end Out) {
+// iterate generates, unless it tests again, and runs the checks.
+func (r *Repairer) iterate(ctx context.Context, it *Iteration) (out Out) {
 	if !it.Retest {
-		var stop StopReason
-		if stop, end = r.generate(ctx, &it); stop != "" {
-			it.Stop, it.Outcome = stop, Stopped
-			return it, end
+		files, made, err := r.Generate(ctx, *r.Last)
+		out = made
+		if it.Stop = r.take(it, files, made.Reason, err); it.Stop != "" {
+			out.Set, it.Outcome = nil, Stopped
+			return out
 		}
 	}
 	it.Patch = short16(PatchSig(r.Files))
-	report, err := r.Run(ctx, r.Files, r.runs()+1 < repairRuns)
+	report, err := r.Run(ctx, r.runs()+1 < repairRuns)
 	if err != nil {
-		r.said = err.Error()
-		it.Stop, it.Outcome = StopSandbox.of(kindOf(err)), Stopped
-		return it, end
+		r.said, it.Stop, it.Outcome = err.Error(), StopSandbox.of(kindOf(err)), Stopped
+		return out
 	}
 	it.Runs = max(report.Runs, 1)
-	r.last = nil
+	r.Last = nil
 	if f, failed := report.Failure(); failed {
-		r.last = &f
+		r.Last = &f
 	}
-	return r.conclude(it), end
+	r.conclude(it)
+	return out
 }
 
-// generate asks for another candidate and takes it in, or says why not.
-func (r *Repairer) generate(ctx context.Context, it *Iteration) (StopReason, Out) {
-	a, err := r.Generate(ctx, RepairAsk{Iteration: it.N, Files: r.Files, Failure: *r.last})
-	r.spent += max(a.Spent, 0)
+// take takes in what was generated, or says why not.
+func (r *Repairer) take(it *Iteration, files []Edit, ends Reason, err error) StopReason {
 	switch {
-	case a.End.Reason != "":
-		return StopGenerate.of(string(a.End.Reason)), a.End
+	case ends != "":
+		return StopGenerate.of(string(ends))
 	case err != nil:
 		r.said = err.Error()
-		return StopGenerate.of(kindOf(err)), Out{}
-	case len(a.Files) == 0:
-		return StopEmpty, Out{}
+		return StopGenerate.of(kindOf(err))
+	case len(files) == 0:
+		return StopEmpty
 	}
-	it.Lines, it.Files = countChanged(r.Files, a.Files)
-	if stop := tooLarge(it.Lines, it.Files, len(r.Files)); stop != "" {
-		r.said = fmt.Sprintf("it changes %d lines in %d files", it.Lines, it.Files)
-		return stop, Out{}
-	}
-	if r.said = unusable(r.Files, a); r.said != "" {
-		return StopUnusable, Out{}
-	}
-	r.Files, r.Tree = a.Files, a.Tree
-	return "", Out{}
-}
-
-// tooLarge says why a repair that changes so much may not be tried. batch is how many
-// files the candidate before had.
-func tooLarge(lines, files, batch int) StopReason {
+	it.Lines, it.Files = countChanged(r.Files, files)
+	r.said = fmt.Sprintf("it changes %d lines in %d files", it.Lines, it.Files)
 	switch {
-	case lines > repairLines:
+	case it.Lines > repairLines:
 		return StopLines
-	case files > max(repairFiles, batch):
+	case it.Files > max(repairFiles, len(r.Files)):
 		return StopFiles
 	}
+	for _, f := range r.Files {
+		if !slices.ContainsFunc(files, func(is Edit) bool { return is.Path == f.Path }) {
+			r.said = f.Path + " is missing; a repair delivers every file of the change, changed or not"
+			return StopUnusable
+		}
+	}
+	r.Files, r.said = files, ""
 	return ""
 }
 
-// conclude is the iteration with its outcome, from what the checks said last.
-func (r *Repairer) conclude(it Iteration) Iteration {
-	f := r.last
+// conclude gives an iteration its outcome, from what the checks said last.
+func (r *Repairer) conclude(it *Iteration) {
+	f := r.Last
 	if f == nil {
 		it.Outcome = Converged
-		return it
+		return
 	}
 	it.Class, it.Failing, it.Failure = f.Class, len(f.IDs), short16(f.Sig())
 	it.Outcome = NoProgress
-	if r.progress(it) {
+	if r.progress(*it) {
 		it.Outcome = Progress
 	}
-	if it.Stop = r.stops(it, *f); it.Stop != "" {
+	if it.Stop = r.stops(*it, *f); it.Stop != "" {
 		it.Outcome = Stopped
 	}
-	return it
 }
 
 // stops looks for a reason to stop, in their order.
@@ -337,3 +298,91 @@ func (r *Repairer) progress(it Iteration) bool {
 
 // short16 is the beginning of a hash, enough to tell a few apart.
 func short16(s string) string { return s[:min(16, len(s))] }
+
+// iterationFacts names the facts that keep iterations, by the iteration's number.
+var iterationFacts = []string{"repair_one", "repair_two", "repair_three", "repair_four", "repair_five"}
+
+// Facts is the iteration as a fact of its op, so that the op's record holds all of it.
+// Signatures keep their beginnings:
+//
+//	repair_two  repair.iter.v1 n=2 at=1795309500000 class=test ids=3 fail=… patch=… lines=12 files=2 runs=2 ms=1200 outcome=progress
+func (it Iteration) Facts() map[string]string {
+	s := fmt.Sprintf("repair.iter.v1 n=%d at=%d", it.N, it.At.UnixMilli())
+	if it.Class != "" {
+		s += fmt.Sprintf(" class=%s ids=%d fail=%s", it.Class, it.Failing, it.Failure)
+	}
+	if it.Patch != "" {
+		s += " patch=" + it.Patch
+	}
+	s += fmt.Sprintf(" lines=%d files=%d runs=%d ms=%d", it.Lines, it.Files, it.Runs, it.Took.Milliseconds())
+	if it.Retest {
+		s += " retest=1"
+	}
+	if it.Stop != "" { // which is an outcome
+		s += " stop=" + string(it.Stop)
+	} else {
+		s += " outcome=" + string(it.Outcome)
+	}
+	return map[string]string{iterationFacts[it.N-1]: clip(s, maxFact, nil)}
+}
+
+// String is a line about the iteration for people.
+func (it Iteration) String() string {
+	s := fmt.Sprintf("iteration %d: %s", it.N, it.Outcome)
+	if it.Class != "" {
+		s += fmt.Sprintf(", %d failing (%s)", it.Failing, it.Class)
+	}
+	if it.Stop != "" {
+		s += ", " + string(it.Stop)
+	}
+	return s
+}
+
+// kindOf is an error in one word.
+func kindOf(err error) string {
+	switch {
+	case errors.Is(err, context.DeadlineExceeded):
+		return "timeout"
+	case errors.Is(err, context.Canceled):
+		return "cancelled"
+	}
+	return "error"
+}
+
+// countChanged counts the lines, added and removed, and the files in which two
+// candidates differ.
+func countChanged(was, is []Edit) (lines, files int) {
+	before := map[string]Edit{}
+	for _, f := range was {
+		before[f.Path] = f
+	}
+	for _, f := range is {
+		old, known := before[f.Path]
+		if !known {
+			old = Edit{After: f.Before, NewMode: f.OldMode}
+		}
+		if bytes.Equal(old.After, f.After) && (old.After == nil) == (f.After == nil) && old.NewMode == f.NewMode {
+			continue
+		}
+		files++
+		lines += differing(old.After, f.After)
+	}
+	return lines, files
+}
+
+// differing counts the lines that are in one text and not, as often, in the
+// other. Lines that only moved count nothing, which a limit on size can bear.
+func differing(a, b []byte) int {
+	count := map[string]int{}
+	for line := range bytes.Lines(a) {
+		count[string(bytes.TrimRight(line, "\r\n"))]++
+	}
+	for line := range bytes.Lines(b) {
+		count[string(bytes.TrimRight(line, "\r\n"))]--
+	}
+	n := 0
+	for _, c := range count {
+		n += max(c, -c)
+	}
+	return n
+}

@@ -48,8 +48,14 @@ type turn struct {
 	text string        // content of a.go; "" is what the checks are run on again
 	says string        // see saying
 	took time.Duration // of the run
-	do   func(*RepairAnswer) error
+	do   func(*answer) error
 	run  error
+}
+
+// answer is what is generated.
+type answer struct {
+	files []Edit
+	out   Out
 }
 
 // play is a Repairer that follows a script and says what it was asked for.
@@ -62,18 +68,19 @@ func play(s *sim, script []turn) (*Repairer, *[]string) {
 		return script[0]
 	}
 	r := &Repairer{Timebox: 2 * time.Minute, Now: func() time.Time { return s.now }, Files: []Edit{{Path: "a.go", Before: []byte("0"), After: []byte("1"), OldMode: modePlain, NewMode: modePlain}}}
-	r.Generate = func(_ context.Context, ask RepairAsk) (RepairAnswer, error) {
-		asked = append(asked, fmt.Sprintf("%d %s", ask.Iteration, ask.Failure))
-		a := RepairAnswer{Tree: "t" + next().text, Spent: 10, Files: []Edit{{Path: "a.go", Before: []byte("0"), After: []byte(next().text), OldMode: modePlain, NewMode: modePlain}}}
+	r.Generate = func(_ context.Context, f Failure) ([]Edit, Out, error) {
+		asked = append(asked, f.String())
+		a := answer{[]Edit{{Path: "a.go", Before: []byte("0"), After: []byte(next().text), OldMode: modePlain, NewMode: modePlain}}, Out{Spent: 10, Set: map[string]string{FactCandidate: "t" + next().text}}}
+		var err error
 		if next().do != nil {
-			return a, next().do(&a)
+			err = next().do(&a)
 		}
-		return a, nil
+		return a.files, a.out, err
 	}
-	r.Run = func(_ context.Context, files []Edit, again bool) (Report, error) {
+	r.Run = func(_ context.Context, again bool) (Report, error) {
 		t := next()
-		if t.text != "" && t.text != string(files[0].After) {
-			panic("the checks ran on " + string(files[0].After))
+		if text := string(r.Files[0].After); t.text != "" && t.text != text {
+			panic("the checks ran on " + text)
 		}
 		script = script[1:]
 		s.now = s.now.Add(t.took)
@@ -107,7 +114,7 @@ func repaired(t testing.TB, l Limits, script []turn) (Story, int, []string) {
 func TestEveryStop(t *testing.T) {
 	t.Parallel()
 	test := func(text, ids string) turn { return turn{text: text, says: "test:" + ids} }
-	short := Limits{Phase: map[Phase]time.Duration{Repair: 5 * time.Second}}
+	short := Limits{Op: time.Second, Session: time.Second, Checks: 5 * time.Second}
 	stop := Out{Reason: CostCapExceeded, Note: "3 of 3 cents", Spent: 5}
 	tests := []struct {
 		name   string
@@ -123,26 +130,22 @@ func TestEveryStop(t *testing.T) {
 			want: "repair_stopped max_iterations_exhausted; test: m.a", its: 5},
 		{name: "max_validation_runs_exhausted", script: []turn{{says: "flake:a"}, {says: "test:a,b,c"}, test("3", "a,b"), test("4", "a")},
 			want: "repair_stopped max_validation_runs_exhausted; test: m.a", its: 4},
-		{name: "generate_error", script: []turn{{says: "test:a"}, {do: func(*RepairAnswer) error { return fmt.Errorf("asking: %w", context.DeadlineExceeded) }}},
+		{name: "generate_error", script: []turn{{says: "test:a"}, {do: func(*answer) error { return fmt.Errorf("asking: %w", context.DeadlineExceeded) }}},
 			want: "repair_stopped generate_error:timeout: asking: context deadline exceeded", its: 2},
-		{name: "generate_error for its own reason", script: []turn{{says: "test:a"}, {do: func(a *RepairAnswer) error { a.End = stop; return nil }}},
+		{name: "generate_error for its own reason", script: []turn{{says: "test:a"}, {do: func(a *answer) error { a.out = stop; return nil }}},
 			want: "cost_cap_exceeded 3 of 3 cents", its: 2},
-		{name: "empty_candidates", script: []turn{{says: "test:a"}, {do: func(a *RepairAnswer) error { a.Files = nil; return nil }}},
+		{name: "empty_candidates", script: []turn{{says: "test:a"}, {do: func(a *answer) error { a.files = nil; return nil }}},
 			want: "repair_stopped empty_candidates; test: m.a", its: 2},
 		{name: "diff_expansion_rejected", script: []turn{{says: "test:a"}, {text: strings.Repeat("x\n", 150)}},
 			want: "repair_stopped diff_expansion_rejected: it changes 151 lines in 1 files", its: 2},
-		{name: "diff_files_rejected", script: []turn{{says: "test:a"}, {text: "2", do: func(a *RepairAnswer) error {
+		{name: "diff_files_rejected", script: []turn{{says: "test:a"}, {text: "2", do: func(a *answer) error {
 			for _, p := range []string{"b.go", "c.go", "d.go"} {
-				a.Files = append(a.Files, Edit{Path: p, After: []byte("n"), NewMode: modePlain})
+				a.files = append(a.files, Edit{Path: p, After: []byte("n"), NewMode: modePlain})
 			}
 			return nil
 		}}}, want: "repair_stopped diff_files_rejected: it changes 5 lines in 4 files", its: 2},
-		{name: "candidate_unusable, a file is missing", script: []turn{{says: "test:a"}, {text: "2", do: func(a *RepairAnswer) error { a.Files[0].Path = "b.go"; return nil }}},
+		{name: "candidate_unusable, a file is missing", script: []turn{{says: "test:a"}, {text: "2", do: func(a *answer) error { a.files[0].Path = "b.go"; return nil }}},
 			want: "repair_stopped candidate_unusable: a.go is missing; a repair delivers every file of the change, changed or not", its: 2},
-		{name: "candidate_unusable, twice the same", script: []turn{{says: "test:a"}, {text: "2", do: func(a *RepairAnswer) error { a.Files = append(a.Files, a.Files[0]); return nil }}},
-			want: "repair_stopped candidate_unusable: a.go is in it twice", its: 2},
-		{name: "candidate_unusable, no tree", script: []turn{{says: "test:a"}, {text: "2", do: func(a *RepairAnswer) error { a.Tree = ""; return nil }}},
-			want: "repair_stopped candidate_unusable: it has no tree", its: 2},
 		{name: "sandbox_infra_error", script: []turn{{run: errors.New("no room")}}, want: "repair_stopped sandbox_infra_error:error: no room", its: 1},
 		{name: "non_retryable_env", script: []turn{{says: "test:a"}, {text: "2", says: "env:module"}},
 			want: "repair_stopped non_retryable_env:module; env (module): check: exit 1", its: 2},
@@ -192,13 +195,13 @@ func TestRepairs(t *testing.T) {
 	}{
 		{"a flake: the same bytes pass at the second look", []turn{{}}, "repair validate gate", nil, "c1"},
 		{"a flake that is seen", []turn{{says: "flake:a"}, {}}, "repair repair validate gate", nil, "c1"},
-		{"the second iteration", []turn{{says: "test:a,b"}, {text: "2"}}, "repair repair validate gate", []string{"2 test: m.a, m.b"}, "t2"},
+		{"the second iteration", []turn{{says: "test:a,b"}, {text: "2"}}, "repair repair validate gate", []string{"test: m.a, m.b"}, "t2"},
 		{"from syntax to tests to well", []turn{{says: "syntax:a"}, {text: "2", says: "test:a,b,c"}, {text: "3", says: "test:c"}, {text: "4"}},
-			"repair repair repair repair validate gate", []string{"2 syntax: a.go: a", "3 test: m.a, m.b, m.c", "4 test: m.c"}, "t4"},
+			"repair repair repair repair validate gate", []string{"syntax: a.go: a", "test: m.a, m.b, m.c", "test: m.c"}, "t4"},
 		{"a disk that was full for a moment", []turn{{says: "env:disk"}, {says: "test:a"}, {text: "3"}},
-			"repair repair repair validate gate", []string{"3 test: m.a"}, "t3"},
+			"repair repair repair validate gate", []string{"test: m.a"}, "t3"},
 		{"one step without progress", []turn{{says: "test:a"}, {text: "2", says: "test:a,b"}, {text: "3", says: "test:a"}, {text: "4"}},
-			"repair repair repair repair validate gate", []string{"2 test: m.a", "3 test: m.a, m.b", "4 test: m.a"}, "t4"},
+			"repair repair repair repair validate gate", []string{"test: m.a", "test: m.a, m.b", "test: m.a"}, "t4"},
 	}
 	for _, tt := range tests {
 		story, its, asked := repaired(t, Limits{}, tt.script)
@@ -219,12 +222,12 @@ func TestSteady(t *testing.T) {
 	t.Parallel()
 	s := newSim()
 	r, asked := play(s, []turn{{text: "2"}})
-	r.Steady = &Failure{Class: ClassTest, Steady: true, IDs: []string{"check: timeout"}}
+	r.Last = &Failure{Class: ClassTest, Steady: true, IDs: []string{"check: timeout"}}
 	op := Op{ID: "op-01", Phase: Repair, Until: s.now.Add(time.Hour)}
 	if out, err := r.Work(t.Context(), op); err != nil || out.Next != Validate {
 		t.Errorf("%+v, %v", out, err)
 	}
-	if d := cmp.Diff([]string{"1 test: check: timeout"}, *asked); d != "" {
+	if d := cmp.Diff([]string{"test: check: timeout"}, *asked); d != "" {
 		t.Error(d)
 	}
 }
@@ -235,9 +238,25 @@ func TestTooLarge(t *testing.T) {
 	for _, tt := range []struct {
 		lines, files, batch int
 		want                StopReason
-	}{{150, 3, 1, ""}, {150, 7, 7, ""}, {151, 4, 1, StopLines}, {1, 4, 1, StopFiles}, {1, 8, 7, StopFiles}} {
-		if got := tooLarge(tt.lines, tt.files, tt.batch); got != tt.want {
-			t.Errorf("%+v: %s", tt, got)
+	}{{150, 3, 1, ""}, {150, 7, 7, ""}, {151, 4, 1, StopLines}, {4, 4, 1, StopFiles}, {8, 8, 7, StopFiles}} {
+		var was, is []Edit
+		for i := range tt.files {
+			e := Edit{Path: fmt.Sprint(i), After: []byte("x"), NewMode: modePlain}
+			if i < tt.batch {
+				was = append(was, e)
+			}
+			added := 1
+			if i == 0 {
+				added += tt.lines - tt.files
+			}
+			if e.After = []byte(strings.Repeat("x\n", added)); i < tt.batch {
+				e.After = append(e.After, 'x')
+			}
+			is = append(is, e)
+		}
+		r := &Repairer{Files: was}
+		if got := r.take(&Iteration{}, is, "", nil); got != tt.want {
+			t.Errorf("%+v: %s, %s", tt, got, r.said)
 		}
 	}
 }
@@ -247,19 +266,20 @@ func TestTooLarge(t *testing.T) {
 func TestLookingAgainIsNoTry(t *testing.T) {
 	t.Parallel()
 	f := Failure{Class: ClassTest, IDs: []string{"a"}}
-	r := &Repairer{last: &f, done: []Iteration{
+	r := &Repairer{Last: &f, done: []Iteration{
 		{N: 1, Retest: true, Class: ClassTest, Failing: 1, Failure: "other", Patch: "1", Outcome: Progress},
 		{N: 2, Class: ClassTest, Failing: 1, Failure: short16(f.Sig()), Patch: "2", Outcome: NoProgress},
 	}}
-	again := r.conclude(Iteration{N: 3, Retest: true, Patch: "2"})
+	conclude := func(it Iteration) Iteration { r.conclude(&it); return it }
+	again := conclude(Iteration{N: 3, Retest: true, Patch: "2"})
 	if again.Stop != "" || again.Outcome != NoProgress {
 		t.Errorf("looking again: %s", again)
 	}
-	if tried := r.conclude(Iteration{N: 3, Patch: "2"}); tried.Stop != StopCircle {
+	if tried := conclude(Iteration{N: 3, Patch: "2"}); tried.Stop != StopCircle {
 		t.Errorf("the same again: %s", tried)
 	}
 	r.done = append(r.done, again)
-	if next := r.conclude(Iteration{N: 4, Patch: "3"}); next.Stop != StopStreak {
+	if next := conclude(Iteration{N: 4, Patch: "3"}); next.Stop != StopStreak {
 		t.Errorf("the second without progress: %s", next)
 	}
 }
@@ -272,22 +292,23 @@ func TestRepairAlwaysEnds(t *testing.T) {
 		s := newSim()
 		passed, entries, runs := false, 0, 0
 		r := &Repairer{Timebox: 2 * time.Minute, Now: func() time.Time { return s.now }, Files: []Edit{{Path: "a.go", After: []byte("1"), NewMode: modePlain}}}
-		r.Generate = func(context.Context, RepairAsk) (RepairAnswer, error) {
+		r.Generate = func(context.Context, Failure) ([]Edit, Out, error) {
 			s.now = s.now.Add(time.Duration(rapid.IntRange(0, 70).Draw(rt, "generating")) * time.Second)
-			a := RepairAnswer{Tree: "t", Spent: 1, Files: []Edit{{Path: "a.go", After: []byte(rapid.SampledFrom([]string{"1", "2", "3", "4", strings.Repeat("x\n", 200)}).Draw(rt, "text")), NewMode: modePlain}}}
+			files := []Edit{{Path: "a.go", After: []byte(rapid.SampledFrom([]string{"1", "2", "3", "4", strings.Repeat("x\n", 200)}).Draw(rt, "text")), NewMode: modePlain}}
+			out := Out{Spent: 1, Set: map[string]string{FactCandidate: "t"}}
 			switch rapid.IntRange(0, 30).Draw(rt, "generated") {
 			case 0:
-				return RepairAnswer{}, errors.New("no")
+				return nil, Out{}, errors.New("no")
 			case 1:
 				panic("generate")
 			case 2:
-				a.End = Out{Reason: CostCapExceeded, Note: "no"}
+				out = Out{Reason: CostCapExceeded, Note: "no"}
 			case 3:
-				a.Files = nil
+				files = nil
 			}
-			return a, nil
+			return files, out, nil
 		}
-		r.Run = func(context.Context, []Edit, bool) (Report, error) {
+		r.Run = func(context.Context, bool) (Report, error) {
 			runs++
 			passed = false
 			s.now = s.now.Add(time.Duration(rapid.IntRange(0, 40).Draw(rt, "running")) * time.Second)

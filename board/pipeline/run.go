@@ -3,7 +3,6 @@ package pipeline
 import (
 	"cmp"
 	"context"
-	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -19,6 +18,49 @@ type World struct {
 	Tidy func(string) string                    // takes secrets out of what is for people; nil: nothing
 }
 
+// Limits are how long an op may take. The zero value of each is a default.
+type Limits struct {
+	Op      time.Duration // from its beginning: as long as the claim on its task; 30 minutes
+	Session time.Duration // of a phase that runs one; as long as the op
+	Checks  time.Duration // that the checks of a candidate get, however little the op has left; 10 minutes
+	Wait    time.Duration // for a person; 14 days
+}
+
+// end is when an op that began at that moment has to be done.
+func (l Limits) end(began time.Time) time.Time {
+	return moment(began.Add(cmp.Or(l.Op, 30*time.Minute)))
+}
+
+// until is the deadline of a phase that is entered now, of an op whose own is end. No
+// slow check loses what a session made: from the checks on, a phase has at least the time
+// that checks take.
+func (l Limits) until(p Phase, now, end time.Time) time.Time {
+	session, checks := cmp.Or(l.Session, end.Sub(now)), cmp.Or(l.Checks, 10*time.Minute)
+	switch p {
+	case Waiting:
+		return moment(now.Add(cmp.Or(l.Wait, 14*24*time.Hour)))
+	case Expand, Plan, Generate:
+		if at := moment(now.Add(session)); at.Before(end) {
+			return at
+		}
+	case Repair:
+		return later(end, moment(now.Add(session+checks)))
+	case Validate, Gate, Approve, Apply, Verify:
+		return later(end, moment(now.Add(checks)))
+	}
+	return end
+}
+
+func later(a, b time.Time) time.Time {
+	if a.Before(b) {
+		return b
+	}
+	return a
+}
+
+// clamp returns now, or the op's last moment where the clock went back.
+func (o Op) clamp(now time.Time) time.Time { return later(moment(now), o.At) }
+
 // Out is what the work of a phase asks for.
 type Out struct {
 	Next   Phase             // a phase, its own to be tried again
@@ -31,27 +73,18 @@ type Out struct {
 
 // Run takes an op that Begin has just made to its ending, or to Waiting, phase by
 // phase. The work of each gets a context that ends with its deadline, and must return
-// soon after that.
+// soon after that. What the work asks for and the table does not allow ends the op.
 func Run(ctx context.Context, w World, l Limits, o Op) Op {
 	w.Keep(o)
 	end := l.end(o.Began)
 	for !o.Ended() && o.Phase != Waiting {
-		var out Out
-		var fault error
-		if ctx.Err() == nil {
-			out, fault = w.work(ctx, o)
-		}
-		now := o.not(w.Now())
-		s := Step{By: w.Run, At: now}
-		s.take(o, decide(o, out, fault, context.Cause(ctx), now, end), w.Tidy)
-		if !s.To.Ends() {
-			s.Until, end = l.until(s.To, now, end)
-		}
-		next, err := o.Advance(s)
+		out, fault, err := w.work(ctx, o)
+		now := o.clamp(w.Now())
+		out = decide(o, out, fault, err, context.Cause(ctx), now, end)
+		next, err := o.Advance(w.step(o, out, l, now, end))
 		if err != nil {
-			s = Step{By: w.Run, At: now}
-			s.take(o, stop(o, out, IllegalMove, err.Error()), w.Tidy)
-			if next, err = o.Advance(s); err != nil {
+			out = stop(o, out, IllegalMove, err.Error())
+			if next, err = o.Advance(w.step(o, out, l, now, end)); err != nil {
 				panic("unreachable: " + err.Error()) // an op that has begun can end as illegal anywhere
 			}
 		}
@@ -61,29 +94,30 @@ func Run(ctx context.Context, w World, l Limits, o Op) Op {
 	return o
 }
 
-// take makes of a step what the work of the op's phase asks for.
-func (s *Step) take(o Op, out Out, tidy func(string) string) {
-	s.To, s.Set, s.Spent, s.Moved, s.Reason, s.Note = out.Next, out.Set, out.Spent, out.Moved, out.Reason, Note(out.Note, tidy)
-	if out.Reason != "" {
-		s.To = ending(o, out.Reason)
-	}
-}
-
-// panicked is the error of work that panicked.
-type panicked struct{ text string }
-
-func (p *panicked) Error() string { return p.text }
-
-// work does the work of a phase; a panic comes back as an error.
-func (w World) work(ctx context.Context, o Op) (out Out, err error) {
+// work does the work of a phase. Of an error it also says which reason that is; a panic is
+// an error.
+func (w World) work(ctx context.Context, o Op) (out Out, fault Reason, err error) {
 	ctx, cancel := context.WithTimeout(ctx, o.Until.Sub(w.Now()))
 	defer cancel()
 	defer func() {
 		if p := recover(); p != nil {
-			err = &panicked{fmt.Sprint(p)}
+			fault, err = StepPanicked, fmt.Errorf("%v", p)
 		}
 	}()
-	return w.Work(ctx, o)
+	out, err = w.Work(ctx, o)
+	return out, StepFailed, err
+}
+
+// step is the transition that out asks for.
+func (w World) step(o Op, out Out, l Limits, now, end time.Time) Step {
+	s := Step{To: out.Next, By: w.Run, At: now, Set: out.Set, Spent: out.Spent, Moved: out.Moved, Reason: out.Reason, Note: Note(out.Note, w.Tidy)}
+	if s.Reason != "" {
+		s.To = ending(o, s.Reason)
+	}
+	if !s.To.Ends() {
+		s.Until = l.until(s.To, now, end)
+	}
+	return s
 }
 
 // stop is an op that ends for a reason of odd's own.
@@ -93,58 +127,67 @@ func stop(o Op, out Out, r Reason, note string) Out {
 
 // decide is what follows from the work of a phase: what it asked for, or the reason
 // why that cannot be. end is the deadline of the op.
-func decide(o Op, out Out, fault, interrupted error, now, end time.Time) Out {
-	var broke *panicked
-	inTime := now.Before(o.Until)
+func decide(o Op, out Out, fault Reason, err, interrupted error, now, end time.Time) Out {
+	late := !now.Before(o.Until)
 	switch {
 	case interrupted != nil:
 		return stop(o, out, Interrupted, interrupted.Error())
-	case errors.As(fault, &broke):
-		return stop(o, out, StepPanicked, fmt.Sprintf("%s: %s", o.Phase, broke.text))
-	case fault != nil && inTime:
-		return stop(o, out, StepFailed, fmt.Sprintf("%s: %v", o.Phase, fault))
-	case !inTime && (fault != nil || out.Reason == "" || out.Moved != Effect{}):
-		if o.Until.Before(end) {
+	case late && fault != StepPanicked && (err != nil || out.Reason == "" || out.Moved != Effect{}):
+		if !o.Until.Equal(end) {
 			return stop(o, out, PhaseDeadline, fmt.Sprintf("%s had until %s", o.Phase, stamp(o.Until)))
 		}
 		return stop(o, out, LeaseExpired, fmt.Sprintf("the claim on the task ended at %s, in %s; raise [drain] lease in odd.toml, or split the task", stamp(end), o.Phase))
-	case out.Reason != "":
-		return out
-	}
-	out.Next = o.retryPhase(out.Next)
-	if o.wornOut(out.Next) {
-		return stop(o, out, RetriesExhausted, fmt.Sprintf("%s: %s", out.Next, cmp.Or(out.Note, "another try was needed")))
+	case err != nil:
+		return stop(o, out, fault, fmt.Sprintf("%s: %v", o.Phase, err))
 	}
 	return out
 }
 
-// retryPhase returns where a move to p leads: to what comes then, where p is the op's own
-// phase and tried as often as it may be.
-func (o Op) retryPhase(p Phase) Phase {
-	if then := p.row().then; p == o.Phase && then != "" && o.tries(p) > p.Retries() {
-		return then
-	}
-	return p
-}
-
-// wornOut reports a move that would try a phase once too often.
-func (o Op) wornOut(p Phase) bool {
-	again := p == o.Phase && p.Retries() > 0 || p == Repair && o.Phase == Validate
-	return again && o.tries(p) > p.Retries()
-}
-
 // ending is the ending that a reason has in the place where the op is.
 func ending(o Op, r Reason) Phase {
-	ends := r.Ends()
-	if o.mayHaveMoved() && o.Phase != Waiting && slices.Contains(ends, Postmortem) {
+	row, _ := r.row()
+	if o.mayHaveMoved() && o.Phase != Waiting && slices.Contains(row.ends, Postmortem) {
 		return Postmortem
 	}
-	for _, e := range ends {
+	for _, e := range row.ends {
 		if slices.Contains(o.Phase.Next(), e) {
 			return e
 		}
 	}
 	return ""
+}
+
+// Abandon is the op of a process that died, with its ending: nothing of it is
+// carried on, because what it made died with it. It is postmortem where a ref was,
+// or may have been, moved. ok is false for an op to which nothing is added: it has
+// ended, it waits for a person, or its records contradict each other.
+func Abandon(s Story, by string, now time.Time, why string) (o Op, ok bool, err error) {
+	if o = s.Op(); !s.Sound || !s.Open() || o.Phase == Waiting {
+		return o, false, nil
+	}
+	o, err = End(o, by, now, Abandoned, why)
+	return o, err == nil, err
+}
+
+// Wait is the op as it waits for a person, from verify; by is the run that says
+// so, h why it did not land by itself.
+func Wait(o Op, by string, now time.Time, l Limits, h Held, note string) (Op, error) {
+	now = o.clamp(now)
+	return o.Advance(Step{To: Waiting, By: by, At: now, Until: l.until(Waiting, now, now), Set: map[string]string{FactHeld: string(h)}, Note: Note(note, nil)})
+}
+
+// End is the op with its ending, the one that the reason has where the op is: for
+// a person's merge Merged, for a person's no Rejected or CancelledByPerson. by is
+// the run that says so; of a person, who has none, the op's own id. The error says
+// why it cannot end so: it has ended, or the reason is for another place.
+func End(o Op, by string, now time.Time, r Reason, note string) (Op, error) {
+	return o.Advance(Step{To: ending(o, r), By: by, At: o.clamp(now), Reason: r, Note: Note(note, nil)})
+}
+
+// Expire is the op that waited too long, as expired; the error of one whose time
+// is not over says until when.
+func Expire(o Op, by string, now time.Time) (Op, error) {
+	return End(o, by, now, ReviewExpired, "nobody approved or rejected it until "+stamp(o.Until))
 }
 
 // Note makes a line for people fit for a record: tidy takes secrets out of the

@@ -136,18 +136,18 @@ func hows() []how {
 			s[Verify] = returns(Out{Reason: Landed, Moved: Effect{Ref: branch, Old: "p1", New: "p2"}}, nil)(nil, nil)
 			return s
 		}, want: long + " postmortem (illegal_move)"},
-		{name: "tries generate for ever", steps: failsIn(Generate, returns(Out{Next: Generate, Note: "no fence"}, nil)), want: "classify route expand plan generate generate failed_permanent (retries_exhausted)"},
+		{name: "tries generate for ever", steps: failsIn(Generate, returns(Out{Next: Generate, Note: "no fence"}, nil)), want: "classify route expand plan generate generate failed_permanent (illegal_move)"},
 		{name: "validates for ever", steps: failsIn(Validate, returns(Out{Next: Validate}, nil)),
-			want: "classify route expand plan generate generate" + strings.Repeat(" validate validate validate repair", 5) + " validate validate validate failed_permanent (retries_exhausted)"},
+			want: "classify route expand plan generate generate validate validate validate failed_permanent (illegal_move)"},
 		{name: "repairs for ever", steps: failsIn(Repair, returns(Out{Next: Repair}, nil)),
-			want: "classify route expand plan generate generate validate" + strings.Repeat(" repair", 5) + " failed_permanent (retries_exhausted)"},
+			want: "classify route expand plan generate generate validate" + strings.Repeat(" repair", 5) + " failed_permanent (illegal_move)"},
 		{name: "stopped while at work", steps: failsIn(Gate, func(_ *sim, cancel context.CancelFunc) Work {
 			return func(context.Context, Op) (Out, error) { cancel(); return Out{Next: Approve}, nil }
 		}), want: to(Gate) + " cancelled (interrupted)"},
 		{name: "stopped after the ref", steps: failsIn(Verify, func(_ *sim, cancel context.CancelFunc) Work {
 			return func(ctx context.Context, _ Op) (Out, error) { cancel(); return Out{}, ctx.Err() }
 		}), want: long + " postmortem (interrupted)"},
-		{name: "too slow", steps: failsIn(Plan, func(s *sim, _ context.CancelFunc) Work {
+		{name: "too slow", l: Limits{Session: 45 * time.Second}, steps: failsIn(Plan, func(s *sim, _ context.CancelFunc) Work {
 			return func(context.Context, Op) (Out, error) {
 				s.now = s.now.Add(45 * time.Second)
 				return Out{Next: Generate}, nil
@@ -161,7 +161,7 @@ func hows() []how {
 		}), want: to(Plan) + " expired (lease_expired)"},
 		{name: "too slow after the ref", steps: failsIn(Verify, func(s *sim, _ context.CancelFunc) Work {
 			return func(context.Context, Op) (Out, error) { s.now = s.now.Add(time.Hour); return Out{Next: Waiting}, nil }
-		}), want: long + " postmortem (phase_deadline)"},
+		}), want: long + " postmortem (lease_expired)"},
 		{name: "a clock that goes back", steps: failsIn(Plan, func(s *sim, _ context.CancelFunc) Work {
 			return func(context.Context, Op) (Out, error) { s.now = s.now.Add(-time.Hour); return Out{Next: Generate}, nil }
 		}), want: long + " waiting"},
@@ -210,7 +210,7 @@ func TestEveryReasonIsReached(t *testing.T) {
 	reached[gone.Reason] = gone.Phase
 	waits := newSim().run(t, Limits{}, whole())
 	for _, r := range []Reason{Merged, Rejected, ReviewExpired} { // the writers are a person and the sweep
-		o, err := End(waits, waits.ID, dawn.Add(DefaultWait), r, "")
+		o, err := End(waits, waits.ID, waits.Until, r, "")
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -223,7 +223,7 @@ func TestEveryReasonIsReached(t *testing.T) {
 		}
 	}
 	for _, r := range Reasons() {
-		older := []Reason{OpDeadline, SinkFailed, ApplyFailed, RefMoved} // which only an older odd gave
+		older := []Reason{OpDeadline, SinkFailed, ApplyFailed, RefMoved, RetriesExhausted} // which only an older odd gave
 		if (reached[r] == "") != slices.Contains(older, r) {
 			t.Errorf("%s: no op ends for it", r)
 		}
@@ -252,15 +252,15 @@ func TestClocks(t *testing.T) {
 		s.now = s.now.Add(119 * time.Second)
 		return Out{Next: Validate}, nil
 	}
-	s.run(t, Limits{Op: time.Minute}, steps)
+	s.run(t, Limits{Op: time.Minute, Session: 45 * time.Second, Checks: 2 * time.Minute}, steps)
 	story, _ := s.story(t)
 	var got []string
 	for _, told := range story.Told {
 		got = append(got, fmt.Sprintf("%s %v", told.Op.Phase, told.Op.Until.Sub(told.Op.At)))
 	}
 	want := []string{
-		"classify 30s", "route 10s", "expand 30s", "plan 45s", "generate 16s", "generate 16s", // what the op has left
-		"validate 1m0s", "repair 2m0s", "validate 1m0s", "gate 1m0s", "approve 10m0s", "apply 1m0s", "verify 5m0s", // the op's deadline is moved for them and what follows
+		"classify 1m0s", "route 1m0s", "expand 45s", "plan 45s", "generate 16s", "generate 16s", // what the op has left
+		"validate 2m0s", "repair 2m45s", "validate 2m0s", "gate 2m0s", "approve 2m0s", "apply 2m0s", "verify 2m0s", // however little it has left
 		"waiting 336h0m0s",
 	}
 	if d := cmp.Diff(want, got); d != "" {
