@@ -92,7 +92,7 @@ func changeCodes() []code {
 		add("end of a change", string(r), pipeline.Explain(r), "")
 	}
 	for _, h := range pipeline.Helds() {
-		add("why a change waits", string(h), pipeline.ExplainHeld(h), "`odd review` shows the change, and `odd approve TASK` lands it")
+		add("why a change waits", h.Code, h.Text, "`odd review` shows the change, and `odd approve TASK` lands it")
 	}
 	for _, s := range pipeline.Stops() {
 		add("why a repair stopped", s.Code, s.Text, "`odd op show OP` shows every try; `odd op retry OP` puts the task on the board again")
@@ -106,9 +106,8 @@ func changeCodes() []code {
 	for _, tier := range pipeline.Tiers() {
 		add("risk tier", tier, tierMeans(tier), "")
 	}
-	for _, name := range pipeline.RiskCodes() {
-		r, _ := pipeline.ExplainRisk(name)
-		add("risk of a change", name, strings.TrimSuffix(fmt.Sprintf("%s (%s)", r.Meaning, r.Tier), " ()"), r.Way)
+	for _, r := range pipeline.RiskRules() {
+		add("risk of a change", r.Code, strings.TrimSuffix(fmt.Sprintf("%s (%s)", r.Meaning, r.Tier), " ()"), r.Way)
 	}
 	for _, r := range toolbox.Rules() {
 		if !r.Lets {

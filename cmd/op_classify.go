@@ -123,7 +123,7 @@ func (c *change) classify(ctx context.Context) (classified, error) {
 func (c *change) lane(out *classified) {
 	if c.task == nil {
 		out.Complexity = pipeline.ComplexityOf("", c.paths())
-		s := pipeline.Signal{Source: "person", Files: len(c.edits), Complexity: out.Complexity, CrossRepo: len(out.Profile.CrossRepo) > 0}
+		s := pipeline.Signal{Source: "person", Files: len(c.edits), Complexity: out.Complexity, CrossRepo: len(out.Profile.Touches["crosses_repo_boundary"]) > 0}
 		out.Lane, out.LaneReason = pipeline.LaneFor(s)
 	} else {
 		out.Lane, out.LaneReason, out.Complexity = risk.Lane(c.cfg.Root, *c.task)

@@ -2,6 +2,7 @@ package cmd
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/odd-cli/odd/board"
@@ -123,14 +124,15 @@ func tierAsks(tier string) string {
 
 // deciding are the reasons that made the tier, in words; JSON lists all, as codes.
 func deciding(because []string, tier string) (out []string) {
+	rules := pipeline.RiskRules()
 	for _, line := range because {
 		code, rest, _ := strings.Cut(line, " (")
 		of, met, _ := strings.Cut(rest, ")")
-		switch r, known := pipeline.ExplainRisk(code); {
-		case !known:
+		switch i := slices.IndexFunc(rules, func(r pipeline.Ruling) bool { return r.Code == code }); {
+		case i < 0:
 			out = append(out, line)
 		case of == tier || len(because) == 1:
-			out = append(out, r.Meaning+met+" ["+code+"]")
+			out = append(out, rules[i].Meaning+met+" ["+code+"]")
 		}
 	}
 	return out

@@ -26,8 +26,8 @@ func TestEveryRiskCodeHasAScript(t *testing.T) {
 		script, _, _ := strings.Cut(string(b), "\n-- ")
 		all.WriteString(script)
 	}
-	for _, code := range pipeline.RiskCodes() {
-		row, _ := pipeline.ExplainRisk(code)
+	for _, row := range pipeline.RiskRules() {
+		code := row.Code
 		if code == "exploration_insufficient" || code == "refused_before" { // of a session: drain_openai_land.txtar, change_again.txtar
 			continue
 		}

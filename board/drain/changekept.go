@@ -14,7 +14,7 @@ func (ch *change) thinks(in pipeline.Phase, text string) {
 	if text == "" {
 		return
 	}
-	ch.thoughts = append(ch.thoughts, pipeline.Thought{At: ch.d.Now(), Op: ch.op.ID, Phase: in, Text: text})
+	ch.thoughts = append(ch.thoughts, pipeline.Thought{At: ch.d.Now(), Phase: in, Text: text})
 }
 
 // show lets others see what this run is at work on. It is for their eyes alone,

@@ -1,12 +1,48 @@
 package pipeline
 
-import (
-	"slices"
-	"strings"
-)
+import "strings"
 
 // Meaning is what a code means that a session's work is sent back or stopped for.
 type Meaning struct{ Code, Text string }
+
+// meaning is what a table says of a code, "" for one that it does not have.
+func meaning(of []Meaning, code string) string {
+	for _, m := range of {
+		if m.Code == code {
+			return m.Text
+		}
+	}
+	return ""
+}
+
+// Held is why a change that configuration and its tier would let land by itself
+// waits for a person like every other.
+type Held string
+
+// The codes, as the fact FactHeld has them.
+const (
+	HeldAtoms    Held = "carries_atoms"
+	HeldUnseen   Held = "nobody_to_see_it"
+	HeldDeclined Held = "preview_declined"
+	HeldMoved    Held = "target_moved"
+	HeldActive   Held = "human_active_on_target"
+	HeldRefused  Held = "landing_refused"
+)
+
+// Helds says of every code what it means. Nothing changes it.
+func Helds() []Meaning {
+	return []Meaning{
+		{string(HeldAtoms), "the agent delivered atoms too, and only a person's approval adds those"},
+		{string(HeldUnseen), "its tier is NOTIFY_APPLY, and no person was at a terminal to look at it"},
+		{string(HeldDeclined), "a person saw it at the terminal and did not let it land"},
+		{string(HeldMoved), "the target branch moved after the change was made, so what would land was not checked"},
+		{string(HeldActive), "a person is working on a file that it writes: uncommitted, open in an editor, or saved in the last three minutes"},
+		{string(HeldRefused), "it could not land: the push was refused, a checkout was in the way, or the board was paused"},
+	}
+}
+
+// ExplainHeld says what a code means, "" for a word that is none.
+func ExplainHeld(h Held) string { return meaning(Helds(), string(h)) }
 
 // Stops says of every reason to stop a repair what it means, in their order.
 func Stops() []Meaning {
@@ -33,11 +69,12 @@ func Stops() []Meaning {
 func Unrepaired(note string) string {
 	code, said, _ := strings.Cut(note, ": ")
 	code, _, _ = strings.Cut(code, "; ")
-	i := slices.IndexFunc(Stops(), func(m Meaning) bool { return m.Code == string(StopReason(code).Code()) })
-	if i < 0 {
+	bare, _, _ := strings.Cut(code, ":")
+	means := meaning(Stops(), bare)
+	if means == "" {
 		return note
 	}
-	text := Stops()[i].Text + " [" + code + "]"
+	text := means + " [" + code + "]"
 	if said != "" && !strings.Contains(note[:len(note)-len(said)], "; ") {
 		text += ": " + said
 	}

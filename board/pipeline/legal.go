@@ -147,13 +147,14 @@ func (c *complaints) ends(o Op, s Step, moved int) {
 	if s.Reason == TierBlocked && tier != "BLOCKED" {
 		c.say("blocked by its tier, which is %s", cmp.Or(tier, "not known"))
 	}
-	if s.Reason == Landed && (moved != 2 || o.pending != Effect{} || !landsAlone(tier)) {
+	if s.Reason == Landed && (moved != 2 || o.pending != Effect{} || !MayLand(tier)) {
 		c.say("landed by itself with %d refs moved, as %s", moved, cmp.Or(tier, "no tier"))
 	}
 }
 
-// landsAlone reports a tier that configuration may let land without a person.
-func landsAlone(tier string) bool { return slices.Contains(Tiers()[:2], tier) }
+// MayLand reports a tier that configuration may let land without a person, the
+// preview of NOTIFY_APPLY aside.
+func MayLand(tier string) bool { return slices.Contains(Tiers()[:2], tier) }
 
 // moves judges the move of a ref.
 func (c *complaints) moves(o Op, s Step) {
@@ -181,7 +182,7 @@ func (c *complaints) moves(o Op, s Step) {
 func (c *complaints) landing(o Op, e Effect) {
 	tier := o.facts[FactTier]
 	switch {
-	case !landsAlone(tier):
+	case !MayLand(tier):
 		c.say("lands by itself as %s", tier)
 	case tier == string(NotifyApply) && !strings.HasPrefix(o.facts[FactPreviewed], "human:"):
 		c.say("lands by itself as %s, and no person saw it first", NotifyApply)

@@ -2,6 +2,7 @@ package pipeline
 
 import (
 	"bytes"
+	"cmp"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -37,9 +38,6 @@ type Evidence struct {
 	GoMod  []byte              // go.mod at the top of the base
 	Filed  Filed
 	Scope  []string // the globs of what the task may change
-	// Unknown is what could not be found out, by what it is about. The rules that
-	// need it fail, and a rule that fails sends the change to a person.
-	Unknown []string
 }
 
 // ChangeType is what happens to a file.
@@ -64,55 +62,51 @@ type Touched struct {
 // Profile is what a change touches. It is computed from Evidence and a Policy and
 // from nothing else.
 type Profile struct {
-	Filed        string    `json:"filed"`
-	Files        []Touched `json:"files"`
-	Unfit        []string  `json:"unfit,omitempty"`      // what is no path or no file
-	Gate         []string  `json:"gate,omitempty"`       // what judges changes
-	Governance   []string  `json:"governance,omitempty"` // what governs, records, or is run by git, forge or agents
-	Credentials  []string  `json:"credentials,omitempty"`
-	Bundled      []string  `json:"bundle,omitempty"` // of the bundle, where only atoms go, another way
-	Vendored     []string  `json:"vendored,omitempty"`
-	Configured   []string  `json:"configured,omitempty"` // what configuration protects
-	Security     []string  `json:"security,omitempty"`   // security-sensitive, and no person's task names it
-	Named        []string  `json:"security_named,omitempty"`
-	Core         []string  `json:"core,omitempty"`
-	Dependency   []string  `json:"dependency,omitempty"`
-	CrossRepo    []string  `json:"cross_repo,omitempty"`
-	Executable   []string  `json:"executable,omitempty"`         // becomes one
-	Instructions []string  `json:"agent_instructions,omitempty"` // what agents at work here read as instructions
-	Packages     []string  `json:"packages,omitempty"`
-	Dependents   []string  `json:"dependents,omitempty"` // packages that need a changed one
-	Atoms        []string  `json:"atoms,omitempty"`      // of the knowledge graph, that name a changed file
-	Blast        int       `json:"blast_radius"`         // dependents and atoms
-	Confidence   int       `json:"test_confidence_pct"`  // of the part of the change that is tested least
-	Covered      string    `json:"tested"`               // "2 of 3"
-	Untested     []string  `json:"untested,omitempty"`
-	core         map[string]bool
+	Filed      string              `json:"filed"`
+	Files      []Touched           `json:"files"`
+	Touches    map[string][]string `json:"touches,omitempty"` // by the code of the rule that is about it
+	Packages   []string            `json:"packages,omitempty"`
+	Dependents []string            `json:"dependents,omitempty"` // packages that need a changed one
+	Atoms      []string            `json:"atoms,omitempty"`      // of the knowledge graph, that name a changed file
+	Blast      int                 `json:"blast_radius"`         // dependents and atoms
+	Confidence int                 `json:"test_confidence_pct"`  // of the part of the change that is tested least
+	Covered    string              `json:"tested"`               // "2 of 3"
+	Untested   []string            `json:"untested,omitempty"`
+
 	graphTrouble []string
-	unknown      []string
 }
 
 // NewProfile computes the profile of a change.
 func NewProfile(f Evidence, pol Policy) Profile {
-	p := Profile{Filed: string(f.Filed), core: map[string]bool{}, unknown: slices.Clone(f.Unknown)}
+	p := Profile{Filed: string(f.Filed), Files: touchedFiles(f.Files), Touches: map[string][]string{}}
 	if f.Filed == FiledByNobody {
 		p.Filed = "nobody"
 	}
-	p.Files = touchedFiles(f.Files)
-	gate := policy.GatePackages(f.GoMod)
+	core := map[string]bool{}
 	for _, e := range f.Files {
-		p.place(e, gate, pol)
-		if root := policy.FoldPath(f.Bundle); f.Bundle != "" && strings.HasPrefix(policy.FoldPath(e.Path)+"/", root+"/") {
-			p.Bundled = append(p.Bundled, e.Path)
-		}
-		p.sensitive(e.Path, f, pol)
+		core[e.Path] = p.place(e, f, pol)
+		p.addSensitive(e.Path, f, pol)
 	}
 	for _, x := range policy.CheckPaths(Candidate{Files: f.Files}.Paths()) {
-		p.Unfit = append(p.Unfit, x.Text)
+		p.touch("path_unfit", x.Text)
+	}
+	for _, t := range p.Files {
+		what := t.Path
+		if t.From != "" {
+			what = t.From + " to " + t.Path
+		}
+		if code := map[ChangeType]string{Created: "new_file_created", Deleted: "delete_operation", Renamed: "rename_operation"}[t.Change]; code != "" {
+			p.touch(code, what)
+			if core[t.Path] || core[t.From] {
+				p.touch("core_path_structural_change", fmt.Sprintf("%s %s", t.Change, t.Path))
+			}
+		}
 	}
 	p.reach(f)
 	return p
 }
+
+func (p *Profile) touch(code, what string) { p.Touches[code] = append(p.Touches[code], what) }
 
 // touchedFiles says what happens to each file. Each deleted file is the origin of one
 // new one at most.
@@ -142,40 +136,41 @@ func touchedFiles(es []Edit) []Touched {
 	return slices.DeleteFunc(out, func(t Touched) bool { return t.Change == Deleted && moved[t.Path] })
 }
 
-// place says which of the places a path is in.
-func (p *Profile) place(e Edit, gate []string, pol Policy) {
+// place says which of the places a path is in, and whether one is the core.
+func (p *Profile) place(e Edit, f Evidence, pol Policy) (core bool) {
 	for _, x := range policy.CheckProtected(e.Path, nil) {
-		list := map[string]*[]string{"protected_credential": &p.Credentials, "protected_dependency": &p.Vendored}[x.Code]
-		if list == nil {
-			list = &p.Governance
-		}
-		*list = append(*list, x.Text)
+		p.touch(cmp.Or(map[string]string{"protected_credential": "touches_credentials", "protected_dependency": "touches_vendored"}[x.Code], "touches_governance"), x.Text)
 	}
 	folded := policy.FoldPath(e.Path)
-	within := func(list *[]string, globs []string) bool {
+	within := func(code string, globs []string) bool {
 		i := slices.IndexFunc(folders(globs), func(g string) bool { return policy.MatchGlob(strings.ToLower(g), folded) })
 		if i >= 0 {
-			*list = append(*list, e.Path+" is in "+globs[i])
+			p.touch(code, e.Path+" is in "+globs[i])
 		}
 		return i >= 0
 	}
-	within(&p.Gate, gate)
-	within(&p.Configured, pol.Protected)
-	p.core[e.Path] = within(&p.Core, pol.Core)
-	if policy.InstructsAgents(e.Path) {
-		p.Instructions = append(p.Instructions, e.Path)
+	within("touches_gate", policy.GatePackages(f.GoMod))
+	within("touches_configured", pol.Protected)
+	if core = within("core_path_modification", pol.Core); core && f.Filed != FiledByPerson {
+		within("machine_touches_core", pol.Core)
 	}
-	if dependencyFile(e.Path) {
-		p.Dependency = append(p.Dependency, e.Path)
+	for code, is := range map[string]bool{
+		"touches_bundle":     f.Bundle != "" && strings.HasPrefix(folded+"/", policy.FoldPath(f.Bundle)+"/"),
+		"agent_instructions": policy.InstructsAgents(e.Path),
+		"dependency_change":  dependencyFile(e.Path),
+		"executable_bit":     e.NewMode == modeExec && e.OldMode != modeExec,
+	} {
+		if is {
+			p.touch(code, e.Path)
+		}
 	}
 	switch {
 	case e.OldMode == modeRepo || e.NewMode == modeRepo:
-		p.CrossRepo = append(p.CrossRepo, e.Path+" is a submodule")
+		p.touch("crosses_repo_boundary", e.Path+" is a submodule")
 	case e.OldMode == modeLink || e.NewMode == modeLink:
-		p.Unfit = append(p.Unfit, e.Path+" is a symbolic link")
-	case e.NewMode == modeExec && e.OldMode != modeExec:
-		p.Executable = append(p.Executable, e.Path)
+		p.touch("path_unfit", e.Path+" is a symbolic link")
 	}
+	return core
 }
 
 // dependencyFile reports a file that says what other people's code is used.

@@ -42,9 +42,9 @@ func securityWord(p string) string {
 	return ""
 }
 
-// sensitive says whether a path is security-sensitive, and whether a person filed
+// addSensitive says whether a path is security-sensitive, and whether a person filed
 // the task and its scope names that path.
-func (p *Profile) sensitive(file string, f Evidence, pol Policy) {
+func (p *Profile) addSensitive(file string, f Evidence, pol Policy) {
 	word := cmp.Or(securityWord(file), securityWord(policy.FoldPath(file)))
 	why := file + " holds the word " + word
 	var glob string
@@ -58,10 +58,10 @@ func (p *Profile) sensitive(file string, f Evidence, pol Policy) {
 	}
 	named := slices.ContainsFunc(folders(f.Scope), func(g string) bool { return policy.MatchGlob(g, file) && names(g, file, glob) })
 	if f.Filed == FiledByPerson && named {
-		p.Named = append(p.Named, why)
+		p.touch("security_in_scope", why)
 		return
 	}
-	p.Security = append(p.Security, why)
+	p.touch("touches_security_surface", why)
 }
 
 // names reports that a glob which matches a sensitive path was written with it in

@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"maps"
 	"slices"
-	"strings"
 	"time"
 )
 
@@ -53,12 +52,6 @@ const (
 
 func (s StopReason) of(what string) StopReason {
 	return s + ":" + StopReason(what)
-}
-
-// Code is the reason without what it was.
-func (s StopReason) Code() StopReason {
-	code, _, _ := strings.Cut(string(s), ":")
-	return StopReason(code)
 }
 
 // IterationOutcome is what an iteration came to.

@@ -4,7 +4,6 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -285,8 +284,11 @@ type rule struct {
 	tier    Tier
 	meaning string
 	way     string
-	holds   func(asked) (because []string, err error)
+	holds   func(asked) []string // why it holds, "" for nothing to add; nil: where the profile touches something by this code
 }
+
+// byGraph are the rows that cannot tell where the import graph could not be read.
+var byGraph = []string{"machine_blast_radius", "blast_radius_exceeded", "low_test_confidence"}
 
 // moving are the rows whose tier depends on what they are asked about.
 var moving = map[string]func(asked) Tier{
@@ -294,21 +296,25 @@ var moving = map[string]func(asked) Tier{
 	"floor_min_tier":  func(a asked) Tier { return a.pol.MinTier },
 }
 
-// plainly is said by a row that holds and has nothing to add.
-func plainly() []string { return []string{""} }
+func (r rule) ruling() Ruling {
+	return Ruling{Code: r.code, Tier: r.tier, Meaning: r.meaning, Way: r.way}
+}
 
 // ask asks one row. A panic is an error of the row.
 func (r rule) ask(a asked) (out Ruling) {
-	out = Ruling{Code: r.code, Tier: r.tier, Meaning: r.meaning, Way: r.way}
+	out = r.ruling()
 	defer func() {
 		if p := recover(); p != nil {
 			out.Matched, out.Error = false, fmt.Sprint(p)
 		}
 	}()
-	because, err := r.holds(a)
-	if err != nil {
-		out.Error = err.Error()
+	if slices.Contains(byGraph, r.code) && len(a.graphTrouble) > 0 {
+		out.Error = strings.Join(a.graphTrouble, "; ")
 		return out
+	}
+	because := a.Touches[r.code]
+	if r.holds != nil {
+		because = r.holds(a)
 	}
 	out.Matched = len(because) > 0
 	for _, s := range because {
@@ -346,25 +352,14 @@ func RulesHash(pol Policy) string {
 	return hex.EncodeToString(h[:])
 }
 
-// RiskCodes lists the codes a verdict may have: the ladder's in its order, then
-// those that raise a tier.
-func RiskCodes() []string {
-	var out []string
+// RiskRules lists the rules of a verdict, each with its tier and the way out: the
+// ladder's in its order, then those that raise a tier.
+func RiskRules() []Ruling {
+	var out []Ruling
 	for _, r := range slices.Concat(ladder, raises) {
-		out = append(out, r.code)
+		out = append(out, r.ruling())
 	}
 	return out
-}
-
-// ExplainRisk says what a code of a verdict means, its tier and the way out; ok is
-// false for a word that is none.
-func ExplainRisk(code string) (r Ruling, ok bool) {
-	for _, row := range slices.Concat(ladder, raises) {
-		if row.code == code {
-			return Ruling{Code: row.code, Tier: row.tier, Meaning: row.meaning, Way: row.way}, true
-		}
-	}
-	return Ruling{}, false
 }
 
 // over says that a number is larger than it may be.
@@ -373,12 +368,4 @@ func over(n, most int, what string) []string {
 		return nil
 	}
 	return []string{fmt.Sprintf("%d %s, at most %d", n, what, most)}
-}
-
-// checkKnown fails where something that a row needs is not known.
-func (a asked) checkKnown() error {
-	if all := slices.Concat(a.graphTrouble, a.unknown); len(all) > 0 {
-		return errors.New(strings.Join(all, "; "))
-	}
-	return nil
 }

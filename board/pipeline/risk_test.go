@@ -101,7 +101,7 @@ func cases() map[string]asks {
 		"multi_file_change":           ask(modify("1.md", "2.md")),
 		"core_path_modification":      ask(modify("odd/cmd.go"), core, byPerson("odd/**")),
 		"all_checks_passed":           ask(modify("docs/x.md")),
-		"rule_failed":                 ask(modify("docs/x.md"), func(a *asks) { a.e.Unknown = []string{"the atoms were not read"} }),
+		"rule_failed":                 ask(modify("docs/x.md"), func(a *asks) { a.e.Graph = BuildGraph(map[string][]byte{"x.go": nil}) }),
 		"regression_risk":             ask(modify("docs/x.md"), badly),
 		"similar_to_source": ask([]Edit{{"docs/x.md", []byte("zero()\n"), []byte("zero()\n" + lines), modePlain, modePlain}},
 			func(a *asks) { a.at.Texts = [][]byte{[]byte("// it\n  " + lines)} }),
@@ -153,19 +153,20 @@ func TestRegressionRaisesByOneStep(t *testing.T) {
 func TestEveryRuleIsReached(t *testing.T) {
 	t.Parallel()
 	all := cases()
-	for _, code := range RiskCodes() {
+	for _, row := range RiskRules() {
+		code := row.Code
 		a, ok := all[code]
 		if !ok {
 			t.Errorf("%s: no change shows it", code)
 			continue
 		}
 		v := a.verdict()
-		if row, _ := ExplainRisk(code); v.Code != code || v.Tier != row.Tier || v.Way == "" || v.Meaning != row.Meaning {
+		if v.Code != code || v.Tier != row.Tier || v.Way == "" || v.Meaning != row.Meaning {
 			t.Errorf("%s: the verdict is %s by %s (%s)", code, v.Tier, v.Code, v.Text())
 		}
 	}
-	if _, ok := ExplainRisk("nothing"); ok || len(all) != len(RiskCodes()) {
-		t.Errorf("%d changes for %d codes", len(all), len(RiskCodes()))
+	if len(all) != len(RiskRules()) {
+		t.Errorf("%d changes for %d codes", len(all), len(RiskRules()))
 	}
 }
 
@@ -246,7 +247,7 @@ func TestNothingAddedLowersATier(t *testing.T) {
 		more("a floor", func(b *asks) { b.pol.MinTier = b.pol.MinTier.Raise(NotifyApply) })
 		more("quiet hours", func(b *asks) { b.pol.Quiet = &Hours{} })
 		more("a protected glob", func(b *asks) { b.pol.Protected = append(slices.Clone(b.pol.Protected), "a/**") })
-		more("something unknown", func(b *asks) { b.e.Unknown = []string{"x"} })
+		more("something unknown", func(b *asks) { b.e.Graph = nil })
 		more("a text", func(b *asks) { b.at.Texts = [][]byte{[]byte("a\nb\nc\n")} })
 		for i := range a.e.Files {
 			b := a
@@ -284,7 +285,7 @@ func TestARowThatFails(t *testing.T) {
 	if v := a.verdict(); v.Tier != ApprovalRequired || v.Code != "rule_failed" || !strings.Contains(v.Text(), "import graph") {
 		t.Errorf("without a graph: %s, %s", v.Tier, v.Text())
 	}
-	bad := rule{"x", SafeAuto, "", "", func(asked) ([]string, error) { panic("boom") }}
+	bad := rule{"x", SafeAuto, "", "", func(asked) []string { panic("boom") }}
 	r := bad.ask(asked{})
 	if r.Matched || r.Error != "boom" {
 		t.Errorf("%+v", r)

@@ -11,63 +11,43 @@ import (
 // tier. What protects the judge itself stands before everything else and asks
 // nobody who wants the change. Nothing changes the table.
 var ladder = []rule{
-	{"path_unfit", NeverByMachine, "a path cannot be used, or is not a regular file", "name regular files, by paths that are valid on every system",
-		func(a asked) ([]string, error) { return a.Unfit, nil }},
-	{"touches_gate", NeverByMachine, "it changes odd's own rules about changes", "a person makes this change by hand",
-		func(a asked) ([]string, error) { return a.Gate, nil }},
-	{"touches_governance", NeverByMachine, "it changes odd's settings or records, or something that git, the forge or an agent runs", "a person makes this change by hand",
-		func(a asked) ([]string, error) { return a.Governance, nil }},
-	{"touches_bundle", NeverByMachine, "it edits files of the bundle directly", "hand over atoms, which odd merges",
-		func(a asked) ([]string, error) { return a.Bundled, nil }},
-	{"touches_credentials", NeverByMachine, "it changes a file that holds credentials", "a person makes this change by hand",
-		func(a asked) ([]string, error) { return a.Credentials, nil }},
-	{"touches_vendored", NeverByMachine, "it edits vendored code in place", "change the version, and let the package manager write the files",
-		func(a asked) ([]string, error) { return a.Vendored, nil }},
-	{"touches_configured", NeverByMachine, "it changes a file that [pipeline] protected names", "a person makes this change by hand, or takes the glob out of odd.toml",
-		func(a asked) ([]string, error) { return a.Configured, nil }},
-	{"touches_security_surface", NeverByMachine, "it changes a security-sensitive file, and no person's task names it", "a person files the task and names the file in its paths",
-		func(a asked) ([]string, error) { return a.Security, nil }},
-	{"machine_touches_core", NeverByMachine, "it changes a file that [pipeline] core names, and no person filed the task", "a person files the task",
-		func(a asked) ([]string, error) { return a.unless(a.byPerson(), a.Core), nil }},
+	{"path_unfit", NeverByMachine, "a path cannot be used, or is not a regular file", "name regular files, by paths that are valid on every system", nil},
+	{"touches_gate", NeverByMachine, "it changes odd's own rules about changes", "a person makes this change by hand", nil},
+	{"touches_governance", NeverByMachine, "it changes odd's settings or records, or something that git, the forge or an agent runs", "a person makes this change by hand", nil},
+	{"touches_bundle", NeverByMachine, "it edits files of the bundle directly", "hand over atoms, which odd merges", nil},
+	{"touches_credentials", NeverByMachine, "it changes a file that holds credentials", "a person makes this change by hand", nil},
+	{"touches_vendored", NeverByMachine, "it edits vendored code in place", "change the version, and let the package manager write the files", nil},
+	{"touches_configured", NeverByMachine, "it changes a file that [pipeline] protected names", "a person makes this change by hand, or takes the glob out of odd.toml", nil},
+	{"touches_security_surface", NeverByMachine, "it changes a security-sensitive file, and no person's task names it", "a person files the task and names the file in its paths", nil},
+	{"machine_touches_core", NeverByMachine, "it changes a file that [pipeline] core names, and no person filed the task", "a person files the task", nil},
 
-	{"security_in_scope", ApprovalRequired, "it changes a security-sensitive file that a person's task names", toPerson,
-		func(a asked) ([]string, error) { return a.Named, nil }},
-	{"crosses_repo_boundary", ApprovalRequired, "it changes which commit of another repository is used", toPerson,
-		func(a asked) ([]string, error) { return a.CrossRepo, nil }},
-	{"rename_operation", ApprovalRequired, "it moves a file", toPerson,
-		func(a asked) ([]string, error) { return a.which(Renamed), nil }},
-	{"delete_operation", ApprovalRequired, "it deletes a file", toPerson,
-		func(a asked) ([]string, error) { return a.which(Deleted), nil }},
-	{"dependency_change", ApprovalRequired, "it changes the dependencies", toPerson,
-		func(a asked) ([]string, error) { return a.Dependency, nil }},
-	{"core_path_structural_change", ApprovalRequired, "it adds, moves or removes a file that [pipeline] core names", toPerson,
-		func(a asked) ([]string, error) { return a.structural(), nil }},
-	{"executable_bit", ApprovalRequired, "it makes a file executable", toPerson,
-		func(a asked) ([]string, error) { return a.Executable, nil }},
+	{"security_in_scope", ApprovalRequired, "it changes a security-sensitive file that a person's task names", toPerson, nil},
+	{"crosses_repo_boundary", ApprovalRequired, "it changes which commit of another repository is used", toPerson, nil},
+	{"rename_operation", ApprovalRequired, "it moves a file", toPerson, nil},
+	{"delete_operation", ApprovalRequired, "it deletes a file", toPerson, nil},
+	{"dependency_change", ApprovalRequired, "it changes the dependencies", toPerson, nil},
+	{"core_path_structural_change", ApprovalRequired, "it adds, moves or removes a file that [pipeline] core names", toPerson, nil},
+	{"executable_bit", ApprovalRequired, "it makes a file executable", toPerson, nil},
 	{"machine_blast_radius", ApprovalRequired, "more packages and atoms depend on it than [pipeline] machine_blast allows a task that no person filed", toPerson,
-		func(a asked) ([]string, error) {
-			return a.unless(a.byPerson(), over(a.Blast, a.pol.MachineBlast, "packages and atoms depend on it")), a.checkKnown()
+		func(a asked) []string {
+			return unless(a.e.Filed == FiledByPerson, over(a.Blast, a.pol.MachineBlast, "packages and atoms depend on it")...)
 		}},
 	{"blast_radius_exceeded", ApprovalRequired, "more packages and atoms depend on it than [pipeline] blast allows", toPerson,
-		func(a asked) ([]string, error) {
-			return over(a.Blast, a.pol.Blast, "packages and atoms depend on it"), a.checkKnown()
-		}},
+		func(a asked) []string { return over(a.Blast, a.pol.Blast, "packages and atoms depend on it") }},
 	{"too_many_files", ApprovalRequired, "it changes more files than [pipeline] max_files allows", "split it into several changes, or a person approves it",
-		func(a asked) ([]string, error) { return over(a.count(), a.pol.MaxFiles, "files"), nil }},
+		func(a asked) []string { return over(a.count(), a.pol.MaxFiles, "files") }},
 	{"low_test_confidence", ApprovalRequired, "the existing tests cover a part of it less than [pipeline] test_confidence_pct asks", "write tests first, in a change of their own, or a person approves it",
-		func(a asked) ([]string, error) {
-			return a.unless(a.Confidence >= a.pol.Confidence, append([]string{fmt.Sprintf("%d %%, at least %d %%", a.Confidence, a.pol.Confidence)}, a.Untested...)), a.checkKnown()
+		func(a asked) []string {
+			return unless(a.Confidence >= a.pol.Confidence, append([]string{fmt.Sprintf("%d %%, at least %d %%", a.Confidence, a.pol.Confidence)}, a.Untested...)...)
 		}},
 
-	{"new_file_created", NotifyApply, "it adds a file", toNotice,
-		func(a asked) ([]string, error) { return a.which(Created), nil }},
+	{"new_file_created", NotifyApply, "it adds a file", toNotice, nil},
 	{"multi_file_change", NotifyApply, "it changes more than one file", toNotice,
-		func(a asked) ([]string, error) { return over(a.count(), 1, "files"), nil }},
-	{"core_path_modification", NotifyApply, "it changes a file that [pipeline] core names", toNotice,
-		func(a asked) ([]string, error) { return a.Core, nil }},
+		func(a asked) []string { return over(a.count(), 1, "files") }},
+	{"core_path_modification", NotifyApply, "it changes a file that [pipeline] core names", toNotice, nil},
 
 	{"all_checks_passed", SafeAuto, "no rule objects", "a person reviews it",
-		func(asked) ([]string, error) { return plainly(), nil }},
+		func(asked) []string { return []string{""} }},
 }
 
 const (
@@ -79,78 +59,44 @@ const (
 // heard. Nothing changes it.
 var raises = []rule{
 	{"rule_failed", ApprovalRequired, "a rule could not be evaluated", "correct what the rule could not read, or a person approves it",
-		func(a asked) ([]string, error) { return a.failed, nil }},
-	{"agent_instructions", ApprovalRequired, "it changes instructions that every agent at work in this repository follows", "a person reads them as instructions, and approves it",
-		func(a asked) ([]string, error) { return a.Instructions, nil }},
+		func(a asked) []string { return a.failed }},
+	{"agent_instructions", ApprovalRequired, "it changes instructions that every agent at work in this repository follows", "a person reads them as instructions, and approves it", nil},
 	{"regression_risk", NotifyApply, "earlier changes of its files failed, or this one is likely to, so its tier is one step higher", "a person looks closer; after a repair the rule forgets within days",
-		func(a asked) ([]string, error) { return a.careful(), nil }},
+		func(a asked) []string { return a.careful() }},
 	{"similar_to_source", ApprovalRequired, "most of what it adds is elsewhere in the repository already", "use the existing code, or a person approves the copy",
-		func(a asked) ([]string, error) { return similar(a.e.Files, a.at.Texts), nil }},
+		func(a asked) []string { return similar(a.e.Files, a.at.Texts) }},
 	{"autonomy_observe", ApprovalRequired, "[pipeline] autonomy is observe, so every change needs a person", "a person approves it, or sets [pipeline] autonomy to act",
-		func(a asked) ([]string, error) { return a.unless(!a.pol.Observe, plainly()), nil }},
+		func(a asked) []string { return unless(!a.pol.Observe, "") }},
 	{"opaque_substrate", ApprovalRequired, "odd could not see what the agent read and did", toPerson,
-		func(a asked) ([]string, error) {
-			return a.unless(a.at.Made.Seen, []string{"a session of " + cmp.Or(a.at.Substrate, "a substrate odd does not see into")}), nil
+		func(a asked) []string {
+			return unless(a.at.Made.Seen, "a session of "+cmp.Or(a.at.Substrate, "a substrate odd does not see into"))
 		}},
 	{"exploration_insufficient", ApprovalRequired, "the agent read too little before it made the change", "a person approves it, or odd reject TASK --retry makes it again",
-		func(a asked) ([]string, error) {
-			return a.unless(a.at.Made.Unread == "", []string{a.at.Made.Unread}), nil
-		}},
+		func(a asked) []string { return unless(a.at.Made.Unread == "", a.at.Made.Unread) }},
 	{"refused_before", ApprovalRequired, "rules refused the agent's first try, and it was asked once more", toPerson,
-		func(a asked) ([]string, error) {
-			return a.unless(a.at.Made.Refused == "", []string{a.at.Made.Refused}), nil
-		}},
+		func(a asked) []string { return unless(a.at.Made.Refused == "", a.at.Made.Refused) }},
 	{"finding_hard", ApprovalRequired, "a rule about changes has a hard finding", "correct what it found, or a person approves it",
-		func(a asked) ([]string, error) { return listFindings(a.at.Findings, true), nil }},
+		func(a asked) []string { return listFindings(a.at.Findings, true) }},
 	{"finding_soft", NotifyApply, "a rule about changes has a soft finding", toNotice,
-		func(a asked) ([]string, error) { return listFindings(a.at.Findings, false), nil }},
+		func(a asked) []string { return listFindings(a.at.Findings, false) }},
 	{"floor_min_tier", NotifyApply, "[pipeline] min_tier allows no lower tier", "a person sees it, or lowers min_tier in odd.toml",
-		func(a asked) ([]string, error) {
-			return a.unless(a.pol.MinTier == "", []string{string(a.pol.MinTier)}), nil
-		}},
+		func(a asked) []string { return unless(a.pol.MinTier == "", string(a.pol.MinTier)) }},
 	{"floor_quiet_hours", NotifyApply, "the time is in [pipeline] quiet_hours", "wait until they are over, or a person sees it",
-		func(a asked) ([]string, error) {
+		func(a asked) []string {
 			q := a.pol.Quiet
 			if q == nil || !q.holds(a.at.Now) {
-				return nil, nil
+				return nil
 			}
-			return []string{fmt.Sprintf("%d-%d", q.From, q.To)}, nil
+			return []string{fmt.Sprintf("%d-%d", q.From, q.To)}
 		}},
 }
 
-// byPerson reports that a person filed the task, by its history.
-func (a asked) byPerson() bool { return a.e.Filed == FiledByPerson }
-
 // unless is because, or nothing where the condition holds.
-func (a asked) unless(not bool, because []string) []string {
+func unless(not bool, because ...string) []string {
 	if not {
 		return nil
 	}
 	return because
-}
-
-// which lists the files that a change does this to.
-func (a asked) which(t ChangeType) []string {
-	var out []string
-	for _, f := range a.Files {
-		if f.Change == t && f.From != "" {
-			out = append(out, f.From+" to "+f.Path)
-		} else if f.Change == t {
-			out = append(out, f.Path)
-		}
-	}
-	return out
-}
-
-// structural lists the files of the core that come, go or move.
-func (a asked) structural() []string {
-	var out []string
-	for _, f := range a.Files {
-		if f.Change != Modified && (a.core[f.Path] || a.core[f.From]) {
-			out = append(out, fmt.Sprintf("%s %s", f.Change, f.Path))
-		}
-	}
-	return out
 }
 
 // count is how many files a change writes or deletes: a rename does two.

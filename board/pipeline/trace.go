@@ -16,7 +16,6 @@ const maxThought = 4096
 
 // Passage is the time an op spent in one phase, tried again each time anew.
 type Passage struct {
-	Op      string
 	Phase   Phase
 	Started time.Time
 	Ended   time.Time // zero while it lasts
@@ -53,50 +52,46 @@ func Passages(s Story) []Passage {
 			}
 		}
 		if step.enters() && !step.To.Ends() || i == 0 {
-			out = append(out, Passage{Op: t.Op.ID, Phase: step.To, Started: step.At, Again: i > 0 && t.Op.From == step.To})
+			out = append(out, Passage{Phase: step.To, Started: step.At, Again: i > 0 && t.Op.From == step.To})
 		}
 	}
 	return out
-}
-
-// Line is the passage as one line of JSON, keys sorted:
-//
-//	{"elapsed_ms":812,"ended":"…","note":"…","op":"op-01J…","phase":"generate","spent_micro_usd":18000,"started":"…","v":1}
-//
-// ended, elapsed_ms, note and spent_micro_usd are left out where there is none.
-func (p Passage) Line() []byte {
-	return jsonLine(struct {
-		Elapsed int64  `json:"elapsed_ms,omitzero"`
-		Ended   string `json:"ended,omitempty"`
-		Note    string `json:"note,omitempty"`
-		Op      string `json:"op,omitempty"`
-		Phase   Phase  `json:"phase,omitempty"`
-		Spent   int64  `json:"spent_micro_usd,omitzero"`
-		Started string `json:"started,omitempty"`
-		V       int    `json:"v"`
-	}{p.Elapsed().Milliseconds(), stamp(p.Ended), p.Note, p.Op, p.Phase, p.Spent, stamp(p.Started), 1})
 }
 
 // Thought is what an agent, or odd itself, had in mind at one moment of an op.
 // Nothing reads it but people.
 type Thought struct {
 	At    time.Time
-	Op    string
 	Phase Phase
-	Text  string
+	Text  string // of which the log keeps the beginning
 }
 
-// Line is the thought as one line of JSON, keys sorted, cut to 4,096 bytes:
+// Log is an op as lines of JSON for people and programs to follow, keys sorted: its
+// phases, then what was thought in them.
 //
+//	{"elapsed_ms":812,"ended":"…","note":"…","op":"op-01J…","phase":"generate","spent_micro_usd":18000,"started":"…","v":1}
 //	{"at":"…","op":"op-01J…","phase":"plan","thought":"…","v":1}
-func (t Thought) Line() []byte {
-	return jsonLine(struct {
+func Log(s Story, thoughts []Thought) []byte {
+	type line struct {
 		At      string `json:"at,omitempty"`
-		Op      string `json:"op,omitempty"`
-		Phase   Phase  `json:"phase,omitempty"`
+		Elapsed int64  `json:"elapsed_ms,omitzero"`
+		Ended   string `json:"ended,omitempty"`
+		Note    string `json:"note,omitempty"`
+		Op      string `json:"op"`
+		Phase   Phase  `json:"phase"`
+		Spent   int64  `json:"spent_micro_usd,omitzero"`
+		Started string `json:"started,omitempty"`
 		Thought string `json:"thought,omitempty"`
 		V       int    `json:"v"`
-	}{stamp(t.At), t.Op, t.Phase, clip(t.Text, maxThought, nil), 1})
+	}
+	var b []byte
+	for _, p := range Passages(s) {
+		b = append(b, jsonLine(line{Elapsed: p.Elapsed().Milliseconds(), Ended: stamp(p.Ended), Note: p.Note, Op: s.Op().ID, Phase: p.Phase, Spent: p.Spent, Started: stamp(p.Started), V: 1})...)
+	}
+	for _, t := range thoughts {
+		b = append(b, jsonLine(line{At: stamp(t.At), Op: s.Op().ID, Phase: t.Phase, Thought: clip(t.Text, maxThought, nil), V: 1})...)
+	}
+	return b
 }
 
 // jsonLine prints v on a line.
@@ -108,19 +103,6 @@ func jsonLine(v any) []byte {
 		panic("unreachable: " + err.Error()) // texts and integers
 	}
 	return buf.Bytes()
-}
-
-// Log is an op as lines of JSON for people and programs to follow: its phases, then
-// what was thought in them.
-func Log(s Story, thoughts []Thought) []byte {
-	var b bytes.Buffer
-	for _, p := range Passages(s) {
-		b.Write(p.Line())
-	}
-	for _, t := range thoughts {
-		b.Write(t.Line())
-	}
-	return b.Bytes()
 }
 
 // Node is one thing in the tree of what led to what.
@@ -138,29 +120,23 @@ type Node struct {
 // signal, task, claim, op, its phases, what each moved.
 func Trace(s Story) []Node {
 	o := s.Op()
-	claim := Node{Kind: "claim", Name: o.Run, Below: []Node{opNode(s)}}
-	task := Node{Kind: "task", Name: o.Task, Below: []Node{claim}}
-	return []Node{{Kind: "signal", Name: cmp.Or(o.Fact(FactSignal), "the board"), Below: []Node{task}}}
-}
-
-func opNode(s Story) Node {
-	o := s.Op()
-	n := Node{Kind: "op", Name: o.ID, At: stamp(o.Began), Spent: o.Spent, Note: "in " + string(o.Phase)}
+	op := Node{Kind: "op", Name: o.ID, At: stamp(o.Began), Spent: o.Spent, Note: "in " + string(o.Phase)}
 	if o.Ended() {
-		n.Elapsed, n.Note = o.At.Sub(o.Began), fmt.Sprintf("%s: %s", o.Phase, o.Reason)
+		op.Elapsed, op.Note = o.At.Sub(o.Began), fmt.Sprintf("%s: %s", o.Phase, o.Reason)
 	}
 	for _, p := range Passages(s) {
-		name := string(p.Phase)
+		in := Node{Kind: "phase", Name: string(p.Phase), At: stamp(p.Started), Elapsed: p.Elapsed(), Spent: p.Spent, Note: p.Note}
 		if p.Again {
-			name += " again"
+			in.Name += " again"
 		}
-		in := Node{Kind: "phase", Name: name, At: stamp(p.Started), Elapsed: p.Elapsed(), Spent: p.Spent, Note: p.Note}
 		for _, e := range p.Moved {
 			in.Below = append(in.Below, Node{Kind: "commit", Name: e.New, Note: e.Ref})
 		}
-		n.Below = append(n.Below, in)
+		op.Below = append(op.Below, in)
 	}
-	return n
+	claim := Node{Kind: "claim", Name: o.Run, Below: []Node{op}}
+	task := Node{Kind: "task", Name: o.Task, Below: []Node{claim}}
+	return []Node{{Kind: "signal", Name: cmp.Or(o.Fact(FactSignal), "the board"), Below: []Node{task}}}
 }
 
 // Render draws the tree, a line a node; usd prints micro-USD as dollars. What

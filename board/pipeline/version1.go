@@ -2,8 +2,6 @@ package pipeline
 
 import (
 	"cmp"
-	"crypto/sha256"
-	"encoding/hex"
 	"encoding/json"
 
 	"github.com/odd-cli/odd/journal/event"
@@ -36,61 +34,44 @@ func (c *complaints) around(o Op, s Step) {
 	}
 }
 
-// hashed is all that the hash of a version-1 record covers, keys in sorted order.
-type hashed struct {
-	At         string            `json:"at,omitempty"`
-	Began      string            `json:"began"`
-	By         string            `json:"by"`
-	CameFrom   Phase             `json:"came_from"`
-	Clock      string            `json:"clock,omitempty"`
-	Entered    string            `json:"entered"`
-	Facts      map[string]string `json:"facts"`
-	Is         Phase             `json:"is"`
-	Mark       string            `json:"mark,omitempty"`
-	Moved      []hashedEffect    `json:"moved"`
-	N          int               `json:"n"`
-	New        string            `json:"new,omitempty"`
-	Note       string            `json:"note,omitempty"`
-	Old        string            `json:"old,omitempty"`
-	Op         string            `json:"op"`
-	OpUntil    string            `json:"op_until,omitempty"`
-	Pending    hashedEffect      `json:"pending"`
-	Prev       string            `json:"prev"`
-	Reason     string            `json:"reason,omitempty"`
-	Ref        string            `json:"ref,omitempty"`
-	Repairs    int               `json:"repairs"`
-	Run        string            `json:"run"`
-	Set        map[string]string `json:"set,omitempty"`
-	SpentInAll int64             `json:"spent_in_all"`
-	Spent      int64             `json:"spent_micro_usd,omitempty"`
-	Task       string            `json:"task"`
-	To         string            `json:"to,omitempty"`
-	Tries      int               `json:"tries"`
-	Until      string            `json:"until,omitempty"`
-}
-
-type hashedEffect struct {
-	New string `json:"new,omitempty"`
-	Old string `json:"old,omitempty"`
-	Ref string `json:"ref,omitempty"`
-}
-
 // sum is the hash of the op after a version-1 record that follows prev.
 func (o Op) sum(r event.Record, prev string) string {
 	d := r.Op()
-	all := hashed{
-		At: d.At, Began: stamp(o.Began), By: r.Run, CameFrom: o.From, Clock: d.Clock, Entered: stamp(o.Entered), Facts: o.facts, Is: o.Phase,
-		Mark: d.Mark, N: o.N, New: d.New, Note: d.Note, Old: d.Old, Op: o.ID, OpUntil: d.OpUntil, Pending: hashedEffect{o.pending.New, o.pending.Old, o.pending.Ref},
-		Prev: prev, Reason: d.Reason, Ref: d.Ref, Repairs: o.Repairs, Run: o.Run, Set: d.Set, SpentInAll: o.Spent, Spent: d.Spent, Task: o.Task, To: d.To,
-		Tries: o.Tries, Until: d.Until,
-	}
+	var moved []any
 	for _, e := range o.Moved {
-		all.Moved = append(all.Moved, hashedEffect{e.New, e.Old, e.Ref})
+		moved = append(moved, hashedEffect(e))
 	}
-	b, err := json.Marshal(all)
+	all := map[string]any{
+		"began": stamp(o.Began), "by": r.Run, "came_from": o.From, "entered": stamp(o.Entered), "facts": o.facts, "is": o.Phase, "moved": moved, "n": o.N, "op": o.ID,
+		"pending": hashedEffect(o.pending), "prev": prev, "repairs": o.Repairs, "run": o.Run, "spent_in_all": o.Spent, "task": o.Task, "tries": o.Tries,
+	}
+	setTexts(all, map[string]string{
+		"at": d.At, "clock": d.Clock, "mark": d.Mark, "new": d.New, "note": d.Note, "old": d.Old, "op_until": d.OpUntil, "reason": d.Reason, "ref": d.Ref, "to": d.To, "until": d.Until,
+	})
+	if len(d.Set) > 0 {
+		all["set"] = d.Set
+	}
+	if d.Spent != 0 {
+		all["spent_micro_usd"] = d.Spent
+	}
+	b, err := json.Marshal(all) // which sorts the keys
 	if err != nil {
 		panic("unreachable: " + err.Error()) // strings, integers and maps of strings
 	}
-	h := sha256.Sum256(b)
-	return hex.EncodeToString(h[:])
+	return sum256(b)
+}
+
+func hashedEffect(e Effect) map[string]any {
+	out := map[string]any{}
+	setTexts(out, map[string]string{"new": e.New, "old": e.Old, "ref": e.Ref})
+	return out
+}
+
+// setTexts sets the members that are not empty.
+func setTexts(all map[string]any, texts map[string]string) {
+	for key, text := range texts {
+		if text != "" {
+			all[key] = text
+		}
+	}
 }
