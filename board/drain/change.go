@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"path"
 	"slices"
 	"strings"
@@ -22,15 +21,14 @@ import (
 	"github.com/odd-cli/odd/reconcile/secrets"
 )
 
-// change is the op of a claimed task whose session may change files: how it goes
-// through the pipeline here.
+// change is the op of a claimed task whose session may change files, while it goes
+// through the pipeline.
 //
-// What the op records is kept in order and written into the run's ledger with the
-// task's result; that commit and the review branch move in one transaction. So a
-// process that dies before it leaves no op, no branch and a claim that is swept;
-// one that dies after it leaves all of them; and there is nothing between the two.
-// The records that name the proposal's commit stand behind the outcome, whose
-// trace is in that commit.
+// The op's records are kept in memory and written into the run's ledger with the
+// task's result. That commit and the review branch move in one transaction: a process
+// that dies before it leaves neither op nor branch, and a claim that is swept.
+// The records that name the proposal's commit come after the outcome, whose trace is in
+// that commit.
 type change struct {
 	d   *drain
 	c   *claim
@@ -42,36 +40,40 @@ type change struct {
 
 	thoughts []pipeline.Thought // for people
 
-	sessions  int
-	works     int // of them, those that were not asked for a step before
-	brief     invoke.Brief
-	plan      string         // that is carried out
-	read      []invoke.File  // that sessions asked for
-	unread    string         // what they asked for and were not given
-	phase     pipeline.Phase // of the last of them
-	wrong     string         // what the next session is told of the last one's work
-	unusable  string         // why that could not be used, in the phase of generate
+	// Its sessions.
+	sessions int
+	works    int            // of them, those that make a candidate
+	phase    pipeline.Phase // of the last of them
+	brief    invoke.Brief
+	plan     string        // that is carried out
+	read     []invoke.File // that sessions asked for
+	unread   string        // what they asked for and were not given
+	wrong    string        // what the next session is told of the last one's work
+	unusable string        // why that could not be used, in the phase of generate
+	mending  bool          // the next session begins with the candidate there is
+	unseen   bool          // one of them did what odd did not see
+	refused  string        // the rules that refused a candidate, for which its session was asked again
+
+	// What they made.
 	candidate pipeline.Candidate
 	others    []pipeline.Candidate // that its session delivered as well, and that were not tried
 	files     []repo.FileEdit      // the candidate's and the atoms', as they are committed
 	draft     repo.OID             // a commit of them on the base that no ref names
-	verdict   lint.Verdict
-	ground    *risk.Ground
-	risk      pipeline.Verdict
-	tier      string
-	report    pipeline.Report // of its checks
-	checked   repo.OID        // the draft that they ran on
-	repairer  *pipeline.Repairer
-	mending   bool // the next session begins with the candidate there is
-	sealed    *seal
-	entered   string // the phase it is in
-	doing     string // within it, for people
-	why       string // what it ended for, as long as it is
+	remade    *remade              // what is judged again, without a session; nil for a change that is made
 
-	remade  *remade // what it judges again, without a session; nil for a change that is made
-	unseen  bool    // a session of it did what odd did not see
-	refused string  // the rules that refused a candidate, for which its session was asked again
-	alone   bool    // it may land by itself
+	// What was found of it.
+	ground   *risk.Ground
+	verdict  lint.Verdict
+	risk     pipeline.Verdict
+	report   pipeline.Report // of its checks
+	checked  repo.OID        // the draft that they ran on
+	repairer *pipeline.Repairer
+
+	// Where it goes.
+	sealed  *seal
+	doing   string // within the phase, for people
+	why     string // it ended, in words of any length
+	alone   bool   // it may land by itself
 	held    pipeline.Held
 	heldFor string // in words, "" for those of the code
 	barred  error  // why the target did not take it
@@ -105,14 +107,9 @@ func (d *drain) inBundle(name string) bool {
 	return name == root || strings.HasPrefix(name, root+"/")
 }
 
-// pipe takes the claimed task through the pipeline, up to where it waits for a
-// person or has its ending; w has what became of it.
-func (d *drain) pipe(ctx context.Context, c *claim, w *work, req session.Request) {
-	d.through(ctx, &change{d: d, c: c, w: w, req: req, brief: w.brief})
-}
-
-// through takes a change from its first phase to its last.
-func (d *drain) through(ctx context.Context, ch *change) {
+// runChange takes a change through the pipeline, up to where it waits for a person or has
+// its ending; its work has what became of it.
+func (d *drain) runChange(ctx context.Context, ch *change) {
 	c, w := ch.c, ch.w
 	w.change = ch
 	l := ch.limits()
@@ -121,11 +118,11 @@ func (d *drain) through(ctx context.Context, ch *change) {
 		id, err = d.opID()
 	}
 	if err == nil {
-		ch.op, err = pipeline.Begin(id, string(c.task.ID), d.Run, d.Now(), l, map[string]string{pipeline.FactBase: string(c.base), pipeline.FactSignal: signal(c.task)})
+		ch.op, err = pipeline.Begin(id, string(c.task.ID), d.Run, d.Now(), l, map[string]string{pipeline.FactBase: string(c.base), pipeline.FactSignal: signalOf(c.task)})
 	}
 	if err == nil {
 		var done func()
-		ctx, done = d.stoppable(ctx, ch.op.ID)
+		ctx, done = d.withStop(ctx, ch.op.ID)
 		defer done()
 		d.Progress(fmt.Sprintf("%s: %s", c.task.ID, ch.op.ID))
 		ch.op = pipeline.Run(ctx, ch.world(), l, ch.op)
@@ -146,8 +143,8 @@ type stopped struct{ why string }
 // Error implements error.
 func (s *stopped) Error() string { return s.why }
 
-// stoppable is ctx, ended as well when somebody asks this clone to end the op.
-func (d *drain) stoppable(ctx context.Context, op string) (context.Context, func()) {
+// withStop is ctx, ended as well when somebody asks this clone to end the op.
+func (d *drain) withStop(ctx context.Context, op string) (context.Context, func()) {
 	ctx, end := context.WithCancelCause(ctx)
 	go func() {
 		look := time.NewTicker(stopLook)
@@ -166,8 +163,8 @@ func (d *drain) stoppable(ctx context.Context, op string) (context.Context, func
 	return ctx, func() { end(nil) }
 }
 
-// broken says why the work on t was broken off, and how it is tried again.
-func broken(ctx context.Context, t board.Task) string {
+// describeStop says why the work on t was broken off, and how it is tried again.
+func describeStop(ctx context.Context, t board.Task) string {
 	why := "interrupted"
 	if own := (*stopped)(nil); errors.As(context.Cause(ctx), &own) {
 		why = own.why
@@ -175,8 +172,8 @@ func broken(ctx context.Context, t board.Task) string {
 	return fmt.Sprintf("%s; run odd task ready %s to try again", why, t.ID)
 }
 
-// signal is who or what asked for the task.
-func signal(t board.Task) string {
+// signalOf is who or what asked for the task.
+func signalOf(t board.Task) string {
 	if t.Signal != "" {
 		return t.Signal
 	}
@@ -186,21 +183,16 @@ func signal(t board.Task) string {
 	return "the board"
 }
 
-// opID is a fresh op's.
+// opID returns the id of a new op.
 func (d *drain) opID() (string, error) {
-	id, err := ulid.New(ulid.Timestamp(d.Now()), chance(d.Random))
-	return "op-" + id.String(), err
-}
-
-// chance reads the drain's source of it.
-type chance func([]byte) error
-
-// Read fills b.
-func (c chance) Read(b []byte) (int, error) {
-	if c == nil {
-		return 0, io.ErrUnexpectedEOF
+	var id ulid.ULID
+	var entropy [10]byte
+	err := errors.New("there is no source of chance")
+	if d.Random != nil {
+		err = d.Random(entropy[:])
 	}
-	return len(b), c(b)
+	err = errors.Join(err, id.SetTime(ulid.Timestamp(d.Now())), id.SetEntropy(entropy[:]))
+	return "op-" + id.String(), err
 }
 
 // sessionGrace is what a phase has besides the time of its session, so that the
@@ -240,8 +232,8 @@ func (ch *change) step(ctx context.Context, op pipeline.Op) (pipeline.Out, error
 
 // record keeps a record for the result's commit.
 func (ch *change) record(o pipeline.Op) {
-	ch.op, ch.ops, ch.entered, ch.doing = o, append(ch.ops, o), string(o.Phase), ""
-	ch.d.Progress(fmt.Sprintf("%s: %s", ch.c.task.ID, ch.entered))
+	ch.op, ch.ops, ch.doing = o, append(ch.ops, o), ""
+	ch.d.Progress(fmt.Sprintf("%s: %s", ch.c.task.ID, o.Phase))
 	ch.show()
 }
 
@@ -251,7 +243,7 @@ func (ch *change) recordEnd(ctx context.Context) {
 	switch {
 	case o.Phase == pipeline.Waiting, o.Phase == pipeline.Complete:
 	case ctx.Err() != nil:
-		w.void(broken(ctx, ch.c.task))
+		w.void(describeStop(ctx, ch.c.task))
 	case w.verdict != board.ToBlocked:
 		w.void(fmt.Sprintf("%s: %s", o.Reason, or(ch.why, or(o.Last().Note, pipeline.Explain(o.Reason)))))
 	}

@@ -144,7 +144,7 @@ func (d *drain) pipeAgain(ctx context.Context, c *claim, w *work, m *remade) err
 			_ = d.repo.Show(nil)
 		}
 	}()
-	d.through(ctx, &change{d: d, c: c, w: w, remade: m, unseen: m.old.Fact(pipeline.FactSeen) != "yes"})
+	d.runChange(ctx, &change{d: d, c: c, w: w, remade: m, unseen: m.old.Fact(pipeline.FactSeen) != "yes"})
 	if ch := w.change; ch.op.Phase != pipeline.Waiting {
 		return refuse(or(string(ch.op.Reason), "change"), "review --refresh %s: %s; nothing was done, odd reject %[1]s --retry --reason \"why\" has it made anew", c.task.ID, w.reason)
 	}

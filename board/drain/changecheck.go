@@ -93,7 +93,7 @@ func (ch *change) bench() Bench {
 	b.Say = func(s string) {
 		ch.doing = s
 		ch.show()
-		ch.d.Progress(fmt.Sprintf("%s: %s, %s", ch.c.task.ID, ch.entered, s))
+		ch.d.Progress(fmt.Sprintf("%s: %s, %s", ch.c.task.ID, ch.op.Phase, s))
 	}
 	return b
 }
@@ -160,18 +160,4 @@ func (ch *change) mend(ctx context.Context, failed pipeline.Failure) ([]pipeline
 	}
 	set, err := ch.facts()
 	return c.Files, pipeline.Out{Set: set, Spent: spent}, err
-}
-
-// verify reads the commit that would land back: it holds exactly the files that were
-// checked.
-func (ch *change) verify(ctx context.Context, op pipeline.Op) (pipeline.Out, error) {
-	d, commit := ch.d, ch.sealed.effect.New
-	tree, err := d.repo.TreeOID(commit, "")
-	if err != nil {
-		return pipeline.Out{}, err
-	}
-	if string(tree) != op.Fact(pipeline.FactCandidate) {
-		return ch.stop(pipeline.VerifyFailed, 0, "the commit to merge differs from the change that was checked; this is a bug in odd, please report it")
-	}
-	return ch.afterVerify(ctx, inLine(ch.report)), nil
 }

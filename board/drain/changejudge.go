@@ -47,13 +47,13 @@ func (ch *change) classify(ctx context.Context, op pipeline.Op) (pipeline.Out, e
 	}
 	v, _ := ch.ground.Foresee(op.Entered, d.at.cfg.Session.Substrate)
 	if v.Tier == pipeline.NeverByMachine {
-		return ch.never(v), nil
+		return ch.block(v), nil
 	}
 	return pipeline.Out{Next: pipeline.Route, Note: "at least " + risk.Says(v)}, nil
 }
 
-// never ends an op that is for people alone.
-func (ch *change) never(v pipeline.Verdict) pipeline.Out {
+// block ends the op of a change that only people make.
+func (ch *change) block(v pipeline.Verdict) pipeline.Out {
 	ch.why = risk.Says(v)
 	return pipeline.Out{Reason: pipeline.TierBlocked, Set: map[string]string{pipeline.FactTier: string(v.Tier)}, Note: ch.why}
 }
@@ -86,13 +86,13 @@ func (ch *change) gate(_ context.Context, op pipeline.Op) (pipeline.Out, error) 
 	if err != nil {
 		return pipeline.Out{}, err
 	}
-	if ch.tier = string(j.Risk.Tier); j.Risk.Tier == pipeline.NeverByMachine {
-		return ch.never(j.Risk), nil
-	}
 	ch.verdict, ch.risk = j.Gate, j.Risk
+	if j.Risk.Tier == pipeline.NeverByMachine {
+		return ch.block(j.Risk), nil
+	}
 	set := map[string]string{
-		pipeline.FactRules: j.Rules, pipeline.FactTier: ch.tier, "findings": fmt.Sprintf("%d hard, %d soft", j.Gate.Hard, j.Gate.Soft), "because": j.Risk.Code,
-		"validation": fmt.Sprintf("%d of %d checks passed", countPassed(ch.report), len(ch.report.Want)),
+		pipeline.FactRules: j.Rules, pipeline.FactTier: string(j.Risk.Tier), "findings": fmt.Sprintf("%d hard, %d soft", j.Gate.Hard, j.Gate.Soft), "because": j.Risk.Code,
+		"validation": fmt.Sprintf("%d of %d checks passed", len(ch.report.Want), len(ch.report.Want)),
 	}
 	maps.Copy(set, made.Facts())
 	if mended := ch.mendedNames(); mended != "" {
@@ -136,17 +136,6 @@ func (ch *change) mendedNames() string {
 		return ch.remade.old.Fact(pipeline.FactMended)
 	}
 	return ch.candidate.Mended
-}
-
-// countPassed counts the checks that a report has as passed.
-func countPassed(r pipeline.Report) int {
-	n := 0
-	for _, ran := range r.Ran {
-		if ran.Passed() {
-			n++
-		}
-	}
-	return n
 }
 
 // apply commits the proposal: the candidate and the session's atoms, in one commit

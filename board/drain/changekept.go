@@ -9,29 +9,27 @@ import (
 	"github.com/odd-cli/odd/reconcile/secrets"
 )
 
-// thinks keeps what somebody had in mind, for people to follow.
-func (ch *change) thinks(in pipeline.Phase, text string) {
+// keepThought keeps what somebody had in mind, for people to follow.
+func (ch *change) keepThought(in pipeline.Phase, text string) {
 	if text == "" {
 		return
 	}
 	ch.thoughts = append(ch.thoughts, pipeline.Thought{At: ch.d.Now(), Phase: in, Text: text})
 }
 
-// show lets others see what this run is at work on. It is for their eyes alone,
-// so that one that cannot be shown is worked on all the same.
+// show lets others see what this run is at work on. A run that cannot be shown goes on.
 func (ch *change) show() {
 	_ = ch.d.repo.Show(ch.op.Live(secrets.RedactText(ch.doing)))
 }
 
-// keep adds to the run's tree what a person needs who decides about the op, or
-// looks for what became of it.
+// keep adds to the run's tree what a person reads of the op: its log, dossier and patch.
 func (ch *change) keep(ctx context.Context) error {
 	if ch == nil || len(ch.ops) == 0 {
 		return nil
 	}
 	var story pipeline.Story
 	for _, o := range ch.ops {
-		story.Told = append(story.Told, pipeline.Told{Op: o, Record: o.Record()})
+		story.Told = append(story.Told, pipeline.Told{Op: o})
 	}
 	var patch []byte
 	if ch.draft != "" {
@@ -47,7 +45,6 @@ func (ch *change) keep(ctx context.Context) error {
 	return nil
 }
 
-// dossier is what was judged, and how.
 func (ch *change) dossier() pipeline.Dossier {
 	findings := slices.Clone(ch.verdict.Findings)
 	for _, f := range ch.report.Findings { // what is to be said of the checks themselves
@@ -56,7 +53,7 @@ func (ch *change) dossier() pipeline.Dossier {
 		}
 	}
 	return pipeline.Dossier{
-		Op: ch.op.ID, Rationale: ch.candidate.Rationale, Source: ch.candidate.Source, Tier: ch.tier, Because: ch.risk.Reasons(), Findings: findings,
+		Op: ch.op.ID, Rationale: ch.candidate.Rationale, Source: ch.candidate.Source, Tier: string(ch.risk.Tier), Because: ch.risk.Reasons(), Findings: findings,
 		Checks: ch.report.Checked(pipeline.Validate),
 	}
 }

@@ -41,14 +41,14 @@ const previewTime = 9 * time.Minute
 // land by itself a person may be shown first.
 func (ch *change) approve(ctx context.Context, op pipeline.Op) (pipeline.Out, error) {
 	out := pipeline.Out{Next: pipeline.Apply, Note: "it waits on its review branch for a person's approval"}
-	if !ch.d.at.cfg.Pipeline.AutoApply || !pipeline.MayLand(ch.tier) || ch.remade != nil {
+	if !ch.d.at.cfg.Pipeline.AutoApply || !pipeline.MayLand(string(ch.risk.Tier)) || ch.remade != nil {
 		return out, nil
 	}
 	ch.alone = true
 	switch {
 	case len(ch.files) > len(ch.candidate.Files):
 		ch.hold(pipeline.HeldAtoms, "")
-	case ch.tier == string(pipeline.NotifyApply):
+	case ch.risk.Tier == pipeline.NotifyApply:
 		by, err := ch.showToPerson(ctx, op)
 		if err != nil || by == "" {
 			return out, err
@@ -103,25 +103,31 @@ func (d *drain) lands() landingPlace {
 	return landingPlace{d.line.Name(), d.line.Ref}
 }
 
-// afterVerify returns where a change goes whose commit passed its checks.
-func (ch *change) afterVerify(ctx context.Context, note string) pipeline.Out {
+// verify reads the commit that would land back: it holds exactly the files that were
+// checked. Then the change lands, or waits.
+func (ch *change) verify(ctx context.Context, op pipeline.Op) (pipeline.Out, error) {
+	commit := ch.sealed.effect.New
+	tree, err := ch.d.repo.TreeOID(commit, "")
+	if err != nil {
+		return pipeline.Out{}, err
+	}
+	if string(tree) != op.Fact(pipeline.FactCandidate) {
+		return ch.stop(pipeline.VerifyFailed, 0, "the commit to merge differs from the change that was checked; this is a bug in odd, please report it")
+	}
 	if ch.alone {
 		if h, why := ch.whyHindered(ctx); h != "" {
 			ch.hold(h, why)
 		}
 	}
-	if !ch.alone {
-		out := pipeline.Out{Next: pipeline.Waiting, Note: note}
-		if ch.held != "" {
-			out.Set = map[string]string{pipeline.FactHeld: string(ch.held)}
-			out.Note = strings.TrimSuffix(ch.heldFor+"; "+note, "; ")
-		}
-		return out
+	out := pipeline.Out{Next: pipeline.Waiting, Note: inLine(ch.report)}
+	switch {
+	case ch.alone:
+		out.Reason, out.Moved = pipeline.Landed, pipeline.Effect{Ref: ch.d.lands().ref, Old: string(ch.c.base), New: string(commit)}
+	case ch.held != "":
+		out.Set = map[string]string{pipeline.FactHeld: string(ch.held)}
+		out.Note = strings.TrimSuffix(ch.heldFor+"; "+out.Note, "; ")
 	}
-	return pipeline.Out{
-		Reason: pipeline.Landed, Note: note,
-		Moved: pipeline.Effect{Ref: ch.d.lands().ref, Old: string(ch.c.base), New: string(ch.sealed.effect.New)},
-	}
+	return out, nil
 }
 
 // whyHindered says what keeps a change from landing by itself now: the target is not

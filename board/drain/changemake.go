@@ -36,7 +36,7 @@ func (ch *change) generate(ctx context.Context, op pipeline.Op) (pipeline.Out, e
 		return ch.unmade(spent)
 	}
 	c, err := ch.readCandidate()
-	ch.thinks(op.Phase, or(c.Rationale, c.Reason))
+	ch.keepThought(op.Phase, or(c.Rationale, c.Reason))
 	if err == nil && c.Noop() {
 		return pipeline.Out{Reason: pipeline.Noop, Spent: spent, Note: c.Reason}, nil
 	}

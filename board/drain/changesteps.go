@@ -74,7 +74,7 @@ func (ch *change) expand(ctx context.Context, op pipeline.Op) (pipeline.Out, err
 		out.Note = err.Error()
 		return out, nil
 	}
-	ch.thinks(op.Phase, want.Reasoning)
+	ch.keepThought(op.Phase, want.Reasoning)
 	files := ch.req.Files
 	r := want.Resolve(paths(files), ch.has())
 	for _, name := range r.Files {
@@ -145,7 +145,7 @@ func (ch *change) askForPlan(ctx context.Context, op pipeline.Op) (pipeline.Out,
 		return out, nil
 	}
 	ch.plan = string(said.Text)
-	ch.thinks(op.Phase, plan.Approach)
+	ch.keepThought(op.Phase, plan.Approach)
 	out.Note, out.Set = fmt.Sprintf("%d changes, %s", len(plan.Changes), plan.Complexity), map[string]string{"planned": fmt.Sprint(len(plan.Changes))}
 	return out, nil
 }

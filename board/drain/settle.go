@@ -246,7 +246,7 @@ func (d *drain) makeProposal(ctx context.Context, c *claim, w *work, trace strin
 	var oid repo.OID
 	var err error
 	if ch := w.change; ch != nil && len(ch.files) > 0 {
-		trailers = append(trailers, [2]string{"Odd-Op", ch.op.ID}, [2]string{"Odd-Tier", ch.tier})
+		trailers = append(trailers, [2]string{"Odd-Op", ch.op.ID}, [2]string{"Odd-Tier", string(ch.risk.Tier)})
 		oid, err = d.repo.MakeEdits(ctx, []repo.OID{c.base}, ch.files, d.agentSignature(), commitMessage("propose: "+title, ch.summary()+listItems(w.items), trailers...))
 	} else {
 		oid, err = d.make(ctx, c.base, w.writes(d), d.agentSignature(), commitMessage("propose: "+title, proposalSummary(w.items)+leftOut(w.emission.Notes), trailers...))

@@ -112,7 +112,7 @@ func (d *drain) runWork(ctx context.Context, c *claim) *work {
 	}
 	c.anchor = w.anchor
 	if d.changes(c.task) {
-		d.pipe(ctx, c, w, req)
+		d.runChange(ctx, &change{d: d, c: c, w: w, req: req, brief: w.brief})
 	} else {
 		d.runSubstrate(ctx, c, w, req)
 		d.judgeEmission(w, c.task, req.Graph)
@@ -332,7 +332,7 @@ func (d *drain) readOutcome(ctx context.Context, c *claim, w *work) {
 	case c.died != "":
 		w.void(c.died)
 	case ctx.Err() != nil && d.Watch == nil:
-		w.block("%s", broken(ctx, c.task))
+		w.block("%s", describeStop(ctx, c.task))
 	case e.Failure == invoke.Yielded:
 		w.block("the agent asks a question and waits for an answer: %s", e.Detail)
 	case e.Outcome == session.Failed:

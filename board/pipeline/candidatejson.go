@@ -31,13 +31,23 @@ func readJSON(b []byte, limit int) (value, error) {
 	if n.Kind != '{' {
 		return value{}, Unusable{{"not_an_object", v.at(), "is not a JSON object", "write an object with schema_version"}}
 	}
-	if at, deep := v.tooDeep(maxDepth); deep {
-		return value{}, Unusable{{"too_deep", at, fmt.Sprintf("more than %d levels", maxDepth), "write what the schema asks for"}}
-	}
 	if m, twice := n.Twice(); twice {
 		return value{}, Unusable{{"json", lineOf(b, m.From), fmt.Sprintf("the key %q appears twice", m.Name), "write it once"}}
 	}
 	return v, nil
+}
+
+// readSchema reads an object of one schema.
+func readSchema(b []byte, limit int, schema string, u *Unusable) (*form, error) {
+	top, err := readJSON(b, limit)
+	if err != nil {
+		return nil, err
+	}
+	f := &form{v: top, u: u}
+	if v := f.text("schema_version", true, maxName); len(*u) == 0 && v != schema {
+		f.say("unknown_version", top.at(), fmt.Sprintf("%q is not a known schema", v), "write "+schema)
+	}
+	return f, u.orNil()
 }
 
 func lineOf(src []byte, at int) string {
@@ -68,19 +78,6 @@ func (v value) entries() []value {
 	return out
 }
 
-// tooDeep finds a value below more than most others.
-func (v value) tooDeep(most int) (at string, is bool) {
-	if most < 0 {
-		return v.at(), true
-	}
-	for _, e := range v.entries() {
-		if at, is = e.tooDeep(most - 1); is {
-			return at, true
-		}
-	}
-	return "", false
-}
-
 // form reads members of one object and remembers what is wrong, in the order of
 // what it is asked for.
 type form struct {
@@ -104,17 +101,24 @@ func (f *form) get(name string, needed bool) (value, bool) {
 // text is a member of at most limit bytes. One that is needed is not blank.
 func (f *form) text(name string, needed bool, limit int) string {
 	m, ok := f.get(name, needed)
-	s := m.Text
+	if ok {
+		f.checkText(m, needed, limit)
+	}
+	return m.Text
+}
+
+func (f *form) checkText(m value, needed bool, limit int) bool {
 	switch {
-	case !ok:
 	case m.Kind != '"':
 		f.say("wrong_type", m.at(), "is not a string", "write a string")
-	case len(s) > limit:
-		f.say("too_long", m.at(), fmt.Sprintf("has %d bytes, and at most %d are allowed", len(s), limit), "shorten it")
-	case needed && strings.TrimSpace(s) == "":
-		f.say("empty", m.at(), "is empty", "write a text")
+	case len(m.Text) > limit:
+		f.say("too_long", m.at(), fmt.Sprintf("has %d bytes, and at most %d are allowed", len(m.Text), limit), "shorten it")
+	case needed && strings.TrimSpace(m.Text) == "":
+		f.say("empty", m.at(), "is empty", "write a text, or leave it out")
+	default:
+		return true
 	}
-	return s
+	return false
 }
 
 // oneOf is a member that is one of a few words.
@@ -145,16 +149,8 @@ func (f *form) list(name string, needed bool, limit int) []value {
 func (f *form) texts(name string, needed bool, limit, size int) []string {
 	var out []string
 	for _, m := range f.list(name, needed, limit) {
-		s := m.Text
-		switch {
-		case m.Kind != '"':
-			f.say("wrong_type", m.at(), "is not a string", "write a string")
-		case len(s) > size:
-			f.say("too_long", m.at(), fmt.Sprintf("has %d bytes, and at most %d are allowed", len(s), size), "shorten it")
-		case strings.TrimSpace(s) == "":
-			f.say("empty", m.at(), "is empty", "leave it out")
-		default:
-			out = append(out, s)
+		if f.checkText(m, true, size) {
+			out = append(out, m.Text)
 		}
 	}
 	return out

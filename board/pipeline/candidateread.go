@@ -19,7 +19,6 @@ const (
 	maxContent        = 4 << 20 // bytes of one file, or of its diff
 	maxWords          = 4000    // bytes of a rationale or a reason
 	maxName           = 200     // bytes of an id or a name
-	maxDepth          = 10      // of objects in objects
 	maxPathBytes      = 1024
 )
 
@@ -38,14 +37,13 @@ type Given struct {
 // 2b.1-noop. The checks come in this order, and the error, an Unusable, lists
 // every fault of the first one that finds any:
 //
-//	size, UTF-8, JSON, object      too_large json too_deep not_an_object
+//	size, UTF-8, JSON, object      too_large json not_an_object
 //	noop                           noop_with_writes noop_with_candidates
 //	version                        missing_schema_version unknown_version
 //	top members                    unexpected_key
 //	what was written as well       two_deliveries
 //	candidates, one to three       missing_candidates no_candidates too_many_candidates
-//	members of each                missing_… wrong_type unexpected_candidate_key one_or_files
-//	paths, by their letters        path_…
+//	members of each                missing_… wrong_type unexpected_candidate_key one_or_files path_…
 //	content against the base       stale_source context_mismatch diff_… unchanged not_a_file
 //
 // What the content is (whether it parses, is whole, holds what the file held) is
@@ -132,21 +130,6 @@ func parseAll(list []value, diffs bool, g Given) ([]Candidate, error) {
 		return nil, u
 	}
 	for i := range out {
-		seen := map[string]bool{}
-		for _, t := range files[i] {
-			for _, p := range policy.CheckPath(t.path) {
-				u = append(u, Fault{p.Code, t.at, p.Text, p.Fix})
-			}
-			if seen[t.path] {
-				u = append(u, Fault{"path_clash", t.at, fmt.Sprintf("%q appears twice", t.path), "write each file once"})
-			}
-			seen[t.path] = true
-		}
-	}
-	if len(u) > 0 {
-		return nil, u
-	}
-	for i := range out {
 		for _, t := range files[i] {
 			e, faults := t.edit(diffs, g)
 			u = append(u, faults...)
@@ -185,7 +168,11 @@ func (f *form) candidate(diffs bool) (Candidate, []told) {
 		for _, v := range list {
 			g := &form{v: v, u: f.u}
 			if g.isObject(v) {
-				files = append(files, g.file(diffs))
+				t := g.file(diffs)
+				if slices.ContainsFunc(files, func(before told) bool { return before.path == t.path }) {
+					f.say("path_clash", t.at, fmt.Sprintf("%q appears twice", t.path), "write each file once")
+				}
+				files = append(files, t)
 				g.text("rationale", false, maxWords)
 				g.rest("unexpected_file_key")
 			}
@@ -200,6 +187,9 @@ func (f *form) file(diffs bool) told {
 	t := told{at: f.v.at(), path: f.text("file_path", true, maxPathBytes)}
 	if m, ok := f.v.member("file_path"); ok {
 		t.at = m.at()
+		for _, p := range policy.CheckPath(t.path) {
+			f.say(p.Code, t.at, p.Text, p.Fix)
+		}
 	}
 	if diffs {
 		t.sum = strings.ToLower(f.text("source_sha256", false, 64))

@@ -33,17 +33,10 @@ type Expansion struct {
 // ParseExpansion reads expansion.1. The error is an Unusable.
 func ParseExpansion(b []byte) (Expansion, error) {
 	var e Expansion
-	top, err := readJSON(b, maxExpansionBytes)
+	var u Unusable
+	f, err := readSchema(b, maxExpansionBytes, "expansion.1", &u)
 	if err != nil {
 		return e, err
-	}
-	var u Unusable
-	f := &form{v: top, u: &u}
-	if v := f.text("schema_version", true, maxName); len(u) == 0 && v != "expansion.1" {
-		f.say("unknown_version", top.at(), fmt.Sprintf("%q is not a known schema", v), "write expansion.1")
-	}
-	if len(u) > 0 {
-		return e, u
 	}
 	e.Files = f.texts("additional_files_needed", true, maxExpansionList, maxPathBytes)
 	e.Packages = f.texts("external_package_docs", false, maxExpansionList, maxName)
@@ -53,7 +46,7 @@ func ParseExpansion(b []byte) (Expansion, error) {
 	f.rest("unexpected_key")
 	for _, q := range e.Queries {
 		if len(q) < minQuery {
-			f.say("query_short", top.at(), fmt.Sprintf("the query %q has %d bytes, at least %d", q, len(q), minQuery), "say what to look for")
+			f.say("query_short", f.v.at(), fmt.Sprintf("the query %q has %d bytes, at least %d", q, len(q), minQuery), "say what to look for")
 		}
 	}
 	return e, u.orNil()

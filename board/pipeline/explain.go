@@ -134,7 +134,6 @@ func Faults() []Meaning {
 		{"too-deep", "the folders of the agent's scratch clone are nested too deep"},
 		{"too-large", "the changed files are too large together"},
 		{"too-many-files", "too many files were changed"},
-		{"too_deep", "the JSON is nested too deep"},
 		{"too_large", "the delivery has more bytes than odd reads"},
 		{"too_long", "a text is too long"},
 		{"too_many_", "there are too many of what the code names"},

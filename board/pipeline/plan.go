@@ -46,17 +46,10 @@ func NeedsPlan(targets []string, description string) bool {
 // with the task. The error is an Unusable.
 func ParsePlan(b []byte, targets []string) (ChangePlan, error) {
 	var p ChangePlan
-	top, err := readJSON(b, maxPlanBytes)
+	var u Unusable
+	f, err := readSchema(b, maxPlanBytes, "plan.1", &u)
 	if err != nil {
 		return p, err
-	}
-	var u Unusable
-	f := &form{v: top, u: &u}
-	if v := f.text("schema_version", true, maxName); len(u) == 0 && v != "plan.1" {
-		f.say("unknown_version", top.at(), fmt.Sprintf("%q is not a known schema", v), "write plan.1")
-	}
-	if len(u) > 0 {
-		return p, u
 	}
 	p.Approach = f.text("approach", true, maxWords)
 	p.Complexity = Complexity(f.oneOf("complexity", "trivial", "moderate", "complex", "architectural"))
@@ -73,7 +66,7 @@ func ParsePlan(b []byte, targets []string) (ChangePlan, error) {
 		}
 	}
 	if len(changes) == 0 && len(u) == 0 {
-		f.say("plan_empty", top.at(), "ordered_changes is empty", "name the files to change")
+		f.say("plan_empty", f.v.at(), "ordered_changes is empty", "name the files to change")
 	}
 	if len(u) > 0 {
 		return p, u
