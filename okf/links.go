@@ -12,6 +12,7 @@ import (
 	"unsafe"
 
 	"github.com/yuin/goldmark/ast"
+	east "github.com/yuin/goldmark/extension/ast"
 	"github.com/yuin/goldmark/util"
 )
 
@@ -112,6 +113,61 @@ func (a *Atom) Headings() []Heading {
 		}
 		text := plain(n, piece)
 		out = append(out, Heading{Level: h.Level, Text: text, Slug: unique(seen, slug(text)), Line: line})
+	})
+	return out
+}
+
+// Section is a heading and what stands below it, to the next heading of any level.
+type Section struct {
+	Heading
+	Items, Paragraphs []Passage
+}
+
+// Passage is a paragraph, or an element of a list with all that is nested in it, on
+// one line of text.
+type Passage struct {
+	Text string
+	Line int
+}
+
+// Sections returns the headings of the body with their paragraphs and elements of
+// lists. Code and comments are left out.
+func (a *Atom) Sections() (out []Section) {
+	for _, h := range a.Headings() {
+		out = append(out, Section{Heading: h})
+	}
+	body, at, line, from := a.Body(), -1, a.BodyLine, 0
+	var last ast.Node // the element of a list that the last text is in
+	each(body, func(n ast.Node, piece []byte, start int) {
+		if n.Kind() == ast.KindHeading {
+			at, last = at+1, nil
+		}
+		if at < 0 || n.Kind() != ast.KindParagraph && n.Kind() != ast.KindTextBlock {
+			return
+		}
+		if pos := start + n.Pos(); pos > from {
+			line += bytes.Count(body[from:pos], []byte("\n"))
+			from = pos
+		}
+		p, s := Passage{strings.Join(strings.Fields(string(n.Lines().Value(piece))), " "), line}, &out[at]
+		var item ast.Node
+		for up := n.Parent(); up != nil; up = up.Parent() {
+			switch up.Kind() {
+			case ast.KindListItem:
+				item = up
+			case east.KindFootnote:
+				return // it is parsed apart from the text around it
+			}
+		}
+		switch {
+		case item == nil:
+			s.Paragraphs = append(s.Paragraphs, p)
+		case item == last:
+			s.Items[len(s.Items)-1].Text += " " + p.Text
+		default:
+			s.Items = append(s.Items, p)
+		}
+		last = item
 	})
 	return out
 }

@@ -107,119 +107,20 @@ func (c *charter) key(text string, line int) string {
 }
 
 // body reads what stands below the headings that are keys: the elements of the
-// lists, or where there is no list the paragraphs. Comments and fenced text are
-// passed over.
+// lists, or where there is no list the paragraphs.
 func (c *charter) body(a *okf.Atom) {
-	heads := a.Headings()
-	slices.SortFunc(heads, func(x, y okf.Heading) int { return x.Line - y.Line })
-	lines := strings.Split(string(a.Body()), "\n")
-	for i, h := range heads {
-		key, end := c.key(h.Text, h.Line), a.BodyLine+len(lines)
-		if key == "" {
-			continue
+	for _, s := range a.Sections() {
+		key, found := c.key(s.Text, s.Line), s.Items
+		if found == nil {
+			found = s.Paragraphs
 		}
-		if i+1 < len(heads) {
-			end = heads[i+1].Line
-		}
-		var r bodyReader
-		for n := h.Line + 1; n < end; n++ {
-			r.line(strings.TrimRight(lines[n-a.BodyLine], " \t\r"), n)
-		}
-		if r.listed {
-			c.say(key, r.items...)
-		} else {
-			c.say(key, r.paragraphs...)
+		for _, p := range found {
+			for _, box := range []string{"[ ] ", "[x] ", "[X] "} {
+				p.Text = strings.TrimPrefix(p.Text, box)
+			}
+			if key != "" {
+				c.say(key, Rule(p))
+			}
 		}
 	}
-}
-
-// bodyReader reads lines of markdown as list elements and as paragraphs.
-type bodyReader struct {
-	items, paragraphs []Rule
-	listed, open      bool // there was a list; the last line may go on
-	fence             string
-	comment           bool
-	indent            int // of the list's marks
-}
-
-func (r *bodyReader) line(text string, n int) {
-	trimmed := strings.TrimLeft(text, " \t")
-	if r.isSkipped(trimmed) {
-		return
-	}
-	if trimmed == "" {
-		r.open = false
-		return
-	}
-	if underline := strings.Trim(trimmed, "=-"); underline == "" {
-		return // of a heading, or a rule
-	}
-	indent := len(text) - len(trimmed)
-	body, mark := bullet(trimmed)
-	switch {
-	case mark && (!r.listed || indent <= r.indent+1):
-		r.listed, r.indent = true, indent
-		r.items = append(r.items, Rule{body, n})
-	case mark:
-		r.join(&r.items, body, n)
-	case r.listed && (r.open || indent > r.indent):
-		r.join(&r.items, trimmed, n)
-	case r.listed:
-		// a paragraph behind a list explains it
-	case r.open:
-		r.join(&r.paragraphs, trimmed, n)
-	default:
-		r.paragraphs = append(r.paragraphs, Rule{trimmed, n})
-	}
-	r.open = true
-}
-
-// join adds a line to the last rule.
-func (r *bodyReader) join(to *[]Rule, text string, n int) {
-	if len(*to) == 0 {
-		*to = append(*to, Rule{text, n})
-		return
-	}
-	last := &(*to)[len(*to)-1]
-	last.Text += " " + text
-}
-
-// isSkipped reports fenced text and comments.
-func (r *bodyReader) isSkipped(text string) bool {
-	if r.fence != "" {
-		if strings.HasPrefix(text, r.fence) && strings.Trim(text, r.fence[:1]) == "" {
-			r.fence = ""
-		}
-		return true
-	}
-	if r.comment || strings.HasPrefix(text, "<!--") {
-		r.comment = !strings.Contains(text, "-->")
-		return true
-	}
-	for _, mark := range []string{"```", "~~~"} {
-		if strings.HasPrefix(text, mark) {
-			r.fence = text[:len(text)-len(strings.TrimLeft(text, mark[:1]))]
-			return true
-		}
-	}
-	return false
-}
-
-// bullet cuts the mark off the element of a list: -, *, +, 1. or 1), and a box.
-func bullet(s string) (text string, ok bool) {
-	rest := strings.TrimLeft(s, "0123456789")
-	switch {
-	case len(rest) < len(s) && len(s)-len(rest) <= 9 && rest != "" && strings.ContainsRune(".)", rune(rest[0])):
-	case len(rest) == len(s) && strings.ContainsRune("-*+", rune(s[0])):
-	default:
-		return s, false
-	}
-	if len(rest) < 2 || rest[1] != ' ' && rest[1] != '\t' {
-		return s, false
-	}
-	text = strings.TrimSpace(rest[1:])
-	for _, box := range []string{"[ ] ", "[x] ", "[X] "} {
-		text = strings.TrimPrefix(text, box)
-	}
-	return text, true
 }

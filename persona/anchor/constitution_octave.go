@@ -1,7 +1,9 @@
 package anchor
 
 import (
+	"regexp"
 	"strings"
+	"sync"
 
 	"github.com/odd-cli/odd/persona/octave"
 )
@@ -181,7 +183,7 @@ func (r *octaveReader) gates(v octave.Value, line int) {
 	for _, e := range v.Items {
 		held, ok := e.Holds()
 		at, _ := r.doc.Pos(e)
-		name, isGate := map[string]string{"NEVER": sayGates, "ALWAYS": sayAlways}[e.Key]
+		name, isGate := gateNames()[e.Key]
 		switch {
 		case ok && isGate:
 			r.say(name, r.rules(held, at)...)
@@ -193,40 +195,31 @@ func (r *octaveReader) gates(v octave.Value, line int) {
 	}
 }
 
+// gateForm is NEVER<A,B> or ALWAYS[C] in a text of GATES; the bracket may be
+// missing at its end.
+var gateForm = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`(NEVER|ALWAYS)[<\[]([^>\]]*)([>\]]?)`) })
+
 // gate reads one text of GATES. Brackets that do not close are a problem.
 func (r *octaveReader) gate(text string, line int) {
-	rest := strings.TrimSpace(text)
-	found := false
-	for {
-		name, at := sayGates, -1
-		for word, to := range map[string]string{"NEVER": sayGates, "ALWAYS": sayAlways} {
-			for _, open := range []string{"<", "["} {
-				if i := strings.Index(rest, word+open); i >= 0 && (at < 0 || i < at) {
-					name, at = to, i
-				}
-			}
-		}
-		if at < 0 {
-			break
-		}
-		found = true
-		rest = rest[at+strings.IndexAny(rest[at:], "<["):]
-		end := strings.IndexAny(rest, ">]")
-		if end < 0 {
+	found := gateForm().FindAllStringSubmatch(text, -1)
+	for _, m := range found {
+		if m[3] == "" {
 			r.fail(line, "GATES: %q does not close; write GATES::[NEVER<A,B>,ALWAYS<C>]", text)
 			return
 		}
-		for part := range strings.SplitSeq(rest[1:end], ",") {
-			r.say(name, Rule{part, line})
+		for part := range strings.SplitSeq(m[2], ",") {
+			r.say(gateNames()[m[1]], Rule{part, line})
 		}
-		rest = rest[end+1:]
 	}
-	if !found {
-		for part := range strings.SplitSeq(rest, "⊕") {
+	if found == nil {
+		for part := range strings.SplitSeq(text, "⊕") {
 			r.say(sayGates, Rule{part, line})
 		}
 	}
 }
+
+// gateNames are what the words of GATES say.
+func gateNames() map[string]string { return map[string]string{"NEVER": sayGates, "ALWAYS": sayAlways} }
 
 // targets are who is asked, of sentences like "conflicts of a gate → HUMAN".
 func targets(rules []Rule) []Rule {

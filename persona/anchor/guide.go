@@ -4,8 +4,6 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-
-	"github.com/odd-cli/odd/persona/octave"
 )
 
 // Given is what a guide may speak of. It speaks of nothing else, and never of
@@ -178,35 +176,27 @@ func (p Problem) String() string {
 
 // templateOf is a payload with places to fill in, which as it stands is refused.
 func templateOf(parts []string, g Given) string {
-	var out []*octave.Entry
+	var out []string
 	for _, name := range parts {
 		switch name {
 		case "BIND":
-			out = append(out, bindTemplate(g))
+			b := Bind{Role: roleName(g.Role), Cognition: "<your cognition>", Authority: Authority{Scope: "<what you answer for>"}}
+			if len(g.Constitution.Archetypes) > 0 {
+				b.Archetypes = []string{"<your archetypes>"}
+			}
+			out = append(out, b.octave())
 		case "TENSIONS":
-			out = append(out, tensionsTemplate(g))
+			t := Tension{Constraint: "<a rule of yours>", Path: "<path of a file>", State: "<what is so there>", Trigger: "<what you will do>"}
+			if g.Strictness == Deep {
+				t.Start, t.End = 10, 20
+			}
+			out = append(out, tensionsOctave(Anchor{Tensions: slices.Repeat([]Tension{t}, g.Strictness.Least())}))
 		case "COMMIT":
-			out = append(out, Commit{"<path of the file you will make or change>", "<command that judges it>"}.entry())
+			out = append(out, Commit{"<path of the file you will make or change>", "<command that judges it>"}.octave())
 		}
 	}
 	if out == nil {
 		return ""
 	}
-	return string(octave.Emit(octave.Identity(out...)))
-}
-
-func bindTemplate(g Given) *octave.Entry {
-	var names []string
-	if len(g.Constitution.Archetypes) > 0 {
-		names = []string{"<your archetypes>"}
-	}
-	return bindEntry(roleName(g.Role), "<your cognition>", names, "RESPONSIBLE[<what you answer for>]")
-}
-
-func tensionsTemplate(g Given) *octave.Entry {
-	t := Tension{Constraint: "<a rule of yours>", Path: "<path of a file>", State: "<what is so there>", Trigger: "<what you will do>"}
-	if g.Strictness == Deep {
-		t.Start, t.End = 10, 20
-	}
-	return tensionsEntry(Anchor{Tensions: slices.Repeat([]Tension{t}, g.Strictness.Least())})
+	return identityBlock(out...)
 }

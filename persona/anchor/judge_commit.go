@@ -8,8 +8,8 @@ import (
 	"github.com/odd-cli/odd/reconcile/policy"
 )
 
-// bare are files that are known without a dot in their names.
-func bare() []string {
+// filesWithoutDot are files that are known without a dot in their names.
+func filesWithoutDot() []string {
 	return strings.Fields(`Makefile GNUmakefile Dockerfile Containerfile Justfile justfile Procfile Rakefile Gemfile
 		LICENSE NOTICE README CHANGELOG AUTHORS CODEOWNERS VERSION`)
 }
@@ -55,7 +55,7 @@ func (j *proofJudge) artifact(p string) {
 		j.fail(CommitArtifact, at, p, want, "the way to it goes over a link")
 	case strings.ContainsAny(p, "*?"):
 		j.fail(CommitArtifact, at, p, want, "it is a pattern and not a path")
-	case err != nil && !strings.ContainsAny(p, "./") && !slices.Contains(bare(), p):
+	case err != nil && !strings.ContainsAny(p, "./") && !slices.Contains(filesWithoutDot(), p):
 		j.fail(CommitArtifact, at, p, want, "it is neither a file of the work tree nor the path of a new one")
 	default:
 		j.checkAllowed(at, p)

@@ -4,62 +4,26 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"path"
 	"slices"
 	"strings"
 
 	"github.com/odd-cli/odd/persona/octave"
 )
 
-// The files of a project that may say its phase, as PHASE::WORD in any section.
-const (
-	northStars     = ".hestai/north-star"
-	projectContext = ".hestai/context/PROJECT-CONTEXT.oct.md"
-)
+// phaseFile is the file in which a project may say its phase, as PHASE::WORD in
+// any section.
+const phaseFile = ".hestai/context/PROJECT-CONTEXT.oct.md"
 
-// Phase is the phase that a project says it is in: of the first .oct.md file of
-// .hestai/north-star, by name, that says one, else of PROJECT-CONTEXT. A project
-// that has neither keeps no phase, and that is no problem. One that has them has
-// a problem where none says a phase, where it is a placeholder or no word, and
-// where a file on the way cannot be read; the phase is then "".
+// Phase is the phase that a project says it is in. A project without the file keeps
+// no phase, and that is no problem. It is a problem if the file cannot be read, says
+// no phase, or says a placeholder or what is no word; the phase is then "".
 func Phase(files fs.FS) (phase, problem string) {
-	found, err := phaseFiles(files)
-	if err != nil {
-		return "", fmt.Sprintf("%s: it cannot be read: %v", northStars, err)
-	}
-	if len(found) == 0 {
-		return "", ""
-	}
-	for _, name := range found {
-		phase, problem = phaseIn(files, name)
-		if phase != "" || problem != "" {
-			return phase, problem
-		}
-	}
-	return "", fmt.Sprintf("%s: it says no phase; write PHASE::B1, or the word your project has for it", found[len(found)-1])
-}
-
-// phaseFiles are those of the files that are there, in the order they are asked.
-func phaseFiles(files fs.FS) (out []string, err error) {
-	entries, err := fs.ReadDir(files, northStars)
-	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return nil, err
-	}
-	for _, e := range entries {
-		if strings.HasSuffix(e.Name(), ".oct.md") {
-			out = append(out, path.Join(northStars, e.Name()))
-		}
-	}
-	if _, err := fs.Lstat(files, projectContext); !errors.Is(err, fs.ErrNotExist) {
-		out = append(out, projectContext)
-	}
-	return out, nil
-}
-
-// phaseIn is the phase that one file says; both are "" where it says none.
-func phaseIn(files fs.FS, name string) (phase, problem string) {
+	const name = phaseFile
 	st, err := fs.Lstat(files, name)
-	if err == nil && !st.Mode().IsRegular() {
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return "", ""
+	case err == nil && !st.Mode().IsRegular():
 		return "", name + ": it is no regular file; the phase is not read through links"
 	}
 	b, err := readSmall(files, name)
@@ -72,7 +36,7 @@ func phaseIn(files fs.FS, name string) (phase, problem string) {
 	}
 	said := phases(doc, doc.Entries)
 	if len(said) == 0 {
-		return "", ""
+		return "", name + ": it says no phase; write PHASE::B1, or the word your project has for it"
 	}
 	first := said[0]
 	switch {

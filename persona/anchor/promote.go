@@ -35,7 +35,7 @@ func (t *turn) renew() Result {
 		return t.no(Problem{Code: StageOrder, At: "stage", Text: "only a session that is bound can be renewed", Found: string(t.stage), Want: string(AtBound)})
 	}
 	soon := t.check()
-	soon.ended = true
+	soon.anyTime = true
 	v := soon.judge(t.token, "", t.found)
 	if !v.Valid {
 		return t.no(v.Errors...)

@@ -99,8 +99,8 @@ func (t *turn) constitution() (Constitution, []Problem) {
 	if err != nil {
 		return c, append([]Problem{changedProblem(t.hand.Role, "it does not read now")}, whyUnconstituted(t.hand.Role, err)...)
 	}
-	if p, bad := changedProblem(t.hand.Role, "it is not the one the session was opened with").where(c.SHA256 != t.hand.ConstSHA256); bad {
-		return c, []Problem{p}
+	if c.SHA256 != t.hand.ConstSHA256 {
+		return c, []Problem{changedProblem(t.hand.Role, "it is not the one the session was opened with")}
 	}
 	return c, nil
 }

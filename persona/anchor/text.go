@@ -14,37 +14,58 @@ import (
 // and hidden characters of file and branch names are left out; anchor.json has
 // them.
 func Text(a Anchor) []byte {
-	parts := []*octave.Entry{a.Bind.entry(), a.Arm.entry()}
-	if len(a.Tensions) > 0 {
-		parts = append(parts, tensionsEntry(a))
-	}
-	return octave.Emit(octave.Identity(append(parts, a.Commit.entry())...))
+	return []byte(identityBlock(a.Bind.octave(), a.Arm.octave(), tensionsOctave(a), a.Commit.octave()))
 }
 
 // Payload is the payload of an express session.
-func (c Commit) Payload() []byte { return octave.Emit(octave.Identity(c.entry())) }
+func (c Commit) Payload() []byte { return []byte(identityBlock(c.octave())) }
+
+// ArmText is the ARM as the agent is shown it before it proves that it read it.
+func ArmText(a Arm) []byte { return []byte(identityBlock(a.octave())) }
+
+// identityBlock is an envelope named IDENTITY with sections.
+func identityBlock(sections ...string) string {
+	return "===IDENTITY===\nMETA:\n  TYPE::IDENTITY\n  VERSION::\"5.0\"\n" + strings.Join(sections, "") + "===END===\n"
+}
+
+// section is a block of keys and their values; a value "" is left out.
+func section(name string, keyed ...string) string {
+	var b strings.Builder
+	b.WriteString(name + ":\n")
+	for i := 0; i < len(keyed); i += 2 {
+		if keyed[i+1] != "" {
+			b.WriteString("  " + keyed[i] + "::" + keyed[i+1] + "\n")
+		}
+	}
+	return b.String()
+}
+
+// bare is a value without quotes where it is a name, else in quotes.
+func bare(s string) string { return octave.Plain(visible(s)) }
+
+// quoted is a value in quotes: a path, a command, a sentence.
+func quoted(s string) string { return octave.Quote(visible(s)) }
 
 // visible is text that may stand in a quoted value.
-func visible(s string) string {
-	return strings.ReplaceAll(okf.Visible(s), "\r", "")
+func visible(s string) string { return strings.ReplaceAll(okf.Visible(s), "\r", "") }
+
+// list is a list of values, on one line if there are at most two; "" for none.
+func list(values []string) string {
+	switch len(values) {
+	case 0:
+		return ""
+	case 1, 2:
+		return "[" + strings.Join(values, ",") + "]"
+	}
+	return "[\n    " + strings.Join(values, ",\n    ") + "\n  ]"
 }
 
-func (b Bind) entry() *octave.Entry {
-	names := make([]string, len(b.Archetypes))
-	for i, n := range b.Archetypes {
-		names[i] = visible(n)
+func (b Bind) octave() string {
+	var names []string
+	for _, n := range b.Archetypes {
+		names = append(names, bare(n))
 	}
-	return bindEntry(b.Role, b.Cognition, names, b.Authority.String())
-}
-
-// bindEntry is BIND; archetypes may be none.
-func bindEntry(role, cognition string, archetypes []string, authority string) *octave.Entry {
-	e := octave.Fields("BIND", octave.Keyed("ROLE", visible(role)), octave.Keyed("COGNITION", visible(cognition)))
-	if len(archetypes) > 0 {
-		e.Entries = append(e.Entries, octave.Listed("ARCHETYPES", archetypes...))
-	}
-	e.Entries = append(e.Entries, octave.Literal("AUTHORITY", visible(authority)))
-	return e
+	return section("BIND", "ROLE", bare(b.Role), "COGNITION", bare(b.Cognition), "ARCHETYPES", list(names), "AUTHORITY", quoted(b.Authority.String()))
 }
 
 // String is RESPONSIBLE[scope], DELEGATED[parent] or DELEGATED[parent::task].
@@ -58,43 +79,38 @@ func (a Authority) String() string {
 	return "DELEGATED[" + a.Parent + "::" + a.Scope + "]"
 }
 
-// entry is the ARM with at most three of its files.
-func (a Arm) entry() *octave.Entry {
-	branch := a.Branch
+// octave is the ARM with at most three of its files.
+func (a Arm) octave() string {
+	branch, focus := a.Branch, ""
 	if a.Ahead != 0 || a.Behind != 0 {
 		branch += fmt.Sprintf("[%d↑%d↓]", a.Ahead, a.Behind)
 	}
+	if a.Focus != "" {
+		focus = bare(a.Focus)
+	}
 	var top []string
 	for _, f := range a.Files[:min(3, len(a.Files))] {
-		top = append(top, visible(f.Path))
+		top = append(top, quoted(f.Path))
 	}
-	files := &octave.Entry{Kind: octave.Pair, Key: "FILES", Value: octave.Value{Kind: octave.Word, Text: strconv.Itoa(len(a.Files))}}
-	e := octave.Fields("ARM", octave.Keyed("PHASE", visible(a.Phase)), octave.Literal("BRANCH", visible(branch)), files)
-	if len(top) > 0 {
-		e.Entries = append(e.Entries, octave.Literals("TOP_FILES", top...))
-	}
-	if a.Focus != "" {
-		e.Entries = append(e.Entries, octave.Keyed("FOCUS", visible(a.Focus)))
-	}
-	e.Entries = append(e.Entries, octave.Literal("CONTEXT_HASH", visible(a.Hash)))
-	return e
+	return section("ARM", "PHASE", bare(a.Phase), "BRANCH", quoted(branch), "FILES", strconv.Itoa(len(a.Files)), "TOP_FILES", list(top),
+		"FOCUS", focus, "CONTEXT_HASH", quoted(a.Hash))
 }
 
-// tensionsEntry says so where the tensions are the server's.
-func tensionsEntry(a Anchor) *octave.Entry {
-	e := octave.Fields("TENSIONS")
+// tensionsOctave says so where the tensions are the server's; "" for none.
+func tensionsOctave(a Anchor) string {
+	if len(a.Tensions) == 0 {
+		return ""
+	}
+	var keyed []string
 	for i, t := range a.Tensions {
-		e.Entries = append(e.Entries, octave.Literal(fmt.Sprintf("L%d", i+1), visible(t.String())))
+		keyed = append(keyed, fmt.Sprintf("L%d", i+1), quoted(t.String()))
 	}
 	if a.GeneratedBy == "server" {
-		e.Entries = append(e.Entries, octave.Keyed("GENERATED_BY", "server"))
+		keyed = append(keyed, "GENERATED_BY", "server")
 	}
-	return e
+	return section("TENSIONS", keyed...)
 }
 
-func (c Commit) entry() *octave.Entry {
-	return octave.Fields("COMMIT", octave.Literal("ARTIFACT", visible(c.Artifact)), octave.Literal("GATE", visible(c.Gate)))
+func (c Commit) octave() string {
+	return section("COMMIT", "ARTIFACT", quoted(c.Artifact), "GATE", quoted(c.Gate))
 }
-
-// ArmText is the ARM as the agent is shown it before it proves that it read it.
-func ArmText(a Arm) []byte { return octave.Emit(octave.Identity(a.entry())) }

@@ -54,15 +54,9 @@ func (d Desk) Permits(harness string) ([]Verdict, error) {
 // check is what several verdicts at one moment share: each fact is asked once.
 type check struct {
 	Desk
-	facts func() (Facts, error)
-	key   func() ([]byte, error)
-	read  map[string]constitutionRead
-	ended bool // the time is not asked
-}
-
-type constitutionRead struct {
-	sum string
-	err error
+	facts   func() (Facts, error)
+	key     func() ([]byte, error)
+	anyTime bool // the permit may have ended
 }
 
 func (d Desk) check() *check {
@@ -70,7 +64,6 @@ func (d Desk) check() *check {
 		Desk:  d,
 		facts: sync.OnceValues(d.World.Facts),
 		key:   sync.OnceValues(func() ([]byte, error) { return d.Store.key(nil, "") }),
-		read:  map[string]constitutionRead{},
 	}
 }
 
@@ -131,18 +124,49 @@ func (c *check) judge(token, role string, f found) Verdict {
 	return v
 }
 
-// holds says why a permit that is ours does not hold now, the first step that fails.
+// holds says why a permit that is ours does not hold now: the first thing that is
+// wrong. That HEAD moved on to a descendant is a warning.
 func (c *check) holds(p Permit, role string) (warnings, no []Problem) {
-	for _, step := range []func(Permit, string) (Problem, bool){c.role, c.time, c.branch, c.constitution, c.head} {
-		found, bad := step(p, role)
-		if bad {
-			return warnings, []Problem{found}
-		}
-		if found.Code != "" {
-			warnings = append(warnings, found)
-		}
+	if want := roleName(role); want != "" && p.Role != want {
+		return nil, []Problem{{Code: RoleOther, At: "permit.role", Text: "the permit is of another role", Found: p.Role, Want: want}}
 	}
-	return warnings, nil
+	if now := c.World.Now; !c.anyTime && (now.Before(p.IssuedAt) || !now.Before(p.ExpiresAt)) {
+		return nil, []Problem{{Code: PermitExpired, At: "permit.expires_at", Text: fmt.Sprintf("the permit holds from %s to %s", stamp(p.IssuedAt), stamp(p.ExpiresAt)),
+			Found: stamp(now), Want: "`odd anchor renew " + p.Token + "`, else a new session"}}
+	}
+	f, err := c.facts()
+	if err != nil || !f.OK {
+		return nil, []Problem{silent(err)}
+	}
+	if f.Branch != p.Branch {
+		return nil, []Problem{{Code: BranchOther, At: "permit.branch", Text: "the work tree is on another branch than the session was bound on", Found: f.Branch, Want: p.Branch}}
+	}
+	switch law, err := c.World.Constitution(p.Role); {
+	case err != nil:
+		return nil, []Problem{changedProblem(p.Role, "it does not read now: "+err.Error())}
+	case law.SHA256 != p.Constitution:
+		return nil, []Problem{changedProblem(p.Role, "it is not the one that was bound")}
+	}
+	moved := Problem{Code: HeadMoved, At: "permit.head_oid", Text: "HEAD moved on", Found: f.Head, Want: p.Head + " or a descendant of it"}
+	switch {
+	case f.Head == p.Head:
+		return nil, nil
+	case strings.HasPrefix(p.Head, "("): // bound before the first commit
+		return []Problem{moved}, nil
+	case strings.HasPrefix(f.Head, "("):
+		moved.Text = "HEAD has no commit any more"
+		return nil, []Problem{moved}
+	}
+	below, err := c.World.Descends(f.Head, p.Head)
+	switch {
+	case err != nil:
+		moved.Text = "whether HEAD only moved on cannot be told: " + err.Error()
+	case !below:
+		moved.Text = "HEAD moved to where the permit's commit is not behind it"
+	default:
+		return []Problem{moved}, nil
+	}
+	return nil, []Problem{moved}
 }
 
 func unknown(token string) Problem {
@@ -151,44 +175,6 @@ func unknown(token string) Problem {
 
 func releasedProblem(token string) Problem {
 	return Problem{Code: Released, At: "token", Text: "the session was released", Found: token, Want: "a new session by `odd anchor identity ROLE`"}
-}
-
-func (c *check) role(p Permit, role string) (Problem, bool) {
-	want := roleName(role)
-	return Problem{Code: RoleOther, At: "permit.role", Text: "the permit is of another role", Found: p.Role, Want: want}.where(want != "" && p.Role != want)
-}
-
-// where is the problem where it is one, and else none.
-func (p Problem) where(bad bool) (Problem, bool) {
-	if !bad {
-		return Problem{}, false
-	}
-	return p, true
-}
-
-func (c *check) time(p Permit, _ string) (Problem, bool) {
-	now := c.World.Now
-	if c.ended || now.Before(p.ExpiresAt) && !now.Before(p.IssuedAt) {
-		return Problem{}, false
-	}
-	return Problem{Code: PermitExpired, At: "permit.expires_at", Text: fmt.Sprintf("the permit holds from %s to %s", stamp(p.IssuedAt), stamp(p.ExpiresAt)), Found: stamp(now), Want: "`odd anchor renew " + p.Token + "`, else a new session"}, true
-}
-
-func (c *check) branch(p Permit, _ string) (Problem, bool) {
-	f, bad, ok := c.place()
-	if !ok {
-		return bad, true
-	}
-	return Problem{Code: BranchOther, At: "permit.branch", Text: "the work tree is on another branch than the session was bound on", Found: f.Branch, Want: p.Branch}.where(f.Branch != p.Branch)
-}
-
-// place asks git where the work tree stands.
-func (c *check) place() (Facts, Problem, bool) {
-	f, err := c.facts()
-	if err == nil && f.OK {
-		return f, Problem{}, true
-	}
-	return f, silent(err), false
 }
 
 // silent is the problem of a git that does not answer.
@@ -200,45 +186,6 @@ func silent(err error) Problem {
 	return Problem{Code: NoWorkTree, At: "work tree", Text: text, Want: "a work tree of a git repository"}
 }
 
-func (c *check) constitution(p Permit, _ string) (Problem, bool) {
-	r, ok := c.read[p.Role]
-	if !ok {
-		con, err := c.World.Constitution(p.Role)
-		r = constitutionRead{con.SHA256, err}
-		c.read[p.Role] = r
-	}
-	if r.err != nil {
-		return changedProblem(p.Role, "it does not read now: "+r.err.Error()), true
-	}
-	return changedProblem(p.Role, "it is not the one that was bound").where(r.sum != p.Constitution)
-}
-
 func changedProblem(role, why string) Problem {
 	return Problem{Code: ConstChanged, At: "constitution", Text: "the constitution of " + role + " changed: " + why, Want: "the constitution as it was, or a new session by `odd anchor identity " + role + "`"}
-}
-
-// head lets HEAD move on to a descendant, with a warning.
-func (c *check) head(p Permit, _ string) (Problem, bool) {
-	f, bad, ok := c.place()
-	if !ok {
-		return bad, true
-	}
-	moved := Problem{Code: HeadMoved, At: "permit.head_oid", Text: "HEAD moved on", Found: f.Head, Want: p.Head + " or a descendant of it"}
-	switch {
-	case f.Head == p.Head:
-		return Problem{}, false
-	case strings.HasPrefix(p.Head, "("): // bound before the first commit
-		return moved, false
-	case strings.HasPrefix(f.Head, "("):
-		moved.Text = "HEAD has no commit any more"
-		return moved, true
-	}
-	below, err := c.World.Descends(f.Head, p.Head)
-	switch {
-	case err != nil:
-		moved.Text = "whether HEAD only moved on cannot be told: " + err.Error()
-	case !below:
-		moved.Text = "HEAD moved to where the permit's commit is not behind it"
-	}
-	return moved, err != nil || !below
 }

@@ -29,7 +29,7 @@ func (d *Doc) Set(path, text string) ([]byte, error) {
 		}
 		return d.splice(path, v.bodyFrom, v.bodyTo, body, func(n Value) bool { return n.Kind == Fence && n.Text == text && n.bodyTo == v.bodyFrom+len(body) })
 	}
-	written := quote(text)
+	written := Quote(text)
 	if (v.Kind == Word || v.Kind == Empty) && simple(text) {
 		written = text
 	}

@@ -28,13 +28,6 @@ func Format(d *Doc) []byte {
 	return append([]byte("\n"), w.Bytes()...) // text that must not become frontmatter
 }
 
-// Emit writes entries that were made, as Format would.
-func Emit(entries ...*Entry) []byte {
-	w := &writer{}
-	w.entries(entries, 0)
-	return w.Bytes()
-}
-
 type writer struct{ bytes.Buffer }
 
 // line writes one line at a level of indentation.
@@ -126,7 +119,7 @@ func (w *writer) value(v Value, level int) string {
 			return `"""` + v.Text + `"""`
 		}
 	}
-	return quote(v.Text)
+	return Quote(v.Text)
 }
 
 // formatWord returns a bare word, in quotes if strict wants it so.
@@ -135,7 +128,7 @@ func formatWord(v Value) string {
 		return x
 	}
 	if v.faulty || strings.Contains(v.Text, "\t") {
-		return quote(v.Text)
+		return Quote(v.Text)
 	}
 	return v.Text
 }
@@ -204,5 +197,5 @@ func writtenKey(k string) string {
 	if bareKey(k) {
 		return k
 	}
-	return quote(k)
+	return Quote(k)
 }

@@ -114,7 +114,7 @@ type Value struct {
 	Kind  ValueKind
 	Text  string
 	Items []*Entry
-	Raw   string // as it stands in the file; empty for one that was made
+	Raw   string // as it stands in the file
 
 	from, to         int  // its span; for Empty the place behind the colons
 	bodyFrom, bodyTo int  // of Fence: the lines between

@@ -200,7 +200,7 @@ func spell(envelope string, all []step) string {
 			b.WriteByte('.')
 		}
 		if strings.ContainsAny(s.key, `.[/"`) || s.key == "" {
-			b.WriteString(quote(s.key))
+			b.WriteString(Quote(s.key))
 		} else {
 			b.WriteString(s.key)
 		}

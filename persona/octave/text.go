@@ -6,11 +6,19 @@ import (
 	"unicode/utf8"
 )
 
-// quote writes text in double quotes, with the escapes \" \\ \n \t. A character that
+// Quote writes text in double quotes, with the escapes \" \\ \n \t. A character that
 // no file may hold, a carriage return among them, stays as it is, and Parse refuses
 // what was written.
-func quote(text string) string {
+func Quote(text string) string {
 	return `"` + strings.NewReplacer(`\`, `\\`, `"`, `\"`, "\n", `\n`, "\t", `\t`).Replace(text) + `"`
+}
+
+// Plain writes text as it is where it is a name, else as Quote does.
+func Plain(text string) string {
+	if name(text) {
+		return text
+	}
+	return Quote(text)
 }
 
 // name reports text that is a value without quotes: [A-Za-z_] and then letters,
