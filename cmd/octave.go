@@ -189,9 +189,8 @@ func octaveGet(env Env) *cli.Command {
 		Description: "odd anchor octave get anchor.oct BIND.ROLE\n" +
 			"odd anchor octave get anchor.oct 'BIND.ARCHETYPES[0]'\n\n" +
 			"odd prints a text without its quotes, and a list or block as one row an entry.\n" +
-			"If the file has several parts (===NAME=== to ===END===), name one:\n" +
-			"IDENTITY/BIND.ROLE. Quote a key that has other signs: 'UX.\"Self-Guiding\"'.\n" +
-			"Exit 3: two keys match the path.",
+			"Quote a key that has other signs: 'UX.\"Self-Guiding\"'. Exit 3: two keys match\n" +
+			"the path.",
 		Flags:  []cli.Flag{jsonFlag()},
 		Action: do(env, runOctaveGet),
 	})

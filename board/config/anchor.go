@@ -3,7 +3,6 @@ package config
 import (
 	"fmt"
 	"io/fs"
-	"path"
 	"slices"
 	"strings"
 	"time"
@@ -17,7 +16,7 @@ type Anchor struct {
 	Mode          string        // full, express (default), lite or untracked
 	Strictness    string        // quick, default or deep; where odd.toml is silent, default under full and quick under the others
 	State         string        // where sessions of the work tree are kept, below its top; default ".hestai/sessions"
-	Constitutions []string      // folders, or globs of them, that hold ROLE.oct.md; default .hestai-sys/agents and .hestai-sys/library/agents
+	Constitutions []string      // folders that hold ROLE.oct.md; default .hestai-sys/agents and .hestai-sys/library/agents
 	TTL           time.Duration // of a permit, default 1h
 }
 
@@ -41,12 +40,12 @@ func (a Anchor) withDefaults() Anchor {
 	return a
 }
 
-// places reads a list of folders, or globs of them.
+// places reads a list of folders.
 func places(at func(*Config) *[]string) func(*Config, string, node) error {
 	return func(c *Config, _ string, n node) error {
 		list, err := words(n, func(s string) error {
 			s = strings.TrimSuffix(s, "/")
-			if _, err := path.Match(s, ""); err != nil || s == "." || !fs.ValidPath(s) || strings.ContainsAny(s, `\:`) || strings.ContainsFunc(s, control) {
+			if s == "." || !fs.ValidPath(s) || strings.ContainsAny(s, `\:*?[`) || strings.ContainsFunc(s, control) {
 				return fmt.Errorf(`%q: want folders below the top of the repository, like ".hestai-sys/agents", without ".."`, s)
 			}
 			return ours(s)

@@ -88,7 +88,7 @@ approvals = 2
 [anchor]
 mode = "full"
 state = ".sessions/"
-constitutions = ["agents/", "lib/*/agents"]
+constitutions = ["agents/", "lib/agents"]
 ttl = "8h"
 [pipeline]
 auto_apply = false
@@ -185,7 +185,7 @@ pin_sha256 = "`+strings.Repeat("a1", 32)+`"
 		Lease: "off", RequireSigned: true, AllowedSigners: ".github/allowed_signers",
 		Approvals: 2, Approvers: map[string][]string{"knowledge/policies/**": {"ann@example.org", "bob@example.org"}}, Toolbox: Toolbox{Run: [][]string{{"go", "vet"}}, Hosts: []string{"docs.example"}, Timeout: 5 * time.Second, Command: 6 * time.Minute},
 		MaxTasks: 4, RemoteTime: 45 * time.Second, TaskLease: 90 * time.Minute, MaxAttempts: 5, ReviewTTL: 3 * day, Sense: Sense{"mender", 1, 2, 3},
-		Anchor: Anchor{Mode: "full", Strictness: "default", State: ".sessions", Constitutions: []string{"agents", "lib/*/agents"}, TTL: 8 * time.Hour},
+		Anchor: Anchor{Mode: "full", Strictness: "default", State: ".sessions", Constitutions: []string{"agents", "lib/agents"}, TTL: 8 * time.Hour},
 		Pipeline: Pipeline{MinTier: "NOTIFY_APPLY", Quiet: &Quiet{22, 7}, Zone: got.Pipeline.Zone, Autonomy: "observe",
 			Core: []string{"cmd/**", "go/"}, Protected: []string{"deploy/**"}, Security: []string{"billing/*.go"}, MaxFiles: 9, Blast: 0, MachineBlast: 1, TestConfidence: 100,
 			Validate: [][]string{{"make", "test"}}, Verify: [][]string{{"make", "all"}, {"./x"}}, CheckTimeout: 5 * time.Minute, RepairTimebox: 10 * time.Minute, CheckEnv: []string{"GOFLAGS"}, Expand: "auto", Plan: "always"},

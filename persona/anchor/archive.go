@@ -137,14 +137,18 @@ func (d *dir) readPast(token string) (Archived, error) {
 	return a, nil
 }
 
-// flaw is the problem that an error of reading carries.
-func flaw(err error) Problem {
+// problemsOf returns the problems that an error carries, else one of a code at a place
+// with its text.
+func problemsOf(err error, code Code, at string) []Problem {
 	var r Refusal
 	if errors.As(err, &r) && len(r) > 0 {
-		return r[0]
+		return r
 	}
-	return Problem{Code: Damaged, At: "state", Text: err.Error()}
+	return []Problem{{Code: code, At: at, Text: okf.Visible(err.Error())}}
 }
+
+// flaw is the problem that an error of reading carries.
+func flaw(err error) Problem { return problemsOf(err, Damaged, "state")[0] }
 
 // unwritten is the problem of a write that did not happen as a whole.
 func unwritten(err error) Problem {

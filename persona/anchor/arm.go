@@ -1,12 +1,12 @@
 package anchor
 
 import (
-	"bytes"
-	"encoding/json"
 	"fmt"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"unicode/utf8"
 
 	"github.com/odd-cli/odd/okf"
@@ -14,9 +14,8 @@ import (
 
 // Member is one part of an ARM that moved.
 type Member struct {
-	Name string `json:"name"` // as in the JSON of Arm
-	Old  string `json:"old"`
-	New  string `json:"new"`
+	Name     string // as in the JSON of Arm
+	Old, New string
 }
 
 // NewArm is the account of where a session stands, with its hash. Names of files
@@ -46,18 +45,15 @@ func legible(s string) string {
 // Sum is the hash of every member but Hash itself: "sha256:" and the SHA-256, in
 // hex, of a JSON object with the members sorted by name and no white space.
 func (a Arm) Sum() string {
-	members := a.members()
-	object := make(map[string]any, len(members))
-	for _, m := range members {
+	object := map[string]any{}
+	for _, m := range a.members() {
 		object[m.name] = m.value
 	}
-	var b bytes.Buffer
-	enc := json.NewEncoder(&b) // writes the keys of a map in order
-	enc.SetEscapeHTML(false)
-	if err := enc.Encode(object); err != nil {
+	b, err := canonical(object)
+	if err != nil {
 		panic("unreachable: " + err.Error()) // strings, numbers and lists of them
 	}
-	return "sha256:" + hexSum(bytes.TrimSuffix(b.Bytes(), []byte("\n")))
+	return "sha256:" + hexSum(b)
 }
 
 // armPart is one member by its name, and its value as the hash covers it.
@@ -136,8 +132,8 @@ func Focus(topic, branch string) (focus, source string) {
 	if topic = sentence(topic); topic != "" {
 		return topic, FocusTopic
 	}
-	if n := issueNumber(branch); n != "" {
-		return "issue-" + n, FocusIssue
+	if n := issueForm().FindStringSubmatch(branch); n != nil {
+		return "issue-" + n[1], FocusIssue
 	}
 	kind, name, _ := strings.Cut(branch, "/")
 	if slices.Contains([]string{"feat", "fix", "chore", "refactor", "docs"}, kind) && name != "" {
@@ -146,22 +142,6 @@ func Focus(topic, branch string) (focus, source string) {
 	return "general", FocusGeneral
 }
 
-// issueNumber finds issue-N, issues-N or #N in a branch's name, where "issue"
-// begins a word.
-func issueNumber(branch string) string {
-	low := strings.ToLower(branch)
-	for i := range low {
-		rest := low[i:]
-		if i > 0 && low[i-1] >= 'a' && low[i-1] <= 'z' && rest[0] != '#' {
-			continue
-		}
-		for _, mark := range []string{"issue-", "issues-", "#"} {
-			after, ok := strings.CutPrefix(rest, mark)
-			digits := len(after) - len(strings.TrimLeft(after, "0123456789"))
-			if ok && digits > 0 {
-				return after[:digits]
-			}
-		}
-	}
-	return ""
-}
+// issueForm finds issue-N, issues-N or #N in a branch's name, where "issue" begins
+// a word.
+var issueForm = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`(?i)(?:(?:^|[^a-z])issues?-|#)(\d+)`) })

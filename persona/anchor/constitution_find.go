@@ -14,7 +14,7 @@ import (
 // Charters is where constitutions are looked for.
 type Charters struct {
 	Files  fs.FS       // the work tree
-	Places []string    // directories that hold ROLE.oct.md, or globs of them, in order
+	Places []string    // directories that hold ROLE.oct.md, in order
 	Atoms  []*okf.Atom // the bundle's; those of type role count
 	Bundle string      // the bundle's root in the work tree
 }
@@ -30,7 +30,7 @@ func (c Charters) Find(role string) (Constitution, error) {
 		return Constitution{}, Refusal{{Code: ConstMissing, At: "role", Text: "that is no role's name", Found: okf.Visible(role),
 			Want: "letters, digits, - and _, beginning with a letter"}}
 	}
-	for _, dir := range c.dirs() {
+	for _, dir := range c.Places {
 		found, problems := govern(c.Files, dir)
 		if len(problems) > 0 {
 			return Constitution{}, Refusal(problems)
@@ -47,21 +47,6 @@ func (c Charters) Find(role string) (Constitution, error) {
 		}
 	}
 	return c.inBundle(want)
-}
-
-// dirs are the places with their globs filled in; a place that is none is left
-// to govern, which refuses it.
-func (c Charters) dirs() (out []string) {
-	for _, p := range c.Places {
-		p = path.Clean(p)
-		if !strings.ContainsAny(p, "*?[") {
-			out = append(out, p)
-			continue
-		}
-		match, _ := fs.Glob(c.Files, p) // a glob that is none matches nothing
-		out = append(out, match...)
-	}
-	return out
 }
 
 // inDir reads the file of a role in a directory that may be read.
@@ -143,7 +128,7 @@ func (c Charters) missing(role string) Problem {
 
 // Roles are the roles that have a file or an atom, fit or not, sorted.
 func (c Charters) Roles() (out []string) {
-	for _, dir := range c.dirs() {
+	for _, dir := range c.Places {
 		names, err := c.inside(dir, "")
 		if err != nil && !errors.Is(err, fs.ErrNotExist) {
 			continue

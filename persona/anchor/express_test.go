@@ -86,7 +86,7 @@ func passesTheJudge(t *testing.T, ts []Tension, c Constitution, s Strictness, tr
 	if len(c.GateCommand) > 0 {
 		p.Commit.Gate = c.GateCommand[0]
 	}
-	if _, problems := JudgeProof(p, Judging{Strictness: s, Files: tree, Constitution: c}); len(problems) > 0 {
+	if _, problems := JudgeProof(p, Judging{Protected: unprotected, Strictness: s, Files: tree, Constitution: c}); len(problems) > 0 {
 		t.Errorf("%s, %s: %v\n%s", c.Role, s, problems, shownTensions(ts))
 	}
 	for _, ten := range ts {

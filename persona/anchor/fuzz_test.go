@@ -68,7 +68,7 @@ func FuzzReadProof(f *testing.F) {
 		}
 		text := Text(Anchor{Tensions: p.Tensions, Commit: p.Commit})
 		rereads(t, text)
-		again, ps := TakeProof(text, Judging{Strictness: Quick, Files: tree(), Constitution: editor()})
+		again, ps := TakeProof(text, Judging{Protected: unprotected, Strictness: Quick, Files: tree(), Constitution: editor()})
 		for i := range again.Tensions {
 			again.Tensions[i].Line = p.Tensions[i].Line
 		}

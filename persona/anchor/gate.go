@@ -14,7 +14,6 @@ import (
 // Call is one use of a tool, before it happens, as a harness tells it.
 type Call struct {
 	Tool    string
-	Class   Class    // "" is ClassOf(Tool); only odd's own toolbox says it
 	Paths   []string // what the tool would touch: absolute, or relative to Cwd
 	Command string   // of a shell
 	Session string   // the harness's own id of the session
@@ -218,22 +217,11 @@ func opens(v Verdict, need func(Permit) []Problem) Decision {
 		return deny(recourse(bad[0].Code, v.Token), bad...)
 	}
 	if bad := need(*v.Permit); len(bad) > 0 {
-		d := deny("keep to the paths of the permit ("+paths(*v.Permit)+"), or bind a session for others", bad...)
+		d := deny("keep to the paths of the permit ("+v.Permit.reach()+"), or bind a session for others", bad...)
 		d.Token = v.Token
 		return d
 	}
 	return Decision{Allow: true, Token: v.Token, Warnings: v.Warnings}
-}
-
-func paths(p Permit) string {
-	s := "the whole work tree"
-	if len(p.Allow) > 0 {
-		s = strings.Join(p.Allow, " ")
-	}
-	if len(p.Deny) > 0 {
-		s += " without " + strings.Join(p.Deny, " ")
-	}
-	return s
 }
 
 // candidates are the sessions whose permit could be meant; never one that

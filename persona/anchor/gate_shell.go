@@ -89,7 +89,7 @@ func (g Gatekeeper) own(c Call, argv []string) (Decision, bool) {
 		}
 	}
 	switch verb := argv[2]; {
-	case verb == "renew" && !g.renews(c, argv[3:]):
+	case verb == "renew" && !g.ownsTokens(c, argv[3:]):
 		return deny("renew your own session, or begin one: odd anchor identity ROLE", Problem{
 			Code: OutsidePaths, At: "command", Text: "a session renews its own permit and no other", Found: strings.Join(argv[3:], " ")}), true
 	case verb == "identity" && isSessionID(c.Session) && !asksFor(argv[3:], c.Session):
@@ -97,7 +97,7 @@ func (g Gatekeeper) own(c Call, argv []string) (Decision, bool) {
 			Code: Locked, At: "command", Text: "a permit belongs to one session of the agent program, and this command does not name yours", Found: strings.Join(argv[3:], " ")}), true
 	case slices.Contains(ownVerbs(), verb), slices.Equal(argv[2:], []string{"hook", "check"}):
 		return Decision{Allow: true}, true
-	case verb == "release" && !g.releases(c, argv[3:]):
+	case verb == "release" && !g.ownsTokens(c, argv[3:]):
 		return deny("release your own session; odd anchor ls lists it", Problem{
 			Code: OutsidePaths, At: "command", Text: "a session releases itself and no other", Found: strings.Join(argv[3:], " ")}), true
 	case verb == "release":
@@ -125,38 +125,14 @@ func asksFor(words []string, id string) bool {
 	return asked
 }
 
-// renews reports whether a renewal is of no other session than the caller's. A
-// permit that does not hold any more may still be renewed by who had it.
-func (g Gatekeeper) renews(c Call, words []string) bool {
-	for _, w := range words {
-		if g.Token != "" && strings.HasPrefix(w, "oa-") && w != g.Token {
-			return false
-		}
-		if _, bad := TokenProblem(w); bad {
-			continue
-		}
-		if p := g.Valid(w, "").Permit; p != nil && p.Harness != "" && p.Harness != c.Session {
-			return false
-		}
-	}
-	return true
-}
-
-// releases reports whether a release is of the caller's own session, whether or not its
-// permit still holds.
-func (g Gatekeeper) releases(c Call, words []string) bool {
-	named := false
-	for _, w := range words {
-		if _, bad := TokenProblem(w); bad {
-			continue
-		}
+// ownsTokens reports whether each token that a command names is one of the caller's
+// own session. A permit that does not hold any more still says whose it was.
+func (g Gatekeeper) ownsTokens(c Call, words []string) bool {
+	words = slices.DeleteFunc(slices.Clone(words), func(w string) bool { return !strings.HasPrefix(w, tokenPrefix) })
+	return len(words) > 0 && !slices.ContainsFunc(words, func(w string) bool {
 		p := g.Valid(w, "").Permit
-		if p == nil || p.Harness != c.Session && p.Harness != "" {
-			return false
-		}
-		named = true
-	}
-	return named && g.renews(c, words)
+		return g.Token != "" && w != g.Token || p == nil || p.Harness != "" && p.Harness != c.Session
+	})
 }
 
 // readable says why a file may not be handed to odd anchor, which tells of it

@@ -180,10 +180,8 @@ func (d Decision) Hook() []byte {
 
 // Unjudged denies a call that could not be judged, and says why.
 func Unjudged(err error) Decision {
-	if ps := (Refusal)(nil); errors.As(err, &ps) && len(ps) > 0 {
-		return deny(wayOut(ps[0].Code), ps...)
-	}
-	return deny(wayOut(GateFault), Problem{Code: GateFault, At: "gate", Text: okf.Visible(err.Error())})
+	ps := problemsOf(err, GateFault, "gate")
+	return deny(wayOut(ps[0].Code), ps...)
 }
 
 func unread(c Call, err error) (Call, error) {

@@ -92,15 +92,11 @@ func (q IdentityRequest) sane() (IdentityRequest, []Problem) {
 
 // whyUnconstituted is why a role has no constitution.
 func whyUnconstituted(role string, err error) []Problem {
-	var r Refusal
-	if errors.As(err, &r) && len(r) > 0 {
-		return r
-	}
 	code := ConstBroken
 	if errors.Is(err, fs.ErrNotExist) {
 		code = ConstMissing
 	}
-	return []Problem{{Code: code, At: "constitution", Text: "the constitution of " + role + " does not read: " + err.Error()}}
+	return problemsOf(fmt.Errorf("the constitution of %s does not read: %w", role, err), code, "constitution")
 }
 
 // loose says that a constitution is not HEAD's. To read it, under untracked, does

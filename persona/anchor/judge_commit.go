@@ -64,11 +64,9 @@ func (j *proofJudge) artifact(p string) {
 
 // checkAllowed refuses an artifact that the session could not write.
 func (j *proofJudge) checkAllowed(at, p string) {
-	if j.in.Protected != nil {
-		if why, yes := j.in.Protected(p); yes {
-			j.fail(CommitOutside, at, p, "a path that a session may write", "no session may write it: %s", why)
-			return
-		}
+	if why, yes := j.in.Protected(p); yes {
+		j.fail(CommitOutside, at, p, "a path that a session may write", "no session may write it: %s", why)
+		return
 	}
 	c := j.in.Constitution
 	permit := Permit{Role: c.Role, Allow: c.Paths, Deny: c.BlockedPath}

@@ -20,7 +20,7 @@ type Judging struct {
 	Strictness   Strictness
 	Files        fs.FS // the work tree; of an os.Root, so that no link leads out of it
 	Constitution Constitution
-	Protected    func(path string) (why string, yes bool) // nil protects nothing
+	Protected    func(path string) (why string, yes bool)
 }
 
 // Least is how many tensions a strictness asks for; one that is unknown is taken
@@ -39,27 +39,33 @@ func (s Strictness) Least() int {
 // constitution. The proof it returns is numbered from 1 in its order and has
 // the hash of what each tension cites.
 func JudgeProof(p Proof, in Judging) (Proof, []Problem) {
+	tensions, ps := judgeTensions(p, in)
+	p.Tensions = tensions
+	return p, append(ps, JudgeCommit(p.Commit, in)...)
+}
+
+// judgeTensions is JudgeProof without the commit.
+func judgeTensions(p Proof, in Judging) ([]Tension, []Problem) {
 	j := &proofJudge{in: in}
-	p.Tensions = slices.Clone(p.Tensions)
-	for i := range p.Tensions {
-		t := &p.Tensions[i]
+	all := slices.Clone(p.Tensions)
+	for i := range all {
+		t := &all[i]
 		at, before := tensionAt(t.N, i+1), len(j.problems)
 		j.words(at, *t)
 		j.rule(at, t.Constraint)
 		j.place(at, t)
-		j.twice(at, p.Tensions[:i], *t)
+		j.twice(at, all[:i], *t)
 		for k := range j.problems[before:] {
 			j.problems[before+k].Line = t.Line
 		}
 	}
-	if n, least := len(p.Tensions)+p.Unread, in.Strictness.Least(); n < least {
+	if n, least := len(all)+p.Unread, in.Strictness.Least(); n < least {
 		j.fail(TenCount, "TENSIONS", strconv.Itoa(n), fmt.Sprintf("at least %d, each %s", least, form(in.Strictness)), "too few tensions for strictness %s", in.Strictness)
 	}
-	for i := range p.Tensions {
-		p.Tensions[i].N = i + 1
+	for i := range all {
+		all[i].N = i + 1
 	}
-	j.commit(p.Commit)
-	return p, j.problems
+	return all, j.problems
 }
 
 // JudgeCommit is the part of JudgeProof that an express session answers for.

@@ -75,13 +75,9 @@ func (l Live) Refuses(w World, paths ...string) []Problem {
 	paths = slices.Clone(paths)
 	slices.Sort(paths)
 	for _, p := range slices.Compact(paths) {
-		if w.Protected != nil {
-			if why, yes := w.Protected(p); yes {
-				no = append(no, Problem{Code: Unwritable, At: p, Text: "no session may write it: " + why})
-				continue
-			}
-		}
-		if bad, ok := l.anchor.Permit.Covers(p); !ok {
+		if why, yes := w.Protected(p); yes {
+			no = append(no, Problem{Code: Unwritable, At: p, Text: "no session may write it: " + why})
+		} else if bad, ok := l.anchor.Permit.Covers(p); !ok {
 			no = append(no, bad)
 		}
 	}

@@ -62,22 +62,10 @@ func (s *part) meantTension(e *octave.Entry) (text string, meant bool) {
 		}
 		mine := label != "" || e.Key == "" || homes()[strings.ToUpper(e.Key)] == "" && looksLike(text)
 		return label + text, mine
-	case octave.Block:
-		if label == "" {
-			return "", false
-		}
-		return label + s.parts(e), true
 	case octave.Loose:
 		return strings.Trim(e.Text, `"`), looksLike(e.Text)
 	}
 	return "", false
-}
-
-// parts joins a tension that was written as a block of CONSTRAINT, CTX, STATE
-// and TRIGGER.
-func (s *part) parts(e *octave.Entry) string {
-	in := &part{payload: s.payload, name: "TENSIONS." + e.Key, entries: e.Entries}
-	return fmt.Sprintf("[%s]⇌CTX:%s[%s]→TRIGGER[%s]", in.text("CONSTRAINT"), in.text("CTX"), in.text("STATE"), in.text("TRIGGER"))
 }
 
 // tensionAt names a tension: its ordinal, or its place among the others.

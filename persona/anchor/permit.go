@@ -29,7 +29,7 @@ func (p Permit) Covers(path string) (Problem, bool) {
 
 // reach says what a permit covers.
 func (p Permit) reach() string {
-	s := "a path of the work tree"
+	s := "the whole work tree"
 	if len(p.Allow) > 0 {
 		s = strings.Join(p.Allow, ", ")
 	}

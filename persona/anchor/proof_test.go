@@ -44,7 +44,7 @@ func proofOf(lines ...string) string {
 
 // judged reads and judges a payload as the desk does.
 func judged(payload string, s Strictness) (Proof, []Problem) {
-	return TakeProof([]byte(payload), Judging{Strictness: s, Files: tree(), Constitution: editor()})
+	return TakeProof([]byte(payload), Judging{Protected: unprotected, Strictness: s, Files: tree(), Constitution: editor()})
 }
 
 func TestTensionRows(t *testing.T) {
@@ -103,7 +103,6 @@ func TestTensionRows(t *testing.T) {
 		{"T24 indented heading among tensions", Quick, "## TENSION\n  " + first + "\n  ## COMMIT\n  ARTIFACT::src/core/x.go\n  GATE::echo\n## COMMIT\nARTIFACT::docs/new.md\nGATE::go test\n", []Code{ProofSyntax, ProofSyntax, ProofSyntax}},
 		{"T25 no TENSIONS", Quick, okCommit, []Code{ProofSyntax}},
 		{"T25 TENSIONS twice", Quick, proofOf(first) + "TENSIONS:\n  " + second + "\n", []Code{ProofSyntax}},
-		{"as blocks", Quick, "TENSIONS:\n  L1:\n    CONSTRAINT::NO_GUESSING\n    CTX::\"a.go:1-2\"\n    STATE::\"nobody read it\"\n    TRIGGER::\"read it\"\n" + okCommit, nil},
 		{"quoted", Quick, proofOf(`L1::"` + first + `"`), nil},
 		{"with quotes and comments in it", Quick, quick(`[NO_GUESSING]⇌CTX:a.go[it says "none" // yet \ here]→TRIGGER[read it]`), nil},
 		{"prose among tensions is talk", Quick, proofOf("These are mine", first), nil},
@@ -155,7 +154,7 @@ func TestLimits(t *testing.T) {
 	_, ps = judged(strings.Repeat("x", MaxPayload+1), Quick)
 	wantCodes(t, ps, ProofSyntax)
 	big := fstest.MapFS{"big": {Data: make([]byte, maxCited+1)}}
-	_, ps = TakeProof([]byte(proofOf("[NO_GUESSING]⇌CTX:big[unread]→TRIGGER[read it]")), Judging{Strictness: Quick, Files: big})
+	_, ps = TakeProof([]byte(proofOf("[NO_GUESSING]⇌CTX:big[unread]→TRIGGER[read it]")), Judging{Protected: unprotected, Strictness: Quick, Files: big})
 	wantCodes(t, ps, CtxNotFile)
 }
 
@@ -230,7 +229,7 @@ func TestLinks(t *testing.T) {
 		{"X7 dangling", "dangling.md", []Code{CtxEscape}, []Code{CommitArtifact}},
 	} {
 		t.Run(row.name, func(t *testing.T) {
-			in := Judging{Strictness: Quick, Files: root.FS()}
+			in := Judging{Protected: unprotected, Strictness: Quick, Files: root.FS()}
 			p := Proof{Tensions: []Tension{{Constraint: "A", Path: row.path, State: "b", Trigger: "c"}}, Commit: Commit{"new.md", "go test"}}
 			_, ps := JudgeProof(p, in)
 			wantCodes(t, ps, row.ctx...)
@@ -285,7 +284,7 @@ func TestCommitRows(t *testing.T) {
 	}
 	own := editor()
 	own.GateCommand, own.Paths = []string{"./check all"}, []string{"docs/**"}
-	in := Judging{Files: tree(), Constitution: own}
+	in := Judging{Protected: unprotected, Files: tree(), Constitution: own}
 	wantCodes(t, JudgeCommit(Commit{"docs/x.md", "./check all -v"}, in))
 	wantCodes(t, JudgeCommit(Commit{"a.go", "go test"}, in), CommitOutside, CommitUnlisted)
 }

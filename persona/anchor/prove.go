@@ -29,7 +29,7 @@ func (t *turn) proof() Result {
 		return t.no(ps...)
 	}
 	if moved := Drift(*t.hand.Arm, arm); len(moved) > 0 {
-		r := t.no(driftProblems(moved)...)
+		r := t.no(driftProblems(moved, atBind)...)
 		r.NextStep = "odd anchor context " + t.token + " -  with the BIND that was accepted gives a fresh ARM; then the proof"
 		return r
 	}
@@ -62,28 +62,13 @@ func (t *turn) express() Result {
 	t.hand.Arm = &arm
 	t.hand.Bind = &Bind{Role: t.hand.Role, Cognition: c.Cognition, Archetypes: c.Archetypes, Authority: Authority{Scope: arm.Focus}}
 	if len(ps) == 0 {
-		tensions, ps = t.checkOwnTensions(tensions, c)
+		tensions, ps = judgeTensions(Proof{Tensions: tensions}, t.judging(c))
 	}
 	if len(ps) > 0 {
 		return t.no(ps...)
 	}
 	commit, ps := TakeCommit(t.payload, t.judging(c))
 	return t.bind(Proof{Tensions: tensions, Commit: commit}, "server", c, ps, warnings)
-}
-
-// checkOwnTensions holds the server's own tensions to the rule for an agent's.
-func (t *turn) checkOwnTensions(made []Tension, c Constitution) ([]Tension, []Problem) {
-	p, ps := JudgeProof(Proof{Tensions: made}, t.judging(c))
-	var own []Problem
-	for _, q := range ps {
-		if concerns([]Problem{q}, "TENSIONS") {
-			own = append(own, q)
-		}
-	}
-	for i := range p.Tensions {
-		p.Tensions[i].GeneratedBy = "server"
-	}
-	return p.Tensions, own
 }
 
 func (t *turn) judging(c Constitution) Judging {
@@ -99,9 +84,6 @@ func (t *turn) bind(p Proof, by string, c Constitution, ps, warnings []Problem) 
 	permit := t.permit(p.Commit, c)
 	if parent := permit.Parent; parent != "" && !t.holds(parent) {
 		return t.no(Problem{Code: BindParent, At: "BIND.AUTHORITY", Text: "the session it answers to is not bound any more", Found: parent, Want: "a session that is bound now"})
-	}
-	for i := range p.Tensions {
-		p.Tensions[i].GeneratedBy = by
 	}
 	a := Anchor{
 		Version: recordVersion, Validated: true, Timestamp: t.World.Now.UTC(), Token: t.token, Role: t.hand.Role, Tier: t.hand.Strictness,

@@ -24,7 +24,7 @@ const (
 
 // recordForm is how records are printed and read: names count to the letter, and a
 // name that an object has twice is an error.
-var recordForm = json.JoinOptions(json.Deterministic(true), json.FormatNilSliceAsNull(true), json.FormatNilMapAsNull(true), jsontext.EscapeForJS(true))
+var recordForm = json.JoinOptions(json.Deterministic(true), json.FormatNilSliceAsNull(true), json.FormatNilMapAsNull(true), jsontext.EscapeForJS(true), jsontext.AllowInvalidUTF8(true))
 
 // canonical is JSON in one form: keys sorted at every depth, no space, numbers as
 // they were written, nothing escaped for HTML.

@@ -81,7 +81,7 @@ func (t *turn) again(c Constitution) Result {
 	if err := t.advance(AtContext, "context"); err != nil {
 		return t.no(unwritten(err))
 	}
-	return t.stands(c, append(driftProblems(moved), warnings...))
+	return t.stands(c, append(driftProblems(moved, atBind), warnings...))
 }
 
 // stands is the answer to a BIND that holds: the ARM, and what proves it.
@@ -128,13 +128,17 @@ func (w World) arm(topic string, s Strictness, c Constitution) (a Arm, warnings,
 	return NewArm(f, phase, focus, source, c.SHA256), warnings, ps
 }
 
-func driftProblems(moved []Member) []Problem {
+// driftProblems says what is not as it was when an ARM was seen.
+func driftProblems(moved []Member, when string) []Problem {
 	var ps []Problem
 	for _, m := range moved {
-		ps = append(ps, Problem{Code: ArmDrift, At: "ARM." + m.Name, Text: m.Name + " is not what it was when BIND was accepted", Found: m.New, Want: m.Old})
+		ps = append(ps, Problem{Code: ArmDrift, At: "ARM." + m.Name, Text: m.Name + " is not what it was when " + when, Found: m.New, Want: m.Old})
 	}
 	return ps
 }
+
+// atBind is when the ARM of a handshake was seen.
+const atBind = "BIND was accepted"
 
 func (t *turn) otherMode(text string) Problem {
 	return Problem{Code: ModeUnknown, At: "mode", Text: fmt.Sprintf("the mode of a session does not change: %s", text), Found: string(t.hand.Mode), Want: next(t.stage, t.hand.Mode, t.token)}

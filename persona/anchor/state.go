@@ -167,16 +167,10 @@ func (d *dir) ignore() error {
 	if err == nil && (info.Size() > 0 || !info.Mode().IsRegular()) {
 		return nil
 	}
-	if err = d.step("create " + name); err == nil {
-		err = d.root.WriteFile(name, nil, 0o600)
+	if err := d.step("write " + name); err != nil {
+		return err
 	}
-	if err == nil {
-		err = d.step("write " + name)
-	}
-	if err == nil {
-		err = d.root.WriteFile(name, []byte("*\n"), 0o600)
-	}
-	if err != nil {
+	if err := d.root.WriteFile(name, []byte("*\n"), 0o600); err != nil {
 		return err
 	}
 	return d.sync(".")

@@ -9,6 +9,9 @@ import (
 // tokenLetters is Crockford's base 32 in lower case: no i, l, o, u.
 const tokenLetters = "0123456789abcdefghjkmnpqrstvwxyz"
 
+// tokenPrefix begins every token that odd makes.
+const tokenPrefix = "oa-"
+
 // newToken makes "oa-" and 26 letters out of 16 random bytes: a letter first, so
 // that it is a word in OCTAVE and a plain file name.
 func newToken(random func([]byte) error) (string, error) {
@@ -16,7 +19,7 @@ func newToken(random func([]byte) error) (string, error) {
 	if err := random(b); err != nil {
 		return "", fmt.Errorf("token: no random bytes: %w", err)
 	}
-	return "oa-" + base32.NewEncoding(tokenLetters).WithPadding(base32.NoPadding).EncodeToString(b), nil
+	return tokenPrefix + base32.NewEncoding(tokenLetters).WithPadding(base32.NoPadding).EncodeToString(b), nil
 }
 
 // TokenProblem says why s cannot be a token, and false where it can: 1 to 128

@@ -3,6 +3,7 @@ package anchor
 import (
 	"fmt"
 	"io/fs"
+	"slices"
 )
 
 // Verify is HasValid, and as warnings what has changed since the session was
@@ -33,12 +34,8 @@ func (d Desk) movedMembers(a Anchor) []Problem {
 	if len(ps) > 0 {
 		return ps
 	}
-	for _, m := range Drift(a.Arm, now) {
-		if m.Name != "head_oid" {
-			ps = append(ps, Problem{Code: ArmDrift, At: "ARM." + m.Name, Text: m.Name + " is not what it was when the session was bound", Found: m.New, Want: m.Old})
-		}
-	}
-	return ps
+	moved := slices.DeleteFunc(Drift(a.Arm, now), func(m Member) bool { return m.Name == "head_oid" })
+	return driftProblems(moved, "the session was bound")
 }
 
 // checkCitation says why a tension's lines are not those it cited, "" if they are.

@@ -77,7 +77,8 @@ func (w work) desk() anchor.Desk {
 		Constitution: func(role string) (anchor.Constitution, error) {
 			return anchor.Charters{Files: root.FS(), Places: []string{".hestai-sys/agents"}}.Find(role)
 		},
-		Phase: func() (string, string) { return anchor.Phase(root.FS()) },
+		Protected: func(string) (string, bool) { return "", false },
+		Phase:     func() (string, string) { return anchor.Phase(root.FS()) },
 	}}
 }
 

@@ -133,7 +133,7 @@ func sets(t *testing.T, d *Doc, all []*Entry) {
 			if tried++; tried > 3 || e.Key == "" {
 				return
 			}
-			path := spell("", []step{{e.Key, -1}})
+			path := spell([]step{{e.Key, -1}})
 			for _, text := range []string{"plain", "a, \"b\"] // c\n"} {
 				v, err := d.Get(path)
 				got, err2 := d.Set(path, text)

@@ -181,13 +181,13 @@ func TestSpecificationReadsLenientlyAndFailsStrictly(t *testing.T) {
 		t.Fatalf("lenient: %v", bad)
 	}
 	for path, want := range map[string]string{
-		"META.DATE":                "2026-01-05",
-		"FLOW.STAGE.ACTOR":         "Agent (or a person)",
-		"FLOW.STAGE.ACTION":        "`anchor(stage=\"identity\", role=\"{role}\")`",
-		`HINTS."Self-Guiding"`:     "Every answer says what is next.",
-		"KNOBS.MODES.mode[0]":      "full|lite|untracked",
-		"FLOW.STAGE.LOGIC[1]":      "second",
-		"PROTOCOL/FLOW.MACHINE[0]": "LOBBY → IDENTITY → BOUND",
+		"META.DATE":            "2026-01-05",
+		"FLOW.STAGE.ACTOR":     "Agent (or a person)",
+		"FLOW.STAGE.ACTION":    "`anchor(stage=\"identity\", role=\"{role}\")`",
+		`HINTS."Self-Guiding"`: "Every answer says what is next.",
+		"KNOBS.MODES.mode[0]":  "full|lite|untracked",
+		"FLOW.STAGE.LOGIC[1]":  "second",
+		"FLOW.MACHINE[0]":      "LOBBY → IDENTITY → BOUND",
 	} {
 		if v, err := d.Get(path); err != nil || v.Text != want {
 			t.Errorf("%s = %q, %v, want %q", path, v.Text, err, want)
