@@ -230,6 +230,7 @@ func TestGateShellUnderAPermit(t *testing.T) {
 		{"make check; touch cmd/x", OutsidePaths, ""},
 		{"rm -rf .git", CommandRefused, CommandRefused},
 		{"odd anchor release oa-1", "", ""},
+		{"odd anchor release oa-1 --reason done", "", ""},
 		{"odd anchor release oa-2", OutsidePaths, OutsidePaths},
 		{"odd anchor hook uninstall", CommandRefused, CommandRefused},
 		{"./build.sh; odd anchor gc", CommandRefused, CommandRefused},
