@@ -254,7 +254,7 @@ func (v *view) root() fs.FS {
 // proposal that h is about, which may still wait for a person.
 func (v *view) world(ctx context.Context, h handoff.Handoff) handoff.World {
 	places := []fs.FS{v.root(), v.bundle}
-	o := drain.Origin{Repo: v.repo, Files: v.files, Root: v.cfg.Root, Graph: v.graph, Tasks: v.tasks()}
+	o := drain.Origin{Repo: v.repo, State: v.state, Root: v.cfg.Root, Graph: v.graph, Tasks: v.tasks()}
 	if made, err := o.Proposal(h); err == nil && made != nil {
 		places = append(places, made.Files)
 	}

@@ -2,7 +2,6 @@ package cmd
 
 import (
 	"fmt"
-	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -40,21 +39,26 @@ func runLog(c *cli.Context, env Env) error {
 	if _, err := time.Parse("2006-01", f.month); f.month != "" && err != nil {
 		return usage("log: --month %s is no month; want YYYY-MM, such as 2026-03", f.month)
 	}
-	v, err := openCurrent(c.Context, env)
+	open := openFiles
+	if f.task != "" {
+		open = openTasks
+	}
+	v, err := open(c.Context, env)
 	if err != nil {
 		return err
 	}
-	if a, err := v.graph.Find(string(f.task)); f.task != "" && err == nil {
-		f.task = a.ID
+	if f.task != "" {
+		if a, err := v.graph.Find(string(f.task)); err == nil {
+			f.task = a.ID
+		}
 	}
 	if c.Bool("spend") {
 		return v.printSpending(f, c.Bool("json"))
 	}
-	events, damaged, err := v.events(c.Context)
+	told, damaged, err := v.events(c.Context, f)
 	if err != nil {
 		return err
 	}
-	told := slices.DeleteFunc(slices.Clone(events), func(e logEvent) bool { return !f.takes(e) })
 	for i, e := range told {
 		if e.op != "" {
 			_, told[i].Output = v.failing(e.Run, e.op)
@@ -63,8 +67,8 @@ func runLog(c *cli.Context, env Env) error {
 	switch {
 	case c.Bool("json"):
 		err = printJSON(env, told)
-	case len(told) == 0 && len(events) > 0:
-		talk(env, "log: none of %d events matches; odd log without --task, --run and --month shows all", len(events))
+	case len(told) == 0 && f != (logFilter{}):
+		talk(env, "log: no event matches; odd log without --task, --run and --month shows all")
 	case len(told) == 0:
 		talk(env, "log: nothing happened yet; odd task add \"TITLE\" adds a task, odd drain runs the ready ones")
 	default:
@@ -175,12 +179,12 @@ func (v *view) printSpending(f logFilter, asJSON bool) error {
 
 func (v *view) spending(f logFilter) (spending, error) {
 	s := spending{Receipts: []event.Receipt{}}
-	all, err := event.Receipts(v.bundle, f.month)
+	all, err := v.state.Receipts(f.month, string(f.task))
 	if err != nil {
 		return s, fmt.Errorf("%s/%w", v.cfg.Root, err)
 	}
 	for _, r := range all {
-		if (f.task == "" || r.Task == string(f.task)) && strings.HasSuffix(r.Run, f.run) {
+		if strings.HasSuffix(r.Run, f.run) {
 			s.Receipts = append(s.Receipts, r)
 			s.Total += budget.MicroUSD(r.Cost)
 		}

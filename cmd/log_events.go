@@ -14,7 +14,6 @@ import (
 
 	"github.com/odd-cli/odd/board/budget"
 	"github.com/odd-cli/odd/board/pipeline"
-	"github.com/odd-cli/odd/journal/event"
 	"github.com/odd-cli/odd/journal/repo"
 	"github.com/odd-cli/odd/okf"
 )
@@ -49,38 +48,44 @@ func (e logEvent) who() string {
 	return "run " + e.Run[max(0, len(e.Run)-6):]
 }
 
-// events are the ledger's records and people's commits on the board, oldest
-// first and within a second as history has them; records of a run stay in their
-// order. damaged is about ledger files
-// that could be read only in part.
-func (v *view) events(ctx context.Context) (all []logEvent, damaged, err error) {
+// events are the ledger's records and people's commits on the board that f takes,
+// oldest first and within a second as history has them; records of a run stay in their
+// order. damaged is about ledger files that could be read only in part.
+func (v *view) events(ctx context.Context, f logFilter) (all []logEvent, damaged, err error) {
 	all = []logEvent{}
-	err = event.Walk(v.bundle, func(file string, b []byte) error {
-		records, err := event.Read(b)
-		if err != nil {
-			damaged = errors.Join(damaged, fmt.Errorf("%s: %w", v.file(file), err))
+	var about func(run string, tasks []string) bool
+	if f.run != "" || f.task != "" {
+		about = func(run string, tasks []string) bool {
+			return strings.HasSuffix(run, f.run) && (f.task == "" || slices.Contains(tasks, string(f.task)))
 		}
-		for i, r := range records {
+	}
+	files, err := v.state.RunFiles(f.month, about)
+	if err != nil {
+		return nil, nil, err
+	}
+	for file := range files {
+		if file.Err != nil {
+			damaged = errors.Join(damaged, fmt.Errorf("%s/%w", v.cfg.Root, file.Err))
+		}
+		for i, r := range file.Records {
 			text := r.Tell(func(n int64) string { return budget.MicroUSD(n).String() })
 			task := r.Task
 			if task == r.Run {
 				task = "" // no task asked for it
 			}
-			e := logEvent{At: r.TS, Kind: string(r.Kind), Run: r.Run, Task: task, Text: okf.Visible(text), Cost: r.Cost, file: v.file(file), nth: i + 1}
+			e := logEvent{At: r.TS, Kind: string(r.Kind), Run: r.Run, Task: task, Text: okf.Visible(text), Cost: r.Cost, file: v.file(file.Path), nth: i + 1}
 			if d := r.Op(); d.To == string(pipeline.FailedPermanent) {
 				e.op = d.Op
 			}
 			all = append(all, e)
 		}
-		return nil
-	})
-	if err != nil {
-		return nil, nil, err
 	}
 	acts, runs, err := v.acts(ctx)
 	if err != nil {
 		return nil, nil, err
 	}
+	other := func(e logEvent) bool { return !f.takes(e) }
+	all, acts = slices.DeleteFunc(all, other), slices.DeleteFunc(acts, other)
 	if err := v.place(all, acts, runs); err != nil {
 		return nil, nil, err
 	}

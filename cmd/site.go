@@ -140,7 +140,7 @@ func drawSite(ctx context.Context, env Env, live bool) (*site.Pages, error) {
 	for _, r := range proof.Table() {
 		b.Promises = append(b.Promises, site.Promise{Number: r.Invariant, Name: r.Name, Proved: r.Recomputed, Attested: r.Attested})
 	}
-	events, damaged, err := v.events(ctx)
+	events, damaged, err := v.events(ctx, logFilter{})
 	if err != nil {
 		return nil, err
 	}
@@ -177,7 +177,7 @@ func (v *view) siteName() string {
 
 // months are what each month cost, oldest first.
 func (v *view) months() ([]site.Month, error) {
-	receipts, err := event.Receipts(v.bundle, "")
+	receipts, err := v.state.Receipts("", "")
 	if err != nil {
 		return nil, fmt.Errorf("%s/%w", v.cfg.Root, err)
 	}

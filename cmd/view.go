@@ -344,19 +344,14 @@ func (v *view) task(name string) (board.Task, error) {
 
 // records reads the ledger file of one run.
 func (v *view) records(run string) ([]event.Record, error) {
-	names, err := fs.Glob(v.bundle, "ledger/*/"+run+".jsonl")
-	if err != nil || len(names) != 1 {
+	f, ok := v.state.RunFile(run)
+	if !ok {
 		return nil, refuse("state", "run %s: its record is missing on %s; git log -- knowledge/ledger shows which commit removed it", run, v.line.Name())
 	}
-	b, err := fs.ReadFile(v.bundle, names[0])
-	if err != nil {
-		return nil, err
+	if f.Err != nil {
+		return nil, fmt.Errorf("%s/%w", v.cfg.Root, f.Err)
 	}
-	rs, err := event.Read(b)
-	if err != nil {
-		return nil, fmt.Errorf("%s: %w", v.file(names[0]), err)
-	}
-	return rs, nil
+	return f.Records, nil
 }
 
 // proposal is what t waits in review with.

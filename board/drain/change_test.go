@@ -2,6 +2,7 @@ package drain
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io/fs"
 	"strings"
@@ -10,6 +11,7 @@ import (
 
 	"github.com/odd-cli/odd/board"
 	"github.com/odd-cli/odd/board/pipeline"
+	"github.com/odd-cli/odd/board/state"
 	"github.com/odd-cli/odd/journal/event"
 	"github.com/odd-cli/odd/journal/repo"
 	"github.com/odd-cli/odd/persona/session"
@@ -39,11 +41,11 @@ func (w *world) ops() ([]pipeline.Story, []event.Record) {
 		w.t.Fatal(err)
 	}
 	var all []event.Record
-	err = event.Walk(bundle, func(_ string, b []byte) error {
-		records, err := event.Read(b)
-		all = append(all, records...)
-		return err
-	})
+	runs, err := state.Of(bundle, nil).RunFiles("", nil)
+	for f := range runs {
+		err = errors.Join(err, f.Err)
+		all = append(all, f.Records...)
+	}
 	stories, wrong := pipeline.ReadOps(all)
 	if err != nil || len(wrong) > 0 {
 		w.t.Fatal(err, wrong)

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/odd-cli/odd/board"
+	"github.com/odd-cli/odd/board/state"
 	"github.com/odd-cli/odd/journal/event"
 	"github.com/odd-cli/odd/journal/repo"
 	"github.com/odd-cli/odd/okf"
@@ -20,8 +21,8 @@ import (
 // it, so that the files it cites may be there and nowhere else.
 type Origin struct {
 	Repo  *repo.Repo
-	Files fs.FS  // the board's commit
-	Root  string // of the bundle in it
+	State *state.State // of the board's commit
+	Root  string       // of the bundle in it
 	Graph *okf.Graph
 	Tasks []board.Task // in the order of board.Tasks
 }
@@ -34,7 +35,7 @@ type Made struct {
 }
 
 func (d *drain) newOrigin() Origin {
-	return Origin{Repo: d.repo, Files: d.at.files, Root: d.at.cfg.Root, Graph: d.at.graph, Tasks: d.at.tasks}
+	return Origin{Repo: d.repo, State: d.at.state, Root: d.at.cfg.Root, Graph: d.at.graph, Tasks: d.at.tasks}
 }
 
 // Proposal is the proposal that the handoff h is about: the one its run made beside
@@ -118,32 +119,22 @@ func recordedFiles(r event.Record) [][3]string {
 
 // runRecords returns a run's ledger on the board, nil where there is none.
 func (o Origin) runRecords(run string) []event.Record {
-	if run == "" {
-		return nil
-	}
-	names, err := fs.Glob(o.Files, path.Join(o.Root, "ledger/*", run+".jsonl"))
-	if err != nil || len(names) == 0 {
-		return nil
-	}
-	b, err := fs.ReadFile(o.Files, names[0])
-	if err != nil {
-		return nil
-	}
-	out, _ := event.Read(b)
-	return out
+	f, _ := o.State.RunFile(run)
+	return f.Records
 }
 
-// isOnlyMode reports that every session of the task so far was in this mode. It reads
-// the newest ledgers first, and no more of them than hold the task's attempts.
+// isOnlyMode reports that every session of the task so far was in this mode. It reads no more
+// of the newest ledgers than hold the task's attempts.
 func (o Origin) isOnlyMode(t board.Task, mode contract.Mode) bool {
-	names, _ := fs.Glob(o.Files, path.Join(o.Root, "ledger/*/*.jsonl"))
-	slices.SortFunc(names, func(a, b string) int { return strings.Compare(path.Base(b), path.Base(a)) })
+	all, _ := o.State.RunFiles("", func(_ string, tasks []string) bool { return slices.Contains(tasks, string(t.ID)) })
+	files := slices.Collect(all)
+	slices.SortFunc(files, func(a, b state.RunFile) int { return strings.Compare(path.Base(b.Path), path.Base(a.Path)) })
 	attempts := 0
-	for _, name := range names {
+	for _, f := range files {
 		if attempts >= t.Attempts {
 			break
 		}
-		for _, r := range o.runRecords(strings.TrimSuffix(path.Base(name), ".jsonl")) {
+		for _, r := range f.Records {
 			switch {
 			case r.Task != string(t.ID):
 			case r.Kind == event.Claim:

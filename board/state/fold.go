@@ -51,6 +51,9 @@ type file struct {
 	Size    int      `json:"size"`
 	Records int      `json:"records"`
 	Run     string   `json:"run"`
+	Tasks   []string `json:"tasks"`
+
+	damaged bool
 }
 
 // try is a session's word of its transport.
@@ -159,6 +162,7 @@ func (f *folding) grow(m *month, changed []entry) error {
 		name := path.Join(f.dir, e.name)
 		if !e.regular {
 			m.damaged = cmp.Or(m.damaged, &Damaged{name, errors.New("is a link or a submodule, not a file; restore the file from git")})
+			m.details.Files[e.name] = file{damaged: true}
 			continue
 		}
 		b, err := fs.ReadFile(f.bundle, name)
@@ -173,7 +177,8 @@ func (f *folding) grow(m *month, changed []entry) error {
 		if err != nil {
 			m.damaged = cmp.Or(m.damaged, &Damaged{name, err})
 		}
-		was, now := m.details.Files[e.name], file{Blob: e.blob, Size: len(b), Records: len(records), Run: runOf(records)}
+		was := m.details.Files[e.name]
+		now := file{Blob: e.blob, Size: len(b), Records: len(records), Run: runOf(records), Tasks: tasksOf(records), damaged: err != nil}
 		if other, taken := runs[now.Run]; now.Run == "" || taken && other != e.name || was.Run != "" && was.Run != now.Run {
 			m.irregular = true
 		}
@@ -319,6 +324,16 @@ func runOf(records []event.Record) string {
 		return ""
 	}
 	return records[0].Run
+}
+
+// tasksOf are the tasks that records are of.
+func tasksOf(records []event.Record) (tasks []string) {
+	for _, r := range records {
+		if !slices.Contains(tasks, r.Task) {
+			tasks = append(tasks, r.Task)
+		}
+	}
+	return tasks
 }
 
 // isBlob reports that b is the content of a blob.

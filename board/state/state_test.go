@@ -152,6 +152,20 @@ func ask(s *State) (a answers) {
 	return a
 }
 
+// askFiles asks for ledger files by month and task.
+func askFiles(s *State) (out []string) {
+	for _, month := range []string{"", "2026-03", "2026-04"} {
+		for _, task := range []string{"a", "b", "none"} {
+			files, err := s.RunFiles(month, func(_ string, tasks []string) bool { return slices.Contains(tasks, task) })
+			out = append(out, fmt.Sprint(month, task, err))
+			for f := range files {
+				out = append(out, fmt.Sprint(f.Path, len(f.Records), f.Err))
+			}
+		}
+	}
+	return out
+}
+
 // describe writes a graph and its problems in words.
 func describe(g *okf.Graph, ps []okf.Problem) string {
 	var b bytes.Buffer
@@ -264,6 +278,9 @@ func TestAStateIsAFunctionOfItsTree(t *testing.T) {
 				if rapid.Bool().Draw(t, "asked") { // a State that nobody asked anything is carried on all the same
 					if diff := cmp.Diff(want, ask(h.states[i]), cmpopts.EquateEmpty()); diff != "" {
 						t.Fatalf("carried on, -want +got:\n%s", diff)
+					}
+					if diff := cmp.Diff(askFiles(Of(tip.fs(), nil)), askFiles(h.states[i])); diff != "" {
+						t.Fatalf("files, carried on, -want +got:\n%s", diff)
 					}
 				}
 				kept := Of(tip.fs(), cache)
@@ -426,6 +443,56 @@ func TestDamage(t *testing.T) {
 }
 
 func second[T any](_ T, err error) error { return err }
+
+// Of the ledger's files those are read whose month and tasks are asked for, and what may be
+// about any: a damaged file, and one of several runs.
+func TestRunFiles(t *testing.T) {
+	t.Parallel()
+	all := tree{}
+	for run, task := range map[string]string{"run-1": "a", "run-2": "b", "run-april": "a"} {
+		if err := all.put(event.Record{TS: dawn, Run: run, Kind: event.Claim, Task: task, Reserved: 5}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	all["ledger/2026-05/run-3.jsonl"] = []byte("{}")
+	files := all.fs()
+	files["ledger/2026-05/run-4.jsonl"] = &fstest.MapFile{Mode: fs.ModeIrregular}
+	for _, c := range []struct{ month, task, want string }{
+		{"", "a", "2026-03/run-1 2026-04/run-april 2026-05/run-3! 2026-05/run-4!"},
+		{"2026-03", "b", "2026-03/run-2"},
+		{"2026-04", "a", "2026-03/run-1 2026-04/run-april"},
+		{"2026-06", "c", "2026-05/run-3! 2026-05/run-4!"},
+		{"2026-02", "a", ""},
+	} {
+		n := 0
+		s := Of(counted{files, &n}, nil)
+		if _, err := s.Ops(); err != nil {
+			t.Fatal(err)
+		}
+		n = 0
+		all, err := s.RunFiles(c.month, func(_ string, tasks []string) bool { return slices.Contains(tasks, c.task) })
+		var got []string
+		for f := range all {
+			name := strings.TrimSuffix(strings.TrimPrefix(f.Path, "ledger/"), ".jsonl")
+			if f.Err != nil {
+				name += "!"
+			}
+			got = append(got, name)
+		}
+		if strings.Join(got, " ") != c.want || err != nil || n > len(got) {
+			t.Errorf("%s of %q: %v, %v, %d files read; want %s", c.task, c.month, got, err, n, c.want)
+		}
+		if _, err := s.Receipts(c.month, ""); (err != nil) != strings.Contains(c.want, "!") {
+			t.Errorf("receipts of %q: %v", c.month, err)
+		}
+	}
+	if f, ok := Of(files, nil).RunFile("run-1"); !ok || f.Err != nil || len(f.Records) != 1 {
+		t.Errorf("%+v, %v", f, ok)
+	}
+	if _, ok := Of(files, nil).RunFile("run-5"); ok {
+		t.Error("a run that there is not")
+	}
+}
 
 // A link in the place of a ledger file is never followed, and is damage.
 func TestALinkIsDamage(t *testing.T) {

@@ -2,7 +2,7 @@ package event
 
 import (
 	"cmp"
-	"io/fs"
+	"iter"
 	"maps"
 	"slices"
 	"strings"
@@ -25,25 +25,15 @@ type Receipt struct {
 	Cost       int64  `json:"cost_micro_usd"`
 }
 
-// Receipts itemises a month's closed spending, "" for every month's, by month,
-// run, task, substrate and model. Their costs add up to Spend.Month of it, to the
-// micro-dollar: what a closing record charges above its sessions has a receipt
-// of its own. Errors are Walk's.
-func Receipts(f fs.FS, month string) ([]Receipt, error) {
+// Receipts itemises the closed spending of ledger files, by month, run, task, substrate and
+// model. Their costs add up to Spend.Month, to the micro-dollar: what a closing record
+// charges above its sessions has a receipt of its own.
+func Receipts(files iter.Seq[[]Record]) []Receipt {
 	var out []Receipt
-	err := Walk(f, func(_ string, b []byte) error {
-		recs, err := Read(b)
-		if err != nil {
-			return err
-		}
+	for recs := range files {
 		out = append(out, receipts(recs)...)
-		return nil
-	})
-	if err != nil {
-		return nil, err
 	}
-	out = slices.DeleteFunc(out, func(r Receipt) bool { return month != "" && r.Month != month })
-	return addReceipts(out), nil
+	return addReceipts(out)
 }
 
 // receipts are those of the claims that one file's records close.

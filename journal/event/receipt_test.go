@@ -2,6 +2,7 @@ package event
 
 import (
 	"fmt"
+	"slices"
 	"testing"
 
 	"pgregory.net/rapid"
@@ -45,17 +46,20 @@ func TestReceiptsAddUp(t *testing.T) {
 			}
 			files["ledger/2026-07/"+name+".jsonl"] = b
 		}
-		f := bundle(files)
-		sums, err := sumAll(f)
+		sums, err := sumAll(files)
 		if err != nil {
 			rt.Fatal(err)
 		}
-		all, err := Receipts(f, "")
-		if err != nil {
-			rt.Fatal(err)
+		var all [][]Record
+		for _, b := range files {
+			recs, err := Read(b)
+			if err != nil {
+				rt.Fatal(err)
+			}
+			all = append(all, recs)
 		}
 		got := map[string]int64{}
-		for _, r := range all {
+		for _, r := range Receipts(slices.Values(all)) {
 			got[r.Month] += r.Cost
 			if r.Team != "" {
 				got[r.Month+r.Team] += r.Cost

@@ -2,11 +2,8 @@ package event
 
 import (
 	"cmp"
-	"errors"
 	"fmt"
-	"io/fs"
 	"maps"
-	"path"
 	"slices"
 	"strings"
 	"time"
@@ -264,29 +261,4 @@ func put(m map[string]map[string]int64, month, team string, cost int64) error {
 	total, err := sum(m[month][team], cost)
 	m[month][team] = total
 	return err
-}
-
-// Walk calls visit with every ledger file below dir "ledger" of f, in path
-// order, and stops at the first error, which it prefixes with the file's path
-// and, for a line's own error, a colon: "ledger/2026-07/run-1.jsonl: line 3: …".
-func Walk(f fs.FS, visit func(file string, b []byte) error) error {
-	if _, err := fs.Stat(f, "ledger"); errors.Is(err, fs.ErrNotExist) {
-		return nil
-	}
-	return fs.WalkDir(f, "ledger", func(file string, d fs.DirEntry, err error) error {
-		if err != nil {
-			return err
-		}
-		if d.IsDir() || path.Ext(file) != ".jsonl" {
-			return nil
-		}
-		b, err := fs.ReadFile(f, file)
-		if err != nil {
-			return err
-		}
-		if err := visit(file, b); err != nil {
-			return fmt.Errorf("%s: %w", file, err)
-		}
-		return nil
-	})
 }

@@ -2,11 +2,12 @@ package event
 
 import (
 	"encoding/json"
-	"io/fs"
+	"fmt"
+	"maps"
 	"math"
+	"slices"
 	"strings"
 	"testing"
-	"testing/fstest"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
@@ -17,19 +18,11 @@ func at(month time.Month, day int) time.Time {
 	return time.Date(2026, month, day, 12, 0, 0, 0, time.UTC)
 }
 
-func bundle(files map[string][]byte) fstest.MapFS {
-	f := fstest.MapFS{"index.md": {Data: []byte("# Index\n")}}
-	for name, b := range files {
-		f[name] = &fstest.MapFile{Data: b}
-	}
-	return f
-}
-
 func TestSum(t *testing.T) {
 	t.Parallel()
 	// run-1 ends in August what it began in July; run-2 dies on one of its two
 	// tasks; run-3 sweeps it; run-4 is still at work.
-	f := bundle(map[string][]byte{
+	f := map[string][]byte{
 		"ledger/2026-07/run-1.jsonl": file(t,
 			Record{TS: at(7, 31), Run: "run-1", Seq: 1, Kind: Claim, Task: "a", Team: "docs", Reserved: 100},
 			Record{TS: at(8, 1), Run: "run-1", Seq: 2, Kind: Session, Task: "a", Cost: 30},
@@ -42,8 +35,7 @@ func TestSum(t *testing.T) {
 			Record{TS: at(8, 2), Run: "run-3", Seq: 1, Kind: Abandoned, Task: "c", DeadRun: "run-2", Team: "docs", Cost: 700}),
 		"ledger/2026-08/run-4.jsonl": file(t,
 			Record{TS: at(8, 3), Run: "run-4", Seq: 1, Kind: Claim, Task: "c", Team: "ops", Reserved: 1000}),
-		"ledger/2026-08/notes.md": []byte("not a ledger"),
-	})
+	}
 	got, err := sumAll(f)
 	if err != nil {
 		t.Fatal(err)
@@ -98,7 +90,7 @@ func TestAClaimStaysOpen(t *testing.T) {
 		default:
 			files["ledger/2026-07/x.jsonl"] = file(t, claim, c.other)
 		}
-		got, err := sumAll(bundle(files))
+		got, err := sumAll(files)
 		if err != nil || len(got.Open) != c.open {
 			t.Errorf("%s: %d open, %v, want %d", c.name, len(got.Open), err, c.open)
 		}
@@ -121,21 +113,13 @@ func TestSumFailsClosed(t *testing.T) {
 		{"overflow in a file", map[string][]byte{"ledger/2026-07/run-1.jsonl": both}, "record 2: the sum is more money"},
 		{"overflow over files", map[string][]byte{"ledger/2026-07/run-1.jsonl": ok, "ledger/2026-07/run-2.jsonl": one}, "2026-07: the sum is more money"},
 	} {
-		if got, err := sumAll(bundle(c.files)); err == nil || !strings.Contains(err.Error(), c.want) {
+		if got, err := sumAll(c.files); err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%s: got %v, %v, want an error with %q", c.name, got, err, c.want)
 		}
 	}
 	s := Spend{Month: map[string]int64{"2026-07": 1}, Open: []Record{{Reserved: math.MaxInt64}}}
 	if got, err := s.In("2026-07"); err == nil {
 		t.Errorf("In overflowed to %d", got)
-	}
-}
-
-func TestSumOfABundleWithoutLedger(t *testing.T) {
-	t.Parallel()
-	got, err := sumAll(bundle(nil))
-	if err != nil || len(got.Month) != 0 || len(got.Open) != 0 {
-		t.Errorf("got %v, %v", got, err)
 	}
 }
 
@@ -194,16 +178,15 @@ func sumFile(b []byte) (FileSum, error) {
 	return FileSum{}.Add(recs)
 }
 
-// sumAll is the Spend of every ledger file of a bundle.
-func sumAll(f fs.FS) (Spend, error) {
+// sumAll is the Spend of ledger files.
+func sumAll(all map[string][]byte) (Spend, error) {
 	var files []FileSum
-	err := Walk(f, func(_ string, b []byte) error {
-		s, err := sumFile(b)
+	for _, name := range slices.Sorted(maps.Keys(all)) {
+		s, err := sumFile(all[name])
+		if err != nil {
+			return Spend{}, fmt.Errorf("%s: %w", name, err)
+		}
 		files = append(files, s)
-		return err
-	})
-	if err != nil {
-		return Spend{}, err
 	}
 	return Combine(files...)
 }
