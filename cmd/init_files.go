@@ -2,10 +2,13 @@ package cmd
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
+	"math"
 	"os"
 	"path"
 	"path/filepath"
@@ -188,26 +191,51 @@ func unready(b []byte) []byte {
 	return bytes.Replace(b, []byte("\nstate: ready\n"), []byte("\nstate: backlog\n"), 1)
 }
 
-// documents is where a repository has its documents, as inputs of a task: a folder by
-// one of the usual names that holds markdown, or else the markdown at the top.
+// Which folders at the top of a repository hold documents: those with a usual name, and
+// others with at least fewestDocuments files of markdown. At most mostPlaces are named, so
+// that a person can read the task's inputs.
+const (
+	usualPlaces     = " docs doc documentation handbook content guides wiki policy policies governance charter playbooks runbooks adr "
+	fewestDocuments = 3
+	mostPlaces      = 8
+)
+
+// noDocuments are folders whose markdown is not the repository's own, or is old.
+const noDocuments = " knowledge node_modules vendor third_party testdata test tests fixtures example examples benchmark benchmarks dist build target venv archive archived "
+
+// documents returns where a repository has its documents, as inputs of a task: the markdown
+// at the top, and the folders that hold some.
 func documents(files fs.FS) []string {
-	for _, dir := range []string{"docs", "doc", "documentation", "handbook", "content", "guides", "wiki"} {
-		found := false
-		_ = fs.WalkDir(files, dir, func(p string, e fs.DirEntry, err error) error {
-			if err == nil && e.Type().IsRegular() && path.Ext(p) == ".md" {
-				found = true
-				return fs.SkipAll
+	count := map[string]int{}
+	_ = fs.WalkDir(files, ".", func(p string, e fs.DirEntry, err error) error {
+		switch {
+		case err != nil:
+			return nil // what cannot be read is not proposed
+		case e.IsDir() && p != "." && (strings.HasPrefix(e.Name(), ".") || strings.Contains(noDocuments, " "+e.Name()+" ")):
+			return fs.SkipDir
+		case e.Type().IsRegular() && slices.Contains([]string{".md", ".mdx", ".markdown"}, path.Ext(p)):
+			if top, _, below := strings.Cut(p, "/"); below {
+				count[top+"/"]++
+			} else if path.Ext(p) == ".md" {
+				count["*.md"]++
 			}
-			return err
-		})
-		if found {
-			return []string{dir + "/"}
 		}
+		return nil
+	})
+	places := slices.Sorted(maps.Keys(count)) // "*.md" comes first
+	rank := func(p string) int {
+		if p == "*.md" || strings.Contains(usualPlaces, " "+strings.TrimSuffix(p, "/")+" ") {
+			return math.MaxInt
+		}
+		return count[p]
 	}
-	if top, _ := fs.Glob(files, "*.md"); len(top) > 0 {
-		return []string{"*.md"}
+	places = slices.DeleteFunc(places, func(p string) bool { return rank(p) < fewestDocuments })
+	if len(places) > mostPlaces {
+		slices.SortStableFunc(places, func(a, b string) int { return cmp.Compare(rank(b), rank(a)) })
+		places = places[:mostPlaces]
+		slices.Sort(places)
 	}
-	return nil
+	return places
 }
 
 // ownBundle reports a bundle at root that is more than what an init laid out which

@@ -140,8 +140,11 @@ func (w *work) requireResult(id okf.ID) {
 		why = fmt.Sprintf("nothing is new, and %d declined before while their sources said the same", countEffects(w.items)[reconcile.Declined])
 	case len(w.items) > 0:
 		why = "every atom is as it was"
-	case w.leg.name == "extract" && len(w.emission.Notes) > 0: // what it read
-		why += " (" + w.emission.Notes[0].Content + ")"
+	case w.leg.name == "extract" && len(w.emission.Notes) > 0:
+		why = "the offline reader found nothing to propose: " + w.emission.Notes[0].Title // how many files it read
+		for _, open := range first(openNotes(w.emission.Notes), 2) {
+			why += "; " + open
+		}
 	}
 	w.block("nothing to review: %s; if that is right, delete the task's file, otherwise change the task and run odd task ready %s", oneLine(clean(why)), id)
 }

@@ -187,7 +187,7 @@ func rank(cs []candidate) {
 }
 
 // shelfPenalty returns how much less a document counts that is kept and not lived by: in an archive,
-// of a year, minutes, an example, a proposal.
+// of a year, minutes, a retrospective, an example, a proposal.
 func (d *document) shelfPenalty() int {
 	n := 0
 	for _, part := range d.parts() {
@@ -198,7 +198,7 @@ func (d *document) shelfPenalty() int {
 			n += 10
 		case in("tep teps kep keps rfc rfcs proposal proposals enhancements", part):
 			n += 8
-		case in("minutes notes postmortem postmortems meetings template templates example examples sample samples blog post posts news", part):
+		case in("minutes notes retro retros retrospectives postmortem postmortems meetings template templates example examples sample samples blog post posts news", part):
 			n += 12
 		}
 	}

@@ -36,8 +36,8 @@ func (t *tally) notes() []session.Note {
 	var out []session.Note
 	if len(t.docs) > 0 {
 		out = append(out, session.Note{Type: "O", Title: countNoun(len(t.docs), "file") + " read",
-			Content: fmt.Sprintf("Read %d sections in %d files, from %s to %s. Emitted %s; known already, with nothing new: %d.",
-				sections, len(t.docs), t.docs[0].path, t.docs[len(t.docs)-1].path, t.describeEmitted(), t.known)})
+			Content: fmt.Sprintf("Read %s in %s. Proposed: %s; known already, with nothing new: %d.",
+				countNoun(sections, "section"), countNoun(len(t.docs), "file"), t.describeEmitted(), t.known)})
 	}
 	if n := len(t.left); n > 0 {
 		names := make([]string, n)

@@ -267,6 +267,9 @@ func words(s string) []string {
 	})
 }
 
+// maxSlug is the longest id that the reader makes of a title.
+const maxSlug = 60
+
 // slug makes a lower-case id of a title; a title without a Latin letter or a
 // digit is named after its bytes.
 func slug(title string) string {
@@ -279,11 +282,16 @@ func slug(title string) string {
 		case b.Len() > 0 && !strings.HasSuffix(b.String(), "-"):
 			b.WriteByte('-')
 		}
-		if b.Len() >= 60 {
-			break
-		}
 	}
-	if s := strings.Trim(b.String(), "-"); s != "" {
+	s := strings.Trim(b.String(), "-")
+	if len(s) > maxSlug {
+		end := maxSlug
+		if word := strings.LastIndexByte(s[:maxSlug+1], '-'); word > maxSlug/2 {
+			end = word // no word is cut
+		}
+		s = s[:end]
+	}
+	if s != "" {
 		return s
 	}
 	return "x-" + okf.BlobID([]byte(title))[:12]
