@@ -1,9 +1,12 @@
 package site
 
 import (
+	"fmt"
 	"html/template"
 	"slices"
+	"strconv"
 	"strings"
+	"sync"
 
 	"github.com/odd-cli/odd/board"
 	"github.com/odd-cli/odd/board/budget"
@@ -151,19 +154,82 @@ func (p *Pages) review(id okf.ID) (reviewPage, error) {
 // group is the atoms of one type.
 type group struct {
 	Type  string
-	Atoms []*okf.Atom
+	atoms []*okf.Atom
+	stem  string // of the pages that list all of them
 }
 
-func (p *Pages) knowledge() []group {
+// Lines are the first atoms of the type, and More how many others there are.
+func (g group) Lines() []line { return atomLines(g.atoms[:len(g.atoms)-g.More()]) }
+func (g group) More() int     { return max(0, len(g.atoms)-typeLimit) }
+func (g group) Count() int    { return len(g.atoms) }
+func (g group) Href() string  { return g.stem + ".html" }
+
+func typesOf(atoms []*okf.Atom) []group {
 	var out []group
-	for _, a := range p.atoms {
+	for _, a := range atoms {
 		if len(out) == 0 || out[len(out)-1].Type != a.Type {
-			out = append(out, group{Type: a.Type})
+			out = append(out, group{Type: a.Type, stem: fmt.Sprintf("knowledge/%d", len(out)+1)})
 		}
 		last := &out[len(out)-1]
-		last.Atoms = append(last.Atoms, a)
+		last.atoms = append(last.atoms, a)
 	}
 	return out
+}
+
+// line is one of a list: a link, and what is told beside it.
+type line struct {
+	Href, Title, Quiet string
+	Here               bool // the page that it is on
+}
+
+func taskLines(rows []*board.Row) (out []line) {
+	for _, t := range rows {
+		quiet := string(t.ID)
+		for _, more := range []string{t.Priority, t.Role} {
+			if more != "" {
+				quiet += " · " + more
+			}
+		}
+		out = append(out, line{Href: "task/" + string(t.ID) + ".html", Title: t.Title, Quiet: quiet})
+	}
+	return out
+}
+
+func atomLines(atoms []*okf.Atom) (out []line) {
+	for _, a := range atoms {
+		out = append(out, line{Href: href(a), Title: a.Title, Quiet: a.Description})
+	}
+	return out
+}
+
+// listPage is a part of a long list, with links to the other parts.
+type listPage struct{ Lines, Parts []line }
+
+// addList registers the pages of a list of n lines: STEM.html, STEM-2.html and so on.
+func (p *Pages) addList(stem, title string, n int, lines func() []line) {
+	all := sync.OnceValue(lines)
+	var parts []line
+	for i := range max(1, (n+listLimit-1)/listLimit) {
+		name := stem + ".html"
+		if i > 0 {
+			name = fmt.Sprintf("%s-%d.html", stem, i+1)
+		}
+		parts = append(parts, line{Href: name, Title: strconv.Itoa(i + 1)})
+	}
+	for i, part := range parts {
+		head := title
+		if i > 0 {
+			head = fmt.Sprintf("%s, part %d", title, i+1)
+		}
+		p.files[part.Href] = file{"list", head, func() (any, error) {
+			d := listPage{Lines: all()[i*listLimit : min(n, (i+1)*listLimit)]}
+			if len(parts) > 1 {
+				d.Parts = slices.Clone(parts)
+				d.Parts[i].Here = true
+			}
+			return d, nil
+		}}
+	}
 }
 
 // atomPage is an atom with its surroundings.

@@ -86,6 +86,8 @@ func (s server) answer(w http.ResponseWriter, r *http.Request) {
 	switch {
 	case err != nil:
 		http.Error(w, err.Error(), http.StatusInternalServerError)
+	case !known && strings.HasPrefix(name, "review/"): // it is decided
+		http.Redirect(w, r, "/task/"+strings.TrimPrefix(name, "review/"), http.StatusSeeOther)
 	case !known:
 		http.Error(w, "there is no such page; the board may have changed", http.StatusNotFound)
 	default:

@@ -46,6 +46,7 @@ func TestServer(t *testing.T) {
 		{"the board", "GET", "/", "127.0.0.1:8080", "secret-token", 200, "odd approve t"},
 		{"localhost", "GET", "/", "localhost:8080", "secret-token", 200, `data-live="one"`},
 		{"a style sheet", "GET", "/site.css", "127.0.0.1:8080", "secret-token", 200, "color-scheme"},
+		{"a review that is decided", "GET", "/review/t0.html", "127.0.0.1:8080", "secret-token", 303, "/task/t0.html"},
 		{"no page", "GET", "/../../etc/passwd", "127.0.0.1:8080", "secret-token", 404, "no such page"},
 	} {
 		w := ask(c.method, c.target, c.host, c.cookie)

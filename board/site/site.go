@@ -6,10 +6,10 @@
 // command to type in a terminal.
 //
 //	index.html          the board: a column a state
-//	tasks/STATE.html    all tasks of a state, where a column does not hold them
+//	tasks/STATE.html    all tasks of a state, and STATE-2.html where one page is too short
 //	task/ID.html        a task: its text, its history, its proposal
 //	review/ID.html      a proposal: rendered, as a diff, and what it rests on
-//	knowledge.html      all atoms by type
+//	knowledge.html      the atoms by type, and knowledge/N.html for a type with many
 //	atom/ID.html        an atom: rendered, its neighbours as a picture, its backlinks
 //	log.html            what agents and people did
 //	spend.html          money by month
@@ -83,31 +83,38 @@ type Promise struct {
 	Name, Proved, Attested string
 }
 
-// columnLimit is how many tasks a column of the board holds, and logLimit how many
-// events the log does; more would only make the pages slow.
-const columnLimit, logLimit = 40, 1000
+// A page holds so much that a browser draws it at once: tasks in a column of the board,
+// atoms of a type, lines of a list, events of the log.
+const columnLimit, typeLimit, listLimit, logLimit = 20, 40, 500, 1000
 
 //go:embed page.html site.css site.js
 var assets embed.FS
 
 // Pages draws each page when it is asked for. Build it with New.
 type Pages struct {
-	b     *Board
-	page  *template.Template
-	byID  map[okf.ID]*board.Row
-	acts  map[okf.ID][]Event
-	atoms []*okf.Atom                            // the knowledge: every atom but tasks, in order of type and title
-	files map[string]func() (any, string, error) // by path: data, and the template's name
+	b      *Board
+	page   *template.Template
+	byID   map[okf.ID]*board.Row
+	acts   map[okf.ID][]Event
+	atoms  []*okf.Atom // the knowledge: every atom but tasks, in order of type and title
+	types  []group     // the same by type
+	guides bool        // some of it is a guide
+	files  map[string]file
+}
+
+// file is a page: the kind that the template knows, the title, and what it shows.
+type file struct {
+	kind, title string
+	data        func() (any, error)
 }
 
 // New prepares the pages of a board.
 func New(b *Board) (*Pages, error) {
-	p := &Pages{b: b, byID: map[okf.ID]*board.Row{}, acts: map[okf.ID][]Event{}, files: map[string]func() (any, string, error){}}
+	p := &Pages{b: b, byID: map[okf.ID]*board.Row{}, acts: map[okf.ID][]Event{}, files: map[string]file{}}
 	var err error
 	p.page, err = template.New("page.html").Funcs(template.FuncMap{
 		"date": func(t time.Time) string { return t.UTC().Format("2006-01-02 15:04") },
-		"day":  func(t time.Time) string { return t.UTC().Format("2006-01-02") },
-		"word": func(s board.State) string { return strings.ReplaceAll(string(s), "_", " ") },
+		"word": word,
 	}).ParseFS(assets, "page.html")
 	if err != nil {
 		return nil, err
@@ -126,30 +133,41 @@ func New(b *Board) (*Pages, error) {
 			return cmp.Or(strings.Compare(a.Type, b.Type), strings.Compare(strings.ToLower(a.Title), strings.ToLower(b.Title)))
 		})
 	}
+	p.types = typesOf(p.atoms)
+	p.guides = slices.ContainsFunc(p.types, func(g group) bool { return g.Type == "guide" })
 	p.register()
 	return p, nil
 }
 
 // register names every page.
 func (p *Pages) register() {
-	p.files["index.html"] = func() (any, string, error) { return p.board(), "board", nil }
-	p.files["knowledge.html"] = func() (any, string, error) { return p.knowledge(), "knowledge", nil }
-	p.files["log.html"] = func() (any, string, error) { return p.log(), "log", nil }
-	p.files["spend.html"] = func() (any, string, error) { return p.spend(), "spend", nil }
-	p.files["promises.html"] = func() (any, string, error) { return p.b.Promises, "promises", nil }
-	for _, s := range board.States() {
-		p.files["tasks/"+string(s)+".html"] = func() (any, string, error) { return p.column(s, len(p.b.Tasks)), "tasks", nil }
-	}
+	p.files["index.html"] = file{"board", "Board", func() (any, error) { return p.board(), nil }}
+	p.files["knowledge.html"] = file{"knowledge", "Knowledge", func() (any, error) { return p.types, nil }}
+	p.files["log.html"] = file{"log", "Log", func() (any, error) { return p.log(), nil }}
+	p.files["spend.html"] = file{"spend", "Spend", func() (any, error) { return p.spend(), nil }}
+	p.files["promises.html"] = file{"promises", "Promises", func() (any, error) { return p.b.Promises, nil }}
+	number := map[board.State]int{}
 	for _, t := range p.b.Tasks {
-		p.files["task/"+string(t.ID)+".html"] = func() (any, string, error) { d, err := p.task(t); return d, "task", err }
+		number[t.State]++
+		p.files["task/"+string(t.ID)+".html"] = file{"task", t.Title, func() (any, error) { return p.task(t) }}
+	}
+	for _, s := range board.States() {
+		p.addList("tasks/"+string(s), "Tasks: "+word(s), number[s], func() []line { return taskLines(p.column(s, len(p.b.Tasks)).Tasks) })
+	}
+	for _, g := range p.types {
+		if g.More() > 0 {
+			p.addList(g.stem, "Knowledge: "+g.Type, len(g.atoms), func() []line { return atomLines(g.atoms) })
+		}
 	}
 	for id := range p.b.Proposal {
-		p.files["review/"+string(id)+".html"] = func() (any, string, error) { d, err := p.review(id); return d, "review", err }
+		p.files["review/"+string(id)+".html"] = file{"review", "Review: " + p.byID[id].Title, func() (any, error) { return p.review(id) }}
 	}
 	for _, a := range p.atoms {
-		p.files["atom/"+string(a.ID)+".html"] = func() (any, string, error) { d, err := p.atom(a); return d, "atom", err }
+		p.files["atom/"+string(a.ID)+".html"] = file{"atom", a.Title, func() (any, error) { return p.atom(a) }}
 	}
 }
+
+func word(s board.State) string { return strings.ReplaceAll(string(s), "_", " ") }
 
 // Paths yields the path of every file, sorted.
 func (p *Pages) Paths() iter.Seq[string] {
@@ -177,19 +195,16 @@ func (p *Pages) File(name string) (content []byte, known bool, err error) {
 		content, err = p.index()
 		return content, true, err
 	}
-	draw := p.files[name]
-	if draw == nil {
+	f, known := p.files[name]
+	if !known {
 		return nil, false, nil
 	}
-	data, kind, err := draw()
+	data, err := f.data()
 	if err != nil {
 		return nil, true, err
 	}
 	var b bytes.Buffer
-	err = p.page.Execute(&b, frame{
-		Board: p.b, Kind: kind, Data: data, Title: p.title(kind, name),
-		Root: strings.Repeat("../", strings.Count(name, "/")), Guides: slices.ContainsFunc(p.atoms, func(a *okf.Atom) bool { return a.Type == "guide" }),
-	})
+	err = p.page.Execute(&b, frame{p.b, f.kind, f.title, strings.Repeat("../", strings.Count(name, "/")), p.guides, data})
 	return b.Bytes(), true, err
 }
 
@@ -199,23 +214,6 @@ type frame struct {
 	Kind, Title, Root string
 	Guides            bool
 	Data              any
-}
-
-func (p *Pages) title(kind, name string) string {
-	id := okf.ID(strings.TrimSuffix(name[strings.IndexByte(name, '/')+1:], ".html"))
-	switch kind {
-	case "board":
-		return "Board"
-	case "task":
-		return p.byID[id].Title
-	case "review":
-		return "Review: " + p.byID[id].Title
-	case "atom":
-		return p.b.Graph.ByID(id).Title
-	case "tasks":
-		return "Tasks: " + strings.ReplaceAll(string(id), "_", " ")
-	}
-	return strings.ToUpper(kind[:1]) + kind[1:]
 }
 
 // index is the search index as a script, so that it loads from a folder too. An

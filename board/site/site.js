@@ -1,4 +1,4 @@
-// Search as you type, and on a served site the reload when the board changes.
+// Search as you type, and on a served site what changed on the board.
 "use strict";
 const top_ = document.documentElement;
 const root = top_.dataset.root;
@@ -78,11 +78,24 @@ document.addEventListener("keydown", (ev) => {
 });
 document.addEventListener("click", (ev) => { if (!ev.target.closest(".search")) hits.hidden = true; });
 
+// What changed is put in the place of what was there: the search, the scroll position and
+// the focus stay.
+async function refresh(state) {
+  const answer = await fetch(location.href, { cache: "no-store" });
+  if (answer.redirected) { location.replace(answer.url); return; }
+  if (!answer.ok) return;
+  const fresh = new DOMParser().parseFromString(await answer.text(), "text/html");
+  const at = document.activeElement.closest("main a")?.getAttribute("href");
+  for (const part of ["main", "footer"]) document.querySelector(part).replaceWith(fresh.querySelector(part));
+  if (at) document.querySelector(`main a[href="${CSS.escape(at)}"]`)?.focus();
+  top_.dataset.live = state;
+}
+
 if (top_.dataset.live) {
   setInterval(async () => {
     try {
       const at = await (await fetch("/tip", { cache: "no-store" })).text();
-      if (at && at !== top_.dataset.live && document.activeElement !== input) location.reload();
+      if (at && at !== top_.dataset.live) await refresh(at);
     } catch { /* the server has ended; the page stays as it is */ }
   }, 2000);
 }

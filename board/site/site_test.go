@@ -150,7 +150,7 @@ func TestLongColumns(t *testing.T) {
 		b.Tasks = append(b.Tasks, &board.Row{ID: okf.ID(fmt.Sprintf("more-%d", i)), Title: "More", State: board.Backlog})
 	}
 	pages := pagesOf(t, b)
-	if !strings.Contains(pages["index.html"], `<a href="tasks/backlog.html">61 more</a>`) {
+	if !strings.Contains(pages["index.html"], `<a href="tasks/backlog.html">81 more</a>`) {
 		t.Error("the board does not lead to the other tasks")
 	}
 	if !strings.Contains(pages["index.html"], `<span class="count">101</span>`) {

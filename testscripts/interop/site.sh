@@ -1,7 +1,8 @@
 #!/bin/sh
 # The pages of odd site and odd serve in a headless Chromium: every page and link, the
-# console, accessibility by axe-core, the keyboard, search, and screenshots. Needs node,
-# npm, the network for two packages, and a Chromium.
+# console, accessibility by axe-core, the keyboard, search, screenshots, and a board that
+# changes while odd drain runs. Then the same of a bundle of 10,000 atoms, where only some
+# pages are opened. Needs node, npm, the network for two packages, and a Chromium.
 #
 #   testscripts/interop/site.sh [ODD]     ODD is bin/odd if left out
 #   SHOTS is the folder of the screenshots, CHROMIUM the browser
@@ -60,9 +61,22 @@ odd search weather --type policy | while read -r line; do echo "a line of code t
 END
 task count-the-life-jackets backlog 'priority: p2'
 task paint-the-slipway ready 'priority: p1
+kind: extract
 role: shore-lead'
 task mend-the-crane blocked 'blocked_reason: "the agent left no files; read odd log"'
 for n in $(seq 45); do task "inspect-hull-$n" done 'role: shore-lead'; done
+cat >odd.toml <<'END'
+session = {substrate = "exec"}
+substrate.exec = {argv = ["sh", "./agent.sh"], free = true, env = ["GO"]}
+governance.lease = "off"
+sandbox.enforce = "off"
+END
+cat >agent.sh <<'END'
+cat - "$GO" >/dev/null
+printf '```atom\n---\ntype: term\nid: slipway\ntitle: Slipway\n---\nA ramp.\n```\n\n'
+printf '```json\n{"schema": "odd.finish.1", "outcome": "completed"}\n```\n'
+END
+mkfifo "$work/go" # what the agent waits for
 git add -A
 git commit -qm 'tasks and a guide'
 
@@ -73,7 +87,7 @@ node "$here/site.mjs" "$work/npm" "$browser" "$shots/file" "file://$work/public/
 "$odd" serve >"$work/address" 2>"$work/serve.log" &
 server=$!
 until [ -s "$work/address" ]; do kill -0 "$server"; done
-node "$here/site.mjs" "$work/npm" "$browser" "$shots/serve" "$(cat "$work/address")" || failed=1
+GO="$work/go" node "$here/site.mjs" "$work/npm" "$browser" "$shots/serve" "$(cat "$work/address")" "$odd" || failed=1
 kill -INT "$server"
 wait "$server" || status=$?
 server=
@@ -81,5 +95,14 @@ if [ "${status:-0}" != 130 ]; then
 	echo "FAIL  odd serve ended with ${status:-0}"
 	failed=1
 fi
+
+for n in $(seq 10000); do
+	printf -- '---\ntype: system\nid: hull-%s\ntitle: Hull %s\ndescription: One of many.\nrelates_to: [hull-%s]\n---\n\nIt is close to [another](hull-%s.md).\n' \
+		"$n" "$n" $((n % 10000 + 1)) $((n % 7 + 1)) >"knowledge/systems/hull-$n.md"
+done
+git add -A
+git commit -qm 'ten thousand hulls'
+"$odd" site --out "$work/public"
+PAGES=100 node "$here/site.mjs" "$work/npm" "$browser" "$shots/large" "file://$work/public/index.html" || failed=1
 echo "screenshots: $shots"
 exit "$failed"
