@@ -32,7 +32,7 @@ var below = map[string][]string{
 	"reconcile":                   {"okf"},
 	"reconcile/secrets":           {},
 	"reconcile/policy":            {"reconcile/secrets"},
-	"reconcile/lint":              {"reconcile/policy", "reconcile/secrets"},
+	"reconcile/lint":              {"reconcile/policy", "reconcile/secrets", "persona/jsontree"},
 	"persona":                     {"okf"},
 	"persona/jsontree":            {},
 	"persona/deliver":             {"persona/jsontree"},

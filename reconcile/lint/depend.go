@@ -35,9 +35,8 @@ type manifest struct {
 }
 
 type foundLine struct {
-	code, text, fix string
-	severity        policy.Severity
-	line            int
+	code, text string
+	line       int
 }
 
 // checkDependencies judges the dependency files of a change against what they were: go.mod,
@@ -66,8 +65,7 @@ func checkDependencies(files []File) []policy.Finding {
 		}
 		now, err := read(f.After)
 		if err != nil {
-			out = append(out, policy.Finding{Code: "dependency_unparsed", Severity: policy.Hard, How: policy.BySyntax, Path: f.Path,
-				Text: "does not parse: " + err.Error(), Fix: "write a valid file"})
+			out = append(out, newFinding("dependency_unparsed", policy.BySyntax, f.Path, 0, "does not parse: "+err.Error()))
 			continue
 		}
 		for _, d := range compare(was, now) {
@@ -96,26 +94,26 @@ func manifestReader(base string) func([]byte) (manifest, error) {
 // compare judges two states of one file.
 func compare(was, now manifest) []policy.Finding {
 	var out []policy.Finding
-	bad := func(s policy.Severity, code string, line int, text, fix string) {
-		out = append(out, policy.Finding{Code: code, Severity: s, How: policy.BySyntax, Line: line, Text: text, Fix: fix})
+	bad := func(code string, line int, text string) {
+		out = append(out, newFinding(code, policy.BySyntax, "", line, text))
 	}
 	for _, key := range slices.Sorted(maps.Keys(now.other)) {
 		if _, had := was.other[key]; !had {
 			o := now.other[key]
-			bad(o.severity, o.code, o.line, o.text, o.fix)
+			bad(o.code, o.line, o.text)
 		}
 	}
 	for _, name := range slices.Sorted(maps.Keys(now.requires)) {
 		d := now.requires[name]
 		old, had := was.requires[name]
 		if had {
-			if s, code, text := versions(old.version, d.version); code != "" {
-				bad(s, code, d.line, fmt.Sprintf("%s %s: %q, was %q", name, text, d.version, old.version), "keep the version, or let a person decide")
+			if code, text := versions(old.version, d.version); code != "" {
+				bad(code, d.line, fmt.Sprintf("%s %s: %q, was %q", name, text, d.version, old.version))
 			}
 			continue
 		}
-		if s, code, other := beside(name, was, now); code != "" {
-			bad(s, code, d.line, fmt.Sprintf("adds %s, whose name is close to %s", name, other), "check the name in its registry, and let a person decide")
+		if code, other := beside(name, was, now); code != "" {
+			bad(code, d.line, fmt.Sprintf("adds %s, whose name is close to %s", name, other))
 		}
 	}
 	return out
@@ -123,19 +121,19 @@ func compare(was, now manifest) []policy.Finding {
 
 // beside finds a name to be suspicious of beside a new one: first among those
 // that go out, then among those that stay.
-func beside(name string, was, now manifest) (s policy.Severity, code, other string) {
+func beside(name string, was, now manifest) (code, other string) {
 	for _, old := range slices.Sorted(maps.Keys(was.requires)) {
 		_, stays := now.requires[old]
 		switch {
 		case !stays && majorOf(old) == majorOf(name):
-			return policy.Soft, "dependency_major", old
+			return "dependency_major", old
 		case !stays && alike(old, name):
-			return policy.Hard, "dependency_lookalike", old
+			return "dependency_lookalike", old
 		case stays && len(name) >= 5 && withoutDigits(old) != withoutDigits(name) && levenshtein.ComputeDistance(old, name) == 1:
-			return policy.Hard, "dependency_lookalike", old
+			return "dependency_lookalike", old
 		}
 	}
-	return "", "", ""
+	return "", ""
 }
 
 // majorOf is a module path without its major version.
@@ -174,19 +172,19 @@ func alike(a, b string) bool {
 }
 
 // versions compares what two states of a file say about one package's version.
-func versions(was, now string) (s policy.Severity, code, text string) {
+func versions(was, now string) (code, text string) {
 	switch {
 	case was == now:
-		return "", "", ""
+		return "", ""
 	case semver.IsValid(was) && semver.IsValid(now):
 		if semver.Compare(now, was) < 0 {
-			return policy.Soft, "dependency_downgraded", "changes to an older version"
+			return "dependency_downgraded", "changes to an older version"
 		}
-		return "", "", ""
+		return "", ""
 	case looseness(now) > looseness(was):
-		return policy.Soft, "dependency_loosened", "has a looser version constraint than before"
+		return "dependency_loosened", "has a looser version constraint than before"
 	}
-	return "", "", ""
+	return "", ""
 }
 
 // looseness orders what a version may say: one version and its hash, one
@@ -222,17 +220,17 @@ func readGoMod(b []byte) (manifest, error) {
 	}
 	for _, r := range f.Replace {
 		what := strings.TrimSpace(r.Old.String() + " => " + r.New.String())
-		m.other["replace "+what] = foundLine{"dependency_replace", "replaces a module with other code: " + what, "let a person decide where the code comes from", policy.Hard, r.Syntax.Start.Line}
+		m.other["replace "+what] = foundLine{"dependency_replace", "replaces a module with other code: " + what, r.Syntax.Start.Line}
 	}
 	for _, t := range f.Tool {
-		m.other["tool "+t.Path] = foundLine{"dependency_tool", "adds a tool that go runs: " + t.Path, "let a person decide", policy.Hard, t.Syntax.Start.Line}
+		m.other["tool "+t.Path] = foundLine{"dependency_tool", "adds a tool that go runs: " + t.Path, t.Syntax.Start.Line}
 	}
 	if f.Toolchain != nil {
 		key := "toolchain " + f.Toolchain.Name
 		if released().MatchString(f.Toolchain.Name) {
 			key = "toolchain" // of Go itself, where there was one before: another version
 		}
-		m.other[key] = foundLine{"dependency_tool", "chooses the compiler: " + f.Toolchain.Name, "let a person decide", policy.Hard, f.Toolchain.Syntax.Start.Line}
+		m.other[key] = foundLine{"dependency_tool", "chooses the compiler: " + f.Toolchain.Name, f.Toolchain.Syntax.Start.Line}
 	}
 	return m, nil
 }
@@ -250,8 +248,7 @@ func sums(f File) []policy.Finding {
 	for i, line := range strings.Split(string(f.After), "\n") {
 		w := strings.Fields(line)
 		if len(w) == 3 && old[w[0]+" "+w[1]] != "" && old[w[0]+" "+w[1]] != w[2] {
-			out = append(out, policy.Finding{Code: "dependency_sum", Severity: policy.Hard, How: policy.BySyntax, Path: f.Path, Line: i + 1,
-				Text: fmt.Sprintf("%s %s has another checksum than before", w[0], w[1]), Fix: "restore the old line; if go rejects it, the module was replaced at its source, so ask a person"})
+			out = append(out, newFinding("dependency_sum", policy.BySyntax, f.Path, i+1, fmt.Sprintf("%s %s has another checksum than before", w[0], w[1])))
 		}
 	}
 	return out
@@ -280,18 +277,18 @@ func readPackageJSON(b []byte) (manifest, error) {
 			line := lineOf(b, `"`+name+`"`)
 			m.requires[key] = dependency{key, version, line}
 			if foreign().MatchString(version) {
-				m.other["source "+key+" "+version] = foundLine{"dependency_source", name + " does not come from the registry: " + version, "name a version of the registry", policy.Hard, line}
+				m.other["source "+key+" "+version] = foundLine{"dependency_source", name + " does not come from the registry: " + version, line}
 			}
 		}
 	}
 	for _, over := range []map[string]json.RawMessage{f.Overrides, f.Resolutions} {
 		for name, to := range over {
-			m.other["override "+name+" "+string(to)] = foundLine{"dependency_replace", "overrides the version of a package: " + name, "let a person decide", policy.Hard, lineOf(b, `"`+name+`"`)}
+			m.other["override "+name+" "+string(to)] = foundLine{"dependency_replace", "overrides the version of a package: " + name, lineOf(b, `"`+name+`"`)}
 		}
 	}
 	for _, name := range hooks {
 		if script, ok := f.Scripts[name]; ok {
-			m.other["script "+name+" "+script] = foundLine{"dependency_script", "has a script that npm runs automatically: " + name, "rename it, so that npm runs it only on request", policy.Hard, lineOf(b, `"`+name+`"`)}
+			m.other["script "+name+" "+script] = foundLine{"dependency_script", "has a script that npm runs automatically: " + name, lineOf(b, `"`+name+`"`)}
 		}
 	}
 	return m, nil
@@ -353,7 +350,7 @@ var ownProject = sync.OnceValue(func() *regexp.Regexp {
 
 // requirement reads one line of a requirements file.
 func (m manifest) requirement(text string, line int) error {
-	other := foundLine{"dependency_source", "installs code that does not come from the registry: " + text, "name a package and its version", policy.Hard, line}
+	other := foundLine{"dependency_source", "installs code that does not come from the registry: " + text, line}
 	if ownProject().MatchString(text) {
 		return nil
 	}

@@ -2,7 +2,6 @@ package lint
 
 import (
 	"bytes"
-	"encoding/json"
 	"fmt"
 	"go/scanner"
 	"go/token"
@@ -14,8 +13,10 @@ import (
 	"unicode"
 	"unicode/utf8"
 
+	"github.com/tidwall/jsonc"
 	"golang.org/x/text/unicode/norm"
 
+	"github.com/odd-cli/odd/persona/jsontree"
 	"github.com/odd-cli/odd/reconcile/policy"
 	"github.com/odd-cli/odd/reconcile/secrets"
 )
@@ -39,26 +40,26 @@ var lookalikes = map[rune]rune{
 // and each is drawn like an ASCII one. Prose is no name, and free.
 func checkName(name string) []policy.Finding {
 	var out []policy.Finding
-	bad := func(code, text, fix string) {
-		out = append(out, policy.Finding{Code: code, Severity: policy.Hard, How: policy.ByBytes, Text: fmt.Sprintf("the name %+q %s", name, text), Fix: fix})
+	bad := func(code, text string) {
+		out = append(out, newFinding(code, policy.ByBytes, "", 0, fmt.Sprintf("the name %+q %s", name, text)))
 	}
 	switch {
 	case !utf8.ValidString(name):
-		bad("name_not_utf8", "is not UTF-8", "write it in UTF-8")
+		bad("name_not_utf8", "is not UTF-8")
 	case strings.ContainsFunc(name, unicode.IsControl):
-		bad("name_control", "has a control character", "leave it out")
+		bad("name_control", "has a control character")
 	}
 	if strings.ContainsFunc(name, secrets.IsUnseen) {
-		bad("name_invisible", "has an invisible character or one that changes the writing direction", "leave it out")
+		bad("name_invisible", "has an invisible character or one that changes the writing direction")
 	}
 	if r, ok := isDisguised(name); ok {
-		bad("name_confusable", fmt.Sprintf("has %U, which looks like %c", r, lookalikes[r]), "write the name in one alphabet")
+		bad("name_confusable", fmt.Sprintf("has %U, which looks like %c", r, lookalikes[r]))
 	}
 	if plain := norm.NFKC.String(justLetters(name)); plain != justLetters(name) {
-		bad("name_compatibility", fmt.Sprintf("is another spelling of %q", plain), "write it in the plain form")
+		bad("name_compatibility", fmt.Sprintf("is another spelling of %q", plain))
 	}
 	if r, ok := repairName(name); ok && r != name && !strings.ContainsFunc(name, secrets.IsUnseen) {
-		bad("name_punctuation", "has a character that only looks like an ASCII one", fmt.Sprintf("write %q", r))
+		bad("name_punctuation", fmt.Sprintf("has a character that only looks like an ASCII one; it should be %q", r))
 	}
 	return out
 }
@@ -163,11 +164,11 @@ func namesIn(p string, b []byte) []foundName {
 	case ".toml":
 		return keyNames(b, tomlKey())
 	case ".md", ".markdown":
-		front, ok := frontmatter(b)
-		if !ok {
+		front, ok, err := splitFront(b)
+		if !ok || err != nil {
 			return nil
 		}
-		return keyNames(front, yamlKey())
+		return keyNames(append([]byte("\n"), front...), yamlKey()) // each in its line of the file
 	}
 	return nil
 }
@@ -191,40 +192,26 @@ func goNames(b []byte) []foundName {
 	}
 }
 
-// jsonNames reads the keys of a JSON file, as far as it parses.
+// jsonNames reads the keys of a JSON file that parses, which may hold comments.
 func jsonNames(b []byte) []foundName {
+	root, err := jsontree.Parse(jsonc.ToJSON(b))
+	if err != nil {
+		return nil
+	}
 	var out []foundName
-	d := json.NewDecoder(bytes.NewReader(b))
-	type level struct{ object, key bool }
-	var stack []level
 	line, at := 1, 0
-	for {
-		t, err := d.Token()
-		if err != nil {
-			return out
-		}
-		top := len(stack) - 1
-		inKey := top >= 0 && stack[top].object && stack[top].key
-		switch t := t.(type) {
-		case json.Delim:
-			if t == '{' || t == '[' {
-				stack = append(stack, level{object: t == '{', key: true})
-				continue
+	var walk func(n jsontree.Node)
+	walk = func(n jsontree.Node) {
+		for _, m := range n.Members {
+			if n.Kind == '{' {
+				line, at = line+bytes.Count(b[at:m.From], []byte("\n")), m.From
+				out = append(out, foundName{m.Name, line, policy.BySyntax})
 			}
-			stack = stack[:top]
-		case string:
-			if inKey {
-				end := int(d.InputOffset())
-				line, at = line+bytes.Count(b[at:end], []byte("\n")), end
-				out = append(out, foundName{t, line, policy.BySyntax})
-				stack[top].key = false
-				continue
-			}
-		}
-		if top = len(stack) - 1; top >= 0 {
-			stack[top].key = true
+			walk(m.Value)
 		}
 	}
+	walk(root)
+	return out
 }
 
 var (
@@ -255,19 +242,6 @@ func keyNames(b []byte, key *regexp.Regexp) []foundName {
 	return out
 }
 
-// frontmatter returns the lines between the first --- and the next, which stand
-// one line lower in the file.
-func frontmatter(b []byte) ([]byte, bool) {
-	if !bytes.HasPrefix(b, []byte("---\n")) && !bytes.HasPrefix(b, []byte("---\r\n")) {
-		return nil, false
-	}
-	end := bytes.Index(b[3:], []byte("\n---"))
-	if end < 0 {
-		return nil, false
-	}
-	return append([]byte{'\n'}, b[bytes.IndexByte(b, '\n')+1:3+end+1]...), true
-}
-
 // prose are the extensions of files that people only read.
 var prose = []string{".md", ".markdown", ".txt", ".rst", ".adoc", ".org", ".html", ".htm", ".po", ".srt", ".csv", ".tsv"}
 
@@ -291,13 +265,11 @@ func directions(f File) []policy.Finding {
 		return true, now[0]
 	}
 	if more, line := count(turns); more && !slices.Contains(prose, strings.ToLower(path.Ext(f.Path))) && !(strings.HasSuffix(f.Path, ".json") && testPath().MatchString(f.Path)) {
-		out = append(out, policy.Finding{Code: "text_direction", Severity: policy.Hard, How: policy.ByBytes, Path: f.Path, Line: line,
-			Text: "has a character that changes the writing direction, so the code runs differently than it looks", Fix: "write the character as an escape"})
+		out = append(out, newFinding("text_direction", policy.ByBytes, f.Path, line, "has a character that changes the writing direction, so the code runs differently than it looks"))
 	}
 	f.Before, f.After = flags().ReplaceAll(f.Before, nil), flags().ReplaceAll(f.After, nil)
 	if more, line := count(hides); more {
-		out = append(out, policy.Finding{Code: "text_hidden", Severity: policy.Hard, How: policy.ByBytes, Path: f.Path, Line: line,
-			Text: "has invisible characters that can carry hidden text", Fix: "leave them out"})
+		out = append(out, newFinding("text_hidden", policy.ByBytes, f.Path, line, "has invisible characters that can carry hidden text"))
 	}
 	return out
 }

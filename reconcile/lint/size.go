@@ -32,29 +32,29 @@ func (l Limits) Filled() Limits {
 func checkSize(files []File, l Limits) []policy.Finding {
 	l = l.Filled()
 	var out []policy.Finding
-	bad := func(f File, s policy.Severity, code string, line int, text, fix string) {
-		out = append(out, policy.Finding{Code: code, Severity: s, How: policy.ByBytes, Path: f.Path, Line: line, Text: text, Fix: fix})
+	bad := func(code, path string, line int, format string, args ...any) {
+		out = append(out, newFinding(code, policy.ByBytes, path, line, fmt.Sprintf(format, args...)))
 	}
 	if len(files) > l.Files {
-		bad(File{}, policy.Hard, "size_files", 0, fmt.Sprintf("the change writes %d files, more than the allowed %d", len(files), l.Files), "split it into several changes")
+		bad("size_files", "", 0, "the change writes %d files, more than the allowed %d", len(files), l.Files)
 	}
 	total := 0
 	for _, f := range files {
 		total += len(f.After)
 		if len(f.After) > l.FileBytes && len(f.After) > len(f.Before) {
-			bad(f, policy.Hard, "size_file", 0, fmt.Sprintf("has %d bytes, more than the allowed %d", len(f.After), l.FileBytes), "split it, or keep data out of the repository")
+			bad("size_file", f.Path, 0, "has %d bytes, more than the allowed %d", len(f.After), l.FileBytes)
 		}
 		if line, ok := longLine(f, l.LineBytes); ok {
-			bad(f, policy.Soft, "size_line", line, fmt.Sprintf("has a line of more than %d bytes", l.LineBytes), "break the line, so that a reviewer sees all of it")
+			bad("size_line", f.Path, line, "has a line of more than %d bytes", l.LineBytes)
 		}
 		if line, what := unreadable(f.After); what != "" {
 			if _, was := unreadable(f.Before); was != what {
-				bad(f, policy.Hard, "size_binary", line, "is not a text file: it has "+what, "write text, or ask a person to add the file")
+				bad("size_binary", f.Path, line, "is not a text file: it has %s", what)
 			}
 		}
 	}
 	if total > l.TotalBytes {
-		bad(File{}, policy.Hard, "size_total", 0, fmt.Sprintf("the change writes %d bytes, more than the allowed %d", total, l.TotalBytes), "split it into several changes")
+		bad("size_total", "", 0, "the change writes %d bytes, more than the allowed %d", total, l.TotalBytes)
 	}
 	return out
 }
