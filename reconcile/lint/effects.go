@@ -42,26 +42,18 @@ func effects(c *change, d *delta) []policy.Finding {
 	return append(out, generates(d)...)
 }
 
-// withoutMovedEffects returns the effects of a file without those that another file of the change had,
-// as they are written, and has no more.
+// withoutMovedEffects returns the effects of a file without those that stand in a line
+// which another file of the change has no more.
 func (c *change) withoutMovedEffects(d *delta, now []effect) []effect {
-	moved := map[string]bool{}
-	for _, o := range c.deltas {
-		if o == d {
-			continue
+	return slices.DeleteFunc(now, func(e effect) bool {
+		text := d.now.text(e.node)
+		for l, n := range c.lost {
+			if n > d.lost[l] && strings.Contains(l, text) {
+				return true
+			}
 		}
-		lost := counts[string]{}
-		for _, e := range effectsOf(o.was) {
-			lost[e.code+" "+o.was.text(e.node)]++
-		}
-		for _, e := range effectsOf(o.now) {
-			lost[e.code+" "+o.now.text(e.node)]--
-		}
-		for key, n := range lost {
-			moved[key] = moved[key] || n > 0
-		}
-	}
-	return slices.DeleteFunc(now, func(e effect) bool { return moved[e.code+" "+d.now.text(e.node)] })
+		return false
+	})
 }
 
 // lastLine is where the last effect of a code is.

@@ -34,97 +34,41 @@ func imports(d *delta) []policy.Finding {
 	if d.now.tree == nil {
 		return nil
 	}
-	was, now := d.was.imports, d.now.imports
-	names := namesOf(d.now.tree)
 	var out []policy.Finding
-	for name, from := range was {
-		if _, still := now[name]; still || names.declared[name] || name == "_" || name == "." {
+	_, selected := usesOf(d.now.tree)
+	for name, from := range d.was.imports {
+		if _, still := d.now.imports[name]; still || name == "_" || name == "." {
 			continue
 		}
-		if line := names.qualifiers[name]; line != nil {
-			out = append(out, d.list("removed_import_still_referenced", policy.BySyntax, d.now.line(line), fmt.Sprintf("uses %s, but %q is no longer imported", name, from))...)
+		for _, use := range selected[name] {
+			out = append(out, d.list("removed_import_still_referenced", policy.BySyntax, d.now.line(use), fmt.Sprintf("uses %s, but %q is no longer imported", name, from))...)
+			break
 		}
 	}
 	slices.SortFunc(out, func(a, b policy.Finding) int { return a.Line - b.Line })
 	return out
 }
 
-// names are the identifiers of a Go file by what they are there for.
-type names struct {
-	top        map[string]bool       // declared for the whole package
-	declared   map[string]bool       // declared anywhere, fields aside
-	used       map[string]ast.Node   // standing alone
-	qualifiers map[string]*ast.Ident // the x of x.y
-	selected   map[string]ast.Node   // "x.y"
-}
-
-// namesOf sorts the identifiers of a file. A name that is declared anywhere in
-// it counts as declared everywhere: the guardian would rather miss a use than
-// take a variable for one.
-func namesOf(f *ast.File) names {
-	n := names{map[string]bool{}, map[string]bool{}, map[string]ast.Node{}, map[string]*ast.Ident{}, map[string]ast.Node{}}
-	for _, d := range f.Decls {
-		n.top = declare(n.top, d)
+// usesOf returns the names that a Go file uses and does not declare, and of those before a
+// dot what is selected from them.
+func usesOf(f *ast.File) (names map[string]ast.Node, selected map[string]map[string]ast.Node) {
+	names, selected = map[string]ast.Node{}, map[string]map[string]ast.Node{}
+	free := map[*ast.Ident]bool{}
+	for _, id := range f.Unresolved {
+		names[id.Name], free[id] = id, true
 	}
-	skip := map[*ast.Ident]bool{f.Name: true}
-	ast.Inspect(f, func(node ast.Node) bool { return n.note(node, skip) })
-	return n
-}
-
-func (n names) note(node ast.Node, skip map[*ast.Ident]bool) bool {
-	switch x := node.(type) {
-	case *ast.ImportSpec:
-		return false
-	case *ast.SelectorExpr:
-		skip[x.Sel] = true
-		if id, ok := x.X.(*ast.Ident); ok {
-			n.qualifiers[id.Name] = id
-			n.selected[id.Name+"."+x.Sel.Name] = x
-		}
-	case *ast.KeyValueExpr:
-		if id, ok := x.Key.(*ast.Ident); ok {
-			skip[id] = true // a field, mostly
-		}
-	case *ast.FuncDecl:
-		skip[x.Name] = true
-	case *ast.LabeledStmt:
-		skip[x.Label] = true
-	case *ast.Ident:
-		if !skip[x] {
-			n.used[x.Name] = x
-		}
-	default:
-		n.local(node, skip)
-	}
-	return true
-}
-
-// local notes the names that a node declares.
-func (n names) local(node ast.Node, skip map[*ast.Ident]bool) {
-	switch x := node.(type) {
-	case *ast.Field:
-		for _, id := range x.Names {
-			n.declared[id.Name], skip[id] = true, true
-		}
-	case *ast.AssignStmt:
-		for _, l := range x.Lhs {
-			if id, ok := l.(*ast.Ident); ok && x.Tok.String() == ":=" {
-				n.declared[id.Name] = true
+	ast.Inspect(f, func(n ast.Node) bool {
+		if sel, ok := n.(*ast.SelectorExpr); ok {
+			if id, ok := sel.X.(*ast.Ident); ok && free[id] {
+				if selected[id.Name] == nil {
+					selected[id.Name] = map[string]ast.Node{}
+				}
+				selected[id.Name][sel.Sel.Name] = sel
 			}
 		}
-	case *ast.RangeStmt:
-		for _, e := range []ast.Expr{x.Key, x.Value} {
-			if id, ok := e.(*ast.Ident); ok {
-				n.declared[id.Name] = true
-			}
-		}
-	case *ast.ValueSpec:
-		for _, id := range x.Names {
-			n.declared[id.Name] = true
-		}
-	case *ast.TypeSpec:
-		n.declared[x.Name.Name] = true
-	}
+		return true
+	})
+	return names, selected
 }
 
 // declare adds the names that a declaration gives to a package.
@@ -162,19 +106,19 @@ func symbols(c *change) []policy.Finding {
 		if d.now.tree == nil {
 			continue
 		}
-		n := namesOf(d.now.tree)
+		names, selected := usesOf(d.now.tree)
 		still := func(line ast.Node, name, dir string) {
 			out = append(out, d.list("symbol_removed_still_used", policy.BySyntax, d.now.line(line), fmt.Sprintf("uses %s, which is no longer declared in %s", name, dir))...)
 		}
 		for _, g := range gone {
-			if use := n.used[g.name]; g.dir == d.dir && use != nil && !n.declared[g.name] && d.now.imports[g.name] == "" {
+			if use := names[g.name]; g.dir == d.dir && use != nil && d.now.imports[g.name] == "" {
 				still(use, g.name, g.dir)
 			}
 			for as, from := range d.now.imports {
 				if from != g.dir && !strings.HasSuffix(from, "/"+g.dir) || !ast.IsExported(g.name) {
 					continue
 				}
-				if use := n.selected[as+"."+g.name]; use != nil && !n.declared[as] {
+				if use := selected[as][g.name]; use != nil {
 					still(use, as+"."+g.name, g.dir)
 				}
 			}

@@ -149,7 +149,7 @@ func parseSide(ext string, src []byte) side {
 	switch ext {
 	case ".go":
 		s.fset = token.NewFileSet()
-		s.tree, s.err = parser.ParseFile(s.fset, "", src, parser.ParseComments|parser.SkipObjectResolution|parser.AllErrors)
+		s.tree, s.err = parser.ParseFile(s.fset, "", src, parser.ParseComments|parser.AllErrors)
 		s.imports, s.read = importsOf(s.tree), new(int)
 	case ".sh", ".bash":
 		_, s.err = syntax.NewParser(syntax.Variant(syntax.LangBash)).Parse(bytes.NewReader(src), "")
