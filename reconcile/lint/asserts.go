@@ -3,10 +3,8 @@ package lint
 import (
 	"go/ast"
 	"path"
-	"regexp"
 	"slices"
 	"strings"
-	"sync"
 )
 
 // asserter walks a function of a Go test and tells each thing it asserts: the
@@ -122,7 +120,7 @@ func (a asserter) call(e ast.Expr, cond *condition) {
 }
 
 // fluent finds what assertions that are chains of calls have among them.
-var fluent = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`(?i)(?:expect|assert|should|that)\w*\(`) })
+var fluent = lazy(`(?i)(?:expect|assert|should|that)\w*\(`)
 
 func failing(object, method string) bool {
 	return slices.Contains([]string{"Error", "Errorf", "Fatal", "Fatalf", "Fail", "FailNow"}, method) && !slices.Contains([]string{"fmt", "log", "slog", "errors"}, object)
@@ -198,23 +196,15 @@ func positive(method string) (name string, negated bool) {
 }
 
 // asserting finds the lines of tests in other languages that assert something.
-var asserting = sync.OnceValue(func() *regexp.Regexp {
-	return regexp.MustCompile(`^\s*(?:assert\b|self\.(?:assert|fail)|(?:await\s+)?expect\(|assert[.!_(]|assert_\w+|(?:with\s+)?pytest\.(?:raises|warns)|t\.(?:is|deepEqual|true|false|throws)\(|should\b|\w+\.should[.(]|EXPECT_|ASSERT_|XCTAssert|Assert\.|debug_assert)`)
-})
+var asserting = lazy(`^\s*(?:assert\b|self\.(?:assert|fail)|(?:await\s+)?expect\(|assert[.!_(]|assert_\w+|(?:with\s+)?pytest\.(?:raises|warns)|t\.(?:is|deepEqual|true|false|throws)\(|should\b|\w+\.should[.(]|EXPECT_|ASSERT_|XCTAssert|Assert\.|debug_assert)`)
 
 // scripted finds the lines of a test script that assert something.
-var scripted = sync.OnceValue(func() *regexp.Regexp {
-	return regexp.MustCompile(`^\s*(?:\[[^\]]*\]\s*)?(?:!\s|exits\s|cmp|cmpenv\s|stdout\s|stderr\s|grep\s|exists\s)`)
-})
+var scripted = lazy(`^\s*(?:\[[^\]]*\]\s*)?(?:!\s|exits\s|cmp|cmpenv\s|stdout\s|stderr\s|grep\s|exists\s)`)
 
 // testNames find the names of tests in other languages, and what skips them.
 var (
-	testNames = sync.OnceValue(func() *regexp.Regexp {
-		return regexp.MustCompile(`^\s*(?:async\s+)?(?:def\s+(test\w*)|x?(?:it|test)(?:\.\w+)*\s*\(\s*["'` + "`" + `]([^"'` + "`" + `]+)|fn\s+(test\w*)|(?:public\s+)?void\s+(test\w*))`)
-	})
-	testSkips = sync.OnceValue(func() *regexp.Regexp {
-		return regexp.MustCompile(`@(?:pytest\.mark\.(?:skipif|skip|xfail)|unittest\.skip(?:If|Unless)?|Ignore|Disabled)|\b(?:it|test|describe)\.(?:skip|only|todo)\b|\bx(?:it|describe)\(|#\[ignore|pytest\.skip\(|self\.skipTest\(|^\s*skip\b`)
-	})
+	testNames = lazy(`^\s*(?:async\s+)?(?:def\s+(test\w*)|x?(?:it|test)(?:\.\w+)*\s*\(\s*["'` + "`" + `]([^"'` + "`" + `]+)|fn\s+(test\w*)|(?:public\s+)?void\s+(test\w*))`)
+	testSkips = lazy(`@(?:pytest\.mark\.(?:skipif|skip|xfail)|unittest\.skip(?:If|Unless)?|Ignore|Disabled)|\b(?:it|test|describe)\.(?:skip|only|todo)\b|\bx(?:it|describe)\(|#\[ignore|pytest\.skip\(|self\.skipTest\(|^\s*skip\b`)
 )
 
 // readText gathers what a test of another language asserts, line by line. What
@@ -296,10 +286,8 @@ func statement(lines []string) string {
 // openers begin a block that is run under a condition; tableRow is a line of a list
 // of cases.
 var (
-	openers  = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^(?:if|elif|else|except|try)\b`) })
-	tableRow = sync.OnceValue(func() *regexp.Regexp {
-		return regexp.MustCompile(`^\s*[\[({"'].*[\])}"'],\s*$|^\s*@pytest\.mark\.parametrize`)
-	})
+	openers  = lazy(`^(?:if|elif|else|except|try)\b`)
+	tableRow = lazy(`^\s*[\[({"'].*[\])}"'],\s*$|^\s*@pytest\.mark\.parametrize`)
 )
 
 // affirm takes the negation out of an assertion's line.

@@ -6,11 +6,9 @@ import (
 	"go/build/constraint"
 	"maps"
 	"path"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
-	"sync"
 
 	"github.com/odd-cli/odd/reconcile/policy"
 )
@@ -28,13 +26,9 @@ type comparison struct {
 }
 
 var (
-	tokens = sync.OnceValue(func() *regexp.Regexp {
-		return regexp.MustCompile("[A-Za-z_]\\w*|\"(?:[^\"\\\\\n]|\\\\.)*\"|'(?:[^'\\\\\n]|\\\\.)*'|`[^`]*`|\\d[\\w.]*")
-	})
-	constantName = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`\b\w+\.[A-Z]\w*(?:$|[^\w(])`) })
-	declaration  = sync.OnceValue(func() *regexp.Regexp {
-		return regexp.MustCompile(`^(?:\s*(?:export\s+|async\s+|pub\s+|default\s+)*(?:def|class|function|fn)|func(?:\s*\([^)]*\))?|(?:export\s+)?(?:type|const|var|let))\s+(\w+)`)
-	})
+	tokens       = lazy("[A-Za-z_]\\w*|\"(?:[^\"\\\\\n]|\\\\.)*\"|'(?:[^'\\\\\n]|\\\\.)*'|`[^`]*`|\\d[\\w.]*")
+	constantName = lazy(`\b\w+\.[A-Z]\w*(?:$|[^\w(])`)
+	declaration  = lazy(`^(?:\s*(?:export\s+|async\s+|pub\s+|default\s+)*(?:def|class|function|fn)|func(?:\s*\([^)]*\))?|(?:export\s+)?(?:type|const|var|let))\s+(\w+)`)
 )
 
 // common are words that say nothing of what a test is about.

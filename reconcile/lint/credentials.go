@@ -2,8 +2,6 @@ package lint
 
 import (
 	"fmt"
-	"regexp"
-	"sync"
 
 	"github.com/odd-cli/odd/reconcile/policy"
 	"github.com/odd-cli/odd/reconcile/secrets"
@@ -36,6 +34,4 @@ func FindSecrets(files []File) []policy.Finding {
 	return out
 }
 
-var testPath = sync.OnceValue(func() *regexp.Regexp {
-	return regexp.MustCompile(`(?i)_test\.go$|(?:^|/)(?:testdata|tests?|__tests__|fixtures|spec)/|(?:^|/)test_[^/]*\.py$|[._](?:test|spec)\.[a-z]+$`)
-})
+var testPath = lazy(`(?i)_test\.go$|(?:^|/)(?:testdata|tests?|__tests__|fixtures|spec)/|(?:^|/)test_[^/]*\.py$|[._](?:test|spec)\.[a-z]+$`)

@@ -6,10 +6,8 @@ import (
 	"fmt"
 	"maps"
 	"path"
-	"regexp"
 	"slices"
 	"strings"
-	"sync"
 
 	"github.com/agnivade/levenshtein"
 	"golang.org/x/mod/modfile"
@@ -207,7 +205,7 @@ func looseness(v string) int {
 }
 
 // released finds the names of compilers that come from Go itself, by their checksums.
-var released = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^(?:default|go1(?:\.\d+){1,2}(?:rc\d+)?)$`) })
+var released = lazy(`^(?:default|go1(?:\.\d+){1,2}(?:rc\d+)?)$`)
 
 func readGoMod(b []byte) (manifest, error) {
 	f, err := modfile.Parse("go.mod", b, nil)
@@ -296,9 +294,7 @@ func readPackageJSON(b []byte) (manifest, error) {
 
 // foreign are the versions that name a place: an address, a file, another
 // package, or an owner's repository on the forge.
-var foreign = sync.OnceValue(func() *regexp.Regexp {
-	return regexp.MustCompile(`^(git|http|https|file|link|portal|patch|exec|npm|github|gitlab|bitbucket|gist|ssh)[+:]|://|^[^@\s][^/\s]*/[^/\s]+$|^\.{0,2}/`)
-})
+var foreign = lazy(`^(git|http|https|file|link|portal|patch|exec|npm|github|gitlab|bitbucket|gist|ssh)[+:]|://|^[^@\s][^/\s]*/[^/\s]+$|^\.{0,2}/`)
 
 func lineOf(b []byte, text string) int {
 	at := bytes.Index(b, []byte(text))
@@ -308,12 +304,10 @@ func lineOf(b []byte, text string) int {
 	return 1 + bytes.Count(b[:at], []byte("\n"))
 }
 
-var requirement = sync.OnceValue(func() *regexp.Regexp {
-	return regexp.MustCompile(`^([A-Za-z0-9][A-Za-z0-9._-]*)\s*(?:\[[^\]]*\])?\s*(@.*|[=<>!~].*)?$`)
-})
+var requirement = lazy(`^([A-Za-z0-9][A-Za-z0-9._-]*)\s*(?:\[[^\]]*\])?\s*(@.*|[=<>!~].*)?$`)
 
 // separators are the same to a Python package index.
-var separators = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`[-_.]+`) })
+var separators = lazy(`[-_.]+`)
 
 func readRequirements(b []byte) (manifest, error) {
 	m := manifest{map[string]dependency{}, map[string]foundLine{}}
@@ -344,9 +338,7 @@ func readRequirements(b []byte) (manifest, error) {
 }
 
 // ownProject is how a requirements file asks for the project that it is in.
-var ownProject = sync.OnceValue(func() *regexp.Regexp {
-	return regexp.MustCompile(`^(?:(?:-e|--editable)[ =])?\s*\.(?:\[[\w, -]*\])?$`)
-})
+var ownProject = lazy(`^(?:(?:-e|--editable)[ =])?\s*\.(?:\[[\w, -]*\])?$`)
 
 // requirement reads one line of a requirements file.
 func (m manifest) requirement(text string, line int) error {

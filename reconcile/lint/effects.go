@@ -4,11 +4,9 @@ import (
 	"fmt"
 	"go/ast"
 	"go/token"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
-	"sync"
 
 	"github.com/odd-cli/odd/reconcile/policy"
 )
@@ -246,9 +244,7 @@ func loadEffects(s side) []effect {
 }
 
 // onNetwork finds the functions of net and net/http that use the network or change how a program does.
-var onNetwork = sync.OnceValue(func() *regexp.Regexp {
-	return regexp.MustCompile(`^net(?:/http)?\.(?:Dial|Listen|Lookup|Resolve|FileConn|FileListener|Interface|Get|Head|Post|Serve|Handle|Default\w+\.)`)
-})
+var onNetwork = lazy(`^net(?:/http)?\.(?:Dial|Listen|Lookup|Resolve|FileConn|FileListener|Interface|Get|Head|Post|Serve|Handle|Default\w+\.)`)
 
 // acts reports whether a function changes or asks the machine.
 func acts(name string) bool {

@@ -169,13 +169,11 @@ var bindings = sync.OnceValue(func() map[string]*regexp.Regexp {
 })
 
 var (
-	identifier = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`[A-Za-z_$][A-Za-z0-9_$]*`) })
+	identifier = lazy(`[A-Za-z_$][A-Za-z0-9_$]*`)
 	// declaredName finds a name that a file declares itself.
-	declaredName = sync.OnceValue(func() *regexp.Regexp {
-		return regexp.MustCompile(`(?m)^\s*(?:export\s+)?(?:default\s+)?(?:async\s+)?(?:(?:def|class|function|const|let|var|type|interface|enum)\s+([A-Za-z_$][A-Za-z0-9_$]*)|([A-Za-z_$][A-Za-z0-9_$]*)\s*=[^=])|\b(?:as|for)\s+([A-Za-z_$][A-Za-z0-9_$]*)`)
-	})
+	declaredName = lazy(`(?m)^\s*(?:export\s+)?(?:default\s+)?(?:async\s+)?(?:(?:def|class|function|const|let|var|type|interface|enum)\s+([A-Za-z_$][A-Za-z0-9_$]*)|([A-Za-z_$][A-Za-z0-9_$]*)\s*=[^=])|\b(?:as|for)\s+([A-Za-z_$][A-Za-z0-9_$]*)`)
 	// quotes finds text in quotes, which names nothing unless it is an f-string of Python.
-	quotes = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`[A-Za-z]*(?:"(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*')`) })
+	quotes = lazy(`[A-Za-z]*(?:"(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*')`)
 )
 
 // pythonBuiltins are names that modules often replace, and that stay when the import goes.

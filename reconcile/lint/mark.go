@@ -115,9 +115,7 @@ func findLures(text []byte) (all []span, hits []string) {
 }
 
 // ownMarks are what Redact and MarkInstructions put into a text that is shown.
-var ownMarks = sync.OnceValue(func() *regexp.Regexp {
-	return regexp.MustCompile(`\[redacted:[\w.-]{1,64}\]|\[odd: data that reads like an instruction: [\w-]{1,32}\]`)
-})
+var ownMarks = lazy(`\[redacted:[\w.-]{1,64}\]|\[odd: data that reads like an instruction: [\w-]{1,32}\]`)
 
 // checkOddMarks judges text in which more of odd's own marks stand than before: who wrote
 // it wrote back what it was shown. One finding tells the first line with a new one.

@@ -9,7 +9,6 @@ import (
 	"regexp"
 	"slices"
 	"strings"
-	"sync"
 	"unicode"
 	"unicode/utf8"
 
@@ -215,12 +214,8 @@ func jsonNames(b []byte) []foundName {
 }
 
 var (
-	yamlKey = sync.OnceValue(func() *regexp.Regexp {
-		return regexp.MustCompile(`^[ \t]*(?:- +)*(?:"([^"\n]+)"|'([^'\n]+)'|([^\s#:"'\[{&*!|>%@-][^#:\n]*?))[ \t]*:(?:[ \t]|$)`)
-	})
-	tomlKey = sync.OnceValue(func() *regexp.Regexp {
-		return regexp.MustCompile(`^[ \t]*(?:\[\[?[ \t]*([^\]\n]+?)[ \t]*\]|"([^"\n]+)"[ \t]*=|([^\s#="'\[][^#="\n]*?)[ \t]*=)`)
-	})
+	yamlKey = lazy(`^[ \t]*(?:- +)*(?:"([^"\n]+)"|'([^'\n]+)'|([^\s#:"'\[{&*!|>%@-][^#:\n]*?))[ \t]*:(?:[ \t]|$)`)
+	tomlKey = lazy(`^[ \t]*(?:\[\[?[ \t]*([^\]\n]+?)[ \t]*\]|"([^"\n]+)"[ \t]*=|([^\s#="'\[][^#="\n]*?)[ \t]*=)`)
 )
 
 // keyNames finds keys line by line. What stands in a block of text may be taken
@@ -275,9 +270,7 @@ func directions(f File) []policy.Finding {
 }
 
 // flags are emoji of flags that are written with characters nobody sees.
-var flags = sync.OnceValue(func() *regexp.Regexp {
-	return regexp.MustCompile("\U0001F3F4[\U000E0061-\U000E007A]{2,6}\U000E007F")
-})
+var flags = lazy("\U0001F3F4[\U000E0061-\U000E007A]{2,6}\U000E007F")
 
 // runesOf returns the lines of the characters of a kind.
 func runesOf(b []byte, is func(rune) bool) []int {

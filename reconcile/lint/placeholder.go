@@ -54,10 +54,8 @@ var placeholderPatterns = sync.OnceValue(func() []pattern {
 })
 
 var (
-	ellipsis = sync.OnceValue(func() *regexp.Regexp {
-		return regexp.MustCompile(`^\s*(?:(?://|#|/\*|<!--|--|;)? ?(?:\.{3,}|…|\[\.{3}\]|\[…\]|\(\.{3}\))\s*(?:\*/|-->)?)\s*$`)
-	})
-	marker = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^(?:<{7}|>{7}|\|{7})(?: |$)`) })
+	ellipsis = lazy(`^\s*(?:(?://|#|/\*|<!--|--|;)? ?(?:\.{3,}|…|\[\.{3}\]|\[…\]|\(\.{3}\))\s*(?:\*/|-->)?)\s*$`)
+	marker   = lazy(`^(?:<{7}|>{7}|\|{7})(?: |$)`)
 )
 
 // placeholders judges lines that stand for content the change was to bring. A

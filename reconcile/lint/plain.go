@@ -3,10 +3,8 @@ package lint
 import (
 	"fmt"
 	"maps"
-	"regexp"
 	"slices"
 	"strings"
-	"sync"
 
 	"github.com/odd-cli/odd/reconcile/policy"
 )
@@ -20,13 +18,9 @@ type routine struct {
 }
 
 var (
-	pythonDef = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^(\s*)(?:async\s+)?def\s+(\w+)\s*\(`) })
-	braceDef  = sync.OnceValue(func() *regexp.Regexp {
-		return regexp.MustCompile(`\b([A-Za-z_$][\w$]*)\s*(?:=\s*(?:async\s*)?|:\s*(?:async\s+)?function\s*)?\([^;]*\{\s*$`)
-	})
-	controls = sync.OnceValue(func() *regexp.Regexp {
-		return regexp.MustCompile(`^\s*\}?\s*(?:if|for|while|switch|catch|else|do|try|with|match|loop|foreach|using|lock)\b`)
-	})
+	pythonDef = lazy(`^(\s*)(?:async\s+)?def\s+(\w+)\s*\(`)
+	braceDef  = lazy(`\b([A-Za-z_$][\w$]*)\s*(?:=\s*(?:async\s*)?|:\s*(?:async\s+)?function\s*)?\([^;]*\{\s*$`)
+	controls  = lazy(`^\s*\}?\s*(?:if|for|while|switch|catch|else|do|try|with|match|loop|foreach|using|lock)\b`)
 )
 
 // routines finds the functions of a file by indentation in Python, by braces
@@ -100,10 +94,8 @@ func bracedRoutines(lines []string) map[string]routine {
 }
 
 var (
-	emptyBody = sync.OnceValue(func() *regexp.Regexp {
-		return regexp.MustCompile(`^(?:pass|\.\.\.|return(?:\s+(?:None|null|nil|undefined|true|false|True|False|0|""|''|\[\]|\{\}))?;?|raise\s+NotImplemented\w*.*|throw\s+new\s+\w*Error\(.*|unimpl` + `emented!\(.*|to` + `do!\(.*|panic!\(.*|:|exit 0)$`)
-	})
-	returnBool = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^return\s+(True|False|true|false);?$`) })
+	emptyBody  = lazy(`^(?:pass|\.\.\.|return(?:\s+(?:None|null|nil|undefined|true|false|True|False|0|""|''|\[\]|\{\}))?;?|raise\s+NotImplemented\w*.*|throw\s+new\s+\w*Error\(.*|unimpl` + `emented!\(.*|to` + `do!\(.*|panic!\(.*|:|exit 0)$`)
+	returnBool = lazy(`^return\s+(True|False|true|false);?$`)
 )
 
 // bodiesByText does for other languages what a tree does for Go.
@@ -143,13 +135,9 @@ func firstBool(lines []string) string {
 	return ""
 }
 
-var guardLine = sync.OnceValue(func() *regexp.Regexp {
-	return regexp.MustCompile(`^\s*(?:\}\s*)?(?:el|else\s+)?if\s*(\(?)\s*(not\s+|!\s*)?([\w.$()\[\]]+?)\)*\s*(?::|\{|\)|;?\s*then|$)`)
-})
+var guardLine = lazy(`^\s*(?:\}\s*)?(?:el|else\s+)?if\s*(\(?)\s*(not\s+|!\s*)?([\w.$()\[\]]+?)\)*\s*(?::|\{|\)|;?\s*then|$)`)
 
-var constantLine = sync.OnceValue(func() *regexp.Regexp {
-	return regexp.MustCompile(`^\s*(?:\}\s*)?(?:el|else\s+)?if\s*\(?\s*(?:not\s+|!\s*)?(?:True|False|true|false|0|1)\b\s*(?:and\b|or\b|&&|\|\||\)|:|\{|;)`)
-})
+var constantLine = lazy(`^\s*(?:\}\s*)?(?:el|else\s+)?if\s*\(?\s*(?:not\s+|!\s*)?(?:True|False|true|false|0|1)\b\s*(?:and\b|or\b|&&|\|\||\)|:|\{|;)`)
 
 // conditionsByText compares the conditions of other languages line by line.
 func conditionsByText(d *delta) []policy.Finding {

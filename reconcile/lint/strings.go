@@ -5,10 +5,8 @@ import (
 	"fmt"
 	"go/ast"
 	"go/token"
-	"regexp"
 	"slices"
 	"strconv"
-	"sync"
 
 	"github.com/odd-cli/odd/reconcile/policy"
 	"github.com/odd-cli/odd/reconcile/secrets"
@@ -35,7 +33,7 @@ func literal(e ast.Expr) (text string, ok bool) {
 }
 
 // joint finds where one literal is joined to the next.
-var joint = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile("[\"'`]\\s*\\+\\s*[\"'`]") })
+var joint = lazy("[\"'`]\\s*\\+\\s*[\"'`]")
 
 // joinedSecrets finds credentials that a file writes in pieces. What a name alone makes
 // one is no credential here.

@@ -4,8 +4,10 @@ import (
 	"cmp"
 	"go/ast"
 	"go/token"
+	"regexp"
 	"strconv"
 	"strings"
+	"sync"
 )
 
 // function is one declared function of a Go file.
@@ -308,4 +310,9 @@ func btoi(b bool) int {
 		return 1
 	}
 	return 0
+}
+
+// lazy compiles a pattern when it is first needed: most changes need few.
+func lazy(expr string) func() *regexp.Regexp {
+	return sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(expr) })
 }

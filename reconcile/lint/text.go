@@ -100,7 +100,7 @@ func (d *delta) more(c *change, p pattern) (line int, ok bool) {
 }
 
 // commentLine finds a line that is a comment in most languages.
-var commentLine = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^\s*(?://|#\s|/?\*)`) })
+var commentLine = lazy(`^\s*(?://|#\s|/?\*)`)
 
 // patterns judges what lines say, in every language but Go where a tree says it
 // better, and addresses and shells in all.
@@ -128,9 +128,7 @@ func (d *delta) inTest(code string) string {
 	return code
 }
 
-var address = sync.OnceValue(func() *regexp.Regexp {
-	return regexp.MustCompile(`\bhttps?://[A-Za-z0-9.-]+(?::[0-9]+)?[A-Za-z0-9/._~%+-]*`)
-})
+var address = lazy(`\bhttps?://[A-Za-z0-9.-]+(?::[0-9]+)?[A-Za-z0-9/._~%+-]*`)
 
 // addresses finds URLs that give way to others.
 func addresses(d *delta) []policy.Finding {

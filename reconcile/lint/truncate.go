@@ -4,10 +4,8 @@ import (
 	"bytes"
 	"fmt"
 	"path"
-	"regexp"
 	"slices"
 	"strings"
-	"sync"
 
 	"github.com/odd-cli/odd/reconcile/policy"
 )
@@ -145,10 +143,10 @@ func checkBraces(_ *change, d *delta) string {
 }
 
 // ended finds the end of a file that closes what stands at the left.
-var ended = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`(?m)^(?:\S.*)?[;})\]]\s*\z`) })
+var ended = lazy(`(?m)^(?:\S.*)?[;})\]]\s*\z`)
 
 // closedTag finds the end of a page, which is written last.
-var closedTag = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`</[\w:-]+>\s*\z`) })
+var closedTag = lazy(`</[\w:-]+>\s*\z`)
 
 func open(src []byte) int {
 	n := 0

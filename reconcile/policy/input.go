@@ -1,11 +1,6 @@
 package policy
 
-import (
-	"regexp"
-	"sync"
-
-	"mvdan.cc/sh/v3/syntax"
-)
+import "mvdan.cc/sh/v3/syntax"
 
 // ParseSimpleInput reads what ParseSimple reads, and the same command with a text for its
 // standard input: one here-document whose end is a quoted word of capitals, so
@@ -40,7 +35,7 @@ func ParseSimpleInput(line string) (argv []string, input string, err error) {
 	return argv, input, nil
 }
 
-var capitals = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[A-Z]+$`) })
+var capitals = lazy(`^[A-Z]+$`)
 
 // quotedText is the text of a here-document in which nothing is expanded.
 func quotedText(r *syntax.Redirect) (string, bool) {

@@ -4,11 +4,9 @@ import (
 	"fmt"
 	"io/fs"
 	"path"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
-	"sync"
 )
 
 // mentions judges the words of a program of which nobody knows what it writes or runs.
@@ -56,8 +54,8 @@ func (w *walker) text(c call, a word) string {
 }
 
 var (
-	escaped = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`\$'[^']*'`) })
-	braces  = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`\{[^{}\s]*[,.][^{}\s]*\}`) })
+	escaped = lazy(`\$'[^']*'`)
+	braces  = lazy(`\{[^{}\s]*[,.][^{}\s]*\}`)
 )
 
 // parts are the names in a text that is more than one: a list, a script, KEY=VALUE.

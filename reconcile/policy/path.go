@@ -71,11 +71,9 @@ var letterRules = []letterRule{
 }
 
 var (
-	drive  = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[A-Za-z]:`) })
-	short  = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[^.~]{1,6}~[0-9]{1,6}(\.[^.]{0,3})?$`) })
-	device = sync.OnceValue(func() *regexp.Regexp {
-		return regexp.MustCompile(`(?i)^(con|prn|aux|nul|(com|lpt)[0-9¹²³]|conin\$|conout\$) *(\.|$)`)
-	})
+	drive  = lazy(`^[A-Za-z]:`)
+	short  = lazy(`^[^.~]{1,6}~[0-9]{1,6}(\.[^.]{0,3})?$`)
+	device = lazy(`(?i)^(con|prn|aux|nul|(com|lpt)[0-9¹²³]|conin\$|conout\$) *(\.|$)`)
 )
 
 func deviceName(n string) bool { return device().MatchString(n) }
@@ -228,4 +226,9 @@ func CheckGlob(glob string) error {
 		}
 	}
 	return nil
+}
+
+// lazy compiles a pattern when it is first needed: most calls need few.
+func lazy(expr string) func() *regexp.Regexp {
+	return sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(expr) })
 }

@@ -2,10 +2,8 @@ package policy
 
 import (
 	"fmt"
-	"regexp"
 	"slices"
 	"strings"
-	"sync"
 
 	"github.com/odd-cli/odd/reconcile/secrets"
 )
@@ -82,9 +80,7 @@ var gatePackages = []string{
 	"persona/anchor/**", "persona/contract/**", "testscripts/*_test.go", "action.yml",
 }
 
-var ownModule = sync.OnceValue(func() *regexp.Regexp {
-	return regexp.MustCompile(`(?m)^module[ \t]+"?github\.com/odd-cli/odd"?[ \t]*(//.*)?\r?$`)
-})
+var ownModule = lazy(`(?m)^module[ \t]+"?github\.com/odd-cli/odd"?[ \t]*(//.*)?\r?$`)
 
 // GatePackages returns globs to hand to [CheckProtected] for a repository with this
 // go.mod: odd's own gate packages if it is odd's own, else none. A gate that a
@@ -166,6 +162,6 @@ func RedactFile(name string, b []byte) []byte {
 }
 
 var (
-	settingLine = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`(?m)^([^=:#\[\n]{1,128}[=:][ \t]*)\S.*$`) })
-	sampleFile  = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`(?i)\.(?:example|sample|template|dist)$`) })
+	settingLine = lazy(`(?m)^([^=:#\[\n]{1,128}[=:][ \t]*)\S.*$`)
+	sampleFile  = lazy(`(?i)\.(?:example|sample|template|dist)$`)
 )

@@ -44,7 +44,11 @@ type expression struct {
 }
 
 func late(text string) *expression {
-	return &expression{text, sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(text) })}
+	return &expression{text, lazy(text)}
+}
+
+func lazy(expr string) func() *regexp.Regexp {
+	return sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(expr) })
 }
 
 // shapes are the forms of credentials that odd knows, the only list there is,

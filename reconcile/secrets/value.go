@@ -3,9 +3,7 @@ package secrets
 import (
 	"bytes"
 	"math"
-	"regexp"
 	"slices"
-	"sync"
 )
 
 // hasDigitAndLetter wants a digit and a letter: prose with hyphens has no digit.
@@ -43,17 +41,13 @@ func quotedSecret(v []byte) bool {
 	return hasDigitAndLetter(v) && entropy(v) >= 2.5 && !placeholder().Match(v)
 }
 
-var placeholder = sync.OnceValue(func() *regexp.Regexp {
-	return regexp.MustCompile(`(?i)example|placeholder|changeme|change-me|change_me|dummy|fake|redacted|your[_-]|xxxx|test|sample|env\.|os\.|secrets\.|^/|://`)
-})
+var placeholder = lazy(`(?i)example|placeholder|changeme|change-me|change_me|dummy|fake|redacted|your[_-]|xxxx|test|sample|env\.|os\.|secrets\.|^/|://`)
 
 // denseNotID is dense, but lets pass what has the shape of a blob id or a ULID,
 // because a name that only ends in KEY often holds one.
 func denseNotID(v []byte) bool { return dense(v) && !idShape().Match(v) }
 
-var idShape = sync.OnceValue(func() *regexp.Regexp {
-	return regexp.MustCompile(`^(?:[0-9a-f]{40}|[0-9a-f]{64}|[0-7][0-9A-HJKMNP-TV-Z]{25})$`)
-})
+var idShape = lazy(`^(?:[0-9a-f]{40}|[0-9a-f]{64}|[0-7][0-9A-HJKMNP-TV-Z]{25})$`)
 
 // entropy is the Shannon entropy of v in bits a byte.
 func entropy(v []byte) float64 {
@@ -145,9 +139,7 @@ func typeOf(b []byte) int {
 	return 0
 }
 
-var declared = sync.OnceValue(func() *regexp.Regexp {
-	return regexp.MustCompile(`^([ \t]*[A-Za-z&*\[\]][A-Za-z0-9_.&*'<>\[\] ]{0,32}[ \t]*=[ \t]*)\\{0,3}["'\x60]`)
-})
+var declared = lazy(`^([ \t]*[A-Za-z&*\[\]][A-Za-z0-9_.&*'<>\[\] ]{0,32}[ \t]*=[ \t]*)\\{0,3}["'\x60]`)
 
 // code reports a value without quotes that is a name of the program or a call of it.
 func code(v, rest []byte) bool {
@@ -155,9 +147,7 @@ func code(v, rest []byte) bool {
 }
 
 // codeName is a name of some words in capitals and small letters, which a secret has at random only.
-var codeName = sync.OnceValue(func() *regexp.Regexp {
-	return regexp.MustCompile(`^(?:[A-Za-z]\w*\.)*(?:[a-z]+[0-9]*(?:[A-Z]+[a-z]{2,}[0-9]*|[A-Z]{2,}[0-9]+)+|(?:[A-Z]+[a-z]{2,}[0-9]*){2,})(?:\.\w+)*(?:_\w+)?$`)
-})
+var codeName = lazy(`^(?:[A-Za-z]\w*\.)*(?:[a-z]+[0-9]*(?:[A-Z]+[a-z]{2,}[0-9]*|[A-Z]{2,}[0-9]+)+|(?:[A-Z]+[a-z]{2,}[0-9]*){2,})(?:\.\w+)*(?:_\w+)?$`)
 
 // while is behind the bytes from i to most that are of a kind.
 func while(b []byte, i, most int, of func(byte) bool) int {
@@ -246,8 +236,6 @@ func kubernetesSecret(b, low []byte, i int) (lo, hi int, ok bool) {
 }
 
 var (
-	secretKind = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^kind:[ \t]*["']?secret["']?[ \t\r]*(?:\n|$)`) })
-	secretData = sync.OnceValue(func() *regexp.Regexp {
-		return regexp.MustCompile(`(?m)^[ \t]*data:[ \t]*\n(?:[ \t]*#.*\n)*[ \t]+[\w.-]+:[ \t]*(?:[|>]-?[ \t]*\n[ \t]*)?["']?([A-Za-z0-9+/]{8,}={0,2}(?:\n?[ \t]+[\w.-]+:[ \t]*["']?[A-Za-z0-9+/]{4,}={0,2}["']?)*)`)
-	})
+	secretKind = lazy(`^kind:[ \t]*["']?secret["']?[ \t\r]*(?:\n|$)`)
+	secretData = lazy(`(?m)^[ \t]*data:[ \t]*\n(?:[ \t]*#.*\n)*[ \t]+[\w.-]+:[ \t]*(?:[|>]-?[ \t]*\n[ \t]*)?["']?([A-Za-z0-9+/]{8,}={0,2}(?:\n?[ \t]+[\w.-]+:[ \t]*["']?[A-Za-z0-9+/]{4,}={0,2}["']?)*)`)
 )
