@@ -172,8 +172,8 @@ const (
 	ToBlocked
 )
 
-// state is where a verdict puts a task; "" for a value that is no verdict.
-func (v Verdict) state() State {
+// targetState is where a verdict puts a task; "" for a value that is no verdict.
+func (v Verdict) targetState() State {
 	switch v {
 	case ToReview:
 		return Review

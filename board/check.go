@@ -20,15 +20,15 @@ func CheckTasks(g *okf.Graph) []okf.Problem {
 	tasks, problems := Tasks(g)
 	for _, a := range g.OfType(func(typ string) bool { return typ == Type }) {
 		if !onBoard(a.Path) {
-			problems = append(problems, problem(a, "path", okf.Warn, "tasks outside of "+Folder+"/ are ignored", "move the file into "+Folder+"/"))
+			problems = append(problems, newProblem(a, "path", okf.Warn, "tasks outside of "+Folder+"/ are ignored", "move the file into "+Folder+"/"))
 		}
 	}
 	all := IndexOf(RowsOf(tasks))
-	round, known := circles{all: all}, names{g, map[string]string{}}
+	round, known := cycleFinder{all: all}, referenceChecker{g, map[string]string{}}
 	for _, t := range tasks {
-		problems = append(problems, t.references(known, all)...)
-		if loop := round.from(t.ID); loop != nil {
-			problems = append(problems, problem(g.ByID(okf.ID(loop[0])), "dependencies", okf.Error,
+		problems = append(problems, t.checkReferences(known, all)...)
+		if loop := round.findFrom(t.ID); loop != nil {
+			problems = append(problems, newProblem(g.ByID(okf.ID(loop[0])), "dependencies", okf.Error,
 				"dependencies form a cycle: "+strings.Join(loop, " → "), "remove one of them, or move it to soft_dependencies"))
 		}
 	}
@@ -67,7 +67,7 @@ func Twin(files []okf.Problem, path string) *okf.Problem {
 func CheckTeams(g *okf.Graph, teams map[string]budget.MicroUSD) []okf.Problem {
 	var out []okf.Problem
 	for _, name := range slices.Sorted(maps.Keys(teams)) {
-		wrong, hint := (names{g: g}).checkReference(name, "capability"), "name an atom of type capability by its id"
+		wrong, hint := (referenceChecker{g: g}).checkReference(name, "capability"), "name an atom of type capability by its id"
 		if a, err := g.Find(name); wrong == "" && err == nil && string(a.ID) != name {
 			wrong, hint = fmt.Sprintf("%q is not an id", name), fmt.Sprintf("write %q", a.ID)
 		}
@@ -78,11 +78,11 @@ func CheckTeams(g *okf.Graph, teams map[string]budget.MicroUSD) []okf.Problem {
 	return out
 }
 
-// references checks what a task names in the rest of the bundle.
-func (t Task) references(g names, all Index) []okf.Problem {
+// checkReferences checks what a task names in the rest of the bundle.
+func (t Task) checkReferences(g referenceChecker, all Index) []okf.Problem {
 	var out []okf.Problem
 	add := func(key string, s okf.Severity, message, hint string) {
-		out = append(out, problem(t.Atom, key, s, message, hint))
+		out = append(out, newProblem(t.Atom, key, s, message, hint))
 	}
 	if t.Role == "" {
 		add("role", okf.Warn, "the task has no role, so odd drain cannot work on it", "set one with odd task edit "+string(t.ID)+" --role ROLE")
@@ -95,7 +95,7 @@ func (t Task) references(g names, all Index) []okf.Problem {
 		}
 	}
 	if !slices.Contains(Kinds(), t.Kind) {
-		add("kind", okf.Error, fmt.Sprintf("unknown kind %q", t.Kind), "use one of "+words(Kinds()))
+		add("kind", okf.Error, fmt.Sprintf("unknown kind %q", t.Kind), "use one of "+joinWords(Kinds()))
 	}
 	for _, id := range t.Dependencies {
 		if _, ok := all[id]; !ok {
@@ -113,15 +113,15 @@ func (t Task) references(g names, all Index) []okf.Problem {
 	return out
 }
 
-// names answers what is wrong with a reference. Many tasks may name one atom that
+// referenceChecker answers what is wrong with a reference. Many tasks may name one atom that
 // is not there, and to tell what it could have meant takes a look at every id.
-type names struct {
+type referenceChecker struct {
 	g    *okf.Graph
 	told map[string]string
 }
 
 // checkReference says what is wrong with a reference to an atom of a type; "" for nothing.
-func (n names) checkReference(name, typ string) string {
+func (n referenceChecker) checkReference(name, typ string) string {
 	if a := n.g.Target(name, ""); a != nil {
 		if a.Type != typ {
 			return fmt.Sprintf("%q is a %s, not a %s", name, a.Type, typ)

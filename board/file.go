@@ -67,10 +67,10 @@ func New(f Filing) (okf.Atom, error) {
 		return okf.Atom{}, fmt.Errorf("new task %s: %s is not a person, and only a person may add commands; leave them out", f.ID, f.By)
 	case !person && f.Budget > 0:
 		return okf.Atom{}, fmt.Errorf("new task %s: %s is not a person, and only a person says what a task may cost; leave budget_usd out", f.ID, f.By)
-	case !person && approving(f.Tags):
+	case !person && hasApprovalTag(f.Tags):
 		return okf.Atom{}, fmt.Errorf("new task %s: %s is not a person, and only odd approve writes approved- tags; leave them out", f.ID, f.By)
 	}
-	a, err := okf.New("tasks/"+string(f.ID)+".md", f.fields(person), f.body())
+	a, err := okf.New("tasks/"+string(f.ID)+".md", f.buildFields(person), f.buildBody())
 	if err != nil {
 		return okf.Atom{}, err
 	}
@@ -80,7 +80,7 @@ func New(f Filing) (okf.Atom, error) {
 	return a, nil
 }
 
-func (f Filing) fields(person bool) []okf.Field {
+func (f Filing) buildFields(person bool) []okf.Field {
 	confidence := okf.Inferred
 	if person {
 		confidence = okf.Asserted
@@ -92,7 +92,7 @@ func (f Filing) fields(person bool) []okf.Field {
 		}
 	}
 	text := func(key, s string) { put(key, oneLine(s), oneLine(s) != "") }
-	list := func(key string, l []string) { put(key, values(l), len(l) > 0) }
+	list := func(key string, l []string) { put(key, toAny(l), len(l) > 0) }
 	text("description", f.Description)
 	list("tags", f.Tags)
 	put("confidence", confidence.String(), true)
@@ -110,7 +110,7 @@ func (f Filing) fields(person bool) []okf.Field {
 	list("paths", f.Paths)
 	var commands []any
 	for _, argv := range f.Commands {
-		commands = append(commands, values(argv))
+		commands = append(commands, toAny(argv))
 	}
 	put("commands", commands, len(commands) > 0)
 	put("budget_usd", f.Budget.String(), f.Budget > 0)
@@ -125,8 +125,8 @@ func (f Filing) fields(person bool) []okf.Field {
 	return out
 }
 
-// body is the task's text below its title.
-func (f Filing) body() string {
+// buildBody is the task's text below its title.
+func (f Filing) buildBody() string {
 	text := "\n# " + f.Title + "\n"
 	if more := strings.TrimSpace(okf.Visible(f.Body)); more != "" {
 		text += "\n" + more + "\n"
@@ -134,7 +134,7 @@ func (f Filing) body() string {
 	return text
 }
 
-func approving(tags []string) bool {
+func hasApprovalTag(tags []string) bool {
 	for _, t := range tags {
 		if strings.HasPrefix(t, "approved-") {
 			return true
@@ -143,7 +143,7 @@ func approving(tags []string) bool {
 	return false
 }
 
-func values(list []string) []any {
+func toAny(list []string) []any {
 	out := make([]any, len(list))
 	for i, s := range list {
 		out[i] = s

@@ -107,7 +107,7 @@ func Claim(t Task, run string, expires time.Time) ([]byte, error) {
 	if err := Can(Claimer, t.State, InProgress); err != nil {
 		return nil, fmt.Errorf("%s: %w", t.ID, err)
 	}
-	return edit(t,
+	return editTask(t,
 		okf.Set{Key: "state", Value: string(InProgress)},
 		okf.Set{Key: "claimed_by", Value: run},
 		okf.Set{Key: "lease_expires", Value: expires.UTC().Format(time.RFC3339)},
@@ -118,7 +118,7 @@ func Claim(t Task, run string, expires time.Time) ([]byte, error) {
 // Finish returns the file of t, claimed by run, with its verdict: claimed_by and lease_expires go, and result (run, branch,
 // commit) or blocked_reason come; the other of the two goes, being about an earlier attempt.
 func Finish(t Task, run string, v Verdict, result Result) ([]byte, error) {
-	to := v.state()
+	to := v.targetState()
 	if err := Can(Session, t.State, to); err != nil {
 		return nil, fmt.Errorf("%s: %w", t.ID, err)
 	}
@@ -127,10 +127,10 @@ func Finish(t Task, run string, v Verdict, result Result) ([]byte, error) {
 	}
 	sets := releaseEdits(to)
 	if v == ToBlocked {
-		return edit(t, append(sets, blockEdit(result.Reason), okf.Set{Key: "result"})...)
+		return editTask(t, append(sets, blockEdit(result.Reason), okf.Set{Key: "result"})...)
 	}
 	made := map[string]any{"run": run, "branch": result.Branch, "commit": result.Commit}
-	return edit(t, append(sets, okf.Set{Key: "blocked_reason"}, okf.Set{Key: "result", Value: made})...)
+	return editTask(t, append(sets, okf.Set{Key: "blocked_reason"}, okf.Set{Key: "result", Value: made})...)
 }
 
 // Sweep returns the file of t whose lease expired: ready again, or blocked when attempts reached max. A task whose
@@ -153,7 +153,7 @@ func Sweep(t Task, now time.Time, maxAttempts int) ([]byte, State, error) {
 	if to == Blocked {
 		sets = append(sets, blockEdit(fmt.Sprintf("%s ended without a result; attempt %d of %d", t.ClaimedBy, t.Attempts, maxAttempts)))
 	}
-	b, err := edit(t, sets...)
+	b, err := editTask(t, sets...)
 	return b, to, err
 }
 
@@ -163,7 +163,7 @@ func Halt(t Task, reason string) ([]byte, error) {
 	if err := Can(Person, t.State, Blocked); err != nil {
 		return nil, fmt.Errorf("%s: %w", t.ID, err)
 	}
-	return edit(t, append(releaseEdits(Blocked), blockEdit(reason), okf.Set{Key: "result"})...)
+	return editTask(t, append(releaseEdits(Blocked), blockEdit(reason), okf.Set{Key: "result"})...)
 }
 
 // Expire returns the file of t, which waited in review until nobody could decide about it any more: back in backlog, with
@@ -172,7 +172,7 @@ func Expire(t Task, reason string) ([]byte, error) {
 	if err := Can(Expirer, t.State, Backlog); err != nil {
 		return nil, fmt.Errorf("%s: %w", t.ID, err)
 	}
-	return edit(t, okf.Set{Key: "state", Value: string(Backlog)}, blockEdit(reason), okf.Set{Key: "result"})
+	return editTask(t, okf.Set{Key: "state", Value: string(Backlog)}, blockEdit(reason), okf.Set{Key: "result"})
 }
 
 // releaseEdits returns the edits that end a claim.
@@ -197,9 +197,9 @@ func blockEdit(reason string) okf.Set {
 	return okf.Set{Key: "blocked_reason", Value: reason}
 }
 
-// edit applies the sets to the file of t, leaving out the removal of keys that
+// editTask applies the sets to the file of t, leaving out the removal of keys that
 // are not there.
-func edit(t Task, sets ...okf.Set) ([]byte, error) {
+func editTask(t Task, sets ...okf.Set) ([]byte, error) {
 	sets = slices.DeleteFunc(sets, func(s okf.Set) bool {
 		_, there := t.Atom.Field(s.Key)
 		return s.Value == nil && !there

@@ -74,7 +74,7 @@ func TestMoveErrorNamesTheWayOut(t *testing.T) {
 func TestVerdictCannotSayDone(t *testing.T) {
 	t.Parallel()
 	for v := range 256 {
-		switch got := Verdict(v).state(); {
+		switch got := Verdict(v).targetState(); {
 		case v == int(ToReview) && got == Review, v == int(ToBlocked) && got == Blocked:
 		case got != "":
 			t.Errorf("verdict %d says %s", v, got)

@@ -17,31 +17,31 @@ func onBoard(path string) bool { return strings.HasPrefix(path, Folder+"/") }
 // Only is the bundle f without all that lies outside Folder: what okf.Load and
 // okf.LoadCached make a graph of tasks alone of. The paths stay as they are.
 func Only(f fs.FS) fs.FS {
-	o := only{f}
+	o := tasksOnly{f}
 	switch m := f.(type) {
 	case interface {
 		manyReader
 		manyStater
 	}:
-		return onlyDisk{o, m, m}
+		return tasksOnlyDisk{o, m, m}
 	case manyReader:
-		return onlyTree{o, m}
+		return tasksOnlyTree{o, m}
 	}
 	return o
 }
 
-// only lists one folder at its root, and is f otherwise.
-type only struct{ fs.FS }
+// tasksOnly lists one folder at its root, and is f otherwise.
+type tasksOnly struct{ fs.FS }
 
-// onlyTree is only for a file system that reads many files in one go.
-type onlyTree struct {
-	only
+// tasksOnlyTree is only for a file system that reads many files in one go.
+type tasksOnlyTree struct {
+	tasksOnly
 	manyReader
 }
 
-// onlyDisk is only for one that also looks at many files in one go.
-type onlyDisk struct {
-	only
+// tasksOnlyDisk is only for one that also looks at many files in one go.
+type tasksOnlyDisk struct {
+	tasksOnly
 	manyReader
 	manyStater
 }
@@ -55,7 +55,7 @@ type manyReader interface {
 }
 
 // ReadDir lists the root without looking at it: it may hold any number of files.
-func (o only) ReadDir(name string) ([]fs.DirEntry, error) {
+func (o tasksOnly) ReadDir(name string) ([]fs.DirEntry, error) {
 	if name != "." {
 		return fs.ReadDir(o.FS, name)
 	}
@@ -71,7 +71,7 @@ func (o only) ReadDir(name string) ([]fs.DirEntry, error) {
 }
 
 // Lstat is that of f.
-func (o only) Lstat(name string) (fs.FileInfo, error) { return fs.Lstat(o.FS, name) }
+func (o tasksOnly) Lstat(name string) (fs.FileInfo, error) { return fs.Lstat(o.FS, name) }
 
 // ReadLink is that of f.
-func (o only) ReadLink(name string) (string, error) { return fs.ReadLink(o.FS, name) }
+func (o tasksOnly) ReadLink(name string) (string, error) { return fs.ReadLink(o.FS, name) }

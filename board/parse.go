@@ -15,7 +15,7 @@ import (
 // Parse reads a task atom. The error is an okf.Problem (unknown state, bad lease, commands that are not argv …): the
 // first of those CheckTasks would list. A task with a problem is not drained.
 func Parse(a *okf.Atom) (Task, error) {
-	t, problems := parse(a)
+	t, problems := parseTask(a)
 	if len(problems) > 0 {
 		return Task{}, problems[0]
 	}
@@ -46,7 +46,7 @@ func TasksAfter(g *okf.Graph, before []Task) ([]Task, []okf.Problem) {
 			tasks = append(tasks, *t)
 			continue
 		}
-		t, bad := parse(a)
+		t, bad := parseTask(a)
 		if problems = append(problems, bad...); len(bad) > 0 {
 			continue
 		}
@@ -54,9 +54,9 @@ func TasksAfter(g *okf.Graph, before []Task) ([]Task, []okf.Problem) {
 	}
 	slices.SortFunc(tasks, func(a, b Task) int { return cmp.Compare(a.ID, b.ID) })
 	rows := RowsOf(tasks)
-	r := resolver{g: g, rows: rows, stems: sync.OnceValue(func() map[string]okf.ID { return stems(rows) })}
+	r := resolver{g: g, rows: rows, stems: sync.OnceValue(func() map[string]okf.ID { return indexStems(rows) })}
 	for i := range tasks {
-		r.task(&tasks[i])
+		r.resolveTask(&tasks[i])
 	}
 	return tasks, problems
 }
@@ -73,8 +73,8 @@ func ReadTask(g *okf.Graph, a *okf.Atom) (Task, error) {
 	}
 	resolver{g: g, stems: sync.OnceValue(func() map[string]okf.ID {
 		all, _ := Rows(g)
-		return stems(all)
-	})}.task(&t)
+		return indexStems(all)
+	})}.resolveTask(&t)
 	return t, nil
 }
 
@@ -106,18 +106,18 @@ type resolver struct {
 	stems func() map[string]okf.ID
 }
 
-// task resolves the names in t.
-func (r resolver) task(t *Task) {
+// resolveTask resolves the names in t.
+func (r resolver) resolveTask(t *Task) {
 	if t.Team != "" {
 		if a := r.g.Target(t.Team, ""); a != nil && a.Type == "capability" {
 			t.Team = string(a.ID)
 		}
 	}
-	r.resolve(t.Dependencies)
-	r.resolve(t.Soft)
+	r.resolveIDs(t.Dependencies)
+	r.resolveIDs(t.Soft)
 }
 
-func (r resolver) resolve(ids []okf.ID) {
+func (r resolver) resolveIDs(ids []okf.ID) {
 	for i, id := range ids {
 		if _, ok := slices.BinarySearchFunc(r.rows, id, func(t *Row, id okf.ID) int { return cmp.Compare(t.ID, id) }); ok {
 			continue // an exact id comes before any other name
@@ -130,9 +130,9 @@ func (r resolver) resolve(ids []okf.ID) {
 	}
 }
 
-// stems are the last elements of the tasks' ids and paths, "" for one that
+// indexStems are the last elements of the tasks' ids and paths, "" for one that
 // several tasks have.
-func stems(rows []*Row) map[string]okf.ID {
+func indexStems(rows []*Row) map[string]okf.ID {
 	out := make(map[string]okf.ID, len(rows))
 	for _, t := range rows {
 		for _, stem := range []string{path.Base(string(t.ID)), strings.TrimSuffix(path.Base(t.Path), ".md")} {
@@ -153,71 +153,71 @@ type reader struct {
 	problems []okf.Problem
 }
 
-// read is a reader of a. Most tasks have few of the keys a task may have: which
+// newReader is a reader of a. Most tasks have few of the keys a task may have: which
 // ones is looked up once.
-func read(a *okf.Atom) *reader {
+func newReader(a *okf.Atom) *reader {
 	r := &reader{a: a}
 	for i := range a.Fields {
-		r.has |= mark(a.Fields[i].Key)
+		r.has |= keyBit(a.Fields[i].Key)
 	}
 	return r
 }
 
-// mark is a bit that a key has, though not alone.
-func mark(key string) uint64 {
+// keyBit is a bit that a key has, though not alone.
+func keyBit(key string) uint64 {
 	if key == "" {
 		return 1
 	}
 	return 1 << ((len(key) + 5*int(key[0]) + 11*int(key[len(key)-1])) % 64)
 }
 
-// value is what a key has, nil where it is not there.
-func (r *reader) value(key string) any {
-	if r.has&mark(key) == 0 {
+// lookUp is what a key has, nil where it is not there.
+func (r *reader) lookUp(key string) any {
+	if r.has&keyBit(key) == 0 {
 		return nil
 	}
 	f, _ := r.a.Field(key)
 	return f.Value
 }
 
-func (r *reader) bad(key, message, hint string) {
-	r.problems = append(r.problems, problem(r.a, key, okf.Error, message, hint))
+func (r *reader) addProblem(key, message, hint string) {
+	r.problems = append(r.problems, newProblem(r.a, key, okf.Error, message, hint))
 }
 
-// problem is a finding about a key of a task. Its code is "odd-task-" and the
+// newProblem is a finding about a key of a task. Its code is "odd-task-" and the
 // key with "-" for "_".
-func problem(a *okf.Atom, key string, s okf.Severity, message, hint string) okf.Problem {
+func newProblem(a *okf.Atom, key string, s okf.Severity, message, hint string) okf.Problem {
 	return okf.Problem{
 		Code: "odd-task-" + strings.ReplaceAll(key, "_", "-"), Severity: s, Path: a.Path, Line: a.Line(key), Message: message, Hint: hint,
 	}
 }
 
-func parse(a *okf.Atom) (Task, []okf.Problem) {
-	r := read(a)
+func parseTask(a *okf.Atom) (Task, []okf.Problem) {
+	r := newReader(a)
 	t := Task{Blob: a.Blob, Atom: a}
 	t.ID, t.Path, t.Title, t.Created = a.ID, a.Path, cmp.Or(a.Title, string(a.ID)), a.Generated.At
-	t.State, t.Kind, t.Priority = r.state(), cmp.Or(scalar(r.value("kind")), "implement"), r.priority()
-	t.Role, t.Team, t.Signal = r.text("role"), r.text("team"), nameIn(r, "signal", Signals)
-	t.Dependencies, t.Soft = r.ids("dependencies"), r.ids("soft_dependencies")
-	t.Acceptance, t.Inputs, t.Paths, t.Commands = r.list("acceptance"), r.inputs(), r.globs(), r.commands()
-	t.Budget, t.MaxTurns = r.money("budget_usd"), r.integer("max_turns", 1)
-	t.ContractRole, t.Persona = nameIn(r, "contract_role", contract.RoleNames), r.text("persona")
-	t.Surface, t.Engagement = nameIn(r, "surface", contract.SurfaceNames), nameIn(r, "engagement", contract.EngagementNames)
-	t.Voice, t.Handoffs, t.Artifact = nameIn(r, "voice", contract.VoiceNames), r.list("handoff"), r.text("artifact")
-	t.ClaimedBy, t.LeaseExpires, t.Attempts = r.text("claimed_by"), r.moment("lease_expires"), r.integer("attempts", 0)
-	t.BlockedReason, t.Rejected, t.Declined, t.Result = r.text("blocked_reason"), r.readRejections(), r.readDeclines(), r.result()
+	t.State, t.Kind, t.Priority = r.readState(), cmp.Or(formatScalar(r.lookUp("kind")), "implement"), r.readPriority()
+	t.Role, t.Team, t.Signal = r.readText("role"), r.readText("team"), readName(r, "signal", Signals)
+	t.Dependencies, t.Soft = r.readIDs("dependencies"), r.readIDs("soft_dependencies")
+	t.Acceptance, t.Inputs, t.Paths, t.Commands = r.readList("acceptance"), r.readInputs(), r.readGlobs(), r.readCommands()
+	t.Budget, t.MaxTurns = r.readMoney("budget_usd"), r.readInteger("max_turns", 1)
+	t.ContractRole, t.Persona = readName(r, "contract_role", contract.RoleNames), r.readText("persona")
+	t.Surface, t.Engagement = readName(r, "surface", contract.SurfaceNames), readName(r, "engagement", contract.EngagementNames)
+	t.Voice, t.Handoffs, t.Artifact = readName(r, "voice", contract.VoiceNames), r.readList("handoff"), r.readText("artifact")
+	t.ClaimedBy, t.LeaseExpires, t.Attempts = r.readText("claimed_by"), r.readTime("lease_expires"), r.readInteger("attempts", 0)
+	t.BlockedReason, t.Rejected, t.Declined, t.Result = r.readText("blocked_reason"), r.readRejections(), r.readDeclines(), r.readResult()
 	t.Endorsed = r.readEndorsements()
 	if okf.Visible(a.Path) != a.Path || strings.ContainsAny(a.Path, "\n\t") {
-		r.bad("path", "the file name has invisible characters", "rename it with git mv; people type its id to confirm")
+		r.addProblem("path", "the file name has invisible characters", "rename it with git mv; people type its id to confirm")
 	}
 	if t.State == InProgress && t.ClaimedBy != "" && t.LeaseExpires.IsZero() && len(r.problems) == 0 {
-		r.bad("lease_expires", "claimed_by is set ("+t.ClaimedBy+") but lease_expires is not", "remove claimed_by, or set lease_expires")
+		r.addProblem("lease_expires", "claimed_by is set ("+t.ClaimedBy+") but lease_expires is not", "remove claimed_by, or set lease_expires")
 	}
 	return t, r.problems
 }
 
-func (r *reader) state() State {
-	word := r.text("state")
+func (r *reader) readState() State {
+	word := r.readText("state")
 	switch word {
 	case "":
 		return Backlog // nobody has said it may be worked on
@@ -227,16 +227,16 @@ func (r *reader) state() State {
 	if slices.Contains(States(), State(word)) {
 		return State(word)
 	}
-	hint := "use one of " + words(States())
-	if near := nearest(word); near != "" {
+	hint := "use one of " + joinWords(States())
+	if near := nearestState(word); near != "" {
 		hint = fmt.Sprintf("did you mean %q?", near)
 	}
-	r.bad("state", fmt.Sprintf("unknown state %q", word), hint)
+	r.addProblem("state", fmt.Sprintf("unknown state %q", word), hint)
 	return ""
 }
 
-// nearest is the state a foreign or mistyped word most likely means, or "".
-func nearest(word string) State {
+// nearestState is the state a foreign or mistyped word most likely means, or "".
+func nearestState(word string) State {
 	folded := strings.NewReplacer("-", "_", " ", "_").Replace(strings.ToLower(word))
 	switch folded {
 	case "todo", "to_do", "open", "new", "draft", "proposed":
@@ -258,7 +258,7 @@ func nearest(word string) State {
 	return ""
 }
 
-func words[T ~string](list []T) string {
+func joinWords[T ~string](list []T) string {
 	out := make([]string, len(list))
 	for i, s := range list {
 		out[i] = string(s)
@@ -266,14 +266,14 @@ func words[T ~string](list []T) string {
 	return strings.Join(out, ", ")
 }
 
-func (r *reader) priority() string {
-	switch p := r.text("priority"); p {
+func (r *reader) readPriority() string {
+	switch p := r.readText("priority"); p {
 	case "":
 		return "p2"
 	case "p0", "p1", "p2", "p3":
 		return p
 	default:
-		r.bad("priority", fmt.Sprintf("unknown priority %q", p), "use p0, p1, p2 or p3; p0 comes first")
+		r.addProblem("priority", fmt.Sprintf("unknown priority %q", p), "use p0, p1, p2 or p3; p0 comes first")
 		return ""
 	}
 }

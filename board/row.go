@@ -37,7 +37,7 @@ func Rows(g *okf.Graph) ([]*Row, []okf.Problem) {
 		if !onBoard(a.Path) {
 			return told{}
 		}
-		t, problems := parse(a)
+		t, problems := parseTask(a)
 		return told{t.Row, problems}
 	})
 	var problems []okf.Problem
@@ -51,9 +51,9 @@ func Rows(g *okf.Graph) ([]*Row, []okf.Problem) {
 		}
 	}
 	slices.SortFunc(rows, func(a, b *Row) int { return cmp.Compare(a.ID, b.ID) })
-	r := resolver{g: g, rows: rows, stems: sync.OnceValue(func() map[string]okf.ID { return stems(rows) })}
+	r := resolver{g: g, rows: rows, stems: sync.OnceValue(func() map[string]okf.ID { return indexStems(rows) })}
 	for _, t := range rows {
-		r.resolve(t.Dependencies)
+		r.resolveIDs(t.Dependencies)
 	}
 	return rows, problems
 }

@@ -38,7 +38,7 @@ func Eligible(t *Row, all Index, now time.Time) Reason {
 			continue
 		}
 		if t.isChained(all) {
-			if loop := (&circles{all: all, most: nearby}).from(t.ID); loop != nil {
+			if loop := (&cycleFinder{all: all, most: maxCycleWalk}).findFrom(t.ID); loop != nil {
 				return Reason("its dependencies form a cycle: " + strings.Join(loop, " → "))
 			}
 		}
@@ -55,11 +55,11 @@ func (t *Row) isChained(all Index) bool {
 
 // nearby is how many tasks Eligible looks at for a circle: it is asked about
 // every task, and one behind a longer chain waits all the same.
-const nearby = 100
+const maxCycleWalk = 100
 
-// circles finds circles of hard dependencies. One value may be asked about
+// cycleFinder finds circles of hard dependencies. One value may be asked about
 // many tasks and walks each dependency once.
-type circles struct {
+type cycleFinder struct {
 	all   Index
 	most  int            // tasks to walk at most; 0 is no limit
 	place map[okf.ID]int // 1-based place on the trail; left when already walked
@@ -67,23 +67,23 @@ type circles struct {
 }
 
 // left is the place of a task that needs no second walk.
-const left = -1
+const walked = -1
 
-// from walks the dependencies of id and returns the first circle it meets, with
+// findFrom walks the dependencies of id and returns the first circle it meets, with
 // its first task again at the end; nil when there is none, or none that was not
 // returned before.
-func (c *circles) from(id okf.ID) []string {
+func (c *cycleFinder) findFrom(id okf.ID) []string {
 	if c.place == nil {
 		c.place = map[okf.ID]int{}
 	}
-	if c.place[id] == left || c.most > 0 && len(c.place) >= c.most {
+	if c.place[id] == walked || c.most > 0 && len(c.place) >= c.most {
 		return nil
 	}
 	c.trail = append(c.trail, string(id))
 	c.place[id] = len(c.trail)
 	defer func() {
 		c.trail = c.trail[:len(c.trail)-1]
-		c.place[id] = left
+		c.place[id] = walked
 	}()
 	t := c.all[id]
 	if t == nil {
@@ -93,7 +93,7 @@ func (c *circles) from(id okf.ID) []string {
 		if at := c.place[dep]; at > 0 {
 			return append(slices.Clone(c.trail[at-1:]), string(dep))
 		}
-		if loop := c.from(dep); loop != nil {
+		if loop := c.findFrom(dep); loop != nil {
 			return loop
 		}
 	}
@@ -104,27 +104,27 @@ func (c *circles) from(id okf.ID) []string {
 // counts as unblocked when the task is the last hard dependency it waits for. Tasks without a readable moment of
 // creation come after those with one. rows itself is not changed.
 func Order(rows []*Row, all Index) []*Row {
-	freed := unblocks(all)
-	groups := map[class][]*Row{} // few of them: most of the order needs no comparing
+	freed := countUnblocked(all)
+	groups := map[rank][]*Row{} // few of them: most of the order needs no comparing
 	for _, t := range rows {
-		c := class{t.Priority, freed[t.ID]}
+		c := rank{t.Priority, freed[t.ID]}
 		groups[c] = append(groups[c], t)
 	}
 	out := make([]*Row, 0, len(rows))
-	for _, c := range slices.SortedFunc(maps.Keys(groups), class.compare) {
+	for _, c := range slices.SortedFunc(maps.Keys(groups), rank.compare) {
 		sortByAge(groups[c])
 		out = append(out, groups[c]...)
 	}
 	return out
 }
 
-// class is what the order of tasks is by in the first place.
-type class struct {
+// rank is what the order of tasks is by in the first place.
+type rank struct {
 	priority string
 	freed    int
 }
 
-func (a class) compare(b class) int {
+func (a rank) compare(b rank) int {
 	return cmp.Or(strings.Compare(a.priority, b.priority), cmp.Compare(b.freed, a.freed))
 }
 
@@ -159,8 +159,8 @@ func sortByAge(list []*Row) {
 	}
 }
 
-// unblocks counts, for every task, the tasks that wait for it alone.
-func unblocks(all Index) map[okf.ID]int {
+// countUnblocked counts, for every task, the tasks that wait for it alone.
+func countUnblocked(all Index) map[okf.ID]int {
 	freed := map[okf.ID]int{}
 	for _, t := range all {
 		if t.State == Done {

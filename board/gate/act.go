@@ -84,8 +84,8 @@ func (r Refusals) Refused() string {
 	return r[0].Code
 }
 
-// deed is an act being judged.
-type deed struct {
+// pendingAct is an act being judged.
+type pendingAct struct {
 	Act
 	slow      Slow
 	chain     Chain
@@ -101,30 +101,30 @@ type deed struct {
 // error, a Refusals.
 func Do(s Slow, a Act) (Outcome, error) {
 	a.Now = a.Now.UTC().Truncate(time.Second)
-	d := &deed{Act: a, slow: s}
-	if d.read(); len(d.no) > 0 {
+	d := &pendingAct{Act: a, slow: s}
+	if d.readMemory(); len(d.no) > 0 {
 		return Outcome{}, d.no
 	}
-	d.person()
+	d.checkPerson()
 	if d.resolveAct() {
-		d.transition()
-		d.lease()
-		d.decision()
-		d.cooldown()
+		d.checkStance()
+		d.buildLease()
+		d.addDecision()
+		d.checkCooldown()
 	}
-	d.answers()
+	d.checkAnswered()
 	if len(d.no) > 0 {
 		return Outcome{}, d.no
 	}
-	return d.write()
+	return d.writeOutcome()
 }
 
-func (d *deed) refuse(code, way, format string, args ...any) {
+func (d *pendingAct) refuse(code, way, format string, args ...any) {
 	d.no = append(d.no, Refusal{code, fmt.Sprintf(format, args...), way})
 }
 
-// read reads the slow memory, which must agree with itself.
-func (d *deed) read() {
+// readMemory reads the slow memory, which must agree with itself.
+func (d *pendingAct) readMemory() {
 	var err error
 	if d.chain, err = ReadChain(d.slow.Gates); err != nil {
 		d.refuse("memory", "", "%s: %v", GatesPath, err)
@@ -134,7 +134,7 @@ func (d *deed) read() {
 	}
 	if d.slow.LeaseFile != nil {
 		if d.before, err = ParseLease(LeasePath, d.slow.LeaseFile); err != nil {
-			d.refuse("memory", restore+"; odd drain pause stops all work meanwhile", "%v", err)
+			d.refuse("memory", wayRestore+"; odd drain pause stops all work meanwhile", "%v", err)
 		}
 	}
 	if len(d.no) > 0 {
@@ -144,20 +144,20 @@ func (d *deed) read() {
 	last, _ := d.chain.Last(id)
 	switch {
 	case d.slow.LeaseFile == nil && id != "":
-		d.refuse("memory", restore, "%s: the file is missing, and %s is %s", LeasePath, id, state)
+		d.refuse("memory", wayRestore, "%s: the file is missing, and %s is %s", LeasePath, id, state)
 	case d.slow.LeaseFile != nil && (id != d.before.Lease.ID || last.LeaseSum != Sum(d.slow.LeaseFile)):
-		d.refuse("memory", restore, "%s: was changed after the last gate", LeasePath)
+		d.refuse("memory", wayRestore, "%s: was changed after the last gate", LeasePath)
 	case d.slow.LeaseFile != nil && (d.before.Stance != d.chain.Stance() || d.before.Lease.State != state):
-		d.refuse("memory", restore, "%s: says %s and %s, the last gate says %s and %s", LeasePath, d.before.Stance, d.before.Lease.State, d.chain.Stance(), state)
+		d.refuse("memory", wayRestore, "%s: says %s and %s, the last gate says %s and %s", LeasePath, d.before.Stance, d.before.Lease.State, d.chain.Stance(), state)
 	}
 }
 
-func (d *deed) person() {
-	if !person(d.By) {
+func (d *pendingAct) checkPerson() {
+	if !isPerson(d.By) {
 		d.refuse("person", "only a person can run it", "%s gate: %q is not a person (human:ADDRESS)", d.Gate, d.By)
 	}
 	if last, ok := d.chain.End(); ok && d.Now.Before(last.TS.Add(-skew)) {
-		d.refuse("clock", "correct the clock of this machine", "%s gate: the clock says %s, which is before the last gate at %s", d.Gate, stamp(d.Now), stamp(last.TS))
+		d.refuse("clock", "correct the clock of this machine", "%s gate: the clock says %s, which is before the last gate at %s", d.Gate, formatTime(d.Now), formatTime(last.TS))
 	}
 	d.Reason = strings.Join(strings.Fields(d.Reason), " ")
 	if !oneLine(d.Reason) || len(d.Reason) > 500 {
@@ -166,13 +166,13 @@ func (d *deed) person() {
 }
 
 // resolveAct settles which act it is.
-func (d *deed) resolveAct() bool {
+func (d *pendingAct) resolveAct() bool {
 	_, state := d.chain.Lease()
 	if d.Kind == "" {
-		d.Kind = d.Gate.usually(state, d.Act.Lease != nil)
+		d.Kind = d.Gate.defaultAct(state, d.Act.Lease != nil)
 	}
 	if !slices.Contains(acts[d.Gate], d.Kind) {
-		way := didYouMean(string(d.Gate), texts(Gates()))
+		way := didYouMean(string(d.Gate), toStrings(Gates()))
 		if len(acts[d.Gate]) > 0 {
 			way = "it has: " + strings.Join(acts[d.Gate], ", ")
 		}
@@ -185,8 +185,8 @@ func (d *deed) resolveAct() bool {
 	return true
 }
 
-// usually is the act of a gate that nobody named.
-func (g Gate) usually(s State, drafted bool) string {
+// defaultAct is the act of a gate that nobody named.
+func (g Gate) defaultAct(s State, drafted bool) string {
 	switch {
 	case g == Framing && drafted:
 		return "draft"
@@ -201,8 +201,8 @@ func needsReason(act string) bool {
 	return slices.Contains([]string{"revise", "expire", "release", "suspend", Acknowledge}, act)
 }
 
-func (d *deed) transition() {
-	to, err := step(d.chain.Stance(), d.Gate, d.Kind, d.To)
+func (d *pendingAct) checkStance() {
+	to, err := nextStance(d.chain.Stance(), d.Gate, d.Kind, d.To)
 	if err != nil {
 		d.refuse("transition", "", "%v", err)
 		return
@@ -210,8 +210,8 @@ func (d *deed) transition() {
 	d.To = to
 }
 
-// lease makes the lease as the act leaves it.
-func (d *deed) lease() {
+// buildLease makes the lease as the act leaves it.
+func (d *pendingAct) buildLease() {
 	id, state := d.chain.Lease()
 	to, ok := stateAfter(state, d.Kind)
 	if !ok {
@@ -219,7 +219,7 @@ func (d *deed) lease() {
 		return
 	}
 	d.after = d.before
-	build := map[string]func(){"draft": d.draft, "activate": d.activate, "renew": d.renew, "revise": d.revise}[d.Kind]
+	build := map[string]func(){"draft": d.draftLease, "activate": d.activateLease, "renew": d.renewLease, "revise": d.reviseLease}[d.Kind]
 	switch {
 	case build != nil:
 		build()
@@ -239,7 +239,7 @@ func (d *deed) lease() {
 		return
 	}
 	d.after.Version, d.after.Stance, d.after.Lease.State = 1, d.To, to
-	d.judge()
+	d.checkLease()
 }
 
 func wayFrom(s State) string {
@@ -251,7 +251,7 @@ func wayFrom(s State) string {
 	}[s]
 }
 
-func (d *deed) draft() {
+func (d *pendingAct) draftLease() {
 	switch {
 	case d.Act.Lease != nil:
 		d.after.Lease = *d.Act.Lease
@@ -266,28 +266,28 @@ func (d *deed) draft() {
 	d.after.Lease.ID, d.after.Lease.ActivatedAt = want, time.Time{}
 }
 
-func (d *deed) activate() {
-	d.term(d.before.Lease.ExpiresAt.Sub(d.Now))
+func (d *pendingAct) activateLease() {
+	d.setTerm(d.before.Lease.ExpiresAt.Sub(d.Now))
 }
 
-func (d *deed) renew() {
-	d.term(d.before.Lease.ExpiresAt.Sub(d.before.Lease.ActivatedAt))
+func (d *pendingAct) renewLease() {
+	d.setTerm(d.before.Lease.ExpiresAt.Sub(d.before.Lease.ActivatedAt))
 }
 
-// term begins the lease's time now, for as long as the person says or, without
+// setTerm begins the lease's time now, for as long as the person says or, without
 // a word, for usual.
-func (d *deed) term(usual time.Duration) {
+func (d *pendingAct) setTerm(usual time.Duration) {
 	l := &d.after.Lease
 	l.ActivatedAt, l.ExpiresAt = d.Now, d.Now.Add(cmp.Or(d.Extend, usual)).Truncate(time.Second)
 	if d.Locks != nil {
 		l.Scope.WorkOrders = d.Locks
 	}
 	if d.Extend < 0 || !l.ExpiresAt.After(d.Now) {
-		d.refuse("time_expired", "say how long it lasts, as --extend 3d", "%s: %s would end at %s, which is not in the future", d.Kind, l.ID, stamp(l.ExpiresAt))
+		d.refuse("time_expired", "say how long it lasts, as --extend 3d", "%s: %s would end at %s, which is not in the future", d.Kind, l.ID, formatTime(l.ExpiresAt))
 	}
 }
 
-func (d *deed) revise() {
+func (d *pendingAct) reviseLease() {
 	if d.Act.Lease == nil {
 		d.refuse("draft", "name its file with --revise FILE", "revise: the new lease is missing")
 		return
@@ -303,34 +303,34 @@ func (d *deed) revise() {
 	d.after.Lease = l
 }
 
-// judge is what holds for the lease whatever made it.
-func (d *deed) judge() {
+// checkLease is what holds for the lease whatever made it.
+func (d *pendingAct) checkLease() {
 	l := d.after.Lease
-	for _, p := range d.after.check() {
+	for _, p := range d.after.checkFile() {
 		if p.Field != "stance" { // the transition's own refusal
 			d.refuse("lease", "", "%s: %s", d.Kind, p)
 		}
 	}
 	if most := Limit(l.Horizon); d.Kind == "draft" && most > 0 && l.ExpiresAt.Sub(d.Now) > most {
-		d.refuse("lease", "", "draft: lease.expires_at: %s is more than %d days away, the limit of the horizon %q", stamp(l.ExpiresAt), most/day, l.Horizon)
+		d.refuse("lease", "", "draft: lease.expires_at: %s is more than %d days away, the limit of the horizon %q", formatTime(l.ExpiresAt), most/day, l.Horizon)
 	}
 	if d.Gate != "" && d.chain.isSuspended(l.ID) && l.ExpiresAt.After(d.before.Lease.ExpiresAt) {
-		d.refuse("longer", "keep "+stamp(d.before.Lease.ExpiresAt)+", or end it with odd gate evaluation --release and draft the next",
+		d.refuse("longer", "keep "+formatTime(d.before.Lease.ExpiresAt)+", or end it with odd gate evaluation --release and draft the next",
 			"%s: %s was suspended by an emergency and may not last longer", d.Kind, l.ID)
 	}
 	if d.To == Execution && l.State != Active {
 		d.refuse("execution", wayFrom(l.State), "%s: the stance execution needs an active lease, and %s is %s", d.Kind, l.ID, l.State)
 	}
 	if d.To == Execution && d.Kind == "enter" && !d.Now.Before(l.ExpiresAt) {
-		d.refuse("time_expired", wayFrom(Active), "enter: %s ended at %s", l.ID, stamp(l.ExpiresAt))
+		d.refuse("time_expired", wayFrom(Active), "enter: %s ended at %s", l.ID, formatTime(l.ExpiresAt))
 	}
-	for _, f := range forbidden(d.Kind, d.before, d.after) {
+	for _, f := range forbiddenFields(d.Kind, d.before, d.after) {
 		d.refuse("writes", "the "+string(d.Gate)+" gate may not change that", "%s: changes %s", d.Kind, f)
 	}
 }
 
-// decision appends the decision, where the gate lets one be made.
-func (d *deed) decision() {
+// addDecision appends the decision, where the gate lets one be made.
+func (d *pendingAct) addDecision() {
 	if d.Decision == nil {
 		if d.Gate == Emergency {
 			d.refuse("decision", "give it with --decision, --rationale, --tradeoffs and --confidence", "suspend: an emergency needs a decision")
@@ -348,15 +348,15 @@ func (d *deed) decision() {
 	}
 }
 
-func (d *deed) cooldown() {
+func (d *pendingAct) checkCooldown() {
 	r, rows, ok := d.chain.Emergency()
 	if n := rows + max(d.Drained, 0); d.Gate == Emergency && ok && n < Cooldown {
 		d.refuse("cooldown", "odd drain pause stops all work at any time", "suspend: only %d gates and tasks since the last emergency %s, want %d", n, r.ID, Cooldown)
 	}
 }
 
-// answers judges the proposals that the act accepts.
-func (d *deed) answers() {
+// checkAnswered judges the proposals that the act accepts.
+func (d *pendingAct) checkAnswered() {
 	for i, id := range d.Because {
 		_, exists := d.slow.Buffer.ByID(id)
 		done, settled := d.slow.Buffer.Dispositions[id]
@@ -371,8 +371,8 @@ func (d *deed) answers() {
 	}
 }
 
-func (d *deed) write() (Outcome, error) {
-	out := Outcome{Files: map[string][]byte{}, Lease: d.after, Diff: diff(d.before, d.after), Decision: d.decided}
+func (d *pendingAct) writeOutcome() (Outcome, error) {
+	out := Outcome{Files: map[string][]byte{}, Lease: d.after, Diff: diffLeases(d.before, d.after), Decision: d.decided}
 	id := d.after.Lease.ID
 	row := Row{
 		TS: d.Now, Gate: d.Gate, From: d.chain.Stance(), To: d.To, Act: d.Kind, Lease: id, By: d.By,

@@ -67,26 +67,26 @@ func objectOf(p string) string {
 
 // touches are the fields of lease.toml that an act may change; draft and revise
 // write the lease itself, but no moment and no state of its own choice.
-var touches = map[string][]string{
+var changeableFields = map[string][]string{
 	"frame": {"stance"}, "enter": {"stance"},
 	"expire": {"stance", "lease.state"}, "release": {"stance", "lease.state"}, "suspend": {"stance", "lease.state"},
 	"activate": {"stance", "lease.state", "lease.activated_at", "lease.expires_at", "lease.scope.work_orders"},
 	"renew":    {"stance", "lease.activated_at", "lease.expires_at", "lease.scope.work_orders"},
-	"draft":    append([]string{"version", "lease.id", "lease.state", "lease.activated_at", "lease.expires_at"}, substance...),
-	"revise":   substance,
+	"draft":    append([]string{"version", "lease.id", "lease.state", "lease.activated_at", "lease.expires_at"}, leaseFields...),
+	"revise":   leaseFields,
 }
 
 // substance is what a commitment says.
-var substance = []string{
+var leaseFields = []string{
 	"stance", "lease.frame", "lease.horizon", "lease.success_criteria", "lease.non_goals", "lease.renewal_prompt", "lease.max_tasks", "lease.milestone",
 	"lease.budget_usd", "lease.scope.kinds", "lease.scope.roles", "lease.scope.tags", "lease.scope.tasks", "lease.scope.paths", "lease.scope.work_orders",
 }
 
-// forbidden are the fields that differ and that the act may not change.
-func forbidden(act string, before, after File) []string {
+// forbiddenFields are the fields that differ and that the act may not change.
+func forbiddenFields(act string, before, after File) []string {
 	var out []string
-	for _, c := range diff(before, after) {
-		if !slices.Contains(touches[act], c.Field) {
+	for _, c := range diffLeases(before, after) {
+		if !slices.Contains(changeableFields[act], c.Field) {
 			out = append(out, c.Field)
 		}
 	}
@@ -118,7 +118,7 @@ func Audit(g Gate, act string, before, after File, changed []string) []string {
 	if g == Emergency && !slices.Contains(changed, DecisionsPath) {
 		bad("the emergency logged no decision in %s", DecisionsPath)
 	}
-	if len(diff(before, after)) > 0 && !slices.Contains(changed, LeasePath) {
+	if len(diffLeases(before, after)) > 0 && !slices.Contains(changed, LeasePath) {
 		bad("the lease differs, but %s is not among the changed", LeasePath)
 	}
 	return append(out, auditLease(g, act, before, after)...)
@@ -136,10 +136,10 @@ func auditLease(g Gate, act string, before, after File) []string {
 	if is == None {
 		return out
 	}
-	for _, f := range forbidden(act, before, after) {
+	for _, f := range forbiddenFields(act, before, after) {
 		bad("%s at the %s gate may not change %s", act, g, f)
 	}
-	if !leads(before.Stance, g, act, after.Stance) {
+	if !canLead(before.Stance, g, act, after.Stance) {
 		bad("the %s gate does not lead from %s to %q", g, before.Stance, after.Stance)
 	}
 	if after.Stance == Execution && is != Active {
@@ -151,19 +151,19 @@ func auditLease(g Gate, act string, before, after File) []string {
 	if was == Suspended && after.Lease.ID == before.Lease.ID && after.Lease.ExpiresAt.After(before.Lease.ExpiresAt) {
 		bad("%s was suspended and lasts longer now", after.Lease.ID)
 	}
-	for _, p := range after.check() {
+	for _, p := range after.checkFile() {
 		bad("%s", p)
 	}
 	return out
 }
 
-// leads reports whether the gate may take the stance from one to the other;
+// canLead reports whether the gate may take the stance from one to the other;
 // from none it may set any.
-func leads(from Stance, g Gate, act string, to Stance) bool {
+func canLead(from Stance, g Gate, act string, to Stance) bool {
 	if from == "" {
 		return true
 	}
-	_, err := step(from, g, act, to)
+	_, err := nextStance(from, g, act, to)
 	return err == nil && to != ""
 }
 
@@ -178,9 +178,9 @@ func stateOf(f File) State {
 // value; "" where there is none.
 type Change struct{ Field, Before, After string }
 
-// diff lists the fields that differ, in the order of lease.toml.
-func diff(before, after File) []Change {
-	b, a := fields(before), fields(after)
+// diffLeases lists the fields that differ, in the order of lease.toml.
+func diffLeases(before, after File) []Change {
+	b, a := listFields(before), listFields(after)
 	var out []Change
 	for i := range b {
 		if b[i][1] != a[i][1] {
@@ -190,22 +190,22 @@ func diff(before, after File) []Change {
 	return out
 }
 
-// fields are the keys of lease.toml with their values; a File without a lease
+// listFields are the keys of lease.toml with their values; a File without a lease
 // has none.
-func fields(f File) [][2]string {
+func listFields(f File) [][2]string {
 	l := f.Lease
 	none := l.ID == ""
 	text := func(s string) string {
 		if s == "" {
 			return ""
 		}
-		return quote(s)
+		return quoteText(s)
 	}
 	list := func(l []string) string {
 		if len(l) == 0 {
 			return ""
 		}
-		return wide(l)
+		return quoteInline(l)
 	}
 	var locked []string
 	for _, task := range sortedKeys(l.Scope.WorkOrders) {
@@ -215,13 +215,13 @@ func fields(f File) [][2]string {
 		{"version", strconv.Itoa(f.Version)}, {"stance", text(string(f.Stance))},
 		{"lease.id", text(l.ID)}, {"lease.state", text(string(l.State))}, {"lease.frame", text(l.Frame)}, {"lease.horizon", text(l.Horizon)},
 		{"lease.success_criteria", list(l.Success)}, {"lease.non_goals", list(l.NonGoals)}, {"lease.renewal_prompt", text(l.RenewalPrompt)},
-		{"lease.activated_at", ""}, {"lease.expires_at", stamp(l.ExpiresAt)},
-		{"lease.max_tasks", strconv.Itoa(l.MaxTasks)}, {"lease.milestone", list(l.Milestone)}, {"lease.budget_usd", dollars(l.Budget)},
+		{"lease.activated_at", ""}, {"lease.expires_at", formatTime(l.ExpiresAt)},
+		{"lease.max_tasks", strconv.Itoa(l.MaxTasks)}, {"lease.milestone", list(l.Milestone)}, {"lease.budget_usd", formatDollars(l.Budget)},
 		{"lease.scope.kinds", list(l.Scope.Kinds)}, {"lease.scope.roles", list(l.Scope.Roles)}, {"lease.scope.tags", list(l.Scope.Tags)},
 		{"lease.scope.tasks", list(l.Scope.Tasks)}, {"lease.scope.paths", list(l.Scope.Paths)}, {"lease.scope.work_orders", list(locked)},
 	}
 	if !l.ActivatedAt.IsZero() {
-		out[9][1] = stamp(l.ActivatedAt)
+		out[9][1] = formatTime(l.ActivatedAt)
 	}
 	for i := range out {
 		if none {

@@ -34,7 +34,7 @@ var alter = map[string]func(*File){
 // what it may is not.
 func TestAuditKnowsEveryField(t *testing.T) {
 	t.Parallel()
-	if n := len(fields(File{})); n != len(alter)+1 { // stance is the transition's
+	if n := len(listFields(File{})); n != len(alter)+1 { // stance is the transition's
 		t.Fatalf("%d fields, %d changes", n, len(alter))
 	}
 	free := map[string][]string{ // beside what each act writes by itself
@@ -76,7 +76,7 @@ func ends(g Gate, act string) (before, after File) {
 	}
 	before.Stance = Sensemaking
 	after = before
-	after.Stance, _ = step(before.Stance, g, act, "")
+	after.Stance, _ = nextStance(before.Stance, g, act, "")
 	after.Lease.State, _ = stateAfter(before.Lease.State, act)
 	if act == "activate" {
 		after.Lease.ActivatedAt = nine

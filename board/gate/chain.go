@@ -57,7 +57,7 @@ func Acts(g Gate) []string { return slices.Clone(acts[g]) }
 
 // moves says what an act makes of the lease's state; a state that is missing
 // refuses the act, and "" leaves the state as it is.
-var moves = map[string]map[State]State{
+var statesAfter = map[string]map[State]State{
 	"frame":     {None: "", Draft: "", Active: "", Suspended: "", Expired: "", Released: ""},
 	"enter":     {None: "", Draft: "", Active: "", Suspended: "", Expired: "", Released: ""},
 	Acknowledge: {None: "", Draft: "", Active: "", Suspended: "", Expired: "", Released: ""},
@@ -72,7 +72,7 @@ var moves = map[string]map[State]State{
 
 // stateAfter returns the lease's state after an act, or false where it may not be done.
 func stateAfter(s State, act string) (State, bool) {
-	to, ok := moves[act][s]
+	to, ok := statesAfter[act][s]
 	if ok && to == "" {
 		to = s
 	}
@@ -90,10 +90,10 @@ func ReadChain(b []byte) (Chain, error) {
 	prev := ""
 	err := eachLine(b, func(line []byte) error {
 		var r Row
-		if err := exactly(line, &r); err != nil {
+		if err := decodeExact(line, &r); err != nil {
 			return err
 		}
-		if err := c.follows(r, prev); err != nil {
+		if err := c.checkNext(r, prev); err != nil {
 			return err
 		}
 		c.Rows = append(c.Rows, r)
@@ -111,9 +111,9 @@ var (
 	hexSum  = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[0-9a-f]{64}$`) })
 )
 
-// follows says what keeps r from being the chain's next row.
-func (c Chain) follows(r Row, prev string) error {
-	if err := r.check(); err != nil {
+// checkNext says what keeps r from being the chain's next row.
+func (c Chain) checkNext(r Row, prev string) error {
+	if err := r.checkRow(); err != nil {
 		return err
 	}
 	if want := fmt.Sprintf("G-%04d", len(c.Rows)+1); r.ID != want {
@@ -123,12 +123,12 @@ func (c Chain) follows(r Row, prev string) error {
 		return fmt.Errorf("%s: prev is not the SHA-256 of the line before; a row was changed: restore the file from git", r.ID)
 	}
 	if last, ok := c.End(); ok && r.TS.Before(last.TS.Add(-skew)) {
-		return fmt.Errorf("%s: ts %s is before %s of %s", r.ID, stamp(r.TS), stamp(last.TS), last.ID)
+		return fmt.Errorf("%s: ts %s is before %s of %s", r.ID, formatTime(r.TS), formatTime(last.TS), last.ID)
 	}
 	if r.From != c.Stance() {
 		return fmt.Errorf("%s: from %s, but the stance was %s", r.ID, r.From, c.Stance())
 	}
-	if _, err := step(r.From, r.Gate, r.Act, r.To); err != nil {
+	if _, err := nextStance(r.From, r.Gate, r.Act, r.To); err != nil {
 		return fmt.Errorf("%s: %w", r.ID, err)
 	}
 	id, state := c.Lease()
@@ -148,20 +148,20 @@ func (c Chain) follows(r Row, prev string) error {
 	return nil
 }
 
-// check judges a row by itself.
-func (r Row) check() error {
+// checkRow judges a row by itself.
+func (r Row) checkRow() error {
 	switch {
 	case r.V != 1:
 		return fmt.Errorf("version %d; this odd reads version 1", r.V)
 	case !slices.Contains(Gates(), r.Gate):
-		return fmt.Errorf("unknown gate %q; %s", r.Gate, didYouMean(string(r.Gate), texts(Gates())))
+		return fmt.Errorf("unknown gate %q; %s", r.Gate, didYouMean(string(r.Gate), toStrings(Gates())))
 	case !slices.Contains(acts[r.Gate], r.Act):
 		return fmt.Errorf("act %q is not one of the %s gate; %s", r.Act, r.Gate, didYouMean(r.Act, acts[r.Gate]))
 	case r.To == "":
 		return errors.New("to is empty")
-	case !moment(r.TS):
+	case !isWholeSecond(r.TS):
 		return fmt.Errorf("ts %s is not UTC in whole seconds", r.TS)
-	case !person(r.By):
+	case !isPerson(r.By):
 		return fmt.Errorf("by %q; only a person passes a gate, human:ADDRESS", r.By)
 	case r.Reason == "" || !oneLine(r.Reason):
 		return fmt.Errorf("reason %q is not one line of text", r.Reason)
@@ -208,7 +208,7 @@ func Append(b []byte, row Row) ([]byte, Row, error) {
 	if lines := bytes.Split(bytes.TrimSuffix(b, []byte("\n")), []byte("\n")); len(b) > 0 {
 		row.Prev = Sum(lines[len(lines)-1])
 	}
-	if err := c.follows(row, row.Prev); err != nil {
+	if err := c.checkNext(row, row.Prev); err != nil {
 		return nil, Row{}, err
 	}
 	line, err := printLine(row)
@@ -239,7 +239,7 @@ func (c Chain) NextID() string { return fmt.Sprintf("G-%04d", len(c.Rows)+1) }
 
 // Last is the last row that did something to the lease, and whether there is one.
 func (c Chain) Last(lease string) (Row, bool) {
-	return c.last(func(r Row) bool { return r.Lease == lease && lease != "" && r.Act != Acknowledge })
+	return c.findLast(func(r Row) bool { return r.Lease == lease && lease != "" && r.Act != Acknowledge })
 }
 
 // Emergency is the last emergency and how many rows came after it.
@@ -278,11 +278,11 @@ func (c Chain) NextLease() string {
 
 // isSuspended reports whether the lease was suspended and not activated since.
 func (c Chain) isSuspended(lease string) bool {
-	r, ok := c.last(func(r Row) bool { return r.Lease == lease && (r.Act == "activate" || r.Act == "suspend") })
+	r, ok := c.findLast(func(r Row) bool { return r.Lease == lease && (r.Act == "activate" || r.Act == "suspend") })
 	return ok && r.Act == "suspend"
 }
 
-func (c Chain) last(is func(Row) bool) (Row, bool) {
+func (c Chain) findLast(is func(Row) bool) (Row, bool) {
 	for _, r := range slices.Backward(c.Rows) {
 		if is(r) {
 			return r, true
@@ -297,8 +297,8 @@ func Sum(b []byte) string {
 	return hex.EncodeToString(sum[:])
 }
 
-// exactly reads one line as odd writes it and in no other spelling.
-func exactly(line []byte, into any) error {
+// decodeExact reads one line as odd writes it and in no other spelling.
+func decodeExact(line []byte, into any) error {
 	dec := json.NewDecoder(bytes.NewReader(line))
 	dec.DisallowUnknownFields()
 	if err := dec.Decode(into); err != nil {
@@ -314,15 +314,15 @@ func exactly(line []byte, into any) error {
 	return nil
 }
 
-// moment reports whether t is a time that files hold: UTC, whole seconds.
-func moment(t time.Time) bool {
+// isWholeSecond reports whether t is a time that files hold: UTC, whole seconds.
+func isWholeSecond(t time.Time) bool {
 	return t.Location() == time.UTC && t.Nanosecond() == 0 && t.Year() >= 1 && t.Year() <= 9999
 }
 
-func stamp(t time.Time) string { return t.UTC().Format(time.RFC3339) }
+func formatTime(t time.Time) string { return t.UTC().Format(time.RFC3339) }
 
-// person reports whether by is "human:" with an address.
-func person(by string) bool {
+// isPerson reports whether by is "human:" with an address.
+func isPerson(by string) bool {
 	address, ok := strings.CutPrefix(by, "human:")
 	return ok && address != "" && oneLine(address) && !strings.ContainsAny(address, " ,{}[]\"'#")
 }

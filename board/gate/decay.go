@@ -53,12 +53,12 @@ const (
 //	ten refused drains in a row, once a gate act     where next  low
 //	decisions due, all in one                        evaluation  low
 func Decay(s Signs) []Proposal {
-	out := slices.Concat(s.lease(), s.silence(), s.stale(), s.lostTasks(), s.drift("rejected", s.Rejected), s.drift("blocked", s.Blocked), s.failures(), s.nudge(), s.due())
+	out := slices.Concat(s.proposeLeaseEnd(), s.proposeNoProgress(), s.proposeStale(), s.proposeLostSources(), s.proposeRewrite("rejected", s.Rejected), s.proposeRewrite("blocked", s.Blocked), s.proposeFailures(), s.proposeNextGate(), s.proposeDue())
 	for i := range out {
 		p := &out[i]
 		p.TS = s.Now.UTC().Truncate(time.Second)
 		p.Lease = s.File.Lease.ID
-		p.Reason, p.Key = plain(p.Reason, maxReason), plain(p.Key, maxKey)
+		p.Reason, p.Key = cleanLine(p.Reason, maxReason), cleanLine(p.Key, maxKey)
 		if p.Source == "" {
 			p.Source = DecayManager
 		}
@@ -67,12 +67,12 @@ func Decay(s Signs) []Proposal {
 	return out
 }
 
-// term names a lease until its next renewal.
-func (s Signs) term() string {
+// leaseTerm names a lease until its next renewal.
+func (s Signs) leaseTerm() string {
 	return s.File.Lease.ID + ":" + s.File.Lease.ExpiresAt.UTC().Format(time.RFC3339)
 }
 
-func (s Signs) lease() []Proposal {
+func (s Signs) proposeLeaseEnd() []Proposal {
 	l := s.File.Lease
 	if l.State != Active && l.State != Draft {
 		return nil
@@ -86,22 +86,22 @@ func (s Signs) lease() []Proposal {
 	case "budget_exhausted":
 		over = "has no money left"
 	case "milestone_reached":
-		return []Proposal{{Severity: Medium, Gate: EvaluationGate, Key: "milestone:" + s.term(),
+		return []Proposal{{Severity: Medium, Gate: EvaluationGate, Key: "milestone:" + s.leaseTerm(),
 			Reason: fmt.Sprintf("lease %s reached its milestone: %s", l.ID, strings.Join(l.Milestone, ", "))}}
 	}
 	switch {
 	case over != "" && l.State == Draft:
-		return []Proposal{{Severity: High, Gate: Framing, Key: "lease-expired:" + s.term(),
+		return []Proposal{{Severity: High, Gate: Framing, Key: "lease-expired:" + s.leaseTerm(),
 			Reason: fmt.Sprintf("lease %s %s and was never activated; activate it for longer (odd gate commitment --extend 3d) or end it (odd gate evaluation --release)", l.ID, over)}}
 	case over != "":
-		return []Proposal{{Severity: High, Gate: EvaluationGate, Key: "lease-expired:" + s.term(),
+		return []Proposal{{Severity: High, Gate: EvaluationGate, Key: "lease-expired:" + s.leaseTerm(),
 			Reason: fmt.Sprintf("lease %s %s; look at the results, then prolong it (odd gate commitment --renew) or end it (odd gate evaluation --release)", l.ID, over)}}
 	}
-	return s.ending()
+	return s.proposeLeaseEnding()
 }
 
-// ending says what of a valid lease is nearly used up.
-func (s Signs) ending() []Proposal {
+// proposeLeaseEnding says what of a valid lease is nearly used up.
+func (s Signs) proposeLeaseEnding() []Proposal {
 	l, v := s.File.Lease, s.Verdict
 	if !v.Valid {
 		return nil
@@ -114,16 +114,16 @@ func (s Signs) ending() []Proposal {
 		few = append(few, fmt.Sprintf("%d of %d tasks", v.Tasks, l.MaxTasks))
 	}
 	if l.Budget > 0 && v.Budget <= l.Budget/5 {
-		few = append(few, usd(v.Budget)+" of "+usd(l.Budget))
+		few = append(few, formatUSD(v.Budget)+" of "+formatUSD(l.Budget))
 	}
 	if few == nil {
 		return nil
 	}
-	return []Proposal{{Severity: Low, Gate: EvaluationGate, Key: "lease-ending:" + s.term(),
+	return []Proposal{{Severity: Low, Gate: EvaluationGate, Key: "lease-ending:" + s.leaseTerm(),
 		Reason: fmt.Sprintf("lease %s nears its end: %s left", l.ID, strings.Join(few, ", "))}}
 }
 
-func (s Signs) silence() []Proposal {
+func (s Signs) proposeNoProgress() []Proposal {
 	if s.SinceProgress < silentTasks {
 		return nil
 	}
@@ -131,23 +131,23 @@ func (s Signs) silence() []Proposal {
 		Reason: fmt.Sprintf("the last %d tasks that ran reached neither review nor done", s.SinceProgress)}}
 }
 
-func (s Signs) stale() []Proposal {
+func (s Signs) proposeStale() []Proposal {
 	if len(s.Stale) == 0 {
 		return nil
 	}
 	return []Proposal{{Severity: Low, Gate: EvaluationGate, Key: "stale-atoms#" + Digest(s.Stale),
-		Reason: fmt.Sprintf("%s past stale_after: %s", plural(len(s.Stale), "atom is", "atoms are"), first3(s.Stale))}}
+		Reason: fmt.Sprintf("%s past stale_after: %s", formatCount(len(s.Stale), "atom is", "atoms are"), joinFirst3(s.Stale))}}
 }
 
-func (s Signs) lostTasks() []Proposal {
+func (s Signs) proposeLostSources() []Proposal {
 	if len(s.Lost) == 0 {
 		return nil
 	}
 	return []Proposal{{Severity: Low, Gate: EvaluationGate, Key: "lost-sources#" + Digest(s.Lost),
-		Reason: fmt.Sprintf("the sources of %s are gone or say something else (odd check shows which; odd gate decay files a task that reads them again): %s", plural(len(s.Lost), "atom", "atoms"), first3(s.Lost))}}
+		Reason: fmt.Sprintf("the sources of %s are gone or say something else (odd check shows which; odd gate decay files a task that reads them again): %s", formatCount(len(s.Lost), "atom", "atoms"), joinFirst3(s.Lost))}}
 }
 
-func (s Signs) drift(what string, times map[string]int) []Proposal {
+func (s Signs) proposeRewrite(what string, times map[string]int) []Proposal {
 	var out []Proposal
 	for _, task := range slices.Sorted(maps.Keys(times)) {
 		if n := times[task]; n >= driftTimes {
@@ -158,7 +158,7 @@ func (s Signs) drift(what string, times map[string]int) []Proposal {
 	return out
 }
 
-func (s Signs) failures() []Proposal {
+func (s Signs) proposeFailures() []Proposal {
 	if s.Failures < failureRun {
 		return nil
 	}
@@ -166,7 +166,7 @@ func (s Signs) failures() []Proposal {
 		Reason: fmt.Sprintf("the last %d tasks that ran ended blocked", s.Failures)}}
 }
 
-func (s Signs) nudge() []Proposal {
+func (s Signs) proposeNextGate() []Proposal {
 	if s.Refused < refusedDrains {
 		return nil
 	}
@@ -181,12 +181,12 @@ func (s Signs) nudge() []Proposal {
 		Reason: fmt.Sprintf("odd drain was refused %d times in a row; odd status shows the next step", s.Refused)}}
 }
 
-func (s Signs) due() []Proposal {
+func (s Signs) proposeDue() []Proposal {
 	if len(s.Due) == 0 {
 		return nil
 	}
 	return []Proposal{{Severity: Low, Gate: EvaluationGate, Key: "decisions-due#" + Digest(s.Due),
-		Reason: fmt.Sprintf("%s to be looked at again: %s", plural(len(s.Due), "decision is", "decisions are"), first3(s.Due))}}
+		Reason: fmt.Sprintf("%s to be looked at again: %s", formatCount(len(s.Due), "decision is", "decisions are"), joinFirst3(s.Due))}}
 }
 
 // Digest is a short name of a set, the same in any order.
@@ -195,18 +195,18 @@ func Digest(set []string) string {
 	return hex.EncodeToString(sum[:6])
 }
 
-func plural(n int, one, many string) string {
+func formatCount(n int, one, many string) string {
 	if n == 1 {
 		return "1 " + one
 	}
 	return fmt.Sprintf("%d %s", n, many)
 }
 
-// usd prints micro-USD, cut to the cent.
-func usd(micro int64) string { return fmt.Sprintf("$%d.%02d", micro/1e6, micro%1e6/1e4) }
+// formatUSD prints micro-USD, cut to the cent.
+func formatUSD(micro int64) string { return fmt.Sprintf("$%d.%02d", micro/1e6, micro%1e6/1e4) }
 
-// first3 names the first three of a set.
-func first3(set []string) string {
+// joinFirst3 names the first three of a set.
+func joinFirst3(set []string) string {
 	list := slices.Sorted(slices.Values(set))
 	if len(list) > 3 {
 		list = append(list[:3], fmt.Sprintf("and %d more", len(list)-3))

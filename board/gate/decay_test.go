@@ -78,8 +78,8 @@ func TestDecay(t *testing.T) {
 			if p.Lease != c.signs.File.Lease.ID || !p.TS.Equal(nine) || p.ID != "" {
 				t.Errorf("%s: %+v", c.name, p)
 			}
-			if p.ID = "P-1"; p.check() != nil {
-				t.Errorf("%s: %v", c.name, p.check())
+			if p.ID = "P-1"; p.checkProposal() != nil {
+				t.Errorf("%s: %v", c.name, p.checkProposal())
 			}
 		}
 		if diff := cmp.Diff(c.want, got); diff != "" {

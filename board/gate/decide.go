@@ -61,14 +61,14 @@ func AppendDecision(b []byte, d Decision) ([]byte, Decision, error) {
 func mayDecide(g Gate, act string, d Decision) string {
 	switch {
 	case !May(g, act, "decisions"):
-		return fmt.Sprintf("the %s gate takes a decision only together with %s", g, strings.Join(deciding(g), " or "))
+		return fmt.Sprintf("the %s gate takes a decision only together with %s", g, strings.Join(decidingActs(g), " or "))
 	case g == EvaluationGate && d.Supersedes == "":
 		return "the evaluation gate only supersedes decisions; name the old one with --supersedes D-…, or decide after odd gate commitment"
 	}
 	return ""
 }
 
-func deciding(g Gate) []string {
+func decidingActs(g Gate) []string {
 	return slices.DeleteFunc(Acts(g), func(act string) bool { return !May(g, act, "decisions") })
 }
 
@@ -76,8 +76,8 @@ func deciding(g Gate) []string {
 // holds under that gate's rules and names its row. The files are those of one
 // commit, decisions.jsonl alone; Row is the gate's. The error is a Refusals.
 func Decide(s Slow, made Decision, by string, now time.Time) (Outcome, error) {
-	d := &deed{Act: Act{By: by, Now: now.UTC().Truncate(time.Second)}, slow: s}
-	if d.read(); len(d.no) > 0 {
+	d := &pendingAct{Act: Act{By: by, Now: now.UTC().Truncate(time.Second)}, slow: s}
+	if d.readMemory(); len(d.no) > 0 {
 		return Outcome{}, d.no
 	}
 	last, ok := d.chain.End()
@@ -86,7 +86,7 @@ func Decide(s Slow, made Decision, by string, now time.Time) (Outcome, error) {
 		return Outcome{}, d.no
 	}
 	d.Gate = last.Gate
-	d.person()
+	d.checkPerson()
 	made.By, made.TS, made.Act = by, d.Now, last.ID
 	if why := mayDecide(last.Gate, last.Act, made); why != "" {
 		d.refuse("decision", "", "decide: %s", why)

@@ -25,14 +25,14 @@ func ReadDecisions(text []byte) ([]Decision, error) {
 	var out []Decision
 	err := eachLine(text, func(line []byte) error {
 		var d Decision
-		if err := strict(line, &d, decisionNames); err != nil {
+		if err := decodeStrict(line, &d, decisionNames); err != nil {
 			return err
 		}
 		d.TS = d.TS.UTC()
 		if want := fmt.Sprintf("D-%04d", len(out)+1); d.ID != want {
 			return fmt.Errorf("id %q, want %s", d.ID, want)
 		}
-		err := d.check()
+		err := d.checkDecision()
 		if d.Supersedes != "" && !slices.ContainsFunc(InForce(out), func(old Decision) bool { return old.ID == d.Supersedes }) {
 			err = errors.Join(err, fmt.Errorf("supersedes %q, which is no decision in force above it", d.Supersedes))
 		}
@@ -42,8 +42,8 @@ func ReadDecisions(text []byte) ([]Decision, error) {
 	return out, err
 }
 
-// check holds a decision to the rules of its line.
-func (d Decision) check() error {
+// checkDecision holds a decision to the rules of its line.
+func (d Decision) checkDecision() error {
 	errs := []error{checkMoment(d.TS), checkText("decision", d.Decision, maxDecision), checkText("tradeoffs", d.Tradeoffs, maxDecision),
 		checkKnown("confidence", d.Confidence, []string{"low", "med", "high"})}
 	if n := len(d.Rationale); n < 1 || n > 3 {

@@ -36,7 +36,7 @@ func DraftOf(now time.Time, p Plan) File {
 		l.Scope.Paths = []string{"knowledge/**"}
 	}
 	if len(p.Ready) > 0 {
-		l.Frame = frame(p.Ready)
+		l.Frame = draftFrame(p.Ready)
 		l.Success = []string{"Every task that is ready today is done, or is blocked with a reason that a person has read."}
 	}
 	for _, w := range p.Ready {
@@ -52,11 +52,11 @@ func DraftOf(now time.Time, p Plan) File {
 	return File{Version: 1, Stance: Sensemaking, Lease: l}
 }
 
-// frame names the first three tasks and counts the others.
-func frame(ready []Work) string {
+// draftFrame names the first three tasks and counts the others.
+func draftFrame(ready []Work) string {
 	var names []string
 	for _, w := range ready[:min(len(ready), 3)] {
-		names = append(names, cmp.Or(readable(w.Title), readable(w.ID), "a task"))
+		names = append(names, cmp.Or(cleanTitle(w.Title), cleanTitle(w.ID), "a task"))
 	}
 	text := "Finish what is ready: " + strings.Join(names, "; ")
 	if more := len(ready) - len(names); more > 0 {
@@ -65,13 +65,13 @@ func frame(ready []Work) string {
 	return text + "."
 }
 
-// readable is a title as a lease may hold it, at most 80 bytes.
-func readable(s string) string {
+// cleanTitle is a title as a lease may hold it, at most 80 bytes.
+func cleanTitle(s string) string {
 	s = strings.Map(func(r rune) rune {
 		if !unicode.IsPrint(r) {
 			return ' '
 		}
 		return r
 	}, strings.ToValidUTF8(s, " "))
-	return plain(placeholder().ReplaceAllString(s, ""), 80)
+	return cleanLine(placeholder().ReplaceAllString(s, ""), 80)
 }

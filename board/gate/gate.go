@@ -104,7 +104,7 @@ var transitions = map[Gate]map[Stance][]Stance{
 
 // usual is where a gate leads when nobody says. From evaluation, the evaluation
 // gate's is not among its targets: a person must say whether work goes on.
-var usual = map[Gate]Stance{Framing: Sensemaking, Commitment: Execution, EvaluationGate: Evaluation, Emergency: Sensemaking}
+var defaultStances = map[Gate]Stance{Framing: Sensemaking, Commitment: Execution, EvaluationGate: Evaluation, Emergency: Sensemaking}
 
 // Next is the stance a gate leads to from another; to "" takes the gate's
 // default. A pair that the table does not hold is an error that names what
@@ -112,26 +112,26 @@ var usual = map[Gate]Stance{Framing: Sensemaking, Commitment: Execution, Evaluat
 func Next(from Stance, g Gate, to Stance) (Stance, error) {
 	rows, ok := transitions[g]
 	if !ok {
-		return "", fmt.Errorf("unknown gate %q; %s", g, didYouMean(string(g), texts(Gates())))
+		return "", fmt.Errorf("unknown gate %q; %s", g, didYouMean(string(g), toStrings(Gates())))
 	}
 	if _, ok := rows[from]; !ok {
-		return "", fmt.Errorf("unknown stance %q; %s", from, didYouMean(string(from), texts(Stances())))
+		return "", fmt.Errorf("unknown stance %q; %s", from, didYouMean(string(from), toStrings(Stances())))
 	}
 	if to != "" && !slices.Contains(Stances(), to) {
-		return "", fmt.Errorf("unknown stance %q; %s", to, didYouMean(string(to), texts(Stances())))
+		return "", fmt.Errorf("unknown stance %q; %s", to, didYouMean(string(to), toStrings(Stances())))
 	}
-	if want := cmp.Or(to, usual[g]); slices.Contains(rows[from], want) {
+	if want := cmp.Or(to, defaultStances[g]); slices.Contains(rows[from], want) {
 		return want, nil
 	}
-	may := strings.Join(texts(rows[from]), " or ")
+	may := strings.Join(toStrings(rows[from]), " or ")
 	if to == "" {
 		return "", fmt.Errorf("the %s gate from %s leads to %s; say which with --to", g, from, may)
 	}
 	return "", fmt.Errorf("the %s gate from %s leads to %s, not to %s", g, from, may, to)
 }
 
-// step is Next for an act at the gate.
-func step(from Stance, g Gate, act string, to Stance) (Stance, error) {
+// nextStance is Next for an act at the gate.
+func nextStance(from Stance, g Gate, act string, to Stance) (Stance, error) {
 	if act != Acknowledge {
 		return Next(from, g, to)
 	}
@@ -166,7 +166,7 @@ func knownKind(kind string) bool {
 }
 
 // texts are the words of a closed list.
-func texts[T ~string](list []T) []string {
+func toStrings[T ~string](list []T) []string {
 	out := make([]string, len(list))
 	for i, v := range list {
 		out[i] = string(v)

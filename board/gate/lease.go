@@ -86,21 +86,21 @@ var placeholder = sync.OnceValue(func() *regexp.Regexp {
 func (l Lease) Check(ready bool) []Problem {
 	c := &checker{ready: ready}
 	if l.ID != "" && !leaseID().MatchString(l.ID) || l.ID == "" && ready {
-		c.bad("lease.id", "%q is not an id like L-0001", l.ID)
+		c.addProblem("lease.id", "%q is not an id like L-0001", l.ID)
 	}
-	c.text("lease.frame", l.Frame)
-	c.some("lease.success_criteria", l.Success)
-	c.some("lease.non_goals", l.NonGoals)
-	c.text("lease.renewal_prompt", l.RenewalPrompt)
-	c.times(l)
+	c.checkText("lease.frame", l.Frame)
+	c.checkSentences("lease.success_criteria", l.Success)
+	c.checkSentences("lease.non_goals", l.NonGoals)
+	c.checkText("lease.renewal_prompt", l.RenewalPrompt)
+	c.checkTimes(l)
 	if l.MaxTasks < 1 || l.MaxTasks > 1000 {
-		c.bad("lease.max_tasks", "%d; want 1 to 1000", l.MaxTasks)
+		c.addProblem("lease.max_tasks", "%d; want 1 to 1000", l.MaxTasks)
 	}
 	if l.Budget < 0 {
-		c.bad("lease.budget_usd", "is negative")
+		c.addProblem("lease.budget_usd", "is negative")
 	}
-	c.words("lease.milestone", l.Milestone)
-	c.scope(l.Scope)
+	c.checkWords("lease.milestone", l.Milestone)
+	c.checkScope(l.Scope)
 	return c.found
 }
 
@@ -109,89 +109,89 @@ type checker struct {
 	found []Problem
 }
 
-func (c *checker) bad(field, format string, args ...any) {
+func (c *checker) addProblem(field, format string, args ...any) {
 	c.found = append(c.found, Problem{field, fmt.Sprintf(format, args...)})
 }
 
-func (c *checker) text(field, s string) {
+func (c *checker) checkText(field, s string) {
 	switch {
 	case !oneLine(s):
-		c.bad(field, "%q is not one line of text", s)
+		c.addProblem(field, "%q is not one line of text", s)
 	case s == "" && c.ready:
-		c.bad(field, "is empty; say it in a sentence")
+		c.addProblem(field, "is empty; say it in a sentence")
 	case len(s) > 1000:
-		c.bad(field, "is longer than 1000 bytes; say it in a sentence")
+		c.addProblem(field, "is longer than 1000 bytes; say it in a sentence")
 	case s != "" && c.ready && placeholder().MatchString(s):
-		c.bad(field, "%q still holds a placeholder; say what is meant", s)
+		c.addProblem(field, "%q still holds a placeholder; say what is meant", s)
 	}
 }
 
-// some judges a list of 1 to 3 sentences.
-func (c *checker) some(field string, list []string) {
+// checkSentences judges a list of 1 to 3 sentences.
+func (c *checker) checkSentences(field string, list []string) {
 	if len(list) > 3 || len(list) == 0 && c.ready {
-		c.bad(field, "has %d entries; want 1 to 3", len(list))
+		c.addProblem(field, "has %d entries; want 1 to 3", len(list))
 	}
 	for _, s := range list {
 		if s == "" {
-			c.bad(field, "has an empty entry")
+			c.addProblem(field, "has an empty entry")
 			continue
 		}
-		c.text(field, s)
+		c.checkText(field, s)
 	}
 }
 
-func (c *checker) words(field string, list []string) {
+func (c *checker) checkWords(field string, list []string) {
 	for i, s := range list {
 		if s == "" || !oneLine(s) || slices.Contains(list[:i], s) {
-			c.bad(field, "%q is empty, there twice or not one line", s)
+			c.addProblem(field, "%q is empty, there twice or not one line", s)
 		}
 	}
 }
 
-func (c *checker) times(l Lease) {
+func (c *checker) checkTimes(l Lease) {
 	limit, known := horizons[l.Horizon]
 	if !known {
-		c.bad("lease.horizon", "unknown horizon %q; %s", l.Horizon, didYouMean(l.Horizon, Horizons()))
+		c.addProblem("lease.horizon", "unknown horizon %q; %s", l.Horizon, didYouMean(l.Horizon, Horizons()))
 	}
-	if !moment(l.ActivatedAt) {
-		c.bad("lease.activated_at", "is not UTC in whole seconds")
+	if !isWholeSecond(l.ActivatedAt) {
+		c.addProblem("lease.activated_at", "is not UTC in whole seconds")
 	}
 	switch {
-	case !moment(l.ExpiresAt):
-		c.bad("lease.expires_at", "is not UTC in whole seconds")
+	case !isWholeSecond(l.ExpiresAt):
+		c.addProblem("lease.expires_at", "is not UTC in whole seconds")
 	case l.ExpiresAt.IsZero():
-		c.bad("lease.expires_at", "is missing; every lease ends")
+		c.addProblem("lease.expires_at", "is missing; every lease ends")
 	case l.ActivatedAt.IsZero():
 	case !l.ExpiresAt.After(l.ActivatedAt):
-		c.bad("lease.expires_at", "%s is not after activated_at", stamp(l.ExpiresAt))
+		c.addProblem("lease.expires_at", "%s is not after activated_at", formatTime(l.ExpiresAt))
 	case known && l.ExpiresAt.Sub(l.ActivatedAt) > limit:
-		c.bad("lease.expires_at", "%s is more than %d days after activated_at, the most of a %s horizon", stamp(l.ExpiresAt), limit/day, l.Horizon)
+		c.addProblem("lease.expires_at", "%s is more than %d days after activated_at, the most of a %s horizon", formatTime(l.ExpiresAt), limit/day, l.Horizon)
 	}
 }
 
-func (c *checker) scope(s Scope) {
-	c.words("lease.scope.kinds", s.Kinds)
+func (c *checker) checkScope(s Scope) {
+	c.checkWords("lease.scope.kinds", s.Kinds)
 	for _, k := range s.Kinds {
 		if !knownKind(k) {
-			c.bad("lease.scope.kinds", "unknown kind %q; %s", k, didYouMean(k, slices.Concat(Kinds(Discovery), Kinds(Execution), Kinds(Evaluation))))
+			c.addProblem("lease.scope.kinds", "unknown kind %q; %s", k, didYouMean(k, slices.Concat(Kinds(Discovery), Kinds(Execution), Kinds(Evaluation))))
 		}
 	}
-	c.words("lease.scope.roles", s.Roles)
-	c.words("lease.scope.tags", s.Tags)
-	c.words("lease.scope.tasks", s.Tasks)
-	c.words("lease.scope.paths", s.Paths)
+	c.checkWords("lease.scope.roles", s.Roles)
+	c.checkWords("lease.scope.tags", s.Tags)
+	c.checkWords("lease.scope.tasks", s.Tasks)
+	c.checkWords("lease.scope.paths", s.Paths)
 	if len(s.Paths) == 0 && c.ready {
-		c.bad("lease.scope.paths", "is empty, so nothing could be written; name globs like \"knowledge/**\"")
+		c.addProblem("lease.scope.paths", "is empty, so nothing could be written; name globs like \"knowledge/**\"")
 	}
 	for _, p := range s.Paths {
-		if err := goodPattern(p); err != nil {
-			c.bad("lease.scope.paths", "%q: %v", p, err)
+		if err := checkPattern(p); err != nil {
+			c.addProblem("lease.scope.paths", "%q: %v", p, err)
 		}
 	}
 	for _, task := range sortedKeys(s.WorkOrders) {
 		sum, ok := strings.CutPrefix(s.WorkOrders[task], "sha256:")
 		if task == "" || !oneLine(task) || !ok || !hexSum().MatchString(sum) {
-			c.bad("lease.scope.work_orders", "%q = %q; want a task's id and \"sha256:\" with 64 hex digits", task, s.WorkOrders[task])
+			c.addProblem("lease.scope.work_orders", "%q = %q; want a task's id and \"sha256:\" with 64 hex digits", task, s.WorkOrders[task])
 		}
 	}
 }

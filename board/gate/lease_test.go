@@ -238,11 +238,11 @@ func TestDraftPermitsExploration(t *testing.T) {
 	x.Now = out.Lease.Lease.ExpiresAt
 	rows := x.Chain.Rows
 	x.Chain.Rows = append(slices.Clone(rows), Row{Act: "suspend", Lease: out.Lease.Lease.ID})
-	if v := out.Lease.Valid("research", x); v.Code != "time_expired" || v.Way != back {
+	if v := out.Lease.Valid("research", x); v.Code != "time_expired" || v.Way != wayReleaseSuspended {
 		t.Errorf("%+v: nothing makes it longer", v)
 	}
 	x.Chain.Rows = rows
-	if v := out.Lease.Valid("research", x); v.Code != "time_expired" || v.Way != anew {
+	if v := out.Lease.Valid("research", x); v.Code != "time_expired" || v.Way != wayActivateLonger {
 		t.Errorf("%+v", v)
 	}
 }

@@ -28,10 +28,10 @@ func eachLine(text []byte, read func(line []byte) error) error {
 	return nil
 }
 
-// strict decodes one line into v. encoding/json takes a key in any spelling and
+// decodeStrict decodes one line into v. encoding/json takes a key in any spelling and
 // the last of two; here a key that is not in names, and one that stands twice,
 // is an error, so that no two readers understand a line differently.
-func strict(line []byte, v any, names []string) error {
+func decodeStrict(line []byte, v any, names []string) error {
 	if !utf8.Valid(line) {
 		return errors.New("not UTF-8; restore the file from git")
 	}
@@ -80,19 +80,19 @@ func printLine(v any) ([]byte, error) {
 	return buf.Bytes(), nil
 }
 
-// hidden reports a character that a person does not see and a terminal may obey.
-func hidden(r rune) bool {
+// isHidden reports a character that a person does not see and a terminal may obey.
+func isHidden(r rune) bool {
 	return unicode.IsControl(r) || unicode.In(r, unicode.Cf, unicode.Zl, unicode.Zp) || r == utf8.RuneError
 }
 
-// plain is s on one line without hidden characters, cut at a character to at
+// cleanLine is s on one line without hidden characters, cut at a character to at
 // most max bytes.
-func plain(s string, max int) string {
+func cleanLine(s string, max int) string {
 	s = strings.Map(func(r rune) rune {
 		switch {
 		case unicode.IsSpace(r):
 			return ' '
-		case hidden(r):
+		case isHidden(r):
 			return -1
 		}
 		return r
@@ -108,7 +108,7 @@ func plain(s string, max int) string {
 }
 
 // quoteList lists the values of a closed set.
-func quoteList[T ~string](list []T) string {
+func joinWords[T ~string](list []T) string {
 	var b strings.Builder
 	for i, v := range list {
 		if i > 0 {
@@ -124,5 +124,5 @@ func checkKnown[T ~string](what string, v T, set []T) error {
 	if slices.Contains(set, v) {
 		return nil
 	}
-	return fmt.Errorf("unknown %s %q; want one of %s", what, string(v), quoteList(set))
+	return fmt.Errorf("unknown %s %q; want one of %s", what, string(v), joinWords(set))
 }

@@ -74,12 +74,12 @@ func Compare(a, b Proposal) int {
 		cmp.Compare(slices.Index(Severities(), a.Severity), slices.Index(Severities(), b.Severity)),
 		cmp.Compare(slices.Index(Sources(), a.Source), slices.Index(Sources(), b.Source)),
 		a.TS.Compare(b.TS),
-		cmp.Compare(a.moment(), b.moment()),
+		cmp.Compare(a.idTime(), b.idTime()),
 	)
 }
 
-// moment is what of the id is made from the time; ids of one moment go on at random.
-func (p Proposal) moment() string { return p.ID[:min(len(p.ID), len("P-")+10)] }
+// idTime is what of the id is made from the time; ids of one moment go on at random.
+func (p Proposal) idTime() string { return p.ID[:min(len(p.ID), len("P-")+10)] }
 
 var (
 	proposalNames    = []string{"t", "id", "ts", "source", "severity", "gate", "reason", "lease", "task", "run", "key"}
@@ -88,8 +88,8 @@ var (
 	gateID           = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^G-[0-9]{4,9}$`) })
 )
 
-// check holds a proposal to the rules of its line.
-func (p Proposal) check() error {
+// checkProposal holds a proposal to the rules of its line.
+func (p Proposal) checkProposal() error {
 	errs := []error{
 		checkKnown("source", p.Source, Sources()), checkKnown("severity", p.Severity, Severities()), checkKnown("gate", p.Gate, Gates()),
 		checkID(p.ID), checkMoment(p.TS), checkText("reason", p.Reason, maxReason), checkText("key", p.Key, maxKey),
@@ -123,7 +123,7 @@ func checkText(what, s string, max int) error {
 		return fmt.Errorf("no %s", what)
 	case len(s) > max:
 		return fmt.Errorf("%s is %d bytes, at most %d", what, len(s), max)
-	case strings.ContainsFunc(s, hidden):
+	case strings.ContainsFunc(s, isHidden):
 		return fmt.Errorf("%s %q has hidden characters", what, s)
 	}
 	return nil
@@ -147,8 +147,8 @@ const (
 	Lapsed     = "expired"    // its time has passed
 )
 
-// check holds a disposition to the rules of its line: only a person disposes.
-func (d Disposition) check() error {
+// checkDisposition holds a disposition to the rules of its line: only a person disposes.
+func (d Disposition) checkDisposition() error {
 	errs := []error{checkID(d.ID), checkMoment(d.TS), checkKnown("decision", d.Decision, []string{Accepted, Rejected, Superseded, Lapsed})}
 	if who, ok := strings.CutPrefix(d.By, "human:"); !ok || checkText("by", who, maxKey) != nil {
 		errs = append(errs, fmt.Errorf("by %q is not a person; want human:ADDRESS", d.By))
@@ -208,7 +208,7 @@ func (b *Buffer) ReadProposals(text []byte) error {
 			return fmt.Errorf("%s is disposed of again; restore the file from git", d.ID)
 		case p == nil:
 			disposed[d.ID] = true
-			next.dispose(*d)
+			next.keepEarlier(*d)
 			return nil
 		case ids[p.ID]:
 			return fmt.Errorf("proposal %s again; restore the file from git", p.ID)
@@ -225,8 +225,8 @@ func (b *Buffer) ReadProposals(text []byte) error {
 	return nil
 }
 
-// dispose keeps the earlier of two dispositions of one proposal.
-func (b Buffer) dispose(d Disposition) {
+// keepEarlier keeps the earlier of two dispositions of one proposal.
+func (b Buffer) keepEarlier(d Disposition) {
 	old, ok := b.Dispositions[d.ID]
 	if !ok || cmp.Or(d.TS.Compare(old.TS), cmp.Compare(d.By, old.By), cmp.Compare(d.Decision, old.Decision), cmp.Compare(d.Act, old.Act), cmp.Compare(d.Reason, old.Reason)) < 0 {
 		b.Dispositions[d.ID] = d
@@ -239,24 +239,24 @@ func readLine(line []byte) (*Proposal, *Disposition, error) {
 		T string `json:"t"`
 	}
 	all := slices.Compact(slices.Sorted(slices.Values(slices.Concat(proposalNames, dispositionNames))))
-	if err := strict(line, &kind, all); err != nil {
+	if err := decodeStrict(line, &kind, all); err != nil {
 		return nil, nil, err
 	}
 	switch kind.T {
 	case "proposal":
 		var l proposalLine
-		if err := strict(line, &l, proposalNames); err != nil {
+		if err := decodeStrict(line, &l, proposalNames); err != nil {
 			return nil, nil, err
 		}
 		l.TS = l.TS.UTC()
-		return &l.Proposal, nil, l.Proposal.check()
+		return &l.Proposal, nil, l.Proposal.checkProposal()
 	case "disposition":
 		var l dispositionLine
-		if err := strict(line, &l, dispositionNames); err != nil {
+		if err := decodeStrict(line, &l, dispositionNames); err != nil {
 			return nil, nil, err
 		}
 		l.TS = l.TS.UTC()
-		return nil, &l.Disposition, l.Disposition.check()
+		return nil, &l.Disposition, l.Disposition.checkDisposition()
 	}
 	return nil, nil, fmt.Errorf("unknown t %q; want proposal or disposition", kind.T)
 }

@@ -20,25 +20,25 @@ const MaxPerDrain = 10
 // character. An empty ID is made from the moment, the run, the text and the file
 // so far, which no two runs share; who writes outside of a run gives one.
 func (b Buffer) AppendProposal(file []byte, p Proposal) ([]byte, bool, error) {
-	next, _, ok, err := b.add(file, p)
+	next, _, ok, err := b.appendProposal(file, p)
 	return next, ok, err
 }
 
-// add is AppendProposal that returns the proposal as written, too.
-func (b Buffer) add(file []byte, p Proposal) ([]byte, Proposal, bool, error) {
-	all, err := b.with(file)
+// appendProposal is AppendProposal that returns the proposal as written, too.
+func (b Buffer) appendProposal(file []byte, p Proposal) ([]byte, Proposal, bool, error) {
+	all, err := b.withFile(file)
 	if err != nil {
 		return nil, p, false, err
 	}
 	p.TS = p.TS.UTC().Truncate(time.Second)
-	p.Reason, p.Key = plain(p.Reason, maxReason), plain(p.Key, maxKey)
+	p.Reason, p.Key = cleanLine(p.Reason, maxReason), cleanLine(p.Key, maxKey)
 	if slices.ContainsFunc(all.Open(), func(open Proposal) bool { return open.Key == p.Key }) {
 		return file, p, false, nil
 	}
 	if p.ID == "" {
-		p.ID = derive(file, p)
+		p.ID = deriveID(file, p)
 	}
-	if err := p.check(); err != nil {
+	if err := p.checkProposal(); err != nil {
 		return nil, p, false, err
 	}
 	if _, ok := all.ByID(p.ID); ok {
@@ -51,8 +51,8 @@ func (b Buffer) add(file []byte, p Proposal) ([]byte, Proposal, bool, error) {
 	return slices.Concat(file, line), p, true, nil
 }
 
-// derive makes an id of what is unique about a proposal of a run.
-func derive(file []byte, p Proposal) string {
+// deriveID makes an id of what is unique about a proposal of a run.
+func deriveID(file []byte, p Proposal) string {
 	sum := sha256.Sum256(fmt.Appendf(slices.Clone(file), "%d %q %q %q %q %q", p.TS.Unix(), p.Run, p.Source, p.Key, p.Task, p.Reason))
 	var id ulid.ULID
 	if !p.TS.Before(time.Unix(0, 0)) {
@@ -62,8 +62,8 @@ func derive(file []byte, p Proposal) string {
 	return "P-" + id.String()
 }
 
-// with is b and what only the writer's own file holds so far.
-func (b Buffer) with(file []byte) (Buffer, error) {
+// withFile is b and what only the writer's own file holds so far.
+func (b Buffer) withFile(file []byte) (Buffer, error) {
 	var own Buffer
 	if err := own.ReadProposals(file); err != nil {
 		return b, err
@@ -74,7 +74,7 @@ func (b Buffer) with(file []byte) (Buffer, error) {
 		}
 	}
 	for _, d := range b.Dispositions {
-		own.dispose(d)
+		own.keepEarlier(d)
 	}
 	slices.SortStableFunc(own.Proposals, Compare)
 	return own, nil
@@ -93,7 +93,7 @@ func (b Buffer) AppendAll(file []byte, ps []Proposal, room int) ([]byte, []Propo
 		if len(done) >= room && !first {
 			continue
 		}
-		next, p, ok, err := b.add(file, p)
+		next, p, ok, err := b.appendProposal(file, p)
 		if err != nil {
 			return nil, nil, fmt.Errorf("proposal %q: %w", p.Key, err)
 		}
@@ -108,18 +108,18 @@ func (b Buffer) AppendAll(file []byte, ps []Proposal, room int) ([]byte, []Propo
 // AppendDisposition returns the writer's file with d as its last line. A
 // proposal that is unknown or has a disposition is an error.
 func (b Buffer) AppendDisposition(file []byte, d Disposition) ([]byte, error) {
-	all, err := b.with(file)
+	all, err := b.withFile(file)
 	if err != nil {
 		return nil, err
 	}
-	d.TS, d.Reason = d.TS.UTC().Truncate(time.Second), plain(d.Reason, maxReason)
+	d.TS, d.Reason = d.TS.UTC().Truncate(time.Second), cleanLine(d.Reason, maxReason)
 	if _, ok := all.ByID(d.ID); !ok {
 		return nil, fmt.Errorf("no proposal %s; odd gate proposals list --all names them", d.ID)
 	}
 	if old, ok := all.Dispositions[d.ID]; ok {
 		return nil, fmt.Errorf("proposal %s was %s by %s at %s; what became of it is final", d.ID, old.Decision, old.By, old.TS.Format(time.RFC3339))
 	}
-	if err := d.check(); err != nil {
+	if err := d.checkDisposition(); err != nil {
 		return nil, fmt.Errorf("proposal %s: %w", d.ID, err)
 	}
 	line, err := printLine(dispositionLine{"disposition", d})
@@ -134,7 +134,7 @@ func (b Buffer) Supersede(file []byte, lease, act, by string, now time.Time) ([]
 	if lease == "" {
 		return nil, errors.New("supersede: no lease")
 	}
-	all, err := b.with(file)
+	all, err := b.withFile(file)
 	if err != nil {
 		return nil, err
 	}
@@ -157,19 +157,19 @@ func (b Buffer) Unheard(ps []Proposal) []Proposal {
 	for _, p := range b.Proposals {
 		said[p.Key] = true
 		if _, disposed := b.Dispositions[p.ID]; !disposed {
-			said[class(p.Key)] = true
+			said[keyClass(p.Key)] = true
 		}
 	}
 	var out []Proposal
 	for _, p := range ps {
-		if !said[p.Key] && !said[class(p.Key)] {
+		if !said[p.Key] && !said[keyClass(p.Key)] {
 			out = append(out, p)
 		}
 	}
 	return out
 }
 
-func class(key string) string {
+func keyClass(key string) string {
 	c, _, _ := strings.Cut(key, "#")
 	return c
 }

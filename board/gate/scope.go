@@ -31,7 +31,7 @@ func (l Lease) Covers(kind, role string, tags []string, task string, paths []str
 		switch {
 		case Guarded(p):
 			return false, fmt.Sprintf("path %s is governed and in no lease's scope", p)
-		case !slices.ContainsFunc(s.Paths, func(pattern string) bool { return within(pattern, p) }):
+		case !slices.ContainsFunc(s.Paths, func(pattern string) bool { return patternCovers(pattern, p) }):
 			return false, fmt.Sprintf("path %s is outside the lease's: %s", p, strings.Join(s.Paths, ", "))
 		}
 	}
@@ -59,7 +59,7 @@ func Guarded(p string) bool {
 		}
 		for _, record := range []string{"journal/2026-01-02-x.tsv", "ledger/2026-01/x.jsonl", "proposals/x.jsonl"} {
 			dir, _, _ := strings.Cut(record, "/")
-			if part == dir && !last && reaches(parts[i:], strings.Split(record, "/")) {
+			if part == dir && !last && matchesRecord(parts[i:], strings.Split(record, "/")) {
 				return true
 			}
 		}
@@ -67,9 +67,9 @@ func Guarded(p string) bool {
 	return false
 }
 
-// reaches reports whether a path or glob below a record's folder is a record's,
+// matchesRecord reports whether a path or glob below a record's folder is a record's,
 // told by its depth and extension.
-func reaches(p, record []string) bool {
+func matchesRecord(p, record []string) bool {
 	last := p[len(p)-1]
 	ext := path.Ext(record[len(record)-1])
 	if slices.Contains(p, "**") {
@@ -78,7 +78,7 @@ func reaches(p, record []string) bool {
 	return len(p) == len(record) && (path.Ext(last) == ext || strings.HasSuffix(last, "*"))
 }
 
-func goodPattern(p string) error {
+func checkPattern(p string) error {
 	switch {
 	case p != path.Clean(p) || strings.HasPrefix(p, "/") || p == ".." || strings.HasPrefix(p, "../") || strings.Contains(p, `\`):
 		return errors.New("want a path inside the repository, like \"knowledge/**\"")
@@ -96,19 +96,19 @@ func goodPattern(p string) error {
 	return nil
 }
 
-// within reports whether every path that p means, a path or a glob, is one that
+// patternCovers reports whether every path that p means, a path or a glob, is one that
 // the pattern means. It may say no where yes were right, never the other way.
-func within(pattern, p string) bool {
+func patternCovers(pattern, p string) bool {
 	if p == "" || p != path.Clean(strings.TrimSuffix(p, "/")) && p != path.Clean(p)+"/" || strings.HasPrefix(p, "/") || strings.HasPrefix(p, "..") {
 		return false
 	}
 	if folder, ok := strings.CutSuffix(p, "/"); ok {
 		p = folder + "/**"
 	}
-	return inside(strings.Split(pattern, "/"), strings.Split(p, "/"))
+	return partsCover(strings.Split(pattern, "/"), strings.Split(p, "/"))
 }
 
-func inside(pattern, p []string) bool {
+func partsCover(pattern, p []string) bool {
 	switch {
 	case len(pattern) == 0:
 		return len(p) == 0
@@ -116,18 +116,18 @@ func inside(pattern, p []string) bool {
 		if len(pattern) == 1 {
 			return true
 		}
-		return inside(pattern[1:], p) || len(p) > 0 && inside(pattern, p[1:])
+		return partsCover(pattern[1:], p) || len(p) > 0 && partsCover(pattern, p[1:])
 	case len(p) == 0 || p[0] == "**":
 		return false
-	case !part(pattern[0], p[0]):
+	case !partCovers(pattern[0], p[0]):
 		return false
 	}
-	return inside(pattern[1:], p[1:])
+	return partsCover(pattern[1:], p[1:])
 }
 
-// part is within for one part. A glob is inside a glob that has stars only: a
+// partCovers is within for one part. A glob is inside a glob that has stars only: a
 // star takes whatever the other's stars and marks take.
-func part(pattern, p string) bool {
+func partCovers(pattern, p string) bool {
 	if pattern == p || pattern == "*" {
 		return true
 	}
@@ -139,7 +139,7 @@ func part(pattern, p string) bool {
 }
 
 // own are the keys of a task that odd writes while it works on it.
-var own = []string{
+var workKeys = []string{
 	"state", "claimed_by", "lease_expires", "attempts", "result", "rejected", "declined", "endorsed", "blocked_reason", "tags", "verified", "excepted", "confidence",
 }
 
@@ -159,7 +159,7 @@ func WorkOrder(task []byte) string {
 			front, skip = false, false
 		case front && text != "" && !strings.ContainsAny(text[:1], " \t-#]})\"'"):
 			key, _, _ := strings.Cut(text, ":")
-			skip = slices.Contains(own, strings.TrimSpace(key))
+			skip = slices.Contains(workKeys, strings.TrimSpace(key))
 		case front && text != "" && strings.ContainsAny(text[:1], "\"'"):
 			skip = false // a quoted key is not how odd writes
 		}

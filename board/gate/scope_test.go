@@ -50,7 +50,7 @@ func TestWithin(t *testing.T) {
 		{"a/[*]", "a/*", false}, {"a/*]", "a/[x]", false}, {"a/**", "**", false}, {"a/**", "a/", true}, {"a/*", "a/", false},
 		{"**", "../a", false}, {"**", "/a", false}, {"a/**", "a/../b", false}, {"**", "", false}, {"a/**", "a//b", false},
 	} {
-		if got := within(c.pattern, c.path); got != c.want {
+		if got := patternCovers(c.pattern, c.path); got != c.want {
 			t.Errorf("within(%q, %q) = %v", c.pattern, c.path, got)
 		}
 	}

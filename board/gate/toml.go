@@ -49,14 +49,14 @@ func ParseLease(name string, b []byte) (File, error) {
 		return File{}, &Malformed{true, []string{fmt.Sprintf("%s:%d: %s", name, line, text)}}
 	}
 	r := &reader{md: &md, at: map[string]int{}, f: File{Lease: Lease{MaxTasks: 20}}}
-	r.table("", top)
+	r.readTable("", top)
 	for _, k := range required {
 		if r.at[k] == 0 {
-			r.bad(k, "is missing")
+			r.addProblem(k, "is missing")
 		}
 	}
 	if len(r.found) == 0 {
-		r.found = r.f.check()
+		r.found = r.f.checkFile()
 	}
 	if len(r.found) > 0 {
 		return File{}, r.malformedError(name)
@@ -66,8 +66,8 @@ func ParseLease(name string, b []byte) (File, error) {
 
 var required = []string{"version", "stance", "lease.id", "lease.state", "lease.horizon", "lease.expires_at"}
 
-// check is Check with what concerns the file around the lease.
-func (f File) check() []Problem {
+// checkFile is Check with what concerns the file around the lease.
+func (f File) checkFile() []Problem {
 	var out []Problem
 	bad := func(field, format string, args ...any) {
 		out = append(out, Problem{field, fmt.Sprintf(format, args...)})
@@ -76,11 +76,11 @@ func (f File) check() []Problem {
 		bad("version", "%d; this odd reads version 1", f.Version)
 	}
 	if !slices.Contains(Stances(), f.Stance) {
-		bad("stance", "unknown stance %q; %s", f.Stance, didYouMean(string(f.Stance), texts(Stances())))
+		bad("stance", "unknown stance %q; %s", f.Stance, didYouMean(string(f.Stance), toStrings(Stances())))
 	}
 	states := []State{Draft, Active, Suspended, Expired, Released}
 	if !slices.Contains(states, f.Lease.State) {
-		bad("lease.state", "unknown state %q; %s", f.Lease.State, didYouMean(string(f.Lease.State), texts(states)))
+		bad("lease.state", "unknown state %q; %s", f.Lease.State, didYouMean(string(f.Lease.State), toStrings(states)))
 	}
 	if draft := f.Lease.State == Draft; draft != f.Lease.ActivatedAt.IsZero() && (draft || f.Lease.State == Active) {
 		bad("lease.activated_at", "is of an active lease, and only of one that was activated")
@@ -95,7 +95,7 @@ type reader struct {
 	f     File
 }
 
-func (r *reader) bad(field, format string, args ...any) {
+func (r *reader) addProblem(field, format string, args ...any) {
 	r.found = append(r.found, Problem{field, fmt.Sprintf(format, args...)})
 }
 
@@ -128,7 +128,7 @@ func (l *located) UnmarshalTOML(v any) error {
 	return errLocated
 }
 
-func (r *reader) table(prefix string, t map[string]toml.Primitive) {
+func (r *reader) readTable(prefix string, t map[string]toml.Primitive) {
 	for _, name := range sortedKeys(t) {
 		key := prefix + name
 		var l located
@@ -140,47 +140,47 @@ func (r *reader) table(prefix string, t map[string]toml.Primitive) {
 		switch set, known := keys[key]; {
 		case known:
 			if text := set(&r.f, l.value); text != "" {
-				r.bad(key, "%s", text)
+				r.addProblem(key, "%s", text)
 			}
 		case key != "lease" && key != "lease.scope":
-			r.bad(key, "unknown key; %s", didYouMean(key, append(sortedKeys(keys), "lease", "lease.scope")))
+			r.addProblem(key, "unknown key; %s", didYouMean(key, append(sortedKeys(keys), "lease", "lease.scope")))
 		case !isTable:
-			r.bad(key, "want a table; write [%s] above its keys", key)
+			r.addProblem(key, "want a table; write [%s] above its keys", key)
 		default:
 			var below map[string]toml.Primitive
 			if err := r.md.PrimitiveDecode(t[name], &below); err != nil {
-				r.bad(key, "%v", err)
+				r.addProblem(key, "%v", err)
 			}
-			r.table(key+".", below)
+			r.readTable(key+".", below)
 		}
 	}
 }
 
 // keys are the keys of lease.toml; each stores its value or says what it wants.
 var keys = map[string]func(*File, any) string{
-	"version":                 integer(func(f *File) *int { return &f.Version }),
-	"stance":                  func(f *File, v any) string { return word(&f.Stance, v) },
-	"lease.id":                func(f *File, v any) string { return word(&f.Lease.ID, v) },
-	"lease.state":             func(f *File, v any) string { return word(&f.Lease.State, v) },
-	"lease.frame":             func(f *File, v any) string { return word(&f.Lease.Frame, v) },
-	"lease.horizon":           func(f *File, v any) string { return word(&f.Lease.Horizon, v) },
-	"lease.success_criteria":  list(func(f *File) *[]string { return &f.Lease.Success }),
-	"lease.non_goals":         list(func(f *File) *[]string { return &f.Lease.NonGoals }),
-	"lease.renewal_prompt":    func(f *File, v any) string { return word(&f.Lease.RenewalPrompt, v) },
-	"lease.activated_at":      date(func(f *File) *time.Time { return &f.Lease.ActivatedAt }),
-	"lease.expires_at":        date(func(f *File) *time.Time { return &f.Lease.ExpiresAt }),
-	"lease.max_tasks":         integer(func(f *File) *int { return &f.Lease.MaxTasks }),
-	"lease.milestone":         list(func(f *File) *[]string { return &f.Lease.Milestone }),
-	"lease.budget_usd":        budget,
-	"lease.scope.kinds":       list(func(f *File) *[]string { return &f.Lease.Scope.Kinds }),
-	"lease.scope.roles":       list(func(f *File) *[]string { return &f.Lease.Scope.Roles }),
-	"lease.scope.tags":        list(func(f *File) *[]string { return &f.Lease.Scope.Tags }),
-	"lease.scope.tasks":       list(func(f *File) *[]string { return &f.Lease.Scope.Tasks }),
-	"lease.scope.paths":       list(func(f *File) *[]string { return &f.Lease.Scope.Paths }),
-	"lease.scope.work_orders": locks,
+	"version":                 setInteger(func(f *File) *int { return &f.Version }),
+	"stance":                  func(f *File, v any) string { return setWord(&f.Stance, v) },
+	"lease.id":                func(f *File, v any) string { return setWord(&f.Lease.ID, v) },
+	"lease.state":             func(f *File, v any) string { return setWord(&f.Lease.State, v) },
+	"lease.frame":             func(f *File, v any) string { return setWord(&f.Lease.Frame, v) },
+	"lease.horizon":           func(f *File, v any) string { return setWord(&f.Lease.Horizon, v) },
+	"lease.success_criteria":  setList(func(f *File) *[]string { return &f.Lease.Success }),
+	"lease.non_goals":         setList(func(f *File) *[]string { return &f.Lease.NonGoals }),
+	"lease.renewal_prompt":    func(f *File, v any) string { return setWord(&f.Lease.RenewalPrompt, v) },
+	"lease.activated_at":      setTime(func(f *File) *time.Time { return &f.Lease.ActivatedAt }),
+	"lease.expires_at":        setTime(func(f *File) *time.Time { return &f.Lease.ExpiresAt }),
+	"lease.max_tasks":         setInteger(func(f *File) *int { return &f.Lease.MaxTasks }),
+	"lease.milestone":         setList(func(f *File) *[]string { return &f.Lease.Milestone }),
+	"lease.budget_usd":        setBudget,
+	"lease.scope.kinds":       setList(func(f *File) *[]string { return &f.Lease.Scope.Kinds }),
+	"lease.scope.roles":       setList(func(f *File) *[]string { return &f.Lease.Scope.Roles }),
+	"lease.scope.tags":        setList(func(f *File) *[]string { return &f.Lease.Scope.Tags }),
+	"lease.scope.tasks":       setList(func(f *File) *[]string { return &f.Lease.Scope.Tasks }),
+	"lease.scope.paths":       setList(func(f *File) *[]string { return &f.Lease.Scope.Paths }),
+	"lease.scope.work_orders": setLocks,
 }
 
-func word[T ~string](at *T, v any) string {
+func setWord[T ~string](at *T, v any) string {
 	s, ok := v.(string)
 	if !ok {
 		return "want a text in quotes"
@@ -189,7 +189,7 @@ func word[T ~string](at *T, v any) string {
 	return ""
 }
 
-func integer(at func(*File) *int) func(*File, any) string {
+func setInteger(at func(*File) *int) func(*File, any) string {
 	return func(f *File, v any) string {
 		n, ok := v.(int64)
 		if !ok || n < -1<<31 || n >= 1<<31 {
@@ -200,7 +200,7 @@ func integer(at func(*File) *int) func(*File, any) string {
 	}
 }
 
-func list(at func(*File) *[]string) func(*File, any) string {
+func setList(at func(*File) *[]string) func(*File, any) string {
 	return func(f *File, v any) string {
 		all, ok := v.([]any)
 		var out []string
@@ -217,7 +217,7 @@ func list(at func(*File) *[]string) func(*File, any) string {
 	}
 }
 
-func date(at func(*File) *time.Time) func(*File, any) string {
+func setTime(at func(*File) *time.Time) func(*File, any) string {
 	return func(f *File, v any) string {
 		t, ok := v.(time.Time)
 		if !ok || strings.HasSuffix(t.Location().String(), "-local") {
@@ -231,7 +231,7 @@ func date(at func(*File) *time.Time) func(*File, any) string {
 	}
 }
 
-func locks(f *File, v any) string {
+func setLocks(f *File, v any) string {
 	all, ok := v.(map[string]any)
 	if !ok {
 		return "want a table of task = \"sha256:…\""
@@ -249,9 +249,9 @@ func locks(f *File, v any) string {
 	return ""
 }
 
-func budget(f *File, v any) string {
+func setBudget(f *File, v any) string {
 	s, ok := v.(string)
-	n, err := micro(s)
+	n, err := parseDollars(s)
 	if !ok || err != nil {
 		return "want dollars as a text, like \"5.00\""
 	}
@@ -259,8 +259,8 @@ func budget(f *File, v any) string {
 	return ""
 }
 
-// micro reads dollars exactly, with at most six decimals.
-func micro(s string) (int64, error) {
+// parseDollars reads dollars exactly, with at most six decimals.
+func parseDollars(s string) (int64, error) {
 	whole, frac, point := strings.Cut(s, ".")
 	if point && frac == "" || len(frac) > 6 || len(whole) > 12 || strings.ContainsAny(s, "+-") {
 		return 0, fmt.Errorf("%q is not an amount of dollars", s)
@@ -268,8 +268,8 @@ func micro(s string) (int64, error) {
 	return strconv.ParseInt(whole+frac+strings.Repeat("0", 6-len(frac)), 10, 64)
 }
 
-// dollars prints what micro reads, with at least two decimals.
-func dollars(n int64) string {
+// formatDollars prints what micro reads, with at least two decimals.
+func formatDollars(n int64) string {
 	frac := strings.TrimRight(fmt.Sprintf("%06d", n%1_000_000), "0")
 	return fmt.Sprintf("%d.%s", n/1_000_000, frac+strings.Repeat("0", max(0, 2-len(frac))))
 }
@@ -281,39 +281,39 @@ func PrintLease(f File) []byte {
 	l := f.Lease
 	line := func(format string, args ...any) { fmt.Fprintf(&b, format+"\n", args...) }
 	line("version = %d", f.Version)
-	line("stance = %s", quote(string(f.Stance)))
-	line("\n[lease]\nid = %s", quote(l.ID))
-	line("state = %s", quote(string(l.State)))
-	line("frame = %s", quote(l.Frame))
-	line("horizon = %s", quote(l.Horizon))
-	line("success_criteria = %s", tall(l.Success))
-	line("non_goals = %s", tall(l.NonGoals))
-	line("renewal_prompt = %s", quote(l.RenewalPrompt))
+	line("stance = %s", quoteText(string(f.Stance)))
+	line("\n[lease]\nid = %s", quoteText(l.ID))
+	line("state = %s", quoteText(string(l.State)))
+	line("frame = %s", quoteText(l.Frame))
+	line("horizon = %s", quoteText(l.Horizon))
+	line("success_criteria = %s", quoteLines(l.Success))
+	line("non_goals = %s", quoteLines(l.NonGoals))
+	line("renewal_prompt = %s", quoteText(l.RenewalPrompt))
 	if !l.ActivatedAt.IsZero() {
-		line("activated_at = %s", stamp(l.ActivatedAt))
+		line("activated_at = %s", formatTime(l.ActivatedAt))
 	}
-	line("expires_at = %s", stamp(l.ExpiresAt))
+	line("expires_at = %s", formatTime(l.ExpiresAt))
 	line("max_tasks = %d", l.MaxTasks)
-	line("milestone = %s", wide(l.Milestone))
+	line("milestone = %s", quoteInline(l.Milestone))
 	if l.Budget != 0 {
-		line("budget_usd = %s", quote(dollars(l.Budget)))
+		line("budget_usd = %s", quoteText(formatDollars(l.Budget)))
 	}
-	line("\n[lease.scope]\nkinds = %s", wide(l.Scope.Kinds))
-	line("roles = %s", wide(l.Scope.Roles))
-	line("tags = %s", wide(l.Scope.Tags))
-	line("tasks = %s", wide(l.Scope.Tasks))
-	line("paths = %s", wide(l.Scope.Paths))
+	line("\n[lease.scope]\nkinds = %s", quoteInline(l.Scope.Kinds))
+	line("roles = %s", quoteInline(l.Scope.Roles))
+	line("tags = %s", quoteInline(l.Scope.Tags))
+	line("tasks = %s", quoteInline(l.Scope.Tasks))
+	line("paths = %s", quoteInline(l.Scope.Paths))
 	if len(l.Scope.WorkOrders) > 0 {
 		line("\n[lease.scope.work_orders]")
 		for _, task := range sortedKeys(l.Scope.WorkOrders) {
-			line("%s = %s", quote(task), quote(l.Scope.WorkOrders[task]))
+			line("%s = %s", quoteText(task), quoteText(l.Scope.WorkOrders[task]))
 		}
 	}
 	return b.Bytes()
 }
 
-// quote is s as a basic string of TOML: JSON's, and DEL escaped too.
-func quote(s string) string {
+// quoteText is s as a basic string of TOML: JSON's, and DEL escaped too.
+func quoteText(s string) string {
 	var b strings.Builder
 	enc := json.NewEncoder(&b)
 	enc.SetEscapeHTML(false)
@@ -323,21 +323,21 @@ func quote(s string) string {
 	return strings.ReplaceAll(strings.TrimSuffix(b.String(), "\n"), "\x7f", `\u007f`)
 }
 
-func wide(list []string) string {
+func quoteInline(list []string) string {
 	out := make([]string, len(list))
 	for i, s := range list {
-		out[i] = quote(s)
+		out[i] = quoteText(s)
 	}
 	return "[" + strings.Join(out, ", ") + "]"
 }
 
-func tall(list []string) string {
+func quoteLines(list []string) string {
 	if len(list) == 0 {
 		return "[]"
 	}
 	var b strings.Builder
 	for _, s := range list {
-		b.WriteString("\n  " + quote(s) + ",")
+		b.WriteString("\n  " + quoteText(s) + ",")
 	}
 	return "[" + b.String() + "\n]"
 }

@@ -41,8 +41,8 @@ func Codes() []string {
 	return out
 }
 
-// trial is what one test of validity looks at.
-type trial struct {
+// validityCheck is what one test of validity looks at.
+type validityCheck struct {
 	File
 	Facts
 	kind string
@@ -52,75 +52,75 @@ type trial struct {
 // and the way out.
 type test struct {
 	code string
-	says func(c trial) string
+	says func(c validityCheck) string
 	way  string
 }
 
 const (
-	restore = "put back governance/ as the last gate committed it: git restore knowledge/governance, or git checkout COMMIT -- knowledge/governance"
-	release = "a person ends it: odd gate evaluation --release --reason \"WHY\""
-	again   = "a person prolongs it: odd gate commitment --renew; or ends it: odd gate evaluation --release --reason \"WHY\""
-	next    = "a person starts the next one: odd gate framing, then odd gate commitment"
-	back    = "it was suspended and may not last longer; " + release
-	anew    = "a person activates it for longer: odd gate commitment --extend 3d; or ends it: odd gate evaluation --release --reason \"WHY\""
+	wayRestore = "put back governance/ as the last gate committed it: git restore knowledge/governance, or git checkout COMMIT -- knowledge/governance"
+	wayRelease = "a person ends it: odd gate evaluation --release --reason \"WHY\""
+	wayProlong   = "a person prolongs it: odd gate commitment --renew; or ends it: odd gate evaluation --release --reason \"WHY\""
+	wayNext    = "a person starts the next one: odd gate framing, then odd gate commitment"
+	wayReleaseSuspended    = "it was suspended and may not last longer; " + wayRelease
+	wayActivateLonger    = "a person activates it for longer: odd gate commitment --extend 3d; or ends it: odd gate evaluation --release --reason \"WHY\""
 )
 
 // tests is the order of validity.
 var tests = []test{
-	{"unreadable", func(c trial) string { return c.unreadable(false) }, restore},
-	{"schema", trial.schema, restore},
-	{"none", func(c trial) string { return when(!c.Present, "there is no lease, so no task may run") }, "a person starts one: odd gate framing, then odd gate commitment"},
-	{"draft", func(c trial) string {
-		return when(c.Lease.State == Draft && c.kind != "" && !Explores(c.kind), "%s is only a draft, under which tasks of kind %s do not run", c.Lease.ID, c.kind)
+	{"unreadable", func(c validityCheck) string { return c.whyUnreadable(false) }, wayRestore},
+	{"schema", validityCheck.whySchema, wayRestore},
+	{"none", func(c validityCheck) string { return textIf(!c.Present, "there is no lease, so no task may run") }, "a person starts one: odd gate framing, then odd gate commitment"},
+	{"draft", func(c validityCheck) string {
+		return textIf(c.Lease.State == Draft && c.kind != "" && !Explores(c.kind), "%s is only a draft, under which tasks of kind %s do not run", c.Lease.ID, c.kind)
 	}, "a person activates it: odd gate commitment"},
-	{"suspended", func(c trial) string {
-		return when(c.Lease.State == Suspended, "%s is suspended by an emergency", c.Lease.ID)
+	{"suspended", func(c validityCheck) string {
+		return textIf(c.Lease.State == Suspended, "%s is suspended by an emergency", c.Lease.ID)
 	},
 		"a person drafts it again: odd gate framing, then odd gate commitment; or ends it: odd gate evaluation --release --reason \"WHY\""},
-	{"released", func(c trial) string {
-		return when(c.Lease.State == Released, "%s was ended by a person (released)", c.Lease.ID)
-	}, next},
-	{"not_yet_active", func(c trial) string {
-		return when(c.Now.Before(c.Lease.ActivatedAt), "%s begins at %s", c.Lease.ID, stamp(c.Lease.ActivatedAt))
+	{"released", func(c validityCheck) string {
+		return textIf(c.Lease.State == Released, "%s was ended by a person (released)", c.Lease.ID)
+	}, wayNext},
+	{"not_yet_active", func(c validityCheck) string {
+		return textIf(c.Now.Before(c.Lease.ActivatedAt), "%s begins at %s", c.Lease.ID, formatTime(c.Lease.ActivatedAt))
 	}, "wait until then, or correct the clock"},
-	{"time_expired", trial.whyExpired, again},
-	{"tasks_exhausted", func(c trial) string {
-		return when(c.UsedTasks >= c.Lease.MaxTasks, "%d of %d tasks of %s are used", c.UsedTasks, c.Lease.MaxTasks, c.Lease.ID)
-	}, again},
-	{"milestone_reached", func(c trial) string {
-		return when(c.isReached(), "every task of the milestone of %s is done", c.Lease.ID)
-	}, release + "; then odd gate framing starts the next one"},
-	{"budget_exhausted", func(c trial) string {
-		return when(c.Lease.Budget > 0 && c.Spent >= c.Lease.Budget, "%s of %s USD of %s are spent", dollars(c.Spent), dollars(c.Lease.Budget), c.Lease.ID)
-	}, again},
-	{"stance_mismatch", func(c trial) string {
-		return when(c.ChainErr == nil && c.Stance != c.Chain.Stance(), "lease.toml has the stance %s, the last gate set %s", c.Stance, c.Chain.Stance())
-	}, restore},
-	{"chain_broken", trial.broken, restore},
-	{"head_not_committed", func(c trial) string { return when(!c.Committed, "lease.toml has changes that are not committed") }, restore},
-	{"emergency_open", func(c trial) string {
-		return when(c.OpenEmergency != "", "an emergency is reported and not answered (proposal %s)", c.OpenEmergency)
+	{"time_expired", validityCheck.whyExpired, wayProlong},
+	{"tasks_exhausted", func(c validityCheck) string {
+		return textIf(c.UsedTasks >= c.Lease.MaxTasks, "%d of %d tasks of %s are used", c.UsedTasks, c.Lease.MaxTasks, c.Lease.ID)
+	}, wayProlong},
+	{"milestone_reached", func(c validityCheck) string {
+		return textIf(c.isMilestoneReached(), "every task of the milestone of %s is done", c.Lease.ID)
+	}, wayRelease + "; then odd gate framing starts the next one"},
+	{"budget_exhausted", func(c validityCheck) string {
+		return textIf(c.Lease.Budget > 0 && c.Spent >= c.Lease.Budget, "%s of %s USD of %s are spent", formatDollars(c.Spent), formatDollars(c.Lease.Budget), c.Lease.ID)
+	}, wayProlong},
+	{"stance_mismatch", func(c validityCheck) string {
+		return textIf(c.ChainErr == nil && c.Stance != c.Chain.Stance(), "lease.toml has the stance %s, the last gate set %s", c.Stance, c.Chain.Stance())
+	}, wayRestore},
+	{"chain_broken", validityCheck.whyChainBroken, wayRestore},
+	{"head_not_committed", func(c validityCheck) string { return textIf(!c.Committed, "lease.toml has changes that are not committed") }, wayRestore},
+	{"emergency_open", func(c validityCheck) string {
+		return textIf(c.OpenEmergency != "", "an emergency is reported and not answered (proposal %s)", c.OpenEmergency)
 	},
 		""},
-	{"clock", trial.clock, "correct the clock of this machine"},
+	{"clock", validityCheck.whyClock, "correct the clock of this machine"},
 }
 
 // Valid judges the lease for a task kind ("" for none in particular). The first
 // test that fails is the verdict.
 func (f File) Valid(kind string, facts Facts) Verdict {
-	c := trial{f, facts, kind}
+	c := validityCheck{f, facts, kind}
 	for _, t := range tests {
 		if text := t.says(c); text != "" {
 			way := t.way
-			switch draft := way == again && f.Lease.State == Draft; {
+			switch draft := way == wayProlong && f.Lease.State == Draft; {
 			case t.code == "emergency_open":
 				way = fmt.Sprintf("a person answers it: odd gate proposals reject %[1]s --reason \"WHY\" if it is none; else odd gate emergency --because %[1]s (odd help gate emergency shows what else it asks for)", facts.OpenEmergency)
-			case way == again && f.Lease.State == Expired:
-				way = next
+			case way == wayProlong && f.Lease.State == Expired:
+				way = wayNext
 			case draft && facts.Chain.isSuspended(f.Lease.ID):
-				way = back
+				way = wayReleaseSuspended
 			case draft:
-				way = anew
+				way = wayActivateLonger
 			}
 			return Verdict{Code: t.code, Text: text, Way: way}
 		}
@@ -132,16 +132,16 @@ func (f File) Valid(kind string, facts Facts) Verdict {
 	return v
 }
 
-func when(fails bool, format string, args ...any) string {
+func textIf(fails bool, format string, args ...any) string {
 	if !fails {
 		return ""
 	}
 	return fmt.Sprintf(format, args...)
 }
 
-// unreadable is the error of a file that is no TOML, or with schema that of one
+// whyUnreadable is the error of a file that is no TOML, or with schema that of one
 // whose content is wrong.
-func (c trial) unreadable(schema bool) string {
+func (c validityCheck) whyUnreadable(schema bool) string {
 	var m *Malformed
 	if c.Unreadable == nil || schema != (errors.As(c.Unreadable, &m) && !m.Syntax) {
 		return ""
@@ -149,24 +149,24 @@ func (c trial) unreadable(schema bool) string {
 	return c.Unreadable.Error()
 }
 
-func (c trial) schema() string {
-	if text := c.unreadable(true); text != "" || !c.Present {
+func (c validityCheck) whySchema() string {
+	if text := c.whyUnreadable(true); text != "" || !c.Present {
 		return text
 	}
-	if p := c.File.check(); len(p) > 0 {
+	if p := c.File.checkFile(); len(p) > 0 {
 		return "lease.toml: " + p[0].String()
 	}
 	return ""
 }
 
-func (c trial) whyExpired() string {
+func (c validityCheck) whyExpired() string {
 	if c.Lease.State == Expired {
 		return c.Lease.ID + " was ended at an evaluation gate"
 	}
-	return when(!c.Now.Before(c.Lease.ExpiresAt), "%s ended at %s", c.Lease.ID, stamp(c.Lease.ExpiresAt))
+	return textIf(!c.Now.Before(c.Lease.ExpiresAt), "%s ended at %s", c.Lease.ID, formatTime(c.Lease.ExpiresAt))
 }
 
-func (c trial) isReached() bool {
+func (c validityCheck) isMilestoneReached() bool {
 	for _, t := range c.Lease.Milestone {
 		if c.Done == nil || !c.Done(t) {
 			return false
@@ -175,7 +175,7 @@ func (c trial) isReached() bool {
 	return len(c.Lease.Milestone) > 0
 }
 
-func (c trial) broken() string {
+func (c validityCheck) whyChainBroken() string {
 	if c.ChainErr != nil {
 		return "gates.jsonl: " + c.ChainErr.Error()
 	}
@@ -192,7 +192,7 @@ func (c trial) broken() string {
 	return ""
 }
 
-func (c trial) clock() string {
+func (c validityCheck) whyClock() string {
 	last, ok := c.Chain.End()
-	return when(ok && c.Now.Before(last.TS.Add(-skew)), "the clock says %s, which is before the last gate at %s", stamp(c.Now), stamp(last.TS))
+	return textIf(ok && c.Now.Before(last.TS.Add(-skew)), "the clock says %s, which is before the last gate at %s", formatTime(c.Now), formatTime(last.TS))
 }

@@ -33,7 +33,7 @@ func Approve(t board.Task, taskFile string, atoms Files, v Verify, h Human, now 
 	if h == (Human{}) {
 		return nil, refuse("not-a-person", "approve %s: no person confirmed it", t.ID)
 	}
-	b, err := done(t, h, now, v)
+	b, err := markDone(t, h, now, v)
 	if err != nil {
 		return nil, err
 	}
@@ -47,7 +47,7 @@ func Approve(t board.Task, taskFile string, atoms Files, v Verify, h Human, now 
 		if !v.Marks(a.ID) {
 			continue
 		}
-		if out[path], err = okf.Verify(&a, stamp(h, now)); err != nil {
+		if out[path], err = okf.Verify(&a, newStamp(h, now)); err != nil {
 			return nil, err
 		}
 	}
@@ -77,16 +77,16 @@ func (v Verify) Known(t board.Task, taskFile string, atoms Files) error {
 	return nil
 }
 
-// done is the task's file with state done, the person's verified entry and the
+// markDone is the task's file with state done, the person's verified entry and the
 // provenance tags of the board.
-func done(t board.Task, h Human, now time.Time, v Verify) ([]byte, error) {
+func markDone(t board.Task, h Human, now time.Time, v Verify) ([]byte, error) {
 	if err := board.CanHuman(t.State, board.Done); err != nil {
 		return nil, refuse("state", "approve %s: %v", t.ID, err)
 	}
 	sets := []okf.Set{
 		{Key: "state", Value: string(board.Done)},
-		{Key: "tags", Value: tags(t.Atom.Tags, h, now)},
-		{Key: "verified", Value: append(slices.Clone(t.Atom.Verified), stamp(h, now))},
+		{Key: "tags", Value: setApprovalTags(t.Atom.Tags, h, now)},
+		{Key: "verified", Value: append(slices.Clone(t.Atom.Verified), newStamp(h, now))},
 	}
 	if len(v.Except) > 0 {
 		ids := make([]string, len(v.Except))
@@ -98,14 +98,14 @@ func done(t board.Task, h Human, now time.Time, v Verify) ([]byte, error) {
 	return okf.Edit(t.Atom.Bytes(), sets...)
 }
 
-func tags(have []string, h Human, now time.Time) []string {
+func setApprovalTags(have []string, h Human, now time.Time) []string {
 	out := slices.DeleteFunc(slices.Clone(have), func(s string) bool {
 		return strings.HasPrefix(s, "approved-by:") || strings.HasPrefix(s, "approved-on:")
 	})
 	return append(out, "approved-by:"+h.person.Email, "approved-on:"+now.UTC().Format(time.DateOnly))
 }
 
-func stamp(h Human, now time.Time) okf.Stamp {
+func newStamp(h Human, now time.Time) okf.Stamp {
 	return okf.Stamp{By: h.By(), At: now.UTC().Format(time.RFC3339)}
 }
 
@@ -126,7 +126,7 @@ func Reject(t board.Task, reason string, retry bool, h Human, now time.Time) ([]
 	if retry {
 		to = board.Ready
 	}
-	s := stamp(h, now)
+	s := newStamp(h, now)
 	all := make([]map[string]string, 0, len(t.Rejected)+1)
 	for _, r := range append(slices.Clone(t.Rejected), board.Rejection{By: s.By, At: s.At, Reason: reason}) {
 		all = append(all, map[string]string{"by": r.By, "at": r.At, "reason": r.Reason})
@@ -143,7 +143,7 @@ func Endorse(t board.Task, h Human, now time.Time) ([]byte, error) {
 	if err := board.CanHuman(t.State, board.Done); err != nil {
 		return nil, refuse("state", "approve %s: %v", t.ID, err)
 	}
-	s := stamp(h, now)
+	s := newStamp(h, now)
 	all := make([]map[string]string, 0, len(t.Endorsed)+1)
 	for _, e := range append(slices.Clone(t.Endorsed), board.Endorsement{By: s.By, At: s.At, Proposal: t.Result.Commit}) {
 		all = append(all, map[string]string{"by": e.By, "at": e.At, "proposal": e.Proposal})
@@ -214,7 +214,7 @@ func Synced(t board.Task, approval, by string, at time.Time, left []board.Declin
 		return nil, fmt.Errorf("%s: there is no approval, so the task cannot be set to done", t.ID)
 	}
 	h := Human{Person{Email: strings.TrimPrefix(by, "human:")}}
-	b, err := done(t, h, at, Verify{})
+	b, err := markDone(t, h, at, Verify{})
 	if err != nil {
 		return nil, err
 	}

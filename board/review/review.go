@@ -88,7 +88,7 @@ func Read(t board.Task, run string, records []event.Record) (Proposal, error) {
 		case event.Reconcile:
 			p.addReconciled(r.Reconcile())
 		case event.Outcome:
-			found = p.outcome(r)
+			found = p.readOutcome(r)
 		}
 	}
 	p.Contract, _ = Contracted(t.ID, records)
@@ -113,13 +113,13 @@ func Contracted(t okf.ID, records []event.Record) (c *Contract, judged string) {
 			c = nil
 			judged = r.Claim().RefreshOf
 		case r.Kind == event.Session:
-			c = contractOf(r.Session())
+			c = readContract(r.Session())
 		}
 	}
 	return c, judged
 }
 
-func contractOf(d event.SessionData) *Contract {
+func readContract(d event.SessionData) *Contract {
 	if d.Contract == nil {
 		return nil
 	}
@@ -142,7 +142,7 @@ func (p *Proposal) addReconciled(d event.ReconcileData) {
 	}
 }
 
-func (p *Proposal) outcome(r event.Record) bool {
+func (p *Proposal) readOutcome(r event.Record) bool {
 	d := r.Outcome()
 	p.Trace, p.Cost, p.Commit, p.Branch, p.Base, p.Artifacts, p.Notes = r.Trace, r.Cost, d.Proposal, d.Branch, d.Base, d.Artifacts, d.Notes
 	p.Paths = nil

@@ -73,7 +73,7 @@ func Decline(file []byte, t board.Task, left []board.Decline, h Human, now time.
 	if len(left) == 0 {
 		return file, nil
 	}
-	s := stamp(h, now)
+	s := newStamp(h, now)
 	var all []map[string]string
 	for _, d := range t.Declined {
 		all = append(all, declineKeys(d))

@@ -38,7 +38,7 @@ type act struct {
 	sides [][]repo.Change // against each parent; the root commit's one side is against nothing
 	roots []string        // the bundle in each of those, with a final slash
 	files []*file
-	lines []line
+	lines []ledgerLine
 
 	redone   []string // tasks that it makes done again, as an approval left them
 	unmerged bool     // a machine's merge that git does not make by itself
@@ -59,46 +59,46 @@ type file struct {
 	brokenAt int
 }
 
-// line is one ledger record that an act appends.
-type line struct {
+// ledgerLine is one ledger record that an act appends.
+type ledgerLine struct {
 	path   string
 	n      int // 1-based
 	record event.Record
 	plain  bool           // it is spelt as odd spells that record
 	trace  string         // SHA-256 of the bytes before it
-	claim  *open          // the claim its task has in the file at that point; nil: none
+	claim  *openClaim     // the claim its task has in the file at that point; nil: none
 	before []event.Record // the sessions its task has in the file before it
 	holds  []string       // of a claim: the other tasks that its file holds claims of at that point
 	again  bool           // a claim of a task that its file claims before it
 }
 
-// lineByLine has every ledger line of the act looked at; what look says of one
+// checkLines has every ledger line of the act looked at; what look says of one
 // is a finding there, with the way out that it leaves, if any.
-func (j *judge) lineByLine(look func(line) (why string, err error)) error {
+func (j *judge) checkLines(look func(ledgerLine) (why string, err error)) error {
 	for _, l := range j.lines {
 		why, err := look(l)
 		if err != nil {
 			return err
 		}
 		if why != "" {
-			j.find(l.path, l.n, "%s", why)
+			j.addFinding(l.path, l.n, "%s", why)
 		}
-		j.explain()
+		j.applyNotes()
 	}
 	return nil
 }
 
-// open is a claim that no outcome has closed yet.
-type open struct {
+// openClaim is a claim that no outcome has closed yet.
+type openClaim struct {
 	event.Record
 	known    bool           // it stood in the file before the act
 	sessions int64          // what its sessions cost so far, micro-USD
 	held     []event.Record // those sessions
 }
 
-// act reads what a commit introduces.
-func (h *history) act(c repo.Commit) (*act, error) {
-	a := &act{Commit: c, run: one(c, "Odd-Run"), task: one(c, "Odd-Task"), root: h.laws[c.OID].Root + "/", law: *h.laws[c.OID]}
+// readAct reads what a commit introduces.
+func (h *history) readAct(c repo.Commit) (*act, error) {
+	a := &act{Commit: c, run: singleTrailer(c, "Odd-Run"), task: singleTrailer(c, "Odd-Task"), root: h.laws[c.OID].Root + "/", law: *h.laws[c.OID]}
 	parents := c.Parents
 	if len(parents) == 0 {
 		parents = []repo.OID{""}
@@ -136,8 +136,8 @@ func (h *history) act(c repo.Commit) (*act, error) {
 		}
 		a.files = append(a.files, f)
 	}
-	a.kind = h.classify(a)
-	if err := h.atoms(a); err != nil {
+	a.kind = h.classifyCommit(a)
+	if err := h.parseAtoms(a); err != nil {
 		return nil, err
 	}
 	return a, h.readAppended(a)
@@ -186,10 +186,10 @@ func (h *history) mergeTree(parents []repo.OID) (tree repo.OID, merges bool, err
 // keepsApproval reports a commit that writes done with the approval it names as its second
 // parent, so that whoever has the board has it. It brings no file in.
 func keepsApproval(c repo.Commit) bool {
-	return len(c.Parents) == 2 && one(c, "Odd-Approval") == string(c.Parents[1])
+	return len(c.Parents) == 2 && singleTrailer(c, "Odd-Approval") == string(c.Parents[1])
 }
 
-func (h *history) classify(a *act) kind {
+func (h *history) classifyCommit(a *act) kind {
 	switch {
 	case !h.machines[a.OID]:
 		return person
@@ -203,32 +203,32 @@ func (h *history) classify(a *act) kind {
 		return stray
 	case a.task == "": // a sweep has no record where the claim was closed before it
 		return boardCommit
-	case slices.ContainsFunc(a.files, func(f *file) bool { return ledgerOf(f.rel) == a.run || f.rel == "proposals/"+a.run+".jsonl" }):
+	case slices.ContainsFunc(a.files, func(f *file) bool { return ledgerRun(f.rel) == a.run || f.rel == "proposals/"+a.run+".jsonl" }):
 		return boardCommit
 	}
 	return proposal
 }
 
-// ledgerOf is the run whose ledger file rel is, "" for another file.
-func ledgerOf(rel string) string {
+// ledgerRun is the run whose ledger file rel is, "" for another file.
+func ledgerRun(rel string) string {
 	if ok, _ := path.Match("ledger/*/*.jsonl", rel); !ok {
 		return ""
 	}
 	return strings.TrimSuffix(path.Base(rel), ".jsonl")
 }
 
-// atoms parses the atoms that a machine or an approval changed, and of a
+// parseAtoms parses the atoms that a machine or an approval changed, and of a
 // person's others those that may say done.
-func (h *history) atoms(a *act) error {
+func (h *history) parseAtoms(a *act) error {
 	for _, f := range a.files {
 		if f.rel == "" || path.Ext(f.rel) != ".md" || a.kind == person && len(a.Parents) == 0 {
 			continue
 		}
-		b, err := h.bytes(f.New, f.NewMode)
+		b, err := h.readFile(f.New, f.NewMode)
 		if err != nil {
 			return err
 		}
-		old, err := h.bytes(f.Old, f.OldMode)
+		old, err := h.readFile(f.Old, f.OldMode)
 		if err != nil {
 			return err
 		}
@@ -236,8 +236,8 @@ func (h *history) atoms(a *act) error {
 		if a.kind == person && len(a.Trailer("Odd-Approved-By")) == 0 && !bytes.Contains(b, []byte(board.Done)) && !a.law.RequireSigned && len(a.law.Approvers) == 0 && len(h.crossed[a.OID]) == 0 {
 			continue
 		}
-		f.new, f.fault = atom(f.rel, b)
-		f.old, _ = atom(f.rel, old)
+		f.new, f.fault = parseAtom(f.rel, b)
+		f.old, _ = parseAtom(f.rel, old)
 	}
 	return nil
 }
@@ -247,29 +247,29 @@ func isPrinciple(rel string, b []byte) bool {
 	if !bytes.Contains(bytes.ToLower(b), []byte("principle")) {
 		return false
 	}
-	a, err := atom(rel, b)
+	a, err := parseAtom(rel, b)
 	return err == nil && a != nil && strings.EqualFold(strings.TrimSpace(a.Type), "principle")
 }
 
-// bytes reads a regular file's blob; nil for anything else.
-func (h *history) bytes(oid repo.OID, mode string) ([]byte, error) {
+// readFile reads a regular file's blob; nil for anything else.
+func (h *history) readFile(oid repo.OID, mode string) ([]byte, error) {
 	if !strings.HasPrefix(mode, "100") {
 		return nil, nil
 	}
 	return h.trees.Blob(oid)
 }
 
-// atomOf reads a blob as an atom; nil for one that is none.
-func (h *history) atomOf(oid repo.OID, mode, rel string) (*okf.Atom, error) {
-	b, err := h.bytes(oid, mode)
+// readAtom reads a blob as an atom; nil for one that is none.
+func (h *history) readAtom(oid repo.OID, mode, rel string) (*okf.Atom, error) {
+	b, err := h.readFile(oid, mode)
 	if err != nil {
 		return nil, err
 	}
-	a, _ := atom(rel, b)
+	a, _ := parseAtom(rel, b)
 	return a, nil
 }
 
-func atom(rel string, b []byte) (*okf.Atom, error) {
+func parseAtom(rel string, b []byte) (*okf.Atom, error) {
 	if b == nil {
 		return nil, nil
 	}
@@ -283,14 +283,14 @@ func atom(rel string, b []byte) (*okf.Atom, error) {
 // readAppended reads the ledger records the act adds behind every parent's.
 func (h *history) readAppended(a *act) error {
 	for _, f := range a.files {
-		if ledgerOf(f.rel) == "" || f.New == "" {
+		if ledgerRun(f.rel) == "" || f.New == "" {
 			continue
 		}
-		now, err := h.bytes(f.New, f.NewMode)
+		now, err := h.readFile(f.New, f.NewMode)
 		if err != nil {
 			return err
 		}
-		before, grown, err := h.countKeptLines(now, a.olds(f))
+		before, grown, err := h.countKeptLines(now, a.parentBlobs(f))
 		if err != nil {
 			return err
 		}
@@ -308,28 +308,28 @@ func (h *history) readAppended(a *act) error {
 		if bad := len(records) + 1; broken != nil && bad > before {
 			f.broken, f.brokenAt = broken, bad
 		}
-		a.lines = append(a.lines, h.linesOf(f.Path, now, records, before)...)
+		a.lines = append(a.lines, h.buildLines(f.Path, now, records, before)...)
 	}
 	return nil
 }
 
-// linesOf are the records of a file behind the first ones, each with the trace
+// buildLines are the records of a file behind the first ones, each with the trace
 // and the open claim at its place.
-func (h *history) linesOf(name string, b []byte, records []event.Record, before int) []line {
-	var out []line
-	claims, claimed := map[string]*open{}, map[string]bool{}
+func (h *history) buildLines(name string, b []byte, records []event.Record, before int) []ledgerLine {
+	var out []ledgerLine
+	claims, claimed := map[string]*openClaim{}, map[string]bool{}
 	sessions := map[string][]event.Record{}
 	at := 0 // where the record's line begins
 	for i, r := range records {
 		end := at + bytes.IndexByte(b[at:], '\n')
 		if i >= before {
-			l := line{path: name, n: i + 1, record: r, plain: event.Plain(b[at:end], r), before: slices.Clip(sessions[r.Task])}
+			l := ledgerLine{path: name, n: i + 1, record: r, plain: event.Plain(b[at:end], r), before: slices.Clip(sessions[r.Task])}
 			if c, ok := claims[r.Task]; ok {
 				now := *c
 				l.claim = &now
 			}
 			if r.Opens() {
-				l.holds, l.again = heldBy(claims, r.Task), claimed[r.Task]
+				l.holds, l.again = listOthers(claims, r.Task), claimed[r.Task]
 			}
 			if r.Kind == event.Outcome {
 				l.trace = h.lines.Trace(b[:at])
@@ -338,7 +338,7 @@ func (h *history) linesOf(name string, b []byte, records []event.Record, before 
 		}
 		switch c := claims[r.Task]; {
 		case r.Opens():
-			claims[r.Task], claimed[r.Task] = &open{Record: r, known: i < before}, true
+			claims[r.Task], claimed[r.Task] = &openClaim{Record: r, known: i < before}, true
 		case r.Kind == event.Outcome:
 			delete(claims, r.Task)
 		case r.Kind == event.Session && c != nil && r.Cost <= math.MaxInt64-c.sessions:
@@ -369,9 +369,9 @@ func (h *history) countKeptLines(b []byte, olds []repo.OID) (lines int, grown bo
 	return lines, grown, nil
 }
 
-// olds are the blobs that f's file had in the parents that have it, wherever
+// parentBlobs are the blobs that f's file had in the parents that have it, wherever
 // their bundle lay.
-func (a *act) olds(f *file) []repo.OID {
+func (a *act) parentBlobs(f *file) []repo.OID {
 	var out []repo.OID
 	for i, side := range a.sides {
 		name := f.Path

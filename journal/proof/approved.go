@@ -1,6 +1,7 @@
 package proof
 
 import (
+	"cmp"
 	"fmt"
 	"path"
 	"slices"
@@ -14,41 +15,41 @@ import (
 
 // checkApproval says what a person's commit that writes done lacks to be an approval.
 func (j *judge) checkApproval(f *file) (string, error) {
-	t, why := inReview(f.old)
+	t, why := parseInReview(f.old)
 	if why != "" {
 		return why, nil
 	}
-	p := one(j.Commit, "Odd-Proposal")
+	p := singleTrailer(j.Commit, "Odd-Proposal")
 	by := "human:" + j.Author.Email
 	switch {
 	case p == "" && len(j.Parents) == 2 && string(j.Parents[1]) == t.Result.Commit:
-		j.way = fmt.Sprintf("git commit --amend -C OLD puts the message back (git reflog shows OLD); after a push, git revert -m 1 %s, then odd approve %s again", short(string(j.OID)), t.ID)
+		j.way = fmt.Sprintf("git commit --amend -C OLD puts the message back (git reflog shows OLD); after a push, git revert -m 1 %s, then odd approve %s again", shortID(string(j.OID)), t.ID)
 		return "set to done without odd approve: its commit merges the proposal and lacks the trailers, as after git commit --amend with another message", nil
 	case j.task != string(t.ID) || p == "":
 		return "set to done without odd approve: the commit lacks its trailers Odd-Task and Odd-Proposal", nil
-	case one(j.Commit, "Odd-Approved-By") != by:
-		return fmt.Sprintf("set to done on the word of %s, in a commit by %s", or(one(j.Commit, "Odd-Approved-By"), "nobody"), j.Author.Email), nil
+	case singleTrailer(j.Commit, "Odd-Approved-By") != by:
+		return fmt.Sprintf("set to done on the word of %s, in a commit by %s", cmp.Or(singleTrailer(j.Commit, "Odd-Approved-By"), "nobody"), j.Author.Email), nil
 	case len(j.Parents) < 2 || !slices.Contains(j.Parents[1:], repo.OID(p)):
-		again, err := j.remadeProposal(p)
+		again, err := j.explainRewrittenProposal(p)
 		if again != "" || err != nil {
 			return again, err
 		}
-		return fmt.Sprintf("set to done, but the commit does not merge the proposal %s", short(p)), nil
+		return fmt.Sprintf("set to done, but the commit does not merge the proposal %s", shortID(p)), nil
 	case !slices.ContainsFunc(f.new.Verified, func(s okf.Stamp) bool { return s.By == by }):
 		return "set to done without the entry verified by " + by, nil
 	}
-	r, why, err := j.waitingRecord(t, p)
+	r, why, err := j.findWaitingRecord(t, p)
 	if why != "" || err != nil {
 		return why, err
 	}
-	if trace := one(j.Commit, "Odd-Trace"); trace != r.Trace {
-		return fmt.Sprintf("the approval names the trace %s, the run recorded %s", or(short(trace), "none"), short(r.Trace)), nil
+	if trace := singleTrailer(j.Commit, "Odd-Trace"); trace != r.Trace {
+		return fmt.Sprintf("the approval names the trace %s, the run recorded %s", cmp.Or(shortID(trace), "none"), shortID(r.Trace)), nil
 	}
-	return j.brought(t, r)
+	return j.checkMerged(t, r)
 }
 
-// inReview reads the task an approval found, and says why it found none.
-func inReview(old *okf.Atom) (board.Task, string) {
+// parseInReview reads the task an approval found, and says why it found none.
+func parseInReview(old *okf.Atom) (board.Task, string) {
 	if old == nil {
 		return board.Task{}, "the task was added as done; only odd approve sets done"
 	}
@@ -62,13 +63,13 @@ func inReview(old *okf.Atom) (board.Task, string) {
 	return t, ""
 }
 
-// waitingRecord returns the record of the proposal that t waited in review with.
-func (j *judge) waitingRecord(t board.Task, p string) (*event.Record, string, error) {
+// findWaitingRecord returns the record of the proposal that t waited in review with.
+func (j *judge) findWaitingRecord(t board.Task, p string) (*event.Record, string, error) {
 	if t.Result.Commit != p || t.Result.Run != j.run {
 		return nil, fmt.Sprintf("done with proposal %s of %s, the task waited with %s of %s",
-			or(short(p), "none"), or(j.run, "no run"), or(short(t.Result.Commit), "none"), or(t.Result.Run, "no run")), nil
+			cmp.Or(shortID(p), "none"), cmp.Or(j.run, "no run"), cmp.Or(shortID(t.Result.Commit), "none"), cmp.Or(t.Result.Run, "no run")), nil
 	}
-	all, err := j.outcomes(t.Result.Run, string(t.ID))
+	all, err := j.findOutcomes(t.Result.Run, string(t.ID))
 	for _, r := range all {
 		if r.Outcome().Proposal == p && r.Outcome().Verdict == string(board.Review) {
 			return r.Record, "", nil
@@ -77,40 +78,40 @@ func (j *judge) waitingRecord(t board.Task, p string) (*event.Record, string, er
 	if err != nil {
 		return nil, "", err
 	}
-	return nil, fmt.Sprintf("done with proposal %s, which no outcome of %s records", short(p), t.Result.Run), nil
+	return nil, fmt.Sprintf("done with proposal %s, which no outcome of %s records", shortID(p), t.Result.Run), nil
 }
 
-// brought compares what the approval merged with what was recorded: bytes, modes, and no
+// checkMerged compares what the approval merged with what was recorded: bytes, modes, and no
 // file besides.
-func (j *judge) brought(t board.Task, r *event.Record) (string, error) {
+func (j *judge) checkMerged(t board.Task, r *event.Record) (string, error) {
 	proposal := repo.OID(r.Outcome().Proposal)
-	if before, err := j.landedBefore(string(proposal)); err != nil {
+	if before, err := j.hadLanded(string(proposal)); err != nil {
 		return "", err
 	} else if before {
-		if name := j.besideBoard(); name != "" {
+		if name := j.findOutsideBundle(); name != "" {
 			return fmt.Sprintf("the approval changes %s, and its proposal had landed before", name), nil
 		}
-		return j.lacks(t, j.Commit, pathsOf(r), pathsOf(r), nil)
+		return j.checkApprovers(t, j.Commit, pathsOf(r), pathsOf(r), nil)
 	}
-	is, left, why, err := j.part(j.Commit, proposal, j.Parents[0], pathsOf(r))
+	is, left, why, err := j.readApproval(j.Commit, proposal, j.Parents[0], pathsOf(r))
 	if why != "" || err != nil {
 		return why, err
 	}
-	if why, err := j.lacks(t, j.Commit, pathsOf(r), is, left); why != "" || err != nil {
+	if why, err := j.checkApprovers(t, j.Commit, pathsOf(r), is, left); why != "" || err != nil {
 		return why, err
 	}
-	return j.besides(pathsOf(r)), nil
+	return j.checkExtraFiles(pathsOf(r)), nil
 }
 
-// part reads the approval c of a proposal: its recorded paths with the blobs that c takes,
+// readApproval reads the approval c of a proposal: its recorded paths with the blobs that c takes,
 // and the ids it leaves out by path. why tells where c does not do what its trailers say:
 // what it leaves out is as the commit before has it, what it edits is the blob that it
 // names, what it verifies has one more entry, and all else is as it was proposed.
-func (j *judge) part(c repo.Commit, proposal, before repo.OID, paths [][3]string) (is [][3]string, left map[string]okf.ID, why string, err error) {
-	if left, why, err = j.leftOut(c, paths); why != "" || err != nil {
+func (j *judge) readApproval(c repo.Commit, proposal, before repo.OID, paths [][3]string) (is [][3]string, left map[string]okf.ID, why string, err error) {
+	if left, why, err = j.readOmitted(c, paths); why != "" || err != nil {
 		return nil, nil, why, err
 	}
-	edited, why := j.editedBlobs(c, paths, left)
+	edited, why := j.readEdited(c, paths, left)
 	if why != "" {
 		return nil, nil, why, nil
 	}
@@ -137,12 +138,12 @@ func (j *judge) part(c repo.Commit, proposal, before repo.OID, paths [][3]string
 		}
 		if left[p[0]] == "" && len(verified) > 0 && have != repo.OID(p[2]) {
 			if edited[p[0]] == "" {
-				if want, err = j.stampedBlob(want, have, p[0]); err != nil {
+				if want, err = j.acceptStamp(want, have, p[0]); err != nil {
 					return nil, nil, "", err
 				}
 			}
 			if have == want && named {
-				a, err := j.atomOf(have, "100644", strings.TrimPrefix(p[0], j.root))
+				a, err := j.readAtom(have, "100644", strings.TrimPrefix(p[0], j.root))
 				if err != nil {
 					return nil, nil, "", err
 				}
@@ -155,13 +156,13 @@ func (j *judge) part(c repo.Commit, proposal, before repo.OID, paths [][3]string
 		}
 		switch {
 		case left[p[0]] != "" && (have != want || mode != wantMode):
-			why = fmt.Sprintf("the approval says that it leaves out %s, and brings it as %s", p[0], or(short(string(have)), "nothing"))
+			why = fmt.Sprintf("the approval says that it leaves out %s, and brings it as %s", p[0], cmp.Or(shortID(string(have)), "nothing"))
 		case have != want && edited[p[0]] != "":
-			why = fmt.Sprintf("the approval says that it edits %s to %s, and brings it as %s", p[0], short(string(want)), or(short(string(have)), "nothing"))
+			why = fmt.Sprintf("the approval says that it edits %s to %s, and brings it as %s", p[0], shortID(string(want)), cmp.Or(shortID(string(have)), "nothing"))
 		case have != want:
-			why = fmt.Sprintf("the approval brings %s as %s, recorded was %s", p[0], or(short(string(have)), "nothing"), or(short(string(want)), "nothing"))
+			why = fmt.Sprintf("the approval brings %s as %s, recorded was %s", p[0], cmp.Or(shortID(string(have)), "nothing"), cmp.Or(shortID(string(want)), "nothing"))
 		case mode != wantMode:
-			why = fmt.Sprintf("the approval brings %s with mode %s, its proposal has %s", p[0], mode, or(wantMode, "none"))
+			why = fmt.Sprintf("the approval brings %s with mode %s, its proposal has %s", p[0], mode, cmp.Or(wantMode, "none"))
 		}
 		if why != "" {
 			return nil, nil, why, nil
@@ -177,9 +178,9 @@ func (j *judge) part(c repo.Commit, proposal, before repo.OID, paths [][3]string
 	return is, left, why, nil
 }
 
-// editedBlobs returns the blobs that an approval says a person made of atoms of its proposal, by
+// readEdited returns the blobs that an approval says a person made of atoms of its proposal, by
 // path, or why it names what it does not take.
-func (j *judge) editedBlobs(c repo.Commit, paths [][3]string, left map[string]okf.ID) (map[string]repo.OID, string) {
+func (j *judge) readEdited(c repo.Commit, paths [][3]string, left map[string]okf.ID) (map[string]repo.OID, string) {
 	out := map[string]repo.OID{}
 	for _, line := range c.Trailer("Odd-Edited") {
 		i := max(strings.LastIndex(line, "@"), 0)
@@ -192,11 +193,11 @@ func (j *judge) editedBlobs(c repo.Commit, paths [][3]string, left map[string]ok
 	return out, ""
 }
 
-// besides says which file the approval changes on its own: neither what it merges, nor
+// checkExtraFiles says which file the approval changes on its own: neither what it merges, nor
 // its task, the ending of its op, or an index.
-func (j *judge) besides(paths [][3]string) string {
+func (j *judge) checkExtraFiles(paths [][3]string) string {
 	for _, f := range j.files {
-		own := isTask(f.new) && string(f.new.ID) == j.task || strings.HasPrefix(ledgerOf(f.rel), "op-") || path.Base(f.rel) == "index.md"
+		own := isTask(f.new) && string(f.new.ID) == j.task || strings.HasPrefix(ledgerRun(f.rel), "op-") || path.Base(f.rel) == "index.md"
 		if !own && !slices.ContainsFunc(paths, func(p [3]string) bool { return p[0] == f.Path }) {
 			return fmt.Sprintf("the approval changes %s itself, which its proposal does not", f.Path)
 		}
@@ -204,9 +205,9 @@ func (j *judge) besides(paths [][3]string) string {
 	return ""
 }
 
-// leftOut are the paths of the atoms that an approval leaves out by its trailers, or why
+// readOmitted are the paths of the atoms that an approval leaves out by its trailers, or why
 // it names what its proposal does not hold. An id may hold spaces: the longest counts.
-func (j *judge) leftOut(c repo.Commit, paths [][3]string) (map[string]okf.ID, string, error) {
+func (j *judge) readOmitted(c repo.Commit, paths [][3]string) (map[string]okf.ID, string, error) {
 	lines := c.Trailer("Odd-Without")
 	if len(lines) == 0 {
 		return nil, "", nil
@@ -217,7 +218,7 @@ func (j *judge) leftOut(c repo.Commit, paths [][3]string) (map[string]okf.ID, st
 		if !in {
 			continue
 		}
-		a, err := j.atomOf(repo.OID(p[2]), "100644", rel)
+		a, err := j.readAtom(repo.OID(p[2]), "100644", rel)
 		if err != nil {
 			return nil, "", err
 		}
@@ -241,14 +242,14 @@ func (j *judge) leftOut(c repo.Commit, paths [][3]string) (map[string]okf.ID, st
 	return out, "", nil
 }
 
-// stampedBlob returns the blob have where it is the atom as proposed with one more entry of a
+// acceptStamp returns the blob have where it is the atom as proposed with one more entry of a
 // person who verified it, and the blob as proposed otherwise.
-func (j *judge) stampedBlob(blob, have repo.OID, name string) (repo.OID, error) {
+func (j *judge) acceptStamp(blob, have repo.OID, name string) (repo.OID, error) {
 	rel, in := strings.CutPrefix(name, j.root)
 	if !in || have == "" || blob == "" {
 		return blob, nil
 	}
-	was, err := j.atomOf(blob, "100644", rel)
+	was, err := j.readAtom(blob, "100644", rel)
 	if err != nil || was == nil {
 		return blob, err
 	}
@@ -259,23 +260,23 @@ func (j *judge) stampedBlob(blob, have repo.OID, name string) (repo.OID, error) 
 	return blob, err
 }
 
-// landedBefore reports an approval of a proposal that had landed by itself: it decides
+// hadLanded reports an approval of a proposal that had landed by itself: it decides
 // about what people may have changed since. One that somebody merged without a word is
 // approved as it is there, and one that was reverted is brought again.
-func (j *judge) landedBefore(proposal string) (bool, error) {
-	if in, err := j.ancestor(repo.OID(proposal), j.Parents[0]); err != nil || !in {
+func (j *judge) hadLanded(proposal string) (bool, error) {
+	if in, err := j.isAncestor(repo.OID(proposal), j.Parents[0]); err != nil || !in {
 		return false, err
 	}
-	p, err := j.commit(repo.OID(proposal))
+	p, err := j.readCommit(repo.OID(proposal))
 	if err != nil {
 		return false, err
 	}
-	return j.alone(p)
+	return j.landedByItself(p)
 }
 
-// besideBoard is a file outside of the bundle that the act changes against its
+// findOutsideBundle is a file outside of the bundle that the act changes against its
 // first parent, "" for none.
-func (j *judge) besideBoard() string {
+func (j *judge) findOutsideBundle() string {
 	i := slices.IndexFunc(j.sides[0], func(ch repo.Change) bool { return !strings.HasPrefix(ch.Path, j.root) })
 	if i < 0 {
 		return ""

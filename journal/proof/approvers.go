@@ -11,14 +11,14 @@ import (
 	"github.com/odd-cli/odd/okf"
 )
 
-// lacks says whose approval odd.toml asks for what the approval c of t takes, beside its
+// checkApprovers says whose approval odd.toml asks for what the approval c of t takes, beside its
 // author and those who endorsed the proposal: is are the blobs that it takes of what was
 // proposed. What its author edited nobody endorsed.
-func (j *judge) lacks(t board.Task, c repo.Commit, proposed, is [][3]string, left map[string]okf.ID) (string, error) {
+func (j *judge) checkApprovers(t board.Task, c repo.Commit, proposed, is [][3]string, left map[string]okf.ID) (string, error) {
 	if len(j.law.Approvers) == 0 {
 		return "", nil
 	}
-	edited, _ := j.editedBlobs(c, proposed, left)
+	edited, _ := j.readEdited(c, proposed, left)
 	for i, p := range is {
 		if left[p[0]] != "" {
 			continue
@@ -33,7 +33,7 @@ func (j *judge) lacks(t board.Task, c repo.Commit, proposed, is [][3]string, lef
 				if blob == "" {
 					continue
 				}
-				a, err := j.atomOf(repo.OID(blob), "100644", rel)
+				a, err := j.readAtom(repo.OID(blob), "100644", rel)
 				if err != nil {
 					return "", err
 				}
@@ -51,17 +51,17 @@ func (j *judge) lacks(t board.Task, c repo.Commit, proposed, is [][3]string, lef
 
 // checkEndorsement says that an endorsement which the act brings is not its author's.
 func (j *judge) checkEndorsement(f *file) string {
-	was := endorsements(f.old)
-	for _, e := range endorsements(f.new) {
+	was := readEndorsements(f.old)
+	for _, e := range readEndorsements(f.new) {
 		if !slices.Contains(was, e) && (j.kind != person || e.By != "human:"+j.Author.Email) {
-			return fmt.Sprintf("writes that %s endorsed %s, in a commit by %s", e.By, short(e.Proposal), j.Author.Email)
+			return fmt.Sprintf("writes that %s endorsed %s, in a commit by %s", e.By, shortID(e.Proposal), j.Author.Email)
 		}
 	}
 	return ""
 }
 
-// endorsements are those on a task, none of what is no task.
-func endorsements(a *okf.Atom) []board.Endorsement {
+// readEndorsements are those on a task, none of what is no task.
+func readEndorsements(a *okf.Atom) []board.Endorsement {
 	if !isTask(a) {
 		return nil
 	}

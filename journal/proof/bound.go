@@ -1,6 +1,7 @@
 package proof
 
 import (
+	"cmp"
 	"iter"
 	"slices"
 	"strings"
@@ -13,8 +14,8 @@ import (
 	"github.com/odd-cli/odd/persona/deliver"
 )
 
-// bound is what a session's record says of the contract that bound it.
-type bound struct {
+// boundSession is what a session's record says of the contract that bound it.
+type boundSession struct {
 	run, task string
 	said      bool // the record names a contract
 	role      contract.Role
@@ -25,9 +26,9 @@ type bound struct {
 	handoff   string // the path it handed over at, "" for none
 }
 
-func boundBy(r event.Record) bound {
+func readSession(r event.Record) boundSession {
 	d := r.Session()
-	b := bound{run: r.Run, task: r.Task, schema: d.Deliverable, handoff: d.Handoff}
+	b := boundSession{run: r.Run, task: r.Task, schema: d.Deliverable, handoff: d.Handoff}
 	if c := d.Contract; c != nil {
 		b.said, b.role, b.mode, b.override = true, contract.Role(c.Role), contract.Mode(c.Mode), c.Override
 		for _, h := range c.Handoffs {
@@ -42,10 +43,10 @@ func nonEmpty(list []string) []string {
 	return slices.DeleteFunc(slices.Clone(list), func(s string) bool { return strings.TrimSpace(s) == "" })
 }
 
-// row is the role in the table of roles. A role that a profile composed is held
+// findRole is the role in the table of roles. A role that a profile composed is held
 // to what its mode is; without a mode it is as free as general. ok is false for
 // a session that is held to nothing.
-func (b bound) row() (row contract.RoleRow, ok bool) {
+func (b boundSession) findRole() (row contract.RoleRow, ok bool) {
 	for _, r := range contract.Roles() {
 		if r.Role == b.role {
 			return r, true
@@ -60,8 +61,8 @@ func (b bound) row() (row contract.RoleRow, ok bool) {
 	return contract.RoleRow{Role: b.role, Mutates: true}, false
 }
 
-// modes are the modes the session worked in: its own, or those an override collapsed.
-func (b bound) modes() []contract.Mode {
+// workedModes are the modes the session worked in: its own, or those an override collapsed.
+func (b boundSession) workedModes() []contract.Mode {
 	if b.override == nil {
 		return []contract.Mode{b.mode}
 	}
@@ -72,74 +73,74 @@ func (b bound) modes() []contract.Mode {
 	return out
 }
 
-func (b bound) in(modes ...contract.Mode) bool {
-	return slices.ContainsFunc(b.modes(), func(m contract.Mode) bool { return slices.Contains(modes, m) })
+func (b boundSession) workedIn(modes ...contract.Mode) bool {
+	return slices.ContainsFunc(b.workedModes(), func(m contract.Mode) bool { return slices.Contains(modes, m) })
 }
 
 // isCollapsed reports a transition within the modes of the session's override.
-func (b bound) isCollapsed(p contract.Pair) bool {
-	return b.override != nil && slices.Contains(b.modes(), p.From) && slices.Contains(b.modes(), p.To)
+func (b boundSession) isCollapsed(p contract.Pair) bool {
+	return b.override != nil && slices.Contains(b.workedModes(), p.From) && slices.Contains(b.workedModes(), p.To)
 }
 
-// mutates reports whether the session could change an artifact: its role may, or
+// canMutate reports whether the session could change an artifact: its role may, or
 // it has a profile's own without a mode and delivers no findings.
-func (b bound) mutates() bool {
-	row, known := b.row()
-	return row.Mutates && (known || b.schema != deliver.SchemaFindings) || b.override != nil && b.in(contract.Execution, contract.Resolution)
+func (b boundSession) canMutate() bool {
+	row, known := b.findRole()
+	return row.Mutates && (known || b.schema != deliver.SchemaFindings) || b.override != nil && b.workedIn(contract.Execution, contract.Resolution)
 }
 
 // sessionName returns the session in a finding.
-func (b bound) sessionName() string {
+func (b boundSession) sessionName() string {
 	if !b.said {
 		return "a session without a contract"
 	}
-	return "a session of the " + or(string(b.role), "role of no name")
+	return "a session of the " + cmp.Or(string(b.role), "role of no name")
 }
 
-// sessions are the bound sessions of a claim: what its outcome rests on. One that
+// findClaimSessions are the bound sessions of a claim: what its outcome rests on. One that
 // was judged again rests on the sessions of the run it names.
-func (j *judge) sessions(c *open) ([]bound, error) {
-	var out []bound
+func (j *judge) findClaimSessions(c *openClaim) ([]boundSession, error) {
+	var out []boundSession
 	for _, r := range c.held {
-		out = append(out, boundBy(r))
+		out = append(out, readSession(r))
 	}
 	of := c.Claim().RefreshOf
 	if of == "" {
 		return out, nil
 	}
 	before := func(string) iter.Seq[repo.OID] { return slices.Values(j.Parents[:1]) }
-	more, err := j.madeSessions(of, c.Task, map[string]bool{}, before)
+	more, err := j.findSessions(of, c.Task, map[string]bool{}, before)
 	return append(out, more...), err
 }
 
-// sessionsOf are the sessions that the proposal of a run for a task rests on, by
+// findRunSessions are the sessions that the proposal of a run for a task rests on, by
 // its ledger as the range's last commit has it, or else the branches.
-func (j *judge) sessionsOf(run, task string) ([]bound, error) {
-	return j.madeSessions(run, task, map[string]bool{}, j.tellers)
+func (j *judge) findRunSessions(run, task string) ([]boundSession, error) {
+	return j.findSessions(run, task, map[string]bool{}, j.ledgerCommits)
 }
 
-// madeSessions returns the sessions of a run for a task in the first of the commits that has
+// findSessions returns the sessions of a run for a task in the first of the commits that has
 // any; a run that judged another's again made what that one did.
-func (j *judge) madeSessions(run, task string, seen map[string]bool, commits func(run string) iter.Seq[repo.OID]) ([]bound, error) {
+func (j *judge) findSessions(run, task string, seen map[string]bool, commits func(run string) iter.Seq[repo.OID]) ([]boundSession, error) {
 	if seen[run] {
 		return nil, nil
 	}
 	seen[run] = true
-	j.ask(ledgersOf(run))
+	j.dependOn(ledgersQuestion(run))
 	of := ""
 	for at := range commits(run) {
-		records, err := j.ledgerAt(at, run)
+		records, err := j.readLedger(at, run)
 		if err != nil {
 			return nil, err
 		}
-		var out []bound
+		var out []boundSession
 		for _, r := range records {
 			switch {
 			case r.Task != task:
 			case r.Kind == event.Session:
-				out = append(out, boundBy(r))
+				out = append(out, readSession(r))
 			case r.Kind == event.Claim:
-				of = or(r.Claim().RefreshOf, of)
+				of = cmp.Or(r.Claim().RefreshOf, of)
 			}
 		}
 		if len(out) > 0 {
@@ -152,12 +153,12 @@ func (j *judge) madeSessions(run, task string, seen map[string]bool, commits fun
 	if of == "" {
 		return nil, nil
 	}
-	return j.madeSessions(of, task, seen, commits)
+	return j.findSessions(of, task, seen, commits)
 }
 
-// taskAt is a task as its run claimed it, with the odd.toml in force; ok is false
+// readClaimedTask is a task as its run claimed it, with the odd.toml in force; ok is false
 // where the claim is not in the clone, or is of no task.
-func (j *judge) taskAt(run, task string) (t board.Task, law config.Config, ok bool, err error) {
+func (j *judge) readClaimedTask(run, task string) (t board.Task, law config.Config, ok bool, err error) {
 	c, ok, err := j.findClaim(run, task)
 	if err != nil || !ok || len(c.Parents) == 0 {
 		return t, law, false, err
@@ -174,11 +175,11 @@ func (j *judge) taskAt(run, task string) (t board.Task, law config.Config, ok bo
 		if !in || !strings.HasSuffix(rel, ".md") {
 			continue
 		}
-		b, err := j.bytes(ch.New, ch.NewMode)
+		b, err := j.readFile(ch.New, ch.NewMode)
 		if err != nil {
 			return t, law, false, err
 		}
-		a, _ := atom(rel, b)
+		a, _ := parseAtom(rel, b)
 		if !isTask(a) || string(a.ID) != task {
 			continue
 		}

@@ -24,7 +24,7 @@ func judgeCap(j *judge) error {
 		j.checkVerifiedNames()
 		return nil
 	}
-	limit, err := j.limit()
+	limit, err := j.readCap()
 	if err != nil {
 		return err
 	}
@@ -34,37 +34,37 @@ func judgeCap(j *judge) error {
 		}
 		j.checked++
 		was := okf.Unset
-		if f.old != nil && (isTask(f.old) || j.kind == mergeCommit || len(humans(f.old)) > 0) {
-			was = rung(f.old) // a board commit leaves a person's task as trusted as it was, and what is verified is row 16's
+		if f.old != nil && (isTask(f.old) || j.kind == mergeCommit || len(humanStamps(f.old)) > 0) {
+			was = highestConfidence(f.old) // a board commit leaves a person's task as trusted as it was, and what is verified is row 16's
 		}
-		if now := rung(f.new); now > limit && now > was {
-			j.find(f.Path, f.new.Line("confidence"), "a commit by odd or an agent makes the atom %s; agents may set at most %s", standing(f.new), limit)
+		if now := highestConfidence(f.new); now > limit && now > was {
+			j.addFinding(f.Path, f.new.Line("confidence"), "a commit by odd or an agent makes the atom %s; agents may set at most %s", describeConfidence(f.new), limit)
 		}
-		j.speaksFor(f)
+		j.checkHumanStamps(f)
 	}
 	return nil
 }
 
-// speaksFor reports a person in whose name a commit by odd or an agent verifies an atom.
-func (j *judge) speaksFor(f *file) {
+// checkHumanStamps reports a person in whose name a commit by odd or an agent verifies an atom.
+func (j *judge) checkHumanStamps(f *file) {
 	if j.kind == syncCommit && taskState(f.old) == board.Review && taskState(f.new) == board.Done {
 		return // row 3 proves the one entry it may write
 	}
-	for _, by := range humans(f.new) {
-		if !slices.Contains(humans(f.old), by) {
-			j.find(f.Path, f.new.Line("verified"), "a commit by odd or an agent adds verified by %s", by)
+	for _, by := range humanStamps(f.new) {
+		if !slices.Contains(humanStamps(f.old), by) {
+			j.addFinding(f.Path, f.new.Line("verified"), "a commit by odd or an agent adds verified by %s", by)
 		}
 	}
 }
 
-// limit is the cap in force: the one of the parent's odd.toml, and of a proposal's
+// readCap is the cap in force: the one of the parent's odd.toml, and of a proposal's
 // atoms the one that its session was claimed under, on the board, for a proposal
 // for another branch is made on that branch. Without a claim it is the lowest.
-func (j *judge) limit() (okf.Confidence, error) {
+func (j *judge) readCap() (okf.Confidence, error) {
 	law := j.law
 	if j.kind == proposal {
 		var err error
-		if law, err = j.claimLaw(); err != nil {
+		if law, err = j.readClaimLaw(); err != nil {
 			return okf.Inferred, err
 		}
 	}
@@ -77,38 +77,38 @@ func (j *judge) limit() (okf.Confidence, error) {
 
 // checkVerifiedNames reports what an approval verifies in another's name.
 func (j *judge) checkVerifiedNames() {
-	by := one(j.Commit, "Odd-Approved-By")
+	by := singleTrailer(j.Commit, "Odd-Approved-By")
 	for _, f := range j.files {
 		if by == "" || f.new == nil {
 			continue
 		}
 		j.checked++
-		for _, s := range humans(f.new) {
-			if !slices.Contains(humans(f.old), s) && !strings.HasPrefix(s, by+" at ") {
-				j.find(f.Path, f.new.Line("verified"), "an approval by %s adds verified by %s", by, s)
+		for _, s := range humanStamps(f.new) {
+			if !slices.Contains(humanStamps(f.old), s) && !strings.HasPrefix(s, by+" at ") {
+				j.addFinding(f.Path, f.new.Line("verified"), "an approval by %s adds verified by %s", by, s)
 			}
 		}
 	}
 }
 
-// rung is the highest rung an atom claims or counts for.
-func rung(a *okf.Atom) okf.Confidence {
+// highestConfidence is the highest rung an atom claims or counts for.
+func highestConfidence(a *okf.Atom) okf.Confidence {
 	if a.Claimed == okf.Verified {
 		return okf.Verified
 	}
 	return a.Confidence()
 }
 
-// standing is the rung in the words of the file.
-func standing(a *okf.Atom) string {
+// describeConfidence is the rung in the words of the file.
+func describeConfidence(a *okf.Atom) string {
 	if a.Claimed == okf.Unset {
 		return a.Confidence().String() + " by saying nothing of its confidence and naming no generator"
 	}
 	return a.Claimed.String()
 }
 
-// humans are the stamps of people in an atom's verified list, with their moments.
-func humans(a *okf.Atom) []string {
+// humanStamps are the stamps of people in an atom's verified list, with their moments.
+func humanStamps(a *okf.Atom) []string {
 	var out []string
 	if a == nil {
 		return nil

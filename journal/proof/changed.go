@@ -1,6 +1,7 @@
 package proof
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -30,19 +31,19 @@ func ironGateRule() rule {
 // bear out.
 func judgeChange(j *judge) error {
 	if j.kind == boardCommit {
-		return j.opsNamed()
+		return j.checkOpsNamed()
 	}
 	files := j.changedFiles()
-	if j.kind != proposal || len(files) == 0 && one(j.Commit, "Odd-Op") == "" {
+	if j.kind != proposal || len(files) == 0 && singleTrailer(j.Commit, "Odd-Op") == "" {
 		return nil
 	}
 	j.checked++
-	if one(j.Commit, "Odd-Op") == "" {
-		j.find(files[0].Path, 1, "a proposal changes a file that is no atom, and names no op")
+	if singleTrailer(j.Commit, "Odd-Op") == "" {
+		j.addFinding(files[0].Path, 1, "a proposal changes a file that is no atom, and names no op")
 		return nil
 	}
-	j.byPlace(files)
-	r, err := j.outcome()
+	j.checkPlaces(files)
+	r, err := j.findOutcome()
 	if err != nil {
 		return err
 	}
@@ -50,19 +51,19 @@ func judgeChange(j *judge) error {
 		return nil // row 2 tells of a proposal that no ledger records
 	}
 	exact := r.Outcome().Proposal == string(j.OID) // else the same proposal, rebased by a forge
-	s, found, err := j.story(one(j.Commit, "Odd-Op"))
+	s, found, err := j.findStory(singleTrailer(j.Commit, "Odd-Op"))
 	switch {
 	case err != nil:
 		return err
 	case !found:
-		j.find(j.anyPath(), 1, "a proposal by %s, which no ledger of its run tells of", one(j.Commit, "Odd-Op"))
+		j.addFinding(j.anyPath(), 1, "a proposal by %s, which no ledger of its run tells of", singleTrailer(j.Commit, "Odd-Op"))
 		return nil
 	}
-	if why := j.bindsTo(s.Op(), r.Record, exact); why != "" {
-		j.find(j.anyPath(), 1, "%s", why)
+	if why := j.compareWithOp(s.Op(), r.Record, exact); why != "" {
+		j.addFinding(j.anyPath(), 1, "%s", why)
 		return nil
 	}
-	return j.judgeAgain(s, files, exact)
+	return j.rejudge(s, files, exact)
 }
 
 // changedFiles are the files outside the bundle.
@@ -70,24 +71,24 @@ func (j *judge) changedFiles() []*file {
 	return slices.DeleteFunc(slices.Clone(j.files), func(f *file) bool { return f.rel != "" })
 }
 
-// byPlace reports what no op may change, whatever it was judged by.
-func (j *judge) byPlace(files []*file) {
+// checkPlaces reports what no op may change, whatever it was judged by.
+func (j *judge) checkPlaces(files []*file) {
 	for _, f := range files {
 		plain := func(mode string) bool { return mode == "" || mode == "100644" || mode == "100755" }
 		if !plain(f.OldMode) || !plain(f.NewMode) {
-			j.find(f.Path, 1, "an op makes a file of mode %s out of one of mode %s", or(f.NewMode, "none"), or(f.OldMode, "none"))
+			j.addFinding(f.Path, 1, "an op makes a file of mode %s out of one of mode %s", cmp.Or(f.NewMode, "none"), cmp.Or(f.OldMode, "none"))
 		}
 		for _, p := range policy.CheckProtected(f.Path, j.law.Pipeline.Protected) {
-			j.find(f.Path, 1, "an op changes what no machine may: %s", p.Text)
+			j.addFinding(f.Path, 1, "an op changes what no machine may: %s", p.Text)
 		}
 	}
 }
 
-// story is the op as the ledger of the act's run tells it, here or on a branch.
-func (j *judge) story(id string) (pipeline.Story, bool, error) {
-	j.ask(ledgersOf(j.run))
-	for at := range j.tellers(j.run) {
-		records, err := j.ledgerAt(at, j.run)
+// findStory is the op as the ledger of the act's run tells it, here or on a branch.
+func (j *judge) findStory(id string) (pipeline.Story, bool, error) {
+	j.dependOn(ledgersQuestion(j.run))
+	for at := range j.ledgerCommits(j.run) {
+		records, err := j.readLedger(at, j.run)
 		if err != nil {
 			return pipeline.Story{}, false, err
 		}
@@ -99,8 +100,8 @@ func (j *judge) story(id string) (pipeline.Story, bool, error) {
 	return pipeline.Story{}, false, nil
 }
 
-// bindsTo says in what the proposal is not the one that the op was judged on.
-func (j *judge) bindsTo(o pipeline.Op, r *event.Record, exact bool) string {
+// compareWithOp says in what the proposal is not the one that the op was judged on.
+func (j *judge) compareWithOp(o pipeline.Op, r *event.Record, exact bool) string {
 	base := ""
 	if len(j.Parents) > 0 {
 		base = string(j.Parents[0])
@@ -116,62 +117,62 @@ func (j *judge) bindsTo(o pipeline.Op, r *event.Record, exact bool) string {
 		{"task", j.task, o.Task, true},
 		{"run", j.run, o.Run, true},
 		{"op in the outcome", r.Outcome().Op, o.ID, true},
-		{"tier", one(j.Commit, "Odd-Tier"), o.Fact(pipeline.FactTier), true},
+		{"tier", singleTrailer(j.Commit, "Odd-Tier"), o.Fact(pipeline.FactTier), true},
 		{"commit", string(j.OID), moved.New, false},
 		{"base", base, o.Fact(pipeline.FactBase), false},
 		{"tree", string(j.Tree), o.Fact(pipeline.FactCandidate), false},
 	} {
 		if c.is != c.was && (exact || c.always) {
-			return fmt.Sprintf("the %s of the proposal is %s, %s was judged on %s", c.what, or(shortHash(c.is), "none"), o.ID, or(shortHash(c.was), "none"))
+			return fmt.Sprintf("the %s of the proposal is %s, %s was judged on %s", c.what, cmp.Or(shortenHash(c.is), "none"), o.ID, cmp.Or(shortenHash(c.was), "none"))
 		}
 	}
 	if slices.Index(pipeline.Tiers(), o.Fact(pipeline.FactTier)) < 0 || o.Fact(pipeline.FactTier) == string(pipeline.NeverByMachine) {
-		return fmt.Sprintf("%s is proposed with the tier %s", o.ID, or(o.Fact(pipeline.FactTier), "none"))
+		return fmt.Sprintf("%s is proposed with the tier %s", o.ID, cmp.Or(o.Fact(pipeline.FactTier), "none"))
 	}
 	return ""
 }
 
-// shortHash shortens what is as long as a hash.
-func shortHash(s string) string {
+// shortenHash shortens what is as long as a hash.
+func shortenHash(s string) string {
 	if len(s) >= 40 {
-		return short(s)
+		return shortID(s)
 	}
 	return s
 }
 
-// judgeAgain makes the judgement again from the bytes: who may see that history comes
+// rejudge makes the judgement again from the bytes: who may see that history comes
 // to the same verdict by the same rules. By other rules only the task's own paths
 // are asked.
-func (j *judge) judgeAgain(s pipeline.Story, files []*file, exact bool) error {
+func (j *judge) rejudge(s pipeline.Story, files []*file, exact bool) error {
 	o := s.Op()
-	t, law, ok, err := j.taskAt(o.Run, o.Task)
+	t, law, ok, err := j.readClaimedTask(o.Run, o.Task)
 	if err != nil || !ok {
 		return err // row 2 and 5 tell of a claim that is not there
 	}
 	for _, f := range files {
 		if !policy.MatchAnyGlob(t.Paths, f.Path) {
-			j.find(f.Path, 1, "is outside of the paths that %s had when it was claimed", o.Task)
+			j.addFinding(f.Path, 1, "is outside of the paths that %s had when it was claimed", o.Task)
 		}
 	}
 	c, ok, err := j.findClaim(o.Run, o.Task)
 	if err != nil || !ok || !exact || len(j.Parents) != 1 {
 		return err
 	}
-	edits, err := j.edits(files)
+	edits, err := j.readEdits(files)
 	if err != nil {
 		return err
 	}
-	return j.again(s, t, law, c.OID, edits)
+	return j.compareVerdict(s, t, law, c.OID, edits)
 }
 
-// again compares the recorded verdict with the one that comes out now.
-func (j *judge) again(s pipeline.Story, t board.Task, law config.Config, claim repo.OID, edits []pipeline.Edit) error {
+// compareVerdict compares the recorded verdict with the one that comes out now.
+func (j *judge) compareVerdict(s pipeline.Story, t board.Task, law config.Config, claim repo.OID, edits []pipeline.Edit) error {
 	o := s.Op()
-	past, err := j.stateAt(claim)
+	past, err := j.readState(claim)
 	if err != nil {
 		return err
 	}
-	trials, err := past.Trials(gateAt(s), law.ReviewTTL)
+	trials, err := past.Trials(lastGateTime(s), law.ReviewTTL)
 	if err != nil {
 		return err
 	}
@@ -179,35 +180,35 @@ func (j *judge) again(s pipeline.Story, t board.Task, law config.Config, claim r
 	if err != nil {
 		return err
 	}
-	v, err := ground.Judge(edits, gateAt(s), law.Session.Substrate, o.Made())
+	v, err := ground.Judge(edits, lastGateTime(s), law.Session.Substrate, o.Made())
 	if err == nil {
-		j.lowEnough(o, v.Risk)
+		j.checkLandedTier(o, v.Risk)
 	}
 	if err != nil || v.Rules != o.Fact(pipeline.FactRules) {
 		return err // the rules have changed since, and what they said then is attested
 	}
 	for _, f := range ground.Refusing(v.Gate.Findings) {
 		if f.Severity == policy.Hard {
-			j.find(or(f.Path, j.anyPath()), f.Line, "%s let pass what its rules refuse: %s", o.ID, f.Code)
+			j.addFinding(cmp.Or(f.Path, j.anyPath()), f.Line, "%s let pass what its rules refuse: %s", o.ID, f.Code)
 		}
 	}
 	tiers := pipeline.Tiers()
 	if slices.Index(tiers, string(v.Risk.Tier)) > slices.Index(tiers, o.Fact(pipeline.FactTier)) {
-		j.find(j.anyPath(), 1, "%s recorded the tier %s; by the same rules its bytes make it %s, %s", o.ID, o.Fact(pipeline.FactTier), v.Risk.Tier, v.Risk.Code)
+		j.addFinding(j.anyPath(), 1, "%s recorded the tier %s; by the same rules its bytes make it %s, %s", o.ID, o.Fact(pipeline.FactTier), v.Risk.Tier, v.Risk.Code)
 	}
 	if is := fmt.Sprintf("%d hard, %d soft", v.Gate.Hard, v.Gate.Soft); is != o.Fact("findings") {
-		j.find(j.anyPath(), 1, "%s recorded %s findings; by the same rules there are %s", o.ID, or(o.Fact("findings"), "no"), is)
+		j.addFinding(j.anyPath(), 1, "%s recorded %s findings; by the same rules there are %s", o.ID, cmp.Or(o.Fact("findings"), "no"), is)
 	}
-	return j.beyondHandoffs(o, edits)
+	return j.checkHandoffScope(o, edits)
 }
 
-// beyondHandoffs reports what a session changed besides the files that its handoffs name.
-func (j *judge) beyondHandoffs(o pipeline.Op, edits []pipeline.Edit) error {
-	all, err := j.sessionsOf(o.Run, o.Task)
+// checkHandoffScope reports what a session changed besides the files that its handoffs name.
+func (j *judge) checkHandoffScope(o pipeline.Op, edits []pipeline.Edit) error {
+	all, err := j.findRunSessions(o.Run, o.Task)
 	for _, b := range all[:min(1, len(all))] { // the others of the task were given the same
 		var from []handoff.Handoff
 		for _, named := range b.handoffs {
-			h, ok, err := j.readGiven(b, named)
+			h, ok, err := j.readGivenHandoff(b, named)
 			if err != nil {
 				return err
 			}
@@ -216,14 +217,14 @@ func (j *judge) beyondHandoffs(o pipeline.Op, edits []pipeline.Edit) error {
 			}
 		}
 		for _, f := range handoff.OutOfScope(b.role, from, pipeline.Candidate{Files: edits}.Paths()) {
-			j.find(f.Path, 1, "%s changed this file, and %s", o.ID, f.Text)
+			j.addFinding(f.Path, 1, "%s changed this file, and %s", o.ID, f.Text)
 		}
 	}
 	return err
 }
 
-// gateAt is the moment at which the op came to its gate for the last time.
-func gateAt(s pipeline.Story) (at time.Time) {
+// lastGateTime is the moment at which the op came to its gate for the last time.
+func lastGateTime(s pipeline.Story) (at time.Time) {
 	for _, t := range s.Told {
 		if last := t.Op.Last(); last.To == pipeline.Gate {
 			at = last.At
@@ -232,8 +233,8 @@ func gateAt(s pipeline.Story) (at time.Time) {
 	return at
 }
 
-// edits are the act's files with their bytes.
-func (j *judge) edits(files []*file) ([]pipeline.Edit, error) {
+// readEdits are the act's files with their bytes.
+func (j *judge) readEdits(files []*file) ([]pipeline.Edit, error) {
 	var out []pipeline.Edit
 	for _, f := range files {
 		e := pipeline.Edit{Path: f.Path, OldMode: f.OldMode, NewMode: f.NewMode}
@@ -245,7 +246,7 @@ func (j *judge) edits(files []*file) ([]pipeline.Edit, error) {
 			if side.oid == "" {
 				continue
 			}
-			b, err := j.bytes(side.oid, side.mode)
+			b, err := j.readFile(side.oid, side.mode)
 			if err != nil {
 				return nil, err
 			}
@@ -256,9 +257,9 @@ func (j *judge) edits(files []*file) ([]pipeline.Edit, error) {
 	return out, nil
 }
 
-// opsNamed holds the outcomes of a board commit to their ops: one that proposes a
+// checkOpsNamed holds the outcomes of a board commit to their ops: one that proposes a
 // file that is no atom names the op that waits with it.
-func (j *judge) opsNamed() error {
+func (j *judge) checkOpsNamed() error {
 	for _, l := range j.lines {
 		if l.record.Kind != event.Outcome {
 			continue
@@ -269,7 +270,7 @@ func (j *judge) opsNamed() error {
 			continue
 		}
 		j.checked++
-		records, err := j.ledgerAt(j.OID, l.record.Run)
+		records, err := j.readLedger(j.OID, l.record.Run)
 		if err != nil {
 			return err
 		}
@@ -277,11 +278,11 @@ func (j *judge) opsNamed() error {
 		at := slices.IndexFunc(stories, func(s pipeline.Story) bool { return s.Op().ID == id && s.Op().Task == l.record.Task })
 		switch {
 		case id == "":
-			j.find(l.path, l.n, "an outcome proposes %s, which is no atom, and names no op", pathsOf(&l.record)[i][0])
+			j.addFinding(l.path, l.n, "an outcome proposes %s, which is no atom, and names no op", pathsOf(&l.record)[i][0])
 		case at < 0:
-			j.find(l.path, l.n, "an outcome of %s, of which its ledger tells nothing", id)
+			j.addFinding(l.path, l.n, "an outcome of %s, of which its ledger tells nothing", id)
 		case len(stories[at].Op().Moved) == 0 || stories[at].Op().Moved[0].New != l.record.Outcome().Proposal:
-			j.find(l.path, l.n, "an outcome of %s, which moved nothing to %s", id, or(short(l.record.Outcome().Proposal), "nothing"))
+			j.addFinding(l.path, l.n, "an outcome of %s, which moved nothing to %s", id, cmp.Or(shortID(l.record.Outcome().Proposal), "nothing"))
 		}
 	}
 	return nil

@@ -8,10 +8,10 @@ import (
 	"github.com/odd-cli/odd/journal/repo"
 )
 
-// claimLaw is the odd.toml that a proposal's session was claimed under: the
+// readClaimLaw is the odd.toml that a proposal's session was claimed under: the
 // board's, before the commit with the claim. A history without that commit has
 // the default.
-func (j *judge) claimLaw() (config.Config, error) {
+func (j *judge) readClaimLaw() (config.Config, error) {
 	c, ok, err := j.findClaim(j.run, j.task)
 	if err != nil || !ok || len(c.Parents) == 0 {
 		return config.Default(), err
@@ -24,31 +24,31 @@ func (j *judge) claimLaw() (config.Config, error) {
 // another branch the one behind the result that records it. ok is false where the
 // clone has none.
 func (j *judge) findClaim(run, task string) (c repo.Commit, ok bool, err error) {
-	if c, ok, err = j.claimBehind(j.OID, run, task); ok || err != nil {
+	if c, ok, err = j.findClaimBehind(j.OID, run, task); ok || err != nil {
 		return c, ok, err
 	}
-	j.ask(claimBy(j.Commit, run, task))
-	return j.claimAside(j.Commit, run, task)
+	j.dependOn(claimQuestion(j.Commit, run, task))
+	return j.findClaimAside(j.Commit, run, task)
 }
 
-// claimBehind is the commit that brought the claim of a run on a task which a commit
+// findClaimBehind is the commit that brought the claim of a run on a task which a commit
 // has, the last where it has more; along its first parent, where that has it too.
-func (h *history) claimBehind(oid repo.OID, run, task string) (c repo.Commit, ok bool, err error) {
+func (h *history) findClaimBehind(oid repo.OID, run, task string) (c repo.Commit, ok bool, err error) {
 	k := [3]string{string(oid), run, task}
 	if c, ok = h.claimers[k]; ok {
 		return c, ok, nil
 	}
-	n, err := h.claims(oid, run, task)
+	n, err := h.countClaims(oid, run, task)
 	if n == 0 || err != nil {
 		return c, false, err
 	}
 	for oid != "" {
-		if c, err = h.commit(oid); err != nil {
+		if c, err = h.readCommit(oid); err != nil {
 			return c, false, err
 		}
 		oid = ""
 		for _, p := range c.Parents {
-			m, err := h.claims(p, run, task)
+			m, err := h.countClaims(p, run, task)
 			if err != nil {
 				return c, false, err
 			}
@@ -58,7 +58,7 @@ func (h *history) claimBehind(oid repo.OID, run, task string) (c repo.Commit, ok
 			}
 		}
 		if oid == "" {
-			if oid, err = h.claimReturned(c, run, task, n); err != nil {
+			if oid, err = h.findReturnedClaim(c, run, task, n); err != nil {
 				return c, false, err
 			}
 		}
@@ -67,27 +67,27 @@ func (h *history) claimBehind(oid repo.OID, run, task string) (c repo.Commit, ok
 	return c, true, nil
 }
 
-// claimAside is the claim of a run on a task that lies on another line than a proposal
+// findClaimAside is the claim of a run on a task that lies on another line than a proposal
 // that came of it: behind the result that records the proposal, where there is one.
-func (h *history) claimAside(proposal repo.Commit, run, task string) (c repo.Commit, ok bool, err error) {
+func (h *history) findClaimAside(proposal repo.Commit, run, task string) (c repo.Commit, ok bool, err error) {
 	k := [3]string{string(proposal.OID), run, task}
 	if c, ok = h.claimers[k]; ok {
 		return c, ok, nil
 	}
 	recorded := false
-	for _, end := range h.ends() {
-		in, err := h.records(end, proposal, run, task)
+	for _, end := range h.endCommits() {
+		in, err := h.recordsProposal(end, proposal, run, task)
 		if err != nil {
 			return c, false, err
 		}
 		recorded = recorded || in
 	}
 	var some repo.OID // holds the claim
-	err = h.acting(run, task, func(c repo.Commit) (enough bool, err error) {
-		if n, err := h.claims(c.OID, run, task); n == 0 || err != nil {
+	err = h.visitRunCommits(run, task, func(c repo.Commit) (enough bool, err error) {
+		if n, err := h.countClaims(c.OID, run, task); n == 0 || err != nil {
 			return false, err
 		}
-		in, err := h.records(c.OID, proposal, run, task)
+		in, err := h.recordsProposal(c.OID, proposal, run, task)
 		if some == "" || in {
 			some = c.OID
 		}
@@ -96,26 +96,26 @@ func (h *history) claimAside(proposal repo.Commit, run, task string) (c repo.Com
 	if err != nil || some == "" {
 		return c, false, err
 	}
-	if c, ok, err = h.claimBehind(some, run, task); ok {
+	if c, ok, err = h.findClaimBehind(some, run, task); ok {
 		h.claimers[k] = c
 	}
 	return c, ok, err
 }
 
-// acting has the commits of a run looked at that are about a task, or about none, until
+// visitRunCommits has the commits of a run looked at that are about a task, or about none, until
 // one is enough: those that are known, and then older ones.
-func (h *history) acting(run, task string, look func(repo.Commit) (enough bool, err error)) error {
+func (h *history) visitRunCommits(run, task string, look func(repo.Commit) (enough bool, err error)) error {
 	for _, c := range slices.Concat(h.acts[[2]string{run, task}], h.acts[[2]string{run, ""}]) {
 		if enough, err := look(c); enough || err != nil {
 			return err
 		}
 	}
 	for {
-		c, more, err := h.older()
+		c, more, err := h.nextOlder()
 		if err != nil || !more {
 			return err
 		}
-		if t := one(c, "Odd-Task"); one(c, "Odd-Run") != run || t != task && t != "" {
+		if t := singleTrailer(c, "Odd-Task"); singleTrailer(c, "Odd-Run") != run || t != task && t != "" {
 			continue
 		}
 		if enough, err := look(c); enough || err != nil {
@@ -124,19 +124,19 @@ func (h *history) acting(run, task string, look func(repo.Commit) (enough bool, 
 	}
 }
 
-// records reports whether the ledger of a run, as a commit has it, records a proposal
+// recordsProposal reports whether the ledger of a run, as a commit has it, records a proposal
 // for a task: by its commit, or made again by its trace.
-func (h *history) records(commit repo.OID, proposal repo.Commit, run, task string) (bool, error) {
-	all, err := h.ledgerAt(commit, run)
-	trace := one(proposal, "Odd-Trace")
+func (h *history) recordsProposal(commit repo.OID, proposal repo.Commit, run, task string) (bool, error) {
+	all, err := h.readLedger(commit, run)
+	trace := singleTrailer(proposal, "Odd-Trace")
 	return slices.ContainsFunc(all, func(r event.Record) bool {
 		return r.Kind == event.Outcome && r.Task == task && (r.Outcome().Proposal == string(proposal.OID) || trace != "" && r.Trace == trace)
 	}), err
 }
 
-// claims is how many claims of a task the ledger of a run holds in a commit.
-func (h *history) claims(commit repo.OID, run, task string) (n int, err error) {
-	records, err := h.ledgerAt(commit, run)
+// countClaims is how many claims of a task the ledger of a run holds in a commit.
+func (h *history) countClaims(commit repo.OID, run, task string) (n int, err error) {
+	records, err := h.readLedger(commit, run)
 	for _, r := range records {
 		if r.Opens() && r.Task == task {
 			n++
@@ -145,17 +145,17 @@ func (h *history) claims(commit repo.OID, run, task string) (n int, err error) {
 	return n, err
 }
 
-// note remembers a commit by its Odd-Run and Odd-Task.
-func (h *history) note(c repo.Commit) {
-	if k := [2]string{one(c, "Odd-Run"), one(c, "Odd-Task")}; k[0] != "" {
+// indexCommit remembers a commit by its Odd-Run and Odd-Task.
+func (h *history) indexCommit(c repo.Commit) {
+	if k := [2]string{singleTrailer(c, "Odd-Run"), singleTrailer(c, "Odd-Task")}; k[0] != "" {
 		h.acts[k] = append(h.acts[k], c)
 	}
 }
 
-// older is the next commit outside the range, the newest first: those of the branches,
+// nextOlder is the next commit outside the range, the newest first: those of the branches,
 // and those that the range stands on. It is noted. What a range is asked about lies a
 // session's time before it, so that the cost of looking is not that of all history.
-func (h *history) older() (c repo.Commit, more bool, err error) {
+func (h *history) nextOlder() (c repo.Commit, more bool, err error) {
 	if !h.indexed {
 		h.indexed = true
 		h.seen = map[repo.OID]bool{}
@@ -163,12 +163,12 @@ func (h *history) older() (c repo.Commit, more bool, err error) {
 			h.seen[c.OID] = true
 		}
 		for _, oid := range append(slices.Clone(h.edges), h.tips...) {
-			if err := h.queue(oid); err != nil {
+			if err := h.queueCommit(oid); err != nil {
 				return c, false, err
 			}
 		}
 		if len(h.commits) == 0 {
-			if err := h.queue(h.to); err != nil {
+			if err := h.queueCommit(h.to); err != nil {
 				return c, false, err
 			}
 		}
@@ -179,16 +179,16 @@ func (h *history) older() (c repo.Commit, more bool, err error) {
 	last := len(h.before) - 1
 	c, h.before = h.before[last], h.before[:last]
 	for _, p := range c.Parents {
-		if err := h.queue(p); err != nil {
+		if err := h.queueCommit(p); err != nil {
 			return c, false, err
 		}
 	}
-	h.note(c)
+	h.indexCommit(c)
 	return c, true, h.ctx.Err()
 }
 
-// queue keeps a commit for older, by its moment.
-func (h *history) queue(oid repo.OID) error {
+// queueCommit keeps a commit for older, by its moment.
+func (h *history) queueCommit(oid repo.OID) error {
 	if h.seen[oid] {
 		return nil
 	}

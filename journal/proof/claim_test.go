@@ -134,14 +134,14 @@ func TestWhatIsClaimedOnceIsClean(t *testing.T) {
 		}
 	}
 	result := s.tip()
-	h, err := read(t.Context(), s.r, Scope{From: base, To: s.heads["lost"]})
+	h, err := readHistory(t.Context(), s.r, Scope{From: base, To: s.heads["lost"]})
 	if err != nil {
 		t.Fatal(err)
 	}
 	for more := true; more && err == nil; { // all that there is beside it is known of
-		_, more, err = h.older()
+		_, more, err = h.nextOlder()
 	}
-	if r, err := h.report(nil); err != nil || len(r.Findings) > 0 {
+	if r, err := h.judgeCommits(nil); err != nil || len(r.Findings) > 0 {
 		t.Error(found(r), err)
 	}
 	there := s.land(s.make("note", "", draft{who: bobMail, parents: []repo.OID{base}, ch: repo.Changes{"docs/b.md": []byte("# B\n")}}))

@@ -1,6 +1,7 @@
 package proof
 
 import (
+	"cmp"
 	"fmt"
 	"path"
 	"slices"
@@ -14,21 +15,21 @@ import (
 )
 
 // checkConstitution holds the role and its constitution to what stood at the claim.
-func (j *judge) checkConstitution(p permit, l line, law config.Config) (string, error) {
+func (j *judge) checkConstitution(p permit, l ledgerLine, law config.Config) (string, error) {
 	head := repo.OID(p.arm.Head)
 	name := p.law.Path
-	blob, err := j.blobAt(head, name)
+	blob, err := j.findBlob(head, name)
 	if err != nil {
 		return "", err
 	}
 	if blob == "" || blob != p.law.Blob {
-		return fmt.Sprintf("an anchor under %s, which was another file at its claim", or(name, "no constitution")), nil
+		return fmt.Sprintf("an anchor under %s, which was another file at its claim", cmp.Or(name, "no constitution")), nil
 	}
 	b, err := j.trees.Blob(repo.OID(blob))
 	if err != nil {
 		return "", err
 	}
-	t, _, ok, err := j.taskAt(l.record.Run, l.record.Task)
+	t, _, ok, err := j.readClaimedTask(l.record.Run, l.record.Task)
 	if err != nil {
 		return "", err
 	}
@@ -37,7 +38,7 @@ func (j *judge) checkConstitution(p permit, l line, law config.Config) (string, 
 		role = t.Role
 	}
 	if role == "" {
-		return p.roleless(l, name, t.Paths, law.Root, b)
+		return p.checkWithoutRole(l, name, t.Paths, law.Root, b)
 	}
 	files, err := j.repo.Tree(head)
 	if err != nil {
@@ -52,22 +53,22 @@ func (j *judge) checkConstitution(p permit, l line, law config.Config) (string, 
 	c, err := in.Find(p.Role)
 	switch {
 	case err != nil:
-		return fmt.Sprintf("an anchor as %s under %s, which is not its constitution", or(p.Role, "nobody"), name), nil
+		return fmt.Sprintf("an anchor as %s under %s, which is not its constitution", cmp.Or(p.Role, "nobody"), name), nil
 	case c.Path != name || c.SHA256 != p.law.SHA256:
 		return fmt.Sprintf("an anchor under %s; the constitution of %s at its claim is %s", name, p.Role, c.Path), nil
-	case !calls(role, p.Role, in.Atoms):
+	case !namesRole(role, p.Role, in.Atoms):
 		return fmt.Sprintf("an anchor as %s; its claim is for the role %s", p.Role, role), nil
 	}
-	return p.within(t.Paths, c, law.Root), nil
+	return p.checkPaths(t.Paths, c, law.Root), nil
 }
 
-// within holds the paths to the task's and the role's. What a session that
+// checkPaths holds the paths to the task's and the role's. What a session that
 // changes nothing hands over is odd's to write.
-func (p permit) within(task []string, c anchor.Constitution, root string) string {
+func (p permit) checkPaths(task []string, c anchor.Constitution, root string) string {
 	allow := nonEmpty(p.Allow)
 	want := anchor.Writable(task, c.Paths, root+"/**")
 	if !slices.Equal(allow, want) && !slices.Equal(allow, []string{root + "/handoffs/**"}) {
-		return fmt.Sprintf("a permit for %s; its task and its role write %s", strings.Join(allow, ", "), or(strings.Join(want, ", "), "nothing in common"))
+		return fmt.Sprintf("a permit for %s; its task and its role write %s", strings.Join(allow, ", "), cmp.Or(strings.Join(want, ", "), "nothing in common"))
 	}
 	for _, kept := range c.BlockedPath {
 		if !slices.Contains(p.Deny, kept) {
@@ -77,21 +78,21 @@ func (p permit) within(task []string, c anchor.Constitution, root string) string
 	return ""
 }
 
-// roleless holds the anchor of a session without a work role: it goes by the role
+// checkWithoutRole holds the anchor of a session without a work role: it goes by the role
 // of its contract, and is bound by odd.toml.
-func (p permit) roleless(l line, name string, paths []string, root string, b []byte) (string, error) {
-	switch want := or(l.claim.Claim().ContractRole, "general"); {
-	case name != "odd.toml" || hexSum(b) != p.law.SHA256:
+func (p permit) checkWithoutRole(l ledgerLine, name string, paths []string, root string, b []byte) (string, error) {
+	switch want := cmp.Or(l.claim.Claim().ContractRole, "general"); {
+	case name != "odd.toml" || hashHex(b) != p.law.SHA256:
 		return fmt.Sprintf("an anchor under %s; without a work role it is odd.toml", name), nil
 	case p.Role != want:
-		return fmt.Sprintf("an anchor as %s; its claim is for the role %s", or(p.Role, "nobody"), want), nil
+		return fmt.Sprintf("an anchor as %s; its claim is for the role %s", cmp.Or(p.Role, "nobody"), want), nil
 	}
-	return p.within(paths, anchor.Constitution{}, root), nil
+	return p.checkPaths(paths, anchor.Constitution{}, root), nil
 }
 
-// calls reports whether a task's name for a role means this role: its id, its
+// namesRole reports whether a task's name for a role means this role: its id, its
 // path, its uri or its stem.
-func calls(name, role string, atoms []*okf.Atom) bool {
+func namesRole(name, role string, atoms []*okf.Atom) bool {
 	plain := func(s string) string {
 		return strings.ReplaceAll(strings.ToLower(strings.TrimSuffix(path.Base(s), ".md")), "_", "-")
 	}
@@ -106,32 +107,32 @@ func calls(name, role string, atoms []*okf.Atom) bool {
 	return false
 }
 
-// owedOnceAnchored returns why, where the history was anchored before this commit, "" elsewhere.
-func (j *judge) owedOnceAnchored(why string) (string, error) {
-	before, err := j.anchoredBefore()
+// unlessUnanchored returns why, where the history was anchored before this commit, "" elsewhere.
+func (j *judge) unlessUnanchored(why string) (string, error) {
+	before, err := j.hasAnchorBefore()
 	if err != nil || !before {
 		return "", err
 	}
 	return why, nil
 }
 
-// remember notes whether the history was anchored up to a commit, as far as the range
+// noteAnchored notes whether the history was anchored up to a commit, as far as the range
 // tells.
-func (h *history) remember(c repo.Commit, anchors bool) {
+func (h *history) noteAnchored(c repo.Commit, anchors bool) {
 	h.anchored[c.OID] = anchors || slices.ContainsFunc(c.Parents, func(p repo.OID) bool { return h.anchored[p] })
 }
 
-// anchoredBefore reports an anchored run before this commit, in the range or in
+// hasAnchorBefore reports an anchored run before this commit, in the range or in
 // what the range stands on.
-func (j *judge) anchoredBefore() (bool, error) {
+func (j *judge) hasAnchorBefore() (bool, error) {
 	if slices.ContainsFunc(j.Parents, func(p repo.OID) bool { return j.anchored[p] }) {
 		return true, nil
 	}
 	for _, edge := range j.edges {
-		if is, err := j.anchoredAt(edge); err != nil {
+		if is, err := j.hasAnchorAt(edge); err != nil {
 			return false, err
 		} else if is {
-			if in, err := j.ancestor(edge, j.OID); in || err != nil {
+			if in, err := j.isAncestor(edge, j.OID); in || err != nil {
 				return in, err
 			}
 		}
@@ -139,9 +140,9 @@ func (j *judge) anchoredBefore() (bool, error) {
 	return false, nil
 }
 
-// anchoredAt reports whether a commit outside the range has an anchored run in
+// hasAnchorAt reports whether a commit outside the range has an anchored run in
 // its ledger. The newest files are asked first: where there is any, it is there.
-func (h *history) anchoredAt(commit repo.OID) (bool, error) {
+func (h *history) hasAnchorAt(commit repo.OID) (bool, error) {
 	if is, known := h.anchors[commit]; known {
 		return is, nil
 	}
@@ -158,7 +159,7 @@ func (h *history) anchoredAt(commit repo.OID) (bool, error) {
 		return false, err
 	}
 	for _, f := range slices.Backward(files) {
-		if !ledgerFile(f) {
+		if !isLedgerFile(f) {
 			continue
 		}
 		b, err := h.trees.Blob(f.New)
@@ -175,8 +176,8 @@ func (h *history) anchoredAt(commit repo.OID) (bool, error) {
 	return false, nil
 }
 
-// ledgerFile reports what is read of a ledger's folder. Its blob alone does not tell: a
+// isLedgerFile reports what is read of a ledger's folder. Its blob alone does not tell: a
 // link, or a file of another name, may have the bytes of a run's file.
-func ledgerFile(ch repo.Change) bool {
+func isLedgerFile(ch repo.Change) bool {
 	return path.Ext(ch.Path) == ".jsonl" && strings.HasPrefix(ch.NewMode, "100")
 }

@@ -18,7 +18,7 @@ type signing struct {
 	signers  repo.OID // the blob of allowed_signers
 }
 
-func (h *history) signingAt(commit repo.OID) (signing, error) {
+func (h *history) readSigning(commit repo.OID) (signing, error) {
 	law, err := h.lawAt(commit)
 	if err != nil || !law.RequireSigned {
 		return signing{}, err
@@ -30,10 +30,10 @@ func (h *history) signingAt(commit repo.OID) (signing, error) {
 	return signing{true, blob}, err
 }
 
-// crossings maps a commit of the range to the other parents of the merges that bring it
+// findCrossings maps a commit of the range to the other parents of the merges that bring it
 // together with stricter or other rules about signatures. What odd sync merges has been
 // merged into the target by a person before, and is judged there.
-func (h *history) crossings() (map[repo.OID][]repo.OID, error) {
+func (h *history) findCrossings() (map[repo.OID][]repo.OID, error) {
 	out := map[repo.OID][]repo.OID{}
 	for _, m := range h.commits {
 		if len(m.Parents) < 2 || h.machines[m.OID] {
@@ -42,7 +42,7 @@ func (h *history) crossings() (map[repo.OID][]repo.OID, error) {
 		asks := make([]signing, len(m.Parents))
 		for i, p := range m.Parents {
 			var err error
-			if asks[i], err = h.signingAt(p); err != nil {
+			if asks[i], err = h.readSigning(p); err != nil {
 				return nil, err
 			}
 		}
@@ -51,8 +51,8 @@ func (h *history) crossings() (map[repo.OID][]repo.OID, error) {
 				if i == k || asks[i] == asks[k] || !asks[k].required {
 					continue
 				}
-				beyond := h.reaching(other)
-				for oid := range h.reaching(p) {
+				beyond := h.reachableFrom(other)
+				for oid := range h.reachableFrom(p) {
 					if !beyond[oid] {
 						out[oid] = append(out[oid], other)
 					}
@@ -63,8 +63,8 @@ func (h *history) crossings() (map[repo.OID][]repo.OID, error) {
 	return out, nil
 }
 
-// reaching are the commits of the range that tip holds, itself included.
-func (h *history) reaching(tip repo.OID) map[repo.OID]bool {
+// reachableFrom are the commits of the range that tip holds, itself included.
+func (h *history) reachableFrom(tip repo.OID) map[repo.OID]bool {
 	seen := map[repo.OID]bool{}
 	for todo := []repo.OID{tip}; len(todo) > 0; {
 		at := todo[len(todo)-1]
@@ -79,10 +79,10 @@ func (h *history) reaching(tip repo.OID) map[repo.OID]bool {
 	return seen
 }
 
-// unsignedBeyond says what a decision lacks of the signature that the other side of a
+// whyUnsignedBeyond says what a decision lacks of the signature that the other side of a
 // merge requires. A key that only its own side knows was given to it there, under a
 // signature, and holds.
-func (h *history) unsignedBeyond(c repo.Commit) (string, error) {
+func (h *history) whyUnsignedBeyond(c repo.Commit) (string, error) {
 	for _, other := range h.crossed[c.OID] {
 		law, err := h.lawAt(other)
 		if err != nil {
@@ -95,19 +95,19 @@ func (h *history) unsignedBeyond(c repo.Commit) (string, error) {
 		if why == "" {
 			continue
 		}
-		if added, err := h.addedHere(c, law, other); err != nil {
+		if added, err := h.isKeyAddedHere(c, law, other); err != nil {
 			return "", err
 		} else if added {
 			continue
 		}
-		return why + ", as " + short(string(other)) + " has it, which is merged with it", nil
+		return why + ", as " + shortID(string(other)) + " has it, which is merged with it", nil
 	}
 	return "", nil
 }
 
-// addedHere reports a decision that is signed as its own side requires, with a key that
+// isKeyAddedHere reports a decision that is signed as its own side requires, with a key that
 // the commit both sides come from did not know either.
-func (h *history) addedHere(c repo.Commit, law *config.Config, other repo.OID) (bool, error) {
+func (h *history) isKeyAddedHere(c repo.Commit, law *config.Config, other repo.OID) (bool, error) {
 	own, err := h.lawAfter(c.Parents[0])
 	if err != nil || !own.RequireSigned {
 		return false, err
@@ -123,8 +123,8 @@ func (h *history) addedHere(c repo.Commit, law *config.Config, other repo.OID) (
 	return why != "", err
 }
 
-// crosses asks which rules about signatures a commit is merged with.
-func crosses(oid repo.OID) question {
+// crossingsQuestion asks which rules about signatures a commit is merged with.
+func crossingsQuestion(oid repo.OID) question {
 	return func(h *history) (string, error) {
 		var all string
 		for _, other := range h.crossed[oid] {

@@ -9,42 +9,42 @@ import (
 	"github.com/odd-cli/odd/persona/handoff"
 )
 
-// encoded is a handoff as a commit holds it.
-type encoded struct {
+// storedHandoff is a handoff as a commit holds it.
+type storedHandoff struct {
 	handoff.Handoff
 	path  string // below the bundle root
 	at    repo.OID
 	fault error // why it does not read
 }
 
-// toldBy reports an entry that tells of the handoff.
-func (h encoded) toldBy(e journal.Entry) bool {
+// isJournaledBy reports an entry that tells of the handoff.
+func (h storedHandoff) isJournaledBy(e journal.Entry) bool {
 	return e.Type == "H" && h.Vouches() && handoff.Tells(e.Content, string(h.From), string(h.To), h.path)
 }
 
-func (h *encoded) read(a *okf.Atom, fault error) {
+func (h *storedHandoff) decode(a *okf.Atom, fault error) {
 	if h.fault = fault; fault == nil {
 		h.Handoff, h.fault = handoff.Read(a)
 	}
 }
 
-// readGiven reads a handoff that a session names, where its claim left it; ok is
+// readGivenHandoff reads a handoff that a session names, where its claim left it; ok is
 // false unless it is there, with the blob that is named.
-func (j *judge) readGiven(b bound, named [2]string) (encoded, bool, error) {
+func (j *judge) readGivenHandoff(b boundSession, named [2]string) (storedHandoff, bool, error) {
 	c, ok, err := j.findClaim(b.run, b.task)
 	if err != nil || !ok || named[1] == "" {
-		return encoded{}, false, err
+		return storedHandoff{}, false, err
 	}
 	return j.readHandoff(c.OID, named[0], named[1])
 }
 
 // readHandoff reads a handoff in a commit; an empty blob is any.
-func (j *judge) readHandoff(at repo.OID, name, want string) (encoded, bool, error) {
+func (j *judge) readHandoff(at repo.OID, name, want string) (storedHandoff, bool, error) {
 	law, err := j.lawAfter(at)
 	if err != nil {
-		return encoded{}, false, err
+		return storedHandoff{}, false, err
 	}
-	h := encoded{path: strings.TrimPrefix(name, law.Root+"/"), at: at}
+	h := storedHandoff{path: strings.TrimPrefix(name, law.Root+"/"), at: at}
 	blob, mode, err := j.trees.Find(at, law.Root+"/"+h.path)
 	if err != nil || !strings.HasPrefix(mode, "100") || want != "" && want != string(blob) {
 		return h, false, err
@@ -53,13 +53,13 @@ func (j *judge) readHandoff(at repo.OID, name, want string) (encoded, bool, erro
 	if err != nil {
 		return h, false, err
 	}
-	a, fault := atom(h.path, b)
-	h.read(a, fault)
+	a, fault := parseAtom(h.path, b)
+	h.decode(a, fault)
 	return h, true, nil
 }
 
 // isTainted reports a handoff that was made under an override, or from one that was.
-func (j *judge) isTainted(h encoded, seen map[string]bool) (bool, error) {
+func (j *judge) isTainted(h storedHandoff, seen map[string]bool) (bool, error) {
 	if h.Tainted != "" || seen[h.path] {
 		return h.Tainted != "", nil
 	}
@@ -79,14 +79,14 @@ func (j *judge) isTainted(h encoded, seen map[string]bool) (bool, error) {
 	return false, nil
 }
 
-// origin is what taints the work of a session: "an override", or a handoff that
+// whyTainted is what taints the work of a session: "an override", or a handoff that
 // one produced; "" for nothing.
-func (j *judge) origin(b bound) (string, error) {
+func (j *judge) whyTainted(b boundSession) (string, error) {
 	if b.override != nil {
 		return "under an override", nil
 	}
 	for _, named := range b.handoffs {
-		h, ok, err := j.readGiven(b, named)
+		h, ok, err := j.readGivenHandoff(b, named)
 		if err != nil {
 			return "", err
 		}

@@ -11,14 +11,14 @@ func (h *history) addMovedRoots(side []repo.Change, before repo.OID, was string,
 		return side, nil
 	}
 	all := map[string]repo.Change{}
-	old, err := h.filesBelow(before, was)
+	old, err := h.listFiles(before, was)
 	if err != nil {
 		return nil, err
 	}
 	for _, f := range old {
 		all[f.Path] = repo.Change{Path: f.Path, Old: f.New, OldMode: f.NewMode}
 	}
-	now, err := h.filesBelow(after, is)
+	now, err := h.listFiles(after, is)
 	if err != nil {
 		return nil, err
 	}
@@ -37,8 +37,8 @@ func (h *history) addMovedRoots(side []repo.Change, before repo.OID, was string,
 	return out, nil
 }
 
-// filesBelow are the files of a folder of a commit, as if each were new.
-func (h *history) filesBelow(at repo.OID, dir string) ([]repo.Change, error) {
+// listFiles are the files of a folder of a commit, as if each were new.
+func (h *history) listFiles(at repo.OID, dir string) ([]repo.Change, error) {
 	tree, mode, err := h.trees.Find(at, dir)
 	if err != nil || mode != folder {
 		return nil, err

@@ -6,10 +6,10 @@ import (
 	"strings"
 )
 
-// fold leaves one finding of those with the same cause: of the earliest commit the one of
+// foldByCause leaves one finding of those with the same cause: of the earliest commit the one of
 // the lowest invariant. It names the others in Also, so that one mistake is one finding
 // and nothing is hidden.
-func fold(all []Finding) []Finding {
+func foldByCause(all []Finding) []Finding {
 	first := map[string]int{}       // by cause, the place in all
 	alike := map[string][]Finding{} // by cause
 	for i, f := range all {
@@ -28,7 +28,7 @@ func fold(all []Finding) []Finding {
 			continue
 		}
 		for _, o := range alike[f.Cause] {
-			if o.place() != f.place() || o.Message != f.Message {
+			if o.formatPlace() != f.formatPlace() || o.Message != f.Message {
 				f.Also = append(f.Also, o)
 			}
 		}
@@ -37,19 +37,19 @@ func fold(all []Finding) []Finding {
 	return out
 }
 
-// place is "path:line [invariant N, commit]".
-func (f Finding) place() string {
-	return fmt.Sprintf("%s:%d [invariant %d, %s]", f.Path, f.Line, f.Invariant, short(string(f.Commit)))
+// formatPlace is "path:line [invariant N, commit]".
+func (f Finding) formatPlace() string {
+	return fmt.Sprintf("%s:%d [invariant %d, %s]", f.Path, f.Line, f.Invariant, shortID(string(f.Commit)))
 }
 
 // fewPlaces is how many places the text of a finding names; JSON has all.
 const fewPlaces = 3
 
-// rest says how many findings are told by this one.
-func (f Finding) rest() string {
+// formatAlso says how many findings are told by this one.
+func (f Finding) formatAlso() string {
 	var places []string
 	for _, o := range f.Also {
-		if p := o.place(); !slices.Contains(places, p) && p != f.place() {
+		if p := o.formatPlace(); !slices.Contains(places, p) && p != f.formatPlace() {
 			places = append(places, p)
 		}
 	}

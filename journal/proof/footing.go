@@ -28,11 +28,11 @@ func judgeFloor(j *judge) error {
 	if len(j.Parents) == 0 {
 		return nil // where a history begins
 	}
-	return j.lineByLine(func(l line) (string, error) {
+	return j.checkLines(func(l ledgerLine) (string, error) {
 		if l.record.Kind != event.Session {
 			return "", nil
 		}
-		role, claim, law, err := j.embodiedAt(l)
+		role, claim, law, err := j.findSessionRole(l)
 		if role == "" || err != nil {
 			return "", err
 		}
@@ -41,7 +41,7 @@ func judgeFloor(j *judge) error {
 		if err != nil {
 			return fmt.Sprintf("a session ran as the role %s, which did not exist at its claim: %v", role, err), nil
 		}
-		short := p.Below(floorOf(law))
+		short := p.Below(personaFloor(law))
 		if len(short) == 0 {
 			return "", nil
 		}
@@ -53,23 +53,23 @@ func judgeFloor(j *judge) error {
 	})
 }
 
-func floorOf(law config.Config) persona.Floor {
+func personaFloor(law config.Config) persona.Floor {
 	f := law.Floor
 	return persona.Floor{MinAtoms: f.Atoms, MinProcesses: f.Processes, MinGuides: f.Guides, MaxUnresolvedPct: f.UnresolvedPct}
 }
 
-// embodiedAt is the work role of a session, the commit of its claim, and the
+// findSessionRole is the work role of a session, the commit of its claim, and the
 // odd.toml it was made under; "" for a session without a role, or whose claim is
 // not in the clone.
-func (j *judge) embodiedAt(l line) (role string, claim repo.OID, law config.Config, err error) {
+func (j *judge) findSessionRole(l ledgerLine) (role string, claim repo.OID, law config.Config, err error) {
 	if l.claim == nil {
 		return "", "", law, nil // row 5 reports it
 	}
-	if law, claim, err = j.orders(l); err != nil || claim == "" {
+	if law, claim, err = j.findClaimTerms(l); err != nil || claim == "" {
 		return "", "", law, err
 	}
 	role = l.claim.Role
-	if t, _, ok, err := j.taskAt(l.record.Run, l.record.Task); err != nil {
+	if t, _, ok, err := j.readClaimedTask(l.record.Run, l.record.Task); err != nil {
 		return "", "", law, err
 	} else if ok {
 		role = t.Role
@@ -79,7 +79,7 @@ func (j *judge) embodiedAt(l line) (role string, claim repo.OID, law config.Conf
 
 // compilePersona returns the persona of a role as a commit's bundle has it.
 func (h *history) compilePersona(commit repo.OID, root, role string) (persona.Persona, *okf.Graph, error) {
-	g, err := h.bundleAt(commit, root)
+	g, err := h.readBundle(commit, root)
 	if err != nil {
 		return persona.Persona{}, nil, err
 	}
@@ -98,9 +98,9 @@ type bundle struct {
 // muchChanged is from how many changed atoms on a bundle is read as a whole.
 const muchChanged = 256
 
-// bundleAt is the graph of a commit's bundle. It is made of the one that was asked
+// readBundle is the graph of a commit's bundle. It is made of the one that was asked
 // for last, of which two claims that follow each other share all but a few atoms.
-func (h *history) bundleAt(commit repo.OID, root string) (*okf.Graph, error) {
+func (h *history) readBundle(commit repo.OID, root string) (*okf.Graph, error) {
 	top, err := h.repo.Tree(commit)
 	if err != nil {
 		return nil, err
@@ -114,7 +114,7 @@ func (h *history) bundleAt(commit repo.OID, root string) (*okf.Graph, error) {
 		return nil, err
 	}
 	b := bundle{tree: tree}
-	changed, near, err := h.sinceLast(tree)
+	changed, near, err := h.changedSinceLast(tree)
 	switch {
 	case err != nil:
 		return nil, err
@@ -132,9 +132,9 @@ func (h *history) bundleAt(commit repo.OID, root string) (*okf.Graph, error) {
 	return b.graph, nil
 }
 
-// sinceLast are the files of atoms in which the bundle of a tree differs from the one
+// changedSinceLast are the files of atoms in which the bundle of a tree differs from the one
 // that was read last; near is false where there is none, or they are many.
-func (h *history) sinceLast(tree repo.OID) (changed map[string]bool, near bool, err error) {
+func (h *history) changedSinceLast(tree repo.OID) (changed map[string]bool, near bool, err error) {
 	if h.bundle.graph == nil {
 		return nil, false, nil
 	}

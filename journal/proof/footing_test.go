@@ -130,10 +130,10 @@ func TestBundlesFollowEachOther(t *testing.T) {
 	}
 	back := slices.Clone(steps)
 	slices.Reverse(back)
-	h := &history{ground: newGround(t.Context(), s.r)}
+	h := &history{repoFacts: newGround(t.Context(), s.r)}
 	for _, at := range slices.Concat(steps, back, steps[:1], steps[6:]) {
 		p, g, err := h.compilePersona(at, "knowledge", "editor")
-		want, whole, bad := (&history{ground: newGround(t.Context(), s.r)}).compilePersona(at, "knowledge", "editor")
+		want, whole, bad := (&history{repoFacts: newGround(t.Context(), s.r)}).compilePersona(at, "knowledge", "editor")
 		if err != nil || bad != nil || !bytes.Equal(p.Markdown(g, true), want.Markdown(whole, true)) || g.Len() != whole.Len() {
 			t.Fatalf("%s: %v, %v\n%s", at, err, bad, cmp.Diff(string(want.Markdown(whole, true)), string(p.Markdown(g, true))))
 		}
@@ -144,7 +144,7 @@ func TestBundlesFollowEachOther(t *testing.T) {
 // names it in the run's session.
 func (s *story) told(w *run, change func(string) string) {
 	s.Helper()
-	h := &history{ground: newGround(s.Context(), s.r)}
+	h := &history{repoFacts: newGround(s.Context(), s.r)}
 	p, g, err := h.compilePersona(w.base, "knowledge", "editor")
 	if err != nil {
 		s.Fatal(err)

@@ -1,6 +1,7 @@
 package proof
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 
@@ -25,30 +26,30 @@ func judgeGate(j *judge) error {
 			continue
 		}
 		j.checked++
-		why, err := j.move(f)
+		why, err := j.checkMove(f)
 		if err != nil {
 			return err
 		}
-		why = or(why, j.checkEndorsement(f))
+		why = cmp.Or(why, j.checkEndorsement(f))
 		if why != "" {
-			j.find(f.Path, f.new.Line("state"), "%s", why)
+			j.addFinding(f.Path, f.new.Line("state"), "%s", why)
 			if taskState(f.new) == board.Done && j.cause == "" {
-				j.cause = j.doneOf(string(f.new.ID))
+				j.cause = j.doneCause(string(f.new.ID))
 			}
 		}
-		j.explain()
+		j.applyNotes()
 	}
-	if err := j.doneBeside(); err != nil {
+	if err := j.checkOtherRootDone(); err != nil {
 		return err
 	}
 	return j.checkSignatures(false)
 }
 
-// move says what is wrong with the step a task takes, "" when nothing is. Of a person's
+// checkMove says what is wrong with the step a task takes, "" when nothing is. Of a person's
 // only the one to done is asked about.
-func (j *judge) move(f *file) (string, error) {
+func (j *judge) checkMove(f *file) (string, error) {
 	if j.kind != person {
-		return j.machineMove(f)
+		return j.checkMachineMove(f)
 	}
 	if taskState(f.new) != board.Done {
 		return "", nil
@@ -74,12 +75,12 @@ func (j *judge) move(f *file) (string, error) {
 // wasDone reports a person's commit that only carries a done task along: from
 // another parent, or from the path the task had before.
 func (j *judge) wasDone(f *file) (bool, error) {
-	for _, oid := range j.olds(f) {
+	for _, oid := range j.parentBlobs(f) {
 		b, err := j.trees.Blob(oid)
 		if err != nil {
 			return false, err
 		}
-		if old, _ := atom(f.rel, b); taskState(old) == board.Done {
+		if old, _ := parseAtom(f.rel, b); taskState(old) == board.Done {
 			return true, nil
 		}
 	}
@@ -91,11 +92,11 @@ func (j *judge) wasDone(f *file) (bool, error) {
 		if !ok || ch.New != "" || !strings.HasSuffix(rel, ".md") {
 			continue
 		}
-		b, err := j.bytes(ch.Old, ch.OldMode)
+		b, err := j.readFile(ch.Old, ch.OldMode)
 		if err != nil {
 			return false, err
 		}
-		old, _ := atom(rel, b)
+		old, _ := parseAtom(rel, b)
 		if taskState(old) == board.Done && old.ID == f.new.ID {
 			return true, nil
 		}

@@ -2,6 +2,7 @@ package proof
 
 import (
 	"bytes"
+	"cmp"
 	"io/fs"
 	"path"
 	"reflect"
@@ -13,21 +14,21 @@ import (
 	"github.com/odd-cli/odd/board/gate"
 )
 
-// atGate judges a person's commit that passes a gate: one row, the trailers that
+// checkGateCommit judges a person's commit that passes a gate: one row, the trailers that
 // say so, and nothing written but what that gate may write.
-func (j *judge) atGate(now, was *slow) error {
+func (j *judge) checkGateCommit(now, was *governance) error {
 	gates := j.root + gate.GatesPath
 	if len(j.Parents) != 1 {
-		j.find(gates, 1, "a gate is passed in a merge; it takes a commit of its own")
+		j.addFinding(gates, 1, "a gate is passed in a merge; it takes a commit of its own")
 		return nil
 	}
-	if name, why := was.fault(); why != "" {
-		j.find(gates, 1, "a gate is passed over %s, which is not whole: %s", name, why)
+	if name, why := was.firstFault(); why != "" {
+		j.addFinding(gates, 1, "a gate is passed over %s, which is not whole: %s", name, why)
 		return nil
 	}
 	for _, name := range sortedKeys(now.Faults) {
 		why := now.Faults[name].Error()
-		j.find(j.root+name, lineIn(why), "%s", why)
+		j.addFinding(j.root+name, lineNumberIn(why), "%s", why)
 	}
 	if len(now.Faults) > 0 || !bytes.HasPrefix(now.Slow.Gates, was.Slow.Gates) {
 		return nil // rewritten: row 14 says so
@@ -38,23 +39,23 @@ func (j *judge) atGate(now, was *slow) error {
 		return nil
 	}
 	if n != 1 {
-		j.find(gates, len(was.Chain.Rows)+1, "the commit of a gate adds %d rows, want one", n)
+		j.addFinding(gates, len(was.Chain.Rows)+1, "the commit of a gate adds %d rows, want one", n)
 		return nil
 	}
 	r, _ := now.Chain.End()
 	j.checkGateTrailers(r, len(now.Chain.Rows))
 	if r.LeaseSum != now.LeaseSum {
-		j.find(j.root+gate.LeasePath, 1, "%s left another lease.toml: its lease_sha256 is not the file's", r.ID)
+		j.addFinding(j.root+gate.LeasePath, 1, "%s left another lease.toml: its lease_sha256 is not the file's", r.ID)
 	}
 	for _, why := range gate.Audit(r.Gate, r.Act, was.Lease, now.Lease, j.changedPaths()) {
-		j.find(gates, len(now.Chain.Rows), "%s: %s", r.ID, why)
+		j.addFinding(gates, len(now.Chain.Rows), "%s: %s", r.ID, why)
 	}
 	j.judgeDecisions(now, was)
-	return j.beside(r)
+	return j.checkGateFiles(r)
 }
 
 // judgeDecisions judges new decisions: each is its author's, at the gate passed last.
-func (j *judge) judgeDecisions(now, was *slow) {
+func (j *judge) judgeDecisions(now, was *governance) {
 	r, ok := now.Chain.End()
 	by := "human:" + j.Author.Email
 	for i, d := range now.Decided {
@@ -62,11 +63,11 @@ func (j *judge) judgeDecisions(now, was *slow) {
 		case i < len(was.Decided):
 			continue
 		case !ok || d.Act != r.ID || d.By != by:
-			j.find(j.root+gate.DecisionsPath, i+1, "%s is decided by %s at %s, in a commit by %s after %s", d.ID, d.By, d.Act, j.Author.Email, or(r.ID, "no gate"))
+			j.addFinding(j.root+gate.DecisionsPath, i+1, "%s is decided by %s at %s, in a commit by %s after %s", d.ID, d.By, d.Act, j.Author.Email, cmp.Or(r.ID, "no gate"))
 		case !gate.May(r.Gate, r.Act, "decisions"):
-			j.find(j.root+gate.DecisionsPath, i+1, "%s is decided at %s, which decides nothing", d.ID, r.ID)
+			j.addFinding(j.root+gate.DecisionsPath, i+1, "%s is decided at %s, which decides nothing", d.ID, r.ID)
 		case strings.Join(j.Trailer("Odd-Gate"), ", ") != string(r.Gate):
-			j.find(j.root+gate.DecisionsPath, i+1, "%s is decided at the %s gate, the commit says %s", d.ID, r.Gate, strings.Join(j.Trailer("Odd-Gate"), ", "))
+			j.addFinding(j.root+gate.DecisionsPath, i+1, "%s is decided at the %s gate, the commit says %s", d.ID, r.Gate, strings.Join(j.Trailer("Odd-Gate"), ", "))
 		}
 	}
 }
@@ -83,13 +84,13 @@ func (j *judge) checkGateTrailers(r gate.Row, n int) {
 		if len(got) > 0 {
 			is = "says " + strings.Join(got, ", ")
 		}
-		j.find(gates, n, "%s says %s, the commit's %s %s", r.ID, or(t[1], "no lease"), t[0], is)
+		j.addFinding(gates, n, "%s says %s, the commit's %s %s", r.ID, cmp.Or(t[1], "no lease"), t[0], is)
 	}
 	if by := "human:" + j.Author.Email; r.By != by {
-		j.find(gates, n, "%s is by %s, in a commit by %s", r.ID, r.By, j.Author.Email)
+		j.addFinding(gates, n, "%s is by %s, in a commit by %s", r.ID, r.By, j.Author.Email)
 	}
 	if r.TS.Sub(j.Author.When).Abs() > skew {
-		j.find(gates, n, "%s is dated %s in a commit of %s", r.ID, moment(r.TS), moment(j.Author.When))
+		j.addFinding(gates, n, "%s is dated %s in a commit of %s", r.ID, formatTime(r.TS), formatTime(j.Author.When))
 	}
 }
 
@@ -106,14 +107,14 @@ func (j *judge) changedPaths() []string {
 	return out
 }
 
-// beside judges what a gate's commit writes outside of governance, as far as the
+// checkGateFiles judges what a gate's commit writes outside of governance, as far as the
 // matrix lets that gate write it at all.
-func (j *judge) beside(r gate.Row) error {
+func (j *judge) checkGateFiles(r gate.Row) error {
 	for _, f := range j.files {
 		why, err := "", error(nil)
 		switch {
 		case f.Path == "odd.toml":
-			why, err = j.turns(r)
+			why, err = j.checkLeaseSwitch(r)
 		case strings.HasPrefix(f.rel, "canon/") && path.Ext(f.rel) == ".md" && !f.principle:
 			why = "changes canon that is no principle"
 		case f.rel == "pause.toml" && f.New == "":
@@ -125,15 +126,15 @@ func (j *judge) beside(r gate.Row) error {
 			return err
 		}
 		if why != "" {
-			j.find(f.Path, 1, "%s %s", r.ID, why)
+			j.addFinding(f.Path, 1, "%s %s", r.ID, why)
 		}
 	}
 	return nil
 }
 
-// turns says what is wrong with the odd.toml of a gate's commit: activation turns
+// checkLeaseSwitch says what is wrong with the odd.toml of a gate's commit: activation turns
 // leases on and a release may turn them off, and nothing else in it changes.
-func (j *judge) turns(r gate.Row) (string, error) {
+func (j *judge) checkLeaseSwitch(r gate.Row) (string, error) {
 	want := map[string]string{"activate": "required", "release": "off"}[r.Act]
 	if is := j.laws[j.OID].Lease; want == "" || is != want {
 		return "leaves leases " + is + ", which it may not", nil
@@ -169,16 +170,16 @@ func (j *judge) turns(r gate.Row) (string, error) {
 // checkHalted says what is wrong with what an emergency does to a task: one that a
 // run held is blocked.
 func (j *judge) checkHalted(f *file) (string, error) {
-	old, err := j.atomOf(f.Old, f.OldMode, f.rel)
+	old, err := j.readAtom(f.Old, f.OldMode, f.rel)
 	if err != nil {
 		return "", err
 	}
-	now, err := j.atomOf(f.New, f.NewMode, f.rel)
+	now, err := j.readAtom(f.New, f.NewMode, f.rel)
 	if err != nil {
 		return "", err
 	}
 	if old == nil || now == nil || taskState(old) != board.InProgress || taskState(now) != board.Blocked {
 		return "moves a task otherwise than from in_progress to blocked", nil
 	}
-	return otherKeys(&file{old: old, new: now}, slices.Concat(runKeys, syncKeys)), nil
+	return findOtherKey(&file{old: old, new: now}, slices.Concat(runKeys, syncKeys)), nil
 }

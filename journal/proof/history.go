@@ -15,8 +15,8 @@ import (
 // folder is the mode of a directory in a tree.
 const folder = "40000"
 
-// ground is what is known of a repository, whichever of its commits are judged.
-type ground struct {
+// repoFacts is what is known of a repository, whichever of its commits are judged.
+type repoFacts struct {
 	ctx      context.Context
 	repo     *repo.Repo
 	trees    *repo.Reader
@@ -25,34 +25,34 @@ type ground struct {
 	unruled  *config.Config              // where no odd.toml ever stood
 	machines map[repo.OID]bool
 	lines    *event.Reader
-	states   *recall[*state.State]   // by the tree of ledger/
-	state    *state.State            // that was asked for last
-	ruled    map[repo.OID]bool       // an odd.toml stands there, or stood before it
-	walked   int                     // commits before the ranges that were asked for it
-	slows    *recall[*slow]          // by the tree of governance/
-	buffers  *recall[gate.Buffer]    // by the tree of proposals/
-	ledgers  *recall[[]event.Record] // by ledger file, as it reads
-	signers  map[repo.OID][]byte     // by blob: who may sign
-	anchors  map[repo.OID]bool       // of commits that ranges stand on: an anchored run is in its ledger
-	bundle   bundle                  // that was read last
-	grew     grew                    // likewise
-	verdicts map[repo.OID]verdict    // nil where one range is all that is judged
-	judged   int                     // commits, each as often as it was
+	states   *cache[*state.State]   // by the tree of ledger/
+	state    *state.State           // that was asked for last
+	ruled    map[repo.OID]bool      // an odd.toml stands there, or stood before it
+	walked   int                    // commits before the ranges that were asked for it
+	slows    *cache[*governance]    // by the tree of governance/
+	buffers  *cache[gate.Buffer]    // by the tree of proposals/
+	ledgers  *cache[[]event.Record] // by ledger file, as it reads
+	signers  map[repo.OID][]byte    // by blob: who may sign
+	anchors  map[repo.OID]bool      // of commits that ranges stand on: an anchored run is in its ledger
+	bundle   bundle                 // that was read last
+	grew     versionCache           // likewise
+	verdicts map[repo.OID]verdict   // nil where one range is all that is judged
+	judged   int                    // commits, each as often as it was
 }
 
-func newGround(ctx context.Context, r *repo.Repo) *ground {
+func newGround(ctx context.Context, r *repo.Repo) *repoFacts {
 	trees, unruled := r.Reader(), config.Default()
-	return &ground{
+	return &repoFacts{
 		ctx: ctx, repo: r, trees: trees, laws: map[repo.OID]*config.Config{}, parsed: map[repo.OID]*config.Config{}, unruled: &unruled,
-		machines: map[repo.OID]bool{}, lines: &event.Reader{}, states: recalling[*state.State](fewStates), ruled: map[repo.OID]bool{},
-		slows: recalling[*slow](fewTrees), buffers: recalling[gate.Buffer](fewTrees), ledgers: recalling[[]event.Record](someLedgers),
+		machines: map[repo.OID]bool{}, lines: &event.Reader{}, states: newCache[*state.State](fewStates), ruled: map[repo.OID]bool{},
+		slows: newCache[*governance](fewTrees), buffers: newCache[gate.Buffer](fewTrees), ledgers: newCache[[]event.Record](someLedgers),
 		signers: map[repo.OID][]byte{}, anchors: map[repo.OID]bool{},
 	}
 }
 
 // history is the commits of one range and what is known about them.
 type history struct {
-	*ground
+	*repoFacts
 	from, to repo.OID
 	commits  []repo.Commit           // parents before children
 	place    map[repo.OID]int        // of each in commits
@@ -62,7 +62,7 @@ type history struct {
 	unnamed  map[repo.OID]bool       // commits of an agent that no odd.toml before them names
 	tips     []repo.OID              // the board and the branch reviews merge into, as far as they are known
 	moving   map[string]repo.OID     // where refs are about to be
-	runs     map[string][]told
+	runs     map[string][]outcome
 	wrote    map[string][]repo.OID       // by run: wroteLedger, nil before it is asked
 	acts     map[[2]string][]repo.Commit // by run and task, the oldest first
 	claimers map[[3]string]repo.Commit   // by commit, run and task: the commit with the claim it goes on from
@@ -75,19 +75,19 @@ type history struct {
 	own      bool                        // its verdict is of this range alone
 }
 
-// read walks the range and settles, for every commit, the odd.toml in force
+// readHistory walks the range and settles, for every commit, the odd.toml in force
 // after it and whose commit it is.
-func read(ctx context.Context, r *repo.Repo, s Scope) (*history, error) {
-	return newGround(ctx, r).read(s)
+func readHistory(ctx context.Context, r *repo.Repo, s Scope) (*history, error) {
+	return newGround(ctx, r).readHistory(s)
 }
 
-func (g *ground) read(s Scope) (*history, error) {
+func (g *repoFacts) readHistory(s Scope) (*history, error) {
 	if g.repo.Shallow() {
 		return nil, errors.New("this clone is shallow, so history cannot be judged; run git fetch --unshallow (in CI: checkout with fetch-depth: 0)")
 	}
 	h := &history{
-		ground: g, from: s.From, to: s.To, moving: s.Refs, place: map[repo.OID]int{}, children: map[repo.OID][]int{}, spine: map[repo.OID]bool{},
-		runs: map[string][]told{}, acts: map[[2]string][]repo.Commit{}, claimers: map[[3]string]repo.Commit{}, anchored: map[repo.OID]bool{},
+		repoFacts: g, from: s.From, to: s.To, moving: s.Refs, place: map[repo.OID]int{}, children: map[repo.OID][]int{}, spine: map[repo.OID]bool{},
+		runs: map[string][]outcome{}, acts: map[[2]string][]repo.Commit{}, claimers: map[[3]string]repo.Commit{}, anchored: map[repo.OID]bool{},
 	}
 	for c, err := range g.trees.Log(g.ctx, s.From, s.To) {
 		if err != nil {
@@ -100,7 +100,7 @@ func (g *ground) read(s Scope) (*history, error) {
 	}
 	h.spine[h.to] = true
 	slices.Reverse(h.commits)
-	h.edges = h.outside()
+	h.edges = h.findEdges()
 	for n, c := range h.commits {
 		h.place[c.OID] = n
 		for _, p := range c.Parents {
@@ -108,20 +108,20 @@ func (g *ground) read(s Scope) (*history, error) {
 		}
 	}
 	for _, c := range h.commits {
-		h.note(c)
-		if err := h.settle(c); err != nil {
+		h.indexCommit(c)
+		if err := h.learnMaker(c); err != nil {
 			return nil, err
 		}
 	}
-	h.unnamed = h.unnamedAgents()
-	h.tips = h.branches()
+	h.unnamed = h.findUnnamedAgents()
+	h.tips = h.boardAndTargetTips()
 	var err error
-	h.crossed, err = h.crossings()
+	h.crossed, err = h.findCrossings()
 	return h, err
 }
 
-// outside are the parents that the range stands on and does not hold.
-func (h *history) outside() []repo.OID {
+// findEdges are the parents that the range stands on and does not hold.
+func (h *history) findEdges() []repo.OID {
 	var out []repo.OID
 	in := map[repo.OID]bool{}
 	for _, c := range h.commits {
@@ -138,16 +138,16 @@ func (h *history) outside() []repo.OID {
 	return out
 }
 
-// one is the value of a trailer that stands exactly once, "" otherwise.
-func one(c repo.Commit, name string) string {
+// singleTrailer is the value of a trailer that stands exactly once, "" otherwise.
+func singleTrailer(c repo.Commit, name string) string {
 	if v := c.Trailer(name); len(v) == 1 {
 		return v[0]
 	}
 	return ""
 }
 
-// commit is a commit of the range, or of what lies before it.
-func (h *history) commit(oid repo.OID) (repo.Commit, error) {
+// readCommit is a commit of the range, or of what lies before it.
+func (h *history) readCommit(oid repo.OID) (repo.Commit, error) {
 	if n, in := h.place[oid]; in {
 		return h.commits[n], nil
 	}

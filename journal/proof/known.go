@@ -18,15 +18,15 @@ type Known struct {
 // Key names a finding in the row that acknowledges it: COMMIT:INVARIANT:PATH.
 func (f Finding) Key() string { return fmt.Sprintf("%s:%d:%s", f.Commit, f.Invariant, f.Path) }
 
-// acknowledge takes out of the findings what a gate acknowledged, by the gates as the
+// splitAcknowledged takes out of the findings what a gate acknowledged, by the gates as the
 // range's end has them, or the branches. That a person passed the gate is row 8's.
-func (h *history) acknowledge(r *Report) error {
+func (h *history) splitAcknowledged(r *Report) error {
 	rows := map[string]gate.Row{}
-	for _, at := range h.ends() {
+	for _, at := range h.endCommits() {
 		if len(r.Findings) == 0 {
 			return nil
 		}
-		s, err := h.slowAt(at)
+		s, err := h.readGovernance(at)
 		if err != nil {
 			return err
 		}

@@ -1,6 +1,7 @@
 package proof
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -18,7 +19,7 @@ func (j *judge) checkLanded(own, recorded bool) error {
 	if !recorded && !strings.EqualFold(j.Committer.Email, j.law.AgentEmail) {
 		return nil // whether it waits for its approval the end of the range tells
 	}
-	j.ask(takenBy(j.Commit, own))
+	j.dependOn(takenQuestion(j.Commit, own))
 	if j.isTakenByPerson(j.Commit, own) {
 		return nil
 	}
@@ -26,7 +27,7 @@ func (j *judge) checkLanded(own, recorded bool) error {
 	if j.OID == j.to && !slices.Contains(j.tips, j.to) {
 		return nil // what was built on it is outside the range
 	}
-	if waits, err := j.waits(j.OID); waits || err != nil {
+	if waits, err := j.isWaiting(j.OID); waits || err != nil {
 		return err
 	}
 	if alone, err := j.landedAlone(); alone || err != nil {
@@ -49,7 +50,7 @@ func (h *history) isTakenByPerson(p repo.Commit, own bool) bool {
 				if c.Tree == p.Tree && !seen[c.OID] {
 					seen[c.OID], todo = true, append(todo, c)
 				}
-			case !strict || one(c, "Odd-Proposal") == string(p.OID):
+			case !strict || singleTrailer(c, "Odd-Proposal") == string(p.OID):
 				return true
 			}
 		}
@@ -59,15 +60,15 @@ func (h *history) isTakenByPerson(p repo.Commit, own bool) bool {
 
 // landedAlone reports a proposal that its op landed on the target without a person, by
 // records that hold. Whether it might is rows 13's and 15's to say.
-func (j *judge) landedAlone() (bool, error) { return j.alone(j.Commit) }
+func (j *judge) landedAlone() (bool, error) { return j.landedByItself(j.Commit) }
 
-// alone is landedAlone of any proposal of the act's run and task.
-func (j *judge) alone(p repo.Commit) (bool, error) {
-	id := one(p, "Odd-Op")
+// landedByItself is landedAlone of any proposal of the act's run and task.
+func (j *judge) landedByItself(p repo.Commit) (bool, error) {
+	id := singleTrailer(p, "Odd-Op")
 	if id == "" {
 		return false, nil
 	}
-	s, ok, err := j.story(id)
+	s, ok, err := j.findStory(id)
 	if err != nil || !ok || !s.Sound {
 		return false, err
 	}
@@ -75,41 +76,41 @@ func (j *judge) alone(p repo.Commit) (bool, error) {
 	return o.Reason == pipeline.Landed && o.Task == j.task && len(o.Moved) == 2 && o.Moved[1].New == string(p.OID), nil
 }
 
-// landsBy says what is wrong with an op that the act records as landed without a
+// checkAutoLanding says what is wrong with an op that the act records as landed without a
 // person: odd.toml lets it, it moved the branch that odd.toml names, the board
 // holds it where that is the board, and its task is in review with it.
-func (j *judge) landsBy(o pipeline.Op, task *waitingTask) (string, error) {
+func (j *judge) checkAutoLanding(o pipeline.Op, task *waitingTask) (string, error) {
 	if !j.law.Pipeline.AutoApply {
 		return fmt.Sprintf("%s landed by itself, and odd.toml does not say auto_apply", o.ID), nil
 	}
 	moved := o.Moved[1]
-	target := or(j.law.Target, j.law.Branch)
+	target := cmp.Or(j.law.Target, j.law.Branch)
 	switch {
 	case target != "" && moved.Ref != "refs/heads/"+target:
 		return fmt.Sprintf("%s landed by itself on %s; changes land on %s", o.ID, moved.Ref, target), nil
 	case task == nil || task.now != board.Review || task.result.Commit != moved.New:
 		return fmt.Sprintf("%s landed by itself, and its commit does not put %s in review with it", o.ID, o.Task), nil
-	case target != or(j.law.Branch, target):
+	case target != cmp.Or(j.law.Branch, target):
 		return "", nil // the target is another branch than the board
 	}
-	in, err := j.ancestor(repo.OID(moved.New), j.OID)
+	in, err := j.isAncestor(repo.OID(moved.New), j.OID)
 	if err == nil && !in {
-		return fmt.Sprintf("%s landed %s by itself, which the board does not hold", o.ID, short(moved.New)), nil
+		return fmt.Sprintf("%s landed %s by itself, which the board does not hold", o.ID, shortID(moved.New)), nil
 	}
 	return "", err
 }
 
-// lowEnough reports what an op that landed by itself might not land: an atom, and
+// checkLandedTier reports what an op that landed by itself might not land: an atom, and
 // bytes that are of a higher tier by the rules there are now, where those it was
 // judged by are no more.
-func (j *judge) lowEnough(o pipeline.Op, now pipeline.Verdict) {
+func (j *judge) checkLandedTier(o pipeline.Op, now pipeline.Verdict) {
 	if o.Reason != pipeline.Landed {
 		return
 	}
 	if i := slices.IndexFunc(j.files, func(f *file) bool { return f.rel != "" }); i >= 0 {
-		j.find(j.files[i].Path, 1, "%s landed an atom by itself; what agents know becomes known by an approval alone", o.ID)
+		j.addFinding(j.files[i].Path, 1, "%s landed an atom by itself; what agents know becomes known by an approval alone", o.ID)
 	}
 	if !pipeline.MayLand(string(now.Tier)) {
-		j.find(j.anyPath(), 1, "%s landed by itself as %s; by the rules there are its bytes make it %s, %s", o.ID, o.Fact(pipeline.FactTier), now.Tier, now.Code)
+		j.addFinding(j.anyPath(), 1, "%s landed by itself as %s; by the rules there are its bytes make it %s, %s", o.ID, o.Fact(pipeline.FactTier), now.Tier, now.Code)
 	}
 }

@@ -10,16 +10,16 @@ import (
 	"github.com/odd-cli/odd/journal/repo"
 )
 
-// unnamedAgents are the commits of the range that are a person's by the odd.toml before
+// findUnnamedAgents are the commits of the range that are a person's by the odd.toml before
 // them, and by an address that another odd.toml has for the agent.
-func (h *history) unnamedAgents() map[repo.OID]bool {
+func (h *history) findUnnamedAgents() map[repo.OID]bool {
 	laws, out := map[string]*config.Config{}, map[repo.OID]bool{}
 	for _, law := range h.laws {
 		laws[law.AgentEmail] = law
 	}
 	for _, c := range h.commits {
 		for _, law := range laws {
-			if len(laws) > 1 && !h.machines[c.OID] && ofAgent(c, law) {
+			if len(laws) > 1 && !h.machines[c.OID] && isByAgent(c, law) {
 				out[c.OID] = true
 			}
 		}
@@ -27,29 +27,29 @@ func (h *history) unnamedAgents() map[repo.OID]bool {
 	return out
 }
 
-// settle learns the law after c and whether a machine made c.
-func (h *history) settle(c repo.Commit) error {
+// learnMaker learns the law after c and whether a machine made c.
+func (h *history) learnMaker(c repo.Commit) error {
 	if _, settled := h.machines[c.OID]; settled {
 		return nil
 	}
-	if err := h.rule(c); err != nil {
+	if err := h.learnRuled(c); err != nil {
 		return err
 	}
-	laws, err := h.lawsOver(c)
+	laws, err := h.agentLaws(c)
 	if err != nil {
 		return err
 	}
-	h.machines[c.OID] = slices.ContainsFunc(laws, func(law *config.Config) bool { return ofAgent(c, law) })
+	h.machines[c.OID] = slices.ContainsFunc(laws, func(law *config.Config) bool { return isByAgent(c, law) })
 	if len(c.Trailer("Odd-Run")) > 0 && len(c.Trailer("Odd-Approved-By"))+len(c.Trailer("Odd-Rejected-By")) == 0 {
 		h.machines[c.OID] = true
 	}
 	return nil
 }
 
-// lawsOver are the laws that say who is the agent of a commit: its parents', or a root
+// agentLaws are the laws that say who is the agent of a commit: its parents', or a root
 // commit's own, and that of no odd.toml, which it cannot take back. Its own is read in
 // any case.
-func (h *history) lawsOver(c repo.Commit) ([]*config.Config, error) {
+func (h *history) agentLaws(c repo.Commit) ([]*config.Config, error) {
 	own, err := h.lawAt(c.OID)
 	if err != nil || len(c.Parents) == 0 {
 		return []*config.Config{own, h.unruled}, err
@@ -65,8 +65,8 @@ func (h *history) lawsOver(c repo.Commit) ([]*config.Config, error) {
 	return out, nil
 }
 
-// ofAgent reports a commit that the agent of a law made, or that it committed.
-func ofAgent(c repo.Commit, law *config.Config) bool {
+// isByAgent reports a commit that the agent of a law made, or that it committed.
+func isByAgent(c repo.Commit, law *config.Config) bool {
 	return isAgent(c.Author, law) || isAgent(c.Committer, law)
 }
 
@@ -75,8 +75,8 @@ func isAgent(who repo.Signature, law *config.Config) bool {
 	return strings.EqualFold(strings.TrimSpace(who.Email), law.AgentEmail)
 }
 
-// rule learns whether an odd.toml stands in c, or stood before it.
-func (h *history) rule(c repo.Commit) error {
+// learnRuled learns whether an odd.toml stands in c, or stood before it.
+func (h *history) learnRuled(c repo.Commit) error {
 	_, mode, err := h.trees.Find(c.OID, "odd.toml")
 	if err != nil {
 		return err
@@ -84,7 +84,7 @@ func (h *history) rule(c repo.Commit) error {
 	ruled := strings.HasPrefix(mode, "100")
 	for _, p := range c.Parents {
 		if _, known := h.ruled[p]; !known {
-			if err := h.ruleBefore(p); err != nil {
+			if err := h.learnRuledBefore(p); err != nil {
 				return err
 			}
 		}
@@ -94,9 +94,9 @@ func (h *history) rule(c repo.Commit) error {
 	return nil
 }
 
-// ruleBefore is rule of a commit that the range stands on, and of what it has to ask
+// learnRuledBefore is rule of a commit that the range stands on, and of what it has to ask
 // before that. No commit is read twice, however many ways lead to it.
-func (h *history) ruleBefore(oid repo.OID) error {
+func (h *history) learnRuledBefore(oid repo.OID) error {
 	type visit struct {
 		oid  repo.OID
 		todo []repo.OID // parents not asked yet
@@ -155,7 +155,7 @@ func (h *history) lawAt(oid repo.OID) (*config.Config, error) {
 			law = known
 			break
 		}
-		own, err := h.lawOf(at, nil)
+		own, err := h.readLaw(at, nil)
 		if err != nil {
 			return nil, err
 		}
@@ -179,8 +179,8 @@ func (h *history) lawAt(oid repo.OID) (*config.Config, error) {
 	return law, nil
 }
 
-// lawOf reads odd.toml in a commit; before, where it is missing or does not read.
-func (h *history) lawOf(oid repo.OID, before *config.Config) (*config.Config, error) {
+// readLaw reads odd.toml in a commit; before, where it is missing or does not read.
+func (h *history) readLaw(oid repo.OID, before *config.Config) (*config.Config, error) {
 	blob, mode, err := h.trees.Find(oid, "odd.toml")
 	if err != nil || !strings.HasPrefix(mode, "100") {
 		return before, err
@@ -195,7 +195,7 @@ func (h *history) lawOf(oid repo.OID, before *config.Config) (*config.Config, er
 	law, err := config.Parse("odd.toml", b)
 	var newer *config.Newer
 	if errors.As(err, &newer) {
-		return before, fmt.Errorf("commit %s: %w", short(string(oid)), err)
+		return before, fmt.Errorf("commit %s: %w", shortID(string(oid)), err)
 	}
 	if err != nil {
 		return before, nil

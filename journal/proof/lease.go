@@ -1,6 +1,7 @@
 package proof
 
 import (
+	"cmp"
 	"fmt"
 	"path"
 	"slices"
@@ -22,23 +23,23 @@ const grace = 5 * time.Second
 // judgeLeases judges the claims and the results of an act by the lease they name, as
 // it stood before the act.
 func (j *judge) judgeLeases() error {
-	return j.lineByLine(func(l line) (string, error) {
+	return j.checkLines(func(l ledgerLine) (string, error) {
 		switch l.record.Kind {
 		case event.Claim, event.Engage:
 			j.checked++
-			if j.otherLease(l) {
+			if j.checkLeaseTrailer(l) {
 				return "", nil
 			}
-			return j.claimedUnder(l.record)
+			return j.checkClaimLease(l.record)
 		case event.Outcome:
-			return j.checkOutlived(l)
+			return j.checkResultLease(l)
 		}
 		return "", nil
 	})
 }
 
-// otherLease reports a claim under another lease than its commit says.
-func (j *judge) otherLease(l line) bool {
+// checkLeaseTrailer reports a claim under another lease than its commit says.
+func (j *judge) checkLeaseTrailer(l ledgerLine) bool {
 	id, said := l.record.Claim().Lease, j.Trailer("Odd-Lease")
 	if strings.Join(said, ", ") == id || l.record.Claim().RefreshOf != "" && l.record.Reserved == 0 {
 		return false
@@ -47,18 +48,18 @@ func (j *judge) otherLease(l line) bool {
 	if len(said) > 0 {
 		trailer = fmt.Sprintf("says Odd-Lease %s", strings.Join(said, ", "))
 	}
-	j.find(l.path, l.n, "the claim of %s names %s, and its commit %s", l.record.Task, or(id, "no lease"), trailer)
-	j.out("odd drain writes one lease to both, and no trailer where there is none: take the commit back before it is pushed, and find out what made it")
+	j.addFinding(l.path, l.n, "the claim of %s names %s, and its commit %s", l.record.Task, cmp.Or(id, "no lease"), trailer)
+	j.setWay("odd drain writes one lease to both, and no trailer where there is none: take the commit back before it is pushed, and find out what made it")
 	return true
 }
 
-// claimedUnder says what is wrong with the lease that a claim was made under.
-func (j *judge) claimedUnder(r event.Record) (string, error) {
+// checkClaimLease says what is wrong with the lease that a claim was made under.
+func (j *judge) checkClaimLease(r event.Record) (string, error) {
 	if r.Claim().RefreshOf != "" && r.Reserved == 0 {
 		return "", nil // judged again, nothing runs
 	}
 	id := r.Claim().Lease
-	alarm, err := j.alarm(j.Parents[0])
+	alarm, err := j.findEmergency(j.Parents[0])
 	switch {
 	case err != nil:
 		return "", err
@@ -69,7 +70,7 @@ func (j *judge) claimedUnder(r event.Record) (string, error) {
 	case id == "":
 		return "", nil
 	}
-	s, v, err := j.verdict(id, j.kindOf(r), r, gate.Facts{OpenEmergency: alarm})
+	s, v, err := j.judgeLease(id, j.workKind(r), r, gate.Facts{OpenEmergency: alarm})
 	if err != nil {
 		return "", err
 	}
@@ -79,14 +80,14 @@ func (j *judge) claimedUnder(r event.Record) (string, error) {
 	return j.checkCovered(s.Lease, r)
 }
 
-// checkOutlived says that a result went to review under a lease that had died. What
+// checkResultLease says that a result went to review under a lease that had died. What
 // the claim itself used had been granted.
-func (j *judge) checkOutlived(l line) (string, error) {
+func (j *judge) checkResultLease(l ledgerLine) (string, error) {
 	if l.claim == nil || l.record.Outcome().Verdict != string(board.Review) {
 		return "", nil
 	}
 	id := l.claim.Claim().Lease
-	alarm, err := j.alarm(j.Parents[0])
+	alarm, err := j.findEmergency(j.Parents[0])
 	if id == "" || err != nil {
 		return "", err
 	}
@@ -95,18 +96,18 @@ func (j *judge) checkOutlived(l line) (string, error) {
 		own.UsedTasks = -1
 	}
 	j.checked++
-	_, v, err := j.verdict(id, j.kindOf(l.record), l.record, own)
+	_, v, err := j.judgeLease(id, j.workKind(l.record), l.record, own)
 	if err != nil || v.Valid {
 		return "", err
 	}
 	return fmt.Sprintf("a result that goes to review under %s, which was not valid any more: %s", id, v.Text), nil
 }
 
-// verdict judges a lease as it stood before the act, at the moment of a record.
+// judgeLease judges a lease as it stood before the act, at the moment of a record.
 // What more already says of use is added to what the ledger tells.
-func (j *judge) verdict(id, kind string, r event.Record, more gate.Facts) (*slow, gate.Verdict, error) {
+func (j *judge) judgeLease(id, kind string, r event.Record, more gate.Facts) (*governance, gate.Verdict, error) {
 	at := j.Parents[0]
-	s, err := j.slowAt(at)
+	s, err := j.readGovernance(at)
 	if err != nil {
 		return nil, gate.Verdict{}, err
 	}
@@ -119,22 +120,22 @@ func (j *judge) verdict(id, kind string, r event.Record, more gate.Facts) (*slow
 	if s.HasLease && f.Unreadable == nil && s.Lease.Lease.ID != id {
 		return s, gate.Verdict{Text: "the lease was " + s.Lease.Lease.ID}, nil
 	}
-	u, err := j.usedAt(at, id, leaseBegan(s.Chain, id))
+	u, err := j.readLeaseUse(at, id, leaseStart(s.Chain, id))
 	if err != nil {
 		return s, gate.Verdict{}, err
 	}
 	f.UsedTasks, f.Spent = max(u.Tasks+f.UsedTasks, 0), max(u.Spent+f.Spent, 0)
 	if len(s.Lease.Lease.Milestone) > 0 {
-		if f.Done, err = j.doneAt(at); err != nil {
+		if f.Done, err = j.readDoneTasks(at); err != nil {
 			return s, gate.Verdict{}, err
 		}
 	}
 	return s, s.Lease.Valid(kind, f), nil
 }
 
-// kindOf is the kind of the work that a claim or a result is about, "" for a
+// workKind is the kind of the work that a claim or a result is about, "" for a
 // session that only detects and that no task asks for.
-func (j *judge) kindOf(r event.Record) string {
+func (j *judge) workKind(r event.Record) string {
 	for _, f := range j.files {
 		if isTask(f.new) && string(f.new.ID) == r.Task {
 			if t, err := board.Parse(f.new); err == nil {
@@ -160,7 +161,7 @@ func (j *judge) kindOf(r event.Record) string {
 // task be worked on. What only detects, and for no task, changes nothing that
 // they are about.
 func (j *judge) checkCovered(f gate.File, r event.Record) (string, error) {
-	l, kind := f.Lease, j.kindOf(r)
+	l, kind := f.Lease, j.workKind(r)
 	if r.Task == r.Run && kind == "" {
 		return "", nil
 	}
@@ -175,12 +176,12 @@ func (j *judge) checkCovered(f gate.File, r event.Record) (string, error) {
 		if err != nil {
 			return "", nil // row 3 reports it
 		}
-		l = leaseWithTask(l, t)
+		l = resolveLeaseTask(l, t)
 		if ok, why := l.Covers(kind, t.Role, file.old.Tags, string(t.ID), t.Paths); !ok {
 			return fmt.Sprintf("a claim outside the scope of %s: %s", l.ID, why), nil
 		}
 		if ok, want, got := l.Locked(string(t.ID), file.old.Bytes()); !ok {
-			return fmt.Sprintf("a claim of a task whose file is %s, %s locked %s", short(strings.TrimPrefix(got, "sha256:")), l.ID, short(strings.TrimPrefix(want, "sha256:"))), nil
+			return fmt.Sprintf("a claim of a task whose file is %s, %s locked %s", shortID(strings.TrimPrefix(got, "sha256:")), l.ID, shortID(strings.TrimPrefix(want, "sha256:"))), nil
 		}
 		return "", nil
 	}
@@ -190,15 +191,15 @@ func (j *judge) checkCovered(f gate.File, r event.Record) (string, error) {
 	return "", nil
 }
 
-// names are what a lease may call a task by.
-func names(t board.Task) []string {
+// taskNames are what a lease may call a task by.
+func taskNames(t board.Task) []string {
 	stem := strings.TrimSuffix(path.Base(t.Path), ".md")
 	return []string{string(t.ID), t.Path, strings.TrimSuffix(t.Path, ".md"), stem, board.Slug(t.ID)}
 }
 
-// leaseWithTask returns the lease with the task by its id, whatever it calls it.
-func leaseWithTask(l gate.Lease, t board.Task) gate.Lease {
-	all := names(t)
+// resolveLeaseTask returns the lease with the task by its id, whatever it calls it.
+func resolveLeaseTask(l gate.Lease, t board.Task) gate.Lease {
+	all := taskNames(t)
 	l.Scope.Tasks = slices.Clone(l.Scope.Tasks)
 	for i, name := range l.Scope.Tasks {
 		if slices.Contains(all, name) {
@@ -216,9 +217,9 @@ func leaseWithTask(l gate.Lease, t board.Task) gate.Lease {
 	return l
 }
 
-// leaseBegan is when what is used of a lease begins to count: at the last row that
+// leaseStart is when what is used of a lease begins to count: at the last row that
 // drafts, activates or renews it.
-func leaseBegan(c gate.Chain, lease string) (at time.Time) {
+func leaseStart(c gate.Chain, lease string) (at time.Time) {
 	for _, r := range c.Rows {
 		if r.Lease == lease && slices.Contains([]string{"draft", "activate", "renew"}, r.Act) {
 			at = r.TS
@@ -227,9 +228,9 @@ func leaseBegan(c gate.Chain, lease string) (at time.Time) {
 	return at
 }
 
-// usedAt is what the ledgers of a commit say was used of a lease since a moment.
-func (h *history) usedAt(commit repo.OID, lease string, since time.Time) (state.Used, error) {
-	s, err := h.stateAt(commit)
+// readLeaseUse is what the ledgers of a commit say was used of a lease since a moment.
+func (h *history) readLeaseUse(commit repo.OID, lease string, since time.Time) (state.Used, error) {
+	s, err := h.readState(commit)
 	if err != nil {
 		return state.Used{}, err
 	}
@@ -237,8 +238,8 @@ func (h *history) usedAt(commit repo.OID, lease string, since time.Time) (state.
 	return used, ignoreDamaged(err)
 }
 
-// doneAt tells which tasks were done in a commit, by any of their names.
-func (h *history) doneAt(commit repo.OID) (func(string) bool, error) {
+// readDoneTasks tells which tasks were done in a commit, by any of their names.
+func (h *history) readDoneTasks(commit repo.OID) (func(string) bool, error) {
 	law, err := h.lawAfter(commit)
 	if err != nil {
 		return nil, err
@@ -253,7 +254,7 @@ func (h *history) doneAt(commit repo.OID) (func(string) bool, error) {
 	}
 	done := map[string]bool{}
 	for _, ch := range all {
-		a, err := h.atomOf(ch.New, ch.NewMode, "tasks/"+ch.Path)
+		a, err := h.readAtom(ch.New, ch.NewMode, "tasks/"+ch.Path)
 		if err != nil {
 			return nil, err
 		}
@@ -261,7 +262,7 @@ func (h *history) doneAt(commit repo.OID) (func(string) bool, error) {
 			continue
 		}
 		if t, err := board.Parse(a); err == nil && t.State == board.Done {
-			for _, name := range names(t) {
+			for _, name := range taskNames(t) {
 				done[name] = true
 			}
 		}

@@ -1,6 +1,7 @@
 package proof
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"slices"
@@ -28,28 +29,28 @@ func judgeBudget(j *judge) error {
 	if len(j.Parents) == 0 {
 		return nil // where a history begins
 	}
-	m := purse{judge: j, sums: map[[2]string]sum{}}
+	m := spendJudge{judge: j, sums: map[[2]string]monthSum{}}
 	for _, l := range j.lines {
 		j.checked++
-		why, err := m.line(l)
+		why, err := m.checkRecord(l)
 		if err != nil {
 			return err
 		}
 		if why != "" {
-			j.find(l.path, l.n, "%s", why)
+			j.addFinding(l.path, l.n, "%s", why)
 		}
 	}
 	return j.checkReserved()
 }
 
-// purse is the money of one act.
-type purse struct {
+// spendJudge is the money of one act.
+type spendJudge struct {
 	*judge
-	sums map[[2]string]sum            // after the act, by month and share
+	sums map[[2]string]monthSum       // after the act, by month and share
 	open map[[2]string][]event.Record // before it, by run and task; nil until asked
 }
 
-type sum struct {
+type monthSum struct {
 	micro budget.MicroUSD
 	err   error
 }
@@ -62,18 +63,18 @@ const (
 	claimSkew = 5 * time.Minute
 )
 
-// line says what is wrong with one new record.
-func (m *purse) line(l line) (string, error) {
+// checkRecord says what is wrong with one new record.
+func (m *spendJudge) checkRecord(l ledgerLine) (string, error) {
 	r := l.record
 	late := r.TS.Sub(m.Author.When)
 	if phase := r.Kind == event.Op || r.Kind == event.OpEnd; phase && late < 0 && l.claim != nil && !r.TS.Before(l.claim.TS) {
 		late = 0 // it happened while the claim was worked on, however long that took, and costs nothing
 	}
 	if late.Abs() > skew {
-		if before, err := m.toldBefore(l.path); before && m.ownWord(r) || err != nil {
+		if before, err := m.isBroughtBack(l.path); before && m.isPersonsEnding(r) || err != nil {
 			return "", err // a person puts back what they said
 		}
-		return fmt.Sprintf("is dated %s in a commit of %s", moment(r.TS), moment(m.Author.When)), nil
+		return fmt.Sprintf("is dated %s in a commit of %s", formatTime(r.TS), formatTime(m.Author.When)), nil
 	}
 	switch r.Kind {
 	case event.Claim, event.Engage:
@@ -82,10 +83,10 @@ func (m *purse) line(l line) (string, error) {
 		if l.claim == nil || !l.claim.known || l.claim.Claim().RefreshOf != "" {
 			return "a session ran before money was reserved for it in an earlier commit", nil
 		}
-		if !m.outcomeBehind(l) {
+		if !m.hasLaterOutcome(l) {
 			return "a session has no outcome in its commit, so its cost is counted nowhere", nil
 		}
-		return m.oneTooMany(l)
+		return m.checkSessionCount(l)
 	case event.Outcome:
 		return checkClosed(l), nil
 	case event.Abandoned:
@@ -94,13 +95,13 @@ func (m *purse) line(l line) (string, error) {
 	return "", nil
 }
 
-// oneTooMany reports a session beyond those that a claim without a task reserved for. A
+// checkSessionCount reports a session beyond those that a claim without a task reserved for. A
 // transport that failed, and that another took over from, is recorded as a session too.
-func (m *purse) oneTooMany(l line) (string, error) {
+func (m *spendJudge) checkSessionCount(l ledgerLine) (string, error) {
 	if l.claim.Task != l.claim.Run {
 		return "", nil // a task's is one, however often it began anew
 	}
-	law, _, err := m.orders(l)
+	law, _, err := m.findClaimTerms(l)
 	if err != nil {
 		return "", err
 	}
@@ -117,14 +118,14 @@ func (m *purse) oneTooMany(l line) (string, error) {
 	return "", nil
 }
 
-// outcomeBehind reports an outcome of a record's task behind it, in the same commit.
-func (j *judge) outcomeBehind(l line) bool {
-	return slices.ContainsFunc(j.lines, func(o line) bool {
+// hasLaterOutcome reports an outcome of a record's task behind it, in the same commit.
+func (j *judge) hasLaterOutcome(l ledgerLine) bool {
+	return slices.ContainsFunc(j.lines, func(o ledgerLine) bool {
 		return o.record.Kind == event.Outcome && o.record.Task == l.record.Task && o.path == l.path && o.n > l.n
 	})
 }
 
-func moment(t time.Time) string { return t.UTC().Format(time.RFC3339) }
+func formatTime(t time.Time) string { return t.UTC().Format(time.RFC3339) }
 
 // checkReserved reports a task that the act claims without a claim record.
 func (j *judge) checkReserved() error {
@@ -135,27 +136,27 @@ func (j *judge) checkReserved() error {
 		if taskState(f.new) != board.InProgress || taskState(f.old) == board.InProgress || f.old == nil {
 			continue
 		}
-		if !slices.ContainsFunc(j.lines, func(l line) bool {
+		if !slices.ContainsFunc(j.lines, func(l ledgerLine) bool {
 			return l.record.Kind == event.Claim && l.record.Task == string(f.new.ID) && l.record.Claim().RefreshOf == ""
 		}) {
-			j.find(f.Path, f.new.Line("state"), "the task was claimed, but the ledger reserves no money for it")
+			j.addFinding(f.Path, f.new.Line("state"), "the task was claimed, but the ledger reserves no money for it")
 		}
 	}
 	return nil
 }
 
 // checkClosed says what is wrong with an outcome's money.
-func checkClosed(l line) string {
+func checkClosed(l ledgerLine) string {
 	r, c := l.record, l.claim
 	switch {
 	case c == nil:
 		return "an outcome without an open claim of " + r.Task
 	case r.Cost > c.Reserved && over(r) != r.Cost-c.Reserved:
-		return fmt.Sprintf("the outcome costs $%s, reserved were $%s, and it does not tell of as much above", usd(r.Cost), usd(c.Reserved))
+		return fmt.Sprintf("the outcome costs $%s, reserved were $%s, and it does not tell of as much above", formatUSD(r.Cost), formatUSD(c.Reserved))
 	case r.Cost <= c.Reserved && over(r) != 0:
-		return fmt.Sprintf("the outcome tells of $%s above its reservation, and costs $%s of $%s", usd(over(r)), usd(r.Cost), usd(c.Reserved))
+		return fmt.Sprintf("the outcome tells of $%s above its reservation, and costs $%s of $%s", formatUSD(over(r)), formatUSD(r.Cost), formatUSD(c.Reserved))
 	case r.Cost < c.sessions:
-		return fmt.Sprintf("the outcome costs $%s, its sessions $%s", usd(r.Cost), usd(c.sessions))
+		return fmt.Sprintf("the outcome costs $%s, its sessions $%s", formatUSD(r.Cost), formatUSD(c.sessions))
 	case r.Team != c.Team:
 		return fmt.Sprintf("the outcome is paid by team %q, the claim was team %q's", r.Team, c.Team)
 	}
@@ -168,13 +169,13 @@ func over(r event.Record) int64 {
 	return r.Outcome().Over
 }
 
-func usd(n int64) string { return budget.MicroUSD(n).String() }
+func formatUSD(n int64) string { return budget.MicroUSD(n).String() }
 
 // checkAbandoned says what is wrong with a sweep's record: it must close a claim
 // that was open before the act, each once, and charge all of it.
-func (m *purse) checkAbandoned(l line) (string, error) {
+func (m *spendJudge) checkAbandoned(l ledgerLine) (string, error) {
 	if m.open == nil {
-		spent, err := m.spendAt(m.Parents[0])
+		spent, err := m.readSpend(m.Parents[0])
 		if err != nil {
 			return "the ledger before it cannot be summed: " + err.Error(), nil
 		}
@@ -186,28 +187,28 @@ func (m *purse) checkAbandoned(l line) (string, error) {
 	}
 	r, k := l.record, [2]string{l.record.DeadRun, l.record.Task}
 	if len(m.open[k]) == 0 {
-		return fmt.Sprintf("closes a claim of %s by %s that is not open", r.Task, or(r.DeadRun, "no run")), nil
+		return fmt.Sprintf("closes a claim of %s by %s that is not open", r.Task, cmp.Or(r.DeadRun, "no run")), nil
 	}
 	c := m.open[k][0]
 	m.open[k] = m.open[k][1:]
 	if r.Cost != c.Reserved || r.Team != c.Team {
-		return fmt.Sprintf("charges $%s to team %q, %s had reserved $%s for team %q", usd(r.Cost), r.Team, c.Run, usd(c.Reserved), c.Team), nil
+		return fmt.Sprintf("charges $%s to team %q, %s had reserved $%s for team %q", formatUSD(r.Cost), r.Team, c.Run, formatUSD(c.Reserved), c.Team), nil
 	}
 	return "", nil
 }
 
 // checkClaim says what is wrong with a claim: its moment, what it reserves, and
 // whether that fits on top of what the ledger held.
-func (m *purse) checkClaim(l line) (string, error) {
+func (m *spendJudge) checkClaim(l ledgerLine) (string, error) {
 	r := l.record
-	before, err := m.spendAt(m.Parents[0])
+	before, err := m.readSpend(m.Parents[0])
 	if err != nil {
 		return "the ledger before it cannot be summed: " + err.Error(), nil
 	}
 	if r.TS.Before(before.Last.Add(-claimSkew)) {
-		from, err := m.clockFrom(m.Parents[0], m.law)
+		from, err := m.findClockStart(m.Parents[0], m.law)
 		if err != nil || r.TS.Before(from.Add(-claimSkew)) {
-			return fmt.Sprintf("is dated %s, the ledger was at %s already", moment(r.TS), moment(before.Last)), err
+			return fmt.Sprintf("is dated %s, the ledger was at %s already", formatTime(r.TS), formatTime(before.Last)), err
 		}
 	}
 	if r.Claim().RefreshOf != "" && r.Reserved == 0 {
@@ -216,15 +217,15 @@ func (m *purse) checkClaim(l line) (string, error) {
 	if oid, _, err := m.trees.Find(m.Parents[0], m.law.Root+"/pause.toml"); oid != "" || err != nil {
 		return "a task was claimed while work was paused", err
 	}
-	left, err := m.leaseLeft(r)
+	left, err := m.readLeaseLeft(r)
 	if err != nil {
 		return "", err
 	}
-	if why := m.enough(r, left); why != "" {
+	if why := m.checkReservation(r, left); why != "" {
 		return why, nil
 	}
 	want := budget.MicroUSD(r.Reserved)
-	all, err := m.after(event.Month(r.TS))
+	all, err := m.spentIn(event.Month(r.TS))
 	if err != nil {
 		return "the ledger cannot be summed: " + err.Error(), nil
 	}
@@ -239,31 +240,31 @@ func (m *purse) checkClaim(l line) (string, error) {
 	if !ok {
 		return "", nil
 	}
-	own, err := m.shareAfter(event.Month(r.TS), share)
+	own, err := m.shareSpentIn(event.Month(r.TS), share)
 	if err != nil {
 		return "the share's ledger cannot be summed: " + err.Error(), nil
 	}
 	if budget.DecideShare(m.law.Budget, share, own-want, want) == budget.Stop {
-		return fmt.Sprintf("reserves $%s on top of $%s, past %s $%s", want, own-want, whose(share), part), nil
+		return fmt.Sprintf("reserves $%s on top of $%s, past %s $%s", want, own-want, nameShare(share), part), nil
 	}
 	return "", nil
 }
 
-func whose(share string) string {
+func nameShare(share string) string {
 	if share == "" {
 		return "what no team has,"
 	}
 	return "team " + share + "'s"
 }
 
-// after is what counts against a month once the act is done: spending and open
+// spentIn is what counts against a month once the act is done: spending and open
 // reservations of all.
-func (m *purse) after(month string) (budget.MicroUSD, error) {
+func (m *spendJudge) spentIn(month string) (budget.MicroUSD, error) {
 	return m.sumSpend([2]string{month, "*"}, func(s event.Spend) (int64, error) { return s.In(month) })
 }
 
-// shareAfter is after of one team with an envelope, or of all without ("").
-func (m *purse) shareAfter(month, share string) (budget.MicroUSD, error) {
+// shareSpentIn is after of one team with an envelope, or of all without ("").
+func (m *spendJudge) shareSpentIn(month, share string) (budget.MicroUSD, error) {
 	return m.sumSpend([2]string{month, share}, func(s event.Spend) (int64, error) {
 		if share != "" {
 			return s.TeamIn(month, share)
@@ -272,36 +273,36 @@ func (m *purse) shareAfter(month, share string) (budget.MicroUSD, error) {
 	})
 }
 
-func (m *purse) sumSpend(k [2]string, of func(event.Spend) (int64, error)) (budget.MicroUSD, error) {
+func (m *spendJudge) sumSpend(k [2]string, of func(event.Spend) (int64, error)) (budget.MicroUSD, error) {
 	if s, ok := m.sums[k]; ok {
 		return s.micro, s.err
 	}
 	var n int64
-	spent, err := m.spendAt(m.OID)
+	spent, err := m.readSpend(m.OID)
 	if err == nil {
 		n, err = of(spent)
 	}
-	m.sums[k] = sum{budget.MicroUSD(n), err}
+	m.sums[k] = monthSum{budget.MicroUSD(n), err}
 	return budget.MicroUSD(n), err
 }
 
-// leaseLeft is what the lease of a claim had left to spend before it, where it
+// readLeaseLeft is what the lease of a claim had left to spend before it, where it
 // has a budget of its own: no session costs more.
-func (m *purse) leaseLeft(r event.Record) (budget.MicroUSD, error) {
+func (m *spendJudge) readLeaseLeft(r event.Record) (budget.MicroUSD, error) {
 	id := r.Claim().Lease
-	s, err := m.slowAt(m.Parents[0])
+	s, err := m.readGovernance(m.Parents[0])
 	if err != nil || id == "" || s.Lease.Lease.ID != id || s.Lease.Lease.Budget == 0 {
 		return math.MaxInt64, err
 	}
-	u, err := m.usedAt(m.Parents[0], id, leaseBegan(s.Chain, id))
+	u, err := m.readLeaseUse(m.Parents[0], id, leaseStart(s.Chain, id))
 	return budget.MicroUSD(max(s.Lease.Lease.Budget-u.Spent, 0)), err
 }
 
-// enough says when a claim reserves less than a session may cost, names another team
+// checkReservation says when a claim reserves less than a session may cost, names another team
 // than its task's, or is of a task that its commit does not put in its run's hands.
-func (m *purse) enough(r event.Record, left budget.MicroUSD) string {
+func (m *spendJudge) checkReservation(r event.Record, left budget.MicroUSD) string {
 	if r.Task == r.Run {
-		return m.enoughAlone(r, left)
+		return m.checkSessionReservation(r, left)
 	}
 	for _, f := range m.files {
 		if !isTask(f.new) || string(f.new.ID) != r.Task || taskState(f.old) == board.InProgress || taskState(f.new) != board.InProgress {
@@ -311,28 +312,28 @@ func (m *purse) enough(r event.Record, left budget.MicroUSD) string {
 		if err != nil {
 			return "" // row 3 reports it
 		}
-		return m.enoughFor(t, r, left)
+		return m.checkTaskReservation(t, r, left)
 	}
 	return fmt.Sprintf("claims %s, which its commit does not put in progress", r.Task)
 }
 
-// enoughAlone is enough of sessions that no task asks for.
-func (m *purse) enoughAlone(r event.Record, left budget.MicroUSD) string {
+// checkSessionReservation is enough of sessions that no task asks for.
+func (m *spendJudge) checkSessionReservation(r event.Record, left budget.MicroUSD) string {
 	n := r.Claim().Sessions
 	each := m.law.Session.MaxCost
 	if budget.MicroUSD(r.Reserved) < left && !m.law.Free() && (n < 1 || r.Reserved/n < int64(each)) {
-		return fmt.Sprintf("reserves $%s for %d sessions, each may cost $%s", usd(r.Reserved), n, each)
+		return fmt.Sprintf("reserves $%s for %d sessions, each may cost $%s", formatUSD(r.Reserved), n, each)
 	}
 	return ""
 }
 
-// enoughFor is enough of a task, as its claim leaves it.
-func (m *purse) enoughFor(t board.Task, r event.Record, left budget.MicroUSD) string {
+// checkTaskReservation is enough of a task, as its claim leaves it.
+func (m *spendJudge) checkTaskReservation(t board.Task, r event.Record, left budget.MicroUSD) string {
 	if r.Team != t.Team {
 		return fmt.Sprintf("the claim is paid by team %q, the task's team is %q", r.Team, t.Team)
 	}
 	if want := risk.Reservation(m.law, t, int64(left)); r.Reserved < want {
-		return fmt.Sprintf("reserves $%s, a session may cost $%s", usd(r.Reserved), usd(want))
+		return fmt.Sprintf("reserves $%s, a session may cost $%s", formatUSD(r.Reserved), formatUSD(want))
 	}
 	return ""
 }

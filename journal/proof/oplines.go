@@ -18,18 +18,18 @@ type ops struct {
 	problems []pipeline.Problem
 }
 
-// find is a change by its id, nil for none.
-func (o ops) find(id string) *state.Op {
+// findOp is a change by its id, nil for none.
+func (o ops) findOp(id string) *state.Op {
 	if i := slices.IndexFunc(o.all, func(op *state.Op) bool { return op.ID == id }); i >= 0 {
 		return o.all[i]
 	}
 	return nil
 }
 
-// opsOf are the changes of a commit; its stories are those that the act has new records
+// readOps are the changes of a commit; its stories are those that the act has new records
 // of, and those of the tasks that it is about.
-func (j *judge) opsOf(commit repo.OID, tasks []waitingTask) (out ops, err error) {
-	s, err := j.stateAt(commit)
+func (j *judge) readOps(commit repo.OID, tasks []waitingTask) (out ops, err error) {
+	s, err := j.readState(commit)
 	if err != nil {
 		return out, err
 	}
@@ -37,8 +37,8 @@ func (j *judge) opsOf(commit repo.OID, tasks []waitingTask) (out ops, err error)
 		return out, err
 	}
 	out.stories, err = s.Stories(func(o *state.Op) bool {
-		return slices.ContainsFunc(tasks, func(w waitingTask) bool { return w.id == o.Task }) || slices.ContainsFunc(j.lines, func(l line) bool {
-			if ofOp(l.record) {
+		return slices.ContainsFunc(tasks, func(w waitingTask) bool { return w.id == o.Task }) || slices.ContainsFunc(j.lines, func(l ledgerLine) bool {
+			if isOpRecord(l.record) {
 				return l.record.Op().Op == o.ID
 			}
 			return l.record.Task == o.Task
@@ -53,7 +53,7 @@ func (j *judge) opsOf(commit repo.OID, tasks []waitingTask) (out ops, err error)
 	if commit == j.OID { // a record that names no change is in no story, and wrong
 		for _, l := range j.lines {
 			is := func(r event.Record) bool { return r.Run == l.record.Run && r.Seq == l.record.Seq }
-			if ofOp(l.record) && !slices.ContainsFunc(records, is) {
+			if isOpRecord(l.record) && !slices.ContainsFunc(records, is) {
 				records = append(records, l.record)
 			}
 		}
@@ -62,8 +62,8 @@ func (j *judge) opsOf(commit repo.OID, tasks []waitingTask) (out ops, err error)
 	return out, err
 }
 
-// opLine is where a record of a change lies; fresh reports that the act adds it.
-func (j *judge) opLine(o *state.Op, run string, seq int) (name string, n int, fresh bool) {
+// locateOpRecord is where a record of a change lies; fresh reports that the act adds it.
+func (j *judge) locateOpRecord(o *state.Op, run string, seq int) (name string, n int, fresh bool) {
 	for _, l := range j.lines {
 		if l.record.Run == run && l.record.Seq == seq {
 			return l.path, l.n, true
@@ -72,7 +72,7 @@ func (j *judge) opLine(o *state.Op, run string, seq int) (name string, n int, fr
 	if o == nil {
 		return j.anyPath(), 1, false
 	}
-	records, _ := j.ledgerAt(j.OID, run) // it was read before
+	records, _ := j.readLedger(j.OID, run) // it was read before
 	n = 1 + slices.IndexFunc(records, func(r event.Record) bool { return r.Seq == seq })
 	for _, name := range o.Files {
 		if strings.TrimSuffix(path.Base(name), ".jsonl") == run {
@@ -82,4 +82,4 @@ func (j *judge) opLine(o *state.Op, run string, seq int) (name string, n int, fr
 	return j.root + o.Files[0], 1, false
 }
 
-func ofOp(r event.Record) bool { return r.Kind == event.Op || r.Kind == event.OpEnd }
+func isOpRecord(r event.Record) bool { return r.Kind == event.Op || r.Kind == event.OpEnd }

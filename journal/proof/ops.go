@@ -2,6 +2,7 @@ package proof
 
 import (
 	"bytes"
+	"cmp"
 	"fmt"
 	"path"
 	"slices"
@@ -47,22 +48,22 @@ func judgeEndings(j *judge) error {
 	if some, err := j.hasOps(tasks); err != nil || !some {
 		return err
 	}
-	now, err := j.opsOf(j.OID, tasks)
+	now, err := j.readOps(j.OID, tasks)
 	if err != nil {
 		return err
 	}
-	if err := j.unsound(now, tasks); err != nil {
+	if err := j.checkNewProblems(now, tasks); err != nil {
 		return err
 	}
 	for _, s := range now.stories {
 		if slices.Contains(j.redone, s.Op().Task) {
 			continue
 		}
-		if err := j.concludes(s, now, tasks); err != nil {
+		if err := j.checkOp(s, now, tasks); err != nil {
 			return err
 		}
 	}
-	return j.announcements(now)
+	return j.checkAnnouncements(now)
 }
 
 // waitingTasks are the tasks that the act moves into review, within it, or out of it.
@@ -77,14 +78,14 @@ func (j *judge) waitingTasks() ([]waitingTask, error) {
 			oid  repo.OID
 			mode string
 		}{{f.Old, f.OldMode}, {f.New, f.NewMode}} {
-			b, err := j.bytes(v.oid, v.mode)
+			b, err := j.readFile(v.oid, v.mode)
 			if err != nil {
 				return nil, err
 			}
 			if !bytes.Contains(b, []byte(board.Type)) {
 				continue
 			}
-			if a, _ := atom(f.rel, b); isTask(a) {
+			if a, _ := parseAtom(f.rel, b); isTask(a) {
 				side[i], _ = board.Parse(a)
 			}
 		}
@@ -114,7 +115,7 @@ func (j *judge) hasOps(tasks []waitingTask) (bool, error) {
 	var runs []string
 	for _, l := range j.lines {
 		switch {
-		case ofOp(l.record):
+		case isOpRecord(l.record):
 			return true, nil
 		case l.record.Kind == event.Outcome:
 			runs = append(runs, l.record.Run)
@@ -126,52 +127,52 @@ func (j *judge) hasOps(tasks []waitingTask) (bool, error) {
 		runs = append(runs, w.waited.Run)
 	}
 	for _, run := range runs {
-		records, err := j.ledgerAt(j.OID, run)
-		if err != nil || slices.ContainsFunc(records, ofOp) || slices.ContainsFunc(records, announces) {
+		records, err := j.readLedger(j.OID, run)
+		if err != nil || slices.ContainsFunc(records, isOpRecord) || slices.ContainsFunc(records, announcesOp) {
 			return err == nil, err
 		}
 	}
 	return false, nil
 }
 
-// unsound reports what is wrong with the records and was not before the act.
-func (j *judge) unsound(now ops, tasks []waitingTask) error {
+// checkNewProblems reports what is wrong with the records and was not before the act.
+func (j *judge) checkNewProblems(now ops, tasks []waitingTask) error {
 	var before []pipeline.Problem
 	for _, p := range j.Parents {
-		was, err := j.opsOf(p, tasks)
+		was, err := j.readOps(p, tasks)
 		if err != nil {
 			return err
 		}
 		before = append(before, was.problems...)
 	}
 	for _, p := range now.problems {
-		o := now.find(p.Op)
+		o := now.findOp(p.Op)
 		if !slices.Contains(before, p) && (o == nil || !slices.Contains(j.redone, o.Task)) {
-			at, n, _ := j.opLine(o, p.Run, p.Seq)
-			j.find(at, n, "%s", p.Text)
+			at, n, _ := j.locateOpRecord(o, p.Run, p.Seq)
+			j.addFinding(at, n, "%s", p.Text)
 			if o != nil {
-				j.because(o.Task, tasks)
+				j.setDoneCause(o.Task, tasks)
 			}
 		}
 	}
 	return nil
 }
 
-// concludes judges one op, if the act has to do with it.
-func (j *judge) concludes(s pipeline.Story, now ops, tasks []waitingTask) error {
+// checkOp judges one op, if the act has to do with it.
+func (j *judge) checkOp(s pipeline.Story, now ops, tasks []waitingTask) error {
 	o := s.Op()
 	r := s.Told[len(s.Told)-1].Record
-	at, n, fresh := j.opLine(now.find(o.ID), r.Run, r.Seq)
+	at, n, fresh := j.locateOpRecord(now.findOp(o.ID), r.Run, r.Seq)
 	var task *waitingTask
 	if i := slices.IndexFunc(tasks, func(w waitingTask) bool { return w.id == o.Task }); i >= 0 {
 		task = &tasks[i]
 	}
-	if !fresh && task == nil && !j.closes(o) {
+	if !fresh && task == nil && !j.closesClaim(o) {
 		return nil
 	}
 	j.checked++
-	why, err := j.ending(o, r.Run, fresh, task)
-	if why != "" && fresh && task != nil && j.ownWord(r) {
+	why, err := j.checkEnding(o, r.Run, fresh, task)
+	if why != "" && fresh && task != nil && j.isPersonsEnding(r) {
 		again, err := j.isRestored(task.path, task.blob, o.Task, task.waited)
 		if again || err != nil {
 			return err
@@ -179,56 +180,56 @@ func (j *judge) concludes(s pipeline.Story, now ops, tasks []waitingTask) error 
 	}
 	switch {
 	case why != "" && !fresh && task != nil:
-		j.find(task.path, task.line, "%s", why)
+		j.addFinding(task.path, task.line, "%s", why)
 	case why != "":
-		j.find(at, n, "%s", why)
+		j.addFinding(at, n, "%s", why)
 	}
 	if why != "" {
-		j.because(o.Task, tasks)
+		j.setDoneCause(o.Task, tasks)
 	}
 	return err
 }
 
-// because has the last finding told by row 3's, where the act makes its task done.
-func (j *judge) because(task string, tasks []waitingTask) {
+// setDoneCause has the last finding told by row 3's, where the act makes its task done.
+func (j *judge) setDoneCause(task string, tasks []waitingTask) {
 	if slices.ContainsFunc(tasks, func(w waitingTask) bool { return w.id == task && w.now == board.Done }) {
-		j.found[len(j.found)-1].Cause = j.doneOf(task)
+		j.found[len(j.found)-1].Cause = j.doneCause(task)
 	}
 }
 
-// doneOf is the cause of what is wrong with how a task was made done in the act.
-func (j *judge) doneOf(task string) string { return "done " + task + " " + string(j.OID) }
+// doneCause is the cause of what is wrong with how a task was made done in the act.
+func (j *judge) doneCause(task string) string { return "done " + task + " " + string(j.OID) }
 
-// closes reports an act that closes the claim an op was begun under.
-func (j *judge) closes(o pipeline.Op) bool {
-	return slices.ContainsFunc(j.lines, func(l line) bool {
+// closesClaim reports an act that closes the claim an op was begun under.
+func (j *judge) closesClaim(o pipeline.Op) bool {
+	return slices.ContainsFunc(j.lines, func(l ledgerLine) bool {
 		r := l.record
 		return r.Task == o.Task && (r.Kind == event.Outcome && r.Run == o.Run || r.Kind == event.Abandoned && r.DeadRun == o.Run)
 	})
 }
 
-// ending says what is wrong with where an op stands after the act; fresh tells
+// checkEnding says what is wrong with where an op stands after the act; fresh tells
 // that its last record, in the ledger of writer, is the act's own.
-func (j *judge) ending(o pipeline.Op, writer string, fresh bool, task *waitingTask) (string, error) {
+func (j *judge) checkEnding(o pipeline.Op, writer string, fresh bool, task *waitingTask) (string, error) {
 	switch {
 	case fresh && o.At.Sub(j.Author.When) > skew:
-		return fmt.Sprintf("%s is told at %s, in a commit of %s", o.ID, moment(o.At), moment(j.Author.When)), nil
+		return fmt.Sprintf("%s is told at %s, in a commit of %s", o.ID, formatTime(o.At), formatTime(j.Author.When)), nil
 	case o.Ended() && fresh && o.Reason == pipeline.Landed && j.kind == boardCommit:
-		return j.landsBy(o, task)
+		return j.checkAutoLanding(o, task)
 	case o.Ended() && fresh:
-		return j.endsFor(o, writer, task), nil
+		return j.checkEndedBy(o, writer, task), nil
 	case o.Ended():
 		return "", nil
 	case o.Phase == pipeline.Waiting:
-		return j.awaits(o, fresh, task)
+		return j.checkWaiting(o, fresh, task)
 	}
-	return j.underway(o)
+	return j.checkUnended(o)
 }
 
-// underway says that an op without an ending is no longer anybody's: its run's
+// checkUnended says that an op without an ending is no longer anybody's: its run's
 // claim of the task is closed.
-func (j *judge) underway(o pipeline.Op) (string, error) {
-	spent, err := j.spendAt(j.OID)
+func (j *judge) checkUnended(o pipeline.Op) (string, error) {
+	spent, err := j.readSpend(j.OID)
 	if err != nil {
 		return "", ignoreDamaged(err)
 	}
@@ -238,35 +239,35 @@ func (j *judge) underway(o pipeline.Op) (string, error) {
 	return fmt.Sprintf("%s never ended: its last phase is %s, and the claim of %s on %s is closed", o.ID, o.Phase, o.Run, o.Task), nil
 }
 
-// awaits says what is wrong with an op that waits for a person: its task is in
+// checkWaiting says what is wrong with an op that waits for a person: its task is in
 // review, for what the op moved its branch to, and for as long as odd.toml says.
-func (j *judge) awaits(o pipeline.Op, fresh bool, task *waitingTask) (string, error) {
+func (j *judge) checkWaiting(o pipeline.Op, fresh bool, task *waitingTask) (string, error) {
 	switch {
 	case task == nil && fresh:
 		return fmt.Sprintf("%s waits for a person, and its commit does not put %s in review", o.ID, o.Task), nil
 	case task == nil:
 		return "", nil
 	case task.now != board.Review:
-		return fmt.Sprintf("%s waits for a person without an ending, and its task is %s", o.ID, or(string(task.now), "gone")), nil
+		return fmt.Sprintf("%s waits for a person without an ending, and its task is %s", o.ID, cmp.Or(string(task.now), "gone")), nil
 	}
 	r, moved := task.result, o.Moved[0]
 	if r.Commit != moved.New || "refs/heads/"+r.Branch != moved.Ref {
-		return fmt.Sprintf("%s waits with %s on %s, its task with %s on %s", o.ID, short(moved.New), moved.Ref, or(short(r.Commit), "nothing"), or(r.Branch, "no branch")), nil
+		return fmt.Sprintf("%s waits with %s on %s, its task with %s on %s", o.ID, shortID(moved.New), moved.Ref, cmp.Or(shortID(r.Commit), "nothing"), cmp.Or(r.Branch, "no branch")), nil
 	}
 	if !fresh {
 		return "", nil
 	}
 	ttl := o.Until.Sub(o.At)
-	_, then, ok, err := j.taskAt(o.Run, o.Task)
+	_, then, ok, err := j.readClaimedTask(o.Run, o.Task)
 	if err != nil || ttl == j.law.ReviewTTL || ok && ttl == then.ReviewTTL {
 		return "", err
 	}
 	return fmt.Sprintf("%s may wait %s, odd.toml says %s", o.ID, ttl.Round(time.Millisecond), j.law.ReviewTTL), nil
 }
 
-// endsFor says what is wrong with the ending of an op by whose commit records it:
+// checkEndedBy says what is wrong with the ending of an op by whose commit records it:
 // a merge, a no and a cancellation are a person's to say, all the rest a run's.
-func (j *judge) endsFor(o pipeline.Op, writer string, task *waitingTask) string {
+func (j *judge) checkEndedBy(o pipeline.Op, writer string, task *waitingTask) string {
 	by := "human:" + j.Author.Email
 	decided := slices.Contains([]pipeline.Reason{pipeline.Merged, pipeline.Rejected, pipeline.CancelledByPerson}, o.Reason)
 	switch {
@@ -277,33 +278,33 @@ func (j *judge) endsFor(o pipeline.Op, writer string, task *waitingTask) string 
 	case decided && writer != o.ID:
 		return fmt.Sprintf("%s is recorded as %s in the ledger of %s; a person's word stands in a file of the op's own", o.ID, o.Reason, writer)
 	case o.Reason == pipeline.Merged:
-		if why := j.mergesOp(o, by, task); why != "" {
+		if why := j.checkMergedOp(o, by, task); why != "" {
 			return why
 		}
-	case o.Reason == pipeline.Rejected && one(j.Commit, "Odd-Rejected-By") != by:
-		return fmt.Sprintf("%s is recorded as rejected, by %s in a commit by %s", o.ID, or(one(j.Commit, "Odd-Rejected-By"), "nobody"), j.Author.Email)
+	case o.Reason == pipeline.Rejected && singleTrailer(j.Commit, "Odd-Rejected-By") != by:
+		return fmt.Sprintf("%s is recorded as rejected, by %s in a commit by %s", o.ID, cmp.Or(singleTrailer(j.Commit, "Odd-Rejected-By"), "nobody"), j.Author.Email)
 	}
-	return j.letGo(o, task)
+	return j.checkLeavesReview(o, task)
 }
 
-// mergesOp says why a commit is no merge of what the op proposed.
-func (j *judge) mergesOp(o pipeline.Op, by string, task *waitingTask) string {
-	switch p := one(j.Commit, "Odd-Proposal"); {
+// checkMergedOp says why a commit is no merge of what the op proposed.
+func (j *judge) checkMergedOp(o pipeline.Op, by string, task *waitingTask) string {
+	switch p := singleTrailer(j.Commit, "Odd-Proposal"); {
 	case len(o.Moved) == 0 || p != o.Moved[0].New:
-		return fmt.Sprintf("%s is recorded as merged, but this commit merges %s", o.ID, or(short(p), "nothing"))
-	case j.kind == person && one(j.Commit, "Odd-Approved-By") != by:
-		return fmt.Sprintf("%s is recorded as merged, by %s in a commit by %s", o.ID, or(one(j.Commit, "Odd-Approved-By"), "nobody"), j.Author.Email)
-	case j.kind == person && (one(j.Commit, "Odd-Op") != o.ID || one(j.Commit, "Odd-Tier") != o.Fact(pipeline.FactTier)):
+		return fmt.Sprintf("%s is recorded as merged, but this commit merges %s", o.ID, cmp.Or(shortID(p), "nothing"))
+	case j.kind == person && singleTrailer(j.Commit, "Odd-Approved-By") != by:
+		return fmt.Sprintf("%s is recorded as merged, by %s in a commit by %s", o.ID, cmp.Or(singleTrailer(j.Commit, "Odd-Approved-By"), "nobody"), j.Author.Email)
+	case j.kind == person && (singleTrailer(j.Commit, "Odd-Op") != o.ID || singleTrailer(j.Commit, "Odd-Tier") != o.Fact(pipeline.FactTier)):
 		return fmt.Sprintf("%s is recorded as merged with tier %s, in a commit that says it merges %s with tier %s",
-			o.ID, o.Fact(pipeline.FactTier), or(one(j.Commit, "Odd-Op"), "no op"), or(one(j.Commit, "Odd-Tier"), "none"))
+			o.ID, o.Fact(pipeline.FactTier), cmp.Or(singleTrailer(j.Commit, "Odd-Op"), "no op"), cmp.Or(singleTrailer(j.Commit, "Odd-Tier"), "none"))
 	case task == nil || task.now != board.Done:
 		return fmt.Sprintf("%s is recorded as merged, and its task is not done", o.ID)
 	}
 	return ""
 }
 
-// letGo says that an op which waited has its ending, and its task waits on.
-func (j *judge) letGo(o pipeline.Op, task *waitingTask) string {
+// checkLeavesReview says that an op which waited has its ending, and its task waits on.
+func (j *judge) checkLeavesReview(o pipeline.Op, task *waitingTask) string {
 	switch {
 	case o.From != pipeline.Waiting:
 		return ""
@@ -317,15 +318,15 @@ func (j *judge) letGo(o pipeline.Op, task *waitingTask) string {
 	return ""
 }
 
-// expires reports a run's commit that records the expiry of an op of a task.
-func (j *judge) expires(task string) bool {
-	return slices.ContainsFunc(j.lines, func(l line) bool {
+// expiresOp reports a run's commit that records the expiry of an op of a task.
+func (j *judge) expiresOp(task string) bool {
+	return slices.ContainsFunc(j.lines, func(l ledgerLine) bool {
 		return l.record.Kind == event.OpEnd && l.record.Task == task && l.record.Run == j.run && l.record.Op().Reason == string(pipeline.ReviewExpired)
 	})
 }
 
-// ownWord reports a record that a person's commit, or the sync on a person's
+// isPersonsEnding reports a record that a person's commit, or the sync on a person's
 // word, may add: the ending of an op, in that op's own file.
-func (j *judge) ownWord(r event.Record) bool {
+func (j *judge) isPersonsEnding(r event.Record) bool {
 	return (j.kind == person || j.kind == syncCommit) && r.Kind == event.OpEnd && strings.HasPrefix(r.Run, "op-") && r.Op().Op == r.Run
 }

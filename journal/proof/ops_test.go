@@ -69,7 +69,11 @@ func op(until pipeline.Phase, l pipeline.Limits, facts ...map[string]string) fun
 			Work: func(ctx context.Context, o pipeline.Op) (pipeline.Out, error) { return in[o.Phase](ctx, o) },
 			Keep: func(o pipeline.Op) { s.record(w, ch, o.Record()) },
 		}
-		o, err := pipeline.Begin(or(w.op, "op-"+w.id[len(w.id)-2:]), w.task, w.id, at, l, map[string]string{pipeline.FactBase: string(w.base)})
+		id := w.op
+		if id == "" {
+			id = "op-" + w.id[len(w.id)-2:]
+		}
+		o, err := pipeline.Begin(id, w.task, w.id, at, l, map[string]string{pipeline.FactBase: string(w.base)})
 		if err != nil {
 			s.Fatal(err)
 		}
@@ -209,7 +213,7 @@ func rewrite(s *story, d *draft, change func(n int, r event.Record) []event.Reco
 	n := 0
 	for _, r := range all {
 		out := []event.Record{r}
-		if ofOp(r) {
+		if isOpRecord(r) {
 			n++
 			out = change(n, r)
 		}

@@ -1,6 +1,7 @@
 package proof
 
 import (
+	"cmp"
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
@@ -35,7 +36,7 @@ func judgePermits(j *judge) error {
 	if len(j.Parents) == 0 {
 		return nil // where a history begins
 	}
-	return j.lineByLine(func(l line) (string, error) {
+	return j.checkLines(func(l ledgerLine) (string, error) {
 		switch l.record.Kind {
 		case event.Session:
 			j.checked++
@@ -45,7 +46,7 @@ func judgePermits(j *judge) error {
 			return j.checkRelease(l)
 		case event.Outcome:
 			j.checked++
-			return j.underPermit(l)
+			return j.checkUnderPermit(l)
 		}
 		return "", nil
 	})
@@ -61,7 +62,7 @@ type permit struct {
 	broken                 string // the first thing that does not read
 }
 
-func permitOf(r *event.Record) permit {
+func readPermit(r *event.Record) permit {
 	p := permit{Record: r, AnchorData: r.Anchor()}
 	if p.Arm != nil {
 		p.arm = *p.Arm
@@ -81,57 +82,57 @@ func permitOf(r *event.Record) permit {
 	return p
 }
 
-// covers reports a path that the permit lets its session write.
-func (p permit) covers(name string) bool {
+// coversPath reports a path that the permit lets its session write.
+func (p permit) coversPath(name string) bool {
 	return policy.MatchAnyGlob(nonEmpty(p.Allow), name) && !policy.MatchAnyGlob(nonEmpty(p.Deny), name)
 }
 
-// anchors are the anchor records of l's file, by token.
-func (j *judge) anchors(l line, token string) ([]permit, error) {
-	records, err := j.ledgerAt(j.OID, l.record.Run)
+// findAnchors are the anchor records of l's file, by token.
+func (j *judge) findAnchors(l ledgerLine, token string) ([]permit, error) {
+	records, err := j.readLedger(j.OID, l.record.Run)
 	var out []permit
 	for i := range records {
 		if r := &records[i]; r.Kind == event.Anchor && r.Anchor().Token == token {
-			out = append(out, permitOf(r))
+			out = append(out, readPermit(r))
 		}
 	}
 	return out, err
 }
 
 // checkBinding says what is wrong with how one session was bound.
-func (j *judge) checkBinding(l line) (string, error) {
+func (j *judge) checkBinding(l ledgerLine) (string, error) {
 	of := l.record.Session().Anchor
 	if of == nil {
-		return j.unbound(l)
+		return j.checkUnbound(l)
 	}
-	held, err := j.anchors(l, of.Token)
+	held, err := j.findAnchors(l, of.Token)
 	if err != nil {
 		return "", err
 	}
 	if len(held) == 0 {
-		return fmt.Sprintf("a session bound by %s, which its ledger has no permit for", or(of.Token, "no token")), nil
+		return fmt.Sprintf("a session bound by %s, which its ledger has no permit for", cmp.Or(of.Token, "no token")), nil
 	}
-	if why := held[0].bears(*of, l.record.Task); why != "" {
+	if why := held[0].compareSession(*of, l.record.Task); why != "" {
 		return why, nil
 	}
-	return j.inTime(held[0], l, of.EmissionAt), nil
+	return j.checkReadTime(held[0], l, of.EmissionAt), nil
 }
 
-// unbound says what is wrong with a session that names no anchor.
-func (j *judge) unbound(l line) (string, error) {
+// checkUnbound says what is wrong with a session that names no anchor.
+func (j *judge) checkUnbound(l ledgerLine) (string, error) {
 	made := l.record.Session().Outcome == "completed" || l.record.Session().Deliverable != ""
 	if !made {
 		return "", nil // it was nobody, and came to nothing
 	}
-	law, _, err := j.orders(l)
+	law, _, err := j.findClaimTerms(l)
 	if err != nil || law.Anchor.Mode == string(anchor.Untracked) {
 		return "", err
 	}
-	return j.owedOnceAnchored("a session completed without a write permit")
+	return j.unlessUnanchored("a session completed without a write permit")
 }
 
-// bears says in what the permit is not the one that a session for a task says it had.
-func (p permit) bears(of event.SessionAnchor, task string) string {
+// compareSession says in what the permit is not the one that a session for a task says it had.
+func (p permit) compareSession(of event.SessionAnchor, task string) string {
 	switch {
 	case p.DeadRun != "" || p.Task != task:
 		return fmt.Sprintf("a session bound by %s, which is another's", of.Token)
@@ -143,8 +144,8 @@ func (p permit) bears(of event.SessionAnchor, task string) string {
 	return ""
 }
 
-// inTime says that a session was not read while it held the permit.
-func (j *judge) inTime(p permit, l line, moment string) string {
+// checkReadTime says that a session was not read while it held the permit.
+func (j *judge) checkReadTime(p permit, l ledgerLine, moment string) string {
 	read, err := time.Parse(time.RFC3339, moment)
 	switch {
 	case err != nil:
@@ -161,8 +162,8 @@ func (j *judge) inTime(p permit, l line, moment string) string {
 
 // isDropped reports a session whose task the same act blocks, or lost, or that no task asked
 // for and that handed nothing over: what it came to was read and went nowhere.
-func (j *judge) isDropped(l line) bool {
-	return l.record.Task == l.record.Run && l.record.Session().Handoff == "" || slices.ContainsFunc(j.lines, func(o line) bool {
+func (j *judge) isDropped(l ledgerLine) bool {
+	return l.record.Task == l.record.Run && l.record.Session().Handoff == "" || slices.ContainsFunc(j.lines, func(o ledgerLine) bool {
 		r := o.record
 		return r.Kind == event.Outcome && r.Run == l.record.Run && r.Task == l.record.Task &&
 			slices.Contains([]string{string(board.Blocked), "lost"}, r.Outcome().Verdict)
@@ -170,13 +171,13 @@ func (j *judge) isDropped(l line) bool {
 }
 
 // checkRelease says what is wrong with one anchor record.
-func (j *judge) checkRelease(l line) (string, error) {
-	p := permitOf(&l.record)
-	same, err := j.anchors(l, p.Token)
+func (j *judge) checkRelease(l ledgerLine) (string, error) {
+	p := readPermit(&l.record)
+	same, err := j.findAnchors(l, p.Token)
 	switch {
 	case err != nil:
 		return "", err
-	case badToken(p.Token):
+	case isBadToken(p.Token):
 		return "an anchor without a token", nil
 	case len(same) != 1:
 		return fmt.Sprintf("the anchor %s stands %d times in its ledger; a permit is released once", p.Token, len(same)), nil
@@ -191,11 +192,11 @@ func (j *judge) checkRelease(l line) (string, error) {
 	case l.claim == nil:
 		return "a permit record of no open claim", nil
 	}
-	law, base, err := j.orders(l)
+	law, base, err := j.findClaimTerms(l)
 	if err != nil || base == "" {
 		return "", err
 	}
-	if why := p.asOrdered(l, law); why != "" {
+	if why := p.checkTerms(l, law); why != "" {
 		return why, nil
 	}
 	if why, err := j.checkBase(p, l, base); why != "" || err != nil {
@@ -204,8 +205,8 @@ func (j *judge) checkRelease(l line) (string, error) {
 	return j.checkConstitution(p, l, law)
 }
 
-// asOrdered holds the record to odd.toml and to its claim.
-func (p permit) asOrdered(l line, law config.Config) string {
+// checkTerms holds the record to odd.toml and to its claim.
+func (p permit) checkTerms(l ledgerLine, law config.Config) string {
 	mode, by := law.Anchor.Mode, "agent"
 	if l.claim.Claim().RefreshOf != "" && mode != string(anchor.Untracked) {
 		mode = string(anchor.Express)
@@ -215,11 +216,11 @@ func (p permit) asOrdered(l line, law config.Config) string {
 	}
 	switch {
 	case p.Mode != mode:
-		return fmt.Sprintf("an anchor of mode %s; odd.toml asks for %s", or(p.Mode, "none"), mode)
+		return fmt.Sprintf("an anchor of mode %s; odd.toml asks for %s", cmp.Or(p.Mode, "none"), mode)
 	case p.Tier != law.Anchor.Strictness:
-		return fmt.Sprintf("an anchor of tier %s; odd.toml asks for %s", or(p.Tier, "none"), law.Anchor.Strictness)
+		return fmt.Sprintf("an anchor of tier %s; odd.toml asks for %s", cmp.Or(p.Tier, "none"), law.Anchor.Strictness)
 	case p.GeneratedBy != by:
-		return fmt.Sprintf("an anchor proven by %s; under %s the %s proves", or(p.GeneratedBy, "nobody"), mode, by)
+		return fmt.Sprintf("an anchor proven by %s; under %s the %s proves", cmp.Or(p.GeneratedBy, "nobody"), mode, by)
 	case p.ended.Sub(p.bound) > law.Anchor.TTL:
 		return fmt.Sprintf("a permit for %s; odd.toml gives %s", p.ended.Sub(p.bound), law.Anchor.TTL)
 	case !p.bound.Before(p.ended):
@@ -240,15 +241,15 @@ func (p permit) asOrdered(l line, law config.Config) string {
 
 // checkBase holds the ARM to the commit the session stood on: its claim's, or for an
 // emission that was judged again one that the result comes after.
-func (j *judge) checkBase(p permit, l line, base repo.OID) (string, error) {
+func (j *judge) checkBase(p permit, l ledgerLine, base repo.OID) (string, error) {
 	head := repo.OID(p.arm.Head)
 	if l.claim.Claim().RefreshOf != "" {
-		if in, err := j.ancestor(head, j.OID); err != nil || !in {
-			return fmt.Sprintf("an anchor at %s, which is not before it", or(short(string(head)), "no commit")), nil
+		if in, err := j.isAncestor(head, j.OID); err != nil || !in {
+			return fmt.Sprintf("an anchor at %s, which is not before it", cmp.Or(shortID(string(head)), "no commit")), nil
 		}
 	} else if head != base {
-		why, err := j.remade(base, l.record.Run, l.record.Task)
-		return or(why, fmt.Sprintf("an anchor at %s; its claim is %s", or(short(string(head)), "no commit"), short(string(base)))), err
+		why, err := j.explainRewrite(base, l.record.Run, l.record.Task)
+		return cmp.Or(why, fmt.Sprintf("an anchor at %s; its claim is %s", cmp.Or(shortID(string(head)), "no commit"), shortID(string(base)))), err
 	}
 	files, err := j.repo.Tree(head)
 	if err != nil {
@@ -259,87 +260,87 @@ func (j *judge) checkBase(p permit, l line, base repo.OID) (string, error) {
 	facts := anchor.Facts{OK: true, Head: string(head), Branch: p.arm.Branch}
 	arm := anchor.NewArm(facts, phase, focus, source, p.law.SHA256)
 	if arm.Hash != p.ContextHash {
-		return fmt.Sprintf("an anchor whose context_hash is not that of its claim; it is %s", short(strings.TrimPrefix(arm.Hash, "sha256:"))), nil
+		return fmt.Sprintf("an anchor whose context_hash is not that of its claim; it is %s", shortID(strings.TrimPrefix(arm.Hash, "sha256:"))), nil
 	}
 	return "", nil
 }
 
-// underPermit says that an outcome proposes what no permit of its claim covers.
-func (j *judge) underPermit(l line) (string, error) {
+// checkUnderPermit says that an outcome proposes what no permit of its claim covers.
+func (j *judge) checkUnderPermit(l ledgerLine) (string, error) {
 	paths := pathsOf(&l.record)
 	if len(paths) == 0 || l.claim == nil {
 		return "", nil // nothing landed; without a claim row 5 reports it
 	}
-	held, err := j.lastPermit(l)
+	held, err := j.findLastPermit(l)
 	if err != nil {
 		return "", err
 	}
-	law, _, err := j.orders(l)
+	law, _, err := j.findClaimTerms(l)
 	switch {
 	case err != nil:
 		return "", err
 	case held == nil && law.Anchor.Mode == string(anchor.Untracked):
-		return fmt.Sprintf("proposes %s under [anchor] mode untracked, where nobody has a permit", filesOf(len(paths))), nil
+		return fmt.Sprintf("proposes %s under [anchor] mode untracked, where nobody has a permit", describeFiles(len(paths))), nil
 	case held == nil:
-		return j.owedOnceAnchored(fmt.Sprintf("proposes %s without a permit", filesOf(len(paths))))
-	case !held.hadBy(l.claim):
+		return j.unlessUnanchored(fmt.Sprintf("proposes %s without a permit", describeFiles(len(paths))))
+	case !held.isHeldBy(l.claim):
 		return "proposes under a permit that no session of it had", nil
 	case !l.record.TS.Before(held.ended):
 		return fmt.Sprintf("proposes at %s under a permit that ended at %s", l.record.TS.Format(time.RFC3339), held.ExpiresAt), nil
 	}
 	for _, p := range paths {
-		if !held.covers(p[0]) {
+		if !held.coversPath(p[0]) {
 			return fmt.Sprintf("proposes %s, which its permit does not cover: %s", p[0], strings.Join(held.Allow, ", ")), nil
 		}
 	}
 	return "", nil
 }
 
-// lastPermit is the permit that the claim of an outcome had last, nil for none.
-func (j *judge) lastPermit(l line) (held *permit, err error) {
-	records, err := j.ledgerAt(j.OID, l.record.Run)
+// findLastPermit is the permit that the claim of an outcome had last, nil for none.
+func (j *judge) findLastPermit(l ledgerLine) (held *permit, err error) {
+	records, err := j.readLedger(j.OID, l.record.Run)
 	for i := range records {
 		r := &records[i]
 		if r.Kind == event.Anchor && r.Task == l.record.Task && r.DeadRun == "" && r.Seq > l.claim.Seq && r.Seq < l.record.Seq {
-			p := permitOf(r)
+			p := readPermit(r)
 			held = &p
 		}
 	}
 	return held, err
 }
 
-// hadBy reports a session of the claim under the permit; what was judged again has none.
-func (p permit) hadBy(c *open) bool {
-	return c.Claim().RefreshOf != "" || slices.ContainsFunc(c.held, func(r event.Record) bool { return tokenOf(r) == p.Token })
+// isHeldBy reports a session of the claim under the permit; what was judged again has none.
+func (p permit) isHeldBy(c *openClaim) bool {
+	return c.Claim().RefreshOf != "" || slices.ContainsFunc(c.held, func(r event.Record) bool { return sessionToken(r) == p.Token })
 }
 
-func badToken(s string) bool {
+func isBadToken(s string) bool {
 	_, bad := anchor.TokenProblem(s)
 	return bad
 }
 
-func hexSum(b []byte) string {
+func hashHex(b []byte) string {
 	sum := sha256.Sum256(b)
 	return hex.EncodeToString(sum[:])
 }
 
-func tokenOf(session event.Record) string {
+func sessionToken(session event.Record) string {
 	if of := session.Session().Anchor; of != nil {
 		return of.Token
 	}
 	return ""
 }
 
-func filesOf(n int) string {
+func describeFiles(n int) string {
 	if n == 1 {
 		return "a file"
 	}
 	return fmt.Sprintf("%d files", n)
 }
 
-// orders are the odd.toml that the claim of l's task was made under and the
+// findClaimTerms are the odd.toml that the claim of l's task was made under and the
 // commit of that claim, "" where the clone has none.
-func (j *judge) orders(l line) (config.Config, repo.OID, error) {
+func (j *judge) findClaimTerms(l ledgerLine) (config.Config, repo.OID, error) {
 	c, ok, err := j.findClaim(l.record.Run, l.record.Task)
 	if err != nil || !ok || len(c.Parents) == 0 {
 		return j.law, "", err

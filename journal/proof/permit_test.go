@@ -289,12 +289,12 @@ func TestNoRunForgetsItsAnchor(t *testing.T) {
 // What was read too late is no fault where it went nowhere.
 func TestDropped(t *testing.T) {
 	t.Parallel()
-	session := line{record: event.Record{Kind: event.Session, Run: "r", Task: "t"}}
+	session := ledgerLine{record: event.Record{Kind: event.Session, Run: "r", Task: "t"}}
 	for _, c := range []struct {
 		run, task, verdict string
 		want               bool
 	}{{"r", "t", "blocked", true}, {"r", "t", "lost", true}, {"r", "t", "review", false}, {"r", "u", "blocked", false}, {"s", "t", "lost", false}} {
-		j := &judge{act: &act{lines: []line{session, {record: event.Record{Kind: event.Outcome, Run: c.run, Task: c.task, Data: eventtest.Data(event.Outcome, map[string]any{"verdict": c.verdict})}}}}}
+		j := &judge{act: &act{lines: []ledgerLine{session, {record: event.Record{Kind: event.Outcome, Run: c.run, Task: c.task, Data: eventtest.Data(event.Outcome, map[string]any{"verdict": c.verdict})}}}}}
 		if got := j.isDropped(session); got != c.want {
 			t.Errorf("beside %+v: %v", c, got)
 		}

@@ -83,18 +83,18 @@ type Finding struct {
 
 // String is "path:line: message; way [invariant N, commit]".
 func (f Finding) String() string {
-	return fmt.Sprintf("%s:%d: %s [invariant %d, %s]", f.Path, f.Line, f.Text(), f.Invariant, short(string(f.Commit)))
+	return fmt.Sprintf("%s:%d: %s [invariant %d, %s]", f.Path, f.Line, f.Text(), f.Invariant, shortID(string(f.Commit)))
 }
 
 // Text is what is wrong and the way out of it.
 func (f Finding) Text() string {
 	if f.Way == "" {
-		return f.Message + f.rest()
+		return f.Message + f.formatAlso()
 	}
-	return f.Message + f.rest() + "; " + f.Way
+	return f.Message + f.formatAlso() + "; " + f.Way
 }
 
-func short(oid string) string { return oid[:min(10, len(oid))] }
+func shortID(oid string) string { return oid[:min(10, len(oid))] }
 
 // Report is what a check found.
 type Report struct {
@@ -113,7 +113,7 @@ type rule struct {
 
 // Table lists the invariants that Check proves.
 func Table() []Row {
-	rs := rules()
+	rs := allRules()
 	out := make([]Row, len(rs))
 	for i, r := range rs {
 		out[i] = r.Row
@@ -132,18 +132,18 @@ type judge struct {
 	cause     string // of that finding
 }
 
-// find records a finding; a line below 1 is the file as a whole.
-func (j *judge) find(path string, line int, format string, args ...any) {
+// addFinding records a finding; a line below 1 is the file as a whole.
+func (j *judge) addFinding(path string, line int, format string, args ...any) {
 	j.found = append(j.found, Finding{Invariant: j.invariant, Commit: j.OID, Path: path, Line: max(line, 1), Message: fmt.Sprintf(format, args...)})
 }
 
-// out gives the last finding a way out of its own, in place of its row's.
-func (j *judge) out(way string) { j.found[len(j.found)-1].Way = way }
+// setWay gives the last finding a way out of its own, in place of its row's.
+func (j *judge) setWay(way string) { j.found[len(j.found)-1].Way = way }
 
-// explain gives the last finding the way out and the cause that were noted for it.
-func (j *judge) explain() {
+// applyNotes gives the last finding the way out and the cause that were noted for it.
+func (j *judge) applyNotes() {
 	if len(j.found) > 0 && j.way != "" {
-		j.out(j.way)
+		j.setWay(j.way)
 	}
 	if len(j.found) > 0 && j.cause != "" {
 		j.found[len(j.found)-1].Cause = j.cause
@@ -166,30 +166,30 @@ func Check(ctx context.Context, r *repo.Repo, from, to repo.OID) (Report, error)
 
 // CheckScope is Check of more than two ends.
 func CheckScope(ctx context.Context, r *repo.Repo, s Scope) (Report, error) {
-	h, err := read(ctx, r, s)
+	h, err := readHistory(ctx, r, s)
 	if err != nil {
 		return Report{Findings: []Finding{}, Known: []Known{}}, err
 	}
-	return h.foldReport(s.Tell)
+	return h.reportFolded(s.Tell)
 }
 
-// foldReport returns the report with one finding a cause.
-func (h *history) foldReport(tell func(done, all int)) (Report, error) {
-	out, err := h.report(tell)
+// reportFolded returns the report with one finding a cause.
+func (h *history) reportFolded(tell func(done, all int)) (Report, error) {
+	out, err := h.judgeCommits(tell)
 	if err == nil {
-		err = h.acknowledge(&out)
+		err = h.splitAcknowledged(&out)
 	}
-	out.Findings = fold(out.Findings)
+	out.Findings = foldByCause(out.Findings)
 	return out, err
 }
 
-// report judges the commits that were read.
-func (h *history) report(tell func(done, all int)) (Report, error) {
-	out, rs := Report{Findings: []Finding{}, Known: []Known{}}, rules()
+// judgeCommits judges the commits that were read.
+func (h *history) judgeCommits(tell func(done, all int)) (Report, error) {
+	out, rs := Report{Findings: []Finding{}, Known: []Known{}}, allRules()
 	for n, c := range h.commits {
-		v, err := h.judge(c, rs)
+		v, err := h.judgeCommit(c, rs)
 		if err != nil {
-			return out, fmt.Errorf("%s: %w", short(string(c.OID)), err)
+			return out, fmt.Errorf("%s: %w", shortID(string(c.OID)), err)
 		}
 		out.Findings = append(out.Findings, v.found...)
 		for i, n := range v.checked {
@@ -214,8 +214,8 @@ func (h *history) report(tell func(done, all int)) (Report, error) {
 	return out, nil
 }
 
-// wayOut is what the row of an invariant says to do about a finding.
-func wayOut(rs []rule, invariant int) string {
+// findWay is what the row of an invariant says to do about a finding.
+func findWay(rs []rule, invariant int) string {
 	for _, r := range rs {
 		if r.Invariant == invariant {
 			return r.Way
@@ -227,8 +227,8 @@ func wayOut(rs []rule, invariant int) string {
 // explainTrailers begins the way out of what is found in a commit that nothing but its trailers
 // makes a machine's: whoever made it may not know that they do.
 func (h *history) explainTrailers(a *act) (string, error) {
-	laws, err := h.lawsOver(a.Commit)
-	if err != nil || a.kind == person || slices.ContainsFunc(laws, func(law *config.Config) bool { return ofAgent(a.Commit, law) }) {
+	laws, err := h.agentLaws(a.Commit)
+	if err != nil || a.kind == person || slices.ContainsFunc(laws, func(law *config.Config) bool { return isByAgent(a.Commit, law) }) {
 		return "", err
 	}
 	trailers := "trailer Odd-Run"
@@ -236,7 +236,7 @@ func (h *history) explainTrailers(a *act) (string, error) {
 		trailers = "trailers Odd-Run and Odd-Approval"
 	}
 	return fmt.Sprintf("commit %s by %s counts as a machine's for its %s: where a person made it, make it again without (git commit --amend, before a push), else ",
-		short(string(a.OID)), a.Author.Email, trailers), nil
+		shortID(string(a.OID)), a.Author.Email, trailers), nil
 }
 
 // judgeAct puts the act in front of every rule, and counts what each was asked.
@@ -253,7 +253,7 @@ func (a *act) judgeAct(h *history, rs []rule, checked []int) ([]Finding, error) 
 		}
 		checked[i] = j.checked
 		for _, f := range j.found {
-			f.Way = named + or(f.Way, wayOut(rs, f.Invariant))
+			f.Way = named + cmp.Or(f.Way, findWay(rs, f.Invariant))
 			found = append(found, f)
 		}
 	}

@@ -141,7 +141,7 @@ func TestATrailerThatMakesAMachine(t *testing.T) {
 		s := begin(t, lawful(t, ""), nil)
 		oid := s.land(s.make("sly", "", draft{who: c.who, parents: []repo.OID{s.tip()}, ch: repo.Changes{"README.md": []byte("# Mine\n")}, trailers: c.trailers}))
 		r := s.check("", oid)
-		if len(r.Findings) == 0 || strings.Replace(r.Findings[0].Way, short(string(oid)), "#", 1) != c.want {
+		if len(r.Findings) == 0 || strings.Replace(r.Findings[0].Way, shortID(string(oid)), "#", 1) != c.want {
 			t.Errorf("%s with %s: %v, want %s", c.who, c.trailers, r.Findings, c.want)
 		}
 	}

@@ -2,6 +2,7 @@ package proof
 
 import (
 	"bytes"
+	"cmp"
 	"fmt"
 	"path"
 	"slices"
@@ -12,9 +13,9 @@ import (
 	"github.com/odd-cli/odd/journal/repo"
 )
 
-// bufferAt is every proposal as a commit has it. What does not read is told of where a
+// readProposals is every proposal as a commit has it. What does not read is told of where a
 // commit writes it.
-func (h *history) bufferAt(commit repo.OID) (gate.Buffer, error) {
+func (h *history) readProposals(commit repo.OID) (gate.Buffer, error) {
 	law, err := h.lawAfter(commit)
 	if err != nil {
 		return gate.Buffer{}, err
@@ -37,9 +38,9 @@ func (h *history) bufferAt(commit repo.OID) (gate.Buffer, error) {
 	return all, err
 }
 
-// alarm is the emergency proposal that was open in a commit, "" for none.
-func (h *history) alarm(commit repo.OID) (string, error) {
-	b, err := h.bufferAt(commit)
+// findEmergency is the emergency proposal that was open in a commit, "" for none.
+func (h *history) findEmergency(commit repo.OID) (string, error) {
+	b, err := h.readProposals(commit)
 	return b.Emergency(), err
 }
 
@@ -50,11 +51,11 @@ func proposeRule() rule {
 		Evidence:   "proposals/*.jsonl in every commit, against its parents; the proposals a gate's row answers",
 		Recomputed: "a run writes only its own file, and proposes nothing in a person's name; only a person accepts or turns down a proposal, in a commit and name of their own; an accepted proposal names a row of governance/gates.jsonl; a row there answers only proposals that were open before it",
 		Attested:   "that what a proposal reports was really there",
-	}, proposes}
+	}, judgeProposeOnly}
 }
 
-// proposes is invariant 9: what is fast proposes, and people say what becomes of it.
-func proposes(j *judge) error {
+// judgeProposeOnly is invariant 9: what is fast proposes, and people say what becomes of it.
+func judgeProposeOnly(j *judge) error {
 	if len(j.Parents) == 0 {
 		return nil // where a history begins
 	}
@@ -71,31 +72,31 @@ func proposes(j *judge) error {
 // judgeProposals judges what a commit adds to one writer's file. That the file only
 // grows is row 14's.
 func (j *judge) judgeProposals(f *file) error {
-	now, err := j.bytes(f.New, f.NewMode)
+	now, err := j.readFile(f.New, f.NewMode)
 	if err != nil {
 		return err
 	}
 	var is gate.Buffer
 	if err := is.ReadProposals(now); err != nil {
 		j.checked++
-		j.find(f.Path, lineIn(err.Error()), "%s", strings.TrimPrefix(err.Error(), fmt.Sprintf("line %d: ", lineIn(err.Error()))))
+		j.addFinding(f.Path, lineNumberIn(err.Error()), "%s", strings.TrimPrefix(err.Error(), fmt.Sprintf("line %d: ", lineNumberIn(err.Error()))))
 		return nil
 	}
-	was, err := j.proposedBefore(f)
+	was, err := j.readProposedBefore(f)
 	if err != nil {
 		return err
 	}
 	run := strings.TrimSuffix(path.Base(f.rel), ".jsonl")
 	if strings.HasPrefix(run, "run-") {
-		if good, err := j.putBack(j.Commit, f.rel, f.Change); err != nil || good != "" && good == f.New {
+		if good, err := j.findPutBack(j.Commit, f.rel, f.Change); err != nil || good != "" && good == f.New {
 			return err // a person puts back what stood, and adds nothing
 		}
 	}
 	if own := j.kind != person && run == j.run; !own && (j.kind != person || strings.HasPrefix(run, "run-")) {
-		j.find(f.Path, 1, "the proposals of %s are written by another commit than its own", run)
+		j.addFinding(f.Path, 1, "the proposals of %s are written by another commit than its own", run)
 	}
 	if n := countOpen(is); j.kind != person && n > gate.MaxPerDrain {
-		j.find(f.Path, len(is.Proposals), "%s proposes %d times, at most %d", run, n, gate.MaxPerDrain)
+		j.addFinding(f.Path, len(is.Proposals), "%s proposes %d times, at most %d", run, n, gate.MaxPerDrain)
 	}
 	for _, p := range is.Proposals {
 		if _, old := was.ByID(p.ID); old {
@@ -103,15 +104,15 @@ func (j *judge) judgeProposals(f *file) error {
 		}
 		j.checked++
 		if why := j.checkSpeaker(p); why != "" {
-			j.find(f.Path, lineOf(now, "proposal", p.ID), "%s", why)
+			j.addFinding(f.Path, findProposalLine(now, "proposal", p.ID), "%s", why)
 		}
 	}
 	return j.judgeDispositions(f, now, is, was)
 }
 
-// proposedBefore are the proposals that a file has in the parents.
-func (j *judge) proposedBefore(f *file) (was gate.Buffer, err error) {
-	for _, oid := range j.olds(f) {
+// readProposedBefore are the proposals that a file has in the parents.
+func (j *judge) readProposedBefore(f *file) (was gate.Buffer, err error) {
+	for _, oid := range j.parentBlobs(f) {
 		old, err := j.trees.Blob(oid)
 		if err != nil {
 			return was, err
@@ -140,7 +141,7 @@ func (j *judge) checkSpeaker(p gate.Proposal) string {
 	case j.kind != person && p.Source == gate.UserSignal:
 		return fmt.Sprintf("a commit by odd or an agent proposes %s as a person", p.ID)
 	case j.kind != person && p.Run != "" && p.Run != j.run:
-		return fmt.Sprintf("%s proposes %s for %s", or(j.run, "no run"), p.ID, p.Run)
+		return fmt.Sprintf("%s proposes %s for %s", cmp.Or(j.run, "no run"), p.ID, p.Run)
 	}
 	return ""
 }
@@ -157,7 +158,7 @@ func (j *judge) judgeDispositions(f *file, now []byte, is, was gate.Buffer) erro
 			return err
 		}
 		if why != "" {
-			j.find(f.Path, lineOf(now, "disposition", id), "%s", why)
+			j.addFinding(f.Path, findProposalLine(now, "disposition", id), "%s", why)
 		}
 	}
 	return nil
@@ -165,11 +166,11 @@ func (j *judge) judgeDispositions(f *file, now []byte, is, was gate.Buffer) erro
 
 // checkDisposition says what is wrong with a disposition.
 func (j *judge) checkDisposition(d gate.Disposition) (string, error) {
-	all, err := j.bufferAt(j.OID)
+	all, err := j.readProposals(j.OID)
 	if err != nil {
 		return "", err
 	}
-	s, err := j.slowAt(j.OID)
+	s, err := j.readGovernance(j.OID)
 	if err != nil {
 		return "", err
 	}
@@ -193,15 +194,15 @@ func (j *judge) checkDisposition(d gate.Disposition) (string, error) {
 // checkAnswered judges the proposals that a gate's new rows answer: each was there,
 // and open, before the act.
 func (j *judge) checkAnswered() error {
-	now, err := j.slowAt(j.OID)
+	now, err := j.readGovernance(j.OID)
 	if err != nil || j.kind != person || len(j.Trailer("Odd-Gate")) == 0 {
 		return err
 	}
-	was, err := j.slowAt(j.Parents[0])
+	was, err := j.readGovernance(j.Parents[0])
 	if err != nil {
 		return err
 	}
-	before, err := j.bufferAt(j.Parents[0])
+	before, err := j.readProposals(j.Parents[0])
 	if err != nil {
 		return err
 	}
@@ -213,18 +214,18 @@ func (j *judge) checkAnswered() error {
 			d, settled := before.Dispositions[id]
 			switch {
 			case !exists:
-				j.find(j.root+gate.GatesPath, i+1, "%s answers %s, which nobody had proposed", r.ID, id)
+				j.addFinding(j.root+gate.GatesPath, i+1, "%s answers %s, which nobody had proposed", r.ID, id)
 			case settled:
-				j.find(j.root+gate.GatesPath, i+1, "%s answers %s, which was %s already", r.ID, id, d.Decision)
+				j.addFinding(j.root+gate.GatesPath, i+1, "%s answers %s, which was %s already", r.ID, id, d.Decision)
 			}
 		}
 	}
 	return nil
 }
 
-// lineOf is the line of a writer's file on which a proposal, or what became of
+// findProposalLine is the line of a writer's file on which a proposal, or what became of
 // one, stands.
-func lineOf(b []byte, t, id string) int {
+func findProposalLine(b []byte, t, id string) int {
 	n := 0
 	for line := range bytes.Lines(b) {
 		n++

@@ -12,26 +12,26 @@ import (
 // they put back. What stood before those is believed.
 const lookBack = 1000
 
-// putBack is the version that a person's commit puts back of a file that only grows, below
+// findPutBack is the version that a person's commit puts back of a file that only grows, below
 // the bundle, which was rewritten or taken away before it: the last that had only grown,
 // to which it may add; "" for none. Who rewrote it was told of there, and is told to put it
 // back. What grew upon a version that was rewritten is not to be lost by that.
-func (h *history) putBack(c repo.Commit, rel string, is repo.Change) (good repo.OID, err error) {
+func (h *history) findPutBack(c repo.Commit, rel string, is repo.Change) (good repo.OID, err error) {
 	if h.machines[c.OID] || len(c.Parents) != 1 || !strings.HasPrefix(is.NewMode, "100") {
 		return "", nil
 	}
-	all, err := h.versions(c.Parents[0])
+	all, err := h.readVersions(c.Parents[0])
 	if err != nil {
 		return "", err
 	}
 	var last repo.OID
 	lost := false
 	for _, v := range slices.Backward(all[rel]) {
-		onGood, err := h.extends(good, v)
+		onGood, err := h.isExtension(good, v)
 		if err != nil {
 			return "", err
 		}
-		onLast, err := h.extends(last, v)
+		onLast, err := h.isExtension(last, v)
 		if err != nil {
 			return "", err
 		}
@@ -47,22 +47,22 @@ func (h *history) putBack(c repo.Commit, rel string, is repo.Change) (good repo.
 	if good == "" || lost {
 		return "", nil
 	}
-	if on, err := h.extends(good, is.New); !on {
+	if on, err := h.isExtension(good, is.New); !on {
 		return "", err
 	}
 	return good, nil
 }
 
-// versions are what the files that only grow were along the first parents of a commit and
+// readVersions are what the files that only grow were along the first parents of a commit and
 // in it, by their path below the bundle: the blobs, the last first, "" where there was none.
 // A file that nobody changed there is left out. All are read at once, and kept for the next of them.
-func (h *history) versions(at repo.OID) (map[string][]repo.OID, error) {
+func (h *history) readVersions(at repo.OID) (map[string][]repo.OID, error) {
 	if h.grew.at == at {
 		return h.grew.versions, nil
 	}
 	out := map[string][]repo.OID{}
 	for next, n := at, 0; next != "" && n < lookBack; n++ {
-		c, err := h.commit(next)
+		c, err := h.readCommit(next)
 		if err != nil {
 			return nil, err
 		}
@@ -96,7 +96,7 @@ func (h *history) noteVersions(out map[string][]repo.OID, before, after repo.OID
 			return err
 		}
 	}
-	for rel, v := range versionsIn(changes, was.Root, law.Root) {
+	for rel, v := range pairVersions(changes, was.Root, law.Root) {
 		if v.old == v.new {
 			continue
 		}
@@ -111,10 +111,10 @@ func (h *history) noteVersions(out map[string][]repo.OID, before, after repo.OID
 // twoVersions are a file that only grows before a commit and after it, "" where it is not.
 type twoVersions struct{ old, new repo.OID }
 
-// versionsIn are the files that only grow and that changes concern, by their place in the
+// pairVersions are the files that only grow and that changes concern, by their place in the
 // bundle, which was below one folder and is below another: one that moves is its files,
 // here and there.
-func versionsIn(changes []repo.Change, was, now string) map[string]twoVersions {
+func pairVersions(changes []repo.Change, was, now string) map[string]twoVersions {
 	by := map[string]twoVersions{}
 	for _, ch := range changes {
 		if rel, in := strings.CutPrefix(ch.Path, was+"/"); in && appendOnly(rel) && strings.HasPrefix(ch.OldMode, "100") {
@@ -127,14 +127,14 @@ func versionsIn(changes []repo.Change, was, now string) map[string]twoVersions {
 	return by
 }
 
-// grew is what versions read last.
-type grew struct {
+// versionCache is what versions read last.
+type versionCache struct {
 	at       repo.OID
 	versions map[string][]repo.OID
 }
 
-// extends reports a version of a file that begins with another, as any does with none.
-func (h *history) extends(was, now repo.OID) (bool, error) {
+// isExtension reports a version of a file that begins with another, as any does with none.
+func (h *history) isExtension(was, now repo.OID) (bool, error) {
 	if was == "" || was == now {
 		return true, nil
 	}

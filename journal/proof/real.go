@@ -1,6 +1,7 @@
 package proof
 
 import (
+	"cmp"
 	"fmt"
 	"path"
 	"slices"
@@ -19,24 +20,24 @@ func edgeRule() rule {
 		Evidence:   "the edges of every atom a commit by odd or an agent changes; the brief of every session whose run's tree, refs/odd/run/RUN, is in the clone",
 		Recomputed: "no commit by odd or an agent adds an edge that odd reconcile refuses: the key owns, or an edge that leaves the bundle; the persona in a brief is, byte for byte, what odd compiles from the edges in the commit of the claim, with edges to nothing as gaps",
 		Attested:   "the brief of a run whose refs/odd/run/RUN is not in this clone, or is older there than the record",
-	}, real}
+	}, judgeEdges}
 }
 
-// real is invariant 7: a persona is made of edges that are there. What a machine's
+// judgeEdges is invariant 7: a persona is made of edges that are there. What a machine's
 // atoms say of edges is held to what reconcile lets through, and what a session was
 // told of its role, as far as the clone keeps its brief, to what its claim holds.
-func real(j *judge) error {
+func judgeEdges(j *judge) error {
 	if len(j.Parents) == 0 {
 		return nil // where a history begins
 	}
 	if j.kind != person {
 		j.checkEdges()
 	}
-	return j.lineByLine(func(l line) (string, error) {
+	return j.checkLines(func(l ledgerLine) (string, error) {
 		if l.record.Kind != event.Session {
 			return "", nil
 		}
-		return j.toldOf(l)
+		return j.checkBrief(l)
 	})
 }
 
@@ -49,11 +50,11 @@ func (j *judge) checkEdges() {
 		}
 		j.checked++
 		if _, is := f.new.Field("owns"); is {
-			j.find(f.Path, f.new.Line("owns"), `a commit by odd or an agent says "owns", which is no edge; a process names its owner`)
+			j.addFinding(f.Path, f.new.Line("owns"), `a commit by odd or an agent says "owns", which is no edge; a process names its owner`)
 		}
 		for _, e := range f.new.Edges {
 			if leavesBundle(f.rel, e.Target) && (f.old == nil || !slices.ContainsFunc(f.old.Edges, func(o okf.Edge) bool { return o.Target == e.Target })) {
-				j.find(f.Path, e.Line, "a commit by odd or an agent has an edge %s to %s, which is outside the bundle", e.Kind, e.Target)
+				j.addFinding(f.Path, e.Line, "a commit by odd or an agent has an edge %s to %s, which is outside the bundle", e.Kind, e.Target)
 			}
 		}
 	}
@@ -67,18 +68,18 @@ func leavesBundle(from, target string) bool {
 	return strings.HasPrefix(path.Join(path.Dir(from), target), "../")
 }
 
-// toldOf says that the brief of a session tells of another persona than its claim's
+// checkBrief says that the brief of a session tells of another persona than its claim's
 // bundle makes.
-func (j *judge) toldOf(l line) (string, error) {
+func (j *judge) checkBrief(l ledgerLine) (string, error) {
 	id, name := l.record.Session().Brief, "refs/odd/run/"+l.record.Run
 	run, moves := j.moving[name]
 	if !moves {
 		run, _ = j.repo.Ref(name)
 	}
-	if run == "" || id == "" || j.keptBefore(l, run) {
+	if run == "" || id == "" || j.isKeptBefore(l, run) {
 		return "", nil // pruned, or not fetched since: attested
 	}
-	role, claim, law, err := j.embodiedAt(l)
+	role, claim, law, err := j.findSessionRole(l)
 	if role == "" || err != nil {
 		return "", err
 	}
@@ -88,13 +89,13 @@ func (j *judge) toldOf(l line) (string, error) {
 	}
 	j.checked++
 	if !slices.ContainsFunc(kept, func(c repo.Change) bool { return string(c.New) == id }) {
-		return fmt.Sprintf("the stored brief %s of the session is missing from refs/odd/run/%s", short(id), l.record.Run), nil
+		return fmt.Sprintf("the stored brief %s of the session is missing from refs/odd/run/%s", shortID(id), l.record.Run), nil
 	}
 	b, err := j.repo.Blob(repo.OID(id))
 	if err != nil {
 		return "", err
 	}
-	said, ok := part(secrets.RedactText(string(b)), "persona") // an older odd knew fewer credentials
+	said, ok := findBriefPart(secrets.RedactText(string(b)), "persona") // an older odd knew fewer credentials
 	if !ok {
 		return "", nil // its contract has no room for one
 	}
@@ -109,21 +110,21 @@ func (j *judge) toldOf(l line) (string, error) {
 	if head, _, cut := strings.Cut(said, "\n[cut here: "); said == want || cut && strings.HasPrefix(want, head) {
 		return "", nil
 	}
-	why, err := j.remade(claim, l.record.Run, l.record.Task)
-	return or(why, fmt.Sprintf("the session's brief describes the role %s otherwise than the files at its claim: %s", role, differing(said, want))), err
+	why, err := j.explainRewrite(claim, l.record.Run, l.record.Task)
+	return cmp.Or(why, fmt.Sprintf("the session's brief describes the role %s otherwise than the files at its claim: %s", role, firstOtherLine(said, want))), err
 }
 
-// keptBefore reports a tree that an earlier outcome of the same run names as what the
+// isKeptBefore reports a tree that an earlier outcome of the same run names as what the
 // run kept: a ref that is still there is older than the record, and shows nothing of it.
-func (j *judge) keptBefore(l line, run repo.OID) bool {
-	records, err := j.ledgerAt(j.OID, l.record.Run)
+func (j *judge) isKeptBefore(l ledgerLine, run repo.OID) bool {
+	records, err := j.readLedger(j.OID, l.record.Run)
 	return err == nil && slices.ContainsFunc(records, func(r event.Record) bool {
 		return r.Seq < l.record.Seq && r.Kind == event.Outcome && string(r.Outcome().Artifacts) == string(run)
 	})
 }
 
-// part is one part of a brief, by its name.
-func part(brief, name string) (string, bool) {
+// findBriefPart is one part of a brief, by its name.
+func findBriefPart(brief, name string) (string, bool) {
 	for {
 		_, rest, ok := strings.Cut(brief, "\n## ")
 		if !ok {
@@ -143,8 +144,8 @@ func part(brief, name string) (string, bool) {
 	}
 }
 
-// differing is the first line of said that want does not have.
-func differing(said, want string) string {
+// firstOtherLine is the first line of said that want does not have.
+func firstOtherLine(said, want string) string {
 	lines := strings.Split(want, "\n")
 	for l := range strings.SplitSeq(said, "\n") {
 		if !slices.Contains(lines, l) {

@@ -2,19 +2,19 @@ package proof
 
 import "github.com/odd-cli/odd/journal/repo"
 
-// recall remembers what objects read as: at least the last ones that were asked for,
+// cache remembers what objects read as: at least the last ones that were asked for,
 // up to most, and never more than twice as many, so that a long history takes no more
 // memory than a short one. With most 0 it remembers nothing.
-type recall[V any] struct {
+type cache[V any] struct {
 	most       int
 	young, old map[repo.OID]V
 }
 
-func recalling[V any](most int) *recall[V] {
-	return &recall[V]{most: most, young: map[repo.OID]V{}}
+func newCache[V any](most int) *cache[V] {
+	return &cache[V]{most: most, young: map[repo.OID]V{}}
 }
 
-func (m *recall[V]) get(oid repo.OID) (V, bool) {
+func (m *cache[V]) get(oid repo.OID) (V, bool) {
 	v, ok := m.young[oid]
 	if !ok {
 		if v, ok = m.old[oid]; ok {
@@ -24,7 +24,7 @@ func (m *recall[V]) get(oid repo.OID) (V, bool) {
 	return v, ok
 }
 
-func (m *recall[V]) put(oid repo.OID, v V) {
+func (m *cache[V]) put(oid repo.OID, v V) {
 	if m.most == 0 {
 		return
 	}

@@ -10,7 +10,7 @@ import (
 // What was asked for last is there still, up to most; of all the rest no more than as much again.
 func TestRecall(t *testing.T) {
 	t.Parallel()
-	m := recalling[int](10)
+	m := newCache[int](10)
 	for n := range 1000 {
 		m.put(repo.OID(fmt.Sprint(n)), n)
 		for last := max(0, n-9); last <= n; last++ {

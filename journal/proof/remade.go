@@ -13,12 +13,12 @@ const mergeIt = "odd's commits name other commits by their ids, so merge them an
 // rewritten is the cause of all that a person made of commits when they made them again.
 const rewritten = "rewritten"
 
-// remade says who made a claim again, where what a session stood on is another commit than
+// explainRewrite says who made a claim again, where what a session stood on is another commit than
 // its claim, and has the finding tell the way out of that. git rebase, git cherry-pick and
 // git filter-branch make a commit anew: that is no forgery, and yet what stood under the
 // session can be proven no more. "" where nobody did.
-func (j *judge) remade(claim repo.OID, run, task string) (string, error) {
-	c, err := j.commit(claim)
+func (j *judge) explainRewrite(claim repo.OID, run, task string) (string, error) {
+	c, err := j.readCommit(claim)
 	if err != nil || len(c.Parents) == 0 {
 		return "", err
 	}
@@ -28,30 +28,30 @@ func (j *judge) remade(claim repo.OID, run, task string) (string, error) {
 	}
 	by := c.Committer.Email
 	if isAgent(c.Committer, law) {
-		old, err := j.stoodOn(run, task)
-		if err != nil || old == claim || !j.sameAct(old, c) {
+		old, err := j.findPermitHead(run, task)
+		if err != nil || old == claim || !j.isCopy(old, c) {
 			return "", err
 		}
 		by = "somebody"
 	}
 	j.way, j.cause = mergeIt, rewritten
-	return fmt.Sprintf("%s rewrote the claim of %s as %s (git rebase, git cherry-pick or git filter-branch), so odd's records name a commit that is not in this history", by, task, short(string(claim))), nil
+	return fmt.Sprintf("%s rewrote the claim of %s as %s (git rebase, git cherry-pick or git filter-branch), so odd's records name a commit that is not in this history", by, task, shortID(string(claim))), nil
 }
 
-// stoodOn is the commit that the permit of a run for a task names, "" where it has none.
-func (j *judge) stoodOn(run, task string) (at repo.OID, err error) {
-	records, err := j.ledgerAt(j.OID, run)
+// findPermitHead is the commit that the permit of a run for a task names, "" where it has none.
+func (j *judge) findPermitHead(run, task string) (at repo.OID, err error) {
+	records, err := j.readLedger(j.OID, run)
 	for i := range records {
 		if r := &records[i]; r.Kind == event.Anchor && r.Task == task {
-			at = repo.OID(permitOf(r).arm.Head)
+			at = repo.OID(readPermit(r).arm.Head)
 		}
 	}
 	return at, err
 }
 
-// sameAct reports a commit of which another is a copy: by the same author, of the same
+// isCopy reports a commit of which another is a copy: by the same author, of the same
 // moment. Of one that the clone no longer has nothing speaks against it.
-func (j *judge) sameAct(old repo.OID, now repo.Commit) bool {
+func (j *judge) isCopy(old repo.OID, now repo.Commit) bool {
 	if old == "" {
 		return false
 	}
@@ -59,17 +59,17 @@ func (j *judge) sameAct(old repo.OID, now repo.Commit) bool {
 	return err != nil || c.Author.Email == now.Author.Email && c.Author.When.Equal(now.Author.When)
 }
 
-// remadeProposal says that an approval merges a copy of the proposal p that it names, ""
+// explainRewrittenProposal says that an approval merges a copy of the proposal p that it names, ""
 // where it does not.
-func (j *judge) remadeProposal(p string) (string, error) {
+func (j *judge) explainRewrittenProposal(p string) (string, error) {
 	for _, parent := range j.Parents[min(1, len(j.Parents)):] {
-		c, err := j.commit(parent)
+		c, err := j.readCommit(parent)
 		if err != nil {
 			return "", err
 		}
-		if one(c, "Odd-Run") == j.run && one(c, "Odd-Task") == j.task && j.sameAct(repo.OID(p), c) {
+		if singleTrailer(c, "Odd-Run") == j.run && singleTrailer(c, "Odd-Task") == j.task && j.isCopy(repo.OID(p), c) {
 			j.way, j.cause = mergeIt, rewritten
-			return fmt.Sprintf("set to done in a merge of %s, into which somebody rewrote the proposal %s (git rebase or git filter-branch)", short(string(parent)), short(p)), nil
+			return fmt.Sprintf("set to done in a merge of %s, into which somebody rewrote the proposal %s (git rebase or git filter-branch)", shortID(string(parent)), shortID(p)), nil
 		}
 	}
 	return "", nil

@@ -29,7 +29,7 @@ func TestWhatIsRebasedIsTold(t *testing.T) {
 	}
 	claim := s.picked(w.base, onto, annMail)
 	r := s.check("", s.land(s.picked(drained, claim, annMail)))
-	r.Findings = fold(r.Findings)
+	r.Findings = foldByCause(r.Findings)
 	want := fmt.Sprintf("ann@example.org rewrote the claim of t as %.10s (git rebase, git cherry-pick or git filter-branch)", claim)
 	if len(r.Findings) != 1 || !strings.Contains(r.Findings[0].Message, want) || r.Findings[0].Way != mergeIt || len(r.Findings[0].Also) != 1 {
 		t.Errorf("no %q alone in\n%v", want, r.Findings)

@@ -10,18 +10,18 @@ import (
 	"github.com/odd-cli/odd/journal/repo"
 )
 
-// withdrawn reports a person who takes their own word on a change back, as git revert of
+// isWithdrawn reports a person who takes their own word on a change back, as git revert of
 // an approval does: the file that goes holds nothing else, and the same commit has the
 // task wait in review again. What it waits with is row 15's.
-func (j *judge) withdrawn(rel string, was repo.Change) (bool, error) {
-	if j.kind != person || len(j.Parents) != 1 || !strings.HasPrefix(ledgerOf(rel), "op-") {
+func (j *judge) isWithdrawn(rel string, was repo.Change) (bool, error) {
+	if j.kind != person || len(j.Parents) != 1 || !strings.HasPrefix(ledgerRun(rel), "op-") {
 		return false, nil
 	}
-	b, err := j.bytes(was.Old, was.OldMode)
+	b, err := j.readFile(was.Old, was.OldMode)
 	if err != nil {
 		return false, err
 	}
-	records, broken := j.ground.lines.Read(b)
+	records, broken := j.repoFacts.lines.Read(b)
 	tasks, err := j.waitingTasks()
 	if err != nil || broken != nil {
 		return false, err
@@ -39,11 +39,11 @@ func (j *judge) isRestored(name string, blob repo.OID, task string, result board
 		return false, nil
 	}
 	j.own = true // the branches tell
-	err = j.acting(result.Run, task, func(c repo.Commit) (bool, error) {
-		if c.OID == j.OID || len(c.Parents) == 0 || !decides(c) && len(c.Trailer("Odd-Approval")) == 0 {
+	err = j.visitRunCommits(result.Run, task, func(c repo.Commit) (bool, error) {
+		if c.OID == j.OID || len(c.Parents) == 0 || !isDecision(c) && len(c.Trailer("Odd-Approval")) == 0 {
 			return false, nil
 		}
-		is, err = j.repeats(c, name, blob)
+		is, err = j.repeatsDecision(c, name, blob)
 		return is, err
 	})
 	if is {
@@ -52,9 +52,9 @@ func (j *judge) isRestored(name string, blob repo.OID, task string, result board
 	return is, err
 }
 
-// repeats reports an act that makes every file what the decision c made it, and the file of
+// repeatsDecision reports an act that makes every file what the decision c made it, and the file of
 // its task among them. Indexes are made anew.
-func (j *judge) repeats(c repo.Commit, name string, blob repo.OID) (bool, error) {
+func (j *judge) repeatsDecision(c repo.Commit, name string, blob repo.OID) (bool, error) {
 	changes, err := j.trees.Diff(j.ctx, c.Parents[0], c.OID)
 	made := func(all []repo.Change, path string, oid repo.OID, mode string) bool {
 		return slices.ContainsFunc(all, func(ch repo.Change) bool {
@@ -69,12 +69,12 @@ func (j *judge) repeats(c repo.Commit, name string, blob repo.OID) (bool, error)
 	}), nil
 }
 
-// toldBefore reports a file that a parent lacks and that stood before, as it is.
-func (j *judge) toldBefore(name string) (bool, error) {
+// isBroughtBack reports a file that a parent lacks and that stood before, as it is.
+func (j *judge) isBroughtBack(name string) (bool, error) {
 	i := slices.IndexFunc(j.files, func(f *file) bool { return f.Path == name && f.Old == "" })
 	if i < 0 || j.kind != person || len(j.Parents) != 1 {
 		return false, nil
 	}
-	all, err := j.versions(j.Parents[0])
+	all, err := j.readVersions(j.Parents[0])
 	return slices.Contains(all[j.files[i].rel], j.files[i].New), err
 }

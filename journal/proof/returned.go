@@ -15,16 +15,16 @@ import (
 // countReturned returns how many lines of a run's ledger stood before an act that brings them back,
 // where they are more than its parents have; 0 where it is new, or was another.
 func (h *history) countReturned(a *act, f *file, records []event.Record) (lines int, err error) {
-	run := ledgerOf(f.rel)
+	run := ledgerRun(f.rel)
 	if h.machines[a.OID] {
-		if !goesOn(records) || len(a.olds(f)) > 0 {
+		if !isMidRun(records) || len(a.parentBlobs(f)) > 0 {
 			return 0, nil
 		}
-		at, lines, err := h.stoodBefore(a.Commit, run, records)
+		at, lines, err := h.findLedgerBefore(a.Commit, run, records)
 		if err != nil || at == "" {
 			return 0, err
 		}
-		if there, err := h.blobBelow(at, f.rel); err != nil || there == "" {
+		if there, err := h.findBundleBlob(at, f.rel); err != nil || there == "" {
 			return 0, err // it comes back in another month
 		}
 		return lines, nil
@@ -32,61 +32,61 @@ func (h *history) countReturned(a *act, f *file, records []event.Record) (lines 
 	if !strings.HasPrefix(run, "run-") {
 		return 0, nil // a person's own
 	}
-	good, err := h.putBack(a.Commit, f.rel, f.Change)
+	good, err := h.findPutBack(a.Commit, f.rel, f.Change)
 	if err != nil || good == "" {
 		return 0, err
 	}
-	return h.begins(good, f.New)
+	return h.countPrefixLines(good, f.New)
 }
 
-// claimReturned is the last commit before c that had n claims of a run on a task, where c
+// findReturnedClaim is the last commit before c that had n claims of a run on a task, where c
 // only brings them back; "" where it makes one.
-func (h *history) claimReturned(c repo.Commit, run, task string, n int) (repo.OID, error) {
-	records, err := h.ledgerAt(c.OID, run)
-	if err != nil || !goesOn(records) {
+func (h *history) findReturnedClaim(c repo.Commit, run, task string, n int) (repo.OID, error) {
+	records, err := h.readLedger(c.OID, run)
+	if err != nil || !isMidRun(records) {
 		return "", err
 	}
-	at, _, err := h.stoodBefore(c, run, records)
+	at, _, err := h.findLedgerBefore(c, run, records)
 	if err != nil || at == "" {
 		return "", err
 	}
-	was, err := h.claims(at, run, task)
+	was, err := h.countClaims(at, run, task)
 	if was < n {
 		return "", err
 	}
 	return at, err
 }
 
-// stoodBefore is the last commit along the first parents of c that has the ledger of a
+// findLedgerBefore is the last commit along the first parents of c that has the ledger of a
 // run, as far back as the first of its records, and how many lines it has there; "" where
 // there is none, or it does not begin the one that c has.
-func (h *history) stoodBefore(c repo.Commit, run string, records []event.Record) (at repo.OID, lines int, err error) {
-	now, err := h.ledgerBlob(c.OID, run)
+func (h *history) findLedgerBefore(c repo.Commit, run string, records []event.Record) (at repo.OID, lines int, err error) {
+	now, err := h.findLedger(c.OID, run)
 	if err != nil {
 		return "", 0, err
 	}
 	for before := c; len(before.Parents) > 0 && len(records) > 0; {
 		at = before.Parents[0]
-		was, err := h.ledgerBlob(at, run)
+		was, err := h.findLedger(at, run)
 		if err != nil {
 			return "", 0, err
 		}
 		if was != "" {
-			lines, err := h.begins(was, now)
+			lines, err := h.countPrefixLines(was, now)
 			if lines == 0 {
 				at = ""
 			}
 			return at, lines, err
 		}
-		if before, err = h.commit(at); err != nil || before.Committer.When.Before(records[0].TS.Add(-skew)) {
+		if before, err = h.readCommit(at); err != nil || before.Committer.When.Before(records[0].TS.Add(-skew)) {
 			return "", 0, err
 		}
 	}
 	return "", 0, nil
 }
 
-// begins is how many lines a ledger has that another goes on from; 0 where it does not.
-func (h *history) begins(was, now repo.OID) (lines int, err error) {
+// countPrefixLines is how many lines a ledger has that another goes on from; 0 where it does not.
+func (h *history) countPrefixLines(was, now repo.OID) (lines int, err error) {
 	b, err := h.trees.Blob(now)
 	if err != nil {
 		return 0, err
@@ -98,9 +98,9 @@ func (h *history) begins(was, now repo.OID) (lines int, err error) {
 	return lines, err
 }
 
-// goesOn reports records of a session and of its claim: no run tells both in its first
+// isMidRun reports records of a session and of its claim: no run tells both in its first
 // commit, so that where it is new nothing is looked for.
-func goesOn(all []event.Record) bool {
+func isMidRun(all []event.Record) bool {
 	return slices.ContainsFunc(all, func(r event.Record) bool {
 		return r.Kind == event.Session && slices.ContainsFunc(all, func(c event.Record) bool { return c.Opens() && c.Task == r.Task })
 	})

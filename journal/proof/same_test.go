@@ -312,7 +312,7 @@ func (m *maze) loose(kind string, raw []byte) repo.OID {
 // remember nothing between commits.
 func (m *maze) proved(from repo.OID, forget bool) ([]string, Report) {
 	m.Helper()
-	h, err := read(context.Background(), m.r, Scope{From: from, To: m.tip(), Refs: map[string]repo.OID{"refs/heads/main": m.tip()}})
+	h, err := readHistory(context.Background(), m.r, Scope{From: from, To: m.tip(), Refs: map[string]repo.OID{"refs/heads/main": m.tip()}})
 	if err != nil {
 		m.Fatal(err)
 	}
@@ -321,7 +321,7 @@ func (m *maze) proved(from repo.OID, forget bool) ([]string, Report) {
 		tell = func(int, int) { h.forget() }
 		h.forget()
 	}
-	r, err := h.report(tell)
+	r, err := h.judgeCommits(tell)
 	if err != nil {
 		m.Fatal(err)
 	}
@@ -335,10 +335,10 @@ func (m *maze) proved(from repo.OID, forget bool) ([]string, Report) {
 // forget makes a history as one of which nothing but its commits was read.
 func (h *history) forget() {
 	h.trees = h.repo.Reader()
-	h.lines, h.states, h.state = &event.Reader{}, recalling[*state.State](0), nil
-	h.slows, h.buffers, h.ledgers = recalling[*slow](0), recalling[gate.Buffer](0), recalling[[]event.Record](0)
+	h.lines, h.states, h.state = &event.Reader{}, newCache[*state.State](0), nil
+	h.slows, h.buffers, h.ledgers = newCache[*governance](0), newCache[gate.Buffer](0), newCache[[]event.Record](0)
 	h.parsed, h.signers = map[repo.OID]*config.Config{}, map[repo.OID][]byte{}
-	h.runs, h.bundle = map[string][]told{}, bundle{}
+	h.runs, h.bundle = map[string][]outcome{}, bundle{}
 }
 
 // seeds are the first of the histories that a test draws, and with -whole all of them.

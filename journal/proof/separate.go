@@ -1,6 +1,7 @@
 package proof
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -17,68 +18,68 @@ func roleRule() rule {
 		Evidence:   "the contract in every session record: role, mode, handoffs, override; the claim, the task and odd.toml at the claim; the outcome and its paths",
 		Recomputed: "the role is the claim's or the task's and the mode the role's; an outcome proposes files only after a session that may change any; findings come from a validator alone; no session judges what one of the same run and task made; a validator's handoff is from execution or resolution; an override collapses exactly the modes its claim declares",
 		Attested:   "that the session was given nothing but its brief; what a role that a profile composed may do; that a session without a contract, for a task that names no role, is from before there were any; that a claim which names another role than its task was asked for by a person",
-	}, separate}
+	}, judgeSeparation}
 }
 
-// separate is invariant 10: who detects does not change, who changes does not certify.
-func separate(j *judge) error {
+// judgeSeparation is invariant 10: who detects does not change, who changes does not certify.
+func judgeSeparation(j *judge) error {
 	if len(j.Parents) == 0 {
 		return nil // where a history begins
 	}
-	return j.lineByLine(func(l line) (string, error) {
+	return j.checkLines(func(l ledgerLine) (string, error) {
 		switch l.record.Kind {
 		case event.Session:
 			j.checked++
 			return j.checkContract(l)
 		case event.Outcome:
 			j.checked++
-			return j.changedBy(l)
+			return j.checkMayChange(l)
 		}
 		return "", nil
 	})
 }
 
 // checkContract says what is wrong with the contract of one session.
-func (j *judge) checkContract(l line) (string, error) {
-	b := boundBy(l.record)
+func (j *judge) checkContract(l ledgerLine) (string, error) {
+	b := readSession(l.record)
 	if why, err := j.checkAskedRole(b, l.claim); why != "" || err != nil || !b.said {
 		return why, err
 	}
-	row, known := b.row()
+	row, known := b.findRole()
 	switch {
 	case !known && b.mode != "":
 		return fmt.Sprintf("%s in %s, which is no mode", b.sessionName(), b.mode), nil
 	case known && row.Mode != b.mode:
-		return fmt.Sprintf("%s in %s; its mode is %s", b.sessionName(), or(string(b.mode), "no mode"), or(string(row.Mode), "none")), nil
+		return fmt.Sprintf("%s in %s; its mode is %s", b.sessionName(), cmp.Or(string(b.mode), "no mode"), cmp.Or(string(row.Mode), "none")), nil
 	}
-	if why := overridden(b, l.claim); why != "" {
+	if why := checkOverride(b, l.claim); why != "" {
 		return why, nil
 	}
-	if why := certifies(b, row); known && why != "" {
+	if why := checkDelivery(b, row); known && why != "" {
 		return why, nil
 	}
 	for _, r := range l.before {
-		if why := collapse(boundBy(r), b); why != "" {
+		if why := checkModesApart(readSession(r), b); why != "" {
 			return why, nil
 		}
 	}
 	if b.mode != contract.Validation || b.override != nil {
 		return "", nil
 	}
-	return j.judgesWork(b)
+	return j.checkJudgedWork(b)
 }
 
 // checkAskedRole says that a session had another role than its claim or its task asks for.
 // A record of before there were contracts names none, and is held to what the
 // task or odd.toml says in words.
-func (j *judge) checkAskedRole(b bound, c *open) (string, error) {
+func (j *judge) checkAskedRole(b boundSession, c *openClaim) (string, error) {
 	var want contract.Role
 	if c != nil {
 		want = contract.Role(c.Claim().ContractRole)
 	}
 	of := "claim"
 	if want == "" {
-		t, law, ok, err := j.taskAt(b.run, b.task)
+		t, law, ok, err := j.readClaimedTask(b.run, b.task)
 		if err != nil || !ok {
 			return "", err
 		}
@@ -93,15 +94,15 @@ func (j *judge) checkAskedRole(b bound, c *open) (string, error) {
 	return fmt.Sprintf("%s; its %s asks for the role %s", b.sessionName(), of, want), nil
 }
 
-// overridden says what is wrong with an override: it is the one that the claim
+// checkOverride says what is wrong with an override: it is the one that the claim
 // declares, and collapses modes that there are, two at least and the session's
 // among them, for a reason and at a risk.
-func overridden(b bound, c *open) string {
+func checkOverride(b boundSession, c *openClaim) string {
 	var declared *event.Override
 	if c != nil {
 		declared = c.Claim().Override
 	}
-	modes, has := b.modes(), modesOf(b.override)
+	modes, has := b.workedModes(), formatModes(b.override)
 	unknown := slices.IndexFunc(modes, func(m contract.Mode) bool { return !slices.Contains(contract.ModeNames(), m) })
 	switch {
 	case b.override == nil && declared == nil:
@@ -110,8 +111,8 @@ func overridden(b bound, c *open) string {
 		return "an override that its claim declares and its session does not"
 	case declared == nil:
 		return "an override that its claim does not declare"
-	case modesOf(declared) != has:
-		return fmt.Sprintf("an override of %s; its claim declares one of %s", has, modesOf(declared))
+	case formatModes(declared) != has:
+		return fmt.Sprintf("an override of %s; its claim declares one of %s", has, formatModes(declared))
 	case unknown >= 0:
 		return fmt.Sprintf("an override of %s, which is no mode", modes[unknown])
 	case len(modes) < 2:
@@ -126,8 +127,8 @@ func overridden(b bound, c *open) string {
 	return ""
 }
 
-// modesOf returns the modes of an override as they are compared.
-func modesOf(o *event.Override) string {
+// formatModes returns the modes of an override as they are compared.
+func formatModes(o *event.Override) string {
 	if o == nil {
 		return "nothing"
 	}
@@ -136,16 +137,16 @@ func modesOf(o *event.Override) string {
 		modes[i] = strings.ToLower(strings.TrimSpace(m))
 	}
 	slices.Sort(modes)
-	return or(strings.Join(slices.Compact(modes), ", "), "nothing")
+	return cmp.Or(strings.Join(slices.Compact(modes), ", "), "nothing")
 }
 
-// certifies says that a session delivers what another role does. A role of a
+// checkDelivery says that a session delivers what another role does. A role of a
 // profile's own delivers what the profile says; but in a mode that makes, no findings.
-func certifies(b bound, row contract.RoleRow) string {
+func checkDelivery(b boundSession, row contract.RoleRow) string {
 	switch {
 	case b.schema == "" || b.schema == row.Schema:
 		return ""
-	case b.schema == deliver.SchemaFindings && !b.in(contract.Validation):
+	case b.schema == deliver.SchemaFindings && !b.workedIn(contract.Validation):
 		return fmt.Sprintf("%s delivers findings; who makes does not certify", b.sessionName())
 	case row.Schema == "" || b.override != nil:
 		return ""
@@ -153,24 +154,24 @@ func certifies(b bound, row contract.RoleRow) string {
 	return fmt.Sprintf("%s delivers %s; its own is %s", b.sessionName(), b.schema, row.Schema)
 }
 
-// collapse says that two sessions of one run and task worked in modes that no
+// checkModesApart says that two sessions of one run and task worked in modes that no
 // one session may share, and no override covers both.
-func collapse(a, b bound) string {
-	if a.override != nil && b.override != nil && modesOf(a.override) == modesOf(b.override) {
+func checkModesApart(a, b boundSession) string {
+	if a.override != nil && b.override != nil && formatModes(a.override) == formatModes(b.override) {
 		return ""
 	}
-	for _, p := range [][2]bound{{a, b}, {b, a}} {
-		if p[0].in(contract.Execution, contract.Resolution) && p[1].in(contract.Validation) {
+	for _, p := range [][2]boundSession{{a, b}, {b, a}} {
+		if p[0].workedIn(contract.Execution, contract.Resolution) && p[1].workedIn(contract.Validation) {
 			return fmt.Sprintf("%s after %s for the same task; who makes does not certify", b.sessionName(), a.sessionName())
 		}
 	}
 	return ""
 }
 
-// judgesWork says that a validator was given what no maker handed over.
-func (j *judge) judgesWork(b bound) (string, error) {
+// checkJudgedWork says that a validator was given what no maker handed over.
+func (j *judge) checkJudgedWork(b boundSession) (string, error) {
 	for _, named := range b.handoffs {
-		h, ok, err := j.readGiven(b, named)
+		h, ok, err := j.readGivenHandoff(b, named)
 		if err != nil {
 			return "", err
 		}
@@ -181,14 +182,14 @@ func (j *judge) judgesWork(b bound) (string, error) {
 	return "", nil
 }
 
-// changedBy says that an outcome proposes files and no session of its claim may change any.
-func (j *judge) changedBy(l line) (string, error) {
+// checkMayChange says that an outcome proposes files and no session of its claim may change any.
+func (j *judge) checkMayChange(l ledgerLine) (string, error) {
 	n := len(pathsOf(&l.record))
 	if n == 0 || l.claim == nil {
 		return "", nil // nothing changed; without a claim row 5 reports it
 	}
-	all, err := j.sessions(l.claim)
-	if err != nil || slices.ContainsFunc(all, bound.mutates) {
+	all, err := j.findClaimSessions(l.claim)
+	if err != nil || slices.ContainsFunc(all, boundSession.canMutate) {
 		return "", err
 	}
 	what := fmt.Sprintf("proposes %d files", n)

@@ -36,66 +36,66 @@ func judgeOneDrain(j *judge) error {
 	if j.kind != boardCommit || len(j.Parents) == 0 {
 		return nil
 	}
-	if err := j.claimsOneByOne(); err != nil {
+	if err := j.checkClaims(); err != nil {
 		return err
 	}
-	return j.goesOnAlone()
+	return j.checkOvertaken()
 }
 
-// claimsOneByOne judges the claims of an act: none beside another, each once.
-func (j *judge) claimsOneByOne() error {
+// checkClaims judges the claims of an act: none beside another, each once.
+func (j *judge) checkClaims() error {
 	for _, l := range j.lines {
 		if !l.record.Opens() {
 			continue
 		}
 		j.checked++
-		if why := readsOnly(l.record); why != "" {
-			j.find(l.path, l.n, "%s", why)
+		if why := checkEngagement(l.record); why != "" {
+			j.addFinding(l.path, l.n, "%s", why)
 		}
 		if len(l.holds) > 0 {
-			j.find(l.path, l.n, "%s claims %s while it holds %s", j.run, l.record.Task, strings.Join(l.holds, ", "))
+			j.addFinding(l.path, l.n, "%s claims %s while it holds %s", j.run, l.record.Task, strings.Join(l.holds, ", "))
 		}
-		if err := j.claimsOnce(l); err != nil {
+		if err := j.checkClaimedOnce(l); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// readsOnly says why a run may not engage what it does: others work beside it, so that
+// checkEngagement says why a run may not engage what it does: others work beside it, so that
 // it works on no task, and in no role that may change a file. A claim may be of all.
-func readsOnly(r event.Record) string {
-	b := bound{said: true, role: contract.Role(r.Claim().ContractRole), mode: contract.Mode(r.Claim().Mode), override: r.Claim().Override}
-	row, known := b.row()
+func checkEngagement(r event.Record) string {
+	b := boundSession{said: true, role: contract.Role(r.Claim().ContractRole), mode: contract.Mode(r.Claim().Mode), override: r.Claim().Override}
+	row, known := b.findRole()
 	switch {
 	case r.Kind != event.Engage:
 		return ""
 	case r.Task != r.Run:
 		return fmt.Sprintf("%s engages %s; a task is claimed", r.Run, r.Task)
-	case known && row.Mutates || b.override != nil && b.in(contract.Execution, contract.Resolution):
+	case known && row.Mutates || b.override != nil && b.workedIn(contract.Execution, contract.Resolution):
 		return fmt.Sprintf("%s engages %s, which may change files; it claims", r.Run, b.sessionName())
 	}
 	return ""
 }
 
-// goesOnAlone reports a run that goes on after another has claimed.
-func (j *judge) goesOnAlone() error {
+// checkOvertaken reports a run that goes on after another has claimed.
+func (j *judge) checkOvertaken() error {
 	for _, f := range j.files {
-		if ledgerOf(f.rel) != j.run || f.Old == "" && !f.returned || f.New == "" {
+		if ledgerRun(f.rel) != j.run || f.Old == "" && !f.returned || f.New == "" {
 			continue
 		}
 		j.checked++
 		if engaged, err := j.isEngagedOnly(); engaged || err != nil {
 			return err
 		}
-		by, err := j.overtaken(f.rel)
+		by, err := j.findOvertakingClaim(f.rel)
 		if err != nil || by.OID == "" {
 			return err
 		}
-		if dead, err := j.takenForDead(); dead || err != nil {
+		if dead, err := j.isTakenForDead(); dead || err != nil {
 			return err
 		}
-		j.find(f.Path, j.firstLine(f.Path), "%s goes on after %s claimed in %s; two drains ran at once", j.run, one(by, "Odd-Run"), short(string(by.OID)))
+		j.addFinding(f.Path, j.firstLine(f.Path), "%s goes on after %s claimed in %s; two drains ran at once", j.run, singleTrailer(by, "Odd-Run"), shortID(string(by.OID)))
 	}
 	return nil
 }
@@ -103,74 +103,74 @@ func (j *judge) goesOnAlone() error {
 // isEngagedOnly reports an act of a run that engaged and has claimed nothing: it changes nothing,
 // and works beside others.
 func (j *judge) isEngagedOnly() (bool, error) {
-	claims, err := j.allClaims(j.OID, j.run)
+	claims, err := j.countWorkClaims(j.OID, j.run)
 	if err != nil || claims > 0 {
 		return false, err
 	}
-	all, err := j.ledgerAt(j.OID, j.run)
+	all, err := j.readLedger(j.OID, j.run)
 	return slices.ContainsFunc(all, func(r event.Record) bool { return r.Kind == event.Engage }), err
 }
 
 // checkMachineMerge reports a machine's merge that brings the line it goes on from claims of
 // another: only a person takes in what two drains did beside each other, here or there.
 func (j *judge) checkMachineMerge() error {
-	if onto, err := j.ancestor(j.Parents[0], j.Parents[1]); onto || err != nil {
+	if onto, err := j.isAncestor(j.Parents[0], j.Parents[1]); onto || err != nil {
 		return err // nothing was done beside the other line
 	}
-	for path, run := range j.ledgersOn(0) {
+	for path, run := range j.ledgersChanged(0) {
 		j.checked++
-		if is, err := j.newClaim(j.Commit, run); err != nil {
+		if is, err := j.addsClaim(j.Commit, run); err != nil {
 			return err
 		} else if !is {
 			continue
 		}
-		if taken, err := j.takenByHand(j.Parents[1], run); err != nil {
+		if taken, err := j.isTakenByHand(j.Parents[1], run); err != nil {
 			return err
 		} else if !taken {
-			j.find(path, 1, "a machine merges what %s claimed on another line; two drains ran at once", run)
+			j.addFinding(path, 1, "a machine merges what %s claimed on another line; two drains ran at once", run)
 		}
 	}
-	return j.underneath()
+	return j.checkRulesMoved()
 }
 
-// ledgersOn are the ledgers, by path, that the act leaves other than one of its parents
+// ledgersChanged are the ledgers, by path, that the act leaves other than one of its parents
 // has them, and their runs.
-func (j *judge) ledgersOn(parent int) iter.Seq2[string, string] {
+func (j *judge) ledgersChanged(parent int) iter.Seq2[string, string] {
 	return func(yield func(path, run string) bool) {
 		for _, ch := range j.sides[parent] {
 			rel, in := strings.CutPrefix(ch.Path, j.root)
-			if run := ledgerOf(rel); in && run != "" && ch.New != "" && !yield(ch.Path, run) {
+			if run := ledgerRun(rel); in && run != "" && ch.New != "" && !yield(ch.Path, run) {
 				return
 			}
 		}
 	}
 }
 
-// takenByHand reports that a person's merge brought the line that ends in at what a run
+// isTakenByHand reports that a person's merge brought the line that ends in at what a run
 // claimed.
-func (j *judge) takenByHand(at repo.OID, run string) (bool, error) {
+func (j *judge) isTakenByHand(at repo.OID, run string) (bool, error) {
 	for {
-		c, err := j.commit(at)
+		c, err := j.readCommit(at)
 		if err != nil || len(c.Parents) == 0 {
 			return false, err
 		}
-		if is, err := j.newClaim(c, run); err != nil {
+		if is, err := j.addsClaim(c, run); err != nil {
 			return false, err
 		} else if is {
-			err = j.settle(c)
+			err = j.learnMaker(c)
 			return len(c.Parents) > 1 && !j.machines[c.OID], err
 		}
 		at = c.Parents[0]
 	}
 }
 
-// underneath reports a machine's merge that puts the rules of the board's line under what
+// checkRulesMoved reports a machine's merge that puts the rules of the board's line under what
 // it claimed beside them. Where reviews go to another branch, odd sync merges that so:
 // what that branch has, or had while it was where the clone can tell, is not the board's.
-func (j *judge) underneath() error {
+func (j *judge) checkRulesMoved() error {
 	if j.law.Target != "" && j.law.Target != j.law.Branch {
-		j.ask(onTarget(j.law, j.Parents[1]))
-		if on, err := j.onTarget(j.law, j.Parents[1]); on || err != nil {
+		j.dependOn(onTargetQuestion(j.law, j.Parents[1]))
+		if on, err := j.isOnTarget(j.law, j.Parents[1]); on || err != nil {
 			return err
 		}
 	}
@@ -181,67 +181,67 @@ func (j *judge) underneath() error {
 	if rules < 0 {
 		return nil
 	}
-	for path, run := range j.ledgersOn(1) {
-		now, err := j.allClaims(j.OID, run)
+	for path, run := range j.ledgersChanged(1) {
+		now, err := j.countWorkClaims(j.OID, run)
 		if err != nil {
 			return err
 		}
-		if was, err := j.allClaims(j.Parents[1], run); err != nil {
+		if was, err := j.countWorkClaims(j.Parents[1], run); err != nil {
 			return err
 		} else if now > was {
-			j.find(path, 1, "a machine merges %s under what %s claimed without it; two drains ran at once", j.sides[0][rules].Path, run)
+			j.addFinding(path, 1, "a machine merges %s under what %s claimed without it; two drains ran at once", j.sides[0][rules].Path, run)
 		}
 	}
 	return nil
 }
 
-// onTarget reports a commit that the branch which reviews merge into has. Of a branch that
+// isOnTarget reports a commit that the branch which reviews merge into has. Of a branch that
 // is not in the clone nothing can be told, and it is believed.
-func (h *history) onTarget(law config.Config, oid repo.OID) (bool, error) {
-	tips := h.branch(law.Target, law.Remote)
+func (h *history) isOnTarget(law config.Config, oid repo.OID) (bool, error) {
+	tips := h.branchTips(law.Target, law.Remote)
 	for _, tip := range tips {
-		if on, err := h.ancestor(oid, tip); on || err != nil {
+		if on, err := h.isAncestor(oid, tip); on || err != nil {
 			return on, err
 		}
 	}
 	return len(tips) == 0, nil
 }
 
-// claimsOnce reports a claim of what its run claims elsewhere too: before it, or on a line
+// checkClaimedOnce reports a claim of what its run claims elsewhere too: before it, or on a line
 // beside it, of which whoever merges them could choose the one that allows more.
-func (j *judge) claimsOnce(l line) error {
+func (j *judge) checkClaimedOnce(l ledgerLine) error {
 	if l.again {
-		j.find(l.path, l.n, "%s claims %s a second time; a run claims a task once", j.run, l.record.Task)
+		j.addFinding(l.path, l.n, "%s claims %s a second time; a run claims a task once", j.run, l.record.Task)
 		return nil
 	}
-	j.ask(claimBeside(j.Commit, j.run, l.record.Task))
-	c, err := j.claimBeside(j.Commit, j.run, l.record.Task)
+	j.dependOn(claimBesideQuestion(j.Commit, j.run, l.record.Task))
+	c, err := j.findClaimBeside(j.Commit, j.run, l.record.Task)
 	if c != "" {
-		j.find(l.path, l.n, "%s claims %s here and, on a line beside this one, in %s; a run claims a task once", j.run, l.record.Task, short(string(c)))
+		j.addFinding(l.path, l.n, "%s claims %s here and, on a line beside this one, in %s; a run claims a task once", j.run, l.record.Task, shortID(string(c)))
 	}
 	return err
 }
 
-// claimBeside is a commit that claims a task for the run that a commit claims it for,
+// findClaimBeside is a commit that claims a task for the run that a commit claims it for,
 // neither before it nor behind it; of more than one the first by name.
-func (h *history) claimBeside(claim repo.Commit, run, task string) (repo.OID, error) {
+func (h *history) findClaimBeside(claim repo.Commit, run, task string) (repo.OID, error) {
 	var all []repo.Commit
 	for _, c := range slices.Concat(h.acts[[2]string{run, task}], h.acts[[2]string{run, ""}]) {
 		if _, in := h.place[c.OID]; !in || len(c.Parents) == 0 {
 			continue
 		}
-		was, err := h.claims(c.Parents[0], run, task)
+		was, err := h.countClaims(c.Parents[0], run, task)
 		if err != nil {
 			return "", err
 		}
-		if now, err := h.claims(c.OID, run, task); err != nil {
+		if now, err := h.countClaims(c.OID, run, task); err != nil {
 			return "", err
 		} else if now > was {
 			all = append(all, c)
 		}
 	}
 	for _, edge := range h.edges {
-		if c, ok, err := h.claimBehind(edge, run, task); err != nil {
+		if c, ok, err := h.findClaimBehind(edge, run, task); err != nil {
 			return "", err
 		} else if ok {
 			all = append(all, c)
@@ -249,7 +249,7 @@ func (h *history) claimBeside(claim repo.Commit, run, task string) (repo.OID, er
 	}
 	var out repo.OID
 	for _, c := range all {
-		if is, err := h.parallel(c, claim); err != nil {
+		if is, err := h.areParallel(c, claim); err != nil {
 			return "", err
 		} else if is && (out == "" || c.OID < out) {
 			out = c.OID
@@ -258,9 +258,9 @@ func (h *history) claimBeside(claim repo.Commit, run, task string) (repo.OID, er
 	return out, nil
 }
 
-// parallel reports two commits on parallel lines. One that a person made of the other, as
+// areParallel reports two commits on parallel lines. One that a person made of the other, as
 // git does when it moves or picks commits, is the same and none.
-func (h *history) parallel(a, b repo.Commit) (bool, error) {
+func (h *history) areParallel(a, b repo.Commit) (bool, error) {
 	if a.OID == b.OID {
 		return false, nil
 	}
@@ -273,32 +273,32 @@ func (h *history) parallel(a, b repo.Commit) (bool, error) {
 		}
 	}
 	for _, p := range [][2]repo.OID{{a.OID, b.OID}, {b.OID, a.OID}} {
-		if on, err := h.ancestor(p[0], p[1]); on || err != nil {
+		if on, err := h.isAncestor(p[0], p[1]); on || err != nil {
 			return false, err
 		}
 	}
 	return true, nil
 }
 
-// overtaken is a claim of another run between this act and what its run wrote
+// findOvertakingClaim is a claim of another run between this act and what its run wrote
 // before it in the ledger file rel, along the line of the board, wherever the bundle
 // lay meanwhile; zero for none.
-func (j *judge) overtaken(rel string) (repo.Commit, error) {
+func (j *judge) findOvertakingClaim(rel string) (repo.Commit, error) {
 	at := j.Parents[0]
 	for {
 		c, err := j.repo.Commit(at)
 		if err != nil || len(c.Parents) == 0 {
 			return repo.Commit{}, err
 		}
-		now, err := j.blobBelow(at, rel)
+		now, err := j.findBundleBlob(at, rel)
 		if err != nil {
 			return repo.Commit{}, err
 		}
-		if was, err := j.blobBelow(c.Parents[0], rel); was != now || err != nil {
+		if was, err := j.findBundleBlob(c.Parents[0], rel); was != now || err != nil {
 			return repo.Commit{}, err
 		}
-		if other := one(c, "Odd-Run"); other != "" && other != j.run && len(c.Parents) == 1 && !decides(c) {
-			if is, err := j.newClaim(c, other); is || err != nil {
+		if other := singleTrailer(c, "Odd-Run"); other != "" && other != j.run && len(c.Parents) == 1 && !isDecision(c) {
+			if is, err := j.addsClaim(c, other); is || err != nil {
 				return c, err
 			}
 		}
@@ -306,25 +306,25 @@ func (j *judge) overtaken(rel string) (repo.Commit, error) {
 	}
 }
 
-// decides reports a commit with a person's word on a run's proposal.
-func decides(c repo.Commit) bool {
+// isDecision reports a commit with a person's word on a run's proposal.
+func isDecision(c repo.Commit) bool {
 	return len(c.Trailer("Odd-Approved-By"))+len(c.Trailer("Odd-Rejected-By")) > 0
 }
 
-// newClaim reports a commit that adds a claim to a run's ledger. Work that is judged
+// addsClaim reports a commit that adds a claim to a run's ledger. Work that is judged
 // again runs nothing, and is none.
-func (j *judge) newClaim(c repo.Commit, run string) (bool, error) {
-	now, err := j.allClaims(c.OID, run)
+func (j *judge) addsClaim(c repo.Commit, run string) (bool, error) {
+	now, err := j.countWorkClaims(c.OID, run)
 	if err != nil || now == 0 {
 		return false, err
 	}
-	was, err := j.allClaims(c.Parents[0], run)
+	was, err := j.countWorkClaims(c.Parents[0], run)
 	return now > was, err
 }
 
-// allClaims is how much a run claimed to work on, as a commit has its ledger.
-func (h *history) allClaims(at repo.OID, run string) (n int, err error) {
-	records, err := h.ledgerAt(at, run)
+// countWorkClaims is how much a run claimed to work on, as a commit has its ledger.
+func (h *history) countWorkClaims(at repo.OID, run string) (n int, err error) {
+	records, err := h.readLedger(at, run)
 	for _, r := range records {
 		if r.Kind == event.Claim && r.Claim().RefreshOf == "" {
 			n++
@@ -333,9 +333,9 @@ func (h *history) allClaims(at repo.OID, run string) (n int, err error) {
 	return n, err
 }
 
-// takenForDead reports an act that only tells what became of a claim which another
+// isTakenForDead reports an act that only tells what became of a claim which another
 // run has taken back: its drain was slow, and nothing of it lands.
-func (j *judge) takenForDead() (bool, error) {
+func (j *judge) isTakenForDead() (bool, error) {
 	var since time.Time
 	for _, l := range j.lines {
 		if l.record.Kind == event.Claim || l.record.Kind == event.Outcome && l.record.Outcome().Verdict == string(board.Review) {
@@ -345,7 +345,7 @@ func (j *judge) takenForDead() (bool, error) {
 			since = l.claim.TS
 		}
 	}
-	s, err := j.stateAt(j.Parents[0])
+	s, err := j.readState(j.Parents[0])
 	if err != nil {
 		return false, err
 	}
@@ -363,8 +363,8 @@ func (j *judge) firstLine(name string) int {
 	return 1
 }
 
-// heldBy are the tasks of open claims but one, for a message.
-func heldBy(tasks map[string]*open, but string) []string {
+// listOthers are the tasks of open claims but one, for a message.
+func listOthers(tasks map[string]*openClaim, but string) []string {
 	var out []string
 	for _, name := range sortedKeys(tasks) {
 		if name != but {

@@ -8,15 +8,15 @@ import (
 	"github.com/odd-cli/odd/journal/repo"
 )
 
-// besideTheBeginning are the files of a person's root commit that the end of the range
+// findOtherRootFiles are the files of a person's root commit that the end of the range
 // still has in its bundle as they were there, or grown, where it is another root than the
 // one that history begins with: nobody is believed what a merge then brings from nowhere.
-func (j *judge) besideTheBeginning(look func(*file) bool) ([]*file, error) {
+func (j *judge) findOtherRootFiles(look func(*file) bool) ([]*file, error) {
 	if len(j.Parents) > 0 || j.kind != person {
 		return nil, nil
 	}
 	root := j.OID
-	j.ask(func(h *history) (string, error) { return strconv.FormatBool(h.spine[root]), nil })
+	j.dependOn(func(h *history) (string, error) { return strconv.FormatBool(h.spine[root]), nil })
 	if j.spine[root] {
 		return nil, nil
 	}
@@ -26,11 +26,11 @@ func (j *judge) besideTheBeginning(look func(*file) bool) ([]*file, error) {
 			continue
 		}
 		j.own = true // whatever another range ends with
-		is, err := j.blobBelow(j.to, f.rel)
+		is, err := j.findBundleBlob(j.to, f.rel)
 		if err != nil {
 			return nil, err
 		}
-		if stands, err := j.extends(f.New, repo.OID(is)); err != nil {
+		if stands, err := j.isExtension(f.New, repo.OID(is)); err != nil {
 			return nil, err
 		} else if stands {
 			out = append(out, f)
@@ -39,28 +39,28 @@ func (j *judge) besideTheBeginning(look func(*file) bool) ([]*file, error) {
 	return out, nil
 }
 
-// ledgersBeside finds ledgers of runs in such a root commit.
-func (j *judge) ledgersBeside() error {
-	all, err := j.besideTheBeginning(func(f *file) bool { return strings.HasPrefix(ledgerOf(f.rel), "run-") })
+// checkOtherRootLedgers finds ledgers of runs in such a root commit.
+func (j *judge) checkOtherRootLedgers() error {
+	all, err := j.findOtherRootFiles(func(f *file) bool { return strings.HasPrefix(ledgerRun(f.rel), "run-") })
 	for _, f := range all {
-		j.find(f.Path, 1, "is a ledger in a commit without parents, where this history does not begin; nothing proves it")
+		j.addFinding(f.Path, 1, "is a ledger in a commit without parents, where this history does not begin; nothing proves it")
 	}
 	return err
 }
 
-// doneBeside finds tasks in such a root commit that are done.
-func (j *judge) doneBeside() error {
-	all, err := j.besideTheBeginning(func(f *file) bool { return strings.HasSuffix(f.rel, ".md") })
+// checkOtherRootDone finds tasks in such a root commit that are done.
+func (j *judge) checkOtherRootDone() error {
+	all, err := j.findOtherRootFiles(func(f *file) bool { return strings.HasSuffix(f.rel, ".md") })
 	if err != nil {
 		return err
 	}
 	for _, f := range all {
-		a, err := j.atomOf(f.New, f.NewMode, f.rel)
+		a, err := j.readAtom(f.New, f.NewMode, f.rel)
 		if err != nil {
 			return err
 		}
 		if taskState(a) == board.Done {
-			j.find(f.Path, a.Line("state"), "done in a commit without parents, where this history does not begin; nothing proves its approval")
+			j.addFinding(f.Path, a.Line("state"), "done in a commit without parents, where this history does not begin; nothing proves its approval")
 		}
 	}
 	return nil

@@ -47,31 +47,31 @@ func (h *history) whyUnsigned(c repo.Commit, law config.Config, at repo.OID) (st
 // checkSignatures reports a person's decision without the signature it needs. Gates are
 // row 8's, all others row 3's.
 func (j *judge) checkSignatures(gates bool) error {
-	j.ask(crosses(j.OID))
+	j.dependOn(crossingsQuestion(j.OID))
 	if j.kind != person || len(j.Parents) == 0 || !j.law.RequireSigned && len(j.crossed[j.OID]) == 0 {
 		return nil
 	}
-	what := j.decision()
+	what := j.describeDecision()
 	if what == "" || gates != (what == aGate) {
 		return nil
 	}
 	j.checked++
 	why, err := j.whyUnsigned(j.Commit, j.law, j.Parents[0])
 	if why == "" && err == nil {
-		why, err = j.unsignedBeyond(j.Commit)
+		why, err = j.whyUnsignedBeyond(j.Commit)
 	}
 	if why != "" {
-		j.find(j.anyPath(), 1, "%s by %s %s", what, j.Author.Email, why)
-		j.out("git revert it and do it again with a signature")
+		j.addFinding(j.anyPath(), 1, "%s by %s %s", what, j.Author.Email, why)
+		j.setWay("git revert it and do it again with a signature")
 	}
 	return err
 }
 
 const aGate = "a gate passed"
 
-// decision is what a person's commit decides that a signature must stand under,
+// describeDecision is what a person's commit decides that a signature must stand under,
 // "" for an edit that needs none.
-func (j *judge) decision() string {
+func (j *judge) describeDecision() string {
 	if len(j.Trailer("Odd-Gate")) > 0 {
 		return aGate
 	}
@@ -94,11 +94,11 @@ func (j *judge) decision() string {
 			return "a resumption"
 		case strings.HasPrefix(f.rel, "proposals/"):
 			return "a word on proposals"
-		case governs(f.old) || governs(f.new):
+		case isPeoplesType(f.old) || isPeoplesType(f.new):
 			return "a change of " + f.Path + ", which only people write,"
-		case len(endorsements(f.new)) > len(endorsements(f.old)):
+		case len(readEndorsements(f.new)) > len(readEndorsements(f.old)):
 			return "an endorsement in " + f.Path
-		case newlyVerified(f):
+		case isNewlyVerified(f):
 			return "a verification of " + f.Path
 		case isWidened(f):
 			return "a change of what the agent of " + f.Path + " may do"
@@ -109,10 +109,10 @@ func (j *judge) decision() string {
 	return ""
 }
 
-// newlyVerified reports an atom that somebody verified in the act.
-func newlyVerified(f *file) bool {
-	was := humans(f.old)
-	return slices.ContainsFunc(humans(f.new), func(s string) bool { return !slices.Contains(was, s) })
+// isNewlyVerified reports an atom that somebody verified in the act.
+func isNewlyVerified(f *file) bool {
+	was := humanStamps(f.old)
+	return slices.ContainsFunc(humanStamps(f.new), func(s string) bool { return !slices.Contains(was, s) })
 }
 
 // isWidened reports a task that may change other files, or run other commands, than before.

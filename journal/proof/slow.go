@@ -1,6 +1,7 @@
 package proof
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"slices"
@@ -11,27 +12,27 @@ import (
 	"github.com/odd-cli/odd/journal/repo"
 )
 
-// slow is the slow memory as a commit has it: the files of governance/, read.
-type slow struct {
+// governance is the slow memory as a commit has it: the files of governance/, read.
+type governance struct {
 	state.Governance
 	tree  repo.OID            // of governance/; "" for none
 	files map[string]repo.OID // below the bundle root
 }
 
-// slowAt reads the slow memory of a commit; what does not read is a fault of it.
-func (h *history) slowAt(commit repo.OID) (*slow, error) {
+// readGovernance reads the slow memory of a commit; what does not read is a fault of it.
+func (h *history) readGovernance(commit repo.OID) (*governance, error) {
 	law, err := h.lawAfter(commit)
 	if err != nil {
 		return nil, err
 	}
 	tree, mode, err := h.trees.Find(commit, law.Root+"/governance")
 	if err != nil || mode != folder {
-		return &slow{}, err
+		return &governance{}, err
 	}
 	if s, ok := h.slows.get(tree); ok {
 		return s, nil
 	}
-	s := &slow{tree: tree, files: map[string]repo.OID{}}
+	s := &governance{tree: tree, files: map[string]repo.OID{}}
 	all, err := h.trees.Diff(h.ctx, "", tree)
 	if err != nil {
 		return nil, err
@@ -49,9 +50,9 @@ func (h *history) slowAt(commit repo.OID) (*slow, error) {
 	return s, err
 }
 
-// fault is the first thing that is wrong with the slow memory as a whole: a file
+// firstFault is the first thing that is wrong with the slow memory as a whole: a file
 // that does not read, or a lease that is not what the chain of gates says it is.
-func (s *slow) fault() (name, why string) {
+func (s *governance) firstFault() (name, why string) {
 	for _, name := range sortedKeys(s.Faults) {
 		return name, s.Faults[name].Error()
 	}
@@ -63,7 +64,7 @@ func (s *slow) fault() (name, why string) {
 	case !s.HasLease:
 		return gate.GatesPath, fmt.Sprintf("lease.toml is missing, and the gates say that %s is %s", id, is)
 	case s.Lease.Lease.ID != id:
-		return gate.LeasePath, fmt.Sprintf("the lease is %s, the gates made it %s", s.Lease.Lease.ID, or(id, "none"))
+		return gate.LeasePath, fmt.Sprintf("the lease is %s, the gates made it %s", s.Lease.Lease.ID, cmp.Or(id, "none"))
 	case last.LeaseSum != s.LeaseSum:
 		return gate.LeasePath, fmt.Sprintf("is not as %s left it", last.ID)
 	case s.Lease.Stance != s.Chain.Stance():
@@ -77,18 +78,18 @@ func (s *slow) fault() (name, why string) {
 // gateFiles are the files that are governance wherever leases stand.
 var gateFiles = []string{gate.LeasePath, gate.GatesPath, gate.DecisionsPath}
 
-// wrote are the files of governance that the act introduces or takes away,
+// changedGovernance are the files of governance that the act introduces or takes away,
 // against every parent. Where leases are off, only odd's own three are governed.
-func (j *judge) wrote(now *slow, before []*slow) []string {
+func (j *judge) changedGovernance(now *governance, before []*governance) []string {
 	names := map[string]bool{}
-	for _, s := range append([]*slow{now}, before...) {
+	for _, s := range append([]*governance{now}, before...) {
 		for name := range maps.Keys(s.files) {
 			names[name] = true
 		}
 	}
 	var out []string
 	for _, name := range sortedKeys(names) {
-		old := func(s *slow) bool { return s.files[name] == now.files[name] }
+		old := func(s *governance) bool { return s.files[name] == now.files[name] }
 		if !slices.ContainsFunc(before, old) && (j.law.Lease == "required" || slices.Contains(gateFiles, name)) {
 			out = append(out, name)
 		}
@@ -103,12 +104,12 @@ func leaseRule() rule {
 		Evidence:   "governance/**, principles and odd.toml's lease in every commit; gates.jsonl and lease.toml at the parent; Odd-Gate, Odd-Lease and Odd-By; the lease every claim and result names, and the ledger before it",
 		Recomputed: "only a person's commit at a gate writes them: one row more in an unbroken chain, by its author, with the lease as its SHA-256 says and every field, file and task as that gate's matrix allows; stance and state are the chain's; a claim names the lease that was valid then, with its use counted from the ledger, and is of its stance, scope and hash lock, unless it is of no task and for a validator or an observer, whose sessions land nothing but what they found; nothing goes to review under a lease that had ended",
 		Attested:   "that the person at the gate read the diff; what a task that lies outside tasks/ counts for a milestone; that an odd.toml before the range, or the first in it, was a person's word",
-	}, slowly}
+	}, judgeOneLease}
 }
 
-// slowly is invariant 8: governance is written by people at gates, as the gate
+// judgeOneLease is invariant 8: governance is written by people at gates, as the gate
 // allows, and nothing is worked on but under a lease that stood.
-func slowly(j *judge) error {
+func judgeOneLease(j *judge) error {
 	if len(j.Parents) == 0 {
 		return j.judgeRoot()
 	}
@@ -125,14 +126,14 @@ func slowly(j *judge) error {
 // and a chain that are there already were brought from nowhere: also by a side
 // of another root, which a merge then takes along.
 func (j *judge) judgeRoot() error {
-	now, err := j.slowAt(j.OID)
+	now, err := j.readGovernance(j.OID)
 	if err != nil {
 		return err
 	}
 	for _, name := range gateFiles {
 		if now.files[name] != "" {
 			j.checked++
-			j.find(j.root+name, 1, "the first commit has files in governance/, so nobody can check who passed their gates")
+			j.addFinding(j.root+name, 1, "the first commit has files in governance/, so nobody can check who passed their gates")
 		}
 	}
 	return nil
@@ -140,19 +141,19 @@ func (j *judge) judgeRoot() error {
 
 // judgeGovernance judges what the act does to the slow memory.
 func (j *judge) judgeGovernance() error {
-	now, err := j.slowAt(j.OID)
+	now, err := j.readGovernance(j.OID)
 	if err != nil {
 		return err
 	}
-	var before []*slow
+	var before []*governance
 	for _, p := range j.Parents {
-		s, err := j.slowAt(p)
+		s, err := j.readGovernance(p)
 		if err != nil {
 			return err
 		}
 		before = append(before, s)
 	}
-	wrote := j.wrote(now, before)
+	wrote := j.changedGovernance(now, before)
 	said := j.Trailer("Odd-Gate")
 	if len(said) > 0 || len(wrote) > 0 {
 		j.checked++
@@ -160,30 +161,30 @@ func (j *judge) judgeGovernance() error {
 	switch {
 	case j.kind != person:
 		for _, name := range wrote {
-			j.find(j.root+name, 1, "a commit by odd or an agent writes governance/; only a person does, with odd gate")
+			j.addFinding(j.root+name, 1, "a commit by odd or an agent writes governance/; only a person does, with odd gate")
 		}
 		if len(said) > 0 {
-			j.find(j.anyPath(), 1, "a commit by odd or an agent passes the %s gate; only a person does", strings.Join(said, ", "))
+			j.addFinding(j.anyPath(), 1, "a commit by odd or an agent passes the %s gate; only a person does", strings.Join(said, ", "))
 		}
 	case len(said) > 0:
-		err = j.atGate(now, before[0])
+		err = j.checkGateCommit(now, before[0])
 	default:
-		err = j.outside(wrote)
+		err = j.checkOutsideGate(wrote)
 	}
 	if err != nil || len(j.found) > 0 {
 		return err
 	}
-	j.whole(now, before)
+	j.checkGovernanceWhole(now, before)
 	return nil
 }
 
-// outside judges a person's commit that passes no gate. It may put back what was
+// checkOutsideGate judges a person's commit that passes no gate. It may put back what was
 // tampered with, as the last gate left it.
-func (j *judge) outside(wrote []string) error {
+func (j *judge) checkOutsideGate(wrote []string) error {
 	back := false
 	if len(wrote) > 0 { // it looks back along the line of the board
 		var err error
-		if back, err = j.restores(); err != nil {
+		if back, err = j.restoresGovernance(); err != nil {
 			return err
 		}
 	}
@@ -191,12 +192,12 @@ func (j *judge) outside(wrote []string) error {
 		if back && slices.Contains(gateFiles, name) {
 			continue
 		}
-		j.find(j.root+name, 1, "governance/ was changed without a gate: the commit has no trailer Odd-Gate")
+		j.addFinding(j.root+name, 1, "governance/ was changed without a gate: the commit has no trailer Odd-Gate")
 	}
 	for _, f := range j.files {
 		if f.principle && j.law.Lease == "required" && j.ruled[j.Parents[0]] {
 			j.checked++
-			j.find(f.Path, 1, "a principle was changed without odd gate evaluation: the commit has no trailer Odd-Gate")
+			j.addFinding(f.Path, 1, "a principle was changed without odd gate evaluation: the commit has no trailer Odd-Gate")
 		}
 	}
 	from, to, err := j.leaseSwitch()
@@ -204,23 +205,23 @@ func (j *judge) outside(wrote []string) error {
 		j.checked++
 	}
 	if to == "off" { // to ask for leases is anybody's
-		j.find("odd.toml", 1, "[governance] lease was changed from %s to %s without a gate", from, to)
+		j.addFinding("odd.toml", 1, "[governance] lease was changed from %s to %s without a gate", from, to)
 	}
 	return err
 }
 
-// restores reports a person's commit after which odd's own files of governance
+// restoresGovernance reports a person's commit after which odd's own files of governance
 // are those of the last commit in which a person passed a gate and left them
 // whole, or gone where nobody ever did.
-func (j *judge) restores() (bool, error) {
+func (j *judge) restoresGovernance() (bool, error) {
 	if j.kind != person || len(j.Parents) != 1 {
 		return false, nil
 	}
-	now, err := j.slowAt(j.OID)
+	now, err := j.readGovernance(j.OID)
 	if err != nil {
 		return false, err
 	}
-	left := &slow{}
+	left := &governance{}
 	for at := j.Parents[0]; at != ""; {
 		c, err := j.repo.Commit(at)
 		if err != nil {
@@ -237,11 +238,11 @@ func (j *judge) restores() (bool, error) {
 		if err != nil {
 			return false, err
 		}
-		s, err := j.slowAt(c.OID)
+		s, err := j.readGovernance(c.OID)
 		if err != nil {
 			return false, err
 		}
-		if _, why := s.fault(); why == "" && !strings.EqualFold(c.Author.Email, law.AgentEmail) && !strings.EqualFold(c.Committer.Email, law.AgentEmail) {
+		if _, why := s.firstFault(); why == "" && !strings.EqualFold(c.Author.Email, law.AgentEmail) && !strings.EqualFold(c.Committer.Email, law.AgentEmail) {
 			left = s
 			break
 		}
@@ -249,22 +250,22 @@ func (j *judge) restores() (bool, error) {
 	return !slices.ContainsFunc(gateFiles, func(name string) bool { return left.files[name] != now.files[name] }), nil
 }
 
-// whole reports slow memory that the act leaves out of order, where every parent had it in order.
-func (j *judge) whole(now *slow, before []*slow) {
+// checkGovernanceWhole reports slow memory that the act leaves out of order, where every parent had it in order.
+func (j *judge) checkGovernanceWhole(now *governance, before []*governance) {
 	differs := false
 	for _, s := range before {
 		differs = differs || s.tree != now.tree
-		if _, why := s.fault(); why != "" {
+		if _, why := s.firstFault(); why != "" {
 			return // told of at its own commit
 		}
 	}
-	if name, why := now.fault(); differs && why != "" {
-		j.find(j.root+name, lineIn(why), "%s", why)
+	if name, why := now.firstFault(); differs && why != "" {
+		j.addFinding(j.root+name, lineNumberIn(why), "%s", why)
 	}
 }
 
-// lineIn is the line that an error text names, 1 where it names none.
-func lineIn(why string) int {
+// lineNumberIn is the line that an error text names, 1 where it names none.
+func lineNumberIn(why string) int {
 	n := 1
 	if _, after, ok := strings.Cut(why, "line "); ok {
 		_, _ = fmt.Sscanf(after, "%d:", &n)
@@ -295,7 +296,7 @@ func (j *judge) leaseSwitch() (from, to string, err error) {
 			return "", "", err
 		}
 		if merges {
-			law, err := j.lawOf(tree, &j.law)
+			law, err := j.readLaw(tree, &j.law)
 			if err != nil || law.Lease == is {
 				return "", "", err
 			}

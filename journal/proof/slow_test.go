@@ -423,7 +423,10 @@ func TestProposalsAreProven(t *testing.T) {
 	run := "knowledge/proposals/run-01KJ0000000000000000000001.jsonl"
 	settle := func(s *story, d gate.Disposition) []byte {
 		s.Helper()
-		d.TS, d.By = s.now, or(d.By, "human:"+annMail)
+		d.TS = s.now
+		if d.By == "" {
+			d.By = "human:" + annMail
+		}
 		var b gate.Buffer
 		if err := b.ReadProposals(s.proposal(d.ID, gate.UserSignal)); err != nil {
 			s.Fatal(err)

@@ -14,9 +14,9 @@ import (
 // fewStates is how many States are remembered: those of commits that follow each other.
 const fewStates = 4
 
-// stateAt is the State of a commit's bundle, carried on from that of its parent, or from
+// readState is the State of a commit's bundle, carried on from that of its parent, or from
 // the one that was asked for last.
-func (h *history) stateAt(commit repo.OID) (*state.State, error) {
+func (h *history) readState(commit repo.OID) (*state.State, error) {
 	ledger, err := h.ledgerTree(commit)
 	if err != nil {
 		return nil, err
@@ -28,7 +28,7 @@ func (h *history) stateAt(commit repo.OID) (*state.State, error) {
 	if err != nil {
 		return nil, err
 	}
-	c, err := h.commit(commit)
+	c, err := h.readCommit(commit)
 	if err != nil {
 		return nil, err
 	}
@@ -80,9 +80,9 @@ func (h *history) bundleFiles(commit repo.OID) (fs.FS, error) {
 	return h.repo.Tree(tree)
 }
 
-// spendAt is what the ledgers of a commit say was spent and reserved.
-func (h *history) spendAt(commit repo.OID) (event.Spend, error) {
-	s, err := h.stateAt(commit)
+// readSpend is what the ledgers of a commit say was spent and reserved.
+func (h *history) readSpend(commit repo.OID) (event.Spend, error) {
+	s, err := h.readState(commit)
 	if err != nil {
 		return event.Spend{}, err
 	}
@@ -98,11 +98,11 @@ func ignoreDamaged(err error) error {
 	return err
 }
 
-// clockFrom is the moment before which no claim on a board may be dated: that of the
+// findClockStart is the moment before which no claim on a board may be dated: that of the
 // last record of its ledgers, or where a clock was ahead then, that of a person's odd
 // drain resume on top of it.
-func (h *history) clockFrom(tip repo.OID, law config.Config) (time.Time, error) {
-	now, err := h.spendAt(tip)
+func (h *history) findClockStart(tip repo.OID, law config.Config) (time.Time, error) {
+	now, err := h.readSpend(tip)
 	if err != nil {
 		return now.Last, err
 	}
@@ -110,10 +110,10 @@ func (h *history) clockFrom(tip repo.OID, law config.Config) (time.Time, error) 
 		if err != nil {
 			return now.Last, err
 		}
-		if len(c.Trailer("Odd-Resumed-By")) != 1 || len(c.Trailer("Odd-Run")) > 0 || ofAgent(c, &law) {
+		if len(c.Trailer("Odd-Resumed-By")) != 1 || len(c.Trailer("Odd-Run")) > 0 || isByAgent(c, &law) {
 			continue
 		}
-		then, err := h.spendAt(c.OID)
+		then, err := h.readSpend(c.OID)
 		if err != nil || then.Last.Before(now.Last) || now.Last.Before(c.Author.When) {
 			return now.Last, err // nothing was ahead when that person looked
 		}

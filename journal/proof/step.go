@@ -1,6 +1,7 @@
 package proof
 
 import (
+	"cmp"
 	"fmt"
 	"path"
 	"slices"
@@ -11,11 +12,11 @@ import (
 	"github.com/odd-cli/odd/okf"
 )
 
-// machineMove says why a commit by odd or an agent may not take this step.
-func (j *judge) machineMove(f *file) (string, error) {
+// checkMachineMove says why a commit by odd or an agent may not take this step.
+func (j *judge) checkMachineMove(f *file) (string, error) {
 	from, to := taskState(f.old), taskState(f.new)
 	switch {
-	case from == to && j.idles(f): // else row 2 says more
+	case from == to && j.isIdleWrite(f): // else row 2 says more
 		return fmt.Sprintf("a commit by odd or an agent changes a task in %s, and moves it nowhere", from), nil
 	case from == to:
 		return "", nil
@@ -26,23 +27,23 @@ func (j *judge) machineMove(f *file) (string, error) {
 	case f.old == nil:
 		return fmt.Sprintf("a commit by odd or an agent files a task in %s; only backlog is its to say", to), nil
 	}
-	return j.runMove(f, from, to)
+	return j.checkRunMove(f, from, to)
 }
 
-// idles reports a board's or a sync's commit that may write the task as it does, and
+// isIdleWrite reports a board's or a sync's commit that may write the task as it does, and
 // takes no step by it.
-func (j *judge) idles(f *file) bool {
-	return (j.kind == boardCommit || j.kind == syncCommit) && !j.judgedAgain(f) && j.trespass(f) == ""
+func (j *judge) isIdleWrite(f *file) bool {
+	return (j.kind == boardCommit || j.kind == syncCommit) && !j.isJudgedAgain(f) && j.whyForbidden(f) == ""
 }
 
-// judgedAgain reports a task in review that a run leaves there with a result of its own.
-func (j *judge) judgedAgain(f *file) bool {
-	return taskState(f.new) == board.Review && j.tells(f.new.ID, board.Review)
+// isJudgedAgain reports a task in review that a run leaves there with a result of its own.
+func (j *judge) isJudgedAgain(f *file) bool {
+	return taskState(f.new) == board.Review && j.hasOutcome(f.new.ID, board.Review)
 }
 
-// tells reports an outcome in the act that gives a task its state.
-func (j *judge) tells(task okf.ID, to board.State) bool {
-	return slices.ContainsFunc(j.lines, func(l line) bool {
+// hasOutcome reports an outcome in the act that gives a task its state.
+func (j *judge) hasOutcome(task okf.ID, to board.State) bool {
+	return slices.ContainsFunc(j.lines, func(l ledgerLine) bool {
 		return l.record.Kind == event.Outcome && l.record.Task == string(task) && l.record.Outcome().Verdict == string(to)
 	})
 }
@@ -50,14 +51,14 @@ func (j *judge) tells(task okf.ID, to board.State) bool {
 // wasKilled reports that the ledger of the commit tells that the run that held the task was
 // killed: the drain that swept it had the lock of the same clone.
 func (j *judge) wasKilled(t board.Task) bool {
-	return slices.ContainsFunc(j.lines, func(l line) bool {
+	return slices.ContainsFunc(j.lines, func(l ledgerLine) bool {
 		r := &l.record
 		return r.DeadRun == t.ClaimedBy && r.Task == string(t.ID) && r.Abandoned().Killed
 	})
 }
 
-// runMove says why the run's commit may not take this step.
-func (j *judge) runMove(f *file, from, to board.State) (string, error) {
+// checkRunMove says why the run's commit may not take this step.
+func (j *judge) checkRunMove(f *file, from, to board.State) (string, error) {
 	old, err := board.Parse(f.old)
 	if err != nil {
 		return "a commit by odd or an agent moves a task that could not be read: " + err.Error(), nil
@@ -65,7 +66,7 @@ func (j *judge) runMove(f *file, from, to board.State) (string, error) {
 	if j.kind != boardCommit {
 		return fmt.Sprintf("a commit by odd or an agent moves the task from %s to %s outside a run's claim, result or sweep", from, to), nil
 	}
-	if from == board.Review && to == board.Backlog && j.expires(string(old.ID)) {
+	if from == board.Review && to == board.Backlog && j.expiresOp(string(old.ID)) {
 		return "", nil // whether its time was over is row 15's
 	}
 	mover := board.Sweeper
@@ -78,33 +79,33 @@ func (j *judge) runMove(f *file, from, to board.State) (string, error) {
 	if board.Can(mover, from, to) != nil {
 		return fmt.Sprintf("a commit by odd or an agent moves the task from %s to %s; only a person may do that", from, to), nil
 	}
-	if why := j.holds(f, old, mover); why != "" {
+	if why := j.checkHolder(f, old, mover); why != "" {
 		return why, nil
 	}
 	if why := j.checkAttempts(f, old, mover); why != "" || mover != board.Claimer {
 		return why, nil
 	}
-	return j.eligible(old)
+	return j.checkEligible(old)
 }
 
-// holds says why the step is not the run's to take: it sweeps what somebody holds, tells
+// checkHolder says why the step is not the run's to take: it sweeps what somebody holds, tells
 // of no outcome, or claims for another.
-func (j *judge) holds(f *file, old board.Task, mover board.Mover) string {
+func (j *judge) checkHolder(f *file, old board.Task, mover board.Mover) string {
 	switch {
 	case mover == board.Sweeper && !old.Expired(j.Author.When) && !j.wasKilled(old):
-		return fmt.Sprintf("%s sweeps a task that %s holds until %s", j.run, or(old.ClaimedBy, "a person"), old.LeaseExpires.UTC().Format("2006-01-02T15:04:05Z"))
-	case mover == board.Session && !j.tells(f.new.ID, taskState(f.new)):
+		return fmt.Sprintf("%s sweeps a task that %s holds until %s", j.run, cmp.Or(old.ClaimedBy, "a person"), old.LeaseExpires.UTC().Format("2006-01-02T15:04:05Z"))
+	case mover == board.Session && !j.hasOutcome(f.new.ID, taskState(f.new)):
 		return fmt.Sprintf("%s moves the task to %s, and no outcome of the commit says so", j.run, taskState(f.new))
 	case mover == board.Claimer && f.new.Text("claimed_by") != j.run:
-		return fmt.Sprintf("%s claims the task for %s", j.run, or(f.new.Text("claimed_by"), "nobody"))
+		return fmt.Sprintf("%s claims the task for %s", j.run, cmp.Or(f.new.Text("claimed_by"), "nobody"))
 	}
 	return ""
 }
 
-// eligible says why no drain would have taken the task that a run claims, as the board
+// checkEligible says why no drain would have taken the task that a run claims, as the board
 // stood before: of what it depends on something was not done, or its kind is none.
-func (j *judge) eligible(t board.Task) (string, error) {
-	all, err := j.behind(&t)
+func (j *judge) checkEligible(t board.Task) (string, error) {
+	all, err := j.findDependencies(&t)
 	if err != nil {
 		return "", err
 	}
@@ -114,12 +115,12 @@ func (j *judge) eligible(t board.Task) (string, error) {
 	return "", nil
 }
 
-// behind are the tasks that a task depends on, as the board stood before the act, and has
+// findDependencies are the tasks that a task depends on, as the board stood before the act, and has
 // their names in it resolved. The bundle is read where one of them is not plainly done.
-func (j *judge) behind(t *board.Task) (board.Index, error) {
+func (j *judge) findDependencies(t *board.Task) (board.Index, error) {
 	all := board.Index{}
 	for _, id := range t.Dependencies {
-		dep, err := j.taskIn(j.Parents[0], id)
+		dep, err := j.readTask(j.Parents[0], id)
 		if err != nil {
 			return nil, err
 		}
@@ -130,7 +131,7 @@ func (j *judge) behind(t *board.Task) (board.Index, error) {
 	if !slices.ContainsFunc(t.Dependencies, func(id okf.ID) bool { return all[id] == nil }) {
 		return all, nil
 	}
-	g, err := j.bundleAt(j.Parents[0], j.law.Root)
+	g, err := j.readBundle(j.Parents[0], j.law.Root)
 	if err != nil {
 		return nil, err
 	}
@@ -140,8 +141,8 @@ func (j *judge) behind(t *board.Task) (board.Index, error) {
 	return board.Behind(g, *t), nil
 }
 
-// taskIn is the task of an id where odd files it, in a commit; zero for none.
-func (h *history) taskIn(commit repo.OID, id okf.ID) (board.Task, error) {
+// readTask is the task of an id where odd files it, in a commit; zero for none.
+func (h *history) readTask(commit repo.OID, id okf.ID) (board.Task, error) {
 	law, err := h.lawAt(commit)
 	if err != nil {
 		return board.Task{}, err
@@ -151,7 +152,7 @@ func (h *history) taskIn(commit repo.OID, id okf.ID) (board.Task, error) {
 	if err != nil {
 		return board.Task{}, err
 	}
-	a, err := h.atomOf(blob, mode, rel)
+	a, err := h.readAtom(blob, mode, rel)
 	if err != nil || !isTask(a) || a.ID != id {
 		return board.Task{}, err
 	}
@@ -177,7 +178,7 @@ func (j *judge) checkAttempts(f *file, old board.Task, mover board.Mover) string
 	case now.Attempts != want:
 		return fmt.Sprintf("%s says attempts %d, it is %d after %d", j.run, now.Attempts, want, old.Attempts)
 	case mover == board.Claimer && now.LeaseExpires.After(end):
-		return fmt.Sprintf("%s claims the task until %s, longer than [drain] lease allows", j.run, moment(now.LeaseExpires))
+		return fmt.Sprintf("%s claims the task until %s, longer than [drain] lease allows", j.run, formatTime(now.LeaseExpires))
 	}
 	return ""
 }

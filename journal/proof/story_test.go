@@ -2,6 +2,7 @@ package proof
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"fmt"
 	"io"
@@ -161,7 +162,7 @@ func (s *story) make(step, task string, d draft) repo.OID {
 	if f := s.tamper[strings.TrimSpace(step+" "+task)]; f != nil {
 		f(s, &d)
 	}
-	msg := or(d.message, step+" "+task) + "\n\n"
+	msg := cmp.Or(d.message, step+" "+task) + "\n\n"
 	for _, t := range d.trailers {
 		if t[1] != "" {
 			msg += t[0] + ": " + t[1] + "\n"
@@ -594,11 +595,11 @@ func (s *story) check(from, to repo.OID) Report {
 // prove is CheckScope with each finding on its own, whatever caused it.
 func (s *story) prove(scope Scope) Report {
 	s.Helper()
-	h, err := read(context.Background(), s.r, scope)
+	h, err := readHistory(context.Background(), s.r, scope)
 	if err != nil {
 		s.Fatal(err)
 	}
-	r, err := h.report(nil)
+	r, err := h.judgeCommits(nil)
 	if err != nil {
 		s.Fatal(err)
 	}

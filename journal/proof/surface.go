@@ -2,6 +2,7 @@ package proof
 
 import (
 	"bytes"
+	"cmp"
 	"errors"
 	"path"
 	"reflect"
@@ -32,36 +33,36 @@ func surfaceRule() rule {
 		Evidence:   "the paths, modes and blobs of every machine commit; the outcome in the run's ledger",
 		Recomputed: "a proposal holds only atoms in the bundle, and exactly the paths and blobs that its run recorded; a board commit changes only its own task's state keys, its run's ledger, journal and proposals, and may add a pause.toml; a merge by odd or an agent is the one that git makes, and brings in nothing that an agent made before an odd.toml named it",
 		Attested:   "that the recorded files are what odd made of the agent's output",
-	}, surface}
+	}, judgeSurface}
 }
 
-// surface is invariant 2: every kind of machine commit writes only its own files.
-func surface(j *judge) error {
+// judgeSurface is invariant 2: every kind of machine commit writes only its own files.
+func judgeSurface(j *judge) error {
 	if j.kind == person {
 		return nil
 	}
 	if j.unmerged {
-		j.find(j.anyPath(), 1, "a merge by odd or an agent had a conflict, or more than two parents; only a person merges these")
+		j.addFinding(j.anyPath(), 1, "a merge by odd or an agent had a conflict, or more than two parents; only a person merges these")
 		return nil
 	}
 	for _, f := range j.files {
 		j.checked++
-		if why := j.trespass(f); why != "" {
-			j.find(f.Path, 1, "%s", why)
+		if why := j.whyForbidden(f); why != "" {
+			j.addFinding(f.Path, 1, "%s", why)
 		}
 	}
 	switch j.kind {
 	case proposal:
 		return j.checkRecorded()
 	case mergeCommit:
-		return j.takesIn()
+		return j.checkUnnamedTakenIn()
 	}
 	return nil
 }
 
-// takesIn reports what a machine merges that the agent made where no odd.toml named it,
+// checkUnnamedTakenIn reports what a machine merges that the agent made where no odd.toml named it,
 // on a line from before it was named: as nobody's rules hold there, it is no person's.
-func (j *judge) takesIn() error {
+func (j *judge) checkUnnamedTakenIn() error {
 	if len(j.unnamed) == 0 {
 		return nil
 	}
@@ -74,18 +75,18 @@ func (j *judge) takesIn() error {
 			if err != nil {
 				return err
 			}
-			if !j.unnamed[c.OID] || !ofAgent(c, law) {
+			if !j.unnamed[c.OID] || !isByAgent(c, law) {
 				continue
 			}
-			j.find(j.anyPath(), 1, "a machine merges %s, which the agent made where no odd.toml named it yet; only a person takes that in", short(string(c.OID)))
+			j.addFinding(j.anyPath(), 1, "a machine merges %s, which the agent made where no odd.toml named it yet; only a person takes that in", shortID(string(c.OID)))
 		}
 	}
 	return nil
 }
 
-// trespass says why the act's kind may not change f so, "" when it may.
-func (a *act) trespass(f *file) string {
-	if a.changesFile(f) {
+// whyForbidden says why the act's kind may not change f so, "" when it may.
+func (a *act) whyForbidden(f *file) string {
+	if a.isOpFile(f) {
 		return "" // row 13's
 	}
 	if f.New != "" && f.NewMode != "100644" && f.NewMode != f.OldMode {
@@ -93,11 +94,11 @@ func (a *act) trespass(f *file) string {
 	}
 	switch a.kind {
 	case boardCommit:
-		return a.outsideBoard(f)
+		return a.checkBoardFile(f)
 	case proposal:
-		return outsideProposal(f)
+		return checkProposalFile(f)
 	case syncCommit:
-		if strings.HasPrefix(ledgerOf(f.rel), "op-") {
+		if strings.HasPrefix(ledgerRun(f.rel), "op-") {
 			return "" // an ending, or row 14's
 		}
 		if a.task == "" {
@@ -106,7 +107,7 @@ func (a *act) trespass(f *file) string {
 		if !isTask(f.old) || string(f.old.ID) != a.task {
 			return "a sync commit writes more than its task " + a.task
 		}
-		return otherKeys(f, syncKeys)
+		return findOtherKey(f, syncKeys)
 	case mergeCommit:
 		return "a merge by odd or an agent differs from what git makes of its parents"
 	}
@@ -116,9 +117,9 @@ func (a *act) trespass(f *file) string {
 	return "the agent's commit belongs to no run: it has no trailer Odd-Run"
 }
 
-// changesFile reports a file outside the bundle that a proposal changes on behalf of an op.
-func (a *act) changesFile(f *file) bool {
-	return a.kind == proposal && f.rel == "" && one(a.Commit, "Odd-Op") != ""
+// isOpFile reports a file outside the bundle that a proposal changes on behalf of an op.
+func (a *act) isOpFile(f *file) bool {
+	return a.kind == proposal && f.rel == "" && singleTrailer(a.Commit, "Odd-Op") != ""
 }
 
 // whyNotFileable says why a machine may not file the task so.
@@ -133,27 +134,27 @@ func whyNotFileable(a *okf.Atom) string {
 	return ""
 }
 
-func (a *act) outsideBoard(f *file) string {
+func (a *act) checkBoardFile(f *file) string {
 	day := strings.ToLower(a.run) + ".tsv"
 	own := strings.HasPrefix(a.run, "run-") // else it bears a person's name, and would write as them
 	dir, name := path.Split(f.rel)
 	switch {
-	case ledgerOf(f.rel) != "": // its own, or row 14's
+	case ledgerRun(f.rel) != "": // its own, or row 14's
 		return ""
 	case own && dir == "journal/" && (name == day || strings.HasSuffix(name, "-"+day)):
 		return ""
 	case own && f.rel == "proposals/"+a.run+".jsonl":
 		return ""
 	case dir == "handoffs/":
-		return a.handsOver(f, name)
+		return a.checkOwnHandoff(f, name)
 	case f.rel == "pause.toml":
-		return pauses(f)
+		return checkPause(f)
 	}
-	return a.outsideTask(f)
+	return a.checkTaskFile(f)
 }
 
-// pauses says why a run may not change the pause so: it only adds one.
-func pauses(f *file) string {
+// checkPause says why a run may not change the pause so: it only adds one.
+func checkPause(f *file) string {
 	switch {
 	case f.New == "":
 		return "a run lifts the pause; only a person does"
@@ -163,9 +164,9 @@ func pauses(f *file) string {
 	return ""
 }
 
-// outsideTask says why a board commit may not change what is none of a run's files: all
+// checkTaskFile says why a board commit may not change what is none of a run's files: all
 // that is left is its task.
-func (a *act) outsideTask(f *file) string {
+func (a *act) checkTaskFile(f *file) string {
 	switch {
 	case !isTask(f.old):
 		return "a run's board commit writes more than its task, journal, ledger, handoffs, proposals and pause.toml"
@@ -174,27 +175,27 @@ func (a *act) outsideTask(f *file) string {
 	case a.task == "" && taskState(f.old) != board.InProgress:
 		return "a sweep changes a task that nobody holds"
 	}
-	return otherKeys(f, runKeys)
+	return findOtherKey(f, runKeys)
 }
 
-// handsOver says why a board commit may not write the handoff so: a run writes
+// checkOwnHandoff says why a board commit may not write the handoff so: a run writes
 // new ones of its own, and says so in them.
-func (a *act) handsOver(f *file, name string) string {
+func (a *act) checkOwnHandoff(f *file, name string) string {
 	switch {
 	case f.Old != "" || f.New == "":
 		return "a run changes a handoff that is there; it writes only its own, once"
 	case !strings.HasPrefix(name, strings.ToLower(a.run)+"-"):
 		return "a run writes a handoff that does not bear its name"
 	case f.new == nil:
-		return "a run's handoff does not read: " + f.why()
+		return "a run's handoff does not read: " + f.whyNoAtom()
 	case f.new.Type != "handoff" || f.new.Text("run") != a.run:
 		return "a run's handoff is not a handoff of " + a.run
 	}
 	return ""
 }
 
-// otherKeys says which key or part of a task changed besides the allowed ones.
-func otherKeys(f *file, allowed []string) string {
+// findOtherKey says which key or part of a task changed besides the allowed ones.
+func findOtherKey(f *file, allowed []string) string {
 	if f.new == nil {
 		return "a commit by odd or an agent takes the task away, or leaves it unreadable"
 	}
@@ -212,8 +213,8 @@ func otherKeys(f *file, allowed []string) string {
 	return ""
 }
 
-// outsideProposal says why a proposal may not change f so: by its place, or by what it is.
-func outsideProposal(f *file) string {
+// checkProposalFile says why a proposal may not change f so: by its place, or by what it is.
+func checkProposalFile(f *file) string {
 	first, _, deep := strings.Cut(strings.ToLower(f.rel), "/")
 	base := strings.ToLower(path.Base(f.rel))
 	switch {
@@ -226,17 +227,17 @@ func outsideProposal(f *file) string {
 	case f.New == "":
 		return "a proposal deletes an atom"
 	case f.new == nil:
-		return "a proposal holds no atom here: " + f.why()
+		return "a proposal holds no atom here: " + f.whyNoAtom()
 	}
-	return proposedAtom(f)
+	return checkProposedAtom(f)
 }
 
-// proposedAtom says why no proposal may hold such an atom.
-func proposedAtom(f *file) string {
+// checkProposedAtom says why no proposal may hold such an atom.
+func checkProposedAtom(f *file) string {
 	switch {
 	case f.Old == "" && f.new.ExplicitID && path.Base(string(f.new.ID))+".md" != path.Base(f.rel):
 		return "a proposal writes " + string(f.new.ID) + " where no atom of that id lands"
-	case governs(f.new) || governs(f.old):
+	case isPeoplesType(f.new) || isPeoplesType(f.old):
 		return "a proposal writes a " + f.new.Type + ", which only a person does"
 	case isTask(f.old):
 		return "a proposal changes a task"
@@ -246,8 +247,8 @@ func proposedAtom(f *file) string {
 	return ""
 }
 
-// why is what is wrong with a file that is no atom.
-func (f *file) why() string {
+// whyNoAtom is what is wrong with a file that is no atom.
+func (f *file) whyNoAtom() string {
 	var p okf.Problem
 	switch {
 	case errors.As(f.fault, &p):
@@ -258,21 +259,21 @@ func (f *file) why() string {
 	return "mode " + f.NewMode
 }
 
-func governs(a *okf.Atom) bool {
+func isPeoplesType(a *okf.Atom) bool {
 	return a != nil && slices.Contains(peoplesTypes, strings.ToLower(strings.TrimSpace(a.Type)))
 }
 
 // checkRecorded compares a proposal with what its run's ledger says it is. One that
 // has not landed may wait where the ledger is not.
 func (j *judge) checkRecorded() error {
-	r, err := j.outcome()
+	r, err := j.findOutcome()
 	if err != nil {
 		return err
 	}
 	if r.Record == nil {
-		waits, err := j.waits(j.OID)
+		waits, err := j.isWaiting(j.OID)
 		if !waits && err == nil {
-			j.find(j.anyPath(), 1, "a proposal of %s for %q that no ledger records", j.run, j.task)
+			j.addFinding(j.anyPath(), 1, "a proposal of %s for %q that no ledger records", j.run, j.task)
 		}
 		return err
 	}
@@ -286,32 +287,32 @@ func (j *judge) checkRecorded() error {
 		delete(want, f.Path)
 		switch {
 		case !ok:
-			j.find(f.Path, 1, "is in the proposal and not in the record of %s", j.run)
+			j.addFinding(f.Path, 1, "is in the proposal and not in the record of %s", j.run)
 		case w[1] != string(f.New):
-			j.find(f.Path, 1, "is blob %s, %s recorded %s", short(string(f.New)), j.run, short(w[1]))
+			j.addFinding(f.Path, 1, "is blob %s, %s recorded %s", shortID(string(f.New)), j.run, shortID(w[1]))
 		case exact && w[0] != string(f.Old):
-			j.find(f.Path, 1, "was made on blob %s, %s recorded %s", or(short(string(f.Old)), "none"), j.run, or(short(w[0]), "none"))
+			j.addFinding(f.Path, 1, "was made on blob %s, %s recorded %s", cmp.Or(shortID(string(f.Old)), "none"), j.run, cmp.Or(shortID(w[0]), "none"))
 		}
 	}
 	for _, p := range sortedKeys(want) {
-		j.find(p, 1, "is in the record of %s and not in the proposal", j.run)
+		j.addFinding(p, 1, "is in the record of %s and not in the proposal", j.run)
 	}
 	return j.checkLanded(r.own, exact)
 }
 
-// outcome is the record of this proposal: the one that names its commit, or else
+// findOutcome is the record of this proposal: the one that names its commit, or else
 // the one of the same run and task with its trace.
-func (j *judge) outcome() (told, error) {
-	all, err := j.outcomes(j.run, j.task)
+func (j *judge) findOutcome() (outcome, error) {
+	all, err := j.findOutcomes(j.run, j.task)
 	if err != nil {
-		return told{}, err
+		return outcome{}, err
 	}
-	var rebased told
+	var rebased outcome
 	for _, r := range all {
 		if r.Outcome().Proposal == string(j.OID) {
 			return r, nil
 		}
-		if r.Outcome().Proposal != "" && rebased.Record == nil && r.Trace == one(j.Commit, "Odd-Trace") {
+		if r.Outcome().Proposal != "" && rebased.Record == nil && r.Trace == singleTrailer(j.Commit, "Odd-Trace") {
 			rebased = r
 		}
 	}
@@ -333,13 +334,6 @@ func (a *act) anyPath() string {
 		return a.files[0].Path
 	}
 	return strings.TrimSuffix(a.root, "/")
-}
-
-func or(a, b string) string {
-	if a == "" {
-		return b
-	}
-	return a
 }
 
 func sortedKeys[V any](m map[string]V) []string {

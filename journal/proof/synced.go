@@ -1,6 +1,7 @@
 package proof
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"slices"
@@ -13,44 +14,44 @@ import (
 
 // checkSync says why the machine's done is not proven by the approval it names.
 func (j *judge) checkSync(f *file) (string, error) {
-	t, why := inReview(f.old)
+	t, why := parseInReview(f.old)
 	if why != "" {
 		return why, nil
 	}
-	p := one(j.Commit, "Odd-Proposal")
-	r, why, err := j.waitingRecord(t, p)
+	p := singleTrailer(j.Commit, "Odd-Proposal")
+	r, why, err := j.findWaitingRecord(t, p)
 	if why != "" || err != nil {
 		return why, err
 	}
-	name := one(j.Commit, "Odd-Approval")
+	name := singleTrailer(j.Commit, "Odd-Approval")
 	c, err := j.repo.Commit(repo.OID(name))
 	if err != nil {
-		j.way = fmt.Sprintf("git fetch %s %s brings it; if that branch was deleted, push it again from a clone that has it", or(j.law.Remote, "origin"), or(t.Result.Branch, "odd/review/TASK.N"))
-		return fmt.Sprintf("set to done by odd sync, but the approval %s is not in this clone", or(short(name), "that it names")), nil
+		j.way = fmt.Sprintf("git fetch %s %s brings it; if that branch was deleted, push it again from a clone that has it", cmp.Or(j.law.Remote, "origin"), cmp.Or(t.Result.Branch, "odd/review/TASK.N"))
+		return fmt.Sprintf("set to done by odd sync, but the approval %s is not in this clone", cmp.Or(shortID(name), "that it names")), nil
 	}
-	paths, left, why, err := j.approval(c, p, pathsOf(r))
+	paths, left, why, err := j.readSyncApproval(c, p, pathsOf(r))
 	if why != "" || err != nil {
 		return why, err
 	}
 	by := "human:" + c.Author.Email
-	for _, s := range humans(f.new) {
-		if !slices.Contains(humans(f.old), s) && !strings.HasPrefix(s, by+" at ") {
+	for _, s := range humanStamps(f.new) {
+		if !slices.Contains(humanStamps(f.old), s) && !strings.HasPrefix(s, by+" at ") {
 			return fmt.Sprintf("the machine writes verified by %s, the approval is by %s", s, by), nil
 		}
 	}
-	for _, d := range declines(f.new) {
-		if !slices.Contains(declines(f.old), d) && (d.By != by || !slices.Contains(slices.Collect(maps.Values(left)), d.ID)) {
-			return fmt.Sprintf("the machine writes that %s declined %s, which the approval %s does not say", d.By, d.ID, short(name)), nil
+	for _, d := range readDeclines(f.new) {
+		if !slices.Contains(readDeclines(f.old), d) && (d.By != by || !slices.Contains(slices.Collect(maps.Values(left)), d.ID)) {
+			return fmt.Sprintf("the machine writes that %s declined %s, which the approval %s does not say", d.By, d.ID, shortID(name)), nil
 		}
 	}
-	if why, err := j.lacks(t, c, pathsOf(r), paths, left); why != "" || err != nil {
+	if why, err := j.checkApprovers(t, c, pathsOf(r), paths, left); why != "" || err != nil {
 		return why, err
 	}
-	return j.landedBytes(c, paths, left)
+	return j.checkLandedBytes(c, paths, left)
 }
 
-// declines are those on a task, none of what is no task.
-func declines(a *okf.Atom) []board.Decline {
+// readDeclines are those on a task, none of what is no task.
+func readDeclines(a *okf.Atom) []board.Decline {
 	if !isTask(a) {
 		return nil
 	}
@@ -58,14 +59,14 @@ func declines(a *okf.Atom) []board.Decline {
 	return t.Declined
 }
 
-// approval reads the approval c as part does, or says why it is no person's commit upon
+// readSyncApproval reads the approval c as part does, or says why it is no person's commit upon
 // the proposal p that changes nothing but what it names.
-func (j *judge) approval(c repo.Commit, p string, paths [][3]string) (is [][3]string, left map[string]okf.ID, why string, err error) {
+func (j *judge) readSyncApproval(c repo.Commit, p string, paths [][3]string) (is [][3]string, left map[string]okf.ID, why string, err error) {
 	refused := func(why string) ([][3]string, map[string]okf.ID, string, error) {
-		return nil, nil, fmt.Sprintf("set to done by odd sync on the approval %s%s", short(string(c.OID)), why), nil
+		return nil, nil, fmt.Sprintf("set to done by odd sync on the approval %s%s", shortID(string(c.OID)), why), nil
 	}
-	if one(c, "Odd-Proposal") != p || len(c.Parents) != 1 || string(c.Parents[0]) != p {
-		return refused(", which is not upon the proposal " + short(p))
+	if singleTrailer(c, "Odd-Proposal") != p || len(c.Parents) != 1 || string(c.Parents[0]) != p {
+		return refused(", which is not upon the proposal " + shortID(p))
 	}
 	law, err := j.lawAfter(c.Parents[0])
 	if err != nil {
@@ -76,7 +77,7 @@ func (j *judge) approval(c repo.Commit, p string, paths [][3]string) (is [][3]st
 			return refused(", which the agent made")
 		}
 	}
-	if one(c, "Odd-Approved-By") != "human:"+c.Author.Email {
+	if singleTrailer(c, "Odd-Approved-By") != "human:"+c.Author.Email {
 		return refused(fmt.Sprintf(", which does not say that its author %s approved", c.Author.Email))
 	}
 	on, err := j.repo.Commit(c.Parents[0])
@@ -85,7 +86,7 @@ func (j *judge) approval(c repo.Commit, p string, paths [][3]string) (is [][3]st
 	} else if len(on.Parents) != 1 {
 		return refused(", whose proposal is on no one commit")
 	}
-	if is, left, why, err = j.part(c, on.OID, on.Parents[0], paths); err != nil {
+	if is, left, why, err = j.readApproval(c, on.OID, on.Parents[0], paths); err != nil {
 		return nil, nil, "", err
 	} else if why != "" {
 		return refused(": " + why)
@@ -105,10 +106,10 @@ func (j *judge) approval(c repo.Commit, p string, paths [][3]string) (is [][3]st
 	return is, left, "", err
 }
 
-// landedBytes says why the board does not hold what the approval is of: it is no
+// checkLandedBytes says why the board does not hold what the approval is of: it is no
 // ancestor, the recorded bytes are not there, and no person's commit brought them; or
 // those are there that it leaves out.
-func (j *judge) landedBytes(c repo.Commit, all [][3]string, left map[string]okf.ID) (string, error) {
+func (j *judge) checkLandedBytes(c repo.Commit, all [][3]string, left map[string]okf.ID) (string, error) {
 	if in, err := j.holdsApproved(c); in || err != nil {
 		return "", err
 	}
@@ -120,7 +121,7 @@ func (j *judge) landedBytes(c repo.Commit, all [][3]string, left map[string]okf.
 		}
 		if left[p[0]] != "" {
 			if string(have) == p[2] {
-				return fmt.Sprintf("set to done on the approval %s, and %s has landed, which it leaves out", short(string(c.OID)), p[0]), nil
+				return fmt.Sprintf("set to done on the approval %s, and %s has landed, which it leaves out", shortID(string(c.OID)), p[0]), nil
 			}
 			continue
 		}
@@ -130,10 +131,10 @@ func (j *judge) landedBytes(c repo.Commit, all [][3]string, left map[string]okf.
 		if squashed, err := j.isSquashed(c, paths); squashed || err != nil {
 			return "", err
 		}
-		return fmt.Sprintf("set to done on the approval %s, and %s has not landed as approved", short(string(c.OID)), p[0]), nil
+		return fmt.Sprintf("set to done on the approval %s, and %s has not landed as approved", shortID(string(c.OID)), p[0]), nil
 	}
 	if len(paths) == 0 {
-		return fmt.Sprintf("set to done on the approval %s, which has not landed", short(string(c.OID))), nil
+		return fmt.Sprintf("set to done on the approval %s, which has not landed", shortID(string(c.OID))), nil
 	}
 	return "", nil
 }
@@ -141,17 +142,17 @@ func (j *judge) landedBytes(c repo.Commit, all [][3]string, left map[string]okf.
 // holdsApproved reports that the act has the approval c behind it, or its proposal, which
 // had landed by itself.
 func (j *judge) holdsApproved(c repo.Commit) (bool, error) {
-	if in, err := j.ancestor(c.OID, j.OID); in || err != nil {
+	if in, err := j.isAncestor(c.OID, j.OID); in || err != nil {
 		return in, err
 	}
 	p, err := j.repo.Commit(c.Parents[0])
 	if err != nil {
 		return false, nil // its bytes tell
 	}
-	if in, err := j.ancestor(p.OID, j.OID); !in || err != nil {
+	if in, err := j.isAncestor(p.OID, j.OID); !in || err != nil {
 		return false, err
 	}
-	return j.alone(p)
+	return j.landedByItself(p)
 }
 
 // isSquashed reports a commit on the way to the act that changed exactly the
@@ -170,16 +171,16 @@ func (j *judge) isSquashed(approval repo.Commit, paths [][3]string) (bool, error
 		if err != nil {
 			return false, err
 		}
-		if ok, err := j.squashes(c, want); ok || err != nil {
+		if ok, err := j.isSquash(c, want); ok || err != nil {
 			return ok, err
 		}
 	}
 	return false, nil
 }
 
-// squashes reports that c changed exactly the paths wanted, each from its base
+// isSquash reports that c changed exactly the paths wanted, each from its base
 // blob to its result blob, and that no machine committed it.
-func (j *judge) squashes(c repo.Commit, want map[string][2]string) (bool, error) {
+func (j *judge) isSquash(c repo.Commit, want map[string][2]string) (bool, error) {
 	if len(c.Parents) != 1 {
 		return false, nil
 	}

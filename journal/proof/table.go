@@ -1,8 +1,8 @@
 package proof
 
-// rules is the table of invariants, in their order; each stands with what judges by it.
+// allRules is the table of invariants, in their order; each stands with what judges by it.
 // A new invariant is a new row.
-func rules() []rule {
+func allRules() []rule {
 	return []rule{
 		capRule(),
 		surfaceRule(),

@@ -7,33 +7,33 @@ import (
 	"github.com/odd-cli/odd/journal/repo"
 )
 
-// told is a run's outcome, and whether the range's last commit has it; otherwise
+// outcome is a run's outcome, and whether the range's last commit has it; otherwise
 // the board does, where that commit is a review branch or the target.
-type told struct {
+type outcome struct {
 	*event.Record
 	own bool
 }
 
-// outcomes are what a run's ledger says became of a task: first as the range's
+// findOutcomes are what a run's ledger says became of a task: first as the range's
 // last commit has it, then as the branches have it.
-func (h *history) outcomes(run, task string) ([]told, error) {
-	h.ask(ledgersOf(run))
+func (h *history) findOutcomes(run, task string) ([]outcome, error) {
+	h.dependOn(ledgersQuestion(run))
 	at, ok := h.runs[run]
 	if !ok {
-		for i, tip := range h.ends() {
-			records, err := h.ledgerAt(tip, run)
+		for i, tip := range h.endCommits() {
+			records, err := h.readLedger(tip, run)
 			if err != nil {
 				return nil, err
 			}
 			for j := range records {
 				if records[j].Kind == event.Outcome {
-					at = append(at, told{&records[j], i == 0})
+					at = append(at, outcome{&records[j], i == 0})
 				}
 			}
 		}
 		h.runs[run] = at
 	}
-	var out []told
+	var out []outcome
 	for _, t := range at {
 		if t.Task == task {
 			out = append(out, t)
@@ -42,28 +42,28 @@ func (h *history) outcomes(run, task string) ([]told, error) {
 	if len(out) > 0 {
 		return out, nil
 	}
-	return h.lostOutcome(run, task)
+	return h.findLostOutcome(run, task)
 }
 
-// lostOutcome is an outcome that no end tells any more.
-func (h *history) lostOutcome(run, task string) ([]told, error) {
-	for at := range h.tellers(run) {
-		records, err := h.ledgerAt(at, run)
+// findLostOutcome is an outcome that no end tells any more.
+func (h *history) findLostOutcome(run, task string) ([]outcome, error) {
+	for at := range h.ledgerCommits(run) {
+		records, err := h.readLedger(at, run)
 		if err != nil {
 			return nil, err
 		}
 		for i := range records {
 			if records[i].Kind == event.Outcome && records[i].Task == task {
-				return []told{{&records[i], true}}, nil
+				return []outcome{{&records[i], true}}, nil
 			}
 		}
 	}
 	return nil, nil
 }
 
-// ledgerAt reads a run's ledger in a commit; a torn end leaves the records before it.
-func (h *history) ledgerAt(commit repo.OID, run string) ([]event.Record, error) {
-	blob, err := h.ledgerBlob(commit, run)
+// readLedger reads a run's ledger in a commit; a torn end leaves the records before it.
+func (h *history) readLedger(commit repo.OID, run string) ([]event.Record, error) {
+	blob, err := h.findLedger(commit, run)
 	if err != nil || blob == "" {
 		return nil, err
 	}
@@ -78,8 +78,8 @@ func (h *history) ledgerAt(commit repo.OID, run string) ([]event.Record, error) 
 	return records, err
 }
 
-// ledgerBlob is the file of a run's ledger in a commit, "" where there is none.
-func (h *history) ledgerBlob(commit repo.OID, run string) (repo.OID, error) {
+// findLedger is the file of a run's ledger in a commit, "" where there is none.
+func (h *history) findLedger(commit repo.OID, run string) (repo.OID, error) {
 	law, err := h.lawAfter(commit)
 	if err != nil {
 		return "", err
@@ -101,8 +101,8 @@ func (h *history) ledgerBlob(commit repo.OID, run string) (repo.OID, error) {
 	return "", nil
 }
 
-// blobAt is the blob of a regular file in a commit, "" where it has none.
-func (h *history) blobAt(commit repo.OID, name string) (string, error) {
+// findBlob is the blob of a regular file in a commit, "" where it has none.
+func (h *history) findBlob(commit repo.OID, name string) (string, error) {
 	oid, mode, err := h.trees.Find(commit, name)
 	if err != nil || !strings.HasPrefix(mode, "100") {
 		return "", err
@@ -110,11 +110,11 @@ func (h *history) blobAt(commit repo.OID, name string) (string, error) {
 	return string(oid), nil
 }
 
-// blobBelow is blobAt of a path below the bundle, where that lies in the commit.
-func (h *history) blobBelow(commit repo.OID, rel string) (string, error) {
+// findBundleBlob is blobAt of a path below the bundle, where that lies in the commit.
+func (h *history) findBundleBlob(commit repo.OID, rel string) (string, error) {
 	law, err := h.lawAfter(commit)
 	if err != nil {
 		return "", err
 	}
-	return h.blobAt(commit, law.Root+"/"+rel)
+	return h.findBlob(commit, law.Root+"/"+rel)
 }

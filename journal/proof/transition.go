@@ -1,6 +1,7 @@
 package proof
 
 import (
+	"cmp"
 	"fmt"
 	"path"
 	"slices"
@@ -29,11 +30,11 @@ func judgeTransitions(j *judge) error {
 	if len(j.Parents) == 0 {
 		return nil // where a history begins
 	}
-	err := j.lineByLine(func(l line) (string, error) {
+	err := j.checkLines(func(l ledgerLine) (string, error) {
 		switch l.record.Kind {
 		case event.Session:
 			j.checked++
-			return j.checkReceived(boundBy(l.record))
+			return j.checkReceived(readSession(l.record))
 		case event.Claim, event.Engage, event.Outcome, event.Abandoned:
 			return j.checkJournaled(l)
 		}
@@ -44,39 +45,39 @@ func judgeTransitions(j *judge) error {
 	}
 	switch j.kind {
 	case boardCommit:
-		return j.handedOver()
+		return j.checkHandedOver()
 	case proposal:
-		return j.checkMarks()
+		return j.checkTaintTags()
 	}
 	return nil
 }
 
 // checkReceived says what is wrong with the handoffs a session began from: each must
 // have stood, as it is named, in the commit of the claim.
-func (j *judge) checkReceived(b bound) (string, error) {
-	row, _ := b.row()
+func (j *judge) checkReceived(b boundSession) (string, error) {
+	row, _ := b.findRole()
 	if row.Needs && len(b.handoffs) == 0 && !slices.ContainsFunc(row.Reads, b.isCollapsed) {
 		return fmt.Sprintf("%s without a handoff", b.sessionName()), nil
 	}
 	for _, named := range b.handoffs {
-		h, ok, err := j.readGiven(b, named)
+		h, ok, err := j.readGivenHandoff(b, named)
 		if err != nil {
 			return "", err
 		}
 		if !ok {
-			return fmt.Sprintf("%s names handoff %s as blob %s, which the commit of its claim does not hold", b.sessionName(), or(named[0], "nothing"), or(short(named[1]), "none")), nil
+			return fmt.Sprintf("%s names handoff %s as blob %s, which the commit of its claim does not hold", b.sessionName(), cmp.Or(named[0], "nothing"), cmp.Or(shortID(named[1]), "none")), nil
 		}
-		if why, err := j.sound(b, row, h); why != "" || err != nil {
+		if why, err := j.checkReceivedHandoff(b, row, h); why != "" || err != nil {
 			return why, err
 		}
 	}
 	return "", nil
 }
 
-// sound says what is wrong with a handoff that a session of row began from. A
+// checkReceivedHandoff says what is wrong with a handoff that a session of row began from. A
 // role without a mode may read any; an override waives the transitions within
 // the modes it collapses, and never the journal.
-func (j *judge) sound(b bound, row contract.RoleRow, h encoded) (string, error) {
+func (j *judge) checkReceivedHandoff(b boundSession, row contract.RoleRow, h storedHandoff) (string, error) {
 	p := contract.Pair{From: h.From, To: h.To}
 	switch {
 	case h.fault != nil:
@@ -88,16 +89,16 @@ func (j *judge) sound(b bound, row contract.RoleRow, h encoded) (string, error) 
 	case len(h.Missing) > 0 && !b.isCollapsed(p):
 		return fmt.Sprintf("%s began from %s, which lacks %s", b.sessionName(), h.path, strings.Join(h.Missing, ", ")), nil
 	}
-	told, err := j.entries(h.at, h.Journal, 0)
-	if err != nil || slices.ContainsFunc(told, h.toldBy) {
+	told, err := j.readEntries(h.at, h.Journal, 0)
+	if err != nil || slices.ContainsFunc(told, h.isJournaledBy) {
 		return "", err
 	}
 	return fmt.Sprintf("%s began from %s, of which no journal entry tells", b.sessionName(), h.path), nil
 }
 
-// entries are those of a journal file, below the bundle, in a commit, behind its
+// readEntries are those of a journal file, below the bundle, in a commit, behind its
 // first lines.
-func (j *judge) entries(at repo.OID, name string, after int) ([]journal.Entry, error) {
+func (j *judge) readEntries(at repo.OID, name string, after int) ([]journal.Entry, error) {
 	law, err := j.lawAfter(at)
 	if err != nil || name == "" {
 		return nil, err
@@ -106,7 +107,7 @@ func (j *judge) entries(at repo.OID, name string, after int) ([]journal.Entry, e
 	if err != nil {
 		return nil, err
 	}
-	b, err := j.bytes(blob, mode)
+	b, err := j.readFile(blob, mode)
 	if err != nil {
 		return nil, err
 	}
@@ -119,7 +120,7 @@ func (j *judge) entries(at repo.OID, name string, after int) ([]journal.Entry, e
 
 // addedEntries returns the entries that the act adds to a journal file.
 func (j *judge) addedEntries(name string) ([]journal.Entry, error) {
-	before, err := j.entries(j.Parents[0], name, 0)
+	before, err := j.readEntries(j.Parents[0], name, 0)
 	if err != nil {
 		return nil, err
 	}
@@ -127,30 +128,30 @@ func (j *judge) addedEntries(name string) ([]journal.Entry, error) {
 	for _, e := range before {
 		last = max(last, e.Line)
 	}
-	return j.entries(j.OID, name, last)
+	return j.readEntries(j.OID, name, last)
 }
 
-// ownJournal reports the name of a run's journal file: its id, with a day before it or not.
-func ownJournal(run, name string) bool {
+// isOwnJournal reports the name of a run's journal file: its id, with a day before it or not.
+func isOwnJournal(run, name string) bool {
 	own := strings.ToLower(run) + ".tsv"
 	return name == own || strings.HasSuffix(name, "-"+own)
 }
 
 // checkJournaled says that an override has no entry where its claim begins it, or
 // where an outcome or a sweep ends it.
-func (j *judge) checkJournaled(l line) (string, error) {
+func (j *judge) checkJournaled(l ledgerLine) (string, error) {
 	r, c := l.record, l.claim
 	if r.Opens() {
-		c = &open{Record: r}
+		c = &openClaim{Record: r}
 	}
 	if r.Kind == event.Abandoned {
-		all, err := j.ledgerAt(j.Parents[0], r.DeadRun)
+		all, err := j.readLedger(j.Parents[0], r.DeadRun)
 		if err != nil {
 			return "", err
 		}
 		for _, old := range all {
 			if old.Opens() && old.Task == r.Task {
-				c = &open{Record: old}
+				c = &openClaim{Record: old}
 			}
 		}
 	}
@@ -168,7 +169,7 @@ func (j *judge) checkJournaled(l line) (string, error) {
 		title = "override: " + modes + " collapsed"
 	}
 	for _, f := range j.files {
-		if dir, name := path.Split(f.rel); dir != "journal/" || !ownJournal(j.run, name) {
+		if dir, name := path.Split(f.rel); dir != "journal/" || !isOwnJournal(j.run, name) {
 			continue
 		}
 		told, err := j.addedEntries(f.rel)
@@ -177,14 +178,14 @@ func (j *judge) checkJournaled(l line) (string, error) {
 		}
 	}
 	if r.Opens() {
-		return fmt.Sprintf("an override of %s, whose start no journal entry of the claim tells", or(modes, "nothing")), nil
+		return fmt.Sprintf("an override of %s, whose start no journal entry of the claim tells", cmp.Or(modes, "nothing")), nil
 	}
-	return fmt.Sprintf("the end of an override of %s, of which no journal entry tells", or(modes, "nothing")), nil
+	return fmt.Sprintf("the end of an override of %s, of which no journal entry tells", cmp.Or(modes, "nothing")), nil
 }
 
-// handedOver judges the handoffs that a board commit adds. That it changes none,
+// checkHandedOver judges the handoffs that a board commit adds. That it changes none,
 // and adds only its run's own, is row 2's.
-func (j *judge) handedOver() error {
+func (j *judge) checkHandedOver() error {
 	for _, f := range j.files {
 		if dir, _ := path.Split(f.rel); dir != "handoffs/" || f.Old != "" || f.new == nil {
 			continue
@@ -195,13 +196,13 @@ func (j *judge) handedOver() error {
 			return err
 		}
 		if why != "" {
-			j.find(f.Path, 1, "%s", why)
+			j.addFinding(f.Path, 1, "%s", why)
 		}
 	}
 	for _, l := range j.lines {
 		name := l.record.Session().Handoff
 		if l.record.Kind == event.Session && name != "" && !slices.ContainsFunc(j.files, func(f *file) bool { return f.Path == name && f.Old == "" }) {
-			j.find(l.path, l.n, "a session that handed over %s, which its commit does not add", name)
+			j.addFinding(l.path, l.n, "a session that handed over %s, which its commit does not add", name)
 		}
 	}
 	return nil
@@ -210,30 +211,30 @@ func (j *judge) handedOver() error {
 // checkHandoff says what is wrong with one of them: it is its session's, in that
 // session's mode, whole, told of in the journal, and as tainted as its origin.
 func (j *judge) checkHandoff(f *file) (string, error) {
-	i := slices.IndexFunc(j.lines, func(l line) bool {
+	i := slices.IndexFunc(j.lines, func(l ledgerLine) bool {
 		return l.record.Kind == event.Session && l.record.Session().Handoff == f.Path
 	})
 	if i < 0 {
 		return j.checkPackedHandoff(f)
 	}
-	b := boundBy(j.lines[i].record)
-	h := encoded{path: f.rel, at: j.OID}
-	h.read(f.new, f.fault)
+	b := readSession(j.lines[i].record)
+	h := storedHandoff{path: f.rel, at: j.OID}
+	h.decode(f.new, f.fault)
 	switch {
 	case h.fault != nil:
 		return fmt.Sprintf("a run hands over what is no handoff: %v", h.fault), nil
 	case h.From != b.mode:
-		return fmt.Sprintf("a handoff from %s by %s in %s", h.From, b.sessionName(), or(string(b.mode), "no mode")), nil
+		return fmt.Sprintf("a handoff from %s by %s in %s", h.From, b.sessionName(), cmp.Or(string(b.mode), "no mode")), nil
 	case len(h.Missing) > 0:
 		return "a handoff that lacks " + strings.Join(h.Missing, ", "), nil
 	}
-	if why, err := j.toldHere(h); why != "" || err != nil {
+	if why, err := j.checkJournaledHere(h); why != "" || err != nil {
 		return why, err
 	}
 	if h.Tainted != "" {
 		return "", nil
 	}
-	why, err := j.origin(b)
+	why, err := j.whyTainted(b)
 	if why != "" {
 		why = "a handoff made " + why + ", and not tagged so"
 	}
@@ -243,53 +244,53 @@ func (j *judge) checkHandoff(f *file) (string, error) {
 // checkPackedHandoff says what is wrong with a handoff that came without a session: only a
 // claim may bring one, with the claims that its own validator is to judge.
 func (j *judge) checkPackedHandoff(f *file) (string, error) {
-	i := slices.IndexFunc(j.lines, func(l line) bool {
+	i := slices.IndexFunc(j.lines, func(l ledgerLine) bool {
 		return l.record.Opens() && l.record.Claim().Handoff == f.Path
 	})
 	if i < 0 {
 		return "a handoff that no session of the commit handed over", nil
 	}
-	h := encoded{path: f.rel, at: j.OID}
-	h.read(f.new, f.fault)
+	h := storedHandoff{path: f.rel, at: j.OID}
+	h.decode(f.new, f.fault)
 	role := j.lines[i].record.Claim().ContractRole
 	switch {
 	case h.fault != nil:
 		return fmt.Sprintf("a claim brings what is no handoff: %v", h.fault), nil
 	case role != string(contract.Validator) || h.To != contract.Validation:
-		return fmt.Sprintf("a claim of a session as %s that brings a handoff %s → %s", or(role, "nobody"), h.From, h.To), nil
+		return fmt.Sprintf("a claim of a session as %s that brings a handoff %s → %s", cmp.Or(role, "nobody"), h.From, h.To), nil
 	case len(h.Missing) > 0:
 		return "a handoff that lacks " + strings.Join(h.Missing, ", "), nil
 	}
-	return j.toldHere(h)
+	return j.checkJournaledHere(h)
 }
 
-// toldHere says that the commit's own journal entries do not tell of a transition.
-func (j *judge) toldHere(h encoded) (string, error) {
+// checkJournaledHere says that the commit's own journal entries do not tell of a transition.
+func (j *judge) checkJournaledHere(h storedHandoff) (string, error) {
 	_, name := path.Split(h.Journal)
-	if !ownJournal(j.run, name) {
-		return fmt.Sprintf("a handoff told of in %s, which is not its run's journal", or(h.Journal, "no journal")), nil
+	if !isOwnJournal(j.run, name) {
+		return fmt.Sprintf("a handoff told of in %s, which is not its run's journal", cmp.Or(h.Journal, "no journal")), nil
 	}
 	told, err := j.addedEntries(h.Journal)
 	if err != nil {
 		return "", err
 	}
-	if !slices.ContainsFunc(told, h.toldBy) {
+	if !slices.ContainsFunc(told, h.isJournaledBy) {
 		return fmt.Sprintf("a handoff %s → %s, of which no journal entry of its commit tells", h.From, h.To), nil
 	}
 	return "", nil
 }
 
-// checkMarks reports the atoms of a proposal that do not say that an override
+// checkTaintTags reports the atoms of a proposal that do not say that an override
 // produced them, or what they were made from.
-func (j *judge) checkMarks() error {
-	all, err := j.sessionsOf(j.run, j.task)
+func (j *judge) checkTaintTags() error {
+	all, err := j.findRunSessions(j.run, j.task)
 	if err != nil {
 		return err
 	}
 	why := ""
 	for _, b := range all {
 		if why == "" {
-			if why, err = j.origin(b); err != nil {
+			if why, err = j.whyTainted(b); err != nil {
 				return err
 			}
 		}
@@ -300,7 +301,7 @@ func (j *judge) checkMarks() error {
 		}
 		j.checked++
 		if !slices.Contains(f.new.Tags, handoff.TaintTag) {
-			j.find(f.Path, max(1, f.new.Line("tags")), "an atom made %s, and not tagged %s", why, handoff.TaintTag)
+			j.addFinding(f.Path, max(1, f.new.Line("tags")), "an atom made %s, and not tagged %s", why, handoff.TaintTag)
 		}
 	}
 	return nil

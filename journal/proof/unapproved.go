@@ -19,10 +19,10 @@ import (
 // them, and git pull --rebase leaves the approval out. What was reverted since, or changed,
 // is no longer there.
 func (h *history) findUnapproved(found []Finding) ([]Finding, error) {
-	if len(h.commits) == 0 || len(h.boards()) > 0 && !slices.Contains(h.boards(), h.to) || !slices.ContainsFunc(h.commits, h.brings) {
+	if len(h.commits) == 0 || len(h.boardTips()) > 0 && !slices.Contains(h.boardTips(), h.to) || !slices.ContainsFunc(h.commits, h.canBring) {
 		return nil, nil
 	}
-	tasks, err := h.inReview(h.to)
+	tasks, err := h.findInReview(h.to)
 	if err != nil {
 		return nil, err
 	}
@@ -31,7 +31,7 @@ func (h *history) findUnapproved(found []Finding) ([]Finding, error) {
 		if slices.ContainsFunc(found, func(f Finding) bool { return f.Invariant == 3 && string(f.Commit) == t.Result.Commit }) {
 			continue // it is told of at its own commit
 		}
-		f, err := h.unapprovedOf(t)
+		f, err := h.findUnapprovedTask(t)
 		if err != nil {
 			return nil, err
 		}
@@ -42,15 +42,15 @@ func (h *history) findUnapproved(found []Finding) ([]Finding, error) {
 	return out, nil
 }
 
-// brings reports a commit on the line of the board that could bring a proposal: not an
+// canBring reports a commit on the line of the board that could bring a proposal: not an
 // approval, and no claim or result as odd made it.
-func (h *history) brings(c repo.Commit) bool {
+func (h *history) canBring(c repo.Commit) bool {
 	asMade := h.machines[c.OID] && len(c.Parents) == 1 && strings.EqualFold(c.Committer.Email, c.Author.Email)
-	return h.spine[c.OID] && len(c.Parents) > 0 && !approves(c) && !asMade
+	return h.spine[c.OID] && len(c.Parents) > 0 && !isApproval(c) && !asMade
 }
 
-// inReview are the tasks in review where odd files tasks, in a commit.
-func (h *history) inReview(at repo.OID) (out []board.Task, err error) {
+// findInReview are the tasks in review where odd files tasks, in a commit.
+func (h *history) findInReview(at repo.OID) (out []board.Task, err error) {
 	law, err := h.lawAfter(at)
 	if err != nil {
 		return nil, err
@@ -63,20 +63,20 @@ func (h *history) inReview(at repo.OID) (out []board.Task, err error) {
 	if err != nil {
 		return nil, err
 	}
-	waiting := reviewing{Tree: all}
+	waiting := reviewFiles{Tree: all}
 	for _, name := range names {
 		blob, mode, err := h.trees.Find(at, law.Root+"/"+board.Folder+"/"+name)
 		if err != nil {
 			return nil, err
 		}
-		b, err := h.bytes(blob, mode)
+		b, err := h.readFile(blob, mode)
 		if err != nil {
 			return nil, err
 		}
 		if !bytes.Contains(b, []byte(board.Review)) && !bytes.ContainsRune(b, '\\') { // YAML may spell it with escapes
 			continue
 		}
-		if a, _ := atom(board.Folder+"/"+name, b); isTask(a) {
+		if a, _ := parseAtom(board.Folder+"/"+name, b); isTask(a) {
 			if t, err := board.Parse(a); err == nil && t.State == board.Review {
 				out, waiting.Files = append(out, t), append(waiting.Files, name)
 			}
@@ -90,8 +90,8 @@ func (h *history) inReview(at repo.OID) (out []board.Task, err error) {
 	return out, nil
 }
 
-// reviewing are the files of tasks in review in a folder of tasks, by their names in it.
-type reviewing struct {
+// reviewFiles are the files of tasks in review in a folder of tasks, by their names in it.
+type reviewFiles struct {
 	Tree  repo.OID
 	Files []string
 }
@@ -104,13 +104,13 @@ const (
 // reviewCandidates are the files of a folder of tasks that may be of tasks in review: those that
 // were when it was last looked, and what changed since.
 func (h *history) reviewCandidates(all repo.OID) (out []string, err error) {
-	var known reviewing
+	var known reviewFiles
 	if json.Unmarshal(h.repo.Cached(reviewCache), &known) != nil {
-		known = reviewing{}
+		known = reviewFiles{}
 	}
 	files, err := h.trees.Diff(h.ctx, known.Tree, all)
 	if err != nil && known.Tree != "" { // git pruned it
-		known = reviewing{}
+		known = reviewFiles{}
 		files, err = h.trees.Diff(h.ctx, "", all)
 	}
 	changed := map[string]bool{}
@@ -128,13 +128,13 @@ func (h *history) reviewCandidates(all repo.OID) (out []string, err error) {
 	return out, err
 }
 
-// unapprovedOf is the finding about the proposal that one task waits with, nil for none.
-func (h *history) unapprovedOf(t board.Task) (*Finding, error) {
-	all, err := h.outcomes(t.Result.Run, string(t.ID))
+// findUnapprovedTask is the finding about the proposal that one task waits with, nil for none.
+func (h *history) findUnapprovedTask(t board.Task) (*Finding, error) {
+	all, err := h.findOutcomes(t.Result.Run, string(t.ID))
 	if err != nil {
 		return nil, err
 	}
-	i := slices.IndexFunc(all, func(r told) bool { return r.Outcome().Proposal == t.Result.Commit })
+	i := slices.IndexFunc(all, func(r outcome) bool { return r.Outcome().Proposal == t.Result.Commit })
 	if i < 0 {
 		return nil, nil
 	}
@@ -151,20 +151,20 @@ func (h *history) unapprovedOf(t board.Task) (*Finding, error) {
 	if _, in := h.place[by]; !in {
 		return nil, nil // another range's
 	}
-	c, err := h.commit(by)
+	c, err := h.readCommit(by)
 	if err != nil {
 		return nil, err
 	}
 	way := fmt.Sprintf("odd approve %s, or %s", t.ID, TakeOut(c))
-	if law := h.lawOfEnd(); law.Target != "" && law.Target != law.Branch {
-		if waits, err := h.approvedAside(t); waits || err != nil {
+	if law := h.endLaw(); law.Target != "" && law.Target != law.Branch {
+		if waits, err := h.isApprovedAside(t); waits || err != nil {
 			return nil, err
 		}
 		way = fmt.Sprintf("odd approve %s, or git revert the merge on %s, then odd sync", t.ID, law.Target)
 	}
 	if p, err := h.repo.Commit(repo.OID(t.Result.Commit)); err == nil { // it may have landed by itself
 		j := &judge{history: h, act: &act{Commit: p, run: t.Result.Run, task: string(t.ID)}}
-		if alone, err := j.alone(p); alone || err != nil {
+		if alone, err := j.landedByItself(p); alone || err != nil {
 			return nil, err
 		}
 	}
@@ -173,36 +173,36 @@ func (h *history) unapprovedOf(t board.Task) (*Finding, error) {
 		Way:     way}, nil
 }
 
-// approvedAside reports an approval that odd sync has not written down yet, on the review
+// isApprovedAside reports an approval that odd sync has not written down yet, on the review
 // branch or where a forge merged it to.
-func (h *history) approvedAside(t board.Task) (is bool, err error) {
+func (h *history) isApprovedAside(t board.Task) (is bool, err error) {
 	of := func(c repo.Commit) bool {
-		return one(c, "Odd-Proposal") == t.Result.Commit && len(c.Trailer("Odd-Approved-By")) > 0
+		return singleTrailer(c, "Odd-Proposal") == t.Result.Commit && len(c.Trailer("Odd-Approved-By")) > 0
 	}
-	tips := h.branch(t.Result.Branch, h.lawOfEnd().Remote)
+	tips := h.branchTips(t.Result.Branch, h.endLaw().Remote)
 	if kept, err := h.repo.Ref(review.KeptApproval(t.Result.Branch)); err == nil {
 		tips = append(tips, kept)
 	}
 	for _, tip := range tips {
-		if c, err := h.commit(tip); err != nil || of(c) {
+		if c, err := h.readCommit(tip); err != nil || of(c) {
 			return err == nil, err
 		}
 	}
-	err = h.acting(t.Result.Run, string(t.ID), func(c repo.Commit) (bool, error) { is = is || of(c); return is, nil })
+	err = h.visitRunCommits(t.Result.Run, string(t.ID), func(c repo.Commit) (bool, error) { is = is || of(c); return is, nil })
 	return is, err
 }
 
 // TakeOut is the command that takes out what a commit brought.
 func TakeOut(c repo.Commit) string {
 	if len(c.Parents) > 1 {
-		return "git revert -m 1 " + short(string(c.OID))
+		return "git revert -m 1 " + shortID(string(c.OID))
 	}
-	return "git revert " + short(string(c.OID))
+	return "git revert " + shortID(string(c.OID))
 }
 
-// approves reports a commit by odd that a person's word stands under: what it brings is
+// isApproval reports a commit by odd that a person's word stands under: what it brings is
 // approved, also where another proposal would bring the same.
-func approves(c repo.Commit) bool {
+func isApproval(c repo.Commit) bool {
 	return len(c.Trailer("Odd-Approved-By")) > 0 && len(c.Parents) > 1 || len(c.Trailer("Odd-Approval")) > 0
 }
 
@@ -230,7 +230,7 @@ func Unapproved(ctx context.Context, r *repo.Repo, tip repo.OID, want map[string
 			return "", nil
 		}
 		if in, err = holds(c.Parents[0]); err == nil && !in {
-			if approves(c) {
+			if isApproval(c) {
 				return "", nil
 			}
 			return c.OID, nil

@@ -16,7 +16,7 @@ import (
 // Checker judges ranges of one repository that share commits, as the refs of a push do.
 // Each commit is judged once, and once more only for a range that answers otherwise what
 // was asked of the first: which outcomes its ends record, and who builds on a proposal.
-type Checker struct{ *ground }
+type Checker struct{ *repoFacts }
 
 // NewChecker makes one; nothing may be written to the repository while it is used.
 func NewChecker(ctx context.Context, r *repo.Repo) Checker {
@@ -27,11 +27,11 @@ func NewChecker(ctx context.Context, r *repo.Repo) Checker {
 
 // Check is CheckScope.
 func (c Checker) Check(s Scope) (Report, error) {
-	h, err := c.read(s)
+	h, err := c.readHistory(s)
 	if err != nil {
 		return Report{Findings: []Finding{}, Known: []Known{}}, err
 	}
-	return h.foldReport(s.Tell)
+	return h.reportFolded(s.Tell)
 }
 
 // verdict is what the rules said of a commit.
@@ -53,8 +53,8 @@ type answer struct {
 	err error
 }
 
-// ask notes a question whose answer the verdict on the commit turns on.
-func (h *history) ask(q question) {
+// dependOn notes a question whose answer the verdict on the commit turns on.
+func (h *history) dependOn(q question) {
 	if h.verdicts == nil {
 		return
 	}
@@ -62,22 +62,22 @@ func (h *history) ask(q question) {
 	h.answers = append(h.answers, answer{q, was, err})
 }
 
-// judge is the verdict on a commit, one that was found in another range where this one
+// judgeCommit is the verdict on a commit, one that was found in another range where this one
 // answers as that did.
-func (h *history) judge(c repo.Commit, rs []rule) (verdict, error) {
+func (h *history) judgeCommit(c repo.Commit, rs []rule) (verdict, error) {
 	if v, ok := h.verdicts[c.OID]; ok && h.answersAs(v.asked) {
-		h.remember(c, v.anchors)
+		h.noteAnchored(c, v.anchors)
 		return v, nil
 	}
 	h.judged++
 	h.answers, h.own = nil, false
-	a, err := h.act(c)
+	a, err := h.readAct(c)
 	if err != nil {
 		return verdict{}, err
 	}
 	v := verdict{machine: a.kind != person, checked: make([]int, len(rs))}
-	v.anchors = slices.ContainsFunc(a.lines, func(l line) bool { return l.record.Kind == event.Anchor })
-	h.remember(c, v.anchors)
+	v.anchors = slices.ContainsFunc(a.lines, func(l ledgerLine) bool { return l.record.Kind == event.Anchor })
+	h.noteAnchored(c, v.anchors)
 	if v.found, err = a.judgeAct(h, rs, v.checked); err != nil {
 		return verdict{}, err
 	}
@@ -96,21 +96,21 @@ func (h *history) answersAs(all []answer) bool {
 	})
 }
 
-// ends are the commits that tell what became of a run: that of the range, and the branches.
-func (h *history) ends() []repo.OID { return append([]repo.OID{h.to}, h.tips...) }
+// endCommits are the commits that tell what became of a run: that of the range, and the branches.
+func (h *history) endCommits() []repo.OID { return append([]repo.OID{h.to}, h.tips...) }
 
-// tellers are the commits that tell what became of a run: the ends, then, for what
+// ledgerCommits are the commits that tell what became of a run: the ends, then, for what
 // was taken out of its ledger meanwhile (which is row 14's to say), every state of
 // that ledger in the range, the last first.
-func (h *history) tellers(run string) iter.Seq[repo.OID] {
+func (h *history) ledgerCommits(run string) iter.Seq[repo.OID] {
 	return func(yield func(repo.OID) bool) {
-		for _, at := range h.ends() {
+		for _, at := range h.endCommits() {
 			if !yield(at) {
 				return
 			}
 		}
 		h.own = true
-		for _, at := range slices.Backward(h.wroteLedger(run)) {
+		for _, at := range slices.Backward(h.findLedgerWrites(run)) {
 			if !yield(at) {
 				return
 			}
@@ -118,10 +118,10 @@ func (h *history) tellers(run string) iter.Seq[repo.OID] {
 	}
 }
 
-// wroteLedger are the commits that have the ledger of a run as the range found it, or
+// findLedgerWrites are the commits that have the ledger of a run as the range found it, or
 // that changed it, the oldest first. All ledgers are looked for at once, however many runs are asked for;
 // what cannot be read tells nothing, so that what rests on it is found.
-func (h *history) wroteLedger(run string) []repo.OID {
+func (h *history) findLedgerWrites(run string) []repo.OID {
 	if h.wrote == nil {
 		h.wrote = map[string][]repo.OID{}
 		seen := map[repo.OID]bool{}
@@ -163,29 +163,29 @@ func (h *history) noteLedgers(at, from, to repo.OID, below string) {
 	}
 }
 
-// claimBy asks which commit claimed a task for a run, where that lies on another line
+// claimQuestion asks which commit claimed a task for a run, where that lies on another line
 // than the proposal that came of it.
-func claimBy(proposal repo.Commit, run, task string) question {
+func claimQuestion(proposal repo.Commit, run, task string) question {
 	return func(h *history) (string, error) {
-		c, _, err := h.claimAside(proposal, run, task)
+		c, _, err := h.findClaimAside(proposal, run, task)
 		return string(c.OID), err
 	}
 }
 
-// claimBeside asks which commit claims a task for the run that a commit claims it for.
-func claimBeside(claim repo.Commit, run, task string) question {
+// claimBesideQuestion asks which commit claims a task for the run that a commit claims it for.
+func claimBesideQuestion(claim repo.Commit, run, task string) question {
 	return func(h *history) (string, error) {
-		c, err := h.claimBeside(claim, run, task)
+		c, err := h.findClaimBeside(claim, run, task)
 		return string(c), err
 	}
 }
 
-// ledgersOf asks for the ledger of a run at each of the ends.
-func ledgersOf(run string) question {
+// ledgersQuestion asks for the ledger of a run at each of the ends.
+func ledgersQuestion(run string) question {
 	return func(h *history) (string, error) {
 		var all []string
-		for _, at := range h.ends() {
-			blob, err := h.ledgerBlob(at, run)
+		for _, at := range h.endCommits() {
+			blob, err := h.findLedger(at, run)
 			if err != nil {
 				return "", err
 			}
@@ -195,16 +195,16 @@ func ledgersOf(run string) question {
 	}
 }
 
-// onTarget asks whether the branch that reviews merge into has a commit.
-func onTarget(law config.Config, oid repo.OID) question {
+// onTargetQuestion asks whether the branch that reviews merge into has a commit.
+func onTargetQuestion(law config.Config, oid repo.OID) question {
 	return func(h *history) (string, error) {
-		on, err := h.onTarget(law, oid)
+		on, err := h.isOnTarget(law, oid)
 		return strconv.FormatBool(on), err
 	}
 }
 
-// takenBy asks whether a person builds on a proposal.
-func takenBy(p repo.Commit, own bool) question {
+// takenQuestion asks whether a person builds on a proposal.
+func takenQuestion(p repo.Commit, own bool) question {
 	return func(h *history) (string, error) {
 		if h.isTakenByPerson(p, own) {
 			return "yes", nil

@@ -22,19 +22,19 @@ func judgeVerified(j *judge) error {
 			continue
 		}
 		j.checked++
-		by := humans(f.old)
+		by := humanStamps(f.old)
 		if len(by) == 0 || f.New == f.Old && f.NewMode == f.OldMode {
 			continue
 		}
-		if isTask(f.old) && otherKeys(f, slices.Concat(runKeys, syncKeys)) == "" {
+		if isTask(f.old) && findOtherKey(f, slices.Concat(runKeys, syncKeys)) == "" {
 			continue // where it stands on the board is no part of what was verified
 		}
 		what := "changes"
 		if f.New == "" {
 			what = "deletes"
 		}
-		j.find(f.Path, 1, "a commit by odd or an agent %s what %s verified", what, by[0])
-		j.checkout(f.Path)
+		j.addFinding(f.Path, 1, "a commit by odd or an agent %s what %s verified", what, by[0])
+		j.suggestCheckout(f.Path)
 	}
 	return nil
 }
