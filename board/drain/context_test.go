@@ -183,7 +183,7 @@ func TestContextMarkdown(t *testing.T) {
 		{ID: "P-1", TS: begin, Source: gate.TaskAgent, Severity: gate.Low, Gate: gate.Framing, Reason: "ask again", Key: "a"},
 		{ID: "P-2", TS: begin, Source: gate.DecayManager, Severity: gate.High, Gate: gate.EvaluationGate, Reason: "it expired", Key: "b"},
 	} {
-		file, _, err := m.Slow.Buffer.AppendProposal(nil, p)
+		file, _, err := m.Slow.Buffer.AppendAll(nil, []gate.Proposal{p}, 1)
 		if err == nil {
 			err = m.Slow.Buffer.ReadProposals(file)
 		}

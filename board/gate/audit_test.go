@@ -46,7 +46,7 @@ func TestAuditKnowsEveryField(t *testing.T) {
 			"lease.budget_usd", "lease.scope.kinds", "lease.scope.roles", "lease.scope.tags", "lease.scope.tasks", "lease.scope.paths", "lease.scope.work_orders"},
 	}
 	for _, g := range Gates() {
-		for _, act := range Acts(g) {
+		for _, act := range acts[g] {
 			before, after := ends(g, act)
 			changed := []string{LeasePath, GatesPath, DecisionsPath}
 			if act == "frame" {

@@ -52,9 +52,6 @@ var acts = map[Gate][]string{
 	Emergency:      {"suspend"},
 }
 
-// Acts lists what a person may do at a gate.
-func Acts(g Gate) []string { return slices.Clone(acts[g]) }
-
 // moves says what an act makes of the lease's state; a state that is missing
 // refuses the act, and "" leaves the state as it is.
 var statesAfter = map[string]map[State]State{

@@ -69,7 +69,7 @@ func mayDecide(g Gate, act string, d Decision) string {
 }
 
 func decidingActs(g Gate) []string {
-	return slices.DeleteFunc(Acts(g), func(act string) bool { return !May(g, act, "decisions") })
+	return slices.DeleteFunc(slices.Clone(acts[g]), func(act string) bool { return !May(g, act, "decisions") })
 }
 
 // Decide makes a decision under the gate passed last, without another act: it

@@ -107,22 +107,10 @@ func cleanLine(s string, max int) string {
 	return strings.TrimSpace(s[:max])
 }
 
-// quoteList lists the values of a closed set.
-func joinWords[T ~string](list []T) string {
-	var b strings.Builder
-	for i, v := range list {
-		if i > 0 {
-			b.WriteString(", ")
-		}
-		b.WriteString(string(v))
-	}
-	return b.String()
-}
-
 // checkKnown returns an error where v is not in the closed set.
 func checkKnown[T ~string](what string, v T, set []T) error {
 	if slices.Contains(set, v) {
 		return nil
 	}
-	return fmt.Errorf("unknown %s %q; want one of %s", what, string(v), joinWords(set))
+	return fmt.Errorf("unknown %s %q; want one of %s", what, string(v), strings.Join(toStrings(set), ", "))
 }

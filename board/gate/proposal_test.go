@@ -27,7 +27,7 @@ func propose(t testing.TB, ps ...Proposal) []byte {
 	t.Helper()
 	var file []byte
 	for _, p := range ps {
-		next, ok, err := Buffer{}.AppendProposal(file, p)
+		next, _, ok, err := Buffer{}.appendProposal(file, p)
 		if err != nil || !ok {
 			t.Fatalf("append %s: %v, %v", p.ID, ok, err)
 		}
@@ -151,23 +151,23 @@ func TestAppendProposal(t *testing.T) {
 		t.Errorf("reason %d bytes: %q", len(got), got)
 	}
 	b := read(t, file)
-	if other, ok, err := b.AppendProposal(nil, proposal("P-2", "a")); err != nil || ok || other != nil {
+	if other, _, ok, err := b.appendProposal(nil, proposal("P-2", "a")); err != nil || ok || other != nil {
 		t.Errorf("same key in another writer's file: %v, %v", ok, err)
 	}
-	if _, ok, err := b.AppendProposal(file, proposal("P-1", "b")); err == nil || ok {
+	if _, _, ok, err := b.appendProposal(file, proposal("P-1", "b")); err == nil || ok {
 		t.Errorf("an id twice: %v, %v", ok, err)
 	}
-	if _, _, err := b.AppendProposal([]byte("{"), proposal("P-2", "b")); err == nil {
+	if _, _, _, err := b.appendProposal([]byte("{"), proposal("P-2", "b")); err == nil {
 		t.Error("appended to a torn file")
 	}
-	if _, _, err := b.AppendProposal(file, proposal("P-2", "b", func(p *Proposal) { p.Source = "contrast" })); err == nil {
+	if _, _, _, err := b.appendProposal(file, proposal("P-2", "b", func(p *Proposal) { p.Source = "contrast" })); err == nil {
 		t.Error("appended an unknown source")
 	}
 	file, err := b.AppendDisposition(file, Disposition{ID: "P-1", TS: nine, By: "human:ann@example.org", Decision: Rejected, Reason: "not now"})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, ok, err := b.AppendProposal(file, proposal("P-2", "a")); err != nil || !ok {
+	if _, _, ok, err := b.appendProposal(file, proposal("P-2", "a")); err != nil || !ok {
 		t.Errorf("a key that is open no more: %v, %v", ok, err)
 	}
 }
@@ -333,7 +333,7 @@ func TestOrderFree(t *testing.T) {
 				ids++
 				p := proposal(fmt.Sprintf("P-%d", ids), rapid.StringMatching("[a-c]").Draw(t, "key"))
 				p.Severity, p.Source = rapid.SampledFrom(Severities()).Draw(t, "severity"), rapid.SampledFrom(Sources()).Draw(t, "source")
-				next, _, err := b.AppendProposal(files[w], p)
+				next, _, _, err := b.appendProposal(files[w], p)
 				files[w] = must(next, err)
 			}
 			b = all(files)

@@ -14,17 +14,11 @@ import (
 // MaxPerDrain is how many proposals one drain may append.
 const MaxPerDrain = 10
 
-// AppendProposal returns the writer's file with p as its last line, and false
-// where an open proposal of the same key exists, in b or in the file. Control
-// characters are taken out of the reason; one over 500 bytes is cut at a
-// character. An empty ID is made from the moment, the run, the text and the file
-// so far, which no two runs share; who writes outside of a run gives one.
-func (b Buffer) AppendProposal(file []byte, p Proposal) ([]byte, bool, error) {
-	next, _, ok, err := b.appendProposal(file, p)
-	return next, ok, err
-}
-
-// appendProposal is AppendProposal that returns the proposal as written, too.
+// appendProposal returns the writer's file with p as its last line, and p as written. It
+// returns false if an open proposal has the same key, in b or in the file. It removes
+// control characters from the reason and cuts it to 500 bytes. An empty ID is derived from
+// the time, the run, the text and the file, which no two runs share; a caller outside a run
+// must give an ID.
 func (b Buffer) appendProposal(file []byte, p Proposal) ([]byte, Proposal, bool, error) {
 	all, err := b.withFile(file)
 	if err != nil {

@@ -38,7 +38,7 @@ func TestGovernance(t *testing.T) {
 // Proposals are told as far as they read, with the first file that does not.
 func TestProposals(t *testing.T) {
 	t.Parallel()
-	b, _, err := gate.Buffer{}.AppendProposal(nil, gate.Proposal{TS: dawn, ID: "P-1", Source: gate.TaskAgent, Severity: gate.Low, Gate: gate.EvaluationGate, Reason: "the tide tables are old", Key: "tides"})
+	b, _, err := gate.Buffer{}.AppendAll(nil, []gate.Proposal{gate.Proposal{TS: dawn, ID: "P-1", Source: gate.TaskAgent, Severity: gate.Low, Gate: gate.EvaluationGate, Reason: "the tide tables are old", Key: "tides"}}, 1)
 	if err != nil {
 		t.Fatal(err)
 	}

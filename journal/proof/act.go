@@ -15,7 +15,7 @@ import (
 	"github.com/odd-cli/odd/okf"
 )
 
-// kind says what a commit is; the package comment tells them apart.
+// kind is what a commit is; the package comment lists the kinds.
 type kind uint8
 
 const (
@@ -27,7 +27,7 @@ const (
 	stray
 )
 
-// act is one commit and what it introduces.
+// act is one commit with what it introduces.
 type act struct {
 	repo.Commit
 	kind  kind
@@ -35,13 +35,13 @@ type act struct {
 	root  string          // the bundle after the commit, with a final slash
 	run   string          // Odd-Run
 	task  string          // Odd-Task
-	sides [][]repo.Change // against each parent; the root commit's one side is against nothing
-	roots []string        // the bundle in each of those, with a final slash
+	sides [][]repo.Change // the diff against each parent; a root commit has one, against nothing
+	roots []string        // the bundle of each parent, with a final slash
 	files []*file
 	lines []ledgerLine
 
-	redone   []string // tasks that it makes done again, as an approval left them
-	unmerged bool     // a machine's merge that git does not make by itself
+	redone   []string // tasks that it sets to done again by repeating a decision
+	unmerged bool     // a machine's merge that git cannot make by itself
 }
 
 // file is one path that an act introduces.
@@ -53,9 +53,9 @@ type file struct {
 	fault error // why new does not read as an atom
 
 	principle bool // an atom of type principle, before or after
-	returned  bool // a ledger that brings lines back which stood before, and in no parent
+	returned  bool // a ledger with lines from before that no parent has
 
-	broken   error // a ledger's first new line that is no record
+	broken   error // the error of a ledger's first new line that is no record
 	brokenAt int
 }
 
@@ -64,19 +64,19 @@ type ledgerLine struct {
 	path   string
 	n      int // 1-based
 	record event.Record
-	plain  bool           // it is spelt as odd spells that record
+	plain  bool           // it is byte for byte what odd writes
 	trace  string         // SHA-256 of the bytes before it
 	claim  *openClaim     // the claim its task has in the file at that point; nil: none
 	before []event.Record // the sessions its task has in the file before it
-	holds  []string       // of a claim: the other tasks that its file holds claims of at that point
-	again  bool           // a claim of a task that its file claims before it
+	holds  []string       // for a claim: the other tasks with an open claim in the file
+	again  bool           // the file claimed the task before
 }
 
-// checkLines has every ledger line of the act looked at; what look says of one
-// is a finding there, with the way out that it leaves, if any.
-func (j *judge) checkLines(look func(ledgerLine) (why string, err error)) error {
+// checkLines calls check for every ledger line of the act. A reason that check returns
+// becomes a finding at that line.
+func (j *judge) checkLines(check func(ledgerLine) (why string, err error)) error {
 	for _, l := range j.lines {
-		why, err := look(l)
+		why, err := check(l)
 		if err != nil {
 			return err
 		}
@@ -91,7 +91,7 @@ func (j *judge) checkLines(look func(ledgerLine) (why string, err error)) error 
 // openClaim is a claim that no outcome has closed yet.
 type openClaim struct {
 	event.Record
-	known    bool           // it stood in the file before the act
+	known    bool           // the file had it before the act
 	sessions int64          // what its sessions cost so far, micro-USD
 	held     []event.Record // those sessions
 }
@@ -143,8 +143,8 @@ func (h *history) readAct(c repo.Commit) (*act, error) {
 	return a, h.readAppended(a)
 }
 
-// introducedChanges returns what no parent has: for a machine's merge, what git's own merge
-// of its parents would not have.
+// introducedChanges returns the changes that no parent has. For a machine's merge it returns
+// the changes that git's own merge of the parents does not have.
 func (h *history) introducedChanges(a *act) ([]repo.Change, error) {
 	if h.machines[a.OID] && keepsApproval(a.Commit) {
 		return slices.Clone(a.sides[0]), nil
@@ -170,8 +170,8 @@ func (h *history) introducedChanges(a *act) ([]repo.Change, error) {
 	return out, nil
 }
 
-// mergeTree returns the tree that git makes of two parents by itself; merges is false where they
-// conflict, or have no commit in common.
+// mergeTree returns the tree of git's own merge of two parents. merges is false if they
+// conflict or have no common ancestor.
 func (h *history) mergeTree(parents []repo.OID) (tree repo.OID, merges bool, err error) {
 	tree, _, err = h.repo.MergeTree(h.ctx, parents[0], parents[1])
 	if err == nil || errors.Is(err, repo.ErrConflict) {
@@ -183,8 +183,9 @@ func (h *history) mergeTree(parents []repo.OID) (tree repo.OID, merges bool, err
 	return "", false, err
 }
 
-// keepsApproval reports a commit that writes done with the approval it names as its second
-// parent, so that whoever has the board has it. It brings no file in.
+// keepsApproval reports a commit of odd sync whose second parent is the approval it names.
+// The parent makes every clone of the board fetch the approval; the commit adds no file from
+// it.
 func keepsApproval(c repo.Commit) bool {
 	return len(c.Parents) == 2 && singleTrailer(c, "Odd-Approval") == string(c.Parents[1])
 }
@@ -201,7 +202,7 @@ func (h *history) classifyCommit(a *act) kind {
 		return syncCommit
 	case a.run == "" || len(a.Trailer("Odd-Approved-By")) > 0:
 		return stray
-	case a.task == "": // a sweep has no record where the claim was closed before it
+	case a.task == "": // a sweep adds no record if the claim was closed before
 		return boardCommit
 	case slices.ContainsFunc(a.files, func(f *file) bool { return ledgerRun(f.rel) == a.run || f.rel == "proposals/"+a.run+".jsonl" }):
 		return boardCommit
@@ -209,7 +210,7 @@ func (h *history) classifyCommit(a *act) kind {
 	return proposal
 }
 
-// ledgerRun is the run whose ledger file rel is, "" for another file.
+// ledgerRun returns the run that a ledger file belongs to, "" for any other file.
 func ledgerRun(rel string) string {
 	if ok, _ := path.Match("ledger/*/*.jsonl", rel); !ok {
 		return ""
@@ -217,8 +218,8 @@ func ledgerRun(rel string) string {
 	return strings.TrimSuffix(path.Base(rel), ".jsonl")
 }
 
-// parseAtoms parses the atoms that a machine or an approval changed, and of a
-// person's others those that may say done.
+// parseAtoms parses the atoms that a machine or an approval changed. Of a person's other
+// commits it parses only the atoms that a rule may look at.
 func (h *history) parseAtoms(a *act) error {
 	for _, f := range a.files {
 		if f.rel == "" || path.Ext(f.rel) != ".md" || a.kind == person && len(a.Parents) == 0 {
@@ -242,7 +243,6 @@ func (h *history) parseAtoms(a *act) error {
 	return nil
 }
 
-// isPrinciple reports an atom of type principle.
 func isPrinciple(rel string, b []byte) bool {
 	if !bytes.Contains(bytes.ToLower(b), []byte("principle")) {
 		return false
@@ -251,7 +251,7 @@ func isPrinciple(rel string, b []byte) bool {
 	return err == nil && a != nil && strings.EqualFold(strings.TrimSpace(a.Type), "principle")
 }
 
-// readFile reads a regular file's blob; nil for anything else.
+// readFile returns the bytes of a regular file, nil for anything else.
 func (h *history) readFile(oid repo.OID, mode string) ([]byte, error) {
 	if !strings.HasPrefix(mode, "100") {
 		return nil, nil
@@ -259,7 +259,7 @@ func (h *history) readFile(oid repo.OID, mode string) ([]byte, error) {
 	return h.trees.Blob(oid)
 }
 
-// readAtom reads a blob as an atom; nil for one that is none.
+// readAtom parses a blob as an atom. It returns nil if the blob is no atom.
 func (h *history) readAtom(oid repo.OID, mode, rel string) (*okf.Atom, error) {
 	b, err := h.readFile(oid, mode)
 	if err != nil {
@@ -280,7 +280,7 @@ func parseAtom(rel string, b []byte) (*okf.Atom, error) {
 	return &a, nil
 }
 
-// readAppended reads the ledger records the act adds behind every parent's.
+// readAppended reads the ledger records that the act appends to every parent's version.
 func (h *history) readAppended(a *act) error {
 	for _, f := range a.files {
 		if ledgerRun(f.rel) == "" || f.New == "" {
@@ -303,7 +303,7 @@ func (h *history) readAppended(a *act) error {
 			before, f.returned = max(before, stood), stood > 0
 		}
 		if !grown && !f.returned {
-			continue // rewritten: row 14 says so, and its lines are not new
+			continue // invariant 14 reports the rewrite; its lines are not new
 		}
 		if bad := len(records) + 1; broken != nil && bad > before {
 			f.broken, f.brokenAt = broken, bad
@@ -313,8 +313,8 @@ func (h *history) readAppended(a *act) error {
 	return nil
 }
 
-// buildLines are the records of a file behind the first ones, each with the trace
-// and the open claim at its place.
+// buildLines returns the records of a file after the first ones, each with the trace and the
+// open claim at its place.
 func (h *history) buildLines(name string, b []byte, records []event.Record, before int) []ledgerLine {
 	var out []ledgerLine
 	claims, claimed := map[string]*openClaim{}, map[string]bool{}
@@ -353,8 +353,8 @@ func (h *history) buildLines(name string, b []byte, records []event.Record, befo
 	return out
 }
 
-// countKeptLines returns how many lines of b a parent has already; grown is false when there
-// are parents' versions and b goes on from none of them.
+// countKeptLines returns how many lines of b the parents already have. grown is false if
+// some parent has the file and b continues no parent's version.
 func (h *history) countKeptLines(b []byte, olds []repo.OID) (lines int, grown bool, err error) {
 	grown = len(olds) == 0
 	for _, oid := range olds {
@@ -369,8 +369,8 @@ func (h *history) countKeptLines(b []byte, olds []repo.OID) (lines int, grown bo
 	return lines, grown, nil
 }
 
-// parentBlobs are the blobs that f's file had in the parents that have it, wherever
-// their bundle lay.
+// parentBlobs returns the blobs of f's file in the parents that have it, wherever their
+// bundle was.
 func (a *act) parentBlobs(f *file) []repo.OID {
 	var out []repo.OID
 	for i, side := range a.sides {
@@ -386,10 +386,9 @@ func (a *act) parentBlobs(f *file) []repo.OID {
 	return out
 }
 
-// isTask reports a task atom.
 func isTask(a *okf.Atom) bool { return a != nil && a.Type == board.Type }
 
-// taskState is where a task atom says it is, "" for no atom.
+// taskState returns the state that a task atom names, "" for any other atom.
 func taskState(a *okf.Atom) board.State {
 	if !isTask(a) {
 		return ""

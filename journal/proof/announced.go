@@ -9,12 +9,11 @@ import (
 	"github.com/odd-cli/odd/journal/event"
 )
 
-// announcesOp reports a claim that says which op it will be worked on by: that of a
-// task which asks for a change of files. Claims of older programs announce none.
+// announcesOp reports a claim that names its op in advance: a claim of a task that asks for
+// a change of files. Claims of older versions of odd name none.
 func announcesOp(r event.Record) bool { return r.Claim().Op != "" }
 
-// announcedOps returns the ops that the claims of a run announced for a task, as the
-// ledgers of the act have them.
+// announcedOps returns the ops that a run's claims of a task announced.
 func (j *judge) announcedOps(run, task string) ([]string, error) {
 	records, err := j.readLedger(j.OID, run)
 	var out []string
@@ -26,9 +25,8 @@ func (j *judge) announcedOps(run, task string) ([]string, error) {
 	return out, err
 }
 
-// checkAnnouncements holds the claims that the act closes to what they announced: the op
-// is told, of the claim's task. And it holds an op that the act begins to the claim
-// it is begun under, or was, where that announced one.
+// checkAnnouncements checks that a claim which the act closes has a record of the op it
+// announced. It also checks that an op which the act begins is the one its claim announced.
 func (j *judge) checkAnnouncements(now ops) error {
 	for _, l := range j.lines {
 		var err error
@@ -47,8 +45,8 @@ func (j *judge) checkAnnouncements(now ops) error {
 	return nil
 }
 
-// checkAnnounced reports what the claim of a run, which the record closes, announced and
-// no ledger tells of. How a told op ends is judged with the op.
+// checkAnnounced reports an op that the closed claim of a run announced and no ledger
+// records. How a recorded op ends is judged with that op.
 func (j *judge) checkAnnounced(l ledgerLine, run string, now ops) error {
 	ids, err := j.announcedOps(run, l.record.Task)
 	for _, id := range ids {
@@ -62,8 +60,8 @@ func (j *judge) checkAnnounced(l ledgerLine, run string, now ops) error {
 	return err
 }
 
-// checkBegunOp reports an op that is begun under a claim which announced another; one that
-// a run begins for a dead one must be what that announced.
+// checkBegunOp reports an op that begins under a claim which announced another op. An op
+// that a run begins for a dead run must be the one which the dead run announced.
 func (j *judge) checkBegunOp(l ledgerLine) error {
 	r := l.record
 	died := r.Op().Set[pipeline.FactDied]

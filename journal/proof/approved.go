@@ -13,7 +13,8 @@ import (
 	"github.com/odd-cli/odd/okf"
 )
 
-// checkApproval says what a person's commit that writes done lacks to be an approval.
+// checkApproval returns why a person's commit that sets a task to done is no approval, "" if
+// it is one.
 func (j *judge) checkApproval(f *file) (string, error) {
 	t, why := parseInReview(f.old)
 	if why != "" {
@@ -48,7 +49,7 @@ func (j *judge) checkApproval(f *file) (string, error) {
 	return j.checkMerged(t, r)
 }
 
-// parseInReview reads the task an approval found, and says why it found none.
+// parseInReview parses the task before an approval, and returns why it was not in review.
 func parseInReview(old *okf.Atom) (board.Task, string) {
 	if old == nil {
 		return board.Task{}, "the task was added as done; only odd approve sets done"
@@ -81,8 +82,8 @@ func (j *judge) findWaitingRecord(t board.Task, p string) (*event.Record, string
 	return nil, fmt.Sprintf("done with proposal %s, which no outcome of %s records", shortID(p), t.Result.Run), nil
 }
 
-// checkMerged compares what the approval merged with what was recorded: bytes, modes, and no
-// file besides.
+// checkMerged compares the bytes and modes that the approval merged with the recorded ones,
+// and allows no other file.
 func (j *judge) checkMerged(t board.Task, r *event.Record) (string, error) {
 	proposal := repo.OID(r.Outcome().Proposal)
 	if before, err := j.hadLanded(string(proposal)); err != nil {
@@ -103,10 +104,11 @@ func (j *judge) checkMerged(t board.Task, r *event.Record) (string, error) {
 	return j.checkExtraFiles(pathsOf(r)), nil
 }
 
-// readApproval reads the approval c of a proposal: its recorded paths with the blobs that c takes,
-// and the ids it leaves out by path. why tells where c does not do what its trailers say:
-// what it leaves out is as the commit before has it, what it edits is the blob that it
-// names, what it verifies has one more entry, and all else is as it was proposed.
+// readApproval reads the approval c of a proposal. It returns the recorded paths with the
+// blobs that c has, and the ids of the atoms that c leaves out, by path. why says where c
+// does not do what its trailers say: an atom left out stays as in the commit before; an
+// edited one has the blob that the trailer names; a verified one gets one more entry;
+// everything else is as proposed.
 func (j *judge) readApproval(c repo.Commit, proposal, before repo.OID, paths [][3]string) (is [][3]string, left map[string]okf.ID, why string, err error) {
 	if left, why, err = j.readOmitted(c, paths); why != "" || err != nil {
 		return nil, nil, why, err
@@ -116,7 +118,7 @@ func (j *judge) readApproval(c repo.Commit, proposal, before repo.OID, paths [][
 		return nil, nil, why, nil
 	}
 	verified := slices.Clone(c.Trailer("Odd-Verified"))
-	named := slices.ContainsFunc(verified, func(s string) bool { return strings.Contains(s, "@") }) // once it was their number
+	named := slices.ContainsFunc(verified, func(s string) bool { return strings.Contains(s, "@") }) // older approvals say only how many
 	for _, p := range paths {
 		at := proposal
 		if left[p[0]] != "" {
@@ -178,8 +180,8 @@ func (j *judge) readApproval(c repo.Commit, proposal, before repo.OID, paths [][
 	return is, left, why, nil
 }
 
-// readEdited returns the blobs that an approval says a person made of atoms of its proposal, by
-// path, or why it names what it does not take.
+// readEdited returns, by path, the blobs that a person edited according to the approval's
+// trailers. why names a trailer that is no atom of the proposal.
 func (j *judge) readEdited(c repo.Commit, paths [][3]string, left map[string]okf.ID) (map[string]repo.OID, string) {
 	out := map[string]repo.OID{}
 	for _, line := range c.Trailer("Odd-Edited") {
@@ -193,8 +195,8 @@ func (j *judge) readEdited(c repo.Commit, paths [][3]string, left map[string]okf
 	return out, ""
 }
 
-// checkExtraFiles says which file the approval changes on its own: neither what it merges, nor
-// its task, the ending of its op, or an index.
+// checkExtraFiles returns why the approval may not change a file. It may change what it
+// merges, its task, the ending of its op and indexes.
 func (j *judge) checkExtraFiles(paths [][3]string) string {
 	for _, f := range j.files {
 		own := isTask(f.new) && string(f.new.ID) == j.task || strings.HasPrefix(ledgerRun(f.rel), "op-") || path.Base(f.rel) == "index.md"
@@ -205,8 +207,9 @@ func (j *judge) checkExtraFiles(paths [][3]string) string {
 	return ""
 }
 
-// readOmitted are the paths of the atoms that an approval leaves out by its trailers, or why
-// it names what its proposal does not hold. An id may hold spaces: the longest counts.
+// readOmitted returns the atoms that an approval's trailers leave out, by path, or why a
+// trailer names no atom of the proposal. An id may contain spaces, so the longest match
+// counts.
 func (j *judge) readOmitted(c repo.Commit, paths [][3]string) (map[string]okf.ID, string, error) {
 	lines := c.Trailer("Odd-Without")
 	if len(lines) == 0 {
@@ -242,8 +245,8 @@ func (j *judge) readOmitted(c repo.Commit, paths [][3]string) (map[string]okf.ID
 	return out, "", nil
 }
 
-// acceptStamp returns the blob have where it is the atom as proposed with one more entry of a
-// person who verified it, and the blob as proposed otherwise.
+// acceptStamp returns have if it is the proposed atom with one more entry of a person who
+// verified it. Otherwise it returns blob.
 func (j *judge) acceptStamp(blob, have repo.OID, name string) (repo.OID, error) {
 	rel, in := strings.CutPrefix(name, j.root)
 	if !in || have == "" || blob == "" {
@@ -260,9 +263,8 @@ func (j *judge) acceptStamp(blob, have repo.OID, name string) (repo.OID, error) 
 	return blob, err
 }
 
-// hadLanded reports an approval of a proposal that had landed by itself: it decides
-// about what people may have changed since. One that somebody merged without a word is
-// approved as it is there, and one that was reverted is brought again.
+// hadLanded reports an approval of a proposal that its op landed by itself before. Such an
+// approval decides about files that people may have changed since.
 func (j *judge) hadLanded(proposal string) (bool, error) {
 	if in, err := j.isAncestor(repo.OID(proposal), j.Parents[0]); err != nil || !in {
 		return false, err
@@ -274,8 +276,8 @@ func (j *judge) hadLanded(proposal string) (bool, error) {
 	return j.landedByItself(p)
 }
 
-// findOutsideBundle is a file outside of the bundle that the act changes against its
-// first parent, "" for none.
+// findOutsideBundle returns a file outside the bundle that the act changes against its first
+// parent, "" for none.
 func (j *judge) findOutsideBundle() string {
 	i := slices.IndexFunc(j.sides[0], func(ch repo.Change) bool { return !strings.HasPrefix(ch.Path, j.root) })
 	if i < 0 {

@@ -11,9 +11,9 @@ import (
 	"github.com/odd-cli/odd/okf"
 )
 
-// checkApprovers says whose approval odd.toml asks for what the approval c of t takes, beside its
-// author and those who endorsed the proposal: is are the blobs that it takes of what was
-// proposed. What its author edited nobody endorsed.
+// checkApprovers returns whose approval odd.toml still requires for the approval c of t. The
+// author of c and those who endorsed the proposal count; endorsements do not cover a file
+// that the author edited. is lists the paths with the blobs that c has.
 func (j *judge) checkApprovers(t board.Task, c repo.Commit, proposed, is [][3]string, left map[string]okf.ID) (string, error) {
 	if len(j.law.Approvers) == 0 {
 		return "", nil
@@ -49,7 +49,8 @@ func (j *judge) checkApprovers(t board.Task, c repo.Commit, proposed, is [][3]st
 	return "", nil
 }
 
-// checkEndorsement says that an endorsement which the act brings is not its author's.
+// checkEndorsement returns why the act may not add an endorsement: it must be its author's
+// own.
 func (j *judge) checkEndorsement(f *file) string {
 	was := readEndorsements(f.old)
 	for _, e := range readEndorsements(f.new) {
@@ -60,7 +61,7 @@ func (j *judge) checkEndorsement(f *file) string {
 	return ""
 }
 
-// readEndorsements are those on a task, none of what is no task.
+// readEndorsements returns the endorsements of a task, nil for any other atom.
 func readEndorsements(a *okf.Atom) []board.Endorsement {
 	if !isTask(a) {
 		return nil

@@ -18,7 +18,8 @@ func capRule() rule {
 	}, judgeCap}
 }
 
-// judgeCap returns invariant 1: no machine raises an atom above its cap, or speaks for a person.
+// judgeCap checks invariant 1: no machine raises an atom above its cap or verifies in a
+// person's name.
 func judgeCap(j *judge) error {
 	if j.kind == person {
 		j.checkVerifiedNames()
@@ -35,7 +36,7 @@ func judgeCap(j *judge) error {
 		j.checked++
 		was := okf.Unset
 		if f.old != nil && (isTask(f.old) || j.kind == mergeCommit || len(humanStamps(f.old)) > 0) {
-			was = highestConfidence(f.old) // a board commit leaves a person's task as trusted as it was, and what is verified is row 16's
+			was = highestConfidence(f.old) // invariant 16 keeps what is verified
 		}
 		if now := highestConfidence(f.new); now > limit && now > was {
 			j.addFinding(f.Path, f.new.Line("confidence"), "a commit by odd or an agent makes the atom %s; agents may set at most %s", describeConfidence(f.new), limit)
@@ -45,10 +46,10 @@ func judgeCap(j *judge) error {
 	return nil
 }
 
-// checkHumanStamps reports a person in whose name a commit by odd or an agent verifies an atom.
+// checkHumanStamps reports a verified entry of a person that a machine's commit adds.
 func (j *judge) checkHumanStamps(f *file) {
 	if j.kind == syncCommit && taskState(f.old) == board.Review && taskState(f.new) == board.Done {
-		return // row 3 proves the one entry it may write
+		return // invariant 3 checks the one entry it may write
 	}
 	for _, by := range humanStamps(f.new) {
 		if !slices.Contains(humanStamps(f.old), by) {
@@ -57,9 +58,9 @@ func (j *judge) checkHumanStamps(f *file) {
 	}
 }
 
-// readCap is the cap in force: the one of the parent's odd.toml, and of a proposal's
-// atoms the one that its session was claimed under, on the board, for a proposal
-// for another branch is made on that branch. Without a claim it is the lowest.
+// readCap returns the cap in force. A proposal has the cap of the board when its session was
+// claimed, because its branch may have another odd.toml. Without that claim it has the
+// lowest.
 func (j *judge) readCap() (okf.Confidence, error) {
 	law := j.law
 	if j.kind == proposal {
@@ -75,7 +76,8 @@ func (j *judge) readCap() (okf.Confidence, error) {
 	return limit, nil
 }
 
-// checkVerifiedNames reports what an approval verifies in another's name.
+// checkVerifiedNames reports a verified entry that an approval adds in another person's
+// name.
 func (j *judge) checkVerifiedNames() {
 	by := singleTrailer(j.Commit, "Odd-Approved-By")
 	for _, f := range j.files {
@@ -91,7 +93,7 @@ func (j *judge) checkVerifiedNames() {
 	}
 }
 
-// highestConfidence is the highest rung an atom claims or counts for.
+// highestConfidence returns the higher of what an atom claims and what it counts for.
 func highestConfidence(a *okf.Atom) okf.Confidence {
 	if a.Claimed == okf.Verified {
 		return okf.Verified
@@ -99,7 +101,7 @@ func highestConfidence(a *okf.Atom) okf.Confidence {
 	return a.Confidence()
 }
 
-// describeConfidence is the rung in the words of the file.
+// describeConfidence names an atom's confidence as its file does.
 func describeConfidence(a *okf.Atom) string {
 	if a.Claimed == okf.Unset {
 		return a.Confidence().String() + " by saying nothing of its confidence and naming no generator"
@@ -107,7 +109,7 @@ func describeConfidence(a *okf.Atom) string {
 	return a.Claimed.String()
 }
 
-// humanStamps are the stamps of people in an atom's verified list, with their moments.
+// humanStamps returns the verified entries of people in an atom, each with its time.
 func humanStamps(a *okf.Atom) []string {
 	var out []string
 	if a == nil {

@@ -27,8 +27,8 @@ func ironGateRule() rule {
 	}, judgeChange}
 }
 
-// judgeChange returns invariant 13: a change of files lands by an op whose verdict its bytes
-// bear out.
+// judgeChange checks invariant 13: a change of files lands only by an op, and its bytes get
+// the verdict that the op recorded.
 func judgeChange(j *judge) error {
 	if j.kind == boardCommit {
 		return j.checkOpsNamed()
@@ -48,9 +48,9 @@ func judgeChange(j *judge) error {
 		return err
 	}
 	if r.Record == nil {
-		return nil // row 2 tells of a proposal that no ledger records
+		return nil // invariant 2 reports a proposal that no ledger records
 	}
-	exact := r.Outcome().Proposal == string(j.OID) // else the same proposal, rebased by a forge
+	exact := r.Outcome().Proposal == string(j.OID) // otherwise a forge rebased it
 	s, found, err := j.findStory(singleTrailer(j.Commit, "Odd-Op"))
 	switch {
 	case err != nil:
@@ -66,12 +66,12 @@ func judgeChange(j *judge) error {
 	return j.rejudge(s, files, exact)
 }
 
-// changedFiles are the files outside the bundle.
+// changedFiles returns the act's files outside the bundle.
 func (j *judge) changedFiles() []*file {
 	return slices.DeleteFunc(slices.Clone(j.files), func(f *file) bool { return f.rel != "" })
 }
 
-// checkPlaces reports what no op may change, whatever it was judged by.
+// checkPlaces reports a change that no op may make, whatever its verdict.
 func (j *judge) checkPlaces(files []*file) {
 	for _, f := range files {
 		plain := func(mode string) bool { return mode == "" || mode == "100644" || mode == "100755" }
@@ -84,7 +84,8 @@ func (j *judge) checkPlaces(files []*file) {
 	}
 }
 
-// findStory is the op as the ledger of the act's run tells it, here or on a branch.
+// findStory returns an op as the ledger of the act's run records it, at the end of the range
+// or on a branch.
 func (j *judge) findStory(id string) (pipeline.Story, bool, error) {
 	j.dependOn(ledgersQuestion(j.run))
 	for at := range j.ledgerCommits(j.run) {
@@ -92,7 +93,7 @@ func (j *judge) findStory(id string) (pipeline.Story, bool, error) {
 		if err != nil {
 			return pipeline.Story{}, false, err
 		}
-		stories, _ := pipeline.ReadOps(records) // what is wrong in them is row 15's
+		stories, _ := pipeline.ReadOps(records) // invariant 15 reports what is wrong in them
 		if i := slices.IndexFunc(stories, func(s pipeline.Story) bool { return s.Op().ID == id }); i >= 0 {
 			return stories[i], true, nil
 		}
@@ -100,7 +101,8 @@ func (j *judge) findStory(id string) (pipeline.Story, bool, error) {
 	return pipeline.Story{}, false, nil
 }
 
-// compareWithOp says in what the proposal is not the one that the op was judged on.
+// compareWithOp returns how the proposal differs from the one that the op judged, "" for no
+// difference.
 func (j *judge) compareWithOp(o pipeline.Op, r *event.Record, exact bool) string {
 	base := ""
 	if len(j.Parents) > 0 {
@@ -132,7 +134,7 @@ func (j *judge) compareWithOp(o pipeline.Op, r *event.Record, exact bool) string
 	return ""
 }
 
-// shortenHash shortens what is as long as a hash.
+// shortenHash shortens s if it is as long as a hash.
 func shortenHash(s string) string {
 	if len(s) >= 40 {
 		return shortID(s)
@@ -140,14 +142,14 @@ func shortenHash(s string) string {
 	return s
 }
 
-// rejudge makes the judgement again from the bytes: who may see that history comes
-// to the same verdict by the same rules. By other rules only the task's own paths
-// are asked.
+// rejudge judges the change again from its bytes, so that whoever has the history can repeat
+// the verdict. If the rules have changed since, only the paths of the task and the landed
+// tier are checked.
 func (j *judge) rejudge(s pipeline.Story, files []*file, exact bool) error {
 	o := s.Op()
 	t, law, ok, err := j.readClaimedTask(o.Run, o.Task)
 	if err != nil || !ok {
-		return err // row 2 and 5 tell of a claim that is not there
+		return err // invariants 2 and 5 report a missing claim
 	}
 	for _, f := range files {
 		if !policy.MatchAnyGlob(t.Paths, f.Path) {
@@ -165,7 +167,7 @@ func (j *judge) rejudge(s pipeline.Story, files []*file, exact bool) error {
 	return j.compareVerdict(s, t, law, c.OID, edits)
 }
 
-// compareVerdict compares the recorded verdict with the one that comes out now.
+// compareVerdict compares the recorded verdict with the one that the same rules give now.
 func (j *judge) compareVerdict(s pipeline.Story, t board.Task, law config.Config, claim repo.OID, edits []pipeline.Edit) error {
 	o := s.Op()
 	past, err := j.readState(claim)
@@ -185,7 +187,7 @@ func (j *judge) compareVerdict(s pipeline.Story, t board.Task, law config.Config
 		j.checkLandedTier(o, v.Risk)
 	}
 	if err != nil || v.Rules != o.Fact(pipeline.FactRules) {
-		return err // the rules have changed since, and what they said then is attested
+		return err // the rules have changed, so the recorded verdict is attested
 	}
 	for _, f := range ground.Refusing(v.Gate.Findings) {
 		if f.Severity == policy.Hard {
@@ -202,10 +204,11 @@ func (j *judge) compareVerdict(s pipeline.Story, t board.Task, law config.Config
 	return j.checkHandoffScope(o, edits)
 }
 
-// checkHandoffScope reports what a session changed besides the files that its handoffs name.
+// checkHandoffScope reports files that a session changed although its handoffs do not name
+// them.
 func (j *judge) checkHandoffScope(o pipeline.Op, edits []pipeline.Edit) error {
 	all, err := j.findRunSessions(o.Run, o.Task)
-	for _, b := range all[:min(1, len(all))] { // the others of the task were given the same
+	for _, b := range all[:min(1, len(all))] { // the task's other sessions got the same handoffs
 		var from []handoff.Handoff
 		for _, named := range b.handoffs {
 			h, ok, err := j.readGivenHandoff(b, named)
@@ -223,7 +226,7 @@ func (j *judge) checkHandoffScope(o pipeline.Op, edits []pipeline.Edit) error {
 	return err
 }
 
-// lastGateTime is the moment at which the op came to its gate for the last time.
+// lastGateTime returns when the op last entered its gate.
 func lastGateTime(s pipeline.Story) (at time.Time) {
 	for _, t := range s.Told {
 		if last := t.Op.Last(); last.To == pipeline.Gate {
@@ -233,7 +236,7 @@ func lastGateTime(s pipeline.Story) (at time.Time) {
 	return at
 }
 
-// readEdits are the act's files with their bytes.
+// readEdits returns the files with their bytes before and after.
 func (j *judge) readEdits(files []*file) ([]pipeline.Edit, error) {
 	var out []pipeline.Edit
 	for _, f := range files {
@@ -257,8 +260,8 @@ func (j *judge) readEdits(files []*file) ([]pipeline.Edit, error) {
 	return out, nil
 }
 
-// checkOpsNamed holds the outcomes of a board commit to their ops: one that proposes a
-// file that is no atom names the op that waits with it.
+// checkOpsNamed checks that an outcome which proposes files outside the bundle names an op
+// of its ledger that waits with that proposal.
 func (j *judge) checkOpsNamed() error {
 	for _, l := range j.lines {
 		if l.record.Kind != event.Outcome {

@@ -8,9 +8,8 @@ import (
 	"github.com/odd-cli/odd/journal/repo"
 )
 
-// readClaimLaw is the odd.toml that a proposal's session was claimed under: the
-// board's, before the commit with the claim. A history without that commit has
-// the default.
+// readClaimLaw returns the odd.toml that a proposal's session was claimed under: the
+// board's, before the commit of the claim. Without that commit it returns the default.
 func (j *judge) readClaimLaw() (config.Config, error) {
 	c, ok, err := j.findClaim(j.run, j.task)
 	if err != nil || !ok || len(c.Parents) == 0 {
@@ -19,10 +18,9 @@ func (j *judge) readClaimLaw() (config.Config, error) {
 	return j.lawAfter(c.Parents[0])
 }
 
-// findClaim returns the commit with the claim of a run on a task that the act goes on from,
-// whatever else claims that for it: the one behind the act, or for a proposal upon
-// another branch the one behind the result that records it. ok is false where the
-// clone has none.
+// findClaim returns the commit of the claim that the act continues. It is an ancestor of the
+// act, or for a proposal on another branch an ancestor of the result that records it. ok is
+// false if this clone has none.
 func (j *judge) findClaim(run, task string) (c repo.Commit, ok bool, err error) {
 	if c, ok, err = j.findClaimBehind(j.OID, run, task); ok || err != nil {
 		return c, ok, err
@@ -31,8 +29,8 @@ func (j *judge) findClaim(run, task string) (c repo.Commit, ok bool, err error) 
 	return j.findClaimAside(j.Commit, run, task)
 }
 
-// findClaimBehind is the commit that brought the claim of a run on a task which a commit
-// has, the last where it has more; along its first parent, where that has it too.
+// findClaimBehind returns the ancestor of a commit that added the run's last claim of a
+// task. It follows first parents where they have the claim too.
 func (h *history) findClaimBehind(oid repo.OID, run, task string) (c repo.Commit, ok bool, err error) {
 	k := [3]string{string(oid), run, task}
 	if c, ok = h.claimers[k]; ok {
@@ -67,8 +65,8 @@ func (h *history) findClaimBehind(oid repo.OID, run, task string) (c repo.Commit
 	return c, true, nil
 }
 
-// findClaimAside is the claim of a run on a task that lies on another line than a proposal
-// that came of it: behind the result that records the proposal, where there is one.
+// findClaimAside returns the claim behind a proposal that lies on another line than the
+// claim. It prefers the claim behind the result that records the proposal.
 func (h *history) findClaimAside(proposal repo.Commit, run, task string) (c repo.Commit, ok bool, err error) {
 	k := [3]string{string(proposal.OID), run, task}
 	if c, ok = h.claimers[k]; ok {
@@ -82,7 +80,7 @@ func (h *history) findClaimAside(proposal repo.Commit, run, task string) (c repo
 		}
 		recorded = recorded || in
 	}
-	var some repo.OID // holds the claim
+	var some repo.OID // a commit whose ledger has the claim
 	err = h.visitRunCommits(run, task, func(c repo.Commit) (enough bool, err error) {
 		if n, err := h.countClaims(c.OID, run, task); n == 0 || err != nil {
 			return false, err
@@ -102,8 +100,8 @@ func (h *history) findClaimAside(proposal repo.Commit, run, task string) (c repo
 	return c, ok, err
 }
 
-// visitRunCommits has the commits of a run looked at that are about a task, or about none, until
-// one is enough: those that are known, and then older ones.
+// visitRunCommits calls look with the commits of a run that name the task, or no task, until
+// look has enough. It starts with the commits already indexed and then reads older ones.
 func (h *history) visitRunCommits(run, task string, look func(repo.Commit) (enough bool, err error)) error {
 	for _, c := range slices.Concat(h.acts[[2]string{run, task}], h.acts[[2]string{run, ""}]) {
 		if enough, err := look(c); enough || err != nil {
@@ -124,8 +122,8 @@ func (h *history) visitRunCommits(run, task string, look func(repo.Commit) (enou
 	}
 }
 
-// recordsProposal reports whether the ledger of a run, as a commit has it, records a proposal
-// for a task: by its commit, or made again by its trace.
+// recordsProposal reports whether a run's ledger in a commit records a proposal for a task.
+// It compares the commit id, or the trace if somebody rebased the proposal.
 func (h *history) recordsProposal(commit repo.OID, proposal repo.Commit, run, task string) (bool, error) {
 	all, err := h.readLedger(commit, run)
 	trace := singleTrailer(proposal, "Odd-Trace")
@@ -134,7 +132,7 @@ func (h *history) recordsProposal(commit repo.OID, proposal repo.Commit, run, ta
 	}), err
 }
 
-// countClaims is how many claims of a task the ledger of a run holds in a commit.
+// countClaims returns how many claims of a task a run's ledger holds in a commit.
 func (h *history) countClaims(commit repo.OID, run, task string) (n int, err error) {
 	records, err := h.readLedger(commit, run)
 	for _, r := range records {
@@ -152,9 +150,9 @@ func (h *history) indexCommit(c repo.Commit) {
 	}
 }
 
-// nextOlder is the next commit outside the range, the newest first: those of the branches,
-// and those that the range stands on. It is noted. What a range is asked about lies a
-// session's time before it, so that the cost of looking is not that of all history.
+// nextOlder indexes and returns the newest commit outside the range that it has not returned
+// yet. It starts at the branches and at the range's edges. A range depends on commits that
+// are one session older at most, so few calls are needed however long the history is.
 func (h *history) nextOlder() (c repo.Commit, more bool, err error) {
 	if !h.indexed {
 		h.indexed = true
@@ -187,7 +185,7 @@ func (h *history) nextOlder() (c repo.Commit, more bool, err error) {
 	return c, true, h.ctx.Err()
 }
 
-// queueCommit keeps a commit for older, by its moment.
+// queueCommit adds a commit to the queue of nextOlder, which is sorted by time.
 func (h *history) queueCommit(oid repo.OID) error {
 	if h.seen[oid] {
 		return nil

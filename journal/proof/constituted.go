@@ -8,13 +8,14 @@ import (
 	"strings"
 
 	"github.com/odd-cli/odd/board/config"
+	"github.com/odd-cli/odd/board/gate"
 	"github.com/odd-cli/odd/journal/event"
 	"github.com/odd-cli/odd/journal/repo"
 	"github.com/odd-cli/odd/okf"
 	"github.com/odd-cli/odd/persona/anchor"
 )
 
-// checkConstitution holds the role and its constitution to what stood at the claim.
+// checkConstitution checks that the role and its constitution are those at the claim.
 func (j *judge) checkConstitution(p permit, l ledgerLine, law config.Config) (string, error) {
 	head := repo.OID(p.arm.Head)
 	name := p.law.Path
@@ -62,8 +63,8 @@ func (j *judge) checkConstitution(p permit, l ledgerLine, law config.Config) (st
 	return p.checkPaths(t.Paths, c, law.Root), nil
 }
 
-// checkPaths holds the paths to the task's and the role's. What a session that
-// changes nothing hands over is odd's to write.
+// checkPaths checks that the permit allows exactly what the task and the role allow. A
+// session that changes nothing may have the folder of handoffs alone.
 func (p permit) checkPaths(task []string, c anchor.Constitution, root string) string {
 	allow := nonEmpty(p.Allow)
 	want := anchor.Writable(task, c.Paths, root+"/**")
@@ -78,11 +79,11 @@ func (p permit) checkPaths(task []string, c anchor.Constitution, root string) st
 	return ""
 }
 
-// checkWithoutRole holds the anchor of a session without a work role: it goes by the role
-// of its contract, and is bound by odd.toml.
+// checkWithoutRole checks the anchor of a session without a work role. It has the role of
+// its contract, and its constitution is odd.toml.
 func (p permit) checkWithoutRole(l ledgerLine, name string, paths []string, root string, b []byte) (string, error) {
 	switch want := cmp.Or(l.claim.Claim().ContractRole, "general"); {
-	case name != "odd.toml" || hashHex(b) != p.law.SHA256:
+	case name != "odd.toml" || gate.Sum(b) != p.law.SHA256:
 		return fmt.Sprintf("an anchor under %s; without a work role it is odd.toml", name), nil
 	case p.Role != want:
 		return fmt.Sprintf("an anchor as %s; its claim is for the role %s", cmp.Or(p.Role, "nobody"), want), nil
@@ -90,8 +91,8 @@ func (p permit) checkWithoutRole(l ledgerLine, name string, paths []string, root
 	return p.checkPaths(paths, anchor.Constitution{}, root), nil
 }
 
-// namesRole reports whether a task's name for a role means this role: its id, its
-// path, its uri or its stem.
+// namesRole reports whether a task's name for a role means this role: by id, path, URI or
+// file stem.
 func namesRole(name, role string, atoms []*okf.Atom) bool {
 	plain := func(s string) string {
 		return strings.ReplaceAll(strings.ToLower(strings.TrimSuffix(path.Base(s), ".md")), "_", "-")
@@ -107,7 +108,8 @@ func namesRole(name, role string, atoms []*okf.Atom) bool {
 	return false
 }
 
-// unlessUnanchored returns why, where the history was anchored before this commit, "" elsewhere.
+// unlessUnanchored returns why if the history had an anchored run before this commit, and ""
+// if not.
 func (j *judge) unlessUnanchored(why string) (string, error) {
 	before, err := j.hasAnchorBefore()
 	if err != nil || !before {
@@ -116,14 +118,13 @@ func (j *judge) unlessUnanchored(why string) (string, error) {
 	return why, nil
 }
 
-// noteAnchored notes whether the history was anchored up to a commit, as far as the range
-// tells.
+// noteAnchored remembers whether the history had an anchored run up to this commit of the
+// range.
 func (h *history) noteAnchored(c repo.Commit, anchors bool) {
 	h.anchored[c.OID] = anchors || slices.ContainsFunc(c.Parents, func(p repo.OID) bool { return h.anchored[p] })
 }
 
-// hasAnchorBefore reports an anchored run before this commit, in the range or in
-// what the range stands on.
+// hasAnchorBefore reports an anchored run before this commit, inside or before the range.
 func (j *judge) hasAnchorBefore() (bool, error) {
 	if slices.ContainsFunc(j.Parents, func(p repo.OID) bool { return j.anchored[p] }) {
 		return true, nil
@@ -140,8 +141,8 @@ func (j *judge) hasAnchorBefore() (bool, error) {
 	return false, nil
 }
 
-// hasAnchorAt reports whether a commit outside the range has an anchored run in
-// its ledger. The newest files are asked first: where there is any, it is there.
+// hasAnchorAt reports whether the ledgers of a commit outside the range record an anchored
+// run. It reads the newest files first, because they have one if any file has.
 func (h *history) hasAnchorAt(commit repo.OID) (bool, error) {
 	if is, known := h.anchors[commit]; known {
 		return is, nil
@@ -166,7 +167,7 @@ func (h *history) hasAnchorAt(commit repo.OID) (bool, error) {
 		if err != nil {
 			return false, err
 		}
-		records, _ := h.lines.Read(b) // what is wrong in it is row 14's
+		records, _ := h.lines.Read(b) // invariant 14 reports what is wrong in it
 		if slices.ContainsFunc(records, func(r event.Record) bool { return r.Kind == event.Anchor }) {
 			h.anchors[commit] = true
 			return true, nil
@@ -176,8 +177,8 @@ func (h *history) hasAnchorAt(commit repo.OID) (bool, error) {
 	return false, nil
 }
 
-// isLedgerFile reports what is read of a ledger's folder. Its blob alone does not tell: a
-// link, or a file of another name, may have the bytes of a run's file.
+// isLedgerFile reports a regular file with the extension of a ledger. The blob alone is not
+// enough: a symbolic link may have the bytes of a ledger.
 func isLedgerFile(ch repo.Change) bool {
 	return path.Ext(ch.Path) == ".jsonl" && strings.HasPrefix(ch.NewMode, "100")
 }

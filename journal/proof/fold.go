@@ -6,11 +6,11 @@ import (
 	"strings"
 )
 
-// foldByCause leaves one finding of those with the same cause: of the earliest commit the one of
-// the lowest invariant. It names the others in Also, so that one mistake is one finding
+// foldByCause keeps one finding of those with the same cause: in the earliest commit, the
+// one of the lowest invariant. It lists the others in Also, so one mistake is one finding
 // and nothing is hidden.
 func foldByCause(all []Finding) []Finding {
-	first := map[string]int{}       // by cause, the place in all
+	first := map[string]int{}       // by cause, the index in all
 	alike := map[string][]Finding{} // by cause
 	for i, f := range all {
 		if f.Cause == "" {
@@ -37,15 +37,15 @@ func foldByCause(all []Finding) []Finding {
 	return out
 }
 
-// formatPlace is "path:line [invariant N, commit]".
+// formatPlace returns "path:line [invariant N, commit]".
 func (f Finding) formatPlace() string {
 	return fmt.Sprintf("%s:%d [invariant %d, %s]", f.Path, f.Line, f.Invariant, shortID(string(f.Commit)))
 }
 
-// fewPlaces is how many places the text of a finding names; JSON has all.
+// fewPlaces is how many places the text of a finding names. JSON has all.
 const fewPlaces = 3
 
-// formatAlso says how many findings are told by this one.
+// formatAlso names the places of the findings in Also.
 func (f Finding) formatAlso() string {
 	var places []string
 	for _, o := range f.Also {

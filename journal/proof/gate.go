@@ -19,7 +19,8 @@ func gateRule() rule {
 	}, judgeGate}
 }
 
-// judgeGate returns invariant 3: only an approval reaches done, and machines make only their own moves.
+// judgeGate checks invariant 3: only an approval sets a task to done, and machines make only
+// their own moves.
 func judgeGate(j *judge) error {
 	for _, f := range j.files {
 		if !isTask(f.old) && !isTask(f.new) || f.new == nil {
@@ -45,8 +46,8 @@ func judgeGate(j *judge) error {
 	return j.checkSignatures(false)
 }
 
-// checkMove says what is wrong with the step a task takes, "" when nothing is. Of a person's
-// only the one to done is asked about.
+// checkMove returns what is wrong with the step that a task takes, "" for nothing. Of a
+// person's steps it checks only the one to done.
 func (j *judge) checkMove(f *file) (string, error) {
 	if j.kind != person {
 		return j.checkMachineMove(f)
@@ -72,8 +73,7 @@ func (j *judge) checkMove(f *file) (string, error) {
 	return why, nil
 }
 
-// wasDone reports a person's commit that only carries a done task along: from
-// another parent, or from the path the task had before.
+// wasDone reports a task that was done before the act, in a parent or under another path.
 func (j *judge) wasDone(f *file) (bool, error) {
 	for _, oid := range j.parentBlobs(f) {
 		b, err := j.trees.Blob(oid)
@@ -85,7 +85,7 @@ func (j *judge) wasDone(f *file) (bool, error) {
 		}
 	}
 	if slices.ContainsFunc(j.sides[0], func(ch repo.Change) bool { return ch.New == "" && ch.Old == f.New }) {
-		return true, nil // moved as it was
+		return true, nil // renamed without a change
 	}
 	for _, ch := range j.sides[0] {
 		rel, ok := strings.CutPrefix(ch.Path, j.roots[0])

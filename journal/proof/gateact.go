@@ -14,8 +14,8 @@ import (
 	"github.com/odd-cli/odd/board/gate"
 )
 
-// checkGateCommit judges a person's commit that passes a gate: one row, the trailers that
-// say so, and nothing written but what that gate may write.
+// checkGateCommit checks a person's commit that passes a gate. It adds one row, its trailers
+// match the row, and it writes only what that gate may write.
 func (j *judge) checkGateCommit(now, was *governance) error {
 	gates := j.root + gate.GatesPath
 	if len(j.Parents) != 1 {
@@ -31,7 +31,7 @@ func (j *judge) checkGateCommit(now, was *governance) error {
 		j.addFinding(j.root+name, lineNumberIn(why), "%s", why)
 	}
 	if len(now.Faults) > 0 || !bytes.HasPrefix(now.Slow.Gates, was.Slow.Gates) {
-		return nil // rewritten: row 14 says so
+		return nil // invariant 14 reports the rewrite
 	}
 	n := len(now.Chain.Rows) - len(was.Chain.Rows)
 	if only := j.changedPaths(); n == 0 && slices.Equal(only, []string{gate.DecisionsPath}) {
@@ -54,7 +54,8 @@ func (j *judge) checkGateCommit(now, was *governance) error {
 	return j.checkGateFiles(r)
 }
 
-// judgeDecisions judges new decisions: each is its author's, at the gate passed last.
+// judgeDecisions checks new decisions: each is by the commit's author, at the gate passed
+// last.
 func (j *judge) judgeDecisions(now, was *governance) {
 	r, ok := now.Chain.End()
 	by := "human:" + j.Author.Email
@@ -72,7 +73,7 @@ func (j *judge) judgeDecisions(now, was *governance) {
 	}
 }
 
-// checkGateTrailers compares a row with the commit that carries it.
+// checkGateTrailers compares a row with the trailers, author and time of its commit.
 func (j *judge) checkGateTrailers(r gate.Row, n int) {
 	gates := j.root + gate.GatesPath
 	for _, t := range [][2]string{{"Odd-Gate", string(r.Gate)}, {"Odd-Lease", r.Lease}, {"Odd-By", r.By}} {
@@ -94,7 +95,7 @@ func (j *judge) checkGateTrailers(r gate.Row, n int) {
 	}
 }
 
-// changedPaths returns the paths of the act as gate.Audit takes them.
+// changedPaths returns the paths of the act in the form that gate.Audit takes.
 func (j *judge) changedPaths() []string {
 	var out []string
 	for _, f := range j.files {
@@ -107,8 +108,8 @@ func (j *judge) changedPaths() []string {
 	return out
 }
 
-// checkGateFiles judges what a gate's commit writes outside of governance, as far as the
-// matrix lets that gate write it at all.
+// checkGateFiles checks what a gate's commit writes outside governance/, beyond the matrix
+// of gates.
 func (j *judge) checkGateFiles(r gate.Row) error {
 	for _, f := range j.files {
 		why, err := "", error(nil)
@@ -132,8 +133,8 @@ func (j *judge) checkGateFiles(r gate.Row) error {
 	return nil
 }
 
-// checkLeaseSwitch says what is wrong with the odd.toml of a gate's commit: activation turns
-// leases on and a release may turn them off, and nothing else in it changes.
+// checkLeaseSwitch returns what is wrong with the odd.toml of a gate's commit. Activation
+// may turn leases on and a release may turn them off; nothing else may change.
 func (j *judge) checkLeaseSwitch(r gate.Row) (string, error) {
 	want := map[string]string{"activate": "required", "release": "off"}[r.Act]
 	if is := j.laws[j.OID].Lease; want == "" || is != want {
@@ -162,13 +163,13 @@ func (j *judge) checkLeaseSwitch(r gate.Row) (string, error) {
 	was, now := j.law, *j.laws[j.OID]
 	was.Lease = now.Lease
 	if err != nil && reflect.DeepEqual(was, now) {
-		return "", nil // edited by hand, where odd could not
+		return "", nil // a person edited what odd could not
 	}
 	return "changes more of odd.toml than [governance] lease", nil
 }
 
-// checkHalted says what is wrong with what an emergency does to a task: one that a
-// run held is blocked.
+// checkHalted returns what is wrong with how an emergency changes a task. It may only block
+// one that is in progress.
 func (j *judge) checkHalted(f *file) (string, error) {
 	old, err := j.readAtom(f.Old, f.OldMode, f.rel)
 	if err != nil {

@@ -24,7 +24,8 @@ func growthRule() rule {
 	}, judgeGrowth}
 }
 
-// judgeGrowth is invariant 14: append-only files only grow, and a ledger is its own run's.
+// judgeGrowth checks invariant 14: append-only files only grow, and a ledger has only its
+// own run's records.
 func judgeGrowth(j *judge) error {
 	for i, side := range j.sides {
 		if len(j.Parents) == 0 {
@@ -41,13 +42,13 @@ func judgeGrowth(j *judge) error {
 			j.found = j.found[:before]
 		}
 	}
-	for i := range j.found { // one act, however many files
+	for i := range j.found { // one act, so one finding for all its files
 		if j.found[i].Cause = "grown " + string(j.OID); len(j.found) > 1 && len(j.Parents) == 1 {
 			j.found[i].Way = fmt.Sprintf("put them back: git revert %s", shortID(string(j.OID)))
 		}
 	}
 	if len(j.Parents) == 0 && j.kind == person {
-		return j.checkOtherRootLedgers() // else it is where the history begins
+		return j.checkOtherRootLedgers() // checks nothing where the history begins
 	}
 	j.checkReadable()
 	if err := j.checkOneLedger(); err != nil {
@@ -67,7 +68,7 @@ func judgeGrowth(j *judge) error {
 	return err
 }
 
-// appendOnly reports a file, below the bundle root, that only grows.
+// appendOnly reports whether a file, named below the bundle root, is append-only.
 func appendOnly(rel string) bool {
 	for _, pattern := range []string{"journal/*.tsv", "proposals/*.jsonl", "governance/*.jsonl"} {
 		if ok, _ := path.Match(pattern, rel); ok {
@@ -77,9 +78,9 @@ func appendOnly(rel string) bool {
 	return strings.HasPrefix(rel, "ledger/") && strings.HasSuffix(rel, ".jsonl")
 }
 
-// checkAppendOnly compares every append-only file that differs from one parent, whose
-// bundle was below root, and tells the parent's files that are found to be gone. A
-// bundle that was moved as a whole is compared file by file.
+// checkAppendOnly compares the append-only files that differ from one parent, whose bundle
+// was at root. It returns the parent's files for which it has a finding. If the whole bundle
+// moved, it compares file by file.
 func (j *judge) checkAppendOnly(side []repo.Change, root string) (gone []string, err error) {
 	now := map[string]repo.Change{}
 	for _, ch := range side {
@@ -103,8 +104,8 @@ func (j *judge) checkAppendOnly(side []repo.Change, root string) (gone []string,
 	return gone, nil
 }
 
-// checkGrows compares one of them with what there is now, by the path below the bundle. What a
-// person puts back as the last gate left it may be less.
+// checkGrows compares one append-only file with its successor in now. A person may restore
+// governance/ as the last gate left it, even if the file gets shorter.
 func (j *judge) checkGrows(rel string, was repo.Change, now map[string]repo.Change) error {
 	if strings.HasPrefix(rel, "governance/") {
 		if back, err := j.restoresGovernance(); back || err != nil {
@@ -124,7 +125,8 @@ func (j *judge) checkGrows(rel string, was repo.Change, now map[string]repo.Chan
 	return j.checkPrefix(rel, was, is)
 }
 
-// checkPrefix reports a file that does not go on from what it was.
+// checkPrefix reports a file that does not begin with its old bytes. A person may repair a
+// journal, merge journals by union, or put back an earlier version.
 func (j *judge) checkPrefix(rel string, was, is repo.Change) error {
 	old, err := j.readFile(was.Old, was.OldMode)
 	if err != nil {
@@ -142,7 +144,7 @@ func (j *judge) checkPrefix(rel string, was, is repo.Change) error {
 			return err
 		}
 	}
-	if !strings.HasPrefix(rel, "governance/") { // which is put back as the last gate left it, or not at all
+	if !strings.HasPrefix(rel, "governance/") { // may only be put back as the last gate left it
 		if good, err := j.findPutBack(j.Commit, rel, is); good != "" || err != nil {
 			return err
 		}
@@ -152,14 +154,16 @@ func (j *judge) checkPrefix(rel string, was, is repo.Change) error {
 	return nil
 }
 
-// suggestCheckout gives the last finding the command that puts a file back as the only parent has it.
+// suggestCheckout gives the last finding a command that restores the file from the only
+// parent.
 func (j *judge) suggestCheckout(name string) {
 	if len(j.Parents) == 1 && !strings.ContainsAny(name, " '\"$&;()*?[]`\\") {
 		j.setWay(fmt.Sprintf("put it back: git checkout %s -- %s && git commit -m \"put it back\"", shortID(string(j.Parents[0])), name))
 	}
 }
 
-// isUnion reports git's union of the parents' rows, as .gitattributes asks for.
+// isUnion reports a merge whose file is the union of its parents' lines, as .gitattributes
+// asks.
 func (j *judge) isUnion(old, b []byte, name string) (bool, error) {
 	if len(j.Parents) < 2 {
 		return false, nil
@@ -184,8 +188,8 @@ func (j *judge) isUnion(old, b []byte, name string) (bool, error) {
 	return keepsRows(old, b, theirs), nil
 }
 
-// keepsRows reports whether b has every line of old, in order, and among them
-// none but theirs. Whether a line was the last, and open, does not matter.
+// keepsRows reports whether b has every line of old in order, and otherwise only lines of
+// theirs. A missing last newline does not matter.
 func keepsRows(old, b []byte, theirs map[string]bool) bool {
 	left := bytes.Split(bytes.TrimSuffix(old, []byte("\n")), []byte("\n"))
 	for row := range bytes.SplitSeq(b, []byte("\n")) {
@@ -201,7 +205,7 @@ func keepsRows(old, b []byte, theirs map[string]bool) bool {
 	return len(left) == 0
 }
 
-// firstDifference is the line on which b stops being old.
+// firstDifference returns the line at which b stops being equal to old.
 func firstDifference(old, b []byte) int {
 	n := 0
 	for n < len(old) && n < len(b) && old[n] == b[n] {
@@ -210,8 +214,8 @@ func firstDifference(old, b []byte) int {
 	return 1 + bytes.Count(old[:n], []byte("\n"))
 }
 
-// checkOneLedger reports a ledger that does not lie in the month its run began in, where it is
-// looked for, and a second one of a run, in another month: of two none tells all.
+// checkOneLedger reports a new ledger in a month where readers do not look for it, and a
+// run's second ledger in another month.
 func (j *judge) checkOneLedger() error {
 	for _, f := range j.files {
 		run := ledgerRun(f.rel)
@@ -235,8 +239,9 @@ func (j *judge) checkOneLedger() error {
 	return nil
 }
 
-// checkLedgerMonth reports a new ledger in another folder than that of the month its first record
-// is of, or its commit, or of the month before: a run may begin in the last moment of one.
+// checkLedgerMonth reports a new ledger in the wrong folder. The right one is the month of
+// its first record or its commit, or the month before, because a run may begin just before
+// midnight.
 func (j *judge) checkLedgerMonth(f *file) {
 	month := path.Base(path.Dir(f.rel))
 	at, err := time.Parse("2006-01", month)
@@ -254,7 +259,7 @@ func (j *judge) checkLedgerMonth(f *file) {
 	j.addFinding(f.Path, 1, "is a ledger in %s; a run's lies in the month it began in, or its records are not found", path.Dir(f.rel))
 }
 
-// checkReadable reports the first line of a ledger file that the act leaves unreadable.
+// checkReadable reports the first unreadable line of a ledger.
 func (j *judge) checkReadable() {
 	for _, f := range j.files {
 		if f.broken == nil {
@@ -264,7 +269,8 @@ func (j *judge) checkReadable() {
 	}
 }
 
-// checkLine judges one new record: who adds it, and what its trace says.
+// checkLine checks one new record: whether its commit may add it, and whether its trace is
+// right.
 func (j *judge) checkLine(l ledgerLine) {
 	run := strings.TrimSuffix(path.Base(l.path), ".jsonl")
 	switch {

@@ -15,29 +15,29 @@ import (
 // folder is the mode of a directory in a tree.
 const folder = "40000"
 
-// repoFacts is what is known of a repository, whichever of its commits are judged.
+// repoFacts caches what does not depend on the range that is judged.
 type repoFacts struct {
 	ctx      context.Context
 	repo     *repo.Repo
 	trees    *repo.Reader
 	laws     map[repo.OID]*config.Config
 	parsed   map[repo.OID]*config.Config // odd.toml by its blob
-	unruled  *config.Config              // where no odd.toml ever stood
+	unruled  *config.Config              // the default, where no commit has an odd.toml
 	machines map[repo.OID]bool
 	lines    *event.Reader
 	states   *cache[*state.State]   // by the tree of ledger/
-	state    *state.State           // that was asked for last
-	ruled    map[repo.OID]bool      // an odd.toml stands there, or stood before it
-	walked   int                    // commits before the ranges that were asked for it
+	state    *state.State           // read last
+	ruled    map[repo.OID]bool      // the commit or one before it has an odd.toml
+	walked   int                    // how many commits before the ranges were read for that
 	slows    *cache[*governance]    // by the tree of governance/
 	buffers  *cache[gate.Buffer]    // by the tree of proposals/
-	ledgers  *cache[[]event.Record] // by ledger file, as it reads
-	signers  map[repo.OID][]byte    // by blob: who may sign
-	anchors  map[repo.OID]bool      // of commits that ranges stand on: an anchored run is in its ledger
-	bundle   bundle                 // that was read last
-	grew     versionCache           // likewise
-	verdicts map[repo.OID]verdict   // nil where one range is all that is judged
-	judged   int                    // commits, each as often as it was
+	ledgers  *cache[[]event.Record] // by ledger blob
+	signers  map[repo.OID][]byte    // files of who may sign, by blob
+	anchors  map[repo.OID]bool      // by edge of a range: a ledger there has an anchored run
+	bundle   bundle                 // read last
+	grew     versionCache           // read last
+	verdicts map[repo.OID]verdict   // nil if only one range is judged
+	judged   int                    // how often a commit was judged
 }
 
 func newGround(ctx context.Context, r *repo.Repo) *repoFacts {
@@ -55,28 +55,28 @@ type history struct {
 	*repoFacts
 	from, to repo.OID
 	commits  []repo.Commit           // parents before children
-	place    map[repo.OID]int        // of each in commits
-	children map[repo.OID][]int      // by their places in commits
+	place    map[repo.OID]int        // index in commits
+	children map[repo.OID][]int      // indexes in commits
 	spine    map[repo.OID]bool       // the first-parent line of to
-	crossed  map[repo.OID][]repo.OID // see crossings
-	unnamed  map[repo.OID]bool       // commits of an agent that no odd.toml before them names
-	tips     []repo.OID              // the board and the branch reviews merge into, as far as they are known
+	crossed  map[repo.OID][]repo.OID // see findCrossings
+	unnamed  map[repo.OID]bool       // see findUnnamedAgents
+	tips     []repo.OID              // see boardAndTargetTips
 	moving   map[string]repo.OID     // where refs are about to be
 	runs     map[string][]outcome
-	wrote    map[string][]repo.OID       // by run: wroteLedger, nil before it is asked
+	wrote    map[string][]repo.OID       // see findLedgerWrites; nil before its first call
 	acts     map[[2]string][]repo.Commit // by run and task, the oldest first
-	claimers map[[3]string]repo.Commit   // by commit, run and task: the commit with the claim it goes on from
-	indexed  bool                        // older was asked
-	seen     map[repo.OID]bool           // by older, and the range
-	before   []repo.Commit               // what older gives next, the last first
-	edges    []repo.OID                  // what the range stands on
-	anchored map[repo.OID]bool           // an anchored run is in its ledger, or in an earlier one's
-	answers  []answer                    // of the range, about the commit that is judged
-	own      bool                        // its verdict is of this range alone
+	claimers map[[3]string]repo.Commit   // by commit, run and task: the commit of the claim behind it
+	indexed  bool                        // nextOlder was called
+	seen     map[repo.OID]bool           // by nextOlder, or in the range
+	before   []repo.Commit               // the queue of nextOlder, newest last
+	edges    []repo.OID                  // parents outside the range
+	anchored map[repo.OID]bool           // the commit or one before it records an anchored run
+	answers  []answer                    // that the verdict on the current commit depends on
+	own      bool                        // the verdict on the current commit holds for this range alone
 }
 
-// readHistory walks the range and settles, for every commit, the odd.toml in force
-// after it and whose commit it is.
+// readHistory reads the range. For every commit it learns the odd.toml in force after it and
+// whether a machine made it.
 func readHistory(ctx context.Context, r *repo.Repo, s Scope) (*history, error) {
 	return newGround(ctx, r).readHistory(s)
 }
@@ -120,7 +120,7 @@ func (g *repoFacts) readHistory(s Scope) (*history, error) {
 	return h, err
 }
 
-// findEdges are the parents that the range stands on and does not hold.
+// findEdges returns the parents of the range's commits that are outside the range.
 func (h *history) findEdges() []repo.OID {
 	var out []repo.OID
 	in := map[repo.OID]bool{}
@@ -138,7 +138,7 @@ func (h *history) findEdges() []repo.OID {
 	return out
 }
 
-// singleTrailer is the value of a trailer that stands exactly once, "" otherwise.
+// singleTrailer returns the value of a trailer that occurs exactly once, "" otherwise.
 func singleTrailer(c repo.Commit, name string) string {
 	if v := c.Trailer(name); len(v) == 1 {
 		return v[0]
@@ -146,7 +146,7 @@ func singleTrailer(c repo.Commit, name string) string {
 	return ""
 }
 
-// readCommit is a commit of the range, or of what lies before it.
+// readCommit returns a commit, from the range if it is there.
 func (h *history) readCommit(oid repo.OID) (repo.Commit, error) {
 	if n, in := h.place[oid]; in {
 		return h.commits[n], nil

@@ -11,13 +11,13 @@ import (
 	"github.com/odd-cli/odd/journal/repo"
 )
 
-// checkLanded reports a proposal that became part of the history without a person:
-// of those who build on it at least one must be a person's commit, and on the
-// line of the board itself that commit must be its approval. A commit that is not
-// the recorded one was made again, by a forge or a person: they are its committer.
+// checkLanded reports a proposal that became part of the history without a person. A
+// person's commit must be built on it; on the first-parent line of the board that commit
+// must be its approval. A commit that a person or a forge committed again needs no other:
+// its committer decided.
 func (j *judge) checkLanded(own, recorded bool) error {
 	if !recorded && !strings.EqualFold(j.Committer.Email, j.law.AgentEmail) {
-		return nil // whether it waits for its approval the end of the range tells
+		return nil // findUnapproved checks it at the end of the range
 	}
 	j.dependOn(takenQuestion(j.Commit, own))
 	if j.isTakenByPerson(j.Commit, own) {
@@ -30,14 +30,14 @@ func (j *judge) checkLanded(own, recorded bool) error {
 	if waits, err := j.isWaiting(j.OID); waits || err != nil {
 		return err
 	}
-	if alone, err := j.landedAlone(); alone || err != nil {
+	if alone, err := j.landedByItself(j.Commit); alone || err != nil {
 		return err
 	}
 	j.found = append(j.found, Finding{Invariant: 3, Commit: j.OID, Path: j.anyPath(), Line: 1, Message: "a proposal is on the branch, and no person merged or approved it"})
 	return nil
 }
 
-// isTakenByPerson reports a person's commit upon the proposal p, or upon empty commits upon it.
+// isTakenByPerson reports a person's commit on the proposal p, or on empty commits on p.
 func (h *history) isTakenByPerson(p repo.Commit, own bool) bool {
 	seen := map[repo.OID]bool{p.OID: true}
 	for todo := []repo.Commit{p}; len(todo) > 0; todo = todo[1:] {
@@ -58,11 +58,8 @@ func (h *history) isTakenByPerson(p repo.Commit, own bool) bool {
 	return false
 }
 
-// landedAlone reports a proposal that its op landed on the target without a person, by
-// records that hold. Whether it might is rows 13's and 15's to say.
-func (j *judge) landedAlone() (bool, error) { return j.landedByItself(j.Commit) }
-
-// landedByItself is landedAlone of any proposal of the act's run and task.
+// landedByItself reports a proposal that its op landed without a person, by sound records.
+// Whether the op was allowed to is checked by invariants 13 and 15.
 func (j *judge) landedByItself(p repo.Commit) (bool, error) {
 	id := singleTrailer(p, "Odd-Op")
 	if id == "" {
@@ -76,9 +73,9 @@ func (j *judge) landedByItself(p repo.Commit) (bool, error) {
 	return o.Reason == pipeline.Landed && o.Task == j.task && len(o.Moved) == 2 && o.Moved[1].New == string(p.OID), nil
 }
 
-// checkAutoLanding says what is wrong with an op that the act records as landed without a
-// person: odd.toml lets it, it moved the branch that odd.toml names, the board
-// holds it where that is the board, and its task is in review with it.
+// checkAutoLanding returns what is wrong with an op that the act records as landed without a
+// person. odd.toml must allow it and name the branch, and the task must be in review with
+// that commit. If the branch is the board, the board must contain the commit.
 func (j *judge) checkAutoLanding(o pipeline.Op, task *waitingTask) (string, error) {
 	if !j.law.Pipeline.AutoApply {
 		return fmt.Sprintf("%s landed by itself, and odd.toml does not say auto_apply", o.ID), nil
@@ -100,9 +97,8 @@ func (j *judge) checkAutoLanding(o pipeline.Op, task *waitingTask) (string, erro
 	return "", err
 }
 
-// checkLandedTier reports what an op that landed by itself might not land: an atom, and
-// bytes that are of a higher tier by the rules there are now, where those it was
-// judged by are no more.
+// checkLandedTier reports an op that landed by itself although it has an atom, or although
+// the rules of today give its bytes too high a tier.
 func (j *judge) checkLandedTier(o pipeline.Op, now pipeline.Verdict) {
 	if o.Reason != pipeline.Landed {
 		return

@@ -10,8 +10,8 @@ import (
 	"github.com/odd-cli/odd/journal/repo"
 )
 
-// findUnnamedAgents are the commits of the range that are a person's by the odd.toml before
-// them, and by an address that another odd.toml has for the agent.
+// findUnnamedAgents returns the commits that count as a person's under the odd.toml before
+// them, but have the agent's address of another odd.toml of the range.
 func (h *history) findUnnamedAgents() map[repo.OID]bool {
 	laws, out := map[string]*config.Config{}, map[repo.OID]bool{}
 	for _, law := range h.laws {
@@ -27,7 +27,7 @@ func (h *history) findUnnamedAgents() map[repo.OID]bool {
 	return out
 }
 
-// learnMaker learns the law after c and whether a machine made c.
+// learnMaker learns the odd.toml in force after c and whether a machine made c.
 func (h *history) learnMaker(c repo.Commit) error {
 	if _, settled := h.machines[c.OID]; settled {
 		return nil
@@ -46,9 +46,8 @@ func (h *history) learnMaker(c repo.Commit) error {
 	return nil
 }
 
-// agentLaws are the laws that say who is the agent of a commit: its parents', or a root
-// commit's own, and that of no odd.toml, which it cannot take back. Its own is read in
-// any case.
+// agentLaws returns the configurations that decide who the agent of a commit is: those of
+// its parents. A root commit has its own and the default, which it cannot override.
 func (h *history) agentLaws(c repo.Commit) ([]*config.Config, error) {
 	own, err := h.lawAt(c.OID)
 	if err != nil || len(c.Parents) == 0 {
@@ -65,17 +64,17 @@ func (h *history) agentLaws(c repo.Commit) ([]*config.Config, error) {
 	return out, nil
 }
 
-// isByAgent reports a commit that the agent of a law made, or that it committed.
+// isByAgent reports a commit whose author or committer is the agent of law.
 func isByAgent(c repo.Commit, law *config.Config) bool {
 	return isAgent(c.Author, law) || isAgent(c.Committer, law)
 }
 
-// isAgent reports the agent's address, however it is written.
+// isAgent compares addresses without regard to case and surrounding space.
 func isAgent(who repo.Signature, law *config.Config) bool {
 	return strings.EqualFold(strings.TrimSpace(who.Email), law.AgentEmail)
 }
 
-// learnRuled learns whether an odd.toml stands in c, or stood before it.
+// learnRuled learns whether c or a commit before it has an odd.toml.
 func (h *history) learnRuled(c repo.Commit) error {
 	_, mode, err := h.trees.Find(c.OID, "odd.toml")
 	if err != nil {
@@ -94,12 +93,11 @@ func (h *history) learnRuled(c repo.Commit) error {
 	return nil
 }
 
-// learnRuledBefore is rule of a commit that the range stands on, and of what it has to ask
-// before that. No commit is read twice, however many ways lead to it.
+// learnRuledBefore is learnRuled for a commit outside the range. It reads no commit twice.
 func (h *history) learnRuledBefore(oid repo.OID) error {
 	type visit struct {
 		oid  repo.OID
-		todo []repo.OID // parents not asked yet
+		todo []repo.OID // parents not visited yet
 	}
 	var way []visit // from oid down to where the walk is
 	for at := oid; at != ""; {
@@ -118,7 +116,7 @@ func (h *history) learnRuledBefore(oid repo.OID) error {
 			h.ruled[at] = ruled
 			way = append(way, visit{at, c.Parents})
 		}
-		if ruled { // and so is whatever comes after it
+		if ruled { // then so are its descendants
 			for _, v := range way {
 				h.ruled[v.oid] = true
 			}
@@ -136,7 +134,7 @@ func (h *history) learnRuledBefore(oid repo.OID) error {
 	return nil
 }
 
-// lawAfter is the odd.toml in force after a commit, of the range or at its edge.
+// lawAfter returns the odd.toml in force after a commit, inside or outside the range.
 func (h *history) lawAfter(oid repo.OID) (config.Config, error) {
 	law, err := h.lawAt(oid)
 	if err != nil {
@@ -145,9 +143,9 @@ func (h *history) lawAfter(oid repo.OID) (config.Config, error) {
 	return *law, nil
 }
 
-// lawAt is lawAfter, one for all commits that have it. Where none stands, or it does not
-// read, that of the first parent stays in force, be it of the range or not: taking the
-// rules away, in a push of its own, must not change who is who.
+// lawAt is lawAfter without the copy. Where a commit has no readable odd.toml, the one of
+// its first parent stays in force, also across the edge of the range. So nobody can change
+// who counts as the agent by deleting odd.toml in a push of its own.
 func (h *history) lawAt(oid repo.OID) (*config.Config, error) {
 	law, without := h.unruled, []repo.OID{}
 	for at := oid; at != ""; {
@@ -179,7 +177,8 @@ func (h *history) lawAt(oid repo.OID) (*config.Config, error) {
 	return law, nil
 }
 
-// readLaw reads odd.toml in a commit; before, where it is missing or does not read.
+// readLaw parses the odd.toml of a commit. It returns before if that is missing or
+// unreadable.
 func (h *history) readLaw(oid repo.OID, before *config.Config) (*config.Config, error) {
 	blob, mode, err := h.trees.Find(oid, "odd.toml")
 	if err != nil || !strings.HasPrefix(mode, "100") {

@@ -16,12 +16,12 @@ import (
 	"github.com/odd-cli/odd/persona/contract"
 )
 
-// grace is how long after a lease's end a record may still be dated: it is
-// written a moment after the lease was asked.
+// grace is how long after a lease's end a record may be dated, because odd writes the record
+// a moment after it checked the lease.
 const grace = 5 * time.Second
 
-// judgeLeases judges the claims and the results of an act by the lease they name, as
-// it stood before the act.
+// judgeLeases checks the act's claims and results against the lease they name, as it was
+// before the act.
 func (j *judge) judgeLeases() error {
 	return j.checkLines(func(l ledgerLine) (string, error) {
 		switch l.record.Kind {
@@ -38,7 +38,7 @@ func (j *judge) judgeLeases() error {
 	})
 }
 
-// checkLeaseTrailer reports a claim under another lease than its commit says.
+// checkLeaseTrailer reports a claim that names another lease than its commit's trailer.
 func (j *judge) checkLeaseTrailer(l ledgerLine) bool {
 	id, said := l.record.Claim().Lease, j.Trailer("Odd-Lease")
 	if strings.Join(said, ", ") == id || l.record.Claim().RefreshOf != "" && l.record.Reserved == 0 {
@@ -53,10 +53,10 @@ func (j *judge) checkLeaseTrailer(l ledgerLine) bool {
 	return true
 }
 
-// checkClaimLease says what is wrong with the lease that a claim was made under.
+// checkClaimLease returns what is wrong with the lease of a claim.
 func (j *judge) checkClaimLease(r event.Record) (string, error) {
 	if r.Claim().RefreshOf != "" && r.Reserved == 0 {
-		return "", nil // judged again, nothing runs
+		return "", nil // a refresh, nothing runs
 	}
 	id := r.Claim().Lease
 	alarm, err := j.findEmergency(j.Parents[0])
@@ -80,8 +80,8 @@ func (j *judge) checkClaimLease(r event.Record) (string, error) {
 	return j.checkCovered(s.Lease, r)
 }
 
-// checkResultLease says that a result went to review under a lease that had died. What
-// the claim itself used had been granted.
+// checkResultLease returns why a result may not go to review under its lease. What its own
+// claim used does not count against it.
 func (j *judge) checkResultLease(l ledgerLine) (string, error) {
 	if l.claim == nil || l.record.Outcome().Verdict != string(board.Review) {
 		return "", nil
@@ -103,8 +103,8 @@ func (j *judge) checkResultLease(l ledgerLine) (string, error) {
 	return fmt.Sprintf("a result that goes to review under %s, which was not valid any more: %s", id, v.Text), nil
 }
 
-// judgeLease judges a lease as it stood before the act, at the moment of a record.
-// What more already says of use is added to what the ledger tells.
+// judgeLease judges a lease as it was before the act, at the time of a record. The use in
+// more is added to the use that the ledger records.
 func (j *judge) judgeLease(id, kind string, r event.Record, more gate.Facts) (*governance, gate.Verdict, error) {
 	at := j.Parents[0]
 	s, err := j.readGovernance(at)
@@ -133,8 +133,8 @@ func (j *judge) judgeLease(id, kind string, r event.Record, more gate.Facts) (*g
 	return s, s.Lease.Valid(kind, f), nil
 }
 
-// workKind is the kind of the work that a claim or a result is about, "" for a
-// session that only detects and that no task asks for.
+// workKind returns the kind of task that a claim or a result is about. It is "" for a
+// session that only detects and has no task.
 func (j *judge) workKind(r event.Record) string {
 	for _, f := range j.files {
 		if isTask(f.new) && string(f.new.ID) == r.Task {
@@ -157,9 +157,9 @@ func (j *judge) workKind(r event.Record) string {
 	return "implement"
 }
 
-// checkCovered says why the stance, the scope or a hash lock does not let the claimed
-// task be worked on. What only detects, and for no task, changes nothing that
-// they are about.
+// checkCovered returns why the stance, the scope or a hash lock of the lease forbids the
+// claimed task. It allows a session that only detects and has no task, because that changes
+// nothing.
 func (j *judge) checkCovered(f gate.File, r event.Record) (string, error) {
 	l, kind := f.Lease, j.workKind(r)
 	if r.Task == r.Run && kind == "" {
@@ -174,7 +174,7 @@ func (j *judge) checkCovered(f gate.File, r event.Record) (string, error) {
 		}
 		t, err := board.Parse(file.old)
 		if err != nil {
-			return "", nil // row 3 reports it
+			return "", nil // invariant 3 reports it
 		}
 		l = resolveLeaseTask(l, t)
 		if ok, why := l.Covers(kind, t.Role, file.old.Tags, string(t.ID), t.Paths); !ok {
@@ -191,13 +191,13 @@ func (j *judge) checkCovered(f gate.File, r event.Record) (string, error) {
 	return "", nil
 }
 
-// taskNames are what a lease may call a task by.
+// taskNames returns all names by which a lease may name a task.
 func taskNames(t board.Task) []string {
 	stem := strings.TrimSuffix(path.Base(t.Path), ".md")
 	return []string{string(t.ID), t.Path, strings.TrimSuffix(t.Path, ".md"), stem, board.Slug(t.ID)}
 }
 
-// resolveLeaseTask returns the lease with the task by its id, whatever it calls it.
+// resolveLeaseTask returns the lease with every name of the task replaced by its id.
 func resolveLeaseTask(l gate.Lease, t board.Task) gate.Lease {
 	all := taskNames(t)
 	l.Scope.Tasks = slices.Clone(l.Scope.Tasks)
@@ -217,8 +217,8 @@ func resolveLeaseTask(l gate.Lease, t board.Task) gate.Lease {
 	return l
 }
 
-// leaseStart is when what is used of a lease begins to count: at the last row that
-// drafts, activates or renews it.
+// leaseStart returns from when on use of a lease counts: its last draft, activation or
+// renewal.
 func leaseStart(c gate.Chain, lease string) (at time.Time) {
 	for _, r := range c.Rows {
 		if r.Lease == lease && slices.Contains([]string{"draft", "activate", "renew"}, r.Act) {
@@ -228,7 +228,7 @@ func leaseStart(c gate.Chain, lease string) (at time.Time) {
 	return at
 }
 
-// readLeaseUse is what the ledgers of a commit say was used of a lease since a moment.
+// readLeaseUse returns what was used of a lease since a time, by the ledgers of a commit.
 func (h *history) readLeaseUse(commit repo.OID, lease string, since time.Time) (state.Used, error) {
 	s, err := h.readState(commit)
 	if err != nil {
@@ -238,7 +238,8 @@ func (h *history) readLeaseUse(commit repo.OID, lease string, since time.Time) (
 	return used, ignoreDamaged(err)
 }
 
-// readDoneTasks tells which tasks were done in a commit, by any of their names.
+// readDoneTasks returns a function that reports whether a task, by any of its names, was
+// done in a commit.
 func (h *history) readDoneTasks(commit repo.OID) (func(string) bool, error) {
 	law, err := h.lawAfter(commit)
 	if err != nil {

@@ -11,14 +11,14 @@ import (
 	"github.com/odd-cli/odd/journal/repo"
 )
 
-// ops are the changes that the ledgers of a commit tell of.
+// ops are the ops that the ledgers of a commit record.
 type ops struct {
 	all      []*state.Op
-	stories  []pipeline.Story // of those that an act has to do with
+	stories  []pipeline.Story // of the ops that the act concerns
 	problems []pipeline.Problem
 }
 
-// findOp is a change by its id, nil for none.
+// findOp returns an op by its id, nil for none.
 func (o ops) findOp(id string) *state.Op {
 	if i := slices.IndexFunc(o.all, func(op *state.Op) bool { return op.ID == id }); i >= 0 {
 		return o.all[i]
@@ -26,8 +26,8 @@ func (o ops) findOp(id string) *state.Op {
 	return nil
 }
 
-// readOps are the changes of a commit; its stories are those that the act has new records
-// of, and those of the tasks that it is about.
+// readOps returns the ops of a commit. Its stories are those of the tasks, and those with
+// new records of the act.
 func (j *judge) readOps(commit repo.OID, tasks []waitingTask) (out ops, err error) {
 	s, err := j.readState(commit)
 	if err != nil {
@@ -50,7 +50,7 @@ func (j *judge) readOps(commit repo.OID, tasks []waitingTask) (out ops, err erro
 			records = append(records, t.Record)
 		}
 	}
-	if commit == j.OID { // a record that names no change is in no story, and wrong
+	if commit == j.OID { // a record without an op is in no story
 		for _, l := range j.lines {
 			is := func(r event.Record) bool { return r.Run == l.record.Run && r.Seq == l.record.Seq }
 			if isOpRecord(l.record) && !slices.ContainsFunc(records, is) {
@@ -62,7 +62,8 @@ func (j *judge) readOps(commit repo.OID, tasks []waitingTask) (out ops, err erro
 	return out, err
 }
 
-// locateOpRecord is where a record of a change lies; fresh reports that the act adds it.
+// locateOpRecord returns the file and line of an op's record. fresh reports that the act
+// adds it.
 func (j *judge) locateOpRecord(o *state.Op, run string, seq int) (name string, n int, fresh bool) {
 	for _, l := range j.lines {
 		if l.record.Run == run && l.record.Seq == seq {
@@ -72,7 +73,7 @@ func (j *judge) locateOpRecord(o *state.Op, run string, seq int) (name string, n
 	if o == nil {
 		return j.anyPath(), 1, false
 	}
-	records, _ := j.readLedger(j.OID, run) // it was read before
+	records, _ := j.readLedger(j.OID, run) // it was read without error before
 	n = 1 + slices.IndexFunc(records, func(r event.Record) bool { return r.Seq == seq })
 	for _, name := range o.Files {
 		if strings.TrimSuffix(path.Base(name), ".jsonl") == run {

@@ -15,7 +15,7 @@ import (
 	"github.com/odd-cli/odd/journal/repo"
 )
 
-// waitingTask is a task file that an act changes, where it was in review before or is after.
+// waitingTask is a changed task file that was in review before the act or is after it.
 type waitingTask struct {
 	path     string
 	line     int
@@ -36,10 +36,10 @@ func endingRule() rule {
 	}, judgeEndings}
 }
 
-// judgeEndings returns invariant 15: every op ends in exactly one record.
+// judgeEndings checks invariant 15: every op ends in exactly one record.
 func judgeEndings(j *judge) error {
 	if len(j.Parents) == 0 {
-		return nil // where a history begins
+		return nil // the history begins here
 	}
 	tasks, err := j.waitingTasks()
 	if err != nil {
@@ -66,7 +66,7 @@ func judgeEndings(j *judge) error {
 	return j.checkAnnouncements(now)
 }
 
-// waitingTasks are the tasks that the act moves into review, within it, or out of it.
+// waitingTasks returns the tasks that the act moves into review, out of it or changes in it.
 func (j *judge) waitingTasks() ([]waitingTask, error) {
 	var out []waitingTask
 	for _, f := range j.files {
@@ -109,8 +109,8 @@ func (j *judge) waitingTasks() ([]waitingTask, error) {
 	return out, nil
 }
 
-// hasOps reports an act that could open, go on with or close an op: most could not,
-// and the ledgers of a long history are many.
+// hasOps reports an act that may begin, continue or end an op. Most acts do not, and reading
+// every ledger of a long history is slow.
 func (j *judge) hasOps(tasks []waitingTask) (bool, error) {
 	var runs []string
 	for _, l := range j.lines {
@@ -135,7 +135,7 @@ func (j *judge) hasOps(tasks []waitingTask) (bool, error) {
 	return false, nil
 }
 
-// checkNewProblems reports what is wrong with the records and was not before the act.
+// checkNewProblems reports problems of op records that the parents do not have.
 func (j *judge) checkNewProblems(now ops, tasks []waitingTask) error {
 	var before []pipeline.Problem
 	for _, p := range j.Parents {
@@ -158,7 +158,7 @@ func (j *judge) checkNewProblems(now ops, tasks []waitingTask) error {
 	return nil
 }
 
-// checkOp judges one op, if the act has to do with it.
+// checkOp checks one op, if the act concerns it.
 func (j *judge) checkOp(s pipeline.Story, now ops, tasks []waitingTask) error {
 	o := s.Op()
 	r := s.Told[len(s.Told)-1].Record
@@ -190,17 +190,18 @@ func (j *judge) checkOp(s pipeline.Story, now ops, tasks []waitingTask) error {
 	return err
 }
 
-// setDoneCause has the last finding told by row 3's, where the act makes its task done.
+// setDoneCause marks the last finding as caused by the act setting the task to done, so that
+// it folds into the finding of invariant 3.
 func (j *judge) setDoneCause(task string, tasks []waitingTask) {
 	if slices.ContainsFunc(tasks, func(w waitingTask) bool { return w.id == task && w.now == board.Done }) {
 		j.found[len(j.found)-1].Cause = j.doneCause(task)
 	}
 }
 
-// doneCause is the cause of what is wrong with how a task was made done in the act.
+// doneCause is the cause of all findings about how the act set a task to done.
 func (j *judge) doneCause(task string) string { return "done " + task + " " + string(j.OID) }
 
-// closesClaim reports an act that closes the claim an op was begun under.
+// closesClaim reports an act that closes the claim of an op.
 func (j *judge) closesClaim(o pipeline.Op) bool {
 	return slices.ContainsFunc(j.lines, func(l ledgerLine) bool {
 		r := l.record
@@ -208,8 +209,8 @@ func (j *judge) closesClaim(o pipeline.Op) bool {
 	})
 }
 
-// checkEnding says what is wrong with where an op stands after the act; fresh tells
-// that its last record, in the ledger of writer, is the act's own.
+// checkEnding returns what is wrong with an op after the act. fresh reports that the act
+// adds the op's last record, in the ledger of writer.
 func (j *judge) checkEnding(o pipeline.Op, writer string, fresh bool, task *waitingTask) (string, error) {
 	switch {
 	case fresh && o.At.Sub(j.Author.When) > skew:
@@ -226,8 +227,7 @@ func (j *judge) checkEnding(o pipeline.Op, writer string, fresh bool, task *wait
 	return j.checkUnended(o)
 }
 
-// checkUnended says that an op without an ending is no longer anybody's: its run's
-// claim of the task is closed.
+// checkUnended reports an op without an ending whose run no longer has the task claimed.
 func (j *judge) checkUnended(o pipeline.Op) (string, error) {
 	spent, err := j.readSpend(j.OID)
 	if err != nil {
@@ -239,8 +239,8 @@ func (j *judge) checkUnended(o pipeline.Op) (string, error) {
 	return fmt.Sprintf("%s never ended: its last phase is %s, and the claim of %s on %s is closed", o.ID, o.Phase, o.Run, o.Task), nil
 }
 
-// checkWaiting says what is wrong with an op that waits for a person: its task is in
-// review, for what the op moved its branch to, and for as long as odd.toml says.
+// checkWaiting returns what is wrong with an op that waits for a person. Its task must be in
+// review with the commit that the op moved its branch to, for as long as odd.toml says.
 func (j *judge) checkWaiting(o pipeline.Op, fresh bool, task *waitingTask) (string, error) {
 	switch {
 	case task == nil && fresh:
@@ -265,8 +265,8 @@ func (j *judge) checkWaiting(o pipeline.Op, fresh bool, task *waitingTask) (stri
 	return fmt.Sprintf("%s may wait %s, odd.toml says %s", o.ID, ttl.Round(time.Millisecond), j.law.ReviewTTL), nil
 }
 
-// checkEndedBy says what is wrong with the ending of an op by whose commit records it:
-// a merge, a no and a cancellation are a person's to say, all the rest a run's.
+// checkEndedBy returns why the act's commit may not end the op so. Only a person merges,
+// rejects or cancels; only a run records other endings.
 func (j *judge) checkEndedBy(o pipeline.Op, writer string, task *waitingTask) string {
 	by := "human:" + j.Author.Email
 	decided := slices.Contains([]pipeline.Reason{pipeline.Merged, pipeline.Rejected, pipeline.CancelledByPerson}, o.Reason)
@@ -287,7 +287,7 @@ func (j *judge) checkEndedBy(o pipeline.Op, writer string, task *waitingTask) st
 	return j.checkLeavesReview(o, task)
 }
 
-// checkMergedOp says why a commit is no merge of what the op proposed.
+// checkMergedOp returns why a commit does not merge what the op proposed.
 func (j *judge) checkMergedOp(o pipeline.Op, by string, task *waitingTask) string {
 	switch p := singleTrailer(j.Commit, "Odd-Proposal"); {
 	case len(o.Moved) == 0 || p != o.Moved[0].New:
@@ -303,7 +303,7 @@ func (j *judge) checkMergedOp(o pipeline.Op, by string, task *waitingTask) strin
 	return ""
 }
 
-// checkLeavesReview says that an op which waited has its ending, and its task waits on.
+// checkLeavesReview reports an op that waited and has ended while its task still waits.
 func (j *judge) checkLeavesReview(o pipeline.Op, task *waitingTask) string {
 	switch {
 	case o.From != pipeline.Waiting:
@@ -318,15 +318,15 @@ func (j *judge) checkLeavesReview(o pipeline.Op, task *waitingTask) string {
 	return ""
 }
 
-// expiresOp reports a run's commit that records the expiry of an op of a task.
+// expiresOp reports a run's commit that records the expiry of the task's op.
 func (j *judge) expiresOp(task string) bool {
 	return slices.ContainsFunc(j.lines, func(l ledgerLine) bool {
 		return l.record.Kind == event.OpEnd && l.record.Task == task && l.record.Run == j.run && l.record.Op().Reason == string(pipeline.ReviewExpired)
 	})
 }
 
-// isPersonsEnding reports a record that a person's commit, or the sync on a person's
-// word, may add: the ending of an op, in that op's own file.
+// isPersonsEnding reports a record that a person's commit, or odd sync for a person, may
+// add: the ending of an op in the op's own file.
 func (j *judge) isPersonsEnding(r event.Record) bool {
 	return (j.kind == person || j.kind == syncCommit) && r.Kind == event.OpEnd && strings.HasPrefix(r.Run, "op-") && r.Op().Op == r.Run
 }

@@ -2,8 +2,6 @@ package proof
 
 import (
 	"cmp"
-	"crypto/sha256"
-	"encoding/hex"
 	"fmt"
 	"path"
 	"slices"
@@ -28,13 +26,13 @@ func permitRule() rule {
 	}, judgePermits}
 }
 
-// judgePermits returns invariant 12: what a session made lands under the permit it had.
+// judgePermits checks invariant 12: what a session made lands only under the permit it had.
 //
-// Runs of before there were anchors have none. Once a history holds an anchored
-// run, every run after it must be one.
+// Runs from before odd had anchors have none. Once a history has an anchored run, every
+// later run must be anchored.
 func judgePermits(j *judge) error {
 	if len(j.Parents) == 0 {
-		return nil // where a history begins
+		return nil // the history begins here
 	}
 	return j.checkLines(func(l ledgerLine) (string, error) {
 		switch l.record.Kind {
@@ -59,7 +57,7 @@ type permit struct {
 	arm                    event.Arm
 	law                    event.Constitution
 	bound, ended, released time.Time
-	broken                 string // the first thing that does not read
+	broken                 string // the first time that cannot be parsed
 }
 
 func readPermit(r *event.Record) permit {
@@ -82,12 +80,12 @@ func readPermit(r *event.Record) permit {
 	return p
 }
 
-// coversPath reports a path that the permit lets its session write.
+// coversPath reports whether the session may write a path.
 func (p permit) coversPath(name string) bool {
 	return policy.MatchAnyGlob(nonEmpty(p.Allow), name) && !policy.MatchAnyGlob(nonEmpty(p.Deny), name)
 }
 
-// findAnchors are the anchor records of l's file, by token.
+// findAnchors returns the anchor records with a token in the ledger of l.
 func (j *judge) findAnchors(l ledgerLine, token string) ([]permit, error) {
 	records, err := j.readLedger(j.OID, l.record.Run)
 	var out []permit
@@ -99,7 +97,7 @@ func (j *judge) findAnchors(l ledgerLine, token string) ([]permit, error) {
 	return out, err
 }
 
-// checkBinding says what is wrong with how one session was bound.
+// checkBinding returns what is wrong with how a session was bound.
 func (j *judge) checkBinding(l ledgerLine) (string, error) {
 	of := l.record.Session().Anchor
 	if of == nil {
@@ -118,11 +116,11 @@ func (j *judge) checkBinding(l ledgerLine) (string, error) {
 	return j.checkReadTime(held[0], l, of.EmissionAt), nil
 }
 
-// checkUnbound says what is wrong with a session that names no anchor.
+// checkUnbound returns what is wrong with a session that names no anchor.
 func (j *judge) checkUnbound(l ledgerLine) (string, error) {
 	made := l.record.Session().Outcome == "completed" || l.record.Session().Deliverable != ""
 	if !made {
-		return "", nil // it was nobody, and came to nothing
+		return "", nil // nothing of it was used
 	}
 	law, _, err := j.findClaimTerms(l)
 	if err != nil || law.Anchor.Mode == string(anchor.Untracked) {
@@ -131,7 +129,8 @@ func (j *judge) checkUnbound(l ledgerLine) (string, error) {
 	return j.unlessUnanchored("a session completed without a write permit")
 }
 
-// compareSession says in what the permit is not the one that a session for a task says it had.
+// compareSession returns how the permit differs from the one that a session of the task says
+// it had.
 func (p permit) compareSession(of event.SessionAnchor, task string) string {
 	switch {
 	case p.DeadRun != "" || p.Task != task:
@@ -144,7 +143,7 @@ func (p permit) compareSession(of event.SessionAnchor, task string) string {
 	return ""
 }
 
-// checkReadTime says that a session was not read while it held the permit.
+// checkReadTime returns why the session was not read while it held the permit.
 func (j *judge) checkReadTime(p permit, l ledgerLine, moment string) string {
 	read, err := time.Parse(time.RFC3339, moment)
 	switch {
@@ -160,8 +159,8 @@ func (j *judge) checkReadTime(p permit, l ledgerLine, moment string) string {
 	return ""
 }
 
-// isDropped reports a session whose task the same act blocks, or lost, or that no task asked
-// for and that handed nothing over: what it came to was read and went nowhere.
+// isDropped reports a session whose result was read and not used: the same act blocks or
+// loses its task, or it has no task and handed nothing over.
 func (j *judge) isDropped(l ledgerLine) bool {
 	return l.record.Task == l.record.Run && l.record.Session().Handoff == "" || slices.ContainsFunc(j.lines, func(o ledgerLine) bool {
 		r := o.record
@@ -170,14 +169,15 @@ func (j *judge) isDropped(l ledgerLine) bool {
 	})
 }
 
-// checkRelease says what is wrong with one anchor record.
+// checkRelease returns what is wrong with one anchor record.
 func (j *judge) checkRelease(l ledgerLine) (string, error) {
 	p := readPermit(&l.record)
+	_, badToken := anchor.TokenProblem(p.Token)
 	same, err := j.findAnchors(l, p.Token)
 	switch {
 	case err != nil:
 		return "", err
-	case isBadToken(p.Token):
+	case badToken:
 		return "an anchor without a token", nil
 	case len(same) != 1:
 		return fmt.Sprintf("the anchor %s stands %d times in its ledger; a permit is released once", p.Token, len(same)), nil
@@ -205,7 +205,7 @@ func (j *judge) checkRelease(l ledgerLine) (string, error) {
 	return j.checkConstitution(p, l, law)
 }
 
-// checkTerms holds the record to odd.toml and to its claim.
+// checkTerms compares the record with odd.toml and with its claim.
 func (p permit) checkTerms(l ledgerLine, law config.Config) string {
 	mode, by := law.Anchor.Mode, "agent"
 	if l.claim.Claim().RefreshOf != "" && mode != string(anchor.Untracked) {
@@ -239,8 +239,8 @@ func (p permit) checkTerms(l ledgerLine, law config.Config) string {
 	return ""
 }
 
-// checkBase holds the ARM to the commit the session stood on: its claim's, or for an
-// emission that was judged again one that the result comes after.
+// checkBase checks the commit that the session stood on: the one of its claim, or for a
+// refresh an ancestor of the result. The context hash must be that of this commit.
 func (j *judge) checkBase(p permit, l ledgerLine, base repo.OID) (string, error) {
 	head := repo.OID(p.arm.Head)
 	if l.claim.Claim().RefreshOf != "" {
@@ -265,11 +265,12 @@ func (j *judge) checkBase(p permit, l ledgerLine, base repo.OID) (string, error)
 	return "", nil
 }
 
-// checkUnderPermit says that an outcome proposes what no permit of its claim covers.
+// checkUnderPermit returns why an outcome proposes a path that no permit of its claim
+// covers.
 func (j *judge) checkUnderPermit(l ledgerLine) (string, error) {
 	paths := pathsOf(&l.record)
 	if len(paths) == 0 || l.claim == nil {
-		return "", nil // nothing landed; without a claim row 5 reports it
+		return "", nil // nothing landed; invariant 5 reports a missing claim
 	}
 	held, err := j.findLastPermit(l)
 	if err != nil {
@@ -296,7 +297,7 @@ func (j *judge) checkUnderPermit(l ledgerLine) (string, error) {
 	return "", nil
 }
 
-// findLastPermit is the permit that the claim of an outcome had last, nil for none.
+// findLastPermit returns the last permit of an outcome's claim, nil for none.
 func (j *judge) findLastPermit(l ledgerLine) (held *permit, err error) {
 	records, err := j.readLedger(j.OID, l.record.Run)
 	for i := range records {
@@ -309,19 +310,10 @@ func (j *judge) findLastPermit(l ledgerLine) (held *permit, err error) {
 	return held, err
 }
 
-// isHeldBy reports a session of the claim under the permit; what was judged again has none.
+// isHeldBy reports whether a session of the claim names the permit. A refresh has no
+// session.
 func (p permit) isHeldBy(c *openClaim) bool {
 	return c.Claim().RefreshOf != "" || slices.ContainsFunc(c.held, func(r event.Record) bool { return sessionToken(r) == p.Token })
-}
-
-func isBadToken(s string) bool {
-	_, bad := anchor.TokenProblem(s)
-	return bad
-}
-
-func hashHex(b []byte) string {
-	sum := sha256.Sum256(b)
-	return hex.EncodeToString(sum[:])
 }
 
 func sessionToken(session event.Record) string {
@@ -338,8 +330,8 @@ func describeFiles(n int) string {
 	return fmt.Sprintf("%d files", n)
 }
 
-// findClaimTerms are the odd.toml that the claim of l's task was made under and the
-// commit of that claim, "" where the clone has none.
+// findClaimTerms returns the odd.toml in force at the claim of l's task, and the commit of
+// that claim. If this clone lacks the claim it returns the act's odd.toml and "".
 func (j *judge) findClaimTerms(l ledgerLine) (config.Config, repo.OID, error) {
 	c, ok, err := j.findClaim(l.record.Run, l.record.Task)
 	if err != nil || !ok || len(c.Parents) == 0 {

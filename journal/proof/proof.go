@@ -1,10 +1,10 @@
-// Package proof re-derives odd's invariants from git history alone.
+// Package proof checks odd's invariants from git history alone.
 //
-// Check walks the commits of a range once, parents before children, and judges
-// what each commit itself introduces: of a merge that is what differs from all
-// its parents, for what came from a parent was judged at its own commit. Every
-// invariant is one row of a table, which says what evidence the row reads, what
-// it recomputes and what it can only believe; Table prints it.
+// Check reads the commits of a range once, parents before children, and judges what each
+// commit introduces. A merge introduces only what differs from all its parents, because what
+// came from a parent is judged at its own commit. Every invariant is one row of a table. The
+// row says what evidence it reads, what it recomputes and what it has to believe; Table
+// returns the rows.
 //
 //	report, err := proof.Check(ctx, r, "", tip) // the whole history of tip
 //	for _, f := range report.Findings {
@@ -13,32 +13,36 @@
 //
 // # Who made a commit
 //
-// A commit is a machine's when its author or its committer has the address of
-// [agent] in the odd.toml of one of its parents, or when it carries Odd-Run and
-// neither Odd-Approved-By nor Odd-Rejected-By. All others are a person's, and
-// people may edit anything by hand, save what rows 3, 8, 9 and 14 keep. A machine's
-// commit is one of
+// A commit is a machine's if its author or committer has the address of [agent] in the
+// odd.toml of one of its parents. It also is a machine's if it has the trailer Odd-Run and
+// neither Odd-Approved-By nor Odd-Rejected-By. All other commits are a person's. People may
+// edit anything by hand, except what invariants 3, 8, 9 and 14 protect. A machine's commit is
+// one of these kinds:
 //
 //	board     changes its run's ledger or proposals: claim, result, sweep, pause, decay
-//	proposal  carries Odd-Run and changes no ledger: what reconcile returned
-//	sync      carries Odd-Approval: writes done on a person's word
-//	merge     two parents: must be what git merges by itself
+//	proposal  carries Odd-Run and changes no ledger: the atoms or files that a session made
+//	sync      carries Odd-Approval: sets a task to done because a person approved it
+//	merge     has two parents: must be what git merges by itself
 //	stray     anything else: may file a task in backlog, and nothing more
 //
 // # What git cannot prove
 //
-// Git believes whoever sets user.email, so a process that takes a person's name
-// is a person here; signed commits close that: with [governance] require_signed
-// every decision must stand under a key that allowed_signers, as the parent has
-// it, gives to the author. A person's root commit is where a history begins: what it
-// holds is believed, but for ledgers and done tasks of one that a merge brings in, and the agent that odd itself goes by without an odd.toml is no
-// person, whatever its own root says. So is everything before the range believed.
+// Git believes whoever sets user.email, so a process that takes a person's name counts as
+// that person. Signed commits close this gap: with [governance] require_signed, every decision
+// must be signed by a key that allowed_signers gives to the author. The parent's version of
+// that file counts.
+//
+// Check believes everything before the range, and the content of the root commit that the
+// history begins with, if a person made it. It does not believe the ledgers and done tasks of
+// another root commit that a merge brings in. The default address of the agent never is a
+// person's, whatever a root commit's odd.toml says.
 //
 // # Promises
 //
-//  1. The same range gives the same bytes: findings are in the order of commits, then paths, lines and invariants.
-//  2. Nothing is written, but for a temporary file of signers and a note of which tasks wait for review, and no work tree is read: only objects that the range reaches, what the claims of its sessions stood on, and of the branches that odd.toml names their ledger and whether a proposal has landed on them.
-//  3. An object that is missing or unreadable is an error, never a pass. A file that a machine left unreadable is a finding.
+//  1. The same range gives the same bytes. Findings are ordered by commit, then by path, line and invariant.
+//  2. Check writes nothing but a temporary file of signers and a cache of the tasks in review. It reads no work tree.
+//  3. It reads only objects that the range reaches, the claims behind its sessions and, on the branches that odd.toml names, ledgers and landed proposals.
+//  4. A missing or unreadable object is an error, never a pass. A file that a machine left unreadable is a finding.
 package proof
 
 import (
@@ -51,25 +55,25 @@ import (
 	"github.com/odd-cli/odd/journal/repo"
 )
 
-// Row is one invariant: what proves it, and how many things of the range it was asked about.
+// Row is one invariant, and how many things of the range it was checked on.
 type Row struct {
 	Invariant  int    `json:"invariant"`
 	Name       string `json:"name"`
 	Evidence   string `json:"evidence"`   // what is read
 	Recomputed string `json:"recomputed"` // what is derived from it and compared
 	Attested   string `json:"attested"`   // what git cannot show
-	Way        string `json:"way"`        // out of a finding
+	Way        string `json:"way"`        // out of its findings
 	Unit       string `json:"unit"`       // what Checked counts
 	Checked    int    `json:"checked"`    // things judged; 0 in Table
 }
 
-// Rule is the row's name in reports that go by rules: "odd-invariant-03".
+// Rule is the row's name in reports that name rules: "odd-invariant-03".
 func (r Row) Rule() string { return RuleOf(r.Invariant) }
 
-// RuleOf is the name of an invariant's rule.
+// RuleOf returns the name of an invariant's rule.
 func RuleOf(invariant int) string { return fmt.Sprintf("odd-invariant-%02d", invariant) }
 
-// Finding is one thing in history that an invariant does not allow.
+// Finding is one thing in history that an invariant forbids.
 type Finding struct {
 	Invariant int       `json:"invariant"`
 	Commit    repo.OID  `json:"commit"`
@@ -77,16 +81,16 @@ type Finding struct {
 	Line      int       `json:"line"` // 1-based
 	Message   string    `json:"message"`
 	Way       string    `json:"way"`            // out of it
-	Also      []Finding `json:"also,omitempty"` // with the same cause, which are told by this one
-	Cause     string    `json:"-"`              // what it shares with other findings of one act, "" for nothing
+	Also      []Finding `json:"also,omitempty"` // findings with the same cause, folded into this one
+	Cause     string    `json:"-"`              // same for all findings of one mistake, "" for none
 }
 
-// String is "path:line: message; way [invariant N, commit]".
+// String returns "path:line: message; way [invariant N, commit]".
 func (f Finding) String() string {
 	return fmt.Sprintf("%s:%d: %s [invariant %d, %s]", f.Path, f.Line, f.Text(), f.Invariant, shortID(string(f.Commit)))
 }
 
-// Text is what is wrong and the way out of it.
+// Text returns what is wrong and the way out.
 func (f Finding) Text() string {
 	if f.Way == "" {
 		return f.Message + f.formatAlso()
@@ -96,13 +100,13 @@ func (f Finding) Text() string {
 
 func shortID(oid string) string { return oid[:min(10, len(oid))] }
 
-// Report is what a check found.
+// Report is the result of a check.
 type Report struct {
 	Commits  int       `json:"commits"`
 	Machines int       `json:"machines"` // commits of them that a machine made
 	Rows     []Row     `json:"rows"`
 	Findings []Finding `json:"findings"`
-	Known    []Known   `json:"acknowledged"` // findings that a person acknowledged, which are no others
+	Known    []Known   `json:"acknowledged"` // findings that a person acknowledged; Findings has the rest
 }
 
 // rule is a row with the function that judges one commit by it.
@@ -121,23 +125,23 @@ func Table() []Row {
 	return out
 }
 
-// judge is one commit in front of one rule.
+// judge applies one rule to one commit.
 type judge struct {
 	*history
 	*act
 	invariant int
 	checked   int
 	found     []Finding
-	way       string // out of the finding that is about to be made, in place of its row's
-	cause     string // of that finding
+	way       string // out of the next finding, in place of its row's
+	cause     string // of the next finding
 }
 
-// addFinding records a finding; a line below 1 is the file as a whole.
+// addFinding records a finding. A line below 1 means the file as a whole.
 func (j *judge) addFinding(path string, line int, format string, args ...any) {
 	j.found = append(j.found, Finding{Invariant: j.invariant, Commit: j.OID, Path: path, Line: max(line, 1), Message: fmt.Sprintf(format, args...)})
 }
 
-// setWay gives the last finding a way out of its own, in place of its row's.
+// setWay gives the last finding a way out of its own.
 func (j *judge) setWay(way string) { j.found[len(j.found)-1].Way = way }
 
 // applyNotes gives the last finding the way out and the cause that were noted for it.
@@ -151,20 +155,20 @@ func (j *judge) applyNotes() {
 	j.way, j.cause = "", ""
 }
 
-// Scope is what a check is about.
+// Scope is what CheckScope judges.
 type Scope struct {
 	From, To repo.OID            // the commits reachable from To and not from From; "" is the whole history of To
 	Refs     map[string]repo.OID // where refs, by their full names, are about to be; the others are where they are
 	Tell     func(done, all int) // after each commit, how many of all are done; nil tells nobody
 }
 
-// Check judges the commits reachable from to and not from from; "" is the whole
-// history of to. The error is a fault of reading, not a finding.
+// Check judges the commits reachable from to and not from from; "" is the whole history of
+// to. Its error is a fault of reading, not a finding.
 func Check(ctx context.Context, r *repo.Repo, from, to repo.OID) (Report, error) {
 	return CheckScope(ctx, r, Scope{From: from, To: to})
 }
 
-// CheckScope is Check of more than two ends.
+// CheckScope is Check for a Scope.
 func CheckScope(ctx context.Context, r *repo.Repo, s Scope) (Report, error) {
 	h, err := readHistory(ctx, r, s)
 	if err != nil {
@@ -173,7 +177,7 @@ func CheckScope(ctx context.Context, r *repo.Repo, s Scope) (Report, error) {
 	return h.reportFolded(s.Tell)
 }
 
-// reportFolded returns the report with one finding a cause.
+// reportFolded returns the report with one finding for each cause.
 func (h *history) reportFolded(tell func(done, all int)) (Report, error) {
 	out, err := h.judgeCommits(tell)
 	if err == nil {
@@ -183,7 +187,7 @@ func (h *history) reportFolded(tell func(done, all int)) (Report, error) {
 	return out, err
 }
 
-// judgeCommits judges the commits that were read.
+// judgeCommits judges the commits of the range.
 func (h *history) judgeCommits(tell func(done, all int)) (Report, error) {
 	out, rs := Report{Findings: []Finding{}, Known: []Known{}}, allRules()
 	for n, c := range h.commits {
@@ -214,7 +218,7 @@ func (h *history) judgeCommits(tell func(done, all int)) (Report, error) {
 	return out, nil
 }
 
-// findWay is what the row of an invariant says to do about a finding.
+// findWay returns the way out that an invariant's row gives.
 func findWay(rs []rule, invariant int) string {
 	for _, r := range rs {
 		if r.Invariant == invariant {
@@ -224,8 +228,8 @@ func findWay(rs []rule, invariant int) string {
 	return ""
 }
 
-// explainTrailers begins the way out of what is found in a commit that nothing but its trailers
-// makes a machine's: whoever made it may not know that they do.
+// explainTrailers begins the way out for a commit that only its trailers make a machine's.
+// Whoever made it may not know that they do.
 func (h *history) explainTrailers(a *act) (string, error) {
 	laws, err := h.agentLaws(a.Commit)
 	if err != nil || a.kind == person || slices.ContainsFunc(laws, func(law *config.Config) bool { return isByAgent(a.Commit, law) }) {
@@ -239,7 +243,7 @@ func (h *history) explainTrailers(a *act) (string, error) {
 		shortID(string(a.OID)), a.Author.Email, trailers), nil
 }
 
-// judgeAct puts the act in front of every rule, and counts what each was asked.
+// judgeAct applies every rule to the act and counts what each checked.
 func (a *act) judgeAct(h *history, rs []rule, checked []int) ([]Finding, error) {
 	named, err := h.explainTrailers(a)
 	if err != nil {

@@ -13,8 +13,8 @@ import (
 	"github.com/odd-cli/odd/journal/repo"
 )
 
-// readProposals is every proposal as a commit has it. What does not read is told of where a
-// commit writes it.
+// readProposals returns all proposals as a commit has them. It skips what cannot be read:
+// that is reported at the commit that wrote it.
 func (h *history) readProposals(commit repo.OID) (gate.Buffer, error) {
 	law, err := h.lawAfter(commit)
 	if err != nil {
@@ -38,7 +38,7 @@ func (h *history) readProposals(commit repo.OID) (gate.Buffer, error) {
 	return all, err
 }
 
-// findEmergency is the emergency proposal that was open in a commit, "" for none.
+// findEmergency returns the emergency proposal that is open in a commit, "" for none.
 func (h *history) findEmergency(commit repo.OID) (string, error) {
 	b, err := h.readProposals(commit)
 	return b.Emergency(), err
@@ -54,10 +54,11 @@ func proposeRule() rule {
 	}, judgeProposeOnly}
 }
 
-// judgeProposeOnly is invariant 9: what is fast proposes, and people say what becomes of it.
+// judgeProposeOnly checks invariant 9: machines only propose, and people decide about
+// proposals.
 func judgeProposeOnly(j *judge) error {
 	if len(j.Parents) == 0 {
-		return nil // where a history begins
+		return nil // the history begins here
 	}
 	for _, f := range j.files {
 		if ok, _ := path.Match("proposals/*.jsonl", f.rel); ok && f.New != "" {
@@ -69,8 +70,8 @@ func judgeProposeOnly(j *judge) error {
 	return j.checkAnswered()
 }
 
-// judgeProposals judges what a commit adds to one writer's file. That the file only
-// grows is row 14's.
+// judgeProposals checks what a commit adds to one writer's file. Invariant 14 checks that
+// the file only grows.
 func (j *judge) judgeProposals(f *file) error {
 	now, err := j.readFile(f.New, f.NewMode)
 	if err != nil {
@@ -89,7 +90,7 @@ func (j *judge) judgeProposals(f *file) error {
 	run := strings.TrimSuffix(path.Base(f.rel), ".jsonl")
 	if strings.HasPrefix(run, "run-") {
 		if good, err := j.findPutBack(j.Commit, f.rel, f.Change); err != nil || good != "" && good == f.New {
-			return err // a person puts back what stood, and adds nothing
+			return err // a person puts back a version and adds nothing
 		}
 	}
 	if own := j.kind != person && run == j.run; !own && (j.kind != person || strings.HasPrefix(run, "run-")) {
@@ -110,7 +111,7 @@ func (j *judge) judgeProposals(f *file) error {
 	return j.judgeDispositions(f, now, is, was)
 }
 
-// readProposedBefore are the proposals that a file has in the parents.
+// readProposedBefore returns the proposals of the file in the parents.
 func (j *judge) readProposedBefore(f *file) (was gate.Buffer, err error) {
 	for _, oid := range j.parentBlobs(f) {
 		old, err := j.trees.Blob(oid)
@@ -122,7 +123,7 @@ func (j *judge) readProposedBefore(f *file) (was gate.Buffer, err error) {
 	return was, nil
 }
 
-// countOpen counts the open proposals, emergencies left out: those a drain always has room for.
+// countOpen counts the proposals without the emergencies, for which a drain always has room.
 func countOpen(b gate.Buffer) int {
 	n := 0
 	for _, p := range b.Proposals {
@@ -133,7 +134,7 @@ func countOpen(b gate.Buffer) int {
 	return n
 }
 
-// checkSpeaker says why the commit may not make the proposal.
+// checkSpeaker returns why the commit may not make the proposal.
 func (j *judge) checkSpeaker(p gate.Proposal) string {
 	switch {
 	case j.kind == person && p.Source == gate.TaskAgent:
@@ -146,7 +147,7 @@ func (j *judge) checkSpeaker(p gate.Proposal) string {
 	return ""
 }
 
-// judgeDispositions judges what a commit says became of proposals.
+// judgeDispositions checks what a commit says became of proposals.
 func (j *judge) judgeDispositions(f *file, now []byte, is, was gate.Buffer) error {
 	for _, id := range sortedKeys(is.Dispositions) {
 		if _, old := was.Dispositions[id]; old {
@@ -164,7 +165,7 @@ func (j *judge) judgeDispositions(f *file, now []byte, is, was gate.Buffer) erro
 	return nil
 }
 
-// checkDisposition says what is wrong with a disposition.
+// checkDisposition returns what is wrong with a disposition.
 func (j *judge) checkDisposition(d gate.Disposition) (string, error) {
 	all, err := j.readProposals(j.OID)
 	if err != nil {
@@ -191,8 +192,8 @@ func (j *judge) checkDisposition(d gate.Disposition) (string, error) {
 	return "", nil
 }
 
-// checkAnswered judges the proposals that a gate's new rows answer: each was there,
-// and open, before the act.
+// checkAnswered checks that the proposals which a gate's new rows answer were open before
+// the act.
 func (j *judge) checkAnswered() error {
 	now, err := j.readGovernance(j.OID)
 	if err != nil || j.kind != person || len(j.Trailer("Odd-Gate")) == 0 {
@@ -223,8 +224,7 @@ func (j *judge) checkAnswered() error {
 	return nil
 }
 
-// findProposalLine is the line of a writer's file on which a proposal, or what became of
-// one, stands.
+// findProposalLine returns the line of a proposal or of its disposition in a writer's file.
 func findProposalLine(b []byte, t, id string) int {
 	n := 0
 	for line := range bytes.Lines(b) {

@@ -8,14 +8,15 @@ import (
 	"github.com/odd-cli/odd/journal/repo"
 )
 
-// lookBack is how many commits before a person's are looked at for what a file was that
-// they put back. What stood before those is believed.
+// lookBack is how many commits before a person's are searched for a version that the person
+// puts back. Older versions are believed.
 const lookBack = 1000
 
-// findPutBack is the version that a person's commit puts back of a file that only grows, below
-// the bundle, which was rewritten or taken away before it: the last that had only grown,
-// to which it may add; "" for none. Who rewrote it was told of there, and is told to put it
-// back. What grew upon a version that was rewritten is not to be lost by that.
+// findPutBack returns the version of an append-only file that a person's commit puts back,
+// and may append to, after the file was rewritten or deleted; "" for none. It is the last
+// version that only grew. The rewrite has its own finding, which asks a person to put the
+// file back. If the file grew after the rewrite, putting it back would lose records, and the
+// result is "".
 func (h *history) findPutBack(c repo.Commit, rel string, is repo.Change) (good repo.OID, err error) {
 	if h.machines[c.OID] || len(c.Parents) != 1 || !strings.HasPrefix(is.NewMode, "100") {
 		return "", nil
@@ -53,9 +54,9 @@ func (h *history) findPutBack(c repo.Commit, rel string, is repo.Change) (good r
 	return good, nil
 }
 
-// readVersions are what the files that only grow were along the first parents of a commit and
-// in it, by their path below the bundle: the blobs, the last first, "" where there was none.
-// A file that nobody changed there is left out. All are read at once, and kept for the next of them.
+// readVersions returns the versions of all append-only files in a commit and along its first
+// parents, by path below the bundle, newest first; "" where a file was missing. Files that
+// did not change are left out. The result for the last commit is cached.
 func (h *history) readVersions(at repo.OID) (map[string][]repo.OID, error) {
 	if h.grew.at == at {
 		return h.grew.versions, nil
@@ -77,7 +78,7 @@ func (h *history) readVersions(at repo.OID) (map[string][]repo.OID, error) {
 	return out, nil
 }
 
-// noteVersions adds what a commit changed of the files that only grow.
+// noteVersions adds the append-only files that a commit changed.
 func (h *history) noteVersions(out map[string][]repo.OID, before, after repo.OID) error {
 	changes, err := h.trees.Diff(h.ctx, before, after)
 	if err != nil {
@@ -108,12 +109,11 @@ func (h *history) noteVersions(out map[string][]repo.OID, before, after repo.OID
 	return nil
 }
 
-// twoVersions are a file that only grows before a commit and after it, "" where it is not.
+// twoVersions are the blobs of a file before and after a commit, "" where it is missing.
 type twoVersions struct{ old, new repo.OID }
 
-// pairVersions are the files that only grow and that changes concern, by their place in the
-// bundle, which was below one folder and is below another: one that moves is its files,
-// here and there.
+// pairVersions returns the changed append-only files by path below the bundle, which was at
+// was and is at now. A bundle that moved has its files under the same paths.
 func pairVersions(changes []repo.Change, was, now string) map[string]twoVersions {
 	by := map[string]twoVersions{}
 	for _, ch := range changes {
@@ -127,13 +127,14 @@ func pairVersions(changes []repo.Change, was, now string) map[string]twoVersions
 	return by
 }
 
-// versionCache is what versions read last.
+// versionCache is what readVersions read last.
 type versionCache struct {
 	at       repo.OID
 	versions map[string][]repo.OID
 }
 
-// isExtension reports a version of a file that begins with another, as any does with none.
+// isExtension reports whether now begins with the bytes of was. A missing was is a prefix of
+// any file.
 func (h *history) isExtension(was, now repo.OID) (bool, error) {
 	if was == "" || was == now {
 		return true, nil

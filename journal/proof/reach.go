@@ -5,14 +5,14 @@ import (
 	"github.com/odd-cli/odd/journal/repo"
 )
 
-// boardAndTargetTips are the tips of the board branch and of the target that the last odd.toml
-// names; without names the branch that HEAD is on is both.
+// boardAndTargetTips returns the tips of the board branch and of the target branch that the
+// last odd.toml names. If it names none, both are the branch of HEAD.
 func (h *history) boardAndTargetTips() []repo.OID {
 	law := h.endLaw()
 	return append(h.boardTips(), h.branchTips(law.Target, law.Remote)...)
 }
 
-// boardTips are the tips of the board branch alone.
+// boardTips returns the tips of the board branch.
 func (h *history) boardTips() []repo.OID {
 	law := h.endLaw()
 	board := law.Branch
@@ -22,7 +22,8 @@ func (h *history) boardTips() []repo.OID {
 	return h.branchTips(board, law.Remote)
 }
 
-// endLaw is the last odd.toml of the range; of an empty one nothing was read.
+// endLaw returns the odd.toml at the end of the range, an empty one if the range was not
+// read.
 func (h *history) endLaw() *config.Config {
 	if law := h.laws[h.to]; law != nil {
 		return law
@@ -30,8 +31,8 @@ func (h *history) endLaw() *config.Config {
 	return &config.Config{}
 }
 
-// branchTips is where a branch is, here and on a remote, as far as that is known. Refs
-// that are about to move are taken where they will be.
+// branchTips returns where a branch is, in this clone and on the remote. A ref that is about
+// to move is taken at its new place.
 func (h *history) branchTips(name, remote string) []repo.OID {
 	var out []repo.OID
 	for _, prefix := range []string{"refs/heads/", "refs/remotes/" + remote + "/"} {
@@ -44,8 +45,8 @@ func (h *history) branchTips(name, remote string) []repo.OID {
 	return out
 }
 
-// isWaiting reports a proposal that is on no line yet. Where no line is known, only
-// the end of the range can wait, or what it approves: that is of this range alone.
+// isWaiting reports a proposal that no known branch contains. If no branch is known, only
+// the end of the range can wait, or the proposal that it approves.
 func (h *history) isWaiting(p repo.OID) (bool, error) {
 	last := h.commits[len(h.commits)-1]
 	if len(h.tips) == 0 {
@@ -59,8 +60,8 @@ func (h *history) isWaiting(p repo.OID) (bool, error) {
 	return true, nil
 }
 
-// isAncestor reports whether a is an ancestor of b, or is b: within the range from what
-// was read of it, elsewhere by asking git. What the range stands on holds nothing of it.
+// isAncestor reports whether a is b or an ancestor of b. Inside the range it uses the
+// commits already read, elsewhere it asks git.
 func (h *history) isAncestor(a, b repo.OID) (bool, error) {
 	from, in := h.place[a]
 	at, known := h.place[b]

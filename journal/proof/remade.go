@@ -13,10 +13,9 @@ const mergeIt = "odd's commits name other commits by their ids, so merge them an
 // rewritten is the cause of all that a person made of commits when they made them again.
 const rewritten = "rewritten"
 
-// explainRewrite says who made a claim again, where what a session stood on is another commit than
-// its claim, and has the finding tell the way out of that. git rebase, git cherry-pick and
-// git filter-branch make a commit anew: that is no forgery, and yet what stood under the
-// session can be proven no more. "" where nobody did.
+// explainRewrite returns who made a claim's commit again, and notes the way out; "" if
+// nobody did. git rebase, git cherry-pick and git filter-branch make commits again. That is
+// no forgery, but the session's evidence then names a commit that is not in the history.
 func (j *judge) explainRewrite(claim repo.OID, run, task string) (string, error) {
 	c, err := j.readCommit(claim)
 	if err != nil || len(c.Parents) == 0 {
@@ -38,7 +37,7 @@ func (j *judge) explainRewrite(claim repo.OID, run, task string) (string, error)
 	return fmt.Sprintf("%s rewrote the claim of %s as %s (git rebase, git cherry-pick or git filter-branch), so odd's records name a commit that is not in this history", by, task, shortID(string(claim))), nil
 }
 
-// findPermitHead is the commit that the permit of a run for a task names, "" where it has none.
+// findPermitHead returns the commit that the run's permit for a task names, "" for none.
 func (j *judge) findPermitHead(run, task string) (at repo.OID, err error) {
 	records, err := j.readLedger(j.OID, run)
 	for i := range records {
@@ -49,8 +48,8 @@ func (j *judge) findPermitHead(run, task string) (at repo.OID, err error) {
 	return at, err
 }
 
-// isCopy reports a commit of which another is a copy: by the same author, of the same
-// moment. Of one that the clone no longer has nothing speaks against it.
+// isCopy reports a commit that may be a copy of old: it has the same author and author date.
+// If the clone no longer has old, it may be.
 func (j *judge) isCopy(old repo.OID, now repo.Commit) bool {
 	if old == "" {
 		return false
@@ -59,8 +58,8 @@ func (j *judge) isCopy(old repo.OID, now repo.Commit) bool {
 	return err != nil || c.Author.Email == now.Author.Email && c.Author.When.Equal(now.Author.When)
 }
 
-// explainRewrittenProposal says that an approval merges a copy of the proposal p that it names, ""
-// where it does not.
+// explainRewrittenProposal returns that an approval merges a copy of the proposal p, "" if
+// it does not.
 func (j *judge) explainRewrittenProposal(p string) (string, error) {
 	for _, parent := range j.Parents[min(1, len(j.Parents)):] {
 		c, err := j.readCommit(parent)

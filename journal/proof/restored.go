@@ -10,9 +10,9 @@ import (
 	"github.com/odd-cli/odd/journal/repo"
 )
 
-// isWithdrawn reports a person who takes their own word on a change back, as git revert of
-// an approval does: the file that goes holds nothing else, and the same commit has the
-// task wait in review again. What it waits with is row 15's.
+// isWithdrawn reports a person who takes back their own ending of an op, as git revert of an
+// approval does. The deleted file holds only such endings, and the same commit puts their
+// tasks back in review. Invariant 15 checks with what they wait.
 func (j *judge) isWithdrawn(rel string, was repo.Change) (bool, error) {
 	if j.kind != person || len(j.Parents) != 1 || !strings.HasPrefix(ledgerRun(rel), "op-") {
 		return false, nil
@@ -31,14 +31,14 @@ func (j *judge) isWithdrawn(rel string, was repo.Change) (bool, error) {
 	}), nil
 }
 
-// isRestored reports a person's commit that takes a task out of review again as a decision
-// of this history did, byte for byte, with all that it changed. The revert of a revert does
-// so, and git cherry-pick. name and blob are the task's file, result what it waited with.
+// isRestored reports a person's commit that repeats an earlier decision of the history byte
+// for byte, as the revert of a revert or git cherry-pick does. name and blob are the task's
+// file, and result is what the task waited with.
 func (j *judge) isRestored(name string, blob repo.OID, task string, result board.Result) (is bool, err error) {
 	if j.kind != person || result.Run == "" {
 		return false, nil
 	}
-	j.own = true // the branches tell
+	j.own = true // the branches matter too
 	err = j.visitRunCommits(result.Run, task, func(c repo.Commit) (bool, error) {
 		if c.OID == j.OID || len(c.Parents) == 0 || !isDecision(c) && len(c.Trailer("Odd-Approval")) == 0 {
 			return false, nil
@@ -52,8 +52,8 @@ func (j *judge) isRestored(name string, blob repo.OID, task string, result board
 	return is, err
 }
 
-// repeatsDecision reports an act that makes every file what the decision c made it, and the file of
-// its task among them. Indexes are made anew.
+// repeatsDecision reports an act that makes every file, and the task's among them, what the
+// decision c made it. Indexes may differ, because odd writes them anew.
 func (j *judge) repeatsDecision(c repo.Commit, name string, blob repo.OID) (bool, error) {
 	changes, err := j.trees.Diff(j.ctx, c.Parents[0], c.OID)
 	made := func(all []repo.Change, path string, oid repo.OID, mode string) bool {
@@ -69,7 +69,8 @@ func (j *judge) repeatsDecision(c repo.Commit, name string, blob repo.OID) (bool
 	}), nil
 }
 
-// isBroughtBack reports a file that a parent lacks and that stood before, as it is.
+// isBroughtBack reports a file that the parent lacks and that an earlier commit had with the
+// same bytes.
 func (j *judge) isBroughtBack(name string) (bool, error) {
 	i := slices.IndexFunc(j.files, func(f *file) bool { return f.Path == name && f.Old == "" })
 	if i < 0 || j.kind != person || len(j.Parents) != 1 {

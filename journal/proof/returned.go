@@ -12,8 +12,9 @@ import (
 // comes back with what the run has to tell; or a person puts it back. Who took it is told
 // of there. What it said stood before all the same, and is not said anew.
 
-// countReturned returns how many lines of a run's ledger stood before an act that brings them back,
-// where they are more than its parents have; 0 where it is new, or was another.
+// countReturned returns how many lines of a run's ledger an act brings back from before, if
+// those are more than the parents have. It returns 0 for a new ledger, and for one that
+// differs from the old one.
 func (h *history) countReturned(a *act, f *file, records []event.Record) (lines int, err error) {
 	run := ledgerRun(f.rel)
 	if h.machines[a.OID] {
@@ -30,7 +31,7 @@ func (h *history) countReturned(a *act, f *file, records []event.Record) (lines 
 		return lines, nil
 	}
 	if !strings.HasPrefix(run, "run-") {
-		return 0, nil // a person's own
+		return 0, nil // a person's own file
 	}
 	good, err := h.findPutBack(a.Commit, f.rel, f.Change)
 	if err != nil || good == "" {
@@ -39,8 +40,8 @@ func (h *history) countReturned(a *act, f *file, records []event.Record) (lines 
 	return h.countPrefixLines(good, f.New)
 }
 
-// findReturnedClaim is the last commit before c that had n claims of a run on a task, where c
-// only brings them back; "" where it makes one.
+// findReturnedClaim returns the last commit before c that had n claims of the task, if c
+// only brings them back; "" if c makes one.
 func (h *history) findReturnedClaim(c repo.Commit, run, task string, n int) (repo.OID, error) {
 	records, err := h.readLedger(c.OID, run)
 	if err != nil || !isMidRun(records) {
@@ -57,9 +58,9 @@ func (h *history) findReturnedClaim(c repo.Commit, run, task string, n int) (rep
 	return at, err
 }
 
-// findLedgerBefore is the last commit along the first parents of c that has the ledger of a
-// run, as far back as the first of its records, and how many lines it has there; "" where
-// there is none, or it does not begin the one that c has.
+// findLedgerBefore returns the last first-parent ancestor of c that has the run's ledger,
+// and its number of lines there. It searches back to the time of the first record. at is ""
+// if it finds none, or if c's ledger does not begin with that one.
 func (h *history) findLedgerBefore(c repo.Commit, run string, records []event.Record) (at repo.OID, lines int, err error) {
 	now, err := h.findLedger(c.OID, run)
 	if err != nil {
@@ -85,7 +86,7 @@ func (h *history) findLedgerBefore(c repo.Commit, run string, records []event.Re
 	return "", 0, nil
 }
 
-// countPrefixLines is how many lines a ledger has that another goes on from; 0 where it does not.
+// countPrefixLines returns the number of lines of was if now begins with it, else 0.
 func (h *history) countPrefixLines(was, now repo.OID) (lines int, err error) {
 	b, err := h.trees.Blob(now)
 	if err != nil {
@@ -98,8 +99,8 @@ func (h *history) countPrefixLines(was, now repo.OID) (lines int, err error) {
 	return lines, err
 }
 
-// isMidRun reports records of a session and of its claim: no run tells both in its first
-// commit, so that where it is new nothing is looked for.
+// isMidRun reports records that hold both a session and its claim. No run writes both in its
+// first commit, so a ledger without them need not be searched for in older commits.
 func isMidRun(all []event.Record) bool {
 	return slices.ContainsFunc(all, func(r event.Record) bool {
 		return r.Kind == event.Session && slices.ContainsFunc(all, func(c event.Record) bool { return c.Opens() && c.Task == r.Task })

@@ -21,10 +21,11 @@ func roleRule() rule {
 	}, judgeSeparation}
 }
 
-// judgeSeparation is invariant 10: who detects does not change, who changes does not certify.
+// judgeSeparation checks invariant 10: sessions that detect do not change, and sessions that
+// change do not certify.
 func judgeSeparation(j *judge) error {
 	if len(j.Parents) == 0 {
-		return nil // where a history begins
+		return nil // the history begins here
 	}
 	return j.checkLines(func(l ledgerLine) (string, error) {
 		switch l.record.Kind {
@@ -39,7 +40,7 @@ func judgeSeparation(j *judge) error {
 	})
 }
 
-// checkContract says what is wrong with the contract of one session.
+// checkContract returns what is wrong with the contract of one session.
 func (j *judge) checkContract(l ledgerLine) (string, error) {
 	b := readSession(l.record)
 	if why, err := j.checkAskedRole(b, l.claim); why != "" || err != nil || !b.said {
@@ -69,9 +70,9 @@ func (j *judge) checkContract(l ledgerLine) (string, error) {
 	return j.checkJudgedWork(b)
 }
 
-// checkAskedRole says that a session had another role than its claim or its task asks for.
-// A record of before there were contracts names none, and is held to what the
-// task or odd.toml says in words.
+// checkAskedRole returns why a session has another role than its claim or task asks for.
+// Records from before contracts name no role; they are checked only if the task or odd.toml
+// names one.
 func (j *judge) checkAskedRole(b boundSession, c *openClaim) (string, error) {
 	var want contract.Role
 	if c != nil {
@@ -94,9 +95,9 @@ func (j *judge) checkAskedRole(b boundSession, c *openClaim) (string, error) {
 	return fmt.Sprintf("%s; its %s asks for the role %s", b.sessionName(), of, want), nil
 }
 
-// checkOverride says what is wrong with an override: it is the one that the claim
-// declares, and collapses modes that there are, two at least and the session's
-// among them, for a reason and at a risk.
+// checkOverride returns what is wrong with an override. It must be the one that the claim
+// declares, collapse at least two modes with the session's among them, and give a reason and
+// a risk.
 func checkOverride(b boundSession, c *openClaim) string {
 	var declared *event.Override
 	if c != nil {
@@ -127,7 +128,7 @@ func checkOverride(b boundSession, c *openClaim) string {
 	return ""
 }
 
-// formatModes returns the modes of an override as they are compared.
+// formatModes returns the modes of an override in a form that can be compared.
 func formatModes(o *event.Override) string {
 	if o == nil {
 		return "nothing"
@@ -140,8 +141,8 @@ func formatModes(o *event.Override) string {
 	return cmp.Or(strings.Join(slices.Compact(modes), ", "), "nothing")
 }
 
-// checkDelivery says that a session delivers what another role does. A role of a
-// profile's own delivers what the profile says; but in a mode that makes, no findings.
+// checkDelivery returns why a session may not deliver what it does. A role from a profile
+// delivers what the profile says, but findings only in mode validation.
 func checkDelivery(b boundSession, row contract.RoleRow) string {
 	switch {
 	case b.schema == "" || b.schema == row.Schema:
@@ -154,8 +155,8 @@ func checkDelivery(b boundSession, row contract.RoleRow) string {
 	return fmt.Sprintf("%s delivers %s; its own is %s", b.sessionName(), b.schema, row.Schema)
 }
 
-// checkModesApart says that two sessions of one run and task worked in modes that no
-// one session may share, and no override covers both.
+// checkModesApart returns why two sessions of one run and task may not have the modes they
+// have: one made and the other validated, and no common override allows that.
 func checkModesApart(a, b boundSession) string {
 	if a.override != nil && b.override != nil && formatModes(a.override) == formatModes(b.override) {
 		return ""
@@ -168,7 +169,8 @@ func checkModesApart(a, b boundSession) string {
 	return ""
 }
 
-// checkJudgedWork says that a validator was given what no maker handed over.
+// checkJudgedWork returns why a validator may not judge from its handoffs: they must come
+// from a mode that makes something.
 func (j *judge) checkJudgedWork(b boundSession) (string, error) {
 	for _, named := range b.handoffs {
 		h, ok, err := j.readGivenHandoff(b, named)
@@ -182,20 +184,18 @@ func (j *judge) checkJudgedWork(b boundSession) (string, error) {
 	return "", nil
 }
 
-// checkMayChange says that an outcome proposes files and no session of its claim may change any.
+// checkMayChange returns why an outcome may not propose files: no session of its claim may
+// change any.
 func (j *judge) checkMayChange(l ledgerLine) (string, error) {
 	n := len(pathsOf(&l.record))
 	if n == 0 || l.claim == nil {
-		return "", nil // nothing changed; without a claim row 5 reports it
+		return "", nil // nothing changed; invariant 5 reports a missing claim
 	}
 	all, err := j.findClaimSessions(l.claim)
 	if err != nil || slices.ContainsFunc(all, boundSession.canMutate) {
 		return "", err
 	}
-	what := fmt.Sprintf("proposes %d files", n)
-	if n == 1 {
-		what = "proposes a file"
-	}
+	what := "proposes " + describeFiles(n)
 	if len(all) == 0 {
 		return what + ", and no session made it", nil
 	}

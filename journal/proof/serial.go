@@ -24,11 +24,11 @@ func drainRule() rule {
 	}, judgeOneDrain}
 }
 
-// judgeOneDrain returns invariant 4: one drain at a time, which claims one thing at a time
-// and each but once.
+// judgeOneDrain checks invariant 4: one drain runs at a time, and it claims one thing at a
+// time, each once.
 //
-// A run that was killed leaves its claim open, and the next may begin: what tells
-// two drains that ran at once is a run that goes on after another has claimed.
+// A killed run leaves its claim open and the next run may begin. So two drains at the same
+// time show only when a run goes on after another has claimed.
 func judgeOneDrain(j *judge) error {
 	if j.kind == mergeCommit {
 		return j.checkMachineMerge()
@@ -42,7 +42,8 @@ func judgeOneDrain(j *judge) error {
 	return j.checkOvertaken()
 }
 
-// checkClaims judges the claims of an act: none beside another, each once.
+// checkClaims checks the act's claims: no other claim is open beside one, and each is made
+// once.
 func (j *judge) checkClaims() error {
 	for _, l := range j.lines {
 		if !l.record.Opens() {
@@ -62,8 +63,8 @@ func (j *judge) checkClaims() error {
 	return nil
 }
 
-// checkEngagement says why a run may not engage what it does: others work beside it, so that
-// it works on no task, and in no role that may change a file. A claim may be of all.
+// checkEngagement returns why a run may not engage instead of claim. Engaged sessions run
+// beside others, so they have no task and a role that changes no file.
 func checkEngagement(r event.Record) string {
 	b := boundSession{said: true, role: contract.Role(r.Claim().ContractRole), mode: contract.Mode(r.Claim().Mode), override: r.Claim().Override}
 	row, known := b.findRole()
@@ -78,7 +79,7 @@ func checkEngagement(r event.Record) string {
 	return ""
 }
 
-// checkOvertaken reports a run that goes on after another has claimed.
+// checkOvertaken reports a run that goes on after another run has claimed.
 func (j *judge) checkOvertaken() error {
 	for _, f := range j.files {
 		if ledgerRun(f.rel) != j.run || f.Old == "" && !f.returned || f.New == "" {
@@ -100,8 +101,8 @@ func (j *judge) checkOvertaken() error {
 	return nil
 }
 
-// isEngagedOnly reports an act of a run that engaged and has claimed nothing: it changes nothing,
-// and works beside others.
+// isEngagedOnly reports an act of a run that engaged and never claimed. It may run beside
+// others.
 func (j *judge) isEngagedOnly() (bool, error) {
 	claims, err := j.countWorkClaims(j.OID, j.run)
 	if err != nil || claims > 0 {
@@ -111,11 +112,11 @@ func (j *judge) isEngagedOnly() (bool, error) {
 	return slices.ContainsFunc(all, func(r event.Record) bool { return r.Kind == event.Engage }), err
 }
 
-// checkMachineMerge reports a machine's merge that brings the line it goes on from claims of
-// another: only a person takes in what two drains did beside each other, here or there.
+// checkMachineMerge reports a machine's merge that brings in claims of another line. Only a
+// person may merge what two drains did beside each other.
 func (j *judge) checkMachineMerge() error {
 	if onto, err := j.isAncestor(j.Parents[0], j.Parents[1]); onto || err != nil {
-		return err // nothing was done beside the other line
+		return err // no line beside the other
 	}
 	for path, run := range j.ledgersChanged(0) {
 		j.checked++
@@ -133,8 +134,7 @@ func (j *judge) checkMachineMerge() error {
 	return j.checkRulesMoved()
 }
 
-// ledgersChanged are the ledgers, by path, that the act leaves other than one of its parents
-// has them, and their runs.
+// ledgersChanged yields the ledgers that differ from one parent, by path, with their runs.
 func (j *judge) ledgersChanged(parent int) iter.Seq2[string, string] {
 	return func(yield func(path, run string) bool) {
 		for _, ch := range j.sides[parent] {
@@ -146,8 +146,8 @@ func (j *judge) ledgersChanged(parent int) iter.Seq2[string, string] {
 	}
 }
 
-// isTakenByHand reports that a person's merge brought the line that ends in at what a run
-// claimed.
+// isTakenByHand reports that a person's merge brought a run's claim into the line that ends
+// in at.
 func (j *judge) isTakenByHand(at repo.OID, run string) (bool, error) {
 	for {
 		c, err := j.readCommit(at)
@@ -164,9 +164,9 @@ func (j *judge) isTakenByHand(at repo.OID, run string) (bool, error) {
 	}
 }
 
-// checkRulesMoved reports a machine's merge that puts the rules of the board's line under what
-// it claimed beside them. Where reviews go to another branch, odd sync merges that so:
-// what that branch has, or had while it was where the clone can tell, is not the board's.
+// checkRulesMoved reports a machine's merge that puts changed rules of the board under
+// claims made without them. odd sync merges the target branch like that, so what the target
+// branch has is allowed.
 func (j *judge) checkRulesMoved() error {
 	if j.law.Target != "" && j.law.Target != j.law.Branch {
 		j.dependOn(onTargetQuestion(j.law, j.Parents[1]))
@@ -195,8 +195,8 @@ func (j *judge) checkRulesMoved() error {
 	return nil
 }
 
-// isOnTarget reports a commit that the branch which reviews merge into has. Of a branch that
-// is not in the clone nothing can be told, and it is believed.
+// isOnTarget reports whether the target branch has a commit. If this clone lacks the branch,
+// it is believed.
 func (h *history) isOnTarget(law config.Config, oid repo.OID) (bool, error) {
 	tips := h.branchTips(law.Target, law.Remote)
 	for _, tip := range tips {
@@ -207,8 +207,8 @@ func (h *history) isOnTarget(law config.Config, oid repo.OID) (bool, error) {
 	return len(tips) == 0, nil
 }
 
-// checkClaimedOnce reports a claim of what its run claims elsewhere too: before it, or on a line
-// beside it, of which whoever merges them could choose the one that allows more.
+// checkClaimedOnce reports a second claim of a task by its run, before this one or on a line
+// beside it. Of two such lines, whoever merges them could choose the one that allows more.
 func (j *judge) checkClaimedOnce(l ledgerLine) error {
 	if l.again {
 		j.addFinding(l.path, l.n, "%s claims %s a second time; a run claims a task once", j.run, l.record.Task)
@@ -222,8 +222,8 @@ func (j *judge) checkClaimedOnce(l ledgerLine) error {
 	return err
 }
 
-// findClaimBeside is a commit that claims a task for the run that a commit claims it for,
-// neither before it nor behind it; of more than one the first by name.
+// findClaimBeside returns a commit that makes the same claim on a parallel line, the first
+// by id.
 func (h *history) findClaimBeside(claim repo.Commit, run, task string) (repo.OID, error) {
 	var all []repo.Commit
 	for _, c := range slices.Concat(h.acts[[2]string{run, task}], h.acts[[2]string{run, ""}]) {
@@ -258,8 +258,8 @@ func (h *history) findClaimBeside(claim repo.Commit, run, task string) (repo.OID
 	return out, nil
 }
 
-// areParallel reports two commits on parallel lines. One that a person made of the other, as
-// git does when it moves or picks commits, is the same and none.
+// areParallel reports two commits of which neither is an ancestor of the other. A copy that
+// a person made of one, as git rebase does, counts as the same commit.
 func (h *history) areParallel(a, b repo.Commit) (bool, error) {
 	if a.OID == b.OID {
 		return false, nil
@@ -280,9 +280,8 @@ func (h *history) areParallel(a, b repo.Commit) (bool, error) {
 	return true, nil
 }
 
-// findOvertakingClaim is a claim of another run between this act and what its run wrote
-// before it in the ledger file rel, along the line of the board, wherever the bundle
-// lay meanwhile; zero for none.
+// findOvertakingClaim returns a claim of another run between this act and the run's last
+// write to its ledger rel, along first parents; the zero Commit for none.
 func (j *judge) findOvertakingClaim(rel string) (repo.Commit, error) {
 	at := j.Parents[0]
 	for {
@@ -306,13 +305,13 @@ func (j *judge) findOvertakingClaim(rel string) (repo.Commit, error) {
 	}
 }
 
-// isDecision reports a commit with a person's word on a run's proposal.
+// isDecision reports a commit in which a person approves or rejects.
 func isDecision(c repo.Commit) bool {
 	return len(c.Trailer("Odd-Approved-By"))+len(c.Trailer("Odd-Rejected-By")) > 0
 }
 
-// addsClaim reports a commit that adds a claim to a run's ledger. Work that is judged
-// again runs nothing, and is none.
+// addsClaim reports a commit that adds a claim to a run's ledger. A refresh claims nothing,
+// because nothing runs.
 func (j *judge) addsClaim(c repo.Commit, run string) (bool, error) {
 	now, err := j.countWorkClaims(c.OID, run)
 	if err != nil || now == 0 {
@@ -322,7 +321,7 @@ func (j *judge) addsClaim(c repo.Commit, run string) (bool, error) {
 	return now > was, err
 }
 
-// countWorkClaims is how much a run claimed to work on, as a commit has its ledger.
+// countWorkClaims returns how many claims a run's ledger has in a commit, without refreshes.
 func (h *history) countWorkClaims(at repo.OID, run string) (n int, err error) {
 	records, err := h.readLedger(at, run)
 	for _, r := range records {
@@ -333,8 +332,8 @@ func (h *history) countWorkClaims(at repo.OID, run string) (n int, err error) {
 	return n, err
 }
 
-// isTakenForDead reports an act that only tells what became of a claim which another
-// run has taken back: its drain was slow, and nothing of it lands.
+// isTakenForDead reports an act that only closes claims which another run has taken back.
+// Its drain was slow, and nothing of it lands.
 func (j *judge) isTakenForDead() (bool, error) {
 	var since time.Time
 	for _, l := range j.lines {
@@ -350,10 +349,10 @@ func (j *judge) isTakenForDead() (bool, error) {
 		return false, err
 	}
 	swept, err := s.Swept(j.run, since)
-	return swept || err != nil, ignoreDamaged(err) // whether a damaged ledger tells of it nobody knows
+	return swept || err != nil, ignoreDamaged(err) // nobody knows what a damaged ledger recorded
 }
 
-// firstLine is the first line that the act adds to a ledger file.
+// firstLine returns the first line that the act adds to a ledger.
 func (j *judge) firstLine(name string) int {
 	for _, l := range j.lines {
 		if l.path == name {
@@ -363,7 +362,7 @@ func (j *judge) firstLine(name string) int {
 	return 1
 }
 
-// listOthers are the tasks of open claims but one, for a message.
+// listOthers returns the tasks of open claims but one.
 func listOthers(tasks map[string]*openClaim, but string) []string {
 	var out []string
 	for _, name := range sortedKeys(tasks) {

@@ -8,9 +8,9 @@ import (
 	"github.com/odd-cli/odd/journal/repo"
 )
 
-// findOtherRootFiles are the files of a person's root commit that the end of the range
-// still has in its bundle as they were there, or grown, where it is another root than the
-// one that history begins with: nobody is believed what a merge then brings from nowhere.
+// findOtherRootFiles returns files of a person's root commit that is not the beginning of
+// this history. It returns those that the end of the range still has in its bundle,
+// unchanged or grown. A merge brought them in, and nothing proves them.
 func (j *judge) findOtherRootFiles(look func(*file) bool) ([]*file, error) {
 	if len(j.Parents) > 0 || j.kind != person {
 		return nil, nil
@@ -25,7 +25,7 @@ func (j *judge) findOtherRootFiles(look func(*file) bool) ([]*file, error) {
 		if f.rel == "" || !strings.HasPrefix(f.NewMode, "100") || !look(f) {
 			continue
 		}
-		j.own = true // whatever another range ends with
+		j.own = true // another range may end with other files
 		is, err := j.findBundleBlob(j.to, f.rel)
 		if err != nil {
 			return nil, err
@@ -39,7 +39,7 @@ func (j *judge) findOtherRootFiles(look func(*file) bool) ([]*file, error) {
 	return out, nil
 }
 
-// checkOtherRootLedgers finds ledgers of runs in such a root commit.
+// checkOtherRootLedgers reports the ledgers of runs in such a root commit.
 func (j *judge) checkOtherRootLedgers() error {
 	all, err := j.findOtherRootFiles(func(f *file) bool { return strings.HasPrefix(ledgerRun(f.rel), "run-") })
 	for _, f := range all {
@@ -48,7 +48,7 @@ func (j *judge) checkOtherRootLedgers() error {
 	return err
 }
 
-// checkOtherRootDone finds tasks in such a root commit that are done.
+// checkOtherRootDone reports the tasks in such a root commit that are done.
 func (j *judge) checkOtherRootDone() error {
 	all, err := j.findOtherRootFiles(func(f *file) bool { return strings.HasSuffix(f.rel, ".md") })
 	if err != nil {

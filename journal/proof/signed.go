@@ -12,9 +12,9 @@ import (
 	"github.com/odd-cli/odd/reconcile/policy"
 )
 
-// whyUnsigned says what c lacks of the signature that law requires of a decision,
-// "" for nothing. at is the commit whose file says who may sign. Without such a
-// file a signature must be there, and whose it is stays attested.
+// whyUnsigned returns what c lacks of the signature that law requires of a decision. The
+// commit at has the file of who may sign. Without such a file any signature will do, and
+// whose it is stays attested.
 func (h *history) whyUnsigned(c repo.Commit, law config.Config, at repo.OID) (string, error) {
 	if !law.RequireSigned {
 		return "", nil
@@ -44,8 +44,8 @@ func (h *history) whyUnsigned(c repo.Commit, law config.Config, at repo.OID) (st
 	return why, err
 }
 
-// checkSignatures reports a person's decision without the signature it needs. Gates are
-// row 8's, all others row 3's.
+// checkSignatures reports a person's decision without the required signature. Invariant 8
+// asks about gates, invariant 3 about everything else.
 func (j *judge) checkSignatures(gates bool) error {
 	j.dependOn(crossingsQuestion(j.OID))
 	if j.kind != person || len(j.Parents) == 0 || !j.law.RequireSigned && len(j.crossed[j.OID]) == 0 {
@@ -69,8 +69,8 @@ func (j *judge) checkSignatures(gates bool) error {
 
 const aGate = "a gate passed"
 
-// describeDecision is what a person's commit decides that a signature must stand under,
-// "" for an edit that needs none.
+// describeDecision names what a person's commit decides that needs a signature, "" for
+// nothing.
 func (j *judge) describeDecision() string {
 	if len(j.Trailer("Odd-Gate")) > 0 {
 		return aGate
@@ -109,16 +109,16 @@ func (j *judge) describeDecision() string {
 	return ""
 }
 
-// isNewlyVerified reports an atom that somebody verified in the act.
+// isNewlyVerified reports an atom that a person verified in the act.
 func isNewlyVerified(f *file) bool {
 	was := humanStamps(f.old)
 	return slices.ContainsFunc(humanStamps(f.new), func(s string) bool { return !slices.Contains(was, s) })
 }
 
-// isWidened reports a task that may change other files, or run other commands, than before.
+// isWidened reports a task whose paths or commands changed.
 func isWidened(f *file) bool {
 	if !isTask(f.old) || f.new == nil {
-		return false // a new one waits in backlog until a person makes it ready
+		return false // a person must make a new task ready first
 	}
 	return slices.ContainsFunc([]string{"paths", "commands"}, func(key string) bool {
 		was, _ := f.old.Field(key)

@@ -12,11 +12,11 @@ import (
 	"github.com/odd-cli/odd/okf"
 )
 
-// checkMachineMove says why a commit by odd or an agent may not take this step.
+// checkMachineMove returns why a machine's commit may not take this step.
 func (j *judge) checkMachineMove(f *file) (string, error) {
 	from, to := taskState(f.old), taskState(f.new)
 	switch {
-	case from == to && j.isIdleWrite(f): // else row 2 says more
+	case from == to && j.isIdleWrite(f): // otherwise invariant 2 reports it
 		return fmt.Sprintf("a commit by odd or an agent changes a task in %s, and moves it nowhere", from), nil
 	case from == to:
 		return "", nil
@@ -30,26 +30,25 @@ func (j *judge) checkMachineMove(f *file) (string, error) {
 	return j.checkRunMove(f, from, to)
 }
 
-// isIdleWrite reports a board's or a sync's commit that may write the task as it does, and
-// takes no step by it.
+// isIdleWrite reports a write to a task that the commit may make and that changes no state.
 func (j *judge) isIdleWrite(f *file) bool {
 	return (j.kind == boardCommit || j.kind == syncCommit) && !j.isJudgedAgain(f) && j.whyForbidden(f) == ""
 }
 
-// isJudgedAgain reports a task in review that a run leaves there with a result of its own.
+// isJudgedAgain reports a task that stays in review with a new result of a run.
 func (j *judge) isJudgedAgain(f *file) bool {
 	return taskState(f.new) == board.Review && j.hasOutcome(f.new.ID, board.Review)
 }
 
-// hasOutcome reports an outcome in the act that gives a task its state.
+// hasOutcome reports an outcome of the act that puts a task in a state.
 func (j *judge) hasOutcome(task okf.ID, to board.State) bool {
 	return slices.ContainsFunc(j.lines, func(l ledgerLine) bool {
 		return l.record.Kind == event.Outcome && l.record.Task == string(task) && l.record.Outcome().Verdict == string(to)
 	})
 }
 
-// wasKilled reports that the ledger of the commit tells that the run that held the task was
-// killed: the drain that swept it had the lock of the same clone.
+// wasKilled reports that the act's ledger says that the run which held the task was killed.
+// The drain that swept it had the lock of the same clone.
 func (j *judge) wasKilled(t board.Task) bool {
 	return slices.ContainsFunc(j.lines, func(l ledgerLine) bool {
 		r := &l.record
@@ -57,7 +56,7 @@ func (j *judge) wasKilled(t board.Task) bool {
 	})
 }
 
-// checkRunMove says why the run's commit may not take this step.
+// checkRunMove returns why a run's commit may not take this step.
 func (j *judge) checkRunMove(f *file, from, to board.State) (string, error) {
 	old, err := board.Parse(f.old)
 	if err != nil {
@@ -67,7 +66,7 @@ func (j *judge) checkRunMove(f *file, from, to board.State) (string, error) {
 		return fmt.Sprintf("a commit by odd or an agent moves the task from %s to %s outside a run's claim, result or sweep", from, to), nil
 	}
 	if from == board.Review && to == board.Backlog && j.expiresOp(string(old.ID)) {
-		return "", nil // whether its time was over is row 15's
+		return "", nil // invariant 15 checks whether its time was over
 	}
 	mover := board.Sweeper
 	switch {
@@ -88,8 +87,8 @@ func (j *judge) checkRunMove(f *file, from, to board.State) (string, error) {
 	return j.checkEligible(old)
 }
 
-// checkHolder says why the step is not the run's to take: it sweeps what somebody holds, tells
-// of no outcome, or claims for another.
+// checkHolder returns why a run may not take the step: it sweeps a task that is still held,
+// it has no outcome for it, or it claims for another run.
 func (j *judge) checkHolder(f *file, old board.Task, mover board.Mover) string {
 	switch {
 	case mover == board.Sweeper && !old.Expired(j.Author.When) && !j.wasKilled(old):
@@ -102,8 +101,7 @@ func (j *judge) checkHolder(f *file, old board.Task, mover board.Mover) string {
 	return ""
 }
 
-// checkEligible says why no drain would have taken the task that a run claims, as the board
-// stood before: of what it depends on something was not done, or its kind is none.
+// checkEligible returns why no drain may claim the task, as the board was before the act.
 func (j *judge) checkEligible(t board.Task) (string, error) {
 	all, err := j.findDependencies(&t)
 	if err != nil {
@@ -115,8 +113,8 @@ func (j *judge) checkEligible(t board.Task) (string, error) {
 	return "", nil
 }
 
-// findDependencies are the tasks that a task depends on, as the board stood before the act, and has
-// their names in it resolved. The bundle is read where one of them is not plainly done.
+// findDependencies returns the tasks that t depends on, before the act, and resolves their
+// names in t. It reads the whole bundle only if one of them is not simply done.
 func (j *judge) findDependencies(t *board.Task) (board.Index, error) {
 	all := board.Index{}
 	for _, id := range t.Dependencies {
@@ -141,7 +139,7 @@ func (j *judge) findDependencies(t *board.Task) (board.Index, error) {
 	return board.Behind(g, *t), nil
 }
 
-// readTask is the task of an id where odd files it, in a commit; zero for none.
+// readTask returns a task by its id from the file where odd puts it, the zero Task for none.
 func (h *history) readTask(commit repo.OID, id okf.ID) (board.Task, error) {
 	law, err := h.lawAt(commit)
 	if err != nil {
@@ -158,13 +156,13 @@ func (h *history) readTask(commit repo.OID, id okf.ID) (board.Task, error) {
 	}
 	t, err := board.Parse(a)
 	if err != nil {
-		return board.Task{}, nil // no readable task
+		return board.Task{}, nil // an unreadable task is none
 	}
 	return t, nil
 }
 
-// checkAttempts says why a run's step does not leave the task's attempts, or the end of its
-// claim, as it may: a claim is one attempt more and ends in its time, other steps are none.
+// checkAttempts returns why a run may not leave the task's attempts or lease so. A claim
+// adds one attempt and ends within [drain] lease; other steps add none.
 func (j *judge) checkAttempts(f *file, old board.Task, mover board.Mover) string {
 	now, err := board.Parse(f.new)
 	if err != nil {

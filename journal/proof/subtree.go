@@ -9,10 +9,9 @@ import (
 	"github.com/odd-cli/odd/journal/repo"
 )
 
-// bringsRepository reports a person's merge that brings another repository, its i-th parent, in:
-// of what only grows there, and was found to be gone, all is below one folder, as git
-// subtree has it, or where it lay. It is that repository's to keep, and where it is now a
-// person's files like others.
+// bringsRepository reports a person's merge that brings in another repository as its i-th
+// parent. All append-only files in gone are then below one folder, as git subtree puts them,
+// or where they were. They are that repository's records, and here they are ordinary files.
 func (j *judge) bringsRepository(i int, gone []string) (bool, error) {
 	if i == 0 || j.kind != person || len(gone) == 0 {
 		return false, nil
@@ -35,9 +34,9 @@ func (j *judge) bringsRepository(i int, gone []string) (bool, error) {
 	return false, nil
 }
 
-// isSameRepository reports that the i-th parent is no other repository than the first: it holds
-// what that began with, their bundles hold something in common that none has but by going
-// on from the other, or it is the one that goes on from what the range stands on.
+// isSameRepository reports that the i-th parent is of the same repository as the first. They
+// share the first one's root commit or files of their bundles, or only the i-th continues
+// from the start of the range.
 func (j *judge) isSameRepository(i int) (bool, error) {
 	ours, err := j.findRoot(j.Parents[0])
 	if err != nil {
@@ -49,15 +48,15 @@ func (j *judge) isSameRepository(i int) (bool, error) {
 	if in, err := j.sharesFiles(i); in || err != nil || j.from == "" {
 		return in, err
 	}
-	j.own = true // whatever another range stands on
+	j.own = true // another range may start elsewhere
 	if in, err := j.isAncestor(j.from, j.Parents[0]); in || err != nil {
 		return false, err
 	}
 	return j.isAncestor(j.from, j.Parents[i])
 }
 
-// sharesFiles reports a ledger of the same run in the bundles of the first and the i-th parent,
-// or the same task or file that only grows.
+// sharesFiles reports bundles with a ledger of the same run, or with the same task or
+// append-only file.
 func (j *judge) sharesFiles(i int) (bool, error) {
 	ours, err := j.listFiles(j.Parents[0], strings.TrimSuffix(j.roots[0], "/"))
 	if err != nil {
@@ -79,7 +78,7 @@ func (j *judge) sharesFiles(i int) (bool, error) {
 	}), nil
 }
 
-// keepsAllBelow reports that every file that is gone of the i-th parent is behind a prefix, and has grown at most.
+// keepsAllBelow reports that every file in gone is below prefix now, with all its lines.
 func (j *judge) keepsAllBelow(prefix string, i int, gone []string) (bool, error) {
 	for _, name := range gone {
 		was, err := j.findBlob(j.Parents[i], name)
@@ -101,7 +100,7 @@ func (j *judge) keepsAllBelow(prefix string, i int, gone []string) (bool, error)
 	return true, nil
 }
 
-// findRoot is the root commit that the first parents of a commit lead to.
+// findRoot returns the root commit that the first parents of a commit lead to.
 func (h *history) findRoot(at repo.OID) (repo.OID, error) {
 	for {
 		c, err := h.readCommit(at)

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"cmp"
 	"errors"
+	"maps"
 	"path"
 	"reflect"
 	"slices"
@@ -36,7 +37,7 @@ func surfaceRule() rule {
 	}, judgeSurface}
 }
 
-// judgeSurface is invariant 2: every kind of machine commit writes only its own files.
+// judgeSurface checks invariant 2: every kind of machine commit writes only its own files.
 func judgeSurface(j *judge) error {
 	if j.kind == person {
 		return nil
@@ -60,8 +61,8 @@ func judgeSurface(j *judge) error {
 	return nil
 }
 
-// checkUnnamedTakenIn reports what a machine merges that the agent made where no odd.toml named it,
-// on a line from before it was named: as nobody's rules hold there, it is no person's.
+// checkUnnamedTakenIn reports a machine's merge of commits that the agent made before an
+// odd.toml named it. No rules applied to those commits, so only a person may merge them.
 func (j *judge) checkUnnamedTakenIn() error {
 	if len(j.unnamed) == 0 {
 		return nil
@@ -84,10 +85,10 @@ func (j *judge) checkUnnamedTakenIn() error {
 	return nil
 }
 
-// whyForbidden says why the act's kind may not change f so, "" when it may.
+// whyForbidden returns why a commit of the act's kind may not change f so.
 func (a *act) whyForbidden(f *file) string {
 	if a.isOpFile(f) {
-		return "" // row 13's
+		return "" // invariant 13 checks it
 	}
 	if f.New != "" && f.NewMode != "100644" && f.NewMode != f.OldMode {
 		return "a commit by odd or an agent makes a file of mode " + f.NewMode
@@ -99,7 +100,7 @@ func (a *act) whyForbidden(f *file) string {
 		return checkProposalFile(f)
 	case syncCommit:
 		if strings.HasPrefix(ledgerRun(f.rel), "op-") {
-			return "" // an ending, or row 14's
+			return "" // invariant 14 checks it
 		}
 		if a.task == "" {
 			return "a commit with Odd-Approval, as sync makes them, names no task in Odd-Task"
@@ -117,12 +118,12 @@ func (a *act) whyForbidden(f *file) string {
 	return "the agent's commit belongs to no run: it has no trailer Odd-Run"
 }
 
-// isOpFile reports a file outside the bundle that a proposal changes on behalf of an op.
+// isOpFile reports a file outside the bundle that a proposal changes for an op.
 func (a *act) isOpFile(f *file) bool {
 	return a.kind == proposal && f.rel == "" && singleTrailer(a.Commit, "Odd-Op") != ""
 }
 
-// whyNotFileable says why a machine may not file the task so.
+// whyNotFileable returns why a machine may not file the task.
 func whyNotFileable(a *okf.Atom) string {
 	t, err := board.Parse(a)
 	switch {
@@ -136,10 +137,10 @@ func whyNotFileable(a *okf.Atom) string {
 
 func (a *act) checkBoardFile(f *file) string {
 	day := strings.ToLower(a.run) + ".tsv"
-	own := strings.HasPrefix(a.run, "run-") // else it bears a person's name, and would write as them
+	own := strings.HasPrefix(a.run, "run-") // another name may be a person's
 	dir, name := path.Split(f.rel)
 	switch {
-	case ledgerRun(f.rel) != "": // its own, or row 14's
+	case ledgerRun(f.rel) != "": // invariant 14 checks whose it is
 		return ""
 	case own && dir == "journal/" && (name == day || strings.HasSuffix(name, "-"+day)):
 		return ""
@@ -153,7 +154,7 @@ func (a *act) checkBoardFile(f *file) string {
 	return a.checkTaskFile(f)
 }
 
-// checkPause says why a run may not change the pause so: it only adds one.
+// checkPause returns why a run may not change pause.toml so. It may only add it.
 func checkPause(f *file) string {
 	switch {
 	case f.New == "":
@@ -164,8 +165,8 @@ func checkPause(f *file) string {
 	return ""
 }
 
-// checkTaskFile says why a board commit may not change what is none of a run's files: all
-// that is left is its task.
+// checkTaskFile returns why a board commit may not change a file that is none of a run's
+// own. Only the run's task is left.
 func (a *act) checkTaskFile(f *file) string {
 	switch {
 	case !isTask(f.old):
@@ -178,8 +179,8 @@ func (a *act) checkTaskFile(f *file) string {
 	return findOtherKey(f, runKeys)
 }
 
-// checkOwnHandoff says why a board commit may not write the handoff so: a run writes
-// new ones of its own, and says so in them.
+// checkOwnHandoff returns why a board commit may not write the handoff. A run writes only
+// new handoffs that bear its name.
 func (a *act) checkOwnHandoff(f *file, name string) string {
 	switch {
 	case f.Old != "" || f.New == "":
@@ -194,7 +195,7 @@ func (a *act) checkOwnHandoff(f *file, name string) string {
 	return ""
 }
 
-// findOtherKey says which key or part of a task changed besides the allowed ones.
+// findOtherKey returns a finding about the first change of a task besides the allowed keys.
 func findOtherKey(f *file, allowed []string) string {
 	if f.new == nil {
 		return "a commit by odd or an agent takes the task away, or leaves it unreadable"
@@ -213,7 +214,7 @@ func findOtherKey(f *file, allowed []string) string {
 	return ""
 }
 
-// checkProposalFile says why a proposal may not change f so: by its place, or by what it is.
+// checkProposalFile returns why a proposal may not change f, by its path or its content.
 func checkProposalFile(f *file) string {
 	first, _, deep := strings.Cut(strings.ToLower(f.rel), "/")
 	base := strings.ToLower(path.Base(f.rel))
@@ -232,7 +233,7 @@ func checkProposalFile(f *file) string {
 	return checkProposedAtom(f)
 }
 
-// checkProposedAtom says why no proposal may hold such an atom.
+// checkProposedAtom returns why a proposal may not hold this atom.
 func checkProposedAtom(f *file) string {
 	switch {
 	case f.Old == "" && f.new.ExplicitID && path.Base(string(f.new.ID))+".md" != path.Base(f.rel):
@@ -247,7 +248,7 @@ func checkProposedAtom(f *file) string {
 	return ""
 }
 
-// whyNoAtom is what is wrong with a file that is no atom.
+// whyNoAtom returns why a file does not parse as an atom.
 func (f *file) whyNoAtom() string {
 	var p okf.Problem
 	switch {
@@ -263,8 +264,8 @@ func isPeoplesType(a *okf.Atom) bool {
 	return a != nil && slices.Contains(peoplesTypes, strings.ToLower(strings.TrimSpace(a.Type)))
 }
 
-// checkRecorded compares a proposal with what its run's ledger says it is. One that
-// has not landed may wait where the ledger is not.
+// checkRecorded compares a proposal with its record in the run's ledger. A proposal that has
+// not landed may be on a branch without that ledger.
 func (j *judge) checkRecorded() error {
 	r, err := j.findOutcome()
 	if err != nil {
@@ -281,7 +282,7 @@ func (j *judge) checkRecorded() error {
 	for _, p := range pathsOf(r.Record) {
 		want[p[0]] = [2]string{p[1], p[2]}
 	}
-	exact := r.Outcome().Proposal == string(j.OID) // else the same proposal, rebased by a forge
+	exact := r.Outcome().Proposal == string(j.OID) // otherwise a forge rebased it
 	for _, f := range j.files {
 		w, ok := want[f.Path]
 		delete(want, f.Path)
@@ -300,8 +301,8 @@ func (j *judge) checkRecorded() error {
 	return j.checkLanded(r.own, exact)
 }
 
-// findOutcome is the record of this proposal: the one that names its commit, or else
-// the one of the same run and task with its trace.
+// findOutcome returns the record of this proposal: the one with its commit, or else the one
+// of the same run and task with its trace.
 func (j *judge) findOutcome() (outcome, error) {
 	all, err := j.findOutcomes(j.run, j.task)
 	if err != nil {
@@ -319,7 +320,7 @@ func (j *judge) findOutcome() (outcome, error) {
 	return rebased, nil
 }
 
-// pathsOf are the path, base blob and result blob of every file an outcome records.
+// pathsOf returns path, base blob and result blob of every file that an outcome records.
 func pathsOf(r *event.Record) [][3]string {
 	var out [][3]string
 	for _, p := range r.Outcome().Paths {
@@ -328,7 +329,7 @@ func pathsOf(r *event.Record) [][3]string {
 	return out
 }
 
-// anyPath is a path for a finding about the commit as a whole.
+// anyPath returns a path for a finding about the whole commit.
 func (a *act) anyPath() string {
 	if len(a.files) > 0 {
 		return a.files[0].Path
@@ -336,11 +337,4 @@ func (a *act) anyPath() string {
 	return strings.TrimSuffix(a.root, "/")
 }
 
-func sortedKeys[V any](m map[string]V) []string {
-	out := make([]string, 0, len(m))
-	for k := range m {
-		out = append(out, k)
-	}
-	slices.Sort(out)
-	return out
-}
+func sortedKeys[V any](m map[string]V) []string { return slices.Sorted(maps.Keys(m)) }

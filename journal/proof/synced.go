@@ -12,7 +12,8 @@ import (
 	"github.com/odd-cli/odd/okf"
 )
 
-// checkSync says why the machine's done is not proven by the approval it names.
+// checkSync returns why the approval that odd sync names does not prove that the task is
+// done.
 func (j *judge) checkSync(f *file) (string, error) {
 	t, why := parseInReview(f.old)
 	if why != "" {
@@ -50,7 +51,7 @@ func (j *judge) checkSync(f *file) (string, error) {
 	return j.checkLandedBytes(c, paths, left)
 }
 
-// readDeclines are those on a task, none of what is no task.
+// readDeclines returns the declines of a task, nil for any other atom.
 func readDeclines(a *okf.Atom) []board.Decline {
 	if !isTask(a) {
 		return nil
@@ -59,8 +60,8 @@ func readDeclines(a *okf.Atom) []board.Decline {
 	return t.Declined
 }
 
-// readSyncApproval reads the approval c as part does, or says why it is no person's commit upon
-// the proposal p that changes nothing but what it names.
+// readSyncApproval is readApproval for an approval on the review branch. It must be a
+// person's commit on the proposal p that changes nothing but what its trailers name.
 func (j *judge) readSyncApproval(c repo.Commit, p string, paths [][3]string) (is [][3]string, left map[string]okf.ID, why string, err error) {
 	refused := func(why string) ([][3]string, map[string]okf.ID, string, error) {
 		return nil, nil, fmt.Sprintf("set to done by odd sync on the approval %s%s", shortID(string(c.OID)), why), nil
@@ -106,9 +107,9 @@ func (j *judge) readSyncApproval(c repo.Commit, p string, paths [][3]string) (is
 	return is, left, "", err
 }
 
-// checkLandedBytes says why the board does not hold what the approval is of: it is no
-// ancestor, the recorded bytes are not there, and no person's commit brought them; or
-// those are there that it leaves out.
+// checkLandedBytes returns why the board does not have what the approval approves. The board
+// must contain the approval, or its recorded bytes without the atoms it leaves out, or a
+// person's squash of it.
 func (j *judge) checkLandedBytes(c repo.Commit, all [][3]string, left map[string]okf.ID) (string, error) {
 	if in, err := j.holdsApproved(c); in || err != nil {
 		return "", err
@@ -139,15 +140,15 @@ func (j *judge) checkLandedBytes(c repo.Commit, all [][3]string, left map[string
 	return "", nil
 }
 
-// holdsApproved reports that the act has the approval c behind it, or its proposal, which
-// had landed by itself.
+// holdsApproved reports that the act contains the approval c, or c's proposal if that landed
+// by itself.
 func (j *judge) holdsApproved(c repo.Commit) (bool, error) {
 	if in, err := j.isAncestor(c.OID, j.OID); in || err != nil {
 		return in, err
 	}
 	p, err := j.repo.Commit(c.Parents[0])
 	if err != nil {
-		return false, nil // its bytes tell
+		return false, nil // the caller compares the bytes
 	}
 	if in, err := j.isAncestor(p.OID, j.OID); !in || err != nil {
 		return false, err
@@ -155,9 +156,8 @@ func (j *judge) holdsApproved(c repo.Commit) (bool, error) {
 	return j.landedByItself(p)
 }
 
-// isSquashed reports a commit on the way to the act that changed exactly the
-// recorded paths, each from its base blob to its result blob, and that no machine
-// committed: a squash or a rebase of what the approval is of.
+// isSquashed reports that a commit before the act squashes or rebases what the approval
+// approves.
 func (j *judge) isSquashed(approval repo.Commit, paths [][3]string) (bool, error) {
 	p, err := j.repo.Commit(approval.Parents[0])
 	if err != nil || len(p.Parents) != 1 || len(paths) == 0 {
@@ -178,8 +178,8 @@ func (j *judge) isSquashed(approval repo.Commit, paths [][3]string) (bool, error
 	return false, nil
 }
 
-// isSquash reports that c changed exactly the paths wanted, each from its base
-// blob to its result blob, and that no machine committed it.
+// isSquash reports a commit, not by a machine, that changes exactly the wanted paths, each
+// from its base blob to its result blob.
 func (j *judge) isSquash(c repo.Commit, want map[string][2]string) (bool, error) {
 	if len(c.Parents) != 1 {
 		return false, nil

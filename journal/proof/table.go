@@ -1,7 +1,7 @@
 package proof
 
-// allRules is the table of invariants, in their order; each stands with what judges by it.
-// A new invariant is a new row.
+// allRules returns the table of invariants in order, each with the function that judges by
+// it. A new invariant is a new row.
 func allRules() []rule {
 	return []rule{
 		capRule(),

@@ -24,11 +24,11 @@ func handoffRule() rule {
 	}, judgeTransitions}
 }
 
-// judgeTransitions returns invariant 11: no transition between modes without its handoff and
+// judgeTransitions checks invariant 11: no transition between modes without its handoff and
 // its journal entry.
 func judgeTransitions(j *judge) error {
 	if len(j.Parents) == 0 {
-		return nil // where a history begins
+		return nil // the history begins here
 	}
 	err := j.checkLines(func(l ledgerLine) (string, error) {
 		switch l.record.Kind {
@@ -52,8 +52,8 @@ func judgeTransitions(j *judge) error {
 	return nil
 }
 
-// checkReceived says what is wrong with the handoffs a session began from: each must
-// have stood, as it is named, in the commit of the claim.
+// checkReceived returns what is wrong with the handoffs that a session received. Each must
+// be in the commit of the claim.
 func (j *judge) checkReceived(b boundSession) (string, error) {
 	row, _ := b.findRole()
 	if row.Needs && len(b.handoffs) == 0 && !slices.ContainsFunc(row.Reads, b.isCollapsed) {
@@ -74,9 +74,9 @@ func (j *judge) checkReceived(b boundSession) (string, error) {
 	return "", nil
 }
 
-// checkReceivedHandoff says what is wrong with a handoff that a session of row began from. A
-// role without a mode may read any; an override waives the transitions within
-// the modes it collapses, and never the journal.
+// checkReceivedHandoff returns what is wrong with one received handoff. A role without a
+// mode may read any. An override allows the transitions between its modes, but never a
+// missing journal entry.
 func (j *judge) checkReceivedHandoff(b boundSession, row contract.RoleRow, h storedHandoff) (string, error) {
 	p := contract.Pair{From: h.From, To: h.To}
 	switch {
@@ -84,7 +84,7 @@ func (j *judge) checkReceivedHandoff(b boundSession, row contract.RoleRow, h sto
 		return fmt.Sprintf("%s began from %s, which is no handoff: %v", b.sessionName(), h.path, h.fault), nil
 	case b.mode == "":
 		return "", nil
-	case !slices.Contains(row.Reads, p) && !b.isCollapsed(p) && b.mode != contract.Validation: // a validator's is row 10's
+	case !slices.Contains(row.Reads, p) && !b.isCollapsed(p) && b.mode != contract.Validation: // invariant 10 checks a validator's
 		return fmt.Sprintf("%s began from %s, which is %s → %s", b.sessionName(), h.path, h.From, h.To), nil
 	case len(h.Missing) > 0 && !b.isCollapsed(p):
 		return fmt.Sprintf("%s began from %s, which lacks %s", b.sessionName(), h.path, strings.Join(h.Missing, ", ")), nil
@@ -96,8 +96,7 @@ func (j *judge) checkReceivedHandoff(b boundSession, row contract.RoleRow, h sto
 	return fmt.Sprintf("%s began from %s, of which no journal entry tells", b.sessionName(), h.path), nil
 }
 
-// readEntries are those of a journal file, below the bundle, in a commit, behind its
-// first lines.
+// readEntries returns the entries of a journal file in a commit after its first lines.
 func (j *judge) readEntries(at repo.OID, name string, after int) ([]journal.Entry, error) {
 	law, err := j.lawAfter(at)
 	if err != nil || name == "" {
@@ -113,7 +112,7 @@ func (j *judge) readEntries(at repo.OID, name string, after int) ([]journal.Entr
 	}
 	all, _, err := journal.Parse(b)
 	if err != nil {
-		return nil, nil // unreadable tells nothing
+		return nil, nil // an unreadable journal has no entries
 	}
 	return slices.DeleteFunc(all, func(e journal.Entry) bool { return e.Line <= after }), nil
 }
@@ -131,13 +130,13 @@ func (j *judge) addedEntries(name string) ([]journal.Entry, error) {
 	return j.readEntries(j.OID, name, last)
 }
 
-// isOwnJournal reports the name of a run's journal file: its id, with a day before it or not.
+// isOwnJournal reports the name of a run's journal file, with or without a day before it.
 func isOwnJournal(run, name string) bool {
 	own := strings.ToLower(run) + ".tsv"
 	return name == own || strings.HasSuffix(name, "-"+own)
 }
 
-// checkJournaled says that an override has no entry where its claim begins it, or
+// checkJournaled reports an override without a journal entry where its claim begins it, or
 // where an outcome or a sweep ends it.
 func (j *judge) checkJournaled(l ledgerLine) (string, error) {
 	r, c := l.record, l.claim
@@ -183,8 +182,8 @@ func (j *judge) checkJournaled(l ledgerLine) (string, error) {
 	return fmt.Sprintf("the end of an override of %s, of which no journal entry tells", cmp.Or(modes, "nothing")), nil
 }
 
-// checkHandedOver judges the handoffs that a board commit adds. That it changes none,
-// and adds only its run's own, is row 2's.
+// checkHandedOver checks the handoffs that a board commit adds. Invariant 2 checks that it
+// adds only its run's own and changes none.
 func (j *judge) checkHandedOver() error {
 	for _, f := range j.files {
 		if dir, _ := path.Split(f.rel); dir != "handoffs/" || f.Old != "" || f.new == nil {
@@ -208,8 +207,9 @@ func (j *judge) checkHandedOver() error {
 	return nil
 }
 
-// checkHandoff says what is wrong with one of them: it is its session's, in that
-// session's mode, whole, told of in the journal, and as tainted as its origin.
+// checkHandoff returns what is wrong with an added handoff. It must be from a session of the
+// commit and in its mode, whole, recorded in the journal, and tagged as tainted if its
+// sources are.
 func (j *judge) checkHandoff(f *file) (string, error) {
 	i := slices.IndexFunc(j.lines, func(l ledgerLine) bool {
 		return l.record.Kind == event.Session && l.record.Session().Handoff == f.Path
@@ -241,8 +241,8 @@ func (j *judge) checkHandoff(f *file) (string, error) {
 	return why, err
 }
 
-// checkPackedHandoff says what is wrong with a handoff that came without a session: only a
-// claim may bring one, with the claims that its own validator is to judge.
+// checkPackedHandoff returns what is wrong with a handoff that no session handed over. Only
+// a claim may bring one: for the validator that it starts.
 func (j *judge) checkPackedHandoff(f *file) (string, error) {
 	i := slices.IndexFunc(j.lines, func(l ledgerLine) bool {
 		return l.record.Opens() && l.record.Claim().Handoff == f.Path
@@ -264,7 +264,7 @@ func (j *judge) checkPackedHandoff(f *file) (string, error) {
 	return j.checkJournaledHere(h)
 }
 
-// checkJournaledHere says that the commit's own journal entries do not tell of a transition.
+// checkJournaledHere returns why the commit's own journal entries do not record the handoff.
 func (j *judge) checkJournaledHere(h storedHandoff) (string, error) {
 	_, name := path.Split(h.Journal)
 	if !isOwnJournal(j.run, name) {
@@ -280,8 +280,8 @@ func (j *judge) checkJournaledHere(h storedHandoff) (string, error) {
 	return "", nil
 }
 
-// checkTaintTags reports the atoms of a proposal that do not say that an override
-// produced them, or what they were made from.
+// checkTaintTags reports atoms of a proposal that an override tainted and that are not
+// tagged so.
 func (j *judge) checkTaintTags() error {
 	all, err := j.findRunSessions(j.run, j.task)
 	if err != nil {

@@ -14,10 +14,10 @@ import (
 	"github.com/odd-cli/odd/journal/repo"
 )
 
-// findUnapproved reports the proposals that the board holds, byte for byte, while their tasks
-// wait for a person: a merge or a squash of the review branch without odd approve brings
-// them, and git pull --rebase leaves the approval out. What was reverted since, or changed,
-// is no longer there.
+// findUnapproved reports proposals whose bytes are on the board while their tasks still wait
+// for a person. A merge or squash of the review branch without odd approve causes that, and
+// so does git pull --rebase, which drops the approval. Proposals that were reverted or
+// changed since do not count.
 func (h *history) findUnapproved(found []Finding) ([]Finding, error) {
 	if len(h.commits) == 0 || len(h.boardTips()) > 0 && !slices.Contains(h.boardTips(), h.to) || !slices.ContainsFunc(h.commits, h.canBring) {
 		return nil, nil
@@ -29,7 +29,7 @@ func (h *history) findUnapproved(found []Finding) ([]Finding, error) {
 	var out []Finding
 	for _, t := range tasks {
 		if slices.ContainsFunc(found, func(f Finding) bool { return f.Invariant == 3 && string(f.Commit) == t.Result.Commit }) {
-			continue // it is told of at its own commit
+			continue // it is reported at its own commit
 		}
 		f, err := h.findUnapprovedTask(t)
 		if err != nil {
@@ -42,14 +42,15 @@ func (h *history) findUnapproved(found []Finding) ([]Finding, error) {
 	return out, nil
 }
 
-// canBring reports a commit on the line of the board that could bring a proposal: not an
-// approval, and no claim or result as odd made it.
+// canBring reports a commit on the line of the board that could bring in a proposal: no
+// approval, and no commit as odd itself makes it.
 func (h *history) canBring(c repo.Commit) bool {
 	asMade := h.machines[c.OID] && len(c.Parents) == 1 && strings.EqualFold(c.Committer.Email, c.Author.Email)
 	return h.spine[c.OID] && len(c.Parents) > 0 && !isApproval(c) && !asMade
 }
 
-// findInReview are the tasks in review where odd files tasks, in a commit.
+// findInReview returns the tasks in review, in the folder where odd files tasks, in a
+// commit.
 func (h *history) findInReview(at repo.OID) (out []board.Task, err error) {
 	law, err := h.lawAfter(at)
 	if err != nil {
@@ -84,13 +85,13 @@ func (h *history) findInReview(at repo.OID) (out []board.Task, err error) {
 	}
 	if len(names) >= manyRead {
 		if b, err := json.Marshal(waiting); err == nil {
-			_ = h.repo.Keep(reviewCache, b) // the next one reads them again
+			_ = h.repo.Keep(reviewCache, b) // without the note the next call reads them again
 		}
 	}
 	return out, nil
 }
 
-// reviewFiles are the files of tasks in review in a folder of tasks, by their names in it.
+// reviewFiles are the names of the files in a folder of tasks whose tasks are in review.
 type reviewFiles struct {
 	Tree  repo.OID
 	Files []string
@@ -98,11 +99,11 @@ type reviewFiles struct {
 
 const (
 	reviewCache = "review"
-	manyRead    = 64 // so many files cost more to read than a note of which wait
+	manyRead    = 64 // from so many files on a note is cheaper than reading them
 )
 
-// reviewCandidates are the files of a folder of tasks that may be of tasks in review: those that
-// were when it was last looked, and what changed since.
+// reviewCandidates returns the task files that may be in review: those that were at the last
+// call, and those that changed since.
 func (h *history) reviewCandidates(all repo.OID) (out []string, err error) {
 	var known reviewFiles
 	if json.Unmarshal(h.repo.Cached(reviewCache), &known) != nil {
@@ -128,7 +129,8 @@ func (h *history) reviewCandidates(all repo.OID) (out []string, err error) {
 	return out, err
 }
 
-// findUnapprovedTask is the finding about the proposal that one task waits with, nil for none.
+// findUnapprovedTask returns the finding about the proposal that one task waits with, nil
+// for none.
 func (h *history) findUnapprovedTask(t board.Task) (*Finding, error) {
 	all, err := h.findOutcomes(t.Result.Run, string(t.ID))
 	if err != nil {
@@ -149,7 +151,7 @@ func (h *history) findUnapprovedTask(t board.Task) (*Finding, error) {
 		return nil, err
 	}
 	if _, in := h.place[by]; !in {
-		return nil, nil // another range's
+		return nil, nil // of another range
 	}
 	c, err := h.readCommit(by)
 	if err != nil {
@@ -173,8 +175,8 @@ func (h *history) findUnapprovedTask(t board.Task) (*Finding, error) {
 		Way:     way}, nil
 }
 
-// isApprovedAside reports an approval that odd sync has not written down yet, on the review
-// branch or where a forge merged it to.
+// isApprovedAside reports an approval that odd sync has not recorded on the board yet. It
+// may be on the review branch or where a forge merged it.
 func (h *history) isApprovedAside(t board.Task) (is bool, err error) {
 	of := func(c repo.Commit) bool {
 		return singleTrailer(c, "Odd-Proposal") == t.Result.Commit && len(c.Trailer("Odd-Approved-By")) > 0
@@ -192,7 +194,7 @@ func (h *history) isApprovedAside(t board.Task) (is bool, err error) {
 	return is, err
 }
 
-// TakeOut is the command that takes out what a commit brought.
+// TakeOut returns the git command that reverts a commit.
 func TakeOut(c repo.Commit) string {
 	if len(c.Parents) > 1 {
 		return "git revert -m 1 " + shortID(string(c.OID))
@@ -200,15 +202,14 @@ func TakeOut(c repo.Commit) string {
 	return "git revert " + shortID(string(c.OID))
 }
 
-// isApproval reports a commit by odd that a person's word stands under: what it brings is
-// approved, also where another proposal would bring the same.
+// isApproval reports an approval, or odd sync's commit for one.
 func isApproval(c repo.Commit) bool {
 	return len(c.Trailer("Odd-Approved-By")) > 0 && len(c.Parents) > 1 || len(c.Trailer("Odd-Approval")) > 0
 }
 
-// Unapproved is the commit on the first-parent line of tip that brought the last of some
-// files, blobs by path, "" for one that is gone, which tip has all; "" where it has not, or
-// an approval brought them.
+// Unapproved returns the first-parent ancestor of tip that completed the wanted blobs, which
+// tip still has. want maps paths to blobs, "" for a deleted file. It returns "" if tip lacks
+// one, or if an approval brought them.
 func Unapproved(ctx context.Context, r *repo.Repo, tip repo.OID, want map[string]string) (repo.OID, error) {
 	read := r.Reader()
 	holds := func(at repo.OID) (bool, error) {

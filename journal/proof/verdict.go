@@ -13,19 +13,19 @@ import (
 	"github.com/odd-cli/odd/journal/repo"
 )
 
-// Checker judges ranges of one repository that share commits, as the refs of a push do.
-// Each commit is judged once, and once more only for a range that answers otherwise what
-// was asked of the first: which outcomes its ends record, and who builds on a proposal.
+// Checker judges ranges of one repository that share commits, as the refs of a push do. It
+// judges each commit once, and again only for a range that answers the questions about it
+// differently.
 type Checker struct{ *repoFacts }
 
-// NewChecker makes one; nothing may be written to the repository while it is used.
+// NewChecker returns a Checker. Nothing may write to the repository while it is used.
 func NewChecker(ctx context.Context, r *repo.Repo) Checker {
 	g := newGround(ctx, r)
 	g.verdicts = map[repo.OID]verdict{}
 	return Checker{g}
 }
 
-// Check is CheckScope.
+// Check is CheckScope with what earlier ranges showed.
 func (c Checker) Check(s Scope) (Report, error) {
 	h, err := c.readHistory(s)
 	if err != nil {
@@ -34,7 +34,7 @@ func (c Checker) Check(s Scope) (Report, error) {
 	return h.reportFolded(s.Tell)
 }
 
-// verdict is what the rules said of a commit.
+// verdict is what the rules said about a commit.
 type verdict struct {
 	machine bool
 	anchors bool  // it records an anchored run
@@ -43,17 +43,17 @@ type verdict struct {
 	asked   []answer
 }
 
-// question is about the range that a commit is judged in.
+// question asks something about the range that a commit is judged in.
 type question func(*history) (string, error)
 
-// answer is what a range said to a question.
+// answer is a question with what a range answered.
 type answer struct {
 	question
 	was string
 	err error
 }
 
-// dependOn notes a question whose answer the verdict on the commit turns on.
+// dependOn notes a question on whose answer the verdict about the commit depends.
 func (h *history) dependOn(q question) {
 	if h.verdicts == nil {
 		return
@@ -62,8 +62,8 @@ func (h *history) dependOn(q question) {
 	h.answers = append(h.answers, answer{q, was, err})
 }
 
-// judgeCommit is the verdict on a commit, one that was found in another range where this one
-// answers as that did.
+// judgeCommit returns the verdict on a commit. It reuses one from another range if this
+// range gives the same answers.
 func (h *history) judgeCommit(c repo.Commit, rs []rule) (verdict, error) {
 	if v, ok := h.verdicts[c.OID]; ok && h.answersAs(v.asked) {
 		h.noteAnchored(c, v.anchors)
@@ -88,7 +88,7 @@ func (h *history) judgeCommit(c repo.Commit, rs []rule) (verdict, error) {
 	return v, nil
 }
 
-// answersAs reports a range of which the same is true.
+// answersAs reports whether this range gives the same answers.
 func (h *history) answersAs(all []answer) bool {
 	return !slices.ContainsFunc(all, func(a answer) bool {
 		is, err := a.question(h)
@@ -96,12 +96,13 @@ func (h *history) answersAs(all []answer) bool {
 	})
 }
 
-// endCommits are the commits that tell what became of a run: that of the range, and the branches.
+// endCommits returns the commits that know what became of a run: the end of the range and
+// the branches.
 func (h *history) endCommits() []repo.OID { return append([]repo.OID{h.to}, h.tips...) }
 
-// ledgerCommits are the commits that tell what became of a run: the ends, then, for what
-// was taken out of its ledger meanwhile (which is row 14's to say), every state of
-// that ledger in the range, the last first.
+// ledgerCommits yields the commits that may have the ledger of a run. First come the ends,
+// then every commit of the range that wrote it, newest first, in case lines were deleted
+// since.
 func (h *history) ledgerCommits(run string) iter.Seq[repo.OID] {
 	return func(yield func(repo.OID) bool) {
 		for _, at := range h.endCommits() {
@@ -118,9 +119,9 @@ func (h *history) ledgerCommits(run string) iter.Seq[repo.OID] {
 	}
 }
 
-// findLedgerWrites are the commits that have the ledger of a run as the range found it, or
-// that changed it, the oldest first. All ledgers are looked for at once, however many runs are asked for;
-// what cannot be read tells nothing, so that what rests on it is found.
+// findLedgerWrites returns the commits that changed the ledger of a run, oldest first,
+// preceded by an edge of the range that has it. It reads the range once for all runs.
+// Unreadable objects are skipped, so that what needs them is reported as missing.
 func (h *history) findLedgerWrites(run string) []repo.OID {
 	if h.wrote == nil {
 		h.wrote = map[string][]repo.OID{}
@@ -146,7 +147,7 @@ func (h *history) findLedgerWrites(run string) []repo.OID {
 	return h.wrote[run]
 }
 
-// noteLedgers notes the ledgers below a folder that differ from tree to tree, as at a commit.
+// noteLedgers notes for commit at the ledgers below a folder that differ between two trees.
 func (h *history) noteLedgers(at, from, to repo.OID, below string) {
 	if to == "" {
 		return
@@ -163,8 +164,8 @@ func (h *history) noteLedgers(at, from, to repo.OID, below string) {
 	}
 }
 
-// claimQuestion asks which commit claimed a task for a run, where that lies on another line
-// than the proposal that came of it.
+// claimQuestion asks which commit claimed a task, for a proposal on another line than its
+// claim.
 func claimQuestion(proposal repo.Commit, run, task string) question {
 	return func(h *history) (string, error) {
 		c, _, err := h.findClaimAside(proposal, run, task)
@@ -172,7 +173,7 @@ func claimQuestion(proposal repo.Commit, run, task string) question {
 	}
 }
 
-// claimBesideQuestion asks which commit claims a task for the run that a commit claims it for.
+// claimBesideQuestion asks which commit makes the same claim on a parallel line.
 func claimBesideQuestion(claim repo.Commit, run, task string) question {
 	return func(h *history) (string, error) {
 		c, err := h.findClaimBeside(claim, run, task)
@@ -180,7 +181,7 @@ func claimBesideQuestion(claim repo.Commit, run, task string) question {
 	}
 }
 
-// ledgersQuestion asks for the ledger of a run at each of the ends.
+// ledgersQuestion asks for the ledger of a run at every end.
 func ledgersQuestion(run string) question {
 	return func(h *history) (string, error) {
 		var all []string
@@ -195,7 +196,7 @@ func ledgersQuestion(run string) question {
 	}
 }
 
-// onTargetQuestion asks whether the branch that reviews merge into has a commit.
+// onTargetQuestion asks whether the target branch has a commit.
 func onTargetQuestion(law config.Config, oid repo.OID) question {
 	return func(h *history) (string, error) {
 		on, err := h.isOnTarget(law, oid)

@@ -12,7 +12,7 @@ func verifiedRule() rule {
 	}, judgeVerified}
 }
 
-// judgeVerified returns invariant 16: what a person verified, no machine changes.
+// judgeVerified checks invariant 16: no machine changes a file that a person verified.
 func judgeVerified(j *judge) error {
 	if j.kind == person || len(j.Parents) == 0 {
 		return nil
@@ -27,7 +27,7 @@ func judgeVerified(j *judge) error {
 			continue
 		}
 		if isTask(f.old) && findOtherKey(f, slices.Concat(runKeys, syncKeys)) == "" {
-			continue // where it stands on the board is no part of what was verified
+			continue // its place on the board is not verified
 		}
 		what := "changes"
 		if f.New == "" {

@@ -11,11 +11,11 @@ import (
 	"github.com/odd-cli/odd/journal/repo"
 )
 
-// fewStates is how many States are remembered: those of commits that follow each other.
+// fewStates is how many States are cached, enough for successive commits.
 const fewStates = 4
 
-// readState is the State of a commit's bundle, carried on from that of its parent, or from
-// the one that was asked for last.
+// readState returns the State of a commit's bundle. It continues from the State of a parent,
+// or else from the one read last.
 func (h *history) readState(commit repo.OID) (*state.State, error) {
 	ledger, err := h.ledgerTree(commit)
 	if err != nil {
@@ -51,7 +51,7 @@ func (h *history) readState(commit repo.OID) (*state.State, error) {
 	return h.state, nil
 }
 
-// ledgerTree is the tree of a commit's ledgers, "" where there are none.
+// ledgerTree returns the tree of a commit's ledgers, "" for none.
 func (h *history) ledgerTree(commit repo.OID) (repo.OID, error) {
 	law, err := h.lawAfter(commit)
 	if err != nil {
@@ -64,7 +64,7 @@ func (h *history) ledgerTree(commit repo.OID) (repo.OID, error) {
 	return tree, err
 }
 
-// bundleFiles is the bundle of a commit, empty where it has none.
+// bundleFiles returns the bundle of a commit, empty if it has none.
 func (h *history) bundleFiles(commit repo.OID) (fs.FS, error) {
 	law, err := h.lawAfter(commit)
 	if err != nil {
@@ -80,7 +80,7 @@ func (h *history) bundleFiles(commit repo.OID) (fs.FS, error) {
 	return h.repo.Tree(tree)
 }
 
-// readSpend is what the ledgers of a commit say was spent and reserved.
+// readSpend returns what was spent and reserved according to a commit's ledgers.
 func (h *history) readSpend(commit repo.OID) (event.Spend, error) {
 	s, err := h.readState(commit)
 	if err != nil {
@@ -89,8 +89,8 @@ func (h *history) readSpend(commit repo.OID) (event.Spend, error) {
 	return s.Spend()
 }
 
-// ignoreDamaged returns err, but nil for a ledger file that is damaged: row 14 reports that file,
-// and what cannot be told from it is no finding of another row.
+// ignoreDamaged returns nil for the error of a damaged ledger, which invariant 14 reports.
+// Other invariants then have no finding about what it held.
 func ignoreDamaged(err error) error {
 	if damaged := (*state.Damaged)(nil); errors.As(err, &damaged) {
 		return nil
@@ -98,9 +98,9 @@ func ignoreDamaged(err error) error {
 	return err
 }
 
-// findClockStart is the moment before which no claim on a board may be dated: that of the
-// last record of its ledgers, or where a clock was ahead then, that of a person's odd
-// drain resume on top of it.
+// findClockStart returns the time before which no claim on a board may be dated. It is the
+// time of the last record. If that record's clock was ahead, it is the time of a person's
+// later odd drain resume.
 func (h *history) findClockStart(tip repo.OID, law config.Config) (time.Time, error) {
 	now, err := h.readSpend(tip)
 	if err != nil {
@@ -115,7 +115,7 @@ func (h *history) findClockStart(tip repo.OID, law config.Config) (time.Time, er
 		}
 		then, err := h.readSpend(c.OID)
 		if err != nil || then.Last.Before(now.Last) || now.Last.Before(c.Author.When) {
-			return now.Last, err // nothing was ahead when that person looked
+			return now.Last, err // no clock was ahead at that time
 		}
 		return c.Author.When, nil
 	}

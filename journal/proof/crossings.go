@@ -12,7 +12,7 @@ import (
 // also stand under the signatures that the other side requires: else a branch from before
 // require_signed, or from before a key was taken out, brings in what that branch refuses.
 
-// signing is what a commit asks of signatures.
+// signing is what a commit's odd.toml requires of signatures.
 type signing struct {
 	required bool
 	signers  repo.OID // the blob of allowed_signers
@@ -30,9 +30,9 @@ func (h *history) readSigning(commit repo.OID) (signing, error) {
 	return signing{true, blob}, err
 }
 
-// findCrossings maps a commit of the range to the other parents of the merges that bring it
-// together with stricter or other rules about signatures. What odd sync merges has been
-// merged into the target by a person before, and is judged there.
+// findCrossings maps a commit to the other parents of the merges that join it with a line
+// which requires signatures differently. Merges by odd sync are left out: a person merged
+// those commits into the target before, where they are judged.
 func (h *history) findCrossings() (map[repo.OID][]repo.OID, error) {
 	out := map[repo.OID][]repo.OID{}
 	for _, m := range h.commits {
@@ -63,7 +63,7 @@ func (h *history) findCrossings() (map[repo.OID][]repo.OID, error) {
 	return out, nil
 }
 
-// reachableFrom are the commits of the range that tip holds, itself included.
+// reachableFrom returns the commits of the range that are tip or its ancestors.
 func (h *history) reachableFrom(tip repo.OID) map[repo.OID]bool {
 	seen := map[repo.OID]bool{}
 	for todo := []repo.OID{tip}; len(todo) > 0; {
@@ -79,9 +79,8 @@ func (h *history) reachableFrom(tip repo.OID) map[repo.OID]bool {
 	return seen
 }
 
-// whyUnsignedBeyond says what a decision lacks of the signature that the other side of a
-// merge requires. A key that only its own side knows was given to it there, under a
-// signature, and holds.
+// whyUnsignedBeyond returns what a decision lacks of the signatures that the other side of a
+// merge requires. A key that was added only on the decision's own side counts.
 func (h *history) whyUnsignedBeyond(c repo.Commit) (string, error) {
 	for _, other := range h.crossed[c.OID] {
 		law, err := h.lawAt(other)
@@ -106,7 +105,7 @@ func (h *history) whyUnsignedBeyond(c repo.Commit) (string, error) {
 }
 
 // isKeyAddedHere reports a decision that is signed as its own side requires, with a key that
-// the commit both sides come from did not know either.
+// the merge base did not know.
 func (h *history) isKeyAddedHere(c repo.Commit, law *config.Config, other repo.OID) (bool, error) {
 	own, err := h.lawAfter(c.Parents[0])
 	if err != nil || !own.RequireSigned {
@@ -123,7 +122,7 @@ func (h *history) isKeyAddedHere(c repo.Commit, law *config.Config, other repo.O
 	return why != "", err
 }
 
-// crossingsQuestion asks which rules about signatures a commit is merged with.
+// crossingsQuestion asks which lines with other signature rules a commit is merged with.
 func crossingsQuestion(oid repo.OID) question {
 	return func(h *history) (string, error) {
 		var all string

@@ -2,9 +2,9 @@ package proof
 
 import "github.com/odd-cli/odd/journal/repo"
 
-// cache remembers what objects read as: at least the last ones that were asked for,
-// up to most, and never more than twice as many, so that a long history takes no more
-// memory than a short one. With most 0 it remembers nothing.
+// cache remembers values by object id. It keeps at least the most values asked for last and
+// at most twice as many, so memory does not grow with the history. With most 0 it remembers
+// nothing.
 type cache[V any] struct {
 	most       int
 	young, old map[repo.OID]V
@@ -34,11 +34,9 @@ func (m *cache[V]) put(oid repo.OID, v V) {
 	m.young[oid] = v
 }
 
-// How many are remembered: of directories those of commits that follow each other; of
-// months more than a history has, of whole ledger files more than runs write side by
-// side; and of what is summed up of a file more than a busy month has.
+// Sizes of caches: enough for the folders of successive commits, and for more ledgers than
+// runs write at the same time.
 const (
 	fewTrees    = 64
 	someLedgers = 256
-	manyFiles   = 4096
 )

@@ -24,10 +24,11 @@ func budgetRule() rule {
 	}, judgeBudget}
 }
 
-// judgeBudget returns invariant 5: money is reserved before it is spent, and never past the stop.
+// judgeBudget checks invariant 5: money is reserved before it is spent, and never beyond the
+// limit.
 func judgeBudget(j *judge) error {
 	if len(j.Parents) == 0 {
-		return nil // where a history begins
+		return nil // the history begins here
 	}
 	m := spendJudge{judge: j, sums: map[[2]string]monthSum{}}
 	for _, l := range j.lines {
@@ -43,7 +44,7 @@ func judgeBudget(j *judge) error {
 	return j.checkReserved()
 }
 
-// spendJudge is the money of one act.
+// spendJudge checks the money of one act.
 type spendJudge struct {
 	*judge
 	sums map[[2]string]monthSum       // after the act, by month and share
@@ -55,15 +56,13 @@ type monthSum struct {
 	err   error
 }
 
-// skew is how far a record's moment may be from its commit's, and claimSkew how
-// far a claim may be behind what the ledger has already: a month is told from
-// the record, so a record must not choose its month.
+// A record's time decides which month's budget it counts against, so it may not be chosen freely.
 const (
-	skew      = time.Hour
-	claimSkew = 5 * time.Minute
+	skew      = time.Hour       // between a record and its commit
+	claimSkew = 5 * time.Minute // how far a claim may be dated before the ledger's last record
 )
 
-// checkRecord says what is wrong with one new record.
+// checkRecord returns what is wrong with one new record.
 func (m *spendJudge) checkRecord(l ledgerLine) (string, error) {
 	r := l.record
 	late := r.TS.Sub(m.Author.When)
@@ -95,8 +94,9 @@ func (m *spendJudge) checkRecord(l ledgerLine) (string, error) {
 	return "", nil
 }
 
-// checkSessionCount reports a session beyond those that a claim without a task reserved for. A
-// transport that failed, and that another took over from, is recorded as a session too.
+// checkSessionCount reports more sessions than a claim without a task reserved for. A
+// session that a failed transport ended, and that another agent took over, has a record of
+// its own.
 func (m *spendJudge) checkSessionCount(l ledgerLine) (string, error) {
 	if l.claim.Task != l.claim.Run {
 		return "", nil // a task's is one, however often it began anew
@@ -118,7 +118,7 @@ func (m *spendJudge) checkSessionCount(l ledgerLine) (string, error) {
 	return "", nil
 }
 
-// hasLaterOutcome reports an outcome of a record's task behind it, in the same commit.
+// hasLaterOutcome reports an outcome of the same task after the record, in the same file.
 func (j *judge) hasLaterOutcome(l ledgerLine) bool {
 	return slices.ContainsFunc(j.lines, func(o ledgerLine) bool {
 		return o.record.Kind == event.Outcome && o.record.Task == l.record.Task && o.path == l.path && o.n > l.n
@@ -145,16 +145,17 @@ func (j *judge) checkReserved() error {
 	return nil
 }
 
-// checkClosed says what is wrong with an outcome's money.
+// checkClosed returns what is wrong with the cost of an outcome. It may exceed the
+// reservation if it says by how much, because a session may end one call late.
 func checkClosed(l ledgerLine) string {
 	r, c := l.record, l.claim
 	switch {
 	case c == nil:
 		return "an outcome without an open claim of " + r.Task
-	case r.Cost > c.Reserved && over(r) != r.Cost-c.Reserved:
+	case r.Cost > c.Reserved && r.Outcome().Over != r.Cost-c.Reserved:
 		return fmt.Sprintf("the outcome costs $%s, reserved were $%s, and it does not tell of as much above", formatUSD(r.Cost), formatUSD(c.Reserved))
-	case r.Cost <= c.Reserved && over(r) != 0:
-		return fmt.Sprintf("the outcome tells of $%s above its reservation, and costs $%s of $%s", formatUSD(over(r)), formatUSD(r.Cost), formatUSD(c.Reserved))
+	case r.Cost <= c.Reserved && r.Outcome().Over != 0:
+		return fmt.Sprintf("the outcome tells of $%s above its reservation, and costs $%s of $%s", formatUSD(r.Outcome().Over), formatUSD(r.Cost), formatUSD(c.Reserved))
 	case r.Cost < c.sessions:
 		return fmt.Sprintf("the outcome costs $%s, its sessions $%s", formatUSD(r.Cost), formatUSD(c.sessions))
 	case r.Team != c.Team:
@@ -163,16 +164,10 @@ func checkClosed(l ledgerLine) string {
 	return ""
 }
 
-// over is what an outcome tells that it cost above its reservation: a session
-// may end one call late, and what that cost is true all the same.
-func over(r event.Record) int64 {
-	return r.Outcome().Over
-}
-
 func formatUSD(n int64) string { return budget.MicroUSD(n).String() }
 
-// checkAbandoned says what is wrong with a sweep's record: it must close a claim
-// that was open before the act, each once, and charge all of it.
+// checkAbandoned returns what is wrong with a sweep's record. It must close a claim that was
+// open before the act, and charge its whole reservation.
 func (m *spendJudge) checkAbandoned(l ledgerLine) (string, error) {
 	if m.open == nil {
 		spent, err := m.readSpend(m.Parents[0])
@@ -197,8 +192,8 @@ func (m *spendJudge) checkAbandoned(l ledgerLine) (string, error) {
 	return "", nil
 }
 
-// checkClaim says what is wrong with a claim: its moment, what it reserves, and
-// whether that fits on top of what the ledger held.
+// checkClaim returns what is wrong with a claim: its time, what it reserves, or whether that
+// fits the budgets on top of what the ledger had before.
 func (m *spendJudge) checkClaim(l ledgerLine) (string, error) {
 	r := l.record
 	before, err := m.readSpend(m.Parents[0])
@@ -212,7 +207,7 @@ func (m *spendJudge) checkClaim(l ledgerLine) (string, error) {
 		}
 	}
 	if r.Claim().RefreshOf != "" && r.Reserved == 0 {
-		return "", nil // judged again, nothing runs
+		return "", nil // a refresh, nothing runs
 	}
 	if oid, _, err := m.trees.Find(m.Parents[0], m.law.Root+"/pause.toml"); oid != "" || err != nil {
 		return "a task was claimed while work was paused", err
@@ -257,13 +252,13 @@ func nameShare(share string) string {
 	return "team " + share + "'s"
 }
 
-// spentIn is what counts against a month once the act is done: spending and open
-// reservations of all.
+// spentIn returns the month's spending and open reservations after the act.
 func (m *spendJudge) spentIn(month string) (budget.MicroUSD, error) {
 	return m.sumSpend([2]string{month, "*"}, func(s event.Spend) (int64, error) { return s.In(month) })
 }
 
-// shareSpentIn is after of one team with an envelope, or of all without ("").
+// shareSpentIn is spentIn for one team with an envelope, or with "" for all teams without
+// one.
 func (m *spendJudge) shareSpentIn(month, share string) (budget.MicroUSD, error) {
 	return m.sumSpend([2]string{month, share}, func(s event.Spend) (int64, error) {
 		if share != "" {
@@ -286,8 +281,8 @@ func (m *spendJudge) sumSpend(k [2]string, of func(event.Spend) (int64, error)) 
 	return budget.MicroUSD(n), err
 }
 
-// readLeaseLeft is what the lease of a claim had left to spend before it, where it
-// has a budget of its own: no session costs more.
+// readLeaseLeft returns what the budget of a claim's lease had left before the claim. No
+// session may cost more. Without such a budget it returns the largest amount.
 func (m *spendJudge) readLeaseLeft(r event.Record) (budget.MicroUSD, error) {
 	id := r.Claim().Lease
 	s, err := m.readGovernance(m.Parents[0])
@@ -298,8 +293,8 @@ func (m *spendJudge) readLeaseLeft(r event.Record) (budget.MicroUSD, error) {
 	return budget.MicroUSD(max(s.Lease.Lease.Budget-u.Spent, 0)), err
 }
 
-// checkReservation says when a claim reserves less than a session may cost, names another team
-// than its task's, or is of a task that its commit does not put in its run's hands.
+// checkReservation reports a claim that reserves too little, names another team than its
+// task, or is of a task that its commit does not put in progress.
 func (m *spendJudge) checkReservation(r event.Record, left budget.MicroUSD) string {
 	if r.Task == r.Run {
 		return m.checkSessionReservation(r, left)
@@ -310,14 +305,14 @@ func (m *spendJudge) checkReservation(r event.Record, left budget.MicroUSD) stri
 		}
 		t, err := board.Parse(f.new)
 		if err != nil {
-			return "" // row 3 reports it
+			return "" // invariant 3 reports it
 		}
 		return m.checkTaskReservation(t, r, left)
 	}
 	return fmt.Sprintf("claims %s, which its commit does not put in progress", r.Task)
 }
 
-// checkSessionReservation is enough of sessions that no task asks for.
+// checkSessionReservation is checkReservation for sessions without a task.
 func (m *spendJudge) checkSessionReservation(r event.Record, left budget.MicroUSD) string {
 	n := r.Claim().Sessions
 	each := m.law.Session.MaxCost
@@ -327,7 +322,7 @@ func (m *spendJudge) checkSessionReservation(r event.Record, left budget.MicroUS
 	return ""
 }
 
-// checkTaskReservation is enough of a task, as its claim leaves it.
+// checkTaskReservation is checkReservation for a task, as its claim leaves it.
 func (m *spendJudge) checkTaskReservation(t board.Task, r event.Record, left budget.MicroUSD) string {
 	if r.Team != t.Team {
 		return fmt.Sprintf("the claim is paid by team %q, the task's team is %q", r.Team, t.Team)

@@ -23,10 +23,10 @@ func floorRule() rule {
 	}, judgeFloor}
 }
 
-// judgeFloor returns invariant 6: no session for a role that rested on too little.
+// judgeFloor checks invariant 6: no session runs in a role with too little knowledge.
 func judgeFloor(j *judge) error {
 	if len(j.Parents) == 0 {
-		return nil // where a history begins
+		return nil // the history begins here
 	}
 	return j.checkLines(func(l ledgerLine) (string, error) {
 		if l.record.Kind != event.Session {
@@ -58,12 +58,11 @@ func personaFloor(law config.Config) persona.Floor {
 	return persona.Floor{MinAtoms: f.Atoms, MinProcesses: f.Processes, MinGuides: f.Guides, MaxUnresolvedPct: f.UnresolvedPct}
 }
 
-// findSessionRole is the work role of a session, the commit of its claim, and the
-// odd.toml it was made under; "" for a session without a role, or whose claim is
-// not in the clone.
+// findSessionRole returns a session's work role, the commit of its claim and the odd.toml in
+// force then. role is "" if the session has no role or this clone lacks its claim.
 func (j *judge) findSessionRole(l ledgerLine) (role string, claim repo.OID, law config.Config, err error) {
 	if l.claim == nil {
-		return "", "", law, nil // row 5 reports it
+		return "", "", law, nil // invariant 5 reports it
 	}
 	if law, claim, err = j.findClaimTerms(l); err != nil || claim == "" {
 		return "", "", law, err
@@ -77,7 +76,7 @@ func (j *judge) findSessionRole(l ledgerLine) (role string, claim repo.OID, law 
 	return role, claim, law, nil
 }
 
-// compilePersona returns the persona of a role as a commit's bundle has it.
+// compilePersona compiles a role's persona from the bundle of a commit.
 func (h *history) compilePersona(commit repo.OID, root, role string) (persona.Persona, *okf.Graph, error) {
 	g, err := h.readBundle(commit, root)
 	if err != nil {
@@ -88,18 +87,18 @@ func (h *history) compilePersona(commit repo.OID, root, role string) (persona.Pe
 	return p, g, err
 }
 
-// bundle is a bundle that was read, by its tree.
+// bundle is a parsed bundle with the tree it came from.
 type bundle struct {
 	tree     repo.OID
 	graph    *okf.Graph
 	problems []okf.Problem
 }
 
-// muchChanged is from how many changed atoms on a bundle is read as a whole.
+// muchChanged is the number of changed atoms from which on a bundle is read as a whole.
 const muchChanged = 256
 
-// readBundle is the graph of a commit's bundle. It is made of the one that was asked
-// for last, of which two claims that follow each other share all but a few atoms.
+// readBundle returns the graph of a commit's bundle. It reloads only what changed since the
+// last call, because the bundles of two successive claims share nearly all atoms.
 func (h *history) readBundle(commit repo.OID, root string) (*okf.Graph, error) {
 	top, err := h.repo.Tree(commit)
 	if err != nil {
@@ -132,8 +131,8 @@ func (h *history) readBundle(commit repo.OID, root string) (*okf.Graph, error) {
 	return b.graph, nil
 }
 
-// changedSinceLast are the files of atoms in which the bundle of a tree differs from the one
-// that was read last; near is false where there is none, or they are many.
+// changedSinceLast returns the atom files that differ from the bundle read last. near is
+// false if there was none or many files differ.
 func (h *history) changedSinceLast(tree repo.OID) (changed map[string]bool, near bool, err error) {
 	if h.bundle.graph == nil {
 		return nil, false, nil

@@ -12,14 +12,14 @@ import (
 	"github.com/odd-cli/odd/journal/repo"
 )
 
-// governance is the slow memory as a commit has it: the files of governance/, read.
+// governance is the parsed folder governance/ of a commit.
 type governance struct {
 	state.Governance
 	tree  repo.OID            // of governance/; "" for none
 	files map[string]repo.OID // below the bundle root
 }
 
-// readGovernance reads the slow memory of a commit; what does not read is a fault of it.
+// readGovernance reads governance/ of a commit. A file that cannot be read is in Faults.
 func (h *history) readGovernance(commit repo.OID) (*governance, error) {
 	law, err := h.lawAfter(commit)
 	if err != nil {
@@ -44,14 +44,14 @@ func (h *history) readGovernance(commit repo.OID) (*governance, error) {
 	if err == nil {
 		s.Governance, err = state.ReadGovernance(bundle)
 	}
-	if err = ignoreDamaged(err); err == nil { // a link has no bytes, and so a fault
+	if err = ignoreDamaged(err); err == nil { // a link has no bytes, which is a fault
 		h.slows.put(tree, s)
 	}
 	return s, err
 }
 
-// firstFault is the first thing that is wrong with the slow memory as a whole: a file
-// that does not read, or a lease that is not what the chain of gates says it is.
+// firstFault returns the first fault of governance/ as a whole: an unreadable file, or a
+// lease that differs from what the chain of gates says.
 func (s *governance) firstFault() (name, why string) {
 	for _, name := range sortedKeys(s.Faults) {
 		return name, s.Faults[name].Error()
@@ -75,11 +75,11 @@ func (s *governance) firstFault() (name, why string) {
 	return "", ""
 }
 
-// gateFiles are the files that are governance wherever leases stand.
+// gateFiles are the files of governance/ that are governed even while leases are off.
 var gateFiles = []string{gate.LeasePath, gate.GatesPath, gate.DecisionsPath}
 
-// changedGovernance are the files of governance that the act introduces or takes away,
-// against every parent. Where leases are off, only odd's own three are governed.
+// changedGovernance returns the governed files that differ from every parent. While leases
+// are off only gateFiles are governed.
 func (j *judge) changedGovernance(now *governance, before []*governance) []string {
 	names := map[string]bool{}
 	for _, s := range append([]*governance{now}, before...) {
@@ -107,8 +107,8 @@ func leaseRule() rule {
 	}, judgeOneLease}
 }
 
-// judgeOneLease is invariant 8: governance is written by people at gates, as the gate
-// allows, and nothing is worked on but under a lease that stood.
+// judgeOneLease checks invariant 8: only people write governance/, at gates, and work
+// happens only under a valid lease.
 func judgeOneLease(j *judge) error {
 	if len(j.Parents) == 0 {
 		return j.judgeRoot()
@@ -122,9 +122,8 @@ func judgeOneLease(j *judge) error {
 	return j.judgeLeases()
 }
 
-// judgeRoot judges where a history begins. No gate was passed there, so a lease
-// and a chain that are there already were brought from nowhere: also by a side
-// of another root, which a merge then takes along.
+// judgeRoot checks a root commit. No gate was passed there, so it may not have a lease or a
+// chain of gates. That includes the root of a line that is merged later.
 func (j *judge) judgeRoot() error {
 	now, err := j.readGovernance(j.OID)
 	if err != nil {
@@ -139,7 +138,7 @@ func (j *judge) judgeRoot() error {
 	return nil
 }
 
-// judgeGovernance judges what the act does to the slow memory.
+// judgeGovernance checks what the act does to governance/.
 func (j *judge) judgeGovernance() error {
 	now, err := j.readGovernance(j.OID)
 	if err != nil {
@@ -178,11 +177,11 @@ func (j *judge) judgeGovernance() error {
 	return nil
 }
 
-// checkOutsideGate judges a person's commit that passes no gate. It may put back what was
-// tampered with, as the last gate left it.
+// checkOutsideGate checks a person's commit that passes no gate. It may put back governance/
+// as the last gate left it.
 func (j *judge) checkOutsideGate(wrote []string) error {
 	back := false
-	if len(wrote) > 0 { // it looks back along the line of the board
+	if len(wrote) > 0 { // restoresGovernance reads back along first parents
 		var err error
 		if back, err = j.restoresGovernance(); err != nil {
 			return err
@@ -204,15 +203,14 @@ func (j *judge) checkOutsideGate(wrote []string) error {
 	if to != "" {
 		j.checked++
 	}
-	if to == "off" { // to ask for leases is anybody's
+	if to == "off" { // any person may require leases
 		j.addFinding("odd.toml", 1, "[governance] lease was changed from %s to %s without a gate", from, to)
 	}
 	return err
 }
 
-// restoresGovernance reports a person's commit after which odd's own files of governance
-// are those of the last commit in which a person passed a gate and left them
-// whole, or gone where nobody ever did.
+// restoresGovernance reports a person's commit after which gateFiles are as the last whole
+// gate left them, or gone if there never was one.
 func (j *judge) restoresGovernance() (bool, error) {
 	if j.kind != person || len(j.Parents) != 1 {
 		return false, nil
@@ -250,13 +248,13 @@ func (j *judge) restoresGovernance() (bool, error) {
 	return !slices.ContainsFunc(gateFiles, func(name string) bool { return left.files[name] != now.files[name] }), nil
 }
 
-// checkGovernanceWhole reports slow memory that the act leaves out of order, where every parent had it in order.
+// checkGovernanceWhole reports a fault of governance/ that no parent has.
 func (j *judge) checkGovernanceWhole(now *governance, before []*governance) {
 	differs := false
 	for _, s := range before {
 		differs = differs || s.tree != now.tree
 		if _, why := s.firstFault(); why != "" {
-			return // told of at its own commit
+			return // reported at its own commit
 		}
 	}
 	if name, why := now.firstFault(); differs && why != "" {
@@ -264,7 +262,7 @@ func (j *judge) checkGovernanceWhole(now *governance, before []*governance) {
 	}
 }
 
-// lineNumberIn is the line that an error text names, 1 where it names none.
+// lineNumberIn returns the line that an error text names, 1 if it names none.
 func lineNumberIn(why string) int {
 	n := 1
 	if _, after, ok := strings.Cut(why, "line "); ok {
@@ -273,9 +271,9 @@ func lineNumberIn(why string) int {
 	return n
 }
 
-// leaseSwitch returns odd.toml's word on leases before and after an act that changes it,
-// "" where it does not. The commit that brings the first odd.toml changes nothing;
-// a merge has what git makes of its parents.
+// leaseSwitch returns [governance] lease before and after an act that changes it, ""
+// otherwise. The commit with the first odd.toml changes nothing, nor does a merge that takes
+// what git merges.
 func (j *judge) leaseSwitch() (from, to string, err error) {
 	is := j.laws[j.OID].Lease
 	if !j.ruled[j.Parents[0]] {
@@ -284,7 +282,7 @@ func (j *judge) leaseSwitch() (from, to string, err error) {
 	for _, p := range j.Parents[1:] {
 		law, err := j.lawAfter(p)
 		if err != nil || law.Lease == is && is == "required" {
-			return "", "", err // the stricter side is anybody's to keep
+			return "", "", err // any person may keep the stricter side
 		}
 	}
 	if is == j.law.Lease {

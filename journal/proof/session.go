@@ -14,7 +14,7 @@ import (
 	"github.com/odd-cli/odd/persona/deliver"
 )
 
-// boundSession is what a session's record says of the contract that bound it.
+// boundSession is what a session's record says about the contract that bound it.
 type boundSession struct {
 	run, task string
 	said      bool // the record names a contract
@@ -38,14 +38,14 @@ func readSession(r event.Record) boundSession {
 	return b
 }
 
-// nonEmpty returns the texts of a list that say something.
+// nonEmpty returns the texts of a list that are not blank.
 func nonEmpty(list []string) []string {
 	return slices.DeleteFunc(slices.Clone(list), func(s string) bool { return strings.TrimSpace(s) == "" })
 }
 
-// findRole is the role in the table of roles. A role that a profile composed is held
-// to what its mode is; without a mode it is as free as general. ok is false for
-// a session that is held to nothing.
+// findRole returns the session's row in the table of roles. A role that a profile composed
+// gets the row of its mode. ok is false if no row applies: such a session is as free as role
+// general.
 func (b boundSession) findRole() (row contract.RoleRow, ok bool) {
 	for _, r := range contract.Roles() {
 		if r.Role == b.role {
@@ -61,7 +61,8 @@ func (b boundSession) findRole() (row contract.RoleRow, ok bool) {
 	return contract.RoleRow{Role: b.role, Mutates: true}, false
 }
 
-// workedModes are the modes the session worked in: its own, or those an override collapsed.
+// workedModes returns the modes that the session worked in: its own, or those of its
+// override.
 func (b boundSession) workedModes() []contract.Mode {
 	if b.override == nil {
 		return []contract.Mode{b.mode}
@@ -77,19 +78,19 @@ func (b boundSession) workedIn(modes ...contract.Mode) bool {
 	return slices.ContainsFunc(b.workedModes(), func(m contract.Mode) bool { return slices.Contains(modes, m) })
 }
 
-// isCollapsed reports a transition within the modes of the session's override.
+// isCollapsed reports a transition between two modes of the session's override.
 func (b boundSession) isCollapsed(p contract.Pair) bool {
 	return b.override != nil && slices.Contains(b.workedModes(), p.From) && slices.Contains(b.workedModes(), p.To)
 }
 
-// canMutate reports whether the session could change an artifact: its role may, or
-// it has a profile's own without a mode and delivers no findings.
+// canMutate reports whether the session could change an artifact. A role without a row may,
+// unless it delivers findings.
 func (b boundSession) canMutate() bool {
 	row, known := b.findRole()
 	return row.Mutates && (known || b.schema != deliver.SchemaFindings) || b.override != nil && b.workedIn(contract.Execution, contract.Resolution)
 }
 
-// sessionName returns the session in a finding.
+// sessionName describes the session in a finding.
 func (b boundSession) sessionName() string {
 	if !b.said {
 		return "a session without a contract"
@@ -97,8 +98,8 @@ func (b boundSession) sessionName() string {
 	return "a session of the " + cmp.Or(string(b.role), "role of no name")
 }
 
-// findClaimSessions are the bound sessions of a claim: what its outcome rests on. One that
-// was judged again rests on the sessions of the run it names.
+// findClaimSessions returns the sessions that a claim's outcome rests on. The claim of a
+// refresh rests on the sessions of the run that it judges again.
 func (j *judge) findClaimSessions(c *openClaim) ([]boundSession, error) {
 	var out []boundSession
 	for _, r := range c.held {
@@ -113,14 +114,13 @@ func (j *judge) findClaimSessions(c *openClaim) ([]boundSession, error) {
 	return append(out, more...), err
 }
 
-// findRunSessions are the sessions that the proposal of a run for a task rests on, by
-// its ledger as the range's last commit has it, or else the branches.
+// findRunSessions returns the sessions that a run's proposal for a task rests on.
 func (j *judge) findRunSessions(run, task string) ([]boundSession, error) {
 	return j.findSessions(run, task, map[string]bool{}, j.ledgerCommits)
 }
 
-// findSessions returns the sessions of a run for a task in the first of the commits that has
-// any; a run that judged another's again made what that one did.
+// findSessions returns a run's sessions for a task, as the first of the commits that has any
+// records them. A run that judged another run's result again has that run's sessions.
 func (j *judge) findSessions(run, task string, seen map[string]bool, commits func(run string) iter.Seq[repo.OID]) ([]boundSession, error) {
 	if seen[run] {
 		return nil, nil
@@ -156,8 +156,8 @@ func (j *judge) findSessions(run, task string, seen map[string]bool, commits fun
 	return j.findSessions(of, task, seen, commits)
 }
 
-// readClaimedTask is a task as its run claimed it, with the odd.toml in force; ok is false
-// where the claim is not in the clone, or is of no task.
+// readClaimedTask returns a task as its run claimed it, with the odd.toml in force then. ok
+// is false if this clone lacks the claim, or the claim is of no task.
 func (j *judge) readClaimedTask(run, task string) (t board.Task, law config.Config, ok bool, err error) {
 	c, ok, err := j.findClaim(run, task)
 	if err != nil || !ok || len(c.Parents) == 0 {
@@ -184,7 +184,7 @@ func (j *judge) readClaimedTask(run, task string) (t board.Task, law config.Conf
 			continue
 		}
 		t, err = board.Parse(a)
-		return t, law, err == nil, nil // row 3 reports a task that does not read
+		return t, law, err == nil, nil // invariant 3 reports an unreadable task
 	}
 	return t, law, false, nil
 }

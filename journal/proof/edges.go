@@ -23,12 +23,12 @@ func edgeRule() rule {
 	}, judgeEdges}
 }
 
-// judgeEdges is invariant 7: a persona is made of edges that are there. What a machine's
-// atoms say of edges is held to what reconcile lets through, and what a session was
-// told of its role, as far as the clone keeps its brief, to what its claim holds.
+// judgeEdges checks invariant 7: a persona is made only of edges that exist. It checks the
+// edges in atoms that machines write, and the role in every session's brief that this clone
+// still has.
 func judgeEdges(j *judge) error {
 	if len(j.Parents) == 0 {
-		return nil // where a history begins
+		return nil // the history begins here
 	}
 	if j.kind != person {
 		j.checkEdges()
@@ -41,8 +41,8 @@ func judgeEdges(j *judge) error {
 	})
 }
 
-// checkEdges reports edges that no atom may have: owns, which would have a role own
-// what names another owner, and those that leave the bundle.
+// checkEdges reports edges that reconcile would refuse: the key owns, which would let a role
+// own what names another owner, and edges that leave the bundle.
 func (j *judge) checkEdges() {
 	for _, f := range j.files {
 		if f.new == nil || f.rel == "" {
@@ -68,8 +68,8 @@ func leavesBundle(from, target string) bool {
 	return strings.HasPrefix(path.Join(path.Dir(from), target), "../")
 }
 
-// checkBrief says that the brief of a session tells of another persona than its claim's
-// bundle makes.
+// checkBrief returns why a session's brief does not describe its role as the bundle of its
+// claim does.
 func (j *judge) checkBrief(l ledgerLine) (string, error) {
 	id, name := l.record.Session().Brief, "refs/odd/run/"+l.record.Run
 	run, moves := j.moving[name]
@@ -95,15 +95,15 @@ func (j *judge) checkBrief(l ledgerLine) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	said, ok := findBriefPart(secrets.RedactText(string(b)), "persona") // an older odd knew fewer credentials
+	said, ok := findBriefPart(secrets.RedactText(string(b)), "persona") // an older odd redacted fewer credentials
 	if !ok {
-		return "", nil // its contract has no room for one
+		return "", nil // its contract has no persona
 	}
 	p, g, err := j.compilePersona(claim, law.Root, role)
 	if err != nil {
-		return "", nil // row 6 reports a role that is not there
+		return "", nil // invariant 6 reports a missing role
 	}
-	if strings.Contains(said, "\nCompiled from `"+law.Root+"/") { // briefs of before named paths of the bundle
+	if strings.Contains(said, "\nCompiled from `"+law.Root+"/") { // older briefs name paths with the bundle root
 		p.Root = law.Root
 	}
 	want := strings.TrimSpace(secrets.RedactText(okf.Visible(strings.ToValidUTF8(string(p.Markdown(g, false)), "\uFFFD")))) + "\n"
@@ -114,8 +114,8 @@ func (j *judge) checkBrief(l ledgerLine) (string, error) {
 	return cmp.Or(why, fmt.Sprintf("the session's brief describes the role %s otherwise than the files at its claim: %s", role, firstOtherLine(said, want))), err
 }
 
-// isKeptBefore reports a tree that an earlier outcome of the same run names as what the
-// run kept: a ref that is still there is older than the record, and shows nothing of it.
+// isKeptBefore reports that the run's ref still is at the artifacts of an earlier outcome.
+// Then it is older than the record and has nothing of its session.
 func (j *judge) isKeptBefore(l ledgerLine, run repo.OID) bool {
 	records, err := j.readLedger(j.OID, l.record.Run)
 	return err == nil && slices.ContainsFunc(records, func(r event.Record) bool {
@@ -123,7 +123,7 @@ func (j *judge) isKeptBefore(l ledgerLine, run repo.OID) bool {
 	})
 }
 
-// findBriefPart is one part of a brief, by its name.
+// findBriefPart returns one part of a brief by its title.
 func findBriefPart(brief, name string) (string, bool) {
 	for {
 		_, rest, ok := strings.Cut(brief, "\n## ")
@@ -144,7 +144,7 @@ func findBriefPart(brief, name string) (string, bool) {
 	}
 }
 
-// firstOtherLine is the first line of said that want does not have.
+// firstOtherLine returns the first line of said that want does not have.
 func firstOtherLine(said, want string) string {
 	lines := strings.Split(want, "\n")
 	for l := range strings.SplitSeq(said, "\n") {

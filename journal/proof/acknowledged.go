@@ -7,7 +7,8 @@ import (
 	"github.com/odd-cli/odd/board/gate"
 )
 
-// Known is a finding that a person acknowledged at a gate: history cannot be mended.
+// Known is a finding that a person acknowledged at a gate, because history cannot be
+// changed.
 type Known struct {
 	Finding
 	Gate   string `json:"gate"` // the row of governance/gates.jsonl
@@ -15,11 +16,12 @@ type Known struct {
 	Reason string `json:"reason"`
 }
 
-// Key names a finding in the row that acknowledges it: COMMIT:INVARIANT:PATH.
+// Key is how the row that acknowledges a finding names it: COMMIT:INVARIANT:PATH.
 func (f Finding) Key() string { return fmt.Sprintf("%s:%d:%s", f.Commit, f.Invariant, f.Path) }
 
-// splitAcknowledged takes out of the findings what a gate acknowledged, by the gates as the
-// range's end has them, or the branches. That a person passed the gate is row 8's.
+// splitAcknowledged moves acknowledged findings from r.Findings to r.Known. It reads the
+// gates at the end of the range and on the branches. Whether a person passed those gates is
+// invariant 8.
 func (h *history) splitAcknowledged(r *Report) error {
 	rows := map[string]gate.Row{}
 	for _, at := range h.endCommits() {

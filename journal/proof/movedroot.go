@@ -2,10 +2,10 @@ package proof
 
 import "github.com/odd-cli/odd/journal/repo"
 
-// addMovedRoots adds to what differs between two commits what their odd.toml make differ: where
-// they name another folder as the bundle, every file of the one has left it and every file
-// of the other has come, whether git has them in both commits or not. Otherwise whoever
-// names a folder that was prepared before would be asked about nothing in it.
+// addMovedRoots adds the changes that a new bundle folder in odd.toml makes: every file of
+// the old folder is deleted and every file of the new one is added, also where git has both
+// unchanged. Without them nothing would check a folder that was filled before odd.toml named
+// it.
 func (h *history) addMovedRoots(side []repo.Change, before repo.OID, was string, after repo.OID, is string) ([]repo.Change, error) {
 	if was == is {
 		return side, nil
@@ -37,7 +37,7 @@ func (h *history) addMovedRoots(side []repo.Change, before repo.OID, was string,
 	return out, nil
 }
 
-// listFiles are the files of a folder of a commit, as if each were new.
+// listFiles returns the files of a folder of a commit as added files.
 func (h *history) listFiles(at repo.OID, dir string) ([]repo.Change, error) {
 	tree, mode, err := h.trees.Find(at, dir)
 	if err != nil || mode != folder {

@@ -132,7 +132,7 @@ func (s *story) commit(change func(*gate.Lease), locks map[string]string) {
 // proposal is a writer's file with one proposal.
 func (s *story) proposal(id string, source gate.Source) []byte {
 	s.Helper()
-	b, _, err := gate.Buffer{}.AppendProposal(nil, gate.Proposal{ID: id, TS: s.now, Source: source, Severity: gate.Low, Gate: gate.EvaluationGate, Reason: "a sign", Key: id})
+	b, _, err := gate.Buffer{}.AppendAll(nil, []gate.Proposal{gate.Proposal{ID: id, TS: s.now, Source: source, Severity: gate.Low, Gate: gate.EvaluationGate, Reason: "a sign", Key: id}}, 1)
 	if err != nil {
 		s.Fatal(err)
 	}

@@ -7,15 +7,15 @@ import (
 	"github.com/odd-cli/odd/journal/repo"
 )
 
-// outcome is a run's outcome, and whether the range's last commit has it; otherwise
-// the board does, where that commit is a review branch or the target.
+// outcome is a run's outcome. own says that the end of the range has it; otherwise a branch
+// has it.
 type outcome struct {
 	*event.Record
 	own bool
 }
 
-// findOutcomes are what a run's ledger says became of a task: first as the range's
-// last commit has it, then as the branches have it.
+// findOutcomes returns a run's outcomes for a task, first as the end of the range has them,
+// then as the branches do.
 func (h *history) findOutcomes(run, task string) ([]outcome, error) {
 	h.dependOn(ledgersQuestion(run))
 	at, ok := h.runs[run]
@@ -45,7 +45,7 @@ func (h *history) findOutcomes(run, task string) ([]outcome, error) {
 	return h.findLostOutcome(run, task)
 }
 
-// findLostOutcome is an outcome that no end tells any more.
+// findLostOutcome returns an outcome that was deleted from the ledger since.
 func (h *history) findLostOutcome(run, task string) ([]outcome, error) {
 	for at := range h.ledgerCommits(run) {
 		records, err := h.readLedger(at, run)
@@ -61,7 +61,7 @@ func (h *history) findLostOutcome(run, task string) ([]outcome, error) {
 	return nil, nil
 }
 
-// readLedger reads a run's ledger in a commit; a torn end leaves the records before it.
+// readLedger reads a run's ledger in a commit, up to the first unreadable record.
 func (h *history) readLedger(commit repo.OID, run string) ([]event.Record, error) {
 	blob, err := h.findLedger(commit, run)
 	if err != nil || blob == "" {
@@ -71,14 +71,14 @@ func (h *history) readLedger(commit repo.OID, run string) ([]event.Record, error
 		return records, nil
 	}
 	b, err := h.trees.Blob(blob)
-	records, _ := h.lines.Read(b) // what is wrong in it is row 14's
+	records, _ := h.lines.Read(b) // invariant 14 reports what is wrong in it
 	if err == nil {
 		h.ledgers.put(blob, records)
 	}
 	return records, err
 }
 
-// findLedger is the file of a run's ledger in a commit, "" where there is none.
+// findLedger returns the blob of a run's ledger in a commit, "" for none.
 func (h *history) findLedger(commit repo.OID, run string) (repo.OID, error) {
 	law, err := h.lawAfter(commit)
 	if err != nil {
@@ -101,7 +101,7 @@ func (h *history) findLedger(commit repo.OID, run string) (repo.OID, error) {
 	return "", nil
 }
 
-// findBlob is the blob of a regular file in a commit, "" where it has none.
+// findBlob returns the blob of a regular file in a commit, "" for none.
 func (h *history) findBlob(commit repo.OID, name string) (string, error) {
 	oid, mode, err := h.trees.Find(commit, name)
 	if err != nil || !strings.HasPrefix(mode, "100") {
@@ -110,7 +110,7 @@ func (h *history) findBlob(commit repo.OID, name string) (string, error) {
 	return string(oid), nil
 }
 
-// findBundleBlob is blobAt of a path below the bundle, where that lies in the commit.
+// findBundleBlob is findBlob for a path below the bundle root of that commit.
 func (h *history) findBundleBlob(commit repo.OID, rel string) (string, error) {
 	law, err := h.lawAfter(commit)
 	if err != nil {

@@ -17,7 +17,7 @@ type storedHandoff struct {
 	fault error // why it does not read
 }
 
-// isJournaledBy reports an entry that tells of the handoff.
+// isJournaledBy reports whether a journal entry records the handoff.
 func (h storedHandoff) isJournaledBy(e journal.Entry) bool {
 	return e.Type == "H" && h.Vouches() && handoff.Tells(e.Content, string(h.From), string(h.To), h.path)
 }
@@ -28,8 +28,8 @@ func (h *storedHandoff) decode(a *okf.Atom, fault error) {
 	}
 }
 
-// readGivenHandoff reads a handoff that a session names, where its claim left it; ok is
-// false unless it is there, with the blob that is named.
+// readGivenHandoff reads a handoff that a session names, from the commit of its claim. ok is
+// false unless that commit has it with the named blob.
 func (j *judge) readGivenHandoff(b boundSession, named [2]string) (storedHandoff, bool, error) {
 	c, ok, err := j.findClaim(b.run, b.task)
 	if err != nil || !ok || named[1] == "" {
@@ -38,7 +38,7 @@ func (j *judge) readGivenHandoff(b boundSession, named [2]string) (storedHandoff
 	return j.readHandoff(c.OID, named[0], named[1])
 }
 
-// readHandoff reads a handoff in a commit; an empty blob is any.
+// readHandoff reads a handoff in a commit. With want it must be that blob.
 func (j *judge) readHandoff(at repo.OID, name, want string) (storedHandoff, bool, error) {
 	law, err := j.lawAfter(at)
 	if err != nil {
@@ -58,7 +58,7 @@ func (j *judge) readHandoff(at repo.OID, name, want string) (storedHandoff, bool
 	return h, true, nil
 }
 
-// isTainted reports a handoff that was made under an override, or from one that was.
+// isTainted reports a handoff that was made under an override, or from such a handoff.
 func (j *judge) isTainted(h storedHandoff, seen map[string]bool) (bool, error) {
 	if h.Tainted != "" || seen[h.path] {
 		return h.Tainted != "", nil
@@ -79,8 +79,7 @@ func (j *judge) isTainted(h storedHandoff, seen map[string]bool) (bool, error) {
 	return false, nil
 }
 
-// whyTainted is what taints the work of a session: "an override", or a handoff that
-// one produced; "" for nothing.
+// whyTainted returns how an override taints the work of a session, "" if none does.
 func (j *judge) whyTainted(b boundSession) (string, error) {
 	if b.override != nil {
 		return "under an override", nil
