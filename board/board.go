@@ -1,7 +1,7 @@
-// Package board knows a task, its states, what drain may do to it and which is next.
+// Package board defines tasks, their states, who may change them, and which task is next.
 //
-// A task is an atom of type task. Its place on the board is its state key;
-// status stays OKF's lifecycle.
+// A task is an atom of type task. Its key state is its place on the board. Its key status is
+// OKF's lifecycle and has nothing to do with the board.
 //
 //	---
 //	type: task
@@ -27,9 +27,9 @@
 //	artifact: knowledge/terms/slack-water.md
 //	---
 //
-// odd adds claimed_by, lease_expires and attempts while a run holds the task,
-// and afterwards result or blocked_reason. A claim, a verdict and a sweep are
-// minimal edits of that file: every other byte stays as a person wrote it.
+// odd adds claimed_by, lease_expires and attempts while a run holds the task, and afterwards
+// result or blocked_reason. odd edits only these keys and state; every other byte stays as a
+// person wrote it.
 //
 // # Who moves a task
 //
@@ -41,10 +41,9 @@
 //	review → done, backlog, ready                 a person
 //	review → backlog                              drain, once a change waited longer than review_ttl
 //
-// Nothing else, and nothing leaves done: a new task supersedes an old one.
-// What agent code can say of a task is a Verdict, and no Verdict is done
-// (invariant 3); people's moves are made in board/review, which drain may not
-// import.
+// There are no other moves, and none leaves done: file a new task instead. Agent code can only
+// return a Verdict, and no Verdict is done (invariant 3). board/review makes people's moves, and
+// drain may not import it.
 package board
 
 import (
@@ -68,15 +67,14 @@ const (
 	Done       State = "done"
 )
 
-// States lists the states in the order a task passes them, blocked last but one.
+// States returns the states in the order that a task passes them, blocked last but one.
 func States() []State { return []State{Backlog, Ready, InProgress, Review, Blocked, Done} }
 
 // Type is the atom type of a task.
 const Type = "task"
 
-// Kinds lists what kind of work a task may be. A task without a kind is
-// implement; a task of another kind is never drained. Which kinds the
-// commitment lease's stance allows is the lease's to say.
+// Kinds returns the kinds of work. A task without a kind is implement; a task of an unknown
+// kind is never drained. The commitment lease's stance decides which kinds may run.
 func Kinds() []string {
 	return []string{
 		"research", "question", "audit",
@@ -86,27 +84,27 @@ func Kinds() []string {
 	}
 }
 
-// Signals lists what a task may say that it was filed for. It decides how soon and on
-// which budget the task is worked, and nothing about what it may do.
+// Signals returns what a task may name as the reason it was filed for. The signal decides
+// how soon and on which budget the task is worked on, and nothing about what it may do.
 func Signals() []string {
 	return []string{
 		"test_failure", "runtime_health", // something is broken
 		"contract_drift", "github_issue", "performance_regression", "scheduled", "repeated_failure",
 		"backlog", "code_marks", "doc_staleness", "exploration", "architecture", // can wait
-		"intent", // a guess at what may be wanted
+		"intent", // a guess at what people may want
 	}
 }
 
-// Task is a task atom read.
+// Task is a parsed task atom.
 type Task struct {
 	Row
 	Blob         string
-	Team         string   // a capability; as written by Parse, resolved to an id by Tasks
+	Team         string   // a capability; Parse keeps it as written, Tasks resolves it to an id
 	Signal       string   // what made somebody ask for it, one of Signals; "" is nothing in particular
-	Soft         []okf.ID // soft dependencies, as Row.Dependencies
+	Soft         []okf.ID // soft dependencies, resolved like Row.Dependencies
 	Acceptance   []string
 	Inputs       []string // repository paths, a folder ending in "/", or URIs
-	Paths        []string // globs of repository paths a change may touch; one that means atoms narrows those
+	Paths        []string // globs of repository paths that a change may touch; with a glob of atoms, only those land
 	Commands     [][]string
 	Budget       budget.MicroUSD // 0: the session default
 	MaxTurns     int             // 0: the session default
@@ -125,11 +123,11 @@ type Task struct {
 	Atom         *okf.Atom
 }
 
-// Contracted is the contract's role of a session on t: the task's own word, what
-// odd.toml says of its kind, or else what the kind means. A kind that works on
-// what another mode left behind is bound to a role only where the task names the
-// handoff: without one a person asked for the work directly, which canon lets
-// skip a mode.
+// Contracted returns the contract role of a session on t: the task's own, the one that
+// odd.toml gives its kind, or the default of its kind. Builders, planners and resolvers work
+// from what another mode left behind. So a kind makes a session one of these only if the
+// task names a handoff; otherwise a person asked for the work directly, and the role is
+// general.
 func (t Task) Contracted(kinds map[string]contract.Role) contract.Role {
 	if t.ContractRole != "" {
 		return t.ContractRole
@@ -154,7 +152,7 @@ func (t Task) Contracted(kinds map[string]contract.Role) contract.Role {
 	return role
 }
 
-// Rejection is one person's no.
+// Rejection is one person's rejection of a proposal.
 type Rejection struct{ By, At, Reason string }
 
 // Result is what Finish records.
@@ -163,7 +161,7 @@ type Result struct {
 	Reason              string // for ToBlocked
 }
 
-// Verdict is all that agent code can say of a task.
+// Verdict is all that agent code can say about a task.
 type Verdict uint8
 
 // The verdicts.
@@ -172,7 +170,7 @@ const (
 	ToBlocked
 )
 
-// targetState is where a verdict puts a task; "" for a value that is no verdict.
+// targetState returns where a verdict puts a task, "" for a value that is no verdict.
 func (v Verdict) targetState() State {
 	switch v {
 	case ToReview:
@@ -183,8 +181,8 @@ func (v Verdict) targetState() State {
 	return ""
 }
 
-// Expired reports whether the task's lease has run out at now: an instant that
-// is the expiry itself is expired. A task no run holds has no lease to expire.
+// Expired reports whether the task's lease has run out at now, the instant of expiry
+// included. A task that no run holds has no lease to expire.
 func (t *Row) Expired(now time.Time) bool {
 	return !t.LeaseExpires.IsZero() && !now.Before(t.LeaseExpires)
 }

@@ -11,11 +11,10 @@ import (
 	"github.com/odd-cli/odd/okf"
 )
 
-// CheckTasks finds everything wrong with the tasks of g: keys that cannot be
-// read, an unknown role, team or kind, dependencies that are missing or run in
-// a circle, and commands nobody answers for. The codes begin with "odd-task-".
-// An Error keeps a task from being drained; a Warn does not. The order is path,
-// line, code.
+// CheckTasks returns everything wrong with the tasks of g: unreadable keys, an unknown role,
+// team or kind, missing or cyclic dependencies, and commands that no person wrote. The codes
+// begin with "odd-task-". An Error keeps a task from being drained; a Warn does not. The
+// order is path, line, code.
 func CheckTasks(g *okf.Graph) []okf.Problem {
 	tasks, problems := Tasks(g)
 	for _, a := range g.OfType(func(typ string) bool { return typ == Type }) {
@@ -38,8 +37,9 @@ func CheckTasks(g *okf.Graph) []okf.Problem {
 	return problems
 }
 
-// Unread are the errors, among those of a bundle's files, of what lies on the board: what
-// is no task for them, and tasks that share an id, of which the first by path is seen.
+// Unread returns those errors in a bundle's files that keep files of the board from being
+// read as tasks. They include tasks that share an id, of which only the first by path is
+// seen.
 func Unread(files []okf.Problem) []okf.Problem {
 	var out []okf.Problem
 	for _, p := range files {
@@ -50,8 +50,8 @@ func Unread(files []okf.Problem) []okf.Problem {
 	return out
 }
 
-// Twin is why nothing may be done with the task at path: another file has its id, and
-// nobody can say which of them is meant. It is nil of any other.
+// Twin returns the problem that another file has the same id as the task at path, nil if
+// none has. Then nobody can say which task is meant, so callers refuse to act on either.
 func Twin(files []okf.Problem, path string) *okf.Problem {
 	for i, p := range files {
 		if p.Path == path && p.Code == "odd-duplicate-id" {
@@ -61,9 +61,9 @@ func Twin(files []okf.Problem, path string) *okf.Problem {
 	return nil
 }
 
-// CheckTeams finds the names of [budget.teams] in odd.toml that are not the id
-// of a capability of g. Their money would be held against nobody, so drain
-// refuses while there are any. The order is that of the names.
+// CheckTeams returns the names of [budget.teams] in odd.toml that are not the id of a
+// capability of g. drain refuses while there are any, because their budget would apply to
+// nobody. The order is by name.
 func CheckTeams(g *okf.Graph, teams map[string]budget.MicroUSD) []okf.Problem {
 	var out []okf.Problem
 	for _, name := range slices.Sorted(maps.Keys(teams)) {
@@ -113,14 +113,15 @@ func (t Task) checkReferences(g referenceChecker, all Index) []okf.Problem {
 	return out
 }
 
-// referenceChecker answers what is wrong with a reference. Many tasks may name one atom that
-// is not there, and to tell what it could have meant takes a look at every id.
+// referenceChecker finds what is wrong with references. It caches the answer for a missing
+// name, because finding what the name could mean compares it with every id.
 type referenceChecker struct {
 	g    *okf.Graph
 	told map[string]string
 }
 
-// checkReference says what is wrong with a reference to an atom of a type; "" for nothing.
+// checkReference returns what is wrong with a reference to an atom of a type, "" for
+// nothing.
 func (n referenceChecker) checkReference(name, typ string) string {
 	if a := n.g.Target(name, ""); a != nil {
 		if a.Type != typ {

@@ -8,21 +8,21 @@ import (
 	"github.com/odd-cli/odd/okf"
 )
 
-// Decline is a person's no to one atom, as the text stood that it came from: they left it
-// out of an approval, or rejected its proposal, which the task that proposed it keeps; or
-// they deleted the atom, which history keeps. Whoever takes the line out of the task's
-// file, or reverts the commit, lifts it.
+// Decline records that a person does not want one atom, for the source text it came from.
+// They left it out of an approval or rejected its proposal, which its task records. Or they
+// deleted the atom, which git history records. Deleting the line from the task's file, or
+// reverting the commit, lifts the decline.
 type Decline struct {
 	ID             okf.ID
 	Text           string // okf.Grounds of the atom
 	By, At, Reason string
 }
 
-// Endorsement is a person's yes to a proposal that more people must approve: it stays in
-// review until they did.
+// Endorsement is a person's approval of a proposal that more people must approve. The
+// proposal stays in review until they have.
 type Endorsement struct{ By, At, Proposal string }
 
-// Endorsers are the addresses of who endorsed the proposal that t waits in review with.
+// Endorsers returns the addresses of those who endorsed the proposal that t waits with.
 func (t Task) Endorsers() (out []string) {
 	for _, e := range t.Endorsed {
 		if e.Proposal == t.Result.Commit && e.Proposal != "" {
@@ -42,8 +42,8 @@ func (d Decline) String() string {
 	return s
 }
 
-// Declines are what people declined, newest first, but for what is on the task with the id
-// again: who makes a task ready once more asks for its atoms.
+// Declines returns what people declined, newest first. It leaves out the task again: whoever
+// makes a task ready once more asks for its atoms.
 func Declines(tasks []Task, again okf.ID) (out []Decline) {
 	for _, t := range tasks {
 		if t.ID != again {
@@ -54,8 +54,8 @@ func Declines(tasks []Task, again okf.ID) (out []Decline) {
 	return out
 }
 
-// DeclinedBefore tells of an atom and its grounds which of the declines it is, which are
-// newest first; "" for none.
+// DeclinedBefore returns a function that describes the newest decline of an atom with its
+// grounds, "" for none. declines are newest first.
 func DeclinedBefore(declines []Decline) func(id okf.ID, grounds string) string {
 	all := map[[2]string]Decline{}
 	for _, d := range slices.Backward(declines) {

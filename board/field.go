@@ -24,7 +24,7 @@ func (r *reader) readText(key string) string {
 	return strings.TrimSpace(formatScalar(v))
 }
 
-// nameIn reads one of a list of names, which is made for a task that has the key.
+// readName reads one of a list of names. all is called only if the task has the key.
 func readName[T ~string](r *reader, key string, all func() []T) T {
 	s := r.readText(key)
 	if s == "" {
@@ -100,8 +100,8 @@ func (r *reader) readGlobs() []string {
 	return globs
 }
 
-// isConfined reports whether a path or glob stays inside the repository, and out
-// of git's own folder, on every file system.
+// isConfined reports whether a path or glob stays inside the repository, and out of .git, on
+// every file system.
 func isConfined(s string) bool {
 	if s == "" || strings.ContainsFunc(s, func(r rune) bool { return r < ' ' || r == 0x7f }) || strings.Contains(s, ":") {
 		return false
@@ -114,8 +114,8 @@ func isConfined(s string) bool {
 	return true
 }
 
-// readCommands reads a list of argv lists. A string is refused rather than split:
-// odd runs no shell, and two splitters never agree.
+// readCommands reads a list of argv lists. It refuses a string and does not split it: odd
+// runs no shell, and no two splitters agree.
 func (r *reader) readCommands() [][]string {
 	value := r.lookUp("commands")
 	if value == nil {
@@ -139,7 +139,7 @@ func (r *reader) readCommands() [][]string {
 	return out
 }
 
-// parseArgv reads one command; the string says what is wrong with it, "" for nothing.
+// parseArgv reads one command. wrong is "" if it is right.
 func parseArgv(item any) (out []string, wrong string) {
 	list, ok := item.([]any)
 	if !ok {
@@ -161,9 +161,8 @@ func parseArgv(item any) (out []string, wrong string) {
 	return out, ""
 }
 
-// readMoney reads an amount of dollars. YAML hands a plain 0.25 over as a float; its
-// shortest decimal form is what the author wrote up to 15 digits, and an amount
-// with more is refused.
+// readMoney reads an amount of dollars. YAML parses a plain 0.25 as a float. Its shortest
+// decimal form is what the author wrote up to 15 digits; an amount with more is refused.
 func (r *reader) readMoney(key string) budget.MicroUSD {
 	value := r.lookUp(key)
 	if value == nil {
@@ -230,7 +229,7 @@ func (r *reader) readEndorsements() (out []Endorsement) {
 	return out
 }
 
-// readMaps reads a list of maps, or a single one; anything else is what wrong says.
+// readMaps reads a list of maps, or a single one. Anything else is the problem wrong.
 func (r *reader) readMaps(key, wrong, way string) (out []map[string]any) {
 	value := r.lookUp(key)
 	items, isList := value.([]any)
@@ -261,7 +260,7 @@ func (r *reader) readResult() Result {
 	return Result{Run: formatScalar(m["run"]), Branch: formatScalar(m["branch"]), Commit: formatScalar(m["commit"])}
 }
 
-// formatScalar is v as text; "" for what is no scalar.
+// formatScalar returns v as text, "" if it is no scalar.
 func formatScalar(v any) string {
 	switch v := v.(type) {
 	case nil, []any, map[string]any:

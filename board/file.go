@@ -12,7 +12,7 @@ import (
 	"github.com/odd-cli/odd/okf"
 )
 
-// Filing is what a new task says. Empty members leave no key.
+// Filing is the content of a new task. Empty fields write no key.
 type Filing struct {
 	ID           okf.ID // lower-case slug; Slug of the title when empty
 	Title        string // required
@@ -43,9 +43,9 @@ type Filing struct {
 	At           time.Time
 }
 
-// New builds the file of a new task, tasks/ID.md, always in backlog: only a
-// person makes it ready. An actor that is no person files no commands and no
-// budget, and claims no approval, and its task is inferred. What New returns passes Parse.
+// New returns the file of a new task, tasks/ID.md, in backlog: only a person makes it ready.
+// An actor who is no person may give no commands, no budget and no approval tags, and its
+// task is inferred. Parse accepts what New returns.
 func New(f Filing) (okf.Atom, error) {
 	person := okf.Stamp{By: f.By}.Human()
 	f.Title = oneLine(f.Title)
@@ -125,7 +125,7 @@ func (f Filing) buildFields(person bool) []okf.Field {
 	return out
 }
 
-// buildBody is the task's text below its title.
+// buildBody returns the task's title and text.
 func (f Filing) buildBody() string {
 	text := "\n# " + f.Title + "\n"
 	if more := strings.TrimSpace(okf.Visible(f.Body)); more != "" {
@@ -151,16 +151,17 @@ func toAny(list []string) []any {
 	return out
 }
 
-// oneLine is s without hidden characters and with every run of space as one.
+// oneLine returns s without hidden characters and with every run of space as one.
 func oneLine(s string) string { return strings.Join(strings.Fields(okf.Visible(s)), " ") }
 
-// slugMax is the most bytes of a slug. With "odd/review/" before it and an
-// attempt behind, a ref stays far below every file system's 255.
+// slugMax is the most bytes of a slug. With "odd/review/" before it and an attempt after it,
+// a ref stays far below the 255 bytes that file systems allow.
 const slugMax = 60
 
-// Slug is the review-branch stem of an id: lower case, [a-z0-9-], at most 60 bytes, never empty. An id that is such a
-// slug is its own; any other keeps what it can of its last part and gets the first 8 hex digits of its SHA-256, so that
-// a/b, x/b and B stay apart. Git takes every slug as a part of a ref name.
+// Slug returns the part of a review branch that names a task: lower case, [a-z0-9-], at most
+// 60 bytes, never empty. An id of that form is its own slug. Any other id keeps what it can
+// of its last part. It gets the first 8 hex digits of its SHA-256, so that a/b, x/b and B
+// differ. Git accepts every slug as a part of a ref name.
 func Slug(id okf.ID) string {
 	s := string(id)
 	if slugify(s) == s && s != "" {
@@ -178,7 +179,7 @@ func Slug(id okf.ID) string {
 	return stem + "-" + mark
 }
 
-// slugify returns s as dashify does, cut to slugMax.
+// slugify is dashify, cut to slugMax.
 func slugify(s string) string {
 	out := dashify(s)
 	if len(out) > slugMax {
@@ -187,7 +188,7 @@ func slugify(s string) string {
 	return out
 }
 
-// wordSlug returns s as slugify does, but cut behind a word where one ends in time.
+// wordSlug is slugify, but it cuts after a word if one ends in the second half.
 func wordSlug(s string) string {
 	out := dashify(s)
 	if len(out) > slugMax {
@@ -198,8 +199,8 @@ func wordSlug(s string) string {
 	return slugify(s)
 }
 
-// dashify returns s in lower case with every run of other characters than letters
-// and digits as one "-", none at the ends; "" when nothing is left.
+// dashify returns s in lower case with every run of characters other than letters and digits
+// as one "-", and none at the ends.
 func dashify(s string) string {
 	var b strings.Builder
 	gap := false

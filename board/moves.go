@@ -21,7 +21,7 @@ const (
 	Expirer Mover = "expiry"  // drain, once nobody decided about a change in time
 )
 
-// Move is one step a task may take.
+// Move is one step that a task may take.
 type Move struct {
 	From, To State
 	By       Mover
@@ -44,7 +44,7 @@ var moves = []Move{
 	{Review, Backlog, Expirer},
 }
 
-// MoveError is a step the board does not have.
+// MoveError is a step that the board does not allow.
 type MoveError struct{ Move }
 
 // Error says where the task is and where it would have to be:
@@ -88,8 +88,7 @@ func (t *Row) NoProposal() string {
 	return fmt.Sprintf("there is no proposal yet: the task is in %s; run odd task ready %s, then odd drain", t.State, t.ID)
 }
 
-// Can reports whether by may move a task from one state to another: nil, or a
-// *MoveError.
+// Can reports whether by may move a task from one state to another: nil, or a *MoveError.
 func Can(by Mover, from, to State) error {
 	m := Move{from, to, by}
 	if slices.Contains(moves, m) {
@@ -98,11 +97,12 @@ func Can(by Mover, from, to State) error {
 	return &MoveError{m}
 }
 
-// CanHuman is Can for a person. It answers whether the move exists; that a
-// person makes it, board/review sees to.
+// CanHuman is Can for a person. It answers only whether the move exists; board/review makes
+// sure that a person makes it.
 func CanHuman(from, to State) error { return Can(Person, from, to) }
 
-// Claim returns the file of t as claimed: in_progress, claimed_by, lease_expires, attempts+1. t must be ready.
+// Claim returns the file of t as claimed by run: in_progress, with claimed_by, lease_expires
+// and one more attempt. t must be ready.
 func Claim(t Task, run string, expires time.Time) ([]byte, error) {
 	if err := Can(Claimer, t.State, InProgress); err != nil {
 		return nil, fmt.Errorf("%s: %w", t.ID, err)
@@ -115,8 +115,9 @@ func Claim(t Task, run string, expires time.Time) ([]byte, error) {
 	)
 }
 
-// Finish returns the file of t, claimed by run, with its verdict: claimed_by and lease_expires go, and result (run, branch,
-// commit) or blocked_reason come; the other of the two goes, being about an earlier attempt.
+// Finish returns the file of t, claimed by run, with its verdict. It removes claimed_by and
+// lease_expires, and writes result or blocked_reason. It removes the other of the two, which
+// is about an earlier attempt.
 func Finish(t Task, run string, v Verdict, result Result) ([]byte, error) {
 	to := v.targetState()
 	if err := Can(Session, t.State, to); err != nil {
@@ -133,8 +134,8 @@ func Finish(t Task, run string, v Verdict, result Result) ([]byte, error) {
 	return editTask(t, append(sets, okf.Set{Key: "blocked_reason"}, okf.Set{Key: "result", Value: made})...)
 }
 
-// Sweep returns the file of t whose lease expired: ready again, or blocked when attempts reached max. A task whose
-// lease is alive, or that no run holds, is an error.
+// Sweep returns the file of t whose lease expired: ready again, or blocked after
+// maxAttempts. It refuses a task whose lease has not expired, and one that no run holds.
 func Sweep(t Task, now time.Time, maxAttempts int) ([]byte, State, error) {
 	to := Ready
 	if t.Attempts >= maxAttempts {
@@ -157,8 +158,8 @@ func Sweep(t Task, now time.Time, maxAttempts int) ([]byte, State, error) {
 	return b, to, err
 }
 
-// Halt returns the file of t, which a run holds, as an emergency leaves it: blocked, with the reason. The run's own
-// verdict is lost then. Only a person's act calls it (board/review).
+// Halt returns the file of t, which a run holds, after an emergency: blocked, with the
+// reason. The run's own verdict is lost then. Only a person's act calls it (board/review).
 func Halt(t Task, reason string) ([]byte, error) {
 	if err := Can(Person, t.State, Blocked); err != nil {
 		return nil, fmt.Errorf("%s: %w", t.ID, err)
@@ -166,8 +167,8 @@ func Halt(t Task, reason string) ([]byte, error) {
 	return editTask(t, append(releaseEdits(Blocked), blockEdit(reason), okf.Set{Key: "result"})...)
 }
 
-// Expire returns the file of t, which waited in review until nobody could decide about it any more: back in backlog, with
-// the reason, so that only a person puts it on the board again.
+// Expire returns the file of t after its review time ran out: in backlog, with the reason,
+// so only a person makes it ready again.
 func Expire(t Task, reason string) ([]byte, error) {
 	if err := Can(Expirer, t.State, Backlog); err != nil {
 		return nil, fmt.Errorf("%s: %w", t.ID, err)
@@ -180,12 +181,12 @@ func releaseEdits(to State) []okf.Set {
 	return []okf.Set{{Key: "state", Value: string(to)}, {Key: "claimed_by"}, {Key: "lease_expires"}}
 }
 
-// reasonCap is the most a reason may be in bytes: it stands in frontmatter and
-// in the next brief.
+// reasonCap is how many bytes a reason may have, because it is in the frontmatter and in the
+// next brief.
 const reasonCap = 2000
 
-// blockEdit returns the edit that says why. The text may come from an agent, so what
-// a person could not see is left out.
+// blockEdit returns the edit that writes blocked_reason. The text may come from an agent, so
+// invisible characters are removed.
 func blockEdit(reason string) okf.Set {
 	reason = strings.TrimSpace(okf.Visible(okf.Legible(reason)))
 	if reason == "" {
@@ -197,8 +198,7 @@ func blockEdit(reason string) okf.Set {
 	return okf.Set{Key: "blocked_reason", Value: reason}
 }
 
-// editTask applies the sets to the file of t, leaving out the removal of keys that
-// are not there.
+// editTask applies the edits to the file of t. It skips removals of keys that are not there.
 func editTask(t Task, sets ...okf.Set) ([]byte, error) {
 	sets = slices.DeleteFunc(sets, func(s okf.Set) bool {
 		_, there := t.Atom.Field(s.Key)

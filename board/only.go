@@ -6,16 +6,15 @@ import (
 	"strings"
 )
 
-// Folder is where the tasks lie below the bundle's root. An atom of type task
-// elsewhere is not on the board, so that to look at the board is to look at this
-// folder, however much else the bundle holds.
+// Folder is where tasks are, below the bundle's root. An atom of type task elsewhere is not
+// on the board. So reading the board means reading this folder, however large the bundle is.
 const Folder = "tasks"
 
-// onBoard reports whether a bundle path is that of a task.
+// onBoard reports whether a bundle path is in the folder of tasks.
 func onBoard(path string) bool { return strings.HasPrefix(path, Folder+"/") }
 
-// Only is the bundle f without all that lies outside Folder: what okf.Load and
-// okf.LoadCached make a graph of tasks alone of. The paths stay as they are.
+// Only returns the bundle f without everything outside Folder. okf.Load and okf.LoadCached
+// make a graph of the tasks alone from it. Paths are unchanged.
 func Only(f fs.FS) fs.FS {
 	o := tasksOnly{f}
 	switch m := f.(type) {
@@ -30,16 +29,16 @@ func Only(f fs.FS) fs.FS {
 	return o
 }
 
-// tasksOnly lists one folder at its root, and is f otherwise.
+// tasksOnly lists only Folder at its root.
 type tasksOnly struct{ fs.FS }
 
-// tasksOnlyTree is only for a file system that reads many files in one go.
+// tasksOnlyTree is tasksOnly for a file system that reads many files at once.
 type tasksOnlyTree struct {
 	tasksOnly
 	manyReader
 }
 
-// tasksOnlyDisk is only for one that also looks at many files in one go.
+// tasksOnlyDisk is tasksOnly for one that also stats many files at once.
 type tasksOnlyDisk struct {
 	tasksOnly
 	manyReader
@@ -54,7 +53,7 @@ type manyReader interface {
 	ReadMany(names []string, fn func(name string, data []byte) error) error
 }
 
-// ReadDir lists the root without looking at it: it may hold any number of files.
+// ReadDir lists the root without reading it, because it may hold any number of files.
 func (o tasksOnly) ReadDir(name string) ([]fs.DirEntry, error) {
 	if name != "." {
 		return fs.ReadDir(o.FS, name)
@@ -70,8 +69,8 @@ func (o tasksOnly) ReadDir(name string) ([]fs.DirEntry, error) {
 	return []fs.DirEntry{fs.FileInfoToDirEntry(info)}, nil
 }
 
-// Lstat is that of f.
+// Lstat is that of the wrapped file system.
 func (o tasksOnly) Lstat(name string) (fs.FileInfo, error) { return fs.Lstat(o.FS, name) }
 
-// ReadLink is that of f.
+// ReadLink is that of the wrapped file system.
 func (o tasksOnly) ReadLink(name string) (string, error) { return fs.ReadLink(o.FS, name) }

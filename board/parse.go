@@ -12,8 +12,8 @@ import (
 	"github.com/odd-cli/odd/persona/contract"
 )
 
-// Parse reads a task atom. The error is an okf.Problem (unknown state, bad lease, commands that are not argv …): the
-// first of those CheckTasks would list. A task with a problem is not drained.
+// Parse reads a task atom. The error is an okf.Problem, such as an unknown state or a bad
+// lease: the first one that CheckTasks would return. A task with a problem is not drained.
 func Parse(a *okf.Atom) (Task, error) {
 	t, problems := parseTask(a)
 	if len(problems) > 0 {
@@ -22,12 +22,13 @@ func Parse(a *okf.Atom) (Task, error) {
 	return t, nil
 }
 
-// Tasks reads every task atom of g below Folder in id order, with the problems of those that cannot be read. Dependencies and
-// teams that name an atom by path or stem are resolved to its id, because ids are what budgets and boards are kept by.
+// Tasks reads every task of g in id order, with the problems of those that cannot be read.
+// It resolves dependencies and teams that are named by path or stem to ids, because budgets
+// and boards use ids.
 func Tasks(g *okf.Graph) ([]Task, []okf.Problem) { return TasksAfter(g, nil) }
 
-// TasksAfter is Tasks, where before is what it was of the bundle a moment ago: what is the same atom still, and names no
-// other that could have another id now, is not read again.
+// TasksAfter is Tasks, given an earlier result for the bundle. It reuses the tasks whose
+// atom is the same, if they name no other atom.
 func TasksAfter(g *okf.Graph, before []Task) ([]Task, []okf.Problem) {
 	known := make(map[*okf.Atom]*Task, len(before))
 	for i, t := range before {
@@ -64,8 +65,8 @@ func TasksAfter(g *okf.Graph, before []Task) ([]Task, []okf.Problem) {
 // IsTask reports whether an atom is a task on the board, readable or not.
 func IsTask(a *okf.Atom) bool { return a.Type == Type && onBoard(a.Path) }
 
-// ReadTask is the one of Tasks(g) that a is, without reading the others where
-// its names can be told without them. The error is the first of its problems.
+// ReadTask returns the task that Tasks(g) has for a. It reads other tasks only if a name
+// needs them. The error is the first of the task's problems.
 func ReadTask(g *okf.Graph, a *okf.Atom) (Task, error) {
 	t, err := Parse(a)
 	if err != nil {
@@ -78,8 +79,8 @@ func ReadTask(g *okf.Graph, a *okf.Atom) (Task, error) {
 	return t, nil
 }
 
-// Behind are t and every task it depends on, near and far: all that Eligible
-// looks at of Rows(g) to judge t.
+// Behind returns t and every task it depends on, directly or indirectly: all that Eligible
+// needs to judge t.
 func Behind(g *okf.Graph, t Task) Index {
 	all := Index{t.ID: &t.Row}
 	for todo := t.Dependencies; len(todo) > 0; {
@@ -97,12 +98,12 @@ func Behind(g *okf.Graph, t Task) Index {
 	return all
 }
 
-// resolver finds the task that a dependency means: by any name that is a task's
-// in the bundle, or else by a stem that one task alone has, whatever else has it.
-// So a board that was loaded alone has the dependencies it has in its bundle.
+// resolver finds the task that a dependency names: any name that a task has in the bundle,
+// or else a stem that only one task has. So a board that was loaded alone gets the same
+// dependencies as with its bundle.
 type resolver struct {
 	g     *okf.Graph
-	rows  []*Row // in order of id, as far as somebody has them
+	rows  []*Row // sorted by id; may be nil
 	stems func() map[string]okf.ID
 }
 
@@ -130,8 +131,8 @@ func (r resolver) resolveIDs(ids []okf.ID) {
 	}
 }
 
-// indexStems are the last elements of the tasks' ids and paths, "" for one that
-// several tasks have.
+// indexStems maps the last elements of the tasks' ids and paths to their ids, "" if several
+// tasks have one.
 func indexStems(rows []*Row) map[string]okf.ID {
 	out := make(map[string]okf.ID, len(rows))
 	for _, t := range rows {
@@ -149,12 +150,12 @@ func indexStems(rows []*Row) map[string]okf.ID {
 // reader reads the keys of one task and collects what is wrong with them.
 type reader struct {
 	a        *okf.Atom
-	has      uint64 // the marks of the keys there are
+	has      uint64 // the bits of the keys that the task has
 	problems []okf.Problem
 }
 
-// newReader is a reader of a. Most tasks have few of the keys a task may have: which
-// ones is looked up once.
+// newReader returns a reader of a. Most tasks have few of the possible keys, so it marks
+// once which ones there are.
 func newReader(a *okf.Atom) *reader {
 	r := &reader{a: a}
 	for i := range a.Fields {
@@ -163,7 +164,7 @@ func newReader(a *okf.Atom) *reader {
 	return r
 }
 
-// keyBit is a bit that a key has, though not alone.
+// keyBit returns a key's bit in reader.has. Several keys may share a bit.
 func keyBit(key string) uint64 {
 	if key == "" {
 		return 1
@@ -171,7 +172,7 @@ func keyBit(key string) uint64 {
 	return 1 << ((len(key) + 5*int(key[0]) + 11*int(key[len(key)-1])) % 64)
 }
 
-// lookUp is what a key has, nil where it is not there.
+// lookUp returns the value of a key, nil if it is missing.
 func (r *reader) lookUp(key string) any {
 	if r.has&keyBit(key) == 0 {
 		return nil
@@ -184,8 +185,8 @@ func (r *reader) addProblem(key, message, hint string) {
 	r.problems = append(r.problems, newProblem(r.a, key, okf.Error, message, hint))
 }
 
-// newProblem is a finding about a key of a task. Its code is "odd-task-" and the
-// key with "-" for "_".
+// newProblem returns a problem with a key of a task. Its code is "odd-task-" and the key
+// with "-" for "_".
 func newProblem(a *okf.Atom, key string, s okf.Severity, message, hint string) okf.Problem {
 	return okf.Problem{
 		Code: "odd-task-" + strings.ReplaceAll(key, "_", "-"), Severity: s, Path: a.Path, Line: a.Line(key), Message: message, Hint: hint,
@@ -220,7 +221,7 @@ func (r *reader) readState() State {
 	word := r.readText("state")
 	switch word {
 	case "":
-		return Backlog // nobody has said it may be worked on
+		return Backlog // nobody has made it ready
 	case "in-progress", "claimed":
 		return InProgress
 	}
@@ -235,7 +236,7 @@ func (r *reader) readState() State {
 	return ""
 }
 
-// nearestState is the state a foreign or mistyped word most likely means, or "".
+// nearestState returns the state that a foreign or mistyped word most likely means, or "".
 func nearestState(word string) State {
 	folded := strings.NewReplacer("-", "_", " ", "_").Replace(strings.ToLower(word))
 	switch folded {

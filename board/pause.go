@@ -8,16 +8,15 @@ import (
 	"github.com/BurntSushi/toml"
 )
 
-// Pause is the content of pause.toml, the sentinel whose mere presence on the
-// board branch stops every drain. Drain or a person adds it, only a person
-// removes it.
+// Pause is the content of pause.toml. While that file is on the board branch, no drain runs.
+// Drain or a person adds it, only a person removes it.
 type Pause struct {
 	Reason string    `toml:"reason"`
 	By     string    `toml:"by"`
 	At     time.Time `toml:"at"`
 }
 
-// PauseFile prints pause.toml.
+// PauseFile returns the content of pause.toml.
 func PauseFile(reason, by string, at time.Time) []byte {
 	var b bytes.Buffer
 	b.WriteString("# Drains are paused. To let them run again: odd drain resume\n")
@@ -27,8 +26,8 @@ func PauseFile(reason, by string, at time.Time) []byte {
 	return b.Bytes()
 }
 
-// PauseReason says why pause.toml b stands. A file that cannot be read pauses
-// all the same, and says so.
+// PauseReason returns why the board is paused. An unreadable file also pauses, and the
+// reason says so.
 func PauseReason(b []byte) string {
 	var p Pause
 	if err := toml.Unmarshal(b, &p); err != nil {

@@ -10,24 +10,24 @@ import (
 	"github.com/odd-cli/odd/okf"
 )
 
-// Row is what a list has of a task: where it is on the board, and all that Eligible
-// and Order look at. A list of ten thousand tasks keeps their rows, and no atom.
+// Row is what a list needs of a task: its place on the board, and all that Eligible and
+// Order need. A list of ten thousand tasks keeps their rows and no atom.
 type Row struct {
 	ID            okf.ID
 	Path          string // below the bundle root
 	Title         string
 	State         State
-	Kind          string // implement when absent
+	Kind          string // implement by default
 	Priority      string // p0..p3, default p2
 	Role          string
-	Dependencies  []okf.ID  // hard; as written by Parse, resolved to ids by Tasks and Rows
+	Dependencies  []okf.ID  // hard; Parse keeps them as written, Tasks and Rows resolve them to ids
 	ClaimedBy     string    // the run that holds or last held it
 	LeaseExpires  time.Time // UTC; zero when no run holds it
 	BlockedReason string
 	Created       string // generated.at
 }
 
-// Rows are the rows of Tasks(g), with the same problems.
+// Rows returns the rows of Tasks(g), with the same problems.
 func Rows(g *okf.Graph) ([]*Row, []okf.Problem) {
 	type told struct {
 		row      Row
@@ -58,7 +58,7 @@ func Rows(g *okf.Graph) ([]*Row, []okf.Problem) {
 	return rows, problems
 }
 
-// RowsOf are the rows in tasks, which they share.
+// RowsOf returns the rows of the tasks, not copies.
 func RowsOf(ts []Task) []*Row {
 	rows := make([]*Row, len(ts))
 	for i := range ts {
@@ -79,7 +79,7 @@ func IndexOf(rows []*Row) Index {
 	return all
 }
 
-// Find is the task with an id among tasks in the order of Tasks.
+// Find returns the task with an id. ts are in the order of Tasks.
 func Find(ts []Task, id okf.ID) (Task, bool) {
 	i, ok := slices.BinarySearchFunc(ts, id, func(t Task, id okf.ID) int { return strings.Compare(string(t.ID), string(id)) })
 	if !ok {

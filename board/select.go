@@ -11,12 +11,13 @@ import (
 	"github.com/odd-cli/odd/okf"
 )
 
-// Reason is why a task is not eligible; "" is eligible.
+// Reason is why a task is not eligible; "" means it is.
 type Reason string
 
-// Eligible says why t may not be drained now, given all tasks by id: its state, a claim that still holds, a kind odd
-// does not know, or a hard dependency that is missing, not done, or leads back to t. Whether the board is paused, a
-// budget is left and a persona clears the floor is drain's to ask.
+// Eligible returns why t may not be drained now. Reasons are its state, a claim that still
+// holds, an unknown kind, or a hard dependency that is missing, not done, or leads back to
+// t. Whether the board is paused, a budget is left and the persona is good enough, drain
+// checks itself.
 func Eligible(t *Row, all Index, now time.Time) Reason {
 	switch {
 	case t.State != Ready:
@@ -47,31 +48,31 @@ func Eligible(t *Row, all Index, now time.Time) Reason {
 	return ""
 }
 
-// isChained reports whether a dependency of t has its own: without one nothing
-// leads back.
+// isChained reports whether a dependency of t has dependencies. Without one there is no
+// cycle.
 func (t *Row) isChained(all Index) bool {
 	return slices.ContainsFunc(t.Dependencies, func(id okf.ID) bool { d := all[id]; return d != nil && len(d.Dependencies) > 0 })
 }
 
-// nearby is how many tasks Eligible looks at for a circle: it is asked about
-// every task, and one behind a longer chain waits all the same.
+// maxCycleWalk is how many tasks Eligible visits to find a cycle, because it is called for
+// every task. A task behind a longer chain is not eligible anyway.
 const maxCycleWalk = 100
 
-// cycleFinder finds circles of hard dependencies. One value may be asked about
-// many tasks and walks each dependency once.
+// cycleFinder finds cycles of hard dependencies. One value may be asked about many tasks and
+// visits each once.
 type cycleFinder struct {
 	all   Index
 	most  int            // tasks to walk at most; 0 is no limit
-	place map[okf.ID]int // 1-based place on the trail; left when already walked
+	place map[okf.ID]int // 1-based place on the trail, or walked
 	trail []string
 }
 
-// left is the place of a task that needs no second walk.
+// walked is the place of a task that needs no second visit.
 const walked = -1
 
-// findFrom walks the dependencies of id and returns the first circle it meets, with
-// its first task again at the end; nil when there is none, or none that was not
-// returned before.
+// findFrom walks the dependencies of id and returns the first cycle, with its first task
+// again at the end. It returns nil if there is none, or none that it has not returned
+// before.
 func (c *cycleFinder) findFrom(id okf.ID) []string {
 	if c.place == nil {
 		c.place = map[okf.ID]int{}
@@ -100,12 +101,13 @@ func (c *cycleFinder) findFrom(id okf.ID) []string {
 	return nil
 }
 
-// Order sorts eligible tasks in the total order: priority, dependents unblocked (more first), created, id. A dependent
-// counts as unblocked when the task is the last hard dependency it waits for. Tasks without a readable moment of
-// creation come after those with one. rows itself is not changed.
+// Order sorts eligible tasks by priority, then by how many tasks each unblocks (most first),
+// then by creation time and id. A task unblocks another if it is the last hard dependency
+// that the other waits for. Tasks without a readable creation time come last. rows is not
+// changed.
 func Order(rows []*Row, all Index) []*Row {
 	freed := countUnblocked(all)
-	groups := map[rank][]*Row{} // few of them: most of the order needs no comparing
+	groups := map[rank][]*Row{} // few, so most tasks need no comparing
 	for _, t := range rows {
 		c := rank{t.Priority, freed[t.ID]}
 		groups[c] = append(groups[c], t)
@@ -118,7 +120,7 @@ func Order(rows []*Row, all Index) []*Row {
 	return out
 }
 
-// rank is what the order of tasks is by in the first place.
+// rank is what tasks are ordered by before their age.
 type rank struct {
 	priority string
 	freed    int
@@ -128,8 +130,8 @@ func (a rank) compare(b rank) int {
 	return cmp.Or(strings.Compare(a.priority, b.priority), cmp.Compare(b.freed, a.freed))
 }
 
-// sortByAge sorts tasks of one class by moment, then id. What is no moment comes
-// last, by its text, so that the order stays total.
+// sortByAge sorts tasks of one rank by creation time, then id. Unreadable times come last,
+// ordered by their text, so that the order is total.
 func sortByAge(list []*Row) {
 	type aged struct {
 		*Row

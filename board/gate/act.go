@@ -15,11 +15,10 @@ const (
 	DecisionsPath = "governance/decisions.jsonl"
 )
 
-// Cooldown is how many gate acts and drained tasks must lie between two
-// emergencies.
+// Cooldown is how many gate acts and drained tasks must lie between two emergencies.
 const Cooldown = 3
 
-// Slow is the slow memory at one commit: what an act starts from.
+// Slow is governance at one commit, from which an act starts.
 type Slow struct {
 	LeaseFile []byte // nil: none
 	Gates     []byte
@@ -32,28 +31,27 @@ type Act struct {
 	Gate     Gate
 	Kind     string            // frame, draft, activate, renew, revise, enter, expire, release, acknowledge, suspend; "" for the gate's usual one
 	To       Stance            // "" takes the gate's default
-	Lease    *Lease            // a draft or a revision, where the act writes one
-	Extend   time.Duration     // of activate and renew: from now; 0 keeps what the draft or the term before says
-	Locks    map[string]string // of activate and renew: the work orders to lock; nil keeps the lease's
+	Lease    *Lease            // the draft or revision, if the act writes one
+	Extend   time.Duration     // for activate and renew: from now; 0 keeps the length of the draft or of the last term
+	Locks    map[string]string // for activate and renew: the work orders to lock; nil keeps the lease's
 	Decision *Decision
 	Because  []string // proposals it accepts
 	Findings []string // it acknowledges
-	Reason   string   // what a person may leave out is said in the act's own words
+	Reason   string   // if it is empty and may be, the act's own words
 	By       string   // human:ADDRESS
 	Now      time.Time
 	Drained  int // tasks drained since the last emergency, from the ledger
 }
 
-// Outcome is what an act writes, path below the bundle root → new bytes, and the
-// row it appended.
+// Outcome is what an act writes, by path below the bundle root, and the row it appended.
 type Outcome struct {
 	Files      map[string][]byte
 	Row        Row
-	Lease      File     // zero where there is none
+	Lease      File     // zero for none
 	Diff       []Change // of the lease, field by field, for the person to read
-	Asks       string   // the renewal prompt, where the person must answer it
-	Decision   Decision // as written; zero where there is none
-	Superseded []string // open proposals about a lease that ended here, which the act does not answer
+	Asks       string   // the renewal prompt that the person must answer, if any
+	Decision   Decision // as written; zero for none
+	Superseded []string // open proposals about a lease that ended here, except those that the act answers
 }
 
 // Refusal is one reason against an act, and the way out.
@@ -62,7 +60,7 @@ type Refusal struct{ Code, Text, Way string }
 // Refusals is every reason against an act.
 type Refusals []Refusal
 
-// Error is one reason a line.
+// Error returns one reason a line.
 func (r Refusals) Error() string {
 	lines := make([]string, len(r))
 	for i, one := range r {
@@ -74,9 +72,9 @@ func (r Refusals) Error() string {
 	return strings.Join(lines, "\n")
 }
 
-// Refused is the first reason's code: memory, person, act, transition, state,
-// draft, lease, longer, time_expired, execution, writes, decision, proposal,
-// reason, cooldown or clock.
+// Refused returns the first reason's code: memory, person, act, transition, state, draft,
+// lease, longer, time_expired, execution, writes, decision, proposal, reason, cooldown or
+// clock.
 func (r Refusals) Refused() string {
 	if len(r) == 0 {
 		return ""
@@ -84,7 +82,7 @@ func (r Refusals) Refused() string {
 	return r[0].Code
 }
 
-// pendingAct is an act being judged.
+// pendingAct is an act while Do judges it.
 type pendingAct struct {
 	Act
 	slow      Slow
@@ -96,9 +94,8 @@ type pendingAct struct {
 	no        Refusals
 }
 
-// Do judges the act by the transition table, the write matrix and the lease's
-// own rules, and returns what it writes. Every reason against it is in the
-// error, a Refusals.
+// Do judges the act by the transition table, the write matrix and the lease's own rules, and
+// returns what it writes. The error is a Refusals with every reason against the act.
 func Do(s Slow, a Act) (Outcome, error) {
 	a.Now = a.Now.UTC().Truncate(time.Second)
 	d := &pendingAct{Act: a, slow: s}
@@ -123,7 +120,7 @@ func (d *pendingAct) refuse(code, way, format string, args ...any) {
 	d.no = append(d.no, Refusal{code, fmt.Sprintf(format, args...), way})
 }
 
-// readMemory reads the slow memory, which must agree with itself.
+// readMemory reads the files of governance, which must agree with each other.
 func (d *pendingAct) readMemory() {
 	var err error
 	if d.chain, err = ReadChain(d.slow.Gates); err != nil {
@@ -165,7 +162,8 @@ func (d *pendingAct) checkPerson() {
 	}
 }
 
-// resolveAct settles which act it is.
+// resolveAct sets the default act if none is named, and refuses one that the gate does not
+// have.
 func (d *pendingAct) resolveAct() bool {
 	_, state := d.chain.Lease()
 	if d.Kind == "" {
@@ -185,7 +183,7 @@ func (d *pendingAct) resolveAct() bool {
 	return true
 }
 
-// defaultAct is the act of a gate that nobody named.
+// defaultAct returns the act of a gate if the person names none.
 func (g Gate) defaultAct(s State, drafted bool) string {
 	switch {
 	case g == Framing && drafted:
@@ -196,7 +194,7 @@ func (g Gate) defaultAct(s State, drafted bool) string {
 	return map[Gate]string{Framing: "frame", Commitment: "enter", EvaluationGate: "enter", Emergency: "suspend"}[g]
 }
 
-// needsReason: what ends or changes a commitment leaves a bookmark.
+// needsReason reports an act that ends or changes a commitment.
 func needsReason(act string) bool {
 	return slices.Contains([]string{"revise", "expire", "release", "suspend", Acknowledge}, act)
 }
@@ -274,8 +272,8 @@ func (d *pendingAct) renewLease() {
 	d.setTerm(d.before.Lease.ExpiresAt.Sub(d.before.Lease.ActivatedAt))
 }
 
-// setTerm begins the lease's time now, for as long as the person says or, without
-// a word, for usual.
+// setTerm starts the lease's time now, for as long as the person says or, by default, for
+// usual.
 func (d *pendingAct) setTerm(usual time.Duration) {
 	l := &d.after.Lease
 	l.ActivatedAt, l.ExpiresAt = d.Now, d.Now.Add(cmp.Or(d.Extend, usual)).Truncate(time.Second)
@@ -303,7 +301,7 @@ func (d *pendingAct) reviseLease() {
 	d.after.Lease = l
 }
 
-// checkLease is what holds for the lease whatever made it.
+// checkLease checks what must hold for the lease after any act.
 func (d *pendingAct) checkLease() {
 	l := d.after.Lease
 	for _, p := range d.after.checkFile() {
@@ -329,7 +327,7 @@ func (d *pendingAct) checkLease() {
 	}
 }
 
-// addDecision appends the decision, where the gate lets one be made.
+// addDecision appends the decision if the gate allows one.
 func (d *pendingAct) addDecision() {
 	if d.Decision == nil {
 		if d.Gate == Emergency {
@@ -355,7 +353,7 @@ func (d *pendingAct) checkCooldown() {
 	}
 }
 
-// checkAnswered judges the proposals that the act accepts.
+// checkAnswered checks the proposals that the act accepts.
 func (d *pendingAct) checkAnswered() {
 	for i, id := range d.Because {
 		_, exists := d.slow.Buffer.ByID(id)

@@ -8,24 +8,24 @@ import (
 	"strings"
 )
 
-// Write is one thing a gate may write, by the act that does.
+// Write is an object that a gate may write, with the acts that may.
 type Write struct {
 	Gate   Gate
 	Object string   // lease, decisions, principles, pause, tasks, odd.toml
 	Acts   []string // "" for any
 }
 
-// Writes is the matrix of what each gate may write. Beside it every gate commit
-// holds its row of gates.jsonl, and may hold what became of proposals.
+// Writes returns the matrix of what each gate may write. Every gate commit also holds its
+// row of gates.jsonl, and may hold dispositions of proposals.
 func Writes() []Write {
 	return []Write{
 		{Framing, "lease", acts[Framing]},
-		{Framing, "decisions", []string{"draft", "renew"}}, // only what locks the frame
+		{Framing, "decisions", []string{"draft", "renew"}}, // only with the act that locks the frame
 		{Commitment, "lease", acts[Commitment]},
 		{Commitment, "decisions", nil},
-		{Commitment, "odd.toml", []string{"activate"}}, // the first one turns leases on
+		{Commitment, "odd.toml", []string{"activate"}}, // the first activation turns leases on
 		{EvaluationGate, "lease", acts[EvaluationGate]},
-		{EvaluationGate, "decisions", nil}, // that supersede another
+		{EvaluationGate, "decisions", nil}, // only superseding ones
 		{EvaluationGate, "principles", nil},
 		{EvaluationGate, "odd.toml", []string{"release"}}, // leases off
 		{Emergency, "lease", acts[Emergency]},
@@ -42,9 +42,9 @@ func May(g Gate, act, object string) bool {
 	})
 }
 
-// objectOf is what a path of a gate commit is, "" for what no gate writes, and
-// "gate" for what each does. Paths are below the bundle root; odd.toml, which is
-// not, is written "/odd.toml".
+// objectOf returns what a path of a gate commit is: "gate" for what every gate writes, ""
+// for what none does. Paths are below the bundle root; odd.toml, which is not, is written
+// "/odd.toml".
 func objectOf(p string) string {
 	switch {
 	case p == LeasePath:
@@ -65,8 +65,8 @@ func objectOf(p string) string {
 	return ""
 }
 
-// touches are the fields of lease.toml that an act may change; draft and revise
-// write the lease itself, but no moment and no state of its own choice.
+// changeableFields are the fields of lease.toml that an act may change. draft and revise
+// write the lease itself, but choose no times and no state.
 var changeableFields = map[string][]string{
 	"frame": {"stance"}, "enter": {"stance"},
 	"expire": {"stance", "lease.state"}, "release": {"stance", "lease.state"}, "suspend": {"stance", "lease.state"},
@@ -76,13 +76,13 @@ var changeableFields = map[string][]string{
 	"revise":   leaseFields,
 }
 
-// substance is what a commitment says.
+// leaseFields are the fields that say what is committed to.
 var leaseFields = []string{
 	"stance", "lease.frame", "lease.horizon", "lease.success_criteria", "lease.non_goals", "lease.renewal_prompt", "lease.max_tasks", "lease.milestone",
 	"lease.budget_usd", "lease.scope.kinds", "lease.scope.roles", "lease.scope.tags", "lease.scope.tasks", "lease.scope.paths", "lease.scope.work_orders",
 }
 
-// forbiddenFields are the fields that differ and that the act may not change.
+// forbiddenFields returns the fields that differ and that the act may not change.
 func forbiddenFields(act string, before, after File) []string {
 	var out []string
 	for _, c := range diffLeases(before, after) {
@@ -93,10 +93,9 @@ func forbiddenFields(act string, before, after File) []string {
 	return out
 }
 
-// Audit lists what a gate commit did that its gate does not allow: the lease
-// before and after, the zero File where there is none, and the paths it changed
-// below the bundle root, odd.toml as "/odd.toml". It reads the tables that Do
-// writes by.
+// Audit returns what a gate commit did that its gate does not allow. before and after are
+// the lease, the zero File for none. changed are the changed paths below the bundle root,
+// with odd.toml as "/odd.toml". It reads the same tables as Do.
 func Audit(g Gate, act string, before, after File, changed []string) []string {
 	if !slices.Contains(acts[g], act) {
 		return []string{fmt.Sprintf("the %s gate has no act %q", g, act)}
@@ -157,8 +156,8 @@ func auditLease(g Gate, act string, before, after File) []string {
 	return out
 }
 
-// canLead reports whether the gate may take the stance from one to the other;
-// from none it may set any.
+// canLead reports whether the gate may take the stance from one to another. Without a stance
+// before it may set any.
 func canLead(from Stance, g Gate, act string, to Stance) bool {
 	if from == "" {
 		return true
@@ -174,11 +173,11 @@ func stateOf(f File) State {
 	return f.Lease.State
 }
 
-// Change is one field of the lease before and after, as lease.toml writes its
-// value; "" where there is none.
+// Change is one field of the lease before and after, as lease.toml writes its value; "" for
+// none.
 type Change struct{ Field, Before, After string }
 
-// diffLeases lists the fields that differ, in the order of lease.toml.
+// diffLeases returns the fields that differ, in the order of lease.toml.
 func diffLeases(before, after File) []Change {
 	b, a := listFields(before), listFields(after)
 	var out []Change
@@ -190,8 +189,7 @@ func diffLeases(before, after File) []Change {
 	return out
 }
 
-// listFields are the keys of lease.toml with their values; a File without a lease
-// has none.
+// listFields returns the keys of lease.toml with their values, which are "" without a lease.
 func listFields(f File) [][2]string {
 	l := f.Lease
 	none := l.ID == ""

@@ -34,14 +34,14 @@ type Row struct {
 	Prev      string    `json:"prev"`                // hex SHA-256 of the line before, without its newline; "" for the first
 }
 
-// Chain is gates.jsonl read.
+// Chain is the content of gates.jsonl.
 type Chain struct{ Rows []Row }
 
-// skew is how far two machines' clocks may be apart.
+// skew is how far the clocks of two machines may be apart.
 const skew = 5 * time.Minute
 
-// Acknowledge is the act that records findings of odd check as known. It leaves the lease
-// and the stance as they are.
+// Acknowledge is the act that records findings of odd check as known. It changes neither the
+// lease nor the stance.
 const Acknowledge = "acknowledge"
 
 // acts are what a person may do at each gate.
@@ -52,8 +52,8 @@ var acts = map[Gate][]string{
 	Emergency:      {"suspend"},
 }
 
-// moves says what an act makes of the lease's state; a state that is missing
-// refuses the act, and "" leaves the state as it is.
+// statesAfter maps an act and the lease's state to the state after the act. A missing state
+// refuses the act, and "" keeps the state.
 var statesAfter = map[string]map[State]State{
 	"frame":     {None: "", Draft: "", Active: "", Suspended: "", Expired: "", Released: ""},
 	"enter":     {None: "", Draft: "", Active: "", Suspended: "", Expired: "", Released: ""},
@@ -67,7 +67,7 @@ var statesAfter = map[string]map[State]State{
 	"suspend":   {None: "", Draft: Suspended, Active: Suspended, Suspended: Suspended, Expired: "", Released: ""},
 }
 
-// stateAfter returns the lease's state after an act, or false where it may not be done.
+// stateAfter returns the lease's state after an act, or false if the act is not allowed.
 func stateAfter(s State, act string) (State, bool) {
 	to, ok := statesAfter[act][s]
 	if ok && to == "" {
@@ -76,12 +76,12 @@ func stateAfter(s State, act string) (State, bool) {
 	return to, ok
 }
 
-// isFinal reports whether nothing more can come of a lease in this state.
+// isFinal reports a state that no act continues, except a new draft.
 func isFinal(s State) bool { return s == None || s == Expired || s == Released }
 
-// ReadChain reads gates.jsonl and proves its links, its order, its ids, its
-// stances and its lease's states. The error names the line. An empty file is a
-// chain without rows; a last line without its newline is torn and an error.
+// ReadChain reads gates.jsonl and checks its links, order, ids, stances and lease states.
+// The error names the line. An empty file is a chain without rows. A last line without a
+// newline is an error.
 func ReadChain(b []byte) (Chain, error) {
 	var c Chain
 	prev := ""
@@ -108,7 +108,7 @@ var (
 	hexSum  = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[0-9a-f]{64}$`) })
 )
 
-// checkNext says what keeps r from being the chain's next row.
+// checkNext returns why r cannot be the chain's next row.
 func (c Chain) checkNext(r Row, prev string) error {
 	if err := r.checkRow(); err != nil {
 		return err
@@ -145,7 +145,7 @@ func (c Chain) checkNext(r Row, prev string) error {
 	return nil
 }
 
-// checkRow judges a row by itself.
+// checkRow checks a row without its chain.
 func (r Row) checkRow() error {
 	switch {
 	case r.V != 1:
@@ -168,7 +168,7 @@ func (r Row) checkRow() error {
 	return errors.Join(r.checkProposals(), r.checkFindings())
 }
 
-// checkFindings wants findings in the row that acknowledges them, and in no other.
+// checkFindings requires findings in a row that acknowledges, and forbids them in any other.
 func (r Row) checkFindings() error {
 	if (r.Act == Acknowledge) != (len(r.Findings) > 0) {
 		return fmt.Errorf("act %s with %d findings; only %s has some", r.Act, len(r.Findings), Acknowledge)
@@ -181,7 +181,7 @@ func (r Row) checkFindings() error {
 	return nil
 }
 
-// checkProposals wants every proposal of a row to be an id, and there once.
+// checkProposals requires every proposal of a row to be an id that occurs once.
 func (r Row) checkProposals() error {
 	for i, p := range r.Proposals {
 		if !strings.HasPrefix(p, "P-") || !oneLine(p) || slices.Contains(r.Proposals[:i], p) {
@@ -191,8 +191,8 @@ func (r Row) checkProposals() error {
 	return nil
 }
 
-// Append returns b with row as its last line: ID, V, Prev and, where it is
-// empty, From are filled in, and the row is judged as ReadChain does.
+// Append returns b with row as its last line. It fills in ID, V, Prev and, if empty, From,
+// and checks the row as ReadChain does.
 func Append(b []byte, row Row) ([]byte, Row, error) {
 	c, err := ReadChain(b)
 	if err != nil {
@@ -215,7 +215,7 @@ func Append(b []byte, row Row) ([]byte, Row, error) {
 	return append(slices.Clone(b), line...), row, nil
 }
 
-// Stance is where the chain stands.
+// Stance returns the stance after the last row.
 func (c Chain) Stance() Stance {
 	if last, ok := c.End(); ok {
 		return last.To
@@ -223,7 +223,7 @@ func (c Chain) Stance() Stance {
 	return Sensemaking
 }
 
-// End is the last row, and whether there is one.
+// End returns the last row, and whether there is one.
 func (c Chain) End() (Row, bool) {
 	if len(c.Rows) == 0 {
 		return Row{}, false
@@ -231,15 +231,15 @@ func (c Chain) End() (Row, bool) {
 	return c.Rows[len(c.Rows)-1], true
 }
 
-// NextID is the id of the row that will follow.
+// NextID returns the id of the next row.
 func (c Chain) NextID() string { return fmt.Sprintf("G-%04d", len(c.Rows)+1) }
 
-// Last is the last row that did something to the lease, and whether there is one.
+// Last returns the lease's last row, acknowledgements left out, and whether there is one.
 func (c Chain) Last(lease string) (Row, bool) {
 	return c.findLast(func(r Row) bool { return r.Lease == lease && lease != "" && r.Act != Acknowledge })
 }
 
-// Emergency is the last emergency and how many rows came after it.
+// Emergency returns the last emergency and how many rows follow it.
 func (c Chain) Emergency() (r Row, after int, ok bool) {
 	for i, r := range slices.Backward(c.Rows) {
 		if r.Gate == Emergency {
@@ -249,7 +249,7 @@ func (c Chain) Emergency() (r Row, after int, ok bool) {
 	return Row{}, 0, false
 }
 
-// Lease is the lease the chain's acts have left, and its state.
+// Lease is the commitment lease.
 func (c Chain) Lease() (id string, s State) {
 	s = None
 	for _, r := range c.Rows {
@@ -260,7 +260,7 @@ func (c Chain) Lease() (id string, s State) {
 	return id, s
 }
 
-// NextLease is the id a draft has: the open lease's own, or the next.
+// NextLease returns the id of a draft: the open lease's own, or the next one.
 func (c Chain) NextLease() string {
 	id, s := c.Lease()
 	if !isFinal(s) {
@@ -288,13 +288,13 @@ func (c Chain) findLast(is func(Row) bool) (Row, bool) {
 	return Row{}, false
 }
 
-// Sum is the hex SHA-256 that rows and leases are told by.
+// Sum returns the SHA-256 in hex that rows and leases are identified by.
 func Sum(b []byte) string {
 	sum := sha256.Sum256(b)
 	return hex.EncodeToString(sum[:])
 }
 
-// decodeExact reads one line as odd writes it and in no other spelling.
+// decodeExact decodes one line and refuses any spelling but odd's own.
 func decodeExact(line []byte, into any) error {
 	dec := json.NewDecoder(bytes.NewReader(line))
 	dec.DisallowUnknownFields()
@@ -311,7 +311,7 @@ func decodeExact(line []byte, into any) error {
 	return nil
 }
 
-// isWholeSecond reports whether t is a time that files hold: UTC, whole seconds.
+// isWholeSecond reports whether t is a time that files may hold: UTC, whole seconds.
 func isWholeSecond(t time.Time) bool {
 	return t.Location() == time.UTC && t.Nanosecond() == 0 && t.Year() >= 1 && t.Year() <= 9999
 }
@@ -324,7 +324,8 @@ func isPerson(by string) bool {
 	return ok && address != "" && oneLine(address) && !strings.ContainsAny(address, " ,{}[]\"'#")
 }
 
-// oneLine reports whether s is UTF-8 on one line without characters nobody sees.
+// oneLine reports whether s is UTF-8 on one line, without surrounding space and invisible
+// characters.
 func oneLine(s string) bool {
 	return utf8.ValidString(s) && strings.TrimSpace(s) == s && !strings.ContainsFunc(s, func(r rune) bool { return !unicode.IsPrint(r) })
 }

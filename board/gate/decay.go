@@ -10,8 +10,8 @@ import (
 	"time"
 )
 
-// Signs are what decay looks at; all of them are counted from the ledger, the
-// board and the bundle by the caller.
+// Signs are what Decay looks at. The caller counts them from the ledger, the board and the
+// bundle.
 type Signs struct {
 	Now           time.Time
 	File          File
@@ -29,7 +29,7 @@ type Signs struct {
 	Due           []string       // decisions whose revisit trigger has come, as text
 }
 
-// From how many on a sign is proposed.
+// How often a sign must occur before it is proposed.
 const (
 	silentTasks   = 10 // drained without progress
 	driftTimes    = 2  // rejected, or blocked
@@ -37,10 +37,9 @@ const (
 	refusedDrains = 10
 )
 
-// Decay proposes, deterministically, and changes nothing. The proposals have a
-// key each and no id, and stand in the order of Compare. A key is made of what
-// the sign is about, a part after "#" of how far it has come, so that Unheard
-// lets every sign be said once as long as it stays the same:
+// Decay returns proposals and changes nothing. The same signs give the same proposals, in the
+// order of Compare, each with a key and no id. A key is what the sign is about, and after "#"
+// how far it has come. So Unheard lets a sign through once, until it changes:
 //
 //	the lease has expired, by time, tasks or money   evaluation  high  (a draft's: framing)
 //	a fifth or less of time, tasks or money is left  evaluation  low
@@ -100,7 +99,7 @@ func (s Signs) proposeLeaseEnd() []Proposal {
 	return s.proposeLeaseEnding()
 }
 
-// proposeLeaseEnding says what of a valid lease is nearly used up.
+// proposeLeaseEnding proposes an evaluation if little of a valid lease is left.
 func (s Signs) proposeLeaseEnding() []Proposal {
 	l, v := s.File.Lease, s.Verdict
 	if !v.Valid {
@@ -189,7 +188,7 @@ func (s Signs) proposeDue() []Proposal {
 		Reason: fmt.Sprintf("%s to be looked at again: %s", formatCount(len(s.Due), "decision is", "decisions are"), joinFirst3(s.Due))}}
 }
 
-// Digest is a short name of a set, the same in any order.
+// Digest returns a short hash of a set, the same in any order.
 func Digest(set []string) string {
 	sum := sha256.Sum256([]byte(strings.Join(slices.Compact(slices.Sorted(slices.Values(set))), "\n")))
 	return hex.EncodeToString(sum[:6])
@@ -202,10 +201,10 @@ func formatCount(n int, one, many string) string {
 	return fmt.Sprintf("%d %s", n, many)
 }
 
-// formatUSD prints micro-USD, cut to the cent.
+// formatUSD prints micro-USD, truncated to the cent.
 func formatUSD(micro int64) string { return fmt.Sprintf("$%d.%02d", micro/1e6, micro%1e6/1e4) }
 
-// joinFirst3 names the first three of a set.
+// joinFirst3 names the first three of a set and counts the others.
 func joinFirst3(set []string) string {
 	list := slices.Sorted(slices.Values(set))
 	if len(list) > 3 {

@@ -24,15 +24,15 @@ type Decision struct {
 	Act        string    `json:"act"` // the gate row it was made at
 }
 
-// dateLike is what means a day, and must then be one.
+// dateLike matches what is meant as a date, and must then be one.
 var dateLike = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[0-9]{4}-[0-9]{1,2}-[0-9]{1,2}$`) })
 
-// sayDecision is the way out of a decision that says too little.
+// sayDecision is the way out for a decision that says too little.
 const sayDecision = "give --rationale, --tradeoffs and --confidence"
 
-// AppendDecision returns b with d as its last line. The id is filled in, and d
-// is judged as ReadDecisions does; a revisit trigger that looks like a day and
-// is none would never come and is refused.
+// AppendDecision returns b with d as its last line. It fills in the id and checks d as
+// ReadDecisions does. It also refuses a revisit trigger that looks like a date and is none,
+// because that would never come.
 func AppendDecision(b []byte, d Decision) ([]byte, Decision, error) {
 	before, err := ReadDecisions(b)
 	if err != nil {
@@ -56,8 +56,8 @@ func AppendDecision(b []byte, d Decision) ([]byte, Decision, error) {
 	return out, all[len(all)-1], nil
 }
 
-// mayDecide says why a gate does not let the decision be made, "" where it does:
-// framing only with what locks the frame, evaluation only what supersedes.
+// mayDecide returns why a gate does not allow the decision, "" if it does. Framing decides
+// only with the act that locks the frame; evaluation only supersedes.
 func mayDecide(g Gate, act string, d Decision) string {
 	switch {
 	case !May(g, act, "decisions"):
@@ -72,9 +72,9 @@ func decidingActs(g Gate) []string {
 	return slices.DeleteFunc(slices.Clone(acts[g]), func(act string) bool { return !May(g, act, "decisions") })
 }
 
-// Decide makes a decision under the gate passed last, without another act: it
-// holds under that gate's rules and names its row. The files are those of one
-// commit, decisions.jsonl alone; Row is the gate's. The error is a Refusals.
+// Decide makes a decision under the gate passed last, without another act. It follows that
+// gate's rules and names its row. The files are one commit with decisions.jsonl alone. The
+// error is a Refusals.
 func Decide(s Slow, made Decision, by string, now time.Time) (Outcome, error) {
 	d := &pendingAct{Act: Act{By: by, Now: now.UTC().Truncate(time.Second)}, slow: s}
 	if d.readMemory(); len(d.no) > 0 {

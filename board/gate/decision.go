@@ -15,12 +15,11 @@ var (
 	taskDone      = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^task (\S+) done$`) })
 )
 
-// maxDecision is the most a text of a decision may be, in bytes.
+// maxDecision is how many bytes a text of a decision may have.
 const maxDecision = 2000
 
-// ReadDecisions reads decisions.jsonl strictly. The ids rise by one from D-0001,
-// and what is superseded stands above, not superseded before. The error names
-// the line.
+// ReadDecisions reads decisions.jsonl strictly. Ids rise by one from D-0001. A superseded
+// decision stands above and was not superseded before. The error names the line.
 func ReadDecisions(text []byte) ([]Decision, error) {
 	var out []Decision
 	err := eachLine(text, func(line []byte) error {
@@ -42,7 +41,7 @@ func ReadDecisions(text []byte) ([]Decision, error) {
 	return out, err
 }
 
-// checkDecision holds a decision to the rules of its line.
+// checkDecision checks one decision without the others.
 func (d Decision) checkDecision() error {
 	errs := []error{checkMoment(d.TS), checkText("decision", d.Decision, maxDecision), checkText("tradeoffs", d.Tradeoffs, maxDecision),
 		checkKnown("confidence", d.Confidence, []string{"low", "med", "high"})}
@@ -64,7 +63,7 @@ func (d Decision) checkDecision() error {
 	return errors.Join(errs...)
 }
 
-// InForce are the decisions that none of them supersedes, in their order.
+// InForce returns the decisions that no other supersedes, in their order.
 func InForce(ds []Decision) []Decision {
 	gone := map[string]bool{}
 	for _, d := range ds {
@@ -73,9 +72,9 @@ func InForce(ds []Decision) []Decision {
 	return slices.DeleteFunc(slices.Clone(ds), func(d Decision) bool { return gone[d.ID] })
 }
 
-// Due says which of a decision's revisit triggers has come: the first date, as
-// 2026-01-31 or a moment, that is not after now, or "task ID done" of a task
-// that is. Other words come when a person says so. "" is none.
+// Due returns the first revisit trigger that has come: a date or time that is not after now,
+// or "task ID done" for a task that is done. Other words never come by themselves. It
+// returns "" for none.
 func (d Decision) Due(now time.Time, done func(task string) bool) string {
 	for _, r := range d.Revisit {
 		if m := taskDone().FindStringSubmatch(r); m != nil {

@@ -9,7 +9,7 @@ import (
 	"unicode"
 )
 
-// Plan is what the board says to the prefilled draft.
+// Plan is what the board contributes to a prefilled draft.
 type Plan struct {
 	ID     string   // of the lease; "" lets the gate give it
 	Ready  []Work   // in the order they would be drained
@@ -20,9 +20,9 @@ type Plan struct {
 // Work is one ready task.
 type Work struct{ ID, Title, Kind string }
 
-// DraftOf is a lease that needs no edit: three days, twenty tasks, the kinds
-// that are ready now beside those of exploration, which a draft permits already,
-// and sentences a person can read out. now is when it is drafted.
+// DraftOf returns a lease that needs no edit: three days, twenty tasks, and the kinds that
+// are ready now beside those of exploration, which a draft permits already. now is the time
+// of the draft.
 func DraftOf(now time.Time, p Plan) File {
 	l := Lease{
 		ID: p.ID, State: Draft, Horizon: "short", ExpiresAt: now.UTC().Truncate(time.Second).Add(Limit("short")), MaxTasks: 20, Budget: p.Budget,
@@ -65,7 +65,7 @@ func draftFrame(ready []Work) string {
 	return text + "."
 }
 
-// cleanTitle is a title as a lease may hold it, at most 80 bytes.
+// cleanTitle returns a title as a lease may hold it, at most 80 bytes.
 func cleanTitle(s string) string {
 	s = strings.Map(func(r rune) rune {
 		if !unicode.IsPrint(r) {

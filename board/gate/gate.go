@@ -1,51 +1,48 @@
-// Package gate is the slow loop: whether to work, on what and for how long is
-// decided by people, at four gates, and everything fast can only propose.
+// Package gate is odd's governance: people decide at four gates whether to work, on what and
+// for how long. Machines can only propose.
 //
 // # Files, below governance/ of the bundle root
 //
 //	lease.toml       the one commitment lease, with its stance; written whole at a gate
-//	gates.jsonl      one row a gate act, each with the SHA-256 of the row before
+//	gates.jsonl      one row for each act at a gate, with the SHA-256 of the row before
 //	decisions.jsonl  what was decided and why; append-only, superseded and never edited
 //
-// and proposals/WRITER.jsonl, append-only, one file a writer: proposals and what
-// became of them. A line is read only if it is byte for byte what odd writes, so
-// that no two readers can understand it differently.
+// proposals/WRITER.jsonl holds proposals and what became of them, append-only, one file for
+// each writer. A line is read only if it is byte for byte what odd writes, so that no two
+// readers understand it differently.
 //
 // # Stance
 //
-// Exactly one of sensemaking, discovery, execution and evaluation; it changes
-// only at a gate and at most once an act (Next). lease.toml repeats it, and a
-// lease whose stance is not the chain's is not valid. Execution is entered only
-// with an active lease that has time left.
+// The stance is one of sensemaking, discovery, execution and evaluation. It says which kinds
+// of tasks may run. It changes only at a gate, and at most once for each act (Next).
+// lease.toml repeats it; a lease whose stance differs from the chain's is not valid. Execution
+// needs an active lease that has time left.
 //
 // # Lease
 //
-// At most one. What an act makes of it:
+// There is at most one lease. It permits work for a time, a number of tasks and an amount of
+// money. The acts change its state:
 //
 //	draft    none, draft, expired, released, suspended → draft
 //	activate draft → active                    renew, revise  active → active
 //	expire   active → expired                  release        draft, active, suspended → released
-//	suspend  draft, active, suspended → suspended; where there is none, only the stance moves
+//	suspend  draft, active, suspended → suspended; without a lease, only the stance moves
 //
-// acknowledge leaves the lease and the stance alone: it names findings of odd check that
-// history cannot mend, each as COMMIT:INVARIANT:PATH.
+// acknowledge changes neither the lease nor the stance. It names findings of odd check that
+// nobody can repair in history, each as COMMIT:INVARIANT:PATH.
 //
-// A draft over a draft or a suspended lease is the same lease; over an ended one
-// it is the next, L-0002 after L-0001. It is valid or not by a pure function
-// (Valid) whose first reason, in a fixed order, is the code a refused drain
-// prints. What was used of it is counted from the ledger since the row that
-// activated or last renewed it (Chain.Since) and never stored.
+// A draft over a draft or a suspended lease is the same lease; over an ended one it is the
+// next, L-0002 after L-0001. Valid decides whether a lease is valid. It tests reasons in a
+// fixed order, and the first one is the code that a refused drain prints. The use of a lease
+// is never stored. It is counted from the ledger since the row that last drafted, activated
+// or renewed the lease.
 //
 // # Promises
 //
-//  1. Nothing here acts: Do takes a person's word (By) and the proposals it
-//     answers, and returns the files of one commit. No function turns a
-//     proposal into a state.
-//  2. What a gate may write is a table (Writes), and Do and Audit read the
-//     same one: what history is checked against is what was allowed.
-//  3. A file that cannot be read is never "no rules": it refuses.
-//  4. An emergency suspends. It never lengthens authority: until a suspended
-//     lease is activated again, its expiry can only move earlier.
+//  1. This package acts on nothing by itself. Do takes a person's act (By) with the proposals it answers, and returns the files of one commit. No function turns a proposal into a state.
+//  2. Do and Audit read the same table of what a gate may write (Writes). So history is checked against what was allowed.
+//  3. A file that cannot be read refuses the act. It never means that there are no rules.
+//  4. An emergency suspends and never prolongs. Until a suspended lease is activated again, its expiry can only move earlier.
 package gate
 
 import (
@@ -57,7 +54,7 @@ import (
 	"github.com/agnivade/levenshtein"
 )
 
-// Stance is what good behaviour means now.
+// Stance says which kinds of tasks may run.
 type Stance string
 
 // The stances. A repository without a gate act is in Sensemaking.
@@ -68,7 +65,7 @@ const (
 	Evaluation  Stance = "evaluation"
 )
 
-// Stances lists them in that order.
+// Stances returns them in that order.
 func Stances() []Stance { return []Stance{Sensemaking, Discovery, Execution, Evaluation} }
 
 // Gate is one of the four places where people decide.
@@ -82,10 +79,10 @@ const (
 	Emergency      Gate = "emergency"
 )
 
-// Gates lists them in that order.
+// Gates returns them in that order.
 func Gates() []Gate { return []Gate{Framing, Commitment, EvaluationGate, Emergency} }
 
-// transitions holds where each gate leads from each stance.
+// transitions maps a gate and a stance to the stances that the gate leads to.
 var transitions = map[Gate]map[Stance][]Stance{
 	Framing: {
 		Sensemaking: {Sensemaking, Discovery}, Discovery: {Sensemaking, Discovery},
@@ -102,13 +99,12 @@ var transitions = map[Gate]map[Stance][]Stance{
 	},
 }
 
-// usual is where a gate leads when nobody says. From evaluation, the evaluation
-// gate's is not among its targets: a person must say whether work goes on.
+// defaultStances holds where a gate leads by default. The evaluation gate does not lead from
+// evaluation to evaluation, so there a person must say whether work goes on.
 var defaultStances = map[Gate]Stance{Framing: Sensemaking, Commitment: Execution, EvaluationGate: Evaluation, Emergency: Sensemaking}
 
-// Next is the stance a gate leads to from another; to "" takes the gate's
-// default. A pair that the table does not hold is an error that names what
-// the gate allows from there.
+// Next returns the stance that a gate leads to; to "" takes the default. If the gate does
+// not lead there, the error names the stances it leads to.
 func Next(from Stance, g Gate, to Stance) (Stance, error) {
 	rows, ok := transitions[g]
 	if !ok {
@@ -141,8 +137,8 @@ func nextStance(from Stance, g Gate, act string, to Stance) (Stance, error) {
 	return from, nil
 }
 
-// Kinds are the task kinds a stance may drain. Discovery may what sensemaking
-// may, and more; an unknown stance may nothing.
+// Kinds returns the task kinds that may be drained in a stance. Discovery includes those of
+// sensemaking; an unknown stance has none.
 func Kinds(s Stance) []string {
 	sense := []string{"research", "question", "audit"}
 	switch s {
@@ -158,14 +154,13 @@ func Kinds(s Stance) []string {
 	return nil
 }
 
-// Explores reports whether a kind is exploration: what a draft lease permits.
+// Explores reports whether a kind is exploration, which a draft lease permits.
 func Explores(kind string) bool { return slices.Contains(Kinds(Discovery), kind) }
 
 func knownKind(kind string) bool {
 	return slices.ContainsFunc(Stances(), func(s Stance) bool { return slices.Contains(Kinds(s), kind) })
 }
 
-// texts are the words of a closed list.
 func toStrings[T ~string](list []T) []string {
 	out := make([]string, len(list))
 	for i, v := range list {
@@ -174,7 +169,7 @@ func toStrings[T ~string](list []T) []string {
 	return out
 }
 
-// didYouMean returns the way out of a mistyped word: the near one, or all there are.
+// didYouMean suggests the known word nearest to a mistyped one, or lists them all.
 func didYouMean(word string, known []string) string {
 	best, least := "", 4
 	for _, k := range known {

@@ -9,12 +9,11 @@ import (
 	"time"
 )
 
-// State is where the lease stands.
+// State is the state of the lease.
 type State string
 
-// The states. Expired by time or use is derived and never stored; the stored
-// one is what an evaluation gate wrote. None is a repository without lease.toml
-// and stands in no file.
+// The states. The stored state Expired is what an evaluation gate wrote; expiry by time or use is
+// derived and never stored. None is a repository without lease.toml and is in no file.
 const (
 	None      State = "none"
 	Draft     State = "draft"
@@ -33,16 +32,16 @@ type Lease struct {
 	Success       []string // 1 to 3
 	NonGoals      []string // 1 to 3
 	RenewalPrompt string
-	ActivatedAt   time.Time // UTC; zero until activated; a renewal begins here anew
-	ExpiresAt     time.Time // UTC; over at this very instant
+	ActivatedAt   time.Time // UTC; zero until activated; a renewal sets it again
+	ExpiresAt     time.Time // UTC; at this instant the lease is over
 	MaxTasks      int       // 20 by default; what is used is counted from the ledger
-	Milestone     []string  // task ids; all done ends the lease
-	Budget        int64     // micro-USD; 0 is no limit of its own
+	Milestone     []string  // task ids; the lease ends once all are done
+	Budget        int64     // micro-USD; 0 is no limit
 	Scope         Scope
 }
 
-// Scope bounds what may be drained. An empty list of kinds, roles, tags or
-// tasks does not narrow; an empty list of paths lets nothing be written.
+// Scope limits what may be drained. An empty list of kinds, roles, tags or tasks is no
+// limit; an empty list of paths lets nothing be written.
 type Scope struct {
 	Kinds, Roles, Tags, Tasks []string
 	Paths                     []string          // globs a change may touch; governance is never among them
@@ -61,11 +60,11 @@ var horizons = map[string]time.Duration{"short": 3 * day, "mid": 14 * day, "long
 
 const day = 24 * time.Hour
 
-// Horizons lists the horizons, the shortest first.
+// Horizons returns the horizons, the shortest first.
 func Horizons() []string { return []string{"short", "mid", "long"} }
 
-// Limit is the longest time from activation to expiry under a horizon, 0 for an
-// unknown one.
+// Limit returns the longest time from activation to expiry under a horizon, 0 for an unknown
+// one.
 func Limit(horizon string) time.Duration { return horizons[horizon] }
 
 // Problem is one thing wrong with a lease, at a key of lease.toml.
@@ -74,15 +73,14 @@ type Problem struct{ Field, Text string }
 // String is "field: text".
 func (p Problem) String() string { return p.Field + ": " + p.Text }
 
-// placeholder is a word that stands where the real one is still missing. It is
-// put together from halves, so that a search for open work does not find it.
+// placeholder matches a word that stands for a missing one. The pattern is written in
+// halves, so that a search for open work does not find it.
 var placeholder = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`\b(TB` + `D|TO` + `DO|FIX` + `ME|FILL[ _-]?IN)\b|^(?i:tb` + `d|to` + `do|fill[ _-]?in|n/a|none)\W*$|^[\W_]+$`)
 })
 
-// Check lists what is wrong with the lease by itself. A draft may still miss
-// what a person has yet to say; to be activated, ready, it may miss nothing and
-// hold no placeholder.
+// Check returns what is wrong with the lease alone. A draft may lack what a person has yet
+// to say. With ready, before activation, nothing may be missing and no placeholder left.
 func (l Lease) Check(ready bool) []Problem {
 	c := &checker{ready: ready}
 	if l.ID != "" && !leaseID().MatchString(l.ID) || l.ID == "" && ready {
@@ -126,7 +124,7 @@ func (c *checker) checkText(field, s string) {
 	}
 }
 
-// checkSentences judges a list of 1 to 3 sentences.
+// checkSentences checks a list of 1 to 3 sentences.
 func (c *checker) checkSentences(field string, list []string) {
 	if len(list) > 3 || len(list) == 0 && c.ready {
 		c.addProblem(field, "has %d entries; want 1 to 3", len(list))

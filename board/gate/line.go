@@ -12,8 +12,8 @@ import (
 	"unicode/utf8"
 )
 
-// eachLine calls read with every line of an append-only JSONL file, without its
-// newline. The error names the line; a last line without its newline is one.
+// eachLine calls read with every line of a JSONL file, without its newline. The error names
+// the line. A last line without a newline is an error.
 func eachLine(text []byte, read func(line []byte) error) error {
 	for n := 1; len(text) > 0; n++ {
 		line, rest, whole := bytes.Cut(text, []byte("\n"))
@@ -28,9 +28,9 @@ func eachLine(text []byte, read func(line []byte) error) error {
 	return nil
 }
 
-// decodeStrict decodes one line into v. encoding/json takes a key in any spelling and
-// the last of two; here a key that is not in names, and one that stands twice,
-// is an error, so that no two readers understand a line differently.
+// decodeStrict decodes one line into v. encoding/json accepts a key in any case, and takes
+// the last of two. decodeStrict refuses keys that are not in names, and keys that occur
+// twice, so that no two readers understand a line differently.
 func decodeStrict(line []byte, v any, names []string) error {
 	if !utf8.Valid(line) {
 		return errors.New("not UTF-8; restore the file from git")
@@ -69,7 +69,7 @@ func decodeStrict(line []byte, v any, names []string) error {
 	return nil
 }
 
-// printLine is v as one line with its newline.
+// printLine returns v as one line with its newline.
 func printLine(v any) ([]byte, error) {
 	var buf bytes.Buffer
 	enc := json.NewEncoder(&buf)
@@ -85,8 +85,7 @@ func isHidden(r rune) bool {
 	return unicode.IsControl(r) || unicode.In(r, unicode.Cf, unicode.Zl, unicode.Zp) || r == utf8.RuneError
 }
 
-// cleanLine is s on one line without hidden characters, cut at a character to at
-// most max bytes.
+// cleanLine returns s on one line without hidden characters, cut to at most max bytes.
 func cleanLine(s string, max int) string {
 	s = strings.Map(func(r rune) rune {
 		switch {
@@ -107,7 +106,7 @@ func cleanLine(s string, max int) string {
 	return strings.TrimSpace(s[:max])
 }
 
-// checkKnown returns an error where v is not in the closed set.
+// checkKnown returns an error if v is not in the closed set.
 func checkKnown[T ~string](what string, v T, set []T) error {
 	if slices.Contains(set, v) {
 		return nil

@@ -23,10 +23,10 @@ const (
 	Low               Severity = "low"
 )
 
-// Severities lists them, the gravest first.
+// Severities returns them, the gravest first.
 func Severities() []Severity { return []Severity{EmergencySeverity, High, Medium, Low} }
 
-// Source says who proposes. The list is closed: an unknown one is an error.
+// Source says who proposes. The list is closed: an unknown source is an error.
 type Source string
 
 // The sources, in their order of priority.
@@ -38,7 +38,7 @@ const (
 	TaskAgent      Source = "task_agent"
 )
 
-// Sources lists them in their order of priority.
+// Sources returns them in order of priority.
 func Sources() []Source {
 	return []Source{UserSignal, DecayManager, Perception, ContinuousEval, TaskAgent}
 }
@@ -57,7 +57,7 @@ type Proposal struct {
 	Lease    string    `json:"lease,omitempty"`
 	Task     string    `json:"task,omitempty"`
 	Run      string    `json:"run,omitempty"`
-	Key      string    `json:"key"` // the same key while open is not appended again
+	Key      string    `json:"key"` // a key that is open is not appended again
 }
 
 // The most a reason and a key may be, in bytes.
@@ -66,9 +66,9 @@ const (
 	maxKey    = 300
 )
 
-// Compare orders proposals: the graver, then the source of higher priority, then
-// the earlier, to the millisecond that an id tells. Those of one moment are equal: a
-// stable sort leaves them in the order in which they were made.
+// Compare orders proposals by severity, then source, then time, to the millisecond that an
+// id holds. Proposals of the same millisecond are equal, so a stable sort keeps the order
+// they were made in.
 func Compare(a, b Proposal) int {
 	return cmp.Or(
 		cmp.Compare(slices.Index(Severities(), a.Severity), slices.Index(Severities(), b.Severity)),
@@ -78,7 +78,7 @@ func Compare(a, b Proposal) int {
 	)
 }
 
-// idTime is what of the id is made from the time; ids of one moment go on at random.
+// idTime returns the part of the id that is made from the time. The rest is random.
 func (p Proposal) idTime() string { return p.ID[:min(len(p.ID), len("P-")+10)] }
 
 var (
@@ -88,7 +88,7 @@ var (
 	gateID           = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^G-[0-9]{4,9}$`) })
 )
 
-// checkProposal holds a proposal to the rules of its line.
+// checkProposal checks one proposal without the others.
 func (p Proposal) checkProposal() error {
 	errs := []error{
 		checkKnown("source", p.Source, Sources()), checkKnown("severity", p.Severity, Severities()), checkKnown("gate", p.Gate, Gates()),
@@ -116,7 +116,7 @@ func checkMoment(t time.Time) error {
 	return nil
 }
 
-// checkText refuses a text that is empty, too long, or has what nobody can see.
+// checkText refuses a text that is empty, too long, or has hidden characters.
 func checkText(what, s string, max int) error {
 	switch {
 	case strings.TrimSpace(s) == "":
@@ -147,7 +147,7 @@ const (
 	Lapsed     = "expired"    // its time has passed
 )
 
-// checkDisposition holds a disposition to the rules of its line: only a person disposes.
+// checkDisposition checks one disposition. Only a person may make it.
 func (d Disposition) checkDisposition() error {
 	errs := []error{checkID(d.ID), checkMoment(d.TS), checkKnown("decision", d.Decision, []string{Accepted, Rejected, Superseded, Lapsed})}
 	if who, ok := strings.CutPrefix(d.By, "human:"); !ok || checkText("by", who, maxKey) != nil {
@@ -167,8 +167,8 @@ func (d Disposition) checkDisposition() error {
 	return errors.Join(errs...)
 }
 
-// Buffer is every proposal of every writer, with its disposition. It is the same
-// in whatever order the writers' files are read.
+// Buffer is every proposal of every writer, with its disposition. The order in which the
+// writers' files are read makes no difference.
 type Buffer struct {
 	Proposals    []Proposal // in the order of Compare
 	Dispositions map[string]Disposition
@@ -186,9 +186,9 @@ type (
 	}
 )
 
-// ReadProposals reads one writer's file into the buffer. The error names the
-// line, and the buffer is as it was then. Where two people disposed of one
-// proposal in two clones, the earlier word stands.
+// ReadProposals reads one writer's file into the buffer. On an error, which names the line,
+// the buffer is unchanged. If two people disposed of one proposal in two clones, the earlier
+// disposition counts.
 func (b *Buffer) ReadProposals(text []byte) error {
 	next := Buffer{Proposals: slices.Clone(b.Proposals), Dispositions: maps.Clone(b.Dispositions)}
 	if next.Dispositions == nil {
@@ -261,8 +261,7 @@ func readLine(line []byte) (*Proposal, *Disposition, error) {
 	return nil, nil, fmt.Errorf("unknown t %q; want proposal or disposition", kind.T)
 }
 
-// Open lists the proposals without a disposition, gravest first: severity, then
-// source, then the earlier, then the id.
+// Open returns the proposals without a disposition, in the order of Compare.
 func (b Buffer) Open() []Proposal {
 	var out []Proposal
 	for _, p := range b.Proposals {
@@ -273,7 +272,7 @@ func (b Buffer) Open() []Proposal {
 	return out
 }
 
-// Emergency is the first open proposal of severity emergency, "" for none.
+// Emergency returns the first open proposal of severity emergency, "" for none.
 func (b Buffer) Emergency() string {
 	if open := b.Open(); len(open) > 0 && open[0].Severity == EmergencySeverity {
 		return open[0].ID

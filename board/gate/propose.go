@@ -45,7 +45,7 @@ func (b Buffer) appendProposal(file []byte, p Proposal) ([]byte, Proposal, bool,
 	return slices.Concat(file, line), p, true, nil
 }
 
-// deriveID makes an id of what is unique about a proposal of a run.
+// deriveID makes an id from what is unique about a run's proposal.
 func deriveID(file []byte, p Proposal) string {
 	sum := sha256.Sum256(fmt.Appendf(slices.Clone(file), "%d %q %q %q %q %q", p.TS.Unix(), p.Run, p.Source, p.Key, p.Task, p.Reason))
 	var id ulid.ULID
@@ -56,7 +56,7 @@ func deriveID(file []byte, p Proposal) string {
 	return "P-" + id.String()
 }
 
-// withFile is b and what only the writer's own file holds so far.
+// withFile returns b with the content of the writer's own file.
 func (b Buffer) withFile(file []byte) (Buffer, error) {
 	var own Buffer
 	if err := own.ReadProposals(file); err != nil {
@@ -74,9 +74,9 @@ func (b Buffer) withFile(file []byte) (Buffer, error) {
 	return own, nil
 }
 
-// AppendAll appends proposals, gravest first and at most room of them, and
-// returns those that it appended. One whose key is open takes no room. What is
-// left over is dropped, but never the first emergency: it stops the drain.
+// AppendAll appends at most room proposals, gravest first, and returns those it appended. A
+// proposal whose key is open takes no room. It drops the rest, but never the first
+// emergency, which stops the drain.
 func (b Buffer) AppendAll(file []byte, ps []Proposal, room int) ([]byte, []Proposal, error) {
 	sorted := slices.Clone(ps)
 	slices.SortStableFunc(sorted, Compare)
@@ -99,8 +99,8 @@ func (b Buffer) AppendAll(file []byte, ps []Proposal, room int) ([]byte, []Propo
 	return file, done, nil
 }
 
-// AppendDisposition returns the writer's file with d as its last line. A
-// proposal that is unknown or has a disposition is an error.
+// AppendDisposition returns the writer's file with d as its last line. A proposal that is
+// unknown or has a disposition is an error.
 func (b Buffer) AppendDisposition(file []byte, d Disposition) ([]byte, error) {
 	all, err := b.withFile(file)
 	if err != nil {
@@ -123,7 +123,7 @@ func (b Buffer) AppendDisposition(file []byte, d Disposition) ([]byte, error) {
 	return slices.Concat(file, line), nil
 }
 
-// Supersede disposes of every open proposal about a lease that act ended.
+// Supersede disposes of every open proposal about a lease that the act ended.
 func (b Buffer) Supersede(file []byte, lease, act, by string, now time.Time) ([]byte, error) {
 	if lease == "" {
 		return nil, errors.New("supersede: no lease")
@@ -143,9 +143,9 @@ func (b Buffer) Supersede(file []byte, lease, act, by string, now time.Time) ([]
 	return file, nil
 }
 
-// Unheard drops the proposals that would say again what was said: the same key,
-// open or not, or an open proposal of the same class, which is a key up to its
-// "#". A sign that a person turned down stays quiet until it changes.
+// Unheard drops proposals that repeat an earlier one: with the same key, open or not, or
+// with an open one of the same class, which is a key up to its "#". So a rejected sign stays
+// quiet until it changes.
 func (b Buffer) Unheard(ps []Proposal) []Proposal {
 	said := map[string]bool{}
 	for _, p := range b.Proposals {

@@ -11,10 +11,9 @@ import (
 	"strings"
 )
 
-// Covers reports whether the lease's scope holds a piece of work, and if not,
-// why. paths are the paths or globs it wants to write; work with tags needs one
-// of the scope's, where the scope has any. Governing files and odd's own
-// records are in no scope.
+// Covers reports whether the lease's scope contains a piece of work, and if not, why. paths
+// are the paths or globs that it wants to write. If the scope has tags, the work needs one
+// of them. No scope contains governing files or odd's own records.
 func (l Lease) Covers(kind, role string, tags []string, task string, paths []string) (bool, string) {
 	s := l.Scope
 	switch {
@@ -38,17 +37,16 @@ func (l Lease) Covers(kind, role string, tags []string, task string, paths []str
 	return true, ""
 }
 
-// Locked reports whether the task's file is what the lease has locked, and if
-// not, both hashes. A task that no lock names is free.
+// Locked reports whether the task's file has the hash that the lease locked, and returns
+// both hashes. A task that no lock names is free.
 func (l Lease) Locked(task string, file []byte) (ok bool, want, got string) {
 	want, named := l.Scope.WorkOrders[task]
 	got = WorkOrder(file)
 	return !named || want == got, want, got
 }
 
-// Guarded reports whether a repository path, or a glob that reaches for it, is
-// a governing file or a record of odd: never a work order's to write, whatever
-// its scope says.
+// Guarded reports whether a path, or a glob that may match one, is a governing file or a
+// record of odd. No work order may write those, whatever its scope says.
 func Guarded(p string) bool {
 	parts := strings.Split(strings.ToLower(p), "/")
 	for i, part := range parts {
@@ -67,8 +65,8 @@ func Guarded(p string) bool {
 	return false
 }
 
-// matchesRecord reports whether a path or glob below a record's folder is a record's,
-// told by its depth and extension.
+// matchesRecord reports whether a path or glob in a record's folder may be a record, by its
+// depth and extension.
 func matchesRecord(p, record []string) bool {
 	last := p[len(p)-1]
 	ext := path.Ext(record[len(record)-1])
@@ -96,8 +94,8 @@ func checkPattern(p string) error {
 	return nil
 }
 
-// patternCovers reports whether every path that p means, a path or a glob, is one that
-// the pattern means. It may say no where yes were right, never the other way.
+// patternCovers reports whether pattern matches every path that p, a path or a glob,
+// matches. It may wrongly say no, but never wrongly yes.
 func patternCovers(pattern, p string) bool {
 	if p == "" || p != path.Clean(strings.TrimSuffix(p, "/")) && p != path.Clean(p)+"/" || strings.HasPrefix(p, "/") || strings.HasPrefix(p, "..") {
 		return false
@@ -125,8 +123,8 @@ func partsCover(pattern, p []string) bool {
 	return partsCover(pattern[1:], p[1:])
 }
 
-// partCovers is within for one part. A glob is inside a glob that has stars only: a
-// star takes whatever the other's stars and marks take.
+// partCovers is patternCovers for one path element. A glob is covered only by a pattern with
+// stars alone, because a star matches whatever the other's stars and question marks match.
 func partCovers(pattern, p string) bool {
 	if pattern == p || pattern == "*" {
 		return true
@@ -138,15 +136,14 @@ func partCovers(pattern, p string) bool {
 	return ok && err == nil
 }
 
-// own are the keys of a task that odd writes while it works on it.
+// workKeys are the keys of a task that odd writes while it works on the task.
 var workKeys = []string{
 	"state", "claimed_by", "lease_expires", "attempts", "result", "rejected", "declined", "endorsed", "blocked_reason", "tags", "verified", "excepted", "confidence",
 }
 
-// WorkOrder is what the hash lock of a task takes, "sha256:" and hex: the
-// SHA-256 of its file's bytes without the lines of the keys that odd writes
-// while it works. A key's lines are its own and those below it up to the next
-// key of the frontmatter's first level; any other byte counts.
+// WorkOrder returns the hash that locks a task, "sha256:" and hex: the SHA-256 of its file
+// without the lines of workKeys. The lines of a key are its own and those below it, up to
+// the next key of the frontmatter's first level.
 func WorkOrder(task []byte) string {
 	h := sha256.New()
 	front, skip := false, false

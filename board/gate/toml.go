@@ -15,22 +15,21 @@ import (
 	"github.com/BurntSushi/toml"
 )
 
-// Malformed is everything wrong with a lease.toml, in the order of its lines.
+// Malformed lists everything wrong with a lease.toml, in the order of its lines.
 type Malformed struct {
 	Syntax bool // it is no TOML at all
 	Lines  []string
 }
 
-// Error is one "file:line: what" a line.
+// Error returns one "file:line: what" a line.
 func (m *Malformed) Error() string { return strings.Join(m.Lines, "\n") }
 
-// maxLease is more bytes than any lease that holds to its limits.
+// maxLease is more bytes than any lease within its limits has.
 const maxLease = 1 << 20
 
-// ParseLease reads lease.toml strictly: an unknown key, a value of another
-// shape, a horizon that its dates exceed and, in any but a draft, a placeholder
-// are errors with their line. name stands in front of them. The error is a
-// *Malformed.
+// ParseLease reads lease.toml strictly. It refuses unknown keys, values of another type,
+// dates beyond the horizon and, except in a draft, placeholders. The error is a *Malformed,
+// whose lines begin with name.
 func ParseLease(name string, b []byte) (File, error) {
 	var top map[string]toml.Primitive
 	if len(b) > maxLease {
@@ -66,7 +65,7 @@ func ParseLease(name string, b []byte) (File, error) {
 
 var required = []string{"version", "stance", "lease.id", "lease.state", "lease.horizon", "lease.expires_at"}
 
-// checkFile is Check with what concerns the file around the lease.
+// checkFile is Check for the whole file.
 func (f File) checkFile() []Problem {
 	var out []Problem
 	bad := func(field, format string, args ...any) {
@@ -116,8 +115,8 @@ func (r *reader) malformedError(name string) error {
 	return m
 }
 
-// located takes any TOML value and then fails on purpose: the library adds the
-// value's position to an Unmarshaler's error and gives it away nowhere else.
+// located takes any TOML value and then fails on purpose. The library reports the position
+// of a value only with the error of an Unmarshaler.
 type located struct{ value any }
 
 var errLocated = errors.New("located")
@@ -156,7 +155,7 @@ func (r *reader) readTable(prefix string, t map[string]toml.Primitive) {
 	}
 }
 
-// keys are the keys of lease.toml; each stores its value or says what it wants.
+// keys are the keys of lease.toml. Each stores its value or returns what it wants.
 var keys = map[string]func(*File, any) string{
 	"version":                 setInteger(func(f *File) *int { return &f.Version }),
 	"stance":                  func(f *File, v any) string { return setWord(&f.Stance, v) },
@@ -268,14 +267,14 @@ func parseDollars(s string) (int64, error) {
 	return strconv.ParseInt(whole+frac+strings.Repeat("0", 6-len(frac)), 10, 64)
 }
 
-// formatDollars prints what micro reads, with at least two decimals.
+// formatDollars prints what parseDollars reads, with at least two decimals.
 func formatDollars(n int64) string {
 	frac := strings.TrimRight(fmt.Sprintf("%06d", n%1_000_000), "0")
 	return fmt.Sprintf("%d.%s", n/1_000_000, frac+strings.Repeat("0", max(0, 2-len(frac))))
 }
 
-// PrintLease prints lease.toml. ParseLease of it is f, where f has nothing that
-// ParseLease refuses.
+// PrintLease prints lease.toml. If ParseLease accepts f's values, it reads the bytes back as
+// f.
 func PrintLease(f File) []byte {
 	var b bytes.Buffer
 	l := f.Lease
@@ -312,7 +311,7 @@ func PrintLease(f File) []byte {
 	return b.Bytes()
 }
 
-// quoteText is s as a basic string of TOML: JSON's, and DEL escaped too.
+// quoteText returns s as a TOML basic string: JSON's, with DEL escaped too.
 func quoteText(s string) string {
 	var b strings.Builder
 	enc := json.NewEncoder(&b)

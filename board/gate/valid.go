@@ -6,22 +6,22 @@ import (
 	"time"
 )
 
-// Facts are what validity is judged by, all of them derived.
+// Facts are what a lease's validity depends on, all of them derived.
 type Facts struct {
 	Now           time.Time
 	Present       bool  // lease.toml exists
 	Unreadable    error // ParseLease's
-	Committed     bool  // it is the committed one, untouched in the work tree
+	Committed     bool  // it is committed, without changes in the work tree
 	Chain         Chain
 	ChainErr      error
 	Sum           string // hex SHA-256 of lease.toml's bytes
-	UsedTasks     int    // drained under this lease since its activation or renewal
-	Spent         int64  // micro-USD, the same
+	UsedTasks     int    // drained since its activation or renewal
+	Spent         int64  // micro-USD, since the same time
 	Done          func(task string) bool
 	OpenEmergency string // id of an open emergency proposal, "" for none
 }
 
-// Verdict is whether a lease is valid, and what is left of it.
+// Verdict says whether a lease is valid, and what is left of it.
 type Verdict struct {
 	Valid     bool          `json:"valid"`
 	Code      string        `json:"code,omitempty"` // the first reason that it is not, see Codes
@@ -29,10 +29,10 @@ type Verdict struct {
 	Way       string        `json:"way,omitempty"`
 	Remaining time.Duration `json:"remaining_ns"`
 	Tasks     int           `json:"remaining_tasks"`
-	Budget    int64         `json:"remaining_micro_usd"` // 0 too for a lease without a budget of its own
+	Budget    int64         `json:"remaining_micro_usd"` // also 0 for a lease without a budget
 }
 
-// Codes are the reason codes in the order they are tested.
+// Codes returns the reason codes in the order they are tested.
 func Codes() []string {
 	var out []string
 	for _, t := range tests {
@@ -48,8 +48,8 @@ type validityCheck struct {
 	kind string
 }
 
-// test is one reason for a lease not to be valid: the text where it applies,
-// and the way out.
+// test is one reason why a lease is not valid: its code, its text, which is "" if it does
+// not apply, and the way out.
 type test struct {
 	code string
 	says func(c validityCheck) string
@@ -57,15 +57,15 @@ type test struct {
 }
 
 const (
-	wayRestore = "put back governance/ as the last gate committed it: git restore knowledge/governance, or git checkout COMMIT -- knowledge/governance"
-	wayRelease = "a person ends it: odd gate evaluation --release --reason \"WHY\""
-	wayProlong   = "a person prolongs it: odd gate commitment --renew; or ends it: odd gate evaluation --release --reason \"WHY\""
-	wayNext    = "a person starts the next one: odd gate framing, then odd gate commitment"
-	wayReleaseSuspended    = "it was suspended and may not last longer; " + wayRelease
-	wayActivateLonger    = "a person activates it for longer: odd gate commitment --extend 3d; or ends it: odd gate evaluation --release --reason \"WHY\""
+	wayRestore          = "put back governance/ as the last gate committed it: git restore knowledge/governance, or git checkout COMMIT -- knowledge/governance"
+	wayRelease          = "a person ends it: odd gate evaluation --release --reason \"WHY\""
+	wayProlong          = "a person prolongs it: odd gate commitment --renew; or ends it: odd gate evaluation --release --reason \"WHY\""
+	wayNext             = "a person starts the next one: odd gate framing, then odd gate commitment"
+	wayReleaseSuspended = "it was suspended and may not last longer; " + wayRelease
+	wayActivateLonger   = "a person activates it for longer: odd gate commitment --extend 3d; or ends it: odd gate evaluation --release --reason \"WHY\""
 )
 
-// tests is the order of validity.
+// tests are in the order in which they apply.
 var tests = []test{
 	{"unreadable", func(c validityCheck) string { return c.whyUnreadable(false) }, wayRestore},
 	{"schema", validityCheck.whySchema, wayRestore},
@@ -97,7 +97,9 @@ var tests = []test{
 		return textIf(c.ChainErr == nil && c.Stance != c.Chain.Stance(), "lease.toml has the stance %s, the last gate set %s", c.Stance, c.Chain.Stance())
 	}, wayRestore},
 	{"chain_broken", validityCheck.whyChainBroken, wayRestore},
-	{"head_not_committed", func(c validityCheck) string { return textIf(!c.Committed, "lease.toml has changes that are not committed") }, wayRestore},
+	{"head_not_committed", func(c validityCheck) string {
+		return textIf(!c.Committed, "lease.toml has changes that are not committed")
+	}, wayRestore},
 	{"emergency_open", func(c validityCheck) string {
 		return textIf(c.OpenEmergency != "", "an emergency is reported and not answered (proposal %s)", c.OpenEmergency)
 	},
@@ -105,8 +107,8 @@ var tests = []test{
 	{"clock", validityCheck.whyClock, "correct the clock of this machine"},
 }
 
-// Valid judges the lease for a task kind ("" for none in particular). The first
-// test that fails is the verdict.
+// Valid judges the lease for a task kind, "" for none in particular. The first test that
+// fails is the verdict.
 func (f File) Valid(kind string, facts Facts) Verdict {
 	c := validityCheck{f, facts, kind}
 	for _, t := range tests {
@@ -139,7 +141,7 @@ func textIf(fails bool, format string, args ...any) string {
 	return fmt.Sprintf(format, args...)
 }
 
-// whyUnreadable is the error of a file that is no TOML, or with schema that of one
+// whyUnreadable returns the error of a file that is no TOML, or with schema that of one
 // whose content is wrong.
 func (c validityCheck) whyUnreadable(schema bool) string {
 	var m *Malformed

@@ -14,8 +14,8 @@ import (
 // Verify says which of a proposal's atoms an approval marks as verified.
 type Verify struct {
 	All    bool
-	Except []okf.ID // of all: not these, which is recorded
-	Only   []okf.ID // these, where not all
+	Except []okf.ID // with All: all but these, which the task records
+	Only   []okf.ID // without All: these
 }
 
 // Marks reports whether v marks the atom of that id.
@@ -26,9 +26,9 @@ func (v Verify) Marks(id okf.ID) bool {
 // Files are repository paths with their bytes.
 type Files map[string][]byte
 
-// Approve returns the files of an approval by h at now: the task as done, and
-// with v.All the proposal's atoms as verified. atoms are the proposal's atoms as
-// merged, by repository path; taskFile is where the task lies.
+// Approve returns the files of an approval by h at now: the task as done, and the atoms that
+// v marks as verified. atoms are the proposal's atoms as merged, by repository path;
+// taskFile is the task's path.
 func Approve(t board.Task, taskFile string, atoms Files, v Verify, h Human, now time.Time) (Files, error) {
 	if h == (Human{}) {
 		return nil, refuse("not-a-person", "approve %s: no person confirmed it", t.ID)
@@ -54,8 +54,8 @@ func Approve(t board.Task, taskFile string, atoms Files, v Verify, h Human, now 
 	return out, v.Known(t, taskFile, atoms)
 }
 
-// Known refuses an exception, or a name, that is no atom of the proposal, so that a person is
-// told before they are asked.
+// Known refuses an id in v that is no atom of the proposal. Callers ask it before they ask
+// the person.
 func (v Verify) Known(t board.Task, taskFile string, atoms Files) error {
 	root := strings.TrimSuffix(taskFile, t.Path)
 	var has []string
@@ -77,8 +77,8 @@ func (v Verify) Known(t board.Task, taskFile string, atoms Files) error {
 	return nil
 }
 
-// markDone is the task's file with state done, the person's verified entry and the
-// provenance tags of the board.
+// markDone returns the task's file with state done, the person's verified entry and the
+// approval's tags.
 func markDone(t board.Task, h Human, now time.Time, v Verify) ([]byte, error) {
 	if err := board.CanHuman(t.State, board.Done); err != nil {
 		return nil, refuse("state", "approve %s: %v", t.ID, err)
@@ -109,8 +109,8 @@ func newStamp(h Human, now time.Time) okf.Stamp {
 	return okf.Stamp{By: h.By(), At: now.UTC().Format(time.RFC3339)}
 }
 
-// Reject returns the task's file after a person's no: back to backlog, or with
-// retry to ready, with the reason among its rejections.
+// Reject returns the task's file after a rejection: in backlog, or with retry in ready, with
+// the reason added to its rejections.
 func Reject(t board.Task, reason string, retry bool, h Human, now time.Time) ([]byte, error) {
 	if h == (Human{}) {
 		return nil, refuse("not-a-person", "reject %s: no person confirmed it", t.ID)
@@ -134,8 +134,8 @@ func Reject(t board.Task, reason string, retry bool, h Human, now time.Time) ([]
 	return okf.Edit(t.Atom.Bytes(), okf.Set{Key: "state", Value: string(to)}, okf.Set{Key: "rejected", Value: all}, okf.Set{Key: "result"})
 }
 
-// Endorse returns the task's file with h's yes to its proposal, which stays in review until
-// as many people approve it as must.
+// Endorse returns the task's file with h's endorsement of its proposal. The task stays in
+// review until enough people have approved.
 func Endorse(t board.Task, h Human, now time.Time) ([]byte, error) {
 	if h == (Human{}) {
 		return nil, refuse("not-a-person", "approve %s: no person confirmed it", t.ID)
@@ -159,8 +159,8 @@ func Rejectable(t board.Task) error {
 	return board.CanHuman(t.State, board.Backlog)
 }
 
-// Ready returns the task's file as a person puts it on the board for drain, from
-// backlog or blocked; what blocked it stays in blocked_reason until it is claimed.
+// Ready returns the task's file in state ready, from backlog or blocked. It keeps
+// blocked_reason until the next claim.
 func Ready(t board.Task, h Human) ([]byte, error) {
 	if h == (Human{}) {
 		return nil, refuse("not-a-person", "task ready %s: no person confirmed it", t.ID)
@@ -171,8 +171,8 @@ func Ready(t board.Task, h Human) ([]byte, error) {
 	return okf.Edit(t.Atom.Bytes(), okf.Set{Key: "state", Value: string(board.Ready)})
 }
 
-// Again is Ready for a task whose last attempt ended for why, which the next one
-// reads, unless what blocked the task tells it already. "" adds nothing.
+// Again is Ready for a task whose last attempt ended for why. The next attempt reads why,
+// unless the task already has a blocked_reason. With "" it adds nothing.
 func Again(t board.Task, why string, h Human) ([]byte, error) {
 	b, err := Ready(t, h)
 	if err != nil || t.BlockedReason != "" || why == "" {
@@ -181,7 +181,7 @@ func Again(t board.Task, why string, h Human) ([]byte, error) {
 	return okf.Edit(b, okf.Set{Key: "blocked_reason", Value: strings.Join(strings.Fields(okf.Visible(why)), " ")})
 }
 
-// Readyable refuses a task that is on the board already.
+// Readyable refuses a task that cannot be made ready.
 func Readyable(t board.Task) error {
 	if t.State == board.Review {
 		return refuse("state", "task ready %s: its proposal waits for your review; odd reject %[1]s --retry --reason \"why\" puts it back to ready", t.ID)
@@ -198,8 +198,8 @@ func Readyable(t board.Task) error {
 	}
 }
 
-// Halt returns the task's file as an emergency leaves it: taken from the run
-// that holds it, and blocked for that reason.
+// Halt returns the task's file after an emergency: taken from the run that holds it, and
+// blocked for that reason.
 func Halt(t board.Task, reason string, h Human) ([]byte, error) {
 	if h == (Human{}) {
 		return nil, refuse("not-a-person", "%s: no person confirmed the emergency", t.ID)
@@ -207,8 +207,8 @@ func Halt(t board.Task, reason string, h Human) ([]byte, error) {
 	return board.Halt(t, reason)
 }
 
-// Synced returns the task's file as done on the word of an approval that the
-// target branch already holds: by and at are its author and time, left is what it left out.
+// Synced returns the task's file as done because of an approval that the target branch
+// already has. by and at are the approval's author and time, left is what it leaves out.
 func Synced(t board.Task, approval, by string, at time.Time, left []board.Decline) ([]byte, error) {
 	if approval == "" || !strings.HasPrefix(by, "human:") {
 		return nil, fmt.Errorf("%s: there is no approval, so the task cannot be set to done", t.ID)

@@ -1,16 +1,15 @@
-// Package review is what waits for a person: the proposal of a task in review,
-// what it is bound to, and the only way to done.
+// Package review holds what waits for a person: the proposal of a task in review, what it is
+// bound to, and the only way to set a task to done.
 //
-// A proposal is read from the run's ledger, which names the proposal commit, the
-// base it was made on and, for every path it writes, the blob before and the
-// blob after. An approval is bound to those: the board may move on, but a path
-// the proposal writes may not, and neither may the proposal. Approve and Reject
-// ask for a Human, and only Confirm and Signed make one; board/drain may not
-// import this package, so nothing an agent's run executes can reach done
-// (invariant 3).
+// Read takes a proposal from the run's ledger. The ledger names the proposal commit, the base
+// commit and, for every path, the blob before and after. An approval is bound to these blobs.
+// The board may change meanwhile, but the proposal and the paths that it writes may not.
 //
-// The package is pure: it takes values and returns the files to commit. The
-// commit itself is the person's own, made with their identity, signing and hooks.
+// Approve and Reject need a Human, and only Confirm and Signed make one. board/drain may not
+// import this package, so nothing that an agent's run executes can set done (invariant 3).
+//
+// The package is pure: it takes values and returns the files to commit. The caller makes the
+// commit with the person's own identity, signing and hooks.
 package review
 
 import (
@@ -22,16 +21,16 @@ import (
 	"github.com/odd-cli/odd/okf"
 )
 
-// Person is who is asking, as their git configuration says.
+// Person is who asks, according to their git configuration.
 type Person struct{ Name, Email string }
 
 // Human is a person who has confirmed one act. The zero Human is nobody.
 type Human struct{ person Person }
 
-// By is the actor string of OKF v0.2 §7: "human:" and the git e-mail address.
+// By returns the actor string of OKF v0.2 §7: "human:" and the git e-mail address.
 func (h Human) By() string { return "human:" + h.person.Email }
 
-// Place is where a human act was asked for, as far as it can be told.
+// Place is where a human act was asked for, as far as odd can tell.
 type Place struct {
 	CI      bool   // a CI run
 	Session string // what shows that an agent asks, "" for nothing
@@ -44,17 +43,17 @@ type Refusal struct {
 	Text string
 }
 
-// Error is the text: what, and the way out.
+// Error returns the text: what is wrong, and what to do.
 func (r *Refusal) Error() string { return r.Text }
 
-// Refused is the reason code.
+// Refused returns the reason code.
 func (r *Refusal) Refused() string { return r.Code }
 
 func refuse(code, format string, args ...any) error {
 	return &Refusal{code, fmt.Sprintf(format, args...)}
 }
 
-// Allowed refuses places where no person is: CI, a session, the agent's identity.
+// Allowed refuses an act in CI, in an agent's session and under the agent's identity.
 func Allowed(act string, p Person, at Place) error {
 	switch {
 	case at.CI:
@@ -69,8 +68,8 @@ func Allowed(act string, p Person, at Place) error {
 	return nil
 }
 
-// Confirm asks on the terminal for the exact text want and returns the Human who
-// typed it. Anything else, and a terminal that ends, refuses; nothing has happened then.
+// Confirm asks on the terminal for the exact text want and returns the Human who typed it.
+// It refuses any other text and a terminal that ends.
 func Confirm(tty io.ReadWriter, act, want string, p Person, at Place) (Human, error) {
 	if err := Allowed(act, p, at); err != nil {
 		return Human{}, err
@@ -89,8 +88,8 @@ func Confirm(tty io.ReadWriter, act, want string, p Person, at Place) (Human, er
 	return Human{p}, nil
 }
 
-// Signed is the Human of a commit that will be signed, for teams that require
-// signatures: the caller verifies the signature before any ref moves.
+// Signed returns the Human of a commit that will be signed, for teams that require
+// signatures. The caller verifies the signature before any ref moves.
 func Signed(act string, p Person, at Place, required bool) (Human, error) {
 	if !required {
 		return Human{}, refuse("unconfirmed", "%s: --yes works only where odd.toml has [governance] require_signed = true; run it in a terminal without --yes", act)

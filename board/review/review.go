@@ -24,15 +24,15 @@ type Proposal struct {
 	Paths     []Path         `json:"paths"`
 	Counts    map[string]int `json:"counts"` // by effect
 	Held      []Held         `json:"held,omitempty"`
-	Notes     []string       `json:"notes,omitempty"` // what the session did not read, left out or leaves open
+	Notes     []string       `json:"notes,omitempty"` // what the session did not read, left out or left open
 	Substrate string         `json:"substrate,omitempty"`
 	Turns     int64          `json:"turns"`
 	Sandbox   string         `json:"sandbox,omitempty"`  // what held the program that ran, "" where none did
-	Contract  *Contract      `json:"contract,omitempty"` // nil where no session stands in the records
+	Contract  *Contract      `json:"contract,omitempty"` // nil if the records have no session
 }
 
-// Contract is what the session that made a proposal was bound to, as its record
-// has it.
+// Contract is the contract that bound the session which made a proposal, according to its
+// record.
 type Contract struct {
 	Role     string   `json:"role"`
 	Mode     string   `json:"mode,omitempty"`
@@ -40,12 +40,12 @@ type Contract struct {
 	Others   []string `json:"participants,omitempty"`
 	From     []string `json:"handoffs,omitempty"` // what it worked from, in the repository
 	To       string   `json:"handoff,omitempty"`  // what it handed over
-	Tainted  string   `json:"tainted,omitempty"`  // the override that all of it comes of
+	Tainted  string   `json:"tainted,omitempty"`  // the override behind all of it
 	Override string   `json:"override_by,omitempty"`
-	Risks    []string `json:"risks,omitempty"` // that were acknowledged with the override
+	Risks    []string `json:"risks,omitempty"` // acknowledged with the override
 }
 
-// Held is an atom of the emission that reconcile kept out of the proposal.
+// Held is an atom that the agent delivered and reconcile kept out of the proposal.
 type Held struct {
 	Effect string `json:"effect"` // guarded, conflict or duplicate
 	ID     string `json:"id"`
@@ -53,22 +53,21 @@ type Held struct {
 	Reason string `json:"reason,omitempty"`
 }
 
-// KeptApproval is the ref that keeps the approval on a review branch for odd sync, as a
-// forge deletes the branch once it is merged.
+// KeptApproval returns the ref that keeps a review branch's approval for odd sync, because a
+// forge may delete the branch after the merge.
 func KeptApproval(branch string) string {
 	return "refs/odd/approval/" + strings.TrimPrefix(branch, "odd/review/")
 }
 
-// Path is one file a proposal writes: its blob before ("" for a new file) and after.
+// Path is one file that a proposal writes: its blob before ("" for a new file) and after.
 type Path struct {
 	Path   string `json:"path"` // in the repository
 	Base   string `json:"base"`
 	Result string `json:"result"`
 }
 
-// Read finds the proposal of t in the records of the run that made it: the last
-// outcome of the task with verdict review. The task's own result must name the
-// same commit and branch.
+// Read finds the proposal of t in the records of the run that made it: the task's last
+// outcome with verdict review. The task's result must name the same commit and branch.
 func Read(t board.Task, run string, records []event.Record) (Proposal, error) {
 	if t.State != board.Review {
 		return Proposal{}, refuse("state", "%s: %s", t.ID, t.NoProposal())
@@ -102,9 +101,8 @@ func Read(t board.Task, run string, records []event.Record) (Proposal, error) {
 	return p, nil
 }
 
-// Contracted finds the contract of the last session of a task in a run's records,
-// nil where there is none. A run that only judged a kept emission again has none
-// of its own; judged is the run that made it, "" otherwise.
+// Contracted returns the contract of a task's last session in a run's records, nil for none.
+// If the run only judged another run's result again, judged is that run.
 func Contracted(t okf.ID, records []event.Record) (c *Contract, judged string) {
 	for _, r := range records {
 		switch {
@@ -152,16 +150,15 @@ func (p *Proposal) readOutcome(r event.Record) bool {
 	return d.Verdict == "review" && p.Commit != ""
 }
 
-// Atoms are the paths of p that lie in the bundle, whose folder is root; the
-// others are files that the work's op changed.
+// Atoms returns the paths of p in the bundle, whose folder is root. An op changed the other
+// paths.
 func (p Proposal) Atoms(root string) []Path {
 	return slices.DeleteFunc(slices.Clone(p.Paths), func(w Path) bool { return !strings.HasPrefix(w.Path, root+"/") })
 }
 
-// MadeBy compares a commit's own changes with what p records. all says that every
-// recorded path is among them, from its recorded base to its recorded result;
-// others are the paths that p does not record. The bytes decide: a commit that
-// merely looks like the proposal, or names it, does not make it.
+// MadeBy compares a commit's changes with what p records. all says that every recorded path
+// is among them, from its recorded base to its recorded result. others are the paths that p
+// does not record. Only the bytes count, not what the commit says about itself.
 func (p Proposal) MadeBy(changes []Path) (all bool, others []string) {
 	missing := map[string]Path{}
 	for _, w := range p.Paths {
@@ -178,13 +175,13 @@ func (p Proposal) MadeBy(changes []Path) (all bool, others []string) {
 	return len(missing) == 0, others
 }
 
-// Moved is a path that is no longer what the approval would be bound to.
+// Moved is a path that changed since the proposal was made.
 type Moved struct{ Path, Want, Have, What string }
 
-// Bound compares a proposal with the trees it lives between: blob tells the blob
-// of a path on the branch it will be merged into, result the blob in the
-// proposal commit; changed lists the paths the proposal commit really changes.
-// It returns every difference; an approval stands on none.
+// Bound compares a proposal with the branch it will be merged into and with its own commit.
+// blob returns a path's blob on that branch, result the one in the proposal commit, and
+// changed lists the paths that the proposal commit changes. An approval is allowed only if
+// Bound returns nothing.
 func Bound(p Proposal, blob, result func(path string) string, changed []string) []Moved {
 	var out []Moved
 	recorded := map[string]bool{}
@@ -205,7 +202,7 @@ func Bound(p Proposal, blob, result func(path string) string, changed []string) 
 	return out
 }
 
-// Unbound is the refusal for what Bound found; way is the way out.
+// Unbound returns the refusal for what Bound found.
 func Unbound(t okf.ID, moved []Moved, way string) error {
 	lines := make([]string, len(moved))
 	for i, m := range moved {

@@ -9,15 +9,15 @@ import (
 	"github.com/odd-cli/odd/okf"
 )
 
-// Walk is what a person saw and decided of a proposal, atom by atom, before they approve
-// it. It stays in their clone. An entry counts for the bytes it names alone, so what the
-// next proposal of the task changes is undecided again.
+// Walk is what a person saw and decided about a proposal, atom by atom, before they approve
+// it. It stays in their clone. An entry counts only for the bytes it names, so an atom that
+// the next proposal changes is undecided again.
 type Walk struct {
 	Proposal string    `json:"proposal"` // the commit it was last about
 	Atoms    []Decided `json:"atoms"`
 }
 
-// Decided is what a person decided of one atom.
+// Decided is what a person decided about one atom.
 type Decided struct {
 	Path
 	ID     okf.ID `json:"id"`
@@ -36,8 +36,8 @@ const (
 	Leave    Take = "leave out"
 )
 
-// ReadWalk reads a walk that was kept. What it cannot read is an error and never an empty
-// walk, with which an approval would take everything.
+// ReadWalk parses a stored walk. An unreadable walk is an error, because with an empty one
+// an approval would take everything.
 func ReadWalk(b []byte) (w Walk, err error) {
 	d := json.NewDecoder(bytes.NewReader(b))
 	d.DisallowUnknownFields()
@@ -52,7 +52,7 @@ func ReadWalk(b []byte) (w Walk, err error) {
 	return w, nil
 }
 
-// About is the walk of p: the entries whose atoms p holds as they were, and how many
+// About returns the walk for p: the entries whose atoms p has unchanged, and how many
 // decisions no longer count.
 func (w Walk) About(p Proposal) (out Walk, dropped int) {
 	out.Proposal = p.Commit
@@ -66,7 +66,7 @@ func (w Walk) About(p Proposal) (out Walk, dropped int) {
 	return out, dropped
 }
 
-// Of is the entry of the atom at w, and whether it was shown.
+// Of returns the entry of the atom at a path, and whether it was shown.
 func (w Walk) Of(at Path) (Decided, bool) {
 	i := slices.IndexFunc(w.Atoms, func(a Decided) bool { return a.Path == at })
 	if i < 0 {
@@ -75,13 +75,13 @@ func (w Walk) Of(at Path) (Decided, bool) {
 	return w.Atoms[i], true
 }
 
-// With is w with the entry d in the place of the one about its atom.
+// With returns w with d in place of the entry about its atom.
 func (w Walk) With(d Decided) Walk {
 	w.Atoms = append(slices.DeleteFunc(slices.Clone(w.Atoms), func(a Decided) bool { return a.Path == d.Path }), d)
 	return w
 }
 
-// Count is how many atoms were decided so; with "" how many at all.
+// Count returns how many atoms have that decision; with "" how many have any.
 func (w Walk) Count(t Take) (n int) {
 	for _, a := range w.Atoms {
 		if a.Take != "" && (t == "" || a.Take == t) {
@@ -91,7 +91,7 @@ func (w Walk) Count(t Take) (n int) {
 	return n
 }
 
-// LeftOut and Verify are the walk as an approval takes it.
+// LeftOut returns the atoms that the approval leaves out.
 func (w Walk) LeftOut() (out []LeftOut) {
 	for _, a := range w.Atoms {
 		if a.Take == Leave {
@@ -111,7 +111,7 @@ func (w Walk) Verify() (v Verify) {
 	return v
 }
 
-// String says how many atoms are taken and left.
+// String says how many atoms are taken and left out.
 func (w Walk) String() string {
 	out := fmt.Sprintf("%d taken", w.Count(Accept)+w.Count(Verified))
 	if n := w.Count(Verified); n > 0 {
@@ -126,7 +126,7 @@ func (w Walk) String() string {
 	return out
 }
 
-// Edits are the files of atoms that the person made others of and takes, by path.
+// Edits returns the files that the person edited and takes, by path.
 func (w Walk) Edits() Files {
 	out := Files{}
 	for _, a := range w.Atoms {

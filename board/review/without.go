@@ -10,8 +10,8 @@ import (
 	"github.com/odd-cli/odd/okf"
 )
 
-// LeftOut is an atom of a proposal that a person does not take, as a line of the
-// trailer Odd-Without names it: "ID", or "ID REASON".
+// LeftOut is an atom of a proposal that a person does not take. A line of the trailer
+// Odd-Without names it: "ID", or "ID REASON".
 type LeftOut struct {
 	ID     okf.ID `json:"id"`
 	Reason string `json:"reason,omitempty"`
@@ -19,8 +19,8 @@ type LeftOut struct {
 
 func (l LeftOut) String() string { return strings.TrimSpace(string(l.ID) + " " + l.Reason) }
 
-// Without is p without the atoms that left names, and their paths. has are the paths of
-// p's atoms by id. An id that is not among them is refused, and so is to leave out all.
+// Without returns p without the atoms in left, and their paths. has maps ids to the paths of
+// p's atoms. It refuses an id that is no atom of p, and to leave out everything.
 func (p Proposal) Without(left []LeftOut, has map[okf.ID]Path) (rest Proposal, out []Path, err error) {
 	for _, l := range left {
 		w, ok := has[l.ID]
@@ -50,8 +50,8 @@ func atomNames(has map[okf.ID]Path) string {
 	return cmp.Or(strings.Join(ids, ", "), "none")
 }
 
-// NamedIn reads lines of the trailer Odd-Without. An id may hold spaces, so the longest
-// of ids that begins a line is meant; ok is false where a line names none of them.
+// NamedIn reads lines of the trailer Odd-Without. An id may contain spaces, so the longest
+// id that begins a line counts. ok is false if a line names none.
 func NamedIn(lines []string, ids map[okf.ID]Path) (left []LeftOut, ok bool) {
 	for _, line := range lines {
 		l := LeftOut{}
