@@ -362,7 +362,7 @@ func editText(ctx context.Context, env Env, editor []string, name string, b []by
 	if err := os.WriteFile(name, b, 0o600); err != nil {
 		return nil, err
 	}
-	err = repo.Edit(ctx, append(editor, name), repo.Desk{Dir: env.Dir, Env: env.Environ, In: env.Stdin, Out: env.Stdout, Err: env.Stderr})
+	err = repo.Edit(ctx, append(editor, name), repo.Terminal{Dir: env.Dir, Env: env.Environ, In: env.Stdin, Out: env.Stdout, Err: env.Stderr})
 	if err != nil {
 		return nil, err
 	}

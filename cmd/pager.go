@@ -94,7 +94,7 @@ func (s *screen) Write(b []byte) (int, error) {
 
 func (s *screen) start() {
 	s.to = s.env.Stdout
-	p, err := repo.Page(s.argv, repo.Desk{Dir: s.env.Dir, Env: pagerEnv(s.env.Environ), Out: s.env.Stdout, Err: s.env.Stderr})
+	p, err := repo.Page(s.argv, repo.Terminal{Dir: s.env.Dir, Env: pagerEnv(s.env.Environ), Out: s.env.Stdout, Err: s.env.Stderr})
 	if err != nil {
 		talk(s.env, "pager: %v; install it, set ODD_PAGER, or use --no-pager", err)
 		return

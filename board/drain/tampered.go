@@ -17,8 +17,8 @@ import (
 // runs voids it: odd cannot tell who it was, and the next git command would obey.
 // People commit, branch and push meanwhile: HEAD and refs that move are told, and
 // are no reason to drop work.
-func (d *drain) checkFooting(task string, was repo.Footing) string {
-	now, err := d.repo.Footing()
+func (d *drain) checkFooting(task string, was repo.Fingerprint) string {
+	now, err := d.repo.Fingerprint()
 	if err != nil {
 		return fmt.Sprintf("tampered-repository: the git directory can no longer be read: %v", err)
 	}

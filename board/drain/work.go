@@ -268,7 +268,7 @@ func (d *drain) runSubstrate(ctx context.Context, c *claim, w *work, req session
 		return
 	}
 	d.equipSession(c, w, &req, desk)
-	was, blind := d.repo.Footing()
+	was, blind := d.repo.Fingerprint()
 	if blind != nil {
 		w.block("session: the git directory cannot be read: %v", blind)
 		return

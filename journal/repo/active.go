@@ -21,7 +21,7 @@ func (r *Repo) Active(ctx context.Context, ref string, paths []string, since tim
 	if len(paths) == 0 {
 		return nil, nil
 	}
-	all, err := r.workTrees(ctx)
+	all, err := r.listWorkTrees(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -30,7 +30,7 @@ func (r *Repo) Active(ctx context.Context, ref string, paths []string, since tim
 		if w.head != ref || w.missing && !w.locked {
 			continue
 		}
-		signs, err := r.activeIn(ctx, w, paths, since)
+		signs, err := r.findActiveIn(ctx, w, paths, since)
 		if err != nil {
 			return nil, err
 		}
@@ -40,7 +40,7 @@ func (r *Repo) Active(ctx context.Context, ref string, paths []string, since tim
 	return slices.Compact(out), nil
 }
 
-func (r *Repo) activeIn(ctx context.Context, w workTree, paths []string, since time.Time) (out []string, err error) {
+func (r *Repo) findActiveIn(ctx context.Context, w workTree, paths []string, since time.Time) (out []string, err error) {
 	args := []string{"status", "--porcelain=v1", "-z", "--no-renames", "--untracked-files=all", "--ignored=matching", "--"}
 	for _, p := range paths {
 		args = append(args, ":(top,literal)"+p)
@@ -49,13 +49,13 @@ func (r *Repo) activeIn(ctx context.Context, w workTree, paths []string, since t
 	if err != nil {
 		return nil, err
 	}
-	for _, f := range fields(dirty) {
+	for _, f := range splitNUL(dirty) {
 		if len(f) > 3 {
 			out = append(out, f[3:]+" is edited and not committed")
 		}
 	}
 	for _, p := range paths {
-		signs, err := signsOfWork(w.root, p, since)
+		signs, err := findSigns(w.root, p, since)
 		if err != nil {
 			return nil, err
 		}
@@ -64,9 +64,9 @@ func (r *Repo) activeIn(ctx context.Context, w workTree, paths []string, since t
 	return out, nil
 }
 
-// signsOfWork returns the signs on disk that somebody works on a file: it was written
+// findSigns returns the signs on disk that somebody works on a file: it was written
 // since, or an editor keeps a file beside it. A file that is not there has none.
-func signsOfWork(root, p string, since time.Time) (out []string, err error) {
+func findSigns(root, p string, since time.Time) (out []string, err error) {
 	there := func(err error) error {
 		if errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENOTDIR) {
 			return nil
@@ -86,16 +86,16 @@ func signsOfWork(root, p string, since time.Time) (out []string, err error) {
 		return nil, err
 	}
 	for _, n := range names {
-		if editorKeeps(filepath.Base(full), n.Name()) {
+		if isEditorFile(filepath.Base(full), n.Name()) {
 			out = append(out, fmt.Sprintf("%s is open in an editor, which keeps %s", p, n.Name()))
 		}
 	}
 	return out, nil
 }
 
-// editorKeeps reports a file that an editor keeps beside one that it has open: the
+// isEditorFile reports a file that an editor keeps beside one that it has open: the
 // swap files of vi, the locks and autosaves of Emacs, the locks of office programs.
-func editorKeeps(file, name string) bool {
+func isEditorFile(file, name string) bool {
 	swap, isSwap := strings.CutPrefix(name, "."+file+".")
 	return isSwap && (len(swap) == 3 && strings.HasPrefix(swap, "sw") || swap == "kate-swp") ||
 		slices.Contains([]string{".#" + file, "#" + file + "#", ".~lock." + file + "#", "~$" + file}, name)

@@ -33,7 +33,7 @@ func (r *Repo) Apply(ctx context.Context, l Landing) (OID, error) {
 	if err != nil {
 		return "", err
 	}
-	if err := r.at("made"); err != nil {
+	if err := r.testStep("made"); err != nil {
 		return "", err
 	}
 	if err := r.Move(ctx, RefUpdate{Name: l.Ref, Old: l.Old, New: next}); err != nil {
@@ -52,7 +52,7 @@ func (r *Repo) MakeEdits(ctx context.Context, parents []OID, files []FileEdit, w
 	if len(parents) == 0 {
 		return "", errors.New("apply a change: no parent given")
 	}
-	if err := errors.Join(who.check(), checkMessage(message), checkAll(parents...)); err != nil {
+	if err := errors.Join(who.check(), checkMessage(message), checkIDs(parents...)); err != nil {
 		return "", err
 	}
 	for _, p := range parents {
@@ -72,7 +72,7 @@ func (r *Repo) MakeEdits(ctx context.Context, parents []OID, files []FileEdit, w
 			bad = append(bad, fmt.Errorf("%s: changed twice by one change", f.Path))
 		}
 		ch[f.Path], modes[f.Path] = f.After, f.NewMode
-		bad = append(bad, f.check(), at.fresh(base, f))
+		bad = append(bad, f.checkModes(), at.checkBefore(base, f))
 	}
 	if err := errors.Join(bad...); err != nil {
 		return "", err
@@ -80,7 +80,7 @@ func (r *Repo) MakeEdits(ctx context.Context, parents []OID, files []FileEdit, w
 	if err := r.checkConverted(ctx, base, contentEdits(files)); err != nil {
 		return "", err
 	}
-	tree, err := r.applyModes(ctx, base, ch, modes)
+	tree, err := r.applyChanges(ctx, base, ch, modes)
 	if err != nil {
 		return "", err
 	}
@@ -98,8 +98,8 @@ func contentEdits(files []FileEdit) Changes {
 	return ch
 }
 
-// check refuses an edit whose modes do not go with its bytes.
-func (f FileEdit) check() error {
+// checkModes refuses an edit whose modes do not go with its bytes.
+func (f FileEdit) checkModes() error {
 	for _, side := range []struct {
 		b    []byte
 		mode string
@@ -111,8 +111,8 @@ func (f FileEdit) check() error {
 	return nil
 }
 
-// fresh refuses an edit that was made against something else than the tree has.
-func (x *Reader) fresh(tree OID, f FileEdit) error {
+// checkBefore refuses an edit that was made against something else than the tree has.
+func (x *Reader) checkBefore(tree OID, f FileEdit) error {
 	oid, mode, err := x.Find(tree, f.Path)
 	if err != nil {
 		return err

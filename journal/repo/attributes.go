@@ -37,7 +37,7 @@ func (c Converted) Error() string {
 	case "text", "crlf", "eol":
 		does, out = "git would store LF for its CR LF line ends", out+", for what is committed already with git add --renormalize"
 	default:
-		out = c.wayOut() + " if history may hold the plain bytes, or commit the file with git"
+		out = c.overrideLine() + " if history may hold the plain bytes, or commit the file with git"
 	}
 	where := "git check-attr -a"
 	if c.File != "" {
@@ -57,9 +57,9 @@ func (c Converted) Mend() string {
 	return ""
 }
 
-// wayOut is the line that keeps the attribute from the folder of the file, for the end of
+// overrideLine is the line that keeps the attribute from the folder of the file, for the end of
 // the attributes file.
-func (c Converted) wayOut() string {
+func (c Converted) overrideLine() string {
 	less := "-"
 	if attributeName(c.Has) == "working-tree-encoding" { // git does not accept one that is unset
 		less = "!"
@@ -70,7 +70,7 @@ func (c Converted) wayOut() string {
 	}
 	pattern := "**"
 	if dir := path.Dir(c.Path); dir != path.Dir(file) {
-		pattern = strings.TrimPrefix(strings.TrimPrefix(dir, prefixOf(path.Dir(file))), "/") + "/**"
+		pattern = strings.TrimPrefix(strings.TrimPrefix(dir, dirPrefix(path.Dir(file))), "/") + "/**"
 	}
 	if strings.ContainsAny(pattern, " \t") {
 		pattern = strconv.Quote(pattern)
@@ -101,19 +101,19 @@ func (r *Repo) checkConverted(ctx context.Context, tree OID, ch Changes) error {
 // changes are put into; "" is the empty one. Git is asked of the paths whose bytes a
 // word in some attributes file could change.
 func (r *Repo) Converted(ctx context.Context, tree OID, ch Changes) ([]Converted, error) {
-	s, err := r.settings(ctx)
+	s, err := r.loadSettings(ctx)
 	if err != nil {
 		s = &settings{}
 	}
-	everywhere, known := r.commonAttributes(s)
-	views := []attributes{{r: r, files: r.committedAttributes(tree, ch)}}
+	everywhere, known := r.readCommonAttributes(s)
+	views := []attributes{{r: r, files: r.readCommittedAttributes(tree, ch)}}
 	if r.root != "" {
-		views = append(views, attributes{r: r, files: attributesIn(r.root, ch)})
+		views = append(views, attributes{r: r, files: readAttributesIn(r.root, ch)})
 	}
 	found := map[string]Converted{}
 	for _, v := range views {
 		v.everywhere, v.known = everywhere, known
-		if err := v.convert(ctx, ch, found); err != nil {
+		if err := v.findConverted(ctx, ch, found); err != nil {
 			return nil, err
 		}
 	}
@@ -130,9 +130,9 @@ var attributeWords = []string{"filter", "working-tree-encoding", "ident", "text"
 // keyword is what git shortens to $Id$.
 var keyword = regexp.MustCompile(`\$Id:[^$\n]*\$`)
 
-// words are the attributes that could change the bytes of a file: a filter and a
+// attributesToAsk are the attributes that could change the bytes of a file: a filter and a
 // recoding those of any, the others only those that they are about.
-func words(b []byte) []string {
+func attributesToAsk(b []byte) []string {
 	out := attributeWords[:2:2]
 	if keyword.Match(b) {
 		out = append(out, "ident")
@@ -157,11 +157,11 @@ type attributeFile struct {
 	bytes []byte
 }
 
-// committedAttributes are the files of a commit with changes applied that have a say
+// readCommittedAttributes are the files of a commit with changes applied that have a say
 // on the changed paths. One that cannot be read shows elsewhere.
-func (r *Repo) committedAttributes(tree OID, ch Changes) map[string][]byte {
+func (r *Repo) readCommittedAttributes(tree OID, ch Changes) map[string][]byte {
 	at := r.Reader()
-	return attributesAbove(ch, func(name string) ([]byte, error) {
+	return readAttributesAbove(ch, func(name string) ([]byte, error) {
 		if b, ok := ch[name]; ok {
 			return b, nil
 		}
@@ -173,9 +173,9 @@ func (r *Repo) committedAttributes(tree OID, ch Changes) map[string][]byte {
 	})
 }
 
-// attributesIn are those of a work tree, in git's index or not.
-func attributesIn(root string, ch Changes) map[string][]byte {
-	return attributesAbove(ch, func(name string) ([]byte, error) {
+// readAttributesIn are those of a work tree, in git's index or not.
+func readAttributesIn(root string, ch Changes) map[string][]byte {
+	return readAttributesAbove(ch, func(name string) ([]byte, error) {
 		file := filepath.Join(root, filepath.FromSlash(name))
 		if st, err := os.Lstat(file); err != nil || !st.Mode().IsRegular() {
 			return nil, err // git follows no link there
@@ -184,35 +184,35 @@ func attributesIn(root string, ch Changes) map[string][]byte {
 	})
 }
 
-// attributesAbove reads the .gitattributes of all folders that written paths lie in.
-func attributesAbove(ch Changes, read func(name string) ([]byte, error)) map[string][]byte {
+// readAttributesAbove reads the .gitattributes of all folders that written paths lie in.
+func readAttributesAbove(ch Changes, read func(name string) ([]byte, error)) map[string][]byte {
 	files, seen := map[string][]byte{}, map[string]bool{}
 	for p, b := range ch {
 		for dir := path.Dir(p); b != nil && !seen[dir]; dir = path.Dir(dir) {
 			seen[dir] = true
 			if text, err := read(path.Join(dir, attributesFile)); err == nil && text != nil {
-				files[prefixOf(dir)] = text
+				files[dirPrefix(dir)] = text
 			}
 		}
 	}
 	return files
 }
 
-// prefixOf is a directory as prefixes of paths have it: the top is "".
-func prefixOf(dir string) string {
+// dirPrefix is a directory as prefixes of paths have it: the top is "".
+func dirPrefix(dir string) string {
 	if dir == "." || dir == "/" {
 		return ""
 	}
 	return dir
 }
 
-// commonAttributes are the files that have a say on every tree; not known where it
+// readCommonAttributes are the files that have a say on every tree; not known where it
 // takes git to find them.
-func (r *Repo) commonAttributes(s *settings) (files []attributeFile, known bool) {
-	if !s.hasConfiguration() || s.bare["core.attributesfile"] || s.set("attr.tree") {
+func (r *Repo) readCommonAttributes(s *settings) (files []attributeFile, known bool) {
+	if !s.hasConfiguration() || s.bare["core.attributesfile"] || s.isSet("attr.tree") {
 		return nil, false
 	}
-	names := r.attributeFiles(s)
+	names := r.listAttributeFiles(s)
 	for _, name := range s.values["core.attributesfile"] {
 		if rest, home := strings.CutPrefix(name, "~/"); home {
 			dir, _ := r.git.baseVar("HOME")
@@ -227,7 +227,7 @@ func (r *Repo) commonAttributes(s *settings) (files []attributeFile, known bool)
 		switch b, err := os.ReadFile(name); {
 		case err == nil:
 			files = append(files, attributeFile{name, b})
-		case !missing(err):
+		case !isMissing(err):
 			return nil, false
 		}
 	}
@@ -238,10 +238,10 @@ func (r *Repo) commonAttributes(s *settings) (files []attributeFile, known bool)
 	return files, true
 }
 
-// attributeFiles are the files outside the commit that may say how git writes
+// listAttributeFiles are the files outside the commit that may say how git writes
 // files. Gits before 2.41 do not tell where the system's is: it lies beside their
 // system configuration.
-func (r *Repo) attributeFiles(s *settings) []string {
+func (r *Repo) listAttributeFiles(s *settings) []string {
 	files := append(slices.Clone(s.values["GIT_ATTR_SYSTEM"]), s.values["GIT_ATTR_GLOBAL"]...)
 	files = append(files, filepath.Join(r.common, "info", "attributes"), filepath.Join(r.git.configHome(), "git", "attributes"), "/etc/gitattributes")
 	if git, err := exec.LookPath("git"); err == nil {
@@ -253,36 +253,36 @@ func (r *Repo) attributeFiles(s *settings) []string {
 	return files
 }
 
-// convert finds the changes that git would store as others.
-func (a attributes) convert(ctx context.Context, ch Changes, found map[string]Converted) error {
+// findConverted finds the changes that git would store as others.
+func (a attributes) findConverted(ctx context.Context, ch Changes, found map[string]Converted) error {
 	var ask []string
 	for p, b := range ch {
-		if b != nil && (!a.known || slices.ContainsFunc(words(b), a.mention)) {
+		if b != nil && (!a.known || slices.ContainsFunc(attributesToAsk(b), a.mentions)) {
 			ask = append(ask, p)
 		}
 	}
-	values, err := a.ask(ctx, ask)
+	values, err := a.checkAttr(ctx, ask)
 	if err != nil {
 		return err
 	}
 	for p, of := range values {
-		if name := converter(of, ch[p]); name != "" {
-			found[p] = a.locate(p, name, of[name])
+		if name := convertingAttribute(of, ch[p]); name != "" {
+			found[p] = a.findLine(p, name, of[name])
 		}
 	}
 	return nil
 }
 
-// mention reports that some attributes file has a word in it.
-func (a attributes) mention(word string) bool {
+// mentions reports that some attributes file has a word in it.
+func (a attributes) mentions(word string) bool {
 	has := func(text []byte) bool { return bytes.Contains(text, []byte(word)) }
 	return slices.ContainsFunc(a.everywhere, func(f attributeFile) bool { return has(f.bytes) }) ||
 		slices.ContainsFunc(slices.Collect(maps.Values(a.files)), has)
 }
 
-// locate finds the line that gives a path an attribute, by its words: git does not tell
+// findLine finds the line that gives a path an attribute, by its words: git does not tell
 // which one it went by. The files are asked in git's order, each from its end.
-func (a attributes) locate(p, name, value string) Converted {
+func (a attributes) findLine(p, name, value string) Converted {
 	c := Converted{Path: p, Has: name}
 	if value != "set" {
 		c.Has += "=" + value
@@ -296,11 +296,11 @@ func (a attributes) locate(p, name, value string) Converted {
 		own = 1
 	}
 	for dir := path.Dir(p); ; dir = path.Dir(dir) {
-		if b, ok := a.files[prefixOf(dir)]; ok {
-			files = slices.Insert(files, own, attributeFile{path.Join(prefixOf(dir), attributesFile), b})
+		if b, ok := a.files[dirPrefix(dir)]; ok {
+			files = slices.Insert(files, own, attributeFile{path.Join(dirPrefix(dir), attributesFile), b})
 			own++
 		}
-		if prefixOf(dir) == "" {
+		if dirPrefix(dir) == "" {
 			break
 		}
 	}
@@ -319,12 +319,12 @@ func (a attributes) locate(p, name, value string) Converted {
 // attributeValues are what git told of a path, by attribute.
 type attributeValues map[string]string
 
-// ask lets git say what the paths have.
-func (a attributes) ask(ctx context.Context, paths []string) (map[string]attributeValues, error) {
+// checkAttr lets git say what the paths have.
+func (a attributes) checkAttr(ctx context.Context, paths []string) (map[string]attributeValues, error) {
 	if len(paths) == 0 {
 		return nil, nil
 	}
-	dir, err := a.layOut()
+	dir, err := a.writeTemp()
 	if err != nil {
 		return nil, err
 	}
@@ -338,7 +338,7 @@ func (a attributes) ask(ctx context.Context, paths []string) (map[string]attribu
 		return nil, err
 	}
 	values := map[string]attributeValues{}
-	told := fields(out) // of each path and word: path, word, value
+	told := splitNUL(out) // of each path and word: path, word, value
 	if len(told) != 3*len(paths)*len(attributeWords) {
 		return nil, fmt.Errorf("git check-attr: %d words of %d paths", len(told), len(paths))
 	}
@@ -351,9 +351,9 @@ func (a attributes) ask(ctx context.Context, paths []string) (map[string]attribu
 	return values, nil
 }
 
-// layOut writes the .gitattributes into a directory of its own, for git to read as
+// writeTemp writes the .gitattributes into a directory of its own, for git to read as
 // those of a work tree.
-func (a attributes) layOut() (dir string, err error) {
+func (a attributes) writeTemp() (dir string, err error) {
 	in, err := filepath.Abs(os.TempDir())
 	if err != nil {
 		return "", err
@@ -373,10 +373,10 @@ func (a attributes) layOut() (dir string, err error) {
 	return dir, nil
 }
 
-// converter is the attribute, of those that git told of a file, by which it would
+// convertingAttribute is the attribute, of those that git told of a file, by which it would
 // store other bytes; "" for none. Line ends that text=auto is about stay where the
 // file is committed with them, so that nothing differs.
-func converter(of attributeValues, b []byte) string {
+func convertingAttribute(of attributeValues, b []byte) string {
 	is := func(name string) bool { return of[name] != "" && of[name] != "unspecified" && of[name] != "unset" }
 	switch {
 	case is("filter") && of["filter"] != "set": // the word alone names no filter

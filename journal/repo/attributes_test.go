@@ -138,11 +138,11 @@ func TestConvertedAsksNobody(t *testing.T) {
 // withoutGit lets no git start but for what it has told of its settings.
 func withoutGit(t *testing.T, r *Repo) {
 	t.Helper()
-	s, err := r.settings(t.Context())
+	s, err := r.loadSettings(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
-	r.recall.last = s
+	r.settings.last = s
 	r.git.base = append([]string{"PATH=/nowhere"}, r.git.base...)
 	t.Setenv("PATH", "/nowhere")
 }

@@ -28,24 +28,22 @@ type catFile struct {
 	out *bufio.Reader
 }
 
-// window is how many requests are written before the first answer is read. Their
+// batchWindow is how many requests are written before the first answer is read. Their
 // lines (41 or 65 bytes each) fit a pipe's 64 KiB, so the writer cannot block
 // while git waits for its answers to be read.
-const window = 512
+const batchWindow = 512
 
-func newBatch(g *runner) *batch { return &batch{run: g} }
-
-// each reads the objects in order and hands every one to fn; fn's error ends it.
+// readEach reads the objects in order and hands every one to fn; fn's error ends it.
 // A missing object is an error that wraps errNoObject. Whatever goes wrong, the process is
 // dropped, because unread answers may still be in the pipe.
-func (b *batch) each(oids []OID, fn func(i int, kind string, data []byte) error) error {
+func (b *batch) readEach(oids []OID, fn func(i int, kind string, data []byte) error) error {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	if err := b.start(); err != nil {
 		return err
 	}
-	for at := 0; at < len(oids); at += window {
-		if err := b.some(oids, at, min(at+window, len(oids)), fn); err != nil {
+	for at := 0; at < len(oids); at += batchWindow {
+		if err := b.readWindow(oids, at, min(at+batchWindow, len(oids)), fn); err != nil {
 			b.stop()
 			return err
 		}
@@ -53,8 +51,8 @@ func (b *batch) each(oids []OID, fn func(i int, kind string, data []byte) error)
 	return nil
 }
 
-// some answers the requests oids[from:to].
-func (b *batch) some(oids []OID, from, to int, fn func(int, string, []byte) error) error {
+// readWindow answers the requests oids[from:to].
+func (b *batch) readWindow(oids []OID, from, to int, fn func(int, string, []byte) error) error {
 	var ask strings.Builder
 	for _, o := range oids[from:to] {
 		ask.WriteString(string(o) + "\n")
@@ -63,7 +61,7 @@ func (b *batch) some(oids []OID, from, to int, fn func(int, string, []byte) erro
 		return fmt.Errorf("git cat-file: %w", err)
 	}
 	for i := from; i < to; i++ {
-		kind, data, err := b.proc.answer(oids[i])
+		kind, data, err := b.proc.readAnswer(oids[i])
 		if err != nil {
 			return err
 		}
@@ -74,8 +72,8 @@ func (b *batch) some(oids []OID, from, to int, fn func(int, string, []byte) erro
 	return nil
 }
 
-// answer reads one "OID kind size" line and the bytes after it.
-func (c *catFile) answer(oid OID) (string, []byte, error) {
+// readAnswer reads one "OID kind size" line and the bytes after it.
+func (c *catFile) readAnswer(oid OID) (string, []byte, error) {
 	head, err := c.out.ReadString('\n')
 	if err != nil {
 		return "", nil, fmt.Errorf("%s: git cat-file ended: %w", oid, err)
@@ -100,7 +98,7 @@ func (b *batch) start() error {
 	if b.proc != nil {
 		return nil
 	}
-	cmd := b.run.command(context.Background(), call{args: []string{"cat-file", "--batch"}, read: true})
+	cmd := b.run.newCommand(context.Background(), call{args: []string{"cat-file", "--batch"}, read: true})
 	in, err := cmd.StdinPipe()
 	if err != nil {
 		return err

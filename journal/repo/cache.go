@@ -19,16 +19,16 @@ import (
 // a work tree or two and what they were a moment ago.
 const cacheFiles = 16
 
-// abandoned is how old a file that is being written aside may be; its writer
+// abandonedAfter is how old a file that is being written aside may be; its writer
 // is dead by then.
-const abandoned = 10 * time.Minute
+const abandonedAfter = 10 * time.Minute
 
 // Cached returns the bytes last kept under name, nil when there are none, or
 // when they were kept under another name. What it returns is disposable: it may
 // be missing, old or damaged, and its reader checks. Nobody writes to it: it may
 // be the file itself, which stays as it is because no odd writes in place.
 func (r *Repo) Cached(name string) []byte {
-	b, err := r.mapped.read(r.oddDir("cache", name))
+	b, err := r.mapped.readFile(r.oddDir("cache", name))
 	if err != nil {
 		return nil
 	}
@@ -42,7 +42,7 @@ func (r *Repo) Cached(name string) []byte {
 // CachedNames are the names below which something is kept that begin with a
 // prefix, the latest kept first.
 func (r *Repo) CachedNames(prefix string) []string {
-	files, err := cacheDir(r.oddDir("cache"))
+	files, err := listCache(r.oddDir("cache"))
 	if err != nil {
 		return nil
 	}
@@ -63,7 +63,7 @@ func (r *Repo) Keep(name string, b []byte) error {
 		return fmt.Errorf("cache file %q: not a plain name", name)
 	}
 	dir := r.oddDir("cache")
-	if err := r.oddRoom("cache"); err != nil {
+	if err := r.makeOddDir("cache"); err != nil {
 		return err
 	}
 	if err := replaceFile(filepath.Join(dir, name), []byte(name+"\n"), b); err != nil {
@@ -94,11 +94,11 @@ func (r *Repo) Room(name string) (string, error) {
 	if name == "" || strings.ContainsAny(name, "/\\") || name[0] == '.' {
 		return "", fmt.Errorf("room %q: not a plain name", name)
 	}
-	if err := r.oddRoom(); err != nil {
+	if err := r.makeOddDir(); err != nil {
 		return "", err
 	}
 	dir := r.oddDir(name)
-	if _, err := os.Lstat(dir); err == nil && private(dir) != nil {
+	if _, err := os.Lstat(dir); err == nil && checkPrivate(dir) != nil {
 		dir = fmt.Sprintf("%s-%d", dir, os.Getuid())
 	}
 	if err := os.Mkdir(dir, 0o700); err != nil && !errors.Is(err, fs.ErrExist) {
@@ -146,14 +146,14 @@ func (r *Repo) ClearRoom(name string, most int64, oldest time.Time) (why string,
 // one has another.
 func (r *Repo) PermitKey() string {
 	name := "anchor.key"
-	if another(r.oddDir(name)) {
+	if isOtherUsers(r.oddDir(name)) {
 		name = fmt.Sprintf("anchor-%d.key", os.Geteuid())
 	}
 	return r.oddDir(name)
 }
 
-// another reports that something is there and another user's.
-func another(name string) bool {
+// isOtherUsers reports that something is there and another user's.
+func isOtherUsers(name string) bool {
 	st, err := os.Lstat(name)
 	if err != nil {
 		return false
@@ -167,8 +167,8 @@ type cacheFile struct {
 	at   time.Time
 }
 
-// cacheDir lists the files of the cache, the newest first.
-func cacheDir(dir string) ([]cacheFile, error) {
+// listCache lists the files of the cache, the newest first.
+func listCache(dir string) ([]cacheFile, error) {
 	entries, err := os.ReadDir(dir)
 	if err != nil {
 		return nil, err
@@ -191,14 +191,14 @@ func cacheDir(dir string) ([]cacheFile, error) {
 // dropOldest leaves the newest files, and of those that are being written aside
 // the ones that are younger than abandoned beside the newest file.
 func dropOldest(dir string, keep int) error {
-	files, err := cacheDir(dir)
+	files, err := listCache(dir)
 	if err != nil {
 		return err
 	}
 	kept := 0
 	for _, f := range files {
 		aside := f.name[0] == '.'
-		if aside && files[0].at.Sub(f.at) < abandoned {
+		if aside && files[0].at.Sub(f.at) < abandonedAfter {
 			continue
 		}
 		if !aside {
@@ -207,7 +207,7 @@ func dropOldest(dir string, keep int) error {
 		if !aside && kept <= keep {
 			continue
 		}
-		if err := os.Remove(filepath.Join(dir, f.name)); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		if err := removeIfExists(filepath.Join(dir, f.name)); err != nil {
 			return err
 		}
 	}

@@ -79,7 +79,7 @@ func TestCacheAfterAKilledWriter(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	long := time.Now().Add(-abandoned - time.Hour)
+	long := time.Now().Add(-abandonedAfter - time.Hour)
 	if err := os.Chtimes(dead, long, long); err != nil {
 		t.Fatal(err)
 	}

@@ -37,29 +37,29 @@ type checkout struct {
 }
 
 func (r *Repo) newCheckout(ctx context.Context, m marker) (*checkout, error) {
-	c := r.markedCheckout(r.sign(m))
-	return c, c.diff(ctx)
+	c := r.checkoutOf(r.fillMarker(m))
+	return c, c.findChanges(ctx)
 }
 
-// sign makes m this process's own.
-func (r *Repo) sign(m marker) marker {
+// fillMarker makes m this process's own.
+func (r *Repo) fillMarker(m marker) marker {
 	m.Version, m.PID, m.Nonce, m.Home = 1, os.Getpid(), newNonce(), r.gitDir
 	return m
 }
 
-// markedCheckout returns the checkout a marker is about, its changes not yet known. Its scratch files are never any that were
+// checkoutOf returns the checkout a marker is about, its changes not yet known. Its scratch files are never any that were
 // used before: a git that outlived a killed odd may still be writing there.
-func (r *Repo) markedCheckout(m marker) *checkout {
+func (r *Repo) checkoutOf(m marker) *checkout {
 	return &checkout{r: r, m: m, scratch: r.oddDir("tmp", "sync-"+newNonce())}
 }
 
-func (c *checkout) diff(ctx context.Context) (err error) {
+func (c *checkout) findChanges(ctx context.Context) (err error) {
 	c.changes, err = c.r.Diff(ctx, c.m.Old, c.m.New)
 	return err
 }
 
-// lock takes index.lock, unless it is held for this marker already.
-func (c *checkout) lock() error {
+// lockIndex takes index.lock, unless it is held for this marker already.
+func (c *checkout) lockIndex() error {
 	if ours, err := c.m.ownsLock(); ours || err != nil {
 		return err
 	}
@@ -74,10 +74,10 @@ func (c *checkout) stage(ctx context.Context) error {
 	if err := os.Mkdir(c.scratch, 0o777); err != nil {
 		return err
 	}
-	if err := copyFile(filepath.Join(c.m.GitDir, "index"), c.index()); err != nil && !errors.Is(err, fs.ErrNotExist) {
+	if err := copyFile(filepath.Join(c.m.GitDir, "index"), c.indexFile()); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return err
 	}
-	if err := c.lendAttributes(); err != nil {
+	if err := c.copyAttributes(); err != nil {
 		return err
 	}
 	old, err := c.r.treeOrEmpty(c.m.Old)
@@ -95,17 +95,17 @@ func (c *checkout) stage(ctx context.Context) error {
 	if half := c.r.Unmerged(ctx); len(half) > 0 {
 		return fmt.Errorf("%s: %w: a merge is not finished; mend the conflict, git add it and git commit, or git merge --abort", filepath.Join(c.m.Root, half[0]), ErrInTheWay)
 	}
-	return fmt.Errorf("%s: %w: the index does not take the change: %s; commit or unstage it first", c.m.Root, ErrInTheWay, gitSays(err))
+	return fmt.Errorf("%s: %w: the index does not take the change: %s; commit or unstage it first", c.m.Root, ErrInTheWay, gitComplaint(err))
 }
 
-// lendAttributes puts the work tree's .gitattributes where git lays the new files out:
+// copyAttributes puts the work tree's .gitattributes where git lays the new files out:
 // one that is not in the index counts there too.
-func (c *checkout) lendAttributes() error {
+func (c *checkout) copyAttributes() error {
 	changed := map[string]bool{}
 	for _, ch := range c.changes {
 		changed[ch.Path] = true
 	}
-	for dir, text := range c.attributes() {
+	for dir, text := range c.readAttributes() {
 		name := path.Join(dir, attributesFile)
 		if changed[name] {
 			continue // git lays it out
@@ -118,19 +118,19 @@ func (c *checkout) lendAttributes() error {
 	return nil
 }
 
-// attributes are the .gitattributes of the work tree above the files to be written.
-func (c *checkout) attributes() map[string][]byte {
+// readAttributes are the .gitattributes of the work tree above the files to be written.
+func (c *checkout) readAttributes() map[string][]byte {
 	ch := Changes{}
 	for _, one := range c.changes {
 		if one.NewMode != "" {
 			ch[one.Path] = []byte{}
 		}
 	}
-	return attributesIn(c.m.Root, ch)
+	return readAttributesIn(c.m.Root, ch)
 }
 
-// gitSays is git's complaint on one line.
-func gitSays(err error) string {
+// gitComplaint is git's complaint on one line.
+func gitComplaint(err error) string {
 	ge := (*gitError)(nil)
 	if !errors.As(err, &ge) {
 		return err.Error()
@@ -145,11 +145,11 @@ func gitSays(err error) string {
 	return strings.Join(out, ", ")
 }
 
-func (c *checkout) index() string { return c.scratch + ".index" }
+func (c *checkout) indexFile() string { return c.scratch + ".index" }
 
 // indexEnv points git at the work tree's repository and at the scratch index.
 func (c *checkout) indexEnv() []string {
-	return []string{"GIT_DIR=" + c.m.GitDir, "GIT_INDEX_FILE=" + c.index()}
+	return []string{"GIT_DIR=" + c.m.GitDir, "GIT_INDEX_FILE=" + c.indexFile()}
 }
 
 // stagedFile returns where the new bytes of a path wait, "" when there are none: the path is deleted, lies outside a
@@ -165,15 +165,15 @@ func (c *checkout) stagedFile(path string) string {
 	return p
 }
 
-// check refuses, before the ref moves, whatever place would have to keep.
-func (c *checkout) check(ctx context.Context) error {
-	states, err := c.look(ctx)
+// checkObstacles refuses, before the ref moves, whatever place would have to keep.
+func (c *checkout) checkObstacles(ctx context.Context) error {
+	states, err := c.readStates(ctx)
 	if err != nil {
 		return err
 	}
 	var errs []error
 	for i, ch := range c.changes {
-		if why := c.obstacle(ch, states[i]); why != "" {
+		if why := c.whyBlocked(ch, states[i]); why != "" {
 			errs = append(errs, fmt.Errorf("%s: %w: %s; commit, stash or move it first", filepath.Join(c.m.Root, ch.Path), ErrInTheWay, why))
 		}
 	}
@@ -186,8 +186,8 @@ func (c *checkout) check(ctx context.Context) error {
 // maxNamed is how many files in the way one error names.
 const maxNamed = 10
 
-// obstacle says why a path cannot be brought along, "" when it can.
-func (c *checkout) obstacle(ch Change, s state) string {
+// whyBlocked says why a path cannot be brought along, "" when it can.
+func (c *checkout) whyBlocked(ch Change, s pathState) string {
 	switch {
 	case c.stagedFile(ch.Path) == "" && ch.NewMode != "":
 		return "" // its file is not touched
@@ -197,20 +197,20 @@ func (c *checkout) obstacle(ch Change, s state) string {
 		return "the commit changes it, and it has edits that are not committed"
 	case s == stateAbsent && ch.OldMode != "" && ch.NewMode != "":
 		return "the commit changes it, and it was deleted by hand"
-	case s != stateNew && !c.writable(ch.Path):
+	case s != stateNew && !c.isWritable(ch.Path):
 		return "its folder cannot be written"
 	}
 	return ""
 }
 
-// place brings the files along: a path that is absent or has the old bytes gets the new ones, a path with other bytes
+// placeFiles brings the files along: a path that is absent or has the old bytes gets the new ones, a path with other bytes
 // is kept and reported, one line each. Deletions go first, as a file may have to make room for a folder. It may be repeated.
-func (c *checkout) place(ctx context.Context) (kept []string, err error) {
-	states, err := c.look(ctx)
+func (c *checkout) placeFiles(ctx context.Context) (kept []string, err error) {
+	states, err := c.readStates(ctx)
 	if err != nil {
 		return nil, err
 	}
-	for _, one := range []func(Change, state) (string, error){c.placeDeleted, c.placeWritten} {
+	for _, one := range []func(Change, pathState) (string, error){c.placeDeletion, c.placeChange} {
 		for i, ch := range c.changes {
 			why, err := one(ch, states[i])
 			if errors.Is(err, errStopped) || Faulty(err) {
@@ -224,25 +224,25 @@ func (c *checkout) place(ctx context.Context) (kept []string, err error) {
 			}
 		}
 	}
-	return kept, c.r.at("placed")
+	return kept, c.r.testStep("placed")
 }
 
-// placeDeleted removes a file the commit deletes; why says what was kept instead.
-func (c *checkout) placeDeleted(ch Change, s state) (why string, err error) {
+// placeDeletion removes a file the commit deletes; why says what was kept instead.
+func (c *checkout) placeDeletion(ch Change, s pathState) (why string, err error) {
 	if ch.NewMode != "" || s == stateAbsent {
 		return "", nil
 	}
 	if s != stateOld {
 		return "kept; " + shortRef(c.m.Ref) + " deleted it", nil
 	}
-	if err := c.remove(ch.Path); err != nil {
+	if err := c.removeFile(ch.Path); err != nil {
 		return "could not be deleted", err
 	}
 	return "", nil
 }
 
-// placeWritten puts a file the commit adds or changes into place; why says what was kept instead.
-func (c *checkout) placeWritten(ch Change, s state) (why string, err error) {
+// placeChange puts a file the commit adds or changes into place; why says what was kept instead.
+func (c *checkout) placeChange(ch Change, s pathState) (why string, err error) {
 	if ch.NewMode == modeRepo && s == stateAbsent { // a submodule nobody has fetched is an empty folder
 		return "", os.MkdirAll(filepath.Join(c.m.Root, ch.Path), 0o777)
 	}
@@ -253,7 +253,7 @@ func (c *checkout) placeWritten(ch Change, s state) (why string, err error) {
 	if s == stateOther {
 		return "kept as it is; git diff shows how it differs from " + shortRef(c.m.Ref), nil
 	}
-	if err := c.put(src, ch.Path); err != nil {
+	if err := c.moveIntoPlace(src, ch.Path); err != nil {
 		return "could not be written (git checkout -- PATH gets it)", err
 	}
 	return "", nil
@@ -261,9 +261,9 @@ func (c *checkout) placeWritten(ch Change, s state) (why string, err error) {
 
 func shortRef(ref string) string { return strings.TrimPrefix(ref, "refs/heads/") }
 
-// remove deletes a file and the folders it leaves empty, except the one odd was started in.
-func (c *checkout) remove(path string) error {
-	if err := c.r.at("remove " + path); err != nil {
+// removeFile deletes a file and the folders it leaves empty, except the one odd was started in.
+func (c *checkout) removeFile(path string) error {
+	if err := c.r.testStep("remove " + path); err != nil {
 		return err
 	}
 	if err := os.Remove(filepath.Join(c.m.Root, path)); err != nil {
@@ -279,9 +279,9 @@ func (c *checkout) remove(path string) error {
 	return nil
 }
 
-// put renames a staged file into the work tree; on another file system it is copied beside its place first.
-func (c *checkout) put(src, path string) error {
-	if err := c.r.at("put " + path); err != nil {
+// moveIntoPlace renames a staged file into the work tree; on another file system it is copied beside its place first.
+func (c *checkout) moveIntoPlace(src, path string) error {
+	if err := c.r.testStep("put " + path); err != nil {
 		return err
 	}
 	dst := filepath.Join(c.m.Root, filepath.FromSlash(path))
@@ -322,24 +322,24 @@ func removeEmpty(dir string) {
 	os.Remove(dir) // fails, and should, when something is left
 }
 
-// finish puts the new index into place and gives the work tree back.
-func (c *checkout) finish(ctx context.Context) error {
-	if err := c.refresh(ctx); err != nil {
+// installIndex puts the new index into place and gives the work tree back.
+func (c *checkout) installIndex(ctx context.Context) error {
+	if err := c.refreshStats(ctx); err != nil {
 		return err
 	}
-	if err := os.Rename(c.index(), filepath.Join(c.m.GitDir, "index")); err != nil {
+	if err := os.Rename(c.indexFile(), filepath.Join(c.m.GitDir, "index")); err != nil {
 		return err
 	}
-	if err := c.r.at("indexed"); err != nil {
+	if err := c.r.testStep("indexed"); err != nil {
 		return err
 	}
-	return c.m.dropLock()
+	return c.m.dropIndexLock()
 }
 
-// refresh notes the new files' stat data in the scratch index, so that the person's next git status need not read
+// refreshStats notes the new files' stat data in the scratch index, so that the person's next git status need not read
 // them. Nothing depends on it, so that git's failure is no error.
-func (c *checkout) refresh(ctx context.Context) error {
-	if done, err := c.restat(); done || err != nil {
+func (c *checkout) refreshStats(ctx context.Context) error {
+	if done, err := c.refreshCtimes(); done || err != nil {
 		return err
 	}
 	var paths strings.Builder
@@ -360,23 +360,23 @@ func (c *checkout) refresh(ctx context.Context) error {
 	return nil
 }
 
-// forget removes the marker and the scratch files; with lines to tell, the marker stays and holds them.
-func (c *checkout) forget(kept []string) error {
+// cleanUp removes the marker and the scratch files; with lines to tell, the marker stays and holds them.
+func (c *checkout) cleanUp(kept []string) error {
 	if c.made == nil {
 		os.RemoveAll(c.scratch) // what cannot be removed now is swept later
 	}
-	for _, p := range append(slices.Collect(maps.Values(c.files)), c.index()) {
+	for _, p := range append(slices.Collect(maps.Values(c.files)), c.indexFile()) {
 		os.Remove(p) // most of them are in their places
 	}
 	if len(kept) > 0 {
 		c.m.Kept = kept
 		return c.r.writeMarker(c.m)
 	}
-	return discard(c.r.markerPath(c.m))
+	return removeIfExists(c.r.markerPath(c.m))
 }
 
 // undo gives everything back before the ref moved.
-func (c *checkout) undo() error { return errors.Join(c.m.dropLock(), c.forget(nil)) }
+func (c *checkout) undo() error { return errors.Join(c.m.dropIndexLock(), c.cleanUp(nil)) }
 
 // copyFile copies a file into a new one.
 func copyFile(from, to string) error {

@@ -21,8 +21,8 @@ type differ struct {
 	out  []Change
 }
 
-// dir compares two directories; "" is one that does not exist.
-func (d *differ) dir(at string, a, b OID) error {
+// diffDir compares two directories; "" is one that does not exist.
+func (d *differ) diffDir(at string, a, b OID) error {
 	if a == b {
 		return nil
 	}
@@ -37,7 +37,7 @@ func (d *differ) dir(at string, a, b OID) error {
 	if err != nil {
 		return err
 	}
-	ea, eb := differing(la, lb)
+	ea, eb := dropShared(la, lb)
 	old := make(map[string]entry, len(ea))
 	for _, e := range ea {
 		old[e.name] = e
@@ -45,13 +45,13 @@ func (d *differ) dir(at string, a, b OID) error {
 	for _, e := range eb {
 		was := old[e.name]
 		delete(old, e.name)
-		if err := d.pair(at+e.name, was, e); err != nil {
+		if err := d.diffEntry(at+e.name, was, e); err != nil {
 			return err
 		}
 	}
 	for _, e := range ea {
 		if _, left := old[e.name]; left {
-			if err := d.pair(at+e.name, e, entry{}); err != nil {
+			if err := d.diffEntry(at+e.name, e, entry{}); err != nil {
 				return err
 			}
 		}
@@ -59,36 +59,36 @@ func (d *differ) dir(at string, a, b OID) error {
 	return nil
 }
 
-// differing are the entries of two directories without what both share at their
+// dropShared are the entries of two directories without what both share at their
 // beginning, at their end, and, where both are in order, between.
-func differing(a, b listing) (ea, eb []entry) {
+func dropShared(a, b listing) (ea, eb []entry) {
 	i, j, endA, endB := 0, 0, a.len(), b.len()
-	for endA > 0 && endB > 0 && a.bytes(endA-1) == b.bytes(endB-1) {
+	for endA > 0 && endB > 0 && a.entryBytes(endA-1) == b.entryBytes(endB-1) {
 		endA, endB = endA-1, endB-1
 	}
 	for i < endA && j < endB {
 		switch {
-		case a.bytes(i) == b.bytes(j):
+		case a.entryBytes(i) == b.entryBytes(j):
 			i, j = i+1, j+1
 			continue
 		case !a.sorted || !b.sorted:
-			return append(ea, a.entries(i, endA)...), append(eb, b.entries(j, endB)...)
+			return append(ea, a.entryRange(i, endA)...), append(eb, b.entryRange(j, endB)...)
 		}
-		c := keyOf(a.entryName(i)).compare(keyOf(b.entryName(j)))
+		c := sortKeyOf(a.entryWithoutID(i)).compare(sortKeyOf(b.entryWithoutID(j)))
 		if c <= 0 {
-			ea = append(ea, a.entry(i))
+			ea = append(ea, a.entryAt(i))
 			i++
 		}
 		if c >= 0 {
-			eb = append(eb, b.entry(j))
+			eb = append(eb, b.entryAt(j))
 			j++
 		}
 	}
-	return append(ea, a.entries(i, endA)...), append(eb, b.entries(j, endB)...)
+	return append(ea, a.entryRange(i, endA)...), append(eb, b.entryRange(j, endB)...)
 }
 
-// pair compares one name on both sides; a zero entry is none.
-func (d *differ) pair(path string, a, b entry) error {
+// diffEntry compares one name on both sides; a zero entry is none.
+func (d *differ) diffEntry(path string, a, b entry) error {
 	if a.mode == b.mode && a.oid == b.oid {
 		return nil
 	}
@@ -107,7 +107,7 @@ func (d *differ) pair(path string, a, b entry) error {
 	if c.OldMode != "" || c.NewMode != "" {
 		d.out = append(d.out, c)
 	}
-	return d.dir(path+"/", ta, tb)
+	return d.diffDir(path+"/", ta, tb)
 }
 
 // Patch is the human diff between two commits or trees ("" = the empty tree), limited to paths when given. No external
@@ -118,7 +118,7 @@ func (r *Repo) Patch(ctx context.Context, a, b OID, paths ...string) ([]byte, er
 	for _, p := range paths {
 		specs = append(specs, ":(top,literal)"+strings.TrimSuffix(p, "/"))
 	}
-	return r.patch(ctx, a, b, specs, "-p", "--full-index")
+	return r.diffTree(ctx, a, b, specs, "-p", "--full-index")
 }
 
 // PatchWithout is Patch without the files at paths.
@@ -127,7 +127,7 @@ func (r *Repo) PatchWithout(ctx context.Context, a, b OID, paths []string) ([]by
 	for _, p := range paths {
 		specs = append(specs, ":(top,exclude,literal)"+p)
 	}
-	return r.patch(ctx, a, b, specs, "-p", "--full-index")
+	return r.diffTree(ctx, a, b, specs, "-p", "--full-index")
 }
 
 // Lines is how many lines a file gains and loses; both are -1 for a file that is no text.
@@ -138,9 +138,9 @@ type Lines struct {
 
 // ChangedLines counts the lines that Patch shows, a file each, in the order of the paths.
 func (r *Repo) ChangedLines(ctx context.Context, a, b OID) ([]Lines, error) {
-	out, err := r.patch(ctx, a, b, nil, "--numstat", "-z")
+	out, err := r.diffTree(ctx, a, b, nil, "--numstat", "-z")
 	var all []Lines
-	for _, line := range fields(out) {
+	for _, line := range splitNUL(out) {
 		l := Lines{Added: -1, Removed: -1}
 		counts := strings.SplitN(line, "\t", 3)
 		if len(counts) != 3 {
@@ -158,7 +158,7 @@ func (r *Repo) ChangedLines(ctx context.Context, a, b OID) ([]Lines, error) {
 	return all, err
 }
 
-func (r *Repo) patch(ctx context.Context, a, b OID, specs []string, as ...string) ([]byte, error) {
+func (r *Repo) diffTree(ctx context.Context, a, b OID, specs []string, as ...string) ([]byte, error) {
 	ta, err := r.treeOrEmpty(a)
 	if err != nil {
 		return nil, err

@@ -24,7 +24,7 @@ func parseCommit(oid OID, b []byte) (Commit, error) {
 		if len(line) == 0 {
 			break
 		}
-		if err := c.header(string(line)); err != nil {
+		if err := c.parseHeader(string(line)); err != nil {
 			return c, fmt.Errorf("%s: %w", oid, err)
 		}
 	}
@@ -32,10 +32,10 @@ func parseCommit(oid OID, b []byte) (Commit, error) {
 	return c, nil
 }
 
-// header reads one header line of a commit; a continuation line starts with a space.
+// parseHeader reads one header line of a commit; a continuation line starts with a space.
 // What git never writes is read as git reads it: of doubled lines the first counts,
 // and a parent only before the author.
-func (c *Commit) header(line string) (err error) {
+func (c *Commit) parseHeader(line string) (err error) {
 	key, val, _ := strings.Cut(line, " ")
 	switch key {
 	case "tree":
@@ -45,17 +45,17 @@ func (c *Commit) header(line string) (err error) {
 			c.Parents = append(c.Parents, OID(val))
 		}
 	case "author":
-		err = c.Author.first(val)
+		err = c.Author.parseFirst(val)
 	case "committer":
-		err = c.Committer.first(val)
+		err = c.Committer.parseFirst(val)
 	case "gpgsig", "gpgsig-sha256":
 		c.Signed = true
 	}
 	return err
 }
 
-// first reads an identity unless there is one already.
-func (s *Signature) first(val string) (err error) {
+// parseFirst reads an identity unless there is one already.
+func (s *Signature) parseFirst(val string) (err error) {
 	if *s == (Signature{}) {
 		*s, err = parseSignature(val)
 	}
@@ -121,7 +121,7 @@ func printCommit(tree OID, parents []OID, author, committer, message string) []b
 // Names compare without case, as git's do; a paragraph in which no line is a trailer has none.
 func (c Commit) Trailer(name string) []string {
 	var out []string
-	for _, line := range c.trailers() {
+	for _, line := range c.trailerLines() {
 		key, val, ok := strings.Cut(line, ":")
 		if ok && strings.EqualFold(key, name) {
 			out = append(out, strings.TrimSpace(val))
@@ -130,8 +130,8 @@ func (c Commit) Trailer(name string) []string {
 	return out
 }
 
-// trailers are the lines of the message's last paragraph, none where the subject is alone.
-func (c Commit) trailers() []string {
+// trailerLines are the lines of the message's last paragraph, none where the subject is alone.
+func (c Commit) trailerLines() []string {
 	paras := strings.Split(strings.TrimRight(c.Message, "\n"), "\n\n")
 	if len(paras) < 2 {
 		return nil

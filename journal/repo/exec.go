@@ -76,20 +76,20 @@ const noGrafts = "GIT_GRAFT_FILE=" + os.DevNull + "/none"
 func newRunner(dir string, environ []string) *runner {
 	return &runner{
 		dir:  dir,
-		base: append(append(pick(environ, baseNames), "LC_ALL=C", "GIT_TERMINAL_PROMPT=0"), safe(environ)...),
-		self: pick(environ, selfNames),
+		base: append(append(pickEnv(environ, baseNames), "LC_ALL=C", "GIT_TERMINAL_PROMPT=0"), pickSafeDirectories(environ)...),
+		self: pickEnv(environ, selfNames),
 	}
 }
 
-// safe is what of the configuration in environ says whose repositories may be worked
+// pickSafeDirectories is what of the configuration in environ says whose repositories may be worked
 // in, as machines are told that build for others. Nothing else of it reaches git.
-func safe(environ []string) (out []string) {
-	n, _ := strconv.Atoi(value(environ, "GIT_CONFIG_COUNT"))
+func pickSafeDirectories(environ []string) (out []string) {
+	n, _ := strconv.Atoi(envValue(environ, "GIT_CONFIG_COUNT"))
 	for i := range min(n, len(environ)) {
-		if key := fmt.Sprint("GIT_CONFIG_KEY_", i); strings.EqualFold(value(environ, key), "safe.directory") {
+		if key := fmt.Sprint("GIT_CONFIG_KEY_", i); strings.EqualFold(envValue(environ, key), "safe.directory") {
 			at := len(out) / 2
 			out = append(out, fmt.Sprintf("GIT_CONFIG_KEY_%d=safe.directory", at),
-				fmt.Sprintf("GIT_CONFIG_VALUE_%d=%s", at, value(environ, fmt.Sprint("GIT_CONFIG_VALUE_", i))))
+				fmt.Sprintf("GIT_CONFIG_VALUE_%d=%s", at, envValue(environ, fmt.Sprint("GIT_CONFIG_VALUE_", i))))
 		}
 	}
 	if out != nil {
@@ -98,14 +98,14 @@ func safe(environ []string) (out []string) {
 	return out
 }
 
-// value is a variable of an environment, "" without one.
-func value(environ []string, name string) string {
-	_, v, _ := strings.Cut(strings.Join(pick(environ, []string{name}), ""), "=")
+// envValue is a variable of an environment, "" without one.
+func envValue(environ []string, name string) string {
+	_, v, _ := strings.Cut(strings.Join(pickEnv(environ, []string{name}), ""), "=")
 	return v
 }
 
-// pick returns the NAME=value pairs of environ whose name is listed, in the list's order.
-func pick(environ, names []string) []string {
+// pickEnv returns the NAME=value pairs of environ whose name is listed, in the list's order.
+func pickEnv(environ, names []string) []string {
 	var out []string
 	for _, n := range names {
 		for _, kv := range environ {
@@ -118,10 +118,10 @@ func pick(environ, names []string) []string {
 	return out
 }
 
-// command prepares a process without starting it. A cancelled context kills its
+// newCommand prepares a process without starting it. A cancelled context kills its
 // whole process group; only a call made for a person at a terminal stays in
 // odd's own group, because ssh and gpg may have to ask there.
-func (g *runner) command(ctx context.Context, c call) *exec.Cmd {
+func (g *runner) newCommand(ctx context.Context, c call) *exec.Cmd {
 	args := append([]string{"-c", "core.quotePath=false", "-c", "advice.detachedHead=false"}, c.args...)
 	cmd := exec.CommandContext(ctx, "git", args...)
 	cmd.Dir = g.dir
@@ -162,20 +162,20 @@ func hasTerminal() bool {
 // run waits for one git process and returns its standard output. The error is a
 // *gitError when git ran and refused, or the context's when it was cancelled.
 func (g *runner) run(ctx context.Context, c call) ([]byte, error) {
-	cmd := g.command(ctx, c)
+	cmd := g.newCommand(ctx, c)
 	var out, errs bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &out, &errs
 	err := cmd.Run()
 	if err == nil {
 		return out.Bytes(), nil
 	}
-	return out.Bytes(), g.explain(ctx, c, err, out.Bytes(), errs.String())
+	return out.Bytes(), g.explainError(ctx, c, err, out.Bytes(), errs.String())
 }
 
-// explain turns what cmd.Run returned into an error a person can read.
-func (g *runner) explain(ctx context.Context, c call, err error, stdout []byte, stderr string) error {
+// explainError turns what cmd.Run returned into an error a person can read.
+func (g *runner) explainError(ctx context.Context, c call, err error, stdout []byte, stderr string) error {
 	if ctx.Err() != nil {
-		return fmt.Errorf("git %s: %w", verb(c.args), context.Cause(ctx))
+		return fmt.Errorf("git %s: %w", gitCommandName(c.args), context.Cause(ctx))
 	}
 	if errors.Is(err, exec.ErrNotFound) {
 		return errors.New("git: not found in PATH; install git 2.38 or newer")
@@ -184,13 +184,13 @@ func (g *runner) explain(ctx context.Context, c call, err error, stdout []byte, 
 		if ee.ExitCode() < 0 && stderr == "" {
 			stderr = "was stopped: " + ee.Error() // by a signal, which it names
 		}
-		return &gitError{verb: verb(c.args), code: ee.ExitCode(), stdout: stdout, stderr: stderr}
+		return &gitError{verb: gitCommandName(c.args), code: ee.ExitCode(), stdout: stdout, stderr: stderr}
 	}
-	return fmt.Errorf("git %s: %w", verb(c.args), err)
+	return fmt.Errorf("git %s: %w", gitCommandName(c.args), err)
 }
 
-// verb is the first argument that is not a global option.
-func verb(args []string) string {
+// gitCommandName is the first argument that is not a global option.
+func gitCommandName(args []string) string {
 	for i := 0; i < len(args); i++ {
 		if args[i] == "-c" {
 			i++
@@ -203,19 +203,19 @@ func verb(args []string) string {
 	return ""
 }
 
-// read runs git for reading and returns its output.
-func (r *Repo) read(ctx context.Context, args ...string) ([]byte, error) {
+// readGit runs git for reading and returns its output.
+func (r *Repo) readGit(ctx context.Context, args ...string) ([]byte, error) {
 	return r.git.run(ctx, call{args: args, read: true})
 }
 
-// line is read for commands that answer with one line.
-func (r *Repo) line(ctx context.Context, args ...string) (string, error) {
-	out, err := r.read(ctx, args...)
+// readGitLine is read for commands that answer with one line.
+func (r *Repo) readGitLine(ctx context.Context, args ...string) (string, error) {
+	out, err := r.readGit(ctx, args...)
 	return strings.TrimSuffix(string(out), "\n"), err
 }
 
-// fields cuts NUL-terminated output into its fields.
-func fields(out []byte) []string {
+// splitNUL cuts NUL-terminated output into its fields.
+func splitNUL(out []byte) []string {
 	s := strings.TrimSuffix(string(out), "\x00")
 	if s == "" {
 		return nil

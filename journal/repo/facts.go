@@ -39,7 +39,7 @@ func (r *Repo) Facts(ctx context.Context, leave ...string) (Facts, error) {
 	if r.root == "" {
 		return Facts{}, nil
 	}
-	out, err := r.read(ctx, "-c", "core.fsmonitor=false", "-c", "status.renames=true", "status", "--porcelain=v2", "--branch",
+	out, err := r.readGit(ctx, "-c", "core.fsmonitor=false", "-c", "status.renames=true", "status", "--porcelain=v2", "--branch",
 		"-z", "--untracked-files=all", "--ignored=no", "--ahead-behind", "--find-renames", "--ignore-submodules=dirty")
 	if err != nil {
 		return Facts{}, err
@@ -63,17 +63,17 @@ func (r *Repo) Descends(ctx context.Context, head, from string) (bool, error) {
 // that it does not know are not.
 func parseFacts(out []byte, leave []string) (Facts, error) {
 	f := Facts{OK: true}
-	rest := fields(out)
+	rest := splitNUL(out)
 	for len(rest) > 0 {
 		line := rest[0]
 		rest = rest[1:]
 		if header, ok := strings.CutPrefix(line, "# "); ok {
-			if err := f.header(header); err != nil {
+			if err := f.parseHeader(header); err != nil {
 				return Facts{}, err
 			}
 			continue
 		}
-		a, renamed, ok := readAltered(line)
+		a, renamed, ok := parseAltered(line)
 		if renamed && len(rest) > 0 {
 			a.From, rest = rest[0], rest[1:]
 		} else if renamed {
@@ -82,7 +82,7 @@ func parseFacts(out []byte, leave []string) (Facts, error) {
 		if !ok || a.Path == "" {
 			return Facts{}, fmt.Errorf("git status: unexpected line %q", line)
 		}
-		f.Files = a.outside(leave, f.Files)
+		f.Files = a.appendUnlessLeft(leave, f.Files)
 	}
 	if f.Head == "" || f.Branch == "" {
 		return Facts{}, errors.New("git status: it does not say where HEAD is; odd needs git 2.38 or newer")
@@ -94,8 +94,8 @@ func parseFacts(out []byte, leave []string) (Facts, error) {
 	return f, nil
 }
 
-// header takes a line about the branch.
-func (f *Facts) header(line string) (err error) {
+// parseHeader takes a line about the branch.
+func (f *Facts) parseHeader(line string) (err error) {
 	name, value, _ := strings.Cut(line, " ")
 	switch name {
 	case "branch.oid":
@@ -117,8 +117,8 @@ func (f *Facts) header(line string) (err error) {
 	return nil
 }
 
-// readAltered reads a line about a path; of a rename the old path is the next field.
-func readAltered(line string) (a Altered, renamed, ok bool) {
+// parseAltered reads a line about a path; of a rename the old path is the next field.
+func parseAltered(line string) (a Altered, renamed, ok bool) {
 	kind, rest, _ := strings.Cut(line, " ")
 	before := map[string]int{"1": 7, "2": 8, "u": 9}[kind] // fields in front of the path
 	switch {
@@ -134,19 +134,19 @@ func readAltered(line string) (a Altered, renamed, ok bool) {
 	return Altered{XY: parts[0], Path: parts[before]}, kind == "2", true
 }
 
-// outside appends a to files unless its path is left out. A rename to what is left out is a deletion to the others.
-func (a Altered) outside(leave []string, files []Altered) []Altered {
-	if !within(a.Path, leave) {
+// appendUnlessLeft appends a to files unless its path is left out. A rename to what is left out is a deletion to the others.
+func (a Altered) appendUnlessLeft(leave []string, files []Altered) []Altered {
+	if !isWithin(a.Path, leave) {
 		return append(files, a)
 	}
-	if a.From != "" && !within(a.From, leave) && strings.HasPrefix(a.XY, "R") {
+	if a.From != "" && !isWithin(a.From, leave) && strings.HasPrefix(a.XY, "R") {
 		return append(files, Altered{XY: "D.", Path: a.From})
 	}
 	return files
 }
 
-// within reports whether p is one of the paths or below one.
-func within(p string, of []string) bool {
+// isWithin reports whether p is one of the paths or below one.
+func isWithin(p string, of []string) bool {
 	return slices.ContainsFunc(of, func(dir string) bool {
 		dir = strings.TrimSuffix(dir, "/")
 		return dir != "" && (p == dir || strings.HasPrefix(p, dir+"/"))

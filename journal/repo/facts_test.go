@@ -237,7 +237,7 @@ func FuzzFacts(f *testing.F) {
 			t.Errorf("not sorted: %v", got.Files)
 		}
 		for _, a := range got.Files {
-			if a.Path == "" || len(a.XY) != 2 || within(a.Path, []string{leave}) {
+			if a.Path == "" || len(a.XY) != 2 || isWithin(a.Path, []string{leave}) {
 				t.Errorf("%q", a)
 			}
 		}

@@ -15,8 +15,8 @@ import (
 // The format of an index is that of gitformat-index, versions 2 and 3, with ids of
 // twenty bytes.
 
-// soundIndex reports an index whose entries can be read here and whose checksum holds.
-func soundIndex(b []byte) bool {
+// isReadableIndex reports an index whose entries can be read here and whose checksum holds.
+func isReadableIndex(b []byte) bool {
 	if len(b) < 12+sha1.Size || string(b[:4]) != "DIRC" {
 		return false
 	}
@@ -86,12 +86,12 @@ type indexEdit struct {
 // treeID is a folder's tree before and after; "" where there is none.
 type treeID struct{ old, new OID }
 
-// follow makes out of the index b, all but its checksum. It is false for whatever
+// build makes out of the index b, all but its checksum. It is false for whatever
 // takes git to do right: entries in conflict or out of a sparse checkout, a changed
 // path that was staged as something else, a file and a folder of one name,
 // attributes that convert, extensions with a mind of their own.
-func (x *indexEdit) follow(b []byte) bool {
-	if !soundIndex(b) {
+func (x *indexEdit) build(b []byte) bool {
+	if !isReadableIndex(b) {
 		return false
 	}
 	x.put, x.grown, x.parents, x.left = map[string]int{}, map[string]int{}, map[string]bool{}, x.changes
@@ -104,22 +104,22 @@ func (x *indexEdit) follow(b []byte) bool {
 		}
 	}
 	x.out = append(make([]byte, 0, len(b)+4096), b[:12]...)
-	end, ok := eachEntry(b, x.entry)
-	if !ok || !x.before("") {
+	end, ok := eachEntry(b, x.visitEntry)
+	if !ok || !x.addBefore("") {
 		return false
 	}
 	binary.BigEndian.PutUint32(x.out[8:], x.count)
-	return x.extensions(b[end : len(b)-sha1.Size])
+	return x.copyExtensions(b[end : len(b)-sha1.Size])
 }
 
-// seal adds the checksum.
-func seal(index []byte) []byte {
+// appendChecksum adds the checksum.
+func appendChecksum(index []byte) []byte {
 	sum := sha1.Sum(index)
 	return append(index, sum[:]...)
 }
 
-// entry takes over one entry of the old index, or what becomes of it.
-func (x *indexEdit) entry(name, e []byte) bool {
+// visitEntry takes over one entry of the old index, or what becomes of it.
+func (x *indexEdit) visitEntry(name, e []byte) bool {
 	flags := entryFlags(e)
 	extended := flags&flagExtended != 0
 	below := func(ch Change) bool {
@@ -133,18 +133,18 @@ func (x *indexEdit) entry(name, e []byte) bool {
 	case len(x.left) > 0 && x.left[0].Path <= string(name):
 		return x.editEntry(string(name), e, extended || flags&flagValid != 0)
 	}
-	x.keep(e)
+	x.keepEntry(e)
 	return true
 }
 
 // editEntry handles an entry where paths before it are changed, or its own. special says that
 // a person has told git something of it.
 func (x *indexEdit) editEntry(name string, e []byte, special bool) bool {
-	if !x.before(name) {
+	if !x.addBefore(name) {
 		return false
 	}
 	if len(x.left) == 0 || x.left[0].Path != name {
-		x.keep(e)
+		x.keepEntry(e)
 		return true
 	}
 	ch := x.left[0]
@@ -152,21 +152,21 @@ func (x *indexEdit) editEntry(name string, e []byte, special bool) bool {
 	switch {
 	case special:
 		return false
-	case ch.NewMode != "" && isEntry(e, ch.New, ch.NewMode):
-		x.keep(e)
+	case ch.NewMode != "" && isSameEntry(e, ch.New, ch.NewMode):
+		x.keepEntry(e)
 		return true
-	case ch.OldMode == "" || !isEntry(e, ch.Old, ch.OldMode):
+	case ch.OldMode == "" || !isSameEntry(e, ch.Old, ch.OldMode):
 		return false
 	case ch.NewMode == "":
-		x.grow(name, -1)
+		x.countGrowth(name, -1)
 		return true
 	}
-	x.add(ch)
+	x.addEntry(ch)
 	return true
 }
 
-// before puts in the paths that sort before an entry, "" being after all of them.
-func (x *indexEdit) before(name string) bool {
+// addBefore puts in the paths that sort before an entry, "" being after all of them.
+func (x *indexEdit) addBefore(name string) bool {
 	for len(x.left) > 0 && (name == "" || x.left[0].Path < name) {
 		ch := x.left[0]
 		x.left = x.left[1:]
@@ -176,14 +176,14 @@ func (x *indexEdit) before(name string) bool {
 		case ch.OldMode != "": // somebody staged its deletion
 			return false
 		}
-		x.add(ch)
-		x.grow(ch.Path, 1)
+		x.addEntry(ch)
+		x.countGrowth(ch.Path, 1)
 	}
 	return true
 }
 
-// keep takes an entry as it is, and notes one that might hide an edit.
-func (x *indexEdit) keep(e []byte) {
+// keepEntry takes an entry as it is, and notes one that might hide an edit.
+func (x *indexEdit) keepEntry(e []byte) {
 	if binary.BigEndian.Uint32(e[8:]) >= x.written {
 		x.racy = append(x.racy, len(x.out))
 	}
@@ -191,8 +191,8 @@ func (x *indexEdit) keep(e []byte) {
 	x.count++
 }
 
-// add writes an entry whose numbers of stat are not known yet.
-func (x *indexEdit) add(ch Change) {
+// addEntry writes an entry whose numbers of stat are not known yet.
+func (x *indexEdit) addEntry(ch Change) {
 	x.put[ch.Path] = len(x.out)
 	var e [entryFixed]byte
 	mode, _ := strconv.ParseUint(ch.NewMode, 8, 32)
@@ -204,22 +204,22 @@ func (x *indexEdit) add(ch Change) {
 	x.count++
 }
 
-// isEntry reports an entry of this id and mode.
-func isEntry(e []byte, oid OID, mode string) bool {
+// isSameEntry reports an entry of this id and mode.
+func isSameEntry(e []byte, oid OID, mode string) bool {
 	m, err := strconv.ParseUint(mode, 8, 32)
 	return err == nil && binary.BigEndian.Uint32(e[24:]) == uint32(m) && hex.EncodeToString(e[40:40+sha1.Size]) == string(oid)
 }
 
-// grow counts an entry of every folder that a path lies in.
-func (x *indexEdit) grow(p string, by int) {
+// countGrowth counts an entry of every folder that a path lies in.
+func (x *indexEdit) countGrowth(p string, by int) {
 	x.grown[""] += by
 	for dir := path.Dir(p); dir != "."; dir = path.Dir(dir) {
 		x.grown[dir] += by
 	}
 }
 
-// extensions takes over what follows the entries: the cached trees and nothing else.
-func (x *indexEdit) extensions(b []byte) bool {
+// copyExtensions takes over what follows the entries: the cached trees and nothing else.
+func (x *indexEdit) copyExtensions(b []byte) bool {
 	for len(b) > 0 {
 		if len(b) < 8 || string(b[:4]) != "TREE" {
 			return false
@@ -230,7 +230,7 @@ func (x *indexEdit) extensions(b []byte) bool {
 		}
 		head := len(x.out)
 		x.out = append(x.out, b[:8]...)
-		rest, ok := x.cachedTree(b[8:8+size], "")
+		rest, ok := x.copyCachedTree(b[8:8+size], "")
 		if !ok || len(rest) > 0 {
 			return false
 		}
@@ -240,10 +240,10 @@ func (x *indexEdit) extensions(b []byte) bool {
 	return true
 }
 
-// cachedTree takes over the tree of one folder and of those below it. A tree that
+// copyCachedTree takes over the tree of one folder and of those below it. A tree that
 // was the old commit's is the new one's; one that a change was staged in is unknown
 // as before.
-func (x *indexEdit) cachedTree(b []byte, at string) (rest []byte, ok bool) {
+func (x *indexEdit) copyCachedTree(b []byte, at string) (rest []byte, ok bool) {
 	nul := bytes.IndexByte(b, 0)
 	line := bytes.IndexByte(b[max(nul, 0):], '\n')
 	if nul < 0 || line < 0 {
@@ -265,7 +265,7 @@ func (x *indexEdit) cachedTree(b []byte, at string) (rest []byte, ok bool) {
 		id, b = b[:sha1.Size], b[sha1.Size:]
 	}
 	dir := strings.TrimSuffix(at, "/")
-	count, id = x.nowAt(dir, count, id)
+	count, id = x.updateCachedTree(dir, count, id)
 	if count < -1 {
 		return nil, false
 	}
@@ -277,16 +277,16 @@ func (x *indexEdit) cachedTree(b []byte, at string) (rest []byte, ok bool) {
 		if n <= 0 {
 			return nil, false
 		}
-		if b, ok = x.cachedTree(b, at+string(b[:n])+"/"); !ok {
+		if b, ok = x.copyCachedTree(b, at+string(b[:n])+"/"); !ok {
 			return nil, false
 		}
 	}
 	return b, true
 }
 
-// nowAt is what becomes of a folder's count of entries, -1 for unknown, and id. The
+// updateCachedTree is what becomes of a folder's count of entries, -1 for unknown, and id. The
 // count is -2 for a folder that came or went: git knows what to make of the list.
-func (x *indexEdit) nowAt(dir string, count int, id []byte) (int, []byte) {
+func (x *indexEdit) updateCachedTree(dir string, count int, id []byte) (int, []byte) {
 	if dir != "" && !x.parents[dir] {
 		return count, id
 	}

@@ -109,7 +109,7 @@ func (l *Line) Land(ctx context.Context, old, next OID, also ...RefUpdate) error
 	if err != nil {
 		return err
 	}
-	l.follow(ctx, next, shared)
+	l.followPush(ctx, next, shared)
 	return nil
 }
 
@@ -121,18 +121,18 @@ func (l *Line) hasArrived(ctx context.Context, next OID) bool {
 	return err == nil && at == next
 }
 
-// follow brings the local refs to what was pushed. A checkout in the way is
+// followPush brings the local refs to what was pushed. A checkout in the way is
 // named and left alone: what was pushed is safe on the remote.
-func (l *Line) follow(ctx context.Context, next OID, shared []RefUpdate) {
+func (l *Line) followPush(ctx context.Context, next OID, shared []RefUpdate) {
 	if err := l.Follow(ctx, next); err != nil && !errors.Is(err, ErrNoRef) { // a branch that is not here has nothing to follow
-		l.say("%s: local branch left where it is: %v; run odd sync", l.Name(), err)
+		l.addNote("%s: local branch left where it is: %v; run odd sync", l.Name(), err)
 	}
 	for _, u := range shared {
 		if strings.HasPrefix(u.Name, "refs/heads/") && u.New == "" {
 			continue // a branch that never had to be here
 		}
 		if err := l.Repo.Move(ctx, u); err != nil && !errors.Is(err, ErrMoved) {
-			l.say("%s: pushed, but not set here: %v", u.Name, err)
+			l.addNote("%s: pushed, but not set here: %v", u.Name, err)
 		}
 	}
 }
@@ -154,7 +154,7 @@ func (l *Line) Follow(ctx context.Context, next OID) error {
 	return l.Repo.Move(ctx, RefUpdate{Name: l.Ref, Old: local, New: next})
 }
 
-func (l *Line) say(format string, args ...any) {
+func (l *Line) addNote(format string, args ...any) {
 	if l.Note != nil {
 		l.Note(fmt.Sprintf(format, args...))
 	}

@@ -48,7 +48,7 @@ func parseTree(raw string, idLen int) (listing, error) {
 		return listing{}, errors.New("a tree object of more than two gigabytes")
 	}
 	l := listing{raw: raw, idLen: idLen, sorted: true, starts: make([]uint32, 0, len(raw)/(idLen+20)+1)}
-	var last key
+	var last sortKey
 	twice := false // for all that is known
 	for at := 0; at < len(raw); {
 		sp := strings.IndexByte(raw[at:], ' ')
@@ -59,16 +59,16 @@ func parseTree(raw string, idLen int) (listing, error) {
 		if nul < 0 || len(raw)-at-sp-nul-1 < idLen {
 			return listing{}, errMalformed
 		}
-		k := key{raw[at+sp+1 : at+sp+nul], strings.TrimLeft(raw[at:at+sp], "0") == modeDir}
+		k := sortKey{raw[at+sp+1 : at+sp+nul], strings.TrimLeft(raw[at:at+sp], "0") == modeDir}
 		if strings.IndexByte(k.name, '/') >= 0 {
 			return listing{}, errMalformed
 		}
-		l.sorted = l.sorted && (len(l.starts) == 0 || last.before(k))
+		l.sorted = l.sorted && (len(l.starts) == 0 || last.isBefore(k))
 		twice = twice || !l.sorted || k.isDir && strings.HasPrefix(last.name, k.name) // a file of that name would stand before what comes between
 		l.starts, last = append(l.starts, uint32(at)), k
 		at += sp + nul + 1 + idLen
 	}
-	if twice && l.repeats() {
+	if twice && l.hasRepeats() {
 		return listing{}, errMalformed
 	}
 	return l, nil
@@ -76,67 +76,67 @@ func parseTree(raw string, idLen int) (listing, error) {
 
 var errMalformed = errors.New("malformed tree object; git fsck tells what is wrong with it")
 
-// repeats reports two entries of one name.
-func (l listing) repeats() bool {
+// hasRepeats reports two entries of one name.
+func (l listing) hasRepeats() bool {
 	seen := make(map[string]bool, l.len())
 	for i := range l.len() {
-		seen[l.entryName(i).name] = true
+		seen[l.entryWithoutID(i).name] = true
 	}
 	return len(seen) < l.len()
 }
 
 func (l listing) len() int { return len(l.starts) }
 
-// bytes are those of one entry.
-func (l listing) bytes(i int) string {
+// entryBytes are those of one entry.
+func (l listing) entryBytes(i int) string {
 	if i+1 < len(l.starts) {
 		return l.raw[l.starts[i]:l.starts[i+1]]
 	}
 	return l.raw[l.starts[i]:]
 }
 
-// entryName returns an entry without its id, which costs more than the rest.
-func (l listing) entryName(i int) entry {
-	b := l.bytes(i)
+// entryWithoutID returns an entry without its id, which costs more than the rest.
+func (l listing) entryWithoutID(i int) entry {
+	b := l.entryBytes(i)
 	mode, name, _ := strings.Cut(b[:len(b)-l.idLen-1], " ")
 	return entry{mode: strings.TrimLeft(mode, "0"), name: name}
 }
 
-func (l listing) entry(i int) entry {
-	e, b := l.entryName(i), l.bytes(i)
+func (l listing) entryAt(i int) entry {
+	e, b := l.entryWithoutID(i), l.entryBytes(i)
 	e.oid = OID(hex.EncodeToString([]byte(b[len(b)-l.idLen:])))
 	return e
 }
 
-// entries are some, in their order.
-func (l listing) entries(from, to int) []entry {
+// entryRange are some, in their order.
+func (l listing) entryRange(from, to int) []entry {
 	out := make([]entry, 0, max(0, to-from))
 	for i := from; i < to; i++ {
-		out = append(out, l.entry(i))
+		out = append(out, l.entryAt(i))
 	}
 	return out
 }
 
-// key is what git sorts a directory by: a folder's name as if it ended in a slash.
-type key struct {
+// sortKey is what git sorts a directory by: a folder's name as if it ended in a slash.
+type sortKey struct {
 	name  string
 	isDir bool
 }
 
-func keyOf(e entry) key { return key{e.name, e.isDir()} }
+func sortKeyOf(e entry) sortKey { return sortKey{e.name, e.isDir()} }
 
-func (k key) compare(o key) int {
+func (k sortKey) compare(o sortKey) int {
 	n := min(len(k.name), len(o.name))
 	if c := strings.Compare(k.name[:n], o.name[:n]); c != 0 {
 		return c
 	}
-	return cmp.Compare(k.after(n), o.after(n))
+	return cmp.Compare(k.byteAt(n), o.byteAt(n))
 }
 
-func (k key) before(o key) bool { return k.compare(o) < 0 }
+func (k sortKey) isBefore(o sortKey) bool { return k.compare(o) < 0 }
 
-// after is the byte at n, the end of a name or before it.
-func (k key) after(n int) byte {
+// byteAt is the byte at n, the end of a name or before it.
+func (k sortKey) byteAt(n int) byte {
 	switch {
 	case n < len(k.name):
 		return k.name[n]
@@ -146,75 +146,75 @@ func (k key) after(n int) byte {
 	return 0
 }
 
-// place is where a key is or would be in a sorted listing.
-func (l listing) place(k key) (at int, found bool) {
+// search is where a key is or would be in a sorted listing.
+func (l listing) search(k sortKey) (at int, found bool) {
 	lo, hi := 0, l.len()
 	for lo < hi {
 		mid := int(uint(lo+hi) >> 1)
-		if keyOf(l.entryName(mid)).before(k) {
+		if sortKeyOf(l.entryWithoutID(mid)).isBefore(k) {
 			lo = mid + 1
 		} else {
 			hi = mid
 		}
 	}
-	return lo, lo < l.len() && keyOf(l.entryName(lo)) == k
+	return lo, lo < l.len() && sortKeyOf(l.entryWithoutID(lo)) == k
 }
 
 // find is the index of a name, -1 when the directory lacks it.
 func (l listing) find(name string) int {
 	if !l.sorted {
 		for i := range l.len() {
-			if l.entryName(i).name == name {
+			if l.entryWithoutID(i).name == name {
 				return i
 			}
 		}
 		return -1
 	}
 	for _, isDir := range []bool{false, true} {
-		if i, ok := l.place(key{name, isDir}); ok {
+		if i, ok := l.search(sortKey{name, isDir}); ok {
 			return i
 		}
 	}
 	return -1
 }
 
-// cut is one place where a new listing differs from an old one.
-type cut struct {
+// splice is one place where a new listing differs from an old one.
+type splice struct {
 	at   int   // index of the entry that goes or that the new one stands before
 	put  entry // new here, unless its mode is ""
 	drop bool
 }
 
-// with is the tree object of the directory after edits: of each name its new
+// applyEdits is the tree object of the directory after edits: of each name its new
 // entry, one of no mode for none.
-func (l listing) with(edits map[string]entry) ([]byte, error) {
+func (l listing) applyEdits(edits map[string]entry) ([]byte, error) {
 	if !l.sorted {
-		return l.inOrder().with(edits)
+		return l.sortedCopy().applyEdits(edits)
 	}
-	var cuts []cut
+	var cuts []splice
 	size := len(l.raw)
 	for name, e := range edits {
 		for _, isDir := range []bool{false, true} {
-			if i, ok := l.place(key{name, isDir}); ok {
-				cuts = append(cuts, cut{at: i, drop: true})
+			if i, ok := l.search(sortKey{name, isDir}); ok {
+				cuts = append(cuts, splice{at: i, drop: true})
 			}
 		}
 		if e.mode != "" {
-			i, _ := l.place(keyOf(e))
-			cuts = append(cuts, cut{at: i, put: e})
+			i, _ := l.search(sortKeyOf(e))
+			cuts = append(cuts, splice{at: i, put: e})
 			size += len(e.mode) + len(e.name) + 2 + l.idLen
 		}
 	}
-	slices.SortFunc(cuts, func(a, b cut) int {
+	slices.SortFunc(cuts, func(a, b splice) int {
 		byDrop := 0 // what is new stands before what goes
 		if a.drop != b.drop {
 			byDrop = map[bool]int{true: 1, false: -1}[a.drop]
 		}
-		return cmp.Or(cmp.Compare(a.at, b.at), byDrop, keyOf(a.put).compare(keyOf(b.put)))
+		return cmp.Or(cmp.Compare(a.at, b.at), byDrop, sortKeyOf(a.put).compare(sortKeyOf(b.put)))
 	})
 	out, from := make([]byte, 0, size), 0
 	for _, c := range cuts {
-		out = append(out, l.between(from, c.at)...)
+		out = append(out, l.bytesBetween(from, c.at)...)
 		if from = c.at; c.drop {
 			from++
 			continue
@@ -224,11 +224,11 @@ func (l listing) with(edits map[string]entry) ([]byte, error) {
 			return nil, err
 		}
 	}
-	return append(out, l.between(from, l.len())...), nil
+	return append(out, l.bytesBetween(from, l.len())...), nil
 }
 
-// between are the bytes of some entries.
-func (l listing) between(from, to int) string {
+// bytesBetween are the bytes of some entries.
+func (l listing) bytesBetween(from, to int) string {
 	switch {
 	case from >= l.len():
 		return ""
@@ -238,25 +238,25 @@ func (l listing) between(from, to int) string {
 	return l.raw[l.starts[from]:l.starts[to]]
 }
 
-// inOrder is the listing as git would have written it.
-func (l listing) inOrder() listing {
+// sortedCopy is the listing as git would have written it.
+func (l listing) sortedCopy() listing {
 	order := make([]int, l.len())
 	for i := range order {
 		order[i] = i
 	}
-	slices.SortStableFunc(order, func(a, b int) int { return keyOf(l.entryName(a)).compare(keyOf(l.entryName(b))) })
+	slices.SortStableFunc(order, func(a, b int) int { return sortKeyOf(l.entryWithoutID(a)).compare(sortKeyOf(l.entryWithoutID(b))) })
 	var raw strings.Builder
 	starts := make([]uint32, len(order))
 	for n, i := range order {
 		starts[n] = uint32(raw.Len())
-		raw.WriteString(l.bytes(i))
+		raw.WriteString(l.entryBytes(i))
 	}
 	return listing{raw: raw.String(), starts: starts, idLen: l.idLen, sorted: true}
 }
 
 // appendEntry is the inverse of listing.entry.
 func appendEntry(b []byte, e entry) ([]byte, error) {
-	if !e.oid.ok() {
+	if !e.oid.isValid() {
 		return nil, e.oid.check()
 	}
 	b = append(append(append(b, e.mode...), ' '), e.name...)

@@ -24,11 +24,11 @@ func FuzzTree(f *testing.F) {
 			return
 		}
 		var out []byte
-		for _, e := range l.entries(0, l.len()) {
+		for _, e := range l.entryRange(0, l.len()) {
 			if out, err = appendEntry(out, e); err != nil {
 				t.Fatal(err)
 			}
-			if i := l.find(e.name); i < 0 || l.entry(i).name != e.name {
+			if i := l.find(e.name); i < 0 || l.entryAt(i).name != e.name {
 				t.Errorf("%q is not found", e.name)
 			}
 		}
@@ -112,7 +112,7 @@ func TestListingEdits(t *testing.T) {
 		}
 		for _, n := range names {
 			want, ok := was[n]
-			if i := l.find(n); (i >= 0) != ok || ok && l.entry(i) != want {
+			if i := l.find(n); (i >= 0) != ok || ok && l.entryAt(i) != want {
 				t.Fatalf("%q found at %d in %q", n, i, l.raw)
 			}
 		}
@@ -128,12 +128,12 @@ func TestListingEdits(t *testing.T) {
 			}
 		}
 		want := printed(t, is)
-		got, err := l.with(edits)
+		got, err := l.applyEdits(edits)
 		if err != nil || !bytes.Equal(got, want) {
 			t.Fatalf("%v:\n%q with %v is\n%q, want\n%q", err, l.raw, edits, got, want)
 		}
 		if mixed := shuffled(t, r, l); mixed.len() > 0 {
-			if got, err = mixed.with(edits); err != nil || !bytes.Equal(got, want) {
+			if got, err = mixed.applyEdits(edits); err != nil || !bytes.Equal(got, want) {
 				t.Fatalf("%v: out of order:\n%q, want\n%q", err, got, want)
 			}
 		}
@@ -150,7 +150,7 @@ func shuffled(t *testing.T, r *rand.Rand, l listing) listing {
 	t.Helper()
 	parts := make([]string, l.len())
 	for i := range parts {
-		parts[i] = l.bytes(i)
+		parts[i] = l.entryBytes(i)
 	}
 	r.Shuffle(len(parts), func(i, j int) { parts[i], parts[j] = parts[j], parts[i] })
 	mixed, err := parseTree(strings.Join(parts, ""), 20)
@@ -163,7 +163,7 @@ func shuffled(t *testing.T, r *rand.Rand, l listing) listing {
 func differs(t *testing.T, r *rand.Rand, a, b listing, was, is map[string]entry) {
 	t.Helper()
 	for _, pair := range [][2]listing{{a, b}, {shuffled(t, r, a), b}, {a, shuffled(t, r, b)}} {
-		ea, eb := differing(pair[0], pair[1])
+		ea, eb := dropShared(pair[0], pair[1])
 		had, has := maps.Clone(was), maps.Clone(is)
 		for _, e := range ea {
 			if had[e.name] != e {

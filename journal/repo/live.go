@@ -1,8 +1,6 @@
 package repo
 
 import (
-	"errors"
-	"io/fs"
 	"os"
 	"strings"
 
@@ -24,12 +22,9 @@ func (r *Repo) Live() []byte {
 // renamed. Nothing to show takes the file away. Only who holds the drain lock calls it.
 func (r *Repo) Show(b []byte) error {
 	if len(b) == 0 {
-		if err := os.Remove(r.oddDir("live.jsonl")); err != nil && !errors.Is(err, fs.ErrNotExist) {
-			return err
-		}
-		return nil
+		return removeIfExists(r.oddDir("live.jsonl"))
 	}
-	if err := r.oddRoom(); err != nil {
+	if err := r.makeOddDir(); err != nil {
 		return err
 	}
 	return renameio.WriteFile(r.oddDir("live.jsonl"), b, 0o600)
@@ -38,7 +33,7 @@ func (r *Repo) Show(b []byte) error {
 // AskStop asks the run of this clone that is at work on an op to end it, and says why.
 // Who asks holds no lock; the next request takes the place of this one.
 func (r *Repo) AskStop(op, why string) error {
-	if err := r.oddRoom(); err != nil {
+	if err := r.makeOddDir(); err != nil {
 		return err
 	}
 	return renameio.WriteFile(r.oddDir("stop"), []byte(op+"\n"+why), 0o600)

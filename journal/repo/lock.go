@@ -17,12 +17,12 @@ func (r *Repo) oddDir(elem ...string) string {
 	return filepath.Join(append([]string{r.common, "odd"}, elem...)...)
 }
 
-// oddRoom makes a directory of odd's own, as open to others as git's own is.
-func (r *Repo) oddRoom(elem ...string) error {
+// makeOddDir makes a directory of odd's own, as open to others as git's own is.
+func (r *Repo) makeOddDir(elem ...string) error {
 	for i := range len(elem) + 1 {
 		err := os.Mkdir(r.oddDir(elem[:i]...), 0o777)
 		if err == nil {
-			r.open(r.oddDir(elem[:i]...))
+			r.shareWithGroup(r.oddDir(elem[:i]...))
 		} else if !errors.Is(err, fs.ErrExist) {
 			return err
 		}
@@ -30,9 +30,9 @@ func (r *Repo) oddRoom(elem ...string) error {
 	return nil
 }
 
-// open lets those write a file or directory of odd's own who may write in git's: of a
+// shareWithGroup lets those write a file or directory of odd's own who may write in git's: of a
 // repository that a group shares any member's odd works. Whose it is cannot do more.
-func (r *Repo) open(name string) {
+func (r *Repo) shareWithGroup(name string) {
 	git, err := os.Stat(r.common)
 	st, err2 := os.Lstat(name)
 	if err != nil || err2 != nil || git.Mode()&0o022 == 0 {
@@ -45,9 +45,9 @@ func (r *Repo) open(name string) {
 	_ = os.Chmod(name, mode)
 }
 
-// glob lists what a folder holds by the names that match pattern, in order; whatever the
+// globDir lists what a folder holds by the names that match pattern, in order; whatever the
 // folder's own path is, it is none of the pattern. A folder that is not there holds nothing.
-func glob(dir, pattern string) []string {
+func globDir(dir, pattern string) []string {
 	names, _ := fs.Glob(os.DirFS(dir), pattern) // the patterns are well-formed
 	for i, name := range names {
 		names[i] = filepath.Join(dir, name)
@@ -111,7 +111,7 @@ func (r *Repo) Draining() bool {
 		return false
 	}
 	pid, _, _ := strings.Cut(strings.TrimPrefix(strings.TrimSpace(string(b)), "pid "), " ")
-	if runs(pid) {
+	if processExists(pid) {
 		return true
 	}
 	f, err := r.tryLock("drain.lock")
@@ -124,7 +124,7 @@ func (r *Repo) Draining() bool {
 
 // tryLock takes a flock on a file of odd's directory.
 func (r *Repo) tryLock(name string) (*flock.Flock, error) {
-	if err := r.oddRoom(); err != nil {
+	if err := r.makeOddDir(); err != nil {
 		return nil, err
 	}
 	f := flock.New(r.oddDir(name), flock.SetPermissions(0o666))
@@ -132,15 +132,15 @@ func (r *Repo) tryLock(name string) (*flock.Flock, error) {
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", f.Path(), err)
 	}
-	r.open(f.Path())
+	r.shareWithGroup(f.Path())
 	if !got {
-		return nil, fmt.Errorf("%s: %w%s", f.Path(), ErrBusy, holder(f.Path()))
+		return nil, fmt.Errorf("%s: %w%s", f.Path(), ErrBusy, readHolder(f.Path()))
 	}
 	return f, nil
 }
 
-// holder is " (pid 12 RUN)" from a lock file, "" when it does not tell.
-func holder(path string) string {
+// readHolder is " (pid 12 RUN)" from a lock file, "" when it does not tell.
+func readHolder(path string) string {
 	b, err := os.ReadFile(path)
 	line := strings.TrimSpace(string(b))
 	pid, _, _ := strings.Cut(strings.TrimPrefix(line, "pid "), " ")

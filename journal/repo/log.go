@@ -24,10 +24,10 @@ func (r *Repo) Commit(oid OID) (Commit, error) {
 // Log yields the commits reachable from to and not from from ("" = all), children before parents, in topological
 // order. An error is yielded once, last. A shallow clone ends at its boundary without one.
 func (r *Repo) Log(ctx context.Context, from, to OID) iter.Seq2[Commit, error] {
-	return r.log(ctx, from, to, r.Commit)
+	return r.walkLog(ctx, from, to, r.Commit)
 }
 
-func (r *Repo) log(ctx context.Context, from, to OID, read func(OID) (Commit, error)) iter.Seq2[Commit, error] {
+func (r *Repo) walkLog(ctx context.Context, from, to OID, read func(OID) (Commit, error)) iter.Seq2[Commit, error] {
 	return func(yield func(Commit, error) bool) {
 		args := []string{"rev-list", "--topo-order", string(to)}
 		err := to.check()
@@ -39,7 +39,7 @@ func (r *Repo) log(ctx context.Context, from, to OID, read func(OID) (Commit, er
 			yield(Commit{}, err)
 			return
 		}
-		for oid, err := range r.lines(ctx, args) {
+		for oid, err := range r.streamLines(ctx, args) {
 			var c Commit
 			if err == nil {
 				c, err = read(OID(oid))
@@ -61,7 +61,7 @@ func (r *Repo) PathLog(ctx context.Context, to OID, path string) iter.Seq2[Commi
 			return
 		}
 		args := []string{"rev-list", "--topo-order", "--full-history", string(to), "--", ":(top,literal)" + path}
-		for oid, err := range r.lines(ctx, args) {
+		for oid, err := range r.streamLines(ctx, args) {
 			var c Commit
 			if err == nil {
 				c, err = r.Commit(OID(oid))
@@ -97,9 +97,9 @@ func (r *Repo) Deletions(ctx context.Context, from, to OID, under string, but ..
 	for _, b := range but {
 		args = append(args, ":(top,exclude,literal)"+b)
 	}
-	b, err := r.read(ctx, args...)
+	b, err := r.readGit(ctx, args...)
 	var commit OID
-	for _, f := range fields(b) {
+	for _, f := range splitNUL(b) {
 		if name := strings.TrimPrefix(f, "\n"); strings.HasPrefix(name, under+"/") {
 			out = append(out, Deletion{commit, name})
 		} else {
@@ -109,13 +109,13 @@ func (r *Repo) Deletions(ctx context.Context, from, to OID, under string, but ..
 	return out, err
 }
 
-// lines yields git's output line by line as it comes, and ends git when the loop does.
-func (r *Repo) lines(ctx context.Context, args []string) iter.Seq2[string, error] {
+// streamLines yields git's output line by line as it comes, and ends git when the loop does.
+func (r *Repo) streamLines(ctx context.Context, args []string) iter.Seq2[string, error] {
 	return func(yield func(string, error) bool) {
 		ctx, cancel := context.WithCancel(ctx)
 		defer cancel()
 		c := call{args: args, read: true}
-		cmd := r.git.command(ctx, c)
+		cmd := r.git.newCommand(ctx, c)
 		var errs strings.Builder
 		cmd.Stderr = &errs
 		out, err := cmd.StdoutPipe()
@@ -123,7 +123,7 @@ func (r *Repo) lines(ctx context.Context, args []string) iter.Seq2[string, error
 			err = cmd.Start()
 		}
 		if err != nil {
-			yield("", r.git.explain(ctx, c, err, nil, ""))
+			yield("", r.git.explainError(ctx, c, err, nil, ""))
 			return
 		}
 		for sc := bufio.NewScanner(out); sc.Scan(); {
@@ -134,17 +134,17 @@ func (r *Repo) lines(ctx context.Context, args []string) iter.Seq2[string, error
 			}
 		}
 		if err := cmd.Wait(); err != nil {
-			yield("", r.git.explain(ctx, c, err, nil, errs.String()))
+			yield("", r.git.explainError(ctx, c, err, nil, errs.String()))
 		}
 	}
 }
 
 // MergeBase is the best common ancestor, "" when there is none.
 func (r *Repo) MergeBase(ctx context.Context, a, b OID) (OID, error) {
-	if err := checkAll(a, b); err != nil {
+	if err := checkIDs(a, b); err != nil {
 		return "", err
 	}
-	out, err := r.line(ctx, "merge-base", string(a), string(b))
+	out, err := r.readGitLine(ctx, "merge-base", string(a), string(b))
 	if exitCode(err) == 1 {
 		return "", nil
 	}
@@ -153,24 +153,24 @@ func (r *Repo) MergeBase(ctx context.Context, a, b OID) (OID, error) {
 
 // Ancestor reports whether a is an ancestor of (or is) b.
 func (r *Repo) Ancestor(ctx context.Context, a, b OID) (bool, error) {
-	if err := checkAll(a, b); err != nil {
+	if err := checkIDs(a, b); err != nil {
 		return false, err
 	}
-	if is, told := r.near(a, b); told {
+	if is, told := r.searchNear(a, b); told {
 		return is, nil
 	}
-	_, err := r.read(ctx, "merge-base", "--is-ancestor", string(a), string(b))
+	_, err := r.readGit(ctx, "merge-base", "--is-ancestor", string(a), string(b))
 	if exitCode(err) == 1 {
 		return false, nil
 	}
 	return err == nil, err
 }
 
-// nearby is how many commits are read before git is asked: fewer than a process costs.
-const nearby = 64
+// maxNearby is how many commits are read before git is asked: fewer than a process costs.
+const maxNearby = 64
 
-// near looks for a among the commits before b, and tells whether that was enough to know.
-func (r *Repo) near(a, b OID) (is, told bool) {
+// searchNear looks for a among the commits before b, and tells whether that was enough to know.
+func (r *Repo) searchNear(a, b OID) (is, told bool) {
 	if _, err := r.Commit(a); err != nil {
 		return false, false // one that is not there is git's to tell
 	}
@@ -180,7 +180,7 @@ func (r *Repo) near(a, b OID) (is, told bool) {
 			return true, true
 		}
 		c, err := r.Commit(next[i])
-		if err != nil || i == nearby {
+		if err != nil || i == maxNearby {
 			return false, false
 		}
 		for _, p := range c.Parents {
@@ -192,8 +192,8 @@ func (r *Repo) near(a, b OID) (is, told bool) {
 	return false, true
 }
 
-// checkAll checks ids before they reach a command line.
-func checkAll(oids ...OID) error {
+// checkIDs checks ids before they reach a command line.
+func checkIDs(oids ...OID) error {
 	for _, o := range oids {
 		if err := o.check(); err != nil {
 			return err

@@ -3,12 +3,8 @@ package repo
 import (
 	"bytes"
 	"context"
-	"crypto/sha1"
-	"crypto/sha256"
-	"encoding/hex"
 	"errors"
 	"fmt"
-	"hash"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -17,20 +13,20 @@ import (
 	"syscall"
 )
 
-// state is what a work tree has at a changed path.
-type state uint8
+// pathState is what a work tree has at a changed path.
+type pathState uint8
 
 const (
-	stateAbsent state = iota // nothing
-	stateOld                 // the bytes and mode of the old commit
-	stateNew                 // those of the new one
-	stateOther               // a person's
+	stateAbsent pathState = iota // nothing
+	stateOld                     // the bytes and mode of the old commit
+	stateNew                     // those of the new one
+	stateOther                   // a person's
 )
 
-// look tells the state of every changed path. Bytes are compared by blob id, first as they are and, where that is
+// readStates tells the state of every changed path. Bytes are compared by blob id, first as they are and, where that is
 // not it, as git would store them (line endings, filters).
-func (c *checkout) look(ctx context.Context) ([]state, error) {
-	states := make([]state, len(c.changes))
+func (c *checkout) readStates(ctx context.Context) ([]pathState, error) {
+	states := make([]pathState, len(c.changes))
 	deleted, changed := map[string]bool{}, map[string]bool{}
 	for _, ch := range c.changes {
 		changed[ch.Path] = true
@@ -40,7 +36,7 @@ func (c *checkout) look(ctx context.Context) ([]state, error) {
 	}
 	var unsure []int
 	for i, ch := range c.changes {
-		s, sure, err := c.lookAt(ch, deleted, changed)
+		s, sure, err := c.readState(ch, deleted, changed)
 		if err != nil {
 			return nil, err
 		}
@@ -48,12 +44,12 @@ func (c *checkout) look(ctx context.Context) ([]state, error) {
 			unsure = append(unsure, i)
 		}
 	}
-	return states, c.askFiltered(ctx, unsure, states)
+	return states, c.hashFiltered(ctx, unsure, states)
 }
 
-// lookAt compares one path with what it should be; sure is false when a filter might still make them equal.
-func (c *checkout) lookAt(ch Change, deleted, changed map[string]bool) (s state, sure bool, err error) {
-	if up := c.fileAbove(ch.Path); up != "" {
+// readState compares one path with what it should be; sure is false when a filter might still make them equal.
+func (c *checkout) readState(ch Change, deleted, changed map[string]bool) (s pathState, sure bool, err error) {
+	if up := c.findFileAbove(ch.Path); up != "" {
 		if deleted[up] {
 			return stateAbsent, true, nil // the same commit removes the file that is now a folder
 		}
@@ -72,22 +68,22 @@ func (c *checkout) lookAt(ch Change, deleted, changed map[string]bool) (s state,
 		if ch.NewMode == "" { // the folder that replaces the file is there already, after a crash
 			deleted = changed
 		}
-		if c.onlyHolds(ch.Path, deleted) {
+		if c.holdsOnly(ch.Path, deleted) {
 			return stateAbsent, true, nil
 		}
 		return stateOther, true, nil
 	}
-	id, err := hashFile(p, st, len(ch.Old)+len(ch.New))
+	id, err := hashFile(p, st, max(len(ch.Old), len(ch.New)))
 	if err != nil {
 		return stateOther, true, err
 	}
-	s = sameAs(ch, id, workMode(st))
+	s = matchSide(ch, id, gitMode(st))
 	return s, s != stateOther || !st.Mode().IsRegular(), nil
 }
 
-// sameAs compares an id and a mode with both sides of a change. Whether a file is executable is left out where the
+// matchSide compares an id and a mode with both sides of a change. Whether a file is executable is left out where the
 // file system cannot tell, which git sees too: it then lists both sides with the mode it has.
-func sameAs(ch Change, id OID, mode string) state {
+func matchSide(ch Change, id OID, mode string) pathState {
 	switch {
 	case ch.NewMode == mode && ch.New == id:
 		return stateNew
@@ -97,8 +93,8 @@ func sameAs(ch Change, id OID, mode string) state {
 	return stateOther
 }
 
-// workMode is the mode git would give a file of the work tree.
-func workMode(st fs.FileInfo) string {
+// gitMode is the mode git would give a file of the work tree.
+func gitMode(st fs.FileInfo) string {
 	switch {
 	case st.Mode()&fs.ModeSymlink != 0:
 		return modeLink
@@ -108,9 +104,9 @@ func workMode(st fs.FileInfo) string {
 	return modeFile
 }
 
-// fileAbove is the nearest parent of path that exists in the work tree and is no folder, "" when there is none.
+// findFileAbove is the nearest parent of path that exists in the work tree and is no folder, "" when there is none.
 // A symbolic link to a folder counts: git would not follow it either.
-func (c *checkout) fileAbove(path string) string {
+func (c *checkout) findFileAbove(path string) string {
 	dir := ""
 	for seg := range strings.SplitSeq(path, "/") {
 		if dir != "" {
@@ -128,8 +124,8 @@ func (c *checkout) fileAbove(path string) string {
 	return ""
 }
 
-// onlyHolds reports whether every file below a folder is one of those listed.
-func (c *checkout) onlyHolds(dir string, listed map[string]bool) bool {
+// holdsOnly reports whether every file below a folder is one of those listed.
+func (c *checkout) holdsOnly(dir string, listed map[string]bool) bool {
 	errOther := errors.New("other")
 	err := fs.WalkDir(os.DirFS(c.m.Root), dir, func(p string, d fs.DirEntry, err error) error {
 		if err == nil && !d.IsDir() && !listed[p] {
@@ -140,8 +136,8 @@ func (c *checkout) onlyHolds(dir string, listed map[string]bool) bool {
 	return err == nil
 }
 
-// askFiltered asks git for the ids of the files in doubt as it would store them, mode differences that git ignores here included.
-func (c *checkout) askFiltered(ctx context.Context, unsure []int, states []state) error {
+// hashFiltered asks git for the ids of the files in doubt as it would store them, mode differences that git ignores here included.
+func (c *checkout) hashFiltered(ctx context.Context, unsure []int, states []pathState) error {
 	var ask strings.Builder
 	var asked []int
 	for _, i := range unsure {
@@ -169,23 +165,23 @@ func (c *checkout) askFiltered(ctx context.Context, unsure []int, states []state
 		if err != nil {
 			continue
 		}
-		mode := workMode(st)
+		mode := gitMode(st)
 		if !trust && fileMode(ch.OldMode).IsRegular() {
 			mode = ch.OldMode
 		}
-		states[i] = sameAs(ch, OID(ids[n]), mode)
+		states[i] = matchSide(ch, OID(ids[n]), mode)
 	}
 	return nil
 }
 
 // trustsModes is core.fileMode: whether the executable bit of work tree files means anything.
 func (r *Repo) trustsModes(ctx context.Context) bool {
-	out, err := r.line(ctx, "config", "--type=bool", "--get", "core.fileMode")
+	out, err := r.readGitLine(ctx, "config", "--type=bool", "--get", "core.fileMode")
 	return err != nil || out != "false"
 }
 
-// writable reports whether the nearest folder that exists above path can be written.
-func (c *checkout) writable(path string) bool {
+// isWritable reports whether the nearest folder that exists above path can be written.
+func (c *checkout) isWritable(path string) bool {
 	for dir := filepath.Dir(filepath.Join(c.m.Root, filepath.FromSlash(path))); ; dir = filepath.Dir(dir) {
 		err := syscall.Access(dir, 2) // W_OK
 		if !errors.Is(err, fs.ErrNotExist) && !errors.Is(err, syscall.ENOTDIR) {
@@ -209,8 +205,8 @@ func hashFile(p string, st fs.FileInfo, idLen int) (OID, error) {
 		}
 		b = []byte(to)
 	case st.Mode().IsRegular():
-		buf := hashed.Get().(*bytes.Buffer)
-		defer hashed.Put(buf)
+		buf := hashBuffers.Get().(*bytes.Buffer)
+		defer hashBuffers.Put(buf)
 		buf.Reset()
 		f, err := os.Open(p)
 		if err == nil {
@@ -224,14 +220,8 @@ func hashFile(p string, st fs.FileInfo, idLen int) (OID, error) {
 	default:
 		return "", nil // a socket, a pipe: nobody's old bytes
 	}
-	var h hash.Hash = sha1.New()
-	if idLen == 64 || idLen == 128 {
-		h = sha256.New()
-	}
-	fmt.Fprintf(h, "blob %d\x00", len(b))
-	h.Write(b)
-	return OID(hex.EncodeToString(h.Sum(nil))), nil
+	return blobID(b, idLen), nil
 }
 
-// hashed are idle buffers of files whose ids were asked for.
-var hashed = sync.Pool{New: func() any { return new(bytes.Buffer) }}
+// hashBuffers are idle buffers of files whose ids were asked for.
+var hashBuffers = sync.Pool{New: func() any { return new(bytes.Buffer) }}

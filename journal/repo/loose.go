@@ -102,7 +102,7 @@ func readSmall(objects string, oid OID, most int64) (o object, size int64, err e
 // inflate reads an object in git's loose format, as readSmall does. The size is -1
 // where it cannot be told.
 func inflate(f io.Reader, most int64) (o object, size int64, err error) {
-	z, err := inflater(f)
+	z, err := newInflater(f)
 	if err != nil {
 		return object{}, -1, err
 	}
@@ -138,8 +138,8 @@ var (
 	buffered  = sync.Pool{New: func() any { return bufio.NewReader(nil) }}
 )
 
-// inflater is a zlib reader of r.
-func inflater(r io.Reader) (io.ReadCloser, error) {
+// newInflater is a zlib reader of r.
+func newInflater(r io.Reader) (io.ReadCloser, error) {
 	z, ok := inflaters.Get().(io.ReadCloser)
 	if !ok {
 		return zlib.NewReader(r)

@@ -33,8 +33,8 @@ func (r *Repo) PruneRuns(ctx context.Context, before time.Time) (int, error) {
 // Maintain runs git's own auto maintenance, which does nothing most of the time, unless
 // maintenance.auto says no, which git looks at only before it starts that itself.
 func (r *Repo) Maintain(ctx context.Context) error {
-	s, err := r.settings(ctx)
-	if err != nil || s.set("maintenance.auto") && s.off("maintenance.auto") {
+	s, err := r.loadSettings(ctx)
+	if err != nil || s.isSet("maintenance.auto") && s.isOff("maintenance.auto") {
 		return err
 	}
 	_, err = r.git.run(ctx, call{args: []string{"maintenance", "run", "--auto", "--quiet"}})

@@ -17,9 +17,6 @@ import (
 // A file that git would store as other bytes is refused, and nothing written.
 // Nothing is reachable until a ref names the commit, so a failure leaves nothing but loose objects.
 func (r *Repo) Make(ctx context.Context, parents []OID, ch Changes, who Signature, message string) (OID, error) {
-	if err := errors.Join(who.check(), checkMessage(message)); err != nil {
-		return "", err
-	}
 	var base OID
 	for i, p := range parents {
 		c, err := r.Commit(p)
@@ -30,10 +27,19 @@ func (r *Repo) Make(ctx context.Context, parents []OID, ch Changes, who Signatur
 			base = c.Tree
 		}
 	}
-	if err := r.checkConverted(ctx, base, ch); err != nil {
+	return r.MakeOn(ctx, parents, base, ch, who, message)
+}
+
+// MakeOn is Make for a commit whose tree starts from tree instead of from its
+// first parent's, such as a merged one. Modes in tree stay.
+func (r *Repo) MakeOn(ctx context.Context, parents []OID, tree OID, ch Changes, who Signature, message string) (OID, error) {
+	if err := errors.Join(who.check(), checkMessage(message)); err != nil {
 		return "", err
 	}
-	tree, err := r.apply(ctx, base, ch)
+	if err := r.checkConverted(ctx, tree, ch); err != nil {
+		return "", err
+	}
+	tree, err := r.WriteTree(ctx, tree, ch)
 	if err != nil {
 		return "", err
 	}
@@ -42,7 +48,7 @@ func (r *Repo) Make(ctx context.Context, parents []OID, ch Changes, who Signatur
 
 // WriteTree stores what the tree at base ("" = the empty one) holds and files as a bare tree object (for refs/odd/run/RUN).
 func (r *Repo) WriteTree(ctx context.Context, base OID, files Changes) (OID, error) {
-	return r.apply(ctx, base, files)
+	return r.applyChanges(ctx, base, files, nil)
 }
 
 // WriteBlob stores one blob and returns its id, the version of the file that holds it.
@@ -59,8 +65,8 @@ func checkMessage(m string) error {
 	return nil
 }
 
-// check refuses paths that could leave the repository or reach git's own files, on any file system.
-func (ch Changes) check() error {
+// checkPaths refuses paths that could leave the repository or reach git's own files, on any file system.
+func (ch Changes) checkPaths() error {
 	paths := slices.Sorted(maps.Keys(ch))
 	for i, p := range paths {
 		if err := checkPath(p); err != nil {
@@ -95,14 +101,9 @@ func checkPath(p string) error {
 	return nil
 }
 
-// apply returns the tree that base becomes, "" base being the empty tree. The empty result is git's empty tree.
-func (r *Repo) apply(ctx context.Context, base OID, ch Changes) (OID, error) {
-	return r.applyModes(ctx, base, ch, nil)
-}
-
-// applyModes is apply with the modes that files get; a path without one keeps its own.
-func (r *Repo) applyModes(ctx context.Context, base OID, ch Changes, modes map[string]string) (OID, error) {
-	if err := ch.check(); err != nil {
+// applyChanges is apply with the modes that files get; a path without one keeps its own.
+func (r *Repo) applyChanges(ctx context.Context, base OID, ch Changes, modes map[string]string) (OID, error) {
+	if err := ch.checkPaths(); err != nil {
 		return "", err
 	}
 	tree, err := r.applyDir(ctx, base, "", ch, modes)
@@ -121,8 +122,8 @@ func (r *Repo) applyDir(ctx context.Context, base OID, dir string, ch Changes, m
 	if err != nil {
 		return "", err
 	}
-	f := folder{r: r, was: was, dir: dir, edits: make(map[string]entry, len(ch))}
-	here, below := split(ch)
+	f := treeBuilder{r: r, was: was, dir: dir, edits: make(map[string]entry, len(ch))}
+	here, below := splitByDir(ch)
 	for _, name := range slices.Sorted(maps.Keys(below)) {
 		if err := f.applyBelow(ctx, here, name, below[name], modes); err != nil {
 			return "", err
@@ -133,29 +134,29 @@ func (r *Repo) applyDir(ctx context.Context, base OID, dir string, ch Changes, m
 			return "", err
 		}
 	}
-	return f.put()
+	return f.writeTree()
 }
 
-// folder is one directory of a tree that is made, dir its path with a slash behind.
-type folder struct {
+// treeBuilder is one directory of a tree that is made, dir its path with a slash behind.
+type treeBuilder struct {
 	r     *Repo
 	was   listing
 	dir   string
 	edits map[string]entry // what listing.with takes
 }
 
-// has is the entry of a name before any edit.
-func (f folder) has(name string) (entry, bool) {
+// lookUp is the entry of a name before any edit.
+func (f treeBuilder) lookUp(name string) (entry, bool) {
 	i := f.was.find(name)
 	if i < 0 {
 		return entry{}, false
 	}
-	return f.was.entry(i), true
+	return f.was.entryAt(i), true
 }
 
-// put writes the directory and remembers it; "" when nothing is left of it.
-func (f folder) put() (OID, error) {
-	b, err := f.was.with(f.edits)
+// writeTree writes the directory and remembers it; "" when nothing is left of it.
+func (f treeBuilder) writeTree() (OID, error) {
+	b, err := f.was.applyEdits(f.edits)
 	if err != nil || len(b) == 0 {
 		return "", err
 	}
@@ -163,12 +164,12 @@ func (f folder) put() (OID, error) {
 	if err != nil {
 		return "", err
 	}
-	_, err = f.r.remember(oid, b)
+	_, err = f.r.rememberTree(oid, b)
 	return oid, err
 }
 
-// split parts the changes of one directory into its own files and, per sub-directory, the rest.
-func split(ch Changes) (here Changes, below map[string]Changes) {
+// splitByDir parts the changes of one directory into its own files and, per sub-directory, the rest.
+func splitByDir(ch Changes) (here Changes, below map[string]Changes) {
 	here, below = Changes{}, map[string]Changes{}
 	for p, b := range ch {
 		name, rest, deep := strings.Cut(p, "/")
@@ -185,8 +186,8 @@ func split(ch Changes) (here Changes, below map[string]Changes) {
 }
 
 // applyBelow applies changes to the sub-directory name. A file in its place must be deleted by the same change.
-func (f folder) applyBelow(ctx context.Context, here Changes, name string, ch Changes, modes map[string]string) error {
-	e, ok := f.has(name)
+func (f treeBuilder) applyBelow(ctx context.Context, here Changes, name string, ch Changes, modes map[string]string) error {
+	e, ok := f.lookUp(name)
 	if ok && !e.isDir() {
 		if !slices.ContainsFunc(slices.Collect(maps.Values(ch)), func(b []byte) bool { return b != nil }) {
 			return nil // only deletions, and nothing is there
@@ -211,8 +212,8 @@ func (f folder) applyBelow(ctx context.Context, here Changes, name string, ch Ch
 }
 
 // applyFile writes or deletes one file of a directory; as is the mode it gets, "" for its own or an ordinary file's.
-func (f folder) applyFile(name string, b []byte, as string) error {
-	e, ok := f.has(name)
+func (f treeBuilder) applyFile(name string, b []byte, as string) error {
+	e, ok := f.lookUp(name)
 	if below, edited := f.edits[name]; edited {
 		e, ok = below, below.mode != ""
 	}

@@ -8,4 +8,4 @@ import "os"
 type mappings struct{}
 
 // read is a file's bytes.
-func (*mappings) read(file string) ([]byte, error) { return os.ReadFile(file) }
+func (*mappings) readFile(file string) ([]byte, error) { return os.ReadFile(file) }

@@ -22,9 +22,9 @@ type mapping struct {
 	b    []byte
 }
 
-// read is a file's bytes as the kernel has them: of a long file only what is
+// readFile is a file's bytes as the kernel has them: of a long file only what is
 // looked at is read.
-func (m *mappings) read(file string) ([]byte, error) {
+func (m *mappings) readFile(file string) ([]byte, error) {
 	h, err := os.Open(file)
 	if err != nil {
 		return nil, err

@@ -35,8 +35,8 @@ type marker struct {
 	Also map[string]OID `json:"also,omitempty"` // every ref of the transaction and what it moves to, "" where it is deleted
 }
 
-// targets is a transaction as a marker keeps it.
-func targets(us []RefUpdate) map[string]OID {
+// updateTargets is a transaction as a marker keeps it.
+func updateTargets(us []RefUpdate) map[string]OID {
 	m := make(map[string]OID, len(us))
 	for _, u := range us {
 		m[u.Name] = u.New
@@ -52,7 +52,7 @@ func (r *Repo) markerPath(m marker) string { return r.oddDir("sync", m.Nonce+".j
 // writeMarker writes m whole or not at all. It outlives a loss of power where a
 // checkout follows; git's own locks do not wait for the disk either.
 func (r *Repo) writeMarker(m marker) error {
-	if err := r.oddRoom("sync"); err != nil {
+	if err := r.makeOddDir("sync"); err != nil {
 		return err
 	}
 	b, err := json.Marshal(m)
@@ -64,18 +64,18 @@ func (r *Repo) writeMarker(m marker) error {
 		if err := os.WriteFile(draft, append(b, '\n'), 0o666); err != nil {
 			return errors.Join(err, os.Remove(draft))
 		}
-		r.open(draft)
+		r.shareWithGroup(draft)
 		return os.Rename(draft, r.markerPath(m))
 	}
 	err = renameio.WriteFile(r.markerPath(m), append(b, '\n'), 0o666, renameio.WithTempDir(r.oddDir("sync")))
-	r.open(r.markerPath(m))
+	r.shareWithGroup(r.markerPath(m))
 	return err
 }
 
-// markers lists what waits, by name. A marker that cannot be read is an error that names it.
-func (r *Repo) markers() ([]marker, error) {
+// readMarkers lists what waits, by name. A marker that cannot be read is an error that names it.
+func (r *Repo) readMarkers() ([]marker, error) {
 	var ms []marker
-	for _, n := range glob(r.oddDir("sync"), "*.json") {
+	for _, n := range globDir(r.oddDir("sync"), "*.json") {
 		b, err := os.ReadFile(n)
 		if errors.Is(err, fs.ErrNotExist) {
 			continue // its Move just ended
@@ -115,7 +115,7 @@ func (r *Repo) takeLock(m marker, src string) error {
 	if err := os.WriteFile(src, []byte(m.Nonce), 0o666); err != nil {
 		return err
 	}
-	r.open(src)
+	r.shareWithGroup(src)
 	err := os.Link(src, m.indexLock())
 	if err != nil && !errors.Is(err, fs.ErrExist) {
 		err = createNew(m.indexLock(), []byte(m.Nonce))
@@ -136,8 +136,8 @@ func createNew(path string, b []byte) error {
 	return errors.Join(err, f.Close())
 }
 
-// dropLock removes index.lock if it is the marker's.
-func (m marker) dropLock() error {
+// dropIndexLock removes index.lock if it is the marker's.
+func (m marker) dropIndexLock() error {
 	if ours, err := m.ownsLock(); !ours || err != nil {
 		return err
 	}
@@ -173,35 +173,35 @@ func (r *Repo) dropRefLocks(m marker) error {
 		if !slices.Contains(holds, string(bytes.TrimSpace(b))) && (len(b) > 0 || age < 0 || age > lockWindow) {
 			return nil
 		}
-		return discard(lock)
+		return removeIfExists(lock)
 	}
 	deletes := m.Also == nil
 	moves := map[string]bool{}
 	for name, to := range m.Also {
 		deletes = deletes || to == ""
-		moves[r.aimsAt(name)] = true
+		moves[r.resolveName(name)] = true
 		err = errors.Join(err, drop(filepath.Join(r.common, filepath.FromSlash(name)+".lock"), string(to)))
 	}
 	if m.Ref != "" {
-		moves[r.aimsAt(m.Ref)] = true
+		moves[r.resolveName(m.Ref)] = true
 		err = errors.Join(err, drop(filepath.Join(r.common, filepath.FromSlash(m.Ref)+".lock"), string(m.New)))
 	}
-	if moves[r.aimsAt(linkOf(filepath.Join(m.Home, "HEAD")))] {
+	if moves[r.resolveName(readSymbolicRef(filepath.Join(m.Home, "HEAD")))] {
 		err = errors.Join(err, drop(filepath.Join(m.Home, "HEAD.lock"), string(m.New)))
 	}
 	for _, dir := range []string{r.common, m.Home} { // where refs lie in reftables, one lock is for all of a work tree's
 		err = errors.Join(err, drop(filepath.Join(dir, "reftable", "tables.list.lock")))
 	}
 	if deletes {
-		err = errors.Join(err, drop(filepath.Join(r.common, "packed-refs.lock"), m.Nonce), r.dropPacked(m))
+		err = errors.Join(err, drop(filepath.Join(r.common, "packed-refs.lock"), m.Nonce), r.dropHalfPackedRefs(m))
 	}
 	return err
 }
 
-// dropPacked removes packed refs that were being written and never will be: git
+// dropHalfPackedRefs removes packed refs that were being written and never will be: git
 // writes them under packed-refs.lock alone, and where they lie about no ref can
 // be deleted or packed any more. Whoever holds that lock now is not disturbed.
-func (r *Repo) dropPacked(m marker) error {
+func (r *Repo) dropHalfPackedRefs(m marker) error {
 	half, lock := filepath.Join(r.common, "packed-refs.new"), filepath.Join(r.common, "packed-refs.lock")
 	if _, err := os.Lstat(half); err != nil {
 		return nil
@@ -212,11 +212,11 @@ func (r *Repo) dropPacked(m marker) error {
 		}
 		return err
 	}
-	return errors.Join(discard(half), discard(lock))
+	return errors.Join(removeIfExists(half), removeIfExists(lock))
 }
 
-// discard is os.Remove of what need not be there.
-func discard(path string) error {
+// removeIfExists is os.Remove of what need not be there.
+func removeIfExists(path string) error {
 	if err := os.Remove(path); !errors.Is(err, fs.ErrNotExist) {
 		return err
 	}

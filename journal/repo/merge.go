@@ -10,17 +10,17 @@ import (
 // MergeTree merges theirs into ours without touching anything and returns the merged tree; ErrConflict with the paths,
 // which the error names too (the tree then holds conflict markers). It needs git 2.38.
 func (r *Repo) MergeTree(ctx context.Context, ours, theirs OID) (tree OID, conflicts []string, err error) {
-	if err := checkAll(ours, theirs); err != nil {
+	if err := checkIDs(ours, theirs); err != nil {
 		return "", nil, err
 	}
-	out, err := r.read(ctx, "merge-tree", "--write-tree", "-z", "--name-only", "--no-messages", string(ours), string(theirs))
+	out, err := r.readGit(ctx, "merge-tree", "--write-tree", "-z", "--name-only", "--no-messages", string(ours), string(theirs))
 	if code := exitCode(err); err != nil && code != 1 {
 		if code == 129 {
 			err = errors.New("git merge-tree: this git cannot merge without a work tree; install git 2.38 or newer")
 		}
 		return "", nil, err
 	}
-	f := fields(out)
+	f := splitNUL(out)
 	if len(f) == 0 {
 		return "", nil, errors.New("git merge-tree: no answer")
 	}

@@ -22,12 +22,12 @@ import (
 // ErrInTheWay (each path named), ErrBusy; unless the disk fails while git writes the refs, and once more. What still goes wrong after the refs
 // moved is finished or told by Recover.
 func (r *Repo) Move(ctx context.Context, us ...RefUpdate) error {
-	return r.inTurn(ctx, us, r.move)
+	return r.withMoveLock(ctx, us, r.moveRefs)
 }
 
-// inTurn runs f, which moves refs, under the lock that orders such, once nothing is left of one that was killed.
-func (r *Repo) inTurn(ctx context.Context, us []RefUpdate, f func(context.Context, []RefUpdate) error) error {
-	if _, err := transaction(us); err != nil || len(us) == 0 {
+// withMoveLock runs f, which moves refs, under the lock that orders such, once nothing is left of one that was killed.
+func (r *Repo) withMoveLock(ctx context.Context, us []RefUpdate, f func(context.Context, []RefUpdate) error) error {
+	if _, err := formatTransaction(us); err != nil || len(us) == 0 {
 		return err
 	}
 	lock, err := r.lockSync(ctx, moveWait)
@@ -35,72 +35,72 @@ func (r *Repo) inTurn(ctx context.Context, us []RefUpdate, f func(context.Contex
 		return err
 	}
 	defer lock.Unlock()
-	if err := r.recoverFirst(ctx); err != nil {
+	if _, err := r.recoverAll(ctx, false); err != nil {
 		return err
 	}
 	return f(ctx, us)
 }
 
-func (r *Repo) move(ctx context.Context, us []RefUpdate) error {
-	cs, err := r.checkedOut(ctx, us)
+func (r *Repo) moveRefs(ctx context.Context, us []RefUpdate) error {
+	cs, err := r.findCheckouts(ctx, us)
 	if err != nil {
 		return err
 	}
 	if len(cs) == 0 {
-		return r.update(ctx, us)
+		return r.updateRefs(ctx, us)
 	}
-	cs[0].m.Also = targets(us)
+	cs[0].m.Also = updateTargets(us)
 	if err := r.prepare(ctx, cs); err != nil {
-		return giveBack(cs, err)
+		return undoAll(cs, err)
 	}
 	moved, err := r.updateAll(ctx, us, cs[0].m)
 	switch {
-	case err == nil || r.allAt(us): // whatever update-ref's end looked like
-		return r.complete(context.WithoutCancel(ctx), cs)
+	case err == nil || r.areAllMoved(us): // whatever update-ref's end looked like
+		return r.completeAll(context.WithoutCancel(ctx), cs)
 	case !moved:
-		return giveBack(cs, err)
+		return undoAll(cs, err)
 	}
 	for _, c := range cs { // those whose ref did move are brought along all the same
-		if now, _ := r.refs.ref(c.m.Ref); now != c.m.New {
+		if now, _ := r.refs.resolve(c.m.Ref); now != c.m.New {
 			err = errors.Join(err, c.undo())
-		} else if cerr := r.complete(context.WithoutCancel(ctx), []*checkout{c}); cerr != nil {
+		} else if cerr := r.completeAll(context.WithoutCancel(ctx), []*checkout{c}); cerr != nil {
 			err = errors.Join(err, cerr)
 		}
 	}
 	return err
 }
 
-// update moves refs that no work tree shows.
-func (r *Repo) update(ctx context.Context, us []RefUpdate) error {
-	m := r.sign(marker{Also: targets(us)})
+// updateRefs moves refs that no work tree shows.
+func (r *Repo) updateRefs(ctx context.Context, us []RefUpdate) error {
+	m := r.fillMarker(marker{Also: updateTargets(us)})
 	if err := r.writeMarker(m); err != nil {
 		return err
 	}
-	if err := r.at("marked"); err != nil {
+	if err := r.testStep("marked"); err != nil {
 		return err
 	}
 	_, err := r.updateAll(ctx, us, m)
-	return errors.Join(err, discard(r.markerPath(m)))
+	return errors.Join(err, removeIfExists(r.markerPath(m)))
 }
 
 // updateAll is one transaction under the marker m, and where the disk failed while git was writing the refs,
 // once more for those that are left: a transaction of git is whole only if nothing
 // fails after its locks are taken. moved tells, of an error, that some moved.
 func (r *Repo) updateAll(ctx context.Context, us []RefUpdate, m marker) (moved bool, err error) {
-	if err = r.transact(ctx, us); !Faulty(err) {
-		if killed := (*slain)(nil); errors.As(err, &killed) {
+	if err = r.runTransaction(ctx, us); !Faulty(err) {
+		if killed := (*killedError)(nil); errors.As(err, &killed) {
 			err = errors.Join(err, r.dropRefLocks(m))
 		}
 		return false, err
 	}
-	left := slices.DeleteFunc(slices.Clone(us), func(u RefUpdate) bool { return r.allAt([]RefUpdate{u}) })
+	left := slices.DeleteFunc(slices.Clone(us), func(u RefUpdate) bool { return r.areAllMoved([]RefUpdate{u}) })
 	switch {
 	case len(left) == 0:
 		return true, nil
 	case len(left) == len(us):
 		return false, err
 	}
-	if r.transact(context.WithoutCancel(ctx), left) == nil {
+	if r.runTransaction(context.WithoutCancel(ctx), left) == nil {
 		return true, nil
 	}
 	return true, err
@@ -109,8 +109,8 @@ func (r *Repo) updateAll(ctx context.Context, us []RefUpdate, m marker) (moved b
 // errStopped is what a test's step returns to play a process that was killed there.
 var errStopped = errors.New("stopped")
 
-// at lets a test stop between two steps.
-func (r *Repo) at(step string) error {
+// testStep lets a test stop between two steps.
+func (r *Repo) testStep(step string) error {
 	if r.step == nil {
 		return nil
 	}
@@ -130,7 +130,7 @@ func (r *Repo) lockSync(ctx context.Context, patience time.Duration) (*flock.Flo
 
 // waitLock takes a flock on a file of odd's directory, waiting its turn; ErrBusy when patience runs out.
 func (r *Repo) waitLock(ctx context.Context, name string, patience time.Duration) (*flock.Flock, error) {
-	if err := r.oddRoom("tmp"); err != nil {
+	if err := r.makeOddDir("tmp"); err != nil {
 		return nil, err
 	}
 	f := flock.New(r.oddDir(name), flock.SetPermissions(0o666))
@@ -142,7 +142,7 @@ func (r *Repo) waitLock(ctx context.Context, name string, patience time.Duration
 		}
 		return nil, fmt.Errorf("%s: %w", f.Path(), err)
 	}
-	r.open(f.Path())
+	r.shareWithGroup(f.Path())
 	return f, nil
 }
 
@@ -153,28 +153,28 @@ func (r *Repo) prepare(ctx context.Context, cs []*checkout) error {
 			return err
 		}
 	}
-	if err := r.at("marked"); err != nil {
+	if err := r.testStep("marked"); err != nil {
 		return err
 	}
 	for _, c := range cs {
-		if err := errors.Join(c.lock(), r.at("locked")); err != nil {
+		if err := errors.Join(c.lockIndex(), r.testStep("locked")); err != nil {
 			return err
 		}
-		if !r.onRef(ctx, c.m) { // from here on no git switches it
+		if !r.isOnRef(ctx, c.m) { // from here on no git switches it
 			return fmt.Errorf("%s: %w: another branch than %s was checked out just now; try again", c.m.Root, ErrBusy, shortRef(c.m.Ref))
 		}
-		if err := errors.Join(c.stage(ctx), r.at("staged")); err != nil {
+		if err := errors.Join(c.stage(ctx), r.testStep("staged")); err != nil {
 			return err
 		}
-		if err := c.check(ctx); err != nil {
+		if err := c.checkObstacles(ctx); err != nil {
 			return err
 		}
 	}
-	return r.at("checked")
+	return r.testStep("checked")
 }
 
-// giveBack undoes a preparation and returns why.
-func giveBack(cs []*checkout, why error) error {
+// undoAll undoes a preparation and returns why.
+func undoAll(cs []*checkout, why error) error {
 	if errors.Is(why, errStopped) {
 		return why
 	}
@@ -184,20 +184,20 @@ func giveBack(cs []*checkout, why error) error {
 	return why
 }
 
-// allAt reports whether every ref is where its update wanted it: then the transaction was committed, whatever
+// areAllMoved reports whether every ref is where its update wanted it: then the transaction was committed, whatever
 // update-ref's end looked like.
-func (r *Repo) allAt(us []RefUpdate) bool {
+func (r *Repo) areAllMoved(us []RefUpdate) bool {
 	for _, u := range us {
-		if now, err := r.refs.ref(u.Name); err != nil && !errors.Is(err, ErrNoRef) || now != u.New {
+		if now, err := r.refs.resolve(u.Name); err != nil && !errors.Is(err, ErrNoRef) || now != u.New {
 			return false
 		}
 	}
 	return true
 }
 
-// complete brings the checkouts along after the refs moved.
-func (r *Repo) complete(ctx context.Context, cs []*checkout) error {
-	if err := r.at("moved"); err != nil {
+// completeAll brings the checkouts along after the refs moved.
+func (r *Repo) completeAll(ctx context.Context, cs []*checkout) error {
+	if err := r.testStep("moved"); err != nil {
 		return err
 	}
 	for _, c := range cs {
@@ -211,25 +211,25 @@ func (r *Repo) complete(ctx context.Context, cs []*checkout) error {
 
 // complete places files and index; lines about kept files stay in the marker for the next Recover.
 func (c *checkout) complete(ctx context.Context) (kept []string, err error) {
-	if kept, err = c.place(ctx); err != nil {
+	if kept, err = c.placeFiles(ctx); err != nil {
 		return kept, err
 	}
-	if err := c.finish(ctx); err != nil {
+	if err := c.installIndex(ctx); err != nil {
 		return kept, err
 	}
-	if err := c.r.at("unlocked"); err != nil {
+	if err := c.r.testStep("unlocked"); err != nil {
 		return kept, err
 	}
-	return kept, c.forget(kept)
+	return kept, c.cleanUp(kept)
 }
 
 // sweepSync removes scratch files and half-written markers of Moves that were killed. The sync lock must be held.
 // One that a git which outlived its odd still writes to is left to the next sweep.
 func (r *Repo) sweepSync() {
-	for _, n := range append(glob(r.oddDir("tmp"), "sync-*"), r.drafts()...) {
+	for _, n := range append(globDir(r.oddDir("tmp"), "sync-*"), r.listDrafts()...) {
 		os.RemoveAll(n)
 	}
 }
 
-// drafts are markers that are being written, or whose writer was killed at it.
-func (r *Repo) drafts() []string { return glob(r.oddDir("sync"), ".*") }
+// listDrafts are markers that are being written, or whose writer was killed at it.
+func (r *Repo) listDrafts() []string { return globDir(r.oddDir("sync"), ".*") }

@@ -574,7 +574,7 @@ func TestMarkersAreReadByOthers(t *testing.T) {
 		return nil
 	}
 	r.Update(t.Context(), RefUpdate{"refs/odd/base/run-1", "", base})
-	for _, name := range glob(r.oddDir("sync"), "*") {
+	for _, name := range globDir(r.oddDir("sync"), "*") {
 		if st := must[os.FileInfo](t)(os.Stat(name)); st.Mode().Perm()&0o060 != 0o060 {
 			t.Errorf("%s: %s", name, st.Mode())
 		}
@@ -640,5 +640,5 @@ func TestRecoverSweepsDrafts(t *testing.T) {
 	if kept, err := r.Recover(t.Context()); err != nil || len(kept) > 0 {
 		t.Fatal(kept, err)
 	}
-	eq(t, "left", len(r.drafts()), 0)
+	eq(t, "left", len(r.listDrafts()), 0)
 }

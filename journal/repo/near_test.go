@@ -12,7 +12,7 @@ func TestToldAsGitTells(t *testing.T) {
 	ctx := t.Context()
 	r, base := fresh(t, "a", "1\n")
 	all := []OID{base}
-	for i := range nearby + 20 {
+	for i := range maxNearby + 20 {
 		parents := []OID{all[len(all)-1]}
 		if i%7 == 3 {
 			parents = append(parents, all[len(all)/2])
@@ -22,7 +22,7 @@ func TestToldAsGitTells(t *testing.T) {
 	all = append(all, must[OID](t)(r.Make(ctx, []OID{base}, changes("b", "\n"), agent, "aside")))
 	for i := 0; i < len(all); i += 12 {
 		for j := 0; j < len(all); j += 11 {
-			_, err := r.line(ctx, "merge-base", "--is-ancestor", string(all[i]), string(all[j]))
+			_, err := r.readGitLine(ctx, "merge-base", "--is-ancestor", string(all[i]), string(all[j]))
 			if is := must[bool](t)(r.Ancestor(ctx, all[i], all[j])); is != (err == nil) {
 				t.Errorf("%d before %d: %t, git %v", i, j, is, err)
 			}

@@ -32,11 +32,11 @@ func Open(dir string, environ []string) (*Repo, error) {
 	if abs, err = filepath.EvalSymlinks(abs); err != nil {
 		return nil, err
 	}
-	r, err := discover(abs, ceilings(environ))
+	r, err := discover(abs, readCeilings(environ))
 	if err != nil {
 		return nil, err
 	}
-	if err := errors.Join(r.seat(abs), r.checkEnvironment(environ)); err != nil {
+	if err := errors.Join(r.applyCoreConfig(abs), r.checkEnvironment(environ)); err != nil {
 		return nil, err
 	}
 	at := r.root
@@ -48,7 +48,7 @@ func Open(dir string, environ []string) (*Repo, error) {
 	if err := r.checkTrusted(); err != nil {
 		return nil, err
 	}
-	r.updates = &updates{run: r.git}
+	r.updates = &refUpdater{run: r.git}
 	r.openStore()
 	return r, nil
 }
@@ -71,9 +71,9 @@ func Create(ctx context.Context, dir string, environ []string) (*Repo, error) {
 	return Open(dir, environ)
 }
 
-// ceilings are the directories that git does not go up into to find a repository.
-func ceilings(environ []string) []string {
-	dirs := filepath.SplitList(value(environ, "GIT_CEILING_DIRECTORIES"))
+// readCeilings are the directories that git does not go up into to find a repository.
+func readCeilings(environ []string) []string {
+	dirs := filepath.SplitList(envValue(environ, "GIT_CEILING_DIRECTORIES"))
 	for i, dir := range dirs {
 		if real, err := filepath.EvalSymlinks(dir); err == nil {
 			dirs[i] = real
@@ -86,7 +86,7 @@ func ceilings(environ []string) []string {
 // the ceilings.
 func discover(abs string, ceilings []string) (*Repo, error) {
 	for at := abs; ; at = filepath.Dir(at) {
-		r := &Repo{root: at, recent: kept[OID, listing]{most: recentEntries}}
+		r := &Repo{root: at, recent: boundedCache[OID, listing]{most: recentEntries}}
 		switch gd, err := gitDirOf(at); {
 		case err != nil:
 			return nil, err
@@ -183,14 +183,14 @@ func (r *Repo) openStore() {
 		dot = dotgit.NewRepositoryFilesystem(dot, osfs.New(r.common))
 	}
 	st := filesystem.NewStorageWithOptions(dot, cache.NewObjectLRU(packedBytes), filesystem.Options{KeepDescriptors: true})
-	slow := &gitStore{run: r.git, batch: newBatch(r.git)}
+	slow := &gitStore{run: r.git, batch: &batch{run: r.git}}
 	if _, err := gogit.Open(st, nil); err != nil {
 		r.objs, r.refs = slow, refs{run: r.git}
 		return
 	}
-	r.objs = &packStore{st: st, slow: slow, told: r.settings, sync: (*os.File).Sync, dir: filepath.Join(r.common, "objects"),
-		few: packs{dir: filepath.Join(r.common, "objects", "pack")}, last: kept[OID, object]{most: lastBytes}}
-	r.refs = refs{st: st, packed: &packed{dir: r.common}}
+	r.objs = &packStore{st: st, slow: slow, loadSettings: r.loadSettings, sync: (*os.File).Sync, dir: filepath.Join(r.common, "objects"),
+		few: packs{dir: filepath.Join(r.common, "objects", "pack")}, last: boundedCache[OID, object]{most: lastBytes}}
+	r.refs = refs{st: st, packed: &packedRefs{dir: r.common}}
 	if _, err := os.Readlink(filepath.Join(r.gitDir, "HEAD")); err == nil { // core.preferSymlinkRefs
 		r.refs = refs{run: r.git, packed: r.refs.packed}
 	}

@@ -14,40 +14,40 @@ import (
 	"syscall"
 )
 
-// packed reads refs that all work trees share, and remembers packed-refs while that
+// packedRefs reads refs that all work trees share, and remembers packed-refs while that
 // file is the same: a name that is nowhere would else cost a reading of all of them.
-type packed struct {
+type packedRefs struct {
 	dir string // the common git directory
 	mu  sync.Mutex
 	at  os.FileInfo // as read last, nil for no file
 	all map[string]OID
 }
 
-// ref is the id a ref holds; "" and no error where git's own rules are needed to
+// readRef is the id a ref holds; "" and no error where git's own rules are needed to
 // tell: a symbolic ref, a name of one work tree. The loose file is looked at
 // first: git pack-refs takes it away only when the ref is packed.
-func (p *packed) ref(name string) (OID, error) {
-	if !sharedRef(name) || checkRef(name) != nil {
+func (p *packedRefs) readRef(name string) (OID, error) {
+	if !isSharedRef(name) || checkRef(name) != nil {
 		return "", nil
 	}
 	b, err := os.ReadFile(filepath.Join(p.dir, filepath.FromSlash(name)))
 	for range 5 { // a symbolic ref may be a link, to a branch that is packed
 		to, no := os.Readlink(filepath.Join(p.dir, filepath.FromSlash(name)))
-		if !missing(err) || no != nil || !sharedRef(to) {
+		if !isMissing(err) || no != nil || !isSharedRef(to) {
 			break
 		}
 		name = to
 	}
 	switch {
 	case err == nil:
-		if oid := OID(strings.TrimSpace(string(b))); oid.ok() {
+		if oid := OID(strings.TrimSpace(string(b))); oid.isValid() {
 			return oid, nil
 		}
 		return "", nil
 	case !errors.Is(err, fs.ErrNotExist) && !errors.Is(err, syscall.ENOTDIR) && !errors.Is(err, syscall.EISDIR):
 		return "", nil
 	}
-	all, err := p.read()
+	all, err := p.readPacked()
 	if err != nil {
 		return "", err
 	}
@@ -57,10 +57,10 @@ func (p *packed) ref(name string) (OID, error) {
 	return "", fmt.Errorf("%s: %w", name, ErrNoRef)
 }
 
-// list are the refs of a folder, given with its slash, sorted by name; false where
+// listRefs are the refs of a folder, given with its slash, sorted by name; false where
 // git's own rules are needed to tell.
-func (p *packed) list(folder string) (us []RefUpdate, ok bool) {
-	if !sharedRef(folder) {
+func (p *packedRefs) listRefs(folder string) (us []RefUpdate, ok bool) {
+	if !isSharedRef(folder) {
 		return nil, false
 	}
 	all := map[string]OID{}
@@ -77,12 +77,12 @@ func (p *packed) list(folder string) (us []RefUpdate, ok bool) {
 			return err
 		}
 		name := filepath.ToSlash(rel)
-		if all[name], err = p.ref(name); err == nil && all[name] == "" {
+		if all[name], err = p.readRef(name); err == nil && all[name] == "" {
 			err = errors.ErrUnsupported
 		}
 		return err
 	})
-	older, fault := p.read() // read last: git pack-refs takes a loose file away once it is packed
+	older, fault := p.readPacked() // read last: git pack-refs takes a loose file away once it is packed
 	if err != nil || fault != nil {
 		return nil, false
 	}
@@ -98,8 +98,8 @@ func (p *packed) list(folder string) (us []RefUpdate, ok bool) {
 	return us, true
 }
 
-// sharedRef reports a name that is no work tree's own.
-func sharedRef(name string) bool {
+// isSharedRef reports a name that is no work tree's own.
+func isSharedRef(name string) bool {
 	for _, prefix := range []string{"refs/heads/", "refs/odd/", "refs/remotes/", "refs/tags/"} {
 		if strings.HasPrefix(name, prefix) {
 			return true
@@ -108,8 +108,8 @@ func sharedRef(name string) bool {
 	return false
 }
 
-// read is what packed-refs holds. git writes that file aside and renames it.
-func (p *packed) read() (map[string]OID, error) {
+// readPacked is what packed-refs holds. git writes that file aside and renames it.
+func (p *packedRefs) readPacked() (map[string]OID, error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	f, err := os.Open(filepath.Join(p.dir, "packed-refs"))
@@ -141,7 +141,7 @@ func parsePacked(text string) map[string]OID {
 	all := map[string]OID{}
 	for line := range strings.Lines(text) {
 		oid, name, ok := strings.Cut(strings.TrimSuffix(line, "\n"), " ")
-		if ok && OID(oid).ok() {
+		if ok && OID(oid).isValid() {
 			all[strings.Clone(name)] = OID(strings.Clone(oid))
 		}
 	}

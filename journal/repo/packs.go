@@ -27,14 +27,14 @@ type packs struct {
 // fewPacked is how many objects are looked for here before go-git is left to do it.
 const fewPacked = 32
 
-// find is the pack that holds an object, and where in it; nil where it takes go-git
+// findPack is the pack that holds an object, and where in it; nil where it takes go-git
 // to tell. It is for one goroutine at a time.
-func (p *packs) find(h plumbing.Hash) (*packfile.Packfile, int64) {
+func (p *packs) findPack(h plumbing.Hash) (*packfile.Packfile, int64) {
 	if p.asked++; p.asked > fewPacked {
 		return nil, 0
 	}
 	if p.asked == 1 {
-		p.open()
+		p.openAll()
 	}
 	for _, k := range p.all {
 		if at, err := k.FindOffset(h); err == nil {
@@ -49,15 +49,15 @@ func (p *packs) find(h plumbing.Hash) (*packfile.Packfile, int64) {
 // what is mapped stays mapped.
 const smallIndex = 8 << 20
 
-// open opens the packs whose indexes are understood and small.
-func (p *packs) open() {
+// openAll opens the packs whose indexes are understood and small.
+func (p *packs) openAll() {
 	files := osfs.New(p.dir)
-	for _, idx := range glob(p.dir, "pack-*.idx") {
+	for _, idx := range globDir(p.dir, "pack-*.idx") {
 		if st, err := os.Stat(idx); err != nil || st.Size() > smallIndex {
 			continue
 		}
 		b, err := os.ReadFile(idx)
-		if err != nil || !soundPackIndex(b) {
+		if err != nil || !isReadablePackIndex(b) {
 			continue
 		}
 		f, err := files.Open(filepath.Base(idx[:len(idx)-len("idx")] + "pack"))
@@ -81,30 +81,30 @@ const (
 	packEnd  = 2 * 20 // checksums
 )
 
-// soundPackIndex reports an index that can be read here without a doubt about its bounds.
-func soundPackIndex(b []byte) bool {
+// isReadablePackIndex reports an index that can be read here without a doubt about its bounds.
+func isReadablePackIndex(b []byte) bool {
 	if len(b) < packIDs+packEnd || string(b[:len(packHead)]) != packHead {
 		return false
 	}
 	x := packIndex{b: b}
 	for first := range 255 {
-		if x.upTo(first) > x.upTo(first+1) {
+		if x.countUpTo(first) > x.countUpTo(first+1) {
 			return false
 		}
 	}
-	return x.upTo(255) <= (len(b)-packIDs-packEnd)/(20+4+4)
+	return x.countUpTo(255) <= (len(b)-packIDs-packEnd)/(20+4+4)
 }
 
-// upTo is how many ids begin with a byte or a smaller one.
-func (x packIndex) upTo(first int) int {
+// countUpTo is how many ids begin with a byte or a smaller one.
+func (x packIndex) countUpTo(first int) int {
 	return int(binary.BigEndian.Uint32(x.b[len(packHead)+4*first:]))
 }
 
 // FindOffset is where in the pack an object lies.
 func (x packIndex) FindOffset(h plumbing.Hash) (int64, error) {
-	from, to, n := 0, x.upTo(int(h[0])), x.upTo(255)
+	from, to, n := 0, x.countUpTo(int(h[0])), x.countUpTo(255)
 	if h[0] > 0 {
-		from = x.upTo(int(h[0]) - 1)
+		from = x.countUpTo(int(h[0]) - 1)
 	}
 	id := func(i int) []byte { return x.b[packIDs+20*i:][:20] }
 	i := from + sort.Search(to-from, func(k int) bool { return bytes.Compare(id(from+k), h[:]) >= 0 })

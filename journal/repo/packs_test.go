@@ -59,19 +59,19 @@ func TestPacks(t *testing.T) {
 				if round == 0 { // each is one of the first few
 					p.few.asked = min(p.few.asked, 1)
 				}
-				if k, _ := p.few.find(plumbing.NewHash(string(oid))); k != nil {
+				if k, _ := p.few.findPack(plumbing.NewHash(string(oid))); k != nil {
 					found++
 				}
 				kind, data, err := p.get(oid)
 				if err != nil {
 					t.Fatal(err)
 				}
-				size := must[int64](t)(p.size(oid))
+				size := must[int64](t)(p.getSize(oid))
 				eq(t, "size", size, int64(len(data)))
 				eq(t, "id", string(OID(plumbing.ComputeHash(must[plumbing.ObjectType](t)(plumbing.ParseObjectType(kind)), data).String())), string(oid))
 			}
 			eq(t, "found", found, []int{len(all), (fewPacked + 2) / 3}[round])
-			_, at := p.few.find(plumbing.NewHash(strings.Repeat("1", 40)))
+			_, at := p.few.findPack(plumbing.NewHash(strings.Repeat("1", 40)))
 			eq(t, "one that is not there", at, 0)
 		}
 	}
@@ -83,17 +83,17 @@ func TestPacksUnsound(t *testing.T) {
 	r, all := history(t)
 	idx := must[[]string](t)(filepath.Glob(filepath.Join(r.common, "objects/pack/*.idx")))[0]
 	b := must[[]byte](t)(os.ReadFile(idx))
-	eq(t, "whole", soundPackIndex(b), true)
+	eq(t, "whole", isReadablePackIndex(b), true)
 	for n := range packIDs {
-		eq(t, "cut", soundPackIndex(b[:n]), false)
+		eq(t, "cut", isReadablePackIndex(b[:n]), false)
 	}
-	eq(t, "ids cut", soundPackIndex(b[:len(b)-28]), false)
+	eq(t, "ids cut", isReadablePackIndex(b[:len(b)-28]), false)
 	git(t, r.Root(), "index-pack", "--index-version=1", "-o", idx+".1", strings.TrimSuffix(idx, "idx")+"pack")
 	if err := os.Rename(idx+".1", idx); err != nil {
 		t.Fatal(err)
 	}
 	r = open(t, r.Root())
-	if k, _ := r.objs.(*packStore).few.find(plumbing.NewHash(string(all[0]))); k != nil {
+	if k, _ := r.objs.(*packStore).few.findPack(plumbing.NewHash(string(all[0]))); k != nil {
 		t.Error("an index of version 1 is read here")
 	}
 	for _, oid := range all {
@@ -110,7 +110,7 @@ func FuzzPackIndex(f *testing.F) {
 		f.Add(must[[]byte](f)(os.ReadFile(idx)), string(all[0]))
 	}
 	f.Fuzz(func(t *testing.T, b []byte, id string) {
-		if soundPackIndex(b) {
+		if isReadablePackIndex(b) {
 			if at, err := (packIndex{b: b}).FindOffset(plumbing.NewHash(id)); err == nil && at < 0 {
 				t.Errorf("an object at %d", at)
 			}

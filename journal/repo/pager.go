@@ -15,7 +15,7 @@ type Pager struct {
 
 // Page starts a pager, argv as it is and never through a shell. It reads keys from the
 // terminal that it opens itself.
-func Page(argv []string, at Desk) (*Pager, error) {
+func Page(argv []string, at Terminal) (*Pager, error) {
 	c := exec.Command(argv[0], argv[1:]...)
 	c.Dir, c.Env, c.Stdout, c.Stderr = at.Dir, at.Env, at.Out, at.Err
 	in, err := c.StdinPipe()
@@ -39,7 +39,7 @@ func (p *Pager) Close() error {
 func GitSettings(ctx context.Context, dir string, environ []string, pattern string) map[string]string {
 	out, _ := newRunner(dir, environ).run(ctx, call{args: []string{"config", "-z", "--get-regexp", "^(" + pattern + ")$"}, read: true})
 	all := map[string]string{}
-	for _, kv := range fields(out) {
+	for _, kv := range splitNUL(out) {
 		key, value, ok := strings.Cut(kv, "\n")
 		if !ok {
 			value = "true" // a key without a value

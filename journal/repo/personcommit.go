@@ -31,7 +31,7 @@ func (r *Repo) PersonCommit(ctx context.Context, parents []OID, tree OID, ch Cha
 	if len(parents) == 0 {
 		return "", errors.New("person's commit: no parent given")
 	}
-	if err := errors.Join(checkAll(parents...), checkMessage(message)); err != nil {
+	if err := errors.Join(checkIDs(parents...), checkMessage(message)); err != nil {
 		return "", err
 	}
 	base, _, err := r.rootTree(tree)
@@ -42,50 +42,50 @@ func (r *Repo) PersonCommit(ctx context.Context, parents []OID, tree OID, ch Cha
 	if err := r.checkConverted(ctx, base, ch); err != nil {
 		return "", err
 	}
-	want, err := r.apply(ctx, base, ch)
+	want, err := r.WriteTree(ctx, base, ch)
 	if err != nil {
 		return "", err
 	}
-	if unasked == nil && r.plain(s) && r.noDesks() {
+	if unasked == nil && r.isPlain(s) && r.hasNoLeftovers() {
 		return r.plainCommit(s, parents, want, message)
 	}
-	return r.deskCommit(ctx, parents, want, message)
+	return r.commitInWorktree(ctx, parents, want, message)
 }
 
-// noDesks reports that no killed commit left a desk that must be cleared.
-func (r *Repo) noDesks() bool {
-	return len(glob(r.oddDir("tmp"), "commit-*")) == 0
+// hasNoLeftovers reports that no killed commit left a desk that must be cleared.
+func (r *Repo) hasNoLeftovers() bool {
+	return len(globDir(r.oddDir("tmp"), "commit-*")) == 0
 }
 
-// deskCommit runs git commit at a desk, one at a time.
-func (r *Repo) deskCommit(ctx context.Context, parents []OID, want OID, message string) (OID, error) {
+// commitInWorktree runs git commit at a desk, one at a time.
+func (r *Repo) commitInWorktree(ctx context.Context, parents []OID, want OID, message string) (OID, error) {
 	lock, err := r.tryLock("commit.lock")
 	if err != nil {
 		return "", err
 	}
 	defer lock.Unlock()
-	if err := r.sweepDesks(); err != nil {
+	if err := r.sweepCommits(); err != nil {
 		return "", err
 	}
-	d := &desk{r: r, dir: r.oddDir("tmp", "commit-"+newNonce())}
+	d := &commitWorktree{r: r, dir: r.oddDir("tmp", "commit-"+newNonce())}
 	oid, err := d.commit(ctx, parents, want, message)
-	return oid, errors.Join(err, d.clear(ctx))
+	return oid, errors.Join(err, d.cleanUp(ctx))
 }
 
-// desk is the temporary work tree of one commit.
-type desk struct {
+// commitWorktree is the temporary work tree of one commit.
+type commitWorktree struct {
 	r     *Repo
 	dir   string // holds "tree-…", the work tree
 	admin string // its git directory, $GIT_COMMON_DIR/worktrees/NAME
 }
 
-// root is the work tree; its last segment is the name git knows it by.
-func (d *desk) root() string { return filepath.Join(d.dir, filepath.Base(d.dir)) }
+// workDir is the work tree; its last segment is the name git knows it by.
+func (d *commitWorktree) workDir() string { return filepath.Join(d.dir, filepath.Base(d.dir)) }
 
-// tidyDesks is sweepDesks where nobody is at a commit. What it cannot remove is
+// trySweepCommits is sweepDesks where nobody is at a commit. What it cannot remove is
 // the next PersonCommit's to tell.
-func (r *Repo) tidyDesks() {
-	if r.noDesks() {
+func (r *Repo) trySweepCommits() {
+	if r.hasNoLeftovers() {
 		return
 	}
 	lock, err := r.tryLock("commit.lock")
@@ -93,29 +93,29 @@ func (r *Repo) tidyDesks() {
 		return
 	}
 	defer lock.Unlock()
-	_ = r.sweepDesks()
+	_ = r.sweepCommits()
 }
 
-// sweepDesks removes what killed commits left. The commit lock must be held.
-func (r *Repo) sweepDesks() error {
+// sweepCommits removes what killed commits left. The commit lock must be held.
+func (r *Repo) sweepCommits() error {
 	var err error
-	for _, p := range glob(r.oddDir("tmp"), "commit-*") {
-		err = errors.Join(err, (&desk{r: r, dir: p}).clear(context.Background()))
+	for _, p := range globDir(r.oddDir("tmp"), "commit-*") {
+		err = errors.Join(err, (&commitWorktree{r: r, dir: p}).cleanUp(context.Background()))
 	}
 	return err
 }
 
-// clear removes the work tree and what git keeps about it. A path that is not below worktrees/ is never removed.
-func (d *desk) clear(ctx context.Context) error {
+// cleanUp removes the work tree and what git keeps about it. A path that is not below worktrees/ is never removed.
+func (d *commitWorktree) cleanUp(ctx context.Context) error {
 	trees := filepath.Join(d.r.common, "worktrees")
 	if d.admin == "" { // cancelled or killed while git made it
-		if d.admin, _ = gitDirOf(d.root()); d.admin == "" { // before git had linked the two
+		if d.admin, _ = gitDirOf(d.workDir()); d.admin == "" { // before git had linked the two
 			d.admin = filepath.Join(trees, filepath.Base(d.dir))
 		}
 	}
 	var err error
 	if filepath.Dir(d.admin) == trees {
-		lock, lockErr := d.r.lockTrees(context.WithoutCancel(ctx))
+		lock, lockErr := d.r.lockWorkTrees(context.WithoutCancel(ctx))
 		if lockErr != nil {
 			return lockErr
 		}
@@ -126,50 +126,50 @@ func (d *desk) clear(ctx context.Context) error {
 	return errors.Join(err, os.RemoveAll(d.dir))
 }
 
-// lockTrees is held while the list of work trees changes and while it is read:
+// lockWorkTrees is held while the list of work trees changes and while it is read:
 // git fails on one that is half there.
-func (r *Repo) lockTrees(ctx context.Context) (*flock.Flock, error) {
+func (r *Repo) lockWorkTrees(ctx context.Context) (*flock.Flock, error) {
 	return r.waitLock(ctx, "trees.lock", moveWait)
 }
 
 // commit lays out the desk and runs git commit at it.
-func (d *desk) commit(ctx context.Context, parents []OID, want OID, message string) (OID, error) {
-	if err := d.layOut(ctx, parents, want); err != nil {
+func (d *commitWorktree) commit(ctx context.Context, parents []OID, want OID, message string) (OID, error) {
+	if err := d.checkOut(ctx, parents, want); err != nil {
 		return "", err
 	}
-	own, err := d.own(ctx)
+	own, err := d.personEnv(ctx)
 	if err != nil {
 		return "", err
 	}
 	args := []string{"-c", "gc.auto=0", "-c", "maintenance.auto=false", "commit", "-q", "--allow-empty", "--cleanup=verbatim", "-F", "-"}
-	_, err = d.r.git.run(ctx, call{args: args, dir: d.root(), self: true, env: own, stdin: strings.NewReader(strings.TrimRight(message, "\n") + "\n")})
+	_, err = d.r.git.run(ctx, call{args: args, dir: d.workDir(), self: true, env: own, stdin: strings.NewReader(strings.TrimRight(message, "\n") + "\n")})
 	if Faulty(err) {
 		return "", err
 	}
 	if err != nil {
 		return "", fmt.Errorf("the commit was refused, by a hook or by signing, and nothing is changed: %w", err)
 	}
-	out, err := d.r.git.run(ctx, call{args: []string{"rev-parse", "--verify", "HEAD"}, dir: d.root(), read: true})
+	out, err := d.r.git.run(ctx, call{args: []string{"rev-parse", "--verify", "HEAD"}, dir: d.workDir(), read: true})
 	if err != nil {
 		return "", err
 	}
 	oid := OID(strings.TrimSpace(string(out)))
-	return oid, errors.Join(d.sameTree(ctx, oid, want), d.r.sameWords(oid, parents, message))
+	return oid, errors.Join(d.checkTree(ctx, oid, want), d.r.checkTrailers(oid, parents, message))
 }
 
-// layOut makes the work tree: detached at the base, its index the wanted tree, its files those that differ.
-func (d *desk) layOut(ctx context.Context, parents []OID, want OID) error {
-	if err := d.r.oddRoom("tmp"); err != nil {
+// checkOut makes the work tree: detached at the base, its index the wanted tree, its files those that differ.
+func (d *commitWorktree) checkOut(ctx context.Context, parents []OID, want OID) error {
+	if err := d.r.makeOddDir("tmp"); err != nil {
 		return err
 	}
 	if err := os.MkdirAll(d.dir, 0o777); err != nil {
 		return err
 	}
-	if err := d.addTree(ctx, parents[0]); err != nil {
+	if err := d.addWorktree(ctx, parents[0]); err != nil {
 		return err
 	}
 	var err error
-	if d.admin, err = gitDirOf(d.root()); err != nil {
+	if d.admin, err = gitDirOf(d.workDir()); err != nil {
 		return err
 	}
 	if err := d.recordMerge(parents[1:]); err != nil {
@@ -182,27 +182,27 @@ func (d *desk) layOut(ctx context.Context, parents []OID, want OID) error {
 	if err := os.MkdirAll(filepath.Join(d.admin, "info"), 0o777); err != nil {
 		return err
 	}
-	if err := os.WriteFile(filepath.Join(d.admin, "info", "sparse-checkout"), []byte(patterns(ch)), 0o666); err != nil {
+	if err := os.WriteFile(filepath.Join(d.admin, "info", "sparse-checkout"), []byte(sparsePatterns(ch)), 0o666); err != nil {
 		return err
 	}
-	_, err = d.r.git.run(ctx, call{dir: d.root(), args: []string{
+	_, err = d.r.git.run(ctx, call{dir: d.workDir(), args: []string{
 		"-c", "core.sparseCheckout=true", "-c", "core.sparseCheckoutCone=false", "-c", "core.fsmonitor=false",
 		"read-tree", "-m", "-u", string(want)}})
 	return err
 }
 
-func (d *desk) addTree(ctx context.Context, base OID) error {
-	lock, err := d.r.lockTrees(ctx)
+func (d *commitWorktree) addWorktree(ctx context.Context, base OID) error {
+	lock, err := d.r.lockWorkTrees(ctx)
 	if err != nil {
 		return err
 	}
 	defer lock.Unlock()
-	_, err = d.r.git.run(ctx, call{args: []string{"worktree", "add", "-q", "--no-checkout", "--detach", d.root(), string(base)}})
+	_, err = d.r.git.run(ctx, call{args: []string{"worktree", "add", "-q", "--no-checkout", "--detach", d.workDir(), string(base)}})
 	return err
 }
 
 // recordMerge leaves what git merge leaves for git commit. no-ff keeps every parent, also one that is an ancestor of another.
-func (d *desk) recordMerge(others []OID) error {
+func (d *commitWorktree) recordMerge(others []OID) error {
 	if len(others) == 0 {
 		return nil
 	}
@@ -218,8 +218,8 @@ func (d *desk) recordMerge(others []OID) error {
 // maxPatterns bounds the pairs of path and pattern git has to try; a larger change is checked out with everything else.
 const maxPatterns = 1000
 
-// patterns selects exactly the changed paths, in the syntax of .gitignore.
-func patterns(ch []Change) string {
+// sparsePatterns selects exactly the changed paths, in the syntax of .gitignore.
+func sparsePatterns(ch []Change) string {
 	if len(ch) > maxPatterns {
 		return "/*\n"
 	}
@@ -233,17 +233,17 @@ func patterns(ch []Change) string {
 	return b.String()
 }
 
-// own is the environment that makes the desk's git the person's own: who they are,
+// personEnv is the environment that makes the desk's git the person's own: who they are,
 // and how they sign, is what their configuration says at their own work tree, where
 // parts of it may hold that do not hold at the desk (includeIf onbranch, gitdir).
 // Relative paths in it start there too.
-func (d *desk) own(ctx context.Context) ([]string, error) {
+func (d *commitWorktree) personEnv(ctx context.Context) ([]string, error) {
 	out, err := d.r.git.run(ctx, call{args: []string{"config", "-z", "--list"}, read: true, self: true})
 	if err != nil {
 		return nil, err
 	}
 	var env []string
-	for _, f := range fields(out) {
+	for _, f := range splitNUL(out) {
 		key, value, ok := strings.Cut(f, "\n")
 		if !ok {
 			value = "true" // a key alone
@@ -251,10 +251,10 @@ func (d *desk) own(ctx context.Context) ([]string, error) {
 		section, _, _ := strings.Cut(key, ".")
 		switch {
 		case key == "core.hookspath", key == "user.signingkey":
-			value = d.r.fromRoot(value)
+			value = d.r.absFromRoot(value)
 		case section == "hook": // as newer gits have hooks
 			if program, rest, _ := strings.Cut(value, " "); strings.HasSuffix(key, ".command") && strings.Contains(program, "/") {
-				value = strings.TrimSpace(quoteWord(d.r.fromRoot(program)) + " " + rest)
+				value = strings.TrimSpace(quoteShellWord(d.r.absFromRoot(program)) + " " + rest)
 			}
 		case key == "commit.gpgsign", section == "gpg", section == "user", section == "author", section == "committer", section == "safe":
 		default:
@@ -266,12 +266,12 @@ func (d *desk) own(ctx context.Context) ([]string, error) {
 	return append(env, fmt.Sprintf("GIT_CONFIG_COUNT=%d", len(env)/2)), nil
 }
 
-// quoteWord returns one word for a shell.
-func quoteWord(word string) string { return "'" + strings.ReplaceAll(word, "'", `'\''`) + "'" }
+// quoteShellWord returns one word for a shell.
+func quoteShellWord(word string) string { return "'" + strings.ReplaceAll(word, "'", `'\''`) + "'" }
 
-// fromRoot is a relative path to something in the person's work tree as an absolute
+// absFromRoot is a relative path to something in the person's work tree as an absolute
 // one; any other value stays as it is.
-func (r *Repo) fromRoot(p string) string {
+func (r *Repo) absFromRoot(p string) string {
 	if p == "" || filepath.IsAbs(p) || strings.HasPrefix(p, "~") || r.root == "" {
 		return p
 	}
@@ -282,8 +282,8 @@ func (r *Repo) fromRoot(p string) string {
 	return abs
 }
 
-// sameTree refuses a commit that a hook changed.
-func (d *desk) sameTree(ctx context.Context, oid, want OID) error {
+// checkTree refuses a commit that a hook changed.
+func (d *commitWorktree) checkTree(ctx context.Context, oid, want OID) error {
 	ch, err := d.r.Diff(ctx, want, oid)
 	if err != nil || len(ch) == 0 {
 		return err
@@ -291,8 +291,8 @@ func (d *desk) sameTree(ctx context.Context, oid, want OID) error {
 	return fmt.Errorf("%s: changed by a hook during the commit; what was approved must be committed as it was seen: run the hook's fix on the proposal first", ch[0].Path)
 }
 
-// sameWords refuses a commit from which a hook took a parent or a trailer.
-func (r *Repo) sameWords(oid OID, parents []OID, message string) error {
+// checkTrailers refuses a commit from which a hook took a parent or a trailer.
+func (r *Repo) checkTrailers(oid OID, parents []OID, message string) error {
 	c, err := r.Commit(oid)
 	if err != nil {
 		return err
@@ -300,7 +300,7 @@ func (r *Repo) sameWords(oid OID, parents []OID, message string) error {
 	if !slices.Equal(c.Parents, parents) {
 		return errors.New("the commit's parents: changed by a hook during the commit; history tells by them what was merged: let the hook leave them")
 	}
-	for _, line := range (Commit{Message: message}).trailers() {
+	for _, line := range (Commit{Message: message}).trailerLines() {
 		name, value, ok := strings.Cut(line, ":")
 		if ok && !slices.Contains(c.Trailer(name), strings.TrimSpace(value)) {
 			return fmt.Errorf("the commit's message: %q is not in its last paragraph any more, changed by a hook during the commit; history tells by it what was done: let the hook leave that paragraph, or add lines to it", line)

@@ -12,19 +12,19 @@ import (
 // commitHooks are the hooks that a git commit runs, or that could refuse it.
 var commitHooks = []string{"pre-commit", "prepare-commit-msg", "commit-msg", "post-commit", "post-index-change", "reference-transaction"}
 
-// plain reports whether nothing of the person's but their name takes part in a
+// isPlain reports whether nothing of the person's but their name takes part in a
 // commit: no hook is in place and nothing signs. Then the object that git commit
 // would make is made here, without a work tree. Whatever is not understood for
 // sure is not plain.
-func (r *Repo) plain(s *settings) bool {
+func (r *Repo) isPlain(s *settings) bool {
 	utf8 := !s.bare["i18n.commitencoding"]
 	for _, v := range s.values["i18n.commitencoding"] {
 		utf8 = utf8 && isUTF8(v)
 	}
 	author, err := parseSignature(s.author)
 	committer, err2 := parseSignature(s.committer)
-	return err == nil && err2 == nil && s.hasConfiguration() && s.off("commit.gpgsign") && utf8 &&
-		s.isSetByPerson(r, "AUTHOR", author) && s.isSetByPerson(r, "COMMITTER", committer) && r.noHook(s, commitHooks...)
+	return err == nil && err2 == nil && s.hasConfiguration() && s.isOff("commit.gpgsign") && utf8 &&
+		s.isSetByPerson(r, "AUTHOR", author) && s.isSetByPerson(r, "COMMITTER", committer) && r.hasNoHook(s, commitHooks...)
 }
 
 // isUTF8 reports a name of the encoding that odd writes.
@@ -32,8 +32,8 @@ func isUTF8(encoding string) bool {
 	return strings.EqualFold(encoding, "utf-8") || strings.EqualFold(encoding, "utf8")
 }
 
-// noHook reports that none of the named hooks is in place, for sure.
-func (r *Repo) noHook(s *settings, names ...string) bool {
+// hasNoHook reports that none of the named hooks is in place, for sure.
+func (r *Repo) hasNoHook(s *settings, names ...string) bool {
 	for _, key := range slices.AppendSeq(slices.Collect(maps.Keys(s.bare)), maps.Keys(s.values)) {
 		if strings.HasPrefix(key, "hook.") { // hooks that newer gits read from their configuration
 			return false
@@ -54,7 +54,7 @@ func (r *Repo) noHook(s *settings, names ...string) bool {
 			dir = filepath.Join(r.root, dir)
 		}
 		for _, name := range names {
-			if _, err := os.Stat(filepath.Join(dir, name)); !missing(err) {
+			if _, err := os.Stat(filepath.Join(dir, name)); !isMissing(err) {
 				return false
 			}
 		}

@@ -13,10 +13,10 @@ func TestPlainCommitIsTheSame(t *testing.T) {
 	ctx := context.Background()
 	r, base := board(t)
 	theirs := claim(t, r, base)
-	want := must[OID](t)(r.apply(ctx, must[Commit](t)(r.Commit(theirs)).Tree, changes("k/task.md", "state: done\n")))
+	want := must[OID](t)(r.WriteTree(ctx, must[Commit](t)(r.Commit(theirs)).Tree, changes("k/task.md", "state: done\n")))
 	const msg = "approve\n\n# kept\n\nOdd-Task: t\n\n"
-	a := must[Commit](t)(r.Commit(must[OID](t)(r.plainCommit(must[*settings](t)(r.settings(ctx)), []OID{base, theirs}, want, msg))))
-	b := must[Commit](t)(r.Commit(must[OID](t)(r.deskCommit(ctx, []OID{base, theirs}, want, msg))))
+	a := must[Commit](t)(r.Commit(must[OID](t)(r.plainCommit(must[*settings](t)(r.loadSettings(ctx)), []OID{base, theirs}, want, msg))))
+	b := must[Commit](t)(r.Commit(must[OID](t)(r.commitInWorktree(ctx, []OID{base, theirs}, want, msg))))
 	a.OID, b.OID = "", ""
 	a.Author.When, a.Committer.When = b.Author.When, b.Committer.When
 	eq(t, "plain", a, b)
@@ -58,7 +58,7 @@ func TestPlain(t *testing.T) {
 			for _, with := range tc.with {
 				with(t, r)
 			}
-			eq(t, "plain", r.plain(must[*settings](t)(r.settings(context.Background()))), tc.want)
+			eq(t, "plain", r.isPlain(must[*settings](t)(r.loadSettings(context.Background()))), tc.want)
 		})
 	}
 }
@@ -72,7 +72,7 @@ func TestPlainCommitSweeps(t *testing.T) {
 		t.Fatal(err)
 	}
 	must[OID](t)(r.PersonCommit(context.Background(), []OID{base}, must[Commit](t)(r.Commit(base)).Tree, changes("k/a.md", "x\n"), "add"))
-	if _, err := os.Stat(left); !missing(err) {
+	if _, err := os.Stat(left); !isMissing(err) {
 		t.Errorf("%s is still there: %v", left, err)
 	}
 	noDesk(t, r)

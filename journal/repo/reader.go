@@ -13,8 +13,8 @@ import (
 // blobs. It is for one goroutine.
 type Reader struct {
 	r     *Repo
-	trees kept[OID, listing]
-	blobs kept[OID, []byte]
+	trees boundedCache[OID, listing]
+	blobs boundedCache[OID, []byte]
 	roots map[OID]OID // of commits
 	log   map[OID]Commit
 }
@@ -28,11 +28,11 @@ const (
 
 // Reader makes a Reader of the repository's objects.
 func (r *Repo) Reader() *Reader {
-	return &Reader{r: r, trees: kept[OID, listing]{most: readerEntries}, blobs: kept[OID, []byte]{most: readerBytes}, roots: map[OID]OID{}, log: map[OID]Commit{}}
+	return &Reader{r: r, trees: boundedCache[OID, listing]{most: readerEntries}, blobs: boundedCache[OID, []byte]{most: readerBytes}, roots: map[OID]OID{}, log: map[OID]Commit{}}
 }
 
-// read is readTree, remembered.
-func (x *Reader) read(oid OID) (listing, error) {
+// readTree is readTree, remembered.
+func (x *Reader) readTree(oid OID) (listing, error) {
 	if l, ok := x.trees.get(oid); ok {
 		return l, nil
 	}
@@ -57,7 +57,7 @@ func (x *Reader) Blob(oid OID) ([]byte, error) {
 
 // Log is Repo.Log; each commit is read once, however many logs hold it.
 func (x *Reader) Log(ctx context.Context, from, to OID) iter.Seq2[Commit, error] {
-	return x.r.log(ctx, from, to, func(oid OID) (Commit, error) {
+	return x.r.walkLog(ctx, from, to, func(oid OID) (Commit, error) {
 		if c, ok := x.log[oid]; ok {
 			return c, nil
 		}
@@ -69,8 +69,8 @@ func (x *Reader) Log(ctx context.Context, from, to OID) iter.Seq2[Commit, error]
 	})
 }
 
-// root is the tree of a commit, or the tree itself.
-func (x *Reader) root(oid OID) (OID, error) {
+// rootTree is the tree of a commit, or the tree itself.
+func (x *Reader) rootTree(oid OID) (OID, error) {
 	if t, ok := x.roots[oid]; ok {
 		return t, nil
 	}
@@ -86,16 +86,16 @@ func (x *Reader) root(oid OID) (OID, error) {
 
 // Diff is Repo.Diff.
 func (x *Reader) Diff(ctx context.Context, a, b OID) ([]Change, error) {
-	ta, err := x.root(a)
+	ta, err := x.rootTree(a)
 	if err != nil {
 		return nil, err
 	}
-	tb, err := x.root(b)
+	tb, err := x.rootTree(b)
 	if err != nil {
 		return nil, err
 	}
-	d := differ{ctx: ctx, read: x.read}
-	if err := d.dir("", ta, tb); err != nil {
+	d := differ{ctx: ctx, read: x.readTree}
+	if err := d.diffDir("", ta, tb); err != nil {
 		return nil, err
 	}
 	slices.SortFunc(d.out, func(x, y Change) int { return cmp.Compare(x.Path, y.Path) })
@@ -105,7 +105,7 @@ func (x *Reader) Diff(ctx context.Context, a, b OID) ([]Change, error) {
 // Find is the object at a path of a commit or tree and its mode, "40000" for a
 // directory; both are "" where there is none.
 func (x *Reader) Find(at OID, path string) (oid OID, mode string, err error) {
-	root, err := x.root(at)
+	root, err := x.rootTree(at)
 	if err != nil {
 		return "", "", err
 	}
@@ -114,7 +114,7 @@ func (x *Reader) Find(at OID, path string) (oid OID, mode string, err error) {
 		if !e.isDir() {
 			return "", "", nil
 		}
-		l, err := x.read(e.oid)
+		l, err := x.readTree(e.oid)
 		if err != nil {
 			return "", "", err
 		}
@@ -122,7 +122,7 @@ func (x *Reader) Find(at OID, path string) (oid OID, mode string, err error) {
 		if i < 0 {
 			return "", "", nil
 		}
-		e = l.entry(i)
+		e = l.entryAt(i)
 	}
 	return e.oid, e.mode, nil
 }
@@ -130,7 +130,7 @@ func (x *Reader) Find(at OID, path string) (oid OID, mode string, err error) {
 // Names lists what a directory of a commit or tree holds, "" for its top; nothing
 // where there is no directory.
 func (x *Reader) Names(at OID, dir string) ([]string, error) {
-	oid, err := x.root(at)
+	oid, err := x.rootTree(at)
 	if err == nil && dir != "" {
 		var mode string
 		if oid, mode, err = x.Find(at, dir); mode != modeDir {
@@ -140,10 +140,10 @@ func (x *Reader) Names(at OID, dir string) ([]string, error) {
 	if err != nil {
 		return nil, err
 	}
-	l, err := x.read(oid)
+	l, err := x.readTree(oid)
 	var out []string
 	for i := range l.len() {
-		out = append(out, l.entryName(i).name)
+		out = append(out, l.entryWithoutID(i).name)
 	}
 	return out, err
 }

@@ -29,14 +29,14 @@ func OpenReceiving(dir string, environ []string, at string) (*Repo, error) {
 		return nil, fmt.Errorf("GIT_QUARANTINE_PATH: %s lies outside of %s", at, objects)
 	}
 	r.git.base = append(r.git.base, "GIT_QUARANTINE_PATH="+real, "GIT_OBJECT_DIRECTORY="+real, "GIT_ALTERNATE_OBJECT_DIRECTORIES="+objects)
-	r.objs = &gitStore{run: r.git, batch: newBatch(r.git)}
+	r.objs = &gitStore{run: r.git, batch: &batch{run: r.git}}
 	return r, nil
 }
 
 // HooksDir is where git looks for this repository's hooks, absolute: hooks/ in the
 // common directory, or what core.hooksPath names.
 func (r *Repo) HooksDir(ctx context.Context) (string, error) {
-	out, err := r.line(ctx, "rev-parse", "--git-path", "hooks")
+	out, err := r.readGitLine(ctx, "rev-parse", "--git-path", "hooks")
 	if err == nil && !filepath.IsAbs(out) {
 		out = filepath.Join(r.git.dir, out)
 	}

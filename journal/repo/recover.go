@@ -17,8 +17,8 @@ import (
 // A ref that did not move means the Move never happened, and its locks go. While another odd is moving, Recover waits
 // a second, then leaves it to that one. ErrBusy: another git holds the index.lock of a checkout that is still to be completed.
 func (r *Repo) Recover(ctx context.Context) ([]string, error) {
-	r.tidyDesks()
-	if ms, err := r.markers(); err != nil || len(ms) == 0 && len(r.drafts()) == 0 {
+	r.trySweepCommits()
+	if ms, err := r.readMarkers(); err != nil || len(ms) == 0 && len(r.listDrafts()) == 0 {
 		return nil, err
 	}
 	lock, err := r.lockSync(ctx, recoverWait)
@@ -29,19 +29,13 @@ func (r *Repo) Recover(ctx context.Context) ([]string, error) {
 		return nil, err
 	}
 	defer lock.Unlock()
-	return r.recover(ctx, true)
+	return r.recoverAll(ctx, true)
 }
 
-// recoverFirst is Recover for Move, which holds the lock; what is to be told waits for the next Recover.
-func (r *Repo) recoverFirst(ctx context.Context) error {
-	_, err := r.recover(ctx, false)
-	return err
-}
-
-// recover handles every marker. tell says whether the lines reach a person now.
-func (r *Repo) recover(ctx context.Context, tell bool) (lines []string, err error) {
+// recoverAll handles every marker. tell says whether the lines reach a person now.
+func (r *Repo) recoverAll(ctx context.Context, tell bool) (lines []string, err error) {
 	r.sweepSync()
-	ms, err := r.markers()
+	ms, err := r.readMarkers()
 	if err != nil {
 		return nil, err
 	}
@@ -49,7 +43,7 @@ func (r *Repo) recover(ctx context.Context, tell bool) (lines []string, err erro
 		if len(m.Kept) > 0 && !tell {
 			continue
 		}
-		kept, err := r.recoverOne(ctx, m)
+		kept, err := r.recoverMarker(ctx, m)
 		lines = append(lines, kept...)
 		if err != nil {
 			return lines, fmt.Errorf("%s: %w", cmp.Or(m.Root, r.common), err)
@@ -61,8 +55,8 @@ func (r *Repo) recover(ctx context.Context, tell bool) (lines []string, err erro
 	return lines, nil
 }
 
-// recoverOne settles one marker. The ref locks go first: afterwards the ref cannot move by the dead process's hand.
-func (r *Repo) recoverOne(ctx context.Context, m marker) ([]string, error) {
+// recoverMarker settles one marker. The ref locks go first: afterwards the ref cannot move by the dead process's hand.
+func (r *Repo) recoverMarker(ctx context.Context, m marker) ([]string, error) {
 	if len(m.Kept) > 0 {
 		return m.Kept, nil
 	}
@@ -70,10 +64,10 @@ func (r *Repo) recoverOne(ctx context.Context, m marker) ([]string, error) {
 		return nil, err
 	}
 	if m.Root == "" {
-		return nil, discard(r.markerPath(m))
+		return nil, removeIfExists(r.markerPath(m))
 	}
-	c := r.markedCheckout(m)
-	now, err := r.refs.ref(m.Ref)
+	c := r.checkoutOf(m)
+	now, err := r.refs.resolve(m.Ref)
 	if err != nil && !errors.Is(err, ErrNoRef) {
 		return nil, err
 	}
@@ -82,8 +76,8 @@ func (r *Repo) recoverOne(ctx context.Context, m marker) ([]string, error) {
 		return nil, c.undo()
 	case now != m.New:
 		kept := []string{fmt.Sprintf("%s: left as it is: %s moved on after odd was killed; git status shows what differs", m.Root, shortRef(m.Ref))}
-		return kept, errors.Join(m.dropLock(), c.forget(kept))
-	case !r.onRef(ctx, m):
+		return kept, errors.Join(m.dropIndexLock(), c.cleanUp(kept))
+	case !r.isOnRef(ctx, m):
 		return nil, c.undo()
 	}
 	return r.finishCheckout(ctx, c)
@@ -91,7 +85,7 @@ func (r *Repo) recoverOne(ctx context.Context, m marker) ([]string, error) {
 
 // finishCheckout completes a checkout whose ref has moved.
 func (r *Repo) finishCheckout(ctx context.Context, c *checkout) ([]string, error) {
-	if err := errors.Join(c.diff(ctx), c.lock()); err != nil {
+	if err := errors.Join(c.findChanges(ctx), c.lockIndex()); err != nil {
 		return nil, err
 	}
 	if err := c.stage(ctx); err != nil {
@@ -99,16 +93,16 @@ func (r *Repo) finishCheckout(ctx context.Context, c *checkout) ([]string, error
 			return nil, err
 		}
 		kept := []string{err.Error()}
-		return kept, errors.Join(c.m.dropLock(), c.forget(kept))
+		return kept, errors.Join(c.m.dropIndexLock(), c.cleanUp(kept))
 	}
 	return c.complete(ctx)
 }
 
-// onRef reports whether the work tree's HEAD still names the marker's ref; a work tree that is gone names none.
-func (r *Repo) onRef(ctx context.Context, m marker) bool {
+// isOnRef reports whether the work tree's HEAD still names the marker's ref; a work tree that is gone names none.
+func (r *Repo) isOnRef(ctx context.Context, m marker) bool {
 	if r.refs.st != nil {
-		return r.aimsAt(linkOf(filepath.Join(m.GitDir, "HEAD"))) == r.aimsAt(m.Ref)
+		return r.resolveName(readSymbolicRef(filepath.Join(m.GitDir, "HEAD"))) == r.resolveName(m.Ref)
 	}
 	out, err := r.git.run(ctx, call{args: []string{"symbolic-ref", "-q", "HEAD"}, env: []string{"GIT_DIR=" + m.GitDir}, read: true})
-	return err == nil && r.aimsAt(strings.TrimSpace(string(out))) == r.aimsAt(m.Ref)
+	return err == nil && r.resolveName(strings.TrimSpace(string(out))) == r.resolveName(m.Ref)
 }

@@ -16,15 +16,15 @@ import (
 type refs struct {
 	st     *filesystem.Storage
 	run    *runner
-	packed *packed
+	packed *packedRefs
 }
 
-// ref resolves a full name and follows symbolic refs; ErrNoRef when it is absent.
-func (g refs) ref(name string) (OID, error) {
+// resolve resolves a full name and follows symbolic refs; ErrNoRef when it is absent.
+func (g refs) resolve(name string) (OID, error) {
 	if g.st == nil {
-		return g.ask(name)
+		return g.askGit(name)
 	}
-	if oid, err := g.packed.ref(name); oid != "" || err != nil {
+	if oid, err := g.packed.readRef(name); oid != "" || err != nil {
 		return oid, err
 	}
 	for range 5 { // git follows five symbolic refs, no more
@@ -43,7 +43,7 @@ func (g refs) ref(name string) (OID, error) {
 	return "", fmt.Errorf("%s: symbolic refs too deep", name)
 }
 
-func (g refs) ask(name string) (OID, error) {
+func (g refs) askGit(name string) (OID, error) {
 	out, err := g.run.run(context.Background(), call{
 		args: []string{"rev-parse", "-q", "--verify", "--end-of-options", name}, read: true})
 	if exitCode(err) == 1 {
@@ -52,8 +52,8 @@ func (g refs) ask(name string) (OID, error) {
 	return OID(strings.TrimSpace(string(out))), err
 }
 
-// branch is the full name HEAD holds, "" when detached.
-func (g refs) branch() (string, error) {
+// readHead is the full name HEAD holds, "" when detached.
+func (g refs) readHead() (string, error) {
 	if g.st != nil {
 		ref, err := g.st.Reference(plumbing.HEAD)
 		if err != nil || ref.Type() == plumbing.HashReference {
@@ -70,7 +70,7 @@ func (g refs) branch() (string, error) {
 
 // Branch is the branch HEAD names, without refs/heads/ and even when it has no commit yet; "" when detached.
 func (r *Repo) Branch() (string, error) {
-	full, err := r.refs.branch()
+	full, err := r.refs.readHead()
 	return strings.TrimPrefix(full, "refs/heads/"), err
 }
 
@@ -79,7 +79,7 @@ func (r *Repo) Ref(name string) (OID, error) {
 	if name != "HEAD" && checkRef(name) != nil {
 		return "", checkRef(name)
 	}
-	return r.refs.ref(name)
+	return r.refs.resolve(name)
 }
 
 // checkRef refuses what git check-ref-format refuses, and everything outside refs/.
@@ -109,10 +109,10 @@ func (r *Repo) Refs(prefix string) ([]RefUpdate, error) {
 	folder := prefix[:strings.LastIndexByte(prefix, '/')+1]
 	us, told := []RefUpdate(nil), false
 	if r.refs.st != nil {
-		us, told = r.refs.packed.list(folder)
+		us, told = r.refs.packed.listRefs(folder)
 	}
 	if !told {
-		out, err := r.read(context.Background(), "for-each-ref", "--format=%(objectname) %(refname)", strings.TrimSuffix(folder, "/"))
+		out, err := r.readGit(context.Background(), "for-each-ref", "--format=%(objectname) %(refname)", strings.TrimSuffix(folder, "/"))
 		if err != nil {
 			return nil, err
 		}
@@ -127,7 +127,7 @@ func (r *Repo) Refs(prefix string) ([]RefUpdate, error) {
 // Defaults are the branches that remotes check out first, as this clone was told when it
 // was made: each by its full name here, refs/heads/main, and where it was on the remote.
 func (r *Repo) Defaults(ctx context.Context) ([]RefUpdate, error) {
-	out, err := r.read(ctx, "for-each-ref", "--format=%(objectname) %(refname) %(symref)", "refs/remotes")
+	out, err := r.readGit(ctx, "for-each-ref", "--format=%(objectname) %(refname) %(symref)", "refs/remotes")
 	if err != nil {
 		return nil, err
 	}
@@ -155,7 +155,7 @@ func (r *Repo) Resolve(ctx context.Context, rev string) (OID, error) {
 		}
 		return oid, err
 	}
-	out, err := r.line(ctx, "rev-parse", "-q", "--verify", "--end-of-options", rev+"^{commit}")
+	out, err := r.readGitLine(ctx, "rev-parse", "-q", "--verify", "--end-of-options", rev+"^{commit}")
 	if err == nil {
 		return OID(out), nil
 	}
@@ -168,20 +168,20 @@ func (r *Repo) Resolve(ctx context.Context, rev string) (OID, error) {
 // Update moves refs in one transaction, all or nothing, without touching any checkout. ErrMoved when an Old did not hold.
 // A branch that is checked out anywhere must go through Move. ErrBusy when another odd's move takes too long.
 func (r *Repo) Update(ctx context.Context, us ...RefUpdate) error {
-	return r.inTurn(ctx, us, r.update)
+	return r.withMoveLock(ctx, us, r.updateRefs)
 }
 
-// transact runs one transaction of git's. The caller holds the lock of moves and has left a marker.
-func (r *Repo) transact(ctx context.Context, us []RefUpdate) error {
-	in, err := transaction(us)
+// runTransaction runs one transaction of git's. The caller holds the lock of moves and has left a marker.
+func (r *Repo) runTransaction(ctx context.Context, us []RefUpdate) error {
+	in, err := formatTransaction(us)
 	if err != nil {
 		return err
 	}
-	return r.refError(r.updates.transact(ctx, in), us)
+	return r.explainRefError(r.updates.runTransaction(ctx, in), us)
 }
 
-// transaction is the first part of update-ref -z --stdin's input, up to the locks.
-func transaction(us []RefUpdate) (string, error) {
+// formatTransaction is the first part of update-ref -z --stdin's input, up to the locks.
+func formatTransaction(us []RefUpdate) (string, error) {
 	var b bytes.Buffer
 	b.WriteString("start\x00")
 	for _, u := range us {
@@ -210,20 +210,20 @@ func (u RefUpdate) check() error {
 		return fmt.Errorf("%s: an update without an old and a new id", u.Name)
 	}
 	for _, o := range []OID{u.Old, u.New} {
-		if o != "" && !o.ok() {
+		if o != "" && !o.isValid() {
 			return fmt.Errorf("%s: %w", u.Name, o.check())
 		}
 	}
 	return nil
 }
 
-// refError tells a lost compare-and-swap from other trouble by looking at the refs themselves, not at git's words.
-func (r *Repo) refError(err error, us []RefUpdate) error {
+// explainRefError tells a lost compare-and-swap from other trouble by looking at the refs themselves, not at git's words.
+func (r *Repo) explainRefError(err error, us []RefUpdate) error {
 	if err == nil || exitCode(err) < 0 || Faulty(err) { // a ref that moved may be git's own doing, before the disk failed
 		return err
 	}
 	for _, u := range us {
-		now, rerr := r.refs.ref(u.Name)
+		now, rerr := r.refs.resolve(u.Name)
 		switch {
 		case rerr != nil && !errors.Is(rerr, ErrNoRef):
 			continue
@@ -236,11 +236,11 @@ func (r *Repo) refError(err error, us []RefUpdate) error {
 		}
 		return fmt.Errorf("%s: %w (it is at %.12s, want %.12s)", u.Name, ErrMoved, now, u.Old)
 	}
-	return r.lockOrClash(err, us)
+	return r.explainRefConflict(err, us)
 }
 
-// lockOrClash names a name that is both a ref and a folder of refs, and a ref another git holds.
-func (r *Repo) lockOrClash(err error, us []RefUpdate) error {
+// explainRefConflict names a name that is both a ref and a folder of refs, and a ref another git holds.
+func (r *Repo) explainRefConflict(err error, us []RefUpdate) error {
 	for _, u := range us {
 		if u.New == "" {
 			continue
@@ -249,7 +249,7 @@ func (r *Repo) lockOrClash(err error, us []RefUpdate) error {
 			return fmt.Errorf("%s: %s exists, and a name cannot be a branch and a folder of branches; delete it or choose another name", u.Name, below[0].Name)
 		}
 		for up := parentRef(u.Name); up != ""; up = parentRef(up) {
-			if _, rerr := r.refs.ref(up); rerr == nil {
+			if _, rerr := r.refs.resolve(up); rerr == nil {
 				return fmt.Errorf("%s: %s exists, and a name cannot be a branch and a folder of branches; delete it or choose another name", u.Name, up)
 			}
 		}

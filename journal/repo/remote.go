@@ -23,8 +23,8 @@ const RemoteTime = 5 * time.Minute
 // Patience sets how long one exchange with a remote may take before it is called off; 0 is RemoteTime.
 func (r *Repo) Patience(d time.Duration) { r.patience = d }
 
-// answering bounds one exchange with a remote: one that hangs would hold the drain lock, and a person, for good.
-func (r *Repo) answering(ctx context.Context, remote string) (context.Context, context.CancelFunc) {
+// withRemoteTimeout bounds one exchange with a remote: one that hangs would hold the drain lock, and a person, for good.
+func (r *Repo) withRemoteTimeout(ctx context.Context, remote string) (context.Context, context.CancelFunc) {
 	d := cmp.Or(r.patience, RemoteTime)
 	return context.WithTimeoutCause(ctx, d, fmt.Errorf("%s did not answer within %s; try again, or raise [board] remote_timeout", remote, d))
 }
@@ -41,7 +41,7 @@ func (r *Repo) Fetch(ctx context.Context, remote string, refspecs ...string) err
 	if len(refspecs) == 0 {
 		refspecs = []string{"+refs/heads/*:refs/remotes/" + remote + "/*"}
 	}
-	ctx, cancel := r.answering(ctx, remote)
+	ctx, cancel := r.withRemoteTimeout(ctx, remote)
 	defer cancel()
 	args := []string{"-c", "maintenance.auto=false", "fetch", "-q", "--no-tags", "--no-prune", "--no-write-fetch-head",
 		"--no-recurse-submodules", "--", remote}
@@ -58,7 +58,7 @@ func (r *Repo) RemoteRef(ctx context.Context, remote, name string) (OID, error) 
 	if err := errors.Join(checkRemote(remote), checkRef(name)); err != nil {
 		return "", err
 	}
-	ctx, cancel := r.answering(ctx, remote)
+	ctx, cancel := r.withRemoteTimeout(ctx, remote)
 	defer cancel()
 	out, err := r.git.run(ctx, call{args: []string{"ls-remote", "-q", "--", remote, name}, read: true, self: true})
 	if err != nil {
@@ -81,7 +81,7 @@ func (r *Repo) Push(ctx context.Context, remote string, us ...RefUpdate) error {
 	if err := checkRemote(remote); err != nil || len(us) == 0 {
 		return err
 	}
-	ctx, cancel := r.answering(ctx, remote)
+	ctx, cancel := r.withRemoteTimeout(ctx, remote)
 	defer cancel()
 	args := []string{"push", "--porcelain", "--no-verify", "--no-recurse-submodules"}
 	if len(us) > 1 {
@@ -113,12 +113,12 @@ func readPush(remote, out string, err error, us []RefUpdate) error {
 	}
 	var moved, refused error
 	for _, u := range us {
-		switch lost, bad := verdict(u, said[u.Name], err == nil); {
+		switch lost, bad := readPushLine(u, said[u.Name], err == nil); {
 		case lost != "":
 			moved = fmt.Errorf("%s %s: %w: %s", remote, u.Name, ErrRejected, lost)
 		case bad != "":
-			refused = fmt.Errorf("%s %s: %s%s", remote, u.Name, bad, farWayOut(bad))
-			if strings.Contains(bad, "[remote rejected]") && farWayOut(bad) == "" {
+			refused = fmt.Errorf("%s %s: %s%s", remote, u.Name, bad, storageAdvice(bad))
+			if strings.Contains(bad, "[remote rejected]") && storageAdvice(bad) == "" {
 				refused = fmt.Errorf("%s %s: %w: %s", remote, u.Name, ErrDeclined, bad)
 			}
 		}
@@ -132,9 +132,9 @@ func readPush(remote, out string, err error, us []RefUpdate) error {
 	return err
 }
 
-// verdict reads one ref's line: lost says why somebody else was first, bad why the remote does not want it.
+// readPushLine reads one ref's line: lost says why somebody else was first, bad why the remote does not want it.
 // A ref that failed only because another of the same push did has neither.
-func verdict(u RefUpdate, line string, fine bool) (lost, bad string) {
+func readPushLine(u RefUpdate, line string, fine bool) (lost, bad string) {
 	flag, why, _ := strings.Cut(line, " ")
 	switch {
 	case line == "" && fine:
@@ -149,8 +149,8 @@ func verdict(u RefUpdate, line string, fine bool) (lost, bad string) {
 	return "", ""
 }
 
-// farWayOut is what a person does about a remote that wants the push and cannot keep it; nothing for any other.
-func farWayOut(why string) string {
+// storageAdvice is what a person does about a remote that wants the push and cannot keep it; nothing for any other.
+func storageAdvice(why string) string {
 	if !strings.Contains(why, "(unpacker error)") && !strings.Contains(why, "(unable to migrate objects") {
 		return ""
 	}

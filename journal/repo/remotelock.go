@@ -52,27 +52,27 @@ func (r *Repo) LockRemote(ctx context.Context, remote, tenant, run string, ttl t
 		return nil, err
 	}
 	if at != "" {
-		held, err := l.read(ctx, at)
+		held, err := l.readHolder(ctx, at)
 		if err != nil {
 			return nil, err
 		}
 		if now.Before(held.Expires) {
-			return nil, l.busy(held)
+			return nil, l.busyError(held)
 		}
 	}
 	l.at = at
-	if err := l.write(ctx, lockBlob{Version: 1, Run: run, Expires: now.Add(ttl)}); err != nil {
+	if err := l.pushNext(ctx, lockBlob{Version: 1, Run: run, Expires: now.Add(ttl)}); err != nil {
 		return nil, err
 	}
 	return l, nil
 }
 
-func (l *RemoteLock) busy(held lockBlob) error {
+func (l *RemoteLock) busyError(held lockBlob) error {
 	return fmt.Errorf("%s %s: %w: %s has it until %s", l.remote, l.ref, ErrBusy, held.Run, held.Expires.UTC().Format(time.RFC3339))
 }
 
-// read fetches the blob that holds the lock. One that is no lock of ours is an error, never "free".
-func (l *RemoteLock) read(ctx context.Context, at OID) (lockBlob, error) {
+// readHolder fetches the blob that holds the lock. One that is no lock of ours is an error, never "free".
+func (l *RemoteLock) readHolder(ctx context.Context, at OID) (lockBlob, error) {
 	if _, err := l.r.Blob(at); err != nil {
 		if err = l.r.Fetch(ctx, l.remote, l.ref); err != nil {
 			return lockBlob{}, err
@@ -81,7 +81,7 @@ func (l *RemoteLock) read(ctx context.Context, at OID) (lockBlob, error) {
 			return lockBlob{}, fmt.Errorf("%s %s: %w: it changed while it was read", l.remote, l.ref, ErrBusy)
 		}
 	}
-	held, err := l.r.lockAt(at)
+	held, err := l.r.readLock(at)
 	if err != nil {
 		return held, fmt.Errorf("%s %s: %w", l.remote, l.ref, err)
 	}
@@ -95,19 +95,19 @@ func (r *Repo) CheckLock(old, next OID, now time.Time) error {
 	if next == "" {
 		return nil
 	}
-	to, err := r.lockAt(next)
+	to, err := r.readLock(next)
 	if err != nil || old == "" {
 		return err
 	}
-	held, err := r.lockAt(old)
+	held, err := r.readLock(old)
 	if err == nil && held.Run != to.Run && now.Before(held.Expires) {
 		return fmt.Errorf("%s has the drain lock until %s; wait, or if it was killed, push a deletion of the ref", held.Run, held.Expires.UTC().Format(time.RFC3339))
 	}
 	return nil // over what is no lock, anything may be written
 }
 
-// lockAt reads the blob of a lock.
-func (r *Repo) lockAt(at OID) (lockBlob, error) {
+// readLock reads the blob of a lock.
+func (r *Repo) readLock(at OID) (lockBlob, error) {
 	var held lockBlob
 	b, err := r.Blob(at)
 	if err != nil {
@@ -119,8 +119,8 @@ func (r *Repo) lockAt(at OID) (lockBlob, error) {
 	return held, nil
 }
 
-// write pushes the next blob over the one at l.at. When the push's fate is unclear (the line was cut), the remote is asked.
-func (l *RemoteLock) write(ctx context.Context, next lockBlob) error {
+// pushNext pushes the next blob over the one at l.at. When the push's fate is unclear (the line was cut), the remote is asked.
+func (l *RemoteLock) pushNext(ctx context.Context, next lockBlob) error {
 	next.Nonce = newNonce()
 	b, err := json.Marshal(next)
 	if err != nil {
@@ -146,8 +146,8 @@ func (l *RemoteLock) explainLoss(ctx context.Context, err error, now OID) error 
 	if !errors.Is(err, ErrRejected) {
 		return err
 	}
-	if held, rerr := l.read(ctx, now); now != "" && rerr == nil {
-		return l.busy(held)
+	if held, rerr := l.readHolder(ctx, now); now != "" && rerr == nil {
+		return l.busyError(held)
 	}
 	return fmt.Errorf("%s %s: %w: another run changed it", l.remote, l.ref, ErrBusy)
 }
@@ -159,7 +159,7 @@ func (l *RemoteLock) Renew(ctx context.Context, now time.Time) error {
 	next := l.now
 	next.Counter++
 	next.Expires = now.Add(l.ttl)
-	return l.write(ctx, next)
+	return l.pushNext(ctx, next)
 }
 
 // Release gives the lock back. One that another run took over is left to it, without an error.

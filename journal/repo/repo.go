@@ -99,20 +99,20 @@ var (
 // Repo is one repository and the work tree it was opened from. Methods may be
 // called from several goroutines.
 type Repo struct {
-	root    string // top of the work tree, "" when bare
-	gitDir  string // this work tree's own git directory
-	common  string // the directory all work trees share
-	prefix  string
-	format  string // of object ids
-	git     *runner
-	objs    store
-	refs    refs
-	updates *updates
-	recent  kept[OID, listing]
-	mapped  mappings
-	stood   stood
-	recall  recall
-	step    func(string) error // tests stop a Move between two steps with it; nil otherwise
+	root     string // top of the work tree, "" when bare
+	gitDir   string // this work tree's own git directory
+	common   string // the directory all work trees share
+	prefix   string // the directory Open was given, relative to root and slash-separated; "" at the top
+	format   string // of object ids
+	git      *runner
+	objs     store
+	refs     refs
+	updates  *refUpdater
+	recent   boundedCache[OID, listing]
+	mapped   mappings
+	refFiles refFileCache
+	settings settingsCache
+	step     func(string) error // tests stop a Move between two steps with it; nil otherwise
 
 	patience time.Duration // of one exchange with a remote; 0 is RemoteTime
 }
@@ -125,6 +125,3 @@ func (r *Repo) CommonDir() string { return r.common }
 
 // ObjectFormat is how objects are named, "sha1" or "sha256".
 func (r *Repo) ObjectFormat() string { return r.format }
-
-// Prefix is the directory Open was given, relative to Root and slash-separated; "" at the top.
-func (r *Repo) Prefix() string { return r.prefix }

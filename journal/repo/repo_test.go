@@ -262,7 +262,7 @@ func TestOpen(t *testing.T) {
 	}
 	eq(t, "unborn branch", must[string](t)(r.Branch()), "main")
 	write(t, dir, "a/b/f", "x")
-	eq(t, "prefix", open(t, filepath.Join(dir, "a", "b")).Prefix(), "a/b")
+	eq(t, "prefix", open(t, filepath.Join(dir, "a", "b")).prefix, "a/b")
 	git(t, dir, "add", "-A")
 	git(t, dir, "commit", "-q", "-m", "x")
 	git(t, dir, "worktree", "add", "-q", "../"+filepath.Base(dir)+"-wt", "-b", "side")

@@ -11,14 +11,14 @@ import (
 	"syscall"
 )
 
-// restat is refresh without git, for files that were only renamed since the scratch
+// refreshCtimes is refresh without git, for files that were only renamed since the scratch
 // index was written: all that changed of them is ctime. It is not done for anything
 // else: the index is then as it was, and git does it. An error may leave the index
 // half changed.
-func (c *checkout) restat() (done bool, err error) {
+func (c *checkout) refreshCtimes() (done bool, err error) {
 	b := c.made
 	if b == nil {
-		if b, err = os.ReadFile(c.index()); err != nil || !soundIndex(b) {
+		if b, err = os.ReadFile(c.indexFile()); err != nil || !isReadableIndex(b) {
 			return false, nil
 		}
 	}
@@ -41,18 +41,18 @@ func (c *checkout) restat() (done bool, err error) {
 		}
 		delete(want, ch.Path)
 		changed = append(changed, at)
-		return restatEntry(e, ch, filepath.Join(c.m.Root, filepath.FromSlash(ch.Path)))
+		return refreshCtime(e, ch, filepath.Join(c.m.Root, filepath.FromSlash(ch.Path)))
 	})
 	if !ok || len(want) > 0 || bytes.HasPrefix(b[end:], []byte("link")) { // of a split index most entries are elsewhere
 		return false, nil
 	}
-	return true, c.patch(seal(b[:len(b)-sha1.Size]), changed)
+	return true, c.writeCtimes(appendChecksum(b[:len(b)-sha1.Size]), changed)
 }
 
-// patch writes the ctimes of entries, and the checksum, into the scratch index.
+// writeCtimes writes the ctimes of entries, and the checksum, into the scratch index.
 // Nothing else of it is written again, so that it takes no room on the disk.
-func (c *checkout) patch(b []byte, entries []int) error {
-	f, err := os.OpenFile(c.index(), os.O_WRONLY, 0)
+func (c *checkout) writeCtimes(b []byte, entries []int) error {
+	f, err := os.OpenFile(c.indexFile(), os.O_WRONLY, 0)
 	if err != nil {
 		return err
 	}
@@ -64,8 +64,8 @@ func (c *checkout) patch(b []byte, entries []int) error {
 	return errors.Join(err, werr, f.Close())
 }
 
-// restatEntry sets the ctime of an entry whose file is the very one that git wrote.
-func restatEntry(e []byte, ch Change, file string) bool {
+// refreshCtime sets the ctime of an entry whose file is the very one that git wrote.
+func refreshCtime(e []byte, ch Change, file string) bool {
 	var st syscall.Stat_t
 	if syscall.Lstat(file, &st) != nil || st.Mode&syscall.S_IFMT != syscall.S_IFREG || ch.NewMode == modeLink {
 		return false

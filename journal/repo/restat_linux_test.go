@@ -20,7 +20,7 @@ func TestRestat(t *testing.T) {
 		t.Fatal(err)
 	}
 	index := must[[]byte](t)(os.ReadFile(filepath.Join(r.gitDir, "index")))
-	eq(t, "sound", soundIndex(index), true)
+	eq(t, "sound", isReadableIndex(index), true)
 	seen := 0
 	_, ok := eachEntry(index, func(n, e []byte) bool {
 		name := string(n)
@@ -39,17 +39,17 @@ func TestRestat(t *testing.T) {
 	c.changes = must[[]Change](t)(r.Diff(t.Context(), base, next))
 	stale := bytes.Clone(index)
 	eachEntry(stale, func(_, e []byte) bool { e[7]++; return true })
-	if err := os.WriteFile(c.index(), seal(stale[:len(stale)-20]), 0o644); err != nil {
+	if err := os.WriteFile(c.indexFile(), appendChecksum(stale[:len(stale)-20]), 0o644); err != nil {
 		t.Fatal(err)
 	}
 	restat := func(what string, want bool) string {
-		done, err := c.restat()
+		done, err := c.refreshCtimes()
 		eq(t, what+": error", err, nil)
 		eq(t, what, done, want)
-		return string(must[[]byte](t)(os.ReadFile(c.index())))
+		return string(must[[]byte](t)(os.ReadFile(c.indexFile())))
 	}
 	got := []byte(restat("as it was written", true))
-	eq(t, "sound again", soundIndex(got), true)
+	eq(t, "sound again", isReadableIndex(got), true)
 	eachEntry(got, func(n, e []byte) bool {
 		if string(n) == "c.md" { // which did not change
 			e[7]--
@@ -60,11 +60,11 @@ func TestRestat(t *testing.T) {
 	before := restat("once more", true)
 	write(t, r.root, "a.md", "by hand\n")
 	eq(t, "unchanged", restat("with another file in its place", false) == before, true)
-	os.Remove(c.index())
+	os.Remove(c.indexFile())
 	c.made = index
 	git(t, r.root, "checkout", "-q", "-f", "main")
 	c.changes = c.changes[1:] // all but a.md
-	if done, err := c.restat(); !done || err == nil {
+	if done, err := c.refreshCtimes(); !done || err == nil {
 		t.Errorf("an index that is gone: done %v, %v", done, err)
 	}
 	write(t, r.root, "a.md", "by hand\n")

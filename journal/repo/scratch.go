@@ -50,7 +50,7 @@ func (s *Scratch) Home() string { return filepath.Join(s.dir, "home") }
 
 // Borrows are the directories outside that its repository reads objects from.
 func (s *Scratch) Borrows() ([]string, error) {
-	dirs, err := s.r.objectDirs()
+	dirs, err := s.r.listObjectDirs()
 	for i, dir := range dirs {
 		if path, no := strconv.Unquote(dir); no == nil {
 			dirs[i] = path
@@ -94,7 +94,7 @@ func (r *Repo) Hollow(parent string) (*Scratch, error) {
 // Scratch makes a scratch repository at a commit, below parent, which must lie
 // outside the repository. who is the identity an agent may commit there under.
 func (r *Repo) Scratch(ctx context.Context, parent string, base OID, who Signature) (*Scratch, error) {
-	return r.scratch(ctx, parent, base, who, r.claimScratch)
+	return r.newScratch(ctx, parent, base, who, r.claimScratch)
 }
 
 // Bench is a Scratch in which a commit is checked. It is always at the same place,
@@ -102,10 +102,10 @@ func (r *Repo) Scratch(ctx context.Context, parent string, base OID, who Signatu
 // have built by where it lay: what one check compiled the next one finds. Where
 // another process works at that place it is a Scratch like any other.
 func (r *Repo) Bench(ctx context.Context, parent string, commit OID, who Signature) (*Scratch, error) {
-	return r.scratch(ctx, parent, commit, who, r.claimBench)
+	return r.newScratch(ctx, parent, commit, who, r.claimBench)
 }
 
-func (r *Repo) scratch(ctx context.Context, parent string, base OID, who Signature, claim func(home string) (*Scratch, error)) (*Scratch, error) {
+func (r *Repo) newScratch(ctx context.Context, parent string, base OID, who Signature, claim func(home string) (*Scratch, error)) (*Scratch, error) {
 	if err := errors.Join(base.check(), who.check()); err != nil {
 		return nil, fmt.Errorf("scratch repository: %w", err)
 	}
@@ -118,7 +118,7 @@ func (r *Repo) scratch(ctx context.Context, parent string, base OID, who Signatu
 		return nil, fmt.Errorf("scratch repository: %w", err)
 	}
 	s.base = base
-	if err := s.layOut(ctx, who); err != nil {
+	if err := s.checkOut(ctx, who); err != nil {
 		return nil, errors.Join(fmt.Errorf("scratch repository: %w", err), s.Close())
 	}
 	return s, nil
@@ -128,13 +128,13 @@ func (r *Repo) scratch(ctx context.Context, parent string, base OID, who Signatu
 // made if it is missing. One inside the repository, whose git would find it from
 // there, and one that others can reach are refused.
 func (r *Repo) ScratchRoom(parent string) (home string, err error) {
-	if home, err = r.scratchRoom(parent); err != nil {
+	if home, err = r.makeScratchHome(parent); err != nil {
 		return "", fmt.Errorf("scratch repository: %w", err)
 	}
 	return home, nil
 }
 
-func (r *Repo) scratchRoom(parent string) (string, error) {
+func (r *Repo) makeScratchHome(parent string) (string, error) {
 	abs, err := filepath.Abs(parent)
 	if err == nil {
 		abs, err = filepath.EvalSymlinks(abs)
@@ -149,11 +149,11 @@ func (r *Repo) scratchRoom(parent string) (string, error) {
 	if err := os.Mkdir(home, 0o700); err != nil && !errors.Is(err, fs.ErrExist) {
 		return "", err
 	}
-	return home, private(home)
+	return home, checkPrivate(home)
 }
 
-// private refuses a directory that is not this user's alone.
-func private(dir string) error {
+// checkPrivate refuses a directory that is not this user's alone.
+func checkPrivate(dir string) error {
 	st, err := os.Lstat(dir)
 	if err != nil {
 		return err
@@ -193,7 +193,7 @@ func (r *Repo) claimAt(dir string) (*Scratch, error) {
 	if err != nil {
 		return nil, err
 	}
-	if !got || !inPlace(lock) {
+	if !got || !isInPlace(lock) {
 		return nil, lock.Unlock()
 	}
 	s := &Scratch{r: r, dir: dir, lock: lock}
@@ -211,8 +211,8 @@ func (r *Repo) claimAt(dir string) (*Scratch, error) {
 	return s, nil
 }
 
-// inPlace reports whether a lock that is held is still the file of its name.
-func inPlace(lock *flock.Flock) bool {
+// isInPlace reports whether a lock that is held is still the file of its name.
+func isInPlace(lock *flock.Flock) bool {
 	held, err := lock.Stat()
 	if err != nil {
 		return false
@@ -221,8 +221,8 @@ func inPlace(lock *flock.Flock) bool {
 	return err == nil && os.SameFile(held, st)
 }
 
-// layOut makes the work tree's repository and checks the base out.
-func (s *Scratch) layOut(ctx context.Context, who Signature) error {
+// checkOut makes the work tree's repository and checks the base out.
+func (s *Scratch) checkOut(ctx context.Context, who Signature) error {
 	g := newHardenedRunner(s.r.git, s.Tree())
 	format := "--object-format=sha1"
 	if len(s.base) == 64 {
@@ -231,46 +231,46 @@ func (s *Scratch) layOut(ctx context.Context, who Signature) error {
 	if _, err := g.run(ctx, call{args: []string{"init", "-q", "--template=", format, "-b", "work"}}); err != nil {
 		return err
 	}
-	if err := s.furnish(who); err != nil {
+	if err := s.writeGitFiles(who); err != nil {
 		return err
 	}
 	_, err := g.run(ctx, call{args: []string{"-c", "checkout.workers=0", "-c", "core.hooksPath=" + os.DevNull,
 		"reset", "-q", "--hard", "--no-recurse-submodules", string(s.base)}})
 	if exitCode(err) > 0 {
-		if from := s.r.promisor(ctx); from != "" {
+		if from := s.r.findPromisor(ctx); from != "" {
 			return fmt.Errorf("%w; this clone is partial and lacks files of the base: run git fetch --refetch --no-filter %s", err, from)
 		}
 	}
 	return err
 }
 
-// promisor is the remote that a partial clone gets missing objects from, "" for a whole clone.
-func (r *Repo) promisor(ctx context.Context) string {
-	out, _ := r.line(ctx, "config", "--name-only", "--get-regexp", `^remote\..*\.promisor$`)
+// findPromisor is the remote that a partial clone gets missing objects from, "" for a whole clone.
+func (r *Repo) findPromisor(ctx context.Context) string {
+	out, _ := r.readGitLine(ctx, "config", "--name-only", "--get-regexp", `^remote\..*\.promisor$`)
 	name, _, _ := strings.Cut(out, "\n")
 	return strings.TrimSuffix(strings.TrimPrefix(name, "remote."), ".promisor")
 }
 
 // newHardenedRunner runs git in dir without anybody's configuration, attributes, identity or home.
 func newHardenedRunner(from *runner, dir string) *runner {
-	return &runner{dir: dir, base: append(pick(from.base, []string{"PATH", "TMPDIR", "GIT_EXEC_PATH"}),
+	return &runner{dir: dir, base: append(pickEnv(from.base, []string{"PATH", "TMPDIR", "GIT_EXEC_PATH"}),
 		"LC_ALL=C", "GIT_TERMINAL_PROMPT=0", "GIT_CONFIG_GLOBAL="+os.DevNull, "GIT_CONFIG_NOSYSTEM=1",
 		"GIT_ATTR_NOSYSTEM=1", "GIT_NO_LAZY_FETCH=1", "GIT_CEILING_DIRECTORIES="+filepath.Dir(dir))}
 }
 
-// rawBytes are the attributes under which a checkout's bytes are the blobs'.
-const rawBytes = "* -text -ident !filter !working-tree-encoding\n"
+// rawAttributes are the attributes under which a checkout's bytes are the blobs'.
+const rawAttributes = "* -text -ident !filter !working-tree-encoding\n"
 
-// furnish writes what the scratch repository's .git holds besides git's own.
-func (s *Scratch) furnish(who Signature) error {
+// writeGitFiles writes what the scratch repository's .git holds besides git's own.
+func (s *Scratch) writeGitFiles(who Signature) error {
 	git := filepath.Join(s.Tree(), ".git")
-	objects, err := s.r.objectDirs()
+	objects, err := s.r.listObjectDirs()
 	if err != nil {
 		return err
 	}
 	files := map[string]string{
 		"objects/info/alternates": strings.Join(objects, "\n") + "\n",
-		"info/attributes":         rawBytes,
+		"info/attributes":         rawAttributes,
 	}
 	shallow, err := os.ReadFile(filepath.Join(s.r.common, "shallow"))
 	if err == nil {
@@ -297,8 +297,8 @@ func (s *Scratch) furnish(who Signature) error {
 	return nil
 }
 
-// objectDirs are the repository's object directories: its own and those it borrows from itself.
-func (r *Repo) objectDirs() ([]string, error) {
+// listObjectDirs are the repository's object directories: its own and those it borrows from itself.
+func (r *Repo) listObjectDirs() ([]string, error) {
 	dirs := []string{filepath.Join(r.common, "objects")}
 	b, err := os.ReadFile(filepath.Join(dirs[0], "info", "alternates"))
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {

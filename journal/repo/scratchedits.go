@@ -110,33 +110,33 @@ func (s *Scratch) Edits(ctx context.Context, lim Limits) (Edits, error) {
 	if err != nil {
 		return out, err
 	}
-	k := &looker{ctx: ctx, objs: s.r.objs, lim: lim, base: map[string]entry{}, seen: map[string]bool{}}
-	if err := k.list(root, ""); err != nil {
+	k := &scratchScan{ctx: ctx, objs: s.r.objs, lim: lim, base: map[string]entry{}, seen: map[string]bool{}}
+	if err := k.listBase(root, ""); err != nil {
 		return out, err
 	}
-	tree, err := s.open()
+	tree, err := s.openTree()
 	if err != nil {
 		return out, err
 	}
 	defer tree.Close()
-	if err := k.dir(tree, ""); err != nil {
+	if err := k.scanDir(tree, ""); err != nil {
 		return out, err
 	}
 	if out.Ignored, err = s.dropIgnored(k); err != nil {
 		return out, err
 	}
 	out.Products = k.dropProducts()
-	k.missing()
-	slices.SortFunc(k.found, func(a, b found) int { return cmp.Compare(a.path, b.path) })
-	if err := k.judge(); err != nil {
+	k.addDeleted()
+	slices.SortFunc(k.found, func(a, b foundPath) int { return cmp.Compare(a.path, b.path) })
+	if err := k.checkFound(); err != nil {
 		return out, err
 	}
-	out.Files, err = k.read(tree)
+	out.Files, err = k.readEdits(tree)
 	return out, err
 }
 
-// open opens the work tree, if it is still the directory that was made.
-func (s *Scratch) open() (*os.Root, error) {
+// openTree opens the work tree, if it is still the directory that was made.
+func (s *Scratch) openTree() (*os.Root, error) {
 	gone := Unfits{{Code: UnfitGone, Text: "the scratch repository's work tree was removed or replaced"}}
 	dir, err := os.OpenRoot(s.dir)
 	if err != nil {
@@ -150,25 +150,25 @@ func (s *Scratch) open() (*os.Root, error) {
 	return openDir(dir, "tree")
 }
 
-// missing adds the files of the base that are not there any more.
-func (k *looker) missing() {
+// addDeleted adds the files of the base that are not there any more.
+func (k *scratchScan) addDeleted() {
 	for p, e := range k.base {
 		switch {
 		case k.seen[p] || e.mode == modeRepo: // the folder of a submodule nobody fetched is nothing
 		case e.mode == modeLink:
-			k.unfit(p, UnfitLink, "a symbolic link, and it was deleted; a change is made of files")
+			k.addUnfit(p, UnfitLink, "a symbolic link, and it was deleted; a change is made of files")
 		default:
-			k.found = append(k.found, found{path: p})
+			k.found = append(k.found, foundPath{path: p})
 		}
 	}
 }
 
-// judge lists everything among what was found that is unfit.
-func (k *looker) judge() error {
+// checkFound lists everything among what was found that is unfit.
+func (k *scratchScan) checkFound() error {
 	var bad Unfits
 	files, size := 0, int64(0)
 	for _, f := range k.found {
-		switch why := nameless(f.path); {
+		switch why := whyBadName(f.path); {
 		case f.unfit != nil:
 			bad = append(bad, *f.unfit)
 		case why != "":
@@ -182,17 +182,17 @@ func (k *looker) judge() error {
 		bad = append(bad, Unfit{Code: UnfitCount, Text: fmt.Sprintf("%d files differ, at most %d; do less at once", files, k.lim.Files)})
 	}
 	if size > k.lim.Bytes {
-		big := slices.MaxFunc(k.found, func(a, b found) int { return cmp.Compare(a.size, b.size) })
+		big := slices.MaxFunc(k.found, func(a, b foundPath) int { return cmp.Compare(a.size, b.size) })
 		bad = append(bad, Unfit{UnfitSize, big.path, fmt.Sprintf("%d bytes; the files that differ have %d together, at most %d", big.size, size, k.lim.Bytes)})
 	}
-	if bad = append(bad, k.collisions()...); len(bad) > 0 {
+	if bad = append(bad, k.findCollisions()...); len(bad) > 0 {
 		return bad
 	}
 	return nil
 }
 
-// nameless says why a path cannot be written down everywhere, "" when it can.
-func nameless(p string) string {
+// whyBadName says why a path cannot be written down everywhere, "" when it can.
+func whyBadName(p string) string {
 	if !utf8.ValidString(p) {
 		return "the name is not UTF-8"
 	}
@@ -205,9 +205,9 @@ func nameless(p string) string {
 	return ""
 }
 
-// collisions lists the new paths that another path of the result is, where case
+// findCollisions lists the new paths that another path of the result is, where case
 // or the composition of letters does not count, as on a Mac.
-func (k *looker) collisions() []Unfit {
+func (k *scratchScan) findCollisions() []Unfit {
 	fold := cases.Fold()
 	key := func(p string) string { return norm.NFC.String(fold.String(p)) }
 	names := map[string]string{} // every path and folder of what stays, by its key
@@ -224,7 +224,7 @@ func (k *looker) collisions() []Unfit {
 		}
 		return other
 	}
-	added := slices.ContainsFunc(k.found, func(f found) bool { _, was := k.base[f.path]; return f.mode != "" && !was })
+	added := slices.ContainsFunc(k.found, func(f foundPath) bool { _, was := k.base[f.path]; return f.mode != "" && !was })
 	if !added {
 		return nil
 	}
@@ -245,8 +245,8 @@ func (k *looker) collisions() []Unfit {
 	return bad
 }
 
-// read makes the edits of what was found.
-func (k *looker) read(tree *os.Root) ([]FileEdit, error) {
+// readEdits makes the edits of what was found.
+func (k *scratchScan) readEdits(tree *os.Root) ([]FileEdit, error) {
 	var out []FileEdit
 	room := k.lim.Bytes
 	for _, f := range k.found {
@@ -259,15 +259,15 @@ func (k *looker) read(tree *os.Root) ([]FileEdit, error) {
 			if err != nil {
 				return nil, err
 			}
-			e.Before, e.OldMode = solid(b), was.mode
+			e.Before, e.OldMode = nonNil(b), was.mode
 		}
 		if f.mode != "" {
-			b, err := slurp(k.ctx, tree, f.path, room)
+			b, err := readLimited(k.ctx, tree, f.path, room)
 			if err != nil {
 				return nil, Unfits{{UnfitUnreadable, f.path, "cannot be read: " + err.Error()}}
 			}
 			room -= int64(len(b))
-			e.After = solid(b)
+			e.After = nonNil(b)
 		}
 		if e.OldMode != e.NewMode || !bytes.Equal(e.Before, e.After) {
 			out = append(out, e)
@@ -276,16 +276,16 @@ func (k *looker) read(tree *os.Root) ([]FileEdit, error) {
 	return out, nil
 }
 
-// solid is b, never nil.
-func solid(b []byte) []byte {
+// nonNil is b, never nil.
+func nonNil(b []byte) []byte {
 	if b == nil {
 		return []byte{}
 	}
 	return b
 }
 
-// slurp reads a regular file of at most limit bytes.
-func slurp(ctx context.Context, root *os.Root, name string, limit int64) ([]byte, error) {
+// readLimited reads a regular file of at most limit bytes.
+func readLimited(ctx context.Context, root *os.Root, name string, limit int64) ([]byte, error) {
 	st, err := root.Lstat(name)
 	if err != nil {
 		return nil, err
@@ -306,7 +306,7 @@ func slurp(ctx context.Context, root *os.Root, name string, limit int64) ([]byte
 }
 
 // dropIgnored leaves out what is new and ignored at the base, and returns how much that was.
-func (s *Scratch) dropIgnored(k *looker) (int, error) {
+func (s *Scratch) dropIgnored(k *scratchScan) (int, error) {
 	rules := map[string][]byte{}
 	for p, e := range k.base {
 		if path.Base(p) != ".gitignore" || !fileMode(e.mode).IsRegular() || checkPath(p) != nil {
@@ -320,7 +320,7 @@ func (s *Scratch) dropIgnored(k *looker) (int, error) {
 	}
 	var ask bytes.Buffer
 	for _, f := range k.found {
-		if _, was := k.base[f.path]; !was && !k.holds(f) {
+		if _, was := k.base[f.path]; !was && !k.holdsBaseFiles(f) {
 			ask.WriteString("./" + f.path + "\x00")
 		}
 	}
@@ -332,12 +332,12 @@ func (s *Scratch) dropIgnored(k *looker) (int, error) {
 		return 0, fmt.Errorf("the base's .gitignore: %w", err)
 	}
 	before := len(k.found)
-	k.found = slices.DeleteFunc(k.found, func(f found) bool { return hit["./"+f.path] })
+	k.found = slices.DeleteFunc(k.found, func(f foundPath) bool { return hit["./"+f.path] })
 	return before - len(k.found), nil
 }
 
-// holds reports whether files of the base lie below what was found, which then cannot be left out.
-func (k *looker) holds(f found) bool {
+// holdsBaseFiles reports whether files of the base lie below what was found, which then cannot be left out.
+func (k *scratchScan) holdsBaseFiles(f foundPath) bool {
 	for p := range k.base {
 		if f.unfit != nil && strings.HasPrefix(p, f.path+"/") {
 			return true
@@ -375,7 +375,7 @@ func (s *Scratch) askIgnored(ctx context.Context, rules map[string][]byte, paths
 		return nil, err
 	}
 	hit := map[string]bool{}
-	for _, p := range fields(out) {
+	for _, p := range splitNUL(out) {
 		hit[p] = true
 	}
 	return hit, nil

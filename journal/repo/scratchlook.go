@@ -16,29 +16,29 @@ import (
 	"syscall"
 )
 
-// looker walks a scratch tree without git, without following a link and without
+// scratchScan walks a scratch tree without git, without following a link and without
 // opening what is not a regular file, and compares it with the base.
-type looker struct {
+type scratchScan struct {
 	ctx     context.Context
 	objs    store
 	lim     Limits
 	base    map[string]entry // every file, link and submodule of the base
 	seen    map[string]bool  // paths of base that are still there
-	found   []found
+	found   []foundPath
 	folders int // of the base
 	entries int
 }
 
-// found is a path that differs from the base.
-type found struct {
+// foundPath is a path that differs from the base.
+type foundPath struct {
 	path  string
 	mode  string // "100644", "100755"; "" where it cannot be part of a change
 	size  int64
 	unfit *Unfit
 }
 
-// list notes every file, link and submodule of the base by its path.
-func (k *looker) list(tree OID, at string) error {
+// listBase notes every file, link and submodule of the base by its path.
+func (k *scratchScan) listBase(tree OID, at string) error {
 	if err := k.ctx.Err(); err != nil {
 		return context.Cause(k.ctx)
 	}
@@ -47,36 +47,36 @@ func (k *looker) list(tree OID, at string) error {
 		return err
 	}
 	for i := range l.len() {
-		e := l.entry(i)
+		e := l.entryAt(i)
 		if !e.isDir() {
 			k.base[at+e.name] = e
 			continue
 		}
 		k.folders++
-		if err := k.list(e.oid, at+e.name+"/"); err != nil {
+		if err := k.listBase(e.oid, at+e.name+"/"); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// unfit notes a path that cannot be part of a change.
-func (k *looker) unfit(p, code, format string, args ...any) {
-	k.found = append(k.found, found{path: p, unfit: &Unfit{Code: code, Path: p, Text: fmt.Sprintf(format, args...)}})
+// addUnfit notes a path that cannot be part of a change.
+func (k *scratchScan) addUnfit(p, code, format string, args ...any) {
+	k.found = append(k.found, foundPath{path: p, unfit: &Unfit{Code: code, Path: p, Text: fmt.Sprintf(format, args...)}})
 }
 
 // maxDepth is how deep the folders of a scratch tree may be nested.
 const maxDepth = 200
 
-// dir compares one directory; at is "" or ends in a slash. The error is one that ends the walk.
-func (k *looker) dir(root *os.Root, at string) error {
+// scanDir compares one directory; at is "" or ends in a slash. The error is one that ends the walk.
+func (k *scratchScan) scanDir(root *os.Root, at string) error {
 	if strings.Count(at, "/") > maxDepth {
-		k.unfit(at[:len(at)-1], UnfitDepth, "more than %d folders deep; flatten it", maxDepth)
+		k.addUnfit(at[:len(at)-1], UnfitDepth, "more than %d folders deep; flatten it", maxDepth)
 		return nil
 	}
 	f, err := root.Open(".")
 	if err != nil {
-		return k.unreadable(strings.TrimSuffix(at, "/"), err)
+		return k.addUnreadable(strings.TrimSuffix(at, "/"), err)
 	}
 	defer f.Close()
 	for {
@@ -85,7 +85,7 @@ func (k *looker) dir(root *os.Root, at string) error {
 		}
 		some, err := f.ReadDir(1000)
 		for _, e := range some {
-			if err := k.one(root, at, e.Name()); err != nil {
+			if err := k.scanEntry(root, at, e.Name()); err != nil {
 				return err
 			}
 		}
@@ -93,13 +93,13 @@ func (k *looker) dir(root *os.Root, at string) error {
 			return nil
 		}
 		if err != nil {
-			return k.unreadable(strings.TrimSuffix(at, "/"), err)
+			return k.addUnreadable(strings.TrimSuffix(at, "/"), err)
 		}
 	}
 }
 
-// unreadable notes a path that could not be read; one that is gone meanwhile is as if it had never been.
-func (k *looker) unreadable(p string, err error) error {
+// addUnreadable notes a path that could not be read; one that is gone meanwhile is as if it had never been.
+func (k *scratchScan) addUnreadable(p string, err error) error {
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil
 	}
@@ -107,12 +107,12 @@ func (k *looker) unreadable(p string, err error) error {
 	if errors.As(err, &pe) {
 		err = pe.Err
 	}
-	k.unfit(p, UnfitUnreadable, "cannot be read: %v", err)
+	k.addUnfit(p, UnfitUnreadable, "cannot be read: %v", err)
 	return nil
 }
 
-// one compares one entry of a directory.
-func (k *looker) one(root *os.Root, at, name string) error {
+// scanEntry compares one entry of a directory.
+func (k *scratchScan) scanEntry(root *os.Root, at, name string) error {
 	p := at + name
 	if p == ".git" {
 		return nil // the agent's own repository, whatever has become of it
@@ -122,34 +122,34 @@ func (k *looker) one(root *os.Root, at, name string) error {
 	}
 	st, err := root.Lstat(name)
 	if err != nil {
-		return k.unreadable(p, err)
+		return k.addUnreadable(p, err)
 	}
 	was, kept := k.base[p]
 	if low := strings.ToLower(name); low == ".git" || low == "git~1" {
-		k.unfit(p, UnfitRepository, "a repository inside the scratch repository; remove its .git")
+		k.addUnfit(p, UnfitRepository, "a repository inside the scratch repository; remove its .git")
 		return nil
 	}
 	if kept && !fileMode(was.mode).IsRegular() {
 		k.seen[p] = true
-		return k.special(root, p, name, was, st)
+		return k.compareSpecial(root, p, name, was, st)
 	}
 	switch {
 	case st.IsDir():
-		return k.folder(root, p, name)
+		return k.scanSubdir(root, p, name)
 	case st.Mode()&fs.ModeSymlink != 0:
-		k.unfit(p, UnfitLink, "a symbolic link; a change is made of files")
+		k.addUnfit(p, UnfitLink, "a symbolic link; a change is made of files")
 	case !st.Mode().IsRegular():
-		k.unfit(p, UnfitKind, "a %s; a change is made of files", kindOf(st.Mode()))
+		k.addUnfit(p, UnfitKind, "a %s; a change is made of files", kindName(st.Mode()))
 	default:
 		k.seen[p] = kept
-		return k.file(root, p, name, st, was)
+		return k.compareFile(root, p, name, st, was)
 	}
 	k.seen[p] = kept // refused already, and so not missing
 	return nil
 }
 
-// kindOf is what a file that is none is called.
-func kindOf(m fs.FileMode) string {
+// kindName is what a file that is none is called.
+func kindName(m fs.FileMode) string {
 	switch {
 	case m&fs.ModeNamedPipe != 0:
 		return "named pipe"
@@ -159,18 +159,18 @@ func kindOf(m fs.FileMode) string {
 	return "device"
 }
 
-// folder walks a sub-directory.
-func (k *looker) folder(root *os.Root, p, name string) error {
+// scanSubdir walks a sub-directory.
+func (k *scratchScan) scanSubdir(root *os.Root, p, name string) error {
 	sub, err := openDir(root, name)
 	if err != nil {
-		return k.unreadable(p, err)
+		return k.addUnreadable(p, err)
 	}
 	defer sub.Close()
 	if _, was := k.base[p+"/HEAD"]; !was && looksBare(sub) {
-		k.unfit(p, UnfitRepository, "a repository inside the scratch repository; remove it")
+		k.addUnfit(p, UnfitRepository, "a repository inside the scratch repository; remove it")
 		return nil
 	}
-	return k.dir(sub, p+"/")
+	return k.scanDir(sub, p+"/")
 }
 
 // looksBare reports whether a directory looks like a git directory, by git's own test.
@@ -183,56 +183,56 @@ func looksBare(dir *os.Root) bool {
 	return true
 }
 
-// special compares what the base has as a symbolic link or as a submodule.
-func (k *looker) special(root *os.Root, p, name string, was entry, st fs.FileInfo) error {
+// compareSpecial compares what the base has as a symbolic link or as a submodule.
+func (k *scratchScan) compareSpecial(root *os.Root, p, name string, was entry, st fs.FileInfo) error {
 	if was.mode == modeRepo {
 		sub, err := openDir(root, name)
 		if err != nil {
-			k.unfit(p, UnfitSubmodule, "a submodule; a person moves it")
+			k.addUnfit(p, UnfitSubmodule, "a submodule; a person moves it")
 			return nil
 		}
 		defer sub.Close()
 		f, err := sub.Open(".")
 		if err != nil {
-			return k.unreadable(p, err)
+			return k.addUnreadable(p, err)
 		}
 		defer f.Close()
 		if names, _ := f.Readdirnames(1); len(names) > 0 {
-			k.unfit(p, UnfitSubmodule, "a submodule, and something was put into it; a person moves it")
+			k.addUnfit(p, UnfitSubmodule, "a submodule, and something was put into it; a person moves it")
 		}
 		return nil
 	}
 	to, err := root.Readlink(name)
 	if st.Mode()&fs.ModeSymlink == 0 || err != nil || blobID([]byte(to), len(was.oid)) != was.oid {
-		k.unfit(p, UnfitLink, "a symbolic link, and it was changed; a change is made of files")
+		k.addUnfit(p, UnfitLink, "a symbolic link, and it was changed; a change is made of files")
 	}
 	return nil
 }
 
-// file compares a regular file. was is its base, or a zero entry.
-func (k *looker) file(root *os.Root, p, name string, st fs.FileInfo, was entry) error {
+// compareFile compares a regular file. was is its base, or a zero entry.
+func (k *scratchScan) compareFile(root *os.Root, p, name string, st fs.FileInfo, was entry) error {
 	mode := modeFile
 	if st.Mode()&0o100 != 0 {
 		mode = modeExec
 	}
 	if was.oid == "" || mode != was.mode {
-		k.found = append(k.found, found{path: p, mode: mode, size: st.Size()})
+		k.found = append(k.found, foundPath{path: p, mode: mode, size: st.Size()})
 		return nil
 	}
-	if same, err := k.same(root, name, st, was.oid); same || err != nil {
+	if same, err := k.isSameBlob(root, name, st, was.oid); same || err != nil {
 		return err
 	}
-	k.found = append(k.found, found{path: p, mode: mode, size: st.Size()})
+	k.found = append(k.found, foundPath{path: p, mode: mode, size: st.Size()})
 	return nil
 }
 
 // askSize is from how many bytes on a file's size is compared before its bytes are.
 const askSize = 1 << 20
 
-// same reports whether a file's bytes are the blob's. One that cannot be read is not the same.
-func (k *looker) same(root *os.Root, name string, st fs.FileInfo, oid OID) (bool, error) {
+// isSameBlob reports whether a file's bytes are the blob's. One that cannot be read is not the same.
+func (k *scratchScan) isSameBlob(root *os.Root, name string, st fs.FileInfo, oid OID) (bool, error) {
 	if st.Size() > askSize {
-		if n, err := k.objs.size(oid); err != nil || n != st.Size() {
+		if n, err := k.objs.getSize(oid); err != nil || n != st.Size() {
 			return false, err
 		}
 	}

@@ -6,10 +6,10 @@ import (
 	"slices"
 )
 
-// products are the folders and files that builds, tests and package managers leave in a
+// buildProducts are the folders and files that builds, tests and package managers leave in a
 // work tree, by name or by "*.ext", with the files of which one stands beside a folder of
 // that name where the name alone does not say so.
-func products() map[string][]string {
+func buildProducts() map[string][]string {
 	return map[string][]string{
 		"__pycache__": nil, "*.pyc": nil, "*.pyo": nil, "*.egg-info": nil, ".eggs": nil, ".pytest_cache": nil, ".mypy_cache": nil, ".ruff_cache": nil, ".hypothesis": nil, ".tox": nil, ".nox": nil, ".venv": nil, ".coverage": nil,
 		"node_modules": nil, ".gradle": nil, "*.class": nil, "*.o": nil, ".DS_Store": nil,
@@ -19,8 +19,8 @@ func products() map[string][]string {
 
 // dropProducts leaves out what is new and a product of a build, and returns the topmost
 // folder or file of each, sorted. A folder that holds files of the base is none.
-func (k *looker) dropProducts() []string {
-	known := products()
+func (k *scratchScan) dropProducts() []string {
+	known := buildProducts()
 	beside := map[string][]string{} // the files of a folder that say whose products its folders are
 	tracked := map[string]bool{}    // folders of the base
 	note := func(p string) { beside[path.Dir(p)] = append(beside[path.Dir(p)], path.Base(p)) }
@@ -45,7 +45,7 @@ func (k *looker) dropProducts() []string {
 		})
 	}
 	tops := map[string]bool{}
-	k.found = slices.DeleteFunc(k.found, func(f found) bool {
+	k.found = slices.DeleteFunc(k.found, func(f foundPath) bool {
 		if _, was := k.base[f.path]; was {
 			return false
 		}

@@ -27,7 +27,7 @@ func SweepScratch(parent string) (int, error) {
 	if _, err := os.Lstat(home); errors.Is(err, fs.ErrNotExist) {
 		return 0, nil
 	}
-	if err := private(home); err != nil {
+	if err := checkPrivate(home); err != nil {
 		return 0, err
 	}
 	entries, err := os.ReadDir(home)
@@ -41,7 +41,7 @@ func SweepScratch(parent string) (int, error) {
 			continue
 		}
 		seen[name] = true
-		did, bad := sweepOne(filepath.Join(home, name))
+		did, bad := sweepDir(filepath.Join(home, name))
 		if err = errors.Join(err, bad); did {
 			swept++
 		}
@@ -49,9 +49,9 @@ func SweepScratch(parent string) (int, error) {
 	return swept, err
 }
 
-// sweepOne removes one scratch directory unless its owner lives.
-func sweepOne(dir string) (bool, error) {
-	if _, err := os.Lstat(dir + lockSuffix); err != nil && alive(filepath.Base(dir)) {
+// sweepDir removes one scratch directory unless its owner lives.
+func sweepDir(dir string) (bool, error) {
+	if _, err := os.Lstat(dir + lockSuffix); err != nil && ownerLives(filepath.Base(dir)) {
 		return false, nil
 	}
 	lock := flock.New(dir+lockSuffix, flock.SetPermissions(0o600))
@@ -60,7 +60,7 @@ func sweepOne(dir string) (bool, error) {
 		return false, err
 	}
 	defer lock.Unlock()
-	if !inPlace(lock) {
+	if !isInPlace(lock) {
 		return false, nil
 	}
 	_, err = os.Lstat(dir)
@@ -71,14 +71,14 @@ func sweepOne(dir string) (bool, error) {
 	return was, os.Remove(lock.Path())
 }
 
-// alive reports whether a process has the number that a scratch directory's name holds.
-func alive(name string) bool {
+// ownerLives reports whether a process has the number that a scratch directory's name holds.
+func ownerLives(name string) bool {
 	pid, _, _ := strings.Cut(strings.TrimPrefix(name, scratchName), "-")
-	return runs(pid)
+	return processExists(pid)
 }
 
-// runs reports whether there is a process of that number.
-func runs(pid string) bool {
+// processExists reports whether there is a process of that number.
+func processExists(pid string) bool {
 	n, err := strconv.Atoi(pid)
 	if err != nil || n <= 0 {
 		return false
@@ -99,7 +99,7 @@ func removeAll(dir string) error {
 		}
 		if st, lerr := os.Lstat(dir); lerr == nil && st.IsDir() {
 			if cerr := os.Chmod(dir, 0o700); cerr == nil {
-				permit(dir)
+				makeRemovable(dir)
 			}
 		}
 		err = os.RemoveAll(dir)
@@ -107,17 +107,17 @@ func removeAll(dir string) error {
 	return err
 }
 
-// permit lets the owner list and empty every directory below dir, as far as it goes.
-func permit(dir string) {
+// makeRemovable lets the owner list and empty every directory below dir, as far as it goes.
+func makeRemovable(dir string) {
 	root, err := os.OpenRoot(dir)
 	if err != nil {
 		return
 	}
 	defer root.Close()
-	permitBelow(root)
+	makeRemovableBelow(root)
 }
 
-func permitBelow(root *os.Root) {
+func makeRemovableBelow(root *os.Root) {
 	f, err := root.Open(".")
 	if err != nil {
 		return
@@ -129,7 +129,7 @@ func permitBelow(root *os.Root) {
 			continue
 		}
 		if sub, err := openDir(root, e.Name()); err == nil {
-			permitBelow(sub)
+			makeRemovableBelow(sub)
 			sub.Close()
 		}
 	}

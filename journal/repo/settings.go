@@ -26,16 +26,16 @@ type settings struct {
 	author, committer string          // "Name <email> 1700000000 +0100", "" where git has none
 }
 
-// recall keeps settings for the steps of one command.
-type recall struct {
-	mu    sync.Mutex
-	last  *settings
-	sign  string  // of the files they came from
-	ahead *answer // of Expect, nil when somebody took it
+// settings keeps settings for the steps of one command.
+type settingsCache struct {
+	mu       sync.Mutex
+	last     *settings
+	sign     string           // of the files they came from
+	expected *settingsRequest // of Expect, nil when somebody took it
 }
 
-// answer is what git says of itself, as soon as done is closed.
-type answer struct {
+// settingsRequest is what git says of itself, as soon as done is closed.
+type settingsRequest struct {
 	at   time.Time // by the clock of the wall: the machine may sleep
 	sign string
 	done chan struct{}
@@ -53,17 +53,17 @@ const settingsLive = time.Second
 // it says then is good for one commit, if that comes within settingsLive; its moment
 // is the commit's, as git itself looks at the clock before it does anything else.
 func (r *Repo) Expect(ctx context.Context) {
-	r.recall.mu.Lock()
-	defer r.recall.mu.Unlock()
-	if !r.fits(r.recall.ahead) {
-		r.recall.ahead = r.ask(ctx)
+	r.settings.mu.Lock()
+	defer r.settings.mu.Unlock()
+	if !r.isFresh(r.settings.expected) {
+		r.settings.expected = r.requestSettings(ctx)
 	}
-	go r.updates.ready()
+	go r.updates.warmUp()
 }
 
-// ask starts to ask git.
-func (r *Repo) ask(ctx context.Context) *answer {
-	a := &answer{at: time.Now().Round(0), sign: r.configSign(), done: make(chan struct{})}
+// requestSettings starts to ask git.
+func (r *Repo) requestSettings(ctx context.Context) *settingsRequest {
+	a := &settingsRequest{at: time.Now().Round(0), sign: r.configStamp(), done: make(chan struct{})}
 	go func() {
 		defer close(a.done)
 		var out []byte
@@ -74,18 +74,18 @@ func (r *Repo) ask(ctx context.Context) *answer {
 	return a
 }
 
-// fits reports that an answer is as good as one that were asked for now.
-func (r *Repo) fits(a *answer) bool {
-	return a != nil && time.Now().Round(0).Sub(a.at).Abs() < settingsLive && a.sign == r.configSign()
+// isFresh reports that an answer is as good as one that were asked for now.
+func (r *Repo) isFresh(a *settingsRequest) bool {
+	return a != nil && time.Now().Round(0).Sub(a.at).Abs() < settingsLive && a.sign == r.configStamp()
 }
 
-// settings asks git, or remembers. The lines may be as old as settingsLive: who signs
+// loadSettings asks git, or remembers. The lines may be as old as settingsLive: who signs
 // with them asks anew.
-func (r *Repo) settings(ctx context.Context) (*settings, error) {
-	r.recall.mu.Lock()
-	s := r.recall.last
-	fits := s != nil && r.recall.sign == r.configSign()
-	r.recall.mu.Unlock()
+func (r *Repo) loadSettings(ctx context.Context) (*settings, error) {
+	r.settings.mu.Lock()
+	s := r.settings.last
+	fits := s != nil && r.settings.sign == r.configStamp()
+	r.settings.mu.Unlock()
 	if fits {
 		return s, nil
 	}
@@ -94,39 +94,39 @@ func (r *Repo) settings(ctx context.Context) (*settings, error) {
 
 // askSettings returns the settings as git tells them now, or told who expected to need them now.
 func (r *Repo) askSettings(ctx context.Context) (*settings, error) {
-	r.recall.mu.Lock()
-	defer r.recall.mu.Unlock()
-	a := r.recall.ahead
-	r.recall.ahead = nil
+	r.settings.mu.Lock()
+	defer r.settings.mu.Unlock()
+	a := r.settings.expected
+	r.settings.expected = nil
 	if !r.awaitAnswer(a) {
-		if a = r.ask(ctx); !r.awaitAnswer(a) && a.err != nil {
+		if a = r.requestSettings(ctx); !r.awaitAnswer(a) && a.err != nil {
 			return nil, a.err
 		}
 	}
-	r.recall.last, r.recall.sign = a.s, a.sign
-	time.AfterFunc(settingsLive, func() { r.forget(a.s) })
+	r.settings.last, r.settings.sign = a.s, a.sign
+	time.AfterFunc(settingsLive, func() { r.forgetSettings(a.s) })
 	return a.s, nil
 }
 
 // awaitAnswer waits for an answer and reports whether it fits.
-func (r *Repo) awaitAnswer(a *answer) bool {
+func (r *Repo) awaitAnswer(a *settingsRequest) bool {
 	if a == nil {
 		return false
 	}
 	<-a.done
-	return a.err == nil && r.fits(a)
+	return a.err == nil && r.isFresh(a)
 }
 
-func (r *Repo) forget(s *settings) {
-	r.recall.mu.Lock()
-	defer r.recall.mu.Unlock()
-	if r.recall.last == s {
-		r.recall.last = nil
+func (r *Repo) forgetSettings(s *settings) {
+	r.settings.mu.Lock()
+	defer r.settings.mu.Unlock()
+	if r.settings.last == s {
+		r.settings.last = nil
 	}
 }
 
-// configSign changes when one of the usual files of configuration does.
-func (r *Repo) configSign() string {
+// configStamp changes when one of the usual files of configuration does.
+func (r *Repo) configStamp() string {
 	home, _ := r.git.baseVar("HOME")
 	files := []string{filepath.Join(r.common, "config"), filepath.Join(r.gitDir, "config.worktree"), filepath.Join(home, ".gitconfig"), filepath.Join(r.git.configHome(), "git", "config")}
 	for _, name := range []string{"GIT_CONFIG_GLOBAL", "GIT_CONFIG_SYSTEM"} {
@@ -189,8 +189,8 @@ func parseSettings(text string) *settings {
 // hasConfiguration reports whether the list holds the configuration: every repository sets this key.
 func (s *settings) hasConfiguration() bool { return len(s.values["core.repositoryformatversion"]) > 0 }
 
-// off reports that a key is unset, or that every value of it is git's no.
-func (s *settings) off(key string) bool {
+// isOff reports that a key is unset, or that every value of it is git's no.
+func (s *settings) isOff(key string) bool {
 	for _, v := range s.values[key] {
 		if !isFalse(v) {
 			return false
@@ -199,12 +199,12 @@ func (s *settings) off(key string) bool {
 	return !s.bare[key]
 }
 
-// set reports that a key has any value.
-func (s *settings) set(key string) bool { return s.bare[key] || len(s.values[key]) > 0 }
+// isSet reports that a key has any value.
+func (s *settings) isSet(key string) bool { return s.bare[key] || len(s.values[key]) > 0 }
 
-// shares reports that several users write the repository, with modes of files that
+// isShared reports that several users write the repository, with modes of files that
 // core.sharedRepository says.
-func (s *settings) shares() bool {
+func (s *settings) isShared() bool {
 	for _, v := range s.values["core.sharedrepository"] {
 		if !isFalse(v) && v != "umask" {
 			return true
@@ -213,9 +213,9 @@ func (s *settings) shares() bool {
 	return s.bare["core.sharedrepository"]
 }
 
-// syncs reports that loose objects are to be on the disk before they are named:
+// syncsObjects reports that loose objects are to be on the disk before they are named:
 // core.fsync, or its older name. The method is a matter of speed alone.
-func (s *settings) syncs() bool {
+func (s *settings) syncsObjects() bool {
 	for _, v := range s.values["core.fsync"] {
 		for _, part := range strings.FieldsFunc(v, func(c rune) bool { return strings.ContainsRune(", \t", c) }) {
 			if slices.Contains([]string{"loose-object", "objects", "committed", "added", "all"}, part) {
@@ -223,7 +223,7 @@ func (s *settings) syncs() bool {
 			}
 		}
 	}
-	return !s.off("core.fsyncobjectfiles")
+	return !s.isOff("core.fsyncobjectfiles")
 }
 
 // isFalse reports a value that git reads as no.
@@ -269,9 +269,9 @@ func (r *Repo) Identity(ctx context.Context) (Signature, error) {
 
 // askIdentity returns the settings as askSettings does, and leaves what Expect asked for to the commit.
 func (r *Repo) askIdentity(ctx context.Context) (*settings, error) {
-	r.recall.mu.Lock()
-	a := r.recall.ahead
-	r.recall.mu.Unlock()
+	r.settings.mu.Lock()
+	a := r.settings.expected
+	r.settings.mu.Unlock()
 	if r.awaitAnswer(a) {
 		return a.s, nil
 	}
@@ -298,7 +298,7 @@ func (r *Repo) strictIdentity(ctx context.Context) (Signature, error) {
 
 // Config reads one git config value, "" when unset. Of a key with several values it is the last.
 func (r *Repo) Config(ctx context.Context, key string) (string, error) {
-	out, err := r.read(ctx, "config", "-z", "--get", key)
+	out, err := r.readGit(ctx, "config", "-z", "--get", key)
 	if exitCode(err) == 1 {
 		return "", nil
 	}
@@ -307,6 +307,6 @@ func (r *Repo) Config(ctx context.Context, key string) (string, error) {
 
 // Version is the version of the git that odd runs, like "2.43.0".
 func (r *Repo) Version(ctx context.Context) (string, error) {
-	out, err := r.line(ctx, "version")
+	out, err := r.readGitLine(ctx, "version")
 	return strings.TrimPrefix(out, "git version "), err
 }

@@ -15,9 +15,9 @@ func TestParseSettings(t *testing.T) {
 	eq(t, "name", s.values["user.name"], []string{"A = B"})
 	eq(t, "author", s.author, "A = B <a@x> 2 -0130")
 	eq(t, "committer", s.committer, "C <c@x> 1 +0000")
-	eq(t, "a key without a value is a yes", s.off("commit.gpgsign"), false)
-	eq(t, "a no", parseSettings("a.b=No\na.b=0\n").off("a.b"), true)
-	eq(t, "a no and a yes", parseSettings("a.b=No\na.b=1\n").off("a.b"), false)
+	eq(t, "a key without a value is a yes", s.isOff("commit.gpgsign"), false)
+	eq(t, "a no", parseSettings("a.b=No\na.b=0\n").isOff("a.b"), true)
+	eq(t, "a no and a yes", parseSettings("a.b=No\na.b=1\n").isOff("a.b"), false)
 	eq(t, "without its configuration", parseSettings("GIT_AUTHOR_IDENT=A <a@x> 2 +0000\n").hasConfiguration(), false)
 }
 
@@ -49,8 +49,8 @@ func TestIdentityIsTheOneThatIsSet(t *testing.T) {
 	who, err := r.Identity(t.Context())
 	eq(t, "its date", who.String(), "Ann Other <eve@example.org> 1700000000 +0230")
 	eq(t, "error", err, nil)
-	s := must[*settings](t)(r.settings(t.Context()))
-	eq(t, "a committer whom git guesses", r.plain(s), false)
+	s := must[*settings](t)(r.loadSettings(t.Context()))
+	eq(t, "a committer whom git guesses", r.isPlain(s), false)
 	guess := parseSettings("user.name=Ann\nalias.x=!f() {\nuser.email=ann@example.org\n}\nGIT_COMMITTER_IDENT=Ann <ann@host.(none)> 1 +0000\n")
 	eq(t, "a guess beside a line of another value", guess.isSetByPerson(r, "COMMITTER", must[Signature](t)(parseSignature(guess.committer))), false)
 }
@@ -97,7 +97,7 @@ func TestExpect(t *testing.T) {
 	expect := func() int64 {
 		at := later()
 		r.Expect(t.Context())
-		<-r.recall.ahead.done
+		<-r.settings.expected.done
 		later()
 		r.Expect(t.Context())
 		return at
@@ -112,15 +112,15 @@ func TestExpect(t *testing.T) {
 	commit("after a change of the configuration", later())
 
 	expect()
-	r.recall.ahead.at = r.recall.ahead.at.Add(-settingsLive)
+	r.settings.expected.at = r.settings.expected.at.Add(-settingsLive)
 	eq(t, "identity of an old answer", must[Signature](t)(r.Identity(t.Context())).When.Unix(), later()-3600)
 	expect()
-	r.recall.ahead.at = r.recall.ahead.at.Add(-settingsLive)
+	r.settings.expected.at = r.settings.expected.at.Add(-settingsLive)
 	commit("after a while", later())
 
 	over, stop := context.WithCancel(t.Context())
 	stop()
 	r.Expect(over)
-	<-r.recall.ahead.done
+	<-r.settings.expected.done
 	commit("after an answer that never came", later())
 }

@@ -68,8 +68,8 @@ func TestRoomOfAnother(t *testing.T) {
 	if err := os.Chown(first, 12345, 12345); err != nil {
 		t.Fatal(err)
 	}
-	if second := must[string](t)(r.Room("build")); second == first || private(second) != nil {
-		t.Errorf("another user's room is %s, %v", second, private(second))
+	if second := must[string](t)(r.Room("build")); second == first || checkPrivate(second) != nil {
+		t.Errorf("another user's room is %s, %v", second, checkPrivate(second))
 	}
 }
 
@@ -131,17 +131,17 @@ func TestConfiguredHooksAtTheDesk(t *testing.T) {
 	}
 	write(t, r.Root(), "tools/lint", "exit 0\n")
 	r = open(t, r.Root())
-	d := &desk{r: r, dir: r.oddDir("tmp", "commit-x")}
-	if err := d.layOut(t.Context(), []OID{base}, must[OID](t)(r.TreeOID(base, ""))); err != nil {
+	d := &commitWorktree{r: r, dir: r.oddDir("tmp", "commit-x")}
+	if err := d.checkOut(t.Context(), []OID{base}, must[OID](t)(r.TreeOID(base, ""))); err != nil {
 		t.Fatal(err)
 	}
-	env := must[[]string](t)(d.own(t.Context()))
-	out := must[[]byte](t)(r.git.run(t.Context(), call{args: []string{"config", "--get-regexp", "^hook"}, dir: d.root(), env: env}))
+	env := must[[]string](t)(d.personEnv(t.Context()))
+	out := must[[]byte](t)(r.git.run(t.Context(), call{args: []string{"config", "--get-regexp", "^hook"}, dir: d.workDir(), env: env}))
 	eq(t, "hooks", strings.TrimSpace(string(out)), strings.Join([]string{"hook.lint.event pre-commit",
 		"hook.lint.command '" + filepath.Join(r.Root(), "tools/lint") + "' --all", "hook.log.command logger -t git", "hook.log.event post-commit"}, "\n"))
-	if err := d.clear(t.Context()); err != nil {
+	if err := d.cleanUp(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 	s := must[*settings](t)(r.askSettings(t.Context()))
-	eq(t, "plain", r.plain(s), false)
+	eq(t, "plain", r.isPlain(s), false)
 }

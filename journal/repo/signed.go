@@ -11,7 +11,7 @@ import (
 
 // Verify reports whether a commit carries a good signature that git trusts, and by whom. A commit without one is no error.
 func (r *Repo) Verify(ctx context.Context, oid OID) (ok bool, signer string, err error) {
-	grade, signer, _, err := r.grade(ctx, oid)
+	grade, signer, _, err := r.gradeSignature(ctx, oid)
 	return grade == "G", signer, err
 }
 
@@ -44,16 +44,16 @@ func (r *Repo) VerifyBy(ctx context.Context, oid OID, signers []byte) (why strin
 	if err := errors.Join(err, f.Close()); err != nil {
 		return "", err
 	}
-	grade, _, key, err := r.grade(ctx, oid, "-c", "gpg.ssh.allowedSignersFile="+f.Name(), "-c", "gpg.ssh.program=ssh-keygen", "-c", "gpg.ssh.revocationFile=")
+	grade, _, key, err := r.gradeSignature(ctx, oid, "-c", "gpg.ssh.allowedSignersFile="+f.Name(), "-c", "gpg.ssh.program=ssh-keygen", "-c", "gpg.ssh.revocationFile=")
 	if err == nil && (grade != "G" || !strings.HasPrefix(key, "SHA256:")) {
 		why = fmt.Sprintf("is not signed by a key of %s", c.Author.Email)
 	}
 	return why, err
 }
 
-// grade is git's letter for a commit's signature ("G" is good, "N" none), who it
+// gradeSignature is git's letter for a commit's signature ("G" is good, "N" none), who it
 // names as signer, and the fingerprint of the key.
-func (r *Repo) grade(ctx context.Context, oid OID, options ...string) (grade, signer, key string, err error) {
+func (r *Repo) gradeSignature(ctx context.Context, oid OID, options ...string) (grade, signer, key string, err error) {
 	if err := oid.check(); err != nil {
 		return "", "", "", err
 	}
@@ -72,15 +72,15 @@ func SignersFor(email string, signers []byte) []byte {
 	var out strings.Builder
 	for line := range strings.Lines(string(signers)) {
 		line = strings.TrimSpace(line)
-		if line != "" && line[0] != '#' && email != "" && principal(line, email) {
+		if line != "" && line[0] != '#' && email != "" && matchPrincipal(line, email) {
 			out.WriteString(line + "\n")
 		}
 	}
 	return []byte(out.String())
 }
 
-// principal reports whether a line's first field, quoted or not, covers an address.
-func principal(line, email string) bool {
+// matchPrincipal reports whether a line's first field, quoted or not, covers an address.
+func matchPrincipal(line, email string) bool {
 	var list string
 	if rest, ok := strings.CutPrefix(line, `"`); ok {
 		list, _, _ = strings.Cut(rest, `"`)
@@ -90,7 +90,7 @@ func principal(line, email string) bool {
 	yes := false
 	for p := range strings.SplitSeq(list, ",") {
 		p, no := strings.CutPrefix(p, "!")
-		if p == "" || !wildcard(p, email) {
+		if p == "" || !matchWildcard(p, email) {
 			continue
 		}
 		if no {
@@ -101,8 +101,8 @@ func principal(line, email string) bool {
 	return yes
 }
 
-// wildcard matches s against a pattern in which * is any text and ? any byte.
-func wildcard(pattern, s string) bool {
+// matchWildcard matches s against a pattern in which * is any text and ? any byte.
+func matchWildcard(pattern, s string) bool {
 	star, from := -1, 0 // the last * and where what it took ends
 	p, i := 0, 0
 	for i < len(s) {

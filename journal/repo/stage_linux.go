@@ -22,7 +22,7 @@ const fewEntries = 64
 // stageHere is stage without git, for a few ordinary files of a plain index; not
 // done, and nothing changed, for anything else.
 func (c *checkout) stageHere(ctx context.Context) (done bool, err error) {
-	if len(c.changes) > fewEntries || slices.ContainsFunc(c.changes, extraordinary) || !c.isUnfiltered(ctx) || !c.unlent() {
+	if len(c.changes) > fewEntries || slices.ContainsFunc(c.changes, isExtraordinary) || !c.isUnfiltered(ctx) || !c.isUnconverted() {
 		return false, nil
 	}
 	at := filepath.Join(c.m.GitDir, "index")
@@ -34,39 +34,39 @@ func (c *checkout) stageHere(ctx context.Context) (done bool, err error) {
 	if err != nil {
 		return false, nil
 	}
-	x := &indexEdit{changes: c.changes, trees: c.treeIDs(), plain: c.r.convertsNothing, written: uint32(st.ModTime().Unix())}
-	if !x.follow(b) {
+	x := &indexEdit{changes: c.changes, trees: c.findTreeIDs(), plain: c.r.blobHasNoConversion, written: uint32(st.ModTime().Unix())}
+	if !x.build(b) {
 		return false, nil
 	}
 	c.files = map[string]string{}
 	for i, ch := range c.changes {
 		if entry, ok := x.put[ch.Path]; ok {
 			c.files[ch.Path] = fmt.Sprintf("%s.%d", c.scratch, i)
-			if err := c.write(ch, x.out[entry:]); err != nil {
+			if err := c.writeNewFile(ch, x.out[entry:]); err != nil {
 				return false, fmt.Errorf("%s: %w", ch.Path, err)
 			}
 		}
 	}
-	if err := c.smudge(x); err != nil {
+	if err := c.smudgeRacyEntries(x); err != nil {
 		return false, err
 	}
-	c.made = seal(x.out)
-	return true, os.WriteFile(c.index(), c.made, 0o666)
+	c.made = appendChecksum(x.out)
+	return true, os.WriteFile(c.indexFile(), c.made, 0o666)
 }
 
-// unlent reports that no .gitattributes of the work tree, in the index or not, converts.
-func (c *checkout) unlent() bool {
-	for _, text := range c.attributes() {
-		if !convertless(text) {
+// isUnconverted reports that no .gitattributes of the work tree, in the index or not, converts.
+func (c *checkout) isUnconverted() bool {
+	for _, text := range c.readAttributes() {
+		if !hasNoConversion(text) {
 			return false
 		}
 	}
 	return true
 }
 
-// extraordinary reports a change of anything but plain files, or of one that some
+// isExtraordinary reports a change of anything but plain files, or of one that some
 // file system takes for git's own.
-func extraordinary(ch Change) bool {
+func isExtraordinary(ch Change) bool {
 	for _, mode := range []string{ch.OldMode, ch.NewMode} {
 		if mode != "" && mode != modeFile && mode != modeExec {
 			return true
@@ -84,33 +84,33 @@ func (c *checkout) isUnfiltered(ctx context.Context) bool {
 	if _, own := r.objs.(*packStore); !own || c.m.GitDir != r.gitDir {
 		return false
 	}
-	s, err := r.settings(ctx)
-	if err != nil || !s.hasConfiguration() || s.shares() || !r.noHook(s, "post-index-change") {
+	s, err := r.loadSettings(ctx)
+	if err != nil || !s.hasConfiguration() || s.isShared() || !r.hasNoHook(s, "post-index-change") {
 		return false
 	}
 	for _, key := range []string{"core.autocrlf", "core.sparsecheckout", "core.splitindex", "core.ignorecase"} {
-		if !s.off(key) {
+		if !s.isOff(key) {
 			return false
 		}
 	}
 	for _, key := range []string{"core.attributesfile", "core.eol", "core.worktree", "core.fsync", "core.fsyncmethod"} {
-		if s.set(key) {
+		if s.isSet(key) {
 			return false
 		}
 	}
-	return !slices.ContainsFunc(r.attributeFiles(s), func(p string) bool { _, err := os.Stat(p); return !missing(err) }) && r.noReplacement()
+	return !slices.ContainsFunc(r.listAttributeFiles(s), func(p string) bool { _, err := os.Stat(p); return !isMissing(err) }) && r.hasNoReplacement()
 }
 
-// convertsNothing reports that a blob holds attributes under which git writes the
+// blobHasNoConversion reports that a blob holds attributes under which git writes the
 // bytes of every file as they are, where line ends are nobody's setting: no filter,
 // encoding or expansion, and no line ends but LF. What is not understood for sure is no.
-func (r *Repo) convertsNothing(id []byte) bool {
+func (r *Repo) blobHasNoConversion(id []byte) bool {
 	b, err := r.Blob(OID(hex.EncodeToString(id)))
-	return err == nil && convertless(b)
+	return err == nil && hasNoConversion(b)
 }
 
-// convertless is convertsNothing of the text itself.
-func convertless(text []byte) bool {
+// hasNoConversion is convertsNothing of the text itself.
+func hasNoConversion(text []byte) bool {
 	for line := range strings.Lines(string(text)) {
 		f := strings.Fields(line)
 		if len(f) == 0 || f[0][0] == '#' {
@@ -121,7 +121,7 @@ func convertless(text []byte) bool {
 		}
 		for _, a := range f[1:] {
 			name, value, _ := strings.Cut(strings.TrimLeft(a, "-!"), "=")
-			if !harmless[name] && !strings.HasPrefix(name, "linguist-") && (name != "eol" || value != "lf") {
+			if !harmlessAttributes[name] && !strings.HasPrefix(name, "linguist-") && (name != "eol" || value != "lf") {
 				return false
 			}
 		}
@@ -129,16 +129,16 @@ func convertless(text []byte) bool {
 	return true
 }
 
-// harmless are attributes that change no byte of a file that is checked out.
-var harmless = map[string]bool{"text": true, "merge": true, "diff": true, "delta": true, "binary": true, "whitespace": true,
+// harmlessAttributes are attributes that change no byte of a file that is checked out.
+var harmlessAttributes = map[string]bool{"text": true, "merge": true, "diff": true, "delta": true, "binary": true, "whitespace": true,
 	"conflict-marker-size": true, "export-ignore": true, "export-subst": true}
 
-// noReplacement reports that git reads every object as itself: no refs/replace.
-func (r *Repo) noReplacement() bool {
-	if loose, err := os.ReadDir(filepath.Join(r.common, "refs", "replace")); len(loose) > 0 || err != nil && !missing(err) {
+// hasNoReplacement reports that git reads every object as itself: no refs/replace.
+func (r *Repo) hasNoReplacement() bool {
+	if loose, err := os.ReadDir(filepath.Join(r.common, "refs", "replace")); len(loose) > 0 || err != nil && !isMissing(err) {
 		return false
 	}
-	all, err := r.refs.packed.read()
+	all, err := r.refs.packed.readPacked()
 	for name := range all {
 		if strings.HasPrefix(name, "refs/replace/") {
 			return false
@@ -147,13 +147,13 @@ func (r *Repo) noReplacement() bool {
 	return err == nil
 }
 
-// treeIDs finds the trees of folders in the two commits.
-func (c *checkout) treeIDs() func(string) treeID {
+// findTreeIDs finds the trees of folders in the two commits.
+func (c *checkout) findTreeIDs() func(string) treeID {
 	x := c.r.Reader()
 	return func(dir string) treeID {
 		var ids [2]OID
 		for i, at := range []OID{c.m.Old, c.m.New} {
-			oid, err := x.root(at)
+			oid, err := x.rootTree(at)
 			mode := modeDir
 			if err == nil && dir != "" {
 				oid, mode, err = x.Find(at, dir)
@@ -166,8 +166,8 @@ func (c *checkout) treeIDs() func(string) treeID {
 	}
 }
 
-// write writes the new file of a change, and what it is into its entry.
-func (c *checkout) write(ch Change, entry []byte) error {
+// writeNewFile writes the new file of a change, and what it is into its entry.
+func (c *checkout) writeNewFile(ch Change, entry []byte) error {
 	b, err := c.r.Blob(ch.New)
 	if err != nil {
 		return err
@@ -193,10 +193,10 @@ func (c *checkout) write(ch Change, entry []byte) error {
 	return nil
 }
 
-// smudge is git's own care when it writes an index anew: an entry of the second in
+// smudgeRacyEntries is git's own care when it writes an index anew: an entry of the second in
 // which the old index was written may hide an edit of that second, which only
 // the file's bytes tell. A size of nothing makes git look at them.
-func (c *checkout) smudge(x *indexEdit) error {
+func (c *checkout) smudgeRacyEntries(x *indexEdit) error {
 	for _, at := range x.racy {
 		e := x.out[at:]
 		num := func(i int) uint32 { return binary.BigEndian.Uint32(e[4*i:]) }
@@ -206,7 +206,7 @@ func (c *checkout) smudge(x *indexEdit) error {
 		}
 		file := filepath.Join(c.m.Root, string(e[head:head+bytes.IndexByte(e[head:], 0)]))
 		st, err := os.Lstat(file)
-		if missing(err) || errors.Is(err, syscall.ENOTDIR) || err == nil && (num(6)&0o170000 == 0o160000 || st.IsDir()) {
+		if isMissing(err) || errors.Is(err, syscall.ENOTDIR) || err == nil && (num(6)&0o170000 == 0o160000 || st.IsDir()) {
 			continue
 		}
 		if err != nil {

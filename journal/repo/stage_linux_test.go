@@ -33,8 +33,8 @@ func (c *checkout) told(t testing.TB) string {
 		}
 		return string(out)
 	}
-	entries := run(c.index(), "", "ls-files", "-s", "-z")
-	cached, plain := run(c.index(), "", "write-tree"), c.index()+".plain"
+	entries := run(c.indexFile(), "", "ls-files", "-s", "-z")
+	cached, plain := run(c.indexFile(), "", "write-tree"), c.indexFile()+".plain"
 	run(plain, entries, "update-index", "-z", "--index-info")
 	eq(t, "tree by what is remembered", cached, run(plain, "", "write-tree"))
 	text := entries
@@ -172,7 +172,7 @@ func TestStageHereLeavesToGit(t *testing.T) {
 			eq(t, "done", done, plain(name))
 			wrote := must[[]string](t)(filepath.Glob(c.scratch + "*"))
 			eq(t, "wrote", len(wrote) > 0, done)
-			if err := c.forget(nil); err != nil {
+			if err := c.cleanUp(nil); err != nil {
 				t.Fatal(err)
 			}
 			eq(t, "left", len(must[[]string](t)(filepath.Glob(c.scratch+"*"))), 0)

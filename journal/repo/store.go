@@ -19,16 +19,16 @@ import (
 // Both stores are safe for concurrent use.
 type store interface {
 	get(oid OID) (kind string, data []byte, err error)
-	size(oid OID) (int64, error)
+	getSize(oid OID) (int64, error)
 	put(kind string, data []byte) (OID, error)
 }
 
 // errNoObject is wrapped by get and size when the repository lacks the object.
 var errNoObject = errors.New("no such object in this repository")
 
-// ok reports whether o is a whole object id: 40 hex digits, or 64 in a SHA-256 repository.
+// isValid reports whether o is a whole object id: 40 hex digits, or 64 in a SHA-256 repository.
 // It is asked before an id reaches a command line.
-func (o OID) ok() bool {
+func (o OID) isValid() bool {
 	if len(o) != 40 && len(o) != 64 {
 		return false
 	}
@@ -42,7 +42,7 @@ func (o OID) ok() bool {
 
 // check is ok as an error.
 func (o OID) check() error {
-	if o.ok() {
+	if o.isValid() {
 		return nil
 	}
 	return fmt.Errorf("%q: not an object id (40 or 64 hex digits)", string(o))
@@ -52,14 +52,14 @@ func (o OID) check() error {
 // itself, and keeps an index of the packs it saw: an object that is missing is
 // looked for once more after a new look at the packs, then asked of git.
 type packStore struct {
-	mu   sync.Mutex
-	st   *filesystem.Storage
-	slow *gitStore
-	told func(context.Context) (*settings, error) // of how git writes
-	sync func(*os.File) error
-	dir  string // where loose objects lie
-	few  packs
-	last kept[OID, object]
+	mu           sync.Mutex
+	st           *filesystem.Storage
+	slow         *gitStore
+	loadSettings func(context.Context) (*settings, error) // of how git writes
+	sync         func(*os.File) error
+	dir          string // where loose objects lie
+	few          packs
+	last         boundedCache[OID, object]
 }
 
 // object is a whole object; nobody may change its bytes.
@@ -89,18 +89,18 @@ func (p *packStore) get(oid OID) (string, []byte, error) {
 		if kind, data, err := readLoose(p.dir, oid); err == nil {
 			return kind, data, nil
 		}
-		if kind, data, err := p.read(plumbing.NewHash(string(oid))); err == nil {
+		if kind, data, err := p.readPacked(plumbing.NewHash(string(oid))); err == nil {
 			return kind, data, nil
 		}
 	}
 	return p.slow.get(oid)
 }
 
-// read gets one object in process, with a second try after a repack.
-func (p *packStore) read(h plumbing.Hash) (kind string, data []byte, err error) {
+// readPacked gets one object in process, with a second try after a repack.
+func (p *packStore) readPacked(h plumbing.Hash) (kind string, data []byte, err error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if k, _ := p.few.find(h); k != nil {
+	if k, _ := p.few.findPack(h); k != nil {
 		if o, err := k.Get(h); err == nil {
 			return unpackObject(o)
 		}
@@ -127,7 +127,7 @@ func unpackObject(o plumbing.EncodedObject) (kind string, data []byte, err error
 	return o.Type().String(), data, err
 }
 
-func (p *packStore) size(oid OID) (int64, error) {
+func (p *packStore) getSize(oid OID) (int64, error) {
 	if err := oid.check(); err != nil {
 		return 0, err
 	}
@@ -135,7 +135,7 @@ func (p *packStore) size(oid OID) (int64, error) {
 		return int64(len(o.data)), nil
 	}
 	if len(oid) != 40 {
-		return p.slow.size(oid)
+		return p.slow.getSize(oid)
 	}
 	o, n, err := readSmall(p.dir, oid, askedBytes)
 	if err == nil {
@@ -144,7 +144,7 @@ func (p *packStore) size(oid OID) (int64, error) {
 	if n < 0 {
 		n, err = p.sizePacked(plumbing.NewHash(string(oid)))
 		if err != nil {
-			return p.slow.size(oid)
+			return p.slow.getSize(oid)
 		}
 	}
 	return n, nil
@@ -153,7 +153,7 @@ func (p *packStore) size(oid OID) (int64, error) {
 func (p *packStore) sizePacked(h plumbing.Hash) (int64, error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if k, at := p.few.find(h); k != nil {
+	if k, at := p.few.findPack(h); k != nil {
 		if n, err := k.GetSizeByOffset(at); err == nil {
 			return n, nil
 		}
@@ -169,12 +169,12 @@ func (p *packStore) put(kind string, data []byte) (OID, error) {
 	if err != nil {
 		return "", err
 	}
-	s, err := p.told(context.Background())
-	if err != nil || !s.hasConfiguration() || s.shares() {
+	s, err := p.loadSettings(context.Background())
+	if err != nil || !s.hasConfiguration() || s.isShared() {
 		return p.slow.put(kind, data)
 	}
 	var sync func(*os.File) error
-	if s.syncs() {
+	if s.syncsObjects() {
 		sync = p.sync
 	}
 	oid := OID(plumbing.ComputeHash(typ, data).String())
@@ -210,14 +210,14 @@ func (s *gitStore) get(oid OID) (string, []byte, error) {
 	}
 	var kind string
 	var data []byte
-	err := s.batch.each([]OID{oid}, func(_ int, k string, b []byte) error {
+	err := s.batch.readEach([]OID{oid}, func(_ int, k string, b []byte) error {
 		kind, data = k, b
 		return nil
 	})
 	return kind, data, err
 }
 
-func (s *gitStore) size(oid OID) (int64, error) {
+func (s *gitStore) getSize(oid OID) (int64, error) {
 	if err := oid.check(); err != nil {
 		return 0, err
 	}

@@ -50,7 +50,7 @@ func TestSizes(t *testing.T) {
 	packed, small, large := id("rev-parse", "HEAD:packed.txt"), id("hash-object", "-w", "small.txt"), id("hash-object", "-w", "large.txt")
 	for oid, want := range map[OID]int64{packed: 7, small: 6, large: 6 * askedBytes} {
 		for range 2 {
-			if n, err := r.objs.size(oid); n != want || err != nil {
+			if n, err := r.objs.getSize(oid); n != want || err != nil {
 				t.Errorf("size of %s: %d, %v, want %d", oid, n, err, want)
 			}
 		}
@@ -60,7 +60,7 @@ func TestSizes(t *testing.T) {
 	eq(t, "the small one is remembered", known, true)
 	_, known = last.get(large)
 	eq(t, "the large one is remembered", known, false)
-	if _, err := r.objs.size(OID(strings.Repeat("1", 40))); !errors.Is(err, errNoObject) {
+	if _, err := r.objs.getSize(OID(strings.Repeat("1", 40))); !errors.Is(err, errNoObject) {
 		t.Errorf("size of an object that is not there: %v", err)
 	}
 }

@@ -26,12 +26,9 @@ func (r *Repo) Tally(name string) int {
 func (r *Repo) SetTally(name string, n int) error {
 	file := r.oddDir("tally", name)
 	if n <= 0 {
-		if err := os.Remove(file); err != nil && !os.IsNotExist(err) {
-			return err
-		}
-		return nil
+		return removeIfExists(file)
 	}
-	if err := r.oddRoom("tally"); err != nil {
+	if err := r.makeOddDir("tally"); err != nil {
 		return err
 	}
 	return renameio.WriteFile(file, []byte(strconv.Itoa(n)+"\n"), 0o666)

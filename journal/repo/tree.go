@@ -56,7 +56,7 @@ func (r *Repo) rootTree(oid OID) (OID, time.Time, error) {
 	}
 	switch kind {
 	case "tree": // which is read next
-		_, err := r.remember(oid, data)
+		_, err := r.rememberTree(oid, data)
 		return oid, time.Time{}, err
 	case "commit":
 		c, err := parseCommit(oid, data)
@@ -77,11 +77,11 @@ func readTree(objs store, oid OID) (listing, error) {
 	if kind != "tree" {
 		return listing{}, fmt.Errorf("%s: is a %s, want a tree", oid, kind)
 	}
-	return treeOf(oid, data)
+	return parseTreeObject(oid, data)
 }
 
-// treeOf is the entries of a tree object of these bytes.
-func treeOf(oid OID, data []byte) (listing, error) {
+// parseTreeObject is the entries of a tree object of these bytes.
+func parseTreeObject(oid OID, data []byte) (listing, error) {
 	l, err := parseTree(string(data), len(oid)/2)
 	if err != nil {
 		return listing{}, fmt.Errorf("%s: %w", oid, err)
@@ -89,8 +89,8 @@ func treeOf(oid OID, data []byte) (listing, error) {
 	return l, nil
 }
 
-// read is readTree, remembered.
-func (s *snapshot) read(oid OID) (listing, error) {
+// readTree is readTree, remembered.
+func (s *snapshot) readTree(oid OID) (listing, error) {
 	s.mu.Lock()
 	l, ok := s.trees[oid]
 	s.mu.Unlock()
@@ -120,7 +120,7 @@ func (t TreeFS) find(op, name string) (entry, error) {
 		if !e.isDir() {
 			return entry{}, &fs.PathError{Op: op, Path: name, Err: fs.ErrNotExist}
 		}
-		l, err := t.snap.read(e.oid)
+		l, err := t.snap.readTree(e.oid)
 		if err != nil {
 			return entry{}, &fs.PathError{Op: op, Path: name, Err: err}
 		}
@@ -128,13 +128,13 @@ func (t TreeFS) find(op, name string) (entry, error) {
 		if i < 0 {
 			return entry{}, &fs.PathError{Op: op, Path: name, Err: fs.ErrNotExist}
 		}
-		e = l.entry(i)
+		e = l.entryAt(i)
 	}
 	return e, nil
 }
 
-// file is find for something readable.
-func (t TreeFS) file(op, name string) (entry, error) {
+// findFile is find for something readable.
+func (t TreeFS) findFile(op, name string) (entry, error) {
 	e, err := t.find(op, name)
 	switch {
 	case err != nil:
@@ -153,7 +153,7 @@ func (t TreeFS) Open(name string) (fs.File, error) {
 	if err != nil {
 		return nil, err
 	}
-	in, err := t.snap.info(e)
+	in, err := t.snap.fileInfo(e)
 	if err != nil {
 		return nil, &fs.PathError{Op: "open", Path: name, Err: err}
 	}
@@ -170,7 +170,7 @@ func (t TreeFS) Open(name string) (fs.File, error) {
 
 // ReadFile implements fs.ReadFileFS. The caller owns the bytes.
 func (t TreeFS) ReadFile(name string) ([]byte, error) {
-	e, err := t.file("read", name)
+	e, err := t.findFile("read", name)
 	if err != nil {
 		return nil, err
 	}
@@ -189,16 +189,16 @@ const fewFiles = 256
 func (t TreeFS) ReadMany(names []string, fn func(name string, data []byte) error) error {
 	oids := make([]OID, len(names))
 	for i, n := range names {
-		e, err := t.file("read", n)
+		e, err := t.findFile("read", n)
 		if err != nil {
 			return err
 		}
 		oids[i] = e.oid
 	}
 	if len(oids) > fewFiles {
-		b := newBatch(t.snap.r.git)
+		b := &batch{run: t.snap.r.git}
 		defer b.stop()
-		return b.each(oids, func(i int, _ string, data []byte) error { return fn(names[i], data) })
+		return b.readEach(oids, func(i int, _ string, data []byte) error { return fn(names[i], data) })
 	}
 	for i, o := range oids {
 		_, b, err := t.snap.r.objs.get(o)
@@ -221,11 +221,11 @@ func (t TreeFS) ReadDir(name string) ([]fs.DirEntry, error) {
 	if !e.isDir() {
 		return nil, &fs.PathError{Op: "readdir", Path: name, Err: errors.New("not a directory")}
 	}
-	l, err := t.snap.read(e.oid)
+	l, err := t.snap.readTree(e.oid)
 	if err != nil {
 		return nil, &fs.PathError{Op: "readdir", Path: name, Err: err}
 	}
-	es := l.entries(0, l.len())
+	es := l.entryRange(0, l.len())
 	if byName := func(a, b entry) int { return strings.Compare(a.name, b.name) }; !slices.IsSortedFunc(es, byName) {
 		slices.SortFunc(es, byName)
 	}
@@ -256,7 +256,7 @@ func (t TreeFS) Stat(name string) (fs.FileInfo, error) {
 	if err != nil {
 		return nil, err
 	}
-	return t.snap.info(e)
+	return t.snap.fileInfo(e)
 }
 
 // Sub implements fs.SubFS.
@@ -284,14 +284,14 @@ func fileMode(mode string) fs.FileMode {
 	return 0o644
 }
 
-// info describes e; the size of a file is read from the object's header.
-func (s *snapshot) info(e entry) (treeInfo, error) {
+// fileInfo describes e; the size of a file is read from the object's header.
+func (s *snapshot) fileInfo(e entry) (treeInfo, error) {
 	in := treeInfo{name: e.name, mode: fileMode(e.mode), when: s.when, oid: e.oid}
 	if !in.mode.IsRegular() {
 		return in, nil
 	}
 	var err error
-	in.size, err = s.r.objs.size(e.oid)
+	in.size, err = s.r.objs.getSize(e.oid)
 	return in, err
 }
 
@@ -318,7 +318,7 @@ type treeEntry struct {
 func (d treeEntry) Name() string               { return d.e.name }
 func (d treeEntry) IsDir() bool                { return d.e.isDir() }
 func (d treeEntry) Type() fs.FileMode          { return fileMode(d.e.mode).Type() }
-func (d treeEntry) Info() (fs.FileInfo, error) { return d.snap.info(d.e) }
+func (d treeEntry) Info() (fs.FileInfo, error) { return d.snap.fileInfo(d.e) }
 func (d treeEntry) String() string             { return fs.FormatDirEntry(d) }
 
 // treeFile is an open file; its bytes are in memory.

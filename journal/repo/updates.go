@@ -12,17 +12,17 @@ import (
 	"time"
 )
 
-// updates runs transactions on refs by a `git update-ref --stdin` that lives on a
+// refUpdater runs transactions on refs by a `git update-ref --stdin` that lives on a
 // moment for the next one. It needs no Close: between two transactions it holds
 // nothing, and it leaves at the end of its input, so with odd.
-type updates struct {
+type refUpdater struct {
 	mu   sync.Mutex
 	run  *runner
-	proc *updateRef
+	proc *updateProcess
 }
 
-// updateRef is one running process.
-type updateRef struct {
+// updateProcess is one running process.
+type updateProcess struct {
 	cmd  *exec.Cmd
 	in   io.WriteCloser
 	out  *bufio.Reader
@@ -37,31 +37,31 @@ const updatesLive = time.Second
 // errEnded is a process that ended instead of answering.
 var errEnded = errors.New("git update-ref ended")
 
-// transact runs one transaction in two breaths: "commit" is sent only after git has said that it holds every lock.
+// runTransaction runs one transaction in two breaths: "commit" is sent only after git has said that it holds every lock.
 // If odd dies before that, git sees the end of its input and aborts; if it dies later, the lock files prove to
 // Recover that the refs may still move. Either way no ref moves behind a recovery's back.
-func (u *updates) transact(ctx context.Context, in string) error {
+func (u *refUpdater) runTransaction(ctx context.Context, in string) error {
 	u.mu.Lock()
 	defer u.mu.Unlock()
 	again := u.proc != nil
-	asked, err := u.once(ctx, in)
+	asked, err := u.runOnce(ctx, in)
 	if again && !asked && errors.Is(err, errEnded) && ctx.Err() == nil {
-		_, err = u.once(ctx, in) // the process that lived on had died of something else
+		_, err = u.runOnce(ctx, in) // the process that lived on had died of something else
 	}
 	return err
 }
 
-// once runs one transaction; asked is false where git never said that it could be
+// runOnce runs one transaction; asked is false where git never said that it could be
 // committed. An error that is errEnded is all that is known: git did not complain.
-func (u *updates) once(ctx context.Context, in string) (asked bool, err error) {
+func (u *refUpdater) runOnce(ctx context.Context, in string) (asked bool, err error) {
 	p, err := u.start()
 	if err != nil {
-		return false, u.run.explain(ctx, u.call(), err, nil, "")
+		return false, u.run.explainError(ctx, u.newCall(), err, nil, "")
 	}
-	stop := context.AfterFunc(ctx, p.end)
-	if err = p.say(in, "prepare: ok"); err == nil {
+	stop := context.AfterFunc(ctx, p.terminate)
+	if err = p.send(in, "prepare: ok"); err == nil {
 		asked = true
-		err = p.say("commit\x00", "commit: ok")
+		err = p.send("commit\x00", "commit: ok")
 	}
 	if stop() && err == nil {
 		return true, nil
@@ -76,31 +76,31 @@ func (u *updates) once(ctx context.Context, in string) (asked bool, err error) {
 	case p.said.Len() > 0 && werr != nil, ctx.Err() != nil:
 		err = werr
 	}
-	err = u.run.explain(ctx, u.call(), err, nil, p.said.String())
+	err = u.run.explainError(ctx, u.newCall(), err, nil, p.said.String())
 	if ws, ok := p.cmd.ProcessState.Sys().(syscall.WaitStatus); ok && ws.Signal() == syscall.SIGKILL {
-		err = &slain{err}
+		err = &killedError{err}
 	}
 	return asked, err
 }
 
-// slain is a git that had no time to take its locks away.
-type slain struct{ error }
+// killedError is a git that had no time to take its locks away.
+type killedError struct{ error }
 
-func (s *slain) Unwrap() error { return s.error }
+func (s *killedError) Unwrap() error { return s.error }
 
 // A line of the reflog says that odd moved the branch, and for whom: whom their git would name.
 var updateArgs = []string{"update-ref", "-m", "odd", "-z", "--stdin"}
 
-func (u *updates) call() call {
-	return call{args: updateArgs, env: pick(u.run.self, []string{"GIT_COMMITTER_NAME", "GIT_COMMITTER_EMAIL"})}
+func (u *refUpdater) newCall() call {
+	return call{args: updateArgs, env: pickEnv(u.run.self, []string{"GIT_COMMITTER_NAME", "GIT_COMMITTER_EMAIL"})}
 }
 
 // start is the process that runs, or another where it is too old.
-func (u *updates) start() (*updateRef, error) {
+func (u *refUpdater) start() (*updateProcess, error) {
 	if u.proc != nil {
 		return u.proc, nil
 	}
-	p := &updateRef{cmd: u.run.command(context.Background(), u.call()), said: &strings.Builder{}, gone: make(chan struct{})}
+	p := &updateProcess{cmd: u.run.newCommand(context.Background(), u.newCall()), said: &strings.Builder{}, gone: make(chan struct{})}
 	p.cmd.Stderr = p.said
 	out, err := p.cmd.StdoutPipe()
 	if err != nil {
@@ -114,12 +114,12 @@ func (u *updates) start() (*updateRef, error) {
 	}
 	p.out = bufio.NewReader(out)
 	u.proc = p
-	time.AfterFunc(updatesLive, func() { u.drop(p) })
+	time.AfterFunc(updatesLive, func() { u.expire(p) })
 	return p, nil
 }
 
-// say writes commands and reads answers up to the one that is wanted.
-func (p *updateRef) say(in, want string) error {
+// send writes commands and reads answers up to the one that is wanted.
+func (p *updateProcess) send(in, want string) error {
 	if _, err := io.WriteString(p.in, in); err != nil {
 		return errEnded
 	}
@@ -134,15 +134,15 @@ func (p *updateRef) say(in, want string) error {
 	}
 }
 
-// ready starts a process for a transaction to come. Where it cannot, the transaction says so.
-func (u *updates) ready() {
+// warmUp starts a process for a transaction to come. Where it cannot, the transaction says so.
+func (u *refUpdater) warmUp() {
 	u.mu.Lock()
 	defer u.mu.Unlock()
 	_, _ = u.start()
 }
 
-// drop ends p when its time is up, after the transaction it is at.
-func (u *updates) drop(p *updateRef) {
+// expire ends p when its time is up, after the transaction it is at.
+func (u *refUpdater) expire(p *updateProcess) {
 	u.mu.Lock()
 	defer u.mu.Unlock()
 	if u.proc == p {
@@ -155,9 +155,9 @@ func (u *updates) drop(p *updateRef) {
 // leaveTime is how long git, and a hook of its, has to leave when it is told to.
 const leaveTime = 2 * time.Second
 
-// end tells it, and whatever hook it runs, to leave, which takes its locks away,
+// terminate tells it, and whatever hook it runs, to leave, which takes its locks away,
 // and kills them where they do not.
-func (p *updateRef) end() {
+func (p *updateProcess) terminate() {
 	group := -p.cmd.Process.Pid
 	for _, signal := range []syscall.Signal{syscall.SIGTERM, syscall.SIGKILL} {
 		_ = syscall.Kill(group, signal)

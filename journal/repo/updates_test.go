@@ -49,7 +49,7 @@ func TestUpdatesLiveOn(t *testing.T) {
 // A process that was started ahead runs the transaction it was started for.
 func TestUpdatesReady(t *testing.T) {
 	r, base := fresh(t, "a", "1\n")
-	r.updates.ready()
+	r.updates.warmUp()
 	p := r.updates.proc
 	if err := r.Update(t.Context(), RefUpdate{Name: "refs/odd/n/1", New: base}); err != nil {
 		t.Fatal(err)

@@ -27,12 +27,12 @@ func (r *Repo) Dirty(ctx context.Context, paths ...string) ([]string, error) {
 	for _, p := range paths {
 		args = append(args, ":(top,literal)"+strings.TrimSuffix(p, "/"))
 	}
-	out, err := r.read(ctx, args...)
+	out, err := r.readGit(ctx, args...)
 	if err != nil {
 		return nil, err
 	}
 	var dirty []string
-	for _, f := range fields(out) {
+	for _, f := range splitNUL(out) {
 		if len(f) > 3 {
 			dirty = append(dirty, strings.TrimSuffix(f[3:], "/"))
 		}
@@ -50,7 +50,7 @@ func (r *Repo) Unmerged(ctx context.Context) []string {
 	if r.noConflict() {
 		return nil
 	}
-	out, err := r.read(ctx, "diff", "--name-only", "--diff-filter=U", "-z")
+	out, err := r.readGit(ctx, "diff", "--name-only", "--diff-filter=U", "-z")
 	if err != nil || len(out) == 0 {
 		return nil
 	}
@@ -77,8 +77,8 @@ func (r *Repo) noConflict() bool {
 // MergesByUnion reports of each path whether git keeps the lines of both sides where
 // two versions of it differ: what .gitattributes says of it.
 func (r *Repo) MergesByUnion(ctx context.Context, paths ...string) ([]bool, error) {
-	out, err := r.read(ctx, append([]string{"check-attr", "-z", "merge", "--"}, paths...)...)
-	told := fields(out) // of each path: itself, merge, and what that is
+	out, err := r.readGit(ctx, append([]string{"check-attr", "-z", "merge", "--"}, paths...)...)
+	told := splitNUL(out) // of each path: itself, merge, and what that is
 	if err == nil && len(told) != 3*len(paths) {
 		err = fmt.Errorf("git check-attr: %d words of %d paths", len(told), len(paths))
 	}

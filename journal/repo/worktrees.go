@@ -19,9 +19,9 @@ type workTree struct {
 	missing bool   // its directory is gone
 }
 
-// onlyTree is the checkout of a repository that has no linked ones, read without
+// readSingleTree is the checkout of a repository that has no linked ones, read without
 // git; not ok where it takes git to tell.
-func (r *Repo) onlyTree() (w workTree, ok bool) {
+func (r *Repo) readSingleTree() (w workTree, ok bool) {
 	if r.root == "" || r.gitDir != r.common || r.refs.st == nil {
 		return w, false
 	}
@@ -32,16 +32,16 @@ func (r *Repo) onlyTree() (w workTree, ok bool) {
 	if err != nil || cfg.Core.IsBare {
 		return w, false
 	}
-	head, err := r.refs.branch()
+	head, err := r.refs.readHead()
 	return workTree{root: r.root, gitDir: r.common, head: head}, err == nil
 }
 
-// workTrees lists every checkout; bare repositories are none.
-func (r *Repo) workTrees(ctx context.Context) ([]workTree, error) {
-	if w, ok := r.onlyTree(); ok {
+// listWorkTrees lists every checkout; bare repositories are none.
+func (r *Repo) listWorkTrees(ctx context.Context) ([]workTree, error) {
+	if w, ok := r.readSingleTree(); ok {
 		return []workTree{w}, nil
 	}
-	out, err := r.listTrees(ctx)
+	out, err := r.runWorktreeList(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -51,7 +51,7 @@ func (r *Repo) workTrees(ctx context.Context) ([]workTree, error) {
 		if bare || w.root == "" {
 			continue
 		}
-		if err := r.locate(&w, i == 0); err != nil {
+		if err := r.findGitDir(&w, i == 0); err != nil {
 			return nil, err
 		}
 		all = append(all, w)
@@ -59,16 +59,16 @@ func (r *Repo) workTrees(ctx context.Context) ([]workTree, error) {
 	return all, nil
 }
 
-// listTrees is git worktree list. One that a killed commit left half made is
+// runWorktreeList is git worktree list. One that a killed commit left half made is
 // swept first, if nobody is at a commit now.
-func (r *Repo) listTrees(ctx context.Context) ([]byte, error) {
+func (r *Repo) runWorktreeList(ctx context.Context) ([]byte, error) {
 	list := func() ([]byte, error) {
-		lock, err := r.lockTrees(ctx)
+		lock, err := r.lockWorkTrees(ctx)
 		if err != nil {
 			return nil, err
 		}
 		defer lock.Unlock()
-		return r.read(ctx, "worktree", "list", "--porcelain", "-z")
+		return r.readGit(ctx, "worktree", "list", "--porcelain", "-z")
 	}
 	out, err := list()
 	if err == nil {
@@ -79,7 +79,7 @@ func (r *Repo) listTrees(ctx context.Context) ([]byte, error) {
 		return nil, err
 	}
 	defer lock.Unlock()
-	if r.sweepDesks() != nil {
+	if r.sweepCommits() != nil {
 		return nil, err
 	}
 	return list()
@@ -103,9 +103,9 @@ func parseWorkTree(rec string) (w workTree, bare bool) {
 	return w, bare
 }
 
-// locate finds the work tree's own git directory. The main work tree's path is git's guess from
+// findGitDir finds the work tree's own git directory. The main work tree's path is git's guess from
 // the common directory, wrong for a submodule or --separate-git-dir; the one that was opened is known better.
-func (r *Repo) locate(w *workTree, first bool) error {
+func (r *Repo) findGitDir(w *workTree, first bool) error {
 	if first {
 		w.gitDir = r.common
 		if r.gitDir == r.common && r.root != "" {
@@ -127,19 +127,19 @@ func (r *Repo) locate(w *workTree, first bool) error {
 	return err
 }
 
-// checkedOut pairs every work tree with the update of the ref its HEAD names.
-func (r *Repo) checkedOut(ctx context.Context, us []RefUpdate) ([]*checkout, error) {
-	all, err := r.workTrees(ctx)
+// findCheckouts pairs every work tree with the update of the ref its HEAD names.
+func (r *Repo) findCheckouts(ctx context.Context, us []RefUpdate) ([]*checkout, error) {
+	all, err := r.listWorkTrees(ctx)
 	if err != nil {
 		return nil, err
 	}
 	var cs []*checkout
 	for _, w := range all {
 		for _, u := range us {
-			if w.head == "" || r.aimsAt(w.head) != r.aimsAt(u.Name) || u.Old == u.New {
+			if w.head == "" || r.resolveName(w.head) != r.resolveName(u.Name) || u.Old == u.New {
 				continue
 			}
-			c, err := r.follow(ctx, w, u)
+			c, err := r.planCheckout(ctx, w, u)
 			if err != nil {
 				return nil, err
 			}
@@ -151,8 +151,8 @@ func (r *Repo) checkedOut(ctx context.Context, us []RefUpdate) ([]*checkout, err
 	return cs, nil
 }
 
-// follow is the checkout that u will change, nil when the directory is gone for good.
-func (r *Repo) follow(ctx context.Context, w workTree, u RefUpdate) (*checkout, error) {
+// planCheckout is the checkout that u will change, nil when the directory is gone for good.
+func (r *Repo) planCheckout(ctx context.Context, w workTree, u RefUpdate) (*checkout, error) {
 	switch {
 	case u.New == "":
 		return nil, fmt.Errorf("%s: %w: it is checked out in %s; check out another branch there first", u.Name, ErrInTheWay, w.root)
@@ -164,10 +164,10 @@ func (r *Repo) follow(ctx context.Context, w workTree, u RefUpdate) (*checkout, 
 	return r.newCheckout(ctx, marker{Ref: u.Name, Old: u.Old, New: u.New, Root: w.root, GitDir: w.gitDir})
 }
 
-// aimsAt is the ref that a name stands for in the end: a branch may be another name of one.
-func (r *Repo) aimsAt(name string) string {
+// resolveName is the ref that a name stands for in the end: a branch may be another name of one.
+func (r *Repo) resolveName(name string) string {
 	for range 5 { // git follows no more
-		to := linkOf(filepath.Join(r.common, filepath.FromSlash(name)))
+		to := readSymbolicRef(filepath.Join(r.common, filepath.FromSlash(name)))
 		if to == "" {
 			break
 		}
@@ -176,9 +176,9 @@ func (r *Repo) aimsAt(name string) string {
 	return name
 }
 
-// linkOf is the ref that a symbolic ref's file names, "" for another's. Such a file
+// readSymbolicRef is the ref that a symbolic ref's file names, "" for another's. Such a file
 // may be a link, as core.preferSymlinkRefs has it.
-func linkOf(file string) string {
+func readSymbolicRef(file string) string {
 	if to, err := os.Readlink(file); err == nil && strings.HasPrefix(to, "refs/") {
 		return to
 	}

@@ -22,7 +22,7 @@ func (r *Repo) Write(ch Changes) error {
 	if r.root == "" {
 		return errBare
 	}
-	if err := ch.check(); err != nil {
+	if err := ch.checkPaths(); err != nil {
 		return err
 	}
 	root, err := os.OpenRoot(r.root)
@@ -34,7 +34,7 @@ func (r *Repo) Write(ch Changes) error {
 	for len(paths) > 0 {
 		p, n := paths[0], 1
 		if ch[p] == nil {
-			if err := remove(root, p); err != nil {
+			if err := removeFile(root, p); err != nil {
 				return fmt.Errorf("%s: %w", p, err)
 			}
 		} else {
@@ -55,8 +55,8 @@ func (r *Repo) Write(ch Changes) error {
 // that was tried.
 const runSize, runWorkers = 256, 8
 
-// remove deletes a file and the folders it leaves empty.
-func remove(root *os.Root, p string) error {
+// removeFile deletes a file and the folders it leaves empty.
+func removeFile(root *os.Root, p string) error {
 	st, err := root.Lstat(p)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
@@ -69,21 +69,21 @@ func remove(root *os.Root, p string) error {
 	if err := root.Remove(p); err != nil {
 		return err
 	}
-	prune(root, path.Dir(p))
+	removeEmptyParents(root, path.Dir(p))
 	return nil
 }
 
 var errNotFile = errors.New("is not a regular file; odd does not write through links or over folders")
 
-// prune removes dir and its parents while they are empty.
-func prune(root *os.Root, dir string) {
+// removeEmptyParents removes dir and its parents while they are empty.
+func removeEmptyParents(root *os.Root, dir string) {
 	for dir != "." && root.Remove(dir) == nil {
 		dir = path.Dir(dir)
 	}
 }
 
-// aside is a file written beside its place.
-type aside struct {
+// asideFile is a file written beside its place.
+type asideFile struct {
 	dir  *os.Root // the folder of both
 	temp string   // its name there, "" when it could not be written
 	err  error
@@ -97,11 +97,11 @@ func writeRun(root *os.Root, paths []string, ch Changes) error {
 			d.Close()
 		}
 	}()
-	files := make([]aside, len(paths))
+	files := make([]asideFile, len(paths))
 	for i, p := range paths {
 		dir := path.Dir(p)
 		if dirs[dir] == nil {
-			d, err := writeDir(root, dir)
+			d, err := openDirToWrite(root, dir)
 			if err != nil {
 				files[i].err = err
 				files = files[:i+1]
@@ -137,8 +137,8 @@ func writeRun(root *os.Root, paths []string, ch Changes) error {
 	return failed
 }
 
-// writeDir is a folder of the work tree, which is made where it is missing.
-func writeDir(root *os.Root, dir string) (*os.Root, error) {
+// openDirToWrite is a folder of the work tree, which is made where it is missing.
+func openDirToWrite(root *os.Root, dir string) (*os.Root, error) {
 	d, err := root.OpenRoot(dir)
 	if !errors.Is(err, fs.ErrNotExist) {
 		return d, err

@@ -48,7 +48,7 @@ func TestSeat(t *testing.T) {
 				root = filepath.Join(dir, root)
 			}
 			eq(t, "root", r.Root(), root)
-			eq(t, "prefix", r.Prefix(), c.pre)
+			eq(t, "prefix", r.prefix, c.pre)
 			if top, err := tryGit(strings.TrimSpace(at), "rev-parse", "--show-toplevel"); err == nil {
 				eq(t, "git's own answer", top, root)
 			}

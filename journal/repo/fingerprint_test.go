@@ -35,11 +35,11 @@ func TestFooting(t *testing.T) {
 		{"the remote", "git remote set-url origin ../elsewhere", "config", ""},
 		{"for one work tree", "echo '[core]' > .git/config.worktree", "config.worktree", ""},
 	} {
-		was := must[Footing](t)(r.Footing())
+		was := must[Fingerprint](t)(r.Fingerprint())
 		if out, err := shell(r.Root(), strings.ReplaceAll(tt.do, "git ", "git -c user.name=a -c user.email=a@b ")); err != nil {
 			t.Fatalf("%s: %v\n%s", tt.name, err, out)
 		}
-		ground, stand := must[Footing](t)(r.Footing()).Since(was)
+		ground, stand := must[Fingerprint](t)(r.Fingerprint()).Since(was)
 		eq(t, tt.name+": ground", strings.Join(ground, " "), tt.ground)
 		eq(t, tt.name+": stand", strings.Join(stand, " "), tt.stand)
 	}
@@ -53,18 +53,18 @@ func TestFootingReadsWhatChanged(t *testing.T) {
 	const name = "refs/heads/side"
 	git(t, r.Root(), "branch", "side")
 	later := time.Now().Add(time.Hour)
-	first := must[Footing](t)(r.footing(later))
-	had, ok := r.stood.files[name]
-	if !ok || had.is != first.stand[name] {
+	first := must[Fingerprint](t)(r.readFingerprint(later))
+	had, ok := r.refFiles.files[name]
+	if !ok || had.hash != first.refs[name] {
 		t.Fatalf("what is remembered of %s is %v", name, had)
 	}
-	had.is = "remembered"
-	r.stood.files[name] = had
-	eq(t, "as it was", must[Footing](t)(r.footing(later)).stand[name], "remembered")
+	had.hash = "remembered"
+	r.refFiles.files[name] = had
+	eq(t, "as it was", must[Fingerprint](t)(r.readFingerprint(later)).refs[name], "remembered")
 
 	file := filepath.Join(r.CommonDir(), name)
 	st := must[os.FileInfo](t)(os.Stat(file))
-	for now := had.was; now == had.was; now, _ = stampOf(file) { // until the clock of files has moved on
+	for now := had.stamp; now == had.stamp; now, _ = readStamp(file) { // until the clock of files has moved on
 		if err := os.WriteFile(file, []byte(strings.Repeat("0", len(tip))+"\n"), 0o666); err != nil {
 			t.Fatal(err)
 		}
@@ -72,13 +72,13 @@ func TestFootingReadsWhatChanged(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if _, stand := must[Footing](t)(r.footing(later)).Since(first); strings.Join(stand, " ") != name {
+	if _, stand := must[Fingerprint](t)(r.readFingerprint(later)).Since(first); strings.Join(stand, " ") != name {
 		t.Errorf("%q moved, want %s", stand, name)
 	}
 
 	git(t, r.Root(), "branch", "-D", "side")
-	must[Footing](t)(r.footing(later))
-	if had, ok := r.stood.files[name]; ok {
+	must[Fingerprint](t)(r.readFingerprint(later))
+	if had, ok := r.refFiles.files[name]; ok {
 		t.Errorf("%v is remembered of a ref that is gone", had)
 	}
 	young := stamp{}

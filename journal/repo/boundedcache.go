@@ -2,44 +2,44 @@ package repo
 
 import "sync"
 
-// kept remembers values that are asked for again and again, up to a weight; past it,
+// boundedCache remembers values that are asked for again and again, up to a weight; past it,
 // what nobody asked for lately is forgotten. It is for what never changes, as what an
 // object id names. Nobody changes what they are given. It is safe for concurrent use.
-type kept[K comparable, V any] struct {
+type boundedCache[K comparable, V any] struct {
 	most       int // weight of young before it becomes old, and old is forgotten
 	mu         sync.Mutex
-	young, old map[K]weighed[V]
+	young, old map[K]cacheItem[V]
 	weight     int // of young
 }
 
-type weighed[V any] struct {
+type cacheItem[V any] struct {
 	v V
 	n int
 }
 
 // get is what put was told, as long as it is remembered.
-func (m *kept[K, V]) get(k K) (V, bool) {
+func (m *boundedCache[K, V]) get(k K) (V, bool) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	w, ok := m.young[k]
 	if !ok {
 		if w, ok = m.old[k]; ok {
-			m.keep(k, w)
+			m.insert(k, w)
 		}
 	}
 	return w.v, ok
 }
 
 // put remembers a value of a weight.
-func (m *kept[K, V]) put(k K, v V, weight int) {
+func (m *boundedCache[K, V]) put(k K, v V, weight int) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	m.keep(k, weighed[V]{v, weight})
+	m.insert(k, cacheItem[V]{v, weight})
 }
 
-func (m *kept[K, V]) keep(k K, w weighed[V]) {
+func (m *boundedCache[K, V]) insert(k K, w cacheItem[V]) {
 	if m.young == nil || m.weight > m.most {
-		m.old, m.young, m.weight = m.young, map[K]weighed[V]{}, 0
+		m.old, m.young, m.weight = m.young, map[K]cacheItem[V]{}, 0
 	}
 	if _, ok := m.young[k]; !ok {
 		m.weight += w.n
@@ -65,9 +65,9 @@ func (r *Repo) readTree(oid OID) (listing, error) {
 	return l, err
 }
 
-// remember is readTree of a tree whose bytes are known.
-func (r *Repo) remember(oid OID, data []byte) (listing, error) {
-	l, err := treeOf(oid, data)
+// rememberTree is readTree of a tree whose bytes are known.
+func (r *Repo) rememberTree(oid OID, data []byte) (listing, error) {
+	l, err := parseTreeObject(oid, data)
 	if err == nil {
 		r.recent.put(oid, l, 1+l.len())
 	}

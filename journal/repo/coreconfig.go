@@ -12,24 +12,24 @@ import (
 	"github.com/go-git/go-git/v5/plumbing/format/config"
 )
 
-// seat makes of what was found what git makes of it: the repository's own
+// applyCoreConfig makes of what was found what git makes of it: the repository's own
 // configuration may name another work tree, or say that it has none. A work tree
 // that does not lead back is refused: every git that odd starts there would work
 // in another repository, or in none.
-func (r *Repo) seat(abs string) error {
-	bare, tree := r.readSeat()
+func (r *Repo) applyCoreConfig(abs string) error {
+	bare, tree := r.readCoreConfig()
 	switch {
 	case tree != "":
-		return r.sitAt(abs, tree)
+		return r.useWorkTree(abs, tree)
 	case bare:
 		r.root, r.prefix = "", ""
 	}
 	return nil
 }
 
-// readSeat returns what core.bare and core.worktree say, and notes how objects are named. Neither key of a repository's config
+// readCoreConfig returns what core.bare and core.worktree say, and notes how objects are named. Neither key of a repository's config
 // file is a linked work tree's. What cannot be read git complains of.
-func (r *Repo) readSeat() (bare bool, tree string) {
+func (r *Repo) readCoreConfig() (bare bool, tree string) {
 	file := func(name string) *config.Config {
 		c := config.New()
 		if f, err := os.Open(name); err == nil {
@@ -59,8 +59,8 @@ func (r *Repo) readSeat() (bare bool, tree string) {
 	return bare, tree
 }
 
-// sitAt makes tree, as core.worktree names it, the work tree.
-func (r *Repo) sitAt(abs, tree string) error {
+// useWorkTree makes tree, as core.worktree names it, the work tree.
+func (r *Repo) useWorkTree(abs, tree string) error {
 	if !filepath.IsAbs(tree) {
 		tree = filepath.Join(r.gitDir, tree)
 	}
@@ -96,7 +96,7 @@ func (r *Repo) checkTrusted() error {
 			continue
 		}
 		if own, ok := st.Sys().(*syscall.Stat_t); ok && int(own.Uid) != os.Geteuid() {
-			_, err := r.read(context.Background(), "rev-parse", "--git-dir")
+			_, err := r.readGit(context.Background(), "rev-parse", "--git-dir")
 			return err
 		}
 	}
@@ -108,7 +108,7 @@ func (r *Repo) checkTrusted() error {
 // one. What a hook of this one is given leads here, and what leads nowhere is nobody's.
 func (r *Repo) checkEnvironment(environ []string) error {
 	for _, v := range []struct{ name, is string }{{"GIT_DIR", r.gitDir}, {"GIT_WORK_TREE", r.root}} {
-		named := value(environ, v.name)
+		named := envValue(environ, v.name)
 		if named == "" || v.is == "" || v.name == "GIT_WORK_TREE" && !filepath.IsAbs(named) {
 			continue
 		}

@@ -17,7 +17,7 @@ func TestRecentIsWhatIsWritten(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	next, err := r.apply(t.Context(), tree, Changes{"a.": []byte("5"), "a/c": []byte("6"), "a-": nil})
+	next, err := r.WriteTree(t.Context(), tree, Changes{"a.": []byte("5"), "a/c": []byte("6"), "a-": nil})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -41,7 +41,7 @@ func TestRecentIsWhatIsWritten(t *testing.T) {
 // Directories that are asked for stay; those that nobody asks for are forgotten.
 func TestKeptForgets(t *testing.T) {
 	t.Parallel()
-	m := kept[OID, listing]{most: recentEntries}
+	m := boundedCache[OID, listing]{most: recentEntries}
 	l := listing{starts: make([]uint32, recentEntries/4)}
 	var left []string
 	for _, oid := range strings.Split("abcdefghijklmnop", "") {
