@@ -8,35 +8,32 @@ import (
 	"github.com/odd-cli/odd/journal/repo"
 )
 
-// checkFooting says what of the repository is another than before the session, "" for
-// nothing that counts. A session works on a desk of its own and has nothing to write
-// here; its program has the rights of the user who runs odd all the same.
+// checkFingerprint says what changed in the repository during a session, "" if nothing that counts. A session works in
+// a scratch repository and has no reason to write to this one, but its program has the rights of the user who runs odd.
 //
-// What makes git run a program or read objects from elsewhere (configuration, hooks,
-// info/) nobody changes by working, so that whatever changes there while a session
-// runs voids it: odd cannot tell who it was, and the next git command would obey.
-// People commit, branch and push meanwhile: HEAD and refs that move are told, and
-// are no reason to drop work.
-func (d *drain) checkFooting(task string, was repo.Fingerprint) string {
+// Ordinary work does not change what makes git run a program or read objects from elsewhere (configuration, hooks,
+// info/). A change there voids the session: odd cannot tell who made it, and the next git command would obey it. People
+// commit, branch and push in the meantime, so moved refs are reported and no work is dropped for them.
+func (d *drain) checkFingerprint(task string, was repo.Fingerprint) string {
 	now, err := d.repo.Fingerprint()
 	if err != nil {
 		return fmt.Sprintf("tampered-repository: the git directory can no longer be read: %v", err)
 	}
-	ground, stand := now.Since(was)
-	stand = d.otherChanges(stand)
-	if len(stand) > 0 {
-		d.Progress(fmt.Sprintf("%s: these refs changed while its session ran: %s", task, strings.Join(stand, ", ")))
+	setup, refs := now.Since(was)
+	refs = d.otherChanges(refs)
+	if len(refs) > 0 {
+		d.Progress(fmt.Sprintf("%s: these refs changed while its session ran: %s", task, strings.Join(refs, ", ")))
 	}
-	if len(ground) == 0 {
+	if len(setup) == 0 {
 		return ""
 	}
 	return fmt.Sprintf("tampered-repository: %s in the git directory changed while the session ran, and not by odd; look at it before you run git again, undo what you did not do, then run odd task ready %s",
-		strings.Join(ground, ", "), task)
+		strings.Join(setup, ", "), task)
 }
 
 // otherChanges returns the refs that odd itself has no cause to move during a session.
-func (d *drain) otherChanges(stand []string) (out []string) {
-	for _, name := range stand {
+func (d *drain) otherChanges(refs []string) (out []string) {
+	for _, name := range refs {
 		if !strings.HasPrefix(name, "refs/remotes/") && name != "packed-refs" {
 			out = append(out, name)
 		}

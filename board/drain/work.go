@@ -286,7 +286,7 @@ func (d *drain) runSubstrate(ctx context.Context, c *claim, w *work, req session
 	served.stopServers(w)
 	w.anchor.markRead()
 	w.left = desk.takeLeft(ctx)
-	if why := d.checkFooting(req.Task, was); why != "" {
+	if why := d.checkFingerprint(req.Task, was); why != "" {
 		c.died, w.tampered = why, true
 		d.keepLeft(context.WithoutCancel(ctx), c, w)
 	}

@@ -13,10 +13,9 @@ import (
 	"time"
 )
 
-// Active lists the signs that a person is at work on one of the paths in a
-// checkout of ref, a line each, sorted: it has staged, unstaged or untracked edits,
-// an editor has it open, or it was written after since. A moment ahead of the clock
-// is after it too. A checkout that cannot be looked at is an error.
+// Active lists the signs that a person is working on one of the paths in a checkout of ref, one a line, sorted. A
+// sign is a staged, unstaged or untracked edit, a file open in an editor, or a file written after since. A write
+// time ahead of the clock counts as after since. A checkout that cannot be read is an error.
 func (r *Repo) Active(ctx context.Context, ref string, paths []string, since time.Time) ([]string, error) {
 	if len(paths) == 0 {
 		return nil, nil
@@ -64,8 +63,8 @@ func (r *Repo) findActiveIn(ctx context.Context, w workTree, paths []string, sin
 	return out, nil
 }
 
-// findSigns returns the signs on disk that somebody works on a file: it was written
-// since, or an editor keeps a file beside it. A file that is not there has none.
+// findSigns returns the signs on disk that somebody is working on a file: it was written after since, or an editor
+// keeps a file beside it. A missing file has none.
 func findSigns(root, p string, since time.Time) (out []string, err error) {
 	there := func(err error) error {
 		if errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENOTDIR) {
@@ -93,8 +92,8 @@ func findSigns(root, p string, since time.Time) (out []string, err error) {
 	return out, nil
 }
 
-// isEditorFile reports a file that an editor keeps beside one that it has open: the
-// swap files of vi, the locks and autosaves of Emacs, the locks of office programs.
+// isEditorFile reports whether name is a file that an editor keeps beside the open file: a swap file of vi, a lock
+// or autosave of Emacs, or a lock of an office program.
 func isEditorFile(file, name string) bool {
 	swap, isSwap := strings.CutPrefix(name, "."+file+".")
 	return isSwap && (len(swap) == 3 && strings.HasPrefix(swap, "sw") || swap == "kate-swp") ||

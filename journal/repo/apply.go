@@ -8,7 +8,7 @@ import (
 	"slices"
 )
 
-// Landing is a change on its way to a ref.
+// Landing is a change to be committed to a ref.
 type Landing struct {
 	Ref     string // refs/heads/…; the full name
 	Old     OID    // where the ref is, "" where it is to be created
@@ -20,14 +20,13 @@ type Landing struct {
 
 // Apply commits a change of many files and moves one ref to it, all or nothing.
 //
-// Objects are written first, which nobody sees; then the ref moves by
-// compare-and-swap. A process killed at any instant leaves the ref at one commit
-// or at the other, and objects that git throws away in time. No work tree, index
-// or HEAD has a part in it, but that of a checkout which shows the ref: it comes
-// along as Move has it, or the error is ErrInTheWay.
+// It writes the objects first, which nobody sees, and then moves the ref by compare-and-swap. A process killed at
+// any instant leaves the ref at the old or at the new commit. Objects that no ref reaches are collected by git
+// later. Work trees, indexes and HEAD do not take part. Only a checkout of the ref follows it, as with Move, or the
+// error is ErrInTheWay.
 //
-// ErrStale means that the first parent does not have what the change was made
-// against; ErrMoved, which names both commits, that the ref moved meanwhile.
+// ErrStale means that a file in the first parent differs from what the change was made against. ErrMoved means that
+// the ref moved in the meantime; it names both commits.
 func (r *Repo) Apply(ctx context.Context, l Landing) (OID, error) {
 	next, err := r.MakeEdits(ctx, l.Parents, l.Files, l.Who, l.Message)
 	if err != nil {
@@ -42,12 +41,12 @@ func (r *Repo) Apply(ctx context.Context, l Landing) (OID, error) {
 	return next, nil
 }
 
-// ErrStale says that a change was made against other bytes than those it would replace.
+// ErrStale means that a file no longer has the bytes that a change replaces.
 var ErrStale = errors.New("changed since the change was made")
 
-// MakeEdits is Make for edits, whose modes it keeps. Every Before must be what
-// the first parent has, else the error is ErrStale and names every path; two
-// edits of one path, and a mode of something that is no file, are errors too.
+// MakeEdits is Make for edits, and keeps their modes. Every Before must be what the first parent has; otherwise the
+// error is ErrStale and names every such path. Two edits of one path are an error, and so is a mode that is not a
+// file's.
 func (r *Repo) MakeEdits(ctx context.Context, parents []OID, files []FileEdit, who Signature, message string) (OID, error) {
 	if len(parents) == 0 {
 		return "", errors.New("apply a change: no parent given")
@@ -87,7 +86,7 @@ func (r *Repo) MakeEdits(ctx context.Context, parents []OID, files []FileEdit, w
 	return r.objs.put("commit", printCommit(tree, parents, who.String(), who.String(), message))
 }
 
-// contentEdits returns the edits that bring bytes in, not those of a mode alone.
+// contentEdits returns the edits that change bytes, without those that only change a mode.
 func contentEdits(files []FileEdit) Changes {
 	ch := Changes{}
 	for _, f := range files {
@@ -98,7 +97,7 @@ func contentEdits(files []FileEdit) Changes {
 	return ch
 }
 
-// checkModes refuses an edit whose modes do not go with its bytes.
+// checkModes refuses an edit whose modes do not fit its bytes.
 func (f FileEdit) checkModes() error {
 	for _, side := range []struct {
 		b    []byte
@@ -111,14 +110,14 @@ func (f FileEdit) checkModes() error {
 	return nil
 }
 
-// checkBefore refuses an edit that was made against something else than the tree has.
+// checkBefore refuses an edit that was made against something other than what the tree has.
 func (x *Reader) checkBefore(tree OID, f FileEdit) error {
 	oid, mode, err := x.Find(tree, f.Path)
 	if err != nil {
 		return err
 	}
 	if mode == modeDir && f.Before == nil {
-		return nil // a folder that the same change empties; applying says so otherwise
+		return nil // the same change may empty the folder; if not, applying it fails
 	}
 	if mode != f.OldMode {
 		return fmt.Errorf("%s: %w", f.Path, ErrStale)

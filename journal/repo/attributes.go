@@ -18,17 +18,16 @@ import (
 
 const attributesFile = ".gitattributes"
 
-// Converted is a file whose bytes git would store as others, because attributes say
-// so. odd stores bytes as they are and so does not write it: of a secret that a
-// filter encrypts history would keep the plain text.
+// Converted is a file that git would store with other bytes, because of its attributes. odd stores bytes as they
+// are, so it does not write the file: if a filter encrypts it, odd would put the plain text into history.
 type Converted struct {
 	Path string
-	File string // the attributes file that says so, as a path below the top or an absolute one; "" where no line of one has the words
+	File string // the attributes file that says so, absolute or relative to the work tree; "" if no line matches
 	Line int
-	Has  string // as git check-attr tells it: "filter=git-crypt", "text"
+	Has  string // as git check-attr prints it: "filter=git-crypt", "text"
 }
 
-// Error says what git would do, and the way out.
+// Error says what git would do and how to avoid it.
 func (c Converted) Error() string {
 	does, out := "git would store it through that", c.Mend()
 	switch attributeName(c.Has) {
@@ -46,7 +45,7 @@ func (c Converted) Error() string {
 	return fmt.Sprintf("%s: %s has %s: %s, and odd stores bytes as they are; %s", where, c.Path, c.Has, does, out)
 }
 
-// Mend says what the file can hold instead, "" where nothing helps.
+// Mend says how to write the file so that nothing is converted, "" if there is no such way.
 func (c Converted) Mend() string {
 	switch attributeName(c.Has) {
 	case "ident":
@@ -57,8 +56,8 @@ func (c Converted) Mend() string {
 	return ""
 }
 
-// overrideLine is the line that keeps the attribute from the folder of the file, for the end of
-// the attributes file.
+// overrideLine returns the line to append to the attributes file so that the attribute no longer applies to the
+// file's folder.
 func (c Converted) overrideLine() string {
 	less := "-"
 	if attributeName(c.Has) == "working-tree-encoding" { // git does not accept one that is unset
@@ -83,8 +82,8 @@ func attributeName(has string) string {
 	return name
 }
 
-// checkConverted returns nil, or the refusal of changes that git would store as other bytes.
-// tree is the one that they are put into.
+// checkConverted refuses changes that git would store with other bytes. tree is the commit or tree they are applied
+// to.
 func (r *Repo) checkConverted(ctx context.Context, tree OID, ch Changes) error {
 	all, err := r.Converted(ctx, tree, ch)
 	switch {
@@ -96,10 +95,9 @@ func (r *Repo) checkConverted(ctx context.Context, tree OID, ch Changes) error {
 	return &Refusal{"converted", fmt.Sprintf("%v; it is one of %d such files", all[0], len(all))}
 }
 
-// Converted lists, by path, the changes that git would store as other bytes, by the
-// attributes of the work tree as well as by those of the commit or tree that the
-// changes are put into; "" is the empty one. Git is asked of the paths whose bytes a
-// word in some attributes file could change.
+// Converted lists, by path, the changes that git would store with other bytes. It looks at the attributes of the
+// work tree and at those of the commit or tree that the changes are applied to; "" is the empty tree. It asks git
+// only about paths whose bytes an attribute in some attributes file could change.
 func (r *Repo) Converted(ctx context.Context, tree OID, ch Changes) ([]Converted, error) {
 	s, err := r.loadSettings(ctx)
 	if err != nil {
@@ -127,11 +125,11 @@ func (r *Repo) Converted(ctx context.Context, tree OID, ch Changes) ([]Converted
 // attributeWords are the attributes that change bytes.
 var attributeWords = []string{"filter", "working-tree-encoding", "ident", "text", "crlf", "eol"}
 
-// keyword is what git shortens to $Id$.
+// keyword is the text that git shortens to $Id$.
 var keyword = regexp.MustCompile(`\$Id:[^$\n]*\$`)
 
-// attributesToAsk are the attributes that could change the bytes of a file: a filter and a
-// recoding those of any, the others only those that they are about.
+// attributesToAsk returns the attributes that could change the bytes of a file: filter and working-tree-encoding
+// for any file, the others only if the file has what they act on.
 func attributesToAsk(b []byte) []string {
 	out := attributeWords[:2:2]
 	if keyword.Match(b) {
@@ -143,22 +141,22 @@ func attributesToAsk(b []byte) []string {
 	return out
 }
 
-// attributes are those that git goes by, in one view of the repository.
+// attributes are the attributes files that apply in one view of the repository.
 type attributes struct {
 	r          *Repo
 	files      map[string][]byte // .gitattributes, by their folders; "" is the top
-	everywhere []attributeFile   // the weakest first, the clone's own last
-	known      bool              // they are all there are
+	everywhere []attributeFile   // outside the tree; the weakest first, the clone's own last
+	known      bool              // everywhere is complete
 }
 
-// attributeFile is one outside of the tree.
+// attributeFile is an attributes file outside the tree.
 type attributeFile struct {
 	name  string
 	bytes []byte
 }
 
-// readCommittedAttributes are the files of a commit with changes applied that have a say
-// on the changed paths. One that cannot be read shows elsewhere.
+// readCommittedAttributes returns the attributes files, after the changes, that apply to the changed paths in a
+// commit or tree. It skips files that it cannot read; reading the tree elsewhere reports them.
 func (r *Repo) readCommittedAttributes(tree OID, ch Changes) map[string][]byte {
 	at := r.Reader()
 	return readAttributesAbove(ch, func(name string) ([]byte, error) {
@@ -173,7 +171,7 @@ func (r *Repo) readCommittedAttributes(tree OID, ch Changes) map[string][]byte {
 	})
 }
 
-// readAttributesIn are those of a work tree, in git's index or not.
+// readAttributesIn returns the attributes files of a work tree that apply to the changed paths, tracked or not.
 func readAttributesIn(root string, ch Changes) map[string][]byte {
 	return readAttributesAbove(ch, func(name string) ([]byte, error) {
 		file := filepath.Join(root, filepath.FromSlash(name))
@@ -184,7 +182,7 @@ func readAttributesIn(root string, ch Changes) map[string][]byte {
 	})
 }
 
-// readAttributesAbove reads the .gitattributes of all folders that written paths lie in.
+// readAttributesAbove reads the .gitattributes of every folder above a written path.
 func readAttributesAbove(ch Changes, read func(name string) ([]byte, error)) map[string][]byte {
 	files, seen := map[string][]byte{}, map[string]bool{}
 	for p, b := range ch {
@@ -198,7 +196,7 @@ func readAttributesAbove(ch Changes, read func(name string) ([]byte, error)) map
 	return files
 }
 
-// dirPrefix is a directory as prefixes of paths have it: the top is "".
+// dirPrefix returns a directory as the prefix of a path: "" for the top.
 func dirPrefix(dir string) string {
 	if dir == "." || dir == "/" {
 		return ""
@@ -206,8 +204,8 @@ func dirPrefix(dir string) string {
 	return dir
 }
 
-// readCommonAttributes are the files that have a say on every tree; not known where it
-// takes git to find them.
+// readCommonAttributes returns the attributes files that apply to every tree. known is false if only git can find
+// them.
 func (r *Repo) readCommonAttributes(s *settings) (files []attributeFile, known bool) {
 	if !s.hasConfiguration() || s.bare["core.attributesfile"] || s.isSet("attr.tree") {
 		return nil, false
@@ -238,9 +236,8 @@ func (r *Repo) readCommonAttributes(s *settings) (files []attributeFile, known b
 	return files, true
 }
 
-// listAttributeFiles are the files outside the commit that may say how git writes
-// files. Gits before 2.41 do not tell where the system's is: it lies beside their
-// system configuration.
+// listAttributeFiles returns the paths of files outside the commit that may hold attributes. Git before 2.41 does
+// not say where the system's file is; it is beside the system configuration.
 func (r *Repo) listAttributeFiles(s *settings) []string {
 	files := append(slices.Clone(s.values["GIT_ATTR_SYSTEM"]), s.values["GIT_ATTR_GLOBAL"]...)
 	files = append(files, filepath.Join(r.common, "info", "attributes"), filepath.Join(r.git.configHome(), "git", "attributes"), "/etc/gitattributes")
@@ -253,7 +250,7 @@ func (r *Repo) listAttributeFiles(s *settings) []string {
 	return files
 }
 
-// findConverted finds the changes that git would store as others.
+// findConverted adds to found the changes that git would store with other bytes.
 func (a attributes) findConverted(ctx context.Context, ch Changes, found map[string]Converted) error {
 	var ask []string
 	for p, b := range ch {
@@ -273,15 +270,15 @@ func (a attributes) findConverted(ctx context.Context, ch Changes, found map[str
 	return nil
 }
 
-// mentions reports that some attributes file has a word in it.
+// mentions reports whether an attributes file contains the word.
 func (a attributes) mentions(word string) bool {
 	has := func(text []byte) bool { return bytes.Contains(text, []byte(word)) }
 	return slices.ContainsFunc(a.everywhere, func(f attributeFile) bool { return has(f.bytes) }) ||
 		slices.ContainsFunc(slices.Collect(maps.Values(a.files)), has)
 }
 
-// findLine finds the line that gives a path an attribute, by its words: git does not tell
-// which one it went by. The files are asked in git's order, each from its end.
+// findLine finds the line that gives a path an attribute, by its text, because git does not say which line it used.
+// It searches the files in git's order of precedence, each from its end.
 func (a attributes) findLine(p, name, value string) Converted {
 	c := Converted{Path: p, Has: name}
 	if value != "set" {
@@ -316,10 +313,10 @@ func (a attributes) findLine(p, name, value string) Converted {
 	return c
 }
 
-// attributeValues are what git told of a path, by attribute.
+// attributeValues holds the value of each attribute of one path, as git printed it.
 type attributeValues map[string]string
 
-// checkAttr lets git say what the paths have.
+// checkAttr asks git for the attributes of the paths.
 func (a attributes) checkAttr(ctx context.Context, paths []string) (map[string]attributeValues, error) {
 	if len(paths) == 0 {
 		return nil, nil
@@ -351,8 +348,7 @@ func (a attributes) checkAttr(ctx context.Context, paths []string) (map[string]a
 	return values, nil
 }
 
-// writeTemp writes the .gitattributes into a directory of its own, for git to read as
-// those of a work tree.
+// writeTemp writes the .gitattributes into a new temporary directory, which git then reads as a work tree.
 func (a attributes) writeTemp() (dir string, err error) {
 	in, err := filepath.Abs(os.TempDir())
 	if err != nil {
@@ -373,9 +369,8 @@ func (a attributes) writeTemp() (dir string, err error) {
 	return dir, nil
 }
 
-// convertingAttribute is the attribute, of those that git told of a file, by which it would
-// store other bytes; "" for none. Line ends that text=auto is about stay where the
-// file is committed with them, so that nothing differs.
+// convertingAttribute returns the attribute by which git would store other bytes, "" for none. It ignores
+// text=auto: git keeps CR LF in a file that was committed with it, so nothing differs.
 func convertingAttribute(of attributeValues, b []byte) string {
 	is := func(name string) bool { return of[name] != "" && of[name] != "unspecified" && of[name] != "unset" }
 	switch {

@@ -12,30 +12,27 @@ import (
 	"sync"
 )
 
-// batch is a `git cat-file --batch` process that answers many reads. It needs
-// no Close: its input is shut when the batch is garbage, or when odd ends, and
-// cat-file leaves at the end of its input.
+// batch answers many reads with one `git cat-file --batch` process. It needs no Close: its input is closed when the
+// batch is garbage collected or odd exits, and cat-file exits at the end of its input.
 type batch struct {
 	mu   sync.Mutex
 	run  *runner
 	proc *catFile
 }
 
-// catFile is one running process. It holds nothing that leads back to the batch, so that the batch can be collected.
+// catFile is one running process. It does not refer to the batch, so that the batch can be collected.
 type catFile struct {
 	cmd *exec.Cmd
 	in  io.WriteCloser
 	out *bufio.Reader
 }
 
-// batchWindow is how many requests are written before the first answer is read. Their
-// lines (41 or 65 bytes each) fit a pipe's 64 KiB, so the writer cannot block
-// while git waits for its answers to be read.
+// batchWindow is how many requests are written before the first answer is read. Their lines (41 or 65 bytes each)
+// fit into a pipe's 64 KiB, so the writer cannot block while git waits for its answers to be read.
 const batchWindow = 512
 
-// readEach reads the objects in order and hands every one to fn; fn's error ends it.
-// A missing object is an error that wraps errNoObject. Whatever goes wrong, the process is
-// dropped, because unread answers may still be in the pipe.
+// readEach reads the objects in order and passes each to fn; an error of fn ends it. A missing object is an error
+// that wraps errNoObject. After any error the process is dropped, because unread answers may still be in the pipe.
 func (b *batch) readEach(oids []OID, fn func(i int, kind string, data []byte) error) error {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -51,7 +48,7 @@ func (b *batch) readEach(oids []OID, fn func(i int, kind string, data []byte) er
 	return nil
 }
 
-// readWindow answers the requests oids[from:to].
+// readWindow reads the objects oids[from:to].
 func (b *batch) readWindow(oids []OID, from, to int, fn func(int, string, []byte) error) error {
 	var ask strings.Builder
 	for _, o := range oids[from:to] {
@@ -93,7 +90,7 @@ func (c *catFile) readAnswer(oid OID) (string, []byte, error) {
 	return f[1], data[:n:n], nil
 }
 
-// start runs the process unless it runs already.
+// start starts the process unless it runs already.
 func (b *batch) start() error {
 	if b.proc != nil {
 		return nil
@@ -115,7 +112,7 @@ func (b *batch) start() error {
 	return nil
 }
 
-// stop ends the process, if one runs; the next read starts another.
+// stop ends the process if one runs; the next read starts another.
 func (b *batch) stop() {
 	if b.proc != nil {
 		b.proc.close()
@@ -123,7 +120,7 @@ func (b *batch) stop() {
 	}
 }
 
-// close shuts the input and reaps the process. Closing twice is harmless.
+// close closes the input and reaps the process. It may be called twice.
 func (c *catFile) close() {
 	c.in.Close()
 	go c.cmd.Wait()

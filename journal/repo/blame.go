@@ -5,9 +5,8 @@ import (
 	"fmt"
 )
 
-// Blame tells of the lines first to last of the file at path, as commit has it, by
-// which commit, whom and when each was written, one a line and as git prints it. No
-// setting of the user or of the work tree changes it.
+// Blame returns git blame of the lines first to last of a file in commit: the commit, author and date of each line.
+// Settings of the user or of the work tree do not change it.
 func (r *Repo) Blame(ctx context.Context, commit OID, path string, first, last int) ([]byte, error) {
 	if err := commit.check(); err != nil {
 		return nil, err

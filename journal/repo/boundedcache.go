@@ -2,9 +2,9 @@ package repo
 
 import "sync"
 
-// boundedCache remembers values that are asked for again and again, up to a weight; past it,
-// what nobody asked for lately is forgotten. It is for what never changes, as what an
-// object id names. Nobody changes what they are given. It is safe for concurrent use.
+// boundedCache keeps recently used values up to a weight. Beyond it, values that were not asked for lately are
+// dropped. It is for values that never change, such as objects by id; callers must not change what they get. It is
+// safe for concurrent use.
 type boundedCache[K comparable, V any] struct {
 	most       int // weight of young before it becomes old, and old is forgotten
 	mu         sync.Mutex
@@ -17,7 +17,7 @@ type cacheItem[V any] struct {
 	n int
 }
 
-// get is what put was told, as long as it is remembered.
+// get returns the value that was put under a key, while it is kept.
 func (m *boundedCache[K, V]) get(k K) (V, bool) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -30,7 +30,7 @@ func (m *boundedCache[K, V]) get(k K) (V, bool) {
 	return w.v, ok
 }
 
-// put remembers a value of a weight.
+// put stores a value with its weight.
 func (m *boundedCache[K, V]) put(k K, v V, weight int) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -47,13 +47,12 @@ func (m *boundedCache[K, V]) insert(k K, w cacheItem[V]) {
 	m.young[k] = w
 }
 
-// recentEntries is how many entries of directories a repository keeps that it read or
-// wrote last, before it forgets the older half: some four megabytes. A commit upon
-// another shares all but a few directories with it, and who makes one, moves a ref to
-// it and looks at it reads those few again and again.
+// recentEntries is how many directory entries a repository keeps of those it read or wrote last, some four
+// megabytes. Two commits in a row share most directories. Making a commit, moving a ref to it and comparing it read
+// the others again and again.
 const recentEntries = 40_000
 
-// readTree is the entries of one tree object, remembered.
+// readTree returns the entries of one tree object and caches them.
 func (r *Repo) readTree(oid OID) (listing, error) {
 	if l, ok := r.recent.get(oid); ok {
 		return l, nil
@@ -65,7 +64,7 @@ func (r *Repo) readTree(oid OID) (listing, error) {
 	return l, err
 }
 
-// rememberTree is readTree of a tree whose bytes are known.
+// rememberTree caches a tree whose bytes are known and returns its entries.
 func (r *Repo) rememberTree(oid OID, data []byte) (listing, error) {
 	l, err := parseTreeObject(oid, data)
 	if err == nil {

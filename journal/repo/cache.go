@@ -15,18 +15,16 @@ import (
 	"github.com/google/renameio/v2"
 )
 
-// cacheFiles is how many files the cache keeps: enough for the board, a target,
-// a work tree or two and what they were a moment ago.
+// cacheFiles is how many files the cache keeps: enough for the board, a target, a work tree or two, and their
+// previous states.
 const cacheFiles = 16
 
-// abandonedAfter is how old a file that is being written aside may be; its writer
-// is dead by then.
+// abandonedAfter is the age at which an unfinished cache file is deleted: its writer is dead by then.
 const abandonedAfter = 10 * time.Minute
 
-// Cached returns the bytes last kept under name, nil when there are none, or
-// when they were kept under another name. What it returns is disposable: it may
-// be missing, old or damaged, and its reader checks. Nobody writes to it: it may
-// be the file itself, which stays as it is because no odd writes in place.
+// Cached returns the bytes last stored with Keep under name, nil if there are none. The result may be missing, old
+// or damaged, so its reader must check it. Callers must not change the bytes: they may be mapped from the file,
+// which stays as it is because odd never writes a cache file in place.
 func (r *Repo) Cached(name string) []byte {
 	b, err := r.mapped.readFile(r.oddDir("cache", name))
 	if err != nil {
@@ -39,8 +37,7 @@ func (r *Repo) Cached(name string) []byte {
 	return b
 }
 
-// CachedNames are the names below which something is kept that begin with a
-// prefix, the latest kept first.
+// CachedNames lists the names in the cache that begin with prefix, the newest first.
 func (r *Repo) CachedNames(prefix string) []string {
 	files, err := listCache(r.oddDir("cache"))
 	if err != nil {
@@ -55,9 +52,8 @@ func (r *Repo) CachedNames(prefix string) []string {
 	return names
 }
 
-// Keep stores b under name below $GIT_COMMON_DIR/odd/cache, with the name,
-// written aside and renamed, and drops the oldest files beyond the few that are
-// worth keeping, and what dead writers left.
+// Keep stores b under name in $GIT_COMMON_DIR/odd/cache. It writes a temporary file and renames it, then deletes
+// the oldest files beyond the limit and what dead writers left.
 func (r *Repo) Keep(name string, b []byte) error {
 	if name == "" || strings.ContainsAny(name, "/\\\n") || name[0] == '.' {
 		return fmt.Errorf("cache file %q: not a plain name", name)
@@ -72,8 +68,8 @@ func (r *Repo) Keep(name string, b []byte) error {
 	return dropOldest(dir, cacheFiles)
 }
 
-// replaceFile puts a file of some parts in place at once, without joining them
-// in memory: a cache may be half as large as its bundle.
+// replaceFile atomically replaces a file with the given parts. It does not join them in memory, because a cache may
+// be half as large as its bundle.
 func replaceFile(file string, parts ...[]byte) error {
 	t, err := renameio.NewPendingFile(file, renameio.WithTempDir(filepath.Dir(file)), renameio.WithPermissions(0o644), renameio.WithExistingPermissions())
 	if err != nil {
@@ -88,8 +84,8 @@ func replaceFile(file string, parts ...[]byte) error {
 	return t.CloseAtomicallyReplace()
 }
 
-// Room is a directory below $GIT_COMMON_DIR/odd for what somebody else keeps, made
-// if it is missing and the user's alone: another user of the repository has another. Like the cache it is always safe to delete.
+// Room returns a directory below $GIT_COMMON_DIR/odd for another package's cache, and creates it if it is missing.
+// Only this user can read it; another user of the repository gets a different one. It is always safe to delete.
 func (r *Repo) Room(name string) (string, error) {
 	if name == "" || strings.ContainsAny(name, "/\\") || name[0] == '.' {
 		return "", fmt.Errorf("room %q: not a plain name", name)
@@ -107,8 +103,8 @@ func (r *Repo) Room(name string) (string, error) {
 	return dir, nil
 }
 
-// ClearRoom removes a room whose files are larger than most together, or were all last
-// written before oldest, and says why, "" for one that stays.
+// ClearRoom removes a room if its files are larger than most in total, or if none was written since oldest. why
+// says which; it is "" if the room stays.
 func (r *Repo) ClearRoom(name string, most int64, oldest time.Time) (why string, err error) {
 	if _, err := os.Lstat(r.oddDir(name)); err != nil {
 		return "", nil
@@ -120,7 +116,7 @@ func (r *Repo) ClearRoom(name string, most int64, oldest time.Time) (why string,
 	size, newest := int64(0), time.Time{}
 	_ = filepath.WalkDir(dir, func(_ string, e fs.DirEntry, err error) error {
 		if err != nil || e.IsDir() {
-			return nil // a file that somebody removes meanwhile takes no room
+			return nil // a file that was just removed takes no space
 		}
 		if st, err := e.Info(); err == nil {
 			size += st.Size()
@@ -141,9 +137,8 @@ func (r *Repo) ClearRoom(name string, most int64, oldest time.Time) (why string,
 	return why, removeAll(dir)
 }
 
-// PermitKey says which file has the key that signs the permits in this clone. It is one
-// user's alone; where another user of the repository has that of the usual name, this
-// one has another.
+// PermitKey returns the path of the key that signs permits in this clone. If the file of the usual name belongs to
+// another user, this user's key has a name of its own.
 func (r *Repo) PermitKey() string {
 	name := "anchor.key"
 	if isOtherUsers(r.oddDir(name)) {
@@ -152,7 +147,7 @@ func (r *Repo) PermitKey() string {
 	return r.oddDir(name)
 }
 
-// isOtherUsers reports that something is there and another user's.
+// isOtherUsers reports whether a file exists and belongs to another user.
 func isOtherUsers(name string) bool {
 	st, err := os.Lstat(name)
 	if err != nil {
@@ -188,8 +183,7 @@ func listCache(dir string) ([]cacheFile, error) {
 	return files, nil
 }
 
-// dropOldest leaves the newest files, and of those that are being written aside
-// the ones that are younger than abandoned beside the newest file.
+// dropOldest deletes all but the newest files, and the unfinished files that are older than abandonedAfter.
 func dropOldest(dir string, keep int) error {
 	files, err := listCache(dir)
 	if err != nil {

@@ -16,24 +16,23 @@ import (
 	"github.com/google/renameio/v2"
 )
 
-// checkout is one work tree on its way from Old to New.
+// checkout moves one work tree from the commit Old to New.
 //
-// The new index and the new files are made in scratch files, while the
-// work tree's index.lock is held and before the ref moves: git's own two-tree
-// merge carries every staged, intent-to-add, removed and sparse entry over, its
-// filters write the bytes, and a full disk shows while nothing has happened.
-// Where a few entries are all that changes and no filter is in sight, odd does
-// the same by itself (stageHere), with as few files as it takes: one that comes and
-// goes again makes the next ones dearer, as ext4 takes no inode that was let go of a
-// minute ago.
-// Afterwards files and index are only renamed into place.
+// Before the ref moves, the new index and the new files are written to scratch files while the work tree's
+// index.lock is held. Git's two-tree merge carries over every staged, intent-to-add, removed and sparse entry, and
+// git's filters write the bytes. A full disk therefore shows before anything has changed. Afterwards files and
+// index are only renamed into place.
+//
+// If few entries change and no filter applies, odd does the same without git (stageHere). It makes as few files as
+// possible, because ext4 does not reuse an inode freed in the last minute, which makes later files slower to
+// create.
 type checkout struct {
 	r       *Repo
 	m       marker
-	changes []Change          // the paths New changes
-	scratch string            // what the names of scratch files begin with; also the directory that git fills
-	made    []byte            // the new index, where it was made without git
-	files   map[string]string // by path, where the new bytes wait that were staged without git
+	changes []Change          // the paths that differ between Old and New
+	scratch string            // prefix of the scratch files' names; also the directory that git fills
+	made    []byte            // the new index, if it was made without git
+	files   map[string]string // by path, the files that were staged without git
 }
 
 func (r *Repo) newCheckout(ctx context.Context, m marker) (*checkout, error) {
@@ -41,14 +40,14 @@ func (r *Repo) newCheckout(ctx context.Context, m marker) (*checkout, error) {
 	return c, c.findChanges(ctx)
 }
 
-// fillMarker makes m this process's own.
+// fillMarker adds this process's id and a new nonce to a marker.
 func (r *Repo) fillMarker(m marker) marker {
 	m.Version, m.PID, m.Nonce, m.Home = 1, os.Getpid(), newNonce(), r.gitDir
 	return m
 }
 
-// checkoutOf returns the checkout a marker is about, its changes not yet known. Its scratch files are never any that were
-// used before: a git that outlived a killed odd may still be writing there.
+// checkoutOf returns the checkout of a marker, before its changes are known. Its scratch files have new names: a
+// git that outlived a killed odd may still be writing to the old ones.
 func (r *Repo) checkoutOf(m marker) *checkout {
 	return &checkout{r: r, m: m, scratch: r.oddDir("tmp", "sync-"+newNonce())}
 }
@@ -58,7 +57,7 @@ func (c *checkout) findChanges(ctx context.Context) (err error) {
 	return err
 }
 
-// lockIndex takes index.lock, unless it is held for this marker already.
+// lockIndex takes index.lock unless this marker holds it already.
 func (c *checkout) lockIndex() error {
 	if ours, err := c.m.ownsLock(); ours || err != nil {
 		return err
@@ -66,7 +65,7 @@ func (c *checkout) lockIndex() error {
 	return c.r.takeLock(c.m, c.scratch+".lock")
 }
 
-// stage makes the new index and the new files aside.
+// stage writes the new index and the new files to scratch files.
 func (c *checkout) stage(ctx context.Context) error {
 	if done, err := c.stageHere(ctx); done || err != nil {
 		return err
@@ -98,8 +97,8 @@ func (c *checkout) stage(ctx context.Context) error {
 	return fmt.Errorf("%s: %w: the index does not take the change: %s; commit or unstage it first", c.m.Root, ErrInTheWay, gitComplaint(err))
 }
 
-// copyAttributes puts the work tree's .gitattributes where git lays the new files out:
-// one that is not in the index counts there too.
+// copyAttributes copies the work tree's .gitattributes to where git writes the new files. Git reads one there even
+// if it is not in the index.
 func (c *checkout) copyAttributes() error {
 	changed := map[string]bool{}
 	for _, ch := range c.changes {
@@ -118,7 +117,7 @@ func (c *checkout) copyAttributes() error {
 	return nil
 }
 
-// readAttributes are the .gitattributes of the work tree above the files to be written.
+// readAttributes returns the work tree's .gitattributes above the files to be written.
 func (c *checkout) readAttributes() map[string][]byte {
 	ch := Changes{}
 	for _, one := range c.changes {
@@ -129,7 +128,7 @@ func (c *checkout) readAttributes() map[string][]byte {
 	return readAttributesIn(c.m.Root, ch)
 }
 
-// gitComplaint is git's complaint on one line.
+// gitComplaint returns git's error output on one line.
 func gitComplaint(err error) string {
 	ge := (*gitError)(nil)
 	if !errors.As(err, &ge) {
@@ -152,8 +151,8 @@ func (c *checkout) indexEnv() []string {
 	return []string{"GIT_DIR=" + c.m.GitDir, "GIT_INDEX_FILE=" + c.indexFile()}
 }
 
-// stagedFile returns where the new bytes of a path wait, "" when there are none: the path is deleted, lies outside a
-// sparse checkout, or the index had the new version already.
+// stagedFile returns the scratch file with a path's new bytes. It is "" if the path is deleted, is outside a sparse
+// checkout, or was in the index already.
 func (c *checkout) stagedFile(path string) string {
 	p := filepath.Join(c.scratch, filepath.FromSlash(path))
 	if c.made != nil {
@@ -165,7 +164,7 @@ func (c *checkout) stagedFile(path string) string {
 	return p
 }
 
-// checkObstacles refuses, before the ref moves, whatever place would have to keep.
+// checkObstacles runs before the ref moves and refuses every file that placeFiles would have to keep.
 func (c *checkout) checkObstacles(ctx context.Context) error {
 	states, err := c.readStates(ctx)
 	if err != nil {
@@ -186,7 +185,7 @@ func (c *checkout) checkObstacles(ctx context.Context) error {
 // maxNamed is how many files in the way one error names.
 const maxNamed = 10
 
-// whyBlocked says why a path cannot be brought along, "" when it can.
+// whyBlocked says why a path cannot be updated, "" if it can.
 func (c *checkout) whyBlocked(ch Change, s pathState) string {
 	switch {
 	case c.stagedFile(ch.Path) == "" && ch.NewMode != "":
@@ -203,8 +202,9 @@ func (c *checkout) whyBlocked(ch Change, s pathState) string {
 	return ""
 }
 
-// placeFiles brings the files along: a path that is absent or has the old bytes gets the new ones, a path with other bytes
-// is kept and reported, one line each. Deletions go first, as a file may have to make room for a folder. It may be repeated.
+// placeFiles updates the files: a path that is absent or has the old bytes gets the new ones. A path with other
+// bytes is kept and reported, one line each. Deletions go first, because a folder may take the place of a file. It
+// may be repeated.
 func (c *checkout) placeFiles(ctx context.Context) (kept []string, err error) {
 	states, err := c.readStates(ctx)
 	if err != nil {
@@ -227,7 +227,7 @@ func (c *checkout) placeFiles(ctx context.Context) (kept []string, err error) {
 	return kept, c.r.testStep("placed")
 }
 
-// placeDeletion removes a file the commit deletes; why says what was kept instead.
+// placeDeletion removes a file that the commit deletes; why says what was kept instead.
 func (c *checkout) placeDeletion(ch Change, s pathState) (why string, err error) {
 	if ch.NewMode != "" || s == stateAbsent {
 		return "", nil
@@ -241,7 +241,7 @@ func (c *checkout) placeDeletion(ch Change, s pathState) (why string, err error)
 	return "", nil
 }
 
-// placeChange puts a file the commit adds or changes into place; why says what was kept instead.
+// placeChange moves a file that the commit adds or changes into place; why says what was kept instead.
 func (c *checkout) placeChange(ch Change, s pathState) (why string, err error) {
 	if ch.NewMode == modeRepo && s == stateAbsent { // a submodule nobody has fetched is an empty folder
 		return "", os.MkdirAll(filepath.Join(c.m.Root, ch.Path), 0o777)
@@ -261,7 +261,7 @@ func (c *checkout) placeChange(ch Change, s pathState) (why string, err error) {
 
 func shortRef(ref string) string { return strings.TrimPrefix(ref, "refs/heads/") }
 
-// removeFile deletes a file and the folders it leaves empty, except the one odd was started in.
+// removeFile deletes a file and the folders it leaves empty, except the one that odd was started in.
 func (c *checkout) removeFile(path string) error {
 	if err := c.r.testStep("remove " + path); err != nil {
 		return err
@@ -279,7 +279,8 @@ func (c *checkout) removeFile(path string) error {
 	return nil
 }
 
-// moveIntoPlace renames a staged file into the work tree; on another file system it is copied beside its place first.
+// moveIntoPlace renames a staged file into the work tree. On another file system it copies the file to a temporary
+// name there first.
 func (c *checkout) moveIntoPlace(src, path string) error {
 	if err := c.r.testStep("put " + path); err != nil {
 		return err
@@ -310,7 +311,7 @@ func (c *checkout) moveIntoPlace(src, path string) error {
 	return renameio.WriteFile(dst, b, st.Mode().Perm())
 }
 
-// removeEmpty removes dir if nothing but empty folders is below it.
+// removeEmpty removes dir if it holds nothing but empty folders.
 func removeEmpty(dir string) {
 	if st, err := os.Lstat(dir); err != nil || !st.IsDir() {
 		return
@@ -322,7 +323,7 @@ func removeEmpty(dir string) {
 	os.Remove(dir) // fails, and should, when something is left
 }
 
-// installIndex puts the new index into place and gives the work tree back.
+// installIndex renames the new index into place and releases index.lock.
 func (c *checkout) installIndex(ctx context.Context) error {
 	if err := c.refreshStats(ctx); err != nil {
 		return err
@@ -336,8 +337,8 @@ func (c *checkout) installIndex(ctx context.Context) error {
 	return c.m.dropIndexLock()
 }
 
-// refreshStats notes the new files' stat data in the scratch index, so that the person's next git status need not read
-// them. Nothing depends on it, so that git's failure is no error.
+// refreshStats records the new files' stat data in the scratch index, so that the next git status need not read
+// them. This only saves time, so an error of git is ignored.
 func (c *checkout) refreshStats(ctx context.Context) error {
 	if done, err := c.refreshCtimes(); done || err != nil {
 		return err
@@ -360,13 +361,14 @@ func (c *checkout) refreshStats(ctx context.Context) error {
 	return nil
 }
 
-// cleanUp removes the marker and the scratch files; with lines to tell, the marker stays and holds them.
+// cleanUp removes the marker and the scratch files. If lines are still to be reported, the marker stays and holds
+// them.
 func (c *checkout) cleanUp(kept []string) error {
 	if c.made == nil {
-		os.RemoveAll(c.scratch) // what cannot be removed now is swept later
+		os.RemoveAll(c.scratch) // sweepSync removes what is left
 	}
 	for _, p := range append(slices.Collect(maps.Values(c.files)), c.indexFile()) {
-		os.Remove(p) // most of them are in their places
+		os.Remove(p) // most were renamed into place
 	}
 	if len(kept) > 0 {
 		c.m.Kept = kept
@@ -375,7 +377,7 @@ func (c *checkout) cleanUp(kept []string) error {
 	return removeIfExists(c.r.markerPath(c.m))
 }
 
-// undo gives everything back before the ref moved.
+// undo releases index.lock and cleans up before the ref moved.
 func (c *checkout) undo() error { return errors.Join(c.m.dropIndexLock(), c.cleanUp(nil)) }
 
 // copyFile copies a file into a new one.

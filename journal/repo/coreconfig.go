@@ -12,10 +12,8 @@ import (
 	"github.com/go-git/go-git/v5/plumbing/format/config"
 )
 
-// applyCoreConfig makes of what was found what git makes of it: the repository's own
-// configuration may name another work tree, or say that it has none. A work tree
-// that does not lead back is refused: every git that odd starts there would work
-// in another repository, or in none.
+// applyCoreConfig applies core.bare and core.worktree to the repository that was found. It refuses a work tree that
+// does not lead back to it: git, started there, would work in another repository or in none.
 func (r *Repo) applyCoreConfig(abs string) error {
 	bare, tree := r.readCoreConfig()
 	switch {
@@ -27,8 +25,8 @@ func (r *Repo) applyCoreConfig(abs string) error {
 	return nil
 }
 
-// readCoreConfig returns what core.bare and core.worktree say, and notes how objects are named. Neither key of a repository's config
-// file is a linked work tree's. What cannot be read git complains of.
+// readCoreConfig returns core.bare and core.worktree, and sets the object format. A linked work tree does not use
+// these keys from the common config file. Git reports a file that cannot be read.
 func (r *Repo) readCoreConfig() (bare bool, tree string) {
 	file := func(name string) *config.Config {
 		c := config.New()
@@ -59,7 +57,7 @@ func (r *Repo) readCoreConfig() (bare bool, tree string) {
 	return bare, tree
 }
 
-// useWorkTree makes tree, as core.worktree names it, the work tree.
+// useWorkTree makes tree, the value of core.worktree, the work tree.
 func (r *Repo) useWorkTree(abs, tree string) error {
 	if !filepath.IsAbs(tree) {
 		tree = filepath.Join(r.gitDir, tree)
@@ -87,8 +85,7 @@ func (r *Repo) useWorkTree(abs, tree string) error {
 	return nil
 }
 
-// checkTrusted asks git whether it works in the repository of another user, which it
-// does where safe.directory says so.
+// checkTrusted asks git whether it may work in another user's repository, which safe.directory allows.
 func (r *Repo) checkTrusted() error {
 	for _, p := range []string{r.gitDir, r.common, r.root} {
 		st, err := os.Stat(p)
@@ -103,9 +100,9 @@ func (r *Repo) checkTrusted() error {
 	return nil
 }
 
-// checkEnvironment refuses where the caller's environment names another repository than the
-// one that was found, or another work tree: every git they start there works in that
-// one. What a hook of this one is given leads here, and what leads nowhere is nobody's.
+// checkEnvironment refuses an environment that names another repository or work tree than the one found, because
+// every git that the caller starts would use that one. Hooks set variables that lead here, which is fine, and a
+// path that does not exist is ignored.
 func (r *Repo) checkEnvironment(environ []string) error {
 	for _, v := range []struct{ name, is string }{{"GIT_DIR", r.gitDir}, {"GIT_WORK_TREE", r.root}} {
 		named := envValue(environ, v.name)

@@ -10,7 +10,7 @@ import (
 
 // The work tree is where git has it, or the repository is refused by the line that
 // says otherwise.
-func TestSeat(t *testing.T) {
+func TestCoreConfig(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
 		lay  string // a script in a folder with a repository "r"; it ends where odd is run
@@ -110,7 +110,7 @@ func TestTrusted(t *testing.T) {
 		base := must[OID](t)(allowed.Ref("HEAD"))
 		hook(t, r.Root()+"/.git/hooks", "pre-commit", "exit 0\n")
 		tree := must[OID](t)(allowed.TreeOID(base, ""))
-		must[OID](t)(allowed.PersonCommit(t.Context(), []OID{base}, tree, changes("a", "2\n"), "at a desk\n"))
+		must[OID](t)(allowed.PersonCommit(t.Context(), []OID{base}, tree, changes("a", "2\n"), "in a work tree\n"))
 	})
 	t.Run("by sudo", func(t *testing.T) {
 		t.Setenv("SUDO_UID", "12345")

@@ -8,20 +8,20 @@ import (
 	"strings"
 )
 
-// Diff lists the paths that differ between two commits or trees ("" = the empty tree), sorted by path, renames not
-// detected. Directories with one id are not entered, so the cost is that of the difference.
+// Diff lists the paths that differ between two commits or trees ("" is the empty tree), sorted by path. It does not
+// detect renames. It skips directories with equal ids, so its cost is that of the difference.
 func (r *Repo) Diff(ctx context.Context, a, b OID) ([]Change, error) {
 	return r.Reader().Diff(ctx, a, b)
 }
 
-// differ collects the changes below two trees.
+// differ collects the changes between two trees.
 type differ struct {
 	ctx  context.Context
 	read func(OID) (listing, error)
 	out  []Change
 }
 
-// diffDir compares two directories; "" is one that does not exist.
+// diffDir compares two directories; "" is a missing one.
 func (d *differ) diffDir(at string, a, b OID) error {
 	if a == b {
 		return nil
@@ -59,8 +59,8 @@ func (d *differ) diffDir(at string, a, b OID) error {
 	return nil
 }
 
-// dropShared are the entries of two directories without what both share at their
-// beginning, at their end, and, where both are in order, between.
+// dropShared returns the entries of two directories without those that both share at the beginning, at the end and,
+// if both are sorted, in between.
 func dropShared(a, b listing) (ea, eb []entry) {
 	i, j, endA, endB := 0, 0, a.len(), b.len()
 	for endA > 0 && endB > 0 && a.entryBytes(endA-1) == b.entryBytes(endB-1) {
@@ -87,7 +87,7 @@ func dropShared(a, b listing) (ea, eb []entry) {
 	return append(ea, a.entryRange(i, endA)...), append(eb, b.entryRange(j, endB)...)
 }
 
-// diffEntry compares one name on both sides; a zero entry is none.
+// diffEntry compares the entries of one name; a zero entry is a missing one.
 func (d *differ) diffEntry(path string, a, b entry) error {
 	if a.mode == b.mode && a.oid == b.oid {
 		return nil
@@ -110,9 +110,9 @@ func (d *differ) diffEntry(path string, a, b entry) error {
 	return d.diffDir(path+"/", ta, tb)
 }
 
-// Patch is the human diff between two commits or trees ("" = the empty tree), limited to paths when given. No external
-// diff or text conversion of the user's config runs, and no .gitattributes of a checkout or an
-// index is heeded: it may be the change's own, and would say which of its files are not to be shown.
+// Patch returns the diff between two commits or trees ("" is the empty tree) as text, limited to paths if any are
+// given. It runs no external diff or text conversion of the user's. It ignores .gitattributes of a checkout or an
+// index, because the change itself could use them to hide files.
 func (r *Repo) Patch(ctx context.Context, a, b OID, paths ...string) ([]byte, error) {
 	var specs []string
 	for _, p := range paths {
@@ -121,7 +121,7 @@ func (r *Repo) Patch(ctx context.Context, a, b OID, paths ...string) ([]byte, er
 	return r.diffTree(ctx, a, b, specs, "-p", "--full-index")
 }
 
-// PatchWithout is Patch without the files at paths.
+// PatchWithout is Patch for all files but those at paths.
 func (r *Repo) PatchWithout(ctx context.Context, a, b OID, paths []string) ([]byte, error) {
 	specs := []string{":(top)"}
 	for _, p := range paths {
@@ -130,13 +130,13 @@ func (r *Repo) PatchWithout(ctx context.Context, a, b OID, paths []string) ([]by
 	return r.diffTree(ctx, a, b, specs, "-p", "--full-index")
 }
 
-// Lines is how many lines a file gains and loses; both are -1 for a file that is no text.
+// Lines counts the lines that a file gains and loses; both are -1 for a binary file.
 type Lines struct {
 	Path           string
 	Added, Removed int
 }
 
-// ChangedLines counts the lines that Patch shows, a file each, in the order of the paths.
+// ChangedLines counts the changed lines of each file, in the order of the paths.
 func (r *Repo) ChangedLines(ctx context.Context, a, b OID) ([]Lines, error) {
 	out, err := r.diffTree(ctx, a, b, nil, "--numstat", "-z")
 	var all []Lines
@@ -173,7 +173,7 @@ func (r *Repo) diffTree(ctx context.Context, a, b OID, specs []string, as ...str
 		env: []string{"GIT_DIR=" + r.gitDir, "GIT_WORK_TREE=" + r.gitDir, "GIT_INDEX_FILE=" + filepath.Join(r.gitDir, "odd.no-index")}})
 }
 
-// treeOrEmpty is rootTree for git's own use, which needs the empty tree by its id.
+// treeOrEmpty is rootTree, but returns the id of the empty tree instead of "", as git needs it.
 func (r *Repo) treeOrEmpty(oid OID) (OID, error) {
 	t, _, err := r.rootTree(oid)
 	if err == nil && t == "" {

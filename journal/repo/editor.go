@@ -7,8 +7,7 @@ import (
 	"os/exec"
 )
 
-// Terminal is where a person's program runs: their directory, their environment and
-// the terminal odd was given.
+// Terminal is where an interactive program runs: its directory, environment and streams.
 type Terminal struct {
 	Dir      string
 	Env      []string
@@ -16,8 +15,8 @@ type Terminal struct {
 	Out, Err io.Writer
 }
 
-// Edit runs the person's editor, argv as it is and never through a shell, and
-// waits until it ends. An editor that is not there or ends badly is an error.
+// Edit runs the person's editor and waits until it ends. argv is run without a shell. An editor that is missing or
+// fails is an error.
 func Edit(ctx context.Context, argv []string, at Terminal) error {
 	c := exec.CommandContext(ctx, argv[0], argv[1:]...)
 	c.Dir, c.Env, c.Stdin, c.Stdout, c.Stderr = at.Dir, at.Env, at.In, at.Out, at.Err

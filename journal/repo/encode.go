@@ -32,9 +32,8 @@ func parseCommit(oid OID, b []byte) (Commit, error) {
 	return c, nil
 }
 
-// parseHeader reads one header line of a commit; a continuation line starts with a space.
-// What git never writes is read as git reads it: of doubled lines the first counts,
-// and a parent only before the author.
+// parseHeader reads one header line of a commit; a continuation line starts with a space. It reads malformed
+// commits as git does: of repeated lines the first counts, and a parent counts only before the author.
 func (c *Commit) parseHeader(line string) (err error) {
 	key, val, _ := strings.Cut(line, " ")
 	switch key {
@@ -54,7 +53,7 @@ func (c *Commit) parseHeader(line string) (err error) {
 	return err
 }
 
-// parseFirst reads an identity unless there is one already.
+// parseFirst parses an identity unless one was parsed already.
 func (s *Signature) parseFirst(val string) (err error) {
 	if *s == (Signature{}) {
 		*s, err = parseSignature(val)
@@ -62,7 +61,7 @@ func (s *Signature) parseFirst(val string) (err error) {
 	return err
 }
 
-// parseSignature reads "Name <email> 1700000000 +0100". A missing or odd time is the epoch in UTC, as git reads it.
+// parseSignature reads "Name <email> 1700000000 +0100". A missing or malformed time is the epoch in UTC, as in git.
 func parseSignature(s string) (Signature, error) {
 	lt, gt := strings.IndexByte(s, '<'), strings.LastIndexByte(s, '>')
 	if lt < 0 || gt < lt {
@@ -87,12 +86,12 @@ func parseZone(s string) *time.Location {
 	return time.FixedZone("", (n/100*60+n%100)*60)
 }
 
-// String is the form git stores.
+// String returns the form that git stores.
 func (s Signature) String() string {
 	return fmt.Sprintf("%s <%s> %d %s", s.Name, s.Email, s.When.Unix(), s.When.Format("-0700"))
 }
 
-// check refuses what would break out of a commit's header line, and what git itself would refuse.
+// check refuses an identity that would break a commit's header line or that git refuses.
 func (s Signature) check() error {
 	switch {
 	case strings.TrimSpace(s.Name) == "" || s.Email == "":
@@ -105,8 +104,8 @@ func (s Signature) check() error {
 	return nil
 }
 
-// printCommit is the bytes of an unsigned commit object, author and committer as
-// Signature.String has them; the message gets its final newline.
+// printCommit returns the bytes of an unsigned commit object. author and committer are as Signature.String prints
+// them; the message gets its final newline.
 func printCommit(tree OID, parents []OID, author, committer, message string) []byte {
 	var b strings.Builder
 	fmt.Fprintf(&b, "tree %s\n", tree)
@@ -118,7 +117,7 @@ func printCommit(tree OID, parents []OID, author, committer, message string) []b
 }
 
 // Trailer returns the values of the named trailer ("Odd-Run: VALUE") in the message's last paragraph, in order.
-// Names compare without case, as git's do; a paragraph in which no line is a trailer has none.
+// Names compare without case, as in git.
 func (c Commit) Trailer(name string) []string {
 	var out []string
 	for _, line := range c.trailerLines() {
@@ -130,7 +129,7 @@ func (c Commit) Trailer(name string) []string {
 	return out
 }
 
-// trailerLines are the lines of the message's last paragraph, none where the subject is alone.
+// trailerLines returns the lines of the message's last paragraph, none if the message has only a subject.
 func (c Commit) trailerLines() []string {
 	paras := strings.Split(strings.TrimRight(c.Message, "\n"), "\n\n")
 	if len(paras) < 2 {

@@ -14,14 +14,13 @@ import (
 	"time"
 )
 
-// runner starts git: argv only, never a shell, with an environment of its own
-// making, so that a GIT_DIR or GIT_INDEX_FILE of the caller (odd may run inside
-// a hook) cannot point it elsewhere.
+// runner runs git without a shell. It builds the environment itself, so that a GIT_DIR or GIT_INDEX_FILE of the
+// caller, such as a hook, cannot point git elsewhere.
 type runner struct {
 	dir  string   // where git runs: the work tree, or the git directory of a bare repository
-	bare bool     // it is the latter, which git is told: it may be configured to find none by itself
+	bare bool     // dir is a git directory; odd sets GIT_DIR, because safe.bareRepository may forbid git to find it
 	base []string // environment of every call
-	self []string // added for what a person's own git would see: identity, signing, ssh, proxies
+	self []string // added to calls in a person's name: identity, signing, ssh, proxies
 }
 
 // call is one git process.
@@ -34,7 +33,7 @@ type call struct {
 	self  bool // runs as the person: their identity, keys, hooks and terminal
 }
 
-// gitError is a git process that ended badly. Its text is what git said.
+// gitError is a git process that failed. Its text is git's error output.
 type gitError struct {
 	verb   string
 	code   int // exit code, -1 when it did not exit
@@ -51,7 +50,7 @@ func (e *gitError) Error() string {
 	return "git " + e.verb + ": " + said
 }
 
-// exitCode is git's exit code inside err, -1 when err is none of git's.
+// exitCode returns git's exit code from err, -1 if err is not a gitError.
 func exitCode(err error) int {
 	if ge := (*gitError)(nil); errors.As(err, &ge) {
 		return ge.code
@@ -69,10 +68,11 @@ var (
 		"GIT_SSL_CAINFO", "GIT_SSL_CAPATH", "GIT_SSL_NO_VERIFY", "SSL_CERT_FILE", "SSL_CERT_DIR", "CURL_CA_BUNDLE"}
 )
 
-// noGrafts names a file that cannot be, so that a commit's parents are those it says.
+// noGrafts names a file that cannot exist, so that git reads no grafts and a commit's parents are those in the
+// object.
 const noGrafts = "GIT_GRAFT_FILE=" + os.DevNull + "/none"
 
-// newRunner keeps of the environment only the names listed above.
+// newRunner returns a runner that keeps only the variables named above from environ.
 func newRunner(dir string, environ []string) *runner {
 	return &runner{
 		dir:  dir,
@@ -81,8 +81,8 @@ func newRunner(dir string, environ []string) *runner {
 	}
 }
 
-// pickSafeDirectories is what of the configuration in environ says whose repositories may be worked
-// in, as machines are told that build for others. Nothing else of it reaches git.
+// pickSafeDirectories returns the safe.directory settings from the GIT_CONFIG_* variables of environ, as CI systems
+// set them. No other setting from there reaches git.
 func pickSafeDirectories(environ []string) (out []string) {
 	n, _ := strconv.Atoi(envValue(environ, "GIT_CONFIG_COUNT"))
 	for i := range min(n, len(environ)) {
@@ -98,13 +98,13 @@ func pickSafeDirectories(environ []string) (out []string) {
 	return out
 }
 
-// envValue is a variable of an environment, "" without one.
+// envValue returns the value of an environment variable, "" if it is not set.
 func envValue(environ []string, name string) string {
 	_, v, _ := strings.Cut(strings.Join(pickEnv(environ, []string{name}), ""), "=")
 	return v
 }
 
-// pickEnv returns the NAME=value pairs of environ whose name is listed, in the list's order.
+// pickEnv returns the NAME=value pairs of environ with the given names, in the order of the names.
 func pickEnv(environ, names []string) []string {
 	var out []string
 	for _, n := range names {
@@ -118,9 +118,8 @@ func pickEnv(environ, names []string) []string {
 	return out
 }
 
-// newCommand prepares a process without starting it. A cancelled context kills its
-// whole process group; only a call made for a person at a terminal stays in
-// odd's own group, because ssh and gpg may have to ask there.
+// newCommand prepares a process without starting it. A cancelled context kills its whole process group. Only a call
+// in a person's name at a terminal stays in odd's own group, because ssh and gpg may have to ask there.
 func (g *runner) newCommand(ctx context.Context, c call) *exec.Cmd {
 	args := append([]string{"-c", "core.quotePath=false", "-c", "advice.detachedHead=false"}, c.args...)
 	cmd := exec.CommandContext(ctx, "git", args...)
@@ -139,7 +138,7 @@ func (g *runner) newCommand(ctx context.Context, c call) *exec.Cmd {
 	}
 	cmd.Env = append(cmd.Env, c.env...)
 	cmd.Stdin = c.stdin
-	cmd.WaitDelay = 5 * time.Second // what a git started may hold its pipes a while on a busy machine
+	cmd.WaitDelay = 5 * time.Second // a child of git may hold its pipes for a while
 	if c.self && hasTerminal() {
 		cmd.Cancel = func() error { return cmd.Process.Signal(syscall.SIGTERM) }
 		return cmd
@@ -159,8 +158,8 @@ func hasTerminal() bool {
 	return true
 }
 
-// run waits for one git process and returns its standard output. The error is a
-// *gitError when git ran and refused, or the context's when it was cancelled.
+// run runs one git process and returns its standard output. The error is a *gitError if git ran and failed, or the
+// context's if it was cancelled.
 func (g *runner) run(ctx context.Context, c call) ([]byte, error) {
 	cmd := g.newCommand(ctx, c)
 	var out, errs bytes.Buffer
@@ -172,7 +171,7 @@ func (g *runner) run(ctx context.Context, c call) ([]byte, error) {
 	return out.Bytes(), g.explainError(ctx, c, err, out.Bytes(), errs.String())
 }
 
-// explainError turns what cmd.Run returned into an error a person can read.
+// explainError turns the error of cmd.Run into one a person can read.
 func (g *runner) explainError(ctx context.Context, c call, err error, stdout []byte, stderr string) error {
 	if ctx.Err() != nil {
 		return fmt.Errorf("git %s: %w", gitCommandName(c.args), context.Cause(ctx))
@@ -189,7 +188,7 @@ func (g *runner) explainError(ctx context.Context, c call, err error, stdout []b
 	return fmt.Errorf("git %s: %w", gitCommandName(c.args), err)
 }
 
-// gitCommandName is the first argument that is not a global option.
+// gitCommandName returns the first argument that is not a global option.
 func gitCommandName(args []string) string {
 	for i := 0; i < len(args); i++ {
 		if args[i] == "-c" {
@@ -203,18 +202,18 @@ func gitCommandName(args []string) string {
 	return ""
 }
 
-// readGit runs git for reading and returns its output.
+// readGit runs a git command that only reads, and returns its output.
 func (r *Repo) readGit(ctx context.Context, args ...string) ([]byte, error) {
 	return r.git.run(ctx, call{args: args, read: true})
 }
 
-// readGitLine is read for commands that answer with one line.
+// readGitLine is readGit for commands that print one line.
 func (r *Repo) readGitLine(ctx context.Context, args ...string) (string, error) {
 	out, err := r.readGit(ctx, args...)
 	return strings.TrimSuffix(string(out), "\n"), err
 }
 
-// splitNUL cuts NUL-terminated output into its fields.
+// splitNUL splits NUL-terminated output into its fields.
 func splitNUL(out []byte) []string {
 	s := strings.TrimSuffix(string(out), "\x00")
 	if s == "" {

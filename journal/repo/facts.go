@@ -10,10 +10,10 @@ import (
 	"strings"
 )
 
-// Initial is Head's place of a branch without a commit, in git's own spelling.
+// Initial is Facts.Head on a branch without a commit, as git spells it.
 const Initial = "(initial)"
 
-// Facts are what git says of a work tree, all from one call of status.
+// Facts is the state of a work tree, from one git status.
 type Facts struct {
 	OK       bool   // false where there is no work tree: outside a repository, or in a bare one
 	Head     string // commit id, or Initial
@@ -24,17 +24,17 @@ type Facts struct {
 	Files    []Altered // sorted by path
 }
 
-// Altered is one path that is not as in Head: staged, unstaged, unmerged or untracked; ignored files are not listed,
-// and a submodule only where it is at another commit.
+// Altered is one path that differs from HEAD: staged, unstaged, unmerged or untracked. Ignored files are not
+// listed, and a submodule only if it is at another commit.
 type Altered struct {
 	XY   string // as in porcelain v2: index, then work tree, "." for unchanged; "??" for untracked
 	Path string // of a rename the new one
 	From string // of a rename the old one
 }
 
-// Facts asks git once. Directories and files named in leave (repository-relative) are left out. What the person's
-// configuration says of renames, untracked files and monitors does not change the answer, no lock is taken, and no
-// program that a repository or one of its submodules names as its monitor runs.
+// Facts runs git status once. It leaves out the files and directories named in leave (relative to the repository).
+// The person's settings for renames, untracked files and monitors do not change the answer. It takes no lock and
+// runs no file system monitor, not even one that the repository or a submodule configures.
 func (r *Repo) Facts(ctx context.Context, leave ...string) (Facts, error) {
 	if r.root == "" {
 		return Facts{}, nil
@@ -47,8 +47,8 @@ func (r *Repo) Facts(ctx context.Context, leave ...string) (Facts, error) {
 	return parseFacts(out, leave)
 }
 
-// Descends reports whether head is from or has it among its ancestors; both as in Facts.Head. Every history descends
-// from Initial. A commit that is not there is an error.
+// Descends reports whether head is from or a descendant of it; both are as in Facts.Head. Every history descends
+// from Initial. A missing commit is an error.
 func (r *Repo) Descends(ctx context.Context, head, from string) (bool, error) {
 	switch {
 	case from == Initial:
@@ -59,8 +59,8 @@ func (r *Repo) Descends(ctx context.Context, head, from string) (bool, error) {
 	return r.Ancestor(ctx, OID(from), OID(head))
 }
 
-// parseFacts reads porcelain v2 with --branch and -z. Lines of a kind that it does not know are an error, headers
-// that it does not know are not.
+// parseFacts parses porcelain v2 with --branch and -z. A line of an unknown kind is an error, an unknown header is
+// not.
 func parseFacts(out []byte, leave []string) (Facts, error) {
 	f := Facts{OK: true}
 	rest := splitNUL(out)
@@ -94,7 +94,7 @@ func parseFacts(out []byte, leave []string) (Facts, error) {
 	return f, nil
 }
 
-// parseHeader takes a line about the branch.
+// parseHeader reads a line about the branch.
 func (f *Facts) parseHeader(line string) (err error) {
 	name, value, _ := strings.Cut(line, " ")
 	switch name {
@@ -117,7 +117,7 @@ func (f *Facts) parseHeader(line string) (err error) {
 	return nil
 }
 
-// parseAltered reads a line about a path; of a rename the old path is the next field.
+// parseAltered reads a line about a path. If renamed is true, the next field is the old path.
 func parseAltered(line string) (a Altered, renamed, ok bool) {
 	kind, rest, _ := strings.Cut(line, " ")
 	before := map[string]int{"1": 7, "2": 8, "u": 9}[kind] // fields in front of the path
@@ -134,7 +134,8 @@ func parseAltered(line string) (a Altered, renamed, ok bool) {
 	return Altered{XY: parts[0], Path: parts[before]}, kind == "2", true
 }
 
-// appendUnlessLeft appends a to files unless its path is left out. A rename to what is left out is a deletion to the others.
+// appendUnlessLeft appends a to files unless its path is left out. A rename to a path that is left out becomes a
+// deletion.
 func (a Altered) appendUnlessLeft(leave []string, files []Altered) []Altered {
 	if !isWithin(a.Path, leave) {
 		return append(files, a)

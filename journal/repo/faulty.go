@@ -7,16 +7,14 @@ import (
 	"syscall"
 )
 
-// diskFaults are what a disk says of itself: it is full, for everybody or for this
-// user or this file, it may not be written, or it fails.
+// diskFaults are the errors of a disk that is full, over quota, read-only or failing.
 var diskFaults = []syscall.Errno{syscall.ENOSPC, syscall.EDQUOT, syscall.EFBIG, syscall.EROFS, syscall.EIO}
 
-// gitCannotWrite is how git says that it could not write, where it does not say why.
+// gitCannotWrite are git's messages for a failed write that do not say why.
 var gitCannotWrite = []string{"couldn't write ", "couldn't set ", "failed to write new configuration file", "unable to create directory ", "unable to write ", "write error"}
 
-// Faulty reports an error that is the disk's fault, odd's own or git's: with room,
-// or another disk, the same thing goes well. Git tells by the text of strerror(3), or
-// by less.
+// Faulty reports whether err, odd's own or git's, is the disk's fault, so that the same operation would succeed
+// with a working disk. It recognises git's errors by the text of strerror(3) and the messages above.
 func Faulty(err error) bool {
 	if err == nil {
 		return false

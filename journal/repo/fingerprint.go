@@ -15,31 +15,31 @@ import (
 	"time"
 )
 
-// Fingerprint is how the repository stands for whoever works in it, read from its files
-// in a few milliseconds and without git.
+// Fingerprint hashes the configuration, hooks and refs of a repository, so that a change during a session shows.
+// Reading it takes a few milliseconds and no git process.
 type Fingerprint struct {
-	// ground is what makes git run a program, read objects from elsewhere or see
-	// files as others than they are: configuration, hooks, info/, alternates.
+	// setup is what makes git run a program, read objects from elsewhere or convert
+	// files: configuration, hooks, info/, alternates.
 	setup map[string]string
-	// stand is where people stand: HEAD and refs. refs/odd is not among it, nor the
-	// index, which every git status writes.
+	// refs are HEAD and the refs, without refs/odd. The index is left out, because
+	// every git status writes it.
 	refs map[string]string
 }
 
-// Fingerprint reads it. What time it is bears only on which times of files may be believed.
+// Fingerprint reads the repository's fingerprint.
 func (r *Repo) Fingerprint() (Fingerprint, error) { return r.readFingerprint(time.Now()) }
 
-// readFingerprint is Footing at a moment.
+// readFingerprint is Fingerprint with the time given; file times too close to it are not trusted.
 func (r *Repo) readFingerprint(now time.Time) (Fingerprint, error) {
 	f := Fingerprint{map[string]string{}, map[string]string{}}
-	ground := func(dir, name string) error { return f.addFile(f.setup, dir, name) }
-	stand := func(dir, name string) error { return r.refFiles.addFile(f, dir, name) }
+	setup := func(dir, name string) error { return f.addFile(f.setup, dir, name) }
+	ref := func(dir, name string) error { return r.refFiles.addFile(f, dir, name) }
 	r.refFiles.beginWalk(now)
 	defer r.refFiles.endWalk()
 	err := firstError(
 		f.addConfig(r.common, "config"), f.addConfig(r.common, "config.worktree"), f.addConfig(r.gitDir, "config.worktree"),
-		walkBelow(r.common, "hooks", ground), walkBelow(r.common, "info", ground), walkBelow(r.common, "objects/info", ground),
-		stand(r.gitDir, "HEAD"), f.addStat(r.common, "packed-refs"), walkBelow(r.common, "refs", stand), walkBelow(r.common, "reftable", stand),
+		walkBelow(r.common, "hooks", setup), walkBelow(r.common, "info", setup), walkBelow(r.common, "objects/info", setup),
+		ref(r.gitDir, "HEAD"), f.addStat(r.common, "packed-refs"), walkBelow(r.common, "refs", ref), walkBelow(r.common, "reftable", ref),
 	)
 	return f, err
 }
@@ -55,9 +55,9 @@ func firstError(errs ...error) error {
 	return nil
 }
 
-// Since lists what is another now than it was in was, by its name in the git
-// directory: of the ground that nobody moves by working, and of where people stand.
-func (f Fingerprint) Since(was Fingerprint) (ground, stand []string) {
+// Since lists what differs from was, by name in the git directory: the setup, which ordinary work does not change,
+// and the refs.
+func (f Fingerprint) Since(was Fingerprint) (setup, refs []string) {
 	return changedKeys(was.setup, f.setup), changedKeys(was.refs, f.refs)
 }
 
@@ -68,7 +68,7 @@ func changedKeys(a, b map[string]string) []string {
 	return slices.Sorted(maps.Keys(names))
 }
 
-// addFile takes in one file by its mode and its bytes; one that is missing is nothing.
+// addFile adds one file by its mode and bytes; a missing file adds nothing.
 func (f Fingerprint) addFile(into map[string]string, dir, name string) error {
 	at := filepath.Join(dir, filepath.FromSlash(name))
 	st, err := os.Lstat(at)
@@ -92,7 +92,7 @@ func (f Fingerprint) addFile(into map[string]string, dir, name string) error {
 	return err
 }
 
-// addStat takes in one file that may be large by its size and its time.
+// addStat adds a file that may be large by its size and time.
 func (f Fingerprint) addStat(dir, name string) error {
 	st, err := os.Lstat(filepath.Join(dir, name))
 	if isMissing(err) {
@@ -104,9 +104,8 @@ func (f Fingerprint) addStat(dir, name string) error {
 	return err
 }
 
-// walkBelow hands the files below a folder to take, but for those that nobody heeds:
-// samples of hooks, what git keeps beside its objects for speed, a lock that is gone
-// in a moment, what odd itself keeps.
+// walkBelow calls take for each file below a folder, except those that do not matter: sample hooks, git's caches
+// beside its objects, lock files, and what odd itself keeps.
 func walkBelow(dir, name string, take func(dir, name string) error) error {
 	return filepath.WalkDir(filepath.Join(dir, filepath.FromSlash(name)), func(p string, e fs.DirEntry, err error) error {
 		rel := filepath.ToSlash(strings.TrimPrefix(p, filepath.Clean(dir)+string(filepath.Separator)))
@@ -126,15 +125,15 @@ func walkBelow(dir, name string, take func(dir, name string) error) error {
 
 var ignoredFiles = []string{"objects/info/packs", "objects/info/commit-graph", "info/refs", "info/sparse-checkout"} // the last is of the work tree alone
 
-// isIgnoredTemp reports what git writes one of unheeded into before it renames it, as
-// the gc does that a drain before this one has left to itself: info/refs_gWjHPk.
+// isIgnoredTemp reports whether rel is the temporary file that git renames to one of ignoredFiles, such as
+// info/refs_gWjHPk. A background gc may still write one.
 func isIgnoredTemp(rel string) bool {
 	at := strings.LastIndexByte(rel, '_')
 	return at > 0 && len(rel)-at == 7 && slices.Contains(ignoredFiles[:3], rel[:at])
 }
 
-// addConfig takes in a file of configuration, but for what git and editors note there
-// when a person branches or pushes: which branch follows which.
+// addConfig adds a configuration file without the lines that git and editors write when a person branches or
+// pushes: which branch follows which.
 func (f Fingerprint) addConfig(dir, name string) error {
 	b, err := os.ReadFile(filepath.Join(dir, name))
 	if isMissing(err) {
@@ -147,13 +146,13 @@ func (f Fingerprint) addConfig(dir, name string) error {
 	return nil
 }
 
-// trackingLine is a line of a [branch "…"] section that only says what a branch follows.
-// A remote is one by name: what has a colon or a slash could be a program to run.
+// trackingLine matches a line of a [branch "…"] section that only says what the branch follows. The remote must be
+// a plain name: a value with a colon or a slash could be a program to run.
 var trackingLine = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`^\s*(?:remote\s*=\s*[\w.-]+|merge\s*=\s*refs/heads/[^"\\#;]+|rebase\s*=\s*\w+|(?:vscode|gk|github)-[\w-]+\s*=\s*[^"\\#;]+)\s*$`)
 })
 
-// dropTracking returns configuration without what its branches follow.
+// dropTracking returns a configuration without its tracking lines.
 func dropTracking(text string) string {
 	var out []string
 	branch, head := false, ""
@@ -166,7 +165,7 @@ func dropTracking(text string) string {
 			}
 		} else if branch && (t == "" || trackingLine().MatchString(line)) {
 			continue
-		} else if branch { // a line of another kind says whose it is
+		} else if branch { // any other line keeps its section's name
 			line = head + line
 		}
 		out = append(out, line)

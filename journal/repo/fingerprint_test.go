@@ -10,7 +10,7 @@ import (
 
 // What makes git run something, or read something else, is told from what a person
 // does who works in the repository at the same time.
-func TestFooting(t *testing.T) {
+func TestFingerprint(t *testing.T) {
 	t.Parallel()
 	r, _ := fresh(t, "a.txt", "one\n")
 	git(t, r.Root(), "remote", "add", "origin", "../nowhere")
@@ -47,7 +47,7 @@ func TestFooting(t *testing.T) {
 
 // A ref is read again only when its file is another than it was, and a write shows
 // that is as long as what was there and puts the file's times back.
-func TestFootingReadsWhatChanged(t *testing.T) {
+func TestFingerprintReadsWhatChanged(t *testing.T) {
 	t.Parallel()
 	r, tip := fresh(t, "a.txt", "one\n")
 	const name = "refs/heads/side"

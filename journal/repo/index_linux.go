@@ -15,7 +15,7 @@ import (
 // The format of an index is that of gitformat-index, versions 2 and 3, with ids of
 // twenty bytes.
 
-// isReadableIndex reports an index whose entries can be read here and whose checksum holds.
+// isReadableIndex reports whether an index has a version that odd reads and a correct checksum.
 func isReadableIndex(b []byte) bool {
 	if len(b) < 12+sha1.Size || string(b[:4]) != "DIRC" {
 		return false
@@ -27,7 +27,7 @@ func isReadableIndex(b []byte) bool {
 	return bytes.Equal(sum[:], b[len(b)-sha1.Size:])
 }
 
-// entryFixed is the length of an entry's fixed part: ten numbers of stat, an id, flags.
+// entryFixed is the length of an entry's fixed part: ten numbers of stat data, an id and flags.
 const entryFixed = 10*4 + sha1.Size + 2
 
 // Bits of an entry's flags, and of the two bytes that follow when it is extended.
@@ -39,8 +39,8 @@ const (
 	moreSkip     = 0x4000 // outside a sparse checkout
 )
 
-// eachEntry calls visit with every entry's name and bytes, until it says no,
-// and returns where the entries end.
+// eachEntry calls visit with the name and the bytes of every entry until visit returns false. It returns the offset
+// behind the last entry.
 func eachEntry(b []byte, visit func(name, e []byte) bool) (end int, ok bool) {
 	at, last := 12, len(b)-sha1.Size
 	for range binary.BigEndian.Uint32(b[8:]) {
@@ -66,30 +66,29 @@ func eachEntry(b []byte, visit func(name, e []byte) bool) (end int, ok bool) {
 
 func entryFlags(e []byte) uint16 { return binary.BigEndian.Uint16(e[entryFixed-2:]) }
 
-// indexEdit makes an index that follows a commit, as git read-tree -m does with
-// two trees, where that is nothing but entries put in, replaced and left out.
+// indexEdit builds an index that follows a commit, as git read-tree -m does with two trees. It only handles entries
+// that are added, replaced or removed.
 type indexEdit struct {
 	changes []Change             // by path
-	trees   func(string) treeID  // of a folder, "" for the top
-	plain   func(id []byte) bool // of a blob of attributes: they change no byte of a file that is written
+	trees   func(string) treeID  // the trees of a folder, "" for the top
+	plain   func(id []byte) bool // reports whether an attributes blob converts no file
 	written uint32               // the second in which the old index was written
 
-	left    []Change        // changes whose place among the entries is still to come
+	left    []Change        // changes that belong behind the entries read so far
 	parents map[string]bool // folders that changed paths lie in
 	out     []byte          // the new index so far
 	count   uint32          // its entries
-	put     map[string]int  // where in out an entry begins whose file must be written
-	racy    []int           // where entries begin that might hide an edit
+	put     map[string]int  // offsets in out of the entries whose files must be written
+	racy    []int           // offsets in out of entries that may hide an edit
 	grown   map[string]int  // by how many entries each folder grew
 }
 
-// treeID is a folder's tree before and after; "" where there is none.
+// treeID is a folder's tree before and after; "" is none.
 type treeID struct{ old, new OID }
 
-// build makes out of the index b, all but its checksum. It is false for whatever
-// takes git to do right: entries in conflict or out of a sparse checkout, a changed
-// path that was staged as something else, a file and a folder of one name,
-// attributes that convert, extensions with a mind of their own.
+// build makes the new index, without its checksum, from the index b. It returns false for everything that needs
+// git: entries in conflict or outside a sparse checkout, a changed path that was staged with other content, a file
+// and a folder of one name, attributes that convert files, and unknown extensions.
 func (x *indexEdit) build(b []byte) bool {
 	if !isReadableIndex(b) {
 		return false
@@ -118,7 +117,7 @@ func appendChecksum(index []byte) []byte {
 	return append(index, sum[:]...)
 }
 
-// visitEntry takes over one entry of the old index, or what becomes of it.
+// visitEntry copies one entry of the old index or applies its change.
 func (x *indexEdit) visitEntry(name, e []byte) bool {
 	flags := entryFlags(e)
 	extended := flags&flagExtended != 0
@@ -137,8 +136,8 @@ func (x *indexEdit) visitEntry(name, e []byte) bool {
 	return true
 }
 
-// editEntry handles an entry where paths before it are changed, or its own. special says that
-// a person has told git something of it.
+// editEntry handles an entry that is changed itself or has changed paths before it. special says that a flag was
+// set by hand.
 func (x *indexEdit) editEntry(name string, e []byte, special bool) bool {
 	if !x.addBefore(name) {
 		return false
@@ -165,13 +164,13 @@ func (x *indexEdit) editEntry(name string, e []byte, special bool) bool {
 	return true
 }
 
-// addBefore puts in the paths that sort before an entry, "" being after all of them.
+// addBefore adds the new paths that sort before name; "" sorts after all.
 func (x *indexEdit) addBefore(name string) bool {
 	for len(x.left) > 0 && (name == "" || x.left[0].Path < name) {
 		ch := x.left[0]
 		x.left = x.left[1:]
 		switch {
-		case ch.NewMode == "": // it was left out before
+		case ch.NewMode == "": // the old index did not have it
 			continue
 		case ch.OldMode != "": // somebody staged its deletion
 			return false
@@ -182,7 +181,7 @@ func (x *indexEdit) addBefore(name string) bool {
 	return true
 }
 
-// keepEntry takes an entry as it is, and notes one that might hide an edit.
+// keepEntry copies an entry and remembers one that may hide an edit.
 func (x *indexEdit) keepEntry(e []byte) {
 	if binary.BigEndian.Uint32(e[8:]) >= x.written {
 		x.racy = append(x.racy, len(x.out))
@@ -191,7 +190,7 @@ func (x *indexEdit) keepEntry(e []byte) {
 	x.count++
 }
 
-// addEntry writes an entry whose numbers of stat are not known yet.
+// addEntry adds an entry without stat data, which is set later.
 func (x *indexEdit) addEntry(ch Change) {
 	x.put[ch.Path] = len(x.out)
 	var e [entryFixed]byte
@@ -204,13 +203,13 @@ func (x *indexEdit) addEntry(ch Change) {
 	x.count++
 }
 
-// isSameEntry reports an entry of this id and mode.
+// isSameEntry reports whether an entry has this id and mode.
 func isSameEntry(e []byte, oid OID, mode string) bool {
 	m, err := strconv.ParseUint(mode, 8, 32)
 	return err == nil && binary.BigEndian.Uint32(e[24:]) == uint32(m) && hex.EncodeToString(e[40:40+sha1.Size]) == string(oid)
 }
 
-// countGrowth counts an entry of every folder that a path lies in.
+// countGrowth changes the entry count of every folder above a path.
 func (x *indexEdit) countGrowth(p string, by int) {
 	x.grown[""] += by
 	for dir := path.Dir(p); dir != "."; dir = path.Dir(dir) {
@@ -218,7 +217,7 @@ func (x *indexEdit) countGrowth(p string, by int) {
 	}
 }
 
-// copyExtensions takes over what follows the entries: the cached trees and nothing else.
+// copyExtensions copies the cached trees; it returns false for any other extension.
 func (x *indexEdit) copyExtensions(b []byte) bool {
 	for len(b) > 0 {
 		if len(b) < 8 || string(b[:4]) != "TREE" {
@@ -240,9 +239,8 @@ func (x *indexEdit) copyExtensions(b []byte) bool {
 	return true
 }
 
-// copyCachedTree takes over the tree of one folder and of those below it. A tree that
-// was the old commit's is the new one's; one that a change was staged in is unknown
-// as before.
+// copyCachedTree copies the cached tree of one folder and of those below it. A tree that was the old commit's
+// becomes the new one's. A tree with other staged changes stays unknown.
 func (x *indexEdit) copyCachedTree(b []byte, at string) (rest []byte, ok bool) {
 	nul := bytes.IndexByte(b, 0)
 	line := bytes.IndexByte(b[max(nul, 0):], '\n')
@@ -284,8 +282,8 @@ func (x *indexEdit) copyCachedTree(b []byte, at string) (rest []byte, ok bool) {
 	return b, true
 }
 
-// updateCachedTree is what becomes of a folder's count of entries, -1 for unknown, and id. The
-// count is -2 for a folder that came or went: git knows what to make of the list.
+// updateCachedTree returns a folder's new entry count (-1 for unknown) and tree id. The count is -2 for a folder
+// that was added or removed, which is left to git.
 func (x *indexEdit) updateCachedTree(dir string, count int, id []byte) (int, []byte) {
 	if dir != "" && !x.parents[dir] {
 		return count, id
@@ -304,8 +302,8 @@ func (x *indexEdit) updateCachedTree(dir string, count int, id []byte) (int, []b
 	return count + x.grown[dir], now
 }
 
-// isReshaped reports that a folder below dir came or went, so that dir's list of
-// folders is not what its tree says.
+// isReshaped reports whether a folder below dir was added or removed, so that dir's list of sub-folders is out of
+// date.
 func (x *indexEdit) isReshaped(dir string) bool {
 	for p := range x.parents {
 		if dir == "" || strings.HasPrefix(p, dir+"/") {
@@ -317,7 +315,7 @@ func (x *indexEdit) isReshaped(dir string) bool {
 	return false
 }
 
-// setStat notes of an entry the file that was written for it.
+// setStat records the stat data of the file that was written for an entry.
 func setStat(e []byte, st *syscall.Stat_t) {
 	for i, n := range []uint32{uint32(st.Ctim.Sec), uint32(st.Ctim.Nsec), uint32(st.Mtim.Sec), uint32(st.Mtim.Nsec), uint32(st.Dev), uint32(st.Ino)} {
 		binary.BigEndian.PutUint32(e[4*i:], n)

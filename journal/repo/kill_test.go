@@ -138,5 +138,5 @@ func TestCancelKillsTheGroup(t *testing.T) {
 		t.Error(err)
 	}
 	quiet(t, r)
-	noDesk(t, r)
+	noWorktreeLeft(t, r)
 }

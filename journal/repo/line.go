@@ -8,32 +8,32 @@ import (
 	"strings"
 )
 
-// Line is a branch that may be shared: local, or, with a remote, the remote's
-// branch of the same name, where a successful push is the only truth.
+// Line is a branch that may be shared. With a remote, it is the remote's branch of the same name, and a change
+// counts only once it is pushed.
 type Line struct {
 	Repo   *Repo
 	Ref    string       // refs/heads/…
 	Remote string       // "" for none
-	Note   func(string) // told what could not follow a push; may be nil
+	Note   func(string) // called with what could not be updated after a push; may be nil
 }
 
-// Refusal is a state of the clone in which odd will not write.
+// Refusal means that odd will not write in this state of the clone.
 type Refusal struct {
 	Code string // "ahead", "no-upstream"
-	Text string // what, and the way out
+	Text string // what is wrong and what to do
 }
 
-// Error is the text.
+// Error returns the text.
 func (r *Refusal) Error() string { return r.Text }
 
-// Refused is the reason code.
+// Refused returns the reason code.
 func (r *Refusal) Refused() string { return r.Code }
 
-// Name is the branch's short name.
+// Name returns the branch's short name.
 func (l *Line) Name() string { return strings.TrimPrefix(l.Ref, "refs/heads/") }
 
-// Local is the full name of the ref that stands for a branch of the same line:
-// the branch itself, or its remote-tracking ref.
+// Local returns the full name of the local ref for a branch: the branch itself or, with a remote, its
+// remote-tracking ref.
 func (l *Line) Local(branch string) string {
 	if l.Remote == "" {
 		return "refs/heads/" + branch
@@ -41,8 +41,8 @@ func (l *Line) Local(branch string) string {
 	return "refs/remotes/" + l.Remote + "/" + branch
 }
 
-// Tip is the commit decisions start from: Latest, refused when the local branch
-// holds commits the remote does not, because odd would publish them.
+// Tip returns the commit that decisions start from, which is Latest. It is a Refusal if the local branch has
+// commits that the remote does not have, because odd would publish them.
 func (l *Line) Tip(ctx context.Context) (OID, error) {
 	local, err := l.Repo.Ref(l.Ref)
 	if err != nil || l.Remote == "" {
@@ -62,9 +62,9 @@ func (l *Line) Tip(ctx context.Context) (OID, error) {
 	return tip, nil
 }
 
-// Latest is the branch's commit, with a remote the one it has now. It is for a
-// run that has begun: what a person commits here meanwhile is not on it, and so
-// is neither published nor a reason to lose the run's result.
+// Latest returns the branch's commit; with a remote it fetches first. A run that has begun uses it: commits that a
+// person makes here in the meantime are not part of it, so they are not published and do not cost the run its
+// result.
 func (l *Line) Latest(ctx context.Context) (OID, error) {
 	if l.Remote == "" {
 		return l.Repo.Ref(l.Ref)
@@ -79,14 +79,13 @@ func (l *Line) Latest(ctx context.Context) (OID, error) {
 	return tip, err
 }
 
-// Land moves the branch from old to next together with other refs, all or
-// nothing. With a remote the push decides and the local refs follow, except
-// refs/odd/base/, which stay on this machine. An error that is ErrMoved means
-// that somebody else was first and nothing happened.
+// Land moves the branch from old to next together with other refs, all or nothing. With a remote the push decides
+// and the local refs follow, except refs/odd/base/, which stay on this machine. ErrMoved means that another writer
+// was first and nothing happened.
 func (l *Line) Land(ctx context.Context, old, next OID, also ...RefUpdate) error {
 	first := RefUpdate{Name: l.Ref, Old: old, New: next}
 	if l.Remote == "" {
-		return l.Repo.Move(ctx, append(slices.Clip(also), first)...) // the branch last: where a disk dies among them, nothing is told of that is not there
+		return l.Repo.Move(ctx, append(slices.Clip(also), first)...) // the branch last: if the disk fails halfway, it does not name refs that are missing
 	}
 	var shared, private []RefUpdate
 	for _, u := range also {
@@ -113,23 +112,22 @@ func (l *Line) Land(ctx context.Context, old, next OID, also ...RefUpdate) error
 	return nil
 }
 
-// hasArrived reports that the remote's branch is at next all the same: the line was
-// cut, or the push called off, when the remote had taken it. It took everything,
-// as the push was atomic.
+// hasArrived reports whether the remote's branch is at next although the push failed: the connection broke, or the
+// push was cancelled, after the remote had accepted it. The push was atomic, so the remote then has everything.
 func (l *Line) hasArrived(ctx context.Context, next OID) bool {
 	at, err := l.Repo.RemoteRef(context.WithoutCancel(ctx), l.Remote, l.Ref)
 	return err == nil && at == next
 }
 
-// followPush brings the local refs to what was pushed. A checkout in the way is
-// named and left alone: what was pushed is safe on the remote.
+// followPush moves the local refs to what was pushed. A checkout in the way is reported and left alone: what was
+// pushed is safe on the remote.
 func (l *Line) followPush(ctx context.Context, next OID, shared []RefUpdate) {
-	if err := l.Follow(ctx, next); err != nil && !errors.Is(err, ErrNoRef) { // a branch that is not here has nothing to follow
+	if err := l.Follow(ctx, next); err != nil && !errors.Is(err, ErrNoRef) { // no such branch here, nothing to move
 		l.addNote("%s: local branch left where it is: %v; run odd sync", l.Name(), err)
 	}
 	for _, u := range shared {
 		if strings.HasPrefix(u.Name, "refs/heads/") && u.New == "" {
-			continue // a branch that never had to be here
+			continue // the branch need not exist here
 		}
 		if err := l.Repo.Move(ctx, u); err != nil && !errors.Is(err, ErrMoved) {
 			l.addNote("%s: pushed, but not set here: %v", u.Name, err)
@@ -137,8 +135,8 @@ func (l *Line) followPush(ctx context.Context, next OID, shared []RefUpdate) {
 	}
 }
 
-// Follow fast-forwards the local branch, and the checkouts that show it, to next.
-// A branch that has diverged is an error and stays.
+// Follow fast-forwards the local branch, and the checkouts that show it, to next. If the branch has diverged, it
+// returns an error and leaves the branch as it is.
 func (l *Line) Follow(ctx context.Context, next OID) error {
 	local, err := l.Repo.Ref(l.Ref)
 	if err != nil || local == next {

@@ -26,10 +26,9 @@ type entry struct {
 
 func (e entry) isDir() bool { return e.mode == modeDir }
 
-// listing is a directory as its tree object tells it. The object's bytes stay as
-// they are and an entry is made when it is asked for: of a folder of ten thousand
-// files a commit changes one. The zero listing is an empty directory. Nothing of
-// a listing ever changes.
+// listing is the content of one tree object. It keeps the object's bytes and decodes an entry when asked: in a
+// folder of ten thousand files a commit changes one. The zero listing is an empty directory. A listing never
+// changes.
 type listing struct {
 	raw    string
 	starts []uint32 // where each entry begins
@@ -40,16 +39,16 @@ type listing struct {
 // maxTree bounds the bytes of one tree object.
 const maxTree = 1 << 31
 
-// parseTree reads a tree object whose ids have idLen bytes. One that names an entry twice,
-// or by a path, reads as one history here and as another there, and is refused; git fsck
-// tells of both, and git writes neither.
+// parseTree reads a tree object whose ids have idLen bytes. It refuses an entry that occurs twice or whose name
+// holds a slash, because other programs may read such a tree differently. git fsck reports both, and git writes
+// neither.
 func parseTree(raw string, idLen int) (listing, error) {
 	if len(raw) > maxTree {
 		return listing{}, errors.New("a tree object of more than two gigabytes")
 	}
 	l := listing{raw: raw, idLen: idLen, sorted: true, starts: make([]uint32, 0, len(raw)/(idLen+20)+1)}
 	var last sortKey
-	twice := false // for all that is known
+	twice := false // a name may occur twice
 	for at := 0; at < len(raw); {
 		sp := strings.IndexByte(raw[at:], ' ')
 		if sp < 0 {
@@ -64,7 +63,7 @@ func parseTree(raw string, idLen int) (listing, error) {
 			return listing{}, errMalformed
 		}
 		l.sorted = l.sorted && (len(l.starts) == 0 || last.isBefore(k))
-		twice = twice || !l.sorted || k.isDir && strings.HasPrefix(last.name, k.name) // a file of that name would stand before what comes between
+		twice = twice || !l.sorted || k.isDir && strings.HasPrefix(last.name, k.name) // the file of that name may stand some entries before
 		l.starts, last = append(l.starts, uint32(at)), k
 		at += sp + nul + 1 + idLen
 	}
@@ -76,7 +75,7 @@ func parseTree(raw string, idLen int) (listing, error) {
 
 var errMalformed = errors.New("malformed tree object; git fsck tells what is wrong with it")
 
-// hasRepeats reports two entries of one name.
+// hasRepeats reports whether two entries have one name.
 func (l listing) hasRepeats() bool {
 	seen := make(map[string]bool, l.len())
 	for i := range l.len() {
@@ -87,7 +86,7 @@ func (l listing) hasRepeats() bool {
 
 func (l listing) len() int { return len(l.starts) }
 
-// entryBytes are those of one entry.
+// entryBytes returns the bytes of one entry.
 func (l listing) entryBytes(i int) string {
 	if i+1 < len(l.starts) {
 		return l.raw[l.starts[i]:l.starts[i+1]]
@@ -95,7 +94,7 @@ func (l listing) entryBytes(i int) string {
 	return l.raw[l.starts[i]:]
 }
 
-// entryWithoutID returns an entry without its id, which costs more than the rest.
+// entryWithoutID returns an entry without its id, which is the costly part to decode.
 func (l listing) entryWithoutID(i int) entry {
 	b := l.entryBytes(i)
 	mode, name, _ := strings.Cut(b[:len(b)-l.idLen-1], " ")
@@ -108,7 +107,7 @@ func (l listing) entryAt(i int) entry {
 	return e
 }
 
-// entryRange are some, in their order.
+// entryRange returns the entries from a position to another.
 func (l listing) entryRange(from, to int) []entry {
 	out := make([]entry, 0, max(0, to-from))
 	for i := from; i < to; i++ {
@@ -117,7 +116,7 @@ func (l listing) entryRange(from, to int) []entry {
 	return out
 }
 
-// sortKey is what git sorts a directory by: a folder's name as if it ended in a slash.
+// sortKey is what git sorts a directory by: a folder's name sorts as if it ended in a slash.
 type sortKey struct {
 	name  string
 	isDir bool
@@ -135,7 +134,7 @@ func (k sortKey) compare(o sortKey) int {
 
 func (k sortKey) isBefore(o sortKey) bool { return k.compare(o) < 0 }
 
-// byteAt is the byte at n, the end of a name or before it.
+// byteAt returns the byte at n as git compares it: "/" behind a folder's name, 0 behind a file's.
 func (k sortKey) byteAt(n int) byte {
 	switch {
 	case n < len(k.name):
@@ -146,7 +145,7 @@ func (k sortKey) byteAt(n int) byte {
 	return 0
 }
 
-// search is where a key is or would be in a sorted listing.
+// search returns where a key is, or would be, in a sorted listing.
 func (l listing) search(k sortKey) (at int, found bool) {
 	lo, hi := 0, l.len()
 	for lo < hi {
@@ -160,7 +159,7 @@ func (l listing) search(k sortKey) (at int, found bool) {
 	return lo, lo < l.len() && sortKeyOf(l.entryWithoutID(lo)) == k
 }
 
-// find is the index of a name, -1 when the directory lacks it.
+// find returns the index of a name, -1 if the directory lacks it.
 func (l listing) find(name string) int {
 	if !l.sorted {
 		for i := range l.len() {
@@ -178,15 +177,15 @@ func (l listing) find(name string) int {
 	return -1
 }
 
-// splice is one place where a new listing differs from an old one.
+// splice is one place where a new listing differs from the old one.
 type splice struct {
-	at   int   // index of the entry that goes or that the new one stands before
-	put  entry // new here, unless its mode is ""
+	at   int   // index of the entry that is dropped, or that the new one is put before
+	put  entry // the new entry, unless its mode is ""
 	drop bool
 }
 
-// applyEdits is the tree object of the directory after edits: of each name its new
-// entry, one of no mode for none.
+// applyEdits returns the directory's tree object with the new entry of each name; an entry without a mode deletes
+// the name.
 func (l listing) applyEdits(edits map[string]entry) ([]byte, error) {
 	if !l.sorted {
 		return l.sortedCopy().applyEdits(edits)
@@ -206,7 +205,7 @@ func (l listing) applyEdits(edits map[string]entry) ([]byte, error) {
 		}
 	}
 	slices.SortFunc(cuts, func(a, b splice) int {
-		byDrop := 0 // what is new stands before what goes
+		byDrop := 0 // a new entry goes before a dropped one
 		if a.drop != b.drop {
 			byDrop = map[bool]int{true: 1, false: -1}[a.drop]
 		}
@@ -227,7 +226,7 @@ func (l listing) applyEdits(edits map[string]entry) ([]byte, error) {
 	return append(out, l.bytesBetween(from, l.len())...), nil
 }
 
-// bytesBetween are the bytes of some entries.
+// bytesBetween returns the bytes of the entries from a position to another.
 func (l listing) bytesBetween(from, to int) string {
 	switch {
 	case from >= l.len():
@@ -238,7 +237,7 @@ func (l listing) bytesBetween(from, to int) string {
 	return l.raw[l.starts[from]:l.starts[to]]
 }
 
-// sortedCopy is the listing as git would have written it.
+// sortedCopy returns the listing in git's order.
 func (l listing) sortedCopy() listing {
 	order := make([]int, l.len())
 	for i := range order {
@@ -254,7 +253,7 @@ func (l listing) sortedCopy() listing {
 	return listing{raw: raw.String(), starts: starts, idLen: l.idLen, sorted: true}
 }
 
-// appendEntry is the inverse of listing.entry.
+// appendEntry appends an entry as a tree object stores it.
 func appendEntry(b []byte, e entry) ([]byte, error) {
 	if !e.oid.isValid() {
 		return nil, e.oid.check()

@@ -7,9 +7,8 @@ import (
 	"github.com/google/renameio/v2"
 )
 
-// Live is what a run of this clone that is at work shows of itself, nil for
-// nothing. It is disposable: a run that was killed leaves it behind, and its reader
-// looks at the moments it names.
+// Live returns the state that a running drain of this clone last published with Show, nil for none. A killed run
+// leaves its state behind, so readers check the times in it.
 func (r *Repo) Live() []byte {
 	b, err := os.ReadFile(r.oddDir("live.jsonl"))
 	if err != nil {
@@ -18,8 +17,8 @@ func (r *Repo) Live() []byte {
 	return b
 }
 
-// Show keeps b, whole, for Live: $GIT_COMMON_DIR/odd/live.jsonl, written aside and
-// renamed. Nothing to show takes the file away. Only who holds the drain lock calls it.
+// Show publishes b for Live. It writes $GIT_COMMON_DIR/odd/live.jsonl as a temporary file and renames it. An empty
+// b removes the file. Only the holder of the drain lock calls it.
 func (r *Repo) Show(b []byte) error {
 	if len(b) == 0 {
 		return removeIfExists(r.oddDir("live.jsonl"))
@@ -30,8 +29,8 @@ func (r *Repo) Show(b []byte) error {
 	return renameio.WriteFile(r.oddDir("live.jsonl"), b, 0o600)
 }
 
-// AskStop asks the run of this clone that is at work on an op to end it, and says why.
-// Who asks holds no lock; the next request takes the place of this one.
+// AskStop asks the run that works on an op in this clone to end it, and says why. The caller holds no lock; a later
+// request replaces an earlier one.
 func (r *Repo) AskStop(op, why string) error {
 	if err := r.makeOddDir(); err != nil {
 		return err
@@ -39,7 +38,7 @@ func (r *Repo) AskStop(op, why string) error {
 	return renameio.WriteFile(r.oddDir("stop"), []byte(op+"\n"+why), 0o600)
 }
 
-// StopAsked is why the op is to be ended, "" where nobody asked.
+// StopAsked returns why the op should end, "" if nobody asked.
 func (r *Repo) StopAsked(op string) string {
 	b, _ := os.ReadFile(r.oddDir("stop"))
 	of, why, _ := strings.Cut(string(b), "\n")

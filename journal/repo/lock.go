@@ -12,12 +12,12 @@ import (
 	"github.com/gofrs/flock"
 )
 
-// oddDir is odd's own directory in the common git directory.
+// oddDir returns a path in odd's directory in the common git directory.
 func (r *Repo) oddDir(elem ...string) string {
 	return filepath.Join(append([]string{r.common, "odd"}, elem...)...)
 }
 
-// makeOddDir makes a directory of odd's own, as open to others as git's own is.
+// makeOddDir makes a directory in odd's directory, as accessible to other users as git's own.
 func (r *Repo) makeOddDir(elem ...string) error {
 	for i := range len(elem) + 1 {
 		err := os.Mkdir(r.oddDir(elem[:i]...), 0o777)
@@ -30,8 +30,8 @@ func (r *Repo) makeOddDir(elem ...string) error {
 	return nil
 }
 
-// shareWithGroup lets those write a file or directory of odd's own who may write in git's: of a
-// repository that a group shares any member's odd works. Whose it is cannot do more.
+// shareWithGroup gives a file or directory of odd's the permissions of the git directory, so that every member of a
+// group that shares the repository can use odd. Only its owner can change it, so errors are ignored.
 func (r *Repo) shareWithGroup(name string) {
 	git, err := os.Stat(r.common)
 	st, err2 := os.Lstat(name)
@@ -45,8 +45,8 @@ func (r *Repo) shareWithGroup(name string) {
 	_ = os.Chmod(name, mode)
 }
 
-// globDir lists what a folder holds by the names that match pattern, in order; whatever the
-// folder's own path is, it is none of the pattern. A folder that is not there holds nothing.
+// globDir lists the paths in a folder whose names match pattern, sorted. Unlike filepath.Glob, it takes dir
+// literally. A missing folder holds nothing.
 func globDir(dir, pattern string) []string {
 	names, _ := fs.Glob(os.DirFS(dir), pattern) // the patterns are well-formed
 	for i, name := range names {
@@ -55,11 +55,11 @@ func globDir(dir, pattern string) []string {
 	return names
 }
 
-// LockDrain takes the exclusive drain lock of this repository without waiting; ErrBusy, with the holder's process id,
-// when another process has it. The kernel frees it at death. The file stays: it is the lock's name, not the lock.
+// LockDrain takes the exclusive drain lock of this repository without waiting. ErrBusy names the holder's process
+// id. The kernel frees the lock when the process dies. The file stays: only the flock on it counts.
 func (r *Repo) LockDrain() (unlock func() error, err error) { return r.LockDrainFor("") }
 
-// LockDrainFor is LockDrain with the run's id left in the file for whoever finds it held.
+// LockDrainFor is LockDrain, and writes the run's id into the file for whoever finds it locked.
 func (r *Repo) LockDrainFor(run string) (unlock func() error, err error) {
 	f, err := r.tryLock("drain.lock")
 	if err != nil {
@@ -70,13 +70,13 @@ func (r *Repo) LockDrainFor(run string) (unlock func() error, err error) {
 		return nil, err
 	}
 	return func() error {
-		_ = os.Truncate(f.Path(), 0) // a process that had the lock may live on without it
+		_ = os.Truncate(f.Path(), 0) // the process may live on without the lock
 		return f.Unlock()
 	}, nil
 }
 
-// LockRun takes the lock that shows that a run lives which works beside others. The kernel
-// frees it at death; unlock takes its file away.
+// LockRun takes the lock that shows that a run is alive which works beside others. The kernel frees it when the
+// process dies; unlock removes its file.
 func (r *Repo) LockRun(run string) (unlock func(), err error) {
 	f, err := r.tryLock(run + ".lock")
 	if err != nil {
@@ -88,8 +88,8 @@ func (r *Repo) LockRun(run string) (unlock func(), err error) {
 	}, nil
 }
 
-// RunLives reports that a process holds the lock of a run. The file of one that was killed
-// is taken away. Others may ask at the same time.
+// RunLives reports whether a process holds the lock of a run. It removes the file of a killed run. Several
+// processes may ask at once.
 func (r *Repo) RunLives(run string) bool {
 	f := flock.New(r.oddDir(run + ".lock"))
 	if _, err := os.Lstat(f.Path()); errors.Is(err, fs.ErrNotExist) {
@@ -103,8 +103,8 @@ func (r *Repo) RunLives(run string) bool {
 	return err != nil || !got
 }
 
-// Draining reports that a drain of this clone lives. It takes the lock only where the
-// process that had it is not there any more, so that asking stands in no drain's way.
+// Draining reports whether a drain of this clone is alive. It tries the lock only if the process named in the file
+// is gone, so that asking does not block a drain.
 func (r *Repo) Draining() bool {
 	b, err := os.ReadFile(r.oddDir("drain.lock"))
 	if err != nil {
@@ -122,7 +122,7 @@ func (r *Repo) Draining() bool {
 	return false
 }
 
-// tryLock takes a flock on a file of odd's directory.
+// tryLock takes a flock on a file in odd's directory without waiting.
 func (r *Repo) tryLock(name string) (*flock.Flock, error) {
 	if err := r.makeOddDir(); err != nil {
 		return nil, err
@@ -139,7 +139,7 @@ func (r *Repo) tryLock(name string) (*flock.Flock, error) {
 	return f, nil
 }
 
-// readHolder is " (pid 12 RUN)" from a lock file, "" when it does not tell.
+// readHolder returns " (pid 12 RUN)" from a lock file, "" if it holds no process id.
 func readHolder(path string) string {
 	b, err := os.ReadFile(path)
 	line := strings.TrimSpace(string(b))

@@ -21,8 +21,8 @@ func (r *Repo) Commit(oid OID) (Commit, error) {
 	return parseCommit(oid, b)
 }
 
-// Log yields the commits reachable from to and not from from ("" = all), children before parents, in topological
-// order. An error is yielded once, last. A shallow clone ends at its boundary without one.
+// Log yields the commits reachable from to and not from from ("" is all), children before parents, in topological
+// order. An error is yielded once, last. The log of a shallow clone ends at its boundary without an error.
 func (r *Repo) Log(ctx context.Context, from, to OID) iter.Seq2[Commit, error] {
 	return r.walkLog(ctx, from, to, r.Commit)
 }
@@ -51,9 +51,8 @@ func (r *Repo) walkLog(ctx context.Context, from, to OID, read func(OID) (Commit
 	}
 }
 
-// PathLog is Log from the beginning for one path: the commits that made something
-// else of it than one of their parents has, those on branches that were merged
-// later among them.
+// PathLog yields the commits up to to that changed one path compared with at least one parent, including those on
+// merged branches.
 func (r *Repo) PathLog(ctx context.Context, to OID, path string) iter.Seq2[Commit, error] {
 	return func(yield func(Commit, error) bool) {
 		if err := to.check(); err != nil {
@@ -79,9 +78,9 @@ type Deletion struct {
 	Path   string
 }
 
-// Deletions are the files below the folder under, and not below any of but, that the
-// commits of Log delete, the newest first. What a commit renames it does not delete, and
-// a merge deletes nothing that its parents did not.
+// Deletions returns the files below the folder under, but not below the folders but, that the commits of Log
+// delete, newest first. A rename is not a deletion. Merges are left out: what they lack, a commit before them
+// deleted.
 func (r *Repo) Deletions(ctx context.Context, from, to OID, under string, but ...string) (out []Deletion, err error) {
 	args := []string{"log", "--no-show-signature", "--no-merges", "--topo-order", "-M", "--diff-filter=D", "--name-only", "-z", "--format=%H", string(to)}
 	if err := to.check(); err != nil {
@@ -109,7 +108,7 @@ func (r *Repo) Deletions(ctx context.Context, from, to OID, under string, but ..
 	return out, err
 }
 
-// streamLines yields git's output line by line as it comes, and ends git when the loop does.
+// streamLines yields git's output line by line as it arrives, and stops git when the loop ends.
 func (r *Repo) streamLines(ctx context.Context, args []string) iter.Seq2[string, error] {
 	return func(yield func(string, error) bool) {
 		ctx, cancel := context.WithCancel(ctx)
@@ -139,7 +138,7 @@ func (r *Repo) streamLines(ctx context.Context, args []string) iter.Seq2[string,
 	}
 }
 
-// MergeBase is the best common ancestor, "" when there is none.
+// MergeBase returns the best common ancestor, "" if there is none.
 func (r *Repo) MergeBase(ctx context.Context, a, b OID) (OID, error) {
 	if err := checkIDs(a, b); err != nil {
 		return "", err
@@ -151,7 +150,7 @@ func (r *Repo) MergeBase(ctx context.Context, a, b OID) (OID, error) {
 	return OID(out), err
 }
 
-// Ancestor reports whether a is an ancestor of (or is) b.
+// Ancestor reports whether a is b or an ancestor of it.
 func (r *Repo) Ancestor(ctx context.Context, a, b OID) (bool, error) {
 	if err := checkIDs(a, b); err != nil {
 		return false, err
@@ -166,13 +165,13 @@ func (r *Repo) Ancestor(ctx context.Context, a, b OID) (bool, error) {
 	return err == nil, err
 }
 
-// maxNearby is how many commits are read before git is asked: fewer than a process costs.
+// maxNearby is how many commits are read before git is asked; reading them costs less than a process.
 const maxNearby = 64
 
-// searchNear looks for a among the commits before b, and tells whether that was enough to know.
+// searchNear looks for a among the nearest ancestors of b; told is false if it takes git to know.
 func (r *Repo) searchNear(a, b OID) (is, told bool) {
 	if _, err := r.Commit(a); err != nil {
-		return false, false // one that is not there is git's to tell
+		return false, false // git reports a missing commit
 	}
 	seen, next := map[OID]bool{b: true}, []OID{b}
 	for i := 0; i < len(next); i++ {
@@ -192,7 +191,7 @@ func (r *Repo) searchNear(a, b OID) (is, told bool) {
 	return false, true
 }
 
-// checkIDs checks ids before they reach a command line.
+// checkIDs checks object ids before they become arguments of git.
 func checkIDs(oids ...OID) error {
 	for _, o := range oids {
 		if err := o.check(); err != nil {

@@ -17,14 +17,14 @@ import (
 type pathState uint8
 
 const (
-	stateAbsent pathState = iota // nothing
+	stateAbsent pathState = iota // no file
 	stateOld                     // the bytes and mode of the old commit
-	stateNew                     // those of the new one
-	stateOther                   // a person's
+	stateNew                     // the bytes and mode of the new commit
+	stateOther                   // anything else: a person's edits
 )
 
-// readStates tells the state of every changed path. Bytes are compared by blob id, first as they are and, where that is
-// not it, as git would store them (line endings, filters).
+// readStates returns the state of every changed path. It compares blob ids, first of the bytes as they are, then of
+// the bytes as git would store them (line endings, filters).
 func (c *checkout) readStates(ctx context.Context) ([]pathState, error) {
 	states := make([]pathState, len(c.changes))
 	deleted, changed := map[string]bool{}, map[string]bool{}
@@ -47,7 +47,7 @@ func (c *checkout) readStates(ctx context.Context) ([]pathState, error) {
 	return states, c.hashFiltered(ctx, unsure, states)
 }
 
-// readState compares one path with what it should be; sure is false when a filter might still make them equal.
+// readState compares one path with both sides of its change; sure is false if a filter might still make them equal.
 func (c *checkout) readState(ch Change, deleted, changed map[string]bool) (s pathState, sure bool, err error) {
 	if up := c.findFileAbove(ch.Path); up != "" {
 		if deleted[up] {
@@ -63,9 +63,9 @@ func (c *checkout) readState(ch Change, deleted, changed map[string]bool) (s pat
 	case err != nil:
 		return stateOther, true, err
 	case st.IsDir() && (ch.NewMode == modeRepo || ch.OldMode == modeRepo && ch.NewMode == ""):
-		return stateOld, true, nil // a submodule's folder is its own business
+		return stateOld, true, nil // what is inside a submodule does not count
 	case st.IsDir():
-		if ch.NewMode == "" { // the folder that replaces the file is there already, after a crash
+		if ch.NewMode == "" { // after a crash, the folder that replaces the file may be there already
 			deleted = changed
 		}
 		if c.holdsOnly(ch.Path, deleted) {
@@ -81,8 +81,7 @@ func (c *checkout) readState(ch Change, deleted, changed map[string]bool) (s pat
 	return s, s != stateOther || !st.Mode().IsRegular(), nil
 }
 
-// matchSide compares an id and a mode with both sides of a change. Whether a file is executable is left out where the
-// file system cannot tell, which git sees too: it then lists both sides with the mode it has.
+// matchSide compares an id and a mode with both sides of a change.
 func matchSide(ch Change, id OID, mode string) pathState {
 	switch {
 	case ch.NewMode == mode && ch.New == id:
@@ -93,7 +92,7 @@ func matchSide(ch Change, id OID, mode string) pathState {
 	return stateOther
 }
 
-// gitMode is the mode git would give a file of the work tree.
+// gitMode returns the mode that git would give a file of the work tree.
 func gitMode(st fs.FileInfo) string {
 	switch {
 	case st.Mode()&fs.ModeSymlink != 0:
@@ -104,8 +103,8 @@ func gitMode(st fs.FileInfo) string {
 	return modeFile
 }
 
-// findFileAbove is the nearest parent of path that exists in the work tree and is no folder, "" when there is none.
-// A symbolic link to a folder counts: git would not follow it either.
+// findFileAbove returns the nearest parent of path that exists in the work tree and is not a folder, "" if there is
+// none. A symbolic link to a folder counts, because git does not follow it either.
 func (c *checkout) findFileAbove(path string) string {
 	dir := ""
 	for seg := range strings.SplitSeq(path, "/") {
@@ -124,7 +123,7 @@ func (c *checkout) findFileAbove(path string) string {
 	return ""
 }
 
-// holdsOnly reports whether every file below a folder is one of those listed.
+// holdsOnly reports whether every file below a folder is listed.
 func (c *checkout) holdsOnly(dir string, listed map[string]bool) bool {
 	errOther := errors.New("other")
 	err := fs.WalkDir(os.DirFS(c.m.Root), dir, func(p string, d fs.DirEntry, err error) error {
@@ -136,7 +135,8 @@ func (c *checkout) holdsOnly(dir string, listed map[string]bool) bool {
 	return err == nil
 }
 
-// hashFiltered asks git for the ids of the files in doubt as it would store them, mode differences that git ignores here included.
+// hashFiltered asks git for the ids of the unsure files as it would store them, and ignores mode differences that
+// git ignores here.
 func (c *checkout) hashFiltered(ctx context.Context, unsure []int, states []pathState) error {
 	var ask strings.Builder
 	var asked []int
@@ -174,13 +174,13 @@ func (c *checkout) hashFiltered(ctx context.Context, unsure []int, states []path
 	return nil
 }
 
-// trustsModes is core.fileMode: whether the executable bit of work tree files means anything.
+// trustsModes returns core.fileMode: whether the executable bit of a file counts.
 func (r *Repo) trustsModes(ctx context.Context) bool {
 	out, err := r.readGitLine(ctx, "config", "--type=bool", "--get", "core.fileMode")
 	return err != nil || out != "false"
 }
 
-// isWritable reports whether the nearest folder that exists above path can be written.
+// isWritable reports whether the nearest existing folder above path can be written.
 func (c *checkout) isWritable(path string) bool {
 	for dir := filepath.Dir(filepath.Join(c.m.Root, filepath.FromSlash(path))); ; dir = filepath.Dir(dir) {
 		err := syscall.Access(dir, 2) // W_OK
@@ -193,8 +193,8 @@ func (c *checkout) isWritable(path string) bool {
 	}
 }
 
-// hashFile is the blob id of a file or symbolic link as it is. idLen tells the repository's hash from the length of
-// the ids of a change: 64 hex digits on one side or both mean SHA-256.
+// hashFile returns the blob id of a file or symbolic link as it is. idLen is the length of an id: 64 hex digits
+// mean SHA-256.
 func hashFile(p string, st fs.FileInfo, idLen int) (OID, error) {
 	var b []byte
 	switch {
@@ -218,10 +218,10 @@ func hashFile(p string, st fs.FileInfo, idLen int) (OID, error) {
 		}
 		b = buf.Bytes()
 	default:
-		return "", nil // a socket, a pipe: nobody's old bytes
+		return "", nil // a socket or a pipe, which git does not store
 	}
 	return blobID(b, idLen), nil
 }
 
-// hashBuffers are idle buffers of files whose ids were asked for.
+// hashBuffers are idle buffers for hashFile.
 var hashBuffers = sync.Pool{New: func() any { return new(bytes.Buffer) }}

@@ -16,14 +16,13 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// writeLoose writes an object below objects as git does: packed at the level git
-// uses for what a later gc packs again, whole under a name that git knows as a
-// temporary one, then renamed. Without sync it is not synced: a commit that a power
-// failure takes is one that no ref may name, which is git's own default too.
+// writeLoose writes a loose object as git does: compressed at a fast level, because a later gc compresses it again,
+// to a temporary file that git recognises, then renamed. It calls sync, if given, before the rename. Without it, a
+// power failure can lose the object, which is git's default too.
 func writeLoose(objects string, oid OID, kind string, data []byte, sync func(*os.File) error) error {
 	dir := filepath.Join(objects, string(oid[:2]))
 	name := filepath.Join(dir, string(oid[2:]))
-	if err := unix.Utimes(name, nil); err == nil { // it is as new as one that is written now
+	if err := unix.Utimes(name, nil); err == nil { // the object exists; a new time protects it from gc
 		return nil
 	}
 	temp := filepath.Join(dir, "tmp_obj_"+newNonce())
@@ -51,16 +50,16 @@ func writeLoose(objects string, oid OID, kind string, data []byte, sync func(*os
 	return err
 }
 
-// deflaters are idle: making one costs more than most objects do.
+// deflaters are idle compressors: creating one costs more than most objects do.
 var deflaters = sync.Pool{New: func() any {
 	z, _ := zlib.NewWriterLevel(nil, zlib.BestSpeed) // the level is valid
 	return z
 }}
 
-// looseWriters are idle buffers of what is written to loose objects.
+// looseWriters are idle buffers for loose objects.
 var looseWriters = sync.Pool{New: func() any { return bufio.NewWriterSize(nil, 1<<15) }}
 
-// deflate writes header and bytes of an object in git's loose format.
+// deflate writes an object's header and bytes in git's loose format.
 func deflate(f io.Writer, kind string, data []byte) error {
 	w := looseWriters.Get().(*bufio.Writer)
 	defer looseWriters.Put(w)
@@ -75,21 +74,21 @@ func deflate(f io.Writer, kind string, data []byte) error {
 	return errors.Join(err, z.Close(), w.Flush())
 }
 
-// largeLoose is the size in bytes from which a loose object is left to go-git.
+// largeLoose is the size in bytes from which go-git reads a loose object.
 const largeLoose = 1 << 26
 
-// errNotLoose says that an object must be looked for elsewhere.
+// errNotLoose means that an object must be looked for elsewhere.
 var errNotLoose = errors.New("not a loose object that can be read here")
 
-// readLoose reads an object below objects. go-git can too, but remembers each in a
-// cache that a long drain fills with directories it never asks for again.
+// readLoose reads a loose object. go-git can do so too, but keeps each object in a cache, which a long drain fills
+// with directories that it never reads again.
 func readLoose(objects string, oid OID) (kind string, data []byte, err error) {
 	o, _, err := readSmall(objects, oid, largeLoose-1)
 	return o.kind, o.data, err
 }
 
-// readSmall reads an object below objects and its size, or its size alone with
-// errNotLoose where that is more than most.
+// readSmall reads a loose object and its size. If the size is more than most, it returns only the size and
+// errNotLoose.
 func readSmall(objects string, oid OID, most int64) (o object, size int64, err error) {
 	f, err := os.Open(filepath.Join(objects, string(oid[:2]), string(oid[2:])))
 	if err != nil {
@@ -99,8 +98,7 @@ func readSmall(objects string, oid OID, most int64) (o object, size int64, err e
 	return inflate(f, most)
 }
 
-// inflate reads an object in git's loose format, as readSmall does. The size is -1
-// where it cannot be told.
+// inflate reads an object in git's loose format, as readSmall does. The size is -1 if it cannot be read.
 func inflate(f io.Reader, most int64) (o object, size int64, err error) {
 	z, err := newInflater(f)
 	if err != nil {
@@ -126,19 +124,19 @@ func inflate(f io.Reader, most int64) (o object, size int64, err error) {
 	if _, err := io.ReadFull(r, data); err != nil {
 		return object{}, -1, err
 	}
-	if _, err := r.ReadByte(); err != io.EOF { // the checksum holds, and nothing is left
+	if _, err := r.ReadByte(); err != io.EOF { // io.EOF: the checksum is right and nothing is left
 		return object{}, -1, errNotLoose
 	}
 	return object{kind, data}, size, nil
 }
 
-// inflaters are idle zlib readers, buffered are idle readers of what they read or unpack.
+// inflaters are idle zlib readers; buffered are idle readers of their output.
 var (
 	inflaters = sync.Pool{}
 	buffered  = sync.Pool{New: func() any { return bufio.NewReader(nil) }}
 )
 
-// newInflater is a zlib reader of r.
+// newInflater returns a zlib reader of r.
 func newInflater(r io.Reader) (io.ReadCloser, error) {
 	z, ok := inflaters.Get().(io.ReadCloser)
 	if !ok {

@@ -8,10 +8,11 @@ import (
 	"github.com/oklog/ulid/v2"
 )
 
-// runRefs is where the trees of runs hang; the last part of a run's id is a ULID.
+// runRefs are the refs to the trees that runs kept; the last part of a run's id is a ULID.
 const runRefs = "refs/odd/run/"
 
-// PruneRuns deletes refs/odd/run/* older than before (the ULID in the name tells) and returns how many. Other names are left alone.
+// PruneRuns deletes refs/odd/run/* that are older than before, by the ULID in the name, and returns how many. Other
+// names are left alone.
 func (r *Repo) PruneRuns(ctx context.Context, before time.Time) (int, error) {
 	refs, err := r.Refs(runRefs)
 	if err != nil {
@@ -30,8 +31,8 @@ func (r *Repo) PruneRuns(ctx context.Context, before time.Time) (int, error) {
 	return len(us), nil
 }
 
-// Maintain runs git's own auto maintenance, which does nothing most of the time, unless
-// maintenance.auto says no, which git looks at only before it starts that itself.
+// Maintain runs git's auto maintenance, which does nothing most of the time, unless maintenance.auto is off. Git
+// itself checks that setting only where it starts maintenance on its own.
 func (r *Repo) Maintain(ctx context.Context) error {
 	s, err := r.loadSettings(ctx)
 	if err != nil || s.isSet("maintenance.auto") && s.isOff("maintenance.auto") {

@@ -9,13 +9,12 @@ import (
 	"strings"
 )
 
-// Make writes a commit object whose tree is parents[0]'s tree with the changes applied, and moves nothing.
+// Make writes a commit object whose tree is parents[0]'s tree with the changes applied, and moves no ref.
 //
-// who is author and committer (the agent), at who.When. It runs no hook and
-// signs nothing. Modes of files that exist stay; new ones are 100644. Deleting
-// what is not there is no error. Without parents the tree is the changes alone.
-// A file that git would store as other bytes is refused, and nothing written.
-// Nothing is reachable until a ref names the commit, so a failure leaves nothing but loose objects.
+// who is author and committer (the agent), at who.When. It runs no hook and signs nothing. Files that exist keep
+// their modes; new ones are 100644. Deleting a missing file is no error. Without parents the tree is the changes
+// alone. If git would store a file with other bytes, Make refuses and writes nothing. Nothing is reachable until a
+// ref names the commit, so a failure leaves only loose objects.
 func (r *Repo) Make(ctx context.Context, parents []OID, ch Changes, who Signature, message string) (OID, error) {
 	var base OID
 	for i, p := range parents {
@@ -30,8 +29,8 @@ func (r *Repo) Make(ctx context.Context, parents []OID, ch Changes, who Signatur
 	return r.MakeOn(ctx, parents, base, ch, who, message)
 }
 
-// MakeOn is Make for a commit whose tree starts from tree instead of from its
-// first parent's, such as a merged one. Modes in tree stay.
+// MakeOn is Make for a commit whose tree starts from tree, such as a merged one, instead of from its first
+// parent's.
 func (r *Repo) MakeOn(ctx context.Context, parents []OID, tree OID, ch Changes, who Signature, message string) (OID, error) {
 	if err := errors.Join(who.check(), checkMessage(message)); err != nil {
 		return "", err
@@ -46,15 +45,16 @@ func (r *Repo) MakeOn(ctx context.Context, parents []OID, tree OID, ch Changes, 
 	return r.objs.put("commit", printCommit(tree, parents, who.String(), who.String(), message))
 }
 
-// WriteTree stores what the tree at base ("" = the empty one) holds and files as a bare tree object (for refs/odd/run/RUN).
+// WriteTree stores the tree at base ("" is the empty tree) with the files applied, and returns its id. An empty
+// result is git's empty tree.
 func (r *Repo) WriteTree(ctx context.Context, base OID, files Changes) (OID, error) {
 	return r.applyChanges(ctx, base, files, nil)
 }
 
-// WriteBlob stores one blob and returns its id, the version of the file that holds it.
+// WriteBlob stores one blob and returns its id.
 func (r *Repo) WriteBlob(b []byte) (OID, error) { return r.objs.put("blob", b) }
 
-// checkMessage refuses a message git would cut short or refuse.
+// checkMessage refuses a message that git would refuse or cut short.
 func checkMessage(m string) error {
 	switch {
 	case strings.TrimSpace(m) == "":
@@ -65,7 +65,7 @@ func checkMessage(m string) error {
 	return nil
 }
 
-// checkPaths refuses paths that could leave the repository or reach git's own files, on any file system.
+// checkPaths refuses paths that could leave the repository or reach git's own files on any file system.
 func (ch Changes) checkPaths() error {
 	paths := slices.Sorted(maps.Keys(ch))
 	for i, p := range paths {
@@ -84,8 +84,8 @@ func (ch Changes) checkPaths() error {
 	return nil
 }
 
-// checkPath accepts slash-separated paths below the root without empty, ".", ".." or ".git" segments.
-// git~1 is what Windows calls .git; case does not count, as on macOS.
+// checkPath accepts slash-separated paths below the root without empty, ".", ".." or ".git" segments. It compares
+// without case, as macOS does, and refuses git~1, the short name of .git on Windows.
 func checkPath(p string) error {
 	if strings.ContainsAny(p, "\x00\n\r") {
 		return fmt.Errorf("%q: line breaks and NUL are not allowed in a path", p)
@@ -101,7 +101,7 @@ func checkPath(p string) error {
 	return nil
 }
 
-// applyChanges is apply with the modes that files get; a path without one keeps its own.
+// applyChanges is WriteTree with the modes that files get; a path without one keeps its mode.
 func (r *Repo) applyChanges(ctx context.Context, base OID, ch Changes, modes map[string]string) (OID, error) {
 	if err := ch.checkPaths(); err != nil {
 		return "", err
@@ -113,7 +113,7 @@ func (r *Repo) applyChanges(ctx context.Context, base OID, ch Changes, modes map
 	return r.objs.put("tree", nil)
 }
 
-// applyDir applies the changes (paths relative to dir) to one directory; "" means nothing is left of it.
+// applyDir applies changes (paths relative to dir) to one directory; "" means that nothing is left of it.
 func (r *Repo) applyDir(ctx context.Context, base OID, dir string, ch Changes, modes map[string]string) (OID, error) {
 	if err := ctx.Err(); err != nil {
 		return "", err
@@ -137,15 +137,15 @@ func (r *Repo) applyDir(ctx context.Context, base OID, dir string, ch Changes, m
 	return f.writeTree()
 }
 
-// treeBuilder is one directory of a tree that is made, dir its path with a slash behind.
+// treeBuilder builds one directory of a new tree; dir is its path with a slash at the end.
 type treeBuilder struct {
 	r     *Repo
 	was   listing
 	dir   string
-	edits map[string]entry // what listing.with takes
+	edits map[string]entry // for listing.applyEdits
 }
 
-// lookUp is the entry of a name before any edit.
+// lookUp returns the entry of a name before any edit.
 func (f treeBuilder) lookUp(name string) (entry, bool) {
 	i := f.was.find(name)
 	if i < 0 {
@@ -154,7 +154,7 @@ func (f treeBuilder) lookUp(name string) (entry, bool) {
 	return f.was.entryAt(i), true
 }
 
-// writeTree writes the directory and remembers it; "" when nothing is left of it.
+// writeTree writes the directory and caches it; "" means that nothing is left of it.
 func (f treeBuilder) writeTree() (OID, error) {
 	b, err := f.was.applyEdits(f.edits)
 	if err != nil || len(b) == 0 {
@@ -168,7 +168,7 @@ func (f treeBuilder) writeTree() (OID, error) {
 	return oid, err
 }
 
-// splitByDir parts the changes of one directory into its own files and, per sub-directory, the rest.
+// splitByDir splits the changes of one directory into those of its own files and those of each sub-directory.
 func splitByDir(ch Changes) (here Changes, below map[string]Changes) {
 	here, below = Changes{}, map[string]Changes{}
 	for p, b := range ch {
@@ -185,7 +185,7 @@ func splitByDir(ch Changes) (here Changes, below map[string]Changes) {
 	return here, below
 }
 
-// applyBelow applies changes to the sub-directory name. A file in its place must be deleted by the same change.
+// applyBelow applies changes to the sub-directory name. If a file has that name, the same change must delete it.
 func (f treeBuilder) applyBelow(ctx context.Context, here Changes, name string, ch Changes, modes map[string]string) error {
 	e, ok := f.lookUp(name)
 	if ok && !e.isDir() {
@@ -211,7 +211,8 @@ func (f treeBuilder) applyBelow(ctx context.Context, here Changes, name string, 
 	return nil
 }
 
-// applyFile writes or deletes one file of a directory; as is the mode it gets, "" for its own or an ordinary file's.
+// applyFile writes or deletes one file of the directory. as is its new mode; "" keeps the mode, or is 100644 for a
+// new file.
 func (f treeBuilder) applyFile(name string, b []byte, as string) error {
 	e, ok := f.lookUp(name)
 	if below, edited := f.edits[name]; edited {

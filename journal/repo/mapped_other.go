@@ -7,5 +7,5 @@ import "os"
 // mappings maps nothing where there is no mmap.
 type mappings struct{}
 
-// read is a file's bytes.
+// readFile reads a file.
 func (*mappings) readFile(file string) ([]byte, error) { return os.ReadFile(file) }

@@ -9,9 +9,9 @@ import (
 	"syscall"
 )
 
-// mappings are the files that were mapped, by name. What was read of a mapping
-// is used for as long as the process lives, so that none is undone, and a file
-// that is still the same is not mapped again. The zero value is ready.
+// mappings are the memory-mapped files by name. Mapped bytes may be used as long as the
+// process lives, so no file is unmapped, and an unchanged file is not mapped again. The
+// zero value is ready.
 type mappings struct {
 	sync.Mutex
 	files map[string]mapping
@@ -22,8 +22,7 @@ type mapping struct {
 	b    []byte
 }
 
-// readFile is a file's bytes as the kernel has them: of a long file only what is
-// looked at is read.
+// readFile maps a file, so that only the pages that are used are read.
 func (m *mappings) readFile(file string) ([]byte, error) {
 	h, err := os.Open(file)
 	if err != nil {

@@ -16,10 +16,9 @@ import (
 	"github.com/google/renameio/v2"
 )
 
-// marker says that refs are about to move, and which checkout follows which of
-// them, if one does. It is written to $GIT_COMMON_DIR/odd/sync/NONCE.json before
-// any lock is taken and removed last, so whatever a killed Move or Update left
-// behind can be found and, by the nonce, be proven ours. The JSON names are frozen.
+// marker records that refs are about to move, and which checkout follows one of them, if any. It is written to
+// $GIT_COMMON_DIR/odd/sync/NONCE.json before any lock is taken, and removed last. So Recover finds what a killed
+// Move or Update left behind, and the nonce proves that it is odd's. The JSON names are frozen.
 type marker struct {
 	Version int      `json:"v"` // 1
 	PID     int      `json:"pid"`
@@ -35,7 +34,7 @@ type marker struct {
 	Also map[string]OID `json:"also,omitempty"` // every ref of the transaction and what it moves to, "" where it is deleted
 }
 
-// updateTargets is a transaction as a marker keeps it.
+// updateTargets returns a transaction as a marker stores it.
 func updateTargets(us []RefUpdate) map[string]OID {
 	m := make(map[string]OID, len(us))
 	for _, u := range us {
@@ -44,13 +43,13 @@ func updateTargets(us []RefUpdate) map[string]OID {
 	return m
 }
 
-// newNonce is a name no one else has.
+// newNonce returns a unique name.
 func newNonce() string { return strings.ToLower(rand.Text()) }
 
 func (r *Repo) markerPath(m marker) string { return r.oddDir("sync", m.Nonce+".json") }
 
-// writeMarker writes m whole or not at all. It outlives a loss of power where a
-// checkout follows; git's own locks do not wait for the disk either.
+// writeMarker writes m atomically. If a checkout follows, it also syncs the file; otherwise it need not, as git's
+// own locks are not synced either.
 func (r *Repo) writeMarker(m marker) error {
 	if err := r.makeOddDir("sync"); err != nil {
 		return err
@@ -72,13 +71,13 @@ func (r *Repo) writeMarker(m marker) error {
 	return err
 }
 
-// readMarkers lists what waits, by name. A marker that cannot be read is an error that names it.
+// readMarkers returns the markers by name. A marker that cannot be read is an error that names it.
 func (r *Repo) readMarkers() ([]marker, error) {
 	var ms []marker
 	for _, n := range globDir(r.oddDir("sync"), "*.json") {
 		b, err := os.ReadFile(n)
 		if errors.Is(err, fs.ErrNotExist) {
-			continue // its Move just ended
+			continue // its Move has just ended
 		}
 		var m marker
 		if err == nil {
@@ -95,11 +94,10 @@ func (r *Repo) readMarkers() ([]marker, error) {
 	return ms, nil
 }
 
-// indexLock is the work tree's lock file, git's own protocol.
+// indexLock returns the path of the work tree's index.lock, which git respects too.
 func (m marker) indexLock() string { return filepath.Join(m.GitDir, "index.lock") }
 
-// ownsLock reports whether the index.lock that is there now is the marker's. One
-// that cannot be read may be.
+// ownsLock reports whether the current index.lock is the marker's. A file that cannot be read is an error.
 func (m marker) ownsLock() (bool, error) {
 	b, err := os.ReadFile(m.indexLock())
 	if errors.Is(err, fs.ErrNotExist) {
@@ -108,8 +106,9 @@ func (m marker) ownsLock() (bool, error) {
 	return string(b) == m.Nonce, err
 }
 
-// takeLock makes index.lock with the nonce in it, at once where the file system has hard links. ErrBusy when there is one.
-// It is written at src first, where nothing is left of it. In a shared repository others can read whose it is.
+// takeLock makes index.lock with the nonce in it, atomically if the file system has hard links. It writes src first
+// and removes it afterwards. ErrBusy means that the lock exists. In a shared repository other users can read who
+// holds it.
 func (r *Repo) takeLock(m marker, src string) error {
 	defer os.Remove(src)
 	if err := os.WriteFile(src, []byte(m.Nonce), 0o666); err != nil {
@@ -148,10 +147,9 @@ func (m marker) dropIndexLock() error {
 // milliseconds after the marker is written; the rest is for slow disks.
 const lockWindow = 5 * time.Second
 
-// dropRefLocks removes what a killed update-ref left: for each ref of the
-// transaction a lock that holds the id it was moving to, empty lock files made
-// within lockWindow of the marker, and packed refs that were being written, which
-// only a transaction that deletes does.
+// dropRefLocks removes what a killed update-ref left: for each ref of the transaction a lock with the id it was
+// moving to, and empty lock files made within lockWindow of the marker. If the transaction deletes refs, it also
+// removes a half-written packed-refs file.
 func (r *Repo) dropRefLocks(m marker) error {
 	st, err := os.Stat(r.markerPath(m))
 	if err != nil {
@@ -189,7 +187,7 @@ func (r *Repo) dropRefLocks(m marker) error {
 	if moves[r.resolveName(readSymbolicRef(filepath.Join(m.Home, "HEAD")))] {
 		err = errors.Join(err, drop(filepath.Join(m.Home, "HEAD.lock"), string(m.New)))
 	}
-	for _, dir := range []string{r.common, m.Home} { // where refs lie in reftables, one lock is for all of a work tree's
+	for _, dir := range []string{r.common, m.Home} { // a reftable has one lock for all refs of a work tree
 		err = errors.Join(err, drop(filepath.Join(dir, "reftable", "tables.list.lock")))
 	}
 	if deletes {
@@ -198,9 +196,8 @@ func (r *Repo) dropRefLocks(m marker) error {
 	return err
 }
 
-// dropHalfPackedRefs removes packed refs that were being written and never will be: git
-// writes them under packed-refs.lock alone, and where they lie about no ref can
-// be deleted or packed any more. Whoever holds that lock now is not disturbed.
+// dropHalfPackedRefs removes a packed-refs.new that a killed git left: while it exists, git cannot delete or pack
+// any ref. Git writes it only under packed-refs.lock, so nothing is done if another process holds that lock.
 func (r *Repo) dropHalfPackedRefs(m marker) error {
 	half, lock := filepath.Join(r.common, "packed-refs.new"), filepath.Join(r.common, "packed-refs.lock")
 	if _, err := os.Lstat(half); err != nil {
@@ -215,7 +212,7 @@ func (r *Repo) dropHalfPackedRefs(m marker) error {
 	return errors.Join(removeIfExists(half), removeIfExists(lock))
 }
 
-// removeIfExists is os.Remove of what need not be there.
+// removeIfExists is os.Remove for a file that may be missing.
 func removeIfExists(path string) error {
 	if err := os.Remove(path); !errors.Is(err, fs.ErrNotExist) {
 		return err

@@ -7,8 +7,8 @@ import (
 	"strings"
 )
 
-// MergeTree merges theirs into ours without touching anything and returns the merged tree; ErrConflict with the paths,
-// which the error names too (the tree then holds conflict markers). It needs git 2.38.
+// MergeTree merges theirs into ours without touching refs or files, and returns the merged tree. On ErrConflict the
+// error and conflicts name the paths, and the tree holds conflict markers. It needs git 2.38.
 func (r *Repo) MergeTree(ctx context.Context, ours, theirs OID) (tree OID, conflicts []string, err error) {
 	if err := checkIDs(ours, theirs); err != nil {
 		return "", nil, err

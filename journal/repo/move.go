@@ -11,21 +11,18 @@ import (
 	"github.com/gofrs/flock"
 )
 
-// Move is Update for refs of which some may be checked out: every worktree
-// whose HEAD is a moved ref is brought along under its own index.lock,
-// pre-checked before any ref moves, with a marker that Recover finishes. Staged,
-// unstaged and untracked edits of other paths are as they were.
+// Move is Update for refs that may be checked out. Every work tree whose HEAD is a moved ref is updated under its
+// own index.lock. Edits of other paths, staged, unstaged or untracked, stay as they were.
 //
-// The order of steps, for every work tree concerned: marker, index.lock, new
-// index and files made aside, pre-check; then the refs, in one transaction; then
-// files, index, lock and marker. An error means that no ref moved: ErrMoved,
-// ErrInTheWay (each path named), ErrBusy; unless the disk fails while git writes the refs, and once more. What still goes wrong after the refs
-// moved is finished or told by Recover.
+// The steps for every work tree are: marker, index.lock, new index and files in scratch files, check for obstacles;
+// then one transaction for the refs; then files, index, lock and marker. An error means that no ref moved:
+// ErrMoved, ErrInTheWay (it names each path) or ErrBusy. The exception is a disk that fails twice while git writes
+// the refs. What goes wrong after the refs moved, Recover finishes or reports.
 func (r *Repo) Move(ctx context.Context, us ...RefUpdate) error {
 	return r.withMoveLock(ctx, us, r.moveRefs)
 }
 
-// withMoveLock runs f, which moves refs, under the lock that orders such, once nothing is left of one that was killed.
+// withMoveLock runs f, which moves refs, under the lock for moves, after it has recovered what a killed move left.
 func (r *Repo) withMoveLock(ctx context.Context, us []RefUpdate, f func(context.Context, []RefUpdate) error) error {
 	if _, err := formatTransaction(us); err != nil || len(us) == 0 {
 		return err
@@ -83,9 +80,9 @@ func (r *Repo) updateRefs(ctx context.Context, us []RefUpdate) error {
 	return errors.Join(err, removeIfExists(r.markerPath(m)))
 }
 
-// updateAll is one transaction under the marker m, and where the disk failed while git was writing the refs,
-// once more for those that are left: a transaction of git is whole only if nothing
-// fails after its locks are taken. moved tells, of an error, that some moved.
+// updateAll runs one transaction under the marker m. If the disk fails while git writes the refs, it runs a second
+// one for those that are left, because git's transactions are atomic only if nothing fails after the locks are
+// taken. With an error, moved says whether some refs moved.
 func (r *Repo) updateAll(ctx context.Context, us []RefUpdate, m marker) (moved bool, err error) {
 	if err = r.runTransaction(ctx, us); !Faulty(err) {
 		if killed := (*killedError)(nil); errors.As(err, &killed) {
@@ -106,7 +103,7 @@ func (r *Repo) updateAll(ctx context.Context, us []RefUpdate, m marker) (moved b
 	return true, err
 }
 
-// errStopped is what a test's step returns to play a process that was killed there.
+// errStopped is returned by a test's step to act as a process that was killed there.
 var errStopped = errors.New("stopped")
 
 // testStep lets a test stop between two steps.
@@ -117,18 +114,19 @@ func (r *Repo) testStep(step string) error {
 	return r.step(step)
 }
 
-// How long a Move or Update, or a Recover, waits for another odd's Move, which takes a fifth of a second.
+// How long a Move, Update or Recover waits for another odd's Move, which takes a fifth of a second.
 const (
 	moveWait    = 10 * time.Second
 	recoverWait = time.Second
 )
 
-// lockSync takes the lock that orders Moves, Updates and recoveries. It is not the drain's lock: approve moves refs too.
+// lockSync takes the lock that orders Moves, Updates and recoveries. It is not the drain lock, because approve
+// moves refs too.
 func (r *Repo) lockSync(ctx context.Context, patience time.Duration) (*flock.Flock, error) {
 	return r.waitLock(ctx, "sync.lock", patience)
 }
 
-// waitLock takes a flock on a file of odd's directory, waiting its turn; ErrBusy when patience runs out.
+// waitLock takes a flock on a file in odd's directory and waits for it; ErrBusy if that takes longer than patience.
 func (r *Repo) waitLock(ctx context.Context, name string, patience time.Duration) (*flock.Flock, error) {
 	if err := r.makeOddDir("tmp"); err != nil {
 		return nil, err
@@ -160,7 +158,7 @@ func (r *Repo) prepare(ctx context.Context, cs []*checkout) error {
 		if err := errors.Join(c.lockIndex(), r.testStep("locked")); err != nil {
 			return err
 		}
-		if !r.isOnRef(ctx, c.m) { // from here on no git switches it
+		if !r.isOnRef(ctx, c.m) { // while index.lock is held, no git can switch the branch
 			return fmt.Errorf("%s: %w: another branch than %s was checked out just now; try again", c.m.Root, ErrBusy, shortRef(c.m.Ref))
 		}
 		if err := errors.Join(c.stage(ctx), r.testStep("staged")); err != nil {
@@ -173,7 +171,7 @@ func (r *Repo) prepare(ctx context.Context, cs []*checkout) error {
 	return r.testStep("checked")
 }
 
-// undoAll undoes a preparation and returns why.
+// undoAll undoes the checkouts' preparation and returns why, joined with any further error.
 func undoAll(cs []*checkout, why error) error {
 	if errors.Is(why, errStopped) {
 		return why
@@ -184,8 +182,8 @@ func undoAll(cs []*checkout, why error) error {
 	return why
 }
 
-// areAllMoved reports whether every ref is where its update wanted it: then the transaction was committed, whatever
-// update-ref's end looked like.
+// areAllMoved reports whether every ref has its new id. Then the transaction was committed, whatever update-ref
+// reported.
 func (r *Repo) areAllMoved(us []RefUpdate) bool {
 	for _, u := range us {
 		if now, err := r.refs.resolve(u.Name); err != nil && !errors.Is(err, ErrNoRef) || now != u.New {
@@ -195,7 +193,7 @@ func (r *Repo) areAllMoved(us []RefUpdate) bool {
 	return true
 }
 
-// completeAll brings the checkouts along after the refs moved.
+// completeAll updates the checkouts after the refs moved.
 func (r *Repo) completeAll(ctx context.Context, cs []*checkout) error {
 	if err := r.testStep("moved"); err != nil {
 		return err
@@ -204,12 +202,12 @@ func (r *Repo) completeAll(ctx context.Context, cs []*checkout) error {
 		if _, err := c.complete(ctx); errors.Is(err, errStopped) {
 			return err
 		}
-		// Any other error left the marker: the refs moved, and Recover will say what is missing.
+		// After any other error the marker is still there, and Recover finishes or reports the rest.
 	}
 	return nil
 }
 
-// complete places files and index; lines about kept files stay in the marker for the next Recover.
+// complete places files and index. Lines about files it kept stay in the marker for the next Recover.
 func (c *checkout) complete(ctx context.Context) (kept []string, err error) {
 	if kept, err = c.placeFiles(ctx); err != nil {
 		return kept, err
@@ -223,13 +221,13 @@ func (c *checkout) complete(ctx context.Context) (kept []string, err error) {
 	return kept, c.cleanUp(kept)
 }
 
-// sweepSync removes scratch files and half-written markers of Moves that were killed. The sync lock must be held.
-// One that a git which outlived its odd still writes to is left to the next sweep.
+// sweepSync removes scratch files and half-written markers of killed Moves. The sync lock must be held. What a
+// surviving git still writes to is left to the next sweep.
 func (r *Repo) sweepSync() {
 	for _, n := range append(globDir(r.oddDir("tmp"), "sync-*"), r.listDrafts()...) {
 		os.RemoveAll(n)
 	}
 }
 
-// listDrafts are markers that are being written, or whose writer was killed at it.
+// listDrafts returns the half-written markers.
 func (r *Repo) listDrafts() []string { return globDir(r.oddDir("sync"), ".*") }

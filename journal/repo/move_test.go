@@ -609,16 +609,16 @@ func TestRecoverBeforeAnUnreadableLock(t *testing.T) {
 }
 
 // A work tree that a killed PersonCommit left is gone after the next command, and not while one is at work.
-func TestRecoverTakesDesksAway(t *testing.T) {
+func TestRecoverRemovesCommitWorktrees(t *testing.T) {
 	t.Parallel()
 	ctx := context.Background()
 	r, base := board(t)
-	desk := r.oddDir("tmp", "commit-x", "commit-x")
-	git(t, r.Root(), "worktree", "add", "-q", "--no-checkout", "--detach", desk, string(base))
+	tree := r.oddDir("tmp", "commit-x", "commit-x")
+	git(t, r.Root(), "worktree", "add", "-q", "--no-checkout", "--detach", tree, string(base))
 	lock := must[*flock.Flock](t)(r.tryLock("commit.lock"))
 	must[[]string](t)(r.Recover(ctx))
-	if _, err := os.Stat(desk); err != nil {
-		t.Errorf("a desk in use was taken away: %v", err)
+	if _, err := os.Stat(tree); err != nil {
+		t.Errorf("a work tree in use was removed: %v", err)
 	}
 	if err := lock.Unlock(); err != nil {
 		t.Fatal(err)
@@ -628,7 +628,7 @@ func TestRecoverTakesDesksAway(t *testing.T) {
 		t.Errorf("git still lists it\n%s", out)
 	}
 	if _, err := os.Stat(r.oddDir("tmp", "commit-x")); !errors.Is(err, fs.ErrNotExist) {
-		t.Errorf("the desk is still there: %v", err)
+		t.Errorf("the work tree is still there: %v", err)
 	}
 }
 

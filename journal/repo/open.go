@@ -18,12 +18,11 @@ import (
 	"github.com/go-git/go-git/v5/storage/filesystem/dotgit"
 )
 
-// Open finds the repository that dir is in, walking up. ErrNotRepo when there is none.
+// Open finds the repository that dir is in, walking up; ErrNotRepo if there is none.
 //
-// Objects and refs are read in process by go-git. A repository go-git does not
-// understand (sparse checkout with its own config, partial clone, SHA-256,
-// reftable) is read through git itself: slower, never wrong. Of environ, NAME=value pairs,
-// git gets what it needs.
+// go-git reads objects and refs in process. If go-git does not support the repository (sparse checkout with its own
+// config, partial clone, SHA-256, reftable), git itself reads them, which is slower. environ holds NAME=value
+// pairs; git gets those it needs.
 func Open(dir string, environ []string) (*Repo, error) {
 	abs, err := filepath.Abs(dir)
 	if err != nil {
@@ -53,7 +52,7 @@ func Open(dir string, environ []string) (*Repo, error) {
 	return r, nil
 }
 
-// Init makes a repository in dir (branch main, whose objects have SHA-1 names) unless dir is in one already, and opens it.
+// Init makes a repository in dir (branch main, SHA-1 ids), unless dir is in one already, and opens it.
 func Init(ctx context.Context, dir string, environ []string) (*Repo, error) {
 	r, err := Open(dir, environ)
 	if !errors.Is(err, ErrNotRepo) {
@@ -62,7 +61,7 @@ func Init(ctx context.Context, dir string, environ []string) (*Repo, error) {
 	return Create(ctx, dir, environ)
 }
 
-// Create makes a repository in dir, also below the top of another, and opens it.
+// Create makes a repository in dir, even if dir is inside another, and opens it.
 func Create(ctx context.Context, dir string, environ []string) (*Repo, error) {
 	g := newRunner(dir, environ)
 	if _, err := g.run(ctx, call{args: []string{"init", "-q", "-b", "main", "--object-format=sha1"}}); err != nil {
@@ -71,7 +70,7 @@ func Create(ctx context.Context, dir string, environ []string) (*Repo, error) {
 	return Open(dir, environ)
 }
 
-// readCeilings are the directories that git does not go up into to find a repository.
+// readCeilings returns the directories above which git does not look for a repository.
 func readCeilings(environ []string) []string {
 	dirs := filepath.SplitList(envValue(environ, "GIT_CEILING_DIRECTORIES"))
 	for i, dir := range dirs {
@@ -82,8 +81,7 @@ func readCeilings(environ []string) []string {
 	return dirs
 }
 
-// discover finds the git directory of abs or of its nearest parent that has one, below
-// the ceilings.
+// discover finds the git directory of abs or of its nearest parent that has one, below the ceilings.
 func discover(abs string, ceilings []string) (*Repo, error) {
 	for at := abs; ; at = filepath.Dir(at) {
 		r := &Repo{root: at, recent: boundedCache[OID, listing]{most: recentEntries}}
@@ -109,7 +107,8 @@ func discover(abs string, ceilings []string) (*Repo, error) {
 	}
 }
 
-// gitDirOf is the git directory a work tree's ".git" (a directory, or a file that points to one) names, "" without one.
+// gitDirOf returns the git directory of a work tree, "" if it has none. ".git" is that directory or a file that
+// points to it.
 func gitDirOf(top string) (string, error) {
 	dot := filepath.Join(top, ".git")
 	st, err := os.Stat(dot)
@@ -152,7 +151,7 @@ func isGitDir(d string) bool {
 	return true
 }
 
-// findCommon follows a linked work tree's "commondir" file.
+// findCommon reads a linked work tree's "commondir" file.
 func (r *Repo) findCommon() error {
 	r.common = r.gitDir
 	b, err := os.ReadFile(filepath.Join(r.gitDir, "commondir"))
@@ -170,13 +169,12 @@ func (r *Repo) findCommon() error {
 	return nil
 }
 
-// packedBytes is how much go-git keeps of the packed objects that others are deltas
-// of: enough for the newest state of a ledger and of the large directories, and a
-// twelfth of what it keeps by itself.
+// packedBytes is how many bytes go-git caches of packed objects that others are deltas of. It holds the newest
+// state of a ledger and of the large directories, and is a twelfth of go-git's default.
 const packedBytes = 8 * cache.MiByte
 
-// openStore picks the reader: go-git, or git when go-git declines the repository.
-// git.Open is asked only for its verdict on the repository's format and extensions.
+// openStore chooses the reader: go-git, or git if go-git does not support the repository's format and extensions.
+// gogit.Open is called only to find that out.
 func (r *Repo) openStore() {
 	var dot billy.Filesystem = osfs.New(r.gitDir)
 	if r.common != r.gitDir {

@@ -14,24 +14,23 @@ import (
 	"syscall"
 )
 
-// packedRefs reads refs that all work trees share, and remembers packed-refs while that
-// file is the same: a name that is nowhere would else cost a reading of all of them.
+// packedRefs reads the refs that all work trees share. It caches the packed-refs file while that is unchanged;
+// otherwise every lookup of a missing ref would read all of it.
 type packedRefs struct {
 	dir string // the common git directory
 	mu  sync.Mutex
-	at  os.FileInfo // as read last, nil for no file
+	at  os.FileInfo // of the file last read, nil if there was none
 	all map[string]OID
 }
 
-// readRef is the id a ref holds; "" and no error where git's own rules are needed to
-// tell: a symbolic ref, a name of one work tree. The loose file is looked at
-// first: git pack-refs takes it away only when the ref is packed.
+// readRef returns the id of a ref. It returns "" and no error if only git can resolve it: a symbolic ref, or a ref
+// of one work tree. It reads the loose file first, because git pack-refs deletes that only after the ref is packed.
 func (p *packedRefs) readRef(name string) (OID, error) {
 	if !isSharedRef(name) || checkRef(name) != nil {
 		return "", nil
 	}
 	b, err := os.ReadFile(filepath.Join(p.dir, filepath.FromSlash(name)))
-	for range 5 { // a symbolic ref may be a link, to a branch that is packed
+	for range 5 { // a symbolic ref may be a symbolic link to a packed branch
 		to, no := os.Readlink(filepath.Join(p.dir, filepath.FromSlash(name)))
 		if !isMissing(err) || no != nil || !isSharedRef(to) {
 			break
@@ -57,8 +56,8 @@ func (p *packedRefs) readRef(name string) (OID, error) {
 	return "", fmt.Errorf("%s: %w", name, ErrNoRef)
 }
 
-// listRefs are the refs of a folder, given with its slash, sorted by name; false where
-// git's own rules are needed to tell.
+// listRefs returns the refs of a folder, given with its slash, sorted by name. ok is false if only git can list
+// them.
 func (p *packedRefs) listRefs(folder string) (us []RefUpdate, ok bool) {
 	if !isSharedRef(folder) {
 		return nil, false
@@ -82,7 +81,7 @@ func (p *packedRefs) listRefs(folder string) (us []RefUpdate, ok bool) {
 		}
 		return err
 	})
-	older, fault := p.readPacked() // read last: git pack-refs takes a loose file away once it is packed
+	older, fault := p.readPacked() // read last: git pack-refs deletes a loose file after packing it
 	if err != nil || fault != nil {
 		return nil, false
 	}
@@ -98,7 +97,7 @@ func (p *packedRefs) listRefs(folder string) (us []RefUpdate, ok bool) {
 	return us, true
 }
 
-// isSharedRef reports a name that is no work tree's own.
+// isSharedRef reports whether all work trees share a ref of this name.
 func isSharedRef(name string) bool {
 	for _, prefix := range []string{"refs/heads/", "refs/odd/", "refs/remotes/", "refs/tags/"} {
 		if strings.HasPrefix(name, prefix) {
@@ -108,7 +107,7 @@ func isSharedRef(name string) bool {
 	return false
 }
 
-// readPacked is what packed-refs holds. git writes that file aside and renames it.
+// readPacked returns the content of packed-refs. Git replaces that file by renaming a new one.
 func (p *packedRefs) readPacked() (map[string]OID, error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -136,7 +135,7 @@ func (p *packedRefs) readPacked() (map[string]OID, error) {
 	return p.all, nil
 }
 
-// parsePacked reads "OID NAME" lines; "#" begins a header, "^" what a tag points at.
+// parsePacked reads "OID NAME" lines; "#" begins a header, "^" the object a tag points to.
 func parsePacked(text string) map[string]OID {
 	all := map[string]OID{}
 	for line := range strings.Lines(text) {

@@ -15,20 +15,19 @@ import (
 	"github.com/go-git/go-git/v5/plumbing/format/packfile"
 )
 
-// packs reads the first few objects of packs by their indexes as they lie on the
-// disk. go-git reads all of an index before it finds the first object, and remembers
-// what the next one is a difference from, which pays for many objects.
+// packs looks up the first few objects in the pack indexes on disk. go-git reads a whole index before it finds its
+// first object, which only pays for many objects.
 type packs struct {
 	dir   string
-	all   []*packfile.Packfile // as they were at the first question
+	all   []*packfile.Packfile // those present at the first lookup
 	asked int
 }
 
-// fewPacked is how many objects are looked for here before go-git is left to do it.
+// fewPacked is how many objects are looked up here before go-git takes over.
 const fewPacked = 32
 
-// findPack is the pack that holds an object, and where in it; nil where it takes go-git
-// to tell. It is for one goroutine at a time.
+// findPack returns the pack that holds an object and its offset there, nil if go-git must look for it. It is for
+// one goroutine at a time.
 func (p *packs) findPack(h plumbing.Hash) (*packfile.Packfile, int64) {
 	if p.asked++; p.asked > fewPacked {
 		return nil, 0
@@ -44,12 +43,11 @@ func (p *packs) findPack(h plumbing.Hash) (*packfile.Packfile, int64) {
 	return nil, 0
 }
 
-// smallIndex is up to how many bytes of an index are read, that of some 250,000
-// objects. It is not mapped: a server opens a repository for every question, and
-// what is mapped stays mapped.
+// smallIndex is the size in bytes, some 250,000 objects, up to which an index is read. It is not mapped: a server
+// opens a repository for every request, and mapped files stay mapped.
 const smallIndex = 8 << 20
 
-// openAll opens the packs whose indexes are understood and small.
+// openAll opens the packs whose indexes are small and readable.
 func (p *packs) openAll() {
 	files := osfs.New(p.dir)
 	for _, idx := range globDir(p.dir, "pack-*.idx") {
@@ -67,11 +65,10 @@ func (p *packs) openAll() {
 	}
 }
 
-// packIndex is the index of a pack as gitformat-pack has it, version 2: a head, how
-// many ids begin with each byte or a smaller one, the ids in order, a checksum of
-// each object, where each lies, and where those lie that lie far.
+// packIndex is a version 2 pack index as in gitformat-pack: a header; for each first byte the number of ids up to
+// it; the sorted ids; a checksum and an offset for each object; and 64-bit offsets for large packs.
 type packIndex struct {
-	idxfile.Index // nothing else is asked for without a cache
+	idxfile.Index // without a cache, go-git calls no other method
 	b             []byte
 }
 
@@ -81,7 +78,7 @@ const (
 	packEnd  = 2 * 20 // checksums
 )
 
-// isReadablePackIndex reports an index that can be read here without a doubt about its bounds.
+// isReadablePackIndex reports whether an index has the right version and consistent bounds.
 func isReadablePackIndex(b []byte) bool {
 	if len(b) < packIDs+packEnd || string(b[:len(packHead)]) != packHead {
 		return false
@@ -95,12 +92,12 @@ func isReadablePackIndex(b []byte) bool {
 	return x.countUpTo(255) <= (len(b)-packIDs-packEnd)/(20+4+4)
 }
 
-// countUpTo is how many ids begin with a byte or a smaller one.
+// countUpTo returns how many ids begin with a byte up to first.
 func (x packIndex) countUpTo(first int) int {
 	return int(binary.BigEndian.Uint32(x.b[len(packHead)+4*first:]))
 }
 
-// FindOffset is where in the pack an object lies.
+// FindOffset returns an object's offset in the pack.
 func (x packIndex) FindOffset(h plumbing.Hash) (int64, error) {
 	from, to, n := 0, x.countUpTo(int(h[0])), x.countUpTo(255)
 	if h[0] > 0 {
@@ -123,6 +120,5 @@ func (x packIndex) FindOffset(h plumbing.Hash) (int64, error) {
 	return int64(binary.BigEndian.Uint64(far[k:]) & math.MaxInt64), nil
 }
 
-// FindHash is asked for the name under which the base of a difference would be
-// remembered, which it is not.
+// FindHash is called for the cache key of a delta's base; there is no cache.
 func (x packIndex) FindHash(int64) (plumbing.Hash, error) { return plumbing.ZeroHash, nil }

@@ -40,7 +40,7 @@ func TestPersonCommit(t *testing.T) {
 	eq(t, "the person's own work", person(t, r.Root()), before)
 	eq(t, "main", must[OID](t)(r.Ref("refs/heads/main")), base)
 	quiet(t, r)
-	noDesk(t, r)
+	noWorktreeLeft(t, r)
 	// An empty commit is one too, on an ancestor of its other parent.
 	empty := must[OID](t)(r.PersonCommit(ctx, []OID{theirs, base}, tree, nil, "approve"))
 	eq(t, "empty", must[Commit](t)(r.Commit(empty)).Parents, []OID{theirs, base})
@@ -69,7 +69,7 @@ func TestPersonCommitIsTheirsOnTheirBranch(t *testing.T) {
 	eq(t, "author", c.Author.Email, "work@example.org")
 }
 
-func noDesk(t testing.TB, r *Repo) {
+func noWorktreeLeft(t testing.TB, r *Repo) {
 	t.Helper()
 	if des, err := os.ReadDir(filepath.Join(r.CommonDir(), "worktrees")); err == nil {
 		t.Errorf("worktrees left: %v", des)
@@ -109,7 +109,7 @@ func TestPersonCommitRefused(t *testing.T) {
 				t.Errorf("%v, want %q", err, tc.want)
 			}
 			quiet(t, r)
-			noDesk(t, r)
+			noWorktreeLeft(t, r)
 		})
 	}
 }
@@ -125,7 +125,7 @@ func TestPersonCommitElsewhere(t *testing.T) {
 	oid := must[OID](t)(r.PersonCommit(ctx, []OID{base}, base, changes("k/task.md", "y\n", "in/a", "b\n"), "m\n"))
 	eq(t, "message", must[Commit](t)(r.Commit(oid)).Message, "m\nHook: yes\n")
 	eq(t, "changes", diffText(t, r, base, oid), "M in/a|M k/task.md")
-	noDesk(t, r)
+	noWorktreeLeft(t, r)
 	// What a killed one left goes with the next.
 	write(t, r.CommonDir(), "odd/tmp/commit-dead/x", "")
 	must[OID](t)(r.PersonCommit(ctx, []OID{base}, base, nil, "m\n"))
@@ -219,7 +219,7 @@ func TestMergeTree(t *testing.T) {
 
 // A commit killed while git was making its work tree leaves half of one, on
 // which git worktree list fails; the next Move sweeps it.
-func TestHalfMadeDeskIsSwept(t *testing.T) {
+func TestHalfMadeWorktreeIsSwept(t *testing.T) {
 	t.Parallel()
 	r, base := board(t)
 	for _, dir := range []string{filepath.Join(r.CommonDir(), "worktrees", "commit-dead"), filepath.Join(r.CommonDir(), "odd", "tmp", "commit-dead")} {

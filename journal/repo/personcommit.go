@@ -12,21 +12,18 @@ import (
 	"github.com/gofrs/flock"
 )
 
-// PersonCommit makes a commit by the person with real `git commit`: their
-// identity, signing, pre-commit and commit-msg hooks, in a temporary worktree.
-// Where no hook is in place and nothing signs, the same commit is made without
-// one, by what a single short process tells.
+// PersonCommit makes a commit by the person with `git commit`, in a temporary work tree: with their identity,
+// signing, and pre-commit and commit-msg hooks. If there is no hook and no signing, odd makes the same commit
+// itself.
 //
-// The tree is tree with the changes applied; parents[0] is the base, parents[1:]
-// are recorded as merge parents. No ref of the person moves.
+// The tree is tree with the changes applied. parents[0] is the base; parents[1:] are recorded as merge parents. No
+// ref of the person moves.
 //
-// The temporary work tree holds only the files that differ from the base; the
-// rest is in its index, as in a sparse checkout. A commit without any difference
-// is allowed. Hooks run where they can see those files, and a relative
-// core.hooksPath is looked up in the person's own work tree. When a hook or the
-// signing refuses, the error shows what they said. A hook that changes what is
-// committed is an error too: an approval is bound to bytes that were seen. So is
-// one that takes a parent or a trailer away, by which history tells what was done.
+// The temporary work tree holds only the files that differ from the base. The rest is in its index only, as in a
+// sparse checkout. A commit without any difference is allowed. Hooks run where they can see those files; a relative
+// core.hooksPath is resolved in the person's own work tree. If a hook or the signing fails, the error shows its
+// output. A hook that changes the committed files is an error, because a person approved exact bytes. A hook that
+// removes a parent or a trailer is an error too, because history is read by them.
 func (r *Repo) PersonCommit(ctx context.Context, parents []OID, tree OID, ch Changes, message string) (OID, error) {
 	if len(parents) == 0 {
 		return "", errors.New("person's commit: no parent given")
@@ -38,7 +35,7 @@ func (r *Repo) PersonCommit(ctx context.Context, parents []OID, tree OID, ch Cha
 	if err != nil {
 		return "", err
 	}
-	s, unasked := r.askSettings(ctx)
+	s, settingsErr := r.askSettings(ctx)
 	if err := r.checkConverted(ctx, base, ch); err != nil {
 		return "", err
 	}
@@ -46,18 +43,18 @@ func (r *Repo) PersonCommit(ctx context.Context, parents []OID, tree OID, ch Cha
 	if err != nil {
 		return "", err
 	}
-	if unasked == nil && r.isPlain(s) && r.hasNoLeftovers() {
+	if settingsErr == nil && r.isPlain(s) && r.hasNoLeftovers() {
 		return r.plainCommit(s, parents, want, message)
 	}
 	return r.commitInWorktree(ctx, parents, want, message)
 }
 
-// hasNoLeftovers reports that no killed commit left a desk that must be cleared.
+// hasNoLeftovers reports whether no killed commit left a work tree to remove.
 func (r *Repo) hasNoLeftovers() bool {
 	return len(globDir(r.oddDir("tmp"), "commit-*")) == 0
 }
 
-// commitInWorktree runs git commit at a desk, one at a time.
+// commitInWorktree runs git commit in a temporary work tree, one at a time.
 func (r *Repo) commitInWorktree(ctx context.Context, parents []OID, want OID, message string) (OID, error) {
 	lock, err := r.tryLock("commit.lock")
 	if err != nil {
@@ -79,11 +76,11 @@ type commitWorktree struct {
 	admin string // its git directory, $GIT_COMMON_DIR/worktrees/NAME
 }
 
-// workDir is the work tree; its last segment is the name git knows it by.
+// workDir returns the work tree; git names it by its last segment.
 func (d *commitWorktree) workDir() string { return filepath.Join(d.dir, filepath.Base(d.dir)) }
 
-// trySweepCommits is sweepDesks where nobody is at a commit. What it cannot remove is
-// the next PersonCommit's to tell.
+// trySweepCommits is sweepCommits unless a commit is under way. The next PersonCommit reports what it cannot
+// remove.
 func (r *Repo) trySweepCommits() {
 	if r.hasNoLeftovers() {
 		return
@@ -105,11 +102,12 @@ func (r *Repo) sweepCommits() error {
 	return err
 }
 
-// cleanUp removes the work tree and what git keeps about it. A path that is not below worktrees/ is never removed.
+// cleanUp removes the work tree and its git directory. It never removes a git directory that is not directly below
+// worktrees/.
 func (d *commitWorktree) cleanUp(ctx context.Context) error {
 	trees := filepath.Join(d.r.common, "worktrees")
-	if d.admin == "" { // cancelled or killed while git made it
-		if d.admin, _ = gitDirOf(d.workDir()); d.admin == "" { // before git had linked the two
+	if d.admin == "" { // git was cancelled or killed while it made the work tree
+		if d.admin, _ = gitDirOf(d.workDir()); d.admin == "" { // and before it wrote .git
 			d.admin = filepath.Join(trees, filepath.Base(d.dir))
 		}
 	}
@@ -126,13 +124,12 @@ func (d *commitWorktree) cleanUp(ctx context.Context) error {
 	return errors.Join(err, os.RemoveAll(d.dir))
 }
 
-// lockWorkTrees is held while the list of work trees changes and while it is read:
-// git fails on one that is half there.
+// lockWorkTrees is held while the list of work trees changes or is read, because git fails on a half-made one.
 func (r *Repo) lockWorkTrees(ctx context.Context) (*flock.Flock, error) {
 	return r.waitLock(ctx, "trees.lock", moveWait)
 }
 
-// commit lays out the desk and runs git commit at it.
+// commit makes the work tree and runs git commit there.
 func (d *commitWorktree) commit(ctx context.Context, parents []OID, want OID, message string) (OID, error) {
 	if err := d.checkOut(ctx, parents, want); err != nil {
 		return "", err
@@ -157,7 +154,7 @@ func (d *commitWorktree) commit(ctx context.Context, parents []OID, want OID, me
 	return oid, errors.Join(d.checkTree(ctx, oid, want), d.r.checkTrailers(oid, parents, message))
 }
 
-// checkOut makes the work tree: detached at the base, its index the wanted tree, its files those that differ.
+// checkOut makes the work tree: detached at the base, the wanted tree in its index, and only the files that differ.
 func (d *commitWorktree) checkOut(ctx context.Context, parents []OID, want OID) error {
 	if err := d.r.makeOddDir("tmp"); err != nil {
 		return err
@@ -201,7 +198,8 @@ func (d *commitWorktree) addWorktree(ctx context.Context, base OID) error {
 	return err
 }
 
-// recordMerge leaves what git merge leaves for git commit. no-ff keeps every parent, also one that is an ancestor of another.
+// recordMerge writes what git merge writes for git commit. no-ff keeps every parent, even one that is an ancestor
+// of another.
 func (d *commitWorktree) recordMerge(others []OID) error {
 	if len(others) == 0 {
 		return nil
@@ -215,7 +213,7 @@ func (d *commitWorktree) recordMerge(others []OID) error {
 		os.WriteFile(filepath.Join(d.admin, "MERGE_MODE"), []byte("no-ff"), 0o666))
 }
 
-// maxPatterns bounds the pairs of path and pattern git has to try; a larger change is checked out with everything else.
+// maxPatterns bounds the pairs of path and pattern that git has to match; a larger change is checked out in full.
 const maxPatterns = 1000
 
 // sparsePatterns selects exactly the changed paths, in the syntax of .gitignore.
@@ -233,10 +231,9 @@ func sparsePatterns(ch []Change) string {
 	return b.String()
 }
 
-// personEnv is the environment that makes the desk's git the person's own: who they are,
-// and how they sign, is what their configuration says at their own work tree, where
-// parts of it may hold that do not hold at the desk (includeIf onbranch, gitdir).
-// Relative paths in it start there too.
+// personEnv returns environment settings that make git commit as in the person's own work tree. Identity and
+// signing come from the configuration there, because parts of it may not apply in the temporary work tree
+// (includeIf onbranch, gitdir). Relative paths start there too.
 func (d *commitWorktree) personEnv(ctx context.Context) ([]string, error) {
 	out, err := d.r.git.run(ctx, call{args: []string{"config", "-z", "--list"}, read: true, self: true})
 	if err != nil {
@@ -266,11 +263,11 @@ func (d *commitWorktree) personEnv(ctx context.Context) ([]string, error) {
 	return append(env, fmt.Sprintf("GIT_CONFIG_COUNT=%d", len(env)/2)), nil
 }
 
-// quoteShellWord returns one word for a shell.
+// quoteShellWord quotes one word for a shell.
 func quoteShellWord(word string) string { return "'" + strings.ReplaceAll(word, "'", `'\''`) + "'" }
 
-// absFromRoot is a relative path to something in the person's work tree as an absolute
-// one; any other value stays as it is.
+// absFromRoot makes a relative path to an existing file of the person's work tree absolute; it returns any other
+// value unchanged.
 func (r *Repo) absFromRoot(p string) string {
 	if p == "" || filepath.IsAbs(p) || strings.HasPrefix(p, "~") || r.root == "" {
 		return p
@@ -282,7 +279,7 @@ func (r *Repo) absFromRoot(p string) string {
 	return abs
 }
 
-// checkTree refuses a commit that a hook changed.
+// checkTree refuses a commit whose files a hook changed.
 func (d *commitWorktree) checkTree(ctx context.Context, oid, want OID) error {
 	ch, err := d.r.Diff(ctx, want, oid)
 	if err != nil || len(ch) == 0 {
@@ -291,7 +288,7 @@ func (d *commitWorktree) checkTree(ctx context.Context, oid, want OID) error {
 	return fmt.Errorf("%s: changed by a hook during the commit; what was approved must be committed as it was seen: run the hook's fix on the proposal first", ch[0].Path)
 }
 
-// checkTrailers refuses a commit from which a hook took a parent or a trailer.
+// checkTrailers refuses a commit from which a hook removed a parent or a trailer.
 func (r *Repo) checkTrailers(oid OID, parents []OID, message string) error {
 	c, err := r.Commit(oid)
 	if err != nil {

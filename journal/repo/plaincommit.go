@@ -9,13 +9,11 @@ import (
 	"strings"
 )
 
-// commitHooks are the hooks that a git commit runs, or that could refuse it.
+// commitHooks are the hooks that git commit runs.
 var commitHooks = []string{"pre-commit", "prepare-commit-msg", "commit-msg", "post-commit", "post-index-change", "reference-transaction"}
 
-// isPlain reports whether nothing of the person's but their name takes part in a
-// commit: no hook is in place and nothing signs. Then the object that git commit
-// would make is made here, without a work tree. Whatever is not understood for
-// sure is not plain.
+// isPlain reports whether a commit by the person needs nothing but their name: no hook and no signing. odd then
+// makes the commit object itself, without a work tree. If in doubt, it is false.
 func (r *Repo) isPlain(s *settings) bool {
 	utf8 := !s.bare["i18n.commitencoding"]
 	for _, v := range s.values["i18n.commitencoding"] {
@@ -27,12 +25,12 @@ func (r *Repo) isPlain(s *settings) bool {
 		s.isSetByPerson(r, "AUTHOR", author) && s.isSetByPerson(r, "COMMITTER", committer) && r.hasNoHook(s, commitHooks...)
 }
 
-// isUTF8 reports a name of the encoding that odd writes.
+// isUTF8 reports whether a name means UTF-8, the encoding that odd writes.
 func isUTF8(encoding string) bool {
 	return strings.EqualFold(encoding, "utf-8") || strings.EqualFold(encoding, "utf8")
 }
 
-// hasNoHook reports that none of the named hooks is in place, for sure.
+// hasNoHook reports whether certainly none of the named hooks exists.
 func (r *Repo) hasNoHook(s *settings, names ...string) bool {
 	for _, key := range slices.AppendSeq(slices.Collect(maps.Keys(s.bare)), maps.Keys(s.values)) {
 		if strings.HasPrefix(key, "hook.") { // hooks that newer gits read from their configuration
@@ -62,8 +60,8 @@ func (r *Repo) hasNoHook(s *settings, names ...string) bool {
 	return true
 }
 
-// plainCommit makes the commit object of a person without hooks or signing, as
-// git commit-tree does: a parent counts once.
+// plainCommit makes a person's commit object without hooks or signing. Like git commit-tree, it drops repeated
+// parents.
 func (r *Repo) plainCommit(s *settings, parents []OID, tree OID, message string) (OID, error) {
 	var distinct []OID
 	for _, p := range parents {

@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// A commit without a desk is the commit that git commit makes at one.
+// A commit without a work tree is the one that git commit makes in one.
 func TestPlainCommitIsTheSame(t *testing.T) {
 	t.Parallel()
 	ctx := context.Background()
@@ -21,7 +21,7 @@ func TestPlainCommitIsTheSame(t *testing.T) {
 	a.Author.When, a.Committer.When = b.Author.When, b.Committer.When
 	eq(t, "plain", a, b)
 	eq(t, "tree", a.Tree, want)
-	noDesk(t, r)
+	noWorktreeLeft(t, r)
 }
 
 // Only a repository in which nothing takes part in a commit is plain.
@@ -63,7 +63,7 @@ func TestPlain(t *testing.T) {
 	}
 }
 
-// What a killed commit left is swept by the next one, also by one that needs no desk itself.
+// What a killed commit left is swept by the next one, also by one that needs no work tree itself.
 func TestPlainCommitSweeps(t *testing.T) {
 	t.Parallel()
 	r, base := board(t)
@@ -75,5 +75,5 @@ func TestPlainCommitSweeps(t *testing.T) {
 	if _, err := os.Stat(left); !isMissing(err) {
 		t.Errorf("%s is still there: %v", left, err)
 	}
-	noDesk(t, r)
+	noWorktreeLeft(t, r)
 }

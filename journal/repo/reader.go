@@ -8,8 +8,7 @@ import (
 	"strings"
 )
 
-// Reader compares many trees of one history. It remembers directories it has
-// read, of which two commits that follow each other share all but a few, and
+// Reader reads many trees of one history. It caches directories, most of which two commits in a row share, and
 // blobs. It is for one goroutine.
 type Reader struct {
 	r     *Repo
@@ -19,19 +18,19 @@ type Reader struct {
 	log   map[OID]Commit
 }
 
-// How many directory entries and bytes of blobs a Reader keeps before it forgets the
-// older half: some ten megabytes of each.
+// How many directory entries and bytes of blobs a Reader caches before it drops the older
+// half: some ten megabytes of each.
 const (
 	readerEntries = 100_000
 	readerBytes   = 8 << 20
 )
 
-// Reader makes a Reader of the repository's objects.
+// Reader returns a Reader of the repository's objects.
 func (r *Repo) Reader() *Reader {
 	return &Reader{r: r, trees: boundedCache[OID, listing]{most: readerEntries}, blobs: boundedCache[OID, []byte]{most: readerBytes}, roots: map[OID]OID{}, log: map[OID]Commit{}}
 }
 
-// readTree is readTree, remembered.
+// readTree is Repo.readTree with the Reader's cache.
 func (x *Reader) readTree(oid OID) (listing, error) {
 	if l, ok := x.trees.get(oid); ok {
 		return l, nil
@@ -43,7 +42,7 @@ func (x *Reader) readTree(oid OID) (listing, error) {
 	return l, err
 }
 
-// Blob is Repo.Blob, remembered; nobody may change its bytes.
+// Blob is Repo.Blob with a cache; callers must not change the bytes.
 func (x *Reader) Blob(oid OID) ([]byte, error) {
 	if b, ok := x.blobs.get(oid); ok {
 		return b, nil
@@ -55,7 +54,7 @@ func (x *Reader) Blob(oid OID) ([]byte, error) {
 	return b, err
 }
 
-// Log is Repo.Log; each commit is read once, however many logs hold it.
+// Log is Repo.Log, but reads each commit only once.
 func (x *Reader) Log(ctx context.Context, from, to OID) iter.Seq2[Commit, error] {
 	return x.r.walkLog(ctx, from, to, func(oid OID) (Commit, error) {
 		if c, ok := x.log[oid]; ok {
@@ -69,7 +68,7 @@ func (x *Reader) Log(ctx context.Context, from, to OID) iter.Seq2[Commit, error]
 	})
 }
 
-// rootTree is the tree of a commit, or the tree itself.
+// rootTree returns the tree of a commit, or the tree itself.
 func (x *Reader) rootTree(oid OID) (OID, error) {
 	if t, ok := x.roots[oid]; ok {
 		return t, nil
@@ -102,8 +101,8 @@ func (x *Reader) Diff(ctx context.Context, a, b OID) ([]Change, error) {
 	return d.out, nil
 }
 
-// Find is the object at a path of a commit or tree and its mode, "40000" for a
-// directory; both are "" where there is none.
+// Find returns the id and mode of the object at a path of a commit or tree; the mode of a directory is "40000".
+// Both are "" if there is none.
 func (x *Reader) Find(at OID, path string) (oid OID, mode string, err error) {
 	root, err := x.rootTree(at)
 	if err != nil {
@@ -127,8 +126,7 @@ func (x *Reader) Find(at OID, path string) (oid OID, mode string, err error) {
 	return e.oid, e.mode, nil
 }
 
-// Names lists what a directory of a commit or tree holds, "" for its top; nothing
-// where there is no directory.
+// Names lists the entries of a directory of a commit or tree; "" is the top. A missing directory has none.
 func (x *Reader) Names(at OID, dir string) ([]string, error) {
 	oid, err := x.rootTree(at)
 	if err == nil && dir != "" {

@@ -7,11 +7,9 @@ import (
 	"strings"
 )
 
-// OpenReceiving is Open for a hook of git's that judges what is being pushed: where
-// git has put the pushed objects in quarantine, a directory that GIT_QUARANTINE_PATH
-// names, they are read too; "" is none. They are read by git itself, for nothing else knows where they are, and
-// what git writes meanwhile lands beside them. A quarantine outside the repository's
-// own objects is an error.
+// OpenReceiving is Open for a hook that judges a push. at is GIT_QUARANTINE_PATH, the directory where git holds the
+// pushed objects; "" is none. Git itself then reads objects, because only it finds them there, and writes new ones
+// beside them. A quarantine outside the repository's objects is an error.
 func OpenReceiving(dir string, environ []string, at string) (*Repo, error) {
 	r, err := Open(dir, environ)
 	if err != nil || at == "" {
@@ -33,8 +31,7 @@ func OpenReceiving(dir string, environ []string, at string) (*Repo, error) {
 	return r, nil
 }
 
-// HooksDir is where git looks for this repository's hooks, absolute: hooks/ in the
-// common directory, or what core.hooksPath names.
+// HooksDir returns the absolute path of this repository's hooks: core.hooksPath, or hooks/ in the common directory.
 func (r *Repo) HooksDir(ctx context.Context) (string, error) {
 	out, err := r.readGitLine(ctx, "rev-parse", "--git-path", "hooks")
 	if err == nil && !filepath.IsAbs(out) {

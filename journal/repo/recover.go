@@ -10,12 +10,13 @@ import (
 	"strings"
 )
 
-// Recover finishes what a killed Move or Update left: it removes only locks its markers
-// prove ours, completes the checkouts and returns one line per kept file it
-// would not overwrite. It takes away the work tree of a killed PersonCommit, too. It is cheap when there is nothing to do; every command calls it.
+// Recover finishes what a killed Move or Update left. It removes only locks that its markers prove odd's, completes
+// the checkouts, and returns one line for each file that it would not overwrite. It also removes the work tree of a
+// killed PersonCommit. Every command calls it; it is cheap when there is nothing to do.
 //
-// A ref that did not move means the Move never happened, and its locks go. While another odd is moving, Recover waits
-// a second, then leaves it to that one. ErrBusy: another git holds the index.lock of a checkout that is still to be completed.
+// If a ref did not move, the Move never happened, and its locks are removed. While another odd is moving refs,
+// Recover waits a second and then leaves the work to that one. ErrBusy means that another git holds the index.lock
+// of a checkout that must be completed.
 func (r *Repo) Recover(ctx context.Context) ([]string, error) {
 	r.trySweepCommits()
 	if ms, err := r.readMarkers(); err != nil || len(ms) == 0 && len(r.listDrafts()) == 0 {
@@ -32,7 +33,8 @@ func (r *Repo) Recover(ctx context.Context) ([]string, error) {
 	return r.recoverAll(ctx, true)
 }
 
-// recoverAll handles every marker. tell says whether the lines reach a person now.
+// recoverAll handles every marker. With tell false it leaves the lines about kept files in their markers for the
+// next Recover.
 func (r *Repo) recoverAll(ctx context.Context, tell bool) (lines []string, err error) {
 	r.sweepSync()
 	ms, err := r.readMarkers()
@@ -49,13 +51,14 @@ func (r *Repo) recoverAll(ctx context.Context, tell bool) (lines []string, err e
 			return lines, fmt.Errorf("%s: %w", cmp.Or(m.Root, r.common), err)
 		}
 		if tell {
-			os.Remove(r.markerPath(m)) // only a marker with told lines is left by now
+			os.Remove(r.markerPath(m)) // if it is left, its lines were returned just now
 		}
 	}
 	return lines, nil
 }
 
-// recoverMarker settles one marker. The ref locks go first: afterwards the ref cannot move by the dead process's hand.
+// recoverMarker settles one marker. It removes the ref locks first: after that, the dead process cannot move the
+// ref any more.
 func (r *Repo) recoverMarker(ctx context.Context, m marker) ([]string, error) {
 	if len(m.Kept) > 0 {
 		return m.Kept, nil
@@ -98,7 +101,7 @@ func (r *Repo) finishCheckout(ctx context.Context, c *checkout) ([]string, error
 	return c.complete(ctx)
 }
 
-// isOnRef reports whether the work tree's HEAD still names the marker's ref; a work tree that is gone names none.
+// isOnRef reports whether the work tree's HEAD still names the marker's ref; false if the work tree is gone.
 func (r *Repo) isOnRef(ctx context.Context, m marker) bool {
 	if r.refs.st != nil {
 		return r.resolveName(readSymbolicRef(filepath.Join(m.GitDir, "HEAD"))) == r.resolveName(m.Ref)

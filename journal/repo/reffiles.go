@@ -8,10 +8,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// refFileCache remembers what the files of where people stand were when they were read
-// last. A Footing is asked for before and after every session, and a board has a ref
-// for every task that waits: only those that changed since are read again. The zero
-// value is ready.
+// refFileCache remembers the hashes of ref files. Fingerprint is read before and after every session, and a board
+// has a ref for every waiting task, so only changed files are read again. The zero value is ready.
 type refFileCache struct {
 	mu    sync.Mutex
 	files map[string]refFileState // by name in the git directory, as of the last walk
@@ -19,14 +17,13 @@ type refFileCache struct {
 	now   time.Time               // when that began
 }
 
-// refFileState is a regular file and what Footing.file told of it.
+// refFileState is a regular file's stat data and what Fingerprint.addFile recorded for it.
 type refFileState struct {
 	stamp stamp
 	hash  string
 }
 
-// stamp is what the system says of a file without its being read. Any write to the
-// file changes it, through ctime also one that puts the times of the file back.
+// stamp is a file's stat data. Any write changes it; ctime shows even a write whose author resets the other times.
 type stamp struct {
 	dev, ino    uint64
 	size        int64
@@ -34,7 +31,7 @@ type stamp struct {
 	mtime, ctim unix.Timespec
 }
 
-// readStamp is the stamp of a regular file; not ok for anything else.
+// readStamp returns the stamp of a regular file; ok is false for anything else.
 func readStamp(name string) (s stamp, ok bool) {
 	var st unix.Stat_t
 	if unix.Lstat(name, &st) != nil || st.Mode&unix.S_IFMT != unix.S_IFREG {
@@ -43,28 +40,28 @@ func readStamp(name string) (s stamp, ok bool) {
 	return stamp{uint64(st.Dev), st.Ino, st.Size, uint32(st.Mode), st.Mtim, st.Ctim}, true
 }
 
-// stampAge is how old a change must be before its stamp is one of its own: the
-// system's clock for files stands still for some milliseconds.
+// stampAge is how old a change must be before its stamp is unique: the clock of the file system is some
+// milliseconds coarse.
 const stampAge = 100 * time.Millisecond
 
-// isSettled reports a stamp that a write from now on would change.
+// isSettled reports whether every write from now on would change the stamp.
 func (s stamp) isSettled(now time.Time) bool {
 	return now.Sub(time.Unix(s.ctim.Unix())) > stampAge
 }
 
-// beginWalk takes the place for one walk, until end.
+// beginWalk locks the cache for one walk, until endWalk.
 func (s *refFileCache) beginWalk(now time.Time) {
 	s.mu.Lock()
 	s.now, s.next = now, make(map[string]refFileState, len(s.files))
 }
 
-// endWalk forgets what the walk did not meet.
+// endWalk drops the files that the walk did not see, and unlocks the cache.
 func (s *refFileCache) endWalk() {
 	s.files, s.next = s.next, nil
 	s.mu.Unlock()
 }
 
-// addFile is Footing.file into f's stand, without reading a file that is as it was.
+// addFile is Fingerprint.addFile for the refs of f, without reading an unchanged file.
 func (s *refFileCache) addFile(f Fingerprint, dir, name string) error {
 	at, regular := readStamp(filepath.Join(dir, filepath.FromSlash(name)))
 	if had, ok := s.files[name]; ok && regular && had.stamp == at {

@@ -12,14 +12,14 @@ import (
 	"github.com/go-git/go-git/v5/storage/filesystem"
 )
 
-// refs reads refs without moving them: in process, or by asking git where st is nil.
+// refs reads refs: in process, or through git if st is nil.
 type refs struct {
 	st     *filesystem.Storage
 	run    *runner
 	packed *packedRefs
 }
 
-// resolve resolves a full name and follows symbolic refs; ErrNoRef when it is absent.
+// resolve returns the id of a ref by its full name and follows symbolic refs; ErrNoRef if there is none.
 func (g refs) resolve(name string) (OID, error) {
 	if g.st == nil {
 		return g.askGit(name)
@@ -52,7 +52,7 @@ func (g refs) askGit(name string) (OID, error) {
 	return OID(strings.TrimSpace(string(out))), err
 }
 
-// readHead is the full name HEAD holds, "" when detached.
+// readHead returns the full name of the ref in HEAD, "" if HEAD is detached.
 func (g refs) readHead() (string, error) {
 	if g.st != nil {
 		ref, err := g.st.Reference(plumbing.HEAD)
@@ -68,13 +68,13 @@ func (g refs) readHead() (string, error) {
 	return strings.TrimSpace(string(out)), err
 }
 
-// Branch is the branch HEAD names, without refs/heads/ and even when it has no commit yet; "" when detached.
+// Branch returns the branch in HEAD, without refs/heads/ and even if it has no commit yet; "" if HEAD is detached.
 func (r *Repo) Branch() (string, error) {
 	full, err := r.refs.readHead()
 	return strings.TrimPrefix(full, "refs/heads/"), err
 }
 
-// Ref resolves a full ref name (refs/… or HEAD); ErrNoRef when it does not exist.
+// Ref resolves a full ref name (refs/… or HEAD); ErrNoRef if it does not exist.
 func (r *Repo) Ref(name string) (OID, error) {
 	if name != "HEAD" && checkRef(name) != nil {
 		return "", checkRef(name)
@@ -104,7 +104,8 @@ func checkRef(name string) error {
 	return nil
 }
 
-// Refs lists the refs whose full name starts with prefix ("refs/odd/run/", "refs/heads/odd/review/t.") with their ids in New, sorted by name.
+// Refs lists the refs whose full name starts with prefix ("refs/odd/run/", "refs/heads/odd/review/t."), with their
+// ids in New, sorted by name.
 func (r *Repo) Refs(prefix string) ([]RefUpdate, error) {
 	folder := prefix[:strings.LastIndexByte(prefix, '/')+1]
 	us, told := []RefUpdate(nil), false
@@ -124,8 +125,8 @@ func (r *Repo) Refs(prefix string) ([]RefUpdate, error) {
 	return slices.DeleteFunc(us, func(u RefUpdate) bool { return !strings.HasPrefix(u.Name, prefix) }), nil
 }
 
-// Defaults are the branches that remotes check out first, as this clone was told when it
-// was made: each by its full name here, refs/heads/main, and where it was on the remote.
+// Defaults returns the remotes' default branches as of the clone: each with its full local name, such as
+// refs/heads/main, and its id on the remote.
 func (r *Repo) Defaults(ctx context.Context) ([]RefUpdate, error) {
 	out, err := r.readGit(ctx, "for-each-ref", "--format=%(objectname) %(refname) %(symref)", "refs/remotes")
 	if err != nil {
@@ -145,8 +146,8 @@ func (r *Repo) Defaults(ctx context.Context) ([]RefUpdate, error) {
 	return us, nil
 }
 
-// Resolve turns any revision a person may type into a commit id. ErrNoCommit when the
-// repository has none yet, ErrNoRef when the revision names nothing.
+// Resolve turns any revision a person may type into a commit id. ErrNoCommit means that the repository has no
+// commit yet, ErrNoRef that the revision names nothing.
 func (r *Repo) Resolve(ctx context.Context, rev string) (OID, error) {
 	if rev == "HEAD" {
 		oid, err := r.Ref(rev)
@@ -165,13 +166,15 @@ func (r *Repo) Resolve(ctx context.Context, rev string) (OID, error) {
 	return "", fmt.Errorf("%s: %w", rev, ErrNoRef)
 }
 
-// Update moves refs in one transaction, all or nothing, without touching any checkout. ErrMoved when an Old did not hold.
-// A branch that is checked out anywhere must go through Move. ErrBusy when another odd's move takes too long.
+// Update moves refs in one transaction, all or nothing, without touching a checkout. ErrMoved means that a ref was
+// not at its Old. A branch that is checked out anywhere must go through Move. ErrBusy means that another odd's move
+// takes too long.
 func (r *Repo) Update(ctx context.Context, us ...RefUpdate) error {
 	return r.withMoveLock(ctx, us, r.updateRefs)
 }
 
-// runTransaction runs one transaction of git's. The caller holds the lock of moves and has left a marker.
+// runTransaction runs one transaction of git update-ref. The caller holds the lock for moves and has written a
+// marker.
 func (r *Repo) runTransaction(ctx context.Context, us []RefUpdate) error {
 	in, err := formatTransaction(us)
 	if err != nil {
@@ -180,7 +183,7 @@ func (r *Repo) runTransaction(ctx context.Context, us []RefUpdate) error {
 	return r.explainRefError(r.updates.runTransaction(ctx, in), us)
 }
 
-// formatTransaction is the first part of update-ref -z --stdin's input, up to the locks.
+// formatTransaction returns the first part of the input of update-ref -z --stdin, up to the locks.
 func formatTransaction(us []RefUpdate) (string, error) {
 	var b bytes.Buffer
 	b.WriteString("start\x00")
@@ -217,9 +220,10 @@ func (u RefUpdate) check() error {
 	return nil
 }
 
-// explainRefError tells a lost compare-and-swap from other trouble by looking at the refs themselves, not at git's words.
+// explainRefError finds out whether a transaction failed because a ref had moved. It looks at the refs, not at
+// git's messages.
 func (r *Repo) explainRefError(err error, us []RefUpdate) error {
-	if err == nil || exitCode(err) < 0 || Faulty(err) { // a ref that moved may be git's own doing, before the disk failed
+	if err == nil || exitCode(err) < 0 || Faulty(err) { // a failing disk: git itself may have moved some refs
 		return err
 	}
 	for _, u := range us {
@@ -239,7 +243,8 @@ func (r *Repo) explainRefError(err error, us []RefUpdate) error {
 	return r.explainRefConflict(err, us)
 }
 
-// explainRefConflict names a name that is both a ref and a folder of refs, and a ref another git holds.
+// explainRefConflict explains a name that is both a ref and a folder of refs, and a ref that another git has
+// locked.
 func (r *Repo) explainRefConflict(err error, us []RefUpdate) error {
 	for _, u := range us {
 		if u.New == "" {
@@ -260,7 +265,7 @@ func (r *Repo) explainRefConflict(err error, us []RefUpdate) error {
 	return err
 }
 
-// parentRef is the name one segment up, "" when that is only refs/heads or the like.
+// parentRef returns the name one segment up, "" if that is only refs/heads or the like.
 func parentRef(name string) string {
 	i := strings.LastIndexByte(name, '/')
 	if i < 0 || strings.Count(name[:i], "/") < 2 {

@@ -9,7 +9,7 @@ import (
 	"time"
 )
 
-// checkRemote refuses what git would take for an option.
+// checkRemote refuses a remote that git would take for an option.
 func checkRemote(remote string) error {
 	if remote == "" || strings.HasPrefix(remote, "-") {
 		return fmt.Errorf("remote %q: not a name or a URL", remote)
@@ -17,23 +17,24 @@ func checkRemote(remote string) error {
 	return nil
 }
 
-// RemoteTime is how long one exchange with a remote may take where nobody has set another time.
+// RemoteTime is the default time limit for one exchange with a remote.
 const RemoteTime = 5 * time.Minute
 
-// Patience sets how long one exchange with a remote may take before it is called off; 0 is RemoteTime.
+// Patience sets the time limit for one exchange with a remote; 0 is RemoteTime.
 func (r *Repo) Patience(d time.Duration) { r.patience = d }
 
-// withRemoteTimeout bounds one exchange with a remote: one that hangs would hold the drain lock, and a person, for good.
+// withRemoteTimeout bounds one exchange with a remote, because a remote that hangs would hold the drain lock, or
+// keep a person waiting, forever.
 func (r *Repo) withRemoteTimeout(ctx context.Context, remote string) (context.Context, context.CancelFunc) {
 	d := cmp.Or(r.patience, RemoteTime)
 	return context.WithTimeoutCause(ctx, d, fmt.Errorf("%s did not answer within %s; try again, or raise [board] remote_timeout", remote, d))
 }
 
-// fetchRaces is how often a fetch that met another one of the same clone at a ref begins again.
+// fetchRaces is how often a fetch is repeated that failed because another fetch of this clone held a ref.
 const fetchRaces = 5
 
-// Fetch updates refs/remotes/REMOTE/* (or what the refspecs say) and returns nothing else. It deletes nothing, takes
-// no tags along and leaves FETCH_HEAD alone.
+// Fetch updates refs/remotes/REMOTE/*, or what the refspecs say. It deletes nothing, fetches no tags and does not
+// write FETCH_HEAD.
 func (r *Repo) Fetch(ctx context.Context, remote string, refspecs ...string) error {
 	if err := checkRemote(remote); err != nil {
 		return err
@@ -48,12 +49,12 @@ func (r *Repo) Fetch(ctx context.Context, remote string, refspecs ...string) err
 	args = append(args, refspecs...)
 	_, err := r.git.run(ctx, call{args: args, self: true})
 	for try := 0; try < fetchRaces && err != nil && strings.Contains(err.Error(), "cannot lock ref"); try++ {
-		_, err = r.git.run(ctx, call{args: args, self: true}) // another fetch of this clone was faster, and has brought the ref along
+		_, err = r.git.run(ctx, call{args: args, self: true}) // another fetch of this clone was faster and updated the ref
 	}
 	return err
 }
 
-// RemoteRef asks the remote for one ref; "" when absent.
+// RemoteRef reads one ref of the remote; "" if it does not exist.
 func (r *Repo) RemoteRef(ctx context.Context, remote, name string) (OID, error) {
 	if err := errors.Join(checkRemote(remote), checkRef(name)); err != nil {
 		return "", err
@@ -73,10 +74,10 @@ func (r *Repo) RemoteRef(ctx context.Context, remote, name string) (OID, error) 
 	return "", nil
 }
 
-// Push moves refs of the remote atomically with a lease each: Old is what the remote must have ("" = must not exist),
-// New is pushed by id ("" = delete). ErrRejected when it has not. That the remote has New already is ErrRejected too:
-// somebody else put it there, or an earlier attempt of ours arrived after all; RemoteRef tells.
-// No pre-push hook runs: it guards what a person pushes.
+// Push moves refs of the remote atomically, each with a lease: the remote must have Old ("" means that the ref must
+// not exist). New is pushed by id ("" deletes). ErrRejected means that a lease failed, or that the remote has New
+// already: another writer pushed it, or an earlier attempt of ours arrived after all; RemoteRef tells. The pre-push
+// hook does not run: it is for what a person pushes.
 func (r *Repo) Push(ctx context.Context, remote string, us ...RefUpdate) error {
 	if err := checkRemote(remote); err != nil || len(us) == 0 {
 		return err
@@ -100,7 +101,8 @@ func (r *Repo) Push(ctx context.Context, remote string, us ...RefUpdate) error {
 	return readPush(remote, string(out), err, us)
 }
 
-// readPush reads the porcelain lines: FLAG TAB FROM:TO TAB SUMMARY. git ends with 0 also when a ref was "up to date", whatever its lease said.
+// readPush reads the porcelain lines: FLAG TAB FROM:TO TAB SUMMARY. git also exits with 0 if a ref was "up to
+// date", whatever its lease said.
 func readPush(remote, out string, err error, us []RefUpdate) error {
 	said := map[string]string{}
 	for l := range strings.Lines(out) {
@@ -132,8 +134,8 @@ func readPush(remote, out string, err error, us []RefUpdate) error {
 	return err
 }
 
-// readPushLine reads one ref's line: lost says why somebody else was first, bad why the remote does not want it.
-// A ref that failed only because another of the same push did has neither.
+// readPushLine reads one ref's line: lost says why another writer was first, bad why the remote refused it. If a
+// ref failed only because another ref of the push did, both are "".
 func readPushLine(u RefUpdate, line string, fine bool) (lost, bad string) {
 	flag, why, _ := strings.Cut(line, " ")
 	switch {
@@ -149,7 +151,8 @@ func readPushLine(u RefUpdate, line string, fine bool) (lost, bad string) {
 	return "", ""
 }
 
-// storageAdvice is what a person does about a remote that wants the push and cannot keep it; nothing for any other.
+// storageAdvice says what to do if the remote accepted the push but could not store it; it is "" for any other
+// reason.
 func storageAdvice(why string) string {
 	if !strings.Contains(why, "(unpacker error)") && !strings.Contains(why, "(unable to migrate objects") {
 		return ""
@@ -157,8 +160,8 @@ func storageAdvice(why string) string {
 	return ": the remote could not store it, see to its disk, then run the command again"
 }
 
-// isRace tells a lease that did not hold, or a lock another push had at that moment, from a remote that never takes the push
-// (a hook, a protected branch).
+// isRace distinguishes a lost race (a failed lease, or a lock of another push) from a refusal by the remote (a
+// hook, a protected branch).
 func isRace(line string) bool {
 	for _, why := range []string{"[rejected]", "cannot lock ref", "incorrect old value", "failed to update ref", "already exists", "fetch first", "non-fast-forward"} {
 		if strings.Contains(line, why) {

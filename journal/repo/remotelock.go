@@ -16,10 +16,9 @@ import (
 //
 //	{"v":1,"run":"run-01…","counter":3,"nonce":"…","expires":"2027-01-15T08:00:00Z"}
 //
-// and every write is a push with a lease on the blob that was there. Counter and
-// nonce make each blob one of a kind, because pushing an object the remote has
-// already succeeds whatever the lease says. A lock whose expires has passed may
-// be taken over; its holder learns it at the next Renew.
+// and every write is a push with a lease on the previous blob. Counter and nonce make each blob unique, because
+// pushing an object that the remote already has succeeds whatever the lease says. A lock past its expiry may be
+// taken over; its holder learns that at the next Renew.
 type RemoteLock struct {
 	r      *Repo
 	remote string
@@ -31,7 +30,7 @@ type RemoteLock struct {
 	now lockBlob
 }
 
-// lockBlob is the stored form; its names are frozen.
+// lockBlob is the stored form; the JSON names are frozen.
 type lockBlob struct {
 	Version int       `json:"v"`
 	Run     string    `json:"run"`
@@ -40,8 +39,8 @@ type lockBlob struct {
 	Expires time.Time `json:"expires"`
 }
 
-// LockRemote takes the lock for run until now+ttl, if it is free or expired at now. ErrBusy names the run that has it,
-// and until when.
+// LockRemote takes the lock for run until now+ttl, if it is free or expired at now. ErrBusy names the run that
+// holds it and until when.
 func (r *Repo) LockRemote(ctx context.Context, remote, tenant, run string, ttl time.Duration, now time.Time) (*RemoteLock, error) {
 	l := &RemoteLock{r: r, remote: remote, ref: "refs/odd/lock/" + tenant, ttl: ttl}
 	if strings.Contains(tenant, "/") {
@@ -71,7 +70,7 @@ func (l *RemoteLock) busyError(held lockBlob) error {
 	return fmt.Errorf("%s %s: %w: %s has it until %s", l.remote, l.ref, ErrBusy, held.Run, held.Expires.UTC().Format(time.RFC3339))
 }
 
-// readHolder fetches the blob that holds the lock. One that is no lock of ours is an error, never "free".
+// readHolder fetches the blob of the lock. A blob that is not a lock is an error, never "free".
 func (l *RemoteLock) readHolder(ctx context.Context, at OID) (lockBlob, error) {
 	if _, err := l.r.Blob(at); err != nil {
 		if err = l.r.Fetch(ctx, l.remote, l.ref); err != nil {
@@ -88,9 +87,9 @@ func (l *RemoteLock) readHolder(ctx context.Context, at OID) (lockBlob, error) {
 	return held, nil
 }
 
-// CheckLock says why a push may not move a lock's ref from one blob to another ("" is
-// none): a lock that has not expired at now is its run's, and only that run writes over
-// it. A push that deletes it is how a run lets go.
+// CheckLock says why a push may not move a lock's ref from one blob to another ("" is none). Only the run that
+// holds a lock may overwrite it before it expires. A push that deletes it is allowed, because that is how a
+// run releases its lock.
 func (r *Repo) CheckLock(old, next OID, now time.Time) error {
 	if next == "" {
 		return nil
@@ -103,7 +102,7 @@ func (r *Repo) CheckLock(old, next OID, now time.Time) error {
 	if err == nil && held.Run != to.Run && now.Before(held.Expires) {
 		return fmt.Errorf("%s has the drain lock until %s; wait, or if it was killed, push a deletion of the ref", held.Run, held.Expires.UTC().Format(time.RFC3339))
 	}
-	return nil // over what is no lock, anything may be written
+	return nil // a blob that is not a lock may be overwritten
 }
 
 // readLock reads the blob of a lock.
@@ -119,7 +118,8 @@ func (r *Repo) readLock(at OID) (lockBlob, error) {
 	return held, nil
 }
 
-// pushNext pushes the next blob over the one at l.at. When the push's fate is unclear (the line was cut), the remote is asked.
+// pushNext pushes the next blob over the one at l.at. If the push fails, it asks the remote whether the push
+// arrived.
 func (l *RemoteLock) pushNext(ctx context.Context, next lockBlob) error {
 	next.Nonce = newNonce()
 	b, err := json.Marshal(next)
@@ -141,7 +141,7 @@ func (l *RemoteLock) pushNext(ctx context.Context, next lockBlob) error {
 	return nil
 }
 
-// explainLoss says who has the lock now, where that is why the push was rejected.
+// explainLoss says who holds the lock now, if that is why the push was rejected.
 func (l *RemoteLock) explainLoss(ctx context.Context, err error, now OID) error {
 	if !errors.Is(err, ErrRejected) {
 		return err
@@ -152,7 +152,7 @@ func (l *RemoteLock) explainLoss(ctx context.Context, err error, now OID) error 
 	return fmt.Errorf("%s %s: %w: another run changed it", l.remote, l.ref, ErrBusy)
 }
 
-// Renew extends the lock to now+ttl. ErrBusy means that it was taken over or removed: the run must stop.
+// Renew extends the lock to now+ttl. ErrBusy means that it was taken over or removed, and the run must stop.
 func (l *RemoteLock) Renew(ctx context.Context, now time.Time) error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -162,7 +162,7 @@ func (l *RemoteLock) Renew(ctx context.Context, now time.Time) error {
 	return l.pushNext(ctx, next)
 }
 
-// Release gives the lock back. One that another run took over is left to it, without an error.
+// Release releases the lock. If another run took it over, Release leaves it and returns no error.
 func (l *RemoteLock) Release(ctx context.Context) error {
 	l.mu.Lock()
 	defer l.mu.Unlock()

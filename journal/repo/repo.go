@@ -1,44 +1,44 @@
-// Package repo is the git repository as odd's database: trees as fs.FS,
-// commits as change sets, refs moved by compare-and-swap, checkouts kept in
-// step, remotes, and the drain lock. It is the only importer of go-git and the
-// only caller of the git binary.
+// Package repo uses a git repository as odd's database. It reads trees as fs.FS, writes
+// commits from sets of changes, and moves refs by compare-and-swap. It updates the
+// checkouts of a moved branch, talks to remotes and holds the drain lock. No other package
+// imports go-git or runs git.
 //
-// A change is three calls, of which only the last can be seen by anybody:
+// A change takes three calls; nobody sees it before the last:
 //
 //	r, err := repo.Open(".", os.Environ())
 //	next, err := r.Make(ctx, []repo.OID{tip}, repo.Changes{"knowledge/tasks/t.md": b}, agent, "claim t")
 //	err = r.Move(ctx, repo.RefUpdate{Name: "refs/heads/main", Old: tip, New: next})
 //
-// Objects and refs are read, and plumbing commits written, in process. The git
-// binary does what has to agree with the person's own git: status, transactions
-// on refs, checkouts, merges, remotes, hooks, signing. It runs with an
-// environment of odd's making; a person's keys and identity reach only the calls
-// made in their name.
+// odd reads objects and refs, and writes its own commits, in process. The git binary does
+// what must agree with the person's own git: status, ref transactions, checkouts, merges,
+// remotes, hooks, signing. odd sets git's environment; a person's keys and identity reach
+// only the calls made in their name.
 //
-// What odd keeps in $GIT_COMMON_DIR/odd, all of it disposable while no odd runs:
+// odd keeps these files in $GIT_COMMON_DIR/odd. While no odd runs, all can be deleted:
 //
 //	drain.lock      flock of the one drain; holds "pid N RUN"
-//	RUN.lock        flock of a run that changes nothing, and works beside the drain
+//	RUN.lock        flock of a run that changes nothing and works beside the drain
 //	sync.lock       flock of Move and Recover
 //	commit.lock     flock of PersonCommit
-//	sync/ID.json    one marker for each checkout that is following its ref
+//	sync/ID.json    a marker for each checkout to update, or one for a move without any
 //	tmp/sync-ID*    a Move's new index and files; tmp/commit-ID/ a PersonCommit's work tree
 //
-// A session works in a scratch repository outside the repository (Scratch says
-// what it is made of), and what it leaves becomes a commit only by Apply.
+// A session works in a scratch repository outside the repository; see Scratch. Its edits
+// become a commit only through Apply.
 //
 // Promises:
 //
 //  1. A ref moves only from the id the caller names, and several move together or not at all.
-//  2. A ref that a checkout shows never moves without it: index.lock is held from before the ref moves until the new
-//     index is in place, so nobody can commit an old index on a new commit.
-//  3. No byte that is not in a commit is overwritten or deleted. What is in the way is an error before a ref moves, and
-//     kept and told after a crash.
+//  2. A ref that is checked out moves only together with its checkout: index.lock is held from before the ref moves
+//     until the new index is in place, so nobody can commit an old index on a new commit.
+//  3. No byte that is not in a commit is overwritten or deleted. A file in the way is an error before a ref moves; after
+//     a crash it is kept and reported.
 //  4. A process killed at any instant leaves a state that Recover completes or undoes. Only locks that a marker proves
 //     to be odd's are removed.
 //  5. Paths from outside cannot leave the work tree or reach .git, and links are not followed.
-//  6. Nothing that a session leaves in its scratch repository is run or followed, and git never runs there after it began.
-//  7. No commit is made of a file that git, by its attributes, would store as other bytes: Converted.
+//  6. Nothing that a session leaves in its scratch repository is run or followed. Git never runs there after the session
+//     began.
+//  7. A file that git would store with other bytes, because of its attributes, is never committed; see Converted.
 package repo
 
 import (
@@ -46,19 +46,20 @@ import (
 	"time"
 )
 
-// OID is an object id in lower-case hex; "" means absent (in a RefUpdate's Old: create only; in New: delete).
+// OID is an object id in lower-case hex; "" means absent (in RefUpdate, an Old of "" creates and a New of ""
+// deletes).
 type OID string
 
 // Changes maps a repository path (slash-separated) to its new bytes; nil deletes.
 type Changes map[string][]byte
 
-// Signature is who and when, as git stores it.
+// Signature is a name, an email and a time, as git stores them.
 type Signature struct {
 	Name, Email string
 	When        time.Time
 }
 
-// Commit is one commit as read from history.
+// Commit is one commit of the history.
 type Commit struct {
 	OID       OID
 	Tree      OID
@@ -69,14 +70,14 @@ type Commit struct {
 	Signed    bool // it carries a signature, good or not
 }
 
-// Change is one path that differs between two trees. Old or New is "" where the side has no file.
+// Change is one path that differs between two trees. Old or New is "" if that side has no file.
 type Change struct {
 	Path             string
 	Old, New         OID
 	OldMode, NewMode string // "100644", "100755", "120000", "160000" or ""
 }
 
-// RefUpdate moves Name (a full ref name) from Old to New, or not at all.
+// RefUpdate moves Name (a full ref name) from Old to New.
 type RefUpdate struct {
 	Name     string
 	Old, New OID
@@ -89,10 +90,10 @@ var (
 	ErrNoRef    = errors.New("no such ref")
 	ErrMoved    = errors.New("the ref moved meanwhile")      // a compare-and-swap lost
 	ErrBusy     = errors.New("another odd holds the lock")   // drain.lock or index.lock
-	ErrStuck    = errors.New("it has not let go of it")      // with ErrBusy: it was waited for already, for seconds
+	ErrStuck    = errors.New("it has not let go of it")      // with ErrBusy: odd has already waited for seconds
 	ErrInTheWay = errors.New("a file is in the way")         // a checkout would lose bytes; the error text names path and way out
 	ErrRejected = errors.New("the remote rejected the push") // non-fast-forward or stale lease
-	ErrDeclined = errors.New("the remote does not take it")  // a hook's word, or a protected branch
+	ErrDeclined = errors.New("the remote does not take it")  // a hook or a protected branch refuses it
 	ErrConflict = errors.New("merge conflict")
 )
 
@@ -117,11 +118,11 @@ type Repo struct {
 	patience time.Duration // of one exchange with a remote; 0 is RemoteTime
 }
 
-// Root is the top of the work tree, absolute and free of symbolic links; "" in a bare repository.
+// Root returns the top of the work tree, absolute and free of symbolic links; "" in a bare repository.
 func (r *Repo) Root() string { return r.root }
 
-// CommonDir is git's common directory, absolute: the one all linked work trees share.
+// CommonDir returns the absolute path of git's common directory, which all work trees share.
 func (r *Repo) CommonDir() string { return r.common }
 
-// ObjectFormat is how objects are named, "sha1" or "sha256".
+// ObjectFormat returns the hash of object ids, "sha1" or "sha256".
 func (r *Repo) ObjectFormat() string { return r.format }

@@ -11,10 +11,10 @@ import (
 	"syscall"
 )
 
-// refreshCtimes is refresh without git, for files that were only renamed since the scratch
-// index was written: all that changed of them is ctime. It is not done for anything
-// else: the index is then as it was, and git does it. An error may leave the index
-// half changed.
+// refreshCtimes is refreshStats without git, for files that were only renamed since the
+// scratch index was written, which changes only their ctime. In any other case done is
+// false, the index is unchanged, and git does it. An error may leave the index half
+// changed.
 func (c *checkout) refreshCtimes() (done bool, err error) {
 	b := c.made
 	if b == nil {
@@ -49,8 +49,8 @@ func (c *checkout) refreshCtimes() (done bool, err error) {
 	return true, c.writeCtimes(appendChecksum(b[:len(b)-sha1.Size]), changed)
 }
 
-// writeCtimes writes the ctimes of entries, and the checksum, into the scratch index.
-// Nothing else of it is written again, so that it takes no room on the disk.
+// writeCtimes writes the ctimes of entries, and the checksum, into the scratch index. It writes nothing else, so
+// that it needs no space on the disk.
 func (c *checkout) writeCtimes(b []byte, entries []int) error {
 	f, err := os.OpenFile(c.indexFile(), os.O_WRONLY, 0)
 	if err != nil {
@@ -64,7 +64,7 @@ func (c *checkout) writeCtimes(b []byte, entries []int) error {
 	return errors.Join(err, werr, f.Close())
 }
 
-// refreshCtime sets the ctime of an entry whose file is the very one that git wrote.
+// refreshCtime sets the ctime of an entry if its file is still the one that was written for it.
 func refreshCtime(e []byte, ch Change, file string) bool {
 	var st syscall.Stat_t
 	if syscall.Lstat(file, &st) != nil || st.Mode&syscall.S_IFMT != syscall.S_IFREG || ch.NewMode == modeLink {

@@ -4,8 +4,8 @@ package repo
 
 import "context"
 
-// restat leaves it to git, which knows what this system notes of a file.
+// refreshCtimes leaves it to git, which knows this system's stat data.
 func (c *checkout) refreshCtimes() (done bool, err error) { return false, nil }
 
-// stageHere leaves it to git, too.
+// stageHere leaves it to git too.
 func (c *checkout) stageHere(context.Context) (done bool, err error) { return false, nil }

@@ -16,39 +16,38 @@ import (
 	"github.com/gofrs/flock"
 )
 
-// Scratch is a throw-away repository in which a session may do as it likes:
+// Scratch is a throw-away repository in which a session may change anything:
 //
 //	PARENT/odd-UID/scratch-PID-NONCE.lock    flock of the process that owns it
-//	PARENT/odd-UID/scratch-PID-NONCE/tree/   the work tree, with a .git of its own
+//	PARENT/odd-UID/scratch-PID-NONCE/tree/   the work tree, with its own .git
 //	                                 home/   an empty home
 //	                                 temp/   an empty directory for temporary files
 //
-// The work tree is the base commit byte for byte, on a branch named work: no
-// line ending, keyword or filter of the repository's attributes is applied. Its
-// .git has no hooks, no configuration but the agent's identity, and borrows its
-// objects from the repository, whose refs, index and configuration it does not
-// know. Symbolic links of the base are links there too; submodules are empty folders.
+// The work tree is the base commit byte for byte, on a branch named work: no line ending, keyword or filter
+// attribute is applied. Its .git has no hooks and no configuration but the agent's identity. It borrows objects
+// from the repository, but does not know its refs, index or configuration. Symbolic links stay links; submodules
+// are empty folders.
 //
-// Once a session has begun, everything in it is somebody else's: git is never run
-// in it again. Edits reads what was left without git, and Close removes it.
+// Once a session has begun, nothing in it is trusted, and git never runs in it again. Edits reads what was left
+// without git, and Close removes it.
 //
-// A commit can only be read while something keeps it: the caller holds a ref on
-// the base, refs/odd/base/RUN, for as long as the scratch repository lives.
+// Git keeps a commit only while something refers to it. So the caller keeps a ref on the base, refs/odd/base/RUN,
+// as long as the scratch repository exists.
 type Scratch struct {
 	r    *Repo
 	base OID
 	dir  string      // absolute, free of symbolic links
-	made fs.FileInfo // of tree/, when it was made
+	made fs.FileInfo // of tree/, from when it was made
 	lock *flock.Flock
 }
 
-// Tree is the work tree, absolute.
+// Tree returns the absolute path of the work tree.
 func (s *Scratch) Tree() string { return filepath.Join(s.dir, "tree") }
 
-// Home is a home directory for whoever works there, empty at first.
+// Home returns the session's home directory, empty at first.
 func (s *Scratch) Home() string { return filepath.Join(s.dir, "home") }
 
-// Borrows are the directories outside that its repository reads objects from.
+// Borrows returns the directories outside that its repository reads objects from.
 func (s *Scratch) Borrows() ([]string, error) {
 	dirs, err := s.r.listObjectDirs()
 	for i, dir := range dirs {
@@ -59,12 +58,11 @@ func (s *Scratch) Borrows() ([]string, error) {
 	return dirs, err
 }
 
-// Temp is where temporary files may go.
+// Temp returns the directory for temporary files.
 func (s *Scratch) Temp() string { return filepath.Join(s.dir, "temp") }
 
-// Room makes a directory beside the work tree, with an empty tree, home and temp of
-// its own, for a program that is not to share those of the session. Close removes
-// it too.
+// Room makes a directory beside the work tree, with an empty tree, home and temp of its own, for a program that
+// must not share the session's. Close removes it too.
 func (s *Scratch) Room(name string) (string, error) {
 	if name == "" || !filepath.IsLocal(name) || strings.ContainsAny(name, `/\`) {
 		return "", fmt.Errorf("room %q: not a plain name", name)
@@ -78,7 +76,7 @@ func (s *Scratch) Room(name string) (string, error) {
 	return dir, nil
 }
 
-// Hollow is a Scratch whose tree is empty and no repository: a place for programs.
+// Hollow returns a Scratch with an empty tree and no repository, for running programs.
 func (r *Repo) Hollow(parent string) (*Scratch, error) {
 	home, err := r.ScratchRoom(parent)
 	if err != nil {
@@ -91,16 +89,15 @@ func (r *Repo) Hollow(parent string) (*Scratch, error) {
 	return s, nil
 }
 
-// Scratch makes a scratch repository at a commit, below parent, which must lie
-// outside the repository. who is the identity an agent may commit there under.
+// Scratch makes a scratch repository at a commit, below parent, which must be outside the repository. who is the
+// identity under which an agent may commit there.
 func (r *Repo) Scratch(ctx context.Context, parent string, base OID, who Signature) (*Scratch, error) {
 	return r.newScratch(ctx, parent, base, who, r.claimScratch)
 }
 
-// Bench is a Scratch in which a commit is checked. It is always at the same place,
-// scratch-bench- and a name for the repository, because compilers tell what they
-// have built by where it lay: what one check compiled the next one finds. Where
-// another process works at that place it is a Scratch like any other.
+// Bench is a Scratch for checking a commit. Its path is always the same for a repository, scratch-bench-HASH,
+// because compilers cache what they build by its path; the next check then reuses it. If another process uses that
+// path, Bench is an ordinary Scratch.
 func (r *Repo) Bench(ctx context.Context, parent string, commit OID, who Signature) (*Scratch, error) {
 	return r.newScratch(ctx, parent, commit, who, r.claimBench)
 }
@@ -124,9 +121,9 @@ func (r *Repo) newScratch(ctx context.Context, parent string, base OID, who Sign
 	return s, nil
 }
 
-// ScratchRoom is the directory of this user's scratch repositories below parent,
-// made if it is missing. One inside the repository, whose git would find it from
-// there, and one that others can reach are refused.
+// ScratchRoom returns the directory of this user's scratch repositories below parent, and makes it if it is
+// missing. It refuses a directory inside the repository, where git would find the repository, and one that other
+// users can access.
 func (r *Repo) ScratchRoom(parent string) (home string, err error) {
 	if home, err = r.makeScratchHome(parent); err != nil {
 		return "", fmt.Errorf("scratch repository: %w", err)
@@ -152,7 +149,7 @@ func (r *Repo) makeScratchHome(parent string) (string, error) {
 	return home, checkPrivate(home)
 }
 
-// checkPrivate refuses a directory that is not this user's alone.
+// checkPrivate refuses a directory that other users own or can access.
 func checkPrivate(dir string) error {
 	st, err := os.Lstat(dir)
 	if err != nil {
@@ -165,7 +162,7 @@ func checkPrivate(dir string) error {
 	return nil
 }
 
-// claimScratch makes an empty scratch directory with a lock nobody else holds.
+// claimScratch makes an empty scratch directory and locks it.
 func (r *Repo) claimScratch(home string) (*Scratch, error) {
 	for {
 		s, err := r.claimAt(filepath.Join(home, fmt.Sprintf("%s%d-%s", scratchName, os.Getpid(), newNonce())))
@@ -175,7 +172,7 @@ func (r *Repo) claimScratch(home string) (*Scratch, error) {
 	}
 }
 
-// claimBench makes the repository's own one, or where somebody holds that any other.
+// claimBench makes the repository's own scratch directory, or any other if that is locked.
 func (r *Repo) claimBench(home string) (*Scratch, error) {
 	name := sha256.Sum256([]byte(r.common))
 	s, err := r.claimAt(filepath.Join(home, scratchName+"bench-"+hex.EncodeToString(name[:6])))
@@ -185,8 +182,8 @@ func (r *Repo) claimBench(home string) (*Scratch, error) {
 	return r.claimScratch(home)
 }
 
-// claimAt makes the empty scratch directory dir, nil where somebody else holds its
-// lock, or swept it between its making and its locking.
+// claimAt makes the empty scratch directory dir. It returns nil if another process holds its lock, or swept it
+// before it was locked.
 func (r *Repo) claimAt(dir string) (*Scratch, error) {
 	lock := flock.New(dir+lockSuffix, flock.SetPermissions(0o600))
 	got, err := lock.TryLock()
@@ -197,7 +194,7 @@ func (r *Repo) claimAt(dir string) (*Scratch, error) {
 		return nil, lock.Unlock()
 	}
 	s := &Scratch{r: r, dir: dir, lock: lock}
-	if err := removeAll(dir); err != nil { // of a process that was killed
+	if err := removeAll(dir); err != nil { // left by a killed process
 		return nil, errors.Join(err, lock.Unlock())
 	}
 	for _, d := range []string{dir, s.Tree(), s.Home(), s.Temp()} {
@@ -211,7 +208,7 @@ func (r *Repo) claimAt(dir string) (*Scratch, error) {
 	return s, nil
 }
 
-// isInPlace reports whether a lock that is held is still the file of its name.
+// isInPlace reports whether a held lock's file still has its name.
 func isInPlace(lock *flock.Flock) bool {
 	held, err := lock.Stat()
 	if err != nil {
@@ -221,7 +218,7 @@ func isInPlace(lock *flock.Flock) bool {
 	return err == nil && os.SameFile(held, st)
 }
 
-// checkOut makes the work tree's repository and checks the base out.
+// checkOut makes the work tree's repository and checks out the base.
 func (s *Scratch) checkOut(ctx context.Context, who Signature) error {
 	g := newHardenedRunner(s.r.git, s.Tree())
 	format := "--object-format=sha1"
@@ -244,24 +241,24 @@ func (s *Scratch) checkOut(ctx context.Context, who Signature) error {
 	return err
 }
 
-// findPromisor is the remote that a partial clone gets missing objects from, "" for a whole clone.
+// findPromisor returns the remote from which a partial clone gets missing objects, "" for a full clone.
 func (r *Repo) findPromisor(ctx context.Context) string {
 	out, _ := r.readGitLine(ctx, "config", "--name-only", "--get-regexp", `^remote\..*\.promisor$`)
 	name, _, _ := strings.Cut(out, "\n")
 	return strings.TrimSuffix(strings.TrimPrefix(name, "remote."), ".promisor")
 }
 
-// newHardenedRunner runs git in dir without anybody's configuration, attributes, identity or home.
+// newHardenedRunner returns a runner of git in dir without any configuration, attributes, identity or home.
 func newHardenedRunner(from *runner, dir string) *runner {
 	return &runner{dir: dir, base: append(pickEnv(from.base, []string{"PATH", "TMPDIR", "GIT_EXEC_PATH"}),
 		"LC_ALL=C", "GIT_TERMINAL_PROMPT=0", "GIT_CONFIG_GLOBAL="+os.DevNull, "GIT_CONFIG_NOSYSTEM=1",
 		"GIT_ATTR_NOSYSTEM=1", "GIT_NO_LAZY_FETCH=1", "GIT_CEILING_DIRECTORIES="+filepath.Dir(dir))}
 }
 
-// rawAttributes are the attributes under which a checkout's bytes are the blobs'.
+// rawAttributes are the attributes that check out blobs unchanged.
 const rawAttributes = "* -text -ident !filter !working-tree-encoding\n"
 
-// writeGitFiles writes what the scratch repository's .git holds besides git's own.
+// writeGitFiles writes the files that odd adds to the scratch repository's .git.
 func (s *Scratch) writeGitFiles(who Signature) error {
 	git := filepath.Join(s.Tree(), ".git")
 	objects, err := s.r.listObjectDirs()
@@ -297,7 +294,7 @@ func (s *Scratch) writeGitFiles(who Signature) error {
 	return nil
 }
 
-// listObjectDirs are the repository's object directories: its own and those it borrows from itself.
+// listObjectDirs returns the repository's object directories: its own and its alternates.
 func (r *Repo) listObjectDirs() ([]string, error) {
 	dirs := []string{filepath.Join(r.common, "objects")}
 	b, err := os.ReadFile(filepath.Join(dirs[0], "info", "alternates"))
@@ -319,13 +316,13 @@ func (r *Repo) listObjectDirs() ([]string, error) {
 	return dirs, nil
 }
 
-// Close removes the scratch repository, whatever was made of it. It may be called again.
+// Close removes the scratch repository. It may be called again.
 func (s *Scratch) Close() error {
 	if err := removeAll(s.dir); err != nil {
 		return errors.Join(fmt.Errorf("%s: left behind, the next odd drain tries again: %w", s.dir, err), s.lock.Unlock())
 	}
 	if s.lock.Locked() {
-		os.Remove(s.lock.Path()) // the name goes before the lock, as a sweep expects
+		os.Remove(s.lock.Path()) // before the unlock, as a sweep expects
 	}
 	return s.lock.Unlock()
 }

@@ -19,9 +19,9 @@ import (
 	"golang.org/x/text/unicode/norm"
 )
 
-// FileEdit is one file that a change writes or deletes, with its bytes on both sides.
-// A nil Before is a new file, a nil After a deleted one; empty is not nil. A
-// rename is one of each, and a changed mode is one whose bytes are the same.
+// FileEdit is one file that a change writes or deletes, with its bytes before and after. A nil Before is a new
+// file, a nil After a deleted one; empty is not nil. A rename is one edit of each kind. A changed mode is an edit
+// whose bytes are the same.
 type FileEdit struct {
 	Path             string
 	Before, After    []byte
@@ -32,19 +32,19 @@ type FileEdit struct {
 type Edits struct {
 	Base     OID
 	Files    []FileEdit // sorted by path
-	Ignored  int        // files and links left out: new, and ignored by the base's own .gitignore files
-	Products []string   // folders and files left out: new, and what builds leave where no .gitignore names it
+	Ignored  int        // new files and links left out because the base's .gitignore files ignore them
+	Products []string   // new files and folders left out because they are build output
 }
 
-// Limits bound what a scratch repository is read for.
+// Limits bound how much of a scratch repository is read.
 type Limits struct {
 	Files   int   // changed files
 	Bytes   int64 // of their new contents together
 	Entries int   // files and folders added to the base, ignored ones among them
 }
 
-// ScratchLimits are what a session may leave at most. They protect odd, not the
-// reviewer: how large a change may be is for the iron gate to say.
+// ScratchLimits returns the most that a session may leave. The limits protect odd. The policy on the size of a
+// change is checked elsewhere.
 func ScratchLimits() Limits { return Limits{Files: 5_000, Bytes: 64 << 20, Entries: 500_000} }
 
 // Why something in a scratch repository cannot be part of a change.
@@ -64,7 +64,7 @@ const (
 
 // Unfit is something in a scratch repository that cannot be part of a change.
 type Unfit struct {
-	Code, Path, Text string // Path is "" where it is about the whole
+	Code, Path, Text string // Path is "" if it is about the whole tree
 }
 
 // Error names the path first.
@@ -75,7 +75,7 @@ func (u Unfit) Error() string {
 	return fmt.Sprintf("%q: %s", u.Path, u.Text)
 }
 
-// Unfits is every reason why what was left is not a change. Nothing of it is kept then.
+// Unfits lists why the content of a scratch repository is not a change. None of it is used then.
 type Unfits []Unfit
 
 // Error lists the reasons, one a line, and counts those after the tenth.
@@ -91,19 +91,16 @@ func (us Unfits) Error() string {
 	return strings.Join(lines, "\n")
 }
 
-// Refused is the first reason's code.
+// Refused returns the first reason's code.
 func (us Unfits) Refused() string { return us[0].Code }
 
-// Edits reads what was left in the scratch repository, and never runs git in it:
-// what the agent made of its .git, of its configuration and of its hooks is
-// neither read nor run. An Unfits error lists everything that cannot be part of a
-// change, by path; the context's error means that the time was used up.
+// Edits reads what was left in the scratch repository, without git: it neither reads nor runs what the agent put
+// into .git, its configuration or hooks. An Unfits error lists everything that cannot be part of a change, by path.
+// The context's error means that the time is up.
 //
-// Files of the base count whatever rules there are; a new one that the base's
-// .gitignore files ignore is left out and counted, so that what a build makes is
-// no part of a change, and nobody can hide a file by ignoring it anew. Neither
-// the person's own excludes nor .git/info/exclude have a say. What builds are known to
-// leave is left out without such a rule, and named.
+// Files of the base count whatever the rules say. A new file that the base's .gitignore files ignore is left out
+// and counted, so that build output is no part of a change and no new rule can hide a file. The person's excludes
+// and .git/info/exclude are ignored. Well-known build output is left out without a rule and listed.
 func (s *Scratch) Edits(ctx context.Context, lim Limits) (Edits, error) {
 	out := Edits{Base: s.base}
 	root, _, err := s.r.rootTree(s.base)
@@ -135,7 +132,7 @@ func (s *Scratch) Edits(ctx context.Context, lim Limits) (Edits, error) {
 	return out, err
 }
 
-// openTree opens the work tree, if it is still the directory that was made.
+// openTree opens the work tree if it is still the directory that was made.
 func (s *Scratch) openTree() (*os.Root, error) {
 	gone := Unfits{{Code: UnfitGone, Text: "the scratch repository's work tree was removed or replaced"}}
 	dir, err := os.OpenRoot(s.dir)
@@ -150,11 +147,11 @@ func (s *Scratch) openTree() (*os.Root, error) {
 	return openDir(dir, "tree")
 }
 
-// addDeleted adds the files of the base that are not there any more.
+// addDeleted adds the files of the base that are gone.
 func (k *scratchScan) addDeleted() {
 	for p, e := range k.base {
 		switch {
-		case k.seen[p] || e.mode == modeRepo: // the folder of a submodule nobody fetched is nothing
+		case k.seen[p] || e.mode == modeRepo: // a submodule's folder is empty and may be gone
 		case e.mode == modeLink:
 			k.addUnfit(p, UnfitLink, "a symbolic link, and it was deleted; a change is made of files")
 		default:
@@ -163,7 +160,7 @@ func (k *scratchScan) addDeleted() {
 	}
 }
 
-// checkFound lists everything among what was found that is unfit.
+// checkFound returns everything unfit among the found paths.
 func (k *scratchScan) checkFound() error {
 	var bad Unfits
 	files, size := 0, int64(0)
@@ -191,7 +188,7 @@ func (k *scratchScan) checkFound() error {
 	return nil
 }
 
-// whyBadName says why a path cannot be written down everywhere, "" when it can.
+// whyBadName says why a path cannot be stored on every system, "" if it can.
 func whyBadName(p string) string {
 	if !utf8.ValidString(p) {
 		return "the name is not UTF-8"
@@ -205,8 +202,8 @@ func whyBadName(p string) string {
 	return ""
 }
 
-// findCollisions lists the new paths that another path of the result is, where case
-// or the composition of letters does not count, as on a Mac.
+// findCollisions lists the new paths that equal another path on a file system, as on a Mac, that ignores case and
+// the composition of letters.
 func (k *scratchScan) findCollisions() []Unfit {
 	fold := cases.Fold()
 	key := func(p string) string { return norm.NFC.String(fold.String(p)) }
@@ -217,7 +214,7 @@ func (k *scratchScan) findCollisions() []Unfit {
 			case !ok:
 				names[key(at)] = at
 			case was == at:
-				return other // and so are its folders
+				return other // its folders are entered already
 			default:
 				other = was
 			}
@@ -245,7 +242,7 @@ func (k *scratchScan) findCollisions() []Unfit {
 	return bad
 }
 
-// readEdits makes the edits of what was found.
+// readEdits reads the found files and returns them as edits.
 func (k *scratchScan) readEdits(tree *os.Root) ([]FileEdit, error) {
 	var out []FileEdit
 	room := k.lim.Bytes
@@ -276,7 +273,7 @@ func (k *scratchScan) readEdits(tree *os.Root) ([]FileEdit, error) {
 	return out, nil
 }
 
-// nonNil is b, never nil.
+// nonNil returns b, or an empty slice for nil.
 func nonNil(b []byte) []byte {
 	if b == nil {
 		return []byte{}
@@ -305,7 +302,7 @@ func readLimited(ctx context.Context, root *os.Root, name string, limit int64) (
 	return b, err
 }
 
-// dropIgnored leaves out what is new and ignored at the base, and returns how much that was.
+// dropIgnored leaves out new paths that the base's rules ignore, and returns how many.
 func (s *Scratch) dropIgnored(k *scratchScan) (int, error) {
 	rules := map[string][]byte{}
 	for p, e := range k.base {
@@ -336,7 +333,7 @@ func (s *Scratch) dropIgnored(k *scratchScan) (int, error) {
 	return before - len(k.found), nil
 }
 
-// holdsBaseFiles reports whether files of the base lie below what was found, which then cannot be left out.
+// holdsBaseFiles reports whether files of the base are below a found path, which then cannot be left out.
 func (k *scratchScan) holdsBaseFiles(f foundPath) bool {
 	for p := range k.base {
 		if f.unfit != nil && strings.HasPrefix(p, f.path+"/") {
@@ -346,8 +343,8 @@ func (k *scratchScan) holdsBaseFiles(f foundPath) bool {
 	return false
 }
 
-// askIgnored asks git which paths the rules ignore. It does so in a directory
-// made now, outside the work tree, that holds the rules and nothing else.
+// askIgnored asks git which paths the rules ignore. Git runs in a new directory outside the work tree that holds
+// only the rules.
 func (s *Scratch) askIgnored(ctx context.Context, rules map[string][]byte, paths io.Reader) (map[string]bool, error) {
 	dir, err := os.MkdirTemp(filepath.Dir(s.dir), filepath.Base(s.dir)+"-rules-")
 	if err != nil {

@@ -16,8 +16,8 @@ import (
 	"syscall"
 )
 
-// scratchScan walks a scratch tree without git, without following a link and without
-// opening what is not a regular file, and compares it with the base.
+// scratchScan walks a scratch tree without git and compares it with the base. It follows no link and opens only
+// regular files.
 type scratchScan struct {
 	ctx     context.Context
 	objs    store
@@ -32,12 +32,12 @@ type scratchScan struct {
 // foundPath is a path that differs from the base.
 type foundPath struct {
 	path  string
-	mode  string // "100644", "100755"; "" where it cannot be part of a change
+	mode  string // "100644" or "100755"; "" if it was deleted or is unfit
 	size  int64
 	unfit *Unfit
 }
 
-// listBase notes every file, link and submodule of the base by its path.
+// listBase records every file, link and submodule of the base by its path.
 func (k *scratchScan) listBase(tree OID, at string) error {
 	if err := k.ctx.Err(); err != nil {
 		return context.Cause(k.ctx)
@@ -60,15 +60,15 @@ func (k *scratchScan) listBase(tree OID, at string) error {
 	return nil
 }
 
-// addUnfit notes a path that cannot be part of a change.
+// addUnfit adds a path that cannot be part of a change.
 func (k *scratchScan) addUnfit(p, code, format string, args ...any) {
 	k.found = append(k.found, foundPath{path: p, unfit: &Unfit{Code: code, Path: p, Text: fmt.Sprintf(format, args...)}})
 }
 
-// maxDepth is how deep the folders of a scratch tree may be nested.
+// maxDepth is how deep folders of a scratch tree may be nested.
 const maxDepth = 200
 
-// scanDir compares one directory; at is "" or ends in a slash. The error is one that ends the walk.
+// scanDir compares one directory; at is "" or ends in a slash. An error ends the walk.
 func (k *scratchScan) scanDir(root *os.Root, at string) error {
 	if strings.Count(at, "/") > maxDepth {
 		k.addUnfit(at[:len(at)-1], UnfitDepth, "more than %d folders deep; flatten it", maxDepth)
@@ -98,7 +98,7 @@ func (k *scratchScan) scanDir(root *os.Root, at string) error {
 	}
 }
 
-// addUnreadable notes a path that could not be read; one that is gone meanwhile is as if it had never been.
+// addUnreadable adds a path that cannot be read; a path that is gone is ignored.
 func (k *scratchScan) addUnreadable(p string, err error) error {
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil
@@ -115,7 +115,7 @@ func (k *scratchScan) addUnreadable(p string, err error) error {
 func (k *scratchScan) scanEntry(root *os.Root, at, name string) error {
 	p := at + name
 	if p == ".git" {
-		return nil // the agent's own repository, whatever has become of it
+		return nil // the agent's own repository, which is never read
 	}
 	if k.entries++; k.entries > k.lim.Entries+len(k.base)+k.folders {
 		return Unfits{{Code: UnfitCount, Text: fmt.Sprintf("more than %d files and folders were added; leave out what is built", k.lim.Entries)}}
@@ -144,11 +144,11 @@ func (k *scratchScan) scanEntry(root *os.Root, at, name string) error {
 		k.seen[p] = kept
 		return k.compareFile(root, p, name, st, was)
 	}
-	k.seen[p] = kept // refused already, and so not missing
+	k.seen[p] = kept // it is unfit, not deleted
 	return nil
 }
 
-// kindName is what a file that is none is called.
+// kindName names a file that is not regular.
 func kindName(m fs.FileMode) string {
 	switch {
 	case m&fs.ModeNamedPipe != 0:
@@ -159,7 +159,7 @@ func kindName(m fs.FileMode) string {
 	return "device"
 }
 
-// scanSubdir walks a sub-directory.
+// scanSubdir compares a sub-directory.
 func (k *scratchScan) scanSubdir(root *os.Root, p, name string) error {
 	sub, err := openDir(root, name)
 	if err != nil {
@@ -173,7 +173,7 @@ func (k *scratchScan) scanSubdir(root *os.Root, p, name string) error {
 	return k.scanDir(sub, p+"/")
 }
 
-// looksBare reports whether a directory looks like a git directory, by git's own test.
+// looksBare is isGitDir for an open directory.
 func looksBare(dir *os.Root) bool {
 	for _, n := range []string{"HEAD", "objects", "refs"} {
 		if _, err := dir.Lstat(n); err != nil {
@@ -183,7 +183,7 @@ func looksBare(dir *os.Root) bool {
 	return true
 }
 
-// compareSpecial compares what the base has as a symbolic link or as a submodule.
+// compareSpecial compares a symbolic link or a submodule of the base.
 func (k *scratchScan) compareSpecial(root *os.Root, p, name string, was entry, st fs.FileInfo) error {
 	if was.mode == modeRepo {
 		sub, err := openDir(root, name)
@@ -209,7 +209,7 @@ func (k *scratchScan) compareSpecial(root *os.Root, p, name string, was entry, s
 	return nil
 }
 
-// compareFile compares a regular file. was is its base, or a zero entry.
+// compareFile compares a regular file. was is its base entry, zero for a new file.
 func (k *scratchScan) compareFile(root *os.Root, p, name string, st fs.FileInfo, was entry) error {
 	mode := modeFile
 	if st.Mode()&0o100 != 0 {
@@ -226,10 +226,10 @@ func (k *scratchScan) compareFile(root *os.Root, p, name string, st fs.FileInfo,
 	return nil
 }
 
-// askSize is from how many bytes on a file's size is compared before its bytes are.
+// askSize is the size in bytes from which sizes are compared before bytes.
 const askSize = 1 << 20
 
-// isSameBlob reports whether a file's bytes are the blob's. One that cannot be read is not the same.
+// isSameBlob reports whether a file's bytes are the blob's; false if it cannot be read.
 func (k *scratchScan) isSameBlob(root *os.Root, name string, st fs.FileInfo, oid OID) (bool, error) {
 	if st.Size() > askSize {
 		if n, err := k.objs.getSize(oid); err != nil || n != st.Size() {
@@ -249,7 +249,7 @@ func (k *scratchScan) isSameBlob(root *os.Root, name string, st fs.FileInfo, oid
 	return err == nil && n == st.Size() && hex.EncodeToString(h.Sum(nil)) == string(oid), nil
 }
 
-// blobHash is git's hash of a blob of size bytes, of which the header is written.
+// blobHash returns git's hash for a blob of size bytes, after its header.
 func blobHash(size int64, idLen int) hash.Hash {
 	h := sha1.New()
 	if idLen == 64 {
@@ -259,17 +259,16 @@ func blobHash(size int64, idLen int) hash.Hash {
 	return h
 }
 
-// blobID is the id of a blob.
+// blobID returns the id of a blob.
 func blobID(b []byte, idLen int) OID {
 	h := blobHash(int64(len(b)), idLen)
 	h.Write(b)
 	return OID(hex.EncodeToString(h.Sum(nil)))
 }
 
-// openFile opens the regular file that st describes: opening never waits, as it
-// would for the other end of a pipe that took the file's place.
+// openFile opens the regular file that st describes. It does not block if a pipe has taken the file's place.
 func openFile(root *os.Root, name string, st fs.FileInfo) (*os.File, error) {
-	if own, ok := st.Sys().(*syscall.Stat_t); ok && own.Nlink == 1 && st.Mode().Perm()&0o400 == 0 { // else it has a name elsewhere, too
+	if own, ok := st.Sys().(*syscall.Stat_t); ok && own.Nlink == 1 && st.Mode().Perm()&0o400 == 0 { // with more links, chmod would change a file elsewhere
 		if err := root.Chmod(name, st.Mode().Perm()|0o600); err != nil {
 			return nil, err
 		}
@@ -289,7 +288,7 @@ func openFile(root *os.Root, name string, st fs.FileInfo) (*os.File, error) {
 	return f, nil
 }
 
-// stoppable is a reader that ends with its context.
+// stoppable is a reader that stops when its context ends.
 type stoppable struct {
 	ctx context.Context
 	r   io.Reader

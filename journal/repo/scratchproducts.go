@@ -6,9 +6,8 @@ import (
 	"slices"
 )
 
-// buildProducts are the folders and files that builds, tests and package managers leave in a
-// work tree, by name or by "*.ext", with the files of which one stands beside a folder of
-// that name where the name alone does not say so.
+// buildProducts returns the files and folders that builds, tests and package managers leave in a work tree, by name
+// or "*.ext". If the name alone is not enough, one of the listed files must be beside it.
 func buildProducts() map[string][]string {
 	return map[string][]string{
 		"__pycache__": nil, "*.pyc": nil, "*.pyo": nil, "*.egg-info": nil, ".eggs": nil, ".pytest_cache": nil, ".mypy_cache": nil, ".ruff_cache": nil, ".hypothesis": nil, ".tox": nil, ".nox": nil, ".venv": nil, ".coverage": nil,
@@ -17,11 +16,11 @@ func buildProducts() map[string][]string {
 	}
 }
 
-// dropProducts leaves out what is new and a product of a build, and returns the topmost
-// folder or file of each, sorted. A folder that holds files of the base is none.
+// dropProducts leaves out new build output, and returns the topmost folder or file of each, sorted. A folder with
+// files of the base is kept.
 func (k *scratchScan) dropProducts() []string {
 	known := buildProducts()
-	beside := map[string][]string{} // the files of a folder that say whose products its folders are
+	beside := map[string][]string{} // the names in each folder, such as Cargo.toml beside target
 	tracked := map[string]bool{}    // folders of the base
 	note := func(p string) { beside[path.Dir(p)] = append(beside[path.Dir(p)], path.Base(p)) }
 	for p := range k.base {

@@ -19,9 +19,8 @@ const (
 	lockSuffix  = ".lock"
 )
 
-// SweepScratch removes what killed processes left of their scratch repositories
-// below parent, and returns how many. One whose lock somebody holds is alive;
-// one without a lock is left alone while a process of its number lives.
+// SweepScratch removes the scratch repositories of killed processes below parent, and returns how many. One whose
+// lock is held is in use. One without a lock is left alone while a process with its number exists.
 func SweepScratch(parent string) (int, error) {
 	home := filepath.Join(parent, fmt.Sprintf("odd-%d", os.Getuid()))
 	if _, err := os.Lstat(home); errors.Is(err, fs.ErrNotExist) {
@@ -49,7 +48,7 @@ func SweepScratch(parent string) (int, error) {
 	return swept, err
 }
 
-// sweepDir removes one scratch directory unless its owner lives.
+// sweepDir removes one scratch directory unless its owner is alive.
 func sweepDir(dir string) (bool, error) {
 	if _, err := os.Lstat(dir + lockSuffix); err != nil && ownerLives(filepath.Base(dir)) {
 		return false, nil
@@ -71,7 +70,7 @@ func sweepDir(dir string) (bool, error) {
 	return was, os.Remove(lock.Path())
 }
 
-// ownerLives reports whether a process has the number that a scratch directory's name holds.
+// ownerLives reports whether the process in a scratch directory's name exists.
 func ownerLives(name string) bool {
 	pid, _, _ := strings.Cut(strings.TrimPrefix(name, scratchName), "-")
 	return processExists(pid)
@@ -87,10 +86,10 @@ func processExists(pid string) bool {
 	return err == nil || errors.Is(err, syscall.EPERM)
 }
 
-// removeTries is how often removal begins again while something still writes below.
+// removeTries is how often removal is repeated while something still writes there.
 const removeTries = 3
 
-// removeAll is os.RemoveAll for a tree whose directories may forbid it. Links are not followed.
+// removeAll is os.RemoveAll for a tree whose directories may lack permissions. It follows no links.
 func removeAll(dir string) error {
 	err := os.RemoveAll(dir)
 	for range removeTries {
@@ -107,7 +106,7 @@ func removeAll(dir string) error {
 	return err
 }
 
-// makeRemovable lets the owner list and empty every directory below dir, as far as it goes.
+// makeRemovable lets the owner list and empty every directory below dir, as far as possible.
 func makeRemovable(dir string) {
 	root, err := os.OpenRoot(dir)
 	if err != nil {
@@ -135,7 +134,7 @@ func makeRemovableBelow(root *os.Root) {
 	}
 }
 
-// openDir opens a directory that stands in root, and gives its owner the right to where that is missing.
+// openDir opens a directory in root, and adds its owner's permissions if they are missing.
 func openDir(root *os.Root, name string) (*os.Root, error) {
 	st, err := root.Lstat(name)
 	if err != nil {

@@ -13,45 +13,41 @@ import (
 	"time"
 )
 
-// settings are what the person's git says of itself: its configuration, and the
-// lines with which it would sign a commit now. Keys are in git's spelling, whose
-// section and last part are in lower case.
+// settings are the person's git configuration and the identities that git would use for a commit now. Keys are
+// spelled as git prints them, with section and last part in lower case.
 //
-// A value that goes on over several lines is told as one value and lines that may
-// look like other keys. Whoever asks heeds every value of a key, so that such a
-// line can add a doubt and take none away.
+// A value of several lines is read as one value and as lines that may look like other keys. Callers look at every
+// value of a key, so that such a line can add a doubt but never remove one.
 type settings struct {
 	values            map[string][]string
 	bare              map[string]bool // keys without a value, which means yes
 	author, committer string          // "Name <email> 1700000000 +0100", "" where git has none
 }
 
-// settings keeps settings for the steps of one command.
+// settingsCache keeps settings for the steps of one command.
 type settingsCache struct {
 	mu       sync.Mutex
 	last     *settings
-	sign     string           // of the files they came from
+	sign     string           // configStamp of the files they came from
 	expected *settingsRequest // of Expect, nil when somebody took it
 }
 
-// settingsRequest is what git says of itself, as soon as done is closed.
+// settingsRequest is a running request for settings; its result is there once done is closed.
 type settingsRequest struct {
-	at   time.Time // by the clock of the wall: the machine may sleep
+	at   time.Time // wall clock, because the machine may sleep
 	sign string
 	done chan struct{}
 	s    *settings
 	err  error
 }
 
-// settingsLive is how long settings are not asked for again while the files that
-// odd knows of are as they were. It is shorter than a person is between a change
-// of another file and the next command.
+// settingsLive is how long settings are reused while the files that odd knows of are unchanged. It is shorter than
+// a person needs between a change of another file and the next command.
 const settingsLive = time.Second
 
-// Expect tells that a commit is about to be made and a ref to move. Git is asked
-// of itself, and stands ready to move refs, while the caller makes up its mind. What
-// it says then is good for one commit, if that comes within settingsLive; its moment
-// is the commit's, as git itself looks at the clock before it does anything else.
+// Expect announces a commit and a move of refs. It starts reading git's settings and an update-ref process while
+// the caller prepares. The settings are used for one commit within settingsLive. The commit's time is that of
+// Expect, as git itself reads the clock first.
 func (r *Repo) Expect(ctx context.Context) {
 	r.settings.mu.Lock()
 	defer r.settings.mu.Unlock()
@@ -61,7 +57,7 @@ func (r *Repo) Expect(ctx context.Context) {
 	go r.updates.warmUp()
 }
 
-// requestSettings starts to ask git.
+// requestSettings starts git to read the settings.
 func (r *Repo) requestSettings(ctx context.Context) *settingsRequest {
 	a := &settingsRequest{at: time.Now().Round(0), sign: r.configStamp(), done: make(chan struct{})}
 	go func() {
@@ -74,13 +70,13 @@ func (r *Repo) requestSettings(ctx context.Context) *settingsRequest {
 	return a
 }
 
-// isFresh reports that an answer is as good as one that were asked for now.
+// isFresh reports whether a request's result is still current.
 func (r *Repo) isFresh(a *settingsRequest) bool {
 	return a != nil && time.Now().Round(0).Sub(a.at).Abs() < settingsLive && a.sign == r.configStamp()
 }
 
-// loadSettings asks git, or remembers. The lines may be as old as settingsLive: who signs
-// with them asks anew.
+// loadSettings returns the settings, cached or from git. The identities' times may be as old as settingsLive, so
+// whoever commits with them calls askSettings.
 func (r *Repo) loadSettings(ctx context.Context) (*settings, error) {
 	r.settings.mu.Lock()
 	s := r.settings.last
@@ -92,7 +88,7 @@ func (r *Repo) loadSettings(ctx context.Context) (*settings, error) {
 	return r.askSettings(ctx)
 }
 
-// askSettings returns the settings as git tells them now, or told who expected to need them now.
+// askSettings returns the settings from a running request of Expect, or asks git.
 func (r *Repo) askSettings(ctx context.Context) (*settings, error) {
 	r.settings.mu.Lock()
 	defer r.settings.mu.Unlock()
@@ -108,7 +104,7 @@ func (r *Repo) askSettings(ctx context.Context) (*settings, error) {
 	return a.s, nil
 }
 
-// awaitAnswer waits for an answer and reports whether it fits.
+// awaitAnswer waits for a request and reports whether its result can be used.
 func (r *Repo) awaitAnswer(a *settingsRequest) bool {
 	if a == nil {
 		return false
@@ -125,7 +121,7 @@ func (r *Repo) forgetSettings(s *settings) {
 	}
 }
 
-// configStamp changes when one of the usual files of configuration does.
+// configStamp returns a string that changes when one of the usual configuration files does.
 func (r *Repo) configStamp() string {
 	home, _ := r.git.baseVar("HOME")
 	files := []string{filepath.Join(r.common, "config"), filepath.Join(r.gitDir, "config.worktree"), filepath.Join(home, ".gitconfig"), filepath.Join(r.git.configHome(), "git", "config")}
@@ -148,7 +144,7 @@ func (r *Repo) configStamp() string {
 	return b.String()
 }
 
-// baseVar is a variable of every git's environment.
+// baseVar returns a variable of every git's environment.
 func (g *runner) baseVar(name string) (string, bool) {
 	for _, kv := range g.base {
 		if v, ok := strings.CutPrefix(kv, name+"="); ok {
@@ -158,7 +154,7 @@ func (g *runner) baseVar(name string) (string, bool) {
 	return "", false
 }
 
-// configHome is where a person's configuration lies by XDG's rule.
+// configHome returns the XDG directory of a person's configuration.
 func (g *runner) configHome() string {
 	if dir, _ := g.baseVar("XDG_CONFIG_HOME"); dir != "" {
 		return dir
@@ -167,7 +163,7 @@ func (g *runner) configHome() string {
 	return filepath.Join(home, ".config")
 }
 
-// parseSettings reads what git var -l prints: the configuration, then git's own variables.
+// parseSettings reads the output of git var -l: the configuration, then git's variables.
 func parseSettings(text string) *settings {
 	s := &settings{values: map[string][]string{}, bare: map[string]bool{}}
 	for line := range strings.Lines(text) {
@@ -186,10 +182,10 @@ func parseSettings(text string) *settings {
 	return s
 }
 
-// hasConfiguration reports whether the list holds the configuration: every repository sets this key.
+// hasConfiguration reports whether the settings include the configuration: every repository sets this key.
 func (s *settings) hasConfiguration() bool { return len(s.values["core.repositoryformatversion"]) > 0 }
 
-// isOff reports that a key is unset, or that every value of it is git's no.
+// isOff reports whether a key is unset or all its values are git's no.
 func (s *settings) isOff(key string) bool {
 	for _, v := range s.values[key] {
 		if !isFalse(v) {
@@ -199,11 +195,10 @@ func (s *settings) isOff(key string) bool {
 	return !s.bare[key]
 }
 
-// isSet reports that a key has any value.
+// isSet reports whether a key has any value.
 func (s *settings) isSet(key string) bool { return s.bare[key] || len(s.values[key]) > 0 }
 
-// isShared reports that several users write the repository, with modes of files that
-// core.sharedRepository says.
+// isShared reports whether core.sharedRepository sets file modes for several users.
 func (s *settings) isShared() bool {
 	for _, v := range s.values["core.sharedrepository"] {
 		if !isFalse(v) && v != "umask" {
@@ -213,8 +208,8 @@ func (s *settings) isShared() bool {
 	return s.bare["core.sharedrepository"]
 }
 
-// syncsObjects reports that loose objects are to be on the disk before they are named:
-// core.fsync, or its older name. The method is a matter of speed alone.
+// syncsObjects reports whether core.fsync, or its older name, asks to sync loose objects. The sync method only
+// affects speed.
 func (s *settings) syncsObjects() bool {
 	for _, v := range s.values["core.fsync"] {
 		for _, part := range strings.FieldsFunc(v, func(c rune) bool { return strings.ContainsRune(", \t", c) }) {
@@ -226,7 +221,7 @@ func (s *settings) syncsObjects() bool {
 	return !s.isOff("core.fsyncobjectfiles")
 }
 
-// isFalse reports a value that git reads as no.
+// isFalse reports whether git reads a value as no.
 func isFalse(value string) bool {
 	switch strings.ToLower(value) {
 	case "false", "no", "off", "0":
@@ -235,8 +230,8 @@ func isFalse(value string) bool {
 	return false
 }
 
-// isSetByPerson reports whether a line of who (AUTHOR or COMMITTER) is what the person
-// set, and not git's guess from their login and the name of the host.
+// isSetByPerson reports whether the identity of who (AUTHOR or COMMITTER) was set by the person, and is not git's
+// guess from login and host name.
 func (s *settings) isSetByPerson(r *Repo, who string, line Signature) bool {
 	for part, is := range map[string]string{"name": line.Name, "email": line.Email} {
 		var told []string
@@ -255,8 +250,8 @@ func (s *settings) isSetByPerson(r *Repo, who string, line Signature) bool {
 	return true
 }
 
-// Identity is the person's own user.name and user.email, as their git would sign a commit; When is git's idea of now.
-// git's guess from the host name is not accepted: the error names what to set.
+// Identity returns the person's user.name and user.email as git would sign a commit; When is git's current time. It
+// does not accept git's guess from the host name; the error names what to set.
 func (r *Repo) Identity(ctx context.Context) (Signature, error) {
 	s, err := r.askIdentity(ctx)
 	if err == nil {
@@ -267,7 +262,7 @@ func (r *Repo) Identity(ctx context.Context) (Signature, error) {
 	return r.strictIdentity(ctx)
 }
 
-// askIdentity returns the settings as askSettings does, and leaves what Expect asked for to the commit.
+// askIdentity is askSettings, but leaves the request of Expect for the commit.
 func (r *Repo) askIdentity(ctx context.Context) (*settings, error) {
 	r.settings.mu.Lock()
 	a := r.settings.expected
@@ -278,7 +273,7 @@ func (r *Repo) askIdentity(ctx context.Context) (*settings, error) {
 	return r.askSettings(ctx)
 }
 
-// strictIdentity asks git for the line alone, with all that it refuses.
+// strictIdentity asks git for the identity alone, with all of git's checks.
 func (r *Repo) strictIdentity(ctx context.Context) (Signature, error) {
 	out, err := r.git.run(ctx, call{
 		args: []string{"-c", "user.useConfigOnly=true", "var", "GIT_AUTHOR_IDENT"}, read: true, self: true})
@@ -296,7 +291,7 @@ func (r *Repo) strictIdentity(ctx context.Context) (Signature, error) {
 	return s, nil
 }
 
-// Config reads one git config value, "" when unset. Of a key with several values it is the last.
+// Config reads one git setting, "" if it is not set. Of a key with several values it returns the last.
 func (r *Repo) Config(ctx context.Context, key string) (string, error) {
 	out, err := r.readGit(ctx, "config", "-z", "--get", key)
 	if exitCode(err) == 1 {
@@ -305,7 +300,7 @@ func (r *Repo) Config(ctx context.Context, key string) (string, error) {
 	return strings.TrimSuffix(string(out), "\x00"), err
 }
 
-// Version is the version of the git that odd runs, like "2.43.0".
+// Version returns the version of git, such as "2.43.0".
 func (r *Repo) Version(ctx context.Context) (string, error) {
 	out, err := r.readGitLine(ctx, "version")
 	return strings.TrimPrefix(out, "git version "), err

@@ -120,9 +120,9 @@ func TestSyncedObjects(t *testing.T) {
 	}
 }
 
-// Hooks of the configuration that hold in the person's work tree hold at the desk of
+// Hooks of the configuration that hold in the person's work tree hold in the work tree of
 // their commit, where the configuration of its branch does not.
-func TestConfiguredHooksAtTheDesk(t *testing.T) {
+func TestConfiguredHooksInTheCommitWorktree(t *testing.T) {
 	t.Parallel()
 	r, base := fresh(t, "a", "1\n")
 	git(t, r.Root(), "config", "includeIf.onbranch:main.path", "main.conf")

@@ -9,17 +9,16 @@ import (
 	"strings"
 )
 
-// Verify reports whether a commit carries a good signature that git trusts, and by whom. A commit without one is no error.
+// Verify reports whether a commit has a good signature that git trusts, and whose. A commit without a signature is
+// no error.
 func (r *Repo) Verify(ctx context.Context, oid OID) (ok bool, signer string, err error) {
 	grade, signer, _, err := r.gradeSignature(ctx, oid)
 	return grade == "G", signer, err
 }
 
-// VerifyBy says what keeps a commit from being signed by its author, by one of
-// the SSH keys that an allowed-signers file (ssh-keygen(1)) gives to the author's
-// address; "" for nothing. Only the lines of that address count, at the moment
-// of the commit, and nothing that git is configured to trust does. ssh-keygen
-// must be in PATH.
+// VerifyBy says why a commit is not signed by its author, "" if it is. The key must be one of the SSH keys that an
+// allowed-signers file (ssh-keygen(1)) gives to the author's address. Only the lines of that address count, at the
+// time of the commit; keys that git is configured to trust do not. It needs ssh-keygen in PATH.
 func (r *Repo) VerifyBy(ctx context.Context, oid OID, signers []byte) (why string, err error) {
 	c, err := r.Commit(oid)
 	if err != nil {
@@ -51,8 +50,8 @@ func (r *Repo) VerifyBy(ctx context.Context, oid OID, signers []byte) (why strin
 	return why, err
 }
 
-// gradeSignature is git's letter for a commit's signature ("G" is good, "N" none), who it
-// names as signer, and the fingerprint of the key.
+// gradeSignature returns git's letter for a commit's signature ("G" is good, "N" none), the signer, and the
+// fingerprint of the key.
 func (r *Repo) gradeSignature(ctx context.Context, oid OID, options ...string) (grade, signer, key string, err error) {
 	if err := oid.check(); err != nil {
 		return "", "", "", err
@@ -66,8 +65,8 @@ func (r *Repo) gradeSignature(ctx context.Context, oid OID, options ...string) (
 	return parts[0], parts[1], parts[2], nil
 }
 
-// SignersFor are the lines of an allowed-signers file whose principals match an
-// address, as ssh-keygen matches them: patterns with * and ?, and ! for none.
+// SignersFor returns the lines of an allowed-signers file whose principals match an address, as ssh-keygen does:
+// patterns may use * and ?, and ! excludes.
 func SignersFor(email string, signers []byte) []byte {
 	var out strings.Builder
 	for line := range strings.Lines(string(signers)) {
@@ -79,7 +78,7 @@ func SignersFor(email string, signers []byte) []byte {
 	return []byte(out.String())
 }
 
-// matchPrincipal reports whether a line's first field, quoted or not, covers an address.
+// matchPrincipal reports whether a line's first field, quoted or not, matches an address.
 func matchPrincipal(line, email string) bool {
 	var list string
 	if rest, ok := strings.CutPrefix(line, `"`); ok {
@@ -103,7 +102,7 @@ func matchPrincipal(line, email string) bool {
 
 // matchWildcard matches s against a pattern in which * is any text and ? any byte.
 func matchWildcard(pattern, s string) bool {
-	star, from := -1, 0 // the last * and where what it took ends
+	star, from := -1, 0 // the last * and the end of its match
 	p, i := 0, 0
 	for i < len(s) {
 		switch {

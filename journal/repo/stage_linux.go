@@ -15,12 +15,11 @@ import (
 	"syscall"
 )
 
-// fewEntries is up to how many changed paths odd brings along without git, whose
-// start costs less than one of many thousand.
+// fewEntries is the number of changed paths up to which odd updates a checkout without git.
 const fewEntries = 64
 
-// stageHere is stage without git, for a few ordinary files of a plain index; not
-// done, and nothing changed, for anything else.
+// stageHere is stage without git, for a few ordinary files and a plain index. In any other
+// case done is false and nothing has changed.
 func (c *checkout) stageHere(ctx context.Context) (done bool, err error) {
 	if len(c.changes) > fewEntries || slices.ContainsFunc(c.changes, isExtraordinary) || !c.isUnfiltered(ctx) || !c.isUnconverted() {
 		return false, nil
@@ -54,7 +53,7 @@ func (c *checkout) stageHere(ctx context.Context) (done bool, err error) {
 	return true, os.WriteFile(c.indexFile(), c.made, 0o666)
 }
 
-// isUnconverted reports that no .gitattributes of the work tree, in the index or not, converts.
+// isUnconverted reports whether no .gitattributes of the work tree, tracked or not, converts files.
 func (c *checkout) isUnconverted() bool {
 	for _, text := range c.readAttributes() {
 		if !hasNoConversion(text) {
@@ -64,8 +63,8 @@ func (c *checkout) isUnconverted() bool {
 	return true
 }
 
-// isExtraordinary reports a change of anything but plain files, or of one that some
-// file system takes for git's own.
+// isExtraordinary reports whether a change is not of plain files, or has a path that some file system takes for
+// git's own.
 func isExtraordinary(ch Change) bool {
 	for _, mode := range []string{ch.OldMode, ch.NewMode} {
 		if mode != "" && mode != modeFile && mode != modeExec {
@@ -77,8 +76,8 @@ func isExtraordinary(ch Change) bool {
 		strings.Contains(low, "/.git") || strings.Contains(low, "git~") || strings.ContainsAny(low, `\:`)
 }
 
-// isUnfiltered reports, for sure, that git would write the bytes of a blob as they
-// are, tell nobody of a new index, and keep it as it keeps this one.
+// isUnfiltered reports whether certainly git would write blobs unchanged, run no hook after writing the index, and
+// write the index in its present format.
 func (c *checkout) isUnfiltered(ctx context.Context) bool {
 	r := c.r
 	if _, own := r.objs.(*packStore); !own || c.m.GitDir != r.gitDir {
@@ -101,15 +100,14 @@ func (c *checkout) isUnfiltered(ctx context.Context) bool {
 	return !slices.ContainsFunc(r.listAttributeFiles(s), func(p string) bool { _, err := os.Stat(p); return !isMissing(err) }) && r.hasNoReplacement()
 }
 
-// blobHasNoConversion reports that a blob holds attributes under which git writes the
-// bytes of every file as they are, where line ends are nobody's setting: no filter,
-// encoding or expansion, and no line ends but LF. What is not understood for sure is no.
+// blobHasNoConversion reports whether the attributes in a blob let git write every file unchanged, if no setting
+// changes line ends: no filter, encoding or expansion, and no line ends but LF. If in doubt, it is false.
 func (r *Repo) blobHasNoConversion(id []byte) bool {
 	b, err := r.Blob(OID(hex.EncodeToString(id)))
 	return err == nil && hasNoConversion(b)
 }
 
-// hasNoConversion is convertsNothing of the text itself.
+// hasNoConversion is blobHasNoConversion for the text itself.
 func hasNoConversion(text []byte) bool {
 	for line := range strings.Lines(string(text)) {
 		f := strings.Fields(line)
@@ -129,11 +127,11 @@ func hasNoConversion(text []byte) bool {
 	return true
 }
 
-// harmlessAttributes are attributes that change no byte of a file that is checked out.
+// harmlessAttributes do not change the bytes of a file that is checked out.
 var harmlessAttributes = map[string]bool{"text": true, "merge": true, "diff": true, "delta": true, "binary": true, "whitespace": true,
 	"conflict-marker-size": true, "export-ignore": true, "export-subst": true}
 
-// hasNoReplacement reports that git reads every object as itself: no refs/replace.
+// hasNoReplacement reports whether there is no refs/replace, so that git reads every object as it is.
 func (r *Repo) hasNoReplacement() bool {
 	if loose, err := os.ReadDir(filepath.Join(r.common, "refs", "replace")); len(loose) > 0 || err != nil && !isMissing(err) {
 		return false
@@ -147,7 +145,7 @@ func (r *Repo) hasNoReplacement() bool {
 	return err == nil
 }
 
-// findTreeIDs finds the trees of folders in the two commits.
+// findTreeIDs returns a function that finds a folder's trees in the two commits.
 func (c *checkout) findTreeIDs() func(string) treeID {
 	x := c.r.Reader()
 	return func(dir string) treeID {
@@ -166,7 +164,7 @@ func (c *checkout) findTreeIDs() func(string) treeID {
 	}
 }
 
-// writeNewFile writes the new file of a change, and what it is into its entry.
+// writeNewFile writes the new file of a change and records its stat data in its entry.
 func (c *checkout) writeNewFile(ch Change, entry []byte) error {
 	b, err := c.r.Blob(ch.New)
 	if err != nil {
@@ -193,9 +191,9 @@ func (c *checkout) writeNewFile(ch Change, entry []byte) error {
 	return nil
 }
 
-// smudgeRacyEntries is git's own care when it writes an index anew: an entry of the second in
-// which the old index was written may hide an edit of that second, which only
-// the file's bytes tell. A size of nothing makes git look at them.
+// smudgeRacyEntries does what git does when it rewrites an index. An entry from the second in which the old index
+// was written may hide an edit of that second, which only the file's bytes show. Setting its size to 0 makes git
+// read them.
 func (c *checkout) smudgeRacyEntries(x *indexEdit) error {
 	for _, at := range x.racy {
 		e := x.out[at:]
@@ -213,7 +211,7 @@ func (c *checkout) smudgeRacyEntries(x *indexEdit) error {
 			return err
 		}
 		if uint32(st.Size()) != num(9) || uint32(st.ModTime().Unix()) != num(2) {
-			continue // git sees that it is another; most gits are built to look at seconds alone
+			continue // git sees the change itself; most builds of git compare seconds only
 		}
 		id, err := hashFile(file, st, 40)
 		if err != nil && !errors.Is(err, fs.ErrPermission) {

@@ -23,11 +23,11 @@ type store interface {
 	put(kind string, data []byte) (OID, error)
 }
 
-// errNoObject is wrapped by get and size when the repository lacks the object.
+// errNoObject is wrapped by get and getSize if the repository lacks the object.
 var errNoObject = errors.New("no such object in this repository")
 
-// isValid reports whether o is a whole object id: 40 hex digits, or 64 in a SHA-256 repository.
-// It is asked before an id reaches a command line.
+// isValid reports whether o is a full object id: 40 hex digits, or 64 in a SHA-256 repository. Ids are checked
+// before they become arguments of git.
 func (o OID) isValid() bool {
 	if len(o) != 40 && len(o) != 64 {
 		return false
@@ -40,7 +40,7 @@ func (o OID) isValid() bool {
 	return true
 }
 
-// check is ok as an error.
+// check is isValid as an error.
 func (o OID) check() error {
 	if o.isValid() {
 		return nil
@@ -48,14 +48,13 @@ func (o OID) check() error {
 	return fmt.Errorf("%q: not an object id (40 or 64 hex digits)", string(o))
 }
 
-// packStore is go-git's object storage. It is not safe for concurrent use by
-// itself, and keeps an index of the packs it saw: an object that is missing is
-// looked for once more after a new look at the packs, then asked of git.
+// packStore is go-git's object storage. go-git is not safe for concurrent use and caches the list of packs. A
+// missing object is looked up once more after a new look at the packs, then through git.
 type packStore struct {
 	mu           sync.Mutex
 	st           *filesystem.Storage
 	slow         *gitStore
-	loadSettings func(context.Context) (*settings, error) // of how git writes
+	loadSettings func(context.Context) (*settings, error) // say how git writes objects
 	sync         func(*os.File) error
 	dir          string // where loose objects lie
 	few          packs
@@ -68,14 +67,13 @@ type object struct {
 	data []byte
 }
 
-// lastBytes is how much is remembered of the objects that were written last, before
-// the older half of it is forgotten: who commits a file reads it again when they look
-// at the commit, and of a ledger that grows that is more each time. One that is longer
-// than half of it is not remembered.
+// lastBytes is how many bytes of recently written objects are cached before the older half is dropped. A committed
+// file is often read again right after, and a growing ledger is large. Objects longer than half of it are not
+// cached.
 const lastBytes = 1 << 19
 
-// askedBytes is up to how large an object is read whole, and remembered, when its size
-// is asked for: who asks that of a file reads it next.
+// askedBytes is the size up to which an object is read and cached when its size is asked for, because callers
+// usually read it next.
 const askedBytes = 1 << 14
 
 func (p *packStore) get(oid OID) (string, []byte, error) {
@@ -96,7 +94,7 @@ func (p *packStore) get(oid OID) (string, []byte, error) {
 	return p.slow.get(oid)
 }
 
-// readPacked gets one object in process, with a second try after a repack.
+// readPacked reads one object with go-git, and tries again after a repack.
 func (p *packStore) readPacked(h plumbing.Hash) (kind string, data []byte, err error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -115,7 +113,7 @@ func (p *packStore) readPacked(h plumbing.Hash) (kind string, data []byte, err e
 	return unpackObject(o)
 }
 
-// unpackObject returns the kind and the bytes of an object of go-git's.
+// unpackObject returns the kind and bytes of a go-git object.
 func unpackObject(o plumbing.EncodedObject) (kind string, data []byte, err error) {
 	rd, err := o.Reader()
 	if err != nil {
@@ -161,9 +159,8 @@ func (p *packStore) sizePacked(h plumbing.Hash) (int64, error) {
 	return p.st.EncodedObjectSize(h)
 }
 
-// put writes a loose object, unless it is there already: then its time is set to
-// now, as git does, so that no gc that runs meanwhile takes it for forgotten. In a
-// repository that several users share git writes, which knows the modes of files.
+// put writes a loose object. If it exists already, put sets its time to now, as git does, so that a concurrent gc
+// keeps it. In a repository that several users share, git writes it, because git knows the file modes.
 func (p *packStore) put(kind string, data []byte) (OID, error) {
 	typ, err := plumbing.ParseObjectType(kind)
 	if err != nil {
@@ -181,7 +178,7 @@ func (p *packStore) put(kind string, data []byte) (OID, error) {
 	if err := writeLoose(p.dir, oid, kind, data, sync); err != nil {
 		return "", fmt.Errorf("write %s object: %w", kind, err)
 	}
-	if kind != "tree" && len(data) <= lastBytes/2 { // trees are remembered as listings
+	if kind != "tree" && len(data) <= lastBytes/2 { // trees are cached as listings
 		p.remember(oid, object{kind, bytes.Clone(data)})
 	}
 	return oid, nil
@@ -189,16 +186,16 @@ func (p *packStore) put(kind string, data []byte) (OID, error) {
 
 func (p *packStore) remember(oid OID, o object) { p.last.put(oid, o, 128+len(o.data)) }
 
-// Know tells the bytes of a small file that a commit most likely holds too, so that
-// no pack has to be opened for them: an object is whatever has its id.
+// Know caches the bytes of a small file that commits probably hold too, so that no pack must be opened for its
+// blob.
 func (r *Repo) Know(b []byte) {
 	if p, ok := r.objs.(*packStore); ok && len(b) <= askedBytes {
 		p.remember(OID(plumbing.ComputeHash(plumbing.BlobObject, b).String()), object{"blob", bytes.Clone(b)})
 	}
 }
 
-// gitStore reads through one long-lived `git cat-file --batch`, started at the
-// first read, and writes through hash-object.
+// gitStore reads through one long-lived `git cat-file --batch`, started at the first read, and writes through
+// hash-object.
 type gitStore struct {
 	run   *runner
 	batch *batch

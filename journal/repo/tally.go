@@ -8,8 +8,8 @@ import (
 	"github.com/google/renameio/v2"
 )
 
-// Tally is a count that this clone keeps under a name: not committed, told to
-// nobody, and 0 where it was never kept or cannot be read.
+// Tally returns a counter that this clone keeps under a name. It is not committed or shared, and is 0 if it is
+// missing or cannot be read.
 func (r *Repo) Tally(name string) int {
 	b, err := os.ReadFile(r.oddDir("tally", name))
 	if err != nil {
@@ -22,7 +22,7 @@ func (r *Repo) Tally(name string) int {
 	return n
 }
 
-// SetTally keeps a count under a name; 0 forgets it.
+// SetTally sets a counter; 0 deletes it.
 func (r *Repo) SetTally(name string, n int) error {
 	file := r.oddDir("tally", name)
 	if n <= 0 {

@@ -13,7 +13,7 @@ import (
 	"time"
 )
 
-// snapshot is what trees of one commit share: the repository, the trees read so far by name, the time files carry.
+// snapshot is what the directories of one commit share: the repository, a cache of trees, and the files' time.
 type snapshot struct {
 	r     *Repo
 	when  time.Time
@@ -32,8 +32,8 @@ type TreeFS struct {
 	root OID
 }
 
-// Tree is a commit's (or tree's) files as an fs.FS (ReadFile, ReadDir, Stat, Sub); its concrete type is TreeFS.
-// It is a snapshot: what refs do later does not show. Symlinks and gitlinks show as irregular files.
+// Tree returns the files of a commit or tree as an fs.FS of type TreeFS. It is a snapshot: later moves of refs do
+// not change it.
 func (r *Repo) Tree(oid OID) (fs.FS, error) {
 	root, when, err := r.rootTree(oid)
 	if err != nil {
@@ -42,7 +42,7 @@ func (r *Repo) Tree(oid OID) (fs.FS, error) {
 	return TreeFS{&snapshot{r: r, when: when, trees: map[OID]listing{}}, root}, nil
 }
 
-// rootTree is the tree of a commit (with its time), or the tree itself; "" is the empty tree.
+// rootTree returns the tree of a commit and its time, or the tree itself; "" is the empty tree.
 func (r *Repo) rootTree(oid OID) (OID, time.Time, error) {
 	if oid == "" {
 		return "", time.Time{}, nil
@@ -80,7 +80,7 @@ func readTree(objs store, oid OID) (listing, error) {
 	return parseTreeObject(oid, data)
 }
 
-// parseTreeObject is the entries of a tree object of these bytes.
+// parseTreeObject parses the bytes of a tree object.
 func parseTreeObject(oid OID, data []byte) (listing, error) {
 	l, err := parseTree(string(data), len(oid)/2)
 	if err != nil {
@@ -89,7 +89,7 @@ func parseTreeObject(oid OID, data []byte) (listing, error) {
 	return l, nil
 }
 
-// readTree is readTree, remembered.
+// readTree is Repo.readTree with the snapshot's cache.
 func (s *snapshot) readTree(oid OID) (listing, error) {
 	s.mu.Lock()
 	l, ok := s.trees[oid]
@@ -107,7 +107,7 @@ func (s *snapshot) readTree(oid OID) (listing, error) {
 	return l, nil
 }
 
-// find walks to name; op is for the error.
+// find returns the entry of a path; op is for the error.
 func (t TreeFS) find(op, name string) (entry, error) {
 	if !fs.ValidPath(name) {
 		return entry{}, &fs.PathError{Op: op, Path: name, Err: fs.ErrInvalid}
@@ -133,7 +133,7 @@ func (t TreeFS) find(op, name string) (entry, error) {
 	return e, nil
 }
 
-// findFile is find for something readable.
+// findFile is find for a regular file.
 func (t TreeFS) findFile(op, name string) (entry, error) {
 	e, err := t.find(op, name)
 	switch {
@@ -181,11 +181,12 @@ func (t TreeFS) ReadFile(name string) ([]byte, error) {
 	return b, nil
 }
 
-// fewFiles is up to how many files ReadMany reads in process: about as many as can be read while git starts.
+// fewFiles is the number of files up to which ReadMany reads in process: about as many as can be read while git
+// starts.
 const fewFiles = 256
 
-// ReadMany reads files in one stream, faster than one by one, and hands each to fn in the order of names. fn owns
-// data. It stops at the first error, fn's or its own. Calls in several goroutines do not wait for each other.
+// ReadMany reads files in one stream, faster than one by one, and passes each to fn in the order of names. fn owns
+// data. It stops at the first error, fn's or its own. Concurrent calls do not wait for each other.
 func (t TreeFS) ReadMany(names []string, fn func(name string, data []byte) error) error {
 	oids := make([]OID, len(names))
 	for i, n := range names {
@@ -236,8 +237,8 @@ func (t TreeFS) ReadDir(name string) ([]fs.DirEntry, error) {
 	return out, nil
 }
 
-// EntryID is the id of the blob or tree that an entry of a TreeFS lists, without reading it; of another file system
-// what its FileInfo.Sys holds, "" where that is no OID.
+// EntryID returns the id of a TreeFS entry's blob or tree without reading it. For another file system it returns
+// the OID in FileInfo.Sys, "" if there is none.
 func EntryID(d fs.DirEntry) (OID, error) {
 	if e, ok := d.(treeEntry); ok {
 		return e.e.oid, nil
@@ -284,7 +285,7 @@ func fileMode(mode string) fs.FileMode {
 	return 0o644
 }
 
-// fileInfo describes e; the size of a file is read from the object's header.
+// fileInfo describes e; it reads a file's size from the object's header.
 func (s *snapshot) fileInfo(e entry) (treeInfo, error) {
 	in := treeInfo{name: e.name, mode: fileMode(e.mode), when: s.when, oid: e.oid}
 	if !in.mode.IsRegular() {
@@ -321,7 +322,7 @@ func (d treeEntry) Type() fs.FileMode          { return fileMode(d.e.mode).Type(
 func (d treeEntry) Info() (fs.FileInfo, error) { return d.snap.fileInfo(d.e) }
 func (d treeEntry) String() string             { return fs.FormatDirEntry(d) }
 
-// treeFile is an open file; its bytes are in memory.
+// treeFile is an open file with its bytes in memory.
 type treeFile struct {
 	*bytes.Reader
 	info treeInfo
@@ -356,7 +357,7 @@ func (d *treeDir) ReadDir(n int) ([]fs.DirEntry, error) {
 	return out, nil
 }
 
-// TreeOID is the id of the tree at path ("" = root) in a commit, "" when there is no such directory.
+// TreeOID returns the id of the tree at a path ("" is the root) in a commit, "" if there is no such directory.
 func (r *Repo) TreeOID(commit OID, dir string) (OID, error) {
 	root, _, err := r.rootTree(commit)
 	if err != nil || dir == "" {

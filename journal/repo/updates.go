@@ -12,9 +12,9 @@ import (
 	"time"
 )
 
-// refUpdater runs transactions on refs by a `git update-ref --stdin` that lives on a
-// moment for the next one. It needs no Close: between two transactions it holds
-// nothing, and it leaves at the end of its input, so with odd.
+// refUpdater runs ref transactions with a `git update-ref --stdin`, which it keeps running briefly for the next
+// one. It needs no Close: between transactions the process holds no lock, and it exits at the end of its input,
+// with odd.
 type refUpdater struct {
 	mu   sync.Mutex
 	run  *runner
@@ -26,19 +26,19 @@ type updateProcess struct {
 	cmd  *exec.Cmd
 	in   io.WriteCloser
 	out  *bufio.Reader
-	said *strings.Builder // its complaints; to be read when it has ended
-	gone chan struct{}    // closed when it has ended amid a transaction
+	said *strings.Builder // its error output; read it only after the process ended
+	gone chan struct{}    // closed when it ended during a transaction
 }
 
-// updatesLive is how long one process is used: it stamps every line of a reflog
-// with the time at which it first looked at the clock.
+// updatesLive is how long one process is used: it writes the time of its first look at the clock into every line of
+// a reflog.
 const updatesLive = time.Second
 
-// errEnded is a process that ended instead of answering.
+// errEnded means that the process ended instead of answering.
 var errEnded = errors.New("git update-ref ended")
 
-// runTransaction runs one transaction in two breaths: "commit" is sent only after git has said that it holds every lock.
-// If odd dies before that, git sees the end of its input and aborts; if it dies later, the lock files prove to
+// runTransaction runs one transaction in two steps: it sends "commit" only after git has said that it holds every
+// lock. If odd dies before that, git reads the end of its input and aborts. If odd dies later, the lock files show
 // Recover that the refs may still move. Either way no ref moves behind a recovery's back.
 func (u *refUpdater) runTransaction(ctx context.Context, in string) error {
 	u.mu.Lock()
@@ -46,13 +46,13 @@ func (u *refUpdater) runTransaction(ctx context.Context, in string) error {
 	again := u.proc != nil
 	asked, err := u.runOnce(ctx, in)
 	if again && !asked && errors.Is(err, errEnded) && ctx.Err() == nil {
-		_, err = u.runOnce(ctx, in) // the process that lived on had died of something else
+		_, err = u.runOnce(ctx, in) // the kept process had died in the meantime
 	}
 	return err
 }
 
-// runOnce runs one transaction; asked is false where git never said that it could be
-// committed. An error that is errEnded is all that is known: git did not complain.
+// runOnce runs one transaction; asked is false if git never said that it is prepared. errEnded means that the
+// process ended without a message.
 func (u *refUpdater) runOnce(ctx context.Context, in string) (asked bool, err error) {
 	p, err := u.start()
 	if err != nil {
@@ -72,7 +72,7 @@ func (u *refUpdater) runOnce(ctx context.Context, in string) (asked bool, err er
 	close(p.gone)
 	switch {
 	case err == nil:
-		return true, nil // it was ended when all was done
+		return true, nil // it was ended after the commit
 	case p.said.Len() > 0 && werr != nil, ctx.Err() != nil:
 		err = werr
 	}
@@ -83,19 +83,19 @@ func (u *refUpdater) runOnce(ctx context.Context, in string) (asked bool, err er
 	return asked, err
 }
 
-// killedError is a git that had no time to take its locks away.
+// killedError means that git was killed and may have left lock files.
 type killedError struct{ error }
 
 func (s *killedError) Unwrap() error { return s.error }
 
-// A line of the reflog says that odd moved the branch, and for whom: whom their git would name.
+// updateArgs makes the reflog say that odd moved the branch; the person's git identity is on the line too.
 var updateArgs = []string{"update-ref", "-m", "odd", "-z", "--stdin"}
 
 func (u *refUpdater) newCall() call {
 	return call{args: updateArgs, env: pickEnv(u.run.self, []string{"GIT_COMMITTER_NAME", "GIT_COMMITTER_EMAIL"})}
 }
 
-// start is the process that runs, or another where it is too old.
+// start returns the running process, or starts one.
 func (u *refUpdater) start() (*updateProcess, error) {
 	if u.proc != nil {
 		return u.proc, nil
@@ -118,7 +118,7 @@ func (u *refUpdater) start() (*updateProcess, error) {
 	return p, nil
 }
 
-// send writes commands and reads answers up to the one that is wanted.
+// send writes commands and reads answers until the wanted one.
 func (p *updateProcess) send(in, want string) error {
 	if _, err := io.WriteString(p.in, in); err != nil {
 		return errEnded
@@ -134,29 +134,28 @@ func (p *updateProcess) send(in, want string) error {
 	}
 }
 
-// warmUp starts a process for a transaction to come. Where it cannot, the transaction says so.
+// warmUp starts a process for the next transaction, which reports a failure.
 func (u *refUpdater) warmUp() {
 	u.mu.Lock()
 	defer u.mu.Unlock()
 	_, _ = u.start()
 }
 
-// expire ends p when its time is up, after the transaction it is at.
+// expire ends p when its time is up, after its current transaction.
 func (u *refUpdater) expire(p *updateProcess) {
 	u.mu.Lock()
 	defer u.mu.Unlock()
 	if u.proc == p {
 		u.proc = nil
 		p.in.Close()
-		_ = p.cmd.Wait() // nothing is on its way
+		_ = p.cmd.Wait() // no transaction is running
 	}
 }
 
-// leaveTime is how long git, and a hook of its, has to leave when it is told to.
+// leaveTime is how long git and its hook have to exit after SIGTERM.
 const leaveTime = 2 * time.Second
 
-// terminate tells it, and whatever hook it runs, to leave, which takes its locks away,
-// and kills them where they do not.
+// terminate tells git and its hook to exit, which removes their locks, and kills them if they do not.
 func (p *updateProcess) terminate() {
 	group := -p.cmd.Process.Pid
 	for _, signal := range []syscall.Signal{syscall.SIGTERM, syscall.SIGKILL} {

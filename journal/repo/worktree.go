@@ -14,11 +14,11 @@ import (
 	"github.com/go-git/go-git/v5/plumbing/format/index"
 )
 
-// errBare is what a repository without a work tree says to what needs one.
+// errBare means that an operation needs a work tree and the repository is bare.
 var errBare = errors.New("the repository is bare; there is no work tree here")
 
-// Dirty lists paths below the given ones (none = everywhere) with staged, unstaged or untracked edits, sorted.
-// Ignored files do not count.
+// Dirty lists the paths below the given ones (none means everywhere) with staged, unstaged or untracked edits,
+// sorted. Ignored files do not count.
 func (r *Repo) Dirty(ctx context.Context, paths ...string) ([]string, error) {
 	if r.root == "" {
 		return nil, nil
@@ -41,8 +41,7 @@ func (r *Repo) Dirty(ctx context.Context, paths ...string) ([]string, error) {
 	return slices.Compact(dirty), nil
 }
 
-// Unmerged lists the paths that a merge has left in conflict, sorted, from the
-// work tree's top. None where git cannot tell.
+// Unmerged lists the paths with merge conflicts, sorted, relative to the work tree's top; none if git cannot tell.
 func (r *Repo) Unmerged(ctx context.Context) []string {
 	if r.root == "" {
 		return nil
@@ -57,7 +56,7 @@ func (r *Repo) Unmerged(ctx context.Context) []string {
 	return strings.Split(strings.TrimSuffix(string(out), "\x00"), "\x00")
 }
 
-// noConflict reports an index that go-git can read and in which nothing is in conflict.
+// noConflict reports whether go-git can read the index and it holds no conflict.
 func (r *Repo) noConflict() bool {
 	f, err := os.Open(filepath.Join(r.gitDir, "index"))
 	if errors.Is(err, fs.ErrNotExist) {
@@ -74,11 +73,11 @@ func (r *Repo) noConflict() bool {
 	return !slices.ContainsFunc(idx.Entries, func(e *index.Entry) bool { return e.Stage != 0 })
 }
 
-// MergesByUnion reports of each path whether git keeps the lines of both sides where
-// two versions of it differ: what .gitattributes says of it.
+// MergesByUnion reports for each path whether .gitattributes gives it merge=union, by which git keeps the lines of
+// both sides.
 func (r *Repo) MergesByUnion(ctx context.Context, paths ...string) ([]bool, error) {
 	out, err := r.readGit(ctx, append([]string{"check-attr", "-z", "merge", "--"}, paths...)...)
-	told := splitNUL(out) // of each path: itself, merge, and what that is
+	told := splitNUL(out) // for each path: path, "merge", value
 	if err == nil && len(told) != 3*len(paths) {
 		err = fmt.Errorf("git check-attr: %d words of %d paths", len(told), len(paths))
 	}
@@ -89,14 +88,14 @@ func (r *Repo) MergesByUnion(ctx context.Context, paths ...string) ([]bool, erro
 	return union, err
 }
 
-// Shallow reports a shallow clone.
+// Shallow reports whether this is a shallow clone.
 func (r *Repo) Shallow() bool {
 	st, err := os.Stat(filepath.Join(r.common, "shallow"))
 	return err == nil && st.Size() > 0
 }
 
-// Stage records the named paths in the index as they are in the work tree, additions, edits and deletions, ignored
-// or not (for --no-commit).
+// Stage adds the named paths to the index as they are in the work tree: additions, edits and deletions, ignored or
+// not (for --no-commit).
 func (r *Repo) Stage(ctx context.Context, paths ...string) error {
 	if r.root == "" {
 		return errBare

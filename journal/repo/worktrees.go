@@ -19,8 +19,8 @@ type workTree struct {
 	missing bool   // its directory is gone
 }
 
-// readSingleTree is the checkout of a repository that has no linked ones, read without
-// git; not ok where it takes git to tell.
+// readSingleTree returns the checkout of a repository without linked work trees, read without git; ok is false if
+// it takes git.
 func (r *Repo) readSingleTree() (w workTree, ok bool) {
 	if r.root == "" || r.gitDir != r.common || r.refs.st == nil {
 		return w, false
@@ -36,7 +36,7 @@ func (r *Repo) readSingleTree() (w workTree, ok bool) {
 	return workTree{root: r.root, gitDir: r.common, head: head}, err == nil
 }
 
-// listWorkTrees lists every checkout; bare repositories are none.
+// listWorkTrees lists every checkout; a bare repository has none.
 func (r *Repo) listWorkTrees(ctx context.Context) ([]workTree, error) {
 	if w, ok := r.readSingleTree(); ok {
 		return []workTree{w}, nil
@@ -59,8 +59,8 @@ func (r *Repo) listWorkTrees(ctx context.Context) ([]workTree, error) {
 	return all, nil
 }
 
-// runWorktreeList is git worktree list. One that a killed commit left half made is
-// swept first, if nobody is at a commit now.
+// runWorktreeList runs git worktree list. If that fails, it removes what killed commits left half-made, unless a
+// commit is under way, and tries again.
 func (r *Repo) runWorktreeList(ctx context.Context) ([]byte, error) {
 	list := func() ([]byte, error) {
 		lock, err := r.lockWorkTrees(ctx)
@@ -85,7 +85,7 @@ func (r *Repo) runWorktreeList(ctx context.Context) ([]byte, error) {
 	return list()
 }
 
-// parseWorkTree reads one record of git worktree list: attributes, NUL between them.
+// parseWorkTree reads one record of git worktree list: attributes separated by NUL.
 func parseWorkTree(rec string) (w workTree, bare bool) {
 	for attr := range strings.SplitSeq(rec, "\x00") {
 		key, val, _ := strings.Cut(attr, " ")
@@ -103,8 +103,8 @@ func parseWorkTree(rec string) (w workTree, bare bool) {
 	return w, bare
 }
 
-// findGitDir finds the work tree's own git directory. The main work tree's path is git's guess from
-// the common directory, wrong for a submodule or --separate-git-dir; the one that was opened is known better.
+// findGitDir finds the work tree's own git directory. For the main work tree git only guesses the path, wrongly for
+// a submodule or --separate-git-dir, so the one that was opened is used.
 func (r *Repo) findGitDir(w *workTree, first bool) error {
 	if first {
 		w.gitDir = r.common
@@ -127,7 +127,7 @@ func (r *Repo) findGitDir(w *workTree, first bool) error {
 	return err
 }
 
-// findCheckouts pairs every work tree with the update of the ref its HEAD names.
+// findCheckouts returns a checkout for every work tree whose HEAD names an updated ref.
 func (r *Repo) findCheckouts(ctx context.Context, us []RefUpdate) ([]*checkout, error) {
 	all, err := r.listWorkTrees(ctx)
 	if err != nil {
@@ -151,7 +151,7 @@ func (r *Repo) findCheckouts(ctx context.Context, us []RefUpdate) ([]*checkout, 
 	return cs, nil
 }
 
-// planCheckout is the checkout that u will change, nil when the directory is gone for good.
+// planCheckout returns the checkout that u will change, nil if its directory is gone for good.
 func (r *Repo) planCheckout(ctx context.Context, w workTree, u RefUpdate) (*checkout, error) {
 	switch {
 	case u.New == "":
@@ -164,7 +164,7 @@ func (r *Repo) planCheckout(ctx context.Context, w workTree, u RefUpdate) (*chec
 	return r.newCheckout(ctx, marker{Ref: u.Name, Old: u.Old, New: u.New, Root: w.root, GitDir: w.gitDir})
 }
 
-// resolveName is the ref that a name stands for in the end: a branch may be another name of one.
+// resolveName follows symbolic refs and returns the name of the ref at the end.
 func (r *Repo) resolveName(name string) string {
 	for range 5 { // git follows no more
 		to := readSymbolicRef(filepath.Join(r.common, filepath.FromSlash(name)))
@@ -176,8 +176,8 @@ func (r *Repo) resolveName(name string) string {
 	return name
 }
 
-// readSymbolicRef is the ref that a symbolic ref's file names, "" for another's. Such a file
-// may be a link, as core.preferSymlinkRefs has it.
+// readSymbolicRef returns the ref that a symbolic ref's file names, "" for any other file. The file may be a
+// symbolic link (core.preferSymlinkRefs).
 func readSymbolicRef(file string) string {
 	if to, err := os.Readlink(file); err == nil && strings.HasPrefix(to, "refs/") {
 		return to

@@ -11,13 +11,12 @@ import (
 	"sync"
 )
 
-// Write writes files of the work tree, each whole or not at all, in the order of their paths, and stops at the first
-// error. It is confined to the work tree: a path that leaves it, or a symbolic link at its end, is refused. Deleting
-// what is not there is no error; directories left empty go.
+// Write writes files of the work tree, each atomically, in the order of their paths, and stops at the first error.
+// It refuses a path that leaves the work tree or ends in a symbolic link. Deleting a missing file is no error;
+// folders left empty are removed.
 //
-// A file is written and synced aside and then renamed. Disks sync many files in
-// little more than the time of one, so runs of them are written aside by several
-// goroutines; the renames keep the order.
+// It writes and syncs each file under a temporary name and renames it. Disks sync many files in little more time
+// than one, so several goroutines write a run of files; the renames keep the order.
 func (r *Repo) Write(ch Changes) error {
 	if r.root == "" {
 		return errBare
@@ -50,8 +49,8 @@ func (r *Repo) Write(ch Changes) error {
 	return nil
 }
 
-// runSize is how many files are written aside before the first of them is renamed,
-// and runWorkers how many goroutines do it. More of either makes no disk faster
+// runSize is how many files are written before the first of them is renamed, and
+// runWorkers how many goroutines write them. Larger values were not faster on any disk
 // that was tried.
 const runSize, runWorkers = 256, 8
 
@@ -82,14 +81,14 @@ func removeEmptyParents(root *os.Root, dir string) {
 	}
 }
 
-// asideFile is a file written beside its place.
+// asideFile is a file written under a temporary name beside its place.
 type asideFile struct {
-	dir  *os.Root // the folder of both
-	temp string   // its name there, "" when it could not be written
+	dir  *os.Root // its folder
+	temp string   // its temporary name, "" if it could not be written
 	err  error
 }
 
-// writeRun writes files aside and renames them, up to the first that fails.
+// writeRun writes a run of files and renames them, up to the first that fails.
 func writeRun(root *os.Root, paths []string, ch Changes) error {
 	dirs := map[string]*os.Root{}
 	defer func() {
@@ -137,7 +136,7 @@ func writeRun(root *os.Root, paths []string, ch Changes) error {
 	return failed
 }
 
-// openDirToWrite is a folder of the work tree, which is made where it is missing.
+// openDirToWrite opens a folder of the work tree, and makes it if it is missing.
 func openDirToWrite(root *os.Root, dir string) (*os.Root, error) {
 	d, err := root.OpenRoot(dir)
 	if !errors.Is(err, fs.ErrNotExist) {
@@ -149,8 +148,8 @@ func openDirToWrite(root *os.Root, dir string) (*os.Root, error) {
 	return root.OpenRoot(dir)
 }
 
-// writeAside writes the file that is to be called name under another name, with
-// the permissions of the one that is there.
+// writeAside writes a file that will be called name under a temporary name, with the permissions of the existing
+// file.
 func writeAside(dir *os.Root, name string, b []byte) (temp string, err error) {
 	perm, chmod := fs.FileMode(0o666), false
 	switch st, err := dir.Lstat(name); {
@@ -166,7 +165,7 @@ func writeAside(dir *os.Root, name string, b []byte) (temp string, err error) {
 	if err != nil {
 		return "", err
 	}
-	if chmod { // the umask had its say
+	if chmod { // the umask may have changed them
 		err = f.Chmod(perm)
 	}
 	if err == nil {
