@@ -13,21 +13,20 @@ import (
 	"time"
 )
 
-// Name is the name of an entry for other entries: its file below the bundle
-// root, and its line. Files only grow, so it stays true.
+// Name identifies an entry for other entries: its file below the bundle root, and its line. Journal files only
+// grow, so a name stays valid.
 type Name struct {
 	File string
 	Line int
 }
 
-// String is "journal/2026-03-02-ann.tsv#3".
+// String returns "journal/2026-03-02-ann.tsv#3".
 func (n Name) String() string { return n.File + "#" + strconv.Itoa(n.Line) }
 
 var entryName = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^(.+?)(?:\.tsv)?[#:](\d{1,9})$`) })
 
-// ParseName reads an entry's name as people type it: the file may lack its
-// folder and its ending, or have the bundle's folder in front, and a colon may
-// stand for the #. The error says what a name looks like.
+// ParseName reads an entry's name as people type it: without its folder and ending, with the bundle's folder in
+// front, or with a colon instead of the #. The error says what a name looks like.
 func ParseName(s string) (Name, error) {
 	m := entryName().FindStringSubmatch(strings.TrimSpace(s))
 	if m == nil {
@@ -44,7 +43,7 @@ type File struct {
 	Bytes []byte
 }
 
-// Files are the journal files of the bundle f, in order. Their places are their names.
+// Files returns the journal files of the bundle f, in order. Their places are their names.
 func Files(f fs.FS) ([]File, error) {
 	var out []File
 	err := Walk(f, func(file string, b []byte) error {
@@ -54,27 +53,26 @@ func Files(f fs.FS) ([]File, error) {
 	return out, err
 }
 
-// Noted is an entry where it stands.
+// Noted is an entry with its location and its links.
 type Noted struct {
 	Entry
 	Name     Name
 	Place    string    // of its file
-	Date     time.Time // of the file, by its name; zero where that has none
-	Closed   bool      // it needs nobody any more
-	ClosedBy []Name    // the entries that close it, in order; for a tension also what its status resolves it by
+	Date     time.Time // from the file's name; zero if it has none
+	Closed   bool      // closed or resolved
+	ClosedBy []Name    // the entries that close it, in order; for a tension also the one its status names
 }
 
-// Book is the entries of some files in the order of files and lines, with the
-// links between them drawn.
+// Book holds the entries of some files, in the order of files and lines, with the links between them.
 type Book struct {
 	Entries []Noted
-	Read    []Located // what is wrong with rows and files
-	Links   []Located // what claims to close something and does not
+	Read    []Located // problems of rows and files
+	Links   []Located // entries that claim to close something and do not
 	byName  map[Name]int
 }
 
-// Book reads the files, all of a bundle's if the links are to be true. A file
-// that cannot be read at all is a problem and has no entries.
+// Book reads the files. For the links to be right they must be all files of a bundle. A file that cannot be read is
+// a problem and has no entries.
 func (r Registry) Book(files []File) *Book {
 	b := &Book{byName: map[Name]int{}}
 	for _, f := range files {
@@ -92,11 +90,11 @@ func (r Registry) Book(files []File) *Book {
 			b.Entries = append(b.Entries, n)
 		}
 	}
-	b.link()
+	b.linkAll()
 	return b
 }
 
-// Find is the entry of a name.
+// Find returns the entry of a name.
 func (b *Book) Find(n Name) (Noted, bool) {
 	i, ok := b.byName[n]
 	if !ok {
@@ -105,13 +103,12 @@ func (b *Book) Find(n Name) (Noted, bool) {
 	return b.Entries[i], true
 }
 
-// link draws the closing links. What claims to close something that it cannot
-// close is a problem and closes nothing.
-func (b *Book) link() {
+// linkAll sets the closing links. An entry that names something it cannot close is a problem and closes nothing.
+func (b *Book) linkAll() {
 	for i := range b.Entries {
 		e := &b.Entries[i]
-		for _, ref := range e.list(closes) {
-			if err := b.close(e, ref); err != nil {
+		for _, ref := range e.listItems(closes) {
+			if err := b.closeEntry(e, ref); err != nil {
 				b.Links = append(b.Links, Located{e.Place, e.Line, "closes: " + err.Error()})
 			}
 		}
@@ -124,12 +121,12 @@ func (b *Book) link() {
 	}
 }
 
-func (b *Book) close(by *Noted, ref string) error {
+func (b *Book) closeEntry(by *Noted, ref string) error {
 	n, err := ParseName(ref)
 	if err != nil {
 		return err
 	}
-	old, err := b.closable(by.Entry, n)
+	old, err := b.findClosable(by.Entry, n)
 	if err != nil {
 		return err
 	}
@@ -141,8 +138,8 @@ func (b *Book) close(by *Noted, ref string) error {
 	return nil
 }
 
-// closable is the entry n where an entry like by may close it.
-func (b *Book) closable(by Entry, n Name) (*Noted, error) {
+// findClosable returns the entry n if an entry like by may close it.
+func (b *Book) findClosable(by Entry, n Name) (*Noted, error) {
 	i, ok := b.byName[n]
 	if !ok {
 		return nil, fmt.Errorf("%s is not there", n)
@@ -159,28 +156,27 @@ func (b *Book) closable(by Entry, n Name) (*Noted, error) {
 	return nil, fmt.Errorf("%s is %s, neither an open question nor a tension", n, e.ID())
 }
 
-// Closing checks what a new entry e closes, and writes the names in full. It
-// refuses what is not there, what such an entry cannot close, and what is
-// closed already.
+// Closing checks what a new entry e closes, and returns the full names. It refuses an entry that is missing, that e
+// cannot close, or that is closed already.
 func (b *Book) Closing(e Entry) (names []Name, err error) {
-	for _, ref := range e.list(closes) {
+	for _, ref := range e.listItems(closes) {
 		n, err := ParseName(ref)
 		if err != nil {
 			return nil, notClosable(err.Error())
 		}
-		old, err := b.closable(e, n)
+		old, err := b.findClosable(e, n)
 		if err != nil {
 			return nil, notClosable(err.Error())
 		}
 		if old.Closed {
-			return nil, notClosable(fmt.Sprintf("%s is closed already%s", n, by(old.ClosedBy)))
+			return nil, notClosable(fmt.Sprintf("%s is closed already%s", n, formatClosedBy(old.ClosedBy)))
 		}
 		names = append(names, n)
 	}
 	return names, nil
 }
 
-func by(names []Name) string {
+func formatClosedBy(names []Name) string {
 	if len(names) == 0 {
 		return ""
 	}
@@ -192,8 +188,8 @@ type notClosable string
 func (n notClosable) Error() string   { return string(n) }
 func (n notClosable) Refused() string { return "closes" }
 
-// Opens are the open questions nobody has closed: P1 before P1.1 before P2, those without a priority last, and of two
-// with the same the older first.
+// Opens returns the open questions: P1 before P1.1 before P2, those without a priority last, and the older first
+// among equals.
 func (b *Book) Opens() []Noted {
 	var out []Noted
 	for _, e := range b.Entries {
@@ -222,7 +218,7 @@ func comparePriority(a, b string) int {
 	return slices.Compare(bands(a), bands(b))
 }
 
-// Tensions are the tensions nobody has resolved, the oldest first.
+// Tensions returns the unresolved tensions, the oldest first.
 func (b *Book) Tensions() []Noted {
 	var out []Noted
 	for _, e := range b.Entries {
@@ -234,22 +230,22 @@ func (b *Book) Tensions() []Noted {
 	return out
 }
 
-// Pole is one side of a tension: what it refers to, and the first digits of the git blob id that had when the tension
-// was written. Blob is "" for what is not a file, and for rows of other writers.
+// Pole is one side of a tension: a reference, and the first digits of the git blob id it had when the tension was
+// written. Blob is "" if Ref is not a file, and in rows of other writers.
 type Pole struct {
 	Ref  string `json:"ref"`
 	Blob string `json:"blob,omitempty"`
 }
 
-// pinned is a reference with a blob id, docs/a.md@0123456789ab.
-var pinned = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^(.+)@([0-9a-f]{12,40})$`) })
+// blobReference matches a reference with a blob id, docs/a.md@0123456789ab.
+var blobReference = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^(.+)@([0-9a-f]{12,40})$`) })
 
-// Poles are the sides of a tension.
+// Poles returns the sides of a tension.
 func (e Entry) Poles() []Pole {
 	var out []Pole
-	for _, s := range e.list("between") {
+	for _, s := range e.listItems("between") {
 		p := Pole{Ref: s}
-		if m := pinned().FindStringSubmatch(s); m != nil {
+		if m := blobReference().FindStringSubmatch(s); m != nil {
 			p = Pole{m[1], m[2]}
 		}
 		out = append(out, p)
@@ -257,7 +253,7 @@ func (e Entry) Poles() []Pole {
 	return out
 }
 
-// String is the pole as a row has it.
+// String returns the pole as a row has it.
 func (p Pole) String() string {
 	if p.Blob == "" {
 		return p.Ref

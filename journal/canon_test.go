@@ -121,7 +121,7 @@ func TestFormOf(t *testing.T) {
 		{"Body is ≥10 words describing the conflict", "", ""},
 		{"", "", ""},
 	} {
-		rule, err := formOf(c.check)
+		rule, err := parseCheck(c.check)
 		if err != nil || (rule == nil) != (c.met == "") {
 			t.Errorf("%q: %v, %v", c.check, rule, err)
 			continue

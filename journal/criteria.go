@@ -10,28 +10,28 @@ import (
 	"unicode/utf8"
 )
 
-// Criterion is one point of a type's quality.
+// Criterion is one quality criterion of a type.
 type Criterion struct {
 	Name  string // short: Substance, Rationale
-	Check string // what is asked, in words
+	Check string // the requirement, in words
 	Gap   string // what to tell a writer who missed it
-	rule  rule   // nil: no mechanical form
+	rule  rule   // nil if odd cannot decide it
 }
 
-// Scored reports whether the criterion is mechanical, and so counts.
+// Scored reports whether odd can decide the criterion, so that it counts.
 func (c Criterion) Scored() bool { return c.rule != nil }
 
-// rule decides a criterion from the entry alone. missed is why it is not met, "" when it is.
+// rule decides a criterion from the entry alone. whyMissed returns why it is not met, "" if it is.
 type rule interface{ whyMissed(e Entry) string }
 
-// atLeast asks for n words in a field.
+// atLeast requires n words in a field.
 type atLeast struct {
 	field string
 	n     int
 }
 
 func (a atLeast) whyMissed(e Entry) string {
-	switch n := len(words(e.Get(a.field))); {
+	switch n := len(splitWords(e.Get(a.field))); {
 	case n >= a.n:
 		return ""
 	case n == 0:
@@ -41,7 +41,7 @@ func (a atLeast) whyMissed(e Entry) string {
 	}
 }
 
-// oneOf asks for at least one of some words or phrases in one of the fields.
+// oneOf requires at least one of some words or phrases in one of the fields.
 type oneOf struct {
 	fields []string
 	any    []string
@@ -49,7 +49,7 @@ type oneOf struct {
 
 func (o oneOf) whyMissed(e Entry) string {
 	for _, f := range o.fields {
-		if has(e.Get(f), o.any) != "" {
+		if findPhrase(e.Get(f), o.any) != "" {
 			return ""
 		}
 	}
@@ -67,13 +67,13 @@ type noneOf struct {
 }
 
 func (n noneOf) whyMissed(e Entry) string {
-	if w := has(e.Get(n.field), n.words); w != "" {
+	if w := findPhrase(e.Get(n.field), n.words); w != "" {
 		return fmt.Sprintf("%s says %q", n.field, w)
 	}
 	return ""
 }
 
-// matches asks a field to match.
+// matches requires a field to match an expression.
 type matches struct {
 	field string
 	re    *regexp.Regexp
@@ -90,23 +90,23 @@ func (m matches) whyMissed(e Entry) string {
 	return fmt.Sprintf("%s %q does not match %s", m.field, v, m.re)
 }
 
-// refs asks for n different references in a field.
+// refs requires n different references in a field.
 type refs struct {
 	field string
 	n     int
 }
 
 func (r refs) whyMissed(e Entry) string {
-	if n := len(e.list(r.field)); n < r.n {
+	if n := len(e.listItems(r.field)); n < r.n {
 		return fmt.Sprintf("%s names %d of %d", r.field, n, r.n)
 	}
 	return ""
 }
 
-// either is met when one of its rules is, and else missed for the reason of the first.
-type either []rule
+// anyRule is met if one of its rules is; otherwise it returns the reason of the first.
+type anyRule []rule
 
-func (a either) whyMissed(e Entry) string {
+func (a anyRule) whyMissed(e Entry) string {
 	first := ""
 	for i, r := range a {
 		m := r.whyMissed(e)
@@ -120,37 +120,37 @@ func (a either) whyMissed(e Entry) string {
 	return first
 }
 
-// test is a rule that is a function.
-type test func(e Entry) string
+// funcRule is a rule that is a function.
+type funcRule func(e Entry) string
 
-func (t test) whyMissed(e Entry) string { return t(e) }
+func (t funcRule) whyMissed(e Entry) string { return t(e) }
 
-// has is the first of the words or phrases that stands in s as such, in any case.
-func has(s string, any []string) string {
-	s = " " + plain(s) + " "
+// findPhrase returns the first of the words or phrases that occurs in s as whole words, in any case.
+func findPhrase(s string, any []string) string {
+	s = " " + normaliseText(s) + " "
 	for _, w := range any {
-		if strings.Contains(s, " "+plain(w)+" ") {
+		if strings.Contains(s, " "+normaliseText(w)+" ") {
 			return w
 		}
 	}
 	return ""
 }
 
-// plain is s in lower case, with one space for whatever stands between words.
-func plain(s string) string {
+// normaliseText returns s in lower case with one space between words and no punctuation.
+func normaliseText(s string) string {
 	between := func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) && r != '\'' && r != '’' }
 	s = strings.ReplaceAll(strings.ReplaceAll(strings.ToLower(s), `\n`, " "), "’", "'")
 	return strings.Join(strings.FieldsFunc(s, between), " ")
 }
 
-// concrete asks a body for a number, a name or a thing that can be pointed at:
-// a digit, a quotation, a path or a word in capitals that begins no sentence.
-func concrete(e Entry) string {
+// checkConcrete requires a concrete detail in a body: a digit, a quotation, a path, or a capitalised word that does
+// not begin a sentence.
+func checkConcrete(e Entry) string {
 	if strings.ContainsFunc(e.Content, unicode.IsDigit) || strings.ContainsAny(e.Content, "`\"“") {
 		return ""
 	}
 	start := true
-	for _, w := range words(e.Content) {
+	for _, w := range splitWords(e.Content) {
 		first, _ := utf8.DecodeRuneInString(strings.TrimLeftFunc(w, unicode.IsPunct))
 		if !start && unicode.IsUpper(first) && w != "I" {
 			return ""
@@ -163,9 +163,9 @@ func concrete(e Entry) string {
 	return "body has no number, name or other concrete detail"
 }
 
-// checkPoles asks every pole of a tension to be a reference and not a mere label.
+// checkPoles requires every pole of a tension to be a reference, not a mere label.
 func checkPoles(e Entry) string {
-	poles := e.list("between")
+	poles := e.listItems("between")
 	if len(poles) == 0 {
 		return "no between"
 	}
@@ -178,13 +178,13 @@ func checkPoles(e Entry) string {
 
 var fileName = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`\.[a-z]{1,5}(:\d+)?$`) })
 
-// closure asks a tension's status to be settled, or to say what would settle it.
-func closure(e Entry) string {
+// checkClosure requires a tension's status to be resolved, or to say what would resolve it.
+func checkClosure(e Entry) string {
 	s := e.Get("status")
 	rest, open := strings.CutPrefix(strings.ToLower(s), "open")
 	ref, resolved := strings.CutPrefix(strings.ToLower(s), "resolved")
 	switch {
-	case resolved && strings.Trim(ref, " :") != "", open && len(words(strings.Trim(rest, " -–—:;,"))) >= 2:
+	case resolved && strings.Trim(ref, " :") != "", open && len(splitWords(strings.Trim(rest, " -–—:;,"))) >= 2:
 		return ""
 	case s == "":
 		return "no status"

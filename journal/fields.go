@@ -6,16 +6,16 @@ import (
 	"sync"
 )
 
-// The field every type has: the entries this one closes, by their names, with
-// ", " between them.
+// closes is the field that every type has: the names of the entries that this one closes,
+// separated by ", ".
 const closes = "closes"
 
-// bar is what may begin a field behind a text: a bar with any number of
-// backslashes before it, and a name.
-var bar = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(` (\\*)\| ([a-z][a-z0-9_]*):`) })
+// fieldBar matches the beginning of a field behind a text: a bar with any number of backslashes before it, and a
+// name.
+var fieldBar = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(` (\\*)\| ([a-z][a-z0-9_]*):`) })
 
-// Compose is a text with the fields behind it, as the content of a row has
-// them. Spaces around the text and the values do not survive, nor do empty fields.
+// Compose returns a text with the fields behind it, as the content of a row has them. It trims the text and the
+// values, and drops empty fields.
 func Compose(text string, fields []Field) string {
 	var b strings.Builder
 	b.WriteString(escape(text))
@@ -28,12 +28,11 @@ func Compose(text string, fields []Field) string {
 }
 
 // escape protects every bar that would be read as the beginning of a field.
-func escape(s string) string { return bar().ReplaceAllString(s, ` \$1| $2:`) }
+func escape(s string) string { return fieldBar().ReplaceAllString(s, ` \$1| $2:`) }
 
-// decompose is the inverse of Compose, for fields that r knows. A bar before
-// any other name is text.
+// decompose is the inverse of Compose, for fields that r knows. A bar before any other name is text.
 func (r Registry) decompose(content string) (text string, fields []Field) {
-	from := 0 // of the piece that is being read
+	from := 0 // where the current piece begins
 	name := ""
 	end := func(to int) {
 		piece := unescape(content[from:to])
@@ -43,7 +42,7 @@ func (r Registry) decompose(content string) (text string, fields []Field) {
 		}
 		fields = append(fields, Field{name, strings.TrimSpace(piece)})
 	}
-	for _, m := range bar().FindAllStringSubmatchIndex(content, -1) {
+	for _, m := range fieldBar().FindAllStringSubmatchIndex(content, -1) {
 		word := content[m[4]:m[5]]
 		if m[3] > m[2] || !r.hasField(word) {
 			continue
@@ -55,12 +54,12 @@ func (r Registry) decompose(content string) (text string, fields []Field) {
 	return text, fields
 }
 
-// unescape takes one backslash from every bar that escape gave one.
+// unescape removes the backslash that escape added to a bar.
 func unescape(s string) string {
-	return bar().ReplaceAllStringFunc(s, func(m string) string { return strings.Replace(m, ` \`, " ", 1) })
+	return fieldBar().ReplaceAllStringFunc(s, func(m string) string { return strings.Replace(m, ` \`, " ", 1) })
 }
 
-// Get is the value of a field, "" when the entry has none.
+// Get returns the value of a field, "" if the entry has none.
 func (e Entry) Get(name string) string {
 	switch name {
 	case "title":
@@ -76,8 +75,8 @@ func (e Entry) Get(name string) string {
 	return ""
 }
 
-// list is the items of a field of several.
-func (e Entry) list(name string) []string {
+// listItems returns the different items of a field that holds a list.
+func (e Entry) listItems(name string) []string {
 	var out []string
 	seen := map[string]bool{"": true}
 	for one := range strings.SplitSeq(e.Get(name), ",") {

@@ -41,7 +41,7 @@ func TestFieldsSurviveTheirRow(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		e := Entry{Type: "D", Title: "x", Content: piece.Draw(t, "content")}
 		for _, name := range []string{"rationale", "alternatives", "closes"} {
-			if v := piece.Draw(t, name); strings.TrimSpace(cell(v)) != "" {
+			if v := piece.Draw(t, name); strings.TrimSpace(cleanCell(v)) != "" {
 				e.More = append(e.More, Field{name, v})
 			}
 		}
@@ -55,9 +55,9 @@ func TestFieldsSurviveTheirRow(t *testing.T) {
 		}
 		want := []Field(nil)
 		for _, f := range e.More {
-			want = append(want, Field{f.Name, strings.TrimSpace(cell(f.Value))})
+			want = append(want, Field{f.Name, strings.TrimSpace(cleanCell(f.Value))})
 		}
-		if d := cmp.Diff(want, got[0].More); d != "" || got[0].Content != cell(e.Content) {
+		if d := cmp.Diff(want, got[0].More); d != "" || got[0].Content != cleanCell(e.Content) {
 			t.Fatalf("%q: %q %s", b, got[0].Content, d)
 		}
 	})

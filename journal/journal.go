@@ -1,42 +1,38 @@
-// Package journal keeps DOLCHEO entries: typed notes of what a session decided,
-// observed and learned, one row an entry, eight tab-separated columns, one file a writer.
+// Package journal reads and writes journal entries: typed notes of what a session decided,
+// observed and learned. An entry is one row of eight tab-separated columns, and each writer
+// has a file.
 //
 //	type	typeName	facet	quality_score	quality_max	quality_level	title	content
 //	D	Decision		5	5	strong	Keep the ledger in JSON lines	A line is written once …
 //	O	Open	open	3	5	adequate	Who owns the glossary?	Nobody has said so since …
 //
-// The letters are Decision, Observation, Learning, Constraint, Handoff, Encode
-// and Open, and T for Tension. Two of them are O, so what identifies a type is
-// the pair (letter, facet): (O, "") is a finished observation, (O, open) is
-// unresolved. A knowledge base may add letters of its own, which is why a type
-// is a string and a Registry says which are known.
+// The types, together called DOLCHEO, are Decision, Observation, Learning, Constraint,
+// Handoff, Encode and Open; T is Tension. Two have the letter O, so the pair (letter, facet)
+// identifies a type: (O, "") is an observation, (O, open) an open question. A knowledge base
+// may add types of its own, so a type is a string, and a Registry lists the known ones.
 //
-// A file is UTF-8 with LF line ends and a header. There is no quoting and no
-// escape: a newline in a field is written as the two characters \n and stays
-// so when it is read, a tab becomes a space, and a double quote is a double
-// quote (a CSV reader loses rows over it). The order of rows is the order of
-// the story, never sorted, and rows are only ever added.
+// A file is UTF-8 with LF line ends and a header. Nothing is quoted or escaped: a newline
+// in a field is written as the two characters \n and read back as them, and a tab becomes a
+// space. A double quote is an ordinary character, so a CSV reader would lose rows. Rows are
+// in the order of events; they are never sorted, and only appended.
 //
-// What a type asks for beyond a title and a text (a decision's rationale, an
-// open question's priority) has no column. It stands behind the text, one
-// "name: value" after the other, a bar between spaces in front of each:
+// Further fields of a type, such as a decision's rationale or an open question's priority,
+// have no column. They follow the text as "name: value", each after a bar between spaces:
 //
 //	A line is written once. | rationale: it diffs well | alternatives: SQLite
 //
-// A name counts only if a type of the registry has it. Where a text or a value
-// itself has a bar that is followed by a word and a colon, the bar gets one more
-// backslash in front of it than it had, and reading takes one away; nothing else
-// is escaped, so a text with other bars in it is the same in the row.
+// A name counts only if a type of the registry has it. If a text or value itself has such a
+// bar before a word and a colon, writing puts a backslash in front of the bar and reading
+// removes one. No other bar is escaped.
 //
-// Quality is computed from the row by the criteria of its type and is nobody's
-// judgement: see Registry.Score. Rows of other writers keep what they assert.
+// Quality is computed from the row by the criteria of its type; see Registry.Score. Rows
+// of other writers keep the quality that they state.
 //
-// An entry is named by its file and line, "journal/2026-03-02-ann.tsv#3". A
-// later entry closes an open question, or resolves a tension, by the field
-// "closes" with that name; the row that is closed stays as it is.
+// An entry is named by its file and line, "journal/2026-03-02-ann.tsv#3". A later entry
+// closes an open question, or resolves a tension, with that name in its field "closes". The
+// closed row does not change.
 //
-// Append writes this shape only. Parse reads it and four others found in the
-// wild:
+// Append writes this shape, A. Parse also reads four other shapes, B to E:
 //
 //	A  eight columns with the header above
 //	B  no header, a width for each letter: D title body rationale alternatives reversibility,
@@ -46,10 +42,9 @@
 //	E  the header id ts contributor verdict tier signals scope custody confidence
 //	   relationships short long; the verdict ("crystallize:decision") is the type
 //
-// What is wrong with a row is a Problem with its line; the other rows are read.
-// One defect is common enough to have a repair: a doubled tab behind the facet
-// that shifts all that follows. Parse reads such a row as it was meant and says
-// so, Fix rewrites it, and nobody does so silently.
+// A malformed row is a Problem with its line; the other rows are read. One common defect can
+// be repaired: a doubled tab behind the facet, which shifts the columns after it. Parse reads
+// such a row as it was meant and reports it, and Fix rewrites it.
 package journal
 
 import (
@@ -67,14 +62,13 @@ import (
 // Entry is one row. Type and Facet together are its identity.
 type Entry struct {
 	Type, TypeName, Facet string
-	Score, Max            string // as the row has them
+	Score, Max            string // as in the row
 	Level, Title, Content string
-	More                  []Field // what stands behind the content, or in columns of other shapes, in file order
+	More                  []Field // the fields behind the content, or in columns of other shapes, in order
 	Line                  int     // 1-based; Append ignores it
 }
 
-// ID is the entry's identity as people write it: D, O-open. A facet that makes
-// no type of its own is left out.
+// ID returns the entry's type as people write it, D or O-open. It leaves out a facet that is not part of a type.
 func (e Entry) ID() string { return Standard().ID(e) }
 
 // ID is Entry.ID with the types of r.
@@ -92,29 +86,29 @@ type Field struct {
 	Value string `json:"value"`
 }
 
-// Problem is one located finding of Lint or Parse.
+// Problem is one finding of Lint or Parse with its line.
 type Problem struct {
 	Line    int    `json:"line"`
 	Message string `json:"message"`
 	Fixable bool   `json:"fixable,omitempty"` // by Fix
-	Warning bool   `json:"warning,omitempty"` // a convention of journals, not what a row must be to be read
+	Warning bool   `json:"warning,omitempty"` // a broken convention; the row can be read
 }
 
 // header is the first row of shape A.
 const header = "type\ttypeName\tfacet\tquality_score\tquality_max\tquality_level\ttitle\tcontent\n"
 
-// Parse reads any of the five shapes in the wild, with the standard letters.
+// Parse reads any of the five shapes with the standard types.
 func Parse(b []byte) ([]Entry, []Problem, error) { return Standard().Parse(b) }
 
-// Append appends with the standard letters.
+// Append appends with the standard types.
 func Append(b []byte, e Entry) ([]byte, error) { return Standard().Append(b, e) }
 
-// Append returns the file b (empty: with the header first) with the entry as its last row. A newline in a field is
-// written \n, a tab as a space, and other control characters are dropped. An entry needs a type and a title; TypeName,
-// when empty, is the letter's own. More goes behind the content; its names are names of r's fields. b must be of shape
-// A and is never changed: the result begins with it.
+// Append returns the file b (if it is empty, with the header first) with the entry as its last row. A newline in a
+// field becomes \n and a tab a space; other control characters are dropped. An entry needs a type and a title; an
+// empty TypeName becomes the type's own. More is written behind the content; its names must be fields of r. b must
+// have shape A. It is not changed, and the result begins with it.
 func (r Registry) Append(b []byte, e Entry) ([]byte, error) {
-	row, err := r.row(e)
+	row, err := r.formatRow(e)
 	if err != nil {
 		return nil, err
 	}
@@ -130,22 +124,22 @@ func (r Registry) Append(b []byte, e Entry) ([]byte, error) {
 	return append(out, row...), nil
 }
 
-// row is an entry as a row of shape A, with its newline.
-func (r Registry) row(e Entry) (string, error) {
+// formatRow returns an entry as a row of shape A, with its newline.
+func (r Registry) formatRow(e Entry) (string, error) {
 	more := slices.Clone(e.More)
 	for i, f := range more {
 		if !r.hasField(f.Name) {
 			return "", fmt.Errorf("entry %q: has %q, which no type of entry has; put it into the content", e.Title, f.Name)
 		}
-		more[i].Value = cell(f.Value)
+		more[i].Value = cleanCell(f.Value)
 	}
 	e.Type, e.Facet = strings.TrimSpace(e.Type), strings.TrimSpace(e.Facet)
 	if t, ok := r.find(e.Type, e.Facet); ok && e.TypeName == "" {
 		e.TypeName = t.Name
 	}
-	cells := []string{e.Type, e.TypeName, e.Facet, e.Score, e.Max, e.Level, e.Title, Compose(cell(e.Content), more)}
+	cells := []string{e.Type, e.TypeName, e.Facet, e.Score, e.Max, e.Level, e.Title, Compose(cleanCell(e.Content), more)}
 	for i, c := range cells {
-		cells[i] = cell(c)
+		cells[i] = cleanCell(c)
 	}
 	switch {
 	case cells[0] == "":
@@ -156,8 +150,8 @@ func (r Registry) row(e Entry) (string, error) {
 	return strings.Join(cells, "\t") + "\n", nil
 }
 
-// cell is s as it may stand in a row.
-func cell(s string) string {
+// cleanCell returns s without the characters that a row cannot hold.
+func cleanCell(s string) string {
 	s = strings.ReplaceAll(strings.ToValidUTF8(s, "\ufffd"), "\r\n", "\n")
 	var b strings.Builder
 	for _, r := range s {
@@ -173,9 +167,8 @@ func cell(s string) string {
 	return b.String()
 }
 
-// Path is where a writer's file lies below the bundle root:
-// journal/YYYY-MM-DD-SLUG.tsv by the UTC date. Characters of the slug that do
-// not belong into a file name become "-".
+// Path returns the path of a writer's file below the bundle root: journal/YYYY-MM-DD-SLUG.tsv by the UTC date.
+// Characters of the slug that do not belong in a file name become "-".
 func Path(date time.Time, slug string) string {
 	name := strings.Map(func(r rune) rune {
 		if r < 0x80 && (unicode.IsLetter(r) || unicode.IsDigit(r)) || strings.ContainsRune("._-", r) {
@@ -186,10 +179,9 @@ func Path(date time.Time, slug string) string {
 	return path.Join("journal", date.UTC().Format(time.DateOnly)+"-"+name+".tsv")
 }
 
-// Walk calls visit with every journal file of the bundle f, journal/*.tsv, in
-// the order of their names, which begin with the date. It stops at the first
-// error, which it prefixes with the file's path. A bundle without a journal has
-// no entries.
+// Walk calls visit with every journal file of the bundle f, journal/*.tsv, in the order of their names, which begin
+// with the date. It stops at the first error and prefixes it with the file's path. A bundle without a journal has
+// no files.
 func Walk(f fs.FS, visit func(file string, b []byte) error) error {
 	list, err := fs.ReadDir(f, "journal")
 	if errors.Is(err, fs.ErrNotExist) {

@@ -302,7 +302,7 @@ func TestParseReadsWhatAppendWrites(t *testing.T) {
 			if !bytes.HasPrefix(next, b) || bytes.Count(next, []byte("\n")) != i+2 {
 				t.Fatalf("not one more row: %q", next)
 			}
-			e.Title, e.Content, e.Line = cell(e.Title), cell(e.Content), i+2
+			e.Title, e.Content, e.Line = cleanCell(e.Title), cleanCell(e.Content), i+2
 			b, want = next, append(want, e)
 		}
 		got, problems, err := Parse(b)

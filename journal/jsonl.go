@@ -2,6 +2,7 @@ package journal
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -20,7 +21,7 @@ type line struct {
 	keys map[string]any
 }
 
-// ledgerKind is one of the two ledgers that were kept as JSON lines before there were journals.
+// ledgerKind is one of the two ledgers in JSON lines that were kept before there were journals.
 type ledgerKind struct {
 	letter, prefix string
 	keys           []string // of every line
@@ -34,15 +35,13 @@ func ledgerKinds() []ledgerKind {
 	}
 }
 
-// ReadLines reads a ledger of decisions or of learnings in JSON lines, one
-// object a line, as D and L entries in the order of the lines. The keys of
-// such lines drift: a missing key, one more, an id or a time of another form is
-// a problem, and the line is read all the same. A line without anything to make
-// a title of is a problem and left out. What a journal has no field for goes
-// into the content, as "(key: value; …)". The error is for a file that is no text.
+// ReadLines reads a ledger of decisions or learnings in JSON lines, one object a line, as D and L entries in order.
+// The keys of such lines vary. A missing or additional key, or an id or time of another form, is a problem, but the
+// line is read. A line without anything for a title is a problem and left out. Values for which a journal has no
+// field are added to the content as "(key: value; …)". The error is for a file that is not text.
 func ReadLines(b []byte) ([]Entry, []Problem, error) {
 	if !utf8.Valid(b) || bytes.IndexByte(b, 0) >= 0 {
-		return nil, nil, fmt.Errorf("line %d: not UTF-8 text; save the file as UTF-8", badLine(b))
+		return nil, nil, fmt.Errorf("line %d: not UTF-8 text; save the file as UTF-8", findBadLine(b))
 	}
 	var entries []Entry
 	var r lineReader
@@ -53,35 +52,31 @@ func ReadLines(b []byte) ([]Entry, []Problem, error) {
 			continue
 		}
 		l := line{n: i + 1}
-		if err := json.Unmarshal(text, &l.keys); err != nil || l.keys == nil {
-			r.bad(l.n, "not one JSON object: %v", or(errText(err), "null"))
+		err := json.Unmarshal(text, &l.keys)
+		if err == nil && l.keys == nil {
+			err = errors.New("null")
+		}
+		if err != nil {
+			r.addProblem(l.n, "not one JSON object: %v", err)
 			continue
 		}
-		kind = kindOf(l.keys, kind)
-		r.drift(l, kind, ids)
-		if e, ok := r.entry(l, kind); ok {
+		kind = ledgerKindOf(l.keys, kind)
+		r.checkKeys(l, kind, ids)
+		if e, ok := r.makeEntry(l, kind); ok {
 			entries = append(entries, e)
 		}
 	}
 	return entries, r.problems, nil
 }
 
-func errText(err error) string {
-	if err == nil {
-		return ""
-	}
-	return err.Error()
-}
-
 type lineReader struct{ problems []Problem }
 
-func (r *lineReader) bad(n int, format string, args ...any) {
+func (r *lineReader) addProblem(n int, format string, args ...any) {
 	r.problems = append(r.problems, Problem{Line: n, Message: fmt.Sprintf(format, args...)})
 }
 
-// kindOf is the ledger a line is of: by its id, else by the keys it shares, and
-// where those do not tell, that of the line before.
-func kindOf(keys map[string]any, before ledgerKind) ledgerKind {
+// ledgerKindOf returns the ledger of a line: by its id, else by its keys, else that of the line before.
+func ledgerKindOf(keys map[string]any, before ledgerKind) ledgerKind {
 	shared := func(k ledgerKind) (n int) {
 		for _, key := range k.keys {
 			if _, ok := keys[key]; ok {
@@ -103,25 +98,25 @@ func kindOf(keys map[string]any, before ledgerKind) ledgerKind {
 	return best
 }
 
-// lineID is learn-20260129-0001.
+// lineID matches an id such as learn-20260129-0001.
 var lineID = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^(dec|learn)-\d{8}-\d{4}$`) })
 
-// drift reports how a line differs from what its ledger's lines have.
-func (r *lineReader) drift(l line, kind ledgerKind, ids map[string]int) {
+// checkKeys reports how a line differs from the lines of its ledger.
+func (r *lineReader) checkKeys(l line, kind ledgerKind, ids map[string]int) {
 	missing := slices.DeleteFunc(slices.Clone(kind.keys), func(k string) bool { _, ok := l.keys[k]; return ok })
 	extra := slices.DeleteFunc(slices.Sorted(maps.Keys(l.keys)), func(k string) bool { return slices.Contains(kind.keys, k) })
 	if len(missing) > 0 {
-		r.bad(l.n, "no %s", strings.Join(missing, ", "))
+		r.addProblem(l.n, "no %s", strings.Join(missing, ", "))
 	}
 	if len(extra) > 0 {
-		r.bad(l.n, "%s: no key of a %s ledger", strings.Join(extra, ", "), strings.ToLower(TypeName(kind.letter, "")))
+		r.addProblem(l.n, "%s: no key of a %s ledger", strings.Join(extra, ", "), strings.ToLower(TypeName(kind.letter, "")))
 	}
 	if v, ok := l.keys["id"]; ok {
 		id, _ := v.(string)
 		if !lineID().MatchString(id) {
-			r.bad(l.n, "id %q; want %s-YYYYMMDD-NNNN", flatValue(v), kind.prefix)
+			r.addProblem(l.n, "id %q; want %s-YYYYMMDD-NNNN", formatValue(v), kind.prefix)
 		} else if other, twice := ids[id]; twice {
-			r.bad(l.n, "id %s is that of line %d too", id, other)
+			r.addProblem(l.n, "id %s is that of line %d too", id, other)
 		} else {
 			ids[id] = l.n
 		}
@@ -129,18 +124,18 @@ func (r *lineReader) drift(l line, kind ledgerKind, ids map[string]int) {
 	if v, ok := l.keys["timestamp"]; ok {
 		s, _ := v.(string)
 		if _, err := time.Parse(time.RFC3339, s); err != nil {
-			r.bad(l.n, "timestamp %q; want one like 2026-03-02T09:00:00Z", flatValue(v))
+			r.addProblem(l.n, "timestamp %q; want one like 2026-03-02T09:00:00Z", formatValue(v))
 		}
 	}
 }
 
-// entry makes an entry of a line. Its title is the line's own, or its first text.
-func (r *lineReader) entry(l line, kind ledgerKind) (Entry, bool) {
+// makeEntry makes an entry from a line. Its title is the line's title or its first text.
+func (r *lineReader) makeEntry(l line, kind ledgerKind) (Entry, bool) {
 	e := Entry{Type: kind.letter, TypeName: TypeName(kind.letter, ""), Line: l.n}
 	used := map[string]bool{}
 	take := func(names ...string) string {
 		for _, name := range names {
-			if v := flatValue(l.keys[name]); v != "" {
+			if v := formatValue(l.keys[name]); v != "" {
 				used[name] = true
 				return v
 			}
@@ -149,10 +144,10 @@ func (r *lineReader) entry(l line, kind ledgerKind) (Entry, bool) {
 	}
 	e.Title = take("title", "summary", "learning", "lesson", "insight", "name", "decision", "statement")
 	if e.Title == "" {
-		r.bad(l.n, "no title and no summary; the line is left out")
+		r.addProblem(l.n, "no title and no summary; the line is left out")
 		return e, false
 	}
-	e.Content = or(take("decision", "impact", "body", "content", "detail", "description"), e.Title)
+	e.Content = cmp.Or(take("decision", "impact", "body", "content", "detail", "description"), e.Title)
 	for _, f := range [][]string{{"rationale"}, {"alternatives", "options_considered"}, {"evidence"}, {"id"}, {"ts", "timestamp"}, {"confidence"}} {
 		if v := take(f...); v != "" {
 			e.More = append(e.More, Field{f[0], v})
@@ -160,7 +155,7 @@ func (r *lineReader) entry(l line, kind ledgerKind) (Entry, bool) {
 	}
 	var rest []string
 	for _, key := range slices.Sorted(maps.Keys(l.keys)) {
-		if v := flatValue(l.keys[key]); v != "" && !used[key] {
+		if v := formatValue(l.keys[key]); v != "" && !used[key] {
 			rest = append(rest, key+": "+v)
 		}
 	}
@@ -170,9 +165,9 @@ func (r *lineReader) entry(l line, kind ledgerKind) (Entry, bool) {
 	return e, true
 }
 
-// flatValue is a JSON value as a text: lists with "; " between their items,
-// objects as "key value" pairs. null, "" and empty lists are nothing.
-func flatValue(v any) string {
+// formatValue returns a JSON value as text: lists with "; " between items, objects as "key value" pairs. null, ""
+// and empty lists are "".
+func formatValue(v any) string {
 	switch v := v.(type) {
 	case nil:
 		return ""
@@ -181,7 +176,7 @@ func flatValue(v any) string {
 	case []any:
 		var out []string
 		for _, one := range v {
-			if s := flatValue(one); s != "" {
+			if s := formatValue(one); s != "" {
 				out = append(out, s)
 			}
 		}
@@ -189,7 +184,7 @@ func flatValue(v any) string {
 	case map[string]any:
 		var out []string
 		for _, k := range slices.Sorted(maps.Keys(v)) {
-			if s := flatValue(v[k]); s != "" {
+			if s := formatValue(v[k]); s != "" {
 				out = append(out, k+" "+s)
 			}
 		}
@@ -202,16 +197,15 @@ func flatValue(v any) string {
 	return string(b)
 }
 
-// Convert writes entries, as Parse or ReadLines read them, as one file of shape
-// A. Fields keep their names behind the content; a row's score is what it
-// asserted, and empty where it asserted none.
+// Convert writes entries from Parse or ReadLines as one file of shape A. Fields keep their names behind the
+// content. Scores stay as the rows state them, empty if they state none.
 func (r Registry) Convert(entries []Entry) ([]byte, error) {
 	if len(entries) == 0 {
 		return nil, errors.New("no entries to convert")
 	}
 	b := []byte(header)
 	for _, e := range entries {
-		row, err := r.row(e)
+		row, err := r.formatRow(e)
 		if err != nil {
 			return nil, fmt.Errorf("line %d: %w", e.Line, err)
 		}
@@ -220,8 +214,7 @@ func (r Registry) Convert(entries []Entry) ([]byte, error) {
 	return b, nil
 }
 
-// FirstDay is the day of the first entry that says when it was written, in its
-// field ts; ok is false where none does.
+// FirstDay returns the day of the first entry with a time in its field ts; ok is false if none has one.
 func FirstDay(entries []Entry) (day time.Time, ok bool) {
 	for _, e := range entries {
 		if t, err := time.Parse(time.RFC3339, e.Get("ts")); err == nil {

@@ -1,6 +1,7 @@
 package journal
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"path"
@@ -12,12 +13,12 @@ import (
 	"time"
 )
 
-// titleWords is how many words a title has at most; a longer one is a text.
+// titleWords is how many words a title may have.
 const titleWords = 12
 
-// Lint is Parse for a file that is kept: what Parse finds, and the conventions of journals besides. The file's name
-// and its header are errors; a title of more than twelve words, and a quality that does not agree with itself or with
-// what the row can be scored again by, are warnings. name is the file's path, of which the last part counts.
+// Lint is Parse with the conventions of journals. A wrong file name or header is an error. A title of more than
+// twelve words is a warning, and so is a quality that is inconsistent or differs from the computed one. name is the
+// file's path, of which the last part counts.
 func (r Registry) Lint(name string, b []byte) ([]Problem, error) {
 	entries, problems, err := r.Parse(b)
 	if err != nil {
@@ -26,7 +27,7 @@ func (r Registry) Lint(name string, b []byte) ([]Problem, error) {
 	if _, err := DateOf(name); err != nil {
 		problems = append(problems, Problem{Line: 1, Message: err.Error()})
 	}
-	if all := rows(b); len(all) > 0 {
+	if all := splitRows(b); len(all) > 0 {
 		if kind := shapeOf(b); kind != shapeA {
 			problems = append(problems, Problem{Line: all[0].line, Message: kind.String() + "; odd journal convert writes the eight columns"})
 		} else if got := strings.Join(all[0].cells, "\t") + "\n"; got != header {
@@ -34,13 +35,13 @@ func (r Registry) Lint(name string, b []byte) ([]Problem, error) {
 		}
 	}
 	for _, e := range entries {
-		problems = append(problems, r.conventions(e)...)
+		problems = append(problems, r.checkConventions(e)...)
 	}
 	slices.SortStableFunc(problems, func(a, b Problem) int { return a.Line - b.Line })
 	return problems, nil
 }
 
-// String says what is wrong with a shape that is only read.
+// String says what is wrong with a shape that odd only reads.
 func (s shape) String() string {
 	switch s {
 	case shapeD:
@@ -53,11 +54,11 @@ func (s shape) String() string {
 	return "eight columns"
 }
 
-// fileNames is YYYY-MM-DD-slug.tsv.
+// fileNames matches YYYY-MM-DD-slug.tsv.
 var fileNames = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^(\d{4}-\d{2}-\d{2})-[A-Za-z0-9._-]+\.tsv$`) })
 
-// DateOf is the day a journal file is of, by its name. A name that is not
-// YYYY-MM-DD-slug.tsv, or has no such day in it, is an error.
+// DateOf returns the date in a journal file's name. A name that is not YYYY-MM-DD-slug.tsv, or has an impossible
+// date, is an error.
 func DateOf(name string) (time.Time, error) {
 	base := path.Base(name)
 	m := fileNames().FindStringSubmatch(base)
@@ -71,13 +72,13 @@ func DateOf(name string) (time.Time, error) {
 	return day, nil
 }
 
-// conventions are the warnings about one entry.
-func (r Registry) conventions(e Entry) []Problem {
+// checkConventions returns the warnings about one entry.
+func (r Registry) checkConventions(e Entry) []Problem {
 	var out []Problem
 	warn := func(format string, args ...any) {
 		out = append(out, Problem{Line: e.Line, Warning: true, Message: fmt.Sprintf(format, args...)})
 	}
-	if n := len(words(e.Title)); n > titleWords {
+	if n := len(splitWords(e.Title)); n > titleWords {
 		warn("the title has %d words, want at most %d", n, titleWords)
 	}
 	if t, ok := r.find(e.Type, e.Facet); ok && slices.Contains(t.Fields, "priority") && e.Get("priority") == "" {
@@ -97,8 +98,8 @@ func (r Registry) conventions(e Entry) []Problem {
 	return out
 }
 
-// Check lists all that odd would not write about an entry: a type the registry does not have, a field of another type,
-// an open question without its priority, a name of the set with a letter twice. The error is nil where there is nothing.
+// Check returns all reasons why odd would not write an entry, joined, or nil: a type that the registry does not
+// have, a field of another type, an open question without a priority, and others.
 func (r Registry) Check(e Entry) error {
 	var errs []error
 	bad := func(format string, args ...any) { errs = append(errs, fmt.Errorf(format, args...)) }
@@ -109,17 +110,17 @@ func (r Registry) Check(e Entry) error {
 	own := t.Own()
 	for _, f := range e.More {
 		if ok && f.Name != closes && !slices.Contains(own, f.Name) {
-			bad("%s has no %s; it has %s", t.Name, f.Name, or(strings.Join(own, ", "), "no fields"))
+			bad("%s has no %s; it has %s", t.Name, f.Name, cmp.Or(strings.Join(own, ", "), "no fields"))
 		}
 	}
 	for _, name := range own {
-		known, v := values()[name], e.Get(name)
+		known, v := allowedValues()[name], e.Get(name)
 		if known != nil && v != "" && !slices.Contains(known, v) {
 			bad("%s %q; want %s", name, v, strings.Join(known, ", "))
 		}
 	}
 	if p := e.Get("priority"); slices.Contains(own, "priority") && !priority().MatchString(p) {
-		bad("%s needs a priority, like P1 or P2.1%s", t.Name, unlike(p))
+		bad("%s needs a priority, like P1 or P2.1%s", t.Name, formatRejected(p))
 	}
 	if strings.TrimSpace(e.Title) == "" || strings.TrimSpace(e.Content) == "" {
 		bad("the title or the content is empty")
@@ -127,15 +128,15 @@ func (r Registry) Check(e Entry) error {
 	return errors.Join(errs...)
 }
 
-func unlike(s string) string {
+func formatRejected(s string) string {
 	if s == "" {
 		return ""
 	}
 	return fmt.Sprintf(", and %q is none", s)
 }
 
-// values are what the fields may say that are not free text.
-func values() map[string][]string {
+// allowedValues lists the values of fields that are not free text.
+func allowedValues() map[string][]string {
 	return map[string][]string{
 		"verifiability": {"verified", "reported", "inferred"},
 		"applicability": {"local", "general", "provisional"},
@@ -143,9 +144,9 @@ func values() map[string][]string {
 	}
 }
 
-// Misspelt is the refusal to write "DOLCHEO+H" and its like anywhere in e, nil where it is not there.
+// Misspelt refuses an entry that writes "DOLCHEO+H" or the like anywhere; nil if it does not.
 func Misspelt(e Entry) error {
-	if m := e.misspelt(); len(m) > 0 {
+	if m := e.findMisspelt(); len(m) > 0 {
 		return misspelling(strings.Join(m, "\n"))
 	}
 	return nil
@@ -155,11 +156,3 @@ type misspelling string
 
 func (m misspelling) Error() string   { return string(m) }
 func (m misspelling) Refused() string { return "misspelt" }
-
-// or is a, or b where a is empty.
-func or(a, b string) string {
-	if a == "" {
-		return b
-	}
-	return a
-}

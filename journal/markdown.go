@@ -13,8 +13,8 @@ type mdLine struct {
 	code bool // inside a fence
 }
 
-// section is a heading with the lines below it, up to the next heading of its
-// level or above. The lines of a sub-section are lines of its parent too.
+// section is a heading with the lines up to the next heading of its level or above. The lines of a sub-section are
+// also lines of its parent.
 type section struct {
 	level int
 	line  int
@@ -24,8 +24,8 @@ type section struct {
 
 var heading = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^ {0,3}(#{1,6})[ \t]+(.*?)[ \t#]*$`) })
 
-// lines splits a document, the first line of which is number first.
-func mdLines(doc string, first int) []mdLine {
+// splitLines splits a document whose first line has the number first.
+func splitLines(doc string, first int) []mdLine {
 	var out []mdLine
 	fence := ""
 	for i, text := range strings.Split(doc, "\n") {
@@ -43,7 +43,7 @@ func mdLines(doc string, first int) []mdLine {
 	return out
 }
 
-// fenceMark is the run of marks a line opens or closes a block of code with.
+// fenceMark returns the marks with which a line opens or closes a block of code.
 func fenceMark(text string) string {
 	t := strings.TrimLeft(text, " ")
 	for _, c := range []string{"`", "~"} {
@@ -54,8 +54,8 @@ func fenceMark(text string) string {
 	return ""
 }
 
-// sections are the headings of a document in order.
-func sections(lines []mdLine) []section {
+// splitSections returns the sections of a document in order.
+func splitSections(lines []mdLine) []section {
 	var out []section
 	for i, l := range lines {
 		m := heading().FindStringSubmatch(l.text)
@@ -74,16 +74,16 @@ func sections(lines []mdLine) []section {
 	return out
 }
 
-// tableRow is a row of a table: its cells without the markup around them.
+// tableRow is a row of a table; its cells are without outer spaces.
 type tableRow struct {
 	n     int
 	cells []string
 }
 
-var ruler = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[\s|:-]*-[\s|:-]*$`) })
+var tableRuler = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[\s|:-]*-[\s|:-]*$`) })
 
-// table is the first table among the lines: its header and its rows.
-func table(lines []mdLine) (head tableRow, rows []tableRow) {
+// parseTable returns the header and the rows of the first table among the lines.
+func parseTable(lines []mdLine) (head tableRow, rows []tableRow) {
 	for _, l := range lines {
 		t := strings.TrimSpace(l.text)
 		if l.code || !strings.HasPrefix(t, "|") {
@@ -92,10 +92,10 @@ func table(lines []mdLine) (head tableRow, rows []tableRow) {
 			}
 			continue
 		}
-		if ruler().MatchString(t) {
+		if tableRuler().MatchString(t) {
 			continue
 		}
-		r := tableRow{l.n, tableCells(t)}
+		r := tableRow{l.n, splitCells(t)}
 		if head.cells == nil {
 			head = r
 		} else {
@@ -105,8 +105,8 @@ func table(lines []mdLine) (head tableRow, rows []tableRow) {
 	return head, rows
 }
 
-// tableCells splits a row at its bars; a bar behind a backslash is text.
-func tableCells(t string) []string {
+// splitCells splits a row at its bars; a bar after a backslash is text.
+func splitCells(t string) []string {
 	t = strings.TrimPrefix(t, "|")
 	if strings.HasSuffix(t, "|") && !strings.HasSuffix(t, `\|`) {
 		t = strings.TrimSuffix(t, "|")
@@ -126,5 +126,5 @@ func tableCells(t string) []string {
 	return out
 }
 
-// bare is a cell without the markup around it.
-func bare(s string) string { return strings.Trim(strings.TrimSpace(s), "`*_\"“” ") }
+// stripMarkup returns a cell without the markup around it.
+func stripMarkup(s string) string { return strings.Trim(strings.TrimSpace(s), "`*_\"“” ") }

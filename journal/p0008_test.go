@@ -149,7 +149,7 @@ func TestItems(t *testing.T) {
 		{"- a\n- b\n  - c", 2}, {"1. a\n2) b", 2}, {"### a\n- b\n- c\n### d", 2}, {"**[O] a**\n- b\n\n**[O] c**", 2},
 		{"a\nb\n\nc", 2}, {"- a\n\n```\n- b\n```", 1}, {"- nonesuch", 1},
 	} {
-		if got := itemsOf(mdLines(c.text, 1)); len(got) != c.want {
+		if got := splitItems(splitLines(c.text, 1)); len(got) != c.want {
 			t.Errorf("%q: %d items, want %d", c.text, len(got), c.want)
 		}
 	}

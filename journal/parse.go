@@ -13,15 +13,15 @@ import (
 
 var bom = []byte("\xef\xbb\xbf")
 
-// shape is how a file lays out its rows.
+// shape is how a file arranges its rows.
 type shape int
 
 const (
 	shapeA        shape = iota + 1 // eight columns under their header
-	shapeHeadless                  // B and C: the letter and the width say what a cell is
+	shapeHeadless                  // B and C: the letter and the number of cells say what a cell is
 	shapeD                         // Type Title Body
-	shapeE                         // twelve columns of a folded-out stream
-	shapeUnknown                   // a header odd does not know
+	shapeE                         // the twelve columns of a stream
+	shapeUnknown                   // an unknown header
 )
 
 var (
@@ -36,31 +36,31 @@ type row struct {
 	cells []string
 }
 
-// Parse reads a file with the letters of r. A row that cannot be read is a problem and is left out; one that can be
-// read all the same (an unknown letter, a doubled tab) is both. The problems are in the order of lines. The error is
-// for a file that is no journal at all: not UTF-8, binary, or under an unknown header.
+// Parse reads a file with the types of r. A row that cannot be read is a problem and is left out. A row with a
+// smaller defect (an unknown type, a doubled tab) is a problem but is read. The problems are in the order of lines.
+// The error is for a file that is not a journal: not UTF-8, binary, or with an unknown header.
 func (r Registry) Parse(b []byte) ([]Entry, []Problem, error) {
 	if !utf8.Valid(b) || bytes.IndexByte(b, 0) >= 0 {
-		return nil, nil, fmt.Errorf("line %d: not UTF-8 text; save the file as UTF-8", badLine(b))
+		return nil, nil, fmt.Errorf("line %d: not UTF-8 text; save the file as UTF-8", findBadLine(b))
 	}
 	kind := shapeOf(b)
 	if kind == shapeUnknown {
 		return nil, nil, fmt.Errorf("line 1: unknown header; odd writes %s", strings.Join(columnsA, ", "))
 	}
 	p := parser{Registry: r, shape: kind}
-	p.file(b)
-	for i, row := range rows(b) {
+	p.checkFile(b)
+	for i, row := range splitRows(b) {
 		if i == 0 && kind != shapeHeadless {
 			continue
 		}
-		p.row(row)
+		p.parseRow(row)
 	}
 	slices.SortStableFunc(p.problems, func(a, b Problem) int { return a.Line - b.Line })
 	return p.entries, p.problems, nil
 }
 
-// badLine is the first line with a byte that is not text.
-func badLine(b []byte) int {
+// findBadLine returns the first line that is not text.
+func findBadLine(b []byte) int {
 	for i, line := range bytes.Split(b, []byte("\n")) {
 		if !utf8.Valid(line) || bytes.IndexByte(line, 0) >= 0 {
 			return i + 1
@@ -69,8 +69,8 @@ func badLine(b []byte) int {
 	return 1
 }
 
-// rows splits b into its rows that are not empty.
-func rows(b []byte) []row {
+// splitRows returns the rows that are not empty.
+func splitRows(b []byte) []row {
 	var out []row
 	b = bytes.TrimPrefix(b, bom)
 	for n := 1; len(b) > 0; n++ {
@@ -83,9 +83,9 @@ func rows(b []byte) []row {
 	return out
 }
 
-// shapeOf tells a file's shape by its first row.
+// shapeOf returns a file's shape, by its first row.
 func shapeOf(b []byte) shape {
-	all := rows(b)
+	all := splitRows(b)
 	if len(all) == 0 {
 		return shapeA
 	}
@@ -111,53 +111,53 @@ type parser struct {
 	problems []Problem
 }
 
-func (p *parser) bad(line int, fixable bool, format string, args ...any) {
+func (p *parser) addProblem(line int, fixable bool, format string, args ...any) {
 	p.problems = append(p.problems, Problem{Line: line, Message: fmt.Sprintf(format, args...), Fixable: fixable})
 }
 
-// file checks the bytes around the rows.
-func (p *parser) file(b []byte) {
+// checkFile checks byte order mark, line ends and the last newline.
+func (p *parser) checkFile(b []byte) {
 	if bytes.HasPrefix(b, bom) {
-		p.bad(1, false, "begins with a byte order mark; save the file without it")
+		p.addProblem(1, false, "begins with a byte order mark; save the file without it")
 	}
 	if i := bytes.Index(b, []byte("\r\n")); i >= 0 {
-		p.bad(1+bytes.Count(b[:i], []byte("\n")), false, "CRLF line ends; save the file with LF")
+		p.addProblem(1+bytes.Count(b[:i], []byte("\n")), false, "CRLF line ends; save the file with LF")
 	}
 	if n := len(b); n > 0 && b[n-1] != '\n' {
-		p.bad(1+bytes.Count(b, []byte("\n")), false, "no newline at the end; the row may be torn")
+		p.addProblem(1+bytes.Count(b, []byte("\n")), false, "no newline at the end; the row may be torn")
 	}
 }
 
-func (p *parser) row(r row) {
+func (p *parser) parseRow(r row) {
 	var e Entry
 	var ok bool
 	switch p.shape {
 	case shapeA:
-		e, ok = p.eight(r)
+		e, ok = p.parseShapeA(r)
 	case shapeD:
-		e, ok = p.three(r)
+		e, ok = p.parseShapeD(r)
 	case shapeE:
-		e, ok = p.twelve(r)
+		e, ok = p.parseShapeE(r)
 	default:
-		e, ok = p.headless(r)
+		e, ok = p.parseHeadless(r)
 	}
 	if !ok {
 		return
 	}
 	e.Line = r.line
 	e.normalise(p.Registry)
-	p.check(e)
+	p.checkEntry(e)
 	p.entries = append(p.entries, e)
 }
 
-func (p *parser) eight(r row) (Entry, bool) {
+func (p *parser) parseShapeA(r row) (Entry, bool) {
 	c := r.cells
-	if isDoubled(c) {
-		p.bad(r.line, true, "a doubled tab behind the facet shifts the columns; odd journal lint --fix removes it")
+	if hasDoubledTab(c) {
+		p.addProblem(r.line, true, "a doubled tab behind the facet shifts the columns; odd journal lint --fix removes it")
 		c = slices.Delete(slices.Clone(c), 3, 4)
 	}
 	if len(c) != len(columnsA) {
-		p.bad(r.line, false, "%d columns, want %d; is a tab missing, or inside a text?", len(c), len(columnsA))
+		p.addProblem(r.line, false, "%d columns, want %d; is a tab missing, or inside a text?", len(c), len(columnsA))
 		return Entry{}, false
 	}
 	e := Entry{Type: c[0], TypeName: c[1], Facet: c[2], Score: c[3], Max: c[4], Level: c[5], Title: c[6]}
@@ -165,34 +165,34 @@ func (p *parser) eight(r row) (Entry, bool) {
 	return e, true
 }
 
-// isDoubled recognises the one defect Fix repairs: nine cells, the third and the
-// fourth empty, whole numbers in the fifth and sixth.
-func isDoubled(c []string) bool {
-	return len(c) == len(columnsA)+1 && c[2] == "" && c[3] == "" && whole(c[4]) && whole(c[5])
+// hasDoubledTab recognises the defect that Fix repairs: nine cells, the third and fourth empty, whole numbers in
+// the fifth and sixth.
+func hasDoubledTab(c []string) bool {
+	return len(c) == len(columnsA)+1 && c[2] == "" && c[3] == "" && isWholeNumber(c[4]) && isWholeNumber(c[5])
 }
 
-func whole(s string) bool {
+func isWholeNumber(s string) bool {
 	_, err := strconv.ParseUint(s, 10, 31)
 	return err == nil
 }
 
-func (p *parser) three(r row) (Entry, bool) {
+func (p *parser) parseShapeD(r row) (Entry, bool) {
 	if len(r.cells) != len(columnsD) {
-		p.bad(r.line, false, "%d columns, want %d", len(r.cells), len(columnsD))
+		p.addProblem(r.line, false, "%d columns, want %d", len(r.cells), len(columnsD))
 		return Entry{}, false
 	}
 	return Entry{Type: r.cells[0], Title: r.cells[1], Content: r.cells[2]}, true
 }
 
-// twelve reads a row of a stream: its verdict's last word is the type.
-func (p *parser) twelve(r row) (Entry, bool) {
+// parseShapeE reads a row of a stream: the last word of its verdict is the type.
+func (p *parser) parseShapeE(r row) (Entry, bool) {
 	if len(r.cells) != len(columnsE) {
-		p.bad(r.line, false, "%d columns, want %d", len(r.cells), len(columnsE))
+		p.addProblem(r.line, false, "%d columns, want %d", len(r.cells), len(columnsE))
 		return Entry{}, false
 	}
 	verdict := r.cells[3]
 	e := Entry{Type: verdict[strings.LastIndexByte(verdict, ':')+1:], Title: r.cells[10], Content: r.cells[11]}
-	if t, ok := p.typeNamed(e.Type); ok {
+	if t, ok := p.findByName(e.Type); ok {
 		e.Type, e.Facet, e.TypeName = t.Letter, t.Facet, t.Name
 	}
 	for i, name := range columnsE[:10] {
@@ -203,9 +203,9 @@ func (p *parser) twelve(r row) (Entry, bool) {
 	return e, true
 }
 
-// headless reads shapes B and C: three cells are letter, title and body
-// whatever the letter; more are what the letter's type says.
-func (p *parser) headless(r row) (Entry, bool) {
+// parseHeadless reads shapes B and C: three cells are letter, title and body; more cells are the fields of the
+// letter's type.
+func (p *parser) parseHeadless(r row) (Entry, bool) {
 	c := r.cells
 	e := Entry{Type: c[0]}
 	e.normalise(p.Registry)
@@ -221,7 +221,7 @@ func (p *parser) headless(r row) (Entry, bool) {
 		names = t.Fields
 	}
 	if len(cells) < 2 || len(cells) > len(names) {
-		p.bad(r.line, false, "%d columns, which no entry of type %q has", len(c), c[0])
+		p.addProblem(r.line, false, "%d columns, which no entry of type %q has", len(c), c[0])
 		return Entry{}, false
 	}
 	for i, cell := range cells {
@@ -237,40 +237,40 @@ func (p *parser) headless(r row) (Entry, bool) {
 	return e, true
 }
 
-// overspelt is the set's name with a letter added that it already has.
-var overspelt = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`(?i)\bDOLCHEOT?\+[A-Z]\b`) })
+// misspeltSet matches the name DOLCHEO with a letter added that it already has.
+var misspeltSet = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`(?i)\bDOLCHEOT?\+[A-Z]\b`) })
 
-// check reports what is wrong with an entry that could be read.
-func (p *parser) check(e Entry) {
+// checkEntry reports what is wrong with an entry that could be read.
+func (p *parser) checkEntry(e Entry) {
 	t, known := p.find(e.Type, e.Facet)
 	if !known {
-		p.bad(e.Line, false, "unknown type %q; known are %s", e.Type, p.Letters())
+		p.addProblem(e.Line, false, "unknown type %q; known are %s", e.Type, p.Letters())
 	} else if !strings.EqualFold(e.TypeName, t.Name) && !(e.Type == "O" && strings.HasPrefix(e.TypeName, "Observation")) {
-		p.bad(e.Line, false, "type %s is %s, not %q", t.ID(), t.Name, e.TypeName)
+		p.addProblem(e.Line, false, "type %s is %s, not %q", t.ID(), t.Name, e.TypeName)
 	}
 	if strings.TrimSpace(e.Title) == "" {
-		p.bad(e.Line, false, "no title")
+		p.addProblem(e.Line, false, "no title")
 	}
-	p.quality(e)
+	p.checkQuality(e)
 	for _, f := range e.More {
 		if f.Name == "priority" && !priority().MatchString(f.Value) {
-			p.bad(e.Line, false, "priority %q is not like P1 or P2.1", f.Value)
+			p.addProblem(e.Line, false, "priority %q is not like P1 or P2.1", f.Value)
 		}
 	}
-	for _, m := range e.misspelt() {
-		p.bad(e.Line, false, "%s", m)
+	for _, m := range e.findMisspelt() {
+		p.addProblem(e.Line, false, "%s", m)
 	}
 }
 
-// misspelt lists the places where an entry names the set with a letter twice.
-func (e Entry) misspelt() []string {
+// findMisspelt lists the places where an entry misspells DOLCHEO.
+func (e Entry) findMisspelt() []string {
 	var out []string
 	texts := []string{e.Type, e.TypeName, e.Facet, e.Title, e.Content}
 	for _, f := range e.More {
 		texts = append(texts, f.Value)
 	}
 	for _, s := range texts {
-		if m := overspelt().FindString(s); m != "" {
+		if m := misspeltSet().FindString(s); m != "" {
 			say := fmt.Sprintf("%q: the letter is in the name already; write %s", m, m[:strings.IndexByte(m, '+')])
 			if !slices.Contains(out, say) {
 				out = append(out, say)
@@ -280,22 +280,22 @@ func (e Entry) misspelt() []string {
 	return out
 }
 
-// quality checks only that the numbers agree with each other.
-func (p *parser) quality(e Entry) {
+// checkQuality checks that the quality numbers are consistent.
+func (p *parser) checkQuality(e Entry) {
 	for _, s := range []string{e.Score, e.Max} {
-		if s != "" && !whole(s) {
-			p.bad(e.Line, false, "quality %q is not a whole number", s)
+		if s != "" && !isWholeNumber(s) {
+			p.addProblem(e.Line, false, "quality %q is not a whole number", s)
 			return
 		}
 	}
 	score, _ := strconv.Atoi(e.Score)
 	if most, err := strconv.Atoi(e.Max); err == nil && score > most {
-		p.bad(e.Line, false, "quality %s of %s is more than there is", e.Score, e.Max)
+		p.addProblem(e.Line, false, "quality %s of %s is more than there is", e.Score, e.Max)
 	}
 }
 
-// Fix repairs the extra-tab defect and nothing else: every other byte stays. rows are the lines it repaired. Only files
-// of shape A have the defect; others come back as they are.
+// Fix removes doubled tabs and changes no other byte; rows are the lines it repaired. Only files of shape A have
+// the defect; others are returned unchanged.
 func Fix(b []byte) (fixed []byte, rows []int, err error) {
 	if _, _, err := Parse(b); err != nil {
 		return nil, nil, err
@@ -305,7 +305,7 @@ func Fix(b []byte) (fixed []byte, rows []int, err error) {
 	}
 	lines := bytes.SplitAfter(b, []byte("\n"))
 	for i, line := range lines {
-		if isDoubled(strings.Split(strings.TrimRight(string(line), "\r\n"), "\t")) {
+		if hasDoubledTab(strings.Split(strings.TrimRight(string(line), "\r\n"), "\t")) {
 			lines[i] = bytes.Replace(line, []byte("\t\t\t"), []byte("\t\t"), 1)
 			rows = append(rows, i+1)
 		}

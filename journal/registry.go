@@ -14,14 +14,14 @@ import (
 type Type struct {
 	Letter, Facet string   // the identity
 	Name          string   // typeName
-	Fields        []string // of shape B, behind the letter; the facet is not one of them
-	Extra         []string // fields that only shape A can carry, behind its content
-	Triggers      []string // words that speak for this type in a text without one
+	Fields        []string // of shape B, after the letter and without the facet
+	Extra         []string // fields that only shape A has, behind its content
+	Triggers      []string // words that suggest this type for a text without one
 	Criteria      []Criterion
 	Source        string // the document that adds or refines it, "" for odd's own
 }
 
-// ID is the type as people write it: the letter, and the facet behind a "-".
+// ID returns the type as people write it: the letter, and the facet after a "-".
 func (t Type) ID() string {
 	if t.Facet == "" {
 		return t.Letter
@@ -29,7 +29,7 @@ func (t Type) ID() string {
 	return t.Letter + "-" + t.Facet
 }
 
-// Own are the fields beyond title and body, in the order they are written in.
+// Own returns the fields other than title and body, in their order in a row.
 func (t Type) Own() []string {
 	own := func(name string) bool { return name == "title" || name == "body" }
 	return slices.DeleteFunc(slices.Concat(t.Fields, t.Extra), own)
@@ -38,8 +38,7 @@ func (t Type) Own() []string {
 // Registry lists the types of entry a knowledge base knows.
 type Registry []Type
 
-// Standard are the types of DOLCHEO and Tension, with the fields and the
-// quality criteria of their governing canon.
+// Standard returns the DOLCHEO types and Tension, with the fields and quality criteria of their canon.
 func Standard() Registry {
 	return Registry{
 		{Letter: "D", Name: "Decision", Fields: []string{"title", "body", "rationale", "alternatives", "reversibility"}, Criteria: decisionCriteria()},
@@ -53,14 +52,13 @@ func Standard() Registry {
 	}
 }
 
-// TypeName is the name of a standard type, "" for a letter that is none of them.
+// TypeName returns the name of a standard type, "" for any other letter.
 func TypeName(letter, facet string) string {
 	t, _ := Standard().find(letter, facet)
 	return t.Name
 }
 
-// find looks up a type. A facet that makes no type of its own ("correction") is
-// only a word on the letter's.
+// find looks up a type. A facet that is not part of a type ("correction") is ignored.
 func (r Registry) find(letter, facet string) (Type, bool) {
 	for _, want := range []string{facet, ""} {
 		for _, t := range r {
@@ -72,8 +70,8 @@ func (r Registry) find(letter, facet string) (Type, bool) {
 	return Type{}, false
 }
 
-// typeNamed looks a type up by its name, in any case.
-func (r Registry) typeNamed(name string) (Type, bool) {
+// findByName looks up a type by its name, in any case.
+func (r Registry) findByName(name string) (Type, bool) {
 	for _, t := range r {
 		if strings.EqualFold(t.Name, name) {
 			return t, true
@@ -82,7 +80,7 @@ func (r Registry) typeNamed(name string) (Type, bool) {
 	return Type{}, false
 }
 
-// Find looks a type up by its ID.
+// Find looks up a type by its ID.
 func (r Registry) Find(id string) (Type, bool) {
 	for _, t := range r {
 		if t.ID() == id {
@@ -92,7 +90,7 @@ func (r Registry) Find(id string) (Type, bool) {
 	return Type{}, false
 }
 
-// Known is nil for an entry of a type the registry has, however it is spelled.
+// Known returns nil if the registry has the entry's type, in any spelling.
 func (r Registry) Known(e Entry) error {
 	e.normalise(r)
 	if _, ok := r.find(e.Type, e.Facet); ok {
@@ -101,8 +99,8 @@ func (r Registry) Known(e Entry) error {
 	return fmt.Errorf("unknown type %q; known are %s", Type{Letter: e.Type, Facet: e.Facet}.ID(), r.Letters())
 }
 
-// Suggest is the ID a mistyped one most likely means, "" when none is near: the
-// type's name, also with a slip or cut short, its ID in another case or as a tag, or its facet alone.
+// Suggest returns the ID that a mistyped one most likely means, "" if none is close. It accepts the type's name,
+// misspelt or cut short, its ID in another case or as a tag, and its facet alone.
 func (r Registry) Suggest(id string) string {
 	id = strings.Trim(id, "[]() ")
 	for _, t := range r {
@@ -125,8 +123,7 @@ func (r Registry) Suggest(id string) string {
 	return best
 }
 
-// hasField reports whether an entry may carry a field: one that some type has,
-// "closes", and the columns of shape E.
+// hasField reports whether an entry may have a field: one of some type, "closes", or a column of shape E.
 func (r Registry) hasField(name string) bool {
 	if name == closes || slices.Contains(columnsE[:10], name) {
 		return true
@@ -143,19 +140,19 @@ func (r Registry) Letters() string {
 	return strings.Join(out, " ")
 }
 
-// inline is a type as it is tagged in prose: [D], O-open, O-open P2.1.
-var inline = sync.OnceValue(func() *regexp.Regexp {
+// typeTag matches a type as a tag in prose: [D], O-open, O-open P2.1.
+var typeTag = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`^\[?([^\s\[\]-]+)(?:-(\w+))?(?:\s+(P\d+(?:\.\d+)*))?\]?$`)
 })
 
-// priority is the band of an open question: P1 is next, P1.2 the second of those.
+// priority matches the priority of an open question: P1 is next, P1.2 the second of those.
 var priority = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^P\d+(\.\d+)*$`) })
 
-// normalise brings the spellings of a type in the wild to (letter, facet): an
-// O named "Open" or "Observation (Open)" is an open one, and a tag is its parts.
+// normalise turns the spellings of a type into (letter, facet): an O named "Open" or "Observation (Open)" is an
+// open question, and a tag is split into its parts.
 func (e *Entry) normalise(r Registry) {
 	e.Type, e.TypeName, e.Facet = strings.TrimSpace(e.Type), strings.TrimSpace(e.TypeName), strings.TrimSpace(e.Facet)
-	if m := inline().FindStringSubmatch(e.Type); m != nil {
+	if m := typeTag().FindStringSubmatch(e.Type); m != nil {
 		e.Type = m[1]
 		if e.Facet == "" {
 			e.Facet = m[2]

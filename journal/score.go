@@ -5,26 +5,25 @@ import (
 	"strings"
 )
 
-// Verdict is what became of one criterion.
+// Verdict is the result for one criterion.
 type Verdict struct {
 	Name   string `json:"name"`
 	Met    bool   `json:"met"`
-	Scored bool   `json:"scored"`           // false: the criterion is not mechanical, it counts for nothing
+	Scored bool   `json:"scored"`           // false if odd cannot decide the criterion, which then does not count
 	Reason string `json:"reason,omitempty"` // why it was missed, or is not scored
 }
 
-// Quality is how much of what its type asks for an entry has.
+// Quality is how many of its type's criteria an entry meets.
 type Quality struct {
 	Score    int       `json:"score"`
-	Max      int       `json:"max"` // 0: the type has no criteria, or none that is mechanical
+	Max      int       `json:"max"` // 0 if the type has no criteria that odd can decide
 	Level    string    `json:"level,omitempty"`
 	Status   string    `json:"status"` // recorded, or draft for what is weak or insufficient
 	Criteria []Verdict `json:"criteria"`
 }
 
-// Score counts the criteria of e's type that e meets, one point each. It reads
-// nothing but the entry, so that a row can be scored again by anybody. A
-// criterion that no rule of odd can decide is listed and not counted.
+// Score counts the criteria of e's type that e meets, one point each. It reads only the entry, so that anybody can
+// compute the score again. A criterion that odd cannot decide is listed and not counted.
 func (r Registry) Score(e Entry) Quality {
 	t, _ := r.find(e.Type, e.Facet)
 	q := Quality{Status: "recorded", Criteria: []Verdict{}}
@@ -55,7 +54,7 @@ func (r Registry) Score(e Entry) Quality {
 	return q
 }
 
-// Mark writes q into the entry's columns; a type without criteria has them empty.
+// Mark writes q into the entry's columns; they are empty for a type without criteria.
 func (e *Entry) Mark(q Quality) {
 	e.Score, e.Max, e.Level = "", "", ""
 	if q.Max > 0 {
@@ -63,7 +62,7 @@ func (e *Entry) Mark(q Quality) {
 	}
 }
 
-// String is the score in one line: "3 of 5, adequate, recorded".
+// String returns the score on one line: "3 of 5, adequate, recorded".
 func (q Quality) String() string {
 	if q.Max == 0 {
 		return "not scored, " + q.Status
@@ -71,8 +70,8 @@ func (q Quality) String() string {
 	return fmt.Sprintf("%d of %d, %s, %s", q.Score, q.Max, q.Level, q.Status)
 }
 
-// Level is what the governed formula calls a score out of max: strong for all
-// of it, adequate from three fifths, weak from two, insufficient below.
+// Level names a score out of max by the formula of canon: strong for all of it, adequate from three fifths, weak from
+// two fifths, insufficient below.
 func Level(score, max int) string {
 	switch {
 	case score >= max:
@@ -85,5 +84,5 @@ func Level(score, max int) string {
 	return "insufficient"
 }
 
-// words are the words of a text; the two characters \n count as a space.
-func words(s string) []string { return strings.Fields(strings.ReplaceAll(s, `\n`, " ")) }
+// splitWords returns the words of a text; the two characters \n count as a space.
+func splitWords(s string) []string { return strings.Fields(strings.ReplaceAll(s, `\n`, " ")) }

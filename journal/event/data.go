@@ -1,32 +1,31 @@
 package event
 
-// Data is what a record says beyond the members that every kind has. Each kind has
-// one type; Append takes no other and Read returns no other, by value. The fields
-// stand in the order of their keys, which is the order that they are stored in. A
-// field without omitempty is stored even where it is zero. Moments are RFC 3339 in UTC.
-type Data interface{ of() []Kind }
+// Data is what a record holds beyond the members of every kind. Each kind has one type, which Append requires and
+// Read returns, by value. The fields are in the order of their keys, which is the stored order. A field without
+// omitempty is stored even if it is zero. Times are RFC 3339 in UTC.
+type Data interface{ listKinds() []Kind }
 
-// ClaimData says what a claim is for. Sessions that no task asks for are engaged
-// together, under the run's own id as task; an older odd claimed them.
+// ClaimData says what a claim is for. Sessions without a task are one engage record, with the run's id as task;
+// older versions of odd wrote a claim instead.
 type ClaimData struct {
-	Alert        []string  `json:"alert,omitempty"` // the envelopes of which a month's share was reached for the first time: "tenant", "unapportioned", or a team
+	Alert        []string  `json:"alert,omitempty"` // budget envelopes that reached their alert share in this month for the first time: "tenant", "unapportioned", or a team
 	Artifact     string    `json:"artifact,omitempty"`
-	Asked        string    `json:"asked,omitempty"` // of sessions without a task, the question in words
+	Asked        string    `json:"asked,omitempty"` // the question, for sessions without a task
 	Attempt      int       `json:"attempt,omitzero"`
-	Base         string    `json:"base,omitempty"`          // the commit that is worked on
-	Blob         string    `json:"blob,omitempty"`          // of the task's file
-	ContractRole string    `json:"contract_role,omitempty"` // where a person asks for another role than the task does
+	Base         string    `json:"base,omitempty"`          // the commit that the session works on
+	Blob         string    `json:"blob,omitempty"`          // the blob of the task's file
+	ContractRole string    `json:"contract_role,omitempty"` // the role, if a person asks for another than the task does
 	Handoff      string    `json:"handoff,omitempty"`
-	Lease        string    `json:"lease,omitempty"` // the commitment lease that it is made under, where one is required
+	Lease        string    `json:"lease,omitempty"` // the commitment lease, if one is required
 	LeaseExpires string    `json:"lease_expires,omitempty"`
 	Mode         string    `json:"mode,omitempty"`
-	Op           string    `json:"op,omitempty"` // the change that it will be worked on by
+	Op           string    `json:"op,omitempty"` // the change through which the task is done
 	Override     *Override `json:"override,omitzero"`
 	RefreshOf    string    `json:"refresh_of,omitempty"` // the run whose kept output is judged again; no session runs
-	Sessions     int64     `json:"sessions,omitzero"`    // how many share the reservation, of those without a task
+	Sessions     int64     `json:"sessions,omitzero"`    // how many sessions without a task share the reservation
 }
 
-// Override is a person's word that some rules of a contract do not hold for once.
+// Override records a person's permission to break some rules of a contract once.
 type Override struct {
 	By     string   `json:"by"`
 	Modes  []string `json:"modes"`
@@ -42,11 +41,11 @@ type SessionData struct {
 	Class       string           `json:"class,omitempty"`
 	Contract    *SessionContract `json:"contract,omitzero"`
 	Deliverable string           `json:"deliverable,omitempty"` // its schema
-	Detail      string           `json:"detail,omitempty"`      // of a transport that failed
+	Detail      string           `json:"detail,omitempty"`      // why the transport failed
 	Exploration *Exploration     `json:"exploration,omitzero"`
 	Failure     string           `json:"failure,omitempty"`
-	Handoff     string           `json:"handoff,omitempty"` // the file that it handed over
-	Hints       int64            `json:"hints,omitzero"`    // how many; none refuses
+	Handoff     string           `json:"handoff,omitempty"` // the file that the session handed over
+	Hints       int64            `json:"hints,omitzero"`    // the number of hints; a hint refuses nothing
 	Model       string           `json:"model,omitempty"`
 	Outcome     string           `json:"outcome"`
 	Sandbox     string           `json:"sandbox,omitempty"`
@@ -58,16 +57,16 @@ type SessionData struct {
 	Turns       int64            `json:"turns"`
 }
 
-// SessionAnchor names the permit that a session worked under.
+// SessionAnchor names the permit of a session.
 type SessionAnchor struct {
-	EmissionAt string `json:"emission_at"` // when what it emitted had been read
+	EmissionAt string `json:"emission_at"` // when its emission had been read
 	Mode       string `json:"mode"`
 	SHA256     string `json:"sha256"`
 	Tier       string `json:"tier"`
 	Token      string `json:"token"`
 }
 
-// SessionContract is what a session was held to.
+// SessionContract is the contract of a session.
 type SessionContract struct {
 	Artifact     string      `json:"artifact,omitempty"`
 	Engagement   string      `json:"engagement"`
@@ -83,7 +82,7 @@ type SessionContract struct {
 	Voice        string      `json:"voice"`
 }
 
-// GivenFile is a file as a session was given it.
+// GivenFile is a file that a session was given.
 type GivenFile struct {
 	Blob string `json:"blob"`
 	Path string `json:"path"`
@@ -96,15 +95,15 @@ type Exploration struct {
 	Unique     int64    `json:"unique"`
 }
 
-// Scratch is what a session left in its scratch repository: how many files it
-// changed and how many of them are ignored, or the codes of why that is no change.
+// Scratch is what a session left in its scratch repository: how many files it changed, how many of them are
+// ignored, and the codes of why the rest is not a change.
 type Scratch struct {
 	Changed int64    `json:"changed,omitzero"`
 	Ignored int64    `json:"ignored,omitzero"`
 	Refused []string `json:"refused,omitempty"`
 }
 
-// ServerUse is what became of one MCP server that was lent to a session.
+// ServerUse is how a session used one MCP server.
 type ServerUse struct {
 	Calls      int64    `json:"calls"`
 	Code       string   `json:"code,omitempty"`
@@ -118,7 +117,7 @@ type ServerUse struct {
 	Tools      int64    `json:"tools"`
 }
 
-// Tokens are what was billed.
+// Tokens are the billed tokens.
 type Tokens struct {
 	CacheRead  int64 `json:"cache_read,omitzero"`
 	CacheWrite int64 `json:"cache_write,omitzero"`
@@ -126,8 +125,8 @@ type Tokens struct {
 	Output     int64 `json:"output,omitzero"`
 }
 
-// AnchorData is the permit that a session worked under, released: one record a
-// token. Of one that a later run swept, only what the permit itself says is known.
+// AnchorData is a released permit of a session, one record a token. If a later run swept it, only the permit's own
+// data is known.
 type AnchorData struct {
 	Allow         []string      `json:"allow,omitempty"` // globs
 	AnchorSHA256  string        `json:"anchor_sha256"`
@@ -135,7 +134,7 @@ type AnchorData struct {
 	Artifact      string        `json:"artifact,omitempty"`
 	BoundAt       string        `json:"bound_at"`
 	Constitution  *Constitution `json:"constitution,omitzero"`
-	ContextHash   string        `json:"context_hash"` // of the arm
+	ContextHash   string        `json:"context_hash"` // hash of the arm
 	Deny          []string      `json:"deny,omitempty"`
 	ExpiresAt     string        `json:"expires_at,omitempty"`
 	Gate          string        `json:"gate,omitempty"`
@@ -148,7 +147,7 @@ type AnchorData struct {
 	Token         string        `json:"token"`
 }
 
-// Arm is where a session stood when it was bound.
+// Arm is the state of the repository when a session was bound.
 type Arm struct {
 	Branch      string `json:"branch,omitempty"`
 	Focus       string `json:"focus,omitempty"`
@@ -157,20 +156,20 @@ type Arm struct {
 	Phase       string `json:"phase,omitempty"`
 }
 
-// Constitution is the file that a role is bound to, as the head of its arm has it.
+// Constitution is the file that a role is bound to, as in the head of its arm.
 type Constitution struct {
 	Blob   string `json:"blob,omitempty"`
 	Path   string `json:"path"`
 	SHA256 string `json:"sha256"`
 }
 
-// ReconcileData is what merging an emission into the bundle came to.
+// ReconcileData is the result of merging an emission into the bundle.
 type ReconcileData struct {
 	Counts map[string]int64 `json:"counts"` // by effect
 	Held   []Held           `json:"held,omitempty"`
 }
 
-// Held is an atom that was kept out of a proposal, for a person to see.
+// Held is an atom that was left out of a proposal, for a person to look at.
 type Held struct {
 	Effect string `json:"effect"`
 	ID     string `json:"id"`
@@ -178,9 +177,8 @@ type Held struct {
 	Reason string `json:"reason"`
 }
 
-// OpData is a transition of a change that goes through the pipeline, or its one
-// ending. The ending that a person's word brings is alone in a file that has the
-// op's id as its run. What the keys mean, board/pipeline says.
+// OpData is a transition of a change in the pipeline, or its only ending. If a person ends the op, the record is
+// alone in a file whose run is the op's id. board/pipeline explains the keys.
 type OpData struct {
 	At      string            `json:"at,omitempty"`
 	Clock   string            `json:"clock,omitempty"`
@@ -199,7 +197,7 @@ type OpData struct {
 	Spent   int64             `json:"spent_micro_usd,omitzero"`
 	To      string            `json:"to,omitempty"`
 	Until   string            `json:"until,omitempty"`
-	V       int               `json:"v,omitzero"` // 2; none is version 1, which also has clock, hash, mark, op_until and prev
+	V       int               `json:"v,omitzero"` // 2; version 1 has none, but clock, hash, mark, op_until and prev
 }
 
 // OutcomeData is how a claim ended.
@@ -210,75 +208,75 @@ type OutcomeData struct {
 	Branch    string         `json:"branch,omitempty"`
 	Notes     []string       `json:"notes,omitempty"`
 	Op        string         `json:"op,omitempty"`
-	Over      int64          `json:"over_micro_usd,omitzero"` // what it cost above its reservation
+	Over      int64          `json:"over_micro_usd,omitzero"` // cost above the reservation
 	Paths     []ProposedPath `json:"paths,omitempty"`
-	Proposal  string         `json:"proposal,omitempty"` // its commit
+	Proposal  string         `json:"proposal,omitempty"` // the proposal's commit
 	Reason    string         `json:"reason,omitempty"`
-	Verdict   string         `json:"verdict"` // review, blocked, or lost when the claim was no longer this run's; completed, yielded, failed, handoff_insufficient or refused where no task asked
+	Verdict   string         `json:"verdict"` // review, blocked, or lost if the claim was no longer this run's; without a task: completed, yielded, failed, handoff_insufficient or refused
 }
 
-// ProposedPath is a file that a proposal writes, with its blobs before and after; "" is no file.
+// ProposedPath is a file that a proposal writes, with its blobs before and after; "" means no file.
 type ProposedPath struct {
 	Base   string `json:"base"`
 	Path   string `json:"path"`
 	Result string `json:"result"`
 }
 
-// AbandonedData is what is known of a claim that another run swept.
+// AbandonedData is the data of a claim that another run swept.
 type AbandonedData struct {
 	Killed bool `json:"killed,omitzero"` // the run was found dead in its own clone before its claim ended
 }
 
-// StopData is why a drain stopped, or stopped the board.
+// StopData is why a drain stopped, or paused the board.
 type StopData struct {
 	Code   string `json:"code,omitempty"`
 	Reason string `json:"reason,omitempty"`
 }
 
-// UnknownData is the data of a kind that this program does not know, as it stands.
+// UnknownData is the data of a kind that this version does not know, unchanged.
 type UnknownData struct {
 	Kind Kind
 	JSON string
 }
 
-// MarshalJSON is the data as it was read.
+// MarshalJSON returns the data as it was read.
 func (d UnknownData) MarshalJSON() ([]byte, error) { return []byte(d.JSON), nil }
 
-func (d UnknownData) of() []Kind { return []Kind{d.Kind} }
-func (ClaimData) of() []Kind     { return []Kind{Claim, Engage} }
-func (SessionData) of() []Kind   { return []Kind{Session} }
-func (AnchorData) of() []Kind    { return []Kind{Anchor} }
-func (ReconcileData) of() []Kind { return []Kind{Reconcile} }
-func (OpData) of() []Kind        { return []Kind{Op, OpEnd} }
-func (OutcomeData) of() []Kind   { return []Kind{Outcome} }
-func (AbandonedData) of() []Kind { return []Kind{Abandoned} }
-func (StopData) of() []Kind      { return []Kind{Refused, Paused} }
+func (d UnknownData) listKinds() []Kind { return []Kind{d.Kind} }
+func (ClaimData) listKinds() []Kind     { return []Kind{Claim, Engage} }
+func (SessionData) listKinds() []Kind   { return []Kind{Session} }
+func (AnchorData) listKinds() []Kind    { return []Kind{Anchor} }
+func (ReconcileData) listKinds() []Kind { return []Kind{Reconcile} }
+func (OpData) listKinds() []Kind        { return []Kind{Op, OpEnd} }
+func (OutcomeData) listKinds() []Kind   { return []Kind{Outcome} }
+func (AbandonedData) listKinds() []Kind { return []Kind{Abandoned} }
+func (StopData) listKinds() []Kind      { return []Kind{Refused, Paused} }
 
-// Claim is the data of a record as ClaimData: zero where the record is of another kind.
-func (r Record) Claim() ClaimData { return of[ClaimData](r) }
+// Claim returns the record's ClaimData, zero for another kind.
+func (r Record) Claim() ClaimData { return dataAs[ClaimData](r) }
 
-// Session is the data of a record as SessionData: zero where the record is of another kind.
-func (r Record) Session() SessionData { return of[SessionData](r) }
+// Session returns the record's SessionData, zero for another kind.
+func (r Record) Session() SessionData { return dataAs[SessionData](r) }
 
-// Anchor is the data of a record as AnchorData: zero where the record is of another kind.
-func (r Record) Anchor() AnchorData { return of[AnchorData](r) }
+// Anchor returns the record's AnchorData, zero for another kind.
+func (r Record) Anchor() AnchorData { return dataAs[AnchorData](r) }
 
-// Reconcile is the data of a record as ReconcileData: zero where the record is of another kind.
-func (r Record) Reconcile() ReconcileData { return of[ReconcileData](r) }
+// Reconcile returns the record's ReconcileData, zero for another kind.
+func (r Record) Reconcile() ReconcileData { return dataAs[ReconcileData](r) }
 
-// Op is the data of a record as OpData: zero where the record is of another kind.
-func (r Record) Op() OpData { return of[OpData](r) }
+// Op returns the record's OpData, zero for another kind.
+func (r Record) Op() OpData { return dataAs[OpData](r) }
 
-// Outcome is the data of a record as OutcomeData: zero where the record is of another kind.
-func (r Record) Outcome() OutcomeData { return of[OutcomeData](r) }
+// Outcome returns the record's OutcomeData, zero for another kind.
+func (r Record) Outcome() OutcomeData { return dataAs[OutcomeData](r) }
 
-// Abandoned is the data of a record as AbandonedData: zero where the record is of another kind.
-func (r Record) Abandoned() AbandonedData { return of[AbandonedData](r) }
+// Abandoned returns the record's AbandonedData, zero for another kind.
+func (r Record) Abandoned() AbandonedData { return dataAs[AbandonedData](r) }
 
-// Stop is the data of a record as StopData: zero where the record is of another kind.
-func (r Record) Stop() StopData { return of[StopData](r) }
+// Stop returns the record's StopData, zero for another kind.
+func (r Record) Stop() StopData { return dataAs[StopData](r) }
 
-func of[T Data](r Record) T {
+func dataAs[T Data](r Record) T {
 	d, _ := r.Data.(T)
 	return d
 }

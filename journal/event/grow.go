@@ -5,20 +5,19 @@ import (
 	"slices"
 )
 
-// Appender is Append for the one program that writes a file record by record: it
-// remembers what it returned last, and so reads a file only where it is given
-// another one. Its zero value remembers nothing.
+// Appender is Append for the only writer of a file: it remembers its last result, and parses a file only if it gets
+// another one. Its zero value is ready.
 type Appender struct {
 	file []byte // as returned last
 	run  string
 	seq  int // of its last record
 }
 
-// Append is the function of that name.
+// Append is the function Append.
 func (a *Appender) Append(f []byte, r Record) ([]byte, error) {
 	known := len(f) > 0 && bytes.Equal(f, a.file) && r.Run == a.run && r.Seq > a.seq
 	if !known {
-		return a.keep(Append(f, r))
+		return a.remember(Append(f, r))
 	}
 	line, err := encodeListed(r)
 	if err != nil {
@@ -28,8 +27,8 @@ func (a *Appender) Append(f []byte, r Record) ([]byte, error) {
 	return a.file, nil
 }
 
-// keep remembers a file that Append has read whole.
-func (a *Appender) keep(f []byte, err error) ([]byte, error) {
+// remember stores a file that Append has parsed.
+func (a *Appender) remember(f []byte, err error) ([]byte, error) {
 	*a = Appender{}
 	if err != nil {
 		return nil, err

@@ -17,8 +17,7 @@ import (
 
 const version = 1
 
-// stored is a line of version 1. The names are frozen and stand in sorted
-// order, which is the order that they are printed in.
+// stored is a line of version 1. The names are frozen and sorted, which is the order in which they are printed.
 type stored struct {
 	Cost     int64          `json:"cost_micro_usd,omitzero"`
 	Data     jsontext.Value `json:"data,omitempty"`
@@ -35,11 +34,11 @@ type stored struct {
 	V        int            `json:"v"`
 }
 
-// form is how lines are printed and read: one spelling of every value, and no key
-// twice, in another case or unknown, because money must not be readable in two ways.
-var form = json.JoinOptions(json.Deterministic(true), json.FormatNilSliceAsNull(true), jsontext.EscapeForJS(true), json.RejectUnknownMembers(true))
+// jsonOptions print and read lines strictly: one spelling of every value, and no duplicate or unknown keys, because
+// money must not be readable in two ways.
+var jsonOptions = json.JoinOptions(json.Deterministic(true), json.FormatNilSliceAsNull(true), jsontext.EscapeForJS(true), json.RejectUnknownMembers(true))
 
-// encode prints one record with its newline. It refuses what decode would.
+// encode prints one record with its newline. It refuses a record that decode would refuse.
 func encode(r Record) ([]byte, error) {
 	b, err := formatRecord(r)
 	if err == nil {
@@ -51,9 +50,9 @@ func encode(r Record) ([]byte, error) {
 	return b, nil
 }
 
-// Plain reports a line, without its newline, that is as Append writes its record. Read
-// takes other spellings of the same record, with spaces or escapes, but who looks for a
-// word in the bytes of a file finds it in plain lines alone.
+// Plain reports whether a line, without its newline, is exactly what Append writes for its record. Read also
+// accepts other spellings, with spaces or escapes. A search for a word in a file's bytes is only complete in plain
+// lines.
 func Plain(line []byte, r Record) bool {
 	b, err := formatRecord(r)
 	return err == nil && bytes.Equal(bytes.TrimSuffix(b, []byte("\n")), line)
@@ -67,16 +66,16 @@ func formatRecord(r Record) ([]byte, error) {
 	}
 	var err error
 	if r.Data != nil {
-		if !slices.Contains(r.Data.of(), r.Kind) {
+		if !slices.Contains(r.Data.listKinds(), r.Kind) {
 			return nil, fmt.Errorf("data of %T: a record of kind %s has none of it", r.Data, r.Kind)
 		}
-		if s.Data, err = json.Marshal(r.Data, form); err != nil {
-			return nil, fmt.Errorf("data: %s", cause(err))
+		if s.Data, err = json.Marshal(r.Data, jsonOptions); err != nil {
+			return nil, fmt.Errorf("data: %s", explainDecode(err))
 		}
 	}
-	b, err := json.Marshal(s, form)
+	b, err := json.Marshal(s, jsonOptions)
 	if err != nil {
-		return nil, errors.New(cause(err))
+		return nil, errors.New(explainDecode(err))
 	}
 	return append(b, '\n'), nil
 }
@@ -90,16 +89,16 @@ func decode(line []byte) (Record, error) {
 		return Record{}, errors.New("not a record: want one JSON object; restore the file from git")
 	}
 	var s stored
-	if err := json.Unmarshal(line, &s, form); err != nil {
-		return Record{}, errors.New(cause(err))
+	if err := json.Unmarshal(line, &s, jsonOptions); err != nil {
+		return Record{}, errors.New(explainDecode(err))
 	}
 	ts, err := s.check()
 	if err != nil {
 		return Record{}, err
 	}
-	data, err := dataOf(Kind(s.Kind), s.Data)
+	data, err := decodeData(Kind(s.Kind), s.Data)
 	if err != nil {
-		return Record{}, fmt.Errorf("data: %s", cause(err))
+		return Record{}, fmt.Errorf("data: %s", explainDecode(err))
 	}
 	return Record{
 		TS: ts, Run: s.Run, Seq: s.Seq, Kind: Kind(s.Kind), Task: s.Task, DeadRun: s.DeadRun, Role: s.Role, Team: s.Team,
@@ -107,40 +106,40 @@ func decode(line []byte) (Record, error) {
 	}, nil
 }
 
-// dataOf reads the data of a record of that kind, nil where it has none.
-func dataOf(kind Kind, b jsontext.Value) (Data, error) {
+// decodeData reads the data of a record of that kind, nil if there is none.
+func decodeData(kind Kind, b jsontext.Value) (Data, error) {
 	if len(b) == 0 {
 		return nil, nil
 	}
 	switch kind {
 	case Claim, Engage:
-		return read[ClaimData](b)
+		return unmarshalData[ClaimData](b)
 	case Session:
-		return read[SessionData](b)
+		return unmarshalData[SessionData](b)
 	case Anchor:
-		return read[AnchorData](b)
+		return unmarshalData[AnchorData](b)
 	case Reconcile:
-		return read[ReconcileData](b)
+		return unmarshalData[ReconcileData](b)
 	case Op, OpEnd:
-		return read[OpData](b)
+		return unmarshalData[OpData](b)
 	case Outcome:
-		return read[OutcomeData](b)
+		return unmarshalData[OutcomeData](b)
 	case Abandoned:
-		return read[AbandonedData](b)
+		return unmarshalData[AbandonedData](b)
 	case Refused, Paused:
-		return read[StopData](b)
+		return unmarshalData[StopData](b)
 	}
 	return UnknownData{Kind: kind, JSON: string(b)}, nil
 }
 
-func read[T Data](b []byte) (Data, error) {
+func unmarshalData[T Data](b []byte) (Data, error) {
 	var d T
-	err := json.Unmarshal(b, &d, form)
+	err := json.Unmarshal(b, &d, jsonOptions)
 	return d, err
 }
 
-// cause says where in a line and why it is no record.
-func cause(err error) string {
+// explainDecode says where and why a line is not a record.
+func explainDecode(err error) string {
 	var at *json.SemanticError
 	var syntax *jsontext.SyntacticError
 	pointer := jsontext.Pointer("")
@@ -165,7 +164,7 @@ func cause(err error) string {
 	return "not a record: " + strings.TrimPrefix(strings.TrimPrefix(err.Error(), "json: "), "jsontext: ")
 }
 
-// check holds a stored line to the rules of version 1.
+// check checks a stored line against the rules of version 1, and returns its time.
 func (s stored) check() (time.Time, error) {
 	switch {
 	case s.V != version:
@@ -188,14 +187,14 @@ func (s stored) check() (time.Time, error) {
 	return ts.UTC(), nil
 }
 
-// Redacted is the record with f applied to every text of its data, keys apart.
+// Redacted returns the record with f applied to every text of its data, but not to keys.
 func (r Record) Redacted(f func(string) string) (Record, error) {
 	if r.Data == nil {
 		return r, nil
 	}
-	b, err := json.Marshal(r.Data, form)
+	b, err := json.Marshal(r.Data, jsonOptions)
 	if err != nil {
-		return r, fmt.Errorf("data: %s", cause(err))
+		return r, fmt.Errorf("data: %s", explainDecode(err))
 	}
 	var out bytes.Buffer
 	dec, enc := jsontext.NewDecoder(bytes.NewReader(b)), jsontext.NewEncoder(&out)
@@ -215,12 +214,12 @@ func (r Record) Redacted(f func(string) string) (Record, error) {
 			return r, err
 		}
 	}
-	r.Data, err = dataOf(r.Kind, out.Bytes())
+	r.Data, err = decodeData(r.Kind, out.Bytes())
 	return r, err
 }
 
-// sum adds two amounts; what does not fit is an error, never a wrapped sum.
-func sum(a, b int64) (int64, error) {
+// addMoney adds two amounts; an overflow is an error.
+func addMoney(a, b int64) (int64, error) {
 	if a > math.MaxInt64-b {
 		return 0, errors.New("the sum is more money than odd can count")
 	}

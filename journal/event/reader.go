@@ -9,66 +9,64 @@ import (
 	"slices"
 )
 
-// Reader is Read and Trace for the one program that reads many states of the
-// same files: of a file that grew it reads what is new. The records of one line are
-// shared by all who ask for them, as are the lists they stand in: nobody may change
-// either, or the bytes they were read from. Its zero value is ready; it is not for
-// several goroutines at once.
+// Reader is Read and Trace for a program that reads many states of the same files: if a file grew, it parses only
+// the new lines. Callers share the records and slices, so nobody may change them or the bytes they were read from.
+// Its zero value is ready. It is not safe for concurrent use.
 type Reader struct {
-	files map[string]*told // by their first lines, of which a run has one of its own
-	size  int              // of the longest states of them, in bytes
+	files map[string]*readFile // by their first lines, which differ between runs
+	size  int                  // of all files, in bytes
 }
 
-// readerBytes is how much of files a Reader remembers before it forgets all of them.
+// readerBytes is how many bytes of files a Reader remembers before it drops all of them.
 const readerBytes = 8 << 20
 
-// Read is the function of that name.
+// Read is the function Read.
 func (m *Reader) Read(b []byte) ([]Record, error) {
-	t := m.of(b)
+	t := m.fileOf(b)
 	had := len(t.file)
 	recs, err := t.read(b)
 	m.size += max(0, len(t.file)-had)
 	return recs, err
 }
 
-// Trace is the function of that name.
-func (m *Reader) Trace(prefix []byte) string { return m.of(prefix).trace(prefix) }
+// Trace is the function Trace.
+func (m *Reader) Trace(prefix []byte) string { return m.fileOf(prefix).hashPrefix(prefix) }
 
-// of is what was read of the file that b is a state of.
-func (m *Reader) of(b []byte) *told {
+// fileOf returns what was read of the file that b is a state of.
+func (m *Reader) fileOf(b []byte) *readFile {
 	first := b[:bytes.IndexByte(b, '\n')+1]
 	if t := m.files[string(first)]; t != nil {
 		return t
 	}
-	t := &told{}
+	t := &readFile{}
 	if len(first) > 0 {
 		if m.files == nil || m.size > readerBytes {
-			m.files, m.size = map[string]*told{}, 0
+			m.files, m.size = map[string]*readFile{}, 0
 		}
 		m.files[string(first)] = t
 	}
 	return t
 }
 
-// told is the longest state of a file that was read, as far as it is in order.
-type told struct {
+// readFile is the longest state of a file that was read, up to its first malformed line.
+type readFile struct {
 	file []byte
 	recs []Record
-	ends []int // of their lines
-	seen map[named]int
+	ends []int // offsets of their lines' ends
+	seen map[recordKey]int
 
 	sum    hash.Hash // of the first bytes of file
-	summed int       // how many they are
+	summed int       // how many bytes sum covers
 }
 
-// named is what no two records of a file share.
-type named struct {
+// recordKey identifies a record within a file.
+type recordKey struct {
 	run string
 	seq int
 }
 
-// read is Read of a state that is longer or shorter, or of another file in its place.
-func (t *told) read(b []byte) ([]Record, error) {
+// read returns the records of a longer or shorter state, or of another file that replaced it.
+func (t *readFile) read(b []byte) ([]Record, error) {
 	if bytes.HasPrefix(t.file, b) {
 		i, whole := slices.BinarySearch(t.ends, len(b))
 		switch {
@@ -80,14 +78,14 @@ func (t *told) read(b []byte) ([]Record, error) {
 		return t.recs[: i+1 : i+1], nil
 	}
 	if !bytes.HasPrefix(b, t.file) || t.seen == nil {
-		*t = told{seen: map[named]int{}}
+		*t = readFile{seen: map[recordKey]int{}}
 	}
-	err := t.grow(b)
+	err := t.readNewLines(b)
 	return t.recs[:len(t.recs):len(t.recs)], err
 }
 
-// grow reads the lines of b that file does not have yet, up to the first that is not in order.
-func (t *told) grow(b []byte) error {
+// readNewLines reads the lines of b beyond file, up to the first malformed one.
+func (t *readFile) readNewLines(b []byte) error {
 	for at := len(t.file); at < len(b); {
 		n := len(t.recs) + 1
 		line, _, whole := bytes.Cut(b[at:], []byte("\n"))
@@ -98,7 +96,7 @@ func (t *told) grow(b []byte) error {
 		if err != nil {
 			return fmt.Errorf("line %d: %w", n, err)
 		}
-		k := named{r.Run, r.Seq}
+		k := recordKey{r.Run, r.Seq}
 		if first, again := t.seen[k]; again {
 			return fmt.Errorf("line %d: record %d of %s again, first on line %d; restore the file from git", n, r.Seq, r.Run, first)
 		}
@@ -108,8 +106,8 @@ func (t *told) grow(b []byte) error {
 	return nil
 }
 
-// trace is Trace of a prefix, from that of a shorter one of the same file.
-func (t *told) trace(prefix []byte) string {
+// hashPrefix is Trace, continued from a shorter prefix of the same file.
+func (t *readFile) hashPrefix(prefix []byte) string {
 	if !bytes.HasPrefix(t.file, prefix) || len(prefix) < t.summed {
 		return Trace(prefix)
 	}

@@ -8,14 +8,14 @@ import (
 	"strings"
 )
 
-// Receipt is what one run paid in one month for one task to one model: the
-// sessions of a claim that was closed in that month, in micro-USD.
+// Receipt is what one run paid in one month for one task to one model: the sessions of a claim that was closed in
+// that month, in micro-USD.
 type Receipt struct {
 	Month      string `json:"month"`
 	Run        string `json:"run"`
 	Task       string `json:"task"`
 	Team       string `json:"team,omitempty"`
-	Substrate  string `json:"substrate,omitempty"` // "" where no session told of the cost: a claim that was swept
+	Substrate  string `json:"substrate,omitempty"` // "" if no session reported the cost: the claim was swept
 	Model      string `json:"model,omitempty"`
 	Sessions   int    `json:"sessions"`
 	Input      int64  `json:"input_tokens"`
@@ -25,23 +25,22 @@ type Receipt struct {
 	Cost       int64  `json:"cost_micro_usd"`
 }
 
-// Receipts itemises the closed spending of ledger files, by month, run, task, substrate and
-// model. Their costs add up to Spend.Month, to the micro-dollar: what a closing record
-// charges above its sessions has a receipt of its own.
+// Receipts itemises the closed spending of ledger files by month, run, task, substrate and model. The costs add up
+// to Spend.Month: what a closing record charges above its sessions has a receipt of its own.
 func Receipts(files iter.Seq[[]Record]) []Receipt {
 	var out []Receipt
 	for recs := range files {
-		out = append(out, receipts(recs)...)
+		out = append(out, receiptsOfFile(recs)...)
 	}
 	return addReceipts(out)
 }
 
-// receipts are those of the claims that one file's records close.
-func receipts(recs []Record) []Receipt {
+// receiptsOfFile returns the receipts of the claims that one file's records close.
+func receiptsOfFile(recs []Record) []Receipt {
 	var out []Receipt
-	sessions, team := map[claimed][]Record{}, map[claimed]string{}
+	sessions, team := map[claimKey][]Record{}, map[claimKey]string{}
 	for _, r := range recs {
-		k := claimed{r.Run, r.Task}
+		k := claimKey{r.Run, r.Task}
 		switch r.Kind {
 		case Claim:
 			team[k], sessions[k] = r.Team, nil
@@ -58,7 +57,7 @@ func receipts(recs []Record) []Receipt {
 		rest := Receipt{Month: Month(r.TS), Run: k.run, Task: k.task, Team: cmp.Or(r.Team, team[k]), Cost: r.Cost}
 		for _, s := range sessions[k] {
 			one := rest
-			one.of(s)
+			one.addSession(s)
 			rest.Cost -= s.Cost
 			out = append(out, one)
 		}
@@ -70,8 +69,8 @@ func receipts(recs []Record) []Receipt {
 	return out
 }
 
-// of takes what a session's record says.
-func (r *Receipt) of(s Record) {
+// addSession sets cost, model and tokens from a session's record.
+func (r *Receipt) addSession(s Record) {
 	d := s.Session()
 	r.Cost, r.Sessions, r.Substrate, r.Model = s.Cost, 1, d.Substrate, d.Model
 	if t := d.Tokens; t != nil {
@@ -79,7 +78,7 @@ func (r *Receipt) of(s Record) {
 	}
 }
 
-// addReceipts puts the receipts of one run, task, substrate and model into one.
+// addReceipts merges the receipts of one run, task, substrate and model.
 func addReceipts(all []Receipt) []Receipt {
 	key := func(r Receipt) Receipt {
 		return Receipt{Month: r.Month, Run: r.Run, Task: r.Task, Team: r.Team, Substrate: r.Substrate, Model: r.Model}

@@ -9,30 +9,30 @@ import (
 	"time"
 )
 
-// Spend is what ledgers say was spent: per month (UTC "2006-01" of the closing record's ts)
-// and per team; reservations not closed by an outcome or an abandoned record stand in Open and count in full, whatever
-// their month. In and TeamIn add the two.
+// Spend is what ledgers say was spent, per month and per team. A month is the UTC month of the closing record.
+// Reservations that no outcome or abandoned record closes are in Open and count in full, whatever their month. In
+// and TeamIn add the two.
 type Spend struct {
 	Month map[string]int64
 	Team  map[string]map[string]int64 // month → team → micro-USD
 	Open  []Record                    // unclosed claims without their Data, by run and seq
 	Last  time.Time                   // the latest ts of any record
 
-	Alerts map[string]map[string]bool // month → envelopes whose alert was told
+	Alerts map[string]map[string]bool // month → envelopes whose alert was recorded
 }
 
-// In is what counts against a month's budget: its closed spending and every
-// open reservation, in micro-USD. The error is an overflow.
+// In returns what counts against a month's budget: its closed spending and every open reservation, in micro-USD.
+// The error is an overflow.
 func (s Spend) In(month string) (int64, error) {
-	return s.with(s.Month[month], func(Record) bool { return true })
+	return s.addReserved(s.Month[month], func(Record) bool { return true })
 }
 
 // TeamIn is In for the records of one team.
 func (s Spend) TeamIn(month, team string) (int64, error) {
-	return s.with(s.Team[month][team], func(r Record) bool { return r.Team == team })
+	return s.addReserved(s.Team[month][team], func(r Record) bool { return r.Team == team })
 }
 
-// ApartIn is In for the records of no team for which own is true.
+// ApartIn is In for the records of all teams for which own is false.
 func (s Spend) ApartIn(month string, own func(team string) bool) (int64, error) {
 	total := s.Month[month]
 	for team, n := range s.Team[month] {
@@ -40,62 +40,60 @@ func (s Spend) ApartIn(month string, own func(team string) bool) (int64, error) 
 			total -= n // of which total is the sum
 		}
 	}
-	return s.with(total, func(r Record) bool { return !own(r.Team) })
+	return s.addReserved(total, func(r Record) bool { return !own(r.Team) })
 }
 
-// Reserved is what the open claims for which counts is true hold, in micro-USD.
-func (s Spend) Reserved(counts func(Record) bool) (int64, error) { return s.with(0, counts) }
+// Reserved returns the sum of the open reservations for which counts is true, in micro-USD.
+func (s Spend) Reserved(counts func(Record) bool) (int64, error) { return s.addReserved(0, counts) }
 
-// Alerted reports that the alert of an envelope was told in that month.
+// Alerted reports whether the alert of an envelope was recorded in that month.
 func (s Spend) Alerted(month, envelope string) bool { return s.Alerts[month][envelope] }
 
-func (s Spend) with(total int64, counts func(Record) bool) (int64, error) {
+func (s Spend) addReserved(total int64, counts func(Record) bool) (int64, error) {
 	var err error
 	for _, r := range s.Open {
 		if !counts(r) {
 			continue
 		}
-		if total, err = sum(total, r.Reserved); err != nil {
+		if total, err = addMoney(total, r.Reserved); err != nil {
 			return 0, err
 		}
 	}
 	return total, nil
 }
 
-// FileSum is what one file adds to a Spend. It depends on that file alone, so
-// it may be kept as long as the file's blob is the same; its JSON form is for
-// caches and promises nothing.
+// FileSum is what one file adds to a Spend. It depends on that file alone, so it may be cached as long as the
+// file's blob is the same. Its JSON form is for caches and may change.
 type FileSum struct {
 	Team      map[string]map[string]int64 // month → team ("" for none) → micro-USD closed here
 	Open      []Record                    // claims nothing in this file closes
 	Abandoned []Record                    // what this file closes in others, without their Data
 	Last      time.Time                   // the latest ts in the file
-	Alerts    map[string][]string         // month → envelopes whose alert the file tells
+	Alerts    map[string][]string         // month → envelopes whose alert the file records
 }
 
-// claimed names a claim by the run that made it and its task.
-type claimed struct{ run, task string }
+// claimKey identifies a claim by its run and task.
+type claimKey struct{ run, task string }
 
-// Add is s with the records that follow those it is of; the zero FileSum is of none. A claim
-// is closed by the next outcome of its run and task; the money counts in the UTC month of
-// the closing record, under its team or else the claim's. What a record closes in another
-// run's file stands in Abandoned, for [Combine]. s stays as it is, and may be the sum of
-// several files.
+// Add returns s with further records of its file; the zero FileSum has none. The next outcome of a claim's run and
+// task closes it. The money counts in the UTC month of the closing record, under that record's team or else the
+// claim's. Records that close a claim in another run's file are in Abandoned, for [Combine]. s does not change, and
+// may be the sum of several files.
 func (s FileSum) Add(recs []Record) (FileSum, error) {
 	s = s.clone()
 	for _, r := range recs {
-		s.Last = later(s.Last, r.TS)
-		s.alerts(r)
+		s.Last = laterTime(s.Last, r.TS)
+		s.addAlerts(r)
 		switch r.Kind {
 		case Claim, Engage:
 			r.Data = nil
 			s.Open = append(s.Open, r)
 			continue
 		case Outcome:
-			s.close(&r, r.Run)
+			s.closeClaims(&r, r.Run)
 		case Abandoned:
 			if r.DeadRun == r.Run {
-				s.close(&r, r.Run)
+				s.closeClaims(&r, r.Run)
 			}
 			told := r
 			told.Data = nil
@@ -103,19 +101,19 @@ func (s FileSum) Add(recs []Record) (FileSum, error) {
 		default:
 			continue
 		}
-		if err := put(s.Team, Month(r.TS), r.Team, r.Cost); err != nil {
+		if err := addTo(s.Team, Month(r.TS), r.Team, r.Cost); err != nil {
 			return FileSum{}, fmt.Errorf("record %d: %w", r.Seq, err)
 		}
 	}
 	return s, nil
 }
 
-// Merge is the sum of two files of different runs, as of one that holds both. Neither is changed.
+// Merge returns the sum of two files of different runs. Neither is changed.
 func (s FileSum) Merge(f FileSum) (FileSum, error) {
 	s = s.clone()
 	for month, teams := range f.Team {
 		for team, n := range teams {
-			if err := put(s.Team, month, team, n); err != nil {
+			if err := addTo(s.Team, month, team, n); err != nil {
 				return FileSum{}, err
 			}
 		}
@@ -126,11 +124,11 @@ func (s FileSum) Merge(f FileSum) (FileSum, error) {
 		}
 		s.Alerts[month] = append(s.Alerts[month], names...)
 	}
-	s.Last, s.Open, s.Abandoned = later(s.Last, f.Last), append(s.Open, f.Open...), append(s.Abandoned, f.Abandoned...)
+	s.Last, s.Open, s.Abandoned = laterTime(s.Last, f.Last), append(s.Open, f.Open...), append(s.Abandoned, f.Abandoned...)
 	return s, nil
 }
 
-// clone shares nothing with s that Add and Merge change.
+// clone returns a copy that shares nothing with s that Add and Merge change.
 func (s FileSum) clone() FileSum {
 	s.Open, s.Abandoned = slices.Clone(s.Open), slices.Clip(s.Abandoned)
 	teams := make(map[string]map[string]int64, len(s.Team))
@@ -148,8 +146,8 @@ func (s FileSum) clone() FileSum {
 	return s
 }
 
-// alerts keeps the alerts that a claim or an outcome tells.
-func (s *FileSum) alerts(r Record) {
+// addAlerts adds the alerts that a claim or an outcome records.
+func (s *FileSum) addAlerts(r Record) {
 	told := append(r.Claim().Alert, r.Outcome().Alert...)
 	if len(told) == 0 {
 		return
@@ -160,8 +158,8 @@ func (s *FileSum) alerts(r Record) {
 	s.Alerts[Month(r.TS)] = append(s.Alerts[Month(r.TS)], told...)
 }
 
-// close drops the run's open claims of r's task and lets r have their team.
-func (s *FileSum) close(r *Record, run string) {
+// closeClaims drops the run's open claims of r's task, and gives r their team if it has none.
+func (s *FileSum) closeClaims(r *Record, run string) {
 	s.Open = slices.DeleteFunc(s.Open, func(c Record) bool {
 		if c.Run != run || c.Task != r.Task {
 			return false
@@ -173,21 +171,20 @@ func (s *FileSum) close(r *Record, run string) {
 	})
 }
 
-// Combine adds the sums of files, in any order, and closes the claims that another file's
-// abandoned records name. A claim later than the record that names it stays open: whoever
-// was thought dead has claimed again.
+// Combine adds the sums of files, in any order, and closes the claims that another file's abandoned records name. A
+// claim later than such a record stays open: a run that was thought dead has claimed again.
 func Combine(files ...FileSum) (Spend, error) {
 	out := Spend{Month: map[string]int64{}, Team: map[string]map[string]int64{}}
 	for _, s := range files {
-		out.Last = later(out.Last, s.Last)
+		out.Last = laterTime(out.Last, s.Last)
 		out.noteAlerts(s.Alerts)
 		for month, teams := range s.Team {
-			if err := out.add(month, teams); err != nil {
+			if err := out.addMonth(month, teams); err != nil {
 				return Spend{}, fmt.Errorf("%s: %w", month, err)
 			}
 		}
 	}
-	out.Open = open(files)
+	out.Open = openClaims(files)
 	return out, nil
 }
 
@@ -205,17 +202,17 @@ func (s *Spend) noteAlerts(alerts map[string][]string) {
 	}
 }
 
-func later(a, b time.Time) time.Time {
+func laterTime(a, b time.Time) time.Time {
 	if b.After(a) {
 		return b
 	}
 	return a
 }
 
-// add adds a month's amounts by team.
-func (s *Spend) add(month string, teams map[string]int64) error {
+// addMonth adds a month's amounts by team.
+func (s *Spend) addMonth(month string, teams map[string]int64) error {
 	for team, cost := range teams {
-		total, err := sum(s.Month[month], cost)
+		total, err := addMoney(s.Month[month], cost)
 		if err != nil {
 			return err
 		}
@@ -223,19 +220,19 @@ func (s *Spend) add(month string, teams map[string]int64) error {
 		if team == "" {
 			continue
 		}
-		if err := put(s.Team, month, team, cost); err != nil {
+		if err := addTo(s.Team, month, team, cost); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// open are the claims no file closes.
-func open(files []FileSum) []Record {
-	dead := map[claimed]time.Time{}
+// openClaims returns the claims that no file closes.
+func openClaims(files []FileSum) []Record {
+	dead := map[claimKey]time.Time{}
 	for _, s := range files {
 		for _, r := range s.Abandoned {
-			if k := (claimed{r.DeadRun, r.Task}); r.TS.After(dead[k]) {
+			if k := (claimKey{r.DeadRun, r.Task}); r.TS.After(dead[k]) {
 				dead[k] = r.TS
 			}
 		}
@@ -243,7 +240,7 @@ func open(files []FileSum) []Record {
 	var out []Record
 	for _, s := range files {
 		for _, c := range s.Open {
-			if at, ok := dead[claimed{c.Run, c.Task}]; !ok || c.TS.After(at) {
+			if at, ok := dead[claimKey{c.Run, c.Task}]; !ok || c.TS.After(at) {
 				out = append(out, c)
 			}
 		}
@@ -254,11 +251,11 @@ func open(files []FileSum) []Record {
 	return out
 }
 
-func put(m map[string]map[string]int64, month, team string, cost int64) error {
+func addTo(m map[string]map[string]int64, month, team string, cost int64) error {
 	if m[month] == nil {
 		m[month] = map[string]int64{}
 	}
-	total, err := sum(m[month][team], cost)
+	total, err := addMoney(m[month][team], cost)
 	m[month][team] = total
 	return err
 }

@@ -1,6 +1,7 @@
 package event
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"slices"
@@ -8,41 +9,40 @@ import (
 	"strings"
 )
 
-// Tell is the record as a sentence about its run, in the past tense and without
-// its subject: "claimed tidy as editor, attempt 2, holding $0.25". usd prints
-// micro-USD as dollars. A kind this odd does not know is named.
+// Tell describes the record in the past tense and without a subject: "claimed tidy as editor, attempt 2, holding
+// $0.25". usd prints micro-USD as dollars. Of an unknown kind it says only the name.
 func (r Record) Tell(usd func(int64) string) string {
 	switch r.Kind {
 	case Claim, Engage:
-		return r.tellClaim(usd)
+		return r.describeClaim(usd)
 	case Session:
-		return r.tellSession(usd)
+		return r.describeSession(usd)
 	case Anchor:
-		return r.tellAnchor()
+		return r.describeAnchor()
 	case Reconcile:
-		return r.tellReconcile()
+		return r.describeReconcile()
 	case Op, OpEnd:
-		return r.tellOp(usd)
+		return r.describeOp(usd)
 	case Outcome:
-		return r.tellOutcome()
+		return r.describeOutcome()
 	case Abandoned:
 		if r.Task == r.DeadRun {
-			return "swept a session that died, " + r.DeadRun + money(", charging ", r.Cost, usd)
+			return "swept a session that died, " + r.DeadRun + formatMoney(", charging ", r.Cost, usd)
 		}
-		return fmt.Sprintf("swept %s, left behind by %s%s", r.Task, r.DeadRun, money(", charging ", r.Cost, usd))
+		return fmt.Sprintf("swept %s, left behind by %s%s", r.Task, r.DeadRun, formatMoney(", charging ", r.Cost, usd))
 	case Refused:
 		d := r.Stop()
-		return "stopped: " + or(d.Reason, d.Code)
+		return "stopped: " + cmp.Or(d.Reason, d.Code)
 	case Paused:
-		return "paused the board: " + or(r.Stop().Reason, "no reason given")
+		return "paused the board: " + cmp.Or(r.Stop().Reason, "no reason given")
 	}
 	return "recorded " + string(r.Kind)
 }
 
-func (r Record) tellClaim(usd func(int64) string) string {
+func (r Record) describeClaim(usd func(int64) string) string {
 	d := r.Claim()
 	s := "claimed " + r.Task
-	if r.alone() {
+	if r.isTaskless() {
 		s = "began a session"
 		if d.Sessions > 1 {
 			s = fmt.Sprintf("began %d sessions", d.Sessions)
@@ -56,7 +56,7 @@ func (r Record) tellClaim(usd func(int64) string) string {
 		if d.Asked != "" {
 			s += ": " + strconv.Quote(d.Asked)
 		}
-		return s + d.Override.tell() + money(", holding ", r.Reserved, usd)
+		return s + d.Override.describe() + formatMoney(", holding ", r.Reserved, usd)
 	}
 	if r.Role != "" {
 		s += " as " + r.Role
@@ -64,47 +64,47 @@ func (r Record) tellClaim(usd func(int64) string) string {
 	if d.Attempt > 1 {
 		s += fmt.Sprintf(", attempt %d", d.Attempt)
 	}
-	return s + d.Override.tell() + money(", holding ", r.Reserved, usd)
+	return s + d.Override.describe() + formatMoney(", holding ", r.Reserved, usd)
 }
 
-// alone reports a record about sessions that no task asked for: its task is its run.
-func (r Record) alone() bool { return r.Task != "" && r.Task == r.Run }
+// isTaskless reports whether a record is about sessions without a task: its task is its run.
+func (r Record) isTaskless() bool { return r.Task != "" && r.Task == r.Run }
 
-func (o *Override) tell() string {
+func (o *Override) describe() string {
 	if o == nil {
 		return ""
 	}
 	return fmt.Sprintf(", under an override by %s: %s", o.By, o.Reason)
 }
 
-func (r Record) tellSession(usd func(int64) string) string {
+func (r Record) describeSession(usd func(int64) string) string {
 	d := r.Session()
-	s := "ran " + or(d.Substrate, "a session")
+	s := "ran " + cmp.Or(d.Substrate, "a session")
 	if d.Model != d.Substrate && d.Model != "" {
 		s += " with " + d.Model
 	}
 	if d.Turns > 0 {
-		s += " for " + count(d.Turns, "turn")
+		s += " for " + formatCount(d.Turns, "turn")
 	}
 	if c := d.Contract; c != nil && c.Role != "" && c.Role != "general" {
 		s += " as " + c.Role
 	}
-	s += money(", spending ", r.Cost, usd)
+	s += formatMoney(", spending ", r.Cost, usd)
 	if d.Handoff != "" {
 		s += "; it handed over " + d.Handoff
 	}
-	if f := or(d.Failure, d.Outcome); f != "" && f != "completed" {
+	if f := cmp.Or(d.Failure, d.Outcome); f != "" && f != "completed" {
 		s += "; it ended as " + f
 	}
 	return s
 }
 
-func (r Record) tellAnchor() string {
+func (r Record) describeAnchor() string {
 	if r.DeadRun != "" {
-		return fmt.Sprintf("released the permit of %s, left behind by %s", or(r.Role, "a session"), r.DeadRun)
+		return fmt.Sprintf("released the permit of %s, left behind by %s", cmp.Or(r.Role, "a session"), r.DeadRun)
 	}
 	d := r.Anchor()
-	s := fmt.Sprintf("held a permit as %s under %s", or(r.Role, "nobody"), or(d.Mode, "no mode"))
+	s := fmt.Sprintf("held a permit as %s under %s", cmp.Or(r.Role, "nobody"), cmp.Or(d.Mode, "no mode"))
 	if d.GeneratedBy == "agent" {
 		s += ", which it proved itself"
 	}
@@ -117,7 +117,7 @@ func (r Record) tellAnchor() string {
 	return s
 }
 
-func (r Record) tellReconcile() string {
+func (r Record) describeReconcile() string {
 	d := r.Reconcile()
 	var parts []string
 	for _, effect := range slices.Sorted(maps.Keys(d.Counts)) {
@@ -139,13 +139,13 @@ func (r Record) tellReconcile() string {
 	return s
 }
 
-func (r Record) tellOp(usd func(int64) string) string {
+func (r Record) describeOp(usd func(int64) string) string {
 	d := r.Op()
-	op, to := or(d.Op, "an op"), or(d.To, "nothing said")
+	op, to := cmp.Or(d.Op, "an op"), cmp.Or(d.To, "nothing said")
 	s := op + " entered " + to
 	switch {
 	case r.Kind == OpEnd:
-		s = fmt.Sprintf("ended %s as %s: %s", op, to, or(d.Reason, "no reason given"))
+		s = fmt.Sprintf("ended %s as %s: %s", op, to, cmp.Or(d.Reason, "no reason given"))
 	case d.Mark == "intent":
 		s = op + " is about to move " + d.Ref
 	case d.Mark == "applied":
@@ -153,51 +153,44 @@ func (r Record) tellOp(usd func(int64) string) string {
 	case d.Ref != "":
 		s = op + " moved " + d.Ref + " and entered " + to
 	}
-	return s + money(", spending ", d.Spent, usd)
+	return s + formatMoney(", spending ", d.Spent, usd)
 }
 
-func (r Record) tellOutcome() string {
+func (r Record) describeOutcome() string {
 	d := r.Outcome()
-	if r.alone() {
-		return strings.TrimSuffix("ended as "+or(d.Verdict, "nothing said")+": "+d.Reason, ": ")
+	if r.isTaskless() {
+		return strings.TrimSuffix("ended as "+cmp.Or(d.Verdict, "nothing said")+": "+d.Reason, ": ")
 	}
 	switch d.Verdict {
 	case "review":
 		s := "proposed"
 		if len(d.Paths) > 0 {
-			s += " " + count(int64(len(d.Paths)), "file")
+			s += " " + formatCount(int64(len(d.Paths)), "file")
 		}
 		if d.Branch != "" {
 			s += " on " + d.Branch
 		}
 		return s + ", for a person to judge"
 	case "blocked":
-		return "blocked " + r.Task + ": " + or(d.Reason, "no reason given")
+		return "blocked " + r.Task + ": " + cmp.Or(d.Reason, "no reason given")
 	case "lost":
 		return "lost " + r.Task + ": it was no longer this run's"
 	default:
-		return "ended " + r.Task + " as " + or(d.Verdict, "nothing said")
+		return "ended " + r.Task + " as " + cmp.Or(d.Verdict, "nothing said")
 	}
 }
 
-// money is an amount behind a few words, and nothing where none was spent.
-func money(words string, amount int64, usd func(int64) string) string {
+// formatMoney returns an amount after some words, "" for 0.
+func formatMoney(words string, amount int64, usd func(int64) string) string {
 	if amount == 0 {
 		return ""
 	}
 	return words + "$" + usd(amount)
 }
 
-func count(n int64, thing string) string {
+func formatCount(n int64, thing string) string {
 	if n == 1 {
 		return "1 " + thing
 	}
 	return fmt.Sprintf("%d %ss", n, thing)
-}
-
-func or(a, b string) string {
-	if a == "" {
-		return b
-	}
-	return a
 }

@@ -8,19 +8,17 @@ import (
 	"time"
 )
 
-// The most lessons that are told, and the most files that one names.
+// How many lessons there are at most, and how many files one names.
 const (
-	mostLessons = 20
-	mostNamed   = 2
+	maxLessons = 20
+	maxNamed   = 2
 )
 
-// Lessons are what the latest trials came to, the latest first, a line each: the
-// task, the files, and the code of an ending that went wrong; what came about
-// several times is told once, with the count. They hold no word
-// that a session said, and nothing that only the surroundings were to blame for is
-// a trial, so that no session learns from an outage.
+// Lessons returns the results of the latest trials, the latest first, one a line: the task, the files, and the code
+// of a failure. A lesson that repeats is listed once, with its count. Lessons quote nothing that a session said.
+// Failures caused by the environment are not trials, so that no session learns from an outage.
 func Lessons(trials []Trial, now time.Time) []string {
-	recent := slices.DeleteFunc(slices.Clone(trials), func(t Trial) bool { return weight(t.At, now) == 0 })
+	recent := slices.DeleteFunc(slices.Clone(trials), func(t Trial) bool { return trialWeight(t.At, now) == 0 })
 	slices.SortStableFunc(recent, func(a, b Trial) int { return cmp.Or(b.At.Compare(a.At), strings.Compare(b.Op, a.Op)) })
 	var out []string
 	times := map[string]int{}
@@ -30,7 +28,7 @@ func Lessons(trials []Trial, now time.Time) []string {
 			out = append(out, s)
 		}
 	}
-	out = out[:min(len(out), mostLessons)]
+	out = out[:min(len(out), maxLessons)]
 	for i, s := range out {
 		if n := times[s]; n > 1 {
 			out[i] = fmt.Sprintf("%s (%d times)", s, n)
@@ -39,9 +37,9 @@ func Lessons(trials []Trial, now time.Time) []string {
 	return out
 }
 
-// String is the trial as a lesson.
+// String returns the trial as a lesson.
 func (t Trial) String() string {
-	named := t.Files[:min(len(t.Files), mostNamed)]
+	named := t.Files[:min(len(t.Files), maxNamed)]
 	names, more := strings.Join(named, ", "), max(t.Count, len(t.Files))-len(named)
 	switch {
 	case more > 0 && names != "":

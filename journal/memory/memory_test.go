@@ -74,7 +74,7 @@ func TestForgetting(t *testing.T) {
 	t.Parallel()
 	day := 24 * time.Hour
 	for age, want := range map[time.Duration]int{-time.Second: 0, 0: 10, 7 * day: 10, 8*day - 1: 10, 8 * day: 9, 12 * day: 5, 17*day - 1: 1, Window: 0, 90 * day: 0} {
-		if got := weight(now.Add(-age), now); got != want {
+		if got := trialWeight(now.Add(-age), now); got != want {
 			t.Errorf("after %s a trial counts %d, want %d", age, got, want)
 		}
 	}

@@ -1,5 +1,5 @@
-// Package eventtest makes and changes the data of ledger records for tests, as the
-// JSON that stands in a file: a test of what reads a ledger writes what a file could hold.
+// Package eventtest makes and changes the data of ledger records for tests. It works on
+// their JSON, so that a test of a ledger's reader can write anything that a file may hold.
 package eventtest
 
 import (
@@ -9,8 +9,8 @@ import (
 	"github.com/odd-cli/odd/journal/event"
 )
 
-// Data is the data of a record of that kind with these keys. It panics where no
-// record may hold them.
+// Data returns the data of a record of that kind with these keys. It panics if no record
+// may hold them.
 func Data(kind event.Kind, keys map[string]any) event.Data {
 	b, err := json.Marshal(map[string]any{"v": 1, "run": "r", "seq": 1, "ts": "2026-01-01T00:00:00Z", "kind": kind, "data": keys})
 	if err != nil {
@@ -23,7 +23,7 @@ func Data(kind event.Kind, keys map[string]any) event.Data {
 	return records[0].Data
 }
 
-// Keys are the data of a record as the file has them.
+// Keys returns the data of a record as in the file.
 func Keys(r event.Record) map[string]any {
 	keys := map[string]any{}
 	if r.Data == nil {
@@ -39,7 +39,7 @@ func Keys(r event.Record) map[string]any {
 	return keys
 }
 
-// Set changes one key of the data of r; a nil value takes it away.
+// Set changes one key of the data of r; a nil value removes it.
 func Set(r *event.Record, key string, value any) {
 	keys := Keys(*r)
 	if keys[key] = value; value == nil {
