@@ -95,8 +95,8 @@ type Exploration struct {
 	Unique     int64    `json:"unique"`
 }
 
-// Scratch is what a session left in its scratch repository: how many files it changed, how many of them are
-// ignored, and the codes of why the rest is not a change.
+// Scratch is what a session left in its scratch repository: how many files it changed and how many were ignored, or
+// the codes of why it is not a change.
 type Scratch struct {
 	Changed int64    `json:"changed,omitzero"`
 	Ignored int64    `json:"ignored,omitzero"`
