@@ -247,8 +247,12 @@ func (k chosen) doubt(a okf.Atom) string {
 		if q := e.firstAltered(); q != "" {
 			return fmt.Sprintf("%s:%d does not say: %s", e.doc.path, e.from, clip(q, maxDescription))
 		}
-		if start, end := e.doc.within(e.from, e.to); struck.Match(e.doc.raw[start:end]) {
+		start, end := e.doc.within(e.from, e.to)
+		if struck.Match(e.doc.raw[start:end]) {
 			return fmt.Sprintf("%s:%d has text that is struck out", e.doc.path, e.from)
+		}
+		if d := madeBySite(e.doc.raw[start:end]); d != "" {
+			return "a template of the site stands for text: " + d
 		}
 		if n := len(e.passage); n > 0 && e.passage[n-1] == "…" {
 			return fmt.Sprintf("%s:%d goes on for more lines than one atom quotes", e.doc.path, e.from)

@@ -10,12 +10,29 @@ import (
 var (
 	// shortcode is one of Hugo's: {{< name … >}}, {{% name … %}}, and {{< /name >}}, which ends one.
 	shortcode = regexp.MustCompile(`\{\{[<%]\s*(/?)\s*([\w-]+)[^}\n]*?[>%]\}\}`)
-	// marker is a container (:::tip), a class (kramdown's {: .x}), the id of a heading ({#x}), or
-	// a line of MDX that imports or exports.
-	marker = regexp.MustCompile(`(?m)^[ \t]*:::+[\w-]*|\{:[^}\n]*\}|[ \t]\{#[\w-]+\}[ \t]*$|^(?:import .* from ['"].*['"];?|export (?:const|default) .*)$`)
+	// marker is a container (:::tip, MyST's :::{tip}), a class (kramdown's {: .x}), the id of a
+	// heading ({#x}, MyST's line (x)=), or a line of MDX that imports or exports.
+	marker = regexp.MustCompile(`(?m)^[ \t]*:::+(?:\{[\w:-]+\})?[\w-]*|^\([\w-]+\)=[ \t]*$|\{:[^}\n]*\}|[ \t]\{#[\w-]+\}[ \t]*$|^(?:import .* from ['"].*['"];?|export (?:const|default) .*)$`)
 	// left is a piece of templating that stands for text which the file does not have.
 	left = regexp.MustCompile(`\{\{[<%]|\{%|(?:^|[^$])\{\{ *[\w.]`)
 )
+
+// spanRole is MyST's {name} in front of a code span, whose text the page shows; directive is its block
+// in a fence, of which the page shows what Sphinx makes of it.
+var (
+	spanRole  = regexp.MustCompile("\\{[A-Za-z][\\w:+.-]*\\}`[^`\n]")
+	directive = regexp.MustCompile("(?m)^[ \t>]*(?:```+|~~~+)\\{([\\w:+.-]+)\\}")
+)
+
+// madeBySite returns the first directive of text that does not just hold code, "" for none.
+func madeBySite(text []byte) string {
+	for _, m := range directive.FindAllSubmatch(text, -1) {
+		if !in("code code-block code-cell sourcecode parsed-literal prompt", string(m[1])) {
+			return string(bytes.TrimSpace(m[0]))
+		}
+	}
+	return ""
+}
 
 // tab is a tag of MDX whose label says for whom the text in it is.
 var tab = regexp.MustCompile(`<Tab\w*\s[^>]*=`)
@@ -70,6 +87,12 @@ func stripTemplating(text []byte) []byte {
 	for _, m := range marker.FindAllIndex(text, -1) {
 		if !inCode(m[0]) {
 			blank(m[0], m[1])
+		}
+	}
+	for _, m := range spanRole.FindAllIndex(text, -1) {
+		line := text[bytes.LastIndexByte(text[:m[0]], '\n')+1 : m[0]]
+		if !inCode(m[0]) && bytes.Count(line, []byte("`"))%2 == 0 { // not within a code span
+			blank(m[0], m[1]-2)
 		}
 	}
 	setIn(out, text)
