@@ -44,29 +44,29 @@ func (d Desk) Release(token, reason string) (Archived, error) {
 	if len(reason) > maxReason || !utf8.ValidString(reason) || okf.Visible(reason) != reason || strings.ContainsAny(reason, "\n\r") {
 		return Archived{}, Refusal{{Code: Hidden, At: "reason", Text: fmt.Sprintf("the reason is not one visible line of at most %d bytes", maxReason)}}
 	}
-	t, refused := d.turn(token, nil)
+	t, refused := d.openCall(token, nil)
 	if t == nil {
 		return Archived{}, Refusal(refused)
 	}
 	defer t.state.close()
 	switch {
 	case t.place != active && t.err != nil:
-		return Archived{}, Refusal{flaw(t.err)}
+		return Archived{}, Refusal{firstProblem(t.err)}
 	case t.place == archive:
-		return t.past, t.tidy()
+		return t.past, t.removeDirectories()
 	case t.place == pending:
 		return Archived{}, Refusal{{
 			Code: Locked, At: "token", Text: fmt.Sprintf("the session is at %s and not bound, so there is nothing to release", t.stage),
-			Want: "nothing: it ends by itself at " + stamp(t.hand.ExpiresAt) + ", and `odd anchor gc` removes it",
+			Want: "nothing: it ends by itself at " + formatTime(t.hand.ExpiresAt) + ", and `odd anchor gc` removes it",
 		}}
 	}
-	return t.end(reason)
+	return t.archiveSession(reason)
 }
 
-// end archives the session that a turn holds. The record's rename is what ends
+// archiveSession archives the session that a turn holds. The record's rename is what ends
 // it: what a crash leaves of the directory after it is swept later.
-func (t *turn) end(reason string) (Archived, error) {
-	a := t.remains(reason)
+func (t *stageCall) archiveSession(reason string) (Archived, error) {
+	a := t.newArchived(reason)
 	b, err := pretty(a)
 	if err == nil {
 		err = t.state.mkdir(archive)
@@ -75,21 +75,21 @@ func (t *turn) end(reason string) (Archived, error) {
 		err = t.state.write(archive+"/"+t.token+".json", b)
 	}
 	if err != nil {
-		return Archived{}, Refusal{unwritten(err)}
+		return Archived{}, Refusal{persistProblem(err)}
 	}
-	return a, t.tidy()
+	return a, t.removeDirectories()
 }
 
-// remains is the record of a session that ends now.
-func (t *turn) remains(reason string) Archived {
+// newArchived is the record of a session that ends now.
+func (t *stageCall) newArchived(reason string) Archived {
 	a := Archived{Version: recordVersion, Token: t.token, ReleasedAt: t.World.Now.UTC(), Reason: reason}
 	var err error
 	if t.err != nil {
-		err = Refusal{flaw(t.err)}
+		err = Refusal{firstProblem(t.err)}
 	} else {
 		var key []byte
 		if key, err = t.Store.key(nil, ""); err == nil {
-			err = t.bound.genuine(t.token, key)
+			err = t.bound.checkSignature(t.token, key)
 		}
 	}
 	if err != nil {
@@ -102,11 +102,11 @@ func (t *turn) remains(reason string) Archived {
 	return a
 }
 
-// tidy removes the directories of a session that has ended.
-func (t *turn) tidy() error {
+// removeDirectories removes the directories of a session that has ended.
+func (t *stageCall) removeDirectories() error {
 	for _, place := range []string{active, pending} {
 		at := place + "/" + t.token
-		there, err := t.state.has(at)
+		there, err := t.state.exists(at)
 		if there && err == nil {
 			err = t.state.remove(at)
 		}
@@ -117,8 +117,8 @@ func (t *turn) tidy() error {
 	return nil
 }
 
-// readPast reads the record of a released session; fs.ErrNotExist where there is none.
-func (d *dir) readPast(token string) (Archived, error) {
+// readArchived reads the record of a released session; fs.ErrNotExist where there is none.
+func (d *dir) readArchived(token string) (Archived, error) {
 	var a Archived
 	name := archive + "/" + token + ".json"
 	b, err := d.read(name)
@@ -147,11 +147,11 @@ func problemsOf(err error, code Code, at string) []Problem {
 	return []Problem{{Code: code, At: at, Text: okf.Visible(err.Error())}}
 }
 
-// flaw is the problem that an error of reading carries.
-func flaw(err error) Problem { return problemsOf(err, Damaged, "state")[0] }
+// firstProblem is the problem that an error of reading carries.
+func firstProblem(err error) Problem { return problemsOf(err, Damaged, "state")[0] }
 
-// unwritten is the problem of a write that did not happen as a whole.
-func unwritten(err error) Problem {
+// persistProblem is the problem of a write that did not happen as a whole.
+func persistProblem(err error) Problem {
 	return Problem{Code: Persist, At: "state", Text: "the record could not be written, and the session is as it was: " + err.Error(), Want: "room on the disk and a directory that can be written; then call again"}
 }
 

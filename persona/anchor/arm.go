@@ -27,15 +27,15 @@ func NewArm(f Facts, phase, focus, source, constitutionSHA string) Arm {
 		Phase: phase, Focus: focus, FocusSource: source, Constitution: constitutionSHA, Files: []Change{},
 	}
 	for _, c := range f.Files {
-		a.Files = append(a.Files, Change{XY: c.XY, Path: legible(c.Path), From: legible(c.From)})
+		a.Files = append(a.Files, Change{XY: c.XY, Path: escapeInvalidUTF8(c.Path), From: escapeInvalidUTF8(c.From)})
 	}
 	slices.SortStableFunc(a.Files, func(x, y Change) int { return strings.Compare(x.Path, y.Path) })
 	a.Hash = a.Sum()
 	return a
 }
 
-// legible is s, or where s is not UTF-8 s in quotes with escapes.
-func legible(s string) string {
+// escapeInvalidUTF8 is s, or where s is not UTF-8 s in quotes with escapes.
+func escapeInvalidUTF8(s string) string {
 	if utf8.ValidString(s) {
 		return s
 	}
@@ -46,7 +46,7 @@ func legible(s string) string {
 // hex, of a JSON object with the members sorted by name and no white space.
 func (a Arm) Sum() string {
 	object := map[string]any{}
-	for _, m := range a.members() {
+	for _, m := range a.listMembers() {
 		object[m.name] = m.value
 	}
 	b, err := canonical(object)
@@ -56,18 +56,18 @@ func (a Arm) Sum() string {
 	return "sha256:" + hexSum(b)
 }
 
-// armPart is one member by its name, and its value as the hash covers it.
-type armPart struct {
+// armMember is one member by its name, and its value as the hash covers it.
+type armMember struct {
 	name  string
 	value any
 }
 
-func (a Arm) members() []armPart {
+func (a Arm) listMembers() []armMember {
 	files := make([][]string, 0, len(a.Files))
 	for _, c := range a.Files {
 		files = append(files, []string{c.XY, c.Path, c.From})
 	}
-	return []armPart{
+	return []armMember{
 		{"v", a.Version}, {"head_oid", a.Head}, {"branch", a.Branch}, {"upstream", a.Upstream}, {"ahead", a.Ahead}, {"behind", a.Behind},
 		{"phase", a.Phase}, {"focus", a.Focus}, {"focus_source", a.FocusSource}, {"constitution_sha256", a.Constitution}, {"files", files},
 	}
@@ -81,10 +81,10 @@ func Drift(seen, now Arm) (out []Member) {
 	if sum := seen.Sum(); seen.Hash != sum {
 		out = append(out, Member{"context_hash", seen.Hash, sum})
 	}
-	old, new := seen.members(), now.members()
+	old, new := seen.listMembers(), now.listMembers()
 	for i, o := range old {
 		if o.name == "files" {
-			if gone, come := apart(seen.Files, now.Files), apart(now.Files, seen.Files); len(gone)+len(come) > 0 {
+			if gone, come := missingChanges(seen.Files, now.Files), missingChanges(now.Files, seen.Files); len(gone)+len(come) > 0 {
 				out = append(out, Member{o.name, nameChanges(gone), nameChanges(come)})
 			}
 		} else if o.value != new[i].value {
@@ -94,8 +94,8 @@ func Drift(seen, now Arm) (out []Member) {
 	return out
 }
 
-// apart are the changes of a that are not in b.
-func apart(a, b []Change) (out []Change) {
+// missingChanges are the changes of a that are not in b.
+func missingChanges(a, b []Change) (out []Change) {
 	in := map[Change]bool{}
 	for _, c := range b {
 		in[c] = true
@@ -129,7 +129,7 @@ const (
 // else an issue in the branch's name (fix/issue-12, #12), else the name of a
 // branch of one of the usual kinds ("feat: drain-lock"), else "general".
 func Focus(topic, branch string) (focus, source string) {
-	if topic = sentence(topic); topic != "" {
+	if topic = oneLine(topic); topic != "" {
 		return topic, FocusTopic
 	}
 	if n := issueForm().FindStringSubmatch(branch); n != nil {

@@ -49,17 +49,19 @@ const (
 // excerptBytes is how much of its constitution an agent is shown.
 const excerptBytes = 8 << 10
 
-// charter collects what a file says before it is a constitution.
-type charter struct {
+// constitutionDraft collects what a file says before it is a constitution.
+type constitutionDraft struct {
 	path     string
 	said     map[string][]Rule
 	problems []Problem
 }
 
-func newCharter(path string) *charter { return &charter{path: path, said: map[string][]Rule{}} }
+func newConstitutionDraft(path string) *constitutionDraft {
+	return &constitutionDraft{path: path, said: map[string][]Rule{}}
+}
 
-// fail notes a problem of a line, 0 for the file.
-func (c *charter) fail(line int, format string, args ...any) {
+// addProblem notes a problem of a line, 0 for the file.
+func (c *constitutionDraft) addProblem(line int, format string, args ...any) {
 	at := c.path
 	if line > 0 {
 		at = fmt.Sprintf("%s:%d", c.path, line)
@@ -67,10 +69,10 @@ func (c *charter) fail(line int, format string, args ...any) {
 	c.problems = append(c.problems, Problem{Code: ConstBroken, At: at, Text: fmt.Sprintf(format, args...)})
 }
 
-// say adds rules under a name. The same sentence twice is one rule, where it stands first.
-func (c *charter) say(name string, rules ...Rule) {
+// addRules adds rules under a name. The same sentence twice is one rule, where it stands first.
+func (c *constitutionDraft) addRules(name string, rules ...Rule) {
 	for _, r := range rules {
-		r.Text = sentence(r.Text)
+		r.Text = oneLine(r.Text)
 		same := func(o Rule) bool { return strings.EqualFold(o.Text, r.Text) }
 		if r.Text != "" && !slices.ContainsFunc(c.said[name], same) {
 			c.said[name] = append(c.said[name], r)
@@ -78,9 +80,9 @@ func (c *charter) say(name string, rules ...Rule) {
 	}
 }
 
-// nearly is the key that a name misses by one letter, "" for none. Only keys
+// nearestKey is the key that a name misses by one letter, "" for none. Only keys
 // that forbid or oblige are asked: one that was misspelled would be a permission.
-func nearly(name string) string {
+func nearestKey(name string) string {
 	for _, key := range []string{sayAlways, sayNever, sayBlocked, sayGateCommand} {
 		if okf.Distance(name, key) == 1 {
 			return key
@@ -89,14 +91,14 @@ func nearly(name string) string {
 	return ""
 }
 
-// sentence is text on one line, without what a reader cannot see.
-func sentence(s string) string { return strings.Join(strings.Fields(okf.Visible(s)), " ") }
+// oneLine is text on one line, without what a reader cannot see.
+func oneLine(s string) string { return strings.Join(strings.Fields(okf.Visible(s)), " ") }
 
-// one is the single value under a name. Two that differ are a problem.
-func (c *charter) one(name string) Rule {
+// singleRule is the single value under a name. Two that differ are a problem.
+func (c *constitutionDraft) singleRule(name string) Rule {
 	all := c.said[name]
 	if len(all) > 1 {
-		c.fail(all[1].Line, "a second %s %q, after %q on line %d; keep one", name, all[1].Text, all[0].Text, all[0].Line)
+		c.addProblem(all[1].Line, "a second %s %q, after %q on line %d; keep one", name, all[1].Text, all[0].Text, all[0].Line)
 	}
 	if len(all) == 0 {
 		return Rule{}
@@ -104,42 +106,42 @@ func (c *charter) one(name string) Rule {
 	return all[0]
 }
 
-// texts are the values under a name without their lines.
-func (c *charter) texts(name string) (out []string) {
+// listTexts are the values under a name without their lines.
+func (c *constitutionDraft) listTexts(name string) (out []string) {
 	for _, r := range c.said[name] {
 		out = append(out, strings.Trim(r.Text, "`"))
 	}
 	return out
 }
 
-// constitution judges what was said. file are the bytes that the hash covers.
-func (c *charter) constitution(file []byte) (Constitution, []Problem) {
+// build judges what was said. file are the bytes that the hash covers.
+func (c *constitutionDraft) build(file []byte) (Constitution, []Problem) {
 	out := Constitution{
-		Role: roleName(c.one(sayRole).Text), Path: c.path, SHA256: hexSum(file),
-		Cognition:  strings.ToUpper(c.one(sayCognition).Text),
-		Mission:    c.one(sayMission).Text,
+		Role: roleName(c.singleRule(sayRole).Text), Path: c.path, SHA256: hexSum(file),
+		Cognition:  strings.ToUpper(c.singleRule(sayCognition).Text),
+		Mission:    c.singleRule(sayMission).Text,
 		MustAlways: c.said[sayAlways], MustNever: c.said[sayNever], Gates: c.said[sayGates], Blocking: c.said[sayBlocking],
-		Escalation: strings.Join(c.texts(sayEscalation), ", "),
-		Paths:      c.globs(sayPaths), BlockedPath: c.globs(sayBlocked), GateCommand: c.texts(sayGateCommand),
-		Excerpt: excerpt(c.path, file), Lines: lineCount(file),
+		Escalation: strings.Join(c.listTexts(sayEscalation), ", "),
+		Paths:      c.readGlobs(sayPaths), BlockedPath: c.readGlobs(sayBlocked), GateCommand: c.listTexts(sayGateCommand),
+		Excerpt: excerptOf(c.path, file), Lines: lineCount(file),
 	}
 	for _, r := range c.said[sayArchetypes] {
 		name := archetypeName(r.Text)
 		switch {
 		case !isWord(name, "_"):
-			c.fail(r.Line, "%q is no archetype's name; write NAME or NAME<qualifier>", r.Text)
+			c.addProblem(r.Line, "%q is no archetype's name; write NAME or NAME<qualifier>", r.Text)
 		case !slices.Contains(out.Archetypes, name):
 			out.Archetypes = append(out.Archetypes, name)
 		}
 	}
 	if out.Cognition != "" && !slices.Contains(cognitions(), out.Cognition) {
-		c.fail(c.said[sayCognition][0].Line, "%q is no cognition; it is LOGOS, ETHOS or PATHOS", out.Cognition)
+		c.addProblem(c.said[sayCognition][0].Line, "%q is no cognition; it is LOGOS, ETHOS or PATHOS", out.Cognition)
 	}
 	switch {
 	case out.Role == "":
-		c.fail(0, "the file says no role; write ROLE::NAME")
+		c.addProblem(0, "the file says no role; write ROLE::NAME")
 	case !roleForm().MatchString(out.Role):
-		c.fail(c.said[sayRole][0].Line, "%q is no role's name; it is letters, digits, - and _, and begins with a letter", c.said[sayRole][0].Text)
+		c.addProblem(c.said[sayRole][0].Line, "%q is no role's name; it is letters, digits, - and _, and begins with a letter", c.said[sayRole][0].Text)
 	}
 	if len(c.problems) > 0 {
 		return Constitution{}, c.problems
@@ -147,17 +149,17 @@ func (c *charter) constitution(file []byte) (Constitution, []Problem) {
 	return out, nil
 }
 
-// globs are the patterns under a name. One that can match nothing, or leads out
+// readGlobs are the patterns under a name. One that can match nothing, or leads out
 // of the work tree, is a problem: a rule that never holds is none.
-func (c *charter) globs(name string) (out []string) {
+func (c *constitutionDraft) readGlobs(name string) (out []string) {
 	for _, r := range c.said[name] {
 		g := strings.Trim(r.Text, "`")
 		_, err := path.Match(strings.ReplaceAll(g, "**", "*"), "x")
 		switch {
 		case g == "" || strings.ContainsAny(g, " \\\t") || strings.HasPrefix(g, "/") || slices.Contains(strings.Split(g, "/"), ".."):
-			c.fail(r.Line, "%s: %q is no glob of the work tree; write it as src/** or docs/*.md", name, r.Text)
+			c.addProblem(r.Line, "%s: %q is no glob of the work tree; write it as src/** or docs/*.md", name, r.Text)
 		case err != nil:
-			c.fail(r.Line, "%s: %q is no glob: a [ without its ]", name, r.Text)
+			c.addProblem(r.Line, "%s: %q is no glob: a [ without its ]", name, r.Text)
 		default:
 			out = append(out, strings.TrimPrefix(g, "./"))
 		}
@@ -189,9 +191,9 @@ func lineCount(b []byte) int {
 	return n
 }
 
-// excerpt is the file as an agent is shown it: whole where it is short, else to
+// excerptOf is the file as an agent is shown it: whole where it is short, else to
 // the end of a line, with a word on what is left.
-func excerpt(path string, b []byte) string {
+func excerptOf(path string, b []byte) string {
 	if len(b) <= excerptBytes {
 		return okf.Visible(string(b))
 	}

@@ -33,49 +33,49 @@ func atomKeys() []string {
 // without a list each paragraph. What both places say is added up. A value that
 // is no text, and a glob that is none, are problems with their lines.
 func FromAtom(a *okf.Atom, root string) (Constitution, []Problem) {
-	c := newCharter(path.Join(root, a.Path))
+	c := newConstitutionDraft(path.Join(root, a.Path))
 	if a.Type != "role" {
-		c.fail(1, "the atom %s is a %s; a constitution is a role", a.ID, a.Type)
+		c.addProblem(1, "the atom %s is a %s; a constitution is a role", a.ID, a.Type)
 		return Constitution{}, c.problems
 	}
 	if a.Bytes() == nil {
-		c.fail(0, "the file changed while it was read; run it again")
+		c.addProblem(0, "the file changed while it was read; run it again")
 		return Constitution{}, c.problems
 	}
-	c.say(sayRole, Rule{path.Base(string(a.ID)), a.Line("id")})
-	c.say(sayMission, Rule{a.Description, a.Line("description")})
+	c.addRules(sayRole, Rule{path.Base(string(a.ID)), a.Line("id")})
+	c.addRules(sayMission, Rule{a.Description, a.Line("description")})
 	for _, f := range a.Fields {
-		if key := c.key(f.Key, f.Line); key != "" {
+		if key := c.matchKey(f.Key, f.Line); key != "" {
 			f.Key = key
-			c.field(a, f)
+			c.readField(a, f)
 		}
 	}
-	c.body(a)
-	return c.constitution(a.Bytes())
+	c.readBody(a)
+	return c.build(a.Bytes())
 }
 
-// field reads one key of the frontmatter.
-func (c *charter) field(a *okf.Atom, f okf.Field) {
+// readField reads one key of the frontmatter.
+func (c *constitutionDraft) readField(a *okf.Atom, f okf.Field) {
 	items, ok := f.Value.([]any)
 	if !ok {
 		items = []any{f.Value}
 	}
-	at := itemLines(a.Bytes(), f.Line, len(items))
+	at := elementLines(a.Bytes(), f.Line, len(items))
 	for i, v := range items {
 		switch v := v.(type) {
 		case string:
-			c.say(f.Key, Rule{v, at[i]})
+			c.addRules(f.Key, Rule{v, at[i]})
 		case nil, map[string]any, []any:
-			c.fail(at[i], "%s: the value is no text; write a text or a list of texts, in quotes where it holds a colon", f.Key)
+			c.addProblem(at[i], "%s: the value is no text; write a text or a list of texts, in quotes where it holds a colon", f.Key)
 		default:
-			c.say(f.Key, Rule{fmt.Sprint(v), at[i]})
+			c.addRules(f.Key, Rule{fmt.Sprint(v), at[i]})
 		}
 	}
 }
 
-// itemLines are the lines of the n elements of a list whose key is at line: one
+// elementLines are the lines of the n elements of a list whose key is at line: one
 // each where every element begins with a dash on a line of its own, else line.
-func itemLines(b []byte, line, n int) []int {
+func elementLines(b []byte, line, n int) []int {
 	var at []int
 	lines := bytes.Split(b, []byte("\n"))
 	for i := line; i < len(lines); i++ { // lines[line] is the one after the key
@@ -92,25 +92,25 @@ func itemLines(b []byte, line, n int) []int {
 	return at
 }
 
-// key is the one that a name or a heading at line stands for, "" for none.
-func (c *charter) key(text string, line int) string {
+// matchKey is the one that a name or a heading at line stands for, "" for none.
+func (c *constitutionDraft) matchKey(text string, line int) string {
 	name := strings.ToLower(strings.Join(strings.FieldsFunc(text, func(r rune) bool { return strings.ContainsRune(" _-\t:.", r) }), "_"))
 	for _, key := range atomKeys() {
 		if name == key || name+"s" == key || name == key+"s" {
 			return key
 		}
 	}
-	if near := nearly(name); near != "" {
-		c.fail(line, "%q is no key; did you mean %s?", text, near)
+	if near := nearestKey(name); near != "" {
+		c.addProblem(line, "%q is no key; did you mean %s?", text, near)
 	}
 	return ""
 }
 
-// body reads what stands below the headings that are keys: the elements of the
+// readBody reads what stands below the headings that are keys: the elements of the
 // lists, or where there is no list the paragraphs.
-func (c *charter) body(a *okf.Atom) {
+func (c *constitutionDraft) readBody(a *okf.Atom) {
 	for _, s := range a.Sections() {
-		key, found := c.key(s.Text, s.Line), s.Items
+		key, found := c.matchKey(s.Text, s.Line), s.Items
 		if found == nil {
 			found = s.Paragraphs
 		}
@@ -119,7 +119,7 @@ func (c *charter) body(a *okf.Atom) {
 				p.Text = strings.TrimPrefix(p.Text, box)
 			}
 			if key != "" {
-				c.say(key, Rule(p))
+				c.addRules(key, Rule(p))
 			}
 		}
 	}

@@ -31,14 +31,14 @@ func (c Charters) Find(role string) (Constitution, error) {
 			Want: "letters, digits, - and _, beginning with a letter"}}
 	}
 	for _, dir := range c.Places {
-		found, problems := govern(c.Files, dir)
+		found, problems := checkDirectory(c.Files, dir)
 		if len(problems) > 0 {
 			return Constitution{}, Refusal(problems)
 		}
 		if !found {
 			continue
 		}
-		out, found, problems := c.inDir(dir, want)
+		out, found, problems := c.findInDirectory(dir, want)
 		if len(problems) > 0 {
 			return Constitution{}, Refusal(problems)
 		}
@@ -46,38 +46,38 @@ func (c Charters) Find(role string) (Constitution, error) {
 			return out, nil
 		}
 	}
-	return c.inBundle(want)
+	return c.findInBundle(want)
 }
 
-// inDir reads the file of a role in a directory that may be read.
-func (c Charters) inDir(dir, role string) (out Constitution, found bool, problems []Problem) {
-	names, err := c.inside(dir, role)
+// findInDirectory reads the file of a role in a directory that may be read.
+func (c Charters) findInDirectory(dir, role string) (out Constitution, found bool, problems []Problem) {
+	names, err := c.listAgentFiles(dir, role)
 	switch {
 	case err != nil:
-		return out, false, broken(dir, "it cannot be read: %v", err)
+		return out, false, brokenConstitution(dir, "it cannot be read: %v", err)
 	case len(names) == 0:
 		return out, false, nil
 	case len(names) > 1:
-		return out, false, broken(path.Join(dir, names[1]), "a second file for the role %s, after %s; keep one", role, names[0])
+		return out, false, brokenConstitution(path.Join(dir, names[1]), "a second file for the role %s, after %s; keep one", role, names[0])
 	}
 	file := path.Join(dir, names[0])
 	st, err := fs.Lstat(c.Files, file)
 	if err == nil && !st.Mode().IsRegular() {
-		return out, false, broken(file, "it is no regular file; agent files are read from the work tree itself, not through links")
+		return out, false, brokenConstitution(file, "it is no regular file; agent files are read from the work tree itself, not through links")
 	}
 	b, err := readSmall(c.Files, file)
 	if err != nil {
-		return out, false, broken(file, "it cannot be read: %v", err)
+		return out, false, brokenConstitution(file, "it cannot be read: %v", err)
 	}
 	out, problems = FromOctave(file, b)
 	if len(problems) == 0 && out.Role != role {
-		problems = broken(file, "it says ROLE::%s; the file of a role is named after it", strings.ToUpper(out.Role))
+		problems = brokenConstitution(file, "it says ROLE::%s; the file of a role is named after it", strings.ToUpper(out.Role))
 	}
 	return out, len(problems) == 0, problems
 }
 
-// inside are the names in dir of the agent files of a role, of every role for "".
-func (c Charters) inside(dir, role string) (out []string, err error) {
+// listAgentFiles are the names in dir of the agent files of a role, of every role for "".
+func (c Charters) listAgentFiles(dir, role string) (out []string, err error) {
 	entries, err := fs.ReadDir(c.Files, dir)
 	for _, e := range entries {
 		stem, ok := strings.CutSuffix(e.Name(), ".oct.md")
@@ -88,8 +88,8 @@ func (c Charters) inside(dir, role string) (out []string, err error) {
 	return out, err
 }
 
-// inBundle reads the role atom of a role.
-func (c Charters) inBundle(role string) (Constitution, error) {
+// findInBundle reads the role atom of a role.
+func (c Charters) findInBundle(role string) (Constitution, error) {
 	var found []*okf.Atom
 	for _, a := range c.Atoms {
 		if a.Type == "role" && roleName(path.Base(string(a.ID))) == role {
@@ -98,7 +98,7 @@ func (c Charters) inBundle(role string) (Constitution, error) {
 	}
 	switch len(found) {
 	case 0:
-		return Constitution{}, Refusal{c.missing(role)}
+		return Constitution{}, Refusal{c.missingRole(role)}
 	case 1:
 		out, problems := FromAtom(found[0], c.Bundle)
 		if len(problems) > 0 {
@@ -106,11 +106,11 @@ func (c Charters) inBundle(role string) (Constitution, error) {
 		}
 		return out, nil
 	}
-	return Constitution{}, Refusal(broken(path.Join(c.Bundle, found[1].Path), "a second atom for the role %s, after %s; give one another id", role, found[0].Path))
+	return Constitution{}, Refusal(brokenConstitution(path.Join(c.Bundle, found[1].Path), "a second atom for the role %s, after %s; give one another id", role, found[0].Path))
 }
 
-// missing says which roles there are.
-func (c Charters) missing(role string) Problem {
+// missingRole says which roles there are.
+func (c Charters) missingRole(role string) Problem {
 	p := Problem{Code: ConstMissing, At: "role", Found: role}
 	roles := c.Roles()
 	if r := okf.Nearest(role, roles); r != "" {
@@ -129,7 +129,7 @@ func (c Charters) missing(role string) Problem {
 // Roles are the roles that have a file or an atom, fit or not, sorted.
 func (c Charters) Roles() (out []string) {
 	for _, dir := range c.Places {
-		names, err := c.inside(dir, "")
+		names, err := c.listAgentFiles(dir, "")
 		if err != nil && !errors.Is(err, fs.ErrNotExist) {
 			continue
 		}

@@ -23,7 +23,7 @@ func octaveKeys() map[string]string {
 
 // octaveReader walks an agent file.
 type octaveReader struct {
-	*charter
+	*constitutionDraft
 	doc    *octave.Doc
 	keys   map[string]string
 	handed []Rule // ESCALATION, which counts where there is no ESCALATION_TARGET
@@ -34,10 +34,10 @@ type octaveReader struct {
 // structure in doubt, and what is said in a form that cannot be understood, is a
 // problem with its line, and then there is no constitution.
 func FromOctave(path string, b []byte) (Constitution, []Problem) {
-	r := &octaveReader{charter: newCharter(path), keys: octaveKeys()}
+	r := &octaveReader{constitutionDraft: newConstitutionDraft(path), keys: octaveKeys()}
 	doc, notes := octave.Parse(path, b, octave.Lenient)
 	for _, n := range octave.Errors(notes) {
-		r.fail(n.Line, "%s; %s", n.Message, n.Hint)
+		r.addProblem(n.Line, "%s; %s", n.Message, n.Hint)
 	}
 	if len(r.problems) > 0 {
 		return Constitution{}, r.problems
@@ -50,9 +50,9 @@ func FromOctave(path string, b []byte) (Constitution, []Problem) {
 		}
 	}
 	if len(r.said[sayEscalation]) == 0 {
-		r.say(sayEscalation, r.handed...)
+		r.addRules(sayEscalation, r.handed...)
 	}
-	return r.constitution(b)
+	return r.build(b)
 }
 
 // walk reads what is nested in parent. Lists are not gone into: what stands in
@@ -64,16 +64,16 @@ func (r *octaveReader) walk(entries []*octave.Entry, parent string, meta bool) {
 			continue
 		}
 		line, _ := r.doc.Pos(e)
-		name := r.entryName(e, parent, line)
+		name := r.nameEntry(e, parent, line)
 		switch {
 		case e.Kind == octave.Envelope || e.Kind == octave.Section:
 			r.walk(e.Entries, e.Key, false)
 		case meta && name != "":
-			r.say("META."+name, r.rules(v, line)...)
+			r.addRules("META."+name, r.listRules(v, line)...)
 		case e.Key == "ESCALATION":
-			r.handed = append(r.handed, targets(r.rules(v, line))...)
+			r.handed = append(r.handed, escalationTargets(r.listRules(v, line))...)
 		case name != "":
-			r.take(name, v, line)
+			r.readValue(name, v, line)
 		case e.Kind == octave.Block:
 			r.walk(e.Entries, e.Key, e.Key == "META")
 		case e.Key == "AUTHORITY" && v.Kind == octave.List:
@@ -82,48 +82,48 @@ func (r *octaveReader) walk(entries []*octave.Entry, parent string, meta bool) {
 	}
 }
 
-// entryName returns what the key of an entry says, "" for what a constitution does not.
-func (r *octaveReader) entryName(e *octave.Entry, parent string, line int) string {
+// nameEntry returns what the key of an entry says, "" for what a constitution does not.
+func (r *octaveReader) nameEntry(e *octave.Entry, parent string, line int) string {
 	name := r.keys[e.Key]
 	if e.Key == "BLOCKING" && parent == "AUTHORITY" {
 		return sayBlocking
 	}
-	if near := nearly(strings.ToLower(e.Key)); name == "" && near != "" {
-		r.fail(line, "%s is no key; did you mean %s?", e.Key, strings.ToUpper(near))
+	if near := nearestKey(strings.ToLower(e.Key)); name == "" && near != "" {
+		r.addProblem(line, "%s is no key; did you mean %s?", e.Key, strings.ToUpper(near))
 	}
 	return name
 }
 
-// take reads a value under its name.
-func (r *octaveReader) take(name string, v octave.Value, line int) {
+// readValue reads a value under its name.
+func (r *octaveReader) readValue(name string, v octave.Value, line int) {
 	switch name {
 	case sayGates:
-		r.gates(v, line)
+		r.readGates(v, line)
 	case sayArchetypes:
-		for _, it := range r.rules(v, line) {
+		for _, it := range r.listRules(v, line) {
 			head, _, _ := strings.Cut(it.Text, "::") // THEMIS::{justice}
 			for _, part := range strings.FieldsFunc(head, func(c rune) bool { return c == '⊕' || c == '+' }) {
-				r.say(name, Rule{part, it.Line})
+				r.addRules(name, Rule{part, it.Line})
 			}
 		}
 	case sayCognition:
-		head, _, _ := strings.Cut(flatValue(v), "::") // LOGOS::ATLAS⊕HERMES
-		r.say(name, Rule{head, line})
+		head, _, _ := strings.Cut(valueText(v), "::") // LOGOS::ATLAS⊕HERMES
+		r.addRules(name, Rule{head, line})
 	case sayMission:
-		r.say(name, Rule{flatValue(v), line})
+		r.addRules(name, Rule{valueText(v), line})
 	default:
-		r.say(name, r.rules(v, line)...)
+		r.addRules(name, r.listRules(v, line)...)
 	}
 }
 
-// rules are the sentences of a value: the elements of a list or block, the parts
+// listRules are the sentences of a value: the elements of a list or block, the parts
 // of a word joined by ⊕, the lines of a fence, or the text.
-func (r *octaveReader) rules(v octave.Value, line int) (out []Rule) {
+func (r *octaveReader) listRules(v octave.Value, line int) (out []Rule) {
 	switch v.Kind {
 	case octave.List, octave.Nested:
 		for _, e := range v.Items {
 			at, _ := r.doc.Pos(e)
-			if t := flat(e); t != "" {
+			if t := entryText(e); t != "" {
 				out = append(out, Rule{t, at})
 			}
 		}
@@ -145,8 +145,8 @@ func (r *octaveReader) rules(v octave.Value, line int) (out []Rule) {
 	return out
 }
 
-// flat is an entry as one line of text, "" for a comment.
-func flat(e *octave.Entry) string {
+// entryText is an entry as one line of text, "" for a comment.
+func entryText(e *octave.Entry) string {
 	if e.Kind == octave.Loose {
 		return strings.TrimLeft(strings.TrimSpace(e.Text), "-*• ")
 	}
@@ -155,29 +155,29 @@ func flat(e *octave.Entry) string {
 		return ""
 	}
 	if e.Key == "" {
-		return flatValue(v)
+		return valueText(v)
 	}
-	return e.Key + "::" + flatValue(v)
+	return e.Key + "::" + valueText(v)
 }
 
-func flatValue(v octave.Value) string {
+func valueText(v octave.Value) string {
 	if v.Kind != octave.List && v.Kind != octave.Nested {
 		return v.Text
 	}
 	var parts []string
 	for _, e := range v.Items {
-		if t := flat(e); t != "" {
+		if t := entryText(e); t != "" {
 			parts = append(parts, t)
 		}
 	}
 	return strings.Join(parts, ", ")
 }
 
-// gates reads GATES in its forms: [NEVER<A,B>, ALWAYS<C>], NEVER[A] ALWAYS[B],
+// readGates reads GATES in its forms: [NEVER<A,B>, ALWAYS<C>], NEVER[A] ALWAYS[B],
 // pairs of these names, and bare elements, which are of what may never pass.
-func (r *octaveReader) gates(v octave.Value, line int) {
+func (r *octaveReader) readGates(v octave.Value, line int) {
 	if v.Kind != octave.List && v.Kind != octave.Nested {
-		r.gate(v.Text, line)
+		r.readGateText(v.Text, line)
 		return
 	}
 	for _, e := range v.Items {
@@ -186,11 +186,11 @@ func (r *octaveReader) gates(v octave.Value, line int) {
 		name, isGate := gateNames()[e.Key]
 		switch {
 		case ok && isGate:
-			r.say(name, r.rules(held, at)...)
+			r.addRules(name, r.listRules(held, at)...)
 		case ok && e.Key != "":
-			r.say(sayGates, Rule{flat(e), at})
+			r.addRules(sayGates, Rule{entryText(e), at})
 		default:
-			r.gate(flat(e), at)
+			r.readGateText(entryText(e), at)
 		}
 	}
 }
@@ -199,21 +199,21 @@ func (r *octaveReader) gates(v octave.Value, line int) {
 // missing at its end.
 var gateForm = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`(NEVER|ALWAYS)[<\[]([^>\]]*)([>\]]?)`) })
 
-// gate reads one text of GATES. Brackets that do not close are a problem.
-func (r *octaveReader) gate(text string, line int) {
+// readGateText reads one text of GATES. Brackets that do not close are a problem.
+func (r *octaveReader) readGateText(text string, line int) {
 	found := gateForm().FindAllStringSubmatch(text, -1)
 	for _, m := range found {
 		if m[3] == "" {
-			r.fail(line, "GATES: %q does not close; write GATES::[NEVER<A,B>,ALWAYS<C>]", text)
+			r.addProblem(line, "GATES: %q does not close; write GATES::[NEVER<A,B>,ALWAYS<C>]", text)
 			return
 		}
 		for part := range strings.SplitSeq(m[2], ",") {
-			r.say(gateNames()[m[1]], Rule{part, line})
+			r.addRules(gateNames()[m[1]], Rule{part, line})
 		}
 	}
 	if found == nil {
 		for part := range strings.SplitSeq(text, "⊕") {
-			r.say(sayGates, Rule{part, line})
+			r.addRules(sayGates, Rule{part, line})
 		}
 	}
 }
@@ -221,8 +221,8 @@ func (r *octaveReader) gate(text string, line int) {
 // gateNames are what the words of GATES say.
 func gateNames() map[string]string { return map[string]string{"NEVER": sayGates, "ALWAYS": sayAlways} }
 
-// targets are who is asked, of sentences like "conflicts of a gate → HUMAN".
-func targets(rules []Rule) []Rule {
+// escalationTargets are who is asked, of sentences like "conflicts of a gate → HUMAN".
+func escalationTargets(rules []Rule) []Rule {
 	for i, r := range rules {
 		for _, arrow := range []string{"→", "->"} {
 			if n := strings.LastIndex(r.Text, arrow); n >= 0 {

@@ -124,7 +124,7 @@ func TestExcerpt(t *testing.T) {
 	if n := len(c.Excerpt); n > excerptBytes+100 || !strings.HasSuffix(c.Excerpt, "é\n\n(12 more lines in a.oct.md)\n") {
 		t.Errorf("%d bytes, ends in %q", n, c.Excerpt[n-60:])
 	}
-	if one := excerpt("a", []byte(strings.Repeat("é", excerptBytes))); !strings.HasPrefix(one, "éé") || strings.Contains(one, "\ufffd") {
+	if one := excerptOf("a", []byte(strings.Repeat("é", excerptBytes))); !strings.HasPrefix(one, "éé") || strings.Contains(one, "\ufffd") {
 		t.Errorf("one line: %q", one[len(one)-60:])
 	}
 }

@@ -6,8 +6,8 @@ type Explanation struct {
 	Means, Example, Remedy string
 }
 
-// wayOut is the way out of a code's problem, "" for an unknown one.
-func wayOut(code Code) string {
+// remedyOf is the way out of a code's problem, "" for an unknown one.
+func remedyOf(code Code) string {
 	for _, t := range Explanations() {
 		if t.Code == code {
 			return t.Remedy

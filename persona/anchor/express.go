@@ -34,7 +34,7 @@ func Tensions(c Constitution, s Strictness) (out []Tension, ps []Problem) {
 				t.Constraint += "@" + strconv.Itoa(r.Line)
 			}
 			taken := s == Deep && slices.ContainsFunc(out, func(o Tension) bool { return o.Start == t.Start && o.End == t.End })
-			if len(out) < need && t.End <= c.Lines && !taken && !generic(ruleName(r.Text)) && !seen[t.Constraint] {
+			if len(out) < need && t.End <= c.Lines && !taken && !isGeneric(ruleName(r.Text)) && !seen[t.Constraint] {
 				seen[t.Constraint] = true
 				out = append(out, t)
 			}
@@ -68,7 +68,7 @@ const maxTrigger = 160
 // askWhom returns the trigger of the tensions of a role, without the signs that
 // mean something in a tension.
 func askWhom(c Constitution) string {
-	whom := sentence(strings.NewReplacer("[", "(", "]", ")", "⇌", "/", "→", ">", "<->", "/", "->", ">").Replace(c.Escalation))
+	whom := oneLine(strings.NewReplacer("[", "(", "]", ")", "⇌", "/", "→", ">", "<->", "/", "->", ">").Replace(c.Escalation))
 	if whom == "" {
 		whom = "a person"
 	}

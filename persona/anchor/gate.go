@@ -55,12 +55,12 @@ const (
 	Foreign Class = "foreign" // changes something the call does not tell: another program's tool
 )
 
-// tools are the names of harnesses' tools by class, in lower case. What reads
+// toolNames are the names of harnesses' tools by class, in lower case. What reads
 // the network is among the first, because what it may reach is the harness's own
 // rule, and a search writes nothing here. What starts another agent is too: that
 // agent's tools come to the gate themselves. A name that is missing is denied,
 // so a new kind of tool waits until somebody has said what it does.
-func tools(c Class) []string {
+func toolNames(c Class) []string {
 	switch c {
 	case Reads:
 		return strings.Fields(`read view cat open_file read_file read_many_files read_text_file notebookread ls list list_dir list_directory list_files glob find_files
@@ -81,7 +81,7 @@ func tools(c Class) []string {
 func ClassOf(tool string) Class {
 	name := strings.ToLower(tool)
 	for _, c := range []Class{Reads, Writes, Shell} {
-		if slices.Contains(tools(c), name) {
+		if slices.Contains(toolNames(c), name) {
 			return c
 		}
 	}
@@ -120,29 +120,29 @@ type Gatekeeper struct {
 func Decide(c Call, g Gatekeeper) Decision {
 	switch ClassOf(c.Tool) {
 	case Reads:
-		return g.reads(c)
+		return g.decideRead(c)
 	case Writes:
-		return g.writes(c)
+		return g.decideWrite(c)
 	case Shell:
-		return g.shell(c)
+		return g.decideShell(c)
 	case Foreign:
-		return g.unlock(c, func(p Permit) []Problem {
-			return wholeTree(p, c.Tool, "the tool does not say what it writes")
+		return g.decideByPermit(c, func(p Permit) []Problem {
+			return requireWholeTree(p, c.Tool, "the tool does not say what it writes")
 		})
 	}
 	return deny("write with a tool odd knows, or ask a person to have this one named", Problem{
 		Code: ToolUnknown, At: "tool", Text: "nobody has said what this tool does", Found: c.Tool})
 }
 
-// reads opens a tool that only looks, but not for what signs the permits.
-func (g Gatekeeper) reads(c Call) Decision {
+// decideRead opens a tool that only looks, but not for what signs the permits.
+func (g Gatekeeper) decideRead(c Call) Decision {
 	var bad []Problem
 	for _, p := range c.Paths {
 		t, err := g.resolve(c.Cwd, p)
 		if err != nil {
 			continue // it leads nowhere: there is nothing to be seen
 		}
-		if g.secret(t.abs) {
+		if g.isSecret(t.abs) {
 			bad = append(bad, Problem{Code: Unwritable, At: "paths", Text: "it holds the key that signs permits, and nobody reads that", Found: p})
 		}
 	}
@@ -152,23 +152,23 @@ func (g Gatekeeper) reads(c Call) Decision {
 	return Decision{Allow: true}
 }
 
-// writes asks for a permit that covers every file the call names.
-func (g Gatekeeper) writes(c Call) Decision {
+// decideWrite asks for a permit that covers every file the call names.
+func (g Gatekeeper) decideWrite(c Call) Decision {
 	if len(c.Paths) == 0 {
 		return deny("name the file", Problem{Code: CallUnread, At: "paths", Text: "the call names no file, so nobody can say whether it may be written"})
 	}
 	if slices.Contains([]string{"move", "rename", "copy"}, strings.ToLower(c.Tool)) && len(c.Paths) < 2 {
 		return deny("name both files", Problem{Code: CallUnread, At: "paths", Text: "the call names one file, and the tool works on two"})
 	}
-	rel, bad := g.targets(c)
+	rel, bad := g.resolveTargets(c)
 	if len(bad) > 0 {
 		return deny("work inside the work tree, on files that no rule protects", bad...)
 	}
-	return g.unlock(c, func(p Permit) []Problem { return covers(p, rel) })
+	return g.decideByPermit(c, func(p Permit) []Problem { return uncoveredPaths(p, rel) })
 }
 
-// covers lists the paths that a permit leaves out.
-func covers(p Permit, paths []string) []Problem {
+// uncoveredPaths lists the paths that a permit leaves out.
+func uncoveredPaths(p Permit, paths []string) []Problem {
 	var bad []Problem
 	for _, path := range paths {
 		if why, ok := p.Covers(path); !ok {
@@ -178,8 +178,8 @@ func covers(p Permit, paths []string) []Problem {
 	return bad
 }
 
-// wholeTree refuses, for a reason, a permit that leaves anything out.
-func wholeTree(p Permit, what, why string) []Problem {
+// requireWholeTree refuses, for a reason, a permit that leaves anything out.
+func requireWholeTree(p Permit, what, why string) []Problem {
 	all := len(p.Allow) == 0 || slices.Contains(p.Allow, "**")
 	if all && len(p.Deny) == 0 {
 		return nil
@@ -187,17 +187,17 @@ func wholeTree(p Permit, what, why string) []Problem {
 	return []Problem{{Code: OutsidePaths, At: "paths", Found: what, Text: why + ", and the permit is not for the whole work tree"}}
 }
 
-// unlock looks for the session's permit: the one its harness's session opened,
+// decideByPermit looks for the session's permit: the one its harness's session opened,
 // else the one of the token it was started with, else the only one that holds
 // here and is nobody else's. need lists what the permit leaves out.
-func (g Gatekeeper) unlock(c Call, need func(Permit) []Problem) Decision {
+func (g Gatekeeper) decideByPermit(c Call, need func(Permit) []Problem) Decision {
 	vs, no := g.candidates(c)
 	if no != nil {
 		return *no
 	}
 	var first *Decision
 	for _, v := range vs {
-		d := opens(v, need)
+		d := decideUnderPermit(v, need)
 		if d.Allow {
 			return d
 		}
@@ -208,16 +208,16 @@ func (g Gatekeeper) unlock(c Call, need func(Permit) []Problem) Decision {
 	return *first
 }
 
-func opens(v Verdict, need func(Permit) []Problem) Decision {
+func decideUnderPermit(v Verdict, need func(Permit) []Problem) Decision {
 	if !v.Valid || v.Permit == nil {
 		bad := v.Errors
 		if len(bad) == 0 {
 			bad = []Problem{{Code: Locked, At: "token", Text: "the permit does not hold"}}
 		}
-		return deny(recourse(bad[0].Code, v.Token), bad...)
+		return deny(remedyAfter(bad[0].Code, v.Token), bad...)
 	}
 	if bad := need(*v.Permit); len(bad) > 0 {
-		d := deny("keep to the paths of the permit ("+v.Permit.reach()+"), or bind a session for others", bad...)
+		d := deny("keep to the paths of the permit ("+v.Permit.describePaths()+"), or bind a session for others", bad...)
 		d.Token = v.Token
 		return d
 	}
@@ -240,13 +240,13 @@ func (g Gatekeeper) candidates(c Call) ([]Verdict, *Decision) {
 			return vs, nil
 		}
 		if g.Token == "" { // what others hold is theirs
-			return nil, c.unbound()
+			return nil, c.denyUnbound()
 		}
 	}
 	if g.Token != "" {
 		v := g.Valid(g.Token, "")
 		if v.Permit != nil && v.Permit.Harness != "" && v.Permit.Harness != c.Session {
-			d := deny(c.binding(), Problem{Code: Locked, At: "token", Text: "this write permit belongs to another session of the agent program", Found: g.Token})
+			d := deny(c.howToBind(), Problem{Code: Locked, At: "token", Text: "this write permit belongs to another session of the agent program", Found: g.Token})
 			return nil, &d
 		}
 		return []Verdict{v}, nil
@@ -266,19 +266,19 @@ func (g Gatekeeper) candidates(c Call) ([]Verdict, *Decision) {
 	case len(vs) > 0:
 		return vs, nil
 	}
-	return nil, c.unbound()
+	return nil, c.denyUnbound()
 }
 
-// unbound denies a call of a session without a permit.
-func (c Call) unbound() *Decision {
-	d := deny(c.binding(), Problem{Code: Locked, At: "token", Text: "this agent has no write permit yet"})
+// denyUnbound denies a call of a session without a permit.
+func (c Call) denyUnbound() *Decision {
+	d := deny(c.howToBind(), Problem{Code: Locked, At: "token", Text: "this agent has no write permit yet"})
 	return &d
 }
 
-// binding says how the session of c gets a permit of its own.
-func (c Call) binding() string {
+// howToBind says how the session of c gets a permit of its own.
+func (c Call) howToBind() string {
 	if !isSessionID(c.Session) {
-		return recourse(Locked, "")
+		return remedyAfter(Locked, "")
 	}
 	return "run: odd anchor identity ROLE --session " + c.Session + " and follow its answer; or call the tool anchor with this session"
 }
@@ -294,12 +294,12 @@ func deny(way string, ps ...Problem) Decision {
 	return Decision{Code: ps[0].Code, Reasons: ps, Way: way}
 }
 
-// recourse is the next step after a permit did not hold.
-func recourse(c Code, token string) string {
+// remedyAfter is the next step after a permit did not hold.
+func remedyAfter(c Code, token string) string {
 	if c == PermitExpired && token != "" {
 		return "run: odd anchor renew " + token + "; if that is refused: odd anchor identity ROLE"
 	}
-	return cmp.Or(wayOut(c), "run: odd anchor identity ROLE")
+	return cmp.Or(remedyOf(c), "run: odd anchor identity ROLE")
 }
 
 // checkProtected lists why no tool may write a path below the work tree.

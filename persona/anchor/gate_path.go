@@ -22,11 +22,11 @@ type target struct {
 	info fs.FileInfo // nil where nothing is there yet
 }
 
-// targets turns the paths of a call into paths below the work tree, or lists why
+// resolveTargets turns the paths of a call into paths below the work tree, or lists why
 // they may not be written whoever asks.
-func (g Gatekeeper) targets(c Call) (rel []string, bad []Problem) {
+func (g Gatekeeper) resolveTargets(c Call) (rel []string, bad []Problem) {
 	for _, p := range c.Paths {
-		r, why := g.target(c.Cwd, p)
+		r, why := g.resolveTarget(c.Cwd, p)
 		if len(why) > 0 {
 			bad = append(bad, why...)
 			continue
@@ -36,9 +36,9 @@ func (g Gatekeeper) targets(c Call) (rel []string, bad []Problem) {
 	return rel, bad
 }
 
-// target judges one path: inside the work tree when every link is followed,
+// resolveTarget judges one path: inside the work tree when every link is followed,
 // protected by no rule, and one file with one name.
-func (g Gatekeeper) target(cwd, p string) (rel string, bad []Problem) {
+func (g Gatekeeper) resolveTarget(cwd, p string) (rel string, bad []Problem) {
 	problem := func(c Code, format string, args ...any) []Problem {
 		return []Problem{{Code: c, At: "paths", Text: fmt.Sprintf(format, args...), Found: p}}
 	}
@@ -48,7 +48,7 @@ func (g Gatekeeper) target(cwd, p string) (rel string, bad []Problem) {
 	}
 	rel, ok := strings.CutPrefix(t.abs, strings.TrimSuffix(g.WorkTree, "/")+"/")
 	switch {
-	case g.secret(t.abs):
+	case g.isSecret(t.abs):
 		return "", problem(Unwritable, "it lies in what git and odd keep for themselves")
 	case !ok:
 		return "", problem(OutsidePaths, "%q leads out of the work tree, to %s", p, t.abs)
@@ -66,9 +66,9 @@ func (g Gatekeeper) target(cwd, p string) (rel string, bad []Problem) {
 	return rel, nil
 }
 
-// secret reports whether a path without links is one that no tool may read, lies
+// isSecret reports whether a path without links is one that no tool may read, lies
 // below one, or is a folder outside the work tree that holds one.
-func (g Gatekeeper) secret(abs string) bool {
+func (g Gatekeeper) isSecret(abs string) bool {
 	below := func(p, dir string) bool { return p == dir || strings.HasPrefix(p, strings.TrimSuffix(dir, "/")+"/") }
 	at := policy.FoldPath(abs)
 	for _, s := range g.Secret {
@@ -96,12 +96,12 @@ func (g Gatekeeper) resolve(cwd, p string) (target, error) {
 	case !path.IsAbs(p):
 		p = strings.TrimSuffix(cwd, "/") + "/" + p
 	}
-	t, err := g.follow(p)
+	t, err := g.followLinks(p)
 	if err != nil {
 		return target{}, err
 	}
 	if short := path.Clean(p); short != p {
-		u, err := g.follow(short)
+		u, err := g.followLinks(short)
 		if err != nil {
 			return target{}, err
 		}
@@ -112,9 +112,9 @@ func (g Gatekeeper) resolve(cwd, p string) (target, error) {
 	return t, nil
 }
 
-// follow walks an absolute path from the root, name by name. What is not there
+// followLinks walks an absolute path from the root, name by name. What is not there
 // yet is taken by its letters, from the folder where the path stops being there.
-func (g Gatekeeper) follow(p string) (target, error) {
+func (g Gatekeeper) followLinks(p string) (target, error) {
 	todo := strings.Split(p, "/")
 	var at []string
 	links := 0
@@ -135,14 +135,14 @@ func (g Gatekeeper) follow(p string) (target, error) {
 			at = append(at, name)
 			continue
 		case err != nil:
-			return target{}, fmt.Errorf("/%s: %w", here, reason(err))
+			return target{}, fmt.Errorf("/%s: %w", here, causeOf(err))
 		}
-		if links++; links > maxLinks || magic(here) {
+		if links++; links > maxLinks || isMagicLink(here) {
 			return target{}, fmt.Errorf("/%s: a link that leads somewhere else for every program, or in a circle", here)
 		}
 		to, err := fs.ReadLink(g.Disk, here)
 		if err != nil {
-			return target{}, fmt.Errorf("/%s: %w", here, reason(err))
+			return target{}, fmt.Errorf("/%s: %w", here, causeOf(err))
 		}
 		if path.IsAbs(to) {
 			at = nil
@@ -152,21 +152,21 @@ func (g Gatekeeper) follow(p string) (target, error) {
 	end := strings.Join(at, "/")
 	info, err := fs.Lstat(g.Disk, cmp.Or(end, "."))
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return target{}, fmt.Errorf("/%s: %w", end, reason(err))
+		return target{}, fmt.Errorf("/%s: %w", end, causeOf(err))
 	}
 	return target{abs: "/" + end, info: info}, nil
 }
 
-// reason is what went wrong, without the path that the caller tells.
-func reason(err error) error {
+// causeOf is what went wrong, without the path that the caller tells.
+func causeOf(err error) error {
 	if e := (*fs.PathError)(nil); errors.As(err, &e) {
 		return e.Err
 	}
 	return err
 }
 
-// magic reports a place whose links the kernel makes up for each program that
+// isMagicLink reports a place whose links the kernel makes up for each program that
 // follows them. /dev/shm is a folder as others are, in memory.
-func magic(here string) bool {
+func isMagicLink(here string) bool {
 	return strings.HasPrefix(here, "proc/") || strings.HasPrefix(here, "dev/") && !strings.HasPrefix(here, "dev/shm/")
 }

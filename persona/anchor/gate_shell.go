@@ -19,26 +19,26 @@ func ownVerbs() []string {
 	return []string{"identity", "context", "proof", "express", "verify", "renew", "explain", "ls"}
 }
 
-// shell judges a command line by its syntax tree, in this order: odd anchor alone
+// decideShell judges a command line by its syntax tree, in this order: odd anchor alone
 // is open; what a hard finding forbids is shut whatever the permit; what is known
 // to write nothing is open; what is known to write these files needs a permit
 // that covers them; what nobody can tell needs a permit for the whole work tree,
 // unless it is the very command that the session named as its gate.
-func (g Gatekeeper) shell(c Call) Decision {
+func (g Gatekeeper) decideShell(c Call) Decision {
 	if strings.TrimSpace(c.Command) == "" {
 		return deny("send the command", Problem{Code: CallUnread, At: "command", Text: "the call has no command"})
 	}
-	dir, bad := g.folder(c.Cwd)
+	dir, bad := g.resolveFolder(c.Cwd)
 	if len(bad) > 0 {
 		return deny("go back into the work tree", bad...)
 	}
 	if argv, _, err := policy.ParseSimpleInput(c.Command); err == nil {
-		if d, ok := g.own(c, argv); ok {
+		if d, ok := g.decideOwnVerb(c, argv); ok {
 			return d
 		}
 	}
 	v := policy.JudgeCommand(c.Command, policy.CommandPolicy{Root: g.WorkTree, Dir: dir, Files: g.Files})
-	if bad = append(g.forbidden(c, v), g.hidden(c, v)...); len(bad) > 0 {
+	if bad = append(g.checkForbidden(c, v), g.checkSecrets(c, v)...); len(bad) > 0 {
 		return deny("leave that out of the command", bad...)
 	}
 	if v.ReadOnly() {
@@ -48,19 +48,19 @@ func (g Gatekeeper) shell(c Call) Decision {
 	if len(bad) > 0 {
 		return deny("write inside the work tree, to files that no rule protects", bad...)
 	}
-	return g.unlock(c, func(p Permit) []Problem {
+	return g.decideByPermit(c, func(p Permit) []Problem {
 		switch {
 		case !v.Unknown:
 			return known(p)
 		case dir == "" && sameCommand(p.Gate, c.Command):
 			return nil // below the top it would obey files there, such as a Makefile of the session's own
 		}
-		return wholeTree(p, c.Command, "what the command writes cannot be told: "+strings.Join(v.Reasons, ", "))
+		return requireWholeTree(p, c.Command, "what the command writes cannot be told: "+strings.Join(v.Reasons, ", "))
 	})
 }
 
-// folder is where a command starts, below the work tree, "" for its top.
-func (g Gatekeeper) folder(cwd string) (string, []Problem) {
+// resolveFolder is where a command starts, below the work tree, "" for its top.
+func (g Gatekeeper) resolveFolder(cwd string) (string, []Problem) {
 	t, err := g.resolve(cwd, cwd)
 	if err != nil {
 		return "", []Problem{{Code: CallUnread, At: "cwd", Text: err.Error(), Found: cwd}}
@@ -75,13 +75,13 @@ func (g Gatekeeper) folder(cwd string) (string, []Problem) {
 	return rel, nil
 }
 
-// own judges odd anchor itself; false where it is another command.
-func (g Gatekeeper) own(c Call, argv []string) (Decision, bool) {
+// decideOwnVerb judges odd anchor itself; false where it is another command.
+func (g Gatekeeper) decideOwnVerb(c Call, argv []string) (Decision, bool) {
 	if len(argv) < 3 || argv[0] != "odd" || argv[1] != "anchor" {
 		return Decision{}, false
 	}
 	for _, word := range argv[3:] {
-		if bad := g.readable(c.Cwd, word[strings.LastIndexAny(word, "@=")+1:]); len(bad) > 0 {
+		if bad := g.checkReadable(c.Cwd, word[strings.LastIndexAny(word, "@=")+1:]); len(bad) > 0 {
 			return deny("name another file", bad...), true
 		}
 		if strings.HasPrefix(word, "-C") {
@@ -92,8 +92,8 @@ func (g Gatekeeper) own(c Call, argv []string) (Decision, bool) {
 	case verb == "renew" && !g.ownsTokens(c, argv[3:]):
 		return deny("renew your own session, or begin one: odd anchor identity ROLE", Problem{
 			Code: OutsidePaths, At: "command", Text: "a session renews its own permit and no other", Found: strings.Join(argv[3:], " ")}), true
-	case verb == "identity" && isSessionID(c.Session) && !asksFor(argv[3:], c.Session):
-		return deny(c.binding(), Problem{
+	case verb == "identity" && isSessionID(c.Session) && !namesSession(argv[3:], c.Session):
+		return deny(c.howToBind(), Problem{
 			Code: Locked, At: "command", Text: "a permit belongs to one session of the agent program, and this command does not name yours", Found: strings.Join(argv[3:], " ")}), true
 	case slices.Contains(ownVerbs(), verb), slices.Equal(argv[2:], []string{"hook", "check"}):
 		return Decision{Allow: true}, true
@@ -106,8 +106,8 @@ func (g Gatekeeper) own(c Call, argv []string) (Decision, bool) {
 	return Decision{}, false
 }
 
-// asksFor reports a command whose flag --session says id, and nothing else.
-func asksFor(words []string, id string) bool {
+// namesSession reports a command whose flag --session says id, and nothing else.
+func namesSession(words []string, id string) bool {
 	asked := false
 	for i, w := range words {
 		name, value, joined := strings.Cut(w, "=")
@@ -135,9 +135,9 @@ func (g Gatekeeper) ownsTokens(c Call, words []string) bool {
 	})
 }
 
-// readable says why a file may not be handed to odd anchor, which tells of it
+// checkReadable says why a file may not be handed to odd anchor, which tells of it
 // what does not read.
-func (g Gatekeeper) readable(cwd, p string) []Problem {
+func (g Gatekeeper) checkReadable(cwd, p string) []Problem {
 	if bad := g.checkRevealed(cwd, p); len(bad) > 0 {
 		return bad
 	}
@@ -149,9 +149,9 @@ func (g Gatekeeper) readable(cwd, p string) []Problem {
 	return nil
 }
 
-// forbidden lists what no permit opens: the iron gate's hard findings, and odd
+// checkForbidden lists what no permit opens: the iron gate's hard findings, and odd
 // anchor anywhere but alone.
-func (g Gatekeeper) forbidden(c Call, v policy.CommandVerdict) []Problem {
+func (g Gatekeeper) checkForbidden(c Call, v policy.CommandVerdict) []Problem {
 	var bad []Problem
 	for _, f := range v.Findings {
 		if f.Severity == policy.Hard {
@@ -167,8 +167,8 @@ func (g Gatekeeper) forbidden(c Call, v policy.CommandVerdict) []Problem {
 	return bad
 }
 
-// hidden lists the files a command names that no tool may read.
-func (g Gatekeeper) hidden(c Call, v policy.CommandVerdict) []Problem {
+// checkSecrets lists the files a command names that no tool may read.
+func (g Gatekeeper) checkSecrets(c Call, v policy.CommandVerdict) []Problem {
 	var bad []Problem
 	for _, p := range v.Reads {
 		bad = append(bad, g.checkRevealed(g.WorkTree, strings.TrimSuffix(p, "/**"))...)
@@ -183,15 +183,15 @@ func (g Gatekeeper) hidden(c Call, v policy.CommandVerdict) []Problem {
 
 func (g Gatekeeper) checkRevealed(cwd, p string) []Problem {
 	t, err := g.resolve(cwd, p)
-	if (err != nil || !g.secret(t.abs)) && !g.reaches(cwd, p) {
+	if (err != nil || !g.isSecret(t.abs)) && !g.matchesSecret(cwd, p) {
 		return nil
 	}
 	return []Problem{{Code: Unwritable, At: "command", Text: "it names the key that signs permits, and nobody reads that", Found: p}}
 }
 
-// reaches reports whether a shell's pattern means a secret place, a folder outside
+// matchesSecret reports whether a shell's pattern means a secret place, a folder outside
 // of the work tree's files on the way to it, or what is below it.
-func (g Gatekeeper) reaches(cwd, glob string) bool {
+func (g Gatekeeper) matchesSecret(cwd, glob string) bool {
 	if !strings.ContainsAny(glob, "*?[") {
 		return false
 	}
@@ -222,23 +222,23 @@ func (g Gatekeeper) checkWrites(v policy.CommandVerdict) (known func(Permit) []P
 		}
 		dir, below := strings.CutSuffix(p, "/**")
 		if !below {
-			rel, why := g.target(g.WorkTree, p)
+			rel, why := g.resolveTarget(g.WorkTree, p)
 			files, bad = append(files, rel), append(bad, why...)
 			continue
 		}
 		if !path.IsAbs(dir) {
 			dir = path.Join(g.WorkTree, dir)
 		}
-		rel, why := g.folder(dir)
+		rel, why := g.resolveFolder(dir)
 		if len(why) == 0 {
-			why = g.below(rel)
+			why = g.checkBelow(rel)
 		}
 		folders, bad = append(folders, rel), append(bad, why...)
 	}
 	return func(p Permit) []Problem {
-		out := covers(p, files)
+		out := uncoveredPaths(p, files)
 		for _, dir := range folders {
-			out = append(out, coversBelow(p, dir)...)
+			out = append(out, checkCoversBelow(p, dir)...)
 		}
 		return out
 	}, bad
@@ -247,8 +247,8 @@ func (g Gatekeeper) checkWrites(v policy.CommandVerdict) (known func(Permit) []P
 // maxBelow is how many entries of a folder are looked at.
 const maxBelow = 5000
 
-// below lists what nobody may write among everything that lies below a folder.
-func (g Gatekeeper) below(dir string) (bad []Problem) {
+// checkBelow lists what nobody may write among everything that lies below a folder.
+func (g Gatekeeper) checkBelow(dir string) (bad []Problem) {
 	if dir != "" {
 		bad = g.checkProtected(dir)
 	}
@@ -272,9 +272,9 @@ func (g Gatekeeper) below(dir string) (bad []Problem) {
 	return bad
 }
 
-// coversBelow asks for a permit of everything below a folder: a glob that ends in
+// checkCoversBelow asks for a permit of everything below a folder: a glob that ends in
 // ** at or above it, and none denied.
-func coversBelow(p Permit, dir string) []Problem {
+func checkCoversBelow(p Permit, dir string) []Problem {
 	if len(p.Allow) == 0 && len(p.Deny) == 0 {
 		return nil
 	}

@@ -38,7 +38,7 @@ func (d Desk) List() ([]Listed, error) {
 	}
 	defer state.close()
 	var out []Listed
-	c := d.check()
+	c := d.newPermitCheck()
 	for _, place := range []string{pending, active, archive} {
 		names, err := state.names(place)
 		if err != nil {
@@ -54,7 +54,7 @@ func (d Desk) List() ([]Listed, error) {
 }
 
 // listEntry describes one entry by what the state directory holds of its token.
-func (c *check) listEntry(state *dir, place, name string) Listed {
+func (c *permitCheck) listEntry(state *dir, place, name string) Listed {
 	l := Listed{Token: name, State: place}
 	if place == archive {
 		l.State, l.Token = "archived", strings.TrimSuffix(name, ".json")
@@ -63,7 +63,7 @@ func (c *check) listEntry(state *dir, place, name string) Listed {
 		l.Problem = &Problem{Code: Damaged, At: path.Join(state.path, place, name), Text: "this is not the name of a session; remove it if nobody needs it"}
 		return l
 	}
-	f := state.look(l.Token)
+	f := state.readSession(l.Token)
 	l.Stage = f.stage
 	var ps []Problem
 	switch h, a := f.hand, f.bound; {
@@ -74,16 +74,16 @@ func (c *check) listEntry(state *dir, place, name string) Listed {
 		if h.Arm != nil {
 			l.Branch, l.Focus = h.Arm.Branch, h.Arm.Focus
 		}
-		if p, ended := h.over(c.World.Now); ended {
+		if p, ended := h.checkEnded(c.World.Now); ended {
 			ps = []Problem{p}
 		}
 	case f.place == active && f.err == nil:
 		l.Role, l.Mode, l.Created, l.Expires = a.Role, a.Mode, a.Timestamp, a.Permit.ExpiresAt
 		l.Branch, l.Focus = a.Permit.Branch, a.Arm.Focus
-		ps = c.judge(l.Token, "", f).Errors
+		ps = c.judgeSession(l.Token, "", f).Errors
 	}
 	if f.err != nil {
-		ps = []Problem{flaw(f.err)}
+		ps = []Problem{firstProblem(f.err)}
 	}
 	if len(ps) > 0 {
 		l.Problem = &ps[0]
@@ -160,9 +160,9 @@ func (d Desk) sweepOne(state *dir, place, name string, maxAge time.Duration) Swe
 		err = fmt.Errorf("%s: %w", at, errNotDir(info))
 	}
 	if err == nil {
-		t := &turn{Desk: d, state: state, token: s.Token, found: state.look(s.Token)}
-		if s.Why = t.stale(place, maxAge, info.ModTime()); s.Why != "" {
-			err = t.drop(place, name, s.Why)
+		t := &stageCall{Desk: d, state: state, token: s.Token, storedSession: state.readSession(s.Token)}
+		if s.Why = t.staleReason(place, maxAge, info.ModTime()); s.Why != "" {
+			err = t.removeEntry(place, name, s.Why)
 		}
 	}
 	if err != nil {
@@ -171,9 +171,9 @@ func (d Desk) sweepOne(state *dir, place, name string, maxAge time.Duration) Swe
 	return s
 }
 
-// stale says why what is in a place is to be removed, "" if it is not. modified is
+// staleReason says why what is in a place is to be removed, "" if it is not. modified is
 // the entry's own time.
-func (t *turn) stale(place string, maxAge time.Duration, modified time.Time) string {
+func (t *stageCall) staleReason(place string, maxAge time.Duration, modified time.Time) string {
 	now := t.World.Now
 	switch {
 	case place == archive && t.hasDirectory():
@@ -201,17 +201,17 @@ func (t *turn) stale(place string, maxAge time.Duration, modified time.Time) str
 
 // hasDirectory reports a directory of the session, of which a record in archive says
 // that it is over.
-func (t *turn) hasDirectory() bool {
+func (t *stageCall) hasDirectory() bool {
 	return slices.ContainsFunc([]string{pending, active}, func(place string) bool {
-		there, err := t.state.has(place + "/" + t.token)
+		there, err := t.state.exists(place + "/" + t.token)
 		return there || err != nil
 	})
 }
 
-// drop removes an entry; of a session that is bound a record stays.
-func (t *turn) drop(place, name, why string) error {
+// removeEntry removes an entry; of a session that is bound a record stays.
+func (t *stageCall) removeEntry(place, name, why string) error {
 	if place == active && t.place == active {
-		_, err := t.end(why)
+		_, err := t.archiveSession(why)
 		return err
 	}
 	return t.state.remove(place + "/" + name)

@@ -29,10 +29,10 @@ const recordName = ".integrity"
 // governanceFiles is how many files a recorded directory may have.
 const governanceFiles = 10_000
 
-// govern looks at a directory of the work tree that is to hold agent files, each
+// checkDirectory looks at a directory of the work tree that is to hold agent files, each
 // part of its path in turn. It is not there: no error, found false. Problems are
 // reasons not to read on.
-func govern(files fs.FS, dir string) (found bool, problems []Problem) {
+func checkDirectory(files fs.FS, dir string) (found bool, problems []Problem) {
 	at := ""
 	for part := range strings.SplitSeq(dir, "/") {
 		at = path.Join(at, part)
@@ -41,11 +41,11 @@ func govern(files fs.FS, dir string) (found bool, problems []Problem) {
 		case errors.Is(err, fs.ErrNotExist):
 			return false, checkInterrupted(files, at)
 		case err != nil:
-			return false, broken(at, "it cannot be read: %v", err)
+			return false, brokenConstitution(at, "it cannot be read: %v", err)
 		case st.Mode()&(fs.ModeSymlink|fs.ModeIrregular) != 0:
-			return false, broken(at, "it is a link; agent files are read from the work tree itself, so put the directory there")
+			return false, brokenConstitution(at, "it is a link; agent files are read from the work tree itself, so put the directory there")
 		case !st.IsDir():
-			return false, broken(at, "it is no directory; [anchor] constitutions names directories that hold ROLE.oct.md")
+			return false, brokenConstitution(at, "it is no directory; [anchor] constitutions names directories that hold ROLE.oct.md")
 		}
 		if ps := verifyRecord(files, at); len(ps) > 0 {
 			return false, ps
@@ -54,7 +54,7 @@ func govern(files fs.FS, dir string) (found bool, problems []Problem) {
 	return true, nil
 }
 
-func broken(at, format string, args ...any) []Problem {
+func brokenConstitution(at, format string, args ...any) []Problem {
 	return []Problem{{Code: ConstBroken, At: at, Text: fmt.Sprintf(format, args...)}}
 }
 
@@ -63,7 +63,7 @@ func broken(at, format string, args ...any) []Problem {
 func checkInterrupted(files fs.FS, dir string) []Problem {
 	for _, beside := range []string{dir + ".__tmp__", dir + ".__old__"} {
 		if _, err := fs.Lstat(files, beside); err == nil {
-			return broken(dir, "it is missing and %s is there: an update was interrupted; run the update again, or mv %s %s", beside, beside, dir)
+			return brokenConstitution(dir, "it is missing and %s is there: an update was interrupted; run the update again, or mv %s %s", beside, beside, dir)
 		}
 	}
 	return nil
@@ -77,15 +77,15 @@ func verifyRecord(files fs.FS, dir string) []Problem {
 		return nil
 	}
 	if err == nil && !st.Mode().IsRegular() {
-		return broken(name, "the record is no regular file; replace it with one")
+		return brokenConstitution(name, "the record is no regular file; replace it with one")
 	}
 	b, err := readSmall(files, name)
 	if err != nil {
-		return broken(name, "the record cannot be read: %v", err)
+		return brokenConstitution(name, "the record cannot be read: %v", err)
 	}
 	sum, problems := hashFiles(files, dir)
 	if len(problems) == 0 && sum != strings.ToLower(strings.TrimSpace(string(b))) {
-		problems = broken(dir, "its files are not those that %s was made of; restore them, or have it made again by whoever answers for them", name)
+		problems = brokenConstitution(dir, "its files are not those that %s was made of; restore them, or have it made again by whoever answers for them", name)
 	}
 	return problems
 }
@@ -97,13 +97,13 @@ func hashFiles(files fs.FS, dir string) (sum string, problems []Problem) {
 	err := fs.WalkDir(files, dir, func(p string, d fs.DirEntry, err error) error {
 		switch {
 		case err != nil:
-			problems = append(problems, broken(p, "it cannot be read: %v", err)...)
+			problems = append(problems, brokenConstitution(p, "it cannot be read: %v", err)...)
 			return fs.SkipDir
 		case d.IsDir(), d.Name() == recordName, d.Name() == ".version":
 		case !d.Type().IsRegular():
-			problems = append(problems, broken(p, "it is no regular file; a recorded directory holds nothing else")...)
+			problems = append(problems, brokenConstitution(p, "it is no regular file; a recorded directory holds nothing else")...)
 		case len(names) == governanceFiles:
-			problems = append(problems, broken(dir, "it holds over %d files", governanceFiles)...)
+			problems = append(problems, brokenConstitution(dir, "it holds over %d files", governanceFiles)...)
 			return fs.SkipAll
 		default:
 			names = append(names, strings.TrimPrefix(p, dir+"/"))
@@ -111,14 +111,14 @@ func hashFiles(files fs.FS, dir string) (sum string, problems []Problem) {
 		return nil
 	})
 	if err != nil {
-		problems = append(problems, broken(dir, "it cannot be read: %v", err)...)
+		problems = append(problems, brokenConstitution(dir, "it cannot be read: %v", err)...)
 	}
 	slices.Sort(names)
 	h := sha256.New()
 	for _, name := range names {
 		b, err := readSmall(files, path.Join(dir, name))
 		if err != nil {
-			problems = append(problems, broken(path.Join(dir, name), "it cannot be read: %v", err)...)
+			problems = append(problems, brokenConstitution(path.Join(dir, name), "it cannot be read: %v", err)...)
 		}
 		h.Write([]byte(name))
 		h.Write(b)

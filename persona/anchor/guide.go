@@ -24,13 +24,13 @@ type Given struct {
 func Guide(stage Stage, ps []Problem, g Given) (guidance, template string) {
 	parts := sectionsOf(stage, g)
 	if len(ps) == 0 {
-		return ask(parts, g), templateOf(parts, g)
+		return describeStage(parts, g), writeTemplate(parts, g)
 	}
-	failed := slices.DeleteFunc(slices.Clone(parts), func(name string) bool { return !concerns(ps, name) })
+	failed := slices.DeleteFunc(slices.Clone(parts), func(name string) bool { return !concernsSection(ps, name) })
 	if len(failed) == 0 {
 		failed = parts // the payload as a whole
 	}
-	return mend(parts, failed, ps, g), templateOf(failed, g)
+	return describeProblems(parts, failed, ps, g), writeTemplate(failed, g)
 }
 
 // sectionsOf are the sections a stage is passed with.
@@ -46,26 +46,26 @@ func sectionsOf(stage Stage, g Given) []string {
 	return nil
 }
 
-func concerns(ps []Problem, section string) bool {
+func concernsSection(ps []Problem, section string) bool {
 	return slices.ContainsFunc(ps, func(p Problem) bool {
 		return p.At == section || strings.HasPrefix(p.At, section+".") || strings.HasPrefix(p.At, section+"[")
 	})
 }
 
-// ask says how a stage is passed.
-func ask(parts []string, g Given) string {
+// describeStage says how a stage is passed.
+func describeStage(parts []string, g Given) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "Send %s as one payload: the template, each <place> filled in by you.", strings.Join(parts, " and "))
 	for _, name := range parts {
-		for _, line := range duties(name, g) {
+		for _, line := range describeSection(name, g) {
 			b.WriteString("\n- " + line)
 		}
 	}
 	return b.String()
 }
 
-// duties are what a section must hold.
-func duties(section string, g Given) []string {
+// describeSection are what a section must hold.
+func describeSection(section string, g Given) []string {
 	switch section {
 	case "BIND":
 		cognition := "COGNITION is one of " + strings.Join(cognitions(), ", ") + ": your constitution says which; read it."
@@ -85,7 +85,7 @@ func duties(section string, g Given) []string {
 	case "TENSIONS":
 		n := g.Strictness.Least()
 		out := []string{
-			fmt.Sprintf("TENSIONS: at least %d, one a line: %s.", n, form(g.Strictness)),
+			fmt.Sprintf("TENSIONS: at least %d, one a line: %s.", n, tensionFormFor(g.Strictness)),
 			"A constraint is a rule of yours, CTX a file of the work tree it meets, the state what is so there now, the trigger what you will do about it.",
 		}
 		if g.Strictness == Deep {
@@ -95,7 +95,7 @@ func duties(section string, g Given) []string {
 	}
 	list := g.Constitution.GateCommand
 	if len(list) == 0 {
-		list = gates()
+		list = defaultGates()
 	}
 	return []string{
 		"ARTIFACT is the path of the file that the session will have made or changed.",
@@ -103,20 +103,20 @@ func duties(section string, g Given) []string {
 	}
 }
 
-// mend says what is wrong, where, what was found and what was expected, and then
+// describeProblems says what is wrong, where, what was found and what was expected, and then
 // once each what to do.
-func mend(parts, failed []string, ps []Problem, g Given) string {
+func describeProblems(parts, failed []string, ps []Problem, g Given) string {
 	var b strings.Builder
 	things := "one thing is"
 	if len(ps) > 1 {
 		things = fmt.Sprintf("%d things are", len(ps))
 	}
-	fmt.Fprintf(&b, "%s was not accepted: %s wrong%s.\n", strings.Join(parts, " and "), things, attempt(g))
+	fmt.Fprintf(&b, "%s was not accepted: %s wrong%s.\n", strings.Join(parts, " and "), things, formatAttempt(g))
 	for i, p := range ps {
 		fmt.Fprintf(&b, "%d. %s\n", i+1, p)
 	}
 	b.WriteString("To mend it:\n")
-	for _, fix := range fixes(ps) {
+	for _, fix := range listRemedies(ps) {
 		b.WriteString("- " + fix + "\n")
 	}
 	switch {
@@ -130,20 +130,20 @@ func mend(parts, failed []string, ps []Problem, g Given) string {
 	return b.String()
 }
 
-func attempt(g Given) string {
+func formatAttempt(g Given) string {
 	if g.Of == 0 {
 		return ""
 	}
 	return fmt.Sprintf(" (attempt %d of %d)", g.Attempt, g.Of)
 }
 
-// fixes are what to do, each once, in the order of the problems.
-func fixes(ps []Problem) []string {
+// listRemedies are what to do, each once, in the order of the problems.
+func listRemedies(ps []Problem) []string {
 	var out []string
 	for _, p := range ps {
 		fix := p.Want
 		if fix == "" {
-			fix = wayOut(p.Code)
+			fix = remedyOf(p.Code)
 		}
 		at := p.At
 		if strings.HasPrefix(at, "TENSIONS") {
@@ -174,8 +174,8 @@ func (p Problem) String() string {
 	return s + " [" + string(p.Code) + "]"
 }
 
-// templateOf is a payload with places to fill in, which as it stands is refused.
-func templateOf(parts []string, g Given) string {
+// writeTemplate is a payload with places to fill in, which as it stands is refused.
+func writeTemplate(parts []string, g Given) string {
 	var out []string
 	for _, name := range parts {
 		switch name {
@@ -198,5 +198,5 @@ func templateOf(parts []string, g Given) string {
 	if out == nil {
 		return ""
 	}
-	return identityBlock(out...)
+	return formatIdentity(out...)
 }

@@ -24,7 +24,7 @@ const MaxCall = 10 << 20
 // the gate never judges another value than the tool takes.
 //
 // The error is a Refusal.
-func ReadHook(b []byte) (Call, error) { return unread(readHook(b)) }
+func ReadHook(b []byte) (Call, error) { return refuseUnread(readHook(b)) }
 
 func readHook(b []byte) (Call, error) {
 	o, err := readObject(b)
@@ -33,7 +33,7 @@ func readHook(b []byte) (Call, error) {
 	}
 	var event string
 	var c Call
-	err = errors.Join(o.text("tool_name", &c.Tool), o.text("session_id", &c.Session), o.text("cwd", &c.Cwd), o.text("hook_event_name", &event))
+	err = errors.Join(o.readText("tool_name", &c.Tool), o.readText("session_id", &c.Session), o.readText("cwd", &c.Cwd), o.readText("hook_event_name", &event))
 	switch {
 	case err != nil:
 		return Call{}, err
@@ -47,7 +47,7 @@ func readHook(b []byte) (Call, error) {
 		return Call{}, errors.New("tool_input is missing or no object")
 	}
 	in := object{input}
-	if err := in.paths(&c.Paths); err != nil {
+	if err := in.readPaths(&c.Paths); err != nil {
 		return Call{}, fmt.Errorf("tool_input: %w", err)
 	}
 	if ClassOf(c.Tool) == Shell {
@@ -56,7 +56,7 @@ func readHook(b []byte) (Call, error) {
 				return Call{}, fmt.Errorf("tool_input: %s would run the command elsewhere; use cd", name)
 			}
 		}
-		err = in.text("command", &c.Command)
+		err = in.readText("command", &c.Command)
 	}
 	return c, err
 }
@@ -73,7 +73,7 @@ func pathNames() []string {
 //
 // Only tool is required; a name that is none of these is an error.
 // The error is a Refusal.
-func ReadCall(b []byte) (Call, error) { return unread(readCall(b)) }
+func ReadCall(b []byte) (Call, error) { return refuseUnread(readCall(b)) }
 
 func readCall(b []byte) (Call, error) {
 	o, err := readObject(b)
@@ -83,11 +83,11 @@ func readCall(b []byte) (Call, error) {
 	known := []string{"tool", "paths", "command", "session", "cwd"}
 	for _, m := range o.Members {
 		if !slices.Contains(known, m.Name) {
-			return Call{}, fmt.Errorf("unknown name %q; a call has tool, paths, command, session and cwd", okf.Visible(clip(m.Name)))
+			return Call{}, fmt.Errorf("unknown name %q; a call has tool, paths, command, session and cwd", okf.Visible(truncate(m.Name)))
 		}
 	}
 	var c Call
-	err = errors.Join(o.text("tool", &c.Tool), o.texts("paths", &c.Paths), o.text("command", &c.Command), o.text("session", &c.Session), o.text("cwd", &c.Cwd))
+	err = errors.Join(o.readText("tool", &c.Tool), o.readTexts("paths", &c.Paths), o.readText("command", &c.Command), o.readText("session", &c.Session), o.readText("cwd", &c.Cwd))
 	if err == nil && c.Tool == "" {
 		err = errors.New("the call names no tool")
 	}
@@ -114,8 +114,8 @@ func readObject(b []byte) (object, error) {
 // object is one JSON object whose members are read by name.
 type object struct{ jsontree.Node }
 
-// text reads a member that is a string into to, and leaves it where there is none.
-func (o object) text(name string, to *string) error {
+// readText reads a member that is a string into to, and leaves it where there is none.
+func (o object) readText(name string, to *string) error {
 	v, ok := o.Get(name)
 	if ok && v.Kind != '"' {
 		return fmt.Errorf("%s is no string", name)
@@ -124,8 +124,8 @@ func (o object) text(name string, to *string) error {
 	return nil
 }
 
-// texts appends a member that is a string or a list of them.
-func (o object) texts(name string, to *[]string) error {
+// readTexts appends a member that is a string or a list of them.
+func (o object) readTexts(name string, to *[]string) error {
 	v, ok := o.Get(name)
 	if !ok {
 		return nil
@@ -143,16 +143,16 @@ func (o object) texts(name string, to *[]string) error {
 	return nil
 }
 
-// paths appends every file that the object names, in whatever it holds: a list of
+// readPaths appends every file that the object names, in whatever it holds: a list of
 // edits may have a file each.
-func (o object) paths(to *[]string) error {
+func (o object) readPaths(to *[]string) error {
 	for _, m := range o.Members {
 		in := object{m.Value}
 		if slices.Contains(pathNames(), m.Name) && !(in.Kind == '[' && len(in.Members) > 0 && in.Members[0].Value.Kind == '{') {
-			if err := o.texts(m.Name, to); err != nil {
+			if err := o.readTexts(m.Name, to); err != nil {
 				return err
 			}
-		} else if err := in.paths(to); err != nil {
+		} else if err := in.readPaths(to); err != nil {
 			return err
 		}
 	}
@@ -181,10 +181,10 @@ func (d Decision) Hook() []byte {
 // Unjudged denies a call that could not be judged, and says why.
 func Unjudged(err error) Decision {
 	ps := problemsOf(err, GateFault, "gate")
-	return deny(wayOut(ps[0].Code), ps...)
+	return deny(remedyOf(ps[0].Code), ps...)
 }
 
-func unread(c Call, err error) (Call, error) {
+func refuseUnread(c Call, err error) (Call, error) {
 	if err != nil {
 		return Call{}, Refusal{{Code: CallUnread, At: "call", Text: okf.Visible(err.Error())}}
 	}

@@ -21,9 +21,9 @@ type IdentityRequest struct {
 // asks for BIND, or under express for COMMIT. Under untracked it only reads the
 // constitution: nothing is written and nothing is unlocked.
 func (d Desk) Identity(q IdentityRequest) Result {
-	q, c, ps := d.admit(q)
+	q, c, ps := d.checkRequest(q)
 	if len(ps) > 0 {
-		return lobby("", ps...)
+		return refuseOutside("", ps...)
 	}
 	if q.Mode == Untracked {
 		return Result{
@@ -31,56 +31,56 @@ func (d Desk) Identity(q IdentityRequest) Result {
 			NextStep: "read only: tools that write stay locked; odd anchor identity " + q.Role + " opens a session",
 		}
 	}
-	h, err := d.World.handshake(q, c)
+	h, err := d.World.newHandshake(q, c)
 	if err != nil {
-		return lobby("", unwritten(err))
+		return refuseOutside("", persistProblem(err))
 	}
-	warnings := d.sweepOld()
-	if err := d.Store.begin(h); err != nil {
-		return lobby("", unwritten(err))
+	warnings := d.sweepExpired()
+	if err := d.Store.createSession(h); err != nil {
+		return refuseOutside("", persistProblem(err))
 	}
-	r := h.begun(c)
+	r := h.answerOpened(c)
 	r.Warnings = warnings
 	return r
 }
 
-// admit fills in what a request leaves out, and says what is wrong with it.
-func (d Desk) admit(q IdentityRequest) (IdentityRequest, Constitution, []Problem) {
-	q, ps := q.sane()
-	if p, bad := d.World.isGone(); bad {
+// checkRequest fills in what a request leaves out, and says what is wrong with it.
+func (d Desk) checkRequest(q IdentityRequest) (IdentityRequest, Constitution, []Problem) {
+	q, ps := q.withDefaults()
+	if p, bad := d.World.checkWorkTree(); bad {
 		return q, Constitution{}, append(ps, p)
 	}
 	c, err := d.World.Constitution(q.Role)
 	switch {
 	case q.Role == "":
 	case err != nil:
-		ps = append(ps, whyUnconstituted(q.Role, err)...)
+		ps = append(ps, constitutionProblems(q.Role, err)...)
 	default:
-		ps = append(ps, d.World.loose(c, q)...)
+		ps = append(ps, d.World.checkCommitted(c, q)...)
 	}
 	return q, c, ps
 }
 
-// sane fills in the defaults and says what is wrong; a role that is none is
+// withDefaults fills in the defaults and says what is wrong; a role that is none is
 // emptied.
-func (q IdentityRequest) sane() (IdentityRequest, []Problem) {
+func (q IdentityRequest) withDefaults() (IdentityRequest, []Problem) {
 	var ps []Problem
 	if name := roleName(q.Role); !roleForm().MatchString(name) {
-		ps = append(ps, Problem{Code: RoleName, At: "role", Text: "this is no name of a role", Found: clip(q.Role), Want: "lower-case letters, digits and hyphens"})
+		ps = append(ps, Problem{Code: RoleName, At: "role", Text: "this is no name of a role", Found: truncate(q.Role), Want: "lower-case letters, digits and hyphens"})
 		q.Role = ""
 	} else {
 		q.Role = name
 	}
 	q.Mode = cmp.Or(q.Mode, Full)
 	if !slices.Contains(append(trackedModes(), Untracked), q.Mode) {
-		ps = append(ps, Problem{Code: ModeUnknown, At: "mode", Text: "there is no such mode", Found: clip(string(q.Mode)), Want: "full, express, lite or untracked"})
+		ps = append(ps, Problem{Code: ModeUnknown, At: "mode", Text: "there is no such mode", Found: truncate(string(q.Mode)), Want: "full, express, lite or untracked"})
 	}
 	if q.Strictness == "" && q.Mode == Lite {
 		q.Strictness = Quick
 	}
 	q.Strictness = cmp.Or(q.Strictness, Default)
 	if !slices.Contains(strictnesses(), q.Strictness) {
-		ps = append(ps, Problem{Code: StrictnessUnknown, At: "strictness", Text: "there is no such strictness", Found: clip(string(q.Strictness)), Want: "quick, default or deep"})
+		ps = append(ps, Problem{Code: StrictnessUnknown, At: "strictness", Text: "there is no such strictness", Found: truncate(string(q.Strictness)), Want: "quick, default or deep"})
 	}
 	for _, f := range []struct{ at, text string }{{"topic", q.Topic}, {"harness_session_id", q.HarnessSession}} {
 		if hasHiddenText(f.text) || len(f.text) > maxReason {
@@ -90,8 +90,8 @@ func (q IdentityRequest) sane() (IdentityRequest, []Problem) {
 	return q, ps
 }
 
-// whyUnconstituted is why a role has no constitution.
-func whyUnconstituted(role string, err error) []Problem {
+// constitutionProblems is why a role has no constitution.
+func constitutionProblems(role string, err error) []Problem {
 	code := ConstBroken
 	if errors.Is(err, fs.ErrNotExist) {
 		code = ConstMissing
@@ -99,9 +99,9 @@ func whyUnconstituted(role string, err error) []Problem {
 	return problemsOf(fmt.Errorf("the constitution of %s does not read: %w", role, err), code, "constitution")
 }
 
-// loose says that a constitution is not HEAD's. To read it, under untracked, does
+// checkCommitted says that a constitution is not HEAD's. To read it, under untracked, does
 // no harm.
-func (w World) loose(c Constitution, q IdentityRequest) []Problem {
+func (w World) checkCommitted(c Constitution, q IdentityRequest) []Problem {
 	if w.Committed == nil || q.Mode == Untracked {
 		return nil
 	}
@@ -113,11 +113,11 @@ func (w World) loose(c Constitution, q IdentityRequest) []Problem {
 		Want: "the file as HEAD has it: a person commits it, or puts it back with git restore"}}
 }
 
-// holds reports whether a token's permit holds now.
-func (d Desk) holds(token string) bool { return d.Store != nil && d.HasValid(token, "").Valid }
+// isBound reports whether a token's permit holds now.
+func (d Desk) isBound(token string) bool { return d.Store != nil && d.HasValid(token, "").Valid }
 
-// handshake is that of a new session.
-func (w World) handshake(q IdentityRequest, c Constitution) (Handshake, error) {
+// newHandshake is that of a new session.
+func (w World) newHandshake(q IdentityRequest, c Constitution) (Handshake, error) {
 	token, err := newToken(w.Random)
 	if err != nil {
 		return Handshake{}, err
@@ -131,23 +131,23 @@ func (w World) handshake(q IdentityRequest, c Constitution) (Handshake, error) {
 	}, nil
 }
 
-// begun is the answer to who opened the session.
-func (h Handshake) begun(c Constitution) Result {
+// answerOpened is the answer to who opened the session.
+func (h Handshake) answerOpened(c Constitution) Result {
 	to := AtContext
 	if h.Mode == Express {
 		to = AtBound
 	}
 	r := Result{
 		Success: true, Stage: string(AtIdentity), Token: h.Token, ConstitutionPath: c.Path, ConstitutionExcerpt: c.Excerpt,
-		NextStep: next(AtIdentity, h.Mode, h.Token),
+		NextStep: nextCommand(AtIdentity, h.Mode, h.Token),
 	}
 	r.Guidance, r.Template = Guide(to, nil, Given{Mode: h.Mode, Strictness: h.Strictness, Role: h.Role, Of: maxTries, Constitution: c})
 	return r
 }
 
-// begin writes a new session's directory, under a name that nobody reads until
+// createSession writes a new session's directory, under a name that nobody reads until
 // it is whole. One that bears its token already is left alone.
-func (s *Store) begin(h Handshake) error {
+func (s *Store) createSession(h Handshake) error {
 	b, err := pretty(h)
 	if err != nil {
 		return err
@@ -161,7 +161,7 @@ func (s *Store) begin(h Handshake) error {
 		return err
 	}
 	name, draft := pending+"/"+h.Token, pending+"/"+temporary+h.Token
-	if there, err := d.has(name); there || err != nil {
+	if there, err := d.exists(name); there || err != nil {
 		return errors.Join(fmt.Errorf("%s/%s: is there already", d.path, name), err)
 	}
 	if err = d.mkdir(draft); err == nil {
@@ -179,9 +179,9 @@ func (s *Store) begin(h Handshake) error {
 	return d.sync(pending)
 }
 
-// sweepOld removes pending sessions whose time is over; what it cannot remove
+// sweepExpired removes pending sessions whose time is over; what it cannot remove
 // is a warning.
-func (d Desk) sweepOld() []Problem {
+func (d Desk) sweepExpired() []Problem {
 	swept, err := d.sweep(pendingFor, pending)
 	if err != nil {
 		return []Problem{{Code: Unswept, At: d.Store.at.Dir, Text: err.Error()}}

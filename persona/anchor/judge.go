@@ -16,8 +16,8 @@ var roleForm = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(
 // cognitions are the three there are.
 func cognitions() []string { return []string{"ETHOS", "LOGOS", "PATHOS"} }
 
-// archetypes are the names that a role whose constitution declares none may use.
-func archetypes() []string {
+// knownArchetypes are the names that a role whose constitution declares none may use.
+func knownArchetypes() []string {
 	return strings.Fields(`ZEUS ATHENA APOLLO HERMES HEPHAESTUS ARES ARTEMIS POSEIDON DEMETER DIONYSUS
 		ODYSSEUS SISYPHUS PROMETHEUS ICARUS PANDORA ATLAS ARGUS THEMIS DAEDALUS`)
 }
@@ -25,31 +25,31 @@ func archetypes() []string {
 // TakeBind is ReadBind and JudgeBind in one: all that is wrong, each thing once.
 func TakeBind(b []byte, c Constitution, role string, active func(token string) bool) (Bind, []Problem) {
 	bind, ps := ReadBind(b)
-	return bind, besides(ps, JudgeBind(bind, c, role, active))
+	return bind, addJudged(ps, JudgeBind(bind, c, role, active))
 }
 
 // TakeProof is ReadProof and JudgeProof in one.
 func TakeProof(b []byte, in Judging) (Proof, []Problem) {
 	p, ps := ReadProof(b)
 	p, more := JudgeProof(p, in)
-	return p, besides(ps, more)
+	return p, addJudged(ps, more)
 }
 
 // TakeCommit is ReadCommit and JudgeCommit in one.
 func TakeCommit(b []byte, in Judging) (Commit, []Problem) {
 	c, ps := ReadCommit(b)
-	return c, besides(ps, JudgeCommit(c, in))
+	return c, addJudged(ps, JudgeCommit(c, in))
 }
 
-// besides adds to what reading found what the judge found of the rest: not what
+// addJudged adds to what reading found what the judge found of the rest: not what
 // is missing only because it could not be read.
-func besides(read, judged []Problem) []Problem {
+func addJudged(read, judged []Problem) []Problem {
 	return append(read, slices.DeleteFunc(judged, func(q Problem) bool {
-		return slices.ContainsFunc(read, func(p Problem) bool { return p.covers(q) })
+		return slices.ContainsFunc(read, func(p Problem) bool { return p.explains(q) })
 	})...)
 }
 
-func (p Problem) covers(q Problem) bool {
+func (p Problem) explains(q Problem) bool {
 	if p.Code != BindSyntax && p.Code != ProofSyntax {
 		return p.At == q.At && p.Line == q.Line || p.At == q.At && q.Line == 0
 	}
@@ -60,22 +60,22 @@ func (p Problem) covers(q Problem) bool {
 // the role the session was opened for. active reports whether a token is of a
 // session that is bound.
 func JudgeBind(b Bind, c Constitution, role string, active func(token string) bool) []Problem {
-	j := &judge{}
-	j.role(b.Role, roleName(role), c)
-	j.cognition(b.Cognition, c)
-	j.archetypes(b.Archetypes, c)
-	j.authority(b.Authority, active)
+	j := &bindJudge{}
+	j.checkRole(b.Role, roleName(role), c)
+	j.checkCognition(b.Cognition, c)
+	j.checkArchetypes(b.Archetypes, c)
+	j.checkAuthority(b.Authority, active)
 	return j.problems
 }
 
-type judge struct{ problems []Problem }
+type bindJudge struct{ problems []Problem }
 
-func (j *judge) fail(code Code, at, found, want, format string, args ...any) {
-	j.problems = append(j.problems, Problem{Code: code, At: at, Text: fmt.Sprintf(format, args...), Found: clip(okf.Visible(found)), Want: want})
+func (j *bindJudge) fail(code Code, at, found, want, format string, args ...any) {
+	j.problems = append(j.problems, Problem{Code: code, At: at, Text: fmt.Sprintf(format, args...), Found: truncate(okf.Visible(found)), Want: want})
 }
 
-// clean refuses characters that nobody sees, and line ends inside a value.
-func (j *judge) clean(at, s string) bool {
+// checkVisible refuses characters that nobody sees, and line ends inside a value.
+func (j *bindJudge) checkVisible(at, s string) bool {
 	if !hasHiddenText(s) {
 		return true
 	}
@@ -85,12 +85,12 @@ func (j *judge) clean(at, s string) bool {
 
 func hasHiddenText(s string) bool { return okf.Visible(s) != s || strings.ContainsAny(s, "\n\t\r") }
 
-func (j *judge) role(role, asked string, c Constitution) {
+func (j *bindJudge) checkRole(role, asked string, c Constitution) {
 	const at = "BIND.ROLE"
 	switch {
 	case role == "":
 		j.fail(BindRole, at, "", "ROLE::"+asked, "BIND has no ROLE")
-	case !j.clean(at, role):
+	case !j.checkVisible(at, role):
 	case !roleForm().MatchString(role):
 		j.fail(BindRole, at, role, "ROLE::"+asked, "the role is not a name of letters, digits and hyphens")
 	case role != asked:
@@ -100,7 +100,7 @@ func (j *judge) role(role, asked string, c Constitution) {
 	}
 }
 
-func (j *judge) cognition(cognition string, c Constitution) {
+func (j *bindJudge) checkCognition(cognition string, c Constitution) {
 	const at = "BIND.COGNITION"
 	want := "COGNITION:: and one of " + strings.Join(cognitions(), ", ")
 	if c.Cognition != "" {
@@ -116,9 +116,9 @@ func (j *judge) cognition(cognition string, c Constitution) {
 	}
 }
 
-func (j *judge) archetypes(names []string, c Constitution) {
+func (j *bindJudge) checkArchetypes(names []string, c Constitution) {
 	const at = "BIND.ARCHETYPES"
-	declared, want := archetypes(), "names of the nineteen archetypes: "+strings.Join(archetypes(), ", ")
+	declared, want := knownArchetypes(), "names of the nineteen archetypes: "+strings.Join(knownArchetypes(), ", ")
 	if len(c.Archetypes) > 0 {
 		declared = nil
 		for _, a := range c.Archetypes {
@@ -133,39 +133,39 @@ func (j *judge) archetypes(names []string, c Constitution) {
 	}
 }
 
-func (j *judge) authority(a Authority, active func(token string) bool) {
+func (j *bindJudge) checkAuthority(a Authority, active func(token string) bool) {
 	const at = "BIND.AUTHORITY"
 	switch {
 	case a == Authority{}:
 		j.fail(BindAuthority, at, "", authorityForm, "BIND has no AUTHORITY")
-	case !j.clean(at, a.Scope+a.Parent):
-	case !a.Delegated && generic(a.Scope):
+	case !j.checkVisible(at, a.Scope+a.Parent):
+	case !a.Delegated && isGeneric(a.Scope):
 		j.fail(BindAuthority, at, a.Scope, authorityForm, "the scope says nothing")
-	case a.Delegated && a.Scope != "" && generic(a.Scope):
+	case a.Delegated && a.Scope != "" && isGeneric(a.Scope):
 		j.fail(BindAuthority, at, a.Scope, authorityForm, "the task says nothing")
 	case a.Delegated && (a.Parent == "" || active == nil || !active(a.Parent)):
 		j.fail(BindParent, at, a.Parent, "DELEGATED[token::task] with the token of a session that is bound now", "no session of that token is bound")
 	}
 }
 
-// generic reports a value that fills a place and says nothing: empty, a word for
+// isGeneric reports a value that fills a place and says nothing: empty, a word for
 // work to come, a word for any rule, or a place that a template left open.
-func generic(s string) bool {
+func isGeneric(s string) bool {
 	s = strings.TrimSpace(s)
 	word := strings.ToUpper(strings.Trim(s, ".…-_!? "))
-	return word == "" || slices.Contains(empty(), word) || strings.HasPrefix(s, "<") && strings.HasSuffix(s, ">")
+	return word == "" || slices.Contains(placeholderWords(), word) || strings.HasPrefix(s, "<") && strings.HasSuffix(s, ">")
 }
 
-// empty are the words that say nothing, some put together from halves so that a
+// placeholderWords are the words that say nothing, some put together from halves so that a
 // search for open work does not find them here.
-func empty() []string {
+func placeholderWords() []string {
 	return []string{
 		"CONSTRAINT", "RULE", "POLICY", "REQUIREMENT", "STATE", "ACTION", "TRIGGER", "SCOPE", "TASK",
 		"TO" + "DO", "TB" + "D", "FIX" + "ME", "X" + "XX", "PLACEHOLDER", "EXAMPLE", "N/A", "NONE",
 	}
 }
 
-// dull are artifacts that nobody could look for.
-func dull() []string {
+// vagueArtifacts are artifacts that nobody could look for.
+func vagueArtifacts() []string {
 	return []string{"RESPONSE", "RESULT", "OUTPUT", "COMPLETION", "ANSWER", "REPLY", "THOUGHTS", "ARTIFACT", "FILE"}
 }

@@ -14,9 +14,9 @@ func filesWithoutDot() []string {
 		LICENSE NOTICE README CHANGELOG AUTHORS CODEOWNERS VERSION`)
 }
 
-// gates are the commands that may judge a session whose constitution names none,
+// defaultGates are the commands that may judge a session whose constitution names none,
 // each with any arguments behind it.
-func gates() []string {
+func defaultGates() []string {
 	return []string{
 		"go test", "go vet", "make test", "make check", "pytest", "python -m pytest", "python3 -m pytest", "tox",
 		"npm test", "npm run test", "pnpm test", "yarn test", "npx jest", "npx mocha", "npx vitest", "jest", "mocha", "vitest",
@@ -26,12 +26,12 @@ func gates() []string {
 	}
 }
 
-func (j *proofJudge) commit(c Commit) {
-	j.artifact(c.Artifact)
-	j.gate(c.Gate)
+func (j *proofJudge) checkCommit(c Commit) {
+	j.checkArtifact(c.Artifact)
+	j.checkGate(c.Gate)
 }
 
-func (j *proofJudge) artifact(p string) {
+func (j *proofJudge) checkArtifact(p string) {
 	const at = "COMMIT.ARTIFACT"
 	want := "ARTIFACT::\"path/to/file\", what the session will have made or changed"
 	name := strings.ToUpper(strings.Trim(p, ". "))
@@ -39,11 +39,11 @@ func (j *proofJudge) artifact(p string) {
 	case p == "":
 		j.fail(CommitArtifact, at, "", want, "COMMIT has no ARTIFACT")
 		return
-	case generic(p), slices.Contains(dull(), name):
+	case isGeneric(p), slices.Contains(vagueArtifacts(), name):
 		j.fail(CommitArtifact, at, p, want, "the artifact says nothing")
 		return
 	}
-	if bad := local(p); bad != "" {
+	if bad := checkLocalPath(p); bad != "" {
 		j.fail(CommitArtifact, at, p, want, "%s", bad)
 		return
 	}
@@ -75,30 +75,30 @@ func (j *proofJudge) checkAllowed(at, p string) {
 	}
 }
 
-func (j *proofJudge) gate(g string) {
+func (j *proofJudge) checkGate(g string) {
 	const at = "COMMIT.GATE"
 	list := j.in.Constitution.GateCommand
 	if len(list) == 0 {
-		list = gates()
+		list = defaultGates()
 	}
 	want := "GATE:: and a command that begins with one of: " + strings.Join(list, ", ")
 	switch {
 	case g == "":
 		j.fail(CommitGate, at, "", want, "COMMIT has no GATE")
-	case !j.clean(at, g):
-	case generic(g):
+	case !j.checkVisible(at, g):
+	case isGeneric(g):
 		j.fail(CommitGate, at, g, want, "the gate says nothing")
 	default:
 		words, err := policy.ParseSimple(g)
 		if err != nil {
 			j.fail(CommitGate, at, g, want, "the gate is not one simple command: %v", err)
-		} else if !slices.ContainsFunc(list, func(prefix string) bool { return begins(words, prefix) }) {
+		} else if !slices.ContainsFunc(list, func(prefix string) bool { return beginsWithWords(words, prefix) }) {
 			j.fail(CommitUnlisted, at, g, want, "no such command judges a session of this role")
 		}
 	}
 }
 
-func begins(words []string, prefix string) bool {
+func beginsWithWords(words []string, prefix string) bool {
 	p := strings.Fields(prefix)
 	return len(p) > 0 && len(words) >= len(p) && slices.Equal(words[:len(p)], p)
 }

@@ -51,16 +51,16 @@ func judgeTensions(p Proof, in Judging) ([]Tension, []Problem) {
 	for i := range all {
 		t := &all[i]
 		at, before := tensionAt(t.N, i+1), len(j.problems)
-		j.words(at, *t)
-		j.rule(at, t.Constraint)
-		j.place(at, t)
-		j.twice(at, all[:i], *t)
+		j.checkWords(at, *t)
+		j.checkRule(at, t.Constraint)
+		j.checkPlace(at, t)
+		j.checkDuplicate(at, all[:i], *t)
 		for k := range j.problems[before:] {
 			j.problems[before+k].Line = t.Line
 		}
 	}
 	if n, least := len(all)+p.Unread, in.Strictness.Least(); n < least {
-		j.fail(TenCount, "TENSIONS", strconv.Itoa(n), fmt.Sprintf("at least %d, each %s", least, form(in.Strictness)), "too few tensions for strictness %s", in.Strictness)
+		j.fail(TenCount, "TENSIONS", strconv.Itoa(n), fmt.Sprintf("at least %d, each %s", least, tensionFormFor(in.Strictness)), "too few tensions for strictness %s", in.Strictness)
 	}
 	for i := range all {
 		all[i].N = i + 1
@@ -71,12 +71,12 @@ func judgeTensions(p Proof, in Judging) ([]Tension, []Problem) {
 // JudgeCommit is the part of JudgeProof that an express session answers for.
 func JudgeCommit(c Commit, in Judging) []Problem {
 	j := &proofJudge{in: in}
-	j.commit(c)
+	j.checkCommit(c)
 	return j.problems
 }
 
-// form is what a tension looks like under a strictness: only deep must cite lines.
-func form(s Strictness) string {
+// tensionFormFor is what a tension looks like under a strictness: only deep must cite lines.
+func tensionFormFor(s Strictness) string {
 	if s == Deep {
 		return tensionForm
 	}
@@ -84,34 +84,34 @@ func form(s Strictness) string {
 }
 
 type proofJudge struct {
-	judge
+	bindJudge
 	in Judging
 }
 
-// words judges what a tension says.
-func (j *proofJudge) words(at string, t Tension) {
+// checkWords judges what a tension says.
+func (j *proofJudge) checkWords(at string, t Tension) {
 	for _, w := range []struct{ what, text string }{{"constraint", t.Constraint}, {"state", t.State}, {"trigger", t.Trigger}} {
 		switch {
 		case w.text == "":
-			j.fail(TenGeneric, at, "[]", form(j.in.Strictness), "the %s is empty", w.what)
-		case !j.clean(at, w.text):
-		case generic(w.text):
+			j.fail(TenGeneric, at, "[]", tensionFormFor(j.in.Strictness), "the %s is empty", w.what)
+		case !j.checkVisible(at, w.text):
+		case isGeneric(w.text):
 			j.fail(TenGeneric, at, w.text, "what it is here, in your own words", "the %s says nothing", w.what)
 		}
 	}
-	if same := fold(t.Trigger); same != "" && (same == fold(t.Constraint) || same == fold(t.State)) {
+	if same := foldText(t.Trigger); same != "" && (same == foldText(t.Constraint) || same == foldText(t.State)) {
 		j.fail(TenGeneric, at, t.Trigger, "an action that answers the state", "the trigger only repeats what stands before it")
 	}
 }
 
-func fold(s string) string { return strings.ToLower(strings.Join(strings.Fields(s), " ")) }
+func foldText(s string) string { return strings.ToLower(strings.Join(strings.Fields(s), " ")) }
 
 // ruleID is how a constraint cites its constitution: by line, or by the number
 // of a clause of its conduct.
 var ruleID = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`@(L?|C-)(\d{1,6})$`) })
 
-// rule refuses a citation of a rule that the constitution does not have.
-func (j *proofJudge) rule(at, constraint string) {
+// checkRule refuses a citation of a rule that the constitution does not have.
+func (j *proofJudge) checkRule(at, constraint string) {
 	i := strings.LastIndexByte(constraint, '@')
 	if i < 0 || strings.ContainsAny(constraint[i:], " ") {
 		return
@@ -133,15 +133,15 @@ func (j *proofJudge) rule(at, constraint string) {
 	}
 }
 
-// twice refuses a tension that is another one again, and under deep the same
+// checkDuplicate refuses a tension that is another one again, and under deep the same
 // lines cited twice.
-func (j *proofJudge) twice(at string, before []Tension, t Tension) {
+func (j *proofJudge) checkDuplicate(at string, before []Tension, t Tension) {
 	for i, b := range before {
 		if b.Path != t.Path || b.Start != t.Start || b.End != t.End {
 			continue
 		}
 		switch first := tensionAt(b.N, i+1); {
-		case fold(b.Constraint) == fold(t.Constraint):
+		case foldText(b.Constraint) == foldText(t.Constraint):
 			j.fail(TenDup, at, t.String(), "another constraint, or another place", "it is %s again: the same constraint at the same place", first)
 			return
 		case j.in.Strictness == Deep && t.Start > 0:
@@ -151,10 +151,10 @@ func (j *proofJudge) twice(at string, before []Tension, t Tension) {
 	}
 }
 
-// place judges what a tension cites, and keeps its hash.
-func (j *proofJudge) place(at string, t *Tension) {
+// checkPlace judges what a tension cites, and keeps its hash.
+func (j *proofJudge) checkPlace(at string, t *Tension) {
 	want := "CTX:path/to/file, a file of the work tree, from its top"
-	if bad := local(t.Path); bad != "" {
+	if bad := checkLocalPath(t.Path); bad != "" {
 		code := CtxEscape
 		if t.Path == "" {
 			code = CtxMissing
@@ -162,7 +162,7 @@ func (j *proofJudge) place(at string, t *Tension) {
 		j.fail(code, at, t.Path, want, "%s", bad)
 		return
 	}
-	if code, bad := regular(j.in.Files, t.Path); bad != "" {
+	if code, bad := checkRegularFile(j.in.Files, t.Path); bad != "" {
 		j.fail(code, at, t.Path, want, "%s", bad)
 		return
 	}
@@ -172,7 +172,7 @@ func (j *proofJudge) place(at string, t *Tension) {
 		return
 	}
 	if t.Start == 0 && j.in.Strictness == Deep {
-		j.fail(CtxRange, at, t.Path, form(Deep), "strictness deep asks for lines, and none are cited")
+		j.fail(CtxRange, at, t.Path, tensionFormFor(Deep), "strictness deep asks for lines, and none are cited")
 	}
 	cited, count, ok := Cited(b, t.Start, t.End)
 	if !ok {
@@ -209,8 +209,8 @@ func Cited(b []byte, start, end int) (cited []byte, count int, ok bool) {
 	return b[from:to], count, true
 }
 
-// local says what is wrong with the letters of a repository path, "" if nothing.
-func local(p string) string {
+// checkLocalPath says what is wrong with the letters of a repository path, "" if nothing.
+func checkLocalPath(p string) string {
 	for _, f := range policy.CheckPath(p) {
 		return f.Text
 	}
@@ -223,10 +223,10 @@ func local(p string) string {
 // maxCited is the largest file that a tension may cite, in bytes.
 const maxCited = 16 << 20
 
-// regular says why a path is not a file of the tree, "" if it is one. A link is
+// checkRegularFile says why a path is not a file of the tree, "" if it is one. A link is
 // judged by where it leads: to a file of the tree is well, out of the tree is
 // refused by the tree itself.
-func regular(files fs.FS, p string) (Code, string) {
+func checkRegularFile(files fs.FS, p string) (Code, string) {
 	info, err := fs.Stat(files, p)
 	switch {
 	case err == nil && info.Mode().IsRegular() && info.Size() > maxCited:

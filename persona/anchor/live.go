@@ -9,49 +9,53 @@ import (
 
 // Session is a handshake that one process holds: it goes through the stages, and
 // nothing of it is written anywhere. It ends with its process, as a drain's does.
-type Session struct{ turn }
+type Session struct{ stageCall }
 
 // Begin opens a session as Identity does. The mode is one that binds.
 func Begin(w World, q IdentityRequest) (*Session, Result) {
 	d := Desk{World: w}
-	q, c, ps := d.admit(q)
+	q, c, ps := d.checkRequest(q)
 	if len(ps) == 0 && q.Mode == Untracked {
 		ps = []Problem{{Code: ModeUnknown, At: "mode", Text: "the mode untracked binds no session", Want: "full, express or lite"}}
 	}
 	if len(ps) > 0 {
-		return nil, lobby("", ps...)
+		return nil, refuseOutside("", ps...)
 	}
-	h, err := w.handshake(q, c)
+	h, err := w.newHandshake(q, c)
 	if err != nil {
-		return nil, lobby("", unwritten(err))
+		return nil, refuseOutside("", persistProblem(err))
 	}
-	return &Session{turn{Desk: d, token: h.Token, found: found{place: pending, stage: AtIdentity, hand: h}}}, h.begun(c)
+	return &Session{stageCall{Desk: d, token: h.Token, storedSession: storedSession{place: pending, stage: AtIdentity, hand: h}}}, h.answerOpened(c)
 }
 
 // Context is Desk.Context of the session.
 func (s *Session) Context(w World, payload []byte) Result {
-	return s.take(w, payload, (*turn).context)
+	return s.runStage(w, payload, (*stageCall).runContext)
 }
 
 // Proof is Desk.Proof of the session.
-func (s *Session) Proof(w World, payload []byte) Result { return s.take(w, payload, (*turn).proof) }
+func (s *Session) Proof(w World, payload []byte) Result {
+	return s.runStage(w, payload, (*stageCall).runProof)
+}
 
 // Express is Desk.Express of the session.
-func (s *Session) Express(w World, payload []byte) Result { return s.take(w, payload, (*turn).express) }
+func (s *Session) Express(w World, payload []byte) Result {
+	return s.runStage(w, payload, (*stageCall).runExpress)
+}
 
-func (s *Session) take(w World, payload []byte, call func(*turn) Result) Result {
+func (s *Session) runStage(w World, payload []byte, call func(*stageCall) Result) Result {
 	s.World, s.payload, s.sum = w, payload, hexSum(payload)
 	if s.place == active {
-		return s.no(Problem{Code: Taken, At: "token", Text: "the session is bound already"})
+		return s.refuse(Problem{Code: Taken, At: "token", Text: "the session is bound already"})
 	}
-	if r, over := s.over(); over {
+	if r, over := s.checkEnded(); over {
 		return r
 	}
-	return call(&s.turn)
+	return call(&s.stageCall)
 }
 
 // Live is the permit of the session, and covers nothing until it is bound.
-func (s *Session) Live() Live { return Live{s.turn.bound.Anchor} }
+func (s *Session) Live() Live { return Live{s.stageCall.bound.Anchor} }
 
 // Live is a permit that a handshake has bound. What turns an agent's work into
 // changes takes one: Session.Live alone makes one that covers anything, and the
@@ -68,7 +72,7 @@ func (l Live) Refuses(w World, paths ...string) []Problem {
 	if l.anchor.Token == "" {
 		return []Problem{{Code: Locked, At: "token", Text: "there is no permit; the session was not bound"}}
 	}
-	if _, no := (Desk{World: w}).check().holds(l.anchor.Permit, ""); no != nil {
+	if _, no := (Desk{World: w}).newPermitCheck().checkPermit(l.anchor.Permit, ""); no != nil {
 		return no
 	}
 	var no []Problem
@@ -99,11 +103,11 @@ func Writable(task, role []string, all string) []string {
 	if len(task) == 0 {
 		return atoms
 	}
-	out := common(task, role)
-	if len(out) == 0 || slices.ContainsFunc(task, func(g string) bool { return meansAtom(g, all) }) {
+	out := commonGlobs(task, role)
+	if len(out) == 0 || slices.ContainsFunc(task, func(g string) bool { return coversAtoms(g, all) }) {
 		return out
 	}
-	for _, g := range common(atoms, []string{all}) {
+	for _, g := range commonGlobs(atoms, []string{all}) {
 		if !slices.Contains(out, g) {
 			out = append(out, g)
 		}
@@ -111,9 +115,9 @@ func Writable(task, role []string, all string) []string {
 	return out
 }
 
-// common are the globs of each that plainly lie in one of the other, the first's
+// commonGlobs are the globs of each that plainly lie in one of the other, the first's
 // where there is no other.
-func common(a, b []string) []string {
+func commonGlobs(a, b []string) []string {
 	if len(b) == 0 {
 		return slices.Clone(a)
 	}
@@ -122,9 +126,9 @@ func common(a, b []string) []string {
 		for _, r := range b {
 			both := ""
 			switch {
-			case t == r, below(t, r):
+			case t == r, liesBelow(t, r):
 				both = t
-			case below(r, t):
+			case liesBelow(r, t):
 				both = r
 			}
 			if both != "" && !slices.Contains(out, both) {
@@ -135,15 +139,15 @@ func common(a, b []string) []string {
 	return out
 }
 
-// below reports that all that a means lies in the folder that b is all of.
-func below(a, b string) bool {
+// liesBelow reports that all that a means lies in the folder that b is all of.
+func liesBelow(a, b string) bool {
 	dir, ok := strings.CutSuffix(b, "**")
 	return ok && !strings.ContainsAny(dir, "*?[") && strings.HasPrefix(a, dir)
 }
 
-// meansAtom reports a glob that some Markdown file of the folder that all is all
+// coversAtoms reports a glob that some Markdown file of the folder that all is all
 // of may be: knowledge/terms/**, **/*.md, but not **/*.go.
-func meansAtom(glob, all string) bool {
+func coversAtoms(glob, all string) bool {
 	g := strings.Split(glob, "/")
 	last := g[len(g)-1]
 	tail := last[strings.LastIndexAny(last, `*?]`)+1:]

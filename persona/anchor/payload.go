@@ -28,41 +28,41 @@ import (
 
 // ReadBind reads the payload of the second stage.
 func ReadBind(b []byte) (Bind, []Problem) {
-	r := takeApart(b, BindSyntax)
-	s := r.section("BIND", "BIND")
+	r := parsePayload(b, BindSyntax)
+	s := r.findSection("BIND", "BIND")
 	if s == nil {
 		return Bind{}, r.problems
 	}
-	bind := Bind{Role: roleName(s.text("ROLE"))}
-	bind.Cognition, bind.Archetypes = s.cognition()
-	bind.Authority = s.authority()
+	bind := Bind{Role: roleName(s.readText("ROLE"))}
+	bind.Cognition, bind.Archetypes = s.readCognition()
+	bind.Authority = s.readAuthority()
 	return bind, r.problems
 }
 
 // ReadProof reads the payload of the last stage. A tension keeps the ordinal it
 // carries, 0 for none; JudgeProof numbers them.
 func ReadProof(b []byte) (Proof, []Problem) {
-	r := takeApart(b, ProofSyntax)
+	r := parsePayload(b, ProofSyntax)
 	var p Proof
-	if s := r.section("TENSIONS", "TENSIONS", "TENSION"); s != nil {
-		p.Tensions, p.Unread = s.tensions()
+	if s := r.findSection("TENSIONS", "TENSIONS", "TENSION"); s != nil {
+		p.Tensions, p.Unread = s.readTensions()
 	}
-	p.Commit = r.commit()
+	p.Commit = r.readCommit()
 	return p, r.problems
 }
 
 // ReadCommit reads the payload of an express session, or the COMMIT of any other.
 func ReadCommit(b []byte) (Commit, []Problem) {
-	r := takeApart(b, ProofSyntax)
-	return r.commit(), r.problems
+	r := parsePayload(b, ProofSyntax)
+	return r.readCommit(), r.problems
 }
 
-func (r *payload) commit() Commit {
-	s := r.section("COMMIT", "COMMIT")
+func (r *payload) readCommit() Commit {
+	s := r.findSection("COMMIT", "COMMIT")
 	if s == nil {
 		return Commit{}
 	}
-	return Commit{Artifact: s.text("ARTIFACT"), Gate: s.text("GATE")}
+	return Commit{Artifact: s.readText("ARTIFACT"), Gate: s.readText("GATE")}
 }
 
 // payload is one that was taken apart.
@@ -86,7 +86,7 @@ const (
 	MaxTensions = 32
 )
 
-func takeApart(b []byte, syntax Code) *payload {
+func parsePayload(b []byte, syntax Code) *payload {
 	r := &payload{syntax: syntax}
 	if len(b) > MaxPayload {
 		r.broken = true
@@ -94,11 +94,11 @@ func takeApart(b []byte, syntax Code) *payload {
 		b = nil
 	}
 	r.src = strings.Split(string(b), "\n")
-	doc, notes := octave.Parse("payload", readable(r.src), octave.Lenient)
+	doc, notes := octave.Parse("payload", normalizeLines(r.src), octave.Lenient)
 	r.doc = doc
 	for _, n := range octave.Errors(notes) {
 		r.broken = true
-		r.fail(Problem{Code: syntax, At: "payload", Line: n.Line, Text: n.Message, Found: clip(r.line(n.Line)), Want: n.Hint})
+		r.fail(Problem{Code: syntax, At: "payload", Line: n.Line, Text: n.Message, Found: truncate(r.line(n.Line)), Want: n.Hint})
 	}
 	for _, e := range doc.Entries {
 		if e.Kind == octave.Envelope {
@@ -117,30 +117,30 @@ func (r *payload) line(n int) string {
 	return strings.TrimSpace(r.src[n-1])
 }
 
-func (r *payload) at(e *octave.Entry) int {
+func (r *payload) lineOf(e *octave.Entry) int {
 	line, _ := r.doc.Pos(e)
 	return line
 }
 
-// readable makes lines that no OCTAVE reader could keep whole into ones it can,
+// normalizeLines makes lines that no OCTAVE reader could keep whole into ones it can,
 // line by line so that places hold: a bare tension is put in quotes, and the
 // fence of back-ticks that a chat wraps a payload in is left out.
-func readable(src []string) []byte {
+func normalizeLines(src []string) []byte {
 	out := make([]string, len(src))
 	for i, line := range src {
-		out[i] = readableLine(line)
+		out[i] = normalizeLine(line)
 	}
 	return []byte(strings.Join(out, "\n"))
 }
 
-func readableLine(line string) string {
+func normalizeLine(line string) string {
 	body, cr := strings.CutSuffix(line, "\r")
 	text := strings.TrimSpace(body)
 	indent := body[:len(body)-len(strings.TrimLeft(body, " \t"))]
 	switch {
 	case strings.HasPrefix(text, "```"):
 		text = ""
-	case looksLike(text):
+	case looksLikeTension(text):
 		text = quoteTension(text)
 	default:
 		return line
@@ -171,27 +171,27 @@ func quoteTension(text string) string {
 	return label + `"` + strings.NewReplacer(`\`, `\\`, `"`, `\"`).Replace(body) + `"`
 }
 
-// part is a section of a payload.
-type part struct {
+// payloadSection is a section of a payload.
+type payloadSection struct {
 	*payload
 	name    string
 	line    int
 	entries []*octave.Entry
 }
 
-// section finds the part that answers to one of the names. Reading the section
+// findSection finds the part that answers to one of the names. Reading the section
 // also refuses keys in it that are another's.
-func (r *payload) section(name string, names ...string) *part {
-	var found []*part
+func (r *payload) findSection(name string, names ...string) *payloadSection {
+	var found []*payloadSection
 	for _, e := range r.entries {
-		if !isSection(e) || !answers(e.Key, names) {
+		if !isSection(e) || !isNamed(e.Key, names) {
 			continue
 		}
-		found = append(found, &part{payload: r, name: name, line: r.at(e), entries: slices.Concat(e.Entries, e.Value.Items)})
+		found = append(found, &payloadSection{payload: r, name: name, line: r.lineOf(e), entries: slices.Concat(e.Entries, e.Value.Items)})
 	}
 	switch {
 	case len(found) == 1:
-		found[0].foreign()
+		found[0].refuseForeignKeys()
 		return found[0]
 	case len(found) > 1:
 		r.fail(Problem{Code: r.syntax, At: name, Line: found[1].line, Text: "the section stands a second time", Want: "one " + name})
@@ -205,44 +205,44 @@ func isSection(e *octave.Entry) bool {
 	return e.Kind == octave.Section || e.Kind == octave.Block || e.Kind == octave.Pair && e.Value.Kind == octave.List
 }
 
-// answers reports whether a key is one of the names, in any case.
-func answers(key string, names []string) bool {
+// isNamed reports whether a key is one of the names, in any case.
+func isNamed(key string, names []string) bool {
 	return slices.ContainsFunc(names, func(n string) bool { return strings.EqualFold(n, key) })
 }
 
-// homes says which section a key belongs in.
-func homes() map[string]string {
+// keySections says which section a key belongs in.
+func keySections() map[string]string {
 	return map[string]string{
 		"ROLE": "BIND", "COGNITION": "BIND", "ARCHETYPES": "BIND", "ARCHETYPE": "BIND", "AUTHORITY": "BIND",
 		"ARTIFACT": "COMMIT", "GATE": "COMMIT",
 	}
 }
 
-// foreign refuses what belongs in another section, and headings that are
+// refuseForeignKeys refuses what belongs in another section, and headings that are
 // indented, which open none.
-func (s *part) foreign() {
-	home := homes()
+func (s *payloadSection) refuseForeignKeys() {
+	home := keySections()
 	for _, e := range s.entries {
 		switch {
 		case home[strings.ToUpper(e.Key)] != "" && home[strings.ToUpper(e.Key)] != s.name:
-			s.fail(Problem{Code: s.syntax, At: s.name + "." + e.Key, Line: s.at(e), Found: clip(s.payload.line(s.at(e))),
+			s.fail(Problem{Code: s.syntax, At: s.name + "." + e.Key, Line: s.lineOf(e), Found: truncate(s.payload.line(s.lineOf(e))),
 				Text: fmt.Sprintf("%s stands in %s and does not count there", e.Key, s.name), Want: e.Key + " in " + home[e.Key]})
 		case e.Kind == octave.Loose && strings.HasPrefix(e.Text, "##"):
-			s.fail(Problem{Code: s.syntax, At: s.name, Line: s.at(e), Found: clip(e.Text),
+			s.fail(Problem{Code: s.syntax, At: s.name, Line: s.lineOf(e), Found: truncate(e.Text),
 				Text: "an indented heading opens no section", Want: "the heading at the left"})
 		}
 	}
 }
 
-// get finds the one entry of a key.
-func (s *part) get(keys ...string) *octave.Entry {
+// findEntry finds the one entry of a key.
+func (s *payloadSection) findEntry(keys ...string) *octave.Entry {
 	var found *octave.Entry
 	for _, e := range s.entries {
-		if e.Kind != octave.Pair || !answers(e.Key, keys) {
+		if e.Kind != octave.Pair || !isNamed(e.Key, keys) {
 			continue
 		}
 		if found != nil {
-			s.fail(Problem{Code: s.syntax, At: s.name + "." + keys[0], Line: s.at(e), Text: keys[0] + " stands a second time", Want: "one " + keys[0]})
+			s.fail(Problem{Code: s.syntax, At: s.name + "." + keys[0], Line: s.lineOf(e), Text: keys[0] + " stands a second time", Want: "one " + keys[0]})
 			return found
 		}
 		found = e
@@ -250,16 +250,16 @@ func (s *part) get(keys ...string) *octave.Entry {
 	return found
 }
 
-// text is the value of a key as a string, "" where there is none. A bare value
+// readText is the value of a key as a string, "" where there is none. A bare value
 // is all of its line.
-func (s *part) text(keys ...string) string {
-	e := s.get(keys...)
+func (s *payloadSection) readText(keys ...string) string {
+	e := s.findEntry(keys...)
 	if e == nil {
 		return ""
 	}
 	if e.Value.Kind == octave.List {
-		s.fail(Problem{Code: s.syntax, At: s.name + "." + keys[0], Line: s.at(e), Text: "a list where a single value is expected",
-			Found: clip(s.payload.line(s.at(e))), Want: keys[0] + `::"…"`})
+		s.fail(Problem{Code: s.syntax, At: s.name + "." + keys[0], Line: s.lineOf(e), Text: "a list where a single value is expected",
+			Found: truncate(s.payload.line(s.lineOf(e))), Want: keys[0] + `::"…"`})
 		return ""
 	}
 	return plainText(e.Value)

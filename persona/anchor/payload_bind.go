@@ -5,10 +5,10 @@ import (
 	"strings"
 )
 
-// cognition reads COGNITION::LOGOS with ARCHETYPES::[…], or both in one as
+// readCognition reads COGNITION::LOGOS with ARCHETYPES::[…], or both in one as
 // COGNITION::LOGOS::ATLAS⊕HERMES.
-func (s *part) cognition() (cognition string, archetypes []string) {
-	cognition, inline, _ := strings.Cut(s.text("COGNITION"), "::")
+func (s *payloadSection) readCognition() (cognition string, archetypes []string) {
+	cognition, inline, _ := strings.Cut(s.readText("COGNITION"), "::")
 	add := func(text string) {
 		for _, name := range strings.FieldsFunc(text, func(r rune) bool { return strings.ContainsRune("⊕+,", r) }) {
 			if name = archetypeName(name); name != "" && !slices.Contains(archetypes, name) {
@@ -17,7 +17,7 @@ func (s *part) cognition() (cognition string, archetypes []string) {
 		}
 	}
 	add(inline)
-	if e := s.get("ARCHETYPES", "ARCHETYPE"); e != nil {
+	if e := s.findEntry("ARCHETYPES", "ARCHETYPE"); e != nil {
 		add(e.Value.Text)
 		for _, i := range e.Value.Items {
 			add(i.Value.Text)
@@ -41,8 +41,8 @@ func roleName(s string) string { return strings.ReplaceAll(strings.ToLower(s), "
 // authorityForm is what AUTHORITY looks like.
 const authorityForm = "RESPONSIBLE[what you answer for], or DELEGATED[token::task] under a session that is bound"
 
-func (s *part) authority() Authority {
-	text := s.text("AUTHORITY")
+func (s *payloadSection) readAuthority() Authority {
+	text := s.readText("AUTHORITY")
 	if text == "" {
 		return Authority{} // the judge says that it is missing
 	}
@@ -54,8 +54,8 @@ func (s *part) authority() Authority {
 		}
 	}
 	bad := func(what string) Authority {
-		e := s.get("AUTHORITY")
-		s.fail(Problem{Code: BindAuthority, At: "BIND.AUTHORITY", Line: s.at(e), Text: what, Found: clip(text), Want: authorityForm})
+		e := s.findEntry("AUTHORITY")
+		s.fail(Problem{Code: BindAuthority, At: "BIND.AUTHORITY", Line: s.lineOf(e), Text: what, Found: truncate(text), Want: authorityForm})
 		return Authority{}
 	}
 	if verb != "RESPONSIBLE" && verb != "DELEGATED" {

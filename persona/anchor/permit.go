@@ -13,22 +13,22 @@ import (
 // means it (where letter case does not count, too), or none of Allow does where
 // there are some. What no session may write (World.Protected) is not its concern.
 func (p Permit) Covers(path string) (Problem, bool) {
-	if bad := local(path); bad != "" {
+	if bad := checkLocalPath(path); bad != "" {
 		return Problem{Code: OutsidePaths, At: path, Text: bad}, false
 	}
 	for _, g := range p.Deny {
 		if policy.MatchGlob(g, path) || policy.MatchGlob(policy.FoldPath(g), policy.FoldPath(path)) {
-			return Problem{Code: OutsidePaths, At: path, Text: fmt.Sprintf("the rules of the role %s forbid to write %s", p.Role, g), Want: p.reach()}, false
+			return Problem{Code: OutsidePaths, At: path, Text: fmt.Sprintf("the rules of the role %s forbid to write %s", p.Role, g), Want: p.describePaths()}, false
 		}
 	}
 	if len(p.Allow) > 0 && !policy.MatchAnyGlob(p.Allow, path) {
-		return Problem{Code: OutsidePaths, At: path, Text: "the path is outside of your write permit", Want: p.reach()}, false
+		return Problem{Code: OutsidePaths, At: path, Text: "the path is outside of your write permit", Want: p.describePaths()}, false
 	}
 	return Problem{}, true
 }
 
-// reach says what a permit covers.
-func (p Permit) reach() string {
+// describePaths says what a permit covers.
+func (p Permit) describePaths() string {
 	s := "the whole work tree"
 	if len(p.Allow) > 0 {
 		s = strings.Join(p.Allow, ", ")
@@ -47,19 +47,19 @@ const (
 	renewGrace   = 15 * time.Minute
 )
 
-// renewable says why a permit cannot have a later end.
-func (p Permit) renewable(now time.Time) []Problem {
+// checkRenewable says why a permit cannot have a later end.
+func (p Permit) checkRenewable(now time.Time) []Problem {
 	var ps []Problem
 	if p.Renewals >= maxRenewals {
 		ps = append(ps, Problem{Code: RenewalsOver, At: "permit.renewals", Text: fmt.Sprintf("the permit was renewed %d times, which is as often as one may be", p.Renewals)})
 	}
 	if age := now.Sub(p.IssuedAt); age >= renewYounger || age < 0 {
-		ps = append(ps, Problem{Code: RenewTooLate, At: "permit.issued_at", Text: "the permit was issued at " + stamp(p.IssuedAt) + ", which is not less than four hours ago"})
+		ps = append(ps, Problem{Code: RenewTooLate, At: "permit.issued_at", Text: "the permit was issued at " + formatTime(p.IssuedAt) + ", which is not less than four hours ago"})
 	}
 	if now.Sub(p.ExpiresAt) > renewGrace {
-		ps = append(ps, Problem{Code: RenewTooLate, At: "permit.expires_at", Text: "the permit ended at " + stamp(p.ExpiresAt) + ", more than a quarter of an hour ago"})
+		ps = append(ps, Problem{Code: RenewTooLate, At: "permit.expires_at", Text: "the permit ended at " + formatTime(p.ExpiresAt) + ", more than a quarter of an hour ago"})
 	}
 	return ps
 }
 
-func stamp(t time.Time) string { return t.UTC().Format(time.RFC3339) }
+func formatTime(t time.Time) string { return t.UTC().Format(time.RFC3339) }

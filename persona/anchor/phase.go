@@ -34,7 +34,7 @@ func Phase(files fs.FS) (phase, problem string) {
 	if bad := octave.Errors(notes); len(bad) > 0 {
 		return "", bad[0].Error()
 	}
-	said := phases(doc, doc.Entries)
+	said := listPhases(doc, doc.Entries)
 	if len(said) == 0 {
 		return "", name + ": it says no phase; write PHASE::B1, or the word your project has for it"
 	}
@@ -42,7 +42,7 @@ func Phase(files fs.FS) (phase, problem string) {
 	switch {
 	case len(said) > 1 && slices.ContainsFunc(said, func(r Rule) bool { return r.Text != first.Text }):
 		return "", fmt.Sprintf("%s:%d: a second phase; keep the one of line %d or this", name, said[1].Line, first.Line)
-	case vacant(first.Text):
+	case isPlaceholder(first.Text):
 		return "", fmt.Sprintf("%s:%d: PHASE::%s says nothing yet; write PHASE::B1, or the word your project has for it", name, first.Line, first.Text)
 	case !isWord(first.Text, "_-.") || len(first.Text) > 64:
 		return "", fmt.Sprintf("%s:%d: the phase is no word: letters, digits, _, - and .", name, first.Line)
@@ -50,20 +50,20 @@ func Phase(files fs.FS) (phase, problem string) {
 	return first.Text, ""
 }
 
-// phases are the values of PHASE in blocks and sections.
-func phases(doc *octave.Doc, entries []*octave.Entry) (out []Rule) {
+// listPhases are the values of PHASE in blocks and sections.
+func listPhases(doc *octave.Doc, entries []*octave.Entry) (out []Rule) {
 	for _, e := range entries {
 		if e.Kind == octave.Pair && e.Key == "PHASE" {
 			line, _ := doc.Pos(e)
-			text, _, _ := strings.Cut(flatValue(e.Value), "[") // B1[since May]
+			text, _, _ := strings.Cut(valueText(e.Value), "[") // B1[since May]
 			out = append(out, Rule{strings.TrimSpace(text), line})
 		}
-		out = append(out, phases(doc, e.Entries)...)
+		out = append(out, listPhases(doc, e.Entries)...)
 	}
 	return out
 }
 
-// vacant reports a value that only holds the place of one.
-func vacant(s string) bool {
-	return generic(s) || slices.Contains([]string{"NA", "UNKNOWN", "PHASE"}, strings.ToUpper(s))
+// isPlaceholder reports a value that only holds the place of one.
+func isPlaceholder(s string) bool {
+	return isGeneric(s) || slices.Contains([]string{"NA", "UNKNOWN", "PHASE"}, strings.ToUpper(s))
 }

@@ -7,20 +7,20 @@ import (
 
 // answerTaken answers who comes to a session that is bound: the payload that bound it
 // gets its anchor again while the permit holds, any other is told who won.
-func (t *turn) answerTaken(replay bool) Result {
-	v := t.check().judge(t.token, "", t.found)
+func (t *stageCall) answerTaken(replay bool) Result {
+	v := t.newPermitCheck().judgeSession(t.token, "", t.storedSession)
 	if v.Anchor == nil {
-		return t.no(v.Errors...)
+		return t.refuse(v.Errors...)
 	}
 	a := *v.Anchor
 	if !replay || a.Permit.Payload != t.sum {
-		return t.no(Problem{
-			Code: Taken, At: "token", Found: t.sum[:12], Want: next(AtBound, a.Mode, t.token),
-			Text: fmt.Sprintf("the session is %s already: %s, %s, since %s until %s, by the payload %s", AtBound, a.Role, a.Mode, stamp(a.Timestamp), stamp(a.Permit.ExpiresAt), a.Permit.Payload[:min(12, len(a.Permit.Payload))]),
+		return t.refuse(Problem{
+			Code: Taken, At: "token", Found: t.sum[:12], Want: nextCommand(AtBound, a.Mode, t.token),
+			Text: fmt.Sprintf("the session is %s already: %s, %s, since %s until %s, by the payload %s", AtBound, a.Role, a.Mode, formatTime(a.Timestamp), formatTime(a.Permit.ExpiresAt), a.Permit.Payload[:min(12, len(a.Permit.Payload))]),
 		})
 	}
 	if !v.Valid {
-		return t.no(v.Errors...)
+		return t.refuse(v.Errors...)
 	}
 	return t.answerAnchored(a, v.Warnings)
 }
@@ -28,33 +28,33 @@ func (t *turn) answerTaken(replay bool) Result {
 // Renew gives a bound session a new permit with a later end: the same role,
 // tier, branch, paths and constitution, at most three times, while the permit is
 // younger than four hours and did not end more than a quarter of an hour ago.
-func (d Desk) Renew(token string) Result { return d.call(token, nil, (*turn).renew) }
+func (d Desk) Renew(token string) Result { return d.runStage(token, nil, (*stageCall).runRenew) }
 
-func (t *turn) renew() Result {
+func (t *stageCall) runRenew() Result {
 	if t.place != active {
-		return t.no(Problem{Code: StageOrder, At: "stage", Text: "only a session that is bound can be renewed", Found: string(t.stage), Want: string(AtBound)})
+		return t.refuse(Problem{Code: StageOrder, At: "stage", Text: "only a session that is bound can be renewed", Found: string(t.stage), Want: string(AtBound)})
 	}
-	soon := t.check()
+	soon := t.newPermitCheck()
 	soon.anyTime = true
-	v := soon.judge(t.token, "", t.found)
+	v := soon.judgeSession(t.token, "", t.storedSession)
 	if !v.Valid {
-		return t.no(v.Errors...)
+		return t.refuse(v.Errors...)
 	}
 	a := *v.Anchor
-	if ps := a.Permit.renewable(t.World.Now); len(ps) > 0 {
-		return t.no(ps...)
+	if ps := a.Permit.checkRenewable(t.World.Now); len(ps) > 0 {
+		return t.refuse(ps...)
 	}
 	now := t.World.Now.UTC()
-	a.Permit.IssuedAt, a.Permit.ExpiresAt = now, now.Add(t.World.ttl())
+	a.Permit.IssuedAt, a.Permit.ExpiresAt = now, now.Add(t.World.permitTime())
 	a.Permit.Renewals++
 	if err := t.reseal(&a); err != nil {
-		return t.no(unwritten(err))
+		return t.refuse(persistProblem(err))
 	}
 	return t.answerAnchored(a, v.Warnings)
 }
 
 // reseal writes a bound session's anchor again.
-func (t *turn) reseal(a *Anchor) error {
+func (t *stageCall) reseal(a *Anchor) error {
 	key, err := t.Store.key(nil, "")
 	if err != nil {
 		return err
@@ -70,7 +70,7 @@ func (t *turn) reseal(a *Anchor) error {
 // promote writes the anchor beside the handshake and moves the directory, which
 // is the moment that binds. A move that cannot be made to last is taken back. What
 // one process holds is not signed: nobody else is asked to believe it.
-func (t *turn) promote(a Anchor) (Anchor, error) {
+func (t *stageCall) promote(a Anchor) (Anchor, error) {
 	if t.state == nil {
 		a, _, err := a.seal(nil)
 		return a, err
@@ -96,13 +96,13 @@ func (t *turn) promote(a Anchor) (Anchor, error) {
 // nothing stands there.
 func (d *dir) promote(token string) error {
 	from, to := pending+"/"+token, active+"/"+token
-	if _, err := d.record(pending, token, anchorFile, AnchorMissing); err != nil {
+	if _, err := d.readRecord(pending, token, anchorFile, AnchorMissing); err != nil {
 		return fmt.Errorf("promote %s: it has no anchor: %w", token, err)
 	}
 	if err := d.mkdir(active); err != nil {
 		return err
 	}
-	if there, err := d.has(to); there || err != nil {
+	if there, err := d.exists(to); there || err != nil {
 		return errors.Join(fmt.Errorf("promote %s: %s/%s is there already", token, d.path, to), err)
 	}
 	if err := d.step("promote"); err != nil {

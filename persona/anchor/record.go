@@ -49,11 +49,11 @@ func readHandshake(b []byte, token string) (Handshake, error) {
 	if err := json.Unmarshal(b, &h, recordForm); err != nil {
 		return Handshake{}, fmt.Errorf("not a whole JSON object: %w", err)
 	}
-	return h, h.sound(token)
+	return h, h.validate(token)
 }
 
-// sound says what a handshake claims that cannot be.
-func (h Handshake) sound(token string) error {
+// validate says what a handshake claims that cannot be.
+func (h Handshake) validate(token string) error {
 	late := h.Stage == AtContext || h.Stage == AtBound
 	switch {
 	case h.Version != recordVersion:
@@ -135,8 +135,8 @@ func readAnchor(b []byte) (anchorRecord, *Problem) {
 	return r, nil
 }
 
-// genuine says why an anchor was not written by odd for this token.
-func (r anchorRecord) genuine(token string, key []byte) error {
+// checkSignature says why an anchor was not written by odd for this token.
+func (r anchorRecord) checkSignature(token string, key []byte) error {
 	sum, err := r.sum()
 	switch {
 	case err != nil:
@@ -159,14 +159,14 @@ func damagedRecord(code Code, at string, err error) Problem {
 	return Problem{Code: code, At: at, Text: text + "; it stays locked: `odd anchor identity ROLE` begins again, `odd anchor release TOKEN` or `odd anchor gc` puts this away"}
 }
 
-// found is what the state directory holds of a token: whatever a process that was
+// storedSession is what the state directory holds of a token: whatever a process that was
 // killed left behind, the next one reads it here and goes on.
 //
 //   - A record in archive is the end, even while active still holds the anchor.
 //   - What is active is bound, and locked where it does not read.
 //   - What is pending is locked. A handshake that says BOUND there was to be
 //     promoted and never was: nobody was told, so the proof is given again.
-type found struct {
+type storedSession struct {
 	place string // the directory that decides, "" for none
 	stage Stage  // it goes on from; "" where it cannot go on
 	hand  Handshake
@@ -175,21 +175,21 @@ type found struct {
 	err   error // why what decides does not read
 }
 
-// look reads what the state directory holds of a token. It takes no lock.
-func (d *dir) look(token string) (f found) {
-	if f.past, f.err = d.readPast(token); !errors.Is(f.err, fs.ErrNotExist) {
+// readSession reads what the state directory holds of a token. It takes no lock.
+func (d *dir) readSession(token string) (f storedSession) {
+	if f.past, f.err = d.readArchived(token); !errors.Is(f.err, fs.ErrNotExist) {
 		f.place = archive
 		return f
 	}
 	if f.bound, f.err = d.readBound(token); !errors.Is(f.err, fs.ErrNotExist) {
 		f.place = active
-		f.hand, _ = d.readHand(active, token) // only to say where the constitution is
+		f.hand, _ = d.readHandshakeOf(active, token) // only to say where the constitution is
 		if f.err == nil {
 			f.stage = AtBound
 		}
 		return f
 	}
-	if f.hand, f.err = d.readHand(pending, token); !errors.Is(f.err, fs.ErrNotExist) {
+	if f.hand, f.err = d.readHandshakeOf(pending, token); !errors.Is(f.err, fs.ErrNotExist) {
 		f.place, f.stage = pending, f.hand.pendingAt()
 	}
 	return f
@@ -198,7 +198,7 @@ func (d *dir) look(token string) (f found) {
 // readBound reads active/TOKEN/anchor.json; fs.ErrNotExist where nothing bears
 // the name, a Refusal where it does not read.
 func (d *dir) readBound(token string) (anchorRecord, error) {
-	b, err := d.record(active, token, anchorFile, AnchorMissing)
+	b, err := d.readRecord(active, token, anchorFile, AnchorMissing)
 	if err != nil {
 		return anchorRecord{}, err
 	}
@@ -211,9 +211,9 @@ func (d *dir) readBound(token string) (anchorRecord, error) {
 	return r, nil
 }
 
-// readHand is the same for a handshake.
-func (d *dir) readHand(place, token string) (Handshake, error) {
-	b, err := d.record(place, token, handshakeFile, Damaged)
+// readHandshakeOf is the same for a handshake.
+func (d *dir) readHandshakeOf(place, token string) (Handshake, error) {
+	b, err := d.readRecord(place, token, handshakeFile, Damaged)
 	if err != nil {
 		return Handshake{}, err
 	}
@@ -224,9 +224,9 @@ func (d *dir) readHand(place, token string) (Handshake, error) {
 	return h, nil
 }
 
-// record reads a file of a token's directory; missing is the code where only the
+// readRecord reads a file of a token's directory; missing is the code where only the
 // file is not there.
-func (d *dir) record(place, token, file string, missing Code) ([]byte, error) {
+func (d *dir) readRecord(place, token, file string, missing Code) ([]byte, error) {
 	in := path.Join(place, token)
 	err := d.isDir(in)
 	if errors.Is(err, fs.ErrNotExist) {

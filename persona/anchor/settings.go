@@ -40,17 +40,17 @@ func readSettings(file string, b []byte) (settings, error) {
 	s := settings{file: file, b: b}
 	switch {
 	case len(b) > maxSettings:
-		return s, s.refuse(0, "longer than 1 MiB; no settings file is")
+		return s, s.errorAt(0, "longer than 1 MiB; no settings file is")
 	case len(bytes.TrimSpace(b)) == 0:
-		return s, s.refuse(0, "empty; write {} or delete the file first")
+		return s, s.errorAt(0, "empty; write {} or delete the file first")
 	}
 	top, at, err := readUnique(b)
 	if err != nil {
-		return s, s.refuse(at, "%v; repair it first", err)
+		return s, s.errorAt(at, "%v; repair it first", err)
 	}
 	s.top = top
 	if top.Kind != '{' {
-		return s, s.refuse(top.From, "not a JSON object; settings are one")
+		return s, s.errorAt(top.From, "not a JSON object; settings are one")
 	}
 	return s, nil
 }
@@ -68,12 +68,12 @@ func readUnique(b []byte) (top jsontree.Node, at int, err error) {
 	return top, 0, nil
 }
 
-// refuse tells what is wrong at an offset.
-func (s settings) refuse(at int, format string, args ...any) error {
-	return SettingsError{s.file, s.line(at), fmt.Sprintf(format, args...)}
+// errorAt tells what is wrong at an offset.
+func (s settings) errorAt(at int, format string, args ...any) error {
+	return SettingsError{s.file, s.lineAt(at), fmt.Sprintf(format, args...)}
 }
 
-func (s settings) line(at int) int { return 1 + bytes.Count(s.b[:at], []byte("\n")) }
+func (s settings) lineAt(at int) int { return 1 + bytes.Count(s.b[:at], []byte("\n")) }
 
 // decode is what a value says.
 func (s settings) decode(n jsontree.Node) (v any) {

@@ -48,24 +48,24 @@ func CheckHook(file string, b []byte) (state HookState, line int, why string, er
 		return "", 0, "", err
 	}
 	if i := s.top.Index("disableAllHooks"); i >= 0 && s.decode(s.top.Members[i].Value) != false {
-		return HookShadowed, s.line(s.top.Members[i].From), "disableAllHooks turns every hook off", nil
+		return HookShadowed, s.lineAt(s.top.Members[i].From), "disableAllHooks turns every hook off", nil
 	}
-	found, err := s.find()
+	found, err := s.findHooks()
 	if err != nil {
 		return "", 0, "", err
 	}
 	for _, f := range found {
 		if f.why != "" {
-			return HookAltered, s.line(f.at), f.why, nil
+			return HookAltered, s.lineAt(f.at), f.why, nil
 		}
 	}
 	switch len(found) {
 	case 0:
 		return HookMissing, 0, "no hook of odd", nil
 	case 1:
-		return HookInstalled, s.line(found[0].at), "", nil
+		return HookInstalled, s.lineAt(found[0].at), "", nil
 	}
-	return HookAltered, s.line(found[1].at), "the hook stands there more than once", nil
+	return HookAltered, s.lineAt(found[1].at), "the hook stands there more than once", nil
 }
 
 // InstallHook adds the hook to a settings file; nil is a file that is not there.
@@ -87,7 +87,7 @@ func InstallHook(file string, b []byte) ([]byte, error) {
 		}
 	}
 	if b == nil {
-		return []byte(layout{"\n", "  "}.fill(`{"hooks":{"PreToolUse":[%]}}`, 0) + "\n"), nil
+		return []byte(layout{"\n", "  "}.format(`{"hooks":{"PreToolUse":[%]}}`, 0) + "\n"), nil
 	}
 	s, err := readSettings(file, b)
 	if err != nil {
@@ -100,23 +100,23 @@ func InstallHook(file string, b []byte) ([]byte, error) {
 			to, name, text, depth = groups, "", `%`, 3
 		}
 	}
-	return s.add(to, name+s.layout().fill(text, depth)), nil
+	return s.insertMember(to, name+s.layout().format(text, depth)), nil
 }
 
-// add puts a new member behind the last one of n. A member that comes alone into
+// insertMember puts a new member behind the last one of n. A member that comes alone into
 // brackets which were there stands right behind the bracket: by that, cut knows
 // whose brackets they are.
-func (s settings) add(n jsontree.Node, text string) []byte {
+func (s settings) insertMember(n jsontree.Node, text string) []byte {
 	at, before := n.From+1, ""
 	if k := len(n.Members); k > 0 {
 		last := n.Members[k-1]
-		at, before = last.Value.To, ","+s.gap(n, k-1)
+		at, before = last.Value.To, ","+s.spaceBefore(n, k-1)
 	}
 	return slices.Concat(s.b[:at], []byte(before+text), s.b[at:])
 }
 
-// gap is the white space in front of a member.
-func (s settings) gap(n jsontree.Node, i int) string {
+// spaceBefore is the white space in front of a member.
+func (s settings) spaceBefore(n jsontree.Node, i int) string {
 	from := n.Members[i].From
 	at := from
 	for at > n.From+1 && bytes.IndexByte([]byte(" \t\r\n"), s.b[at-1]) >= 0 {
@@ -134,18 +134,18 @@ func RemoveHook(file string, b []byte) ([]byte, error) {
 		if err != nil {
 			return nil, err
 		}
-		found, err := s.find()
+		found, err := s.findHooks()
 		if err != nil || len(found) == 0 {
 			return b, err
 		}
-		b = s.cut(found[0].path)
+		b = s.deleteMember(found[0].path)
 	}
 	return nil, nil
 }
 
-// cut deletes the member at a path of indexes and every bracket around it that
+// deleteMember deletes the member at a path of indexes and every bracket around it that
 // then holds nothing and was made with it; nil is the whole file.
-func (s settings) cut(path []int) []byte {
+func (s settings) deleteMember(path []int) []byte {
 	chain := []jsontree.Node{s.top}
 	for _, i := range path[:len(path)-1] {
 		chain = append(chain, chain[len(chain)-1].Members[i].Value)
@@ -157,31 +157,31 @@ func (s settings) cut(path []int) []byte {
 			return slices.Concat(s.b[:n.Members[i-1].Value.To], s.b[n.Members[i].Value.To:])
 		case len(n.Members) > 1:
 			return slices.Concat(s.b[:n.Members[0].From], s.b[n.Members[1].From:])
-		case s.gap(n, 0) == "":
+		case s.spaceBefore(n, 0) == "":
 			return slices.Concat(s.b[:n.Members[0].From], s.b[n.Members[0].Value.To:])
 		}
 	}
 	return nil
 }
 
-// hook is one command of odd's gate in the file: its path of indexes, its place,
+// installedHook is one command of odd's gate in the file: its path of indexes, its place,
 // and why it is not as installed.
-type hook struct {
+type installedHook struct {
 	path []int
 	at   int
 	why  string
 }
 
-// find lists every command of the gate. A file whose hooks have another shape is
+// findHooks lists every command of the gate. A file whose hooks have another shape is
 // refused: the harness may read what odd cannot.
-func (s settings) find() ([]hook, error) {
+func (s settings) findHooks() ([]installedHook, error) {
 	i := s.top.Index(keyHooks)
 	if i < 0 {
 		return nil, nil
 	}
 	events := s.top.Members[i].Value
 	if events.Kind != '{' {
-		return nil, s.refuse(events.From, "hooks is no object; the harness reads none from it either")
+		return nil, s.errorAt(events.From, "hooks is no object; the harness reads none from it either")
 	}
 	j := events.Index(keyEvent)
 	if j < 0 {
@@ -189,9 +189,9 @@ func (s settings) find() ([]hook, error) {
 	}
 	groups := events.Members[j].Value
 	if groups.Kind != '[' {
-		return nil, s.refuse(groups.From, "hooks.PreToolUse is no list; the harness reads none from it either")
+		return nil, s.errorAt(groups.From, "hooks.PreToolUse is no list; the harness reads none from it either")
 	}
-	var all []hook
+	var all []installedHook
 	for k, g := range groups.Members {
 		h := g.Value.Index(keyHooks)
 		if h < 0 || g.Value.Members[h].Value.Kind != '[' {
@@ -199,10 +199,10 @@ func (s settings) find() ([]hook, error) {
 		}
 		items := g.Value.Members[h].Value.Members
 		for l, item := range items {
-			if !s.gates(item.Value) {
+			if !s.runsGate(item.Value) {
 				continue
 			}
-			f := hook{path: []int{i, j, k}, at: item.From, why: s.differs(g.Value, item.Value)}
+			f := installedHook{path: []int{i, j, k}, at: item.From, why: s.describeChange(g.Value, item.Value)}
 			if len(items) > 1 {
 				f.path = append(f.path, h, l)
 			}
@@ -212,8 +212,8 @@ func (s settings) find() ([]hook, error) {
 	return all, nil
 }
 
-// gates reports whether an entry runs odd's gate, by whatever path.
-func (s settings) gates(item jsontree.Node) bool {
+// runsGate reports whether an entry runs odd's gate, by whatever path.
+func (s settings) runsGate(item jsontree.Node) bool {
 	command, _ := item.Get("command")
 	words := strings.Fields(command.Text)
 	for k := range words {
@@ -225,8 +225,8 @@ func (s settings) gates(item jsontree.Node) bool {
 	return false
 }
 
-// differs says what a group does otherwise than the one that is installed.
-func (s settings) differs(group, item jsontree.Node) string {
+// describeChange says what a group does otherwise than the one that is installed.
+func (s settings) describeChange(group, item jsontree.Node) string {
 	var want struct {
 		Matcher string `json:"matcher"`
 		Hooks   []any  `json:"hooks"`
@@ -257,7 +257,7 @@ func (s settings) layout() layout {
 	if len(s.top.Members) == 0 {
 		return layout{"\n", "  "}
 	}
-	gap := s.gap(s.top, 0)
+	gap := s.spaceBefore(s.top, 0)
 	_, step, ok := strings.Cut(gap, "\n")
 	switch {
 	case !ok:
@@ -268,9 +268,9 @@ func (s settings) layout() layout {
 	return layout{"\n", step}
 }
 
-// fill writes a value with the fragment for its % at a depth of brackets. Every
+// format writes a value with the fragment for its % at a depth of brackets. Every
 // bracket opens with white space, by which cut knows it again.
-func (l layout) fill(text string, depth int) string {
+func (l layout) format(text string, depth int) string {
 	var b bytes.Buffer
 	if err := json.Indent(&b, []byte(strings.Replace(text, "%", fragment, 1)), strings.Repeat(l.step, depth), l.step); err != nil {
 		panic("unreachable: " + err.Error())

@@ -19,85 +19,85 @@ type Desk struct {
 // drifted a fresh ARM, with a warning that names what moved. That is the way out
 // of a drift that Proof refuses.
 func (d Desk) Context(token string, payload []byte) Result {
-	return d.call(token, payload, (*turn).context)
+	return d.runStage(token, payload, (*stageCall).runContext)
 }
 
-// call makes one call about a session under the lock.
-func (d Desk) call(token string, payload []byte, stage func(*turn) Result) Result {
-	t, ps := d.turn(token, payload)
+// runStage makes one call about a session under the lock.
+func (d Desk) runStage(token string, payload []byte, stage func(*stageCall) Result) Result {
+	t, ps := d.openCall(token, payload)
 	if t == nil {
-		return lobby(token, ps...)
+		return refuseOutside(token, ps...)
 	}
 	defer t.state.close()
-	if r, over := t.over(); over {
+	if r, over := t.checkEnded(); over {
 		return r
 	}
 	return stage(t)
 }
 
-func (t *turn) context() Result {
+func (t *stageCall) runContext() Result {
 	switch {
 	case t.place == active:
 		return t.answerTaken(false)
 	case t.hand.Mode == Express:
-		return t.no(t.otherMode("an express session sends its COMMIT, and no BIND"))
+		return t.refuse(t.wrongMode("an express session sends its COMMIT, and no BIND"))
 	case t.stage == AtContext && t.sum != t.hand.PayloadSHA256["context"]:
-		return t.no(Problem{Code: StageOrder, At: "stage", Text: "BIND was accepted already, and this is another one", Found: string(t.stage), Want: "the proof, or the BIND that was accepted for a fresh ARM"})
+		return t.refuse(Problem{Code: StageOrder, At: "stage", Text: "BIND was accepted already, and this is another one", Found: string(t.stage), Want: "the proof, or the BIND that was accepted for a fresh ARM"})
 	}
-	c, ps := t.constitution()
+	c, ps := t.readConstitution()
 	if len(ps) > 0 {
-		return t.no(ps...)
+		return t.refuse(ps...)
 	}
 	if t.stage == AtContext {
-		return t.again(c)
+		return t.repeatContext(c)
 	}
-	b, ps := TakeBind(t.payload, c, t.hand.Role, t.holds)
+	b, ps := TakeBind(t.payload, c, t.hand.Role, t.isBound)
 	if len(ps) > 0 {
-		return t.miss("context", AtContext, c, ps)
+		return t.countFailure("context", AtContext, c, ps)
 	}
-	arm, warnings, ps := t.arm(c)
+	arm, warnings, ps := t.computeArm(c)
 	if len(ps) > 0 {
-		return t.no(ps...)
+		return t.refuse(ps...)
 	}
 	t.hand.Bind, t.hand.Arm = &b, &arm
 	if err := t.advance(AtContext, "context"); err != nil {
-		return t.no(unwritten(err))
+		return t.refuse(persistProblem(err))
 	}
 	t.stage = AtContext
-	return t.stands(c, warnings)
+	return t.answerContext(c, warnings)
 }
 
-// again answers a BIND that was accepted before.
-func (t *turn) again(c Constitution) Result {
-	arm, warnings, ps := t.arm(c)
+// repeatContext answers a BIND that was accepted before.
+func (t *stageCall) repeatContext(c Constitution) Result {
+	arm, warnings, ps := t.computeArm(c)
 	if len(ps) > 0 {
-		return t.no(ps...)
+		return t.refuse(ps...)
 	}
 	moved := Drift(*t.hand.Arm, arm)
 	if len(moved) == 0 {
-		return t.stands(c, warnings)
+		return t.answerContext(c, warnings)
 	}
 	t.hand.Arm = &arm
 	if err := t.advance(AtContext, "context"); err != nil {
-		return t.no(unwritten(err))
+		return t.refuse(persistProblem(err))
 	}
-	return t.stands(c, append(driftProblems(moved, atBind), warnings...))
+	return t.answerContext(c, append(driftProblems(moved, atBind), warnings...))
 }
 
-// stands is the answer to a BIND that holds: the ARM, and what proves it.
-func (t *turn) stands(c Constitution, warnings []Problem) Result {
-	r := t.no()
-	r.Success, r.ServerArm, r.Warnings = true, t.hand.Arm, append(warnings, t.sharers()...)
-	r.Guidance, r.Template = Guide(AtBound, nil, t.givenOf(c, 1))
+// answerContext is the answer to a BIND that holds: the ARM, and what proves it.
+func (t *stageCall) answerContext(c Constitution, warnings []Problem) Result {
+	r := t.refuse()
+	r.Success, r.ServerArm, r.Warnings = true, t.hand.Arm, append(warnings, t.warnSharedFocus()...)
+	r.Guidance, r.Template = Guide(AtBound, nil, t.guideFor(c, 1))
 	return r
 }
 
-// constitution reads the role's again: it must be the one the session was
+// readConstitution reads the role's again: it must be the one the session was
 // opened with.
-func (t *turn) constitution() (Constitution, []Problem) {
+func (t *stageCall) readConstitution() (Constitution, []Problem) {
 	c, err := t.World.Constitution(t.hand.Role)
 	if err != nil {
-		return c, append([]Problem{changedProblem(t.hand.Role, "it does not read now")}, whyUnconstituted(t.hand.Role, err)...)
+		return c, append([]Problem{changedProblem(t.hand.Role, "it does not read now")}, constitutionProblems(t.hand.Role, err)...)
 	}
 	if c.SHA256 != t.hand.ConstSHA256 {
 		return c, []Problem{changedProblem(t.hand.Role, "it is not the one the session was opened with")}
@@ -105,17 +105,17 @@ func (t *turn) constitution() (Constitution, []Problem) {
 	return c, nil
 }
 
-// arm is where the session stands now.
-func (t *turn) arm(c Constitution) (Arm, []Problem, []Problem) {
-	return t.World.arm(t.hand.Topic, t.hand.Strictness, c)
+// computeArm is where the session stands now.
+func (t *stageCall) computeArm(c Constitution) (Arm, []Problem, []Problem) {
+	return t.World.computeArm(t.hand.Topic, t.hand.Strictness, c)
 }
 
-// arm puts an ARM together. A phase that is not told is a warning, under deep a
+// computeArm puts an ARM together. A phase that is not told is a warning, under deep a
 // refusal.
-func (w World) arm(topic string, s Strictness, c Constitution) (a Arm, warnings, ps []Problem) {
+func (w World) computeArm(topic string, s Strictness, c Constitution) (a Arm, warnings, ps []Problem) {
 	f, err := w.Facts()
 	if err != nil || !f.OK {
-		return a, nil, []Problem{silent(err)}
+		return a, nil, []Problem{noGitProblem(err)}
 	}
 	phase, untold := w.Phase()
 	focus, source := Focus(topic, f.Branch)
@@ -140,12 +140,12 @@ func driftProblems(moved []Member, when string) []Problem {
 // atBind is when the ARM of a handshake was seen.
 const atBind = "BIND was accepted"
 
-func (t *turn) otherMode(text string) Problem {
-	return Problem{Code: ModeUnknown, At: "mode", Text: fmt.Sprintf("the mode of a session does not change: %s", text), Found: string(t.hand.Mode), Want: next(t.stage, t.hand.Mode, t.token)}
+func (t *stageCall) wrongMode(text string) Problem {
+	return Problem{Code: ModeUnknown, At: "mode", Text: fmt.Sprintf("the mode of a session does not change: %s", text), Found: string(t.hand.Mode), Want: nextCommand(t.stage, t.hand.Mode, t.token)}
 }
 
-// sharers warns of other bound sessions with the same focus.
-func (t *turn) sharers() []Problem {
+// warnSharedFocus warns of other bound sessions with the same focus.
+func (t *stageCall) warnSharedFocus() []Problem {
 	if t.state == nil {
 		return nil
 	}
@@ -159,7 +159,7 @@ func (t *turn) sharers() []Problem {
 		if err != nil || token == t.token || b.Arm.Focus != t.hand.Arm.Focus || !t.World.Now.Before(b.Permit.ExpiresAt) {
 			continue
 		}
-		ps = append(ps, Problem{Code: FocusTaken, At: "ARM.FOCUS", Text: fmt.Sprintf("session %s of %s has the same focus, bound at %s on %s", token, b.Role, stamp(b.Timestamp), b.Arm.Branch), Found: b.Arm.Focus})
+		ps = append(ps, Problem{Code: FocusTaken, At: "ARM.FOCUS", Text: fmt.Sprintf("session %s of %s has the same focus, bound at %s on %s", token, b.Role, formatTime(b.Timestamp), b.Arm.Branch), Found: b.Arm.Focus})
 	}
 	return ps
 }

@@ -114,7 +114,7 @@ func (s *Store) lockState(make bool) (*dir, error) {
 		return nil, err
 	}
 	if make {
-		err = d.ignore()
+		err = d.writeGitignore()
 	}
 	if err == nil {
 		d.lock, err = d.flock()
@@ -143,7 +143,7 @@ func (d *dir) flock() (*os.File, error) {
 	}
 	f, err := d.root.OpenFile(lockFile, os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o600)
 	if errors.Is(err, fs.ErrExist) {
-		f, err = d.file(lockFile, os.O_RDWR)
+		f, err = d.openFile(lockFile, os.O_RDWR)
 	}
 	if err != nil {
 		return nil, err
@@ -158,10 +158,10 @@ func (d *dir) flock() (*os.File, error) {
 	return f, nil
 }
 
-// ignore makes the .gitignore of a state directory. It is written in place, because git
+// writeGitignore makes the .gitignore of a state directory. It is written in place, because git
 // shows a draft that a killed process leaves beside it: such a process leaves an empty
 // file at most, which the next one fills. Processes that write at a time write the same.
-func (d *dir) ignore() error {
+func (d *dir) writeGitignore() error {
 	const name = ".gitignore"
 	info, err := d.root.Lstat(name)
 	if err == nil && (info.Size() > 0 || !info.Mode().IsRegular()) {
@@ -209,8 +209,8 @@ func errNotDir(info fs.FileInfo) error {
 	return errIrregular
 }
 
-// has reports whether anything is at a path.
-func (d *dir) has(name string) (bool, error) {
+// exists reports whether anything is at a path.
+func (d *dir) exists(name string) (bool, error) {
 	_, err := d.root.Lstat(name)
 	if errors.Is(err, fs.ErrNotExist) {
 		return false, nil
@@ -243,9 +243,9 @@ func (d *dir) tokens(of string) (all []string, err error) {
 	return all, err
 }
 
-// file opens a plain file. A pipe in its place does not make anybody wait, and a
+// openFile opens a plain file. A pipe in its place does not make anybody wait, and a
 // link that replaces the file meanwhile is not followed.
-func (d *dir) file(name string, flags int) (*os.File, error) {
+func (d *dir) openFile(name string, flags int) (*os.File, error) {
 	info, err := d.lstat(name)
 	if err != nil {
 		return nil, err
@@ -266,7 +266,7 @@ func (d *dir) file(name string, flags int) (*os.File, error) {
 
 // read reads a plain file of at most maxRecord bytes.
 func (d *dir) read(name string) ([]byte, error) {
-	f, err := d.file(name, os.O_RDONLY)
+	f, err := d.openFile(name, os.O_RDONLY)
 	if err != nil {
 		return nil, err
 	}
@@ -311,7 +311,7 @@ func (d *dir) sync(name string) error {
 // write replaces a file as a whole. At any moment the name holds the old bytes
 // or the new ones.
 func (d *dir) write(name string, b []byte) error {
-	temp, err := d.draft(name, "", b)
+	temp, err := d.writeDraft(name, "", b)
 	if err != nil {
 		return err
 	}
@@ -327,7 +327,7 @@ func (d *dir) write(name string, b []byte) error {
 // create is write of a file that must not be there; fs.ErrExist where it is. Two
 // that create one at a time need different marks.
 func (d *dir) create(name, mark string, b []byte) error {
-	temp, err := d.draft(name, mark, b)
+	temp, err := d.writeDraft(name, mark, b)
 	if err != nil {
 		return err
 	}
@@ -340,8 +340,8 @@ func (d *dir) create(name, mark string, b []byte) error {
 	return d.sync(path.Dir(name))
 }
 
-// draft writes and syncs a file under a name that nobody reads.
-func (d *dir) draft(name, mark string, b []byte) (temp string, err error) {
+// writeDraft writes and syncs a file under a name that nobody reads.
+func (d *dir) writeDraft(name, mark string, b []byte) (temp string, err error) {
 	temp = path.Join(path.Dir(name), temporary+path.Base(name)+mark)
 	if err := d.step("create " + name); err != nil {
 		return "", err
@@ -396,7 +396,7 @@ func (s *Store) key(random func([]byte) error, mark string) ([]byte, error) {
 	}
 	d := &dir{root: root, path: filepath.ToSlash(filepath.Clean(at)), step: s.step}
 	defer d.close()
-	if there, err := d.has(name); !there && random != nil {
+	if there, err := d.exists(name); !there && random != nil {
 		b := make([]byte, keyBytes)
 		if err = errors.Join(err, random(b)); err == nil {
 			err = d.create(name, mark, b)

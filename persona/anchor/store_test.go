@@ -131,7 +131,7 @@ func FuzzAnchor(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, b []byte) {
 		got, p := readAnchor(b)
-		if p != nil || got.genuine(token, key) != nil {
+		if p != nil || got.checkSignature(token, key) != nil {
 			return
 		}
 		if d := cmp.Diff(want, got); d != "" {
@@ -175,7 +175,7 @@ func TestRecover(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		f := state.look(row.token)
+		f := state.readSession(row.token)
 		state.close()
 		if f.place != row.place || f.stage != row.stage || (f.err != nil) != row.broken {
 			t.Errorf("%s: %s at %q, %v", row.name, f.place, f.stage, f.err)

@@ -48,7 +48,7 @@ type tensionScanner struct {
 
 func (s *tensionScanner) fail(code Code, found, want, format string, args ...any) {
 	if s.bad == nil {
-		s.bad = &Problem{Code: code, Text: fmt.Sprintf(format, args...), Found: clip(found), Want: want}
+		s.bad = &Problem{Code: code, Text: fmt.Sprintf(format, args...), Found: truncate(found), Want: want}
 	}
 }
 
@@ -61,18 +61,18 @@ func scanTension(line string) (Tension, *Problem) {
 		t.N, _ = strconv.Atoi(m[1])
 		s.rest = s.rest[len(m[0]):]
 	}
-	t.Constraint = s.group("the constraint", "[CONSTRAINT]")
-	s.operator("between the constraint and its place", "⇌", "<->", "vs")
-	ctx, found := s.context()
+	t.Constraint = s.readGroup("the constraint", "[CONSTRAINT]")
+	s.readOperator("between the constraint and its place", "⇌", "<->", "vs")
+	ctx, found := s.readContext()
 	if found {
-		t.State, t.Path = s.split(ctx)
-		t.Path, t.Start, t.End = s.place(t.Path)
+		t.State, t.Path = s.splitState(ctx)
+		t.Path, t.Start, t.End = s.readPlace(t.Path)
 	}
-	s.literal("TRIGGER", "TRIGGER[ACTION]")
-	t.Trigger = s.group("the trigger", "TRIGGER[ACTION]")
+	s.readLiteral("TRIGGER", "TRIGGER[ACTION]")
+	t.Trigger = s.readGroup("the trigger", "TRIGGER[ACTION]")
 	if rest := strings.TrimSpace(strings.TrimSuffix(strings.TrimSpace(s.rest), ",")); rest != "" {
 		want := "one tension a line, and nothing behind its last ]"
-		if looksLike(rest) {
+		if looksLikeTension(rest) {
 			s.fail(TenSyntax, rest, want, "a second tension begins on the same line")
 		}
 		s.fail(TenSyntax, rest, want, "something stands behind the trigger")
@@ -80,8 +80,8 @@ func scanTension(line string) (Tension, *Problem) {
 	return t, s.bad
 }
 
-// group reads a balanced [ … ] and returns what is in it, trimmed.
-func (s *tensionScanner) group(what, want string) string {
+// readGroup reads a balanced [ … ] and returns what is in it, trimmed.
+func (s *tensionScanner) readGroup(what, want string) string {
 	s.rest = strings.TrimLeft(s.rest, " ")
 	if !strings.HasPrefix(s.rest, "[") {
 		s.fail(TenSyntax, s.rest, want, "%s is not in brackets", what)
@@ -97,8 +97,8 @@ func (s *tensionScanner) group(what, want string) string {
 	return in
 }
 
-// operator passes one of the forms, with blanks round it.
-func (s *tensionScanner) operator(where string, forms ...string) {
+// readOperator passes one of the forms, with blanks round it.
+func (s *tensionScanner) readOperator(where string, forms ...string) {
 	before := s.rest
 	s.rest = strings.TrimLeft(s.rest, " ")
 	for _, f := range forms {
@@ -111,8 +111,8 @@ func (s *tensionScanner) operator(where string, forms ...string) {
 	s.fail(TenSyntax, before, forms[0]+" (or "+forms[1]+")", "no %s %s", forms[0], where)
 }
 
-// literal passes a fixed word.
-func (s *tensionScanner) literal(word, want string) {
+// readLiteral passes a fixed word.
+func (s *tensionScanner) readLiteral(word, want string) {
 	rest, ok := strings.CutPrefix(s.rest, word)
 	if !ok {
 		s.fail(TenSyntax, s.rest, want, "no %s", want)
@@ -121,9 +121,9 @@ func (s *tensionScanner) literal(word, want string) {
 	s.rest = rest
 }
 
-// context reads from CTX: to the first arrow outside of brackets that TRIGGER
+// readContext reads from CTX: to the first arrow outside of brackets that TRIGGER
 // follows.
-func (s *tensionScanner) context() (string, bool) {
+func (s *tensionScanner) readContext() (string, bool) {
 	rest, ok := strings.CutPrefix(s.rest, "CTX:")
 	if !ok {
 		s.fail(TenSyntax, s.rest, "CTX:path/to/file[STATE]", "no CTX: in front of the place")
@@ -137,7 +137,7 @@ func (s *tensionScanner) context() (string, bool) {
 		case ']':
 			depth--
 		}
-		if n := arrow(rest[i:]); depth <= 0 && n > 0 {
+		if n := arrowLength(rest[i:]); depth <= 0 && n > 0 {
 			if s.rest = strings.TrimLeft(rest[i+n:], " "); strings.HasPrefix(s.rest, "TRIGGER") {
 				return strings.TrimSpace(rest[:i]), true
 			}
@@ -151,7 +151,7 @@ func (s *tensionScanner) context() (string, bool) {
 	return "", false
 }
 
-func arrow(s string) int {
+func arrowLength(s string) int {
 	for _, a := range []string{"→", "->"} {
 		if strings.HasPrefix(s, a) {
 			return len(a)
@@ -160,8 +160,8 @@ func arrow(s string) int {
 	return 0
 }
 
-// split takes the state, the last balanced group, off the end of a context.
-func (s *tensionScanner) split(ctx string) (state, place string) {
+// splitState takes the state, the last balanced group, off the end of a context.
+func (s *tensionScanner) splitState(ctx string) (state, place string) {
 	depth := 0
 	for i := len(ctx) - 1; i >= 0; i-- {
 		switch ctx[i] {
@@ -181,9 +181,9 @@ func (s *tensionScanner) split(ctx string) (state, place string) {
 	return "", ctx
 }
 
-// place takes the lines off the end of a path. A path holds no colon, so what
+// readPlace takes the lines off the end of a path. A path holds no colon, so what
 // stands behind one is meant as lines.
-func (s *tensionScanner) place(p string) (path string, start, end int) {
+func (s *tensionScanner) readPlace(p string) (path string, start, end int) {
 	path, cite, found := strings.Cut(p, ":")
 	if !found {
 		return p, 0, 0
@@ -221,8 +221,8 @@ func groupEnd(s string) int {
 	return -1
 }
 
-// looksLike reports a line that was meant as a tension.
-func looksLike(line string) bool {
+// looksLikeTension reports a line that was meant as a tension.
+func looksLikeTension(line string) bool {
 	line = strings.TrimSpace(line)
 	if tensionOrdinal().MatchString(line) {
 		return true
@@ -235,8 +235,8 @@ func looksLike(line string) bool {
 	return false
 }
 
-// clip shortens what is quoted back.
-func clip(s string) string {
+// truncate shortens what is quoted back.
+func truncate(s string) string {
 	const most = 120
 	r := []rune(s)
 	if len(r) <= most {

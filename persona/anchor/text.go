@@ -14,22 +14,22 @@ import (
 // and hidden characters of file and branch names are left out; anchor.json has
 // them.
 func Text(a Anchor) []byte {
-	return []byte(identityBlock(a.Bind.octave(), a.Arm.octave(), tensionsOctave(a), a.Commit.octave()))
+	return []byte(formatIdentity(a.Bind.octave(), a.Arm.octave(), tensionsOctave(a), a.Commit.octave()))
 }
 
 // Payload is the payload of an express session.
-func (c Commit) Payload() []byte { return []byte(identityBlock(c.octave())) }
+func (c Commit) Payload() []byte { return []byte(formatIdentity(c.octave())) }
 
 // ArmText is the ARM as the agent is shown it before it proves that it read it.
-func ArmText(a Arm) []byte { return []byte(identityBlock(a.octave())) }
+func ArmText(a Arm) []byte { return []byte(formatIdentity(a.octave())) }
 
-// identityBlock is an envelope named IDENTITY with sections.
-func identityBlock(sections ...string) string {
+// formatIdentity is an envelope named IDENTITY with sections.
+func formatIdentity(sections ...string) string {
 	return "===IDENTITY===\nMETA:\n  TYPE::IDENTITY\n  VERSION::\"5.0\"\n" + strings.Join(sections, "") + "===END===\n"
 }
 
-// section is a block of keys and their values; a value "" is left out.
-func section(name string, keyed ...string) string {
+// formatSection is a block of keys and their values; a value "" is left out.
+func formatSection(name string, keyed ...string) string {
 	var b strings.Builder
 	b.WriteString(name + ":\n")
 	for i := 0; i < len(keyed); i += 2 {
@@ -40,17 +40,17 @@ func section(name string, keyed ...string) string {
 	return b.String()
 }
 
-// bare is a value without quotes where it is a name, else in quotes.
-func bare(s string) string { return octave.Plain(visible(s)) }
+// plainValue is a value without quotes where it is a name, else in quotes.
+func plainValue(s string) string { return octave.Plain(visible(s)) }
 
-// quoted is a value in quotes: a path, a command, a sentence.
-func quoted(s string) string { return octave.Quote(visible(s)) }
+// quotedValue is a value in quotes: a path, a command, a sentence.
+func quotedValue(s string) string { return octave.Quote(visible(s)) }
 
 // visible is text that may stand in a quoted value.
 func visible(s string) string { return strings.ReplaceAll(okf.Visible(s), "\r", "") }
 
-// list is a list of values, on one line if there are at most two; "" for none.
-func list(values []string) string {
+// formatList is a list of values, on one line if there are at most two; "" for none.
+func formatList(values []string) string {
 	switch len(values) {
 	case 0:
 		return ""
@@ -63,9 +63,9 @@ func list(values []string) string {
 func (b Bind) octave() string {
 	var names []string
 	for _, n := range b.Archetypes {
-		names = append(names, bare(n))
+		names = append(names, plainValue(n))
 	}
-	return section("BIND", "ROLE", bare(b.Role), "COGNITION", bare(b.Cognition), "ARCHETYPES", list(names), "AUTHORITY", quoted(b.Authority.String()))
+	return formatSection("BIND", "ROLE", plainValue(b.Role), "COGNITION", plainValue(b.Cognition), "ARCHETYPES", formatList(names), "AUTHORITY", quotedValue(b.Authority.String()))
 }
 
 // String is RESPONSIBLE[scope], DELEGATED[parent] or DELEGATED[parent::task].
@@ -86,14 +86,14 @@ func (a Arm) octave() string {
 		branch += fmt.Sprintf("[%d↑%d↓]", a.Ahead, a.Behind)
 	}
 	if a.Focus != "" {
-		focus = bare(a.Focus)
+		focus = plainValue(a.Focus)
 	}
 	var top []string
 	for _, f := range a.Files[:min(3, len(a.Files))] {
-		top = append(top, quoted(f.Path))
+		top = append(top, quotedValue(f.Path))
 	}
-	return section("ARM", "PHASE", bare(a.Phase), "BRANCH", quoted(branch), "FILES", strconv.Itoa(len(a.Files)), "TOP_FILES", list(top),
-		"FOCUS", focus, "CONTEXT_HASH", quoted(a.Hash))
+	return formatSection("ARM", "PHASE", plainValue(a.Phase), "BRANCH", quotedValue(branch), "FILES", strconv.Itoa(len(a.Files)), "TOP_FILES", formatList(top),
+		"FOCUS", focus, "CONTEXT_HASH", quotedValue(a.Hash))
 }
 
 // tensionsOctave says so where the tensions are the server's; "" for none.
@@ -103,14 +103,14 @@ func tensionsOctave(a Anchor) string {
 	}
 	var keyed []string
 	for i, t := range a.Tensions {
-		keyed = append(keyed, fmt.Sprintf("L%d", i+1), quoted(t.String()))
+		keyed = append(keyed, fmt.Sprintf("L%d", i+1), quotedValue(t.String()))
 	}
 	if a.GeneratedBy == "server" {
 		keyed = append(keyed, "GENERATED_BY", "server")
 	}
-	return section("TENSIONS", keyed...)
+	return formatSection("TENSIONS", keyed...)
 }
 
 func (c Commit) octave() string {
-	return section("COMMIT", "ARTIFACT", quoted(c.Artifact), "GATE", quoted(c.Gate))
+	return formatSection("COMMIT", "ARTIFACT", quotedValue(c.Artifact), "GATE", quotedValue(c.Gate))
 }

@@ -26,19 +26,19 @@ func newToken(random func([]byte) error) (string, error) {
 // ASCII letters, digits, dots, hyphens and underscores, a letter or digit first,
 // and no two dots in a row. What passes is one plain name of a directory.
 func TokenProblem(s string) (Problem, bool) {
-	ok := len(s) > 0 && len(s) <= 128 && !strings.Contains(s, "..") && alnum(s[0])
+	ok := len(s) > 0 && len(s) <= 128 && !strings.Contains(s, "..") && isAlnum(s[0])
 	for i := 0; ok && i < len(s); i++ {
-		ok = alnum(s[i]) || strings.IndexByte("._-", s[i]) >= 0
+		ok = isAlnum(s[i]) || strings.IndexByte("._-", s[i]) >= 0
 	}
 	if ok {
 		return Problem{}, false
 	}
 	return Problem{
-		Code: TokenFormat, At: "token", Text: "this is no token: its letters are not those of one", Found: clip(fmt.Sprintf("%q", s)),
+		Code: TokenFormat, At: "token", Text: "this is no token: its letters are not those of one", Found: truncate(fmt.Sprintf("%q", s)),
 		Want: "the token that `odd anchor identity ROLE` answered, as oa- and 26 letters and digits",
 	}, true
 }
 
-func alnum(c byte) bool {
+func isAlnum(c byte) bool {
 	return 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z' || '0' <= c && c <= '9'
 }

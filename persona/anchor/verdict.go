@@ -25,13 +25,13 @@ type Verdict struct {
 // asked for ("" is any), has it not expired, is it on its branch, is its
 // constitution unchanged, has HEAD only moved on. It takes no lock and writes
 // nothing. Of Facts it needs the branch and HEAD only.
-func (d Desk) HasValid(token, role string) Verdict { return d.check().of(token, role) }
+func (d Desk) HasValid(token, role string) Verdict { return d.newPermitCheck().checkToken(token, role) }
 
 // Permits judges every active session, by HasValid; with a harness's session
 // id, only those that it opened. Sorted by token. What does not read belongs to
 // no harness and is left out where one is named.
 func (d Desk) Permits(harness string) ([]Verdict, error) {
-	c := d.check()
+	c := d.newPermitCheck()
 	state, err := d.Store.open(false)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
@@ -43,50 +43,50 @@ func (d Desk) Permits(harness string) ([]Verdict, error) {
 	tokens, err := state.tokens(active)
 	var out []Verdict
 	for _, token := range tokens {
-		f := state.look(token)
+		f := state.readSession(token)
 		if harness == "" || f.place == active && f.err == nil && f.bound.Permit.Harness == harness {
-			out = append(out, c.judge(token, "", f))
+			out = append(out, c.judgeSession(token, "", f))
 		}
 	}
 	return out, err
 }
 
-// check is what several verdicts at one moment share: each fact is asked once.
-type check struct {
+// permitCheck is what several verdicts at one moment share: each fact is asked once.
+type permitCheck struct {
 	Desk
 	facts   func() (Facts, error)
 	key     func() ([]byte, error)
 	anyTime bool // the permit may have ended
 }
 
-func (d Desk) check() *check {
-	return &check{
+func (d Desk) newPermitCheck() *permitCheck {
+	return &permitCheck{
 		Desk:  d,
 		facts: sync.OnceValues(d.World.Facts),
 		key:   sync.OnceValues(func() ([]byte, error) { return d.Store.key(nil, "") }),
 	}
 }
 
-func (c *check) of(token, role string) Verdict {
+func (c *permitCheck) checkToken(token, role string) Verdict {
 	if p, bad := TokenProblem(token); bad {
 		return Verdict{Token: token, Errors: []Problem{p}}
 	}
-	if p, bad := c.World.isGone(); bad {
+	if p, bad := c.World.checkWorkTree(); bad {
 		return Verdict{Token: token, Errors: []Problem{p}}
 	}
 	state, err := c.Store.open(false)
 	if errors.Is(err, fs.ErrNotExist) {
-		return Verdict{Token: token, Errors: []Problem{unknown(token)}}
+		return Verdict{Token: token, Errors: []Problem{unknownToken(token)}}
 	}
 	if err != nil {
 		return Verdict{Token: token, Errors: []Problem{damagedRecord(Damaged, c.Store.at.Dir, err)}}
 	}
 	defer state.close()
-	return c.judge(token, role, state.look(token))
+	return c.judgeSession(token, role, state.readSession(token))
 }
 
-// isGone says that the work tree is.
-func (w World) isGone() (Problem, bool) {
+// checkWorkTree says that the work tree is.
+func (w World) checkWorkTree() (Problem, bool) {
 	info, err := fs.Stat(w.Files, ".")
 	if err == nil && info.IsDir() {
 		return Problem{}, false
@@ -94,49 +94,49 @@ func (w World) isGone() (Problem, bool) {
 	return Problem{Code: NoWorkTree, At: "work tree", Text: "the work tree is not there", Found: w.WorkTree, Want: "a work tree of the repository"}, true
 }
 
-// judge goes on where the records were read.
-func (c *check) judge(token, role string, f found) Verdict {
+// judgeSession goes on where the records were read.
+func (c *permitCheck) judgeSession(token, role string, f storedSession) Verdict {
 	v := Verdict{Token: token}
 	switch {
 	case f.place == "":
-		v.Errors = []Problem{unknown(token)}
+		v.Errors = []Problem{unknownToken(token)}
 	case f.err != nil:
-		v.Errors = []Problem{flaw(f.err)}
+		v.Errors = []Problem{firstProblem(f.err)}
 	case f.place == archive:
 		v.Errors = []Problem{releasedProblem(token)}
 	case f.place == pending:
-		v.Errors = []Problem{{Code: Locked, At: "token", Text: fmt.Sprintf("the session is at %s and not bound", f.stage), Found: token, Want: "a session that is bound; " + next(f.stage, f.hand.Mode, token)}}
+		v.Errors = []Problem{{Code: Locked, At: "token", Text: fmt.Sprintf("the session is at %s and not bound", f.stage), Found: token, Want: "a session that is bound; " + nextCommand(f.stage, f.hand.Mode, token)}}
 	}
 	if v.Errors != nil {
 		return v
 	}
 	key, err := c.key()
 	if err == nil {
-		err = f.bound.genuine(token, key)
+		err = f.bound.checkSignature(token, key)
 	}
 	if err != nil {
 		v.Errors = []Problem{damagedRecord(Forged, path.Join(c.Store.at.Dir, active, token, anchorFile), err)}
 		return v
 	}
 	v.Anchor, v.Permit = &f.bound.Anchor, &f.bound.Permit
-	v.Warnings, v.Errors = c.holds(*v.Permit, role)
+	v.Warnings, v.Errors = c.checkPermit(*v.Permit, role)
 	v.Valid = v.Errors == nil
 	return v
 }
 
-// holds says why a permit that is ours does not hold now: the first thing that is
+// checkPermit says why a permit that is ours does not hold now: the first thing that is
 // wrong. That HEAD moved on to a descendant is a warning.
-func (c *check) holds(p Permit, role string) (warnings, no []Problem) {
+func (c *permitCheck) checkPermit(p Permit, role string) (warnings, no []Problem) {
 	if want := roleName(role); want != "" && p.Role != want {
 		return nil, []Problem{{Code: RoleOther, At: "permit.role", Text: "the permit is of another role", Found: p.Role, Want: want}}
 	}
 	if now := c.World.Now; !c.anyTime && (now.Before(p.IssuedAt) || !now.Before(p.ExpiresAt)) {
-		return nil, []Problem{{Code: PermitExpired, At: "permit.expires_at", Text: fmt.Sprintf("the permit holds from %s to %s", stamp(p.IssuedAt), stamp(p.ExpiresAt)),
-			Found: stamp(now), Want: "`odd anchor renew " + p.Token + "`, else a new session"}}
+		return nil, []Problem{{Code: PermitExpired, At: "permit.expires_at", Text: fmt.Sprintf("the permit holds from %s to %s", formatTime(p.IssuedAt), formatTime(p.ExpiresAt)),
+			Found: formatTime(now), Want: "`odd anchor renew " + p.Token + "`, else a new session"}}
 	}
 	f, err := c.facts()
 	if err != nil || !f.OK {
-		return nil, []Problem{silent(err)}
+		return nil, []Problem{noGitProblem(err)}
 	}
 	if f.Branch != p.Branch {
 		return nil, []Problem{{Code: BranchOther, At: "permit.branch", Text: "the work tree is on another branch than the session was bound on", Found: f.Branch, Want: p.Branch}}
@@ -169,7 +169,7 @@ func (c *check) holds(p Permit, role string) (warnings, no []Problem) {
 	return nil, []Problem{moved}
 }
 
-func unknown(token string) Problem {
+func unknownToken(token string) Problem {
 	return Problem{Code: TokenUnknown, At: "token", Text: "there is no session of this token", Found: token, Want: "one that `odd anchor ls` lists, or a new one by `odd anchor identity ROLE`"}
 }
 
@@ -177,8 +177,8 @@ func releasedProblem(token string) Problem {
 	return Problem{Code: Released, At: "token", Text: "the session was released", Found: token, Want: "a new session by `odd anchor identity ROLE`"}
 }
 
-// silent is the problem of a git that does not answer.
-func silent(err error) Problem {
+// noGitProblem is the problem of a git that does not answer.
+func noGitProblem(err error) Problem {
 	text := "git knows no work tree here"
 	if err != nil {
 		text = "git does not answer: " + err.Error()

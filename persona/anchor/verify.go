@@ -10,7 +10,7 @@ import (
 // bound: the members of the ARM, its files among them, and the lines that its
 // tensions cite. A session's own edits are such changes, so none of them locks.
 func (d Desk) Verify(token string) Verdict {
-	v := d.check().of(token, "")
+	v := d.newPermitCheck().checkToken(token, "")
 	if !v.Valid {
 		return v
 	}
@@ -30,7 +30,7 @@ func (d Desk) movedMembers(a Anchor) []Problem {
 	if a.Arm.FocusSource == FocusTopic {
 		topic = a.Arm.Focus
 	}
-	now, _, ps := d.World.arm(topic, Quick, Constitution{SHA256: a.Arm.Constitution})
+	now, _, ps := d.World.computeArm(topic, Quick, Constitution{SHA256: a.Arm.Constitution})
 	if len(ps) > 0 {
 		return ps
 	}
