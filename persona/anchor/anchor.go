@@ -1,77 +1,72 @@
-// Package anchor is the Odyssean anchor: an agent remembers nothing, so who it
-// is, where it stands and what it means to do are bound in stages on disk, and
-// work tools stay locked until all three are.
+// Package anchor binds an agent's session to a role before it may write. An agent
+// remembers nothing between calls, so each stage is recorded on disk, and tools
+// that write stay locked until the last stage is passed:
 //
 //	LOBBY ──identity──▶ IDENTITY ──context──▶ CONTEXT ──proof──▶ BOUND
-//	        role,               BIND proves           TENSIONS and COMMIT
-//	        constitution        the reading           against the ARM seen
+//	        role,               BIND shows that      TENSIONS and COMMIT
+//	        constitution        it was read          against the ARM
 //
-// Each stage is one call that answers with what is wrong, where, the form that
-// was expected, a template for the part that failed and the next step. The
-// server computes the ARM (phase, branch, files, focus); an agent's own is not
-// read. Proof writes anchor.json and promotes pending/TOKEN to active/TOKEN by
-// one directory rename: before it the session is locked, after it the session
-// has a permit, and nothing is in between.
+// Each stage is one call. Its answer says what is wrong, where, which form was
+// expected, and what the next step is, with a template. The server computes the
+// ARM (phase, branch, files, focus) and ignores an agent's own. Proof writes
+// anchor.json and renames the directory pending/TOKEN to active/TOKEN: before the
+// rename the session is locked, after it the session has a permit.
 //
 // # Modes
 //
-//   - full: three stages, the agent's own tensions.
+//   - full: three stages, with the agent's own tensions.
 //   - lite: full with strictness quick unless a higher one is asked for.
-//   - express: identity, then a COMMIT only; the tensions are made from the
-//     constitution by a fixed rule and marked as the server's.
+//   - express: identity, then only COMMIT; Tensions makes the tensions.
 //   - untracked: the constitution to read, nothing on disk, never a permit.
 //
 // # Promises
 //
-//  1. The tree of the state directory says everything. A token is the session's
-//     id and its directory's name; there is no map and no memory of a process.
-//  2. What cannot be read is locked: a damaged file, a foreign version, a link
-//     where a directory belongs.
-//  3. A retry is counted on disk before its answer is given; the third failure
-//     of a stage is the end of the session.
-//  4. A permit holds while its constitution, branch, role and time hold, and is
+//  1. The state directory holds everything. A token is the session's id and the
+//     name of its directory; no process keeps anything else.
+//  2. A session whose records cannot be read is locked: a damaged file, a foreign
+//     version, a link where a directory belongs.
+//  3. A retry is counted on disk before it is answered; the third failure of a
+//     stage ends the session.
+//  4. A permit holds while its constitution, branch, role and time hold. It is
 //     signed with a key that no work tool may read or write. HEAD may move to a
-//     descendant. The session's own edits inside its paths never lock it out.
-//  5. A session is bound only to a constitution as HEAD holds it. Under a permit
-//     for some paths nothing is committed, so no session widens its own rights by
-//     writing a role and binding again as that.
-//  6. No stage shows what belongs to the next before it is passed.
+//     descendant. The session's own edits inside its paths never end it.
+//  5. A session is bound only to a constitution that HEAD has. A permit for some
+//     paths commits nothing, so no session can write a role and bind as that role.
+//  6. No stage shows what belongs to the next one before it is passed.
 //
 // # The gate
 //
-// Decide judges one use of a tool before it happens. What it cannot judge it
-// denies; Unjudged is the answer to every fault.
+// Decide judges one tool call before it happens. It denies what it cannot judge,
+// and Unjudged answers every fault.
 //
-//   - What only reads is open, the network included, since a harness has rules of
-//     its own for that; but no call names the key, or the folder it is in, by its
-//     letters or by a pattern. A search of the whole work tree may come across it:
-//     to use it takes a write to the sessions, which stay shut.
-//   - What writes needs a permit that covers every file the call names. Each path
-//     is followed over every link that is there, and must end in the work tree, on
-//     a plain file with one name or on nothing yet. What no session may write
-//     stays shut under every permit: git's own files, sessions, settings of hooks
-//     and agents, constitutions, records.
-//   - A command line is judged by its syntax tree (policy.JudgeCommand). Known to
-//     write nothing: open. Known to write these files: as if a tool wrote them.
-//     Otherwise it needs a permit for the whole work tree, or to be, word by word,
-//     the command that COMMIT names as its gate. A hard finding is final.
-//   - odd anchor is open to a locked session, else it could never be bound, but
-//     only alone, as one plain command, which may have a quoted here-document for
-//     its payload, and only for what a session does for itself.
-//   - A tool of another program needs a permit for the whole work tree, a tool
-//     that nobody knows stays shut.
+//   - Reading is allowed, the network included, since a harness has its own rules
+//     for that. No call may name the key or its folder, by letters or by a pattern.
+//     A search of the whole work tree may find the key; to use it, a session would
+//     have to write session records, which no permit allows.
+//   - Writing needs a permit that covers every file the call names. Each path is
+//     followed over its links, and must end in the work tree, at a plain file with
+//     one name or at nothing yet. No permit covers git's own files, sessions,
+//     settings of hooks and agents, constitutions and records.
+//   - A command line is judged by its syntax tree (policy.Command). One that writes
+//     nothing is allowed. One that writes known files is judged as if a tool wrote
+//     them. Any other needs a permit for the whole work tree, or must be, word by
+//     word, the GATE of COMMIT. A hard finding always denies.
+//   - odd anchor is allowed to a locked session, which could not be bound without
+//     it: as one plain command, with at most a quoted here-document, and only for
+//     what concerns the session itself.
+//   - A tool of another program needs a permit for the whole work tree. An unknown
+//     tool is denied.
 //
-// A permit is found by the harness's id of the session, else by the token that
-// the harness was started with, else it is the only one here that names no
-// session of a harness. One that names another never counts.
+// The permit is that of the harness's session, else that of the token the harness
+// was started with, else the only one here that names no session of a harness. A
+// permit that names another session never counts.
 //
-// What the gate does not promise: a program that a permit lets run is not held
-// back by it. A test that a session wrote and then runs as its gate does what the
-// system lets it do, and under a permit for the whole work tree so does any
-// program. Who runs sessions that are not trusted so far confines them as drain
-// does, in a scratch repository without the key, or narrows the paths.
+// The gate does not confine a program that a permit lets run, such as a test that
+// the session wrote and runs as its GATE. To run untrusted sessions, confine them
+// as drain does, in a scratch repository without the key, or give their role few
+// paths.
 //
-// Git facts, files, the clock and chance arrive as values (World).
+// Git facts, files, the clock and randomness are values in World.
 package anchor
 
 import (
@@ -113,7 +108,7 @@ const (
 	AtBound    Stage = "BOUND"
 )
 
-// Code names one thing that can be wrong. Codes lists them; Explain tells them.
+// Code names one thing that can be wrong. Explanations explains each.
 type Code string
 
 // Problem is one thing that is wrong with a payload or a call.

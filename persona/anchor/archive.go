@@ -80,7 +80,7 @@ func (t *stageCall) archiveSession(reason string) (Archived, error) {
 	return a, t.removeDirectories()
 }
 
-// newArchived is the record of a session that ends now.
+// newArchived returns the record of a session that ends now.
 func (t *stageCall) newArchived(reason string) Archived {
 	a := Archived{Version: recordVersion, Token: t.token, ReleasedAt: t.World.Now.UTC(), Reason: reason}
 	var err error
@@ -147,10 +147,10 @@ func problemsOf(err error, code Code, at string) []Problem {
 	return []Problem{{Code: code, At: at, Text: okf.Visible(err.Error())}}
 }
 
-// firstProblem is the problem that an error of reading carries.
+// firstProblem returns the first problem of an error of reading.
 func firstProblem(err error) Problem { return problemsOf(err, Damaged, "state")[0] }
 
-// persistProblem is the problem of a write that did not happen as a whole.
+// persistProblem says that a record could not be written.
 func persistProblem(err error) Problem {
 	return Problem{Code: Persist, At: "state", Text: "the record could not be written, and the session is as it was: " + err.Error(), Want: "room on the disk and a directory that can be written; then call again"}
 }
@@ -170,7 +170,7 @@ func (r Refusal) Error() string {
 	return strings.Join(lines, "\n")
 }
 
-// Refused is the first code.
+// Refused returns the first code.
 func (r Refusal) Refused() string {
 	if len(r) == 0 {
 		return ""

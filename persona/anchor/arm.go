@@ -18,7 +18,7 @@ type Member struct {
 	Old, New string
 }
 
-// NewArm is the account of where a session stands, with its hash. Names of files
+// NewArm returns the account of where a session stands, with its hash. Names of files
 // that are not UTF-8 are written with escapes, so that the record of an ARM says
 // what the ARM said.
 func NewArm(f Facts, phase, focus, source, constitutionSHA string) Arm {
@@ -34,7 +34,7 @@ func NewArm(f Facts, phase, focus, source, constitutionSHA string) Arm {
 	return a
 }
 
-// escapeInvalidUTF8 is s, or where s is not UTF-8 s in quotes with escapes.
+// escapeInvalidUTF8 returns s, or where s is not UTF-8 s in quotes with escapes.
 func escapeInvalidUTF8(s string) string {
 	if utf8.ValidString(s) {
 		return s
@@ -42,7 +42,7 @@ func escapeInvalidUTF8(s string) string {
 	return strconv.Quote(s)
 }
 
-// Sum is the hash of every member but Hash itself: "sha256:" and the SHA-256, in
+// Sum returns the hash of every member but Hash itself: "sha256:" and the SHA-256, in
 // hex, of a JSON object with the members sorted by name and no white space.
 func (a Arm) Sum() string {
 	object := map[string]any{}
@@ -94,7 +94,7 @@ func Drift(seen, now Arm) (out []Member) {
 	return out
 }
 
-// missingChanges are the changes of a that are not in b.
+// missingChanges returns the changes of a that are not in b.
 func missingChanges(a, b []Change) (out []Change) {
 	in := map[Change]bool{}
 	for _, c := range b {
@@ -125,7 +125,7 @@ const (
 	FocusGeneral = "default"
 )
 
-// Focus is what a session is about, and what says so: the topic if there is one,
+// Focus returns what a session is about, and what says so: the topic if there is one,
 // else an issue in the branch's name (fix/issue-12, #12), else the name of a
 // branch of one of the usual kinds ("feat: drain-lock"), else "general".
 func Focus(topic, branch string) (focus, source string) {

@@ -80,7 +80,7 @@ func (c *constitutionDraft) addRules(name string, rules ...Rule) {
 	}
 }
 
-// nearestKey is the key that a name misses by one letter, "" for none. Only keys
+// nearestKey returns the key that a name misses by one letter, "" for none. Only keys
 // that forbid or oblige are asked: one that was misspelled would be a permission.
 func nearestKey(name string) string {
 	for _, key := range []string{sayAlways, sayNever, sayBlocked, sayGateCommand} {
@@ -91,10 +91,10 @@ func nearestKey(name string) string {
 	return ""
 }
 
-// oneLine is text on one line, without what a reader cannot see.
+// oneLine returns text on one line, without what a reader cannot see.
 func oneLine(s string) string { return strings.Join(strings.Fields(okf.Visible(s)), " ") }
 
-// singleRule is the single value under a name. Two that differ are a problem.
+// singleRule returns the single value under a name. Two that differ are a problem.
 func (c *constitutionDraft) singleRule(name string) Rule {
 	all := c.said[name]
 	if len(all) > 1 {
@@ -106,7 +106,7 @@ func (c *constitutionDraft) singleRule(name string) Rule {
 	return all[0]
 }
 
-// listTexts are the values under a name without their lines.
+// listTexts returns the values under a name without their lines.
 func (c *constitutionDraft) listTexts(name string) (out []string) {
 	for _, r := range c.said[name] {
 		out = append(out, strings.Trim(r.Text, "`"))
@@ -149,7 +149,7 @@ func (c *constitutionDraft) build(file []byte) (Constitution, []Problem) {
 	return out, nil
 }
 
-// readGlobs are the patterns under a name. One that can match nothing, or leads out
+// readGlobs returns the patterns under a name. One that can match nothing, or leads out
 // of the work tree, is a problem: a rule that never holds is none.
 func (c *constitutionDraft) readGlobs(name string) (out []string) {
 	for _, r := range c.said[name] {
@@ -191,7 +191,7 @@ func lineCount(b []byte) int {
 	return n
 }
 
-// excerptOf is the file as an agent is shown it: whole where it is short, else to
+// excerptOf returns the file as an agent is shown it: whole where it is short, else to
 // the end of a line, with a word on what is left.
 func excerptOf(path string, b []byte) string {
 	if len(b) <= excerptBytes {

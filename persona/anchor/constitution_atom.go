@@ -10,7 +10,7 @@ import (
 	"github.com/odd-cli/odd/okf"
 )
 
-// atomKeys are what a role atom may say: as keys of its frontmatter, each a text
+// atomKeys returns what a role atom may say: as keys of its frontmatter, each a text
 // or a list of texts, and as headings of its body. Its role is its id, its
 // mission its description.
 func atomKeys() []string {
@@ -73,8 +73,8 @@ func (c *constitutionDraft) readField(a *okf.Atom, f okf.Field) {
 	}
 }
 
-// elementLines are the lines of the n elements of a list whose key is at line: one
-// each where every element begins with a dash on a line of its own, else line.
+// elementLines returns the line of each of the n elements of a list whose key is at
+// line. If the elements are not on lines of their own, each is at line.
 func elementLines(b []byte, line, n int) []int {
 	var at []int
 	lines := bytes.Split(b, []byte("\n"))
@@ -92,7 +92,8 @@ func elementLines(b []byte, line, n int) []int {
 	return at
 }
 
-// matchKey is the one that a name or a heading at line stands for, "" for none.
+// matchKey returns the key that a name or a heading means, "" for none. A near miss is
+// a problem at line.
 func (c *constitutionDraft) matchKey(text string, line int) string {
 	name := strings.ToLower(strings.Join(strings.FieldsFunc(text, func(r rune) bool { return strings.ContainsRune(" _-\t:.", r) }), "_"))
 	for _, key := range atomKeys() {

@@ -19,11 +19,10 @@ type Charters struct {
 	Bundle string      // the bundle's root in the work tree
 }
 
-// Find reads the constitution of a role: of the first place that has a file for
-// it, else of the bundle's role atom. A file that is there and is not fit, a
-// directory that is not what its people made it, or two files for one role are
-// refused; what comes after them is not asked instead. The error is a Refusal,
-// with ConstMissing and the roles there are where nothing speaks for the role.
+// Find reads the constitution of a role: from the first place that has a file for
+// it, else from the bundle's role atom. It refuses a file that does not read, a
+// directory that differs from its record, and two files for one role, and does not
+// look further. The error is a Refusal; ConstMissing names the roles there are.
 func (c Charters) Find(role string) (Constitution, error) {
 	want := roleName(role)
 	if !roleForm().MatchString(want) {
@@ -76,7 +75,7 @@ func (c Charters) findInDirectory(dir, role string) (out Constitution, found boo
 	return out, len(problems) == 0, problems
 }
 
-// listAgentFiles are the names in dir of the agent files of a role, of every role for "".
+// listAgentFiles returns the names in dir of the agent files of a role, of every role for "".
 func (c Charters) listAgentFiles(dir, role string) (out []string, err error) {
 	entries, err := fs.ReadDir(c.Files, dir)
 	for _, e := range entries {
@@ -126,7 +125,7 @@ func (c Charters) missingRole(role string) Problem {
 	return p
 }
 
-// Roles are the roles that have a file or an atom, fit or not, sorted.
+// Roles returns the roles that have a file or an atom, fit or not, sorted.
 func (c Charters) Roles() (out []string) {
 	for _, dir := range c.Places {
 		names, err := c.listAgentFiles(dir, "")

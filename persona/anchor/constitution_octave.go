@@ -8,7 +8,7 @@ import (
 	"github.com/odd-cli/odd/persona/octave"
 )
 
-// octaveKeys are the keys of an agent file by what they say. They are looked for
+// octaveKeys returns the keys of an agent file by what they say. They are looked for
 // in every section and block, since agent files of different years nest them
 // differently, and in META only where nothing else says them.
 func octaveKeys() map[string]string {
@@ -116,7 +116,7 @@ func (r *octaveReader) readValue(name string, v octave.Value, line int) {
 	}
 }
 
-// listRules are the sentences of a value: the elements of a list or block, the parts
+// listRules returns the rules in a value: the elements of a list or block, the parts
 // of a word joined by ⊕, the lines of a fence, or the text.
 func (r *octaveReader) listRules(v octave.Value, line int) (out []Rule) {
 	switch v.Kind {
@@ -145,7 +145,7 @@ func (r *octaveReader) listRules(v octave.Value, line int) (out []Rule) {
 	return out
 }
 
-// entryText is an entry as one line of text, "" for a comment.
+// entryText returns an entry as one line of text, "" for a comment.
 func entryText(e *octave.Entry) string {
 	if e.Kind == octave.Loose {
 		return strings.TrimLeft(strings.TrimSpace(e.Text), "-*• ")
@@ -174,7 +174,7 @@ func valueText(v octave.Value) string {
 }
 
 // readGates reads GATES in its forms: [NEVER<A,B>, ALWAYS<C>], NEVER[A] ALWAYS[B],
-// pairs of these names, and bare elements, which are of what may never pass.
+// pairs of these names, and bare elements, which name what may never pass.
 func (r *octaveReader) readGates(v octave.Value, line int) {
 	if v.Kind != octave.List && v.Kind != octave.Nested {
 		r.readGateText(v.Text, line)
@@ -218,10 +218,10 @@ func (r *octaveReader) readGateText(text string, line int) {
 	}
 }
 
-// gateNames are what the words of GATES say.
+// gateNames maps the words of GATES to keys.
 func gateNames() map[string]string { return map[string]string{"NEVER": sayGates, "ALWAYS": sayAlways} }
 
-// escalationTargets are who is asked, of sentences like "conflicts of a gate → HUMAN".
+// escalationTargets keeps what follows the arrow in rules like "conflicts of a gate → HUMAN".
 func escalationTargets(rules []Rule) []Rule {
 	for i, r := range rules {
 		for _, arrow := range []string{"→", "->"} {

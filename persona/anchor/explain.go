@@ -6,7 +6,7 @@ type Explanation struct {
 	Means, Example, Remedy string
 }
 
-// remedyOf is the way out of a code's problem, "" for an unknown one.
+// remedyOf returns the way out of a code's problem, "" for an unknown one.
 func remedyOf(code Code) string {
 	for _, t := range Explanations() {
 		if t.Code == code {

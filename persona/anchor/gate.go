@@ -30,7 +30,7 @@ type Decision struct {
 	Warnings []Problem `json:"warnings,omitempty"` // of that permit
 }
 
-// Reason is the decision on one line of some 4000 bytes at most: each code with what
+// Reason returns the decision on one line of some 4000 bytes at most: each code with what
 // is wrong, then the way out.
 func (d Decision) Reason() string {
 	var b strings.Builder
@@ -55,7 +55,7 @@ const (
 	Foreign Class = "foreign" // changes something the call does not tell: another program's tool
 )
 
-// toolNames are the names of harnesses' tools by class, in lower case. What reads
+// toolNames returns the names of harnesses' tools by class, in lower case. What reads
 // the network is among the first, because what it may reach is the harness's own
 // rule, and a search writes nothing here. What starts another agent is too: that
 // agent's tools come to the gate themselves. A name that is missing is denied,
@@ -76,7 +76,7 @@ func toolNames(c Class) []string {
 	return nil
 }
 
-// ClassOf is the class of a tool by its name in any case, "" for one nobody knows.
+// ClassOf returns the class of a tool by its name in any case, "" for one nobody knows.
 // The tools of odd's own MCP server are known by their exact names only.
 func ClassOf(tool string) Class {
 	name := strings.ToLower(tool)
@@ -94,7 +94,7 @@ func ClassOf(tool string) Class {
 	return ""
 }
 
-// ownTools are the tools of odd's own MCP server that a session needs to be
+// ownTools returns the tools of odd's own MCP server that a session needs to be
 // bound at all, or that only read: an agent that has nothing but MCP could not be
 // bound otherwise. They are named letter by letter, as a harness spells them
 // whose settings call the server odd; task_propose is not among them.
@@ -224,7 +224,7 @@ func decideUnderPermit(v Verdict, need func(Permit) []Problem) Decision {
 	return Decision{Allow: true, Token: v.Token, Warnings: v.Warnings}
 }
 
-// candidates are the sessions whose permit could be meant; never one that
+// candidates returns the sessions whose permit the call may use, never one that
 // another session of the harness asked for.
 func (g Gatekeeper) candidates(c Call) ([]Verdict, *Decision) {
 	fault := func(err error) ([]Verdict, *Decision) {
@@ -294,7 +294,7 @@ func deny(way string, ps ...Problem) Decision {
 	return Decision{Code: ps[0].Code, Reasons: ps, Way: way}
 }
 
-// remedyAfter is the next step after a permit did not hold.
+// remedyAfter returns the next step after a permit was refused.
 func remedyAfter(c Code, token string) string {
 	if c == PermitExpired && token != "" {
 		return "run: odd anchor renew " + token + "; if that is refused: odd anchor identity ROLE"

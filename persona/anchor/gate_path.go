@@ -23,7 +23,7 @@ type target struct {
 }
 
 // resolveTargets turns the paths of a call into paths below the work tree, or lists why
-// they may not be written whoever asks.
+// no session may write them.
 func (g Gatekeeper) resolveTargets(c Call) (rel []string, bad []Problem) {
 	for _, p := range c.Paths {
 		r, why := g.resolveTarget(c.Cwd, p)
@@ -82,7 +82,7 @@ func (g Gatekeeper) isSecret(abs string) bool {
 
 // resolve follows every link of a path, as the system would, and once more after
 // "a/.." was taken out, as many programs do first: if the two differ, the call
-// means one of two files and nobody knows which.
+// may mean either of two files, and is refused.
 func (g Gatekeeper) resolve(cwd, p string) (target, error) {
 	switch {
 	case p == "":
@@ -113,7 +113,7 @@ func (g Gatekeeper) resolve(cwd, p string) (target, error) {
 }
 
 // followLinks walks an absolute path from the root, name by name. What is not there
-// yet is taken by its letters, from the folder where the path stops being there.
+// yet is taken literally, from the folder where the path stops to exist.
 func (g Gatekeeper) followLinks(p string) (target, error) {
 	todo := strings.Split(p, "/")
 	var at []string
@@ -157,7 +157,7 @@ func (g Gatekeeper) followLinks(p string) (target, error) {
 	return target{abs: "/" + end, info: info}, nil
 }
 
-// causeOf is what went wrong, without the path that the caller tells.
+// causeOf returns the error without its path, which the caller adds.
 func causeOf(err error) error {
 	if e := (*fs.PathError)(nil); errors.As(err, &e) {
 		return e.Err

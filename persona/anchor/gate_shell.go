@@ -12,7 +12,7 @@ import (
 	"github.com/odd-cli/odd/reconcile/policy"
 )
 
-// ownVerbs are what a session may ask of odd anchor itself, bound or not: all it
+// ownVerbs returns what a session may ask of odd anchor itself, bound or not: all it
 // takes to be bound and to stay so. What ends other sessions, sweeps, or touches
 // the hook is not among them.
 func ownVerbs() []string {
@@ -22,7 +22,7 @@ func ownVerbs() []string {
 // decideShell judges a command line by its syntax tree, in this order: odd anchor alone
 // is open; what a hard finding forbids is shut whatever the permit; what is known
 // to write nothing is open; what is known to write these files needs a permit
-// that covers them; what nobody can tell needs a permit for the whole work tree,
+// that covers them; any other needs a permit for the whole work tree,
 // unless it is the very command that the session named as its gate.
 func (g Gatekeeper) decideShell(c Call) Decision {
 	if strings.TrimSpace(c.Command) == "" {
@@ -59,7 +59,7 @@ func (g Gatekeeper) decideShell(c Call) Decision {
 	})
 }
 
-// resolveFolder is where a command starts, below the work tree, "" for its top.
+// resolveFolder returns the folder a command starts in, below the work tree; "" is its top.
 func (g Gatekeeper) resolveFolder(cwd string) (string, []Problem) {
 	t, err := g.resolve(cwd, cwd)
 	if err != nil {
@@ -135,8 +135,8 @@ func (g Gatekeeper) ownsTokens(c Call, words []string) bool {
 	})
 }
 
-// checkReadable says why a file may not be handed to odd anchor, which tells of it
-// what does not read.
+// checkReadable says why a file may not be given to odd anchor, whose errors quote what
+// is in it.
 func (g Gatekeeper) checkReadable(cwd, p string) []Problem {
 	if bad := g.checkRevealed(cwd, p); len(bad) > 0 {
 		return bad

@@ -103,7 +103,7 @@ type Swept struct {
 // whose permit ended, or that do not read and are older, longer than maxAge ago
 // (they are archived first), what is left of released ones, and records that were
 // archived thirty days ago, or maxAge where that is longer. The age is what the
-// record says, else the entry's own time. What is no session's is left and told.
+// record says, else the entry's own time. Entries of no session stay and are reported.
 // maxAge must be positive.
 func (d Desk) GC(maxAge time.Duration) ([]Swept, error) {
 	if maxAge <= 0 {
@@ -112,12 +112,12 @@ func (d Desk) GC(maxAge time.Duration) ([]Swept, error) {
 	return d.sweep(maxAge, pending, active, archive)
 }
 
-// keepPast is how long the record of a released session is kept. No permit lasts
-// nearly as long, so that none is told from one that never was too early.
+// keepPast is how long the record of a released session is kept. That is far longer
+// than a permit lasts, so a released token is not mistaken for an unknown one.
 const keepPast = 30 * 24 * time.Hour
 
-// sweep is GC of some places. What never became whole goes, too: who wrote it is
-// gone, else the lock would not be free.
+// sweep is GC for some places. It also removes what never became whole: its writer is
+// gone, because the lock is free.
 func (d Desk) sweep(maxAge time.Duration, places ...string) ([]Swept, error) {
 	state, err := d.Store.lockState(false)
 	if errors.Is(err, fs.ErrNotExist) {

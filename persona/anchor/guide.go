@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-// Given is what a guide may speak of. It speaks of nothing else, and never of
-// what a later stage will ask.
+// Given is what Guide may mention. It mentions nothing else, and nothing that a later
+// stage will ask.
 type Given struct {
 	Mode         Mode
 	Strictness   Strictness
@@ -33,7 +33,7 @@ func Guide(stage Stage, ps []Problem, g Given) (guidance, template string) {
 	return describeProblems(parts, failed, ps, g), writeTemplate(failed, g)
 }
 
-// sectionsOf are the sections a stage is passed with.
+// sectionsOf returns the sections that the payload of a stage must have.
 func sectionsOf(stage Stage, g Given) []string {
 	switch {
 	case stage == AtContext:
@@ -52,7 +52,7 @@ func concernsSection(ps []Problem, section string) bool {
 	})
 }
 
-// describeStage says how a stage is passed.
+// describeStage says what the payload of a stage must contain.
 func describeStage(parts []string, g Given) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "Send %s as one payload: the template, each <place> filled in by you.", strings.Join(parts, " and "))
@@ -64,7 +64,7 @@ func describeStage(parts []string, g Given) string {
 	return b.String()
 }
 
-// describeSection are what a section must hold.
+// describeSection says what a section must contain.
 func describeSection(section string, g Given) []string {
 	switch section {
 	case "BIND":
@@ -103,8 +103,8 @@ func describeSection(section string, g Given) []string {
 	}
 }
 
-// describeProblems says what is wrong, where, what was found and what was expected, and then
-// once each what to do.
+// describeProblems lists each problem with its place, what was found and what was
+// expected, and then each remedy once.
 func describeProblems(parts, failed []string, ps []Problem, g Given) string {
 	var b strings.Builder
 	things := "one thing is"
@@ -137,7 +137,7 @@ func formatAttempt(g Given) string {
 	return fmt.Sprintf(" (attempt %d of %d)", g.Attempt, g.Of)
 }
 
-// listRemedies are what to do, each once, in the order of the problems.
+// listRemedies returns each remedy once, in the order of the problems.
 func listRemedies(ps []Problem) []string {
 	var out []string
 	for _, p := range ps {
@@ -157,7 +157,7 @@ func listRemedies(ps []Problem) []string {
 	return out
 }
 
-// String is the problem on one line: where, what, what was found, what was
+// String returns the problem on one line: where, what, what was found, what was
 // expected, and its code.
 func (p Problem) String() string {
 	s := p.At
@@ -174,7 +174,7 @@ func (p Problem) String() string {
 	return s + " [" + string(p.Code) + "]"
 }
 
-// writeTemplate is a payload with places to fill in, which as it stands is refused.
+// writeTemplate returns a payload with places to fill in, which as it stands is refused.
 func writeTemplate(parts []string, g Given) string {
 	var out []string
 	for _, name := range parts {

@@ -61,7 +61,7 @@ func readHook(b []byte) (Call, error) {
 	return c, err
 }
 
-// pathNames are the names under which harnesses' tools say which files they mean.
+// pathNames returns the names under which harnesses' tools say which files they mean.
 func pathNames() []string {
 	return []string{"file_path", "notebook_path", "path", "paths", "file", "files", "filename", "filepath", "target_file", "target_path",
 		"old_path", "new_path", "source", "destination"}
@@ -159,7 +159,7 @@ func (o object) readPaths(to *[]string) error {
 	return nil
 }
 
-// Hook is the decision as Claude Code reads it from a hook that exits 0: nothing
+// Hook returns the decision as Claude Code reads it from a hook that exits 0: nothing
 // for yes, so that the harness's own rules and questions still hold, and for no
 // a document with the reason, which the model sees.
 func (d Decision) Hook() []byte {

@@ -90,7 +90,7 @@ func (q IdentityRequest) withDefaults() (IdentityRequest, []Problem) {
 	return q, ps
 }
 
-// constitutionProblems is why a role has no constitution.
+// constitutionProblems says why the constitution of a role cannot be read.
 func constitutionProblems(role string, err error) []Problem {
 	code := ConstBroken
 	if errors.Is(err, fs.ErrNotExist) {
@@ -116,7 +116,7 @@ func (w World) checkCommitted(c Constitution, q IdentityRequest) []Problem {
 // isBound reports whether a token's permit holds now.
 func (d Desk) isBound(token string) bool { return d.Store != nil && d.HasValid(token, "").Valid }
 
-// newHandshake is that of a new session.
+// newHandshake makes the handshake of a new session.
 func (w World) newHandshake(q IdentityRequest, c Constitution) (Handshake, error) {
 	token, err := newToken(w.Random)
 	if err != nil {
@@ -131,7 +131,7 @@ func (w World) newHandshake(q IdentityRequest, c Constitution) (Handshake, error
 	}, nil
 }
 
-// answerOpened is the answer to who opened the session.
+// answerOpened answers whoever opened the session, and asks for the next payload.
 func (h Handshake) answerOpened(c Constitution) Result {
 	to := AtContext
 	if h.Mode == Express {
@@ -145,8 +145,8 @@ func (h Handshake) answerOpened(c Constitution) Result {
 	return r
 }
 
-// createSession writes a new session's directory, under a name that nobody reads until
-// it is whole. One that bears its token already is left alone.
+// createSession writes a new session's directory under a temporary name, and renames it
+// when it is whole. An existing directory of its token is an error.
 func (s *Store) createSession(h Handshake) error {
 	b, err := pretty(h)
 	if err != nil {

@@ -13,29 +13,28 @@ import (
 // roleForm is what a role is called.
 var roleForm = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[a-z][a-z0-9-]{0,127}$`) })
 
-// cognitions are the three there are.
 func cognitions() []string { return []string{"ETHOS", "LOGOS", "PATHOS"} }
 
-// knownArchetypes are the names that a role whose constitution declares none may use.
+// knownArchetypes returns the names that a role whose constitution declares none may use.
 func knownArchetypes() []string {
 	return strings.Fields(`ZEUS ATHENA APOLLO HERMES HEPHAESTUS ARES ARTEMIS POSEIDON DEMETER DIONYSUS
 		ODYSSEUS SISYPHUS PROMETHEUS ICARUS PANDORA ATLAS ARGUS THEMIS DAEDALUS`)
 }
 
-// TakeBind is ReadBind and JudgeBind in one: all that is wrong, each thing once.
+// TakeBind reads and judges BIND, and names each thing that is wrong once.
 func TakeBind(b []byte, c Constitution, role string, active func(token string) bool) (Bind, []Problem) {
 	bind, ps := ReadBind(b)
 	return bind, addJudged(ps, JudgeBind(bind, c, role, active))
 }
 
-// TakeProof is ReadProof and JudgeProof in one.
+// TakeProof reads and judges TENSIONS and COMMIT, as TakeBind does.
 func TakeProof(b []byte, in Judging) (Proof, []Problem) {
 	p, ps := ReadProof(b)
 	p, more := JudgeProof(p, in)
 	return p, addJudged(ps, more)
 }
 
-// TakeCommit is ReadCommit and JudgeCommit in one.
+// TakeCommit reads and judges COMMIT, as TakeBind does.
 func TakeCommit(b []byte, in Judging) (Commit, []Problem) {
 	c, ps := ReadCommit(b)
 	return c, addJudged(ps, JudgeCommit(c, in))
@@ -74,7 +73,7 @@ func (j *bindJudge) fail(code Code, at, found, want, format string, args ...any)
 	j.problems = append(j.problems, Problem{Code: code, At: at, Text: fmt.Sprintf(format, args...), Found: truncate(okf.Visible(found)), Want: want})
 }
 
-// checkVisible refuses characters that nobody sees, and line ends inside a value.
+// checkVisible refuses invisible characters, and line ends inside a value.
 func (j *bindJudge) checkVisible(at, s string) bool {
 	if !hasHiddenText(s) {
 		return true
@@ -156,7 +155,7 @@ func isGeneric(s string) bool {
 	return word == "" || slices.Contains(placeholderWords(), word) || strings.HasPrefix(s, "<") && strings.HasSuffix(s, ">")
 }
 
-// placeholderWords are the words that say nothing, some put together from halves so that a
+// placeholderWords returns the words that say nothing, some put together from halves so that a
 // search for open work does not find them here.
 func placeholderWords() []string {
 	return []string{
@@ -165,7 +164,7 @@ func placeholderWords() []string {
 	}
 }
 
-// vagueArtifacts are artifacts that nobody could look for.
+// vagueArtifacts returns words that name no particular file.
 func vagueArtifacts() []string {
 	return []string{"RESPONSE", "RESULT", "OUTPUT", "COMPLETION", "ANSWER", "REPLY", "THOUGHTS", "ARTIFACT", "FILE"}
 }

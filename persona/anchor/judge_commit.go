@@ -8,13 +8,13 @@ import (
 	"github.com/odd-cli/odd/reconcile/policy"
 )
 
-// filesWithoutDot are files that are known without a dot in their names.
+// filesWithoutDot returns files that are known without a dot in their names.
 func filesWithoutDot() []string {
 	return strings.Fields(`Makefile GNUmakefile Dockerfile Containerfile Justfile justfile Procfile Rakefile Gemfile
 		LICENSE NOTICE README CHANGELOG AUTHORS CODEOWNERS VERSION`)
 }
 
-// defaultGates are the commands that may judge a session whose constitution names none,
+// defaultGates returns the commands that may judge a session whose constitution names none,
 // each with any arguments behind it.
 func defaultGates() []string {
 	return []string{

@@ -23,7 +23,7 @@ type Judging struct {
 	Protected    func(path string) (why string, yes bool)
 }
 
-// Least is how many tensions a strictness asks for; one that is unknown is taken
+// Least returns how many tensions a strictness asks for; one that is unknown is taken
 // for the default.
 func (s Strictness) Least() int {
 	switch s {
@@ -75,7 +75,7 @@ func JudgeCommit(c Commit, in Judging) []Problem {
 	return j.problems
 }
 
-// tensionFormFor is what a tension looks like under a strictness: only deep must cite lines.
+// tensionFormFor returns what a tension looks like under a strictness: only deep must cite lines.
 func tensionFormFor(s Strictness) string {
 	if s == Deep {
 		return tensionForm
@@ -183,7 +183,7 @@ func (j *proofJudge) checkPlace(at string, t *Tension) {
 	t.RangeSHA256 = hex.EncodeToString(sum[:])
 }
 
-// Cited is the bytes of lines start to end, line ends and all; the whole for a
+// Cited returns the bytes of lines start to end, line ends and all; the whole for a
 // start of 0. count is how many lines there are; not ok is a range beyond them.
 func Cited(b []byte, start, end int) (cited []byte, count int, ok bool) {
 	from, to := 0, len(b)

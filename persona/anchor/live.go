@@ -28,17 +28,17 @@ func Begin(w World, q IdentityRequest) (*Session, Result) {
 	return &Session{stageCall{Desk: d, token: h.Token, storedSession: storedSession{place: pending, stage: AtIdentity, hand: h}}}, h.answerOpened(c)
 }
 
-// Context is Desk.Context of the session.
+// Context is Desk.Context for the session.
 func (s *Session) Context(w World, payload []byte) Result {
 	return s.runStage(w, payload, (*stageCall).runContext)
 }
 
-// Proof is Desk.Proof of the session.
+// Proof is Desk.Proof for the session.
 func (s *Session) Proof(w World, payload []byte) Result {
 	return s.runStage(w, payload, (*stageCall).runProof)
 }
 
-// Express is Desk.Express of the session.
+// Express is Desk.Express for the session.
 func (s *Session) Express(w World, payload []byte) Result {
 	return s.runStage(w, payload, (*stageCall).runExpress)
 }
@@ -54,7 +54,7 @@ func (s *Session) runStage(w World, payload []byte, call func(*stageCall) Result
 	return call(&s.stageCall)
 }
 
-// Live is the permit of the session, and covers nothing until it is bound.
+// Live returns the permit of the session. It covers nothing until the session is bound.
 func (s *Session) Live() Live { return Live{s.stageCall.bound.Anchor} }
 
 // Live is a permit that a handshake has bound. What turns an agent's work into
@@ -62,12 +62,12 @@ func (s *Session) Live() Live { return Live{s.stageCall.bound.Anchor} }
 // zero value covers nothing.
 type Live struct{ anchor Anchor }
 
-// Anchor is what the permit belongs to; the zero value's is empty.
+// Anchor returns the anchor of the permit; the zero value has an empty one.
 func (l Live) Anchor() Anchor { return l.anchor }
 
-// Refuses lists what speaks in the world w against writing the paths: that the
-// permit no longer holds, or else each path that it does not cover, once. They
-// may be written when it is none.
+// Refuses says why the paths may not be written in the world w: that the permit no
+// longer holds, or each path that it does not cover, once. They may be written if it
+// returns nothing.
 func (l Live) Refuses(w World, paths ...string) []Problem {
 	if l.anchor.Token == "" {
 		return []Problem{{Code: Locked, At: "token", Text: "there is no permit; the session was not bound"}}
@@ -88,13 +88,13 @@ func (l Live) Refuses(w World, paths ...string) []Problem {
 	return no
 }
 
-// Writable are the globs of a session whose task writes task and whose role
+// Writable returns the globs of a session whose task writes task and whose role
 // writes role, in a repository whose atoms all means, like knowledge/**.
 //
-// Where both say, they are those of one that plainly lie in one of the other;
-// where one does, its own; and all where neither does. A task without a glob for
-// atoms leaves them as they are without it: they land beside its change. It is
-// none where nothing that the task names is the role's.
+// If both have globs, it returns those of one that plainly lie in one of the other; if
+// one has, its own; and all if neither has. A task without a glob for atoms keeps the
+// role's globs for atoms, which land beside its change. It returns none if nothing
+// that the task names is the role's.
 func Writable(task, role []string, all string) []string {
 	atoms := []string{all}
 	if len(role) > 0 {
@@ -115,7 +115,7 @@ func Writable(task, role []string, all string) []string {
 	return out
 }
 
-// commonGlobs are the globs of each that plainly lie in one of the other, the first's
+// commonGlobs returns the globs of each that plainly lie in one of the other, the first's
 // where there is no other.
 func commonGlobs(a, b []string) []string {
 	if len(b) == 0 {

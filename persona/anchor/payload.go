@@ -9,9 +9,9 @@ import (
 	"github.com/odd-cli/odd/persona/octave"
 )
 
-// A payload is read as an agent is likely to write it, and written in one form
-// only (Text). Read are the identity block of an OCTAVE envelope, the same block
-// without an envelope, and the older text with headings:
+// A payload is read in the forms that agents are likely to write, and written in one
+// form only (Text). The forms are the identity block of an OCTAVE envelope, the same
+// block without an envelope, and the older text with headings:
 //
 //	===IDENTITY===                BIND:                    ## BIND
 //	META:                           ROLE::editor           ROLE::editor
@@ -21,10 +21,10 @@ import (
 //	  ROLE::editor                  [A]⇌CTX:b[c]→TRIGGER[d]   L1::[A] <-> CTX:b[c] -> TRIGGER[d]
 //	…
 //
-// In each a key counts only in its own section: a ROLE in a comment, in another
-// section or in front of all of them is not a role. A section or a key that
-// stands twice is refused, for nobody can say which was meant. ARM is the
-// server's and skipped. What lies outside of every section is talk.
+// A key counts only in its own section: a ROLE in a comment, in another section or
+// before all of them is not a role. A section or a key that stands twice is refused,
+// because either could be meant. ARM is the server's, so a payload's own is ignored,
+// and so is text outside of every section.
 
 // ReadBind reads the payload of the second stage.
 func ReadBind(b []byte) (Bind, []Problem) {
@@ -250,7 +250,7 @@ func (s *payloadSection) findEntry(keys ...string) *octave.Entry {
 	return found
 }
 
-// readText is the value of a key as a string, "" where there is none. A bare value
+// readText returns the value of a key as a string, "" where there is none. A bare value
 // is all of its line.
 func (s *payloadSection) readText(keys ...string) string {
 	e := s.findEntry(keys...)

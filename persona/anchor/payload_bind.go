@@ -26,7 +26,7 @@ func (s *payloadSection) readCognition() (cognition string, archetypes []string)
 	return strings.ToUpper(strings.TrimSpace(cognition)), archetypes
 }
 
-// archetypeName is a name without its qualifier: ATLAS of ATLAS<foundation>.
+// archetypeName returns a name without its qualifier: ATLAS for ATLAS<foundation>.
 func archetypeName(s string) string {
 	if i := strings.IndexAny(s, "<[("); i > 0 {
 		s = s[:i]
@@ -34,8 +34,8 @@ func archetypeName(s string) string {
 	return strings.ToUpper(strings.Trim(s, " \t[]"))
 }
 
-// roleName is the form roles are compared in: implementation-lead, where an
-// agent file may say IMPLEMENTATION_LEAD.
+// roleName returns the form in which roles are compared: implementation-lead for
+// IMPLEMENTATION_LEAD.
 func roleName(s string) string { return strings.ReplaceAll(strings.ToLower(s), "_", "-") }
 
 // authorityForm is what AUTHORITY looks like.

@@ -32,8 +32,8 @@ func (s *payloadSection) readTensions() (all []Tension, unread int) {
 	return all, unread
 }
 
-// readTension reads one entry. What was meant as one and is not is told; anything
-// else is talk.
+// readTension reads one entry. An entry that looks like a tension and is none is a
+// problem; any other text is ignored.
 func (s *payloadSection) readTension(e *octave.Entry, place int) (t Tension, meant, ok bool) {
 	text, meant := s.tensionText(e)
 	if !meant {

@@ -14,7 +14,7 @@ import (
 // any section.
 const phaseFile = ".hestai/context/PROJECT-CONTEXT.oct.md"
 
-// Phase is the phase that a project says it is in. A project without the file keeps
+// Phase returns the phase that a project says it is in. A project without the file keeps
 // no phase, and that is no problem. It is a problem if the file cannot be read, says
 // no phase, or says a placeholder or what is no word; the phase is then "".
 func Phase(files fs.FS) (phase, problem string) {
@@ -50,7 +50,7 @@ func Phase(files fs.FS) (phase, problem string) {
 	return first.Text, ""
 }
 
-// listPhases are the values of PHASE in blocks and sections.
+// listPhases returns the values of PHASE in blocks and sections.
 func listPhases(doc *octave.Doc, entries []*octave.Entry) (out []Rule) {
 	for _, e := range entries {
 		if e.Kind == octave.Pair && e.Key == "PHASE" {

@@ -5,8 +5,9 @@ import (
 	"fmt"
 )
 
-// answerTaken answers who comes to a session that is bound: the payload that bound it
-// gets its anchor again while the permit holds, any other is told who won.
+// answerTaken answers a stage of a session that is bound. The payload that bound it
+// gets the anchor again while the permit holds; any other is refused, with the payload
+// that won.
 func (t *stageCall) answerTaken(replay bool) Result {
 	v := t.newPermitCheck().judgeSession(t.token, "", t.storedSession)
 	if v.Anchor == nil {
@@ -69,7 +70,7 @@ func (t *stageCall) reseal(a *Anchor) error {
 
 // promote writes the anchor beside the handshake and moves the directory, which
 // is the moment that binds. A move that cannot be made to last is taken back. What
-// one process holds is not signed: nobody else is asked to believe it.
+// one process holds is not signed, because no other process reads it.
 func (t *stageCall) promote(a Anchor) (Anchor, error) {
 	if t.state == nil {
 		a, _, err := a.seal(nil)

@@ -5,8 +5,7 @@ import (
 )
 
 // Proof judges TENSIONS and COMMIT against the ARM that was seen, and binds the
-// session. The payload that won may be sent again and gets the same anchor;
-// another one is told who won.
+// session. The payload that won may be sent again and gets the same anchor.
 func (d Desk) Proof(token string, payload []byte) Result {
 	return d.runStage(token, payload, (*stageCall).runProof)
 }
@@ -97,7 +96,7 @@ func (t *stageCall) bindSession(p Proof, by string, c Constitution, ps, warnings
 	return t.answerAnchored(a, append(warnings, t.warnSharedFocus()...))
 }
 
-// newPermit is what the session may touch.
+// newPermit makes the permit of the session.
 func (t *stageCall) newPermit(commit Commit, c Constitution) Permit {
 	h, now := t.hand, t.World.Now.UTC()
 	return Permit{
@@ -114,7 +113,7 @@ func (w World) permitTime() time.Duration {
 	return w.TTL
 }
 
-// answerAnchored returns the answer of a session that is bound.
+// answerAnchored answers with the anchor and permit of a bound session.
 func (t *stageCall) answerAnchored(a Anchor, warnings []Problem) Result {
 	return Result{
 		Success: true, Stage: string(AtBound), Token: t.token, ConstitutionPath: t.hand.ConstPath, ServerArm: &a.Arm, Anchor: string(Text(a)),

@@ -26,7 +26,7 @@ const (
 // name that an object has twice is an error.
 var recordForm = json.JoinOptions(json.Deterministic(true), json.FormatNilSliceAsNull(true), json.FormatNilMapAsNull(true), jsontext.EscapeForJS(true), jsontext.AllowInvalidUTF8(true))
 
-// canonical is JSON in one form: keys sorted at every depth, no space, numbers as
+// canonical returns JSON in one form: keys sorted at every depth, no space, numbers as
 // they were written, nothing escaped for HTML.
 func canonical(v any, layout ...jsontext.Options) ([]byte, error) {
 	b, err := json.Marshal(v, recordForm)
@@ -79,7 +79,7 @@ func (h Handshake) validate(token string) error {
 func trackedModes() []Mode       { return []Mode{Full, Express, Lite} }
 func strictnesses() []Strictness { return []Strictness{Quick, Default, Deep} }
 
-// pendingAt is the stage that a pending session goes on from.
+// pendingAt returns the stage that a pending session goes on from.
 func (h Handshake) pendingAt() Stage {
 	if h.Stage == AtBound {
 		return AtContext
@@ -107,14 +107,13 @@ func (a Anchor) seal(key []byte) (Anchor, []byte, error) {
 	return a, b, err
 }
 
-// sum is the hash of the canonical JSON of all keys but the hash and the MAC.
+// sum hashes the canonical JSON of all keys except the hash and the MAC.
 func (r anchorRecord) sum() (string, error) {
 	r.SHA256, r.MAC = "", ""
 	b, err := canonical(r)
 	return hexSum(b), err
 }
 
-// sign is the MAC of an anchor's hash.
 func sign(key []byte, sum string) string {
 	m := hmac.New(sha256.New, key)
 	fmt.Fprintf(m, "odd anchor 1\n%s\n", sum)
@@ -165,7 +164,7 @@ func damagedRecord(code Code, at string, err error) Problem {
 //   - A record in archive is the end, even while active still holds the anchor.
 //   - What is active is bound, and locked where it does not read.
 //   - What is pending is locked. A handshake that says BOUND there was to be
-//     promoted and never was: nobody was told, so the proof is given again.
+//     promoted and never was. No answer was given, so the proof is sent again.
 type storedSession struct {
 	place string // the directory that decides, "" for none
 	stage Stage  // it goes on from; "" where it cannot go on
@@ -211,7 +210,7 @@ func (d *dir) readBound(token string) (anchorRecord, error) {
 	return r, nil
 }
 
-// readHandshakeOf is the same for a handshake.
+// readHandshakeOf is readBound for PLACE/TOKEN/handshake.json.
 func (d *dir) readHandshakeOf(place, token string) (Handshake, error) {
 	b, err := d.readRecord(place, token, handshakeFile, Damaged)
 	if err != nil {

@@ -23,7 +23,7 @@ type SettingsError struct {
 // Error writes the place first.
 func (e SettingsError) Error() string { return fmt.Sprintf("%s:%d: %s", e.File, e.Line, e.Text) }
 
-// Refused is the reason code.
+// Refused returns the reason code.
 func (e SettingsError) Refused() string { return "settings-unread" }
 
 // settings is a harness's settings file with the place of every value in it, so
@@ -35,7 +35,7 @@ type settings struct {
 }
 
 // readSettings locates every value. A name that an object has twice is an error,
-// since nobody knows which of them a harness believes.
+// because a harness may believe either.
 func readSettings(file string, b []byte) (settings, error) {
 	s := settings{file: file, b: b}
 	switch {
@@ -68,14 +68,13 @@ func readUnique(b []byte) (top jsontree.Node, at int, err error) {
 	return top, 0, nil
 }
 
-// errorAt tells what is wrong at an offset.
+// errorAt returns an error that names the line of an offset.
 func (s settings) errorAt(at int, format string, args ...any) error {
 	return SettingsError{s.file, s.lineAt(at), fmt.Sprintf(format, args...)}
 }
 
 func (s settings) lineAt(at int) int { return 1 + bytes.Count(s.b[:at], []byte("\n")) }
 
-// decode is what a value says.
 func (s settings) decode(n jsontree.Node) (v any) {
 	if json.Unmarshal(s.b[n.From:n.To], &v) != nil {
 		return nil

@@ -115,7 +115,7 @@ func (s settings) insertMember(n jsontree.Node, text string) []byte {
 	return slices.Concat(s.b[:at], []byte(before+text), s.b[at:])
 }
 
-// spaceBefore is the white space in front of a member.
+// spaceBefore returns the white space before a member.
 func (s settings) spaceBefore(n jsontree.Node, i int) string {
 	from := n.Members[i].From
 	at := from

@@ -5,10 +5,10 @@ import "fmt"
 // Desk is where an agent is bound: the state directory, and the world at one
 // moment. Make a new one for each call; it keeps nothing.
 //
-// A stage is one read, judgement and write under the session's lock. What costs
-// no try: a call out of order, a mode that is another, a constitution, an ARM or
-// a repository that is not as it was, a record that cannot be written. What
-// costs one: a payload that does not read or is refused.
+// A stage is one read, judgement and write under the lock of the state directory.
+// Only a payload that does not read or is refused counts as a try. A call out of
+// order or in another mode, a constitution, ARM or repository that changed, and a
+// record that cannot be written count as none.
 type Desk struct {
 	Store *Store
 	World World
@@ -67,7 +67,7 @@ func (t *stageCall) runContext() Result {
 	return t.answerContext(c, warnings)
 }
 
-// repeatContext answers a BIND that was accepted before.
+// repeatContext answers a BIND that was accepted before; a moved ARM is replaced.
 func (t *stageCall) repeatContext(c Constitution) Result {
 	arm, warnings, ps := t.computeArm(c)
 	if len(ps) > 0 {
@@ -84,7 +84,7 @@ func (t *stageCall) repeatContext(c Constitution) Result {
 	return t.answerContext(c, append(driftProblems(moved, atBind), warnings...))
 }
 
-// answerContext is the answer to a BIND that holds: the ARM, and what proves it.
+// answerContext answers an accepted BIND with the ARM and the template of the proof.
 func (t *stageCall) answerContext(c Constitution, warnings []Problem) Result {
 	r := t.refuse()
 	r.Success, r.ServerArm, r.Warnings = true, t.hand.Arm, append(warnings, t.warnSharedFocus()...)
@@ -105,13 +105,13 @@ func (t *stageCall) readConstitution() (Constitution, []Problem) {
 	return c, nil
 }
 
-// computeArm is where the session stands now.
+// computeArm reads where the session stands now.
 func (t *stageCall) computeArm(c Constitution) (Arm, []Problem, []Problem) {
 	return t.World.computeArm(t.hand.Topic, t.hand.Strictness, c)
 }
 
-// computeArm puts an ARM together. A phase that is not told is a warning, under deep a
-// refusal.
+// computeArm puts an ARM together. A project whose phase cannot be read is a warning,
+// under deep a refusal.
 func (w World) computeArm(topic string, s Strictness, c Constitution) (a Arm, warnings, ps []Problem) {
 	f, err := w.Facts()
 	if err != nil || !f.OK {

@@ -106,8 +106,8 @@ func (s *Store) open(make bool) (*dir, error) {
 	return &dir{root: root, path: s.at.Dir, step: s.step}, err
 }
 
-// lockState opens the state directory for a writer: nobody else has it until it is
-// closed. The kernel gives the lock back when a process dies.
+// lockState opens the state directory for one writer; others wait until it is closed.
+// The kernel gives the lock back when a process dies.
 func (s *Store) lockState(make bool) (*dir, error) {
 	d, err := s.open(make)
 	if err != nil {
@@ -324,8 +324,8 @@ func (d *dir) write(name string, b []byte) error {
 	return d.sync(path.Dir(name))
 }
 
-// create is write of a file that must not be there; fs.ErrExist where it is. Two
-// that create one at a time need different marks.
+// create writes a file that must not exist; the error is fs.ErrExist if it does. Two
+// processes that create it at the same time need different marks.
 func (d *dir) create(name, mark string, b []byte) error {
 	temp, err := d.writeDraft(name, mark, b)
 	if err != nil {
@@ -340,7 +340,7 @@ func (d *dir) create(name, mark string, b []byte) error {
 	return d.sync(path.Dir(name))
 }
 
-// writeDraft writes and syncs a file under a name that nobody reads.
+// writeDraft writes and syncs a file under a temporary name.
 func (d *dir) writeDraft(name, mark string, b []byte) (temp string, err error) {
 	temp = path.Join(path.Dir(name), temporary+path.Base(name)+mark)
 	if err := d.step("create " + name); err != nil {

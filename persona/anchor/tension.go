@@ -24,7 +24,7 @@ var tensionOrdinal = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCo
 // citedLines is what stands behind the colon of a CTX: 12, or 12-20.
 var citedLines = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^(\d{1,9})(?:-(\d{1,9}))?$`) })
 
-// String is the tension on one line, without its ordinal.
+// String returns the tension on one line, without its ordinal.
 func (t Tension) String() string {
 	at := t.Path
 	switch {
@@ -36,7 +36,7 @@ func (t Tension) String() string {
 	return fmt.Sprintf("[%s]⇌CTX:%s[%s]→TRIGGER[%s]", t.Constraint, at, t.State, t.Trigger)
 }
 
-// tensionForm is what a tension looks like, for whoever wrote one that is not.
+// tensionForm is the form of a tension, for messages.
 const tensionForm = "[CONSTRAINT]⇌CTX:path/to/file:10-20[STATE]→TRIGGER[ACTION]"
 
 // tensionScanner reads one tension from the left. The first thing that is not as the

@@ -9,7 +9,7 @@ import (
 	"github.com/odd-cli/odd/persona/octave"
 )
 
-// Text is an anchor as its agent sees it: the identity block of OCTAVE, which a
+// Text returns an anchor as its agent sees it: the identity block of OCTAVE, which a
 // strict reader takes without a remark and writes again byte for byte. Control
 // and hidden characters of file and branch names are left out; anchor.json has
 // them.
@@ -17,18 +17,18 @@ func Text(a Anchor) []byte {
 	return []byte(formatIdentity(a.Bind.octave(), a.Arm.octave(), tensionsOctave(a), a.Commit.octave()))
 }
 
-// Payload is the payload of an express session.
+// Payload returns the payload of an express session.
 func (c Commit) Payload() []byte { return []byte(formatIdentity(c.octave())) }
 
-// ArmText is the ARM as the agent is shown it before it proves that it read it.
+// ArmText returns the ARM as the agent is shown it before it proves that it read it.
 func ArmText(a Arm) []byte { return []byte(formatIdentity(a.octave())) }
 
-// formatIdentity is an envelope named IDENTITY with sections.
+// formatIdentity returns an envelope named IDENTITY with sections.
 func formatIdentity(sections ...string) string {
 	return "===IDENTITY===\nMETA:\n  TYPE::IDENTITY\n  VERSION::\"5.0\"\n" + strings.Join(sections, "") + "===END===\n"
 }
 
-// formatSection is a block of keys and their values; a value "" is left out.
+// formatSection returns a block of keys and their values; a value "" is left out.
 func formatSection(name string, keyed ...string) string {
 	var b strings.Builder
 	b.WriteString(name + ":\n")
@@ -40,16 +40,16 @@ func formatSection(name string, keyed ...string) string {
 	return b.String()
 }
 
-// plainValue is a value without quotes where it is a name, else in quotes.
+// plainValue returns a value without quotes where it is a name, else in quotes.
 func plainValue(s string) string { return octave.Plain(visible(s)) }
 
-// quotedValue is a value in quotes: a path, a command, a sentence.
+// quotedValue returns a value in quotes: a path, a command, a sentence.
 func quotedValue(s string) string { return octave.Quote(visible(s)) }
 
-// visible is text that may stand in a quoted value.
+// visible returns text without the signs that a quoted value may not have.
 func visible(s string) string { return strings.ReplaceAll(okf.Visible(s), "\r", "") }
 
-// formatList is a list of values, on one line if there are at most two; "" for none.
+// formatList returns a list of values, on one line if there are at most two; "" for none.
 func formatList(values []string) string {
 	switch len(values) {
 	case 0:
@@ -68,7 +68,7 @@ func (b Bind) octave() string {
 	return formatSection("BIND", "ROLE", plainValue(b.Role), "COGNITION", plainValue(b.Cognition), "ARCHETYPES", formatList(names), "AUTHORITY", quotedValue(b.Authority.String()))
 }
 
-// String is RESPONSIBLE[scope], DELEGATED[parent] or DELEGATED[parent::task].
+// String returns RESPONSIBLE[scope], DELEGATED[parent] or DELEGATED[parent::task].
 func (a Authority) String() string {
 	switch {
 	case !a.Delegated:
@@ -79,7 +79,7 @@ func (a Authority) String() string {
 	return "DELEGATED[" + a.Parent + "::" + a.Scope + "]"
 }
 
-// octave is the ARM with at most three of its files.
+// octave returns the ARM with at most three of its files.
 func (a Arm) octave() string {
 	branch, focus := a.Branch, ""
 	if a.Ahead != 0 || a.Behind != 0 {
@@ -96,7 +96,7 @@ func (a Arm) octave() string {
 		"FOCUS", focus, "CONTEXT_HASH", quotedValue(a.Hash))
 }
 
-// tensionsOctave says so where the tensions are the server's; "" for none.
+// tensionsOctave is TENSIONS, marked if they are the server's; "" for none.
 func tensionsOctave(a Anchor) string {
 	if len(a.Tensions) == 0 {
 		return ""

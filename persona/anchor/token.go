@@ -22,7 +22,7 @@ func newToken(random func([]byte) error) (string, error) {
 	return tokenPrefix + base32.NewEncoding(tokenLetters).WithPadding(base32.NoPadding).EncodeToString(b), nil
 }
 
-// TokenProblem says why s cannot be a token, and false where it can: 1 to 128
+// TokenProblem says why s cannot be a token, and returns false if it can be one: 1 to 128
 // ASCII letters, digits, dots, hyphens and underscores, a letter or digit first,
 // and no two dots in a row. What passes is one plain name of a directory.
 func TokenProblem(s string) (Problem, bool) {

@@ -18,8 +18,8 @@ type stageCall struct {
 	sum     string // of the payload
 }
 
-// openCall locks a session and reads where it stands. Without a turn there is the
-// reason why not.
+// openCall locks the state directory and reads where a session stands. It returns no
+// call if there is no such session, and why.
 func (d Desk) openCall(token string, payload []byte) (*stageCall, []Problem) {
 	if p, bad := TokenProblem(token); bad {
 		return nil, []Problem{p}
@@ -85,12 +85,12 @@ func (h Handshake) checkEnded(now time.Time) (Problem, bool) {
 	return Problem{}, false
 }
 
-// refuseOutside is the answer without a session.
+// refuseOutside answers a call that has no session.
 func refuseOutside(token string, ps ...Problem) Result {
 	return Result{Stage: "LOBBY", Token: token, Errors: ps, NextStep: "odd anchor identity ROLE"}
 }
 
-// refuse is an answer that changes nothing and costs no try.
+// refuse answers a call without changing anything or counting a try.
 func (t *stageCall) refuse(ps ...Problem) Result {
 	r := Result{Stage: string(t.stage), Token: t.token, Errors: ps, NextStep: nextCommand(t.stage, t.hand.Mode, t.token)}
 	if r.Stage == "" {
@@ -152,7 +152,7 @@ func (t *stageCall) advance(to Stage, passed string) error {
 	return t.save()
 }
 
-// nextCommand is the command that goes on from a stage.
+// nextCommand returns the command that goes on from a stage.
 func nextCommand(s Stage, m Mode, token string) string {
 	switch {
 	case s == AtBound:

@@ -29,7 +29,7 @@ func (d Desk) HasValid(token, role string) Verdict { return d.newPermitCheck().c
 
 // Permits judges every active session, by HasValid; with a harness's session
 // id, only those that it opened. Sorted by token. What does not read belongs to
-// no harness and is left out where one is named.
+// no harness and is left out if one is named.
 func (d Desk) Permits(harness string) ([]Verdict, error) {
 	c := d.newPermitCheck()
 	state, err := d.Store.open(false)
@@ -177,7 +177,7 @@ func releasedProblem(token string) Problem {
 	return Problem{Code: Released, At: "token", Text: "the session was released", Found: token, Want: "a new session by `odd anchor identity ROLE`"}
 }
 
-// noGitProblem is the problem of a git that does not answer.
+// noGitProblem says that git does not answer, or knows no work tree.
 func noGitProblem(err error) Problem {
 	text := "git knows no work tree here"
 	if err != nil {

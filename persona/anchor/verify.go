@@ -6,7 +6,7 @@ import (
 	"slices"
 )
 
-// Verify is HasValid, and as warnings what has changed since the session was
+// Verify is HasValid, and adds as warnings what has changed since the session was
 // bound: the members of the ARM, its files among them, and the lines that its
 // tensions cite. A session's own edits are such changes, so none of them locks.
 func (d Desk) Verify(token string) Verdict {
@@ -23,7 +23,7 @@ func (d Desk) Verify(token string) Verdict {
 	return v
 }
 
-// movedMembers tells the members of the ARM that are not as they were; HEAD was judged
+// movedMembers lists the members of the ARM that changed, except HEAD, which was judged
 // before.
 func (d Desk) movedMembers(a Anchor) []Problem {
 	topic := ""

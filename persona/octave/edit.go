@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// Set is the file with the text of one value replaced, and no other byte. What
+// Set returns the file with the text of one value replaced, and no other byte. What
 // was in quotes stays in quotes; a bare word stays bare if the text can be one;
 // the text of a fence replaces the lines in it. A list or a block has no text.
 // What is about to be returned is read again first: if the path would not answer
@@ -27,16 +27,16 @@ func (d *Doc) Set(path, text string) ([]byte, error) {
 		if strings.HasSuffix(d.src[:v.bodyFrom], "\r\n") {
 			body = strings.ReplaceAll(text, "\n", "\r\n")
 		}
-		return d.splice(path, v.bodyFrom, v.bodyTo, body, func(n Value) bool { return n.Kind == Fence && n.Text == text && n.bodyTo == v.bodyFrom+len(body) })
+		return d.replaceSpan(path, v.bodyFrom, v.bodyTo, body, func(n Value) bool { return n.Kind == Fence && n.Text == text && n.bodyTo == v.bodyFrom+len(body) })
 	}
 	written := Quote(text)
-	if (v.Kind == Word || v.Kind == Empty) && simple(text) {
+	if (v.Kind == Word || v.Kind == Empty) && isSimple(text) {
 		written = text
 	}
-	return d.splice(path, v.from, v.to, written, func(n Value) bool { return n.Text == text && n.Raw == written })
+	return d.replaceSpan(path, v.from, v.to, written, func(n Value) bool { return n.Text == text && n.Raw == written })
 }
 
-// SetRaw is the file with one value replaced by raw, which is a value as it is
+// SetRaw returns the file with one value replaced by raw, which is a value as it is
 // written: a word, "text", [a,list]. Any but a fence and a block can be replaced.
 func (d *Doc) SetRaw(path, raw string) ([]byte, error) {
 	v, err := d.Get(path)
@@ -46,13 +46,13 @@ func (d *Doc) SetRaw(path, raw string) ([]byte, error) {
 	if v.Kind == Fence || v.Kind == Nested {
 		return nil, fmt.Errorf("%s: %s is a %s, and only a value can be replaced by one", d.name, path, v.Kind)
 	}
-	return d.splice(path, v.from, v.to, raw, func(n Value) bool { return n.Kind != Empty && n.Raw == raw })
+	return d.replaceSpan(path, v.from, v.to, raw, func(n Value) bool { return n.Kind != Empty && n.Raw == raw })
 }
 
-// splice replaces a span, if the result reads as it should.
-func (d *Doc) splice(path string, from, to int, text string, right func(Value) bool) ([]byte, error) {
+// replaceSpan replaces a span, if the result reads as it should.
+func (d *Doc) replaceSpan(path string, from, to int, text string, right func(Value) bool) ([]byte, error) {
 	next, p := parse(d.name, []byte(d.src[:from]+text+d.src[to:]))
-	next.settle(p.notes, Lenient)
+	next.reportNotes(p.notes, Lenient)
 	v, err := next.Get(path)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %s would no longer be read: %w", d.name, path, err)

@@ -21,7 +21,7 @@ func Format(d *Doc) []byte {
 		return d.Bytes()
 	}
 	w := &writer{}
-	w.entries(d.Entries, 0)
+	w.writeEntries(d.Entries, 0)
 	if out := w.Bytes(); !bytes.HasPrefix(out, []byte("---\n")) || d.Entries[0].Kind == Frontmatter {
 		return out
 	}
@@ -30,8 +30,8 @@ func Format(d *Doc) []byte {
 
 type writer struct{ bytes.Buffer }
 
-// line writes one line at a level of indentation.
-func (w *writer) line(level int, parts ...string) {
+// writeLine writes one line at a level of indentation.
+func (w *writer) writeLine(level int, parts ...string) {
 	for range level {
 		w.WriteString("  ")
 	}
@@ -41,79 +41,79 @@ func (w *writer) line(level int, parts ...string) {
 	w.WriteByte('\n')
 }
 
-func (w *writer) entries(all []*Entry, level int) {
+func (w *writer) writeEntries(all []*Entry, level int) {
 	for i, e := range all {
 		if e.blank && i > 0 {
 			w.WriteByte('\n')
 		}
-		w.entry(e, level)
+		w.writeEntry(e, level)
 	}
 }
 
-func (w *writer) entry(e *Entry, level int) {
+func (w *writer) writeEntry(e *Entry, level int) {
 	switch e.Kind {
 	case Envelope:
-		w.line(0, "===", e.Key, "===")
-		w.entries(e.Entries, 0)
+		w.writeLine(0, "===", e.Key, "===")
+		w.writeEntries(e.Entries, 0)
 		if e.endBlank {
 			w.WriteByte('\n')
 		}
-		w.line(0, "===END===")
+		w.writeLine(0, "===END===")
 	case Section:
 		head := "§" + e.Mark + "::" + e.Key + e.Text
 		if strings.HasPrefix(e.Mark, "#") {
 			head = e.Mark + " " + e.Key
 		}
-		w.line(level, head, behind(e))
+		w.writeLine(level, head, trailingComment(e))
 		if !e.flat {
 			level++
 		}
-		w.entries(e.Entries, level)
+		w.writeEntries(e.Entries, level)
 	case Block:
-		w.line(level, writtenKey(e.Key), ":", behind(e))
-		w.entries(e.Entries, level+1)
+		w.writeLine(level, formatKey(e.Key), ":", trailingComment(e))
+		w.writeEntries(e.Entries, level+1)
 	case Pair:
-		w.pair(e, level)
+		w.writePair(e, level)
 	case Rule:
-		w.line(level, "---")
+		w.writeLine(level, "---")
 	case Comment:
-		w.line(level, remark(e.Text))
+		w.writeLine(level, formatComment(e.Text))
 	default:
-		w.loose(e, level)
+		w.writeLoose(e, level)
 	}
 }
 
-// loose writes text as it stands, its first line indented.
-func (w *writer) loose(e *Entry, level int) {
+// writeLoose writes text as it stands, its first line indented.
+func (w *writer) writeLoose(e *Entry, level int) {
 	first, rest, more := strings.Cut(e.Text, "\n")
-	fence := ticks(first) > 0 || e.Kind == Frontmatter
-	w.line(level, strings.TrimRight(first, " \t"))
+	fence := fenceLength(first) > 0 || e.Kind == Frontmatter
+	w.writeLine(level, strings.TrimRight(first, " \t"))
 	for more {
 		first, rest, more = strings.Cut(rest, "\n")
 		if !fence {
 			first = strings.TrimRight(first, " \t")
 		}
-		w.line(0, first)
+		w.writeLine(0, first)
 	}
 }
 
-func (w *writer) pair(e *Entry, level int) {
-	head := writtenKey(e.Key) + "::"
+func (w *writer) writePair(e *Entry, level int) {
+	head := formatKey(e.Key) + "::"
 	if e.Value.Kind == Fence {
-		w.line(level, head, behind(e))
-		w.line(0, unix(e.Value.Raw))
+		w.writeLine(level, head, trailingComment(e))
+		w.writeLine(0, withLineFeeds(e.Value.Raw))
 		return
 	}
-	w.line(level, head, w.value(e.Value, level), behind(e))
+	w.writeLine(level, head, w.formatValue(e.Value, level), trailingComment(e))
 }
 
-// value is a value as it is written on its line; a list may go on on others.
-func (w *writer) value(v Value, level int) string {
+// formatValue formats a value; a list may take several lines.
+func (w *writer) formatValue(v Value, level int) string {
 	switch v.Kind {
 	case Word:
 		return formatWord(v)
 	case List:
-		return w.list(v, level)
+		return w.formatList(v, level)
 	case Triple:
 		if !strings.ContainsAny(v.Text, "\t\r") {
 			return `"""` + v.Text + `"""`
@@ -122,9 +122,9 @@ func (w *writer) value(v Value, level int) string {
 	return Quote(v.Text)
 }
 
-// formatWord returns a bare word, in quotes if strict wants it so.
+// formatWord formats a bare word, in quotes if strict reading requires them.
 func formatWord(v Value) string {
-	if x, ok := expression(v.Text); ok {
+	if x, ok := formatExpression(v.Text); ok {
 		return x
 	}
 	if v.faulty || strings.Contains(v.Text, "\t") {
@@ -133,12 +133,12 @@ func formatWord(v Value) string {
 	return v.Text
 }
 
-// list is a list on one line if it is short and plain.
-func (w *writer) list(v Value, level int) string {
+// formatList formats a list, on one line if it is short and plain.
+func (w *writer) formatList(v Value, level int) string {
 	var parts []string
 	plain := len(v.Items) <= 2
 	for _, e := range v.Items {
-		text := w.element(e, level+1)
+		text := w.formatElement(e, level+1)
 		parts = append(parts, text)
 		if e.Kind != Item || e.Comment != "" || e.Value.Kind == List || e.Value.Kind == Word && strings.Contains(text, "<") || strings.Contains(text, "\n") {
 			plain = false
@@ -147,28 +147,28 @@ func (w *writer) list(v Value, level int) string {
 	if plain {
 		return "[" + strings.Join(parts, ",") + "]"
 	}
-	return w.tall(v, parts, level)
+	return w.formatTallList(v, parts, level)
 }
 
-// element is one of a list without what follows it.
-func (w *writer) element(e *Entry, level int) string {
+// formatElement formats an element of a list, without its comma and comment.
+func (w *writer) formatElement(e *Entry, level int) string {
 	switch e.Kind {
 	case Comment:
-		return remark(e.Text)
+		return formatComment(e.Text)
 	case Pair:
-		return writtenKey(e.Key) + "::" + w.value(e.Value, level)
+		return formatKey(e.Key) + "::" + w.formatValue(e.Value, level)
 	}
-	return w.value(e.Value, level)
+	return w.formatValue(e.Value, level)
 }
 
-// tall is a list with one element a line.
-func (w *writer) tall(v Value, parts []string, level int) string {
+// formatTallList formats a list with one element a line.
+func (w *writer) formatTallList(v Value, parts []string, level int) string {
 	last := len(v.Items) - 1
 	for last >= 0 && v.Items[last].Kind == Comment {
 		last--
 	}
 	out := &writer{}
-	out.line(0, "[")
+	out.writeLine(0, "[")
 	for i, e := range v.Items {
 		if e.blank && i > 0 {
 			out.WriteByte('\n')
@@ -177,24 +177,24 @@ func (w *writer) tall(v Value, parts []string, level int) string {
 		if i < last && e.Kind != Comment {
 			comma = ","
 		}
-		out.line(level+1, parts[i], comma, behind(e))
+		out.writeLine(level+1, parts[i], comma, trailingComment(e))
 	}
 	out.WriteString(strings.Repeat("  ", level) + "]")
 	return out.String()
 }
 
-// behind is a comment at the end of an entry's line.
-func behind(e *Entry) string {
+// trailingComment formats the comment at the end of an entry's line.
+func trailingComment(e *Entry) string {
 	if e.Comment == "" {
 		return ""
 	}
-	return " " + remark(e.Comment)
+	return " " + formatComment(e.Comment)
 }
 
-func remark(s string) string { return strings.ReplaceAll(s, "\t", " ") }
+func formatComment(s string) string { return strings.ReplaceAll(s, "\t", " ") }
 
-func writtenKey(k string) string {
-	if bareKey(k) {
+func formatKey(k string) string {
+	if isBareKey(k) {
 		return k
 	}
 	return Quote(k)

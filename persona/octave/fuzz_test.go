@@ -106,17 +106,17 @@ func tree(all []*Entry) string {
 	for _, e := range all {
 		v := e.Value
 		text := v.Text
-		if x, ok := expression(v.Text); ok && v.Kind == Word {
+		if x, ok := formatExpression(v.Text); ok && v.Kind == Word {
 			text = x
 		}
 		note := e.Text
 		if e.Kind == Comment {
-			note = remark(note)
+			note = formatComment(note)
 		}
 		if e.Kind == Loose {
 			note = strings.Join(strings.Fields(note), " ")
 		}
-		fmt.Fprintf(&b, "%d %q %q %q %q %q %v(%s)(%s)\n", e.Kind, e.Key, strings.TrimPrefix(e.Mark, "§"), note, remark(e.Comment), text, v.Kind == List, tree(v.Items), tree(e.Entries))
+		fmt.Fprintf(&b, "%d %q %q %q %q %q %v(%s)(%s)\n", e.Kind, e.Key, strings.TrimPrefix(e.Mark, "§"), note, formatComment(e.Comment), text, v.Kind == List, tree(v.Items), tree(e.Entries))
 	}
 	return b.String()
 }
@@ -133,7 +133,7 @@ func sets(t *testing.T, d *Doc, all []*Entry) {
 			if tried++; tried > 3 || e.Key == "" {
 				return
 			}
-			path := spell([]step{{e.Key, -1}})
+			path := formatPath([]step{{e.Key, -1}})
 			for _, text := range []string{"plain", "a, \"b\"] // c\n"} {
 				v, err := d.Get(path)
 				got, err2 := d.Set(path, text)

@@ -5,21 +5,21 @@ import (
 	"strings"
 )
 
-// list reads from [ to its ], or says that there is none and stays behind what
+// readList reads from [ to its ], or says that there is none and stays behind what
 // was read, so that an envelope still ends where it says.
-func (p *parser) list(v *Value) (closed bool) {
+func (p *parser) readList(v *Value) (closed bool) {
 	v.Kind = List
 	at := p.pos
 	p.pos++
 	p.ops++
 	if p.depth++; len(p.scopes)+p.depth > MaxDepth {
-		p.deep(at)
+		p.stopTooDeep(at)
 	}
 	comma := true
 	var last *Entry // on this line
 	for !p.stop {
 		before := p.pos
-		lines := p.lines()
+		lines := p.skipLines()
 		space := p.pos - before
 		if lines > 0 {
 			last = nil
@@ -40,14 +40,14 @@ func (p *parser) list(v *Value) (closed bool) {
 			}
 			comma = true
 			p.pos++
-		case p.has(p.pos, "//"):
-			p.remark(v, last, lines)
+		case p.hasAt(p.pos, "//"):
+			p.readListComment(v, last, lines)
 		default:
 			if !comma {
 				p.note(codeComma, p.pos, "no comma before the element")
 			}
 			comma = false
-			last = p.element(lines)
+			last = p.readElement(lines)
 			v.Items = append(v.Items, last)
 		}
 	}
@@ -55,8 +55,8 @@ func (p *parser) list(v *Value) (closed bool) {
 	return false
 }
 
-// lines passes blanks and line ends, and counts these.
-func (p *parser) lines() (n int) {
+// skipLines passes blanks and line ends, and counts these.
+func (p *parser) skipLines() (n int) {
 	for ; p.pos < len(p.src) && strings.IndexByte(" \t\r\n", p.src[p.pos]) >= 0; p.pos++ {
 		p.ops++
 		if p.src[p.pos] == '\n' {
@@ -71,15 +71,15 @@ func (p *parser) isEnvelopeLine() bool {
 	if p.src[p.pos] != '=' {
 		return false
 	}
-	end, _ := p.eol(p.pos)
-	_, ok := marker(p.src[p.pos:end])
+	end, _ := p.lineEnd(p.pos)
+	_, ok := envelopeMarker(p.src[p.pos:end])
 	return ok
 }
 
-// remark keeps a comment in a list, with the element before it on its line or as
+// readListComment keeps a comment in a list, with the element before it on its line or as
 // an entry of its own.
-func (p *parser) remark(v *Value, last *Entry, lines int) {
-	end, _ := p.eol(p.pos)
+func (p *parser) readListComment(v *Value, last *Entry, lines int) {
+	end, _ := p.lineEnd(p.pos)
 	text := strings.TrimRight(p.src[p.pos:end], " \t")
 	if last != nil {
 		last.Comment = text
@@ -89,13 +89,13 @@ func (p *parser) remark(v *Value, last *Entry, lines int) {
 	p.pos = end
 }
 
-// element reads one value, or a pair.
-func (p *parser) element(lines int) *Entry {
+// readElement reads one value, or a pair.
+func (p *parser) readElement(lines int) *Entry {
 	e := &Entry{Kind: Item, from: p.pos, blank: lines > 1}
-	if k, ok := p.key(p.pos); ok {
+	if k, ok := p.readKey(p.pos); ok {
 		p.readPair(e, k)
 	}
-	p.valueOf(e, true)
+	p.readValue(e, true)
 	if e.Kind == Pair && e.Value.Kind == Empty && !p.stop {
 		p.note(codeEmpty, e.from, "")
 	}

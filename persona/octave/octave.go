@@ -136,16 +136,16 @@ type Doc struct {
 // A Doc whose structure is in doubt answers neither Get nor Set.
 func Parse(name string, b []byte, mode Mode) (*Doc, []Problem) {
 	d, p := parse(name, b)
-	return d, d.settle(p.notes, mode)
+	return d, d.reportNotes(p.notes, mode)
 }
 
 func parse(name string, b []byte) (*Doc, *parser) {
 	d := &Doc{name: name, src: string(b), lines: []int{0}}
 	p := &parser{src: d.src, root: &Entry{}}
-	if p.readable() {
+	if p.checkText() {
 		d.lines = lineStarts(d.src)
-		p.file()
-		p.review()
+		p.readFile()
+		p.checkDocument()
 		d.Entries = p.root.Entries
 	} else if len(d.src) <= MaxBytes {
 		d.lines = lineStarts(d.src)
@@ -163,14 +163,14 @@ func lineStarts(s string) []int {
 	return starts
 }
 
-// Bytes is the file as it was read.
+// Bytes returns the file as it was read.
 func (d *Doc) Bytes() []byte { return []byte(d.src) }
 
-// Pos is where an entry of d begins: its line and column from 1, the column in
+// Pos returns where an entry of d begins: its line and column from 1, the column in
 // characters.
-func (d *Doc) Pos(e *Entry) (line, col int) { return d.at(e.from) }
+func (d *Doc) Pos(e *Entry) (line, col int) { return d.position(e.from) }
 
-func (d *Doc) at(off int) (line, col int) {
+func (d *Doc) position(off int) (line, col int) {
 	line = sort.SearchInts(d.lines, off+1)
 	start := d.lines[line-1]
 	if off > len(d.src) || off-start > MaxLine {
@@ -179,7 +179,7 @@ func (d *Doc) at(off int) (line, col int) {
 	return line, 1 + utf8.RuneCountInString(d.src[start:off])
 }
 
-// Holds is the value of a pair or an element, or all that is in a block, section
+// Holds returns the value of a pair or an element, or all that is in a block, section
 // or envelope; comments and loose text hold none. Raw is empty for a block.
 func (e *Entry) Holds() (Value, bool) {
 	switch e.Kind {

@@ -22,7 +22,7 @@ func (a *Ambiguous) Error() string {
 	return fmt.Sprintf("%s is ambiguous: it stands on lines %s; rename or delete all but one", a.Path, at)
 }
 
-// Refused is the reason code.
+// Refused returns the reason code.
 func (a *Ambiguous) Refused() string { return "octave-ambiguous" }
 
 // step is one part of a path.
@@ -73,18 +73,18 @@ func (d *Doc) Get(path string) (Value, error) {
 		var found []*Entry
 		if s.index >= 0 {
 			if v.Kind != List {
-				return v, fmt.Errorf("%s: %s has no elements: it is not a list", d.name, spell(all[:i]))
+				return v, fmt.Errorf("%s: %s has no elements: it is not a list", d.name, formatPath(all[:i]))
 			}
 			in = slices.DeleteFunc(slices.Clone(in), func(e *Entry) bool { return e.Kind == Comment })
 			if s.index >= len(in) {
-				return v, fmt.Errorf("%s: no %s: the list has %d elements, counted from 0", d.name, spell(all[:i+1]), len(in))
+				return v, fmt.Errorf("%s: no %s: the list has %d elements, counted from 0", d.name, formatPath(all[:i+1]), len(in))
 			}
 			found = in[s.index : s.index+1]
-		} else if found = pick(in, s.key); len(found) == 0 {
-			return v, d.missing(all[:i], in, s.key)
+		} else if found = entriesNamed(in, s.key); len(found) == 0 {
+			return v, d.notFound(all[:i], in, s.key)
 		}
 		if len(found) > 1 {
-			return v, d.several(spell(all[:i+1]), found)
+			return v, d.ambiguous(formatPath(all[:i+1]), found)
 		}
 		if v, _ = found[0].Holds(); v.Kind == Nested {
 			v.Raw = d.src[v.from:v.to]
@@ -94,7 +94,8 @@ func (d *Doc) Get(path string) (Value, error) {
 	return v, nil
 }
 
-// top is what a path begins in: what is in the envelopes, or a body without one.
+// top returns the entries a path begins in: those of the envelopes, or of a body
+// without one.
 func (d *Doc) top() (in []*Entry) {
 	bare := true
 	for _, e := range d.Entries {
@@ -108,8 +109,8 @@ func (d *Doc) top() (in []*Entry) {
 	return in
 }
 
-// pick finds the entries that answer to a key.
-func pick(in []*Entry, key string) (found []*Entry) {
+// entriesNamed finds the entries that answer to a key.
+func entriesNamed(in []*Entry, key string) (found []*Entry) {
 	for _, e := range in {
 		switch {
 		case e.Kind != Pair && e.Kind != Block && e.Kind != Section:
@@ -120,7 +121,7 @@ func pick(in []*Entry, key string) (found []*Entry) {
 	return found
 }
 
-func (d *Doc) several(path string, found []*Entry) error {
+func (d *Doc) ambiguous(path string, found []*Entry) error {
 	a := &Ambiguous{Path: d.name + ": " + path}
 	for _, e := range found {
 		line, _ := d.Pos(e)
@@ -129,8 +130,8 @@ func (d *Doc) several(path string, found []*Entry) error {
 	return a
 }
 
-// missing names what is there.
-func (d *Doc) missing(before []step, in []*Entry, key string) error {
+// notFound names what is there.
+func (d *Doc) notFound(before []step, in []*Entry, key string) error {
 	var keys []string
 	for _, e := range in {
 		if e.Key != "" && !slices.Contains(keys, e.Key) {
@@ -140,9 +141,9 @@ func (d *Doc) missing(before []step, in []*Entry, key string) error {
 			break
 		}
 	}
-	path := spell(append(slices.Clone(before), step{key, -1}))
+	path := formatPath(append(slices.Clone(before), step{key, -1}))
 	if k := okf.Nearest(key, keys); k != "" {
-		return fmt.Errorf("%s: no %s; did you mean %s?", d.name, path, spell(append(slices.Clone(before), step{k, -1})))
+		return fmt.Errorf("%s: no %s; did you mean %s?", d.name, path, formatPath(append(slices.Clone(before), step{k, -1})))
 	}
 	if len(keys) == 0 {
 		return fmt.Errorf("%s: no %s: there is no key in that place", d.name, path)
@@ -150,8 +151,8 @@ func (d *Doc) missing(before []step, in []*Entry, key string) error {
 	return fmt.Errorf("%s: no %s; there is %s", d.name, path, strings.Join(keys[:min(len(keys), 8)], ", "))
 }
 
-// spell writes a path as Get reads it.
-func spell(all []step) string {
+// formatPath writes a path as Get reads it.
+func formatPath(all []step) string {
 	var b strings.Builder
 	for i, s := range all {
 		switch {

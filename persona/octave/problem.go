@@ -25,7 +25,7 @@ type Problem struct {
 	Hint     string   `json:"hint"`
 }
 
-// Error is the problem on one line, as compilers tell it.
+// Error returns the problem on one line, as compilers tell it.
 func (p Problem) Error() string {
 	return fmt.Sprintf("%s:%d:%d: %s; %s [%s]", p.File, p.Line, p.Col, p.Message, p.Hint, p.Code)
 }
@@ -126,9 +126,9 @@ func (p *parser) note(c code, at int, what string) { p.notes = append(p.notes, n
 // perCode is how often one code is told; one more problem says how often it was not.
 const perCode = 50
 
-// settle makes problems of notes, and remembers the first that is an error in
+// reportNotes makes problems of notes, and remembers the first that is an error in
 // both modes.
-func (d *Doc) settle(notes []note, mode Mode) []Problem {
+func (d *Doc) reportNotes(notes []note, mode Mode) []Problem {
 	slices.SortStableFunc(notes, func(a, b note) int { return a.at - b.at })
 	table := Codes()
 	count := make([]int, len(table))
@@ -137,7 +137,7 @@ func (d *Doc) settle(notes []note, mode Mode) []Problem {
 		if count[n.code]++; count[n.code] > perCode {
 			continue
 		}
-		out = append(out, d.problem(n, table[n.code], mode))
+		out = append(out, d.newProblem(n, table[n.code], mode))
 		if d.err == nil && table[n.code].Lenient == Error {
 			p := out[len(out)-1]
 			d.err = &p
@@ -153,9 +153,9 @@ func (d *Doc) settle(notes []note, mode Mode) []Problem {
 	return out
 }
 
-func (d *Doc) problem(n note, c Code, mode Mode) Problem {
+func (d *Doc) newProblem(n note, c Code, mode Mode) Problem {
 	p := Problem{File: d.name, Severity: Error, Code: c.Name, Message: c.About, Hint: c.Hint}
-	p.Line, p.Col = d.at(n.at)
+	p.Line, p.Col = d.position(n.at)
 	if mode == Lenient {
 		p.Severity = c.Lenient
 	}
@@ -165,7 +165,7 @@ func (d *Doc) problem(n note, c Code, mode Mode) Problem {
 	return p
 }
 
-// Errors are the problems that are errors.
+// Errors returns the problems that are errors.
 func Errors(ps []Problem) []Problem {
 	return slices.DeleteFunc(slices.Clone(ps), func(p Problem) bool { return p.Severity != Error })
 }

@@ -31,8 +31,8 @@ type parser struct {
 
 type span struct{ from, to int }
 
-// readable checks what must hold before a file is worth reading.
-func (p *parser) readable() bool {
+// checkText checks what must hold before a file is worth reading.
+func (p *parser) checkText() bool {
 	if len(p.src) > MaxBytes {
 		p.note(codeTooBig, 0, "")
 		return false
@@ -53,7 +53,7 @@ func (p *parser) readable() bool {
 			crlf = true
 		case strings.HasPrefix(p.src[i:], bom) && i == 0:
 			p.note(codeBOM, 0, "")
-		case forbidden(r):
+		case isForbidden(r):
 			refuse(codeControl, i)
 		}
 		if i += n; i-start > MaxLine && i-n-start <= MaxLine {
@@ -64,9 +64,9 @@ func (p *parser) readable() bool {
 	return ok
 }
 
-// forbidden reports the characters that no file may hold: controls but tab and
+// isForbidden reports the characters that no file may hold: controls but tab and
 // line feed, and those that turn the direction of text.
-func forbidden(r rune) bool {
+func isForbidden(r rune) bool {
 	switch {
 	case r == '\t', r == '\n':
 		return false
@@ -76,8 +76,8 @@ func forbidden(r rune) bool {
 	return 0x202a <= r && r <= 0x202e || 0x2066 <= r && r <= 0x2069
 }
 
-// eol is where the line that at is in ends, and where the next begins.
-func (p *parser) eol(at int) (end, next int) {
+// lineEnd returns the end of the line that contains at, and the start of the next.
+func (p *parser) lineEnd(at int) (end, next int) {
 	n := strings.IndexByte(p.src[at:], '\n')
 	if n < 0 {
 		p.ops += len(p.src) - at
@@ -91,10 +91,10 @@ func (p *parser) eol(at int) (end, next int) {
 	return end, at + n + 1
 }
 
-// indent is the first character of a line that is not blank, and its column from
-// 0; a tab counts two.
-func (p *parser) indent(at, end int) (first, col int) {
-	for ; at < end && blank(p.src[at]); at++ {
+// measureIndent returns the first position of a line that is not blank, and its column
+// from 0; a tab counts two.
+func (p *parser) measureIndent(at, end int) (first, col int) {
+	for ; at < end && isBlank(p.src[at]); at++ {
 		if col++; p.src[at] == '\t' {
 			col++
 		}
@@ -103,25 +103,27 @@ func (p *parser) indent(at, end int) (first, col int) {
 	return at, col
 }
 
-func blank(c byte) bool { return c == ' ' || c == '\t' }
+func isBlank(c byte) bool { return c == ' ' || c == '\t' }
 
-// skip passes blanks on a line.
-func (p *parser) skip() {
-	for p.pos < len(p.src) && blank(p.src[p.pos]) {
+// skipBlanks passes blanks on a line.
+func (p *parser) skipBlanks() {
+	for p.pos < len(p.src) && isBlank(p.src[p.pos]) {
 		p.pos++
 		p.ops++
 	}
 }
 
-// over reports that nothing of the line is left at i.
-func (p *parser) over(i int) bool {
+// isAtLineEnd reports that nothing of the line is left at i.
+func (p *parser) isAtLineEnd(i int) bool {
 	return i >= len(p.src) || p.src[i] == '\n' || strings.HasPrefix(p.src[i:], "\r\n")
 }
 
-func (p *parser) has(i int, s string) bool { return i <= len(p.src) && strings.HasPrefix(p.src[i:], s) }
+func (p *parser) hasAt(i int, s string) bool {
+	return i <= len(p.src) && strings.HasPrefix(p.src[i:], s)
+}
 
-// marker is the name between the equals signs of an envelope's line.
-func marker(line string) (name string, ok bool) {
+// envelopeMarker returns the name between the equals signs of an envelope's line.
+func envelopeMarker(line string) (name string, ok bool) {
 	if !strings.HasPrefix(line, "===") {
 		return "", false
 	}
@@ -136,15 +138,15 @@ func marker(line string) (name string, ok bool) {
 // isEnvelopeName reports an envelope's name that strict accepts.
 func isEnvelopeName(name string) bool {
 	for part := range strings.SplitSeq(name, ":") {
-		if !plainKey(part) {
+		if !isPlainKey(part) {
 			return false
 		}
 	}
 	return true
 }
 
-// plainKey reports [A-Za-z_][A-Za-z0-9_]*.
-func plainKey(s string) bool {
+// isPlainKey reports [A-Za-z_][A-Za-z0-9_]*.
+func isPlainKey(s string) bool {
 	for i := range len(s) {
 		c := s[i]
 		if c != '_' && (c|0x20 < 'a' || c|0x20 > 'z') && (i == 0 || c < '0' || c > '9') {
@@ -154,18 +156,18 @@ func plainKey(s string) bool {
 	return s != ""
 }
 
-// keyRune reports what a key may hold at all without quotes.
-func keyRune(r rune) bool {
+// isKeyRune reports what a key may hold at all without quotes.
+func isKeyRune(r rune) bool {
 	return r == '_' || r == '-' || r == '.' || unicode.IsLetter(r) || unicode.IsDigit(r)
 }
 
-// bareKey reports a key that is read as one without quotes.
-func bareKey(s string) bool {
-	return s != "" && strings.IndexFunc(s, func(r rune) bool { return !keyRune(r) }) < 0
+// isBareKey reports a key that is read as one without quotes.
+func isBareKey(s string) bool {
+	return s != "" && strings.IndexFunc(s, func(r rune) bool { return !isKeyRune(r) }) < 0
 }
 
-// ticks is how many back-ticks a line begins with, if it can open a fence.
-func ticks(line string) int {
+// fenceLength returns how many back-ticks a line begins with, if it can open a fence.
+func fenceLength(line string) int {
 	n := len(line) - len(strings.TrimLeft(line, "`"))
 	if n < 3 || strings.Contains(line[n:], "`") {
 		return 0
@@ -173,5 +175,4 @@ func ticks(line string) int {
 	return n
 }
 
-// unix is s with line feeds.
-func unix(s string) string { return strings.ReplaceAll(s, "\r\n", "\n") }
+func withLineFeeds(s string) string { return strings.ReplaceAll(s, "\r\n", "\n") }

@@ -15,25 +15,25 @@ func Quote(text string) string {
 
 // Plain writes text as it is where it is a name, else as Quote does.
 func Plain(text string) string {
-	if name(text) {
+	if isName(text) {
 		return text
 	}
 	return Quote(text)
 }
 
-// name reports text that is a value without quotes: [A-Za-z_] and then letters,
+// isName reports text that is a value without quotes: [A-Za-z_] and then letters,
 // digits, _ . and -, not - at the end, none of true, false, null and vs.
-func name(s string) bool {
+func isName(s string) bool {
 	switch s {
 	case "", "true", "false", "null", "vs":
 		return false
 	}
 	for _, c := range []byte(s) {
-		if c != '.' && c != '-' && !plainKey("_"+string(rune(c))) {
+		if c != '.' && c != '-' && !isPlainKey("_"+string(rune(c))) {
 			return false
 		}
 	}
-	return plainKey(s[:1]) && s[len(s)-1] != '-'
+	return isPlainKey(s[:1]) && s[len(s)-1] != '-'
 }
 
 // unquote undoes quote. bad is where an unknown escape is, -1 for nowhere; both
@@ -67,15 +67,15 @@ func unquote(s string) (text string, bad int) {
 	return b.String(), bad
 }
 
-// operators are the forms of each operator, the canonical one last.
+// operators returns the forms of each operator, the canonical one last.
 func operators() [][]string {
 	return [][]string{
 		{"<->", "⇌"}, {"->", "→"}, {"+", "⊕"}, {"~", "⧺"}, {"&", "∧"}, {"|", "∨"}, {"@", "@"},
 	}
 }
 
-// operator is the one that s begins with, in its canonical form.
-func operator(s string) (canonical string, length int) {
+// matchOperator returns the operator that s begins with, in its canonical form.
+func matchOperator(s string) (canonical string, length int) {
 	for _, forms := range operators() {
 		for _, f := range forms {
 			if strings.HasPrefix(s, f) {
@@ -91,7 +91,7 @@ func operator(s string) (canonical string, length int) {
 
 // joinsWords reports whether an operator joins a word to what follows after a blank.
 func joinsWords(word, next string) bool {
-	if _, n := operator(next); n > 0 || word == "vs" {
+	if _, n := matchOperator(next); n > 0 || word == "vs" {
 		return true
 	}
 	for _, forms := range operators() {
@@ -104,12 +104,12 @@ func joinsWords(word, next string) bool {
 	return false
 }
 
-// expression writes names joined by operators canonically: LOBBY -> BOUND becomes
+// formatExpression writes names joined by operators canonically: LOBBY -> BOUND becomes
 // LOBBY→BOUND. Anything else, so every path, number and dotted word, is not one.
-func expression(s string) (string, bool) {
+func formatExpression(s string) (string, bool) {
 	var b strings.Builder
 	for joins := 0; ; joins++ {
-		n := operand(s)
+		n := operandLength(s)
 		if n == 0 || s[:n] == "vs" {
 			return "", false
 		}
@@ -118,7 +118,7 @@ func expression(s string) (string, bool) {
 		if rest == "" {
 			return b.String(), joins > 0
 		}
-		op, m := operator(rest)
+		op, m := matchOperator(rest)
 		if m == 0 {
 			return "", false
 		}
@@ -127,8 +127,8 @@ func expression(s string) (string, bool) {
 	}
 }
 
-// operand is how long the name is that s begins with.
-func operand(s string) (n int) {
+// operandLength returns the length of the name that s begins with.
+func operandLength(s string) (n int) {
 	for n < len(s) && !strings.HasPrefix(s[n:], "->") {
 		r, size := utf8.DecodeRuneInString(s[n:])
 		inner := n > 0 && (r == '-' || unicode.IsDigit(r))
@@ -143,9 +143,9 @@ func operand(s string) (n int) {
 	return n
 }
 
-// simple reports text that stands as a bare word without doubt: letters, digits
+// isSimple reports text that stands as a bare word without doubt: letters, digits
 // and _ . / -.
-func simple(s string) bool {
+func isSimple(s string) bool {
 	if s == "" || s == "vs" || beginsWithDate(s) || strings.Contains(s, "//") {
 		return false
 	}

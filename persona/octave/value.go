@@ -10,50 +10,50 @@ import (
 // comment does, or in a list a comma or bracket.
 func (p *parser) mayEnd(inList bool) bool {
 	i := p.pos
-	for i < len(p.src) && blank(p.src[i]) {
+	for i < len(p.src) && isBlank(p.src[i]) {
 		i++
 		p.ops++
 	}
-	if p.over(i) || i > p.pos && p.has(i, "//") {
+	if p.isAtLineEnd(i) || i > p.pos && p.hasAt(i, "//") {
 		return true
 	}
 	return inList && (p.src[i] == ',' || p.src[i] == ']')
 }
 
-// valueOf reads what stands behind the colons of a pair, or an element of a
+// readValue reads what stands behind the colons of a pair, or an element of a
 // list. It leaves pos behind the value, and for a word behind the blanks too.
-func (p *parser) valueOf(e *Entry, inList bool) {
+func (p *parser) readValue(e *Entry, inList bool) {
 	v := &e.Value
 	v.from, v.to = p.pos, p.pos
 	if p.mayEnd(inList) {
 		return
 	}
-	p.skip()
+	p.skipBlanks()
 	v.from = p.pos
 	notes, whole := len(p.notes), true
 	switch {
-	case p.has(p.pos, `"""`):
-		p.triple(v)
+	case p.hasAt(p.pos, `"""`):
+		p.readTriple(v)
 	case p.src[p.pos] == '"':
 		p.readQuoted(v)
 	case p.src[p.pos] == '[':
-		whole = p.list(v)
+		whole = p.readList(v)
 	default:
-		p.word(v, inList)
+		p.readWord(v, inList)
 		return
 	}
 	if whole && !p.stop && !p.mayEnd(inList) {
 		p.notes = p.notes[:notes] // it was the beginning of a word
 		*v = Value{from: v.from}
-		p.word(v, inList)
+		p.readWord(v, inList)
 		return
 	}
 	v.to = p.pos
 	v.Raw = p.src[v.from:v.to]
 }
 
-// triple reads text that may go over lines.
-func (p *parser) triple(v *Value) {
+// readTriple reads text that may go over lines.
+func (p *parser) readTriple(v *Value) {
 	v.Kind = Triple
 	body := p.pos + 3
 	n := strings.Index(p.src[body:], `"""`)
@@ -64,7 +64,7 @@ func (p *parser) triple(v *Value) {
 		return
 	}
 	p.ops += n
-	v.Text = unix(p.src[body : body+n])
+	v.Text = withLineFeeds(p.src[body : body+n])
 	p.pos = body + n + 3
 }
 
@@ -72,7 +72,7 @@ func (p *parser) triple(v *Value) {
 func (p *parser) readQuoted(v *Value) {
 	v.Kind = Quoted
 	at := p.pos
-	end, ok := p.quote(at)
+	end, ok := p.quoteEnd(at)
 	if !ok {
 		p.note(codeUnclosed, at, `a " is opened here and not closed on its line`)
 		p.pos = end
@@ -85,43 +85,44 @@ func (p *parser) readQuoted(v *Value) {
 	p.pos = end
 }
 
-// quote is where the text in quotes that begins at at ends, or its line does.
-func (p *parser) quote(at int) (end int, ok bool) {
+// quoteEnd returns the end of the quoted text that begins at at, or of its line if
+// the quotes are not closed.
+func (p *parser) quoteEnd(at int) (end int, ok bool) {
 	for i := at + 1; ; i++ {
 		p.ops++
 		switch {
-		case p.over(i):
+		case p.isAtLineEnd(i):
 			return i, false
 		case p.src[i] == '"':
 			return i + 1, true
-		case p.src[i] == '\\' && !p.over(i+1):
+		case p.src[i] == '\\' && !p.isAtLineEnd(i+1):
 			i++
 		}
 	}
 }
 
-// word reads a bare value to where it ends: brackets in it hold together, quotes
+// readWord reads a bare value to where it ends: brackets in it hold together, quotes
 // in it too. What strict wants in quotes is noted once of each kind.
-func (p *parser) word(v *Value, inList bool) {
-	w := words{p: p, inList: inList, field: v.from, gap: -1}
+func (p *parser) readWord(v *Value, inList bool) {
+	w := wordReader{p: p, inList: inList, field: v.from, gap: -1}
 	if p.src[v.from] == '[' || p.src[v.from] == '"' { // read as one already
-		w.fault(p.src[v.from], v.from)
+		w.noteFault(p.src[v.from], v.from)
 	}
-	for w.more() && w.fits() {
+	for w.skipToNext() && w.readNext() {
 	}
 	for _, open := range w.open {
 		p.note(codeUnbalanced, open.from, "")
 	}
 	v.Kind = Word
 	v.Raw = strings.TrimRight(p.src[v.from:p.pos], " \t")
-	v.Text = unix(v.Raw)
+	v.Text = withLineFeeds(v.Raw)
 	v.to = v.from + len(v.Raw)
-	w.whole(v)
+	w.checkWhole(v)
 	v.faulty = len(w.faults) > 0
 }
 
-// words is the state of reading one bare value.
-type words struct {
+// wordReader is the state of reading one bare value.
+type wordReader struct {
 	p      *parser
 	inList bool
 	open   []opened // brackets
@@ -135,7 +136,7 @@ type opened struct {
 	close byte
 }
 
-func (w *words) fault(c byte, at int) {
+func (w *wordReader) noteFault(c byte, at int) {
 	kind := codeQuote
 	switch c {
 	case '`':
@@ -151,18 +152,18 @@ func (w *words) fault(c byte, at int) {
 	}
 }
 
-// more reports whether the value goes on at pos, and passes blanks.
-func (w *words) more() bool {
+// skipToNext reports whether the value goes on at pos, and passes blanks.
+func (w *wordReader) skipToNext() bool {
 	p := w.p
 	w.gap = -1
 	from := p.pos
-	p.skip()
-	if p.over(p.pos) {
+	p.skipBlanks()
+	if p.isAtLineEnd(p.pos) {
 		return false
 	}
 	outer := len(w.open) == 0
 	if p.pos > from && outer {
-		if p.has(p.pos, "//") {
+		if p.hasAt(p.pos, "//") {
 			return false
 		}
 		w.gap = from
@@ -170,13 +171,13 @@ func (w *words) more() bool {
 	return !(outer && w.inList && (p.src[p.pos] == ',' || p.src[p.pos] == ']'))
 }
 
-// fits passes one character, or what is in quotes; false ends the value in error.
-func (w *words) fits() bool {
+// readNext passes one character, or what is in quotes; false ends the value in error.
+func (w *wordReader) readNext() bool {
 	p := w.p
 	at, c := p.pos, p.src[p.pos]
 	if w.gap >= 0 {
 		if !joinsWords(p.src[w.field:w.gap], p.src[at:]) {
-			w.fault(' ', at)
+			w.noteFault(' ', at)
 		}
 		w.field = at
 	}
@@ -184,7 +185,7 @@ func (w *words) fits() bool {
 	p.ops++
 	switch c {
 	case '(', '{', '[':
-		return w.bracket(c, at)
+		return w.openBracket(c, at)
 	case ')', '}', ']':
 		if n := len(w.open); n > 0 && w.open[n-1].close == c {
 			w.open = w.open[:n-1]
@@ -193,35 +194,35 @@ func (w *words) fits() bool {
 		p.note(codeUnbalanced, at, "")
 	case ',':
 		if len(w.open) == 0 {
-			w.fault(c, at)
+			w.noteFault(c, at)
 		}
 	case '"', '`':
-		return w.literal(c, at)
+		return w.readLiteral(c, at)
 	case '<':
-		p.annotation()
+		p.skipAnnotation()
 	}
 	return true
 }
 
-func (w *words) bracket(c byte, at int) bool {
+func (w *wordReader) openBracket(c byte, at int) bool {
 	if c != '[' {
-		w.fault(c, at)
+		w.noteFault(c, at)
 	}
 	if w.open = append(w.open, opened{at, map[byte]byte{'(': ')', '{': '}', '[': ']'}[c]}); len(w.open)+w.p.depth > MaxDepth {
 		w.open = nil
-		w.p.deep(at)
+		w.p.stopTooDeep(at)
 		return false
 	}
 	return true
 }
 
-// literal passes what is in quotes or back-ticks.
-func (w *words) literal(c byte, at int) bool {
+// readLiteral passes what is in quotes or back-ticks.
+func (w *wordReader) readLiteral(c byte, at int) bool {
 	p := w.p
-	w.fault(c, at)
-	end, ok := p.quote(at)
+	w.noteFault(c, at)
+	end, ok := p.quoteEnd(at)
 	if c == '`' {
-		for end, ok = at+1, false; !p.over(end) && !ok; end++ {
+		for end, ok = at+1, false; !p.isAtLineEnd(end) && !ok; end++ {
 			ok = p.src[end] == '`'
 			p.ops++
 		}
@@ -233,8 +234,8 @@ func (w *words) literal(c byte, at int) bool {
 	return true
 }
 
-// annotation passes NAME<a,b> behind its <, so that the comma does not end an element.
-func (p *parser) annotation() {
+// skipAnnotation passes NAME<a,b> behind its <, so that the comma does not end an element.
+func (p *parser) skipAnnotation() {
 	for i := p.pos; i < len(p.src); i++ {
 		p.ops++
 		switch c := p.src[i]; {
@@ -247,13 +248,13 @@ func (p *parser) annotation() {
 	}
 }
 
-// whole notes what can be said of a bare value only at its end.
-func (w *words) whole(v *Value) {
+// checkWhole notes what can be said of a bare value only at its end.
+func (w *wordReader) checkWhole(v *Value) {
 	switch s := v.Raw; {
 	case strings.HasSuffix(s, ":"), strings.HasPrefix(s, "==="), strings.Contains(s, "\n"):
-		w.fault(':', v.from)
+		w.noteFault(':', v.from)
 	case beginsWithDate(s):
-		w.fault('-', v.from)
+		w.noteFault('-', v.from)
 	}
 }
 
@@ -273,21 +274,21 @@ func beginsWithDate(s string) bool {
 // readPair makes a pair of an element that begins with a key and colons.
 func (p *parser) readPair(e *Entry, k key) {
 	behind := k.after
-	for behind < len(p.src) && blank(p.src[behind]) {
+	for behind < len(p.src) && isBlank(p.src[behind]) {
 		behind++
 		p.ops++
 	}
 	n := 0
 	switch {
-	case p.has(behind, "::"):
+	case p.hasAt(behind, "::"):
 		n = 2
-	case p.has(k.after, ":") && (k.quoted || k.after+1 < len(p.src) && strings.IndexByte(" \t\"", p.src[k.after+1]) >= 0):
+	case p.hasAt(k.after, ":") && (k.quoted || k.after+1 < len(p.src) && strings.IndexByte(" \t\"", p.src[k.after+1]) >= 0):
 		n, behind = 1, k.after
 	default:
 		return
 	}
 	if n == 1 || behind > k.after {
-		p.colons(k.after)
+		p.noteColons(k.after)
 	}
 	if !k.plain {
 		p.note(codeKey, e.from, "")
@@ -295,8 +296,8 @@ func (p *parser) readPair(e *Entry, k key) {
 	e.Kind, e.Key, p.pos = Pair, k.name, behind+n
 }
 
-// colons notes what stands between a key and its value instead of two colons.
-func (p *parser) colons(at int) {
+// noteColons notes what stands between a key and its value instead of two colons.
+func (p *parser) noteColons(at int) {
 	what := "one colon between a key and its value"
 	if p.src[at] != ':' {
 		what = "a space between a key and its colons"
@@ -311,10 +312,10 @@ type key struct {
 	plain, quoted bool // plain: strict accepts it
 }
 
-// key reads a key at at, in quotes or not; pos stays.
-func (p *parser) key(at int) (key, bool) {
-	if p.has(at, `"`) && !p.has(at, `"""`) {
-		end, ok := p.quote(at)
+// readKey reads a key at at, in quotes or not; pos stays.
+func (p *parser) readKey(at int) (key, bool) {
+	if p.hasAt(at, `"`) && !p.hasAt(at, `"""`) {
+		end, ok := p.quoteEnd(at)
 		if !ok {
 			return key{}, false
 		}
@@ -324,11 +325,11 @@ func (p *parser) key(at int) (key, bool) {
 	i := at
 	for i < len(p.src) {
 		r, n := utf8.DecodeRuneInString(p.src[i:])
-		if !keyRune(r) {
+		if !isKeyRune(r) {
 			break
 		}
 		i += n
 		p.ops += n
 	}
-	return key{name: p.src[at:i], after: i, plain: plainKey(p.src[at:i])}, i > at
+	return key{name: p.src[at:i], after: i, plain: isPlainKey(p.src[at:i])}, i > at
 }
