@@ -115,6 +115,19 @@ func TestHeadings(t *testing.T) {
 	}
 }
 
+func TestSections(t *testing.T) {
+	t.Parallel()
+	a := atom(t, "x.md", "before\n# One\npara\ngraph\n\n- a\n  1. b\n\n  c\n- d\n\n<!-- no -->\nend[^n]\n```\n- no\n```\nTwo\n---\n[^n]: no\n")
+	got := a.Sections()
+	want := []Section{
+		{Heading: Heading{1, "One", "one", 5}, Items: []Passage{{"a b c", 9}, {"d", 13}}, Paragraphs: []Passage{{"para graph", 6}, {"end[^n]", 16}}},
+		{Heading: Heading{2, "Two", "two", 20}},
+	}
+	if d := cmp.Diff(want, got); d != "" {
+		t.Error(d)
+	}
+}
+
 // One parser serves everybody: the same body read at once reads the same.
 func TestLinksAtOnce(t *testing.T) {
 	t.Parallel()

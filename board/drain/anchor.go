@@ -162,8 +162,7 @@ func (d *drain) findConstitution(t board.Task, c contract.Contract) (anchor.Cons
 		if err != nil {
 			return law, err
 		}
-		law = anchor.Constitution{Role: string(cmp.Or(c.Role, contract.General)), Path: "odd.toml", SHA256: hashBytes(b), Lines: strings.Count(string(b), "\n"),
-			Mission: "what the session's contract says"}
+		law = anchor.Constitution{Role: string(cmp.Or(c.Role, contract.General)), Path: "odd.toml", SHA256: hashBytes(b), Lines: strings.Count(string(b), "\n")}
 	} else {
 		a, err := d.at.graph.Find(t.Role)
 		if err != nil {

@@ -135,7 +135,6 @@ type Constitution struct {
 	SHA256      string   // of the file's bytes; of all files' bytes, framed, where there are several
 	Cognition   string   // LOGOS, ETHOS or PATHOS; "" where the role names none
 	Archetypes  []string // declared names without their qualifiers
-	Mission     string
 	MustAlways  []Rule
 	MustNever   []Rule
 	Gates       []Rule   // what it may NEVER pass

@@ -12,8 +12,8 @@ import (
 	"github.com/odd-cli/odd/okf"
 )
 
-// Member is one part of an ARM that moved.
-type Member struct {
+// armChange is one part of an ARM that moved.
+type armChange struct {
 	Name     string // as in the JSON of Arm
 	Old, New string
 }
@@ -73,22 +73,22 @@ func (a Arm) listMembers() []armMember {
 	}
 }
 
-// Drift names each member that is not as it was seen, in a fixed order; none
+// compareArms names each member that is not as it was seen, in a fixed order; none
 // means that the hashes are equal too. Of files it tells the entries that are
 // gone and the ones that are new. A seen ARM that is not what its hash says was
 // changed by another hand, and that is a member of its own, context_hash.
-func Drift(seen, now Arm) (out []Member) {
+func compareArms(seen, now Arm) (out []armChange) {
 	if sum := seen.Sum(); seen.Hash != sum {
-		out = append(out, Member{"context_hash", seen.Hash, sum})
+		out = append(out, armChange{"context_hash", seen.Hash, sum})
 	}
 	old, new := seen.listMembers(), now.listMembers()
 	for i, o := range old {
 		if o.name == "files" {
 			if gone, come := missingChanges(seen.Files, now.Files), missingChanges(now.Files, seen.Files); len(gone)+len(come) > 0 {
-				out = append(out, Member{o.name, nameChanges(gone), nameChanges(come)})
+				out = append(out, armChange{o.name, nameChanges(gone), nameChanges(come)})
 			}
 		} else if o.value != new[i].value {
-			out = append(out, Member{o.name, fmt.Sprint(o.value), fmt.Sprint(new[i].value)})
+			out = append(out, armChange{o.name, fmt.Sprint(o.value), fmt.Sprint(new[i].value)})
 		}
 	}
 	return out

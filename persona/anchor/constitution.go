@@ -19,7 +19,6 @@ import (
 //	role           required; compared in lower case, "_" as "-"
 //	cognition      LOGOS, ETHOS or PATHOS
 //	archetypes     NAME or NAME<qualifier>
-//	mission        one sentence
 //	must_always    sentences
 //	must_never     sentences
 //	gates          what may never pass; of ALWAYS<…> what always must
@@ -35,7 +34,6 @@ const (
 	sayRole        = "role"
 	sayCognition   = "cognition"
 	sayArchetypes  = "archetypes"
-	sayMission     = "mission"
 	sayAlways      = "must_always"
 	sayNever       = "must_never"
 	sayGates       = "gates"
@@ -119,7 +117,6 @@ func (c *constitutionDraft) build(file []byte) (Constitution, []Problem) {
 	out := Constitution{
 		Role: roleName(c.singleRule(sayRole).Text), Path: c.path, SHA256: hexSum(file),
 		Cognition:  strings.ToUpper(c.singleRule(sayCognition).Text),
-		Mission:    c.singleRule(sayMission).Text,
 		MustAlways: c.said[sayAlways], MustNever: c.said[sayNever], Gates: c.said[sayGates], Blocking: c.said[sayBlocking],
 		Escalation: strings.Join(c.listTexts(sayEscalation), ", "),
 		Paths:      c.readGlobs(sayPaths), BlockedPath: c.readGlobs(sayBlocked), GateCommand: c.listTexts(sayGateCommand),

@@ -1,23 +1,20 @@
 package anchor
 
 import (
-	"bytes"
 	"fmt"
 	"path"
-	"slices"
 	"strings"
 
 	"github.com/odd-cli/odd/okf"
 )
 
 // atomKeys returns what a role atom may say: as keys of its frontmatter, each a text
-// or a list of texts, and as headings of its body. Its role is its id, its
-// mission its description.
+// or a list of texts, and as headings of its body. Its role is its id.
 func atomKeys() []string {
 	return []string{sayCognition, sayArchetypes, sayAlways, sayNever, sayGates, sayBlocking, sayEscalation, sayPaths, sayBlocked, sayGateCommand}
 }
 
-// FromAtom reads a role atom of the bundle at root, a path of the work tree:
+// readRoleAtom reads a role atom of the bundle at root, a path of the work tree:
 //
 //	---
 //	type: role
@@ -32,7 +29,7 @@ func atomKeys() []string {
 // next heading: its list, each element with what is indented below it, or
 // without a list each paragraph. What both places say is added up. A value that
 // is no text, and a glob that is none, are problems with their lines.
-func FromAtom(a *okf.Atom, root string) (Constitution, []Problem) {
+func readRoleAtom(a *okf.Atom, root string) (Constitution, []Problem) {
 	c := newConstitutionDraft(path.Join(root, a.Path))
 	if a.Type != "role" {
 		c.addProblem(1, "the atom %s is a %s; a constitution is a role", a.ID, a.Type)
@@ -43,7 +40,6 @@ func FromAtom(a *okf.Atom, root string) (Constitution, []Problem) {
 		return Constitution{}, c.problems
 	}
 	c.addRules(sayRole, Rule{path.Base(string(a.ID)), a.Line("id")})
-	c.addRules(sayMission, Rule{a.Description, a.Line("description")})
 	for _, f := range a.Fields {
 		if key := c.matchKey(f.Key, f.Line); key != "" {
 			f.Key = key
@@ -60,36 +56,16 @@ func (c *constitutionDraft) readField(a *okf.Atom, f okf.Field) {
 	if !ok {
 		items = []any{f.Value}
 	}
-	at := elementLines(a.Bytes(), f.Line, len(items))
-	for i, v := range items {
+	for _, v := range items {
 		switch v := v.(type) {
 		case string:
-			c.addRules(f.Key, Rule{v, at[i]})
+			c.addRules(f.Key, Rule{v, f.Line})
 		case nil, map[string]any, []any:
-			c.addProblem(at[i], "%s: the value is no text; write a text or a list of texts, in quotes where it holds a colon", f.Key)
+			c.addProblem(f.Line, "%s: the value is no text; write a text or a list of texts, in quotes where it holds a colon", f.Key)
 		default:
-			c.addRules(f.Key, Rule{fmt.Sprint(v), at[i]})
+			c.addRules(f.Key, Rule{fmt.Sprint(v), f.Line})
 		}
 	}
-}
-
-// elementLines returns the line of each of the n elements of a list whose key is at
-// line. If the elements are not on lines of their own, each is at line.
-func elementLines(b []byte, line, n int) []int {
-	var at []int
-	lines := bytes.Split(b, []byte("\n"))
-	for i := line; i < len(lines); i++ { // lines[line] is the one after the key
-		text := bytes.TrimLeft(lines[i], " ")
-		if bytes.HasPrefix(text, []byte("- ")) {
-			at = append(at, i+1)
-		} else if len(text) == len(lines[i]) && len(bytes.TrimSpace(text)) > 0 {
-			break
-		}
-	}
-	if len(at) != n {
-		at = slices.Repeat([]int{line}, n)
-	}
-	return at
 }
 
 // matchKey returns the key that a name or a heading means, "" for none. A near miss is

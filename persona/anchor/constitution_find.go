@@ -68,7 +68,7 @@ func (c Charters) findInDirectory(dir, role string) (out Constitution, found boo
 	if err != nil {
 		return out, false, brokenConstitution(file, "it cannot be read: %v", err)
 	}
-	out, problems = FromOctave(file, b)
+	out, problems = readAgentFile(file, b)
 	if len(problems) == 0 && out.Role != role {
 		problems = brokenConstitution(file, "it says ROLE::%s; the file of a role is named after it", strings.ToUpper(out.Role))
 	}
@@ -99,7 +99,7 @@ func (c Charters) findInBundle(role string) (Constitution, error) {
 	case 0:
 		return Constitution{}, Refusal{c.missingRole(role)}
 	case 1:
-		out, problems := FromAtom(found[0], c.Bundle)
+		out, problems := readRoleAtom(found[0], c.Bundle)
 		if len(problems) > 0 {
 			return Constitution{}, Refusal(problems)
 		}

@@ -13,7 +13,7 @@ import (
 // differently, and in META only where nothing else says them.
 func octaveKeys() map[string]string {
 	return map[string]string{
-		"ROLE": sayRole, "COGNITION": sayCognition, "ARCHETYPE": sayArchetypes, "ARCHETYPES": sayArchetypes, "MISSION": sayMission,
+		"ROLE": sayRole, "COGNITION": sayCognition, "ARCHETYPE": sayArchetypes, "ARCHETYPES": sayArchetypes,
 		"MUST_ALWAYS": sayAlways, "MUST_NEVER": sayNever, "GATES": sayGates,
 		"AUTHORITY_BLOCKING": sayBlocking,
 		"ESCALATION_TARGET":  sayEscalation, "PATHS": sayPaths,
@@ -29,11 +29,11 @@ type octaveReader struct {
 	handed []Rule // ESCALATION, which counts where there is no ESCALATION_TARGET
 }
 
-// FromOctave reads an agent file: an envelope with ROLE, and what else a
+// readAgentFile reads an agent file: an envelope with ROLE, and what else a
 // constitution may say, in any section. It is read leniently; what leaves the
 // structure in doubt, and what is said in a form that cannot be understood, is a
 // problem with its line, and then there is no constitution.
-func FromOctave(path string, b []byte) (Constitution, []Problem) {
+func readAgentFile(path string, b []byte) (Constitution, []Problem) {
 	r := &octaveReader{constitutionDraft: newConstitutionDraft(path), keys: octaveKeys()}
 	doc, notes := octave.Parse(path, b, octave.Lenient)
 	for _, n := range octave.Errors(notes) {
@@ -44,7 +44,7 @@ func FromOctave(path string, b []byte) (Constitution, []Problem) {
 	}
 	r.doc = doc
 	r.walk(doc.Entries, "", false)
-	for _, name := range []string{sayRole, sayCognition, sayMission} {
+	for _, name := range []string{sayRole, sayCognition} {
 		if len(r.said[name]) == 0 {
 			r.said[name] = r.said["META."+name]
 		}
@@ -109,8 +109,6 @@ func (r *octaveReader) readValue(name string, v octave.Value, line int) {
 	case sayCognition:
 		head, _, _ := strings.Cut(valueText(v), "::") // LOGOS::ATLAS⊕HERMES
 		r.addRules(name, Rule{head, line})
-	case sayMission:
-		r.addRules(name, Rule{valueText(v), line})
 	default:
 		r.addRules(name, r.listRules(v, line)...)
 	}

@@ -29,7 +29,7 @@ func agents(t testing.TB) map[string]string {
 // shown is all that a constitution says, a line each.
 func shown(c Constitution) string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "%s %s %v %s\n", c.Role, c.Cognition, c.Archetypes, c.Mission)
+	fmt.Fprintf(&b, "%s %s %v\n", c.Role, c.Cognition, c.Archetypes)
 	for _, g := range []struct {
 		name  string
 		rules []Rule
@@ -68,7 +68,7 @@ func TestFromOctave(t *testing.T) {
 			if how == "BOM" && strings.HasPrefix(text, "---") {
 				continue
 			}
-			c, problems := FromOctave("agents/"+name, []byte(b))
+			c, problems := readAgentFile("agents/"+name, []byte(b))
 			if len(problems) > 0 {
 				t.Errorf("%s, %s: %v", name, how, problems)
 				continue
@@ -103,7 +103,7 @@ func TestFromOctaveRefuses(t *testing.T) {
 		{"control", "ROLE::a\nMISSION::\"\u202ex\"\n", "a.oct.md:2:"},
 		{"too big", "ROLE::a\n" + strings.Repeat("// x\n", 1<<18), "a.oct.md:1: the file is over 1 MiB"},
 	} {
-		got, problems := FromOctave("a.oct.md", []byte(c.text))
+		got, problems := readAgentFile("a.oct.md", []byte(c.text))
 		if len(problems) == 0 || got.Role != "" {
 			t.Errorf("%s: was read: %+v", c.name, got)
 			continue
@@ -117,7 +117,7 @@ func TestFromOctaveRefuses(t *testing.T) {
 // TestExcerpt: a long file is cut at a line and says so.
 func TestExcerpt(t *testing.T) {
 	t.Parallel()
-	c, problems := FromOctave("a.oct.md", []byte("ROLE::a\n"+strings.Repeat("// "+strings.Repeat("é", 500)+"\n", 20)))
+	c, problems := readAgentFile("a.oct.md", []byte("ROLE::a\n"+strings.Repeat("// "+strings.Repeat("é", 500)+"\n", 20)))
 	if len(problems) > 0 {
 		t.Fatal(problems)
 	}
@@ -209,16 +209,16 @@ The harbour master
 func TestFromAtom(t *testing.T) {
 	t.Parallel()
 	a := atom(t, "roles/reviewer.md", roleAtom)
-	c, problems := FromAtom(a, "knowledge")
+	c, problems := readRoleAtom(a, "knowledge")
 	if len(problems) > 0 {
 		t.Fatal(problems)
 	}
-	want := `reviewer ETHOS [THEMIS ARGUS] Reads what was proposed.
+	want := `reviewer ETHOS [THEMIS ARGUS]
 always 26 follow a source to its line
 always 28 ask who when and why
 always 33 sign
-never 9 approve what they proposed
-never 11 skip a source: any
+never 8 approve what they proposed
+never 8 skip a source: any
 never 40 publish at night
 gate 45 Nothing passes unread. Not even a comment.
 gate 50 No second paragraph is lost.
@@ -239,7 +239,7 @@ asks maintainer, The harbour master
 func TestFromAtomRefuses(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct{ name, keys, want string }{
-		{"a map", "must_never:\n  - say: nothing\n", "k/roles/a.md:5: must_never: the value is no text"},
+		{"a map", "must_never:\n  - say: nothing\n", "k/roles/a.md:4: must_never: the value is no text"},
 		{"nested", "gates: [[a]]\n", "k/roles/a.md:4: gates: the value is no text"},
 		{"null", "blocked_paths:\n", "k/roles/a.md:4: blocked_paths: the value is no text"},
 		{"glob", "blocked_paths: [a b]\n", "k/roles/a.md:4: blocked_paths: \"a b\" is no glob"},
@@ -248,15 +248,15 @@ func TestFromAtomRefuses(t *testing.T) {
 		{"cognition", "cognition: [LOGOS, ETHOS]\n", "k/roles/a.md:4: a second cognition"},
 		{"archetype", "archetype: two words\n", "k/roles/a.md:4: \"two words\" is no archetype's name"},
 	} {
-		got, problems := FromAtom(atom(t, "roles/a.md", "---\ntype: role\nid: a\n"+c.keys+"---\n"), "k")
+		got, problems := readRoleAtom(atom(t, "roles/a.md", "---\ntype: role\nid: a\n"+c.keys+"---\n"), "k")
 		if len(problems) == 0 || !strings.HasPrefix(problems[0].At+": "+problems[0].Text, c.want) {
 			t.Errorf("%s: %+v %v", c.name, got, problems)
 		}
 	}
-	if _, problems := FromAtom(atom(t, "x.md", "---\ntype: term\nid: x\n---\n"), "k"); len(problems) != 1 || !strings.Contains(problems[0].Text, "is a term") {
+	if _, problems := readRoleAtom(atom(t, "x.md", "---\ntype: term\nid: x\n---\n"), "k"); len(problems) != 1 || !strings.Contains(problems[0].Text, "is a term") {
 		t.Errorf("a term: %v", problems)
 	}
-	if _, problems := FromAtom(atom(t, "roles/a.md", "---\ntype: role\nid: a\n---\n## Blocked paths\n\nthe whole of src\n"), "k"); len(problems) != 1 || problems[0].At != "k/roles/a.md:7" {
+	if _, problems := readRoleAtom(atom(t, "roles/a.md", "---\ntype: role\nid: a\n---\n## Blocked paths\n\nthe whole of src\n"), "k"); len(problems) != 1 || problems[0].At != "k/roles/a.md:7" {
 		t.Errorf("prose where globs belong: %v", problems)
 	}
 }
@@ -333,7 +333,7 @@ func FuzzFromOctave(f *testing.F) {
 	}
 	f.Add([]byte("ROLE::a\nGATES::NEVER<A>ALWAYS[B\n"))
 	f.Fuzz(func(t *testing.T, b []byte) {
-		c, problems := FromOctave("a.oct.md", b)
+		c, problems := readAgentFile("a.oct.md", b)
 		judgeConstitution(t, c, problems)
 	})
 }
@@ -349,7 +349,7 @@ func FuzzFromAtom(f *testing.F) {
 		if err != nil || a.Type != "role" || a.ID != "a" {
 			return
 		}
-		c, problems := FromAtom(&a, "k")
+		c, problems := readRoleAtom(&a, "k")
 		judgeConstitution(t, c, problems)
 	})
 }

@@ -23,7 +23,7 @@ func charterOf(t testing.TB, role string) (Constitution, fstest.MapFS) {
 	t.Helper()
 	name := "agents/" + role + ".oct.md"
 	tree := files(name, agents(t)[role+".oct.md"])
-	c, problems := FromOctave(name, tree[name].Data)
+	c, problems := readAgentFile(name, tree[name].Data)
 	if len(problems) > 0 {
 		t.Fatal(problems)
 	}

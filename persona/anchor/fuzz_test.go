@@ -32,7 +32,7 @@ func FuzzReadBind(f *testing.F) {
 	f.Add([]byte("## BIND\nROLE::r\nCOGNITION::LOGOS::ATLAS⊕X\nAUTHORITY::DELEGATED[a::b]\n"))
 	f.Add([]byte("BIND::[ROLE::x,\n ROLE::y]"))
 	f.Fuzz(func(t *testing.T, b []byte) {
-		bind, ps := TakeBind(b, editor(), "editor", nil)
+		bind, ps := takeBind(b, editor(), "editor", nil)
 		for _, p := range ps {
 			if p.Code == "" || p.At == "" || p.Text == "" {
 				t.Errorf("%+v says too little", p)
@@ -41,7 +41,7 @@ func FuzzReadBind(f *testing.F) {
 		if len(ps) > 0 {
 			return
 		}
-		again, ps := ReadBind(Text(Anchor{Bind: bind}))
+		again, ps := readBind(anchorText(Anchor{Bind: bind}))
 		if d := cmp.Diff(bind, again); d != "" || len(ps) > 0 {
 			t.Errorf("%v\n%s", ps, d)
 		}
@@ -66,9 +66,9 @@ func FuzzReadProof(f *testing.F) {
 		if len(ps) > 0 {
 			return
 		}
-		text := Text(Anchor{Tensions: p.Tensions, Commit: p.Commit})
+		text := anchorText(Anchor{Tensions: p.Tensions, Commit: p.Commit})
 		rereads(t, text)
-		again, ps := TakeProof(text, Judging{Protected: unprotected, Strictness: Quick, Files: tree(), Constitution: editor()})
+		again, ps := takeProof(text, Judging{Protected: unprotected, Strictness: Quick, Files: tree(), Constitution: editor()})
 		for i := range again.Tensions {
 			again.Tensions[i].Line = p.Tensions[i].Line
 		}
@@ -95,6 +95,6 @@ func TestAnyAnchorIsStrict(t *testing.T) {
 		for _, p := range rapid.SliceOf(rapid.String()).Draw(t, "files") {
 			a.Arm.Files = append(a.Arm.Files, Change{Path: p})
 		}
-		rereads(t, Text(a))
+		rereads(t, anchorText(a))
 	})
 }

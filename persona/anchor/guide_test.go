@@ -50,7 +50,7 @@ func TestGuideAsks(t *testing.T) {
 func TestTemplatesAreReadAndRefused(t *testing.T) {
 	t.Parallel()
 	_, template := Guide(AtContext, nil, given())
-	_, ps := TakeBind([]byte(template), editor(), "editor", nil)
+	_, ps := takeBind([]byte(template), editor(), "editor", nil)
 	wantCodes(t, ps, BindCognition, BindArchetype, BindAuthority)
 	_, template = Guide(AtBound, nil, given())
 	_, ps = judged(template, Default)
@@ -126,7 +126,7 @@ func TestTextIsStrict(t *testing.T) {
 		Tensions: []Tension{{Constraint: "A", Path: "app/[id]/x", Start: 2, End: 3, State: "s[0]", Trigger: "t"}},
 		Commit:   Commit{"docs/x.md", `go test -run "A B"`},
 	}
-	got := Text(a)
+	got := anchorText(a)
 	want := envelope + `BIND:
   ROLE::editor
   COGNITION::LOGOS
@@ -159,12 +159,12 @@ COMMIT:
 		t.Errorf("(-want +got):\n%s", d)
 	}
 	rereads(t, got)
-	p, ps := ReadProof(got)
+	p, ps := readProof(got)
 	wantCodes(t, ps)
 	if len(p.Tensions) != 1 || p.Tensions[0].String() != a.Tensions[0].String() || p.Commit != a.Commit {
 		t.Errorf("read back: %+v", p)
 	}
-	if b, ps := ReadBind(got); len(ps) > 0 || b.Authority != a.Bind.Authority {
+	if b, ps := readBind(got); len(ps) > 0 || b.Authority != a.Bind.Authority {
 		t.Errorf("read back: %+v %v", b, ps)
 	}
 	rereads(t, ArmText(a.Arm))

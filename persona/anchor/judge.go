@@ -21,23 +21,23 @@ func knownArchetypes() []string {
 		ODYSSEUS SISYPHUS PROMETHEUS ICARUS PANDORA ATLAS ARGUS THEMIS DAEDALUS`)
 }
 
-// TakeBind reads and judges BIND, and names each thing that is wrong once.
-func TakeBind(b []byte, c Constitution, role string, active func(token string) bool) (Bind, []Problem) {
-	bind, ps := ReadBind(b)
-	return bind, addJudged(ps, JudgeBind(bind, c, role, active))
+// takeBind reads and judges BIND, and names each thing that is wrong once.
+func takeBind(b []byte, c Constitution, role string, active func(token string) bool) (Bind, []Problem) {
+	bind, ps := readBind(b)
+	return bind, addJudged(ps, judgeBind(bind, c, role, active))
 }
 
-// TakeProof reads and judges TENSIONS and COMMIT, as TakeBind does.
-func TakeProof(b []byte, in Judging) (Proof, []Problem) {
-	p, ps := ReadProof(b)
+// takeProof reads and judges TENSIONS and COMMIT, as takeBind does.
+func takeProof(b []byte, in Judging) (Proof, []Problem) {
+	p, ps := readProof(b)
 	p, more := JudgeProof(p, in)
 	return p, addJudged(ps, more)
 }
 
-// TakeCommit reads and judges COMMIT, as TakeBind does.
-func TakeCommit(b []byte, in Judging) (Commit, []Problem) {
-	c, ps := ReadCommit(b)
-	return c, addJudged(ps, JudgeCommit(c, in))
+// takeCommit reads and judges COMMIT, as takeBind does.
+func takeCommit(b []byte, in Judging) (Commit, []Problem) {
+	c, ps := readCommit(b)
+	return c, addJudged(ps, judgeCommit(c, in))
 }
 
 // addJudged adds to what reading found what the judge found of the rest: not what
@@ -55,10 +55,10 @@ func (p Problem) explains(q Problem) bool {
 	return p.At == "payload" || p.At == q.At || strings.HasPrefix(q.At, p.At+".") || strings.HasPrefix(q.At, p.At+"[")
 }
 
-// JudgeBind holds a BIND against the constitution that the agent was given and
+// judgeBind holds a BIND against the constitution that the agent was given and
 // the role the session was opened for. active reports whether a token is of a
 // session that is bound.
-func JudgeBind(b Bind, c Constitution, role string, active func(token string) bool) []Problem {
+func judgeBind(b Bind, c Constitution, role string, active func(token string) bool) []Problem {
 	j := &bindJudge{}
 	j.checkRole(b.Role, roleName(role), c)
 	j.checkCognition(b.Cognition, c)

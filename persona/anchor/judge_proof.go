@@ -41,7 +41,7 @@ func (s Strictness) Least() int {
 func JudgeProof(p Proof, in Judging) (Proof, []Problem) {
 	tensions, ps := judgeTensions(p, in)
 	p.Tensions = tensions
-	return p, append(ps, JudgeCommit(p.Commit, in)...)
+	return p, append(ps, judgeCommit(p.Commit, in)...)
 }
 
 // judgeTensions is JudgeProof without the commit.
@@ -68,8 +68,8 @@ func judgeTensions(p Proof, in Judging) ([]Tension, []Problem) {
 	return all, j.problems
 }
 
-// JudgeCommit is the part of JudgeProof that an express session answers for.
-func JudgeCommit(c Commit, in Judging) []Problem {
+// judgeCommit is the part of JudgeProof that an express session answers for.
+func judgeCommit(c Commit, in Judging) []Problem {
 	j := &proofJudge{in: in}
 	j.checkCommit(c)
 	return j.problems
@@ -174,7 +174,7 @@ func (j *proofJudge) checkPlace(at string, t *Tension) {
 	if t.Start == 0 && j.in.Strictness == Deep {
 		j.fail(CtxRange, at, t.Path, tensionFormFor(Deep), "strictness deep asks for lines, and none are cited")
 	}
-	cited, count, ok := Cited(b, t.Start, t.End)
+	cited, count, ok := cutLines(b, t.Start, t.End)
 	if !ok {
 		j.fail(CtxRange, at, fmt.Sprintf("%s:%d-%d", t.Path, t.Start, t.End), fmt.Sprintf("lines from 1 to %d", count), "the file has %d lines", count)
 		return
@@ -183,9 +183,9 @@ func (j *proofJudge) checkPlace(at string, t *Tension) {
 	t.RangeSHA256 = hex.EncodeToString(sum[:])
 }
 
-// Cited returns the bytes of lines start to end, line ends and all; the whole for a
+// cutLines returns the bytes of lines start to end, line ends and all; the whole for a
 // start of 0. count is how many lines there are; not ok is a range beyond them.
-func Cited(b []byte, start, end int) (cited []byte, count int, ok bool) {
+func cutLines(b []byte, start, end int) (cited []byte, count int, ok bool) {
 	from, to := 0, len(b)
 	for at := 0; at < len(b); {
 		next := len(b)

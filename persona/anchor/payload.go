@@ -10,7 +10,7 @@ import (
 )
 
 // A payload is read in the forms that agents are likely to write, and written in one
-// form only (Text). The forms are the identity block of an OCTAVE envelope, the same
+// form only (anchorText). The forms are the identity block of an OCTAVE envelope, the same
 // block without an envelope, and the older text with headings:
 //
 //	===IDENTITY===                BIND:                    ## BIND
@@ -26,8 +26,8 @@ import (
 // because either could be meant. ARM is the server's, so a payload's own is ignored,
 // and so is text outside of every section.
 
-// ReadBind reads the payload of the second stage.
-func ReadBind(b []byte) (Bind, []Problem) {
+// readBind reads the payload of the second stage.
+func readBind(b []byte) (Bind, []Problem) {
 	r := parsePayload(b, BindSyntax)
 	s := r.findSection("BIND", "BIND")
 	if s == nil {
@@ -39,9 +39,9 @@ func ReadBind(b []byte) (Bind, []Problem) {
 	return bind, r.problems
 }
 
-// ReadProof reads the payload of the last stage. A tension keeps the ordinal it
+// readProof reads the payload of the last stage. A tension keeps the ordinal it
 // carries, 0 for none; JudgeProof numbers them.
-func ReadProof(b []byte) (Proof, []Problem) {
+func readProof(b []byte) (Proof, []Problem) {
 	r := parsePayload(b, ProofSyntax)
 	var p Proof
 	if s := r.findSection("TENSIONS", "TENSIONS", "TENSION"); s != nil {
@@ -51,8 +51,8 @@ func ReadProof(b []byte) (Proof, []Problem) {
 	return p, r.problems
 }
 
-// ReadCommit reads the payload of an express session, or the COMMIT of any other.
-func ReadCommit(b []byte) (Commit, []Problem) {
+// readCommit reads the payload of an express session, or the COMMIT of any other.
+func readCommit(b []byte) (Commit, []Problem) {
 	r := parsePayload(b, ProofSyntax)
 	return r.readCommit(), r.problems
 }
@@ -83,7 +83,7 @@ func (r *payload) fail(p Problem) {
 // The limits of a payload: what a session could mean, and some more.
 const (
 	MaxPayload  = 256 << 10 // bytes
-	MaxTensions = 32
+	maxTensions = 32
 )
 
 func parsePayload(b []byte, syntax Code) *payload {

@@ -12,8 +12,8 @@ import (
 func (s *payloadSection) readTensions() (all []Tension, unread int) {
 	seen := map[int]int{}
 	for _, e := range s.entries {
-		if len(all)+unread == MaxTensions {
-			s.fail(Problem{Code: TenCount, At: "TENSIONS", Line: s.lineOf(e), Text: fmt.Sprintf("more than %d tensions; the rest is not read", MaxTensions), Want: "the tensions that matter"})
+		if len(all)+unread == maxTensions {
+			s.fail(Problem{Code: TenCount, At: "TENSIONS", Line: s.lineOf(e), Text: fmt.Sprintf("more than %d tensions; the rest is not read", maxTensions), Want: "the tensions that matter"})
 			break
 		}
 		t, meant, ok := s.readTension(e, len(all)+unread+1)

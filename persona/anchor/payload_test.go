@@ -114,7 +114,7 @@ func TestBindRows(t *testing.T) {
 			}
 			c := editor()
 			c.Role = roleName(role)
-			b, ps := TakeBind([]byte(row.payload), c, role, func(token string) bool { return token == "oa-live" })
+			b, ps := takeBind([]byte(row.payload), c, role, func(token string) bool { return token == "oa-live" })
 			wantCodes(t, ps, row.codes...)
 			if strings.HasPrefix(row.name, "B1 ") || strings.HasPrefix(row.name, "B13") {
 				if d := cmp.Diff(ok, b); d != "" {
@@ -129,16 +129,16 @@ func TestArchetypesOfNobody(t *testing.T) {
 	t.Parallel()
 	b := Bind{Role: "editor", Cognition: "ETHOS", Archetypes: []string{"THEMIS"}, Authority: Authority{Scope: "x"}}
 	c := Constitution{Role: "editor"}
-	wantCodes(t, JudgeBind(b, c, "editor", nil))
+	wantCodes(t, judgeBind(b, c, "editor", nil))
 	b.Archetypes = []string{"ATLASFOO"}
-	wantCodes(t, JudgeBind(b, c, "editor", nil), BindArchetype)
+	wantCodes(t, judgeBind(b, c, "editor", nil), BindArchetype)
 	b.Archetypes, b.Authority = nil, Authority{Delegated: true, Parent: "oa-x"}
-	wantCodes(t, JudgeBind(b, c, "editor", nil), BindParent)
+	wantCodes(t, judgeBind(b, c, "editor", nil), BindParent)
 }
 
 func TestProblemsSayWhereAndWhat(t *testing.T) {
 	t.Parallel()
-	_, ps := ReadBind([]byte("BIND:\n  ROLE::editor\n  AUTHORITY::\"OWNER[x]\"\n"))
+	_, ps := readBind([]byte("BIND:\n  ROLE::editor\n  AUTHORITY::\"OWNER[x]\"\n"))
 	want := []Problem{{
 		Code: BindAuthority, At: "BIND.AUTHORITY", Line: 3, Text: "the authority is neither RESPONSIBLE nor DELEGATED",
 		Found: "OWNER[x]", Want: authorityForm,

@@ -44,7 +44,7 @@ func proofOf(lines ...string) string {
 
 // judged reads and judges a payload as the desk does.
 func judged(payload string, s Strictness) (Proof, []Problem) {
-	return TakeProof([]byte(payload), Judging{Protected: unprotected, Strictness: s, Files: tree(), Constitution: editor()})
+	return takeProof([]byte(payload), Judging{Protected: unprotected, Strictness: s, Files: tree(), Constitution: editor()})
 }
 
 func TestTensionRows(t *testing.T) {
@@ -143,18 +143,18 @@ func TestTensionRows(t *testing.T) {
 
 func TestLimits(t *testing.T) {
 	t.Parallel()
-	_, ps := judged(proofOf(slices.Repeat([]string{first}, MaxTensions)...), Quick)
+	_, ps := judged(proofOf(slices.Repeat([]string{first}, maxTensions)...), Quick)
 	if strings.Contains(codesOf(ps), string(TenCount)) {
-		t.Errorf("%d tensions are too many: %v", MaxTensions, ps)
+		t.Errorf("%d tensions are too many: %v", maxTensions, ps)
 	}
-	_, ps = judged(proofOf(slices.Repeat([]string{first}, MaxTensions+1)...), Quick)
+	_, ps = judged(proofOf(slices.Repeat([]string{first}, maxTensions+1)...), Quick)
 	if !strings.Contains(codesOf(ps), string(TenCount)) {
-		t.Errorf("%d tensions are not too many: %v", MaxTensions+1, ps)
+		t.Errorf("%d tensions are not too many: %v", maxTensions+1, ps)
 	}
 	_, ps = judged(strings.Repeat("x", MaxPayload+1), Quick)
 	wantCodes(t, ps, ProofSyntax)
 	big := fstest.MapFS{"big": {Data: make([]byte, maxCited+1)}}
-	_, ps = TakeProof([]byte(proofOf("[NO_GUESSING]⇌CTX:big[unread]→TRIGGER[read it]")), Judging{Protected: unprotected, Strictness: Quick, Files: big})
+	_, ps = takeProof([]byte(proofOf("[NO_GUESSING]⇌CTX:big[unread]→TRIGGER[read it]")), Judging{Protected: unprotected, Strictness: Quick, Files: big})
 	wantCodes(t, ps, CtxNotFile)
 }
 
@@ -233,7 +233,7 @@ func TestLinks(t *testing.T) {
 			p := Proof{Tensions: []Tension{{Constraint: "A", Path: row.path, State: "b", Trigger: "c"}}, Commit: Commit{"new.md", "go test"}}
 			_, ps := JudgeProof(p, in)
 			wantCodes(t, ps, row.ctx...)
-			wantCodes(t, JudgeCommit(Commit{row.path, "go test"}, in), row.artifact...)
+			wantCodes(t, judgeCommit(Commit{row.path, "go test"}, in), row.artifact...)
 		})
 	}
 	var _ fs.ReadLinkFS = root.FS().(fs.ReadLinkFS) // what tells a link that leaves from a file that is missing
@@ -278,13 +278,13 @@ func TestCommitRows(t *testing.T) {
 		t.Run(row.name, func(t *testing.T) {
 			t.Parallel()
 			protected := func(p string) (string, bool) { return "it governs", p == "odd.toml" }
-			_, ps := TakeCommit([]byte(row.payload), Judging{Files: tree(), Constitution: editor(), Protected: protected})
+			_, ps := takeCommit([]byte(row.payload), Judging{Files: tree(), Constitution: editor(), Protected: protected})
 			wantCodes(t, ps, row.codes...)
 		})
 	}
 	own := editor()
 	own.GateCommand, own.Paths = []string{"./check all"}, []string{"docs/**"}
 	in := Judging{Protected: unprotected, Files: tree(), Constitution: own}
-	wantCodes(t, JudgeCommit(Commit{"docs/x.md", "./check all -v"}, in))
-	wantCodes(t, JudgeCommit(Commit{"a.go", "go test"}, in), CommitOutside, CommitUnlisted)
+	wantCodes(t, judgeCommit(Commit{"docs/x.md", "./check all -v"}, in))
+	wantCodes(t, judgeCommit(Commit{"a.go", "go test"}, in), CommitOutside, CommitUnlisted)
 }

@@ -27,12 +27,12 @@ func (t *stageCall) runProof() Result {
 	if len(ps) > 0 {
 		return t.refuse(ps...)
 	}
-	if moved := Drift(*t.hand.Arm, arm); len(moved) > 0 {
+	if moved := compareArms(*t.hand.Arm, arm); len(moved) > 0 {
 		r := t.refuse(driftProblems(moved, atBind)...)
 		r.NextStep = "odd anchor context " + t.token + " -  with the BIND that was accepted gives a fresh ARM; then the proof"
 		return r
 	}
-	p, ps := TakeProof(t.payload, t.proofRules(c))
+	p, ps := takeProof(t.payload, t.proofRules(c))
 	return t.bindSession(p, "agent", c, ps, warnings)
 }
 
@@ -66,7 +66,7 @@ func (t *stageCall) runExpress() Result {
 	if len(ps) > 0 {
 		return t.refuse(ps...)
 	}
-	commit, ps := TakeCommit(t.payload, t.proofRules(c))
+	commit, ps := takeCommit(t.payload, t.proofRules(c))
 	return t.bindSession(Proof{Tensions: tensions, Commit: commit}, "server", c, ps, warnings)
 }
 
@@ -116,7 +116,7 @@ func (w World) permitTime() time.Duration {
 // answerAnchored answers with the anchor and permit of a bound session.
 func (t *stageCall) answerAnchored(a Anchor, warnings []Problem) Result {
 	return Result{
-		Success: true, Stage: string(AtBound), Token: t.token, ConstitutionPath: t.hand.ConstPath, ServerArm: &a.Arm, Anchor: string(Text(a)),
+		Success: true, Stage: string(AtBound), Token: t.token, ConstitutionPath: t.hand.ConstPath, ServerArm: &a.Arm, Anchor: string(anchorText(a)),
 		Permit: &a.Permit, NextStep: nextCommand(AtBound, a.Mode, t.token), Warnings: warnings,
 	}
 }

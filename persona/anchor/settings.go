@@ -12,19 +12,19 @@ import (
 // maxSettings is the largest settings file that is edited, in bytes.
 const maxSettings = 1 << 20
 
-// SettingsError is a settings file that is not edited: it does not read as one
+// settingsError is a settings file that is not edited: it does not read as one
 // JSON object with unique names, or the hook has no place in it.
-type SettingsError struct {
+type settingsError struct {
 	File string
 	Line int
 	Text string
 }
 
 // Error writes the place first.
-func (e SettingsError) Error() string { return fmt.Sprintf("%s:%d: %s", e.File, e.Line, e.Text) }
+func (e settingsError) Error() string { return fmt.Sprintf("%s:%d: %s", e.File, e.Line, e.Text) }
 
 // Refused returns the reason code.
-func (e SettingsError) Refused() string { return "settings-unread" }
+func (e settingsError) Refused() string { return "settings-unread" }
 
 // settings is a harness's settings file with the place of every value in it, so
 // that an edit touches no other byte.
@@ -70,7 +70,7 @@ func readUnique(b []byte) (top jsontree.Node, at int, err error) {
 
 // errorAt returns an error that names the line of an offset.
 func (s settings) errorAt(at int, format string, args ...any) error {
-	return SettingsError{s.file, s.lineAt(at), fmt.Sprintf(format, args...)}
+	return settingsError{s.file, s.lineAt(at), fmt.Sprintf(format, args...)}
 }
 
 func (s settings) lineAt(at int) int { return 1 + bytes.Count(s.b[:at], []byte("\n")) }

@@ -11,8 +11,8 @@ import (
 	"github.com/odd-cli/odd/persona/jsontree"
 )
 
-// HookCommand is what a harness runs before each tool.
-const HookCommand = "odd anchor gate --hook claude"
+// hookCommand is what a harness runs before each tool.
+const hookCommand = "odd anchor gate --hook claude"
 
 // Where the hook stands in a settings file: a list of groups by event.
 const (
@@ -23,7 +23,7 @@ const (
 // fragment is the group that InstallHook adds. It matches every tool, because a
 // tool that the gate never sees is open whatever the gate thinks of it; a hook
 // that fails or is slower than its timeout in seconds blocks.
-const fragment = `{"matcher":"*","hooks":[{"type":"command","command":"` + HookCommand + `","timeout":5,"onFailure":"block"}]}`
+const fragment = `{"matcher":"*","hooks":[{"type":"command","command":"` + hookCommand + `","timeout":5,"onFailure":"block"}]}`
 
 // HookState says how a settings file stands to the hook.
 type HookState string
@@ -38,7 +38,7 @@ const (
 )
 
 // CheckHook says how a settings file stands to the hook, at which line and why;
-// nil is a file that is not there. The error is a SettingsError.
+// nil is a file that is not there. The error is a settingsError.
 func CheckHook(file string, b []byte) (state HookState, line int, why string, err error) {
 	if b == nil {
 		return HookMissing, 0, "no such file", nil
@@ -71,7 +71,7 @@ func CheckHook(file string, b []byte) (state HookState, line int, why string, er
 // InstallHook adds the hook to a settings file; nil is a file that is not there.
 // Where it stands already nothing changes, an altered one is replaced. No byte
 // outside the new group, the brackets it needs and one comma changes, and
-// RemoveHook takes exactly these away again. The error is a SettingsError.
+// RemoveHook takes exactly these away again. The error is a settingsError.
 func InstallHook(file string, b []byte) ([]byte, error) {
 	state, line, why, err := CheckHook(file, b)
 	switch {
@@ -80,7 +80,7 @@ func InstallHook(file string, b []byte) ([]byte, error) {
 	case state == HookInstalled:
 		return b, nil
 	case state == HookShadowed:
-		return nil, SettingsError{file, line, why + "; delete the key first"}
+		return nil, settingsError{file, line, why + "; delete the key first"}
 	case state == HookAltered:
 		if b, err = RemoveHook(file, b); err != nil {
 			return nil, err
@@ -127,7 +127,7 @@ func (s settings) spaceBefore(n jsontree.Node, i int) string {
 
 // RemoveHook takes the hook out of a settings file, altered or not, and the
 // brackets that were made for it. nil is a file that holds nothing else and was
-// made for it. The error is a SettingsError.
+// made for it. The error is a settingsError.
 func RemoveHook(file string, b []byte) ([]byte, error) {
 	for b != nil {
 		s, err := readSettings(file, b)
@@ -235,7 +235,7 @@ func (s settings) describeChange(group, item jsontree.Node) string {
 		panic("unreachable: " + err.Error())
 	}
 	if !reflect.DeepEqual(s.decode(item), want.Hooks[0]) {
-		return "the entry is not as installed: want type command, command " + HookCommand + ", timeout 5, onFailure block and no more"
+		return "the entry is not as installed: want type command, command " + hookCommand + ", timeout 5, onFailure block and no more"
 	}
 	for _, m := range group.Members {
 		switch v := s.decode(m.Value); {

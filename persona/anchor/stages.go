@@ -51,7 +51,7 @@ func (t *stageCall) runContext() Result {
 	if t.stage == AtContext {
 		return t.repeatContext(c)
 	}
-	b, ps := TakeBind(t.payload, c, t.hand.Role, t.isBound)
+	b, ps := takeBind(t.payload, c, t.hand.Role, t.isBound)
 	if len(ps) > 0 {
 		return t.countFailure("context", AtContext, c, ps)
 	}
@@ -73,7 +73,7 @@ func (t *stageCall) repeatContext(c Constitution) Result {
 	if len(ps) > 0 {
 		return t.refuse(ps...)
 	}
-	moved := Drift(*t.hand.Arm, arm)
+	moved := compareArms(*t.hand.Arm, arm)
 	if len(moved) == 0 {
 		return t.answerContext(c, warnings)
 	}
@@ -129,7 +129,7 @@ func (w World) computeArm(topic string, s Strictness, c Constitution) (a Arm, wa
 }
 
 // driftProblems says what is not as it was when an ARM was seen.
-func driftProblems(moved []Member, when string) []Problem {
+func driftProblems(moved []armChange, when string) []Problem {
 	var ps []Problem
 	for _, m := range moved {
 		ps = append(ps, Problem{Code: ArmDrift, At: "ARM." + m.Name, Text: m.Name + " is not what it was when " + when, Found: m.New, Want: m.Old})

@@ -34,7 +34,7 @@ func (d Desk) movedMembers(a Anchor) []Problem {
 	if len(ps) > 0 {
 		return ps
 	}
-	moved := slices.DeleteFunc(Drift(a.Arm, now), func(m Member) bool { return m.Name == "head_oid" })
+	moved := slices.DeleteFunc(compareArms(a.Arm, now), func(m armChange) bool { return m.Name == "head_oid" })
 	return driftProblems(moved, "the session was bound")
 }
 
@@ -44,7 +44,7 @@ func (d Desk) checkCitation(t Tension) string {
 	if err != nil {
 		return "the file it cites does not read now"
 	}
-	cited, lines, ok := Cited(b, t.Start, t.End)
+	cited, lines, ok := cutLines(b, t.Start, t.End)
 	switch {
 	case !ok:
 		return fmt.Sprintf("the file it cites has only %d lines now", lines)
