@@ -20,11 +20,15 @@ type RunFile struct {
 
 // RunFile is the file of a run; ok is false where the ledger has none, or several.
 func (s *State) RunFile(run string) (f RunFile, ok bool) {
+	if run == s.run && run != "" { // tasks of one run are asked about one after the other
+		return s.runFile, true
+	}
 	names, err := fs.Glob(s.bundle, "ledger/*/"+run+".jsonl")
 	if err != nil || len(names) != 1 {
 		return f, false
 	}
-	return s.runFile(names[0], s.reader.Read), true
+	s.run, s.runFile = run, s.readRun(names[0], s.reader.Read)
+	return s.runFile, true
 }
 
 // RunFiles are the files of a month, or of all time for "", one after the other by path. It
@@ -49,7 +53,7 @@ func (s *State) RunFiles(month string, about func(run string, tasks []string) bo
 	}
 	return func(yield func(RunFile) bool) {
 		for _, name := range names {
-			if !yield(s.runFile(name, event.Read)) {
+			if !yield(s.readRun(name, event.Read)) {
 				return
 			}
 		}
@@ -66,8 +70,8 @@ func (s *State) known(name string) (f file, known bool) {
 	return f, known
 }
 
-// runFile reads a file of the ledger.
-func (s *State) runFile(name string, read func([]byte) ([]event.Record, error)) RunFile {
+// readRun reads a file of the ledger.
+func (s *State) readRun(name string, read func([]byte) ([]event.Record, error)) RunFile {
 	b, err := fileOf(s.bundle, name)
 	f := RunFile{Path: name}
 	if err == nil {

@@ -86,6 +86,9 @@ type State struct {
 	isRead bool
 	fresh  int // how many files were read that no cache had
 
+	run     string // that was asked for last
+	runFile RunFile
+
 	all, board atoms
 	tasks      []board.Task
 	unread     []okf.Problem
@@ -104,7 +107,7 @@ func (s *State) Next(bundle fs.FS) *State {
 		before = s.before
 	}
 	next := *s
-	next.bundle, next.before, next.months, next.err, next.isRead = bundle, before, nil, nil, false
+	next.bundle, next.before, next.months, next.err, next.isRead, next.run = bundle, before, nil, nil, false, ""
 	next.all.isRead, next.board.isRead = false, false
 	return &next
 }

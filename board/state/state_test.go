@@ -486,8 +486,14 @@ func TestRunFiles(t *testing.T) {
 			t.Errorf("receipts of %q: %v", c.month, err)
 		}
 	}
-	if f, ok := Of(files, nil).RunFile("run-1"); !ok || f.Err != nil || len(f.Records) != 1 {
-		t.Errorf("%+v, %v", f, ok)
+	s := Of(files, nil)
+	if err := all.put(event.Record{TS: dawn, Run: "run-1", Kind: event.Session, Task: "a"}); err != nil {
+		t.Fatal(err)
+	}
+	for i, s := range []*State{s, s, s.Next(all.fs())} {
+		if f, ok := s.RunFile("run-1"); !ok || f.Err != nil || len(f.Records) != 1+i/2 {
+			t.Errorf("%d: %+v, %v", i, f, ok)
+		}
 	}
 	if _, ok := Of(files, nil).RunFile("run-5"); ok {
 		t.Error("a run that there is not")
