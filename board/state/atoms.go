@@ -29,20 +29,20 @@ type atoms struct {
 	err      error
 }
 
-// Atoms is the graph of the bundle's atoms, and what is wrong with their files.
+// Atoms returns the graph of the bundle's atoms, and what is wrong with their files.
 func (s *State) Atoms() (*okf.Graph, []okf.Problem, error) {
 	err := s.all.read(s.cache, s.bundle, "tree-", ".")
 	return s.all.graph, s.all.problems, err
 }
 
-// TaskAtoms is Atoms for the folder of tasks alone: what else the bundle holds costs nothing.
+// TaskAtoms is [State.Atoms] for the folder of tasks alone. It reads nothing else of the bundle.
 func (s *State) TaskAtoms() (*okf.Graph, []okf.Problem, error) {
 	err := s.board.read(s.cache, board.Only(s.bundle), "tasks-", board.Folder)
 	return s.board.graph, s.board.problems, err
 }
 
-// Tasks are the tasks on the board, in order of id, and what is wrong with those that
-// cannot be read.
+// Tasks returns the tasks on the board in order of id, and what is wrong with files there that
+// cannot be read as tasks.
 func (s *State) Tasks() ([]board.Task, []okf.Problem, error) {
 	g, _, err := s.Atoms()
 	if err == nil && g != s.tasksOf {

@@ -1,47 +1,71 @@
-// Package state says what a board is at one commit: which changes were made, what they
-// cost, what is claimed, how sessions did, and under which lease.
+// Package state answers questions about a board at one commit: which tasks it has, what runs
+// cost, which of them hold a task, which changes to files wait or ended, and which lease is in
+// force.
 //
-// A [State] is a function of one tree, that of the bundle. Two commits with the same tree
-// have the same State, whoever made them and in whatever order. It reads the committed
-// files alone: an edit in a work tree counts once it is committed.
+// The board lies in the bundle, a folder of the repository ("knowledge" unless odd.toml names
+// another). A [State] is made from that folder as one commit has it, and depends on nothing
+// else: two commits with the same folder have the same State. Edits in a work tree count once
+// they are committed.
 //
-//	s := state.Of(tree, nil)      // tree: an fs.FS of the bundle
-//	spend, err := s.Spend()       // what every month cost, and the claims that are open
-//	ops, err := s.Ops()           // every change and how it stands or ended
+//	bundle, err := fs.Sub(tree, "knowledge") // tree: repo.Tree(commit)
+//	s := state.Of(bundle, repo)              // or nil for repo: then nothing is cached
+//	tasks, unread, err := s.Tasks()          // the tasks, and the files that are none
+//	spend, err := s.Spend()                  // the money of each month, and open claims
+//	s = s.Next(later)                        // the bundle of another commit: only what differs is read
 //
-// # Where it comes from
+// # What it reads
 //
-// The ledger, ledger/YYYY-MM/RUN.jsonl, holds one event a line (package event). A State
-// folds them:
+// Every file of the bundle that holds an atom (Markdown with a type):
 //
-//	Spend     claim, outcome, abandoned   the money of each month and team; open claims
-//	Used      the same                    what a lease has used up
-//	Ops       op, op_end                  the changes that went through the pipeline
-//	Trials    the same                    what the changes that ended teach
-//	Ends      outcome, abandoned          how each claim of a task ended
-//	Swept     abandoned                   whose claims other runs have closed
-//	Tries     session                     how each session's transport did
-//	Permits   anchor                      the permits that were released
+//	Atoms      the graph of all atoms, and the problems of their files
+//	TaskAtoms  the same for the folder tasks/ alone
+//	Tasks      the tasks of the graph
 //
-// governance/ and proposals/ are few files, which [ReadGovernance] and [ReadProposals]
-// read whole: the lease, the gates, the decisions, and what waits for a person's word.
-// They take a work tree too, because a person sees the edits in it. The tasks of a board
-// are package board's.
+// The ledger. Each run of odd appends to a file of its own, ledger/YYYY-MM/RUN.jsonl, one event
+// a line (package event). A run claims a task, which reserves money, and closes the claim with
+// an outcome. A session that no task asked for has an engage event in the place of a claim.
+// The claim of a run that died is closed by another run, as abandoned. A change to files that
+// are not atoms is an op: its steps are events, and so is its end.
+//
+//	method     events                      answer
+//	Spend      claim, engage, outcome,     money by month and team; open claims
+//	           abandoned
+//	Used       the same                    tasks and money used under a lease
+//	Receipts   the same, and session       what each run paid for each task and model
+//	Ends       outcome, abandoned          how claims of tasks ended
+//	Swept      abandoned                   whether another run closed a run's claim
+//	Ops        op, op_end                  every change, and how it stands or ended
+//	OpenOps    op, op_end                  the changes without an end, and how many ended
+//	Waiting    op, op_end                  the change that waits for a person's decision
+//	Stories    op, op_end                  all steps of some changes
+//	Trials     op, op_end                  what ended changes teach the next attempt
+//	Tries      session                     how sessions fared with their agents
+//	Permits    anchor                      permits that were given back
+//	RunFile    all                         the events of one run
+//	RunFiles   all                         the events of a month, a task or some runs
+//
+// The files of governance/ and proposals/. [ReadGovernance] returns the lease, the gates that
+// were passed and the decisions; [ReadProposals] what waits for a person. They are functions of
+// a folder and no methods, because commands also show a person their uncommitted edits of them.
 //
 // # What it costs
 //
-// Nothing is read before it is asked for. The fold is kept by the ids of git's trees: a
-// month whose folder has the id of one that was folded before is taken as it is, and of
-// another one only the files are read whose blobs differ. [State.Next] carries a State on
-// to another tree in memory, a [Cache] from one process to the next. Both are caches: what
-// a State says never depends on them.
+// A method reads what it needs at its first call. Only Waiting, Stories, Receipts and RunFiles
+// read files again, those that they are asked about.
+//
+// What was read is kept by git's object ids. A month of the ledger whose folder has the same id
+// is not read again; in another month only files with another id are. The graph is kept by the
+// id of its folder; from the graph of a similar folder only the files that differ are read.
+// [State.Next] reuses what is in memory, a [Cache] what an earlier process kept. Without either
+// the answers are the same, and slower.
 //
 // # Errors
 //
-// Money fails closed: where a ledger file is damaged, Spend, Used, Swept, Ends, Tries and
-// Permits return a [*Damaged] that names the file and the line. Ops and Trials tell what
-// can be read. A link in the place of a file is damage: where it leads is not what the
-// commit has.
+// A damaged ledger file stops whatever depends on all of it: Spend, Used, Ends, Swept, Tries,
+// Permits and Receipts return a [*Damaged] that names the file and the line. Ops, OpenOps,
+// Waiting, Stories and Trials use the events before the damage. RunFile and RunFiles return
+// those events with the error of each file. A symbolic link in the place of a file is damage,
+// and is not followed.
 package state
 
 import (
@@ -74,8 +98,8 @@ type Cache interface {
 	Diff(ctx context.Context, a, b repo.OID) ([]repo.Change, error)
 }
 
-// State is a board at one commit. It is for one goroutine. Nobody may change what its
-// methods return.
+// State is a board at one commit. It is not for several goroutines at once, and callers must
+// not change what its methods return.
 type State struct {
 	bundle fs.FS
 	cache  Cache
@@ -95,12 +119,14 @@ type State struct {
 	tasksOf    *okf.Graph // that they are of, nil for none
 }
 
-// Of is the State of a bundle's tree; cache may be nil.
+// Of returns the State of a bundle, whose files and folders should have git's object ids, as those
+// of [repo.TreeFS] have: without them nothing is cached. cache may be nil.
 func Of(bundle fs.FS, cache Cache) *State {
 	return &State{bundle: bundle, cache: cache, reader: &event.Reader{}}
 }
 
-// Next is the State of another tree, which reads only what s has not.
+// Next returns the State of the bundle of another commit, which reuses what s has read. s stays
+// as it is.
 func (s *State) Next(bundle fs.FS) *State {
 	before := s.months
 	if !s.isRead {
