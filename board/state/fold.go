@@ -96,6 +96,14 @@ type entry struct {
 	regular bool
 }
 
+// damage is what is wrong with what only goes by the name.
+func (e entry) damage(name string) *Damaged {
+	if e.regular {
+		return nil
+	}
+	return &Damaged{name, errors.New("is a link or a submodule, not a file; restore the file from git")}
+}
+
 func (f *folding) entries() ([]entry, error) {
 	all, err := fs.ReadDir(f.bundle, f.dir)
 	if err != nil {
@@ -160,8 +168,8 @@ func (f *folding) grow(m *month, changed []entry) error {
 	}
 	for _, e := range changed {
 		name := path.Join(f.dir, e.name)
-		if !e.regular {
-			m.damaged = cmp.Or(m.damaged, &Damaged{name, errors.New("is a link or a submodule, not a file; restore the file from git")})
+		if damaged := e.damage(name); damaged != nil {
+			m.damaged = cmp.Or(m.damaged, damaged)
 			m.details.Files[e.name] = file{damaged: true}
 			continue
 		}

@@ -27,7 +27,8 @@ func (s *State) RunFile(run string) (f RunFile, ok bool) {
 	if err != nil || len(names) != 1 {
 		return f, false
 	}
-	s.run, s.runFile = run, s.readRun(names[0], s.reader.Read)
+	b, err := fileOf(s.bundle, names[0])
+	s.run, s.runFile = run, readRun(names[0], b, err, s.reader.Read)
 	return s.runFile, true
 }
 
@@ -36,24 +37,42 @@ func (s *State) RunFile(run string) (f RunFile, ok bool) {
 // file and its tasks; it is not asked of a file that is damaged or of several runs, which may
 // have anything.
 func (s *State) RunFiles(month string, about func(run string, tasks []string) bool) (iter.Seq[RunFile], error) {
-	names, err := fs.Glob(s.bundle, "ledger/*/*.jsonl")
-	if began, bad := time.Parse("2006-01", month); bad == nil {
-		first := event.Month(began.AddDate(0, -1, 0)) // a run's file lies in the month it began in, and no run lasts one
-		names = slices.DeleteFunc(names, func(name string) bool {
-			at := path.Base(path.Dir(name))
-			return at < first || at > month
-		})
+	dirs, err := fs.ReadDir(s.bundle, "ledger")
+	if errors.Is(err, fs.ErrNotExist) {
+		err = nil
 	}
-	if about != nil && err == nil && len(names) > 0 {
+	first := ""
+	if began, bad := time.Parse("2006-01", month); bad == nil {
+		first = event.Month(began.AddDate(0, -1, 0)) // a run's file lies in the month it began in, and no run lasts one
+	}
+	var all []entry
+	for _, d := range dirs {
+		if err == nil && d.IsDir() && d.Name() >= first && (month == "" || d.Name() <= month) {
+			var files []entry
+			files, err = (&folding{bundle: s.bundle, dir: path.Join("ledger", d.Name())}).entries()
+			for _, e := range files {
+				e.name = path.Join("ledger", d.Name(), e.name)
+				all = append(all, e)
+			}
+		}
+	}
+	if about != nil && err == nil && len(all) > 0 {
 		_, err = s.read()
-		names = slices.DeleteFunc(names, func(name string) bool {
-			f, known := s.known(name)
+		all = slices.DeleteFunc(all, func(e entry) bool {
+			f, known := s.known(e.name)
 			return known && !f.damaged && f.Run != "" && !about(f.Run, f.Tasks)
 		})
 	}
 	return func(yield func(RunFile) bool) {
-		for _, name := range names {
-			if !yield(s.readRun(name, event.Read)) {
+		for _, e := range all {
+			var f RunFile
+			if damaged := e.damage(e.name); damaged != nil {
+				f = RunFile{Path: e.name, Err: damaged}
+			} else {
+				b, err := fs.ReadFile(s.bundle, e.name)
+				f = readRun(e.name, b, err, event.Read)
+			}
+			if !yield(f) {
 				return
 			}
 		}
@@ -70,9 +89,8 @@ func (s *State) known(name string) (f file, known bool) {
 	return f, known
 }
 
-// readRun reads a file of the ledger.
-func (s *State) readRun(name string, read func([]byte) ([]event.Record, error)) RunFile {
-	b, err := fileOf(s.bundle, name)
+// readRun is a file of the ledger that has these bytes, or this error.
+func readRun(name string, b []byte, err error, read func([]byte) ([]event.Record, error)) RunFile {
 	f := RunFile{Path: name}
 	if err == nil {
 		f.Records, err = read(b)
