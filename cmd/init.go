@@ -143,20 +143,23 @@ func (o beginning) layOut(ctx context.Context, env Env, at string) error {
 
 // sayNext tells a person what init wrote and which commands come next, in order.
 func sayNext(env Env, root string, wrote []string, ch repo.Changes) {
-	talk(env, "wrote the files above: settings in odd.toml, knowledge and tasks as markdown in %s/. No file of yours was changed.", root)
 	var add []string
 	for _, name := range wrote {
 		if top, _, _ := strings.Cut(name, "/"); !slices.Contains(add, top) {
 			add = append(add, top)
 		}
 	}
-	talk(env, "1. commit them:  git add %s && git commit -m \"odd: begin\"", strings.Join(add, " "))
+	commit := "git add " + strings.Join(add, " ") + " && git commit -m \"odd: begin\""
 	first := path.Join(root, "tasks", firstTask)
 	if !slices.Contains(wrote, first) {
-		talk(env, "2. check them:   odd check")
-		talk(env, "3. add a task:   odd task add \"TITLE\"")
+		talk(env, "wrote the files above; commit them: %s; then odd status shows what to do next", commit)
+		if slices.ContainsFunc(wrote, func(name string) bool { return strings.HasPrefix(name, ".github/workflows/") }) {
+			talk(env, "the first lines of each workflow say what it does and how it is turned on")
+		}
 		return
 	}
+	talk(env, "wrote the files above: settings in odd.toml, knowledge and tasks as markdown in %s/. No file of yours was changed.", root)
+	talk(env, "1. commit them:  %s", commit)
 	if !bytes.Contains(ch[first], []byte("\nstate: ready\n")) {
 		talk(env, "2. in %s, set \"inputs\" to a file or folder of your documents; then commit it", first)
 		talk(env, "3. run the task: odd task ready read-our-documents, then odd drain")
