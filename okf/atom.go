@@ -1,8 +1,8 @@
-// Package okf reads and writes atoms: the concept files of an Open Knowledge
-// Format (OKF v0.2) bundle, and the graph of real edges between them.
+// Package okf reads and writes atoms, the concept files of an Open Knowledge Format (OKF
+// v0.2) bundle. It also builds the graph of the edges between them.
 //
-// An atom is one markdown file: a YAML mapping between two lines that are
-// exactly "---", then a body.
+// A bundle is a folder of markdown files. Each of them is an atom: a YAML mapping between
+// two lines that are exactly "---" (the front matter), then a body.
 //
 //	---
 //	type: process
@@ -13,10 +13,12 @@
 //
 //	An article leaves the desk once.
 //
-// OKF asks for one key, type. Everything else odd reads is an extension key:
-// id, confidence, the typed edges, uri. Unknown types and unknown keys are
-// legal and are kept. Nothing in this package touches git, the clock or the
-// network; a bundle arrives as an fs.FS and leaves as bytes.
+// OKF requires one key, type. odd reads further keys: id, confidence, uri, and the typed
+// edges such as owner above. Unknown types and keys are legal and are kept.
+//
+// [Load] reads a bundle from an fs.FS into a [Graph]. [Check] reports what is wrong in it,
+// [Edit] changes one key and keeps every other byte, and [Graph.Search] ranks atoms.
+// Nothing in this package touches git, the clock or the network.
 package okf
 
 import (
@@ -30,15 +32,15 @@ import (
 	"sync"
 )
 
-// ID is the permanent name of an atom: its explicit id key, or else the bundle
-// path without ".md" (OKF v0.2's concept id).
+// ID is the permanent name of an atom: its id key or, without one, its bundle path without
+// ".md" (OKF v0.2's concept id).
 type ID string
 
-// Confidence is how far an atom may be trusted. The order is the ladder
-// inferred < asserted < verified; Unset is an atom that does not say.
+// Confidence says how far an atom may be trusted, in the order inferred < asserted <
+// verified. Unset means that the atom does not say.
 type Confidence uint8
 
-// The rungs of the ladder.
+// The levels, lowest first.
 const (
 	Unset Confidence = iota
 	Inferred
@@ -48,11 +50,11 @@ const (
 
 var confidenceNames = [...]string{"", "inferred", "asserted", "verified"}
 
-// String is the word as it stands in frontmatter; Unset is "".
+// String returns the word that front matter uses; "" for Unset.
 func (c Confidence) String() string { return confidenceNames[c] }
 
-// ParseConfidence reads the frontmatter word. The empty string is Unset; any
-// other unknown word is not ok.
+// ParseConfidence reads the word of front matter. The empty string is Unset; any other
+// unknown word is not ok.
 func ParseConfidence(s string) (c Confidence, ok bool) {
 	for i, n := range confidenceNames {
 		if s == n {
@@ -62,15 +64,15 @@ func ParseConfidence(s string) (c Confidence, ok bool) {
 	return Unset, false
 }
 
-// Stamp is an actor and a moment, as in generated and verified. At is the
-// author's own text and is never retyped.
+// Stamp is an actor and a time, as in the keys generated and verified. At is kept as the
+// author wrote it.
 type Stamp struct {
 	By string `json:"by"`
 	At string `json:"at,omitempty"`
 }
 
-// Human reports whether a person made the stamp: only the exact prefix
-// "human:" counts (OKF v0.2 §7).
+// Human reports whether a person made the stamp: By must begin with exactly "human:" (OKF
+// v0.2 §7).
 func (s Stamp) Human() bool { return strings.HasPrefix(s.By, "human:") && len(s.By) > len("human:") }
 
 // Source says where an atom's claim comes from (OKF v0.2 §5.1).
@@ -80,7 +82,7 @@ type Source struct {
 	Title    string `json:"title,omitempty"`
 }
 
-// Tier is the trust tier OKF derives from verified alone.
+// Tier is the trust tier that OKF derives from the key verified alone.
 type Tier string
 
 // The tiers of OKF v0.2 §5.3.
@@ -90,11 +92,11 @@ const (
 	HumanReviewed    Tier = "human-reviewed"
 )
 
-// EdgeKind names a typed edge. The vocabulary is closed; there is no "owns".
+// EdgeKind names a typed edge. The list is closed; there is no "owns".
 type EdgeKind string
 
-// The typed edges, in the order every command lists them, and Link, the
-// untyped edge a markdown link makes.
+// The typed edges in the order in which every command lists them, then Link, the
+// untyped edge that a markdown link makes.
 const (
 	Owner        EdgeKind = "owner"
 	ReportsTo    EdgeKind = "reports_to"
@@ -109,12 +111,12 @@ const (
 	Link         EdgeKind = "link"
 )
 
-// EdgeKinds lists the typed edges in canonical order, Link excluded.
+// EdgeKinds lists the typed edges in canonical order, without Link.
 func EdgeKinds() []EdgeKind {
 	return []EdgeKind{Owner, ReportsTo, Uses, GovernedBy, Produces, Stages, DecidedBy, RelatesTo, Supersedes, SupersededBy}
 }
 
-// Edge is one outgoing typed edge as written: Target is an id or a bundle path.
+// Edge is one outgoing typed edge as the file has it: Target is an id or a bundle path.
 type Edge struct {
 	Kind   EdgeKind
 	Target string
@@ -129,7 +131,7 @@ type Field struct {
 	Line  int // 1-based line in the file
 }
 
-// Atom is one parsed concept file. It keeps the bytes it came from.
+// Atom is one parsed concept file. It keeps the bytes that it was parsed from.
 type Atom struct {
 	Path        string // slash-separated, relative to the bundle root
 	ID          ID
@@ -142,7 +144,7 @@ type Atom struct {
 	Status      string // OKF lifecycle only; a task's place is its state key
 	StaleAfter  string
 	Tags        []string
-	Claimed     Confidence // as written; Confidence() is what counts
+	Claimed     Confidence // as the file says; use Confidence()
 	Edges       []Edge
 	Sources     []Source
 	Generated   Stamp
@@ -153,23 +155,23 @@ type Atom struct {
 
 	src  []byte
 	body int       // offset of the body in the file
-	disk *original // what src is read from once it is needed; nil for a parsed atom
+	disk *original // where Bytes reads the file; nil where src has it
 
 	links *[]Linked // nil until readLinks
 }
 
-// Bytes returns the file's bytes as they were parsed. Callers must not change
-// them. For an atom from a cache they are read when first asked for, and are
-// nil where the file is no longer what it was.
+// Bytes returns the bytes of the file as it was parsed. Callers must not change them. An
+// atom from a cache reads its file at the first call and returns nil if the file has
+// changed since.
 func (a *Atom) Bytes() []byte {
 	if a.disk != nil {
-		return a.disk.bytes(a.Path, a.Blob)
+		return a.disk.readBytes(a.Path, a.Blob)
 	}
 	return a.src
 }
 
-// Body returns the markdown after the closing fence. Callers must not change
-// it. It is nil where Bytes is.
+// Body returns the markdown after the front matter. Callers must not change it. It is nil
+// where Bytes is.
 func (a *Atom) Body() []byte {
 	b := a.Bytes()
 	if len(b) < a.body {
@@ -188,20 +190,20 @@ func (a *Atom) Field(key string) (Field, bool) {
 	return Field{}, false
 }
 
-// Text returns the named key as text: a scalar's own, "" for anything else.
+// Text returns the value of a key as text; "" for a list, a mapping or a missing key.
 func (a *Atom) Text(key string) string {
 	f, _ := a.Field(key)
-	return text(f.Value)
+	return valueText(f.Value)
 }
 
-// List returns the named key as a list of strings. A scalar is a list of one;
-// maps inside a list are skipped.
+// List returns the value of a key as a list of strings. A scalar is a list of one; maps
+// inside a list are skipped.
 func (a *Atom) List(key string) []string {
 	f, _ := a.Field(key)
-	return list(f.Value)
+	return valueList(f.Value)
 }
 
-// Line returns the line of the named key, or 1.
+// Line returns the line of a key; 1 for a missing key.
 func (a *Atom) Line(key string) int {
 	if f, ok := a.Field(key); ok {
 		return f.Line
@@ -209,9 +211,9 @@ func (a *Atom) Line(key string) int {
 	return 1
 }
 
-// Confidence is the rung that counts. A file that claims verified without a
-// verified entry by a person is asserted; one that says nothing is asserted
-// when a person wrote it and inferred otherwise.
+// Confidence returns the level that counts. A file that claims verified counts as asserted
+// unless a person verified it. A file that claims nothing counts as inferred if a machine
+// generated it, and else as asserted.
 func (a *Atom) Confidence() Confidence {
 	switch a.Claimed {
 	case Verified:
@@ -227,7 +229,7 @@ func (a *Atom) Confidence() Confidence {
 	return a.Claimed
 }
 
-// Tier derives OKF's trust tier from verified alone.
+// Tier derives OKF's trust tier from the key verified alone.
 func (a *Atom) Tier() Tier {
 	t := Unverified
 	for _, v := range a.Verified {
@@ -239,7 +241,7 @@ func (a *Atom) Tier() Tier {
 	return t
 }
 
-// edgeRank is the place of k in EdgeKinds, or -1.
+// edgeRank returns the place of k in EdgeKinds; -1 for any other kind.
 func edgeRank(k EdgeKind) int {
 	switch k {
 	case Owner:
@@ -266,8 +268,7 @@ func edgeRank(k EdgeKind) int {
 	return -1
 }
 
-// sortEdges puts edges into canonical order of kind; edges of a kind stay as
-// written.
+// sortEdges sorts edges by kind; edges of one kind stay in the order of the file.
 func sortEdges(es []Edge) {
 	byKind := func(a, b Edge) int { return edgeRank(a.Kind) - edgeRank(b.Kind) }
 	if !slices.IsSortedFunc(es, byKind) {
@@ -275,10 +276,10 @@ func sortEdges(es []Edge) {
 	}
 }
 
-// ValidID reports whether s may be an explicit id: at most 200 bytes of parts
-// separated by "/", each a letter, digit or "_" followed by letters, digits,
-// "_", "-" and "."; the grammar of OKF's concept ids, so that every id is a
-// possible path. It may not end in ".md", which would be taken for a path.
+// ValidID reports whether s may be an explicit id. An id has at most 200 bytes and consists
+// of parts separated by "/". A part begins with a letter, a digit or "_", and goes on with
+// these, "-" or ".". This is the grammar of OKF's concept ids, so every id is a possible
+// path. An id may not end in ".md", because it would be taken for a path.
 func ValidID(s string) bool {
 	if len(s) > 200 || strings.HasSuffix(s, ".md") {
 		return false
@@ -288,7 +289,7 @@ func ValidID(s string) bool {
 			return false
 		}
 		for i := 0; i < len(part); i++ {
-			if !wordByte(part[i]) && part[i] != '.' {
+			if !isWordByte(part[i]) && part[i] != '.' {
 				return false
 			}
 		}
@@ -296,7 +297,7 @@ func ValidID(s string) bool {
 	return true
 }
 
-// BlobID is the git blob id of b, the version of a file everywhere in odd.
+// BlobID returns the git blob id of b, which odd uses as the version of a file.
 func BlobID(b []byte) string {
 	h := hashes.Get().(hash.Hash)
 	defer hashes.Put(h)
@@ -307,10 +308,11 @@ func BlobID(b []byte) string {
 	return string(hex.AppendEncode(room[:0], h.Sum(nil)))
 }
 
-// hashes are kept from one BlobID to the next: a load asks for one a file.
+// hashes are reused, because Load hashes every file.
 var hashes = sync.Pool{New: func() any { return sha1.New() }}
 
-func text(v any) string {
+// valueText formats a scalar; "" for a list, a mapping or nil.
+func valueText(v any) string {
 	switch v := v.(type) {
 	case string:
 		return v
@@ -321,14 +323,15 @@ func text(v any) string {
 	}
 }
 
-func list(v any) []string {
+// valueList returns the texts of a list, or a scalar as a list of one.
+func valueList(v any) []string {
 	switch v := v.(type) {
 	case nil, map[string]any:
 		return nil
 	case []any:
 		out := make([]string, 0, len(v))
 		for _, e := range v {
-			if s := text(e); s != "" {
+			if s := valueText(e); s != "" {
 				out = append(out, s)
 			}
 		}
@@ -337,7 +340,7 @@ func list(v any) []string {
 		}
 		return out
 	default:
-		if s := text(v); s != "" {
+		if s := valueText(v); s != "" {
 			return []string{s}
 		}
 		return nil

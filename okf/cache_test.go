@@ -184,7 +184,7 @@ func TestCacheSeesChanges(t *testing.T) {
 // its time moving.
 func TestCacheDoubtsTheLastMoment(t *testing.T) {
 	t.Parallel()
-	for _, age := range []time.Duration{-time.Hour, 0, time.Second, racy, racy + 1} {
+	for _, age := range []time.Duration{-time.Hour, 0, time.Second, racyWindow, racyWindow + 1} {
 		f := &counted{MapFS: fstest.MapFS{}}
 		f.put("a.md", atomOf("One"), noon().Add(-age))
 		_, _, cache := cached(t, f, nil, noon())
@@ -194,7 +194,7 @@ func TestCacheDoubtsTheLastMoment(t *testing.T) {
 			t.Fatal(err)
 		}
 		want := "Two"
-		if age > racy {
+		if age > racyWindow {
 			want = "One" // the documented limit: nobody can tell
 		}
 		if got := g.Atoms()[0].Title; got != want {
@@ -244,7 +244,7 @@ func TestCacheIsKept(t *testing.T) {
 			t.Errorf("%d changed: new cache %t", i+1, fresh != nil)
 		}
 	}
-	if worthwhile(30, 30*256) || !worthwhile(31, 30*256) {
+	if needsNewCache(30, 30*256) || !needsNewCache(31, 30*256) {
 		t.Error("what is few does not grow with the bundle")
 	}
 }
@@ -360,7 +360,7 @@ func TestCacheWithAWrongRecord(t *testing.T) {
 		t.Fatal(err)
 	}
 	clear(s.records)
-	same(t, want, newGraph(s.rows, nil), wantPs, inOrder(s.rows.problems, s.walk))
+	same(t, want, newGraph(s.rows, nil), wantPs, mergeProblems(s.rows.problems, s.walk))
 }
 
 func TestCacheValues(t *testing.T) {
@@ -451,8 +451,8 @@ func TestLookAhead(t *testing.T) {
 	f.MapFS["a.md"], f.MapFS["shelf/book-001.md"], f.MapFS["z.md"] = book("A", "a\n"), book("B", "b\n"), book("Z", "z\n")
 	var all, none atomic.Bool
 	none.Store(true)
-	ahead := s.lookAhead(f, &all)
-	if len(ahead) != s.rows.len() || len(s.lookAhead(f, &none)) != 0 {
+	ahead := s.statAhead(f, &all)
+	if len(ahead) != s.rows.len() || len(s.statAhead(f, &none)) != 0 {
 		t.Fatalf("%d of %d rows looked at", len(ahead), s.rows.len())
 	}
 	delete(f.MapFS, "shelf/book-02.md")

@@ -8,18 +8,17 @@ import (
 	"time"
 )
 
-// canonType is the type of a document of canon that names none.
+// canonType is the type of a canon document that names none.
 const canonType = "canon"
 
-// canonKey is one key of a canon document, and its words where its vocabulary is
-// closed.
+// canonKey is one key of a canon document, with its allowed words if the list is closed.
 type canonKey struct {
 	name  string
 	words []string
 }
 
-// canonKeys are the eight keys that every canon document has, in the order they
-// are written.
+// canonKeys returns the eight keys that every canon document must have, in the order of a
+// canonical file.
 func canonKeys() []canonKey {
 	return []canonKey{
 		{name: "uri"},
@@ -42,48 +41,48 @@ func CanonKeyNames() []string {
 	return out
 }
 
-// canonByKeys reports front matter that only canon has: a uri, or an audience and
-// a stability. Canon in the wild has no type; odd reads such a document as one of
-// type canon.
-func (a *Atom) canonByKeys() bool {
+// hasCanonKeys reports front matter that only canon has: a uri, or an audience and a
+// stability. Canon written for other tools has no type; odd reads such a document as type
+// canon.
+func (a *Atom) hasCanonKeys() bool {
 	said := func(key string) bool { return strings.TrimSpace(a.Text(key)) != "" }
 	return said("uri") || said("audience") && said("stability")
 }
 
-// CanonFault is a key of a canon document that is missing or wrong. Its problem
-// has no path and no hint; Found is the value, or the name of a missing key.
+// CanonFault is a key of a canon document that is missing or wrong. Its problem has no path
+// and no hint. Found is the value, or the name of a missing key.
 type CanonFault struct {
 	Problem
 	Found string
 }
 
-// CanonFaults holds a document to the keys of canon: the eight that are required,
-// the vocabulary of some, the types of others, and the form of dates, epochs and
-// relations. A key that canon does not know is never reported.
+// CanonFaults checks the keys of a canon document: the eight required ones, the allowed
+// words of some, the types of others, and the form of dates, epochs and relations. It never
+// reports a key that canon does not know.
 func CanonFaults(a *Atom) []CanonFault {
-	f := faults{a: a}
+	f := canonChecker{a: a}
 	for _, k := range canonKeys() {
 		v, ok := a.Field(k.name)
-		if !ok || saysNothing(v.Value) {
+		if !ok || isEmptyValue(v.Value) {
 			f.add(codeCanonMissing, a.Line(k.name), k.name, "canon document without %s", k.name)
 			continue
 		}
 		f.checkRequired(k, v)
 	}
-	f.optional()
+	f.checkOptional()
 	if v, ok := a.Field("public"); ok && v.Value == false && a.Text("exposure") == "public" {
 		f.add(codeCanonContrary, v.Line, "public", "public: false and exposure: public; change one of them")
 	}
 	return f.found
 }
 
-// faults collects what is wrong with the keys of a.
-type faults struct {
+// canonChecker collects what is wrong with the keys of a.
+type canonChecker struct {
 	a     *Atom
 	found []CanonFault
 }
 
-func (f *faults) add(code string, line int, found, format string, args ...any) {
+func (f *canonChecker) add(code string, line int, found, format string, args ...any) {
 	sev := Error
 	if code == codeCanonEnum {
 		sev = Warn
@@ -91,34 +90,34 @@ func (f *faults) add(code string, line int, found, format string, args ...any) {
 	f.found = append(f.found, CanonFault{Problem{Code: code, Severity: sev, Line: line, Message: fmt.Sprintf(format, args...)}, found})
 }
 
-// checkRequired checks the type of a required key, and then its word. A tier is an
-// integer, and true is none.
-func (f *faults) checkRequired(k canonKey, v Field) {
-	want, ok := "text", is[string](v.Value)
+// checkRequired checks the type of a required key, and then its word. A tier must be an
+// integer; true is none.
+func (f *canonChecker) checkRequired(k canonKey, v Field) {
+	want, ok := "text", hasType[string](v.Value)
 	switch k.name {
 	case "tier":
-		want, ok = "an integer", is[int](v.Value)
+		want, ok = "an integer", hasType[int](v.Value)
 	case "tags":
-		want, ok = "a list of words", is[[]any](v.Value) && scalars(v.Value)
+		want, ok = "a list of words", hasType[[]any](v.Value) && isScalarList(v.Value)
 	}
 	switch {
 	case !ok:
-		f.mismatch(v, want)
+		f.reportMismatch(v, want)
 	case k.words != nil:
-		f.word(v, k.words)
-	case k.name == "uri" && Authority(text(v.Value)) == "":
-		f.add(codeCanonType, v.Line, text(v.Value), "uri %v has no scheme; write it as AUTHORITY://NAME", v.Value)
+		f.checkWord(v, k.words)
+	case k.name == "uri" && Authority(valueText(v.Value)) == "":
+		f.add(codeCanonType, v.Line, valueText(v.Value), "uri %v has no scheme; write it as AUTHORITY://NAME", v.Value)
 	}
 }
 
-func (f *faults) word(v Field, words []string) {
-	if !slices.Contains(words, text(v.Value)) {
-		f.add(codeCanonEnum, v.Line, text(v.Value), "%s %v is not in the vocabulary; use one of %s", v.Key, v.Value, strings.Join(words, ", "))
+func (f *canonChecker) checkWord(v Field, words []string) {
+	if !slices.Contains(words, valueText(v.Value)) {
+		f.add(codeCanonEnum, v.Line, valueText(v.Value), "%s %v is not in the vocabulary; use one of %s", v.Key, v.Value, strings.Join(words, ", "))
 	}
 }
 
-// optional checks the keys that a document may have.
-func (f *faults) optional() {
+// checkOptional checks the keys that a document may have.
+func (f *canonChecker) checkOptional() {
 	epoch := regexp.MustCompile(`^E[0-9]{4}(\.[0-9]+)*$`)
 	for _, v := range f.a.Fields {
 		if v.Value == nil {
@@ -126,28 +125,28 @@ func (f *faults) optional() {
 		}
 		switch v.Key {
 		case "public", "archived", "start_here", "fallback":
-			f.holds(is[bool](v.Value), v, "true or false")
+			f.require(hasType[bool](v.Value), v, "true or false")
 		case "order":
-			f.holds(is[int](v.Value), v, "an integer")
+			f.require(hasType[int](v.Value), v, "an integer")
 		case "status": // canon's own words, and those of OKF
-			f.word(v, strings.Fields("active proposed draft final stable superseded archived deprecated"))
+			f.checkWord(v, strings.Fields("active proposed draft final stable superseded archived deprecated"))
 		case "date":
-			f.holds(isDay(text(v.Value)), v, "a date such as 2026-01-31")
+			f.require(isDay(valueText(v.Value)), v, "a date such as 2026-01-31")
 		case "epoch":
-			f.holds(epoch.MatchString(text(v.Value)), v, "an epoch such as E0008.5")
+			f.require(epoch.MatchString(valueText(v.Value)), v, "an epoch such as E0008.5")
 		case "derives_from", "complements", string(Supersedes), string(SupersededBy):
-			f.holds(is[string](v.Value) || scalars(v.Value), v, "a uri, a path, or a list of them")
+			f.require(hasType[string](v.Value) || isScalarList(v.Value), v, "a uri, a path, or a list of them")
 		}
 	}
 }
 
-func (f *faults) holds(ok bool, v Field, want string) {
+func (f *canonChecker) require(ok bool, v Field, want string) {
 	if !ok {
-		f.mismatch(v, want)
+		f.reportMismatch(v, want)
 	}
 }
 
-func (f *faults) mismatch(v Field, want string) {
+func (f *canonChecker) reportMismatch(v Field, want string) {
 	if s, ok := v.Value.(string); ok {
 		f.add(codeCanonType, v.Line, s, "%s is the text %q; it must be %s", v.Key, s, want)
 		return
@@ -155,7 +154,7 @@ func (f *faults) mismatch(v Field, want string) {
 	f.add(codeCanonType, v.Line, fmt.Sprint(v.Value), "%s is %v; it must be %s", v.Key, v.Value, want)
 }
 
-// isDay reports a day that exists, or a moment.
+// isDay reports whether s is a date that exists, or a time in RFC 3339.
 func isDay(s string) bool {
 	if _, err := time.Parse(time.DateOnly, s); err == nil {
 		return true
@@ -164,29 +163,29 @@ func isDay(s string) bool {
 	return err == nil
 }
 
-func is[T any](v any) bool {
+func hasType[T any](v any) bool {
 	_, ok := v.(T)
 	return ok
 }
 
-// saysNothing reports an empty value.
-func saysNothing(v any) bool {
+// isEmptyValue reports a value that is nil, an empty list or blank text.
+func isEmptyValue(v any) bool {
 	s, isText := v.(string)
-	return len(items(v)) == 0 || isText && strings.TrimSpace(s) == ""
+	return len(listItems(v)) == 0 || isText && strings.TrimSpace(s) == ""
 }
 
-// scalars reports a list without lists, mappings and gaps in it.
-func scalars(v any) bool {
+// isScalarList reports a list that holds no list, mapping or empty item.
+func isScalarList(v any) bool {
 	list, ok := v.([]any)
-	return ok && !slices.ContainsFunc(list, func(e any) bool { return e == nil || is[[]any](e) || is[map[string]any](e) })
+	return ok && !slices.ContainsFunc(list, func(e any) bool { return e == nil || hasType[[]any](e) || hasType[map[string]any](e) })
 }
 
-// canon checks the keys of canon documents. One of a type, but without a uri, does
-// not claim to be canon that others cite, and is left alone.
-func (c *checker) canon() {
+// checkCanon checks the keys of canon documents. A document with a type but without a uri
+// does not claim to be canon that others cite, and is not checked.
+func (c *checker) checkCanon() {
 	if _, typed := c.a.Field("type"); !typed {
 		c.add(Warn, codeType, 1, "add the line \"type: canon\"", "no type; odd reads the document as canon, because it has the keys of canon")
-	} else if c.a.URI == "" || !governs(c.a.Type) {
+	} else if c.a.URI == "" || !isCanonType(c.a.Type) {
 		return
 	}
 	for _, f := range CanonFaults(c.a) {

@@ -6,23 +6,23 @@ import (
 	"strings"
 )
 
-// changes are the files that are not as the rows have them. A row whose file
-// changed keeps its number; a new file has a row after the others.
+// changes holds the files that differ from the rows of a graph. A row whose file changed
+// keeps its number; a new file gets a row after the others.
 type changes struct {
-	files    map[string]reading // all that is different, by path
+	files    map[string]reading // the files that differ, by path
 	paths    []string           // of the new rows
 	atoms    map[int32]*Atom    // of the changed and new rows: nil where there is none
 	gone     map[int32]bool     // rows whose file is not there any more
-	names    calledNow
-	leads    map[int32]leads  // of every row that was followed anew
-	arrivals map[int32][]edge // their edges, by where they lead
+	names    changedNames
+	leads    map[int32]resolvedEdges // of every row that was resolved again
+	arrivals map[int32][]edge        // their edges, by where they lead
 }
 
-// calledNow is what tables are for changed rows.
-type calledNow [kinds]map[string][]int32
+// changedNames finds changed rows by name, as tables find the others.
+type changedNames [nameKinds]map[string][]int32
 
-// over reports whether a row is not as it was.
-func (c *changes) over(i int32) bool {
+// isChanged reports whether the file of a row differs.
+func (c *changes) isChanged(i int32) bool {
 	if c == nil {
 		return false
 	}
@@ -32,24 +32,24 @@ func (c *changes) over(i int32) bool {
 
 func (c *changes) isRemoved(i int32) bool { return c != nil && c.gone[i] }
 
-func (c *changes) namesOf(k kind) map[string][]int32 {
+func (c *changes) namesOf(k nameKind) map[string][]int32 {
 	if c == nil {
 		return nil
 	}
 	return c.names[k]
 }
 
-// manyChanged is how many changed files, or atoms that mention what came or
-// went, make a graph be laid out anew: a sixteenth of it, and some.
+// manyChanged is the number of changed files, or of atoms that mention changed names, above
+// which the whole graph is built again.
 func (g *Graph) manyChanged() int { return 256 + g.rows.len()/16 }
 
-// change is the graph with files that are different now, or gone, by path, and
+// applyChanges returns the graph with files that are new, different or gone, by path, and
 // the problems of all its files.
 //
-// It follows anew the edges of those files and of all atoms that mention what
-// came or went. Where that is much, or where a change makes another file get or
-// lose an id or the authority of a uri, the whole bundle is laid out anew.
-func (g *Graph) change(files map[string]reading) (*Graph, []Problem) {
+// It resolves the edges of those files again, and of all atoms that mention a name that
+// appeared or disappeared. It builds the whole graph again if that is too much, or if a
+// change gives or takes away the id of another file or the authority of a uri.
+func (g *Graph) applyChanges(files map[string]reading) (*Graph, []Problem) {
 	if len(files) == 0 && g.now == nil {
 		return g, slices.Clone(g.problems)
 	}
@@ -58,18 +58,18 @@ func (g *Graph) change(files map[string]reading) (*Graph, []Problem) {
 		all = maps.Clone(g.now.files)
 		maps.Copy(all, files)
 	}
-	next := newGraph(g.rows, &changes{files: all, atoms: map[int32]*Atom{}, gone: map[int32]bool{}, leads: map[int32]leads{}, arrivals: map[int32][]edge{}})
-	if len(all) > g.manyChanged() || !next.place() {
-		return relaid(g.rows, all)
+	next := newGraph(g.rows, &changes{files: all, atoms: map[int32]*Atom{}, gone: map[int32]bool{}, leads: map[int32]resolvedEdges{}, arrivals: map[int32][]edge{}})
+	if len(all) > g.manyChanged() || !next.placeChanges() {
+		return rebuildGraph(g.rows, all)
 	}
 	again, ok := next.affectedRows()
 	if !ok {
-		return relaid(g.rows, all)
+		return rebuildGraph(g.rows, all)
 	}
 	for i := range again {
-		l := leads{}
-		if next.here(i) {
-			l = next.follow(i, matterOf(next.at(i)), nil)
+		l := resolvedEdges{}
+		if next.hasAtom(i) {
+			l = next.resolveEdges(i, referencesOf(next.atomAt(i)), nil)
 		}
 		next.now.leads[i] = l
 		for _, e := range l.edges {
@@ -79,7 +79,7 @@ func (g *Graph) change(files map[string]reading) (*Graph, []Problem) {
 	return next, next.fileProblems()
 }
 
-// fileProblems are the problems of the files as they are now, in order.
+// fileProblems returns the problems of the files as they are now, in order.
 func (g *Graph) fileProblems() []Problem {
 	out := make([]Problem, 0, len(g.problems))
 	for _, p := range g.problems {
@@ -94,19 +94,19 @@ func (g *Graph) fileProblems() []Problem {
 	return out
 }
 
-// place gives every changed file its row and names. It reports false where more
-// than those files is concerned: an id that somebody else has or had, or an
-// authority that may come or go.
-func (g *Graph) place() bool {
+// placeChanges gives every changed file its row and its names. It returns false if the
+// change concerns other files: an id that another file has or had, or an authority that may
+// appear or disappear.
+func (g *Graph) placeChanges() bool {
 	c, n := g.now, g.rows.len()
 	for k := range c.names {
 		c.names[k] = map[string][]int32{}
 	}
 	for _, file := range sortedKeys(c.files) {
 		r := c.files[file]
-		i, there := g.row(file)
+		i, there := g.rowOfPath(file)
 		switch {
-		case there && (g.state[i] == rowTwin || g.hasTwin(i)):
+		case there && (g.state[i] == rowDuplicate || g.hasDuplicate(i)):
 			return false
 		case !there && r.gone:
 			continue
@@ -118,22 +118,22 @@ func (g *Graph) place() bool {
 		if there && g.isKept(i) {
 			before = g.uriOf(i)
 		}
-		c.atoms[i] = r.make()
+		c.atoms[i] = r.makeAtom()
 		c.files[file] = r
 		if r.gone {
 			c.gone[i] = true
 		}
-		if uri := c.name(file, r.atom, i); uri != before {
+		if uri := c.addNames(file, r.atom, i); uri != before {
 			return false
 		}
 	}
 	return !g.sharesID()
 }
 
-// name notes what a changed file and its atom, if it has one, go by. It returns
+// addNames records the names of a changed file and of its atom, if it has one. It returns
 // the atom's uri.
-func (c *changes) name(file string, a *Atom, i int32) (uri string) {
-	add := func(k kind, name string) { c.names[k][name] = append(c.names[k][name], i) }
+func (c *changes) addNames(file string, a *Atom, i int32) (uri string) {
+	add := func(k nameKind, name string) { c.names[k][name] = append(c.names[k][name], i) }
 	add(byFile, strings.TrimSuffix(file, ".md"))
 	id := ""
 	if a != nil {
@@ -149,61 +149,61 @@ func (c *changes) name(file string, a *Atom, i int32) (uri string) {
 	return uri
 }
 
-// row is the row of exactly this path, changed or not.
-func (r *rows) row(file string) (int32, bool) {
-	maybe := r.maybe(byFile, strings.TrimSuffix(file, ".md"))
+// rowOfPath finds the row of exactly this path, changed or not.
+func (r *rows) rowOfPath(file string) (int32, bool) {
+	maybe := r.candidates(byFile, strings.TrimSuffix(file, ".md"))
 	for k := range maybe.len() {
-		if i := int32(maybe.at(k)); i >= 0 && int(i) < r.len() && r.path(i) == file {
+		if i := int32(maybe.at(k)); i >= 0 && int(i) < r.len() && r.pathOf(i) == file {
 			return i, true
 		}
 	}
 	return 0, false
 }
 
-// hasTwin reports whether a later row has this row's id.
-func (r *rows) hasTwin(i int32) bool {
+// hasDuplicate reports whether a later row has the id of this row.
+func (r *rows) hasDuplicate(i int32) bool {
 	if !r.isKept(i) {
 		return false
 	}
-	id := r.id(i)
-	maybe := r.maybe(byID, string(id))
+	id := r.idOf(i)
+	maybe := r.candidates(byID, string(id))
 	for k := range maybe.len() {
-		if j := int32(maybe.at(k)); j != i && j >= 0 && int(j) < r.len() && r.id(j) == id {
+		if j := int32(maybe.at(k)); j != i && j >= 0 && int(j) < r.len() && r.idOf(j) == id {
 			return true
 		}
 	}
 	return false
 }
 
-// sharesID reports whether a changed atom has the id of another one.
+// sharesID reports whether a changed atom has the id of another atom.
 func (g *Graph) sharesID() bool {
 	for i, a := range g.now.atoms {
 		if a == nil {
 			continue
 		}
-		if _, other := g.first(byID, string(a.ID), func(j int32) bool { return j != i && g.here(j) && g.idAt(j) == a.ID }); other {
+		if _, other := g.findFirst(byID, string(a.ID), func(j int32) bool { return j != i && g.hasAtom(j) && g.idAt(j) == a.ID }); other {
 			return true
 		}
 	}
 	return false
 }
 
-// affectedRows returns the rows to follow anew: the changed ones, and those that
-// mention what came or went. It reports false where they are too many.
+// affectedRows returns the rows to resolve again: the changed ones, and those that mention
+// a name that appeared or disappeared. It returns false if there are too many.
 func (g *Graph) affectedRows() (map[int32]bool, bool) {
 	again := map[int32]bool{}
 	for i := range g.now.atoms {
 		again[i] = true
 	}
-	names := g.cameOrWent()
+	names := g.collectChangedNames()
 	if len(names) == 0 {
 		return again, true
 	}
 	t, seen := g.mentions(), map[int]bool{}
 	for h := range names {
-		from, to := t.bucket(h)
+		from, to := t.bucketRange(h)
 		if seen[from] {
-			continue // the names of many files may share a bucket
+			continue // many names may share a bucket
 		}
 		seen[from] = from < to
 		for k := from; k < to; k++ {
@@ -215,20 +215,20 @@ func (g *Graph) affectedRows() (map[int32]bool, bool) {
 	return again, len(again) <= g.manyChanged()
 }
 
-// cameOrWent are the names, as [spelt] has them, that a change gave or took away.
-func (g *Graph) cameOrWent() map[uint32]bool {
+// collectChangedNames returns the names that appeared or disappeared, hashed by [hashName].
+func (g *Graph) collectChangedNames() map[uint32]bool {
 	names := map[uint32]bool{}
 	note := func(file, id, uri string) {
 		for _, name := range append(stemsOf(file, id), file, id, uri) {
 			if name != "" {
-				names[spelt(name, "")] = true
+				names[hashName(name, "")] = true
 			}
 		}
 	}
 	for i, a := range g.now.atoms {
 		old := int(i) < g.rows.len()
 		wasKept := old && g.isKept(i)
-		if old && wasKept == (a != nil) && !g.now.gone[i] && (a == nil || g.id(i) == a.ID) {
+		if old && wasKept == (a != nil) && !g.now.gone[i] && (a == nil || g.idOf(i) == a.ID) {
 			continue
 		}
 		note(g.pathAt(i), "", "")
@@ -236,36 +236,36 @@ func (g *Graph) cameOrWent() map[uint32]bool {
 			note(a.Path, string(a.ID), a.URI)
 		}
 		if wasKept {
-			note(g.pathAt(i), string(g.id(i)), g.uriOf(i))
+			note(g.pathAt(i), string(g.idOf(i)), g.uriOf(i))
 		}
 	}
 	return names
 }
 
-// readMentions makes the table of what the atoms of rows mention.
+// readMentions builds the table of the names that the atoms of the rows mention.
 func (r *rows) readMentions() table {
-	if r.leaves == nil {
-		r.all()
+	if r.raw == nil {
+		r.makeAll()
 	}
-	found := make([][]called, r.len())
-	r.each(func(i int32, w *workbench) {
-		found[i] = w.matter(r, i, nil).appendMentions(i, nil)
+	found := make([][]hashedName, r.len())
+	r.eachRow(func(i int32, w *rowReader) {
+		found[i] = w.readReferences(r, i, nil).appendMentions(i, nil)
 	})
 	return newTable(slices.Concat(found...))
 }
 
-// relaid is the graph of rows with other files in the place of some, laid out
-// anew.
-func relaid(r *rows, files map[string]reading) (*Graph, []Problem) {
-	g := assemble(r.readings(files))
+// rebuildGraph builds a graph of the rows with some files replaced.
+func rebuildGraph(r *rows, files map[string]reading) (*Graph, []Problem) {
+	g := buildGraph(r.replaceReadings(files))
 	g.rows.disk = r.disk
 	return g, slices.Clone(g.problems)
 }
 
-// readings is what was read to make rows, with other files in the place of some.
-func (r *rows) readings(files map[string]reading) []reading {
-	if r.leaves == nil {
-		r.all()
+// replaceReadings returns the readings that the rows were built from, with some files
+// replaced.
+func (r *rows) replaceReadings(files map[string]reading) []reading {
+	if r.raw == nil {
+		r.makeAll()
 	}
 	of := map[string][]Problem{}
 	for _, p := range r.problems {
@@ -275,13 +275,13 @@ func (r *rows) readings(files map[string]reading) []reading {
 	}
 	found := make([]reading, 0, r.len()+len(files))
 	for i := range int32(r.len()) {
-		file := r.path(i)
+		file := r.pathOf(i)
 		if _, changed := files[file]; changed {
 			continue
 		}
 		out := reading{path: file, problems: of[file]}
 		if r.state[i] != rowNone {
-			out.atom, out.lean = r.whole(i)
+			out.atom, out.header = r.atomOrHeader(i)
 		}
 		found = append(found, out)
 	}
@@ -294,19 +294,19 @@ func (r *rows) readings(files map[string]reading) []reading {
 	return found
 }
 
-// whole is the atom of a row, and the leaf it can be made of, one of which there
-// is.
-func (r *rows) whole(i int32) (*Atom, *lean) {
+// atomOrHeader returns the atom of a row if it is parsed already, and the header that it
+// can be parsed from. At least one of them is not nil.
+func (r *rows) atomOrHeader(i int32) (*Atom, *header) {
 	a := r.atoms[i].Load()
-	if r.leaves == nil || r.leaves[i].text == "" {
+	if r.raw == nil || r.raw[i].text == "" {
 		return a, nil
 	}
-	reader := leanReaders.Get().(*leanReader)
-	defer leanReaders.Put(reader)
-	if l := reader.read(r.path(i), bytesOf(r.leaves[i].text)); l != nil {
+	reader := headerReaders.Get().(*headerReader)
+	defer headerReaders.Put(reader)
+	if l := reader.newHeader(r.pathOf(i), unsafeBytes(r.raw[i].text)); l != nil {
 		return a, l
 	}
-	return r.atom(i), nil
+	return r.atomOf(i), nil
 }
 
 // sortedKeys returns the keys of m in order.

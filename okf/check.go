@@ -10,25 +10,23 @@ import (
 	"golang.org/x/text/unicode/norm"
 )
 
-// Check returns odd's findings about a loaded bundle, in order of path and
-// line: edges, confidence and provenance, lifecycle at now, supersession, and
-// the required keys of canon. What Load reported is not repeated. No finding
-// here makes a bundle non-conformant, and none is about a key the bundle does
-// not use: ownerless processes and the like are reported only where typed
-// edges exist at all.
+// Check returns odd's findings about a loaded bundle in order of path and line. They
+// concern edges, confidence and provenance, the lifecycle at now, supersession, and the
+// required keys of canon. It does not repeat what Load reported. No finding makes a bundle
+// non-conformant. Check reports a process without an owner and the like only in a bundle
+// that uses typed edges.
 //
-// The atoms are looked at side by side, and one that nobody asked for before is
-// not kept.
+// It checks atoms in parallel, and keeps none that was not parsed before.
 func Check(g *Graph, now time.Time) []Problem {
-	c := checker{g: g, now: now, types: g.typesOf(), keys: map[string]int{}}
-	c.share(int(g.places()), func(c *checker) func(from, to int) {
+	c := checker{g: g, now: now, types: g.rowTypes(), keys: map[string]int{}}
+	c.checkParallel(int(g.rowCount()), func(c *checker) func(from, to int) {
 		room, ar := newRoom(), new(arena)
 		return func(from, to int) {
 			for i := int32(from); i < int32(to); i++ {
-				if g.here(i) {
+				if g.hasAtom(i) {
 					*ar = room
-					c.row, c.a = i, g.glance(i, ar)
-					c.atom()
+					c.row, c.a = i, g.peekAtom(i, ar)
+					c.checkAtom()
 				}
 			}
 		}
@@ -37,22 +35,22 @@ func Check(g *Graph, now time.Time) []Problem {
 		c.found = append(c.found, c.shapes...)
 	}
 	pages := c.pages
-	c.share(len(pages), func(c *checker) func(from, to int) {
-		return func(from, to int) { c.read(pages[from:to]) }
+	c.checkParallel(len(pages), func(c *checker) func(from, to int) {
+		return func(from, to int) { c.checkBodies(pages[from:to]) }
 	})
-	c.slips()
-	c.uris()
-	c.samePaths()
-	c.cycles()
+	c.reportMisspellings()
+	c.checkURIs()
+	c.checkSamePaths()
+	c.checkCycles()
 	sortProblems(c.found)
 	return c.found
 }
 
-// share is workers, each with a checker of its own, whose findings c has then.
-func (c *checker) share(n int, begin func(c *checker) func(from, to int)) {
+// checkParallel runs workers with a checker each, and adds their findings to c.
+func (c *checker) checkParallel(n int, begin func(c *checker) func(from, to int)) {
 	var taken sync.Mutex
 	var all []*checker
-	workers(n, func() func(from, to int) {
+	runWorkers(n, func() func(from, to int) {
 		own := &checker{g: c.g, now: c.now, types: c.types, keys: map[string]int{}, meant: map[[2]string]string{}}
 		taken.Lock()
 		all = append(all, own)
@@ -70,37 +68,37 @@ func (c *checker) share(n int, begin func(c *checker) func(from, to int)) {
 	}
 }
 
-// atom looks at the atom that c stands on.
-func (c *checker) atom() {
+// checkAtom checks the current atom.
+func (c *checker) checkAtom() {
 	c.typed = c.typed || len(c.a.Edges) > 0
 	if c.a.URI != "" {
-		c.named = append(c.named, named{c.row, c.a.URI})
+		c.named = append(c.named, uriRow{c.row, c.a.URI})
 	}
-	if onePath(c.a.Path) != c.a.Path {
+	if foldPath(c.a.Path) != c.a.Path {
 		c.spelt = append(c.spelt, c.row)
 	}
-	c.spelling()
-	c.trust()
-	c.lifecycle()
-	c.canon()
-	c.edges()
+	c.checkSpelling()
+	c.checkTrust()
+	c.checkLifecycle()
+	c.checkCanon()
+	c.checkEdges()
 	c.checkTargets()
 	n := len(c.found)
-	c.shape()
+	c.checkCompleteness()
 	c.found, c.shapes = c.found[:n], append(c.shapes, c.found[n:]...)
 }
 
-// Conformant reports whether problems leave the bundle an OKF v0.2 bundle: no
-// error about one of the three rules of §11, and no document without a type.
+// Conformant reports whether a bundle with these problems is an OKF v0.2 bundle. It must
+// have no error about the three rules of §11, and no document without a type.
 func Conformant(problems []Problem) bool {
 	return !slices.ContainsFunc(problems, func(p Problem) bool { return (p.Severity == Error || p.Code == codeType) && p.OfOKF() })
 }
 
-// OfOKF reports a problem with a rule of OKF itself, not with one that odd adds.
+// OfOKF reports whether the rule is OKF's own, not one that odd adds.
 func (p Problem) OfOKF() bool { return strings.HasPrefix(p.Code, "okf-") }
 
-// Strict returns problems with every warning raised to an error, for those who
-// want to fail on them. Infos stay.
+// Strict returns problems with every warning raised to an error, for callers that fail on
+// warnings. Infos stay.
 func Strict(problems []Problem) []Problem {
 	out := slices.Clone(problems)
 	for i := range out {
@@ -111,7 +109,7 @@ func Strict(problems []Problem) []Problem {
 	return out
 }
 
-// checker walks the atoms; a is the one it stands on, in row.
+// checker checks atoms one by one; a is the current one, in row.
 type checker struct {
 	g     *Graph
 	now   time.Time
@@ -120,20 +118,20 @@ type checker struct {
 	a     *Atom
 
 	found  []Problem
-	shapes []Problem // what counts where the bundle has typed edges
+	shapes []Problem // reported only if the bundle has typed edges
 	typed  bool
-	pages  []page  // bodies that are to be read yet
-	named  []named // the atoms that have a uri
-	spelt  []int32 // the rows whose paths a file system may know by another spelling
-	newer  []int32 // the rows that supersede
+	pages  []unreadBody // bodies that are still to be read
+	named  []uriRow     // the atoms that have a uri
+	spelt  []int32      // the rows whose paths some file systems fold
+	newer  []int32      // the rows that supersede another
 
 	keys    map[string]int       // how many atoms have a key
-	meant   map[[2]string]string // what spelling found before, by the atom's type and the word
-	slipped []slip
+	meant   map[[2]string]string // results of nearestKnown, by the atom's type and the word
+	slipped []misspelling
 }
 
-// named is the uri of a row.
-type named struct {
+// uriRow is the uri of a row.
+type uriRow struct {
 	row int32
 	uri string
 }
@@ -148,35 +146,35 @@ func (c *checker) addAt(file string, sev Severity, code string, line int, hint, 
 	})
 }
 
-// edges checks the typed edges as written and where they lead.
-func (c *checker) edges() {
+// checkEdges checks how the typed edges are written and where they lead.
+func (c *checker) checkEdges() {
 	a := c.a
 	if f, ok := a.Field("owns"); ok {
 		c.add(Error, codeOwns, f.Line, fmt.Sprintf("remove it, and write \"owner: %s\" in the process", a.ID), "odd has no key \"owns\"")
 	}
 	for _, f := range a.Fields {
-		if edgeRank(EdgeKind(f.Key)) >= 0 && !nameOrNames(f.Value) {
+		if edgeRank(EdgeKind(f.Key)) >= 0 && !isNameOrNames(f.Value) {
 			c.add(Warn, codeEdgeShape, f.Line, "write one id or a list of ids", "%s is not a name or a list of names", f.Key)
 		}
 	}
-	c.produces()
-	for _, e := range c.g.outOf(c.row) {
-		if e.kind == linkRank || !c.g.here(e.to) {
+	c.checkProduces()
+	for _, e := range c.g.edgesFrom(c.row) {
+		if e.kind == linkRank || !c.g.hasAtom(e.to) {
 			continue
 		}
-		kind := kindOf(e.kind)
+		kind := kindOfRank(e.kind)
 		line := a.Line(string(kind))
 		if e.to == c.row {
 			c.add(Warn, codeSelf, line, "remove it", "%s names the atom itself", kind)
 			continue
 		}
-		c.domain(kind, e.to, line)
+		c.checkDomain(kind, e.to, line)
 		c.checkSupersedes(kind, e.to, line)
 	}
 }
 
-func nameOrNames(v any) bool {
-	for _, e := range items(v) {
+func isNameOrNames(v any) bool {
+	for _, e := range listItems(v) {
 		switch e.(type) {
 		case map[string]any, []any:
 			return false
@@ -185,32 +183,31 @@ func nameOrNames(v any) bool {
 	return true
 }
 
-// produces is canonical on the producing process alone, so that every artifact
-// is found from one side.
-func (c *checker) produces() {
+// checkProduces reports produces in anything but a process. One side alone may have it, so
+// that every artifact is found the same way.
+func (c *checker) checkProduces() {
 	if f, ok := c.a.Field(string(Produces)); ok && isKnownType(c.a.Type) && c.a.Type != "process" {
 		c.add(Error, codeDomain, f.Line, "move it to the process", "only a process has produces, and this is a %s", c.a.Type)
 	}
 }
 
-// isKnownType reports the types that odd gives a meaning to. Any other type is legal
-// and free to use edges as it likes.
-func isKnownType(typ string) bool { return slices.Contains(workTypes(), typ) || governs(typ) }
+// isKnownType reports the types that odd gives a meaning to. Any other type is legal and
+// may use edges as it likes.
+func isKnownType(typ string) bool { return slices.Contains(workTypes(), typ) || isCanonType(typ) }
 
-// workTypes are the types of what a team does, knows and decides.
+// workTypes lists the types of what a team does, knows and decides.
 func workTypes() []string {
 	return []string{"role", "process", "workflow", "capability", "policy", "system", "artifact", "term", "decision", "task"}
 }
 
-// governs reports the types of canon.
-func governs(typ string) bool { return slices.Contains(canonTypes(), typ) }
+func isCanonType(typ string) bool { return slices.Contains(canonTypes(), typ) }
 
 func canonTypes() []string {
 	return []string{"canon", "constraint", "principle", "method", "definition"}
 }
 
-// domain holds an edge to the type it is meant to lead to.
-func (c *checker) domain(kind EdgeKind, to int32, line int) {
+// checkDomain reports an edge to an atom of the wrong type.
+func (c *checker) checkDomain(kind EdgeKind, to int32, line int) {
 	typ := c.types[to]
 	if !isKnownType(typ) || !isKnownType(c.a.Type) {
 		return
@@ -218,13 +215,14 @@ func (c *checker) domain(kind EdgeKind, to int32, line int) {
 	want := map[EdgeKind]string{
 		Owner: "role", ReportsTo: "role", Uses: "system", GovernedBy: "policy", Produces: "artifact", Stages: "process", DecidedBy: "decision",
 	}[kind]
-	if want == "" || typ == want || kind == GovernedBy && governs(typ) {
+	if want == "" || typ == want || kind == GovernedBy && isCanonType(typ) {
 		return
 	}
 	c.add(Warn, codeDomain, line, fmt.Sprintf("name an atom of type %s, or use relates_to", want), "%s names %s, of type %s, not %s", kind, c.g.idAt(to), typ, want)
 }
 
-// checkSupersedes holds supersedes to superseded_by, and the superseded to deprecated.
+// checkSupersedes reports supersedes without superseded_by and the other way round, and a
+// superseded atom that is not deprecated.
 func (c *checker) checkSupersedes(kind EdgeKind, to int32, line int) {
 	other := SupersededBy
 	switch kind {
@@ -232,14 +230,14 @@ func (c *checker) checkSupersedes(kind EdgeKind, to int32, line int) {
 		other = Supersedes
 	case Supersedes:
 		c.newer = append(c.newer, c.row)
-		if c.g.at(to).Status != "deprecated" && !governs(c.types[to]) {
+		if c.g.atomAt(to).Status != "deprecated" && !isCanonType(c.types[to]) {
 			c.add(Info, codeLive, line, "write status: deprecated in "+c.g.pathAt(to), "%s is superseded, but its status is not deprecated", c.g.idAt(to))
 		}
 	default:
 		return
 	}
-	for _, e := range c.g.outOf(to) {
-		if kindOf(e.kind) == other && e.to == c.row {
+	for _, e := range c.g.edgesFrom(to) {
+		if kindOfRank(e.kind) == other && e.to == c.row {
 			return
 		}
 	}
@@ -248,9 +246,9 @@ func (c *checker) checkSupersedes(kind EdgeKind, to int32, line int) {
 
 // checkTargets reports edges and links that lead nowhere.
 func (c *checker) checkTargets() {
-	for _, d := range c.g.loosely(c.row) {
+	for _, d := range c.g.danglingAt(c.row) {
 		switch {
-		case d.Kind == Link && d.Broken: // the file is there, and what is wrong in it is said of it
+		case d.Kind == Link && d.Broken: // the file is there, and has a finding of its own
 		case d.Kind == Link:
 			c.add(Warn, codeLink, d.Line, "correct the link or add the file", "link to %s, which does not exist", d.Target)
 		case d.Ambiguous:
@@ -263,16 +261,16 @@ func (c *checker) checkTargets() {
 	}
 }
 
-// shape reports what a persona would miss: a process nobody answers for, an
-// artifact nobody makes, a role without work. An inferred atom is only as
-// complete as what it was read from, so there it is no more than a note.
-func (c *checker) shape() {
+// checkCompleteness reports a process without an owner, an artifact that no process
+// produces, and a role without a process. For an inferred atom this is only an info,
+// because it can be no more complete than its sources.
+func (c *checker) checkCompleteness() {
 	a, sev := c.a, Warn
 	if a.Confidence() == Inferred {
 		sev = Info
 	}
 	in := func(kind EdgeKind) bool {
-		return slices.ContainsFunc(c.g.inTo(c.row), func(e edge) bool { return kindOf(e.kind) == kind })
+		return slices.ContainsFunc(c.g.edgesTo(c.row), func(e edge) bool { return kindOfRank(e.kind) == kind })
 	}
 	switch {
 	case a.Type == "process" && len(a.List(string(Owner))) == 0:
@@ -285,14 +283,14 @@ func (c *checker) shape() {
 }
 
 func (c *checker) ownsProcess() bool {
-	return slices.ContainsFunc(c.g.inTo(c.row), func(e edge) bool {
-		return kindOf(e.kind) == Owner && c.g.here(e.from) && c.types[e.from] == "process"
+	return slices.ContainsFunc(c.g.edgesTo(c.row), func(e edge) bool {
+		return kindOfRank(e.kind) == Owner && c.g.hasAtom(e.from) && c.types[e.from] == "process"
 	})
 }
 
-// uris reports every file of a uri that several have.
-func (c *checker) uris() {
-	slices.SortFunc(c.named, func(a, b named) int { return c.byPath(a.row, b.row) })
+// checkURIs reports every file whose uri another file has too.
+func (c *checker) checkURIs() {
+	slices.SortFunc(c.named, func(a, b uriRow) int { return c.comparePaths(a.row, b.row) })
 	first := map[string]int32{}
 	for _, n := range c.named {
 		other, taken := first[n.uri]
@@ -300,27 +298,27 @@ func (c *checker) uris() {
 			first[n.uri] = n.row
 			continue
 		}
-		a, b := c.g.at(n.row), c.g.at(other)
+		a, b := c.g.atomAt(n.row), c.g.atomAt(other)
 		for _, p := range [][2]*Atom{{a, b}, {b, a}} {
 			c.addAt(p[0].Path, Error, codeDuplicateURI, p[0].Line("uri"), "give one of them another uri", "uri %s is also at %s:%d", n.uri, p[1].Path, p[1].Line("uri"))
 		}
 	}
 }
 
-// onePath is the path under which macOS and Windows know a file, which mind neither case
-// nor how an accent is written.
-func onePath(p string) string { return strings.ToLower(norm.NFC.String(p)) }
+// foldPath returns the path as macOS and Windows compare it: they ignore case and how an
+// accent is encoded.
+func foldPath(p string) string { return strings.ToLower(norm.NFC.String(p)) }
 
-// samePaths reports atoms whose paths are one there.
-func (c *checker) samePaths() {
-	slices.SortFunc(c.spelt, c.byPath)
+// checkSamePaths reports atoms whose paths are the same on macOS and Windows.
+func (c *checker) checkSamePaths() {
+	slices.SortFunc(c.spelt, c.comparePaths)
 	first := map[string]string{}
 	for _, row := range c.spelt {
 		p := c.g.pathAt(row)
-		one := onePath(p)
+		one := foldPath(p)
 		other, taken := first[one]
 		if !taken {
-			if _, taken = c.g.first(byFile, strings.TrimSuffix(one, ".md"), func(i int32) bool { return c.g.pathAt(i) == one }); taken {
+			if _, taken = c.g.findFirst(byFile, strings.TrimSuffix(one, ".md"), func(i int32) bool { return c.g.pathAt(i) == one }); taken {
 				other = one
 			}
 			first[one] = p
@@ -331,42 +329,42 @@ func (c *checker) samePaths() {
 	}
 }
 
-func (c *checker) byPath(a, b int32) int { return strings.Compare(c.g.pathAt(a), c.g.pathAt(b)) }
+func (c *checker) comparePaths(a, b int32) int { return strings.Compare(c.g.pathAt(a), c.g.pathAt(b)) }
 
-// cycles reports each circle of supersedes once, on its first atom by path.
-func (c *checker) cycles() {
-	slices.SortFunc(c.newer, c.byPath)
+// checkCycles reports each circle of supersedes once, at its first atom by path.
+func (c *checker) checkCycles() {
+	slices.SortFunc(c.newer, c.comparePaths)
 	state := map[int32]int{} // 1 on the way, 2 done
 	for _, i := range c.newer {
-		c.circle(i, state, nil)
+		c.findCycle(i, state, nil)
 	}
 }
 
-func (c *checker) circle(i int32, state map[int32]int, way []int32) {
+func (c *checker) findCycle(i int32, state map[int32]int, way []int32) {
 	if state[i] == 2 {
 		return
 	}
 	state[i] = 1
 	way = append(way, i)
-	for _, e := range c.g.outOf(i) {
+	for _, e := range c.g.edgesFrom(i) {
 		switch to := e.to; {
-		case kindOf(e.kind) != Supersedes || to == i || !c.g.here(to):
+		case kindOfRank(e.kind) != Supersedes || to == i || !c.g.hasAtom(to):
 		case state[to] == 1:
-			c.report(way[slices.Index(way, to):])
+			c.reportCycle(way[slices.Index(way, to):])
 		default:
-			c.circle(to, state, way)
+			c.findCycle(to, state, way)
 		}
 	}
 	state[i] = 2
 }
 
-func (c *checker) report(circle []int32) {
-	start := slices.MinFunc(circle, c.byPath)
+func (c *checker) reportCycle(circle []int32) {
+	start := slices.MinFunc(circle, c.comparePaths)
 	i := slices.Index(circle, start)
 	var names []string
 	for _, row := range slices.Concat(circle[i:], circle[:i], circle[i:i+1]) {
 		names = append(names, string(c.g.idAt(row)))
 	}
-	a := c.g.at(start)
+	a := c.g.atomAt(start)
 	c.addAt(a.Path, Error, codeCycle, a.Line(string(Supersedes)), "break the circle: the newest supersedes the older ones", "circle of supersedes: %s", strings.Join(names, " → "))
 }

@@ -44,7 +44,7 @@ func TestCheckKeepsNothing(t *testing.T) {
 	}
 	for i := range g.atoms {
 		if g.atoms[i].Load() != nil {
-			t.Fatalf("%s is kept", g.path(int32(i)))
+			t.Fatalf("%s is kept", g.pathOf(int32(i)))
 		}
 	}
 }

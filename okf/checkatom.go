@@ -8,22 +8,22 @@ import (
 	"time"
 )
 
-// trust checks what an atom says about who wrote, confirmed and rated it.
-func (c *checker) trust() {
+// checkTrust checks what an atom says about who wrote, confirmed and rated it.
+func (c *checker) checkTrust() {
 	a := c.a
 	if f, ok := a.Field("confidence"); ok {
-		if _, known := ParseConfidence(text(f.Value)); !known || f.Value != nil && text(f.Value) == "" {
-			c.add(Error, codeConfidenceWord, f.Line, "write inferred, asserted or verified", "confidence is %s, which is no level, so it counts as inferred", spellValue(f.Value))
+		if _, known := ParseConfidence(valueText(f.Value)); !known || f.Value != nil && valueText(f.Value) == "" {
+			c.add(Error, codeConfidenceWord, f.Line, "write inferred, asserted or verified", "confidence is %s, which is no level, so it counts as inferred", formatValue(f.Value))
 		}
 	}
 	if a.Claimed == Verified && a.Tier() != HumanReviewed {
 		c.add(Error, codeUnproven, a.Line("confidence"), "write confidence: asserted, or a person adds verified: {by: human:NAME}", "confidence is verified, but the key verified names no person, so it counts as asserted")
 	}
 	if _, ok := a.Field("generated"); ok {
-		c.stamp("generated", a.Generated)
+		c.checkStamp("generated", a.Generated)
 	}
 	for _, v := range a.Verified {
-		c.stamp("verified", v)
+		c.checkStamp("verified", v)
 	}
 	for _, s := range a.Sources {
 		if s.Resource == "" {
@@ -33,19 +33,18 @@ func (c *checker) trust() {
 	c.checkConfirmation()
 }
 
-func (c *checker) stamp(key string, s Stamp) {
+func (c *checker) checkStamp(key string, s Stamp) {
 	line := c.a.Line(key)
 	if s.By == "" {
 		c.add(Warn, codeProvenance, line, "add by, as in {by: human:NAME}", "%s does not say who", key)
 	}
-	if nearMiss(s) {
+	if looksHuman(s) {
 		c.add(Warn, codeActor, line, "write human:NAME", "%s.by is %q, which does not count as a person", key, s.By)
 	}
 }
 
-// nearMiss reports an actor that was meant to be a person: another case,
-// another separator, no name.
-func nearMiss(s Stamp) bool {
+// looksHuman reports an actor that is meant to be a person but is not written "human:NAME".
+func looksHuman(s Stamp) bool {
 	by := strings.ToLower(strings.TrimSpace(s.By))
 	rest, ok := strings.CutPrefix(by, "human")
 	if !ok || s.Human() && s.By == strings.TrimSpace(s.By) {
@@ -54,7 +53,7 @@ func nearMiss(s Stamp) bool {
 	return rest == "" || strings.HasPrefix(rest, "s:") || strings.IndexByte(":/ =@-_", rest[0]) >= 0
 }
 
-// checkConfirmation compares the latest confirmation with the writing.
+// checkConfirmation reports an atom that was generated again after it was last verified.
 func (c *checker) checkConfirmation() {
 	written, err := time.Parse(time.RFC3339, c.a.Generated.At)
 	if err != nil || len(c.a.Verified) == 0 {
@@ -69,8 +68,8 @@ func (c *checker) checkConfirmation() {
 	c.add(Warn, codeOutdated, c.a.Line("verified"), "a person reads it and adds verified again", "the atom was generated again after it was last verified")
 }
 
-// lifecycle checks status and age, and the keys of OKF v0.1.
-func (c *checker) lifecycle() {
+// checkLifecycle checks status and age, and reports the keys of OKF v0.1.
+func (c *checker) checkLifecycle() {
 	a := c.a
 	if f, ok := a.Field("status"); ok && a.URI == "" && !slices.Contains([]string{"", "draft", "stable", "deprecated"}, a.Status) {
 		hint := "write draft, stable or deprecated"
@@ -79,40 +78,40 @@ func (c *checker) lifecycle() {
 		}
 		c.add(Warn, codeStatus, f.Line, hint, "status is %q, which OKF does not have", a.Status)
 	}
-	c.age()
+	c.checkStale()
 	if f, ok := a.Field("timestamp"); ok && a.Line("generated") == 1 {
 		c.add(Warn, codeTimestamp, f.Line, "move it to generated.at", "timestamp is from OKF v0.1")
 	}
 	switch {
 	case len(a.Sources) > 0:
 	case a.disk != nil:
-		c.pages = append(c.pages, page{a.Path, a.Blob, a.body, a.BodyLine})
+		c.pages = append(c.pages, unreadBody{a.Path, a.Blob, a.body, a.BodyLine})
 	default:
-		c.citations(a.Path, a.Body(), a.BodyLine)
+		c.checkCitations(a.Path, a.Body(), a.BodyLine)
 	}
 }
 
-// page is the body of an atom whose text is not in memory: the file it lies in,
-// where, and on which line.
-type page struct {
+// unreadBody is the body of an atom whose text is not in memory: its file, its offset in
+// it, and its first line.
+type unreadBody struct {
 	path, blob string
 	body, line int
 }
 
-// read looks at bodies, but at none whose file is another by now.
-func (c *checker) read(pages []page) {
+// checkBodies reads and checks bodies. It skips a file that changed in the meantime.
+func (c *checker) checkBodies(pages []unreadBody) {
 	names := make([]string, len(pages))
 	for k, p := range pages {
 		names[k] = p.path
 	}
 	readTexts(c.g.rows.disk, names, func(k int, b []byte) {
 		if p := pages[k]; BlobID(b) == p.blob && p.body <= len(b) {
-			c.citations(p.path, b[p.body:], p.line)
+			c.checkCitations(p.path, b[p.body:], p.line)
 		}
 	})
 }
 
-func (c *checker) age() {
+func (c *checker) checkStale() {
 	f, ok := c.a.Field("stale_after")
 	if !ok || f.Value == nil {
 		return
@@ -126,8 +125,8 @@ func (c *checker) age() {
 	}
 }
 
-// citations looks for "# Citations" in a body that begins on line n of a file.
-func (c *checker) citations(file string, body []byte, n int) {
+// checkCitations looks for "# Citations" in a body that begins on line n of its file.
+func (c *checker) checkCitations(file string, body []byte, n int) {
 	if !bytes.Contains(body, []byte("# Citations")) {
 		return
 	}
@@ -140,9 +139,9 @@ func (c *checker) citations(file string, body []byte, n int) {
 	}
 }
 
-// spellValue returns a value as it may stand in front matter: text in quotes, so that "1"
-// is seen not to be 1.
-func spellValue(v any) string {
+// formatValue formats a value for a message, with quotes around text, so that "1" and 1
+// differ.
+func formatValue(v any) string {
 	if s, ok := v.(string); ok {
 		return fmt.Sprintf("%q", s)
 	}

@@ -6,43 +6,43 @@ import (
 	"strings"
 )
 
-// slip is a key or a type that odd does not know and that is nearly one it knows.
-type slip struct {
+// misspelling is a key or type that odd does not know, and the known one that it resembles.
+type misspelling struct {
 	code, word, meant string
 	path              string
 	line              int
 }
 
-// spelling looks for slips in the type and the keys of the atom. The vocabulary
-// of both is open: a word that is near none is not one.
-func (c *checker) spelling() {
+// checkSpelling notes misspellings in the type and the keys of the atom. Types and keys are
+// open lists: a word that resembles no known one is legal.
+func (c *checker) checkSpelling() {
 	a, keys := c.a, keyOrder()
 	if !isKnownType(a.Type) {
-		c.slip(codeTypeWord, a.Type, a.Line("type"))
+		c.noteMisspelling(codeTypeWord, a.Type, a.Line("type"))
 	}
 	for i := range a.Fields {
 		f := &a.Fields[i]
 		c.keys[f.Key]++
 		if _, ok := keys[f.Key]; !ok {
-			c.slip(codeKey, f.Key, f.Line)
+			c.noteMisspelling(codeKey, f.Key, f.Line)
 		}
 	}
 }
 
-// slip notes a word that is nearly a known one. A key beside the one that it is
-// near to is somebody's own.
-func (c *checker) slip(code, word string, line int) {
+// noteMisspelling records a word that resembles a known one. A key in an atom that also has
+// the known key is no misspelling.
+func (c *checker) noteMisspelling(code, word string, line int) {
 	asked := [2]string{c.a.Type, word}
 	if code == codeTypeWord {
 		asked[0] = ""
 	}
 	meant, ok := c.meant[asked]
 	if !ok {
-		names := keysOf(c.a.Type)
+		names := knownKeys(c.a.Type)
 		if code == codeTypeWord {
 			names = slices.Concat(workTypes(), canonTypes(), []string{"persona", "handoff"})
 		}
-		meant = misspelt(word, names)
+		meant = nearestKnown(word, names)
 		c.meant[asked] = meant
 	}
 	if meant == "" {
@@ -51,13 +51,14 @@ func (c *checker) slip(code, word string, line int) {
 	if _, both := c.a.Field(meant); both && code == codeKey {
 		return
 	}
-	c.slipped = append(c.slipped, slip{code, word, meant, c.a.Path, line})
+	c.slipped = append(c.slipped, misspelling{code, word, meant, c.a.Path, line})
 }
 
-// slips reports the slips. A word that at least three atoms have, and no fewer
-// than have the one it is near to, is somebody's own and no slip; but a type in
-// other letters is one wherever the bundle has typed edges, because odd reads it.
-func (c *checker) slips() {
+// reportMisspellings reports the words that were noted. A word is legal if at least three
+// atoms use it, and at least as many as use the known word. A type that differs only in
+// case or separators is reported anyway if the bundle has typed edges, because odd reads
+// such types.
+func (c *checker) reportMisspellings() {
 	if len(c.slipped) == 0 {
 		return
 	}
@@ -77,8 +78,8 @@ func (c *checker) slips() {
 	}
 }
 
-// keysOf are the keys that odd reads in an atom of a type.
-func keysOf(typ string) []string {
+// knownKeys lists the keys that odd reads in an atom of a type.
+func knownKeys(typ string) []string {
 	keys := []string{"timestamp", "derives_from", "complements"}
 	for key := range keyOrder() {
 		if typ == "task" || !slices.Contains(taskKeys(), key) {
@@ -88,7 +89,7 @@ func keysOf(typ string) []string {
 	switch {
 	case typ == "task":
 		keys = append(keys, "contract_role", "persona", "surface", "engagement", "voice", "handoff", "artifact")
-	case governs(typ):
+	case isCanonType(typ):
 		for _, k := range canonKeys() {
 			keys = append(keys, k.name)
 		}
@@ -97,10 +98,9 @@ func keysOf(typ string) []string {
 	return keys
 }
 
-// misspelt is the one of names that word is a slip of, "" where it is one of
-// them, or may well be another word: one with few letters, or with too many
-// others.
-func misspelt(word string, names []string) string {
+// nearestKnown returns the name that word is probably a misspelling of. It returns "" if
+// word is one of names, or if it is too short or too different to tell.
+func nearestKnown(word string, names []string) string {
 	w := foldWord(word)
 	near := Nearest(w, names)
 	if near == word || near != w && near != w+"s" && (len(w) < 5 || !isAnagram(w, near) && 5*Distance(w, near) > len(w)) {
@@ -109,7 +109,7 @@ func misspelt(word string, names []string) string {
 	return near
 }
 
-// foldWord returns a word in lower case and with "_" between its parts.
+// foldWord returns a word in lower case with "_" between its parts.
 func foldWord(word string) string {
 	return strings.NewReplacer("-", "_", " ", "_").Replace(strings.ToLower(strings.TrimSpace(word)))
 }

@@ -16,33 +16,33 @@ import (
 	"sync"
 )
 
-// Cited names lines of a file by their text, so that it is found again wherever it
-// stands: "sha256:" and the first 16 hex digits over the lines without the white space
-// they end in, each with "\n" behind it. Where they are several, a slash and the first
-// four digits over the first line alone follow, by which a search is fast. The key text of
-// a source holds one name for each place that its title names.
+// Cited returns a name for lines of text, by which the text is found again wherever it
+// moves. The name is "sha256:" and the first 16 hex digits of the hash. Trailing white
+// space of each line is ignored. For several lines, "/" and four digits of the hash of the
+// first line follow, which make a search fast. The key text of a source holds one such name
+// for each place in its title.
 func Cited(lines []byte) string {
-	s := linesIn(lines)
-	all := s.sum(0, s.len())
-	name := hashed + hex.EncodeToString(all[:])
+	s := splitLines(lines)
+	all := s.hashLines(0, s.len())
+	name := hashPrefix + hex.EncodeToString(all[:])
 	if s.len() > 1 {
-		first := s.sum(0, 1)
+		first := s.hashLines(0, 1)
 		name += "/" + hex.EncodeToString(first[:2])
 	}
 	return name
 }
 
-// Grounds names the text that an atom rests on, whatever its lines and files: "sha256:"
-// and 16 hex digits over what Cited says of each text that its sources name, or the blob
-// of a source that names none. An atom without sources rests on its own text.
+// Grounds returns a name for the text that an atom rests on, independent of lines and
+// files. It is "sha256:" and 16 hex digits over the names in the key text of all sources,
+// or over the blob of a source without them. An atom without sources rests on its own text.
 func Grounds(a *Atom) string {
 	var names []string
 	f, _ := a.Field("sources")
-	for _, v := range items(f.Value) {
+	for _, v := range listItems(f.Value) {
 		m, _ := v.(map[string]any)
-		if texts := list(m["text"]); len(texts) > 0 {
+		if texts := valueList(m["text"]); len(texts) > 0 {
 			names = append(names, texts...)
-		} else if blob := text(m["blob"]); blob != "" {
+		} else if blob := valueText(m["blob"]); blob != "" {
 			names = append(names, blob)
 		}
 	}
@@ -52,18 +52,18 @@ func Grounds(a *Atom) string {
 	}
 	slices.Sort(names)
 	sum := sha256.Sum256([]byte(strings.Join(slices.Compact(names), "\n")))
-	return hashed + hex.EncodeToString(sum[:8])
+	return hashPrefix + hex.EncodeToString(sum[:8])
 }
 
-const hashed = "sha256:"
+const hashPrefix = "sha256:"
 
-// textLines is the lines of a file as they are compared.
+// textLines holds the lines of a file without trailing white space.
 type textLines struct {
 	text   []byte
-	starts []int // of every line, and the end
+	starts []int // the offset of every line, and the end
 }
 
-func linesIn(file []byte) textLines {
+func splitLines(file []byte) textLines {
 	s := textLines{make([]byte, 0, len(file)+1), make([]int, 1, bytes.Count(file, []byte("\n"))+2)}
 	for l := range bytes.Lines(file) {
 		s.text = append(append(s.text, bytes.TrimRight(l, " \t\r\n")...), '\n')
@@ -74,25 +74,26 @@ func linesIn(file []byte) textLines {
 
 func (s textLines) len() int { return len(s.starts) - 1 }
 
-// sum names the lines from one to before another, counted from 0.
-func (s textLines) sum(from, to int) [8]byte {
+// hashLines hashes the lines [from, to), counted from 0.
+func (s textLines) hashLines(from, to int) [8]byte {
 	sum := sha256.Sum256(s.text[s.starts[from]:s.starts[to]])
 	return [8]byte(sum[:8])
 }
 
-// seek calls found for every line, counted from 1, on which one of the passages begins.
-func (s textLines) seek(of map[[2]byte][]*passage, found func(p *passage, line int)) {
+// findPassages calls found with every passage and each line, counted from 1, on which it
+// begins.
+func (s textLines) findPassages(of map[[2]byte][]*passage, found func(p *passage, line int)) {
 	for i := range s.len() {
-		first := s.sum(i, i+1)
+		first := s.hashLines(i, i+1)
 		for _, p := range of[[2]byte(first[:2])] {
-			if n := p.lines[1] - p.lines[0] + 1; n <= s.len()-i && s.sum(i, i+n) == p.sum {
+			if n := p.lines[1] - p.lines[0] + 1; n <= s.len()-i && s.hashLines(i, i+n) == p.sum {
 				found(p, i+1)
 			}
 		}
 	}
 }
 
-// Places writes what a source cites of a file, as its title has it: "line 5", "lines 1-3, 9".
+// Places formats the lines that a source cites, as in its title: "line 5", "lines 1-3, 9".
 func Places(lines [][2]int) string {
 	var parts []string
 	for _, p := range lines {
@@ -108,7 +109,7 @@ func Places(lines [][2]int) string {
 	return "lines " + strings.Join(parts, ", ")
 }
 
-// ReadPlaces reads what Places writes, nil for anything else.
+// ReadPlaces parses what Places writes; nil for anything else.
 func ReadPlaces(title string) [][2]int {
 	_, list, _ := strings.Cut(title, " ")
 	var out [][2]int
@@ -130,17 +131,17 @@ func ReadPlaces(title string) [][2]int {
 // passage is a text that an atom cites.
 type passage struct {
 	sum   [8]byte
-	first [2]byte // what the sum of its first line begins with
-	lines [2]int  // where the source says it stands
+	first [2]byte // the beginning of the hash of its first line
+	lines [2]int  // where it was when it was cited
 
-	file string // where it stands now, "" for nowhere
+	file string // where it is now, "" for nowhere
 	line int
 }
 
-// readPassage reads what Cited writes.
+// readPassage parses what Cited writes.
 func readPassage(text string, lines [2]int) (*passage, bool) {
 	p := passage{lines: lines}
-	name, first, several := strings.Cut(strings.TrimPrefix(text, hashed), "/")
+	name, first, several := strings.Cut(strings.TrimPrefix(text, hashPrefix), "/")
 	sum, err := hex.DecodeString(name)
 	head, errFirst := hex.DecodeString(first)
 	if err != nil || errFirst != nil || len(sum) != len(p.sum) || several != (lines[1] > lines[0]) || several && len(head) != 2 {
@@ -152,15 +153,15 @@ func readPassage(text string, lines [2]int) (*passage, bool) {
 	return &p, true
 }
 
-// now is where the passage stands now.
-func (p *passage) now() string {
+// location formats where the passage is now.
+func (p *passage) location() string {
 	if n := p.lines[1] - p.lines[0]; n > 0 {
 		return fmt.Sprintf("%s:%d-%d", p.file, p.line, p.line+n)
 	}
 	return fmt.Sprintf("%s:%d", p.file, p.line)
 }
 
-func byFirst(cs []*citation) map[[2]byte][]*passage {
+func indexByFirst(cs []*citation) map[[2]byte][]*passage {
 	out := map[[2]byte][]*passage{}
 	for _, c := range cs {
 		for _, p := range c.passages {
@@ -172,32 +173,32 @@ func byFirst(cs []*citation) map[[2]byte][]*passage {
 	return out
 }
 
-// citation is a source that says what was read: a file of the repository, by its path
-// from the top, with its blob or the names of the texts.
+// citation is a source that records what was read: the path of a file from the top of the
+// repository, and its blob or the names of the cited texts.
 type citation struct {
 	path     string // of the atom
 	source   int    // which of its sources it is
 	resource string
 	blob     string
 	passages []*passage
-	there    bool // the file
+	there    bool // the file exists
 }
 
-// citations are those of an atom in force.
-func citations(a *Atom) []*citation {
+// readCitations returns the citations of an atom; none for a deprecated one.
+func readCitations(a *Atom) []*citation {
 	if strings.EqualFold(a.Status, "deprecated") {
 		return nil
 	}
 	f, _ := a.Field("sources")
 	var out []*citation
-	for i, v := range items(f.Value) {
+	for i, v := range listItems(f.Value) {
 		m, _ := v.(map[string]any)
-		c := citation{path: a.Path, source: i, resource: text(m["resource"]), blob: text(m["blob"])}
-		texts := list(m["text"])
-		if c.blob == "" && texts == nil || scheme(c.resource) != "" || !fs.ValidPath(c.resource) {
+		c := citation{path: a.Path, source: i, resource: valueText(m["resource"]), blob: valueText(m["blob"])}
+		texts := valueList(m["text"])
+		if c.blob == "" && texts == nil || uriScheme(c.resource) != "" || !fs.ValidPath(c.resource) {
 			continue
 		}
-		places := ReadPlaces(text(m["title"]))
+		places := ReadPlaces(valueText(m["title"]))
 		if len(places) != len(texts) {
 			texts = nil // somebody wrote another title
 		}
@@ -211,14 +212,14 @@ func citations(a *Atom) []*citation {
 	return out
 }
 
-// Drift is a source that is not as it was read.
+// Drift is a source that changed since it was cited.
 type Drift struct {
 	Path     string   // of the atom
 	Source   int      // which of the atom's sources it is, from 0
 	Resource string   // of the source
-	Gone     bool     // the file is not there
+	Gone     bool     // the file does not exist
 	Lost     bool     // some of the text is in no file
-	Here     [][2]int // the lines on which the file has what it still has of the cited texts
+	Here     [][2]int // the lines of the cited texts that the file still has
 	Kept     []int    // which of the texts those are, from 0
 	Files    []string // other files that have some of the text
 
@@ -229,15 +230,14 @@ type Drift struct {
 // Stands reports whether the file still has all of the text.
 func (d Drift) Stands() bool { return !d.Lost && !d.Gone && len(d.Files) == 0 }
 
-// Dead reports whether no file has anything of the text.
+// Dead reports whether no file has any of the text.
 func (d Drift) Dead() bool { return d.Lost && len(d.Here)+len(d.Files) == 0 }
 
-// CheckSources compares the files of a repository with what the sources of atoms say was
-// read of them, and tells what Drifted finds.
+// CheckSources returns what Drifted finds as problems.
 func CheckSources(g *Graph, files, tracked fs.FS) []Problem {
 	var out []Problem
 	for _, d := range Drifted(g, files, tracked) {
-		p := d.problem()
+		p := d.toProblem()
 		p.Path, p.Line = d.Path, g.ByPath(d.Path).sourceLine(d.Resource)
 		out = append(out, p)
 	}
@@ -245,15 +245,16 @@ func CheckSources(g *Graph, files, tracked fs.FS) []Problem {
 	return out
 }
 
-// Drifted compares the files of a repository with what the sources of atoms say was
-// read of them. A source is looked at when its resource is a path from the top of the
-// repository and it has blob, the git blob of the file, or text, the names that Cited
-// gives. files are those of the repository; only those that a source names are read. A
-// text that its file no longer has is looked for in tracked, the committed files, as far
-// as their names end alike. The sources come by the path of their atoms.
+// Drifted compares the files of a repository with what atoms cite, and returns the sources
+// that changed, in order of their atoms' paths.
+//
+// It checks a source if its resource is a path from the top of the repository, and if it
+// has the key blob, the git blob of the file, or text, the names that Cited returns. It
+// reads only the files that a source names. If a file no longer has a text, Drifted looks
+// for it in the committed files, tracked, with the same extension.
 func Drifted(g *Graph, files, tracked fs.FS) []Drift {
 	byFile := map[string][]*citation{}
-	for _, of := range Gather(g, func(string) bool { return true }, citations) {
+	for _, of := range Gather(g, func(string) bool { return true }, readCitations) {
 		for _, c := range of {
 			if st, ok := files.(fs.StatFS); ok && c.blob != "" { // of a commit, it tells the blob
 				if in, err := st.Stat(c.resource); err == nil && fmt.Sprint(in.Sys()) == c.blob {
@@ -265,16 +266,16 @@ func Drifted(g *Graph, files, tracked fs.FS) []Drift {
 	}
 	names := slices.Sorted(maps.Keys(byFile))
 	apart := make([][]*citation, len(names))
-	readThese(files, names, func(k int, b []byte, err error) {
+	readFiles(files, names, func(k int, b []byte, err error) {
 		if err == nil || errors.Is(err, fs.ErrNotExist) {
-			apart[k] = compare(b, err == nil, byFile[names[k]])
+			apart[k] = checkCitedFile(b, err == nil, byFile[names[k]])
 		}
 	})
 	cs := slices.Concat(apart...)
-	searchFor(tracked, cs)
+	searchElsewhere(tracked, cs)
 	var out []Drift
 	for _, c := range cs {
-		if d, ok := c.drift(); ok {
+		if d, ok := c.findDrift(); ok {
 			out = append(out, d)
 		}
 	}
@@ -282,9 +283,9 @@ func Drifted(g *Graph, files, tracked fs.FS) []Drift {
 	return out
 }
 
-// readThese reads files on as many goroutines as there are processors.
-func readThese(f fs.FS, names []string, got func(k int, b []byte, err error)) {
-	batches(len(names), func(from, to int) {
+// readFiles reads files on as many goroutines as there are processors.
+func readFiles(f fs.FS, names []string, got func(k int, b []byte, err error)) {
+	eachBatch(len(names), func(from, to int) {
 		alone := func(k int) {
 			b, err := fs.ReadFile(f, names[from+k])
 			got(from+k, b, err)
@@ -299,22 +300,22 @@ func readThese(f fs.FS, names []string, got func(k int, b []byte, err error)) {
 	})
 }
 
-// compare finds the passages of a file's citations in it, and returns the citations that
-// are not as they were.
-func compare(file []byte, there bool, cs []*citation) []*citation {
+// checkCitedFile looks for the cited passages in their file, and returns the citations that
+// no longer match.
+func checkCitedFile(file []byte, there bool, cs []*citation) []*citation {
 	blob := BlobID(file)
 	cs = slices.DeleteFunc(cs, func(c *citation) bool {
 		c.there = there
 		return there && c.blob == blob
 	})
 	if there && len(cs) > 0 {
-		of := byFirst(cs)
+		of := indexByFirst(cs)
 		for _, c := range cs {
 			for _, p := range c.passages {
 				p.file = c.resource
 			}
 		}
-		linesIn(file).seek(of, func(p *passage, line int) {
+		splitLines(file).findPassages(of, func(p *passage, line int) {
 			if p.line == 0 || line == p.lines[0] {
 				p.line = line
 			}
@@ -332,9 +333,10 @@ func compare(file []byte, there bool, cs []*citation) []*citation {
 	})
 }
 
-// searchFor looks for the passages that their own files no longer have in the other files.
-func searchFor(tracked fs.FS, cs []*citation) {
-	of, ends := byFirst(cs), map[string]bool{}
+// searchElsewhere looks in all other files for the passages that their own files no longer
+// have.
+func searchElsewhere(tracked fs.FS, cs []*citation) {
+	of, ends := indexByFirst(cs), map[string]bool{}
 	for _, c := range cs {
 		if slices.ContainsFunc(c.passages, func(p *passage) bool { return p.file == "" }) {
 			ends[path.Ext(c.resource)] = true
@@ -356,11 +358,11 @@ func searchFor(tracked fs.FS, cs []*citation) {
 		return nil
 	})
 	var one sync.Mutex
-	readThese(tracked, names, func(k int, b []byte, err error) {
+	readFiles(tracked, names, func(k int, b []byte, err error) {
 		if err != nil {
 			return
 		}
-		linesIn(b).seek(of, func(p *passage, line int) {
+		splitLines(b).findPassages(of, func(p *passage, line int) {
 			one.Lock()
 			defer one.Unlock()
 			if p.file == "" || names[k] < p.file {
@@ -370,8 +372,8 @@ func searchFor(tracked fs.FS, cs []*citation) {
 	})
 }
 
-// drift tells what became of the file, or of the passages.
-func (c *citation) drift() (Drift, bool) {
+// findDrift returns what became of the file or its passages, and whether anything changed.
+func (c *citation) findDrift() (Drift, bool) {
 	d := Drift{Path: c.path, Source: c.source, Resource: c.resource, Gone: !c.there}
 	for i, p := range c.passages {
 		d.was = append(d.was, p.lines)
@@ -384,15 +386,15 @@ func (c *citation) drift() (Drift, bool) {
 		case !slices.Contains(d.Files, p.file):
 			d.Files = append(d.Files, p.file)
 		}
-		if !slices.Contains(d.now, p.now()) {
-			d.now = append(d.now, p.now())
+		if !slices.Contains(d.now, p.location()) {
+			d.now = append(d.now, p.location())
 		}
 	}
 	d.Lost = d.lost != nil || d.Gone && c.passages == nil
 	return d, d.Lost || d.now != nil
 }
 
-func (d Drift) problem() Problem {
+func (d Drift) toProblem() Problem {
 	switch {
 	case d.Lost && d.Gone:
 		return Problem{Code: codeSourceGone, Severity: Warn, Message: fmt.Sprintf("its source %s is gone, and no other file has the text", d.Resource),
@@ -405,7 +407,7 @@ func (d Drift) problem() Problem {
 		Hint: "it is the same text, so nothing needs to be done"}
 }
 
-// sourceLine is the line of the source that has a resource.
+// sourceLine returns the line of the source with a resource.
 func (a *Atom) sourceLine(resource string) int {
 	n, first := 0, a.Line("sources")
 	for l := range bytes.Lines(a.Bytes()) {

@@ -31,10 +31,10 @@ func TestPlaces(t *testing.T) {
 
 func TestCited(t *testing.T) {
 	t.Parallel()
-	if a, b := Cited([]byte("a \nb\t\r\n")), Cited([]byte("a\nb")); a != b || !strings.HasPrefix(a, hashed) || a[len(hashed)+16:] != "/"+Cited([]byte("a"))[len(hashed):][:4] {
+	if a, b := Cited([]byte("a \nb\t\r\n")), Cited([]byte("a\nb")); a != b || !strings.HasPrefix(a, hashPrefix) || a[len(hashPrefix)+16:] != "/"+Cited([]byte("a"))[len(hashPrefix):][:4] {
 		t.Errorf("%s, %s", a, b)
 	}
-	if a, b := Cited([]byte("a")), Cited([]byte(" a")); a == b || len(a) != len(hashed)+16 {
+	if a, b := Cited([]byte("a")), Cited([]byte(" a")); a == b || len(a) != len(hashPrefix)+16 {
 		t.Errorf("%s, %s", a, b)
 	}
 }

@@ -1,6 +1,6 @@
 package okf
 
-// The codes of every finding. Codes says what each is about.
+// The codes of all findings. Codes explains each.
 const (
 	codeFrontmatter = "okf-frontmatter"
 	codeType        = "okf-type"
@@ -66,8 +66,8 @@ type Code struct {
 	About    string   `json:"about"`
 }
 
-// Codes lists every finding that Load, Check and CheckSources can make. The first three are
-// the rules of OKF v0.2 §11 and alone decide whether a bundle conforms.
+// Codes lists every finding of Load, Check and CheckSources. The first three are the rules
+// of OKF v0.2 §11, which alone decide whether a bundle conforms.
 func Codes() []Code {
 	return []Code{
 		{codeFrontmatter, Error, "an atom's file must be UTF-8 text that begins with front matter: YAML keys between two --- lines"},

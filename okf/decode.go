@@ -11,29 +11,29 @@ import (
 	"go.yaml.in/yaml/v4"
 )
 
-// maxExpanded bounds the values one block may reach through aliases. Ten lines
-// of aliases to aliases can name a billion values.
+// maxExpanded limits the values that one block may reach through aliases. Ten lines of
+// aliases to aliases can name a billion values.
 const maxExpanded = 10_000
 
-// decode reads a block with the full YAML parser. It is the oracle for scan.
+// decodeYAML reads a block with the full YAML parser. Tests compare scanBlock with it.
 //
-// Mappings keep their keys as text, "<<" included. Aliases are expanded.
-// Timestamps, infinities and integers outside int64 stay the author's text.
-func decode(src []byte) ([]Field, *Problem) {
-	root, p := document(src)
+// Mappings keep their keys as text, "<<" included. Aliases are expanded. Timestamps,
+// infinities and integers outside int64 stay text.
+func decodeYAML(src []byte) ([]Field, *Problem) {
+	root, p := parseMapping(src)
 	if p != nil || root == nil {
 		return nil, p
 	}
-	r := reader{at: lineMap(src)}
-	fields := r.fields(root)
+	r := yamlReader{at: newLineTable(src)}
+	fields := r.readFields(root)
 	if r.bad != nil {
 		return nil, r.bad
 	}
 	return fields, nil
 }
 
-// document is the one mapping of a block, or nil where the block is empty.
-func document(src []byte) (*yaml.Node, *Problem) {
+// parseMapping returns the mapping of a block; nil for an empty block.
+func parseMapping(src []byte) (*yaml.Node, *Problem) {
 	if emptyBlock(src) {
 		return nil, nil
 	}
@@ -42,7 +42,7 @@ func document(src []byte) (*yaml.Node, *Problem) {
 		return nil, yamlProblem(src, err)
 	}
 	if len(doc.Content) != 1 || doc.Content[0].Kind != yaml.MappingNode {
-		return nil, bad(2, codeFrontmatter, "frontmatter is not a mapping", `write it as "key: value" lines`)
+		return nil, newProblem(2, codeFrontmatter, "frontmatter is not a mapping", `write it as "key: value" lines`)
 	}
 	return doc.Content[0], nil
 }
@@ -70,15 +70,15 @@ func yamlProblem(src []byte, err error) *Problem {
 			msg = one.ContextMsg + ": " + msg
 		}
 		if one.Mark.Line > 0 {
-			line = lineMap(src).file(one.Mark.Line)
+			line = newLineTable(src).fileLine(one.Mark.Line)
 		}
 	}
-	return bad(line, codeFrontmatter, msg, yamlWay(msg))
+	return newProblem(line, codeFrontmatter, msg, yamlHint(msg))
 }
 
-// yamlWay is the way out of what the YAML parser found: nearly always a text that
-// holds a mark of YAML and has no quotes.
-func yamlWay(msg string) string {
+// yamlHint returns the way out of an error of the YAML parser. Nearly always, a text with a
+// special character lacks quotes.
+func yamlHint(msg string) string {
 	for _, w := range [][2]string{
 		{"tab character", "set it in with blanks"},
 		{"flow", "close the bracket, or put the value in quotes"},
@@ -92,16 +92,16 @@ func yamlWay(msg string) string {
 	return "put the value in quotes if it is text"
 }
 
-// lines maps a line of the YAML parser, which also breaks at a lone CR and at
-// three Unicode separators, to a line of the file. It is nil when they agree.
-type lines []int
+// lineTable maps a line of the YAML parser to a line of the file. The parser also breaks
+// lines at a lone CR and at three Unicode separators. It is nil if the two agree.
+type lineTable []int
 
-// lineMap counts from 1: the block's first line is line 2 of the file.
-func lineMap(src []byte) lines {
+// newLineTable counts from 1: the first line of the block is line 2 of the file.
+func newLineTable(src []byte) lineTable {
 	if !bytes.ContainsAny(src, "\r\u0085\u2028\u2029") {
 		return nil
 	}
-	at, line, from := lines{}, 2, 0
+	at, line, from := lineTable{}, 2, 0
 	for _, start := range lineStarts(src) {
 		line += bytes.Count(src[from:start], []byte("\n"))
 		at, from = append(at, line), start
@@ -109,7 +109,7 @@ func lineMap(src []byte) lines {
 	return at
 }
 
-// lineStarts is the offset of every line as the YAML parser counts them.
+// lineStarts returns the offset of every line as the YAML parser counts them.
 func lineStarts(src []byte) []int {
 	at := []int{0}
 	for i := 0; i < len(src); {
@@ -125,105 +125,104 @@ func lineStarts(src []byte) []int {
 	return at
 }
 
-// file is the line of the file that YAML line n (1-based) lies on.
-func (l lines) file(n int) int {
+// fileLine returns the line of the file for line n (from 1) of the YAML parser.
+func (l lineTable) fileLine(n int) int {
 	if l == nil {
 		return n + 1
 	}
 	return l[min(max(n, 1), len(l))-1]
 }
 
-// reader turns nodes into values and keeps the first thing that is wrong.
-type reader struct {
-	at       lines
+// yamlReader turns nodes into values and keeps the first problem.
+type yamlReader struct {
+	at       lineTable
 	expanded int // values reached through aliases
 	aliases  int // aliases being expanded
 	bad      *Problem
 }
 
-func (r *reader) fields(m *yaml.Node) []Field {
-	r.unique(m)
+func (r *yamlReader) readFields(m *yaml.Node) []Field {
+	r.checkKeys(m)
 	out := make([]Field, 0, len(m.Content)/2)
 	for i := 0; i+1 < len(m.Content) && r.bad == nil; i += 2 {
 		k, v := m.Content[i], m.Content[i+1]
-		f := Field{Key: k.Value, Value: r.value(v), Line: r.at.file(k.Line)}
-		if named := f.Key == "type" || f.Key == "id"; named && ambiguous(v) {
+		f := Field{Key: k.Value, Value: r.readValue(v), Line: r.at.fileLine(k.Line)}
+		if named := f.Key == "type" || f.Key == "id"; named && isAmbiguousBool(v) {
 			code := map[string]string{"type": codeType, "id": codeID}[f.Key]
-			r.fail(bad(f.Line, code, fmt.Sprintf("%s: %s is read as true or false by YAML 1.1", f.Key, v.Value), "quote it"))
+			r.fail(newProblem(f.Line, code, fmt.Sprintf("%s: %s is read as true or false by YAML 1.1", f.Key, v.Value), "quote it"))
 		}
 		out = append(out, f)
 	}
 	return out
 }
 
-// ambiguous reports a plain scalar that YAML 1.1 reads as a truth value and
-// YAML 1.2 reads as text.
-func ambiguous(n *yaml.Node) bool {
-	return n.Kind == yaml.ScalarNode && plainStyle(n) && yaml11Bool(n.Value)
+// isAmbiguousBool reports a plain scalar that is a bool in YAML 1.1 and text in YAML 1.2.
+func isAmbiguousBool(n *yaml.Node) bool {
+	return n.Kind == yaml.ScalarNode && isPlainStyle(n) && isYAML11Bool(n.Value)
 }
 
-func plainStyle(n *yaml.Node) bool {
+func isPlainStyle(n *yaml.Node) bool {
 	return n.Style&(yaml.SingleQuotedStyle|yaml.DoubleQuotedStyle|yaml.LiteralStyle|yaml.FoldedStyle|yaml.TaggedStyle) == 0
 }
 
-func (r *reader) fail(p *Problem) {
+func (r *yamlReader) fail(p *Problem) {
 	if r.bad == nil {
 		r.bad = p
 	}
 }
 
-// unique refuses keys that are not scalars and keys that are set twice.
-func (r *reader) unique(m *yaml.Node) {
+// checkKeys refuses keys that are not scalars and keys that are set twice.
+func (r *yamlReader) checkKeys(m *yaml.Node) {
 	seen := make(map[string]int, len(m.Content)/2)
 	for i := 0; i+1 < len(m.Content); i += 2 {
 		k := m.Content[i]
-		line := r.at.file(k.Line)
+		line := r.at.fileLine(k.Line)
 		if k.Kind != yaml.ScalarNode {
-			r.fail(bad(line, codeFrontmatter, "a key is not a plain name", `write keys as "name: value"`))
+			r.fail(newProblem(line, codeFrontmatter, "a key is not a plain name", `write keys as "name: value"`))
 			return
 		}
 		if first, ok := seen[k.Value]; ok {
-			r.fail(bad(line, codeFrontmatter, fmt.Sprintf("%s is set twice, first on line %d", k.Value, first), "keep one of them"))
+			r.fail(newProblem(line, codeFrontmatter, fmt.Sprintf("%s is set twice, first on line %d", k.Value, first), "keep one of them"))
 			return
 		}
 		seen[k.Value] = line
 	}
 }
 
-func (r *reader) value(n *yaml.Node) any {
+func (r *yamlReader) readValue(n *yaml.Node) any {
 	if r.bad != nil {
 		return nil
 	}
 	if r.aliases > 0 {
 		if r.expanded++; r.expanded > maxExpanded {
-			r.fail(bad(r.at.file(n.Line), codeFrontmatter, "aliases expand to too many values", "write the values out"))
+			r.fail(newProblem(r.at.fileLine(n.Line), codeFrontmatter, "aliases expand to too many values", "write the values out"))
 			return nil
 		}
 	}
 	switch n.Kind {
 	case yaml.AliasNode:
 		r.aliases++
-		v := r.value(n.Alias)
+		v := r.readValue(n.Alias)
 		r.aliases--
 		return v
 	case yaml.SequenceNode:
 		out := make([]any, 0, len(n.Content))
 		for _, c := range n.Content {
-			out = append(out, r.value(c))
+			out = append(out, r.readValue(c))
 		}
 		return out
 	case yaml.MappingNode:
-		r.unique(n)
+		r.checkKeys(n)
 		out := make(map[string]any, len(n.Content)/2)
 		for i := 0; i+1 < len(n.Content); i += 2 {
-			out[n.Content[i].Value] = r.value(n.Content[i+1])
+			out[n.Content[i].Value] = r.readValue(n.Content[i+1])
 		}
 		return out
 	}
-	return plainValue(n)
+	return readScalar(n)
 }
 
-func plainValue(n *yaml.Node) any {
+func readScalar(n *yaml.Node) any {
 	switch n.ShortTag() {
 	case "!!null":
 		return nil

@@ -9,31 +9,29 @@ import (
 	"sync"
 )
 
-// draft is the records of some neighbouring rows before it is known which texts
-// are words. It is pieces: a length, so many bytes to be taken as they are, and
-// what follows them, pieceEnd, pieceText or a short text by its number.
+// draft holds the records of neighbouring rows before the numbered words are chosen. It is
+// a list of pieces: a length, as many bytes to copy, and what follows them. That is
+// pieceEnd, pieceText, or the number of a short text.
 type draft struct {
 	b        []byte
-	mentions []called
+	mentions []hashedName
 	of       *vocabulary
 }
 
-// What may follow the bytes of a piece. A number is that of a text in the
-// vocabulary, pieceShort more.
+// What may follow the bytes of a piece. Text n of the vocabulary is pieceShort+n.
 const (
-	pieceEnd  = iota // the row has no more
-	pieceText        // the bytes are a text, which nobody counts
+	pieceEnd  = iota // the record ends
+	pieceText        // the bytes are a text that is not counted
 	pieceShort
 )
 
-// makeDrafts drafts the records of all rows that have an atom, and returns the
-// vocabularies of the goroutines that did. An atom that was not made is not made
-// for it, unless the scanner leaves its file to the parser.
+// makeDrafts drafts the records of all rows that have an atom, and returns the vocabularies
+// of the goroutines. It parses an atom only if the scanner cannot read its file.
 func (r *rows) makeDrafts() (drafts []draft, of []*vocabulary) {
 	drafts = make([]draft, (r.len()+batchSize-1)/batchSize)
 	var known sync.Mutex
-	workers(r.len(), func() func(from, to int) {
-		w, e := workbench{}, encoder{known: new(vocabulary)}
+	runWorkers(r.len(), func() func(from, to int) {
+		w, e := rowReader{}, encoder{known: new(vocabulary)}
 		known.Lock()
 		of = append(of, e.known)
 		known.Unlock()
@@ -42,12 +40,12 @@ func (r *rows) makeDrafts() (drafts []draft, of []*vocabulary) {
 			e.cut = e.cut[:0]
 			for i := int32(from); i < int32(to); i++ {
 				if r.state[i] != rowNone {
-					m := w.draft(r, i, &e)
+					m := w.draftRecord(r, i, &e)
 					if r.isKept(i) {
 						d.mentions = m.appendMentions(i, d.mentions)
 					}
 				}
-				e.piece(pieceEnd)
+				e.endPiece(pieceEnd)
 			}
 			d.b, d.of = slices.Clone(e.cut), e.known
 		}
@@ -55,64 +53,64 @@ func (r *rows) makeDrafts() (drafts []draft, of []*vocabulary) {
 	return drafts, of
 }
 
-// draft writes the record of a row as encoder.atom writes that of its atom, and
-// returns what it refers to.
-func (w *workbench) draft(r *rows, i int32, e *encoder) matter {
-	m, scanned := w.look(r, i, nil)
+// draftRecord writes the record of a row, as encoder.writeAtom writes that of its atom. It
+// returns what the atom refers to.
+func (w *rowReader) draftRecord(r *rows, i int32, e *encoder) references {
+	m, scanned := w.scanReferences(r, i, nil)
 	if !scanned {
-		e.atom(r.atom(i))
+		e.writeAtom(r.atomOf(i))
 		return m
 	}
-	l := &r.leaves[i]
-	e.whole(BlobID(bytesOf(l.text)))
-	e.count(int(l.body))
-	e.count(int(l.bodyLine))
-	e.count(len(w.heads))
+	l := &r.raw[i]
+	e.writeWhole(BlobID(unsafeBytes(l.text)))
+	e.writeCount(int(l.body))
+	e.writeCount(int(l.bodyLine))
+	e.writeCount(len(w.heads))
 	for _, at := range w.heads {
-		e.text(w.nodes[at].text)
-		e.count(int(w.nodes[at].at))
-		w.write(e, int(at)+1)
+		e.writeText(w.nodes[at].text)
+		e.writeCount(int(w.nodes[at].at))
+		w.encodeNode(e, int(at)+1)
 	}
-	e.links(m.links)
+	e.writeLinks(m.links)
 	return m
 }
 
-// write writes the value at i as encoder.value writes what made makes of it.
-func (s *scanner) write(e *encoder, i int) {
+// encodeNode writes the value at i, as encoder.writeValue writes the result of makeValue.
+func (s *scanner) encodeNode(e *encoder, i int) {
 	n := s.nodes[i]
-	e.kind(n.kind)
+	e.writeKind(n.kind)
 	switch n.kind {
 	case kindInt:
 		v, _ := strconv.Atoi(n.text)
-		e.int(int64(v))
+		e.writeInt(int64(v))
 	case kindFloat:
 		v, _ := strconv.ParseFloat(n.text, 64)
 		e.b = binary.LittleEndian.AppendUint64(e.b, math.Float64bits(v))
 	case kindText:
-		e.text(n.text)
+		e.writeText(n.text)
 	case kindList:
-		e.count(s.size(i+1, int(n.at)))
-		for j := i + 1; j < int(n.at); j = s.after(j) {
-			s.write(e, j)
+		e.writeCount(s.countValues(i+1, int(n.at)))
+		for j := i + 1; j < int(n.at); j = s.nodeAfter(j) {
+			s.encodeNode(e, j)
 		}
 	case kindMap:
 		var room [8]int
 		keys := room[:0]
-		for j := i + 1; j < int(n.at); j = s.after(j + 1) {
+		for j := i + 1; j < int(n.at); j = s.nodeAfter(j + 1) {
 			keys = append(keys, j)
 		}
 		slices.SortFunc(keys, func(a, b int) int { return strings.Compare(s.nodes[a].text, s.nodes[b].text) })
-		e.count(len(keys))
+		e.writeCount(len(keys))
 		for _, j := range keys {
-			e.text(s.nodes[j].text)
-			s.write(e, j+1)
+			e.writeText(s.nodes[j].text)
+			s.encodeNode(e, j+1)
 		}
 	}
 }
 
-// records writes the records of a draft into the room of b, each with its checksum, and
-// where each ends. all knows the words.
-func (d *draft) records(all *vocabulary, b []byte) (_ []byte, ends ints) {
+// encodeRecords writes the records of a draft into the memory of b, each with its checksum,
+// and returns where each ends. all knows the words.
+func (d *draft) encodeRecords(all *vocabulary, b []byte) (_ []byte, ends ints) {
 	e, begin := encoder{b: b[:0]}, 0
 	for s := d.b; len(s) > 0; {
 		size, n := binary.Uvarint(s)
@@ -123,7 +121,7 @@ func (d *draft) records(all *vocabulary, b []byte) (_ []byte, ends ints) {
 		switch what {
 		case pieceText:
 			e.b = append(e.b, 0, 0, 0, 0)
-			e.writeNumbered(view(raw), all.wordOf(view(raw)))
+			e.writeNumbered(unsafeString(raw), all.wordOf(unsafeString(raw)))
 		case pieceEnd:
 			if e.b = append(e.b, raw...); len(e.b) > begin {
 				binary.LittleEndian.PutUint32(e.b[begin:], checksum(e.b[begin+4:]))
@@ -132,7 +130,7 @@ func (d *draft) records(all *vocabulary, b []byte) (_ []byte, ends ints) {
 			ends = ends.add(uint32(begin))
 		default:
 			e.b = append(e.b, raw...)
-			said := &d.of.said[what-pieceShort]
+			said := &d.of.texts[what-pieceShort]
 			e.writeNumbered(said.text, said.word)
 		}
 	}

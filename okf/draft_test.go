@@ -93,7 +93,7 @@ func plainRecord(a *Atom, words []string) []byte {
 			}
 		default:
 			e := encoder{b: b}
-			e.value(v)
+			e.writeValue(v)
 			b = e.b
 		}
 	}
@@ -143,7 +143,7 @@ func asOfAtoms(t interface {
 	if made() != early {
 		t.Fatalf("%d atoms were made for a cache", made()-early)
 	}
-	g.rows.all()
+	g.rows.makeAll()
 	if again := Encode(g, ps); !bytes.Equal(cache, again) {
 		t.Fatalf("%d bytes without making atoms, and not the %d bytes with", len(cache), len(again))
 	}
@@ -167,7 +167,7 @@ func asOfAtoms(t interface {
 			want = plainRecord(a, words)
 		}
 		if from, to := s.recordAt.span(i, len(s.records)); !bytes.Equal(want, s.records[from:to]) {
-			t.Fatalf("%s:\nwant %q\n got %q", g.rows.path(int32(i)), want, s.records[from:to])
+			t.Fatalf("%s:\nwant %q\n got %q", g.rows.pathOf(int32(i)), want, s.records[from:to])
 		}
 	}
 	mentions := g.rows.readMentions()
@@ -221,7 +221,7 @@ func TestDrawnCacheWithoutAtoms(t *testing.T) {
 // Goroutines that met the same texts agree on the words, whoever met which.
 func TestAgree(t *testing.T) {
 	t.Parallel()
-	if all, words := agree(nil); all != nil || words != nil {
+	if all, words := mergeVocabularies(nil); all != nil || words != nil {
 		t.Error("words of nobody")
 	}
 	of := []*vocabulary{{}, {}, {}}
@@ -229,17 +229,17 @@ func TestAgree(t *testing.T) {
 	for i := range 5000 {
 		s := fmt.Sprint("text ", i*i%1999)
 		want.text(s)
-		of[i%3].note(s, 1)
+		of[i%3].addText(s, 1)
 	}
-	of[1].note("never", 0)
-	of[2].note("twice", 2)
+	of[1].addText("never", 0)
+	of[2].addText("twice", 2)
 	maps.DeleteFunc(want, func(_ string, times int) bool { return times < 3 })
-	all, words := agree(of)
+	all, words := mergeVocabularies(of)
 	if !slices.Equal(words, sortedKeys(want)) || len(words) == 0 {
 		t.Errorf("%d words, want %d", len(words), len(want))
 	}
 	for _, v := range of {
-		for _, s := range v.said {
+		for _, s := range v.texts {
 			k, ok := slices.BinarySearch(words, s.text)
 			if !ok {
 				k = -1

@@ -9,9 +9,9 @@ import (
 	"strings"
 )
 
-// Drawing is a part of the graph to make a picture of. Its atoms are in order
-// of path, and its edges, which join two of them, in order of their near ends
-// and then as Out orders. A link that only mirrors a typed edge is not drawn.
+// Drawing is a part of the graph to draw. Its atoms are in order of path. Its edges join
+// two of them and are in order of their near ends, then as Out sorts them. A link between
+// atoms that a typed edge joins is left out.
 type Drawing struct {
 	Focus ID // the atom in the middle, "" for a whole bundle
 	Atoms []*Atom
@@ -21,43 +21,43 @@ type Drawing struct {
 	OmittedEdges int
 }
 
-// View says what part of a graph to draw.
+// View selects the part of a graph to draw.
 type View struct {
 	Focus ID         // "" for the whole bundle
-	Depth int        // steps from the focus; negative has no end
-	Kinds []EdgeKind // of edge to walk and to draw; none means all
+	Depth int        // most steps from the focus; negative for no limit
+	Kinds []EdgeKind // the kinds of edge to follow and draw; none means all
 	Limit int        // most atoms; 0 is no limit
 }
 
-// Subgraph cuts a drawing out of the graph. Over the limit, the atoms nearest
-// to the focus stay; without a focus, those with the most edges.
+// Subgraph returns the drawing of a view. If there are more atoms than the limit, it keeps
+// those nearest to the focus or, without a focus, those with the most edges.
 func (g *Graph) Subgraph(v View) Drawing {
-	picked := g.pick(v)
+	picked := g.pickRows(v)
 	d := Drawing{Focus: v.Focus}
 	if v.Limit > 0 && len(picked) > v.Limit {
 		d.OmittedAtoms = len(picked) - v.Limit
 		picked = picked[:v.Limit]
 	}
-	g.inOrder(picked)
+	g.sortRows(picked)
 	in := make(map[int32]bool, len(picked))
 	for _, i := range picked {
 		in[i] = true
-		d.Atoms = append(d.Atoms, g.at(i))
+		d.Atoms = append(d.Atoms, g.atomAt(i))
 	}
 	var es []edge
 	for _, i := range picked {
-		for _, e := range g.outOf(i) {
-			if in[e.to] && (len(v.Kinds) == 0 || slices.Contains(v.Kinds, kindOf(e.kind))) {
+		for _, e := range g.edgesFrom(i) {
+			if in[e.to] && (len(v.Kinds) == 0 || slices.Contains(v.Kinds, kindOfRank(e.kind))) {
 				es = append(es, e)
 			}
 		}
 	}
-	d.Edges = g.hops(withoutMirrors(es))
+	d.Edges = g.makeHops(dropMirrors(es))
 	return d
 }
 
-// pick lists the atoms of a view, the most important first.
-func (g *Graph) pick(v View) []int32 {
+// pickRows lists the atoms of a view, the most important first.
+func (g *Graph) pickRows(v View) []int32 {
 	if v.Focus != "" {
 		i, ok := g.byID(v.Focus)
 		if !ok {
@@ -71,29 +71,29 @@ func (g *Graph) pick(v View) []int32 {
 		return out
 	}
 	var out []int32
-	for i := range g.places() {
-		if g.here(i) {
+	for i := range g.rowCount() {
+		if g.hasAtom(i) {
 			out = append(out, i)
 		}
 	}
-	g.inOrder(out)
+	g.sortRows(out)
 	if v.Limit > 0 && len(out) > v.Limit {
 		edges := make(map[int32]int, len(out))
 		for _, i := range out {
-			edges[i] = len(g.outOf(i)) + len(g.inTo(i))
+			edges[i] = len(g.edgesFrom(i)) + len(g.edgesTo(i))
 		}
 		slices.SortStableFunc(out, func(a, b int32) int { return cmp.Compare(edges[b], edges[a]) })
 	}
 	return out
 }
 
-// inOrder sorts rows by path.
-func (g *Graph) inOrder(list []int32) {
+// sortRows sorts rows by path.
+func (g *Graph) sortRows(list []int32) {
 	slices.SortFunc(list, func(a, b int32) int { return strings.Compare(g.pathAt(a), g.pathAt(b)) })
 }
 
-// FitMermaid drops edges until mermaid draws the picture: it refuses more than
-// 500. Links go first, then the typed edges from the end of the vocabulary.
+// FitMermaid drops edges until mermaid draws the picture, which refuses more than 500.
+// Links go first, then typed edges from the end of EdgeKinds.
 func (d Drawing) FitMermaid() Drawing {
 	const most = 500
 	if len(d.Edges) <= most {
@@ -121,7 +121,7 @@ func (d Drawing) FitMermaid() Drawing {
 	return d
 }
 
-// describeOmitted tells what a limit left out, "" when nothing.
+// describeOmitted tells what a limit left out; "" if nothing.
 func (d Drawing) describeOmitted() string {
 	var what []string
 	if n := d.OmittedAtoms; n > 0 {
@@ -136,8 +136,8 @@ func (d Drawing) describeOmitted() string {
 	return "left out: " + strings.Join(what, ", ")
 }
 
-// Mermaid draws a flowchart: a shape for each well-known type, typed edges with
-// their name, links dotted. What a limit left out is told in a comment.
+// Mermaid draws a flowchart: a shape for each known type, typed edges with their names,
+// links dotted. A comment tells what a limit left out.
 func (d Drawing) Mermaid() []byte {
 	var b bytes.Buffer
 	b.WriteString("flowchart LR\n")
@@ -148,7 +148,7 @@ func (d Drawing) Mermaid() []byte {
 	for i, a := range d.Atoms {
 		name[a.ID] = fmt.Sprintf("n%d", i)
 		left, right := mermaidShape(a.Type)
-		fmt.Fprintf(&b, "  n%d%s\"%s\"%s\n", i, left, MermaidText(label(a)), right)
+		fmt.Fprintf(&b, "  n%d%s\"%s\"%s\n", i, left, MermaidText(drawLabel(a)), right)
 	}
 	for _, e := range d.Edges {
 		if e.Kind == Link {
@@ -163,7 +163,7 @@ func (d Drawing) Mermaid() []byte {
 	return b.Bytes()
 }
 
-// mermaidShape is the brackets around a label.
+// mermaidShape returns the brackets around a label.
 func mermaidShape(typ string) (left, right string) {
 	switch strings.ToLower(typ) {
 	case "role":
@@ -191,31 +191,31 @@ func mermaidShape(typ string) (left, right string) {
 // labelWidth is the longest label, in runes.
 const labelWidth = 60
 
-// label is what a picture calls an atom: its title, or its id, on one line.
-func label(a *Atom) string {
+// drawLabel returns the text for an atom in a picture: its title or else its id, on one
+// line.
+func drawLabel(a *Atom) string {
 	s := a.Title
 	if strings.TrimSpace(s) == "" {
 		s = string(a.ID)
 	}
-	s = oneLine(s)
+	s = singleLine(s)
 	if r := []rune(s); len(r) > labelWidth {
 		s = strings.TrimRight(string(r[:labelWidth-1]), " ") + "…"
 	}
 	return s
 }
 
-// MermaidText is s, one line of text, as it stands inside double quotes in a
-// mermaid picture, where no title can end its quotes or be taken for markup. Mermaid reads entities written "#name;"
-// there, takes "%%" for a comment even so, and renders what is left as markdown:
-// emphasis, and a list where s begins like an item.
+// MermaidText escapes s, one line of text, for double quotes in a mermaid picture, so that
+// no title can end the quotes or become markup. In there, mermaid reads entities written
+// "#name;", takes "%%" for a comment, and renders the rest as markdown.
 func MermaidText(s string) string {
 	var b strings.Builder
-	item := marker([]byte(s)) // the end of what would begin an item
+	item := markerLen([]byte(s)) // the end of what would begin an item
 	for i, r := range s {
 		switch {
 		case r == '"':
 			b.WriteString("#quot;")
-		case strings.ContainsRune("#<>&`\\%*$~", r), i == item-1, r == '_' && !inside(s, i):
+		case strings.ContainsRune("#<>&`\\%*$~", r), i == item-1, r == '_' && !isInsideWord(s, i):
 			fmt.Fprintf(&b, "#%d;", r)
 		default:
 			b.WriteRune(r)
@@ -224,10 +224,12 @@ func MermaidText(s string) string {
 	return b.String()
 }
 
-// inside reports whether both neighbours of byte i of s are of a word.
-func inside(s string, i int) bool { return i > 0 && i+1 < len(s) && letter(s[i-1]) && letter(s[i+1]) }
+// isInsideWord reports whether both neighbours of byte i of s belong to a word.
+func isInsideWord(s string, i int) bool {
+	return i > 0 && i+1 < len(s) && isWordLetter(s[i-1]) && isWordLetter(s[i+1])
+}
 
-// DOT draws a digraph for Graphviz. A node is named by its id.
+// DOT draws a digraph for Graphviz. Nodes are named by id.
 func (d Drawing) DOT() []byte {
 	var b bytes.Buffer
 	b.WriteString("digraph odd {\n")
@@ -240,34 +242,34 @@ func (d Drawing) DOT() []byte {
 		if a.ID == d.Focus {
 			focus = ", penwidth=3"
 		}
-		fmt.Fprintf(&b, "  %s [label=\"%s\\n%s\"%s];\n", dotID(a.ID), dotText(label(a)), dotText(oneLine(a.Type)), focus)
+		fmt.Fprintf(&b, "  %s [label=\"%s\\n%s\"%s];\n", quoteDotID(a.ID), escapeDotText(drawLabel(a)), escapeDotText(singleLine(a.Type)), focus)
 	}
 	for _, e := range d.Edges {
 		style := fmt.Sprintf("label=\"%s\"", e.Kind)
 		if e.Kind == Link {
 			style = "style=dashed"
 		}
-		fmt.Fprintf(&b, "  %s -> %s [%s];\n", dotID(e.From), dotID(e.To), style)
+		fmt.Fprintf(&b, "  %s -> %s [%s];\n", quoteDotID(e.From), quoteDotID(e.To), style)
 	}
 	b.WriteString("}\n")
 	return b.Bytes()
 }
 
-// oneLine is what can be seen of s, on one line.
-func oneLine(s string) string { return strings.Join(strings.Fields(Visible(s)), " ") }
+// singleLine returns the visible characters of s on one line.
+func singleLine(s string) string { return strings.Join(strings.Fields(Visible(s)), " ") }
 
-// dotID is an id as a quoted name. A backslash escapes nothing there but a
-// quote; doubled, it cannot escape the last one.
-func dotID(id ID) string {
+// quoteDotID quotes an id as a name. A backslash escapes only a quote there; doubled, it
+// cannot escape the closing quote.
+func quoteDotID(id ID) string {
 	return `"` + strings.NewReplacer(`\`, `\\`, `"`, `\"`, "\n", `\n`, "\r", `\r`).Replace(string(id)) + `"`
 }
 
-// dotText is s inside a quoted label, where a backslash begins an escape.
-func dotText(s string) string {
+// escapeDotText escapes s for a quoted label, where a backslash begins an escape.
+func escapeDotText(s string) string {
 	return strings.NewReplacer(`\`, `\\`, `"`, `\"`).Replace(s)
 }
 
-// drawnNode and drawnEdge are the stored shape of a drawing as JSON.
+// drawnNode and drawnEdge are the JSON form of a drawing.
 type drawnNode struct {
 	ID          ID     `json:"id"`
 	Path        string `json:"path"`
@@ -286,8 +288,8 @@ type drawnEdge struct {
 	Line   int      `json:"line,omitempty"`
 }
 
-// JSON is the drawing as {version, focus, nodes, edges, omitted}; version is
-// that of OKF.
+// JSON encodes the drawing as {version, focus, nodes, edges, omitted}; version is that of
+// OKF.
 func (d Drawing) JSON() ([]byte, error) {
 	nodes, edges := make([]drawnNode, 0, len(d.Atoms)), make([]drawnEdge, 0, len(d.Edges))
 	for _, a := range d.Atoms {

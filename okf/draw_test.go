@@ -120,7 +120,7 @@ func TestDotID(t *testing.T) {
 	t.Parallel()
 	seen := map[string]ID{}
 	for _, id := range []ID{`a`, `a\`, `a\\`, `a"`, `a\"`, "a\nb", `a\nb`, "a b"} {
-		got := dotID(id)
+		got := quoteDotID(id)
 		if other, ok := seen[got]; ok {
 			t.Errorf("%q and %q are both %s", id, other, got)
 		}

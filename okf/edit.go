@@ -11,28 +11,26 @@ import (
 	"go.yaml.in/yaml/v4"
 )
 
-// Set is one edit of a top-level frontmatter key. A nil Value removes the key.
-// Value may be what a Field's value may be, and also any string, integer or
-// float type, any slice or string-keyed map of these, Stamp, Source,
-// Confidence, and slices of them.
+// Set is one edit of a top-level key of front matter. A nil Value removes the key. Value
+// may be of the types of Field.Value, any string, integer or float type, Stamp, Source or
+// Confidence, and any slice or string-keyed map of these.
 type Set struct {
 	Key   string
 	Value any
 }
 
-// Edit returns the file b with the sets applied, in turn, and every other byte
-// as it was: comments, order, quoting and line endings of untouched keys
-// survive. A changed key keeps its place, its spacing, the comment on its line
-// and, where the new value allows, its quotes and its list style. A key that
-// is absent is added at the end of the block; a key that already has the value
-// is left as it is.
+// Edit applies the sets to the file b, in turn, and keeps every other byte. Comments,
+// order, quoting and line endings of other keys stay as they are. A changed key keeps its
+// place, its spacing, the comment on its line and, if the new value allows, its quotes and
+// its list style. A new key is added at the end of the block. A key that already has the
+// value is left as it is.
 //
-// The result is parsed again. An edit is refused when it would change another
-// key or the body, or when the result is not an atom; so is any edit of a
-// block that is one flow mapping.
+// Edit parses the result again. It refuses an edit that would change another key or the
+// body, or that would make the file no atom. It also refuses any edit of a block that is
+// one flow mapping.
 func Edit(b []byte, sets ...Set) ([]byte, error) {
 	for _, s := range sets {
-		next, err := edit(b, s)
+		next, err := applySet(b, s)
 		if err != nil {
 			return nil, fmt.Errorf("edit %s: %w", s.Key, err)
 		}
@@ -41,10 +39,10 @@ func Edit(b []byte, sets ...Set) ([]byte, error) {
 	return b, nil
 }
 
-// ReplaceBody returns the file b with another body. The frontmatter's bytes are
-// kept. A file without a closed block is returned as it is.
+// ReplaceBody returns the file b with another body, and with the bytes of its front matter.
+// A file without a closed block is returned as it is.
 func ReplaceBody(b, body []byte) []byte {
-	blk, p := split(b)
+	blk, p := findBlock(b)
 	if p != nil {
 		return b
 	}
@@ -55,19 +53,19 @@ func ReplaceBody(b, body []byte) []byte {
 	return append(out, body...)
 }
 
-func edit(b []byte, s Set) ([]byte, error) {
-	want, err := canonical(s.Value)
+func applySet(b []byte, s Set) ([]byte, error) {
+	want, err := normalizeValue(s.Value)
 	if err != nil {
 		return nil, err
 	}
-	if p := readable(b); p != nil {
+	if p := checkText(b); p != nil {
 		return nil, *p
 	}
-	blk, p := split(b)
+	blk, p := findBlock(b)
 	if p != nil {
 		return nil, *p
 	}
-	before, p := strict(b, blk)
+	before, p := parseStrict(b, blk)
 	if p != nil {
 		return nil, *p
 	}
@@ -76,17 +74,17 @@ func edit(b []byte, s Set) ([]byte, error) {
 	if there && want != nil && reflect.DeepEqual(f.Value, want) || !there && want == nil {
 		return b, nil
 	}
-	out, err := splice(b, blk, s.Key, want)
+	out, err := spliceKey(b, blk, s.Key, want)
 	if err != nil {
 		return nil, err
 	}
 	return out, checkOnlyKeyChanged(before, b[blk.body:], out, s.Key, want)
 }
 
-// splice writes want over the lines of key, or behind the last line.
-func splice(b []byte, blk block, key string, want any) ([]byte, error) {
+// spliceKey replaces the lines of key, or adds them at the end of the block.
+func spliceKey(b []byte, blk block, key string, want any) ([]byte, error) {
 	src := b[blk.start:blk.end]
-	root, p := document(src)
+	root, p := parseMapping(src)
 	if p != nil {
 		return nil, *p
 	}
@@ -94,16 +92,16 @@ func splice(b []byte, blk block, key string, want any) ([]byte, error) {
 		return nil, errors.New(`the block is one flow mapping; write it as "key: value" lines`)
 	}
 	from, to, text := len(src), len(src), ""
-	if pl, ok := locate(src, root, key); ok {
+	if pl, ok := findKey(src, root, key); ok {
 		from, to = pl.from, pl.to
 		if want != nil {
 			var err error
-			if text, err = pl.rewrite(src, want); err != nil {
+			if text, err = pl.rewriteValue(src, want); err != nil {
 				return nil, err
 			}
 		}
 	} else {
-		text = strings.Join(entry(key, want, look{base: baseIndent(root)}), "\n") + "\n"
+		text = strings.Join(renderEntry(key, want, layout{base: baseIndent(root)}), "\n") + "\n"
 		if bytes.HasSuffix(b[:blk.start], []byte("\r\n")) {
 			text = strings.ReplaceAll(text, "\n", "\r\n")
 		}
@@ -120,34 +118,34 @@ func baseIndent(root *yaml.Node) int {
 	return root.Content[0].Column - 1
 }
 
-// place is one top-level key in a block: src[from:to] are its lines.
-type place struct {
+// keySpan is one top-level key in a block: src[from:to] are its lines.
+type keySpan struct {
 	from, to   int
 	key, value *yaml.Node
 }
 
-func locate(src []byte, root *yaml.Node, key string) (place, bool) {
+func findKey(src []byte, root *yaml.Node, key string) (keySpan, bool) {
 	if root == nil {
-		return place{}, false
+		return keySpan{}, false
 	}
 	starts := lineStarts(src)
 	for i := 0; i+1 < len(root.Content); i += 2 {
 		if root.Content[i].Value != key {
 			continue
 		}
-		p := place{from: starts[root.Content[i].Line-1], to: len(src), key: root.Content[i], value: root.Content[i+1]}
+		p := keySpan{from: starts[root.Content[i].Line-1], to: len(src), key: root.Content[i], value: root.Content[i+1]}
 		if i+2 < len(root.Content) {
 			p.to = starts[root.Content[i+2].Line-1]
 		}
-		p.to = withoutTail(src, p, starts)
+		p.to = trimTail(src, p, starts)
 		return p, true
 	}
-	return place{}, false
+	return keySpan{}, false
 }
 
-// withoutTail leaves blank lines and comments behind the value, in the column
-// of the keys, to whatever comes next.
-func withoutTail(src []byte, p place, starts []int) int {
+// trimTail excludes the blank lines and comments after the value that stand in the column
+// of the keys; they belong to what follows.
+func trimTail(src []byte, p keySpan, starts []int) int {
 	to := p.to
 	for i := len(starts) - 1; i >= p.key.Line; i-- { // never the key's own line
 		if starts[i] >= to {
@@ -163,24 +161,24 @@ func withoutTail(src []byte, p place, starts []int) int {
 	return to
 }
 
-// rewrite is the key's lines with another value.
-func (p place) rewrite(src []byte, want any) (string, error) {
+// rewriteValue returns the lines of the key with another value.
+func (p keySpan) rewriteValue(src []byte, want any) (string, error) {
 	line, _, _ := strings.Cut(string(src[p.from:p.to]), "\n")
 	eol := "\n"
 	if strings.HasSuffix(line, "\r") {
 		line, eol = line[:len(line)-1], "\r\n"
 	}
-	colon := p.colon(line)
+	colon := p.findColon(line)
 	if colon < 0 {
 		return "", errors.New("the key is written in an unusual way; edit it by hand")
 	}
 	rest := line[colon+1:]
 	gap := rest[:len(rest)-len(strings.TrimLeft(rest, " \t"))]
-	comment := lineComment(rest)
+	comment := findComment(rest)
 	if gap == "" || len(gap) == len(rest) || len(rest) == len(comment) {
 		gap = " "
 	}
-	head, below := p.look().layout(want)
+	head, below := p.readLayout().render(want)
 	out := line[:colon+1]
 	if head != "" {
 		out += gap + head
@@ -192,8 +190,8 @@ func (p place) rewrite(src []byte, want any) (string, error) {
 	return out, nil
 }
 
-// colon is the offset of the colon behind the key, or -1.
-func (p place) colon(line string) int {
+// findColon returns the offset of the colon after the key, or -1.
+func (p keySpan) findColon(line string) int {
 	at := p.key.Column - 1
 	if at > len(line) || strings.TrimLeft(line[:at], " ") != "" {
 		return -1
@@ -218,9 +216,9 @@ func (p place) colon(line string) int {
 	return at
 }
 
-// lineComment is the comment that ends the line of a key, with the blanks
-// before it. Quotes hide a "#" only where a value or a flow item starts.
-func lineComment(rest string) string {
+// findComment returns the comment that ends the line of a key, with the blanks before it.
+// Quotes hide a "#" only where a value or a flow item starts.
+func findComment(rest string) string {
 	quote, open := byte(0), true
 	for i := 0; i < len(rest); i++ {
 		c := rest[i]
@@ -242,9 +240,9 @@ func lineComment(rest string) string {
 	return ""
 }
 
-// look is the shape of the old value, for the new one to keep.
-func (p place) look() look {
-	l := look{base: p.key.Column - 1}
+// readLayout returns the layout of the old value, for the new one to keep.
+func (p keySpan) readLayout() layout {
+	l := layout{base: p.key.Column - 1}
 	v := p.value
 	switch {
 	case v.Kind == yaml.ScalarNode && v.Style&yaml.SingleQuotedStyle != 0:
@@ -260,7 +258,8 @@ func (p place) look() look {
 	return l
 }
 
-// checkOnlyKeyChanged proves that out differs from the file before in key alone.
+// checkOnlyKeyChanged returns an error if out differs from the file before in anything but
+// key.
 func checkOnlyKeyChanged(before []Field, body []byte, out []byte, key string, want any) error {
 	a, p := parse("", out)
 	if p != nil {
@@ -279,8 +278,7 @@ func checkOnlyKeyChanged(before []Field, body []byte, out []byte, key string, wa
 	return nil
 }
 
-// firstMovedField names the first field, key aside, that is not the same before and
-// after, in value and in order.
+// firstMovedField returns the first field, except key, whose value or order changed.
 func firstMovedField(before, after []Field, key string) string {
 	isKey := func(f Field) bool { return f.Key == key }
 	before = slices.DeleteFunc(slices.Clone(before), isKey)
@@ -296,8 +294,8 @@ func firstMovedField(before, after []Field, key string) string {
 	return ""
 }
 
-// Verify is the file of a with an entry of somebody who verified it: with confidence
-// verified and, where it was a draft, stable. All else stays, byte for byte.
+// Verify returns the file of a with one more entry in verified, and with confidence
+// verified. A draft becomes stable. All other bytes stay.
 func Verify(a *Atom, by Stamp) ([]byte, error) {
 	sets := []Set{{Key: "verified", Value: append(slices.Clone(a.Verified), by)}, {Key: "confidence", Value: Verified.String()}}
 	if a.Status == "draft" {
@@ -306,7 +304,8 @@ func Verify(a *Atom, by Stamp) ([]byte, error) {
 	return Edit(a.Bytes(), sets...)
 }
 
-// VerifiedOnly reports a file that is a with the entry of one more who verified it.
+// VerifiedOnly reports whether file is a with one more entry in verified and no other
+// change.
 func VerifiedOnly(a *Atom, file []byte) bool {
 	is, err := Parse(a.Path, file)
 	if err != nil || len(is.Verified) == 0 {

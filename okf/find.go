@@ -11,41 +11,40 @@ import (
 	"golang.org/x/text/unicode/norm"
 )
 
-// ErrNotFound is what Find wraps when nothing has the name.
+// ErrNotFound is wrapped by Find when no atom has the name.
 var ErrNotFound = errors.New("no such atom")
 
-// ErrAmbiguous is what Find wraps when a stem names several atoms.
+// ErrAmbiguous is wrapped by Find when several atoms have the stem.
 var ErrAmbiguous = errors.New("ambiguous name")
 
-// Find resolves an id, a bundle path with or without a leading slash and ".md",
-// a uri, or an unambiguous stem (the last path element). It wraps ErrNotFound,
-// with the nearest names, or ErrAmbiguous, with the candidates.
+// Find resolves a name: an id, a uri, a bundle path with or without a leading slash and
+// ".md", or the last element of a path (its stem) if only one atom has it. The error wraps
+// ErrNotFound and suggests names, or wraps ErrAmbiguous and lists the candidates.
 func (g *Graph) Find(name string) (*Atom, error) {
 	for _, spelt := range []string{name, norm.NFC.String(name), norm.NFD.String(name)} {
 		if i, ok := g.find(spelt, ""); ok {
-			return g.at(i), nil
+			return g.atomAt(i), nil
 		}
 	}
 	if _, ambiguous := g.whyUnresolved(name); ambiguous {
-		return nil, fmt.Errorf("%s: %w; say %s", name, ErrAmbiguous, either(g.withStem(name)))
+		return nil, fmt.Errorf("%s: %w; say %s", name, ErrAmbiguous, joinOr(g.idsWithStem(name)))
 	}
-	if near := g.near(name); len(near) > 0 {
-		return nil, fmt.Errorf("%s: %w; did you mean %s?", name, ErrNotFound, either(near))
+	if near := g.suggestIDs(name); len(near) > 0 {
+		return nil, fmt.Errorf("%s: %w; did you mean %s?", name, ErrNotFound, joinOr(near))
 	}
 	return nil, fmt.Errorf("%s: %w", name, ErrNotFound)
 }
 
-// Broken reports whether a file is at the bundle path and gave no atom.
+// Broken reports whether the bundle path has a file that could not be read as an atom.
 func (g *Graph) Broken(file string) bool {
-	_, ok := g.first(byFile, strings.TrimSuffix(file, ".md"), func(i int32) bool {
-		return g.breaks(i) && g.pathAt(i) == file
+	_, ok := g.findFirst(byFile, strings.TrimSuffix(file, ".md"), func(i int32) bool {
+		return g.isBrokenFile(i) && g.pathAt(i) == file
 	})
 	return ok
 }
 
-// either is "a", "a or b", "a, b or c", and tells how many more there are
-// beyond eight.
-func either(ids []string) string {
+// joinOr formats "a", "a or b", "a, b or c". It lists eight, and counts the others.
+func joinOr(ids []string) string {
 	const most = 8
 	if n := len(ids) - most; n > 0 {
 		return fmt.Sprintf("%s or one of %d more", strings.Join(ids[:most], ", "), n)
@@ -57,16 +56,16 @@ func either(ids []string) string {
 	return strings.Join(ids[:last], ", ") + " or " + ids[last]
 }
 
-// manyAtoms marks a stem that several atoms have.
+// manyAtoms is the row of a stem that several atoms have.
 const manyAtoms = -1
 
-// first is the first row by path that has a name of a kind and is one, among
-// those of a table and those that changed.
-func (g *Graph) first(k kind, name string, is func(i int32) bool) (int32, bool) {
+// findFirst returns the first row by path that has a name of a kind and for which is
+// returns true. It looks in the table of the kind and among the changed rows.
+func (g *Graph) findFirst(k nameKind, name string, is func(i int32) bool) (int32, bool) {
 	best := int32(-1)
-	maybe := g.maybe(k, name)
+	maybe := g.candidates(k, name)
 	for n := 0; n < maybe.len() && best < 0; n++ {
-		if i := int32(maybe.at(n)); i >= 0 && int(i) < g.rows.len() && !g.now.over(i) && is(i) {
+		if i := int32(maybe.at(n)); i >= 0 && int(i) < g.rows.len() && !g.now.isChanged(i) && is(i) {
 			best = i
 		}
 	}
@@ -80,24 +79,24 @@ func (g *Graph) first(k kind, name string, is func(i int32) bool) (int32, bool) 
 
 // byID finds the atom with exactly this id.
 func (g *Graph) byID(id ID) (int32, bool) {
-	return g.first(byID, string(id), func(i int32) bool { return g.here(i) && g.idAt(i) == id })
+	return g.findFirst(byID, string(id), func(i int32) bool { return g.hasAtom(i) && g.idAt(i) == id })
 }
 
-// stem is the row of the one atom that has a stem, manyAtoms where several have.
-func (g *Graph) stem(stem string) (i int32, ok bool) {
-	has := func(i int32) bool { return g.here(i) && slices.Contains(g.stemsAt(i), stem) }
-	i, ok = g.first(byStem, stem, has)
+// findStem returns the row of the only atom with a stem; manyAtoms if several have it.
+func (g *Graph) findStem(stem string) (i int32, ok bool) {
+	has := func(i int32) bool { return g.hasAtom(i) && slices.Contains(g.stemsAt(i), stem) }
+	i, ok = g.findFirst(byStem, stem, has)
 	if !ok {
 		return 0, false
 	}
-	if _, more := g.first(byStem, stem, func(j int32) bool { return j != i && has(j) }); more {
+	if _, more := g.findFirst(byStem, stem, func(j int32) bool { return j != i && has(j) }); more {
 		return manyAtoms, true
 	}
 	return i, true
 }
 
 func (g *Graph) stemsAt(i int32) []string {
-	if g.now.over(i) {
+	if g.now.isChanged(i) {
 		if a := g.now.atoms[i]; a != nil {
 			return stemsOf(a.Path, string(a.ID))
 		}
@@ -106,48 +105,48 @@ func (g *Graph) stemsAt(i int32) []string {
 	return g.stemsOf(i)
 }
 
-// breaks reports a file that is there and gave no atom.
-func (g *Graph) breaks(i int32) bool {
-	return !g.here(i) && !g.now.isRemoved(i) && !isReserved(g.pathAt(i))
+// isBrokenFile reports whether a row has a file that gave no atom.
+func (g *Graph) isBrokenFile(i int32) bool {
+	return !g.hasAtom(i) && !g.now.isRemoved(i) && !isReserved(g.pathAt(i))
 }
 
-// find resolves a name as Find does. A path that begins with "./" or "../" is
-// taken from the atom at from.
+// find resolves a name as Find does. A path that begins with "./" or "../" is relative to
+// the file from.
 func (g *Graph) find(name, from string) (int32, bool) {
 	if i, ok := g.byID(ID(name)); ok {
 		return i, true
 	}
 	if strings.HasPrefix(name, "./") || strings.HasPrefix(name, "../") {
-		return g.file(path.Join(path.Dir(from), name))
+		return g.findPath(path.Join(path.Dir(from), name))
 	}
-	if i, ok := g.file(strings.TrimPrefix(name, "/")); ok {
+	if i, ok := g.findPath(strings.TrimPrefix(name, "/")); ok {
 		return i, true
 	}
-	if i, ok := g.uri(name); ok {
+	if i, ok := g.findURI(name); ok {
 		return i, true
 	}
 	stem := strings.TrimSuffix(name, ".md")
 	if stem == "" || strings.Contains(stem, "/") {
 		return 0, false
 	}
-	i, ok := g.stem(stem)
+	i, ok := g.findStem(stem)
 	return i, ok && i != manyAtoms
 }
 
-// file finds the atom of a bundle path, with or without ".md".
-func (g *Graph) file(p string) (int32, bool) {
+// findPath finds the atom at a bundle path, with or without ".md".
+func (g *Graph) findPath(p string) (int32, bool) {
 	key := strings.TrimSuffix(p, ".md")
-	return g.first(byFile, key, func(i int32) bool {
-		return g.here(i) && strings.TrimSuffix(g.pathAt(i), ".md") == key
+	return g.findFirst(byFile, key, func(i int32) bool {
+		return g.hasAtom(i) && strings.TrimSuffix(g.pathAt(i), ".md") == key
 	})
 }
 
-// whyUnresolved tells why a name that find does not resolve does not: its file is
-// there and is no atom, or several atoms have it for a stem.
+// whyUnresolved explains why find does not resolve a name: its file is not an atom
+// (broken), or several atoms have the stem (ambiguous).
 func (g *Graph) whyUnresolved(name string) (broken, ambiguous bool) {
 	key := strings.TrimSuffix(name, ".md")
 	if !strings.Contains(key, "/") {
-		if i, ok := g.stem(key); ok && i == manyAtoms {
+		if i, ok := g.findStem(key); ok && i == manyAtoms {
 			return false, true
 		}
 	}
@@ -155,18 +154,18 @@ func (g *Graph) whyUnresolved(name string) (broken, ambiguous bool) {
 	if g.Broken(file + ".md") {
 		return true, false
 	}
-	_, torn := g.first(byStem, file, func(i int32) bool {
-		return g.breaks(i) && stemsOf(g.pathAt(i), "")[0] == file
+	_, torn := g.findFirst(byStem, file, func(i int32) bool {
+		return g.isBrokenFile(i) && stemsOf(g.pathAt(i), "")[0] == file
 	})
 	return torn, false
 }
 
-// withStem lists the ids of the atoms that have a stem, in order.
-func (g *Graph) withStem(name string) []string {
+// idsWithStem lists the ids of the atoms that have a stem, sorted.
+func (g *Graph) idsWithStem(name string) []string {
 	stem := strings.TrimSuffix(name, ".md")
 	var out []string
-	for i := range g.places() {
-		if g.here(i) && slices.Contains(g.stemsAt(i), stem) {
+	for i := range g.rowCount() {
+		if g.hasAtom(i) && slices.Contains(g.stemsAt(i), stem) {
 			out = append(out, string(g.idAt(i)))
 		}
 	}
@@ -174,9 +173,9 @@ func (g *Graph) withStem(name string) []string {
 	return out
 }
 
-// near lists up to three ids close to name: by edit distance of the id or its
-// stem, and then those whose stem holds name.
-func (g *Graph) near(name string) []string {
+// suggestIDs lists up to three ids close to name: first by edit distance from the id or its
+// stem, then those whose stem contains name.
+func (g *Graph) suggestIDs(name string) []string {
 	const most = 3
 	want := strings.ToLower(strings.TrimSuffix(strings.Trim(name, "/"), ".md"))
 	stem := path.Base(want)
@@ -185,8 +184,8 @@ func (g *Graph) near(name string) []string {
 		away, whole int
 	}
 	var found []match
-	for i := range g.places() {
-		if !g.here(i) {
+	for i := range g.rowCount() {
+		if !g.hasAtom(i) {
 			continue
 		}
 		id := strings.ToLower(string(g.idAt(i)))
@@ -209,12 +208,12 @@ func (g *Graph) near(name string) []string {
 	return out
 }
 
-// Far is a distance at which two names are not taken for each other.
+// Far is the distance of names that are not misspellings of each other.
 const Far = 5
 
-// Distance is the number of bytes to add, drop or change to make b of a, or Far
-// where it is no slip: more than one change for three bytes of a, and one; or nothing
-// of b in a.
+// Distance returns the edit distance from a to b in bytes. It returns Far if b is no
+// misspelling of a: more than 1+len(a)/3 changes, more than four, or as many as b has
+// bytes.
 func Distance(a, b string) int {
 	limit := min(Far-1, 1+len(a)/3)
 	if d := len(a) - len(b); d > limit || -d > limit {
@@ -242,8 +241,8 @@ func Distance(a, b string) int {
 	return Far
 }
 
-// Nearest is which of names a person may have meant, "" where none is near. A short
-// name has few letters to get wrong.
+// Nearest returns the name that a person may have meant; "" if none is close. Short names
+// allow fewer changes.
 func Nearest(name string, names []string) string {
 	best, away := "", Far
 	for _, n := range names {
@@ -255,7 +254,7 @@ func Nearest(name string, names []string) string {
 	return best
 }
 
-// isAnagram reports whether b is a with its letters in another order, as drian for drain.
+// isAnagram reports whether b has the letters of a in another order, as drian for drain.
 func isAnagram(a, b string) bool {
 	x, y := []byte(strings.ToLower(a)), []byte(strings.ToLower(b))
 	slices.Sort(x)

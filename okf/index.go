@@ -18,14 +18,14 @@ type IndexState string
 
 // The states of an index file.
 const (
-	IndexFresh   IndexState = "fresh"   // as it should be
-	IndexStale   IndexState = "stale"   // lists what is not there, or lacks something
-	IndexMissing IndexState = "missing" // not there
-	IndexWritten IndexState = "written" // text that lists nothing of its folder
+	IndexFresh   IndexState = "fresh"   // up to date
+	IndexStale   IndexState = "stale"   // lists something that does not exist, or lacks something
+	IndexMissing IndexState = "missing" // does not exist
+	IndexWritten IndexState = "written" // a text that lists nothing of its folder; odd leaves it alone
 )
 
-// IndexFile is one folder's index.md. A new one is as OKF v0.2 §8 has it: a heading for
-// each type with the folder's atoms by title, and the sub-folders.
+// IndexFile is the index.md of one folder. A new one has the form of OKF v0.2 §8: a heading
+// for each type with the folder's atoms by title, and the subfolders.
 //
 //	# Process
 //
@@ -35,33 +35,34 @@ const (
 //
 //	* [drafts](drafts/index.md) - Not for readers yet.
 //
-// The root's also has a block with okf_version. One that is there is a person's: it keeps
-// its order, its words and whatever else is in it. Only entries are added, led to the new
-// name of an atom, or removed where what they list is gone. An entry is a list item of
+// The root's also has a block with okf_version. An existing file belongs to a person: its
+// order, its words and its other contents stay. odd only adds entries, points them to an
+// atom's new name, or removes them when what they list is gone. An entry is a list item of
 // one line that begins with its only link.
 type IndexFile struct {
 	Path  string
 	State IndexState
 	Want  []byte
 
-	listed int      // links to what the folder holds
-	lacks  []string // what no link leads to
-	noted  bool     // it lacks only tasks, which odd lists itself
-	dead   []Linked // links to what is not there
+	listed int      // the number of links to atoms and subfolders of the folder
+	lacks  []string // what it does not list
+	noted  bool     // it lacks only tasks, which odd lists elsewhere
+	dead   []Linked // links to files that do not exist
 }
 
-// IndexedAs tells what an atom said when an index was last written, nil where that is
-// not known: an entry that says the same was generated, and follows the atom.
+// IndexedAs returns an atom as it was when an index was last written; nil if that is
+// unknown. An entry with the text of that atom was generated, so odd keeps it up to date.
 type IndexedAs func(index, atom string) *Atom
 
-// Index lists the index files of every folder that holds atoms, at any depth, and those
-// elsewhere that list what is gone, in order of path. f is the bundle that g was loaded from.
+// Index lists the index files of every folder that holds atoms at any depth, and of other
+// folders if their index has dead links. They are in order of path. f is the bundle that g
+// was loaded from.
 func Index(f fs.FS, g *Graph, was IndexedAs) []IndexFile {
-	dirs := folders(g)
-	l := lister{f, g, dirs, was}
+	dirs := groupByFolder(g)
+	l := indexBuilder{f, g, dirs, was}
 	var out []IndexFile
 	for dir, d := range dirs {
-		out = append(out, l.index(dir, d))
+		out = append(out, l.buildIndex(dir, d))
 	}
 	all, err := listFiles(f)
 	if err != nil {
@@ -69,7 +70,7 @@ func Index(f fs.FS, g *Graph, was IndexedAs) []IndexFile {
 	}
 	for _, file := range all.files {
 		if dir := path.Dir(file); path.Base(file) == "index.md" && dirs[dir] == nil {
-			if i := l.index(dir, &folder{}); len(i.dead) > 0 {
+			if i := l.buildIndex(dir, &folder{}); len(i.dead) > 0 {
 				out = append(out, i)
 			}
 		}
@@ -78,14 +79,14 @@ func Index(f fs.FS, g *Graph, was IndexedAs) []IndexFile {
 	return out
 }
 
-// StaleIndex are the index files that are out of date. A bundle that keeps no listings
-// below its root lacks none.
+// StaleIndex lists the index files that are out of date. A bundle without listings below
+// its root is not missing any.
 func StaleIndex(f fs.FS, g *Graph, was IndexedAs) []IndexFile {
-	return slices.DeleteFunc(keepListings(Index(f, g, was)), func(i IndexFile) bool { return i.State != IndexStale && i.State != IndexMissing })
+	return slices.DeleteFunc(dropUnneeded(Index(f, g, was)), func(i IndexFile) bool { return i.State != IndexStale && i.State != IndexMissing })
 }
 
-// keepListings leaves out the files that a bundle without listings need not have.
-func keepListings(files []IndexFile) []IndexFile {
+// dropUnneeded removes the files that a bundle without listings need not have.
+func dropUnneeded(files []IndexFile) []IndexFile {
 	keeps := slices.ContainsFunc(files, func(i IndexFile) bool {
 		return i.Path != "index.md" && (i.State == IndexFresh || i.State == IndexStale)
 	})
@@ -95,7 +96,7 @@ func keepListings(files []IndexFile) []IndexFile {
 // CheckIndex reports the index files that are out of date.
 func CheckIndex(f fs.FS, g *Graph) []Problem {
 	var out []Problem
-	for _, i := range keepListings(Index(f, g, nil)) {
+	for _, i := range dropUnneeded(Index(f, g, nil)) {
 		p := Problem{Code: codeIndex, Severity: Warn, Path: i.Path, Line: 1, Hint: "run odd knowledge index"}
 		switch {
 		case len(i.dead) > 0:
@@ -122,14 +123,14 @@ func CheckIndex(f fs.FS, g *Graph) []Problem {
 	return out
 }
 
-// folder is what an index lists.
+// folder holds what an index lists.
 type folder struct {
 	atoms []*Atom
-	below []string // names of sub-folders
+	below []string // names of subfolders
 }
 
-// folders maps every folder that holds atoms at any depth, and the root.
-func folders(g *Graph) map[string]*folder {
+// groupByFolder maps the root and every folder that holds atoms at any depth.
+func groupByFolder(g *Graph) map[string]*folder {
 	out := map[string]*folder{".": {}}
 	var reach func(dir string) *folder
 	reach = func(dir string) *folder {
@@ -155,15 +156,15 @@ func folders(g *Graph) map[string]*folder {
 	return out
 }
 
-// lister makes the index files of one bundle.
-type lister struct {
+// indexBuilder builds the index files of one bundle.
+type indexBuilder struct {
 	files fs.FS
 	graph *Graph
 	dirs  map[string]*folder
 	was   IndexedAs
 }
 
-func (l lister) index(dir string, d *folder) IndexFile {
+func (l indexBuilder) buildIndex(dir string, d *folder) IndexFile {
 	out := IndexFile{Path: path.Join(dir, "index.md"), State: IndexMissing}
 	b, err := fs.ReadFile(l.files, out.Path)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -171,12 +172,12 @@ func (l lister) index(dir string, d *folder) IndexFile {
 		if dir == "." {
 			block = "---\nokf_version: \"" + okfVersion + "\"\n---\n\n"
 		}
-		out.Want = []byte(block + strings.Join(sections(1, d.atoms, d.below), "\n"))
+		out.Want = []byte(block + strings.Join(renderSections(1, d.atoms, d.below), "\n"))
 		return out
 	}
-	p := readPage(l, out.Path, b)
+	p := readIndexPage(l, out.Path, b)
 	out.listed, out.dead, out.Want = p.listed, p.dead, b
-	atoms, below := p.lacking(d)
+	atoms, below := p.findUnlisted(d)
 	out.noted = len(below) == 0
 	for _, a := range atoms {
 		out.lacks = append(out.lacks, path.Base(a.Path))
@@ -186,27 +187,27 @@ func (l lister) index(dir string, d *folder) IndexFile {
 		out.lacks = append(out.lacks, name+"/index.md")
 	}
 	out.State = IndexFresh
-	want := p.edit(atoms, below)
+	want := p.update(atoms, below)
 	switch {
 	case err != nil || p.listed+len(p.dead) == 0 && p.prose || Conflict(b) != nil:
 		out.State = IndexWritten
 	case !bytes.Equal(want, b):
 		out.State, out.Want = IndexStale, want
-		next := readPage(l, out.Path, want)
-		if a, s := next.lacking(d); len(a)+len(s) > 0 { // within code or a comment that does not end
+		next := readIndexPage(l, out.Path, want)
+		if a, s := next.findUnlisted(d); len(a)+len(s) > 0 { // the change would land in code or a comment that does not end
 			out.State, out.Want = IndexWritten, b
 		}
 	}
 	return out
 }
 
-// sections writes a section for each type of atoms, which are in order, and one of the
-// sub-folders.
-func sections(level int, atoms []*Atom, below []string) (out []string) {
+// renderSections writes a section for each type of atoms, which are in order, and one for
+// the subfolders.
+func renderSections(level int, atoms []*Atom, below []string) (out []string) {
 	head := func(title string) string { return strings.Repeat("#", level) + " " + title + "\n\n" }
 	byType := map[string][]string{}
 	for _, a := range atoms {
-		byType[oneLine(a.Type)] = append(byType[oneLine(a.Type)], "* "+entryOf(a))
+		byType[singleLine(a.Type)] = append(byType[singleLine(a.Type)], "* "+atomEntry(a))
 	}
 	for _, typ := range slices.Sorted(maps.Keys(byType)) {
 		out = append(out, head(typ)+strings.Join(byType[typ], ""))
@@ -214,27 +215,27 @@ func sections(level int, atoms []*Atom, below []string) (out []string) {
 	if len(below) > 0 {
 		s := head("Subdirectories")
 		for _, name := range below {
-			s += "* " + indexEntry(name, linkName(name)+"/index.md", "")
+			s += "* " + formatEntry(name, escapeLinkName(name)+"/index.md", "")
 		}
 		out = append(out, s)
 	}
 	return out
 }
 
-// entryOf is the entry of an atom, without what marks a list item.
-func entryOf(a *Atom) string {
-	return indexEntry(shownTitle(a), linkName(path.Base(a.Path)), oneLine(a.Description))
+// atomEntry returns the entry of an atom, without the bullet.
+func atomEntry(a *Atom) string {
+	return formatEntry(shownTitle(a), escapeLinkName(path.Base(a.Path)), singleLine(a.Description))
 }
 
-// shownTitle returns an atom's title on one line, or its file's name.
+// shownTitle returns the title of an atom on one line, or the name of its file.
 func shownTitle(a *Atom) string {
-	if t := oneLine(a.Title); t != "" {
+	if t := singleLine(a.Title); t != "" {
 		return t
 	}
 	return strings.TrimSuffix(path.Base(a.Path), ".md")
 }
 
-func indexEntry(title, to, desc string) string {
+func formatEntry(title, to, desc string) string {
 	title = strings.NewReplacer(`\`, `\\`, "[", `\[`, "]", `\]`).Replace(title)
 	if desc != "" {
 		desc = " - " + desc
@@ -242,8 +243,8 @@ func indexEntry(title, to, desc string) string {
 	return fmt.Sprintf("[%s](%s)%s\n", title, to, desc)
 }
 
-// linkName is a file's name as a link writes it.
-func linkName(name string) string {
+// escapeLinkName escapes the name of a file for a link.
+func escapeLinkName(name string) string {
 	if strings.ContainsAny(name, " ()<>%?#:\\\"") {
 		return strings.NewReplacer("(", "%28", ")", "%29", ":", "%3A").Replace(url.PathEscape(name))
 	}

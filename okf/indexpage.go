@@ -8,22 +8,23 @@ import (
 	"strings"
 )
 
-// indexPage is an index.md that is there, line by line.
+// indexPage is an existing index.md, line by line.
 type indexPage struct {
-	lister
+	indexBuilder
 	file     string
-	lines    []string // with what ends them
+	lines    []string // with their line ends
 	sections []indexSection
-	reached  map[string]bool // what its links lead to: atoms, and sub-folders of its folder
-	listed   int             // links to what its folder holds
+	reached  map[string]bool // the targets of its links: atoms, and subfolders of its folder
+	listed   int             // the number of links to atoms and subfolders of its folder
 	dead     []Linked
-	prose    bool // it has more than headings and entries
+	prose    bool // it has text besides headings and entries
 
-	now    map[int]string   // by line: what stands there instead without its end, "" for nothing
-	before map[int][]string // by line: what is put in before it
+	now    map[int]string   // by line: its new text without the line end; "" deletes the line
+	before map[int][]string // by line: the texts to insert before it
 }
 
-// indexSection is a heading with what follows it; the first may have none.
+// indexSection is a heading and the lines that follow; the first section may have no
+// heading.
 type indexSection struct {
 	level    int // of the heading, 0 for none
 	title    string
@@ -33,32 +34,32 @@ type indexSection struct {
 
 // indexItem is a list item that begins with the only link on its line.
 type indexItem struct {
-	from, to int    // lines, those that continue it too
-	mark     string // what marks it as a list item
+	from, to int    // lines, with those that continue it
+	mark     string // the text before the link: indent and bullet
 	link     Linked
 	atom     *Atom // nil for none
 	dead     bool
 }
 
-func readPage(l lister, file string, b []byte) *indexPage {
-	p := &indexPage{lister: l, file: file, lines: slices.Collect(strings.Lines(string(b))), reached: map[string]bool{}, now: map[int]string{}, before: map[int][]string{}}
+func readIndexPage(l indexBuilder, file string, b []byte) *indexPage {
+	p := &indexPage{indexBuilder: l, file: file, lines: slices.Collect(strings.Lines(string(b))), reached: map[string]bool{}, now: map[int]string{}, before: map[int][]string{}}
 	top := 0
-	if blk, err := split(b); err == nil {
+	if blk, err := findBlock(b); err == nil {
 		top = bytes.Count(b[:blk.body], []byte("\n"))
 	}
 	on := map[int][]Linked{}
 	for _, link := range findLinks(file, []byte(strings.Join(p.lines[top:], "")), top+1) {
 		on[link.Line-1] = append(on[link.Line-1], link)
-		p.follow(link)
+		p.noteLink(link)
 	}
 	p.sections = []indexSection{{from: top}}
 	fence := ""
 	for n := top; n < len(p.lines); n++ {
 		line := strings.TrimRight(p.lines[n], " \t\r\n")
 		s := &p.sections[len(p.sections)-1]
-		level, title := heading(line)
+		level, title := parseHeading(line)
 		run := fenceRun(strings.TrimLeft(line, " "))
-		e, listed := p.entry(n, on[n])
+		e, listed := p.readEntry(n, on[n])
 		switch {
 		case fence != "" && strings.HasPrefix(run, fence):
 			fence = ""
@@ -78,8 +79,8 @@ func readPage(l lister, file string, b []byte) *indexPage {
 	return p
 }
 
-// heading reads "## Title".
-func heading(line string) (level int, title string) {
+// parseHeading parses "## Title"; level is 0 for other lines.
+func parseHeading(line string) (level int, title string) {
 	text := strings.TrimLeft(line, " ")
 	title = strings.TrimLeft(text, "#")
 	level = len(text) - len(title)
@@ -89,13 +90,13 @@ func heading(line string) (level int, title string) {
 	return level, strings.TrimSpace(title)
 }
 
-// follow notes what a link leads to.
-func (p *indexPage) follow(link Linked) {
+// noteLink records the target of a link.
+func (p *indexPage) noteLink(link Linked) {
 	to := link.Target
 	if to == "" {
 		return
 	}
-	if p.leadsNowhere(to) {
+	if p.isDeadLink(to) {
 		p.dead = append(p.dead, link)
 		return
 	}
@@ -116,8 +117,8 @@ func (p *indexPage) follow(link Linked) {
 	}
 }
 
-// leadsNowhere reports whether nothing is where a link to a markdown file leads.
-func (p *indexPage) leadsNowhere(to string) bool {
+// isDeadLink reports whether a link leads to a markdown file that does not exist.
+func (p *indexPage) isDeadLink(to string) bool {
 	if path.Ext(to) != ".md" || p.graph.ByPath(to) != nil || path.Base(to) == "index.md" && p.dirs[path.Dir(to)] != nil {
 		return false
 	}
@@ -125,8 +126,8 @@ func (p *indexPage) leadsNowhere(to string) bool {
 	return err != nil
 }
 
-// lacking is what of a folder no link leads to.
-func (p *indexPage) lacking(d *folder) (atoms []*Atom, below []string) {
+// findUnlisted returns the atoms and subfolders of a folder that no link leads to.
+func (p *indexPage) findUnlisted(d *folder) (atoms []*Atom, below []string) {
 	for _, a := range d.atoms {
 		if !p.reached[a.Path] {
 			atoms = append(atoms, a)
@@ -140,11 +141,11 @@ func (p *indexPage) lacking(d *folder) (atoms []*Atom, below []string) {
 	return atoms, below
 }
 
-// entry reads the entry on a line.
-func (p *indexPage) entry(n int, links []Linked) (indexItem, bool) {
+// readEntry parses the entry on line n.
+func (p *indexPage) readEntry(n int, links []Linked) (indexItem, bool) {
 	line := p.lines[n]
 	indent := len(line) - len(strings.TrimLeft(line, " \t"))
-	m := marker(line[indent:])
+	m := markerLen(line[indent:])
 	if len(links) != 1 || m == 0 || line[indent] == '>' {
 		return indexItem{}, false
 	}
@@ -153,14 +154,14 @@ func (p *indexPage) entry(n int, links []Linked) (indexItem, bool) {
 		return indexItem{}, false
 	}
 	e := indexItem{from: n, to: n + 1, mark: line[:len(line)-len(text)], link: links[0], atom: p.graph.ByPath(links[0].Target)}
-	e.dead = links[0].Target != "" && p.leadsNowhere(links[0].Target)
+	e.dead = links[0].Target != "" && p.isDeadLink(links[0].Target)
 	for next := n + 1; next < len(p.lines); next++ {
 		rest := strings.TrimLeft(p.lines[next], " \t")
-		level, _ := heading(rest)
+		level, _ := parseHeading(rest)
 		switch inside := len(p.lines[next]) - len(rest); {
 		case strings.TrimSpace(rest) == "":
 			continue
-		case inside > indent, next == e.to && marker(rest) == 0 && level == 0:
+		case inside > indent, next == e.to && markerLen(rest) == 0 && level == 0:
 			e.to = next + 1
 			continue
 		}
@@ -169,67 +170,67 @@ func (p *indexPage) entry(n int, links []Linked) (indexItem, bool) {
 	return e, true
 }
 
-// text is what an entry says, without its mark.
-func (p *indexPage) text(e indexItem) string {
+// entryText returns the text of an entry without its bullet.
+func (p *indexPage) entryText(e indexItem) string {
 	return strings.TrimRight(p.lines[e.from][len(e.mark):], " \t\r\n")
 }
 
-// edit is the page with entries for the atoms and sub-folders that it lacks, and without
-// those of what is gone.
-func (p *indexPage) edit(atoms []*Atom, below []string) []byte {
+// update returns the page with entries for the atoms and subfolders that it lacks, and
+// without the entries of those that are gone.
+func (p *indexPage) update(atoms []*Atom, below []string) []byte {
 	for _, s := range p.sections {
 		for i := range s.entries {
-			atoms = p.renew(&s.entries[i], atoms)
+			atoms = p.updateEntry(&s.entries[i], atoms)
 		}
 	}
 	var rest []*Atom
 	for _, a := range atoms {
 		ofType := func(e indexItem) bool { return e.atom != nil && e.atom.Type == a.Type }
-		s := p.sectionOf(ofType, plurals(oneLine(a.Type)))
+		s := p.findSection(ofType, headingForms(singleLine(a.Type)))
 		if s == nil {
-			s = p.mixedSection()
+			s = p.findMixedSection()
 		}
 		if s == nil {
 			rest = append(rest, a)
 			continue
 		}
-		p.insert(s, ofType, shownTitle(a), entryOf(a))
+		p.insertEntry(s, ofType, shownTitle(a), atomEntry(a))
 	}
-	subs := p.sectionOf(p.isSub, []string{"Subdirectories"})
+	subs := p.findSection(p.isFolderEntry, []string{"Subdirectories"})
 	if len(rest) > 0 {
 		at := len(p.lines)
 		if subs != nil && subs.level > 0 {
 			at = subs.from
 		}
-		for _, text := range sections(p.level(), rest, nil) {
-			p.put(at, text, true)
+		for _, text := range renderSections(p.headingLevel(), rest, nil) {
+			p.insertText(at, text, true)
 		}
 	}
 	if subs == nil {
-		for _, text := range sections(p.level(), nil, below) {
-			p.put(len(p.lines), text, true)
+		for _, text := range renderSections(p.headingLevel(), nil, below) {
+			p.insertText(len(p.lines), text, true)
 		}
-		return p.bytes()
+		return p.render()
 	}
 	for _, name := range below {
-		p.insert(subs, p.isSub, name, indexEntry(name, linkName(name)+"/index.md", ""))
+		p.insertEntry(subs, p.isFolderEntry, name, formatEntry(name, escapeLinkName(name)+"/index.md", ""))
 	}
-	return p.bytes()
+	return p.render()
 }
 
-// renew brings an entry up to date: one that was generated says what its atom says now,
-// one of an atom with a new name leads to it, and one of an atom that is gone is removed.
-// It returns the atoms that are still to be listed.
-func (p *indexPage) renew(e *indexItem, atoms []*Atom) []*Atom {
+// updateEntry brings an entry up to date. A generated entry gets the text of its atom as it
+// is now, the entry of a renamed atom leads to the new name, and the entry of an atom that
+// is gone is removed. It returns the atoms that still need an entry.
+func (p *indexPage) updateEntry(e *indexItem, atoms []*Atom) []*Atom {
 	var old *Atom
 	ours := e.atom != nil && path.Dir(e.atom.Path) == path.Dir(p.file)
-	if p.was != nil && (e.dead || ours && p.text(*e)+"\n" != entryOf(e.atom)) {
+	if p.was != nil && (e.dead || ours && p.entryText(*e)+"\n" != atomEntry(e.atom)) {
 		old = p.was(p.file, e.link.Target)
 	}
 	if e.dead {
 		i := slices.IndexFunc(atoms, func(a *Atom) bool { return old != nil && a.ID == old.ID || shownTitle(a) == e.link.Text })
 		if i < 0 {
-			// Where git tells what was, a line about what never was an atom or an index is a person's.
+			// With a history, a line about something that never was an atom or an index is a person's.
 			if e.to == e.from+1 && (p.was == nil || old != nil || path.Base(e.link.Target) == "index.md") {
 				p.now[e.from] = ""
 			}
@@ -237,21 +238,22 @@ func (p *indexPage) renew(e *indexItem, atoms []*Atom) []*Atom {
 		}
 		e.atom = atoms[i]
 		atoms = slices.Delete(slices.Clone(atoms), i, i+1)
-		p.now[e.from] = strings.TrimRight(strings.Replace(p.lines[e.from], "]("+e.link.URL, "]("+linkName(path.Base(e.atom.Path)), 1), "\r\n")
+		p.now[e.from] = strings.TrimRight(strings.Replace(p.lines[e.from], "]("+e.link.URL, "]("+escapeLinkName(path.Base(e.atom.Path)), 1), "\r\n")
 	}
-	if old != nil && p.text(*e)+"\n" == entryOf(old) {
-		p.now[e.from] = e.mark + strings.TrimSuffix(entryOf(e.atom), "\n")
+	if old != nil && p.entryText(*e)+"\n" == atomEntry(old) {
+		p.now[e.from] = e.mark + strings.TrimSuffix(atomEntry(e.atom), "\n")
 	}
 	return atoms
 }
 
-// isSub reports an entry of a sub-folder.
-func (p *indexPage) isSub(e indexItem) bool {
+// isFolderEntry reports the entry of a subfolder.
+func (p *indexPage) isFolderEntry(e indexItem) bool {
 	return e.atom == nil && path.Base(e.link.Target) == "index.md" && path.Dir(path.Dir(e.link.Target)) == path.Dir(p.file)
 }
 
-// sectionOf is the section with most entries that fit, else the one with such a title.
-func (p *indexPage) sectionOf(fits func(indexItem) bool, titles []string) (best *indexSection) {
+// findSection returns the section with the most entries that fit, or else the one with one
+// of the titles.
+func (p *indexPage) findSection(fits func(indexItem) bool, titles []string) (best *indexSection) {
 	most := 0
 	for i := range p.sections {
 		s, n := &p.sections[i], 0
@@ -268,9 +270,9 @@ func (p *indexPage) sectionOf(fits func(indexItem) bool, titles []string) (best 
 	return best
 }
 
-// mixedSection returns the one section that lists atoms, where it is a list of atoms of any type: it
-// has no heading, or several types.
-func (p *indexPage) mixedSection() (found *indexSection) {
+// findMixedSection returns the only section that lists atoms, if it lists atoms of any
+// type: it has no heading, or several types.
+func (p *indexPage) findMixedSection() (found *indexSection) {
 	for i := range p.sections {
 		types := map[string]bool{}
 		for _, e := range p.sections[i].entries {
@@ -288,13 +290,14 @@ func (p *indexPage) mixedSection() (found *indexSection) {
 	return found
 }
 
-// plurals are the headings that may stand over atoms of a type.
-func plurals(typ string) []string {
+// headingForms returns the headings that may stand over atoms of a type: the type and its
+// plurals.
+func headingForms(typ string) []string {
 	return []string{typ, typ + "s", typ + "es", strings.TrimSuffix(typ, "y") + "ies"}
 }
 
-// level is that of the headings over entries.
-func (p *indexPage) level() int {
+// headingLevel returns the level of the headings over entries.
+func (p *indexPage) headingLevel() int {
 	for _, s := range p.sections {
 		if s.level > 0 && len(s.entries) > 0 {
 			return s.level
@@ -303,9 +306,9 @@ func (p *indexPage) level() int {
 	return 1
 }
 
-// insert puts an entry into a section: in its place where the entries are sorted, else
-// behind the last.
-func (p *indexPage) insert(s *indexSection, fits func(indexItem) bool, title, text string) {
+// insertEntry adds an entry to a section: in its place if the entries are sorted, or else
+// after the last one.
+func (p *indexPage) insertEntry(s *indexSection, fits func(indexItem) bool, title, text string) {
 	list := slices.DeleteFunc(slices.Clone(s.entries), func(e indexItem) bool { return !fits(e) })
 	if len(list) == 0 {
 		list = s.entries
@@ -315,7 +318,7 @@ func (p *indexPage) insert(s *indexSection, fits func(indexItem) bool, title, te
 		for at > s.from+1 && strings.TrimSpace(p.lines[at-1]) == "" {
 			at--
 		}
-		p.put(at, "* "+text, len(p.before[at]) == 0)
+		p.insertText(at, "* "+text, len(p.before[at]) == 0)
 		return
 	}
 	before := func(a, b string) bool { return strings.ToLower(a) < strings.ToLower(b) }
@@ -332,19 +335,19 @@ func (p *indexPage) insert(s *indexSection, fits func(indexItem) bool, title, te
 	if at < 0 {
 		at, mark = list[len(list)-1].to, list[len(list)-1].mark
 	}
-	p.put(at, mark+text, false)
+	p.insertText(at, mark+text, false)
 }
 
-// put puts a text in before a line; apart, with a blank line before it.
-func (p *indexPage) put(at int, text string, apart bool) {
+// insertText inserts a text before line at, with a blank line before it if apart is set.
+func (p *indexPage) insertText(at int, text string, apart bool) {
 	if apart {
 		text = "\n" + text
 	}
 	p.before[at] = append(p.before[at], text)
 }
 
-// bytes are those of the page as it is to be.
-func (p *indexPage) bytes() []byte {
+// render returns the updated page.
+func (p *indexPage) render() []byte {
 	end := "\n"
 	if crlf := slices.ContainsFunc(p.lines, func(l string) bool { return strings.HasSuffix(l, "\r\n") }); crlf {
 		end = "\r\n"

@@ -7,51 +7,51 @@ import (
 	"strings"
 )
 
-// lexicon is what Search looks words up in: the words of some rows in order, and
-// for each the rows that have it. It is laid out as it is kept, so that opening
-// one costs reading it once.
+// lexicon is the index that Search looks words up in: the sorted words of some rows, and
+// for each word the rows that have it. Its layout in memory is that of the stored file, so
+// opening one costs a single read.
 type lexicon struct {
-	length ints    // words in the body of each row
+	length ints    // the number of words in the body of each row
 	wordAt offsets // where each word begins in words; one more than there are words
-	words  []byte  // in order
+	words  []byte  // sorted
 	rowAt  offsets // where the rows of each word begin in rows
-	rows   []byte  // varints: distance from the row before, weight in the fields, times in the body
+	rows   []byte  // varints: distance from the previous row, weight in the fields, times in the body
 	atoms  int     // rows that have an atom
-	total  int     // words of all bodies
-	kept   []byte  // all of it as it is kept, before it is sealed; nil for one that was opened
+	total  int     // the number of words in all bodies
+	kept   []byte  // the stored form, not sealed yet; nil for one that was opened
 }
 
-// posting is a word in an atom: its weight in the short fields, and how often
-// the body has it.
+// posting is a word in an atom: its weight in the short fields, and how often the body has
+// it.
 type posting struct {
 	row          int32
 	fields, body uint32
 }
 
-// len is the number of words.
+// len returns the number of words.
 func (l *lexicon) len() int { return max(0, l.wordAt.len()-1) }
 
-// word is the k-th word in order.
-func (l *lexicon) word(k int) string {
+// nthWord returns the k-th word in order.
+func (l *lexicon) nthWord(k int) string {
 	from, to := l.wordAt.span(k, len(l.words))
-	return view(l.words[from:to])
+	return unsafeString(l.words[from:to])
 }
 
-// place is where w is among the words, or would be.
-func (l *lexicon) place(w string) (k int, ok bool) {
-	return sort.Find(l.len(), func(k int) int { return strings.Compare(w, l.word(k)) })
+// findWord returns the index of w, or the index at which it would be.
+func (l *lexicon) findWord(w string) (k int, ok bool) {
+	return sort.Find(l.len(), func(k int) int { return strings.Compare(w, l.nthWord(k)) })
 }
 
-// beginning is the run of words that begin with w.
-func (l *lexicon) beginning(w string) (from, to int) {
-	from, _ = l.place(w)
-	to = from + sort.Search(l.len()-from, func(k int) bool { return !strings.HasPrefix(l.word(from+k), w) })
+// prefixRange returns the range of words that begin with w.
+func (l *lexicon) prefixRange(w string) (from, to int) {
+	from, _ = l.findWord(w)
+	to = from + sort.Search(l.len()-from, func(k int) bool { return !strings.HasPrefix(l.nthWord(from+k), w) })
 	return from, to
 }
 
-// each calls visit with every posting of the k-th word, in order of row, until
-// it says no. It leaves no row that the lexicon does not have.
-func (l *lexicon) each(k int, visit func(posting) bool) {
+// eachPosting calls visit with every posting of the k-th word in order of row, until visit
+// returns false. It stops at a row that the lexicon does not have.
+func (l *lexicon) eachPosting(k int, visit func(posting) bool) {
 	from, to := l.rowAt.span(k, len(l.rows))
 	row := int64(-1)
 	for b := l.rows[from:to]; len(b) > 0; {
@@ -72,13 +72,13 @@ func (l *lexicon) each(k int, visit func(posting) bool) {
 	}
 }
 
-// A kept lexicon is
+// A stored lexicon is
 //
 //	8 bytes   lexiconMagic
 //	8 bytes   parserVersion, little endian
 //	16 bytes  the mark of the rows it was read from
 //	4 bytes   CRC-32C of all that follows
-//	          the sections: the length of each, eight bytes, and then each
+//	          the sections: the length of each in eight bytes, then each section
 const (
 	lexiconMagic  = "odd wrd\x02"
 	lexiconHeader = len(lexiconMagic) + 8 + markLen + 4
@@ -88,9 +88,9 @@ func (l *lexicon) sections(counts *offsets) []*[]byte {
 	return []*[]byte{(*[]byte)(counts), (*[]byte)(&l.length), (*[]byte)(&l.wordAt), &l.words, (*[]byte)(&l.rowAt), &l.rows}
 }
 
-// room gives a lexicon with the lengths of its bodies room for so many bytes of
-// each other section, in one piece with what it is kept with.
-func (l *lexicon) room(wordAt, words, rowAt, rows int) {
+// allocate gives a lexicon memory for the sections with these lengths, in one piece with
+// the header of the stored form. The lengths of the bodies are set already.
+func (l *lexicon) allocate(wordAt, words, rowAt, rows int) {
 	counts, length := offsets{}.add(uint64(l.atoms)).add(uint64(l.total)), l.length
 	l.kept = make([]byte, lexiconHeader, lexiconHeader+8*6+len(counts)+len(length)+wordAt+words+rowAt+rows)
 	for _, n := range []int{len(counts), len(length), wordAt, words, rowAt, rows} {
@@ -105,15 +105,15 @@ func (l *lexicon) room(wordAt, words, rowAt, rows int) {
 	copy(l.length, length)
 }
 
-// seal is the lexicon as it is kept, that of the rows that bear a mark.
+// seal returns the stored form, for the rows with a mark.
 func (l *lexicon) seal(mark string) []byte {
 	head := binary.LittleEndian.AppendUint64(append(l.kept[:0], lexiconMagic...), parserVersion())
 	binary.LittleEndian.PutUint32(append(head, mark...)[:lexiconHeader][lexiconHeader-4:], checksum(l.kept[lexiconHeader:]))
 	return l.kept
 }
 
-// openLexicon reads what was sealed; nil for anything else, and for the words
-// of other rows. n is how many rows there are.
+// openLexicon opens what seal returned; nil for anything else, and for the words of other
+// rows. n is the number of rows.
 func openLexicon(b []byte, mark string, n int) *lexicon {
 	if len(b) < lexiconHeader || string(b[:8]) != lexiconMagic || binary.LittleEndian.Uint64(b[8:]) != parserVersion() ||
 		string(b[16:16+markLen]) != mark || binary.LittleEndian.Uint32(b[lexiconHeader-4:]) != checksum(b[lexiconHeader:]) {
@@ -128,8 +128,8 @@ func openLexicon(b []byte, mark string, n int) *lexicon {
 	return l
 }
 
-// appendSections writes the length of each section, and then each. The last one
-// goes on with rest.
+// appendSections appends the length of each section, and then each section. rest continues
+// the last one.
 func appendSections(out []byte, parts []*[]byte, rest ...[]byte) []byte {
 	size, more := 8*len(parts), 0
 	for _, p := range parts {
@@ -155,7 +155,8 @@ func appendSections(out []byte, parts []*[]byte, rest ...[]byte) []byte {
 	return out
 }
 
-// cutSections points each section at its part of b, which must be all of it.
+// cutSections points each section at its part of b. It returns false if they are not all of
+// b.
 func cutSections(b []byte, parts []*[]byte) bool {
 	lengths := offsets(b)
 	at := 8 * len(parts)

@@ -190,16 +190,16 @@ func TestBeyond32Bits(t *testing.T) {
 	shards := []*shard{{}, {}}
 	for k, s := range shards {
 		for _, w := range []string{"b", "a"} {
-			*s.word(s.number(w)) = standing{text: w, first: int32(100 * k), last: int32(100*k + 9), at: most - 3}
+			*s.entryAt(s.wordNumber(w)) = wordEntry{text: w, first: int32(100 * k), last: int32(100*k + 9), at: most - 3}
 		}
-		s.sort()
+		s.sortWords()
 	}
 	words, wordAt, rowAt := mergeShards(shards)
 	// The first row of the second shard is 91 beyond the last of the first.
 	if want := (offsets{}.add(0).add(2*most - 4).add(4*most - 8)); string(words) != "ab" || wordAt.len() != 3 || !bytes.Equal(rowAt, want) {
 		t.Errorf("words %q at %x, their rows at %x, want %x", words, wordAt, rowAt, want)
 	}
-	if at := shards[1].word(0).at; at != 3*most-6 {
+	if at := shards[1].entryAt(0).at; at != 3*most-6 {
 		t.Errorf("the second shard's rows of b are at %d, want %d", at, 3*most-6)
 	}
 	if from, to := rowAt.span(1, 7); from != 7 || to != 7 {
@@ -223,7 +223,7 @@ func FuzzLexicon(f *testing.F) {
 	f.Add([]byte(offsets{}.add(1<<63).add(1)), []byte("ab"), []byte(offsets{}.add(9).add(1)), []byte{0xff, 0x80, 1, 2, 3}, []byte{1, 0, 0, 0})
 	f.Fuzz(func(t *testing.T, wordAt, words, rowAt, rows, length []byte) {
 		made := lexicon{length: length, atoms: 3, total: 7}
-		made.room(len(wordAt), len(words), len(rowAt), len(rows))
+		made.allocate(len(wordAt), len(words), len(rowAt), len(rows))
 		copy(made.wordAt, wordAt)
 		copy(made.words, words)
 		copy(made.rowAt, rowAt)
@@ -232,10 +232,10 @@ func FuzzLexicon(f *testing.F) {
 		if got == nil {
 			return
 		}
-		got.place("words")
+		got.findWord("words")
 		for k := range got.len() {
-			got.word(k)
-			got.each(k, func(p posting) bool {
+			got.nthWord(k)
+			got.eachPosting(k, func(p posting) bool {
 				if p.row < 0 || int(p.row) >= got.length.len() {
 					t.Fatalf("row %d of %d", p.row, got.length.len())
 				}

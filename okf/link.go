@@ -7,15 +7,16 @@ import (
 	"strings"
 )
 
-// leads is what one atom's edges come to.
-type leads struct {
+// resolvedEdges are the edges of one atom after resolving: those that lead to a row, and
+// those that do not.
+type resolvedEdges struct {
 	edges []edge
 	loose []Dangling
 }
 
-// follow resolves the edges and links of the atom in row i, into the room of es.
-func (g *Graph) follow(i int32, m matter, es []edge) leads {
-	l := leads{edges: es}
+// resolveEdges resolves the references of the atom in row i. It uses the memory of es.
+func (g *Graph) resolveEdges(i int32, m references, es []edge) resolvedEdges {
+	l := resolvedEdges{edges: es}
 	for _, r := range m.refs {
 		switch r.rank {
 		case refRank, sourceRank:
@@ -27,20 +28,20 @@ func (g *Graph) follow(i int32, m matter, es []edge) leads {
 	for _, b := range m.links {
 		g.followLink(i, b, &l)
 	}
-	l.edges = once(l.edges)
+	l.edges = dedupeEdges(l.edges)
 	slices.SortStableFunc(l.loose, func(a, b Dangling) int { return cmp.Compare(a.Line, b.Line) })
 	return l
 }
 
-// once drops the edges that say again what an earlier one says, and puts the
-// rest into canonical order of kind; edges of a kind stay as written.
-func once(es []edge) []edge {
+// dedupeEdges drops edges that repeat an earlier one, and sorts the rest by kind. Edges of
+// one kind stay in the order of the file.
+func dedupeEdges(es []edge) []edge {
 	byKind := func(a, b edge) int { return int(a.kind) - int(b.kind) }
 	if !slices.IsSortedFunc(es, byKind) {
 		slices.SortStableFunc(es, byKind)
 	}
 	if len(es) > 16 {
-		return onceOfMany(es)
+		return dedupeManyEdges(es)
 	}
 	kept := es[:0]
 	for _, e := range es {
@@ -51,8 +52,9 @@ func once(es []edge) []edge {
 	return kept
 }
 
-// onceOfMany compares neighbours after sorting, not each with each.
-func onceOfMany(es []edge) []edge {
+// dedupeManyEdges sorts and compares neighbours, where comparing each with each would take
+// too long.
+func dedupeManyEdges(es []edge) []edge {
 	order := make([]int, len(es))
 	for i := range order {
 		order[i] = i
@@ -67,17 +69,17 @@ func onceOfMany(es []edge) []edge {
 	return kept
 }
 
-// covers reports whether e, which is not of an earlier kind than k, adds nothing.
+// covers reports whether k makes e redundant. e is not of an earlier kind than k.
 func covers(k, e edge) bool { return k.to == e.to && (k.kind == e.kind || e.kind == linkRank) }
 
-// followEdge resolves one typed edge. A supersession may name several, with
-// commas, or say in words what has no file; neither is a dead end.
-func (g *Graph) followEdge(from int32, file string, r ref, l *leads) {
+// followEdge resolves one typed edge. A supersession may list several names with commas, or
+// describe in words something that has no file; neither is a dead end.
+func (g *Graph) followEdge(from int32, file string, r ref, l *resolvedEdges) {
 	if to, ok := g.find(r.text, file); ok {
 		l.edges = append(l.edges, edge{from: from, to: to, line: r.line, kind: r.rank})
 		return
 	}
-	kind := kindOf(r.rank)
+	kind := kindOfRank(r.rank)
 	if kind == Supersedes || kind == SupersededBy {
 		if parts := SplitList(r.text); len(parts) > 1 {
 			for _, p := range parts {
@@ -85,63 +87,63 @@ func (g *Graph) followEdge(from int32, file string, r ref, l *leads) {
 			}
 			return
 		}
-		if prose(r.text) {
+		if isProse(r.text) {
 			return
 		}
 	}
 	if g.External(r.text) {
 		return
 	}
-	l.loose = append(l.loose, g.misses(from, kind, r.text, int(r.line)))
+	l.loose = append(l.loose, g.newDangling(from, kind, r.text, int(r.line)))
 }
 
-// followKey makes a link of what an atom derives from or complements, and of a
-// source that is an atom (OKF v0.2 §5.1). Such a key may hold anything, so what
-// it does not lead to is not missed.
-func (g *Graph) followKey(from int32, file string, r ref, l *leads) {
+// followKey makes a link of what an atom derives from or complements, and of a source that
+// is an atom (OKF v0.2 §5.1). Such a key may hold anything, so an unresolved value is no
+// problem.
+func (g *Graph) followKey(from int32, file string, r ref, l *resolvedEdges) {
 	to, ok := int32(0), false
 	if r.rank == refRank {
 		to, ok = g.find(r.text, file)
 	} else if target, _ := resolveURL(file, r.text); strings.HasSuffix(target, ".md") {
-		to, ok = g.file(target)
+		to, ok = g.findPath(target)
 	}
 	if ok && to != from {
 		l.edges = append(l.edges, edge{from: from, to: to, line: r.line, kind: linkRank})
 	}
 }
 
-func (g *Graph) followLink(from int32, b Linked, l *leads) {
+func (g *Graph) followLink(from int32, b Linked, l *resolvedEdges) {
 	to, ok := int32(0), false
 	if b.Target == "" {
-		to, ok = g.uri(b.URL)
+		to, ok = g.findURI(b.URL)
 	} else {
-		to, ok = g.file(b.Target)
+		to, ok = g.findPath(b.Target)
 	}
 	switch {
 	case ok && to != from:
 		l.edges = append(l.edges, edge{from: from, to: to, line: int32(b.Line), kind: linkRank})
 	case ok:
-	case b.Target == "" && g.ours(b.URL):
-		l.loose = append(l.loose, g.misses(from, Link, b.URL, b.Line))
-	case b.Target != "" && concept(b.Target):
-		l.loose = append(l.loose, g.misses(from, Link, b.Target, b.Line))
+	case b.Target == "" && g.isOwnURI(b.URL):
+		l.loose = append(l.loose, g.newDangling(from, Link, b.URL, b.Line))
+	case b.Target != "" && isConcept(b.Target):
+		l.loose = append(l.loose, g.newDangling(from, Link, b.Target, b.Line))
 	}
 }
 
-func (g *Graph) misses(from int32, kind EdgeKind, target string, line int) Dangling {
+func (g *Graph) newDangling(from int32, kind EdgeKind, target string, line int) Dangling {
 	broken, ambiguous := g.whyUnresolved(target)
 	return Dangling{From: g.idAt(from), Kind: kind, Target: target, Line: line, Broken: broken, Ambiguous: ambiguous}
 }
 
-// concept reports whether file may be an atom: a markdown file that is not
+// isConcept reports whether file may be an atom: a markdown file whose name is not
 // reserved.
-func concept(file string) bool { return strings.HasSuffix(file, ".md") && !isReserved(file) }
+func isConcept(file string) bool { return strings.HasSuffix(file, ".md") && !isReserved(file) }
 
-// spelt is the hash of a name that the atom at from uses, without what follows
-// "#" and without ".md" and a slash before it: whatever a name leads to has an
-// id, a path, a uri or a stem with the same, so that only the atoms that mention
-// it have to be followed anew when it comes or goes.
-func spelt(name, from string) uint32 {
+// hashName hashes a name that the atom at from uses, without a leading slash, ".md" and a
+// fragment. The id, path, uri or stem that the name resolves to has the same hash. So if an
+// atom appears or disappears, only the atoms that mention such a hash must be resolved
+// again.
+func hashName(name, from string) uint32 {
 	if strings.HasPrefix(name, "./") || strings.HasPrefix(name, "../") {
 		name = path.Join(path.Dir(from), name)
 	}
@@ -149,5 +151,5 @@ func spelt(name, from string) uint32 {
 	for strings.HasSuffix(name, ".md") {
 		name = strings.TrimSuffix(name, ".md")
 	}
-	return hashOf(name)
+	return hashText(name)
 }

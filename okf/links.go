@@ -16,14 +16,14 @@ import (
 	"github.com/yuin/goldmark/util"
 )
 
-// Linked is one markdown link of an atom's body, an untyped, directed edge
-// (OKF v0.2 §6): inline or by reference, in a footnote too. Images, autolinks
-// and whatever stands in code or in an HTML comment are none.
+// Linked is one markdown link in the body of an atom: an untyped, directed edge (OKF v0.2
+// §6). It may be inline or by reference, also in a footnote. Images, autolinks, and links
+// in code or HTML comments do not count.
 type Linked struct {
-	Target   string // bundle path it leads to; "" where it leaves the bundle or stays on the page
-	URL      string // as written
+	Target   string // bundle path; "" for a link out of the bundle or within the page
+	URL      string // as in the file
 	Text     string // without its markup
-	Fragment string // what follows "#", without it
+	Fragment string // the part after "#"
 	Line     int    // 1-based line in the file
 }
 
@@ -35,8 +35,8 @@ type Heading struct {
 	Line  int    `json:"line"`  // 1-based line in the file
 }
 
-// Links returns the links of the body in the order they are written. They are
-// read once. Callers must not change them.
+// Links returns the links of the body in the order of the file. Callers must not change
+// them.
 func (a *Atom) Links() []Linked {
 	if a.links == nil {
 		return findLinks(a.Path, a.Body(), a.BodyLine)
@@ -44,7 +44,7 @@ func (a *Atom) Links() []Linked {
 	return *a.links
 }
 
-// readLinks keeps the links, while the atom has a single owner.
+// readLinks stores the links. The atom must have a single owner.
 func (a *Atom) readLinks() {
 	if a.links == nil {
 		l := findLinks(a.Path, a.Body(), a.BodyLine)
@@ -52,29 +52,28 @@ func (a *Atom) readLinks() {
 	}
 }
 
-// findLinks reads the links of the body of a file, which begins on a line: by scanLinks
-// where that is enough.
+// findLinks returns the links of a body that begins on a line of file. It uses scanLinks if
+// that can read the body.
 func findLinks(file string, body []byte, line int) []Linked {
-	if !mayLink(textOf(body)) {
+	if !mayHaveLinks(unsafeString(body)) {
 		return nil
 	}
-	if out, ok := scanLinks(file, textOf(body), line, nil); ok {
+	if out, ok := scanLinks(file, unsafeString(body), line, nil); ok {
 		return out
 	}
 	return parseLinks(file, body, line)
 }
 
-// parseLinks reads the links of the body with the markdown parser. It is the
-// oracle for scanLinks.
+// parseLinks reads the links with the markdown parser. Tests compare scanLinks with it.
 func parseLinks(file string, body []byte, line int) []Linked {
 	var out []Linked
 	var at []int
-	each(body, func(n ast.Node, piece []byte, start int) {
+	eachNode(body, func(n ast.Node, piece []byte, start int) {
 		l, ok := n.(*ast.Link)
 		if !ok {
 			return
 		}
-		b := Linked{URL: string(l.Destination), Text: plain(n, piece)}
+		b := Linked{URL: string(l.Destination), Text: plainText(n, piece)}
 		b.Target, b.Fragment = resolveURL(file, unescape(l.Destination))
 		out, at = append(out, b), append(at, start+n.Pos())
 	})
@@ -95,14 +94,14 @@ func parseLinks(file string, body []byte, line int) []Linked {
 	return sorted
 }
 
-// Headings returns the headings of the body with the slugs GitHub gives them;
-// the second of two equal ones ends in "-1".
+// Headings returns the headings of the body with GitHub's slugs; a repeated slug ends in
+// "-1".
 func (a *Atom) Headings() []Heading {
 	body := a.Body()
 	var out []Heading
 	seen := map[string]int{}
 	line, from := a.BodyLine, 0
-	each(body, func(n ast.Node, piece []byte, start int) {
+	eachNode(body, func(n ast.Node, piece []byte, start int) {
 		h, ok := n.(*ast.Heading)
 		if !ok {
 			return
@@ -111,34 +110,34 @@ func (a *Atom) Headings() []Heading {
 			line += bytes.Count(body[from:at], []byte("\n"))
 			from = at
 		}
-		text := plain(n, piece)
-		out = append(out, Heading{Level: h.Level, Text: text, Slug: unique(seen, slug(text)), Line: line})
+		text := plainText(n, piece)
+		out = append(out, Heading{Level: h.Level, Text: text, Slug: uniqueSlug(seen, makeSlug(text)), Line: line})
 	})
 	return out
 }
 
-// Section is a heading and what stands below it, to the next heading of any level.
+// Section is a heading and the text below it, up to the next heading of any level.
 type Section struct {
 	Heading
 	Items, Paragraphs []Passage
 }
 
-// Passage is a paragraph, or an element of a list with all that is nested in it, on
-// one line of text.
+// Passage is a paragraph, or a list item with everything nested in it, as one line of
+// text.
 type Passage struct {
 	Text string
 	Line int
 }
 
-// Sections returns the headings of the body with their paragraphs and elements of
-// lists. Code and comments are left out.
+// Sections returns the headings of the body with their paragraphs and list items, but
+// without code and comments.
 func (a *Atom) Sections() (out []Section) {
 	for _, h := range a.Headings() {
 		out = append(out, Section{Heading: h})
 	}
 	body, at, line, from := a.Body(), -1, a.BodyLine, 0
-	var last ast.Node // the element of a list that the last text is in
-	each(body, func(n ast.Node, piece []byte, start int) {
+	var last ast.Node // the list item of the previous text
+	eachNode(body, func(n ast.Node, piece []byte, start int) {
 		if n.Kind() == ast.KindHeading {
 			at, last = at+1, nil
 		}
@@ -156,7 +155,7 @@ func (a *Atom) Sections() (out []Section) {
 			case ast.KindListItem:
 				item = up
 			case east.KindFootnote:
-				return // it is parsed apart from the text around it
+				return // parsed separately from the text around it
 			}
 		}
 		switch {
@@ -172,18 +171,18 @@ func (a *Atom) Sections() (out []Section) {
 	return out
 }
 
-// unescape returns a destination with its backslashes and entities undone.
+// unescape resolves the backslashes and entities of a link's target.
 func unescape(dest []byte) string {
 	return string(util.ResolveEntityNames(util.ResolveNumericReferences(util.UnescapePunctuations(dest))))
 }
 
-// resolveURL is the bundle path that to leads to from the atom at file, and the
-// fragment. The path is "" for a link that leaves the bundle: one with a scheme
-// or a host, or one that climbs out. It is "" for a bare fragment too.
+// resolveURL returns the bundle path of a link's target in file, and the fragment. The path
+// is "" for a bare fragment and for a link out of the bundle: one with a scheme or a host,
+// or with too many "..".
 func resolveURL(file, to string) (target, fragment string) {
 	to, fragment, _ = strings.Cut(to, "#")
 	to, _, _ = strings.Cut(to, "?")
-	if to == "" || scheme(to) != "" || strings.HasPrefix(to, "//") {
+	if to == "" || uriScheme(to) != "" || strings.HasPrefix(to, "//") {
 		return "", fragment
 	}
 	if decoded, err := url.PathUnescape(to); err == nil {
@@ -193,7 +192,7 @@ func resolveURL(file, to string) (target, fragment string) {
 	if rooted {
 		target = path.Clean(abs)
 	} else {
-		target = beside(path.Dir(file), to)
+		target = joinPath(path.Dir(file), to)
 	}
 	if !fs.ValidPath(target) {
 		return "", fragment
@@ -201,8 +200,8 @@ func resolveURL(file, to string) (target, fragment string) {
 	return target, fragment
 }
 
-// LinkTo is the target of a link from the file at from to the file at to, relative to
-// from, as forges and other readers of OKF follow it.
+// LinkTo returns the target of a link from one file to another, relative to from, as forges
+// and other readers of OKF resolve it.
 func LinkTo(from, to string) string {
 	at, steps := strings.Split(from, "/"), strings.Split(to, "/")
 	at = at[:len(at)-1]
@@ -210,14 +209,13 @@ func LinkTo(from, to string) string {
 		at, steps = at[1:], steps[1:]
 	}
 	for i, s := range steps {
-		steps[i] = linkName(s)
+		steps[i] = escapeLinkName(s)
 	}
 	return strings.Repeat("../", len(at)) + strings.Join(steps, "/")
 }
 
-// beside is path.Join(dir, to), without making a text where to climbs to the
-// root and goes on from there.
-func beside(dir, to string) string {
+// joinPath is path.Join(dir, to). It avoids an allocation if to climbs to the root.
+func joinPath(dir, to string) string {
 	for dir != "." && strings.HasPrefix(to, "../") && !strings.Contains(dir, "..") {
 		dir, to = path.Dir(dir), to[len("../"):]
 	}
@@ -227,8 +225,8 @@ func beside(dir, to string) string {
 	return path.Join(dir, to)
 }
 
-// scheme is the URI scheme s begins with, "" when it has none.
-func scheme(s string) string {
+// uriScheme returns the URI scheme that s begins with; "" without one.
+func uriScheme(s string) string {
 	for i := range len(s) {
 		c := s[i]
 		letter := c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z'
@@ -244,9 +242,9 @@ func scheme(s string) string {
 	return ""
 }
 
-// slug is the fragment GitHub makes of a heading: lower case, punctuation
-// dropped, every space a hyphen.
-func slug(heading string) string {
+// makeSlug returns GitHub's fragment for a heading: lower case, punctuation dropped, a
+// hyphen for every space.
+func makeSlug(heading string) string {
 	var b strings.Builder
 	for _, r := range strings.ToLower(heading) {
 		switch {
@@ -259,18 +257,18 @@ func slug(heading string) string {
 	return b.String()
 }
 
-// unique adds "-1", "-2" … to a slug that was given before.
-func unique(seen map[string]int, s string) string {
+// uniqueSlug adds "-1", "-2" … to a slug that is taken.
+func uniqueSlug(seen map[string]int, s string) string {
 	n, taken := seen[s]
 	seen[s] = n + 1
 	if !taken {
 		return s
 	}
-	return unique(seen, s+"-"+strconv.Itoa(n))
+	return uniqueSlug(seen, s+"-"+strconv.Itoa(n))
 }
 
-// bytesOf is s as bytes, without a copy, which nobody may change.
-func bytesOf(s string) []byte { return unsafe.Slice(unsafe.StringData(s), len(s)) }
+// unsafeBytes returns the bytes of s without a copy. Nobody may change them.
+func unsafeBytes(s string) []byte { return unsafe.Slice(unsafe.StringData(s), len(s)) }
 
-// textOf returns b as text, without a copy: b must not change any more.
-func textOf(b []byte) string { return unsafe.String(unsafe.SliceData(b), len(b)) }
+// unsafeString returns b as a string without a copy. b must not change any more.
+func unsafeString(b []byte) string { return unsafe.String(unsafe.SliceData(b), len(b)) }

@@ -82,7 +82,7 @@ func TestBeside(t *testing.T) {
 	t.Parallel()
 	for _, dir := range []string{".", "a", "a/b", "a/b/c", "..", "../a", "a/..b", "/", "/a"} {
 		for _, to := range []string{"", "x", "../x", "../../x", "../../../x", "../../../../x", "..//x", "..", "../", "./../x", "../a/../x", "/x", "../..", ".././x", "..x/y"} {
-			if got, want := beside(dir, to), path.Join(dir, to); got != want {
+			if got, want := joinPath(dir, to), path.Join(dir, to); got != want {
 				t.Errorf("beside(%q, %q) = %q, want %q", dir, to, got, want)
 			}
 		}

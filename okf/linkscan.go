@@ -6,21 +6,21 @@ import (
 	"github.com/yuin/goldmark/util"
 )
 
-// maxMarkers bounds the containers that one line of a scanned text opens.
+// maxMarkers limits the containers that one line of a scanned text opens.
 const maxMarkers = 8
 
-// scanLinks reads the links of a body without the markdown parser, which costs
-// fifty times as much. It knows inline links on one line, "[text](target)",
-// in paragraphs, headings, quotes and lists, and passes over images, code spans
-// on one line and fences in column 0. Whatever else might matter to what is a
-// link is not ok and is left to the parser: definitions and footnotes ("]:"),
-// HTML and autolinks, titles, brackets within brackets or over several lines,
-// fences and code that are indented, lone carriage returns. What scanLinks
-// accepts, the parser reads as the very same links; TestScanLinksIsMarkdown
-// and FuzzScanLinks hold it to that.
+// scanLinks reads the links of a body without the markdown parser, which takes fifty times
+// as long. It knows inline links on one line, "[text](target)", in paragraphs, headings,
+// quotes and lists. It skips images, code spans on one line and fences in column 0.
 //
-// file is the bundle path of the atom and line the file's line that body
-// begins on. Links are added to out; their texts are parts of body.
+// It is not ok for anything else that may affect links; the parser reads such bodies.
+// Examples are definitions and footnotes ("]:"), HTML, autolinks, titles, nested brackets,
+// brackets over several lines, indented fences and code, and lone carriage returns. What
+// scanLinks accepts, the parser reads with the same result; TestScanLinksIsMarkdown and
+// FuzzScanLinks check this.
+//
+// file is the bundle path of the atom, and line the line of the file on which body begins.
+// The links are appended to out; their texts are parts of body.
 func scanLinks(file, body string, line int, out []Linked) (links []Linked, ok bool) {
 	if len(body) > wholeText || strings.Contains(body, "]:") {
 		return out, false
@@ -32,7 +32,7 @@ func scanLinks(file, body string, line int, out []Linked) (links []Linked, ok bo
 	for body != "" {
 		var text string
 		text, body, _ = strings.Cut(body, "\n")
-		if !s.scan(strings.TrimSuffix(text, "\r")) {
+		if !s.scanLine(strings.TrimSuffix(text, "\r")) {
 			return out, false
 		}
 		s.line++
@@ -40,8 +40,8 @@ func scanLinks(file, body string, line int, out []Linked) (links []Linked, ok bo
 	return s.out, s.fence == ""
 }
 
-// linkScanner stands on one line of a body. fence is the run that opened the
-// code it is in.
+// linkScanner scans a body line by line. fence is the run that opened the current fenced
+// code.
 type linkScanner struct {
 	file  string
 	fence string
@@ -49,30 +49,30 @@ type linkScanner struct {
 	out   []Linked
 }
 
-// scan reads one line, without what ends it.
-func (s *linkScanner) scan(line string) bool {
+// scanLine reads one line without its end.
+func (s *linkScanner) scanLine(line string) bool {
 	if s.fence != "" {
-		return s.code(line)
+		return s.scanCode(line)
 	}
-	text, ok := content(line)
+	text, ok := lineContent(line)
 	switch {
 	case !ok:
 		return !strings.ContainsAny(text, "`~<[]\\\r\f\v")
 	case strings.HasPrefix(text, "```"), strings.HasPrefix(text, "~~~"):
-		return len(text) == len(line) && s.open(line)
+		return len(text) == len(line) && s.openFence(line)
 	}
-	return s.inline(text)
+	return s.scanInline(text)
 }
 
-// open enters fenced code. Backticks with one behind them are a code span.
-func (s *linkScanner) open(line string) bool {
+// openFence begins fenced code. If another backtick follows on the line, it is a code span.
+func (s *linkScanner) openFence(line string) bool {
 	s.fence = fenceRun(line)
 	return line[0] == '~' || strings.IndexByte(line[len(s.fence):], '`') < 0
 }
 
-// code reads a line of fenced code: one that looks like a fence must be the
-// closing one, in column 0.
-func (s *linkScanner) code(line string) bool {
+// scanCode reads a line of fenced code. A line that looks like a fence must be the closing
+// one, in column 0.
+func (s *linkScanner) scanCode(line string) bool {
 	text := strings.TrimLeft(line, " \t")
 	run := fenceRun(text)
 	if run == "" || run[0] != s.fence[0] || len(run) < len(s.fence) {
@@ -85,7 +85,7 @@ func (s *linkScanner) code(line string) bool {
 	return true
 }
 
-// fenceRun is the run of three or more "`" or "~" that s begins with, or "".
+// fenceRun returns the run of three or more "`" or "~" that s begins with; "" without one.
 func fenceRun(s string) string {
 	if s == "" || s[0] != '`' && s[0] != '~' {
 		return ""
@@ -97,10 +97,9 @@ func fenceRun(s string) string {
 	return s[:n]
 }
 
-// content is what stands on a line behind its quote marks, bullets and
-// numbers. It is not ok where so much space stands before it, or a tab, that
-// it may be code.
-func content(line string) (text string, ok bool) {
+// lineContent returns a line without its quote marks, bullets and numbers. It is not ok if
+// enough space, or a tab, precedes that the line may be code.
+func lineContent(line string) (text string, ok bool) {
 	limit := 3
 	for range maxMarkers {
 		text = strings.TrimLeft(line, " ")
@@ -110,7 +109,7 @@ func content(line string) (text string, ok bool) {
 		if len(line)-len(text) > limit || text[0] == '\t' {
 			return text, false
 		}
-		n := marker(text)
+		n := markerLen(text)
 		if n == 0 {
 			return text, true
 		}
@@ -119,31 +118,31 @@ func content(line string) (text string, ok bool) {
 	return line, false
 }
 
-// telling marks the bytes that token looks at.
-var telling = func() [256]bool {
-	t := bytesIn("`\\<![]")
+// tokenStart marks the bytes that scanToken examines.
+var tokenStart = func() [256]bool {
+	t := byteSet("`\\<![]")
 	for c := range 0x20 {
 		t[c] = c != '\t'
 	}
 	return t
 }()
 
-// opener is the bracket that is open on a line; at is -1 where none is.
-type opener struct {
+// openBracket is the open bracket on a line; at is -1 if there is none.
+type openBracket struct {
 	at    int
 	image bool
 }
 
-// inline reads the text of a line. Every code span and every bracket must end
-// on it, so that no line needs to know of another.
-func (s *linkScanner) inline(text string) bool {
-	o := opener{at: -1}
+// scanInline reads the text of a line. Every code span and bracket must end on it, so that
+// no line depends on another.
+func (s *linkScanner) scanInline(text string) bool {
+	o := openBracket{at: -1}
 	for i := 0; i < len(text); {
-		if !telling[text[i]] {
+		if !tokenStart[text[i]] {
 			i++
 			continue
 		}
-		n := s.token(text, i, &o)
+		n := s.scanToken(text, i, &o)
 		if n == 0 {
 			return false
 		}
@@ -152,9 +151,8 @@ func (s *linkScanner) inline(text string) bool {
 	return o.at < 0
 }
 
-// token reads what begins with a telling byte at i and returns its length, 0
-// where it is not certain.
-func (s *linkScanner) token(text string, i int, o *opener) int {
+// scanToken reads the token at i and returns its length; 0 if it is not certain.
+func (s *linkScanner) scanToken(text string, i int, o *openBracket) int {
 	after := byte(0)
 	if i+1 < len(text) {
 		after = text[i+1]
@@ -173,23 +171,23 @@ func (s *linkScanner) token(text string, i int, o *opener) int {
 			return 1
 		}
 		if o.at < 0 {
-			*o = opener{i + 1, true}
+			*o = openBracket{i + 1, true}
 			return 2
 		}
 	case '[':
 		if o.at < 0 {
-			*o = opener{i, false}
+			*o = openBracket{i, false}
 			return 1
 		}
 	case ']':
 		from := *o
 		o.at = -1
-		return s.closes(text, from, i)
+		return s.closeBracket(text, from, i)
 	}
 	return 0
 }
 
-// escapeLen is the length of a backslash with what it escapes.
+// escapeLen returns the length of a backslash and what it escapes.
 func escapeLen(after byte) int {
 	switch {
 	case after == 0:
@@ -200,9 +198,9 @@ func escapeLen(after byte) int {
 	return 1
 }
 
-// closes reads the "]" at i, which may end the text of a link, with the link's
-// target, and returns their length, 0 where it is not certain.
-func (s *linkScanner) closes(text string, o opener, i int) int {
+// closeBracket reads the "]" at i, which may end the text of a link, and the target after
+// it. It returns their length; 0 if it is not certain.
+func (s *linkScanner) closeBracket(text string, o openBracket, i int) int {
 	rest := text[i+1:]
 	if rest == "" || rest[0] != '(' {
 		if strings.HasPrefix(rest, "[") {
@@ -213,24 +211,24 @@ func (s *linkScanner) closes(text string, o opener, i int) int {
 	if o.at < 0 {
 		return 0
 	}
-	url, ok := simpleTarget(rest[1:])
+	url, ok := readTarget(rest[1:])
 	if !ok {
 		return 0
 	}
 	if !o.image {
-		label, ok := simpleLabel(text[o.at+1 : i])
+		label, ok := readLabel(text[o.at+1 : i])
 		if !ok {
 			return 0
 		}
 		l := Linked{URL: url, Text: label, Line: s.line}
-		l.Target, l.Fragment = resolveURL(s.file, entities(url))
+		l.Target, l.Fragment = resolveURL(s.file, resolveEntities(url))
 		s.out = append(s.out, l)
 	}
 	return len("](") + len(url) + len(")")
 }
 
-// spanLen is the length of the code span that t begins with, 0 where it does
-// not end in t.
+// spanLen returns the length of the code span that t begins with; 0 if it does not end in
+// t.
 func spanLen(t string) int {
 	n := len(t) - len(strings.TrimLeft(t, "`"))
 	for i := n; i < len(t); {
@@ -251,8 +249,8 @@ func spanLen(t string) int {
 	return 0
 }
 
-// simpleTarget reads "target)" without spaces, brackets, quotes and escapes.
-func simpleTarget(t string) (string, bool) {
+// readTarget reads "target)" without spaces, brackets, quotes and escapes.
+func readTarget(t string) (string, bool) {
 	for i := 0; i < len(t); i++ {
 		switch c := t[i]; {
 		case c == ')':
@@ -264,9 +262,9 @@ func simpleTarget(t string) (string, bool) {
 	return "", false
 }
 
-// simpleLabel is a link's text without its markup, where that is none but
-// emphasis and one code span of the simplest kind around all of it.
-func simpleLabel(t string) (string, bool) {
+// readLabel returns the text of a link without markup. It accepts only emphasis, and one
+// simple code span around the whole text.
+func readLabel(t string) (string, bool) {
 	if strings.ContainsAny(t, "`\\") {
 		inner := strings.TrimSuffix(strings.TrimPrefix(t, "`"), "`")
 		if len(inner) != len(t)-2 || strings.ContainsAny(inner, "`\\ ") {
@@ -277,16 +275,16 @@ func simpleLabel(t string) (string, bool) {
 	return strings.TrimSpace(stripMarkup(t)), true
 }
 
-// entities is a target without backslashes, with its entities undone.
-func entities(url string) string {
+// resolveEntities resolves the entities of a target that has no backslashes.
+func resolveEntities(url string) string {
 	if strings.IndexByte(url, '&') < 0 {
 		return url
 	}
 	return unescape([]byte(url))
 }
 
-// mayLink reports a body that can have a link: an inline link has "](" and a
-// link by reference needs a definition, which has "]:".
-func mayLink(body string) bool {
+// mayHaveLinks reports whether a body can have a link: an inline link has "](", and a link
+// by reference needs a definition with "]:".
+func mayHaveLinks(body string) bool {
 	return strings.Contains(body, "](") || strings.Contains(body, "]:")
 }

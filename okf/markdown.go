@@ -12,12 +12,11 @@ import (
 	"github.com/yuin/goldmark/util"
 )
 
-// A markdown parser takes time that grows with the square of what a hostile
-// text holds: of a paragraph with links that never close, of containers in
-// containers. A text is therefore parsed whole up to wholeText bytes, and else
-// in pieces of about pieceSize, cut at blank lines. In a text that is cut,
-// fenced code is not looked into, nor is a line of over longLine bytes; in any
-// text, a line that opens over deepLine containers is not.
+// A hostile text makes a markdown parser take quadratic time, by links that never
+// close or by nested containers. So a text over wholeText bytes is cut at blank lines
+// and parsed in pieces of about pieceSize. In a text that is cut, fenced code and
+// lines of over longLine bytes are ignored. In any text, a line that opens over
+// deepLine containers is ignored.
 const (
 	wholeText = 64 << 10
 	pieceSize = 16 << 10
@@ -25,29 +24,29 @@ const (
 	deepLine  = 32
 )
 
-// each calls visit for every node of a markdown text that has a place in it.
-// The node's place is counted from start, where its piece of the text begins.
-func each(src []byte, visit func(n ast.Node, piece []byte, start int)) {
+// eachNode calls visit for every node of a markdown text that has a position. The position
+// counts from start, where the node's piece of the text begins.
+func eachNode(src []byte, visit func(n ast.Node, piece []byte, start int)) {
 	if len(src) <= wholeText {
-		if deep(src) {
-			src = tame(src, false)
+		if hasDeepLine(src) {
+			src = blankOut(src, false)
 		}
-		eachIn(src, len(src), 0, visit)
+		eachNodeIn(src, len(src), 0, visit)
 		return
 	}
-	src = tame(src, true)
-	defined := definitions(src)
+	src = blankOut(src, true)
+	defined := linkDefinitions(src)
 	for start := 0; start < len(src); {
-		end := cut(src, start)
+		end := findPieceEnd(src, start)
 		piece := append(bytes.Clone(src[start:end]), defined...)
-		eachIn(piece, end-start, start, visit)
+		eachNodeIn(piece, end-start, start, visit)
 		start = end
 	}
 }
 
-// eachIn visits the nodes of one piece that begin in its first size bytes.
-func eachIn(piece []byte, size, start int, visit func(n ast.Node, piece []byte, start int)) {
-	doc := markdown().Parse(mdtext.NewReader(piece))
+// eachNodeIn visits the nodes of one piece that begin in its first size bytes.
+func eachNodeIn(piece []byte, size, start int, visit func(n ast.Node, piece []byte, start int)) {
+	doc := markdownParser().Parse(mdtext.NewReader(piece))
 	_ = ast.Walk(doc, func(n ast.Node, entering bool) (ast.WalkStatus, error) {
 		if entering && n.Pos() >= 0 && n.Pos() <= size {
 			visit(n, piece, start)
@@ -56,11 +55,10 @@ func eachIn(piece []byte, size, start int, visit func(n ast.Node, piece []byte, 
 	})
 }
 
-// markdown is the one parser: CommonMark and footnotes, whose definitions would
-// otherwise be read as those of links. Emphasis is left in the text: it does not
-// change what is a link. A parser keeps its state in a context a call, so calls
-// may overlap.
-var markdown = sync.OnceValue(func() parser.Parser {
+// markdownParser parses CommonMark and footnotes, whose definitions would otherwise be read
+// as link definitions. It leaves emphasis in the text, because emphasis does not change
+// which links there are. A parser keeps its state per call, so calls may overlap.
+var markdownParser = sync.OnceValue(func() parser.Parser {
 	var inline []util.PrioritizedValue
 	emphasis := parser.NewEmphasisParser()
 	for _, p := range parser.DefaultInlineParsers() {
@@ -75,22 +73,22 @@ var markdown = sync.OnceValue(func() parser.Parser {
 	)
 })
 
-// deep reports a text with a line that opens too many containers.
-func deep(src []byte) bool {
+// hasDeepLine reports whether a line opens too many containers.
+func hasDeepLine(src []byte) bool {
 	for line := range bytes.Lines(src) {
-		if containers(line) > deepLine {
+		if countContainers(line) > deepLine {
 			return true
 		}
 	}
 	return false
 }
 
-// containers counts the quotes and list items that a line opens.
-func containers(line []byte) int {
+// countContainers counts the quotes and list items that a line opens.
+func countContainers(line []byte) int {
 	n := 0
 	for {
 		line = bytes.TrimLeft(line, " \t")
-		size := marker(line)
+		size := markerLen(line)
 		if size == 0 {
 			return n
 		}
@@ -99,8 +97,8 @@ func containers(line []byte) int {
 	}
 }
 
-// marker is the length of the quote mark, bullet or number that s begins with.
-func marker[T string | []byte](s T) int {
+// markerLen returns the length of the quote mark, bullet or number that s begins with.
+func markerLen[T string | []byte](s T) int {
 	digits := 0
 	for digits < len(s) && s[digits] >= '0' && s[digits] <= '9' {
 		digits++
@@ -118,28 +116,28 @@ func marker[T string | []byte](s T) int {
 	return 0
 }
 
-// tame is src with spaces for what is not looked into. A text that will be cut
-// loses its code and its longest lines too.
-func tame(src []byte, large bool) []byte {
+// blankOut replaces ignored lines with spaces. A large text, which will be cut, also loses
+// its code and its longest lines.
+func blankOut(src []byte, large bool) []byte {
 	out := make([]byte, 0, len(src))
 	fence := ""
 	for line := range bytes.Lines(src) {
-		drop := containers(line) > deepLine
+		drop := countContainers(line) > deepLine
 		if large {
 			var code bool
-			fence, code = inFence(fence, line)
+			fence, code = trackFence(fence, line)
 			drop = drop || code || len(line) > longLine
 		}
 		if drop {
-			line = blank(line)
+			line = blankLine(line)
 		}
 		out = append(out, line...)
 	}
 	return out
 }
 
-// blank is a line of spaces, as long as line.
-func blank(line []byte) []byte {
+// blankLine returns a line of spaces, as long as line.
+func blankLine(line []byte) []byte {
 	out := bytes.Repeat([]byte(" "), len(line))
 	if n := len(line); n > 0 && line[n-1] == '\n' {
 		out[n-1] = '\n'
@@ -147,10 +145,10 @@ func blank(line []byte) []byte {
 	return out
 }
 
-// inFence reports whether a line is fenced code or a fence, and what fence is
-// open after it, where fence was before.
-func inFence(fence string, line []byte) (after string, code bool) {
-	mark := fenceMark(line)
+// trackFence reports whether a line is fenced code or a fence, and which fence is open
+// after it. fence was open before it.
+func trackFence(fence string, line []byte) (after string, code bool) {
+	mark := fenceOf(line)
 	switch {
 	case fence == "":
 		return mark, mark != ""
@@ -160,25 +158,9 @@ func inFence(fence string, line []byte) (after string, code bool) {
 	return fence, true
 }
 
-// fenceMark is the run of three or more "`" or "~" that begins a line, "" without.
-func fenceMark(line []byte) string {
-	s := bytes.TrimLeft(line, " ")
-	if len(line)-len(s) > 3 || len(s) < 3 || s[0] != '`' && s[0] != '~' {
-		return ""
-	}
-	n := 0
-	for n < len(s) && s[n] == s[0] {
-		n++
-	}
-	if n < 3 {
-		return ""
-	}
-	return string(s[:n])
-}
-
-// definitions are the lines of a large text that define what links refer to, so
-// that every piece has them; the first pieceSize bytes of them.
-func definitions(src []byte) []byte {
+// linkDefinitions returns the link definitions of a large text, at most pieceSize bytes,
+// which are appended to every piece.
+func linkDefinitions(src []byte) []byte {
 	var out []byte
 	for line := range bytes.Lines(src) {
 		s := bytes.TrimLeft(line, " ")
@@ -193,9 +175,9 @@ func definitions(src []byte) []byte {
 	return append([]byte("\n\n"), out...)
 }
 
-// cut is where the piece that begins at start ends: after the first blank line
-// past pieceSize, or after any line past twice that.
-func cut(src []byte, start int) int {
+// findPieceEnd returns the end of the piece that begins at start: after the first blank
+// line past pieceSize, or after any line past twice that.
+func findPieceEnd(src []byte, start int) int {
 	if len(src)-start <= pieceSize {
 		return len(src)
 	}
@@ -209,9 +191,9 @@ func cut(src []byte, start int) int {
 	return len(src)
 }
 
-// plain is the text below a node without its markup, code included, breaks as
-// spaces.
-func plain(n ast.Node, src []byte) string {
+// plainText returns the text below a node without its markup. Code is included, and line
+// breaks are spaces.
+func plainText(n ast.Node, src []byte) string {
 	var b strings.Builder
 	_ = ast.Walk(n, func(n ast.Node, entering bool) (ast.WalkStatus, error) {
 		if !entering {
@@ -233,8 +215,8 @@ func plain(n ast.Node, src []byte) string {
 	return strings.TrimSpace(stripMarkup(b.String()))
 }
 
-// stripMarkup undoes escapes and drops the marks of emphasis: "*" beside text, and
-// "_" at the edge of a word.
+// stripMarkup resolves escapes and drops the marks of emphasis: "*" next to text, and "_"
+// at the edge of a word.
 func stripMarkup(s string) string {
 	if !strings.ContainsAny(s, `\*_`) {
 		return s
@@ -253,7 +235,7 @@ func stripMarkup(s string) string {
 			i++
 			b.WriteByte(after)
 		case s[i] == '*' && (before != ' ' || after != ' '):
-		case s[i] == '_' && !(letter(before) && letter(after)) && (before != ' ' || after != ' '):
+		case s[i] == '_' && !(isWordLetter(before) && isWordLetter(after)) && (before != ' ' || after != ' '):
 		default:
 			b.WriteByte(s[i])
 		}
@@ -261,5 +243,5 @@ func stripMarkup(s string) string {
 	return b.String()
 }
 
-// letter reports a byte of a word, where "_" is none.
-func letter(c byte) bool { return c != '_' && wordByte(c) && c != '-' || c >= 0x80 }
+// isWordLetter reports a byte of a word; "_" and "-" are none.
+func isWordLetter(c byte) bool { return c != '_' && isWordByte(c) && c != '-' || c >= 0x80 }

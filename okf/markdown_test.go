@@ -57,7 +57,7 @@ func TestContainers(t *testing.T) {
 	for in, want := range map[string]int{
 		"": 0, "text > text": 0, "> a": 1, ">>> a": 3, "- a": 1, "-a": 0, "- - -": 3, "-----": 0, "1. a": 1, "12) > a": 2, "1.a": 0, "2026 - a": 0, "  * > + a": 3, "**a**": 0, "7": 0,
 	} {
-		if got := containers([]byte(in)); got != want {
+		if got := countContainers([]byte(in)); got != want {
 			t.Errorf("containers(%q) = %d, want %d", in, got, want)
 		}
 	}

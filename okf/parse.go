@@ -10,11 +10,11 @@ import (
 	"github.com/adrg/frontmatter"
 )
 
-// MaxFileBytes is the largest concept file that is read. A page of prose is a
-// few KiB; the limit keeps a dump that was named .md by mistake out of memory.
+// MaxFileBytes is the largest concept file that is read. A page of prose is a few KiB; the
+// limit keeps out of memory a dump that was named .md by mistake.
 const MaxFileBytes = 8 << 20
 
-// Problem is one located finding about a bundle. It is also the error Parse
+// Problem is one finding about a bundle, with its place. It is also the error that Parse
 // returns, so that one bad file costs one line and not the bundle.
 type Problem struct {
 	Code     string   `json:"code"` // one of Codes: "okf-…" for the OKF rules, "odd-…" for odd's own
@@ -25,7 +25,7 @@ type Problem struct {
 	Hint     string   `json:"hint,omitempty"` // the way out
 }
 
-// Error is "path:line: message; hint", or "line N: …" without a path.
+// Error formats "path:line: message; hint", or "line N: …" without a path.
 func (p Problem) Error() string {
 	s := fmt.Sprintf("%s:%d: %s", p.Path, p.Line, p.Message)
 	if p.Path == "" {
@@ -37,8 +37,8 @@ func (p Problem) Error() string {
 	return s
 }
 
-// Severity orders problems. Only an Error about the three OKF rules makes a
-// bundle non-conformant.
+// Severity ranks problems. Only an Error about the three OKF rules makes a bundle
+// non-conformant.
 type Severity string
 
 // The severities.
@@ -48,14 +48,14 @@ const (
 	Info  Severity = "info"
 )
 
-// Parse reads one concept file. The error is a Problem with file as its path.
-// The atom's texts are parts of b, which must not change any more.
+// Parse reads one concept file. The error is a Problem with file as its path. The texts of
+// the atom are parts of b, which must not change any more.
 //
-// The block must open on the first byte with a line "---" and close with the
-// next line "---" in column 0 (blanks after the dashes are allowed), hold one
-// YAML mapping without duplicate keys, and name a type or have the keys of canon,
-// whose type is canon. The file must be UTF-8
-// without a byte order mark or NUL, and at most MaxFileBytes long.
+// The block must open on the first byte with a line "---" and close with the next line
+// "---" in column 0; blanks after the dashes are allowed. It must hold one YAML mapping
+// without duplicate keys. It must have a type, or the keys of canon, whose type is then
+// canon. The file must be UTF-8 without a byte order mark or NUL, and at most MaxFileBytes
+// long.
 func Parse(file string, b []byte) (Atom, error) {
 	a, p := parse(file, b)
 	if p != nil {
@@ -73,23 +73,23 @@ func parse(file string, b []byte) (Atom, *Problem) {
 	if p != nil {
 		return Atom{}, p
 	}
-	a.fill()
+	a.setMembers()
 	return a, nil
 }
 
 // parseBlock reads the fields of a file's block and finds its body.
 func parseBlock(file string, b []byte) (Atom, *Problem) {
-	if p := readable(b); p != nil {
+	if p := checkText(b); p != nil {
 		return Atom{}, p
 	}
-	blk, p := split(b)
+	blk, p := findBlock(b)
 	if p != nil {
-		return Atom{}, merging(b, p)
+		return Atom{}, preferConflict(b, p)
 	}
-	fields, ok := scan(textOf(b[blk.start:blk.end]))
+	fields, ok := scanBlock(unsafeString(b[blk.start:blk.end]))
 	if !ok {
-		if fields, p = strict(b, blk); p != nil {
-			return Atom{}, merging(b, p)
+		if fields, p = parseStrict(b, blk); p != nil {
+			return Atom{}, preferConflict(b, p)
 		}
 	}
 	a := Atom{Path: file, Fields: fields, src: b, body: blk.body, Blob: BlobID(b)}
@@ -97,8 +97,9 @@ func parseBlock(file string, b []byte) (Atom, *Problem) {
 	return a, nil
 }
 
-// merging is p, or the merge that was not finished and that p comes of.
-func merging(b []byte, p *Problem) *Problem {
+// preferConflict returns the problem of an unfinished merge if b has one, because that
+// explains p; else p.
+func preferConflict(b []byte, p *Problem) *Problem {
 	c := Conflict(b)
 	if c == nil {
 		return p
@@ -107,62 +108,61 @@ func merging(b []byte, p *Problem) *Problem {
 	return c
 }
 
-// ParsePage reads a markdown file that need not be an atom: a byte order mark
-// is skipped, the block may lack a type, and there may be no block at all, which
-// block tells. Everything else is as strict as in Parse, and the error is a
-// Problem too.
+// ParsePage reads a markdown file that need not be an atom. It skips a byte order mark, and
+// accepts a block without a type and a file without a block; block reports whether there is
+// one. In all else it is as strict as Parse, and its error is a Problem too.
 func ParsePage(file string, b []byte) (a Atom, block bool, err error) {
 	text := bytes.TrimPrefix(b, []byte("\ufeff"))
-	if p := readable(text); p == nil && hasNoFence(text) {
+	if p := checkText(text); p == nil && hasNoFence(text) {
 		a = Atom{Path: file, src: text, BodyLine: 1}
 	} else if a, p = parseBlock(file, text); p != nil {
 		p.Path = file
 		return Atom{}, true, *p
 	}
 	a.Blob = BlobID(b)
-	a.fill()
+	a.setMembers()
 	return a, len(a.src) > 0 && a.body > 0, nil
 }
 
-// hasNoFence reports a file that does not try to have a block.
+// hasNoFence reports a file that does not seem to have a block.
 func hasNoFence(b []byte) bool {
 	first, _, _ := bytes.Cut(bytes.TrimLeft(b, " \t\r\n"), []byte("\n"))
-	return !fence(first) && !bytes.HasPrefix(b, []byte("+++"))
+	return !isFence(first) && !bytes.HasPrefix(b, []byte("+++"))
 }
 
-// bad is an error Problem whose path is set by Parse.
-func bad(line int, code, msg, hint string) *Problem {
+// newProblem returns an error Problem; the caller sets its path.
+func newProblem(line int, code, msg, hint string) *Problem {
 	return &Problem{Code: code, Severity: Error, Line: line, Message: msg, Hint: hint}
 }
 
-// readable refuses what is not a text file of a sensible size.
-func readable(b []byte) *Problem {
+// checkText refuses anything but a text file that is not too large.
+func checkText(b []byte) *Problem {
 	if len(b) > MaxFileBytes {
-		return tooBig(int64(len(b)))
+		return tooBigProblem(int64(len(b)))
 	}
 	if bytes.HasPrefix(b, []byte("\xff\xfe")) || bytes.HasPrefix(b, []byte("\xfe\xff")) {
-		return bad(1, codeFrontmatter, "UTF-16 text, not UTF-8", "save the file as UTF-8 without a byte order mark")
+		return newProblem(1, codeFrontmatter, "UTF-16 text, not UTF-8", "save the file as UTF-8 without a byte order mark")
 	}
 	if bytes.HasPrefix(b, []byte("\ufeff")) {
-		return bad(1, codeBOM, "byte order mark before the frontmatter", "save the file as UTF-8 without a byte order mark")
+		return newProblem(1, codeBOM, "byte order mark before the frontmatter", "save the file as UTF-8 without a byte order mark")
 	}
 	if i := bytes.IndexByte(b, 0); i >= 0 {
-		return bad(lineAt(b, i), codeFrontmatter, "NUL byte, so not a text file", "move a binary file out of the bundle or drop its .md")
+		return newProblem(lineAt(b, i), codeFrontmatter, "NUL byte, so not a text file", "move a binary file out of the bundle or drop its .md")
 	}
 	if utf8.Valid(b) {
 		return nil
 	}
-	return bad(lineAt(b, invalidAt(b)), codeFrontmatter, "not UTF-8 text", "save the file as UTF-8")
+	return newProblem(lineAt(b, findInvalidUTF8(b)), codeFrontmatter, "not UTF-8 text", "save the file as UTF-8")
 }
 
-func tooBig(size int64) *Problem {
-	return bad(1, codeTooBig, fmt.Sprintf("%d bytes, over the limit of %d", size, MaxFileBytes), "split the file or move it out of the bundle")
+func tooBigProblem(size int64) *Problem {
+	return newProblem(1, codeTooBig, fmt.Sprintf("%d bytes, over the limit of %d", size, MaxFileBytes), "split the file or move it out of the bundle")
 }
 
 func lineAt(b []byte, offset int) int { return 1 + bytes.Count(b[:offset], []byte("\n")) }
 
-// invalidAt is the offset of the first byte that is not UTF-8.
-func invalidAt(b []byte) int {
+// findInvalidUTF8 returns the offset of the first byte that is not UTF-8.
+func findInvalidUTF8(b []byte) int {
 	for i := 0; i < len(b); {
 		r, n := utf8.DecodeRune(b[i:])
 		if r == utf8.RuneError && n == 1 {
@@ -173,19 +173,19 @@ func invalidAt(b []byte) int {
 	return len(b)
 }
 
-// block is where the frontmatter lies in a file: b[start:end] is the YAML,
-// b[body:] is the body.
+// block is the place of the front matter in a file: b[start:end] is the YAML, b[body:] is
+// the body.
 type block struct {
 	start, end, body int
 }
 
-// split finds the fences. It is stricter than the library that reads the block:
-// the library skips blank lines before the block, takes an indented "---" for
-// the closing fence, and takes an unclosed block for no block at all.
-func split(b []byte) (block, *Problem) {
+// findBlock finds the fences. It is stricter than the library that reads the block. The
+// library skips blank lines before the block, accepts an indented "---" as the closing
+// fence, and treats an unclosed block as no block.
+func findBlock(b []byte) (block, *Problem) {
 	first, rest, _ := bytes.Cut(b, []byte("\n"))
-	if !fence(first) {
-		return block{}, noBlock(b)
+	if !isFence(first) {
+		return block{}, noBlockProblem(b)
 	}
 	blk := block{start: len(b) - len(rest)}
 	for at := blk.start; ; {
@@ -199,41 +199,41 @@ func split(b []byte) (block, *Problem) {
 		if more {
 			next++
 		}
-		if fence(line) {
+		if isFence(line) {
 			blk.end, blk.body = at, next
 			return blk, nil
 		}
 		if string(bytes.TrimSpace(line)) == "---" {
-			return block{}, bad(lineAt(b, at), codeFrontmatter, `indented "---" inside the block, which other readers take for its end`, "quote the text or write it another way")
+			return block{}, newProblem(lineAt(b, at), codeFrontmatter, `indented "---" inside the block, which other readers take for its end`, "quote the text or write it another way")
 		}
 		at = next
 	}
-	return block{}, bad(1, codeFrontmatter, "frontmatter is never closed", `end the block with a line that is exactly "---"`)
+	return block{}, newProblem(1, codeFrontmatter, "frontmatter is never closed", `end the block with a line that is exactly "---"`)
 }
 
-// fence reports whether a line is "---" with nothing but blanks after it.
-func fence(line []byte) bool {
+// isFence reports whether a line is "---" with nothing but blanks after it.
+func isFence(line []byte) bool {
 	return bytes.HasPrefix(line, []byte("---")) && len(bytes.TrimRight(line[3:], " \t\r")) == 0
 }
 
-func noBlock(b []byte) *Problem {
+func noBlockProblem(b []byte) *Problem {
 	hint := `start the file with "---", a type and "---"`
 	switch {
 	case hasNoFence(b):
-		return bad(1, codeFrontmatter, "no frontmatter", hint)
+		return newProblem(1, codeFrontmatter, "no frontmatter", hint)
 	case bytes.HasPrefix(b, []byte("+++")):
-		return bad(1, codeFrontmatter, "TOML frontmatter", "write the block as YAML between two lines \"---\"")
+		return newProblem(1, codeFrontmatter, "TOML frontmatter", "write the block as YAML between two lines \"---\"")
 	default:
-		return bad(1, codeFrontmatter, `frontmatter does not start on the first byte`, `remove what stands before the first "---"`)
+		return newProblem(1, codeFrontmatter, `frontmatter does not start on the first byte`, `remove what stands before the first "---"`)
 	}
 }
 
-// strict reads the block in full generality. The library must have cut the
-// file where split did, so that two readings of one file cannot differ.
-func strict(b []byte, blk block) ([]Field, *Problem) {
+// parseStrict reads any block. The library must find the same body as findBlock, so that no
+// file can be read in two ways.
+func parseStrict(b []byte, blk block) ([]Field, *Problem) {
 	var fields []Field
 	format := frontmatter.NewFormat("---", "---", func(src []byte, v any) error {
-		fs, p := decode(src)
+		fs, p := decodeYAML(src)
 		if p != nil {
 			return p
 		}
@@ -245,61 +245,61 @@ func strict(b []byte, blk block) ([]Field, *Problem) {
 		return nil, p
 	}
 	if err != nil {
-		return nil, bad(1, codeFrontmatter, err.Error(), "")
+		return nil, newProblem(1, codeFrontmatter, err.Error(), "")
 	}
 	if len(b)-len(rest) != blk.body {
-		return nil, bad(1, codeFrontmatter, "it is unclear where the frontmatter ends", `write the fences as lines that are exactly "---"`)
+		return nil, newProblem(1, codeFrontmatter, "it is unclear where the frontmatter ends", `write the fences as lines that are exactly "---"`)
 	}
 	return fields, nil
 }
 
-// checkNames checks the two keys an atom is known by.
+// checkNames checks the type and the id.
 func (a *Atom) checkNames() *Problem {
 	f, ok := a.Field("type")
-	if !ok && a.canonByKeys() {
-		return a.validID()
+	if !ok && a.hasCanonKeys() {
+		return a.checkID()
 	}
 	if !ok || f.Value == nil {
 		for _, f := range a.Fields {
 			if near := Nearest(foldWord(f.Key), []string{"type"}); near != "" && near != f.Key {
-				return bad(f.Line, codeType, "no type", fmt.Sprintf("did you mean \"type\" instead of %q?", f.Key))
+				return newProblem(f.Line, codeType, "no type", fmt.Sprintf("did you mean \"type\" instead of %q?", f.Key))
 			}
 		}
 		if f, ok := a.Field("persona"); ok {
-			return bad(f.Line, codeType, "no type", AddPersona)
+			return newProblem(f.Line, codeType, "no type", AddPersona)
 		}
-		return bad(a.Line("type"), codeType, "no type", "add a line such as \"type: term\" to the frontmatter")
+		return newProblem(a.Line("type"), codeType, "no type", "add a line such as \"type: term\" to the frontmatter")
 	}
 	t, ok := f.Value.(string)
 	if !ok {
-		return bad(f.Line, codeType, fmt.Sprintf("type is %v, not text", f.Value), "quote it")
+		return newProblem(f.Line, codeType, fmt.Sprintf("type is %v, not text", f.Value), "quote it")
 	}
 	if strings.TrimSpace(t) == "" {
-		return bad(f.Line, codeType, "empty type", "name the type")
+		return newProblem(f.Line, codeType, "empty type", "name the type")
 	}
-	return a.validID()
+	return a.checkID()
 }
 
-// AddPersona is the hint of the problem with a file that has the key persona and no type.
+// AddPersona is the hint for a file that has the key persona and no type.
 const AddPersona = `add the line "type: persona", so that odd reads its persona`
 
-func (a *Atom) validID() *Problem {
+func (a *Atom) checkID() *Problem {
 	f, ok := a.Field("id")
 	if !ok || f.Value == nil {
 		return nil
 	}
 	id, ok := f.Value.(string)
 	if !ok {
-		return bad(f.Line, codeID, fmt.Sprintf("id is %v, not text", f.Value), "quote it")
+		return newProblem(f.Line, codeID, fmt.Sprintf("id is %v, not text", f.Value), "quote it")
 	}
 	if !ValidID(id) {
-		return bad(f.Line, codeID, fmt.Sprintf("id %q is not a name", id), `use letters, digits, "-", "_" and "." in parts separated by "/"`)
+		return newProblem(f.Line, codeID, fmt.Sprintf("id %q is not a name", id), `use letters, digits, "-", "_" and "." in parts separated by "/"`)
 	}
 	return nil
 }
 
-// fill sets the named members of a from its fields.
-func (a *Atom) fill() {
+// setMembers sets the named members of a from its fields.
+func (a *Atom) setMembers() {
 	edges := 0
 	for i := range a.Fields {
 		if edgeRank(EdgeKind(a.Fields[i].Key)) >= 0 {
@@ -310,7 +310,7 @@ func (a *Atom) fill() {
 		a.Edges = make([]Edge, 0, edges)
 	}
 	for i := range a.Fields {
-		a.member(&a.Fields[i])
+		a.setMember(&a.Fields[i])
 	}
 	if len(a.Edges) == 0 {
 		a.Edges = nil
@@ -319,7 +319,7 @@ func (a *Atom) fill() {
 		a.Generated.At = a.Text("timestamp") // OKF v0.1
 	}
 	sortEdges(a.Edges)
-	if _, typed := a.Field("type"); !typed && a.canonByKeys() {
+	if _, typed := a.Field("type"); !typed && a.hasCanonKeys() {
 		a.Type = canonType
 	}
 	if !a.ExplicitID {
@@ -327,47 +327,47 @@ func (a *Atom) fill() {
 	}
 }
 
-func (a *Atom) member(f *Field) {
+func (a *Atom) setMember(f *Field) {
 	switch f.Key {
 	case "type":
-		a.Type = text(f.Value)
+		a.Type = valueText(f.Value)
 	case "id":
-		a.ID = ID(text(f.Value))
+		a.ID = ID(valueText(f.Value))
 		a.ExplicitID = a.ID != ""
 	case "title":
-		a.Title = text(f.Value)
+		a.Title = valueText(f.Value)
 	case "description":
-		a.Description = text(f.Value)
+		a.Description = valueText(f.Value)
 	case "resource":
-		a.Resource = text(f.Value)
+		a.Resource = valueText(f.Value)
 	case "uri":
-		a.URI = text(f.Value)
+		a.URI = valueText(f.Value)
 	case "status":
-		a.Status = text(f.Value)
+		a.Status = valueText(f.Value)
 	case "stale_after":
-		a.StaleAfter = text(f.Value)
+		a.StaleAfter = valueText(f.Value)
 	case "tags":
-		a.Tags = list(f.Value)
+		a.Tags = valueList(f.Value)
 	default:
-		a.trust(f)
+		a.setTrust(f)
 	}
 }
 
-// trust sets the members about who says so, and the edges.
-func (a *Atom) trust(f *Field) {
+// setTrust sets the members about who says so, and the edges.
+func (a *Atom) setTrust(f *Field) {
 	switch f.Key {
 	case "confidence":
-		a.Claimed = readClaim(f.Value)
+		a.Claimed = readConfidence(f.Value)
 	case "generated":
-		a.Generated = stamp(f.Value)
+		a.Generated = readStamp(f.Value)
 	case "verified":
-		for _, v := range items(f.Value) {
-			a.Verified = append(a.Verified, stamp(v))
+		for _, v := range listItems(f.Value) {
+			a.Verified = append(a.Verified, readStamp(v))
 		}
 	case "sources":
-		for _, v := range items(f.Value) {
+		for _, v := range listItems(f.Value) {
 			if m, ok := v.(map[string]any); ok {
-				a.Sources = append(a.Sources, Source{ID: text(m["id"]), Resource: text(m["resource"]), Title: text(m["title"])})
+				a.Sources = append(a.Sources, Source{ID: valueText(m["id"]), Resource: valueText(m["resource"]), Title: valueText(m["title"])})
 			}
 		}
 	default:
@@ -378,29 +378,29 @@ func (a *Atom) trust(f *Field) {
 			a.Edges = append(a.Edges, Edge{Kind: EdgeKind(f.Key), Target: t, Line: f.Line})
 			return
 		}
-		for _, t := range list(f.Value) {
+		for _, t := range valueList(f.Value) {
 			a.Edges = append(a.Edges, Edge{Kind: EdgeKind(f.Key), Target: t, Line: f.Line})
 		}
 	}
 }
 
-// readClaim reads the confidence word. A word outside the ladder says that the
-// atom was rated and not how, so it counts as the lowest rung.
-func readClaim(v any) Confidence {
-	c, ok := ParseConfidence(text(v))
+// readConfidence reads the word of the key confidence. An unknown word counts as Inferred:
+// the atom was rated, but odd cannot tell how.
+func readConfidence(v any) Confidence {
+	c, ok := ParseConfidence(valueText(v))
 	if !ok {
 		return Inferred
 	}
 	return c
 }
 
-func stamp(v any) Stamp {
+func readStamp(v any) Stamp {
 	m, _ := v.(map[string]any)
-	return Stamp{By: text(m["by"]), At: text(m["at"])}
+	return Stamp{By: valueText(m["by"]), At: valueText(m["at"])}
 }
 
-// items reads a list, or a bare value as a list of one.
-func items(v any) []any {
+// listItems returns the items of a list, or a bare value as a list of one.
+func listItems(v any) []any {
 	switch v := v.(type) {
 	case nil:
 		return nil

@@ -11,9 +11,9 @@ import (
 	"sync"
 )
 
-// The weight of a word in each field; a word of the body weighs 1. Titles and
-// names are what people search by, tags and descriptions are written to be
-// found, and a heading says what follows it.
+// The weight of a word in each field; a word of the body weighs 1. People search by
+// titles and names, tags and descriptions are written to be found, and a heading sums
+// up what follows.
 const (
 	weighTitle   = 6
 	weighName    = 4 // the id, and the stem where it is another
@@ -23,33 +23,33 @@ const (
 	weighType    = 1
 )
 
-// unread is the length of an atom whose text was not to be had.
-const unread = math.MaxUint32
+// unreadLength is the length of an atom whose text could not be read.
+const unreadLength = math.MaxUint32
 
-// readWords reads the atoms of n rows, on as many goroutines as there are
-// processors, and lays out what words they have. skim hands the atoms of some
-// neighbouring rows to tell, in order, nil for one whose text is not to be had:
-// its words are missing. Nothing of an atom is kept but its words.
+// readWords reads the atoms of n rows and builds their lexicon, on as many goroutines as
+// there are processors. skim passes the atoms of neighbouring rows to tell, in order. It
+// passes nil for an atom whose text cannot be read; its words are then missing. No other
+// part of an atom is kept.
 //
-// Each goroutine counts the words of its share of the rows and writes down, atom
-// by atom, what it counted. Then it is known how long the list of every word is,
-// and what was written down is dealt out to where it belongs.
+// Each goroutine counts the words of its share of the rows and writes down the counts of
+// each atom. After that the length of every word's list is known, and the counts are copied
+// to their places.
 func readWords(n int, skim func(from, to int, tell func(i int, a *Atom))) *lexicon {
 	l := &lexicon{length: newInts(n)}
 	shards := make([]*shard, min(n, runtime.GOMAXPROCS(0)))
-	together(len(shards), func(k int) {
+	runParallel(len(shards), func(k int) {
 		s := &shard{length: l.length}
 		shards[k] = s
-		skim(k*n/len(shards), (k+1)*n/len(shards), s.read)
-		s.sort()
+		skim(k*n/len(shards), (k+1)*n/len(shards), s.countAtom)
+		s.sortWords()
 	})
-	l.lay(shards)
-	together(len(shards), func(k int) { shards[k].deal(l.rows) })
+	l.mergeWords(shards)
+	runParallel(len(shards), func(k int) { shards[k].writePostings(l.rows) })
 	return l
 }
 
-// together calls do(0) … do(n-1) side by side.
-func together(n int, do func(k int)) {
+// runParallel calls do(0) … do(n-1), each on a goroutine of its own.
+func runParallel(n int, do func(k int)) {
 	var wg sync.WaitGroup
 	for k := range n {
 		wg.Go(func() { do(k) })
@@ -57,47 +57,46 @@ func together(n int, do func(k int)) {
 	wg.Wait()
 }
 
-// shard is the words of some rows that follow each other, numbered as they were
-// met.
+// shard holds the words of some neighbouring rows, numbered in order of first occurrence.
 type shard struct {
 	met     int
-	pages   [][]standing // of the words, pageLen each, so that none is ever moved
-	slots   []slot       // where each is found
-	texts   []byte       // room for the words
-	order   []uint32     // the words in order
-	touched []uint32     // words of the atom that is being read
-	counted [][]byte     // of each atom its row, how many words it has and what they are worth, varints in pieces
-	length  ints         // words of each body; each shard writes its own rows
+	pages   [][]wordEntry // the words, pageLen each, so that none ever moves
+	slots   []slot        // the hash table of the words
+	texts   []byte        // memory for the words
+	order   []uint32      // the numbers of the words, sorted
+	touched []uint32      // the words of the current atom
+	counted [][]byte      // for each atom its row, the number of its words and their weights, as varints in pieces
+	length  ints          // the number of words in each body; each shard writes its own rows
 	atoms   int
-	total   int // words of all bodies
+	total   int // the number of words in all bodies
 }
 
-// standing is one word: where it is, how many bytes that takes beside the distance
-// of the first row, and what it is worth in the atom that is being read. Once
-// all atoms were read, at is where its next row is written.
-type standing struct {
+// wordEntry is one word: its rows so far, the bytes that they take without the distance of
+// the first row, and its weight in the current atom. Once all atoms are read, at is the
+// offset at which its next row is written.
+type wordEntry struct {
 	text         string
 	first, last  int32
 	at           uint64
 	fields, body uint32
 }
 
-// pageLen is how many words share a piece of memory.
+// pageLen is how many words share one allocation.
 const pageLen = 1 << 9
 
-// word is the n-th word.
-func (s *shard) word(n uint32) *standing { return &s.pages[n/pageLen][n%pageLen] }
+// entryAt returns the n-th word.
+func (s *shard) entryAt(n uint32) *wordEntry { return &s.pages[n/pageLen][n%pageLen] }
 
-// writtenSize is the length of a piece of what was counted.
+// writtenSize is the size of a piece of counts.
 const writtenSize = 1 << 16
 
-func (s *shard) read(i int, a *Atom) {
+func (s *shard) countAtom(i int, a *Atom) {
 	if a == nil {
-		s.length.set(i, unread)
+		s.length.set(i, unreadLength)
 		return
 	}
 	field := func(weight uint32, text string) {
-		words(text, func(w string) { s.stand(w).fields += weight })
+		eachWord(text, func(w string) { s.touchEntry(w).fields += weight })
 	}
 	field(weighTitle, a.Title)
 	for _, n := range stemsOf(a.Path, string(a.ID)) {
@@ -110,68 +109,68 @@ func (s *shard) read(i int, a *Atom) {
 	field(weighType, a.Type)
 	n := 0
 	count := func(w string) {
-		s.stand(w).body++
+		s.touchEntry(w).body++
 		n++
 	}
 	eachLine(a, func(_ int, line string, heading bool) {
 		if heading {
 			field(weighHeading, line)
 		}
-		words(line, count)
+		eachWord(line, count)
 	})
 	s.length.set(i, uint32(n))
 	s.total += n
 	s.atoms++
-	s.flush(i)
+	s.writeCounts(i)
 }
 
-// stand is where a word of the atom that is being read is counted.
-func (s *shard) stand(w string) *standing {
-	n := s.number(w)
-	t := s.word(n)
+// touchEntry returns the entry in which a word of the current atom is counted.
+func (s *shard) touchEntry(w string) *wordEntry {
+	n := s.wordNumber(w)
+	t := s.entryAt(n)
 	if t.fields == 0 && t.body == 0 {
 		s.touched = append(s.touched, n)
 	}
 	return t
 }
 
-// number is the number of a word.
-func (s *shard) number(w string) uint32 {
+// wordNumber returns the number of a word, and adds a new one.
+func (s *shard) wordNumber(w string) uint32 {
 	if 2*s.met >= len(s.slots) {
 		s.slots = widenSlots(s.slots)
 	}
-	hash, mask := uint32(maphash.String(spelling, w)), uint32(len(s.slots)-1)
+	hash, mask := uint32(maphash.String(hashSeed, w)), uint32(len(s.slots)-1)
 	at := hash & mask
 	for ; s.slots[at].number > 0; at = (at + 1) & mask {
-		if got := s.slots[at]; got.hash == hash && s.word(got.number-1).text == w {
+		if got := s.slots[at]; got.hash == hash && s.entryAt(got.number-1).text == w {
 			return got.number - 1
 		}
 	}
 	n := uint32(s.met)
 	if s.met++; n%pageLen == 0 {
-		s.pages = append(s.pages, make([]standing, pageLen))
+		s.pages = append(s.pages, make([]wordEntry, pageLen))
 	}
 	s.slots[at] = slot{hash, n + 1}
-	*s.word(n) = standing{text: s.keep(w), first: -1}
+	*s.entryAt(n) = wordEntry{text: s.copyWord(w), first: -1}
 	return n
 }
 
-// keep is a word in memory of its own.
-func (s *shard) keep(w string) string {
+// copyWord copies a word, so that the text it is from can be freed.
+func (s *shard) copyWord(w string) string {
 	if cap(s.texts)-len(s.texts) < len(w) {
 		s.texts = make([]byte, 0, max(writtenSize, len(w)))
 	}
 	s.texts = append(s.texts, w...)
-	return view(s.texts[len(s.texts)-len(w):])
+	return unsafeString(s.texts[len(s.texts)-len(w):])
 }
 
-// flush writes down what was counted in row i.
-func (s *shard) flush(i int) {
-	b := s.piece((len(s.touched) + 1) * 3 * binary.MaxVarintLen32)
+// writeCounts writes down the counts of row i.
+func (s *shard) writeCounts(i int) {
+	b := s.lastPiece((len(s.touched) + 1) * 3 * binary.MaxVarintLen32)
 	b = binary.AppendUvarint(b, uint64(i))
 	b = binary.AppendUvarint(b, uint64(len(s.touched)))
 	for _, n := range s.touched {
-		t := s.word(n)
+		t := s.entryAt(n)
 		b = binary.AppendUvarint(b, uint64(n))
 		b = binary.AppendUvarint(b, uint64(t.fields))
 		b = binary.AppendUvarint(b, uint64(t.body))
@@ -187,8 +186,8 @@ func (s *shard) flush(i int) {
 	s.touched = s.touched[:0]
 }
 
-// piece is the last piece of what was counted, with room for n bytes more.
-func (s *shard) piece(n int) []byte {
+// lastPiece returns the last piece of counts, with room for n more bytes.
+func (s *shard) lastPiece(n int) []byte {
 	if k := len(s.counted); k > 0 {
 		if b := s.counted[k-1]; cap(b)-len(b) >= n {
 			return b
@@ -198,41 +197,40 @@ func (s *shard) piece(n int) []byte {
 	return s.counted[len(s.counted)-1]
 }
 
-// varintLen is how many bytes a number takes.
+// varintLen returns the number of bytes of a varint.
 func varintLen(v uint32) uint64 { return uint64(bits.Len32(v|1)+6) / 7 }
 
-// sort puts the words in order.
-func (s *shard) sort() {
+func (s *shard) sortWords() {
 	s.order = make([]uint32, s.met)
 	for n := range s.order {
 		s.order[n] = uint32(n)
 	}
-	slices.SortFunc(s.order, func(a, b uint32) int { return strings.Compare(s.word(a).text, s.word(b).text) })
+	slices.SortFunc(s.order, func(a, b uint32) int { return strings.Compare(s.entryAt(a).text, s.entryAt(b).text) })
 }
 
-// next is the first word that was not taken yet, nil where all were.
-func (s *shard) next() *standing {
+// peekWord returns the first word that was not merged yet; nil if all were.
+func (s *shard) peekWord() *wordEntry {
 	if len(s.order) == 0 {
 		return nil
 	}
-	return s.word(s.order[0])
+	return s.entryAt(s.order[0])
 }
 
-// lay puts the words of all shards in order, and makes room for where they are.
-func (l *lexicon) lay(shards []*shard) {
+// mergeWords sorts the words of all shards, and makes room for their rows.
+func (l *lexicon) mergeWords(shards []*shard) {
 	words, wordAt, rowAt := mergeShards(shards)
 	for _, s := range shards {
 		l.atoms += s.atoms
 		l.total += s.total
 	}
-	l.room(len(wordAt), len(words), len(rowAt), int(rowAt.at(rowAt.len()-1)))
+	l.allocate(len(wordAt), len(words), len(rowAt), int(rowAt.at(rowAt.len()-1)))
 	copy(l.wordAt, wordAt)
 	copy(l.words, words)
 	copy(l.rowAt, rowAt)
 }
 
-// mergeShards returns the words of all shards in order, where each begins and where its
-// rows do: what the shards have of a word stands behind each other.
+// mergeShards returns the words of all shards in order, and where each word and its rows
+// begin. The rows of one word from all shards follow each other.
 func mergeShards(shards []*shard) (words []byte, wordAt, rowAt offsets) {
 	all := 1
 	for _, s := range shards {
@@ -240,10 +238,10 @@ func mergeShards(shards []*shard) (words []byte, wordAt, rowAt offsets) {
 	}
 	wordAt, rowAt = make(offsets, 8, 8*all), make(offsets, 8, 8*all)
 	size := uint64(0)
-	for w, more := least(shards); more; w, more = least(shards) {
+	for w, more := smallestWord(shards); more; w, more = smallestWord(shards) {
 		before := int32(-1)
 		for _, s := range shards {
-			if t := s.next(); t != nil && t.text == w {
+			if t := s.peekWord(); t != nil && t.text == w {
 				at := size
 				size += varintLen(uint32(t.first-before)) + t.at
 				t.at, t.last, before = at, before, t.last
@@ -256,27 +254,27 @@ func mergeShards(shards []*shard) (words []byte, wordAt, rowAt offsets) {
 	return words, wordAt, rowAt
 }
 
-// least is the first word in order of those that no shard took yet.
-func least(shards []*shard) (word string, found bool) {
+// smallestWord returns the first word in order that was not merged yet.
+func smallestWord(shards []*shard) (word string, found bool) {
 	for _, s := range shards {
-		if t := s.next(); t != nil && (!found || t.text < word) {
+		if t := s.peekWord(); t != nil && (!found || t.text < word) {
 			word, found = t.text, true
 		}
 	}
 	return word, found
 }
 
-// deal writes where the words of the shard are to their places in rows.
-func (s *shard) deal(rows []byte) {
+// writePostings copies the counts of the shard to their places in rows.
+func (s *shard) writePostings(rows []byte) {
 	for k, b := range s.counted {
-		d := decoder{s: view(b)}
+		d := decoder{s: unsafeString(b)}
 		for d.at < len(d.s) {
-			row := int32(d.uint())
-			for range d.uint() {
-				t := s.word(uint32(d.uint()))
+			row := int32(d.readUint())
+			for range d.readUint() {
+				t := s.entryAt(uint32(d.readUint()))
 				out := binary.AppendUvarint(rows[:t.at], uint64(row-t.last))
-				out = binary.AppendUvarint(out, d.uint())
-				out = binary.AppendUvarint(out, d.uint())
+				out = binary.AppendUvarint(out, d.readUint())
+				out = binary.AppendUvarint(out, d.readUint())
 				t.at, t.last = uint64(len(out)), row
 			}
 		}

@@ -9,8 +9,8 @@ import (
 	"sync"
 )
 
-// keyOrder ranks the keys that odd knows in the order of a canonical file:
-// what the atom is, a task's place and limits, the edges, and who says so.
+// keyOrder ranks the keys that odd knows in the order of a canonical file: what the atom
+// is, the state and limits of a task, the edges, and who says so.
 var keyOrder = sync.OnceValue(func() map[string]int {
 	keys := []string{
 		"type", "id", "uri", "title", "description", "resource", "tags", "status", "stale_after",
@@ -26,7 +26,7 @@ var keyOrder = sync.OnceValue(func() map[string]int {
 	return order
 })
 
-// taskKeys are the keys of a task, in the order of a canonical file.
+// taskKeys lists the keys of a task in the order of a canonical file.
 func taskKeys() []string {
 	return []string{
 		"state", "kind", "priority", "role", "team", "signal", "dependencies", "soft_dependencies", "acceptance", "inputs", "paths",
@@ -34,15 +34,14 @@ func taskKeys() []string {
 	}
 }
 
-// New prints a new file in canonical form and parses it: known keys in fixed
-// order, then the rest as given, a blank line, the body and one newline at the
-// end. Fields without a value are left out; Line is ignored. A Value may be
-// what a Set's may. Two fields of one key, and fields that Parse refuses, are
-// errors.
+// New formats a new file in canonical form and parses it. The known keys come first in
+// fixed order, then the others as given, a blank line, the body and one newline. Fields
+// without a value are left out, and Line is ignored. A Value may be what a Set's may. Two
+// fields with one key are an error, as are fields that Parse refuses.
 func New(path string, fields []Field, body string) (Atom, error) {
 	kept := make([]Field, 0, len(fields))
 	for _, f := range fields {
-		v, err := canonical(f.Value)
+		v, err := normalizeValue(f.Value)
 		if err != nil {
 			return Atom{}, fmt.Errorf("%s: %s: %w", path, f.Key, err)
 		}
@@ -63,25 +62,25 @@ func New(path string, fields []Field, body string) (Atom, error) {
 	return a, nil
 }
 
-// formatFile returns a file of fields that are in order.
+// formatFile formats a file of fields that are in order.
 func formatFile(fields []Field, body []byte) []byte {
 	var out bytes.Buffer
 	out.WriteString("---\n")
 	for _, f := range fields {
-		for _, line := range entry(f.Key, f.Value, look{}) {
+		for _, line := range renderEntry(f.Key, f.Value, layout{}) {
 			out.WriteString(line)
 			out.WriteByte('\n')
 		}
 	}
 	out.WriteString("---\n")
-	out.Write(canonicalBody(body))
+	out.Write(normalizeBody(body))
 	return out.Bytes()
 }
 
-// canonicalBody is a body as New writes it below the block: LF line
-// ends, a blank line before and one newline at the end; nothing for an empty one.
-func canonicalBody(body []byte) []byte {
-	for bytes.Contains(body, []byte("\r\n")) { // a CR before the CR, too
+// normalizeBody returns a body as New writes it: LF line ends, a blank line before it and
+// one newline at its end. An empty body stays empty.
+func normalizeBody(body []byte) []byte {
+	for bytes.Contains(body, []byte("\r\n")) { // also after a CR
 		body = bytes.ReplaceAll(body, []byte("\r\n"), []byte("\n"))
 	}
 	body = bytes.Trim(body, "\r\n")
@@ -105,13 +104,13 @@ func orderFields(fields []Field) []Field {
 	return out
 }
 
-// entry is the lines of one top-level key, without their ends.
-func entry(key string, v any, l look) []string {
-	first := strings.Repeat(" ", l.base) + quotedAs(key, 0) + ":"
+// renderEntry returns the lines of one top-level key without their ends.
+func renderEntry(key string, v any, l layout) []string {
+	first := strings.Repeat(" ", l.base) + quoteAs(key, 0) + ":"
 	if v == nil {
 		return []string{first}
 	}
-	head, below := l.layout(v)
+	head, below := l.render(v)
 	if head != "" {
 		first += " " + head
 	}

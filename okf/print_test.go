@@ -60,11 +60,11 @@ Text.
 	if a.Path != "processes/publish.md" || a.ID != "publish-article" || len(a.Sources) != 2 || a.Confidence() != Inferred {
 		t.Errorf("%s %s %v", a.Path, a.ID, a.Confidence())
 	}
-	blk, p := split(a.Bytes())
+	blk, p := findBlock(a.Bytes())
 	if p != nil {
 		t.Fatal(p)
 	}
-	if _, ok := scan(string(a.Bytes()[blk.start:blk.end])); !ok {
+	if _, ok := scanBlock(string(a.Bytes()[blk.start:blk.end])); !ok {
 		t.Error("a canonical file is left to the slow parser")
 	}
 }

@@ -6,42 +6,41 @@ import (
 	"strings"
 )
 
-// The constants of BM25: how fast repetition stops counting, and how much a
-// long body is held against an atom. They are the usual ones.
+// The constants of BM25, with their usual values: how fast repetition stops counting,
+// and how much a long body lowers the score.
 const (
 	bm25K = 1.2
 	bm25B = 0.75
 )
 
-// prefixFactor is what a word counts that only begins as the query's does, and
-// prefixLeast the letters that takes.
+// prefixFactor is the weight of a word that only begins as the query's word does, and
+// prefixLeast the number of letters that this takes.
 const (
 	prefixFactor = 0.5
 	prefixLeast  = 3
 )
 
-// index is the words of a graph: those of its rows as they were read as a
-// whole, and those of the files that are different now or were unread then. It
-// ranks as one lexicon of all of them would.
-type index struct {
+// wordIndex holds the words of a graph: a lexicon of its rows, and one of the files that
+// changed since or were unreadable then. It ranks as a single lexicon of both would.
+type wordIndex struct {
 	rows    *lexicon
 	changed *lexicon
-	at      []int32       // the row of each row of changed
-	place   map[int32]int // the other way round
+	at      []int32       // the row of each row in changed
+	place   map[int32]int // the inverse of at
 	atoms   int
-	mean    float64 // words of a body
+	mean    float64 // mean number of words in a body
 }
 
-// newIndex is the words of g, of which rows are those of its rows.
-func newIndex(g *Graph, rows *lexicon) *index {
-	x := &index{rows: rows, place: map[int32]int{}, atoms: rows.atoms}
+// newIndex builds the index of g from the lexicon of its rows.
+func newIndex(g *Graph, rows *lexicon) *wordIndex {
+	x := &wordIndex{rows: rows, place: map[int32]int{}, atoms: rows.atoms}
 	total := rows.total
-	for i := range g.places() {
+	for i := range g.rowCount() {
 		was := rows.length.at(int(i))
-		if !g.now.over(i) && was != unread {
+		if !g.now.isChanged(i) && was != unreadLength {
 			continue
 		}
-		if was != unread {
+		if was != unreadLength {
 			total -= int(was)
 			if g.isKept(i) {
 				x.atoms--
@@ -52,8 +51,8 @@ func newIndex(g *Graph, rows *lexicon) *index {
 	}
 	x.changed = readWords(len(x.at), func(from, to int, tell func(int, *Atom)) {
 		for k := from; k < to; k++ {
-			if g.here(x.at[k]) {
-				tell(k, inHand(g.at(x.at[k])))
+			if g.hasAtom(x.at[k]) {
+				tell(k, loadText(g.atomAt(x.at[k])))
 			}
 		}
 	})
@@ -62,25 +61,25 @@ func newIndex(g *Graph, rows *lexicon) *index {
 	return x
 }
 
-// over reports whether a row's words are in changed.
-func (x *index) over(row int32) bool {
+// isChanged reports whether the words of a row are in changed.
+func (x *wordIndex) isChanged(row int32) bool {
 	_, ok := x.place[row]
 	return ok
 }
 
-// row is where a word is, in no order.
-func (x *index) row(w string) []posting {
+// postings returns where a word is, in no order.
+func (x *wordIndex) postings(w string) []posting {
 	var out []posting
-	if k, ok := x.rows.place(w); ok {
-		x.rows.each(k, func(p posting) bool {
-			if !x.over(p.row) {
+	if k, ok := x.rows.findWord(w); ok {
+		x.rows.eachPosting(k, func(p posting) bool {
+			if !x.isChanged(p.row) {
 				out = append(out, p)
 			}
 			return true
 		})
 	}
-	if k, ok := x.changed.place(w); ok {
-		x.changed.each(k, func(p posting) bool {
+	if k, ok := x.changed.findWord(w); ok {
+		x.changed.eachPosting(k, func(p posting) bool {
 			p.row = x.at[p.row]
 			out = append(out, p)
 			return true
@@ -89,27 +88,27 @@ func (x *index) row(w string) []posting {
 	return out
 }
 
-// has reports whether an atom has the word.
-func (x *index) has(w string) bool {
+// hasWord reports whether an atom has the word.
+func (x *wordIndex) hasWord(w string) bool {
 	found := false
-	if k, ok := x.rows.place(w); ok {
-		x.rows.each(k, func(p posting) bool {
-			found = !x.over(p.row)
+	if k, ok := x.rows.findWord(w); ok {
+		x.rows.eachPosting(k, func(p posting) bool {
+			found = !x.isChanged(p.row)
 			return !found
 		})
 	}
 	if !found {
-		_, found = x.changed.place(w)
+		_, found = x.changed.findWord(w)
 	}
 	return found
 }
 
-// beginning lists the words that begin with w, in order.
-func (x *index) beginning(w string) []string {
+// wordsWithPrefix lists the words that begin with w, in order.
+func (x *wordIndex) wordsWithPrefix(w string) []string {
 	var out []string
 	for _, l := range []*lexicon{x.rows, x.changed} {
-		for k, to := l.beginning(w); k < to; k++ {
-			if w := l.word(k); len(x.at) == 0 || x.has(w) {
+		for k, to := l.prefixRange(w); k < to; k++ {
+			if w := l.nthWord(k); len(x.at) == 0 || x.hasWord(w) {
 				out = append(out, w)
 			}
 		}
@@ -118,15 +117,15 @@ func (x *index) beginning(w string) []string {
 	return slices.Compact(out)
 }
 
-// nearest is the word most like w, the first of them in order, "" when none is.
-// A slip of the pen seldom changes the first letter.
-func (x *index) nearest(w string) string {
+// nearestWord returns the word most like w, the first in order of several; "" if none is.
+// It looks only at words with the same first letter, which a typing error seldom changes.
+func (x *wordIndex) nearestWord(w string) string {
 	best, away := "", 2+len(w)/4
 	for _, l := range []*lexicon{x.rows, x.changed} {
-		for k, to := l.beginning(w[:1]); k < to; k++ {
-			s := l.word(k)
+		for k, to := l.prefixRange(w[:1]); k < to; k++ {
+			s := l.nthWord(k)
 			d := Distance(w, s)
-			if (d < away || d == away && best != "" && s < best) && (len(x.at) == 0 || x.has(s)) {
+			if (d < away || d == away && best != "" && s < best) && (len(x.at) == 0 || x.hasWord(s)) {
 				best, away = s, d
 			}
 		}
@@ -134,20 +133,20 @@ func (x *index) nearest(w string) string {
 	return best
 }
 
-// term is one word of a query: the words of the bundle it stands for.
+// term is one word of a query, with the words of the bundle that it stands for.
 type term struct {
 	words  []string
 	factor float64
 }
 
-// terms are the distinct words of a query, in order. The words a question is
-// put with are left out where others remain.
-func (x *index) terms(query string) []term {
+// parseQuery returns the distinct words of a query, in order. It drops filler words if
+// others remain.
+func (x *wordIndex) parseQuery(query string) []term {
 	var asked, told []string
-	words(query, func(w string) {
+	eachWord(query, func(w string) {
 		switch {
 		case slices.Contains(asked, w) || slices.Contains(told, w):
-		case filler(w):
+		case isFiller(w):
 			told = append(told, w)
 		default:
 			asked = append(asked, w)
@@ -158,47 +157,47 @@ func (x *index) terms(query string) []term {
 	}
 	var out []term
 	for _, w := range asked {
-		out = append(out, x.term(w))
+		out = append(out, x.expandWord(w))
 	}
 	return out
 }
 
-// filler reports English words that say nothing about what a query is after.
-func filler(w string) bool {
+// isFiller reports English words that tell nothing about what a query is after.
+func isFiller(w string) bool {
 	const all = " a an and are as at be by can do does for from has have how i in is it its many me my of on or our that the their there these they this to use was we what when where which who whose why will with you your "
 	return strings.Contains(all, " "+w+" ")
 }
 
-// term is what a word of a query stands for: itself, or, where no atom has it,
-// the words that begin with it or with all but its ending.
-func (x *index) term(w string) term {
-	if x.has(w) {
+// expandWord returns the term of a word: the word itself or, if no atom has it, the words
+// that begin with it or with all but its ending.
+func (x *wordIndex) expandWord(w string) term {
+	if x.hasWord(w) {
 		return term{words: []string{w}, factor: 1}
 	}
 	const ending = 3 // letters of -ed, -er, -ing
 	rs := []rune(w)
 	for cut := 0; cut <= ending && len(rs)-cut >= prefixLeast+min(cut, 1); cut++ {
-		if all := x.beginning(string(rs[:len(rs)-cut])); len(all) > 0 {
+		if all := x.wordsWithPrefix(string(rs[:len(rs)-cut])); len(all) > 0 {
 			return term{words: all, factor: prefixFactor}
 		}
 	}
 	return term{words: []string{w}, factor: 1}
 }
 
-// score is the score of every row of n, and the rows that have a word of the query.
-func (x *index) score(n int, terms []term) (sum []float64, found []int32) {
+// scoreRows returns the scores of n rows, and the rows that have a word of the query.
+func (x *wordIndex) scoreRows(n int, terms []term) (sum []float64, found []int32) {
 	sum = make([]float64, n)
 	best := make([]float64, n)
 	hits := make([]int32, n) // terms the atom has
 	for _, t := range terms {
 		var has []int32
 		for _, w := range t.words {
-			row := x.row(w)
+			row := x.postings(w)
 			for _, p := range row {
 				if best[p.row] == 0 {
 					has = append(has, p.row)
 				}
-				best[p.row] = max(best[p.row], t.factor*x.weight(p, len(row)))
+				best[p.row] = max(best[p.row], t.factor*x.weighPosting(p, len(row)))
 			}
 		}
 		for _, i := range has {
@@ -216,9 +215,9 @@ func (x *index) score(n int, terms []term) (sum []float64, found []int32) {
 	return sum, found
 }
 
-// weight is BM25 of one word in one atom, where n atoms have the word. The body
-// is measured against the mean body; the short fields are short for everybody.
-func (x *index) weight(p posting, n int) float64 {
+// weighPosting returns the BM25 of one word in one atom, where n atoms have the word. The
+// length of the body counts relative to the mean; the short fields are short in every atom.
+func (x *wordIndex) weighPosting(p posting, n int) float64 {
 	length := x.rows.length.at(int(p.row))
 	if k, ok := x.place[p.row]; ok {
 		length = x.changed.length.at(k)

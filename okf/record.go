@@ -7,7 +7,7 @@ import (
 	"slices"
 )
 
-// The kinds of value in a record.
+// The kinds of values in a record.
 const (
 	kindNil = iota
 	kindFalse
@@ -19,29 +19,29 @@ const (
 	kindMap
 )
 
-// encoder writes values behind each other. With a vocabulary it writes a draft:
-// b is the piece that was begun last then.
+// encoder appends values to b. With a vocabulary it writes a draft, and b is the current
+// piece.
 type encoder struct {
 	b     []byte
 	known *vocabulary
-	cut   []byte // the pieces before
+	cut   []byte // the finished pieces
 }
 
-func (e *encoder) int(v int64)   { e.b = binary.AppendVarint(e.b, v) }
-func (e *encoder) count(n int)   { e.b = binary.AppendUvarint(e.b, uint64(n)) }
-func (e *encoder) kind(k byte)   { e.b = append(e.b, k) }
-func (e *encoder) text(s string) { e.often(s, 1) }
+func (e *encoder) writeInt(v int64)   { e.b = binary.AppendVarint(e.b, v) }
+func (e *encoder) writeCount(n int)   { e.b = binary.AppendUvarint(e.b, uint64(n)) }
+func (e *encoder) writeKind(k byte)   { e.b = append(e.b, k) }
+func (e *encoder) writeText(s string) { e.writeCounted(s, 1) }
 
-// often writes a text that counts so many times in a draft.
-func (e *encoder) often(s string, times uint32) {
+// writeCounted writes a text that counts as so many occurrences in a draft.
+func (e *encoder) writeCounted(s string, times uint32) {
 	if e.known == nil || len(s) > wordMax {
 		e.writeNumbered(s, 0)
 		return
 	}
-	e.piece(pieceShort + e.known.note(s, times))
+	e.endPiece(pieceShort + e.known.addText(s, times))
 }
 
-// writeNumbered writes the word that is one less than the number, or the text for 0.
+// writeNumbered writes word number word-1, or the text if word is 0.
 func (e *encoder) writeNumbered(s string, word uint32) {
 	if word > 0 {
 		e.b = binary.AppendUvarint(e.b, uint64(word-1)<<1|1)
@@ -51,110 +51,110 @@ func (e *encoder) writeNumbered(s string, word uint32) {
 	e.b = append(e.b, s...)
 }
 
-// whole writes the text that a record begins with.
-func (e *encoder) whole(s string) {
+// writeWhole writes the text that a record begins with.
+func (e *encoder) writeWhole(s string) {
 	e.b = append(e.b, s...)
-	e.piece(pieceText)
+	e.endPiece(pieceText)
 }
 
-// piece ends a piece of a draft.
-func (e *encoder) piece(what int) {
+// endPiece ends a piece of a draft.
+func (e *encoder) endPiece(what int) {
 	e.cut = binary.AppendUvarint(e.cut, uint64(len(e.b)))
 	e.cut = append(e.cut, e.b...)
 	e.cut = binary.AppendUvarint(e.cut, uint64(what))
 	e.b = e.b[:0]
 }
 
-func (e *encoder) problems(ps []Problem) {
-	e.count(len(ps))
+func (e *encoder) writeProblems(ps []Problem) {
+	e.writeCount(len(ps))
 	for _, p := range ps {
-		e.text(p.Path)
-		e.text(p.Code)
-		e.text(string(p.Severity))
-		e.count(p.Line)
-		e.text(p.Message)
-		e.text(p.Hint)
+		e.writeText(p.Path)
+		e.writeText(p.Code)
+		e.writeText(string(p.Severity))
+		e.writeCount(p.Line)
+		e.writeText(p.Message)
+		e.writeText(p.Hint)
 	}
 }
 
-func (e *encoder) dangling(d Dangling) {
-	e.text(string(d.Kind))
-	e.text(d.Target)
-	e.count(d.Line)
-	e.flag(d.Broken)
-	e.flag(d.Ambiguous)
+func (e *encoder) writeDangling(d Dangling) {
+	e.writeText(string(d.Kind))
+	e.writeText(d.Target)
+	e.writeCount(d.Line)
+	e.writeBool(d.Broken)
+	e.writeBool(d.Ambiguous)
 }
 
-func (e *encoder) flag(v bool) {
+func (e *encoder) writeBool(v bool) {
 	k := byte(kindFalse)
 	if v {
 		k = kindTrue
 	}
-	e.kind(k)
+	e.writeKind(k)
 }
 
-// atom drafts the record of an atom.
-func (e *encoder) atom(a *Atom) {
-	e.whole(a.Blob)
-	e.count(a.body)
-	e.count(a.BodyLine)
-	e.count(len(a.Fields))
+// writeAtom drafts the record of an atom.
+func (e *encoder) writeAtom(a *Atom) {
+	e.writeWhole(a.Blob)
+	e.writeCount(a.body)
+	e.writeCount(a.BodyLine)
+	e.writeCount(len(a.Fields))
 	for _, f := range a.Fields {
-		e.text(f.Key)
-		e.count(f.Line)
-		e.value(f.Value)
+		e.writeText(f.Key)
+		e.writeCount(f.Line)
+		e.writeValue(f.Value)
 	}
-	e.links(a.Links())
+	e.writeLinks(a.Links())
 }
 
-func (e *encoder) links(links []Linked) {
-	e.count(len(links))
+func (e *encoder) writeLinks(links []Linked) {
+	e.writeCount(len(links))
 	for _, l := range links {
-		e.text(l.Target)
-		e.text(l.URL)
-		e.text(l.Text)
-		e.often(l.Fragment, 0)
-		e.count(l.Line)
+		e.writeText(l.Target)
+		e.writeText(l.URL)
+		e.writeText(l.Text)
+		e.writeCounted(l.Fragment, 0)
+		e.writeCount(l.Line)
 	}
 }
 
-func (e *encoder) value(v any) {
+func (e *encoder) writeValue(v any) {
 	switch v := v.(type) {
 	case bool:
-		e.flag(v)
+		e.writeBool(v)
 	case int:
-		e.kind(kindInt)
-		e.int(int64(v))
+		e.writeKind(kindInt)
+		e.writeInt(int64(v))
 	case float64:
-		e.kind(kindFloat)
+		e.writeKind(kindFloat)
 		e.b = binary.LittleEndian.AppendUint64(e.b, math.Float64bits(v))
 	case string:
-		e.kind(kindText)
-		e.text(v)
+		e.writeKind(kindText)
+		e.writeText(v)
 	case []any:
-		e.kind(kindList)
-		e.count(len(v))
+		e.writeKind(kindList)
+		e.writeCount(len(v))
 		for _, x := range v {
-			e.value(x)
+			e.writeValue(x)
 		}
 	case map[string]any:
-		e.kind(kindMap)
-		e.count(len(v))
+		e.writeKind(kindMap)
+		e.writeCount(len(v))
 		for _, k := range slices.Sorted(maps.Keys(v)) {
-			e.text(k)
-			e.value(v[k])
+			e.writeText(k)
+			e.writeValue(v[k])
 		}
 	default:
-		e.kind(kindNil)
+		e.writeKind(kindNil)
 	}
 }
 
-// decoder reads what encoder wrote. After the first thing that cannot be, bad
-// is set and every value is zero.
+// decoder reads what encoder wrote. After the first invalid byte, bad is set and every
+// value is zero.
 type decoder struct {
 	s     string
 	at    int
-	words *common
+	words *wordTable
 	arena *arena
 	depth int
 	bad   bool
@@ -165,7 +165,7 @@ func (d *decoder) fail() int {
 	return 0
 }
 
-func (d *decoder) byte() byte {
+func (d *decoder) readByte() byte {
 	if d.at >= len(d.s) {
 		d.fail()
 		return 0
@@ -174,10 +174,10 @@ func (d *decoder) byte() byte {
 	return d.s[d.at-1]
 }
 
-func (d *decoder) uint() uint64 {
+func (d *decoder) readUint() uint64 {
 	var v uint64
 	for shift := 0; shift < 64; shift += 7 {
-		b := d.byte()
+		b := d.readByte()
 		v |= uint64(b&0x7f) << shift
 		if b < 0x80 {
 			return v
@@ -187,43 +187,43 @@ func (d *decoder) uint() uint64 {
 	return 0
 }
 
-func (d *decoder) int() int64 {
-	u := d.uint()
+func (d *decoder) readInt() int64 {
+	u := d.readUint()
 	return int64(u>>1) ^ -int64(u&1)
 }
 
-// count reads a number of things, each of at least one byte, or a line or
-// offset: nothing that is counted is larger than the rest of a cache can be.
-func (d *decoder) count() int {
-	n := d.uint()
+// readCount reads a count, a line or an offset, none of which can be larger than a cache.
+func (d *decoder) readCount() int {
+	n := d.readUint()
 	if n > math.MaxInt32 {
 		return d.fail()
 	}
 	return int(n)
 }
 
-// some is count for things that are about to be made.
-func (d *decoder) some() int {
-	n := d.count()
+// readLen reads the number of items to allocate. Each takes at least one byte, so it can be
+// no more than the bytes that are left.
+func (d *decoder) readLen() int {
+	n := d.readCount()
 	if n > len(d.s)-d.at {
 		return d.fail()
 	}
 	return n
 }
 
-func (d *decoder) text() string {
-	n := d.uint()
+func (d *decoder) readText() string {
+	n := d.readUint()
 	if n&1 == 1 {
 		if n>>1 < uint64(d.words.len()) {
-			return d.words.word(int(n >> 1))
+			return d.words.nthWord(int(n >> 1))
 		}
 		d.fail()
 		return ""
 	}
-	return d.take(n >> 1)
+	return d.readBytes(n >> 1)
 }
 
-func (d *decoder) take(n uint64) string {
+func (d *decoder) readBytes(n uint64) string {
 	if n > uint64(len(d.s)-d.at) {
 		d.fail()
 		return ""
@@ -233,55 +233,55 @@ func (d *decoder) take(n uint64) string {
 	return s
 }
 
-func (d *decoder) dangling(from ID) Dangling {
+func (d *decoder) readDangling(from ID) Dangling {
 	return Dangling{
-		From: from, Kind: EdgeKind(d.text()), Target: d.text(), Line: d.count(),
-		Broken: d.byte() == kindTrue, Ambiguous: d.byte() == kindTrue,
+		From: from, Kind: EdgeKind(d.readText()), Target: d.readText(), Line: d.readCount(),
+		Broken: d.readByte() == kindTrue, Ambiguous: d.readByte() == kindTrue,
 	}
 }
 
-func (d *decoder) problems() []Problem {
+func (d *decoder) readProblems() []Problem {
 	var out []Problem
-	for range d.some() {
-		p := Problem{Path: d.text()}
-		p.Code, p.Severity, p.Line = d.text(), Severity(d.text()), d.count()
-		p.Message, p.Hint = d.text(), d.text()
+	for range d.readLen() {
+		p := Problem{Path: d.readText()}
+		p.Code, p.Severity, p.Line = d.readText(), Severity(d.readText()), d.readCount()
+		p.Message, p.Hint = d.readText(), d.readText()
 		out = append(out, p)
 	}
 	return out
 }
 
-func (d *decoder) atom(a *Atom) {
-	a.Blob, a.body, a.BodyLine = d.text(), d.count(), d.count()
-	a.Fields = carve(&d.arena.fields, d.some(), d.arena.least)
+func (d *decoder) readAtom(a *Atom) {
+	a.Blob, a.body, a.BodyLine = d.readText(), d.readCount(), d.readCount()
+	a.Fields = alloc(&d.arena.fields, d.readLen(), d.arena.least)
 	for i := range a.Fields {
 		f := &a.Fields[i]
-		f.Key, f.Line = d.text(), d.count()
-		f.Value = d.value()
+		f.Key, f.Line = d.readText(), d.readCount()
+		f.Value = d.readValue()
 	}
-	a.links = &carve(&d.arena.links, 1, d.arena.least)[0]
+	a.links = &alloc(&d.arena.links, 1, d.arena.least)[0]
 	*a.links = nil
-	if n := d.some(); n > 0 {
-		*a.links = carve(&d.arena.linked, n, d.arena.least)
+	if n := d.readLen(); n > 0 {
+		*a.links = alloc(&d.arena.linked, n, d.arena.least)
 	}
 	for i := range *a.links {
 		l := &(*a.links)[i]
-		l.Target, l.URL, l.Text, l.Fragment = d.text(), d.text(), d.text(), d.text()
-		l.Line = d.count()
+		l.Target, l.URL, l.Text, l.Fragment = d.readText(), d.readText(), d.readText(), d.readText()
+		l.Line = d.readCount()
 	}
-	a.fill()
+	a.setMembers()
 }
 
-func (d *decoder) value() any {
-	switch d.byte() {
+func (d *decoder) readValue() any {
+	switch d.readByte() {
 	case kindFalse:
 		return false
 	case kindTrue:
 		return true
 	case kindInt:
-		return int(d.int())
+		return int(d.readInt())
 	case kindFloat:
-		b := d.take(8)
+		b := d.readBytes(8)
 		if d.bad {
 			return nil
 		}
@@ -298,11 +298,11 @@ func (d *decoder) value() any {
 	return nil
 }
 
-// readBoxed returns text as a value; a frequent text is boxed once for all.
+// readBoxed reads text as a value; a frequent text is boxed only once.
 func (d *decoder) readBoxed() any {
-	n := d.uint()
+	n := d.readUint()
 	if n&1 == 0 {
-		return d.take(n >> 1)
+		return d.readBytes(n >> 1)
 	}
 	if n>>1 < uint64(d.words.len()) {
 		return d.words.boxes()[n>>1]
@@ -311,26 +311,26 @@ func (d *decoder) readBoxed() any {
 	return nil
 }
 
-// readNested reads a list or mapping. A value deeper than the YAML parser allows
-// is not one that encode wrote.
+// readNested reads a list or mapping. A value deeper than the YAML parser allows was not
+// written by encoder.
 func (d *decoder) readNested() any {
 	if d.depth++; d.depth > 10_000 {
 		d.fail()
 		return nil
 	}
 	defer func() { d.depth-- }()
-	if d.byte() == kindList {
-		out := make([]any, d.some())
+	if d.readByte() == kindList {
+		out := make([]any, d.readLen())
 		for i := range out {
-			out[i] = d.value()
+			out[i] = d.readValue()
 		}
 		return out
 	}
-	n := d.some()
+	n := d.readLen()
 	out := make(map[string]any, n)
 	for range n {
-		k := d.text()
-		out[k] = d.value()
+		k := d.readText()
+		out[k] = d.readValue()
 	}
 	return out
 }

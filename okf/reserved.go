@@ -8,18 +8,17 @@ import (
 	"strings"
 )
 
-// okfVersion is the version of the format this package reads and writes.
+// okfVersion is the version of the format that this package reads and writes.
 const okfVersion = "0.2"
 
 // checkReserved checks an index.md or log.md against OKF v0.2 §8 and §9.
 //
-// An index has no frontmatter, except that the one at the root may carry
-// okf_version and nothing else. A log has no frontmatter, and its second-level
-// headings are ISO dates, newest first. Frontmatter on a log and the order are
-// warnings: the format's own samples have the one, and §11 does not turn on
-// the other.
+// An index has no front matter, except that the one at the root may have okf_version and
+// nothing else. A log has no front matter, and its second-level headings are ISO dates,
+// newest first. Front matter in a log and the order are only warnings: the samples of OKF
+// have front matter, and §11 does not require the order.
 func checkReserved(file string, b []byte) []Problem {
-	if p := readable(b); p != nil {
+	if p := checkText(b); p != nil {
 		p.Path = file
 		if p.Code == codeFrontmatter {
 			p.Code = codeReserved
@@ -27,14 +26,14 @@ func checkReserved(file string, b []byte) []Problem {
 		return []Problem{*p}
 	}
 	if path.Base(file) == "index.md" {
-		return checkIndex(file, b)
+		return checkIndexFile(file, b)
 	}
-	return checkLog(file, b)
+	return checkLogFile(file, b)
 }
 
-func checkIndex(file string, b []byte) []Problem {
+func checkIndexFile(file string, b []byte) []Problem {
 	first, _, _ := bytes.Cut(b, []byte("\n"))
-	if !fence(first) {
+	if !isFence(first) {
 		return nil
 	}
 	found := func(line int, sev Severity, code, msg, hint string) []Problem {
@@ -43,7 +42,7 @@ func checkIndex(file string, b []byte) []Problem {
 	if file != "index.md" {
 		return found(1, Error, codeReserved, "index.md has frontmatter", "remove the block; only the index at the root may have one")
 	}
-	fields, p := frontFields(b)
+	fields, p := parseFields(b)
 	if p != nil {
 		return found(p.Line, Error, codeReserved, p.Message, p.Hint)
 	}
@@ -51,32 +50,32 @@ func checkIndex(file string, b []byte) []Problem {
 		if f.Key != "okf_version" {
 			return found(f.Line, Error, codeReserved, fmt.Sprintf("the root index may not carry %s", f.Key), "keep okf_version alone")
 		}
-		if v := text(f.Value); v != okfVersion {
+		if v := valueText(f.Value); v != okfVersion {
 			return found(f.Line, Info, codeVersion, fmt.Sprintf("okf_version %q; read as %s as well as it goes", v, okfVersion), "")
 		}
 	}
 	return nil
 }
 
-// frontFields reads a block whatever its keys are.
-func frontFields(b []byte) ([]Field, *Problem) {
-	blk, p := split(b)
+// parseFields reads a block with any keys.
+func parseFields(b []byte) ([]Field, *Problem) {
+	blk, p := findBlock(b)
 	if p != nil {
 		return nil, p
 	}
-	return strict(b, blk)
+	return parseStrict(b, blk)
 }
 
-func checkLog(file string, b []byte) []Problem {
+func checkLogFile(file string, b []byte) []Problem {
 	isoDate := regexp.MustCompile(`^\d{4}-(0[1-9]|1[0-2])-(0[1-9]|[12]\d|3[01])$`)
 	var ps []Problem
 	found := func(line int, sev Severity, msg, hint string) {
 		ps = append(ps, Problem{Code: codeReserved, Severity: sev, Path: file, Line: line, Message: msg, Hint: hint})
 	}
 	skip := 0
-	if first, _, _ := bytes.Cut(b, []byte("\n")); fence(first) {
+	if first, _, _ := bytes.Cut(b, []byte("\n")); isFence(first) {
 		found(1, Warn, "log.md has frontmatter", "remove the block")
-		if blk, p := split(b); p == nil {
+		if blk, p := findBlock(b); p == nil {
 			skip = lineAt(b, blk.body) - 1
 		}
 	}

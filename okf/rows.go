@@ -8,31 +8,29 @@ import (
 	"strings"
 	"sync"
 	"sync/atomic"
-	"unsafe"
 )
 
-// rows are a bundle as it was read as a whole: one row a file, in order of
-// path. They never change. Everything but the atoms lies in columns, which a
-// cache holds as they are, so that opening one costs little more than reading
-// it; atoms are made when somebody asks for them.
+// rows hold a bundle as it was loaded: one row a file, in order of path. They never change.
+// Everything but the atoms is in columns, which have the same form in a cache, so opening
+// one costs little more than reading it. Atoms are parsed when somebody asks for them.
 type rows struct {
 	columns
-	problems []Problem // of the files, in order
-	atoms    []atomic.Pointer[Atom]
-	leaves   []leaf                         // what the atoms are made of; nil for rows from a cache
-	decode   func(i int32, ar *arena) *Atom // makes the atom of a row; nil where all are made
-	disk     fs.FS                          // what texts that are not in memory are read from; nil where all are
-	crowds   sync.Map                       // long buckets by crowdKey
-	mentions func() table                   // the rows by what they refer to
-	own      map[string]bool                // authorities of the bundle's own uris
-	mark     string                         // of the cache that was opened or made, markLen bytes; "" for none
+	problems    []Problem // the problems of the files, in order
+	atoms       []atomic.Pointer[Atom]
+	raw         []rawFile                      // the files of the atoms; nil for rows from a cache
+	decode      func(i int32, ar *arena) *Atom // parses the atom of a row; nil if all are parsed
+	disk        fs.FS                          // reads the texts that are not in memory; nil if all are
+	buckets     sync.Map                       // the long buckets, by bucketKey
+	mentions    func() table                   // finds rows by what they refer to
+	authorities map[string]bool                // the authorities of the bundle's own uris
+	mark        string                         // identifies the cache that was opened or made; "" for none
 }
 
-// columns are what a row is, is called and leads to.
+// columns hold what a row is, its names, and where it leads.
 type columns struct {
-	names []byte // of each row its path and, where that is not the path without ".md", its id
-	begin ints   // where a row's names begin; one more than there are rows
-	cut   ints   // how long its path is
+	names []byte // for each row its path and, if it is not the path without ".md", its id
+	begin ints   // where the names of a row begin; one more than there are rows
+	cut   ints   // the length of its path
 	state []byte // rowNone, rowKept or rowTwin
 
 	ids, files, stems, uris table
@@ -41,38 +39,38 @@ type columns struct {
 	typeAt  ints   // where the rows of each type begin
 	typeRow ints   // kept rows, in order of path
 
-	out, outTo, outHow ints   // how is the line, shifted by four, and the kind
-	in, inFrom, inHow  ints   // in order of kind, then of the near end's id
+	out, outTo, outHow ints   // outHow is from packKind
+	in, inFrom, inHow  ints   // in order of kind, then of the source's id
 	looseAt            ints   // where the dangling edges of a row begin
-	loose              []byte // as encoder writes them
+	loose              []byte // as encoder writes the dangling edges
 }
 
 // The states of a row.
 const (
 	rowNone = iota // the file gave no atom
 	rowKept
-	rowTwin // an earlier row has its id, so the graph does not know it
+	rowDuplicate // an earlier row has its id, so the graph leaves it out
 )
 
-// newRows lays out what was read, in order of path.
+// newRows builds the rows of what was read, in order of path.
 func newRows(found []reading) *rows {
-	r := &rows{atoms: make([]atomic.Pointer[Atom], len(found)), leaves: make([]leaf, len(found))}
-	r.decode = r.ripen
+	r := &rows{atoms: make([]atomic.Pointer[Atom], len(found)), raw: make([]rawFile, len(found))}
+	r.decode = r.parseRow
 	var wg sync.WaitGroup
 	wg.Go(func() {
 		for i := range found {
 			r.atoms[i].Store(found[i].atom)
-			if l := found[i].lean; l != nil {
-				r.leaves[i] = l.leaf
+			if l := found[i].header; l != nil {
+				r.raw[i] = l.rawFile
 			}
 			r.problems = append(r.problems, found[i].problems...)
 		}
 	})
-	r.call(found)
+	r.setNames(found)
 	wg.Wait()
-	r.readOwn()
-	wg.Go(func() { r.sort(found) })
-	r.connect(found)
+	r.collectAuthorities()
+	wg.Go(func() { r.setTypes(found) })
+	r.setEdges(found)
 	wg.Wait()
 	r.mentions = sync.OnceValue(r.readMentions)
 	return r
@@ -80,40 +78,40 @@ func newRows(found []reading) *rows {
 
 func (r *rows) len() int { return len(r.state) }
 
-// call fills the columns of names.
-func (r *rows) call(found []reading) {
+// setNames fills the columns of names.
+func (r *rows) setNames(found []reading) {
 	r.begin, r.cut, r.state = newInts(len(found)+1), newInts(len(found)), make([]byte, len(found))
-	ids, files, stems := make([]called, 0, len(found)), make([]called, len(found)), make([]called, 0, len(found))
-	var uris []called
+	ids, files, stems := make([]hashedName, 0, len(found)), make([]hashedName, len(found)), make([]hashedName, 0, len(found))
+	var uris []hashedName
 	names := 0
 	for i := range found {
 		names += len(found[i].path)
 	}
 	r.names = make([]byte, 0, names)
-	parallel(len(found), func(i int) {
-		files[i] = called{hashOf(strings.TrimSuffix(found[i].path, ".md")), uint32(i)}
+	eachParallel(len(found), func(i int) {
+		files[i] = hashedName{hashText(strings.TrimSuffix(found[i].path, ".md")), uint32(i)}
 	})
 	for i := range found {
 		file := found[i].path
 		key := strings.TrimSuffix(file, ".md")
 		r.names = append(r.names, file...)
-		if found[i].is() {
+		if found[i].isAtom() {
 			r.state[i] = rowKept
 			own := files[i]
 			id, _, uri := found[i].readIdentity()
 			if string(id) != key {
 				r.names = append(r.names, id...)
-				own.hash = hashOf(string(id))
+				own.hash = hashText(string(id))
 			}
 			ids = append(ids, own)
 			if uri != "" {
-				uris = append(uris, called{hashOf(uri), uint32(i)})
+				uris = append(uris, hashedName{hashText(uri), uint32(i)})
 			}
 		}
 		r.cut.set(i, uint32(len(file)))
 		r.begin.set(i+1, uint32(len(r.names)))
 		for _, s := range r.stemsOf(int32(i)) {
-			stems = append(stems, called{hashOf(s), uint32(i)})
+			stems = append(stems, hashedName{hashText(s), uint32(i)})
 		}
 	}
 	var wg sync.WaitGroup
@@ -121,18 +119,18 @@ func (r *rows) call(found []reading) {
 	wg.Go(func() { r.stems = newTable(stems) })
 	r.ids, r.uris = newTable(ids), newTable(uris)
 	wg.Wait()
-	r.twins()
+	r.markDuplicates()
 }
 
-// twins finds the rows whose id an earlier one has.
-func (r *rows) twins() {
+// markDuplicates marks the rows whose id an earlier row has.
+func (r *rows) markDuplicates() {
 	var kept []int32
 	for b := range r.ids.starts.len() - 1 {
 		from, to := r.ids.starts.span(b, r.ids.rows.len())
-		if to-from > crowded {
-			for _, same := range r.crowd(byID, from, to) {
+		if to-from > longBucket {
+			for _, same := range r.bucketByName(byID, from, to) {
 				for n := 1; n < same.len(); n++ {
-					r.state[same.at(n)] = rowTwin
+					r.state[same.at(n)] = rowDuplicate
 				}
 			}
 			continue
@@ -140,8 +138,8 @@ func (r *rows) twins() {
 		kept = kept[:0]
 		for k := from; k < to; k++ {
 			i := int32(r.ids.rows.at(k))
-			if slices.ContainsFunc(kept, func(j int32) bool { return r.id(j) == r.id(i) }) {
-				r.state[i] = rowTwin
+			if slices.ContainsFunc(kept, func(j int32) bool { return r.idOf(j) == r.idOf(i) }) {
+				r.state[i] = rowDuplicate
 				continue
 			}
 			kept = append(kept, i)
@@ -149,22 +147,22 @@ func (r *rows) twins() {
 	}
 }
 
-// readOwn collects the authorities of the bundle's own uris.
-func (r *rows) readOwn() {
-	r.own = map[string]bool{}
+// collectAuthorities collects the authorities of the bundle's own uris.
+func (r *rows) collectAuthorities() {
+	r.authorities = map[string]bool{}
 	for k := range r.uris.rows.len() {
 		i := int32(r.uris.rows.at(k))
 		if !r.isKept(i) {
 			continue
 		}
 		if own := Authority(r.uriOf(i)); own != "" {
-			r.own[own] = true
+			r.authorities[own] = true
 		}
 	}
 }
 
-// sort fills the column of types, in order of name.
-func (r *rows) sort(found []reading) {
+// setTypes fills the columns of types, in order of name.
+func (r *rows) setTypes(found []reading) {
 	byType := map[string]*ints{}
 	for i := range found {
 		if !r.isKept(int32(i)) {
@@ -181,22 +179,21 @@ func (r *rows) sort(found []reading) {
 	r.typeAt = r.typeAt.add(0)
 	var e encoder
 	for _, typ := range sortedKeys(byType) {
-		e.text(typ)
+		e.writeText(typ)
 		r.typeRow = append(r.typeRow, *byType[typ]...)
 		r.typeAt = r.typeAt.add(uint32(r.typeRow.len()))
 	}
 	r.types = e.b
 }
 
-// connect follows every edge and link of what was read, and lays them out in
-// both directions.
-func (r *rows) connect(read []reading) {
+// setEdges resolves every edge and link, and fills the columns of both directions.
+func (r *rows) setEdges(read []reading) {
 	g := &Graph{rows: r}
-	found := make([]leads, r.len())
-	r.each(func(i int32, w *workbench) {
-		m := w.matter(r, i, read[i].lean)
-		es := carve(&w.edges, len(m.refs)+len(m.links), 1024)
-		found[i] = g.follow(i, m, es[:0])
+	found := make([]resolvedEdges, r.len())
+	r.eachRow(func(i int32, w *rowReader) {
+		m := w.readReferences(r, i, read[i].header)
+		es := alloc(&w.edges, len(m.refs)+len(m.links), 1024)
+		found[i] = g.resolveEdges(i, m, es[:0])
 	})
 	r.out, r.looseAt = newInts(len(found)+1), newInts(len(found)+1)
 	edges := 0
@@ -210,25 +207,25 @@ func (r *rows) connect(read []reading) {
 		at := int(r.out.at(i))
 		for k, to := range found[i].edges {
 			r.outTo.set(at+k, uint32(to.to))
-			r.outHow.set(at+k, to.how())
+			r.outHow.set(at+k, to.packKind())
 		}
 		for _, d := range found[i].loose {
-			e.dangling(d)
+			e.writeDangling(d)
 		}
 		r.looseAt.set(i+1, uint32(len(e.b)))
 	}
 	r.loose = e.b
-	r.arrive()
+	r.reverseEdges()
 }
 
-// arrive lays the edges out by where they lead, by a counting sort.
-func (r *rows) arrive() {
+// reverseEdges fills the columns of incoming edges, by a counting sort.
+func (r *rows) reverseEdges() {
 	r.in, r.inFrom, r.inHow = newInts(r.len()+1), newInts(r.outTo.len()), newInts(r.outTo.len())
 	for k := range r.outTo.len() {
 		to := int(r.outTo.at(k)) + 1
 		r.in.set(to, r.in.at(to)+1)
 	}
-	r.in.sum()
+	r.in.accumulate()
 	next := slices.Clone(r.in)
 	for i := range r.len() {
 		for k := int(r.out.at(i)); k < int(r.out.at(i+1)); k++ {
@@ -239,32 +236,33 @@ func (r *rows) arrive() {
 			next.set(to, uint32(at+1))
 		}
 	}
-	workers(r.len(), func() func(from, to int) {
+	runWorkers(r.len(), func() func(from, to int) {
 		var es []edge
 		return func(from, to int) {
 			for i := from; i < to; i++ {
-				if es = r.into(int32(i), es[:0]); slices.IsSortedFunc(es, r.arrival) {
+				if es = r.appendIn(int32(i), es[:0]); slices.IsSortedFunc(es, r.compareArrivals) {
 					continue
 				}
-				slices.SortStableFunc(es, r.arrival)
+				slices.SortStableFunc(es, r.compareArrivals)
 				for k, e := range es {
 					r.inFrom.set(int(r.in.at(i))+k, uint32(e.from))
-					r.inHow.set(int(r.in.at(i))+k, e.how())
+					r.inHow.set(int(r.in.at(i))+k, e.packKind())
 				}
 			}
 		}
 	})
 }
 
-// arrival is the order of edges that arrive at one row.
-func (r *rows) arrival(a, b edge) int {
-	return cmp.Or(cmp.Compare(a.kind, b.kind), cmp.Compare(r.id(a.from), r.id(b.from)))
+// compareArrivals orders the edges that arrive at one row.
+func (r *rows) compareArrivals(a, b edge) int {
+	return cmp.Or(cmp.Compare(a.kind, b.kind), cmp.Compare(r.idOf(a.from), r.idOf(b.from)))
 }
 
-func (e edge) how() uint32 { return uint32(e.line)<<4 | uint32(e.kind) }
+// packKind packs the line and the kind of an edge into one number.
+func (e edge) packKind() uint32 { return uint32(e.line)<<4 | uint32(e.kind) }
 
-// leaving appends the edges that leave a row.
-func (r *rows) leaving(i int32, es []edge) []edge {
+// appendOut appends the edges that leave a row.
+func (r *rows) appendOut(i int32, es []edge) []edge {
 	from, to := r.out.span(int(i), r.outTo.len())
 	for k := from; k < to; k++ {
 		how := r.outHow.at(k)
@@ -275,8 +273,8 @@ func (r *rows) leaving(i int32, es []edge) []edge {
 	return es
 }
 
-// into appends the edges that arrive at a row.
-func (r *rows) into(i int32, es []edge) []edge {
+// appendIn appends the edges that arrive at a row.
+func (r *rows) appendIn(i int32, es []edge) []edge {
 	from, to := r.in.span(int(i), r.inFrom.len())
 	es = slices.Grow(es, to-from)
 	for k := from; k < to; k++ {
@@ -288,51 +286,50 @@ func (r *rows) into(i int32, es []edge) []edge {
 	return es
 }
 
-// dangling are the edges of a row that lead nowhere.
-func (r *rows) dangling(i int32) []Dangling {
+// danglingOf returns the edges of a row that lead nowhere.
+func (r *rows) danglingOf(i int32) []Dangling {
 	from, to := r.looseAt.span(int(i), len(r.loose))
 	if from == to {
 		return nil
 	}
 	var out []Dangling
-	for d := (decoder{s: view(r.loose[from:to])}); d.at < len(d.s); {
-		out = append(out, d.dangling(r.id(i)))
+	for d := (decoder{s: unsafeString(r.loose[from:to])}); d.at < len(d.s); {
+		out = append(out, d.readDangling(r.idOf(i)))
 	}
 	return out
 }
 
 func (r *rows) isKept(i int32) bool { return uint(i) < uint(len(r.state)) && r.state[i] == rowKept }
 
-// name is the bytes of a row's path, and of its id where it has one of its own.
-func (r *rows) name(i int32) (file, id string) {
+// splitName returns the path of a row, and its id; "" if that is the path without ".md".
+func (r *rows) splitName(i int32) (file, id string) {
 	from, to := r.begin.span(int(i), len(r.names))
-	all := view(r.names[from:to])
+	all := unsafeString(r.names[from:to])
 	cut := min(int(r.cut.at(int(i))), len(all))
 	return all[:cut], all[cut:]
 }
 
-func (r *rows) path(i int32) string {
-	file, _ := r.name(i)
+func (r *rows) pathOf(i int32) string {
+	file, _ := r.splitName(i)
 	return file
 }
 
-func (r *rows) id(i int32) ID {
-	file, id := r.name(i)
+func (r *rows) idOf(i int32) ID {
+	file, id := r.splitName(i)
 	if id == "" {
 		id = strings.TrimSuffix(file, ".md")
 	}
 	return ID(id)
 }
 
-// stemsOf is the last element of a row's path without ".md" and, where it
-// differs, that of its id.
+// stemsOf returns the stems of a row.
 func (r *rows) stemsOf(i int32) []string {
-	file, id := r.name(i)
+	file, id := r.splitName(i)
 	return stemsOf(file, id)
 }
 
-// stemsOf is the last element of a path without ".md" and, where it differs,
-// that of an id; "" is none of its own.
+// stemsOf returns the last element of a path without ".md" and, if it differs, that of an
+// id. id may be "".
 func stemsOf(file, id string) []string {
 	stem := strings.TrimSuffix(path.Base(file), ".md")
 	if id == "" {
@@ -344,26 +341,27 @@ func stemsOf(file, id string) []string {
 	return []string{stem}
 }
 
-// atom is the atom of a row, made if need be: the same one for everybody.
-func (r *rows) atom(i int32) *Atom {
+// atomOf returns the atom of a row, which it parses at the first call: every caller gets
+// the same one.
+func (r *rows) atomOf(i int32) *Atom {
 	if a := r.atoms[i].Load(); a != nil || r.decode == nil {
 		return a
 	}
-	return r.keep(i, r.decode(i, &arena{least: 1}))
+	return r.storeAtom(i, r.decode(i, &arena{least: 1}))
 }
 
-// uriOf is the uri of a row's atom.
+// uriOf returns the uri of the atom in a row.
 func (r *rows) uriOf(i int32) string {
-	if r.leaves != nil && r.leaves[i].text != "" {
-		return r.leaves[i].uri
+	if r.raw != nil && r.raw[i].text != "" {
+		return r.raw[i].uri
 	}
-	return r.atom(i).URI
+	return r.atomOf(i).URI
 }
 
-// each calls do for every kept row, side by side.
-func (r *rows) each(do func(i int32, w *workbench)) {
-	workers(r.len(), func() func(from, to int) {
-		w := new(workbench)
+// eachRow calls do for every kept row, in parallel.
+func (r *rows) eachRow(do func(i int32, w *rowReader)) {
+	runWorkers(r.len(), func() func(from, to int) {
+		w := new(rowReader)
 		return func(from, to int) {
 			for i := int32(from); i < int32(to); i++ {
 				if r.isKept(i) {
@@ -374,28 +372,26 @@ func (r *rows) each(do func(i int32, w *workbench)) {
 	})
 }
 
-// keep lets the first atom that is made of a row be its only one.
-func (r *rows) keep(i int32, a *Atom) *Atom {
+// storeAtom stores the atom of a row unless there is one already, and returns the stored
+// one.
+func (r *rows) storeAtom(i int32, a *Atom) *Atom {
 	if !r.atoms[i].CompareAndSwap(nil, a) {
 		return r.atoms[i].Load()
 	}
 	return a
 }
 
-// all makes the atoms of every row that has one, side by side.
-func (r *rows) all() {
+// makeAll parses all atoms, in parallel.
+func (r *rows) makeAll() {
 	if r.decode == nil {
 		return
 	}
-	batches(r.len(), func(from, to int) {
+	eachBatch(r.len(), func(from, to int) {
 		ar := arena{least: 256}
 		for i := int32(from); i < int32(to); i++ {
 			if r.state[i] != rowNone && r.atoms[i].Load() == nil {
-				r.keep(i, r.decode(i, &ar))
+				r.storeAtom(i, r.decode(i, &ar))
 			}
 		}
 	})
 }
-
-// view is b as text. Whoever calls it never changes b again.
-func view(b []byte) string { return unsafe.String(unsafe.SliceData(b), len(b)) }

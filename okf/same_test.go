@@ -38,15 +38,15 @@ func alike(t *rapid.T, want, got *Graph, wantPs, gotPs []Problem) {
 	for _, name := range append(spoken(), drawnPaths()...) {
 		ask("find "+name, func(g *Graph) any {
 			a, err := g.Find(name)
-			return fmt.Sprint(a != nil && a == g.ByID(a.ID), err) + g.pathOf(a)
+			return fmt.Sprint(a != nil && a == g.ByID(a.ID), err) + g.atomPath(a)
 		})
 		ask("broken "+name, func(g *Graph) any { return g.Broken(name) })
-		ask("file "+name, func(g *Graph) any { return g.pathOf(g.ByPath(name)) })
-		ask("from a folder "+name, func(g *Graph) any { return g.pathOf(g.Target(name, "d/one.md")) })
+		ask("file "+name, func(g *Graph) any { return g.atomPath(g.ByPath(name)) })
+		ask("from a folder "+name, func(g *Graph) any { return g.atomPath(g.Target(name, "d/one.md")) })
 	}
 }
 
-func (g *Graph) pathOf(a *Atom) string {
+func (g *Graph) atomPath(a *Atom) string {
 	if a == nil {
 		return ""
 	}
@@ -152,9 +152,9 @@ func lateLoad(t *rapid.T, f fs.FS, cache []byte) (*Graph, []Problem) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	todo, gone := old.compare(l.files, statFiles(f, l.files))
+	todo, gone := old.diffFiles(l.files, statFiles(f, l.files))
 	found := make([]reading, len(l.files))
 	readAll(f, l.files, todo, found)
-	g, ps := newGraph(old.rows, nil).change(differ(found, todo, gone))
-	return g, inOrder(ps, l.problems)
+	g, ps := newGraph(old.rows, nil).applyChanges(collectChanged(found, todo, gone))
+	return g, mergeProblems(ps, l.problems)
 }

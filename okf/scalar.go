@@ -5,12 +5,12 @@ import (
 	"strings"
 )
 
-// resolve types a plain scalar. Numbers in any but the commonest spelling are
-// not ok.
-func resolve(t string) (kind byte, ok bool) {
+// classifyScalar returns the kind of a plain scalar. It is not ok for numbers in any but
+// the commonest form.
+func classifyScalar(t string) (kind byte, ok bool) {
 	switch c := t[0]; {
 	case c >= '0' && c <= '9', c == '-', c == '+', c == '.':
-		return number(t)
+		return classifyNumber(t)
 	case c == 't' || c == 'T' || c == 'f' || c == 'F' || c == 'n' || c == 'N' || c == '~':
 		switch t {
 		case "true", "True", "TRUE":
@@ -24,31 +24,31 @@ func resolve(t string) (kind byte, ok bool) {
 	return kindText, true
 }
 
-// numeric marks the bytes that a number in any spelling may have.
-var numeric = bytesIn("0123456789abcdefABCDEFxXoO_.+-:iInN")
+// numberBytes marks the bytes that a number in any form may have.
+var numberBytes = byteSet("0123456789abcdefABCDEFxXoO_.+-:iInN")
 
-// bytesIn marks the bytes of s.
-func bytesIn(s string) (t [256]bool) {
+// byteSet marks the bytes of s.
+func byteSet(s string) (t [256]bool) {
 	for i := range len(s) {
 		t[s[i]] = true
 	}
 	return t
 }
 
-// number reads a decimal integer or fraction. A text that only starts like a
-// number must hold a byte that no number can.
-func number(t string) (kind byte, ok bool) {
+// classifyNumber recognizes a decimal integer or fraction. A text that only starts like a
+// number must hold a byte that no number can have.
+func classifyNumber(t string) (kind byte, ok bool) {
 	for i := range len(t) {
-		if !numeric[t[i]] {
+		if !numberBytes[t[i]] {
 			return kindText, true
 		}
 	}
-	if date(t) {
+	if isDate(t) {
 		return kindText, true
 	}
 	d := strings.TrimPrefix(t, "-")
 	whole, frac, dot := strings.Cut(d, ".")
-	if !digits(whole) || len(whole) > 1 && whole[0] == '0' || len(whole) > 15 || dot && (!digits(frac) || len(frac) > 15) {
+	if !isDigits(whole) || len(whole) > 1 && whole[0] == '0' || len(whole) > 15 || dot && (!isDigits(frac) || len(frac) > 15) {
 		return kindNil, false
 	}
 	if dot {
@@ -58,12 +58,12 @@ func number(t string) (kind byte, ok bool) {
 	return kindInt, t != "-0"
 }
 
-// date reports a plain YYYY-MM-DD, which stays text.
-func date(t string) bool {
-	return len(t) == 10 && t[4] == '-' && t[7] == '-' && digits(t[:4]) && digits(t[5:7]) && digits(t[8:])
+// isDate reports a plain YYYY-MM-DD, which stays text.
+func isDate(t string) bool {
+	return len(t) == 10 && t[4] == '-' && t[7] == '-' && isDigits(t[:4]) && isDigits(t[5:7]) && isDigits(t[8:])
 }
 
-func digits(t string) bool {
+func isDigits(t string) bool {
 	for i := 0; i < len(t); i++ {
 		if t[i] < '0' || t[i] > '9' {
 			return false
@@ -72,9 +72,8 @@ func digits(t string) bool {
 	return t != ""
 }
 
-// yaml11Bool reports the words that YAML 1.1 reads as truth values and YAML
-// 1.2 does not.
-func yaml11Bool(s string) bool {
+// isYAML11Bool reports the words that are bools in YAML 1.1 but not in YAML 1.2.
+func isYAML11Bool(s string) bool {
 	switch strings.ToLower(s) {
 	case "y", "n", "yes", "no", "on", "off":
 		return true

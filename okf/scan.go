@@ -7,67 +7,66 @@ import (
 	"unicode/utf8"
 )
 
-// maxScanned is the number of keys up to which looking for a duplicate among
-// all earlier ones is cheap.
+// maxScanned is the number of keys up to which comparing each with all others is cheap.
 const maxScanned = 64
 
-// scan reads the common shape of frontmatter without the YAML parser, which
-// costs thirty times as much: keys in column 0 with a scalar, a flow list or
-// flow mapping on one line, a block list of those, a block mapping of scalars,
-// or a folded or literal text of plain lines. Anything else, right or wrong, is not ok and is left to decode;
-// what scan accepts, decode reads as the very same fields.
-func scan(block string) (fields []Field, ok bool) {
+// scanBlock reads front matter in the common shape without the YAML parser, which takes
+// thirty times as long. It knows keys in column 0 with a scalar, a flow list or flow
+// mapping on one line, a block list of those, a block mapping of scalars, or a folded or
+// literal text of plain lines. It is not ok for anything else, right or wrong; decodeYAML
+// reads that. What scanBlock accepts, decodeYAML reads with the same result.
+func scanBlock(block string) (fields []Field, ok bool) {
 	s := scanners.Get().(*scanner)
 	defer scanners.Put(s)
-	if !s.scan(block) {
+	if !s.scanNodes(block) {
 		return nil, false
 	}
-	return s.fields(), true
+	return s.makeFields(), true
 }
 
-// scanners are kept from one block to the next, with the room of their nodes.
+// scanners are reused with the memory of their nodes.
 var scanners = sync.Pool{New: func() any { return new(scanner) }}
 
-// node is one piece of a scanned block. Nodes follow each other as they are
-// written: a key, and then its value; a list or mapping, and then what it holds.
+// node is one part of a scanned block. Nodes are in the order of the text: a key, then its
+// value; a list or mapping, then its contents.
 type node struct {
-	text string // a text, a number as it is written, a key; "" for no value
-	at   int32  // of a list or mapping, behind its last node; of a field, its line
-	kind byte   // what its value is in a record, or one of those below
+	text string // a text, the digits of a number, a key; "" for no value
+	at   int32  // for a list or mapping the index after its last node; for a field its line
+	kind byte   // a kind of value in a record, or one of those below
 }
 
-// The kinds of node that are no values.
+// The kinds of nodes that are no values.
 const (
 	kindField = kindMap + 1 + iota // a top-level key
 	kindKey                        // a key of a mapping
 )
 
-// scan lays the block out as nodes, which hold until the next scan.
-func (s *scanner) scan(block string) bool {
-	if !scannable(block) {
+// scanNodes splits the block into nodes, which are valid until the next call.
+func (s *scanner) scanNodes(block string) bool {
+	if !isScannable(block) {
 		return false
 	}
 	s.rest, s.n, s.nodes, s.heads = block, 1, s.nodes[:0], s.heads[:0]
-	s.next()
+	s.nextLine()
 	for s.more {
 		key, rest, ok := splitKey(s.text)
-		if s.indent != 0 || !ok || s.has(key) || len(s.heads) == maxScanned {
+		if s.indent != 0 || !ok || s.hasKey(key) || len(s.heads) == maxScanned {
 			return false
 		}
 		at := int32(len(s.nodes))
 		s.heads = append(s.heads, at)
 		s.nodes = append(s.nodes, node{key, int32(s.n), kindField})
-		if !s.field(rest) {
+		if !s.scanField(rest) {
 			return false
 		}
-		if v := s.nodes[at+1]; v.kind == kindText && (key == "type" || key == "id") && yaml11Bool(v.text) {
+		if v := s.nodes[at+1]; v.kind == kindText && (key == "type" || key == "id") && isYAML11Bool(v.text) {
 			return false
 		}
 	}
 	return true
 }
 
-func (s *scanner) has(key string) bool {
+func (s *scanner) hasKey(key string) bool {
 	for _, at := range s.heads {
 		if s.nodes[at].text == key {
 			return true
@@ -76,13 +75,13 @@ func (s *scanner) has(key string) bool {
 	return false
 }
 
-// push adds a scalar. It is always ok.
+// push adds a scalar. It always returns true.
 func (s *scanner) push(kind byte, text string) bool {
 	s.nodes = append(s.nodes, node{text: text, kind: kind})
 	return true
 }
 
-// open begins a list or mapping and returns its place; close ends it.
+// open begins a list or mapping and returns its index; close ends it.
 func (s *scanner) open(kind byte) int {
 	s.push(kind, "")
 	return len(s.nodes) - 1
@@ -93,11 +92,11 @@ func (s *scanner) close(at int) bool {
 	return true
 }
 
-// key adds a key to the mapping that was opened at from, unless it is there, or
-// so many are that looking for it is not cheap.
-func (s *scanner) key(from int, key string) bool {
+// addKey adds a key to the mapping that was opened at from. It returns false for a
+// duplicate, and if there are too many keys to look for one.
+func (s *scanner) addKey(from int, key string) bool {
 	n := 0
-	for i := from + 1; i < len(s.nodes); i = s.after(i + 1) {
+	for i := from + 1; i < len(s.nodes); i = s.nodeAfter(i + 1) {
 		if n++; n == maxScanned || s.nodes[i].text == key {
 			return false
 		}
@@ -105,25 +104,25 @@ func (s *scanner) key(from int, key string) bool {
 	return s.push(kindKey, key)
 }
 
-// after is the place behind the value at i.
-func (s *scanner) after(i int) int {
+// nodeAfter returns the index after the value at i.
+func (s *scanner) nodeAfter(i int) int {
 	if k := s.nodes[i].kind; k == kindList || k == kindMap {
 		return int(s.nodes[i].at)
 	}
 	return i + 1
 }
 
-// size is how many values stand side by side in nodes[from:to].
-func (s *scanner) size(from, to int) int {
+// countValues counts the values in nodes[from:to], without nested ones.
+func (s *scanner) countValues(from, to int) int {
 	n := 0
-	for i := from; i < to; i = s.after(i) {
+	for i := from; i < to; i = s.nodeAfter(i) {
 		n++
 	}
 	return n
 }
 
-// fields makes fields of the nodes.
-func (s *scanner) fields() []Field {
+// makeFields makes fields of the nodes.
+func (s *scanner) makeFields() []Field {
 	out := make([]Field, len(s.heads))
 	for i, at := range s.heads {
 		out[i] = Field{Key: s.nodes[at].text, Value: s.makeValue(int(at) + 1), Line: int(s.nodes[at].at)}
@@ -131,7 +130,7 @@ func (s *scanner) fields() []Field {
 	return out
 }
 
-// makeValue makes the value at i. Numbers were found to be some before.
+// makeValue makes the value at i. Numbers are valid already.
 func (s *scanner) makeValue(i int) any {
 	n := s.nodes[i]
 	switch n.kind {
@@ -148,14 +147,14 @@ func (s *scanner) makeValue(i int) any {
 	case kindText:
 		return n.text
 	case kindList:
-		out := make([]any, 0, s.size(i+1, int(n.at)))
-		for j := i + 1; j < int(n.at); j = s.after(j) {
+		out := make([]any, 0, s.countValues(i+1, int(n.at)))
+		for j := i + 1; j < int(n.at); j = s.nodeAfter(j) {
 			out = append(out, s.makeValue(j))
 		}
 		return out
 	case kindMap:
-		out := make(map[string]any, s.size(i+1, int(n.at))/2)
-		for j := i + 1; j < int(n.at); j = s.after(j + 1) {
+		out := make(map[string]any, s.countValues(i+1, int(n.at))/2)
+		for j := i + 1; j < int(n.at); j = s.nodeAfter(j + 1) {
 			out[s.nodes[j].text] = s.makeValue(j + 1)
 		}
 		return out
@@ -163,9 +162,9 @@ func (s *scanner) makeValue(i int) any {
 	return nil
 }
 
-// scannable refuses blocks with tabs, control characters, and the characters
-// that YAML breaks lines at or does not print.
-func scannable(s string) bool {
+// isScannable refuses tabs, control characters, and the characters that YAML breaks lines
+// at or does not print.
+func isScannable(s string) bool {
 	for i := 0; i < len(s); i++ {
 		c := s[i]
 		switch {
@@ -184,8 +183,8 @@ func scannable(s string) bool {
 	return true
 }
 
-// scanner stands on one content line: its text without indent and trailing
-// blanks, and its number in the file.
+// scanner reads a block line by line: text is the current line without indent and trailing
+// blanks, n its line in the file.
 type scanner struct {
 	rest   string
 	text   string
@@ -194,12 +193,12 @@ type scanner struct {
 	more   bool
 
 	nodes []node
-	heads []int32  // where the fields begin
-	lines []string // of the paragraph that was read last
+	heads []int32  // the indexes at which fields begin
+	lines []string // the lines of the last paragraph
 }
 
-// next moves to the next line that is not blank and not a comment.
-func (s *scanner) next() {
+// nextLine moves to the next line that is neither blank nor a comment.
+func (s *scanner) nextLine() {
 	for s.rest != "" {
 		var line string
 		line, s.rest, _ = strings.Cut(s.rest, "\n")
@@ -215,7 +214,7 @@ func (s *scanner) next() {
 	s.text, s.indent, s.more = "", 0, false
 }
 
-// trimEnd is a line without the spaces and carriage returns it ends in.
+// trimEnd cuts spaces and carriage returns off the end of a line.
 func trimEnd(line string) string {
 	n := len(line)
 	for n > 0 && (line[n-1] == ' ' || line[n-1] == '\r') {
@@ -227,7 +226,7 @@ func trimEnd(line string) string {
 // splitKey cuts "key: rest". Keys are ASCII names.
 func splitKey(t string) (key, rest string, ok bool) {
 	i := 0
-	for i < len(t) && wordByte(t[i]) {
+	for i < len(t) && isWordByte(t[i]) {
 		i++
 	}
 	if i == 0 || i > 128 || i == len(t) || t[i] != ':' || t[0] == '-' {
@@ -247,37 +246,37 @@ func splitKey(t string) (key, rest string, ok bool) {
 	return key, rest, true
 }
 
-func wordByte(c byte) bool {
+func isWordByte(c byte) bool {
 	return c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9' || c == '_' || c == '-'
 }
 
-// field reads what follows "key:" in column 0, and moves behind it.
-func (s *scanner) field(rest string) bool {
+// scanField reads what follows "key:" in column 0, and moves past it.
+func (s *scanner) scanField(rest string) bool {
 	switch rest {
 	case ">", ">-":
-		return s.paragraph(" ", rest == ">-")
+		return s.scanParagraph(" ", rest == ">-")
 	case "|", "|-":
-		return s.paragraph("\n", rest == "|-")
+		return s.scanParagraph("\n", rest == "|-")
 	}
-	s.next()
+	s.nextLine()
 	switch {
 	case rest != "":
 		// More indent would continue the value.
-		return (!s.more || s.indent == 0) && s.inline(rest)
+		return (!s.more || s.indent == 0) && s.scanInline(rest)
 	case !s.more:
 		return s.push(kindNil, "")
 	case s.text[0] == '-':
-		return s.sequence()
+		return s.scanSequence()
 	case s.indent > 0:
-		return s.mapping(s.indent, "")
+		return s.scanMapping(s.indent, "")
 	}
 	return s.push(kindNil, "")
 }
 
-// paragraph reads a text of several lines, which are joined by between: all of
-// one indent, with no blank line before the last of them. strip is without the
-// line break at the end.
-func (s *scanner) paragraph(between string, strip bool) bool {
+// scanParagraph reads a text of several lines, which it joins with between. All lines have
+// one indent, and no blank line comes before the last one. strip drops the final line
+// break.
+func (s *scanner) scanParagraph(between string, strip bool) bool {
 	indent, blank := 0, false
 	s.lines = s.lines[:0]
 	for s.rest != "" {
@@ -299,7 +298,7 @@ func (s *scanner) paragraph(between string, strip bool) bool {
 		}
 		s.rest, s.n = rest, s.n+1
 	}
-	s.next()
+	s.nextLine()
 	if len(s.lines) == 0 || s.more && s.indent > 0 {
 		return false
 	}
@@ -310,17 +309,17 @@ func (s *scanner) paragraph(between string, strip bool) bool {
 	return s.push(kindText, text)
 }
 
-// sequence reads "- item" lines of one indent.
-func (s *scanner) sequence() bool {
+// scanSequence reads "- item" lines of one indent.
+func (s *scanner) scanSequence() bool {
 	indent, at, ok := s.indent, s.open(kindList), false
 	for s.more && s.indent == indent && strings.HasPrefix(s.text, "- ") {
 		rest := strings.TrimLeft(s.text[2:], " ")
 		col := indent + len(s.text) - len(rest)
 		if _, _, isMap := splitKey(rest); isMap {
-			ok = s.mapping(col, rest)
+			ok = s.scanMapping(col, rest)
 		} else {
-			s.next()
-			ok = (!s.more || s.indent <= indent) && s.inline(rest)
+			s.nextLine()
+			ok = (!s.more || s.indent <= indent) && s.scanInline(rest)
 		}
 		if !ok {
 			return false
@@ -332,23 +331,23 @@ func (s *scanner) sequence() bool {
 	return s.close(at)
 }
 
-// mapping reads "key: scalar" lines of one indent; first, if any, is the entry
-// that stands behind a dash.
-func (s *scanner) mapping(indent int, first string) bool {
+// scanMapping reads "key: scalar" lines of one indent. first is an entry after a dash, or
+// "".
+func (s *scanner) scanMapping(indent int, first string) bool {
 	at := s.open(kindMap)
 	for t := first; t != "" || s.more && s.indent == indent; t = "" {
 		if t == "" {
 			t = s.text
 		}
 		key, rest, ok := splitKey(t)
-		if !ok || !s.key(at, key) {
+		if !ok || !s.addKey(at, key) {
 			return false
 		}
-		s.next()
+		s.nextLine()
 		if s.more && (s.indent > indent || rest == "" && s.text[0] == '-') {
 			return false // nested deeper, or continued
 		}
-		if !s.inline(rest) {
+		if !s.scanInline(rest) {
 			return false
 		}
 	}
@@ -359,24 +358,24 @@ func (s *scanner) mapping(indent int, first string) bool {
 	return s.close(at)
 }
 
-// inline reads a scalar or a flow collection that ends on its line.
-func (s *scanner) inline(t string) bool {
+// scanInline reads a scalar or a flow collection that ends on its line.
+func (s *scanner) scanInline(t string) bool {
 	if t == "" {
 		return s.push(kindNil, "")
 	}
 	switch t[0] {
 	case '"', '\'':
-		rest, ok := s.readQuoted(t)
-		return ok && onlyComment(rest)
+		rest, ok := s.scanQuoted(t)
+		return ok && isOnlyComment(rest)
 	case '[', '{':
-		rest, ok := s.flow(t, 0)
-		return ok && onlyComment(rest)
+		rest, ok := s.scanFlow(t, 0)
+		return ok && isOnlyComment(rest)
 	}
-	return s.plain(withoutComment(t))
+	return s.scanPlain(trimComment(t))
 }
 
-// withoutComment cuts a plain scalar off where a comment begins.
-func withoutComment(t string) string {
+// trimComment cuts a comment off a plain scalar.
+func trimComment(t string) string {
 	for from := 0; ; {
 		at := strings.IndexByte(t[from:], '#')
 		switch from += at; {
@@ -389,8 +388,8 @@ func withoutComment(t string) string {
 	}
 }
 
-// keyLike reports a plain scalar that may be a key with its value.
-func keyLike(t string) bool {
+// looksLikeKey reports a plain scalar that may be a key with its value.
+func looksLikeKey(t string) bool {
 	for from := 0; ; from++ {
 		at := strings.IndexByte(t[from:], ':')
 		switch from += at; {
@@ -402,29 +401,29 @@ func keyLike(t string) bool {
 	}
 }
 
-// plain reads a plain scalar.
-func (s *scanner) plain(t string) bool {
-	if !plainStart(t) || keyLike(t) {
+// scanPlain reads a plain scalar.
+func (s *scanner) scanPlain(t string) bool {
+	if !canStartPlain(t) || looksLikeKey(t) {
 		return false
 	}
-	kind, ok := resolve(t)
+	kind, ok := classifyScalar(t)
 	if kind == kindNil {
 		t = ""
 	}
 	return ok && s.push(kind, t)
 }
 
-// onlyComment reports whether nothing but a comment follows a closed value.
-func onlyComment(rest string) bool {
+// isOnlyComment reports whether at most a comment follows a closed value.
+func isOnlyComment(rest string) bool {
 	t := strings.TrimLeft(rest, " ")
 	return t == "" || t[0] == '#' && len(t) < len(rest)
 }
 
-// plainStart reports whether a plain scalar may start so, beyond doubt.
-func plainStart(t string) bool {
+// canStartPlain reports whether a plain scalar can certainly start so.
+func canStartPlain(t string) bool {
 	if t == "" {
 		return false
 	}
 	c := t[0]
-	return wordByte(c) && (c != '-' || len(t) > 1 && wordByte(t[1])) || c >= utf8.RuneSelf || strings.IndexByte("/.~($+^;=", c) >= 0
+	return isWordByte(c) && (c != '-' || len(t) > 1 && isWordByte(t[1])) || c >= utf8.RuneSelf || strings.IndexByte("/.~($+^;=", c) >= 0
 }

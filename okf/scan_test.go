@@ -11,11 +11,11 @@ import (
 
 // sameAsYAML fails when scan accepts a block that decode reads differently.
 func sameAsYAML(t interface{ Fatalf(string, ...any) }, blk string) bool {
-	got, ok := scan(blk)
+	got, ok := scanBlock(blk)
 	if !ok {
 		return false
 	}
-	want, p := decode([]byte(blk))
+	want, p := decodeYAML([]byte(blk))
 	if p != nil {
 		t.Fatalf("scan accepts what decode refuses\n%s\n%v", blk, p)
 	}
@@ -62,7 +62,7 @@ func TestScanLeaves(t *testing.T) {
 		"a:\n    b: 1\n  c: 2\n", "a:\n  - b\n c: 1\n", "a:\n  b:\n    c: 1\n", "a:\n  b:\n  - c\n", "type: off\n", "id: Y\n", "a: x\u2028y\n", "a: [b, c # d\n",
 		"a: [b # c]\n", "a: {b}\n", "a: {b: }\n", "a: [a: b]\n", "a:b\n", "a : b\n", "<<: {a: 1}\n",
 	} {
-		if fields, ok := scan(blk); ok {
+		if fields, ok := scanBlock(blk); ok {
 			t.Errorf("scan(%q) = %v", blk, fields)
 		}
 	}

@@ -2,8 +2,8 @@ package okf
 
 import "strings"
 
-// readQuoted reads a quoted scalar without escapes, a doubled quote aside.
-func (s *scanner) readQuoted(t string) (rest string, ok bool) {
+// scanQuoted reads a quoted scalar without escapes, except a doubled single quote.
+func (s *scanner) scanQuoted(t string) (rest string, ok bool) {
 	text, rest, ok := unquote(t)
 	return rest, ok && s.push(kindText, text)
 }
@@ -28,8 +28,8 @@ func unquote(t string) (text, rest string, ok bool) {
 	return "", "", false
 }
 
-// flow reads [a, b] and {a: b}, nested at most three deep.
-func (s *scanner) flow(t string, depth int) (rest string, ok bool) {
+// scanFlow reads [a, b] and {a: b}, nested at most three deep.
+func (s *scanner) scanFlow(t string, depth int) (rest string, ok bool) {
 	if depth == 3 {
 		return "", false
 	}
@@ -45,11 +45,11 @@ func (s *scanner) flow(t string, depth int) (rest string, ok bool) {
 	for {
 		if kind == kindMap {
 			var key string
-			if key, t, ok = splitKey(t); !ok || t == "" || !s.key(at, key) {
+			if key, t, ok = splitKey(t); !ok || t == "" || !s.addKey(at, key) {
 				return "", false
 			}
 		}
-		if t, ok = s.flowItem(t, depth); !ok {
+		if t, ok = s.scanFlowItem(t, depth); !ok {
 			return "", false
 		}
 		t = strings.TrimLeft(t, " ")
@@ -65,26 +65,26 @@ func (s *scanner) flow(t string, depth int) (rest string, ok bool) {
 	}
 }
 
-// flowing marks the bytes that may end a plain value of a flow collection.
-var flowing = bytesIn(",[]{}#?")
+// flowEnds marks the bytes that may end a plain value of a flow collection.
+var flowEnds = byteSet(",[]{}#?")
 
-// flowItem reads one value up to the comma or bracket that ends it.
-func (s *scanner) flowItem(t string, depth int) (rest string, ok bool) {
+// scanFlowItem reads one value up to the comma or bracket that ends it.
+func (s *scanner) scanFlowItem(t string, depth int) (rest string, ok bool) {
 	if t == "" {
 		return "", false
 	}
 	switch t[0] {
 	case '"', '\'':
-		return s.readQuoted(t)
+		return s.scanQuoted(t)
 	case '[', '{':
-		return s.flow(t, depth+1)
+		return s.scanFlow(t, depth+1)
 	}
 	i := 0
-	for i < len(t) && !flowing[t[i]] {
+	for i < len(t) && !flowEnds[t[i]] {
 		i++
 	}
 	if i == len(t) || t[i] != ',' && t[i] != ']' && t[i] != '}' {
 		return "", false
 	}
-	return t[i:], s.plain(strings.TrimRight(t[:i], " "))
+	return t[i:], s.scanPlain(strings.TrimRight(t[:i], " "))
 }

@@ -28,7 +28,7 @@ func TestWords(t *testing.T) {
 	}
 	for _, tt := range tests {
 		var got []string
-		words(tt.in, func(w string) { got = append(got, w) })
+		eachWord(tt.in, func(w string) { got = append(got, w) })
 		if d := cmp.Diff(tt.want, strings.Join(got, " ")); d != "" {
 			t.Errorf("%q: %s", tt.in, d)
 		}
@@ -41,7 +41,7 @@ func TestSingular(t *testing.T) {
 		"roles": "role", "policies": "policy", "process": "process", "processes": "processe", "status": "status", "analysis": "analysis",
 		"its": "its", "gas": "gas", "news": "new", "ties": "tie", "boxes": "boxe", "movies": "movy", "s": "s", "days": "day",
 	} {
-		if got := singular(in); got != want {
+		if got := stripPlural(in); got != want {
 			t.Errorf("singular(%q) = %q, want %q", in, got, want)
 		}
 	}
@@ -117,7 +117,7 @@ func TestWithoutTargets(t *testing.T) {
 	for in, want := range map[string]string{
 		"[a](b) and [c](d)": "a and c", "x [a](b c) y": "x [a](b c) y", "![a](b)": "a", "](": "](", "a](b)": "a", "[a](": "[a](",
 	} {
-		if got := withoutTargets(in); got != want {
+		if got := dropTargets(in); got != want {
 			t.Errorf("%q is %q, want %q", in, got, want)
 		}
 	}
@@ -192,7 +192,7 @@ func TestTop(t *testing.T) {
 		list = append(list, i*7919%500)
 	}
 	for _, n := range []int{0, 1, 3, 200, 201, 499, 500, 600} {
-		got := top(slices.Clone(list), n, func(a, b int32) int { return int(a - b) })
+		got := selectTop(slices.Clone(list), n, func(a, b int32) int { return int(a - b) })
 		want := n
 		if n == 0 || n > 500 {
 			want = 500
@@ -233,14 +233,14 @@ func FuzzWords(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, s string) {
 		var got, want []string
-		words(s, func(w string) {
+		eachWord(s, func(w string) {
 			got = append(got, w)
 			if w == "" || strings.ContainsAny(w, " \t\n") || utf8.ValidString(s) && !utf8.ValidString(w) {
 				t.Errorf("%q gives %q", s, w)
 			}
 		})
-		for _, r := range strings.FieldsFunc(s, func(r rune) bool { return !inWord(r) }) {
-			run(r, func(w string) { want = append(want, w) })
+		for _, r := range strings.FieldsFunc(s, func(r rune) bool { return !isWordRune(r) }) {
+			addRun(r, func(w string) { want = append(want, w) })
 		}
 		if !slices.Equal(got, want) {
 			t.Errorf("%q gives %q, its runs give %q", s, got, want)

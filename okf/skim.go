@@ -2,27 +2,26 @@ package okf
 
 import "io/fs"
 
-// skim hands the atoms of some neighbouring rows to tell, in order of row, nil
-// for one whose file is another by now. It is for what reads every text once:
-// texts that are not in memory are read in as few goes as it takes, and nothing
-// that it reads or makes is kept. tell must keep no part of an atom; of one from
-// a file that was just loaded it gets no more than what Search looks at.
-func (r *rows) skim(from, to int, tell func(i int, a *Atom)) {
+// skimRows passes the atoms of neighbouring rows to tell in order. It passes nil for an
+// atom whose file changed in the meantime. It is for reading every text once: it reads
+// texts that are not in memory in as few calls as possible, and keeps nothing. tell must
+// keep no part of an atom. An atom of a raw file has only what Search needs.
+func (r *rows) skimRows(from, to int, tell func(i int, a *Atom)) {
 	var names []string
 	var away []int
 	for i := from; i < to; i++ {
-		if r.away(i) {
-			names, away = append(names, r.path(int32(i))), append(away, i)
+		if r.lacksText(i) {
+			names, away = append(names, r.pathOf(int32(i))), append(away, i)
 		}
 	}
-	w, next := new(workbench), from
+	w, next := new(rowReader), from
 	near := func(end int) {
 		for ; next < end; next++ {
 			switch {
-			case r.away(next):
+			case r.lacksText(next):
 				tell(next, nil)
 			case r.isKept(int32(next)):
-				tell(next, w.gist(r, int32(next)))
+				tell(next, w.makeSearchAtom(r, int32(next)))
 			}
 		}
 	}
@@ -30,15 +29,15 @@ func (r *rows) skim(from, to int, tell func(i int, a *Atom)) {
 	got := func(k int, b []byte) {
 		near(away[k])
 		ar := room
-		tell(next, r.again(int32(next), b, &ar))
+		tell(next, r.atomWithText(int32(next), b, &ar))
 		next++
 	}
 	readTexts(r.disk, names, got)
 	near(to)
 }
 
-// readTexts reads files in order, in as few goes as it takes. One that cannot be
-// read is passed over, as are all where f is nil.
+// readTexts reads files in order, in as few calls as possible. It skips a file that cannot
+// be read, and all files if f is nil.
 func readTexts(f fs.FS, names []string, got func(k int, b []byte)) {
 	alone := func(k int) {
 		if b, p := readFile(f, names[k]); p == nil {
@@ -54,20 +53,20 @@ func readTexts(f fs.FS, names []string, got func(k int, b []byte)) {
 	}
 }
 
-// away reports whether a row has an atom whose text is not in memory.
-func (r *rows) away(i int) bool {
+// lacksText reports whether the text of a row's atom is not in memory.
+func (r *rows) lacksText(i int) bool {
 	if r.disk == nil || !r.isKept(int32(i)) {
 		return false
 	}
 	if a := r.atoms[i].Load(); a != nil {
 		return a.disk != nil
 	}
-	return r.leaves == nil || r.leaves[i].text == ""
+	return r.raw == nil || r.raw[i].text == ""
 }
 
-// again is the atom of a row whose text was read again, nil where that is
-// another by now.
-func (r *rows) again(i int32, text []byte, ar *arena) *Atom {
+// atomWithText returns the atom of a row with its text, which was read again; nil if the
+// text changed.
+func (r *rows) atomWithText(i int32, text []byte, ar *arena) *Atom {
 	a := r.atoms[i].Load()
 	if a == nil {
 		a = r.decode(i, ar)
@@ -85,31 +84,31 @@ func (r *rows) again(i int32, text []byte, ar *arena) *Atom {
 	return a
 }
 
-// gist is the atom of a row, of a leaf no more than what Search looks at; it
-// holds until w is used again.
-func (w *workbench) gist(r *rows, i int32) *Atom {
-	if r.atoms[i].Load() != nil || r.leaves == nil || r.leaves[i].text == "" {
-		return inHand(r.atom(i))
+// makeSearchAtom returns the atom of a row; for a raw file only with what Search needs. It
+// is valid until w is used again.
+func (w *rowReader) makeSearchAtom(r *rows, i int32) *Atom {
+	if r.atoms[i].Load() != nil || r.raw == nil || r.raw[i].text == "" {
+		return loadText(r.atomOf(i))
 	}
-	l := &r.leaves[i]
-	b := bytesOf(l.text)
-	blk, p := split(b)
-	if p != nil || !w.scan(textOf(b[blk.start:blk.end])) {
-		return r.atom(i)
+	l := &r.raw[i]
+	b := unsafeBytes(l.text)
+	blk, p := findBlock(b)
+	if p != nil || !w.scanNodes(unsafeString(b[blk.start:blk.end])) {
+		return r.atomOf(i)
 	}
 	a := &w.atom
-	*a = Atom{Path: r.path(i), ID: r.id(i), src: b, body: int(l.body), BodyLine: int(l.bodyLine)}
+	*a = Atom{Path: r.pathOf(i), ID: r.idOf(i), src: b, body: int(l.body), BodyLine: int(l.bodyLine)}
 	for _, at := range w.heads {
 		switch key := w.nodes[at].text; key {
 		case "type", "title", "description", "tags":
-			a.member(&Field{Key: key, Value: w.makeValue(int(at) + 1)})
+			a.setMember(&Field{Key: key, Value: w.makeValue(int(at) + 1)})
 		}
 	}
 	return a
 }
 
-// inHand is an atom whose text is to be had, nil for another.
-func inHand(a *Atom) *Atom {
+// loadText returns the atom if its text can be read, else nil.
+func loadText(a *Atom) *Atom {
 	if a.disk != nil && a.Bytes() == nil {
 		return nil
 	}

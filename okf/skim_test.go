@@ -14,7 +14,7 @@ import (
 
 // lexiconOf is the words of a graph's rows as they are kept.
 func lexiconOf(g *Graph) []byte {
-	return readWords(g.rows.len(), g.skim).seal(string(make([]byte, markLen)))
+	return readWords(g.rows.len(), g.skimRows).seal(string(make([]byte, markLen)))
 }
 
 // The words of files are the same bytes whoever has their texts: a load, its
@@ -138,7 +138,7 @@ func TestWordsAreAllCounted(t *testing.T) {
 			atoms[i] = a
 			is := map[string]posting{}
 			note := func(text string, fields, body uint32) {
-				words(text, func(w string) {
+				eachWord(text, func(w string) {
 					is[w] = posting{int32(i), is[w].fields + fields, is[w].body + body}
 					total += int(body)
 				})
@@ -159,9 +159,9 @@ func TestWordsAreAllCounted(t *testing.T) {
 			t.Fatalf("%d words, %d atoms, %d in all; want %d, %d, %d", l.len(), l.atoms, l.total, len(want), n, total)
 		}
 		for w, ps := range want {
-			k, ok := l.place(w)
+			k, ok := l.findWord(w)
 			var got []posting
-			l.each(k, func(p posting) bool { got = append(got, p); return true })
+			l.eachPosting(k, func(p posting) bool { got = append(got, p); return true })
 			if !ok || !slices.Equal(ps, got) {
 				t.Fatalf("%q: %v %v, want %v", w, ok, got, ps)
 			}

@@ -6,14 +6,14 @@ import (
 	"unicode/utf8"
 )
 
-// eachLine calls visit for every line of the body, with its number in the file
-// and whether it is a heading written with "#".
+// eachLine calls visit for every line of the body with its number in the file, and whether
+// it is a heading written with "#".
 func eachLine(a *Atom, visit func(n int, line string, heading bool)) {
 	n, code := a.BodyLine, false
-	for line := range strings.Lines(view(a.Body())) {
+	for line := range strings.Lines(unsafeString(a.Body())) {
 		line = strings.TrimRight(line, "\r\n")
 		if strings.Contains(line, "](") {
-			line = withoutTargets(line)
+			line = dropTargets(line)
 		}
 		if mark := strings.TrimLeft(line, " "); strings.HasPrefix(mark, "```") || strings.HasPrefix(mark, "~~~") {
 			code = !code
@@ -23,9 +23,9 @@ func eachLine(a *Atom, visit func(n int, line string, heading bool)) {
 	}
 }
 
-// withoutTargets turns "[text](target)" into "text": what a link leads to is not
-// what a line says.
-func withoutTargets(line string) string {
+// dropTargets turns "[text](target)" into "text": a search should not find the targets of
+// links.
+func dropTargets(line string) string {
 	var b strings.Builder
 	for {
 		at := strings.Index(line, "](")
@@ -50,33 +50,33 @@ func withoutTargets(line string) string {
 // snippetWidth is the longest snippet, in runes.
 const snippetWidth = 120
 
-// snippet is the description or the first line of the body, whichever has more
-// of the query, and its line in the file.
-func (a *Atom) snippet(terms []term) (line int, text string) {
+// findSnippet returns the description or the first line of the body, whichever has more of
+// the query, and its line in the file.
+func (a *Atom) findSnippet(terms []term) (line int, text string) {
 	most := 0
 	eachLine(a, func(n int, s string, heading bool) {
-		if heading && bare(s) == a.Title {
-			return // the hit shows it already
+		if heading && trimMarks(s) == a.Title {
+			return // a hit shows the title anyway
 		}
-		if got := matches(s, terms); got > most {
+		if got := countMatches(s, terms); got > most {
 			most, line, text = got, n, s
 		}
 	})
-	if a.Description != "" && matches(a.Description, terms) >= most {
+	if a.Description != "" && countMatches(a.Description, terms) >= most {
 		line, text = a.Line("description"), a.Description
 	}
 	if text == "" {
 		return 0, ""
 	}
-	return line, excerpt(text, terms)
+	return line, cutExcerpt(text, terms)
 }
 
-// matches counts the terms that a text has.
-func matches(s string, terms []term) int {
+// countMatches counts the terms that a text has.
+func countMatches(s string, terms []term) int {
 	has := make([]bool, len(terms))
-	words(s, func(w string) {
+	eachWord(s, func(w string) {
 		for i, t := range terms {
-			has[i] = has[i] || t.has(w)
+			has[i] = has[i] || t.matchesWord(w)
 		}
 	})
 	n := 0
@@ -88,7 +88,7 @@ func matches(s string, terms []term) int {
 	return n
 }
 
-func (t term) has(w string) bool {
+func (t term) matchesWord(w string) bool {
 	if len(t.words) == 1 {
 		return t.words[0] == w
 	}
@@ -96,20 +96,20 @@ func (t term) has(w string) bool {
 	return ok
 }
 
-// bare is a line without the marks it begins with.
-func bare(s string) string { return strings.TrimSpace(strings.TrimLeft(s, "#*->| \t")) }
+// trimMarks cuts the marks off the beginning of a line.
+func trimMarks(s string) string { return strings.TrimSpace(strings.TrimLeft(s, "#*->| \t")) }
 
-// excerpt is s on one line without the marks it begins with, cut to snippetWidth
+// cutExcerpt returns s on one line without the marks it begins with, cut to snippetWidth
 // around the first match.
-func excerpt(s string, terms []term) string {
-	fields := strings.Fields(bare(s))
+func cutExcerpt(s string, terms []term) string {
+	fields := strings.Fields(trimMarks(s))
 	s = strings.Join(fields, " ")
 	if utf8.RuneCountInString(s) <= snippetWidth {
 		return s
 	}
 	first := 0
 	for i, f := range fields {
-		if matches(f, terms) > 0 {
+		if countMatches(f, terms) > 0 {
 			first = i
 			break
 		}

@@ -6,9 +6,9 @@ import (
 	"sync"
 )
 
-// ints is a column of numbers below 2^32, four bytes each, little endian: as
-// good in memory as in a cache. A number that is not there is 0, so that no
-// cache, whatever it says, can lead out of its own bytes.
+// ints is a column of numbers below 2^32 in four bytes each, little endian, both in memory
+// and in a cache. Reading beyond the end returns 0, so that a damaged cache cannot cause a
+// panic.
 type ints []byte
 
 func newInts(n int) ints { return make(ints, 4*n) }
@@ -26,8 +26,9 @@ func (c ints) set(i int, v uint32) { binary.LittleEndian.PutUint32(c[4*i:], v) }
 
 func (c ints) add(v uint32) ints { return binary.LittleEndian.AppendUint32(c, v) }
 
-// sum turns counts, each one place late, into where the counted begin.
-func (c ints) sum() {
+// accumulate turns counts, each one place late, into the offsets at which the counted items
+// begin.
+func (c ints) accumulate() {
 	var before uint32
 	for i := range c.len() {
 		before += c.at(i)
@@ -35,15 +36,15 @@ func (c ints) sum() {
 	}
 }
 
-// span is the i-th run between neighbouring numbers, none of it beyond most.
+// span returns the range between the numbers i and i+1, limited to most.
 func (c ints) span(i, most int) (from, to int) {
 	from, to = int(c.at(i)), int(c.at(i+1))
 	to = min(to, most)
 	return min(from, to), to
 }
 
-// offsets is a column of places in bytes that may be more than 4 GiB, eight bytes
-// each, and otherwise as ints is.
+// offsets is a column of offsets into bytes that may exceed 4 GiB, in eight bytes each;
+// otherwise like ints.
 type offsets []byte
 
 func (c offsets) len() int { return len(c) / 8 }
@@ -57,22 +58,22 @@ func (c offsets) at(i int) uint64 {
 
 func (c offsets) add(v uint64) offsets { return binary.LittleEndian.AppendUint64(c, v) }
 
-// span is the i-th run between neighbouring places, none of it beyond most.
+// span returns the range between the offsets i and i+1, limited to most.
 func (c offsets) span(i, most int) (from, to int) {
 	end := min(c.at(i+1), uint64(most))
 	return int(min(c.at(i), end)), int(end)
 }
 
-// table finds rows by the hash of what they are called. Buckets lie side by
-// side, rows[starts[b]:starts[b+1]], each in order of row; a bucket may hold
-// rows of other names, so that its reader compares.
+// table finds rows by the hash of a name. The buckets follow each other:
+// rows[starts[b]:starts[b+1]], each in order of row. A bucket may hold rows with other
+// names, so the reader must compare.
 type table struct{ starts, rows ints }
 
-// called is one name of a row, hashed.
-type called struct{ hash, row uint32 }
+// hashedName is the hash of one name of a row.
+type hashedName struct{ hash, row uint32 }
 
-// newTable lays names out by a counting sort. Names are in order of row.
-func newTable(names []called) table {
+// newTable builds a table by a counting sort. names are in order of row.
+func newTable(names []hashedName) table {
 	buckets := 1
 	for buckets < len(names) {
 		buckets *= 2
@@ -82,7 +83,7 @@ func newTable(names []called) table {
 		b := int(n.hash)&(buckets-1) + 1
 		t.starts.set(b, t.starts.at(b)+1)
 	}
-	t.starts.sum()
+	t.starts.accumulate()
 	next := append(ints(nil), t.starts...)
 	for _, n := range names {
 		b := int(n.hash) & (buckets - 1)
@@ -93,8 +94,8 @@ func newTable(names []called) table {
 	return t
 }
 
-// bucket is where the rows with a hash lie.
-func (t table) bucket(hash uint32) (from, to int) {
+// bucketRange returns the range of the rows with a hash.
+func (t table) bucketRange(hash uint32) (from, to int) {
 	buckets := t.starts.len() - 1
 	if buckets < 1 {
 		return 0, 0
@@ -102,23 +103,23 @@ func (t table) bucket(hash uint32) (from, to int) {
 	return t.starts.span(int(hash)&(buckets-1), t.rows.len())
 }
 
-// hashOf is a checksum: the same in every process, as a cache needs it. Names
-// that somebody made collide fill a bucket, which is then kept by name: crowd.
-func hashOf(s string) uint32 { return checksum(bytesOf(s)) }
+// hashText is a checksum, because a cache needs the same hash in every process. Names that
+// were made to collide fill one bucket, which bucketByName handles.
+func hashText(s string) uint32 { return checksum(unsafeBytes(s)) }
 
-// kind is what a name of a row is.
-type kind uint8
+// nameKind is a kind of name that a row has.
+type nameKind uint8
 
 const (
-	byID kind = iota
+	byID nameKind = iota
 	byFile
 	byStem
 	byURI
-	kinds
+	nameKinds
 )
 
-// table is that of the names of a kind.
-func (r *rows) table(k kind) *table {
+// tableOf returns the table for a kind of name.
+func (r *rows) tableOf(k nameKind) *table {
 	switch k {
 	case byID:
 		return &r.ids
@@ -130,35 +131,35 @@ func (r *rows) table(k kind) *table {
 	return &r.uris
 }
 
-// crowded is beyond how many rows a bucket is long. By chance none is, of as many
-// buckets as names: only a name that many files share makes one, or many names that
-// were made to collide.
-const crowded = 64
+// longBucket is the number of rows above which a bucket is long. This does not happen by
+// chance, as there are as many buckets as names. It takes a name that many files share, or
+// names that were made to collide.
+const longBucket = 64
 
-// maybe are the rows that may have a name, in order: those of its bucket or, where
-// that is long, those that do have it.
-func (r *rows) maybe(k kind, name string) ints {
-	t := r.table(k)
-	from, to := t.bucket(hashOf(name))
-	if to-from > crowded {
-		return r.crowd(k, from, to)[name]
+// candidates returns the rows that may have a name, in order: those of its bucket or, if
+// that is long, those that do have the name.
+func (r *rows) candidates(k nameKind, name string) ints {
+	t := r.tableOf(k)
+	from, to := t.bucketRange(hashText(name))
+	if to-from > longBucket {
+		return r.bucketByName(k, from, to)[name]
 	}
 	return t.rows[4*from : 4*to]
 }
 
-// crowdKey is a long bucket: of which table, and where it begins.
-type crowdKey struct {
-	kind kind
+// bucketKey is a long bucket: its table and its beginning.
+type bucketKey struct {
+	kind nameKind
 	from int
 }
 
-// crowd is a long bucket by name, made once.
-func (r *rows) crowd(k kind, from, to int) map[string]ints {
-	key := crowdKey{k, from}
-	made, ok := r.crowds.Load(key)
+// bucketByName returns the rows of a long bucket by name. It is computed once.
+func (r *rows) bucketByName(k nameKind, from, to int) map[string]ints {
+	key := bucketKey{k, from}
+	made, ok := r.buckets.Load(key)
 	if !ok {
-		made, _ = r.crowds.LoadOrStore(key, sync.OnceValue(func() map[string]ints {
-			rows, of := r.table(k).rows[4*from:4*to], map[string]ints{}
+		made, _ = r.buckets.LoadOrStore(key, sync.OnceValue(func() map[string]ints {
+			rows, of := r.tableOf(k).rows[4*from:4*to], map[string]ints{}
 			for n := range rows.len() {
 				if i := int32(rows.at(n)); i >= 0 && int(i) < r.len() {
 					for _, name := range r.namesOf(k, i) {
@@ -173,12 +174,12 @@ func (r *rows) crowd(k kind, from, to int) map[string]ints {
 }
 
 // namesOf returns the names of a kind that a row has.
-func (r *rows) namesOf(k kind, i int32) []string {
+func (r *rows) namesOf(k nameKind, i int32) []string {
 	switch k {
 	case byID:
-		return []string{string(r.id(i))}
+		return []string{string(r.idOf(i))}
 	case byFile:
-		return []string{strings.TrimSuffix(r.path(i), ".md")}
+		return []string{strings.TrimSuffix(r.pathOf(i), ".md")}
 	case byStem:
 		return r.stemsOf(i)
 	}

@@ -11,7 +11,7 @@ import (
 func clash(t *testing.T, i int) string {
 	t.Helper()
 	a, b := "aiyifwg", "dlpjrry"
-	if hashOf(a) != hashOf(b) {
+	if hashText(a) != hashText(b) {
 		t.Fatal("no clash")
 	}
 	name := ""
@@ -47,16 +47,16 @@ func TestNamesThatCollide(t *testing.T) {
 		}
 		for i := range many {
 			name := clash(t, i)
-			for k, full := range map[kind]string{byID: name, byFile: name, byStem: name, byURI: "okf://x.example/" + name} {
+			for k, full := range map[nameKind]string{byID: name, byFile: name, byStem: name, byURI: "okf://x.example/" + name} {
 				looks := 0
-				if _, ok := g.first(k, full, func(j int32) bool { looks++; return g.path(j) == name+".md" }); !ok || looks > 2 {
+				if _, ok := g.findFirst(k, full, func(j int32) bool { looks++; return g.pathOf(j) == name+".md" }); !ok || looks > 2 {
 					t.Fatalf("kind %d, name %d: %d looked at, found %t", k, i, looks, ok)
 				}
 			}
 			if to := g.Out(ID(name)); len(to) != 1 || to[0].To != ID(clash(t, (i+1)%many)) {
 				t.Fatalf("%d leads to %v", i, to)
 			}
-			if r, ok := g.row(name + ".md"); !ok || g.hasTwin(r) != (name == twin) {
+			if r, ok := g.rowOfPath(name + ".md"); !ok || g.hasDuplicate(r) != (name == twin) {
 				t.Fatalf("row %d, %t", r, ok)
 			}
 		}

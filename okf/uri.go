@@ -8,22 +8,21 @@ import (
 	"strings"
 )
 
-// ErrExternal is what Resolve wraps for a uri of another authority.
+// ErrExternal is wrapped by Resolve for a uri of another authority.
 var ErrExternal = errors.New("another authority's")
 
-// ErrCircular is what Resolve wraps where atoms supersede each other in a circle.
+// ErrCircular is wrapped by Resolve if atoms supersede each other in a circle.
 var ErrCircular = errors.New("circular supersession")
 
-// Resolution is where a reference leads.
+// Resolution is the result of resolving a reference.
 type Resolution struct {
-	Atom    *Atom   // what it names
-	InForce []*Atom // what stands in its place today, in order of id: Atom itself unless superseded
+	Atom    *Atom   // the atom that the reference names
+	InForce []*Atom // the atoms that supersede it, in order of id; Atom itself if none does
 }
 
-// Resolve follows a reference as canon makes it: through the index of uris, then
-// as Find does, then along supersession to what is in force. A draft supersedes
-// nothing. The error wraps ErrNotFound, ErrAmbiguous, ErrExternal or
-// ErrCircular, which names the circle.
+// Resolve resolves a reference of canon: by uri, then as Find does, then along supersession
+// to the atoms in force. A draft supersedes nothing. The error wraps ErrNotFound,
+// ErrAmbiguous, ErrExternal or ErrCircular, which names the circle.
 func (g *Graph) Resolve(ref string) (Resolution, error) {
 	if _, ok := g.find(ref, ""); !ok && g.External(ref) {
 		return Resolution{}, fmt.Errorf("%s: %w; no atom here has a uri of %s", ref, ErrExternal, Authority(ref))
@@ -33,15 +32,15 @@ func (g *Graph) Resolve(ref string) (Resolution, error) {
 		return Resolution{}, err
 	}
 	var ends []*Atom
-	if err := g.succeed(a, nil, &ends); err != nil {
+	if err := g.followSuccessors(a, nil, &ends); err != nil {
 		return Resolution{Atom: a}, err
 	}
 	slices.SortFunc(ends, func(a, b *Atom) int { return cmp.Compare(a.ID, b.ID) })
 	return Resolution{Atom: a, InForce: slices.Compact(ends)}, nil
 }
 
-// succeed walks to the atoms that stand in a's place; way led to a.
-func (g *Graph) succeed(a *Atom, way []*Atom, ends *[]*Atom) error {
+// followSuccessors collects the atoms that replace a; way led to a.
+func (g *Graph) followSuccessors(a *Atom, way []*Atom, ends *[]*Atom) error {
 	if i := slices.Index(way, a); i >= 0 {
 		var circle []string
 		for _, b := range append(way[i:], a) {
@@ -49,21 +48,21 @@ func (g *Graph) succeed(a *Atom, way []*Atom, ends *[]*Atom) error {
 		}
 		return fmt.Errorf("%s: %w: %s", a.Path, ErrCircular, strings.Join(circle, " → "))
 	}
-	next := g.successors(a)
+	next := g.directSuccessors(a)
 	if len(next) == 0 {
 		*ends = append(*ends, a)
 	}
 	for _, b := range next {
-		if err := g.succeed(b, append(slices.Clip(way), a), ends); err != nil {
+		if err := g.followSuccessors(b, append(slices.Clip(way), a), ends); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// successors are the atoms that a names as superseding it, and those that are
-// no drafts and say so themselves.
-func (g *Graph) successors(a *Atom) []*Atom {
+// directSuccessors returns the atoms that a names in superseded_by, and those that name a
+// in supersedes and are no drafts.
+func (g *Graph) directSuccessors(a *Atom) []*Atom {
 	var out []*Atom
 	for _, h := range g.Out(a.ID) {
 		if h.Kind == SupersededBy && h.To != a.ID {
@@ -78,16 +77,17 @@ func (g *Graph) successors(a *Atom) []*Atom {
 	return out
 }
 
-// refs are the references in a value: the items of a list, the parts of a text.
-func refs(v any) []string {
+// splitReferences returns the references in a value: the items of a list, or the parts of a
+// text.
+func splitReferences(v any) []string {
 	if s, ok := v.(string); ok {
 		return SplitList(s)
 	}
-	return list(v)
+	return valueList(v)
 }
 
-// SplitList splits a list that was written as one scalar, at the commas that
-// stand outside parentheses. Parts are trimmed and empty ones dropped.
+// SplitList splits a list that was written as one scalar, at the commas outside
+// parentheses. It trims the parts and drops empty ones.
 func SplitList(s string) []string {
 	var out []string
 	depth, from := 0, 0
@@ -113,11 +113,10 @@ func SplitList(s string) []string {
 	return out
 }
 
-// Authority is who gives out a uri: scheme and host where the scheme is http or
-// https, whose hosts are many; otherwise the scheme alone, because what follows
-// it is an opaque name and is never read. It is "" for what is no uri.
+// Authority returns who assigns a uri: scheme and host for http and https, else the scheme
+// alone, because the rest is an opaque name. It is "" if uri has no scheme.
 func Authority(uri string) string {
-	s := strings.ToLower(scheme(uri))
+	s := strings.ToLower(uriScheme(uri))
 	if s != "http" && s != "https" {
 		return s
 	}
@@ -125,49 +124,49 @@ func Authority(uri string) string {
 	return s + "://" + strings.ToLower(host)
 }
 
-// uri finds the atom that carries a uri; a fragment of the reference is not
-// part of it, unless an atom says so.
-func (g *Graph) uri(ref string) (int32, bool) {
-	if len(g.own) == 0 || scheme(ref) == "" {
+// findURI finds the atom with a uri. If no atom has the uri with its fragment, it looks
+// without the fragment.
+func (g *Graph) findURI(ref string) (int32, bool) {
+	if len(g.authorities) == 0 || uriScheme(ref) == "" {
 		return 0, false
 	}
-	if i, ok := g.withURI(ref); ok {
+	if i, ok := g.findExactURI(ref); ok {
 		return i, true
 	}
 	bare, _, cut := strings.Cut(ref, "#")
 	if !cut {
 		return 0, false
 	}
-	return g.withURI(bare)
+	return g.findExactURI(bare)
 }
 
-// withURI finds the first atom by path that has exactly this uri.
-func (g *Graph) withURI(uri string) (int32, bool) {
-	return g.first(byURI, uri, func(i int32) bool { return g.here(i) && g.uriAt(i) == uri })
+// findExactURI finds the first atom by path that has exactly this uri.
+func (g *Graph) findExactURI(uri string) (int32, bool) {
+	return g.findFirst(byURI, uri, func(i int32) bool { return g.hasAtom(i) && g.uriAt(i) == uri })
 }
 
 func (g *Graph) uriAt(i int32) string {
-	if g.now.over(i) {
-		return g.at(i).URI
+	if g.now.isChanged(i) {
+		return g.atomAt(i).URI
 	}
 	return g.uriOf(i)
 }
 
-// ours reports a uri of an authority that some atom of the bundle has a uri of.
-func (g *Graph) ours(ref string) bool { return g.own[Authority(ref)] }
+// isOwnURI reports whether some atom of the bundle has a uri of the same authority.
+func (g *Graph) isOwnURI(ref string) bool { return g.authorities[Authority(ref)] }
 
-// External reports whether name is a uri of an authority that no atom of the
-// bundle has a uri of, or that Elsewhere was told of: somebody else's, and never
-// dead.
+// External reports whether name is a uri of another repository: no atom of the bundle has a
+// uri of its authority, or Elsewhere declared the authority. Such a reference is never
+// reported as dead.
 func (g *Graph) External(name string) bool {
-	return scheme(name) != "" && (!g.ours(name) || slices.Contains(g.elsewhere, Authority(name)))
+	return uriScheme(name) != "" && (!g.isOwnURI(name) || slices.Contains(g.elsewhere, Authority(name)))
 }
 
-// Elsewhere declares authorities whose documents are another repository's, though
-// some may be here.
+// Elsewhere declares authorities whose documents belong to other repositories, even if the
+// bundle has some of them.
 func (g *Graph) Elsewhere(authorities []string) { g.elsewhere = authorities }
 
-// prose reports a reference that is words, or a pattern, and not a name.
-func prose(ref string) bool {
+// isProse reports a reference that is words or a pattern instead of a name.
+func isProse(ref string) bool {
 	return strings.ContainsAny(ref, " \t\n{}<>*") && !strings.HasSuffix(ref, ".md")
 }

@@ -1,7 +1,9 @@
 package okf
 
 import (
+	"cmp"
 	"fmt"
+	"maps"
 	"math"
 	"reflect"
 	"slices"
@@ -11,20 +13,20 @@ import (
 	"unicode/utf8"
 )
 
-// flowWidth is the longest list or mapping, in bytes, that is written on the
-// line of its key.
+// flowWidth is the longest list or mapping, in bytes, that is written on the line of its
+// key.
 const flowWidth = 100
 
-// canonical turns what a Set or a Field may hold into what Parse returns for
-// it: string, bool, int, float64, nil, []any or map[string]any.
-func canonical(v any) (any, error) {
+// normalizeValue converts a value of a Set or Field to the types that Parse returns:
+// string, bool, int, float64, nil, []any or map[string]any.
+func normalizeValue(v any) (any, error) {
 	switch v := v.(type) {
 	case nil:
 		return nil, nil
 	case Stamp:
-		return compact("by", v.By, "at", v.At), nil
+		return makeMap("by", v.By, "at", v.At), nil
 	case Source:
-		return compact("id", v.ID, "resource", v.Resource, "title", v.Title), nil
+		return makeMap("id", v.ID, "resource", v.Resource, "title", v.Title), nil
 	case Confidence:
 		return v.String(), nil
 	}
@@ -50,16 +52,16 @@ func canonical(v any) (any, error) {
 		}
 		return r.Float(), nil
 	case reflect.Slice, reflect.Map:
-		return collection(r)
+		return normalizeCollection(r)
 	}
 	return nil, fmt.Errorf("a %T cannot be written", v)
 }
 
-func collection(r reflect.Value) (any, error) {
+func normalizeCollection(r reflect.Value) (any, error) {
 	if r.Kind() == reflect.Slice {
 		out := make([]any, r.Len())
 		for i := range out {
-			e, err := canonical(r.Index(i).Interface())
+			e, err := normalizeValue(r.Index(i).Interface())
 			if err != nil {
 				return nil, err
 			}
@@ -72,7 +74,7 @@ func collection(r reflect.Value) (any, error) {
 	}
 	out := make(map[string]any, r.Len())
 	for it := r.MapRange(); it.Next(); {
-		e, err := canonical(it.Value().Interface())
+		e, err := normalizeValue(it.Value().Interface())
 		if err != nil {
 			return nil, err
 		}
@@ -81,8 +83,8 @@ func collection(r reflect.Value) (any, error) {
 	return out, nil
 }
 
-// compact makes a mapping of the pairs whose value is not empty.
-func compact(pairs ...string) map[string]any {
+// makeMap makes a mapping of the pairs whose value is not empty.
+func makeMap(pairs ...string) map[string]any {
 	out := map[string]any{}
 	for i := 0; i+1 < len(pairs); i += 2 {
 		if pairs[i+1] != "" {
@@ -92,59 +94,59 @@ func compact(pairs ...string) map[string]any {
 	return out
 }
 
-// look is how a value is laid out: what Edit keeps of the old value's shape.
-// The zero look is canonical for a key in column 0.
-type look struct {
+// layout is the form in which a value is written: what Edit keeps of the old value. The
+// zero layout is canonical for a key in column 0.
+type layout struct {
 	base  int  // indent of the key
 	block bool // a list or mapping below its key
 	flow  bool // a list or mapping on the line of its key
-	inner int  // indent of the lines below the key, where block is set
-	quote byte // ' or " for a text, 0 for what is needed
+	inner int  // indent of the lines below the key, if block is set
+	quote byte // ' or " for a text, 0 for quotes only if needed
 }
 
-// layout renders v: head stands on the key's line, below on the lines after it.
-func (l look) layout(v any) (head string, below []string) {
+// render formats v: head goes on the key's line, below on the lines after it.
+func (l layout) render(v any) (head string, below []string) {
 	switch c := v.(type) {
 	case []any:
-		return l.list(c)
+		return l.renderList(c)
 	case map[string]any:
-		return l.mapping(c)
+		return l.renderMap(c)
 	case string:
-		return quotedAs(c, l.quote), nil
+		return quoteAs(c, l.quote), nil
 	}
-	return scalar(v, false), nil
+	return renderScalar(v, false), nil
 }
 
-func (l look) list(c []any) (head string, below []string) {
-	fits := l.flow || flat(c) && len(flowText(c)) <= flowWidth
+func (l layout) renderList(c []any) (head string, below []string) {
+	fits := l.flow || isFlat(c) && len(renderFlow(c)) <= flowWidth
 	if len(c) == 0 || !l.block && fits {
-		return flowText(c), nil
+		return renderFlow(c), nil
 	}
 	for _, e := range c {
-		below = append(below, itemLines(l.pad(l.base), e)...)
+		below = append(below, renderItem(l.linePad(l.base), e)...)
 	}
 	return "", below
 }
 
-func (l look) mapping(c map[string]any) (head string, below []string) {
-	fits := l.flow || len(flowText(c)) <= flowWidth
+func (l layout) renderMap(c map[string]any) (head string, below []string) {
+	fits := l.flow || len(renderFlow(c)) <= flowWidth
 	if len(c) == 0 || !l.block && fits {
-		return flowText(c), nil
+		return renderFlow(c), nil
 	}
-	pad := l.pad(l.base + 1)
-	return "", mapLines(pad, pad, c)
+	pad := l.linePad(l.base + 1)
+	return "", renderMapLines(pad, pad, c)
 }
 
-// pad is the indent of the lines below the key, which must be least or more.
-func (l look) pad(least int) string {
+// linePad returns the indent of the lines below the key, which must be least or more.
+func (l layout) linePad(least int) string {
 	if l.block && l.inner >= least {
 		return strings.Repeat(" ", l.inner)
 	}
 	return strings.Repeat(" ", l.base+2)
 }
 
-// flat reports a list of scalars.
-func flat(c []any) bool {
+// isFlat reports a list of scalars.
+func isFlat(c []any) bool {
 	return !slices.ContainsFunc(c, func(e any) bool {
 		switch e.(type) {
 		case []any, map[string]any:
@@ -154,92 +156,83 @@ func flat(c []any) bool {
 	})
 }
 
-// itemLines is one element of a block list.
-func itemLines(pad string, e any) []string {
+// renderItem returns the lines of one item of a block list.
+func renderItem(pad string, e any) []string {
 	m, ok := e.(map[string]any)
-	if !ok || len(m) == 0 || len(flowText(e)) <= flowWidth {
+	if !ok || len(m) == 0 || len(renderFlow(e)) <= flowWidth {
 		if _, isList := e.([]any); ok || isList {
-			return []string{pad + "- " + flowText(e)}
+			return []string{pad + "- " + renderFlow(e)}
 		}
-		return []string{pad + "- " + scalar(e, false)}
+		return []string{pad + "- " + renderScalar(e, false)}
 	}
-	return mapLines(pad+"- ", pad+"  ", m)
+	return renderMapLines(pad+"- ", pad+"  ", m)
 }
 
-// mapLines is a block mapping; first starts its first line.
-func mapLines(first, pad string, m map[string]any) []string {
+// renderMapLines returns the lines of a block mapping; first is the indent of the first
+// line.
+func renderMapLines(first, pad string, m map[string]any) []string {
 	var out []string
-	for _, k := range nestedKeys(m) {
-		v := scalar(m[k], false)
+	for _, k := range sortNestedKeys(m) {
+		v := renderScalar(m[k], false)
 		switch m[k].(type) {
 		case []any, map[string]any:
-			v = flowText(m[k])
+			v = renderFlow(m[k])
 		}
-		out = append(out, first+quotedAs(k, 0)+": "+v)
+		out = append(out, first+quoteAs(k, 0)+": "+v)
 		first = pad
 	}
 	return out
 }
 
-// nestedKeys orders the keys of a nested mapping: the ones OKF defines first,
-// the rest by name.
-func nestedKeys(m map[string]any) []string {
-	keys := make([]string, 0, len(m))
-	for k := range m {
-		keys = append(keys, k)
-	}
+// sortNestedKeys returns the keys of a nested mapping: those that OKF defines first, the
+// rest by name.
+func sortNestedKeys(m map[string]any) []string {
 	rank := func(k string) int {
 		if i := slices.Index([]string{"by", "at", "id", "resource", "title"}, k); i >= 0 {
 			return i
 		}
 		return 5
 	}
-	slices.SortFunc(keys, func(a, b string) int {
-		if d := rank(a) - rank(b); d != 0 {
-			return d
-		}
-		return strings.Compare(a, b)
-	})
-	return keys
+	return slices.SortedFunc(maps.Keys(m), func(a, b string) int { return cmp.Or(rank(a)-rank(b), strings.Compare(a, b)) })
 }
 
-func flowText(v any) string {
+func renderFlow(v any) string {
 	var parts []string
 	switch c := v.(type) {
 	case []any:
 		for _, e := range c {
-			parts = append(parts, flowText(e))
+			parts = append(parts, renderFlow(e))
 		}
 		return "[" + strings.Join(parts, ", ") + "]"
 	case map[string]any:
-		for _, k := range nestedKeys(c) {
-			parts = append(parts, scalar(k, true)+": "+flowText(c[k]))
+		for _, k := range sortNestedKeys(c) {
+			parts = append(parts, renderScalar(k, true)+": "+renderFlow(c[k]))
 		}
 		return "{" + strings.Join(parts, ", ") + "}"
 	}
-	return scalar(v, true)
+	return renderScalar(v, true)
 }
 
-// scalar writes a value so that it reads back as itself, here and in a YAML
-// 1.1 reader, dates aside: those stay plain.
-func scalar(v any, inFlow bool) string {
+// renderScalar writes a value so that odd and a YAML 1.1 reader read the same value. Dates
+// are an exception: they stay plain.
+func renderScalar(v any, inFlow bool) string {
 	switch v := v.(type) {
 	case nil:
 		return "null"
 	case string:
-		if plainSafe(v) && !(inFlow && strings.ContainsAny(v, ",[]{}?#")) {
+		if isPlainSafe(v) && !(inFlow && strings.ContainsAny(v, ",[]{}?#")) {
 			return v
 		}
-		return quote(v)
+		return quoteText(v)
 	case float64:
-		return decimal(v)
+		return formatFloat(v)
 	default:
 		return fmt.Sprint(v)
 	}
 }
 
-// decimal writes a float so that it is not read as an integer.
-func decimal(f float64) string {
+// formatFloat writes a float so that it is not read as an integer.
+func formatFloat(f float64) string {
 	format := byte('f')
 	if a := math.Abs(f); a >= 1e15 || a != 0 && a < 1e-6 {
 		format = 'e'
@@ -251,39 +244,39 @@ func decimal(f float64) string {
 	return s
 }
 
-// quotedAs writes a text in the quotes q where they can hold it.
-func quotedAs(s string, q byte) string {
+// quoteAs writes a text in the quotes q if they can hold it.
+func quoteAs(s string, q byte) string {
 	switch {
 	case q == '"':
 		return doubleQuote(s)
-	case q == '\'' && printable(s):
+	case q == '\'' && isPrintable(s):
 		return "'" + strings.ReplaceAll(s, "'", "''") + "'"
 	}
-	return scalar(s, false)
+	return renderScalar(s, false)
 }
 
-// plainSafe reports whether s can stand without quotes in block context.
-func plainSafe(s string) bool {
-	if s == "" || !printable(s) || strings.TrimSpace(s) != s || !plainStart(s) || s[0] == '~' || s[0] == '=' {
+// isPlainSafe reports whether s needs no quotes in block context.
+func isPlainSafe(s string) bool {
+	if s == "" || !isPrintable(s) || strings.TrimSpace(s) != s || !canStartPlain(s) || s[0] == '~' || s[0] == '=' {
 		return false
 	}
-	if strings.Contains(s, ": ") || strings.Contains(s, " #") || strings.HasSuffix(s, ":") || yaml11Bool(s) {
+	if strings.Contains(s, ": ") || strings.Contains(s, " #") || strings.HasSuffix(s, ":") || isYAML11Bool(s) {
 		return false
 	}
 	if strings.IndexByte("0123456789+-.", s[0]) >= 0 {
-		return date(s) || strings.ContainsFunc(s, func(r rune) bool { return !strings.ContainsRune("0123456789abcdefABCDEFxXoO_.+-:iInN", r) })
+		return isDate(s) || strings.ContainsFunc(s, func(r rune) bool { return r >= utf8.RuneSelf || !numberBytes[r] })
 	}
-	kind, ok := resolve(s)
+	kind, ok := classifyScalar(s)
 	return ok && kind == kindText
 }
 
-// printable reports whether a plain or single-quoted scalar can hold s.
-func printable(s string) bool {
-	return scannable(s) && !strings.ContainsAny(s, "\n\r") && !strings.ContainsFunc(s, func(r rune) bool { return r > 0x7e && !unicode.IsGraphic(r) })
+// isPrintable reports whether a plain or single-quoted scalar can hold s.
+func isPrintable(s string) bool {
+	return isScannable(s) && !strings.ContainsAny(s, "\n\r") && !strings.ContainsFunc(s, func(r rune) bool { return r > 0x7e && !unicode.IsGraphic(r) })
 }
 
-func quote(s string) string {
-	if strings.ContainsAny(s, `"\`) && !strings.Contains(s, "'") && printable(s) {
+func quoteText(s string) string {
+	if strings.ContainsAny(s, `"\`) && !strings.Contains(s, "'") && isPrintable(s) {
 		return "'" + s + "'"
 	}
 	return doubleQuote(s)
@@ -299,8 +292,8 @@ func doubleQuote(s string) string {
 	return sb.String()
 }
 
-// escapeRune returns r inside double quotes. What YAML does not print, or breaks lines
-// at, is written by number.
+// escapeRune returns r for double quotes. It writes by number what YAML does not print or
+// breaks lines at.
 func escapeRune(r rune) string {
 	switch {
 	case r == '"' || r == '\\':

@@ -6,25 +6,25 @@ import (
 	"unicode/utf8"
 )
 
-// Visible returns s without the characters a reader cannot see but a model can
-// read: control characters other than newline and tab, zero-width and soft
-// characters, bidirectional overrides and isolates, interlinear marks, the tag
-// block U+E0000–E007F and the variation selectors above U+E0100. CR LF becomes
-// LF. Text without such characters is returned as it is.
+// Visible returns s without the characters that a reader cannot see but a model can read.
+// These are control characters other than newline and tab, zero-width and soft characters,
+// bidirectional overrides and isolates, interlinear marks, the tag block U+E0000–E007F, and
+// the variation selectors above U+E0100. CR LF becomes LF. Text without such characters is
+// returned as it is.
 func Visible(s string) string {
-	if strings.IndexFunc(s, hidden) < 0 {
+	if strings.IndexFunc(s, isHidden) < 0 {
 		return s
 	}
 	return strings.Map(func(r rune) rune {
-		if hidden(r) {
+		if isHidden(r) {
 			return -1
 		}
 		return r
 	}, s)
 }
 
-// Legible returns s as UTF-8: a byte that is none stands as \xff, so that a file's name
-// can be told of wherever only text may stand.
+// Legible returns s as UTF-8, with \xff for an invalid byte, so that the name of a file can
+// be shown where only text is allowed.
 func Legible(s string) string {
 	if utf8.ValidString(s) {
 		return s
@@ -40,8 +40,8 @@ func Legible(s string) string {
 	return b.String()
 }
 
-// hidden reports whether r has no place in text that is shown or served.
-func hidden(r rune) bool {
+// isHidden reports whether r must not appear in text that is shown or served.
+func isHidden(r rune) bool {
 	if ' ' <= r && r < 0x7f {
 		return false
 	}

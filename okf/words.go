@@ -8,32 +8,31 @@ import (
 	"golang.org/x/text/unicode/norm"
 )
 
-// words calls add with every search word of s, in order.
+// eachWord calls add with every search word of s, in order.
 //
-// A word is a run of letters and digits, in lower case, without accents, its
-// English plural undone, so that "Résumés" finds "resume". A name in camel case is
-// a word and so are its parts: VoteTypeId, vote, type, id. Scripts that write
-// no spaces (Han, kana) give every pair of neighbours, which finds phrases
-// without a dictionary.
-func words(s string, add func(string)) {
+// A word is a run of letters and digits, in lower case, without accents and without an
+// English plural, so that "Résumés" finds "resume". A name in camel case gives itself and
+// its parts: VoteTypeId gives vote, type and id too. Scripts without spaces (Han, kana)
+// give every pair of neighbours, which finds phrases without a dictionary.
+func eachWord(s string, add func(string)) {
 	for i := 0; i < len(s); {
-		end, plain := span(s, i)
+		end, plain := wordEnd(s, i)
 		switch {
 		case end == i:
 			_, n := utf8.DecodeRuneInString(s[i:])
 			end += n
 		case plain:
-			add(singular(s[i:end]))
+			add(stripPlural(s[i:end]))
 		default:
-			run(s[i:end], add)
+			addRun(s[i:end], add)
 		}
 		i = end
 	}
 }
 
-// span is where the run of letters and digits that begins at i ends, and whether
-// small ASCII letters and digits are all it has.
-func span(s string, i int) (end int, plain bool) {
+// wordEnd returns the end of the run of letters and digits that begins at i, and whether it
+// has only lower-case ASCII letters and digits.
+func wordEnd(s string, i int) (end int, plain bool) {
 	plain = true
 	for end = i; end < len(s); {
 		switch c := s[end]; {
@@ -46,7 +45,7 @@ func span(s string, i int) (end int, plain bool) {
 			return end, plain
 		default:
 			r, n := utf8.DecodeRuneInString(s[end:])
-			if !inWord(r) {
+			if !isWordRune(r) {
 				return end, plain
 			}
 			plain = false
@@ -56,36 +55,36 @@ func span(s string, i int) (end int, plain bool) {
 	return end, plain
 }
 
-func inWord(r rune) bool {
+func isWordRune(r rune) bool {
 	if r < utf8.RuneSelf {
 		return r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9'
 	}
 	return unicode.In(r, unicode.L, unicode.M, unicode.N) && r != utf8.RuneError
 }
 
-// run gives the words of one run of letters and digits.
-func run(s string, add func(string)) {
-	ascii, camel := shape(s)
+// addRun adds the words of one run of letters and digits.
+func addRun(s string, add func(string)) {
+	ascii, camel := classifyRun(s)
 	if !ascii {
-		s = fold(s)
+		s = dropAccents(s)
 		if unicode.In([]rune(s + " ")[0], unicode.Han, unicode.Hiragana, unicode.Katakana) {
-			pairs(s, add)
+			addPairs(s, add)
 			return
 		}
 	}
 	if camel {
-		parts(s, add)
+		addCamelParts(s, add)
 	}
 	if !ascii {
-		s = strings.ToUpper(s) // one letter may have two small forms
+		s = strings.ToUpper(s) // one letter may have two lower-case forms
 	}
 	if low := strings.ToLower(s); low != "" {
-		add(singular(low))
+		add(stripPlural(low))
 	}
 }
 
-// shape reports whether s is ASCII, and whether it is in camel case.
-func shape(s string) (ascii, camel bool) {
+// classifyRun reports whether s is ASCII, and whether it is in camel case.
+func classifyRun(s string) (ascii, camel bool) {
 	ascii = true
 	for i := range len(s) {
 		ascii = ascii && s[i] < utf8.RuneSelf
@@ -94,8 +93,8 @@ func shape(s string) (ascii, camel bool) {
 	return ascii, camel
 }
 
-// fold brings compatibility forms together and drops accents.
-func fold(s string) string {
+// dropAccents maps compatibility forms to one form and drops accents.
+func dropAccents(s string) string {
 	return strings.Map(func(r rune) rune {
 		if unicode.Is(unicode.Mn, r) {
 			return -1
@@ -104,18 +103,18 @@ func fold(s string) string {
 	}, norm.NFKD.String(s))
 }
 
-// parts gives the parts of a name in camel case.
-func parts(s string, add func(string)) {
+// addCamelParts adds the parts of a name in camel case.
+func addCamelParts(s string, add func(string)) {
 	from := 0
 	for i := 1; i <= len(s); i++ {
 		if i == len(s) || s[i] >= 'A' && s[i] <= 'Z' && s[i-1] >= 'a' && s[i-1] <= 'z' {
-			add(singular(strings.ToLower(s[from:i])))
+			add(stripPlural(strings.ToLower(s[from:i])))
 			from = i
 		}
 	}
 }
 
-func pairs(s string, add func(string)) {
+func addPairs(s string, add func(string)) {
 	rs := []rune(s)
 	if len(rs) == 1 {
 		add(s)
@@ -125,12 +124,11 @@ func pairs(s string, add func(string)) {
 	}
 }
 
-// singular undoes an English plural as far as spelling alone can tell: -ies is
-// -y, -es is -e, -s is nothing, and -ss, -us, -is and words of three letters
-// stay. It is the weakest rule that lets a title in the singular answer a
-// question in the plural, and it is wrong about meaning less often than a
-// stemmer (Harman 1991, the S stemmer).
-func singular(w string) string {
+// stripPlural removes an English plural as far as spelling can tell: -ies becomes -y, -es
+// becomes -e, -s is dropped. Words in -ss, -us, -is and words of three letters stay. This
+// is the weakest rule that lets a title in the singular match a question in the plural, and
+// it confuses words less often than a stemmer (Harman 1991, the S stemmer).
+func stripPlural(w string) string {
 	n := len(w)
 	if n < 4 || w[n-1] != 's' {
 		return w

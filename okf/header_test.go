@@ -16,7 +16,7 @@ import (
 func leanAsParsed(t interface{ Fatalf(string, ...any) }, file, src string) bool {
 	var s scanner
 	var refs []ref
-	got, ok := s.lean(file, []byte(src), &refs)
+	got, ok := s.readHeader(file, []byte(src), &refs)
 	if !ok {
 		return false
 	}
@@ -28,11 +28,11 @@ func leanAsParsed(t interface{ Fatalf(string, ...any) }, file, src string) bool 
 	if got.id != a.ID || got.typ != a.Type || got.uri != a.URI || int(got.bodyLine) != a.BodyLine || got.text[got.body:] != string(a.Body()) {
 		t.Fatalf("%q\nleaf %+v\natom %+v", src, got, a)
 	}
-	want := matterOf(&a)
+	want := referencesOf(&a)
 	if d := cmp.Diff(want.refs, got.refs, cmp.AllowUnexported(ref{}), cmpopts.EquateEmpty()); d != "" {
 		t.Fatalf("%q: references -atom +leaf\n%s", src, d)
 	}
-	links, ok := new(workbench).linksOf(file, &got.leaf)
+	links, ok := new(rowReader).readLinks(file, &got.rawFile)
 	if d := cmp.Diff(want.links, links, cmpopts.EquateEmpty()); ok && d != "" {
 		t.Fatalf("%q: links -atom +leaf\n%s", src, d)
 	}
