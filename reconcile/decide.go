@@ -9,44 +9,44 @@ import (
 	"github.com/odd-cli/odd/okf"
 )
 
-// merger decides the fates of one emission.
+// merger decides what happens to each atom of one emission.
 type merger struct {
 	g      *okf.Graph
 	o      Options
-	names  names                // of the prior atoms, and of what is added so far
-	adds   map[okf.ID]*okf.Atom // what this emission adds, at its new path
+	names  nameIndex            // of the prior atoms and of those added so far
+	adds   map[okf.ID]*okf.Atom // the atoms that this emission adds, with their new paths
 	addsAt map[string]*okf.Atom // the same by path
 	fate   map[okf.ID]Item      // of new atoms
 	items  []Item
 }
 
-func newMerger(g *okf.Graph, o Options, cands []cand) *merger {
+func newMerger(g *okf.Graph, o Options, cands []candidate) *merger {
 	m := &merger{g: g, o: o, adds: map[okf.ID]*okf.Atom{}, addsAt: map[string]*okf.Atom{}, fate: map[okf.ID]Item{}}
 	titles := map[okf.ID]string{}
 	for _, c := range cands {
 		if c.prior == nil {
 			continue
 		}
-		if e, _ := m.allow(c); e == Updated && sameType(c) {
+		if e, _ := m.judgeUpdate(c); e == Updated && sameType(c) {
 			if _, ok := c.Atom.Field("title"); ok {
 				titles[c.id] = c.Atom.Title
 			}
 		}
 	}
-	m.names = index(g, cands, titles)
+	m.names = indexNames(g, cands, titles)
 	return m
 }
 
-// sameType reports whether c says it is what its prior is.
-func sameType(c cand) bool { return foldType(c.prior.Type) == foldType(c.Atom.Type) }
+// sameType reports whether c has the type of its prior.
+func sameType(c candidate) bool { return foldType(c.prior.Type) == foldType(c.Atom.Type) }
 
-// place finds the fate of a new atom. Candidates come by id, so that of two that
-// are the same thing the first by id is the one that lands.
-func (m *merger) place(c cand) {
+// placeNew decides a new atom. Candidates are in order of id, so the first of two that are
+// the same thing lands.
+func (m *merger) placeNew(c candidate) {
 	it := Item{Effect: Added, ID: c.id, Path: c.path}
-	switch same, taken, stem := m.names.same(c), m.names.path[strings.ToLower(c.path)], m.names.stem[string(c.id)]; {
-	case !m.o.Person && m.personal(c) != "":
-		it.Effect, it.Reason = Guarded, m.personal(c)
+	switch same, taken, stem := m.names.findSame(c), m.names.path[strings.ToLower(c.path)], m.names.stem[string(c.id)]; {
+	case !m.o.Person && m.whyPersonal(c) != "":
+		it.Effect, it.Reason = Guarded, m.whyPersonal(c)
 	case same != nil:
 		it.Effect, it.Other, it.Reason = Duplicate, same.ID, fmt.Sprintf("it is the same as %s (%s)", same.ID, same.Path)
 	case taken != nil:
@@ -69,18 +69,18 @@ func (m *merger) place(c cand) {
 	a := c.Atom
 	a.ID, a.Path = c.id, c.path
 	m.adds[c.id], m.addsAt[c.path] = &a, &a
-	m.names.identify(c.title, c.bare, &a)
-	first(m.names.path, strings.ToLower(c.path), &a)
+	m.names.addKeys(c.title, c.bare, &a)
+	setFirst(m.names.path, strings.ToLower(c.path), &a)
 }
 
-// personal says why an agent's atom is a person's to write, "" when it is not.
-func (m *merger) personal(c cand) string {
+// whyPersonal explains why only a person may write an atom; "" if an agent may.
+func (m *merger) whyPersonal(c candidate) string {
 	switch {
 	case isType(c.Atom.Type, governing...):
 		return fmt.Sprintf("only a person may write atoms of type %s", c.Atom.Type)
 	case isReserved(c.path), isReserved(c.Atom.Path):
 		return "only a person may write in that folder"
-	case declares(c.Atom.Tags), c.prior != nil && declares(c.prior.Tags):
+	case declaresEntryType(c.Atom.Tags), c.prior != nil && declaresEntryType(c.prior.Tags):
 		return "only a person may declare a type of journal entry"
 	case c.prior != nil && isType(c.prior.Type, "task"):
 		return "an agent may not change a task"
@@ -88,16 +88,17 @@ func (m *merger) personal(c cand) string {
 	return ""
 }
 
-// declares reports the tag of a document that adds a type of journal entry or
-// redefines one; it governs, whatever type it is of.
-func declares(tags []string) bool {
+// declaresEntryType reports the tag of a document that adds or redefines a type of journal
+// entry. Such a document governs, whatever its type.
+func declaresEntryType(tags []string) bool {
 	return slices.ContainsFunc(tags, func(t string) bool { return strings.EqualFold(strings.TrimSpace(okf.Visible(t)), "encoding-type") })
 }
 
-// decideAll appends an item a candidate, in their order. By now m is only read.
-func (m *merger) decideAll(cands []cand) error {
+// decideAll appends an item for each candidate, in their order. It runs in parallel; m is
+// only read by now.
+func (m *merger) decideAll(cands []candidate) error {
 	items, errs := make([]Item, len(cands)), make([]error, len(cands))
-	parallel(len(cands), func(i int) { items[i], errs[i] = m.decide(cands[i]) })
+	eachParallel(len(cands), func(i int) { items[i], errs[i] = m.decide(cands[i]) })
 	for _, err := range errs {
 		if err != nil {
 			return err
@@ -107,13 +108,13 @@ func (m *merger) decideAll(cands []cand) error {
 	return nil
 }
 
-// decide is the item of c, with its bytes.
-func (m *merger) decide(c cand) (Item, error) {
+// decide returns the item of c, with its bytes.
+func (m *merger) decide(c candidate) (Item, error) {
 	if c.prior == nil {
 		it := m.fate[c.id]
-		b, err := m.fresh(c)
+		b, err := m.printNew(c)
 		if err != nil {
-			return it, &Malformed{Problems: []okf.Problem{problem(c.At, "odd-unprintable", "%s: %v", c.id, err)}}
+			return it, &Malformed{Problems: []okf.Problem{newProblem(c.At, "odd-unprintable", "%s: %v", c.id, err)}}
 		}
 		it.Bytes = b
 		return it, nil
@@ -130,7 +131,7 @@ func (m *merger) decide(c cand) (Item, error) {
 	case wanted == nil:
 		it.Effect = Unchanged
 	default:
-		it.Effect, it.Reason = m.allow(c)
+		it.Effect, it.Reason = m.judgeUpdate(c)
 		it.Bytes = wanted
 		if a, err := okf.Parse(c.path, wanted); err == nil && it.Effect == Updated {
 			if why := m.whyDeclined(c.id, &a); why != "" {
@@ -141,7 +142,7 @@ func (m *merger) decide(c cand) (Item, error) {
 	return it, nil
 }
 
-// whyDeclined is what Options.Declined says of an agent's atom.
+// whyDeclined returns what Options.Declined says of an agent's atom.
 func (m *merger) whyDeclined(id okf.ID, a *okf.Atom) string {
 	if m.o.Person || m.o.Declined == nil {
 		return ""
@@ -149,10 +150,10 @@ func (m *merger) whyDeclined(id okf.ID, a *okf.Atom) string {
 	return m.o.Declined(id, okf.Grounds(a))
 }
 
-// allow decides an update that would change something.
-func (m *merger) allow(c cand) (Effect, string) {
+// judgeUpdate decides an update that would change something.
+func (m *merger) judgeUpdate(c candidate) (Effect, string) {
 	agent := !m.o.Person
-	why := m.personal(c)
+	why := m.whyPersonal(c)
 	switch out := m.outOfForce(c.prior); {
 	case agent && why != "":
 		return Guarded, why
@@ -170,7 +171,7 @@ func (m *merger) allow(c cand) (Effect, string) {
 	return Updated, ""
 }
 
-// outOfForce says why a guides nobody any more, "" when it does.
+// outOfForce explains why an atom is no longer in force; "" if it is.
 func (m *merger) outOfForce(a *okf.Atom) string {
 	for _, h := range m.g.In(a.ID) {
 		if h.Kind == okf.Supersedes && h.From != a.ID {
@@ -188,12 +189,12 @@ func (m *merger) outOfForce(a *okf.Atom) string {
 	return ""
 }
 
-// fresh prints a new atom at its place, with its edges mirrored.
-func (m *merger) fresh(c cand) ([]byte, error) {
-	body := lf(string(c.Atom.Body()))
-	mirrored := m.mirror(c.path, body, c.Atom.Edges)
+// printNew returns the file of a new atom, with its edges mirrored.
+func (m *merger) printNew(c candidate) ([]byte, error) {
+	body := toLF(string(c.Atom.Body()))
+	mirrored := m.mirrorEdges(c.path, body, c.Atom.Edges)
 	if id, _ := c.Atom.Field("id"); !m.o.Person && id.Value == string(c.id) && mirrored == body {
-		return c.Atom.Bytes(), nil // which Cap printed and parsed, with this id
+		return c.Atom.Bytes(), nil // Cap printed and parsed it with this id
 	}
 	fields := []okf.Field{{Key: "id", Value: string(c.id)}}
 	for _, f := range c.Atom.Fields {
@@ -211,9 +212,9 @@ func (m *merger) fresh(c cand) ([]byte, error) {
 	return a.Bytes(), nil
 }
 
-// orphans appends the atoms an agent could have emitted and did not. Nothing is
+// addOrphans appends the atoms that an agent could have emitted and did not. Nothing is
 // ever deleted.
-func (m *merger) orphans(cands []cand) {
+func (m *merger) addOrphans(cands []candidate) {
 	seen := map[okf.ID]bool{}
 	for _, c := range cands {
 		seen[c.id] = true
@@ -229,8 +230,8 @@ func (m *merger) orphans(cands []cand) {
 	}
 }
 
-// lf is s with LF line endings.
-func lf(s string) string { return strings.ReplaceAll(s, "\r\n", "\n") }
+// toLF returns s with LF line ends.
+func toLF(s string) string { return strings.ReplaceAll(s, "\r\n", "\n") }
 
-// crlf reports whether b's lines end in CR LF.
-func crlf(b []byte) bool { return bytes.Contains(b, []byte("\r\n")) }
+// hasCRLF reports whether the lines of b end in CR LF.
+func hasCRLF(b []byte) bool { return bytes.Contains(b, []byte("\r\n")) }

@@ -6,8 +6,8 @@ import (
 	"github.com/odd-cli/odd/okf"
 )
 
-// Diff is the unified diff between what g has at the item's path and what the
-// item writes, or would have written. It is empty for an item without bytes.
+// Diff returns the unified diff between the file of g at the item's path and the bytes that
+// the item writes, or would have written. It is empty for an item without bytes.
 func Diff(g *okf.Graph, it Item) []byte {
 	if it.Bytes == nil {
 		return nil

@@ -6,8 +6,8 @@ import (
 	"sync/atomic"
 )
 
-// parallel calls do(0) … do(n-1), on as many goroutines as there are processors.
-func parallel(n int, do func(i int)) {
+// eachParallel calls do(0) … do(n-1), on as many goroutines as there are processors.
+func eachParallel(n int, do func(i int)) {
 	const share = 32 // calls taken at once
 	var next atomic.Int64
 	var wg sync.WaitGroup

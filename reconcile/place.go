@@ -13,18 +13,18 @@ import (
 	"github.com/odd-cli/odd/okf"
 )
 
-// slug is the grammar of an id that odd creates; longer ones make bad file names.
-var slug = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[a-z0-9][a-z0-9-]{0,119}$`) })
+// idForm is the form of an id that odd creates; longer ones make bad file names.
+var idForm = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[a-z0-9][a-z0-9-]{0,119}$`) })
 
-// folders of the bundle that an agent's atom may not be in.
-var folders = []string{"canon", "personas", "handoffs", "journal", "ledger", "proposals", "governance"}
+// reservedFolders are the folders of the bundle that an agent's atom may not be in.
+var reservedFolders = []string{"canon", "personas", "handoffs", "journal", "ledger", "proposals", "governance"}
 
-// governing are the types only a person writes: canon, and who an agent is.
+// governing are the types that only a person writes: canon, and who an agent is.
 var governing = []string{"canon", "constraint", "principle", "method", "definition", "persona", "handoff", "journal"}
 
-// folder is where a new atom of type t lands: the plural of the type, canon for
+// folderOf returns the folder of a new atom of type t: the plural of the type, or canon for
 // the canon types. It is "" for a type without a letter or digit.
-func folder(t string) string {
+func folderOf(t string) string {
 	if isType(t, governing[:5]...) {
 		return "canon"
 	}
@@ -48,7 +48,7 @@ func folder(t string) string {
 	return name + "s"
 }
 
-// badPath says why p is no path inside a bundle, "" when it is one.
+// badPath explains why p is not a path inside a bundle; "" if it is.
 func badPath(p string) string {
 	switch {
 	case p == "":
@@ -70,27 +70,26 @@ func badPath(p string) string {
 	return ""
 }
 
-// isReserved reports a path in a folder that is a person's.
+// isReserved reports a path in a folder that only people write in.
 func isReserved(p string) bool {
 	first, _, _ := strings.Cut(strings.ToLower(p), "/")
-	return slices.Contains(folders, first)
+	return slices.Contains(reservedFolders, first)
 }
 
-// names are the prior atoms by everything a new atom could collide with. Only
-// the keys of the candidates are in the maps, so that a large bundle is read
-// once and not copied.
-type names struct {
-	path  map[string]*okf.Atom // folded: some file systems are
+// nameIndex finds the prior atoms by everything that a new atom could collide with. The
+// maps have only the keys of the candidates, so a large bundle is read once and not copied.
+type nameIndex struct {
+	path  map[string]*okf.Atom // lower case, because some file systems ignore case
 	stem  map[string]*okf.Atom
 	title map[string]*okf.Atom // type and title
 	bare  map[string]*okf.Atom // type and id without folders and type prefix
 	types map[string]bool      // of the candidates
 }
 
-// index looks for the candidates without a prior in g. titles has the titles
-// that the emission changes, because what it adds stands beside the result.
-func index(g *okf.Graph, cands []cand, titles map[okf.ID]string) names {
-	n := names{map[string]*okf.Atom{}, map[string]*okf.Atom{}, map[string]*okf.Atom{}, map[string]*okf.Atom{}, map[string]bool{}}
+// indexNames looks in g for the names of the candidates without a prior. titles has the
+// titles that the emission changes, because new atoms are compared with the result.
+func indexNames(g *okf.Graph, cands []candidate, titles map[okf.ID]string) nameIndex {
+	n := nameIndex{map[string]*okf.Atom{}, map[string]*okf.Atom{}, map[string]*okf.Atom{}, map[string]*okf.Atom{}, map[string]bool{}}
 	for _, c := range cands {
 		if c.prior == nil {
 			n.path[strings.ToLower(c.path)], n.stem[string(c.id)] = nil, nil
@@ -107,31 +106,32 @@ func index(g *okf.Graph, cands []cand, titles map[okf.ID]string) names {
 			b.Title = t
 			a = &b
 		}
-		first(n.path, strings.ToLower(a.Path), a)
-		first(n.stem, path.Base(string(a.ID)), a)
-		first(n.stem, strings.TrimSuffix(path.Base(a.Path), ".md"), a)
+		setFirst(n.path, strings.ToLower(a.Path), a)
+		setFirst(n.stem, path.Base(string(a.ID)), a)
+		setFirst(n.stem, strings.TrimSuffix(path.Base(a.Path), ".md"), a)
 		if n.types[foldType(a.Type)] {
-			n.identify(titleKey(a), bareKey(a.Type, a.ID), a)
+			n.addKeys(titleKey(a), bareKey(a.Type, a.ID), a)
 		}
 	}
 	return n
 }
 
-// identify notes what makes a the same thing as a candidate.
-func (n names) identify(title, bare string, a *okf.Atom) {
-	first(n.title, title, a)
-	first(n.bare, bare, a)
+// addKeys records the keys that would make a candidate the same thing as a.
+func (n nameIndex) addKeys(title, bare string, a *okf.Atom) {
+	setFirst(n.title, title, a)
+	setFirst(n.bare, bare, a)
 }
 
-// first gives a wanted key to the earliest atom: they come in path order, candidates by id.
-func first(m map[string]*okf.Atom, k string, a *okf.Atom) {
+// setFirst sets a wanted key to the first atom that has it. Prior atoms come in path order,
+// candidates by id.
+func setFirst(m map[string]*okf.Atom, k string, a *okf.Atom) {
 	if cur, wanted := m[k]; wanted && cur == nil {
 		m[k] = a
 	}
 }
 
-// same returns the atom that c is a second copy of, nil when there is none.
-func (n names) same(c cand) *okf.Atom {
+// findSame returns the atom that c duplicates; nil if there is none.
+func (n nameIndex) findSame(c candidate) *okf.Atom {
 	if c.title != "" && n.title[c.title] != nil {
 		return n.title[c.title]
 	}
@@ -140,7 +140,7 @@ func (n names) same(c cand) *okf.Atom {
 
 func foldType(t string) string { return strings.ToLower(strings.TrimSpace(t)) }
 
-// titleKey is type and title after NFC, case folding and white space.
+// titleKey returns type and title after NFC, case folding and joining white space.
 func titleKey(a *okf.Atom) string {
 	t := strings.Join(strings.Fields(cases.Fold().String(norm.NFC.String(a.Title))), " ")
 	if t == "" {
@@ -149,7 +149,7 @@ func titleKey(a *okf.Atom) string {
 	return foldType(a.Type) + "\x00" + norm.NFC.String(t)
 }
 
-// bareKey is type and id without folders and without a leading "type-".
+// bareKey returns type and id without folders and without a leading "type-".
 func bareKey(t string, id okf.ID) string {
 	t = foldType(t)
 	return t + "\x00" + strings.TrimPrefix(strings.ToLower(path.Base(string(id))), strings.ReplaceAll(t, " ", "-")+"-")

@@ -60,7 +60,7 @@ func drawBundle(t *rapid.T) []okf.Atom {
 	var out []okf.Atom
 	for _, id := range rapid.SliceOfNDistinct(rapid.SampledFrom(ids), 0, 4, rapid.ID).Draw(t, "prior") {
 		fields := drawAtom(t, id)
-		a, err := okf.New(folder(fields[0].Value.(string))+"/"+id+".md", fields, drawBody(t))
+		a, err := okf.New(folderOf(fields[0].Value.(string))+"/"+id+".md", fields, drawBody(t))
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -1,8 +1,8 @@
 // Package reconcile merges incoming atoms into prior ones by id and confidence.
-// It is pure: it returns what would change, and somebody else writes it.
+// It writes nothing: it returns what would change.
 //
-// One emission is a list of atoms. Either all of it is well formed and every
-// atom has a fate, or nothing of it lands. The fate of an atom, first match wins:
+// An emission is a list of atoms. If one of them is malformed, nothing of the emission
+// lands. Otherwise each atom gets the first effect that applies:
 //
 //	the prior of that id has another type                conflict
 //	merging it would change nothing that lasts           unchanged
@@ -10,43 +10,44 @@
 //	an agent's, and the prior is human-reviewed          guarded
 //	base is not the prior's blob, or there is none       conflict
 //	the prior is deprecated or superseded                guarded
-//	its rank is below the prior's                        guarded
+//	its confidence is below the prior's                  guarded
 //	a person declined it, and its sources say the same   declined
 //	otherwise, with a prior                              updated
 //	no prior, and another atom is the same thing         duplicate
 //	no prior                                             added
 //
-// Two atoms are the same thing when their type is one and either their titles
-// are one after NFC, case folding and white space, or their ids are one after
-// folders and a leading "type-" are taken off.
+// Two atoms are the same thing if they have the same type and the same title or id.
+// Titles are compared after NFC, case folding and joining white space, ids without
+// folders and without a leading "type-".
 //
-// What lasts is everything but generated, timestamp, verified, usage_window and,
-// within a source, last_modified, usage_count and usage_window: a clock alone
-// makes no diff.
+// Changes to generated, timestamp, verified and usage_window do not last, and neither
+// do those to blob, last_modified, usage_count and usage_window of a source. So the
+// time alone makes no diff.
 //
-// An update is a minimal edit of the prior's file. Keys the incoming atom has
-// replace, keys it lacks stay, typed edges and sources are united, confidence
-// never falls, and the body is replaced only where it says something else.
+// An update is a minimal edit of the prior's file. The keys of the incoming atom
+// replace the prior's, and other keys stay. Typed edges and sources are merged.
+// Confidence never falls. The body is replaced only if its text differs.
 //
-// A new atom lands at TYPES/ID.md, TYPES being the plural of its type, whatever
-// path it came with. Typed edges are mirrored, for readers that know markdown
-// links only, under a last heading "# Related", as one list item an edge:
+// A new atom lands at TYPES/ID.md, where TYPES is the plural of its type, whatever
+// path it came with. Typed edges are repeated as links, for readers that know only
+// markdown links. They are list items under a last heading "# Related":
 //
 //	# Related
 //
 //	* [CMS](../systems/cms.md)
 //
-// An edge whose target is linked from the body already, or is not there, gets
-// no item. The section belongs to odd as long as it is the last one and holds
-// such items only; it is left out when bodies are compared.
+// An edge gets no item if the body links its target already, or if the target does not
+// exist. The section belongs to odd as long as it is the last one and holds only such
+// items; comparisons of bodies ignore it.
 //
-// What an agent may not do, by Cap and by Merge (invariants 1, 2 and 16):
-// it never says verified, never rises above the session's cap, never sets uri,
-// approval tags or a lifecycle, never writes canon, profiles, handoffs or what
-// governs, never moves a task, and never changes a byte a person has verified.
+// Cap and Merge limit what an agent may do (invariants 1, 2 and 16). It never sets
+// verified, a uri, approval tags or a lifecycle, and never exceeds the session's cap.
+// It never writes canon, profiles, handoffs or anything else that governs, never moves
+// a task, and never changes an atom that a person verified.
 package reconcile
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -55,18 +56,19 @@ import (
 	"github.com/odd-cli/odd/okf"
 )
 
-// Incoming is one emitted atom. Base is the blob id of the atom it was made against, "" for a new one.
+// Incoming is one emitted atom. Base is the blob id of the version that it changes; "" for
+// a new atom.
 type Incoming struct {
 	Atom         okf.Atom
 	Base         string
-	ReplaceEdges bool   // a person's only: edge keys that are present replace
+	ReplaceEdges bool   // only for a person: the edge keys that are present replace the prior's
 	At           string // where it came from ("emission:12"), for errors
 }
 
-// Effect is what reconcile did with one atom.
+// Effect is the result of merging one atom.
 type Effect string
 
-// The effects. Only Added and Updated carry bytes to write.
+// The effects. Only the bytes of Added and Updated are written.
 const (
 	Added     Effect = "added"
 	Updated   Effect = "updated"
@@ -83,10 +85,10 @@ func Effects() []Effect {
 	return []Effect{Added, Updated, Unchanged, Guarded, Duplicate, Conflict, Declined, Orphaned}
 }
 
-// Lands reports whether the item's bytes are to be written.
+// Lands reports whether the bytes of the item are to be written.
 func (e Effect) Lands() bool { return e == Added || e == Updated }
 
-// Item is the fate of one atom.
+// Item is the result for one atom.
 type Item struct {
 	Effect Effect `json:"effect"`
 	ID     okf.ID `json:"id"`
@@ -97,39 +99,34 @@ type Item struct {
 	Bytes  []byte `json:"-"`                // what to write, or what a guarded, duplicate or conflicting item wanted to write
 }
 
-// Options are the session's terms.
+// Options are the limits of the session.
 type Options struct {
-	Cap      okf.Confidence // highest rung an agent may emit; Unset means Inferred, and Verified means Asserted
+	Cap      okf.Confidence // the highest confidence of an agent; Unset means Inferred, and Verified means Asserted
 	By       string         // generated.by forced on agent atoms, "odd/0.1.0" or the model's producer/version
 	Now      time.Time
 	MaxAtoms int  // 0: no limit
 	MaxBytes int  // per atom, 0: 256 KiB
 	FullScan bool // report atoms on disk that were not emitted as orphaned
-	// Declined says who declined an atom of that id with that okf.Grounds and why, "" for
-	// nobody. nil is nobody at all.
+	// Declined returns who declined an atom with this id and these okf.Grounds, and why;
+	// "" if nobody did. nil means that nobody declined anything.
 	Declined func(id okf.ID, grounds string) string
-	// Drifted says which sources of an atom are not as they were read. An update drops
-	// those that are gone, and only an atom of which all are gone may be deprecated by an
-	// agent. nil is none.
+	// Drifted returns the sources of an atom that changed since they were cited. An update
+	// drops those that are gone. An agent may deprecate an atom only if all its sources are
+	// gone. nil means that none changed.
 	Drifted func(prior *okf.Atom) []okf.Drift
 	Person  bool // a hand-run reconcile: no cap, may replace edges, may touch canon, needs no base
 }
 
-// maxBytes is the default limit of one emitted atom: far above a hand-written
-// one, far below what would fill a repository.
+// maxBytes is the default limit of one emitted atom: far more than a person writes, and far
+// less than would fill a repository.
 const maxBytes = 256 << 10
 
-func (o Options) limit() int {
-	if o.MaxBytes > 0 {
-		return o.MaxBytes
-	}
-	return maxBytes
-}
+func (o Options) byteLimit() int { return cmp.Or(max(o.MaxBytes, 0), maxBytes) }
 
-// Malformed is an emission that cannot be merged.
+// Malformed is the error for an emission that cannot be merged.
 type Malformed struct{ Problems []okf.Problem }
 
-// Error is one line a problem.
+// Error returns one line a problem.
 func (m *Malformed) Error() string {
 	lines := make([]string, len(m.Problems))
 	for i, p := range m.Problems {
@@ -138,13 +135,12 @@ func (m *Malformed) Error() string {
 	return strings.Join(lines, "\n")
 }
 
-// Refused is the reason code.
+// Refused returns the reason code.
 func (m *Malformed) Refused() string { return "malformed" }
 
-// Merge decides the fate of every incoming atom against g, sorted by id. An
-// agent's atoms are capped first, so that a caller cannot forget it. The error is
-// a *Malformed that lists every bad atom with its location; then nothing of the
-// emission may land.
+// Merge decides every incoming atom against g and returns the items in order of id. It caps
+// an agent's atoms first, so that no caller can forget it. The error is a *Malformed that
+// lists every bad atom with its place; then nothing of the emission may land.
 func Merge(g *okf.Graph, in []Incoming, o Options) ([]Item, error) {
 	cands, bad := admit(g, in, o)
 	if len(bad) > 0 {
@@ -153,30 +149,27 @@ func Merge(g *okf.Graph, in []Incoming, o Options) ([]Item, error) {
 	m := newMerger(g, o, cands)
 	for _, c := range cands {
 		if c.prior == nil {
-			m.place(c)
+			m.placeNew(c)
 		}
 	}
 	if err := m.decideAll(cands); err != nil {
 		return nil, err
 	}
 	if o.FullScan {
-		m.orphans(cands)
+		m.addOrphans(cands)
 	}
 	slices.SortStableFunc(m.items, compareItems)
 	return m.items, nil
 }
 
-// compareItems is the order of the result: by id, then path.
+// compareItems orders items by id, then path.
 func compareItems(a, b Item) int {
-	if c := strings.Compare(string(a.ID), string(b.ID)); c != 0 {
-		return c
-	}
-	return strings.Compare(a.Path, b.Path)
+	return cmp.Or(cmp.Compare(a.ID, b.ID), strings.Compare(a.Path, b.Path))
 }
 
-// problem is a malformed atom, located where the emission has it. at is
+// newProblem returns the problem of a malformed atom at its place in the emission. at is
 // "NAME:LINE" or a name.
-func problem(at, code, format string, args ...any) okf.Problem {
+func newProblem(at, code, format string, args ...any) okf.Problem {
 	path, line := at, 1
 	if i := strings.LastIndexByte(at, ':'); i >= 0 {
 		var n int

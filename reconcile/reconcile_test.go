@@ -405,7 +405,7 @@ func TestFolder(t *testing.T) {
 		"term": "terms", "process": "processes", "policy": "policies", "capability": "capabilities", "Canon": "canon", "constraint": "canon",
 		"BigQuery Table": "bigquery-tables", "essay": "essays", "box": "boxes", "y": "ys", "gateway": "gateways", "../..": "", "": "",
 	} {
-		if got := folder(in); got != want {
+		if got := folderOf(in); got != want {
 			t.Errorf("folder(%q) = %q, want %q", in, got, want)
 		}
 	}

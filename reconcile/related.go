@@ -9,19 +9,18 @@ import (
 	"github.com/odd-cli/odd/okf"
 )
 
-// relatedHeading opens the section that mirrors typed edges as links (OKF §6:
-// readers that know no extension keys see the graph through links alone).
+// relatedHeading opens the section that repeats typed edges as links, for readers that know
+// no extension keys (OKF §6).
 const relatedHeading = "# Related"
 
-// mirrored is one line of that section: a link to a file, from the bundle's top or from
-// the file it stands in.
-var mirrored = sync.OnceValue(func() *regexp.Regexp {
+// mirrorForm matches one line of that section: a link to a file, from the top of the bundle
+// or relative to the file.
+var mirrorForm = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`^\* \[.*\]\((?:[^:<>()\s]+\.md|<[^:<>]+\.md>)\)$`)
 })
 
-// cutRelated splits a body before its last section when that is odd's own: the
-// heading and nothing but mirrored links. related starts with the blank lines
-// before the heading.
+// cutRelated splits a body before its last section if that is odd's own: the heading and
+// nothing but links to atoms. related starts with the blank lines before the heading.
 func cutRelated(body string) (own, related string) {
 	lines := strings.SplitAfter(body, "\n")
 	for i := len(lines) - 1; i >= 0; i-- {
@@ -33,20 +32,20 @@ func cutRelated(body string) (own, related string) {
 			}
 			return own, body[len(own):]
 		}
-		if l != "" && !mirrored().MatchString(l) {
+		if l != "" && !mirrorForm().MatchString(l) {
 			break
 		}
 	}
 	return body, ""
 }
 
-// mirror appends a link to body, which stands at path at, for every edge whose
-// target is there and not linked yet.
-func (m *merger) mirror(at, body string, edges []okf.Edge) string {
-	var linked map[string]bool // of what body links to, once an edge asks
+// mirrorEdges appends a link to the body of the file at for every edge whose target exists
+// and is not linked yet.
+func (m *merger) mirrorEdges(at, body string, edges []okf.Edge) string {
+	var linked map[string]bool // what the body links to; read when the first edge needs it
 	var items strings.Builder
 	for _, e := range edges {
-		a := m.target(e.Target, at)
+		a := m.findTarget(e.Target, at)
 		if a == nil {
 			continue
 		}
@@ -57,7 +56,7 @@ func (m *merger) mirror(at, body string, edges []okf.Edge) string {
 			continue
 		}
 		linked[a.Path] = true
-		items.WriteString(link(at, a))
+		items.WriteString(linkItem(at, a))
 	}
 	if items.Len() == 0 {
 		return body
@@ -72,7 +71,7 @@ func (m *merger) mirror(at, body string, edges []okf.Edge) string {
 	return own + "\n" + relatedHeading + "\n\n" + items.String()
 }
 
-// linkedFrom are the bundle paths that a body links to.
+// linkedFrom returns the bundle paths that a body links to.
 func linkedFrom(at, body string) map[string]bool {
 	out := map[string]bool{}
 	a, err := okf.Parse(at, []byte("---\ntype: body\n---\n"+body))
@@ -85,14 +84,14 @@ func linkedFrom(at, body string) map[string]bool {
 	return out
 }
 
-// escaped is the text of a link with what markdown would read in it.
-var escaped = strings.NewReplacer(`\`, `\\`, "[", `\[`, "]", `\]`, "`", "\\`")
+// linkEscaper escapes markdown in the text of a link.
+var linkEscaper = strings.NewReplacer(`\`, `\\`, "[", `\[`, "]", `\]`, "`", "\\`")
 
-// link is the list item of one atom, in the file at.
-func link(at string, a *okf.Atom) string {
+// linkItem returns the list item for one atom, in the file at.
+func linkItem(at string, a *okf.Atom) string {
 	title := strings.Join(strings.Fields(okf.Visible(a.Title)), " ")
 	if title == "" {
 		title = string(a.ID)
 	}
-	return fmt.Sprintf("* [%s](%s)\n", escaped.Replace(title), okf.LinkTo(at, a.Path))
+	return fmt.Sprintf("* [%s](%s)\n", linkEscaper.Replace(title), okf.LinkTo(at, a.Path))
 }

@@ -12,25 +12,25 @@ import (
 	"github.com/odd-cli/odd/okf"
 )
 
-// fixed are the keys an update never takes from the incoming atom: identity,
-// what is volatile, and what has a rule of its own.
-var fixed = []string{"id", "type", "generated", "timestamp", "verified", "usage_window", "confidence", "sources", "tags"}
+// specialKeys are the keys that an update never simply replaces: the identity, what changes
+// by itself, and keys with rules of their own.
+var specialKeys = []string{"id", "type", "generated", "timestamp", "verified", "usage_window", "confidence", "sources", "tags"}
 
-// update is the prior's file with c merged into it, nil when nothing that lasts
-// would change.
-func (m *merger) update(c cand) ([]byte, error) {
+// update returns the prior's file with c merged into it; nil if nothing that lasts would
+// change.
+func (m *merger) update(c candidate) ([]byte, error) {
 	sets := m.replacedKeys(c)
-	edges, grown := m.edges(c)
+	edges, grown := m.mergeEdges(c)
 	sets = append(sets, grown...)
 	sets = append(sets, mergeTags(c)...)
-	sets = append(sets, m.united(c)...)
+	sets = append(sets, m.mergeSources(c)...)
 	if m.deprecates(c) {
 		sets = append(sets, okf.Set{Key: "status", Value: "deprecated"})
 	}
 	if c.Atom.Claimed != okf.Unset && c.Atom.Confidence() > c.prior.Confidence() {
 		sets = append(sets, okf.Set{Key: "confidence", Value: c.Atom.Confidence().String()})
 	}
-	body, changed := m.body(c, edges, len(grown) > 0)
+	body, changed := m.mergeBody(c, edges, len(grown) > 0)
 	if len(sets) == 0 && !changed {
 		return nil, nil
 	}
@@ -43,9 +43,9 @@ func (m *merger) update(c cand) ([]byte, error) {
 	return out, m.verify(c, out)
 }
 
-// verify parses what an update would write: it may not have become another atom
-// or, by a machine, a surer one than either side.
-func (m *merger) verify(c cand, out []byte) error {
+// verify parses the result of an update. It must be the same atom, and a machine may not
+// raise the confidence above that of both sides.
+func (m *merger) verify(c candidate, out []byte) error {
 	a, err := okf.Parse(c.prior.Path, out)
 	if err != nil {
 		return err
@@ -57,11 +57,11 @@ func (m *merger) verify(c cand, out []byte) error {
 	return nil
 }
 
-// replacedKeys returns the plain keys that are present in c and say something else.
-func (m *merger) replacedKeys(c cand) []okf.Set {
+// replacedKeys returns the ordinary keys of c whose value differs from the prior's.
+func (m *merger) replacedKeys(c candidate) []okf.Set {
 	var out []okf.Set
 	for _, f := range c.Atom.Fields {
-		if slices.Contains(fixed, f.Key) || slices.Contains(okf.EdgeKinds(), okf.EdgeKind(f.Key)) || !m.o.Person && f.Key == "status" {
+		if slices.Contains(specialKeys, f.Key) || slices.Contains(okf.EdgeKinds(), okf.EdgeKind(f.Key)) || !m.o.Person && f.Key == "status" {
 			continue
 		}
 		if p, ok := c.prior.Field(f.Key); !ok || !reflect.DeepEqual(p.Value, f.Value) {
@@ -71,17 +71,17 @@ func (m *merger) replacedKeys(c cand) []okf.Set {
 	return out
 }
 
-// edges unites the typed edges. Two spellings of one target are one edge, and
-// the prior's spelling stays. A person may replace them, key by key.
-func (m *merger) edges(c cand) (all []okf.Edge, sets []okf.Set) {
+// mergeEdges merges the typed edges. Two names of one target are one edge, which keeps the
+// prior's name. A person may replace the edges of a key.
+func (m *merger) mergeEdges(c candidate) (all []okf.Edge, sets []okf.Set) {
 	for _, k := range okf.EdgeKinds() {
-		have, more := targets(c.prior, k), targets(&c.Atom, k)
+		have, more := edgeTargets(c.prior, k), edgeTargets(&c.Atom, k)
 		merged := slices.Clone(have)
 		if _, present := c.Atom.Field(string(k)); present && c.ReplaceEdges {
 			merged = nil
 		}
 		for _, t := range more {
-			if !slices.ContainsFunc(merged, func(u string) bool { return m.resolve(u, c.path) == m.resolve(t, c.path) }) {
+			if !slices.ContainsFunc(merged, func(u string) bool { return m.resolveID(u, c.path) == m.resolveID(t, c.path) }) {
 				merged = append(merged, t)
 			}
 		}
@@ -89,13 +89,13 @@ func (m *merger) edges(c cand) (all []okf.Edge, sets []okf.Set) {
 			all = append(all, okf.Edge{Kind: k, Target: t})
 		}
 		if !slices.Equal(have, merged) {
-			sets = append(sets, okf.Set{Key: string(k), Value: scalar(merged)})
+			sets = append(sets, okf.Set{Key: string(k), Value: edgeValue(merged)})
 		}
 	}
 	return all, sets
 }
 
-func targets(a *okf.Atom, k okf.EdgeKind) []string {
+func edgeTargets(a *okf.Atom, k okf.EdgeKind) []string {
 	var out []string
 	for _, e := range a.Edges {
 		if e.Kind == k {
@@ -105,8 +105,8 @@ func targets(a *okf.Atom, k okf.EdgeKind) []string {
 	return out
 }
 
-// scalar is how an edge key is written: nothing, one id, or a list.
-func scalar(ids []string) any {
+// edgeValue returns the value of an edge key: nothing, one id, or a list.
+func edgeValue(ids []string) any {
 	switch len(ids) {
 	case 0:
 		return nil
@@ -116,16 +116,16 @@ func scalar(ids []string) any {
 	return ids
 }
 
-// resolve is the id that target names in the atom at from, or target itself.
-func (m *merger) resolve(target, from string) okf.ID {
-	if a := m.target(target, from); a != nil {
+// resolveID returns the id that target names in the atom at from, or else target itself.
+func (m *merger) resolveID(target, from string) okf.ID {
+	if a := m.findTarget(target, from); a != nil {
 		return a.ID
 	}
 	return okf.ID(target)
 }
 
-// target is the atom that target names, of the prior ones or of those that land.
-func (m *merger) target(target, from string) *okf.Atom {
+// findTarget returns the atom that target names, among the prior ones and those that land.
+func (m *merger) findTarget(target, from string) *okf.Atom {
 	if a := m.g.Target(target, from); a != nil {
 		return a
 	}
@@ -135,7 +135,7 @@ func (m *merger) target(target, from string) *okf.Atom {
 	return m.addsAt[bundlePath(target, from)]
 }
 
-// bundlePath is where a target that is a path leads from the atom at from.
+// bundlePath returns the bundle path of a target that is a path, in the atom at from.
 func bundlePath(target, from string) string {
 	p := strings.TrimPrefix(target, "/")
 	if strings.HasPrefix(p, "./") || strings.HasPrefix(p, "../") {
@@ -144,13 +144,13 @@ func bundlePath(target, from string) string {
 	return strings.TrimSuffix(p, ".md") + ".md"
 }
 
-// tainted is the tag of what an operator's override produced.
+// tainted is the tag of everything that an operator's override produced.
 const tainted = "override-produced"
 
-// mergeTags replaces the tags when the set of them differs. Approvals stay: they
-// are a person's. So does what says that an override stands behind the atom:
-// who writes over a part of it has not made it clean.
-func mergeTags(c cand) []okf.Set {
+// mergeTags replaces the tags if the set of them differs. Approvals stay, because a person
+// gave them. The tag of an override stays too: a partial update does not make the atom
+// clean.
+func mergeTags(c candidate) []okf.Set {
 	if _, ok := c.Atom.Field("tags"); !ok {
 		return nil
 	}
@@ -171,11 +171,11 @@ func mergeTags(c cand) []okf.Set {
 	return []okf.Set{{Key: "tags", Value: want}}
 }
 
-// deprecates reports that c deprecates an atom of which no file has the text any more.
-func (m *merger) deprecates(c cand) bool {
+// deprecates reports whether c deprecates an atom whose text no file has any more.
+func (m *merger) deprecates(c candidate) bool {
 	f, _ := c.prior.Field("sources")
 	dead := 0
-	for _, d := range m.drifted(c) {
+	for _, d := range m.findDrift(c) {
 		if d.Dead() {
 			dead++
 		}
@@ -183,18 +183,18 @@ func (m *merger) deprecates(c cand) bool {
 	return c.over && !m.o.Person && dead > 0 && dead == len(asList(f.Value))
 }
 
-func (m *merger) drifted(c cand) []okf.Drift {
+func (m *merger) findDrift(c candidate) []okf.Drift {
 	if m.o.Drifted == nil {
 		return nil
 	}
 	return m.o.Drifted(c.prior)
 }
 
-// united are the sources of both. A source with the same id, or without one and
-// with the same resource, is the same source; what the incoming one says of it replaces.
-// A source whose file no longer has the text goes, where none has it or another source
-// stands for it.
-func (m *merger) united(c cand) []okf.Set {
+// mergeSources merges the sources of both. Two sources are the same if they have the same
+// id, or the same resource and no two ids. The keys of the incoming one replace the
+// prior's. A source whose file no longer has the text is dropped if no file has it, or if
+// another source covers it.
+func (m *merger) mergeSources(c candidate) []okf.Set {
 	pf, _ := c.prior.Field("sources")
 	nf, ok := c.Atom.Field("sources")
 	if !ok {
@@ -205,16 +205,16 @@ func (m *merger) united(c cand) []okf.Set {
 	for _, s := range asList(nf.Value) {
 		i := slices.IndexFunc(out, func(p any) bool { return sameSource(p, s) })
 		named[i] = true
-		switch merged := overlaid(at(out, i), s); {
+		switch merged := overlaySource(itemAt(out, i), s); {
 		case i < 0:
 			out, grown = append(out, s), true
-		case !reflect.DeepEqual(lasting(merged), lasting(out[i])):
+		case !reflect.DeepEqual(dropVolatile(merged), dropVolatile(out[i])):
 			out[i], grown = merged, true
 		}
 	}
 	gone := map[int]bool{}
-	for _, d := range m.drifted(c) {
-		if !named[d.Source] && d.Source < len(prior) && len(d.Here) == 0 && (d.Lost || stoodFor(out, d.Source)) {
+	for _, d := range m.findDrift(c) {
+		if !named[d.Source] && d.Source < len(prior) && len(d.Here) == 0 && (d.Lost || isCovered(out, d.Source)) {
 			gone[d.Source], grown = true, true
 		}
 	}
@@ -230,8 +230,8 @@ func (m *merger) united(c cand) []okf.Set {
 	return []okf.Set{{Key: "sources", Value: left}}
 }
 
-// stoodFor reports that other sources name every text that the source i names.
-func stoodFor(sources []any, i int) bool {
+// isCovered reports whether other sources name every text that source i names.
+func isCovered(sources []any, i int) bool {
 	texts := func(s any) (out []string) {
 		m, _ := s.(map[string]any)
 		for _, t := range asList(m["text"]) {
@@ -247,7 +247,7 @@ func stoodFor(sources []any, i int) bool {
 	return true
 }
 
-func at(list []any, i int) any {
+func itemAt(list []any, i int) any {
 	if i < 0 {
 		return nil
 	}
@@ -266,9 +266,9 @@ func sameSource(a, b any) bool {
 	return x["resource"] != nil && reflect.DeepEqual(x["resource"], y["resource"])
 }
 
-// overlaid is the source p with the keys of s over it. What p says of the text that was
-// read holds for the file and lines that it names, and goes where s names others.
-func overlaid(p, s any) any {
+// overlaySource returns the source p with the keys of s over it. The blob and texts of p
+// belong to its file and lines, so they are dropped if s names others.
+func overlaySource(p, s any) any {
 	x, okX := p.(map[string]any)
 	y, okY := s.(map[string]any)
 	if !okX || !okY {
@@ -286,9 +286,9 @@ func overlaid(p, s any) any {
 	return out
 }
 
-// lasting is a source without what changes by itself: its use, and the version of a file
-// of which the cited text may be the same.
-func lasting(s any) any {
+// dropVolatile returns a source without what changes by itself: its use, and the version of
+// a file whose cited text may be the same.
+func dropVolatile(s any) any {
 	x, ok := s.(map[string]any)
 	if !ok {
 		return s
@@ -302,9 +302,9 @@ func lasting(s any) any {
 	return out
 }
 
-// stampUpdate says who wrote the update, and keeps the rung of a file that did not
-// say one: without it a machine's stamp would lower what a person wrote.
-func stampUpdate(c cand, sets []okf.Set) []okf.Set {
+// stampUpdate records who wrote the update. It also writes down the confidence of a prior
+// that has none, because the stamp of a machine would lower it.
+func stampUpdate(c candidate, sets []okf.Set) []okf.Set {
 	var out []okf.Set
 	by := c.Atom.Generated
 	if by.By == "" {
@@ -318,10 +318,10 @@ func stampUpdate(c cand, sets []okf.Set) []okf.Set {
 	return out
 }
 
-// body is the prior's body, or the incoming one where it says something else,
-// with the missing mirrors of edges. It keeps the prior's line endings.
-func (m *merger) body(c cand, edges []okf.Edge, grown bool) ([]byte, bool) {
-	prior, next := lf(string(c.prior.Body())), lf(string(c.Atom.Body()))
+// mergeBody returns the prior's body, or the incoming one if its text differs, with the
+// missing links for edges. It keeps the prior's line ends.
+func (m *merger) mergeBody(c candidate, edges []okf.Edge, grown bool) ([]byte, bool) {
+	prior, next := toLF(string(c.prior.Body())), toLF(string(c.Atom.Body()))
 	own, related := cutRelated(prior)
 	want, _ := cutRelated(next)
 	replaced := strings.TrimSpace(want) != "" && trimBody(want) != trimBody(own)
@@ -336,14 +336,15 @@ func (m *merger) body(c cand, edges []okf.Edge, grown bool) ([]byte, bool) {
 	if c.ReplaceEdges {
 		out, _ = cutRelated(out)
 	}
-	out = m.mirror(c.path, out, edges)
-	if crlf(c.prior.Bytes()) {
+	out = m.mirrorEdges(c.path, out, edges)
+	if hasCRLF(c.prior.Bytes()) {
 		out = strings.ReplaceAll(out, "\n", "\r\n")
 	}
 	return []byte(out), replaced || !bytes.Equal([]byte(out), c.prior.Body())
 }
 
-// trimBody returns a body for comparison: no trailing space on a line or at the end.
+// trimBody returns a body for comparison, without space at the ends of lines and of the
+// body.
 func trimBody(s string) string {
 	lines := strings.Split(strings.TrimSpace(s), "\n")
 	for i, l := range lines {

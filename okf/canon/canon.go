@@ -1,7 +1,6 @@
-// Package canon reads a folder of markdown as canon and says what is wrong with
-// it: documents that carry a uri, refer to each other by it, and are held to a
-// profile of required keys. Such a folder need not be an OKF bundle: a document
-// of canon often has no type.
+// Package canon reads a folder of markdown as canon and checks it. Canon is documents that
+// carry a uri, refer to each other by it, and must have a profile of required keys. Such a
+// folder need not be an OKF bundle: a canon document often has no type.
 //
 //	---
 //	uri: acme://rules/sources
@@ -14,29 +13,27 @@
 //	tags: [rules]
 //	---
 //
-// A document is a file with a uri, one without a type that has an audience and a
-// stability, and every file in a folder named canon. Two
-// kinds of check are made. Rules named frontmatter-… hold a document to the
-// profile: the eight keys above, the vocabulary of five of them and of status, and values
-// of the right type and form. A key the profile does not know is never reported. The other
-// rules follow what the documents refer to, in derives_from, complements,
-// supersedes and superseded_by and in their text.
+// A document is a file with a uri, a file without a type that has an audience and a
+// stability, or any file in a folder named canon. There are two kinds of checks. Rules
+// named frontmatter-… check the profile: the eight keys above, the allowed words of five of
+// them and of status, and the types and forms of values. They never report an unknown key.
+// The other rules follow references, in the keys derives_from, complements, supersedes and
+// superseded_by and in the text.
 //
-// A uri is a name and not a path: it is looked up among the uris that the
-// folder's files carry. Because many uris were once made from paths, the path is
-// tried next, which finds no more than a file. A uri of an authority that no
-// file here has a uri of is somebody else's: it may exist or not, and is never
-// called dead; [canon] external in odd.toml says the same of an authority that some
-// files here have. What holds "{}", "<>" or "*", and a placeholder such as
-// path/to/slug, is a pattern for names. Code has no references.
+// A uri is a name, not a path: odd looks it up among the uris of the files in the folder.
+// Many uris were once made from paths, so odd tries the path next. If no file here has a
+// uri of the same authority, the uri belongs to another repository and is never called
+// dead. The key [canon] external in odd.toml says the same of an authority that some files
+// here have. A name with "{}", "<>" or "*" is a pattern, and so is a placeholder such as
+// path/to/slug. Code contains no references.
 //
-// Where a rule is wrong about one link, a comment before that link says so, and
-// says why; the next link consumes it:
+// If a rule is wrong about one link, a comment before the link can allow it and say why. It
+// applies only to the next link:
 //
 //	<!-- audit-allow: dead-reference reason="moved, and the new name is not out" -->
 //
-// The rules and the shape of a finding are those of the validator that canon in
-// the wild is written for, so that its users can change over.
+// The rules and the form of a finding are those of the validator that existing canon is
+// written for, so that its users can change over.
 package canon
 
 import (
@@ -56,12 +53,12 @@ type page struct {
 	path     string
 	block    bool
 	err      *okf.Problem // why it could not be read
-	document bool         // held to the profile
+	document bool         // it is a canon document
 	next     []*page      // what supersedes it
 	slugs    []string     // of its headings; nil until asked for
 }
 
-// Library is a folder of markdown and the names its files go by.
+// Library is a folder of markdown and the names of its files.
 type Library struct {
 	inner, outer fs.FS
 	prefix       string
@@ -73,12 +70,12 @@ type Library struct {
 	external     []string         // authorities that are declared to be another repository's
 }
 
-// Read reads the markdown below the folder prefix of f, "." for all of it.
-// Dot-folders and node_modules are skipped; a symlink is not followed, and one in
-// a folder named canon is reported. What stands beside the folder can be referred
-// to and is not checked. Of the authorities in external only a part may be here: what of
-// them is not found is another repository's, and not dead. A file that cannot be read is a finding of Check; the
-// error is for a folder that cannot be listed.
+// Read reads the markdown below the folder prefix of f; "." for all of it. It skips
+// dot-folders and node_modules and follows no symlink; one in a folder named canon is
+// reported. Files outside the folder can be referred to and are not checked. References to
+// the authorities in external may lead to another repository, so they are never dead. A
+// file that cannot be read is a finding of Check. The error is for a folder that cannot be
+// listed.
 func Read(f fs.FS, prefix string, external []string) (*Library, error) {
 	l := &Library{outer: f, prefix: path.Clean(prefix), byPath: map[string]*page{}, byURI: map[string][]*page{}, byID: map[string]*page{}, own: map[string]bool{}, external: external}
 	var err error
@@ -90,31 +87,31 @@ func Read(f fs.FS, prefix string, external []string) (*Library, error) {
 	}
 	slices.SortFunc(l.pages, func(a, b *page) int { return strings.Compare(a.path, b.path) })
 	for _, p := range l.pages {
-		l.name(p)
+		l.indexNames(p)
 	}
 	for _, p := range l.pages {
-		l.supersede(p)
+		l.linkSuccessors(p)
 	}
 	return l, nil
 }
 
-func (l *Library) add(p *page) { l.pages = append(l.pages, p) }
+func (l *Library) addPage(p *page) { l.pages = append(l.pages, p) }
 
-// visit reads one entry of the folder; of the names only ".md" ones are read.
+// visit reads one entry of the folder if its name ends in ".md".
 func (l *Library) visit(p string, d fs.DirEntry, err error) error {
 	switch {
 	case err != nil && p == ".":
 		return err
 	case err != nil:
-		l.add(&page{path: p, err: &okf.Problem{Line: 1, Message: fmt.Sprintf("cannot be read: %v", err)}})
+		l.addPage(&page{path: p, err: &okf.Problem{Line: 1, Message: fmt.Sprintf("cannot be read: %v", err)}})
 		return fs.SkipDir
 	case d.IsDir() && p != "." && (d.Name()[0] == '.' || d.Name() == "node_modules"):
 		return fs.SkipDir
 	case d.IsDir() || !strings.HasSuffix(p, ".md"):
 	case d.Type().IsRegular() && d.Name()[0] != '.':
-		l.add(readPage(l.inner, p))
-	case !d.Type().IsRegular() && inCanon(p):
-		l.add(&page{path: p, document: true, err: &okf.Problem{Line: 1, Message: "a symlink or special file; it is not followed", Hint: "put the file itself there"}})
+		l.addPage(readPage(l.inner, p))
+	case !d.Type().IsRegular() && isInCanon(p):
+		l.addPage(&page{path: p, document: true, err: &okf.Problem{Line: 1, Message: "a symlink or special file; it is not followed", Hint: "put the file itself there"}})
 	}
 	return nil
 }
@@ -126,15 +123,15 @@ func readPage(f fs.FS, file string) *page {
 		p.atom, p.block, err = okf.ParsePage(file, b)
 	}
 	if err != nil {
-		p.err = problem(err)
+		p.err = toProblem(err)
 	}
 	_, typed := p.atom.Field("type")
-	p.document = p.atom.URI != "" || p.atom.Type != "" && !typed || inCanon(file) && !isReserved(file)
+	p.document = p.atom.URI != "" || p.atom.Type != "" && !typed || isInCanon(file) && !isReserved(file)
 	return p
 }
 
-// problem is an error of reading as one with a line.
-func problem(err error) *okf.Problem {
+// toProblem converts an error of reading to a problem with a line.
+func toProblem(err error) *okf.Problem {
 	if p, ok := err.(okf.Problem); ok {
 		return &p
 	}
@@ -144,7 +141,8 @@ func problem(err error) *okf.Problem {
 	return &okf.Problem{Line: 1, Message: fmt.Sprintf("cannot be read: %v", err)}
 }
 
-// readFile reads a file, and of one that is too large one byte too many.
+// readFile reads at most one byte more than the size limit, so that its caller notices a
+// file that is too large.
 func readFile(f fs.FS, file string) ([]byte, error) {
 	h, err := f.Open(file)
 	if err != nil {
@@ -154,19 +152,19 @@ func readFile(f fs.FS, file string) ([]byte, error) {
 	return io.ReadAll(io.LimitReader(h, okf.MaxFileBytes+1))
 }
 
-// inCanon reports a file in a folder named canon, at any depth.
-func inCanon(file string) bool {
+// isInCanon reports a file in a folder named canon, at any depth.
+func isInCanon(file string) bool {
 	return slices.Contains(strings.Split(path.Dir(file), "/"), "canon")
 }
 
-// isReserved reports the two names that a bundle keeps for its own listings.
+// isReserved reports the two names that a bundle uses for its own listings.
 func isReserved(file string) bool {
 	base := path.Base(file)
 	return base == "index.md" || base == "log.md"
 }
 
-// name enters a page under everything it is called.
-func (l *Library) name(p *page) {
+// indexNames records the path, uri, id and stem of a page.
+func (l *Library) indexNames(p *page) {
 	l.byPath[p.path] = p
 	if p.err != nil {
 		return

@@ -65,7 +65,7 @@ type Finding struct {
 	Message    string       `json:"message"`
 }
 
-// Tally counts the references that were followed, by what they turned out to be.
+// Tally counts the references that were followed, by result.
 type Tally struct {
 	Found       int `json:"found"`
 	External    int `json:"external"`
@@ -75,8 +75,8 @@ type Tally struct {
 	Allowed     int `json:"allowed"` // findings that a comment allowed
 }
 
-// Report is everything a check has to say, in order of path and line. Status is
-// OK, or FINDINGS where there is an error.
+// Report is the result of a check, in order of path and line. Status is OK, or FINDINGS if
+// there is an error.
 type Report struct {
 	Status     string    `json:"status"`
 	Scanned    int       `json:"scanned"`   // markdown files
@@ -87,7 +87,7 @@ type Report struct {
 	Findings   []Finding `json:"findings"`
 }
 
-// checker goes through the pages; at is the one it stands on.
+// checker checks the pages one by one; at is the current one.
 type checker struct {
 	lib   *Library
 	at    *page
@@ -95,9 +95,8 @@ type checker struct {
 	tally Tally
 }
 
-// Check holds every document to the profile and follows what it refers to. A
-// file that cannot be read is reported wherever it stands, because nobody can
-// say that it is no document.
+// Check checks the profile and the references of every document. It reports every file that
+// cannot be read, because such a file might be a document.
 func (l *Library) Check() Report {
 	c := checker{lib: l}
 	r := Report{Status: "OK", Scanned: len(l.pages)}
@@ -110,12 +109,12 @@ func (l *Library) Check() Report {
 		case p.err != nil:
 			c.add(ruleParse, p.err.Line, "", "%s", strings.Join(slices.DeleteFunc([]string{p.err.Message, p.err.Hint}, func(s string) bool { return s == "" }), "; "))
 		case p.document:
-			c.profile(p)
-			c.duplicates(p)
-			c.references(p)
+			c.checkProfile(p)
+			c.checkDuplicates(p)
+			c.checkReferences(p)
 		}
 	}
-	c.circles()
+	c.checkCircles()
 	slices.SortStableFunc(c.found, func(a, b Finding) int {
 		return cmp.Or(strings.Compare(a.Location.Path, b.Location.Path), cmp.Compare(a.Location.Line, b.Location.Line))
 	})
@@ -131,7 +130,7 @@ func (l *Library) Check() Report {
 	return r
 }
 
-// Strict is the report with every warning raised to an error.
+// Strict returns the report with every warning raised to an error.
 func (r Report) Strict() Report {
 	r.Findings = slices.Clone(r.Findings)
 	for i := range r.Findings {
@@ -153,8 +152,8 @@ func (c *checker) add(rule string, line int, occurrence, format string, args ...
 	})
 }
 
-// duplicates reports a uri at every file that has it.
-func (c *checker) duplicates(p *page) {
+// checkDuplicates reports a uri at every file that has it.
+func (c *checker) checkDuplicates(p *page) {
 	for _, other := range c.lib.byURI[p.atom.URI] {
 		if p.atom.URI != "" && other != p {
 			c.add(ruleDuplicate, p.atom.Line("uri"), p.atom.URI, "uri %s is also at %s:%d; a uri is given once", p.atom.URI, other.path, other.atom.Line("uri"))
@@ -163,36 +162,36 @@ func (c *checker) duplicates(p *page) {
 	}
 }
 
-// references follows the references of a document: its keys, then its text.
-func (c *checker) references(p *page) {
+// checkReferences checks the references of a document: its keys, then its text.
+func (c *checker) checkReferences(p *page) {
 	for _, r := range p.relatedReferences() {
-		c.follow(r)
+		c.checkReference(r)
 	}
-	text, allows := readable(p)
-	c.followAllowed(textReferences(p, text), allows)
+	text, allows := maskCode(p)
+	c.checkAllowed(textReferences(p, text), allows)
 }
 
-// followAllowed follows the references of a text. A comment allows what it names to
-// the next reference, and to its repetition on the same line.
-func (c *checker) followAllowed(refs []ref, allows []allow) {
+// checkAllowed checks the references of a text. A comment applies to the next reference and
+// to its repetitions on the same line.
+func (c *checker) checkAllowed(refs []ref, allows []allowComment) {
 	for i := 0; i < len(refs); {
-		var now []allow
+		var now []allowComment
 		for len(allows) > 0 && allows[0].at < refs[i].at {
 			now, allows = append(now, allows[0]), allows[1:]
 		}
 		before := len(c.found)
 		first := refs[i]
 		for ; i < len(refs) && (refs[i] == first || len(now) > 0 && refs[i].line == first.line && refs[i].text == first.text); i++ {
-			c.follow(refs[i])
+			c.checkReference(refs[i])
 		}
-		c.consume(now, before)
+		c.applyComments(now, before)
 	}
-	c.consume(allows, len(c.found))
+	c.applyComments(allows, len(c.found))
 }
 
-// consume takes the findings from before on that comments allow, and reports
-// the comments that allow nothing.
-func (c *checker) consume(allows []allow, before int) {
+// applyComments removes the findings since before that comments allow, and reports the
+// comments that allow nothing.
+func (c *checker) applyComments(allows []allowComment, before int) {
 	for _, a := range allows {
 		known := slices.ContainsFunc(Rules(), func(r okf.Code) bool { return r.Name == a.rule })
 		if !known || a.reason == "" {
@@ -209,9 +208,9 @@ func (c *checker) consume(allows []allow, before int) {
 	}
 }
 
-// follow reports what a reference does not lead to.
-func (c *checker) follow(r ref) {
-	state, t := c.lib.refer(c.at, r)
+// checkReference reports a reference that leads nowhere.
+func (c *checker) checkReference(r ref) {
+	state, t := c.lib.resolveRef(c.at, r)
 	switch {
 	case state == RefPattern:
 		c.tally.Placeholder++
@@ -221,46 +220,47 @@ func (c *checker) follow(r ref) {
 		c.tally.External++
 	case state == RefFound:
 		c.tally.Found++
-		c.aside(r, t)
+		c.checkFound(r, t)
 	case t.Outcome == Invalid:
 		c.tally.Dead++
-		c.add(ruleInvalid, r.line, r.text, "%s%s: %s", r.where(), r.text, t.Message)
+		c.add(ruleInvalid, r.line, r.text, "%s%s: %s", r.keyPrefix(), r.text, t.Message)
 	default:
 		c.tally.Dead++
-		c.dead(r)
+		c.reportDead(r)
 	}
 }
 
-// aside reports what is not quite right about a reference that was found.
-func (c *checker) aside(r ref, t Trail) {
+// checkFound reports a found reference that uses the path instead of the uri, or an anchor
+// that does not fit.
+func (c *checker) checkFound(r ref, t Trail) {
 	if uri := okf.Authority(r.text) != ""; uri && t.by != "index" && t.page != nil && t.page.atom.URI != "" && t.by != "stem" {
-		c.add(ruleByPath, r.line, r.text, "%s%s is the path of %s, whose uri is %s", r.where(), r.text, t.Path, t.page.atom.URI)
+		c.add(ruleByPath, r.line, r.text, "%s%s is the path of %s, whose uri is %s", r.keyPrefix(), r.text, t.Path, t.page.atom.URI)
 	}
 	_, slug, _ := strings.Cut(r.text, "#")
 	switch t.Anchor {
 	case AnchorDead:
-		c.add(ruleAnchor, r.line, r.text, "%s%s: %s has no heading #%s", r.where(), r.text, t.Path, slug)
+		c.add(ruleAnchor, r.line, r.text, "%s%s: %s has no heading #%s", r.keyPrefix(), r.text, t.Path, slug)
 	case AnchorLoose:
-		c.add(ruleLoose, r.line, r.text, "%s%s: the heading is %s", r.where(), r.text, t.Steps[len(t.Steps)-1].Found)
+		c.add(ruleLoose, r.line, r.text, "%s%s: the heading is %s", r.keyPrefix(), r.text, t.Steps[len(t.Steps)-1].Found)
 	}
 }
 
-// dead reports a reference that leads nowhere. A bare word may be a phrase and a
-// path without ".md" a route of a site, so these are warnings.
-func (c *checker) dead(r ref) {
+// reportDead reports a reference that leads nowhere. It is only a warning for a bare word,
+// which may be a phrase, and for a path without ".md", which may be a route of a site.
+func (c *checker) reportDead(r ref) {
 	name, _, _ := strings.Cut(r.text, "#")
 	near := ""
 	if p := c.lib.byID[strings.TrimSuffix(path.Base(name), ".md")]; p != nil {
 		near = "; did you mean " + p.displayName() + "?"
 	}
-	c.add(ruleDead, r.line, r.text, "%s%s leads nowhere%s", r.where(), r.text, near)
+	c.add(ruleDead, r.line, r.text, "%s%s leads nowhere%s", r.keyPrefix(), r.text, near)
 	if okf.Authority(name) == "" && !strings.HasSuffix(name, ".md") && (r.key == "" || !strings.Contains(name, "/")) {
 		c.found[len(c.found)-1].Severity = okf.Warn
 	}
 }
 
-// where is the key a reference stands in, as a message begins.
-func (r ref) where() string {
+// keyPrefix returns the key of a reference as the beginning of a message.
+func (r ref) keyPrefix() string {
 	if r.key == "" {
 		return ""
 	}

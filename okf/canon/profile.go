@@ -6,8 +6,8 @@ import (
 	"github.com/odd-cli/odd/okf"
 )
 
-// profile holds one document to the keys of canon.
-func (c *checker) profile(p *page) {
+// checkProfile checks one document for the keys of canon.
+func (c *checker) checkProfile(p *page) {
 	if !p.block {
 		c.add(ruleBlock, 1, "", "canon document without frontmatter; begin it with a block of %s", strings.Join(okf.CanonKeyNames(), ", "))
 		return

@@ -11,7 +11,7 @@ import (
 	"github.com/odd-cli/odd/okf"
 )
 
-// ref is one reference as a document writes it.
+// ref is one reference as a document has it.
 type ref struct {
 	key   string // the key it stands in, "" for the text
 	text  string
@@ -20,7 +20,8 @@ type ref struct {
 	state RefState // pattern, prose, or "" for a name
 }
 
-// keyReferences returns the references of a key: the items of a list, the parts of a text.
+// keyReferences returns the references of a key: the items of a list, or the parts of a
+// text.
 func keyReferences(p *page, name string) []ref {
 	f, ok := p.atom.Field(name)
 	if !ok || p.err != nil {
@@ -33,20 +34,20 @@ func keyReferences(p *page, name string) []ref {
 	var out []ref
 	for _, text := range items {
 		if text = strings.TrimSpace(text); text != "" {
-			out = append(out, ref{key: name, text: text, line: f.Line, state: stateOf(text)})
+			out = append(out, ref{key: name, text: text, line: f.Line, state: classifyText(text)})
 		}
 	}
 	return out
 }
 
-// stands matches what templates and examples write for a name: path/to/slug, a
-// date in letters, a number in signs.
-var stands = regexp.MustCompile(`(^|/)path/to(/|$)|YYYY|MM-DD|##|NNN|X{3}`)
+// placeholders matches what templates and examples write instead of a name: path/to/slug, a
+// date in letters, a row of signs for a number.
+var placeholders = regexp.MustCompile(`(^|/)path/to(/|$)|YYYY|MM-DD|##|NNN|X{3}`)
 
-// stateOf tells a pattern and a phrase from a name.
-func stateOf(text string) RefState {
+// classifyText recognizes patterns and phrases; "" for a name.
+func classifyText(text string) RefState {
 	switch {
-	case strings.ContainsAny(text, "{}<>*") || strings.Contains(text, "...") || strings.Contains(text, "…") || stands.MatchString(text):
+	case strings.ContainsAny(text, "{}<>*") || strings.Contains(text, "...") || strings.Contains(text, "…") || placeholders.MatchString(text):
 		return RefPattern
 	case strings.ContainsFunc(text, unicode.IsSpace) && !strings.HasSuffix(text, ".md"):
 		return RefProse
@@ -54,12 +55,12 @@ func stateOf(text string) RefState {
 	return ""
 }
 
-// textReferences returns the references of a page's text in order: uris anywhere outside
-// code and comments, and links to paths and to headings.
+// textReferences returns the references in the text of a page, in order: uris outside code
+// and comments, and links to paths and headings.
 func textReferences(p *page, text []byte) []ref {
 	var out []ref
-	at := starts(text)
-	for _, r := range uris(text) {
+	at := lineStarts(text)
+	for _, r := range findURIs(text) {
 		r.line, _ = slices.BinarySearch(at, r.at+1)
 		r.line += p.atom.BodyLine - 1
 		out = append(out, r)
@@ -69,7 +70,7 @@ func textReferences(p *page, text []byte) []ref {
 		if okf.Authority(to) != "" || strings.HasPrefix(to, "//") || to == "" {
 			continue
 		}
-		r := ref{text: to, line: l.Line, state: stateOf(to)}
+		r := ref{text: to, line: l.Line, state: classifyText(to)}
 		if n := l.Line - p.atom.BodyLine; n >= 0 && n < len(at) {
 			line, _, _ := bytes.Cut(text[at[n]:], []byte("\n"))
 			r.at = at[n] + max(bytes.Index(line, []byte(l.URL)), 0)
@@ -80,8 +81,8 @@ func textReferences(p *page, text []byte) []ref {
 	return out
 }
 
-// starts is the offset of every line.
-func starts(text []byte) []int {
+// lineStarts returns the offset of every line.
+func lineStarts(text []byte) []int {
 	out := []int{0}
 	for i, c := range text {
 		if c == '\n' {
@@ -91,9 +92,8 @@ func starts(text []byte) []int {
 	return out
 }
 
-// uris are the uris of a text, but those of the web, whose pages nobody here can
-// look up.
-func uris(text []byte) []ref {
+// findURIs returns the uris of a text except web addresses, which cannot be looked up here.
+func findURIs(text []byte) []ref {
 	scheme := regexp.MustCompile(`[A-Za-z][A-Za-z0-9+.-]*://`)
 	var out []ref
 	for _, m := range scheme.FindAllIndex(text, -1) {
@@ -109,7 +109,7 @@ func uris(text []byte) []ref {
 		if whole == name[:m[1]-m[0]] && !open {
 			continue // the scheme is named, and no uri
 		}
-		r := ref{text: whole, at: m[0], state: stateOf(whole)}
+		r := ref{text: whole, at: m[0], state: classifyText(whole)}
 		if open || strings.HasSuffix(name, "...") || strings.Contains(name, "…") {
 			r.state = RefPattern
 		}
@@ -118,8 +118,8 @@ func uris(text []byte) []ref {
 	return out
 }
 
-// uriLen is how far a uri reaches into rest: to what prose or markdown puts
-// after one. In "<" and ">" it ends at the latter.
+// uriLen returns the length of the uri at the beginning of rest. It ends at a character
+// that prose or markdown puts after one, or at ">" if it is quoted by "<" and ">".
 func uriLen(rest []byte, quoted bool) int {
 	end := "\"'`|()[],;\\“”‘’»"
 	if quoted {
@@ -134,8 +134,8 @@ func uriLen(rest []byte, quoted bool) int {
 	return n
 }
 
-// trimURI cuts off the end of a sentence, and the marks of emphasis where they
-// were opened before it.
+// trimURI cuts the end of a sentence off a uri, and the marks of emphasis if they were
+// opened before it.
 func trimURI(name string, before []byte) string {
 	name = strings.TrimRight(name, ".:!?")
 	if n := len(before); n > 0 && strings.IndexByte("*_~", before[n-1]) >= 0 {
@@ -144,16 +144,16 @@ func trimURI(name string, before []byte) string {
 	return strings.TrimRight(name, ".:!?")
 }
 
-// Reference is one thing that a document refers to, and what it turns out to be.
+// Reference is one reference of a document, with its result.
 type Reference struct {
 	Key   string   `json:"key,omitempty"` // the key it stands in, none for the text
-	Text  string   `json:"text"`          // as written
+	Text  string   `json:"text"`          // as in the document
 	Line  int      `json:"line"`
 	State RefState `json:"state"`
 	To    string   `json:"to,omitempty"` // the id of a document, the path of another file
 }
 
-// RefState is what a reference turns out to be.
+// RefState is the result of following a reference.
 type RefState string
 
 // The states of a reference. Only a missing one is dead.
@@ -165,17 +165,17 @@ const (
 	RefProse    RefState = "prose"
 )
 
-// References lists what a file refers to: first in its keys, then in its text. It
-// reads what Check follows, and as Check does.
+// References lists the references of a file: first those in its keys, then those in its
+// text. It finds the same ones as Check.
 func (l *Library) References(file string) []Reference {
 	p := l.byPath[file]
 	if p == nil || p.err != nil {
 		return nil
 	}
-	text, _ := readable(p)
+	text, _ := maskCode(p)
 	var out []Reference
 	for _, r := range append(p.relatedReferences(), textReferences(p, text)...) {
-		state, t := l.refer(p, r)
+		state, t := l.resolveRef(p, r)
 		known := Reference{Key: r.key, Text: r.text, Line: r.line, State: state}
 		if state == RefFound {
 			known.To = t.Path
@@ -188,7 +188,7 @@ func (l *Library) References(file string) []Reference {
 	return out
 }
 
-// relatedReferences returns the references of a document's keys.
+// relatedReferences returns the references in the keys of a document.
 func (p *page) relatedReferences() []ref {
 	var out []ref
 	for _, name := range []string{"derives_from", "complements", string(okf.Supersedes), string(okf.SupersededBy)} {
@@ -197,9 +197,9 @@ func (p *page) relatedReferences() []ref {
 	return out
 }
 
-// refer finds what a reference of a page names. One that begins with "#" is about
+// resolveRef finds what a reference of a page names. A reference that begins with "#" is to
 // the page itself.
-func (l *Library) refer(p *page, r ref) (RefState, Trail) {
+func (l *Library) resolveRef(p *page, r ref) (RefState, Trail) {
 	if r.state != "" {
 		return r.state, Trail{}
 	}
@@ -207,7 +207,7 @@ func (l *Library) refer(p *page, r ref) (RefState, Trail) {
 	if slug, same := strings.CutPrefix(r.text, "#"); !same {
 		t = l.locate(r.text, p.path)
 	} else if slug != "" {
-		t.anchor(slug)
+		t.resolveAnchor(slug)
 	}
 	switch t.Outcome {
 	case External:
@@ -218,22 +218,22 @@ func (l *Library) refer(p *page, r ref) (RefState, Trail) {
 	return RefMissing, t
 }
 
-// allow is one audit-allow comment.
-type allow struct {
+// allowComment is one audit-allow comment.
+type allowComment struct {
 	rule, reason string
 	line, at     int
 }
 
-// readable is a body with spaces for code and comments, line by line as
-// long as it was, and the audit-allow comments among them.
-func readable(p *page) (text []byte, allows []allow) {
-	text = unfence(p.atom.Body())
+// maskCode returns the body with code and comments replaced by spaces, and the audit-allow
+// comments in it. All offsets and lines stay the same.
+func maskCode(p *page) (text []byte, allows []allowComment) {
+	text = maskFences(p.atom.Body())
 	form := regexp.MustCompile(`^<!--\s*audit-allow\s*:\s*([^\s"]*?)(?:\s+reason\s*=\s*"([^"]*)")?\s*-->$`)
 	for i := 0; i < len(text); {
 		switch {
 		case text[i] == '`':
 			n := codeLen(text[i:])
-			blank(text[i : i+n])
+			maskBytes(text[i : i+n])
 			i += n
 		case bytes.HasPrefix(text[i:], []byte("<!--")):
 			end := bytes.Index(text[i:], []byte("-->"))
@@ -242,13 +242,13 @@ func readable(p *page) (text []byte, allows []allow) {
 			}
 			comment := text[i : i+end+3]
 			if strings.HasPrefix(strings.TrimSpace(string(comment[4:])), "audit-allow") {
-				a := allow{at: i, line: p.atom.BodyLine + bytes.Count(text[:i], []byte("\n"))}
+				a := allowComment{at: i, line: p.atom.BodyLine + bytes.Count(text[:i], []byte("\n"))}
 				if m := form.FindSubmatch(comment); m != nil {
 					a.rule, a.reason = string(m[1]), strings.TrimSpace(string(m[2]))
 				}
 				allows = append(allows, a)
 			}
-			blank(comment)
+			maskBytes(comment)
 			i += end + 3
 		default:
 			i++
@@ -257,8 +257,8 @@ func readable(p *page) (text []byte, allows []allow) {
 	return text, allows
 }
 
-// codeLen is the length of the code span that s begins with, or of the backticks
-// alone where they do not close.
+// codeLen returns the length of the code span that s begins with, or of the backticks alone
+// if they do not close.
 func codeLen(s []byte) int {
 	const farthest = 4 << 10
 	n := 0
@@ -285,8 +285,8 @@ func codeLen(s []byte) int {
 	}
 }
 
-// unfence is a copy of body with spaces for fenced code.
-func unfence(body []byte) []byte {
+// maskFences returns a copy of body with fenced code replaced by spaces.
+func maskFences(body []byte) []byte {
 	out := bytes.Clone(body)
 	fence, at := "", 0
 	for line := range bytes.Lines(out) {
@@ -299,15 +299,15 @@ func unfence(body []byte) []byte {
 			fence = ""
 		}
 		if inside || mark != "" {
-			blank(out[at : at+len(line)])
+			maskBytes(out[at : at+len(line)])
 		}
 		at += len(line)
 	}
 	return out
 }
 
-// fenceMark is the run of three or more "`" or "~" that a line begins with, in a
-// list or a quote too.
+// fenceMark returns the run of three or more "`" or "~" that a line begins with, also
+// within a list or a quote.
 func fenceMark(line []byte) string {
 	s := bytes.TrimLeft(line, " \t>")
 	if len(s) < 3 || s[0] != '`' && s[0] != '~' {
@@ -323,8 +323,8 @@ func fenceMark(line []byte) string {
 	return string(s[:n])
 }
 
-// blank writes spaces over everything but line breaks.
-func blank(b []byte) {
+// maskBytes replaces everything but line breaks with spaces.
+func maskBytes(b []byte) {
 	for i, c := range b {
 		if c != '\n' {
 			b[i] = ' '
@@ -332,9 +332,8 @@ func blank(b []byte) {
 	}
 }
 
-// anchor finds the heading a slug means, or an element that carries it as its
-// name.
-func (p *page) anchor(slug string) (state Anchor, heading string) {
+// findAnchor finds the heading that a slug means, or an HTML element with that name.
+func (p *page) findAnchor(slug string) (state Anchor, heading string) {
 	if p.slugs == nil {
 		p.slugs = []string{}
 		for _, h := range p.atom.Headings() {

@@ -12,7 +12,7 @@ import (
 	"github.com/odd-cli/odd/okf"
 )
 
-// Outcome is how a resolution ends.
+// Outcome is the result of a resolution.
 type Outcome string
 
 // The outcomes.
@@ -24,7 +24,7 @@ const (
 	Circular Outcome = "CIRCULAR_SUPERSESSION"
 )
 
-// Step is one thing that was tried. Found is the path it led to, "" for none.
+// Step is one attempt of a resolution. Found is the path that it led to; "" for none.
 type Step struct {
 	Try   string `json:"try"`  // authority, index, path, stem, directory, file, id, number, superseded-by, anchor
 	Name  string `json:"name"` // what was looked for
@@ -32,8 +32,8 @@ type Step struct {
 	Note  string `json:"note,omitempty"`
 }
 
-// Trail is a resolution with every step of it, so that a wrong answer can be
-// traced to the step that gave it.
+// Trail is a resolution with all its steps, so that a wrong answer can be traced to the
+// step that gave it.
 type Trail struct {
 	Ref     string   `json:"ref"`
 	Outcome Outcome  `json:"outcome"`
@@ -47,29 +47,28 @@ type Trail struct {
 	by   string // the step that found it
 }
 
-// Anchor is what the part of a reference after "#" turns out to be.
+// Anchor is the result for the part of a reference after "#".
 type Anchor string
 
-// The states of an anchor. A loose one is the beginning of a heading's slug, up
-// to a hyphen.
+// The states of an anchor. A loose one is only the beginning of a heading's slug, up to
+// a hyphen.
 const (
 	AnchorFound Anchor = "found"
 	AnchorLoose Anchor = "loose"
 	AnchorDead  Anchor = "dead"
 )
 
-// Resolve follows a reference to the file it names, and along supersession to
-// what is in force. It tries, in this order: the index of uris; the path with
-// ".md"; the uri or path without its ".md"; the README.md or index.md of the
-// folder; the exact file; an id or an unambiguous stem; the number that a
-// file name begins with.
+// Resolve finds the file that a reference names, and follows supersession to the files in
+// force. It tries in this order: the uris; the path with ".md"; the uri or path without its
+// ".md"; the README.md or index.md of the folder; the exact file; an id or an unambiguous
+// stem; the number that a file name begins with.
 func (l *Library) Resolve(ref string) Trail {
 	t := l.locate(ref, "")
 	if t.Outcome != Found || t.page == nil {
 		return t
 	}
 	var ends []*page
-	if circle := follow(t.page, nil, map[*page]bool{}, &ends, &t.Steps); circle != "" {
+	if circle := followSuccessors(t.page, nil, map[*page]bool{}, &ends, &t.Steps); circle != "" {
 		t.Outcome, t.Message = Circular, "circle of supersession: "+circle
 		return t
 	}
@@ -84,12 +83,12 @@ func (l *Library) Resolve(ref string) Trail {
 	return t
 }
 
-// locate finds what a reference names, and leaves supersession alone. A path
-// that is not found from the top of the folder is taken from the file from.
+// locate finds the file that a reference names, without supersession. A path that is not
+// found from the top of the folder is tried relative to the file from.
 func (l *Library) locate(ref, from string) Trail {
 	t := Trail{Ref: ref, Outcome: NotFound}
 	name, anchor, _ := strings.Cut(strings.TrimSpace(ref), "#")
-	if why := unsafeRef(name, from != ""); why != "" {
+	if why := whyInvalid(name, from != ""); why != "" {
 		t.Outcome, t.Message = Invalid, why
 		return t
 	}
@@ -98,7 +97,7 @@ func (l *Library) locate(ref, from string) Trail {
 	}
 	t.find(l, name, from)
 	if t.Outcome == Found && anchor != "" && t.page != nil {
-		t.anchor(anchor)
+		t.resolveAnchor(anchor)
 	}
 	if t.Outcome == NotFound && slices.Contains(l.external, okf.Authority(name)) {
 		t.Outcome, t.Message = External, "odd.toml declares "+okf.Authority(name)+" as another repository's"
@@ -109,9 +108,9 @@ func (l *Library) locate(ref, from string) Trail {
 	return t
 }
 
-// unsafeRef is why name cannot be looked for, or "". A reference in a document
-// may climb towards the top; one that a person gives may not.
-func unsafeRef(name string, relative bool) string {
+// whyInvalid explains why name cannot be looked up; "" if it can. A reference in a document
+// may contain ".."; one that a person types may not.
+func whyInvalid(name string, relative bool) string {
 	plain, err := url.PathUnescape(name)
 	if err != nil {
 		plain = name
@@ -134,9 +133,9 @@ func unsafeRef(name string, relative bool) string {
 // find tries every step until one leads to a file.
 func (t *Trail) find(l *Library, name, from string) {
 	scheme := okf.Authority(name)
-	if ps := l.byURI[name]; t.try("index", name, first(ps)) {
+	if ps := l.byURI[name]; t.try("index", name, firstPage(ps)) {
 		if len(ps) > 1 {
-			t.note("also the uri of " + ps[1].path)
+			t.addNote("also the uri of " + ps[1].path)
 		}
 		return
 	}
@@ -148,30 +147,30 @@ func (t *Trail) find(l *Library, name, from string) {
 	file := name
 	if _, inside, uri := strings.Cut(name, "://"); uri {
 		file = inside
-	} else if from != "" && t.beside(l, name, from) {
+	} else if from != "" && t.tryBeside(l, name, from) {
 		return
 	}
 	if plain, err := url.PathUnescape(file); err == nil {
 		file = plain
 	}
 	file = strings.Trim(file, "/")
-	if t.file(l, file, name) || scheme != "" || t.try("id", file, l.byID[file]) {
+	if t.tryFile(l, file, name) || scheme != "" || t.try("id", file, l.byID[file]) {
 		return
 	}
 	if stem, suffixed := strings.CutSuffix(file, ".md"); suffixed {
 		t.try("id", stem, l.byID[stem])
 		return
 	}
-	if number.MatchString(file) {
+	if documentNumber.MatchString(file) {
 		t.try("number", file, l.findByNumber(file, from))
 	}
 }
 
-// number matches the number of a document, such as D0009 or ADR-12.
-var number = regexp.MustCompile(`^[A-Z]+-?[0-9]+$`)
+// documentNumber matches the number of a document, such as D0009 or ADR-12.
+var documentNumber = regexp.MustCompile(`^[A-Z]+-?[0-9]+$`)
 
-// findByNumber returns the one document whose file name begins with a number: the one beside
-// the file from, or else the only one.
+// findByNumber returns the document whose file name begins with a number: the only one in
+// the folder of from, or else the only one at all.
 func (l *Library) findByNumber(n, from string) *page {
 	var all, beside []*page
 	for _, p := range l.pages {
@@ -192,8 +191,8 @@ func (l *Library) findByNumber(n, from string) *page {
 	return nil
 }
 
-// beside tries a path from the folder of the file that has it.
-func (t *Trail) beside(l *Library, name, from string) bool {
+// tryBeside tries a path relative to the file that refers to it.
+func (t *Trail) tryBeside(l *Library, name, from string) bool {
 	if plain, err := url.PathUnescape(name); err == nil {
 		name = plain
 	}
@@ -202,16 +201,16 @@ func (t *Trail) beside(l *Library, name, from string) bool {
 	}
 	near := path.Join(path.Dir(from), name)
 	if top := path.Join(l.prefix, near); !fs.ValidPath(near) && fs.ValidPath(top) {
-		return t.outside(l, top)
+		return t.tryOutside(l, top)
 	} else if !fs.ValidPath(near) {
 		t.Outcome, t.Message = External, "it climbs out of what was read"
 		return true
 	}
-	return path.Dir(from) != "." && fs.ValidPath(near) && t.file(l, near, near)
+	return path.Dir(from) != "." && fs.ValidPath(near) && t.tryFile(l, near, near)
 }
 
-// file tries the steps that take a name for a path.
-func (t *Trail) file(l *Library, file, name string) bool {
+// tryFile tries the steps that read a name as a path.
+func (t *Trail) tryFile(l *Library, file, name string) bool {
 	if !fs.ValidPath(file) {
 		return false
 	}
@@ -219,7 +218,7 @@ func (t *Trail) file(l *Library, file, name string) bool {
 	if !suffixed && t.try("path", file+".md", l.byPath[file+".md"]) {
 		return true
 	}
-	if suffixed && t.try("stem", strings.TrimSuffix(name, ".md"), first(l.byURI[strings.TrimSuffix(name, ".md")])) {
+	if suffixed && t.try("stem", strings.TrimSuffix(name, ".md"), firstPage(l.byURI[strings.TrimSuffix(name, ".md")])) {
 		return true
 	}
 	for _, base := range []string{"README.md", "index.md"} {
@@ -231,23 +230,23 @@ func (t *Trail) file(l *Library, file, name string) bool {
 		return true
 	}
 	if exists(l.inner, file) {
-		t.hit(file)
+		t.setFound(file)
 		return true
 	}
-	return stem != "" && l.prefix != "." && t.outside(l, file)
+	return stem != "" && l.prefix != "." && t.tryOutside(l, file)
 }
 
-// outside tries a path from the top of the repository.
-func (t *Trail) outside(l *Library, file string) bool {
+// tryOutside tries a path from the top of the repository.
+func (t *Trail) tryOutside(l *Library, file string) bool {
 	for _, at := range []string{file, file + ".md"} {
 		if exists(l.outer, at) {
 			t.Steps = append(t.Steps, Step{Try: "file", Name: at})
 			if inside, ok := strings.CutPrefix(at, l.prefix+"/"); ok && l.prefix != "." {
 				t.page = l.byPath[inside]
-				t.hit(inside)
+				t.setFound(inside)
 				return true
 			}
-			t.hit("/" + at)
+			t.setFound("/" + at)
 			return true
 		}
 	}
@@ -259,28 +258,28 @@ func exists(f fs.FS, file string) bool {
 	return err == nil
 }
 
-// try notes a step, and takes p if it is there.
+// try records a step, and accepts p if it is not nil.
 func (t *Trail) try(how, name string, p *page) bool {
 	t.Steps = append(t.Steps, Step{Try: how, Name: name})
 	if p == nil {
 		return false
 	}
 	t.page = p
-	t.hit(p.path)
+	t.setFound(p.path)
 	return true
 }
 
-// hit says that the last step found file.
-func (t *Trail) hit(file string) {
+// setFound records that the last step found file.
+func (t *Trail) setFound(file string) {
 	last := &t.Steps[len(t.Steps)-1]
 	last.Found = file
 	t.Outcome, t.Path, t.by = Found, file, last.Try
 }
 
-func (t *Trail) note(text string) { t.Steps[len(t.Steps)-1].Note = text }
+func (t *Trail) addNote(text string) { t.Steps[len(t.Steps)-1].Note = text }
 
-// anchor looks for the heading that a fragment means.
-func (t *Trail) anchor(slug string) {
+// resolveAnchor looks for the heading that a fragment means.
+func (t *Trail) resolveAnchor(slug string) {
 	if plain, err := url.PathUnescape(slug); err == nil {
 		slug = plain
 	}
@@ -288,7 +287,7 @@ func (t *Trail) anchor(slug string) {
 		return
 	}
 	heading := ""
-	t.Anchor, heading = t.page.anchor(slug)
+	t.Anchor, heading = t.page.findAnchor(slug)
 	s := Step{Try: "anchor", Name: "#" + slug, Note: string(t.Anchor)}
 	if heading != "" {
 		s.Found = t.page.path + "#" + heading
@@ -296,7 +295,7 @@ func (t *Trail) anchor(slug string) {
 	t.Steps = append(t.Steps, s)
 }
 
-func first(ps []*page) *page {
+func firstPage(ps []*page) *page {
 	if len(ps) == 0 {
 		return nil
 	}

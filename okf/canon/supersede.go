@@ -7,13 +7,12 @@ import (
 	"github.com/odd-cli/odd/okf"
 )
 
-// supersede draws the arrows of one page: from it to what it names in
-// superseded_by, and to it from what it names in supersedes. A draft or a
-// proposal supersedes nothing yet.
-func (l *Library) supersede(p *page) {
+// linkSuccessors links a page to the pages that it names in superseded_by, and the pages
+// that it names in supersedes to it. A draft or a proposal supersedes nothing yet.
+func (l *Library) linkSuccessors(p *page) {
 	for _, r := range keyReferences(p, "superseded_by") {
 		if t := l.locate(r.text, p.path); r.state == "" && t.page != nil {
-			p.arrow(t.page)
+			p.addSuccessor(t.page)
 		}
 	}
 	if p.atom.Status == "draft" || p.atom.Status == "proposed" {
@@ -21,22 +20,22 @@ func (l *Library) supersede(p *page) {
 	}
 	for _, r := range keyReferences(p, "supersedes") {
 		if t := l.locate(r.text, p.path); r.state == "" && t.page != nil {
-			t.page.arrow(p)
+			t.page.addSuccessor(p)
 		}
 	}
 }
 
-func (p *page) arrow(to *page) {
+func (p *page) addSuccessor(to *page) {
 	if !slices.Contains(p.next, to) {
 		p.next = append(p.next, to)
 	}
 }
 
-// follow walks to what stands in p's place; way led to it, and of the pages in
-// seen the walk knows where they end. It returns the circle it runs into, or "".
-func follow(p *page, way []*page, seen map[*page]bool, ends *[]*page, steps *[]Step) string {
+// followSuccessors walks to the pages that replace p. way led to p, and pages in seen are
+// done. It returns the circle that it runs into, or "".
+func followSuccessors(p *page, way []*page, seen map[*page]bool, ends *[]*page, steps *[]Step) string {
 	if i := slices.Index(way, p); i >= 0 {
-		return circle(way[i:])
+		return formatCircle(way[i:])
 	}
 	if seen[p] {
 		return ""
@@ -47,7 +46,7 @@ func follow(p *page, way []*page, seen map[*page]bool, ends *[]*page, steps *[]S
 	way = append(slices.Clip(way), p)
 	for _, n := range p.next {
 		*steps = append(*steps, Step{Try: "superseded-by", Name: p.displayName(), Found: n.path})
-		if c := follow(n, way, seen, ends, steps); c != "" {
+		if c := followSuccessors(n, way, seen, ends, steps); c != "" {
 			return c
 		}
 	}
@@ -55,7 +54,7 @@ func follow(p *page, way []*page, seen map[*page]bool, ends *[]*page, steps *[]S
 	return ""
 }
 
-// displayName returns what a page is known by.
+// displayName returns the uri of a page, or else its path.
 func (p *page) displayName() string {
 	if p.atom.URI != "" {
 		return p.atom.URI
@@ -63,8 +62,8 @@ func (p *page) displayName() string {
 	return p.path
 }
 
-// whyUnfollowed is why nothing can be said to be in force: an end of the walk names
-// a successor that is not here.
+// whyUnfollowed explains why it is unknown what is in force: a page at the end of the walk
+// names a successor that does not exist here. It returns "" if there is none.
 func (l *Library) whyUnfollowed(ends []*page, steps *[]Step) string {
 	for _, p := range ends {
 		for _, r := range keyReferences(p, "superseded_by") {
@@ -80,7 +79,7 @@ func (l *Library) whyUnfollowed(ends []*page, steps *[]Step) string {
 	return ""
 }
 
-func circle(ps []*page) string {
+func formatCircle(ps []*page) string {
 	var out []string
 	for _, p := range append(slices.Clip(ps), ps[0]) {
 		out = append(out, p.displayName())
@@ -88,15 +87,15 @@ func circle(ps []*page) string {
 	return strings.Join(out, " → ")
 }
 
-// circles reports each circle of supersession once, at its first file by path.
-func (c *checker) circles() {
+// checkCircles reports each circle of supersession once, at its first file by path.
+func (c *checker) checkCircles() {
 	state := map[*page]int{} // 1 on the way, 2 done
 	for _, p := range c.lib.pages {
-		c.walk(p, state, nil)
+		c.findCircle(p, state, nil)
 	}
 }
 
-func (c *checker) walk(p *page, state map[*page]int, way []*page) {
+func (c *checker) findCircle(p *page, state map[*page]int, way []*page) {
 	if state[p] == 2 {
 		return
 	}
@@ -104,18 +103,18 @@ func (c *checker) walk(p *page, state map[*page]int, way []*page) {
 	way = append(way, p)
 	for _, n := range p.next {
 		if state[n] == 1 {
-			c.circular(way[slices.Index(way, n):])
+			c.reportCircle(way[slices.Index(way, n):])
 			continue
 		}
-		c.walk(n, state, way)
+		c.findCircle(n, state, way)
 	}
 	state[p] = 2
 }
 
-func (c *checker) circular(ring []*page) {
+func (c *checker) reportCircle(ring []*page) {
 	start := slices.MinFunc(ring, func(a, b *page) int { return strings.Compare(a.path, b.path) })
 	i := slices.Index(ring, start)
 	c.at = start
 	line := max(start.atom.Line("superseded_by"), start.atom.Line(string(okf.Supersedes)))
-	c.add(ruleCircular, line, start.displayName(), "circle of supersession: %s", circle(slices.Concat(ring[i:], ring[:i])))
+	c.add(ruleCircular, line, start.displayName(), "circle of supersession: %s", formatCircle(slices.Concat(ring[i:], ring[:i])))
 }

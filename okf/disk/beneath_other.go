@@ -4,5 +4,5 @@ package disk
 
 import "golang.org/x/sys/unix"
 
-// beneath is what only Linux has.
-func beneath(int, string) (int, error) { return 0, unix.ENOSYS }
+// openBeneath fails: only Linux has openat2.
+func openBeneath(int, string) (int, error) { return 0, unix.ENOSYS }

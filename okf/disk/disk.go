@@ -1,15 +1,12 @@
-// Package disk is a folder of the machine as the file system a bundle is
-// loaded from.
+// Package disk gives a folder on disk as the file system that okf loads a bundle from.
 //
-// It is os.Root in all it promises: nothing outside the folder is ever read,
-// whatever links lie in it and whoever moves them meanwhile. Beyond that a file
-// is never opened through a symlink, even one that took its place after it was
-// listed, and what is no regular file is not opened at all, so that a named pipe
-// cannot make a reader wait.
+// It keeps the promise of os.Root: nothing outside the folder is ever read, whatever links
+// are in it and whoever moves them meanwhile. In addition, no file is opened through a
+// symlink, even one that replaced the file after it was listed. Only regular files are
+// opened, so a named pipe cannot block a reader.
 //
-// okf reads and looks at files by the thousand through ReadMany and StatMany.
-// Where the system has openat they take a handle of each folder once and cost
-// four and one system calls a file.
+// okf reads and stats thousands of files through ReadMany and StatMany. If the system has
+// openat, they open each folder once and need four and one system calls a file.
 package disk
 
 import (
@@ -22,24 +19,24 @@ import (
 	"github.com/odd-cli/odd/okf"
 )
 
-// FS is a folder. It may be used by many goroutines at once.
+// FS is a folder on disk. It is safe for concurrent use.
 type FS struct {
-	root func() (top, error)
+	root func() (rootDir, error)
 }
 
-// Dir is the folder at dir, which is opened at its first use; where it cannot
-// be, every use returns that error. It stays open as long as the FS is used.
+// Dir returns the folder at dir, which is opened at its first use. If that fails, every use
+// returns the error. The folder stays open as long as the FS is used.
 func Dir(dir string) FS {
-	return FS{sync.OnceValues(func() (top, error) {
+	return FS{sync.OnceValues(func() (rootDir, error) {
 		root, err := os.OpenRoot(dir)
 		if err != nil {
-			return top{}, err
+			return rootDir{}, err
 		}
 		return openTop(root)
 	})}
 }
 
-// errSpecial is what opening a pipe, a socket or a device gives.
+// errSpecial is the error for opening a pipe, a socket or a device.
 var errSpecial = errors.New("not a regular file")
 
 // Open opens a folder or a regular file.
@@ -61,7 +58,7 @@ func (f FS) ReadDir(name string) ([]fs.DirEntry, error) {
 	if err != nil {
 		return nil, err
 	}
-	entries, err := list(root, name)
+	entries, err := listFolder(root, name)
 	if err != nil {
 		return entries, nameError("open", name, err)
 	}
@@ -77,7 +74,7 @@ func (f FS) Lstat(name string) (fs.FileInfo, error) {
 	return root.Lstat(name)
 }
 
-// ReadLink is where a symlink leads.
+// ReadLink returns the target of a symlink.
 func (f FS) ReadLink(name string) (string, error) {
 	root, err := f.rootFor("readlink", name)
 	if err != nil {
@@ -86,11 +83,10 @@ func (f FS) ReadLink(name string) (string, error) {
 	return root.Readlink(name)
 }
 
-// ReadMany reads files and hands each to fn in the order of names, which fares
-// best when files of a folder stand together. fn owns data. The error is fn's,
-// or that of the first file that is not there, is no regular one, is over
-// okf.MaxFileBytes or cannot be read. A file that grows meanwhile is read as
-// far as it reached when it was opened.
+// ReadMany reads files and passes each to fn in the order of names. It is fastest if the
+// files of a folder follow each other. fn owns data. The error is fn's, or that of the
+// first file that does not exist, is not regular, is larger than okf.MaxFileBytes or cannot
+// be read. A file that grows meanwhile is read to the size it had when it was opened.
 func (f FS) ReadMany(names []string, fn func(name string, data []byte) error) error {
 	root, err := f.rootFor("open", ".")
 	if err != nil {
@@ -98,14 +94,14 @@ func (f FS) ReadMany(names []string, fn func(name string, data []byte) error) er
 	}
 	s := slabs.Get().(*slab)
 	defer slabs.Put(s)
-	return folders(names, func(dir string, from, to int) error {
+	return eachFolder(names, func(dir string, from, to int) error {
 		h, err := openFolder(root, dir)
 		if err != nil {
 			return err
 		}
 		defer h.Close()
 		for _, name := range names[from:to] {
-			b, err := h.read(path.Base(name), s)
+			b, err := h.readFile(path.Base(name), s)
 			if err != nil {
 				return nameError("read", name, err)
 			}
@@ -117,22 +113,22 @@ func (f FS) ReadMany(names []string, fn func(name string, data []byte) error) er
 	})
 }
 
-// StatMany looks at files and hands fn the place in names, the size in bytes,
-// the time of change, in Unix nanoseconds, and the inode of each that is a
-// regular file; where the system names no inodes, that is 0 for all.
+// StatMany passes fn the index in names, the size in bytes, the time of change in Unix
+// nanoseconds, and the inode of each regular file. The inode is 0 on systems without
+// inodes.
 func (f FS) StatMany(names []string, fn func(i int, size, changed int64, inode uint64)) {
 	root, err := f.rootFor("lstat", ".")
 	if err != nil {
 		return
 	}
-	_ = folders(names, func(dir string, from, to int) error {
+	_ = eachFolder(names, func(dir string, from, to int) error {
 		h, err := openFolder(root, dir)
 		if err != nil {
 			return nil
 		}
 		defer h.Close()
 		for i := from; i < to; i++ {
-			if size, changed, inode, ok := h.stat(path.Base(names[i])); ok {
+			if size, changed, inode, ok := h.statFile(path.Base(names[i])); ok {
 				fn(i, size, changed, inode)
 			}
 		}
@@ -140,9 +136,8 @@ func (f FS) StatMany(names []string, fn func(i int, size, changed int64, inode u
 	})
 }
 
-// folders calls do for every run of names[from:to] that are in one folder,
-// until it fails.
-func folders(names []string, do func(dir string, from, to int) error) error {
+// eachFolder calls do for every run of names that are in one folder, until it fails.
+func eachFolder(names []string, do func(dir string, from, to int) error) error {
 	for from := 0; from < len(names); {
 		dir := path.Dir(names[from])
 		to := from + 1
@@ -157,19 +152,19 @@ func folders(names []string, do func(dir string, from, to int) error) error {
 	return nil
 }
 
-// rootFor returns the root, for an operation on name.
-func (f FS) rootFor(op, name string) (top, error) {
+// rootFor returns the root for an operation on name.
+func (f FS) rootFor(op, name string) (rootDir, error) {
 	if !fs.ValidPath(name) {
-		return top{}, nameError(op, name, fs.ErrInvalid)
+		return rootDir{}, nameError(op, name, fs.ErrInvalid)
 	}
 	root, err := f.root()
 	if err != nil {
-		return top{}, nameError(op, name, err)
+		return rootDir{}, nameError(op, name, err)
 	}
 	return root, nil
 }
 
-// nameError names the file that an error is about.
+// nameError returns err with the name of the file.
 func nameError(op, name string, err error) error {
 	var pe *fs.PathError
 	if errors.As(err, &pe) {
@@ -178,18 +173,18 @@ func nameError(op, name string, err error) error {
 	return &fs.PathError{Op: op, Path: name, Err: err}
 }
 
-// slab hands out room for texts from long pieces of memory: a text a piece
-// would cost the collector far more than reading it.
+// slab allocates texts in large pieces: one allocation a text would cost the garbage
+// collector far more than reading it.
 type slab struct{ free []byte }
 
-// slabs are kept from one call to the next, with the room that is left.
+// slabs are reused, with the memory that is left.
 var slabs = sync.Pool{New: func() any { return new(slab) }}
 
-// slabSize is the length of a piece; a text of over a quarter has its own.
+// slabSize is the size of a piece; a text of more than a quarter gets its own.
 const slabSize = 1 << 20
 
-// room is n bytes that are nobody else's.
-func (s *slab) room(n int) []byte {
+// alloc returns n bytes that nobody else uses.
+func (s *slab) alloc(n int) []byte {
 	if n > slabSize/4 {
 		return make([]byte, n)
 	}
@@ -201,5 +196,5 @@ func (s *slab) room(n int) []byte {
 	return b
 }
 
-// tooBig reports a size that is not read at once.
-func tooBig(size int64) bool { return size > okf.MaxFileBytes }
+// isTooBig reports a file that is too large to read.
+func isTooBig(size int64) bool { return size > okf.MaxFileBytes }

@@ -233,7 +233,7 @@ func TestRoom(t *testing.T) {
 	t.Parallel()
 	var s slab
 	for _, n := range []int{0, 1, slabSize / 4, slabSize/4 + 1, slabSize} {
-		a, b := s.room(n), s.room(n)
+		a, b := s.alloc(n), s.alloc(n)
 		if len(a) != n || cap(a) != n || len(b) != n {
 			t.Errorf("room(%d) is %d of %d", n, len(a), cap(a))
 		}

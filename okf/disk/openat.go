@@ -14,31 +14,31 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// nofollow opens a file itself, not what a link leads to, and waits for nobody.
+// nofollow opens the file itself, not the target of a link, and does not block.
 const nofollow = unix.O_RDONLY | unix.O_NOFOLLOW | unix.O_NONBLOCK | unix.O_CLOEXEC
 
-// top is the folder that all others lie below, and a handle of it.
-type top struct {
+// rootDir is the folder of an FS, with a handle on it.
+type rootDir struct {
 	*os.Root
 	handle *os.File
-	fd     int // that of the handle
+	fd     int // of the handle
 }
 
-func openTop(root *os.Root) (top, error) {
+func openTop(root *os.Root) (rootDir, error) {
 	h, err := root.Open(".")
 	if err != nil {
-		return top{}, err
+		return rootDir{}, err
 	}
-	return top{root, h, int(h.Fd())}, nil
+	return rootDir{root, h, int(h.Fd())}, nil
 }
 
 // folder is the descriptor of an open folder.
 type folder int
 
-// openFolder opens a folder: by one call where the system confines it as a root
-// does, and else, or where that fails, through the root.
-func openFolder(root top, dir string) (folder, error) {
-	if fd, err := beneath(root.fd, dir); err == nil {
+// openFolder opens a folder: in one system call if the system can confine it as os.Root
+// does, and else through the root.
+func openFolder(root rootDir, dir string) (folder, error) {
+	if fd, err := openBeneath(root.fd, dir); err == nil {
 		return folder(fd), nil
 	}
 	h, err := root.Open(dir)
@@ -46,16 +46,15 @@ func openFolder(root top, dir string) (folder, error) {
 		return 0, err
 	}
 	defer h.Close()
-	// What a root opened looks at every file it lists; a second handle does not.
+	// A folder that os.Root opened stats every file it lists; a second handle does not.
 	d, err := folder(h.Fd()).openat(".", unix.O_RDONLY|unix.O_DIRECTORY|unix.O_CLOEXEC)
 	return folder(d), err
 }
 
-// Close ends the use of the folder.
 func (d folder) Close() { unix.Close(int(d)) }
 
-// open opens a folder, or a regular file that no link leads to.
-func open(root top, name string) (*os.File, error) {
+// open opens a folder or a regular file, but not through a link.
+func open(root rootDir, name string) (*os.File, error) {
 	if name == "." {
 		return root.Open(name)
 	}
@@ -69,28 +68,29 @@ func open(root top, name string) (*os.File, error) {
 		return nil, err
 	}
 	var st unix.Stat_t
-	if err = again(func() error { return unix.Fstat(fd, &st) }); err == nil && st.Mode&unix.S_IFMT != unix.S_IFREG && st.Mode&unix.S_IFMT != unix.S_IFDIR {
+	if err = retryEINTR(func() error { return unix.Fstat(fd, &st) }); err == nil && st.Mode&unix.S_IFMT != unix.S_IFREG && st.Mode&unix.S_IFMT != unix.S_IFDIR {
 		err = errSpecial
 	}
 	if err != nil {
 		unix.Close(fd)
 		return nil, err
 	}
-	return handle(root, fd, name), nil
+	return newFile(root, fd, name), nil
 }
 
-// handle is a file by its whole name, which what a folder lists is described by.
-func handle(root top, fd int, name string) *os.File {
+// newFile returns a file with its full name, which the descriptions of a folder's files
+// need.
+func newFile(root rootDir, fd int, name string) *os.File {
 	return os.NewFile(uintptr(fd), filepath.Join(root.Name(), filepath.FromSlash(name)))
 }
 
-// list lists a folder in order of name.
-func list(root top, dir string) ([]fs.DirEntry, error) {
+// listFolder lists a folder in order of name.
+func listFolder(root rootDir, dir string) ([]fs.DirEntry, error) {
 	d, err := openFolder(root, dir)
 	if err != nil {
 		return nil, err
 	}
-	h := handle(root, int(d), dir)
+	h := newFile(root, int(d), dir)
 	defer h.Close()
 	entries, err := h.ReadDir(-1)
 	slices.SortFunc(entries, func(a, b fs.DirEntry) int { return strings.Compare(a.Name(), b.Name()) })
@@ -98,59 +98,59 @@ func list(root top, dir string) ([]fs.DirEntry, error) {
 }
 
 func (d folder) openat(base string, flags int) (fd int, err error) {
-	err = again(func() error {
+	err = retryEINTR(func() error {
 		fd, err = unix.Openat(int(d), base, flags, 0)
 		return err
 	})
 	return fd, err
 }
 
-// read reads a file of the folder into room of s.
-func (d folder) read(base string, s *slab) ([]byte, error) {
+// readFile reads a file of the folder into memory of s.
+func (d folder) readFile(base string, s *slab) ([]byte, error) {
 	fd, err := d.openat(base, nofollow)
 	if err != nil {
 		return nil, err
 	}
 	defer unix.Close(fd)
 	var st unix.Stat_t
-	if err := again(func() error { return unix.Fstat(fd, &st) }); err != nil {
+	if err := retryEINTR(func() error { return unix.Fstat(fd, &st) }); err != nil {
 		return nil, err
 	}
 	if st.Mode&unix.S_IFMT != unix.S_IFREG {
 		return nil, errSpecial
 	}
-	if tooBig(st.Size) {
+	if isTooBig(st.Size) {
 		return nil, unix.EFBIG
 	}
-	b := s.room(int(st.Size))
+	b := s.alloc(int(st.Size))
 	for at := 0; at < len(b); {
 		n, err := unix.Read(fd, b[at:])
 		if err != nil && !errors.Is(err, unix.EINTR) {
 			return nil, err
 		}
 		if n == 0 && err == nil {
-			return b[:at], nil // it was cut short meanwhile
+			return b[:at], nil // the file was truncated meanwhile
 		}
 		at += max(n, 0)
 	}
 	return b, nil
 }
 
-// stat looks at a file of the folder; what is no regular file is not ok. The time
-// is that of its inode, which no program sets: one that keeps the time of the
-// text (touch -r, tar, rsync -t) does not hide that it wrote. The device is left
-// out: a file system may have another one each time it is mounted.
-func (d folder) stat(base string) (size, changed int64, inode uint64, ok bool) {
+// statFile stats a file of the folder; it is not ok for anything but a regular file. The
+// time is that of the inode, which no program can set. A program that restores the time of
+// modification (touch -r, tar, rsync -t) cannot hide its change. The device is left out,
+// because a file system may have another one after each mount.
+func (d folder) statFile(base string) (size, changed int64, inode uint64, ok bool) {
 	var st unix.Stat_t
-	err := again(func() error { return unix.Fstatat(int(d), base, &st, unix.AT_SYMLINK_NOFOLLOW) })
+	err := retryEINTR(func() error { return unix.Fstatat(int(d), base, &st, unix.AT_SYMLINK_NOFOLLOW) })
 	if err != nil || st.Mode&unix.S_IFMT != unix.S_IFREG {
 		return 0, 0, 0, false
 	}
 	return st.Size, unix.TimespecToNsec(st.Ctim), uint64(st.Ino), true
 }
 
-// again calls do until no signal breaks it off.
-func again(do func() error) error {
+// retryEINTR calls do until no signal interrupts it.
+func retryEINTR(do func() error) error {
 	for {
 		if err := do(); !errors.Is(err, unix.EINTR) {
 			return err

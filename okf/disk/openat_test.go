@@ -16,7 +16,7 @@ import (
 
 // rootOnly is a folder on a system that has no call for what a root does.
 func rootOnly(dir string) FS {
-	return FS{sync.OnceValues(func() (top, error) {
+	return FS{sync.OnceValues(func() (rootDir, error) {
 		root, err := Dir(dir).root()
 		root.fd = -1
 		return root, err

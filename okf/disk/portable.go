@@ -10,24 +10,23 @@ import (
 	"syscall"
 )
 
-// top is the folder that all others lie below.
-type top struct{ *os.Root }
+// rootDir is the folder of an FS.
+type rootDir struct{ *os.Root }
 
-func openTop(root *os.Root) (top, error) { return top{root}, nil }
+func openTop(root *os.Root) (rootDir, error) { return rootDir{root}, nil }
 
-// folder is a folder of the root; nothing of it is open.
+// folder is a folder of the root; it holds nothing open.
 type folder struct {
-	root top
+	root rootDir
 	dir  string
 }
 
-func openFolder(root top, dir string) (folder, error) { return folder{root, dir}, nil }
+func openFolder(root rootDir, dir string) (folder, error) { return folder{root, dir}, nil }
 
-// Close ends the use of the folder.
 func (d folder) Close() {}
 
-// open opens a folder, or a regular file that no link leads to.
-func open(root top, name string) (*os.File, error) {
+// open opens a folder or a regular file, but not through a link.
+func open(root rootDir, name string) (*os.File, error) {
 	before, err := root.Lstat(name)
 	if err != nil {
 		return nil, err
@@ -41,16 +40,16 @@ func open(root top, name string) (*os.File, error) {
 	}
 	if now, err := h.Stat(); err != nil || !os.SameFile(before, now) {
 		h.Close()
-		return nil, errSpecial // something else took its place
+		return nil, errSpecial // something else replaced it
 	}
 	return h, nil
 }
 
-// list lists a folder in order of name.
-func list(root top, dir string) ([]fs.DirEntry, error) { return fs.ReadDir(root.FS(), dir) }
+// listFolder lists a folder in order of name.
+func listFolder(root rootDir, dir string) ([]fs.DirEntry, error) { return fs.ReadDir(root.FS(), dir) }
 
-// read reads a file of the folder into room of s.
-func (d folder) read(base string, s *slab) ([]byte, error) {
+// readFile reads a file of the folder into memory of s.
+func (d folder) readFile(base string, s *slab) ([]byte, error) {
 	h, err := open(d.root, path.Join(d.dir, base))
 	if err != nil {
 		return nil, err
@@ -63,19 +62,19 @@ func (d folder) read(base string, s *slab) ([]byte, error) {
 	if !info.Mode().IsRegular() {
 		return nil, errSpecial
 	}
-	if tooBig(info.Size()) {
+	if isTooBig(info.Size()) {
 		return nil, syscall.EFBIG
 	}
-	b := s.room(int(info.Size()))
+	b := s.alloc(int(info.Size()))
 	n, err := io.ReadFull(h, b)
 	if err == io.EOF || err == io.ErrUnexpectedEOF {
-		err = nil // it was cut short meanwhile
+		err = nil // the file was truncated meanwhile
 	}
 	return b[:n], err
 }
 
-// stat looks at a file of the folder; what is no regular file is not ok.
-func (d folder) stat(base string) (size, changed int64, inode uint64, ok bool) {
+// statFile stats a file of the folder; it is not ok for anything but a regular file.
+func (d folder) statFile(base string) (size, changed int64, inode uint64, ok bool) {
 	info, err := d.root.Lstat(path.Join(d.dir, base))
 	if err != nil || !info.Mode().IsRegular() {
 		return 0, 0, 0, false

@@ -17,20 +17,20 @@ import (
 func Check(g *okf.Graph, r Roster) []okf.Problem {
 	out := slices.Clone(r.Problems)
 	for _, p := range r.Profiles {
-		c := refs{g: g, p: p}
-		c.document("system_prompt_uri", p.SystemPromptURI)
-		c.document("brand_discipline", p.BrandDiscipline)
+		c := refChecker{g: g, p: p}
+		c.checkDocument("system_prompt_uri", p.SystemPromptURI)
+		c.checkDocument("brand_discipline", p.BrandDiscipline)
 		for _, s := range sortedKeys(p.Surfaces) {
-			c.schema(p.Surfaces[s].OutputSchema)
+			c.checkSchema(p.Surfaces[s].OutputSchema)
 		}
 		for _, ref := range p.Inheritance {
 			if _, err := r.Find(ref); err != nil {
-				c.document("inheritance", ref)
+				c.checkDocument("inheritance", ref)
 			}
 		}
 		for _, ref := range p.Retraction {
 			if strings.Contains(ref, "://") {
-				c.document("retraction_conditions", ref)
+				c.checkDocument("retraction_conditions", ref)
 			}
 		}
 		out = append(out, c.found...)
@@ -39,20 +39,20 @@ func Check(g *okf.Graph, r Roster) []okf.Problem {
 	return slices.Compact(out)
 }
 
-// refs checks what one profile names.
-type refs struct {
+// refChecker checks what one profile names.
+type refChecker struct {
 	g     *okf.Graph
 	p     *Profile
 	found []okf.Problem
 }
 
-func (c *refs) add(sev okf.Severity, code, key, hint, text string) {
-	c.found = append(c.found, okf.Problem{Code: code, Severity: sev, Path: c.p.Path, Line: c.line(key), Message: key + ": " + text, Hint: hint})
+func (c *refChecker) add(sev okf.Severity, code, key, hint, text string) {
+	c.found = append(c.found, okf.Problem{Code: code, Severity: sev, Path: c.p.Path, Line: c.keyLine(key), Message: key + ": " + text, Hint: hint})
 }
 
-// line is where the profile writes a key, or where the profile starts: an
+// keyLine is where the profile writes a key, or where the profile starts: an
 // inherited value has no line here.
-func (c *refs) line(key string) int {
+func (c *refChecker) keyLine(key string) int {
 	a := c.g.ByID(c.p.ID)
 	if a == nil {
 		return c.p.Line
@@ -60,21 +60,21 @@ func (c *refs) line(key string) int {
 	from := c.p.Line
 	for i, text := range strings.Split(string(a.Bytes()), "\n") {
 		word, _, colon := strings.Cut(strings.TrimLeft(text, " -{"), ":")
-		if w := fold(strings.TrimSpace(word)); i+1 >= min(from, 2) && colon && (w == fold(key) || w == fold(key+"_uri")) {
+		if w := foldName(strings.TrimSpace(word)); i+1 >= min(from, 2) && colon && (w == foldName(key) || w == foldName(key+"_uri")) {
 			return i + 1
 		}
 	}
 	return from
 }
 
-// schema checks that a role of the profile answers in the schema.
-func (c *refs) schema(schema string) {
+// checkSchema checks that a role of the profile answers in the schema.
+func (c *refChecker) checkSchema(schema string) {
 	why := ""
 	for _, row := range Roles() {
 		if len(c.p.Roles) > 0 && !slices.Contains(c.p.Roles, row.Role) {
 			continue
 		}
-		if why = unmet(schema, row); why == "" {
+		if why = whyUnmet(schema, row); why == "" {
 			return
 		}
 	}
@@ -82,13 +82,13 @@ func (c *refs) schema(schema string) {
 		return // for a role of the profile's own
 	}
 	if len(c.p.Roles) != 1 {
-		why = "a session can only answer in " + either(deliver.Schemas())
+		why = "a session can only answer in " + joinOr(deliver.Schemas())
 	}
 	c.add(okf.Error, codeSchema, "output_schema", "take output_schema out", schema+" cannot be met: "+why)
 }
 
-// document resolves a reference, and its anchor among the document's headings.
-func (c *refs) document(key, ref string) {
+// checkDocument resolves a reference, and its anchor among the document's headings.
+func (c *refChecker) checkDocument(key, ref string) {
 	if ref == "" {
 		return
 	}

@@ -38,11 +38,11 @@ func (d *decoder) add(sev okf.Severity, code string, line int, hint, format stri
 	d.found = append(d.found, okf.Problem{Code: code, Severity: sev, Path: d.path, Line: line, Message: fmt.Sprintf(format, args...), Hint: hint})
 }
 
-func (d *decoder) bad(n *yaml.Node, hint, format string, args ...any) {
-	d.add(okf.Error, codeProfile, d.line(n), hint, format, args...)
+func (d *decoder) addError(n *yaml.Node, hint, format string, args ...any) {
+	d.add(okf.Error, codeProfile, d.lineOf(n), hint, format, args...)
 }
 
-func (d *decoder) line(n *yaml.Node) int { return d.first + max(n.Line, 1) - 1 }
+func (d *decoder) lineOf(n *yaml.Node) int { return d.first + max(n.Line, 1) - 1 }
 
 // hasFailed reports whether the profile is unreadable.
 func (d *decoder) hasFailed() bool {
@@ -55,30 +55,30 @@ type member struct {
 	read func(v *yaml.Node)
 }
 
-// profile reads the mapping of a profile.
-func (d *decoder) profile(src []byte) *Profile {
+// readProfile reads the mapping of a profile.
+func (d *decoder) readProfile(src []byte) *Profile {
 	p := &Profile{Path: d.path, Line: d.first}
-	root := d.document(src)
+	root := d.parseMapping(src)
 	if root == nil {
 		return p
 	}
 	var fallback []Role
-	seen := d.mapping("", root, d.strict, append([]member{
-		{"persona", func(v *yaml.Node) { p.Name = d.name(v); p.Line = d.line(v) }},
-		{"version", func(v *yaml.Node) { p.Version = d.positive(v, "version") }},
-		{"uri", func(v *yaml.Node) { p.URI = d.text(v, "uri") }},
-		{"system_prompt_uri", func(v *yaml.Node) { p.SystemPromptURI = d.text(v, "system_prompt_uri") }},
-		{"role", func(v *yaml.Node) { p.Roles = append(p.Roles, d.roles(v, "role")...) }},
-		{"roles", func(v *yaml.Node) { p.Roles = append(p.Roles, d.roles(v, "roles")...) }},
-		{"role_default", func(v *yaml.Node) { fallback = d.roles(v, "role_default") }},
-		{"custom_role", func(v *yaml.Node) { p.Custom = d.custom(v) }},
-		{"mcp_servers", func(v *yaml.Node) { d.servers(p, v) }},
-		{"knowledge_bases", func(v *yaml.Node) { p.KnowledgeBases = d.list(v, "knowledge_bases") }},
-		{"surface_profiles", func(v *yaml.Node) { p.Surfaces = d.surfaces(v) }},
-		{"inheritance", func(v *yaml.Node) { p.Inheritance = d.list(v, "inheritance") }},
-		{"retraction_conditions", func(v *yaml.Node) { p.Retraction = d.sentences(v, "retraction_conditions") }},
-		{"glyphs", func(v *yaml.Node) { p.Glyphs = d.glyphs(v) }},
-	}, d.brand(p)...))
+	seen := d.readMapping("", root, d.strict, append([]member{
+		{"persona", func(v *yaml.Node) { p.Name = d.readName(v); p.Line = d.lineOf(v) }},
+		{"version", func(v *yaml.Node) { p.Version = d.readPositive(v, "version") }},
+		{"uri", func(v *yaml.Node) { p.URI = d.readText(v, "uri") }},
+		{"system_prompt_uri", func(v *yaml.Node) { p.SystemPromptURI = d.readText(v, "system_prompt_uri") }},
+		{"role", func(v *yaml.Node) { p.Roles = append(p.Roles, d.readRoles(v, "role")...) }},
+		{"roles", func(v *yaml.Node) { p.Roles = append(p.Roles, d.readRoles(v, "roles")...) }},
+		{"role_default", func(v *yaml.Node) { fallback = d.readRoles(v, "role_default") }},
+		{"custom_role", func(v *yaml.Node) { p.Custom = d.readCustom(v) }},
+		{"mcp_servers", func(v *yaml.Node) { d.readServers(p, v) }},
+		{"knowledge_bases", func(v *yaml.Node) { p.KnowledgeBases = d.readList(v, "knowledge_bases") }},
+		{"surface_profiles", func(v *yaml.Node) { p.Surfaces = d.readSurfaces(v) }},
+		{"inheritance", func(v *yaml.Node) { p.Inheritance = d.readList(v, "inheritance") }},
+		{"retraction_conditions", func(v *yaml.Node) { p.Retraction = d.readSentences(v, "retraction_conditions") }},
+		{"glyphs", func(v *yaml.Node) { p.Glyphs = d.readGlyphs(v) }},
+	}, d.brandMembers(p)...))
 	for _, r := range fallback {
 		if !slices.Contains(p.Roles, r) {
 			p.Roles = append(p.Roles, r)
@@ -91,13 +91,13 @@ func (d *decoder) profile(src []byte) *Profile {
 	return p
 }
 
-func (d *decoder) brand(p *Profile) []member {
+func (d *decoder) brandMembers(p *Profile) []member {
 	read := func(name string) member {
 		return member{name, func(v *yaml.Node) {
 			if p.brandSet {
-				d.bad(v, "keep one of them", "brand_discipline is set twice")
+				d.addError(v, "keep one of them", "brand_discipline is set twice")
 			}
-			p.BrandDiscipline, p.brandSet = d.text(v, name), true
+			p.BrandDiscipline, p.brandSet = d.readText(v, name), true
 		}}
 	}
 	return []member{read("brand_discipline"), read("brand_discipline_uri")}
@@ -106,18 +106,18 @@ func (d *decoder) brand(p *Profile) []member {
 // checkRequired holds a profile to a name and a version.
 func (d *decoder) checkRequired(p *Profile, root *yaml.Node) {
 	if p.Name == "" && !d.hasFailed() {
-		d.bad(root, "add persona: NAME", "a profile without a name")
+		d.addError(root, "add persona: NAME", "a profile without a name")
 	}
 	if p.Version == 0 && !d.hasFailed() {
-		d.bad(root, "add version: 1", "a profile without a version")
+		d.addError(root, "add version: 1", "a profile without a version")
 	}
 	if c := p.Custom; c != nil && len(p.Roles) > 0 && !slices.Contains(p.Roles, Role(c.Name)) {
 		p.Roles = append(p.Roles, Role(c.Name))
 	}
 }
 
-// document is the one mapping of a text, nil where it is none.
-func (d *decoder) document(src []byte) *yaml.Node {
+// parseMapping is the one mapping of a text, nil where it is none.
+func (d *decoder) parseMapping(src []byte) *yaml.Node {
 	var doc yaml.Node
 	if err := yaml.Load(src, &doc); err != nil {
 		line, msg := 1, strings.TrimPrefix(err.Error(), "yaml: ")
@@ -136,29 +136,29 @@ func (d *decoder) document(src []byte) *yaml.Node {
 	return doc.Content[0]
 }
 
-// mapping reads the members of a mapping, each at most once, "_" and "-" alike.
+// readMapping reads the members of a mapping, each at most once, "_" and "-" alike.
 // Where is its key, for messages. It returns the keys that were there, or nil
 // where v is no mapping; null is an empty one. Unknown keys are errors where
 // strict, and otherwise warnings where they look misspelled.
-func (d *decoder) mapping(where string, v *yaml.Node, strict bool, members []member) map[string]bool {
+func (d *decoder) readMapping(where string, v *yaml.Node, strict bool, members []member) map[string]bool {
 	seen := map[string]bool{}
-	if null(v) {
+	if isNull(v) {
 		return seen
 	}
 	if v.Kind != yaml.MappingNode {
-		d.bad(v, "write it as \"key: value\" lines", "%s is not a mapping", where)
+		d.addError(v, "write it as \"key: value\" lines", "%s is not a mapping", where)
 		return nil
 	}
 	for i := 0; i+1 < len(v.Content); i += 2 {
 		k := v.Content[i]
-		at := slices.IndexFunc(members, func(m member) bool { return fold(m.name) == fold(k.Value) })
+		at := slices.IndexFunc(members, func(m member) bool { return foldName(m.name) == foldName(k.Value) })
 		switch {
 		case k.Kind != yaml.ScalarNode:
-			d.bad(k, "write keys as \"name: value\"", "a key is not a plain name")
+			d.addError(k, "write keys as \"name: value\"", "a key is not a plain name")
 		case at < 0:
-			d.unknownKey(where, k, strict, names(members, func(m member) string { return m.name }))
+			d.reportUnknownKey(where, k, strict, mapSlice(members, func(m member) string { return m.name }))
 		case seen[members[at].name]:
-			d.bad(k, "keep one of them", "%s is set twice", k.Value)
+			d.addError(k, "keep one of them", "%s is set twice", k.Value)
 		default:
 			seen[members[at].name] = true
 			members[at].read(v.Content[i+1])
@@ -167,10 +167,10 @@ func (d *decoder) mapping(where string, v *yaml.Node, strict bool, members []mem
 	return seen
 }
 
-func (d *decoder) unknownKey(where string, k *yaml.Node, strict bool, known []string) {
-	hint, close := "want one of "+strings.Join(known, ", "), near(k.Value, known)
+func (d *decoder) reportUnknownKey(where string, k *yaml.Node, strict bool, known []string) {
+	hint, close := "want one of "+strings.Join(known, ", "), nearestNames(k.Value, known)
 	if len(close) > 0 {
-		hint = "did you mean " + either(names(close, strconv.Quote)) + "?"
+		hint = "did you mean " + joinOr(mapSlice(close, strconv.Quote)) + "?"
 	}
 	name := k.Value
 	if where != "" {
@@ -178,59 +178,59 @@ func (d *decoder) unknownKey(where string, k *yaml.Node, strict bool, known []st
 	}
 	switch {
 	case strict:
-		d.bad(k, hint, "unknown key %q", name)
-	case len(close) > 0 && okf.Distance(fold(k.Value), fold(close[0])) <= 2:
-		d.add(okf.Warn, codeKey, d.line(k), hint, "unknown key %q", name)
+		d.addError(k, hint, "unknown key %q", name)
+	case len(close) > 0 && okf.Distance(foldName(k.Value), foldName(close[0])) <= 2:
+		d.add(okf.Warn, codeKey, d.lineOf(k), hint, "unknown key %q", name)
 	}
 }
 
-func null(v *yaml.Node) bool { return v.Kind == yaml.ScalarNode && v.ShortTag() == "!!null" }
+func isNull(v *yaml.Node) bool { return v.Kind == yaml.ScalarNode && v.ShortTag() == "!!null" }
 
-// text is a scalar text on one line without hidden characters; null is "".
-func (d *decoder) text(v *yaml.Node, name string) string {
+// readText is a scalar text on one line without hidden characters; null is "".
+func (d *decoder) readText(v *yaml.Node, name string) string {
 	switch {
-	case null(v):
+	case isNull(v):
 		return ""
 	case v.Kind == yaml.AliasNode:
-		d.bad(v, "write the value out", "%s is an alias", name)
+		d.addError(v, "write the value out", "%s is an alias", name)
 	case v.Kind != yaml.ScalarNode:
-		d.bad(v, "write one value", "%s is not a text", name)
+		d.addError(v, "write one value", "%s is not a text", name)
 	case v.ShortTag() != "!!str":
-		d.bad(v, "quote it", "%s: %s is not a text", name, v.Value)
+		d.addError(v, "quote it", "%s: %s is not a text", name, v.Value)
 	case strings.TrimSpace(v.Value) == "":
-		d.bad(v, "write it or leave the key out", "%s is empty", name)
-	case d.hidden(v.Value):
-		d.bad(v, "take them out", "%s has characters nobody can see", name)
+		d.addError(v, "write it or leave the key out", "%s is empty", name)
+	case d.hasHidden(v.Value):
+		d.addError(v, "take them out", "%s has characters nobody can see", name)
 	case strings.ContainsAny(strings.TrimSpace(v.Value), "\n\t"):
-		d.bad(v, "write it on one line", "%s has a line break or a tab", name)
+		d.addError(v, "write it on one line", "%s has a line break or a tab", name)
 	default:
 		return strings.TrimSpace(v.Value)
 	}
 	return ""
 }
 
-// hidden reports characters nobody can see; in glyphs, joiners are not meant.
-func (d *decoder) hidden(s string) bool {
+// hasHidden reports characters nobody can see; in glyphs, joiners are not meant.
+func (d *decoder) hasHidden(s string) bool {
 	if d.glyph {
 		s = strings.ReplaceAll(s, "\u200d", "")
 	}
 	return okf.Visible(s) != s
 }
 
-// name is a persona's or a custom role's: one part of an id.
-func (d *decoder) name(v *yaml.Node) string {
-	s := d.text(v, "persona")
+// readName is a persona's or a custom role's: one part of an id.
+func (d *decoder) readName(v *yaml.Node) string {
+	s := d.readText(v, "persona")
 	if s != "" && (!okf.ValidID(s) || strings.Contains(s, "/")) {
-		d.bad(v, "use letters, digits, - and _", "%q is no name", s)
+		d.addError(v, "use letters, digits, - and _", "%q is no name", s)
 		return ""
 	}
 	return s
 }
 
-// list is a list of texts, or one text.
-func (d *decoder) list(v *yaml.Node, name string) []string {
+// readList is a list of texts, or one text.
+func (d *decoder) readList(v *yaml.Node, name string) []string {
 	if v.Kind != yaml.SequenceNode {
-		if s := d.text(v, name); s != "" {
+		if s := d.readText(v, name); s != "" {
 			return []string{s}
 		}
 		return nil
@@ -238,10 +238,10 @@ func (d *decoder) list(v *yaml.Node, name string) []string {
 	var out []string
 	seen := map[string]bool{}
 	for _, e := range v.Content {
-		s := d.text(e, name)
+		s := d.readText(e, name)
 		switch {
-		case s == "" && null(e):
-			d.bad(e, "write it or take the item out", "%s has an empty item", name)
+		case s == "" && isNull(e):
+			d.addError(e, "write it or take the item out", "%s has an empty item", name)
 		case s != "" && !seen[s]:
 			seen[s] = true
 			out = append(out, s)
@@ -250,33 +250,33 @@ func (d *decoder) list(v *yaml.Node, name string) []string {
 	return out
 }
 
-// sentences is a list of texts that may go over several lines.
-func (d *decoder) sentences(v *yaml.Node, name string) []string {
+// readSentences is a list of texts that may go over several lines.
+func (d *decoder) readSentences(v *yaml.Node, name string) []string {
 	for _, e := range append([]*yaml.Node{v}, v.Content...) {
 		if e.Kind == yaml.ScalarNode {
 			e.Value = strings.Join(strings.Fields(e.Value), " ")
 		}
 	}
-	return d.list(v, name)
+	return d.readList(v, name)
 }
 
-// positive is a whole number of at least 1 that is written as one.
-func (d *decoder) positive(v *yaml.Node, name string) int {
+// readPositive is a whole number of at least 1 that is written as one.
+func (d *decoder) readPositive(v *yaml.Node, name string) int {
 	n := 0
 	switch {
 	case v.Kind != yaml.ScalarNode || v.ShortTag() != "!!int":
-		d.bad(v, "write "+name+": 1, without quotes", "%s is not a whole number", name)
+		d.addError(v, "write "+name+": 1, without quotes", "%s is not a whole number", name)
 	case v.Decode(&n) != nil || n < 1 || n > 1_000_000:
-		d.bad(v, "want 1 to 1000000", "%s: %s is out of range", name, v.Value)
+		d.addError(v, "want 1 to 1000000", "%s: %s is out of range", name, v.Value)
 		return 0
 	}
 	return n
 }
 
-func (d *decoder) boolean(v *yaml.Node, name string) *bool {
+func (d *decoder) readBool(v *yaml.Node, name string) *bool {
 	var b bool
 	if v.Kind != yaml.ScalarNode || v.ShortTag() != "!!bool" || v.Decode(&b) != nil {
-		d.bad(v, "write true or false, without quotes", "%s is not a truth value", name)
+		d.addError(v, "write true or false, without quotes", "%s is not a truth value", name)
 		return nil
 	}
 	return &b

@@ -9,13 +9,13 @@ import (
 	"github.com/odd-cli/odd/okf"
 )
 
-// stand gives every profile its standing: by its atom's status and by what
+// setStandings gives every profile its standing: by its atom's status and by what
 // supersedes the atom, then by the highest version in force of its name.
-func (r *Roster) stand(g *okf.Graph) {
+func (r *Roster) setStandings(g *okf.Graph) {
 	bad := map[*Profile]okf.Problem{}
 	for _, p := range r.Profiles {
 		a := g.ByID(p.ID)
-		p.Standing = standing(a.Status)
+		p.Standing = parseStanding(a.Status)
 		res, err := g.Resolve(string(p.ID))
 		if err != nil {
 			bad[p] = problemOf(p, "break the circle", "%v", err)
@@ -31,9 +31,9 @@ func (r *Roster) stand(g *okf.Graph) {
 			}
 		}
 	}
-	r.drop(bad)
+	r.dropProfiles(bad)
 	for _, p := range r.Profiles {
-		top := r.highest(p.Name)
+		top := r.highestInForce(p.Name)
 		if top == nil || top.Version <= p.Version || p.SupersededBy != "" {
 			continue
 		}
@@ -44,8 +44,8 @@ func (r *Roster) stand(g *okf.Graph) {
 	}
 }
 
-func standing(status string) Standing {
-	switch fold(status) {
+func parseStanding(status string) Standing {
+	switch foldName(status) {
 	case "draft":
 		return Draft
 	case "deprecated", "archived", "closed":
@@ -65,11 +65,11 @@ func (r *Roster) carriedBy(id okf.ID) *Profile {
 	return nil
 }
 
-// highest is the highest version of a name that is in force, nil without one.
-func (r *Roster) highest(name string) *Profile {
+// highestInForce is the highest version of a name that is in force, nil without one.
+func (r *Roster) highestInForce(name string) *Profile {
 	var top *Profile
 	for _, p := range r.Profiles {
-		if p.Standing == InForce && fold(p.Name) == fold(name) && (top == nil || p.Version > top.Version) {
+		if p.Standing == InForce && foldName(p.Name) == foldName(name) && (top == nil || p.Version > top.Version) {
 			top = p
 		}
 	}
@@ -100,27 +100,27 @@ func (r Roster) Find(ref string) (*Profile, error) {
 	name, version := splitRef(ref)
 	var have []*Profile
 	for _, p := range r.Profiles {
-		if fold(p.Name) == fold(name) || p.URI == name && version > 0 {
+		if foldName(p.Name) == foldName(name) || p.URI == name && version > 0 {
 			have = append(have, p)
 		}
 	}
-	if u, ok := r.unread(ref, name, version); ok {
+	if u, ok := r.findBroken(ref, name, version); ok {
 		return nil, &NoProfile{"persona-unreadable", fmt.Sprintf("persona %s cannot be read: %v", ref, u.problem), "mend the file; odd agent persona check lists everything"}
 	}
 	if len(have) == 0 {
-		known := slices.Compact(names(r.Profiles, func(p *Profile) string { return p.Name }))
-		err := &Unknown{What: "persona", Name: ref, Near: near(name, known), All: known}
+		known := slices.Compact(mapSlice(r.Profiles, func(p *Profile) string { return p.Name }))
+		err := &Unknown{What: "persona", Name: ref, Near: nearestNames(name, known), All: known}
 		way := err.Way()
 		if len(known) == 0 {
 			way = "this bundle has no profile; write an atom of type persona"
 		}
 		return nil, &NoProfile{"unknown-persona", fmt.Sprintf("unknown persona %q", ref), way}
 	}
-	return pick(have, name, version)
+	return pickVersion(have, name, version)
 }
 
-// pick takes a version of one name; version 0 is unpinned.
-func pick(have []*Profile, name string, version int) (*Profile, error) {
+// pickVersion takes a version of one name; version 0 is unpinned.
+func pickVersion(have []*Profile, name string, version int) (*Profile, error) {
 	best := have[len(have)-1]
 	for _, p := range have {
 		switch {
@@ -133,13 +133,13 @@ func pick(have []*Profile, name string, version int) (*Profile, error) {
 	if version == 0 {
 		return best, nil
 	}
-	return nil, &NoProfile{"unknown-version", fmt.Sprintf("%s has no version %d", name, version), "it has " + either(names(have, (*Profile).Ref))}
+	return nil, &NoProfile{"unknown-version", fmt.Sprintf("%s has no version %d", name, version), "it has " + joinOr(mapSlice(have, (*Profile).Ref))}
 }
 
-// unread is the broken profile that ref means or may mean.
-func (r Roster) unread(ref, name string, version int) (unreadable, bool) {
+// findBroken is the broken profile that ref means or may mean.
+func (r Roster) findBroken(ref, name string, version int) (unreadable, bool) {
 	for _, u := range r.broken {
-		named := u.name != "" && fold(u.name) == fold(name) && (version == 0 || u.version == 0 || u.version == version)
+		named := u.name != "" && foldName(u.name) == foldName(name) && (version == 0 || u.version == 0 || u.version == version)
 		if named || ref != "" && (u.uri == ref || string(u.id) == ref) {
 			return u, true
 		}
@@ -160,8 +160,8 @@ func splitRef(ref string) (name string, version int) {
 	return m[1], n
 }
 
-// note says of a profile in use what its user should know, "" for nothing.
-func (p *Profile) note(pinned bool) string {
+// usageNote says of a profile in use what its user should know, "" for nothing.
+func (p *Profile) usageNote(pinned bool) string {
 	how := "not pinned"
 	if pinned {
 		how = "pinned"

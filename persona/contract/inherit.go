@@ -7,21 +7,21 @@ import (
 	"github.com/odd-cli/odd/okf"
 )
 
-// inherit lays inherited profiles under each profile that names them.
-func (r *Roster) inherit(g *okf.Graph) {
+// applyInheritance lays inherited profiles under each profile that names them.
+func (r *Roster) applyInheritance(g *okf.Graph) {
 	bad, done := map[*Profile]okf.Problem{}, map[*Profile]bool{}
 	for _, p := range r.Profiles {
-		r.fill(g, p, nil, done, bad)
+		r.completeProfile(g, p, nil, done, bad)
 	}
-	r.drop(bad)
+	r.dropProfiles(bad)
 }
 
-// fill completes p from what it inherits; way led to it.
-func (r *Roster) fill(g *okf.Graph, p *Profile, way []*Profile, done map[*Profile]bool, bad map[*Profile]okf.Problem) {
+// completeProfile completes p from what it inherits; way led to it.
+func (r *Roster) completeProfile(g *okf.Graph, p *Profile, way []*Profile, done map[*Profile]bool, bad map[*Profile]okf.Problem) {
 	if i := slices.Index(way, p); i >= 0 {
 		circle := append(slices.Clone(way[i:]), p)
 		for _, q := range circle {
-			bad[q] = problemOf(q, "break the circle", "circle of inheritance: %s", strings.Join(names(circle, (*Profile).Ref), " → "))
+			bad[q] = problemOf(q, "break the circle", "circle of inheritance: %s", strings.Join(mapSlice(circle, (*Profile).Ref), " → "))
 		}
 		return
 	}
@@ -29,7 +29,7 @@ func (r *Roster) fill(g *okf.Graph, p *Profile, way []*Profile, done map[*Profil
 		return
 	}
 	for _, ref := range p.Inheritance {
-		parent, err := r.parent(g, p, ref)
+		parent, err := r.findParent(g, p, ref)
 		if err != nil {
 			bad[p] = problemOf(p, "", "inherits %s: %v", ref, err)
 			continue
@@ -37,18 +37,18 @@ func (r *Roster) fill(g *okf.Graph, p *Profile, way []*Profile, done map[*Profil
 		if parent == nil {
 			continue // a document that governs it
 		}
-		r.fill(g, parent, append(slices.Clip(way), p), done, bad)
+		r.completeProfile(g, parent, append(slices.Clip(way), p), done, bad)
 		if b, ok := bad[parent]; ok && bad[p].Code == "" {
 			bad[p] = problemOf(p, "", "inherits %s, which cannot be read: %v", ref, b)
 		}
-		p.under(parent)
+		p.inheritFrom(parent)
 	}
 	done[p] = true
 }
 
-// parent is the profile that an inheritance entry names, nil where it names a
+// findParent is the profile that an inheritance entry names, nil where it names a
 // document or something of another authority.
-func (r *Roster) parent(g *okf.Graph, p *Profile, ref string) (*Profile, error) {
+func (r *Roster) findParent(g *okf.Graph, p *Profile, ref string) (*Profile, error) {
 	found, err := r.Find(ref)
 	if no, ok := err.(*NoProfile); ok && no.Code != "unknown-persona" {
 		return nil, err
@@ -60,7 +60,7 @@ func (r *Roster) parent(g *okf.Graph, p *Profile, ref string) (*Profile, error) 
 		if q := r.carriedBy(a.ID); q != nil {
 			return q, nil
 		}
-		if u, ok := r.unread(string(a.ID), "", 0); ok {
+		if u, ok := r.findBroken(string(a.ID), "", 0); ok {
 			return nil, u.problem
 		}
 	}
@@ -70,8 +70,8 @@ func (r *Roster) parent(g *okf.Graph, p *Profile, ref string) (*Profile, error) 
 	return nil, nil
 }
 
-// under takes from parent what p does not set.
-func (p *Profile) under(parent *Profile) {
+// inheritFrom takes from parent what p does not set.
+func (p *Profile) inheritFrom(parent *Profile) {
 	for s, t := range parent.Surfaces {
 		if p.Surfaces == nil {
 			p.Surfaces = map[Surface]Settings{}

@@ -7,9 +7,9 @@ import (
 	"strings"
 )
 
-// handoffs holds what is handed in to what the role reads. An override waives
+// checkHandoffs holds what is handed in to what the role reads. An override waives
 // the transitions whose both ends it collapses, and never the journal.
-func (r *resolver) handoffs() {
+func (r *resolver) checkHandoffs() {
 	r.out.Handoffs = sortBy(r.call.Handoffs, func(h Handoff) string { return h.Path + " " + h.ID })
 	r.out.Handoffs = slices.CompactFunc(r.out.Handoffs, func(a, b Handoff) bool { return a.Path == b.Path && a.ID == b.ID && a.Blob == b.Blob })
 	if !r.known {
@@ -17,21 +17,21 @@ func (r *resolver) handoffs() {
 	}
 	given, named := 0, map[string]string{}
 	for _, h := range r.out.Handoffs {
-		if r.handoff(h) {
+		if r.checkHandoff(h) {
 			given++
 		}
-		r.taint(h.Tainted)
-		r.findings(h, named)
+		r.addTaint(h.Tainted)
+		r.checkFindings(h, named)
 	}
 	if r.row.Needs && given == 0 && !slices.ContainsFunc(r.row.Reads, r.isCollapsed) {
-		r.refuse("handoff-missing", "hand in the "+r.row.Reads[0].words()+" handoff of the session before, or declare an override",
+		r.refuse("handoff-missing", "hand in the "+r.row.Reads[0].describe()+" handoff of the session before, or declare an override",
 			"%s is downstream and was handed nothing it may read", r.out.Role)
 	}
 }
 
-// findings refuses two handoffs that each have a finding of one name: a remedy
+// checkFindings refuses two handoffs that each have a finding of one name: a remedy
 // could not say which it answers, and one would pass for both.
-func (r *resolver) findings(h Handoff, named map[string]string) {
+func (r *resolver) checkFindings(h Handoff, named map[string]string) {
 	var twice []string
 	for id := range h.Findings {
 		if other := named[id]; other != "" {
@@ -46,29 +46,29 @@ func (r *resolver) findings(h Handoff, named map[string]string) {
 	}
 }
 
-// handoff checks one; it reports whether it is of a transition the role reads.
-func (r *resolver) handoff(h Handoff) bool {
+// checkHandoff checks one; it reports whether it is of a transition the role reads.
+func (r *resolver) checkHandoff(h Handoff) bool {
 	pair := Pair{h.From, h.To}
 	name := cmp.Or(h.Path, h.ID)
 	if !slices.ContainsFunc(Transitions(), func(t Transition) bool { return t.Pair == pair }) {
-		r.refuse("handoff-wrong-transition", "mend from and to", "%s: %s is not a transition that is handed over", name, pair.words())
+		r.refuse("handoff-wrong-transition", "mend from and to", "%s: %s is not a transition that is handed over", name, pair.describe())
 		return false
 	}
 	reads := slices.Contains(r.row.Reads, pair)
 	switch {
 	case r.row.Mode == "": // general and observer read anything and need nothing
 		if len(h.Missing) > 0 {
-			r.note("%s lacks %s", name, strings.Join(h.Missing, ", "))
+			r.addNote("%s lacks %s", name, strings.Join(h.Missing, ", "))
 		}
 		return true
 	case !reads && !r.isCollapsed(pair):
-		r.refuse("handoff-wrong-transition", "hand in one of "+either(names(r.row.Reads, Pair.words)), "%s is %s, which %s may not read", name, pair.words(), r.out.Role)
+		r.refuse("handoff-wrong-transition", "hand in one of "+joinOr(mapSlice(r.row.Reads, Pair.describe)), "%s is %s, which %s may not read", name, pair.describe(), r.out.Role)
 		return false
 	case len(h.Missing) > 0 && !r.isCollapsed(pair):
 		r.refuse("handoff-incomplete", "complete it, or send it back", "%s lacks %s", name, strings.Join(h.Missing, ", "))
 	}
 	if h.Journal == "" {
-		r.refuse("journal-missing", "add the journal entry of the transition; no override waives it", "%s: no journal entry tells of %s", name, pair.words())
+		r.refuse("journal-missing", "add the journal entry of the transition; no override waives it", "%s: no journal entry tells of %s", name, pair.describe())
 	}
 	return reads
 }
@@ -78,12 +78,12 @@ func (r *resolver) isCollapsed(p Pair) bool {
 	return slices.Contains(r.out.Modes, p.From) && slices.Contains(r.out.Modes, p.To)
 }
 
-func (p Pair) words() string {
+func (p Pair) describe() string {
 	return cmp.Or(string(p.From), "nothing") + " to " + cmp.Or(string(p.To), "nothing")
 }
 
-// taint tags the contract, each reason once.
-func (r *resolver) taint(why string) {
+// addTaint tags the contract, each reason once.
+func (r *resolver) addTaint(why string) {
 	have := strings.Split(r.out.Tainted, "; ")
 	for one := range strings.SplitSeq(why, "; ") {
 		if one != "" && !slices.Contains(have, one) {
@@ -93,12 +93,12 @@ func (r *resolver) taint(why string) {
 	r.out.Tainted = strings.Trim(strings.Join(have, "; "), "; ")
 }
 
-// artifact finds what is worked on, and refuses it where another session holds
+// setArtifact finds what is worked on, and refuses it where another session holds
 // it in another mode.
-func (r *resolver) artifact() {
-	r.out.Artifact = clean(r.call.Artifact)
+func (r *resolver) setArtifact() {
+	r.out.Artifact = cleanArtifact(r.call.Artifact)
 	for _, h := range r.out.Handoffs {
-		switch a := clean(h.Artifact); {
+		switch a := cleanArtifact(h.Artifact); {
 		case a == "" || a == r.out.Artifact:
 		case r.out.Artifact == "":
 			r.out.Artifact = a
@@ -110,24 +110,24 @@ func (r *resolver) artifact() {
 		r.refuse("artifact-missing", "name what is to be judged: --artifact, or artifact in the handoff", "%s without an artifact", r.out.Role)
 	}
 	for _, b := range r.world.Busy {
-		if r.out.Artifact != "" && clean(b.Artifact) == r.out.Artifact && !r.shares(b.Mode) {
+		if r.out.Artifact != "" && cleanArtifact(b.Artifact) == r.out.Artifact && !r.canShare(b.Mode) {
 			r.refuse("artifact-busy", "wait for it, or work in the same mode", "%s is held in %s by %s", r.out.Artifact, cmp.Or(string(b.Mode), "no mode"), b.Session)
 		}
 	}
 }
 
-// shares reports whether the session may work beside one in mode m: both in
+// canShare reports whether the session may work beside one in mode m: both in
 // exactly that mode. An observer changes nothing and claims nothing, so it may
 // look at any time.
-func (r *resolver) shares(m Mode) bool {
+func (r *resolver) canShare(m Mode) bool {
 	if r.out.Role == Observer {
 		return true
 	}
 	return len(r.out.Modes) == 0 && m == r.out.Mode
 }
 
-// clean is an artifact as it is compared: a path without "./".
-func clean(artifact string) string {
+// cleanArtifact is an artifact as it is compared: a path without "./".
+func cleanArtifact(artifact string) string {
 	artifact = strings.TrimSpace(artifact)
 	if artifact == "" || strings.Contains(artifact, "://") {
 		return artifact
@@ -135,14 +135,14 @@ func clean(artifact string) string {
 	return path.Clean(artifact)
 }
 
-// builtin are servers that odd is itself.
-func builtin(name string) bool { return fold(name) == "odd" }
+// isBuiltin are servers that odd is itself.
+func isBuiltin(name string) bool { return foldName(name) == "odd" }
 
-// servers adds up the always-on and the asked-for MCP servers. The first are
+// setServers adds up the always-on and the asked-for MCP servers. The first are
 // never stripped: a persona that cannot have what it needs to be itself is
 // refused, and not run as somebody else. What the configuration gives to the work
 // comes on top.
-func (r *resolver) servers() {
+func (r *resolver) setServers() {
 	var listed []string
 	for _, p := range append([]*Profile{r.out.Persona}, r.out.Participants...) {
 		if p == nil {
@@ -150,54 +150,54 @@ func (r *resolver) servers() {
 		}
 		listed = append(listed, p.TaskRelevant...)
 		for _, s := range p.Operational {
-			r.operational(p, s)
+			r.addOperational(p, s)
 		}
 	}
 	known := append(append(slices.Clone(r.world.Servers), listed...), r.out.Servers...)
 	slices.Sort(known)
 	for _, asked := range r.call.MCP {
-		s, err := parse("server", asked, slices.Compact(known))
+		s, err := parseName("server", asked, slices.Compact(known))
 		switch {
 		case err != nil:
-			r.add(unknown(err))
-		case r.has(s) || builtin(s):
-			r.serve(s)
-		case !slices.ContainsFunc(listed, func(l string) bool { return fold(l) == fold(s) }):
+			r.add(unknownRefusal(err))
+		case r.hasServer(s) || isBuiltin(s):
+			r.addServer(s)
+		case !slices.ContainsFunc(listed, func(l string) bool { return foldName(l) == foldName(s) }):
 			r.refuse("server-not-listed", "add it to mcp_servers.task_relevant of the profile", "server %s: no profile of this session lists it as task relevant", s)
 		case !r.isConfigured(s):
 			r.refuse("server-not-configured", "add [[mcp]] with its name to odd.toml, or leave it out", "server %s is not configured", s)
 		case r.out.Strict:
 			r.refuse("server-not-listed", "leave it out; the operational servers of the profile stay", "server %s: a session with a fresh context has no server for its task", s)
 		default:
-			r.serve(s)
+			r.addServer(s)
 		}
 	}
 	for _, g := range r.world.Granted {
 		if (len(g.Roles) == 0 || slices.Contains(g.Roles, r.out.Role)) && !r.out.Strict && r.out.Role != Validator {
-			r.serve(g.Server)
+			r.addServer(g.Server)
 		}
 	}
 	slices.Sort(r.out.Servers)
 }
 
-func (r *resolver) operational(p *Profile, s string) {
-	if !builtin(s) && !r.isConfigured(s) {
+func (r *resolver) addOperational(p *Profile, s string) {
+	if !isBuiltin(s) && !r.isConfigured(s) {
 		r.refuse("server-not-configured", "add [[mcp]] with its name to odd.toml; an operational server is never left out", "%s needs the server %s, which is not configured", p.Ref(), s)
 		return
 	}
-	r.serve(s)
+	r.addServer(s)
 }
 
 func (r *resolver) isConfigured(s string) bool {
-	return slices.ContainsFunc(r.world.Servers, func(have string) bool { return fold(have) == fold(s) })
+	return slices.ContainsFunc(r.world.Servers, func(have string) bool { return foldName(have) == foldName(s) })
 }
 
-func (r *resolver) has(s string) bool {
-	return slices.ContainsFunc(r.out.Servers, func(have string) bool { return fold(have) == fold(s) })
+func (r *resolver) hasServer(s string) bool {
+	return slices.ContainsFunc(r.out.Servers, func(have string) bool { return foldName(have) == foldName(s) })
 }
 
-func (r *resolver) serve(s string) {
-	if !r.has(s) {
+func (r *resolver) addServer(s string) {
+	if !r.hasServer(s) {
 		r.out.Servers = append(r.out.Servers, s)
 	}
 }

@@ -10,17 +10,17 @@ import (
 	"github.com/odd-cli/odd/okf"
 )
 
-// roles reads the roles a profile may be. The retired word detection-only is
+// readRoles reads the roles a profile may be. The retired word detection-only is
 // both of what it stands for.
-func (d *decoder) roles(v *yaml.Node, name string) []Role {
+func (d *decoder) readRoles(v *yaml.Node, name string) []Role {
 	var out []Role
-	for _, word := range d.list(v, name) {
+	for _, word := range d.readList(v, name) {
 		r, err := ParseRole(word)
 		switch {
 		case err != nil:
-			d.bad(v, wayOf(err), "%s: unknown role %q", name, word)
+			d.addError(v, wayOf(err), "%s: unknown role %q", name, word)
 		case r == DetectionOnly:
-			d.add(okf.Warn, codeOld, d.line(v), "write role: [validator, observer], or one of them", "the role detection-only is deprecated")
+			d.add(okf.Warn, codeOld, d.lineOf(v), "write role: [validator, observer], or one of them", "the role detection-only is deprecated")
 			out = append(out, Validator, Observer)
 		default:
 			out = append(out, r)
@@ -29,94 +29,94 @@ func (d *decoder) roles(v *yaml.Node, name string) []Role {
 	return out
 }
 
-// custom reads a role that the profile composes. Whose tools, freshness or
+// readCustom reads a role that the profile composes. Whose tools, freshness or
 // deliverable it does not say are general's: all tools, no promise, none.
-func (d *decoder) custom(v *yaml.Node) *Custom {
+func (d *decoder) readCustom(v *yaml.Node) *Custom {
 	c := Custom{Tools: General, Freshness: General, Deliverable: General}
 	role := func(name string, to *Role) member {
 		return member{name, func(v *yaml.Node) {
-			word := d.text(v, "custom_role."+name)
+			word := d.readText(v, "custom_role."+name)
 			r, err := ParseRole(word)
 			if err != nil || r == DetectionOnly {
 				if word != "" {
-					d.bad(v, "want one of "+roleNames(Roles()), "custom_role.%s: unknown role %q", name, word)
+					d.addError(v, "want one of "+roleNames(Roles()), "custom_role.%s: unknown role %q", name, word)
 				}
 				return
 			}
 			*to = r
 		}}
 	}
-	d.mapping("custom_role", v, true, []member{
-		{"name", func(v *yaml.Node) { c.Name = d.name(v) }},
+	d.readMapping("custom_role", v, true, []member{
+		{"name", func(v *yaml.Node) { c.Name = d.readName(v) }},
 		role("tools", &c.Tools), role("freshness", &c.Freshness), role("deliverable", &c.Deliverable),
 		{"mode", func(v *yaml.Node) {
-			word := d.text(v, "custom_role.mode")
-			if word == "" || fold(word) == "none" {
+			word := d.readText(v, "custom_role.mode")
+			if word == "" || foldName(word) == "none" {
 				return
 			}
 			m, err := ParseMode(word)
 			if err != nil {
-				d.bad(v, wayOf(err), "custom_role.mode: unknown mode %q", word)
+				d.addError(v, wayOf(err), "custom_role.mode: unknown mode %q", word)
 			}
 			c.Mode = m
 		}},
 	})
 	if c.Name == "" {
 		if !d.hasFailed() {
-			d.bad(v, "add name: drafting, or whatever it is called", "custom_role has no name")
+			d.addError(v, "add name: drafting, or whatever it is called", "custom_role has no name")
 		}
 		return nil
 	}
 	if _, err := ParseRole(c.Name); err == nil {
-		d.bad(v, "give it another name", "custom_role: %s is a role of canon", c.Name)
+		d.addError(v, "give it another name", "custom_role: %s is a role of canon", c.Name)
 		return nil
 	}
 	return &c
 }
 
 func roleNames(rows []RoleRow) string {
-	return strings.Join(names(rows, func(r RoleRow) string { return string(r.Role) }), ", ")
+	return strings.Join(mapSlice(rows, func(r RoleRow) string { return string(r.Role) }), ", ")
 }
 
-func (d *decoder) servers(p *Profile, v *yaml.Node) {
-	d.mapping("mcp_servers", v, true, []member{
-		{"operational", func(v *yaml.Node) { p.Operational = d.list(v, "mcp_servers.operational") }},
-		{"task_relevant", func(v *yaml.Node) { p.TaskRelevant = d.list(v, "mcp_servers.task_relevant") }},
+func (d *decoder) readServers(p *Profile, v *yaml.Node) {
+	d.readMapping("mcp_servers", v, true, []member{
+		{"operational", func(v *yaml.Node) { p.Operational = d.readList(v, "mcp_servers.operational") }},
+		{"task_relevant", func(v *yaml.Node) { p.TaskRelevant = d.readList(v, "mcp_servers.task_relevant") }},
 	})
 }
 
-func (d *decoder) glyphs(v *yaml.Node) Glyphs {
+func (d *decoder) readGlyphs(v *yaml.Node) Glyphs {
 	var g Glyphs
 	d.glyph = true
 	defer func() { d.glyph = false }()
-	d.mapping("glyphs", v, true, []member{
-		{"signature", func(v *yaml.Node) { g.Signature = d.list(v, "glyphs.signature") }},
+	d.readMapping("glyphs", v, true, []member{
+		{"signature", func(v *yaml.Node) { g.Signature = d.readList(v, "glyphs.signature") }},
 		{"palettes", func(v *yaml.Node) {
 			if v.Kind != yaml.MappingNode {
-				d.bad(v, "write palettes: {river: [🌊]}", "glyphs.palettes is not a mapping")
+				d.addError(v, "write palettes: {river: [🌊]}", "glyphs.palettes is not a mapping")
 				return
 			}
 			g.Palettes = map[string][]string{}
 			for i := 0; i+1 < len(v.Content); i += 2 {
 				k := v.Content[i]
 				if _, twice := g.Palettes[k.Value]; twice || k.Kind != yaml.ScalarNode || !okf.ValidID(k.Value) {
-					d.bad(k, "keep one of them", "glyphs.palettes: %q is set twice or no name", k.Value)
+					d.addError(k, "keep one of them", "glyphs.palettes: %q is set twice or no name", k.Value)
 					continue
 				}
-				g.Palettes[k.Value] = d.list(v.Content[i+1], "glyphs.palettes."+k.Value)
+				g.Palettes[k.Value] = d.readList(v.Content[i+1], "glyphs.palettes."+k.Value)
 			}
 		}},
 	})
 	return g
 }
 
-// surfaces reads the settings by surface; two spellings of one surface are an error.
-func (d *decoder) surfaces(v *yaml.Node) map[Surface]Settings {
-	if null(v) {
+// readSurfaces reads the settings by surface; two spellings of one surface are an error.
+func (d *decoder) readSurfaces(v *yaml.Node) map[Surface]Settings {
+	if isNull(v) {
 		return nil
 	}
 	if v.Kind != yaml.MappingNode {
-		d.bad(v, "write surface_profiles: {audit: {density: medium}}", "surface_profiles is not a mapping")
+		d.addError(v, "write surface_profiles: {audit: {density: medium}}", "surface_profiles is not a mapping")
 		return nil
 	}
 	out := map[Surface]Settings{}
@@ -124,28 +124,28 @@ func (d *decoder) surfaces(v *yaml.Node) map[Surface]Settings {
 		k := v.Content[i]
 		s, err := ParseSurface(k.Value)
 		if err != nil {
-			d.add(okf.Warn, codeSurface, d.line(k), "odd leaves it out; "+wayOf(err), "surface_profiles: unknown surface %q", k.Value)
+			d.add(okf.Warn, codeSurface, d.lineOf(k), "odd leaves it out; "+wayOf(err), "surface_profiles: unknown surface %q", k.Value)
 			continue
 		}
 		if _, twice := out[s]; twice {
-			d.bad(k, "keep one of them", "surface_profiles: %s is set twice", s)
+			d.addError(k, "keep one of them", "surface_profiles: %s is set twice", s)
 			continue
 		}
-		out[s] = d.settings("surface_profiles."+k.Value, v.Content[i+1])
+		out[s] = d.readSettings("surface_profiles."+k.Value, v.Content[i+1])
 	}
 	return out
 }
 
-func (d *decoder) settings(where string, v *yaml.Node) Settings {
+func (d *decoder) readSettings(where string, v *yaml.Node) Settings {
 	var s Settings
-	d.mapping(where, v, true, []member{
-		{"density", func(v *yaml.Node) { s.Density = d.word(v, where+".density", "high", "medium", "low", "variable") }},
-		{"max_tokens_per_emission", func(v *yaml.Node) { s.MaxTokens = d.positive(v, where+".max_tokens_per_emission") }},
-		{"max_emissions_per_session", func(v *yaml.Node) { s.MaxEmissions = d.positive(v, where+".max_emissions_per_session") }},
+	d.readMapping(where, v, true, []member{
+		{"density", func(v *yaml.Node) { s.Density = d.readWord(v, where+".density", "high", "medium", "low", "variable") }},
+		{"max_tokens_per_emission", func(v *yaml.Node) { s.MaxTokens = d.readPositive(v, where+".max_tokens_per_emission") }},
+		{"max_emissions_per_session", func(v *yaml.Node) { s.MaxEmissions = d.readPositive(v, where+".max_emissions_per_session") }},
 		{"structured_output", func(v *yaml.Node) { d.readStructured(&s, v, where) }},
-		{"narrative", func(v *yaml.Node) { s.Narrative = d.boolean(v, where+".narrative") }},
-		{"bidirectional", func(v *yaml.Node) { s.Bidirectional = d.boolean(v, where+".bidirectional") }},
-		{"output_schema", func(v *yaml.Node) { s.OutputSchema = d.text(v, where+".output_schema") }},
+		{"narrative", func(v *yaml.Node) { s.Narrative = d.readBool(v, where+".narrative") }},
+		{"bidirectional", func(v *yaml.Node) { s.Bidirectional = d.readBool(v, where+".bidirectional") }},
+		{"output_schema", func(v *yaml.Node) { s.OutputSchema = d.readText(v, where+".output_schema") }},
 	})
 	return s
 }
@@ -153,7 +153,7 @@ func (d *decoder) settings(where string, v *yaml.Node) Settings {
 // readStructured reads structured_output. Mixed asks for both: the deliverable must
 // parse, and prose may stand beside it.
 func (d *decoder) readStructured(s *Settings, v *yaml.Node, where string) {
-	word := d.word(v, where+".structured_output", "required", "narrative", "mixed")
+	word := d.readWord(v, where+".structured_output", "required", "narrative", "mixed")
 	if word == "" {
 		return
 	}
@@ -164,15 +164,15 @@ func (d *decoder) readStructured(s *Settings, v *yaml.Node, where string) {
 	}
 }
 
-// word is one of a closed list, "" for null and for what is reported.
-func (d *decoder) word(v *yaml.Node, name string, known ...string) string {
-	s := d.text(v, name)
+// readWord is one of a closed list, "" for null and for what is reported.
+func (d *decoder) readWord(v *yaml.Node, name string, known ...string) string {
+	s := d.readText(v, name)
 	if s == "" {
 		return ""
 	}
-	w, err := parse("word", s, known)
+	w, err := parseName("word", s, known)
 	if err != nil {
-		d.bad(v, wayOf(err), "%s: unknown word %q", name, s)
+		d.addError(v, wayOf(err), "%s: unknown word %q", name, s)
 	}
 	return w
 }

@@ -29,7 +29,7 @@ func (u *Unknown) Error() string { return fmt.Sprintf("unknown %s %q; %s", u.Wha
 func (u *Unknown) Way() string {
 	switch {
 	case len(u.Near) > 0:
-		return "did you mean " + either(names(u.Near, strconv.Quote)) + "?"
+		return "did you mean " + joinOr(mapSlice(u.Near, strconv.Quote)) + "?"
 	case len(u.All) > 0:
 		return "want one of " + strings.Join(u.All, ", ")
 	}
@@ -37,13 +37,15 @@ func (u *Unknown) Way() string {
 }
 
 // Refused is the reason code: unknown-role, unknown-surface and so on.
-func (u *Unknown) Refused() string { return "unknown-" + fold(u.What) }
+func (u *Unknown) Refused() string { return "unknown-" + foldName(u.What) }
 
 // RoleNames lists the roles.
-func RoleNames() []Role { return names(Roles(), func(r RoleRow) Role { return r.Role }) }
+func RoleNames() []Role { return mapSlice(Roles(), func(r RoleRow) Role { return r.Role }) }
 
 // SurfaceNames lists the surfaces.
-func SurfaceNames() []Surface { return names(Surfaces(), func(r SurfaceRow) Surface { return r.Name }) }
+func SurfaceNames() []Surface {
+	return mapSlice(Surfaces(), func(r SurfaceRow) Surface { return r.Name })
+}
 
 // EngagementNames lists the engagements.
 func EngagementNames() []Engagement { return []Engagement{Assistant, Agent} }
@@ -52,37 +54,39 @@ func EngagementNames() []Engagement { return []Engagement{Assistant, Agent} }
 func VoiceNames() []Voice { return []Voice{VoicePersona, VoiceNeutral, VoiceStrict} }
 
 // ModeNames lists the modes, in the order work passes them.
-func ModeNames() []Mode { return names(Modes(), func(r ModeRow) Mode { return r.Mode }) }
+func ModeNames() []Mode { return mapSlice(Modes(), func(r ModeRow) Mode { return r.Mode }) }
 
 // ParseMode reads a mode however it is spelled: case, "_", "-" and spaces do
 // not count. The error is an *Unknown.
-func ParseMode(s string) (Mode, error) { return parse("mode", s, ModeNames()) }
+func ParseMode(s string) (Mode, error) { return parseName("mode", s, ModeNames()) }
 
 // ParseRole reads a role; DetectionOnly is one of them.
-func ParseRole(s string) (Role, error) { return parse("role", s, append(RoleNames(), DetectionOnly)) }
+func ParseRole(s string) (Role, error) {
+	return parseName("role", s, append(RoleNames(), DetectionOnly))
+}
 
 // ParseSurface reads a surface: real_time_stream is real-time-stream.
-func ParseSurface(s string) (Surface, error) { return parse("surface", s, SurfaceNames()) }
+func ParseSurface(s string) (Surface, error) { return parseName("surface", s, SurfaceNames()) }
 
 // ParseEngagement reads an engagement.
 func ParseEngagement(s string) (Engagement, error) {
-	return parse("engagement", s, EngagementNames())
+	return parseName("engagement", s, EngagementNames())
 }
 
 // ParseVoice reads a voice.
-func ParseVoice(s string) (Voice, error) { return parse("voice", s, VoiceNames()) }
+func ParseVoice(s string) (Voice, error) { return parseName("voice", s, VoiceNames()) }
 
 // Named is the one of all that s names, however it is spelled. The error says
 // which was most likely meant, or which there are.
 func Named[T ~string](s string, all []T) (T, error) {
-	v, err := parse("name", s, all)
+	v, err := parseName("name", s, all)
 	if u := new(Unknown); errors.As(err, &u) {
 		return "", fmt.Errorf("%q is not known; %s", s, u.Way())
 	}
 	return v, err
 }
 
-func names[T, N any](rows []T, name func(T) N) []N {
+func mapSlice[T, N any](rows []T, name func(T) N) []N {
 	out := make([]N, len(rows))
 	for i, r := range rows {
 		out[i] = name(r)
@@ -90,35 +94,35 @@ func names[T, N any](rows []T, name func(T) N) []N {
 	return out
 }
 
-func parse[T ~string](what, s string, known []T) (T, error) {
+func parseName[T ~string](what, s string, known []T) (T, error) {
 	for _, k := range known {
-		if squash(string(k)) == squash(s) {
+		if squashName(string(k)) == squashName(s) {
 			return k, nil
 		}
 	}
-	all := names(known, func(k T) string { return string(k) })
-	return "", &Unknown{What: what, Name: s, Near: near(s, all), All: all}
+	all := mapSlice(known, func(k T) string { return string(k) })
+	return "", &Unknown{What: what, Name: s, Near: nearestNames(s, all), All: all}
 }
 
-// squash is a name as a closed list compares it.
-func squash(s string) string { return strings.ReplaceAll(fold(s), "-", "") }
+// squashName is a name as a closed list compares it.
+func squashName(s string) string { return strings.ReplaceAll(foldName(s), "-", "") }
 
-// fold is a name without what its spelling may vary in.
-func fold(s string) string {
+// foldName is a name without what its spelling may vary in.
+func foldName(s string) string {
 	return strings.NewReplacer("_", "-", " ", "-").Replace(strings.ToLower(strings.TrimSpace(s)))
 }
 
-// near lists up to three of known that name may have been meant for: within a
+// nearestNames lists up to three of known that name may have been meant for: within a
 // third of its bytes as single-byte edits, or the beginning of it.
-func near(name string, known []string) []string {
-	want := fold(name)
+func nearestNames(name string, known []string) []string {
+	want := foldName(name)
 	type match struct {
 		name string
 		away int
 	}
 	var found []match
 	for _, k := range known {
-		have := fold(k)
+		have := foldName(k)
 		away := okf.Distance(want, have)
 		if len(want) >= 3 && (strings.HasPrefix(have, want) || strings.HasPrefix(want, have)) {
 			away = min(away, 1)
@@ -135,8 +139,8 @@ func near(name string, known []string) []string {
 	return out
 }
 
-// either is "a", "a or b", "a, b or c".
-func either(list []string) string {
+// joinOr is "a", "a or b", "a, b or c".
+func joinOr(list []string) string {
 	last := len(list) - 1
 	if last < 1 {
 		return strings.Join(list, "")

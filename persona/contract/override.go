@@ -6,16 +6,16 @@ import (
 	"unicode"
 )
 
-// override applies an operator's declaration that this one session collapses
+// applyOverride applies an operator's declaration that this one session collapses
 // modes. It waives gates between the modes it names and nothing else: not the
 // journal, not a profile's list of roles, not a surface. What it makes is
 // tainted, and its context is not called fresh.
-func (r *resolver) override() {
+func (r *resolver) applyOverride() {
 	o := r.call.Override
 	if o == nil {
 		return
 	}
-	modes := r.collapse(o.Modes)
+	modes := r.readModes(o.Modes)
 	reason := strings.Join(strings.Fields(o.Reason), " ")
 	if why := Vague(reason); why != "" {
 		r.refuse("override-vague", `say what happens and by when: "production incident; a working patch is needed within thirty minutes"`, "the reason for the override %s", why)
@@ -32,17 +32,17 @@ func (r *resolver) override() {
 	}
 	r.out.Override = &Override{Modes: modes, Reason: reason, Risks: risks}
 	r.out.Modes = modes
-	r.taint("override of " + join(modes) + ": " + strings.ReplaceAll(reason, ";", ","))
-	r.loosen()
+	r.addTaint("override of " + joinPlus(modes) + ": " + strings.ReplaceAll(reason, ";", ","))
+	r.dropPromises()
 }
 
-// collapse reads the modes of an override, in the order of the table.
-func (r *resolver) collapse(asked []Mode) []Mode {
+// readModes reads the modes of an override, in the order of the table.
+func (r *resolver) readModes(asked []Mode) []Mode {
 	given := map[Mode]bool{}
 	for _, word := range asked {
 		m, err := ParseMode(string(word))
 		if err != nil {
-			r.add(unknown(err))
+			r.add(unknownRefusal(err))
 			continue
 		}
 		given[m] = true
@@ -55,42 +55,42 @@ func (r *resolver) collapse(asked []Mode) []Mode {
 	}
 	switch {
 	case len(modes) < 2:
-		r.refuse("override-modes", "name the modes it collapses: execution and validation", "an override of %s collapses nothing", count(len(modes)))
+		r.refuse("override-modes", "name the modes it collapses: execution and validation", "an override of %s collapses nothing", countModes(len(modes)))
 	case r.out.Role == Observer:
 		r.refuse("override-role", "take general, or a role of one of the modes", "an observer never changes anything; no override widens it")
 	case r.out.Mode != "" && !slices.Contains(modes, r.out.Mode):
-		r.refuse("override-modes", "name "+string(r.out.Mode)+" too, or take a role of one of them", "the override collapses %s, and %s works in %s", join(modes), r.out.Role, r.out.Mode)
+		r.refuse("override-modes", "name "+string(r.out.Mode)+" too, or take a role of one of them", "the override collapses %s, and %s works in %s", joinPlus(modes), r.out.Role, r.out.Mode)
 	}
 	return modes
 }
 
-func count(n int) string {
+func countModes(n int) string {
 	if n == 0 {
 		return "no mode"
 	}
 	return "one mode"
 }
 
-// loosen takes back what a collapsed session cannot promise: a fresh context,
+// dropPromises takes back what a collapsed session cannot promise: a fresh context,
 // and a bound whose document it writes itself.
-func (r *resolver) loosen() {
+func (r *resolver) dropPromises() {
 	if len(r.out.Modes) < 2 {
 		return
 	}
 	if r.out.Strict || r.out.Freshness != FreshNone {
 		r.out.Strict, r.out.Freshness = false, FreshNone
-		r.note("override: no fresh context is claimed")
+		r.addNote("override: no fresh context is claimed")
 	}
 	if r.row.Bound != "" && slices.ContainsFunc(r.row.Reads, r.isCollapsed) {
 		r.out.Bound = ""
-		r.note("override: what it may change is bounded by no %s", r.row.Bound)
+		r.addNote("override: what it may change is bounded by no %s", r.row.Bound)
 	}
 }
 
 // Riskless reports a risk that names nothing anybody could accept: no word, or
 // only that there is none.
 func Riskless(risk string) bool {
-	switch strings.Join(words(risk), " ") {
+	switch strings.Join(splitWords(risk), " ") {
 	case "", "no", "none", "nothing", "nil", "null", "n a", "na", "no risk", "no risks", "risk", "risks", "some risk", "low risk", "tbd", "unknown", "ok", "yes":
 		return true
 	}
@@ -101,9 +101,9 @@ func Riskless(risk string) bool {
 // rule is canon's: "in a hurry" alone is not enough. It asks for four words, and
 // for three that are left when phrases of haste and filler are taken out.
 func Vague(reason string) string {
-	clean := " " + strings.Join(words(reason), " ") + " "
+	clean := " " + strings.Join(splitWords(reason), " ") + " "
 	all := len(strings.Fields(clean))
-	for _, phrase := range hasty() {
+	for _, phrase := range hastyPhrases() {
 		for strings.Contains(clean, " "+phrase+" ") {
 			clean = strings.ReplaceAll(clean, " "+phrase+" ", " ")
 		}
@@ -122,13 +122,13 @@ func Vague(reason string) string {
 	return ""
 }
 
-func words(s string) []string {
+func splitWords(s string) []string {
 	return strings.FieldsFunc(strings.ToLower(s), func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsNumber(r) })
 }
 
-// hasty are phrases that say haste, and words that say nothing beside them;
+// hastyPhrases are phrases that say haste, and words that say nothing beside them;
 // the longer ones first.
-func hasty() []string {
+func hastyPhrases() []string {
 	return []string{
 		"as soon as possible", "as fast as possible", "as quickly as possible", "in a hurry", "in a rush", "in a bit of a hurry", "just this once", "out of time",
 		"no time", "not enough time", "little time", "save time", "short on time", "time pressure", "right now", "right away", "asap", "urgent", "urgently", "urgency",

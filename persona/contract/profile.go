@@ -59,8 +59,8 @@ type Settings struct {
 	OutputSchema  string `json:"output_schema,omitempty"`             // only the schema of what the role delivers can be met
 }
 
-// over lays s over a rule.
-func (s Settings) over(r SurfaceRule) SurfaceRule {
+// applyTo lays s over a rule.
+func (s Settings) applyTo(r SurfaceRule) SurfaceRule {
 	if s.Density != "" {
 		r.Density = s.Density
 	}
@@ -127,9 +127,9 @@ type Custom struct {
 	Mode        Mode   `json:"mode,omitempty"`
 }
 
-// row is the custom role as the table of roles would have it. What it reads
+// asRow is the custom role as the table of roles would have it. What it reads
 // and needs follows from its mode.
-func (c Custom) row() RoleRow {
+func (c Custom) asRow() RoleRow {
 	tools, _ := roleRow(c.Tools)
 	fresh, _ := roleRow(c.Freshness)
 	deliverable, _ := roleRow(c.Deliverable)

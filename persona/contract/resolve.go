@@ -24,18 +24,18 @@ import (
 // of the table's.
 func Resolve(c Call, w World) (Contract, Refusals) {
 	r := resolver{call: c, world: w}
-	r.personas()
-	r.role()
-	r.modes()
-	r.surface()
-	r.output()
-	r.override()
-	r.roles()
-	r.handoffs()
-	r.artifact()
-	r.tools()
-	r.servers()
-	r.judge()
+	r.setPersonas()
+	r.setRole()
+	r.setMode()
+	r.setSurface()
+	r.setOutput()
+	r.applyOverride()
+	r.checkRoles()
+	r.checkHandoffs()
+	r.setArtifact()
+	r.setTools()
+	r.setServers()
+	r.noteRare()
 	slices.Sort(r.out.Notes)
 	r.out.Notes = slices.Compact(r.out.Notes)
 	return r.out, r.no
@@ -57,12 +57,12 @@ func (r *resolver) refuse(code, way, format string, args ...any) {
 
 func (r *resolver) add(no Refusal) { r.no = append(r.no, no) }
 
-func (r *resolver) note(format string, args ...any) {
+func (r *resolver) addNote(format string, args ...any) {
 	r.out.Notes = append(r.out.Notes, fmt.Sprintf(format, args...))
 }
 
-// unknown is the refusal of a name that is none of its list.
-func unknown(err error) Refusal {
+// unknownRefusal is the refusal of a name that is none of its list.
+func unknownRefusal(err error) Refusal {
 	u := new(Unknown)
 	if !errors.As(err, &u) {
 		return Refusal{Code: "unknown-name", Message: err.Error()}
@@ -70,16 +70,16 @@ func unknown(err error) Refusal {
 	return Refusal{Code: u.Refused(), Message: fmt.Sprintf("unknown %s %q", u.What, u.Name), Way: u.Way()}
 }
 
-func wayOf(err error) string { return unknown(err).Way }
+func wayOf(err error) string { return unknownRefusal(err).Way }
 
-// personas finds the profile and those of the participants.
-func (r *resolver) personas() {
+// setPersonas finds the profile and those of the participants.
+func (r *resolver) setPersonas() {
 	r.out.WorkRole = r.call.WorkRole
 	if r.call.Persona != "" {
-		r.out.Persona = r.persona(r.call.Persona)
+		r.out.Persona = r.findPersona(r.call.Persona)
 	}
 	for _, ref := range r.call.Participants {
-		p := r.persona(ref)
+		p := r.findPersona(ref)
 		if p == nil || p == r.out.Persona || slices.Contains(r.out.Participants, p) {
 			continue
 		}
@@ -88,7 +88,7 @@ func (r *resolver) personas() {
 	slices.SortFunc(r.out.Participants, func(a, b *Profile) int { return strings.Compare(a.Ref(), b.Ref()) })
 }
 
-func (r *resolver) persona(ref string) *Profile {
+func (r *resolver) findPersona(ref string) *Profile {
 	p, err := r.world.Roster.Find(ref)
 	no := new(NoProfile)
 	if errors.As(err, &no) {
@@ -96,32 +96,32 @@ func (r *resolver) persona(ref string) *Profile {
 		return nil
 	}
 	_, version := splitRef(ref)
-	if n := p.note(version > 0); n != "" {
-		r.note("%s", n)
+	if n := p.usageNote(version > 0); n != "" {
+		r.addNote("%s", n)
 	}
 	return p
 }
 
-// role reads the role, or finds what it follows from.
-func (r *resolver) role() {
+// setRole reads the role, or finds what it follows from.
+func (r *resolver) setRole() {
 	role, err := r.askedRole()
 	if err != nil {
-		r.add(unknown(err))
+		r.add(unknownRefusal(err))
 		return
 	}
 	if role == DetectionOnly {
-		role = r.detection()
-		r.note("the role detection-only is deprecated; read as %s", role)
+		role = r.detectionRole()
+		r.addNote("the role detection-only is deprecated; read as %s", role)
 	}
 	if role == "" {
-		if role = r.follows(); role == "" {
+		if role = r.impliedRole(); role == "" {
 			r.refuse("role-missing", "name one: "+roleNames(Roles()), "no role, and none follows from the call")
 			return
 		}
 	}
 	r.out.Role = role
-	if c := r.custom(role); c != nil {
-		r.row, r.known = c.row(), true
+	if c := r.customRole(role); c != nil {
+		r.row, r.known = c.asRow(), true
 		return
 	}
 	r.row, r.known = roleRow(role)
@@ -132,29 +132,29 @@ func (r *resolver) askedRole() (Role, error) {
 	if r.call.Role == "" {
 		return "", nil
 	}
-	if p := r.out.Persona; p != nil && p.Custom != nil && fold(p.Custom.Name) == fold(string(r.call.Role)) {
+	if p := r.out.Persona; p != nil && p.Custom != nil && foldName(p.Custom.Name) == foldName(string(r.call.Role)) {
 		return Role(p.Custom.Name), nil
 	}
 	return ParseRole(string(r.call.Role))
 }
 
-func (r *resolver) custom(role Role) *Custom {
+func (r *resolver) customRole(role Role) *Custom {
 	if p := r.out.Persona; p != nil && p.Custom != nil && Role(p.Custom.Name) == role {
 		return p.Custom
 	}
 	return nil
 }
 
-// detection is what the retired role stands for on the call's surface.
-func (r *resolver) detection() Role {
+// detectionRole is what the retired role stands for on the call's surface.
+func (r *resolver) detectionRole() Role {
 	if s, err := ParseSurface(string(r.call.Surface)); err == nil && s != Audit {
 		return Observer
 	}
 	return Validator
 }
 
-// follows is the role of a call that names none.
-func (r *resolver) follows() Role {
+// impliedRole is the role of a call that names none.
+func (r *resolver) impliedRole() Role {
 	mode, _ := ParseMode(string(r.call.Mode))
 	if row, ok := modeRow(mode); ok {
 		return row.Role
@@ -168,18 +168,18 @@ func (r *resolver) follows() Role {
 	case len(p.Roles) == 1:
 		return p.Roles[0]
 	case len(p.Roles) == 2 && slices.Contains(p.Roles, Validator) && slices.Contains(p.Roles, Observer):
-		return r.detection()
+		return r.detectionRole()
 	}
 	return ""
 }
 
-// modes binds the mode to the role.
-func (r *resolver) modes() {
+// setMode binds the mode to the role.
+func (r *resolver) setMode() {
 	var asked Mode
 	if r.call.Mode != "" {
 		m, err := ParseMode(string(r.call.Mode))
 		if err != nil {
-			r.add(unknown(err))
+			r.add(unknownRefusal(err))
 		}
 		asked = m
 	}
@@ -201,14 +201,14 @@ func roleOf(m Mode) string {
 	return string(row.Role)
 }
 
-// surface lays the profile's settings over the table's row, and holds the
+// setSurface lays the profile's settings over the table's row, and holds the
 // engagement to it.
-func (r *resolver) surface() {
+func (r *resolver) setSurface() {
 	name := r.row.Surface
 	if r.call.Surface != "" {
 		s, err := ParseSurface(string(r.call.Surface))
 		if err != nil {
-			r.add(unknown(err))
+			r.add(unknownRefusal(err))
 			return
 		}
 		name = s
@@ -220,20 +220,20 @@ func (r *resolver) surface() {
 	r.out.Surface = row.SurfaceRule
 	if p := r.out.Persona; p != nil {
 		if set, ok := p.Surfaces[name]; ok {
-			r.out.Surface = set.over(row.SurfaceRule)
-			if why := unmet(set.OutputSchema, r.row); why != "" {
+			r.out.Surface = set.applyTo(row.SurfaceRule)
+			if why := whyUnmet(set.OutputSchema, r.row); why != "" {
 				r.refuse("schema-unmet", "take output_schema out of the profile", "%s: surface_profiles.%s.output_schema is %s; %s", p.Ref(), name, set.OutputSchema, why)
 			}
 		} else if len(p.Surfaces) > 0 {
-			r.note("%s says nothing of %s; the table's settings hold", p.Ref(), name)
+			r.addNote("%s says nothing of %s; the table's settings hold", p.Ref(), name)
 		}
 	}
-	r.engagement(row)
+	r.setEngagement(row)
 }
 
-// unmet is why no session of a role answers in a schema, "" where one does: what a
+// whyUnmet is why no session of a role answers in a schema, "" where one does: what a
 // role delivers has a schema of odd's own.
-func unmet(schema string, row RoleRow) string {
+func whyUnmet(schema string, row RoleRow) string {
 	switch {
 	case schema == "" || schema == row.Schema:
 		return ""
@@ -243,7 +243,7 @@ func unmet(schema string, row RoleRow) string {
 	return "a " + string(row.Role) + " can only answer in " + row.Schema
 }
 
-func (r *resolver) engagement(row SurfaceRow) {
+func (r *resolver) setEngagement(row SurfaceRow) {
 	r.out.Engagement = Agent
 	if row.Only != "" {
 		r.out.Engagement = row.Only
@@ -253,7 +253,7 @@ func (r *resolver) engagement(row SurfaceRow) {
 	}
 	e, err := ParseEngagement(string(r.call.Engagement))
 	if err != nil {
-		r.add(unknown(err))
+		r.add(unknownRefusal(err))
 		return
 	}
 	r.out.Engagement = e
@@ -262,8 +262,8 @@ func (r *resolver) engagement(row SurfaceRow) {
 	}
 }
 
-// output fills in voice and what the role promises.
-func (r *resolver) output() {
+// setOutput fills in voice and what the role promises.
+func (r *resolver) setOutput() {
 	r.out.Voice = VoiceNeutral
 	if r.out.Persona != nil {
 		r.out.Voice = VoicePersona
@@ -271,7 +271,7 @@ func (r *resolver) output() {
 	if r.call.Voice != "" {
 		v, err := ParseVoice(string(r.call.Voice))
 		if err != nil {
-			r.add(unknown(err))
+			r.add(unknownRefusal(err))
 		}
 		r.out.Voice = v
 	}
@@ -279,8 +279,8 @@ func (r *resolver) output() {
 	r.out.Freshness, r.out.Strict = r.row.Freshness, r.row.Freshness == FreshStrict
 }
 
-// roles holds the role to what each profile lists.
-func (r *resolver) roles() {
+// checkRoles holds the role to what each profile lists.
+func (r *resolver) checkRoles() {
 	for _, p := range append([]*Profile{r.out.Persona}, r.out.Participants...) {
 		if p == nil || r.out.Role == "" || len(p.Roles) == 0 || slices.Contains(p.Roles, r.out.Role) {
 			continue
@@ -290,16 +290,16 @@ func (r *resolver) roles() {
 }
 
 func rolesOf(list []Role) string {
-	return either(names(list, func(r Role) string { return string(r) }))
+	return joinOr(mapSlice(list, func(r Role) string { return string(r) }))
 }
 
-// tools decides over every tool.
-func (r *resolver) tools() {
+// setTools decides over every tool.
+func (r *resolver) setTools() {
 	if !r.known {
 		return
 	}
 	s := scope{role: r.row}
-	if r.custom(r.out.Role) != nil {
+	if r.customRole(r.out.Role) != nil {
 		s.role = r.toolRole()
 	}
 	switch {
@@ -308,11 +308,11 @@ func (r *resolver) tools() {
 	case r.out.Mode != "":
 		s.modes = []Mode{r.out.Mode}
 	}
-	r.out.Mutates = s.mutates()
+	r.out.Mutates = s.canMutate()
 	if !r.out.Mutates {
 		r.out.Bound = ""
 	}
-	r.out.Tools = s.choose(r.call.Tools, r.add)
+	r.out.Tools = s.chooseTools(r.call.Tools, r.add)
 }
 
 // toolRole is the row of the role a custom one takes its tools from, under its
@@ -323,17 +323,17 @@ func (r *resolver) toolRole() RoleRow {
 	return row
 }
 
-// judge notes what is rare.
-func (r *resolver) judge() {
+// noteRare notes what is rare.
+func (r *resolver) noteRare() {
 	if len(r.no) > 0 {
 		return
 	}
 	if len(r.out.Modes) > 0 {
-		r.note("rare: modes are collapsed; the journal tells of the start and of the end")
+		r.addNote("rare: modes are collapsed; the journal tells of the start and of the end")
 	}
 	if v, why := Judge(r.out.Mode, r.out.Role, r.out.Surface.Name, r.out.Engagement); v == Rare {
 		for _, reason := range why {
-			r.note("rare: %s", reason)
+			r.addNote("rare: %s", reason)
 		}
 	}
 }
@@ -345,7 +345,7 @@ func (c Contract) Hash() string {
 	c.Participants = sortBy(c.Participants, (*Profile).Ref)
 	c.Handoffs = sortBy(c.Handoffs, func(h Handoff) string { return h.Path + " " + h.ID + " " + h.Blob })
 	c.Tools = sortBy(c.Tools, func(t Tool) string { return t.Name })
-	c.Servers, c.Notes = sortBy(c.Servers, same), sortBy(c.Notes, same)
+	c.Servers, c.Notes = slices.Sorted(slices.Values(c.Servers)), slices.Sorted(slices.Values(c.Notes))
 	b, err := json.Marshal(c)
 	if err != nil {
 		panic("unreachable: a contract is plain data: " + err.Error())
@@ -353,8 +353,6 @@ func (c Contract) Hash() string {
 	sum := sha256.Sum256(b)
 	return hex.EncodeToString(sum[:])
 }
-
-func same(s string) string { return s }
 
 func sortBy[T any](list []T, key func(T) string) []T {
 	out := slices.Clone(list)

@@ -38,36 +38,36 @@ type unreadable struct {
 // an agent is must not be for agents to say.
 func LoadRoster(g *okf.Graph) Roster {
 	var r Roster
-	for _, a := range g.OfType(carrier) {
-		d, src, found := source(a)
+	for _, a := range g.OfType(isCarrier) {
+		d, src, found := findSource(a)
 		if !found {
 			r.Problems = append(r.Problems, d.found...)
 			continue
 		}
-		p := d.profile(src)
-		d.identity(p, a)
-		r.take(p, d)
+		p := d.readProfile(src)
+		d.checkIdentity(p, a)
+		r.addProfile(p, d)
 	}
-	r.once()
+	r.dropDuplicates()
 	slices.SortFunc(r.Profiles, func(a, b *Profile) int {
-		return cmp.Or(cmp.Compare(fold(a.Name), fold(b.Name)), cmp.Compare(a.Version, b.Version))
+		return cmp.Or(cmp.Compare(foldName(a.Name), foldName(b.Name)), cmp.Compare(a.Version, b.Version))
 	})
-	r.stand(g)
-	r.inherit(g)
+	r.setStandings(g)
+	r.applyInheritance(g)
 	slices.SortStableFunc(r.Problems, func(a, b okf.Problem) int { return cmp.Or(cmp.Compare(a.Path, b.Path), cmp.Compare(a.Line, b.Line)) })
 	return r
 }
 
-// carrier reports the types a profile may be in: those that only people write.
-func carrier(typ string) bool {
+// isCarrier reports the types a profile may be in: those that only people write.
+func isCarrier(typ string) bool {
 	return slices.Contains([]string{"persona", "canon", "constraint", "principle", "method", "definition"}, strings.ToLower(strings.TrimSpace(typ)))
 }
 
-// source finds the text of an atom's profile. An atom of canon without one is
+// findSource finds the text of an atom's profile. An atom of canon without one is
 // just that; one of type persona is told so.
-func source(a *okf.Atom) (d *decoder, src []byte, found bool) {
+func findSource(a *okf.Atom) (d *decoder, src []byte, found bool) {
 	d = &decoder{path: a.Path, first: 1}
-	front, body := heads(a), profileBlock(a.Body())
+	front, body := isFrontProfile(a), profileBlock(a.Body())
 	if !strings.EqualFold(a.Type, "persona") && !regexp.MustCompile(`(?m)^version[ \t]*:`).Match(body.text) {
 		body.found = false // an example
 	}
@@ -92,9 +92,9 @@ func source(a *okf.Atom) (d *decoder, src []byte, found bool) {
 	return d, nil, false
 }
 
-// heads reports whether an atom's frontmatter is a profile. In canon the key
+// isFrontProfile reports whether an atom's frontmatter is a profile. In canon the key
 // persona alone may mean something else, so one more key of a profile is asked for.
-func heads(a *okf.Atom) bool {
+func isFrontProfile(a *okf.Atom) bool {
 	if a.Bytes() == nil {
 		return false
 	}
@@ -164,8 +164,8 @@ func fenceMark(line []byte) (mark, info string) {
 	return trimmed[:n], info
 }
 
-// identity holds a profile to the atom it is in: its uri, and the name in it.
-func (d *decoder) identity(p *Profile, a *okf.Atom) {
+// checkIdentity holds a profile to the atom it is in: its uri, and the name in it.
+func (d *decoder) checkIdentity(p *Profile, a *okf.Atom) {
 	p.ID, p.Blob = a.ID, a.Blob
 	switch {
 	case p.URI == "":
@@ -177,7 +177,7 @@ func (d *decoder) identity(p *Profile, a *okf.Atom) {
 		return
 	}
 	last := path.Base(strings.TrimRight(strings.SplitN(p.URI, "#", 2)[0], "/"))
-	rest, ok := strings.CutPrefix(fold(last), fold(p.Name))
+	rest, ok := strings.CutPrefix(foldName(last), foldName(p.Name))
 	if !ok || rest != "" && !strings.ContainsAny(rest[:1], "-@.") {
 		d.add(okf.Error, codeProfile, p.Line, "name the persona as its uri ends, or mend the uri", "persona %s contradicts its uri %s", p.Name, p.URI)
 		return
@@ -188,8 +188,8 @@ func (d *decoder) identity(p *Profile, a *okf.Atom) {
 	}
 }
 
-// take keeps a profile, or notes that it cannot be read.
-func (r *Roster) take(p *Profile, d *decoder) {
+// addProfile keeps a profile, or notes that it cannot be read.
+func (r *Roster) addProfile(p *Profile, d *decoder) {
 	r.Problems = append(r.Problems, d.found...)
 	if d.hasFailed() {
 		first := d.found[slices.IndexFunc(d.found, func(p okf.Problem) bool { return p.Severity == okf.Error })]
@@ -199,8 +199,8 @@ func (r *Roster) take(p *Profile, d *decoder) {
 	r.Profiles = append(r.Profiles, p)
 }
 
-// drop moves profiles out of the list, each with its problem.
-func (r *Roster) drop(bad map[*Profile]okf.Problem) {
+// dropProfiles moves profiles out of the list, each with its problem.
+func (r *Roster) dropProfiles(bad map[*Profile]okf.Problem) {
 	for _, p := range r.Profiles {
 		if problem, ok := bad[p]; ok {
 			r.Problems = append(r.Problems, problem)
@@ -214,17 +214,17 @@ func problemOf(p *Profile, hint, format string, args ...any) okf.Problem {
 	return okf.Problem{Code: codeProfile, Severity: okf.Error, Path: p.Path, Line: p.Line, Message: fmt.Sprintf(format, args...), Hint: hint}
 }
 
-// once drops every profile whose name and version another has.
-func (r *Roster) once() {
+// dropDuplicates drops every profile whose name and version another has.
+func (r *Roster) dropDuplicates() {
 	bad := map[*Profile]okf.Problem{}
 	for i, p := range r.Profiles {
 		for j, q := range r.Profiles {
-			if i != j && fold(p.Name) == fold(q.Name) && p.Version == q.Version {
+			if i != j && foldName(p.Name) == foldName(q.Name) && p.Version == q.Version {
 				bad[p] = problemOf(p, "give one of them another version", "%s is also at %s:%d", p.Ref(), q.Path, q.Line)
 			}
 		}
 	}
-	r.drop(bad)
+	r.dropProfiles(bad)
 }
 
 // Ref is the profile's name and version: "oddie@2".

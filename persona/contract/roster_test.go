@@ -210,7 +210,7 @@ func TestFind(t *testing.T) {
 			got := fmt.Sprint(err)
 			if err == nil {
 				_, pinned := splitRef(row.ref)
-				got = p.Ref() + " " + p.note(pinned > 0)
+				got = p.Ref() + " " + p.usageNote(pinned > 0)
 			}
 			if !strings.Contains(got, row.want) || err == nil && got != row.want {
 				t.Errorf("got %q, want %q", got, row.want)

@@ -69,7 +69,7 @@ func Judge(m Mode, r Role, s Surface, e Engagement) (v Verdict, why []string) {
 			why = append(why, "on "+string(s)+" the engagement "+string(row.Prefers)+" is preferred")
 		}
 		if m != "" && !slices.Contains(row.Modes, m) || m == "" && !row.Unbound {
-			why = append(why, string(s)+" is not made for "+orNone(m))
+			why = append(why, string(s)+" is not made for "+describeMode(m))
 		}
 	}
 	if len(why) > 0 {
@@ -78,7 +78,7 @@ func Judge(m Mode, r Role, s Surface, e Engagement) (v Verdict, why []string) {
 	return Legal, nil
 }
 
-func orNone(m Mode) string {
+func describeMode(m Mode) string {
 	if m == "" {
 		return "a role without a mode"
 	}

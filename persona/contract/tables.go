@@ -25,14 +25,14 @@ func Modes() []ModeRow {
 		{
 			Mode: Exploration, Role: Explorer, Truth: "reveals something new", Risk: "false closure",
 			Obligations: []string{"do not converge", "do not claim decisions", "do not finalise"},
-			Tools:       append(lookups(), "orient", "challenge", "web-search", "query"), Forbids: []Class{Mutates},
+			Tools:       append(lookupTools(), "orient", "challenge", "web-search", "query"), Forbids: []Class{Mutates},
 			Schema: deliver.SchemaSynthesis, Keys: []string{"possibilities", "tensions", "unknowns", "frames"},
 			Emits: []string{"question", "possibility", "tension", "frame", "synthesis-ledger-entry"},
 		},
 		{
 			Mode: Planning, Role: Planner, Truth: "makes its assumptions visible and challengeable", Risk: "speculative certainty",
 			Obligations: []string{"declare what is assumed", "declare what is deferred", "declare what would invalidate it"},
-			Tools:       append(lookups(), "orient", "challenge", "gate", "encode", "preflight"), Forbids: []Class{Mutates},
+			Tools:       append(lookupTools(), "orient", "challenge", "gate", "encode", "preflight"), Forbids: []Class{Mutates},
 			Schema: deliver.SchemaPlan, Keys: []string{"assumptions", "scope_in", "scope_out", "deferred", "would_invalidate"},
 		},
 		{
@@ -44,7 +44,7 @@ func Modes() []ModeRow {
 		{
 			Mode: Validation, Role: Validator, Truth: "grounds its findings in the artifact that was produced", Risk: "scope creep by redesign", Fresh: true, Reversion: true,
 			Obligations: []string{"review the whole artifact first", "separate defects from ideas", "give every finding a disposition: fix, pivot or accept"},
-			Tools:       append(lookups(), "audit", "validate"), Forbids: []Class{Mutates},
+			Tools:       append(lookupTools(), "audit", "validate"), Forbids: []Class{Mutates},
 			Schema: deliver.SchemaFindings, Keys: []string{"artifact", "findings"},
 		},
 		{

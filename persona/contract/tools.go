@@ -48,11 +48,11 @@ func ToolRows() []ToolRow {
 	}
 }
 
-// lookups are the reading tools that every mode has: canon's search and fetch,
+// lookupTools are the reading tools that every mode has: canon's search and fetch,
 // and odd's own four ways to read the bundle.
-func lookups() []string { return []string{"search", "fetch", "get", "related", "expand", "why"} }
+func lookupTools() []string { return []string{"search", "fetch", "get", "related", "expand", "why"} }
 
-func everyTool() []string { return names(ToolRows(), func(t ToolRow) string { return t.Name }) }
+func everyTool() []string { return mapSlice(ToolRows(), func(t ToolRow) string { return t.Name }) }
 
 // scope is what decides over tools: one or, under an override, several modes,
 // and the role whose tools are taken.
@@ -62,19 +62,19 @@ type scope struct {
 	union bool   // an operator's override
 }
 
-func (s scope) name() string {
+func (s scope) describe() string {
 	switch {
 	case s.union:
-		return "an override of " + join(s.modes)
+		return "an override of " + joinPlus(s.modes)
 	case len(s.modes) == 0:
 		return string(s.role.Role)
 	}
-	return string(s.role.Role) + " in " + join(s.modes)
+	return string(s.role.Role) + " in " + joinPlus(s.modes)
 }
 
-// mutates reports whether anything may be changed: the role's right, and the
+// canMutate reports whether anything may be changed: the role's right, and the
 // mode's; under an override any mode's that has it.
-func (s scope) mutates() bool {
+func (s scope) canMutate() bool {
 	may := func(m Mode) bool {
 		row, _ := modeRow(m)
 		return !slices.Contains(row.Forbids, Mutates)
@@ -85,19 +85,19 @@ func (s scope) mutates() bool {
 	return s.role.Mutates && !slices.ContainsFunc(s.modes, func(m Mode) bool { return !may(m) })
 }
 
-// allows reports whether a tool is in, and why or why not.
-func (s scope) allows(t ToolRow) (in bool, why string) {
+// judgeTool reports whether a tool is in, and why or why not.
+func (s scope) judgeTool(t ToolRow) (in bool, why string) {
 	switch {
 	case t.Person:
 		return false, "a person's act: no session lands its own work"
 	case t.Always:
-		return s.own(t.Name)
-	case t.Class == Mutates && !s.mutates():
-		return false, s.name() + " changes nothing"
+		return s.judgeOwn(t.Name)
+	case t.Class == Mutates && !s.canMutate():
+		return false, s.describe() + " changes nothing"
 	case len(s.modes) == 0 && t.Class == Drafts && !s.role.Mutates:
-		return false, s.name() + " only reads"
+		return false, s.describe() + " only reads"
 	case len(s.modes) == 0:
-		return true, s.name() + " has every tool of class " + string(t.Class)
+		return true, s.describe() + " has every tool of class " + string(t.Class)
 	}
 	for _, m := range s.modes {
 		row, _ := modeRow(m)
@@ -105,12 +105,12 @@ func (s scope) allows(t ToolRow) (in bool, why string) {
 			return s.alsoRole(t, m)
 		}
 	}
-	return false, "not on the list of " + join(s.modes)
+	return false, "not on the list of " + joinPlus(s.modes)
 }
 
-// own decides over the session's own tools: nobody hands over what its role has
+// judgeOwn decides over the session's own tools: nobody hands over what its role has
 // no deliverable for.
-func (s scope) own(name string) (bool, string) {
+func (s scope) judgeOwn(name string) (bool, string) {
 	if name == "emit_deliverable" && s.role.Schema == "" {
 		return false, string(s.role.Role) + " hands over no deliverable"
 	}
@@ -125,19 +125,19 @@ func (s scope) alsoRole(t ToolRow, m Mode) (bool, string) {
 	return true, "on the list of " + string(m)
 }
 
-// choose decides over every tool. Asked is what was asked for by name, none for
+// chooseTools decides over every tool. Asked is what was asked for by name, none for
 // all that the scope allows; what is asked for and may not be had is refused.
-func (s scope) choose(asked []string, no func(Refusal)) []Tool {
+func (s scope) chooseTools(asked []string, no func(Refusal)) []Tool {
 	want := s.wantedNames(asked, no)
 	var out []Tool
 	for _, row := range ToolRows() {
-		in, why := s.allows(row)
+		in, why := s.judgeTool(row)
 		wanted := want == nil || want[row.Name]
 		switch {
 		case in && !wanted && !row.Always:
 			in, why = false, "allowed, and not asked for"
 		case !in && want != nil && wanted:
-			no(s.refuse(row, why))
+			no(s.refuseTool(row, why))
 		}
 		out = append(out, Tool{Name: row.Name, Class: row.Class, In: in, Why: why})
 	}
@@ -151,9 +151,9 @@ func (s scope) wantedNames(asked []string, no func(Refusal)) map[string]bool {
 	}
 	want := map[string]bool{}
 	for _, name := range asked {
-		known, err := parse("tool", name, everyTool())
+		known, err := parseName("tool", name, everyTool())
 		if err != nil {
-			no(unknown(err))
+			no(unknownRefusal(err))
 			continue
 		}
 		want[known] = true
@@ -161,14 +161,14 @@ func (s scope) wantedNames(asked []string, no func(Refusal)) map[string]bool {
 	return want
 }
 
-func (s scope) refuse(t ToolRow, why string) Refusal {
-	if t.Class == Mutates && !s.mutates() {
+func (s scope) refuseTool(t ToolRow, why string) Refusal {
+	if t.Class == Mutates && !s.canMutate() {
 		return Refusal{"tool-mutates", fmt.Sprintf("tool %s changes things: %s", t.Name, why), "leave it out, or hand over to a role that may: builder by a plan, resolver by findings"}
 	}
 	return Refusal{"tool-not-allowed", fmt.Sprintf("tool %s: %s", t.Name, why), "leave it out; --explain lists every tool and why"}
 }
 
-func join[T ~string](list []T) string {
+func joinPlus[T ~string](list []T) string {
 	s := ""
 	for i, e := range list {
 		if i > 0 {

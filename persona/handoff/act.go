@@ -59,9 +59,9 @@ func (a Act) Reversion() (Told, error) {
 	case a.From == contract.Resolution && a.To == contract.Validation:
 		no = append(no, "resolution → validation is re-validation, no reversion; hand over with odd agent handoff new")
 	case from < 0 || to < 0 || to >= from:
-		no = append(no, fmt.Sprintf("%s → %s leads to no earlier mode; the modes are %s", a.From, a.To, modes()))
+		no = append(no, fmt.Sprintf("%s → %s leads to no earlier mode; the modes are %s", a.From, a.To, modeList()))
 	}
-	no = append(no, a.vague()...)
+	no = append(no, a.whyVague()...)
 	if n := strings.Count(a.Reason, "?"); n > 1 {
 		no = append(no, fmt.Sprintf("the reason asks %d questions; a reversion names one unknown and asks one", n))
 	}
@@ -87,9 +87,9 @@ func (a Act) Reversion() (Told, error) {
 func (a Act) Skip() (Told, error) {
 	var no []string
 	if !slices.Contains(contract.ModeNames(), a.Mode) {
-		no = append(no, fmt.Sprintf("%q is no mode; the modes are %s", a.Mode, modes()))
+		no = append(no, fmt.Sprintf("%q is no mode; the modes are %s", a.Mode, modeList()))
 	}
-	no = append(no, a.vague()...)
+	no = append(no, a.whyVague()...)
 	if !slices.ContainsFunc(a.Risks, func(s string) bool { return !contract.Riskless(s) }) {
 		no = append(no, "no risk is accepted; name what the artifact goes without")
 	}
@@ -98,22 +98,22 @@ func (a Act) Skip() (Told, error) {
 	}
 	return Told{
 		Title:         fmt.Sprintf("Skip of %s: %s", a.Mode, a.Artifact),
-		Content:       fmt.Sprintf("SKIP: %s: %s, by %s at %s. It binds the project to the risks that are accepted: %s", a.Mode, a.Artifact, a.By, a.At, stop(strings.Join(a.Risks, "; "))),
+		Content:       fmt.Sprintf("SKIP: %s: %s, by %s at %s. It binds the project to the risks that are accepted: %s", a.Mode, a.Artifact, a.By, a.At, addStop(strings.Join(a.Risks, "; "))),
 		Rationale:     a.Reason,
 		Alternatives:  fmt.Sprintf("a %s in a fresh session", Worker(a.Mode)),
 		Reversibility: fmt.Sprintf("%s can still be entered later", a.Mode),
 	}, nil
 }
 
-func (a Act) vague() []string {
+func (a Act) whyVague() []string {
 	if why := contract.Vague(a.Reason); why != "" {
 		return []string{"the reason " + why + "; say what happened or what is not known"}
 	}
 	return nil
 }
 
-// stop is s with a full stop, unless it ends a sentence already.
-func stop(s string) string {
+// addStop is s with a full stop, unless it ends a sentence already.
+func addStop(s string) string {
 	s = strings.TrimSpace(s)
 	if strings.HasSuffix(s, ".") || strings.HasSuffix(s, "?") || strings.HasSuffix(s, "!") {
 		return s
@@ -121,7 +121,7 @@ func stop(s string) string {
 	return s + "."
 }
 
-func modes() string {
+func modeList() string {
 	var out []string
 	for _, m := range contract.ModeNames() {
 		out = append(out, string(m))

@@ -17,8 +17,8 @@ type line struct {
 	code bool
 }
 
-// fenced is one fenced block of a body.
-type fenced struct {
+// fencedBlock is one fenced block of a body.
+type fencedBlock struct {
 	info string
 	line int // of the opening fence
 	text string
@@ -27,21 +27,21 @@ type fenced struct {
 
 // cutBody reads a body once: its lines, comments taken out, and its fenced
 // blocks. A comment that is never closed hides the rest, as readers show it.
-func cutBody(a *okf.Atom) ([]line, []fenced) {
+func cutBody(a *okf.Atom) ([]line, []fencedBlock) {
 	var lines []line
-	var blocks []fenced
+	var blocks []fencedBlock
 	var fence string
 	comment := false
 	for i, raw := range strings.Split(strings.ReplaceAll(string(a.Body()), "\r\n", "\n"), "\n") {
 		no := a.BodyLine + i
 		if fence == "" {
-			raw, comment = uncomment(raw, comment)
+			raw, comment = cutComments(raw, comment)
 		}
 		mark, info := fenceMark(raw)
 		switch {
 		case fence == "" && mark != "":
 			fence = mark
-			blocks = append(blocks, fenced{info: info, line: no, open: true})
+			blocks = append(blocks, fencedBlock{info: info, line: no, open: true})
 		case fence != "" && info == "" && strings.HasPrefix(mark, fence):
 			fence = ""
 			blocks[len(blocks)-1].open = false
@@ -56,8 +56,8 @@ func cutBody(a *okf.Atom) ([]line, []fenced) {
 	return lines, blocks
 }
 
-// uncomment takes HTML comments out of one line; in says that one is open.
-func uncomment(s string, in bool) (string, bool) {
+// cutComments takes HTML comments out of one line; in says that one is open.
+func cutComments(s string, in bool) (string, bool) {
 	out := ""
 	for {
 		if in {
@@ -97,9 +97,9 @@ type section struct {
 	items []string
 }
 
-// sections are the headed lists of a body by key: "## Scope in" is scope_in. A
+// readSections are the headed lists of a body by key: "## Scope in" is scope_in. A
 // second heading of one key adds to the first.
-func sections(a *okf.Atom, lines []line, keys []string) map[string]section {
+func readSections(a *okf.Atom, lines []line, keys []string) map[string]section {
 	heads := a.Headings()
 	out := map[string]section{}
 	for i, h := range heads {
@@ -118,7 +118,7 @@ func sections(a *okf.Atom, lines []line, keys []string) map[string]section {
 		if !again {
 			s.line = h.Line
 		}
-		s.items = append(s.items, items(within(lines, heads, h.Line, end))...)
+		s.items = append(s.items, readItems(textsBetween(lines, heads, h.Line, end))...)
 		out[key] = s
 	}
 	return out
@@ -129,8 +129,8 @@ func keyOf(heading string) string {
 	return strings.Join(strings.FieldsFunc(strings.ToLower(heading), func(r rune) bool { return strings.ContainsRune(" \t_-:", r) }), "_")
 }
 
-// within are the texts between the lines from and to, headings and code left out.
-func within(lines []line, heads []okf.Heading, from, to int) []string {
+// textsBetween are the texts between the lines from and to, headings and code left out.
+func textsBetween(lines []line, heads []okf.Heading, from, to int) []string {
 	var out []string
 	for _, l := range lines {
 		under := strings.Trim(strings.TrimSpace(l.text), "=-") == "" && l.no == from+1 // of a heading written over two lines
@@ -144,9 +144,9 @@ func within(lines []line, heads []okf.Heading, from, to int) []string {
 
 var bullet = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^\s*(?:[-*+]|\d{1,9}[.)])(?:\s+(.*))?$`) })
 
-// items reads list items, and paragraphs outside a list as one item each. A
+// readItems reads list items, and paragraphs outside a list as one item each. A
 // paragraph that ends in a colon only introduces what follows.
-func items(texts []string) []string {
+func readItems(texts []string) []string {
 	var out []string
 	fresh := true // what follows begins an item
 	for _, s := range texts {
@@ -171,8 +171,8 @@ func items(texts []string) []string {
 	return slices.DeleteFunc(out, func(s string) bool { return s == "" || several && strings.HasSuffix(s, ":") })
 }
 
-// none reports whether items say in words that there is nothing.
-func none(items []string) bool {
+// saysNone reports whether items say in words that there is nothing.
+func saysNone(items []string) bool {
 	if len(items) != 1 {
 		return false
 	}

@@ -67,13 +67,13 @@ func Check(h Handoff, w World) []okf.Problem {
 	for _, key := range h.Missing {
 		c.add(CodeMissing, "", h.Atom.Line("to"), "no "+key, "add "+deliver.Ask(h.Deliverable.Schema, key))
 	}
-	c.journal()
-	c.artifact()
+	c.checkJournal()
+	c.checkArtifact()
 	for _, d := range h.Derives {
-		c.reference("derives_from", d)
+		c.checkReference("derives_from", d)
 	}
 	c.checkReferences()
-	c.prose()
+	c.checkProse()
 	c.checkRemediation()
 	slices.SortStableFunc(c.found, func(a, b okf.Problem) int { return cmp.Compare(a.Line, b.Line) })
 	return c.found
@@ -108,8 +108,8 @@ func (c *checker) add(code, cited string, line int, message, hint string) {
 	c.found = append(c.found, okf.Problem{Code: code, Severity: okf.Error, Path: c.h.Path, Line: line, Message: message, Hint: hint})
 }
 
-// dead reports a citation once, however often it stands.
-func (c *checker) dead(key, cited, why string) {
+// reportDead reports a citation once, however often it stands.
+func (c *checker) reportDead(key, cited, why string) {
 	if c.seen[cited] {
 		return
 	}
@@ -117,72 +117,72 @@ func (c *checker) dead(key, cited, why string) {
 	c.add(CodeDead, cited, c.h.Atom.Line(key), fmt.Sprintf("%s: %s: %s", key, cited, why), "cite what is there, or commit it first")
 }
 
-func (c *checker) journal() {
+func (c *checker) checkJournal() {
 	j := c.h.Journal
 	switch {
 	case j == "":
 		c.add(CodeMissing, "", c.h.Atom.Line("type"), "no journal", "every transition has a journal entry; name its file in journal")
 	case c.w.Path != nil && !c.w.Path(j):
-		c.dead("journal", j, "no such file")
+		c.reportDead("journal", j, "no such file")
 	case c.w.Tells != nil && !c.w.Tells(j, c.h):
 		c.add(CodeMissing, "", c.h.Atom.Line("journal"), fmt.Sprintf("%s has no entry that names %s", j, c.h.Path), "add the transition's entry to it")
 	}
 }
 
-// artifact checks what is handed over. What is explored or planned may be yet to come.
-func (c *checker) artifact() {
+// checkArtifact checks what is handed over. What is explored or planned may be yet to come.
+func (c *checker) checkArtifact() {
 	a := c.h.Artifact
 	early := c.h.From == contract.Exploration || c.h.From == contract.Planning
 	if a == "" || early && !isHex().MatchString(a) && !hexes().MatchString(a) && !scheme().MatchString(a) {
 		return
 	}
-	c.reference("artifact", a)
+	c.checkReference("artifact", a)
 }
 
-// reference checks one path, id, uri, commit or range of commits.
-func (c *checker) reference(key, s string) {
+// checkReference checks one path, id, uri, commit or range of commits.
+func (c *checker) checkReference(key, s string) {
 	p := placeOf(s)
 	ends := hexes().FindStringSubmatch(s)
 	switch {
 	case ends != nil:
-		c.commit(key, ends[1])
-		c.commit(key, ends[2])
+		c.checkCommit(key, ends[1])
+		c.checkCommit(key, ends[2])
 	case scheme().MatchString(s):
 		if c.w.Ref == nil {
 			return
 		}
 		if err := c.w.Ref(s); err != nil {
-			c.dead(key, s, err.Error())
+			c.reportDead(key, s, err.Error())
 		}
 	case c.w.Path != nil && c.w.Path(p.path):
-		c.line(key, s, p)
+		c.checkLines(key, s, p)
 	case c.w.Ref != nil && c.w.Ref(s) == nil:
 	case isHex().MatchString(s):
-		c.commit(key, s)
+		c.checkCommit(key, s)
 	case c.w.Path != nil || c.w.Ref != nil:
-		c.dead(key, s, "no such file or id")
+		c.reportDead(key, s, "no such file or id")
 	}
 }
 
-func (c *checker) commit(key, oid string) {
+func (c *checker) checkCommit(key, oid string) {
 	if c.w.Commit != nil && !c.w.Commit(oid) {
-		c.dead(key, oid, "no such commit")
+		c.reportDead(key, oid, "no such commit")
 	}
 }
 
-// line checks that the lines cited of a file that is there are in it.
-func (c *checker) line(key, s string, p place) {
+// checkLines checks that the lines cited of a file that is there are in it.
+func (c *checker) checkLines(key, s string, p citedPlace) {
 	if p.from == 0 && p.to == 0 && p.path == s || c.w.Lines == nil {
 		return
 	}
 	n := c.w.Lines(p.path)
 	switch {
 	case n < 0:
-		c.dead(key, s, "nothing with lines")
+		c.reportDead(key, s, "nothing with lines")
 	case p.from < 1 || p.to < p.from:
-		c.dead(key, s, "no range of lines")
+		c.reportDead(key, s, "no range of lines")
 	case p.to > n:
-		c.dead(key, s, fmt.Sprintf("the file ends on line %d", n))
+		c.reportDead(key, s, fmt.Sprintf("the file ends on line %d", n))
 	}
 }
 
@@ -191,47 +191,47 @@ func (c *checker) checkReferences() {
 	d := c.h.Deliverable
 	if d.Claims != nil {
 		for _, e := range d.Claims.Evidence {
-			if token(e) {
-				c.reference("evidence", e)
+			if isReference(e) {
+				c.checkReference("evidence", e)
 			}
 		}
 	}
 	if d.Findings != nil {
 		for _, f := range d.Findings.Findings {
 			if f.Location != "" {
-				c.reference("location", f.Location)
+				c.checkReference("location", f.Location)
 			}
 		}
 	}
 	if d.Remediation != nil {
 		for _, r := range d.Remediation.Remedies {
 			for _, s := range r.Changed {
-				if cited, _, _ := strings.Cut(s, ": "); token(cited) {
-					c.reference("changed", cited)
+				if cited, _, _ := strings.Cut(s, ": "); isReference(cited) {
+					c.checkReference("changed", cited)
 				}
 			}
 		}
 	}
 }
 
-// prose checks the commits and the lines of files that any text names.
-func (c *checker) prose() {
+// checkProse checks the commits and the lines of files that any text names.
+func (c *checker) checkProse() {
 	all := []string{string(c.h.Atom.Body())}
 	for _, t := range c.h.Deliverable.Texts() {
 		all = append(all, *t.S)
 	}
 	for _, text := range all {
-		for _, oid := range commits(text) {
-			c.commit("text", oid)
+		for _, oid := range findCommits(text) {
+			c.checkCommit("text", oid)
 		}
-		for _, s := range places(text) {
+		for _, s := range findPlaces(text) {
 			p := placeOf(s)
 			switch {
 			case c.w.Path == nil:
 			case c.w.Path(p.path):
-				c.line("text", s, p)
+				c.checkLines("text", s, p)
 			case strings.Contains(p.path, "/"): // a bare name may be a host and its port
-				c.dead("text", s, "no such file")
+				c.reportDead("text", s, "no such file")
 			}
 		}
 	}

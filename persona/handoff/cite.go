@@ -7,8 +7,8 @@ import (
 	"sync"
 )
 
-// place is a cited file, with the lines cited of it: 0 for none.
-type place struct {
+// citedPlace is a cited file, with the lines cited of it: 0 for none.
+type citedPlace struct {
 	path     string
 	from, to int
 }
@@ -32,21 +32,21 @@ var (
 )
 
 // placeOf cuts "path:3-7" into its parts.
-func placeOf(s string) place {
+func placeOf(s string) citedPlace {
 	m := located().FindStringSubmatch(s)
 	if m == nil {
-		return place{path: s}
+		return citedPlace{path: s}
 	}
-	p := place{path: m[1]}
-	p.from, p.to = number(m[2]), number(m[2])
+	p := citedPlace{path: m[1]}
+	p.from, p.to = parseNumber(m[2]), parseNumber(m[2])
 	if m[3] != "" {
-		p.to = number(m[3])
+		p.to = parseNumber(m[3])
 	}
 	return p
 }
 
-// number reads digits; more than fit an int are as good as no line at all.
-func number(s string) int {
+// parseNumber reads digits; more than fit an int are as good as no line at all.
+func parseNumber(s string) int {
 	n, err := strconv.Atoi(s)
 	if err != nil {
 		return 0
@@ -54,9 +54,9 @@ func number(s string) int {
 	return n
 }
 
-// commits are the commits that a text names: after the word commit or sha, as a
+// findCommits are the commits that a text names: after the word commit or sha, as a
 // range, or in full. A full id after the word blob or tree is none.
-func commits(text string) []string {
+func findCommits(text string) []string {
 	var out []string
 	for _, m := range named().FindAllStringSubmatch(text, -1) {
 		out = append(out, m[1])
@@ -72,13 +72,13 @@ func commits(text string) []string {
 	return out
 }
 
-// places are the lines of files that a text names, "a/b.md:3". An address of
+// findPlaces are the lines of files that a text names, "a/b.md:3". An address of
 // the web is none.
-func places(text string) []string {
+func findPlaces(text string) []string {
 	return inProse().FindAllString(uris().ReplaceAllString(text, " "), -1)
 }
 
-// token reports whether s is one reference and no prose.
-func token(s string) bool {
+// isReference reports whether s is one reference and no prose.
+func isReference(s string) bool {
 	return s != "" && !strings.ContainsAny(s, " \t\n") && (strings.ContainsAny(s, "/.:") || isHex().MatchString(s))
 }

@@ -28,10 +28,10 @@ func Clarify(h Handoff, key, sentence string) ([]byte, error) {
 	}
 	keys := []string{key}
 	lines, _ := cutBody(h.Atom)
-	s, headed := sections(h.Atom, lines, keys)[key]
+	s, headed := readSections(h.Atom, lines, keys)[key]
 	_, front := h.Atom.Field(key)
 	if headed && len(s.items) > 0 && !front {
-		return inBody(h, lines, key, s, sentence)
+		return addToBody(h, lines, key, s, sentence)
 	}
 	if shape == deliver.Word {
 		return okf.Edit(h.Atom.Bytes(), okf.Set{Key: key, Value: strings.TrimSpace(h.Atom.Text(key) + "\n" + sentence)})
@@ -39,9 +39,9 @@ func Clarify(h Handoff, key, sentence string) ([]byte, error) {
 	return okf.Edit(h.Atom.Bytes(), okf.Set{Key: key, Value: append(h.Atom.List(key), sentence)})
 }
 
-// inBody adds the sentence as a list item below the section's last line.
-func inBody(h Handoff, lines []line, key string, s section, sentence string) ([]byte, error) {
-	if none(s.items) {
+// addToBody adds the sentence as a list item below the section's last line.
+func addToBody(h Handoff, lines []line, key string, s section, sentence string) ([]byte, error) {
+	if saysNone(s.items) {
 		return nil, fmt.Errorf("%s:%d: %s says %q; change it by hand", h.Path, s.line, key, s.items[0])
 	}
 	heads := h.Atom.Headings()
@@ -58,7 +58,7 @@ func inBody(h Handoff, lines []line, key string, s section, sentence string) ([]
 	for at > s.line && strings.TrimSpace(all[at-1]) == "" {
 		at--
 	}
-	item := "- " + inline(sentence) + "\n"
+	item := "- " + escapeLine(sentence) + "\n"
 	if !strings.HasSuffix(all[at-1], "\n") {
 		item = "\n" + item
 	}

@@ -19,7 +19,7 @@ func Entry(h Handoff, file, at string) (title, content string) {
 	title = fmt.Sprintf("%s hands over to %s: %s", h.From, h.To, cmp.Or(h.Artifact, "no artifact"))
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s → %s: %s hands over %s at %s.", h.From, h.To, file, cmp.Or(h.Artifact, "no artifact"), at)
-	if met := met(h.Deliverable); met != "" {
+	if met := countMet(h.Deliverable); met != "" {
 		fmt.Fprintf(&b, " Obligations met: %s.", met)
 	}
 	if len(h.Missing) > 0 {
@@ -48,8 +48,8 @@ func Entry(h Handoff, file, at string) (title, content string) {
 	return title, b.String()
 }
 
-// met counts what the deliverable holds: "assumptions 2, scope_out none".
-func met(d deliver.Deliverable) string {
+// countMet counts what the deliverable holds: "assumptions 2, scope_out none".
+func countMet(d deliver.Deliverable) string {
 	if d.Findings != nil && d.Findings.Findings != nil {
 		s := deliver.Summarize(d.Findings.Findings)
 		return fmt.Sprintf("%s, verdict %s", s, s.Verdict)

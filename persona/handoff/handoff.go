@@ -82,8 +82,8 @@ func After(from contract.Mode) (contract.Transition, bool) {
 	return contract.Transition{}, false
 }
 
-// legal lists the transitions for a message.
-func legal() string {
+// transitionList lists the transitions for a message.
+func transitionList() string {
 	var out []string
 	for _, t := range contract.Transitions() {
 		out = append(out, t.String())

@@ -41,38 +41,38 @@ func Insufficient(h Handoff, missing []string) Shortfall {
 	up, down := Worker(h.From), Worker(h.To)
 	about := ""
 	if h.Artifact != "" {
-		about = " --artifact " + shell(h.Artifact)
+		about = " --artifact " + quoteShell(h.Artifact)
 	}
-	fresh := fmt.Sprintf("odd agent run --role %s%s%s", up, about, task(up))
+	fresh := fmt.Sprintf("odd agent run --role %s%s%s", up, about, taskFlag(up))
 	for _, d := range h.Derives {
-		fresh += " --handoff " + shell(d)
+		fresh += " --handoff " + quoteShell(d)
 	}
 	return Shortfall{
 		Type: "handoff_insufficient", Handoff: h.ID, Path: h.Path, Blob: h.Blob, From: h.From, To: h.To, Artifact: h.Artifact, Missing: all,
 		Ways: []Way{
 			{"fresh-upstream", fmt.Sprintf("a fresh %s session makes a better handoff", up), fresh},
-			{"clarification", "the author of the handoff adds what is missing to it", clarification(h)},
+			{"clarification", "the author of the handoff adds what is missing to it", clarifyCommand(h)},
 			{"operator-override", "an operator declares that the work goes on without it", fmt.Sprintf("odd agent run --role %s%s%s --handoff %s --override %s,%s --reason REASON --risk RISK",
-				down, about, task(down), shell(h.ID), h.From, h.To)},
+				down, about, taskFlag(down), quoteShell(h.ID), h.From, h.To)},
 		},
 	}
 }
 
-// task is the flag that a role which changes files cannot do without.
-func task(r contract.Role) string {
+// taskFlag is the flag that a role which changes files cannot do without.
+func taskFlag(r contract.Role) string {
 	if r == contract.Builder || r == contract.Resolver {
 		return " --task TASK"
 	}
 	return ""
 }
 
-// clarification is the author's command: a sentence more, or, for lists of
+// clarifyCommand is the author's command: a sentence more, or, for lists of
 // objects, another handoff that derives from this one.
-func clarification(h Handoff) string {
+func clarifyCommand(h Handoff) string {
 	if h.Deliverable.Findings == nil && h.Deliverable.Remediation == nil {
-		return fmt.Sprintf("odd agent handoff clarify %s KEY SENTENCE", shell(h.ID))
+		return fmt.Sprintf("odd agent handoff clarify %s KEY SENTENCE", quoteShell(h.ID))
 	}
-	return fmt.Sprintf("odd agent handoff new --from %s --to %s --derives %s --from-json FILE", h.From, h.To, shell(h.ID))
+	return fmt.Sprintf("odd agent handoff new --from %s --to %s --derives %s --from-json FILE", h.From, h.To, quoteShell(h.ID))
 }
 
 // Entry is what the journal says of it: an entry of type H whose content begins
@@ -106,8 +106,8 @@ func FellShort(journal []byte) (out []Short) {
 	return out
 }
 
-// shell is s as one word of a command line.
-func shell(s string) string {
+// quoteShell is s as one word of a command line.
+func quoteShell(s string) string {
 	plain := func(r rune) bool {
 		return r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || strings.ContainsRune("/._-:@+=", r)
 	}

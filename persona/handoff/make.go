@@ -67,26 +67,26 @@ func (m Meta) Path() string {
 func Make(m Meta, d deliver.Deliverable) (name string, text []byte, err error) {
 	t, ok := Find(m.From, m.To)
 	if !ok {
-		return "", nil, fmt.Errorf("handoff: %s → %s is no transition; a handoff is one of %s", m.From, m.To, legal())
+		return "", nil, fmt.Errorf("handoff: %s → %s is no transition; a handoff is one of %s", m.From, m.To, transitionList())
 	}
 	if d.Schema != t.Schema {
 		return "", nil, fmt.Errorf("handoff: %s hands over %s, not %s", t, t.Schema, d.Schema)
 	}
 	if m.Title == "" {
-		m.Title = fmt.Sprintf("%s, %s to %s", cmp.Or(artifact(m, d), "Handoff"), m.From, m.To)
+		m.Title = fmt.Sprintf("%s, %s to %s", cmp.Or(artifactOf(m, d), "Handoff"), m.From, m.To)
 	}
 	m.Title = strings.Join(strings.Fields(okf.Visible(m.Title)), " ")
-	a, err := okf.New(m.Path(), append(fields(m, d), lists(d)...), body(m, t, d))
+	a, err := okf.New(m.Path(), append(makeFields(m, d), listFields(d)...), makeBody(m, t, d))
 	if err != nil {
 		return "", nil, err
 	}
 	return a.Path, a.Bytes(), nil
 }
 
-func artifact(m Meta, d deliver.Deliverable) string { return cmp.Or(d.Artifact(), m.Artifact) }
+func artifactOf(m Meta, d deliver.Deliverable) string { return cmp.Or(d.Artifact(), m.Artifact) }
 
-// fields is the frontmatter but for the deliverable's own keys.
-func fields(m Meta, d deliver.Deliverable) []okf.Field {
+// makeFields is the frontmatter but for the deliverable's own keys.
+func makeFields(m Meta, d deliver.Deliverable) []okf.Field {
 	fs := []okf.Field{{Key: "type", Value: Type}, {Key: "title", Value: m.Title}}
 	if m.Tainted != "" {
 		fs = append(fs, okf.Field{Key: "tags", Value: []string{TaintTag}})
@@ -96,7 +96,7 @@ func fields(m Meta, d deliver.Deliverable) []okf.Field {
 	}
 	fs = append(fs, okf.Field{Key: "generated", Value: okf.Stamp{By: m.By, At: m.At}})
 	for _, f := range []struct{ key, value string }{
-		{"from", string(m.From)}, {"to", string(m.To)}, {"artifact", artifact(m, d)}, {"persona", m.Persona},
+		{"from", string(m.From)}, {"to", string(m.To)}, {"artifact", artifactOf(m, d)}, {"persona", m.Persona},
 		{"run", m.Run}, {"journal", m.Journal}, {"override", m.Tainted},
 	} {
 		if f.value != "" {
@@ -111,8 +111,8 @@ func fields(m Meta, d deliver.Deliverable) []okf.Field {
 	return fs
 }
 
-// lists are the deliverable's texts and lists of texts as frontmatter.
-func lists(d deliver.Deliverable) []okf.Field {
+// listFields are the deliverable's texts and lists of texts as frontmatter.
+func listFields(d deliver.Deliverable) []okf.Field {
 	var fs []okf.Field
 	for _, key := range deliver.Keys(d.Schema) {
 		text, list, there := d.Get(key)
@@ -130,13 +130,13 @@ func lists(d deliver.Deliverable) []okf.Field {
 	return fs
 }
 
-// body is the part for people, and behind it the objects of the deliverable as
+// makeBody is the part for people, and behind it the objects of the deliverable as
 // one json block. Nothing of it can be taken for a list of the minimum.
-func body(m Meta, t contract.Transition, d deliver.Deliverable) string {
+func makeBody(m Meta, t contract.Transition, d deliver.Deliverable) string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "# %s\n\n", inline(m.Title))
+	fmt.Fprintf(&b, "# %s\n\n", escapeLine(m.Title))
 	fmt.Fprintf(&b, "What %s hands over to %s, to be read alone. ", t.From, t.To)
-	block := objects(d)
+	block := encodeObjects(d)
 	if block == nil {
 		b.WriteString("Its lists are in the frontmatter.\n")
 	} else {
@@ -145,25 +145,25 @@ func body(m Meta, t contract.Transition, d deliver.Deliverable) string {
 	if len(m.Disagreements) > 0 {
 		b.WriteString("\n## Where the sources disagree\n\n")
 		for _, s := range m.Disagreements {
-			fmt.Fprintf(&b, "- %s\n", inline(s))
+			fmt.Fprintf(&b, "- %s\n", escapeLine(s))
 		}
 	}
 	if len(m.Said) > 0 {
 		b.WriteString("\n## Who said what\n\n")
 		for _, s := range m.Said {
-			fmt.Fprintf(&b, "- %s: %s (%d of %d: %s)\n", inline(s.Key), inline(s.Text), len(s.By), s.Of, inline(strings.Join(s.By, ", ")))
+			fmt.Fprintf(&b, "- %s: %s (%d of %d: %s)\n", escapeLine(s.Key), escapeLine(s.Text), len(s.By), s.Of, escapeLine(strings.Join(s.By, ", ")))
 		}
 	}
 	if block != nil {
-		people(&b, d)
+		writeObjects(&b, d)
 		fmt.Fprintf(&b, "\n```json\n%s```\n", block)
 	}
 	return b.String()
 }
 
-// objects is the json block of a deliverable that has lists of objects, nil for
+// encodeObjects is the json block of a deliverable that has lists of objects, nil for
 // one without.
-func objects(d deliver.Deliverable) []byte {
+func encodeObjects(d deliver.Deliverable) []byte {
 	switch {
 	case d.Findings != nil, d.Remediation != nil:
 		return deliver.Encode(d)
@@ -173,13 +173,13 @@ func objects(d deliver.Deliverable) []byte {
 	return nil
 }
 
-// people writes the objects as a list to read.
-func people(b *strings.Builder, d deliver.Deliverable) {
+// writeObjects writes the objects as a list to read.
+func writeObjects(b *strings.Builder, d deliver.Deliverable) {
 	item := func(head string, pairs ...string) {
 		fmt.Fprintf(b, "- %s\n", head)
 		for i := 0; i+1 < len(pairs); i += 2 {
 			if pairs[i+1] != "" {
-				fmt.Fprintf(b, "  - %s: %s\n", pairs[i], inline(pairs[i+1]))
+				fmt.Fprintf(b, "  - %s: %s\n", pairs[i], escapeLine(pairs[i+1]))
 			}
 		}
 	}
@@ -188,25 +188,25 @@ func people(b *strings.Builder, d deliver.Deliverable) {
 		s := deliver.Summarize(d.Findings.Findings)
 		fmt.Fprintf(b, "\n## Findings: %s\n\n%s\n\n", s.Verdict, s)
 		for _, f := range d.Findings.Findings {
-			item(fmt.Sprintf("%s, %s, %s: %s", inline(f.ID), cmp.Or(string(f.Classification), "unrated"), cmp.Or(string(f.Disposition), "no disposition"), inline(f.Location)),
+			item(fmt.Sprintf("%s, %s, %s: %s", escapeLine(f.ID), cmp.Or(string(f.Classification), "unrated"), cmp.Or(string(f.Disposition), "no disposition"), escapeLine(f.Location)),
 				"claim", f.Claim, "evidence", f.Evidence, "suggestion", f.Suggestion)
 		}
 	case d.Remediation != nil:
 		b.WriteString("\n## What became of each finding\n\n")
 		for _, r := range d.Remediation.Remedies {
-			item(inline(cmp.Or(r.Finding, "an unnamed finding")), "changed", strings.Join(r.Changed, ", "), "why", r.Why)
+			item(escapeLine(cmp.Or(r.Finding, "an unnamed finding")), "changed", strings.Join(r.Changed, ", "), "why", r.Why)
 		}
 	default:
 		b.WriteString("\n## Ledger\n\n")
 		for _, e := range d.Synthesis.Entries {
-			item(inline(e.Observation), "context", e.Context, "implication", e.Implication, "confidence", e.Confidence, "open", strings.Join(e.OpenQuestions, "; "))
+			item(escapeLine(e.Observation), "context", e.Context, "implication", e.Implication, "confidence", e.Confidence, "open", strings.Join(e.OpenQuestions, "; "))
 		}
 	}
 }
 
 var markup = strings.NewReplacer(`\`, `\\`, "`", "\\`", "<", "&lt;", "[", `\[`, "*", `\*`, "~", `\~`, "|", `\|`, "&", `\&`, "#", `\#`)
 
-// inline is s as one line of markdown that is nothing but text.
-func inline(s string) string {
+// escapeLine is s as one line of markdown that is nothing but text.
+func escapeLine(s string) string {
 	return markup.Replace(strings.Join(strings.Fields(okf.Visible(s)), " "))
 }

@@ -25,28 +25,28 @@ import (
 func Merge(list []Handoff) (Meta, deliver.Deliverable, error) {
 	list = slices.Clone(list)
 	slices.SortFunc(list, func(a, b Handoff) int { return strings.Compare(a.ID, b.ID) })
-	if err := mergeable(list); err != nil {
+	if err := checkMergeable(list); err != nil {
 		return Meta{}, deliver.Deliverable{}, err
 	}
 	first := list[0]
 	m := merger{of: list, d: deliver.Deliverable{Schema: first.Deliverable.Schema}}
 	m.meta = Meta{From: first.From, To: first.To, Artifact: first.Artifact}
-	m.sources()
-	m.silences()
+	m.mergeSources()
+	m.noteSilences()
 	switch d := first.Deliverable; {
 	case d.Findings != nil:
-		m.d.Findings = &deliver.Findings{Artifact: d.Artifact(), Findings: m.findings()}
+		m.d.Findings = &deliver.Findings{Artifact: d.Artifact(), Findings: m.mergeFindings()}
 	case d.Remediation != nil:
-		m.d.Remediation = &deliver.Remediation{Artifact: d.Artifact(), Remedies: m.remedies()}
+		m.d.Remediation = &deliver.Remediation{Artifact: d.Artifact(), Remedies: m.mergeRemedies()}
 	default:
-		m.lists()
+		m.mergeLists()
 	}
 	m.meta.Disagreements = slices.Concat(m.worst, m.rest)
 	return m.meta, m.d, nil
 }
 
-// mergeable lists every reason against the merge.
-func mergeable(list []Handoff) error {
+// checkMergeable lists every reason against the merge.
+func checkMergeable(list []Handoff) error {
 	var no []string
 	if len(list) < 2 {
 		no = append(no, "a merge takes two handoffs or more")
@@ -73,8 +73,8 @@ type merger struct {
 	worst, rest []string
 }
 
-// sources takes over what holds of the whole: provenance and taint.
-func (m *merger) sources() {
+// mergeSources takes over what holds of the whole: provenance and taint.
+func (m *merger) mergeSources() {
 	var taints []string
 	for _, h := range m.of {
 		m.meta.Derives = append(m.meta.Derives, h.ID)
@@ -91,8 +91,8 @@ func (m *merger) sources() {
 	m.meta.Tainted = strings.Join(taints, ", ")
 }
 
-// silences notes the minimum content that some sources say nothing of.
-func (m *merger) silences() {
+// noteSilences notes the minimum content that some sources say nothing of.
+func (m *merger) noteSilences() {
 	for _, h := range m.of {
 		if len(h.Missing) > 0 {
 			m.rest = append(m.rest, fmt.Sprintf("%s says nothing of %s", h.ID, strings.Join(h.Missing, ", ")))
@@ -100,20 +100,20 @@ func (m *merger) silences() {
 	}
 }
 
-// fold is a text as it is compared: case, spaces and a final stop do not count.
-func fold(s string) string {
+// foldText is a text as it is compared: case, spaces and a final stop do not count.
+func foldText(s string) string {
 	return strings.TrimRight(strings.ToLower(strings.Join(strings.Fields(s), " ")), ".")
 }
 
-// lists joins a synthesis, a plan or claims key by key.
-func (m *merger) lists() {
+// mergeLists joins a synthesis, a plan or claims key by key.
+func (m *merger) mergeLists() {
 	said := map[string][]Said{}
 	for _, key := range deliver.Keys(m.d.Schema) {
 		switch deliver.ShapeOf(m.d.Schema, key) {
 		case deliver.Word:
-			m.text(key)
+			m.mergeText(key)
 		case deliver.List:
-			said[key] = m.list(key)
+			said[key] = m.mergeList(key)
 			m.meta.Said = append(m.meta.Said, said[key]...)
 		}
 	}
@@ -129,8 +129,8 @@ func (m *merger) lists() {
 	}
 }
 
-// list joins one list: each item once, in the order in which it was first said.
-func (m *merger) list(key string) []Said {
+// mergeList joins one list: each item once, in the order in which it was first said.
+func (m *merger) mergeList(key string) []Said {
 	var union []string
 	var out []Said
 	for _, h := range m.of {
@@ -139,7 +139,7 @@ func (m *merger) list(key string) []Said {
 			union = []string{}
 		}
 		for _, s := range items {
-			i := slices.IndexFunc(out, func(o Said) bool { return fold(o.Text) == fold(s) })
+			i := slices.IndexFunc(out, func(o Said) bool { return foldText(o.Text) == foldText(s) })
 			switch {
 			case i < 0:
 				union = append(union, s)
@@ -153,8 +153,8 @@ func (m *merger) list(key string) []Said {
 	return out
 }
 
-// text joins one text: the common one, or each with who said it.
-func (m *merger) text(key string) {
+// mergeText joins one text: the common one, or each with who said it.
+func (m *merger) mergeText(key string) {
 	by := map[string][]string{}
 	var order []string
 	for _, h := range m.of {
@@ -167,16 +167,16 @@ func (m *merger) text(key string) {
 		}
 		by[s] = append(by[s], h.ID)
 	}
-	joined, sides := each(order, by)
+	joined, sides := joinSides(order, by)
 	if len(order) > 1 {
 		m.rest = append(m.rest, key+": "+strings.Join(sides, " | "))
 	}
 	m.d.Set(key, joined, nil)
 }
 
-// each is one text alone, or every text behind who said it, a line each, and
+// joinSides is one text alone, or every text behind who said it, a line each, and
 // the same as sides of a disagreement.
-func each(order []string, by map[string][]string) (joined string, sides []string) {
+func joinSides(order []string, by map[string][]string) (joined string, sides []string) {
 	if len(order) == 1 {
 		return order[0], nil
 	}
@@ -192,31 +192,31 @@ func each(order []string, by map[string][]string) (joined string, sides []string
 func (m *merger) flagOpposed(said map[string][]Said, in, out string) {
 	for _, a := range said[in] {
 		for _, b := range said[out] {
-			if fold(a.Text) == fold(b.Text) {
+			if foldText(a.Text) == foldText(b.Text) {
 				m.worst = append(m.worst, fmt.Sprintf("%q is %s for %s and %s for %s", a.Text, in, strings.Join(a.By, ", "), out, strings.Join(b.By, ", ")))
 			}
 		}
 	}
 }
 
-// sided is one source's finding.
-type sided struct {
+// sourcedFinding is one source's finding.
+type sourcedFinding struct {
 	source string
 	deliver.Finding
 }
 
-func (s sided) weight() string {
+func (s sourcedFinding) describeWeight() string {
 	return cmp.Or(string(s.Classification), "unrated") + "/" + cmp.Or(string(s.Disposition), "no disposition")
 }
 
-// rank orders findings, the worst first. What is unrated comes before all.
-func rank(f deliver.Finding) int {
+// rankFinding orders findings, the worst first. What is unrated comes before all.
+func rankFinding(f deliver.Finding) int {
 	return 10*slices.Index(deliver.Classifications(), string(f.Classification)) + slices.Index(deliver.Dispositions(), string(f.Disposition))
 }
 
-// findings joins the findings by place, and by claim within it.
-func (m *merger) findings() []deliver.Finding {
-	at := map[string][]sided{}
+// mergeFindings joins the findings by place, and by claim within it.
+func (m *merger) mergeFindings() []deliver.Finding {
+	at := map[string][]sourcedFinding{}
 	said := false
 	for _, h := range m.of {
 		if h.Deliverable.Findings == nil || h.Deliverable.Findings.Findings == nil {
@@ -224,7 +224,7 @@ func (m *merger) findings() []deliver.Finding {
 		}
 		said = true
 		for _, f := range h.Deliverable.Findings.Findings {
-			at[f.Location] = append(at[f.Location], sided{h.ID, f})
+			at[f.Location] = append(at[f.Location], sourcedFinding{h.ID, f})
 		}
 	}
 	if !said {
@@ -233,16 +233,16 @@ func (m *merger) findings() []deliver.Finding {
 	out := []deliver.Finding{}
 	var conflicts []conflict
 	for _, location := range slices.Sorted(maps.Keys(at)) {
-		if c, ok := conflicting(location, at[location]); ok {
+		if c, ok := findConflict(location, at[location]); ok {
 			conflicts = append(conflicts, c)
 		}
-		out = append(out, m.claims(at[location])...)
+		out = append(out, m.mergeClaims(at[location])...)
 	}
 	slices.SortStableFunc(conflicts, func(a, b conflict) int { return cmp.Compare(a.rank, b.rank) })
 	for _, c := range conflicts {
 		m.worst = append(m.worst, c.text)
 	}
-	slices.SortStableFunc(out, func(a, b deliver.Finding) int { return cmp.Compare(rank(a), rank(b)) })
+	slices.SortStableFunc(out, func(a, b deliver.Finding) int { return cmp.Compare(rankFinding(a), rankFinding(b)) })
 	for i := range out {
 		out[i].ID = fmt.Sprintf("F%d", i+1)
 	}
@@ -255,13 +255,13 @@ type conflict struct {
 	text string
 }
 
-// conflicting shows the sides of one place where they weigh it differently.
-func conflicting(location string, fs []sided) (conflict, bool) {
+// findConflict shows the sides of one place where they weigh it differently.
+func findConflict(location string, fs []sourcedFinding) (conflict, bool) {
 	by := map[string][]string{}
 	worst := map[string]int{}
 	for _, f := range fs {
-		w := f.weight()
-		worst[w] = rank(f.Finding)
+		w := f.describeWeight()
+		worst[w] = rankFinding(f.Finding)
 		if mark := f.source + " " + f.ID; !slices.Contains(by[w], mark) {
 			by[w] = append(by[w], mark)
 		}

@@ -9,13 +9,13 @@ import (
 	"github.com/odd-cli/odd/persona/deliver"
 )
 
-// claims joins the findings of one place that make the same claim. Their
+// mergeClaims joins the findings of one place that make the same claim. Their
 // evidence and suggestions are all kept.
-func (m *merger) claims(fs []sided) []deliver.Finding {
+func (m *merger) mergeClaims(fs []sourcedFinding) []deliver.Finding {
 	var out []deliver.Finding
 	for len(fs) > 0 {
-		same := func(f sided) bool { return fold(f.Claim) == fold(fs[0].Claim) }
-		var group []sided
+		same := func(f sourcedFinding) bool { return foldText(f.Claim) == foldText(fs[0].Claim) }
+		var group []sourcedFinding
 		for _, f := range fs {
 			if same(f) {
 				group = append(group, f)
@@ -23,14 +23,14 @@ func (m *merger) claims(fs []sided) []deliver.Finding {
 		}
 		joined := group[0].Finding
 		for _, f := range group[1:] {
-			joined.Classification = worse(deliver.Classifications(), joined.Classification, f.Classification)
-			joined.Disposition = worse(deliver.Dispositions(), joined.Disposition, f.Disposition)
+			joined.Classification = worseOf(deliver.Classifications(), joined.Classification, f.Classification)
+			joined.Disposition = worseOf(deliver.Dispositions(), joined.Disposition, f.Disposition)
 		}
-		joined.Evidence = groupText(group, func(f sided) string { return f.Evidence })
-		if slices.ContainsFunc(group, func(f sided) bool { return f.weight() != group[0].weight() }) {
+		joined.Evidence = groupText(group, func(f sourcedFinding) string { return f.Evidence })
+		if slices.ContainsFunc(group, func(f sourcedFinding) bool { return f.describeWeight() != group[0].describeWeight() }) {
 			joined.Evidence = weighEvidence(group)
 		}
-		joined.Suggestion = groupText(group, func(f sided) string { return f.Suggestion })
+		joined.Suggestion = groupText(group, func(f sourcedFinding) string { return f.Suggestion })
 		m.meta.Said = append(m.meta.Said, Said{"finding", joined.Location + ": " + joined.Claim, sourcesOf(group), len(m.of)})
 		out = append(out, joined)
 		rest := slices.Clone(fs)
@@ -41,24 +41,24 @@ func (m *merger) claims(fs []sided) []deliver.Finding {
 
 // weighEvidence returns the evidence of a group that weighs one claim differently, each
 // with its weight, so that who works from the findings alone sees it too.
-func weighEvidence(group []sided) string {
+func weighEvidence(group []sourcedFinding) string {
 	lines := make([]string, len(group))
 	for i, f := range group {
-		lines[i] = fmt.Sprintf("%s (%s): %s", f.source, f.weight(), cmp.Or(f.Evidence, "no evidence"))
+		lines[i] = fmt.Sprintf("%s (%s): %s", f.source, f.describeWeight(), cmp.Or(f.Evidence, "no evidence"))
 	}
 	return strings.Join(lines, "\n")
 }
 
-// worse is the one of a and b that stands first in order; what is in no order,
+// worseOf is the one of a and b that stands first in order; what is in no order,
 // an unrated finding, is worst.
-func worse[T ~string](order []string, a, b T) T {
+func worseOf[T ~string](order []string, a, b T) T {
 	if slices.Index(order, string(b)) < slices.Index(order, string(a)) {
 		return b
 	}
 	return a
 }
 
-func sourcesOf(group []sided) []string {
+func sourcesOf(group []sourcedFinding) []string {
 	var out []string
 	for _, f := range group {
 		if !slices.Contains(out, f.source) {
@@ -70,7 +70,7 @@ func sourcesOf(group []sided) []string {
 
 // groupText returns what a group says: one text where all say the same, else each behind
 // its source.
-func groupText(group []sided, part func(sided) string) string {
+func groupText(group []sourcedFinding, part func(sourcedFinding) string) string {
 	by := map[string][]string{}
 	var order []string
 	for _, f := range group {
@@ -86,15 +86,15 @@ func groupText(group []sided, part func(sided) string) string {
 	if len(order) == 0 {
 		return ""
 	}
-	joined, _ := each(order, by)
+	joined, _ := joinSides(order, by)
 	return joined
 }
 
-// remedies joins the remedies finding by finding. Where one changed something
+// mergeRemedies joins the remedies finding by finding. Where one changed something
 // and another explains why nothing was, both are kept and it is a disagreement.
-func (m *merger) remedies() []deliver.Remedy {
+func (m *merger) mergeRemedies() []deliver.Remedy {
 	var out []deliver.Remedy
-	changed, kept, whys := map[string][]string{}, map[string][]string{}, map[string][]sided{}
+	changed, kept, whys := map[string][]string{}, map[string][]string{}, map[string][]sourcedFinding{}
 	for _, h := range m.of {
 		if h.Deliverable.Remediation == nil {
 			continue
@@ -109,7 +109,7 @@ func (m *merger) remedies() []deliver.Remedy {
 					out[i].Changed = append(out[i].Changed, c)
 				}
 			}
-			whys[r.Finding] = append(whys[r.Finding], sided{h.ID, deliver.Finding{Evidence: r.Why}})
+			whys[r.Finding] = append(whys[r.Finding], sourcedFinding{h.ID, deliver.Finding{Evidence: r.Why}})
 			if len(r.Changed) > 0 {
 				changed[r.Finding] = append(changed[r.Finding], h.ID)
 			} else {
@@ -118,7 +118,7 @@ func (m *merger) remedies() []deliver.Remedy {
 		}
 	}
 	for i, r := range out {
-		out[i].Why = groupText(whys[r.Finding], func(s sided) string { return s.Evidence })
+		out[i].Why = groupText(whys[r.Finding], func(s sourcedFinding) string { return s.Evidence })
 		by := sourcesOf(whys[r.Finding])
 		m.meta.Said = append(m.meta.Said, Said{"remedy", r.Finding, by, len(m.of)})
 		if c, k := changed[r.Finding], kept[r.Finding]; len(c) > 0 && len(k) > 0 {

@@ -28,28 +28,28 @@ func Read(a *okf.Atom) (Handoff, error) {
 	}
 	r := reader{a: a, values: map[string]value{}}
 	if a.Type != Type {
-		r.problem(a.Line("type"), fmt.Sprintf("type %q, not %s", a.Type, Type), "name a handoff")
+		r.addProblem(a.Line("type"), fmt.Sprintf("type %q, not %s", a.Type, Type), "name a handoff")
 		return h, r.problems
 	}
-	t, ok := r.transition(h.From, h.To)
+	t, ok := r.readTransition(h.From, h.To)
 	if !ok {
 		return h, r.problems
 	}
-	h.Deliverable = r.deliverable(t.Schema)
+	h.Deliverable = r.readDeliverable(t.Schema)
 	if h.Artifact == "" {
 		h.Artifact = h.Deliverable.Artifact()
 	}
 	h.Missing = h.Deliverable.Missing()
-	h.Findings = dispositions(h.Deliverable)
+	h.Findings = dispositionsOf(h.Deliverable)
 	if len(r.problems) > 0 {
 		return h, r.problems
 	}
 	return h, nil
 }
 
-// dispositions is what a validator's findings bound a resolver by, nil for
+// dispositionsOf is what a validator's findings bound a resolver by, nil for
 // another deliverable.
-func dispositions(d deliver.Deliverable) map[string]deliver.Disposition {
+func dispositionsOf(d deliver.Deliverable) map[string]deliver.Disposition {
 	if d.Findings == nil {
 		return nil
 	}
@@ -80,12 +80,12 @@ type reader struct {
 	values   map[string]value
 }
 
-func (r *reader) problem(line int, message, hint string) {
+func (r *reader) addProblem(line int, message, hint string) {
 	r.problems = append(r.problems, okf.Problem{Code: Code, Severity: okf.Error, Path: r.a.Path, Line: line, Message: message, Hint: hint})
 }
 
-// transition refuses modes that do not exist, and pairs of them that no handoff joins.
-func (r *reader) transition(from, to contract.Mode) (contract.Transition, bool) {
+// readTransition refuses modes that do not exist, and pairs of them that no handoff joins.
+func (r *reader) readTransition(from, to contract.Mode) (contract.Transition, bool) {
 	known := true
 	for _, m := range []struct {
 		key  string
@@ -99,46 +99,46 @@ func (r *reader) transition(from, to contract.Mode) (contract.Transition, bool) 
 		if near, err := contract.Named(string(m.mode), contract.ModeNames()); err == nil {
 			hint = "write " + string(near)
 		}
-		r.problem(r.a.Line(m.key), fmt.Sprintf("%s %q is no mode", m.key, m.mode), hint)
+		r.addProblem(r.a.Line(m.key), fmt.Sprintf("%s %q is no mode", m.key, m.mode), hint)
 	}
 	t, ok := Find(from, to)
 	if known && !ok {
-		r.problem(r.a.Line("to"), fmt.Sprintf("%s → %s is no transition", from, to),
-			"a handoff is one of "+legal()+"; going back and leaving out are odd agent handoff revert and odd agent handoff skip")
+		r.addProblem(r.a.Line("to"), fmt.Sprintf("%s → %s is no transition", from, to),
+			"a handoff is one of "+transitionList()+"; going back and leaving out are odd agent handoff revert and odd agent handoff skip")
 	}
 	return t, ok
 }
 
-// deliverable collects the keys of the schema from the frontmatter, the body's
+// readDeliverable collects the keys of the schema from the frontmatter, the body's
 // sections and its json block, and decodes them as one object.
-func (r *reader) deliverable(schema string) deliver.Deliverable {
+func (r *reader) readDeliverable(schema string) deliver.Deliverable {
 	lines, blocks := cutBody(r.a)
 	keys := deliver.Keys(schema)
 	for _, key := range keys {
 		if f, ok := r.a.Field(key); ok && f.Value != nil {
-			r.set(key, f.Line, plain(f.Value, deliver.ShapeOf(schema, key)))
+			r.setValue(key, f.Line, coerceValue(f.Value, deliver.ShapeOf(schema, key)))
 		}
 	}
-	found := sections(r.a, lines, keys)
+	found := readSections(r.a, lines, keys)
 	for _, key := range keys {
 		if s, ok := found[key]; ok {
-			r.section(schema, key, s)
+			r.readSection(schema, key, s)
 		}
 	}
-	r.block(schema, blocks)
+	r.readBlock(schema, blocks)
 	return r.decode(schema, keys)
 }
 
-// set takes a value, and refuses one that differs from an earlier one.
-func (r *reader) set(key string, line int, v any) {
+// setValue takes a value, and refuses one that differs from an earlier one.
+func (r *reader) setValue(key string, line int, v any) {
 	raw, err := json.Marshal(v)
 	if err != nil {
-		r.problem(line, key+": "+err.Error(), "")
+		r.addProblem(line, key+": "+err.Error(), "")
 		return
 	}
 	old, ok := r.values[key]
 	if ok && !bytes.Equal(old.raw, raw) {
-		r.problem(line, fmt.Sprintf("%s says something else than on line %d", key, old.line), "keep one of the two")
+		r.addProblem(line, fmt.Sprintf("%s says something else than on line %d", key, old.line), "keep one of the two")
 		return
 	}
 	if !ok {
@@ -146,28 +146,28 @@ func (r *reader) set(key string, line int, v any) {
 	}
 }
 
-// plain is a frontmatter value as the shape wants it, where YAML is laxer than
+// coerceValue is a frontmatter value as the shape wants it, where YAML is laxer than
 // JSON: a scalar for a list of one, numbers and booleans for texts.
-func plain(v any, s deliver.Shape) any {
+func coerceValue(v any, s deliver.Shape) any {
 	list, isList := v.([]any)
 	switch {
 	case s == deliver.Word:
-		return word(v)
+		return coerceText(v)
 	case s == deliver.List && isList:
 		out := make([]any, len(list))
 		for i := range list {
-			out[i] = word(list[i])
+			out[i] = coerceText(list[i])
 		}
 		return out
 	case s == deliver.List:
 		if _, isMap := v.(map[string]any); !isMap {
-			return []any{word(v)}
+			return []any{coerceText(v)}
 		}
 	}
 	return v
 }
 
-func word(v any) any {
+func coerceText(v any) any {
 	switch v.(type) {
 	case bool, int, float64:
 		return fmt.Sprint(v)
@@ -175,24 +175,24 @@ func word(v any) any {
 	return v
 }
 
-// section takes what stands below a heading. Objects are not read from prose,
+// readSection takes what stands below a heading. Objects are not read from prose,
 // but for there being none: the list for people above a json block is only for
 // people.
-func (r *reader) section(schema, key string, s section) {
+func (r *reader) readSection(schema, key string, s section) {
 	switch shape := deliver.ShapeOf(schema, key); {
 	case len(s.items) == 0:
 	case shape == deliver.Word:
-		r.set(key, s.line, strings.Join(s.items, "\n"))
-	case none(s.items):
-		r.set(key, s.line, []string{})
+		r.setValue(key, s.line, strings.Join(s.items, "\n"))
+	case saysNone(s.items):
+		r.setValue(key, s.line, []string{})
 	case shape == deliver.List:
-		r.set(key, s.line, s.items)
+		r.setValue(key, s.line, s.items)
 	}
 }
 
-// block takes the keys of the body's one json block of a deliverable schema. A
+// readBlock takes the keys of the body's one json block of a deliverable schema. A
 // json block of another kind is an example and means nothing.
-func (r *reader) block(schema string, blocks []fenced) {
+func (r *reader) readBlock(schema string, blocks []fencedBlock) {
 	first := 0
 	for _, b := range blocks {
 		kind, _, _ := strings.Cut(b.info, " ")
@@ -201,17 +201,17 @@ func (r *reader) block(schema string, blocks []fenced) {
 		}
 		switch {
 		case b.open:
-			r.problem(b.line, "the json block is not closed", "end it with a line of as many backticks")
+			r.addProblem(b.line, "the json block is not closed", "end it with a line of as many backticks")
 		case first > 0:
-			r.problem(b.line, fmt.Sprintf("a second deliverable, the first is on line %d", first), "keep one")
+			r.addProblem(b.line, fmt.Sprintf("a second deliverable, the first is on line %d", first), "keep one")
 		default:
 			first = b.line
-			r.object(schema, b)
+			r.readObject(schema, b)
 		}
 	}
 }
 
-func (r *reader) object(schema string, b fenced) {
+func (r *reader) readObject(schema string, b fencedBlock) {
 	d, err := deliver.Decode(schema, []byte(b.text))
 	var ps deliver.Problems
 	if errors.As(err, &ps) {
@@ -220,7 +220,7 @@ func (r *reader) object(schema string, b fenced) {
 			if p.At != "" {
 				text = p.At + ": " + text
 			}
-			r.problem(b.line+p.Line, text, "")
+			r.addProblem(b.line+p.Line, text, "")
 		}
 		return
 	}
@@ -230,7 +230,7 @@ func (r *reader) object(schema string, b fenced) {
 	}
 	for _, key := range deliver.Keys(schema) {
 		if raw, ok := keys[key]; ok {
-			r.set(key, b.line, raw)
+			r.setValue(key, b.line, raw)
 		}
 	}
 }
@@ -250,7 +250,7 @@ func (r *reader) decode(schema string, keys []string) deliver.Deliverable {
 	if errors.As(err, &ps) {
 		for _, p := range ps {
 			key := p.At[:len(p.At)-len(strings.TrimLeft(p.At, "abcdefghijklmnopqrstuvwxyz_"))]
-			r.problem(r.values[key].line, p.At+": "+p.Message, "")
+			r.addProblem(r.values[key].line, p.At+": "+p.Message, "")
 		}
 		return deliver.Deliverable{Schema: schema}
 	}

@@ -15,7 +15,7 @@ import (
 func Template(m Meta) (name string, text []byte, err error) {
 	t, ok := Find(m.From, m.To)
 	if !ok {
-		return "", nil, fmt.Errorf("handoff: %s → %s is no transition; a handoff is one of %s", m.From, m.To, legal())
+		return "", nil, fmt.Errorf("handoff: %s → %s is no transition; a handoff is one of %s", m.From, m.To, transitionList())
 	}
 	d := deliver.Deliverable{Schema: t.Schema}
 	if m.Title == "" {
@@ -23,25 +23,25 @@ func Template(m Meta) (name string, text []byte, err error) {
 	}
 	m.Title = strings.Join(strings.Fields(okf.Visible(m.Title)), " ")
 	var b strings.Builder
-	fmt.Fprintf(&b, "# %s\n", inline(m.Title))
+	fmt.Fprintf(&b, "# %s\n", escapeLine(m.Title))
 	for _, key := range deliver.Keys(t.Schema) {
 		if ask := deliver.Ask(t.Schema, key); ask != "" && key != "artifact" {
 			if what, _, ok := strings.Cut(ask, "; [] for"); ok {
 				ask = what + "; None. is an answer"
 			}
 			words := strings.ReplaceAll(key, "_", " ")
-			fmt.Fprintf(&b, "\n## %s\n\n<!-- %s -->\n", strings.ToUpper(words[:1])+words[1:], ask+example(t.Schema, key))
+			fmt.Fprintf(&b, "\n## %s\n\n<!-- %s -->\n", strings.ToUpper(words[:1])+words[1:], ask+objectExample(t.Schema, key))
 		}
 	}
-	a, err := okf.New(m.Path(), fields(m, d), b.String())
+	a, err := okf.New(m.Path(), makeFields(m, d), b.String())
 	if err != nil {
 		return "", nil, err
 	}
 	return a.Path, a.Bytes(), nil
 }
 
-// example shows how a list of objects is written.
-func example(schema, key string) string {
+// objectExample shows how a list of objects is written.
+func objectExample(schema, key string) string {
 	if deliver.ShapeOf(schema, key) != deliver.Objects {
 		return ""
 	}
