@@ -9,11 +9,11 @@ import (
 	"github.com/odd-cli/odd/persona/deliver"
 )
 
-// Check returns everything wrong with the profiles of a bundle: what LoadRoster
-// found, and every document or heading that a profile names and that is not
-// there. A uri of another authority is somebody else's and never dead. An anchor
-// that only begins a heading's is a warning: "#brand-guide" for the heading
-// "Brand Guide — Emoji".
+// Check returns everything that is wrong with the profiles of a bundle: what LoadRoster
+// found, and every missing document or heading that a profile names. A uri of another
+// authority belongs to another repository and is never dead. An anchor that is only the
+// beginning of a heading's is a warning: "#brand-guide" for the heading "Brand Guide —
+// Emoji".
 func Check(g *okf.Graph, r Roster) []okf.Problem {
 	out := slices.Clone(r.Problems)
 	for _, p := range r.Profiles {
@@ -39,7 +39,7 @@ func Check(g *okf.Graph, r Roster) []okf.Problem {
 	return slices.Compact(out)
 }
 
-// refChecker checks what one profile names.
+// refChecker checks the references of one profile.
 type refChecker struct {
 	g     *okf.Graph
 	p     *Profile
@@ -50,8 +50,8 @@ func (c *refChecker) add(sev okf.Severity, code, key, hint, text string) {
 	c.found = append(c.found, okf.Problem{Code: code, Severity: sev, Path: c.p.Path, Line: c.keyLine(key), Message: key + ": " + text, Hint: hint})
 }
 
-// keyLine is where the profile writes a key, or where the profile starts: an
-// inherited value has no line here.
+// keyLine returns the line on which the profile sets a key, or else the first line of the
+// profile: an inherited value has no line here.
 func (c *refChecker) keyLine(key string) int {
 	a := c.g.ByID(c.p.ID)
 	if a == nil {
@@ -67,7 +67,7 @@ func (c *refChecker) keyLine(key string) int {
 	return from
 }
 
-// checkSchema checks that a role of the profile answers in the schema.
+// checkSchema checks that a role of the profile can answer in the schema.
 func (c *refChecker) checkSchema(schema string) {
 	why := ""
 	for _, row := range Roles() {
@@ -87,7 +87,7 @@ func (c *refChecker) checkSchema(schema string) {
 	c.add(okf.Error, codeSchema, "output_schema", "take output_schema out", schema+" cannot be met: "+why)
 }
 
-// checkDocument resolves a reference, and its anchor among the document's headings.
+// checkDocument checks a reference, and its anchor among the headings of the document.
 func (c *refChecker) checkDocument(key, ref string) {
 	if ref == "" {
 		return

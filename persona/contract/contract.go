@@ -1,18 +1,18 @@
-// Package contract resolves persona × role × surface × engagement into the
-// contract of one session, or into every refusal at once.
+// Package contract decides what one session is and may do. From a persona, a role, a
+// surface and an engagement it resolves a contract, or returns all reasons why there is
+// none.
 //
-// The mode follows from the role: five roles are bound to one epistemic mode
-// each, general and observer have none. What canon says of modes, roles,
-// surfaces and engagements is data here (Modes, Roles, Surfaces),
-// and Resolve reads it. A structural check refuses; a detector that guesses at
-// meaning only hints, and Hint says which it is.
+// The mode follows from the role: five roles are bound to one epistemic mode each, general
+// and observer have none. The rules that canon gives for modes, roles, surfaces and
+// engagements are tables here (Modes, Roles, Surfaces), which Resolve reads. Only
+// structural checks refuse; a detector that guesses at meaning returns a Hint.
 //
-// Nothing here starts anything. A refusal is known before a session is spawned,
-// and all of them are told at once, each with a stable reason code.
+// Nothing here starts a session, so every refusal is known before one starts. All of them
+// are returned at once, each with a stable reason code.
 //
-// Profiles are who a session may be. They are read from the bundle (LoadRoster)
-// and found by name, version or uri (Roster.Find). A profile can narrow what its
-// roles may do, and set what its surfaces look like; it can never widen a mode.
+// A profile describes a persona. Profiles are read from the bundle (LoadRoster) and found
+// by name, version or uri (Roster.Find). A profile can narrow what its roles may do, and
+// configure its surfaces; it can never widen a mode.
 package contract
 
 import (
@@ -37,7 +37,7 @@ const (
 // Role is the contract's role, not a work role of the bundle.
 type Role string
 
-// The roles. "detection-only" is read as an alias: validator, or observer on a
+// The roles. "detection-only" is an old alias for validator, or for observer on a
 // surface other than audit.
 const (
 	Explorer  Role = "explorer"
@@ -49,8 +49,7 @@ const (
 	Observer  Role = "observer"
 )
 
-// Surface is where output goes. Names match however they are spelled: case,
-// "_" and "-" do not count.
+// Surface is where output goes. Names match regardless of case, "_" and "-".
 type Surface string
 
 // The surfaces.
@@ -65,7 +64,7 @@ const (
 	Conversational       Surface = "conversational"
 )
 
-// Engagement says who may turn to whom.
+// Engagement says whether the session may ask a person.
 type Engagement string
 
 // The engagements.
@@ -74,7 +73,7 @@ const (
 	Agent     Engagement = "agent"     // runs to its end; a question is a failure
 )
 
-// Voice is how much of the persona may be heard.
+// Voice is how much of the persona shows in the output.
 type Voice string
 
 // The voices.
@@ -84,8 +83,8 @@ const (
 	VoiceStrict  Voice = "strict"
 )
 
-// Call is what is asked for. Zero members take the default Resolve documents,
-// and names may be spelled any way the Parse functions read.
+// Call is the request for a session. Zero members take the defaults that Resolve documents,
+// and names may be spelled in any way that the Parse functions read.
 type Call struct {
 	Persona      string   // "oddie", "oddie@2" or a uri; "" is no profile
 	Participants []string // further personas of the same session; each must be allowed the same role
@@ -95,14 +94,14 @@ type Call struct {
 	Surface      Surface
 	Engagement   Engagement
 	Voice        Voice
-	Tools        []string // asked for by name; none is all the role may have
+	Tools        []string // requested by name; none means all that the role may have
 	MCP          []string // task-relevant servers, by name
-	Artifact     string   // what is worked on: path, id, uri or commit; "" takes the handoff's
+	Artifact     string   // what the session works on: path, id, uri or commit; "" takes the handoff's
 	Handoffs     []Handoff
 	Override     *Override
 }
 
-// Handoff is what resolution knows of a handoff; package handoff makes it.
+// Handoff is what Resolve needs to know of a handoff; package handoff makes it.
 type Handoff struct {
 	ID       string   `json:"id"`
 	Path     string   `json:"path"`
@@ -110,45 +109,45 @@ type Handoff struct {
 	From     Mode     `json:"from"`
 	To       Mode     `json:"to"`
 	Artifact string   `json:"artifact,omitempty"`
-	Journal  string   `json:"journal,omitempty"` // the entry that tells of the transition, "" for none
-	Missing  []string `json:"missing,omitempty"` // minimum content that is not there
-	Tainted  string   `json:"tainted,omitempty"` // the override it or what it derives from was made under
+	Journal  string   `json:"journal,omitempty"` // the journal file with the transition's entry, "" for none
+	Missing  []string `json:"missing,omitempty"` // the missing part of the minimum content
+	Tainted  string   `json:"tainted,omitempty"` // the override that it, or a handoff it derives from, was made under
 
 	Findings map[string]deliver.Disposition `json:"findings,omitempty"` // by id, of a validator's
 }
 
-// Override is an operator's declaration that this one session collapses modes.
+// Override is an operator's declaration that this one session combines several modes.
 type Override struct {
 	Modes  []Mode   `json:"modes_collapsed"`
 	Reason string   `json:"reason"`
 	Risks  []string `json:"acknowledged_risks"`
 }
 
-// Busy is an artifact that another session holds in a mode. A session of a
-// general role holds its artifact in the mode ""; an observer holds nothing.
+// Busy is an artifact that another session works on in a mode. For a session of a general
+// role the mode is ""; an observer occupies nothing.
 type Busy struct {
 	Artifact string
 	Mode     Mode
 	Session  string
 }
 
-// World is what resolution may look at besides the call.
+// World is what Resolve may look at besides the call.
 type World struct {
 	Roster  Roster
-	Servers []string // MCP servers that are configured; "odd" is built in
-	Granted []Grant  // of those, what the configuration gives to this work without being asked
+	Servers []string // the configured MCP servers; "odd" is built in
+	Granted []Grant  // the servers that the configuration grants this task without a request
 	Busy    []Busy
 }
 
-// Grant is a server that is given to some roles; without any, to every one. A
-// session with a fresh context and one that validates are given none.
+// Grant is a server that is granted to some roles; to all if it lists none. A session with
+// a fresh context and a validator get no grants.
 type Grant struct {
 	Server string
 	Roles  []Role
 }
 
-// Contract is a resolved session. It is data: the brief prints it, the ledger
-// keeps its Hash, the surface and the toolbox obey it.
+// Contract is a resolved session. It is data: the brief prints it, the ledger keeps its
+// Hash, and the surface and the toolbox obey it.
 type Contract struct {
 	Persona      *Profile    `json:"persona,omitempty"`
 	Participants []*Profile  `json:"participants,omitempty"`
@@ -170,11 +169,11 @@ type Contract struct {
 	Tools        []Tool      `json:"tools"`
 	Servers      []string    `json:"servers,omitempty"`
 	Override     *Override   `json:"override,omitempty"`
-	Tainted      string      `json:"tainted,omitempty"` // override-produced input or session; tags every output
+	Tainted      string      `json:"tainted,omitempty"` // the override behind the session or its input; tags every output
 	Notes        []string    `json:"notes,omitempty"`   // aliases, superseded versions, rare combinations
 }
 
-// Tool is one tool with the reason it is in or out.
+// Tool is one tool, and why it is allowed or not.
 type Tool struct {
 	Name  string `json:"name"`
 	Class Class  `json:"class"`
@@ -182,7 +181,7 @@ type Tool struct {
 	Why   string `json:"why"`
 }
 
-// Class is what a tool can do to the world.
+// Class is what a tool can change.
 type Class string
 
 // The classes.
@@ -192,8 +191,8 @@ const (
 	Mutates Class = "mutate" // changes an artifact
 )
 
-// SurfaceRule is a surface as it binds one session: the table's row with the
-// profile's surface settings laid over it.
+// SurfaceRule is a surface with the settings that bind one session: the row of the table,
+// changed by the profile's settings.
 type SurfaceRule struct {
 	Name          Surface `json:"name"`
 	Density       string  `json:"density"`        // high, medium, low, variable
@@ -205,17 +204,18 @@ type SurfaceRule struct {
 	Machine       bool    `json:"machine_tagged"` // every field is a machine's
 }
 
-// Refusal is one structural no, with the way out.
+// Refusal is one reason against a session, with the way out.
 type Refusal struct {
 	Code    string `json:"code"`
 	Message string `json:"message"`
 	Way     string `json:"way,omitempty"`
 }
 
-// Refusals are all of them, in the order of the checks; none is nil.
+// Refusals are all reasons against a session, in the order of the checks; empty means none.
 type Refusals []Refusal
 
-// Error is one refusal a line, each with its way out and its code.
+// Error returns one refusal a line, each with its way out and, if there are several, its
+// code.
 func (r Refusals) Error() string {
 	lines := make([]string, len(r))
 	for i, one := range r {
@@ -230,7 +230,7 @@ func (r Refusals) Error() string {
 	return strings.Join(lines, "\n")
 }
 
-// Refused is the code of the first.
+// Refused returns the code of the first refusal.
 func (r Refusals) Refused() string {
 	if len(r) == 0 {
 		return ""
@@ -238,7 +238,7 @@ func (r Refusals) Refused() string {
 	return r[0].Code
 }
 
-// Codes lists the codes of all, each once, in order.
+// Codes lists the distinct codes in order.
 func (r Refusals) Codes() []string {
 	var out []string
 	for _, one := range r {

@@ -24,8 +24,8 @@ const (
 	codeAnchor  = "odd-persona-anchor"     // a heading it names is not there
 )
 
-// decoder reads one profile. Everything wrong with it is in found; an error
-// among them keeps the profile out.
+// decoder reads one profile. found has everything that is wrong with it; an error among
+// them excludes the profile.
 type decoder struct {
 	path   string
 	first  int  // the file's line of the text's first line
@@ -44,12 +44,12 @@ func (d *decoder) addError(n *yaml.Node, hint, format string, args ...any) {
 
 func (d *decoder) lineOf(n *yaml.Node) int { return d.first + max(n.Line, 1) - 1 }
 
-// hasFailed reports whether the profile is unreadable.
+// hasFailed reports whether there is an error.
 func (d *decoder) hasFailed() bool {
 	return slices.ContainsFunc(d.found, func(p okf.Problem) bool { return p.Severity == okf.Error })
 }
 
-// member is a key of a mapping and how its value is read.
+// member is a key of a mapping and the function that reads its value.
 type member struct {
 	name string
 	read func(v *yaml.Node)
@@ -103,7 +103,7 @@ func (d *decoder) brandMembers(p *Profile) []member {
 	return []member{read("brand_discipline"), read("brand_discipline_uri")}
 }
 
-// checkRequired holds a profile to a name and a version.
+// checkRequired checks that a profile has a name and a version.
 func (d *decoder) checkRequired(p *Profile, root *yaml.Node) {
 	if p.Name == "" && !d.hasFailed() {
 		d.addError(root, "add persona: NAME", "a profile without a name")
@@ -116,7 +116,7 @@ func (d *decoder) checkRequired(p *Profile, root *yaml.Node) {
 	}
 }
 
-// parseMapping is the one mapping of a text, nil where it is none.
+// parseMapping returns the mapping of a text; nil if it is none.
 func (d *decoder) parseMapping(src []byte) *yaml.Node {
 	var doc yaml.Node
 	if err := yaml.Load(src, &doc); err != nil {
@@ -136,10 +136,10 @@ func (d *decoder) parseMapping(src []byte) *yaml.Node {
 	return doc.Content[0]
 }
 
-// readMapping reads the members of a mapping, each at most once, "_" and "-" alike.
-// Where is its key, for messages. It returns the keys that were there, or nil
-// where v is no mapping; null is an empty one. Unknown keys are errors where
-// strict, and otherwise warnings where they look misspelled.
+// readMapping reads the members of a mapping, each at most once; "_" and "-" are the same.
+// where is its key, for messages. It returns the keys that were present, or nil if v is no
+// mapping; null is an empty mapping. Unknown keys are errors if strict is set, and else
+// warnings if they look misspelled.
 func (d *decoder) readMapping(where string, v *yaml.Node, strict bool, members []member) map[string]bool {
 	seen := map[string]bool{}
 	if isNull(v) {
@@ -186,7 +186,7 @@ func (d *decoder) reportUnknownKey(where string, k *yaml.Node, strict bool, know
 
 func isNull(v *yaml.Node) bool { return v.Kind == yaml.ScalarNode && v.ShortTag() == "!!null" }
 
-// readText is a scalar text on one line without hidden characters; null is "".
+// readText reads a text on one line without hidden characters; null is "".
 func (d *decoder) readText(v *yaml.Node, name string) string {
 	switch {
 	case isNull(v):
@@ -209,7 +209,7 @@ func (d *decoder) readText(v *yaml.Node, name string) string {
 	return ""
 }
 
-// hasHidden reports characters nobody can see; in glyphs, joiners are not meant.
+// hasHidden reports hidden characters; in glyphs, joiners are allowed.
 func (d *decoder) hasHidden(s string) bool {
 	if d.glyph {
 		s = strings.ReplaceAll(s, "\u200d", "")
@@ -217,7 +217,7 @@ func (d *decoder) hasHidden(s string) bool {
 	return okf.Visible(s) != s
 }
 
-// readName is a persona's or a custom role's: one part of an id.
+// readName reads the name of a persona or of a custom role: one part of an id.
 func (d *decoder) readName(v *yaml.Node) string {
 	s := d.readText(v, "persona")
 	if s != "" && (!okf.ValidID(s) || strings.Contains(s, "/")) {
@@ -227,7 +227,7 @@ func (d *decoder) readName(v *yaml.Node) string {
 	return s
 }
 
-// readList is a list of texts, or one text.
+// readList reads a list of texts, or one text.
 func (d *decoder) readList(v *yaml.Node, name string) []string {
 	if v.Kind != yaml.SequenceNode {
 		if s := d.readText(v, name); s != "" {
@@ -250,7 +250,7 @@ func (d *decoder) readList(v *yaml.Node, name string) []string {
 	return out
 }
 
-// readSentences is a list of texts that may go over several lines.
+// readSentences reads a list of texts that may have several lines.
 func (d *decoder) readSentences(v *yaml.Node, name string) []string {
 	for _, e := range append([]*yaml.Node{v}, v.Content...) {
 		if e.Kind == yaml.ScalarNode {
@@ -260,7 +260,7 @@ func (d *decoder) readSentences(v *yaml.Node, name string) []string {
 	return d.readList(v, name)
 }
 
-// readPositive is a whole number of at least 1 that is written as one.
+// readPositive reads a whole number of at least 1 without quotes.
 func (d *decoder) readPositive(v *yaml.Node, name string) int {
 	n := 0
 	switch {

@@ -9,8 +9,8 @@ import (
 	"github.com/odd-cli/odd/okf"
 )
 
-// setStandings gives every profile its standing: by its atom's status and by what
-// supersedes the atom, then by the highest version in force of its name.
+// setStandings sets the standing of every profile: from the status of its atom and from
+// what supersedes the atom, then from the highest version in force of its name.
 func (r *Roster) setStandings(g *okf.Graph) {
 	bad := map[*Profile]okf.Problem{}
 	for _, p := range r.Profiles {
@@ -65,7 +65,8 @@ func (r *Roster) carriedBy(id okf.ID) *Profile {
 	return nil
 }
 
-// highestInForce is the highest version of a name that is in force, nil without one.
+// highestInForce returns the highest version of a name that is in force; nil if there is
+// none.
 func (r *Roster) highestInForce(name string) *Profile {
 	var top *Profile
 	for _, p := range r.Profiles {
@@ -76,21 +77,21 @@ func (r *Roster) highestInForce(name string) *Profile {
 	return top
 }
 
-// NoProfile is a persona that cannot be had. Its code is unknown-persona,
-// unknown-version, or persona-unreadable where its file is there and wrong.
+// NoProfile is the error for a persona that cannot be used. Its code is unknown-persona,
+// unknown-version, or persona-unreadable for a file that has errors.
 type NoProfile struct{ Code, Message, Way string }
 
 // Error names the persona and the way out.
 func (e *NoProfile) Error() string { return e.Message + "; " + e.Way }
 
-// Refused is the reason code.
+// Refused returns the reason code.
 func (e *NoProfile) Refused() string { return e.Code }
 
-// Find finds a profile by name, name@version (oddie@2, oddie@v2), the uri of its
-// atom with or without a version, or the atom's id. A name without a version is the highest version in force, or
-// else the highest there is. It is refused while a file that says it is another
-// version of the name cannot be read, because that one may be in force. The
-// error is a *NoProfile.
+// Find finds a profile by name, name@version (oddie@2, oddie@v2), the uri of its atom with
+// or without a version, or the atom's id. A name without a version means the highest
+// version in force, or else the highest. If a file cannot be read and may be the requested
+// version, Find returns an error, because that one may be in force. The error is a
+// *NoProfile.
 func (r Roster) Find(ref string) (*Profile, error) {
 	for _, p := range r.Profiles {
 		if ref != "" && (p.URI == ref || string(p.ID) == ref && string(p.ID) != p.Name) {
@@ -119,7 +120,7 @@ func (r Roster) Find(ref string) (*Profile, error) {
 	return pickVersion(have, name, version)
 }
 
-// pickVersion takes a version of one name; version 0 is unpinned.
+// pickVersion returns a version of one name; version 0 means any.
 func pickVersion(have []*Profile, name string, version int) (*Profile, error) {
 	best := have[len(have)-1]
 	for _, p := range have {
@@ -136,7 +137,7 @@ func pickVersion(have []*Profile, name string, version int) (*Profile, error) {
 	return nil, &NoProfile{"unknown-version", fmt.Sprintf("%s has no version %d", name, version), "it has " + joinOr(mapSlice(have, (*Profile).Ref))}
 }
 
-// findBroken is the broken profile that ref means or may mean.
+// findBroken returns the unreadable profile that ref names or may name.
 func (r Roster) findBroken(ref, name string, version int) (unreadable, bool) {
 	for _, u := range r.broken {
 		named := u.name != "" && foldName(u.name) == foldName(name) && (version == 0 || u.version == 0 || u.version == version)
@@ -147,7 +148,7 @@ func (r Roster) findBroken(ref, name string, version int) (unreadable, bool) {
 	return unreadable{}, false
 }
 
-// splitRef splits "oddie@2"; version is 0 where none is named.
+// splitRef splits "oddie@2"; version is 0 if there is none.
 func splitRef(ref string) (name string, version int) {
 	m := regexp.MustCompile(`^(.+)@v?([0-9]{1,7})$`).FindStringSubmatch(ref)
 	if m == nil {
@@ -160,7 +161,7 @@ func splitRef(ref string) (name string, version int) {
 	return m[1], n
 }
 
-// usageNote says of a profile in use what its user should know, "" for nothing.
+// usageNote returns what the user of a profile should know; "" for nothing.
 func (p *Profile) usageNote(pinned bool) string {
 	how := "not pinned"
 	if pinned {

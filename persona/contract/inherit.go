@@ -7,7 +7,7 @@ import (
 	"github.com/odd-cli/odd/okf"
 )
 
-// applyInheritance lays inherited profiles under each profile that names them.
+// applyInheritance completes each profile from those that it inherits.
 func (r *Roster) applyInheritance(g *okf.Graph) {
 	bad, done := map[*Profile]okf.Problem{}, map[*Profile]bool{}
 	for _, p := range r.Profiles {
@@ -46,7 +46,7 @@ func (r *Roster) completeProfile(g *okf.Graph, p *Profile, way []*Profile, done 
 	done[p] = true
 }
 
-// findParent is the profile that an inheritance entry names, nil where it names a
+// findParent returns the profile that an inheritance entry names; nil if it names a
 // document or something of another authority.
 func (r *Roster) findParent(g *okf.Graph, p *Profile, ref string) (*Profile, error) {
 	found, err := r.Find(ref)

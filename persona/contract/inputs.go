@@ -7,8 +7,8 @@ import (
 	"strings"
 )
 
-// checkHandoffs holds what is handed in to what the role reads. An override waives
-// the transitions whose both ends it collapses, and never the journal.
+// checkHandoffs checks the handoffs against what the role reads. An override waives the
+// transitions between two modes that it combines, but never the journal entry.
 func (r *resolver) checkHandoffs() {
 	r.out.Handoffs = sortBy(r.call.Handoffs, func(h Handoff) string { return h.Path + " " + h.ID })
 	r.out.Handoffs = slices.CompactFunc(r.out.Handoffs, func(a, b Handoff) bool { return a.Path == b.Path && a.ID == b.ID && a.Blob == b.Blob })
@@ -29,8 +29,8 @@ func (r *resolver) checkHandoffs() {
 	}
 }
 
-// checkFindings refuses two handoffs that each have a finding of one name: a remedy
-// could not say which it answers, and one would pass for both.
+// checkFindings refuses two handoffs with a finding of the same name: a remedy could not
+// say which one it answers, and one remedy would pass for both.
 func (r *resolver) checkFindings(h Handoff, named map[string]string) {
 	var twice []string
 	for id := range h.Findings {
@@ -46,7 +46,7 @@ func (r *resolver) checkFindings(h Handoff, named map[string]string) {
 	}
 }
 
-// checkHandoff checks one; it reports whether it is of a transition the role reads.
+// checkHandoff checks one handoff and reports whether the role reads its transition.
 func (r *resolver) checkHandoff(h Handoff) bool {
 	pair := Pair{h.From, h.To}
 	name := cmp.Or(h.Path, h.ID)
@@ -73,7 +73,7 @@ func (r *resolver) checkHandoff(h Handoff) bool {
 	return reads
 }
 
-// isCollapsed reports a transition within the modes an override collapses.
+// isCollapsed reports a transition between two modes that the override combines.
 func (r *resolver) isCollapsed(p Pair) bool {
 	return slices.Contains(r.out.Modes, p.From) && slices.Contains(r.out.Modes, p.To)
 }
@@ -82,7 +82,7 @@ func (p Pair) describe() string {
 	return cmp.Or(string(p.From), "nothing") + " to " + cmp.Or(string(p.To), "nothing")
 }
 
-// addTaint tags the contract, each reason once.
+// addTaint adds the reasons of a taint to the contract, each once.
 func (r *resolver) addTaint(why string) {
 	have := strings.Split(r.out.Tainted, "; ")
 	for one := range strings.SplitSeq(why, "; ") {
@@ -93,8 +93,8 @@ func (r *resolver) addTaint(why string) {
 	r.out.Tainted = strings.Trim(strings.Join(have, "; "), "; ")
 }
 
-// setArtifact finds what is worked on, and refuses it where another session holds
-// it in another mode.
+// setArtifact sets what the session works on, and refuses an artifact that another session
+// works on in another mode.
 func (r *resolver) setArtifact() {
 	r.out.Artifact = cleanArtifact(r.call.Artifact)
 	for _, h := range r.out.Handoffs {
@@ -116,9 +116,9 @@ func (r *resolver) setArtifact() {
 	}
 }
 
-// canShare reports whether the session may work beside one in mode m: both in
-// exactly that mode. An observer changes nothing and claims nothing, so it may
-// look at any time.
+// canShare reports whether the session may work on an artifact while another does in mode
+// m: both must be in exactly that mode. An observer changes nothing and may look at any
+// time.
 func (r *resolver) canShare(m Mode) bool {
 	if r.out.Role == Observer {
 		return true
@@ -126,7 +126,7 @@ func (r *resolver) canShare(m Mode) bool {
 	return len(r.out.Modes) == 0 && m == r.out.Mode
 }
 
-// cleanArtifact is an artifact as it is compared: a path without "./".
+// cleanArtifact returns an artifact in the form that is compared: a path without "./".
 func cleanArtifact(artifact string) string {
 	artifact = strings.TrimSpace(artifact)
 	if artifact == "" || strings.Contains(artifact, "://") {
@@ -135,13 +135,12 @@ func cleanArtifact(artifact string) string {
 	return path.Clean(artifact)
 }
 
-// isBuiltin are servers that odd is itself.
+// isBuiltin reports a server that is odd itself.
 func isBuiltin(name string) bool { return foldName(name) == "odd" }
 
-// setServers adds up the always-on and the asked-for MCP servers. The first are
-// never stripped: a persona that cannot have what it needs to be itself is
-// refused, and not run as somebody else. What the configuration gives to the work
-// comes on top.
+// setServers collects the operational and the requested MCP servers, and those that the
+// configuration grants. It never drops an operational server: a session whose persona lacks
+// one is refused.
 func (r *resolver) setServers() {
 	var listed []string
 	for _, p := range append([]*Profile{r.out.Persona}, r.out.Participants...) {

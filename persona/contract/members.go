@@ -10,8 +10,8 @@ import (
 	"github.com/odd-cli/odd/okf"
 )
 
-// readRoles reads the roles a profile may be. The retired word detection-only is
-// both of what it stands for.
+// readRoles reads the roles of a profile. The retired role detection-only means both roles
+// that it stood for.
 func (d *decoder) readRoles(v *yaml.Node, name string) []Role {
 	var out []Role
 	for _, word := range d.readList(v, name) {
@@ -29,8 +29,8 @@ func (d *decoder) readRoles(v *yaml.Node, name string) []Role {
 	return out
 }
 
-// readCustom reads a role that the profile composes. Whose tools, freshness or
-// deliverable it does not say are general's: all tools, no promise, none.
+// readCustom reads a role that the profile composes. Tools, freshness and deliverable
+// default to those of general: all tools, no promise, no deliverable.
 func (d *decoder) readCustom(v *yaml.Node) *Custom {
 	c := Custom{Tools: General, Freshness: General, Deliverable: General}
 	role := func(name string, to *Role) member {
@@ -150,8 +150,8 @@ func (d *decoder) readSettings(where string, v *yaml.Node) Settings {
 	return s
 }
 
-// readStructured reads structured_output. Mixed asks for both: the deliverable must
-// parse, and prose may stand beside it.
+// readStructured reads structured_output. "mixed" asks for both: the deliverable must
+// parse, and prose may accompany it.
 func (d *decoder) readStructured(s *Settings, v *yaml.Node, where string) {
 	word := d.readWord(v, where+".structured_output", "required", "narrative", "mixed")
 	if word == "" {
@@ -164,7 +164,7 @@ func (d *decoder) readStructured(s *Settings, v *yaml.Node, where string) {
 	}
 }
 
-// readWord is one of a closed list, "" for null and for what is reported.
+// readWord reads one word of a closed list; "" for null and for an error.
 func (d *decoder) readWord(v *yaml.Node, name string, known ...string) string {
 	s := d.readText(v, name)
 	if s == "" {

@@ -11,12 +11,12 @@ import (
 	"github.com/odd-cli/odd/okf"
 )
 
-// DetectionOnly is the role of earlier contracts. Resolve reads it as validator
-// on the surface audit (the default) and as observer on any other.
+// DetectionOnly is a role of earlier contracts. Resolve reads it as validator on the
+// surface audit (the default) and as observer on any other.
 const DetectionOnly Role = "detection-only"
 
-// Unknown is a name that is none of a closed list. Near are the ones it may
-// have been meant for, best first; All is the list.
+// Unknown is the error for a name that is not in a closed list. Near has the names that may
+// have been meant, best first; All is the list.
 type Unknown struct {
 	What, Name string
 	Near, All  []string
@@ -25,7 +25,7 @@ type Unknown struct {
 // Error names the thing and the way out.
 func (u *Unknown) Error() string { return fmt.Sprintf("unknown %s %q; %s", u.What, u.Name, u.Way()) }
 
-// Way is the way out: the nearest names, or all of them.
+// Way returns the way out: the nearest names, or all of them.
 func (u *Unknown) Way() string {
 	switch {
 	case len(u.Near) > 0:
@@ -36,7 +36,7 @@ func (u *Unknown) Way() string {
 	return "there is none"
 }
 
-// Refused is the reason code: unknown-role, unknown-surface and so on.
+// Refused returns the reason code: unknown-role, unknown-surface and so on.
 func (u *Unknown) Refused() string { return "unknown-" + foldName(u.What) }
 
 // RoleNames lists the roles.
@@ -53,11 +53,10 @@ func EngagementNames() []Engagement { return []Engagement{Assistant, Agent} }
 // VoiceNames lists the voices.
 func VoiceNames() []Voice { return []Voice{VoicePersona, VoiceNeutral, VoiceStrict} }
 
-// ModeNames lists the modes, in the order work passes them.
+// ModeNames lists the modes in the order of work.
 func ModeNames() []Mode { return mapSlice(Modes(), func(r ModeRow) Mode { return r.Mode }) }
 
-// ParseMode reads a mode however it is spelled: case, "_", "-" and spaces do
-// not count. The error is an *Unknown.
+// ParseMode reads a mode regardless of case, "_", "-" and spaces. The error is an *Unknown.
 func ParseMode(s string) (Mode, error) { return parseName("mode", s, ModeNames()) }
 
 // ParseRole reads a role; DetectionOnly is one of them.
@@ -76,8 +75,8 @@ func ParseEngagement(s string) (Engagement, error) {
 // ParseVoice reads a voice.
 func ParseVoice(s string) (Voice, error) { return parseName("voice", s, VoiceNames()) }
 
-// Named is the one of all that s names, however it is spelled. The error says
-// which was most likely meant, or which there are.
+// Named returns the element of all that s names in any spelling. The error suggests the
+// nearest ones, or lists all.
 func Named[T ~string](s string, all []T) (T, error) {
 	v, err := parseName("name", s, all)
 	if u := new(Unknown); errors.As(err, &u) {
@@ -104,16 +103,16 @@ func parseName[T ~string](what, s string, known []T) (T, error) {
 	return "", &Unknown{What: what, Name: s, Near: nearestNames(s, all), All: all}
 }
 
-// squashName is a name as a closed list compares it.
+// squashName returns a name in the form in which closed lists compare it.
 func squashName(s string) string { return strings.ReplaceAll(foldName(s), "-", "") }
 
-// foldName is a name without what its spelling may vary in.
+// foldName returns a name in lower case with "-" for "_" and spaces.
 func foldName(s string) string {
 	return strings.NewReplacer("_", "-", " ", "-").Replace(strings.ToLower(strings.TrimSpace(s)))
 }
 
-// nearestNames lists up to three of known that name may have been meant for: within a
-// third of its bytes as single-byte edits, or the beginning of it.
+// nearestNames lists up to three of known that name may mean: within the distance of a
+// misspelling, or one begins with the other.
 func nearestNames(name string, known []string) []string {
 	want := foldName(name)
 	type match struct {
@@ -139,7 +138,7 @@ func nearestNames(name string, known []string) []string {
 	return out
 }
 
-// joinOr is "a", "a or b", "a, b or c".
+// joinOr formats "a", "a or b", "a, b or c".
 func joinOr(list []string) string {
 	last := len(list) - 1
 	if last < 1 {

@@ -6,10 +6,10 @@ import (
 	"unicode"
 )
 
-// applyOverride applies an operator's declaration that this one session collapses
-// modes. It waives gates between the modes it names and nothing else: not the
-// journal, not a profile's list of roles, not a surface. What it makes is
-// tainted, and its context is not called fresh.
+// applyOverride applies an operator's declaration that this one session combines modes. It
+// waives the gates between these modes and nothing else: not the journal, the profile's
+// list of roles, or the surface. Everything the session makes is tainted, and its context
+// does not count as fresh.
 func (r *resolver) applyOverride() {
 	o := r.call.Override
 	if o == nil {
@@ -71,7 +71,7 @@ func countModes(n int) string {
 	return "one mode"
 }
 
-// dropPromises takes back what a collapsed session cannot promise: a fresh context,
+// dropPromises drops what a session with combined modes cannot promise: a fresh context,
 // and a bound whose document it writes itself.
 func (r *resolver) dropPromises() {
 	if len(r.out.Modes) < 2 {
@@ -87,8 +87,8 @@ func (r *resolver) dropPromises() {
 	}
 }
 
-// Riskless reports a risk that names nothing anybody could accept: no word, or
-// only that there is none.
+// Riskless reports a risk that names nothing anybody could accept: it is empty, or says
+// that there is none.
 func Riskless(risk string) bool {
 	switch strings.Join(splitWords(risk), " ") {
 	case "", "no", "none", "nothing", "nil", "null", "n a", "na", "no risk", "no risks", "risk", "risks", "some risk", "low risk", "tbd", "unknown", "ok", "yes":
@@ -97,9 +97,9 @@ func Riskless(risk string) bool {
 	return false
 }
 
-// Vague says why a reason could not be audited later, "" where it could. The
-// rule is canon's: "in a hurry" alone is not enough. It asks for four words, and
-// for three that are left when phrases of haste and filler are taken out.
+// Vague explains why a reason could not be audited later; "" if it could. Canon's rule is
+// that "in a hurry" alone is not enough. A reason needs four words, and three of them must
+// remain without phrases of haste and filler.
 func Vague(reason string) string {
 	clean := " " + strings.Join(splitWords(reason), " ") + " "
 	all := len(strings.Fields(clean))
@@ -126,8 +126,7 @@ func splitWords(s string) []string {
 	return strings.FieldsFunc(strings.ToLower(s), func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsNumber(r) })
 }
 
-// hastyPhrases are phrases that say haste, and words that say nothing beside them;
-// the longer ones first.
+// hastyPhrases lists phrases that express haste and filler words, the longer ones first.
 func hastyPhrases() []string {
 	return []string{
 		"as soon as possible", "as fast as possible", "as quickly as possible", "in a hurry", "in a rush", "in a bit of a hurry", "just this once", "out of time",

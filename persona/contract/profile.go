@@ -5,11 +5,11 @@ import (
 	"github.com/odd-cli/odd/persona/deliver"
 )
 
-// Profile is a persona profile: an atom of type persona, or the first yaml
-// block in the body of a canon document, with "persona:" and "version:". Inheritance is
-// applied already: what a profile does not set of its surfaces, knowledge bases,
-// brand discipline and glyphs is an inherited profile's. Roles, servers and the
-// prompt are never inherited, so that no right arrives unseen.
+// Profile is a persona profile: an atom of type persona, or the first yaml block in the
+// body of a canon document with "persona:" and "version:". Inheritance is applied already:
+// settings of surfaces, knowledge bases, brand discipline and glyphs that a profile does
+// not set come from the inherited profiles. Roles, servers and the prompt are never
+// inherited, so no right arrives unseen.
 type Profile struct {
 	Name            string               `json:"persona"`
 	Version         int                  `json:"version"`
@@ -35,11 +35,11 @@ type Profile struct {
 	brandSet bool // brand_discipline is written, though it may be null
 }
 
-// Standing is whether a profile governs today.
+// Standing says whether a profile is in force.
 type Standing string
 
-// The standings. An unpinned name takes the highest version in force, and one
-// of another standing only where there is none.
+// The standings. A name without a version means the highest version in force; one of
+// another standing only if none is in force.
 const (
 	InForce    Standing = "in force"
 	Draft      Standing = "draft"
@@ -47,8 +47,8 @@ const (
 	Superseded Standing = "superseded"
 )
 
-// Settings is what a profile says of one surface. A nil or zero member says
-// nothing; every other takes the place of the table's, wider or tighter.
+// Settings is what a profile sets for one surface. A nil or zero member sets nothing; any
+// other replaces the table's value, whether wider or tighter.
 type Settings struct {
 	Density       string `json:"density,omitempty"`                   // high, medium, low or variable
 	MaxTokens     int    `json:"max_tokens_per_emission,omitempty"`   // estimated
@@ -59,7 +59,7 @@ type Settings struct {
 	OutputSchema  string `json:"output_schema,omitempty"`             // only the schema of what the role delivers can be met
 }
 
-// applyTo lays s over a rule.
+// applyTo returns the rule with the settings of s.
 func (s Settings) applyTo(r SurfaceRule) SurfaceRule {
 	if s.Density != "" {
 		r.Density = s.Density
@@ -81,7 +81,7 @@ func (s Settings) applyTo(r SurfaceRule) SurfaceRule {
 	return r
 }
 
-// orElse fills what s does not say from t.
+// orElse returns s, completed from t.
 func (s Settings) orElse(t Settings) Settings {
 	if s.Density == "" {
 		s.Density = t.Density
@@ -107,18 +107,17 @@ func (s Settings) orElse(t Settings) Settings {
 	return s
 }
 
-// Glyphs are the marks a persona may use, by set; package surface knows the
-// standard ones. A profile may name its own.
+// Glyphs are the glyphs that a persona may use, by set. Package surface knows the standard
+// sets, and a profile may add its own.
 type Glyphs struct {
 	Signature []string            `json:"signature,omitempty"`
 	Palettes  map[string][]string `json:"palettes,omitempty"` // name → glyphs; two palettes never meet on one surface
 }
 
-// Custom composes a role of its own: whose tools, whose freshness, whose
-// deliverable, and the mode it is bound to ("" for none). Its mode still
-// forbids what it forbids: a builder's tools in exploration change nothing, and
-// whoever works in validation has a fresh context. Who delivers findings changes
-// nothing either, whosever tools it has: a critic is no resolver.
+// Custom composes a role: whose tools, freshness and deliverable it takes, and the mode
+// that it is bound to ("" for none). The mode still forbids what it forbids: a builder's
+// tools change nothing in exploration, and a session in validation has a fresh context. A
+// role that delivers findings changes nothing either, whosever tools it has.
 type Custom struct {
 	Name        string `json:"name"`
 	Tools       Role   `json:"tools"`
@@ -127,8 +126,8 @@ type Custom struct {
 	Mode        Mode   `json:"mode,omitempty"`
 }
 
-// asRow is the custom role as the table of roles would have it. What it reads
-// and needs follows from its mode.
+// asRow returns the custom role as a row of the table of roles. What it reads and needs
+// follows from its mode.
 func (c Custom) asRow() RoleRow {
 	tools, _ := roleRow(c.Tools)
 	fresh, _ := roleRow(c.Freshness)

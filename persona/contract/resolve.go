@@ -10,18 +10,21 @@ import (
 	"strings"
 )
 
-// Resolve resolves the call, or lists every refusal. A Contract comes back with
-// refusals too, as far as it could be resolved, so that --dry-run can show it.
+// Resolve resolves the call, or returns every refusal. With refusals, the Contract is as
+// complete as possible, so that --dry-run can show it.
 //
-// What the call leaves out is filled in: the role from the mode, from the one
-// role the profile lists, or by surface where the profile is a validator on
-// audit and an observer elsewhere; the surface from the role (synthesis ledger
-// for an explorer, conversation for a planner and a general, code output for a
-// builder and a resolver, audit for a validator, the stream for an observer);
-// the engagement from a surface that has only one, and agent otherwise; the
-// voice is the persona's where there is one, and neutral otherwise. The artifact
-// is the handoffs'. The settings of the profile for the surface take the place
-// of the table's.
+// Defaults for what the call leaves out:
+//
+//   - The role follows from the mode, or is the only role of the profile. A profile that may
+//     be validator and observer is a validator on audit and an observer elsewhere.
+//   - The surface follows from the role: synthesis ledger for an explorer, conversation for
+//     a planner and a general, code output for a builder and a resolver, audit for a
+//     validator, the stream for an observer.
+//   - The engagement is the only one of the surface, or agent.
+//   - The voice is the persona's if there is one, or neutral.
+//   - The artifact is that of the handoffs.
+//
+// The profile's settings for the surface replace those of the table.
 func Resolve(c Call, w World) (Contract, Refusals) {
 	r := resolver{call: c, world: w}
 	r.setPersonas()
@@ -41,12 +44,12 @@ func Resolve(c Call, w World) (Contract, Refusals) {
 	return r.out, r.no
 }
 
-// resolver is one resolution under way.
+// resolver is one resolution in progress.
 type resolver struct {
 	call  Call
 	world World
 	row   RoleRow
-	known bool // row is a role's
+	known bool // row is set
 	out   Contract
 	no    Refusals
 }
@@ -61,7 +64,7 @@ func (r *resolver) addNote(format string, args ...any) {
 	r.out.Notes = append(r.out.Notes, fmt.Sprintf(format, args...))
 }
 
-// unknownRefusal is the refusal of a name that is none of its list.
+// unknownRefusal returns the refusal of a name that is not in its list.
 func unknownRefusal(err error) Refusal {
 	u := new(Unknown)
 	if !errors.As(err, &u) {
@@ -102,7 +105,7 @@ func (r *resolver) findPersona(ref string) *Profile {
 	return p
 }
 
-// setRole reads the role, or finds what it follows from.
+// setRole reads the role, or derives it from the rest of the call.
 func (r *resolver) setRole() {
 	role, err := r.askedRole()
 	if err != nil {
@@ -127,7 +130,8 @@ func (r *resolver) setRole() {
 	r.row, r.known = roleRow(role)
 }
 
-// askedRole returns the role the call names: a role of canon, or one a profile composes.
+// askedRole returns the role that the call names: a role of canon, or one that the profile
+// composes.
 func (r *resolver) askedRole() (Role, error) {
 	if r.call.Role == "" {
 		return "", nil
@@ -145,7 +149,7 @@ func (r *resolver) customRole(role Role) *Custom {
 	return nil
 }
 
-// detectionRole is what the retired role stands for on the call's surface.
+// detectionRole returns the role that detection-only means on the call's surface.
 func (r *resolver) detectionRole() Role {
 	if s, err := ParseSurface(string(r.call.Surface)); err == nil && s != Audit {
 		return Observer
@@ -153,7 +157,7 @@ func (r *resolver) detectionRole() Role {
 	return Validator
 }
 
-// impliedRole is the role of a call that names none.
+// impliedRole returns the role of a call that names none.
 func (r *resolver) impliedRole() Role {
 	mode, _ := ParseMode(string(r.call.Mode))
 	if row, ok := modeRow(mode); ok {
@@ -173,7 +177,7 @@ func (r *resolver) impliedRole() Role {
 	return ""
 }
 
-// setMode binds the mode to the role.
+// setMode sets the mode of the role.
 func (r *resolver) setMode() {
 	var asked Mode
 	if r.call.Mode != "" {
@@ -201,8 +205,8 @@ func roleOf(m Mode) string {
 	return string(row.Role)
 }
 
-// setSurface lays the profile's settings over the table's row, and holds the
-// engagement to it.
+// setSurface applies the profile's settings to the row of the surface, and sets the
+// engagement.
 func (r *resolver) setSurface() {
 	name := r.row.Surface
 	if r.call.Surface != "" {
@@ -231,8 +235,7 @@ func (r *resolver) setSurface() {
 	r.setEngagement(row)
 }
 
-// whyUnmet is why no session of a role answers in a schema, "" where one does: what a
-// role delivers has a schema of odd's own.
+// whyUnmet explains why no session of a role answers in a schema; "" if one does.
 func whyUnmet(schema string, row RoleRow) string {
 	switch {
 	case schema == "" || schema == row.Schema:
@@ -262,7 +265,7 @@ func (r *resolver) setEngagement(row SurfaceRow) {
 	}
 }
 
-// setOutput fills in voice and what the role promises.
+// setOutput sets the voice, the deliverable and the freshness.
 func (r *resolver) setOutput() {
 	r.out.Voice = VoiceNeutral
 	if r.out.Persona != nil {
@@ -279,7 +282,7 @@ func (r *resolver) setOutput() {
 	r.out.Freshness, r.out.Strict = r.row.Freshness, r.row.Freshness == FreshStrict
 }
 
-// checkRoles holds the role to what each profile lists.
+// checkRoles checks that each profile lists the role.
 func (r *resolver) checkRoles() {
 	for _, p := range append([]*Profile{r.out.Persona}, r.out.Participants...) {
 		if p == nil || r.out.Role == "" || len(p.Roles) == 0 || slices.Contains(p.Roles, r.out.Role) {
@@ -293,7 +296,7 @@ func rolesOf(list []Role) string {
 	return joinOr(mapSlice(list, func(r Role) string { return string(r) }))
 }
 
-// setTools decides over every tool.
+// setTools decides every tool.
 func (r *resolver) setTools() {
 	if !r.known {
 		return
@@ -315,15 +318,15 @@ func (r *resolver) setTools() {
 	r.out.Tools = s.chooseTools(r.call.Tools, r.add)
 }
 
-// toolRole is the row of the role a custom one takes its tools from, under its
-// own name and with its own deliverable.
+// toolRole returns the row of the role that a custom role takes its tools from, with the
+// custom role's name and deliverable.
 func (r *resolver) toolRole() RoleRow {
 	row, _ := roleRow(r.out.Persona.Custom.Tools)
 	row.Role, row.Schema, row.Mutates = r.out.Role, r.row.Schema, r.row.Mutates
 	return row
 }
 
-// noteRare notes what is rare.
+// noteRare notes rare combinations.
 func (r *resolver) noteRare() {
 	if len(r.no) > 0 {
 		return
@@ -338,9 +341,9 @@ func (r *resolver) noteRare() {
 	}
 }
 
-// Hash is the hex SHA-256 of the contract's canonical JSON: what the ledger
-// keeps. Lists that are sets (participants, servers, handoffs, tools, notes) are
-// sorted first, so that it does not depend on the order of a call.
+// Hash returns the hex SHA-256 of the contract's canonical JSON, which the ledger keeps.
+// Lists that are sets (participants, servers, handoffs, tools, notes) are sorted first, so
+// the order of a call does not matter.
 func (c Contract) Hash() string {
 	c.Participants = sortBy(c.Participants, (*Profile).Ref)
 	c.Handoffs = sortBy(c.Handoffs, func(h Handoff) string { return h.Path + " " + h.ID + " " + h.Blob })

@@ -21,8 +21,7 @@ type Roster struct {
 	broken []unreadable
 }
 
-// unreadable is a profile that is there and in no list. What it calls itself
-// may be known.
+// unreadable is an existing profile that cannot be used. Its name and version may be known.
 type unreadable struct {
 	name    string
 	version int
@@ -31,11 +30,11 @@ type unreadable struct {
 	problem okf.Problem
 }
 
-// LoadRoster reads every profile of a bundle. A profile is read from the
-// frontmatter of an atom of type persona or of canon that has the key persona,
-// or else from the first yaml block of such an atom's body where that names
-// "persona:", and in canon "version:" too: any other shows an example. No other type can carry one: an agent may propose those, and who
-// an agent is must not be for agents to say.
+// LoadRoster reads every profile of a bundle. A profile is in the front matter of an atom
+// of type persona or of canon that has the key persona. Otherwise it is in the first yaml
+// block of such an atom's body if that has "persona:", and in canon also "version:"; other
+// blocks are examples. No other type can have a profile, because agents may propose other
+// types and must not define agents.
 func LoadRoster(g *okf.Graph) Roster {
 	var r Roster
 	for _, a := range g.OfType(isCarrier) {
@@ -58,13 +57,13 @@ func LoadRoster(g *okf.Graph) Roster {
 	return r
 }
 
-// isCarrier reports the types a profile may be in: those that only people write.
+// isCarrier reports the types that may have a profile: those that only people write.
 func isCarrier(typ string) bool {
 	return slices.Contains([]string{"persona", "canon", "constraint", "principle", "method", "definition"}, strings.ToLower(strings.TrimSpace(typ)))
 }
 
-// findSource finds the text of an atom's profile. An atom of canon without one is
-// just that; one of type persona is told so.
+// findSource finds the text of an atom's profile. An atom of type persona without one gets
+// a problem; one of canon does not.
 func findSource(a *okf.Atom) (d *decoder, src []byte, found bool) {
 	d = &decoder{path: a.Path, first: 1}
 	front, body := isFrontProfile(a), profileBlock(a.Body())
@@ -92,8 +91,8 @@ func findSource(a *okf.Atom) (d *decoder, src []byte, found bool) {
 	return d, nil, false
 }
 
-// isFrontProfile reports whether an atom's frontmatter is a profile. In canon the key
-// persona alone may mean something else, so one more key of a profile is asked for.
+// isFrontProfile reports whether an atom's front matter is a profile. In canon the key
+// persona alone may mean something else, so one more key of a profile is required.
 func isFrontProfile(a *okf.Atom) bool {
 	if a.Bytes() == nil {
 		return false
@@ -109,14 +108,14 @@ func isFrontProfile(a *okf.Atom) bool {
 	})
 }
 
-// yamlBlock is a fenced block; line counts the body's lines before its fence.
+// yamlBlock is a fenced block; line counts the lines of the body before its fence.
 type yamlBlock struct {
 	text          []byte
 	line          int
 	found, closed bool
 }
 
-// profileBlock is the first fenced block of YAML, found where it names "persona:" in
+// profileBlock returns the first fenced block of YAML; found is set if it has "persona:" in
 // its first column.
 func profileBlock(body []byte) yamlBlock {
 	if !bytes.Contains(body, []byte("persona")) {
@@ -146,7 +145,7 @@ func profileBlock(body []byte) yamlBlock {
 	return b
 }
 
-// fenceMark is the run of three or more "`" or "~" a line begins with, and the
+// fenceMark returns the run of three or more "`" or "~" that a line begins with, and the
 // first word after it in lower case.
 func fenceMark(line []byte) (mark, info string) {
 	s := strings.TrimRight(string(line), " \t\r\n")
@@ -164,7 +163,8 @@ func fenceMark(line []byte) (mark, info string) {
 	return trimmed[:n], info
 }
 
-// checkIdentity holds a profile to the atom it is in: its uri, and the name in it.
+// checkIdentity checks the profile against its atom: the uri, and the name and version in
+// the uri.
 func (d *decoder) checkIdentity(p *Profile, a *okf.Atom) {
 	p.ID, p.Blob = a.ID, a.Blob
 	switch {
@@ -188,7 +188,7 @@ func (d *decoder) checkIdentity(p *Profile, a *okf.Atom) {
 	}
 }
 
-// addProfile keeps a profile, or notes that it cannot be read.
+// addProfile adds a profile, or records that it cannot be read.
 func (r *Roster) addProfile(p *Profile, d *decoder) {
 	r.Problems = append(r.Problems, d.found...)
 	if d.hasFailed() {
@@ -199,7 +199,7 @@ func (r *Roster) addProfile(p *Profile, d *decoder) {
 	r.Profiles = append(r.Profiles, p)
 }
 
-// dropProfiles moves profiles out of the list, each with its problem.
+// dropProfiles removes profiles from the list, each with its problem.
 func (r *Roster) dropProfiles(bad map[*Profile]okf.Problem) {
 	for _, p := range r.Profiles {
 		if problem, ok := bad[p]; ok {
@@ -214,7 +214,7 @@ func problemOf(p *Profile, hint, format string, args ...any) okf.Problem {
 	return okf.Problem{Code: codeProfile, Severity: okf.Error, Path: p.Path, Line: p.Line, Message: fmt.Sprintf(format, args...), Hint: hint}
 }
 
-// dropDuplicates drops every profile whose name and version another has.
+// dropDuplicates removes every profile with the name and version of another.
 func (r *Roster) dropDuplicates() {
 	bad := map[*Profile]okf.Problem{}
 	for i, p := range r.Profiles {
@@ -227,5 +227,5 @@ func (r *Roster) dropDuplicates() {
 	r.dropProfiles(bad)
 }
 
-// Ref is the profile's name and version: "oddie@2".
+// Ref returns the profile's name and version: "oddie@2".
 func (p *Profile) Ref() string { return fmt.Sprintf("%s@%d", p.Name, p.Version) }

@@ -2,18 +2,18 @@ package contract
 
 import "slices"
 
-// Verdict is what a table says of a combination.
+// Verdict is how the tables rate a combination.
 type Verdict string
 
 // The verdicts.
 const (
-	Rare        Verdict = "rare"         // legal, and worth a note
+	Rare        Verdict = "rare"         // legal, with a note
 	WellTrodden Verdict = "well-trodden" // known to work; never rare
 	Legal       Verdict = "ok"
 )
 
-// combination is what canon says of dimensions together. An empty dimension is
-// any; Unbound is the mode that roles without one have.
+// combination is canon's verdict on several dimensions together. An empty dimension matches
+// any value; Unbound matches only roles without a mode.
 type combination struct {
 	Name       string
 	Verdict    Verdict
@@ -25,15 +25,15 @@ type combination struct {
 	Why        string
 }
 
-// matches reports whether the rule is about a session of these dimensions.
+// matches reports whether the rule applies to a session with these dimensions.
 func (c combination) matches(m Mode, r Role, s Surface, e Engagement) bool {
 	return (c.Mode == "" || c.Mode == m) && (c.Role == "" || c.Role == r) && (c.Surface == "" || c.Surface == s) &&
 		(c.Engagement == "" || c.Engagement == e) && (!c.Unbound || m == "")
 }
 
-// combinations are canon's rare and well-trodden ones; what it forbids, Resolve
-// refuses, or no call can express. A surface that is not made for a mode, or an
-// engagement it does not prefer, is rare too; the table of surfaces says so.
+// combinations lists canon's rare and well-trodden combinations. Resolve refuses those that
+// canon forbids, or a call cannot express them. A surface that is not made for a mode, or
+// an engagement it does not prefer, is rare too; the table of surfaces has those.
 func combinations() []combination {
 	return []combination{
 		{Name: "planning by an agent", Verdict: Rare, Mode: Planning, Engagement: Agent, Why: "plans are usually argued over"},
@@ -52,8 +52,8 @@ func combinations() []combination {
 	}
 }
 
-// Judge is what the tables say of four dimensions that Resolve would not
-// refuse: well-trodden with the name of the way, rare with every reason, or ok.
+// Judge rates four dimensions that Resolve accepts: well-trodden with the name of the
+// combination, rare with every reason, or ok.
 func Judge(m Mode, r Role, s Surface, e Engagement) (v Verdict, why []string) {
 	for _, c := range combinations() {
 		switch {
@@ -88,12 +88,12 @@ func describeMode(m Mode) string {
 // Point is one of the seven places where the runtime enforces what canon says.
 type Point struct {
 	Name  string   `json:"name"`
-	Codes []string `json:"codes"` // the reason codes that realise it
-	Where string   `json:"where"` // what keeps it where no code does
+	Codes []string `json:"codes"` // the reason codes that enforce it
+	Where string   `json:"where"` // what enforces it besides the codes
 }
 
-// Points lists the seven. What canon does not promise, odd does not either: the
-// voice of a text's content, an order of sessions, and who may call.
+// Points lists the seven. odd promises no more than canon: not the voice of a text's
+// content, the order of sessions, or who may call.
 func Points() []Point {
 	return []Point{
 		{"mode discipline", []string{"mode-mismatch", "tool-not-allowed", "tool-mutates", "artifact-busy", "wrong-deliverable", "incomplete-deliverable", "unknown-kind"}, "one session has one role, and a role one mode"},
@@ -106,9 +106,9 @@ func Points() []Point {
 	}
 }
 
-// Rule is one way in which a mode may not pass for another. Codes are the
-// structural rules that refuse it; Hints are the heuristic detectors that only
-// notice it, because whether a text decides or judges is not a thing to gate on.
+// Rule is one way in which a mode must not act as another. Codes are the structural rules
+// that refuse it. Hints are the heuristic detectors that only notice it, because whether a
+// text decides or judges is too uncertain to block on.
 type Rule struct {
 	Mode  Mode     `json:"mode"`
 	Never string   `json:"never"`
@@ -116,7 +116,7 @@ type Rule struct {
 	Hints []string `json:"hints,omitempty"`
 }
 
-// NonCollapse is canon's list of nine.
+// NonCollapse lists canon's nine rules.
 func NonCollapse() []Rule {
 	return []Rule{
 		{Exploration, "pretends to decide", []string{"wrong-deliverable", "tool-mutates"}, []string{"premature-closure"}},
@@ -131,17 +131,16 @@ func NonCollapse() []Rule {
 	}
 }
 
-// Transition is one way forward from a mode to the next, and the schema of what
-// is handed over on it.
+// Transition is one step from a mode to the next, with the schema of its handoff.
 type Transition struct {
 	Pair
 	Schema string
 }
 
-// String is "planning → execution", as journals have it.
+// String formats "planning → execution", as in journals.
 func (t Transition) String() string { return string(t.From) + " → " + string(t.To) }
 
-// Transitions are canon's five: each role hands over to the next one's mode.
+// Transitions lists canon's five: each role hands over to the mode of the next role.
 func Transitions() []Transition {
 	var out []Transition
 	for _, r := range Roles() {

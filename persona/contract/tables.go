@@ -2,7 +2,7 @@ package contract
 
 import "github.com/odd-cli/odd/persona/deliver"
 
-// ModeRow is what canon says of one epistemic mode.
+// ModeRow is canon's rule for one epistemic mode.
 type ModeRow struct {
 	Mode        Mode     `json:"mode"`
 	Truth       string   `json:"truth_condition"` // a session in this mode is valid if it …
@@ -18,8 +18,8 @@ type ModeRow struct {
 	Reversion   bool     `json:"reversion"` // leaving it for an earlier mode takes a declared reversion
 }
 
-// Modes is the table of modes (canon: epistemic modes; the allow and forbid
-// columns are the runtime contract's), in the order work passes through them.
+// Modes is the table of modes in the order of work. It follows canon's epistemic modes; the
+// columns of tools follow the runtime contract.
 func Modes() []ModeRow {
 	return []ModeRow{
 		{
@@ -55,7 +55,7 @@ func Modes() []ModeRow {
 	}
 }
 
-// RoleRow is what canon says of one role.
+// RoleRow is canon's rule for one role.
 type RoleRow struct {
 	Role          Role      `json:"role"`
 	Mode          Mode      `json:"mode,omitempty"`
@@ -71,13 +71,13 @@ type RoleRow struct {
 	About         string    `json:"about"`
 }
 
-// Pair is a transition by its ends.
+// Pair is the two modes of a transition.
 type Pair struct {
 	From Mode `json:"from"`
 	To   Mode `json:"to"`
 }
 
-// Freshness is what of the past may reach a session.
+// Freshness is how much of earlier work may reach a session.
 type Freshness string
 
 // The kinds of freshness.
@@ -116,7 +116,7 @@ func Roles() []RoleRow {
 	}
 }
 
-// SurfaceRow is what canon says of one surface.
+// SurfaceRow is canon's rule for one surface.
 type SurfaceRow struct {
 	SurfaceRule
 	Only    Engagement `json:"engagement_only,omitempty"`      // any other is refused
@@ -126,11 +126,10 @@ type SurfaceRow struct {
 	About   string     `json:"about"`
 }
 
-// Surfaces is the table of surfaces. Canon leaves the density of code output,
-// of the synthesis ledger and of conversation open; here it is variable.
-// Conversation is named by canon and nowhere defined: it is read as a surface
-// for dialogue that prefers no engagement. The cap of the stream is canon's
-// example, and a profile may set another.
+// Surfaces is the table of surfaces. Canon leaves the density of code output, synthesis
+// ledger and conversation open; here it is variable. Canon names conversation without
+// defining it; here it is a surface for dialogue that prefers no engagement. The cap of the
+// stream is canon's example, and a profile may set another.
 func Surfaces() []SurfaceRow {
 	return []SurfaceRow{
 		{SurfaceRule: SurfaceRule{Name: RealTimeStream, Density: "high", MaxTokens: 60}, Only: Agent, Unbound: true, About: "single sentences at machine speed; nobody can answer"},
@@ -144,7 +143,7 @@ func Surfaces() []SurfaceRow {
 	}
 }
 
-// modeRow is the row of a mode; ok is false for "" and for no mode.
+// modeRow returns the row of a mode; ok is false for "" and unknown modes.
 func modeRow(m Mode) (row ModeRow, ok bool) {
 	for _, r := range Modes() {
 		if r.Mode == m {
@@ -154,7 +153,7 @@ func modeRow(m Mode) (row ModeRow, ok bool) {
 	return ModeRow{}, false
 }
 
-// roleRow is the row of a named role.
+// roleRow returns the row of a role.
 func roleRow(role Role) (row RoleRow, ok bool) {
 	for _, r := range Roles() {
 		if r.Role == role {
@@ -164,7 +163,7 @@ func roleRow(role Role) (row RoleRow, ok bool) {
 	return RoleRow{}, false
 }
 
-// surfaceRow is the row of a surface.
+// surfaceRow returns the row of a surface.
 func surfaceRow(s Surface) (row SurfaceRow, ok bool) {
 	for _, r := range Surfaces() {
 		if r.Name == s {

@@ -5,17 +5,17 @@ import (
 	"slices"
 )
 
-// ToolRow is one tool that odd knows. The list is closed: a name that is not on
-// it is refused, so that nothing reaches a session by being misspelled.
+// ToolRow is one tool that odd knows. The list is closed: an unknown name is refused, so no
+// misspelling reaches a session.
 type ToolRow struct {
 	Name   string `json:"name"`
 	Class  Class  `json:"class"`
-	Always bool   `json:"always,omitempty"` // the session's own: every role with a use for it has it
-	Person bool   `json:"person,omitempty"` // a person's act; no role has it
+	Always bool   `json:"always,omitempty"` // part of every session whose role can use it
+	Person bool   `json:"person,omitempty"` // only for people; no role has it
 	About  string `json:"about"`
 }
 
-// ToolRows is the registry, in the order contracts list tools.
+// ToolRows lists all tools in the order of contracts.
 func ToolRows() []ToolRow {
 	return []ToolRow{
 		{Name: "search", Class: Reads, About: "finds atoms by words"},
@@ -48,14 +48,14 @@ func ToolRows() []ToolRow {
 	}
 }
 
-// lookupTools are the reading tools that every mode has: canon's search and fetch,
-// and odd's own four ways to read the bundle.
+// lookupTools lists the reading tools that every mode has: canon's search and fetch, and
+// odd's four ways to read the bundle.
 func lookupTools() []string { return []string{"search", "fetch", "get", "related", "expand", "why"} }
 
 func everyTool() []string { return mapSlice(ToolRows(), func(t ToolRow) string { return t.Name }) }
 
-// scope is what decides over tools: one or, under an override, several modes,
-// and the role whose tools are taken.
+// scope decides which tools are allowed: by the mode, or by several under an override, and
+// by the role whose tools are taken.
 type scope struct {
 	role  RoleRow
 	modes []Mode // none for a role without a mode
@@ -72,8 +72,8 @@ func (s scope) describe() string {
 	return string(s.role.Role) + " in " + joinPlus(s.modes)
 }
 
-// canMutate reports whether anything may be changed: the role's right, and the
-// mode's; under an override any mode's that has it.
+// canMutate reports whether the session may change anything: both role and mode must allow
+// it, or under an override any of the modes.
 func (s scope) canMutate() bool {
 	may := func(m Mode) bool {
 		row, _ := modeRow(m)
@@ -85,7 +85,7 @@ func (s scope) canMutate() bool {
 	return s.role.Mutates && !slices.ContainsFunc(s.modes, func(m Mode) bool { return !may(m) })
 }
 
-// judgeTool reports whether a tool is in, and why or why not.
+// judgeTool reports whether a tool is allowed, and why or why not.
 func (s scope) judgeTool(t ToolRow) (in bool, why string) {
 	switch {
 	case t.Person:
@@ -108,8 +108,8 @@ func (s scope) judgeTool(t ToolRow) (in bool, why string) {
 	return false, "not on the list of " + joinPlus(s.modes)
 }
 
-// judgeOwn decides over the session's own tools: nobody hands over what its role has
-// no deliverable for.
+// judgeOwn decides the session's own tools: a role without a deliverable cannot hand one
+// over.
 func (s scope) judgeOwn(name string) (bool, string) {
 	if name == "emit_deliverable" && s.role.Schema == "" {
 		return false, string(s.role.Role) + " hands over no deliverable"
@@ -117,7 +117,7 @@ func (s scope) judgeOwn(name string) (bool, string) {
 	return true, "the session's own"
 }
 
-// alsoRole holds a custom role to the tools of the role it takes them from.
+// alsoRole limits a custom role to the tools of the role that it takes them from.
 func (s scope) alsoRole(t ToolRow, m Mode) (bool, string) {
 	if row, ok := modeRow(s.role.Mode); ok && !s.union && !slices.Contains(row.Tools, t.Name) {
 		return false, fmt.Sprintf("%s may have it, %s's tools do not", m, s.role.Role)
@@ -125,8 +125,8 @@ func (s scope) alsoRole(t ToolRow, m Mode) (bool, string) {
 	return true, "on the list of " + string(m)
 }
 
-// chooseTools decides over every tool. Asked is what was asked for by name, none for
-// all that the scope allows; what is asked for and may not be had is refused.
+// chooseTools decides every tool. asked has the requested names; none means all that the
+// scope allows. A requested tool that is not allowed is refused.
 func (s scope) chooseTools(asked []string, no func(Refusal)) []Tool {
 	want := s.wantedNames(asked, no)
 	var out []Tool
@@ -144,7 +144,7 @@ func (s scope) chooseTools(asked []string, no func(Refusal)) []Tool {
 	return out
 }
 
-// wantedNames reads the names that were asked for; nil is all.
+// wantedNames reads the requested names; nil means all.
 func (s scope) wantedNames(asked []string, no func(Refusal)) map[string]bool {
 	if len(asked) == 0 {
 		return nil

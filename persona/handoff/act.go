@@ -8,16 +8,16 @@ import (
 	"github.com/odd-cli/odd/persona/contract"
 )
 
-// Refusal is an act or a merge that is refused: every reason.
+// Refusal is the error for an act or a merge that is refused, with every reason.
 type Refusal struct {
 	Code    string // "merge", "reversion" or "skip"
 	Reasons []string
 }
 
-// Error is one line a reason.
+// Error returns one line a reason.
 func (r Refusal) Error() string { return strings.Join(r.Reasons, "\n") }
 
-// Refused is the reason code.
+// Refused returns the reason code.
 func (r Refusal) Refused() string { return r.Code }
 
 // refuse returns the Refusal of reasons, nil for none.
@@ -28,9 +28,8 @@ func refuse(code string, reasons []string) error {
 	return Refusal{code, reasons}
 }
 
-// Act is a deviation from the five transitions that a person takes: a
-// reversion to an earlier mode, or the skip of a mode. It is a journal entry and
-// nothing else; what was handed over before stays valid.
+// Act is a person's deviation from the five transitions: a reversion to an earlier mode, or
+// the skip of a mode. It is only a journal entry; earlier handoffs stay valid.
 type Act struct {
 	Artifact string
 	From, To contract.Mode // of a reversion
@@ -41,17 +40,15 @@ type Act struct {
 	By, At   string   // human:ann@example.org, RFC 3339
 }
 
-// Told is an act as the journal has it: an entry of type D.
+// Told is an act as a journal entry of type D.
 type Told struct {
 	Title, Content                         string
 	Rationale, Alternatives, Reversibility string // fields of a decision
 }
 
-// Reversion is the journal's entry, whose content begins
-// "REVERSION: execution → planning: " and the artifact. It is refused when it
-// does not lead back, when its reason names nothing specific, and when it asks
-// more than one question: a valid reversion is one sentence with one unknown and
-// one question.
+// Reversion returns the journal entry of a reversion. Its content begins "REVERSION:
+// execution → planning: " and the artifact. It is refused if it does not lead back, if its
+// reason is not specific, or if the reason asks more than one question.
 func (a Act) Reversion() (Told, error) {
 	var no []string
 	from, to := slices.Index(contract.ModeNames(), a.From), slices.Index(contract.ModeNames(), a.To)
@@ -81,9 +78,8 @@ func (a Act) Reversion() (Told, error) {
 	}, nil
 }
 
-// Skip is the journal's entry, whose content begins "SKIP: validation: "
-// and the artifact. It is refused without a specific reason and without a risk
-// that is accepted by name.
+// Skip returns the journal entry of a skip. Its content begins "SKIP: validation: " and the
+// artifact. It is refused without a specific reason and without a named risk.
 func (a Act) Skip() (Told, error) {
 	var no []string
 	if !slices.Contains(contract.ModeNames(), a.Mode) {
@@ -112,7 +108,7 @@ func (a Act) whyVague() []string {
 	return nil
 }
 
-// addStop is s with a full stop, unless it ends a sentence already.
+// addStop adds a full stop unless s ends a sentence already.
 func addStop(s string) string {
 	s = strings.TrimSpace(s)
 	if strings.HasSuffix(s, ".") || strings.HasSuffix(s, "?") || strings.HasSuffix(s, "!") {

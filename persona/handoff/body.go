@@ -9,8 +9,8 @@ import (
 	"github.com/odd-cli/odd/okf"
 )
 
-// line is one line of a body without its HTML comments. In code it belongs to a
-// fenced block or is a fence.
+// line is one line of a body without its HTML comments. code is set in a fenced block and
+// for fences.
 type line struct {
 	no   int
 	text string
@@ -25,8 +25,8 @@ type fencedBlock struct {
 	open bool
 }
 
-// cutBody reads a body once: its lines, comments taken out, and its fenced
-// blocks. A comment that is never closed hides the rest, as readers show it.
+// cutBody returns the lines of a body without comments, and its fenced blocks. A comment
+// that is never closed hides the rest, as in other readers.
 func cutBody(a *okf.Atom) ([]line, []fencedBlock) {
 	var lines []line
 	var blocks []fencedBlock
@@ -56,7 +56,8 @@ func cutBody(a *okf.Atom) ([]line, []fencedBlock) {
 	return lines, blocks
 }
 
-// cutComments takes HTML comments out of one line; in says that one is open.
+// cutComments removes HTML comments from one line; in says that one is open before it, and
+// the result whether one is open after it.
 func cutComments(s string, in bool) (string, bool) {
 	out := ""
 	for {
@@ -76,8 +77,8 @@ func cutComments(s string, in bool) (string, bool) {
 	}
 }
 
-// fenceMark is the run of three or more backticks or tildes a line begins with,
-// and the rest; "" for another line.
+// fenceMark returns the run of three or more backticks or tildes that a line begins with,
+// and the rest; "" for other lines.
 func fenceMark(s string) (mark, info string) {
 	t := strings.TrimLeft(s, " ")
 	if len(s)-len(t) > 3 || t == "" || t[0] != '`' && t[0] != '~' {
@@ -91,14 +92,14 @@ func fenceMark(s string) (mark, info string) {
 	return mark, strings.TrimSpace(rest)
 }
 
-// section is what stands below one heading.
+// section is the list below one heading.
 type section struct {
 	line  int // of the heading
 	items []string
 }
 
-// readSections are the headed lists of a body by key: "## Scope in" is scope_in. A
-// second heading of one key adds to the first.
+// readSections returns the lists below headings by key: "## Scope in" is scope_in. A second
+// heading of one key adds to the first.
 func readSections(a *okf.Atom, lines []line, keys []string) map[string]section {
 	heads := a.Headings()
 	out := map[string]section{}
@@ -124,12 +125,12 @@ func readSections(a *okf.Atom, lines []line, keys []string) map[string]section {
 	return out
 }
 
-// keyOf is a heading as a key: lower case, words joined by "_".
+// keyOf returns a heading as a key: lower case, with "_" between words.
 func keyOf(heading string) string {
 	return strings.Join(strings.FieldsFunc(strings.ToLower(heading), func(r rune) bool { return strings.ContainsRune(" \t_-:", r) }), "_")
 }
 
-// textsBetween are the texts between the lines from and to, headings and code left out.
+// textsBetween returns the texts between the lines from and to, without headings and code.
 func textsBetween(lines []line, heads []okf.Heading, from, to int) []string {
 	var out []string
 	for _, l := range lines {
@@ -144,8 +145,8 @@ func textsBetween(lines []line, heads []okf.Heading, from, to int) []string {
 
 var bullet = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^\s*(?:[-*+]|\d{1,9}[.)])(?:\s+(.*))?$`) })
 
-// readItems reads list items, and paragraphs outside a list as one item each. A
-// paragraph that ends in a colon only introduces what follows.
+// readItems returns the list items, and each paragraph outside a list as an item. A
+// paragraph that ends in a colon is only an introduction.
 func readItems(texts []string) []string {
 	var out []string
 	fresh := true // what follows begins an item
@@ -171,7 +172,7 @@ func readItems(texts []string) []string {
 	return slices.DeleteFunc(out, func(s string) bool { return s == "" || several && strings.HasSuffix(s, ":") })
 }
 
-// saysNone reports whether items say in words that there is nothing.
+// saysNone reports whether the only item says that there is nothing.
 func saysNone(items []string) bool {
 	if len(items) != 1 {
 		return false

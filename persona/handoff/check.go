@@ -20,8 +20,8 @@ const (
 	CodeBound   = "odd-handoff-bound"   // a remediation that is not one of the findings it derives from
 )
 
-// World is what a handoff's claims are checked against. A member that is nil
-// leaves its claims unchecked, so a caller that can answer should.
+// World answers what Check asks about a handoff's references. A nil member leaves its
+// references unchecked, so set all that you can answer.
 type World struct {
 	Path   func(path string) bool               // a file or folder, from the repository's or the bundle's root
 	Lines  func(path string) int                // how many lines the file has, -1 when that is nothing one counts
@@ -31,9 +31,9 @@ type World struct {
 	Source func(ref string) (Handoff, bool)     // a handoff of the bundle, by id, path or uri
 }
 
-// Unreadable lists the problems of every handoff of g that cannot be read, in
-// order of path: modes that are no transition and values of another shape. What
-// a handoff lacks is no problem of its bundle; it may be half written.
+// Unreadable lists the problems of every handoff of g that cannot be read, in order of
+// path: modes that are no transition, and values of the wrong form. Missing content is no
+// problem of the bundle, because the handoff may be half written.
 func Unreadable(g *okf.Graph) []okf.Problem {
 	var out []okf.Problem
 	for _, a := range g.OfType(func(typ string) bool { return typ == Type }) {
@@ -57,11 +57,10 @@ func All(g *okf.Graph) []Handoff {
 	return out
 }
 
-// Check lists what is wrong with a handoff, in the order of its lines: minimum
-// content that is missing; a journal entry that is; every cited path, line,
-// commit, id and uri that does not resolve; and, for a remediation, findings
-// that it leaves out or makes up. It judges no content. The artifact of a
-// synthesis or a plan need not be there yet.
+// Check lists what is wrong with a handoff, in order of line. It reports missing minimum
+// content, a missing journal entry, and every cited path, line, commit, id and uri that
+// does not resolve. For a remediation it also reports findings that are left out or made
+// up. It does not judge content. The artifact of a synthesis or a plan need not exist yet.
 func Check(h Handoff, w World) []okf.Problem {
 	c := checker{h: h, w: w, lines: bytes.Split(h.Atom.Bytes(), []byte("\n")), seen: map[string]bool{}}
 	for _, key := range h.Missing {
@@ -79,7 +78,7 @@ func Check(h Handoff, w World) []okf.Problem {
 	return c.found
 }
 
-// LineCount is how many lines a file has, for World.Lines: -1 for a binary one.
+// LineCount returns the number of lines of a file, for World.Lines; -1 for a binary file.
 func LineCount(b []byte) int {
 	if bytes.IndexByte(b, 0) >= 0 {
 		return -1
@@ -95,7 +94,7 @@ type checker struct {
 	found []okf.Problem
 }
 
-// add puts a finding on the line where cited stands, or on line.
+// add adds a finding on the line that contains cited, or else on line.
 func (c *checker) add(code, cited string, line int, message, hint string) {
 	if cited != "" {
 		for i, l := range c.lines {
@@ -108,7 +107,7 @@ func (c *checker) add(code, cited string, line int, message, hint string) {
 	c.found = append(c.found, okf.Problem{Code: code, Severity: okf.Error, Path: c.h.Path, Line: line, Message: message, Hint: hint})
 }
 
-// reportDead reports a citation once, however often it stands.
+// reportDead reports each dead citation once.
 func (c *checker) reportDead(key, cited, why string) {
 	if c.seen[cited] {
 		return
@@ -129,7 +128,7 @@ func (c *checker) checkJournal() {
 	}
 }
 
-// checkArtifact checks what is handed over. What is explored or planned may be yet to come.
+// checkArtifact checks the artifact. One that is explored or planned need not exist yet.
 func (c *checker) checkArtifact() {
 	a := c.h.Artifact
 	early := c.h.From == contract.Exploration || c.h.From == contract.Planning
@@ -170,7 +169,7 @@ func (c *checker) checkCommit(key, oid string) {
 	}
 }
 
-// checkLines checks that the lines cited of a file that is there are in it.
+// checkLines checks that an existing file has the cited lines.
 func (c *checker) checkLines(key, s string, p citedPlace) {
 	if p.from == 0 && p.to == 0 && p.path == s || c.w.Lines == nil {
 		return
@@ -186,7 +185,7 @@ func (c *checker) checkLines(key, s string, p citedPlace) {
 	}
 }
 
-// checkReferences checks the members that are references by their meaning.
+// checkReferences checks the members that are references.
 func (c *checker) checkReferences() {
 	d := c.h.Deliverable
 	if d.Claims != nil {
@@ -214,7 +213,7 @@ func (c *checker) checkReferences() {
 	}
 }
 
-// checkProse checks the commits and the lines of files that any text names.
+// checkProse checks the commits and the lines of files that any text mentions.
 func (c *checker) checkProse() {
 	all := []string{string(c.h.Atom.Body())}
 	for _, t := range c.h.Deliverable.Texts() {
@@ -237,8 +236,8 @@ func (c *checker) checkProse() {
 	}
 }
 
-// checkRemediation holds a remediation to the findings it derives from: each is answered,
-// and nothing else is.
+// checkRemediation checks that a remediation answers every finding that it derives from,
+// and no other.
 func (c *checker) checkRemediation() {
 	if c.h.Deliverable.Remediation == nil || c.w.Source == nil {
 		return

@@ -7,7 +7,7 @@ import (
 	"sync"
 )
 
-// citedPlace is a cited file, with the lines cited of it: 0 for none.
+// citedPlace is a cited file and lines; 0 for no lines.
 type citedPlace struct {
 	path     string
 	from, to int
@@ -31,7 +31,7 @@ var (
 	})
 )
 
-// placeOf cuts "path:3-7" into its parts.
+// placeOf parses "path:3-7".
 func placeOf(s string) citedPlace {
 	m := located().FindStringSubmatch(s)
 	if m == nil {
@@ -45,7 +45,7 @@ func placeOf(s string) citedPlace {
 	return p
 }
 
-// parseNumber reads digits; more than fit an int are as good as no line at all.
+// parseNumber parses digits; 0 for a number that does not fit an int.
 func parseNumber(s string) int {
 	n, err := strconv.Atoi(s)
 	if err != nil {
@@ -54,8 +54,8 @@ func parseNumber(s string) int {
 	return n
 }
 
-// findCommits are the commits that a text names: after the word commit or sha, as a
-// range, or in full. A full id after the word blob or tree is none.
+// findCommits returns the commits that a text names: after the word commit or sha, as a
+// range, or in full. A full id after the word blob or tree is no commit.
 func findCommits(text string) []string {
 	var out []string
 	for _, m := range named().FindAllStringSubmatch(text, -1) {
@@ -72,13 +72,13 @@ func findCommits(text string) []string {
 	return out
 }
 
-// findPlaces are the lines of files that a text names, "a/b.md:3". An address of
-// the web is none.
+// findPlaces returns the lines of files that a text names, such as "a/b.md:3", but no web
+// addresses.
 func findPlaces(text string) []string {
 	return inProse().FindAllString(uris().ReplaceAllString(text, " "), -1)
 }
 
-// isReference reports whether s is one reference and no prose.
+// isReference reports whether s is one reference and not prose.
 func isReference(s string) bool {
 	return s != "" && !strings.ContainsAny(s, " \t\n") && (strings.ContainsAny(s, "/.:") || isHex().MatchString(s))
 }

@@ -9,11 +9,10 @@ import (
 	"github.com/odd-cli/odd/persona/deliver"
 )
 
-// Clarify returns the handoff's file with a sentence more at key, a text or a
-// list of its schema: nothing else of a handoff reaches a session. What stands
-// there is kept, and so is every other byte. A list of the body grows there; one
-// that says "none" must be changed by hand, because a clarification cannot take
-// anything back.
+// Clarify returns the handoff's file with one more sentence at key, which is a text or a
+// list of its schema; a session sees nothing else of a handoff. Existing text stays, and so
+// does every other byte. A list in the body grows there. One that says "none" must be
+// changed by hand, because a clarification cannot take anything back.
 func Clarify(h Handoff, key, sentence string) ([]byte, error) {
 	schema := h.Deliverable.Schema
 	shape := deliver.ShapeOf(schema, key)
@@ -39,7 +38,7 @@ func Clarify(h Handoff, key, sentence string) ([]byte, error) {
 	return okf.Edit(h.Atom.Bytes(), okf.Set{Key: key, Value: append(h.Atom.List(key), sentence)})
 }
 
-// addToBody adds the sentence as a list item below the section's last line.
+// addToBody adds the sentence as a list item after the section's last line.
 func addToBody(h Handoff, lines []line, key string, s section, sentence string) ([]byte, error) {
 	if saysNone(s.items) {
 		return nil, fmt.Errorf("%s:%d: %s says %q; change it by hand", h.Path, s.line, key, s.items[0])

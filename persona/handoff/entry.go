@@ -10,11 +10,10 @@ import (
 	"github.com/odd-cli/odd/persona/deliver"
 )
 
-// Entry is what the journal says of a transition: an entry of type H whose
-// content begins "planning → execution: " and the handoff's path, so that a
-// machine finds it (see Tells), and goes on with the time, the obligations met
-// and missing, what is deferred, and who is next. file is the handoff's path in
-// the repository, at is RFC 3339.
+// Entry returns the journal entry of a transition, of type H. Its content begins "planning
+// → execution: " and the handoff's path, so that Tells finds it. It goes on with the time,
+// the obligations met and missing, what is deferred, and who is next. file is the handoff's
+// path in the repository, and at is in RFC 3339.
 func Entry(h Handoff, file, at string) (title, content string) {
 	title = fmt.Sprintf("%s hands over to %s: %s", h.From, h.To, cmp.Or(h.Artifact, "no artifact"))
 	var b strings.Builder
@@ -48,7 +47,7 @@ func Entry(h Handoff, file, at string) (title, content string) {
 	return title, b.String()
 }
 
-// countMet counts what the deliverable holds: "assumptions 2, scope_out none".
+// countMet summarizes the deliverable: "assumptions 2, scope_out none".
 func countMet(d deliver.Deliverable) string {
 	if d.Findings != nil && d.Findings.Findings != nil {
 		s := deliver.Summarize(d.Findings.Findings)
@@ -80,10 +79,10 @@ func acceptsAll(d deliver.Deliverable) bool {
 	return true
 }
 
-// runs is the name of a run's journal file.
+// runs matches the name of a run's journal file.
 var runs = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`(?i)(?:^|[-/])(run-[0-9a-z]{26})\.tsv$`) })
 
-// RunOf is the run whose journal file this is, in lower case, "" for a person's.
+// RunOf returns the run whose journal file this is, in lower case; "" for a person's.
 func RunOf(journal string) string {
 	m := runs().FindStringSubmatch(journal)
 	if m == nil {
@@ -92,15 +91,15 @@ func RunOf(journal string) string {
 	return strings.ToLower(m[1])
 }
 
-// Vouches reports whether the journal that the handoff names may tell of it: its
-// own run's or a person's. Another run's holds what that one's sessions noted.
+// Vouches reports whether the journal that the handoff names can confirm it: that of its
+// own run or a person's. The journal of another run belongs to other sessions.
 func (h Handoff) Vouches() bool {
 	of := RunOf(h.Journal)
 	return of == "" || strings.EqualFold(of, h.Run)
 }
 
-// Tells reports whether the content of a journal entry tells of the handoff at
-// file: it begins with the two modes, and names the path, whole.
+// Tells reports whether the content of a journal entry is about the handoff at file: it
+// begins with the two modes and contains the whole path.
 func Tells(content, from, to, file string) bool {
 	rest, ok := strings.CutPrefix(content, from+" → "+to+": ")
 	if !ok {

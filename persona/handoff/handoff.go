@@ -1,5 +1,5 @@
-// Package handoff reads, checks, makes and merges handoffs: what one session
-// hands the next, encoded so that it can be read alone.
+// Package handoff reads, checks, makes and merges handoffs. A handoff is a file in which
+// one session passes its results to the next, which reads nothing else of that session.
 //
 // A handoff is an atom of type handoff below handoffs/:
 //
@@ -19,22 +19,20 @@
 //	would_invalidate: [a new almanac]
 //	---
 //
-// Its minimum content is its transition's, as frontmatter lists or as headed
-// lists of the body ("## Assumptions"). Lists of objects, such as findings,
-// stand as a list of mappings in the frontmatter, or in one fenced json block of
-// the body, which is a deliverable of the transition's schema. An empty list
-// that is written ("deferred: []", or a heading above "None.") says "none" and
-// counts; a list that is not there does not. A handoff is checked for presence,
-// never for quality.
+// The transition determines the minimum content. It is written as lists in the front
+// matter, or as lists under headings of the body ("## Assumptions"). Lists of objects,
+// such as findings, are lists of mappings in the front matter, or one fenced json block
+// of the body, which is a deliverable of the transition's schema. An empty list that is
+// written ("deferred: []", or a heading above "None.") says "none" and counts as
+// present; a list that is not written is missing. Nothing checks the quality of content.
 //
 // # Promises
 //
-//  1. There are five transitions and no others. Going back (reversion) and
-//     leaving out (skip) are acts in the journal, not handoffs.
-//  2. Two places of a file that say different things of one key are a problem,
-//     never a silent choice.
-//  3. Read gives back what Make was given, whatever the texts hold.
-//  4. Merge loses no source's text, and what sources disagree about is shown.
+//  1. There are only five transitions. Going back (reversion) and leaving out a mode
+//     (skip) are acts in the journal, not handoffs.
+//  2. Two different values for one key in one file are a problem, never a silent choice.
+//  3. Read returns what Make was given, whatever the texts contain.
+//  4. Merge loses no text of any source, and shows what the sources disagree about.
 package handoff
 
 import (
@@ -48,13 +46,13 @@ import (
 // Type is the atom type of a handoff.
 const Type = "handoff"
 
-// Dir is where handoffs lie, below the bundle root.
+// Dir is the folder of handoffs, below the bundle root.
 const Dir = "handoffs"
 
-// TaintTag marks what was made under an operator override, and what derives from it.
+// TaintTag marks what was made under an operator's override, and what derives from it.
 const TaintTag = "override-produced"
 
-// Handoff is a handoff atom read: what resolution needs, and what it carries.
+// Handoff is a parsed handoff atom: what contract.Resolve needs, and its content.
 type Handoff struct {
 	contract.Handoff
 	Title         string
@@ -66,13 +64,13 @@ type Handoff struct {
 	Atom          *okf.Atom
 }
 
-// Find returns the transition between two modes, false when there is none.
+// Find returns the transition between two modes; false if there is none.
 func Find(from, to contract.Mode) (contract.Transition, bool) {
 	t, ok := After(from)
 	return t, ok && t.To == to
 }
 
-// After returns the transition that leaves a mode, false for no mode.
+// After returns the transition that leaves a mode; false if there is none.
 func After(from contract.Mode) (contract.Transition, bool) {
 	for _, t := range contract.Transitions() {
 		if t.From == from {
@@ -91,7 +89,7 @@ func transitionList() string {
 	return strings.Join(out, ", ")
 }
 
-// Worker is the role that works in a mode, "" for an unknown mode.
+// Worker returns the role that works in a mode; "" for an unknown mode.
 func Worker(m contract.Mode) contract.Role {
 	for _, row := range contract.Modes() {
 		if row.Mode == m {
@@ -104,7 +102,7 @@ func Worker(m contract.Mode) contract.Role {
 // Problems is an error of one problem or more.
 type Problems []okf.Problem
 
-// Error is one line a problem.
+// Error returns one line a problem.
 func (ps Problems) Error() string {
 	lines := make([]string, len(ps))
 	for i, p := range ps {

@@ -9,9 +9,9 @@ import (
 	"github.com/odd-cli/odd/persona/contract"
 )
 
-// Shortfall is the outcome handoff_insufficient: who received the handoff could
-// not work from it. It is no disagreement and no finding; nothing is handed on,
-// and the work waits at this gate for a person to take one of the ways.
+// Shortfall records that the receiver of a handoff could not work from it. This is neither
+// a disagreement nor a finding. Nothing is handed on, and the work waits for a person to
+// choose one of the ways.
 type Shortfall struct {
 	Type     string        `json:"type"` // handoff_insufficient
 	Handoff  string        `json:"handoff"`
@@ -24,17 +24,15 @@ type Shortfall struct {
 	Ways     []Way         `json:"proposed_resolution"`
 }
 
-// Way is one way out, and the command line that takes it. Words in capitals are
-// the person's to fill in.
+// Way is one way out, and the command for it. The person fills in the words in capitals.
 type Way struct {
 	Name    string `json:"name"` // fresh-upstream, clarification or operator-override
 	Says    string `json:"says"`
 	Command string `json:"command"`
 }
 
-// Insufficient makes the record of a handoff that its receiver could not work
-// from. What Read found missing of the minimum comes before what the receiver
-// says.
+// Insufficient makes the record for a handoff that its receiver could not work from. The
+// minimum content that Read found missing comes first, then what the receiver says.
 func Insufficient(h Handoff, missing []string) Shortfall {
 	all := append([]string{}, h.Missing...)
 	all = append(all, missing...)
@@ -58,7 +56,7 @@ func Insufficient(h Handoff, missing []string) Shortfall {
 	}
 }
 
-// taskFlag is the flag that a role which changes files cannot do without.
+// taskFlag returns the flag that a role which changes files needs.
 func taskFlag(r contract.Role) string {
 	if r == contract.Builder || r == contract.Resolver {
 		return " --task TASK"
@@ -66,8 +64,8 @@ func taskFlag(r contract.Role) string {
 	return ""
 }
 
-// clarifyCommand is the author's command: a sentence more, or, for lists of
-// objects, another handoff that derives from this one.
+// clarifyCommand returns the author's command: one more sentence or, for lists of objects,
+// another handoff that derives from this one.
 func clarifyCommand(h Handoff) string {
 	if h.Deliverable.Findings == nil && h.Deliverable.Remediation == nil {
 		return fmt.Sprintf("odd agent handoff clarify %s KEY SENTENCE", quoteShell(h.ID))
@@ -75,9 +73,8 @@ func clarifyCommand(h Handoff) string {
 	return fmt.Sprintf("odd agent handoff new --from %s --to %s --derives %s --from-json FILE", h.From, h.To, quoteShell(h.ID))
 }
 
-// Entry is what the journal says of it: an entry of type H whose content begins
-// "INSUFFICIENT: planning → execution" and names the handoff's path and blob, so that a
-// machine finds it (see FellShort).
+// Entry returns the journal entry, of type H. Its content begins "INSUFFICIENT: planning →
+// execution" and names the handoff's path and blob, so that FellShort finds it.
 func (s Shortfall) Entry(file string) (title, content string) {
 	title = fmt.Sprintf("Handoff insufficient: %s to %s", s.From, s.To)
 	ways := make([]string, len(s.Ways))
@@ -88,7 +85,7 @@ func (s Shortfall) Entry(file string) (title, content string) {
 		s.From, s.To, file, s.Blob, strings.Join(s.Missing, "; "), strings.Join(ways, ", or "))
 }
 
-// Short is one entry of a handoff that could not be worked from.
+// Short is the journal entry of a handoff that could not be worked from.
 type Short struct {
 	From, To   contract.Mode
 	File, Blob string
@@ -98,7 +95,7 @@ var short = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`(?m)\tINSUFFICIENT: (\w+) → (\w+): ([^\t\n]+?) \(([0-9a-f]{40,64})\) cannot be worked from\. `)
 })
 
-// FellShort are those that a journal tells of, in its order.
+// FellShort returns those entries of a journal, in order.
 func FellShort(journal []byte) (out []Short) {
 	for _, m := range short().FindAllSubmatch(journal, -1) {
 		out = append(out, Short{contract.Mode(m[1]), contract.Mode(m[2]), string(m[3]), string(m[4])})
@@ -106,7 +103,7 @@ func FellShort(journal []byte) (out []Short) {
 	return out
 }
 
-// quoteShell is s as one word of a command line.
+// quoteShell quotes s as one word of a command line.
 func quoteShell(s string) string {
 	plain := func(r rune) bool {
 		return r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || strings.ContainsRune("/._-:@+=", r)

@@ -13,7 +13,7 @@ import (
 	"github.com/odd-cli/odd/persona/deliver"
 )
 
-// Meta is what a made handoff says of itself beyond its deliverable.
+// Meta is what a handoff says about itself, besides its deliverable.
 type Meta struct {
 	Slug, Title      string        // "" for either takes one from the transition and the artifact
 	From, To         contract.Mode // a transition
@@ -38,14 +38,14 @@ type Said struct {
 
 var unslug = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`[^a-z0-9]+`) })
 
-// Slug is s as part of a file name: lower case letters, digits and single
-// hyphens, at most 60 bytes.
+// Slug returns s as part of a file name: lower-case letters, digits and single hyphens, at
+// most 60 bytes.
 func Slug(s string) string {
 	s = strings.Trim(unslug().ReplaceAllString(strings.ToLower(s), "-"), "-")
 	return strings.TrimRight(s[:min(len(s), 60)], "-")
 }
 
-// Path is where Make writes the handoff, below the bundle root: handoffs/RUN-SLUG.md
+// Path returns where Make writes the handoff, below the bundle root: handoffs/RUN-SLUG.md
 // for a run's, handoffs/DATE-SLUG.md for a person's.
 func (m Meta) Path() string {
 	name := Slug(m.Run)
@@ -59,11 +59,10 @@ func (m Meta) Path() string {
 	return path.Join(Dir, strings.Trim(name+"-"+slug, "-")+".md")
 }
 
-// Make writes a handoff: its path below the bundle root and its bytes. The same
-// arguments make the same bytes. What the deliverable says it is about is the
-// artifact; m.Artifact stands in where it says nothing. Everything but a
-// person's own work is inferred. The error is for modes and a schema that do not
-// belong together.
+// Make returns the path of a handoff below the bundle root, and its bytes. The same
+// arguments make the same bytes. The artifact is the one that the deliverable names, or
+// else m.Artifact. Everything but a person's own work has confidence inferred. The error is
+// for modes and a schema that do not belong together.
 func Make(m Meta, d deliver.Deliverable) (name string, text []byte, err error) {
 	t, ok := Find(m.From, m.To)
 	if !ok {
@@ -85,7 +84,7 @@ func Make(m Meta, d deliver.Deliverable) (name string, text []byte, err error) {
 
 func artifactOf(m Meta, d deliver.Deliverable) string { return cmp.Or(d.Artifact(), m.Artifact) }
 
-// makeFields is the frontmatter but for the deliverable's own keys.
+// makeFields returns the front matter without the deliverable's own keys.
 func makeFields(m Meta, d deliver.Deliverable) []okf.Field {
 	fs := []okf.Field{{Key: "type", Value: Type}, {Key: "title", Value: m.Title}}
 	if m.Tainted != "" {
@@ -111,7 +110,7 @@ func makeFields(m Meta, d deliver.Deliverable) []okf.Field {
 	return fs
 }
 
-// listFields are the deliverable's texts and lists of texts as frontmatter.
+// listFields returns the deliverable's texts and lists of texts as front matter.
 func listFields(d deliver.Deliverable) []okf.Field {
 	var fs []okf.Field
 	for _, key := range deliver.Keys(d.Schema) {
@@ -130,8 +129,8 @@ func listFields(d deliver.Deliverable) []okf.Field {
 	return fs
 }
 
-// makeBody is the part for people, and behind it the objects of the deliverable as
-// one json block. Nothing of it can be taken for a list of the minimum.
+// makeBody returns the part for people and, after it, the objects of the deliverable as one
+// json block. No part of it can be read as a list of the minimum content.
 func makeBody(m Meta, t contract.Transition, d deliver.Deliverable) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "# %s\n\n", escapeLine(m.Title))
@@ -161,8 +160,8 @@ func makeBody(m Meta, t contract.Transition, d deliver.Deliverable) string {
 	return b.String()
 }
 
-// encodeObjects is the json block of a deliverable that has lists of objects, nil for
-// one without.
+// encodeObjects returns the json block of a deliverable with lists of objects; nil for
+// others.
 func encodeObjects(d deliver.Deliverable) []byte {
 	switch {
 	case d.Findings != nil, d.Remediation != nil:
@@ -173,7 +172,7 @@ func encodeObjects(d deliver.Deliverable) []byte {
 	return nil
 }
 
-// writeObjects writes the objects as a list to read.
+// writeObjects writes the objects as a list for people.
 func writeObjects(b *strings.Builder, d deliver.Deliverable) {
 	item := func(head string, pairs ...string) {
 		fmt.Fprintf(b, "- %s\n", head)
@@ -206,7 +205,7 @@ func writeObjects(b *strings.Builder, d deliver.Deliverable) {
 
 var markup = strings.NewReplacer(`\`, `\\`, "`", "\\`", "<", "&lt;", "[", `\[`, "*", `\*`, "~", `\~`, "|", `\|`, "&", `\&`, "#", `\#`)
 
-// escapeLine is s as one line of markdown that is nothing but text.
+// escapeLine returns s as one line of markdown without any markup.
 func escapeLine(s string) string {
 	return markup.Replace(strings.Join(strings.Fields(okf.Visible(s)), " "))
 }

@@ -11,17 +11,15 @@ import (
 	"github.com/odd-cli/odd/persona/deliver"
 )
 
-// Merge is the fan-in of several outputs of one role on one artifact into one
-// handoff. Every source's items are kept and what they agree on stands once:
-// Said counts who said it. What they disagree about is in Disagreements, worst
-// first: findings of one place that weigh differently, remedies that differ,
-// something one puts in scope and another out of it, and minimum content that
-// one says nothing of. Findings that make the same claim of the same place
-// become one, with the heaviest classification and the disposition that asks
-// for most. The order of list does not matter.
+// Merge joins several outputs of one role on one artifact into one handoff. It keeps every
+// source's items, and equal items once; Said tells who said each. Disagreements are listed
+// worst first: findings at one place with different weights, different remedies, something
+// that one source puts in scope and another out of scope, and minimum content that a source
+// lacks. Findings with the same claim about the same place become one, with the heaviest
+// classification and the disposition that asks for most. The order of list does not matter.
 //
-// The Meta that comes back lacks only who merges it, when and where it is told:
-// Slug, Title, Run, By, At and Journal. The error is a Refusal.
+// The caller must set the remaining members of Meta: Slug, Title, Run, By, At and Journal.
+// The error is a Refusal.
 func Merge(list []Handoff) (Meta, deliver.Deliverable, error) {
 	list = slices.Clone(list)
 	slices.SortFunc(list, func(a, b Handoff) int { return strings.Compare(a.ID, b.ID) })
@@ -45,7 +43,7 @@ func Merge(list []Handoff) (Meta, deliver.Deliverable, error) {
 	return m.meta, m.d, nil
 }
 
-// checkMergeable lists every reason against the merge.
+// checkMergeable returns every reason against the merge.
 func checkMergeable(list []Handoff) error {
 	var no []string
 	if len(list) < 2 {
@@ -73,7 +71,7 @@ type merger struct {
 	worst, rest []string
 }
 
-// mergeSources takes over what holds of the whole: provenance and taint.
+// mergeSources collects what concerns the whole handoff: origin, taint and disagreements.
 func (m *merger) mergeSources() {
 	var taints []string
 	for _, h := range m.of {
@@ -91,7 +89,7 @@ func (m *merger) mergeSources() {
 	m.meta.Tainted = strings.Join(taints, ", ")
 }
 
-// noteSilences notes the minimum content that some sources say nothing of.
+// noteSilences notes the minimum content that some sources lack.
 func (m *merger) noteSilences() {
 	for _, h := range m.of {
 		if len(h.Missing) > 0 {
@@ -100,12 +98,12 @@ func (m *merger) noteSilences() {
 	}
 }
 
-// foldText is a text as it is compared: case, spaces and a final stop do not count.
+// foldText returns a text for comparison, without case, repeated spaces and a final stop.
 func foldText(s string) string {
 	return strings.TrimRight(strings.ToLower(strings.Join(strings.Fields(s), " ")), ".")
 }
 
-// mergeLists joins a synthesis, a plan or claims key by key.
+// mergeLists merges a synthesis, a plan or claims key by key.
 func (m *merger) mergeLists() {
 	said := map[string][]Said{}
 	for _, key := range deliver.Keys(m.d.Schema) {
@@ -129,7 +127,7 @@ func (m *merger) mergeLists() {
 	}
 }
 
-// mergeList joins one list: each item once, in the order in which it was first said.
+// mergeList merges one list: each item once, in order of first occurrence.
 func (m *merger) mergeList(key string) []Said {
 	var union []string
 	var out []Said
@@ -153,7 +151,7 @@ func (m *merger) mergeList(key string) []Said {
 	return out
 }
 
-// mergeText joins one text: the common one, or each with who said it.
+// mergeText merges one text: the common one, or each with its sources.
 func (m *merger) mergeText(key string) {
 	by := map[string][]string{}
 	var order []string
@@ -174,8 +172,8 @@ func (m *merger) mergeText(key string) {
 	m.d.Set(key, joined, nil)
 }
 
-// joinSides is one text alone, or every text behind who said it, a line each, and
-// the same as sides of a disagreement.
+// joinSides returns a single text as it is, or each text on a line after its sources. It
+// also returns the texts as sides of a disagreement.
 func joinSides(order []string, by map[string][]string) (joined string, sides []string) {
 	if len(order) == 1 {
 		return order[0], nil
@@ -188,7 +186,7 @@ func joinSides(order []string, by map[string][]string) (joined string, sides []s
 	return strings.Join(lines, "\n"), sides
 }
 
-// flagOpposed flags what one source puts under in and another under out.
+// flagOpposed notes what one source puts under in and another under out.
 func (m *merger) flagOpposed(said map[string][]Said, in, out string) {
 	for _, a := range said[in] {
 		for _, b := range said[out] {
@@ -199,7 +197,7 @@ func (m *merger) flagOpposed(said map[string][]Said, in, out string) {
 	}
 }
 
-// sourcedFinding is one source's finding.
+// sourcedFinding is a finding with its source.
 type sourcedFinding struct {
 	source string
 	deliver.Finding
@@ -209,12 +207,12 @@ func (s sourcedFinding) describeWeight() string {
 	return cmp.Or(string(s.Classification), "unrated") + "/" + cmp.Or(string(s.Disposition), "no disposition")
 }
 
-// rankFinding orders findings, the worst first. What is unrated comes before all.
+// rankFinding ranks findings, the worst first; unrated ones come before all others.
 func rankFinding(f deliver.Finding) int {
 	return 10*slices.Index(deliver.Classifications(), string(f.Classification)) + slices.Index(deliver.Dispositions(), string(f.Disposition))
 }
 
-// mergeFindings joins the findings by place, and by claim within it.
+// mergeFindings merges the findings by place, and by claim within it.
 func (m *merger) mergeFindings() []deliver.Finding {
 	at := map[string][]sourcedFinding{}
 	said := false
@@ -255,7 +253,7 @@ type conflict struct {
 	text string
 }
 
-// findConflict shows the sides of one place where they weigh it differently.
+// findConflict describes the sides if the sources weigh one place differently.
 func findConflict(location string, fs []sourcedFinding) (conflict, bool) {
 	by := map[string][]string{}
 	worst := map[string]int{}

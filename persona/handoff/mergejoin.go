@@ -9,8 +9,8 @@ import (
 	"github.com/odd-cli/odd/persona/deliver"
 )
 
-// mergeClaims joins the findings of one place that make the same claim. Their
-// evidence and suggestions are all kept.
+// mergeClaims merges the findings at one place that make the same claim. All their evidence
+// and suggestions are kept.
 func (m *merger) mergeClaims(fs []sourcedFinding) []deliver.Finding {
 	var out []deliver.Finding
 	for len(fs) > 0 {
@@ -40,7 +40,7 @@ func (m *merger) mergeClaims(fs []sourcedFinding) []deliver.Finding {
 }
 
 // weighEvidence returns the evidence of a group that weighs one claim differently, each
-// with its weight, so that who works from the findings alone sees it too.
+// with its weight, so that a reader of the findings alone sees it too.
 func weighEvidence(group []sourcedFinding) string {
 	lines := make([]string, len(group))
 	for i, f := range group {
@@ -49,8 +49,7 @@ func weighEvidence(group []sourcedFinding) string {
 	return strings.Join(lines, "\n")
 }
 
-// worseOf is the one of a and b that stands first in order; what is in no order,
-// an unrated finding, is worst.
+// worseOf returns the one of a and b that comes first in order; an unrated one is worst.
 func worseOf[T ~string](order []string, a, b T) T {
 	if slices.Index(order, string(b)) < slices.Index(order, string(a)) {
 		return b
@@ -68,8 +67,8 @@ func sourcesOf(group []sourcedFinding) []string {
 	return out
 }
 
-// groupText returns what a group says: one text where all say the same, else each behind
-// its source.
+// groupText returns the text of a group: one text if all are equal, else each after its
+// source.
 func groupText(group []sourcedFinding, part func(sourcedFinding) string) string {
 	by := map[string][]string{}
 	var order []string
@@ -90,8 +89,8 @@ func groupText(group []sourcedFinding, part func(sourcedFinding) string) string 
 	return joined
 }
 
-// mergeRemedies joins the remedies finding by finding. Where one changed something
-// and another explains why nothing was, both are kept and it is a disagreement.
+// mergeRemedies merges the remedies finding by finding. If one source changed something and
+// another explains why it changed nothing, both are kept, as a disagreement.
 func (m *merger) mergeRemedies() []deliver.Remedy {
 	var out []deliver.Remedy
 	changed, kept, whys := map[string][]string{}, map[string][]string{}, map[string][]sourcedFinding{}

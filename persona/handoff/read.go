@@ -13,12 +13,12 @@ import (
 	"github.com/odd-cli/odd/persona/deliver"
 )
 
-// Code is the code of every problem with a handoff that cannot be read.
+// Code is the code of all problems with a handoff that cannot be read.
 const Code = "odd-handoff"
 
-// Read reads a handoff atom. What is missing of its minimum is in Missing and
-// no error; a from and to that are no transition, or a value of another shape,
-// is. The error is Problems; what could be read comes back with it.
+// Read reads a handoff atom. Missing minimum content is in Missing and is no error. A from
+// and to that are no transition, and a value of the wrong form, are errors. The error is
+// Problems; what could be read is returned too.
 func Read(a *okf.Atom) (Handoff, error) {
 	h := Handoff{
 		Handoff: contract.Handoff{ID: string(a.ID), Path: a.Path, Blob: a.Blob, From: contract.Mode(a.Text("from")), To: contract.Mode(a.Text("to")),
@@ -47,8 +47,8 @@ func Read(a *okf.Atom) (Handoff, error) {
 	return h, nil
 }
 
-// dispositionsOf is what a validator's findings bound a resolver by, nil for
-// another deliverable.
+// dispositionsOf returns the dispositions of a validator's findings, which bind a resolver;
+// nil for another deliverable.
 func dispositionsOf(d deliver.Deliverable) map[string]deliver.Disposition {
 	if d.Findings == nil {
 		return nil
@@ -60,7 +60,7 @@ func dispositionsOf(d deliver.Deliverable) map[string]deliver.Disposition {
 	return bound
 }
 
-// overrideBehind names the override an atom was made under, "" for none.
+// overrideBehind names the override that an atom was made under; "" for none.
 func overrideBehind(a *okf.Atom) string {
 	if o := a.Text("override"); o != "" || !slices.Contains(a.Tags, TaintTag) {
 		return o
@@ -68,7 +68,7 @@ func overrideBehind(a *okf.Atom) string {
 	return "an override it does not name"
 }
 
-// value is one key's value and where it stands.
+// value is the value of one key, and its line.
 type value struct {
 	line int
 	raw  json.RawMessage
@@ -84,7 +84,7 @@ func (r *reader) addProblem(line int, message, hint string) {
 	r.problems = append(r.problems, okf.Problem{Code: Code, Severity: okf.Error, Path: r.a.Path, Line: line, Message: message, Hint: hint})
 }
 
-// readTransition refuses modes that do not exist, and pairs of them that no handoff joins.
+// readTransition refuses unknown modes, and pairs of modes that are no transition.
 func (r *reader) readTransition(from, to contract.Mode) (contract.Transition, bool) {
 	known := true
 	for _, m := range []struct {
@@ -109,8 +109,8 @@ func (r *reader) readTransition(from, to contract.Mode) (contract.Transition, bo
 	return t, ok
 }
 
-// readDeliverable collects the keys of the schema from the frontmatter, the body's
-// sections and its json block, and decodes them as one object.
+// readDeliverable collects the keys of the schema from the front matter, the sections of
+// the body and its json block, and decodes them as one object.
 func (r *reader) readDeliverable(schema string) deliver.Deliverable {
 	lines, blocks := cutBody(r.a)
 	keys := deliver.Keys(schema)
@@ -129,7 +129,7 @@ func (r *reader) readDeliverable(schema string) deliver.Deliverable {
 	return r.decode(schema, keys)
 }
 
-// setValue takes a value, and refuses one that differs from an earlier one.
+// setValue sets a value, and refuses one that differs from an earlier one.
 func (r *reader) setValue(key string, line int, v any) {
 	raw, err := json.Marshal(v)
 	if err != nil {
@@ -146,8 +146,8 @@ func (r *reader) setValue(key string, line int, v any) {
 	}
 }
 
-// coerceValue is a frontmatter value as the shape wants it, where YAML is laxer than
-// JSON: a scalar for a list of one, numbers and booleans for texts.
+// coerceValue converts a value of front matter to the shape where YAML is laxer than JSON:
+// a scalar for a list of one, numbers and booleans for texts.
 func coerceValue(v any, s deliver.Shape) any {
 	list, isList := v.([]any)
 	switch {
@@ -175,9 +175,8 @@ func coerceText(v any) any {
 	return v
 }
 
-// readSection takes what stands below a heading. Objects are not read from prose,
-// but for there being none: the list for people above a json block is only for
-// people.
+// readSection takes the list below a heading. Objects are not read from prose, except that
+// there are none: the list above a json block is only for people.
 func (r *reader) readSection(schema, key string, s section) {
 	switch shape := deliver.ShapeOf(schema, key); {
 	case len(s.items) == 0:
@@ -190,8 +189,8 @@ func (r *reader) readSection(schema, key string, s section) {
 	}
 }
 
-// readBlock takes the keys of the body's one json block of a deliverable schema. A
-// json block of another kind is an example and means nothing.
+// readBlock takes the keys of the only json block with a deliverable's schema. A json block
+// of another kind is an example and is ignored.
 func (r *reader) readBlock(schema string, blocks []fencedBlock) {
 	first := 0
 	for _, b := range blocks {
@@ -235,7 +234,7 @@ func (r *reader) readObject(schema string, b fencedBlock) {
 	}
 }
 
-// decode decodes what was collected; its problems stand on the lines of their keys.
+// decode decodes the collected values; its problems have the lines of their keys.
 func (r *reader) decode(schema string, keys []string) deliver.Deliverable {
 	var b bytes.Buffer
 	fmt.Fprintf(&b, `{"schema":%q`, schema)

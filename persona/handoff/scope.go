@@ -9,9 +9,9 @@ import (
 	"github.com/odd-cli/odd/reconcile/policy"
 )
 
-// OutOfScope returns a finding for each changed path that the handoffs of a session do not allow:
-// for a resolver, files that no finding names; with a plan, files outside its scope_in.
-// Handoffs that name no file allow all.
+// OutOfScope returns a finding for each changed path that the session's handoffs do not
+// allow. For a resolver these are files that no finding names; with a plan, files outside
+// its scope_in. Handoffs that name no file allow all.
 func OutOfScope(role contract.Role, from []Handoff, changed []string) (out []policy.Finding) {
 	f := policy.Finding{Code: "beyond_plan", Severity: policy.Hard, How: policy.ByBytes, Text: "the plan of the handoff does not name this file",
 		Fix: "change only what scope_in of the plan names; a person can give the task a wider plan: odd task edit TASK --handoff PLAN"}
@@ -39,7 +39,7 @@ func OutOfScope(role contract.Role, from []Handoff, changed []string) (out []pol
 	return out
 }
 
-// filesIn are the paths and globs of files among what a handoff names, without lines.
+// filesIn returns the paths and globs among what a handoff names, without lines.
 func filesIn(all []string) (out []string) {
 	for _, s := range all {
 		s, _, _ = strings.Cut(s, ":")

@@ -9,9 +9,9 @@ import (
 	"github.com/odd-cli/odd/persona/deliver"
 )
 
-// Template writes a handoff for a person to fill in: a heading for each key of
-// the minimum, below it a comment that says what is asked for. A comment is no
-// content, so all of it is missing until it is written.
+// Template returns a handoff for a person to fill in: a heading for each key of the minimum
+// content, and a comment that says what belongs there. A comment is no content, so
+// everything is missing until it is written.
 func Template(m Meta) (name string, text []byte, err error) {
 	t, ok := Find(m.From, m.To)
 	if !ok {
@@ -40,7 +40,7 @@ func Template(m Meta) (name string, text []byte, err error) {
 	return a.Path, a.Bytes(), nil
 }
 
-// objectExample shows how a list of objects is written.
+// objectExample shows how to write a list of objects.
 func objectExample(schema, key string) string {
 	if deliver.ShapeOf(schema, key) != deliver.Objects {
 		return ""
