@@ -13,20 +13,20 @@ import (
 
 const ann = "human:ann@example.org"
 
-func because(text string) *Decision {
+func newDecision(text string) *Decision {
 	return &Decision{Decision: text, Rationale: []string{"it was wrong"}, Tradeoffs: "none known", Confidence: "med"}
 }
 
-// desk is a slow memory on which acts are done one after the other.
-type desk struct {
+// fixture is a slow memory on which acts are done one after the other.
+type fixture struct {
 	t   testing.TB
 	s   Slow
 	now time.Time
 }
 
-func newDesk(t testing.TB) *desk { return &desk{t: t, now: nine} }
+func newDesk(t testing.TB) *fixture { return &fixture{t: t, now: nine} }
 
-func (d *desk) try(a Act) (Outcome, error) {
+func (d *fixture) tryAct(a Act) (Outcome, error) {
 	d.t.Helper()
 	d.now = d.now.Add(time.Minute)
 	a.Now = d.now
@@ -58,28 +58,28 @@ func (d *desk) try(a Act) (Outcome, error) {
 	return out, nil
 }
 
-func (d *desk) do(a Act) Outcome {
+func (d *fixture) mustDo(a Act) Outcome {
 	d.t.Helper()
-	out, err := d.try(a)
+	out, err := d.tryAct(a)
 	if err != nil {
 		d.t.Fatalf("%s %s: %v", a.Gate, a.Kind, err)
 	}
 	return out
 }
 
-func (d *desk) draft() *Lease {
+func (d *fixture) draftLease() *Lease {
 	l := DraftOf(d.now, Plan{Ready: []Work{{"fix-it", "Fix it", "fix"}}}).Lease
 	return &l
 }
 
-func (d *desk) active() Outcome {
-	d.do(Act{Gate: Framing, Lease: d.draft()})
-	return d.do(Act{Gate: Commitment})
+func (d *fixture) activateLease() Outcome {
+	d.mustDo(Act{Gate: Framing, Lease: d.draftLease()})
+	return d.mustDo(Act{Gate: Commitment})
 }
 
-func (d *desk) suspended() Outcome {
-	d.active()
-	return d.do(Act{Gate: Emergency, Reason: "wrong path", Decision: because("stop")})
+func (d *fixture) suspendLease() Outcome {
+	d.activateLease()
+	return d.mustDo(Act{Gate: Emergency, Reason: "wrong path", Decision: newDecision("stop")})
 }
 
 // A person's way through the whole loop, with what each act leaves behind.
@@ -96,7 +96,7 @@ func TestLoop(t *testing.T) {
 		want string
 	}{
 		{Act{Gate: Framing, To: Discovery}, "G-0001 frame discovery  none"},
-		{Act{Gate: Framing, Lease: d.draft(), Decision: because("this is the frame")}, "G-0002 draft sensemaking L-0001 draft"},
+		{Act{Gate: Framing, Lease: d.draftLease(), Decision: newDecision("this is the frame")}, "G-0002 draft sensemaking L-0001 draft"},
 		{Act{Gate: Framing, To: Discovery}, "G-0003 frame discovery L-0001 draft"},
 		{Act{Gate: Commitment, Locks: map[string]string{"a": WorkOrder(nil)}}, "G-0004 activate execution L-0001 active"},
 		{Act{Gate: EvaluationGate}, "G-0005 enter evaluation L-0001 active"},
@@ -104,12 +104,12 @@ func TestLoop(t *testing.T) {
 			Decision: "that is the frame", Rationale: []string{"seen"}, Tradeoffs: "none known", Confidence: "high", Supersedes: "D-0001"}}, "G-0006 revise execution L-0001 active"},
 		{Act{Gate: Framing, Kind: "renew", To: Discovery}, "G-0007 renew discovery L-0001 active"},
 		{Act{Gate: Commitment, Kind: "renew", Extend: time.Hour}, "G-0008 renew execution L-0001 active"},
-		{Act{Gate: Emergency, Decision: because("stop")}, "G-0009 suspend sensemaking L-0001 suspended"},
+		{Act{Gate: Emergency, Decision: newDecision("stop")}, "G-0009 suspend sensemaking L-0001 suspended"},
 		{Act{Gate: Framing, Kind: "draft"}, "G-0010 draft sensemaking L-0001 draft"},
 		{Act{Gate: Commitment}, "G-0011 activate execution L-0001 active"},
 		{Act{Gate: EvaluationGate, Kind: "expire"}, "G-0012 expire evaluation L-0001 expired"},
 		{Act{Gate: EvaluationGate, To: Sensemaking}, "G-0013 enter sensemaking L-0001 expired"},
-		{Act{Gate: Framing, Lease: d.draft()}, "G-0014 draft sensemaking L-0002 draft"},
+		{Act{Gate: Framing, Lease: d.draftLease()}, "G-0014 draft sensemaking L-0002 draft"},
 		{Act{Gate: EvaluationGate, Kind: "release"}, "G-0015 release evaluation L-0002 released"},
 	} {
 		if c.act.Kind == "revise" {
@@ -118,7 +118,7 @@ func TestLoop(t *testing.T) {
 		if c.act.Kind == "suspend" || c.act.Gate == Emergency {
 			c.act.Reason = "wrong path"
 		}
-		out := d.do(c.act)
+		out := d.mustDo(c.act)
 		state := stateOf(out.Lease)
 		if got := fmt.Sprintf("%s %s %s %s %s", out.Row.ID, out.Row.Act, out.Row.To, out.Row.Lease, state); got != c.want {
 			t.Fatalf("got %s, want %s", got, c.want)
@@ -138,12 +138,12 @@ func TestLoop(t *testing.T) {
 
 func TestRefusals(t *testing.T) {
 	t.Parallel()
-	none := func(*desk) {}
-	drafted := func(d *desk) { d.do(Act{Gate: Framing, Lease: d.draft()}) }
-	active := func(d *desk) { d.active() }
-	suspended := func(d *desk) { d.suspended() }
-	late := func(d *desk) { d.active(); d.now = d.now.Add(4 * day) }
-	evaluation := func(d *desk) { d.active(); d.do(Act{Gate: EvaluationGate}) }
+	none := func(*fixture) {}
+	drafted := func(d *fixture) { d.mustDo(Act{Gate: Framing, Lease: d.draftLease()}) }
+	active := func(d *fixture) { d.activateLease() }
+	suspended := func(d *fixture) { d.suspendLease() }
+	late := func(d *fixture) { d.activateLease(); d.now = d.now.Add(4 * day) }
+	evaluation := func(d *fixture) { d.activateLease(); d.mustDo(Act{Gate: EvaluationGate}) }
 	lease := func(change func(*Lease)) *Lease {
 		l := DraftOf(nine, Plan{}).Lease
 		change(&l)
@@ -151,7 +151,7 @@ func TestRefusals(t *testing.T) {
 	}
 	for _, c := range []struct {
 		name  string
-		begin func(*desk)
+		begin func(*fixture)
 		act   Act
 		codes string
 		says  string
@@ -162,20 +162,20 @@ func TestRefusals(t *testing.T) {
 		{"no draft to commit to", none, Act{Gate: Commitment, Kind: "activate"}, "state", "odd gate framing"},
 		{"execution without a lease", none, Act{Gate: Commitment}, "execution", "needs an active lease"},
 		{"execution with a draft", drafted, Act{Gate: Commitment, Kind: "enter"}, "execution", "L-0001 is draft"},
-		{"execution after release", func(d *desk) {
+		{"execution after release", func(d *fixture) {
 			evaluation(d)
-			d.do(Act{Gate: EvaluationGate, Kind: "release", To: Sensemaking})
+			d.mustDo(Act{Gate: EvaluationGate, Kind: "release", To: Sensemaking})
 		}, Act{Gate: Commitment}, "execution", "released"},
 		{"evaluation from itself", evaluation, Act{Gate: EvaluationGate}, "transition", "say which"},
 		{"a second frame", active, Act{Gate: Framing, Lease: lease(func(*Lease) {})}, "state", "prolong it with odd gate commitment --renew"},
 		{"draft with four criteria", none, Act{Gate: Framing, Lease: lease(func(l *Lease) { l.Success = []string{"a.", "b.", "c.", "d."} })}, "lease", "want 1 to 3"},
 		{"draft of a wrong id", none, Act{Gate: Framing, Lease: lease(func(l *Lease) { l.ID = "L-0007" })}, "lease", "want L-0001"},
 		{"draft beyond its horizon", none, Act{Gate: Framing, Lease: lease(func(l *Lease) { l.ExpiresAt = l.ExpiresAt.Add(time.Hour) })}, "lease", "3 days"},
-		{"activation without criteria", func(d *desk) { d.do(Act{Gate: Framing, Lease: lease(func(l *Lease) { l.Success = nil })}) },
+		{"activation without criteria", func(d *fixture) { d.mustDo(Act{Gate: Framing, Lease: lease(func(l *Lease) { l.Success = nil })}) },
 			Act{Gate: Commitment}, "lease", "success_criteria: has 0 entries"},
-		{"activation with a placeholder", func(d *desk) { d.do(Act{Gate: Framing, Lease: lease(func(l *Lease) { l.Frame = "TB" + "D" })}) },
+		{"activation with a placeholder", func(d *fixture) { d.mustDo(Act{Gate: Framing, Lease: lease(func(l *Lease) { l.Frame = "TB" + "D" })}) },
 			Act{Gate: Commitment}, "lease", "placeholder"},
-		{"activation of a late draft", func(d *desk) { drafted(d); d.now = d.now.Add(4 * day) }, Act{Gate: Commitment}, "time_expired", "say how long it lasts, as --extend 3d"},
+		{"activation of a late draft", func(d *fixture) { drafted(d); d.now = d.now.Add(4 * day) }, Act{Gate: Commitment}, "time_expired", "say how long it lasts, as --extend 3d"},
 		{"activation beyond the horizon", drafted, Act{Gate: Commitment, Extend: 4 * day}, "lease", "3 days"},
 		{"frame churn at commitment", drafted, Act{Gate: Commitment, Lease: lease(func(*Lease) {})}, "writes", "takes the lease as it is"},
 		{"a term at framing", none, Act{Gate: Framing, Extend: time.Hour}, "writes", "does not take --extend or --lock"},
@@ -184,31 +184,31 @@ func TestRefusals(t *testing.T) {
 			"writes", "changes lease.expires_at"},
 		{"revision without one", evaluation, Act{Gate: EvaluationGate, Kind: "revise", To: Execution}, "draft", "name its file with --revise FILE"},
 		{"no reason to release", active, Act{Gate: EvaluationGate, Kind: "release", Reason: "\u202e"}, "reason", "invisible characters"},
-		{"a decision without a frame", none, Act{Gate: Framing, Decision: because("x")}, "decision", "only together with draft or renew"},
-		{"a new decision at evaluation", active, Act{Gate: EvaluationGate, Decision: because("x")}, "decision", "only supersedes"},
+		{"a decision without a frame", none, Act{Gate: Framing, Decision: newDecision("x")}, "decision", "only together with draft or renew"},
+		{"a new decision at evaluation", active, Act{Gate: EvaluationGate, Decision: newDecision("x")}, "decision", "only supersedes"},
 		{"a silent emergency", active, Act{Gate: Emergency, Reason: "x"}, "decision", "needs a decision"},
-		{"an emergency again", suspended, Act{Gate: Emergency, Reason: "x", Decision: because("x"), Drained: 2}, "cooldown", "odd drain pause stops all work at any time"},
+		{"an emergency again", suspended, Act{Gate: Emergency, Reason: "x", Decision: newDecision("x"), Drained: 2}, "cooldown", "odd drain pause stops all work at any time"},
 		{"renewal of a suspended one", suspended, Act{Gate: EvaluationGate, Kind: "renew"}, "state", "suspended"},
 		{"suspended and longer", suspended, Act{Gate: Framing, Lease: lease(func(l *Lease) { l.ExpiresAt = l.ExpiresAt.Add(2 * time.Minute) })}, "longer", "emergency"},
-		{"suspended, drafted and longer", func(d *desk) { suspended(d); d.do(Act{Gate: Framing, Kind: "draft"}) }, Act{Gate: Commitment, Extend: 3 * day}, "longer", "emergency"},
+		{"suspended, drafted and longer", func(d *fixture) { suspended(d); d.mustDo(Act{Gate: Framing, Kind: "draft"}) }, Act{Gate: Commitment, Extend: 3 * day}, "longer", "emergency"},
 		{"an unknown proposal", none, Act{Gate: Framing, Because: []string{"P-1"}}, "proposal", "no proposal"},
-		{"a clock set back", func(d *desk) { active(d); d.now = d.now.Add(-time.Hour) }, Act{Gate: EvaluationGate}, "clock", "before the last gate"},
-		{"all at once", evaluation, Act{Gate: EvaluationGate, By: "me", Because: []string{"P-1"}, Decision: because("x")}, "person transition decision proposal", ""},
-		{"a lease changed by hand", func(d *desk) {
+		{"a clock set back", func(d *fixture) { active(d); d.now = d.now.Add(-time.Hour) }, Act{Gate: EvaluationGate}, "clock", "before the last gate"},
+		{"all at once", evaluation, Act{Gate: EvaluationGate, By: "me", Because: []string{"P-1"}, Decision: newDecision("x")}, "person transition decision proposal", ""},
+		{"a lease changed by hand", func(d *fixture) {
 			active(d)
 			d.s.LeaseFile = []byte(strings.Replace(string(d.s.LeaseFile), "max_tasks = 20", "max_tasks = 21", 1))
 		},
 			Act{Gate: EvaluationGate}, "memory", "was changed after the last gate"},
-		{"a lease that is gone", func(d *desk) { active(d); d.s.LeaseFile = nil }, Act{Gate: EvaluationGate}, "memory", "is missing"},
-		{"a lease no gate made", func(d *desk) { d.s.LeaseFile = PrintLease(DraftOf(nine, Plan{ID: "L-0001"})) }, Act{Gate: Commitment}, "memory", "last gate"},
-		{"an unreadable lease", func(d *desk) { active(d); d.s.LeaseFile = []byte("version = 1\n[lease\n") }, Act{Gate: Emergency}, "memory", "lease.toml:3"},
-		{"a torn chain", func(d *desk) { active(d); d.s.Gates = d.s.Gates[:len(d.s.Gates)-1] }, Act{Gate: EvaluationGate}, "memory", "line 2: torn"},
+		{"a lease that is gone", func(d *fixture) { active(d); d.s.LeaseFile = nil }, Act{Gate: EvaluationGate}, "memory", "is missing"},
+		{"a lease no gate made", func(d *fixture) { d.s.LeaseFile = PrintLease(DraftOf(nine, Plan{ID: "L-0001"})) }, Act{Gate: Commitment}, "memory", "last gate"},
+		{"an unreadable lease", func(d *fixture) { active(d); d.s.LeaseFile = []byte("version = 1\n[lease\n") }, Act{Gate: Emergency}, "memory", "lease.toml:3"},
+		{"a torn chain", func(d *fixture) { active(d); d.s.Gates = d.s.Gates[:len(d.s.Gates)-1] }, Act{Gate: EvaluationGate}, "memory", "line 2: torn"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
 			d := newDesk(t)
 			c.begin(d)
-			_, err := d.try(c.act)
+			_, err := d.tryAct(c.act)
 			var no Refusals
 			if !errors.As(err, &no) {
 				t.Fatalf("got %v, want refusals", err)
@@ -234,24 +234,24 @@ func TestRefusals(t *testing.T) {
 func TestCooldownIsCountedFromTheChain(t *testing.T) {
 	t.Parallel()
 	d := newDesk(t)
-	d.suspended()
-	again := Act{Gate: Emergency, Kind: "suspend", Decision: because("again"), Drained: 1}
-	d.do(Act{Gate: Framing})
-	if _, err := d.try(again); err == nil {
+	d.suspendLease()
+	again := Act{Gate: Emergency, Kind: "suspend", Decision: newDecision("again"), Drained: 1}
+	d.mustDo(Act{Gate: Framing})
+	if _, err := d.tryAct(again); err == nil {
 		t.Error("an emergency two acts after another")
 	}
-	d.do(Act{Gate: Framing})
-	d.do(again)
+	d.mustDo(Act{Gate: Framing})
+	d.mustDo(again)
 }
 
 func TestReleaseSupersedesWhatIsOpen(t *testing.T) {
 	t.Parallel()
 	d := newDesk(t)
-	d.active()
+	d.activateLease()
 	about := func(lease string) func(*Proposal) { return func(p *Proposal) { p.Lease = lease } }
-	d.s.Buffer = read(t, propose(t, proposal("P-01J00000000000000000000001", "a", about("L-0001")),
-		proposal("P-01J00000000000000000000002", "b", about("L-0001")), proposal("P-01J00000000000000000000003", "c", about("L-0009"))))
-	out := d.do(Act{Gate: EvaluationGate, Kind: "release", Because: []string{"P-01J00000000000000000000002"}})
+	d.s.Buffer = read(t, propose(t, newProposal("P-01J00000000000000000000001", "a", about("L-0001")),
+		newProposal("P-01J00000000000000000000002", "b", about("L-0001")), newProposal("P-01J00000000000000000000003", "c", about("L-0009"))))
+	out := d.mustDo(Act{Gate: EvaluationGate, Kind: "release", Because: []string{"P-01J00000000000000000000002"}})
 	if want := []string{"P-01J00000000000000000000001"}; !slices.Equal(out.Superseded, want) || len(out.Row.Proposals) != 1 {
 		t.Errorf("superseded %v, want %v; answers %v", out.Superseded, want, out.Row.Proposals)
 	}
@@ -274,15 +274,15 @@ func TestRandomActs(t *testing.T) {
 				Drained: rapid.IntRange(0, 3).Draw(r, "drained"), Reason: "as agreed",
 			}
 			if rapid.Bool().Draw(r, "lease") {
-				a.Lease = d.draft()
+				a.Lease = d.draftLease()
 			}
 			if rapid.Bool().Draw(r, "decision") {
-				a.Decision = because("x")
+				a.Decision = newDecision("x")
 			}
 			before, _ := ParseLease("x", d.s.LeaseFile)
 			old, _ := ReadChain(d.s.Gates)
 			d.now = d.now.Add(time.Duration(rapid.IntRange(0, 30).Draw(r, "hours")) * time.Hour)
-			out, err := d.try(a)
+			out, err := d.tryAct(a)
 			if err != nil {
 				continue
 			}
@@ -307,8 +307,8 @@ func TestRandomActs(t *testing.T) {
 func TestProposalsAloneMoveNothing(t *testing.T) {
 	t.Parallel()
 	d := newDesk(t)
-	d.active()
-	buffer := read(t, propose(t, proposal("P-01J00000000000000000000001", "a", func(p *Proposal) { p.Severity, p.Gate = EmergencySeverity, Emergency })))
+	d.activateLease()
+	buffer := read(t, propose(t, newProposal("P-01J00000000000000000000001", "a", func(p *Proposal) { p.Severity, p.Gate = EmergencySeverity, Emergency })))
 	with := d.s
 	with.Buffer = buffer
 	f, err := ParseLease("x", with.LeaseFile)
@@ -316,7 +316,7 @@ func TestProposalsAloneMoveNothing(t *testing.T) {
 		t.Fatalf("%v %v", f, err)
 	}
 	for _, by := range []string{"", "odd-agent", "human:", "agent:a@b"} {
-		if out, err := Do(with, Act{Gate: Emergency, Because: []string{"P-01J00000000000000000000001"}, By: by, Now: d.now, Reason: "x", Decision: because("x")}); err == nil || out.Files != nil {
+		if out, err := Do(with, Act{Gate: Emergency, Because: []string{"P-01J00000000000000000000001"}, By: by, Now: d.now, Reason: "x", Decision: newDecision("x")}); err == nil || out.Files != nil {
 			t.Errorf("by %q: acted", by)
 		}
 	}

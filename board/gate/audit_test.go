@@ -47,7 +47,7 @@ func TestAuditKnowsEveryField(t *testing.T) {
 	}
 	for _, g := range Gates() {
 		for _, act := range acts[g] {
-			before, after := ends(g, act)
+			before, after := auditEnds(g, act)
 			changed := []string{LeasePath, GatesPath, DecisionsPath}
 			if act == "frame" {
 				changed = changed[:2]
@@ -67,9 +67,9 @@ func TestAuditKnowsEveryField(t *testing.T) {
 	}
 }
 
-// ends is a lease before and after an act that does only what it must.
-func ends(g Gate, act string) (before, after File) {
-	before = whole()
+// auditEnds is a lease before and after an act that does only what it must.
+func auditEnds(g Gate, act string) (before, after File) {
+	before = wholeLease()
 	before.Lease.ExpiresAt = before.Lease.ExpiresAt.Add(-time.Hour)
 	if act == "activate" || act == "draft" {
 		before.Lease.State, before.Lease.ActivatedAt = Draft, time.Time{}
@@ -92,7 +92,7 @@ func TestAuditKnowsEveryPath(t *testing.T) {
 	}
 	for _, g := range Gates() {
 		act := map[Gate]string{Framing: "frame", Commitment: "enter", EvaluationGate: "enter", Emergency: "suspend"}[g]
-		before, after := ends(g, act)
+		before, after := auditEnds(g, act)
 		for _, p := range []string{LeasePath, DecisionsPath, "canon/law.md", "pause.toml", "tasks/a.md", "/odd.toml", "odd.toml", "roles/editor.md", "/src/a.go", "journal/x.tsv", "ledger/2026-01/r.jsonl",
 			"governance/other", "proposals/x/y.jsonl"} {
 			changed := []string{GatesPath, LeasePath, "proposals/ann.jsonl", p}
@@ -106,7 +106,7 @@ func TestAuditKnowsEveryPath(t *testing.T) {
 		}
 	}
 	for act, g := range map[string]Gate{"activate": Commitment, "release": EvaluationGate} {
-		before, after := ends(g, act)
+		before, after := auditEnds(g, act)
 		if found := Audit(g, act, before, after, []string{GatesPath, LeasePath, "/odd.toml"}); len(found) > 0 {
 			t.Errorf("%s may write odd.toml: %q", act, found)
 		}
@@ -138,7 +138,7 @@ func TestAuditCatches(t *testing.T) {
 		{"a lease taken away", EvaluationGate, "release", func(_, a *File) { *a = File{} }, paths, "went from active to none"},
 		{"beyond its horizon", Commitment, "renew", func(_, a *File) { a.Lease.ExpiresAt = a.Lease.ExpiresAt.Add(2 * time.Hour) }, paths, "more than 14 days"},
 	} {
-		before, after := ends(c.g, c.act)
+		before, after := auditEnds(c.g, c.act)
 		if c.change != nil {
 			c.change(&before, &after)
 		}
@@ -151,11 +151,11 @@ func TestAuditCatches(t *testing.T) {
 func TestDecide(t *testing.T) {
 	t.Parallel()
 	d := newDesk(t)
-	made := *because("one glossary")
+	made := *newDecision("one glossary")
 	if _, err := Decide(d.s, made, ann, nine); err == nil || !strings.Contains(err.Error(), "no gate was ever passed") {
 		t.Error(err)
 	}
-	d.active()
+	d.activateLease()
 	out, err := Decide(d.s, made, ann, d.now)
 	if err != nil || len(out.Files) != 1 || out.Decision.ID != "D-0001" || out.Decision.Act != "G-0002" || out.Decision.By != ann {
 		t.Fatalf("%+v %v", out, err)
@@ -174,7 +174,7 @@ func TestDecide(t *testing.T) {
 			t.Errorf("%s: %v, want %q", name, err, c.want)
 		}
 	}
-	d.do(Act{Gate: EvaluationGate})
+	d.mustDo(Act{Gate: EvaluationGate})
 	if _, err := Decide(d.s, made, ann, d.now); err == nil {
 		t.Error("the evaluation gate let a new decision be made")
 	}
@@ -190,8 +190,8 @@ func TestDecide(t *testing.T) {
 	if err != nil || due(nine, nil) != 0 || due(nine.Add(day), nil) != 1 || due(nine, func(id string) bool { return id == "ship" }) != 1 {
 		t.Errorf("%v %v", ds, err)
 	}
-	d.do(Act{Gate: Emergency, Reason: "x", Decision: because("stop")})
-	if _, err := Decide(d.s, *because("more"), ann, d.now); err == nil {
+	d.mustDo(Act{Gate: Emergency, Reason: "x", Decision: newDecision("stop")})
+	if _, err := Decide(d.s, *newDecision("more"), ann, d.now); err == nil {
 		t.Error("an emergency let a second decision be made")
 	}
 }

@@ -8,18 +8,18 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// gates is a chain of four rows with one lease.
-func gates(t testing.TB) []byte {
+// chainFile is a chain of four rows with one lease.
+func chainFile(t testing.TB) []byte {
 	d := newDesk(t)
-	d.active()
-	d.do(Act{Gate: EvaluationGate})
-	d.do(Act{Gate: EvaluationGate, Kind: "release", To: Sensemaking})
+	d.activateLease()
+	d.mustDo(Act{Gate: EvaluationGate})
+	d.mustDo(Act{Gate: EvaluationGate, Kind: "release", To: Sensemaking})
 	return d.s.Gates
 }
 
 func TestReadChain(t *testing.T) {
 	t.Parallel()
-	b := gates(t)
+	b := chainFile(t)
 	c, err := ReadChain(b)
 	if err != nil || len(c.Rows) != 4 || c.Stance() != Sensemaking || c.NextID() != "G-0005" {
 		t.Fatalf("%+v, %v", c, err)
@@ -35,9 +35,9 @@ func TestReadChain(t *testing.T) {
 	}
 }
 
-// rehashed gives every row the link it needs, so that only the change itself is
+// rehash gives every row the link it needs, so that only the change itself is
 // wrong.
-func rehashed(b string) string {
+func rehash(b string) string {
 	prev, out := "", ""
 	for line := range strings.Lines(b) {
 		line = strings.TrimSuffix(line, "\n")
@@ -53,45 +53,45 @@ func rehashed(b string) string {
 
 func TestReadChainRefuses(t *testing.T) {
 	t.Parallel()
-	good := string(gates(t))
+	good := string(chainFile(t))
 	lines := strings.SplitAfter(good, "\n")
-	if rehashed(good) != good {
-		t.Fatalf("a whole chain is rehashed to another:\n%s", rehashed(good))
+	if rehash(good) != good {
+		t.Fatalf("a whole chain is rehashed to another:\n%s", rehash(good))
 	}
 	for _, c := range []struct{ name, text, want string }{
 		{"a reason changed", strings.Replace(good, "draft L-0001", "draft L-1001", 1), "line 2: G-0002: prev is not the SHA-256"},
-		{"a row out", rehashed(lines[0] + lines[2] + lines[3]), `line 2: id "G-0003", want G-0002`},
+		{"a row out", rehash(lines[0] + lines[2] + lines[3]), `line 2: id "G-0003", want G-0002`},
 		{"a row twice", lines[0] + lines[0], `line 2: id "G-0001"`},
 		{"torn", strings.TrimSuffix(good, "\n"), "line 4: torn"},
 		{"an empty line", lines[0] + "\n" + lines[1], "line 2: "},
-		{"an unknown key", rehashed(strings.Replace(good, `"v":1,`, `"v":1,"x":2,`, 1)), `line 1: unknown field "x"`},
-		{"a key in capitals", rehashed(strings.Replace(good, `"gate":`, `"Gate":`, 1)), "line 1: not as odd writes it"},
-		{"a key twice", rehashed(strings.Replace(good, `"v":1,`, `"v":1,"v":1,`, 1)), "line 1: not as odd writes it"},
-		{"a space", rehashed(strings.Replace(good, `"v":1,`, `"v":1, `, 1)), "line 1: not as odd writes it"},
+		{"an unknown key", rehash(strings.Replace(good, `"v":1,`, `"v":1,"x":2,`, 1)), `line 1: unknown field "x"`},
+		{"a key in capitals", rehash(strings.Replace(good, `"gate":`, `"Gate":`, 1)), "line 1: not as odd writes it"},
+		{"a key twice", rehash(strings.Replace(good, `"v":1,`, `"v":1,"v":1,`, 1)), "line 1: not as odd writes it"},
+		{"a space", rehash(strings.Replace(good, `"v":1,`, `"v":1, `, 1)), "line 1: not as odd writes it"},
 		{"two objects", strings.Replace(good, "}\n", "}{}\n", 1), "line 1: not as odd writes it"},
 		{"no object", "[]\n", "line 1: "},
-		{"a version", rehashed(strings.Replace(good, `"v":1`, `"v":2`, 1)), "line 1: version 2"},
-		{"a gate", rehashed(strings.Replace(good, `"gate":"framing"`, `"gate":"framin"`, 1)), `did you mean "framing"?`},
-		{"an act of another gate", rehashed(strings.Replace(good, `"act":"draft"`, `"act":"activate"`, 1)), `act "activate" is not one of the framing gate`},
-		{"a transition", rehashed(strings.Replace(good, `"to":"execution"`, `"to":"discovery"`, 1)), "line 2: G-0002: the commitment gate from sensemaking leads to execution"},
-		{"a stance from nowhere", rehashed(strings.Replace(good, `"from":"execution"`, `"from":"discovery"`, 1)), "line 3: G-0003: from discovery, but the stance was execution"},
-		{"an agent", rehashed(strings.Replace(good, "human:ann", "agent:ann", 1)), "line 1: by \"agent:ann@example.org\""},
-		{"no reason", rehashed(strings.Replace(good, `"reason":"draft L-0001"`, `"reason":""`, 1)), "line 1: reason"},
-		{"a hidden reason", rehashed(strings.Replace(good, `"reason":"draft L-0001"`, "\"reason\":\"a\u202eb\"", 1)), "line 1: reason"},
-		{"a time set back", rehashed(strings.Replace(good, "2026-07-01T09:03:00Z", "2026-07-01T08:56:59Z", 1)), "line 3: G-0003: ts"},
-		{"a time elsewhere", rehashed(strings.Replace(good, "2026-07-01T09:03:00Z", "2026-07-01T11:03:00+02:00", 1)), "line 3: ts"},
-		{"no lease sum", rehashed(strings.Replace(good, `"lease_sha256":"`, `"lease_sha256":"x`, 1)), "line 1: lease_sha256"},
-		{"another lease", rehashed(strings.ReplaceAll(good, `"lease":"L-0001"`, `"lease":"L-0002"`)), `line 1: G-0001: lease "L-0002", want "L-0001"`},
-		{"an act the lease has not", rehashed(strings.Replace(strings.Replace(lines[0], `"act":"draft"`, `"act":"renew"`, 1), "x", "x", 1)), "line 1: G-0001: renew of a lease that is none"},
-		{"execution without a lease", rehashed(strings.Replace(lines[0]+lines[1], `"act":"activate"`, `"act":"enter"`, 1)), "line 2: G-0002: execution with a lease that is draft"},
-		{"a proposal that is none", rehashed(strings.Replace(good, `,"prev"`, `,"proposals":["x"],"prev"`, 1)), "line 1: proposals"},
+		{"a version", rehash(strings.Replace(good, `"v":1`, `"v":2`, 1)), "line 1: version 2"},
+		{"a gate", rehash(strings.Replace(good, `"gate":"framing"`, `"gate":"framin"`, 1)), `did you mean "framing"?`},
+		{"an act of another gate", rehash(strings.Replace(good, `"act":"draft"`, `"act":"activate"`, 1)), `act "activate" is not one of the framing gate`},
+		{"a transition", rehash(strings.Replace(good, `"to":"execution"`, `"to":"discovery"`, 1)), "line 2: G-0002: the commitment gate from sensemaking leads to execution"},
+		{"a stance from nowhere", rehash(strings.Replace(good, `"from":"execution"`, `"from":"discovery"`, 1)), "line 3: G-0003: from discovery, but the stance was execution"},
+		{"an agent", rehash(strings.Replace(good, "human:ann", "agent:ann", 1)), "line 1: by \"agent:ann@example.org\""},
+		{"no reason", rehash(strings.Replace(good, `"reason":"draft L-0001"`, `"reason":""`, 1)), "line 1: reason"},
+		{"a hidden reason", rehash(strings.Replace(good, `"reason":"draft L-0001"`, "\"reason\":\"a\u202eb\"", 1)), "line 1: reason"},
+		{"a time set back", rehash(strings.Replace(good, "2026-07-01T09:03:00Z", "2026-07-01T08:56:59Z", 1)), "line 3: G-0003: ts"},
+		{"a time elsewhere", rehash(strings.Replace(good, "2026-07-01T09:03:00Z", "2026-07-01T11:03:00+02:00", 1)), "line 3: ts"},
+		{"no lease sum", rehash(strings.Replace(good, `"lease_sha256":"`, `"lease_sha256":"x`, 1)), "line 1: lease_sha256"},
+		{"another lease", rehash(strings.ReplaceAll(good, `"lease":"L-0001"`, `"lease":"L-0002"`)), `line 1: G-0001: lease "L-0002", want "L-0001"`},
+		{"an act the lease has not", rehash(strings.Replace(strings.Replace(lines[0], `"act":"draft"`, `"act":"renew"`, 1), "x", "x", 1)), "line 1: G-0001: renew of a lease that is none"},
+		{"execution without a lease", rehash(strings.Replace(lines[0]+lines[1], `"act":"activate"`, `"act":"enter"`, 1)), "line 2: G-0002: execution with a lease that is draft"},
+		{"a proposal that is none", rehash(strings.Replace(good, `,"prev"`, `,"proposals":["x"],"prev"`, 1)), "line 1: proposals"},
 	} {
 		chain, err := ReadChain([]byte(c.text))
 		if err == nil || !strings.Contains(err.Error(), c.want) || len(chain.Rows) != 0 {
 			t.Errorf("%s: %v, want %q", c.name, err, c.want)
 		}
 	}
-	within := rehashed(strings.Replace(good, "2026-07-01T09:03:00Z", "2026-07-01T08:57:00Z", 1))
+	within := rehash(strings.Replace(good, "2026-07-01T09:03:00Z", "2026-07-01T08:57:00Z", 1))
 	if _, err := ReadChain([]byte(within)); err != nil {
 		t.Errorf("five minutes back: %v", err)
 	}
@@ -99,7 +99,7 @@ func TestReadChainRefuses(t *testing.T) {
 
 func TestAppendRefusesWhatCannotFollow(t *testing.T) {
 	t.Parallel()
-	b := gates(t)
+	b := chainFile(t)
 	row := Row{TS: nine.Add(time.Hour), Gate: Framing, To: Discovery, Act: "frame", Lease: "L-0001", LeaseSum: Sum(nil), By: ann, Reason: "look around"}
 	out, got, err := Append(b, row)
 	if err != nil || got.ID != "G-0005" || got.From != Sensemaking || !strings.HasPrefix(string(out), string(b)) {
@@ -125,7 +125,7 @@ func TestAppendRefusesWhatCannotFollow(t *testing.T) {
 }
 
 func FuzzReadChain(f *testing.F) {
-	f.Add(gates(f))
+	f.Add(chainFile(f))
 	f.Add([]byte("{}\n"))
 	f.Add([]byte(`{"v":1,"id":"G-0001"`))
 	f.Fuzz(func(t *testing.T, b []byte) {

@@ -9,7 +9,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-func signs(change ...func(*Signs)) Signs {
+func newSigns(change ...func(*Signs)) Signs {
 	s := Signs{Now: nine, Act: "G-0002",
 		File: File{Lease: Lease{ID: "L-0003", State: Active, ActivatedAt: nine.Add(-24 * time.Hour), ExpiresAt: nine.Add(24 * time.Hour),
 			MaxTasks: 20, Budget: 5_000_000, Milestone: []string{"tasks/ship"}}},
@@ -20,9 +20,9 @@ func signs(change ...func(*Signs)) Signs {
 	return s
 }
 
-func over(code string) func(*Signs) { return func(s *Signs) { s.Verdict = Verdict{Code: code} } }
+func withCode(code string) func(*Signs) { return func(s *Signs) { s.Verdict = Verdict{Code: code} } }
 
-func state(st State) func(*Signs) { return func(s *Signs) { s.File.Lease.State = st } }
+func withState(st State) func(*Signs) { return func(s *Signs) { s.File.Lease.State = st } }
 
 func TestDecay(t *testing.T) {
 	t.Parallel()
@@ -32,40 +32,40 @@ func TestDecay(t *testing.T) {
 		signs Signs
 		want  []string // source gate severity key
 	}{
-		{"nothing", signs(), nil},
+		{"nothing", newSigns(), nil},
 		{"leases off", Signs{Now: nine}, nil},
-		{"expired", signs(over("time_expired")), []string{"decay_manager evaluation high lease-expired:" + expires}},
-		{"a draft expired", signs(over("time_expired"), state(Draft)), []string{"decay_manager framing high lease-expired:" + expires}},
-		{"a fresh draft", signs(state(Draft), func(s *Signs) { s.File.Lease.ActivatedAt = time.Time{} }), nil},
-		{"no task left", signs(over("tasks_exhausted")), []string{"decay_manager evaluation high lease-expired:" + expires}},
-		{"no money left", signs(over("budget_exhausted")), []string{"decay_manager evaluation high lease-expired:" + expires}},
-		{"expired and evaluated", signs(over("time_expired"), state(Expired)), nil},
-		{"milestone", signs(over("milestone_reached")), []string{"decay_manager evaluation medium milestone:" + expires}},
-		{"a fifth of the time", signs(func(s *Signs) { s.Verdict.Remaining = 48 * time.Hour / 5 }), []string{"decay_manager evaluation low lease-ending:" + expires}},
-		{"more than a fifth of the time", signs(func(s *Signs) { s.Verdict.Remaining = 48*time.Hour/5 + 1 }), nil},
-		{"a fifth of the tasks", signs(func(s *Signs) { s.Verdict.Tasks = 4 }), []string{"decay_manager evaluation low lease-ending:" + expires}},
-		{"more than a fifth of the tasks", signs(func(s *Signs) { s.Verdict.Tasks = 5 }), nil},
-		{"a fifth of the money", signs(func(s *Signs) { s.Verdict.Budget = 1_000_000 }), []string{"decay_manager evaluation low lease-ending:" + expires}},
-		{"more than a fifth of the money", signs(func(s *Signs) { s.Verdict.Budget = 1_000_001 }), nil},
-		{"no money of its own", signs(func(s *Signs) { s.File.Lease.Budget, s.Verdict.Budget = 0, 0 }), nil},
-		{"all of it short", signs(func(s *Signs) { s.Verdict = Verdict{Valid: true} }), []string{"decay_manager evaluation low lease-ending:" + expires}},
-		{"little left of a dead lease", signs(over("stance_mismatch")), nil},
-		{"nine silent tasks", signs(func(s *Signs) { s.SinceProgress = 9 }), nil},
-		{"ten silent tasks", signs(func(s *Signs) { s.SinceProgress, s.Progress = 10, "run-7" }), []string{"decay_manager evaluation medium progress-silent:run-7"}},
-		{"stale", signs(func(s *Signs) { s.Stale = []string{"terms/b", "terms/a"} }), []string{"decay_manager evaluation low stale-atoms#" + Digest([]string{"terms/a", "terms/b"})}},
-		{"sources", signs(func(s *Signs) { s.Lost = []string{"terms/a"} }), []string{"decay_manager evaluation low lost-sources#" + Digest([]string{"terms/a"})}},
-		{"rejected once", signs(func(s *Signs) { s.Rejected = map[string]int{"tasks/a": 1} }), nil},
-		{"rejected twice, blocked thrice", signs(func(s *Signs) {
+		{"expired", newSigns(withCode("time_expired")), []string{"decay_manager evaluation high lease-expired:" + expires}},
+		{"a draft expired", newSigns(withCode("time_expired"), withState(Draft)), []string{"decay_manager framing high lease-expired:" + expires}},
+		{"a fresh draft", newSigns(withState(Draft), func(s *Signs) { s.File.Lease.ActivatedAt = time.Time{} }), nil},
+		{"no task left", newSigns(withCode("tasks_exhausted")), []string{"decay_manager evaluation high lease-expired:" + expires}},
+		{"no money left", newSigns(withCode("budget_exhausted")), []string{"decay_manager evaluation high lease-expired:" + expires}},
+		{"expired and evaluated", newSigns(withCode("time_expired"), withState(Expired)), nil},
+		{"milestone", newSigns(withCode("milestone_reached")), []string{"decay_manager evaluation medium milestone:" + expires}},
+		{"a fifth of the time", newSigns(func(s *Signs) { s.Verdict.Remaining = 48 * time.Hour / 5 }), []string{"decay_manager evaluation low lease-ending:" + expires}},
+		{"more than a fifth of the time", newSigns(func(s *Signs) { s.Verdict.Remaining = 48*time.Hour/5 + 1 }), nil},
+		{"a fifth of the tasks", newSigns(func(s *Signs) { s.Verdict.Tasks = 4 }), []string{"decay_manager evaluation low lease-ending:" + expires}},
+		{"more than a fifth of the tasks", newSigns(func(s *Signs) { s.Verdict.Tasks = 5 }), nil},
+		{"a fifth of the money", newSigns(func(s *Signs) { s.Verdict.Budget = 1_000_000 }), []string{"decay_manager evaluation low lease-ending:" + expires}},
+		{"more than a fifth of the money", newSigns(func(s *Signs) { s.Verdict.Budget = 1_000_001 }), nil},
+		{"no money of its own", newSigns(func(s *Signs) { s.File.Lease.Budget, s.Verdict.Budget = 0, 0 }), nil},
+		{"all of it short", newSigns(func(s *Signs) { s.Verdict = Verdict{Valid: true} }), []string{"decay_manager evaluation low lease-ending:" + expires}},
+		{"little left of a dead lease", newSigns(withCode("stance_mismatch")), nil},
+		{"nine silent tasks", newSigns(func(s *Signs) { s.SinceProgress = 9 }), nil},
+		{"ten silent tasks", newSigns(func(s *Signs) { s.SinceProgress, s.Progress = 10, "run-7" }), []string{"decay_manager evaluation medium progress-silent:run-7"}},
+		{"stale", newSigns(func(s *Signs) { s.Stale = []string{"terms/b", "terms/a"} }), []string{"decay_manager evaluation low stale-atoms#" + Digest([]string{"terms/a", "terms/b"})}},
+		{"sources", newSigns(func(s *Signs) { s.Lost = []string{"terms/a"} }), []string{"decay_manager evaluation low lost-sources#" + Digest([]string{"terms/a"})}},
+		{"rejected once", newSigns(func(s *Signs) { s.Rejected = map[string]int{"tasks/a": 1} }), nil},
+		{"rejected twice, blocked thrice", newSigns(func(s *Signs) {
 			s.Rejected, s.Blocked = map[string]int{"tasks/b": 2, "tasks/a": 2}, map[string]int{"tasks/a": 3, "tasks/c": 1}
 		}), []string{"decay_manager framing medium rejected:tasks/a#2", "decay_manager framing medium rejected:tasks/b#2", "decay_manager framing medium blocked:tasks/a#3"}},
-		{"two failures", signs(func(s *Signs) { s.Failures = 2 }), nil},
-		{"three failures", signs(func(s *Signs) { s.Failures, s.Failing = 3, "run-5" }), []string{"continuous_eval evaluation high failures:run-5"}},
-		{"nine refusals", signs(func(s *Signs) { s.Refused = 9 }), nil},
-		{"ten refusals", signs(func(s *Signs) { s.Refused = 10 }), []string{"decay_manager evaluation low nudge:G-0002"}},
-		{"ten refusals of a draft", signs(state(Draft), func(s *Signs) { s.Refused = 10 }), []string{"decay_manager commitment low nudge:G-0002"}},
+		{"two failures", newSigns(func(s *Signs) { s.Failures = 2 }), nil},
+		{"three failures", newSigns(func(s *Signs) { s.Failures, s.Failing = 3, "run-5" }), []string{"continuous_eval evaluation high failures:run-5"}},
+		{"nine refusals", newSigns(func(s *Signs) { s.Refused = 9 }), nil},
+		{"ten refusals", newSigns(func(s *Signs) { s.Refused = 10 }), []string{"decay_manager evaluation low nudge:G-0002"}},
+		{"ten refusals of a draft", newSigns(withState(Draft), func(s *Signs) { s.Refused = 10 }), []string{"decay_manager commitment low nudge:G-0002"}},
 		{"ten refusals without a lease", Signs{Now: nine, Refused: 12}, []string{"decay_manager framing low nudge:"}},
-		{"due", signs(func(s *Signs) { s.Due = []string{"D-0001 since 2026-06-30"} }), []string{"decay_manager evaluation low decisions-due#" + Digest([]string{"D-0001 since 2026-06-30"})}},
-		{"the gravest first", signs(over("time_expired"), func(s *Signs) {
+		{"due", newSigns(func(s *Signs) { s.Due = []string{"D-0001 since 2026-06-30"} }), []string{"decay_manager evaluation low decisions-due#" + Digest([]string{"D-0001 since 2026-06-30"})}},
+		{"the gravest first", newSigns(withCode("time_expired"), func(s *Signs) {
 			s.Due, s.Failures, s.Failing, s.SinceProgress = []string{"D-0001"}, 3, "run-5", 10
 		}), []string{
 			"decay_manager evaluation high lease-expired:" + expires, "continuous_eval evaluation high failures:run-5",
@@ -97,12 +97,12 @@ func TestDecayReasons(t *testing.T) {
 		signs Signs
 		want  string
 	}{
-		{signs(over("time_expired")), "lease L-0003 expired at 2026-07-02T09:00:00Z; look at the results, then prolong it (odd gate commitment --renew) or end it (odd gate evaluation --release)"},
-		{signs(over("milestone_reached")), "lease L-0003 reached its milestone: tasks/ship"},
-		{signs(func(s *Signs) { s.Verdict = Verdict{Valid: true, Remaining: time.Hour, Tasks: 1, Budget: 10_000} }), "lease L-0003 nears its end: 1h0m0s, 1 of 20 tasks, $0.01 of $5.00 left"},
-		{signs(func(s *Signs) { s.Stale = []string{"d", "c", "b", "a"} }), "4 atoms are past stale_after: a, b, c, and 1 more"},
-		{signs(func(s *Signs) { s.Due = []string{"D-0001"} }), "1 decision is to be looked at again: D-0001"},
-		{signs(func(s *Signs) { s.Stale = []string{strings.Repeat("x", 600) + "\x1b"} }), "1 atom is past stale_after: " + strings.Repeat("x", 500-len("1 atom is past stale_after: "))},
+		{newSigns(withCode("time_expired")), "lease L-0003 expired at 2026-07-02T09:00:00Z; look at the results, then prolong it (odd gate commitment --renew) or end it (odd gate evaluation --release)"},
+		{newSigns(withCode("milestone_reached")), "lease L-0003 reached its milestone: tasks/ship"},
+		{newSigns(func(s *Signs) { s.Verdict = Verdict{Valid: true, Remaining: time.Hour, Tasks: 1, Budget: 10_000} }), "lease L-0003 nears its end: 1h0m0s, 1 of 20 tasks, $0.01 of $5.00 left"},
+		{newSigns(func(s *Signs) { s.Stale = []string{"d", "c", "b", "a"} }), "4 atoms are past stale_after: a, b, c, and 1 more"},
+		{newSigns(func(s *Signs) { s.Due = []string{"D-0001"} }), "1 decision is to be looked at again: D-0001"},
+		{newSigns(func(s *Signs) { s.Stale = []string{strings.Repeat("x", 600) + "\x1b"} }), "1 atom is past stale_after: " + strings.Repeat("x", 500-len("1 atom is past stale_after: "))},
 	} {
 		if got := Decay(c.signs)[0].Reason; got != c.want {
 			t.Errorf("got %q, want %q", got, c.want)
@@ -125,8 +125,8 @@ func decide(t *testing.T, file []byte, s Signs) ([]byte, int) {
 	return file, len(done)
 }
 
-// disposed rejects what is open.
-func disposed(t *testing.T, file []byte) []byte {
+// disposeAll rejects what is open.
+func disposeAll(t *testing.T, file []byte) []byte {
 	t.Helper()
 	b := read(t, file)
 	for _, p := range b.Open() {
@@ -151,11 +151,11 @@ func TestDecayOnce(t *testing.T) {
 		sign, next      Signs
 		whileOpen, then int // how often next is said while the sign is open, and after it was turned down
 	}{
-		{"expiry", signs(over("time_expired")), signs(over("tasks_exhausted")), 0, 0},
-		{"expiry after a renewal", signs(over("time_expired")), signs(over("time_expired"), renewed), 1, 1},
-		{"nudge", signs(refused("G-0002")), signs(refused("G-0002")), 0, 0},
-		{"nudge after a gate", signs(refused("G-0002")), signs(refused("G-0003")), 1, 1},
-		{"another atom stale", signs(stale("a")), signs(stale("a", "b")), 0, 1},
+		{"expiry", newSigns(withCode("time_expired")), newSigns(withCode("tasks_exhausted")), 0, 0},
+		{"expiry after a renewal", newSigns(withCode("time_expired")), newSigns(withCode("time_expired"), renewed), 1, 1},
+		{"nudge", newSigns(refused("G-0002")), newSigns(refused("G-0002")), 0, 0},
+		{"nudge after a gate", newSigns(refused("G-0002")), newSigns(refused("G-0003")), 1, 1},
+		{"another atom stale", newSigns(stale("a")), newSigns(stale("a", "b")), 0, 1},
 	} {
 		file, n := decide(t, nil, c.sign)
 		if n != 1 {
@@ -169,7 +169,7 @@ func TestDecayOnce(t *testing.T) {
 		if _, n := decide(t, file, c.next); n != c.whileOpen {
 			t.Errorf("%s: changed and open, said %d times", c.name, n)
 		}
-		file = disposed(t, file)
+		file = disposeAll(t, file)
 		if _, n := decide(t, file, c.sign); n != 0 {
 			t.Errorf("%s: said again after it was turned down", c.name)
 		}

@@ -13,8 +13,8 @@ import (
 	"pgregory.net/rapid"
 )
 
-// whole is an active lease with every field set.
-func whole() File {
+// wholeLease is an active lease with every field set.
+func wholeLease() File {
 	return File{1, Execution, Lease{
 		ID: "L-0001", State: Active, Frame: "Ship \"v1\" — all of it.", Horizon: "mid", Success: []string{"It runs.", "It is seen."}, NonGoals: []string{"v2"},
 		RenewalPrompt: "Go on?", ActivatedAt: nine, ExpiresAt: nine.Add(14 * day), MaxTasks: 7, Milestone: []string{"ship"}, Budget: 5_250_000,
@@ -25,7 +25,7 @@ func whole() File {
 
 func TestLeasePrintsAndReadsBack(t *testing.T) {
 	t.Parallel()
-	for _, f := range []File{whole(), DraftOf(nine, Plan{ID: "L-0001"}), {1, Sensemaking, Lease{ID: "L-0002", State: Draft, Horizon: "long", ExpiresAt: nine, MaxTasks: 20}}} {
+	for _, f := range []File{wholeLease(), DraftOf(nine, Plan{ID: "L-0001"}), {1, Sensemaking, Lease{ID: "L-0002", State: Draft, Horizon: "long", ExpiresAt: nine, MaxTasks: 20}}} {
 		b := PrintLease(f)
 		got, err := ParseLease("lease.toml", b)
 		if d := cmp.Diff(f, got); err != nil || d != "" {
@@ -39,7 +39,7 @@ func TestLeasePrintsAndReadsBack(t *testing.T) {
 
 func TestParseLeaseRefuses(t *testing.T) {
 	t.Parallel()
-	good := string(PrintLease(whole()))
+	good := string(PrintLease(wholeLease()))
 	for _, c := range []struct{ old, new, want string }{
 		{"version = 1\n", "", "lease.toml:1: version: is missing"},
 		{"version = 1", "version = 2", "lease.toml:1: version: 2; this odd reads version 1"},
@@ -110,9 +110,9 @@ func TestParseLeaseRefuses(t *testing.T) {
 	}
 }
 
-// facts are such that whole() is valid.
-func facts(t testing.TB) (File, Facts) {
-	f := whole()
+// validFacts are such that whole() is valid.
+func validFacts(t testing.TB) (File, Facts) {
+	f := wholeLease()
 	b := PrintLease(f)
 	var gates []byte
 	for _, r := range []Row{
@@ -161,12 +161,12 @@ func TestValidHasAnOrder(t *testing.T) {
 	if d := cmp.Diff(want, Codes()); d != "" || len(breaks) != len(want) {
 		t.Fatal(d)
 	}
-	f, x := facts(t)
+	f, x := validFacts(t)
 	if v := f.Valid("fix", x); !v.Valid || v.Code != "" || v.Tasks != 5 || v.Budget != 4_250_000 || v.Remaining != 14*day-time.Hour {
 		t.Fatalf("%+v", v)
 	}
 	for i, code := range want {
-		f, x := facts(t)
+		f, x := validFacts(t)
 		breaks[code](&f, &x)
 		if v := f.Valid("fix", x); v.Valid || v.Code != code || v.Text == "" || v.Way == "" {
 			t.Errorf("%s alone: %+v", code, v)
@@ -174,7 +174,7 @@ func TestValidHasAnOrder(t *testing.T) {
 		// What breaks the same fact twice cannot stand together.
 		apart := []string{"draft", "suspended", "released", "not_yet_active", "time_expired", "clock", "unreadable", "schema", "none"}
 		for _, later := range want[i+1:] {
-			f, x := facts(t)
+			f, x := validFacts(t)
 			if slices.Contains(apart, later) && slices.Contains(apart, code) {
 				continue
 			}
@@ -211,7 +211,7 @@ func TestValidAtItsEdges(t *testing.T) {
 		{"a clock within the skew", func(_ *File, x *Facts) { x.Chain.Rows[1].TS = x.Now.Add(skew) }, "fix", ""},
 		{"nothing at all", func(f *File, x *Facts) { *f, *x = File{}, Facts{Now: nine} }, "", "none"},
 	} {
-		f, x := facts(t)
+		f, x := validFacts(t)
 		c.change(&f, &x)
 		if v := f.Valid(c.kind, x); v.Code != c.want || v.Valid != (c.want == "") {
 			t.Errorf("%s: %+v, want %q", c.name, v, c.want)
@@ -222,7 +222,7 @@ func TestValidAtItsEdges(t *testing.T) {
 func TestDraftPermitsExploration(t *testing.T) {
 	t.Parallel()
 	d := newDesk(t)
-	out := d.do(Act{Gate: Framing, Lease: d.draft()})
+	out := d.mustDo(Act{Gate: Framing, Lease: d.draftLease()})
 	chain, _ := ReadChain(d.s.Gates)
 	x := Facts{Now: d.now, Present: true, Committed: true, Chain: chain, Sum: Sum(d.s.LeaseFile)}
 	for _, s := range Stances() {
@@ -256,8 +256,8 @@ func TestDraftOfNeedsNoEdit(t *testing.T) {
 		}
 		d := newDesk(t)
 		f := DraftOf(d.now, p)
-		d.do(Act{Gate: Framing, Lease: &f.Lease})
-		if out := d.do(Act{Gate: Commitment}); out.Lease.Lease.State != Active || out.Asks == "" {
+		d.mustDo(Act{Gate: Framing, Lease: &f.Lease})
+		if out := d.mustDo(Act{Gate: Commitment}); out.Lease.Lease.State != Active || out.Asks == "" {
 			r.Fatalf("%+v", out)
 		}
 	})
@@ -268,7 +268,7 @@ func TestDraftOfNeedsNoEdit(t *testing.T) {
 }
 
 func FuzzParseLease(f *testing.F) {
-	f.Add(PrintLease(whole()))
+	f.Add(PrintLease(wholeLease()))
 	f.Add(PrintLease(DraftOf(nine, Plan{ID: "L-0001"})))
 	f.Add([]byte("version = 1\nlease = { scope = { kinds = [1, 2.5, 1979-05-27] } }\n"))
 	f.Fuzz(func(t *testing.T, b []byte) {
@@ -290,7 +290,7 @@ func FuzzParseLease(f *testing.F) {
 
 func TestParseLeaseRefusesABook(t *testing.T) {
 	t.Parallel()
-	_, err := ParseLease("lease.toml", append(PrintLease(whole()), bytes.Repeat([]byte("#"), maxLease)...))
+	_, err := ParseLease("lease.toml", append(PrintLease(wholeLease()), bytes.Repeat([]byte("#"), maxLease)...))
 	var m *Malformed
 	if !errors.As(err, &m) || !m.Syntax || !strings.Contains(err.Error(), "lease.toml:1: is 1") {
 		t.Errorf("%v", err)

@@ -14,7 +14,7 @@ import (
 
 var nine = time.Date(2026, 7, 1, 9, 0, 0, 0, time.UTC)
 
-func proposal(id, key string, change ...func(*Proposal)) Proposal {
+func newProposal(id, key string, change ...func(*Proposal)) Proposal {
 	p := Proposal{ID: id, TS: nine, Source: TaskAgent, Severity: Low, Gate: EvaluationGate, Reason: "the lease nears its end", Key: key}
 	for _, c := range change {
 		c(&p)
@@ -49,7 +49,7 @@ func read(t testing.TB, files ...[]byte) Buffer {
 
 func TestProposalLine(t *testing.T) {
 	t.Parallel()
-	got := propose(t, proposal("P-1", "k", func(p *Proposal) { p.Task, p.Run = "tasks/tidy", "run-1" }))
+	got := propose(t, newProposal("P-1", "k", func(p *Proposal) { p.Task, p.Run = "tasks/tidy", "run-1" }))
 	want := `{"t":"proposal","id":"P-1","ts":"2026-07-01T09:00:00Z","source":"task_agent","severity":"low","gate":"evaluation","reason":"the lease nears its end","task":"tasks/tidy","run":"run-1","key":"k"}` + "\n"
 	if diff := cmp.Diff(want, string(got)); diff != "" {
 		t.Error(diff)
@@ -59,7 +59,7 @@ func TestProposalLine(t *testing.T) {
 // unknown_source_rejected, and every other line that nobody may read.
 func TestReadRefuses(t *testing.T) {
 	t.Parallel()
-	good := strings.TrimSuffix(string(propose(t, proposal("P-1", "k"))), "\n")
+	good := strings.TrimSuffix(string(propose(t, newProposal("P-1", "k"))), "\n")
 	said := `{"t":"disposition","id":"P-1","ts":"2026-07-01T09:00:00Z","by":"human:ann@example.org","decision":"rejected","reason":"no"}`
 	swap := func(line, old, new string) string {
 		out := strings.Replace(line, old, new, 1)
@@ -127,7 +127,7 @@ func TestOpenOrder(t *testing.T) {
 				for range 2 {
 					id := fmt.Sprintf("P-%03d", len(want))
 					want = append(want, id)
-					all = append(all, proposal(id, id, func(p *Proposal) { p.Severity, p.Source, p.TS = sev, src, at }))
+					all = append(all, newProposal(id, id, func(p *Proposal) { p.Severity, p.Source, p.TS = sev, src, at }))
 				}
 			}
 		}
@@ -145,29 +145,29 @@ func TestOpenOrder(t *testing.T) {
 func TestAppendProposal(t *testing.T) {
 	t.Parallel()
 	long := strings.Repeat("é", 300) // 600 bytes
-	file := propose(t, proposal("P-1", "a", func(p *Proposal) { p.Reason = "one\n\ttwo\x1b[31m\u202e" + long }))
+	file := propose(t, newProposal("P-1", "a", func(p *Proposal) { p.Reason = "one\n\ttwo\x1b[31m\u202e" + long }))
 	got := read(t, file).Open()[0].Reason
 	if !strings.HasPrefix(got, "one two[31mé") || len(got) > 500 || len(got) < 498 || !utf8.ValidString(got) {
 		t.Errorf("reason %d bytes: %q", len(got), got)
 	}
 	b := read(t, file)
-	if other, _, ok, err := b.appendProposal(nil, proposal("P-2", "a")); err != nil || ok || other != nil {
+	if other, _, ok, err := b.appendProposal(nil, newProposal("P-2", "a")); err != nil || ok || other != nil {
 		t.Errorf("same key in another writer's file: %v, %v", ok, err)
 	}
-	if _, _, ok, err := b.appendProposal(file, proposal("P-1", "b")); err == nil || ok {
+	if _, _, ok, err := b.appendProposal(file, newProposal("P-1", "b")); err == nil || ok {
 		t.Errorf("an id twice: %v, %v", ok, err)
 	}
-	if _, _, _, err := b.appendProposal([]byte("{"), proposal("P-2", "b")); err == nil {
+	if _, _, _, err := b.appendProposal([]byte("{"), newProposal("P-2", "b")); err == nil {
 		t.Error("appended to a torn file")
 	}
-	if _, _, _, err := b.appendProposal(file, proposal("P-2", "b", func(p *Proposal) { p.Source = "contrast" })); err == nil {
+	if _, _, _, err := b.appendProposal(file, newProposal("P-2", "b", func(p *Proposal) { p.Source = "contrast" })); err == nil {
 		t.Error("appended an unknown source")
 	}
 	file, err := b.AppendDisposition(file, Disposition{ID: "P-1", TS: nine, By: "human:ann@example.org", Decision: Rejected, Reason: "not now"})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, _, ok, err := b.appendProposal(file, proposal("P-2", "a")); err != nil || !ok {
+	if _, _, ok, err := b.appendProposal(file, newProposal("P-2", "a")); err != nil || !ok {
 		t.Errorf("a key that is open no more: %v, %v", ok, err)
 	}
 }
@@ -175,8 +175,8 @@ func TestAppendProposal(t *testing.T) {
 func TestDerivedIDs(t *testing.T) {
 	t.Parallel()
 	by := func(run string) func(*Proposal) { return func(p *Proposal) { p.Run = run } }
-	one, two := propose(t, proposal("", "k", by("run-1")), proposal("", "l", by("run-1"))), propose(t, proposal("", "k", by("run-2")))
-	if diff := cmp.Diff(string(one), string(propose(t, proposal("", "k", by("run-1")), proposal("", "l", by("run-1"))))); diff != "" {
+	one, two := propose(t, newProposal("", "k", by("run-1")), newProposal("", "l", by("run-1"))), propose(t, newProposal("", "k", by("run-2")))
+	if diff := cmp.Diff(string(one), string(propose(t, newProposal("", "k", by("run-1")), newProposal("", "l", by("run-1"))))); diff != "" {
 		t.Errorf("the same again differs: %s", diff)
 	}
 	b := read(t, one, two) // an id twice would be an error
@@ -189,7 +189,7 @@ func TestDerivedIDs(t *testing.T) {
 
 func TestAppendDisposition(t *testing.T) {
 	t.Parallel()
-	file := propose(t, proposal("P-1", "a"), proposal("P-2", "b"))
+	file := propose(t, newProposal("P-1", "a"), newProposal("P-2", "b"))
 	b := read(t, file)
 	no := Disposition{ID: "P-1", TS: nine, By: "human:ann@example.org", Decision: Rejected, Reason: "not\nnow"}
 	mine, err := b.AppendDisposition(nil, no)
@@ -223,7 +223,7 @@ func TestAppendDisposition(t *testing.T) {
 
 func TestDisposedInTwoClones(t *testing.T) {
 	t.Parallel()
-	file := propose(t, proposal("P-1", "a"))
+	file := propose(t, newProposal("P-1", "a"))
 	b := read(t, file)
 	say := func(by string, at time.Time) []byte {
 		f, err := b.AppendDisposition(nil, Disposition{ID: "P-1", TS: at, By: "human:" + by, Decision: Rejected, Reason: "no"})
@@ -243,7 +243,7 @@ func TestDisposedInTwoClones(t *testing.T) {
 func TestSupersede(t *testing.T) {
 	t.Parallel()
 	of := func(lease string) func(*Proposal) { return func(p *Proposal) { p.Lease = lease } }
-	b := read(t, propose(t, proposal("P-1", "a", of("L-0001")), proposal("P-2", "b", of("L-0002")), proposal("P-3", "c"), proposal("P-4", "d", of("L-0001"))))
+	b := read(t, propose(t, newProposal("P-1", "a", of("L-0001")), newProposal("P-2", "b", of("L-0002")), newProposal("P-3", "c"), newProposal("P-4", "d", of("L-0001"))))
 	mine, err := b.AppendDisposition(nil, Disposition{ID: "P-4", TS: nine, By: "human:ann@example.org", Decision: Accepted, Act: "G-0003"})
 	if err != nil {
 		t.Fatal(err)
@@ -271,7 +271,7 @@ func TestAppendAll(t *testing.T) {
 	t.Parallel()
 	many := func(n int, sev Severity) (out []Proposal) {
 		for i := range n {
-			out = append(out, proposal("", fmt.Sprint(sev, i), func(p *Proposal) { p.Severity, p.Run = sev, "run-1" }))
+			out = append(out, newProposal("", fmt.Sprint(sev, i), func(p *Proposal) { p.Severity, p.Run = sev, "run-1" }))
 		}
 		return out
 	}
@@ -307,7 +307,7 @@ func TestAppendAll(t *testing.T) {
 	}
 }
 
-func all(files [][]byte) (b Buffer) {
+func readAll(files [][]byte) (b Buffer) {
 	for _, f := range files {
 		if err := b.ReadProposals(f); err != nil {
 			panic(err)
@@ -331,15 +331,15 @@ func TestOrderFree(t *testing.T) {
 				files[w] = must(b.AppendDisposition(files[w], d))
 			} else {
 				ids++
-				p := proposal(fmt.Sprintf("P-%d", ids), rapid.StringMatching("[a-c]").Draw(t, "key"))
+				p := newProposal(fmt.Sprintf("P-%d", ids), rapid.StringMatching("[a-c]").Draw(t, "key"))
 				p.Severity, p.Source = rapid.SampledFrom(Severities()).Draw(t, "severity"), rapid.SampledFrom(Sources()).Draw(t, "source")
 				next, _, _, err := b.appendProposal(files[w], p)
 				files[w] = must(next, err)
 			}
-			b = all(files)
+			b = readAll(files)
 		}
-		other := all(rapid.Permutation(files).Draw(t, "order"))
-		b = all(files)
+		other := readAll(rapid.Permutation(files).Draw(t, "order"))
+		b = readAll(files)
 		if diff := cmp.Diff(b, other); diff != "" {
 			t.Fatal(diff)
 		}
@@ -362,7 +362,7 @@ func must[T any](v T, err error) T {
 
 // What can be read can be written and read again; nothing panics.
 func FuzzReadProposals(f *testing.F) {
-	file := propose(f, proposal("P-1", "a"), proposal("P-2", "b"))
+	file := propose(f, newProposal("P-1", "a"), newProposal("P-2", "b"))
 	f.Add(must(read(f, file).AppendDisposition(file, Disposition{ID: "P-1", TS: nine, By: "human:a@b", Decision: Rejected, Reason: "no"})))
 	f.Add([]byte(`{"t":"proposal","id":null}` + "\n"))
 	f.Add([]byte("\n"))

@@ -16,8 +16,8 @@ import (
 	"github.com/odd-cli/odd/persona/contract"
 )
 
-// Sessions that no task asks for reserve for each of them, and hand over what is
-// their run's and new.
+// Sessions without a task reserve money for each of them, and hand over only new files of
+// their run.
 func TestSessionsAloneAreProven(t *testing.T) {
 	claims := func(change func(*event.Record)) func(*story, *draft) {
 		return func(s *story, d *draft) {
@@ -32,7 +32,7 @@ func TestSessionsAloneAreProven(t *testing.T) {
 			}
 		}
 	}
-	explore := func(s *story) repo.OID { s.invoke(contract.Explorer); return "" }
+	explore := func(s *story) repo.OID { s.runWithoutTask(contract.Explorer); return "" }
 	// again puts records like that of the session before it.
 	again := func(n int, change func(*event.Record)) func(*story, *draft) {
 		return func(s *story, d *draft) {
@@ -55,7 +55,7 @@ func TestSessionsAloneAreProven(t *testing.T) {
 					s.Fatal(err)
 				}
 			}
-			relay(s, d, func(r *event.Record) {
+			changeOutcome(s, d, func(r *event.Record) {
 				if r.Kind == event.Outcome {
 					r.Cost = 100
 				}
@@ -92,8 +92,8 @@ func TestSessionsAloneAreProven(t *testing.T) {
 	})
 }
 
-// A session that only reads, and that no task asks for, engages: drains and others run beside
-// it. What an older odd claimed for it, and what changes something, is alone.
+// A session that only reads and has no task engages, so drains run beside it. Older versions
+// of odd claimed for it; such a run, and one that changes something, must run alone.
 func TestReadersRunBesideDrains(t *testing.T) {
 	rich := func(s *story) {
 		s.ann("more money", repo.Changes{"odd.toml": regexp.MustCompile(`monthly_usd = .*`).ReplaceAll(s.file("odd.toml"), []byte("monthly_usd = 9"))})
@@ -101,13 +101,13 @@ func TestReadersRunBesideDrains(t *testing.T) {
 	beside := func(kind event.Kind, role contract.Role, drains int) func(*story) repo.OID {
 		return func(s *story) repo.OID {
 			rich(s)
-			w := s.engage(kind, role)
-			other := s.engage(event.Engage, contract.Observer)
+			w := s.beginSession(kind, role)
+			other := s.beginSession(event.Engage, contract.Observer)
 			for range drains {
 				s.result(s.claim("t"), 10, terms("keel"))
 			}
-			s.conclude(w, role)
-			s.conclude(other, contract.Observer)
+			s.endSession(w, role)
+			s.endSession(other, contract.Observer)
 			return ""
 		}
 	}
@@ -126,14 +126,14 @@ func TestReadersRunBesideDrains(t *testing.T) {
 	runTampers(t, []tamper{
 		{name: "two beside a drain", tell: beside(event.Engage, contract.Explorer, 1), want: []string{}},
 		{name: "two whose money is not there", tell: func(s *story) repo.OID {
-			w := s.engage(event.Engage, contract.Explorer)
-			s.invoke(contract.Explorer)
-			s.conclude(w, contract.Explorer)
+			w := s.beginSession(event.Engage, contract.Explorer)
+			s.runWithoutTask(contract.Explorer)
+			s.endSession(w, contract.Explorer)
 			return ""
 		}, want: []string{"5 ledger/2026-03/R2.jsonl:1 reserves $0.50 on top of $0.50, past what no team has, $0.60"}},
 		{name: "a drain between its own", tell: func(s *story) repo.OID {
 			a := s.claim("t")
-			s.conclude(s.engage(event.Engage, contract.Explorer), contract.Explorer)
+			s.endSession(s.beginSession(event.Engage, contract.Explorer), contract.Explorer)
 			s.result(a, 10, terms("keel"))
 			return ""
 		}, want: []string{}},
@@ -147,7 +147,7 @@ func TestReadersRunBesideDrains(t *testing.T) {
 			"5 tasks/t.md:5 the task was claimed, but the ledger reserves no money for it"}},
 		{name: "a drain that engages as well", tell: func(s *story) repo.OID {
 			rich(s)
-			w := s.engage(event.Engage, contract.Explorer)
+			w := s.beginSession(event.Engage, contract.Explorer)
 			s.add("u", "")
 			task := w.task
 			w.task = "t"
@@ -160,7 +160,7 @@ func TestReadersRunBesideDrains(t *testing.T) {
 			s.land(s.make("claim", "t", draft{who: agentMail, parents: []repo.OID{s.tip()}, ch: ch, trailers: [][2]string{{"Odd-Run", w.id}, {"Odd-Task", "t"}}}))
 			s.claim("u")
 			w.task = task
-			s.conclude(w, contract.Explorer)
+			s.endSession(w, contract.Explorer)
 			return ""
 		}, want: []string{
 			"4 ledger/2026-03/R1.jsonl:2 R1 claims t while it holds R1",
@@ -179,17 +179,17 @@ func TestReadersRunBesideDrains(t *testing.T) {
 	})
 }
 
-// Who hands nothing over may watch for longer than its permit holds; what is handed over was
-// read under one.
+// A watch that hands nothing over may last longer than its permit. What is handed over was
+// read under a permit.
 func TestAWatchMayOutliveItsPermit(t *testing.T) {
 	t.Parallel()
 	const late = "a session that was read after its permit had ended"
 	for role, want := range map[contract.Role]bool{contract.Observer: false, contract.Explorer: true} {
 		t.Run(string(role), func(t *testing.T) {
 			t.Parallel()
-			s := begin(t, lawful(t, ""), map[string]func(*story, *draft){"end invoke": func(s *story, d *draft) {
+			s := begin(t, lawWith(t, ""), map[string]func(*story, *draft){"end invoke": func(s *story, d *draft) {
 				w := &run{task: "run-01KJ0000000000000000000001", base: s.tip()}
-				s.anchor(w)
+				s.bindAnchor(w)
 				w.permit["expires_at"] = s.now.Add(-5 * time.Minute).Format(time.RFC3339)
 				name := ledgerIn(d)
 				all, err := event.Read(d.ch[name])
@@ -208,8 +208,8 @@ func TestAWatchMayOutliveItsPermit(t *testing.T) {
 					}
 				}
 			}})
-			s.invoke(role)
-			if got := strings.Join(found(s.check("", s.tip())), "\n"); strings.Contains(got, late) != want {
+			s.runWithoutTask(role)
+			if got := strings.Join(listFindings(s.check("", s.tip())), "\n"); strings.Contains(got, late) != want {
 				t.Errorf("found\n%s", got)
 			}
 		})

@@ -9,8 +9,8 @@ import (
 	"github.com/odd-cli/odd/journal/repo"
 )
 
-// endorse is the yes of who before others approve.
-func (s *story) endorse(w *run, who string) {
+// addEndorsement endorses the proposal as who.
+func (s *story) addEndorsement(w *run, who string) {
 	s.Helper()
 	b, err := review.Endorse(s.task(w.task), s.human(who), s.now)
 	if err != nil {
@@ -19,7 +19,7 @@ func (s *story) endorse(w *run, who string) {
 	s.land(s.make("endorse", w.task, draft{who: who, parents: []repo.OID{s.tip()}, ch: repo.Changes{taskFile(w.task): b}}))
 }
 
-// An approval takes what the people that odd.toml names approved or endorsed.
+// An approval takes only what the approvers of odd.toml approved or endorsed.
 func TestApproversAreProven(t *testing.T) {
 	t.Parallel()
 	const bobs, both = "[governance.approvers]\n\"knowledge/terms/**\" = [\"bob@example.org\"]\n", "approvals = 2\n[governance.approvers]\nterm = [\"Ann@example.org\", \"bob@example.org\"]\n"
@@ -47,7 +47,7 @@ func TestApproversAreProven(t *testing.T) {
 			want: []string{"3 tasks/t.md:5 writes that human:bob@example.org endorsed #, in a commit by ann@example.org"}},
 		{name: "a yes to another proposal", law: both, endorses: bobMail, at: "endorse t",
 			do: func(s *story, d *draft) {
-				swap(s, d, taskFile("t"), "proposal: \"", "proposal: \"0")
+				replaceIn(s, d, taskFile("t"), "proposal: \"", "proposal: \"0")
 			},
 			want: []string{"3 tasks/t.md:5 the approval takes knowledge/terms/keel.md, and 1 more of bob@example.org must approve it, by [governance.approvers] term"}},
 	} {
@@ -57,14 +57,14 @@ func TestApproversAreProven(t *testing.T) {
 			if c.at != "" {
 				hooks[c.at] = c.do
 			}
-			s := begin(t, lawful(t, c.law), hooks)
+			s := begin(t, lawWith(t, c.law), hooks)
 			s.add("t", "team: docs\n")
 			w := work(s, "t")
 			if c.endorses != "" {
-				s.endorse(w, c.endorses)
+				s.addEndorsement(w, c.endorses)
 			}
 			s.approve(w, false)
-			if d := cmp.Diff(c.want, found(s.check("", s.tip()))); d != "" {
+			if d := cmp.Diff(c.want, listFindings(s.check("", s.tip()))); d != "" {
 				t.Error(d)
 			}
 		})

@@ -10,16 +10,16 @@ import (
 	"github.com/odd-cli/odd/journal/repo"
 )
 
-// TestABrokenStoreIsNoCleanHistory: whatever is gone from the store, a check of the whole
-// fails or tells something, unless no rule has a use for it.
+// Whatever object is missing, a check of the whole history fails or reports something,
+// unless no rule reads that object.
 func TestABrokenStoreIsNoCleanHistory(t *testing.T) {
 	t.Parallel()
-	s := begin(t, lawful(t, ""), nil)
+	s := begin(t, lawWith(t, ""), nil)
 	s.ann("a larger month", repo.Changes{"odd.toml": []byte(strings.Replace(law, "1.20", "1.80", 1))})
-	s.tell()
-	s.slowly()
-	s.piped()
-	s.approve(ofFiles(s, doc(), nil), false)
+	s.tellAll()
+	s.tellGovernance()
+	s.tellChanges()
+	s.approve(ofFiles(s, docChange(), nil), false)
 	s.check("", s.tip())
 	objects := strings.Split(strings.TrimSpace(s.git("", "rev-list", "--objects", string(s.tip()))), "\n")
 	if len(objects) < 100 {

@@ -7,7 +7,7 @@ import (
 	"github.com/odd-cli/odd/journal/repo"
 )
 
-// What was asked for last is there still, up to most; of all the rest no more than as much again.
+// The cache keeps at least most values and at most twice as many.
 func TestRecall(t *testing.T) {
 	t.Parallel()
 	m := newCache[int](10)

@@ -73,14 +73,14 @@ func ofFilesOn(s *story, task string, files repo.Changes, say map[string]string)
 		}
 		now := map[string]string{pipeline.FactCandidate: string(tree)}
 		maps.Copy(now, facts)
-		op(until, pipeline.Limits{}, now)(s, w, ch)
+		withOp(until, pipeline.Limits{}, now)(s, w, ch)
 	}
 	s.result(w, 1, files)
 	return w
 }
 
-// doc is a small change of a document.
-func doc() repo.Changes { return repo.Changes{"docs/a.md": []byte("# A\n\nOne line.\n")} }
+// docChange is a small change of a document.
+func docChange() repo.Changes { return repo.Changes{"docs/a.md": []byte("# A\n\nOne line.\n")} }
 
 func TestAChangeOfFilesIsProven(t *testing.T) {
 	t.Parallel()
@@ -95,7 +95,7 @@ func TestAChangeOfFilesIsProven(t *testing.T) {
 	}
 	outcome := func(change func(*event.Record)) func(*story, *draft) {
 		return func(s *story, d *draft) {
-			relay(s, d, func(r *event.Record) {
+			changeOutcome(s, d, func(r *event.Record) {
 				if r.Kind == event.Outcome {
 					change(r)
 				}
@@ -110,25 +110,25 @@ func TestAChangeOfFilesIsProven(t *testing.T) {
 		do    func(*story, *draft)
 		want  string // of a finding of row 13; "" is none at all
 	}{
-		{name: "nothing is wrong", files: doc()},
+		{name: "nothing is wrong", files: docChange()},
 		{name: "beside an atom", files: repo.Changes{"docs/a.md": []byte("# A\n"), "knowledge/terms/keel.md": terms("keel")["knowledge/terms/keel.md"]}},
-		{name: "no op is named", files: doc(), at: "proposal c", do: trailer("Odd-Op", ""), want: "names no op"},
-		{name: "an op that is not there", files: doc(), at: "proposal c", do: trailer("Odd-Op", "op-XX"), want: "which no ledger of its run tells of"},
-		{name: "another tier in the commit", files: doc(), at: "proposal c", do: trailer("Odd-Tier", "SAFE_AUTO"), want: "the tier of the proposal is SAFE_AUTO"},
-		{name: "a tier that is too low", files: doc(), say: map[string]string{pipeline.FactTier: "SAFE_AUTO"}, want: "recorded the tier SAFE_AUTO; by the same rules its bytes make it APPROVAL_REQUIRED"},
+		{name: "no op is named", files: docChange(), at: "proposal c", do: trailer("Odd-Op", ""), want: "names no op"},
+		{name: "an op that is not there", files: docChange(), at: "proposal c", do: trailer("Odd-Op", "op-XX"), want: "which no ledger of its run tells of"},
+		{name: "another tier in the commit", files: docChange(), at: "proposal c", do: trailer("Odd-Tier", "SAFE_AUTO"), want: "the tier of the proposal is SAFE_AUTO"},
+		{name: "a tier that is too low", files: docChange(), say: map[string]string{pipeline.FactTier: "SAFE_AUTO"}, want: "recorded the tier SAFE_AUTO; by the same rules its bytes make it APPROVAL_REQUIRED"},
 		{name: "findings that were not told", files: repo.Changes{"docs/a.md": []byte("# A\n\n" + strings.Repeat("long ", 1000) + "\n")},
 			say: map[string]string{"findings": "0 hard, 0 soft"}, want: "recorded 0 hard, 0 soft findings; by the same rules there are 0 hard, 1 soft"},
-		{name: "no word of findings", files: doc(), say: map[string]string{"findings": "none"}, want: "recorded none findings"},
-		{name: "another tree", files: doc(), say: map[string]string{pipeline.FactCandidate: strings.Repeat("a", 40)}, want: "the tree of the proposal is"},
-		{name: "another base", files: doc(), say: map[string]string{pipeline.FactBase: strings.Repeat("b", 40)}, want: "the base of the proposal is"},
+		{name: "no word of findings", files: docChange(), say: map[string]string{"findings": "none"}, want: "recorded none findings"},
+		{name: "another tree", files: docChange(), say: map[string]string{pipeline.FactCandidate: strings.Repeat("a", 40)}, want: "the tree of the proposal is"},
+		{name: "another base", files: docChange(), say: map[string]string{pipeline.FactBase: strings.Repeat("b", 40)}, want: "the base of the proposal is"},
 		{name: "what the gate refuses", files: repo.Changes{"docs/a.md": []byte("key: AKIA" + "IOSFODNN7EXAMPLQ\n")}, want: "let pass what its rules refuse: secret_introduced"},
-		{name: "a file besides", files: doc(), at: "proposal c", do: also("src/b.md", "# B\n"), want: "is outside of the paths that c had"},
+		{name: "a file besides", files: docChange(), at: "proposal c", do: also("src/b.md", "# B\n"), want: "is outside of the paths that c had"},
 		{name: "outside of the task's paths", files: repo.Changes{"src/a.md": []byte("# A\n")}, want: "is outside of the paths that c had"},
 		{name: "odd.toml", files: repo.Changes{"odd.toml": []byte(law + "\n")}, want: "an op changes what no machine may"},
 		{name: "who may sign", files: repo.Changes{"docs/allowed_signers": []byte("x\n")}, want: "an op changes what no machine may"},
 		{name: "a workflow", files: repo.Changes{".github/workflows/a.yml": []byte("on: push\n")}, want: "an op changes what no machine may"},
-		{name: "an outcome that names no op", files: doc(), at: "result c", do: outcome(func(r *event.Record) { eventtest.Set(r, "op", nil) }), want: "names no op"},
-		{name: "an outcome of another op", files: doc(), at: "result c", do: outcome(func(r *event.Record) { eventtest.Set(r, "op", "op-XX") }), want: "of which its ledger tells nothing"},
+		{name: "an outcome that names no op", files: docChange(), at: "result c", do: outcome(func(r *event.Record) { eventtest.Set(r, "op", nil) }), want: "names no op"},
+		{name: "an outcome of another op", files: docChange(), at: "result c", do: outcome(func(r *event.Record) { eventtest.Set(r, "op", "op-XX") }), want: "of which its ledger tells nothing"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
@@ -136,8 +136,8 @@ func TestAChangeOfFilesIsProven(t *testing.T) {
 			if c.at != "" {
 				hooks[c.at] = c.do
 			}
-			s := begin(t, lawful(t, ""), hooks)
-			got := found(s.check("", merged(c.files, c.say)(s)))
+			s := begin(t, lawWith(t, ""), hooks)
+			got := listFindings(s.check("", merged(c.files, c.say)(s)))
 			if c.want == "" && len(got) > 0 {
 				t.Errorf("found %q", got)
 			}
@@ -152,11 +152,11 @@ func TestAChangeOfFilesIsProven(t *testing.T) {
 	}
 }
 
-// Who works from a plan changes the files of its scope, a resolver those that the findings
-// are about, and nothing else. A plan that names no file binds nothing.
+// A session with a plan changes only files of its scope, and a resolver only files of its
+// findings. A plan that names no file allows any.
 func TestAChangeKeepsToItsHandoffs(t *testing.T) {
 	t.Parallel()
-	also := doc()
+	also := docChange()
 	also["docs/b.md"] = []byte("# B\n")
 	about := func(text string) string { return strings.ReplaceAll(text, keelFile, "docs/a.md") }
 	scope := func(is string) func(string) string {
@@ -169,31 +169,31 @@ func TestAChangeKeepsToItsHandoffs(t *testing.T) {
 		change   func(string) string
 		want     []string
 	}{
-		"what they are about":        {doc(), contract.Validator, contract.Resolver, about, []string{}},
+		"what they are about":        {docChange(), contract.Validator, contract.Resolver, about, []string{}},
 		"a file besides":             {also, contract.Validator, contract.Resolver, about, []string{"13 docs/b.md:1 op-C01 changed this file, and no finding of the handoff is about this file"}},
-		"what the plan names":        {doc(), contract.Planner, contract.Builder, scope("docs/a.md"), []string{}},
+		"what the plan names":        {docChange(), contract.Planner, contract.Builder, scope("docs/a.md"), []string{}},
 		"a file besides the plan's":  {also, contract.Planner, contract.Builder, scope("docs/a.md"), beyond},
 		"a folder that a plan names": {also, contract.Planner, contract.Builder, scope("docs/"), []string{}},
 		"a plan in words":            {also, contract.Planner, contract.Builder, scope("all of it"), []string{}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			s := begin(t, lawful(t, ""), nil)
+			s := begin(t, lawWith(t, ""), nil)
 			given := s.byHand(c.from, c.change)
 			s.add("c", "paths: [docs/**]\nbudget_usd: 0.05\ncontract_role: "+string(c.as)+"\n")
 			s.bound = func(w *run) {
-				s.bind(w, c.as, given)
-				s.hand(w, c.as, "", given)
+				s.bindSession(w, c.as, given)
+				s.handOver(w, c.as, "", given)
 			}
 			w := ofFiles(s, c.files, nil)
-			if d := cmp.Diff(c.want, found(s.check("", w.proposal))); d != "" {
+			if d := cmp.Diff(c.want, listFindings(s.check("", w.proposal))); d != "" {
 				t.Error(d)
 			}
 		})
 	}
 }
 
-// What changes of a file came to before is part of the judgement that is made again.
+// The judgement that is made again includes the results of earlier changes of a file.
 func TestThePastIsJudgedAgain(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
@@ -206,17 +206,17 @@ func TestThePastIsJudgedAgain(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
-			s := begin(t, lawful(t, ""), nil)
+			s := begin(t, lawWith(t, ""), nil)
 			first := map[string]string{pipeline.FactSeen: "yes"}
 			if c.why != "" {
 				first[pipeline.FactTouched] = c.why
 			}
 			for range 3 { // fewer are held against nobody
-				s.reject(ofFiles(s, doc(), first))
+				s.reject(ofFiles(s, docChange(), first))
 			}
 			s.add("e", "paths: [docs/**]\nbudget_usd: 0.05\n")
-			s.approve(ofFilesOn(s, "e", doc(), map[string]string{pipeline.FactSeen: "yes", pipeline.FactTier: c.tier}), false)
-			got := strings.Join(found(s.check("", s.tip())), "\n")
+			s.approve(ofFilesOn(s, "e", docChange(), map[string]string{pipeline.FactSeen: "yes", pipeline.FactTier: c.tier}), false)
+			got := strings.Join(listFindings(s.check("", s.tip())), "\n")
 			if c.want == "" && got != "" || !strings.Contains(got, c.want) {
 				t.Errorf("want %q, found\n%s", c.want, got)
 			}

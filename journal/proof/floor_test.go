@@ -62,12 +62,12 @@ func TestOneDrainIsProven(t *testing.T) {
 	})
 }
 
-// rested is law with a floor that a role of one process and one policy meets.
-func rested(t testing.TB) string {
-	return strings.NewReplacer("atoms = 0", "atoms = 2", "processes = 0", "processes = 1", "guides = 0", "guides = 1").Replace(lawful(t, ""))
+// lawWithFloor is law with a floor that a role of one process and one policy meets.
+func lawWithFloor(t testing.TB) string {
+	return strings.NewReplacer("atoms = 0", "atoms = 2", "processes = 0", "processes = 1", "guides = 0", "guides = 1").Replace(lawWith(t, ""))
 }
 
-func footed() repo.Changes {
+func floorAtoms() repo.Changes {
 	return repo.Changes{
 		"knowledge/processes/print.md":      []byte("---\ntype: process\ntitle: Print\nowner: editor\ngoverned_by: [house-style]\n---\n"),
 		"knowledge/policies/house-style.md": []byte("---\ntype: policy\ntitle: House style\n---\n"),
@@ -94,34 +94,33 @@ func TestTheFloorIsProven(t *testing.T) {
 		"edges to nothing": {repo.Changes{"knowledge/roles/editor.md": []byte("---\ntype: role\ntitle: Editor\nuses: [gone, lost]\n---\n")},
 			[]string{below + "unresolved 2 of 4, want at most 20 %"}},
 	} {
-		s := begin(t, rested(t), nil)
-		s.ann("foot", footed())
+		s := begin(t, lawWithFloor(t), nil)
+		s.ann("foot", floorAtoms())
 		s.add("t", "")
 		s.add("u", "")
 		s.result(s.claim("t"), 1, terms("keel"))
 		s.ann("between", c.between)
 		s.result(s.claim("u"), 1, terms("skeg"))
-		if d := cmp.Diff(c.want, found(s.check("", s.tip()))); d != "" {
+		if d := cmp.Diff(c.want, listFindings(s.check("", s.tip()))); d != "" {
 			t.Errorf("%s: %s", name, d)
 		}
 	}
 }
 
-// TestBundlesFollowEachOther reads the bundles of a history there and back, each made
-// of the one before it, and holds them to those that are read by themselves.
+// Bundles that are each reloaded from the previous one equal those that are read alone.
 func TestBundlesFollowEachOther(t *testing.T) {
 	t.Parallel()
-	s := begin(t, rested(t), nil)
+	s := begin(t, lawWithFloor(t), nil)
 	many := repo.Changes{}
 	for i := range muchChanged + 10 {
 		maps.Copy(many, terms(fmt.Sprintf("t%03d", i)))
 	}
-	steps := []repo.OID{s.ann("foot", footed())}
+	steps := []repo.OID{s.ann("foot", floorAtoms())}
 	for _, ch := range []repo.Changes{
 		terms("boom"),
 		{"knowledge/systems/house-style.md": []byte("---\ntype: system\ntitle: H\n---\n")},
 		{"knowledge/processes/print.md": []byte("---\ntype: [\n")},
-		{"knowledge/processes/print.md": footed()["knowledge/processes/print.md"], "knowledge/systems/house-style.md": nil},
+		{"knowledge/processes/print.md": floorAtoms()["knowledge/processes/print.md"], "knowledge/systems/house-style.md": nil},
 		{"knowledge/tasks/print.md": []byte("---\ntype: process\nid: print\nowner: editor\n---\n"), "README.md": nil},
 		many,
 		{"knowledge/tasks/print.md": nil, "knowledge/terms/t001.md": nil},
@@ -140,9 +139,9 @@ func TestBundlesFollowEachOther(t *testing.T) {
 	}
 }
 
-// told keeps a brief among what a run keeps, with the persona of its claim, and
+// keepBrief keeps a brief among what a run keeps, with the persona of its claim, and
 // names it in the run's session.
-func (s *story) told(w *run, change func(string) string) {
+func (s *story) keepBrief(w *run, change func(string) string) {
 	s.Helper()
 	h := &history{repoFacts: newGround(s.Context(), s.r)}
 	p, g, err := h.compilePersona(w.base, "knowledge", "editor")
@@ -163,9 +162,9 @@ func (s *story) told(w *run, change func(string) string) {
 func TestEdgesAreReal(t *testing.T) {
 	brief := func(change func(string) string, names string) func(*story) repo.OID {
 		return func(s *story) repo.OID {
-			s.ann("foot", footed())
+			s.ann("foot", floorAtoms())
 			w := s.claim("t")
-			s.told(w, change)
+			s.keepBrief(w, change)
 			if names != "" {
 				w.session["brief"] = names
 			}
@@ -175,7 +174,7 @@ func TestEdgesAreReal(t *testing.T) {
 	}
 	keel := func(line string) func(*story, *draft) {
 		return func(s *story, d *draft) {
-			swap(s, d, "knowledge/terms/keel.md", "status: draft\n", "status: draft\n"+line)
+			replaceIn(s, d, "knowledge/terms/keel.md", "status: draft\n", "status: draft\n"+line)
 		}
 	}
 	runTampers(t, []tamper{
@@ -189,9 +188,9 @@ func TestEdgesAreReal(t *testing.T) {
 		}, ""), want: []string{"7 ledger/2026-03/R1.jsonl:2 the session's brief describes the role editor otherwise than the files at its claim: ## Guides"}},
 		{name: "another brief", tell: brief(func(s string) string { return s }, strings.Repeat("1", 40)),
 			want: []string{"7 ledger/2026-03/R1.jsonl:2 the stored brief # of the session is missing from refs/odd/run/R1"}},
-		{name: "owns", at: "proposal t", tell: proposed, do: keel("owns: editor\n"),
+		{name: "owns", at: "proposal t", tell: tellProposed, do: keel("owns: editor\n"),
 			want: []string{"2 terms/keel.md:1 is blob #, R1 recorded #", `7 terms/keel.md:6 a commit by odd or an agent says "owns", which is no edge; a process names its owner`}},
-		{name: "an edge out of the bundle", at: "proposal t", tell: proposed, do: keel("uses: ../../README.md\n"),
+		{name: "an edge out of the bundle", at: "proposal t", tell: tellProposed, do: keel("uses: ../../README.md\n"),
 			want: []string{"2 terms/keel.md:1 is blob #, R1 recorded #", "7 terms/keel.md:6 a commit by odd or an agent has an edge uses to ../../README.md, which is outside the bundle"}},
 	})
 }
@@ -205,14 +204,14 @@ func TestVerifiedBytesAreProven(t *testing.T) {
 	}
 	const by = "human:ann@example.org at 2026-03-02 verified"
 	runTampers(t, []tamper{
-		{name: "the body", at: "proposal t", tell: verify(proposed), do: func(s *story, d *draft) { swap(s, d, "knowledge/terms/old.md", "As it was", "As I say") },
+		{name: "the body", at: "proposal t", tell: verify(tellProposed), do: func(s *story, d *draft) { replaceIn(s, d, "knowledge/terms/old.md", "As it was", "As I say") },
 			want: []string{"2 terms/old.md:1 is in the proposal and not in the record of R1", "16 terms/old.md:1 a commit by odd or an agent changes what " + by}},
-		{name: "the file", at: "proposal t", tell: verify(proposed), do: func(s *story, d *draft) { d.ch["knowledge/terms/old.md"] = nil },
+		{name: "the file", at: "proposal t", tell: verify(tellProposed), do: func(s *story, d *draft) { d.ch["knowledge/terms/old.md"] = nil },
 			want: []string{"2 terms/old.md:1 a proposal deletes an atom", "2 terms/old.md:1 is in the proposal and not in the record of R1", "16 terms/old.md:1 a commit by odd or an agent deletes what " + by}},
 		{name: "a task's text", at: "claim t", tell: func(s *story) repo.OID {
 			s.ann("verify", repo.Changes{taskFile("t"): []byte(strings.Replace(string(s.file(taskFile("t"))), "confidence: asserted", "verified: [{by: human:ann@example.org, at: 2026-03-02}]", 1))})
 			return s.claim("t").base
-		}, do: func(s *story, d *draft) { swap(s, d, taskFile("t"), "# T\n", "# U\n") },
+		}, do: func(s *story, d *draft) { replaceIn(s, d, taskFile("t"), "# T\n", "# U\n") },
 			want: []string{"2 tasks/t.md:1 a commit by odd or an agent changes the task's text", "16 tasks/t.md:1 a commit by odd or an agent changes what " + by}},
 		{name: "where a task stands", tell: func(s *story) repo.OID {
 			s.ann("verify", repo.Changes{taskFile("t"): []byte(strings.Replace(string(s.file(taskFile("t"))), "confidence: asserted", "verified: [{by: human:ann@example.org, at: 2026-03-02}]", 1))})

@@ -89,13 +89,13 @@ func gitActs() []gitAct {
 
 // actedOn is a board as the acts find it.
 func actedOn(t *testing.T) *story {
-	s := begin(t, rested(t), nil)
-	s.ann("foot", footed())
+	s := begin(t, lawWithFloor(t), nil)
+	s.ann("foot", floorAtoms())
 	s.anchored = true
 	for _, id := range []string{"t1", "t2", "t3", "t4"} {
 		s.add(id, "budget_usd: 0.05\n")
 	}
-	s.pipes = op("", pipeline.Limits{})
+	s.pipes = withOp("", pipeline.Limits{})
 	finish := func(id, atom string) *run {
 		w := s.claim(id)
 		s.result(w, 1, terms(atom))
@@ -129,12 +129,11 @@ func actedOn(t *testing.T) *story {
 	return s
 }
 
-// What a person does with git is no forgery: it is clean, or what is lost is one finding
-// that has a way out.
+// Ordinary use of git is clean, or gives one finding with a way out.
 func TestOrdinaryGitIsNotAccused(t *testing.T) {
 	t.Parallel()
 	s := actedOn(t)
-	if d := found(s.check("", s.tip())); len(d) > 0 {
+	if d := listFindings(s.check("", s.tip())); len(d) > 0 {
 		t.Fatalf("as it was: %v", d)
 	}
 	s.git("", "pack-refs", "--all")

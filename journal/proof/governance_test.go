@@ -23,17 +23,17 @@ const (
 	decisions = "knowledge/governance/decisions.jsonl"
 )
 
-// lease is the lease that the branch's odd.toml has work claimed under, "" where leases are off.
-func (s *story) lease() string {
+// currentLease is the lease that the branch's odd.toml has work claimed under, "" where leases are off.
+func (s *story) currentLease() string {
 	s.Helper()
 	law, err := config.Parse("odd.toml", s.file("odd.toml"))
 	if err != nil || law.Lease == "off" {
 		return ""
 	}
-	return s.slow().Lease.ID
+	return s.readGate().Lease.ID
 }
 
-func (s *story) slow() gate.File {
+func (s *story) readGate() gate.File {
 	s.Helper()
 	f, err := gate.ParseLease(leaseFile, s.file(leaseFile))
 	if err != nil {
@@ -42,11 +42,11 @@ func (s *story) slow() gate.File {
 	return f
 }
 
-// buffer reads the branch's proposals.
-func (s *story) buffer() gate.Buffer {
+// readBuffer reads the branch's proposals.
+func (s *story) readBuffer() gate.Buffer {
 	s.Helper()
 	var b gate.Buffer
-	for _, name := range s.files("knowledge/proposals") {
+	for _, name := range s.listFiles("knowledge/proposals") {
 		if err := b.ReadProposals(s.file(name)); err != nil {
 			s.Fatal(err)
 		}
@@ -54,8 +54,8 @@ func (s *story) buffer() gate.Buffer {
 	return b
 }
 
-// files lists the branch's files below a folder.
-func (s *story) files(dir string) []string {
+// listFiles lists the branch's files below a folder.
+func (s *story) listFiles(dir string) []string {
 	s.Helper()
 	tree, err := s.r.TreeOID(s.tip(), dir)
 	if err != nil {
@@ -72,10 +72,10 @@ func (s *story) files(dir string) []string {
 	return out
 }
 
-// gate passes a gate as Ann, with all that its commit holds.
-func (s *story) gate(step string, a gate.Act) repo.OID {
+// passGate passes a gate as Ann, with all that its commit holds.
+func (s *story) passGate(step string, a gate.Act) repo.OID {
 	s.Helper()
-	buffer := s.buffer()
+	buffer := s.readBuffer()
 	a.By, a.Now, a.Drained = "human:"+annMail, s.now, 100
 	out, err := gate.Do(gate.Slow{LeaseFile: s.file(leaseFile), Gates: s.file(gatesFile), Decisions: s.file(decisions), Buffer: buffer}, a)
 	if err != nil {
@@ -102,7 +102,7 @@ func (s *story) gate(step string, a gate.Act) repo.OID {
 	}
 	if r.Gate == gate.Emergency {
 		ch["knowledge/pause.toml"] = board.PauseFile(r.Reason, r.By, s.now)
-		for _, name := range s.files("knowledge/tasks") {
+		for _, name := range s.listFiles("knowledge/tasks") {
 			id := strings.TrimSuffix(path.Base(name), ".md")
 			t := s.task(id)
 			if t.State != board.InProgress {
@@ -117,20 +117,20 @@ func (s *story) gate(step string, a gate.Act) repo.OID {
 		trailers: [][2]string{{"Odd-Gate", string(r.Gate)}, {"Odd-Lease", r.Lease}, {"Odd-By", r.By}}}))
 }
 
-// commit passes the two gates to an active lease; change is what the draft says
+// activateLease passes the two gates to an active lease; change is what the draft says
 // otherwise, and locks are its hash locks.
-func (s *story) commit(change func(*gate.Lease), locks map[string]string) {
+func (s *story) activateLease(change func(*gate.Lease), locks map[string]string) {
 	s.Helper()
 	l := gate.DraftOf(s.now, gate.Plan{}).Lease
 	if change != nil {
 		change(&l)
 	}
-	s.gate("framing", gate.Act{Gate: gate.Framing, Kind: "draft", Lease: &l})
-	s.gate("commitment", gate.Act{Gate: gate.Commitment, Kind: "activate", Locks: locks})
+	s.passGate("framing", gate.Act{Gate: gate.Framing, Kind: "draft", Lease: &l})
+	s.passGate("commitment", gate.Act{Gate: gate.Commitment, Kind: "activate", Locks: locks})
 }
 
-// proposal is a writer's file with one proposal.
-func (s *story) proposal(id string, source gate.Source) []byte {
+// encodeProposal is a writer's file with one proposal.
+func (s *story) encodeProposal(id string, source gate.Source) []byte {
 	s.Helper()
 	b, _, err := gate.Buffer{}.AppendAll(nil, []gate.Proposal{gate.Proposal{ID: id, TS: s.now, Source: source, Severity: gate.Low, Gate: gate.EvaluationGate, Reason: "a sign", Key: id}}, 1)
 	if err != nil {
@@ -139,39 +139,39 @@ func (s *story) proposal(id string, source gate.Source) []byte {
 	return b
 }
 
-func decided(what string) *gate.Decision {
+func newDecision(what string) *gate.Decision {
 	return &gate.Decision{Decision: what, Rationale: []string{"it was wrong"}, Tradeoffs: "none", Confidence: "high"}
 }
 
-// slowly is the slow loop once around, with work under its lease.
-func (s *story) slowly() {
+// tellGovernance passes every gate once, with work under the lease.
+func (s *story) tellGovernance() {
 	s.Helper()
 	s.ann("principle", repo.Changes{"knowledge/canon/first.md": []byte("---\ntype: principle\ntitle: First\n---\n\nAs it was.\n")})
-	s.commit(nil, nil)
+	s.activateLease(nil, nil)
 	s.add("under", "")
 	w := s.claim("under")
-	w.also = repo.Changes{"knowledge/proposals/" + w.id + ".jsonl": s.proposal("P-1", gate.TaskAgent)}
+	w.also = repo.Changes{"knowledge/proposals/" + w.id + ".jsonl": s.encodeProposal("P-1", gate.TaskAgent)}
 	s.result(w, 100, terms("under"))
 	s.approve(w, false)
-	s.gate("assess", gate.Act{Gate: gate.EvaluationGate, Kind: "enter", Because: []string{"P-1"}})
-	s.gate("renew", gate.Act{Gate: gate.EvaluationGate, Kind: "renew", To: gate.Execution})
-	s.ann("signal", repo.Changes{"knowledge/proposals/ann.jsonl": s.proposal("P-2", gate.UserSignal)})
-	b, err := s.buffer().AppendDisposition(nil, gate.Disposition{ID: "P-2", TS: s.now, By: "human:" + annMail, Decision: gate.Rejected, Reason: "no"})
+	s.passGate("assess", gate.Act{Gate: gate.EvaluationGate, Kind: "enter", Because: []string{"P-1"}})
+	s.passGate("renew", gate.Act{Gate: gate.EvaluationGate, Kind: "renew", To: gate.Execution})
+	s.ann("signal", repo.Changes{"knowledge/proposals/ann.jsonl": s.encodeProposal("P-2", gate.UserSignal)})
+	b, err := s.readBuffer().AppendDisposition(nil, gate.Disposition{ID: "P-2", TS: s.now, By: "human:" + annMail, Decision: gate.Rejected, Reason: "no"})
 	if err != nil {
 		s.Fatal(err)
 	}
 	s.ann("reject", repo.Changes{"knowledge/proposals/ann-2.jsonl": b})
 	s.add("halted", "")
 	s.claim("halted")
-	s.gate("emergency", gate.Act{Gate: gate.Emergency, Kind: "suspend", Reason: "stop", Decision: decided("stop")})
+	s.passGate("emergency", gate.Act{Gate: gate.Emergency, Kind: "suspend", Reason: "stop", Decision: newDecision("stop")})
 	s.land(s.make("resume", "", draft{who: annMail, parents: []repo.OID{s.tip()}, ch: repo.Changes{"knowledge/pause.toml": nil}, trailers: [][2]string{{"Odd-Resumed-By", "human:" + annMail}}}))
-	s.gate("release", gate.Act{Gate: gate.EvaluationGate, Kind: "release", Reason: "enough"})
+	s.passGate("release", gate.Act{Gate: gate.EvaluationGate, Kind: "release", Reason: "enough"})
 	s.add("free", "budget_usd: 0.25\n")
 	s.result(s.claim("free"), 1, nil)
 }
 
-// reforge changes the lease of a gate's draft, and makes its row true of it again.
-func reforge(s *story, d *draft, change func(*gate.File), row func(*gate.Row)) {
+// rewriteLease changes the lease of a gate's draft and updates its row to match.
+func rewriteLease(s *story, d *draft, change func(*gate.File), row func(*gate.Row)) {
 	s.Helper()
 	c, err := gate.ReadChain(d.ch[gatesFile])
 	if err != nil {
@@ -195,15 +195,15 @@ func reforge(s *story, d *draft, change func(*gate.File), row func(*gate.Row)) {
 	}
 }
 
-func commits(s *story) repo.OID { s.commit(nil, nil); return "" }
+func activateAndClaim(s *story) repo.OID { s.activateLease(nil, nil); return "" }
 
 // atWork commits to a lease and claims t under it.
-func atWork(s *story) repo.OID { s.commit(nil, nil); return s.claim("t").base }
+func atWork(s *story) repo.OID { s.activateLease(nil, nil); return s.claim("t").base }
 
 // byHand is a person's commit after a lease was committed to.
 func byHand(change func(*story, *draft)) func(*story) repo.OID {
 	return func(s *story) repo.OID {
-		s.commit(nil, nil)
+		s.activateLease(nil, nil)
 		d := draft{who: annMail, parents: []repo.OID{s.tip()}, ch: repo.Changes{}}
 		change(s, &d)
 		return s.land(s.make("hand", "", d))
@@ -213,8 +213,8 @@ func byHand(change func(*story, *draft)) func(*story) repo.OID {
 func TestTheSlowMemoryIsProven(t *testing.T) {
 	const noGate = " governance/ was changed without a gate: the commit has no trailer Odd-Gate"
 	runTampers(t, []tamper{
-		{name: "honest", tell: commits, want: []string{}},
-		{name: "a gate passed by the agent", at: "commitment", tell: commits,
+		{name: "honest", tell: activateAndClaim, want: []string{}},
+		{name: "a gate passed by the agent", at: "commitment", tell: activateAndClaim,
 			do: func(_ *story, d *draft) { d.who = agentMail },
 			want: []string{"2 governance/gates.jsonl:1 the agent's commit belongs to no run: it has no trailer Odd-Run",
 				"8 governance/gates.jsonl:1 a commit by odd or an agent writes governance/; only a person does, with odd gate",
@@ -223,102 +223,102 @@ func TestTheSlowMemoryIsProven(t *testing.T) {
 				"8 governance/lease.toml:1 a commit by odd or an agent writes governance/; only a person does, with odd gate",
 				"2 odd.toml:1 the agent's commit belongs to no run: it has no trailer Odd-Run"}},
 		{name: "a drain that edits the lease", at: "claim t", tell: atWork,
-			do: func(s *story, d *draft) { swap(s, d, leaseFile, "max_tasks = 20", "max_tasks = 900") },
+			do: func(s *story, d *draft) { replaceIn(s, d, leaseFile, "max_tasks = 20", "max_tasks = 900") },
 			want: []string{"2 governance/lease.toml:1 a run's board commit writes more than its task, journal, ledger, handoffs, proposals and pause.toml",
 				"8 governance/lease.toml:1 a commit by odd or an agent writes governance/; only a person does, with odd gate"}},
-		{name: "a row edited", tell: byHand(func(s *story, d *draft) { swap(s, d, gatesFile, `"reason":"draft`, `"reason":"Draft`) }),
+		{name: "a row edited", tell: byHand(func(s *story, d *draft) { replaceIn(s, d, gatesFile, `"reason":"draft`, `"reason":"Draft`) }),
 			want: []string{"8 governance/gates.jsonl:1" + noGate, "14 governance/gates.jsonl:1 is append-only, and old lines of it were changed"}},
 		{name: "a row removed", tell: byHand(func(s *story, d *draft) {
 			first, _, _ := strings.Cut(string(s.file(gatesFile)), "\n")
 			d.ch[gatesFile] = []byte(first + "\n")
 		}), want: []string{"8 governance/gates.jsonl:1" + noGate, "14 governance/gates.jsonl:2 is append-only, and old lines of it were changed"}},
-		{name: "a forged link", at: "commitment", tell: commits,
+		{name: "a forged link", at: "commitment", tell: activateAndClaim,
 			do: func(s *story, d *draft) {
 				c, _ := gate.ReadChain(d.ch[gatesFile])
-				swap(s, d, gatesFile, c.Rows[1].Prev, strings.Repeat("0", 64))
+				replaceIn(s, d, gatesFile, c.Rows[1].Prev, strings.Repeat("0", 64))
 			},
 			want: []string{"8 governance/gates.jsonl:2 line 2: G-0002: prev is not the SHA-256 of the line before; a row was changed: restore the file from git"}},
-		{name: "a frame changed at commitment", at: "commitment", tell: commits,
+		{name: "a frame changed at commitment", at: "commitment", tell: activateAndClaim,
 			do: func(s *story, d *draft) {
-				reforge(s, d, func(f *gate.File) { f.Lease.Frame = "Something else." }, nil)
+				rewriteLease(s, d, func(f *gate.File) { f.Lease.Frame = "Something else." }, nil)
 			},
 			want: []string{"8 governance/gates.jsonl:2 G-0002: activate at the commitment gate may not change lease.frame"}},
-		{name: "another lease than its row says", at: "commitment", tell: commits,
-			do:   func(s *story, d *draft) { swap(s, d, leaseFile, "max_tasks = 20", "max_tasks = 21") },
+		{name: "another lease than its row says", at: "commitment", tell: activateAndClaim,
+			do:   func(s *story, d *draft) { replaceIn(s, d, leaseFile, "max_tasks = 20", "max_tasks = 21") },
 			want: []string{"8 governance/gates.jsonl:2 G-0002: activate at the commitment gate may not change lease.max_tasks", "8 governance/lease.toml:1 G-0002 left another lease.toml: its lease_sha256 is not the file's"}},
 		{name: "a stance of its own", at: "assess",
 			tell: func(s *story) repo.OID {
-				s.commit(nil, nil)
-				return s.gate("assess", gate.Act{Gate: gate.EvaluationGate, Kind: "enter"})
+				s.activateLease(nil, nil)
+				return s.passGate("assess", gate.Act{Gate: gate.EvaluationGate, Kind: "enter"})
 			},
 			do: func(s *story, d *draft) {
-				reforge(s, d, func(f *gate.File) { f.Stance = gate.Execution }, nil)
+				rewriteLease(s, d, func(f *gate.File) { f.Stance = gate.Execution }, nil)
 			},
 			want: []string{"8 governance/gates.jsonl:3 G-0003: the evaluation gate does not lead from execution to \"execution\""}},
-		{name: "a lease edited by hand", tell: byHand(func(s *story, d *draft) { swap(s, d, leaseFile, "max_tasks = 20", "max_tasks = 900") }),
+		{name: "a lease edited by hand", tell: byHand(func(s *story, d *draft) { replaceIn(s, d, leaseFile, "max_tasks = 20", "max_tasks = 900") }),
 			want: []string{"8 governance/lease.toml:1" + noGate}},
 		{name: "a tampered row put back", tell: func(s *story) repo.OID {
-			s.commit(nil, nil)
-			s.ann("alarm", repo.Changes{"knowledge/proposals/ann.jsonl": s.proposal("P-1", gate.UserSignal)})
+			s.activateLease(nil, nil)
+			s.ann("alarm", repo.Changes{"knowledge/proposals/ann.jsonl": s.encodeProposal("P-1", gate.UserSignal)})
 			good := s.file(gatesFile)
 			s.ann("tamper", repo.Changes{gatesFile: []byte("{}\n")})
 			return s.ann("restore", repo.Changes{gatesFile: good})
 		}, want: []string{"8 governance/gates.jsonl:1" + noGate, "14 governance/gates.jsonl:1 is append-only, and old lines of it were changed"}},
 		{name: "an emergency undone", tell: func(s *story) repo.OID {
-			s.commit(nil, nil)
+			s.activateLease(nil, nil)
 			gates, lease := s.file(gatesFile), s.file(leaseFile)
-			s.gate("emergency", gate.Act{Gate: gate.Emergency, Kind: "suspend", Reason: "stop", Decision: decided("stop")})
+			s.passGate("emergency", gate.Act{Gate: gate.Emergency, Kind: "suspend", Reason: "stop", Decision: newDecision("stop")})
 			return s.ann("back", repo.Changes{gatesFile: gates, leaseFile: lease, decisions: nil})
 		}, want: []string{"8 governance/decisions.jsonl:1" + noGate, "14 governance/decisions.jsonl:1 is append-only and was deleted",
 			"8 governance/gates.jsonl:1" + noGate, "14 governance/gates.jsonl:3 is append-only, and old lines of it were changed", "8 governance/lease.toml:1" + noGate}},
 		{name: "a decision by hand", tell: byHand(func(s *story, d *draft) { d.ch[decisions] = []byte("{}\n") }),
 			want: []string{"8 governance/decisions.jsonl:1" + noGate}},
-		{name: "leases turned off by hand", tell: byHand(func(s *story, d *draft) { swap(s, d, "odd.toml", `lease = "required"`, `lease = "off"`) }),
+		{name: "leases turned off by hand", tell: byHand(func(s *story, d *draft) { replaceIn(s, d, "odd.toml", `lease = "required"`, `lease = "off"`) }),
 			want: []string{"8 odd.toml:1 [governance] lease was changed from required to off without a gate"}},
 		{name: "leases turned on by hand", tell: func(s *story) repo.OID {
 			d := draft{who: annMail, parents: []repo.OID{s.tip()}, ch: repo.Changes{}}
-			swap(s, &d, "odd.toml", `lease = "off"`, `lease = "required"`)
+			replaceIn(s, &d, "odd.toml", `lease = "off"`, `lease = "required"`)
 			return s.land(s.make("hand", "", d))
 		}, want: []string{}},
-		{name: "more of odd.toml than its lease", at: "commitment", tell: commits,
-			do:   func(s *story, d *draft) { swap(s, d, "odd.toml", `max_usd = "0.50"`, `max_usd = "0.60"`) },
+		{name: "more of odd.toml than its lease", at: "commitment", tell: activateAndClaim,
+			do:   func(s *story, d *draft) { replaceIn(s, d, "odd.toml", `max_usd = "0.50"`, `max_usd = "0.60"`) },
 			want: []string{"8 odd.toml:1 G-0002 changes more of odd.toml than [governance] lease"}},
 		{name: "a principle by hand", tell: byHand(func(s *story, d *draft) {
 			d.ch["knowledge/canon/first.md"] = []byte("---\ntype: Principle\ntitle: First\n---\n")
 		}), want: []string{"8 canon/first.md:1 a principle was changed without odd gate evaluation: the commit has no trailer Odd-Gate"}},
 		{name: "canon that is no principle at an evaluation", at: "assess",
 			tell: func(s *story) repo.OID {
-				s.commit(nil, nil)
-				return s.gate("assess", gate.Act{Gate: gate.EvaluationGate, Kind: "enter"})
+				s.activateLease(nil, nil)
+				return s.passGate("assess", gate.Act{Gate: gate.EvaluationGate, Kind: "enter"})
 			},
 			do: func(s *story, d *draft) {
-				swap(s, d, "knowledge/canon/truth.md", "Truth", "Lies")
+				replaceIn(s, d, "knowledge/canon/truth.md", "Truth", "Lies")
 				d.ch["knowledge/canon/first.md"] = []byte("---\ntype: principle\ntitle: First\n---\n")
 			},
 			want: []string{"8 canon/truth.md:1 G-0003 changes canon that is no principle"}},
-		{name: "a gate that does more", at: "commitment", tell: commits,
+		{name: "a gate that does more", at: "commitment", tell: activateAndClaim,
 			do:   func(_ *story, d *draft) { d.ch["README.md"] = []byte("# Mine\n") },
 			want: []string{"8 governance/gates.jsonl:2 G-0002: /README.md is nothing a gate writes"}},
-		{name: "a gate in another's name", at: "commitment", tell: commits,
+		{name: "a gate in another's name", at: "commitment", tell: activateAndClaim,
 			do:   func(_ *story, d *draft) { d.who = bobMail },
 			want: []string{"8 governance/gates.jsonl:2 G-0002 is by human:ann@example.org, in a commit by bob@example.org"}},
-		{name: "a gate that says another", at: "commitment", tell: commits,
+		{name: "a gate that says another", at: "commitment", tell: activateAndClaim,
 			do: func(_ *story, d *draft) { d.set("Odd-Gate", "framing"); d.set("Odd-Lease", "") },
 			want: []string{"8 governance/gates.jsonl:2 G-0002 says commitment, the commit's Odd-Gate says framing",
 				"8 governance/gates.jsonl:2 G-0002 says L-0001, the commit's Odd-Lease is missing"}},
-		{name: "a gate long ago", at: "commitment", tell: commits,
+		{name: "a gate long ago", at: "commitment", tell: activateAndClaim,
 			do:   func(s *story, d *draft) { s.now = s.now.Add(2 * time.Hour) },
 			want: []string{"8 governance/gates.jsonl:2 G-0002 is dated 2026-03-02T09:03:00Z in a commit of 2026-03-02T11:04:00Z"}},
-		{name: "a gate without a row", at: "commitment", tell: commits,
+		{name: "a gate without a row", at: "commitment", tell: activateAndClaim,
 			do:   func(s *story, d *draft) { delete(d.ch, gatesFile) },
 			want: []string{"8 governance/gates.jsonl:2 the commit of a gate adds 0 rows, want one"}},
 		{name: "an emergency that moves other tasks", at: "emergency",
 			tell: func(s *story) repo.OID {
-				s.commit(nil, nil)
-				return s.gate("emergency", gate.Act{Gate: gate.Emergency, Kind: "suspend", Reason: "stop", Decision: decided("stop")})
+				s.activateLease(nil, nil)
+				return s.passGate("emergency", gate.Act{Gate: gate.Emergency, Kind: "suspend", Reason: "stop", Decision: newDecision("stop")})
 			},
 			do: func(s *story, d *draft) {
-				swap(s, d, taskFile("t"), "state: ready", "state: blocked\nblocked_reason: no")
+				replaceIn(s, d, taskFile("t"), "state: ready", "state: blocked\nblocked_reason: no")
 			},
 			want: []string{"8 tasks/t.md:1 G-0003 moves a task otherwise than from in_progress to blocked"}},
 	})
@@ -330,7 +330,7 @@ func TestLeasesAreProven(t *testing.T) {
 	later := func(n time.Duration) func(*story) { return func(s *story) { s.now = s.now.Add(n) } }
 	under := func(change func(*gate.Lease), then func(*story)) func(*story) repo.OID {
 		return func(s *story) repo.OID {
-			s.commit(change, nil)
+			s.activateLease(change, nil)
 			if then != nil {
 				then(s)
 			}
@@ -340,17 +340,17 @@ func TestLeasesAreProven(t *testing.T) {
 	}
 	runTampers(t, []tamper{
 		{name: "honest", tell: under(nil, nil), want: []string{}},
-		{name: "past its end", tell: func(s *story) repo.OID { s.commit(nil, nil); later(80 * time.Hour)(s); return s.claim("t").base },
+		{name: "past its end", tell: func(s *story) repo.OID { s.activateLease(nil, nil); later(80 * time.Hour)(s); return s.claim("t").base },
 			want: []string{claim + "under L-0001, which was not valid: L-0001 ended at 2026-03-05T09:02:00Z"}},
 		{name: "without one", at: "claim t", tell: atWork,
 			do: func(s *story, d *draft) {
-				relay(s, d, func(r *event.Record) { eventtest.Set(r, "lease", nil) })
+				changeOutcome(s, d, func(r *event.Record) { eventtest.Set(r, "lease", nil) })
 				d.set("Odd-Lease", "")
 			},
 			want: []string{claim + "without a lease, where odd.toml requires one"}},
 		{name: "another one", at: "claim t", tell: atWork,
 			do: func(s *story, d *draft) {
-				relay(s, d, func(r *event.Record) { eventtest.Set(r, "lease", "L-0009") })
+				changeOutcome(s, d, func(r *event.Record) { eventtest.Set(r, "lease", "L-0009") })
 				d.set("Odd-Lease", "L-0009")
 			},
 			want: []string{claim + "under L-0009, which was not valid: the lease was L-0001"}},
@@ -362,47 +362,47 @@ func TestLeasesAreProven(t *testing.T) {
 		{name: "a task by its path", tell: under(func(l *gate.Lease) { l.Scope.Tasks = []string{"tasks/t.md"} }, nil), want: []string{}},
 		{name: "a kind the stance has not", tell: func(s *story) repo.OID {
 			s.add("look", "kind: research\n")
-			s.commit(nil, nil)
+			s.activateLease(nil, nil)
 			return s.claim("look").base
 		}, want: []string{claim + "of kind research in execution, where only implement, produce, extract, document, fix, change are drained"}},
 		{name: "a kind outside", tell: under(func(l *gate.Lease) { l.Scope.Kinds = []string{"extract"} }, nil),
 			want: []string{claim + "outside the scope of L-0001: kind implement is not among the lease's: extract"}},
 		{name: "a task changed behind its lock", tell: func(s *story) repo.OID {
-			s.commit(nil, map[string]string{"t": gate.WorkOrder(s.file(taskFile("t")))})
+			s.activateLease(nil, map[string]string{"t": gate.WorkOrder(s.file(taskFile("t")))})
 			s.ann("edit", repo.Changes{taskFile("t"): []byte(strings.Replace(string(s.file(taskFile("t"))), "T t", "T other", 1))})
 			return s.claim("t").base
 		}, want: []string{claim + "of a task whose file is #, L-0001 locked #"}},
 		{name: "one task too many", tell: func(s *story) repo.OID {
 			s.add("second", "")
-			s.commit(func(l *gate.Lease) { l.MaxTasks = 1 }, nil)
+			s.activateLease(func(l *gate.Lease) { l.MaxTasks = 1 }, nil)
 			work(s, "t")
 			return s.claim("second").base
 		}, want: []string{"8 ledger/2026-03/R2.jsonl:1 a claim under L-0001, which was not valid: 1 of 1 tasks of L-0001 are used"}},
 		{name: "a budget spent", tell: func(s *story) repo.OID {
 			s.add("second", "")
-			s.commit(func(l *gate.Lease) { l.Budget = 100_000 }, nil)
+			s.activateLease(func(l *gate.Lease) { l.Budget = 100_000 }, nil)
 			work(s, "t")
 			return s.claim("second").base
 		}, want: []string{"8 ledger/2026-03/R2.jsonl:1 a claim under L-0001, which was not valid: 0.10 of 0.10 USD of L-0001 are spent"}},
 		{name: "past its milestone", tell: func(s *story) repo.OID {
-			s.commit(func(l *gate.Lease) { l.Milestone = []string{"earlier"} }, nil)
+			s.activateLease(func(l *gate.Lease) { l.Milestone = []string{"earlier"} }, nil)
 			return s.claim("t").base
 		}, want: []string{claim + "under L-0001, which was not valid: every task of the milestone of L-0001 is done"}},
 		{name: "an emergency open", tell: func(s *story) repo.OID {
-			s.commit(nil, nil)
-			b := strings.Replace(string(s.proposal("P-9", gate.UserSignal)), `"low"`, `"emergency"`, 1)
+			s.activateLease(nil, nil)
+			b := strings.Replace(string(s.encodeProposal("P-9", gate.UserSignal)), `"low"`, `"emergency"`, 1)
 			s.ann("alarm", repo.Changes{"knowledge/proposals/ann.jsonl": []byte(b)})
 			return s.claim("t").base
 		}, want: []string{claim + "under L-0001, which was not valid: an emergency is reported and not answered (proposal P-9)"}},
 		{name: "a review after its end", tell: func(s *story) repo.OID {
-			s.commit(nil, nil)
+			s.activateLease(nil, nil)
 			w := s.claim("t")
 			later(80 * time.Hour)(s)
 			s.result(w, 1, terms("keel"))
 			return ""
 		}, want: []string{outcome + "L-0001 ended at 2026-03-05T09:02:00Z"}},
 		{name: "blocked after its end", tell: func(s *story) repo.OID {
-			s.commit(nil, nil)
+			s.activateLease(nil, nil)
 			w := s.claim("t")
 			later(80 * time.Hour)(s)
 			s.result(w, 1, nil)
@@ -410,9 +410,9 @@ func TestLeasesAreProven(t *testing.T) {
 		}, want: []string{}},
 		{name: "the last of its tasks", tell: under(func(l *gate.Lease) { l.MaxTasks = 1 }, nil), want: []string{}},
 		{name: "a review after an evaluation", tell: func(s *story) repo.OID {
-			s.commit(nil, nil)
+			s.activateLease(nil, nil)
 			w := s.claim("t")
-			s.gate("expire", gate.Act{Gate: gate.EvaluationGate, Kind: "expire", Reason: "over"})
+			s.passGate("expire", gate.Act{Gate: gate.EvaluationGate, Kind: "expire", Reason: "over"})
 			s.result(w, 1, terms("keel"))
 			return ""
 		}, want: []string{outcome + "L-0001 was ended at an evaluation gate"}},
@@ -428,7 +428,7 @@ func TestProposalsAreProven(t *testing.T) {
 			d.By = "human:" + annMail
 		}
 		var b gate.Buffer
-		if err := b.ReadProposals(s.proposal(d.ID, gate.UserSignal)); err != nil {
+		if err := b.ReadProposals(s.encodeProposal(d.ID, gate.UserSignal)); err != nil {
 			s.Fatal(err)
 		}
 		out, err := b.AppendDisposition(nil, d)
@@ -438,7 +438,7 @@ func TestProposalsAreProven(t *testing.T) {
 		return out
 	}
 	signal := func(s *story) {
-		s.ann("signal", repo.Changes{"knowledge/proposals/ann.jsonl": s.proposal("P-1", gate.UserSignal)})
+		s.ann("signal", repo.Changes{"knowledge/proposals/ann.jsonl": s.encodeProposal("P-1", gate.UserSignal)})
 	}
 	said := func(d gate.Disposition) func(*story) repo.OID {
 		return func(s *story) repo.OID {
@@ -460,44 +460,46 @@ func TestProposalsAreProven(t *testing.T) {
 		{name: "settled and never proposed", tell: said(gate.Disposition{ID: "P-2", Decision: gate.Rejected, Reason: "no"}),
 			want: []string{"9 proposals/ann-2.jsonl:1 P-2 is rejected, and nobody proposed it"}},
 		{name: "another run's file", at: "result t", tell: func(s *story) repo.OID { s.n = 1; work(s, "t"); return "" },
-			do: func(s *story, d *draft) { d.ch[run] = s.proposal("P-1", gate.TaskAgent) },
+			do: func(s *story, d *draft) { d.ch[run] = s.encodeProposal("P-1", gate.TaskAgent) },
 			want: []string{"2 proposals/R1.jsonl:1 a run's board commit writes more than its task, journal, ledger, handoffs, proposals and pause.toml",
 				"9 proposals/R1.jsonl:1 the proposals of R1 are written by another commit than its own"}},
-		{name: "a run's file by hand", tell: func(s *story) repo.OID { return s.ann("say", repo.Changes{run: s.proposal("P-1", gate.UserSignal)}) },
+		{name: "a run's file by hand", tell: func(s *story) repo.OID {
+			return s.ann("say", repo.Changes{run: s.encodeProposal("P-1", gate.UserSignal)})
+		},
 			want: []string{"9 proposals/R1.jsonl:1 the proposals of R1 are written by another commit than its own"}},
 		{name: "a file rewritten", tell: func(s *story) repo.OID {
 			signal(s)
-			return s.ann("say", repo.Changes{"knowledge/proposals/ann.jsonl": s.proposal("P-2", gate.UserSignal)})
+			return s.ann("say", repo.Changes{"knowledge/proposals/ann.jsonl": s.encodeProposal("P-2", gate.UserSignal)})
 		}, want: []string{"14 proposals/ann.jsonl:1 is append-only, and old lines of it were changed"}},
 		{name: "a machine as a person", at: "result t",
-			do:   func(s *story, d *draft) { d.ch[run] = s.proposal("P-1", gate.UserSignal) },
+			do:   func(s *story, d *draft) { d.ch[run] = s.encodeProposal("P-1", gate.UserSignal) },
 			want: []string{"9 proposals/R1.jsonl:1 a commit by odd or an agent proposes P-1 as a person"}},
 		{name: "a person as an agent", tell: func(s *story) repo.OID {
-			return s.ann("say", repo.Changes{"knowledge/proposals/ann.jsonl": s.proposal("P-1", gate.TaskAgent)})
+			return s.ann("say", repo.Changes{"knowledge/proposals/ann.jsonl": s.encodeProposal("P-1", gate.TaskAgent)})
 		}, want: []string{"9 proposals/ann.jsonl:1 a person's commit proposes P-1 as an agent"}},
 		{name: "a source that is none", tell: func(s *story) repo.OID {
-			b := strings.Replace(string(s.proposal("P-1", gate.UserSignal)), "user_signal", "commitment_expiry", 1)
+			b := strings.Replace(string(s.encodeProposal("P-1", gate.UserSignal)), "user_signal", "commitment_expiry", 1)
 			return s.ann("say", repo.Changes{"knowledge/proposals/ann.jsonl": []byte(b)})
 		}, want: []string{`9 proposals/ann.jsonl:1 unknown source "commitment_expiry"; want one of user_signal, decay_manager, perception, continuous_eval, task_agent`}},
-		{name: "a gate that answers nobody", at: "commitment", tell: commits,
+		{name: "a gate that answers nobody", at: "commitment", tell: activateAndClaim,
 			do: func(s *story, d *draft) {
-				reforge(s, d, nil, func(r *gate.Row) { r.Proposals = []string{"P-7"} })
+				rewriteLease(s, d, nil, func(r *gate.Row) { r.Proposals = []string{"P-7"} })
 			},
 			want: []string{"9 governance/gates.jsonl:2 G-0002 answers P-7, which nobody had proposed"}},
 		{name: "proposals in a commit of their own", tell: func(s *story) repo.OID {
 			w := s.newRun("")
-			b := s.proposal("P-1", gate.DecayManager)
+			b := s.encodeProposal("P-1", gate.DecayManager)
 			return s.land(s.make("decay", "", draft{who: agentMail, parents: []repo.OID{s.tip()}, ch: repo.Changes{"knowledge/proposals/" + w.id + ".jsonl": b}, trailers: [][2]string{{"Odd-Run", w.id}}}))
 		}, want: []string{}},
 	})
 }
 
-// With leases on, a merge has the word on leases that git makes of both sides.
+// While leases are required, a merge keeps the setting that git merges from both sides.
 func TestMergesKeepTheLease(t *testing.T) {
 	t.Parallel()
-	s := begin(t, lawful(t, ""), nil)
+	s := begin(t, lawWith(t, ""), nil)
 	base := s.tip()
-	s.commit(nil, nil)
+	s.activateLease(nil, nil)
 	side := s.make("side", "", draft{who: bobMail, parents: []repo.OID{base}, ch: repo.Changes{"README.md": []byte("# Side\n")}})
 	stale, err := s.r.TreeOID(side, "")
 	if err != nil {
@@ -521,19 +523,19 @@ func TestMergesKeepTheLease(t *testing.T) {
 			}
 		}
 		to := s.make("merge", "", draft{who: bobMail, parents: c.parents, tree: tree})
-		if d := cmp.Diff(c.want, found(s.check("", to))); d != "" {
+		if d := cmp.Diff(c.want, listFindings(s.check("", to))); d != "" {
 			t.Errorf("%s: %s", name, d)
 		}
 	}
 }
 
-// A lease and gates that nobody passed come in by no side of another root either:
-// there a merge changes nothing against all of its parents.
+// The root of another line brings in no lease and no gates, although a merge changes nothing
+// against all of its parents there.
 func TestNoHistoryBeginsWithGovernance(t *testing.T) {
 	t.Parallel()
-	s := begin(t, lawful(t, ""), nil)
+	s := begin(t, lawWith(t, ""), nil)
 	base := s.tip()
-	s.commit(nil, nil)
+	s.activateLease(nil, nil)
 	ch := repo.Changes{}
 	for _, name := range []string{gatesFile, leaseFile} {
 		ch[name] = s.file(name)
@@ -545,12 +547,12 @@ func TestNoHistoryBeginsWithGovernance(t *testing.T) {
 	}
 	to := s.make("merge", "", draft{who: annMail, parents: []repo.OID{base, root}, tree: tree})
 	const why = ":1 the first commit has files in governance/, so nobody can check who passed their gates"
-	if d := cmp.Diff([]string{"8 governance/gates.jsonl" + why, "8 governance/lease.toml" + why}, found(s.check("", to))); d != "" {
+	if d := cmp.Diff([]string{"8 governance/gates.jsonl" + why, "8 governance/lease.toml" + why}, listFindings(s.check("", to))); d != "" {
 		t.Error(d)
 	}
 }
 
-// Without a file of signers a decision must be signed by somebody.
+// Without a file of signers, any signature on a decision counts.
 func TestDecisionsAreSigned(t *testing.T) {
 	t.Parallel()
 	signed := func(s *story, to repo.OID, want ...string) {
@@ -558,26 +560,26 @@ func TestDecisionsAreSigned(t *testing.T) {
 		for i := range want {
 			want[i] = strings.Replace(want[i], "…", " by ann@example.org is not signed, and odd.toml requires it", 1)
 		}
-		if d := cmp.Diff(want, found(s.check("", to))); d != "" {
+		if d := cmp.Diff(want, listFindings(s.check("", to))); d != "" {
 			s.Error(d)
 		}
 	}
-	s := begin(t, lawful(t, "require_signed = true\n"), nil)
+	s := begin(t, lawWith(t, "require_signed = true\n"), nil)
 	s.add("t", "")
 	s.ann("edit", repo.Changes{"README.md": []byte("# More\n")})
 	s.approve(work(s, "t"), false)
-	s.commit(nil, nil)
+	s.activateLease(nil, nil)
 	s.pause()
-	s.ann("signal", repo.Changes{"knowledge/proposals/ann.jsonl": s.proposal("P-1", gate.UserSignal)})
+	s.ann("signal", repo.Changes{"knowledge/proposals/ann.jsonl": s.encodeProposal("P-1", gate.UserSignal)})
 	signed(s, s.tip(), "3 tasks/t.md:1 a task made ready…", "3 index.md:1 an approval…", "8 governance/gates.jsonl:1 a gate passed…",
 		"8 governance/gates.jsonl:1 a gate passed…", "3 pause.toml:1 a resumption…", "3 proposals/ann.jsonl:1 a word on proposals…")
 
-	s = begin(t, lawful(t, "require_signed = true\n"+team), nil)
-	s.forge(s.merged)
+	s = begin(t, lawWith(t, "require_signed = true\n"+team), nil)
+	s.tellForge(s.mergeButton)
 	signed(s, s.tip(), "3 tasks/t.md:1 a task made ready…", "3 knowledge:1 an approval…",
 		"3 tasks/t.md:5 set to done by odd sync on the approval #, which is not signed, and odd.toml requires it")
 
-	s = begin(t, lawful(t, "require_signed = true\nallowed_signers = \"signers\"\n"), nil)
-	s.ann("law", repo.Changes{"odd.toml": []byte(lawful(t, ""))})
+	s = begin(t, lawWith(t, "require_signed = true\nallowed_signers = \"signers\"\n"), nil)
+	s.ann("law", repo.Changes{"odd.toml": []byte(lawWith(t, ""))})
 	signed(s, s.tip(), "3 odd.toml:1 a change of odd.toml by ann@example.org has signers to be signed by, which is not there")
 }

@@ -9,7 +9,7 @@ import (
 	"github.com/odd-cli/odd/journal/repo"
 )
 
-// What lands by itself is proven from history, and so is what only says so.
+// A change that landed by itself is checked, and a false claim that one did is found.
 func TestLandingByItselfIsProven(t *testing.T) {
 	t.Parallel()
 	const auto = "[pipeline]\nauto_apply = true\n"
@@ -51,7 +51,7 @@ func TestLandingByItselfIsProven(t *testing.T) {
 			if c.at != "" {
 				hooks[c.at] = c.do
 			}
-			s := begin(t, lawful(t, c.toml), hooks)
+			s := begin(t, lawWith(t, c.toml), hooks)
 			s.ann("docs", repo.Changes{"docs/a.md": []byte("# A\n\nOne line.\n")})
 			if c.files == nil {
 				c.files = small
@@ -66,7 +66,7 @@ func TestLandingByItselfIsProven(t *testing.T) {
 			if c.by != nil {
 				c.by(s, w)
 			}
-			got := found(s.check("", s.tip()))
+			got := listFindings(s.check("", s.tip()))
 			if c.want == "" && len(got) > 0 {
 				t.Errorf("found %q", got)
 			}

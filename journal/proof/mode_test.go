@@ -29,8 +29,8 @@ func roleRow(role contract.Role) contract.RoleRow {
 	return contract.RoleRow{Role: role}
 }
 
-// bind gives the run's session a contract, with the handoffs as its claim left them.
-func (s *story) bind(w *run, role contract.Role, handoffs ...string) {
+// bindSession gives the run's session a contract, with the handoffs as its claim left them.
+func (s *story) bindSession(w *run, role contract.Role, handoffs ...string) {
 	s.Helper()
 	of := map[string]any{"hash": strings.Repeat("c", 64), "role": string(role), "surface": "audit", "engagement": "agent"}
 	if m := roleRow(role).Mode; m != "" {
@@ -54,8 +54,8 @@ func (s *story) bind(w *run, role contract.Role, handoffs ...string) {
 	w.session = map[string]any{"contract": of}
 }
 
-// hand makes the run's session hand over what its role delivers, and returns where.
-func (s *story) hand(w *run, role contract.Role, tainted string, derives ...string) string {
+// handOver makes the run's session hand over what its role delivers, and returns where.
+func (s *story) handOver(w *run, role contract.Role, tainted string, derives ...string) string {
 	s.Helper()
 	t, ok := handoff.After(roleRow(role).Mode)
 	if !ok {
@@ -65,7 +65,7 @@ func (s *story) hand(w *run, role contract.Role, tainted string, derives ...stri
 	for _, name := range derives {
 		m.Derives = append(m.Derives, strings.TrimSuffix(strings.TrimPrefix(name, "knowledge/"), ".md"))
 	}
-	name, b, err := handoff.Make(m, delivered(role))
+	name, b, err := handoff.Make(m, newDeliverable(role))
 	if err != nil {
 		s.Fatal(err)
 	}
@@ -75,8 +75,8 @@ func (s *story) hand(w *run, role contract.Role, tainted string, derives ...stri
 	return "knowledge/" + name
 }
 
-// delivered is a whole deliverable of a role.
-func delivered(role contract.Role) deliver.Deliverable {
+// newDeliverable is a whole deliverable of a role.
+func newDeliverable(role contract.Role) deliver.Deliverable {
 	some := []string{"one"}
 	d := deliver.Deliverable{Schema: roleRow(role).Schema}
 	switch role {
@@ -95,14 +95,14 @@ func delivered(role contract.Role) deliver.Deliverable {
 	return d
 }
 
-// sit files a task for a role that names the handoffs, and works it: a role that
+// workTask files a task for a role that names the handoffs, and works it: a role that
 // may change something proposes a term. It returns the run and its handoff.
-func (s *story) sit(task string, role contract.Role, handoffs ...string) (*run, string) {
+func (s *story) workTask(task string, role contract.Role, handoffs ...string) (*run, string) {
 	s.Helper()
 	s.add(task, "contract_role: "+string(role)+"\n")
 	w := s.claim(task)
-	s.bind(w, role, handoffs...)
-	name := s.hand(w, role, "", handoffs...)
+	s.bindSession(w, role, handoffs...)
+	name := s.handOver(w, role, "", handoffs...)
 	atoms := repo.Changes{}
 	if roleRow(role).Mutates {
 		atoms = terms("term-" + task)
@@ -115,7 +115,7 @@ func (s *story) sit(task string, role contract.Role, handoffs ...string) (*run, 
 func (s *story) byHand(role contract.Role, change func(string) string) string {
 	s.Helper()
 	t, _ := handoff.After(roleRow(role).Mode)
-	name, b, err := handoff.Make(handoff.Meta{Slug: string(role), From: t.From, To: t.To, Artifact: keelFile, By: "human:" + annMail, At: "2026-03-02T08:00:00Z", Journal: "journal/2026-03-02-ann.tsv"}, delivered(role))
+	name, b, err := handoff.Make(handoff.Meta{Slug: string(role), From: t.From, To: t.To, Artifact: keelFile, By: "human:" + annMail, At: "2026-03-02T08:00:00Z", Journal: "journal/2026-03-02-ann.tsv"}, newDeliverable(role))
 	if err != nil {
 		s.Fatal(err)
 	}
@@ -130,21 +130,21 @@ func (s *story) byHand(role contract.Role, change func(string) string) string {
 	return "knowledge/" + name
 }
 
-// invoke runs a session that no task asks for, as odd agent run does. One that may change
+// runWithoutTask runs a session that no task asks for, as odd agent run does. One that may change
 // files is of an older odd, which claimed all of them.
-func (s *story) invoke(role contract.Role, handoffs ...string) *run {
+func (s *story) runWithoutTask(role contract.Role, handoffs ...string) *run {
 	s.Helper()
 	kind := event.Engage
 	if roleRow(role).Mutates {
 		kind = event.Claim
 	}
-	w := s.engage(kind, role)
-	s.conclude(w, role, handoffs...)
+	w := s.beginSession(kind, role)
+	s.endSession(w, role, handoffs...)
 	return w
 }
 
-// engage records that a session begins which no task asks for.
-func (s *story) engage(kind event.Kind, role contract.Role) *run {
+// beginSession records that a session begins which no task asks for.
+func (s *story) beginSession(kind event.Kind, role contract.Role) *run {
 	s.Helper()
 	w := s.newRun("")
 	w.task = w.id
@@ -154,15 +154,15 @@ func (s *story) engage(kind event.Kind, role contract.Role) *run {
 	return w
 }
 
-// conclude records its end.
-func (s *story) conclude(w *run, role contract.Role, handoffs ...string) {
+// endSession records its end.
+func (s *story) endSession(w *run, role contract.Role, handoffs ...string) {
 	s.Helper()
-	s.bind(w, role, handoffs...)
+	s.bindSession(w, role, handoffs...)
 	if roleRow(role).Mode != "" {
-		s.hand(w, role, "", handoffs...)
+		s.handOver(w, role, "", handoffs...)
 	}
 	ch := repo.Changes{}
-	w.trace = event.Trace(s.record(w, ch, event.Record{Kind: event.Session, Cost: 7, Data: eventtest.Data(event.Session, w.said())}))
+	w.trace = event.Trace(s.record(w, ch, event.Record{Kind: event.Session, Cost: 7, Data: eventtest.Data(event.Session, w.sessionData())}))
 	s.record(w, ch, event.Record{Kind: event.Outcome, Cost: 7, Trace: w.trace, Data: eventtest.Data(event.Outcome, map[string]any{"verdict": "completed"})})
 	s.journal(w, ch, w.tells...)
 	for name, b := range w.also {
@@ -171,28 +171,28 @@ func (s *story) conclude(w *run, role contract.Role, handoffs ...string) {
 	s.land(s.make("end", "invoke", draft{who: agentMail, parents: []repo.OID{s.tip()}, ch: ch, trailers: [][2]string{{"Odd-Run", w.id}, {"Odd-Trace", w.trace}}}))
 }
 
-// chain is the five-role workflow, each session fed by the handoff before it.
-func (s *story) chain() {
+// tellWorkflow is the five-role workflow, each session fed by the handoff before it.
+func (s *story) tellWorkflow() {
 	s.Helper()
-	_, synthesis := s.sit("explore", contract.Explorer)
-	_, plan := s.sit("plan", contract.Planner, synthesis)
-	w, claims := s.sit("build", contract.Builder, plan)
+	_, synthesis := s.workTask("explore", contract.Explorer)
+	_, plan := s.workTask("plan", contract.Planner, synthesis)
+	w, claims := s.workTask("build", contract.Builder, plan)
 	s.approve(w, false)
-	_, findings := s.sit("validate", contract.Validator, claims)
-	w, remedies := s.sit("resolve", contract.Resolver, findings)
+	_, findings := s.workTask("validate", contract.Validator, claims)
+	w, remedies := s.workTask("resolve", contract.Resolver, findings)
 	s.reject(w)
-	s.sit("again", contract.Validator, remedies)
+	s.workTask("again", contract.Validator, remedies)
 }
 
 func TestTheFiveRolesAreClean(t *testing.T) {
 	t.Parallel()
-	s := begin(t, lawful(t, ""), nil)
-	s.chain()
-	s.invoke(contract.Explorer)
-	s.invoke(contract.Observer)
-	s.invoke(contract.Builder, s.byHand(contract.Planner, nil))
+	s := begin(t, lawWith(t, ""), nil)
+	s.tellWorkflow()
+	s.runWithoutTask(contract.Explorer)
+	s.runWithoutTask(contract.Observer)
+	s.runWithoutTask(contract.Builder, s.byHand(contract.Planner, nil))
 	r := s.check("", s.tip())
-	if d := cmp.Diff([]string{}, found(r)); d != "" {
+	if d := cmp.Diff([]string{}, listFindings(r)); d != "" {
 		t.Error(d)
 	}
 	for _, row := range r.Rows {
@@ -205,11 +205,11 @@ func TestTheFiveRolesAreClean(t *testing.T) {
 // A range may begin anywhere, also between a claim and its result.
 func TestContractsAreJudgedFromAnyGround(t *testing.T) {
 	t.Parallel()
-	s := begin(t, lawful(t, ""), map[string]func(*story, *draft){
-		"result again": func(s *story, d *draft) { resay(s, d, func(_, of map[string]any) { delete(of, "handoffs") }) },
+	s := begin(t, lawWith(t, ""), map[string]func(*story, *draft){
+		"result again": func(s *story, d *draft) { changeSession(s, d, func(_, of map[string]any) { delete(of, "handoffs") }) },
 	})
-	s.chain()
-	s.collapsed(nil)
+	s.tellWorkflow()
+	s.tellOverride(nil)
 	var all []repo.OID
 	for c, err := range s.r.Log(t.Context(), "", s.tip()) {
 		if err != nil {
@@ -219,7 +219,7 @@ func TestContractsAreJudgedFromAnyGround(t *testing.T) {
 	}
 	lied := false
 	for i, from := range all {
-		got := found(s.check(from, s.tip()))
+		got := listFindings(s.check(from, s.tip()))
 		if lied = lied || len(got) > 0; !lied {
 			continue
 		}
@@ -232,20 +232,20 @@ func TestContractsAreJudgedFromAnyGround(t *testing.T) {
 	}
 }
 
-// An override of execution and validation, honestly told: one session builds
-// and judges, all it makes is tagged, and what is made from it is too.
+// An override of execution and validation is clean if one session builds and judges, and all
+// its work and what is made from it is tagged.
 func TestAnHonestOverrideIsClean(t *testing.T) {
 	t.Parallel()
-	s := begin(t, lawful(t, ""), nil)
-	s.collapsed(nil)
-	if d := cmp.Diff([]string{}, found(s.check("", s.tip()))); d != "" {
+	s := begin(t, lawWith(t, ""), nil)
+	s.tellOverride(nil)
+	if d := cmp.Diff([]string{}, listFindings(s.check("", s.tip()))); d != "" {
 		t.Error(d)
 	}
 }
 
-// collapsed tells of an override, of a validator and of a resolver who go on from
+// tellOverride tells of an override, of a validator and of a resolver who go on from
 // it. change may lie, of what is declared and of what the session's record says.
-func (s *story) collapsed(change func(declared, said map[string]any)) *run {
+func (s *story) tellOverride(change func(declared, said map[string]any)) *run {
 	s.Helper()
 	plan := s.byHand(contract.Planner, nil)
 	override := func() map[string]any {
@@ -256,46 +256,46 @@ func (s *story) collapsed(change func(declared, said map[string]any)) *run {
 		change(declared, said)
 	}
 	s.add("patch", "contract_role: builder\n")
-	s.override = some(declared)
+	s.override = nilIfEmpty(declared)
 	w := s.claim("patch")
-	s.override = some(said)
-	s.bind(w, contract.Builder, plan)
-	name := s.hand(w, contract.Builder, "override of execution, validation", plan)
+	s.override = nilIfEmpty(said)
+	s.bindSession(w, contract.Builder, plan)
+	name := s.handOver(w, contract.Builder, "override of execution, validation", plan)
 	w.session["deliverable"] = deliver.SchemaClaims
-	s.result(w, 10, tagged("patch"))
+	s.result(w, 10, taintedTerm("patch"))
 	patched := w
 	s.override = nil
 	s.add("judge", "contract_role: validator\n")
 	w = s.claim("judge")
-	s.bind(w, contract.Validator, name)
-	name = s.hand(w, contract.Validator, "override of execution, validation", name)
+	s.bindSession(w, contract.Validator, name)
+	name = s.handOver(w, contract.Validator, "override of execution, validation", name)
 	s.result(w, 10, repo.Changes{})
 	s.add("mend", "contract_role: resolver\n")
 	w = s.claim("mend")
-	s.bind(w, contract.Resolver, name)
-	s.hand(w, contract.Resolver, "override of execution, validation", name)
-	s.result(w, 10, tagged("mend"))
+	s.bindSession(w, contract.Resolver, name)
+	s.handOver(w, contract.Resolver, "override of execution, validation", name)
+	s.result(w, 10, taintedTerm("mend"))
 	return patched
 }
 
-// some is m, nil where it is empty.
-func some(m map[string]any) map[string]any {
+// nilIfEmpty is m, nil where it is empty.
+func nilIfEmpty(m map[string]any) map[string]any {
 	if len(m) == 0 {
 		return nil
 	}
 	return m
 }
 
-// tagged is a term that an override produced.
-func tagged(name string) repo.Changes {
+// taintedTerm is a term that an override produced.
+func taintedTerm(name string) repo.Changes {
 	p, b := term(name, "tags: [override-produced]\n")
 	return repo.Changes{p: b}
 }
 
-// resay changes the session record of a draft, with the trace made true again.
-func resay(s *story, d *draft, change func(data, contract map[string]any)) {
+// changeSession changes the session record of a draft, with the trace made true again.
+func changeSession(s *story, d *draft, change func(data, contract map[string]any)) {
 	s.Helper()
-	relay(s, d, func(r *event.Record) {
+	changeOutcome(s, d, func(r *event.Record) {
 		if r.Kind == event.Session {
 			data := eventtest.Keys(*r)
 			of, _ := data["contract"].(map[string]any)

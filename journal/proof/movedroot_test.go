@@ -9,34 +9,34 @@ import (
 	"github.com/odd-cli/odd/journal/repo"
 )
 
-// copied are the files of the bundle in another folder, kb.
-func (s *story) copied() repo.Changes {
+// copyBundle are the files of the bundle in another folder, kb.
+func (s *story) copyBundle() repo.Changes {
 	s.Helper()
 	ch := repo.Changes{}
-	for _, name := range s.files("knowledge") {
+	for _, name := range s.listFiles("knowledge") {
 		ch["kb/"+strings.TrimPrefix(name, "knowledge/")] = s.file(name)
 	}
 	return ch
 }
 
-// flip names kb as the bundle.
-func (s *story) flip(ch repo.Changes) repo.OID {
+// moveBundle names kb as the bundle.
+func (s *story) moveBundle(ch repo.Changes) repo.OID {
 	s.Helper()
 	ch["odd.toml"] = []byte("[bundle]\nroot = \"kb\"\n" + string(s.file("odd.toml")))
 	return s.ann("flip", ch)
 }
 
-// A folder that becomes the bundle is judged as if the bundle had been moved there, also
-// where it was prepared before and git sees nothing move.
+// A folder that becomes the bundle is judged as if the bundle had moved there, even if git
+// sees no move.
 func TestAnotherFolderBecomesTheBundle(t *testing.T) {
 	const gone = ":1 is append-only and was deleted"
 	prepare := func(change func(*story, repo.Changes)) func(*story) repo.OID {
 		return func(s *story) repo.OID {
 			work(s, "t")
-			ch := s.copied()
+			ch := s.copyBundle()
 			change(s, ch)
 			s.ann("prepare", ch)
-			return s.flip(repo.Changes{})
+			return s.moveBundle(repo.Changes{})
 		}
 	}
 	swapped := func(old, now string) func(*story, repo.Changes) {
@@ -50,15 +50,15 @@ func TestAnotherFolderBecomesTheBundle(t *testing.T) {
 		{name: "prepared as it is", tell: prepare(func(*story, repo.Changes) {}), want: []string{}},
 		{name: "prepared, and the other taken away", tell: func(s *story) repo.OID {
 			work(s, "t")
-			ch := s.copied()
+			ch := s.copyBundle()
 			s.ann("prepare", ch)
 			away := repo.Changes{}
-			for _, name := range s.files("knowledge") {
+			for _, name := range s.listFiles("knowledge") {
 				away[name] = nil
 			}
-			return s.flip(away)
+			return s.moveBundle(away)
 		}, want: []string{}},
-		{name: "empty", tell: func(s *story) repo.OID { work(s, "t"); return s.flip(repo.Changes{"kb/a.md": []byte("# A\n")}) },
+		{name: "empty", tell: func(s *story) repo.OID { work(s, "t"); return s.moveBundle(repo.Changes{"kb/a.md": []byte("# A\n")}) },
 			want: []string{"14 journal/2026-03-02-R1.tsv" + gone, "14 ledger/2026-03/R1.jsonl" + gone}},
 		{name: "with another cost", tell: prepare(swapped(`"cost_micro_usd":100000`, `"cost_micro_usd":100`)),
 			want: []string{"14 kb/ledger/2026-03/R1.jsonl:2 is append-only, and old lines of it were changed"}},
@@ -78,8 +78,8 @@ func TestAnotherFolderBecomesTheBundle(t *testing.T) {
 			s.result(w, 100_000, terms("keel"))
 			theirs := s.tip()
 			s.land(base)
-			s.ann("prepare", s.copied())
-			ours := s.flip(repo.Changes{})
+			s.ann("prepare", s.copyBundle())
+			ours := s.moveBundle(repo.Changes{})
 			tree, _, err := s.r.MergeTree(s.Context(), ours, theirs)
 			if err != nil {
 				s.Fatal(err)

@@ -26,9 +26,9 @@ type (
 	phases map[pipeline.Phase]doing
 )
 
-// steps are an op's phases; until, where it is not "", is the one that errs, or
+// opPhases are an op's phases; until, where it is not "", is the one that errs, or
 // "land" for one that lands by itself.
-func steps(w *run, until pipeline.Phase) phases {
+func opPhases(w *run, until pipeline.Phase) phases {
 	to := func(at, next pipeline.Phase, facts ...string) doing {
 		return func(context.Context, pipeline.Op) (pipeline.Out, error) {
 			out := pipeline.Out{Next: next, Set: map[string]string{}}
@@ -58,12 +58,12 @@ func steps(w *run, until pipeline.Phase) phases {
 	}
 }
 
-// op makes a run's op, which waits, or ends where until errs.
-func op(until pipeline.Phase, l pipeline.Limits, facts ...map[string]string) func(*story, *run, repo.Changes) {
+// withOp makes a run's op, which waits, or ends where until errs.
+func withOp(until pipeline.Phase, l pipeline.Limits, facts ...map[string]string) func(*story, *run, repo.Changes) {
 	return func(s *story, w *run, ch repo.Changes) {
 		s.Helper()
 		at := s.now
-		in := saidIn(steps(w, until), facts)
+		in := saidIn(opPhases(w, until), facts)
 		world := pipeline.World{
 			Run: w.id, Now: func() time.Time { return at },
 			Work: func(ctx context.Context, o pipeline.Op) (pipeline.Out, error) { return in[o.Phase](ctx, o) },
@@ -125,11 +125,11 @@ func (s *story) endOp(task string, ch repo.Changes, r pipeline.Reason) {
 	ch["knowledge/"+event.Path(o.ID, s.now)] = b
 }
 
-// pipe tells the work on a task whose op waits.
-func pipe(s *story, task string) *run {
+// workChange tells the work on a task whose op waits.
+func workChange(s *story, task string) *run {
 	s.Helper()
 	w := s.claim(task)
-	w.pipes = op("", pipeline.Limits{})
+	w.pipes = withOp("", pipeline.Limits{})
 	s.result(w, 100_000, terms("keel"))
 	return w
 }
@@ -177,8 +177,8 @@ func (s *story) appendOp(w *run, ch repo.Changes, o pipeline.Op) {
 	ch[w.file] = b
 }
 
-// piped tells every way an op may end, after which its task is free again.
-func (s *story) piped() {
+// tellChanges tells every way an op may end, after which its task is free again.
+func (s *story) tellChanges() {
 	s.Helper()
 	for _, id := range []string{"p-merged", "p-rejected", "p-expired", "p-failed"} {
 		s.add(id, "budget_usd: 0.05\n")
@@ -188,14 +188,14 @@ func (s *story) piped() {
 	s.work("p-expired", "gaff")
 	s.expire("p-expired", 15*24*time.Hour)
 	w := s.claim("p-failed")
-	w.pipes = op(pipeline.Gate, pipeline.Limits{})
+	w.pipes = withOp(pipeline.Gate, pipeline.Limits{})
 	s.result(w, 1, nil)
 }
 
 func (s *story) work(task, atom string) *run {
 	s.Helper()
 	w := s.claim(task)
-	w.pipes = op("", pipeline.Limits{})
+	w.pipes = withOp("", pipeline.Limits{})
 	s.result(w, 1, terms(atom))
 	return w
 }
@@ -227,8 +227,8 @@ func rewrite(s *story, d *draft, change func(n int, r event.Record) []event.Reco
 	d.ch[name] = b
 }
 
-// only keeps the first n records of ops.
-func only(n int) func(*story, *draft) {
+// onlyRecord keeps the first n records of ops.
+func onlyRecord(n int) func(*story, *draft) {
 	return func(s *story, d *draft) {
 		rewrite(s, d, func(i int, r event.Record) []event.Record {
 			if i > n {
@@ -239,8 +239,8 @@ func only(n int) func(*story, *draft) {
 	}
 }
 
-// saying changes the data of one record of an op.
-func saying(n int, key string, v any) func(*story, *draft) {
+// setRecord changes the data of one record of an op.
+func setRecord(n int, key string, v any) func(*story, *draft) {
 	return func(s *story, d *draft) {
 		rewrite(s, d, func(i int, r event.Record) []event.Record {
 			if i == n {
@@ -251,8 +251,8 @@ func saying(n int, key string, v any) func(*story, *draft) {
 	}
 }
 
-// without takes the op's own file out of a draft.
-func without(s *story, d *draft) {
+// dropOp takes the op's own file out of a draft.
+func dropOp(s *story, d *draft) {
 	for name := range d.ch {
 		if strings.Contains(name, "/op-") {
 			delete(d.ch, name)
@@ -262,13 +262,13 @@ func without(s *story, d *draft) {
 
 func TestEveryOpEndsOnce(t *testing.T) {
 	const at = "15 ledger/2026-03/R1.jsonl:"
-	waits := func(s *story) repo.OID { pipe(s, "t"); return "" }
-	merged := func(s *story) repo.OID { return s.approve(pipe(s, "t"), false) }
-	denied := func(s *story) repo.OID { s.reject(pipe(s, "t")); return "" }
-	late := func(s *story) repo.OID { pipe(s, "t"); s.expire("t", 15*24*time.Hour); return "" }
+	waits := func(s *story) repo.OID { workChange(s, "t"); return "" }
+	merged := func(s *story) repo.OID { return s.approve(workChange(s, "t"), false) }
+	denied := func(s *story) repo.OID { s.reject(workChange(s, "t")); return "" }
+	late := func(s *story) repo.OID { workChange(s, "t"); s.expire("t", 15*24*time.Hour); return "" }
 	failing := func(s *story) repo.OID {
 		w := s.claim("t")
-		w.pipes = op(pipeline.Validate, pipeline.Limits{})
+		w.pipes = withOp(pipeline.Validate, pipeline.Limits{})
 		s.result(w, 1, nil)
 		return ""
 	}
@@ -278,7 +278,7 @@ func TestEveryOpEndsOnce(t *testing.T) {
 		{name: "rejected", tell: denied, want: []string{}},
 		{name: "expired", tell: late, want: []string{}},
 		{name: "failed", tell: failing, want: []string{}},
-		{name: "no ending", at: "result t", tell: failing, do: only(4),
+		{name: "no ending", at: "result t", tell: failing, do: onlyRecord(4),
 			want: []string{at + "7 op-01 never ended: its last phase is validate, and the claim of R1 on t is closed"}},
 		{name: "an ending that hides a phase", at: "result t", tell: failing, do: func(s *story, d *draft) {
 			rewrite(s, d, func(i int, r event.Record) []event.Record {
@@ -288,44 +288,44 @@ func TestEveryOpEndsOnce(t *testing.T) {
 				return []event.Record{r}
 			})
 		}, want: []string{at + "7 op-01.5 after op-01.3: a record is missing, or there twice"}},
-		{name: "no candidate", at: "result t", tell: waits, do: saying(4, "set", nil),
+		{name: "no candidate", at: "result t", tell: waits, do: setRecord(4, "set", nil),
 			want: []string{at + "7 op-01.4: validate is entered without the fact candidate", at + "8 op-01.5: gate is entered without the fact candidate", at + "9 op-01.6: approve is entered without the fact candidate"}},
-		{name: "a phase skipped", at: "result t", tell: waits, do: saying(5, "to", "approve"),
+		{name: "a phase skipped", at: "result t", tell: waits, do: setRecord(5, "to", "approve"),
 			want: []string{at + "8 op-01.5: cannot move from validate to approve; want one of validate, repair, gate, blocked, cancelled, expired, failed_permanent",
 				at + "9 op-01.6: cannot move from approve to approve; want one of apply, blocked, cancelled, expired, failed_permanent"}},
 		{name: "another proposal than its task's", at: "result t", tell: waits, do: func(s *story, d *draft) {
 			rewrite(s, d, func(int, event.Record) []event.Record { return nil })
 			w := &run{id: "run-01KJ0000000000000000000001", task: "t", file: ledgerIn(d), base: s.tip(), proposal: s.tip()}
-			op("", pipeline.Limits{})(s, w, d.ch)
+			withOp("", pipeline.Limits{})(s, w, d.ch)
 		}, want: []string{at + "12 op-01 waits with # on refs/heads/odd/review/t.1, its task with # on odd/review/t.1"}},
 		{name: "longer than odd.toml says", tell: func(s *story) repo.OID {
 			w := s.claim("t")
-			w.pipes = op("", pipeline.Limits{Wait: 1000 * time.Hour})
+			w.pipes = withOp("", pipeline.Limits{Wait: 1000 * time.Hour})
 			s.result(w, 1, terms("keel"))
 			return ""
 		}, want: []string{at + "12 op-01 may wait 1000h0m0s, odd.toml says 336h0m0s"}},
 		{name: "waits, and its task is blocked", tell: func(s *story) repo.OID {
 			w := s.claim("t")
-			w.pipes, w.proposal = op("", pipeline.Limits{}), s.tip()
+			w.pipes, w.proposal = withOp("", pipeline.Limits{}), s.tip()
 			s.result(w, 1, nil)
 			return ""
 		}, want: []string{at + "12 op-01 waits for a person, and its commit does not put t in review"}},
-		{name: "a merge that does not say so", at: "approve t", tell: merged, do: without,
+		{name: "a merge that does not say so", at: "approve t", tell: merged, do: dropOp,
 			want: []string{"15 tasks/t.md:5 op-01 waits for a person without an ending, and its task is done"}},
 		{name: "a merge of another tier", at: "approve t", tell: merged, do: func(_ *story, d *draft) { d.set("Odd-Tier", "SAFE_AUTO") },
 			want: []string{"15 ledger/2026-03/op-01.jsonl:1 op-01 is recorded as merged with tier APPROVAL_REQUIRED, in a commit that says it merges op-01 with tier SAFE_AUTO"}},
 		{name: "a merge that names no op", at: "approve t", tell: merged, do: func(_ *story, d *draft) { d.set("Odd-Op", "") },
 			want: []string{"15 ledger/2026-03/op-01.jsonl:1 op-01 is recorded as merged with tier APPROVAL_REQUIRED, in a commit that says it merges no op with tier APPROVAL_REQUIRED"}},
-		{name: "a no that does not say so", at: "reject t", tell: denied, do: without,
+		{name: "a no that does not say so", at: "reject t", tell: denied, do: dropOp,
 			want: []string{"15 tasks/t.md:5 op-01 waits for a person without an ending, and its task is ready"}},
 		{name: "a person takes the task back by hand", tell: func(s *story) repo.OID {
-			pipe(s, "t")
+			workChange(s, "t")
 			d := draft{ch: repo.Changes{}}
-			swap(s, &d, taskFile("t"), "state: review", "state: backlog")
+			replaceIn(s, &d, taskFile("t"), "state: review", "state: backlog")
 			return s.ann("back", d.ch)
 		}, want: []string{"15 tasks/t.md:5 op-01 waits for a person without an ending, and its task is backlog"}},
 		{name: "a person takes the task away by hand", tell: func(s *story) repo.OID {
-			pipe(s, "t")
+			workChange(s, "t")
 			return s.ann("away", repo.Changes{taskFile("t"): nil})
 		}, want: []string{"15 tasks/t.md:1 op-01 waits for a person without an ending, and its task is gone"}},
 		{name: "in another's name", at: "reject t", tell: denied, do: func(s *story, d *draft) { d.set("Odd-Rejected-By", "human:"+bobMail) },
@@ -338,7 +338,7 @@ func TestEveryOpEndsOnce(t *testing.T) {
 		{name: "told, and the task waits on", at: "reject t", tell: denied, do: func(s *story, d *draft) { d.ch[taskFile("t")] = s.file(taskFile("t")) },
 			want: []string{"15 ledger/2026-03/op-01.jsonl:1 op-01 is recorded as rejected, and its commit does not take t out of review"}},
 		{name: "two endings", tell: func(s *story) repo.OID {
-			w := pipe(s, "t")
+			w := workChange(s, "t")
 			was := s.ops["t"]
 			s.reject(w)
 			end, err := pipeline.End(was, "op-01", s.now, pipeline.CancelledByPerson, "")
@@ -356,7 +356,7 @@ func TestEveryOpEndsOnce(t *testing.T) {
 		}, want: []string{"15 ledger/2026-03/op-01.jsonl:2 op-01.10 after op-01.10: a record is missing, or there twice",
 			"15 ledger/2026-03/op-01.jsonl:2 op-01.10: cancelled after its ending, cancelled; nothing follows an ending"}},
 		{name: "a person ends it in the run's ledger", at: "reject t", tell: denied, do: func(s *story, d *draft) {
-			without(s, d)
+			dropOp(s, d)
 			stories, _ := pipeline.ReadOps(s.ledgers())
 			o := stories[0].Op()
 			end, err := pipeline.End(o, o.Run, s.now, pipeline.Rejected, "")
@@ -367,16 +367,16 @@ func TestEveryOpEndsOnce(t *testing.T) {
 		}, want: []string{"14 ledger/2026-03/R1.jsonl:13 is a record of R1 that another commit than its own adds",
 			"15 ledger/2026-03/R1.jsonl:13 op-01 is recorded as rejected in the ledger of R1; a person's word stands in a file of the op's own"}},
 		{name: "a person ends what a run has not", tell: func(s *story) repo.OID {
-			pipe(s, "t")
+			workChange(s, "t")
 			ch := repo.Changes{}
 			s.endOp("t", ch, pipeline.Superseded)
 			return s.ann("so", ch)
 		}, want: []string{"15 ledger/2026-03/op-01.jsonl:1 another commit than a run's ends op-01 as superseded"}},
-		{name: "expired too early", tell: func(s *story) repo.OID { pipe(s, "t"); s.expire("t", time.Hour); return "" },
+		{name: "expired too early", tell: func(s *story) repo.OID { workChange(s, "t"); s.expire("t", time.Hour); return "" },
 			want: []string{"5 ledger/2026-03/R2.jsonl:1 is dated 2026-03-16T09:04:00Z in a commit of 2026-03-02T10:06:00Z",
 				"15 ledger/2026-03/R2.jsonl:1 op-01 is told at 2026-03-16T09:04:00Z, in a commit of 2026-03-02T10:06:00Z"}},
 		{name: "expired, and not back in backlog", at: "expire t", tell: late, do: func(s *story, d *draft) {
-			swap(s, d, taskFile("t"), "state: backlog", "state: ready")
+			replaceIn(s, d, taskFile("t"), "state: backlog", "state: ready")
 		}, want: []string{"15 ledger/2026-03/R2.jsonl:1 op-01 expired, and its task goes to ready; it returns to backlog",
 			"3 tasks/t.md:5 a commit by odd or an agent moves the task from review to ready; only a person may do that"}},
 		{name: "a run says that a person merged", at: "expire t", tell: late, do: func(s *story, d *draft) {
@@ -392,14 +392,14 @@ func TestEveryOpEndsOnce(t *testing.T) {
 			"3 tasks/t.md:5 a commit by odd or an agent moves the task from review to backlog; only a person may do that"}},
 		{name: "swept and left open", tell: func(s *story) repo.OID {
 			w := s.claim("t")
-			s.land(s.make("half", "t", s.half(w)))
+			s.land(s.make("half", "t", s.halfDone(w)))
 			s.sweep(w, 500_000)
 			return ""
 		}, want: []string{at + "4 op-01 never ended: its last phase is generate, and the claim of R1 on t is closed"}},
 		{name: "goes on after it was swept", tell: func(s *story) repo.OID {
 			w := s.claim("t")
 			s.sweep(w, 500_000)
-			s.land(s.make("half", "t", s.half(w)))
+			s.land(s.make("half", "t", s.halfDone(w)))
 			return ""
 		}, want: []string{at + "4 op-01 never ended: its last phase is generate, and the claim of R1 on t is closed"}},
 	})
@@ -415,7 +415,7 @@ func TestAnnouncedOps(t *testing.T) {
 	died := func(ends bool) func(*story) repo.OID {
 		return func(s *story) repo.OID {
 			w := claim(s)
-			s.tamper["sweep t"] = also(s.tamper["sweep t"], func(s *story, d *draft) { s.opOfDead(w, d, ends) })
+			s.tamper["sweep t"] = inOrder(s.tamper["sweep t"], func(s *story, d *draft) { s.opOfDead(w, d, ends) })
 			s.sweep(w, 500_000)
 			return ""
 		}
@@ -424,7 +424,7 @@ func TestAnnouncedOps(t *testing.T) {
 	runTampers(t, []tamper{
 		{name: "waits", tell: func(s *story) repo.OID {
 			w := claim(s)
-			w.pipes = op("", pipeline.Limits{})
+			w.pipes = withOp("", pipeline.Limits{})
 			s.result(w, 1, terms("keel"))
 			return ""
 		}, want: []string{}},
@@ -437,7 +437,7 @@ func TestAnnouncedOps(t *testing.T) {
 			want: []string{"15 ledger/2026-03/R1.jsonl:3 the claim of R1 on t announced op-01, and is closed with no record of how that op ended"}},
 		{name: "another op instead", tell: func(s *story) repo.OID {
 			w := claim(s)
-			w.op, w.pipes = "op-02", op("", pipeline.Limits{})
+			w.op, w.pipes = "op-02", withOp("", pipeline.Limits{})
 			s.result(w, 1, terms("keel"))
 			return ""
 		}, want: []string{"15 ledger/2026-03/R1.jsonl:3 the claim of R1 on t announced op-01, and is closed with no record of how that op ended",
@@ -451,8 +451,8 @@ func TestAnnouncedOps(t *testing.T) {
 	})
 }
 
-// also is one tampering and then another.
-func also(a, b func(*story, *draft)) func(*story, *draft) {
+// inOrder is one tampering and then another.
+func inOrder(a, b func(*story, *draft)) func(*story, *draft) {
 	return func(s *story, d *draft) {
 		if b(s, d); a != nil {
 			a(s, d)
@@ -478,12 +478,12 @@ func (s *story) opOfDead(dead *run, d *draft, ends bool) {
 	s.appendOp(w, d.ch, o)
 }
 
-// half is a run's commit in the middle of its op.
-func (s *story) half(w *run) draft {
+// halfDone is a run's commit in the middle of its op.
+func (s *story) halfDone(w *run) draft {
 	ch := repo.Changes{}
-	op("", pipeline.Limits{})(s, w, ch)
+	withOp("", pipeline.Limits{})(s, w, ch)
 	d := draft{who: agentMail, parents: []repo.OID{s.tip()}, ch: ch, trailers: [][2]string{{"Odd-Run", w.id}, {"Odd-Task", w.task}}}
-	only(3)(s, &d)
+	onlyRecord(3)(s, &d)
 	return d
 }
 
@@ -506,7 +506,7 @@ func TestASyncEndsTheOp(t *testing.T) {
 		want []string
 	}{
 		"as it is": {func(*story, *draft) {}, []string{}},
-		"untold":   {without, []string{"15 tasks/t.md:5 op-01 waits for a person without an ending, and its task is done"}},
+		"untold":   {dropOp, []string{"15 tasks/t.md:5 op-01 waits for a person without an ending, and its task is done"}},
 		"a no": {func(s *story, d *draft) {
 			stories, _ := pipeline.ReadOps(s.ledgers())
 			s.ops["t"] = stories[0].Op()
@@ -526,10 +526,10 @@ func TestASyncEndsTheOp(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			s := begin(t, lawful(t, team), map[string]func(*story, *draft){"done t": c.do})
-			s.pipes = op("", pipeline.Limits{})
-			s.forge(s.merged)
-			if d := cmp.Diff(c.want, found(s.check("", s.tip()))); d != "" {
+			s := begin(t, lawWith(t, team), map[string]func(*story, *draft){"done t": c.do})
+			s.pipes = withOp("", pipeline.Limits{})
+			s.tellForge(s.mergeButton)
+			if d := cmp.Diff(c.want, listFindings(s.check("", s.tip()))); d != "" {
 				t.Error(d)
 			}
 		})

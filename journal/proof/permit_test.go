@@ -16,8 +16,8 @@ import (
 	"github.com/odd-cli/odd/persona/anchor"
 )
 
-// anchor binds the session of w at its claim, as a drain does under express.
-func (s *story) anchor(w *run) {
+// bindAnchor binds the session of w at its claim, as a drain does under express.
+func (s *story) bindAnchor(w *run) {
 	s.Helper()
 	const file = "knowledge/roles/editor.md"
 	b := s.at(w.base, file)
@@ -60,10 +60,10 @@ func work2(s *story, task string) *run {
 	return w
 }
 
-// leash changes the anchor record of a draft, and of its session what it says of it.
-func leash(change func(permit, session map[string]any)) func(*story, *draft) {
+// changePermit changes the anchor record of a draft, and of its session what it says of it.
+func changePermit(change func(permit, session map[string]any)) func(*story, *draft) {
 	return func(s *story, d *draft) {
-		relay(s, d, func(r *event.Record) {
+		changeOutcome(s, d, func(r *event.Record) {
 			data := eventtest.Keys(*r)
 			switch r.Kind {
 			case event.Anchor:
@@ -77,8 +77,8 @@ func leash(change func(permit, session map[string]any)) func(*story, *draft) {
 	}
 }
 
-// drop takes records of a kind out of a draft's ledger, and numbers the rest anew.
-func drop(kind event.Kind) func(*story, *draft) {
+// dropRecords takes records of a kind out of a draft's ledger, and numbers the rest anew.
+func dropRecords(kind event.Kind) func(*story, *draft) {
 	return func(s *story, d *draft) {
 		name := ledgerIn(d)
 		all, err := event.Read(d.ch[name])
@@ -102,7 +102,7 @@ func drop(kind event.Kind) func(*story, *draft) {
 	}
 }
 
-func only12(found []string) []string {
+func onlyPermits(found []string) []string {
 	out := []string{}
 	for _, f := range found {
 		if strings.HasPrefix(f, "12 ") {
@@ -114,16 +114,16 @@ func only12(found []string) []string {
 
 func TestAnchoredRunsAreClean(t *testing.T) {
 	t.Parallel()
-	s := begin(t, lawful(t, ""), nil)
+	s := begin(t, lawWith(t, ""), nil)
 	s.add("t", "")
 	work2(s, "t") // of before there were anchors
 	s.anchored = true
-	s.tell()
+	s.tellAll()
 	s.add("part", "paths: [knowledge/terms/**]\n")
 	w := s.claim("part")
-	s.anchor(w)
+	s.bindAnchor(w)
 	r := s.check("", s.tip())
-	if d := cmp.Diff([]string{}, only12(found(r))); d != "" {
+	if d := cmp.Diff([]string{}, onlyPermits(listFindings(r))); d != "" {
 		t.Error(d)
 	}
 	for _, row := range r.Rows {
@@ -143,7 +143,7 @@ func TestPermitsAreProven(t *testing.T) {
 		do   func(*story, *draft)
 		want []string
 	}{
-		{"the record is gone", "", "", drop(event.Anchor), []string{
+		{"the record is gone", "", "", dropRecords(event.Anchor), []string{
 			"2 a session bound by oa-#, which its ledger has no permit for"}},
 		{"two of one token", "", "", func(s *story, d *draft) {
 			name := ledgerIn(d)
@@ -157,12 +157,12 @@ func TestPermitsAreProven(t *testing.T) {
 			d.ch[name] = b
 		}, []string{"3 the anchor oa-# stands 2 times in its ledger; a permit is released once",
 			"5 the anchor oa-# stands 2 times in its ledger; a permit is released once"}},
-		{"a forged hash", "", "", leash(func(p, _ map[string]any) { p["anchor_sha256"] = strings.Repeat("f", 64) }),
+		{"a forged hash", "", "", changePermit(func(p, _ map[string]any) { p["anchor_sha256"] = strings.Repeat("f", 64) }),
 			[]string{"2 a session bound by another anchor than its ledger holds: the hashes differ"}},
-		{"another tier in the session", "", "", leash(func(_, o map[string]any) { o["tier"] = "deep" }),
+		{"another tier in the session", "", "", changePermit(func(_, o map[string]any) { o["tier"] = "deep" }),
 			[]string{"2 a session of another mode or tier than its anchor's"}},
 		{"another role", "", "", func(s *story, d *draft) {
-			relay(s, d, func(r *event.Record) {
+			changeOutcome(s, d, func(r *event.Record) {
 				if r.Kind == event.Anchor {
 					r.Role = "publisher"
 				}
@@ -173,7 +173,7 @@ func TestPermitsAreProven(t *testing.T) {
 			sum := fmt.Sprintf("%x", sha256.Sum256(b))
 			base, arm := s.tip(), anchor.Arm{}
 			arm = anchor.NewArm(anchor.Facts{OK: true, Head: string(base), Branch: "main"}, "", "t", anchor.FocusTopic, sum)
-			relay(s, d, func(r *event.Record) {
+			changeOutcome(s, d, func(r *event.Record) {
 				if r.Kind == event.Anchor {
 					r.Role = "printer"
 					eventtest.Set(r, "context_hash", arm.Hash)
@@ -181,15 +181,15 @@ func TestPermitsAreProven(t *testing.T) {
 				}
 			})
 		}, []string{"3 an anchor as printer; its claim is for the role editor"}},
-		{"the hash of another blob", "", "", leash(func(p, _ map[string]any) {
+		{"the hash of another blob", "", "", changePermit(func(p, _ map[string]any) {
 			law, _ := p["constitution"].(map[string]any)
 			law["blob"] = strings.Repeat("0", 40)
 		}), []string{"3 an anchor under knowledge/roles/editor.md, which was another file at its claim"}},
-		{"a constitution by another hash", "", "", leash(func(p, _ map[string]any) {
+		{"a constitution by another hash", "", "", changePermit(func(p, _ map[string]any) {
 			law, _ := p["constitution"].(map[string]any)
 			law["sha256"] = strings.Repeat("0", 64)
 		}), []string{"3 an anchor whose context_hash is not that of its claim; it is #"}},
-		{"another context hash", "", "", leash(func(p, _ map[string]any) { p["context_hash"] = "sha256:" + strings.Repeat("0", 64) }),
+		{"another context hash", "", "", changePermit(func(p, _ map[string]any) { p["context_hash"] = "sha256:" + strings.Repeat("0", 64) }),
 			[]string{"3 an anchor whose context_hash is not that of its claim; it is #"}},
 		{"another commit", "", "", func(s *story, d *draft) {
 			other := s.heads["main"]
@@ -197,46 +197,46 @@ func TestPermitsAreProven(t *testing.T) {
 			if err != nil {
 				s.Fatal(err)
 			}
-			leash(func(p, _ map[string]any) {
+			changePermit(func(p, _ map[string]any) {
 				arm, _ := p["arm"].(map[string]any)
 				arm["head"] = string(c.Parents[0])
 			})(s, d)
 		}, []string{"3 an anchor at #; its claim is #"}},
 		{"wider paths", "", "paths: [knowledge/terms/**]\n", nil,
 			[]string{"3 a permit for knowledge/**; its task and its role write knowledge/terms/**"}},
-		{"no paths, and so all", "", "", leash(func(p, _ map[string]any) { p["allow"] = []any{} }),
+		{"no paths, and so all", "", "", changePermit(func(p, _ map[string]any) { p["allow"] = []any{} }),
 			[]string{"3 a permit that names no path, and so every one", "4 proposes knowledge/terms/keel.md, which its permit does not cover: "}},
-		{"a path outside", "", "paths: [knowledge/systems/**]\n", leash(func(p, _ map[string]any) { p["allow"] = []any{"knowledge/systems/**"} }),
+		{"a path outside", "", "paths: [knowledge/systems/**]\n", changePermit(func(p, _ map[string]any) { p["allow"] = []any{"knowledge/systems/**"} }),
 			[]string{"4 proposes knowledge/terms/keel.md, which its permit does not cover: knowledge/systems/**"}},
-		{"atoms beside a change", "", "paths: [docs/**]\n", leash(func(p, _ map[string]any) { p["allow"] = []any{"docs/**", "knowledge/**"} }), nil},
+		{"atoms beside a change", "", "paths: [docs/**]\n", changePermit(func(p, _ map[string]any) { p["allow"] = []any{"docs/**", "knowledge/**"} }), nil},
 		{"atoms without its change", "", "paths: [docs/**]\n", nil,
 			[]string{"3 a permit for knowledge/**; its task and its role write docs/**, knowledge/**"}},
-		{"the ledger not denied", "", "", leash(func(p, _ map[string]any) {
+		{"the ledger not denied", "", "", changePermit(func(p, _ map[string]any) {
 			p["deny"] = []any{"odd.toml", "knowledge/governance/**"}
 		}), []string{"3 a permit that does not deny knowledge/ledger/**"}},
 		{"another mode than odd.toml's", "[anchor]\nmode = \"full\"\n", "", nil, []string{"3 an anchor of mode express; odd.toml asks for full"}},
 		{"another tier than odd.toml's", "[anchor]\nstrictness = \"deep\"\n", "", nil, []string{"3 an anchor of tier quick; odd.toml asks for deep"}},
-		{"the agent proved, under express", "", "", leash(func(p, _ map[string]any) { p["generated_by"] = "agent" }),
+		{"the agent proved, under express", "", "", changePermit(func(p, _ map[string]any) { p["generated_by"] = "agent" }),
 			[]string{"3 an anchor proven by agent; under express the server proves"}},
 		{"a longer time than odd.toml's", "[anchor]\nttl = \"20m\"\n", "", nil, []string{"3 a permit for 1h0m0s; odd.toml gives 20m0s"}},
 		{"expired before it landed", "", "", func(s *story, d *draft) {
-			leash(func(p, o map[string]any) {
+			changePermit(func(p, o map[string]any) {
 				p["bound_at"], p["expires_at"], p["released_at"], o["emission_at"] = at(s, -50*time.Minute), at(s, -5*time.Minute), at(s, -6*time.Minute), at(s, -6*time.Minute)
 			})(s, d)
 		}, []string{"4 proposes at 2026-03-02T09:05:00Z under a permit that ended at 2026-03-02T09:01:00Z"}},
 		{"released before it was bound", "", "", func(s *story, d *draft) {
-			leash(func(p, _ map[string]any) { p["released_at"] = at(s, -2*time.Hour) })(s, d)
+			changePermit(func(p, _ map[string]any) { p["released_at"] = at(s, -2*time.Hour) })(s, d)
 		}, []string{"2 a session whose permit was released before it was read", "3 an anchor that was released before it was bound"}},
 		{"read before it was bound", "", "", func(s *story, d *draft) {
-			leash(func(_, o map[string]any) { o["emission_at"] = at(s, -2*time.Hour) })(s, d)
+			changePermit(func(_, o map[string]any) { o["emission_at"] = at(s, -2*time.Hour) })(s, d)
 		}, []string{"2 a session that was read before it was bound"}},
-		{"a moment that is none", "", "", leash(func(p, _ map[string]any) { p["bound_at"] = "yesterday" }),
+		{"a moment that is none", "", "", changePermit(func(p, _ map[string]any) { p["bound_at"] = "yesterday" }),
 			[]string{`3 an anchor whose bound_at is no moment: "yesterday"`}},
-		{"the permit of another session", "", "", leash(func(_, o map[string]any) { o["token"] = "oa-other" }),
+		{"the permit of another session", "", "", changePermit(func(_, o map[string]any) { o["token"] = "oa-other" }),
 			[]string{"2 a session bound by oa-other, which its ledger has no permit for", "4 proposes under a permit that no session of it had"}},
 		{"work that nobody is bound for", "[anchor]\nmode = \"untracked\"\n", "", func(s *story, d *draft) {
-			drop(event.Anchor)(s, d)
-			relay(s, d, func(r *event.Record) { eventtest.Set(r, "anchor", nil) })
+			dropRecords(event.Anchor)(s, d)
+			changeOutcome(s, d, func(r *event.Record) { eventtest.Set(r, "anchor", nil) })
 		}, []string{"3 proposes a file under [anchor] mode untracked, where nobody has a permit"}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -245,7 +245,7 @@ func TestPermitsAreProven(t *testing.T) {
 			if c.do != nil {
 				hooks["result t"] = c.do
 			}
-			s := begin(t, lawful(t, c.law), hooks)
+			s := begin(t, lawWith(t, c.law), hooks)
 			s.ann("more", repo.Changes{"knowledge/roles/printer.md": []byte("---\ntype: role\ntitle: Printer\n---\n")})
 			s.add("t", "team: docs\n"+c.task)
 			s.anchored = true
@@ -254,7 +254,7 @@ func TestPermitsAreProven(t *testing.T) {
 			for _, w := range c.want {
 				want = append(want, "12 ledger/2026-03/R1.jsonl:"+w)
 			}
-			if d := cmp.Diff(want, only12(found(s.check("", s.tip())))); d != "" {
+			if d := cmp.Diff(want, onlyPermits(listFindings(s.check("", s.tip())))); d != "" {
 				t.Error(d)
 			}
 		})
@@ -265,9 +265,9 @@ func TestPermitsAreProven(t *testing.T) {
 func TestNoRunForgetsItsAnchor(t *testing.T) {
 	t.Parallel()
 	for _, from := range []bool{false, true} {
-		s := begin(t, lawful(t, ""), map[string]func(*story, *draft){"result u": func(s *story, d *draft) {
-			drop(event.Anchor)(s, d)
-			relay(s, d, func(r *event.Record) { eventtest.Set(r, "anchor", nil) })
+		s := begin(t, lawWith(t, ""), map[string]func(*story, *draft){"result u": func(s *story, d *draft) {
+			dropRecords(event.Anchor)(s, d)
+			changeOutcome(s, d, func(r *event.Record) { eventtest.Set(r, "anchor", nil) })
 		}})
 		s.add("t", "team: docs\n")
 		edge := repo.OID("")
@@ -280,7 +280,7 @@ func TestNoRunForgetsItsAnchor(t *testing.T) {
 			edge = c.Parents[0]
 		}
 		want := []string{"12 ledger/2026-03/R2.jsonl:2 a session completed without a write permit", "12 ledger/2026-03/R2.jsonl:3 proposes a file without a permit"}
-		if d := cmp.Diff(want, only12(found(s.check(edge, s.tip())))); d != "" {
+		if d := cmp.Diff(want, onlyPermits(listFindings(s.check(edge, s.tip())))); d != "" {
 			t.Error(from, d)
 		}
 	}

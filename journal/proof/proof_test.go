@@ -16,14 +16,14 @@ import (
 
 func TestAnHonestHistoryIsClean(t *testing.T) {
 	t.Parallel()
-	s := begin(t, lawful(t, ""), nil)
+	s := begin(t, lawWith(t, ""), nil)
 	s.ann("a larger month", repo.Changes{"odd.toml": bytes.Replace([]byte(law), []byte("1.20"), []byte("1.80"), 1)})
-	s.tell()
-	s.slowly()
-	s.piped()
-	s.approve(ofFiles(s, doc(), nil), false)
+	s.tellAll()
+	s.tellGovernance()
+	s.tellChanges()
+	s.approve(ofFiles(s, docChange(), nil), false)
 	r := s.check("", s.tip())
-	if d := cmp.Diff([]string{}, found(r)); d != "" {
+	if d := cmp.Diff([]string{}, listFindings(r)); d != "" {
 		t.Error(d)
 	}
 	for _, row := range r.Rows {
@@ -41,7 +41,7 @@ func TestAnHonestHistoryIsClean(t *testing.T) {
 
 // BenchmarkCheck is a history of 100 tasks, five commits each, per iteration.
 func BenchmarkCheck(b *testing.B) {
-	s := begin(b, lawful(b, ""), nil)
+	s := begin(b, lawWith(b, ""), nil)
 	for i := range 100 {
 		id := fmt.Sprintf("t%04d", i)
 		s.add(id, "")
@@ -58,8 +58,8 @@ func BenchmarkCheck(b *testing.B) {
 // A range judges its own commits, on the ground of what was there before.
 func TestARangeIsJudgedOnItsGround(t *testing.T) {
 	t.Parallel()
-	s := begin(t, lawful(t, ""), map[string]func(*story, *draft){
-		"claim t":  func(s *story, d *draft) { swap(s, d, taskFile("t"), "title: T t", "title: U t") },
+	s := begin(t, lawWith(t, ""), map[string]func(*story, *draft){
+		"claim t":  func(s *story, d *draft) { replaceIn(s, d, taskFile("t"), "title: T t", "title: U t") },
 		"result t": func(s *story, d *draft) { d.ch["README.md"] = []byte("# Mine\n") },
 	})
 	s.add("t", "")
@@ -85,7 +85,7 @@ func TestARangeIsJudgedOnItsGround(t *testing.T) {
 		{"nothing", s.tip(), s.tip(), 0, []string{}},
 	} {
 		r := s.check(c.from, c.to)
-		if d := cmp.Diff(c.want, found(r)); d != "" || r.Commits != c.commits {
+		if d := cmp.Diff(c.want, listFindings(r)); d != "" || r.Commits != c.commits {
 			t.Errorf("%s: %d commits, want %d\n%s", c.name, r.Commits, c.commits, d)
 		}
 	}
@@ -94,13 +94,13 @@ func TestARangeIsJudgedOnItsGround(t *testing.T) {
 // Taking odd.toml away, or breaking it, does not change who is the agent.
 func TestTheLawOutlivesItsFile(t *testing.T) {
 	t.Parallel()
-	toml := lawful(t, "[agent]\nemail = \"bot@example.org\"\n")
+	toml := lawWith(t, "[agent]\nemail = \"bot@example.org\"\n")
 	for name, file := range map[string][]byte{"gone": nil, "broken": []byte("[agent\n")} {
 		s := begin(t, toml, nil)
 		s.ann("law", repo.Changes{"odd.toml": file})
 		s.land(s.make("sly", "", draft{who: "Bot@Example.org", parents: []repo.OID{s.tip()}, ch: repo.Changes{"README.md": []byte("# Mine\n")}}))
 		want := []string{"2 README.md:1 the agent's commit belongs to no run: it has no trailer Odd-Run"}
-		if d := cmp.Diff(want, found(s.check("", s.tip()))); d != "" {
+		if d := cmp.Diff(want, listFindings(s.check("", s.tip()))); d != "" {
 			t.Errorf("%s: %s", name, d)
 		}
 	}
@@ -109,16 +109,16 @@ func TestTheLawOutlivesItsFile(t *testing.T) {
 // The bundle may move as a whole; its append-only files move with it.
 func TestTheBundleMovesHouse(t *testing.T) {
 	t.Parallel()
-	s := begin(t, lawful(t, ""), nil)
+	s := begin(t, lawWith(t, ""), nil)
 	s.add("t", "")
 	w := s.claim("t")
 	s.result(w, 1, terms("keel"))
-	ch := repo.Changes{"odd.toml": []byte(lawful(t, "[bundle]\nroot = \"kb\"\n"))}
+	ch := repo.Changes{"odd.toml": []byte(lawWith(t, "[bundle]\nroot = \"kb\"\n"))}
 	for _, name := range []string{taskFile("t"), taskFile("earlier"), w.file, "knowledge/journal/2026-03-02-" + strings.ToLower(w.id) + ".tsv"} {
 		ch["kb"+strings.TrimPrefix(name, "knowledge")], ch[name] = s.file(name), nil
 	}
 	s.ann("move", ch)
-	if d := cmp.Diff([]string{}, found(s.check("", s.tip()))); d != "" {
+	if d := cmp.Diff([]string{}, listFindings(s.check("", s.tip()))); d != "" {
 		t.Error(d)
 	}
 }
@@ -138,7 +138,7 @@ func TestATrailerThatMakesAMachine(t *testing.T) {
 		{bobMail, "commit # by bob@example.org counts as a machine's for its trailers Odd-Run and Odd-Approval" + otherwise, [][2]string{{"Odd-Run", "run-x"}, {"Odd-Approval", "x"}}},
 		{agentMail, more, [][2]string{{"Odd-Run", "run-x"}}},
 	} {
-		s := begin(t, lawful(t, ""), nil)
+		s := begin(t, lawWith(t, ""), nil)
 		oid := s.land(s.make("sly", "", draft{who: c.who, parents: []repo.OID{s.tip()}, ch: repo.Changes{"README.md": []byte("# Mine\n")}, trailers: c.trailers}))
 		r := s.check("", oid)
 		if len(r.Findings) == 0 || strings.Replace(r.Findings[0].Way, shortID(string(oid)), "#", 1) != c.want {
@@ -151,12 +151,12 @@ func TestATrailerThatMakesAMachine(t *testing.T) {
 func TestALeaseIsNamedTwice(t *testing.T) {
 	t.Parallel()
 	for _, said := range []string{"none", "L-0001"} {
-		s := begin(t, lawful(t, ""), map[string]func(*story, *draft){"claim t": func(_ *story, d *draft) { d.set("Odd-Lease", said) }})
+		s := begin(t, lawWith(t, ""), map[string]func(*story, *draft){"claim t": func(_ *story, d *draft) { d.set("Odd-Lease", said) }})
 		s.add("t", "")
 		s.claim("t")
 		r := s.check("", s.tip())
 		want := "8 ledger/2026-03/R1.jsonl:1 the claim of t names no lease, and its commit says Odd-Lease " + said
-		if d := cmp.Diff([]string{want}, found(r)); d != "" || !strings.HasPrefix(r.Findings[0].Way, "odd drain writes one lease to both") {
+		if d := cmp.Diff([]string{want}, listFindings(r)); d != "" || !strings.HasPrefix(r.Findings[0].Way, "odd drain writes one lease to both") {
 			t.Errorf("%s %v", d, r.Findings)
 		}
 	}
@@ -186,7 +186,7 @@ func TestAFindingIsALine(t *testing.T) {
 func TestADetachedFreeBoard(t *testing.T) {
 	t.Parallel()
 	s := begin(t, "[session]\nsubstrate = \"extract\"\n[persona.floor]\natoms = 0\nprocesses = 0\nguides = 0\n[governance]\nlease = \"off\"\n", map[string]func(*story, *draft){
-		"claim t": func(s *story, d *draft) { relay(s, d, func(r *event.Record) { r.Reserved = 0 }) },
+		"claim t": func(s *story, d *draft) { changeOutcome(s, d, func(r *event.Record) { r.Reserved = 0 }) },
 	})
 	s.branch = "elsewhere"
 	s.heads["elsewhere"] = s.heads["main"]
@@ -196,20 +196,20 @@ func TestADetachedFreeBoard(t *testing.T) {
 	s.result(w, 0, terms("keel"))
 	s.approve(w, false)
 	for _, to := range []repo.OID{s.tip(), w.proposal} {
-		if d := cmp.Diff([]string{}, found(s.check("", to))); d != "" {
+		if d := cmp.Diff([]string{}, listFindings(s.check("", to))); d != "" {
 			t.Error(d)
 		}
 	}
 	next := s.make("next", "", draft{who: bobMail, parents: []repo.OID{w.proposal}})
 	want := []string{`2 terms/keel.md:1 a proposal of R1 for "t" that no ledger records`}
-	if d := cmp.Diff(want, found(s.check("", next))); d != "" {
+	if d := cmp.Diff(want, listFindings(s.check("", next))); d != "" {
 		t.Error(d)
 	}
 }
 
 func TestFaultsAreErrors(t *testing.T) {
 	t.Parallel()
-	s := begin(t, lawful(t, ""), nil)
+	s := begin(t, lawWith(t, ""), nil)
 	for _, to := range []repo.OID{repo.OID(strings.Repeat("1", 40)), "main"} {
 		if _, err := Check(t.Context(), s.r, "", to); err == nil {
 			t.Errorf("%s: no error", to)

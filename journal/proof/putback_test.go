@@ -12,8 +12,8 @@ import (
 	"github.com/odd-cli/odd/journal/repo"
 )
 
-// back is all that makes the branch what it was at a commit, as a revert does.
-func (s *story) back(to repo.OID) repo.Changes {
+// putBack is all that makes the branch what it was at a commit, as a revert does.
+func (s *story) putBack(to repo.OID) repo.Changes {
 	s.Helper()
 	all, err := s.r.Diff(s.Context(), to, s.tip())
 	if err != nil {
@@ -42,48 +42,48 @@ func TestWhatIsPutBack(t *testing.T) {
 		w := work(s, "t")
 		was = s.tip()
 		d := draft{who: annMail, parents: []repo.OID{was}, ch: repo.Changes{}}
-		swap(s, &d, w.file, `"cost_micro_usd":100000`, `"cost_micro_usd":100`)
+		replaceIn(s, &d, w.file, `"cost_micro_usd":100000`, `"cost_micro_usd":100`)
 		s.land(s.make("edit", "", d))
 		return was
 	}
 	runTampers(t, []tamper{
-		{name: "a line", tell: func(s *story) repo.OID { return s.ann("back", s.back(edited(s))) }, want: []string{rewritten}},
+		{name: "a line", tell: func(s *story) repo.OID { return s.ann("back", s.putBack(edited(s))) }, want: []string{rewritten}},
 		{name: "a line, and edited again", tell: func(s *story) repo.OID {
 			was := edited(s)
 			sly := s.tip()
-			s.ann("back", s.back(was))
-			return s.ann("again", s.back(sly))
+			s.ann("back", s.putBack(was))
+			return s.ann("again", s.putBack(sly))
 		}, want: []string{rewritten, rewritten}},
 		{name: "a line, with a line of one's own", tell: func(s *story) repo.OID {
-			ch := s.back(edited(s))
+			ch := s.putBack(edited(s))
 			for name := range ch {
 				s.record(&run{id: "run-01KJ0000000000000000000001", file: name}, ch, event.Record{Kind: event.Refused})
 			}
 			return s.ann("back", ch)
 		}, want: []string{rewritten, "14 ledger/2026-03/R1.jsonl:4 is a record of R1 that another commit than its own adds"}},
 		{name: "a line, by a machine", tell: func(s *story) repo.OID {
-			ch := s.back(edited(s))
+			ch := s.putBack(edited(s))
 			return s.land(s.make("back", "", draft{who: agentMail, parents: []repo.OID{s.tip()}, ch: ch}))
 		}, want: []string{rewritten, "2 ledger/2026-03/R1.jsonl:1 the agent's commit belongs to no run: it has no trailer Odd-Run", rewritten}},
 		{name: "a revert of a result", tell: func(s *story) repo.OID {
 			w := work(s, "t")
 			was := s.tip()
-			s.ann("revert", s.back(w.base))
-			s.ann("revert the revert", s.back(was))
+			s.ann("revert", s.putBack(w.base))
+			s.ann("revert the revert", s.putBack(was))
 			return s.approve(w, false)
 		}, want: []string{"14 journal/2026-03-02-R1.tsv:1 is append-only and was deleted", rewritten}},
 		{name: "reverts of a result and its claim", tell: func(s *story) repo.OID {
 			before := s.tip()
 			w := work(s, "t")
 			was := s.tip()
-			s.ann("revert", s.back(w.base))
-			s.ann("revert", s.back(before))
-			s.ann("back", s.back(was))
+			s.ann("revert", s.putBack(w.base))
+			s.ann("revert", s.putBack(before))
+			s.ann("back", s.putBack(was))
 			return s.approve(w, false)
 		}, want: []string{"14 journal/2026-03-02-R1.tsv:1 is append-only and was deleted", rewritten, "14 ledger/2026-03/R1.jsonl:1 is append-only and was deleted"}},
 		{name: "proposals of a run", tell: func(s *story) repo.OID {
 			const name = "knowledge/proposals/run-01KJ0000000000000000000001.jsonl"
-			b := s.proposal("P-1", gate.TaskAgent)
+			b := s.encodeProposal("P-1", gate.TaskAgent)
 			w := s.claim("t")
 			w.also = repo.Changes{name: b}
 			s.result(w, 1, terms("keel"))
@@ -118,13 +118,13 @@ func TestGatesArePutBackAsTheyWere(t *testing.T) {
 			return repo.Changes{gatesFile: s.file(gatesFile), leaseFile: s.file(leaseFile), "odd.toml": s.file("odd.toml")}
 		}
 		l := gate.DraftOf(s.now, gate.Plan{}).Lease
-		framed := s.gate("framing", gate.Act{Gate: gate.Framing, Kind: "draft", Lease: &l})
-		s.gate("commitment", gate.Act{Gate: gate.Commitment, Kind: "activate"})
+		framed := s.passGate("framing", gate.Act{Gate: gate.Framing, Kind: "draft", Lease: &l})
+		s.passGate("commitment", gate.Act{Gate: gate.Commitment, Kind: "activate"})
 		other := all()
 		s.land(framed)
 		s.now = s.now.Add(time.Hour)
-		good := s.gate("commitment", gate.Act{Gate: gate.Commitment, Kind: "activate"})
-		s.gate("assess", gate.Act{Gate: gate.EvaluationGate, Kind: "enter"})
+		good := s.passGate("commitment", gate.Act{Gate: gate.Commitment, Kind: "activate"})
+		s.passGate("assess", gate.Act{Gate: gate.EvaluationGate, Kind: "enter"})
 		more := all()
 		s.land(good)
 		s.ann("rewrite", other)
@@ -136,14 +136,14 @@ func TestGatesArePutBackAsTheyWere(t *testing.T) {
 // It is the same from any range.
 func TestWhatIsPutBackIntoARange(t *testing.T) {
 	t.Parallel()
-	s := begin(t, lawful(t, ""), nil)
+	s := begin(t, lawWith(t, ""), nil)
 	s.add("t", "team: docs\n")
 	w := work(s, "t")
 	was := s.tip()
-	from := s.ann("revert", s.back(w.base))
-	s.ann("revert the revert", s.back(was))
+	from := s.ann("revert", s.putBack(w.base))
+	s.ann("revert the revert", s.putBack(was))
 	for _, at := range []repo.OID{from, s.tip()} {
-		if d := cmp.Diff([]string{}, found(s.check(at, s.tip()))); d != "" {
+		if d := cmp.Diff([]string{}, listFindings(s.check(at, s.tip()))); d != "" {
 			t.Error(d)
 		}
 	}

@@ -14,28 +14,28 @@ import (
 // it is mended; merged as it was, it is clean.
 func TestWhatIsRebasedIsTold(t *testing.T) {
 	t.Parallel()
-	s := begin(t, lawful(t, ""), nil)
+	s := begin(t, lawWith(t, ""), nil)
 	s.anchored = true
 	s.add("t", "")
 	base := s.tip()
 	w := s.claim("t")
-	s.told(w, func(b string) string { return b })
+	s.keepBrief(w, func(b string) string { return b })
 	s.result(w, 1_000, terms("keel"))
 	drained := s.tip()
 	s.land(base)
 	onto := s.ann("note", repo.Changes{"docs/a.md": []byte("# A\n")})
-	if d := cmp.Diff([]string{}, found(s.check("", s.land(s.merge(annMail, onto, drained))))); d != "" {
+	if d := cmp.Diff([]string{}, listFindings(s.check("", s.land(s.mergeLines(annMail, onto, drained))))); d != "" {
 		t.Errorf("merged: %s", d)
 	}
-	claim := s.picked(w.base, onto, annMail)
-	r := s.check("", s.land(s.picked(drained, claim, annMail)))
+	claim := s.cherryPick(w.base, onto, annMail)
+	r := s.check("", s.land(s.cherryPick(drained, claim, annMail)))
 	r.Findings = foldByCause(r.Findings)
 	want := fmt.Sprintf("ann@example.org rewrote the claim of t as %.10s (git rebase, git cherry-pick or git filter-branch)", claim)
 	if len(r.Findings) != 1 || !strings.Contains(r.Findings[0].Message, want) || r.Findings[0].Way != mergeIt || len(r.Findings[0].Also) != 1 {
 		t.Errorf("no %q alone in\n%v", want, r.Findings)
 	}
-	byAgent := s.picked(w.base, onto, agentMail)
-	for _, f := range s.check("", s.land(s.picked(drained, byAgent, agentMail))).Findings {
+	byAgent := s.cherryPick(w.base, onto, agentMail)
+	for _, f := range s.check("", s.land(s.cherryPick(drained, byAgent, agentMail))).Findings {
 		if strings.Contains(f.Text(), "made again") {
 			t.Errorf("of what the agent made: %s", f)
 		}

@@ -12,9 +12,9 @@ import (
 	"github.com/odd-cli/odd/journal/repo"
 )
 
-// reverted tells a claim that Ann reverts while its session runs, what she and others do
+// revertClaim tells a claim that Ann reverts while its session runs, what she and others do
 // then, and what the run has to tell: it comes with its whole ledger, as the drain has it.
-func reverted(s *story, then func(w *run), change func([]byte) []byte) *run {
+func revertClaim(s *story, then func(w *run), change func([]byte) []byte) *run {
 	s.Helper()
 	s.anchored = true
 	was := s.file(taskFile("t"))
@@ -23,8 +23,8 @@ func reverted(s *story, then func(w *run), change func([]byte) []byte) *run {
 	s.ann("revert", repo.Changes{taskFile("t"): was, w.file: nil})
 	then(w)
 	ch := repo.Changes{w.file: change(told)}
-	s.anchor(w)
-	s.record(w, ch, event.Record{Kind: event.Session, Cost: 5, Data: eventtest.Data(event.Session, w.said())})
+	s.bindAnchor(w)
+	s.record(w, ch, event.Record{Kind: event.Session, Cost: 5, Data: eventtest.Data(event.Session, w.sessionData())})
 	w.trace = event.Trace(s.record(w, ch, event.Record{Kind: event.Anchor, Role: "editor", Data: eventtest.Data(event.Anchor, w.permit)}))
 	s.record(w, ch, event.Record{Kind: event.Outcome, Team: "docs", Cost: 5, Trace: w.trace, Data: eventtest.Data(event.Outcome, map[string]any{"verdict": "lost"})})
 	s.land(s.make("lost", "t", draft{who: agentMail, parents: []repo.OID{s.tip()}, ch: ch, trailers: [][2]string{{"Odd-Run", w.id}, {"Odd-Task", "t"}, {"Odd-Trace", w.trace}}}))
@@ -36,20 +36,20 @@ func TestALedgerThatComesBack(t *testing.T) {
 	same := func(b []byte) []byte { return b }
 	const gone = "14 ledger/2026-03/R1.jsonl:1 is append-only and was deleted"
 	runTampers(t, []tamper{
-		{name: "from a revert of its claim", tell: func(s *story) repo.OID { reverted(s, func(*run) {}, same); return "" }, want: []string{gone}},
+		{name: "from a revert of its claim", tell: func(s *story) repo.OID { revertClaim(s, func(*run) {}, same); return "" }, want: []string{gone}},
 		{name: "with another claim", tell: func(s *story) repo.OID {
-			reverted(s, func(*run) {}, func(b []byte) []byte { return bytes.Replace(b, []byte("500000"), []byte("600000"), 1) })
+			revertClaim(s, func(*run) {}, func(b []byte) []byte { return bytes.Replace(b, []byte("500000"), []byte("600000"), 1) })
 			return ""
 		}, want: []string{gone,
 			"5 ledger/2026-03/R1.jsonl:1 claims t, which its commit does not put in progress",
 			"5 ledger/2026-03/R1.jsonl:2 a session ran before money was reserved for it in an earlier commit",
 			"12 ledger/2026-03/R1.jsonl:3 an anchor at #; its claim is #"}},
 		{name: "after another run claimed", tell: func(s *story) repo.OID {
-			reverted(s, func(*run) { s.add("u", ""); s.n++; s.result(s.claim("u"), 0, nil); s.n = 1 }, same)
+			revertClaim(s, func(*run) { s.add("u", ""); s.n++; s.result(s.claim("u"), 0, nil); s.n = 1 }, same)
 			return ""
 		}, want: []string{gone, "4 ledger/2026-03/R1.jsonl:2 R1 goes on after R3 claimed in #; two drains ran at once"}},
 		{name: "in another month", tell: func(s *story) repo.OID {
-			reverted(s, func(w *run) { w.file = strings.Replace(w.file, "2026-03", "2026-02", 1) }, same)
+			revertClaim(s, func(w *run) { w.file = strings.Replace(w.file, "2026-03", "2026-02", 1) }, same)
 			return ""
 		}, want: []string{gone,
 			"5 ledger/2026-02/R1.jsonl:1 claims t, which its commit does not put in progress",
@@ -71,13 +71,13 @@ func TestALedgerThatComesBack(t *testing.T) {
 	})
 }
 
-// What a range begins behind changes nothing about it.
+// The start of the range makes no difference to a ledger that comes back.
 func TestALedgerThatComesBackIntoARange(t *testing.T) {
 	t.Parallel()
-	s := begin(t, lawful(t, ""), nil)
+	s := begin(t, lawWith(t, ""), nil)
 	s.add("t", "team: docs\n")
 	base := s.tip()
-	reverted(s, func(*run) { s.ann("note", repo.Changes{"docs/a.md": []byte("# A\n")}) }, func(b []byte) []byte { return b })
+	revertClaim(s, func(*run) { s.ann("note", repo.Changes{"docs/a.md": []byte("# A\n")}) }, func(b []byte) []byte { return b })
 	at := s.tip()
 	for at != base {
 		c, err := s.r.Commit(at)
@@ -86,10 +86,10 @@ func TestALedgerThatComesBackIntoARange(t *testing.T) {
 		}
 		at = c.Parents[0]
 		want := []string{}
-		if string(s.at(at, s.files("knowledge/ledger")[0])) != "" || at == base {
+		if string(s.at(at, s.listFiles("knowledge/ledger")[0])) != "" || at == base {
 			want = []string{"14 ledger/2026-03/R1.jsonl:1 is append-only and was deleted"}
 		}
-		if d := cmp.Diff(want, found(s.check(at, s.tip()))); d != "" {
+		if d := cmp.Diff(want, listFindings(s.check(at, s.tip()))); d != "" {
 			t.Errorf("from %s: %s", at, d)
 		}
 	}

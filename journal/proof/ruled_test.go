@@ -10,9 +10,9 @@ import (
 	"github.com/odd-cli/odd/journal/repo"
 )
 
-// aged is a plain history of n commits on which an odd.toml was taken up, and then one
+// oldHistory is a plain history of n commits on which an odd.toml was taken up, and then one
 // branch from each of every step-th of them, merged by hand: the push, from its ground.
-func aged(s *story, n, step int) (from repo.OID, merges int) {
+func oldHistory(s *story, n, step int) (from repo.OID, merges int) {
 	s.Helper()
 	old := []repo.OID{s.make("plain", "", draft{who: annMail, ch: repo.Changes{"README.md": []byte("# Plain\n")}})}
 	for i := range n - 1 {
@@ -31,12 +31,12 @@ func aged(s *story, n, step int) (from repo.OID, merges int) {
 	return from, merges
 }
 
-// What lies before a range is looked at once, however many of its commits stand on it.
+// Commits before a range are read once, however many commits of the range descend from them.
 func TestOldHistoryIsWalkedOnce(t *testing.T) {
 	t.Parallel()
 	const n = 40
-	s := begin(t, lawful(t, ""), nil)
-	from, merges := aged(s, n, 4)
+	s := begin(t, lawWith(t, ""), nil)
+	from, merges := oldHistory(s, n, 4)
 	h, err := readHistory(t.Context(), s.r, Scope{From: from, To: s.tip()})
 	if err != nil {
 		t.Fatal(err)
@@ -46,11 +46,11 @@ func TestOldHistoryIsWalkedOnce(t *testing.T) {
 	}
 }
 
-// Whether an odd.toml ever stood is the same told from a range and from the whole: also
-// of commits before it was taken up and after it was taken away, and of a link by its name.
+// A range and the whole history agree whether an odd.toml ever existed, also before it was
+// added, after it was deleted, and for a symbolic link of that name.
 func TestARangeKnowsWhatWasRuled(t *testing.T) {
 	t.Parallel()
-	s := begin(t, lawful(t, ""), nil)
+	s := begin(t, lawWith(t, ""), nil)
 	link, err := s.r.WriteBlob([]byte("elsewhere"))
 	if err != nil {
 		t.Fatal(err)

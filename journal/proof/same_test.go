@@ -33,7 +33,7 @@ type node struct {
 	mode string
 }
 
-// maze is a history that no program of odd's would make: trees that were made before
+// maze is a history that odd would never make: trees that were made before
 // come again, whole or in part, below any number of parents.
 type maze struct {
 	*story
@@ -185,14 +185,14 @@ func (m *maze) twist(t files) {
 		maps.DeleteFunc(t, func(string, node) bool { return true })
 		maps.Copy(t, m.filesAt(m.any()))
 	case 10:
-		m.law(t)
+		m.changeLaw(t)
 	case 11:
-		m.bend(t, a)
+		m.changeBytes(t, a)
 	}
 }
 
-// law makes another odd.toml, and moves the bundle where it says.
-func (m *maze) law(t files) {
+// changeLaw makes another odd.toml, and moves the bundle where it says.
+func (m *maze) changeLaw(t files) {
 	text := []string{law, "[", "", law + "[agent]\nemail = \"robo@example.org\"\n", strings.Replace(law, `"off"`, `"required"`, 1), "[bundle]\nroot = \"kb\"\n" + law}[m.rnd.IntN(6)]
 	if delete(t, "odd.toml"); text != "" {
 		t["odd.toml"] = node{m.blob([]byte(text)), "100644"}
@@ -207,8 +207,8 @@ func (m *maze) law(t files) {
 	}
 }
 
-// bend makes other bytes of a file's: cut, torn, doubled, respelt.
-func (m *maze) bend(t files, name string) {
+// changeBytes makes other bytes of a file's: cut, torn, doubled, respelt.
+func (m *maze) changeBytes(t files, name string) {
 	if !strings.HasPrefix(t[name].mode, "100") {
 		return
 	}
@@ -283,11 +283,11 @@ func (m *maze) tree(dir string, t files) repo.OID {
 		}
 		raw = append(fmt.Appendf(raw, "%s %s\x00", n.mode, strings.TrimSuffix(name, "/")), id...)
 	}
-	return m.loose("tree", raw)
+	return m.writeLoose("tree", raw)
 }
 
-// loose writes an object as git keeps one.
-func (m *maze) loose(kind string, raw []byte) repo.OID {
+// writeLoose writes an object as git keeps one.
+func (m *maze) writeLoose(kind string, raw []byte) repo.OID {
 	m.Helper()
 	raw = append(fmt.Appendf(nil, "%s %d\x00", kind, len(raw)), raw...)
 	oid := fmt.Sprintf("%x", sha1.Sum(raw))
@@ -308,9 +308,9 @@ func (m *maze) loose(kind string, raw []byte) repo.OID {
 	return repo.OID(oid)
 }
 
-// proved are the findings of a range, each behind its commit; forget lets the walk
+// check are the findings of a range, each behind its commit; forget lets the walk
 // remember nothing between commits.
-func (m *maze) proved(from repo.OID, forget bool) ([]string, Report) {
+func (m *maze) check(from repo.OID, forget bool) ([]string, Report) {
 	m.Helper()
 	h, err := readHistory(context.Background(), m.r, Scope{From: from, To: m.tip(), Refs: map[string]repo.OID{"refs/heads/main": m.tip()}})
 	if err != nil {
@@ -349,14 +349,14 @@ func seeds(all ...uint64) []uint64 {
 	return all[:1]
 }
 
-// What a walk remembers changes nothing of what it finds.
+// Caching does not change the findings.
 func TestWhatIsRememberedIsTheSame(t *testing.T) {
 	t.Parallel()
-	s := honest(t)
+	s := honestStory(t)
 	for _, seed := range seeds(0, 1, 2) {
-		m := wander(s.fork(t, nil), seed, 40)
-		fresh, want := m.proved("", true)
-		kept, got := m.proved("", false)
+		m := wander(s.forkStory(t, nil), seed, 40)
+		fresh, want := m.check("", true)
+		kept, got := m.check("", false)
 		if d := cmp.Diff(fresh, kept); d != "" {
 			t.Errorf("seed %d: fresh -, kept +: %s", seed, d)
 		}
@@ -369,14 +369,14 @@ func TestWhatIsRememberedIsTheSame(t *testing.T) {
 	}
 }
 
-// What a range finds is what the whole history finds in its commits. But of a claim on
-// another line it knows only by the ledgers it stands on, and some were taken away.
+// A range has the findings that the whole history has in its commits. Only a claim on
+// another line may be missing if its ledger was deleted.
 func TestARangeFindsWhatTheWholeDoes(t *testing.T) {
 	t.Parallel()
-	s := honest(t)
+	s := honestStory(t)
 	for _, seed := range seeds(0, 5, 10) {
-		m := wander(s.fork(t, nil), seed, 40)
-		all, _ := m.proved("", false)
+		m := wander(s.forkStory(t, nil), seed, 40)
+		all, _ := m.check("", false)
 		for range 3 {
 			from := m.any()
 			in := map[string]bool{}
@@ -386,7 +386,7 @@ func TestARangeFindsWhatTheWholeDoes(t *testing.T) {
 				}
 				in[string(c.OID)] = true
 			}
-			got, _ := m.proved(from, false)
+			got, _ := m.check(from, false)
 			some := func(f string) bool { return !in[f[:40]] || strings.Contains(f, " on a line beside ") }
 			if d := cmp.Diff(slices.DeleteFunc(slices.Clone(all), some), slices.DeleteFunc(got, some)); d != "" {
 				t.Errorf("seed %d from %s: whole -, range +: %s", seed, from, d)
@@ -395,11 +395,10 @@ func TestARangeFindsWhatTheWholeDoes(t *testing.T) {
 	}
 }
 
-// What was taken away in a push of its own is still known of: who the agent is, and that
-// leases were asked for.
+// Deleted rules stay known: who the agent is, and that leases are required.
 func TestRulesThatWereTakenAwayStayInForce(t *testing.T) {
 	t.Parallel()
-	strict := strings.Replace(lawful(t, "[agent]\nemail = \"robo@example.org\"\n"), `"off"`, `"required"`, 1)
+	strict := strings.Replace(lawWith(t, "[agent]\nemail = \"robo@example.org\"\n"), `"off"`, `"required"`, 1)
 	for _, gone := range [][]byte{nil, []byte("[")} {
 		s := begin(t, strict, nil)
 		s.ann("take away", repo.Changes{"odd.toml": gone})
@@ -410,22 +409,22 @@ func TestRulesThatWereTakenAwayStayInForce(t *testing.T) {
 			"2 docs/sly.md:1 the agent's commit belongs to no run: it has no trailer Odd-Run",
 			"8 odd.toml:1 [governance] lease was changed from required to off without a gate",
 		}
-		if d := cmp.Diff(want, found(s.check(from, to))); d != "" {
+		if d := cmp.Diff(want, listFindings(s.check(from, to))); d != "" {
 			t.Error(d)
 		}
 	}
 }
 
-// Of two drains at once the later is found also where the bundle lay elsewhere meanwhile.
+// A second drain is found even if the bundle was elsewhere meanwhile.
 func TestAMovedBundleHidesNoDrain(t *testing.T) {
 	t.Parallel()
-	s := begin(t, lawful(t, ""), nil)
+	s := begin(t, lawWith(t, ""), nil)
 	s.add("t", "team: docs\n")
 	s.add("u", "")
 	a, b := s.claim("t"), s.claim("u")
 	there := repo.Changes{"odd.toml": slices.Concat([]byte("[bundle]\nroot = \"kb\"\n"), s.file("odd.toml"))}
 	back := repo.Changes{"odd.toml": s.file("odd.toml")}
-	for _, name := range s.files("knowledge") {
+	for _, name := range s.listFiles("knowledge") {
 		moved := "kb/" + strings.TrimPrefix(name, "knowledge/")
 		there[name], there[moved] = nil, s.file(name)
 		back[name], back[moved] = s.file(name), nil
@@ -434,16 +433,16 @@ func TestAMovedBundleHidesNoDrain(t *testing.T) {
 	s.ann("back", back)
 	s.result(a, 0, nil)
 	s.result(b, 0, nil)
-	if d := cmp.Diff([]string{"4 ledger/2026-03/R1.jsonl:2 R1 goes on after R2 claimed in #; two drains ran at once"}, found(s.check("", s.tip()))); d != "" {
+	if d := cmp.Diff([]string{"4 ledger/2026-03/R1.jsonl:2 R1 goes on after R2 claimed in #; two drains ran at once"}, listFindings(s.check("", s.tip()))); d != "" {
 		t.Error(d)
 	}
 }
 
-// What git lets somebody push, and odd would never make, is judged like all the rest.
+// Commits that odd would never make are judged like all others.
 func TestWhatOddNeverMakesIsJudged(t *testing.T) {
 	t.Parallel()
-	s := begin(t, lawful(t, ""), nil)
-	s.commit(nil, nil)
+	s := begin(t, lawWith(t, ""), nil)
+	s.activateLease(nil, nil)
 	s.ann("a note among months", repo.Changes{"knowledge/ledger/notes.md": []byte("# Notes\n"), "knowledge/ledger/2027-01": []byte("x\n")})
 	s.add("t", "")
 	w := s.claim("t")
@@ -455,37 +454,36 @@ func TestWhatOddNeverMakesIsJudged(t *testing.T) {
 		"2 terms/a.md:1 a proposal of R9 for \"t\" that no ledger records",
 		"2 knowledge:1 a merge by odd or an agent had a conflict, or more than two parents; only a person merges these",
 	}
-	if d := cmp.Diff(want, found(s.check("", s.tip()))); d != "" {
+	if d := cmp.Diff(want, listFindings(s.check("", s.tip()))); d != "" {
 		t.Error(d)
 	}
 }
 
-// Where a history begins nobody's rules stand before it, and the agent that odd itself
-// goes by does not take them away.
+// A root commit cannot take the default agent's address away from the agent.
 func TestNoRootRenamesItsAgent(t *testing.T) {
 	t.Parallel()
-	s := begin(t, lawful(t, ""), nil)
-	ch := repo.Changes{"odd.toml": []byte(lawful(t, "[agent]\nemail = \"nobody@localhost\"\n"))}
+	s := begin(t, lawWith(t, ""), nil)
+	ch := repo.Changes{"odd.toml": []byte(lawWith(t, "[agent]\nemail = \"nobody@localhost\"\n"))}
 	for who, want := range map[string][]string{
 		agentMail: {"2 odd.toml:1 the agent's commit belongs to no run: it has no trailer Odd-Run"},
 		annMail:   {},
 	} {
-		if d := cmp.Diff(want, found(s.check("", s.make("root", "", draft{who: who, ch: ch})))); d != "" {
+		if d := cmp.Diff(want, listFindings(s.check("", s.make("root", "", draft{who: who, ch: ch})))); d != "" {
 			t.Error(d)
 		}
 	}
 }
 
-// honest is a short history with something of every verb.
-func honest(t *testing.T) *story {
+// honestStory is a short history with something of every verb.
+func honestStory(t *testing.T) *story {
 	t.Helper()
-	s := begin(t, rested(t), nil)
-	s.ann("foot", footed())
+	s := begin(t, lawWithFloor(t), nil)
+	s.ann("foot", floorAtoms())
 	s.ann("a larger month", repo.Changes{"odd.toml": bytes.Replace(s.file("odd.toml"), []byte("1.20"), []byte("1.80"), 1)})
-	s.tell()
-	s.slowly()
-	s.piped()
-	s.approve(ofFiles(s, doc(), nil), false)
+	s.tellAll()
+	s.tellGovernance()
+	s.tellChanges()
+	s.approve(ofFiles(s, docChange(), nil), false)
 	s.anchored = true
 	for n := range 6 {
 		id := fmt.Sprintf("m%03d", n)

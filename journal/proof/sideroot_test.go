@@ -8,7 +8,7 @@ import (
 	"github.com/odd-cli/odd/journal/repo"
 )
 
-// A root commit that is merged into a history brings neither ledgers nor done tasks along.
+// A merged root commit brings in neither ledgers nor done tasks.
 func TestAnotherRootBringsNothingFromNowhere(t *testing.T) {
 	merged := func(done, records bool) func(*story) repo.OID {
 		return func(s *story) repo.OID {
@@ -33,11 +33,11 @@ func TestAnotherRootBringsNothingFromNowhere(t *testing.T) {
 	})
 }
 
-// A commit without parents is where one range begins, and beside the beginning of
-// another that the same checker judges.
+// One commit without parents may begin one range and be a second root in another of the same
+// Checker.
 func TestARootIsJudgedInEachRange(t *testing.T) {
 	t.Parallel()
-	s := begin(t, lawful(t, ""), nil)
+	s := begin(t, lawWith(t, ""), nil)
 	ours := s.tip()
 	ch := repo.Changes{taskFile("x"): []byte("---\ntype: task\nid: x\ntitle: X\nstate: done\n---\n")}
 	root := s.make("root", "", draft{who: annMail, ch: ch})
@@ -49,7 +49,7 @@ func TestARootIsJudgedInEachRange(t *testing.T) {
 	}{{root, 0}, {merged, 1}, {root, 0}} {
 		r, err := all.Check(Scope{To: c.to, Refs: map[string]repo.OID{"refs/heads/main": c.to}})
 		if err != nil || len(r.Findings) != c.want {
-			t.Errorf("%s: %v, %v, want %d findings", c.to, found(r), err, c.want)
+			t.Errorf("%s: %v, %v, want %d findings", c.to, listFindings(r), err, c.want)
 		}
 	}
 }

@@ -251,7 +251,7 @@ func (s *story) add(id, more string) {
 	s.ann("add "+id, repo.Changes{taskFile(id): []byte("---\ntype: task\nid: " + id + "\ntitle: T " + id + "\nstate: ready\nconfidence: asserted\nrole: editor\n" + more + "---\n\n# T\n")})
 }
 
-// run is one run's hold on one task.
+// run is one run's claim of one task.
 type run struct {
 	id, task string
 	file     string // its ledger
@@ -316,7 +316,7 @@ func (s *story) claim(task string) *run {
 	if s.announced != "" {
 		data["op"] = s.announced
 	}
-	w.lease = s.lease()
+	w.lease = s.currentLease()
 	if w.lease != "" {
 		data["lease"] = w.lease
 	}
@@ -335,10 +335,10 @@ func (s *story) result(w *run, cost int64, atoms repo.Changes) {
 	ch := repo.Changes{}
 	w.trace = event.Trace(s.file(w.file))
 	if s.anchored {
-		s.anchor(w)
+		s.bindAnchor(w)
 	}
 	if !w.silent {
-		w.trace = event.Trace(s.record(w, ch, event.Record{Kind: event.Session, Cost: cost, Data: eventtest.Data(event.Session, w.said())}))
+		w.trace = event.Trace(s.record(w, ch, event.Record{Kind: event.Session, Cost: cost, Data: eventtest.Data(event.Session, w.sessionData())}))
 	}
 	if s.anchored {
 		w.trace = event.Trace(s.record(w, ch, event.Record{Kind: event.Anchor, Role: "editor", Data: eventtest.Data(event.Anchor, w.permit)}))
@@ -373,8 +373,8 @@ func (s *story) result(w *run, cost int64, atoms repo.Changes) {
 	s.land(s.make("result", w.task, draft{who: agentMail, parents: []repo.OID{onto}, ch: ch, trailers: [][2]string{{"Odd-Run", w.id}, {"Odd-Task", w.task}, {"Odd-Trace", w.trace}}}))
 }
 
-// said is the data of the run's session record.
-func (w *run) said() map[string]any {
+// sessionData is the data of the run's session record.
+func (w *run) sessionData() map[string]any {
 	data := map[string]any{"substrate": "exec"}
 	maps.Copy(data, w.session)
 	return data
@@ -526,7 +526,7 @@ func (s *story) refresh(old *run, atoms repo.Changes) *run {
 	ch := repo.Changes{}
 	w.trace = event.Trace(s.record(w, ch, event.Record{Kind: event.Claim, Role: "editor", Team: s.task(old.task).Team, Data: eventtest.Data(event.Claim, map[string]any{"refresh_of": old.id})}))
 	if s.anchored {
-		s.anchor(w)
+		s.bindAnchor(w)
 		w.trace = event.Trace(s.record(w, ch, event.Record{Kind: event.Anchor, Role: "editor", Data: eventtest.Data(event.Anchor, w.permit)}))
 	}
 	s.propose(w, atoms)
@@ -554,8 +554,8 @@ func terms(names ...string) repo.Changes {
 	return ch
 }
 
-// tell is a year in the life of a board: every verb that commits, once at least.
-func (s *story) tell() {
+// tellAll uses every verb that commits at least once.
+func (s *story) tellAll() {
 	s.Helper()
 	s.add("tidy", "team: docs\n")
 	w := s.claim("tidy")
@@ -606,9 +606,9 @@ func (s *story) prove(scope Scope) Report {
 	return r
 }
 
-// found is a report's findings, one a line, with runs as R1 and object ids as #:
+// listFindings returns a report's findings, one a line, with runs as R1 and object ids as #:
 // "14 ledger/2026-03/R1.jsonl:2 is append-only, and old lines of it were changed".
-func found(r Report) []string {
+func listFindings(r Report) []string {
 	runs, oids := regexp.MustCompile(`(?i)run-01kj0+(\d+)`), regexp.MustCompile(`\b[0-9a-f]{10,}\b`)
 	out := []string{}
 	for _, f := range r.Findings {
@@ -618,8 +618,8 @@ func found(r Report) []string {
 	return out
 }
 
-// lawful is law with more at its end, checked.
-func lawful(t testing.TB, more string) string {
+// lawWith returns law with more at its end, checked.
+func lawWith(t testing.TB, more string) string {
 	t.Helper()
 	if _, err := config.Parse("odd.toml", []byte(law+more)); err != nil {
 		t.Fatal(err)

@@ -10,22 +10,22 @@ import (
 	"github.com/odd-cli/odd/journal/repo"
 )
 
-// another begins a repository of its own beside this one, with all that only grows, and
+// otherRepository begins a repository of its own beside this one, with all that only grows, and
 // returns its end; the story goes on where it was.
-func (s *story) another(root string) repo.OID {
+func (s *story) otherRepository(root string) repo.OID {
 	s.Helper()
 	ours, n := s.tip(), s.n
 	defer func() { s.land(ours) }()
 	more := "[bundle]\nroot = \"" + root + "\"\n"
-	s.land(s.make("root", "", draft{who: annMail, ch: repo.Changes{"odd.toml": []byte(more + lawful(s, ""))}}))
+	s.land(s.make("root", "", draft{who: annMail, ch: repo.Changes{"odd.toml": []byte(more + lawWith(s, ""))}}))
 	s.ann("journal", repo.Changes{root + "/journal/2026-03-02-ann.tsv": []byte("O\tObservation\t\t\t\t\ta\tb\n")})
-	s.ann("proposals", repo.Changes{root + "/proposals/ann.jsonl": s.proposal("P-1", "user_signal")})
+	s.ann("proposals", repo.Changes{root + "/proposals/ann.jsonl": s.encodeProposal("P-1", "user_signal")})
 	s.n = n
 	return s.tip()
 }
 
-// subtree is a merge that brings a commit below a folder, as git subtree makes it.
-func (s *story) subtree(who string, other repo.OID, folder string, drop ...string) repo.OID {
+// addSubtree is a merge that brings a commit below a folder, as git subtree makes it.
+func (s *story) addSubtree(who string, other repo.OID, folder string, drop ...string) repo.OID {
 	s.Helper()
 	s.git("", "read-tree", string(s.tip()))
 	s.git("", "rm", "-r", "-q", "--cached", "--ignore-unmatch", folder)
@@ -37,8 +37,8 @@ func (s *story) subtree(who string, other repo.OID, folder string, drop ...strin
 	return s.land(s.make("subtree", "", draft{who: who, parents: []repo.OID{s.tip(), other}, tree: tree}))
 }
 
-// Another repository in a folder of this one is not deleted; but who leaves out what only
-// grows there, or moves what is this repository's own, is told of.
+// Another repository in a folder is clean. Leaving out its append-only files, or moving this
+// repository's own, is found.
 func TestAnotherRepositoryInAFolder(t *testing.T) {
 	const told = ":1 is append-only and was deleted"
 	grow := func(s *story, other repo.OID, root string) repo.OID {
@@ -47,10 +47,10 @@ func TestAnotherRepositoryInAFolder(t *testing.T) {
 	}
 	of := func(root string) func(*story) repo.OID {
 		return func(s *story) repo.OID {
-			s.ann("ours", repo.Changes{"knowledge/proposals/ann.jsonl": s.proposal("P-2", "user_signal")})
-			other := s.another(root)
-			s.subtree(annMail, other, "vendored/it")
-			s.subtree(annMail, grow(s, other, root), "vendored/it")
+			s.ann("ours", repo.Changes{"knowledge/proposals/ann.jsonl": s.encodeProposal("P-2", "user_signal")})
+			other := s.otherRepository(root)
+			s.addSubtree(annMail, other, "vendored/it")
+			s.addSubtree(annMail, grow(s, other, root), "vendored/it")
 			return ""
 		}
 	}
@@ -58,16 +58,16 @@ func TestAnotherRepositoryInAFolder(t *testing.T) {
 		{name: "brought in, and again", tell: of("knowledge"), want: []string{}},
 		{name: "whose bundle lies elsewhere", tell: of("kb"), want: []string{}},
 		{name: "beside this one's bundle", tell: func(s *story) repo.OID {
-			other := s.another("kb")
+			other := s.otherRepository("kb")
 			return s.land(s.make("merge", "", draft{who: annMail, parents: []repo.OID{s.tip(), other}, ch: repo.Changes{
 				"kb/journal/2026-03-02-ann.tsv": s.at(other, "kb/journal/2026-03-02-ann.tsv"), "kb/proposals/ann.jsonl": s.at(other, "kb/proposals/ann.jsonl")}}))
 		}, want: []string{}},
 		{name: "with something left out", tell: func(s *story) repo.OID {
-			return s.subtree(annMail, s.another("kb"), "vendored", "kb/journal/2026-03-02-ann.tsv")
+			return s.addSubtree(annMail, s.otherRepository("kb"), "vendored", "kb/journal/2026-03-02-ann.tsv")
 		}, want: []string{"14 kb/journal/2026-03-02-ann.tsv" + told, "14 kb/proposals/ann.jsonl" + told}},
 		{name: "with something taken back", tell: func(s *story) repo.OID {
-			other := s.another("kb")
-			s.subtree(annMail, other, "vendored")
+			other := s.otherRepository("kb")
+			s.addSubtree(annMail, other, "vendored")
 			s.land(s.tip())
 			more := grow(s, other, "kb")
 			tree, err := s.r.TreeOID(s.tip(), "")
@@ -80,16 +80,16 @@ func TestAnotherRepositoryInAFolder(t *testing.T) {
 			base := s.tip()
 			other := s.ann("journal", repo.Changes{"knowledge/journal/2026-03-02-ann.tsv": []byte("O\tObservation\t\t\t\t\ta\tb\n")})
 			s.land(base)
-			return s.subtree(annMail, other, "attic")
+			return s.addSubtree(annMail, other, "attic")
 		}, want: []string{"14 journal/2026-03-02-ann.tsv" + told}},
-		{name: "by a machine", tell: func(s *story) repo.OID { return s.subtree(agentMail, s.another("kb"), "vendored") }, want: []string{
+		{name: "by a machine", tell: func(s *story) repo.OID { return s.addSubtree(agentMail, s.otherRepository("kb"), "vendored") }, want: []string{
 			"14 kb/journal/2026-03-02-ann.tsv" + told, "14 kb/proposals/ann.jsonl" + told,
 			"2 vendored/kb/journal/2026-03-02-ann.tsv:1 a merge by odd or an agent had a conflict, or more than two parents; only a person merges these"}},
 	})
 }
 
-// Who names another root as the beginning cannot have this repository's own board taken
-// for another's, and put it away.
+// A second root commit cannot make this repository's own records count as another
+// repository's.
 func TestNoRootMakesThisRepositoryAnother(t *testing.T) {
 	const journal, gone = "14 journal/2026-03-02-R1.tsv:1 is append-only and was deleted", "14 ledger/2026-03/R1.jsonl:1 is append-only and was deleted"
 	const done = "3 tasks/earlier.md:3 done in a commit without parents, where this history does not begin; nothing proves its approval" // in the root commit that is put away
@@ -111,21 +111,21 @@ func TestNoRootMakesThisRepositoryAnother(t *testing.T) {
 			away := root(s, s.tip(), s.tip())
 			s.land(before)
 			s.ann("no tasks", repo.Changes{taskFile("t"): nil, taskFile("earlier"): nil})
-			return s.subtree(annMail, away, "attic")
+			return s.addSubtree(annMail, away, "attic")
 		}, want: []string{journal, gone}},
 		{name: "before what is kept", tell: func(s *story) repo.OID {
 			before := s.tip()
 			work(s, "t")
 			away := s.tip()
 			root(s, before, before)
-			return s.subtree(annMail, away, "attic")
+			return s.addSubtree(annMail, away, "attic")
 		}, want: []string{done, journal, gone}},
 		{name: "that is what is kept", tell: func(s *story) repo.OID {
 			before := s.tip()
 			work(s, "t")
 			away := s.tip()
 			root(s, before)
-			return s.subtree(annMail, away, "attic")
+			return s.addSubtree(annMail, away, "attic")
 		}, want: []string{done, journal, gone}},
 		{name: "with less of a ledger", tell: func(s *story) repo.OID {
 			w := s.claim("t")
@@ -134,25 +134,25 @@ func TestNoRootMakesThisRepositoryAnother(t *testing.T) {
 			away := s.tip()
 			root(s, claim)
 			s.ann("no tasks", repo.Changes{taskFile("t"): nil, taskFile("earlier"): nil})
-			return s.subtree(annMail, away, "attic")
+			return s.addSubtree(annMail, away, "attic")
 		}, want: []string{journal, "14 ledger/2026-03/R1.jsonl:2 is append-only, and old lines of it were changed"}},
 	})
 }
 
-// A bundle that begins anew is another repository's to whoever reads it all, and this
-// one's, put away, to whoever had it.
+// Records of a bundle that begins anew belong to another repository when read from the
+// beginning, and to this one for a range that starts at them.
 func TestWhatARangeStandsOnIsOurs(t *testing.T) {
 	t.Parallel()
-	s := begin(t, lawful(t, ""), nil)
+	s := begin(t, lawWith(t, ""), nil)
 	s.add("t", "team: docs\n")
 	from := s.tip()
 	work(s, "t")
 	away := s.tip()
 	s.land(s.make("root", "", draft{who: annMail, ch: repo.Changes{"odd.toml": s.file("odd.toml")}}))
-	s.subtree(annMail, away, "attic")
+	s.addSubtree(annMail, away, "attic")
 	gone := []string{"14 journal/2026-03-02-R1.tsv:1 is append-only and was deleted", "14 ledger/2026-03/R1.jsonl:1 is append-only and was deleted"}
 	for at, want := range map[repo.OID][]string{"": {}, from: gone, away: gone} {
-		if d := cmp.Diff(want, found(s.check(at, s.tip()))); d != "" {
+		if d := cmp.Diff(want, listFindings(s.check(at, s.tip()))); d != "" {
 			t.Errorf("from %q: %s", at, d)
 		}
 	}

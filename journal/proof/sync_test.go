@@ -20,9 +20,9 @@ import (
 // team is the law of people who merge on a forge.
 const team = "[board]\nbranch = \"board\"\ntarget = \"main\"\n"
 
-// forge tells how a proposal gets into main and done onto the board. merge puts
+// tellForge tells how a proposal gets into main and done onto the board. merge puts
 // it into main and returns main's tip.
-func (s *story) forge(merge func(w *run, approval repo.OID) repo.OID) *run {
+func (s *story) tellForge(merge func(w *run, approval repo.OID) repo.OID) *run {
 	s.Helper()
 	main := s.tip()
 	s.heads["board"], s.branch = main, "board"
@@ -67,8 +67,8 @@ func (s *story) done(w *run, yes repo.OID) {
 		trailers: [][2]string{{"Odd-Task", "t"}, {"Odd-Run", w.id}, {"Odd-Proposal", string(w.proposal)}, {"Odd-Approval", string(yes)}}}))
 }
 
-// merged is a forge's merge button, pressed by Bob.
-func (s *story) merged(_ *run, yes repo.OID) repo.OID {
+// mergeButton is a forge's merge button, pressed by Bob.
+func (s *story) mergeButton(_ *run, yes repo.OID) repo.OID {
 	s.Helper()
 	tree, _, err := s.r.MergeTree(s.Context(), s.heads["main"], yes)
 	if err != nil {
@@ -77,8 +77,8 @@ func (s *story) merged(_ *run, yes repo.OID) repo.OID {
 	return s.make("merge", "", draft{who: bobMail, parents: []repo.OID{s.heads["main"], yes}, tree: tree})
 }
 
-// squashed is its squash button: one commit of the files, without the proposal.
-func (s *story) squashed(w *run, yes repo.OID) repo.OID {
+// squashButton is its squash button: one commit of the files, without the proposal.
+func (s *story) squashButton(w *run, yes repo.OID) repo.OID {
 	s.Helper()
 	s.heads["proposal"] = w.proposal
 	tree, err := s.r.TreeOID(yes, "")
@@ -88,8 +88,8 @@ func (s *story) squashed(w *run, yes repo.OID) repo.OID {
 	return s.make("squash", "", draft{who: bobMail, parents: []repo.OID{s.heads["main"]}, tree: tree})
 }
 
-// rebased is its rebase button: the agent stays author, Bob becomes committer.
-func (s *story) rebased(w *run, _ repo.OID) repo.OID {
+// rebaseButton is its rebase button: the agent stays author, Bob becomes committer.
+func (s *story) rebaseButton(w *run, _ repo.OID) repo.OID {
 	s.Helper()
 	tip := s.make("meanwhile", "", draft{who: bobMail, parents: []repo.OID{s.heads["main"]}, ch: repo.Changes{"README.md": []byte("# Now\n")}})
 	tree, _, err := s.r.MergeTree(s.Context(), tip, w.proposal)
@@ -111,8 +111,8 @@ func (s *story) rebased(w *run, _ repo.OID) repo.OID {
 	return repo.OID(strings.TrimSpace(string(out)))
 }
 
-// edited is a button after which Bob edits an atom that it brought.
-func edited(button func(*story) func(*run, repo.OID) repo.OID) func(*story) func(*run, repo.OID) repo.OID {
+// thenEdit is a button after which Bob edits an atom that it brought.
+func thenEdit(button func(*story) func(*run, repo.OID) repo.OID) func(*story) func(*run, repo.OID) repo.OID {
 	return func(s *story) func(*run, repo.OID) repo.OID {
 		return func(w *run, yes repo.OID) repo.OID {
 			s.Helper()
@@ -133,8 +133,8 @@ func itsWords(s *story, d *draft) {
 	d.message = strings.TrimSpace(c.Message)
 }
 
-// nowhere leaves main alone but for another commit.
-func (s *story) nowhere(*run, repo.OID) repo.OID {
+// leaveMain leaves main alone but for another commit.
+func (s *story) leaveMain(*run, repo.OID) repo.OID {
 	s.Helper()
 	return s.make("meanwhile", "", draft{who: bobMail, parents: []repo.OID{s.heads["main"]}, ch: repo.Changes{"README.md": []byte("# Now\n")}})
 }
@@ -142,10 +142,10 @@ func (s *story) nowhere(*run, repo.OID) repo.OID {
 func TestSyncIsProven(t *testing.T) {
 	t.Parallel()
 	type how = func(*story) func(*run, repo.OID) repo.OID
-	merge := how(func(s *story) func(*run, repo.OID) repo.OID { return s.merged })
-	squash := how(func(s *story) func(*run, repo.OID) repo.OID { return s.squashed })
-	rebase := how(func(s *story) func(*run, repo.OID) repo.OID { return s.rebased })
-	nowhere := how(func(s *story) func(*run, repo.OID) repo.OID { return s.nowhere })
+	merge := how(func(s *story) func(*run, repo.OID) repo.OID { return s.mergeButton })
+	squash := how(func(s *story) func(*run, repo.OID) repo.OID { return s.squashButton })
+	rebase := how(func(s *story) func(*run, repo.OID) repo.OID { return s.rebaseButton })
+	nowhere := how(func(s *story) func(*run, repo.OID) repo.OID { return s.leaveMain })
 	inPart := func(_ *story, d *draft) {
 		d.ch["knowledge/terms/skeg.md"] = nil
 		d.set("Odd-Without", "skeg")
@@ -177,35 +177,35 @@ func TestSyncIsProven(t *testing.T) {
 		{name: "merged", how: merge, want: []string{}},
 		{name: "squashed", how: squash, want: []string{}},
 		{name: "rebased", how: rebase, want: []string{}},
-		{name: "squashed and edited since", how: edited(squash), want: []string{}},
-		{name: "rebased and edited since", how: edited(rebase), want: []string{}},
-		{name: "squashed in the proposal's own words", how: edited(squash), at: "squash", do: itsWords, want: []string{}},
+		{name: "squashed and edited since", how: thenEdit(squash), want: []string{}},
+		{name: "rebased and edited since", how: thenEdit(rebase), want: []string{}},
+		{name: "squashed in the proposal's own words", how: thenEdit(squash), at: "squash", do: itsWords, want: []string{}},
 		{name: "squashed in its words as all there is", how: squash, at: "squash", do: itsWords, want: []string{}},
-		{name: "squashed with a byte more", how: edited(squash), at: "squash",
+		{name: "squashed with a byte more", how: thenEdit(squash), at: "squash",
 			do: func(s *story, d *draft) {
 				_, b := term("keel", "")
 				d.ch = repo.Changes{"knowledge/terms/keel.md": append(b, '\n')}
 			},
 			want: []string{"3 tasks/t.md:5 set to done on the approval #, and knowledge/terms/keel.md has not landed as approved"}},
-		{name: "squashed with a file more", how: edited(squash), at: "squash",
+		{name: "squashed with a file more", how: thenEdit(squash), at: "squash",
 			do:   func(_ *story, d *draft) { d.ch = repo.Changes{"README.md": []byte("# More\n")} },
 			want: []string{"3 tasks/t.md:5 set to done on the approval #, and knowledge/terms/keel.md has not landed as approved"}},
-		{name: "squashed with a file less", how: edited(squash), at: "squash",
+		{name: "squashed with a file less", how: thenEdit(squash), at: "squash",
 			do:   func(_ *story, d *draft) { d.ch = repo.Changes{"knowledge/terms/skeg.md": nil} },
 			want: []string{"3 tasks/t.md:5 set to done on the approval #, and knowledge/terms/keel.md has not landed as approved"}},
-		{name: "squashed with the trace and other bytes", how: edited(squash), at: "squash",
+		{name: "squashed with the trace and other bytes", how: thenEdit(squash), at: "squash",
 			do: func(s *story, d *draft) {
 				d.ch = repo.Changes{"knowledge/terms/skeg.md": []byte("---\ntype: term\n---\n\nSly.\n")}
 				d.set("Odd-Approved-By", "human:"+bobMail)
 				d.set("Odd-Proposal", string(s.heads["main"]))
 			},
 			want: []string{"3 tasks/t.md:5 set to done on the approval #, and knowledge/terms/keel.md has not landed as approved"}},
-		{name: "squashed over another's work", how: edited(squash), at: "squash",
+		{name: "squashed over another's work", how: thenEdit(squash), at: "squash",
 			do: func(s *story, d *draft) {
 				d.parents = []repo.OID{s.make("meanwhile", "", draft{who: bobMail, parents: d.parents, ch: repo.Changes{"knowledge/terms/keel.md": []byte("---\ntype: term\n---\n")}})}
 			},
 			want: []string{"3 tasks/t.md:5 set to done on the approval #, and knowledge/terms/keel.md has not landed as approved"}},
-		{name: "squashed by the agent", how: edited(squash), at: "squash",
+		{name: "squashed by the agent", how: thenEdit(squash), at: "squash",
 			do: func(s *story, d *draft) { d.who = agentMail },
 			want: []string{"2 terms/keel.md:1 the agent's commit belongs to no run: it has no trailer Odd-Run",
 				"2 terms/skeg.md:1 the agent's commit belongs to no run: it has no trailer Odd-Run",
@@ -223,9 +223,9 @@ func TestSyncIsProven(t *testing.T) {
 			do:   func(s *story, d *draft) { d.ch["README.md"] = []byte("# More\n") },
 			want: []string{"3 tasks/t.md:5 set to done by odd sync on the approval #, which changes what was proposed: README.md"}},
 		{name: "approved in part and merged", how: merge, at: "approve t", do: inPart, want: []string{}},
-		{name: "approved in part and squashed", how: edited(squash), at: "approve t", do: inPart, want: []string{}},
+		{name: "approved in part and squashed", how: thenEdit(squash), at: "approve t", do: inPart, want: []string{}},
 		{name: "approved in part and merged whole", how: func(s *story) func(*run, repo.OID) repo.OID {
-			return func(w *run, _ repo.OID) repo.OID { return s.squashed(w, w.proposal) }
+			return func(w *run, _ repo.OID) repo.OID { return s.squashButton(w, w.proposal) }
 		}, at: "approve t", do: inPart,
 			want: []string{"3 tasks/t.md:5 set to done on the approval #, and knowledge/terms/skeg.md has landed, which it leaves out"}},
 		{name: "approved in part without a word", how: merge, at: "approve t",
@@ -235,7 +235,7 @@ func TestSyncIsProven(t *testing.T) {
 			do:   func(s *story, d *draft) { d.set("Odd-Without", "skeg") },
 			want: []string{"3 tasks/t.md:5 set to done by odd sync on the approval #: the approval says that it leaves out knowledge/terms/skeg.md, and brings it as #"}},
 		{name: "approved with an edit and merged", how: merge, at: "approve t", do: edit, want: []string{}},
-		{name: "approved with an edit and squashed", how: edited(squash), at: "approve t", do: edit, want: []string{}},
+		{name: "approved with an edit and squashed", how: thenEdit(squash), at: "approve t", do: edit, want: []string{}},
 		{name: "approved with an edit that is not what landed", how: squash, at: "squash",
 			do: func(_ *story, d *draft) {
 				d.ch = repo.Changes{"knowledge/terms/skeg.md": []byte("---\ntype: term\n---\n")}
@@ -244,7 +244,7 @@ func TestSyncIsProven(t *testing.T) {
 		{name: "approved with an edit by word alone", how: merge, at: "approve t",
 			do:   func(_ *story, d *draft) { d.set("Odd-Edited", "knowledge/terms/skeg.md@"+strings.Repeat("a", 40)) },
 			want: []string{"3 tasks/t.md:5 set to done by odd sync on the approval #: the approval says that it edits knowledge/terms/skeg.md to #, and brings it as #"}},
-		{name: "approved with a stamp and squashed", how: edited(squash), at: "approve t", do: verify, want: []string{}},
+		{name: "approved with a stamp and squashed", how: thenEdit(squash), at: "approve t", do: verify, want: []string{}},
 		{name: "approved with a stamp without a word", how: merge, at: "approve t",
 			do:   func(s *story, d *draft) { verify(s, d); d.set("Odd-Verified", "") },
 			want: []string{"3 tasks/t.md:5 set to done by odd sync on the approval #: the approval brings knowledge/terms/skeg.md as #, recorded was #"}},
@@ -257,15 +257,17 @@ func TestSyncIsProven(t *testing.T) {
 			do:   func(_ *story, d *draft) { d.set("Odd-Approval", strings.Repeat("a", 40)) },
 			want: []string{"3 tasks/t.md:5 set to done by odd sync, but the approval # is not in this clone"}},
 		{name: "another's yes", how: merge, at: "done t",
-			do:   func(s *story, d *draft) { swap(s, d, taskFile("t"), "human:ann@example.org", "human:bob@example.org") },
+			do: func(s *story, d *draft) {
+				replaceIn(s, d, taskFile("t"), "human:ann@example.org", "human:bob@example.org")
+			},
 			want: []string{"3 tasks/t.md:5 the machine writes verified by human:bob@example.org at 2026-03-02T09:08:00Z, the approval is by human:ann@example.org"}},
 		{name: "a no that nobody said", how: merge, at: "done t",
 			do: func(s *story, d *draft) {
-				swap(s, d, taskFile("t"), "role: editor", "declined: [{id: keel, text: 'sha256:11', by: human:ann@example.org}]\nrole: editor")
+				replaceIn(s, d, taskFile("t"), "role: editor", "declined: [{id: keel, text: 'sha256:11', by: human:ann@example.org}]\nrole: editor")
 			},
 			want: []string{"3 tasks/t.md:5 the machine writes that human:ann@example.org declined keel, which the approval # does not say"}},
 		{name: "more than done", how: merge, at: "done t",
-			do:   func(s *story, d *draft) { swap(s, d, taskFile("t"), "role: editor", "role: owner") },
+			do:   func(s *story, d *draft) { replaceIn(s, d, taskFile("t"), "role: editor", "role: owner") },
 			want: []string{"2 tasks/t.md:1 a commit by odd or an agent changes the task's key role"}},
 		{name: "no task", how: merge, at: "done t",
 			do:   func(_ *story, d *draft) { d.set("Odd-Task", "") },
@@ -280,17 +282,17 @@ func TestSyncIsProven(t *testing.T) {
 			if c.at != "" {
 				hooks[c.at] = c.do
 			}
-			s := begin(t, lawful(t, team), hooks)
-			s.forge(c.how(s))
-			if d := cmp.Diff(c.want, found(s.check("", s.tip()))); d != "" {
+			s := begin(t, lawWith(t, team), hooks)
+			s.tellForge(c.how(s))
+			if d := cmp.Diff(c.want, listFindings(s.check("", s.tip()))); d != "" {
 				t.Error(d)
 			}
 		})
 	}
 }
 
-// Odd sync keeps the approval as a second parent: a clone of the board alone proves done,
-// and nothing else comes in by it.
+// odd sync keeps the approval as a second parent. So a clone of the board alone can check
+// done, and that parent brings in nothing else.
 func TestSyncKeepsTheApproval(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
@@ -309,14 +311,14 @@ func TestSyncKeepsTheApproval(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			s := begin(t, lawful(t, team), map[string]func(*story, *draft){"done t": c.do})
+			s := begin(t, lawWith(t, team), map[string]func(*story, *draft){"done t": c.do})
 			s.keeps = true
-			s.forge(func(w *run, yes repo.OID) repo.OID {
-				at := s.squashed(w, yes)
+			s.tellForge(func(w *run, yes repo.OID) repo.OID {
+				at := s.squashButton(w, yes)
 				delete(s.heads, "proposal")
 				return at
 			})
-			if d := cmp.Diff(c.want, found(s.check("", s.tip()))); d != "" {
+			if d := cmp.Diff(c.want, listFindings(s.check("", s.tip()))); d != "" {
 				t.Error(d)
 			}
 			if c.do != nil {
@@ -336,8 +338,8 @@ func TestSyncKeepsTheApproval(t *testing.T) {
 	}
 }
 
-// Whatever brings a proposal to the board without its approval is found, and the same
-// files by another one's approval are not.
+// A proposal on the board without its approval is found. The same files with another
+// proposal's approval are clean.
 func TestProposalsThatNobodyApproved(t *testing.T) {
 	t.Parallel()
 	const lost = "3 terms/keel.md:1 the proposal for t is on the branch and its approval is not; a merge by hand or git pull --rebase leaves it out"
@@ -345,15 +347,15 @@ func TestProposalsThatNobodyApproved(t *testing.T) {
 		do   func(*story, *run)
 		want []string
 	}{
-		"merged":   {func(s *story, w *run) { s.land(s.merge(bobMail, s.tip(), w.proposal)) }, []string{lost}},
+		"merged":   {func(s *story, w *run) { s.land(s.mergeLines(bobMail, s.tip(), w.proposal)) }, []string{lost}},
 		"squashed": {func(s *story, _ *run) { s.ann("squash", terms("keel")) }, []string{lost}},
 		"squashed in two": {func(s *story, _ *run) {
 			s.ann("a", repo.Changes{"docs/a.md": []byte("# A\n")})
 			s.ann("b", terms("keel"))
 			s.ann("c", repo.Changes{"docs/c.md": []byte("# C\n")})
 		}, []string{lost}},
-		"rebased":                 {func(s *story, w *run) { s.land(s.picked(w.proposal, s.tip(), bobMail)) }, []string{lost}},
-		"merged, then approved":   {func(s *story, w *run) { s.land(s.merge(bobMail, s.tip(), w.proposal)); s.approve(w, false) }, []string{}},
+		"rebased":                 {func(s *story, w *run) { s.land(s.cherryPick(w.proposal, s.tip(), bobMail)) }, []string{lost}},
+		"merged, then approved":   {func(s *story, w *run) { s.land(s.mergeLines(bobMail, s.tip(), w.proposal)); s.approve(w, false) }, []string{}},
 		"squashed, then approved": {func(s *story, w *run) { s.ann("squash", terms("keel")); s.approve(w, false) }, []string{}},
 		"squashed and taken out": {func(s *story, _ *run) {
 			s.ann("squash", terms("keel"))
@@ -364,20 +366,20 @@ func TestProposalsThatNobodyApproved(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			s := begin(t, lawful(t, ""), nil)
+			s := begin(t, lawWith(t, ""), nil)
 			s.add("t", "")
 			c.do(s, work(s, "t"))
-			if d := cmp.Diff(c.want, found(s.check("", s.tip()))); d != "" {
+			if d := cmp.Diff(c.want, listFindings(s.check("", s.tip()))); d != "" {
 				t.Error(d)
 			}
 		})
 	}
 }
 
-// Which tasks wait is remembered between two checks, and what changed since is read again.
+// The tasks in review are cached between two checks, and changed files are read again.
 func TestAmongManyTasks(t *testing.T) {
 	t.Parallel()
-	s := begin(t, lawful(t, ""), nil)
+	s := begin(t, lawWith(t, ""), nil)
 	many := repo.Changes{}
 	for i := range 2 * manyRead {
 		many[fmt.Sprintf("knowledge/tasks/other-%d.md", i)] = []byte("---\ntype: task\ntitle: Other\n---\n")
@@ -388,59 +390,59 @@ func TestAmongManyTasks(t *testing.T) {
 	w := work(s, "t")
 	from := s.tip()
 	s.ann("note", repo.Changes{"docs/a.md": []byte("# A\n")})
-	if d := cmp.Diff([]string{}, found(s.check(from, s.tip()))); d != "" {
+	if d := cmp.Diff([]string{}, listFindings(s.check(from, s.tip()))); d != "" {
 		t.Error(d)
 	}
 	if s.r.Cached(reviewCache) == nil {
 		t.Fatal("nothing is remembered")
 	}
 	s.ann("squash", terms("keel"))
-	if f := found(s.check(from, s.tip())); len(f) != 1 {
+	if f := listFindings(s.check(from, s.tip())); len(f) != 1 {
 		t.Errorf("the task that waited then: %q", f)
 	}
 	s.approve(w, false)
 	from = s.tip()
 	other := s.claim("u")
 	s.result(other, 100_000, terms("skeg"))
-	s.land(s.merge(bobMail, s.tip(), other.proposal))
-	if f := found(s.check(from, s.tip())); len(f) != 1 || !strings.Contains(f[0], "the proposal for u") {
+	s.land(s.mergeLines(bobMail, s.tip(), other.proposal))
+	if f := listFindings(s.check(from, s.tip())); len(f) != 1 || !strings.Contains(f[0], "the proposal for u") {
 		t.Errorf("the task that waits since: %q", f)
 	}
 }
 
-// The target has no ledger; the board's proves what was merged there.
+// The target has no ledger; the board's ledger proves what was merged there.
 func TestTheTargetAlone(t *testing.T) {
 	t.Parallel()
-	s := begin(t, lawful(t, team), nil)
-	w := s.forge(s.merged)
+	s := begin(t, lawWith(t, team), nil)
+	w := s.tellForge(s.mergeButton)
 	for name, to := range map[string]repo.OID{"target": s.heads["main"], "proposal": w.proposal} {
 		r := s.check("", to)
-		if d := cmp.Diff([]string{}, found(r)); d != "" {
+		if d := cmp.Diff([]string{}, listFindings(r)); d != "" {
 			t.Errorf("%s: %s", name, d)
 		}
 		if r.Rows[1].Checked == 0 {
 			t.Errorf("%s: no proposal judged", name)
 		}
 	}
-	s = begin(t, lawful(t, team), map[string]func(*story, *draft){"proposal t": func(s *story, d *draft) {
-		swap(s, d, "knowledge/terms/keel.md", "# The", "# A")
+	s = begin(t, lawWith(t, team), map[string]func(*story, *draft){"proposal t": func(s *story, d *draft) {
+		replaceIn(s, d, "knowledge/terms/keel.md", "# The", "# A")
 	}})
-	s.forge(s.merged)
-	if d := cmp.Diff([]string{"2 terms/keel.md:1 is blob #, R1 recorded #"}, found(s.check("", s.heads["main"]))); d != "" {
+	s.tellForge(s.mergeButton)
+	if d := cmp.Diff([]string{"2 terms/keel.md:1 is blob #, R1 recorded #"}, listFindings(s.check("", s.heads["main"]))); d != "" {
 		t.Error(d)
 	}
 }
 
-// The board's odd.toml at the claim says what a session may, not the target's
-// that the proposal is made on, and not what the board says later.
+// The board's odd.toml at the claim decides what a session may do. The target's does not,
+// nor a later one.
 func TestTheCapIsTheBoards(t *testing.T) {
 	t.Parallel()
-	raised := strings.Replace(lawful(t, team), "[session]\n", "[session]\ncap = \"asserted\"\n", 1)
+	raised := strings.Replace(lawWith(t, team), "[session]\n", "[session]\ncap = \"asserted\"\n", 1)
 	above := []string{"1 terms/keel.md:6 a commit by odd or an agent makes the atom asserted; agents may set at most inferred"}
 	for raise, want := range map[string][]string{"nowhere": above, "on the board": {}, "on the target": above, "after the claim": above} {
 		t.Run(raise, func(t *testing.T) {
 			t.Parallel()
-			s := begin(t, lawful(t, team), nil)
+			s := begin(t, lawWith(t, team), nil)
 			law := func(where string) repo.OID {
 				if where == raise {
 					return s.ann("law", repo.Changes{"odd.toml": []byte(raised)})
@@ -459,11 +461,11 @@ func TestTheCapIsTheBoards(t *testing.T) {
 			s.result(w, 100_000, repo.Changes{p: bytes.Replace(b, []byte("inferred"), []byte("asserted"), 1)})
 			d := draft{who: annMail, parents: []repo.OID{w.proposal}, ch: repo.Changes{}, trailers: approval(w)}
 			yes := s.make("approve", "t", d)
-			s.heads["main"] = s.merged(w, yes)
+			s.heads["main"] = s.mergeButton(w, yes)
 			s.joinMain()
 			s.done(w, yes)
 			for what, to := range map[string]repo.OID{"review": w.proposal, "target": s.heads["main"], "board": s.tip()} {
-				if d := cmp.Diff(want, found(s.check("", to))); d != "" {
+				if d := cmp.Diff(want, listFindings(s.check("", to))); d != "" {
 					t.Errorf("%s: %s", what, d)
 				}
 			}

@@ -16,9 +16,9 @@ import (
 	"github.com/odd-cli/odd/okf"
 )
 
-// swap replaces text in the draft's file, which it takes from the branch where
+// replaceIn replaces text in the draft's file, which it takes from the branch where
 // the draft does not write it.
-func swap(s *story, d *draft, name, old, now string) {
+func replaceIn(s *story, d *draft, name, old, now string) {
 	s.Helper()
 	b, ok := d.ch[name]
 	if !ok {
@@ -40,8 +40,8 @@ func ledgerIn(d *draft) string {
 	return ""
 }
 
-// relay re-appends the outcome of a draft after a change, with the trace made true again.
-func relay(s *story, d *draft, change func(*event.Record)) {
+// changeOutcome re-appends the outcome of a draft after a change, with the trace made true again.
+func changeOutcome(s *story, d *draft, change func(*event.Record)) {
 	s.Helper()
 	name := ledgerIn(d)
 	all, err := event.Read(d.ch[name])
@@ -84,7 +84,7 @@ func (c tamper) run(t *testing.T) {
 	if c.at != "" {
 		hooks[c.at] = c.do
 	}
-	s := begin(t, lawful(t, ""), hooks)
+	s := begin(t, lawWith(t, ""), hooks)
 	tell := c.tell
 	if tell == nil {
 		tell = func(s *story) repo.OID { work(s, "t"); return "" }
@@ -94,7 +94,7 @@ func (c tamper) run(t *testing.T) {
 	if to == "" {
 		to = s.tip()
 	}
-	if d := cmp.Diff(c.want, found(s.check("", to))); d != "" {
+	if d := cmp.Diff(c.want, listFindings(s.check("", to))); d != "" {
 		t.Error(d)
 	}
 }
@@ -108,9 +108,9 @@ func runTampers(t *testing.T, all []tamper) {
 }
 
 // proposal tells up to the proposal and checks that.
-func proposed(s *story) repo.OID { return work(s, "t").proposal }
+func tellProposed(s *story) repo.OID { return work(s, "t").proposal }
 
-func approved(s *story) repo.OID { return s.approve(work(s, "t"), false) }
+func tellApproved(s *story) repo.OID { return s.approve(work(s, "t"), false) }
 
 // byAgent commits as the agent, on the branch.
 func byAgent(ch repo.Changes, trailers ...[2]string) func(*story) repo.OID {
@@ -126,7 +126,7 @@ func inPart(s *story) repo.OID {
 	return s.approve(w, false)
 }
 
-// A person's approval brings the proposal without exactly the atoms that it names.
+// An approval brings the proposal without exactly the atoms that it names.
 func TestApprovalsInPartAreProven(t *testing.T) {
 	keel, skeg := "knowledge/terms/keel.md", "knowledge/terms/skeg.md"
 	stamped := func(s *story) repo.OID { return s.approve(work(s, "t"), true) }
@@ -180,7 +180,7 @@ func TestApprovalsInPartAreProven(t *testing.T) {
 			do:   func(s *story, d *draft) { d.set("Odd-Verified", "keel@"+okf.BlobID(s.at(d.tree, keel))) },
 			want: []string{"3 tasks/t.md:5 the approval says that it verifies keel@#, which it does not bring so"}},
 		{name: "a text changed below the stamp", at: "approve t", tell: stamped,
-			do:   func(s *story, d *draft) { swap(s, d, keel, "# The", "# A") },
+			do:   func(s *story, d *draft) { replaceIn(s, d, keel, "# The", "# A") },
 			want: []string{"3 tasks/t.md:5 the approval brings knowledge/terms/keel.md as #, recorded was #"}},
 	})
 }
@@ -188,14 +188,14 @@ func TestApprovalsInPartAreProven(t *testing.T) {
 func TestTheCapIsProven(t *testing.T) {
 	keel := "knowledge/terms/keel.md"
 	runTampers(t, []tamper{
-		{name: "the agent verifies", at: "proposal t", tell: proposed,
+		{name: "the agent verifies", at: "proposal t", tell: tellProposed,
 			do: func(s *story, d *draft) {
-				swap(s, d, keel, "---\n\n", "verified: [{by: human:ann@example.org, at: 2026-03-02}]\n---\n\n")
+				replaceIn(s, d, keel, "---\n\n", "verified: [{by: human:ann@example.org, at: 2026-03-02}]\n---\n\n")
 			},
 			want: []string{"2 terms/keel.md:1 is blob #, R1 recorded #",
 				"1 terms/keel.md:8 a commit by odd or an agent adds verified by human:ann@example.org at 2026-03-02"}},
-		{name: "the agent asserts", at: "proposal t", tell: proposed,
-			do: func(s *story, d *draft) { swap(s, d, keel, "inferred", "asserted") },
+		{name: "the agent asserts", at: "proposal t", tell: tellProposed,
+			do: func(s *story, d *draft) { replaceIn(s, d, keel, "inferred", "asserted") },
 			want: []string{"2 terms/keel.md:1 is blob #, R1 recorded #",
 				"1 terms/keel.md:6 a commit by odd or an agent makes the atom asserted; agents may set at most inferred"}},
 	})
@@ -210,18 +210,18 @@ func TestWhatTheCapCounts(t *testing.T) {
 			want: []string{"1 terms/new.md:1 a commit by odd or an agent makes the atom asserted by saying nothing of its confidence and naming no generator; agents may set at most inferred",
 				"2 terms/new.md:1 the agent's commit belongs to no run: it has no trailer Odd-Run"}},
 		{name: "a result that raises its task", at: "result t",
-			do: func(s *story, d *draft) { swap(s, d, taskFile("t"), "asserted", "verified") },
+			do: func(s *story, d *draft) { replaceIn(s, d, taskFile("t"), "asserted", "verified") },
 			want: []string{"2 tasks/t.md:1 a commit by odd or an agent changes the task's key confidence",
 				"1 tasks/t.md:6 a commit by odd or an agent makes the atom verified; agents may set at most inferred"}},
-		{name: "a person's name on a run's commit", at: "proposal t", tell: proposed,
+		{name: "a person's name on a run's commit", at: "proposal t", tell: tellProposed,
 			do: func(s *story, d *draft) {
 				d.who = bobMail
-				swap(s, d, "knowledge/terms/keel.md", "inferred", "asserted")
+				replaceIn(s, d, "knowledge/terms/keel.md", "inferred", "asserted")
 			},
 			want: []string{"2 terms/keel.md:1 is blob #, R1 recorded #",
 				"1 terms/keel.md:6 a commit by odd or an agent makes the atom asserted; agents may set at most inferred"}},
 		{name: "an approval that verifies for another", at: "approve t", tell: func(s *story) repo.OID { return s.approve(work(s, "t"), true) },
-			do:   func(s *story, d *draft) { swap(s, d, "knowledge/terms/keel.md", "human:ann@", "human:bob@") },
+			do:   func(s *story, d *draft) { replaceIn(s, d, "knowledge/terms/keel.md", "human:ann@", "human:bob@") },
 			want: []string{"1 terms/keel.md:8 an approval by human:ann@example.org adds verified by human:bob@example.org at 2026-03-02T09:05:00Z"}},
 		{name: "a person may", tell: func(s *story) repo.OID {
 			return s.ann("verify", repo.Changes{"knowledge/terms/old.md": []byte("---\ntype: term\nconfidence: verified\nverified: [{by: human:ann@example.org}]\n---\n")})
@@ -231,67 +231,67 @@ func TestWhatTheCapCounts(t *testing.T) {
 
 func TestTheWriteSurfaceIsProven(t *testing.T) {
 	runTampers(t, []tamper{
-		{name: "odd.toml", at: "proposal t", tell: proposed,
+		{name: "odd.toml", at: "proposal t", tell: tellProposed,
 			do: func(s *story, d *draft) { d.ch["odd.toml"] = []byte("[governance]\nlease = \"off\"\n") },
 			want: []string{"2 odd.toml:1 a proposal writes a file that is no atom of the bundle",
 				"2 odd.toml:1 is in the proposal and not in the record of R1",
 				"13 odd.toml:1 a proposal changes a file that is no atom, and names no op"}},
-		{name: "canon", at: "proposal t", tell: proposed,
+		{name: "canon", at: "proposal t", tell: tellProposed,
 			do: func(s *story, d *draft) {
-				swap(s, d, "knowledge/canon/truth.md", "title: Truth", "title: Lies\nconfidence: inferred")
+				replaceIn(s, d, "knowledge/canon/truth.md", "title: Truth", "title: Lies\nconfidence: inferred")
 			},
 			want: []string{"2 canon/truth.md:1 a proposal writes where only a person does",
 				"2 canon/truth.md:1 is in the proposal and not in the record of R1"}},
-		{name: "another blob than recorded", at: "proposal t", tell: proposed,
-			do:   func(s *story, d *draft) { swap(s, d, "knowledge/terms/keel.md", "# The", "# A") },
+		{name: "another blob than recorded", at: "proposal t", tell: tellProposed,
+			do:   func(s *story, d *draft) { replaceIn(s, d, "knowledge/terms/keel.md", "# The", "# A") },
 			want: []string{"2 terms/keel.md:1 is blob #, R1 recorded #"}},
-		{name: "a path less than recorded", at: "proposal t", tell: proposed,
+		{name: "a path less than recorded", at: "proposal t", tell: tellProposed,
 			do:   func(s *story, d *draft) { delete(d.ch, "knowledge/terms/keel.md") },
 			want: []string{"2 terms/keel.md:1 is in the record of R1 and not in the proposal"}},
 		{name: "made on another base", at: "proposal t",
 			do: func(s *story, d *draft) {
 				d.parents = []repo.OID{s.make("other", "", draft{who: annMail, parents: d.parents, ch: repo.Changes{"knowledge/terms/keel.md": []byte("---\ntype: term\n---\n")}})}
 			},
-			tell: proposed,
+			tell: tellProposed,
 			want: []string{"2 terms/keel.md:1 was made on blob #, R1 recorded none"}},
-		{name: "a type that governs", at: "proposal t", tell: proposed,
-			do:   func(s *story, d *draft) { swap(s, d, "knowledge/terms/keel.md", "type: term", "type: Principle") },
+		{name: "a type that governs", at: "proposal t", tell: tellProposed,
+			do:   func(s *story, d *draft) { replaceIn(s, d, "knowledge/terms/keel.md", "type: term", "type: Principle") },
 			want: []string{"2 terms/keel.md:1 a proposal writes a Principle, which only a person does", "2 terms/keel.md:1 is blob #, R1 recorded #"}},
-		{name: "an atom deleted", at: "proposal t", tell: proposed,
+		{name: "an atom deleted", at: "proposal t", tell: tellProposed,
 			do:   func(s *story, d *draft) { d.ch["knowledge/terms/old.md"] = nil },
 			want: []string{"2 terms/old.md:1 a proposal deletes an atom", "2 terms/old.md:1 is in the proposal and not in the record of R1"}},
-		{name: "a file that is no atom", at: "proposal t", tell: proposed,
+		{name: "a file that is no atom", at: "proposal t", tell: tellProposed,
 			do: func(s *story, d *draft) { d.ch["knowledge/terms/keel.md"] = []byte("---\ntype: term\n") },
 			want: []string{"2 terms/keel.md:1 a proposal holds no atom here: frontmatter is never closed",
 				"2 terms/keel.md:1 is blob #, R1 recorded #"}},
-		{name: "a task changed by a proposal", at: "proposal t", tell: proposed,
-			do:   func(s *story, d *draft) { swap(s, d, taskFile("t"), "role: editor", "role: owner") },
+		{name: "a task changed by a proposal", at: "proposal t", tell: tellProposed,
+			do:   func(s *story, d *draft) { replaceIn(s, d, taskFile("t"), "role: editor", "role: owner") },
 			want: []string{"2 tasks/t.md:1 a proposal changes a task", "2 tasks/t.md:1 is in the proposal and not in the record of R1"}},
-		{name: "a reserved file", at: "proposal t", tell: proposed,
+		{name: "a reserved file", at: "proposal t", tell: tellProposed,
 			do:   func(s *story, d *draft) { d.ch["knowledge/index.md"] = []byte("# I\n") },
 			want: []string{"2 index.md:1 a proposal writes a reserved file", "2 index.md:1 is in the proposal and not in the record of R1"}},
 		{name: "another task", at: "result t",
-			do:   func(s *story, d *draft) { swap(s, d, taskFile("earlier"), "---\n", "---\nattempts: 2\n") },
+			do:   func(s *story, d *draft) { replaceIn(s, d, taskFile("earlier"), "---\n", "---\nattempts: 2\n") },
 			want: []string{"2 tasks/earlier.md:1 a board commit of t changes another task"}},
 		{name: "commands in the claim", at: "claim t",
-			do:   func(s *story, d *draft) { swap(s, d, taskFile("t"), "role:", "commands: [[rm, x]]\nrole:") },
+			do:   func(s *story, d *draft) { replaceIn(s, d, taskFile("t"), "role:", "commands: [[rm, x]]\nrole:") },
 			want: []string{"2 tasks/t.md:1 a commit by odd or an agent changes the task's key commands"}},
 		{name: "an atom beside the result", at: "result t",
 			do:   func(s *story, d *draft) { d.ch["knowledge/terms/sly.md"] = terms("sly")["knowledge/terms/sly.md"] },
 			want: []string{"2 terms/sly.md:1 a run's board commit writes more than its task, journal, ledger, handoffs, proposals and pause.toml"}},
 		{name: "the task's text in the claim", at: "claim t",
-			do:   func(s *story, d *draft) { swap(s, d, taskFile("t"), "# T\n", "# U\n") },
+			do:   func(s *story, d *draft) { replaceIn(s, d, taskFile("t"), "# T\n", "# U\n") },
 			want: []string{"2 tasks/t.md:1 a commit by odd or an agent changes the task's text"}},
 		{name: "a sweep that takes the task away", at: "sweep t", tell: func(s *story) repo.OID { s.sweep(s.claim("t"), 500_000); return "" },
 			do:   func(s *story, d *draft) { d.ch[taskFile("t")] = nil },
 			want: []string{"2 tasks/t.md:1 a commit by odd or an agent takes the task away, or leaves it unreadable"}},
 		{name: "a sweep of another task", at: "sweep t", tell: func(s *story) repo.OID { s.sweep(s.claim("t"), 500_000); return "" },
-			do:   func(s *story, d *draft) { swap(s, d, taskFile("earlier"), "---\n", "---\nattempts: 2\n") },
+			do:   func(s *story, d *draft) { replaceIn(s, d, taskFile("earlier"), "---\n", "---\nattempts: 2\n") },
 			want: []string{"2 tasks/earlier.md:1 a sweep changes a task that nobody holds"}},
 		{name: "a proposal file and a pause are its own", at: "result t",
 			do: func(s *story, d *draft) {
 				d.ch["knowledge/pause.toml"] = []byte("reason = \"x\"\n")
-				d.ch["knowledge/proposals/run-01KJ0000000000000000000001.jsonl"] = s.proposal("P-1", gate.TaskAgent)
+				d.ch["knowledge/proposals/run-01KJ0000000000000000000001.jsonl"] = s.encodeProposal("P-1", gate.TaskAgent)
 			}, want: []string{}},
 		{name: "a pause lifted by a run", at: "result t", tell: func(s *story) repo.OID {
 			w := s.claim("t")
@@ -376,14 +376,14 @@ func TestTheHumanGateIsProven(t *testing.T) {
 		return func(s *story) repo.OID {
 			work(s, "t")
 			d := draft{who: who, parents: []repo.OID{s.tip()}, ch: repo.Changes{}, trailers: trailers}
-			swap(s, &d, taskFile("t"), "state: review", "state: done")
+			replaceIn(s, &d, taskFile("t"), "state: review", "state: done")
 			return s.land(s.make("done", "", d))
 		}
 	}
 	runTampers(t, []tamper{
 		{name: "a person skips review", tell: func(s *story) repo.OID {
 			d := draft{who: annMail, parents: []repo.OID{s.tip()}, ch: repo.Changes{}}
-			swap(s, &d, taskFile("t"), "state: ready", "state: done")
+			replaceIn(s, &d, taskFile("t"), "state: ready", "state: done")
 			return s.land(s.make("done", "", d))
 		}, want: []string{"3 tasks/t.md:5 set to done from ready; only odd approve sets done, from review"}},
 		{name: "a person edits review to done", tell: done(annMail),
@@ -412,7 +412,7 @@ func TestTheHumanGateIsProven(t *testing.T) {
 			w.proposal = s.make("sly", "", draft{who: bobMail, parents: []repo.OID{w.base}, ch: terms("sly")})
 			d := draft{who: annMail, parents: []repo.OID{s.tip()}, ch: repo.Changes{}}
 			old, _, _ := strings.Cut(string(s.file(taskFile("t")))[strings.Index(string(s.file(taskFile("t"))), "commit: ")+8:], "\n")
-			swap(s, &d, taskFile("t"), strings.Trim(old, " }"), string(w.proposal))
+			replaceIn(s, &d, taskFile("t"), strings.Trim(old, " }"), string(w.proposal))
 			s.land(s.make("swap", "", d))
 			w.paths = nil
 			return s.approve(w, false)
@@ -421,28 +421,28 @@ func TestTheHumanGateIsProven(t *testing.T) {
 			want: []string{"2 tasks/t.md:1 the agent's commit belongs to no run: it has no trailer Odd-Run",
 				"3 tasks/t.md:5 a commit by odd or an agent moves the task from review to done outside a run's claim, result or sweep"}},
 		{name: "a result says done", at: "result t",
-			do:   func(s *story, d *draft) { swap(s, d, taskFile("t"), "state: review", "state: done") },
+			do:   func(s *story, d *draft) { replaceIn(s, d, taskFile("t"), "state: review", "state: done") },
 			want: []string{"3 tasks/t.md:5 a commit by odd or an agent moves the task from in_progress to done; only a person may do that"}},
-		{name: "the agent approves", at: "approve t", tell: approved,
+		{name: "the agent approves", at: "approve t", tell: tellApproved,
 			do: func(s *story, d *draft) { d.who = agentMail },
 			want: []string{"3 terms/keel.md:1 a proposal is on the branch, and no person merged or approved it",
 				"2 index.md:1 a merge by odd or an agent differs from what git makes of its parents",
 				"2 tasks/t.md:1 a merge by odd or an agent differs from what git makes of its parents",
 				"3 tasks/t.md:5 a commit by odd or an agent moves the task from review to done outside a run's claim, result or sweep",
 				"1 tasks/t.md:15 a commit by odd or an agent adds verified by human:ann@example.org at 2026-03-02T09:05:00Z"}},
-		{name: "approved in another's name", at: "approve t", tell: approved,
+		{name: "approved in another's name", at: "approve t", tell: tellApproved,
 			do:   func(s *story, d *draft) { d.who = bobMail },
 			want: []string{"3 tasks/t.md:5 set to done on the word of human:ann@example.org, in a commit by bob@example.org"}},
-		{name: "approved without the proposal", at: "approve t", tell: approved,
+		{name: "approved without the proposal", at: "approve t", tell: tellApproved,
 			do:   func(s *story, d *draft) { d.parents = d.parents[:1] },
 			want: []string{"3 tasks/t.md:5 set to done, but the commit does not merge the proposal #"}},
-		{name: "approved of another trace", at: "approve t", tell: approved,
+		{name: "approved of another trace", at: "approve t", tell: tellApproved,
 			do:   func(s *story, d *draft) { d.set("Odd-Trace", strings.Repeat("0", 64)) },
 			want: []string{"3 tasks/t.md:5 the approval names the trace #, the run recorded #"}},
-		{name: "approved with other bytes", at: "approve t", tell: approved,
+		{name: "approved with other bytes", at: "approve t", tell: tellApproved,
 			do:   func(s *story, d *draft) { d.ch["knowledge/terms/keel.md"] = []byte("---\ntype: term\n---\n") },
 			want: []string{"3 tasks/t.md:5 the approval brings knowledge/terms/keel.md as #, recorded was #"}},
-		{name: "approved with a file besides", at: "approve t", tell: approved,
+		{name: "approved with a file besides", at: "approve t", tell: tellApproved,
 			do:   func(s *story, d *draft) { d.ch["tool/run.sh"] = []byte("x\n") },
 			want: []string{"3 tasks/t.md:5 the approval changes tool/run.sh itself, which its proposal does not"}},
 		{name: "approved of an older proposal", tell: func(s *story) repo.OID {
@@ -451,7 +451,7 @@ func TestTheHumanGateIsProven(t *testing.T) {
 			return s.approve(w, false)
 		}, want: []string{"3 tasks/t.md:5 done with proposal # of R1, the task waited with # of R2"}},
 		{name: "a run makes its task ready", at: "result t",
-			do:   func(s *story, d *draft) { swap(s, d, taskFile("t"), "state: review", "state: ready") },
+			do:   func(s *story, d *draft) { replaceIn(s, d, taskFile("t"), "state: review", "state: ready") },
 			want: []string{"3 tasks/t.md:5 a commit by odd or an agent moves the task from in_progress to ready; only a person may do that"}},
 		{name: "the agent readies a task", at: "ready t",
 			tell: func(s *story) repo.OID { s.result(s.claim("t"), 0, nil); s.ready("t"); return "" },
@@ -466,12 +466,12 @@ func TestTheHumanGateIsProven(t *testing.T) {
 		{name: "a sweep of a living claim whose run was not killed", at: "sweep t",
 			tell: func(s *story) repo.OID { s.killed = true; s.sweep(s.claim("t"), 500_000); return "" },
 			do: func(s *story, d *draft) {
-				relay(s, d, func(r *event.Record) { eventtest.Set(r, "killed", false) })
+				changeOutcome(s, d, func(r *event.Record) { eventtest.Set(r, "killed", false) })
 			},
 			want: []string{"3 tasks/t.md:5 R2 sweeps a task that R1 holds until 2026-03-02T09:32:00Z"}},
 		{name: "a claim in another's name", at: "claim t",
 			tell: func(s *story) repo.OID { s.claim("t"); return "" },
-			do:   func(s *story, d *draft) { swap(s, d, taskFile("t"), "claimed_by: run-", "claimed_by: ran-") },
+			do:   func(s *story, d *draft) { replaceIn(s, d, taskFile("t"), "claimed_by: run-", "claimed_by: ran-") },
 			want: []string{"3 tasks/t.md:5 R1 claims the task for ran-01KJ0000000000000000000001"}},
 	})
 }
@@ -508,7 +508,7 @@ func TestTheBudgetIsProven(t *testing.T) {
 			return ""
 		}, want: []string{"5 ledger/2026-03/R1.jsonl:1 reserves $0.50 on top of $0.00, past what no team has, $0.49"}},
 		{name: "cost above the reservation that is told", at: "result t", tell: two, do: func(s *story, d *draft) {
-			relay(s, d, func(r *event.Record) {
+			changeOutcome(s, d, func(r *event.Record) {
 				if r.Kind == event.Outcome {
 					eventtest.Set(r, "over_micro_usd", int64(3))
 				}
@@ -534,7 +534,7 @@ func TestTheBudgetIsProven(t *testing.T) {
 		}, want: []string{"5 ledger/2026-03/R1.jsonl:3 the outcome costs $0.500001, reserved were $0.50, and it does not tell of as much above"}},
 		{name: "an outcome cheaper than its sessions", at: "result t", tell: two,
 			do: func(s *story, d *draft) {
-				relay(s, d, func(r *event.Record) {
+				changeOutcome(s, d, func(r *event.Record) {
 					if r.Kind == event.Outcome {
 						r.Cost = 0
 					}
@@ -543,7 +543,7 @@ func TestTheBudgetIsProven(t *testing.T) {
 			want: []string{"5 ledger/2026-03/R1.jsonl:3 the outcome costs $0.00, its sessions $0.10"}},
 		{name: "an outcome another team pays", at: "result t", tell: two,
 			do: func(s *story, d *draft) {
-				relay(s, d, func(r *event.Record) {
+				changeOutcome(s, d, func(r *event.Record) {
 					if r.Kind == event.Outcome {
 						r.Team = "ops"
 					}
@@ -574,12 +574,12 @@ func TestTheBudgetIsProven(t *testing.T) {
 			return ""
 		}, want: []string{"5 ledger/2026-03/R1.jsonl:2 a session ran before money was reserved for it in an earlier commit"}},
 		{name: "a claim in another month", at: "claim t", tell: func(s *story) repo.OID { s.claim("t"); return "" },
-			do:   func(s *story, d *draft) { relay(s, d, func(r *event.Record) { r.TS = r.TS.AddDate(0, -1, 0) }) },
+			do:   func(s *story, d *draft) { changeOutcome(s, d, func(r *event.Record) { r.TS = r.TS.AddDate(0, -1, 0) }) },
 			want: []string{"5 ledger/2026-03/R1.jsonl:1 is dated 2026-02-02T09:02:00Z in a commit of 2026-03-02T09:03:00Z"}},
 		{name: "a clock that ran back", at: "claim u", tell: two,
 			do: func(s *story, d *draft) {
 				s.now = s.now.Add(-20 * time.Minute)
-				relay(s, d, func(r *event.Record) { r.TS = s.now })
+				changeOutcome(s, d, func(r *event.Record) { r.TS = s.now })
 			},
 			want: []string{"5 ledger/2026-03/R2.jsonl:1 is dated 2026-03-02T08:47:00Z, the ledger was at 2026-03-02T09:05:00Z already"}},
 		{name: "a claim swept twice", at: "sweep t", tell: dead(500_000),
@@ -604,15 +604,15 @@ func TestTheBudgetIsProven(t *testing.T) {
 			},
 			want: []string{"5 tasks/t.md:5 the task was claimed, but the ledger reserves no money for it"}},
 		{name: "too little reserved", at: "claim t", tell: func(s *story) repo.OID { s.claim("t"); return "" },
-			do:   func(s *story, d *draft) { relay(s, d, func(r *event.Record) { r.Reserved = 1 }) },
+			do:   func(s *story, d *draft) { changeOutcome(s, d, func(r *event.Record) { r.Reserved = 1 }) },
 			want: []string{"5 ledger/2026-03/R1.jsonl:1 reserves $0.000001, a session may cost $0.50"}},
 		{name: "another team reserves", at: "claim t", tell: func(s *story) repo.OID { s.claim("t"); return "" },
-			do:   func(s *story, d *draft) { relay(s, d, func(r *event.Record) { r.Team = "" }) },
+			do:   func(s *story, d *draft) { changeOutcome(s, d, func(r *event.Record) { r.Team = "" }) },
 			want: []string{`5 ledger/2026-03/R1.jsonl:1 the claim is paid by team "", the task's team is "docs"`}},
 		{name: "a sweep that charges less", tell: dead(499_999),
 			want: []string{`5 ledger/2026-03/R2.jsonl:1 charges $0.499999 to team "docs", R1 had reserved $0.50 for team "docs"`}},
 		{name: "a sweep of nothing", at: "sweep t", tell: dead(500_000),
-			do:   func(s *story, d *draft) { relay(s, d, func(r *event.Record) { r.DeadRun = "run-x" }) },
+			do:   func(s *story, d *draft) { changeOutcome(s, d, func(r *event.Record) { r.DeadRun = "run-x" }) },
 			want: []string{"5 ledger/2026-03/R2.jsonl:1 closes a claim of t by run-x that is not open"}},
 	})
 }
@@ -638,14 +638,14 @@ func TestGrowthIsProven(t *testing.T) {
 		}
 	}
 	runTampers(t, []tamper{
-		{name: "a ledger line edited", tell: hand(func(s *story, d *draft) { swap(s, d, one, `"cost_micro_usd":100000`, `"cost_micro_usd":100`) }),
+		{name: "a ledger line edited", tell: hand(func(s *story, d *draft) { replaceIn(s, d, one, `"cost_micro_usd":100000`, `"cost_micro_usd":100`) }),
 			want: []string{"14 ledger/2026-03/R1.jsonl:2 is append-only, and old lines of it were changed"}},
 		{name: "a ledger line removed", tell: hand(func(s *story, d *draft) {
 			_, d.ch[one], _ = bytes.Cut(s.file(one), []byte("\n"))
 		}), want: []string{"14 ledger/2026-03/R1.jsonl:1 is append-only, and old lines of it were changed"}},
 		{name: "a ledger file deleted", tell: hand(func(s *story, d *draft) { d.ch[one] = nil }),
 			want: []string{"14 ledger/2026-03/R1.jsonl:1 is append-only and was deleted"}},
-		{name: "the journal rewritten", tell: hand(func(s *story, d *draft) { swap(s, d, row, "done", "well done") }),
+		{name: "the journal rewritten", tell: hand(func(s *story, d *draft) { replaceIn(s, d, row, "done", "well done") }),
 			want: []string{"14 journal/2026-03-02-R1.tsv:2 is append-only, and old lines of it were changed"}},
 		{name: "a doubled tab taken out", tell: func(s *story) repo.OID {
 			name := "knowledge/journal/2026-03-02-ann.tsv"
@@ -671,7 +671,7 @@ func TestGrowthIsProven(t *testing.T) {
 			s.record(&run{id: "run-01KJ0000000000000000000001", file: one}, d.ch, event.Record{Kind: event.Refused})
 		}), want: []string{"14 ledger/2026-03/R1.jsonl:4 is a record of R1 that another commit than its own adds"}},
 		{name: "another run's record", at: "claim t", tell: func(s *story) repo.OID { s.claim("t"); return "" },
-			do:   func(s *story, d *draft) { relay(s, d, func(r *event.Record) { r.Run = "run-x" }) },
+			do:   func(s *story, d *draft) { changeOutcome(s, d, func(r *event.Record) { r.Run = "run-x" }) },
 			want: []string{"14 ledger/2026-03/R1.jsonl:1 is a record of run-x in the file of R1"}},
 		{name: "a ledger of no month", at: "claim t", tell: func(s *story) repo.OID { s.claim("t"); return "" }, do: inMonth("zzz"),
 			want: []string{"14 ledger/zzz/R1.jsonl:1 is a ledger in ledger/zzz; a run's lies in the month it began in, or its records are not found"}},
@@ -685,7 +685,7 @@ func TestGrowthIsProven(t *testing.T) {
 				d.ch[name] = append(append(bytes.Clone(d.ch[name][:i]), strings.Repeat("0", 64)...), d.ch[name][i+64:]...)
 			},
 			want: []string{"14 ledger/2026-03/R1.jsonl:3 the trace is #, the bytes before it make #"}},
-		{name: "another trace in the proposal", at: "proposal t", tell: proposed,
+		{name: "another trace in the proposal", at: "proposal t", tell: tellProposed,
 			do:   func(s *story, d *draft) { d.set("Odd-Trace", strings.Repeat("0", 64)) },
 			want: []string{"14 terms/keel.md:1 the proposal's Odd-Trace is #, the trace of its outcome #"}},
 		{name: "another trace in the commit", at: "result t",

@@ -14,10 +14,10 @@ const (
 	annTSV = "knowledge/journal/2026-03-02-ann.tsv"
 )
 
-// began tells a builder that begins from Ann's plan; change may lie in it.
-func began(change func(string) string) func(*story) repo.OID {
+// tellBuilder tells a builder that begins from Ann's plan; change may lie in it.
+func tellBuilder(change func(string) string) func(*story) repo.OID {
 	return func(s *story) repo.OID {
-		s.sit("work", contract.Builder, s.byHand(contract.Planner, change))
+		s.workTask("work", contract.Builder, s.byHand(contract.Planner, change))
 		return ""
 	}
 }
@@ -30,24 +30,24 @@ func TestHandoffsStandBeforeTheirSession(t *testing.T) {
 	const at = "11 ledger/2026-03/R1.jsonl:2 a session of the builder "
 	named := func(change func(from map[string]any)) func(*story, *draft) {
 		return func(s *story, d *draft) {
-			resay(s, d, func(_, of map[string]any) {
+			changeSession(s, d, func(_, of map[string]any) {
 				change(of["handoffs"].([]any)[0].(map[string]any))
 			})
 		}
 	}
 	runTampers(t, []tamper{
-		{name: "none", at: "result work", tell: began(nil),
-			do:   func(s *story, d *draft) { resay(s, d, func(_, of map[string]any) { delete(of, "handoffs") }) },
+		{name: "none", at: "result work", tell: tellBuilder(nil),
+			do:   func(s *story, d *draft) { changeSession(s, d, func(_, of map[string]any) { delete(of, "handoffs") }) },
 			want: []string{at + "without a handoff"}},
-		{name: "none to validate", at: "result judge", tell: judged,
-			do:   func(s *story, d *draft) { resay(s, d, func(_, of map[string]any) { delete(of, "handoffs") }) },
+		{name: "none to validate", at: "result judge", tell: tellJudged,
+			do:   func(s *story, d *draft) { changeSession(s, d, func(_, of map[string]any) { delete(of, "handoffs") }) },
 			want: []string{"11 ledger/2026-03/R2.jsonl:2 a session of the validator without a handoff"}},
-		{name: "other bytes", at: "result work", tell: began(nil),
+		{name: "other bytes", at: "result work", tell: tellBuilder(nil),
 			do:   named(func(from map[string]any) { from["blob"] = strings.Repeat("a", 40) }),
 			want: []string{at + "names handoff knowledge/handoffs/2026-03-02-planner.md as blob #, which the commit of its claim does not hold"}},
-		{name: "no bytes", at: "result work", tell: began(nil), do: named(func(from map[string]any) { delete(from, "blob") }),
+		{name: "no bytes", at: "result work", tell: tellBuilder(nil), do: named(func(from map[string]any) { delete(from, "blob") }),
 			want: []string{at + "names handoff knowledge/handoffs/2026-03-02-planner.md as blob none, which the commit of its claim does not hold"}},
-		{name: "nowhere", at: "result work", tell: began(nil), do: named(func(from map[string]any) { from["path"] = "knowledge/handoffs/none.md" }),
+		{name: "nowhere", at: "result work", tell: tellBuilder(nil), do: named(func(from map[string]any) { from["path"] = "knowledge/handoffs/none.md" }),
 			want: []string{at + "names handoff knowledge/handoffs/none.md as blob #, which the commit of its claim does not hold"}},
 		{name: "written after the claim", tell: func(s *story) repo.OID {
 			s.add("work", "contract_role: builder\n")
@@ -55,7 +55,7 @@ func TestHandoffsStandBeforeTheirSession(t *testing.T) {
 			name := s.byHand(contract.Planner, nil)
 			claimed := w.base
 			w.base = s.tip()
-			s.bind(w, contract.Builder, name)
+			s.bindSession(w, contract.Builder, name)
 			w.base = claimed
 			s.result(w, 10, nil)
 			return ""
@@ -65,59 +65,59 @@ func TestHandoffsStandBeforeTheirSession(t *testing.T) {
 			s.add("work", "contract_role: builder\n")
 			w := s.claim("work")
 			s.ann("edit", repo.Changes{name: append(s.file(name), "More.\n"...)})
-			s.bind(w, contract.Builder, name)
+			s.bindSession(w, contract.Builder, name)
 			s.result(w, 10, nil)
 			return ""
 		}, want: []string{}},
 		{name: "of another transition", tell: func(s *story) repo.OID {
-			s.sit("work", contract.Builder, s.byHand(contract.Explorer, nil))
+			s.workTask("work", contract.Builder, s.byHand(contract.Explorer, nil))
 			return ""
 		}, want: []string{at + "began from handoffs/2026-03-02-explorer.md, which is exploration → planning"}},
-		{name: "incomplete", tell: began(replace("scope_out: [one]\n", "")),
+		{name: "incomplete", tell: tellBuilder(replace("scope_out: [one]\n", "")),
 			want: []string{at + "began from handoffs/2026-03-02-planner.md, which lacks scope_out"}},
-		{name: "no handoff at all", tell: began(replace("type: handoff", "type: term")),
+		{name: "no handoff at all", tell: tellBuilder(replace("type: handoff", "type: term")),
 			want: []string{at + `began from handoffs/2026-03-02-planner.md, which is no handoff: handoffs/2026-03-02-planner.md:2: type "term", not handoff; name a handoff`}},
-		{name: "not told of", at: "hand", tell: began(nil),
+		{name: "not told of", at: "hand", tell: tellBuilder(nil),
 			do:   func(s *story, d *draft) { delete(d.ch, annTSV) },
 			want: []string{at + "began from handoffs/2026-03-02-planner.md, of which no journal entry tells"}},
-		{name: "told of by what is no handoff entry", at: "hand", tell: began(nil),
-			do:   func(s *story, d *draft) { swap(s, d, annTSV, "H\tHandoff", "O\tObservation") },
+		{name: "told of by what is no handoff entry", at: "hand", tell: tellBuilder(nil),
+			do:   func(s *story, d *draft) { replaceIn(s, d, annTSV, "H\tHandoff", "O\tObservation") },
 			want: []string{at + "began from handoffs/2026-03-02-planner.md, of which no journal entry tells"}},
-		{name: "another told of", at: "hand", tell: began(nil),
-			do:   func(s *story, d *draft) { swap(s, d, annTSV, "handoffs/2026", "handoffs/2025") },
+		{name: "another told of", at: "hand", tell: tellBuilder(nil),
+			do:   func(s *story, d *draft) { replaceIn(s, d, annTSV, "handoffs/2026", "handoffs/2025") },
 			want: []string{at + "began from handoffs/2026-03-02-planner.md, of which no journal entry tells"}},
 		{name: "told of by another run's notes", tell: func(s *story) repo.OID {
 			const notes = "journal/2026-03-02-run-01kj0000000000000000000009.tsv"
 			name := s.byHand(contract.Planner, replace("journal/2026-03-02-ann.tsv", notes))
 			s.ann("notes", repo.Changes{"knowledge/" + notes: s.file(annTSV)})
-			s.sit("work", contract.Builder, name)
+			s.workTask("work", contract.Builder, name)
 			return ""
 		}, want: []string{at + "began from handoffs/2026-03-02-planner.md, of which no journal entry tells"}},
-		{name: "told of in a journal that it names the long way", tell: began(replace("journal: journal/", "journal: journal/../journal/")), want: []string{}},
-		{name: "told of in no journal it names", tell: began(replace("journal: journal/2026-03-02-ann.tsv\n", "")),
+		{name: "told of in a journal that it names the long way", tell: tellBuilder(replace("journal: journal/", "journal: journal/../journal/")), want: []string{}},
+		{name: "told of in no journal it names", tell: tellBuilder(replace("journal: journal/2026-03-02-ann.tsv\n", "")),
 			want: []string{at + "began from handoffs/2026-03-02-planner.md, of which no journal entry tells"}},
 	})
 }
 
 func TestHandoffsComeWithTheirSession(t *testing.T) {
 	const file = "11 handoffs/R1-planning-to-execution.md:1 "
-	plans := func(s *story) repo.OID { return sat(contract.Planner)(s) }
+	plans := func(s *story) repo.OID { return tellSession(contract.Planner)(s) }
 	in := func(old, now string) func(*story, *draft) {
-		return func(s *story, d *draft) { swap(s, d, handoffIn(d), old, now) }
+		return func(s *story, d *draft) { replaceIn(s, d, handoffIn(d), old, now) }
 	}
 	tsv := "knowledge/journal/2026-03-02-run-01kj0000000000000000000001.tsv"
 	runTampers(t, []tamper{
 		{name: "untold", at: "result work", tell: plans, do: func(s *story, d *draft) {
 			d.ch[tsv], _ = journal.Append(nil, journal.Entry{Type: "O", Title: "work"})
 		}, want: []string{file + "a handoff planning → execution, of which no journal entry of its commit tells"}},
-		{name: "told of as another transition", at: "result work", tell: plans, do: func(s *story, d *draft) { swap(s, d, tsv, "planning → execution", "planning → validation") },
+		{name: "told of as another transition", at: "result work", tell: plans, do: func(s *story, d *draft) { replaceIn(s, d, tsv, "planning → execution", "planning → validation") },
 			want: []string{file + "a handoff planning → execution, of which no journal entry of its commit tells"}},
 		{name: "told of before it was there", tell: func(s *story) repo.OID {
-			from := before(s, contract.Planner)
+			from := handoffsFor(s, contract.Planner)
 			s.add("work", "contract_role: planner\n")
 			w := s.claim("work")
-			s.bind(w, contract.Planner, from...)
-			s.hand(w, contract.Planner, "", from...)
+			s.bindSession(w, contract.Planner, from...)
+			s.handOver(w, contract.Planner, "", from...)
 			ch := repo.Changes{}
 			s.journal(w, ch, w.tells...)
 			s.record(w, ch, event.Record{Kind: event.Reconcile})
@@ -137,32 +137,32 @@ func TestHandoffsComeWithTheirSession(t *testing.T) {
 		{name: "incomplete", at: "result work", tell: plans, do: in("deferred: []\n", ""),
 			want: []string{file + "a handoff that lacks deferred"}},
 		{name: "that no session wrote", at: "result work", tell: plans, do: func(s *story, d *draft) {
-			resay(s, d, func(data, _ map[string]any) { delete(data, "handoff") })
+			changeSession(s, d, func(data, _ map[string]any) { delete(data, "handoff") })
 		}, want: []string{file + "a handoff that no session of the commit handed over"}},
 		{name: "that is not there", at: "result work", tell: plans, do: func(s *story, d *draft) { delete(d.ch, handoffIn(d)) },
 			want: []string{"11 ledger/2026-03/R1.jsonl:2 a session that handed over knowledge/handoffs/R1-planning-to-execution.md, which its commit does not add"}},
-		{name: "by a role without a mode", at: "end invoke", tell: func(s *story) repo.OID { s.invoke(contract.Explorer); return "" }, do: func(s *story, d *draft) {
-			resay(s, d, func(_, of map[string]any) { delete(of, "mode") })
+		{name: "by a role without a mode", at: "end invoke", tell: func(s *story) repo.OID { s.runWithoutTask(contract.Explorer); return "" }, do: func(s *story, d *draft) {
+			changeSession(s, d, func(_, of map[string]any) { delete(of, "mode") })
 		}, want: []string{"11 handoffs/R1-exploration-to-planning.md:1 a handoff from exploration by a session of the explorer in no mode",
 			"10 ledger/2026-03/R1.jsonl:2 a session of the explorer in no mode; its mode is exploration"}},
 	})
 }
 
-// What a run may do to a handoff file at all is row 2's.
+// Invariant 2 checks what a run may do to a handoff file.
 func TestHandoffsAreTheirRuns(t *testing.T) {
 	built := "knowledge/handoffs/run-01kj0000000000000000000001-execution-to-validation.md"
-	edit := func(s *story, d *draft) { swap(s, d, built, "title:", "title: Sly") }
+	edit := func(s *story, d *draft) { replaceIn(s, d, built, "title:", "title: Sly") }
 	runTampers(t, []tamper{
-		{name: "a run edits one", at: "result judge", tell: judged, do: edit,
+		{name: "a run edits one", at: "result judge", tell: tellJudged, do: edit,
 			want: []string{"2 handoffs/R1-execution-to-validation.md:1 a run changes a handoff that is there; it writes only its own, once"}},
-		{name: "a run removes one", at: "result judge", tell: judged, do: func(s *story, d *draft) { d.ch[built] = nil },
+		{name: "a run removes one", at: "result judge", tell: tellJudged, do: func(s *story, d *draft) { d.ch[built] = nil },
 			want: []string{"2 handoffs/R1-execution-to-validation.md:1 a run changes a handoff that is there; it writes only its own, once"}},
-		{name: "a proposal holds one", at: "proposal judge", tell: func(s *story) repo.OID { judged(s); return s.proposals["judge"] }, do: edit,
+		{name: "a proposal holds one", at: "proposal judge", tell: func(s *story) repo.OID { tellJudged(s); return s.proposals["judge"] }, do: edit,
 			want: []string{"2 handoffs/R1-execution-to-validation.md:1 a proposal writes where only a person does", "2 handoffs/R1-execution-to-validation.md:1 is in the proposal and not in the record of R2"}},
-		{name: "the agent edits one", at: "agent", tell: func(s *story) repo.OID { judged(s); return byAgent(repo.Changes{})(s) }, do: edit,
+		{name: "the agent edits one", at: "agent", tell: func(s *story) repo.OID { tellJudged(s); return byAgent(repo.Changes{})(s) }, do: edit,
 			want: []string{"2 handoffs/R1-execution-to-validation.md:1 the agent's commit belongs to no run: it has no trailer Odd-Run"}},
 		{name: "a person may", tell: func(s *story) repo.OID {
-			judged(s)
+			tellJudged(s)
 			d := draft{ch: repo.Changes{}}
 			edit(s, &d)
 			return s.ann("edit", d.ch)
@@ -172,21 +172,21 @@ func TestHandoffsAreTheirRuns(t *testing.T) {
 
 func TestOverridesAreToldAndTagged(t *testing.T) {
 	one := "knowledge/journal/2026-03-02-run-01kj0000000000000000000001.tsv"
-	tell := func(s *story) repo.OID { s.collapsed(nil); return "" }
+	tell := func(s *story) repo.OID { s.tellOverride(nil); return "" }
 	proposalOf := func(task string) func(*story) repo.OID {
-		return func(s *story) repo.OID { s.collapsed(nil); return s.proposals[task] }
+		return func(s *story) repo.OID { s.tellOverride(nil); return s.proposals[task] }
 	}
 	untag := func(s *story, d *draft) {
 		name := handoffIn(d)
-		swap(s, d, name, "tags: [override-produced]\n", "")
-		swap(s, d, name, "override: override of execution, validation\n", "")
+		replaceIn(s, d, name, "tags: [override-produced]\n", "")
+		replaceIn(s, d, name, "override: override of execution, validation\n", "")
 	}
 	runTampers(t, []tamper{
 		{name: "the start untold", at: "claim patch", tell: tell, do: func(s *story, d *draft) { delete(d.ch, one) },
 			want: []string{"11 ledger/2026-03/R1.jsonl:1 an override of execution, validation, whose start no journal entry of the claim tells"}},
-		{name: "the start of another", at: "claim patch", tell: tell, do: func(s *story, d *draft) { swap(s, d, one, "override: execution, ", "override: planning, ") },
+		{name: "the start of another", at: "claim patch", tell: tell, do: func(s *story, d *draft) { replaceIn(s, d, one, "override: execution, ", "override: planning, ") },
 			want: []string{"11 ledger/2026-03/R1.jsonl:1 an override of execution, validation, whose start no journal entry of the claim tells"}},
-		{name: "the end untold", at: "result patch", tell: tell, do: func(s *story, d *draft) { swap(s, d, one, "override ended", "override goes on") },
+		{name: "the end untold", at: "result patch", tell: tell, do: func(s *story, d *draft) { replaceIn(s, d, one, "override ended", "override goes on") },
 			want: []string{"11 ledger/2026-03/R1.jsonl:3 the end of an override of execution, validation, of which no journal entry tells"}},
 		{name: "the end untold, of one that died", tell: func(s *story) repo.OID {
 			s.override = map[string]any{"modes": []any{"execution", "validation"}, "reason": "the ferry stands still", "risks": []any{"haste"}}
@@ -198,14 +198,14 @@ func TestOverridesAreToldAndTagged(t *testing.T) {
 		{name: "what was made from it untagged", at: "result judge", tell: tell, do: untag,
 			want: []string{"11 handoffs/R2-validation-to-resolution.md:1 a handoff made from handoffs/R1-execution-to-validation.md, which an override produced, and not tagged so"}},
 		{name: "its atoms untagged", at: "proposal patch", tell: proposalOf("patch"), do: func(s *story, d *draft) {
-			swap(s, d, "knowledge/terms/patch.md", "tags: [override-produced]\n", "")
+			replaceIn(s, d, "knowledge/terms/patch.md", "tags: [override-produced]\n", "")
 		}, want: []string{"2 terms/patch.md:1 is blob #, R1 recorded #", "11 terms/patch.md:1 an atom made under an override, and not tagged override-produced"}},
 		{name: "its atoms judged again, and then untagged", tell: func(s *story) repo.OID {
-			s.refresh(s.collapsed(nil), terms("patch"))
+			s.refresh(s.tellOverride(nil), terms("patch"))
 			return s.proposals["patch"]
 		}, want: []string{"11 terms/patch.md:1 an atom made under an override, and not tagged override-produced"}},
 		{name: "atoms made from it untagged", at: "proposal mend", tell: proposalOf("mend"), do: func(s *story, d *draft) {
-			swap(s, d, "knowledge/terms/mend.md", "tags: [override-produced]\n", "")
+			replaceIn(s, d, "knowledge/terms/mend.md", "tags: [override-produced]\n", "")
 		}, want: []string{"2 terms/mend.md:1 is blob #, R3 recorded #",
 			"11 terms/mend.md:1 an atom made from handoffs/R2-validation-to-resolution.md, which an override produced, and not tagged override-produced"}},
 	})

@@ -16,9 +16,9 @@ import (
 // Ranges that share commits are judged as each is alone.
 func TestRangesThatShareCommits(t *testing.T) {
 	t.Parallel()
-	s := honest(t)
+	s := honestStory(t)
 	for _, seed := range seeds(100, 101) {
-		m := wander(s.fork(t, nil), seed, 40)
+		m := wander(s.forkStory(t, nil), seed, 40)
 		all := NewChecker(context.Background(), m.r)
 		refs := map[string]repo.OID{"refs/heads/main": m.tip()}
 		for range 8 {
@@ -38,10 +38,11 @@ func TestRangesThatShareCommits(t *testing.T) {
 	}
 }
 
-// A proposal that somebody took on one branch, and nobody on another, is found there.
+// A proposal that a person took on one branch and nobody took on another is found on the
+// other.
 func TestABranchOfItsOwnIsJudgedByItself(t *testing.T) {
 	t.Parallel()
-	s := begin(t, lawful(t, ""), nil)
+	s := begin(t, lawWith(t, ""), nil)
 	s.add("t", "")
 	w := s.claim("t")
 	s.result(w, 0, terms("keel"))
@@ -50,7 +51,7 @@ func TestABranchOfItsOwnIsJudgedByItself(t *testing.T) {
 	s.land(result)
 	d := draft{who: agentMail, parents: []repo.OID{result, w.proposal}, ch: terms("keel")}
 	sly := s.make("merge", "", d)
-	name := s.first("ledger", w.id) // which a branch may tell otherwise, too
+	name := s.findFile("ledger", w.id) // which a branch may tell otherwise, too
 	other := repo.Changes{name: bytes.ReplaceAll(s.file(name), []byte(okf.BlobID(terms("keel")["knowledge/terms/keel.md"])), []byte(strings.Repeat("0", 40)))}
 	lies := s.make("result", "", draft{who: agentMail, parents: []repo.OID{w.base}, ch: other, trailers: [][2]string{{"Odd-Run", w.id}, {"Odd-Task", "t"}, {"Odd-Trace", w.trace}}})
 	lied := s.make("merge", "", draft{who: annMail, parents: []repo.OID{lies, w.proposal}, ch: terms("keel")})
@@ -68,17 +69,17 @@ func TestABranchOfItsOwnIsJudgedByItself(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if d := cmp.Diff(c.want, found(r)); d != "" {
+		if d := cmp.Diff(c.want, listFindings(r)); d != "" {
 			t.Errorf("%s: %s", c.to, d)
 		}
 	}
 }
 
-// However many refs hold a commit, it is judged once, or once more where a ref knows
-// less of what became of it.
+// A commit is judged once however many refs have it, or once more for a ref that knows less
+// about it.
 func TestACommitIsJudgedOnceForManyRefs(t *testing.T) {
 	t.Parallel()
-	s := honest(t)
+	s := honestStory(t)
 	var line []repo.OID
 	for c, err := range s.r.Log(s.Context(), "", s.tip()) {
 		if err != nil {
@@ -94,7 +95,7 @@ func TestACommitIsJudgedOnceForManyRefs(t *testing.T) {
 			t.Fatal(err)
 		}
 		if len(r.Findings) > 0 {
-			t.Fatal(found(r))
+			t.Fatal(listFindings(r))
 		}
 		commits += r.Commits
 	}
@@ -103,13 +104,13 @@ func TestACommitIsJudgedOnceForManyRefs(t *testing.T) {
 	}
 }
 
-// A verdict under a claim that one ref tells is no verdict under another's: a second
-// claim of the same line, under a law that allows more, hides nothing.
+// A verdict under one ref's claim is not reused for another ref's claim. So a second claim
+// under a law that allows more hides nothing.
 func TestCheckerAsksWhoClaimed(t *testing.T) {
 	t.Parallel()
-	raised := strings.Replace(lawful(t, team), "[session]\n", "[session]\ncap = \"asserted\"\n", 1)
+	raised := strings.Replace(lawWith(t, team), "[session]\n", "[session]\ncap = \"asserted\"\n", 1)
 	for _, swapParents := range []bool{false, true} {
-		s := begin(t, lawful(t, team), nil)
+		s := begin(t, lawWith(t, team), nil)
 		s.heads["board"] = s.tip()
 		target := s.tip()
 		s.branch = "board"
@@ -122,7 +123,7 @@ func TestCheckerAsksWhoClaimed(t *testing.T) {
 		s.result(w, 100_000, repo.Changes{p: bytes.Replace(b, []byte("inferred"), []byte("asserted"), 1)})
 		d := draft{who: annMail, parents: []repo.OID{w.proposal}, ch: repo.Changes{}, trailers: approval(w)}
 		yes := s.make("approve", "t", d)
-		s.heads["main"] = s.merged(w, yes)
+		s.heads["main"] = s.mergeButton(w, yes)
 		s.joinMain()
 		s.done(w, yes)
 		tip := s.tip()
@@ -154,19 +155,20 @@ func TestCheckerAsksWhoClaimed(t *testing.T) {
 			t.Fatal(err)
 		}
 		const above = "1 terms/keel.md:6 a commit by odd or an agent makes the atom asserted; agents may set at most inferred"
-		if got := found(ra); len(got) != 3 || !slices.Contains(got, above) {
+		if got := listFindings(ra); len(got) != 3 || !slices.Contains(got, above) {
 			t.Errorf("swapped %v: of both lines %q, want both claims and what the law of its own says of the proposal", swapParents, got)
 		}
-		if want, got := found(alone), found(rb); len(want) == 0 || !slices.Equal(want, got) {
-			t.Errorf("swapped %v: alone %q, after %q: %q", swapParents, want, found(ra), got)
+		if want, got := listFindings(alone), listFindings(rb); len(want) == 0 || !slices.Equal(want, got) {
+			t.Errorf("swapped %v: alone %q, after %q: %q", swapParents, want, listFindings(ra), got)
 		}
 	}
 }
 
-// Nor is it one where two refs tell one result of the same claim on lines of their own.
+// A verdict is not reused where two refs record a result of the same claim on parallel
+// lines.
 func TestCheckerAsksBehindWhichResult(t *testing.T) {
 	t.Parallel()
-	s := begin(t, lawful(t, team), nil)
+	s := begin(t, lawWith(t, team), nil)
 	target := s.tip()
 	s.add("t", "")
 	f := s.tip()
@@ -175,13 +177,13 @@ func TestCheckerAsksBehindWhichResult(t *testing.T) {
 	p, b := term("keel", "")
 	s.result(w, 0, repo.Changes{p: bytes.Replace(b, []byte("inferred"), []byte("asserted"), 1)})
 	plain := s.tip()
-	more := strings.Replace(lawful(t, team), "[session]\n", "[session]\ncap = \"asserted\"\n", 1)
+	more := strings.Replace(lawWith(t, team), "[session]\n", "[session]\ncap = \"asserted\"\n", 1)
 	raised := s.make("law", "", draft{who: annMail, parents: []repo.OID{f}, ch: repo.Changes{"odd.toml": []byte(more)}})
 	c, err := s.r.Commit(plain)
 	if err != nil {
 		t.Fatal(err)
 	}
-	raised = s.picked(plain, s.picked(c.Parents[0], raised, bobMail), bobMail)
+	raised = s.cherryPick(plain, s.cherryPick(c.Parents[0], raised, bobMail), bobMail)
 	all := NewChecker(context.Background(), s.r)
 	for _, c := range []struct {
 		on   repo.OID
@@ -192,14 +194,14 @@ func TestCheckerAsksBehindWhichResult(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if d := cmp.Diff(c.want, found(r)); d != "" {
+		if d := cmp.Diff(c.want, listFindings(r)); d != "" {
 			t.Error(d)
 		}
 	}
 }
 
-// What turns on where a range ends, or on what it holds, is judged in each anew: each
-// case has a proposal that is fine in the first range, and not in the second.
+// What depends on the end or the content of a range is judged again in each range. Each case
+// has a proposal that is fine in the first range and not in the second.
 func TestCheckerJudgesAnewWhatEndsOrHoldsTell(t *testing.T) {
 	t.Parallel()
 	keel := repo.Changes(terms("keel"))
@@ -228,7 +230,7 @@ func TestCheckerJudgesAnewWhatEndsOrHoldsTell(t *testing.T) {
 			return []repo.OID{s.tip(), s.make("merge", "", draft{who: annMail, parents: []repo.OID{base, w.proposal}, ch: keel})}
 		}, `2 terms/keel.md:1 a proposal of R1 for "t" that no ledger records`},
 	} {
-		s := begin(t, lawful(t, ""), nil)
+		s := begin(t, lawWith(t, ""), nil)
 		s.add("t", "")
 		all, refs := NewChecker(context.Background(), s.r), map[string]repo.OID{}
 		ranges := c.tell(s)
@@ -240,8 +242,8 @@ func TestCheckerJudgesAnewWhatEndsOrHoldsTell(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if slices.Contains(found(r), c.want) != (n == 1) {
-				t.Errorf("%s, in range %d: %q", name, n, found(r))
+			if slices.Contains(listFindings(r), c.want) != (n == 1) {
+				t.Errorf("%s, in range %d: %q", name, n, listFindings(r))
 			}
 		}
 	}
