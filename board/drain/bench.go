@@ -123,16 +123,14 @@ func (b Bench) hold(ctx context.Context, r *repo.Repo, t trial, base repo.OID) (
 	if err != nil || !is.Passed() {
 		return is, err
 	}
-	var was *pipeline.Report
+	var was pipeline.Report
 	if slices.ContainsFunc(pipeline.Measured(is.Ran), func(m pipeline.Measure) bool {
 		return m.Name == pipeline.MeasureCoverage || m.Name == pipeline.MeasureLint
 	}) { // else the project measures nothing that could be worse than there
 		t.commit, t.parse, t.again = base, false, false
-		at, err := b.examine(ctx, r, t)
-		if err != nil {
+		if was, err = b.examine(ctx, r, t); err != nil {
 			return is, err
 		}
-		was = &at
 	}
 	is.Breaches = pipeline.Hold(is, was, t.files)
 	return is, nil

@@ -95,11 +95,9 @@ func formatMended(did []lint.Mended) string {
 }
 
 // Gate is the candidate's files as the iron gate judges them.
-func (c Candidate) Gate() []lint.File { return gateFiles(c.Files) }
-
-func gateFiles(es []Edit) []lint.File {
-	out := make([]lint.File, len(es))
-	for i, e := range es {
+func (c Candidate) Gate() []lint.File {
+	out := make([]lint.File, len(c.Files))
+	for i, e := range c.Files {
 		out[i] = lint.File{Path: e.Path, Before: e.Before, After: e.After}
 	}
 	return out

@@ -2,7 +2,6 @@ package pipeline
 
 import (
 	"bytes"
-	"cmp"
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
@@ -257,21 +256,10 @@ func (r Ran) failure() Failure {
 		f.Class, f.IDs = ClassTest, sortedNames(said.tests)
 	}
 	if len(f.IDs) == 0 {
-		f.IDs = []string{r.what()}
+		f.IDs = []string{r.String()}
 	}
 	f.IDs = head(f.IDs, maxAllIDs)
 	return f
-}
-
-// what names a failure that names nothing itself.
-func (r Ran) what() string {
-	switch {
-	case r.Exit == 0 && r.Done:
-		return r.Check.Name + ": no tests"
-	case r.Done:
-		return fmt.Sprintf("%s: exit %d", r.Check.Name, r.Exit)
-	}
-	return r.Check.Name + ": " + cmp.Or(r.Fault, "not run")
 }
 
 func head(list []string, n int) []string { return list[:min(n, len(list))] }

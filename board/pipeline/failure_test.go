@@ -99,8 +99,8 @@ func TestClassesOfEnds(t *testing.T) {
 		{"odd's own fault", "env (broken): check: broken", Ran{Fault: FaultBroken}, false},
 		{"killed", "env (resource): check: killed", Ran{Fault: FaultKilled}, true},
 		{"too slow", "test: check: timeout", Ran{Fault: FaultTimeout, Output: output(t, "module")}, true},
-		{"no tests where some were expected", "test: check: no tests", Ran{Check: Check{Tests: true}, Done: true, Output: output(t, "nothing")}, true},
-		{"no test files where tests were expected", "test: check: no tests", Ran{Check: Check{Tests: true}, Done: true, Output: output(t, "notests")}, true},
+		{"no tests where some were expected", "test: check: failed, because it ran no test", Ran{Check: Check{Tests: true}, Done: true, Output: output(t, "nothing")}, true},
+		{"no test files where tests were expected", "test: check: failed, because it ran no test", Ran{Check: Check{Tests: true}, Done: true, Output: output(t, "notests")}, true},
 		{"no tests for pytest", "test: check: exit 5", Ran{Check: Check{Tests: true}, Done: true, Exit: 5, Output: output(t, "pytestempty")}, true},
 	}
 	for _, tt := range tests {

@@ -147,8 +147,8 @@ func (c *complaints) ends(o Op, s Step, moved int) {
 	if s.Reason == TierBlocked && tier != "BLOCKED" {
 		c.say("blocked by its tier, which is %s", cmp.Or(tier, "not known"))
 	}
-	if s.Reason == Landed && (moved != 2 || o.pending != Effect{} || !MayLand(tier)) {
-		c.say("landed by itself with %d refs moved, as %s", moved, cmp.Or(tier, "no tier"))
+	if s.Reason == Landed && (moved != 2 || o.pending != Effect{}) {
+		c.say("landed by itself with %d refs moved", moved)
 	}
 }
 

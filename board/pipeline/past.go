@@ -80,14 +80,11 @@ func Trials(stories []Story) []memory.Trial {
 	return out
 }
 
-// memoryOf is how long before now an op can have begun that teaches something.
-func memoryOf(ttl time.Duration) time.Duration { return memory.Window + ttl + 24*time.Hour }
-
 // Recent reports an op, by its id, that can have ended lately enough to teach
 // something now, where what waits for a person waits for at most ttl.
 func Recent(id string, now time.Time, ttl time.Duration) bool {
 	u, err := ulid.ParseStrict(strings.TrimPrefix(id, "op-"))
-	return err != nil || now.Sub(ulid.Time(u.Time())) < memoryOf(ttl)
+	return err != nil || now.Sub(ulid.Time(u.Time())) < memory.Window+ttl+24*time.Hour
 }
 
 // stoppedBySurroundings reports an op whose repair stopped for what is around the change.

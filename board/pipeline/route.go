@@ -1,7 +1,6 @@
 package pipeline
 
 import (
-	"maps"
 	"path"
 	"slices"
 	"strings"
@@ -84,42 +83,32 @@ const (
 	UrgencyCritical = "critical"
 )
 
-// class is what a source of changes means for the way they take.
+// class is what a source of changes means for the way they take; "" is ordinary.
 type class string
 
 const (
 	waiting     class = "waiting" // a person waits for it
 	urgent      class = "urgent"  // something is broken
-	ordinary    class = "ordinary"
 	background  class = "background"
 	speculative class = "speculative"
 )
 
-// sources is every source of changes. Nothing changes it.
+// sources are the sources of changes that are not ordinary. Nothing changes it.
 var sources = map[string]class{
-	"person":                 waiting,
-	"test_failure":           urgent,
-	"runtime_health":         urgent,
-	"task":                   ordinary,
-	"contract_drift":         ordinary,
-	"github_issue":           ordinary,
-	"performance_regression": ordinary,
-	"scheduled":              ordinary,
-	"backlog":                background,
-	"code_marks":             background,
-	"doc_staleness":          background,
-	"exploration":            background,
-	"architecture":           background,
-	"repeated_failure":       ordinary,
-	"intent":                 speculative,
+	"person":         waiting,
+	"test_failure":   urgent,
+	"runtime_health": urgent,
+	"backlog":        background,
+	"code_marks":     background,
+	"doc_staleness":  background,
+	"exploration":    background,
+	"architecture":   background,
+	"intent":         speculative,
 }
-
-// Sources lists the sources of changes by name.
-func Sources() []string { return slices.Sorted(maps.Keys(sources)) }
 
 // Signal is what asks for a change, as far as its way depends on it.
 type Signal struct {
-	Source     string // one of Sources
+	Source     string // "person", "task", or one of board.Signals
 	Urgency    string // "" is normal
 	Complexity Complexity
 	Files      int  // that it names or edits; 0 where it names none
@@ -149,8 +138,7 @@ var lanes = []laneRow{
 
 func (s Signal) large() bool { return s.Complexity == Complicated || s.Complexity == Architectural }
 
-// LaneFor is the way a change takes and the row that said so. The board lets no task
-// name a source that is none.
+// LaneFor is the way a change takes and the row that said so.
 func LaneFor(s Signal) (lane Lane, reason string) {
 	i := slices.IndexFunc(lanes, func(r laneRow) bool { return r.holds(s, sources[s.Source]) })
 	return lanes[i].lane, lanes[i].reason // the last row always holds

@@ -196,20 +196,13 @@ func figure(s string) float64 {
 }
 
 // Hold says in what a tree whose checks have passed is worse than its base, more than
-// it may be, a line each. base is the report of the same checks at the base, nil where nobody ran
-// them: then only what the change itself is measured by counts.
-func Hold(report Report, base *Report, files []Edit) []string {
+// it may be, a line each. base is the report of the same checks at the base, the zero one
+// where they measure nothing that could be worse than there.
+func Hold(report, base Report, files []Edit) []string {
 	var out []string
-	is := Measured(report.Ran)
-	was := []Measure{}
-	if base != nil {
-		was = Measured(base.Ran)
-	} else {
-		is = slices.DeleteFunc(is, func(m Measure) bool { return m.Name == MeasureLint })
-	}
 	then, now, err := CodeMeasures(files)
 	if err != nil {
 		out = append(out, err.Error())
 	}
-	return append(out, Compare(append(was, then...), append(is, now...))...)
+	return append(out, Compare(append(Measured(base.Ran), then...), append(Measured(report.Ran), now...))...)
 }

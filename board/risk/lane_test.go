@@ -1,7 +1,7 @@
 package risk_test
 
 import (
-	"slices"
+	"cmp"
 	"testing"
 
 	"github.com/odd-cli/odd/board"
@@ -9,13 +9,23 @@ import (
 	"github.com/odd-cli/odd/board/risk"
 )
 
-// What a task may say that it was filed for is what the table of lanes knows, but
-// for the two that nobody says: that a person waits, and nothing in particular.
+// The lanes know by name what is broken and what can wait, of all that a task may say
+// that it was filed for.
 func TestSignalsAreSources(t *testing.T) {
 	t.Parallel()
-	sources := slices.DeleteFunc(pipeline.Sources(), func(s string) bool { return s == "person" || s == "task" })
-	if signals := slices.Sorted(slices.Values(board.Signals())); !slices.Equal(signals, sources) {
-		t.Errorf("tasks may say %q, the lanes know %q", signals, sources)
+	want := map[string]pipeline.Lane{"test_failure": pipeline.LaneImmediate, "runtime_health": pipeline.LaneImmediate}
+	for _, s := range []string{"backlog", "code_marks", "doc_staleness", "exploration", "architecture"} {
+		want[s] = pipeline.LaneBackground
+	}
+	for _, s := range board.Signals() {
+		task := board.Task{Row: board.Row{Title: "Mend it", Priority: "p1"}, Signal: s, Paths: []string{"a.go"}}
+		if lane, _, _ := risk.Lane("knowledge", task); lane != cmp.Or(want[s], pipeline.LaneStandard) {
+			t.Errorf("%s goes %s", s, lane)
+		}
+		delete(want, s)
+	}
+	if len(want) > 0 {
+		t.Errorf("no task may say %v", want)
 	}
 }
 
