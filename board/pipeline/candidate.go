@@ -146,8 +146,8 @@ func (u Unusable) Error() string {
 // Refused is the first fault's code.
 func (u Unusable) Refused() string { return u[0].Code }
 
-// orNil is the faults as an error, nil for none.
-func (u Unusable) orNil() error {
+// errorOrNil is the faults as an error, nil for none.
+func (u Unusable) errorOrNil() error {
 	if len(u) == 0 {
 		return nil
 	}
@@ -159,16 +159,16 @@ func (u Unusable) orNil() error {
 // noop.
 func FromEdits(edits []Edit) (Candidate, error) {
 	c := Candidate{Files: slices.Clone(edits), Source: FromTree}
-	u := c.settle()
+	u := c.checkFiles()
 	if len(edits) == 0 {
 		u = append(u, Fault{"no_files", "", "the agent changed no file", "edit files, or say with 2b.1-noop why nothing needs to change"})
 	}
-	return c, u.orNil()
+	return c, u.errorOrNil()
 }
 
-// settle sorts the files and judges them together: their paths, their modes, and
+// checkFiles sorts the files and judges them together: their paths, their modes, and
 // that each is a change.
-func (c *Candidate) settle() Unusable {
+func (c *Candidate) checkFiles() Unusable {
 	slices.SortFunc(c.Files, func(a, b Edit) int { return strings.Compare(a.Path, b.Path) })
 	var u Unusable
 	for _, f := range policy.CheckPaths(c.Paths()) {

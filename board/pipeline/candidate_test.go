@@ -260,7 +260,7 @@ func FuzzParseCandidate(f *testing.F) {
 			t.Fatalf("an error without a code or a way out: %v", err)
 		}
 		for _, c := range cs {
-			if err != nil || !c.Noop() && c.settle() != nil {
+			if err != nil || !c.Noop() && c.checkFiles() != nil {
 				t.Fatalf("%v and %v", c, err)
 			}
 		}

@@ -27,46 +27,46 @@ type patch struct {
 // removed line is compared byte by byte at the place its hunk names; nothing is
 // searched for. A nil result is a deleted file.
 func applyDiff(path string, before []byte, diff string) ([]byte, *Fault) {
-	p := &patch{old: split(string(before)), lines: strings.Split(strings.TrimSuffix(diff, "\n"), "\n")}
-	gone, f := p.heads(path, before == nil)
+	p := &patch{old: splitLines(string(before)), lines: strings.Split(strings.TrimSuffix(diff, "\n"), "\n")}
+	gone, f := p.readHeaders(path, before == nil)
 	if f != nil {
 		return nil, f
 	}
 	hunks := 0
 	for ; p.n < len(p.lines); hunks++ {
-		if f := p.hunk(); f != nil {
+		if f := p.applyHunk(); f != nil {
 			return nil, f
 		}
 	}
 	if hunks == 0 {
-		return nil, p.fault("diff_empty", "has no hunk", "write hunks that begin with @@ -a,b +c,d @@")
+		return nil, p.makeFault("diff_empty", "has no hunk", "write hunks that begin with @@ -a,b +c,d @@")
 	}
 	all := append(p.out, p.old[p.done:]...)
 	for i, l := range all {
 		if i+1 < len(all) && !strings.HasSuffix(l, "\n") {
-			return nil, p.fault("diff_hunk", "a line in the middle of the file has no newline", "mark only the last line with \\ No newline at end of file")
+			return nil, p.makeFault("diff_hunk", "a line in the middle of the file has no newline", "mark only the last line with \\ No newline at end of file")
 		}
 	}
 	after := []byte(strings.Join(all, ""))
 	if gone && len(after) > 0 {
-		return nil, p.fault("diff_header", "deletes the file but keeps lines of it", "remove every line, or name the file behind +++")
+		return nil, p.makeFault("diff_header", "deletes the file but keeps lines of it", "remove every line, or name the file behind +++")
 	}
 	if gone {
 		return nil, nil
 	}
-	return bytes.Clone(solid(after)), nil
+	return bytes.Clone(nonNil(after)), nil
 }
 
-// solid is b, never nil.
-func solid(b []byte) []byte {
+// nonNil is b, never nil.
+func nonNil(b []byte) []byte {
 	if b == nil {
 		return []byte{}
 	}
 	return b
 }
 
-// split cuts a text into lines that keep their ends.
-func split(s string) []string {
+// splitLines cuts a text into lines that keep their ends.
+func splitLines(s string) []string {
 	lines := strings.SplitAfter(s, "\n")
 	if lines[len(lines)-1] == "" {
 		lines = lines[:len(lines)-1]
@@ -74,12 +74,12 @@ func split(s string) []string {
 	return lines
 }
 
-func (p *patch) fault(code, text, fix string) *Fault {
+func (p *patch) makeFault(code, text, fix string) *Fault {
 	return &Fault{code, fmt.Sprintf("diff line %d", min(p.n+1, len(p.lines))), text, fix}
 }
 
-// heads reads the lines above the first hunk, which must be about this file.
-func (p *patch) heads(path string, fresh bool) (gone bool, f *Fault) {
+// readHeaders reads the lines above the first hunk, which must be about this file.
+func (p *patch) readHeaders(path string, fresh bool) (gone bool, f *Fault) {
 	for ; p.n < len(p.lines) && !strings.HasPrefix(p.lines[p.n], "@@"); p.n++ {
 		l := p.lines[p.n]
 		name, _, _ := strings.Cut(strings.TrimPrefix(strings.TrimPrefix(l, "--- "), "+++ "), "\t")
@@ -90,33 +90,33 @@ func (p *patch) heads(path string, fresh bool) (gone bool, f *Fault) {
 		case strings.HasPrefix(l, "--- ") && (name == path || name == "a/"+path), strings.HasPrefix(l, "+++ ") && (name == path || name == "b/"+path):
 		case strings.HasPrefix(l, "diff --git ") && l == "diff --git a/"+path+" b/"+path, strings.HasPrefix(l, "index "):
 		default:
-			return gone, p.fault("diff_header", fmt.Sprintf("%q is not a header line of a diff of %q", brief(l), path), "write --- a/PATH and +++ b/PATH of this one file")
+			return gone, p.makeFault("diff_header", fmt.Sprintf("%q is not a header line of a diff of %q", beginningOf(l), path), "write --- a/PATH and +++ b/PATH of this one file")
 		}
 	}
 	return gone, nil
 }
 
-// brief is the beginning of a line.
-func brief(s string) string {
+// beginningOf is the beginning of a line.
+func beginningOf(s string) string {
 	if len(s) > 60 {
 		return strings.ToValidUTF8(s[:60], "") + "…"
 	}
 	return s
 }
 
-// hunk applies the next one.
-func (p *patch) hunk() *Fault {
+// applyHunk applies the next one.
+func (p *patch) applyHunk() *Fault {
 	m := hunkHead().FindStringSubmatch(p.lines[p.n])
 	if m == nil {
-		return p.fault("diff_hunk", fmt.Sprintf("%q does not begin a hunk", brief(p.lines[p.n])), "begin hunks with @@ -a,b +c,d @@, and lines of them with a space, + or -")
+		return p.makeFault("diff_hunk", fmt.Sprintf("%q does not begin a hunk", beginningOf(p.lines[p.n])), "begin hunks with @@ -a,b +c,d @@, and lines of them with a space, + or -")
 	}
-	from, olds, to, news := number(m[1], 0), number(m[2], 1), number(m[3], 0), number(m[4], 1)
+	from, olds, to, news := parseCount(m[1], 0), parseCount(m[2], 1), parseCount(m[3], 0), parseCount(m[4], 1)
 	start := from - 1
 	if olds == 0 {
 		start = from // what is only added stands behind that line
 	}
 	if start < p.done || start+olds > len(p.old) {
-		return p.fault("context_mismatch", fmt.Sprintf("the hunk changes the lines %d to %d, but the file has %d lines and the hunks before end at %d", from, from+olds-1, len(p.old), p.done), "make the diff again from the whole file, hunks in its order")
+		return p.makeFault("context_mismatch", fmt.Sprintf("the hunk changes the lines %d to %d, but the file has %d lines and the hunks before end at %d", from, from+olds-1, len(p.old), p.done), "make the diff again from the whole file, hunks in its order")
 	}
 	p.out = append(p.out, p.old[p.done:start]...)
 	p.done = start
@@ -125,17 +125,17 @@ func (p *patch) hunk() *Fault {
 		at--
 	}
 	if to-1 != at {
-		return p.fault("diff_hunk", fmt.Sprintf("the hunk says that it starts at line %d, but it starts at %d", to, at+1), "count the lines of the hunks before it")
+		return p.makeFault("diff_hunk", fmt.Sprintf("the hunk says that it starts at line %d, but it starts at %d", to, at+1), "count the lines of the hunks before it")
 	}
 	p.n++
-	return p.body(olds, news)
+	return p.applyHunkLines(olds, news)
 }
 
-// body applies the lines of one hunk, of which there are exactly so many.
-func (p *patch) body(olds, news int) *Fault {
+// applyHunkLines applies the lines of one hunk, of which there are exactly so many.
+func (p *patch) applyHunkLines(olds, news int) *Fault {
 	for ; olds > 0 || news > 0; p.n++ {
 		if p.n == len(p.lines) || p.lines[p.n] == "" {
-			return p.fault("diff_hunk", fmt.Sprintf("the hunk is %d old and %d new lines too short; an empty line is written as one space", olds, news), "count its lines again")
+			return p.makeFault("diff_hunk", fmt.Sprintf("the hunk is %d old and %d new lines too short; an empty line is written as one space", olds, news), "count its lines again")
 		}
 		kind, text := p.lines[p.n][0], p.lines[p.n][1:]
 		if p.n+1 < len(p.lines) && strings.HasPrefix(p.lines[p.n+1], `\`) {
@@ -145,7 +145,7 @@ func (p *patch) body(olds, news int) *Fault {
 		}
 		if kind == ' ' || kind == '-' {
 			if olds == 0 || p.old[p.done] != text {
-				return p.mismatch(text, olds)
+				return p.describeMismatch(text, olds)
 			}
 			p.done++
 			olds--
@@ -155,22 +155,22 @@ func (p *patch) body(olds, news int) *Fault {
 			news--
 		}
 		if !strings.ContainsRune(" +-", rune(kind)) || news < 0 {
-			return p.fault("diff_hunk", fmt.Sprintf("%q is not a line of a hunk", brief(p.lines[p.n])), "begin lines with a space, + or -, as many as the hunk says")
+			return p.makeFault("diff_hunk", fmt.Sprintf("%q is not a line of a hunk", beginningOf(p.lines[p.n])), "begin lines with a space, + or -, as many as the hunk says")
 		}
 	}
 	return nil
 }
 
-// mismatch says how a line differs from the file's.
-func (p *patch) mismatch(text string, olds int) *Fault {
+// describeMismatch says how a line differs from the file's.
+func (p *patch) describeMismatch(text string, olds int) *Fault {
 	if olds == 0 {
-		return p.fault("diff_hunk", "the hunk has more old lines than it says", "count its lines again")
+		return p.makeFault("diff_hunk", "the hunk has more old lines than it says", "count its lines again")
 	}
-	return p.fault("context_mismatch", fmt.Sprintf("line %d of the file is %q, the diff has %q", p.done+1, brief(p.old[p.done]), brief(text)), "make the diff again; context is compared byte by byte and never searched for")
+	return p.makeFault("context_mismatch", fmt.Sprintf("line %d of the file is %q, the diff has %q", p.done+1, beginningOf(p.old[p.done]), beginningOf(text)), "make the diff again; context is compared byte by byte and never searched for")
 }
 
-// number reads digits that a pattern has found, or is usual where there are none.
-func number(s string, usual int) int {
+// parseCount reads digits that a pattern has found, or is usual where there are none.
+func parseCount(s string, usual int) int {
 	n, err := strconv.Atoi(s)
 	if err != nil {
 		return usual

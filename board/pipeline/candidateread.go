@@ -53,29 +53,29 @@ func ParseCandidate(b []byte, g Given) ([]Candidate, error) {
 	if err != nil {
 		return nil, err
 	}
-	version, said := top.member("schema_version")
+	version, said := top.findMember("schema_version")
 	switch version.Text {
 	case FromNoop:
 		return parseNoop(top, g)
 	case FromFull, FromDiff:
 	default:
 		if !said {
-			return nil, Unusable{{"missing_schema_version", top.at(), "has no schema_version", "write 2b.1, 2b.1-diff or 2b.1-noop"}}
+			return nil, Unusable{{"missing_schema_version", top.place(), "has no schema_version", "write 2b.1, 2b.1-diff or 2b.1-noop"}}
 		}
-		return nil, Unusable{{"unknown_version", version.at(), fmt.Sprintf("%s is not a known schema", version.raw()), "write 2b.1, 2b.1-diff or 2b.1-noop"}}
+		return nil, Unusable{{"unknown_version", version.place(), fmt.Sprintf("%s is not a known schema", version.rawText()), "write 2b.1, 2b.1-diff or 2b.1-noop"}}
 	}
 	var u Unusable
 	f := &form{v: top, u: &u, known: []string{"schema_version", "candidates", "provider_metadata"}}
-	f.rest("unexpected_key")
+	f.refuseOthers("unexpected_key")
 	if len(u) > 0 {
 		return nil, u
 	}
 	if len(g.Wrote) > 0 {
 		return nil, Unusable{{"two_deliveries", "", fmt.Sprintf("the agent changed %s in its tree and also delivered a change block", strings.Join(g.Wrote, ", ")), "deliver one of the two"}}
 	}
-	list := f.list("candidates", true, MaxCandidates)
+	list := f.readList("candidates", true, MaxCandidates)
 	if len(u) == 0 && len(list) == 0 {
-		u = append(u, Fault{"no_candidates", top.at(), "candidates is empty", "deliver one, or a 2b.1-noop"})
+		u = append(u, Fault{"no_candidates", top.place(), "candidates is empty", "deliver one, or a 2b.1-noop"})
 	}
 	if len(u) > 0 {
 		return nil, u
@@ -86,17 +86,17 @@ func ParseCandidate(b []byte, g Given) ([]Candidate, error) {
 func parseNoop(top value, g Given) ([]Candidate, error) {
 	var u Unusable
 	f := &form{v: top, u: &u, known: []string{"schema_version"}}
-	c := Candidate{Source: FromNoop, Reason: f.text("reason", true, maxWords)}
-	if m, ok := f.get("no_op", false); ok && m.raw() != "true" {
-		f.say("wrong_type", m.at(), "is not true", "write true, or leave it out")
+	c := Candidate{Source: FromNoop, Reason: f.readText("reason", true, maxWords)}
+	if m, ok := f.findMember("no_op", false); ok && m.rawText() != "true" {
+		f.addFault("wrong_type", m.place(), "is not true", "write true, or leave it out")
 	}
-	if m, ok := f.get("candidates", false); ok {
-		f.say("noop_with_candidates", m.at(), "a noop also delivers candidates", "deliver one of the two")
+	if m, ok := f.findMember("candidates", false); ok {
+		f.addFault("noop_with_candidates", m.place(), "a noop also delivers candidates", "deliver one of the two")
 	}
-	f.get("provider_metadata", false)
-	f.rest("unexpected_key")
+	f.findMember("provider_metadata", false)
+	f.refuseOthers("unexpected_key")
 	if len(g.Wrote) > 0 {
-		f.say("noop_with_writes", top.at(), fmt.Sprintf("says that there is nothing to do, but the agent changed %s", strings.Join(g.Wrote, ", ")), "deliver what was written, or write nothing")
+		f.addFault("noop_with_writes", top.place(), fmt.Sprintf("says that there is nothing to do, but the agent changed %s", strings.Join(g.Wrote, ", ")), "deliver what was written, or write nothing")
 	}
 	if len(u) > 0 {
 		return nil, u
@@ -104,8 +104,8 @@ func parseNoop(top value, g Given) ([]Candidate, error) {
 	return []Candidate{c}, nil
 }
 
-// told is one file as a candidate tells it.
-type told struct {
+// delivered is one file as a candidate tells it.
+type delivered struct {
 	at      string
 	path    string
 	content string // or the diff
@@ -116,14 +116,14 @@ type told struct {
 func parseAll(list []value, diffs bool, g Given) ([]Candidate, error) {
 	var u Unusable
 	out := make([]Candidate, len(list))
-	files := make([][]told, len(list))
+	files := make([][]delivered, len(list))
 	for i, v := range list {
 		f := &form{v: v, u: &u}
-		if f.isObject(v) {
-			out[i], files[i] = f.candidate(diffs)
+		if f.checkObject(v) {
+			out[i], files[i] = f.readCandidate(diffs)
 		}
 		if out[i].ID != "" && slices.ContainsFunc(out[:i], func(c Candidate) bool { return c.ID == out[i].ID }) {
-			f.say("candidate_twice", v.at(), fmt.Sprintf("the id %q appears twice", out[i].ID), "give each candidate its own")
+			f.addFault("candidate_twice", v.place(), fmt.Sprintf("the id %q appears twice", out[i].ID), "give each candidate its own")
 		}
 	}
 	if len(u) > 0 {
@@ -131,12 +131,12 @@ func parseAll(list []value, diffs bool, g Given) ([]Candidate, error) {
 	}
 	for i := range out {
 		for _, t := range files[i] {
-			e, faults := t.edit(diffs, g)
+			e, faults := t.makeEdit(diffs, g)
 			u = append(u, faults...)
 			out[i].Files = append(out[i].Files, e)
 		}
 		if len(u) == 0 {
-			u = append(u, out[i].settle()...)
+			u = append(u, out[i].checkFiles()...)
 		}
 	}
 	if len(u) > 0 {
@@ -145,68 +145,68 @@ func parseAll(list []value, diffs bool, g Given) ([]Candidate, error) {
 	return out, nil
 }
 
-// candidate reads the members of one.
-func (f *form) candidate(diffs bool) (Candidate, []told) {
-	c := Candidate{ID: f.text("candidate_id", true, maxName), Rationale: f.text("rationale", true, maxWords), Source: FromFull}
+// readCandidate reads the members of one.
+func (f *form) readCandidate(diffs bool) (Candidate, []delivered) {
+	c := Candidate{ID: f.readText("candidate_id", true, maxName), Rationale: f.readText("rationale", true, maxWords), Source: FromFull}
 	if diffs {
 		c.Source = FromDiff
 	}
-	var files []told
-	_, many := f.v.member("files")
-	_, one := f.v.member("file_path")
+	var files []delivered
+	_, many := f.v.findMember("files")
+	_, one := f.v.findMember("file_path")
 	if many == one {
-		f.say("one_or_files", f.v.at(), "has both file_path and files, or neither", "write one file_path, or files with one entry for each")
+		f.addFault("one_or_files", f.v.place(), "has both file_path and files, or neither", "write one file_path, or files with one entry for each")
 	}
 	if !many || one {
-		files = append(files, f.file(diffs))
+		files = append(files, f.readFile(diffs))
 	}
 	if many {
-		list := f.list("files", true, maxCandidateFiles)
+		list := f.readList("files", true, maxCandidateFiles)
 		if len(list) == 0 {
-			f.say("no_files", f.v.at(), "files is empty", "write at least one file")
+			f.addFault("no_files", f.v.place(), "files is empty", "write at least one file")
 		}
 		for _, v := range list {
 			g := &form{v: v, u: f.u}
-			if g.isObject(v) {
-				t := g.file(diffs)
-				if slices.ContainsFunc(files, func(before told) bool { return before.path == t.path }) {
-					f.say("path_clash", t.at, fmt.Sprintf("%q appears twice", t.path), "write each file once")
+			if g.checkObject(v) {
+				t := g.readFile(diffs)
+				if slices.ContainsFunc(files, func(before delivered) bool { return before.path == t.path }) {
+					f.addFault("path_clash", t.at, fmt.Sprintf("%q appears twice", t.path), "write each file once")
 				}
 				files = append(files, t)
-				g.text("rationale", false, maxWords)
-				g.rest("unexpected_file_key")
+				g.readText("rationale", false, maxWords)
+				g.refuseOthers("unexpected_file_key")
 			}
 		}
 	}
-	f.rest("unexpected_candidate_key")
+	f.refuseOthers("unexpected_candidate_key")
 	return c, files
 }
 
-// file reads one file's members. Its content may be empty, but not missing.
-func (f *form) file(diffs bool) told {
-	t := told{at: f.v.at(), path: f.text("file_path", true, maxPathBytes)}
-	if m, ok := f.v.member("file_path"); ok {
-		t.at = m.at()
+// readFile reads one file's members. Its content may be empty, but not missing.
+func (f *form) readFile(diffs bool) delivered {
+	t := delivered{at: f.v.place(), path: f.readText("file_path", true, maxPathBytes)}
+	if m, ok := f.v.findMember("file_path"); ok {
+		t.at = m.place()
 		for _, p := range policy.CheckPath(t.path) {
-			f.say(p.Code, t.at, p.Text, p.Fix)
+			f.addFault(p.Code, t.at, p.Text, p.Fix)
 		}
 	}
 	if diffs {
-		t.sum = strings.ToLower(f.text("source_sha256", false, 64))
-		t.content = f.text("unified_diff", true, maxContent)
+		t.sum = strings.ToLower(f.readText("source_sha256", false, 64))
+		t.content = f.readText("unified_diff", true, maxContent)
 		return t
 	}
-	m, ok := f.get("full_content", true)
+	m, ok := f.findMember("full_content", true)
 	if m.Kind == '"' && len(m.Text) <= maxContent {
 		t.content = m.Text
 	} else if ok {
-		f.say("wrong_type", m.at(), fmt.Sprintf("is not a string of at most %d bytes", maxContent), "write the whole new content of the file")
+		f.addFault("wrong_type", m.place(), fmt.Sprintf("is not a string of at most %d bytes", maxContent), "write the whole new content of the file")
 	}
 	return t
 }
 
-// edit is the file held against the base.
-func (t told) edit(diffs bool, g Given) (Edit, Unusable) {
+// makeEdit is the file held against the base.
+func (t delivered) makeEdit(diffs bool, g Given) (Edit, Unusable) {
 	before, mode, err := g.At(t.path)
 	if err != nil {
 		return Edit{}, Unusable{{"base_unreadable", t.at, fmt.Sprintf("the file %q cannot be read in the base commit: %v", t.path, err), "choose another path"}}
@@ -219,7 +219,7 @@ func (t told) edit(diffs bool, g Given) (Edit, Unusable) {
 		e.After = []byte(t.content)
 		return e, nil
 	}
-	if fault := t.stale(before); fault != nil {
+	if fault := t.checkSource(before); fault != nil {
 		return e, Unusable{*fault}
 	}
 	after, fault := applyDiff(t.path, before, t.content)
@@ -236,8 +236,8 @@ func (t told) edit(diffs bool, g Given) (Edit, Unusable) {
 // shortSum is how many digits of the sum a session must give.
 const shortSum = 12
 
-// stale says that a diff was made from other bytes than those at the base.
-func (t told) stale(before []byte) *Fault {
+// checkSource says that a diff was made from other bytes than those at the base.
+func (t delivered) checkSource(before []byte) *Fault {
 	if before == nil {
 		if t.sum != "" {
 			return &Fault{"stale_source", t.at, fmt.Sprintf("%q does not exist in the base commit, but source_sha256 is given", t.path), "leave source_sha256 out for a new file"}

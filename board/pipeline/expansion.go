@@ -38,18 +38,18 @@ func ParseExpansion(b []byte) (Expansion, error) {
 	if err != nil {
 		return e, err
 	}
-	e.Files = f.texts("additional_files_needed", true, maxExpansionList, maxPathBytes)
-	e.Packages = f.texts("external_package_docs", false, maxExpansionList, maxName)
-	e.Queries = f.texts("search_queries", false, maxQueries, maxQuery)
-	e.Snippets = f.texts("explore_snippets", false, maxQueries, maxQuery)
-	e.Reasoning = f.text("reasoning", false, maxReasoning)
-	f.rest("unexpected_key")
+	e.Files = f.readTexts("additional_files_needed", true, maxExpansionList, maxPathBytes)
+	e.Packages = f.readTexts("external_package_docs", false, maxExpansionList, maxName)
+	e.Queries = f.readTexts("search_queries", false, maxQueries, maxQuery)
+	e.Snippets = f.readTexts("explore_snippets", false, maxQueries, maxQuery)
+	e.Reasoning = f.readText("reasoning", false, maxReasoning)
+	f.refuseOthers("unexpected_key")
 	for _, q := range e.Queries {
 		if len(q) < minQuery {
-			f.say("query_short", f.v.at(), fmt.Sprintf("the query %q has %d bytes, at least %d", q, len(q), minQuery), "say what to look for")
+			f.addFault("query_short", f.v.place(), fmt.Sprintf("the query %q has %d bytes, at least %d", q, len(q), minQuery), "say what to look for")
 		}
 	}
-	return e, u.orNil()
+	return e, u.errorOrNil()
 }
 
 // Round is what a session gets of what it asked for.
@@ -70,48 +70,48 @@ func (e Expansion) Resolve(files, has []string) Round {
 	give := func(asked, path string) {
 		switch {
 		case slices.Contains(has, path) || slices.Contains(r.Files, path):
-			r.deny(asked, "it was given already")
-		case keepsSecrets(path):
-			r.deny(asked, "it may contain credentials")
+			r.addDenied(asked, "it was given already")
+		case mayKeepSecrets(path):
+			r.addDenied(asked, "it may contain credentials")
 		case len(r.Files) == ExpansionFiles:
-			r.deny(asked, fmt.Sprintf("at most %d files are given per round", ExpansionFiles))
+			r.addDenied(asked, fmt.Sprintf("at most %d files are given per round", ExpansionFiles))
 		default:
 			r.Files = append(r.Files, path)
 		}
 	}
 	for _, asked := range e.Files {
-		switch hits := endsIn(sorted, asked); len(hits) {
+		switch hits := filesEndingIn(sorted, asked); len(hits) {
 		case 0:
-			r.deny(asked, "there is no such file")
+			r.addDenied(asked, "there is no such file")
 		case 1:
 			give(asked, hits[0])
 		default:
-			r.deny(asked, "could be "+strings.Join(hits[:min(3, len(hits))], ", "))
+			r.addDenied(asked, "could be "+strings.Join(hits[:min(3, len(hits))], ", "))
 		}
 	}
 	for _, q := range slices.Concat(e.Queries, e.Snippets) {
-		best := byWords(sorted, q)
+		best := filesByWords(sorted, q)
 		if len(best) == 0 {
-			r.deny(q, "no path contains these words")
+			r.addDenied(q, "no path contains these words")
 		}
 		for _, p := range best {
 			give(q, p)
 		}
 	}
 	for _, p := range e.Packages {
-		r.deny(p, "package documentation is not available; name a file")
+		r.addDenied(p, "package documentation is not available; name a file")
 	}
 	return *r
 }
 
-func (r *Round) deny(asked, why string) { r.Not = append(r.Not, Denied{asked, why}) }
+func (r *Round) addDenied(asked, why string) { r.Not = append(r.Not, Denied{asked, why}) }
 
-func keepsSecrets(path string) bool {
+func mayKeepSecrets(path string) bool {
 	return slices.ContainsFunc(policy.CheckProtected(path, nil), func(f policy.Finding) bool { return f.Code == "protected_credential" })
 }
 
-// endsIn lists the file of that path, or else those whose path ends in it.
-func endsIn(files []string, asked string) []string {
+// filesEndingIn lists the file of that path, or else those whose path ends in it.
+func filesEndingIn(files []string, asked string) []string {
 	asked = strings.TrimPrefix(asked, "./")
 	if slices.Contains(files, asked) {
 		return []string{asked}
@@ -128,9 +128,9 @@ func endsIn(files []string, asked string) []string {
 // maxFound is how many files one query finds.
 const maxFound = 2
 
-// byWords lists the files whose paths hold most words of a query, at least half
+// filesByWords lists the files whose paths hold most words of a query, at least half
 // of them, the shortest path first among equals.
-func byWords(files []string, query string) []string {
+func filesByWords(files []string, query string) []string {
 	type hit struct {
 		path string
 		n    int
@@ -175,7 +175,7 @@ func pathWords(s string) []string {
 			end()
 			continue
 		}
-		if i > 0 && begins(rs, i) {
+		if i > 0 && beginsWord(rs, i) {
 			end()
 		}
 		word = append(word, r)
@@ -184,8 +184,8 @@ func pathWords(s string) []string {
 	return words
 }
 
-// begins reports that a new word begins at i.
-func begins(rs []rune, i int) bool {
+// beginsWord reports that a new word begins at i.
+func beginsWord(rs []rune, i int) bool {
 	before, r := rs[i-1], rs[i]
 	switch {
 	case unicode.IsDigit(before) != unicode.IsDigit(r):

@@ -5,8 +5,8 @@ import "strings"
 // Meaning is what a code means that a session's work is sent back or stopped for.
 type Meaning struct{ Code, Text string }
 
-// meaning is what a table says of a code, "" for one that it does not have.
-func meaning(of []Meaning, code string) string {
+// lookUp is what a table says of a code, "" for one that it does not have.
+func lookUp(of []Meaning, code string) string {
 	for _, m := range of {
 		if m.Code == code {
 			return m.Text
@@ -42,7 +42,7 @@ func Helds() []Meaning {
 }
 
 // ExplainHeld says what a code means, "" for a word that is none.
-func ExplainHeld(h Held) string { return meaning(Helds(), string(h)) }
+func ExplainHeld(h Held) string { return lookUp(Helds(), string(h)) }
 
 // Stops says of every reason to stop a repair what it means, in their order.
 func Stops() []Meaning {
@@ -70,7 +70,7 @@ func Unrepaired(note string) string {
 	code, said, _ := strings.Cut(note, ": ")
 	code, _, _ = strings.Cut(code, "; ")
 	bare, _, _ := strings.Cut(code, ":")
-	means := meaning(Stops(), bare)
+	means := lookUp(Stops(), bare)
 	if means == "" {
 		return note
 	}

@@ -13,7 +13,7 @@ import (
 func TestEveryCodeIsExplained(t *testing.T) {
 	t.Parallel()
 	said := map[string]bool{}
-	code := regexp.MustCompile(`(?:f\.say\(|\bsay\(i, |p\.fault\(|f\.rest\(|Fault\{(?:Code: )?|Unusable\{\{(?:Code: )?|Unfit[A-Z]\w+ += )"([a-z_-]+)"`)
+	code := regexp.MustCompile(`(?:f\.addFault\(|\bsay\(i, |p\.makeFault\(|f\.refuseOthers\(|Fault\{(?:Code: )?|Unusable\{\{(?:Code: )?|Unfit[A-Z]\w+ += )"([a-z_-]+)"`)
 	for _, dir := range []string{".", "../drain", "../../journal/repo"} {
 		names, err := filepath.Glob(dir + "/*.go")
 		if err != nil {

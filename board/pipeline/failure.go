@@ -60,13 +60,13 @@ func (f Failure) Retryable() bool {
 	return f.Class != ClassEnv || f.Sub == EnvResource || f.Sub == EnvNetwork
 }
 
-// First are the ids that are told, at most five.
-func (f Failure) First() []string { return head(f.IDs, maxIDs) }
+// first are the ids that are told, at most five.
+func (f Failure) first() []string { return firstOf(f.IDs, maxIDs) }
 
-// Sig names what failed whatever the order: SHA-256, hex, of the sorted ids
+// signature names what failed whatever the order: SHA-256, hex, of the sorted ids
 // joined with "|", a colon, and the class.
-func (f Failure) Sig() string {
-	return sum256([]byte(strings.Join(slices.Sorted(slices.Values(f.IDs)), "|") + ":" + string(f.Class)))
+func (f Failure) signature() string {
+	return hexSum([]byte(strings.Join(slices.Sorted(slices.Values(f.IDs)), "|") + ":" + string(f.Class)))
 }
 
 // String is one line about it.
@@ -75,18 +75,18 @@ func (f Failure) String() string {
 	if f.Sub != "" {
 		s += " (" + f.Sub + ")"
 	}
-	s += ": " + strings.Join(f.First(), ", ")
+	s += ": " + strings.Join(f.first(), ", ")
 	if n := len(f.IDs) - maxIDs; n > 0 {
 		s += fmt.Sprintf(" and %d more", n)
 	}
 	return s
 }
 
-// PatchSig names a candidate by its bytes: SHA-256, hex, over the paths, modes and
+// patchSignature names a candidate by its bytes: SHA-256, hex, over the paths, modes and
 // contents of its files in the order of their paths.
-func PatchSig(files []Edit) string {
+func patchSignature(files []Edit) string {
 	var b bytes.Buffer
-	for _, f := range byPath(files) {
+	for _, f := range sortedByPath(files) {
 		fmt.Fprintf(&b, "%d:%s", len(f.Path), f.Path)
 		if f.After == nil {
 			b.WriteString("-")
@@ -95,14 +95,14 @@ func PatchSig(files []Edit) string {
 		fmt.Fprintf(&b, "%s%d:", f.NewMode, len(f.After))
 		b.Write(f.After)
 	}
-	return sum256(b.Bytes())
+	return hexSum(b.Bytes())
 }
 
-func byPath(files []Edit) []Edit {
+func sortedByPath(files []Edit) []Edit {
 	return slices.SortedStableFunc(slices.Values(files), func(a, b Edit) int { return strings.Compare(a.Path, b.Path) })
 }
 
-func sum256(b []byte) string {
+func hexSum(b []byte) string {
 	h := sha256.Sum256(b)
 	return hex.EncodeToString(h[:])
 }
@@ -115,12 +115,12 @@ func (r Report) Failure() (Failure, bool) {
 		return Failure{}, false
 	}
 	if len(r.Flaky) > 0 {
-		return Failure{Class: ClassFlake, IDs: r.Flaky, Check: r.firstFailed().Check.Name, Excerpt: excerpt(r.firstFailed().Output)}, true
+		return Failure{Class: ClassFlake, IDs: r.Flaky, Check: r.firstFailed().Check.Name, Excerpt: excerptOf(r.firstFailed().Output)}, true
 	}
-	all := refusals(r.Findings)
+	all := findingFailures(r.Findings)
 	for _, ran := range r.Ran {
 		if !ran.Passed() {
-			all = append(all, ran.failure())
+			all = append(all, ran.diagnose())
 		}
 	}
 	if len(all) == 0 && len(r.Breaches) > 0 {
@@ -129,7 +129,7 @@ func (r Report) Failure() (Failure, bool) {
 	if len(all) == 0 {
 		return Failure{Class: ClassEnv, Sub: EnvBroken, IDs: []string{"the checks were not gone through"}}, true
 	}
-	return merge(all), true
+	return mergeFailures(all), true
 }
 
 // joinBreaches returns one failure of tests that tells all breaches.
@@ -148,8 +148,8 @@ func (r Report) firstFailed() Ran {
 	return Ran{}
 }
 
-// merge is the worst of some failures, with the ids of all that are as bad.
-func merge(all []Failure) Failure {
+// mergeFailures is the worst of some failures, with the ids of all that are as bad.
+func mergeFailures(all []Failure) Failure {
 	worst := all[0]
 	for _, f := range all[1:] {
 		if f.rank() < worst.rank() {
@@ -164,7 +164,7 @@ func merge(all []Failure) Failure {
 			}
 		}
 	}
-	worst.IDs = head(sortedNames(ids), maxAllIDs)
+	worst.IDs = firstOf(sortedNames(ids), maxAllIDs)
 	worst.Steady = slices.ContainsFunc(all, func(f Failure) bool { return f.Steady })
 	return worst
 }
@@ -177,29 +177,29 @@ func (f Failure) rank() int {
 	return 1 + slices.Index([]Class{ClassEnv, ClassSyntax, ClassTest, ClassFlake}, f.Class)
 }
 
-// formal are the rules that a candidate breaks by its form alone: it can be
+// formalRules are the rules that a candidate breaks by its form alone: it can be
 // written again, rightly.
-var formal = []string{
+var formalRules = []string{
 	"parse_failed", "odd_mark", "placeholder_text", "ellipsis_line", "truncated_length", "truncated_end", "fence_wrapped",
 	"conflict_marker", "file_without_content", "coverage_missing",
 }
 
-// weakened are the rules about tests that vouch for less than they did.
-var weakened = []string{
+// weakenedRules are the rules about tests that vouch for less than they did.
+var weakenedRules = []string{
 	"test_assertion_inverted", "test_assertion_weakened", "test_removed", "test_skipped", "test_main_bypass", "test_detected",
 }
 
-// mendable are the rules that a candidate breaks by files and names that it does not
+// mendableRules are the rules that a candidate breaks by files and names that it does not
 // need, such as what a build left behind: whoever made it is asked once to leave them out.
-var mendable = []string{"coverage_outside", "beyond_plan", "beyond_findings", "size_binary", "size_files", "size_file", "size_total", "name_confusable", "name_compatibility", "name_punctuation"}
+var mendableRules = []string{"coverage_outside", "beyond_plan", "beyond_findings", "size_binary", "size_files", "size_file", "size_total", "name_confusable", "name_compatibility", "name_punctuation"}
 
 // Mendable are the hard findings among all where every one of them is of a kind that
 // the one who made the change may mend, once, by leaving something out; else none.
 func Mendable(all []policy.Finding) (out []policy.Finding) {
 	for _, f := range all {
 		switch {
-		case !hard(f):
-		case !slices.Contains(mendable, f.Code):
+		case !isHard(f):
+		case !slices.Contains(mendableRules, f.Code):
 			return nil
 		default:
 			out = append(out, f)
@@ -210,17 +210,17 @@ func Mendable(all []policy.Finding) (out []policy.Finding) {
 
 // WeakensTests reports a code of the iron gate that says that tests vouch for less
 // than they did. Whoever wrote the change can mend that: by leaving the tests be.
-func WeakensTests(code string) bool { return slices.Contains(weakened, code) }
+func WeakensTests(code string) bool { return slices.Contains(weakenedRules, code) }
 
-// refusals are hard findings as failures.
-func refusals(findings []policy.Finding) []Failure {
+// findingFailures are hard findings as failures.
+func findingFailures(findings []policy.Finding) []Failure {
 	var out []Failure
 	for _, f := range findings {
-		if !hard(f) {
+		if !isHard(f) {
 			continue
 		}
 		made := Failure{Class: ClassEnv, Sub: EnvRule, IDs: []string{strings.TrimSpace(f.Code + " " + f.Path)}, Check: f.Code, Excerpt: f.Error()}
-		if slices.Contains(formal, f.Code) {
+		if slices.Contains(formalRules, f.Code) {
 			made.Class, made.Sub = ClassSyntax, ""
 		} else if WeakensTests(f.Code) {
 			made.Class, made.Sub = ClassTest, ""
@@ -230,13 +230,13 @@ func refusals(findings []policy.Finding) []Failure {
 	return out
 }
 
-// failure is what one check failed of, nothing where it passed.
-func (r Ran) failure() Failure {
+// diagnose is what one check failed of, nothing where it passed.
+func (r Ran) diagnose() Failure {
 	if r.Passed() {
 		return Failure{}
 	}
-	f := Failure{Check: r.Check.Name, Excerpt: excerpt(r.Output)}
-	said := read(r.Output, r.Check.Module)
+	f := Failure{Check: r.Check.Name, Excerpt: excerptOf(r.Output)}
+	said := readOutput(r.Output, r.Check.Module)
 	switch {
 	case r.Fault == FaultStart:
 		f.Class, f.Sub = ClassEnv, EnvCommand
@@ -258,10 +258,10 @@ func (r Ran) failure() Failure {
 	if len(f.IDs) == 0 {
 		f.IDs = []string{r.String()}
 	}
-	f.IDs = head(f.IDs, maxAllIDs)
+	f.IDs = firstOf(f.IDs, maxAllIDs)
 	return f
 }
 
-func head(list []string, n int) []string { return list[:min(n, len(list))] }
+func firstOf(list []string, n int) []string { return list[:min(n, len(list))] }
 
 func sortedNames(set map[string]bool) []string { return slices.Sorted(maps.Keys(set)) }

@@ -71,7 +71,7 @@ func TestClasses(t *testing.T) {
 	}
 	for _, tt := range tests {
 		ran := Ran{Check: Check{Name: "check", Module: "example.com/m"}, Done: true, Exit: 1, Output: output(t, tt.name)}
-		f := ran.failure()
+		f := ran.diagnose()
 		if got := strings.TrimSpace(string(f.Class) + " " + f.Sub); got != tt.want {
 			t.Errorf("%s: %s, want %s", tt.name, got, tt.want)
 		}
@@ -105,7 +105,7 @@ func TestClassesOfEnds(t *testing.T) {
 	}
 	for _, tt := range tests {
 		tt.ran.Check.Name = "check"
-		f := tt.ran.failure()
+		f := tt.ran.diagnose()
 		if f.String() != tt.want || f.Retryable() != tt.retryable {
 			t.Errorf("%s: %q, retryable %t; want %q, %t", tt.name, f, f.Retryable(), tt.want, tt.retryable)
 		}
@@ -126,13 +126,13 @@ func TestNotTheSurroundings(t *testing.T) {
 		`x_test.go:3: want "address already in use"`,
 	} {
 		out := "--- FAIL: TestX (0.00s)\n    " + line + "\nFAIL\nFAIL\texample.com/m/a\t0.003s\nFAIL\n"
-		f := Ran{Done: true, Exit: 1, Output: []byte(out)}.failure()
+		f := Ran{Done: true, Exit: 1, Output: []byte(out)}.diagnose()
 		if d := cmp.Diff([]string{"example.com/m/a.TestX"}, f.IDs); f.Class != ClassTest || d != "" {
 			t.Errorf("%s: %s", line, f)
 		}
 	}
 	shout := "main.go:12: hello\n--- FAIL: TestX (0.00s)\nFAIL\nFAIL\tm\t0.003s\n"
-	if f := (Ran{Done: true, Exit: 1, Output: []byte(shout)}).failure(); f.Class != ClassTest {
+	if f := (Ran{Done: true, Exit: 1, Output: []byte(shout)}).diagnose(); f.Class != ClassTest {
 		t.Errorf("what a test printed is a place: %s", f)
 	}
 }
@@ -184,21 +184,21 @@ func TestReportFailure(t *testing.T) {
 func TestSignatures(t *testing.T) {
 	t.Parallel()
 	f := Failure{Class: ClassTest, IDs: []string{"b", "a"}}
-	if got, want := f.Sig(), sum256([]byte("a|b:test")); got != want {
+	if got, want := f.signature(), hexSum([]byte("a|b:test")); got != want {
 		t.Errorf("%s, want %s", got, want)
 	}
-	same := PatchSig([]Edit{{Path: "b", After: []byte("2")}, {Path: "a", After: []byte("1")}})
+	same := patchSignature([]Edit{{Path: "b", After: []byte("2")}, {Path: "a", After: []byte("1")}})
 	for name, other := range map[string][]Edit{
 		"content": {{Path: "a", After: []byte("1")}, {Path: "b", After: []byte("3")}},
 		"deleted": {{Path: "a", After: []byte("1")}, {Path: "b"}},
 		"mode":    {{Path: "a", After: []byte("1"), NewMode: modeExec}, {Path: "b", After: []byte("2")}},
 		"border":  {{Path: "a", After: []byte("11:b1:2")}},
 	} {
-		if PatchSig(other) == same {
+		if patchSignature(other) == same {
 			t.Errorf("%s makes no difference", name)
 		}
 	}
-	if PatchSig([]Edit{{Path: "a", After: []byte("1")}, {Path: "b", After: []byte("2")}}) != same {
+	if patchSignature([]Edit{{Path: "a", After: []byte("1")}, {Path: "b", After: []byte("2")}}) != same {
 		t.Error("the order makes a difference")
 	}
 }
@@ -206,7 +206,7 @@ func TestSignatures(t *testing.T) {
 // TestTally counts tests, or packages where the output does not name them all.
 func TestTally(t *testing.T) {
 	t.Parallel()
-	for name, want := range map[string]tally{
+	for name, want := range map[string]testCount{
 		"tests":       {1, 1, true},
 		"json":        {5, 3, true},
 		"nothing":     {0, 0, true},
@@ -234,14 +234,14 @@ func FuzzFailure(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, out []byte, exit int) {
 		r := Ran{Check: Check{Name: "check", Tests: true, Module: "example.com/m"}, Done: true, Exit: exit, Output: out}
-		fail := r.failure()
+		fail := r.diagnose()
 		if r.Passed() != (fail.Class == "") || r.Passed() && exit != 0 {
 			t.Fatalf("exit %d: passed %t, %+v", exit, r.Passed(), fail)
 		}
 		if r.Passed() {
 			return
 		}
-		if len(fail.IDs) == 0 || len(fail.IDs) > maxAllIDs || len(fail.First()) > maxIDs || len(fail.Excerpt) > 3*maxExcerpt || fail.Sub == EnvRule {
+		if len(fail.IDs) == 0 || len(fail.IDs) > maxAllIDs || len(fail.first()) > maxIDs || len(fail.Excerpt) > 3*maxExcerpt || fail.Sub == EnvRule {
 			t.Fatalf("%+v", fail)
 		}
 		for _, m := range Measured([]Ran{r}) {
@@ -264,8 +264,8 @@ func TestMergeIsStable(t *testing.T) {
 			return f
 		})
 		all := rapid.SliceOfN(one, 1, 6).Draw(rt, "all")
-		a, b := merge(all), merge(rapid.Permutation(all).Draw(rt, "again"))
-		if a.Sig() != b.Sig() || a.Class != b.Class || a.Sub != b.Sub {
+		a, b := mergeFailures(all), mergeFailures(rapid.Permutation(all).Draw(rt, "again"))
+		if a.signature() != b.signature() || a.Class != b.Class || a.Sub != b.Sub {
 			rt.Fatalf("%+v and %+v", a, b)
 		}
 	})

@@ -8,8 +8,8 @@ import (
 	"sync"
 )
 
-// said is what the output of a check says.
-type said struct {
+// diagnosis is what the output of a check says.
+type diagnosis struct {
 	sub    string          // what is wrong with the surroundings, one of the Env words
 	places map[string]bool // that do not build: "FILE: what"
 	syntax bool            // something does not parse or build, nobody says where
@@ -60,11 +60,11 @@ var lineShapes = sync.OnceValue(func() map[string]*regexp.Regexp {
 	}
 })
 
-// read finds in an output what failed. own is the path of the module that is
+// readOutput finds in an output what failed. own is the path of the module that is
 // judged: a package missing from it is the change's own fault.
-func read(output []byte, own string) said {
-	text := string(plain(output))
-	s := said{places: map[string]bool{}, tests: map[string]bool{}, open: map[string]bool{}}
+func readOutput(output []byte, own string) diagnosis {
+	text := string(plainOutput(output))
+	s := diagnosis{places: map[string]bool{}, tests: map[string]bool{}, open: map[string]bool{}}
 	for _, p := range surroundings() {
 		if m := p.re.FindAllStringSubmatch(text, -1); m != nil && !(p.sub == EnvModule && allOwn(m, own)) {
 			s.sub = p.sub
@@ -73,9 +73,9 @@ func read(output []byte, own string) said {
 	}
 	s.talks = lineShapes()["go test"].MatchString(text)
 	for line := range strings.Lines(text) {
-		s.line(strings.TrimRight(line, "\r\n"))
+		s.readLine(strings.TrimRight(line, "\r\n"))
 	}
-	s.close("")
+	s.closePackage("")
 	return s
 }
 
@@ -89,8 +89,8 @@ func allOwn(matches [][]string, own string) bool {
 	return true
 }
 
-// line reads one line.
-func (s *said) line(line string) {
+// readLine reads one line.
+func (s *diagnosis) readLine(line string) {
 	is := func(shape string) string {
 		m := lineShapes()[shape].FindStringSubmatch(line)
 		if len(m) > 1 {
@@ -106,50 +106,50 @@ func (s *said) line(line string) {
 	case is("fail") != "":
 		s.open[is("fail")], s.built = true, false
 	case is("failed") != "":
-		s.packageFailed(line, is("failed"))
+		s.closeFailedPackage(line, is("failed"))
 	case is("ok") != "":
-		s.close(is("ok"))
+		s.closePackage(is("ok"))
 	case is("py") != "":
-		s.tests[cut(is("py"))] = true
+		s.tests[clipID(is("py"))] = true
 	case is("hung") != "" && strings.HasPrefix(s.panicked, "panic: test timed out"):
 		s.open[is("hung")] = true
 	case is("cycle") != "":
-		s.places[cut("import cycle through "+is("cycle"))] = true
+		s.places[clipID("import cycle through "+is("cycle"))] = true
 	case is("syntax") != "":
 		s.syntax = true
 	case s.built || !s.talks:
-		s.place(line)
+		s.readPlace(line)
 	}
 }
 
-// place reads a line of a compiler: of Go's tools any, of others what they call
+// readPlace reads a line of a compiler: of Go's tools any, of others what they call
 // an error.
-func (s *said) place(line string) {
+func (s *diagnosis) readPlace(line string) {
 	for _, shape := range []string{"place", "error"} {
 		if m := lineShapes()[shape].FindStringSubmatch(line); m != nil {
-			s.places[cut(m[1]+": "+m[2])] = true
+			s.places[clipID(m[1]+": "+m[2])] = true
 			return
 		}
 	}
 }
 
-// packageFailed closes a package that failed.
-func (s *said) packageFailed(line, pkg string) {
+// closeFailedPackage closes a package that failed.
+func (s *diagnosis) closeFailedPackage(line, pkg string) {
 	built := !strings.HasSuffix(line, "[build failed]") && !strings.HasSuffix(line, "[setup failed]")
 	switch {
 	case !built:
 		s.syntax = true
 	case len(s.open) == 0 && s.panicked != "":
-		s.tests[cut(pkg+": "+s.panicked)] = true
+		s.tests[clipID(pkg+": "+s.panicked)] = true
 	case len(s.open) == 0:
 		s.tests[pkg] = true
 	}
-	s.close(pkg)
+	s.closePackage(pkg)
 }
 
-// close gives the tests that failed the name of their package. A test that
+// closePackage gives the tests that failed the name of their package. A test that
 // failed because of a part of it is left out: the part is there.
-func (s *said) close(pkg string) {
+func (s *diagnosis) closePackage(pkg string) {
 	whole := map[string]bool{} // tests of which a part is there
 	for name := range s.open {
 		for i := strings.LastIndexByte(name, '/'); i > 0 && !whole[name[:i]]; i = strings.LastIndexByte(name[:i], '/') {
@@ -163,22 +163,22 @@ func (s *said) close(pkg string) {
 		if pkg != "" {
 			name = pkg + "." + name
 		}
-		s.tests[cut(name)] = true
+		s.tests[clipID(name)] = true
 	}
 	clear(s.open)
 	s.panicked, s.built = "", false
 }
 
-func cut(s string) string { return clip(s, maxID, nil) }
+func clipID(s string) string { return clipText(s, maxID, nil) }
 
 // testEvent is a line of go test -json.
 type testEvent struct {
 	Action, Package, Test, Output string
 }
 
-// plain is an output as go test writes it: the events of go test -json become the
+// plainOutput is an output as go test writes it: the events of go test -json become the
 // lines they carry, everything else stays.
-func plain(output []byte) []byte {
+func plainOutput(output []byte) []byte {
 	if !bytes.Contains(output, []byte(`"Action":`)) {
 		return output
 	}
@@ -194,9 +194,9 @@ func plain(output []byte) []byte {
 	return out.Bytes()
 }
 
-// excerpt is the beginning of what an output says of its failure.
-func excerpt(output []byte) string {
-	text := string(plain(output))
+// excerptOf is the beginning of what an output says of its failure.
+func excerptOf(output []byte) string {
+	text := string(plainOutput(output))
 	at := len(text)
 	for _, mark := range []string{"--- FAIL", "panic: ", "\n# ", "FAILED ", "error", "Error"} {
 		if i := strings.Index(text, mark); i >= 0 {
@@ -214,17 +214,17 @@ func excerpt(output []byte) string {
 	return strings.ToValidUTF8(text, "\uFFFD")
 }
 
-// tally is how many tests an output speaks of.
-type tally struct {
+// testCount is how many tests an output speaks of.
+type testCount struct {
 	ran, failed int
 	known       bool
 }
 
 // tallyOutput counts what an output says was run. Tests are counted where it names
 // those that passed too, else packages; a package without tests is none.
-func tallyOutput(output []byte) tally {
-	text := string(plain(output))
-	var tests, pkgs tally
+func tallyOutput(output []byte) testCount {
+	text := string(plainOutput(output))
+	var tests, pkgs testCount
 	passed := 0
 	for line := range strings.Lines(text) {
 		line = strings.TrimRight(line, "\r\n")
@@ -246,7 +246,7 @@ func tallyOutput(output []byte) tally {
 		case strings.Contains(line, "no tests ran"):
 			pkgs.known = true
 		case strings.HasPrefix(line, "=") || strings.Contains(line, " in "):
-			pytest(line, &tests, &passed)
+			tallyPytest(line, &tests, &passed)
 		}
 	}
 	if passed > 0 || tests.known {
@@ -256,8 +256,8 @@ func tallyOutput(output []byte) tally {
 	return pkgs
 }
 
-// pytest reads the last line of pytest: "2 failed, 3 passed in 0.12s".
-func pytest(line string, t *tally, passed *int) {
+// tallyPytest reads the last line of pytest: "2 failed, 3 passed in 0.12s".
+func tallyPytest(line string, t *testCount, passed *int) {
 	for _, m := range lineShapes()["pysum"].FindAllStringSubmatch(line, -1) {
 		n := 0
 		for _, d := range m[1] {

@@ -9,99 +9,99 @@ import (
 	"unicode/utf8"
 )
 
-// complaints are what is wrong with one step.
-type complaints struct {
+// stepCheck are what is wrong with one step.
+type stepCheck struct {
 	op  string
 	all []error
 }
 
-func (c *complaints) say(format string, args ...any) {
+func (c *stepCheck) add(format string, args ...any) {
 	c.all = append(c.all, fmt.Errorf(c.op+": "+format, args...))
 }
 
-// wrong lists what does not allow s after o, nil for nothing. It is the one place
+// checkStep lists what does not allow s after o, nil for nothing. It is the one place
 // that says what a legal op is: for those who write records and for who reads them.
-func (o Op) wrong(s Step) []error {
-	c := &complaints{op: o.ID}
+func (o Op) checkStep(s Step) []error {
+	c := &stepCheck{op: o.ID}
 	switch {
 	case o.Ended():
-		c.say("%s after its ending, %s; nothing follows an ending", s.To, o.Phase)
+		c.add("%s after its ending, %s; nothing follows an ending", s.To, o.Phase)
 		return c.all
 	case o.N == 0:
-		c.begins(o, s)
+		c.checkBeginning(o, s)
 	case !s.enters():
-		c.around(o, s)
+		c.checkMark(o, s)
 	default:
-		c.enters(o, s)
+		c.checkMove(o, s)
 	}
-	c.fields(o, s)
-	c.facts(o, s)
+	c.checkFields(o, s)
+	c.checkFacts(o, s)
 	return c.all
 }
 
-// fields judges what any step may hold.
-func (c *complaints) fields(o Op, s Step) {
+// checkFields judges what any step may hold.
+func (c *stepCheck) checkFields(o Op, s Step) {
 	ends := s.enters() && s.To.Ends()
 	if ends && !s.Until.IsZero() {
-		c.say("%s has a deadline", s.To)
+		c.add("%s has a deadline", s.To)
 	}
 	if s.Reason != "" && !ends {
-		c.say("%s with reason %s; only an ending has one", s.To, s.Reason)
+		c.add("%s with reason %s; only an ending has one", s.To, s.Reason)
 	}
 	if s.At.Before(o.At) || s.At != moment(s.At) || s.Until != moment(s.Until) {
-		c.say("%s at %s, before %s, or a moment finer than a millisecond", s.To, stamp(s.At), stamp(o.At))
+		c.add("%s at %s, before %s, or a moment finer than a millisecond", s.To, formatTime(s.At), formatTime(o.At))
 	}
-	if s.By == "" || s.Spent != o.spendable(s.Spent) {
-		c.say("%s by %q that spends %d", s.To, s.By, s.Spent)
+	if s.By == "" || s.Spent != o.clampSpent(s.Spent) {
+		c.add("%s by %q that spends %d", s.To, s.By, s.Spent)
 	}
 	if len(s.Note) > maxNote || !utf8.ValidString(s.Note) {
-		c.say("a note of %d bytes, at most %d of UTF-8", len(s.Note), maxNote)
+		c.add("a note of %d bytes, at most %d of UTF-8", len(s.Note), maxNote)
 	}
 }
 
-func (c *complaints) begins(o Op, s Step) {
+func (c *stepCheck) checkBeginning(o Op, s Step) {
 	if !s.enters() || s.To != Classify {
-		c.say("begins with %s; an op begins in classify", s.To)
+		c.add("begins with %s; an op begins in classify", s.To)
 	}
 	if !strings.HasPrefix(o.ID, "op-") || strings.ContainsAny(o.ID, " .\n\t/") || len(o.ID) > 64 {
-		c.say("%q is no op id; want op- and a ULID", o.ID)
+		c.add("%q is no op id; want op- and a ULID", o.ID)
 	}
 	if o.Task == "" {
-		c.say("an op of no task")
+		c.add("an op of no task")
 	}
-	c.deadline(s)
+	c.checkDeadline(s)
 }
 
-// enters judges a move to a phase or an ending.
-func (c *complaints) enters(o Op, s Step) {
+// checkMove judges a move to a phase or an ending.
+func (c *stepCheck) checkMove(o Op, s Step) {
 	if allowed := o.Phase.Next(); !slices.Contains(allowed, s.To) {
-		c.say("cannot move from %s to %s; want one of %s", o.Phase, s.To, joinPhases(allowed))
+		c.add("cannot move from %s to %s; want one of %s", o.Phase, s.To, joinPhases(allowed))
 		return
 	}
 	moved := len(o.Moved)
 	if s.Moved != (Effect{}) {
-		c.moves(o, s)
+		c.checkEffect(o, s)
 		moved++
 	}
 	if s.To.Ends() {
-		c.ends(o, s, moved)
+		c.checkEnding(o, s, moved)
 		return
 	}
-	if tries := o.tries(s.To); tries > s.To.Retries() && (s.To == o.Phase || s.To == Repair) {
-		c.say("%s is tried again %d times, at most %d", s.To, tries, s.To.Retries())
+	if tries := o.countTries(s.To); tries > s.To.Retries() && (s.To == o.Phase || s.To == Repair) {
+		c.add("%s is tried again %d times, at most %d", s.To, tries, s.To.Retries())
 	}
 	if !s.At.Before(o.Until) {
-		c.say("%s is entered at %s, after %s had until %s", s.To, stamp(s.At), o.Phase, stamp(o.Until))
+		c.add("%s is entered at %s, after %s had until %s", s.To, formatTime(s.At), o.Phase, formatTime(o.Until))
 	}
 	if o.pending != (Effect{}) || s.To == Verify && moved != 1 {
-		c.say("%s is entered and no record says that a ref was moved", s.To)
+		c.add("%s is entered and no record says that a ref was moved", s.To)
 	}
 	for _, key := range s.To.row().needs {
 		if cmp.Or(s.Set[key], o.facts[key]) == "" {
-			c.say("%s is entered without the fact %s", s.To, key)
+			c.add("%s is entered without the fact %s", s.To, key)
 		}
 	}
-	c.deadline(s)
+	c.checkDeadline(s)
 }
 
 // joinPhases lists phases.
@@ -113,42 +113,42 @@ func joinPhases(all []Phase) string {
 	return strings.Join(words, ", ")
 }
 
-// tries is how often p would have been tried again, entered once more.
-func (o Op) tries(p Phase) int {
+// countTries is how often p would have been tried again, entered once more.
+func (o Op) countTries(p Phase) int {
 	if p == Repair {
 		return o.Repairs + 1
 	}
 	return o.Tries
 }
 
-// deadline judges the deadline that a step sets.
-func (c *complaints) deadline(s Step) {
+// checkDeadline judges the deadline that a step sets.
+func (c *stepCheck) checkDeadline(s Step) {
 	if !s.Until.After(s.At) {
-		c.say("%s at %s has until %s", s.To, stamp(s.At), stamp(s.Until))
+		c.add("%s at %s has until %s", s.To, formatTime(s.At), formatTime(s.Until))
 	}
 }
 
-// ends judges an ending by its reason and by what the op moved.
-func (c *complaints) ends(o Op, s Step, moved int) {
+// checkEnding judges an ending by its reason and by what the op moved.
+func (c *stepCheck) checkEnding(o Op, s Step, moved int) {
 	r, known := s.Reason.row()
 	switch {
 	case !known:
-		c.say("ends as %s for %q, which is no reason", s.To, s.Reason)
+		c.add("ends as %s for %q, which is no reason", s.To, s.Reason)
 	case !slices.Contains(r.ends, s.To) || len(r.from) > 0 && !slices.Contains(r.from, o.Phase):
-		c.say("ends in %s as %s for %s, which is no reason for it", o.Phase, s.To, s.Reason)
+		c.add("ends in %s as %s for %s, which is no reason for it", o.Phase, s.To, s.Reason)
 	}
 	if o.mayHaveMoved() != (s.To == Postmortem) && o.Phase != Waiting && s.To != Complete {
-		c.say("ends in %s as %s; postmortem is the ending, and the only one, of what may have moved a ref", o.Phase, s.To)
+		c.add("ends in %s as %s; postmortem is the ending, and the only one, of what may have moved a ref", o.Phase, s.To)
 	}
 	if (s.Reason == PhaseDeadline || s.Reason == ReviewExpired) && s.At.Before(o.Until) {
-		c.say("%s at %s, it had until %s", s.Reason, stamp(s.At), stamp(o.Until))
+		c.add("%s at %s, it had until %s", s.Reason, formatTime(s.At), formatTime(o.Until))
 	}
 	tier := cmp.Or(s.Set[FactTier], o.facts[FactTier])
 	if s.Reason == TierBlocked && tier != "BLOCKED" {
-		c.say("blocked by its tier, which is %s", cmp.Or(tier, "not known"))
+		c.add("blocked by its tier, which is %s", cmp.Or(tier, "not known"))
 	}
 	if s.Reason == Landed && (moved != 2 || o.pending != Effect{}) {
-		c.say("landed by itself with %d refs moved", moved)
+		c.add("landed by itself with %d refs moved", moved)
 	}
 }
 
@@ -156,72 +156,72 @@ func (c *complaints) ends(o Op, s Step, moved int) {
 // preview of NOTIFY_APPLY aside.
 func MayLand(tier string) bool { return slices.Contains(Tiers()[:2], tier) }
 
-// moves judges the move of a ref.
-func (c *complaints) moves(o Op, s Step) {
+// checkEffect judges the move of a ref.
+func (c *stepCheck) checkEffect(o Op, s Step) {
 	e := s.Moved
 	before := map[Phase]int{Verify: 1}[o.Phase] // refs that earlier phases moved
 	switch {
 	case o.Phase != Apply && o.Phase != Verify || s.mark == "" && s.To != map[Phase]Phase{Apply: Verify, Verify: Complete}[o.Phase]:
-		c.say("%s moves %s and goes to %s; only apply and verify move a ref, and go on", o.Phase, e.Ref, s.To)
+		c.add("%s moves %s and goes to %s; only apply and verify move a ref, and go on", o.Phase, e.Ref, s.To)
 	case !strings.HasPrefix(e.Ref, "refs/") || e.New == "" || e.Old == e.New || len(e.Ref)+len(e.Old)+len(e.New) > maxEffect:
-		c.say("moves %q from %q to %q", e.Ref, e.Old, e.New)
+		c.add("moves %q from %q to %q", e.Ref, e.Old, e.New)
 	case slices.ContainsFunc(o.Moved, func(m Effect) bool { return m.Ref == e.Ref }):
-		c.say("applies twice: %s was moved before", e.Ref)
+		c.add("applies twice: %s was moved before", e.Ref)
 	case len(o.Moved) > before:
-		c.say("applies twice in %s", o.Phase)
+		c.add("applies twice in %s", o.Phase)
 	case o.Phase == Verify:
-		c.landing(o, e)
+		c.checkLanding(o, e)
 	}
 	if !s.At.Before(o.Until) {
-		c.say("%s is moved at %s, after %s had until %s", e.Ref, stamp(s.At), o.Phase, stamp(o.Until))
+		c.add("%s is moved at %s, after %s had until %s", e.Ref, formatTime(s.At), o.Phase, formatTime(o.Until))
 	}
 }
 
-// landing judges the move by which a change is to land without a person: its tier lets
+// checkLanding judges the move by which a change is to land without a person: its tier lets
 // it, a person saw it where the tier wants that, and it is what was verified.
-func (c *complaints) landing(o Op, e Effect) {
+func (c *stepCheck) checkLanding(o Op, e Effect) {
 	tier := o.facts[FactTier]
 	switch {
 	case !MayLand(tier):
-		c.say("lands by itself as %s", tier)
+		c.add("lands by itself as %s", tier)
 	case tier == string(NotifyApply) && !strings.HasPrefix(o.facts[FactPreviewed], "human:"):
-		c.say("lands by itself as %s, and no person saw it first", NotifyApply)
+		c.add("lands by itself as %s, and no person saw it first", NotifyApply)
 	case e.New != o.Moved[0].New || e.Old != o.facts[FactBase]:
-		c.say("lands %s on %s by itself; what was verified is %s on %s", e.New, cmp.Or(e.Old, "nothing"), o.Moved[0].New, o.facts[FactBase])
+		c.add("lands %s on %s by itself; what was verified is %s on %s", e.New, cmp.Or(e.Old, "nothing"), o.Moved[0].New, o.facts[FactBase])
 	}
 }
 
-// spendable is n as far as an op can have spent it: not below zero, and in all no
+// clampSpent is n as far as an op can have spent it: not below zero, and in all no
 // more than every reader of JSON can hold.
-func (o Op) spendable(n int64) int64 { return min(max(n, 0), 1<<53-o.Spent) }
+func (o Op) clampSpent(n int64) int64 { return min(max(n, 0), 1<<53-o.Spent) }
 
-// judged are the facts that stay as they are behind the gate.
-var judged = []string{FactBase, FactCandidate, FactRules, FactTier}
+// frozenFacts are the facts that stay as they are behind the gate.
+var frozenFacts = []string{FactBase, FactCandidate, FactRules, FactTier}
 
-// facts judges new and changed facts.
-func (c *complaints) facts(o Op, s Step) {
+// checkFacts judges new and changed facts.
+func (c *stepCheck) checkFacts(o Op, s Step) {
 	for _, key := range slices.Sorted(maps.Keys(s.Set)) {
-		c.fact(o, key, s.Set[key])
+		c.checkFact(o, key, s.Set[key])
 	}
 	if s.To == Approve && cmp.Or(s.Set[FactTier], o.facts[FactTier]) == "BLOCKED" {
-		c.say("a BLOCKED change leaves the gate")
+		c.add("a BLOCKED change leaves the gate")
 	}
 }
 
-// fact judges one: behind the gate what was judged stays, and a tier only rises.
-func (c *complaints) fact(o Op, key, is string) {
+// checkFact judges one: behind the gate what was judged stays, and a tier only rises.
+func (c *stepCheck) checkFact(o Op, key, is string) {
 	was, behind := o.facts[key], slices.Contains([]Phase{Approve, Apply, Verify, Waiting}, o.Phase)
-	if !factName(key) || is == "" || len(is) > maxFact || !utf8.ValidString(is) {
-		c.say("fact %q of %d bytes; a name of a-z and _, a text of at most %d bytes", key, len(is), maxFact)
+	if !isFactName(key) || is == "" || len(is) > maxFact || !utf8.ValidString(is) {
+		c.add("fact %q of %d bytes; a name of a-z and _, a text of at most %d bytes", key, len(is), maxFact)
 	}
-	if behind && was != "" && is != was && slices.Contains(judged, key) {
-		c.say("fact %s changes behind the gate; what was judged is what lands", key)
+	if behind && was != "" && is != was && slices.Contains(frozenFacts, key) {
+		c.add("fact %s changes behind the gate; what was judged is what lands", key)
 	}
 	if now := slices.Index(Tiers(), is); key == FactTier && (now < 0 || now < slices.Index(Tiers(), was)) {
-		c.say("tier %s after %s; a tier only rises", is, cmp.Or(was, "none"))
+		c.add("tier %s after %s; a tier only rises", is, cmp.Or(was, "none"))
 	}
 }
 
-func factName(s string) bool {
+func isFactName(s string) bool {
 	return s != "" && len(s) <= 32 && strings.Trim(s, "abcdefghijklmnopqrstuvwxyz_") == ""
 }

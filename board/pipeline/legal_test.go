@@ -76,7 +76,7 @@ func TestWhatAStepMayNotBe(t *testing.T) {
 		{"of no task", Op{ID: "op-9"}, first, "an op of no task"},
 		{"a name that is none", Op{ID: "../x", Task: "t"}, first, "is no op id"},
 	} {
-		err := errors.Join(c.o.wrong(c.s)...)
+		err := errors.Join(c.o.checkStep(c.s)...)
 		if c.want == "" && err != nil || c.want != "" && (err == nil || !strings.Contains(err.Error(), c.want)) {
 			t.Errorf("%s: %v; want %q", c.name, err, c.want)
 		}

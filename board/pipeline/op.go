@@ -105,14 +105,14 @@ func Begin(id, task, run string, now time.Time, l Limits, facts map[string]strin
 
 // Advance is the op after a transition, or what is wrong with it.
 func (o Op) Advance(s Step) (Op, error) {
-	if all := o.wrong(s); len(all) > 0 {
+	if all := o.checkStep(s); len(all) > 0 {
 		return o, all[0]
 	}
-	return o.fold(s), nil
+	return o.apply(s), nil
 }
 
-// fold is the op after s, whatever s is.
-func (o Op) fold(s Step) Op {
+// apply is the op after s, whatever s is.
+func (o Op) apply(s Step) Op {
 	n := o
 	n.facts = maps.Clone(o.facts)
 	if n.facts == nil {
@@ -147,8 +147,8 @@ func moment(t time.Time) time.Time { return t.UTC().Truncate(time.Millisecond) }
 
 const layout = "2006-01-02T15:04:05.000Z"
 
-// stamp writes a moment; the zero one is empty.
-func stamp(t time.Time) string {
+// formatTime writes a moment; the zero one is empty.
+func formatTime(t time.Time) string {
 	if t.IsZero() {
 		return ""
 	}

@@ -51,10 +51,10 @@ func (o Op) Changes() (names []string, count int) {
 	return names, count
 }
 
-// taught are the endings that tell something of the change itself: whether it went
+// teachingEndings are the endings that tell something of the change itself: whether it went
 // well. Any other is of a person who called it off, a clock, the disk, a provider or
 // the surroundings.
-var taught = map[Reason]bool{
+var teachingEndings = map[Reason]bool{
 	Merged: true, Landed: true,
 	Rejected: false, RuleRefused: false, TierBlocked: false, PlanWrong: false, CandidateUnusable: false, RetriesExhausted: false,
 	ValidationFailed: false, RepairStopped: false, VerifyFailed: false,
@@ -66,7 +66,7 @@ func Trials(stories []Story) []memory.Trial {
 	var out []memory.Trial
 	for _, s := range stories {
 		o := s.Op()
-		well, teaches := taught[o.Reason]
+		well, teaches := teachingEndings[o.Reason]
 		if !s.Sound || !o.Ended() || !teaches || o.stoppedBySurroundings() {
 			continue
 		}
@@ -98,9 +98,9 @@ func (o Op) stoppedBySurroundings() bool {
 	})
 }
 
-// careful are the files of the change that ask for more care than it does itself,
+// describePast are the files of the change that ask for more care than it does itself,
 // a line each.
-func (a asked) careful() []string {
+func (a ruleInput) describePast() []string {
 	var out []string
 	for _, r := range a.at.Past.Careful(Candidate{Files: a.e.Files}.Paths(), a.Blast) {
 		risk := r.Risk(a.Blast)

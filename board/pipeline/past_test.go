@@ -78,8 +78,8 @@ func TestTrials(t *testing.T) {
 			t.Errorf("%s teaches %+v", r, got)
 		}
 	}
-	env := Iteration{N: 1, Class: ClassEnv, Stop: StopEnv.of(EnvNetwork), At: time.UnixMilli(1)}
-	if got := Trials([]Story{ended(RepairStopped, modify("a.go"), env.Facts())}); got != nil {
+	env := Iteration{N: 1, Class: ClassEnv, Stop: StopEnv.withDetail(EnvNetwork), At: time.UnixMilli(1)}
+	if got := Trials([]Story{ended(RepairStopped, modify("a.go"), env.facts())}); got != nil {
 		t.Errorf("what the surroundings are to blame for teaches %+v", got)
 	}
 	open, unsound := ended(Merged, nil, nil), ended(Merged, nil, nil)

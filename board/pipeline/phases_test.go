@@ -27,7 +27,7 @@ func TestTheWholeSquare(t *testing.T) {
 			if from.Ends() {
 				o.Reason = Noop
 			}
-			errs := o.wrong(Step{To: to})
+			errs := o.checkStep(Step{To: to})
 			allowed := !slices.ContainsFunc(errs, func(e error) bool { return strings.Contains(e.Error(), "cannot move") }) && !from.Ends()
 			if allowed != slices.Contains(from.Next(), to) {
 				t.Errorf("%s → %s: allowed %v, Next says %v", from, to, allowed, from.Next())

@@ -51,41 +51,41 @@ func ParsePlan(b []byte, targets []string) (ChangePlan, error) {
 	if err != nil {
 		return p, err
 	}
-	p.Approach = f.text("approach", true, maxWords)
-	p.Complexity = Complexity(f.oneOf("complexity", "trivial", "moderate", "complex", "architectural"))
-	changes := f.list("ordered_changes", true, maxPlanChanges)
-	f.texts("risk_factors", true, maxPlanList, maxWords)
-	f.text("test_strategy", true, maxWords)
-	f.text("architectural_notes", true, maxWords)
-	f.rest("unexpected_key")
+	p.Approach = f.readText("approach", true, maxWords)
+	p.Complexity = Complexity(f.readWord("complexity", "trivial", "moderate", "complex", "architectural"))
+	changes := f.readList("ordered_changes", true, maxPlanChanges)
+	f.readTexts("risk_factors", true, maxPlanList, maxWords)
+	f.readText("test_strategy", true, maxWords)
+	f.readText("architectural_notes", true, maxWords)
+	f.refuseOthers("unexpected_key")
 	var at []string
 	for _, v := range changes {
 		g := &form{v: v, u: &u}
-		if g.isObject(v) {
-			p.Changes, at = append(p.Changes, g.plannedChange()), append(at, v.at())
+		if g.checkObject(v) {
+			p.Changes, at = append(p.Changes, g.readChange()), append(at, v.place())
 		}
 	}
 	if len(changes) == 0 && len(u) == 0 {
-		f.say("plan_empty", f.v.at(), "ordered_changes is empty", "name the files to change")
+		f.addFault("plan_empty", f.v.place(), "ordered_changes is empty", "name the files to change")
 	}
 	if len(u) > 0 {
 		return p, u
 	}
-	return p, p.wrong(at, targets).orNil()
+	return p, p.check(at, targets).errorOrNil()
 }
 
-func (f *form) plannedChange() PlannedChange {
-	c := PlannedChange{Path: f.text("file_path", true, maxPathBytes)}
-	f.oneOf("change_type", "modify", "create", "delete")
-	f.text("description", true, maxWords)
-	c.After = f.texts("dependencies", true, maxPlanChanges, maxPathBytes)
-	f.oneOf("estimated_scope", "small", "medium", "large")
-	f.rest("unexpected_key")
+func (f *form) readChange() PlannedChange {
+	c := PlannedChange{Path: f.readText("file_path", true, maxPathBytes)}
+	f.readWord("change_type", "modify", "create", "delete")
+	f.readText("description", true, maxWords)
+	c.After = f.readTexts("dependencies", true, maxPlanChanges, maxPathBytes)
+	f.readWord("estimated_scope", "small", "medium", "large")
+	f.refuseOthers("unexpected_key")
 	return c
 }
 
-// wrong lists what makes a plan one that nobody can follow.
-func (p ChangePlan) wrong(at []string, targets []string) Unusable {
+// check lists what makes a plan one that nobody can follow.
+func (p ChangePlan) check(at []string, targets []string) Unusable {
 	var u Unusable
 	say := func(i int, code, text, fix string) {
 		u = append(u, Fault{code, fmt.Sprintf("%s, %s", at[i], p.Changes[i].Path), text, fix})
@@ -101,7 +101,7 @@ func (p ChangePlan) wrong(at []string, targets []string) Unusable {
 		}
 		place[c.Path] = i
 	}
-	circles := p.circles(place)
+	circles := p.findCycles(place)
 	for i, c := range p.Changes {
 		for _, d := range c.After {
 			j, known := place[d]
@@ -115,15 +115,15 @@ func (p ChangePlan) wrong(at []string, targets []string) Unusable {
 			}
 		}
 	}
-	if !slices.ContainsFunc(p.Changes, func(c PlannedChange) bool { return policy.MatchAnyGlob(folders(targets), c.Path) }) {
+	if !slices.ContainsFunc(p.Changes, func(c PlannedChange) bool { return policy.MatchAnyGlob(expandFolders(targets), c.Path) }) {
 		u = append(u, Fault{"plan_no_overlap", at[0], "changes none of the task's files: " + strings.Join(targets, ", "), "plan the change that the task asks for"})
 	}
 	return u
 }
 
-// circles are the paths on a circle of dependencies: those that can be reached
+// findCycles are the paths on a circle of dependencies: those that can be reached
 // from themselves.
-func (p ChangePlan) circles(place map[string]int) map[string]bool {
+func (p ChangePlan) findCycles(place map[string]int) map[string]bool {
 	on := map[string]bool{}
 	for _, c := range p.Changes {
 		seen := map[string]bool{}
@@ -142,8 +142,8 @@ func (p ChangePlan) circles(place map[string]int) map[string]bool {
 	return on
 }
 
-// folders are globs with those of a folder, "docs/", meaning all below it.
-func folders(globs []string) []string {
+// expandFolders are globs with those of a folder, "docs/", meaning all below it.
+func expandFolders(globs []string) []string {
 	out := make([]string, len(globs))
 	for i, g := range globs {
 		if dir, ok := strings.CutSuffix(g, "/"); ok {

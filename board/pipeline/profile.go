@@ -76,19 +76,19 @@ type Profile struct {
 	graphTrouble []string
 }
 
-// NewProfile computes the profile of a change.
-func NewProfile(f Evidence, pol Policy) Profile {
+// newProfile computes the profile of a change.
+func newProfile(f Evidence, pol Policy) Profile {
 	p := Profile{Filed: string(f.Filed), Files: touchedFiles(f.Files), Touches: map[string][]string{}}
 	if f.Filed == FiledByNobody {
 		p.Filed = "nobody"
 	}
 	core := map[string]bool{}
 	for _, e := range f.Files {
-		core[e.Path] = p.place(e, f, pol)
+		core[e.Path] = p.addPlaces(e, f, pol)
 		p.addSensitive(e.Path, f, pol)
 	}
 	for _, x := range policy.CheckPaths(Candidate{Files: f.Files}.Paths()) {
-		p.touch("path_unfit", x.Text)
+		p.addTouch("path_unfit", x.Text)
 	}
 	for _, t := range p.Files {
 		what := t.Path
@@ -96,17 +96,17 @@ func NewProfile(f Evidence, pol Policy) Profile {
 			what = t.From + " to " + t.Path
 		}
 		if code := map[ChangeType]string{Created: "new_file_created", Deleted: "delete_operation", Renamed: "rename_operation"}[t.Change]; code != "" {
-			p.touch(code, what)
+			p.addTouch(code, what)
 			if core[t.Path] || core[t.From] {
-				p.touch("core_path_structural_change", fmt.Sprintf("%s %s", t.Change, t.Path))
+				p.addTouch("core_path_structural_change", fmt.Sprintf("%s %s", t.Change, t.Path))
 			}
 		}
 	}
-	p.reach(f)
+	p.addReach(f)
 	return p
 }
 
-func (p *Profile) touch(code, what string) { p.Touches[code] = append(p.Touches[code], what) }
+func (p *Profile) addTouch(code, what string) { p.Touches[code] = append(p.Touches[code], what) }
 
 // touchedFiles says what happens to each file. Each deleted file is the origin of one
 // new one at most.
@@ -136,16 +136,16 @@ func touchedFiles(es []Edit) []Touched {
 	return slices.DeleteFunc(out, func(t Touched) bool { return t.Change == Deleted && moved[t.Path] })
 }
 
-// place says which of the places a path is in, and whether one is the core.
-func (p *Profile) place(e Edit, f Evidence, pol Policy) (core bool) {
+// addPlaces says which of the places a path is in, and whether one is the core.
+func (p *Profile) addPlaces(e Edit, f Evidence, pol Policy) (core bool) {
 	for _, x := range policy.CheckProtected(e.Path, nil) {
-		p.touch(cmp.Or(map[string]string{"protected_credential": "touches_credentials", "protected_dependency": "touches_vendored"}[x.Code], "touches_governance"), x.Text)
+		p.addTouch(cmp.Or(map[string]string{"protected_credential": "touches_credentials", "protected_dependency": "touches_vendored"}[x.Code], "touches_governance"), x.Text)
 	}
 	folded := policy.FoldPath(e.Path)
 	within := func(code string, globs []string) bool {
-		i := slices.IndexFunc(folders(globs), func(g string) bool { return policy.MatchGlob(strings.ToLower(g), folded) })
+		i := slices.IndexFunc(expandFolders(globs), func(g string) bool { return policy.MatchGlob(strings.ToLower(g), folded) })
 		if i >= 0 {
-			p.touch(code, e.Path+" is in "+globs[i])
+			p.addTouch(code, e.Path+" is in "+globs[i])
 		}
 		return i >= 0
 	}
@@ -161,14 +161,14 @@ func (p *Profile) place(e Edit, f Evidence, pol Policy) (core bool) {
 		"executable_bit":     e.NewMode == modeExec && e.OldMode != modeExec,
 	} {
 		if is {
-			p.touch(code, e.Path)
+			p.addTouch(code, e.Path)
 		}
 	}
 	switch {
 	case e.OldMode == modeRepo || e.NewMode == modeRepo:
-		p.touch("crosses_repo_boundary", e.Path+" is a submodule")
+		p.addTouch("crosses_repo_boundary", e.Path+" is a submodule")
 	case e.OldMode == modeLink || e.NewMode == modeLink:
-		p.touch("path_unfit", e.Path+" is a symbolic link")
+		p.addTouch("path_unfit", e.Path+" is a symbolic link")
 	}
 	return core
 }
@@ -203,8 +203,8 @@ func ReadBase(f fs.FS) (e Evidence, err error) {
 	return e, err
 }
 
-// reach computes how far the change goes and how well tests vouch for it.
-func (p *Profile) reach(f Evidence) {
+// addReach computes how far the change goes and how well tests vouch for it.
+func (p *Profile) addReach(f Evidence) {
 	g := f.Graph
 	if g == nil {
 		g = &Graph{problems: []string{"the import graph was not read"}}
@@ -212,7 +212,7 @@ func (p *Profile) reach(f Evidence) {
 	p.graphTrouble = g.Problems()
 	g = g.With(f.Files)
 	paths := Candidate{Files: f.Files}.Paths()
-	p.Packages = g.Packages(paths)
+	p.Packages = g.packagesOf(paths)
 	p.Dependents = g.Dependents(p.Packages)
 	atoms := map[string]bool{}
 	for _, path := range paths {
@@ -222,18 +222,18 @@ func (p *Profile) reach(f Evidence) {
 	}
 	p.Atoms = slices.Sorted(maps.Keys(atoms))
 	p.Blast = len(p.Dependents) + len(p.Atoms)
-	p.confidence(g, f)
+	p.addConfidence(g, f)
 }
 
-// confidence is that of the part which is tested least, not the mean: a well
+// addConfidence is that of the part which is tested least, not the mean: a well
 // tested package does not make an untested one safer, and adding a file to a
 // change never makes the change look better. Only tests at the base count.
 // Documents need none, and tests are some.
-func (p *Profile) confidence(g *Graph, f Evidence) {
+func (p *Profile) addConfidence(g *Graph, f Evidence) {
 	p.Confidence = 100
 	parts, good := map[string]bool{}, 0
 	for _, e := range f.Files {
-		part, pct, why := coverage(g, f.Base, e.Path)
+		part, pct, why := coverageOf(g, f.Base, e.Path)
 		if part == "" || parts[part] {
 			continue
 		}
@@ -249,9 +249,9 @@ func (p *Profile) confidence(g *Graph, f Evidence) {
 	p.Covered = fmt.Sprintf("%d of %d", good, len(parts))
 }
 
-// coverage is how far tests vouch for one file: its Go package, or the file itself;
+// coverageOf is how far tests vouch for one file: its Go package, or the file itself;
 // the part is "" where no test is expected.
-func coverage(g *Graph, base []string, p string) (part string, pct int, why string) {
+func coverageOf(g *Graph, base []string, p string) (part string, pct int, why string) {
 	ext := strings.ToLower(path.Ext(p))
 	switch {
 	case slices.Contains([]string{".md", ".markdown", ".txt", ".rst", ".adoc", ".org", ".svg", ".png", ".jpg", ".jpeg", ".gif"}, ext) && !dependencyFile(p),
@@ -304,7 +304,7 @@ func AtomsNaming(g *okf.Graph, root string, paths []string) map[string][]string 
 			names = append(names, s.Resource)
 		}
 		for _, p := range paths {
-			if slices.ContainsFunc(names, func(n string) bool { return means(n, root, path.Dir(a.Path), p) }) {
+			if slices.ContainsFunc(names, func(n string) bool { return meansPath(n, root, path.Dir(a.Path), p) }) {
 				out[p] = append(out[p], string(a.ID))
 			}
 		}
@@ -315,9 +315,9 @@ func AtomsNaming(g *okf.Graph, root string, paths []string) map[string][]string 
 	return out
 }
 
-// means reports that a resource of an atom in dir means the path, or a folder
+// meansPath reports that a resource of an atom in dir means the path, or a folder
 // around it: from the repository's top, or relative to the atom.
-func means(resource, root, dir, p string) bool {
+func meansPath(resource, root, dir, p string) bool {
 	resource, _, _ = strings.Cut(resource, "#")
 	if resource == "" || strings.Contains(resource, "://") {
 		return false

@@ -34,8 +34,8 @@ func TestGraph(t *testing.T) {
 		{"through others, and other modules", fmt.Sprint(g.Dependents([]string{"."})), "[a b sub u]"},
 		{"of two that need one another", fmt.Sprint(g.Dependents([]string{"a", "b"})), "[b sub u]"},
 		{"none", fmt.Sprint(g.Dependents([]string{"u", "nowhere"})), "[]"},
-		{"tests that import", fmt.Sprint(g.Affected([]string{"b"})), "[b c sub u]"},
-		{"files beside, test data, no package", fmt.Sprint(g.Packages([]string{"a/data.json", "a/testdata/x/y.txt", "docs/x.md", "new/n.go", "x.go"})), "[. a new]"},
+		{"tests that import", fmt.Sprint(g.affected([]string{"b"})), "[b c sub u]"},
+		{"files beside, test data, no package", fmt.Sprint(g.packagesOf([]string{"a/data.json", "a/testdata/x/y.txt", "docs/x.md", "new/n.go", "x.go"})), "[. a new]"},
 		{"an import that a change brings", fmt.Sprint(g.With([]Edit{{Path: "d/new.go", After: []byte("package d\nimport _ \"example.org/x/u\"\n")}}).Dependents([]string{"u"})), "[d]"},
 		{"and one that it takes away", fmt.Sprint(g.With([]Edit{{Path: "b/b.go", After: []byte("package b\n")}}).Dependents([]string{"a"})), "[b sub u]"},
 	} {
@@ -43,7 +43,7 @@ func TestGraph(t *testing.T) {
 			t.Errorf("%s: %s, want %s", c.name, c.got, c.want)
 		}
 	}
-	bad := BuildGraph(map[string][]byte{"a.go": []byte("package"), "b/go.mod": []byte("go 1.26\n")})
+	bad := buildGraph(map[string][]byte{"a.go": []byte("package"), "b/go.mod": []byte("go 1.26\n")})
 	if p := strings.Join(bad.Problems(), "; "); !strings.Contains(p, "a.go:1") || !strings.Contains(p, "b/go.mod: names no module") || !strings.Contains(p, "no go.mod says") {
 		t.Error(p)
 	}
@@ -53,8 +53,8 @@ func FuzzBuildGraph(f *testing.F) {
 	f.Add("a/a.go", []byte("package a\nimport \"example.org/x/b\"\n"))
 	f.Add("go.mod", []byte("module example.org/x\n"))
 	f.Fuzz(func(t *testing.T, name string, b []byte) {
-		g := BuildGraph(map[string][]byte{name: b, "go.mod": []byte("module example.org/x\n"), "b/b.go": []byte("package b\nimport _ \"example.org/x/a\"\n")})
-		g.Affected(g.Packages([]string{name}))
+		g := buildGraph(map[string][]byte{name: b, "go.mod": []byte("module example.org/x\n"), "b/b.go": []byte("package b\nimport _ \"example.org/x/a\"\n")})
+		g.affected(g.packagesOf([]string{name}))
 		g.With([]Edit{{Path: name, After: b}}).Dependents([]string{"b"})
 	})
 }
@@ -73,7 +73,7 @@ func TestConfidence(t *testing.T) {
 	} {
 		a := ask(c.files)
 		a.e.Base = append(a.e.Base, "tests/test_main.py")
-		p := NewProfile(a.e, a.pol)
+		p := newProfile(a.e, a.pol)
 		if p.Confidence != c.want || p.Covered != c.said {
 			t.Errorf("%v: %d %%, %s; want %d %%, %s", p.Files, p.Confidence, p.Covered, c.want, c.said)
 		}

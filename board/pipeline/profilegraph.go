@@ -47,7 +47,7 @@ func ReadGraph(f fs.FS) (*Graph, error) {
 	if err != nil {
 		return nil, err
 	}
-	return BuildGraph(files), nil
+	return buildGraph(files), nil
 }
 
 // isSkippedFolder reports a folder that the go command does not enter.
@@ -58,9 +58,9 @@ func isSkippedFolder(name string) bool {
 // hasImports reports a file that says something about imports.
 func hasImports(p string) bool { return path.Ext(p) == ".go" || path.Base(p) == "go.mod" }
 
-// BuildGraph is the graph of these files. Others than Go files and go.mod say
+// buildGraph is the graph of these files. Others than Go files and go.mod say
 // nothing.
-func BuildGraph(files map[string][]byte) *Graph {
+func buildGraph(files map[string][]byte) *Graph {
 	g := &Graph{modules: map[string]string{}, packages: map[string]*goPackage{}}
 	for _, p := range slices.Sorted(maps.Keys(files)) {
 		g.add(p, files[p], true)
@@ -149,8 +149,8 @@ func (g *Graph) Package(p string) (dir string, ok bool) {
 	return dir, ok
 }
 
-// Packages are the packages of these files, sorted.
-func (g *Graph) Packages(files []string) []string {
+// packagesOf are the packages of these files, sorted.
+func (g *Graph) packagesOf(files []string) []string {
 	in := map[string]bool{}
 	for _, f := range files {
 		if dir, ok := g.Package(f); ok {
@@ -165,7 +165,7 @@ func (g *Graph) Packages(files []string) []string {
 func (g *Graph) importPath(dir string) string {
 	for at := dir; ; at = path.Dir(at) {
 		if m, ok := g.modules[at]; ok {
-			return path.Join(m, within(at, dir))
+			return path.Join(m, relativeFolder(at, dir))
 		}
 		if at == "." || at == "/" {
 			return ""
@@ -189,16 +189,16 @@ func (g *Graph) Dependents(pkgs []string) []string {
 	return slices.Sorted(maps.Keys(found))
 }
 
-// Affected are the packages whose tests a change of these can turn: they
+// affected are the packages whose tests a change of these can turn: they
 // themselves, their dependents, and those whose tests import one of all these;
 // sorted, and only packages that there are.
-func (g *Graph) Affected(pkgs []string) []string {
+func (g *Graph) affected(pkgs []string) []string {
 	in := map[string]bool{}
 	for _, p := range slices.Concat(pkgs, g.Dependents(pkgs)) {
 		in[p] = g.packages[p] != nil
 	}
 	for p := range maps.Clone(in) {
-		for _, dir := range g.testers(p) {
+		for _, dir := range g.testImporters(p) {
 			in[dir] = true
 		}
 	}
@@ -218,13 +218,13 @@ func (g *Graph) Apart(ours, theirs []string) bool {
 				return false
 			}
 		}
-		turned[i] = g.Affected(g.Packages(files))
+		turned[i] = g.affected(g.packagesOf(files))
 	}
 	return len(g.Problems()) == 0 && !slices.ContainsFunc(turned[0], func(dir string) bool { return slices.Contains(turned[1], dir) })
 }
 
-// testers are the packages whose tests import the one in dir.
-func (g *Graph) testers(dir string) []string {
+// testImporters are the packages whose tests import the one in dir.
+func (g *Graph) testImporters(dir string) []string {
 	var out []string
 	im := g.importPath(dir)
 	for d, p := range g.packages {
@@ -241,8 +241,8 @@ func (g *Graph) testCoverage(dir string) (int, string) {
 	switch p := g.packages[dir]; {
 	case p != nil && p.tested:
 		return 100, ""
-	case len(g.testers(dir)) > 0:
-		return coveredFromAfar, fmt.Sprintf("%s is tested only by %s", dir, strings.Join(g.testers(dir), ", "))
+	case len(g.testImporters(dir)) > 0:
+		return coveredFromAfar, fmt.Sprintf("%s is tested only by %s", dir, strings.Join(g.testImporters(dir), ", "))
 	}
 	return 0, dir + " has no tests"
 }

@@ -48,7 +48,7 @@ func (p *Profile) addSensitive(file string, f Evidence, pol Policy) {
 	word := cmp.Or(securityWord(file), securityWord(policy.FoldPath(file)))
 	why := file + " holds the word " + word
 	var glob string
-	for _, g := range folders(pol.Security) {
+	for _, g := range expandFolders(pol.Security) {
 		if word == "" && glob == "" && policy.MatchGlob(strings.ToLower(g), policy.FoldPath(file)) {
 			glob, why = g, file+" is in "+g
 		}
@@ -56,18 +56,18 @@ func (p *Profile) addSensitive(file string, f Evidence, pol Policy) {
 	if word == "" && glob == "" {
 		return
 	}
-	named := slices.ContainsFunc(folders(f.Scope), func(g string) bool { return policy.MatchGlob(g, file) && names(g, file, glob) })
+	named := slices.ContainsFunc(expandFolders(f.Scope), func(g string) bool { return policy.MatchGlob(g, file) && namesSensitive(g, file, glob) })
 	if f.Filed == FiledByPerson && named {
-		p.touch("security_in_scope", why)
+		p.addTouch("security_in_scope", why)
 		return
 	}
-	p.touch("touches_security_surface", why)
+	p.addTouch("touches_security_surface", why)
 }
 
-// names reports that a glob which matches a sensitive path was written with it in
+// namesSensitive reports that a glob which matches a sensitive path was written with it in
 // mind: the glob is the path, or what is spelled out in it is sensitive for the
 // same reason. Whoever wrote ** said nothing about passwords.
-func names(glob, file, configured string) bool {
+func namesSensitive(glob, file, configured string) bool {
 	var spelled, prefix []string
 	for _, n := range strings.Split(glob, "/") {
 		wild := strings.ContainsAny(n, "*?[")

@@ -35,14 +35,14 @@ func (o Op) Record() event.Record {
 		kind = event.OpEnd
 	}
 	data := event.OpData{
-		V: version, Op: o.ID, ID: o.ID + "." + strconv.Itoa(o.N), To: string(s.To), At: stamp(s.At), Until: stamp(s.Until), Set: s.Set, Spent: s.Spent,
+		V: version, Op: o.ID, ID: o.ID + "." + strconv.Itoa(o.N), To: string(s.To), At: formatTime(s.At), Until: formatTime(s.Until), Set: s.Set, Spent: s.Spent,
 		Ref: s.Moved.Ref, Old: s.Moved.Old, New: s.Moved.New, Reason: string(s.Reason), Note: s.Note,
 	}
 	return event.Record{TS: s.At.Truncate(time.Second), Run: s.By, Kind: kind, Task: o.Task, Data: data}
 }
 
-// line is a record read back.
-type line struct {
+// recordLine is a record read back.
+type recordLine struct {
 	Step
 	op     string
 	n      int
@@ -56,16 +56,16 @@ func parseStamp(key, s string) (time.Time, error) {
 		return time.Time{}, nil
 	}
 	t, err := time.Parse(layout, s)
-	if err != nil || stamp(t) != s {
+	if err != nil || formatTime(t) != s {
 		return time.Time{}, fmt.Errorf("%s %q; want a moment like %s", key, s, layout)
 	}
 	return t.UTC(), nil
 }
 
-// parse reads one record.
-func parse(r event.Record) (line, error) {
+// parseRecord reads one record.
+func parseRecord(r event.Record) (recordLine, error) {
 	d := r.Op()
-	l := line{op: d.Op, record: r, Step: Step{
+	l := recordLine{op: d.Op, record: r, Step: Step{
 		To: Phase(d.To), By: r.Run, Set: d.Set, Spent: d.Spent, Moved: Effect{Ref: d.Ref, Old: d.Old, New: d.New}, Reason: Reason(d.Reason), Note: d.Note, mark: d.Mark,
 	}}
 	var bad [2]error
@@ -84,11 +84,11 @@ func parse(r event.Record) (line, error) {
 	case d.Spent < 0:
 		return l, fmt.Errorf("spent_micro_usd is %d; want micro-USD above zero", d.Spent)
 	}
-	return l, l.frame()
+	return l, l.checkFrame()
 }
 
-// frame holds the members around the data to what the data says.
-func (l line) frame() error {
+// checkFrame holds the members around the data to what the data says.
+func (l recordLine) checkFrame() error {
 	r, d := l.record, l.record.Op()
 	bare := r
 	bare.TS, bare.Run, bare.Seq, bare.Kind, bare.Task, bare.Data = time.Time{}, "", 0, "", "", nil
@@ -100,7 +100,7 @@ func (l line) frame() error {
 	case (r.Kind == event.OpEnd) != (l.enters() && l.To.Ends()):
 		return fmt.Errorf("is of kind %s and says %s", r.Kind, l.To)
 	case !l.At.Truncate(time.Second).Equal(r.TS):
-		return fmt.Errorf("at %s with ts %s", stamp(l.At), r.TS.UTC().Format(time.RFC3339))
+		return fmt.Errorf("at %s with ts %s", formatTime(l.At), r.TS.UTC().Format(time.RFC3339))
 	case !reflect.DeepEqual(bare, event.Record{}):
 		return errors.New("has members of another kind; the money of an op is spent_micro_usd")
 	}
@@ -141,12 +141,12 @@ type Problem struct {
 func ReadOps(records []event.Record) ([]Story, []Problem) {
 	var problems []Problem
 	var order []string
-	lines := map[string][]line{}
+	lines := map[string][]recordLine{}
 	for _, r := range records {
 		if r.Kind != event.Op && r.Kind != event.OpEnd {
 			continue
 		}
-		l, err := parse(r)
+		l, err := parseRecord(r)
 		if err != nil {
 			problems = append(problems, Problem{r.Run, r.Seq, l.op, err.Error()})
 		}
@@ -161,7 +161,7 @@ func ReadOps(records []event.Record) ([]Story, []Problem) {
 	var stories []Story
 	for _, id := range order {
 		all := lines[id]
-		slices.SortStableFunc(all, func(a, b line) int { return a.n - b.n })
+		slices.SortStableFunc(all, func(a, b recordLine) int { return a.n - b.n })
 		s, wrong := replay(id, all)
 		stories, problems = append(stories, s), append(problems, wrong...)
 	}
@@ -169,7 +169,7 @@ func ReadOps(records []event.Record) ([]Story, []Problem) {
 }
 
 // replay makes the op again, transition by transition, and compares.
-func replay(id string, all []line) (Story, []Problem) {
+func replay(id string, all []recordLine) (Story, []Problem) {
 	var problems []Problem
 	s := Story{Sound: true}
 	o := Op{ID: id, Task: all[0].record.Task}
@@ -188,16 +188,16 @@ func replay(id string, all []line) (Story, []Problem) {
 		}
 		d := l.record.Op()
 		if d.V == 0 && d.Prev != o.hash {
-			say("%s: the chain is broken, it follows %s and the record before is %s", l.id(), short(d.Prev), short(o.hash))
+			say("%s: the chain is broken, it follows %s and the record before is %s", l.id(), shortHash(d.Prev), shortHash(o.hash))
 			broken = true
 		}
-		for _, err := range was.wrong(l.Step) {
+		for _, err := range was.checkStep(l.Step) {
 			say("%s: %s", l.id(), strings.TrimPrefix(err.Error(), id+": "))
 		}
-		o = was.fold(l.Step)
+		o = was.apply(l.Step)
 		if d.V == 0 {
-			if is := o.sum(l.record, d.Prev); d.Hash != is && !broken {
-				say("%s: its hash is %s, what it says makes %s", l.id(), short(d.Hash), short(is))
+			if is := o.hash1(l.record, d.Prev); d.Hash != is && !broken {
+				say("%s: its hash is %s, what it says makes %s", l.id(), shortHash(d.Hash), shortHash(is))
 				broken = true
 			}
 			o.hash = d.Hash
@@ -209,9 +209,9 @@ func replay(id string, all []line) (Story, []Problem) {
 	return s, problems
 }
 
-func (l line) id() string { return l.op + "." + strconv.Itoa(l.n) }
+func (l recordLine) id() string { return l.op + "." + strconv.Itoa(l.n) }
 
-func short(hash string) string {
+func shortHash(hash string) string {
 	if hash == "" {
 		return "nothing"
 	}

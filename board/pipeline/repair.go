@@ -50,7 +50,7 @@ const (
 	StopClass  StopReason = "class_retries_exhausted" // :class
 )
 
-func (s StopReason) of(what string) StopReason {
+func (s StopReason) withDetail(what string) StopReason {
 	return s + ":" + StopReason(what)
 }
 
@@ -110,8 +110,8 @@ type Repairer struct {
 // Work does one iteration.
 func (r *Repairer) Work(ctx context.Context, op Op) (Out, error) {
 	r.said = ""
-	if stop := r.exhausted(op.Until); stop != "" {
-		return r.end(Out{}, stop), nil
+	if stop := r.limitReached(op.Until); stop != "" {
+		return r.stop(Out{}, stop), nil
 	}
 	it := Iteration{N: len(r.done) + 1, At: moment(r.Now()), Retest: r.Last == nil || r.Last.Class == ClassFlake || r.Last.Class == ClassEnv}
 	out := r.iterate(ctx, &it)
@@ -119,7 +119,7 @@ func (r *Repairer) Work(ctx context.Context, op Op) (Out, error) {
 	if ctx.Err() != nil {
 		return Out{Spent: out.Spent}, ctx.Err()
 	}
-	set := it.Facts()
+	set := it.facts()
 	maps.Copy(set, out.Set)
 	out.Set = set
 	if out.Reason != "" {
@@ -128,15 +128,15 @@ func (r *Repairer) Work(ctx context.Context, op Op) (Out, error) {
 	r.done = append(r.done, it)
 	if out.Next, out.Note = Repair, it.String(); it.Outcome == Converged {
 		out.Next = Validate
-	} else if stop := cmp.Or(it.Stop, r.exhausted(op.Until)); stop != "" {
-		return r.end(out, stop), nil
+	} else if stop := cmp.Or(it.Stop, r.limitReached(op.Until)); stop != "" {
+		return r.stop(out, stop), nil
 	}
 	return out, nil
 }
 
-// exhausted says why no further iteration may begin, "" if one may. end is when the
+// limitReached says why no further iteration may begin, "" if one may. end is when the
 // phase, or the op, ends.
-func (r *Repairer) exhausted(end time.Time) StopReason {
+func (r *Repairer) limitReached(end time.Time) StopReason {
 	now := r.Now()
 	switch {
 	case end.Sub(now) < repairLeft:
@@ -145,14 +145,14 @@ func (r *Repairer) exhausted(end time.Time) StopReason {
 		return StopTimebox
 	case len(r.done) >= repairIterations:
 		return StopIterations
-	case r.runs() >= repairRuns:
+	case r.countRuns() >= repairRuns:
 		return StopRuns
 	}
 	return ""
 }
 
-// runs is how often the checks were run so far.
-func (r *Repairer) runs() int {
+// countRuns is how often the checks were run so far.
+func (r *Repairer) countRuns() int {
 	n := 0
 	for _, it := range r.done {
 		n += it.Runs
@@ -160,8 +160,8 @@ func (r *Repairer) runs() int {
 	return n
 }
 
-// end is the end of the op, because its repair stops.
-func (r *Repairer) end(out Out, stop StopReason) Out {
+// stop is the end of the op, because its repair stops.
+func (r *Repairer) stop(out Out, stop StopReason) Out {
 	out.Next, out.Reason, out.Note = "", RepairStopped, string(stop)
 	if r.said != "" {
 		out.Note += ": " + r.said
@@ -176,15 +176,15 @@ func (r *Repairer) iterate(ctx context.Context, it *Iteration) (out Out) {
 	if !it.Retest {
 		files, made, err := r.Generate(ctx, *r.Last)
 		out = made
-		if it.Stop = r.take(it, files, made.Reason, err); it.Stop != "" {
+		if it.Stop = r.acceptFiles(it, files, made.Reason, err); it.Stop != "" {
 			out.Set, it.Outcome = nil, Stopped
 			return out
 		}
 	}
-	it.Patch = short16(PatchSig(r.Files))
-	report, err := r.Run(ctx, r.runs()+1 < repairRuns)
+	it.Patch = hashPrefix(patchSignature(r.Files))
+	report, err := r.Run(ctx, r.countRuns()+1 < repairRuns)
 	if err != nil {
-		r.said, it.Stop, it.Outcome = err.Error(), StopSandbox.of(kindOf(err)), Stopped
+		r.said, it.Stop, it.Outcome = err.Error(), StopSandbox.withDetail(errorKind(err)), Stopped
 		return out
 	}
 	it.Runs = max(report.Runs, 1)
@@ -196,14 +196,14 @@ func (r *Repairer) iterate(ctx context.Context, it *Iteration) (out Out) {
 	return out
 }
 
-// take takes in what was generated, or says why not.
-func (r *Repairer) take(it *Iteration, files []Edit, ends Reason, err error) StopReason {
+// acceptFiles takes in what was generated, or says why not.
+func (r *Repairer) acceptFiles(it *Iteration, files []Edit, ends Reason, err error) StopReason {
 	switch {
 	case ends != "":
-		return StopGenerate.of(string(ends))
+		return StopGenerate.withDetail(string(ends))
 	case err != nil:
 		r.said = err.Error()
-		return StopGenerate.of(kindOf(err))
+		return StopGenerate.withDetail(errorKind(err))
 	case len(files) == 0:
 		return StopEmpty
 	}
@@ -232,18 +232,18 @@ func (r *Repairer) conclude(it *Iteration) {
 		it.Outcome = Converged
 		return
 	}
-	it.Class, it.Failing, it.Failure = f.Class, len(f.IDs), short16(f.Sig())
+	it.Class, it.Failing, it.Failure = f.Class, len(f.IDs), hashPrefix(f.signature())
 	it.Outcome = NoProgress
-	if r.progress(*it) {
+	if r.madeProgress(*it) {
 		it.Outcome = Progress
 	}
-	if it.Stop = r.stops(*it, *f); it.Stop != "" {
+	if it.Stop = r.stopReason(*it, *f); it.Stop != "" {
 		it.Outcome = Stopped
 	}
 }
 
-// stops looks for a reason to stop, in their order.
-func (r *Repairer) stops(it Iteration, f Failure) StopReason {
+// stopReason looks for a reason to stop, in their order.
+func (r *Repairer) stopReason(it Iteration, f Failure) StopReason {
 	streak, same := 0, 0
 	for i, was := range append(r.done[:len(r.done):len(r.done)], it) {
 		switch {
@@ -259,21 +259,21 @@ func (r *Repairer) stops(it Iteration, f Failure) StopReason {
 	seen := slices.ContainsFunc(r.done, func(was Iteration) bool { return was.Failure == it.Failure && was.Patch == it.Patch })
 	switch {
 	case !f.Retryable():
-		return StopEnv.of(f.Sub)
+		return StopEnv.withDetail(f.Sub)
 	case !it.Retest && seen:
 		return StopCircle
 	case streak >= repairStreak:
 		return StopStreak
 	case same > tryAgain[it.Class]:
-		return StopClass.of(string(it.Class))
+		return StopClass.withDetail(string(it.Class))
 	}
 	return ""
 }
 
-// progress compares with the last failure: the first is progress, and fewer ids
+// madeProgress compares with the last failure: the first is progress, and fewer ids
 // are, and a failure of tests behind one of another class. The same failure of the
 // same bytes is what it was.
-func (r *Repairer) progress(it Iteration) bool {
+func (r *Repairer) madeProgress(it Iteration) bool {
 	last, found := Iteration{}, false
 	for _, was := range r.done {
 		if was.Class != "" {
@@ -289,17 +289,17 @@ func (r *Repairer) progress(it Iteration) bool {
 	return it.Class == last.Class && it.Failing < last.Failing
 }
 
-// short16 is the beginning of a hash, enough to tell a few apart.
-func short16(s string) string { return s[:min(16, len(s))] }
+// hashPrefix is the beginning of a hash, enough to tell a few apart.
+func hashPrefix(s string) string { return s[:min(16, len(s))] }
 
 // iterationFacts names the facts that keep iterations, by the iteration's number.
 var iterationFacts = []string{"repair_one", "repair_two", "repair_three", "repair_four", "repair_five"}
 
-// Facts is the iteration as a fact of its op, so that the op's record holds all of it.
+// facts is the iteration as a fact of its op, so that the op's record holds all of it.
 // Signatures keep their beginnings:
 //
 //	repair_two  repair.iter.v1 n=2 at=1795309500000 class=test ids=3 fail=… patch=… lines=12 files=2 runs=2 ms=1200 outcome=progress
-func (it Iteration) Facts() map[string]string {
+func (it Iteration) facts() map[string]string {
 	s := fmt.Sprintf("repair.iter.v1 n=%d at=%d", it.N, it.At.UnixMilli())
 	if it.Class != "" {
 		s += fmt.Sprintf(" class=%s ids=%d fail=%s", it.Class, it.Failing, it.Failure)
@@ -316,7 +316,7 @@ func (it Iteration) Facts() map[string]string {
 	} else {
 		s += " outcome=" + string(it.Outcome)
 	}
-	return map[string]string{iterationFacts[it.N-1]: clip(s, maxFact, nil)}
+	return map[string]string{iterationFacts[it.N-1]: clipText(s, maxFact, nil)}
 }
 
 // String is a line about the iteration for people.
@@ -331,8 +331,8 @@ func (it Iteration) String() string {
 	return s
 }
 
-// kindOf is an error in one word.
-func kindOf(err error) string {
+// errorKind is an error in one word.
+func errorKind(err error) string {
 	switch {
 	case errors.Is(err, context.DeadlineExceeded):
 		return "timeout"
@@ -358,14 +358,14 @@ func countChanged(was, is []Edit) (lines, files int) {
 			continue
 		}
 		files++
-		lines += differing(old.After, f.After)
+		lines += countDifferingLines(old.After, f.After)
 	}
 	return lines, files
 }
 
-// differing counts the lines that are in one text and not, as often, in the
+// countDifferingLines counts the lines that are in one text and not, as often, in the
 // other. Lines that only moved count nothing, which a limit on size can bear.
-func differing(a, b []byte) int {
+func countDifferingLines(a, b []byte) int {
 	count := map[string]int{}
 	for line := range bytes.Lines(a) {
 		count[string(bytes.TrimRight(line, "\r\n"))]++

@@ -255,7 +255,7 @@ func TestTooLarge(t *testing.T) {
 			is = append(is, e)
 		}
 		r := &Repairer{Files: was}
-		if got := r.take(&Iteration{}, is, "", nil); got != tt.want {
+		if got := r.acceptFiles(&Iteration{}, is, "", nil); got != tt.want {
 			t.Errorf("%+v: %s, %s", tt, got, r.said)
 		}
 	}
@@ -268,7 +268,7 @@ func TestLookingAgainIsNoTry(t *testing.T) {
 	f := Failure{Class: ClassTest, IDs: []string{"a"}}
 	r := &Repairer{Last: &f, done: []Iteration{
 		{N: 1, Retest: true, Class: ClassTest, Failing: 1, Failure: "other", Patch: "1", Outcome: Progress},
-		{N: 2, Class: ClassTest, Failing: 1, Failure: short16(f.Sig()), Patch: "2", Outcome: NoProgress},
+		{N: 2, Class: ClassTest, Failing: 1, Failure: hashPrefix(f.signature()), Patch: "2", Outcome: NoProgress},
 	}}
 	conclude := func(it Iteration) Iteration { r.conclude(&it); return it }
 	again := conclude(Iteration{N: 3, Retest: true, Patch: "2"})

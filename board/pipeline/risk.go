@@ -26,8 +26,8 @@ const (
 
 func (t Tier) rank() int { return slices.Index(Tiers(), string(t)) }
 
-// step is the next higher tier of those that may land by themselves.
-func (t Tier) step() Tier {
+// next is the next higher tier of those that may land by themselves.
+func (t Tier) next() Tier {
 	if t == SafeAuto {
 		return NotifyApply
 	}
@@ -57,7 +57,7 @@ type Hours struct {
 	Zone     *time.Location // nil is UTC
 }
 
-func (h Hours) holds(now time.Time) bool {
+func (h Hours) contain(now time.Time) bool {
 	zone := h.Zone
 	if zone == nil {
 		zone = time.UTC
@@ -160,28 +160,28 @@ func Assess(e Evidence, pol Policy, at Situation) Verdict {
 	v := Verdict{Profile: p, Rules: RulesHash(pol), Past: at.Past.Of(Candidate{Files: e.Files}.Paths())}
 	won := -1
 	for i, r := range ladder {
-		v.Ladder = append(v.Ladder, r.ask(asked{Profile: p, pol: pol, at: at, e: e}))
+		v.Ladder = append(v.Ladder, r.evaluate(ruleInput{Profile: p, pol: pol, at: at, e: e}))
 		last := &v.Ladder[i]
 		last.Matched = last.Matched && (won < 0 || r.tier != SafeAuto)
 		if last.Matched && won < 0 {
 			won = i
 		}
 	}
-	failed = append(failed, v.failures()...)
+	failed = append(failed, v.listErrors()...)
 	v.Tier = SafeAuto
 	if won >= 0 {
-		v.raiseTo(v.Ladder[won])
+		v.take(v.Ladder[won])
 	}
 	v.Rule = v.Code
-	a := asked{p, pol, at, e, failed, v.Tier}
+	a := ruleInput{p, pol, at, e, failed, v.Tier}
 	for _, r := range raises {
-		v.raise(r.ask(a))
+		v.hear(r.evaluate(a))
 	}
 	return v
 }
 
-// failures are the errors of the ladder's rows, each with all rows that had it.
-func (v Verdict) failures() []string {
+// listErrors are the errors of the ladder's rows, each with all rows that had it.
+func (v Verdict) listErrors() []string {
 	var errs []string
 	rows := map[string][]string{}
 	for _, r := range v.Ladder {
@@ -196,18 +196,18 @@ func (v Verdict) failures() []string {
 	return errs
 }
 
-// raise takes what one row that raises tiers said.
-func (v *Verdict) raise(r Ruling) {
+// hear takes what one row that raises tiers said.
+func (v *Verdict) hear(r Ruling) {
 	if r.Error != "" {
 		r.Matched, r.Tier, r.Because = true, r.Tier.Raise(ApprovalRequired), []string{r.Error}
 	}
 	v.Raised = append(v.Raised, r)
 	if to := v.Tier.Raise(r.Tier); r.Matched && to != v.Tier {
-		v.raiseTo(r)
+		v.take(r)
 	}
 }
 
-func (v *Verdict) raiseTo(r Ruling) {
+func (v *Verdict) take(r Ruling) {
 	v.Tier, v.Code, v.Meaning, v.Because, v.Way = v.Tier.Raise(r.Tier), r.Code, r.Meaning, r.Because, r.Way
 }
 
@@ -243,7 +243,7 @@ func makeProfile(e Evidence, pol Policy) (p Profile, failed []string) {
 			failed = append(failed, fmt.Sprintf("profile: %v", r))
 		}
 	}()
-	return NewProfile(e, pol), nil
+	return newProfile(e, pol), nil
 }
 
 // Foresee judges what a task may change before anything is changed: each file by
@@ -268,8 +268,8 @@ func Foresee(e Evidence, pol Policy, at Situation) Verdict {
 	return least
 }
 
-// asked is what a row is asked about.
-type asked struct {
+// ruleInput is what a row is asked about.
+type ruleInput struct {
 	Profile
 	pol    Policy
 	at     Situation
@@ -284,25 +284,25 @@ type rule struct {
 	tier    Tier
 	meaning string
 	way     string
-	holds   func(asked) []string // why it holds, "" for nothing to add; nil: where the profile touches something by this code
+	holds   func(ruleInput) []string // why it holds, "" for nothing to add; nil: where the profile touches something by this code
 }
 
 // byGraph are the rows that cannot tell where the import graph could not be read.
 var byGraph = []string{"machine_blast_radius", "blast_radius_exceeded", "low_test_confidence"}
 
-// moving are the rows whose tier depends on what they are asked about.
-var moving = map[string]func(asked) Tier{
-	"regression_risk": func(a asked) Tier { return a.won.step() },
-	"floor_min_tier":  func(a asked) Tier { return a.pol.MinTier },
+// movingTiers are the rows whose tier depends on what they are asked about.
+var movingTiers = map[string]func(ruleInput) Tier{
+	"regression_risk": func(a ruleInput) Tier { return a.won.next() },
+	"floor_min_tier":  func(a ruleInput) Tier { return a.pol.MinTier },
 }
 
-func (r rule) ruling() Ruling {
+func (r rule) describe() Ruling {
 	return Ruling{Code: r.code, Tier: r.tier, Meaning: r.meaning, Way: r.way}
 }
 
-// ask asks one row. A panic is an error of the row.
-func (r rule) ask(a asked) (out Ruling) {
-	out = r.ruling()
+// evaluate asks one row. A panic is an error of the row.
+func (r rule) evaluate(a ruleInput) (out Ruling) {
+	out = r.describe()
 	defer func() {
 		if p := recover(); p != nil {
 			out.Matched, out.Error = false, fmt.Sprint(p)
@@ -322,7 +322,7 @@ func (r rule) ask(a asked) (out Ruling) {
 			out.Because = append(out.Because, s)
 		}
 	}
-	if to := moving[r.code]; to != nil && out.Matched {
+	if to := movingTiers[r.code]; to != nil && out.Matched {
 		out.Tier = to(a)
 	}
 	return out
@@ -357,13 +357,13 @@ func RulesHash(pol Policy) string {
 func RiskRules() []Ruling {
 	var out []Ruling
 	for _, r := range slices.Concat(ladder, raises) {
-		out = append(out, r.ruling())
+		out = append(out, r.describe())
 	}
 	return out
 }
 
-// over says that a number is larger than it may be.
-func over(n, most int, what string) []string {
+// describeExcess says that a number is larger than it may be.
+func describeExcess(n, most int, what string) []string {
 	if n <= most {
 		return nil
 	}

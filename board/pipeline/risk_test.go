@@ -23,7 +23,7 @@ func world() Evidence {
 	for i := range 6 {
 		files[fmt.Sprintf("n%d/n.go", i)] = fmt.Appendf(nil, "package n\nimport _ \"example.org/x/a\"\n")
 	}
-	b := Evidence{Graph: BuildGraph(files)}
+	b := Evidence{Graph: buildGraph(files)}
 	for p := range files {
 		b.Base = append(b.Base, p)
 	}
@@ -101,7 +101,7 @@ func cases() map[string]asks {
 		"multi_file_change":           ask(modify("1.md", "2.md")),
 		"core_path_modification":      ask(modify("odd/cmd.go"), core, byPerson("odd/**")),
 		"all_checks_passed":           ask(modify("docs/x.md")),
-		"rule_failed":                 ask(modify("docs/x.md"), func(a *asks) { a.e.Graph = BuildGraph(map[string][]byte{"x.go": nil}) }),
+		"rule_failed":                 ask(modify("docs/x.md"), func(a *asks) { a.e.Graph = buildGraph(map[string][]byte{"x.go": nil}) }),
 		"regression_risk":             ask(modify("docs/x.md"), badly),
 		"similar_to_source": ask([]Edit{{"docs/x.md", []byte("zero()\n"), []byte("zero()\n" + lines), modePlain, modePlain}},
 			func(a *asks) { a.at.Texts = [][]byte{[]byte("// it\n  " + lines)} }),
@@ -268,11 +268,11 @@ func TestForeseeIsTheLeast(t *testing.T) {
 			t.Fatalf("foreseen %s, it is %s", least.Tier, a.verdict().Tier)
 		}
 	})
-	v := Foresee(Evidence{Files: modify("odd.toml", "docs/x.md"), Graph: BuildGraph(nil)}, defaults(), Situation{Made: Made{Seen: true}})
+	v := Foresee(Evidence{Files: modify("odd.toml", "docs/x.md"), Graph: buildGraph(nil)}, defaults(), Situation{Made: Made{Seen: true}})
 	if v.Tier != SafeAuto {
 		t.Errorf("one of two paths is free, foreseen %s by %s", v.Tier, v.Code)
 	}
-	if v = Foresee(Evidence{Files: modify("odd.toml", ".env"), Graph: BuildGraph(nil)}, defaults(), Situation{Made: Made{Seen: true}}); v.Tier != NeverByMachine {
+	if v = Foresee(Evidence{Files: modify("odd.toml", ".env"), Graph: buildGraph(nil)}, defaults(), Situation{Made: Made{Seen: true}}); v.Tier != NeverByMachine {
 		t.Errorf("no path is free, foreseen %s", v.Tier)
 	}
 }
@@ -285,13 +285,13 @@ func TestARowThatFails(t *testing.T) {
 	if v := a.verdict(); v.Tier != ApprovalRequired || v.Code != "rule_failed" || !strings.Contains(v.Text(), "import graph") {
 		t.Errorf("without a graph: %s, %s", v.Tier, v.Text())
 	}
-	bad := rule{"x", SafeAuto, "", "", func(asked) []string { panic("boom") }}
-	r := bad.ask(asked{})
+	bad := rule{"x", SafeAuto, "", "", func(ruleInput) []string { panic("boom") }}
+	r := bad.evaluate(ruleInput{})
 	if r.Matched || r.Error != "boom" {
 		t.Errorf("%+v", r)
 	}
 	v := Verdict{Tier: SafeAuto}
-	if v.raise(r); v.Tier != ApprovalRequired || !v.Raised[0].Matched {
+	if v.hear(r); v.Tier != ApprovalRequired || !v.Raised[0].Matched {
 		t.Errorf("a row of what raises that panics leaves %s", v.Tier)
 	}
 }
@@ -307,7 +307,7 @@ func TestQuietHours(t *testing.T) {
 	} {
 		var got []string
 		for h := range 24 {
-			if (Hours{From: c.from, To: c.to}).holds(time.Date(2026, 3, 2, h, 59, 59, 0, time.UTC)) {
+			if (Hours{From: c.from, To: c.to}).contain(time.Date(2026, 3, 2, h, 59, 59, 0, time.UTC)) {
 				got = append(got, fmt.Sprint(h))
 			}
 		}
@@ -316,7 +316,7 @@ func TestQuietHours(t *testing.T) {
 		}
 	}
 	east := time.FixedZone("east", 3600)
-	if !(Hours{From: 22, To: 23, Zone: east}).holds(time.Date(2026, 3, 2, 21, 0, 0, 0, time.UTC)) {
+	if !(Hours{From: 22, To: 23, Zone: east}).contain(time.Date(2026, 3, 2, 21, 0, 0, 0, time.UTC)) {
 		t.Error("21 in UTC is 22 in the east")
 	}
 }
@@ -357,7 +357,7 @@ func TestSimilar(t *testing.T) {
 		"seven parts of ten":       {"", "b()\nc()\nd()\n}\nu()\nv()\n", false},
 		"what was there was there": {string(source), string(source), false},
 	} {
-		got := similar([]Edit{{Path: "x.go", Before: []byte(c.before), After: []byte(c.after)}}, [][]byte{source})
+		got := findCopies([]Edit{{Path: "x.go", Before: []byte(c.before), After: []byte(c.after)}}, [][]byte{source})
 		if (len(got) > 0) != c.want {
 			t.Errorf("%s: %q", name, got)
 		}

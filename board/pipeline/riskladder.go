@@ -29,25 +29,27 @@ var ladder = []rule{
 	{"core_path_structural_change", ApprovalRequired, "it adds, moves or removes a file that [pipeline] core names", toPerson, nil},
 	{"executable_bit", ApprovalRequired, "it makes a file executable", toPerson, nil},
 	{"machine_blast_radius", ApprovalRequired, "more packages and atoms depend on it than [pipeline] machine_blast allows a task that no person filed", toPerson,
-		func(a asked) []string {
-			return unless(a.e.Filed == FiledByPerson, over(a.Blast, a.pol.MachineBlast, "packages and atoms depend on it")...)
+		func(a ruleInput) []string {
+			return becauseUnless(a.e.Filed == FiledByPerson, describeExcess(a.Blast, a.pol.MachineBlast, "packages and atoms depend on it")...)
 		}},
 	{"blast_radius_exceeded", ApprovalRequired, "more packages and atoms depend on it than [pipeline] blast allows", toPerson,
-		func(a asked) []string { return over(a.Blast, a.pol.Blast, "packages and atoms depend on it") }},
+		func(a ruleInput) []string {
+			return describeExcess(a.Blast, a.pol.Blast, "packages and atoms depend on it")
+		}},
 	{"too_many_files", ApprovalRequired, "it changes more files than [pipeline] max_files allows", "split it into several changes, or a person approves it",
-		func(a asked) []string { return over(a.count(), a.pol.MaxFiles, "files") }},
+		func(a ruleInput) []string { return describeExcess(a.countFiles(), a.pol.MaxFiles, "files") }},
 	{"low_test_confidence", ApprovalRequired, "the existing tests cover a part of it less than [pipeline] test_confidence_pct asks", "write tests first, in a change of their own, or a person approves it",
-		func(a asked) []string {
-			return unless(a.Confidence >= a.pol.Confidence, append([]string{fmt.Sprintf("%d %%, at least %d %%", a.Confidence, a.pol.Confidence)}, a.Untested...)...)
+		func(a ruleInput) []string {
+			return becauseUnless(a.Confidence >= a.pol.Confidence, append([]string{fmt.Sprintf("%d %%, at least %d %%", a.Confidence, a.pol.Confidence)}, a.Untested...)...)
 		}},
 
 	{"new_file_created", NotifyApply, "it adds a file", toNotice, nil},
 	{"multi_file_change", NotifyApply, "it changes more than one file", toNotice,
-		func(a asked) []string { return over(a.count(), 1, "files") }},
+		func(a ruleInput) []string { return describeExcess(a.countFiles(), 1, "files") }},
 	{"core_path_modification", NotifyApply, "it changes a file that [pipeline] core names", toNotice, nil},
 
 	{"all_checks_passed", SafeAuto, "no rule objects", "a person reviews it",
-		func(asked) []string { return []string{""} }},
+		func(ruleInput) []string { return []string{""} }},
 }
 
 const (
@@ -59,48 +61,48 @@ const (
 // heard. Nothing changes it.
 var raises = []rule{
 	{"rule_failed", ApprovalRequired, "a rule could not be evaluated", "correct what the rule could not read, or a person approves it",
-		func(a asked) []string { return a.failed }},
+		func(a ruleInput) []string { return a.failed }},
 	{"agent_instructions", ApprovalRequired, "it changes instructions that every agent at work in this repository follows", "a person reads them as instructions, and approves it", nil},
 	{"regression_risk", NotifyApply, "earlier changes of its files failed, or this one is likely to, so its tier is one step higher", "a person looks closer; after a repair the rule forgets within days",
-		func(a asked) []string { return a.careful() }},
+		func(a ruleInput) []string { return a.describePast() }},
 	{"similar_to_source", ApprovalRequired, "most of what it adds is elsewhere in the repository already", "use the existing code, or a person approves the copy",
-		func(a asked) []string { return similar(a.e.Files, a.at.Texts) }},
+		func(a ruleInput) []string { return findCopies(a.e.Files, a.at.Texts) }},
 	{"autonomy_observe", ApprovalRequired, "[pipeline] autonomy is observe, so every change needs a person", "a person approves it, or sets [pipeline] autonomy to act",
-		func(a asked) []string { return unless(!a.pol.Observe, "") }},
+		func(a ruleInput) []string { return becauseUnless(!a.pol.Observe, "") }},
 	{"opaque_substrate", ApprovalRequired, "odd could not see what the agent read and did", toPerson,
-		func(a asked) []string {
-			return unless(a.at.Made.Seen, "a session of "+cmp.Or(a.at.Substrate, "a substrate odd does not see into"))
+		func(a ruleInput) []string {
+			return becauseUnless(a.at.Made.Seen, "a session of "+cmp.Or(a.at.Substrate, "a substrate odd does not see into"))
 		}},
 	{"exploration_insufficient", ApprovalRequired, "the agent read too little before it made the change", "a person approves it, or odd reject TASK --retry makes it again",
-		func(a asked) []string { return unless(a.at.Made.Unread == "", a.at.Made.Unread) }},
+		func(a ruleInput) []string { return becauseUnless(a.at.Made.Unread == "", a.at.Made.Unread) }},
 	{"refused_before", ApprovalRequired, "rules refused the agent's first try, and it was asked once more", toPerson,
-		func(a asked) []string { return unless(a.at.Made.Refused == "", a.at.Made.Refused) }},
+		func(a ruleInput) []string { return becauseUnless(a.at.Made.Refused == "", a.at.Made.Refused) }},
 	{"finding_hard", ApprovalRequired, "a rule about changes has a hard finding", "correct what it found, or a person approves it",
-		func(a asked) []string { return listFindings(a.at.Findings, true) }},
+		func(a ruleInput) []string { return listFindings(a.at.Findings, true) }},
 	{"finding_soft", NotifyApply, "a rule about changes has a soft finding", toNotice,
-		func(a asked) []string { return listFindings(a.at.Findings, false) }},
+		func(a ruleInput) []string { return listFindings(a.at.Findings, false) }},
 	{"floor_min_tier", NotifyApply, "[pipeline] min_tier allows no lower tier", "a person sees it, or lowers min_tier in odd.toml",
-		func(a asked) []string { return unless(a.pol.MinTier == "", string(a.pol.MinTier)) }},
+		func(a ruleInput) []string { return becauseUnless(a.pol.MinTier == "", string(a.pol.MinTier)) }},
 	{"floor_quiet_hours", NotifyApply, "the time is in [pipeline] quiet_hours", "wait until they are over, or a person sees it",
-		func(a asked) []string {
+		func(a ruleInput) []string {
 			q := a.pol.Quiet
-			if q == nil || !q.holds(a.at.Now) {
+			if q == nil || !q.contain(a.at.Now) {
 				return nil
 			}
 			return []string{fmt.Sprintf("%d-%d", q.From, q.To)}
 		}},
 }
 
-// unless is because, or nothing where the condition holds.
-func unless(not bool, because ...string) []string {
+// becauseUnless is because, or nothing where the condition holds.
+func becauseUnless(not bool, because ...string) []string {
 	if not {
 		return nil
 	}
 	return because
 }
 
-// count is how many files a change writes or deletes: a rename does two.
-func (a asked) count() int { return len(a.e.Files) }
+// countFiles is how many files a change writes or deletes: a rename does two.
+func (a ruleInput) countFiles() int { return len(a.e.Files) }
 
 // listFindings lists findings of one severity, one that is neither with the hard ones.
 func listFindings(all []policy.Finding, hard bool) []string {

@@ -12,16 +12,16 @@ const (
 	copyPct   = 70
 )
 
-// similar lists the files of a change whose added lines are mostly a copy. Blank
+// findCopies lists the files of a change whose added lines are mostly a copy. Blank
 // lines and comments do not count. A file is not held against itself.
-func similar(files []Edit, texts [][]byte) []string {
+func findCopies(files []Edit, texts [][]byte) []string {
 	var known []map[string]bool
 	for _, t := range texts {
-		known = append(known, runs(codeLines(string(t))))
+		known = append(known, lineTriples(codeLines(string(t))))
 	}
 	var out []string
 	for _, f := range files {
-		added := runs(addedLines(f))
+		added := lineTriples(addedLines(f))
 		if len(added) == 0 {
 			continue
 		}
@@ -72,8 +72,8 @@ func codeLines(s string) []string {
 	return out
 }
 
-// runs are all runs of three lines.
-func runs(lines []string) map[string]bool {
+// lineTriples are all runs of three lines.
+func lineTriples(lines []string) map[string]bool {
 	out := map[string]bool{}
 	for i := 0; i+copyLines <= len(lines); i++ {
 		out[strings.Join(lines[i:i+copyLines], "\n")] = true

@@ -18,8 +18,8 @@ const (
 	Architectural Complexity = "architectural"
 )
 
-// Complexities lists them, from the least.
-func Complexities() []Complexity {
+// complexities lists them, from the least.
+func complexities() []Complexity {
 	return []Complexity{Trivial, Simple, Moderate, Complicated, Architectural}
 }
 
@@ -57,7 +57,7 @@ func ComplexityOf(ask string, files []string) Complexity {
 
 // Of is the larger of two complexities; one that is none counts as the least.
 func (c Complexity) Of(other Complexity) Complexity {
-	if all := Complexities(); slices.Index(all, other) > slices.Index(all, c) {
+	if all := complexities(); slices.Index(all, other) > slices.Index(all, c) {
 		return other
 	}
 	return c
@@ -115,15 +115,15 @@ type Signal struct {
 	CrossRepo  bool // it reaches into another repository
 }
 
-// laneRow is one row of the route table; the first that holds decides.
-type laneRow struct {
+// laneRule is one row of the route table; the first that holds decides.
+type laneRule struct {
 	reason string
 	lane   Lane
 	holds  func(Signal, class) bool
 }
 
 // lanes is the route table. Nothing changes it.
-var lanes = []laneRow{
+var lanes = []laneRule{
 	{"critical_urgency", LaneImmediate, func(s Signal, _ class) bool { return s.Urgency == UrgencyCritical }},
 	{"person_waiting", LaneImmediate, func(_ Signal, c class) bool { return c == waiting }},
 	{"high_urgency_immediate", LaneImmediate, func(s Signal, c class) bool { return s.Urgency == UrgencyHigh && c == urgent }},
@@ -140,6 +140,6 @@ func (s Signal) large() bool { return s.Complexity == Complicated || s.Complexit
 
 // LaneFor is the way a change takes and the row that said so.
 func LaneFor(s Signal) (lane Lane, reason string) {
-	i := slices.IndexFunc(lanes, func(r laneRow) bool { return r.holds(s, sources[s.Source]) })
+	i := slices.IndexFunc(lanes, func(r laneRule) bool { return r.holds(s, sources[s.Source]) })
 	return lanes[i].lane, lanes[i].reason // the last row always holds
 }

@@ -44,14 +44,14 @@ func (l Limits) until(p Phase, now, end time.Time) time.Time {
 			return at
 		}
 	case Repair:
-		return later(end, moment(now.Add(session+checks)))
+		return laterOf(end, moment(now.Add(session+checks)))
 	case Validate, Gate, Approve, Apply, Verify:
-		return later(end, moment(now.Add(checks)))
+		return laterOf(end, moment(now.Add(checks)))
 	}
 	return end
 }
 
-func later(a, b time.Time) time.Time {
+func laterOf(a, b time.Time) time.Time {
 	if a.Before(b) {
 		return b
 	}
@@ -59,7 +59,7 @@ func later(a, b time.Time) time.Time {
 }
 
 // clamp returns now, or the op's last moment where the clock went back.
-func (o Op) clamp(now time.Time) time.Time { return later(moment(now), o.At) }
+func (o Op) clamp(now time.Time) time.Time { return laterOf(moment(now), o.At) }
 
 // Out is what the work of a phase asks for.
 type Out struct {
@@ -78,13 +78,13 @@ func Run(ctx context.Context, w World, l Limits, o Op) Op {
 	w.Keep(o)
 	end := l.end(o.Began)
 	for !o.Ended() && o.Phase != Waiting {
-		out, fault, err := w.work(ctx, o)
+		out, fault, err := w.runWork(ctx, o)
 		now := o.clamp(w.Now())
-		out = decide(o, out, fault, err, context.Cause(ctx), now, end)
-		next, err := o.Advance(w.step(o, out, l, now, end))
+		out = decideOut(o, out, fault, err, context.Cause(ctx), now, end)
+		next, err := o.Advance(w.makeStep(o, out, l, now, end))
 		if err != nil {
-			out = stop(o, out, IllegalMove, err.Error())
-			if next, err = o.Advance(w.step(o, out, l, now, end)); err != nil {
+			out = endFor(o, out, IllegalMove, err.Error())
+			if next, err = o.Advance(w.makeStep(o, out, l, now, end)); err != nil {
 				panic("unreachable: " + err.Error()) // an op that has begun can end as illegal anywhere
 			}
 		}
@@ -94,9 +94,9 @@ func Run(ctx context.Context, w World, l Limits, o Op) Op {
 	return o
 }
 
-// work does the work of a phase. Of an error it also says which reason that is; a panic is
+// runWork does the work of a phase. Of an error it also says which reason that is; a panic is
 // an error.
-func (w World) work(ctx context.Context, o Op) (out Out, fault Reason, err error) {
+func (w World) runWork(ctx context.Context, o Op) (out Out, fault Reason, err error) {
 	ctx, cancel := context.WithTimeout(ctx, o.Until.Sub(w.Now()))
 	defer cancel()
 	defer func() {
@@ -108,11 +108,11 @@ func (w World) work(ctx context.Context, o Op) (out Out, fault Reason, err error
 	return out, StepFailed, err
 }
 
-// step is the transition that out asks for.
-func (w World) step(o Op, out Out, l Limits, now, end time.Time) Step {
+// makeStep is the transition that out asks for.
+func (w World) makeStep(o Op, out Out, l Limits, now, end time.Time) Step {
 	s := Step{To: out.Next, By: w.Run, At: now, Set: out.Set, Spent: out.Spent, Moved: out.Moved, Reason: out.Reason, Note: Note(out.Note, w.Tidy)}
 	if s.Reason != "" {
-		s.To = ending(o, s.Reason)
+		s.To = endingFor(o, s.Reason)
 	}
 	if !s.To.Ends() {
 		s.Until = l.until(s.To, now, end)
@@ -120,31 +120,31 @@ func (w World) step(o Op, out Out, l Limits, now, end time.Time) Step {
 	return s
 }
 
-// stop is an op that ends for a reason of odd's own.
-func stop(o Op, out Out, r Reason, note string) Out {
-	return Out{Reason: r, Spent: o.spendable(out.Spent), Note: note}
+// endFor is an op that ends for a reason of odd's own.
+func endFor(o Op, out Out, r Reason, note string) Out {
+	return Out{Reason: r, Spent: o.clampSpent(out.Spent), Note: note}
 }
 
-// decide is what follows from the work of a phase: what it asked for, or the reason
+// decideOut is what follows from the work of a phase: what it asked for, or the reason
 // why that cannot be. end is the deadline of the op.
-func decide(o Op, out Out, fault Reason, err, interrupted error, now, end time.Time) Out {
+func decideOut(o Op, out Out, fault Reason, err, interrupted error, now, end time.Time) Out {
 	late := !now.Before(o.Until)
 	switch {
 	case interrupted != nil:
-		return stop(o, out, Interrupted, interrupted.Error())
+		return endFor(o, out, Interrupted, interrupted.Error())
 	case late && fault != StepPanicked && (err != nil || out.Reason == "" || out.Moved != Effect{}):
 		if !o.Until.Equal(end) {
-			return stop(o, out, PhaseDeadline, fmt.Sprintf("%s had until %s", o.Phase, stamp(o.Until)))
+			return endFor(o, out, PhaseDeadline, fmt.Sprintf("%s had until %s", o.Phase, formatTime(o.Until)))
 		}
-		return stop(o, out, LeaseExpired, fmt.Sprintf("the claim on the task ended at %s, in %s; raise [drain] lease in odd.toml, or split the task", stamp(end), o.Phase))
+		return endFor(o, out, LeaseExpired, fmt.Sprintf("the claim on the task ended at %s, in %s; raise [drain] lease in odd.toml, or split the task", formatTime(end), o.Phase))
 	case err != nil:
-		return stop(o, out, fault, fmt.Sprintf("%s: %v", o.Phase, err))
+		return endFor(o, out, fault, fmt.Sprintf("%s: %v", o.Phase, err))
 	}
 	return out
 }
 
-// ending is the ending that a reason has in the place where the op is.
-func ending(o Op, r Reason) Phase {
+// endingFor is the ending that a reason has in the place where the op is.
+func endingFor(o Op, r Reason) Phase {
 	row, _ := r.row()
 	if o.mayHaveMoved() && o.Phase != Waiting && slices.Contains(row.ends, Postmortem) {
 		return Postmortem
@@ -181,20 +181,20 @@ func Wait(o Op, by string, now time.Time, l Limits, h Held, note string) (Op, er
 // the run that says so; of a person, who has none, the op's own id. The error says
 // why it cannot end so: it has ended, or the reason is for another place.
 func End(o Op, by string, now time.Time, r Reason, note string) (Op, error) {
-	return o.Advance(Step{To: ending(o, r), By: by, At: o.clamp(now), Reason: r, Note: Note(note, nil)})
+	return o.Advance(Step{To: endingFor(o, r), By: by, At: o.clamp(now), Reason: r, Note: Note(note, nil)})
 }
 
 // Expire is the op that waited too long, as expired; the error of one whose time
 // is not over says until when.
 func Expire(o Op, by string, now time.Time) (Op, error) {
-	return End(o, by, now, ReviewExpired, "nobody approved or rejected it until "+stamp(o.Until))
+	return End(o, by, now, ReviewExpired, "nobody approved or rejected it until "+formatTime(o.Until))
 }
 
 // Note makes a line for people fit for a record: tidy takes secrets out of the
 // whole text first, nil for none; then it is cut to what a record holds.
-func Note(s string, tidy func(string) string) string { return clip(s, maxNote, tidy) }
+func Note(s string, tidy func(string) string) string { return clipText(s, maxNote, tidy) }
 
-func clip(s string, most int, tidy func(string) string) string {
+func clipText(s string, most int, tidy func(string) string) string {
 	if tidy != nil {
 		s = tidy(s)
 	}

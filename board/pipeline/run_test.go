@@ -83,7 +83,7 @@ func hows() []how {
 				do = returns(Out{Reason: r, Set: map[string]string{FactTier: "BLOCKED"}}, nil)
 			}
 			h := how{name: string(r), steps: failsIn(p, do)}
-			h.want = want + " " + string(ending(Op{Phase: p, Moved: map[Phase][]Effect{Verify: {{}}}[p]}, r)) + " (" + string(r) + ")"
+			h.want = want + " " + string(endingFor(Op{Phase: p, Moved: map[Phase][]Effect{Verify: {{}}}[p]}, r)) + " (" + string(r) + ")"
 			all = append(all, h)
 		}
 	}

@@ -86,10 +86,10 @@ func Log(s Story, thoughts []Thought) []byte {
 	}
 	var b []byte
 	for _, p := range Passages(s) {
-		b = append(b, jsonLine(line{Elapsed: p.Elapsed().Milliseconds(), Ended: stamp(p.Ended), Note: p.Note, Op: s.Op().ID, Phase: p.Phase, Spent: p.Spent, Started: stamp(p.Started), V: 1})...)
+		b = append(b, jsonLine(line{Elapsed: p.Elapsed().Milliseconds(), Ended: formatTime(p.Ended), Note: p.Note, Op: s.Op().ID, Phase: p.Phase, Spent: p.Spent, Started: formatTime(p.Started), V: 1})...)
 	}
 	for _, t := range thoughts {
-		b = append(b, jsonLine(line{At: stamp(t.At), Op: s.Op().ID, Phase: t.Phase, Thought: clip(t.Text, maxThought, nil), V: 1})...)
+		b = append(b, jsonLine(line{At: formatTime(t.At), Op: s.Op().ID, Phase: t.Phase, Thought: clipText(t.Text, maxThought, nil), V: 1})...)
 	}
 	return b
 }
@@ -120,12 +120,12 @@ type Node struct {
 // signal, task, claim, op, its phases, what each moved.
 func Trace(s Story) []Node {
 	o := s.Op()
-	op := Node{Kind: "op", Name: o.ID, At: stamp(o.Began), Spent: o.Spent, Note: "in " + string(o.Phase)}
+	op := Node{Kind: "op", Name: o.ID, At: formatTime(o.Began), Spent: o.Spent, Note: "in " + string(o.Phase)}
 	if o.Ended() {
 		op.Elapsed, op.Note = o.At.Sub(o.Began), fmt.Sprintf("%s: %s", o.Phase, o.Reason)
 	}
 	for _, p := range Passages(s) {
-		in := Node{Kind: "phase", Name: string(p.Phase), At: stamp(p.Started), Elapsed: p.Elapsed(), Spent: p.Spent, Note: p.Note}
+		in := Node{Kind: "phase", Name: string(p.Phase), At: formatTime(p.Started), Elapsed: p.Elapsed(), Spent: p.Spent, Note: p.Note}
 		if p.Again {
 			in.Name += " again"
 		}

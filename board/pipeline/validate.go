@@ -74,7 +74,7 @@ func Checks(files []Edit, p Project) ([]Check, []policy.Finding) {
 				continue
 			}
 			c := Check{Name: strings.Join(argv, " "), Argv: argv, Tests: from.expected && runsTests(argv), Last: from.last}
-			c.Name = clip(c.Name, 80, nil)
+			c.Name = clipText(c.Name, 80, nil)
 			bad := checkDenied(c)
 			findings = append(append(findings, bad...), checkEdited(c, files)...)
 			if len(bad) == 0 {
@@ -212,10 +212,10 @@ func (r Report) Passed() bool {
 	if !r.Done || len(r.Ran) != len(r.Want) || len(r.Flaky)+len(r.Breaches) > 0 {
 		return false
 	}
-	return !slices.ContainsFunc(r.Ran, func(r Ran) bool { return !r.Passed() }) && !slices.ContainsFunc(r.Findings, hard)
+	return !slices.ContainsFunc(r.Ran, func(r Ran) bool { return !r.Passed() }) && !slices.ContainsFunc(r.Findings, isHard)
 }
 
-func hard(f policy.Finding) bool { return f.Severity == policy.Hard }
+func isHard(f policy.Finding) bool { return f.Severity == policy.Hard }
 
 // String is the report for people, one line a check.
 func (r Report) String() string {
@@ -236,7 +236,7 @@ func (r Report) String() string {
 		fmt.Fprintln(&b, "no check ran; set [pipeline] validate in odd.toml to run your tests")
 	}
 	if len(r.Flaky) > 0 {
-		fmt.Fprintf(&b, "failed once, passed the second time: %s\n", strings.Join(head(r.Flaky, maxIDs), ", "))
+		fmt.Fprintf(&b, "failed once, passed the second time: %s\n", strings.Join(firstOf(r.Flaky, maxIDs), ", "))
 	}
 	return b.String()
 }
@@ -249,7 +249,7 @@ func (r Report) String() string {
 // was stopped when its time was over is not: it would take as long again.
 func Examine(ctx context.Context, checks []Check, findings []policy.Finding, again bool, run func(context.Context, Check) Ran) Report {
 	r := Report{Want: checks, Findings: findings, Runs: 1}
-	if slices.ContainsFunc(findings, hard) {
+	if slices.ContainsFunc(findings, isHard) {
 		r.Done = true
 		return r
 	}
@@ -257,32 +257,32 @@ func Examine(ctx context.Context, checks []Check, findings []policy.Finding, aga
 		if c.Last && slices.ContainsFunc(r.Ran, func(r Ran) bool { return !r.Passed() }) {
 			break
 		}
-		ran := examine(ctx, c, run)
+		ran := runCheck(ctx, c, run)
 		r.Ran = append(r.Ran, ran)
-		if f := ran.failure(); f.Class == ClassSyntax || f.Class == ClassEnv || ran.Fault == FaultCancelled {
+		if f := ran.diagnose(); f.Class == ClassSyntax || f.Class == ClassEnv || ran.Fault == FaultCancelled {
 			break
 		}
 	}
 	r.Done = true
 	if f, failed := r.Failure(); again && failed && f.Class == ClassTest && !f.Steady && ctx.Err() == nil {
 		r.Runs++
-		r.Flaky = secondTry(ctx, r, f, run)
+		r.Flaky = retryFailed(ctx, r, f, run)
 	}
 	return r
 }
 
-// secondTry are the ids of f when every check that failed passes now.
-func secondTry(ctx context.Context, r Report, f Failure, run func(context.Context, Check) Ran) []string {
+// retryFailed are the ids of f when every check that failed passes now.
+func retryFailed(ctx context.Context, r Report, f Failure, run func(context.Context, Check) Ran) []string {
 	for _, ran := range r.Ran {
-		if !ran.Passed() && !examine(ctx, ran.Check, run).Passed() {
+		if !ran.Passed() && !runCheck(ctx, ran.Check, run).Passed() {
 			return nil
 		}
 	}
 	return f.IDs
 }
 
-// examine runs one check; a panic is its failure.
-func examine(ctx context.Context, c Check, run func(context.Context, Check) Ran) (ran Ran) {
+// runCheck runs one check; a panic is its failure.
+func runCheck(ctx context.Context, c Check, run func(context.Context, Check) Ran) (ran Ran) {
 	defer func() {
 		if p := recover(); p != nil {
 			ran = Ran{Fault: FaultBroken, Detail: fmt.Sprint(p)}

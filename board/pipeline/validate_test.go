@@ -239,7 +239,7 @@ func TestConfiguredChecks(t *testing.T) {
 	}
 	hards := 0
 	for _, f := range findings {
-		if hard(f) {
+		if isHard(f) {
 			hards++
 		}
 	}

@@ -52,18 +52,18 @@ func goChecks(files []Edit, p Project) ([]Check, []policy.Finding) {
 		s.whole[mod] = s.whole[mod] || p.Graph == nil || len(p.Graph.Problems()) > 0
 	}
 	if p.Graph != nil {
-		for _, dir := range p.Graph.Affected(changed) {
-			s.add(dir)
+		for _, dir := range p.Graph.affected(changed) {
+			s.addPackage(dir)
 		}
 	}
-	skipped := s.unbuilt()
-	return s.checks(), skipped
+	skipped := s.dropUnbuilt()
+	return s.listChecks(), skipped
 }
 
-// add takes in a package, if it is still there.
-func (s goScope) add(dir string) {
+// addPackage takes in a package, if it is still there.
+func (s goScope) addPackage(dir string) {
 	mod, inside := moduleOf(s.tree, dir)
-	if !inside || !hasGo(s.tree, dir) {
+	if !inside || !hasGoFile(s.tree, dir) {
 		return
 	}
 	if s.packages[mod] == nil {
@@ -72,12 +72,12 @@ func (s goScope) add(dir string) {
 	s.packages[mod][dir] = true
 }
 
-// unbuilt takes out the packages without a file for this build, a soft finding
+// dropUnbuilt takes out the packages without a file for this build, a soft finding
 // each. Where all of a module is checked go passes over them by itself.
-func (s goScope) unbuilt() (out []policy.Finding) {
+func (s goScope) dropUnbuilt() (out []policy.Finding) {
 	for _, mod := range slices.Sorted(maps.Keys(s.packages)) {
 		for _, dir := range sortedNames(s.packages[mod]) {
-			if s.whole[mod] || s.has(dir, isGo) {
+			if s.whole[mod] || s.hasFile(dir, isGoFile) {
 				continue
 			}
 			delete(s.packages[mod], dir)
@@ -88,19 +88,19 @@ func (s goScope) unbuilt() (out []policy.Finding) {
 	return out
 }
 
-// has reports a file of a package that is for this build and whose name matches.
-func (s goScope) has(dir string, match func(string) bool) bool {
+// hasFile reports a file of a package that is for this build and whose name matches.
+func (s goScope) hasFile(dir string, match func(string) bool) bool {
 	return folderHas(s.tree, dir, func(name string) bool { return match(name) && s.built(dir, name) })
 }
 
-func (s goScope) checks() []Check {
+func (s goScope) listChecks() []Check {
 	var out []Check
 	mods := map[string]bool{}
 	for mod := range s.packages {
 		mods[mod] = true
 	}
 	for _, mod := range sortedNames(mods) {
-		patterns := s.patterns(mod)
+		patterns := s.listPatterns(mod)
 		if len(patterns) == 0 {
 			continue
 		}
@@ -115,7 +115,7 @@ func (s goScope) checks() []Check {
 			}
 			out = append(out, c)
 		}
-		if build := s.buildable(mod, patterns); len(build) > 0 {
+		if build := s.buildablePatterns(mod, patterns); len(build) > 0 {
 			add(false, build, "go", "build", "-o", "/dev/null")
 		}
 		add(false, patterns, "go", "vet")
@@ -124,18 +124,18 @@ func (s goScope) checks() []Check {
 	return out
 }
 
-// patterns are a module's packages as go is told them.
-func (s goScope) patterns(mod string) []string {
+// listPatterns are a module's packages as go is told them.
+func (s goScope) listPatterns(mod string) []string {
 	all := []string{"./..."}
 	if s.whole[mod] {
-		if !treeHas(s.tree, mod, isGo) {
+		if !treeHas(s.tree, mod, isGoFile) {
 			return nil
 		}
 		return all
 	}
 	var out []string
 	for _, dir := range sortedNames(s.packages[mod]) {
-		out = append(out, strings.TrimSuffix("./"+within(mod, dir), "/."))
+		out = append(out, strings.TrimSuffix("./"+relativeFolder(mod, dir), "/."))
 	}
 	if len(out) > maxPackages {
 		return all
@@ -143,16 +143,16 @@ func (s goScope) patterns(mod string) []string {
 	return out
 }
 
-// buildable are the patterns without the packages that are tests alone: go build
+// buildablePatterns are the patterns without the packages that are tests alone: go build
 // refuses one of those by name.
-func (s goScope) buildable(mod string, patterns []string) []string {
+func (s goScope) buildablePatterns(mod string, patterns []string) []string {
 	return slices.DeleteFunc(slices.Clone(patterns), func(p string) bool {
-		return p != "./..." && !s.has(path.Join(mod, p), func(name string) bool { return isGo(name) && !isGoTest(name) })
+		return p != "./..." && !s.hasFile(path.Join(mod, p), func(name string) bool { return isGoFile(name) && !isGoTest(name) })
 	})
 }
 
-// within is a folder as seen from its module, "." for the module's own.
-func within(mod, dir string) string {
+// relativeFolder is a folder as seen from its module, "." for the module's own.
+func relativeFolder(mod, dir string) string {
 	if mod == "." {
 		return dir
 	}
@@ -181,7 +181,7 @@ func packageOf(p Project, mod, file string) (string, bool) {
 		}
 	}
 	for dir := path.Dir(file); ; dir = path.Dir(dir) {
-		if hasGo(p.Files, dir) {
+		if hasGoFile(p.Files, dir) {
 			return dir, true
 		}
 		if dir == mod || dir == "." || dir == "/" {
@@ -190,8 +190,8 @@ func packageOf(p Project, mod, file string) (string, bool) {
 	}
 }
 
-func hasGo(tree fs.FS, dir string) bool {
-	return folderHas(tree, dir, isGo)
+func hasGoFile(tree fs.FS, dir string) bool {
+	return folderHas(tree, dir, isGoFile)
 }
 
 // hasTests reports tests in what the patterns name.
@@ -200,11 +200,11 @@ func (s goScope) hasTests(mod string, patterns []string) bool {
 		if p == "./..." {
 			return treeHas(s.tree, mod, isGoTest)
 		}
-		return s.has(path.Join(mod, p), isGoTest)
+		return s.hasFile(path.Join(mod, p), isGoTest)
 	})
 }
 
-func isGo(name string) bool { return strings.HasSuffix(name, ".go") }
+func isGoFile(name string) bool { return strings.HasSuffix(name, ".go") }
 
 func isGoTest(name string) bool { return strings.HasSuffix(name, "_test.go") }
 

@@ -32,29 +32,29 @@ const (
 	maxLint       = 5.0 // complaints it may add
 )
 
-// Compare holds a change against its base, and says in what it is worse than it may
+// compareMeasures holds a change against its base, and says in what it is worse than it may
 // be, a line each. What the project does not measure on
 // both sides cannot be held; what the base measures and the change does not any
 // more is a breach. code are the measures of the functions of the files that
 // change, see [CodeMeasures], on both sides.
-func Compare(base, is []Measure) []string {
+func compareMeasures(base, is []Measure) []string {
 	var out []string
 	say := func(format string, args ...any) { out = append(out, fmt.Sprintf(format, args...)) }
 	for _, m := range is {
-		was, known := find(base, m.Name, m.Where)
+		was, known := findMeasure(base, m.Name, m.Where)
 		switch {
 		case m.Name == MeasurePassRate && m.Value < minPassRate:
-			say("%s%s of the tests pass, at least %s must", at(m.Where), percent(m.Value), percent(minPassRate))
+			say("%s%s of the tests pass, at least %s must", placePrefix(m.Where), formatPercent(m.Value), formatPercent(minPassRate))
 		case m.Name == MeasureCoverage && known && was-m.Value > maxCoverage:
-			say("%stest coverage falls from %.1f%% to %.1f%%, and at most %.1f points are allowed; add tests for the new code", at(m.Where), was, m.Value, maxCoverage)
+			say("%stest coverage falls from %.1f%% to %.1f%%, and at most %.1f points are allowed; add tests for the new code", placePrefix(m.Where), was, m.Value, maxCoverage)
 		case m.Name == MeasureLint && m.Value-was > maxLint:
-			say("%s%.0f lint warnings, %.0f before; at most %.0f more are allowed", at(m.Where), m.Value, was, maxLint)
+			say("%s%.0f lint warnings, %.0f before; at most %.0f more are allowed", placePrefix(m.Where), m.Value, was, maxLint)
 		}
 	}
 	out = append(out, lostMeasures(base, is)...)
-	if was, ok := mean(base); ok {
-		if now, ok := mean(is); ok && now-was > maxComplexity {
-			say("mean complexity of the functions rises from %.1f to %.1f, at most %.1f more are allowed; most of it is %s", was, now, maxComplexity, steepest(base, is))
+	if was, ok := meanComplexity(base); ok {
+		if now, ok := meanComplexity(is); ok && now-was > maxComplexity {
+			say("mean complexity of the functions rises from %.1f to %.1f, at most %.1f more are allowed; most of it is %s", was, now, maxComplexity, steepestFunction(base, is))
 		}
 	}
 	return out
@@ -74,17 +74,17 @@ func lostMeasures(base, is []Measure) []string {
 	return out
 }
 
-func at(where string) string {
+func placePrefix(where string) string {
 	if where == "" {
 		return ""
 	}
 	return where + ": "
 }
 
-func percent(v float64) string { return strconv.FormatFloat(v*100, 'f', -1, 64) + "%" }
+func formatPercent(v float64) string { return strconv.FormatFloat(v*100, 'f', -1, 64) + "%" }
 
-// find is the value of a measure; with several of one name and place the last.
-func find(list []Measure, name, where string) (v float64, ok bool) {
+// findMeasure is the value of a measure; with several of one name and place the last.
+func findMeasure(list []Measure, name, where string) (v float64, ok bool) {
 	for _, m := range list {
 		if m.Name == name && m.Where == where {
 			v, ok = m.Value, true
@@ -93,8 +93,8 @@ func find(list []Measure, name, where string) (v float64, ok bool) {
 	return v, ok
 }
 
-// mean is the mean complexity of the functions.
-func mean(list []Measure) (float64, bool) {
+// meanComplexity is the mean complexity of the functions.
+func meanComplexity(list []Measure) (float64, bool) {
 	sum, n := 0.0, 0
 	for _, m := range list {
 		if m.Name == MeasureComplexity {
@@ -107,26 +107,26 @@ func mean(list []Measure) (float64, bool) {
 	return sum / float64(n), true
 }
 
-// steepest is the function whose complexity grew most, new ones from nothing.
-func steepest(base, is []Measure) string {
+// steepestFunction is the function whose complexity grew most, new ones from nothing.
+func steepestFunction(base, is []Measure) string {
 	was := map[string]float64{}
 	for _, m := range base {
 		if m.Name == MeasureComplexity {
-			was[function(m.Where)] = m.Value
+			was[withoutLine(m.Where)] = m.Value
 		}
 	}
 	var top Measure
 	grew := -1.0
 	for _, m := range is {
-		if d := m.Value - was[function(m.Where)]; m.Name == MeasureComplexity && d > grew {
+		if d := m.Value - was[withoutLine(m.Where)]; m.Name == MeasureComplexity && d > grew {
 			top, grew = m, d
 		}
 	}
-	return fmt.Sprintf("%s, %.0f before and %.0f now", top.Where, was[function(top.Where)], top.Value)
+	return fmt.Sprintf("%s, %.0f before and %.0f now", top.Where, was[withoutLine(top.Where)], top.Value)
 }
 
-// function is a place without its line: "a/b.go:12 F" is "a/b.go F".
-func function(where string) string {
+// withoutLine is a place without its line: "a/b.go:12 F" is "a/b.go F".
+func withoutLine(where string) string {
 	place, name, _ := strings.Cut(where, " ")
 	if i := strings.LastIndexByte(place, ':'); i >= 0 {
 		place = place[:i]
@@ -134,14 +134,14 @@ func function(where string) string {
 	return place + " " + name
 }
 
-// metric is a line that a project's own command may print: a name, a place if
+// metricLine is a line that a project's own command may print: a name, a place if
 // there is one, and a number.
-var metric = sync.OnceValue(func() *regexp.Regexp {
+var metricLine = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`^(coverage|complexity|lint)(?:[ \t]+(\S+))?[ \t]+([0-9]+(?:\.[0-9]+)?)%?$`)
 })
 
-// covered is what go test -cover says: of a package, or of the one it ends with.
-var covered = sync.OnceValue(func() *regexp.Regexp {
+// coverageLine is what go test -cover says: of a package, or of the one it ends with.
+var coverageLine = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`^(?:ok  \t(\S+)\t.*|\t(\S+)\t\t)?coverage: ([0-9.]+)% of statements`)
 })
 
@@ -155,7 +155,7 @@ func Measured(ran []Ran) []Measure {
 		if t := tallyOutput(r.Output); t.known {
 			total, passed = total+t.ran, passed+t.ran-t.failed
 		}
-		out = append(out, printedMeasures(string(plain(r.Output)))...)
+		out = append(out, printedMeasures(string(plainOutput(r.Output)))...)
 	}
 	if total > 0 {
 		out = append(out, Measure{Name: MeasurePassRate, Value: float64(passed) / float64(total)})
@@ -168,12 +168,12 @@ func printedMeasures(text string) []Measure {
 	loose := -1 // a coverage whose package comes in the next line
 	for line := range strings.Lines(text) {
 		line = strings.TrimRight(line, "\r\n")
-		if m := metric().FindStringSubmatch(line); m != nil {
-			out = append(out, Measure{m[1], m[2], figure(m[3])})
+		if m := metricLine().FindStringSubmatch(line); m != nil {
+			out = append(out, Measure{m[1], m[2], parseFigure(m[3])})
 			continue
 		}
-		if m := covered().FindStringSubmatch(line); m != nil {
-			out = append(out, Measure{MeasureCoverage, m[1] + m[2], figure(m[3])})
+		if m := coverageLine().FindStringSubmatch(line); m != nil {
+			out = append(out, Measure{MeasureCoverage, m[1] + m[2], parseFigure(m[3])})
 			if m[1]+m[2] == "" {
 				loose = len(out) - 1
 			}
@@ -187,7 +187,7 @@ func printedMeasures(text string) []Measure {
 	return out
 }
 
-func figure(s string) float64 {
+func parseFigure(s string) float64 {
 	v, err := strconv.ParseFloat(s, 64)
 	if err != nil {
 		return 0 // the pattern lets through digits and dots alone
@@ -200,9 +200,9 @@ func figure(s string) float64 {
 // where they measure nothing that could be worse than there.
 func Hold(report, base Report, files []Edit) []string {
 	var out []string
-	then, now, err := CodeMeasures(files)
+	then, now, err := measureCode(files)
 	if err != nil {
 		out = append(out, err.Error())
 	}
-	return append(out, Compare(append(Measured(base.Ran), then...), append(Measured(report.Ran), now...))...)
+	return append(out, compareMeasures(append(Measured(base.Ran), then...), append(Measured(report.Ran), now...))...)
 }

@@ -33,7 +33,7 @@ func TestCompare(t *testing.T) {
 		{name: "a new file is held against nothing", is: []Measure{m(MeasureComplexity, "a.go:9 F", 30)}},
 	}
 	for _, tt := range tests {
-		if d := cmp.Diff(tt.want, Compare(tt.base, tt.is)); d != "" {
+		if d := cmp.Diff(tt.want, compareMeasures(tt.base, tt.is)); d != "" {
 			t.Errorf("%s: (-want +got)\n%s", tt.name, d)
 		}
 	}
@@ -97,7 +97,7 @@ func (T) Choose() {
 
 func Extern()
 `
-	base, is, err := CodeMeasures([]Edit{
+	base, is, err := measureCode([]Edit{
 		{Path: "p.go", Before: []byte("package p\nfunc Plain() { if a {} }\n"), After: []byte(src)},
 		{Path: "was.go", Before: []byte("package p\nfunc ("), After: []byte("package p\nfunc F() {}\n")},
 		{Path: "gone.go", Before: []byte("package p\nfunc Gone() {}\n")},
@@ -111,7 +111,7 @@ func Extern()
 	if d := cmp.Diff(wantBase, base) + cmp.Diff(want, is); d != "" {
 		t.Error(d)
 	}
-	if _, _, err := CodeMeasures([]Edit{{Path: "p.go", After: []byte("package p\nfunc (")}}); err == nil || !strings.HasPrefix(err.Error(), "p.go:2:7: ") {
+	if _, _, err := measureCode([]Edit{{Path: "p.go", After: []byte("package p\nfunc (")}}); err == nil || !strings.HasPrefix(err.Error(), "p.go:2:7: ") {
 		t.Error(err)
 	}
 }

@@ -9,20 +9,20 @@ import (
 	"strings"
 )
 
-// CodeMeasures measures the functions of the Go files that a change edits, at its
+// measureCode measures the functions of the Go files that a change edits, at its
 // base and with it: of each the cyclomatic complexity, 1 and one more for every
 // if, for, case that is not the default, && and ||. Functions inside count to the
 // one around them. Files that do not parse at the base are left out there; one
 // that does not parse any more is an error.
-func CodeMeasures(files []Edit) (base, is []Measure, err error) {
-	for _, f := range byPath(files) {
+func measureCode(files []Edit) (base, is []Measure, err error) {
+	for _, f := range sortedByPath(files) {
 		if !strings.HasSuffix(f.Path, ".go") {
 			continue
 		}
-		if was, err := functions(f.Path, f.Before); err == nil {
+		if was, err := functionComplexities(f.Path, f.Before); err == nil {
 			base = append(base, was...)
 		}
-		now, err := functions(f.Path, f.After)
+		now, err := functionComplexities(f.Path, f.After)
 		if err != nil {
 			return nil, nil, err
 		}
@@ -31,8 +31,8 @@ func CodeMeasures(files []Edit) (base, is []Measure, err error) {
 	return base, is, nil
 }
 
-// functions measures one file; none is nothing.
-func functions(name string, src []byte) ([]Measure, error) {
+// functionComplexities measures one file; none is nothing.
+func functionComplexities(name string, src []byte) ([]Measure, error) {
 	if src == nil {
 		return nil, nil
 	}
@@ -45,7 +45,7 @@ func functions(name string, src []byte) ([]Measure, error) {
 	for _, d := range file.Decls {
 		if f, ok := d.(*ast.FuncDecl); ok && f.Body != nil {
 			where := fmt.Sprintf("%s:%d %s", name, fset.Position(f.Pos()).Line, funcName(f))
-			out = append(out, Measure{MeasureComplexity, where, float64(cyclomatic(f.Body))})
+			out = append(out, Measure{MeasureComplexity, where, float64(countBranches(f.Body))})
 		}
 	}
 	return out, nil
@@ -60,7 +60,7 @@ func funcName(f *ast.FuncDecl) string {
 	return recv + "." + f.Name.Name
 }
 
-func cyclomatic(body ast.Node) int {
+func countBranches(body ast.Node) int {
 	n := 1
 	ast.Inspect(body, func(node ast.Node) bool {
 		switch x := node.(type) {

@@ -20,29 +20,29 @@ const (
 // enters reports a step to a phase or an ending: all but the two around a move.
 func (s Step) enters() bool { return s.mark != intent && s.mark != applied }
 
-// around judges a record around the move of a ref.
-func (c *complaints) around(o Op, s Step) {
+// checkMark judges a record around the move of a ref.
+func (c *stepCheck) checkMark(o Op, s Step) {
 	switch {
 	case s.mark == applied && (o.pending == Effect{} || s.Moved != o.pending):
-		c.say("applied %s, and the intent was %s", s.Moved.Ref, cmp.Or(o.pending.Ref, "none"))
+		c.add("applied %s, and the intent was %s", s.Moved.Ref, cmp.Or(o.pending.Ref, "none"))
 	case s.mark == intent && o.pending != Effect{}:
-		c.say("a second intent before %s is answered", o.pending.Ref)
+		c.add("a second intent before %s is answered", o.pending.Ref)
 	case s.mark == intent && s.To != o.Phase:
-		c.say("%s in %s; only apply and verify move a ref", s.mark, o.Phase)
+		c.add("%s in %s; only apply and verify move a ref", s.mark, o.Phase)
 	case s.mark == intent:
-		c.moves(o, s)
+		c.checkEffect(o, s)
 	}
 }
 
-// sum is the hash of the op after a version-1 record that follows prev.
-func (o Op) sum(r event.Record, prev string) string {
+// hash1 is the hash of the op after a version-1 record that follows prev.
+func (o Op) hash1(r event.Record, prev string) string {
 	d := r.Op()
 	var moved []any
 	for _, e := range o.Moved {
 		moved = append(moved, hashedEffect(e))
 	}
 	all := map[string]any{
-		"began": stamp(o.Began), "by": r.Run, "came_from": o.From, "entered": stamp(o.Entered), "facts": o.facts, "is": o.Phase, "moved": moved, "n": o.N, "op": o.ID,
+		"began": formatTime(o.Began), "by": r.Run, "came_from": o.From, "entered": formatTime(o.Entered), "facts": o.facts, "is": o.Phase, "moved": moved, "n": o.N, "op": o.ID,
 		"pending": hashedEffect(o.pending), "prev": prev, "repairs": o.Repairs, "run": o.Run, "spent_in_all": o.Spent, "task": o.Task, "tries": o.Tries,
 	}
 	setTexts(all, map[string]string{
@@ -58,7 +58,7 @@ func (o Op) sum(r event.Record, prev string) string {
 	if err != nil {
 		panic("unreachable: " + err.Error()) // strings, integers and maps of strings
 	}
-	return sum256(b)
+	return hexSum(b)
 }
 
 func hashedEffect(e Effect) map[string]any {
