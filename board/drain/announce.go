@@ -69,7 +69,7 @@ func (d *drain) tellOp(p *draft, c *claim, w *work) error {
 	case c.ended:
 		return nil
 	case w.change != nil && len(w.change.ops) > 0:
-		return w.change.tell(p)
+		return w.change.writeRecords(p)
 	case c.op == "":
 		return nil
 	}

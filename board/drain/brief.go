@@ -59,7 +59,7 @@ func (d *drain) briefInput(c *claim, w *work, req session.Request) invoke.Input 
 		}
 	}
 	if d.changes(t) {
-		in.Change = d.asks(c, req.Files)
+		in.Change = d.askedChange(c, req.Files)
 	}
 	for _, d := range first(w.declines, mostDeclined) {
 		in.Declined = append(in.Declined, string(d.ID)+": "+d.String())

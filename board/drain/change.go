@@ -87,8 +87,8 @@ type seal struct {
 	effect repo.RefUpdate
 }
 
-// split is the op as its records before the outcome left it, and as those behind it did.
-func (ch *change) split() (before, behind []pipeline.Op) {
+// splitOps is the op as its records before the outcome left it, and as those behind it did.
+func (ch *change) splitOps() (before, behind []pipeline.Op) {
 	if ch.sealed == nil {
 		return ch.ops, nil
 	}
@@ -213,12 +213,12 @@ func (ch *change) limits() pipeline.Limits {
 
 // world is what the op lives in. Its refs move with the task's result.
 func (ch *change) world() pipeline.World {
-	return pipeline.World{Run: ch.d.Run, Now: ch.d.Now, Work: ch.step, Keep: ch.record, Tidy: func(s string) string { return string(secrets.Redact([]byte(s))) }}
+	return pipeline.World{Run: ch.d.Run, Now: ch.d.Now, Work: ch.doPhase, Keep: ch.keepRecord, Tidy: func(s string) string { return string(secrets.Redact([]byte(s))) }}
 }
 
-// step does the work of the op's phase. The disk may break it off: then nothing is
+// doPhase does the work of the op's phase. The disk may break it off: then nothing is
 // wrong with the task, and neither it nor the op comes to an ending for that.
-func (ch *change) step(ctx context.Context, op pipeline.Op) (pipeline.Out, error) {
+func (ch *change) doPhase(ctx context.Context, op pipeline.Op) (pipeline.Out, error) {
 	work := map[pipeline.Phase]func(context.Context, pipeline.Op) (pipeline.Out, error){
 		pipeline.Classify: ch.classify, pipeline.Route: ch.route, pipeline.Expand: ch.expand, pipeline.Plan: ch.askForPlan, pipeline.Generate: ch.generate,
 		pipeline.Validate: ch.validate, pipeline.Repair: ch.repair, pipeline.Gate: ch.gate, pipeline.Approve: ch.approve, pipeline.Apply: ch.apply, pipeline.Verify: ch.verify,
@@ -230,11 +230,11 @@ func (ch *change) step(ctx context.Context, op pipeline.Op) (pipeline.Out, error
 	return out, err
 }
 
-// record keeps a record for the result's commit.
-func (ch *change) record(o pipeline.Op) {
+// keepRecord keeps a record for the result's commit.
+func (ch *change) keepRecord(o pipeline.Op) {
 	ch.op, ch.ops, ch.doing = o, append(ch.ops, o), ""
 	ch.d.Progress(fmt.Sprintf("%s: %s", ch.c.task.ID, o.Phase))
-	ch.show()
+	ch.showBeat()
 }
 
 // recordEnd puts into the work what the op came to.
@@ -249,8 +249,8 @@ func (ch *change) recordEnd(ctx context.Context) {
 	}
 }
 
-// stop ends the op for a reason, in words that the task keeps whole.
-func (ch *change) stop(r pipeline.Reason, spent int64, format string, args ...any) (pipeline.Out, error) {
+// endFor ends the op for a reason, in words that the task keeps whole.
+func (ch *change) endFor(r pipeline.Reason, spent int64, format string, args ...any) (pipeline.Out, error) {
 	ch.why = fmt.Sprintf(format, args...)
 	return pipeline.Out{Reason: r, Note: ch.why, Spent: spent}, nil
 }
@@ -264,7 +264,7 @@ func (ch *change) isProposed() bool {
 // rescind ends an op that was to wait after all, because what it was made under
 // has ended meanwhile. Its records are again those before apply moved anything.
 func (ch *change) rescind(why string) {
-	before, _ := ch.split()
+	before, _ := ch.splitOps()
 	end, err := pipeline.End(before[len(before)-1], ch.d.Run, ch.d.Now(), pipeline.Abandoned, string(secrets.Redact([]byte(why))))
 	if err != nil {
 		panic("unreachable: " + err.Error()) // an op in apply can be abandoned at any moment
@@ -272,18 +272,18 @@ func (ch *change) rescind(why string) {
 	ch.op, ch.ops, ch.sealed = end, append(before, end), nil
 }
 
-// tell records what stands before the outcome.
-func (ch *change) tell(p *draft) error {
-	before, _ := ch.split()
+// writeRecords records what stands before the outcome.
+func (ch *change) writeRecords(p *draft) error {
+	before, _ := ch.splitOps()
 	return p.recordOps(before...)
 }
 
-// tellLater records what stands behind it.
-func (ch *change) tellLater(p *draft) error {
+// writeLaterRecords records what stands behind it.
+func (ch *change) writeLaterRecords(p *draft) error {
 	if ch == nil || ch.sealed == nil {
 		return nil
 	}
-	_, behind := ch.split()
+	_, behind := ch.splitOps()
 	if err := p.recordOps(behind...); err != nil {
 		return err
 	}

@@ -22,19 +22,19 @@ type remade struct {
 	candidate pipeline.Candidate
 }
 
-// remake reads what t's proposal changes besides atoms, on base, nil where that is
+// readRemade reads what t's proposal changes besides atoms, on base, nil where that is
 // nothing. kept are the artifacts of its run. A file that others changed since is merged
 // with theirs; where both changed the same lines the change has to be made again.
-func (d *drain) remake(ctx context.Context, t board.Task, base repo.OID, kept fs.FS) (*remade, error) {
+func (d *drain) readRemade(ctx context.Context, t board.Task, base repo.OID, kept fs.FS) (*remade, error) {
 	p, err := d.repo.Commit(repo.OID(t.Result.Commit))
 	if err != nil || len(p.Trailer("Odd-Op")) == 0 || len(p.Parents) != 1 {
 		return nil, nil // a proposal of atoms needs no more than its emission
 	}
 	m := &remade{}
-	if m.old, err = d.waitsWith(t); err != nil {
+	if m.old, err = d.waitingOp(t); err != nil {
 		return nil, err
 	}
-	edits, moved, err := d.upon(ctx, p, base)
+	edits, moved, err := d.editsUpon(ctx, p, base)
 	switch {
 	case err != nil:
 		return nil, err
@@ -54,8 +54,8 @@ func (d *drain) remake(ctx context.Context, t board.Task, base repo.OID, kept fs
 	return m, nil
 }
 
-// waitsWith is the op that waits with t's proposal.
-func (d *drain) waitsWith(t board.Task) (pipeline.Op, error) {
+// waitingOp is the op that waits with t's proposal.
+func (d *drain) waitingOp(t board.Task) (pipeline.Op, error) {
 	s, ok, err := d.at.state.Waiting(string(t.ID), t.Result.Commit)
 	if err != nil {
 		return pipeline.Op{}, refuse("ledger", "%s/%v; restore the ledger from git history", d.at.cfg.Root, err)
@@ -71,10 +71,10 @@ func (d *drain) waitsWith(t board.Task) (pipeline.Op, error) {
 	return s.Op(), nil
 }
 
-// upon are the files of a proposal as edits of base, without those that base has
+// editsUpon are the files of a proposal as edits of base, without those that base has
 // already, and those that do not merge with what base has instead of what the proposal
 // was made from.
-func (d *drain) upon(ctx context.Context, p repo.Commit, base repo.OID) (edits []pipeline.Edit, moved []string, err error) {
+func (d *drain) editsUpon(ctx context.Context, p repo.Commit, base repo.OID) (edits []pipeline.Edit, moved []string, err error) {
 	made, err := d.repo.Diff(ctx, p.Parents[0], p.OID)
 	if err != nil {
 		return nil, nil, err
@@ -136,9 +136,9 @@ func (d *drain) mergedWith(ctx context.Context, base, proposal repo.OID, c repo.
 	return tree, nil
 }
 
-// pipeAgain takes a change that waits through the pipeline again. Where it does not
+// runChangeAgain takes a change that waits through the pipeline again. Where it does not
 // come out at a person, the refusal says why, and nothing is written.
-func (d *drain) pipeAgain(ctx context.Context, c *claim, w *work, m *remade) error {
+func (d *drain) runChangeAgain(ctx context.Context, c *claim, w *work, m *remade) error {
 	defer func() {
 		if w.change == nil || w.change.op.Phase != pipeline.Waiting {
 			_ = d.repo.Show(nil)
@@ -151,12 +151,12 @@ func (d *drain) pipeAgain(ctx context.Context, c *claim, w *work, m *remade) err
 	return nil
 }
 
-// retake takes the candidate there is.
-func (ch *change) retake(ctx context.Context) (pipeline.Out, error) {
-	if err := ch.take(ctx, ch.remade.candidate); err != nil {
-		return ch.stop(pipeline.CandidateUnusable, 0, "%s", oneLine(err.Error()))
+// retakeCandidate takes the candidate there is.
+func (ch *change) retakeCandidate(ctx context.Context) (pipeline.Out, error) {
+	if err := ch.takeCandidate(ctx, ch.remade.candidate); err != nil {
+		return ch.endFor(pipeline.CandidateUnusable, 0, "%s", oneLine(err.Error()))
 	}
-	set, err := ch.facts()
+	set, err := ch.candidateFacts()
 	if err != nil {
 		return pipeline.Out{}, err
 	}

@@ -10,18 +10,18 @@ import (
 	"github.com/odd-cli/odd/reconcile/policy"
 )
 
-// asks is what the brief says of the change that a task asks for.
-func (d *drain) asks(c *claim, base fs.FS) *invoke.Asked {
+// askedChange is what the brief says of the change that a task asks for.
+func (d *drain) askedChange(c *claim, base fs.FS) *invoke.Asked {
 	l := lint.Limits{}.Filled()
 	return &invoke.Asked{
-		Paths: c.task.Paths, Root: d.at.cfg.Root, Base: string(c.base), Commands: c.task.Commands, Files: d.filesMeant(c.task.Paths, base),
+		Paths: c.task.Paths, Root: d.at.cfg.Root, Base: string(c.base), Commands: c.task.Commands, Files: d.filesMeantBy(c.task.Paths, base),
 		Limits: fmt.Sprintf("It may hold %d files of %d bytes each, %d bytes in all.", l.Files, l.FileBytes, l.TotalBytes),
 	}
 }
 
-// filesMeant returns the files of the base that globs mean, in order of path; large ones,
+// filesMeantBy returns the files of the base that globs mean, in order of path; large ones,
 // and those behind the first of them, are pointers.
-func (d *drain) filesMeant(globs []string, base fs.FS) []invoke.File {
+func (d *drain) filesMeantBy(globs []string, base fs.FS) []invoke.File {
 	var out []invoke.File
 	_ = fs.WalkDir(base, ".", func(name string, e fs.DirEntry, err error) error {
 		switch {

@@ -16,40 +16,40 @@ import (
 func (ch *change) validate(ctx context.Context, _ pipeline.Op) (pipeline.Out, error) {
 	ch.verdict = ch.judgeCandidate(ch.candidate)
 	if no := ch.unpermittedPaths(); len(no) > 0 {
-		return ch.stop(pipeline.RuleRefused, 0, "%s", strings.Join(append(hardOf(ch.verdict.Findings), no...), "; "))
+		return ch.endFor(pipeline.RuleRefused, 0, "%s", strings.Join(append(hardFindings(ch.verdict.Findings), no...), "; "))
 	}
 	if ch.checked != ch.draft || !ch.report.Passed() { // else repair has just run the checks on it
-		if err := ch.check(ctx, ch.verdict, false); err != nil {
+		if err := ch.runChecks(ctx, ch.verdict, false); err != nil {
 			return pipeline.Out{}, err
 		}
 	}
 	f, failed := ch.report.Failure()
 	if failed {
-		if out, is, err := ch.next(ctx, f.String()); is || err != nil {
+		if out, is, err := ch.takeNext(ctx, f.String()); is || err != nil {
 			return out, err
 		}
 	}
 	switch {
 	case !failed:
-		return pipeline.Out{Next: pipeline.Gate, Set: heldBy(ch.report), Note: inLine(ch.report)}, nil
+		return pipeline.Out{Next: pipeline.Gate, Set: sandboxFact(ch.report), Note: reportLine(ch.report)}, nil
 	case f.Sub == pipeline.EnvRule:
-		return ch.stop(pipeline.RuleRefused, 0, "%s", strings.Join(hardOf(ch.report.Findings), "; "))
+		return ch.endFor(pipeline.RuleRefused, 0, "%s", strings.Join(hardFindings(ch.report.Findings), "; "))
 	case !f.Retryable(), ch.remade != nil: // nobody is there to mend it
-		return ch.stop(pipeline.ValidationFailed, 0, "%s", strings.Join(failures(ch.report), "; "))
+		return ch.endFor(pipeline.ValidationFailed, 0, "%s", strings.Join(describeFailures(ch.report), "; "))
 	}
-	return pipeline.Out{Next: pipeline.Repair, Set: heldBy(ch.report), Note: f.String()}, nil
+	return pipeline.Out{Next: pipeline.Repair, Set: sandboxFact(ch.report), Note: f.String()}, nil
 }
 
-// heldBy is the fact that says what the kernel held of a report's checks.
-func heldBy(r pipeline.Report) map[string]string {
+// sandboxFact is the fact that says what the kernel held of a report's checks.
+func sandboxFact(r pipeline.Report) map[string]string {
 	if r.Held() == "" {
 		return nil
 	}
 	return map[string]string{pipeline.FactSandbox: r.Held()}
 }
 
-// hardOf are the hard findings, a line each.
-func hardOf(all []policy.Finding) []string {
+// hardFindings are the hard findings, a line each.
+func hardFindings(all []policy.Finding) []string {
 	var out []string
 	for _, f := range all {
 		if f.Severity == policy.Hard {
@@ -59,9 +59,9 @@ func hardOf(all []policy.Finding) []string {
 	return out
 }
 
-// failures are what a report says against its tree, a line each.
-func failures(r pipeline.Report) []string {
-	out := hardOf(r.Findings)
+// describeFailures are what a report says against its tree, a line each.
+func describeFailures(r pipeline.Report) []string {
+	out := hardFindings(r.Findings)
 	for _, ran := range r.Ran {
 		if !ran.Passed() {
 			out = append(out, ran.String())
@@ -70,8 +70,8 @@ func failures(r pipeline.Report) []string {
 	return append(out, r.Breaches...)
 }
 
-// inLine is a report on one line.
-func inLine(r pipeline.Report) string { return oneLine(r.String()) }
+// reportLine is a report on one line.
+func reportLine(r pipeline.Report) string { return oneLine(r.String()) }
 
 // unpermittedPaths returns what the session's permit and the lease do not let the candidate
 // write.
@@ -92,16 +92,16 @@ func (ch *change) bench() Bench {
 	b := ch.d.bench()
 	b.Say = func(s string) {
 		ch.doing = s
-		ch.show()
+		ch.showBeat()
 		ch.d.Progress(fmt.Sprintf("%s: %s, %s", ch.c.task.ID, ch.op.Phase, s))
 	}
 	return b
 }
 
-// check runs the checks of the candidate, of which v is what the iron gate says, and
+// runChecks runs the checks of the candidate, of which v is what the iron gate says, and
 // keeps their report. With again, checks that failed are run twice, to tell a flake.
-func (ch *change) check(ctx context.Context, v lint.Verdict, again bool) (err error) {
-	t := trial{commit: ch.draft, task: ch.c.task, cfg: ch.d.at.cfg, files: ch.candidate.Files, findings: append(ch.ground.Refusing(v.Findings), ch.beyond()...), parse: true, again: again}
+func (ch *change) runChecks(ctx context.Context, v lint.Verdict, again bool) (err error) {
+	t := trial{commit: ch.draft, task: ch.c.task, cfg: ch.d.at.cfg, files: ch.candidate.Files, findings: append(ch.ground.Refusing(v.Findings), ch.outOfScope()...), parse: true, again: again}
 	ch.report, err = ch.bench().hold(ctx, ch.d.repo, t, ch.c.base)
 	ch.checked = ch.draft
 	return err
@@ -112,9 +112,9 @@ func (ch *change) check(ctx context.Context, v lint.Verdict, again bool) (err er
 func (ch *change) repair(ctx context.Context, op pipeline.Op) (pipeline.Out, error) {
 	if ch.repairer == nil {
 		ch.repairer = &pipeline.Repairer{
-			Timebox: ch.d.at.cfg.Pipeline.RepairTimebox, Now: ch.d.Now, Files: ch.candidate.Files, Generate: ch.mend,
+			Timebox: ch.d.at.cfg.Pipeline.RepairTimebox, Now: ch.d.Now, Files: ch.candidate.Files, Generate: ch.generateRepair,
 			Run: func(ctx context.Context, again bool) (pipeline.Report, error) {
-				err := ch.check(ctx, ch.judgeCandidate(ch.candidate), again)
+				err := ch.runChecks(ctx, ch.judgeCandidate(ch.candidate), again)
 				return ch.report, err
 			},
 		}
@@ -124,15 +124,15 @@ func (ch *change) repair(ctx context.Context, op pipeline.Op) (pipeline.Out, err
 	}
 	out, err := ch.repairer.Work(ctx, op)
 	if out.Reason == pipeline.RepairStopped {
-		ch.why = strings.Join(append(failures(ch.report), "not repaired: "+pipeline.Unrepaired(out.Note)), "; ")
+		ch.why = strings.Join(append(describeFailures(ch.report), "not repaired: "+pipeline.Unrepaired(out.Note)), "; ")
 	}
 	return out, err
 }
 
-// mend is another candidate for the one that failed so.
-func (ch *change) mend(ctx context.Context, failed pipeline.Failure) ([]pipeline.Edit, pipeline.Out, error) {
+// generateRepair is another candidate for the one that failed so.
+func (ch *change) generateRepair(ctx context.Context, failed pipeline.Failure) ([]pipeline.Edit, pipeline.Out, error) {
 	if why := ch.whyExhausted(); why != "" {
-		end, err := ch.stop(pipeline.CostCapExceeded, 0, "%s failed, and %s", failed, why)
+		end, err := ch.endFor(pipeline.CostCapExceeded, 0, "%s failed, and %s", failed, why)
 		return nil, end, err
 	}
 	var b strings.Builder
@@ -142,9 +142,9 @@ func (ch *change) mend(ctx context.Context, failed pipeline.Failure) ([]pipeline
 	}
 	fmt.Fprintf(&b, "\nYour tree, where you have one, holds the change as it was. %s said:\n\n%s\n", or(failed.Check, "It"), failed.Excerpt)
 	ch.wrong, ch.mending = b.String(), true
-	spent, ok := ch.session(ctx, pipeline.Repair)
+	spent, ok := ch.runSession(ctx, pipeline.Repair)
 	if !ok {
-		end, err := ch.unmade(spent)
+		end, err := ch.endUnmade(spent)
 		return nil, end, err
 	}
 	c, err := ch.readCandidate()
@@ -153,11 +153,11 @@ func (ch *change) mend(ctx context.Context, failed pipeline.Failure) ([]pipeline
 		err = errors.New("the agent says that there is nothing to change, but its change fails the checks")
 	}
 	if err == nil {
-		err = ch.take(ctx, c)
+		err = ch.takeCandidate(ctx, c)
 	}
 	if err != nil {
 		return nil, pipeline.Out{Spent: spent}, errors.New(oneLine(err.Error()))
 	}
-	set, err := ch.facts()
+	set, err := ch.candidateFacts()
 	return c.Files, pipeline.Out{Set: set, Spent: spent}, err
 }

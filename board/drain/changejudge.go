@@ -29,8 +29,8 @@ func (ch *change) judgeCandidate(c pipeline.Candidate) lint.Verdict {
 	return v
 }
 
-// beyond is what the handoffs of the session refuse of the candidate.
-func (ch *change) beyond() []policy.Finding {
+// outOfScope is what the handoffs of the session refuse of the candidate.
+func (ch *change) outOfScope() []policy.Finding {
 	return handoff.OutOfScope(ch.w.bound.Role, ch.w.bound.handoffs, ch.candidate.Paths())
 }
 
@@ -47,14 +47,14 @@ func (ch *change) classify(ctx context.Context, op pipeline.Op) (pipeline.Out, e
 	}
 	v, _ := ch.ground.Foresee(op.Entered, d.at.cfg.Session.Substrate)
 	if v.Tier == pipeline.NeverByMachine {
-		return ch.block(v), nil
+		return ch.endBlocked(v), nil
 	}
-	return pipeline.Out{Next: pipeline.Route, Note: "at least " + risk.Says(v)}, nil
+	return pipeline.Out{Next: pipeline.Route, Note: "at least " + risk.Describe(v)}, nil
 }
 
-// block ends the op of a change that only people make.
-func (ch *change) block(v pipeline.Verdict) pipeline.Out {
-	ch.why = risk.Says(v)
+// endBlocked ends the op of a change that only people make.
+func (ch *change) endBlocked(v pipeline.Verdict) pipeline.Out {
+	ch.why = risk.Describe(v)
 	return pipeline.Out{Reason: pipeline.TierBlocked, Set: map[string]string{pipeline.FactTier: string(v.Tier)}, Note: ch.why}
 }
 
@@ -65,9 +65,9 @@ func (ch *change) route(context.Context, pipeline.Op) (pipeline.Out, error) {
 	next := pipeline.Generate
 	switch {
 	case ch.remade != nil: // what it is made from was read and planned before
-	case ch.expands(complexity):
+	case ch.shouldExpand(complexity):
 		next = pipeline.Expand
-	case ch.plans():
+	case ch.shouldPlan():
 		next = pipeline.Plan
 	}
 	return pipeline.Out{Next: next, Set: map[string]string{"lane": string(lane), "complexity": string(complexity)}, Note: why}, nil
@@ -79,16 +79,16 @@ func (ch *change) gate(_ context.Context, op pipeline.Op) (pipeline.Out, error) 
 		ch.d.encodeHandoff(ch.w, board.Slug(ch.c.task.ID), "")
 	}
 	if ch.w.verdict == board.ToBlocked {
-		return ch.stop(pipeline.RuleRefused, 0, "%s", ch.w.reason)
+		return ch.endFor(pipeline.RuleRefused, 0, "%s", ch.w.reason)
 	}
-	made := ch.howMade()
+	made := ch.describeMaking()
 	j, err := ch.ground.Judge(ch.candidate.Files, op.Entered, or(ch.w.leg.name, ch.d.at.cfg.Session.Substrate), made)
 	if err != nil {
 		return pipeline.Out{}, err
 	}
 	ch.verdict, ch.risk = j.Gate, j.Risk
 	if j.Risk.Tier == pipeline.NeverByMachine {
-		return ch.block(j.Risk), nil
+		return ch.endBlocked(j.Risk), nil
 	}
 	set := map[string]string{
 		pipeline.FactRules: j.Rules, pipeline.FactTier: string(j.Risk.Tier), "findings": fmt.Sprintf("%d hard, %d soft", j.Gate.Hard, j.Gate.Soft), "because": j.Risk.Code,
@@ -98,25 +98,25 @@ func (ch *change) gate(_ context.Context, op pipeline.Op) (pipeline.Out, error) 
 	if mended := ch.mendedNames(); mended != "" {
 		set[pipeline.FactMended] = mended
 	}
-	return pipeline.Out{Next: pipeline.Approve, Set: set, Note: risk.Says(j.Risk)}, nil
+	return pipeline.Out{Next: pipeline.Approve, Set: set, Note: risk.Describe(j.Risk)}, nil
 }
 
 // mostUnread bounds what an op says of what its session did not look at, in bytes.
 const mostUnread = 200
 
-// howMade returns how the sessions of the change made it.
-func (ch *change) howMade() pipeline.Made {
+// describeMaking returns how the sessions of the change made it.
+func (ch *change) describeMaking() pipeline.Made {
 	if ch.remade != nil {
 		return ch.remade.old.Made()
 	}
-	return pipeline.Made{Seen: !ch.unseen, Unread: ch.shortfall(), Refused: ch.refused}
+	return pipeline.Made{Seen: !ch.unseen, Unread: ch.describeShortfall(), Refused: ch.refused}
 }
 
-// shortfall is what the session that made the candidate should have looked at besides:
+// describeShortfall is what the session that made the candidate should have looked at besides:
 // for the change it made, which may be a larger one than its task promised, and
 // never for less than that. What odd did not see it cannot say anything of; the
 // ladder has a rule of its own for that.
-func (ch *change) shortfall() string {
+func (ch *change) describeShortfall() string {
 	if ch.unseen {
 		return ""
 	}
@@ -146,13 +146,13 @@ func (ch *change) apply(ctx context.Context, _ pipeline.Op) (pipeline.Out, error
 	if moved, err := ch.movedFiles(ctx); err != nil {
 		return pipeline.Out{}, err
 	} else if len(moved) > 0 {
-		return ch.stop(pipeline.StaleBase, 0, "stale: %s changed on %s while the agent worked; run odd task ready %s to have it made anew", strings.Join(moved, ", "), or(d.target(), d.line.Name()), c.task.ID)
+		return ch.endFor(pipeline.StaleBase, 0, "stale: %s changed on %s while the agent worked; run odd task ready %s to have it made anew", strings.Join(moved, ", "), or(d.target(), d.line.Name()), c.task.ID)
 	}
 	if why := w.findEmergency(); why != "" {
-		return ch.stop(pipeline.Abandoned, 0, "emergency: %s", why)
+		return ch.endFor(pipeline.Abandoned, 0, "emergency: %s", why)
 	}
 	if why := d.whyLapsed(c, d.at); why != "" {
-		return ch.stop(pipeline.Abandoned, 0, "%s", why)
+		return ch.endFor(pipeline.Abandoned, 0, "%s", why)
 	}
 	if w.unbind(); w.fault != nil {
 		return pipeline.Out{}, w.fault
@@ -172,7 +172,7 @@ func (ch *change) apply(ctx context.Context, _ pipeline.Op) (pipeline.Out, error
 // movedFiles lists the files the change writes that are others now, where it would
 // land, than those it was made from.
 func (ch *change) movedFiles(ctx context.Context) ([]string, error) {
-	tip, err := ch.d.ground(ctx)
+	tip, err := ch.d.landingTip(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -195,8 +195,8 @@ func (ch *change) movedFiles(ctx context.Context) ([]string, error) {
 	return out, nil
 }
 
-// ground is the commit that a proposal would land on now.
-func (d *drain) ground(ctx context.Context) (repo.OID, error) {
+// landingTip is the commit that a proposal would land on now.
+func (d *drain) landingTip(ctx context.Context) (repo.OID, error) {
 	tip, err := d.line.Latest(ctx)
 	if err != nil || d.target() == "" {
 		return tip, err
@@ -204,8 +204,8 @@ func (d *drain) ground(ctx context.Context) (repo.OID, error) {
 	return d.repo.Ref(d.line.Local(d.target()))
 }
 
-// summary is the proposal's message body: one line a file, as for atoms.
-func (ch *change) summary() string {
+// summarize is the proposal's message body: one line a file, as for atoms.
+func (ch *change) summarize() string {
 	if ch == nil {
 		return ""
 	}
@@ -223,8 +223,8 @@ func (ch *change) summary() string {
 	return b.String()
 }
 
-// writes is all that a proposal would hold, by repository path; nil is deleted.
-func (w *work) writes(d *drain) repo.Changes {
+// proposedChanges is all that a proposal would hold, by repository path; nil is deleted.
+func (w *work) proposedChanges(d *drain) repo.Changes {
 	out := repo.Changes{}
 	for _, it := range w.items {
 		if it.Effect == reconcile.Added || it.Effect == reconcile.Updated {

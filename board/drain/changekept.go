@@ -17,13 +17,13 @@ func (ch *change) keepThought(in pipeline.Phase, text string) {
 	ch.thoughts = append(ch.thoughts, pipeline.Thought{At: ch.d.Now(), Phase: in, Text: text})
 }
 
-// show lets others see what this run is at work on. A run that cannot be shown goes on.
-func (ch *change) show() {
+// showBeat lets others see what this run is at work on. A run that cannot be shown goes on.
+func (ch *change) showBeat() {
 	_ = ch.d.repo.Show(ch.op.Live(secrets.RedactText(ch.doing)))
 }
 
-// keep adds to the run's tree what a person reads of the op: its log, dossier and patch.
-func (ch *change) keep(ctx context.Context) error {
+// keepFiles adds to the run's tree what a person reads of the op: its log, dossier and patch.
+func (ch *change) keepFiles(ctx context.Context) error {
 	if ch == nil || len(ch.ops) == 0 {
 		return nil
 	}

@@ -47,7 +47,7 @@ func (ch *change) approve(ctx context.Context, op pipeline.Op) (pipeline.Out, er
 	ch.alone = true
 	switch {
 	case len(ch.files) > len(ch.candidate.Files):
-		ch.hold(pipeline.HeldAtoms, "")
+		ch.holdBack(pipeline.HeldAtoms, "")
 	case ch.risk.Tier == pipeline.NotifyApply:
 		by, err := ch.showToPerson(ctx, op)
 		if err != nil || by == "" {
@@ -65,7 +65,7 @@ func (ch *change) approve(ctx context.Context, op pipeline.Op) (pipeline.Out, er
 // land.
 func (ch *change) showToPerson(ctx context.Context, op pipeline.Op) (by string, err error) {
 	if ch.d.Preview == nil {
-		ch.hold(pipeline.HeldUnseen, "")
+		ch.holdBack(pipeline.HeldUnseen, "")
 		return "", nil
 	}
 	patch, err := ch.d.repo.Patch(ctx, ch.c.base, ch.draft)
@@ -74,21 +74,21 @@ func (ch *change) showToPerson(ctx context.Context, op pipeline.Op) (by string, 
 	}
 	ask, cancel := context.WithTimeout(ctx, previewTime)
 	defer cancel()
-	by, err = ch.d.Preview(ask, Preview{Task: ch.c.task.ID, Op: op.ID, Target: ch.d.lands().name, Because: ch.risk.Reasons(), Diff: secrets.Redact(patch)})
+	by, err = ch.d.Preview(ask, Preview{Task: ch.c.task.ID, Op: op.ID, Target: ch.d.landingBranch().name, Because: ch.risk.Reasons(), Diff: secrets.Redact(patch)})
 	switch {
 	case ctx.Err() != nil:
 		return "", ctx.Err()
 	case err != nil:
-		ch.hold(pipeline.HeldUnseen, err.Error())
+		ch.holdBack(pipeline.HeldUnseen, err.Error())
 		return "", nil
 	case by == "":
-		ch.hold(pipeline.HeldDeclined, "")
+		ch.holdBack(pipeline.HeldDeclined, "")
 	}
 	return by, nil
 }
 
-// hold makes a change wait that might have landed by itself.
-func (ch *change) hold(h pipeline.Held, why string) {
+// holdBack makes a change wait that might have landed by itself.
+func (ch *change) holdBack(h pipeline.Held, why string) {
 	ch.alone, ch.held, ch.heldFor = false, h, why
 	ch.d.Progress(fmt.Sprintf("%s: waits for your review instead of being merged: %s [%s]", ch.c.task.ID, or(why, pipeline.ExplainHeld(h)), h))
 }
@@ -96,7 +96,7 @@ func (ch *change) hold(h pipeline.Held, why string) {
 // landingPlace is the branch that changes land on.
 type landingPlace struct{ name, ref string }
 
-func (d *drain) lands() landingPlace {
+func (d *drain) landingBranch() landingPlace {
 	if t := d.target(); t != "" {
 		return landingPlace{t, "refs/heads/" + t}
 	}
@@ -112,17 +112,17 @@ func (ch *change) verify(ctx context.Context, op pipeline.Op) (pipeline.Out, err
 		return pipeline.Out{}, err
 	}
 	if string(tree) != op.Fact(pipeline.FactCandidate) {
-		return ch.stop(pipeline.VerifyFailed, 0, "the commit to merge differs from the change that was checked; this is a bug in odd, please report it")
+		return ch.endFor(pipeline.VerifyFailed, 0, "the commit to merge differs from the change that was checked; this is a bug in odd, please report it")
 	}
 	if ch.alone {
 		if h, why := ch.whyHindered(ctx); h != "" {
-			ch.hold(h, why)
+			ch.holdBack(h, why)
 		}
 	}
-	out := pipeline.Out{Next: pipeline.Waiting, Note: inLine(ch.report)}
+	out := pipeline.Out{Next: pipeline.Waiting, Note: reportLine(ch.report)}
 	switch {
 	case ch.alone:
-		out.Reason, out.Moved = pipeline.Landed, pipeline.Effect{Ref: ch.d.lands().ref, Old: string(ch.c.base), New: string(commit)}
+		out.Reason, out.Moved = pipeline.Landed, pipeline.Effect{Ref: ch.d.landingBranch().ref, Old: string(ch.c.base), New: string(commit)}
 	case ch.held != "":
 		out.Set = map[string]string{pipeline.FactHeld: string(ch.held)}
 		out.Note = strings.TrimSuffix(ch.heldFor+"; "+out.Note, "; ")
@@ -137,14 +137,14 @@ func (ch *change) whyHindered(ctx context.Context) (h pipeline.Held, why string)
 	if err := ch.d.refuseWhilePaused(); err != nil {
 		return pipeline.HeldRefused, err.Error()
 	}
-	tip, err := ch.d.ground(ctx)
+	tip, err := ch.d.landingTip(ctx)
 	switch {
 	case err != nil:
 		return pipeline.HeldMoved, err.Error()
 	case tip != ch.c.base:
-		return pipeline.HeldMoved, fmt.Sprintf("%s got new commits: it was at %.10s and is at %.10s", ch.d.lands().name, ch.c.base, tip)
+		return pipeline.HeldMoved, fmt.Sprintf("%s got new commits: it was at %.10s and is at %.10s", ch.d.landingBranch().name, ch.c.base, tip)
 	}
-	signs, err := ch.d.repo.Active(ctx, ch.d.lands().ref, ch.candidate.Paths(), ch.d.Now().Add(-activeFor))
+	signs, err := ch.d.repo.Active(ctx, ch.d.landingBranch().ref, ch.candidate.Paths(), ch.d.Now().Add(-activeFor))
 	if err != nil {
 		return pipeline.HeldActive, err.Error()
 	}
@@ -159,10 +159,10 @@ func (ch *change) landsAlone() bool {
 	return ch != nil && ch.sealed != nil && ch.op.Reason == pipeline.Landed
 }
 
-// settles looks once more, as the result is made, whether the change can land:
+// settleLanding looks once more, as the result is made, whether the change can land:
 // where not, it waits after all, and what the run keeps says so. refs are those
 // of the result, the artifacts' last; they come back with the target's.
-func (ch *change) settles(ctx context.Context, out *Outcome, refs []repo.RefUpdate) (onto repo.OID, _ []repo.RefUpdate, err error) {
+func (ch *change) settleLanding(ctx context.Context, out *Outcome, refs []repo.RefUpdate) (onto repo.OID, _ []repo.RefUpdate, err error) {
 	out.Landed = ""
 	if !ch.landsAlone() {
 		return "", refs, nil
@@ -172,20 +172,20 @@ func (ch *change) settles(ctx context.Context, out *Outcome, refs []repo.RefUpda
 		h, why = pipeline.HeldRefused, ch.barred.Error()
 	}
 	if h != "" {
-		refs, err = ch.unland(ctx, h, why, refs)
+		refs, err = ch.holdLanding(ctx, h, why, refs)
 		return "", refs, err
 	}
-	out.Landed = ch.d.lands().name
+	out.Landed = ch.d.landingBranch().name
 	if ch.d.target() == "" {
 		return ch.sealed.effect.New, refs, nil
 	}
-	target := repo.RefUpdate{Name: ch.d.lands().ref, Old: ch.c.base, New: ch.sealed.effect.New}
+	target := repo.RefUpdate{Name: ch.d.landingBranch().ref, Old: ch.c.base, New: ch.sealed.effect.New}
 	return "", append([]repo.RefUpdate{target}, refs...), nil
 }
 
-// unland makes a change wait whose op had it landed: none of it is recorded yet.
-func (ch *change) unland(ctx context.Context, h pipeline.Held, why string, refs []repo.RefUpdate) ([]repo.RefUpdate, error) {
-	ch.hold(h, why)
+// holdLanding makes a change wait whose op had it landed: none of it is recorded yet.
+func (ch *change) holdLanding(ctx context.Context, h pipeline.Held, why string, refs []repo.RefUpdate) ([]repo.RefUpdate, error) {
+	ch.holdBack(h, why)
 	d := ch.d
 	at := slices.IndexFunc(ch.ops, func(o pipeline.Op) bool { return o.Phase == pipeline.Verify })
 	tidy := string(secrets.Redact([]byte(why)))
@@ -194,7 +194,7 @@ func (ch *change) unland(ctx context.Context, h pipeline.Held, why string, refs 
 		panic("unreachable: " + err.Error()) // an op in verify can wait at the moment it came there
 	}
 	ch.op, ch.ops = wait, append(ch.ops[:at+1:at+1], wait)
-	if err := ch.keep(ctx); err != nil {
+	if err := ch.keepFiles(ctx); err != nil {
 		return nil, err
 	}
 	art, err := d.storeArtifacts(ctx)

@@ -26,14 +26,14 @@ import (
 // back once with everything that is wrong with it.
 func (ch *change) generate(ctx context.Context, op pipeline.Op) (pipeline.Out, error) {
 	if ch.remade != nil {
-		return ch.retake(ctx)
+		return ch.retakeCandidate(ctx)
 	}
-	spent, ok := ch.session(ctx, op.Phase)
+	spent, ok := ch.runSession(ctx, op.Phase)
 	switch {
-	case late(ctx):
+	case isLate(ctx):
 		return pipeline.Out{Spent: spent}, ctx.Err()
 	case !ok:
-		return ch.unmade(spent)
+		return ch.endUnmade(spent)
 	}
 	c, err := ch.readCandidate()
 	ch.keepThought(op.Phase, or(c.Rationale, c.Reason))
@@ -41,7 +41,7 @@ func (ch *change) generate(ctx context.Context, op pipeline.Op) (pipeline.Out, e
 		return pipeline.Out{Reason: pipeline.Noop, Spent: spent, Note: c.Reason}, nil
 	}
 	if err == nil {
-		err = ch.take(ctx, c)
+		err = ch.takeCandidate(ctx, c)
 	}
 	var no pipeline.Unusable
 	switch {
@@ -49,15 +49,15 @@ func (ch *change) generate(ctx context.Context, op pipeline.Op) (pipeline.Out, e
 	case !errors.As(err, &no):
 		return pipeline.Out{Spent: spent}, err
 	case op.Tries > pipeline.Generate.Retries() || ch.whyExhausted() != "":
-		return ch.stop(pipeline.CandidateUnusable, spent, "%s", strings.Join(append(strings.Split(err.Error(), "\n"), spare(ch.whyExhausted())...), "; "))
+		return ch.endFor(pipeline.CandidateUnusable, spent, "%s", strings.Join(append(strings.Split(err.Error(), "\n"), listOf(ch.whyExhausted())...), "; "))
 	default:
 		ch.wrong, ch.unusable = "Your answer cannot be used. Deliver all of it again:\n"+err.Error(), err.Error()
 		return pipeline.Out{Next: pipeline.Generate, Spent: spent, Note: err.Error()}, nil
 	}
-	if no := pipeline.Mendable(append(ch.judgeCandidate(ch.candidate).Findings, ch.beyond()...)); len(no) > 0 && op.Tries <= pipeline.Generate.Retries() && ch.whyExhausted() == "" {
+	if no := pipeline.Mendable(append(ch.judgeCandidate(ch.candidate).Findings, ch.outOfScope()...)); len(no) > 0 && op.Tries <= pipeline.Generate.Retries() && ch.whyExhausted() == "" {
 		return ch.sendBack(no, spent), nil
 	}
-	set, err := ch.facts()
+	set, err := ch.candidateFacts()
 	return pipeline.Out{Next: pipeline.Validate, Spent: spent, Set: set, Note: ch.w.left.describeProducts()}, err
 }
 
@@ -68,13 +68,13 @@ func (ch *change) sendBack(no []policy.Finding, spent int64) pipeline.Out {
 		codes = append(codes, f.Code)
 	}
 	slices.Sort(codes)
-	ch.refused, ch.unusable = strings.Join(slices.Compact(codes), ", "), strings.Join(hardOf(no), "\n")
+	ch.refused, ch.unusable = strings.Join(slices.Compact(codes), ", "), strings.Join(hardFindings(no), "\n")
 	ch.wrong = "Your change is refused. Deliver all of it again, without this:\n" + ch.unusable
 	return pipeline.Out{Next: pipeline.Generate, Spent: spent, Note: oneLine(ch.unusable)}
 }
 
-// spare is s as a list, of nothing where it is empty.
-func spare(s string) []string {
+// listOf is s as a list, of nothing where it is empty.
+func listOf(s string) []string {
 	if s == "" {
 		return nil
 	}
@@ -83,7 +83,7 @@ func spare(s string) []string {
 
 // whyExhausted says why there may be no further session, "" while there may.
 func (ch *change) whyExhausted() string {
-	switch most, used := ch.req.MaxTurns, ch.turns(); {
+	switch most, used := ch.req.MaxTurns, ch.countTurns(); {
 	case most > 0 && used >= most:
 		return fmt.Sprintf("no turn is left for another try; raise it with odd task edit %s --max-turns N", ch.c.task.ID)
 	case ch.req.MaxCost > 0 && int64(ch.w.cost) >= ch.req.MaxCost:
@@ -92,18 +92,18 @@ func (ch *change) whyExhausted() string {
 	return ""
 }
 
-// turns is how many the sessions have taken.
-func (ch *change) turns() int { return ch.w.turned + ch.w.emission.Usage.Turns }
+// countTurns is how many the sessions have taken.
+func (ch *change) countTurns() int { return ch.w.turned + ch.w.emission.Usage.Turns }
 
-// session runs the next session of the op, on what the earlier ones have left of
+// runSession runs the next session of the op, on what the earlier ones have left of
 // the task's turns and money, and judges the atoms it emits. Not ok means that the
 // work is blocked and says why.
-func (ch *change) session(ctx context.Context, phase pipeline.Phase) (spent int64, ok bool) {
+func (ch *change) runSession(ctx context.Context, phase pipeline.Phase) (spent int64, ok bool) {
 	d, w := ch.d, ch.w
 	if ch.sessions > 0 {
 		ch.keepSession()
 		w.told = append(w.told, d.sessionRecord(ch.c, w))
-		w.turned, w.paid = ch.turns(), w.cost
+		w.turned, w.paid = ch.countTurns(), w.cost
 	}
 	w.brief = ch.nextBrief(phase)
 	ch.sessions, ch.phase = ch.sessions+1, phase
@@ -124,7 +124,7 @@ func (ch *change) session(ctx context.Context, phase pipeline.Phase) (spent int6
 	}
 	d.runSubstrate(ctx, ch.c, w, req)
 	ch.unseen = ch.unseen || !w.emission.Seen
-	if late(ctx) {
+	if isLate(ctx) {
 		w.verdict, w.reason = board.ToReview, "" // the op's ending says why
 	}
 	w.emission.Proposals = append(asked, w.emission.Proposals...)
@@ -134,11 +134,11 @@ func (ch *change) session(ctx context.Context, phase pipeline.Phase) (spent int6
 	return int64(w.cost - w.paid), w.verdict == board.ToReview
 }
 
-// late reports a phase whose time is over; its op ends for that.
-func late(ctx context.Context) bool { return errors.Is(ctx.Err(), context.DeadlineExceeded) }
+// isLate reports a phase whose time is over; its op ends for that.
+func isLate(ctx context.Context) bool { return errors.Is(ctx.Err(), context.DeadlineExceeded) }
 
-// unmade ends an op whose session came to nothing.
-func (ch *change) unmade(spent int64) (pipeline.Out, error) {
+// endUnmade ends an op whose session came to nothing.
+func (ch *change) endUnmade(spent int64) (pipeline.Out, error) {
 	first := ch.unusable
 	if ch.mending {
 		first = ch.report.String()
@@ -148,13 +148,13 @@ func (ch *change) unmade(spent int64) (pipeline.Out, error) {
 	}
 	switch {
 	case ch.w.tampered:
-		return ch.stop(pipeline.RuleRefused, spent, "%s", ch.w.reason)
+		return ch.endFor(pipeline.RuleRefused, spent, "%s", ch.w.reason)
 	case ch.c.died != "":
-		return ch.stop(pipeline.Abandoned, spent, "%s", ch.w.reason)
+		return ch.endFor(pipeline.Abandoned, spent, "%s", ch.w.reason)
 	case strings.Contains(ch.w.reason, "emission refused: "):
-		return ch.stop(pipeline.RuleRefused, spent, "%s", ch.w.reason)
+		return ch.endFor(pipeline.RuleRefused, spent, "%s", ch.w.reason)
 	}
-	return ch.stop(cmp.Or(ch.w.cut, pipeline.StepFailed), spent, "%s", strings.TrimPrefix(ch.w.reason, string(ch.w.cut)+": "))
+	return ch.endFor(cmp.Or(ch.w.cut, pipeline.StepFailed), spent, "%s", strings.TrimPrefix(ch.w.reason, string(ch.w.cut)+": "))
 }
 
 // readCandidate returns the candidate that the session said, or made by editing its tree,
@@ -171,11 +171,11 @@ func (ch *change) readCandidate() (pipeline.Candidate, error) {
 	if len(no) > 0 {
 		return pipeline.Candidate{}, no
 	}
-	given := pipeline.Given{At: ch.at}
+	given := pipeline.Given{At: ch.readBase}
 	for _, f := range left.edits.Files {
 		given.Wrote = append(given.Wrote, f.Path)
 	}
-	edits, err := ch.edits()
+	edits, err := ch.collectEdits()
 	if err != nil {
 		return pipeline.Candidate{}, err
 	}
@@ -188,7 +188,7 @@ func (ch *change) readCandidate() (pipeline.Candidate, error) {
 		for i, c := range list {
 			list[i] = c.Mend()
 		}
-		return ch.best(list), nil
+		return ch.chooseBest(list), nil
 	case len(given.Wrote) > 0:
 		c, err := pipeline.FromEdits(edits)
 		return c.Mend(), err
@@ -203,9 +203,9 @@ func (ch *change) readCandidate() (pipeline.Candidate, error) {
 		Fix: "edit files in your tree, or write one ```change block; if nothing needs to change, write one with schema 2b.1-noop that says why"}}
 }
 
-// edits are what the session made of its tree, against the base: on top of the
+// collectEdits are what the session made of its tree, against the base: on top of the
 // candidate before, where its tree began with that.
-func (ch *change) edits() ([]pipeline.Edit, error) {
+func (ch *change) collectEdits() ([]pipeline.Edit, error) {
 	byPath := map[string]pipeline.Edit{}
 	if ch.mending {
 		for _, e := range ch.candidate.Files {
@@ -215,7 +215,7 @@ func (ch *change) edits() ([]pipeline.Edit, error) {
 	for _, f := range ch.w.left.edits.Files {
 		e := pipeline.Edit(f)
 		var err error
-		if e.Before, e.OldMode, err = ch.at(f.Path); err != nil {
+		if e.Before, e.OldMode, err = ch.readBase(f.Path); err != nil {
 			return nil, fmt.Errorf("%s: %w", f.Path, err)
 		}
 		byPath[f.Path] = e
@@ -231,9 +231,9 @@ func (ch *change) edits() ([]pipeline.Edit, error) {
 	return out, nil
 }
 
-// laid is the commit that a session's tree begins with: the base, or the candidate
+// layOut is the commit that a session's tree begins with: the base, or the candidate
 // it is to mend.
-func (ch *change) laid(ctx context.Context) (repo.OID, error) {
+func (ch *change) layOut(ctx context.Context) (repo.OID, error) {
 	if ch == nil || !ch.mending {
 		return "", nil
 	}
@@ -244,8 +244,10 @@ func (ch *change) laid(ctx context.Context) (repo.OID, error) {
 	return ch.d.repo.MakeEdits(ctx, []repo.OID{ch.c.base}, files, ch.d.agentSignature(), "what "+ch.op.ID+" made\n")
 }
 
-// at is the file at a path of the base.
-func (ch *change) at(name string) ([]byte, string, error) { return fileAt(ch.d.repo, ch.c.base, name) }
+// readBase is the file at a path of the base.
+func (ch *change) readBase(name string) ([]byte, string, error) {
+	return fileAt(ch.d.repo, ch.c.base, name)
+}
 
 func fileAt(r *repo.Repo, commit repo.OID, name string) ([]byte, string, error) {
 	oid, mode, err := r.Reader().Find(commit, name)
@@ -262,10 +264,10 @@ func fileAt(r *repo.Repo, commit repo.OID, name string) ([]byte, string, error) 
 	return b, mode, err
 }
 
-// best is the first candidate that the iron gate has nothing hard against, or else the
+// chooseBest is the first candidate that the iron gate has nothing hard against, or else the
 // first. The others that it has nothing against are kept, to be tried where this one
 // fails its checks.
-func (ch *change) best(list []pipeline.Candidate) pipeline.Candidate {
+func (ch *change) chooseBest(list []pipeline.Candidate) pipeline.Candidate {
 	fit := slices.DeleteFunc(slices.Clone(list), func(c pipeline.Candidate) bool { return !c.Noop() && ch.judgeCandidate(c).Refused() })
 	if len(fit) == 0 {
 		fit = list[:1]
@@ -274,35 +276,35 @@ func (ch *change) best(list []pipeline.Candidate) pipeline.Candidate {
 	return fit[0]
 }
 
-// next takes the next of the candidates that the last session delivered besides the one
+// takeNext takes the next of the candidates that the last session delivered besides the one
 // that failed, and says so in what the op records; false where there is none.
-func (ch *change) next(ctx context.Context, failed string) (pipeline.Out, bool, error) {
+func (ch *change) takeNext(ctx context.Context, failed string) (pipeline.Out, bool, error) {
 	for len(ch.others) > 0 {
 		c := ch.others[0]
 		ch.others = ch.others[1:]
 		var no pipeline.Unusable
-		if err := ch.take(ctx, c); errors.As(err, &no) {
+		if err := ch.takeCandidate(ctx, c); errors.As(err, &no) {
 			continue
 		} else if err != nil {
 			return pipeline.Out{}, false, err
 		}
-		set, err := ch.facts()
+		set, err := ch.candidateFacts()
 		return pipeline.Out{Next: pipeline.Validate, Set: set, Note: fmt.Sprintf("%s; the agent's next candidate, %s, is tried", failed, c.ID)}, true, err
 	}
 	return pipeline.Out{}, false, nil
 }
 
-// facts are what an op records of the candidate that was taken.
-func (ch *change) facts() (map[string]string, error) {
+// candidateFacts are what an op records of the candidate that was taken.
+func (ch *change) candidateFacts() (map[string]string, error) {
 	tree, err := ch.d.repo.TreeOID(ch.draft, "")
 	set := pipeline.FactsOf(ch.candidate.Files)
 	set[pipeline.FactCandidate] = string(tree)
 	return set, err
 }
 
-// take makes the candidate the op's: with the session's atoms as a commit on the
+// takeCandidate makes the candidate the op's: with the session's atoms as a commit on the
 // base that no ref names.
-func (ch *change) take(ctx context.Context, c pipeline.Candidate) error {
+func (ch *change) takeCandidate(ctx context.Context, c pipeline.Candidate) error {
 	no := lentSecrets(ch.d.at.cfg, ch.d.Environ).refuses(&c)
 	ch.candidate, ch.files = c, nil
 	for _, e := range c.Files {
@@ -327,7 +329,7 @@ func (ch *change) take(ctx context.Context, c pipeline.Candidate) error {
 			continue
 		}
 		name := ch.d.at.file(it.Path)
-		before, mode, err := ch.at(name)
+		before, mode, err := ch.readBase(name)
 		if err != nil {
 			return fmt.Errorf("%s: %w", name, err)
 		}
@@ -348,8 +350,8 @@ func withoutSecrets(e pipeline.Edit) pipeline.Edit {
 	return e
 }
 
-// paths are the files of a proposal as an outcome records them.
-func (ch *change) paths() []event.ProposedPath {
+// proposedPaths are the files of a proposal as an outcome records them.
+func (ch *change) proposedPaths() []event.ProposedPath {
 	var out []event.ProposedPath
 	for _, f := range ch.candidate.Files {
 		p := event.ProposedPath{Path: f.Path}
@@ -373,15 +375,15 @@ func (d *drain) sessionRecord(c *claim, w *work) event.Record {
 	}
 	data := event.SessionData{
 		Substrate: name, Turns: int64(turns), Outcome: string(e.Outcome), Brief: okf.BlobID(w.brief.Text), Model: e.Usage.Model, Failure: clean(e.Failure),
-		Class: string(e.Class), Tokens: tokens(e.Usage.Tokens), Servers: w.served, Sandbox: e.Sandbox, Scratch: w.left.scratchRecord(), Anchor: w.anchor.anchorRecord(),
+		Class: string(e.Class), Tokens: billedTokens(e.Usage.Tokens), Servers: w.served, Sandbox: e.Sandbox, Scratch: w.left.scratchRecord(), Anchor: w.anchor.anchorRecord(),
 	}
 	tellActs(&data, e)
 	d.underContract(&data, w)
 	return event.Record{Kind: event.Session, Task: string(c.task.ID), Cost: int64(w.cost - w.paid - w.relayed), Data: data}
 }
 
-// tokens is what was billed, nil where nobody said.
-func tokens(t session.Tokens) *event.Tokens {
+// billedTokens is what was billed, nil where nobody said.
+func billedTokens(t session.Tokens) *event.Tokens {
 	n := event.Tokens{Input: t.Input, Output: t.Output, CacheRead: t.CacheRead, CacheWrite: t.CacheWrite}
 	if n == (event.Tokens{}) {
 		return nil

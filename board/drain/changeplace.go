@@ -41,7 +41,7 @@ func (ch *change) whatIsInTheWay(at *repo.Reader, name string) (string, error) {
 			return "", err
 		}
 		if oid == "" {
-			return ch.like(at, dir, part)
+			return ch.findLikeName(at, dir, part)
 		}
 		if here != name && !strings.HasPrefix(mode, "4") {
 			return fmt.Sprintf("is below %q, which is a file", here), nil
@@ -51,8 +51,8 @@ func (ch *change) whatIsInTheWay(at *repo.Reader, name string) (string, error) {
 	return "", nil
 }
 
-// like names what a folder of the base has under a name that is part but for case.
-func (ch *change) like(at *repo.Reader, dir, part string) (string, error) {
+// findLikeName names what a folder of the base has under a name that is part but for case.
+func (ch *change) findLikeName(at *repo.Reader, dir, part string) (string, error) {
 	names, err := at.Names(ch.c.base, dir)
 	if err != nil {
 		return "", err

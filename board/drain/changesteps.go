@@ -37,14 +37,14 @@ func (ch *change) nextBrief(phase pipeline.Phase) invoke.Brief {
 	return b
 }
 
-// expands reports work for which a session first says what it wants to read.
-func (ch *change) expands(c pipeline.Complexity) bool {
+// shouldExpand reports work for which a session first says what it wants to read.
+func (ch *change) shouldExpand(c pipeline.Complexity) bool {
 	small := c == pipeline.Trivial || c == pipeline.Simple
 	return ch.d.at.cfg.Pipeline.Expand == "auto" && !small && ch.canBeAsked()
 }
 
-// plans reports work that is planned first.
-func (ch *change) plans() bool {
+// shouldPlan reports work that is planned first.
+func (ch *change) shouldPlan() bool {
 	how := ch.d.at.cfg.Pipeline.Plan
 	return ch.canBeAsked() && (how == "always" || how != "off" && pipeline.NeedsPlan(ch.c.task.Paths, taskBody(ch.c.task)))
 }
@@ -56,10 +56,10 @@ func (ch *change) canBeAsked() bool { return ch.d.at.cfg.Session.Substrate != "e
 // ends the asking, and the work goes on with what it has.
 func (ch *change) expand(ctx context.Context, op pipeline.Op) (pipeline.Out, error) {
 	next := pipeline.Generate
-	if ch.plans() {
+	if ch.shouldPlan() {
 		next = pipeline.Plan
 	}
-	out, err := ch.ask(ctx, op.Phase)
+	out, err := ch.askFirst(ctx, op.Phase)
 	if err != nil || out.Reason != "" {
 		return out, err
 	}
@@ -76,7 +76,7 @@ func (ch *change) expand(ctx context.Context, op pipeline.Op) (pipeline.Out, err
 	}
 	ch.keepThought(op.Phase, want.Reasoning)
 	files := ch.req.Files
-	r := want.Resolve(paths(files), ch.has())
+	r := want.Resolve(listPaths(files), ch.briefFiles())
 	for _, name := range r.Files {
 		if b, err := fs.ReadFile(files, name); err == nil {
 			f := invoke.File{Path: name, Blob: okf.BlobID(b)}
@@ -96,10 +96,10 @@ func (ch *change) expand(ctx context.Context, op pipeline.Op) (pipeline.Out, err
 	return out, nil
 }
 
-// has are the files that the brief carries already.
-func (ch *change) has() []string {
+// briefFiles are the files that the brief carries already.
+func (ch *change) briefFiles() []string {
 	var out []string
-	for _, f := range slices.Concat(ch.d.filesMeant(ch.c.task.Paths, ch.req.Files), ch.read) {
+	for _, f := range slices.Concat(ch.d.filesMeantBy(ch.c.task.Paths, ch.req.Files), ch.read) {
 		if f.Text != nil {
 			out = append(out, f.Path)
 		}
@@ -107,8 +107,8 @@ func (ch *change) has() []string {
 	return out
 }
 
-// paths are all files of a tree.
-func paths(files fs.FS) []string {
+// listPaths are all files of a tree.
+func listPaths(files fs.FS) []string {
 	var out []string
 	_ = fs.WalkDir(files, ".", func(p string, e fs.DirEntry, err error) error {
 		if err == nil && e.Type().IsRegular() {
@@ -122,7 +122,7 @@ func paths(files fs.FS) []string {
 // askForPlan asks for a plan. One that is missing, or is none, is told, and the work
 // goes on without; one that nobody can follow ends the op.
 func (ch *change) askForPlan(ctx context.Context, op pipeline.Op) (pipeline.Out, error) {
-	out, err := ch.ask(ctx, op.Phase)
+	out, err := ch.askFirst(ctx, op.Phase)
 	if err != nil || out.Reason != "" {
 		return out, err
 	}
@@ -139,7 +139,7 @@ func (ch *change) askForPlan(ctx context.Context, op pipeline.Op) (pipeline.Out,
 	})
 	switch {
 	case wrong:
-		return ch.stop(pipeline.PlanWrong, out.Spent, "%s", oneLine(err.Error()))
+		return ch.endFor(pipeline.PlanWrong, out.Spent, "%s", oneLine(err.Error()))
 	case err != nil:
 		out.Note = "there is no plan: " + err.Error()
 		return out, nil
@@ -150,20 +150,20 @@ func (ch *change) askForPlan(ctx context.Context, op pipeline.Op) (pipeline.Out,
 	return out, nil
 }
 
-// ask runs a session for a step before the work. One that comes to nothing is
+// askFirst runs a session for a step before the work. One that comes to nothing is
 // told by its note, and is no reason not to begin; only what ends the claim, or
 // leaves nothing to work with, is.
-func (ch *change) ask(ctx context.Context, phase pipeline.Phase) (out pipeline.Out, err error) {
-	spent, ok := ch.session(ctx, phase)
+func (ch *change) askFirst(ctx context.Context, phase pipeline.Phase) (out pipeline.Out, err error) {
+	spent, ok := ch.runSession(ctx, phase)
 	out.Spent = spent
 	w := ch.w
 	switch why := ch.whyExhausted(); {
 	case ctx.Err() != nil:
 		return out, ctx.Err()
 	case !ok && ch.c.died != "":
-		return ch.unmade(spent)
+		return ch.endUnmade(spent)
 	case why != "":
-		return ch.stop(pipeline.CostCapExceeded, spent, "the phase %s used up the budget: %s", phase, why)
+		return ch.endFor(pipeline.CostCapExceeded, spent, "the phase %s used up the budget: %s", phase, why)
 	case !ok:
 		out.Note = w.reason
 		w.verdict, w.reason = board.ToReview, ""

@@ -28,7 +28,7 @@ func (d *drain) dropConverted(ctx context.Context, c *claim, w *work) error {
 	if w.change != nil || !w.isPublishable() { // a change was looked at when it was made
 		return nil
 	}
-	all, err := d.repo.Converted(ctx, c.base, w.writes(d))
+	all, err := d.repo.Converted(ctx, c.base, w.proposedChanges(d))
 	if len(all) > 0 {
 		w.void("converted: " + all[0].Error())
 	}

@@ -26,7 +26,7 @@ type desk struct {
 // makeTree is session.Request's Desk.
 func (k *desk) makeTree(ctx context.Context) (session.Desk, error) {
 	if k.s == nil {
-		base, err := k.of.laid(ctx)
+		base, err := k.of.layOut(ctx)
 		if err != nil {
 			return session.Desk{}, err
 		}

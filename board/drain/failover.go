@@ -271,7 +271,7 @@ func (d *drain) recordFailedLegs(c *claim, w *work, r *relay) {
 		whole := d.sessionRecord(c, w).Session()
 		data := event.SessionData{
 			Substrate: p.name, Turns: int64(p.e.Usage.Turns), Outcome: string(p.e.Outcome), Failure: p.e.Failure, Class: string(p.e.Class), Detail: clean(oneLine(p.e.Detail)),
-			Brief: whole.Brief, Contract: whole.Contract, Model: p.e.Usage.Model, Tokens: tokens(p.e.Usage.Tokens),
+			Brief: whole.Brief, Contract: whole.Contract, Model: p.e.Usage.Model, Tokens: billedTokens(p.e.Usage.Tokens),
 		}
 		w.told = append(w.told, event.Record{Kind: event.Session, Task: string(c.task.ID), Cost: int64(cost), Data: data})
 		w.relayed += cost

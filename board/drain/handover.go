@@ -64,7 +64,7 @@ func (d *drain) encodeHandoff(w *work, slug, title string) {
 		w.block("emission refused: the agent's result cannot be passed on: %v", err)
 		return
 	}
-	world := d.handoffWorld(w.bound.built, w.writes(d), m.Journal)
+	world := d.handoffWorld(w.bound.built, w.proposedChanges(d), m.Journal)
 	world.Tells = nil // the entry comes with the result
 	dead := handoff.Check(h.Handoff, world)
 	if d.given != nil {

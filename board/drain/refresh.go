@@ -56,7 +56,7 @@ func Refresh(ctx context.Context, r *repo.Repo, o Options) (Outcome, error) {
 	if w.verdict != board.ToReview {
 		return Outcome{}, refuse("emission", "review --refresh %s: %s; odd reject %[1]s --reason \"why\"", t.ID, w.reason)
 	}
-	if n := countEffects(w.items); w.change == nil && len(w.writes(d)) == 0 && n[reconcile.Conflict]+n[reconcile.Guarded] > 0 {
+	if n := countEffects(w.items); w.change == nil && len(w.proposedChanges(d)) == 0 && n[reconcile.Conflict]+n[reconcile.Guarded] > 0 {
 		return Outcome{}, refuse("emission", "review --refresh %s: the proposal no longer fits the current files (conflicts: %d, atoms that only a person may change: %d); odd reject %[1]s --reason \"why\"", t.ID, n[reconcile.Conflict], n[reconcile.Guarded])
 	}
 	if err := d.settleTask(ctx, c, w); err != nil {
@@ -76,7 +76,7 @@ func (d *drain) judgeAgain(ctx context.Context, t board.Task) (*claim, *work, er
 	if err != nil {
 		return nil, nil, err
 	}
-	m, err := d.remake(ctx, t, c.base, kept)
+	m, err := d.readRemade(ctx, t, c.base, kept)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -114,7 +114,7 @@ func (d *drain) judgeAgain(ctx context.Context, t board.Task) (*claim, *work, er
 	d.mergeEmission(w, t, g, w.anchor.livePermit())
 	w.anchor.markRead()
 	if w.verdict == board.ToReview && m != nil {
-		return c, w, d.pipeAgain(ctx, c, w, m)
+		return c, w, d.runChangeAgain(ctx, c, w, m)
 	}
 	return c, w, nil
 }

@@ -63,7 +63,7 @@ func Rejudge(ctx context.Context, r *repo.Repo, l Landing, tier string) (why []s
 	if err != nil {
 		return nil, err
 	}
-	why = hardOf(ground.Refusing(j.Gate.Findings))
+	why = hardFindings(ground.Refusing(j.Gate.Findings))
 	if now := j.Risk.Tier.Raise(pipeline.Tier(tier)); string(now) != tier {
 		why = append(why, fmt.Sprintf("its risk tier is now %s, it was %s: %s", now, tier, j.Risk.Text()))
 	}
@@ -135,7 +135,7 @@ func Check(ctx context.Context, r *repo.Repo, l Landing, b Bench) (Checked, erro
 	out := Checked{Tree: tree}
 	report, err := b.hold(ctx, r, trial{commit: commit, task: l.Task, cfg: l.Cfg, files: edits}, l.Tip)
 	if err == nil {
-		out.Ran, out.Why = strings.Split(strings.TrimSpace(report.String()), "\n"), strings.Join(failures(report), "; ")
+		out.Ran, out.Why = strings.Split(strings.TrimSpace(report.String()), "\n"), strings.Join(describeFailures(report), "; ")
 	}
 	return out, err
 }

@@ -68,7 +68,7 @@ func (d *drain) saveResult(ctx context.Context, c *claim, w *work) error {
 		return unwritten{err}
 	}
 	d.keepArtifacts(c, w)
-	if err := w.change.keep(ctx); err != nil {
+	if err := w.change.keepFiles(ctx); err != nil {
 		return unwritten{err}
 	}
 	art, err := d.storeArtifacts(ctx)
@@ -120,7 +120,7 @@ func (d *drain) planResult(ctx context.Context, c *claim, w *work, out *Outcome,
 	if late != "" && !w.refreshed || c.retold {
 		return d.planUnpublished(c, w, out, artifacts)
 	}
-	onto, moves, err := w.change.settles(ctx, out, refs)
+	onto, moves, err := w.change.settleLanding(ctx, out, refs)
 	if err != nil {
 		return nil, err
 	}
@@ -247,9 +247,9 @@ func (d *drain) makeProposal(ctx context.Context, c *claim, w *work, trace strin
 	var err error
 	if ch := w.change; ch != nil && len(ch.files) > 0 {
 		trailers = append(trailers, [2]string{"Odd-Op", ch.op.ID}, [2]string{"Odd-Tier", string(ch.risk.Tier)})
-		oid, err = d.repo.MakeEdits(ctx, []repo.OID{c.base}, ch.files, d.agentSignature(), commitMessage("propose: "+title, ch.summary()+listItems(w.items), trailers...))
+		oid, err = d.repo.MakeEdits(ctx, []repo.OID{c.base}, ch.files, d.agentSignature(), commitMessage("propose: "+title, ch.summarize()+listItems(w.items), trailers...))
 	} else {
-		oid, err = d.make(ctx, c.base, w.writes(d), d.agentSignature(), commitMessage("propose: "+title, proposalSummary(w.items)+leftOut(w.emission.Notes), trailers...))
+		oid, err = d.make(ctx, c.base, w.proposedChanges(d), d.agentSignature(), commitMessage("propose: "+title, proposalSummary(w.items)+leftOut(w.emission.Notes), trailers...))
 	}
 	if err != nil {
 		return repo.RefUpdate{}, err
@@ -356,7 +356,7 @@ func (d *drain) completeResult(p *draft, c *claim, w *work, out Outcome, refs []
 	if err != nil {
 		return err
 	}
-	if err := w.change.tellLater(p); err != nil {
+	if err := w.change.writeLaterRecords(p); err != nil {
 		return err
 	}
 	p.message = commitMessage(resultSubject(out), out.Reason, [2]string{"Odd-Run", d.Run}, [2]string{"Odd-Task", string(c.task.ID)}, [2]string{"Odd-Lease", c.under}, [2]string{"Odd-Trace", out.Trace})
@@ -405,7 +405,7 @@ func (d *drain) outcomeData(c *claim, w *work, out Outcome, artifacts repo.OID) 
 		}
 	}
 	if ch := w.change; ch.isProposed() {
-		data.Paths = append(data.Paths, ch.paths()...)
+		data.Paths = append(data.Paths, ch.proposedPaths()...)
 		data.Op = ch.op.ID
 	}
 	return data

@@ -28,7 +28,7 @@ func (d *drain) equipSession(c *claim, w *work, req *session.Request, k *desk) {
 		req.Desk = k.makeTree
 	}
 	req.Allow = d.judgeAct(c, w, k.currentDesk)
-	req.Given = inlinedPaths(w.brief.Text, append(d.filesMeant(c.task.Paths, req.Files), inputFiles(req.Files, req.Inputs)...))
+	req.Given = inlinedPaths(w.brief.Text, append(d.filesMeantBy(c.task.Paths, req.Files), inputFiles(req.Files, req.Inputs)...))
 	if d.given == nil {
 		req.History, req.Checks = newHistory(d.repo, c.base), d.checkCommands(c)
 		if req.Desk != nil {

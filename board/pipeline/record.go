@@ -196,7 +196,7 @@ func replay(id string, all []recordLine) (Story, []Problem) {
 		}
 		o = was.apply(l.Step)
 		if d.V == 0 {
-			if is := o.hash1(l.record, d.Prev); d.Hash != is && !broken {
+			if is := o.hashVersion1(l.record, d.Prev); d.Hash != is && !broken {
 				say("%s: its hash is %s, what it says makes %s", l.id(), shortHash(d.Hash), shortHash(is))
 				broken = true
 			}

@@ -175,7 +175,7 @@ func Assess(e Evidence, pol Policy, at Situation) Verdict {
 	v.Rule = v.Code
 	a := ruleInput{p, pol, at, e, failed, v.Tier}
 	for _, r := range raises {
-		v.hear(r.evaluate(a))
+		v.addRaise(r.evaluate(a))
 	}
 	return v
 }
@@ -196,8 +196,8 @@ func (v Verdict) listErrors() []string {
 	return errs
 }
 
-// hear takes what one row that raises tiers said.
-func (v *Verdict) hear(r Ruling) {
+// addRaise takes what one row that raises tiers said.
+func (v *Verdict) addRaise(r Ruling) {
 	if r.Error != "" {
 		r.Matched, r.Tier, r.Because = true, r.Tier.Raise(ApprovalRequired), []string{r.Error}
 	}

@@ -291,7 +291,7 @@ func TestARowThatFails(t *testing.T) {
 		t.Errorf("%+v", r)
 	}
 	v := Verdict{Tier: SafeAuto}
-	if v.hear(r); v.Tier != ApprovalRequired || !v.Raised[0].Matched {
+	if v.addRaise(r); v.Tier != ApprovalRequired || !v.Raised[0].Matched {
 		t.Errorf("a row of what raises that panics leaves %s", v.Tier)
 	}
 }

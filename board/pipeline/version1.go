@@ -34,8 +34,8 @@ func (c *stepCheck) checkMark(o Op, s Step) {
 	}
 }
 
-// hash1 is the hash of the op after a version-1 record that follows prev.
-func (o Op) hash1(r event.Record, prev string) string {
+// hashVersion1 is the hash of the op after a version-1 record that follows prev.
+func (o Op) hashVersion1(r event.Record, prev string) string {
 	d := r.Op()
 	var moved []any
 	for _, e := range o.Moved {

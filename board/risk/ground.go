@@ -74,8 +74,8 @@ func Survey(ctx context.Context, r *repo.Repo, at Site) (*Ground, error) {
 	return g, err
 }
 
-// with is the evidence of a change of these files.
-func (g *Ground) with(files []pipeline.Edit) pipeline.Evidence {
+// evidenceOf is the evidence of a change of these files.
+func (g *Ground) evidenceOf(files []pipeline.Edit) pipeline.Evidence {
 	e := g.all
 	e.Files = files
 	e.Atoms = pipeline.AtomsNaming(g.Bundle, g.Law.Root, pipeline.Candidate{Files: files}.Paths())
@@ -91,15 +91,15 @@ type Judgement struct {
 
 // Gate is what the iron gate says of a change.
 func (g *Ground) Gate(files []pipeline.Edit) (lint.Verdict, error) {
-	beside, err := g.beside(files)
+	beside, err := g.filesBeside(files)
 	if err != nil {
 		return lint.Verdict{}, err
 	}
-	return g.gate(files, beside), nil
+	return g.gateVerdict(files, beside), nil
 }
 
-// gate leaves out files that are only said to change: they have nothing to be judged.
-func (g *Ground) gate(files []pipeline.Edit, beside []lint.File) lint.Verdict {
+// gateVerdict leaves out files that are only said to change: they have nothing to be judged.
+func (g *Ground) gateVerdict(files []pipeline.Edit, beside []lint.File) lint.Verdict {
 	p := gatePolicy(g.all.GoMod, g.Task.Paths, g.Task.Commands, g.Law)
 	p.Beside = beside
 	changed := slices.DeleteFunc(slices.Clone(files), func(d pipeline.Edit) bool {
@@ -112,17 +112,17 @@ func (g *Ground) gate(files []pipeline.Edit, beside []lint.File) lint.Verdict {
 // the gate's own rules. The programs of the repository that are to judge a change
 // are protected from it.
 func gatePolicy(mod []byte, scope []string, accept [][]string, law config.Config) lint.Options {
-	judges := programs(slices.Concat(law.Pipeline.Validate, law.Pipeline.Verify, accept))
+	judges := listPrograms(slices.Concat(law.Pipeline.Validate, law.Pipeline.Verify, accept))
 	return lint.Options{Paths: scope, Protect: slices.Concat(policy.GatePackages(mod), law.Pipeline.Protected, judges)}
 }
 
-// programs are the files that commands run, themselves or by what they run in turn:
+// listPrograms are the files that commands run, themselves or by what they run in turn:
 // a program with a slash in its name, or the script that an interpreter is given.
-func programs(commands [][]string) []string {
+func listPrograms(commands [][]string) []string {
 	var out []string
 	for _, argv := range commands {
 		for _, run := range policy.JudgeArgv(argv, policy.CommandPolicy{}).Programs {
-			p := script(run)
+			p := scriptOf(run)
 			if name := path.Clean(p); strings.Contains(p, "/") && !strings.HasPrefix(name, "/") && !strings.HasPrefix(name, "-") {
 				out = append(out, name)
 			}
@@ -151,8 +151,8 @@ func valueFlags() []string {
 	return []string{"--rcfile", "--init-file", "--require", "--import", "--loader"}
 }
 
-// script is the file that a program runs, itself or its script; "" for none.
-func script(argv []string) string {
+// scriptOf is the file that a program runs, itself or its script; "" for none.
+func scriptOf(argv []string) string {
 	of, ok := interpreters()[strings.TrimRight(path.Base(argv[0]), "0123456789.")]
 	if !ok {
 		return argv[0]
@@ -168,7 +168,7 @@ func script(argv []string) string {
 		if len(flag) < 2 || flag[0] != '-' && flag[0] != '+' {
 			return "./" + flag
 		}
-		next, instead := of.read(flag[1:])
+		next, instead := of.readFlags(flag[1:])
 		if instead {
 			return ""
 		}
@@ -179,9 +179,9 @@ func script(argv []string) string {
 	return ""
 }
 
-// read reports of the letters behind a dash that the last of them takes the next
+// readFlags reports of the letters behind a dash that the last of them takes the next
 // word, or that one of them gives what to run.
-func (of interpreter) read(letters string) (next, instead bool) {
+func (of interpreter) readFlags(letters string) (next, instead bool) {
 	for i, c := range letters {
 		switch {
 		case strings.ContainsRune(of.instead, c):
@@ -208,10 +208,10 @@ func GatePolicy(r *repo.Repo, base repo.OID, t board.Task, law config.Config) li
 // Rules is the hash of all that a change of the task on base is judged by; an
 // approval is bound to it.
 func Rules(r *repo.Repo, base repo.OID, t board.Task, law config.Config) string {
-	return rules(lint.RulesHash(GatePolicy(r, base, t, law)), pipeline.RulesHash(Policy(law)))
+	return hashRules(lint.RulesHash(GatePolicy(r, base, t, law)), pipeline.RulesHash(Policy(law)))
 }
 
-func rules(gate, risk string) string {
+func hashRules(gate, risk string) string {
 	sum := sha256.Sum256([]byte(gate + "\n" + risk + "\n"))
 	return hex.EncodeToString(sum[:])
 }
@@ -219,17 +219,17 @@ func rules(gate, risk string) string {
 // Judge is the whole judgement of a change at a moment, made in such a way by sessions
 // of a substrate.
 func (g *Ground) Judge(files []pipeline.Edit, now time.Time, substrate string, made pipeline.Made) (Judgement, error) {
-	beside, err := g.beside(files)
+	beside, err := g.filesBeside(files)
 	if err != nil {
 		return Judgement{}, err
 	}
-	j := Judgement{Gate: g.gate(files, beside)}
+	j := Judgement{Gate: g.gateVerdict(files, beside)}
 	at := pipeline.Situation{Now: now, Substrate: substrate, Made: made, Findings: j.Gate.Findings, Past: Past(g.Past, g.Law, now)}
 	for _, f := range beside {
 		at.Texts = append(at.Texts, f.Before)
 	}
-	j.Risk = pipeline.Assess(g.with(files), Policy(g.Law), at)
-	j.Rules = rules(j.Gate.RulesHash, j.Risk.Rules)
+	j.Risk = pipeline.Assess(g.evidenceOf(files), Policy(g.Law), at)
+	j.Rules = hashRules(j.Gate.RulesHash, j.Risk.Rules)
 	return j, nil
 }
 
@@ -237,15 +237,15 @@ func (g *Ground) Judge(files []pipeline.Edit, now time.Time, substrate string, m
 // of the base outside the bundle that they mean, and each that they name and that
 // is not there. No change within them can have a lower tier. meant counts the files.
 func (g *Ground) Foresee(now time.Time, substrate string) (v pipeline.Verdict, meant int) {
-	e := g.with(Meant(g.all.Base, g.all.Scope, g.Law.Root))
+	e := g.evidenceOf(meantFiles(g.all.Base, g.all.Scope, g.Law.Root))
 	at := pipeline.Situation{Now: now, Substrate: substrate, Made: pipeline.Made{Seen: !Opaque(substrate)}, Past: Past(g.Past, g.Law, now)}
 	return pipeline.Foresee(e, Policy(g.Law), at), len(e.Files)
 }
 
-// Meant are the files that globs mean among those of a base, as if each were
+// meantFiles are the files that globs mean among those of a base, as if each were
 // changed, and what they name without a sign of a glob, as if it were added. What
 // lies in the bundle, whose folder is root, is left out.
-func Meant(base, globs []string, root string) []pipeline.Edit {
+func meantFiles(base, globs []string, root string) []pipeline.Edit {
 	var out []pipeline.Edit
 	met := map[string]bool{}
 	for _, p := range base {
@@ -264,8 +264,8 @@ func Meant(base, globs []string, root string) []pipeline.Edit {
 	return out
 }
 
-// Says is a verdict in a line: its tier, the rule, why and the way out.
-func Says(v pipeline.Verdict) string {
+// Describe is a verdict in a line: its tier, the rule, why and the way out.
+func Describe(v pipeline.Verdict) string {
 	s := fmt.Sprintf("%s, %s", v.Tier, v.Code)
 	if len(v.Because) > 0 {
 		s += ": " + strings.Join(v.Because, "; ")

@@ -15,7 +15,7 @@ import (
 // changes nothing outside of it is background work where it is of low priority.
 func Lane(root string, t board.Task) (lane pipeline.Lane, why string, complexity pipeline.Complexity) {
 	complexity = pipeline.ComplexityOf(t.Title, t.Paths)
-	s := pipeline.Signal{Source: cmp.Or(t.Signal, "task"), Urgency: urgency(t.Priority), Complexity: complexity, Files: len(t.Paths)}
+	s := pipeline.Signal{Source: cmp.Or(t.Signal, "task"), Urgency: urgencyOf(t.Priority), Complexity: complexity, Files: len(t.Paths)}
 	outside := func(glob string) bool { return glob != root && !strings.HasPrefix(glob, root+"/") }
 	if s.Urgency == pipeline.UrgencyLow && t.Signal == "" && !slices.ContainsFunc(t.Paths, outside) {
 		s.Source = "backlog"
@@ -42,8 +42,8 @@ func Reservation(law config.Config, t board.Task, left int64) int64 {
 	return min(int64(Limits(law, t).MaxCost), left)
 }
 
-// urgency is what a task's priority means for the way its work takes.
-func urgency(priority string) string {
+// urgencyOf is what a task's priority means for the way its work takes.
+func urgencyOf(priority string) string {
 	switch priority {
 	case "p0":
 		return pipeline.UrgencyCritical

@@ -7,9 +7,9 @@ import (
 	"github.com/odd-cli/odd/reconcile/policy"
 )
 
-// forPerson are the hard findings about which a person may be of another mind:
+// isForPerson are the hard findings about which a person may be of another mind:
 // what a change does to code, which the person sees at the review.
-func forPerson(f policy.Finding) bool {
+func isForPerson(f policy.Finding) bool {
 	return slices.Contains([]string{
 		"function_body_collapsed", "guard_constant", "permission_loosened",
 		"shell_exec_introduced", "dynamic_code_introduced", "generate_denied", "load_side_effect", "guard_fault",
@@ -23,6 +23,6 @@ func forPerson(f policy.Finding) bool {
 func (g *Ground) Refusing(all []policy.Finding) []policy.Finding {
 	return slices.DeleteFunc(slices.Clone(all), func(f policy.Finding) bool {
 		asked := g.all.Filed == pipeline.FiledByPerson && slices.Contains(g.all.Scope, f.Path)
-		return forPerson(f) || asked && pipeline.WeakensTests(f.Code)
+		return isForPerson(f) || asked && pipeline.WeakensTests(f.Code)
 	})
 }

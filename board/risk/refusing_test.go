@@ -56,7 +56,7 @@ func TestAttacksOnTestsAndGatesRefuse(t *testing.T) {
 				t.Errorf("%s: %s: no refusal of %v", name, r.Name, all)
 			}
 			other := slices.ContainsFunc(all, func(f policy.Finding) bool {
-				return f.Severity == policy.Hard && !pipeline.WeakensTests(f.Code) && !forPerson(f)
+				return f.Severity == policy.Hard && !pipeline.WeakensTests(f.Code) && !isForPerson(f)
 			})
 			if is := refuses(pipeline.FiledByPerson, r.Path); is != other {
 				t.Errorf("%s: %s: a person named the file, refused is %v for %v", name, r.Name, is, all)

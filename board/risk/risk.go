@@ -100,7 +100,7 @@ func readVersion(r *repo.Repo, c repo.Commit, file string) (version, error) {
 		}
 		if before != nil {
 			v.brought = false
-			v.scoped = v.scoped && !slices.Equal(scope(file, own), scope(file, before))
+			v.scoped = v.scoped && !slices.Equal(scopeOf(file, own), scopeOf(file, before))
 		}
 		if bytes.Equal(own, before) && before != nil {
 			return version{}, nil
@@ -110,8 +110,8 @@ func readVersion(r *repo.Repo, c repo.Commit, file string) (version, error) {
 	return v, err
 }
 
-// scope are the paths of a task's file. One that cannot be read has none.
-func scope(file string, b []byte) []string {
+// scopeOf are the paths of a task's file. One that cannot be read has none.
+func scopeOf(file string, b []byte) []string {
 	a, err := okf.Parse(file, b)
 	if err != nil {
 		return nil
@@ -157,10 +157,10 @@ func bytesAt(r *repo.Repo, oid repo.OID, file string) ([]byte, error) {
 // maxText is the largest file, in bytes, that a change is held against.
 const maxText = 256 << 10
 
-// beside are the files of the base that a change of these could be a copy of, or
+// filesBeside are the files of the base that a change of these could be a copy of, or
 // could leave with nothing to call: those beside them, of the same kind, that it
 // does not change.
-func (g *Ground) beside(files []pipeline.Edit) ([]lint.File, error) {
+func (g *Ground) filesBeside(files []pipeline.Edit) ([]lint.File, error) {
 	f, err := g.r.Tree(g.Base)
 	if err != nil {
 		return nil, err

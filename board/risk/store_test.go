@@ -161,7 +161,7 @@ func TestJudged(t *testing.T) {
 		"removed":      {pipeline.Edit{Path: ".git/config", Before: []byte(cut), OldMode: "100644"}, true},
 	} {
 		g := &Ground{Site: Site{Law: config.Default(), Task: task("**")}}
-		if v := g.gate([]pipeline.Edit{c.edit}, nil); hard(v.Findings) != c.hard {
+		if v := g.gateVerdict([]pipeline.Edit{c.edit}, nil); hard(v.Findings) != c.hard {
 			t.Errorf("%s: %v", name, v.Findings)
 		}
 	}
@@ -170,7 +170,7 @@ func TestJudged(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if beside, err := g.beside(edit("tool/a.go", toolA, "x")); err != nil || len(beside) != 1 || beside[0].Path != "tool/edge.go" {
+	if beside, err := g.filesBeside(edit("tool/a.go", toolA, "x")); err != nil || len(beside) != 1 || beside[0].Path != "tool/edge.go" {
 		t.Errorf("%d files, %v", len(beside), err)
 	}
 }
@@ -180,18 +180,18 @@ func TestJudged(t *testing.T) {
 func TestMeant(t *testing.T) {
 	t.Parallel()
 	got := []string{}
-	for _, d := range Meant([]string{"a.go", "doc/x.md", "knowledge/terms/x.md", "z"}, []string{"z", "**/*.md", "knowledge/new.md", "new.go", "tool/*.go"}, "knowledge") {
+	for _, d := range meantFiles([]string{"a.go", "doc/x.md", "knowledge/terms/x.md", "z"}, []string{"z", "**/*.md", "knowledge/new.md", "new.go", "tool/*.go"}, "knowledge") {
 		got = append(got, d.Path+" "+d.OldMode)
 	}
 	if want := "doc/x.md 100644|z 100644|new.go "; strings.Join(got, "|") != want {
 		t.Errorf("%q, want %q", got, want)
 	}
 	v := pipeline.Verdict{Tier: "BLOCKED", Code: "c", Way: "wait"}
-	if got := Says(v); got != "BLOCKED, c; wait" {
+	if got := Describe(v); got != "BLOCKED, c; wait" {
 		t.Error(got)
 	}
 	v.Because = []string{"a", "b"}
-	if got := Says(v); got != "BLOCKED, c: a; b; wait" {
+	if got := Describe(v); got != "BLOCKED, c: a; b; wait" {
 		t.Error(got)
 	}
 }
