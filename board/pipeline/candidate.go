@@ -50,12 +50,11 @@ type Candidate struct {
 	Mended    string // what Mend wrote in its files' names instead, for people; "" for nothing
 }
 
-// Noop reports that the session says there is nothing to change.
 func (c Candidate) Noop() bool { return c.Source == FromNoop }
 
-// Mend is the candidate with the names of its files as they were meant, so far as
-// lint.MendNames can tell; what it is judged by, and lands as, are these bytes. A
-// file that would be what it was at the base is no change: then nothing is mended.
+// Mend returns the candidate with the names in its files as lint.MendNames corrects them.
+// These bytes are judged and land. Nothing is mended where a file would become what it
+// was at the base.
 func (c Candidate) Mend() Candidate {
 	files, did := lint.MendNames(c.Gate())
 	if len(did) == 0 {
@@ -73,8 +72,8 @@ func (c Candidate) Mend() Candidate {
 	return c
 }
 
-// formatMended returns a line about each sign or name that was written otherwise, as far as
-// they fit a fact: "FILE: FROM is TO, N times". It holds no control character.
+// formatMended lists the corrections, "FILE: FROM is TO, N times", as many as fit a fact,
+// without control characters.
 func formatMended(did []lint.Mended) string {
 	out := ""
 	for i, m := range did {
@@ -103,7 +102,6 @@ func (c Candidate) Gate() []lint.File {
 	return out
 }
 
-// Paths lists the candidate's paths.
 func (c Candidate) Paths() []string {
 	out := make([]string, len(c.Files))
 	for i, f := range c.Files {
@@ -112,8 +110,7 @@ func (c Candidate) Paths() []string {
 	return out
 }
 
-// Fault is one reason why what a session delivered cannot be used: a code that
-// never changes its meaning, where it is, what is wrong and the way out.
+// Fault is one reason why a delivery cannot be used. A code never changes its meaning.
 type Fault struct {
 	Code string `json:"code"`
 	At   string `json:"at"` // a line of the text and the member, or a path
@@ -130,8 +127,8 @@ func (f Fault) Error() string {
 	return fmt.Sprintf("%s%s: %s; %s", at, f.Code, f.Text, f.Fix)
 }
 
-// Unusable is every fault of the first check that found any. Nothing of what was
-// delivered is kept.
+// Unusable is every fault of the first check that found any. Nothing of the delivery is
+// kept.
 type Unusable []Fault
 
 // Error lists the faults, one a line.
@@ -154,9 +151,8 @@ func (u Unusable) errorOrNil() error {
 	return u
 }
 
-// FromEdits is the candidate that a session made by editing a tree. A tree without
-// an edit is no candidate: a session that means to change nothing says so with a
-// noop.
+// FromEdits makes a candidate of what a session edited in a tree. A session that means to
+// change nothing must say so with a noop, so a tree without an edit is an error.
 func FromEdits(edits []Edit) (Candidate, error) {
 	c := Candidate{Files: slices.Clone(edits), Source: FromTree}
 	u := c.checkFiles()

@@ -10,8 +10,8 @@ import (
 	"github.com/odd-cli/odd/reconcile/policy"
 )
 
-// Caps of a delivered candidate. How large a change may be is the iron gate's to
-// say; these protect the reader.
+// Caps of a delivered candidate, which protect the reader. The iron gate has its own for a
+// change.
 const (
 	maxCandidateBytes = 8 << 20 // of the whole, as it is delivered
 	MaxCandidates     = 3       // of one answer
@@ -22,7 +22,7 @@ const (
 	maxPathBytes      = 1024
 )
 
-// Given is what a delivered candidate is held against.
+// Given is what ParseCandidate compares a delivery with.
 type Given struct {
 	// At is the file at a path of the base: its bytes and its mode. Nil bytes
 	// mean that there is none.
@@ -46,8 +46,7 @@ type Given struct {
 //	members of each                missing_… wrong_type unexpected_candidate_key one_or_files path_…
 //	content against the base       stale_source context_mismatch diff_… unchanged not_a_file
 //
-// What the content is (whether it parses, is whole, holds what the file held) is
-// the iron gate's to judge.
+// The iron gate judges the content: whether it parses and is whole.
 func ParseCandidate(b []byte, g Given) ([]Candidate, error) {
 	top, err := readJSON(b, maxCandidateBytes)
 	if err != nil {
@@ -104,7 +103,7 @@ func parseNoop(top value, g Given) ([]Candidate, error) {
 	return []Candidate{c}, nil
 }
 
-// delivered is one file as a candidate tells it.
+// delivered is one file of a candidate, before it is compared with the base.
 type delivered struct {
 	at      string
 	path    string
@@ -112,7 +111,7 @@ type delivered struct {
 	sum     string // of the file it was made from, for a diff
 }
 
-// parseAll reads the candidates, then holds each against the base.
+// parseAll reads the candidates, then compares each with the base.
 func parseAll(list []value, diffs bool, g Given) ([]Candidate, error) {
 	var u Unusable
 	out := make([]Candidate, len(list))
@@ -145,7 +144,6 @@ func parseAll(list []value, diffs bool, g Given) ([]Candidate, error) {
 	return out, nil
 }
 
-// readCandidate reads the members of one.
 func (f *form) readCandidate(diffs bool) (Candidate, []delivered) {
 	c := Candidate{ID: f.readText("candidate_id", true, maxName), Rationale: f.readText("rationale", true, maxWords), Source: FromFull}
 	if diffs {
@@ -182,7 +180,7 @@ func (f *form) readCandidate(diffs bool) (Candidate, []delivered) {
 	return c, files
 }
 
-// readFile reads one file's members. Its content may be empty, but not missing.
+// readFile reads the members of one file. Content may be empty, but not missing.
 func (f *form) readFile(diffs bool) delivered {
 	t := delivered{at: f.v.place(), path: f.readText("file_path", true, maxPathBytes)}
 	if m, ok := f.v.findMember("file_path"); ok {
@@ -205,7 +203,7 @@ func (f *form) readFile(diffs bool) delivered {
 	return t
 }
 
-// makeEdit is the file held against the base.
+// makeEdit makes the file an edit of the base.
 func (t delivered) makeEdit(diffs bool, g Given) (Edit, Unusable) {
 	before, mode, err := g.At(t.path)
 	if err != nil {
@@ -236,7 +234,7 @@ func (t delivered) makeEdit(diffs bool, g Given) (Edit, Unusable) {
 // shortSum is how many digits of the sum a session must give.
 const shortSum = 12
 
-// checkSource says that a diff was made from other bytes than those at the base.
+// checkSource finds a diff that was made from other bytes than those at the base.
 func (t delivered) checkSource(before []byte) *Fault {
 	if before == nil {
 		if t.sum != "" {

@@ -15,8 +15,8 @@ import (
 // Class is what kind of failure a check came to.
 type Class string
 
-// The classes, in the order in which they are looked for. Flake is never read
-// from an output: only a second run on the same bytes tells.
+// The classes, in the order in which diagnose looks for them. Only a second run on the same
+// bytes shows a flake, never an output.
 const (
 	ClassEnv    Class = "env"    // the surroundings, not the change
 	ClassSyntax Class = "syntax" // it does not parse, or does not build
@@ -24,7 +24,8 @@ const (
 	ClassFlake  Class = "flake"  // it failed, and on the same bytes did not
 )
 
-// What in the surroundings is wrong. What no second try can mend comes first.
+// What is wrong in the surroundings. The first ones persist; a second try may pass after
+// the last two.
 const (
 	EnvModule      = "module"      // a dependency is not there
 	EnvCommand     = "command"     // a program is not there
@@ -37,7 +38,7 @@ const (
 	EnvNetwork     = "network"     // may pass
 )
 
-// Failure is what failed, made small.
+// Failure summarizes what failed.
 type Failure struct {
 	Class   Class
 	Sub     string   // of env, one of the Env words
@@ -47,7 +48,7 @@ type Failure struct {
 	Steady  bool     // run again on the same bytes, it would fail the same, or take as long
 }
 
-// Caps of what a failure tells.
+// Caps of a failure.
 const (
 	maxIDs     = 5    // in a prompt and for people
 	maxAllIDs  = 1000 // in all
@@ -107,9 +108,8 @@ func hexSum(b []byte) string {
 	return hex.EncodeToString(h[:])
 }
 
-// Failure is what a report that has not passed failed of; false where it has
-// passed. Of several classes it is the first in their order, with all that failed
-// that way.
+// Failure returns why a report has not passed, or false where it has. Of several classes it
+// is the first in their order, with the ids of all that failed in this way.
 func (r Report) Failure() (Failure, bool) {
 	if r.Passed() {
 		return Failure{}, false
@@ -132,13 +132,11 @@ func (r Report) Failure() (Failure, bool) {
 	return mergeFailures(all), true
 }
 
-// joinBreaches returns one failure of tests that tells all breaches.
 func joinBreaches(all []string) Failure {
 	ids := slices.Sorted(slices.Values(all))
 	return Failure{Class: ClassTest, Check: "The comparison with the files before the change", Steady: true, IDs: ids, Excerpt: strings.Join(ids, "\n")}
 }
 
-// firstFailed returns the first check that did not pass.
 func (r Report) firstFailed() Ran {
 	for _, ran := range r.Ran {
 		if !ran.Passed() {
@@ -148,7 +146,7 @@ func (r Report) firstFailed() Ran {
 	return Ran{}
 }
 
-// mergeFailures is the worst of some failures, with the ids of all that are as bad.
+// mergeFailures returns the worst failure, with the ids of all that are as bad.
 func mergeFailures(all []Failure) Failure {
 	worst := all[0]
 	for _, f := range all[1:] {
@@ -169,7 +167,7 @@ func mergeFailures(all []Failure) Failure {
 	return worst
 }
 
-// rank orders failures: what cannot be mended, the surroundings, syntax, tests.
+// rank orders failures: those that would repeat, the surroundings, syntax, tests.
 func (f Failure) rank() int {
 	if !f.Retryable() {
 		return 0
@@ -177,24 +175,23 @@ func (f Failure) rank() int {
 	return 1 + slices.Index([]Class{ClassEnv, ClassSyntax, ClassTest, ClassFlake}, f.Class)
 }
 
-// formalRules are the rules that a candidate breaks by its form alone: it can be
-// written again, rightly.
+// formalRules are about the form of a candidate: the agent can write it again.
 var formalRules = []string{
 	"parse_failed", "odd_mark", "placeholder_text", "ellipsis_line", "truncated_length", "truncated_end", "fence_wrapped",
 	"conflict_marker", "file_without_content", "coverage_missing",
 }
 
-// weakenedRules are the rules about tests that vouch for less than they did.
+// weakenedRules are about tests that check less than before.
 var weakenedRules = []string{
 	"test_assertion_inverted", "test_assertion_weakened", "test_removed", "test_skipped", "test_main_bypass", "test_detected",
 }
 
-// mendableRules are the rules that a candidate breaks by files and names that it does not
-// need, such as what a build left behind: whoever made it is asked once to leave them out.
+// mendableRules are about files and names that a change does not need, such as what a build
+// left behind. The agent is asked once to leave them out.
 var mendableRules = []string{"coverage_outside", "beyond_plan", "beyond_findings", "size_binary", "size_files", "size_file", "size_total", "name_confusable", "name_compatibility", "name_punctuation"}
 
-// Mendable are the hard findings among all where every one of them is of a kind that
-// the one who made the change may mend, once, by leaving something out; else none.
+// Mendable returns the hard findings if the agent can mend all of them by leaving something
+// out, else none.
 func Mendable(all []policy.Finding) (out []policy.Finding) {
 	for _, f := range all {
 		switch {
@@ -208,11 +205,11 @@ func Mendable(all []policy.Finding) (out []policy.Finding) {
 	return out
 }
 
-// WeakensTests reports a code of the iron gate that says that tests vouch for less
-// than they did. Whoever wrote the change can mend that: by leaving the tests be.
+// WeakensTests reports a code of the iron gate about tests that check less than before. The
+// agent can mend that by leaving the tests as they are.
 func WeakensTests(code string) bool { return slices.Contains(weakenedRules, code) }
 
-// findingFailures are hard findings as failures.
+// findingFailures makes a failure of each hard finding.
 func findingFailures(findings []policy.Finding) []Failure {
 	var out []Failure
 	for _, f := range findings {
@@ -230,7 +227,7 @@ func findingFailures(findings []policy.Finding) []Failure {
 	return out
 }
 
-// diagnose is what one check failed of, nothing where it passed.
+// diagnose returns why one check failed, the zero Failure where it passed.
 func (r Ran) diagnose() Failure {
 	if r.Passed() {
 		return Failure{}

@@ -8,7 +8,7 @@ import (
 	"sync"
 )
 
-// diagnosis is what the output of a check says.
+// diagnosis is what readOutput finds in the output of a check.
 type diagnosis struct {
 	sub    string          // what is wrong with the surroundings, one of the Env words
 	places map[string]bool // that do not build: "FILE: what"
@@ -21,15 +21,15 @@ type diagnosis struct {
 	built    bool            // within what the compiler says
 }
 
-// pattern is one way in which outputs say something.
+// pattern matches an output that tells of the surroundings.
 type pattern struct {
 	sub string
 	re  *regexp.Regexp
 }
 
-// surroundings are the ways in which outputs speak of the surroundings, most
-// telling first. Each asks for the words of an operating system or a tool, so that
-// a test that merely mentions them does not match.
+// surroundings are the patterns of faulty surroundings, the most specific first. Each asks
+// for the words of an operating system or a tool, so that a test that only mentions them
+// does not match.
 var surroundings = sync.OnceValue(func() []pattern {
 	return []pattern{
 		{EnvInterpreter, regexp.MustCompile(`requires go >?=? ?[0-9.]+ \(running go|bad interpreter: |requires-python|Unsupported class file major version|requires a different Python: `)},
@@ -42,7 +42,7 @@ var surroundings = sync.OnceValue(func() []pattern {
 	}
 })
 
-// shapes of lines.
+// lineShapes are the lines of tools that readOutput knows.
 var lineShapes = sync.OnceValue(func() map[string]*regexp.Regexp {
 	return map[string]*regexp.Regexp{
 		"place":   regexp.MustCompile(`^(?:vet: )?((?:[A-Za-z]:)?[^\s:]+\.(?:go|mod|work)):\d+(?::\d+)?: (.+)$`),
@@ -60,8 +60,8 @@ var lineShapes = sync.OnceValue(func() map[string]*regexp.Regexp {
 	}
 })
 
-// readOutput finds in an output what failed. own is the path of the module that is
-// judged: a package missing from it is the change's own fault.
+// readOutput finds in an output what failed. own is the path of the module under test: a
+// package that is missing from it is the fault of the change.
 func readOutput(output []byte, own string) diagnosis {
 	text := string(plainOutput(output))
 	s := diagnosis{places: map[string]bool{}, tests: map[string]bool{}, open: map[string]bool{}}
@@ -89,7 +89,6 @@ func allOwn(matches [][]string, own string) bool {
 	return true
 }
 
-// readLine reads one line.
 func (s *diagnosis) readLine(line string) {
 	is := func(shape string) string {
 		m := lineShapes()[shape].FindStringSubmatch(line)
@@ -122,8 +121,7 @@ func (s *diagnosis) readLine(line string) {
 	}
 }
 
-// readPlace reads a line of a compiler: of Go's tools any, of others what they call
-// an error.
+// readPlace reads a compiler's line: any of Go's tools, and "error:" of others.
 func (s *diagnosis) readPlace(line string) {
 	for _, shape := range []string{"place", "error"} {
 		if m := lineShapes()[shape].FindStringSubmatch(line); m != nil {
@@ -133,7 +131,6 @@ func (s *diagnosis) readPlace(line string) {
 	}
 }
 
-// closeFailedPackage closes a package that failed.
 func (s *diagnosis) closeFailedPackage(line, pkg string) {
 	built := !strings.HasSuffix(line, "[build failed]") && !strings.HasSuffix(line, "[setup failed]")
 	switch {
@@ -147,8 +144,8 @@ func (s *diagnosis) closeFailedPackage(line, pkg string) {
 	s.closePackage(pkg)
 }
 
-// closePackage gives the tests that failed the name of their package. A test that
-// failed because of a part of it is left out: the part is there.
+// closePackage puts the package before the names of the tests that failed. It leaves out a
+// test of which a subtest failed.
 func (s *diagnosis) closePackage(pkg string) {
 	whole := map[string]bool{} // tests of which a part is there
 	for name := range s.open {
@@ -176,8 +173,7 @@ type testEvent struct {
 	Action, Package, Test, Output string
 }
 
-// plainOutput is an output as go test writes it: the events of go test -json become the
-// lines they carry, everything else stays.
+// plainOutput replaces the events of go test -json by the lines they carry.
 func plainOutput(output []byte) []byte {
 	if !bytes.Contains(output, []byte(`"Action":`)) {
 		return output
@@ -194,7 +190,7 @@ func plainOutput(output []byte) []byte {
 	return out.Bytes()
 }
 
-// excerptOf is the beginning of what an output says of its failure.
+// excerptOf returns the beginning of what an output says about the failure.
 func excerptOf(output []byte) string {
 	text := string(plainOutput(output))
 	at := len(text)
@@ -220,8 +216,8 @@ type testCount struct {
 	known       bool
 }
 
-// tallyOutput counts what an output says was run. Tests are counted where it names
-// those that passed too, else packages; a package without tests is none.
+// tallyOutput counts the tests that an output tells of. Where it does not name those that
+// passed, it counts packages that have tests.
 func tallyOutput(output []byte) testCount {
 	text := string(plainOutput(output))
 	var tests, pkgs testCount

@@ -9,7 +9,7 @@ import (
 	"unicode/utf8"
 )
 
-// stepCheck are what is wrong with one step.
+// stepCheck collects what is wrong with one step.
 type stepCheck struct {
 	op  string
 	all []error
@@ -19,8 +19,8 @@ func (c *stepCheck) add(format string, args ...any) {
 	c.all = append(c.all, fmt.Errorf(c.op+": "+format, args...))
 }
 
-// checkStep lists what does not allow s after o, nil for nothing. It is the one place
-// that says what a legal op is: for those who write records and for who reads them.
+// checkStep lists why s may not follow o, nil where it may. Writers and readers of records
+// both use it, so there is one definition of a legal op.
 func (o Op) checkStep(s Step) []error {
 	c := &stepCheck{op: o.ID}
 	switch {
@@ -104,7 +104,6 @@ func (c *stepCheck) checkMove(o Op, s Step) {
 	c.checkDeadline(s)
 }
 
-// joinPhases lists phases.
 func joinPhases(all []Phase) string {
 	words := make([]string, len(all))
 	for i, p := range all {
@@ -177,8 +176,9 @@ func (c *stepCheck) checkEffect(o Op, s Step) {
 	}
 }
 
-// checkLanding judges the move by which a change is to land without a person: its tier lets
-// it, a person saw it where the tier wants that, and it is what was verified.
+// checkLanding judges the move by which a change lands without a person: its tier must allow
+// it, a person must have seen it where the tier asks for that, and it must be what was
+// verified.
 func (c *stepCheck) checkLanding(o Op, e Effect) {
 	tier := o.facts[FactTier]
 	switch {
@@ -191,11 +191,11 @@ func (c *stepCheck) checkLanding(o Op, e Effect) {
 	}
 }
 
-// clampSpent is n as far as an op can have spent it: not below zero, and in all no
-// more than every reader of JSON can hold.
+// clampSpent returns n, at least zero, and so that the sum fits what every JSON reader can
+// hold.
 func (o Op) clampSpent(n int64) int64 { return min(max(n, 0), 1<<53-o.Spent) }
 
-// frozenFacts are the facts that stay as they are behind the gate.
+// frozenFacts do not change after the gate.
 var frozenFacts = []string{FactBase, FactCandidate, FactRules, FactTier}
 
 // checkFacts judges new and changed facts.
@@ -208,7 +208,7 @@ func (c *stepCheck) checkFacts(o Op, s Step) {
 	}
 }
 
-// checkFact judges one: behind the gate what was judged stays, and a tier only rises.
+// checkFact judges one fact: after the gate frozen facts stay, and a tier only rises.
 func (c *stepCheck) checkFact(o Op, key, is string) {
 	was, behind := o.facts[key], slices.Contains([]Phase{Approve, Apply, Verify, Waiting}, o.Phase)
 	if !isFactName(key) || is == "" || len(is) > maxFact || !utf8.ValidString(is) {

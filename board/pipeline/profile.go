@@ -15,20 +15,19 @@ import (
 	"github.com/odd-cli/odd/reconcile/policy"
 )
 
-// Filed is who filed the task that a change is made for, as the history of the
-// task's file proves it. What a task says of itself proves nothing.
+// Filed says who filed the task of a change, by the history of the task's file. What a task
+// says about itself proves nothing.
 type Filed string
 
-// Who files tasks. Everything that is not proven a person's is judged as a
-// machine's.
+// Who files tasks. A task that is not proven a person's counts as a machine's.
 const (
 	FiledByNobody  Filed = ""        // there is no task, or it is not committed
 	FiledByMachine Filed = "machine" // a machine's commit brought the task, or changed its paths
 	FiledByPerson  Filed = "person"
 )
 
-// Evidence is what a change is judged from. All of it is read from bytes, trees
-// and history; nothing is a model's word.
+// Evidence is what a change is judged from, all read from bytes, trees and history. None of
+// it is what a model said.
 type Evidence struct {
 	Files  []Edit
 	Base   []string            // every path at the base
@@ -136,7 +135,7 @@ func touchedFiles(es []Edit) []Touched {
 	return slices.DeleteFunc(out, func(t Touched) bool { return t.Change == Deleted && moved[t.Path] })
 }
 
-// addPlaces says which of the places a path is in, and whether one is the core.
+// addPlaces adds the places that a path is in, and reports one of the core.
 func (p *Profile) addPlaces(e Edit, f Evidence, pol Policy) (core bool) {
 	for _, x := range policy.CheckProtected(e.Path, nil) {
 		p.addTouch(cmp.Or(map[string]string{"protected_credential": "touches_credentials", "protected_dependency": "touches_vendored"}[x.Code], "touches_governance"), x.Text)
@@ -173,7 +172,7 @@ func (p *Profile) addPlaces(e Edit, f Evidence, pol Policy) (core bool) {
 	return core
 }
 
-// dependencyFile reports a file that says what other people's code is used.
+// dependencyFile reports a file that names dependencies.
 func dependencyFile(p string) bool {
 	base := strings.ToLower(path.Base(p))
 	names := []string{"go.mod", "go.sum", "go.work", "go.work.sum", "package.json", "package-lock.json", "npm-shrinkwrap.json", "yarn.lock", "pnpm-lock.yaml",
@@ -203,7 +202,7 @@ func ReadBase(f fs.FS) (e Evidence, err error) {
 	return e, err
 }
 
-// addReach computes how far the change goes and how well tests vouch for it.
+// addReach adds what depends on the change, and how well tests cover it.
 func (p *Profile) addReach(f Evidence) {
 	g := f.Graph
 	if g == nil {
@@ -225,10 +224,9 @@ func (p *Profile) addReach(f Evidence) {
 	p.addConfidence(g, f)
 }
 
-// addConfidence is that of the part which is tested least, not the mean: a well
-// tested package does not make an untested one safer, and adding a file to a
-// change never makes the change look better. Only tests at the base count.
-// Documents need none, and tests are some.
+// addConfidence adds the test confidence of the part that is tested least, not the mean: a
+// well tested package does not make an untested one safer. Only tests at the base count.
+// Documents and tests need none.
 func (p *Profile) addConfidence(g *Graph, f Evidence) {
 	p.Confidence = 100
 	parts, good := map[string]bool{}, 0
@@ -249,8 +247,8 @@ func (p *Profile) addConfidence(g *Graph, f Evidence) {
 	p.Covered = fmt.Sprintf("%d of %d", good, len(parts))
 }
 
-// coverageOf is how far tests vouch for one file: its Go package, or the file itself;
-// the part is "" where no test is expected.
+// coverageOf returns how well tests cover the part that a file is of: its Go package, or the
+// file itself. The part is "" where no test is expected.
 func coverageOf(g *Graph, base []string, p string) (part string, pct int, why string) {
 	ext := strings.ToLower(path.Ext(p))
 	switch {
@@ -290,9 +288,8 @@ func testStem(p string) string {
 }
 
 // AtomsNaming finds, for each of these repository paths, the atoms that name it or
-// a folder it is in: as their resource, as a source, or as a link from the bundle's
-// folder root. Their ids are sorted. A bundle says so when a change of the file
-// makes what it says false.
+// a folder it is in, as their resource, as a source, or as a link from the bundle's
+// folder root. Their ids are sorted. A change of the file may make these atoms false.
 func AtomsNaming(g *okf.Graph, root string, paths []string) map[string][]string {
 	out := map[string][]string{}
 	for _, a := range g.Atoms() {
@@ -315,8 +312,8 @@ func AtomsNaming(g *okf.Graph, root string, paths []string) map[string][]string 
 	return out
 }
 
-// meansPath reports that a resource of an atom in dir means the path, or a folder
-// around it: from the repository's top, or relative to the atom.
+// meansPath reports that a resource of an atom in dir names the path or a folder around it,
+// from the repository's top or relative to the atom.
 func meansPath(resource, root, dir, p string) bool {
 	resource, _, _ = strings.Cut(resource, "#")
 	if resource == "" || strings.Contains(resource, "://") {

@@ -58,8 +58,7 @@ func isSkippedFolder(name string) bool {
 // hasImports reports a file that says something about imports.
 func hasImports(p string) bool { return path.Ext(p) == ".go" || path.Base(p) == "go.mod" }
 
-// buildGraph is the graph of these files. Others than Go files and go.mod say
-// nothing.
+// buildGraph returns the graph of the Go files and go.mod files among these.
 func buildGraph(files map[string][]byte) *Graph {
 	g := &Graph{modules: map[string]string{}, packages: map[string]*goPackage{}}
 	for _, p := range slices.Sorted(maps.Keys(files)) {
@@ -108,9 +107,8 @@ func (g *Graph) add(p string, b []byte, tests bool) {
 	}
 }
 
-// With is g and what a change adds to it: imports are added, none is taken away,
-// because who stops importing a package was relying on it until now. A test that
-// the change brings is none: what it would vouch for came with it.
+// With returns g and the imports that a change adds. It removes none, because whoever stops
+// importing a package relied on it until now. A test that the change brings does not count.
 func (g *Graph) With(edits []Edit) *Graph {
 	edits = slices.DeleteFunc(slices.Clone(edits), func(e Edit) bool { return len(e.After) == 0 || !hasImports(e.Path) })
 	if len(edits) == 0 {
@@ -189,9 +187,8 @@ func (g *Graph) Dependents(pkgs []string) []string {
 	return slices.Sorted(maps.Keys(found))
 }
 
-// affected are the packages whose tests a change of these can turn: they
-// themselves, their dependents, and those whose tests import one of all these;
-// sorted, and only packages that there are.
+// affected returns the packages whose tests a change of these can break: they themselves,
+// their dependents, and those whose tests import one of these, sorted.
 func (g *Graph) affected(pkgs []string) []string {
 	in := map[string]bool{}
 	for _, p := range slices.Concat(pkgs, g.Dependents(pkgs)) {
@@ -206,10 +203,9 @@ func (g *Graph) affected(pkgs []string) []string {
 	return slices.Sorted(maps.Keys(in))
 }
 
-// Apart reports two lots of changed files of which neither can turn what go says of
-// the packages that the other touches: no package needs, by imports or by those of
-// its tests, one of both. Only Go files of packages that are there are ever apart;
-// what a test may read besides, nobody knows.
+// Apart reports that neither of two sets of changed files can change what go says about the
+// packages of the other: no package imports, itself or in its tests, packages of both.
+// Files other than Go files are never apart, because any test may read them.
 func (g *Graph) Apart(ours, theirs []string) bool {
 	var turned [2][]string
 	for i, files := range [2][]string{ours, theirs} {
@@ -235,8 +231,8 @@ func (g *Graph) testImporters(dir string) []string {
 	return out
 }
 
-// testCoverage returns how far tests that are there vouch for a package, in hundredths: all
-// the way with tests of its own, most of it where other tests import it.
+// testCoverage returns how well tests cover a package, in percent: 100 with tests of its
+// own, coveredFromAfar where other tests import it.
 func (g *Graph) testCoverage(dir string) (int, string) {
 	switch p := g.packages[dir]; {
 	case p != nil && p.tested:
@@ -247,6 +243,6 @@ func (g *Graph) testCoverage(dir string) (int, string) {
 	return 0, dir + " has no tests"
 }
 
-// coveredFromAfar is what tests of others, or a test that is only found by its
-// name, count.
+// coveredFromAfar is the coverage by tests of other packages, or by a test that is only
+// found by its name.
 const coveredFromAfar = 80

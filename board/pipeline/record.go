@@ -87,7 +87,7 @@ func parseRecord(r event.Record) (recordLine, error) {
 	return l, l.checkFrame()
 }
 
-// checkFrame holds the members around the data to what the data says.
+// checkFrame compares the members around the data with the data.
 func (l recordLine) checkFrame() error {
 	r, d := l.record, l.record.Op()
 	bare := r
@@ -133,11 +133,10 @@ type Problem struct {
 	Text string
 }
 
-// ReadOps tells every op that the records of any number of ledgers hold, in the
-// order in which they first appear, and everything that is wrong with them. Records
-// of other kinds are passed over. An op may be told by several runs; the order of
-// its records is that of their ids, not of the files. That an op has no ending is
-// no problem of the records: Open says so.
+// ReadOps returns every op that the records of any number of ledgers tell of, in the order
+// in which they first appear, and everything that is wrong with the records. It skips
+// records of other kinds. Several runs may write records of one op; their ids order them,
+// not the files. An op without an ending is no problem: Open reports it.
 func ReadOps(records []event.Record) ([]Story, []Problem) {
 	var problems []Problem
 	var order []string
@@ -168,7 +167,7 @@ func ReadOps(records []event.Record) ([]Story, []Problem) {
 	return stories, problems
 }
 
-// replay makes the op again, transition by transition, and compares.
+// replay makes the op again, transition by transition, and compares it with the records.
 func replay(id string, all []recordLine) (Story, []Problem) {
 	var problems []Problem
 	s := Story{Sound: true}

@@ -26,8 +26,7 @@ type Check struct {
 	Module  string // path of the Go module it judges, "" for none
 }
 
-// Project is what a tree is and what a person has set about it, as far as its
-// checks depend on that.
+// Project is the tree to check, and the settings that its checks depend on.
 type Project struct {
 	// Files is the tree to be checked, as it would land.
 	Files fs.FS
@@ -47,16 +46,13 @@ type Project struct {
 // DefaultCheck is how long one command may take without configuration.
 const DefaultCheck = 5 * time.Minute
 
-// Checks is what a change is checked with, in this order: what Go says of the
-// packages it touches, where the tree has a go.mod and the project no commands;
-// the project's commands; what the task asks for; what the project asks for besides
-// of what would land. A command that the iron gate
-// denies whoever asks for it is not among them but in the findings, and a change
-// with such a finding does not pass.
+// Checks returns the checks of a change, in this order: go build, vet and test of the
+// packages it can affect, where the tree has a go.mod and the project has no commands;
+// the project's commands; the task's; [pipeline] verify. A command that the iron gate
+// denies becomes a hard finding instead, and the change does not pass.
 //
-// The checks judge the change with programs that the change itself may hold: its
-// tests, a script, a Makefile. That is told by a soft finding, besides what the
-// iron gate protects of them.
+// A change may hold the programs that check it: its tests, a script, a Makefile. Where it
+// edits one that the iron gate does not protect, a soft finding says so.
 func Checks(files []Edit, p Project) ([]Check, []policy.Finding) {
 	var checks []Check
 	var findings []policy.Finding
@@ -88,7 +84,7 @@ func Checks(files []Edit, p Project) ([]Check, []policy.Finding) {
 	return checks, findings
 }
 
-// checkDenied returns why a command may not run although a person asks for it.
+// checkDenied returns why a command may not run even where a person asks for it.
 func checkDenied(c Check) []policy.Finding {
 	if len(c.Argv) == 0 || c.Argv[0] == "" {
 		return []policy.Finding{{Code: "check_empty", Severity: policy.Hard, How: policy.ByText, Text: "a check has no program", Fix: `write it as a list, ["make", "test"]`}}
@@ -97,7 +93,7 @@ func checkDenied(c Check) []policy.Finding {
 	return slices.DeleteFunc(v.Findings, func(f policy.Finding) bool { return f.Severity != policy.Hard })
 }
 
-// checkEdited tells that the change brings the program that is to judge it.
+// checkEdited finds files of the change that its check runs.
 func checkEdited(c Check, files []Edit) []policy.Finding {
 	names := []string{}
 	for _, argv := range policy.JudgeArgv(c.Argv, policy.CommandPolicy{}).Programs {
@@ -119,7 +115,7 @@ func checkEdited(c Check, files []Edit) []policy.Finding {
 	return out
 }
 
-// runsTests reports a command that is known to run tests by its first words.
+// runsTests reports go test and pytest.
 func runsTests(argv []string) bool {
 	words := slices.Clone(argv)
 	if len(words) > 2 && strings.HasPrefix(path.Base(words[0]), "python") && words[1] == "-m" {
@@ -132,7 +128,6 @@ func runsTests(argv []string) bool {
 	return name == "pytest" || name == "go" && len(words) > 1 && words[1] == "test"
 }
 
-// isTestFile reports the name of a file of tests.
 func isTestFile(base string) bool {
 	return isGoTest(base) || strings.HasSuffix(base, "_test.py") || strings.HasPrefix(base, "test_") && strings.HasSuffix(base, ".py")
 }
@@ -184,7 +179,7 @@ func (r Ran) String() string {
 	return r.Check.Name + ": passed"
 }
 
-// Report is what the checks of a tree came to. The zero Report has not passed.
+// Report is the result of the checks of a tree. The zero Report has not passed.
 type Report struct {
 	Want     []Check // what was to be run
 	Ran      []Ran   // what was, in order; behind a failure that makes the rest pointless nothing is
@@ -195,7 +190,7 @@ type Report struct {
 	Done     bool     // the checks were gone through
 }
 
-// Held is what the kernel held of the checks, each kind once; "" where none was run.
+// Held lists how the kernel restricted the checks, each way once; "" where none ran.
 func (r Report) Held() string {
 	var all []string
 	for _, ran := range r.Ran {
@@ -206,8 +201,7 @@ func (r Report) Held() string {
 	return strings.Join(all, "; ")
 }
 
-// Passed reports that nothing speaks against the tree: every check ran and
-// passed at the first try, and no finding is hard.
+// Passed reports that every check passed at the first try, and that no finding is hard.
 func (r Report) Passed() bool {
 	if !r.Done || len(r.Ran) != len(r.Want) || len(r.Flaky)+len(r.Breaches) > 0 {
 		return false
@@ -241,12 +235,11 @@ func (r Report) String() string {
 	return b.String()
 }
 
-// Examine runs the checks one after the other with run, which must bound each.
-// Whatever run does, a panic too, is that check's failure. Behind a failure of
-// syntax or of the surroundings the rest is not run: it would say the same. With
-// again, checks that failed as tests do are run once more on the same bytes, and
-// when all of them then pass the report is flaky, which is still no pass. One that
-// was stopped when its time was over is not: it would take as long again.
+// Examine runs the checks one after the other with run, which must bound each. A panic of
+// run is that check's failure. After a failure of syntax or of the surroundings Examine
+// runs no further check, because it would say the same. With again, it runs checks that
+// failed as tests once more on the same bytes; if all of them pass then, the report is
+// flaky, which is no pass. It does not repeat a check that was stopped for its time.
 func Examine(ctx context.Context, checks []Check, findings []policy.Finding, again bool, run func(context.Context, Check) Ran) Report {
 	r := Report{Want: checks, Findings: findings, Runs: 1}
 	if slices.ContainsFunc(findings, isHard) {
@@ -271,7 +264,7 @@ func Examine(ctx context.Context, checks []Check, findings []policy.Finding, aga
 	return r
 }
 
-// retryFailed are the ids of f when every check that failed passes now.
+// retryFailed returns the ids of f if every check that failed passes now.
 func retryFailed(ctx context.Context, r Report, f Failure, run func(context.Context, Check) Ran) []string {
 	for _, ran := range r.Ran {
 		if !ran.Passed() && !runCheck(ctx, ran.Check, run).Passed() {

@@ -18,8 +18,7 @@ import (
 // maxPackages is how many packages are named one by one; more are all of them.
 const maxPackages = 200
 
-// goScope is what Go is asked about: of each module, by its folder, the packages,
-// or all of it where that is true.
+// goScope is what go checks: of each module, by its folder, some packages or the whole.
 type goScope struct {
 	tree     fs.FS
 	built    func(dir, name string) bool // a file that these commands look at
@@ -27,9 +26,9 @@ type goScope struct {
 	packages map[string]map[string]bool
 }
 
-// goChecks are go build, go vet and go test of the packages that a change can
-// turn, in every module of the tree that it reaches. A package that has no file for
-// this build is left out, because go refuses one by name, and that is told.
+// goChecks returns go build, go vet and go test of the packages that a change can affect,
+// in every module. go refuses a package by name that has no file for this build, so such a
+// one is left out and told by a finding.
 func goChecks(files []Edit, p Project) ([]Check, []policy.Finding) {
 	s := goScope{p.Files, p.mayBeBuilt, map[string]bool{}, map[string]map[string]bool{}}
 	var changed []string
@@ -60,7 +59,6 @@ func goChecks(files []Edit, p Project) ([]Check, []policy.Finding) {
 	return s.listChecks(), skipped
 }
 
-// addPackage takes in a package, if it is still there.
 func (s goScope) addPackage(dir string) {
 	mod, inside := moduleOf(s.tree, dir)
 	if !inside || !hasGoFile(s.tree, dir) {
@@ -72,8 +70,8 @@ func (s goScope) addPackage(dir string) {
 	s.packages[mod][dir] = true
 }
 
-// dropUnbuilt takes out the packages without a file for this build, a soft finding
-// each. Where all of a module is checked go passes over them by itself.
+// dropUnbuilt removes the packages without a file for this build, with a soft finding each.
+// Where a whole module is checked, go skips them by itself.
 func (s goScope) dropUnbuilt() (out []policy.Finding) {
 	for _, mod := range slices.Sorted(maps.Keys(s.packages)) {
 		for _, dir := range sortedNames(s.packages[mod]) {
@@ -143,15 +141,14 @@ func (s goScope) listPatterns(mod string) []string {
 	return out
 }
 
-// buildablePatterns are the patterns without the packages that are tests alone: go build
-// refuses one of those by name.
+// buildablePatterns leaves out packages that are tests alone, which go build refuses by name.
 func (s goScope) buildablePatterns(mod string, patterns []string) []string {
 	return slices.DeleteFunc(slices.Clone(patterns), func(p string) bool {
 		return p != "./..." && !s.hasFile(path.Join(mod, p), func(name string) bool { return isGoFile(name) && !isGoTest(name) })
 	})
 }
 
-// relativeFolder is a folder as seen from its module, "." for the module's own.
+// relativeFolder returns a folder relative to its module, "." for the module's own.
 func relativeFolder(mod, dir string) string {
 	if mod == "." {
 		return dir
@@ -172,8 +169,8 @@ func moduleOf(tree fs.FS, dir string) (string, bool) {
 	}
 }
 
-// packageOf is the package a file belongs to, or the nearest one above it in its
-// module: what lies below a package may be what it embeds or reads.
+// packageOf returns the package of a file, or the nearest one above it in its module, which
+// may embed or read the file.
 func packageOf(p Project, mod, file string) (string, bool) {
 	if p.Graph != nil {
 		if dir, ok := p.Graph.Package(file); ok {
@@ -208,9 +205,8 @@ func isGoFile(name string) bool { return strings.HasSuffix(name, ".go") }
 
 func isGoTest(name string) bool { return strings.HasSuffix(name, "_test.go") }
 
-// mayBeBuilt reports a Go file that may be for what the commands build for. Which tags
-// hold is go's to say: whether there is a C compiler and which version go has are
-// taken both ways, and only a file that neither way counts is none.
+// mayBeBuilt reports a Go file that go may build here. It tries with and without a C
+// compiler, and with this and any later version of go, because only go knows which it has.
 func (p Project) mayBeBuilt(dir, name string) bool {
 	if p.Build == nil {
 		return true
@@ -238,8 +234,8 @@ func folderHas(tree fs.FS, dir string, match func(string) bool) bool {
 	return err == nil && slices.ContainsFunc(entries, func(e fs.DirEntry) bool { return e.Type().IsRegular() && match(e.Name()) })
 }
 
-// treeHas reports one in a folder or below. A tree that cannot be read is expected
-// to have it. Folders that are never looked into do not count.
+// treeHas reports one in a folder or below, and true where the tree cannot be read. It skips
+// the folders that go skips.
 func treeHas(tree fs.FS, root string, match func(string) bool) bool {
 	found := false
 	err := fs.WalkDir(tree, root, func(p string, d fs.DirEntry, err error) error {
