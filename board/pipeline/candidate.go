@@ -50,6 +50,7 @@ type Candidate struct {
 	Mended    string // what Mend wrote in its files' names instead, for people; "" for nothing
 }
 
+// Noop reports a session that says there is nothing to change.
 func (c Candidate) Noop() bool { return c.Source == FromNoop }
 
 // Mend returns the candidate with the names in its files as lint.MendNames corrects them.
@@ -102,6 +103,7 @@ func (c Candidate) Gate() []lint.File {
 	return out
 }
 
+// Paths returns the paths of its files, in their order.
 func (c Candidate) Paths() []string {
 	out := make([]string, len(c.Files))
 	for i, f := range c.Files {
