@@ -1,8 +1,10 @@
 package anchor
 
 import (
+	"bytes"
 	"fmt"
 	"path"
+	"slices"
 	"strings"
 
 	"github.com/odd-cli/odd/okf"
@@ -56,16 +58,36 @@ func (c *constitutionDraft) readField(a *okf.Atom, f okf.Field) {
 	if !ok {
 		items = []any{f.Value}
 	}
-	for _, v := range items {
+	at := elementLines(a.Bytes(), f.Line, len(items))
+	for i, v := range items {
 		switch v := v.(type) {
 		case string:
-			c.addRules(f.Key, Rule{v, f.Line})
+			c.addRules(f.Key, Rule{v, at[i]})
 		case nil, map[string]any, []any:
-			c.addProblem(f.Line, "%s: the value is no text; write a text or a list of texts, in quotes where it holds a colon", f.Key)
+			c.addProblem(at[i], "%s: the value is no text; write a text or a list of texts, in quotes where it holds a colon", f.Key)
 		default:
-			c.addRules(f.Key, Rule{fmt.Sprint(v), f.Line})
+			c.addRules(f.Key, Rule{fmt.Sprint(v), at[i]})
 		}
 	}
+}
+
+// elementLines returns the line of each of the n elements of a list whose key is at
+// line. If the elements are not on lines of their own, each is at line.
+func elementLines(b []byte, line, n int) []int {
+	var at []int
+	lines := bytes.Split(b, []byte("\n"))
+	for i := line; i < len(lines); i++ { // lines[line] is the one after the key
+		text := bytes.TrimLeft(lines[i], " ")
+		if bytes.HasPrefix(text, []byte("- ")) {
+			at = append(at, i+1)
+		} else if len(text) == len(lines[i]) && len(bytes.TrimSpace(text)) > 0 {
+			break
+		}
+	}
+	if len(at) != n {
+		at = slices.Repeat([]int{line}, n)
+	}
+	return at
 }
 
 // matchKey returns the key that a name or a heading means, "" for none. A near miss is

@@ -217,8 +217,8 @@ func TestFromAtom(t *testing.T) {
 always 26 follow a source to its line
 always 28 ask who when and why
 always 33 sign
-never 8 approve what they proposed
-never 8 skip a source: any
+never 9 approve what they proposed
+never 11 skip a source: any
 never 40 publish at night
 gate 45 Nothing passes unread. Not even a comment.
 gate 50 No second paragraph is lost.
@@ -239,7 +239,7 @@ asks maintainer, The harbour master
 func TestFromAtomRefuses(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct{ name, keys, want string }{
-		{"a map", "must_never:\n  - say: nothing\n", "k/roles/a.md:4: must_never: the value is no text"},
+		{"a map", "must_never:\n  - say: nothing\n", "k/roles/a.md:5: must_never: the value is no text"},
 		{"nested", "gates: [[a]]\n", "k/roles/a.md:4: gates: the value is no text"},
 		{"null", "blocked_paths:\n", "k/roles/a.md:4: blocked_paths: the value is no text"},
 		{"glob", "blocked_paths: [a b]\n", "k/roles/a.md:4: blocked_paths: \"a b\" is no glob"},

@@ -121,6 +121,35 @@ func TestTensionsOfAPoorConstitution(t *testing.T) {
 	}
 }
 
+// TestDeepTensionsOfAFrontmatterList: under deep, each element of a list in
+// frontmatter has a line of its own.
+func TestDeepTensionsOfAFrontmatterList(t *testing.T) {
+	t.Parallel()
+	c, problems := readRoleAtom(atom(t, "a.md", `---
+type: role
+id: a
+must_never:
+  - mend torn nets
+  - sail at night
+
+  # a comment
+  - sell the boat
+  - burn charts
+---
+`), "k")
+	if len(problems) > 0 {
+		t.Fatal(problems)
+	}
+	want := `[MEND_TORN_NETS@5]⇌CTX:k/a.md:5[clean]→TRIGGER[stop and ask a person]
+[SAIL_NIGHT@6]⇌CTX:k/a.md:6[clean]→TRIGGER[stop and ask a person]
+[SELL_BOAT@9]⇌CTX:k/a.md:9[clean]→TRIGGER[stop and ask a person]
+`
+	ts, problems := Tensions(c, Deep)
+	if d := cmp.Diff(want, shownTensions(ts)); d != "" || len(problems) > 0 {
+		t.Errorf("%v\n%s", problems, d)
+	}
+}
+
 // TestTriggersFitTheirBrackets: nobody's name breaks the form.
 func TestTriggersFitTheirBrackets(t *testing.T) {
 	t.Parallel()
