@@ -26,8 +26,9 @@ type Listed struct {
 }
 
 // List lists everything in the state directory, pending before active before
-// archived, each by token. What does not read is listed with its problem, and so
-// is a pending session that is over and an active one whose permit does not hold.
+// archived, each by token. An entry has a problem if it cannot be read, if it is a
+// pending session that has ended or an active one whose permit does not hold, or if
+// its session was released and its directory is still there.
 func (d Desk) List() ([]Listed, error) {
 	state, err := d.Store.open(false)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -69,6 +70,9 @@ func (c *permitCheck) listEntry(state *dir, place, name string) Listed {
 	switch h, a := f.hand, f.bound; {
 	case f.place == archive:
 		l.Role, l.Mode, l.Created, l.Expires = f.past.Role, f.past.Mode, f.past.BoundAt, f.past.ReleasedAt
+		if place != archive { // the release was interrupted before it removed the directory
+			ps = []Problem{releasedProblem(l.Token)}
+		}
 	case f.place == pending && f.err == nil:
 		l.Role, l.Mode, l.Created, l.Expires = h.Role, h.Mode, h.CreatedAt, h.ExpiresAt
 		if h.Arm != nil {
@@ -99,12 +103,16 @@ type Swept struct {
 	Problem *Problem `json:"problem,omitempty"`
 }
 
-// GC removes pending sessions older than maxAge or past their end, active ones
-// whose permit ended, or that do not read and are older, longer than maxAge ago
-// (they are archived first), what is left of released ones, and records that were
-// archived thirty days ago, or maxAge where that is longer. The age is what the
-// record says, else the entry's own time. Entries of no session stay and are reported.
-// maxAge must be positive.
+// GC removes:
+//
+//   - pending sessions that have expired or are older than maxAge;
+//   - active sessions whose permit ended more than maxAge ago, or that cannot be read
+//     and are older than maxAge; both are archived first;
+//   - what is left of released sessions;
+//   - archived records after thirty days, or after maxAge if that is longer.
+//
+// The age is what the record says, else the entry's own time. Entries that are not
+// sessions stay and are reported. maxAge must be positive.
 func (d Desk) GC(maxAge time.Duration) ([]Swept, error) {
 	if maxAge <= 0 {
 		return nil, fmt.Errorf("max age %s: must be more than nothing", maxAge)

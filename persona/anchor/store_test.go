@@ -482,6 +482,12 @@ func TestList(t *testing.T) {
 	if _, err := s.desk().Release(released, "done"); err != nil {
 		t.Fatal(err)
 	}
+	left := s.bound(IdentityRequest{})
+	s.copy(active, "kept", left)
+	if _, err := s.desk().Release(left, "killed before it tidied"); err != nil {
+		t.Fatal(err)
+	}
+	s.copy("kept", active, left)
 	bound, broken := s.bound(IdentityRequest{}), s.bound(IdentityRequest{})
 	s.put("[]", active, broken, anchorFile)
 	opened, old := s.opened(IdentityRequest{}), s.contexted(IdentityRequest{})
@@ -504,9 +510,11 @@ func TestList(t *testing.T) {
 		"pending a file     A_RECORD_DAMAGED",
 		"pending " + opened + " editor IDENTITY",
 		"pending " + old + " editor CONTEXT fix/issue-12  A_TOKEN_EXPIRED",
+		"active " + left + " editor    A_RELEASED",
 		"active " + bound + " editor BOUND fix/issue-12",
 		"active " + broken + "     A_RECORD_DAMAGED",
 		"archived " + released + " editor",
+		"archived " + left + " editor",
 		"archived oa-x     A_RECORD_DAMAGED",
 	}
 	if d := cmp.Diff(want, lines); d != "" {
