@@ -21,15 +21,16 @@
 //
 // # Promises
 //
-//  1. The state directory holds everything. A token is the session's id and the
-//     name of its directory; no process keeps anything else.
+//  1. The state directory holds all of a session. Its token is its id and the name
+//     of its directory. Only a session made with Begin is not there: it lives in
+//     its process, and nothing of it is written.
 //  2. A session whose records cannot be read is locked: a damaged file, a foreign
 //     version, a link where a directory belongs.
-//  3. A retry is counted on disk before it is answered; the third failure of a
-//     stage ends the session.
-//  4. A permit holds while its constitution, branch, role and time hold. It is
-//     signed with a key that no work tool may read or write. HEAD may move to a
-//     descendant. The session's own edits inside its paths never end it.
+//  3. A retry is counted in the session's record before it is answered; the third
+//     failure of a stage ends the session.
+//  4. A permit holds while its constitution, branch, role and time hold. On
+//     disk it is signed with a key that no work tool may read or write. HEAD may
+//     move to a descendant. The session's own edits inside its paths never end it.
 //  5. A session is bound only to a constitution that HEAD has. A permit for some
 //     paths commits nothing, so no session can write a role and bind as that role.
 //  6. No stage shows what belongs to the next one before it is passed.
@@ -47,7 +48,7 @@
 //     followed over its links, and must end in the work tree, at a plain file with
 //     one name or at nothing yet. No permit covers git's own files, sessions,
 //     settings of hooks and agents, constitutions and records.
-//   - A command line is judged by its syntax tree (policy.Command). One that writes
+//   - A command line is judged by its syntax tree (policy.JudgeCommand). One that writes
 //     nothing is allowed. One that writes known files is judged as if a tool wrote
 //     them. Any other needs a permit for the whole work tree, or must be, word by
 //     word, the GATE of COMMIT. A hard finding always denies.

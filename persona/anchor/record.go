@@ -227,7 +227,7 @@ func (d *dir) readHandshakeOf(place, token string) (Handshake, error) {
 // file is not there.
 func (d *dir) readRecord(place, token, file string, missing Code) ([]byte, error) {
 	in := path.Join(place, token)
-	err := d.isDir(in)
+	err := d.checkDir(in)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, err
 	}

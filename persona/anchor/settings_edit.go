@@ -104,8 +104,8 @@ func InstallHook(file string, b []byte) ([]byte, error) {
 }
 
 // insertMember puts a new member behind the last one of n. A member that comes alone into
-// brackets which were there stands right behind the bracket: by that, cut knows
-// whose brackets they are.
+// brackets which were there stands right behind the bracket: by that, deleteMember
+// knows whose brackets they are.
 func (s settings) insertMember(n jsontree.Node, text string) []byte {
 	at, before := n.From+1, ""
 	if k := len(n.Members); k > 0 {
@@ -269,7 +269,7 @@ func (s settings) layout() layout {
 }
 
 // format writes a value with the fragment for its % at a depth of brackets. Every
-// bracket opens with white space, by which cut knows it again.
+// bracket opens with white space, by which deleteMember knows it again.
 func (l layout) format(text string, depth int) string {
 	var b bytes.Buffer
 	if err := json.Indent(&b, []byte(strings.Replace(text, "%", fragment, 1)), strings.Repeat(l.step, depth), l.step); err != nil {

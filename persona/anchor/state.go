@@ -97,7 +97,7 @@ func (s *Store) open(make bool) (*dir, error) {
 		err = top.mkdir(s.at.Dir)
 	}
 	if err == nil {
-		err = top.isDir(s.at.Dir)
+		err = top.checkDir(s.at.Dir)
 	}
 	if err != nil {
 		return nil, err
@@ -193,8 +193,8 @@ func (d *dir) lstat(name string) (info fs.FileInfo, err error) {
 	return info, nil
 }
 
-// isDir returns an error if a path is not a directory.
-func (d *dir) isDir(name string) error {
+// checkDir returns an error if a path is not a directory.
+func (d *dir) checkDir(name string) error {
 	info, err := d.lstat(name)
 	if err == nil && !info.IsDir() {
 		err = fmt.Errorf("%s: %w", path.Join(d.path, name), errNotDir(info))
@@ -220,7 +220,7 @@ func (d *dir) exists(name string) (bool, error) {
 
 // names lists a directory, sorted; none where it is missing.
 func (d *dir) names(of string) (all []string, err error) {
-	if err := d.isDir(of); errors.Is(err, fs.ErrNotExist) {
+	if err := d.checkDir(of); errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
 	} else if err != nil {
 		return nil, err
@@ -284,7 +284,7 @@ func (d *dir) read(name string) ([]byte, error) {
 
 // mkdir makes a directory that others may be making too.
 func (d *dir) mkdir(name string) error {
-	err := d.isDir(name)
+	err := d.checkDir(name)
 	if !errors.Is(err, fs.ErrNotExist) {
 		return err
 	}
