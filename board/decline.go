@@ -42,8 +42,9 @@ func (d Decline) String() string {
 	return s
 }
 
-// Declines returns what people declined, newest first. It leaves out the task again: whoever
-// makes a task ready once more asks for its atoms.
+// Declines returns what people declined, newest first. It leaves out
+// declines of the task with the id again: whoever makes that task ready asks for its atoms once
+// more.
 func Declines(tasks []Task, again okf.ID) (out []Decline) {
 	for _, t := range tasks {
 		if t.ID != again {

@@ -32,7 +32,8 @@ func drainVerb(env Env) *cli.Command {
 			"waits for odd review and odd approve, or is blocked with a reason. A task that\n" +
 			"cannot work, as without a role or its inputs, is refused before it is claimed.\n\n" +
 			"A claim is a commit that marks the task in_progress for this run and says\n" +
-			"until when. If the run dies, a later one frees the task after that time.\n\n" +
+			"until when. If the run is killed, the next one in this clone frees the task at\n" +
+			"once, and one in another clone after that time.\n\n" +
 			"Which agent: [session] substrate in odd.toml names it. The default, extract,\n" +
 			"reads documents offline and costs nothing. See odd help agent run for others.\n\n" +
 			"[drain] notify in odd.toml names a command that is told how each task ended,\n" +

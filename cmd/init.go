@@ -31,7 +31,7 @@ func initVerb(env Env) *cli.Command {
 			"stay as they are. DIR is another folder to start in. Commit what odd wrote;\n" +
 			"then odd drain runs the first task, which reads your documents.",
 		Flags: []cli.Flag{
-			&cli.StringSliceFlag{Name: "role", Usage: "a role that works here, `NAME`; repeatable, default keeper"},
+			&cli.StringSliceFlag{Name: "role", Usage: "add the role `NAME`; repeatable, default keeper"},
 			&cli.StringSliceFlag{Name: "docs", Usage: "where documents are, `PATH`: a folder, a file or \"*.md\"; repeatable"},
 			&cli.StringFlag{Name: "agent", Usage: "the agent, `NAME`: extract (offline, free), claude, acp, anthropic, openai, exec or replay"},
 			&cli.StringFlag{Name: "monthly-usd", Usage: "what agents may spend in a month, `USD`; for an agent that can cost money"},
@@ -81,15 +81,22 @@ func runInit(c *cli.Context, env Env) error {
 	if err := os.MkdirAll(at, 0o755); err != nil {
 		return err
 	}
-	files := os.DirFS(at)
+	files, paths := os.DirFS(at), []string(nil)
 	if r, err := repo.Open(at, env.Environ); err == nil && r.Root() != "" {
 		files = os.DirFS(r.Root())
+		if paths, err = r.WorkFiles(c.Context); err != nil {
+			return err
+		}
+	} else { // no repository yet
+		top, _ := fs.Glob(files, "*")
+		below, _ := fs.Glob(files, "*/*")
+		paths = append(top, below...)
 	}
 	fresh := true
 	if _, err := fs.Stat(files, "odd.toml"); err == nil {
 		fresh = false
 	}
-	if err = o.complete(c.Context, env, files, fresh); err != nil {
+	if err = o.complete(c.Context, env, files, paths, fresh); err != nil {
 		if absent {
 			err = errors.Join(err, os.Remove(at))
 		}
@@ -266,7 +273,7 @@ func missingUnions(ctx context.Context, r *repo.Repo, folder, root string) ([]st
 
 // complete asks a person for what the flags did not say, where there is something to
 // begin, and checks all of it before anything is written.
-func (o *beginning) complete(ctx context.Context, env Env, files fs.FS, fresh bool) error {
+func (o *beginning) complete(ctx context.Context, env Env, files fs.FS, paths []string, fresh bool) error {
 	if !fresh && (o.agent != "" || o.monthly != "") {
 		return usage("init: odd.toml is here already; set the agent with odd config set session.substrate NAME, a budget with odd config set budget.monthly_usd USD")
 	}
@@ -278,7 +285,7 @@ func (o *beginning) complete(ctx context.Context, env Env, files fs.FS, fresh bo
 			}
 		}
 		if len(o.docs) == 0 {
-			usual := strings.Join(documents(files), ", ")
+			usual := strings.Join(documents(paths), ", ")
 			if err := q.ask(ctx, "where are your documents? a folder, a file or *.md", usual, func(s string) error { return o.takeDocs(files, s) }); err != nil {
 				return err
 			}

@@ -51,7 +51,11 @@ func starterFiles(ctx context.Context, r *repo.Repo, o beginning) (repo.Changes,
 	}
 	ch := repo.Changes{"odd.toml": settings}
 	root := bundleRoot(r)
-	files := starter(r, o)
+	paths, err := r.WorkFiles(ctx)
+	if err != nil {
+		return nil, err
+	}
+	files := starter(r, paths, o)
 	own := ownBundle(ctx, r, root, files)
 	for _, f := range files {
 		name, ok := strings.CutPrefix(f.Path, "knowledge/")
@@ -99,7 +103,7 @@ func audits(name string) bool {
 // starter are the files that init knows, for the roles that work here, with the first task
 // ready to read what documents there are. Where odd.toml is there already, its agent may
 // cost money: then a person makes the task ready.
-func starter(r *repo.Repo, o beginning) []knowledge.File {
+func starter(r *repo.Repo, paths []string, o beginning) []knowledge.File {
 	first, others := "Keeper", []string{}
 	if len(o.roles) > 0 {
 		first, others = o.roles[0], o.roles[1:]
@@ -107,7 +111,7 @@ func starter(r *repo.Repo, o beginning) []knowledge.File {
 	_, err := os.Stat(filepath.Join(r.Root(), "odd.toml"))
 	in := inputs(o.docs)
 	if in == "" {
-		in = inputs(documents(os.DirFS(r.Root())))
+		in = inputs(documents(paths))
 	}
 	named := strings.NewReplacer("The keeper ", "The "+strings.ToLower(first[:1])+first[1:]+" ", "Keeper", first, "keeper", roleID(first))
 	var files []knowledge.File
@@ -204,24 +208,22 @@ const (
 const noDocuments = " knowledge node_modules vendor third_party testdata test tests fixtures example examples benchmark benchmarks dist build target venv archive archived "
 
 // documents returns where a repository has its documents, as inputs of a task: the markdown
-// at the top, and the folders that hold some.
-func documents(files fs.FS) []string {
+// at the top, and the folders that hold some. paths are the repository's files.
+func documents(paths []string) []string {
 	count := map[string]int{}
-	_ = fs.WalkDir(files, ".", func(p string, e fs.DirEntry, err error) error {
-		switch {
-		case err != nil:
-			return nil // what cannot be read is not proposed
-		case e.IsDir() && p != "." && (strings.HasPrefix(e.Name(), ".") || strings.Contains(noDocuments, " "+e.Name()+" ")):
-			return fs.SkipDir
-		case e.Type().IsRegular() && slices.Contains([]string{".md", ".mdx", ".markdown"}, path.Ext(p)):
-			if top, _, below := strings.Cut(p, "/"); below {
-				count[top+"/"]++
-			} else if path.Ext(p) == ".md" {
-				count["*.md"]++
-			}
+	for _, p := range paths {
+		dirs := strings.Split(path.Dir(p), "/")
+		no := func(dir string) bool {
+			return dir != "." && strings.HasPrefix(dir, ".") || strings.Contains(noDocuments, " "+dir+" ")
 		}
-		return nil
-	})
+		switch {
+		case !slices.Contains([]string{".md", ".mdx", ".markdown"}, path.Ext(p)), slices.ContainsFunc(dirs, no):
+		case dirs[0] != ".":
+			count[dirs[0]+"/"]++
+		case path.Ext(p) == ".md":
+			count["*.md"]++
+		}
+	}
 	places := slices.Sorted(maps.Keys(count)) // "*.md" comes first
 	rank := func(p string) int {
 		if p == "*.md" || strings.Contains(usualPlaces, " "+strings.TrimSuffix(p, "/")+" ") {

@@ -25,19 +25,19 @@ const maxReport = 64 << 20
 func senseVerb(env Env) *cli.Command {
 	return command(&cli.Command{
 		Name:      "sense",
-		Usage:     "file tasks for what test runners, linters and new to-do comments say",
+		Usage:     "file tasks for failing tests, linter findings and new to-do comments",
 		ArgsUsage: "[REPORT…]",
 		Description: "go test -json ./... >tests.json; odd sense tests.json\n" +
 			"odd sense --range origin/main..HEAD --dry-run\n" +
 			"govulncheck -format sarif ./... | odd sense -\n\n" +
-			"odd tells by its content what a report is: " + reports() + ".\n" +
+			"odd detects the format of a REPORT from its content: " + reports() + ".\n" +
 			"A line of JSON has subject, signature, message and priority.\n\n" +
 			"What is wrong with one package or file becomes one task in backlog. While\n" +
-			"that task is not done, odd files no other. When you fix the problem, delete\n" +
+			"that task is not done, odd files no second one for it. When you fix the problem, delete\n" +
 			"the task's file in the same commit. If you delete only the task's file, odd\n" +
 			"takes that as a no, and files it again only when its findings change.\n\n" +
-			"[sense] in odd.toml has the limits and the role of the tasks. The next run\n" +
-			"finds again what the limits keep out.",
+			"[sense] in odd.toml has the limits and the role of the tasks. A later run\n" +
+			"files what the limits keep out now.",
 		Flags: []cli.Flag{
 			&cli.StringFlag{Name: "range", Usage: "find to-do comments (" + strings.Join(sense.MarkWords(), ", ") + ") that the commits `A..B` add"},
 			&cli.BoolFlag{Name: "dry-run", Usage: "print what would be filed, and write nothing"},

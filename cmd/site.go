@@ -34,7 +34,7 @@ func siteVerb(env Env) *cli.Command {
 			"folder, without a server or a network. They are read-only: approval stays in\n" +
 			"the terminal, and a page shows the command. odd serve shows the same, live.",
 		Flags: []cli.Flag{
-			&cli.StringFlag{Name: "out", Usage: "write into `DIR`, which must be new, empty, or written by odd site before"},
+			&cli.StringFlag{Name: "out", Usage: "write into `DIR` (required), which must be new, empty, or written by odd site before"},
 		},
 		Action: do(env, runSite),
 	})

@@ -90,7 +90,7 @@ func (r Registry) Find(id string) (Type, bool) {
 	return Type{}, false
 }
 
-// Known returns nil if the registry has the entry's type, in any spelling.
+// Known returns an error unless the registry has the entry's type, in any spelling.
 func (r Registry) Known(e Entry) error {
 	e.normalise(r)
 	if _, ok := r.find(e.Type, e.Facet); ok {

@@ -31,7 +31,7 @@ type columns struct {
 	names []byte // for each row its path and, if it is not the path without ".md", its id
 	begin ints   // where the names of a row begin; one more than there are rows
 	cut   ints   // the length of its path
-	state []byte // rowNone, rowKept or rowTwin
+	state []byte // rowNone, rowKept or rowDuplicate
 
 	ids, files, stems, uris table
 

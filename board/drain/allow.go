@@ -13,8 +13,8 @@ import (
 	"github.com/odd-cli/odd/reconcile/policy"
 )
 
-// judgeAct returns who a session asks before it acts. Each kind of act has its rules, all
-// of which must hold, and an act of no kind has none: it is denied.
+// newActJudge returns the function that allows or denies an act of a session. All rules of
+// the act's kind must hold; an act of an unknown kind is denied.
 //
 //	write, delete  the contract changes things, the task asks for files, the path is
 //	               in the task's scope, out of the bundle, not protected, and the
@@ -24,7 +24,7 @@ import (
 //	fetch          a person listed the host
 //	external       the contract grants the server, a person listed the tool, and it is
 //	               known to change nothing, or the contract changes things and the permit lives
-func (d *drain) judgeAct(c *claim, w *work, desk func() session.Desk) func(session.Act) error {
+func (d *drain) newActJudge(c *claim, w *work, desk func() session.Desk) func(session.Act) error {
 	policy := risk.GatePolicy(d.repo, c.base, c.task, d.at.cfg)
 	return func(a session.Act) error {
 		k := w.bound.Contract

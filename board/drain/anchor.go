@@ -99,7 +99,7 @@ func (h *handshake) bindExpress() error {
 	return nil
 }
 
-// livePermit returns the session's, and covers nothing where it has none.
+// livePermit returns the session's permit; without one, a permit that covers nothing.
 func (h *handshake) livePermit() anchor.Live {
 	if h == nil || !h.ended.IsZero() {
 		return anchor.Live{}

@@ -51,8 +51,7 @@ func (d *drain) opDied(p *draft, claim event.Record) error {
 	return p.recordOps(end)
 }
 
-// findStory returns what the board's ledgers tell of an op; nothing is told of one that they
-// do not know.
+// findStory returns what the board's ledgers tell of an op; none for an op that they do not know.
 func (d *drain) findStory(id string) (pipeline.Story, error) {
 	stories, err := d.at.state.Stories(func(o *state.Op) bool { return o.ID == id })
 	if err != nil || len(stories) == 0 {

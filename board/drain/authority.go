@@ -84,7 +84,7 @@ func (d *drain) checkCharter(t board.Task) []error {
 	}
 	s, err := d.readSlowLoop(d.at)
 	if err != nil || !s.Facts.Present || s.Facts.Unreadable != nil {
-		return nil // standing tells, and nothing of the lease can be read
+		return nil // checkStanding reports it; there is no lease to compare with
 	}
 	var no []error
 	l := d.scopeByID(s.File.Lease)
@@ -134,7 +134,7 @@ func whyOutOfScope(l gate.Lease, t board.Task, kind bool) []string {
 	return no
 }
 
-// shortHash returns a hash as people compare it.
+// shortHash shortens a hash for messages.
 func shortHash(sum string) string {
 	if len(sum) > 19 {
 		return sum[:19] + "…"

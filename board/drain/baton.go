@@ -31,7 +31,8 @@ func (b *baton) doWithout(work func()) {
 	work()
 }
 
-// guardRequest returns a request whose questions to the drain are asked by who holds the baton.
+// guardRequest returns q with callbacks that hold the baton, so that sessions call the drain
+// one at a time.
 func (b *baton) guardRequest(q session.Request) session.Request {
 	if b == nil {
 		return q

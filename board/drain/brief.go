@@ -219,9 +219,9 @@ func artifactFiles(b bound, base fs.FS, root string) []invoke.File {
 	return out
 }
 
-// earlierAttempts returns what became of the task's earlier attempts, newest first. What was
-// said of an attempt in another mode is no context of this one, and nothing says
-// which words were said of which: then there is none.
+// earlierAttempts returns what became of the task's earlier attempts, newest first. It returns
+// nothing if an attempt had another mode, because the reasons do not say which attempt they
+// are about.
 func (d *drain) earlierAttempts(t board.Task, mode contract.Mode) []string {
 	if (len(t.Rejected) > 0 || t.BlockedReason != "") && !d.newOrigin().isOnlyMode(t, mode) {
 		return nil

@@ -116,7 +116,8 @@ func (d *drain) clearCaches() {
 	}
 }
 
-// sessionCommand returns a command at a desk as checks are run, that is not yet said.
+// sessionCommand returns a command for a desk, with the environment and sandbox of checks.
+// The caller sets Argv.
 func sessionCommand(environ []string, cfg config.Config, held cage.Cage, at session.Desk, run string) exec.Command {
 	names := cfg.Pipeline.CheckEnv
 	return exec.Command{Tree: at.Tree, Desk: at, Env: exec.Environment(environ, names, at, run), Write: exec.Listed(environ, names),

@@ -129,7 +129,7 @@ func (ch *change) repair(ctx context.Context, op pipeline.Op) (pipeline.Out, err
 	return out, err
 }
 
-// generateRepair is another candidate for the one that failed so.
+// generateRepair asks the agent for a candidate that replaces the failed one.
 func (ch *change) generateRepair(ctx context.Context, failed pipeline.Failure) ([]pipeline.Edit, pipeline.Out, error) {
 	if why := ch.whyExhausted(); why != "" {
 		end, err := ch.endFor(pipeline.CostCapExceeded, 0, "%s failed, and %s", failed, why)

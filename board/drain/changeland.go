@@ -103,7 +103,7 @@ func (d *drain) landingBranch() landingPlace {
 	return landingPlace{d.line.Name(), d.line.Ref}
 }
 
-// verify reads the commit that would land back: it holds exactly the files that were
+// verify checks the commit that would land: it holds exactly the files that were
 // checked. Then the change lands, or waits.
 func (ch *change) verify(ctx context.Context, op pipeline.Op) (pipeline.Out, error) {
 	commit := ch.sealed.effect.New

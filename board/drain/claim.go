@@ -121,11 +121,11 @@ func (d *drain) stake(ctx context.Context, c *claim, r event.Record, p *draft) e
 	}
 	c.pin = repo.RefUpdate{Name: pinned + d.Run, New: c.base}
 	p.refs = append(p.refs, c.pin)
-	if err := d.land(ctx, p); err != nil {
+	err = d.land(ctx, p)
+	if err != nil && !p.landed { // else the next drain finds by the pin that this run died
 		c.unpin(ctx)
-		return err
 	}
-	return nil
+	return err
 }
 
 // base returns the tip of the branch that reviews merge into. Where that is the board

@@ -157,7 +157,7 @@ func (m *Memory) leaseContext() LeaseContext {
 	return c
 }
 
-// artifactStatuses returns the index: what is most in need of a look comes first.
+// artifactStatuses returns the artifact index, the most overdue first.
 func (m *Memory) artifactStatuses() []ArtifactStatus {
 	out := []ArtifactStatus{}
 	for _, a := range m.Graph.Atoms() {
@@ -228,7 +228,8 @@ func (m *Memory) countSince(run string, task okf.ID) int {
 	return -1
 }
 
-// progressView returns the progress view. What would be next leaves money and personas to drain.
+// progressView returns the progress view. Next ignores budgets and personas;
+// drain checks those.
 func (m *Memory) progressView() ProgressView {
 	p := ProgressView{Running: []TaskLine{}, Next: []TaskLine{}, Blocked: []TaskLine{}, Done: []TaskLine{}}
 	rows := board.RowsOf(m.Tasks)

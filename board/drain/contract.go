@@ -26,7 +26,8 @@ type bound struct {
 	built    *Made // the proposal that the handoffs are about; nil for none
 }
 
-// contractCall returns what a task asks for, with what the caller and then odd.toml say of the rest.
+// contractCall returns the call for a session of t. Options.Call wins over the task, and the
+// task over odd.toml.
 func (d *drain) contractCall(t board.Task) contract.Call {
 	own, cfg := d.Call, d.at.cfg.Contract
 	role := own.Role

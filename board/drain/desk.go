@@ -23,7 +23,7 @@ type desk struct {
 	s    *repo.Scratch
 }
 
-// makeTree is session.Request's Desk.
+// makeTree implements session.Request.Desk: it checks out the base into a scratch repository.
 func (k *desk) makeTree(ctx context.Context) (session.Desk, error) {
 	if k.s == nil {
 		base, err := k.of.layOut(ctx)
@@ -118,7 +118,7 @@ func (k *desk) takeLeft(ctx context.Context) (l left) {
 	return l
 }
 
-// scratchRecord returns what was left as a session's record has it, nil where that is nothing.
+// scratchRecord returns the ledger form of what the session left, nil if it left nothing.
 func (l left) scratchRecord() *event.Scratch {
 	n := event.Scratch{Changed: int64(len(l.edits.Files)), Ignored: int64(l.edits.Ignored), Refused: l.listCodes()}
 	if n.Changed == 0 && n.Ignored == 0 && len(n.Refused) == 0 {

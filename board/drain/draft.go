@@ -30,6 +30,7 @@ type draft struct {
 	refs    []repo.RefUpdate // that move with the board
 	alone   *change          // that lands with it by itself, nil for none
 	made    repo.OID         // its commit, "" before commit
+	landed  bool             // the board has moved to it
 }
 
 // newDraft begins a draft on what the run has landed so far.
@@ -140,7 +141,7 @@ func (d *drain) land(ctx context.Context, p *draft) error {
 		}
 		return err
 	}
-	d.files = p.own
+	d.files, p.landed = p.own, true
 	d.at, err = readSnapshot(d.repo, next, d.at)
 	return err
 }

@@ -5,7 +5,7 @@
 // History after each step of a task, and therefore after a crash at any instant:
 //
 //	claim     board branch: task in_progress, ledger claim with the reservation
-//	proposal  odd/review/SLUG.N: what reconcile returned, and nothing else
+//	proposal  odd/review/SLUG.N: the atoms that reconcile returned and the files that were judged
 //	result    board branch: task in review or blocked, journal, ledger outcome
 //
 // Before the first claim, under the lock: decay may propose, in a commit of its
@@ -23,16 +23,16 @@
 // auto_apply is on and its tier is low it may land on the target with that result.
 //
 // Proposal, result and the run's artifacts (refs/odd/run/RUN) move in one
-// transaction. A claim whose drain died is swept by a later one when its lease
-// has expired, and its reservation is charged in full.
+// transaction. If a drain dies, a later one frees its
+// task: in the same clone at once, in another when the claim's lease has expired. The whole
+// reservation is charged.
 //
-// Invariants: 1 (the cap runs before the merge), 2 (a proposal holds only
-// reconcile's bytes), 3 (nothing here can say done: board.Verdict has no such
+// Invariants: 1 (the cap runs before the merge), 2 (a proposal holds only those bytes), 3 (nothing here can say done: board.Verdict has no such
 // value and board/review may not be imported), 4 (one drain), 5 (money is
 // reserved in the claim), 6 (below the floor nothing is dispatched), 8 (no commit
 // of a drain touches governance, and a claim names the lease it is made under),
-// 9 (what a session proposes is an agent's proposal, and moves nothing), 12 (judge
-// takes a live permit, which only a bound handshake gives), 13 (of a change only the
+// 9 (what a session proposes is an agent's proposal, and moves nothing), 12 (mergeEmission
+// needs a live permit, which only a bound handshake gives), 13 (of a change only the
 // commit is proposed whose bytes were judged).
 package drain
 

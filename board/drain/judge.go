@@ -12,7 +12,8 @@ import (
 	"github.com/odd-cli/odd/reconcile/secrets"
 )
 
-// judgeEmission merges what a session emitted, if it is to go to review.
+// judgeEmission merges what a session emitted, if it is to go to review. It voids the work if
+// the lease does not allow what was emitted.
 func (d *drain) judgeEmission(w *work, t board.Task, g *okf.Graph) {
 	if w.verdict == board.ToReview {
 		d.mergeEmission(w, t, g, w.anchor.livePermit())

@@ -42,7 +42,7 @@ func lentSecrets(cfg config.Config, environ []string) lent {
 	}))
 }
 
-// envCredentials returns those of an environment.
+// envCredentials returns the values of the variables whose names tell of a credential.
 func envCredentials(environ []string) (out lent) {
 	for _, kv := range environ {
 		name, value, _ := strings.Cut(kv, "=")

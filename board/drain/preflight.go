@@ -49,8 +49,8 @@ func Preflight(ctx context.Context, r *repo.Repo, o Options, tip repo.OID, t boa
 
 // findObstacles lists what keeps t from running beside where it stands on the board and what
 // stops every task: the lease, the role, the contract, the inputs, the agent, the
-// programs and the money. The contract is resolved as far as it gets. Where a person
-// asked for the session, bindable tells of role and contract.
+// programs and the money. The contract is resolved as far as it gets. If a person asked for the
+// session, checkBindable reports role and contract instead.
 func (d *drain) findObstacles(t board.Task) (bound, []error) {
 	no := d.checkCharter(t)
 	add := func(err error) {
@@ -191,8 +191,8 @@ func (d *drain) missingProgram(cfg config.Config) string {
 	return ""
 }
 
-// joinAll returns all of no as one error: a fault, or else what refuses under the code of
-// the first, or else what has to wait; nil for none.
+// joinAll returns one error for all of no: the first fault, else all refusals with the code of
+// the first, else the first *Busy, nil if no is empty.
 func joinAll(no []error) (out error) {
 	for _, err := range no {
 		var r *Refusal

@@ -246,7 +246,7 @@ func isExpired(a *okf.Atom, now time.Time) bool {
 	return err == nil && !now.Before(at)
 }
 
-// readDecisions returns those in force.
+// readDecisions returns the decisions in force.
 func (m *Memory) readDecisions() ([]gate.Decision, error) {
 	ds, err := gate.ReadDecisions(m.Slow.Decisions)
 	if err != nil {

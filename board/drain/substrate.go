@@ -20,8 +20,8 @@ import (
 	"github.com/odd-cli/odd/persona/session/toolbox"
 )
 
-// newSubstrate returns the one odd.toml names; files is the board's commit, where a
-// recording lies.
+// newSubstrate returns the substrate that cfg names. files are the board's; replay reads its
+// recording from them.
 func (d *drain) newSubstrate(cfg config.Config, files fs.FS) (session.Substrate, error) {
 	held, err := d.makeCage(cfg.Sandbox)
 	if err != nil {
@@ -74,7 +74,7 @@ func Speechless(cfg config.Config, role contract.Role) contract.Refusals {
 		Way: otherAgent}}
 }
 
-// checkSpawnable is resolve, and what speaks against the substrate.
+// checkSpawnable resolves t's contract and adds why an agent of its chain cannot run it.
 func (d *drain) checkSpawnable(t board.Task) (bound, error) {
 	b, err := d.resolveContract(t)
 	var no contract.Refusals

@@ -27,7 +27,7 @@ func (d *drain) equipSession(c *claim, w *work, req *session.Request, k *desk) {
 	if d.Temp != "" && d.given == nil {
 		req.Desk = k.makeTree
 	}
-	req.Allow = d.judgeAct(c, w, k.currentDesk)
+	req.Allow = d.newActJudge(c, w, k.currentDesk)
 	req.Given = inlinedPaths(w.brief.Text, append(d.filesMeantBy(c.task.Paths, req.Files), inputFiles(req.Files, req.Inputs)...))
 	if d.given == nil {
 		req.History, req.Checks = newHistory(d.repo, c.base), d.checkCommands(c)

@@ -249,7 +249,7 @@ func (c Chain) Emergency() (r Row, after int, ok bool) {
 	return Row{}, 0, false
 }
 
-// Lease is the commitment lease.
+// Lease returns the id and state of the current lease, None if there is none.
 func (c Chain) Lease() (id string, s State) {
 	s = None
 	for _, r := range c.Rows {

@@ -83,7 +83,7 @@ document.addEventListener("click", (ev) => { if (!ev.target.closest(".search")) 
 async function refresh(state) {
   const answer = await fetch(location.href, { cache: "no-store" });
   if (answer.redirected) { location.replace(answer.url); return; }
-  if (!answer.ok) return;
+  if (!answer.ok) return location.reload();
   const fresh = new DOMParser().parseFromString(await answer.text(), "text/html");
   const at = document.activeElement.closest("main a")?.getAttribute("href");
   for (const part of ["main", "footer"]) document.querySelector(part).replaceWith(fresh.querySelector(part));

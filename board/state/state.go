@@ -50,19 +50,22 @@
 //
 // # What it costs
 //
-// A method reads what it needs at its first call. Only Waiting, Stories, Receipts and RunFiles
-// read files again, those that they are asked about.
+// A method reads what it needs at its first call. Waiting, Stories, Receipts, RunFile and
+// RunFiles read the files that they are asked about again. Ops, OpenOps and Trials read again
+// only the files of an op whose records lie in two months.
 //
 // What was read is kept by git's object ids. A month of the ledger whose folder has the same id
-// is not read again; in another month only files with another id are. The graph is kept by the
+// is not read again. Of a month that only grew, only the changed files are read; any other month
+// that changed is read whole. The graph is kept by the
 // id of its folder; from the graph of a similar folder only the files that differ are read.
 // [State.Next] reuses what is in memory, a [Cache] what an earlier process kept. Without either
 // the answers are the same, and slower.
 //
 // # Errors
 //
-// A damaged ledger file stops whatever depends on all of it: Spend, Used, Ends, Swept, Tries,
-// Permits and Receipts return a [*Damaged] that names the file and the line. Ops, OpenOps,
+// A [*Damaged] names a ledger file that cannot be read, and the line. Spend and Permits return
+// one for any such file; Used, Ends, Swept, Tries and Receipts only for one in the months that
+// they read. Ops, OpenOps,
 // Waiting, Stories and Trials use the events before the damage. RunFile and RunFiles return
 // those events with the error of each file. A symbolic link in the place of a file is damage,
 // and is not followed.

@@ -58,7 +58,7 @@ func (j *judge) isCopy(old repo.OID, now repo.Commit) bool {
 	return err != nil || c.Author.Email == now.Author.Email && c.Author.When.Equal(now.Author.When)
 }
 
-// explainRewrittenProposal returns that an approval merges a copy of the proposal p, "" if
+// explainRewrittenProposal returns the reason if an approval merges a rewritten copy of the proposal p, "" if not, "" if
 // it does not.
 func (j *judge) explainRewrittenProposal(p string) (string, error) {
 	for _, parent := range j.Parents[min(1, len(j.Parents)):] {

@@ -75,7 +75,8 @@ func (r *Repo) LockDrainFor(run string) (unlock func() error, err error) {
 	}, nil
 }
 
-// LockRun takes the lock that shows that a run is alive which works beside others. The kernel frees it when the
+// LockRun takes the lock of a run that works beside the drain. While it is held, RunLives
+// is true. The kernel frees it when the
 // process dies; unlock removes its file.
 func (r *Repo) LockRun(run string) (unlock func(), err error) {
 	f, err := r.tryLock(run + ".lock")

@@ -14,17 +14,21 @@
 // remotes, hooks, signing. odd sets git's environment; a person's keys and identity reach
 // only the calls made in their name.
 //
-// odd keeps these files in $GIT_COMMON_DIR/odd. While no odd runs, all can be deleted:
+// odd keeps these files in $GIT_COMMON_DIR/odd. While no odd runs, all can be deleted. Without
+// anchor.key the permits of bound sessions no longer hold:
 //
 //	drain.lock      flock of the one drain; holds "pid N RUN"
-//	RUN.lock        flock of a run that changes nothing and works beside the drain
+//	RUN.lock        flock of a run without a task, which works beside the drain
 //	sync.lock       flock of Move and Recover
 //	commit.lock     flock of PersonCommit
 //	sync/ID.json    a marker for each checkout to update, or one for a move without any
+//	cache/, agent-cache/, check-cache/, tally/    what was read or counted before
+//	live.jsonl, stop                              what a run shows, and who asked it to end
+//	anchor.key                                    signs permits
 //	tmp/sync-ID*    a Move's new index and files; tmp/commit-ID/ a PersonCommit's work tree
 //
-// A session works in a scratch repository outside the repository; see Scratch. Its edits
-// become a commit only through Apply.
+// A session works in a scratch repository outside the repository; see Scratch. Scratch.Edits
+// reads what it left, and MakeEdits makes a commit of it.
 //
 // Promises:
 //

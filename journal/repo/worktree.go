@@ -41,6 +41,15 @@ func (r *Repo) Dirty(ctx context.Context, paths ...string) ([]string, error) {
 	return slices.Compact(dirty), nil
 }
 
+// WorkFiles lists the files of the work tree that git tracks or would add, relative to its top.
+func (r *Repo) WorkFiles(ctx context.Context) ([]string, error) {
+	if r.root == "" {
+		return nil, nil
+	}
+	out, err := r.readGit(ctx, "ls-files", "-z", "--cached", "--others", "--exclude-standard", "--", ":(top)")
+	return splitNUL(out), err
+}
+
 // Unmerged lists the paths with merge conflicts, sorted, relative to the work tree's top; none if git cannot tell.
 func (r *Repo) Unmerged(ctx context.Context) []string {
 	if r.root == "" {

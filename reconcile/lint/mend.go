@@ -69,9 +69,9 @@ type Mended struct {
 
 // MendNames writes in ASCII what the names of a change hold in place of ASCII: the
 // characters of no token in a Go file, and keys and ids of JSON, YAML, TOML and
-// frontmatter. It touches only files that Names has a finding against, and only
+// frontmatter. It touches only files that checkNames has a finding against, and only
 // names that come with the change; strings, comments, values, prose and paths stay
-// as they are. It is safe or not done: all that Names finds in the file must be
+// as they are. It is safe or not done: all that checkNames finds in the file must be
 // gone with it, so that a letter of another alphabet stays to be refused, a Go file
 // must scan without errors, and no key may become one that the file has already.
 // What it returns are the files, those it did not touch being the same bytes, and

@@ -144,7 +144,7 @@ func bare(dir string, ps []string) bool {
 // FoldPath is the name under which the most forgiving file system keeps a path:
 // case folded, compatibility forms unified, unseen characters, closing dots and
 // spaces and NTFS streams dropped, backslashes as slashes, in its shortest form.
-// Two paths with one Fold may be one file. A path that leads out keeps its "..".
+// Two paths with the same FoldPath may be one file. A path that leads out keeps its "..".
 func FoldPath(p string) string {
 	names := strings.Split(strings.ReplaceAll(p, `\`, "/"), "/")
 	for i, n := range names {

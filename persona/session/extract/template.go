@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"regexp"
 	"slices"
+	"strings"
 )
 
 // What generators of sites put into markdown, and a reader of the page never sees.
@@ -17,21 +18,50 @@ var (
 	left = regexp.MustCompile(`\{\{[<%]|\{%|(?:^|[^$])\{\{ *[\w.]`)
 )
 
-// spanRole is MyST's {name} in front of a code span, whose text the page shows; directive is its block
-// in a fence, of which the page shows what Sphinx makes of it.
+// spanRole is MyST's {name} in front of a code span, and directive its block in a fence or a
+// container, of which the page shows what Sphinx makes of it.
 var (
-	spanRole  = regexp.MustCompile("\\{[A-Za-z][\\w:+.-]*\\}`[^`\n]")
-	directive = regexp.MustCompile("(?m)^[ \t>]*(?:```+|~~~+)\\{([\\w:+.-]+)\\}")
+	spanRole  = regexp.MustCompile("\\{([A-Za-z][\\w:+.-]*)\\}`[^`\n]")
+	directive = regexp.MustCompile("(?m)^[ \t>]*(```+|~~~+|:::+)\\{([\\w:+.-]+)\\}")
 )
 
-// madeBySite returns the first directive of text that does not just hold code, "" for none.
-func madeBySite(text []byte) string {
-	for _, m := range directive.FindAllSubmatch(text, -1) {
-		if !in("code code-block code-cell sourcecode parsed-literal prompt", string(m[1])) {
-			return string(bytes.TrimSpace(m[0]))
+// isShown reports whether a page shows the text of a code span with this role as it stands; of a
+// reference it shows a title.
+func isShown(role string) bool {
+	_, name, domain := strings.Cut(role, ":")
+	if !domain {
+		name = role
+	}
+	return in("func function class meth method mod module attr data const exc obj type term kbd code literal file command program option envvar pep rfc abbr guilabel menuselection sub sup strong emphasis", name)
+}
+
+// eachRole calls f with the role of each code span that has one, and where its braces begin.
+func eachRole(text []byte, f func(role string, at int)) {
+	for _, m := range spanRole.FindAllSubmatchIndex(text, -1) {
+		line := text[bytes.LastIndexByte(text[:m[0]], '\n')+1 : m[0]]
+		if bytes.Count(line, []byte("`"))%2 == 0 { // not within a code span
+			f(string(text[m[2]:m[3]]), m[0])
 		}
 	}
-	return ""
+}
+
+// madeBySite returns the first directive or role of text for which the page shows other text, ""
+// for none.
+func madeBySite(text []byte) (made string) {
+	for _, m := range directive.FindAllSubmatch(text, -1) {
+		fence, name := m[1][0] != ':', string(m[2])
+		if fence && in("code code-block code-cell sourcecode parsed-literal prompt", name) ||
+			!fence && in("note tip hint important warning caution attention danger error seealso admonition", name) {
+			continue
+		}
+		return string(bytes.TrimSpace(m[0]))
+	}
+	eachRole(text, func(role string, _ int) {
+		if !isShown(role) {
+			made = "{" + role + "}"
+		}
+	})
+	return made
 }
 
 // tab is a tag of MDX whose label says for whom the text in it is.
@@ -40,7 +70,7 @@ var tab = regexp.MustCompile(`<Tab\w*\s[^>]*=`)
 // stripTemplating returns a file without the templating around its text. Every line keeps its place
 // and its length, filled up with blanks. Code keeps all of its bytes.
 func stripTemplating(text []byte) []byte {
-	if !bytes.Contains(text, []byte("{")) && !bytes.Contains(text, []byte(":::")) && !bytes.Contains(text, []byte("import ")) {
+	if !slices.ContainsFunc([]string{"{", ":::", ")=", "import "}, func(mark string) bool { return bytes.Contains(text, []byte(mark)) }) {
 		return text
 	}
 	out := bytes.Clone(text)
@@ -89,12 +119,11 @@ func stripTemplating(text []byte) []byte {
 			blank(m[0], m[1])
 		}
 	}
-	for _, m := range spanRole.FindAllIndex(text, -1) {
-		line := text[bytes.LastIndexByte(text[:m[0]], '\n')+1 : m[0]]
-		if !inCode(m[0]) && bytes.Count(line, []byte("`"))%2 == 0 { // not within a code span
-			blank(m[0], m[1]-2)
+	eachRole(text, func(role string, at int) {
+		if !inCode(at) && isShown(role) {
+			blank(at, at+len(role)+2)
 		}
-	}
+	})
 	setIn(out, text)
 	return out
 }
