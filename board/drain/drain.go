@@ -1,39 +1,55 @@
 // Package drain takes ready tasks one at a time, under a lock, a lease in time
-// and a budget, runs one bounded session for each and puts what it proposes on
-// a review branch. Run is the story; read it top to bottom.
+// and a budget. It runs one bounded session for each task and puts what the
+// session proposes on a review branch. Begin at Run and read from top to bottom.
 //
-// History after each step of a task, and therefore after a crash at any instant:
+// The history after each step of a task, and so after a crash at any moment:
 //
 //	claim     board branch: task in_progress, ledger claim with the reservation
 //	proposal  odd/review/SLUG.N: the atoms that reconcile returned and the files that were judged
 //	result    board branch: task in review or blocked, journal, ledger outcome
 //
-// Before the first claim, under the lock: decay may propose, in a commit of its
-// own, also where the drain is then refused; then the commitment lease must be
-// valid, unless odd.toml has turned leases off, and no emergency open. The lease
-// is asked again before every task and every turn, and once more when the result
-// lands: work under a lease that has died meanwhile ends as blocked, and what was
-// emitted is dropped. A session's own proposals go with its result; one of
-// severity emergency ends the drain, whatever odd.toml says of leases.
+// Each board commit is planned as a draft. A draft that loses its race is
+// dropped and planned again on the new tip, so nothing has to be undone.
 //
-// A task that asks for files to be changed goes through package pipeline between
-// claim and proposal: judged by its paths before a session costs anything, by its
-// bytes and in a tree of its own behind it. Its proposal holds the files and the
-// session's atoms in one commit; the op's records come with the result. Where
-// auto_apply is on and its tier is low it may land on the target with that result.
+// # Before the first claim
+//
+// Under the lock, a drain first commits what decay proposes, even if it is then
+// refused. Next it checks the commitment lease, unless odd.toml has turned leases
+// off, and that no emergency is open. The lease is checked again before every
+// task, before every turn, and when the result lands. If it has ended meanwhile,
+// the task is blocked and what was emitted is dropped.
+//
+// A session's own gate proposals go with its result. One of severity emergency
+// ends the drain, whatever odd.toml says of leases.
+//
+// # A change of files
+//
+// A task that asks for file changes goes through package pipeline between claim
+// and proposal. Its paths are judged before a session costs anything; its bytes
+// are judged afterwards, in a tree of their own. The proposal holds the files and
+// the session's atoms in one commit, and the op's records come with the result.
+// With auto_apply, a change of a low tier may land on the target with the result.
+//
+// # A crash
 //
 // Proposal, result and the run's artifacts (refs/odd/run/RUN) move in one
-// transaction. If a drain dies, a later one frees its
-// task: in the same clone at once, in another when the claim's lease has expired. The whole
-// reservation is charged.
+// transaction. If a drain dies, a later one frees its task: in the same clone at
+// once, in another when the claim's lease has expired. The whole reservation is
+// charged.
 //
-// Invariants: 1 (the cap runs before the merge), 2 (a proposal holds only those bytes), 3 (nothing here can say done: board.Verdict has no such
-// value and board/review may not be imported), 4 (one drain), 5 (money is
-// reserved in the claim), 6 (below the floor nothing is dispatched), 8 (no commit
-// of a drain touches governance, and a claim names the lease it is made under),
-// 9 (what a session proposes is an agent's proposal, and moves nothing), 12 (mergeEmission
-// needs a live permit, which only a bound handshake gives), 13 (of a change only the
-// commit is proposed whose bytes were judged).
+// # Invariants kept here
+//
+//   - 1: the confidence cap runs before the merge.
+//   - 2: a proposal holds only the bytes named above.
+//   - 3: nothing here can say done. board.Verdict has no such value, and
+//     board/review may not be imported.
+//   - 4: one drain at a time.
+//   - 5: money is reserved in the claim.
+//   - 6: a role below the floor gets no session.
+//   - 8: no commit of a drain touches governance, and a claim names its lease.
+//   - 9: what a session proposes is an agent's proposal, and moves nothing.
+//   - 12: mergeEmission needs a live permit, which only a bound handshake gives.
+//   - 13: a change is proposed only as the commit whose bytes were judged.
 package drain
 
 import (

@@ -39,9 +39,11 @@
 //
 // # Promises
 //
-//  1. In one clone with the same refs, the same range gives the same report. Findings are ordered by commit, then by path, line and invariant.
+//  1. In one clone with the same refs, the same range gives the same report. Findings are ordered by
+//     commit, then by path, line and invariant.
 //  2. Check writes nothing but a temporary file of signers and a cache of the tasks in review. It reads no work tree.
-//  3. It reads only objects that the range reaches, the claims behind its sessions and, on the branches that odd.toml names, ledgers and landed proposals.
+//  3. It reads only objects that the range reaches, the claims behind its sessions and, on the branches
+//     that odd.toml names, ledgers and landed proposals.
 //  4. A missing or unreadable object is an error, never a pass. A file that a machine left unreadable is a finding.
 package proof
 
