@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 
 	"github.com/odd-cli/odd/reconcile/policy"
 )
@@ -150,7 +151,7 @@ func (s *suite) run() (used map[string]bool) {
 // compareNames returns the names that the code of the change declared and does not have any
 // more, its tests aside, and those that it has still. A declaration that goes on under
 // another name stands. Of languages other than Go any long name that is gone from all
-// code is removed, and the functions that the change writes anew stand.
+// code is removed, and the functions of the files of the change stand.
 func (c *change) compareNames() (removed, stands map[string]bool) {
 	was, now := map[string]string{}, map[string]string{}
 	for _, d := range slices.Concat(c.deltas, c.beside) {
@@ -168,9 +169,8 @@ func (c *change) compareNames() (removed, stands map[string]bool) {
 			stands[f.decl.Name.Name] = true
 		}
 		if d.ext != ".go" {
-			old := routines(d.ext, d.was)
-			for w, r := range routines(d.ext, d.now) {
-				stands[w] = stands[w] || !slices.Equal(r.lines, old[w].lines)
+			for w := range routines(d.ext, d.now) {
+				stands[w] = true
 			}
 		}
 	}
@@ -322,13 +322,20 @@ func (j comparison) judgeRemovedTest(old tested, gone, come []check) (code, text
 			return "expectation_changed", ", and so is " + w
 		}
 	}
+	called := true
 	for _, name := range slices.Sorted(maps.Keys(old.calls)) {
-		if j.hasNoTest(name) {
+		if j.hasNoTest(name) || path.Ext(old.path) != ".go" && j.isUnknownWithoutTest(name) {
 			return "test_removed", ", and no test calls " + name + " any more"
 		}
+		called = called && j.used[name]
 	}
-	if j.coded || len(come) >= len(gone) {
+	switch {
+	case called && (j.coded || len(come) >= len(gone)):
 		return "test_rewritten", "; other tests call what it called"
+	case j.coded:
+		return "test_rewritten", ", along with other code"
+	case len(come) >= len(gone):
+		return "test_rewritten", "; other tests assert as much"
 	}
 	return "test_removed", ""
 }
@@ -336,6 +343,23 @@ func (j comparison) judgeRemovedTest(old tested, gone, come []check) (code, text
 // hasNoTest reports a name that the code declares still, as far as the change shows, and
 // that no test has any more.
 func (j comparison) hasNoTest(name string) bool { return j.stands[name] && !j.used[name] }
+
+// isUnknownWithoutTest reports a name that no test has any more and that the change neither
+// removes nor declares: where there is no tree, its code may stand in any file. What a
+// language has itself, and what tests declare for themselves, needs no test.
+func (j comparison) isUnknownWithoutTest(name string) bool {
+	return !j.used[name] && !j.removed[name] && !slices.Contains(ofLanguage(), name) &&
+		!slices.ContainsFunc(slices.Collect(maps.Values(j.was.tests)), func(t tested) bool { return t.name == name })
+}
+
+// ofLanguage are functions that Python, JavaScript and their usual runners of tests have.
+var ofLanguage = sync.OnceValue(func() []string {
+	return strings.Fields(`abs all any bool bytes bytearray callable chr dict dir enumerate filter float format frozenset getattr hasattr hash hex id input isinstance issubclass
+		iter list map max min next object open ord pow print property range repr reversed round set setattr slice sorted staticmethod str sum super tuple type vars zip
+		Array Boolean Date Error Map Number Object log Promise RegExp Set String Symbol require import function catch then
+		after afterAll afterEach before beforeAll beforeEach describe it test toBe toEqual toThrow toHaveBeenCalled toHaveBeenCalledWith toHaveLength toContain toMatch
+		raises warns parametrize fixture skipif mark assertEqual assertTrue assertFalse assertRaises assertIn equal strictEqual deepEqual throws ok`)
+})
 
 // became judges what a test that is still there asserts instead of what is gone. What
 // goes along with a change of the code is for a person to judge, as long as the test

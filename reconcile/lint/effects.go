@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"go/ast"
 	"go/token"
+	"go/types"
+	"maps"
 	"slices"
 	"strconv"
 	"strings"
@@ -25,44 +27,57 @@ func effects(c *change, d *delta) []policy.Finding {
 	case d.ext != ".go" || d.now.tree == nil:
 		return nil
 	}
-	was := counts[string]{}
-	for _, e := range effectsOf(d.was) {
-		was[e.code]++
-	}
-	now := c.withoutMovedEffects(d, effectsOf(d.now))
+	now := effectsOf(d.now)
+	old, lost := countEffects(d.was, effectsOf(d.was)), c.findEnded()
+	own := slices.Sorted(maps.Keys(old.subtract(countEffects(d.now, now))))
 	var out []policy.Finding
-	seen := counts[string]{}
+	told := map[string]bool{}
 	for _, e := range now {
-		if seen[e.code]++; seen[e.code] == was[e.code]+1 && !(d.test && slices.Contains([]string{"test_detected", "permission_loosened"}, e.code)) {
-			out = append(out, d.list(d.inTest(e.code), policy.BySyntax, lastLine(d.now, now, e.code), e.text)...)
+		key := e.key(d.now)
+		if old[key]--; old[key] >= 0 || told[e.code] || e.code == "test_detected" && d.test {
+			continue
 		}
+		if lost.take(key, d.mayHarm()) || slices.ContainsFunc(own, func(key string) bool {
+			return strings.HasPrefix(key, e.code+" ") && lost.take(key, d.mayHarm())
+		}) {
+			continue // it moved, or stands for another that is gone
+		}
+		told[e.code] = true
+		code := d.inTest(e.code)
+		if d.test && code == "permission_loosened" {
+			code = "permission_loosened_in_test"
+		}
+		out = append(out, d.list(code, policy.BySyntax, d.now.line(e.node), e.text)...)
 	}
 	return append(out, generates(d)...)
 }
 
-// withoutMovedEffects returns the effects of a file without those that stand in a line
-// which another file of the change has no more.
-func (c *change) withoutMovedEffects(d *delta, now []effect) []effect {
-	return slices.DeleteFunc(now, func(e effect) bool {
-		text := d.now.text(e.node)
-		for l, n := range c.lost {
-			if n > d.lost[l] && strings.Contains(l, text) {
-				return true
+// findEnded lists once the effects that the Go files of a change had, as they are written,
+// and have no more.
+func (c *change) findEnded() lostLines {
+	if c.ended == nil {
+		ended := lostLines{true: {}, false: {}}
+		for _, o := range c.deltas {
+			if o.ext == ".go" {
+				for text, n := range countEffects(o.was, effectsOf(o.was)).subtract(countEffects(o.now, effectsOf(o.now))) {
+					ended[o.mayHarm()][text] += n
+				}
 			}
 		}
-		return false
-	})
+		c.ended = ended
+	}
+	return c.ended
 }
 
-// lastLine is where the last effect of a code is.
-func lastLine(s side, all []effect, code string) int {
-	line := 0
+// key is an effect as it is written.
+func (e effect) key(s side) string { return e.code + " " + s.text(e.node) }
+
+func countEffects(s side, all []effect) counts[string] {
+	out := counts[string]{}
 	for _, e := range all {
-		if e.code == code {
-			line = s.line(e.node)
-		}
+		out[e.key(s)]++
 	}
-	return line
+	return out
 }
 
 func effectsOf(s side) []effect {
@@ -85,7 +100,11 @@ func effectsOf(s side) []effect {
 	}
 	reflects := slices.Contains(importPaths(s), "reflect")
 	s.calls(s.tree, func(name string, call *ast.CallExpr) {
-		if e := callEffect(name, call, reflects); e.code != "" {
+		e := callEffect(name, call)
+		if e.code == "" && reflects && s.reflects(name, call) {
+			e = effect{"dynamic_code_introduced", "calls a function found by reflection", call}
+		}
+		if e.code != "" {
 			out = append(out, e)
 		}
 	})
@@ -103,26 +122,65 @@ func importPaths(s side) []string {
 var shellNames = []string{"sh", "bash", "zsh", "dash", "ksh", "fish", "cmd", "cmd.exe", "powershell", "powershell.exe", "pwsh", "busybox", "env"}
 
 // callEffect says what a call of another package's function does.
-func callEffect(name string, call *ast.CallExpr, reflects bool) effect {
+func callEffect(name string, call *ast.CallExpr) effect {
 	for _, look := range []func(string, *ast.CallExpr) effect{programEffect, rightsEffect, testEffect} {
 		if e := look(name, call); e.code != "" {
 			return e
 		}
 	}
-	if sel, ok := call.Fun.(*ast.SelectorExpr); ok && reflects && (sel.Sel.Name == "MethodByName" || name == "reflect.ValueOf" && fromPackage(firstOf(call.Args))) {
-		return effect{"dynamic_code_introduced", "calls a function found by reflection", call}
-	}
 	return effect{}
 }
 
-// fromPackage reports a name that may be a function of another package.
-func fromPackage(e ast.Expr) bool {
-	sel, ok := e.(*ast.SelectorExpr)
-	if !ok || !ast.IsExported(sel.Sel.Name) {
+// reflects reports a call of a value of reflection that is not visibly a function which
+// the file declares, and one that makes such a value of a function of a package that acts.
+func (s side) reflects(name string, call *ast.CallExpr) bool {
+	if name == "reflect.ValueOf" {
+		return s.fromPackage(firstOf(call.Args), maxChain)
+	}
+	sel, ok := ast.Unparen(call.Fun).(*ast.SelectorExpr)
+	if !ok || !slices.Contains([]string{"Call", "CallSlice", "MethodByName"}, sel.Sel.Name) {
 		return false
 	}
-	pkg, ok := sel.X.(*ast.Ident)
-	return ok && slices.Contains([]string{"os", "exec", "syscall", "unix", "plugin", "net", "http"}, pkg.Name)
+	of, ok := sel.X.(*ast.CallExpr)
+	if pkg, rest, _ := strings.Cut(callee(sel.X), "."); sel.Sel.Name == "MethodByName" || !ok || s.imports[pkg] != "reflect" || rest != "ValueOf" {
+		return true
+	}
+	id, ok := firstOf(of.Args).(*ast.Ident)
+	return !ok || id.Obj == nil || id.Obj.Kind != ast.Fun
+}
+
+// fromPackage reports a function of a package that acts, or a variable that the file gives one.
+func (s side) fromPackage(e ast.Expr, depth int) bool {
+	switch x := e.(type) {
+	case *ast.ParenExpr:
+		return depth > 0 && s.fromPackage(x.X, depth-1)
+	case *ast.CallExpr: // a conversion
+		return depth > 0 && len(x.Args) == 1 && callee(x) == "any" && s.fromPackage(x.Args[0], depth-1)
+	case *ast.SelectorExpr:
+		pkg, ok := x.X.(*ast.Ident)
+		if !ok || pkg.Obj != nil || !ast.IsExported(x.Sel.Name) {
+			return false
+		}
+		from := s.imports[pkg.Name]
+		return strings.HasPrefix(from, "golang.org/x/sys/") || slices.Contains([]string{"os", "os/exec", "syscall", "plugin", "net", "net/http"}, from)
+	case *ast.Ident:
+		if x.Obj == nil {
+			return types.Universe.Lookup(x.Name) == nil // any file of the package may say what it is
+		}
+		var value ast.Expr
+		switch d := x.Obj.Decl.(type) {
+		case *ast.AssignStmt:
+			if i := slices.IndexFunc(d.Lhs, func(e ast.Expr) bool { return dottedName(e) == x.Name }); i >= 0 && i < len(d.Rhs) {
+				value = d.Rhs[i]
+			}
+		case *ast.ValueSpec:
+			if i := slices.IndexFunc(d.Names, func(id *ast.Ident) bool { return id.Name == x.Name }); i >= 0 && i < len(d.Values) {
+				value = d.Values[i]
+			}
+		}
+		return depth > 0 && s.fromPackage(value, depth-1)
+	}
+	return false
 }
 
 // programEffect knows the calls that run programs.

@@ -19,6 +19,7 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"fmt"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -118,7 +119,8 @@ type change struct {
 	policy Options
 	deltas []*delta
 	beside []*delta
-	lost   counts[string]                 // lines that files of it have less often than before
+	lost   map[*regexp.Regexp]lostLines   // lines that a pattern finds in it no more
+	ended  lostLines                      // effects that Go files of it have less often than before
 	before map[string]map[string]function // of a folder, by name
 }
 

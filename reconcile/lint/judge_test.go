@@ -1,6 +1,7 @@
 package lint
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
@@ -96,6 +97,44 @@ func TestJudgeCutsShort(t *testing.T) {
 	}
 }
 
+// TestPatternsAreLinear gives what looks like the beginning of a comment, of a text or of a
+// joint as often as some hundred kilobytes hold.
+func TestPatternsAreLinear(t *testing.T) {
+	t.Parallel()
+	for _, part := range []string{"/* \"+\" ", "\"\\\"'a'", "`'a'\"", "/*\n", "# 'a' + 'b'\n", "\"ghp_ab\" + \"cdefghijklmnopqrstuvwxyz0123456789AB\";\n", "f({ // '\n"} {
+		src := strings.Repeat(part, 150<<10/len(part))
+		v := Judge([]File{{Path: "a.js", Before: []byte("f();\n"), After: []byte(src)}, {Path: "a.py", After: []byte(src)}}, Options{})
+		if slices.ContainsFunc(v.Findings, func(f policy.Finding) bool { return f.Code == "guard_fault" }) {
+			t.Error(part, v.Findings)
+		}
+	}
+}
+
+// TestJoinedSecrets holds that a credential in pieces is told where it stands, and that no
+// more are listed than a person reads, of a file that holds thousands.
+func TestJoinedSecrets(t *testing.T) {
+	t.Parallel()
+	var src strings.Builder
+	src.WriteString("x = 'a' +\n\t'b';\n")
+	for i := range 8000 {
+		fmt.Fprintf(&src, "a = \"gh\" + \"p_abcdefghijklmnopqrstuvwxyz%010d\";\n", i)
+	}
+	d := newDelta(File{Path: "a.js", After: []byte(src.String())})
+	fs := joinedSecrets(nil, d)
+	if len(fs) != maxAlike || fs[0].Line != 3 || fs[maxAlike-1].Line != 2+maxAlike {
+		t.Fatalf("%d findings, the first %v", len(fs), fs[0])
+	}
+	joined, line := joinLiterals([]byte("'a'\n+\n'b'\nc\n'd' +\n'e'\nf\n"))
+	if string(joined) != "'ab'\nc\n'de'\nf\n" {
+		t.Errorf("%q", joined)
+	}
+	for at, want := range []int{1, 4, 5, 7} {
+		if got := line(at + 1); got != want {
+			t.Errorf("line %d was line %d, not %d", at+1, want, got)
+		}
+	}
+}
+
 // TestJudgeIsLinear gives Judge files that are made to be slow to read: what is
 // nested, chained or repeated as often as half a megabyte holds.
 func TestJudgeIsLinear(t *testing.T) {
@@ -110,6 +149,7 @@ func TestJudgeIsLinear(t *testing.T) {
 		"calls":    "package a\n\nfunc f() {\n\tx" + many(".y()") + "\n}\n",
 		"and":      "package a\n\nfunc f() {\n\tif x" + many(" && x") + " {\n\t}\n}\n",
 		"vars":     "package a\n\nimport \"os\"\n\n" + many("var _ = os.Args\n"),
+		"literals": "package a\n\nvar (\n" + many("\ta = \"ghp_ab\" + \"cdef\" // x\n") + ")\n",
 		"brackets": "package a\n\nvar x = " + strings.Repeat("[]int{", 9000),
 	} {
 		v := Judge([]File{{Path: "a.go", Before: []byte("package a\n"), After: []byte(src)}, {Path: "a_test.go", Before: []byte(src), After: []byte("package a\n")}}, Options{})

@@ -47,8 +47,9 @@ func phrases() []string {
 // placeholderPatterns are the two shapes of a placeholder, for code and for prose.
 var placeholderPatterns = sync.OnceValue(func() []pattern {
 	all := "(?:" + strings.Join(phrases(), "|") + ")"
+	alone := regexp.MustCompile(`\[\^\\n\]\{0,\d+\}`).ReplaceAllString(all, `\s*`) // nothing but the phrase
 	return []pattern{
-		{"placeholder_text", "is a placeholder", nil, nil, regexp.MustCompile(`(?i)(?:^\s*|\.{3}|…)` + codeMark + `[\s.…*<\[({:=-]*` + all)},
+		{"placeholder_text", "is a placeholder", nil, nil, regexp.MustCompile(`(?i)(?:^\s*|\.{3}|…)` + codeMark + `[\s.…*<\[({:=-]*` + all + `|(?://+|#+|/\*+|<!--)[\s.…*<\[({:=-]*` + alone + `[\s.…)>\]]*(?:\*/\}?|-->)?\s*$`)},
 		{"placeholder_text", "is a placeholder", proseExts(), nil, regexp.MustCompile(`(?i)` + proseMark + `[\s.…*<\[({:=-]*` + all)},
 	}
 })

@@ -34,6 +34,7 @@ type delta struct {
 	was, now side
 	moved    moved
 	lost     counts[string] // the lines that it has less often than before
+	come     counts[string] // those that it has more often
 }
 
 // side is one state of a file.
@@ -69,14 +70,10 @@ type moved struct{ lines, bytes int }
 // than before, and that another has more often.
 func (c *change) move() {
 	gained := counts[string]{}
-	c.lost = counts[string]{}
 	for _, d := range c.deltas {
 		was, now := d.was.countLines(), d.now.countLines()
-		d.lost = was.subtract(now)
-		for l, n := range d.lost {
-			c.lost[l] += n
-		}
-		for l, n := range now.subtract(was) {
+		d.lost, d.come = was.subtract(now), now.subtract(was)
+		for l, n := range d.come {
 			gained[l] += n
 		}
 	}

@@ -6,7 +6,9 @@ import (
 	"go/ast"
 	"go/token"
 	"slices"
+	"sort"
 	"strconv"
+	"strings"
 
 	"github.com/odd-cli/odd/reconcile/policy"
 	"github.com/odd-cli/odd/reconcile/secrets"
@@ -32,30 +34,115 @@ func literal(e ast.Expr) (text string, ok bool) {
 	return "", false
 }
 
-// joint finds where one literal is joined to the next.
-var joint = lazy("[\"'`]\\s*\\+\\s*[\"'`]")
+var (
+	// joint finds where one literal is joined to the next.
+	joint = lazy("[\"'`]\\s*\\+\\s*[\"'`]")
+	// remark finds comments and texts in most languages, each to its end or that of the file.
+	// It may take one for the other, so what is left is searched beside the whole.
+	remark = lazy("/\\*(?:[^*]|\\*+[^*/])*(?:\\*+/)?|//[^\n]*|#[^\n]*|\"(?:[^\"\\\\\n]|\\\\.)*\"?|'(?:[^'\\\\\n]|\\\\.)*'?|`[^`]*`?")
+)
+
+// joinLiterals takes the joints out of a text; line says where a line of the rest was.
+func joinLiterals(src []byte) (joined []byte, line func(int) int) {
+	var at, breaks []int // the line of each joint in the rest, and the line breaks gone with it and before
+	end, now, gone := 0, 1, 0
+	for _, m := range joint().FindAllIndex(src, -1) {
+		now += bytes.Count(src[end:m[0]], []byte("\n"))
+		gone += bytes.Count(src[m[0]:m[1]], []byte("\n"))
+		joined = append(joined, src[end:m[0]]...)
+		at, breaks, end = append(at, now), append(breaks, gone), m[1]
+	}
+	return append(joined, src[end:]...), func(n int) int {
+		if i := sort.SearchInts(at, n); i > 0 {
+			n += breaks[i-1]
+		}
+		return n
+	}
+}
+
+// withoutRemarks is a text with a space and its line breaks in place of each comment.
+func withoutRemarks(src []byte) []byte {
+	return remark().ReplaceAllFunc(src, func(b []byte) []byte {
+		if bytes.IndexByte([]byte("\"'`"), b[0]) >= 0 {
+			return b
+		}
+		return append([]byte(" "), bytes.Repeat([]byte("\n"), bytes.Count(b, []byte("\n")))...)
+	})
+}
+
+// joinTree returns the strings that a Go file puts together from literals, one a line, and
+// the line of each in the file.
+func joinTree(s side) (joined []byte, lines []int) {
+	if s.tree == nil {
+		return nil, nil
+	}
+	seen := map[ast.Node]bool{}
+	var run strings.Builder
+	flush := func(at ast.Node) {
+		if run.Len() > 0 {
+			joined = append(joined, strings.Join(strings.Fields(run.String()), " ")+"\n"...)
+			lines = append(lines, s.line(at))
+			run.Reset()
+		}
+	}
+	var walk func(ast.Expr)
+	walk = func(e ast.Expr) {
+		switch x := e.(type) {
+		case *ast.ParenExpr:
+			walk(x.X)
+			return
+		case *ast.BinaryExpr:
+			if x.Op == token.ADD {
+				seen[x] = true
+				walk(x.X)
+				walk(x.Y)
+				return
+			}
+		case *ast.BasicLit:
+			if text, err := strconv.Unquote(x.Value); err == nil && x.Kind == token.STRING {
+				run.WriteString(text)
+				return
+			}
+		}
+		flush(e)
+	}
+	ast.Inspect(s.tree, func(n ast.Node) bool {
+		if x, ok := n.(*ast.BinaryExpr); ok && x.Op == token.ADD && !seen[x] {
+			walk(x)
+			flush(x)
+		}
+		return true
+	})
+	return joined, lines
+}
 
 // joinedSecrets finds credentials that a file writes in pieces. What a name alone makes
 // one is no credential here.
 func joinedSecrets(_ *change, d *delta) []policy.Finding {
-	if slices.Contains(proseExts(), d.ext) || !joint().Match(d.After) {
+	if slices.Contains(proseExts(), d.ext) || !bytes.Contains(d.After, []byte("+")) {
 		return nil
 	}
-	old := map[string]bool{}
-	for _, text := range [][]byte{joint().ReplaceAll(d.Before, nil), d.After} {
+	known := map[string]bool{}
+	var out []policy.Finding
+	look := func(text []byte, line func(int) int) {
 		for _, s := range secrets.Find(text) {
-			old[s.Value] = true
+			if !known[s.Value] && s.Kind != "secret" && line != nil && len(out) < maxAlike {
+				out = append(out, d.list("secret_introduced", d.how(), line(s.Line), fmt.Sprintf("builds something that looks like a credential (%s)", s.Kind))...)
+			}
+			known[s.Value] = true
 		}
 	}
-	var out []policy.Finding
-	for _, s := range secrets.Find(joint().ReplaceAll(d.After, nil)) {
-		if !old[s.Value] && s.Kind != "secret" {
-			for _, at := range joint().FindAllIndex(d.After, -1) { // line breaks that are gone
-				if 1+bytes.Count(d.After[:at[0]], []byte("\n")) < s.Line {
-					s.Line += bytes.Count(d.After[at[0]:at[1]], []byte("\n"))
-				}
-			}
-			out = append(out, d.list("secret_introduced", d.how(), s.Line, fmt.Sprintf("builds something that looks like a credential (%s)", s.Kind))...)
+	look(d.After, nil) // found whole
+	for i, s := range []side{d.was, d.now} {
+		tree, lines := joinTree(s)
+		places := []func(int) int{nil, nil, nil} // what was there is not the change's doing
+		whole, at := joinLiterals(s.src)
+		bare, under := joinLiterals(withoutRemarks(s.src))
+		if i == 1 {
+			places = []func(int) int{func(n int) int { return lines[min(n, len(lines))-1] }, at, under}
+		}
+		for i, text := range [][]byte{tree, whole, bare} {
+			look(text, places[i])
 		}
 	}
 	return out

@@ -3,8 +3,10 @@ package lint
 import (
 	"cmp"
 	"go/ast"
+	"go/build/constraint"
 	"go/token"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -98,17 +100,61 @@ func (c *change) pairs(d *delta) []pair {
 		own[f.name] = f
 	}
 	var out []pair
+	moved := constraintOf(d.Path, d.was) != constraintOf(d.Path, d.now)
+	usual := d.now.isUsuallyCompiled() // else it stands for another only where a person asks for it
 	for _, f := range d.now.functions() {
 		was, ok := own[f.name]
-		if needs := constraintOf(d.Path, d.now); !ok && (needs == "" || needs[0] == '_' || ordinaryBuild(needs)) { // else it stands for another only where a person asks for it
-			was = c.elsewhere(d)[f.name]
+		if old := c.elsewhere(d)[f.name]; usual && old.decl != nil && (!ok || moved) {
+			was = old
 		}
 		out = append(out, pair{was, f})
 	}
 	return out
 }
 
-// elsewhere holds the functions that the files of a folder had and do not have any more.
+// isUsuallyCompiled reports a file that is compiled on a common system, by some version of
+// Go, without any tag that a person would have to give. Only a line that the go command
+// obeys may keep it out.
+func (s side) isUsuallyCompiled() bool {
+	if s.tree == nil {
+		return true
+	}
+	for _, g := range s.tree.Comments {
+		for _, c := range g.List {
+			if at := s.fset.PositionFor(c.Pos(), false); c.Pos() < s.tree.Package && at.Column == 1 && constraint.IsGoBuild(c.Text) {
+				expr, err := constraint.Parse(c.Text)
+				return err != nil || holdsSomewhere(expr)
+			}
+		}
+	}
+	return true
+}
+
+// holdsSomewhere evaluates a constraint for common systems, with cgo and without, and
+// versions of Go from 1.18 on.
+func holdsSomewhere(expr constraint.Expr) bool {
+	for _, system := range []string{"linux", "darwin", "windows", "freebsd"} {
+		for _, processor := range []string{"amd64", "arm64"} {
+			for _, cgo := range []string{"cgo", ""} {
+				for newest := 18; newest < 60; newest++ {
+					if expr.Eval(func(tag string) bool {
+						if minor, ok := strings.CutPrefix(tag, "go1."); ok {
+							n, err := strconv.Atoi(minor)
+							return err == nil && n <= newest
+						}
+						return slices.Contains([]string{system, processor, cgo, "gc"}, tag) || tag == "unix" && system != "windows"
+					}) {
+						return true
+					}
+				}
+			}
+		}
+	}
+	return false
+}
+
+// elsewhere holds the functions that the files of a folder had and do not have any more,
+// or have under another condition: the largest of each name.
 func (c *change) elsewhere(d *delta) map[string]function {
 	if c.before == nil {
 		c.before = map[string]map[string]function{}
@@ -117,17 +163,27 @@ func (c *change) elsewhere(d *delta) map[string]function {
 				c.before[o.dir] = map[string]function{}
 			}
 			still := map[string]bool{}
-			for _, f := range o.now.functions() {
-				still[f.name] = true
+			if constraintOf(o.Path, o.was) == constraintOf(o.Path, o.now) {
+				for _, f := range o.now.functions() {
+					still[f.name] = true
+				}
 			}
 			for _, f := range o.was.functions() {
-				if !still[f.name] {
+				if old := c.before[o.dir][f.name]; !still[f.name] && (old.decl == nil || f.size() > old.size()) {
 					c.before[o.dir][f.name] = f
 				}
 			}
 		}
 	}
 	return c.before[d.dir]
+}
+
+// size is how many statements a function has.
+func (f function) size() int {
+	if f.decl.Body == nil {
+		return 0
+	}
+	return statements(f.decl.Body)
 }
 
 // condition is an expression without the negations around it, and whether it is

@@ -1,7 +1,9 @@
 package lint
 
 import (
+	"bytes"
 	"fmt"
+	"maps"
 	"regexp"
 	"slices"
 	"strings"
@@ -80,27 +82,141 @@ func (p pattern) matches(line string) bool {
 	return (len(p.hints) == 0 || slices.ContainsFunc(p.hints, func(h string) bool { return strings.Contains(line, h) })) && p.re.MatchString(line)
 }
 
-// more returns a new line that matches, where more of them do than of those that are gone.
-// What another file had and has no more has moved, and what is a comment does nothing.
-func (d *delta) more(c *change, p pattern) (line int, ok bool) {
-	n := 0
-	for l, times := range d.lost {
-		n -= times * btoi(p.matches(l))
+// more returns a new line that a pattern finds. One that another file has lost to which the
+// rule applies has moved, and one for which this file lost another is no more than there
+// was; a loss counts once.
+func (d *delta) more(c *change, p pattern, reads func(*delta) bool) (line int, ok bool) {
+	come := d.matching(d.now, p)
+	if len(come) == 0 {
+		return 0, false
 	}
-	old, seen := d.was.countLines(), counts[string]{}
-	for i, l := range d.now.lines() {
-		if seen[l]++; seen[l] <= old[l] || c.lost[l] > d.lost[l] || !p.matches(l) || p.code != "lint_silenced" && len(p.exts) > 0 && commentLine().MatchString(l) {
-			continue
-		}
-		if n++; line == 0 {
-			line = i + 1
+	old, now, lost := counts[string]{}, counts[string]{}, c.findLost(p, reads)
+	for _, l := range d.matching(d.was, p) {
+		old[l.text]++
+	}
+	for _, l := range come {
+		now[l.text]++
+	}
+	own := slices.Sorted(maps.Keys(old.subtract(now)))
+	for _, l := range come {
+		if old[l.text]--; old[l.text] < 0 && !lost.take(l.text, d.mayHarm()) && !slices.ContainsFunc(own, func(text string) bool { return lost.take(text, d.mayHarm()) }) {
+			return l.at, true
 		}
 	}
-	return line, n > 0
+	return 0, false
 }
 
-// commentLine finds a line that is a comment in most languages.
-var commentLine = lazy(`^\s*(?://|#\s|/?\*)`)
+// numbered is a line with its number.
+type numbered struct {
+	text string
+	at   int
+}
+
+// matching are the lines of a side that a pattern finds, but for comments, which do nothing.
+// Of a pattern that finds comments too, these are only lines that the change has more often
+// or less.
+func (d *delta) matching(s side, p pattern) []numbered {
+	var out []numbered
+	var silent map[int]bool
+	all := len(p.exts) == 0 || p.code == "lint_silenced"
+	for i, l := range s.lines() {
+		if all && d.lost[l] == 0 && d.come[l] == 0 || !p.matches(l) {
+			continue
+		}
+		if silent == nil && !all {
+			silent = s.wholeLineComments(d.ext)
+		}
+		if !silent[i] {
+			out = append(out, numbered{l, i + 1})
+		}
+	}
+	return out
+}
+
+// lostLines are the lines that a rule finds in files before a change and not after it, those
+// of code apart from those of tests.
+type lostLines map[bool]counts[string]
+
+// take uses up one loss of a line. What was in a test does not move to code.
+func (t lostLines) take(text string, code bool) bool {
+	for _, from := range []bool{code, true} {
+		if t[from][text] > 0 {
+			t[from][text]--
+			return true
+		}
+	}
+	return false
+}
+
+// findLost lists once for each pattern what the files of a change lost.
+func (c *change) findLost(p pattern, reads func(*delta) bool) lostLines {
+	if c.lost[p.re] == nil {
+		gone := lostLines{true: {}, false: {}}
+		for _, d := range c.deltas {
+			if !reads(d) || bytes.Equal(d.Before, d.After) {
+				continue
+			}
+			was, now := counts[string]{}, counts[string]{}
+			for _, l := range d.matching(d.was, p) {
+				was[l.text]++
+			}
+			for _, l := range d.matching(d.now, p) {
+				now[l.text]++
+			}
+			for l, n := range was.subtract(now) {
+				gone[d.mayHarm()][l] += n
+			}
+		}
+		if c.lost == nil {
+			c.lost = map[*regexp.Regexp]lostLines{}
+		}
+		c.lost[p.re] = gone
+	}
+	return c.lost[p.re]
+}
+
+// mayHarm reports a file that is no test and no data of one.
+func (d *delta) mayHarm() bool {
+	return !d.test && !slices.Contains(strings.Split(d.dir, "/"), "testdata")
+}
+
+var (
+	slashComment = lazy(`^\s*//`)
+	hashComment  = lazy(`^\s*#`)
+	blockStart   = lazy(`^\s*/\*+\s*\w*`)
+	blockLine    = lazy(`^\s*\*`)
+	// blockEnd is all that the last line of a comment may be.
+	blockEnd = lazy(`^\s*\*+/\s*$`)
+	// opaque finds what may end a comment within its line, or a text around it that only looks
+	// like a comment: then the line counts as code.
+	opaque = lazy("[\"'`{}$<\\\\\r\v\f\u0085\u2028\u2029]|\\*/|\\?>")
+)
+
+// wholeLineComments finds the lines, from 0, that are nothing but a comment whatever stands
+// around them. Where that is not sure, and for languages with texts that need no quotes, a
+// line is code.
+func (s side) wholeLineComments(ext string) map[int]bool {
+	out := map[int]bool{}
+	hash := slices.Contains(pythonExts(), ext) || slices.Contains([]string{".sh", ".bash", ".zsh", ".mk"}, ext)
+	slash := slices.Contains([]string{".js", ".mjs", ".cjs", ".ts", ".tsx", ".jsx", ".java", ".kt", ".cs", ".rs", ".c", ".h", ".cc", ".cpp", ".swift", ".scala"}, ext)
+	inBlock, goesOn := false, false // the line before ends in a backslash
+	for i, l := range s.lines() {
+		l = strings.TrimSuffix(l, "\r")
+		plain := !goesOn && !opaque().MatchString(l)
+		goesOn = strings.HasSuffix(l, `\`) || strings.HasSuffix(l, "??/")
+		switch {
+		case slash && plain && !inBlock && blockStart().MatchString(l):
+			inBlock = true
+			out[i] = true
+		case inBlock:
+			inBlock = plain && blockLine().MatchString(l)
+			out[i] = inBlock || blockEnd().MatchString(l)
+		default:
+			out[i] = plain && (slash && slashComment().MatchString(l) || hash && hashComment().MatchString(l))
+		}
+	}
+	return out
+}
 
 // patterns judges what lines say, in every language but Go where a tree says it
 // better, and addresses and shells in all.
@@ -110,10 +226,13 @@ func patterns(c *change, d *delta) []policy.Finding {
 	}
 	var out []policy.Finding
 	for _, p := range textPatterns() {
-		if !p.reads(d.ext) && !(len(p.exts) == 0 && p.code == "shell_exec_introduced") {
+		reads := func(o *delta) bool {
+			return p.reads(o.ext) || len(p.exts) == 0 && p.code == "shell_exec_introduced"
+		}
+		if !reads(d) {
 			continue
 		}
-		if line, ok := d.more(c, p); ok {
+		if line, ok := d.more(c, p, reads); ok {
 			out = append(out, d.list(d.inTest(p.code), policy.ByText, line, p.text)...)
 		}
 	}
@@ -122,7 +241,7 @@ func patterns(c *change, d *delta) []policy.Finding {
 
 // inTest is the code of a finding in this file: tests may run code that they compute.
 func (d *delta) inTest(code string) string {
-	if code == "dynamic_code_introduced" && (d.test || slices.Contains(strings.Split(d.dir, "/"), "testdata")) {
+	if code == "dynamic_code_introduced" && !d.mayHarm() {
 		return "dynamic_code_in_test"
 	}
 	return code
@@ -199,11 +318,14 @@ var claimPatterns = sync.OnceValue(func() []pattern {
 
 // claims judges documents and data that speak for a person.
 func claims(c *change, d *delta) []policy.Finding {
-	if d.After == nil || !slices.Contains([]string{".md", ".markdown", ".txt", ".yaml", ".yml", ".toml", ".json", ".jsonl", ""}, d.ext) {
+	reads := func(o *delta) bool {
+		return slices.Contains([]string{".md", ".markdown", ".txt", ".yaml", ".yml", ".toml", ".json", ".jsonl", ""}, o.ext)
+	}
+	if d.After == nil || !reads(d) {
 		return nil
 	}
 	for _, p := range claimPatterns() {
-		if line, ok := d.more(c, p); ok {
+		if line, ok := d.more(c, p, reads); ok {
 			return d.list("self_signed", policy.ByText, line, p.text)
 		}
 	}

@@ -75,7 +75,8 @@ func beginningOnly(_ *change, d *delta) string {
 		return ""
 	}
 	lost, block := bytes.Count(was[len(now):], []byte("\n"))-d.moved.lines, bytes.HasPrefix(was[len(now):], []byte("\n\n"))
-	if lost < 3 || block && bytes.HasSuffix(d.After, []byte("\n")) || d.goTrees() || wholeParse(d.ext) && lost*100 <= len(d.was.lines())*deletionPercent {
+	block = block && bytes.HasSuffix(d.After, []byte("\n")) && lost < deletionLines && 2*lost <= len(d.was.lines())
+	if lost < 3 || block || d.goTrees() || wholeParse(d.ext) && lost*100 <= len(d.was.lines())*deletionPercent {
 		return ""
 	}
 	return fmt.Sprintf("looks cut off: the last %d lines are missing", lost)
@@ -136,11 +137,28 @@ func checkBraces(_ *change, d *delta) string {
 		return ""
 	}
 	now := open(d.After)
-	if now <= 0 || d.Before != nil && open(d.Before) != 0 || ended().Match(d.After) {
+	if now <= 0 || d.Before != nil && open(d.Before) != 0 || ended().Match(d.After) && open(withoutTexts(d.now)) <= 0 {
 		return "" // brackets stand in strings too
 	}
 	return fmt.Sprintf("looks cut off: %d brackets are not closed", now)
 }
+
+// withoutTexts is a side without what stands in quotes or behind a backslash, line by line;
+// a line that is longer than people write is left whole.
+func withoutTexts(s side) []byte {
+	longest := (Limits{}).Filled().LineBytes
+	var out strings.Builder
+	for _, l := range s.lines() {
+		if len(l) > longest {
+			out.WriteString(l)
+			continue
+		}
+		out.WriteString(escaped().ReplaceAllString(quotes().ReplaceAllString(l, ""), "") + "\n")
+	}
+	return []byte(out.String())
+}
+
+var escaped = lazy(`\\.`)
 
 // ended finds the end of a file that closes what stands at the left.
 var ended = lazy(`(?m)^(?:\S.*)?[;})\]]\s*\z`)
