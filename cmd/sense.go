@@ -30,12 +30,13 @@ func senseVerb(env Env) *cli.Command {
 		Description: "go test -json ./... >tests.json; odd sense tests.json\n" +
 			"odd sense --range origin/main..HEAD --dry-run\n" +
 			"govulncheck -format sarif ./... | odd sense -\n\n" +
-			"odd detects the format of a REPORT from its content: " + reports() + ".\n" +
+			"odd detects the format of a REPORT from its content:\n" + reports() + ".\n" +
 			"A line of JSON has subject, signature, message and priority.\n\n" +
 			"What is wrong with one package or file becomes one task in backlog. While\n" +
-			"that task is not done, odd files no second one for it. When you fix the problem, delete\n" +
-			"the task's file in the same commit. If you delete only the task's file, odd\n" +
-			"takes that as a no, and files it again only when its findings change.\n\n" +
+			"that task is not done, odd files no second one for it. When you fix the\n" +
+			"problem, delete the task's file in the same commit. If you delete only the\n" +
+			"task's file, odd takes that as a no, and files it again only when its\n" +
+			"findings change.\n\n" +
 			"[sense] in odd.toml has the limits and the role of the tasks. A later run\n" +
 			"files what the limits keep out now.",
 		Flags: []cli.Flag{
