@@ -5,7 +5,7 @@ package cage
 // keep is only for Linux.
 func keep() int { return 2 }
 
-func (c Cage) kept() bool { return false }
+func (c Cage) hasKeeper() bool { return false }
 
 func (q *Process) keep(c Cage, p Program, path string) error { return q.group(c, p, path) }
 
