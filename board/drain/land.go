@@ -33,6 +33,7 @@ func (d *drain) landResult(ctx context.Context, c *claim, plan func() (*draft, e
 	if err := d.lookLatest(ctx); err != nil {
 		return err
 	}
+	landed := false
 	err := d.retry(ctx, d.lookLatest, func(ctx context.Context) error {
 		p, err := plan()
 		if err != nil {
@@ -41,6 +42,7 @@ func (d *drain) landResult(ctx context.Context, c *claim, plan func() (*draft, e
 		pins := d.releasePin(c)
 		p.refs = append(slices.Clip(p.refs), pins...)
 		if err := d.land(ctx, p); err != nil {
+			landed = p.landed // then only the board could not be read again
 			return err
 		}
 		if len(pins) == 0 { // over a remote it is no part of the transaction, and the next claim makes it anew
@@ -49,7 +51,7 @@ func (d *drain) landResult(ctx context.Context, c *claim, plan func() (*draft, e
 		c.pin.New, d.landed = "", d.stored
 		return nil
 	})
-	if err == nil || errors.As(err, new(unwritten)) || repo.Faulty(err) {
+	if err == nil || landed || errors.As(err, new(unwritten)) || repo.Faulty(err) {
 		return err
 	}
 	return fmt.Errorf("%s: the result was not saved; odd drain frees the task after %s: %w", c.task.ID, c.lease.UTC().Format(time.RFC3339), err)
