@@ -455,7 +455,7 @@ func (v *view) approveForTarget(ctx context.Context, t board.Task, p part, o app
 	if err != nil {
 		return "", err
 	}
-	branch := &repo.Line{Repo: v.repo, Ref: "refs/heads/" + p.Branch, Remote: v.line.Remote, Note: v.line.Note}
+	branch := &repo.Line{Repo: v.repo, Ref: "refs/heads/" + p.Branch, Remote: v.line.Remote, Note: v.line.Note, Check: v.line.Check}
 	old := repo.OID(p.Commit)
 	if branch.Remote != "" {
 		old, err = v.repo.RemoteRef(ctx, branch.Remote, branch.Ref)

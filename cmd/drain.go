@@ -15,6 +15,7 @@ import (
 	"github.com/odd-cli/odd/board/budget"
 	"github.com/odd-cli/odd/board/drain"
 	"github.com/odd-cli/odd/journal/event"
+	"github.com/odd-cli/odd/journal/proof"
 	"github.com/odd-cli/odd/okf"
 	"github.com/odd-cli/odd/reconcile/secrets"
 )
@@ -162,7 +163,7 @@ func (w *workspace) drainOptions() (drain.Options, error) {
 	if err != nil {
 		return drain.Options{}, err
 	}
-	return drain.Options{Branch: branch, Run: "run-" + id.String(), By: "odd/" + version(), Now: w.env.Now, Wait: w.env.Sleep, Environ: w.env.Environ, Random: w.env.random, Cage: w.env.Cage, Temp: w.env.Temp}, nil
+	return drain.Options{Branch: branch, Check: proof.NewLanding(w.repo).Check, Run: "run-" + id.String(), By: "odd/" + version(), Now: w.env.Now, Wait: w.env.Sleep, Environ: w.env.Environ, Random: w.env.random, Cage: w.env.Cage, Temp: w.env.Temp}, nil
 }
 
 func printReport(env Env, r drain.Report) error {

@@ -69,6 +69,7 @@ var refusalTexts = [][]string{
 	{"handoff-insufficient", "A session could not work from the handoff, and the handoff has not changed since.", "Have a fresh session make a better one, or add what is missing with `odd agent handoff clarify`."},
 	{"handoff-unresolved", "The handoff cites a file, a commit or an atom that does not exist.", "Correct the citation, or commit what it cites; `odd agent handoff check` names it."},
 	{"handoff-wrong-transition", "The handoff is from or for another role than this session's.", "Name a handoff that this role reads; `odd agent handoff list` shows from and to."},
+	{"history-rule", "The commit that odd was about to land breaks one of the rules of `odd check`, so it was dropped and no branch moved.", "The message names the file and the rule; `odd check --all --explain` tells what each rule reads. If you changed nothing by hand, this is a bug in odd: report it."},
 	{"hook-foreign", "A git hook that odd did not write is there, and odd leaves it as it is.", "Have that hook call `odd hook run NAME`, or move it away and install again."},
 	{"hooks-path", "core.hooksPath points outside of this repository, and odd does not install a hook there.", "Have the hook in that folder call `odd hook run NAME`."},
 	{"in-session", "An agent's session may not run this command.", "Leave it to a person, or end the session with a handoff."},

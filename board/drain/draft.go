@@ -136,7 +136,7 @@ func (d *drain) land(ctx context.Context, p *draft) error {
 		if d.refusesLanding(ctx, p.alone, next, err) {
 			return fmt.Errorf("%w: %w", repo.ErrMoved, err) // planned again, without the landing
 		}
-		if errors.Is(err, repo.ErrDeclined) {
+		if errors.Is(err, repo.ErrDeclined) || errors.Is(err, repo.ErrForbidden) {
 			return unwritten{err}
 		}
 		return err

@@ -90,6 +90,7 @@ type Options struct {
 	Random   func([]byte) error  // chance, for the tokens and the key of anchors
 	Environ  []string            // odd's own environment, from which exec passes on what odd.toml names
 	Cage     cage.Cage           // by what odd can hold programs; the zero Cage holds them by their process group only
+	Check    repo.Check          // of each commit before it lands; nil for none
 	Temp     string              // where scratch repositories are made, outside the repository; "" makes none
 
 	// Substrate makes the session's substrate; nil means what odd.toml names.
@@ -299,7 +300,7 @@ func openDrain(ctx context.Context, r *repo.Repo, o Options) (*drain, error) {
 	if err := d.refuseWhilePaused(); err != nil {
 		return nil, err
 	}
-	d.line = &repo.Line{Repo: r, Ref: o.Branch, Remote: s.cfg.Remote, Note: d.addNote}
+	d.line = &repo.Line{Repo: r, Ref: o.Branch, Remote: s.cfg.Remote, Note: d.addNote, Check: o.Check}
 	return d, nil
 }
 
@@ -391,6 +392,10 @@ func (d *drain) taskLimit() int {
 // runTask takes a single task from claim to result.
 func (d *drain) runTask(ctx context.Context, t board.Task) error {
 	c, err := d.claim(ctx, t)
+	if d.Task == "" && errors.Is(err, repo.ErrForbidden) {
+		d.addNote(fmt.Sprintf("%s: not claimed: %v", t.ID, err))
+		return nil // the other tasks can go on
+	}
 	if err != nil || c == nil {
 		return err // lost races end as busy; a nil claim is a task somebody else took
 	}

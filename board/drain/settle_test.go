@@ -2,12 +2,17 @@ package drain
 
 import (
 	"context"
+	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
 
+	"github.com/odd-cli/odd/board"
+	"github.com/odd-cli/odd/journal/repo"
 	"github.com/odd-cli/odd/persona/session"
 )
 
@@ -53,5 +58,39 @@ func TestAMachineThatStoodStill(t *testing.T) {
 		if _, err := w.repo.Ref("refs/heads/odd/review/a.1"); err == nil {
 			t.Errorf("%s: it is proposed all the same", c.still)
 		}
+	}
+}
+
+// A claim that a rule of history forbids is passed over, a result that it forbids blocks its
+// task with the reason and proposes nothing, and the other tasks go on.
+func TestARuleForbidsACommit(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, paid, "a", "b", "c")
+	var asked []string
+	w.o.Check = func(_ context.Context, _ *repo.Line, _, next repo.OID, _ []repo.RefUpdate) error {
+		c, err := w.repo.Commit(next)
+		subject, _, _ := strings.Cut(c.Message, "\n")
+		asked = append(asked, subject)
+		if subject == "board: claim a" || subject == "board: b to review" {
+			err = fmt.Errorf("knowledge/x.md:1: it breaks rule 9: %w", repo.ErrForbidden)
+		}
+		return err
+	}
+	r := w.must()
+	if want := []string{"board: claim a", "board: claim b", "board: b to review", "board: b to blocked", "board: claim c", "board: c to review"}; !slices.Equal(asked, want) {
+		t.Errorf("judged %q, want %q", asked, want)
+	}
+	if want := "a: not claimed: knowledge/x.md:1: it breaks rule 9"; !strings.Contains(strings.Join(r.Notes, "\n"), want) || !strings.Contains(w.task("a"), "state: ready") {
+		t.Errorf("notes %q, want %q\n%s", r.Notes, want, w.task("a"))
+	}
+	if len(r.Tasks) != 2 || r.Tasks[0].State != board.Blocked || !strings.Contains(r.Tasks[0].Reason, "it breaks rule 9") || r.Tasks[0].Cost == 0 || r.Tasks[1].State != board.Review {
+		t.Errorf("%+v", r.Tasks)
+	}
+	if _, err := w.repo.Ref("refs/heads/odd/review/b.1"); err == nil {
+		t.Error("what the rule forbids is proposed all the same")
+	}
+	w.o.Task = "a"
+	if _, err := w.drain(context.Background()); !errors.Is(err, repo.ErrForbidden) {
+		t.Errorf("a drain of that task alone ends with %v", err)
 	}
 }

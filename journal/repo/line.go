@@ -15,7 +15,11 @@ type Line struct {
 	Ref    string       // refs/heads/…
 	Remote string       // "" for none
 	Note   func(string) // called with what could not be updated after a push; may be nil
+	Check  Check        // asked before a ref moves; nil for no check
 }
+
+// Check returns why commits may not land, nil if they may: next is to move the line from old, together with also.
+type Check func(ctx context.Context, l *Line, old, next OID, also []RefUpdate) error
 
 // Refusal means that odd will not write in this state of the clone.
 type Refusal struct {
@@ -79,10 +83,15 @@ func (l *Line) Latest(ctx context.Context) (OID, error) {
 	return tip, err
 }
 
-// Land moves the branch from old to next together with other refs, all or nothing. With a remote the push decides
-// and the local refs follow, except refs/odd/base/, which stay on this machine. ErrMoved means that another writer
-// was first and nothing happened.
+// Land moves the branch from old to next together with other refs, all or nothing, if Check has nothing against it.
+// With a remote the push decides and the local refs follow, except refs/odd/base/, which stay on this machine.
+// ErrMoved means that another writer was first and nothing happened.
 func (l *Line) Land(ctx context.Context, old, next OID, also ...RefUpdate) error {
+	if l.Check != nil {
+		if err := l.Check(ctx, l, old, next, also); err != nil {
+			return err
+		}
+	}
 	first := RefUpdate{Name: l.Ref, Old: old, New: next}
 	if l.Remote == "" {
 		return l.Repo.Move(ctx, append(slices.Clip(also), first)...) // the branch last: if the disk fails halfway, it does not name refs that are missing

@@ -89,16 +89,17 @@ type RefUpdate struct {
 
 // Errors callers branch on.
 var (
-	ErrNotRepo  = errors.New("not a git repository")
-	ErrNoCommit = errors.New("the repository has no commits")
-	ErrNoRef    = errors.New("no such ref")
-	ErrMoved    = errors.New("the ref moved meanwhile")      // a compare-and-swap lost
-	ErrBusy     = errors.New("another odd holds the lock")   // drain.lock or index.lock
-	ErrStuck    = errors.New("it has not let go of it")      // with ErrBusy: odd has already waited for seconds
-	ErrInTheWay = errors.New("a file is in the way")         // a checkout would lose bytes; the error text names path and way out
-	ErrRejected = errors.New("the remote rejected the push") // non-fast-forward or stale lease
-	ErrDeclined = errors.New("the remote does not take it")  // a hook or a protected branch refuses it
-	ErrConflict = errors.New("merge conflict")
+	ErrNotRepo   = errors.New("not a git repository")
+	ErrNoCommit  = errors.New("the repository has no commits")
+	ErrNoRef     = errors.New("no such ref")
+	ErrMoved     = errors.New("the ref moved meanwhile")        // a compare-and-swap lost
+	ErrBusy      = errors.New("another odd holds the lock")     // drain.lock or index.lock
+	ErrStuck     = errors.New("it has not let go of it")        // with ErrBusy: odd has already waited for seconds
+	ErrInTheWay  = errors.New("a file is in the way")           // a checkout would lose bytes; the error text names path and way out
+	ErrRejected  = errors.New("the remote rejected the push")   // non-fast-forward or stale lease
+	ErrForbidden = errors.New("a rule of odd check forbids it") // Line.Check refuses the commits
+	ErrDeclined  = errors.New("the remote does not take it")    // a hook or a protected branch refuses it
+	ErrConflict  = errors.New("merge conflict")
 )
 
 // Repo is one repository and the work tree it was opened from. Methods may be
