@@ -7,7 +7,6 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"strings"
 
 	"github.com/google/renameio/v2"
 	"github.com/urfave/cli/v2"
@@ -143,16 +142,6 @@ func editHook(c *cli.Context, env Env, edit func(string, []byte) ([]byte, error)
 	return show(env, c.Bool("json"), map[string]any{"file": f.name, "state": state, "changed": changed}, []string{f.name, string(state)})
 }
 
-// onPath reports whether a program is found as a shell would find it.
-func onPath(env Env, program string) bool {
-	for _, dir := range filepath.SplitList(env.Getenv("PATH")) {
-		if st, err := os.Stat(filepath.Join(dir, program)); err == nil && !st.IsDir() && st.Mode()&0o111 != 0 && strings.HasPrefix(dir, "/") {
-			return true
-		}
-	}
-	return false
-}
-
 func anchorHookInstall(env Env) *cli.Command {
 	return command(&cli.Command{
 		Name:  "install",
@@ -247,7 +236,7 @@ func runAnchorHookCheck(c *cli.Context, env Env) error {
 		installed = installed || state == anchor.HookInstalled
 		bad = bad || state == anchor.HookAltered || state == anchor.HookShadowed
 	}
-	if installed && !onPath(env, "odd") {
+	if installed && env.findProgram("odd") == "" {
 		bad = true
 		rows = append(rows, hookRow{"odd", anchor.HookMissing, "the hook runs odd, and PATH does not lead to it: every tool is blocked"})
 	}

@@ -90,11 +90,7 @@ type approval struct {
 }
 
 func runApprove(ctx context.Context, env Env, o approval) error {
-	v, t, err := openTask(ctx, env, o.name, true)
-	if err != nil {
-		return err
-	}
-	p, err := v.proposal(t)
+	v, t, p, err := openProposal(ctx, env, o.name, true)
 	if err != nil {
 		return err
 	}

@@ -1,7 +1,6 @@
 package cmd
 
 import (
-	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -217,14 +216,4 @@ func unknownFlag(c *cli.Context, typed string) string {
 		return "unknown flag " + typed + "; did you mean --" + near + "?"
 	}
 	return "unknown flag " + typed
-}
-
-// unknownCode is a fault that names the nearest code there is, or where all of them
-// are listed.
-func unknownCode(verb, code string, known []string) error {
-	text := verb + ": unknown code \"" + code + "\"; "
-	if near := okf.Nearest(code, known); near != "" {
-		return errors.New(text + "did you mean " + near + "?")
-	}
-	return errors.New(text + "odd " + verb + " without one lists them")
 }

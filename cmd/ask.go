@@ -49,29 +49,15 @@ func (q *questions) ask(ctx context.Context, question, usual string, accept func
 
 // line reads one line. A terminal that ends, or a person who calls it off, is interrupted.
 func (q *questions) line(ctx context.Context) (string, error) {
-	type answer struct {
-		text string
-		err  error
-	}
-	said := make(chan answer, 1)
-	go func() {
+	return awaitAnswer(ctx, q.env.Stderr, func() (string, error) {
 		s, err := q.in.ReadString('\n')
-		said <- answer{strings.TrimSpace(s), err}
-	}()
-	select {
-	case <-ctx.Done():
-		fmt.Fprintln(q.env.Stderr)
-		return "", ctx.Err()
-	case a := <-said:
-		if a.err == io.EOF && a.text != "" {
-			a.err = nil
-		}
-		if a.err != nil {
+		s = strings.TrimSpace(s)
+		if err != nil && (err != io.EOF || s == "") {
 			fmt.Fprintln(q.env.Stderr)
 			return "", context.Canceled
 		}
-		return a.text, nil
-	}
+		return s, nil
+	})
 }
 
 // pick has the person choose one of several, by its number or its first word.

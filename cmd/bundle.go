@@ -40,7 +40,6 @@ func (b bundle) describeUntyped() string {
 	return fmt.Sprintf("; %s without a \"type:\" line, so odd does not read them as atoms: odd check lists them", count(n, "file"))
 }
 
-// bundleHelp is the usage of --bundle, which every reading verb has.
 // openBundle loads the bundle of the repository env.Dir is in, or dir when given.
 // Without git and without odd.toml the directory itself is the bundle.
 func openBundle(_ context.Context, env Env, dir string) (bundle, error) {

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"os"
-	"path/filepath"
 	"strings"
 
 	"github.com/urfave/cli/v2"
@@ -145,8 +144,8 @@ func (s source) readCanon(ctx context.Context, env Env) (*canon.Library, bundle,
 	}
 	top, below := root, "."
 	if r, err := repo.Open(root, env.Environ); err == nil && r.Root() != "" {
-		if rel, err := filepath.Rel(r.Root(), root); err == nil && filepath.IsLocal(rel) {
-			top, below = r.Root(), filepath.ToSlash(rel)
+		if rel, in := beneath(r, root); in {
+			top, below = r.Root(), rel
 		}
 	}
 	elsewhere, err := external(root)

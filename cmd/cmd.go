@@ -192,6 +192,16 @@ func on[T any](env Env, open func(context.Context, Env) (T, error), run func(*cl
 	})
 }
 
+// exactly is an action of a verb that takes n arguments, called want in its usage.
+func exactly(n int, want string, action cli.ActionFunc) cli.ActionFunc {
+	return func(c *cli.Context) error {
+		if c.NArg() != n {
+			return usage("%s: want %s; see odd help %[1]s", verbOf(c), want)
+		}
+		return action(c)
+	}
+}
+
 // one is an action of a verb that takes exactly one argument, called want in its usage.
 func one(want string, action cli.ActionFunc) cli.ActionFunc {
 	return func(c *cli.Context) error {

@@ -6,7 +6,6 @@ import (
 
 	"github.com/urfave/cli/v2"
 
-	"github.com/odd-cli/odd/board/drain"
 	"github.com/odd-cli/odd/board/gate"
 	"github.com/odd-cli/odd/journal/repo"
 	"github.com/odd-cli/odd/okf"
@@ -59,8 +58,8 @@ func runDecide(c *cli.Context, env Env) error {
 		return err
 	}
 	p := &plan{view: v, changes: repo.Changes{}, o: gateOptions{json: c.Bool("json")}}
-	if p.slow, err = drain.LookSlow(v.bundle, v.state, v.rows(), true, v.now()); err != nil {
-		return fmt.Errorf("%s/%w", v.cfg.Root, err)
+	if p.slow, err = v.slowLoopOf(nil); err != nil {
+		return err
 	}
 	who, err := v.repo.Identity(c.Context)
 	if err != nil {

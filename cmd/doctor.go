@@ -288,7 +288,7 @@ func (e *examination) hooks(ctx context.Context) {
 		e.sayError(warnLevel, "hooks", err)
 	case own == nil:
 		e.say(wellLevel, "hooks", "none; odd hook install checks before each push of this clone", "")
-	case !onPath(e.env, "odd"):
+	case e.env.findProgram("odd") == "":
 		e.say(faultLevel, "hooks", h.path+" refuses every push: odd is not on the PATH", "put odd there, or odd hook uninstall")
 	default:
 		e.say(wellLevel, "hooks", h.name, "")

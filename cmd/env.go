@@ -129,6 +129,14 @@ func (e Env) color() bool {
 	return e.Getenv("TERM") != "dumb"
 }
 
+// paint returns a text in a style of the terminal, by the number of its escape; "" is none.
+func (e Env) paint(style, s string) string {
+	if style == "" || !e.color() {
+		return s
+	}
+	return "\x1b[" + style + "m" + s + "\x1b[0m"
+}
+
 // inCI reports a run without a person in front of it.
 func (e Env) inCI() bool { return e.Getenv("CI") != "" || e.Getenv("GITHUB_ACTIONS") != "" }
 

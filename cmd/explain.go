@@ -9,6 +9,7 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"github.com/odd-cli/odd/board/pipeline"
+	"github.com/odd-cli/odd/okf"
 	"github.com/odd-cli/odd/okf/canon"
 	"github.com/odd-cli/odd/persona/anchor"
 	"github.com/odd-cli/odd/persona/session/servers"
@@ -171,7 +172,11 @@ func runExplain(c *cli.Context, env Env) error {
 		for _, c := range all {
 			known = append(known, c.Code)
 		}
-		return unknownCode("explain", typed, known)
+		way := "odd explain without one lists them"
+		if near := okf.Nearest(typed, known); near != "" {
+			way = "did you mean " + near + "?"
+		}
+		return fmt.Errorf("explain: unknown code %q; %s", typed, way)
 	}
 	if c.Bool("json") {
 		return printJSON(env, found)

@@ -2,7 +2,6 @@ package cmd
 
 import (
 	"bytes"
-	"fmt"
 	"io"
 	"strings"
 
@@ -35,17 +34,6 @@ func (e Env) foldedLines(text string) string {
 		lines[i] = fold(line, e.Width)
 	}
 	return strings.Join(lines, "\n")
-}
-
-// talkFolded is talk of several lines where a terminal is too narrow for one.
-func talkFolded(env Env, format string, args ...any) {
-	text := fmt.Sprintf(format, args...)
-	if env.Live {
-		text = fold("odd: "+text, env.columns())[len("odd: "):]
-	}
-	for line := range strings.Lines(text) {
-		talk(env, "%s", strings.TrimPrefix(strings.TrimSuffix(line, "\n"), "     "))
-	}
 }
 
 func (f *folder) Write(b []byte) (int, error) {

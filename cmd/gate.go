@@ -61,7 +61,6 @@ func gateCommitment(env Env) *cli.Command {
 			"the phase execution or, in that phase, renews the lease. From now on, odd\n"+
 			"drain needs an active lease.",
 		[]cli.Flag{
-			&cli.BoolFlag{Name: "activate", Usage: "activate the drafted lease"},
 			&cli.BoolFlag{Name: "renew", Usage: "renew the active lease: a new end, and its counts start from 0"},
 			&cli.BoolFlag{Name: "enter", Usage: "return to the phase execution; the lease stays as it is"},
 			&cli.StringSliceFlag{Name: "lock", Usage: "run `TASK` only while its file stays as it is now; repeatable"},
@@ -163,7 +162,7 @@ func gateFlags(c *cli.Context, env Env, g gate.Gate) (o gateOptions, err error) 
 // actKind is the act that the flags name, "" where they leave it to the lease.
 func actKind(c *cli.Context, verb string) (string, error) {
 	var named []string
-	for _, k := range []string{"activate", "enter", "renew", "revise", "expire", "release", "draft", gate.Acknowledge} {
+	for _, k := range []string{"enter", "renew", "revise", "expire", "release", "draft", gate.Acknowledge} {
 		if c.IsSet(k) {
 			named = append(named, k)
 		}

@@ -11,7 +11,6 @@ import (
 
 	"github.com/odd-cli/odd/board/drain"
 	"github.com/odd-cli/odd/board/gate"
-	"github.com/odd-cli/odd/board/review"
 	"github.com/odd-cli/odd/journal/repo"
 	"github.com/odd-cli/odd/okf"
 )
@@ -88,11 +87,8 @@ func openToDecide(ctx context.Context, env Env, act string) (*view, error) {
 
 // mayDecide refuses places where no person is.
 func (w *workspace) mayDecide(ctx context.Context, act string) error {
-	who, err := w.repo.Identity(ctx)
-	if err != nil {
-		return err
-	}
-	return review.Allowed(act, review.Person{Name: who.Name, Email: who.Email}, w.place())
+	_, err := w.decider(ctx, act, w.place())
+	return err
 }
 
 // plan is a gate act judged and not yet done.
@@ -111,8 +107,8 @@ type plan struct {
 func (v *view) plan(ctx context.Context, o gateOptions) (*plan, error) {
 	p := &plan{view: v, o: o, changes: repo.Changes{}}
 	var err error
-	if p.slow, err = drain.LookSlow(v.bundle, v.state, v.rows(), true, v.now()); err != nil {
-		return nil, fmt.Errorf("%s/%w", v.cfg.Root, err)
+	if p.slow, err = v.slowLoopOf(nil); err != nil {
+		return nil, err
 	}
 	if err := p.act(ctx); err != nil {
 		return nil, err

@@ -268,14 +268,11 @@ func handoffClarify(env Env) *cli.Command {
 			"KEY is a field that the handoff needs; odd agent handoff check names what\n" +
 			"lacks.",
 		Flags:  []cli.Flag{noCommitFlag(), jsonFlag()},
-		Action: do(env, runHandoffClarify),
+		Action: exactly(3, "a handoff, a key and a sentence", do(env, runHandoffClarify)),
 	})
 }
 
 func runHandoffClarify(c *cli.Context, env Env) error {
-	if c.NArg() != 3 {
-		return usage("agent handoff clarify: want a handoff, a key and a sentence; see odd help agent handoff clarify")
-	}
 	args := c.Args().Slice()
 	w, err := openWorkspace(c.Context, env)
 	if err != nil {

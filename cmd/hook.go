@@ -176,7 +176,7 @@ func (h gitHook) write(env Env, verb string, now []byte) (changed bool, err erro
 			err = renameio.WriteFile(h.path, now, 0o755)
 		}
 	}
-	if err == nil && now != nil && !onPath(env, "odd") {
+	if err == nil && now != nil && env.findProgram("odd") == "" {
 		talk(env, "odd is not on the PATH; until it is, the hook refuses every push")
 	}
 	return changed, err

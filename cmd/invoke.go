@@ -9,7 +9,6 @@ import (
 
 	"github.com/odd-cli/odd/board"
 	"github.com/odd-cli/odd/board/drain"
-	"github.com/odd-cli/odd/board/review"
 	"github.com/odd-cli/odd/persona/contract"
 )
 
@@ -198,11 +197,8 @@ func (w *workspace) invocation(ctx context.Context, a invocation) (drain.Options
 	}
 	o.Call, o.Handoffs, o.Invoked = a.call, a.handoffs, true
 	if a.call.Override != nil {
-		who, err := w.repo.Identity(ctx)
+		who, err := w.decider(ctx, "agent run --override", w.place())
 		if err != nil {
-			return o, inv, err
-		}
-		if err := review.Allowed("agent run --override", review.Person{Name: who.Name, Email: who.Email}, w.place()); err != nil {
 			return o, inv, err
 		}
 		o.Person = "human:" + who.Email // of a contract that is only shown; a session needs a Human

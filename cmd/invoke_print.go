@@ -1,6 +1,7 @@
 package cmd
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"strings"
@@ -184,7 +185,7 @@ func printInvoked(env Env, r drain.Report, err error, asJSON bool) error {
 	}
 	if err != nil || asJSON || len(r.Said) == 0 {
 		if bad := printDrained(env, r, err, asJSON); bad != nil || asJSON {
-			return cmpOr(bad, came(r))
+			return cmp.Or(bad, came(r))
 		}
 	}
 	var rows [][]string
@@ -198,13 +199,6 @@ func printInvoked(env Env, r drain.Report, err error, asJSON bool) error {
 		return err
 	}
 	return came(r)
-}
-
-func cmpOr(a, b error) error {
-	if a != nil {
-		return a
-	}
-	return b
 }
 
 func spokenIn(r drain.Report) []drain.Spoken {

@@ -41,7 +41,7 @@ func journalAdd(env Env) *cli.Command {
 			noCommitFlag(),
 			jsonFlag(),
 		),
-		Action: do(env, runJournalAdd),
+		Action: exactly(3, "a type, a title and a content (or -)", do(env, runJournalAdd)),
 	})
 }
 
@@ -110,9 +110,6 @@ func journalEntry(env Env, c *cli.Context) (journal.Entry, error) {
 }
 
 func runJournalAdd(c *cli.Context, env Env) error {
-	if c.NArg() != 3 {
-		return usage("journal add: want a type, a title and a content (or -); see odd help journal add")
-	}
 	raw, err := journalEntry(env, c)
 	if err != nil {
 		return err

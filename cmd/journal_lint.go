@@ -1,7 +1,6 @@
 package cmd
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -13,6 +12,7 @@ import (
 
 	"github.com/odd-cli/odd/journal"
 	"github.com/odd-cli/odd/journal/repo"
+	"github.com/odd-cli/odd/persona/handoff"
 )
 
 func journalLint(env Env) *cli.Command {
@@ -164,10 +164,6 @@ func evidence(ctx context.Context, env Env) journal.Evidence {
 		if err != nil {
 			return 0, fmt.Errorf("no such file in %s", commit)
 		}
-		n := bytes.Count(b, []byte("\n"))
-		if len(b) > 0 && b[len(b)-1] != '\n' {
-			n++
-		}
-		return n, nil
+		return handoff.LineCount(b), nil
 	}
 }

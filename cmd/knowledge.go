@@ -153,14 +153,11 @@ func why(env Env) *cli.Command {
 		BashComplete: completeAtoms(env, ""),
 		Description:  "odd knowledge path shore-lead customer-data",
 		Flags:        readFlags(edgeFlag("follow only")),
-		Action:       do(env, runWhy),
+		Action:       exactly(2, "two arguments, the names of two atoms", do(env, runWhy)),
 	})
 }
 
 func runWhy(c *cli.Context, env Env) error {
-	if c.NArg() != 2 {
-		return usage("knowledge path: want two arguments, the names of two atoms; see odd help knowledge path")
-	}
 	kinds, err := edgeKinds(c)
 	if err != nil {
 		return err

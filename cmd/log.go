@@ -107,7 +107,7 @@ func tell(env Env, events []logEvent) error {
 	for _, e := range events {
 		at := e.At.UTC()
 		if d := at.Format("Monday, 2 January 2006"); d != day {
-			b.WriteString(strings.Repeat("\n", min(len(day), 1)) + bold(env, d) + "\n\n")
+			b.WriteString(strings.Repeat("\n", min(len(day), 1)) + env.paint("1", d) + "\n\n")
 			day, hour, who = d, "", ""
 		}
 		h, w := at.Format("15:04"), e.who()
@@ -146,13 +146,6 @@ func total(events []logEvent) string {
 		}
 	}
 	return fmt.Sprintf("%s, %s, $%s", count(len(runs), "run"), count(len(tasks), "task"), cost)
-}
-
-func bold(env Env, s string) string {
-	if !env.color() {
-		return s
-	}
-	return "\x1b[1m" + s + "\x1b[0m"
 }
 
 // spending is what odd log --spend --json prints.

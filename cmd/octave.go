@@ -192,7 +192,7 @@ func octaveGet(env Env) *cli.Command {
 			"Quote a key that has other signs: 'UX.\"Self-Guiding\"'. Exit 3: two keys match\n" +
 			"the path.",
 		Flags:  []cli.Flag{jsonFlag()},
-		Action: do(env, runOctaveGet),
+		Action: exactly(2, "a file and a path", do(env, runOctaveGet)),
 	})
 }
 
@@ -216,9 +216,6 @@ func valueJSON(key string, v octave.Value) octaveJSON {
 }
 
 func runOctaveGet(c *cli.Context, env Env) error {
-	if c.NArg() != 2 {
-		return usage("anchor octave get: want a file and a path; see odd help anchor octave get")
-	}
 	d, err := openOctave(env, c.Args().Get(0))
 	if err != nil {
 		return err
@@ -279,14 +276,11 @@ func octaveSet(env Env) *cli.Command {
 			"other byte. With - as FILE, odd reads stdin and prints the result. Exit 3: two\n" +
 			"keys match the path.",
 		Flags:  []cli.Flag{&cli.BoolFlag{Name: "raw", Usage: "VALUE is OCTAVE: a word, \"text\" or a [list]"}, jsonFlag()},
-		Action: do(env, runOctaveSet),
+		Action: exactly(3, "a file, a path and a value", do(env, runOctaveSet)),
 	})
 }
 
 func runOctaveSet(c *cli.Context, env Env) error {
-	if c.NArg() != 3 {
-		return usage("anchor octave set: want a file, a path and a value; see odd help anchor octave set")
-	}
 	file, path := c.Args().First(), c.Args().Get(1)
 	d, err := openOctave(env, file)
 	if err != nil {

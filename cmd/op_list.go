@@ -3,7 +3,6 @@ package cmd
 import (
 	"cmp"
 	"context"
-	"encoding/json"
 	"fmt"
 	"maps"
 	"slices"
@@ -249,11 +248,7 @@ type watchRow struct {
 
 func (w *watch) line(env Env, r watchRow) string {
 	if w.json {
-		b, err := json.Marshal(r)
-		if err != nil {
-			panic("unreachable: " + err.Error()) // texts and integers
-		}
-		return string(b) + "\n"
+		return jsonLine(r) + "\n"
 	}
 	phase := cell(r.Phase)
 	if r.Doing != "" {

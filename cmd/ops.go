@@ -369,12 +369,8 @@ func landedOn(o pipeline.Op) string {
 // that ran out; any other answer is a no.
 func (w *workspace) preview(ctx context.Context, p drain.Preview) (by string, err error) {
 	act := fmt.Sprintf("merge the change of %s into %s without approval", p.Task, p.Target)
-	who, err := w.repo.Identity(ctx)
+	person, err := w.decider(ctx, act, w.place())
 	if err != nil {
-		return "", err
-	}
-	person := review.Person{Name: who.Name, Email: who.Email}
-	if err := review.Allowed(act, person, w.place()); err != nil {
 		return "", err
 	}
 	tty, err := w.env.TTY()

@@ -200,10 +200,10 @@ func tellProof(env Env, report proof.Report, explain bool) {
 			brief = row.Attested
 		}
 		talk(env, "%2d %-21s %s checked: %d; %s", row.Invariant, row.Name, row.Unit, row.Checked, count(found[row.Invariant], "finding"))
-		talkFolded(env, "   not provable from git: %s", brief)
+		talk(env, "   not provable from git: %s", brief)
 		if explain {
-			talkFolded(env, "   read: %s", row.Evidence)
-			talkFolded(env, "   recomputed: %s", row.Recomputed)
+			talk(env, "   read: %s", row.Evidence)
+			talk(env, "   recomputed: %s", row.Recomputed)
 		}
 	}
 	if !explain {

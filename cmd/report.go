@@ -89,6 +89,7 @@ func printFound(env Env, format string, value any, rules []okf.Code, found []loc
 // 20 it prints the first five, and at the end how many more there are.
 func printLocated(env Env, found []located) error {
 	const most, few = 20, 5
+	colour := map[okf.Severity]string{okf.Error: "31", okf.Warn: "33"}
 	times, printed := map[string]int{}, map[string]int{}
 	for _, f := range found {
 		times[f.rule]++
@@ -102,7 +103,7 @@ func printLocated(env Env, found []located) error {
 			continue
 		}
 		printed[f.rule]++
-		if _, err := fmt.Fprintf(env.Stdout, "%s: %s: %s [%s]\n", cell(f.place), colourSeverity(env, f.severity), cell(f.text), cell(f.rule)); err != nil {
+		if _, err := fmt.Fprintf(env.Stdout, "%s: %s: %s [%s]\n", cell(f.place), env.paint(colour[f.severity], string(f.severity)), cell(f.text), cell(f.rule)); err != nil {
 			return err
 		}
 	}
@@ -112,15 +113,6 @@ func printLocated(env Env, found []located) error {
 		}
 	}
 	return nil
-}
-
-// colourSeverity returns a severity, red or yellow for a person.
-func colourSeverity(env Env, s okf.Severity) string {
-	code := map[okf.Severity]string{okf.Error: "31", okf.Warn: "33"}[s]
-	if code == "" || !env.color() {
-		return string(s)
-	}
-	return "\x1b[" + code + "m" + string(s) + "\x1b[0m"
 }
 
 // printGitHub prints the workflow commands that make GitHub show findings beside
@@ -141,110 +133,52 @@ func printGitHub(env Env, found []located) error {
 	return nil
 }
 
-// The parts of SARIF 2.1.0 that odd writes.
-type (
-	sarifLog struct {
-		Schema  string     `json:"$schema"`
-		Version string     `json:"version"`
-		Runs    []sarifRun `json:"runs"`
-	}
-	sarifRun struct {
-		Tool    sarifTool           `json:"tool"`
-		Bases   map[string]struct{} `json:"originalUriBaseIds"`
-		Results []sarifResult       `json:"results"`
-	}
-	sarifTool struct {
-		Driver sarifDriver `json:"driver"`
-	}
-	sarifDriver struct {
-		Name    string      `json:"name"`
-		Version string      `json:"version"`
-		Rules   []sarifRule `json:"rules"`
-	}
-	sarifRule struct {
-		ID    string     `json:"id"`
-		Short sarifText  `json:"shortDescription"`
-		Usual sarifLevel `json:"defaultConfiguration"`
-	}
-	sarifText struct {
-		Text string `json:"text"`
-	}
-	sarifLevel struct {
-		Level string `json:"level"`
-	}
-	sarifResult struct {
-		RuleID       string            `json:"ruleId"`
-		RuleIndex    int               `json:"ruleIndex"`
-		Level        string            `json:"level"`
-		Message      sarifText         `json:"message"`
-		Locations    []sarifLocation   `json:"locations,omitempty"`
-		Fingerprints map[string]string `json:"partialFingerprints"`
-	}
-	sarifLocation struct {
-		Physical sarifPhysical `json:"physicalLocation"`
-	}
-	sarifPhysical struct {
-		Artifact sarifArtifact `json:"artifactLocation"`
-		Region   *sarifRegion  `json:"region,omitempty"`
-	}
-	sarifArtifact struct {
-		URI  string `json:"uri"`
-		Base string `json:"uriBaseId"`
-	}
-	sarifRegion struct {
-		StartLine int `json:"startLine"`
-	}
-)
-
-// printSARIF prints one run. A rule that is not in the table is added to it, so
-// that every result has its index.
+// printSARIF prints one run of SARIF 2.1.0. A rule that is not in the table is added to
+// it, so that every result has its index.
 func printSARIF(env Env, rules []okf.Code, found []located) error {
-	run := sarifRun{Bases: map[string]struct{}{"SRCROOT": {}}, Results: []sarifResult{}}
-	run.Tool.Driver = sarifDriver{Name: "odd", Version: version(), Rules: []sarifRule{}}
-	index := map[string]int{}
-	rule := func(r okf.Code) int {
+	type object map[string]any
+	index, table, results := map[string]int{}, []object{}, []object{}
+	add := func(r okf.Code) int {
 		if _, known := index[r.Name]; !known {
 			index[r.Name] = len(index)
-			run.Tool.Driver.Rules = append(run.Tool.Driver.Rules, sarifRule{okf.Visible(r.Name), sarifText{okf.Visible(r.About)}, sarifLevel{level(r.Severity)}})
+			table = append(table, object{"id": okf.Visible(r.Name), "shortDescription": object{"text": okf.Visible(r.About)}, "defaultConfiguration": object{"level": sarifLevel(r.Severity)}})
 		}
 		return index[r.Name]
 	}
 	for _, r := range rules {
-		rule(r)
+		add(r)
 	}
 	before := map[string]int{}
 	for _, f := range found {
-		i := rule(okf.Code{Name: f.rule, Severity: f.severity, About: f.rule})
-		run.Results = append(run.Results, sarifResult{
-			RuleID: okf.Visible(f.rule), RuleIndex: i, Level: level(f.severity), Message: sarifText{okf.Visible(f.text)},
-			Locations: f.sarif(), Fingerprints: map[string]string{"odd/v1": f.fingerprint(before)},
-		})
+		result := object{
+			"ruleId": okf.Visible(f.rule), "ruleIndex": add(okf.Code{Name: f.rule, Severity: f.severity, About: f.rule}), "level": sarifLevel(f.severity),
+			"message": object{"text": okf.Visible(f.text)}, "partialFingerprints": object{"odd/v1": f.fingerprint(before)},
+		}
+		if file := okf.Visible(or(f.file, f.near)); file != "" {
+			u := url.URL{Path: file}
+			at := object{"artifactLocation": object{"uri": strings.ReplaceAll(u.EscapedPath(), ":", "%3A"), "uriBaseId": "SRCROOT"}}
+			if f.line > 0 {
+				at["region"] = object{"startLine": f.line}
+			}
+			result["locations"] = []object{{"physicalLocation": at}}
+		}
+		results = append(results, result)
 	}
-	return printJSON(env, sarifLog{Schema: "https://json.schemastore.org/sarif-2.1.0.json", Version: "2.1.0", Runs: []sarifRun{run}})
+	run := object{
+		"tool":               object{"driver": object{"name": "odd", "version": version(), "rules": table}},
+		"originalUriBaseIds": object{"SRCROOT": object{}}, // the top of the repository, as the report's reader knows it
+		"results":            results,
+	}
+	return printJSON(env, object{"$schema": "https://json.schemastore.org/sarif-2.1.0.json", "version": "2.1.0", "runs": []object{run}})
 }
 
-// level is a severity as SARIF says it.
-func level(s okf.Severity) string {
+// sarifLevel is a severity as SARIF says it.
+func sarifLevel(s okf.Severity) string {
 	switch s {
 	case okf.Error, okf.Warn:
 		return string(s)
 	}
 	return "note"
-}
-
-// sarif is where a finding is: a path from the top of the repository, which the
-// reader of the report knows as SRCROOT.
-func (f located) sarif() []sarifLocation {
-	file := okf.Visible(or(f.file, f.near))
-	if file == "" {
-		return nil
-	}
-	u := url.URL{Path: file}
-	at := sarifPhysical{Artifact: sarifArtifact{URI: strings.ReplaceAll(u.EscapedPath(), ":", "%3A"), Base: "SRCROOT"}}
-	if f.line > 0 {
-		at.Region = &sarifRegion{f.line}
-	}
-	return []sarifLocation{{at}}
 }
 
 // fingerprint names a finding by what it says and where, without its line, so

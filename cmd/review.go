@@ -96,7 +96,7 @@ func runQueue(ctx context.Context, env Env, asJSON bool) error {
 			continue
 		}
 		list = append(list, p)
-		rows = append(rows, []string{string(t.ID), proposes(p, v.cfg.Root), "$" + budget.MicroUSD(p.Cost).String(), p.Branch, t.Title})
+		rows = append(rows, []string{string(t.ID), holds(p.Counts, len(p.Paths)-len(p.Atoms(v.cfg.Root))), "$" + budget.MicroUSD(p.Cost).String(), p.Branch, t.Title})
 	}
 	if len(waiting) == 0 && !asJSON {
 		talk(env, "review: no proposal waits for you; odd task list shows the tasks")
@@ -105,11 +105,7 @@ func runQueue(ctx context.Context, env Env, asJSON bool) error {
 }
 
 func runReview(ctx context.Context, env Env, name string, stat, asJSON bool) error {
-	v, t, err := openTask(ctx, env, name, false)
-	if err != nil {
-		return err
-	}
-	p, err := v.proposal(t)
+	v, t, p, err := openProposal(ctx, env, name, false)
 	if err != nil {
 		return err
 	}
@@ -207,7 +203,7 @@ func (v *view) card(ctx context.Context, t board.Task, p review.Proposal, at ont
 	if len(at.read) > 0 {
 		line("warning", "inputs changed since the agent read them: %s", strings.Join(at.read, ", "))
 	}
-	line("made by", "%s, role %s, %d turn%s", madeBy(p.Substrate), p.Role, p.Turns, plural(int(p.Turns)))
+	line("made by", "%s, role %s, %s", madeBy(p.Substrate), p.Role, count(int(p.Turns), "turn"))
 	line("sandbox", "%s", describeSandbox(p.Sandbox))
 	for _, l := range sessionLines(p.Contract) {
 		line(l[0], "%s", l[1])
@@ -244,7 +240,7 @@ func madeBy(substrate string) string {
 	return "an agent (" + substrate + ")"
 }
 
-// inWords is proposes for the card, where nobody has read yet what is counted.
+// inWords is holds for the card, where nobody has read yet what is counted.
 func inWords(p review.Proposal, root string) string {
 	var parts []string
 	for _, e := range slices.Sorted(maps.Keys(p.Counts)) {
@@ -358,11 +354,6 @@ func (v *view) fileList(ctx context.Context, p review.Proposal, atoms []proposed
 	return out, nil
 }
 
-// proposes is what a proposal holds, in counts: atoms by effect, then other files.
-func proposes(p review.Proposal, root string) string {
-	return holds(p.Counts, len(p.Paths)-len(p.Atoms(root)))
-}
-
 // holds is "3 added, 1 updated, 2 files changed".
 func holds(atoms map[string]int, files int) string {
 	if files == 0 {
@@ -382,13 +373,6 @@ func effects(n map[string]int) string {
 		parts = append(parts, fmt.Sprintf("%d %s", n[e], e))
 	}
 	return or(strings.Join(parts, ", "), "nothing")
-}
-
-func plural(n int) string {
-	if n == 1 {
-		return ""
-	}
-	return "s"
 }
 
 // runRefresh judges the kept emission of a task again.

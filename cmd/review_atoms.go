@@ -138,11 +138,7 @@ func (v *view) atomBeside(a proposedAtom, texts []cited) string {
 
 // runReviewAtom shows one atom of a proposal beside its sources.
 func runReviewAtom(ctx context.Context, env Env, name, id string, asJSON bool) error {
-	v, t, err := openTask(ctx, env, name, false)
-	if err != nil {
-		return err
-	}
-	p, err := v.proposal(t)
+	v, t, p, err := openProposal(ctx, env, name, false)
 	if err != nil {
 		return err
 	}

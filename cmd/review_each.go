@@ -103,11 +103,7 @@ type walker struct {
 // runReviewEach shows the atoms of a proposal one after another and keeps what the person
 // decides about each.
 func runReviewEach(ctx context.Context, env Env, name string) error {
-	v, t, err := openTask(ctx, env, name, false)
-	if err != nil {
-		return err
-	}
-	p, err := v.proposal(t)
+	v, t, p, err := openProposal(ctx, env, name, false)
 	if err != nil {
 		return err
 	}

@@ -21,14 +21,10 @@ import (
 // its text. Where that cannot be done it prints what it would have done. It merges
 // nothing: a person still approves.
 func runReviewPR(ctx context.Context, env Env, name string, asJSON bool) error {
-	v, t, err := openTask(ctx, env, name, false)
-	if err != nil {
-		return err
-	}
 	if sign := env.agent(); sign != "" {
-		return refuse("not-a-person", "review --pr %s: an agent may not open pull requests (%s); a person runs this", t.ID, sign)
+		return refuse("not-a-person", "review --pr %s: an agent may not open pull requests (%s); a person runs this", name, sign)
 	}
-	p, err := v.proposal(t)
+	v, t, p, err := openProposal(ctx, env, name, false)
 	if err != nil {
 		return err
 	}
@@ -85,7 +81,7 @@ func (p pull) argv(body string) []string {
 // pullRequest is what is to be opened, and why it cannot be, "" where it can.
 func (v *view) pullRequest(ctx context.Context, t board.Task, p review.Proposal, at onto) (pr pull, why string, err error) {
 	base, elsewhere := v.target()
-	pr = pull{Remote: or(v.cfg.Remote, "origin"), Base: base, Branch: p.Branch, Commit: p.Commit, Title: secrets.RedactText(oneLine("odd: " + or(t.Title, string(t.ID)))), gh: v.env.program("gh")}
+	pr = pull{Remote: or(v.cfg.Remote, "origin"), Base: base, Branch: p.Branch, Commit: p.Commit, Title: secrets.RedactText(oneLine("odd: " + or(t.Title, string(t.ID)))), gh: v.env.findProgram("gh")}
 	card, err := v.card(ctx, t, p, at, fewFiles)
 	if err != nil {
 		return pr, "", err
@@ -166,8 +162,8 @@ func (e Env) ghEnv() []string {
 	return out
 }
 
-// program is the absolute path of a program on PATH, "" where there is none.
-func (e Env) program(name string) string {
+// findProgram returns the absolute path of a program on PATH, "" where there is none.
+func (e Env) findProgram(name string) string {
 	for _, dir := range filepath.SplitList(e.Getenv("PATH")) {
 		at := filepath.Join(dir, name)
 		if st, err := os.Stat(at); filepath.IsAbs(dir) && err == nil && st.Mode().IsRegular() && st.Mode()&0o111 != 0 {

@@ -93,19 +93,15 @@ func (b bundle) instead(query string) string {
 
 // hitText is a hit for a person: what it is, then where and the line itself.
 func (b bundle) hitText(env Env, h served.Found) string {
-	bold, faint, plain := "", "", ""
-	if env.color() {
-		bold, faint, plain = "\x1b[1m", "\x1b[2m", "\x1b[0m"
-	}
-	head := okf.Visible(string(h.ID))
+	text := env.paint("1", okf.Visible(string(h.ID)))
 	if h.Title != "" {
-		head += plain + "  " + okf.Visible(h.Title)
+		text += "  " + okf.Visible(h.Title)
 	}
-	text := fmt.Sprintf("%s%s%s %s(%s)%s\n", bold, head, plain, faint, okf.Visible(h.Type), plain)
+	text += " " + env.paint("2", "("+okf.Visible(h.Type)+")") + "\n"
 	if h.Text == "" {
 		return text
 	}
-	return text + fmt.Sprintf("    %s%s:%s %s\n", faint, b.place(env, h.Path, h.Line), plain, okf.Visible(h.Text))
+	return text + "    " + env.paint("2", b.place(env, h.Path, h.Line)+":") + " " + okf.Visible(h.Text) + "\n"
 }
 
 func get(env Env) *cli.Command {
@@ -139,11 +135,7 @@ func runGet(c *cli.Context, env Env) error {
 	if c.Bool("body") {
 		text = a.Body()
 	}
-	if env.Terminal {
-		text = []byte(okf.Visible(string(text)))
-	}
-	_, err = env.Stdout.Write(text)
-	return err
+	return printText(env, string(text))
 }
 
 // orEmpty is a list that JSON shows as [] and not as null.

@@ -137,10 +137,5 @@ func runTaskShow(c *cli.Context, env Env) error {
 	default:
 		talk(env, "%s: odd drain does not work on it: %s", t.ID, waits)
 	}
-	file := t.Atom.Bytes()
-	if env.Terminal {
-		file = []byte(okf.Visible(string(file)))
-	}
-	_, err = env.Stdout.Write(file)
-	return err
+	return printText(env, string(t.Atom.Bytes()))
 }

@@ -75,7 +75,7 @@ func openBoard(ctx context.Context, env Env, fetch bool) (*view, error) {
 // openShared is openBoard with what the remote has.
 func openShared(ctx context.Context, env Env) (*view, error) { return openBoard(ctx, env, true) }
 
-// openTaskOnly is openTask for verbs that look at no other atoms than tasks.
+// openTaskOnly is the board with one of its tasks, for verbs that look at no other atoms.
 func openTaskOnly(ctx context.Context, env Env, name string, fetch bool) (*view, board.Task, error) {
 	w, err := openWorkspace(ctx, env)
 	if err != nil {
@@ -90,14 +90,18 @@ func openTaskOnly(ctx context.Context, env Env, name string, fetch bool) (*view,
 	return v, t, err
 }
 
-// openTask is openBoard with one of its tasks.
-func openTask(ctx context.Context, env Env, name string, fetch bool) (*view, board.Task, error) {
+// openProposal is openBoard with one of its tasks, and what that proposes.
+func openProposal(ctx context.Context, env Env, name string, fetch bool) (*view, board.Task, review.Proposal, error) {
 	v, err := openBoard(ctx, env, fetch)
 	if err != nil {
-		return nil, board.Task{}, err
+		return nil, board.Task{}, review.Proposal{}, err
 	}
 	t, err := v.task(name)
-	return v, t, err
+	if err != nil {
+		return v, t, review.Proposal{}, err
+	}
+	p, err := v.proposal(t)
+	return v, t, p, err
 }
 
 // openCurrent is the board as a person sees it.
@@ -465,6 +469,16 @@ func awaitAnswer[T any](ctx context.Context, tty io.Writer, ask func() (T, error
 	case a := <-done:
 		return a.said, a.err
 	}
+}
+
+// decider returns who git says acts at a place, and refuses where no person decides.
+func (w *workspace) decider(ctx context.Context, act string, at review.Place) (review.Person, error) {
+	who, err := w.repo.Identity(ctx)
+	if err != nil {
+		return review.Person{}, err
+	}
+	p := review.Person{Name: who.Name, Email: who.Email}
+	return p, review.Allowed(act, p, at)
 }
 
 // place is where the person is, as far as it can be told.
