@@ -7,9 +7,9 @@ import (
 	"strings"
 )
 
-// above are the names of the programs that this process was started from, the nearest
+// parentPrograms returns the names of the programs that this process was started from, the nearest
 // first, as far as /proc tells.
-func above() []string {
+func parentPrograms() []string {
 	var out []string
 	for pid := os.Getppid(); pid > 1; {
 		b, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))

@@ -8,9 +8,9 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// above are the names of the programs that this process was started from, the nearest
+// parentPrograms returns the names of the programs that this process was started from, the nearest
 // first. Their arguments are not read, so that the script of an interpreter is not known.
-func above() []string {
+func parentPrograms() []string {
 	var out []string
 	for pid := os.Getppid(); pid > 1; {
 		p, err := unix.SysctlKinfoProc("kern.proc.pid", pid)

@@ -20,22 +20,22 @@ func TestWhoAsks(t *testing.T) {
 		}
 	}
 	for _, name := range AgentVars() {
-		if got, want := env(name).agent(), name+" is set"; got != want {
+		if got, want := env(name).agentSign(), name+" is set"; got != want {
 			t.Errorf("with %s: %q, want %q", name, got, want)
 		}
 	}
 	// What stands in a person's profile, or in the terminal of their editor, makes nobody an agent.
 	for _, name := range []string{"", "HOME", "CURSOR_TRACE_ID", "CLAUDE_CODE_SSE_PORT", "CLAUDE_CODE_USE_BEDROCK", "CLAUDE_CODE_MAX_OUTPUT_TOKENS", "CODEX_HOME", "OPENCODE_CONFIG", "GEMINI_API_KEY"} {
-		if got := env(name, "bash", "cursor", "code", "sshd", "systemd").agent(); got != "" {
+		if got := env(name, "bash", "cursor", "code", "sshd", "systemd").agentSign(); got != "" {
 			t.Errorf("with %s: %q, want a person", name, got)
 		}
 	}
 	for _, name := range agentPrograms {
-		if got, want := env("", "sh", name, "bash").agent(), name+" started this command"; got != want {
+		if got, want := env("", "sh", name, "bash").agentSign(), name+" started this command"; got != want {
 			t.Errorf("under %s: %q, want %q", name, got, want)
 		}
 	}
-	if got := (Env{Getenv: func(string) string { return "" }}).agent(); got != "" {
+	if got := (Env{Getenv: func(string) string { return "" }}).agentSign(); got != "" {
 		t.Errorf("where nothing is known: %q", got)
 	}
 }
@@ -66,7 +66,7 @@ func TestProgramNames(t *testing.T) {
 
 func TestAboveNamesTheParent(t *testing.T) {
 	t.Parallel()
-	if len(above()) == 0 {
+	if len(parentPrograms()) == 0 {
 		t.Error("no program started this test")
 	}
 }

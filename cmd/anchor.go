@@ -85,7 +85,7 @@ func anchorExpress(env Env) *cli.Command {
 		anchor.Desk.Express)
 }
 
-// anchorStage is a verb that hands a payload to a stage.
+// anchorStage returns a verb that hands a payload to a stage.
 func anchorStage(env Env, name, about string, stage func(anchor.Desk, string, []byte) anchor.Result) *cli.Command {
 	return command(&cli.Command{
 		Name:      name,
@@ -188,7 +188,7 @@ func runAnchorVerify(c *cli.Context, env Env, a *anchorage) error {
 	return anchorRefused(env, "anchor verify", bad)
 }
 
-// verdictRows are a row for each session, and behind it one for each thing
+// verdictRows returns a row for each session, and behind it one for each thing
 // that is wrong with it or has changed.
 func verdictRows(all []anchor.Verdict) [][]string {
 	rows := [][]string{}
@@ -274,7 +274,7 @@ func runAnchorLs(c *cli.Context, env Env, a *anchorage) error {
 		if s.Problem != nil {
 			trouble = string(s.Problem.Code)
 		}
-		return []string{s.Token, s.State, string(s.Stage), s.Role, string(s.Mode), s.Branch, s.Focus, stamp(s.Expires), s.By, trouble}
+		return []string{s.Token, s.State, string(s.Stage), s.Role, string(s.Mode), s.Branch, s.Focus, formatTime(s.Expires), s.By, trouble}
 	})
 }
 

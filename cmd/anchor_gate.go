@@ -207,7 +207,7 @@ func (a *anchorage) gatekeeper() anchor.Gatekeeper {
 	}
 }
 
-// headFacts are the branch and HEAD, spelled as Facts spells them.
+// headFacts returns the branch and HEAD, spelled as Facts spells them.
 func (a *anchorage) headFacts() (anchor.Facts, error) {
 	branch, err := a.repo.Branch()
 	if err != nil {
@@ -226,7 +226,7 @@ func (a *anchorage) headFacts() (anchor.Facts, error) {
 	return anchor.Facts{OK: true, Head: string(head), Branch: branch}, nil
 }
 
-// nearConstitution is constitution, which takes a role's atom from where odd init
+// nearConstitution is findConstitution that first looks for a role's atom where odd init
 // puts it, when it is there, without looking for others.
 func (a *anchorage) nearConstitution(role string) (anchor.Constitution, error) {
 	name := path.Join("roles", role+".md")
@@ -238,5 +238,5 @@ func (a *anchorage) nearConstitution(role string) (anchor.Constitution, error) {
 			}
 		}
 	}
-	return a.constitution(role)
+	return a.findConstitution(role)
 }

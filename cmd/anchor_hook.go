@@ -46,7 +46,7 @@ func hookFile(env Env, c *cli.Context) (settingsFile, error) {
 	case local && file != "":
 		return settingsFile{}, usage("%s: --local and --file name two files; want one", verbOf(c))
 	case file != "":
-		return settingsFile{env.path(file), file}, nil
+		return settingsFile{env.absPath(file), file}, nil
 	}
 	r, err := repo.Open(env.Dir, env.Environ)
 	if err != nil {
@@ -59,9 +59,9 @@ func hookFile(env Env, c *cli.Context) (settingsFile, error) {
 	return settingsFile{filepath.Join(r.Root(), filepath.FromSlash(name)), name}, nil
 }
 
-// read returns what the file holds, nil if it is not there. It follows no link:
+// readSettings returns what the file holds, nil if it is not there. It follows no link:
 // a link would have the edit land in a file that nobody named.
-func (f settingsFile) read() ([]byte, error) {
+func (f settingsFile) readSettings() ([]byte, error) {
 	for _, p := range []string{filepath.Dir(f.path), f.path} {
 		st, err := os.Lstat(p)
 		switch {
@@ -82,9 +82,9 @@ func (f settingsFile) read() ([]byte, error) {
 	return b, err
 }
 
-// write replaces the file whole or not at all; nil removes it, and its folder if
+// writeSettings replaces the file whole or not at all; nil removes it, and its folder if
 // that is then empty.
-func (f settingsFile) write(b []byte) error {
+func (f settingsFile) writeSettings(b []byte) error {
 	dir := filepath.Dir(f.path)
 	if b == nil {
 		err := os.Remove(f.path)
@@ -102,7 +102,7 @@ func (f settingsFile) write(b []byte) error {
 // byAgent refuses what only a person does: an agent that installs its own gate
 // could take it out too.
 func byAgent(env Env, verb string) error {
-	if sign := env.agent(); sign != "" {
+	if sign := env.agentSign(); sign != "" {
 		return refuse("in-session", "%s: an agent's session does not touch its own gate (%s); run it in a terminal of your own", verb, sign)
 	}
 	return nil
@@ -117,7 +117,7 @@ func editHook(c *cli.Context, env Env, edit func(string, []byte) ([]byte, error)
 	if err != nil {
 		return err
 	}
-	was, err := f.read()
+	was, err := f.readSettings()
 	if err != nil {
 		return err
 	}
@@ -127,7 +127,7 @@ func editHook(c *cli.Context, env Env, edit func(string, []byte) ([]byte, error)
 	}
 	changed := !bytes.Equal(was, now) || (was == nil) != (now == nil)
 	if changed {
-		if err := f.write(now); err != nil {
+		if err := f.writeSettings(now); err != nil {
 			return err
 		}
 	}
@@ -183,7 +183,7 @@ func anchorHookCheck(env Env) *cli.Command {
 	})
 }
 
-// harnessFiles are the settings that a session in this work tree reads.
+// harnessFiles returns the settings that a session in this work tree reads.
 func harnessFiles(env Env) ([]settingsFile, error) {
 	r, err := repo.Open(env.Dir, env.Environ)
 	if err != nil {
@@ -220,7 +220,7 @@ func runAnchorHookCheck(c *cli.Context, env Env) error {
 	var rows []hookRow
 	installed, bad := false, false
 	for _, f := range all {
-		b, err := f.read()
+		b, err := f.readSettings()
 		if err != nil {
 			return err
 		}

@@ -52,7 +52,7 @@ func codesOf(ps []anchor.Problem) (out []string) {
 	return out
 }
 
-// anchorPage is an answer as a page: where the session stands, what was found,
+// anchorPage returns an answer as a page: where the session stands, what was found,
 // what to mend, the template, and the next command at the end.
 func anchorPage(r anchor.Result) string {
 	head := r.Stage
@@ -102,7 +102,7 @@ func problemLines(ps []anchor.Problem, said string) string {
 	return b.String()
 }
 
-// armLines are what the server found, a member a line, without an envelope that
+// armLines returns what the server found, a member a line, without an envelope that
 // could be taken for a template.
 func armLines(a anchor.Arm) string {
 	var names []string

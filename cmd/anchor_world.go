@@ -52,32 +52,32 @@ func openAnchor(ctx context.Context, env Env) (*anchorage, error) {
 	if err != nil {
 		return nil, errors.Join(err, a.Close())
 	}
-	a.desk.World = a.world(ctx)
+	a.desk.World = a.newWorld(ctx)
 	return a, nil
 }
 
 // Close lets go of the work tree.
 func (a *anchorage) Close() error { return a.tree.Close() }
 
-func (a *anchorage) world(ctx context.Context) anchor.World {
+func (a *anchorage) newWorld(ctx context.Context) anchor.World {
 	return anchor.World{
 		Now:          a.env.Now().UTC(),
-		Random:       a.env.random,
+		Random:       a.env.readRandom,
 		WorkTree:     a.repo.Root(),
 		Files:        a.tree.FS(),
-		Facts:        func() (anchor.Facts, error) { return a.facts(ctx) },
+		Facts:        func() (anchor.Facts, error) { return a.readFacts(ctx) },
 		Descends:     func(head, from string) (bool, error) { return a.repo.Descends(ctx, head, from) },
-		Constitution: a.constitution,
+		Constitution: a.findConstitution,
 		Committed:    a.isCommitted,
-		Protected:    a.protector(),
+		Protected:    a.newProtector(),
 		Phase:        func() (string, string) { return anchor.Phase(a.tree.FS()) },
 		TTL:          a.cfg.Anchor.TTL,
 	}
 }
 
-// facts leaves out the state directory: what a session records of itself is no
-// change of its own.
-func (a *anchorage) facts(ctx context.Context) (anchor.Facts, error) {
+// readFacts returns the state of the work tree, but for the state directory: a session's
+// own record is no change.
+func (a *anchorage) readFacts(ctx context.Context) (anchor.Facts, error) {
 	f, err := a.repo.Facts(ctx, a.cfg.Anchor.State)
 	out := anchor.Facts{OK: f.OK, Head: f.Head, Branch: f.Branch, Upstream: f.Upstream, Ahead: f.Ahead, Behind: f.Behind}
 	for _, c := range f.Files {
@@ -89,7 +89,7 @@ func (a *anchorage) facts(ctx context.Context) (anchor.Facts, error) {
 // isCommitted says whether HEAD holds a file as it stands. What git may do to the
 // ends of lines when it writes a file out is no difference.
 func (a *anchorage) isCommitted(path string) (why string, ok bool) {
-	old, now, err := a.versions(path)
+	old, now, err := a.readVersions(path)
 	lines := func(b []byte) []byte { return bytes.ReplaceAll(b, []byte("\r\n"), []byte("\n")) }
 	switch {
 	case errors.Is(err, repo.ErrNoRef):
@@ -102,8 +102,8 @@ func (a *anchorage) isCommitted(path string) (why string, ok bool) {
 	return "it was changed since it was committed", bytes.Equal(lines(old), lines(now))
 }
 
-// versions are a file's bytes in HEAD and in the work tree.
-func (a *anchorage) versions(path string) (old, now []byte, err error) {
+// readVersions returns a file's bytes in HEAD and in the work tree.
+func (a *anchorage) readVersions(path string) (old, now []byte, err error) {
 	head, err := a.repo.Ref("HEAD")
 	if err != nil {
 		return nil, nil, err
@@ -119,8 +119,8 @@ func (a *anchorage) versions(path string) (old, now []byte, err error) {
 	return old, now, err
 }
 
-// constitution reads the bundle only where no agent file speaks for the role.
-func (a *anchorage) constitution(role string) (anchor.Constitution, error) {
+// findConstitution reads the bundle only where no agent file speaks for the role.
+func (a *anchorage) findConstitution(role string) (anchor.Constitution, error) {
 	where := anchor.Charters{Files: a.tree.FS(), Places: a.cfg.Anchor.Constitutions, Bundle: a.cfg.Root}
 	c, err := where.Find(role)
 	var refused anchor.Refusal
@@ -139,9 +139,9 @@ func (a *anchorage) constitution(role string) (anchor.Constitution, error) {
 	return where.Find(role)
 }
 
-// protector tells what no session writes: what no machine does, the sessions
-// themselves, and what constitutions are read from.
-func (a *anchorage) protector() func(path string) (string, bool) {
+// newProtector returns a function that reports a path which no session may write, and why:
+// protected files, the records of sessions, and the files that constitutions are read from.
+func (a *anchorage) newProtector() func(path string) (string, bool) {
 	extra := sync.OnceValue(func() []string {
 		globs := []string{a.cfg.Anchor.State + "/**"}
 		for _, p := range a.cfg.Anchor.Constitutions {

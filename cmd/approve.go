@@ -20,7 +20,7 @@ import (
 	"github.com/odd-cli/odd/okf"
 )
 
-func approve(env Env) *cli.Command {
+func approveVerb(env Env) *cli.Command {
 	return command(&cli.Command{
 		Name:         "approve",
 		Usage:        "merge a reviewed proposal; only a person can",
@@ -94,15 +94,15 @@ func runApprove(ctx context.Context, env Env, o approval) error {
 	if err != nil {
 		return err
 	}
-	onto, err := v.bind(ctx, t, p)
+	onto, err := v.bindProposal(ctx, t, p)
 	if err != nil {
 		return err
 	}
-	if o.op, err = v.deciding(ctx, t, p, onto); err != nil {
+	if o.op, err = v.findDecidable(ctx, t, p, onto); err != nil {
 		return err
 	}
 	o.landed = onto.landed
-	if onto.change, err = v.judgement(t, onto.landed); err != nil {
+	if onto.change, err = v.readJudgement(t, onto.landed); err != nil {
 		return err
 	}
 	if o.checked, err = v.checkApproval(ctx, t, p, o.op, onto); err != nil {
@@ -113,14 +113,14 @@ func runApprove(ctx context.Context, env Env, o approval) error {
 	if err != nil {
 		return err
 	}
-	take, err := v.part(p, o.without, o.edits)
+	take, err := v.takePart(p, o.without, o.edits)
 	if err != nil {
 		return err
 	}
-	if err := v.excepts(t, take.Proposal, o.verify); err != nil {
+	if err := v.checkExceptions(t, take.Proposal, o.verify); err != nil {
 		return err
 	}
-	others, err := v.endorses(ctx, t, take, o)
+	others, err := v.checkApprovers(ctx, t, take, o)
 	if err != nil {
 		return err
 	}
@@ -131,7 +131,7 @@ func runApprove(ctx context.Context, env Env, o approval) error {
 	} else if len(others) > 0 {
 		act = "endorse " + string(t.ID)
 	}
-	texts, err := v.unseen(take, o)
+	texts, err := v.showUnseen(take, o)
 	if err != nil {
 		return err
 	}
@@ -139,24 +139,24 @@ func runApprove(ctx context.Context, env Env, o approval) error {
 	if o.verify.All || len(o.verify.Only) > 0 {
 		files = len(p.Paths)
 	}
-	card, err := v.card(ctx, t, p, onto, files)
+	card, err := v.proposalCard(ctx, t, p, onto, files)
 	if err != nil {
 		return err
 	}
-	h, err := v.human(ctx, texts+card+take.lines()+walked, act, string(t.ID), o.yes)
+	h, err := v.confirmHuman(ctx, texts+card+take.leftOutLines()+walked, act, string(t.ID), o.yes)
 	if err != nil {
 		return err
 	}
 	if len(others) > 0 {
-		oid, err := v.endorse(ctx, t, p, h)
+		oid, err := v.commitEndorsement(ctx, t, p, h)
 		if err != nil {
 			return err
 		}
 		talk(env, "%s: %s", t.ID, waitsFor(others))
-		return printRows(env, [][]string{{string(t.ID), string(board.Review), h.By(), short(oid), "endorsed"}})
+		return printRows(env, [][]string{{string(t.ID), string(board.Review), h.By(), shortID(oid), "endorsed"}})
 	}
 	commit := v.approveHere
-	if _, elsewhere := v.target(); elsewhere {
+	if _, elsewhere := v.targetBranch(); elsewhere {
 		commit = v.approveForTarget
 	}
 	oid, err := commit(ctx, t, take, o, h)
@@ -173,7 +173,7 @@ func runApprove(ctx context.Context, env Env, o approval) error {
 			LeftOut []review.LeftOut `json:"left_out,omitempty"`
 		}{string(t.ID), h.By(), string(oid), o.checked.Ran, take.left})
 	}
-	row := []string{string(t.ID), v.afterApproval(), h.By(), short(oid)}
+	row := []string{string(t.ID), v.afterApproval(), h.By(), shortID(oid)}
 	if taken != "" {
 		row = append(row, taken)
 	}
@@ -185,13 +185,13 @@ func runApprove(ctx context.Context, env Env, o approval) error {
 // scrolls past them.
 const mostVerified = 12
 
-// unseen are the texts of the atoms that --verify would mark and that this clone did not
+// showUnseen returns the texts of the atoms that --verify would mark and that this clone did not
 // show: a person sees each one before they say that they verified it.
-func (v *view) unseen(p part, o approval) (string, error) {
+func (v *view) showUnseen(p takenPart, o approval) (string, error) {
 	if !o.verify.All {
 		return "", nil
 	}
-	w, _, err := v.walk(p.Proposal)
+	w, _, err := v.readWalk(p.Proposal)
 	if err != nil {
 		return "", err
 	}
@@ -208,34 +208,34 @@ func (v *view) unseen(p part, o approval) (string, error) {
 		if err != nil {
 			return "", err
 		}
-		b.WriteString(plain(v.atomBeside(a, texts)) + "\n")
+		b.WriteString(nameHidden(v.atomBeside(a, texts)) + "\n")
 	}
 	if n > mostVerified || n > 0 && o.yes {
-		return "", refuse("state", "approve %s: --verify would mark %s that you were not shown, and shows at most %d itself, in a terminal; odd review %[1]s --each shows one after another, or name what you have read with --verify-atom ID", p.Task, count(n, "atom"), mostVerified)
+		return "", refuse("state", "approve %s: --verify would mark %s that you were not shown, and shows at most %d itself, in a terminal; odd review %[1]s --each shows one after another, or name what you have read with --verify-atom ID", p.Task, countNoun(n, "atom"), mostVerified)
 	}
 	return b.String(), nil
 }
 
 func (v *view) afterApproval() string {
-	if target, elsewhere := v.target(); elsewhere {
+	if target, elsewhere := v.targetBranch(); elsewhere {
 		return "approved; merge it into " + target + ", then run odd sync"
 	}
 	return string(board.Done)
 }
 
-// onto is where a proposal would land and what moved there since.
-type onto struct {
+// landingSite is where a proposal would land and what moved there since.
+type landingSite struct {
 	tip    repo.OID
 	read   []string     // inputs of the task that changed since the session read them
-	change *judged      // what the op that waits with it was judged on; nil for none
+	change *changeCard  // what the op that waits with it was judged on; nil for none
 	landed *pipeline.Op // that landed it by itself; nil for none
 }
 
-// bind refuses a proposal that is not, byte for byte, what the run recorded and
+// bindProposal refuses a proposal that is not, byte for byte, what the run recorded and
 // would be merged over.
-func (v *view) bind(ctx context.Context, t board.Task, p review.Proposal) (onto, error) {
-	at := onto{tip: v.tip}
-	if target, elsewhere := v.target(); elsewhere {
+func (v *view) bindProposal(ctx context.Context, t board.Task, p review.Proposal) (landingSite, error) {
+	at := landingSite{tip: v.tip}
+	if target, elsewhere := v.targetBranch(); elsewhere {
 		tip, err := v.repo.Ref(v.line.Local(target))
 		if err != nil {
 			return at, fmt.Errorf("target %s: %w", target, err)
@@ -245,18 +245,18 @@ func (v *view) bind(ctx context.Context, t board.Task, p review.Proposal) (onto,
 	if err := v.branchHolds(ctx, p); err != nil {
 		return at, err
 	}
-	now, err := v.blobs(at.tip)
+	now, err := v.blobReader(at.tip)
 	if err != nil {
 		return at, err
 	}
 	if at.landed, err = v.landedBy(ctx, t); err != nil {
 		return at, err
 	}
-	then, err := v.blobs(repo.OID(p.Commit))
+	then, err := v.blobReader(repo.OID(p.Commit))
 	if err != nil {
-		return at, refuse("branch", "%s: the proposal's commit %s is not in this clone; run git fetch, or odd reject %s --reason \"why\"", t.ID, short(repo.OID(p.Commit)), t.ID)
+		return at, refuse("branch", "%s: the proposal's commit %s is not in this clone; run git fetch, or odd reject %s --reason \"why\"", t.ID, shortID(repo.OID(p.Commit)), t.ID)
 	}
-	if err := v.basis(ctx, p, at.tip); err != nil {
+	if err := v.checkBasis(ctx, p, at.tip); err != nil {
 		return at, err
 	}
 	changes, err := v.repo.Diff(ctx, repo.OID(p.Base), repo.OID(p.Commit))
@@ -277,20 +277,20 @@ func (v *view) bind(ctx context.Context, t board.Task, p review.Proposal) (onto,
 	return at, err
 }
 
-// basis refuses a proposal that would bring more history than its own commit:
+// checkBasis refuses a proposal that would bring more history than its own commit:
 // one that is not made on the recorded base, or whose base tip does not hold.
-func (v *view) basis(ctx context.Context, p review.Proposal, tip repo.OID) error {
+func (v *view) checkBasis(ctx context.Context, p review.Proposal, tip repo.OID) error {
 	c, err := v.repo.Commit(repo.OID(p.Commit))
 	if err != nil {
 		return err
 	}
 	if len(c.Parents) != 1 || string(c.Parents[0]) != p.Base {
-		return refuse("branch", "%s: the proposal %s is not based on commit %s, from which the agent worked; odd reject %s --reason \"why\"", p.Task, short(c.OID), short(repo.OID(p.Base)), p.Task)
+		return refuse("branch", "%s: the proposal %s is not based on commit %s, from which the agent worked; odd reject %s --reason \"why\"", p.Task, shortID(c.OID), shortID(repo.OID(p.Base)), p.Task)
 	}
 	if in, err := v.repo.Ancestor(ctx, c.Parents[0], tip); err != nil || in {
 		return err
 	}
-	return refuse("moved", "%s: the commit it was made from, %s, is no longer in the target branch, so its history was rewritten; %s", p.Task, short(repo.OID(p.Base)), v.wayOut(p))
+	return refuse("moved", "%s: the commit it was made from, %s, is no longer in the target branch, so its history was rewritten; %s", p.Task, shortID(repo.OID(p.Base)), v.wayOut(p))
 }
 
 // branchHolds refuses a review branch that carries anything but the recorded proposal.
@@ -305,21 +305,21 @@ func (v *view) branchHolds(ctx context.Context, p review.Proposal) error {
 		}
 	}
 	if string(tip) != p.Commit {
-		if c, err := v.repo.Commit(tip); err == nil && v.approves(ctx, c, p) {
+		if c, err := v.repo.Commit(tip); err == nil && v.isApproval(ctx, c, p) {
 			return refuse("state", "%s: %s already approved it; merge %s, then run odd sync", p.Task, c.Author.Email, p.Branch)
 		}
 		return refuse("branch", "%s: somebody moved the branch %s to %s after odd proposed %s; run %s to move it back, or odd reject %s --reason \"why\"",
-			p.Task, p.Branch, short(tip), short(repo.OID(p.Commit)), v.moveBack(p), p.Task)
+			p.Task, p.Branch, shortID(tip), shortID(repo.OID(p.Commit)), v.moveBack(p), p.Task)
 	}
 	return nil
 }
 
-// moveBack is the command that puts the review branch back to the proposal.
+// moveBack returns the command that puts the review branch back to the proposal.
 func (v *view) moveBack(p review.Proposal) string {
 	if v.line.Remote == "" {
-		return fmt.Sprintf("git branch -f %s %s", p.Branch, short(repo.OID(p.Commit)))
+		return fmt.Sprintf("git branch -f %s %s", p.Branch, shortID(repo.OID(p.Commit)))
 	}
-	return fmt.Sprintf("git push --force %s %s:refs/heads/%s", v.line.Remote, short(repo.OID(p.Commit)), p.Branch)
+	return fmt.Sprintf("git push --force %s %s:refs/heads/%s", v.line.Remote, shortID(repo.OID(p.Commit)), p.Branch)
 }
 
 // readSince lists the task's inputs that changed between the base and the tip.
@@ -345,15 +345,15 @@ func (v *view) readSince(ctx context.Context, t board.Task, p review.Proposal, t
 
 // approveHere merges what the person takes of the proposal into the board: one commit by
 // the person.
-func (v *view) approveHere(ctx context.Context, t board.Task, p part, o approval, h review.Human) (repo.OID, error) {
+func (v *view) approveHere(ctx context.Context, t board.Task, p takenPart, o approval, h review.Human) (repo.OID, error) {
 	tree, conflicts, err := drain.MergeProposal(ctx, v.repo, v.tip, repo.OID(p.Commit))
 	if err != nil {
 		return "", fmt.Errorf("approve %s: the proposal cannot be merged into %s: %w: %s; %s", t.ID, v.line.Name(), err, strings.Join(conflicts, ", "), v.wayOut(p.Proposal))
 	}
 	if is := o.checked.Tree; is != "" && is != tree {
-		return "", refuse("moved", "approve %s: the board changed while the checks ran (tree %s, checked was %s); nothing was done, run odd approve %[1]s again", t.ID, short(tree), short(is))
+		return "", refuse("moved", "approve %s: the board changed while the checks ran (tree %s, checked was %s); nothing was done, run odd approve %[1]s again", t.ID, shortID(tree), shortID(is))
 	}
-	if tree, err = v.without(ctx, tree, p.paths, v.tip); err != nil {
+	if tree, err = v.restorePaths(ctx, tree, p.paths, v.tip); err != nil {
 		return "", err
 	}
 	if tree, err = v.repo.WriteTree(ctx, tree, repo.Changes(p.edits)); err != nil {
@@ -369,16 +369,16 @@ func (v *view) approveHere(ctx context.Context, t board.Task, p part, o approval
 	}
 	msg := approvalMessage(t, p, o, h, "", v.verifiedBlobs(p.Proposal, o.verify, files), files)
 	ch := repo.Changes(files)
-	if ch[v.file(t.Path)], err = review.Decline(ch[v.file(t.Path)], t, p.declines, h, v.env.Now()); err != nil {
+	if ch[v.repoPath(t.Path)], err = review.Decline(ch[v.repoPath(t.Path)], t, p.declines, h, v.env.Now()); err != nil {
 		return "", err
 	}
-	if err := v.reindex(ctx, ch, p, merged); err != nil {
+	if err := v.updateIndexes(ctx, ch, p, merged); err != nil {
 		return "", err
 	}
-	if err := v.conclude(ch, o.op, pipeline.Merged, strings.Join(append([]string{"approved by " + h.By()}, o.checked.Ran...), "; ")); err != nil {
+	if err := v.concludeOp(ch, o.op, pipeline.Merged, strings.Join(append([]string{"approved by " + h.By()}, o.checked.Ran...), "; ")); err != nil {
 		return "", err
 	}
-	return v.personal(ctx, []repo.OID{v.tip, repo.OID(p.Commit)}, tree, ch, msg)
+	return v.landPersonal(ctx, []repo.OID{v.tip, repo.OID(p.Commit)}, tree, ch, msg)
 }
 
 // verifiedBlobs returns the blobs of the atoms that v marks, by id.
@@ -392,7 +392,7 @@ func (v *view) verifiedBlobs(p review.Proposal, marks review.Verify, files revie
 	return out
 }
 
-func approvalMessage(t board.Task, p part, o approval, h review.Human, note string, verified map[string]string, files review.Files) string {
+func approvalMessage(t board.Task, p takenPart, o approval, h review.Human, note string, verified map[string]string, files review.Files) string {
 	var except []string
 	for _, id := range o.verify.Except {
 		except = append(except, string(id))
@@ -405,12 +405,12 @@ func approvalMessage(t board.Task, p part, o approval, h review.Human, note stri
 		pairs = append(pairs, "Odd-Verified", name+"@"+verified[name])
 	}
 	pairs = append(pairs, "Odd-Except", strings.Join(except, ", "))
-	return trailers("approve: "+or(t.Title, string(t.ID)), note, append(pairs, p.trailers(files)...)...)
+	return commitMessage("approve: "+or(t.Title, string(t.ID)), note, append(pairs, p.trailerPairs(files)...)...)
 }
 
-// excepts refuses an exception that the proposal does not hold, before anybody types
+// checkExceptions refuses an exception that the proposal does not hold, before anybody types
 // a confirmation.
-func (v *view) excepts(t board.Task, p review.Proposal, o review.Verify) error {
+func (v *view) checkExceptions(t board.Task, p review.Proposal, o review.Verify) error {
 	if len(o.Except)+len(o.Only) == 0 {
 		return nil
 	}
@@ -418,7 +418,7 @@ func (v *view) excepts(t board.Task, p review.Proposal, o review.Verify) error {
 	if err != nil {
 		return err
 	}
-	return o.Known(t, v.file(t.Path), v.atomsOf(tree, p))
+	return o.Known(t, v.repoPath(t.Path), v.atomsOf(tree, p))
 }
 
 // atomsOf reads the proposal's atoms from the merged tree.
@@ -434,8 +434,8 @@ func (v *view) atomsOf(merged fs.FS, p review.Proposal) review.Files {
 
 // approveForTarget adds the person's commit to the review branch, which changes only what
 // they leave out, edit or verify; a forge merges it and odd sync writes done.
-func (v *view) approveForTarget(ctx context.Context, t board.Task, p part, o approval, h review.Human) (repo.OID, error) {
-	target, _ := v.target()
+func (v *view) approveForTarget(ctx context.Context, t board.Task, p takenPart, o approval, h review.Human) (repo.OID, error) {
+	target, _ := v.targetBranch()
 	tree, err := v.approvedTree(ctx, p)
 	if err != nil {
 		return "", err
@@ -444,10 +444,10 @@ func (v *view) approveForTarget(ctx context.Context, t board.Task, p part, o app
 	if err != nil {
 		return "", err
 	}
-	delete(files, v.file(t.Path)) // odd sync writes it
+	delete(files, v.repoPath(t.Path)) // odd sync writes it
 	note := fmt.Sprintf("Merging this branch into %s lands the proposal as this commit has it.", target)
 	msg := approvalMessage(t, p, o, h, note, v.verifiedBlobs(p.Proposal, o.verify, files), files)
-	oid, err := v.sign(ctx, []repo.OID{repo.OID(p.Commit)}, tree, repo.Changes(files), msg)
+	oid, err := v.signCommit(ctx, []repo.OID{repo.OID(p.Commit)}, tree, repo.Changes(files), msg)
 	if err != nil {
 		return "", err
 	}
@@ -471,4 +471,4 @@ func (v *view) approveForTarget(ctx context.Context, t board.Task, p part, o app
 	return oid, branch.Land(ctx, old, oid, kept)
 }
 
-func short(oid repo.OID) string { return string(oid[:min(10, len(oid))]) }
+func shortID(oid repo.OID) string { return string(oid[:min(10, len(oid))]) }

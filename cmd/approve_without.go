@@ -30,7 +30,7 @@ type proposedAtom struct {
 	at review.Path
 }
 
-// proposedAtoms are the atoms that a proposal adds or changes, in the order of its paths.
+// proposedAtoms returns the atoms that a proposal adds or changes, in the order of its paths.
 // A file that is no atom is in the diff alone.
 func (v *view) proposedAtoms(p review.Proposal) []proposedAtom {
 	var out []proposedAtom
@@ -54,8 +54,8 @@ func byID(atoms []proposedAtom) map[okf.ID]review.Path {
 	return out
 }
 
-// part is what a person takes of a proposal.
-type part struct {
+// takenPart is what a person takes of a proposal.
+type takenPart struct {
 	review.Proposal // of what is taken
 	left            []review.LeftOut
 	declines        []board.Decline
@@ -64,13 +64,13 @@ type part struct {
 	edits           review.Files  // what the person made of atoms, by path
 }
 
-// part is the part of a proposal that left does not name, with the person's edits.
-func (v *view) part(p review.Proposal, left []review.LeftOut, edits review.Files) (part, error) {
+// takePart returns the proposal without what left names, with the person's edits.
+func (v *view) takePart(p review.Proposal, left []review.LeftOut, edits review.Files) (takenPart, error) {
 	if len(left) == 0 {
-		return part{Proposal: p, edits: edits}, nil
+		return takenPart{Proposal: p, edits: edits}, nil
 	}
 	var err error
-	atoms, out := v.proposedAtoms(p), part{left: left, edits: edits}
+	atoms, out := v.proposedAtoms(p), takenPart{left: left, edits: edits}
 	if out.Proposal, out.paths, err = p.Without(left, byID(atoms)); err != nil {
 		return out, err
 	}
@@ -82,12 +82,12 @@ func (v *view) part(p review.Proposal, left []review.LeftOut, edits review.Files
 	return out, nil
 }
 
-// declineOf is a no to an atom, by whoever confirms it.
+// declineOf returns a no to an atom, by whoever confirms it.
 func declineOf(a proposedAtom, reason string) board.Decline {
 	return board.Decline{ID: a.ID, Text: okf.Grounds(&a.Atom), Reason: reason}
 }
 
-// linksTo are the links that atoms have to those which stand at paths and are new, so
+// linksTo returns the links that atoms have to those which stand at paths and are new, so
 // that nothing is there without them.
 func linksTo(atoms []proposedAtom, paths []review.Path) (links []string) {
 	gone := map[string]bool{}
@@ -105,18 +105,18 @@ func linksTo(atoms []proposedAtom, paths []review.Path) (links []string) {
 }
 
 // describeTaken says how many atoms a person takes and leaves, "" where they take all.
-func (p part) describeTaken(root string) string {
+func (p takenPart) describeTaken(root string) string {
 	if len(p.left) == 0 {
 		return ""
 	}
-	return fmt.Sprintf("%s taken, %d left out", count(len(p.Atoms(root)), "atom"), len(p.left))
+	return fmt.Sprintf("%s taken, %d left out", countNoun(len(p.Atoms(root)), "atom"), len(p.left))
 }
 
-// lines tell what is left out, for the person who confirms it.
-func (p part) lines() string {
+// leftOutLines tell what is left out, for the person who confirms it.
+func (p takenPart) leftOutLines() string {
 	var b strings.Builder
 	for i, l := range p.left {
-		fmt.Fprintf(&b, "%-10s  %s\n", []string{"left out", ""}[min(i, 1)], cell(string(l.ID)+because(l.Reason)))
+		fmt.Fprintf(&b, "%-10s  %s\n", []string{"left out", ""}[min(i, 1)], cell(string(l.ID)+reasonSuffix(l.Reason)))
 	}
 	if len(p.cut) > 0 {
 		fmt.Fprintf(&b, "%-10s  %s\n", "warning", cell("links to what you leave out: "+strings.Join(p.cut, ", ")))
@@ -124,9 +124,9 @@ func (p part) lines() string {
 	return b.String()
 }
 
-// trailers are the trailers of what is left out and of what the person edited, as files
+// trailerPairs returns the trailers of what is left out and of what the person edited, as files
 // has it.
-func (p part) trailers(files review.Files) (pairs []string) {
+func (p takenPart) trailerPairs(files review.Files) (pairs []string) {
 	for _, l := range p.left {
 		pairs = append(pairs, "Odd-Without", l.String())
 	}
@@ -136,16 +136,16 @@ func (p part) trailers(files review.Files) (pairs []string) {
 	return pairs
 }
 
-// approvedFiles are the atoms that the person's commit changes: what they edited, and what they
+// approvedFiles returns the atoms that the person's commit changes: what they edited, and what they
 // verify; and the task's file as done.
-func (v *view) approvedFiles(t board.Task, p part, verify review.Verify, h review.Human) (review.Files, error) {
+func (v *view) approvedFiles(t board.Task, p takenPart, verify review.Verify, h review.Human) (review.Files, error) {
 	tree, err := v.repo.Tree(repo.OID(p.Commit))
 	if err != nil {
 		return nil, err
 	}
 	atoms := v.atomsOf(tree, p.Proposal)
 	maps.Copy(atoms, p.edits)
-	files, err := review.Approve(t, v.file(t.Path), atoms, verify, h, v.env.Now())
+	files, err := review.Approve(t, v.repoPath(t.Path), atoms, verify, h, v.env.Now())
 	if err != nil {
 		return nil, err
 	}
@@ -157,8 +157,8 @@ func (v *view) approvedFiles(t board.Task, p part, verify review.Verify, h revie
 	return files, nil
 }
 
-// without is a tree with the paths that are left out as they are in the commit at.
-func (v *view) without(ctx context.Context, tree repo.OID, paths []review.Path, at repo.OID) (repo.OID, error) {
+// restorePaths returns the tree with the given paths as they are in the commit at.
+func (v *view) restorePaths(ctx context.Context, tree repo.OID, paths []review.Path, at repo.OID) (repo.OID, error) {
 	if len(paths) == 0 {
 		return tree, nil
 	}
@@ -176,36 +176,36 @@ func (v *view) without(ctx context.Context, tree repo.OID, paths []review.Path, 
 	return v.repo.WriteTree(ctx, tree, ch)
 }
 
-// approvedTree is the tree of an approval on a review branch: the proposal's, with what
+// approvedTree returns the tree of an approval on a review branch: the proposal's, with what
 // is left out as it was before it.
-func (v *view) approvedTree(ctx context.Context, p part) (repo.OID, error) {
+func (v *view) approvedTree(ctx context.Context, p takenPart) (repo.OID, error) {
 	tree, err := v.repo.TreeOID(repo.OID(p.Commit), "")
 	if err != nil {
 		return "", err
 	}
-	return v.without(ctx, tree, p.paths, repo.OID(p.Base))
+	return v.restorePaths(ctx, tree, p.paths, repo.OID(p.Base))
 }
 
-// takes is the part of p that the approval c takes, by its trailers, with the bytes that
+// readPartTaken returns what the approval c takes of p, by its trailers, with the bytes that
 // it has; ok is false where it does not do what they say.
-func (v *view) takes(ctx context.Context, c repo.Commit, p review.Proposal) (take part, ok bool, err error) {
+func (v *view) readPartTaken(ctx context.Context, c repo.Commit, p review.Proposal) (take takenPart, ok bool, err error) {
 	var left []review.LeftOut
 	atoms := v.proposedAtoms(p)
 	if lines := c.Trailer("Odd-Without"); len(lines) > 0 {
 		if left, ok = review.NamedIn(lines, byID(atoms)); !ok {
-			return part{}, false, nil
+			return takenPart{}, false, nil
 		}
 	}
-	if take, err = v.part(p, left, review.Files{}); err != nil {
-		return part{}, false, nil // it leaves out all, or one twice
+	if take, err = v.takePart(p, left, review.Files{}); err != nil {
+		return takenPart{}, false, nil // it leaves out all, or one twice
 	}
 	tree, err := v.approvedTree(ctx, take)
 	if err != nil || tree == c.Tree {
 		return take, err == nil, err
 	}
-	is, err := v.blobs(c.OID)
+	is, err := v.blobReader(c.OID)
 	if err != nil {
-		return part{}, false, err
+		return takenPart{}, false, err
 	}
 	ch := repo.Changes{}
 	take.Paths = slices.Clone(take.Paths)
@@ -217,7 +217,7 @@ func (v *view) takes(ctx context.Context, c repo.Commit, p review.Proposal) (tak
 		}
 		b, err := v.repo.Blob(repo.OID(blob))
 		if err != nil {
-			return part{}, false, err
+			return takenPart{}, false, err
 		}
 		edited := slices.Contains(c.Trailer("Odd-Edited"), w.Path+"@"+blob)
 		verified := slices.Contains(c.Trailer("Odd-Verified"), string(atoms[at].ID)+"@"+blob) && okf.VerifiedOnly(&atoms[at].Atom, b)

@@ -15,11 +15,11 @@ import (
 
 // missingApprovers returns the people that odd.toml asks to approve what p takes, beside who and those
 // who endorsed the proposal of t. What a person edited nobody endorsed.
-func (v *view) missingApprovers(ctx context.Context, t board.Task, p part, who ...string) (out []risk.Missing, err error) {
+func (v *view) missingApprovers(ctx context.Context, t board.Task, p takenPart, who ...string) (out []risk.Missing, err error) {
 	if len(v.cfg.Approvers) == 0 {
 		return nil, nil
 	}
-	endorsed, err := v.endorsers(ctx, t)
+	endorsed, err := v.listEndorsers(ctx, t)
 	if err != nil {
 		return nil, err
 	}
@@ -43,15 +43,15 @@ func (v *view) missingApprovers(ctx context.Context, t board.Task, p part, who .
 	return out, nil
 }
 
-// endorsers are the addresses of who endorsed the proposal of t: where signatures are
+// listEndorsers returns the addresses of who endorsed the proposal of t: where signatures are
 // required, in a commit that carries theirs.
-func (v *view) endorsers(ctx context.Context, t board.Task) ([]string, error) {
+func (v *view) listEndorsers(ctx context.Context, t board.Task) ([]string, error) {
 	all := t.Endorsers()
 	if !v.cfg.RequireSigned || len(all) == 0 {
 		return all, nil
 	}
 	signed := map[string]bool{}
-	for c, err := range v.repo.PathLog(ctx, v.tip, v.file(t.Path)) {
+	for c, err := range v.repo.PathLog(ctx, v.tip, v.repoPath(t.Path)) {
 		if err != nil {
 			return nil, err
 		}
@@ -79,9 +79,9 @@ func waitsFor(m []risk.Missing) string {
 	return s
 }
 
-// endorses reports that what the person approves waits for others too, who must approve as
+// checkApprovers reports that what the person approves waits for others too, who must approve as
 // much; who may not approve it at all is refused.
-func (v *view) endorses(ctx context.Context, t board.Task, p part, o approval) (others []risk.Missing, err error) {
+func (v *view) checkApprovers(ctx context.Context, t board.Task, p takenPart, o approval) (others []risk.Missing, err error) {
 	who, err := v.repo.Identity(ctx)
 	if err != nil {
 		return nil, err
@@ -108,12 +108,12 @@ func (v *view) endorses(ctx context.Context, t board.Task, p part, o approval) (
 	return with, nil
 }
 
-// endorse commits the person's yes; the proposal stays in review.
-func (v *view) endorse(ctx context.Context, t board.Task, p review.Proposal, h review.Human) (repo.OID, error) {
+// commitEndorsement commits the person's approval, which waits for others; the proposal stays in review.
+func (v *view) commitEndorsement(ctx context.Context, t board.Task, p review.Proposal, h review.Human) (repo.OID, error) {
 	b, err := review.Endorse(t, h, v.env.Now())
 	if err != nil {
 		return "", err
 	}
-	msg := trailers("endorse: "+or(t.Title, string(t.ID)), "", "Odd-Task", string(t.ID), "Odd-Proposal", p.Commit, "Odd-Endorsed-By", h.By())
-	return v.amend(ctx, repo.Changes{v.file(t.Path): b}, msg)
+	msg := commitMessage("endorse: "+or(t.Title, string(t.ID)), "", "Odd-Task", string(t.ID), "Odd-Proposal", p.Commit, "Odd-Endorsed-By", h.By())
+	return v.commitFiles(ctx, repo.Changes{v.repoPath(t.Path): b}, msg)
 }

@@ -17,19 +17,19 @@ type commandLine struct {
 	dirs    []string // the values of -C, in order
 	json    bool
 	noPager bool
-	open    *unfinished // asks for a completion, and for nothing else
+	open    *completionRequest // asks for a completion, and for nothing else
 }
 
-// arrange moves flags in front of arguments, because urfave/cli v2 takes every
+// arrangeArgs moves flags in front of arguments, because urfave/cli v2 takes every
 // flag after the first argument for an argument, silently. "--" ends flags.
-func arrange(a *cli.App, args []string) (commandLine, error) {
+func arrangeArgs(a *cli.App, args []string) (commandLine, error) {
 	if last := len(args) - 1; last > 0 && args[last] == completionFlag {
 		return unfinishedLine(a, args[1:last]), nil
 	}
 	args = helpFlag(args)
 	r := reader{cmds: a.Commands, left: args[1:]}
 	for len(r.left) > 0 {
-		if err := r.token(r.next()); err != nil {
+		if err := r.readToken(r.nextToken()); err != nil {
 			return r.line, err
 		}
 	}
@@ -46,49 +46,49 @@ type reader struct {
 	line              commandLine
 }
 
-func (r *reader) next() string {
+func (r *reader) nextToken() string {
 	t := r.left[0]
 	r.left = r.left[1:]
 	return t
 }
 
-func (r *reader) token(t string) error {
+func (r *reader) readToken(t string) error {
 	switch {
 	case t == "--":
 		r.rest, r.left = append(r.rest, r.left...), nil
 	case t == "-C" || strings.HasPrefix(t, "-C="):
-		return r.dir(t)
+		return r.readDir(t)
 	case t == "--no-pager":
 		r.line.noPager = true
 	case len(t) > 1 && t[0] == '-':
-		r.flag(t)
+		r.readFlag(t)
 	default:
-		r.word(t)
+		r.readWord(t)
 	}
 	return nil
 }
 
-func (r *reader) dir(t string) error {
+func (r *reader) readDir(t string) error {
 	v, ok := strings.CutPrefix(t, "-C=")
 	if !ok && len(r.left) == 0 {
 		return usage("-C needs a directory; see odd help")
 	}
 	if !ok {
-		v = r.next()
+		v = r.nextToken()
 	}
 	r.line.dirs = append(r.line.dirs, v)
 	return nil
 }
 
-func (r *reader) flag(t string) {
+func (r *reader) readFlag(t string) {
 	r.flags = append(r.flags, t)
 	r.line.json = r.line.json || t == "--json" || t == "-json"
 	if takesValue(r.cur, r.cmds, t) && len(r.left) > 0 {
-		r.flags = append(r.flags, r.next())
+		r.flags = append(r.flags, r.nextToken())
 	}
 }
 
-func (r *reader) word(t string) {
+func (r *reader) readWord(t string) {
 	if t == "help" && len(r.cmds) > 0 && len(r.path) > 0 && len(r.rest) == 0 { // odd task help add
 		r.flags = append(r.flags, "--help")
 		return
@@ -192,7 +192,7 @@ func unknownVerb(a *cli.App, name string, cmds []*cli.Command, behind string) er
 	return usage("%s; see odd help %s", text, behind)
 }
 
-// verbsNamed are the verbs of one name below cmds, as a person types them behind odd.
+// verbsNamed returns the verbs of one name below cmds, as a person types them behind odd.
 func verbsNamed(cmds []*cli.Command, above, name string) []string {
 	var out []string
 	for _, c := range cmds {
@@ -204,7 +204,7 @@ func verbsNamed(cmds []*cli.Command, above, name string) []string {
 	return out
 }
 
-// unknownFlag is what to say of a flag that c does not have.
+// unknownFlag returns what to say of a flag that c does not have.
 func unknownFlag(c *cli.Context, typed string) string {
 	var names []string
 	if c.Command != nil {

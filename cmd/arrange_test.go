@@ -42,7 +42,7 @@ func TestArrange(t *testing.T) {
 		"help all":                        "help all",
 		"task list -- --help":             "task list -- --help",
 	} {
-		line, err := arrange(app(env), append([]string{"odd"}, strings.Fields(in)...))
+		line, err := arrangeArgs(newApp(env), append([]string{"odd"}, strings.Fields(in)...))
 		if got := strings.Join(line.args[1:], " "); err != nil || got != want {
 			t.Errorf("%s: %q, %v, want %q", in, got, err, want)
 		}
@@ -52,18 +52,18 @@ func TestArrange(t *testing.T) {
 func TestDirs(t *testing.T) {
 	t.Parallel()
 	env, _, _ := quiet()
-	line, err := arrange(app(env), []string{"odd", "-C", "a", "status", "-C=b", "--json"})
+	line, err := arrangeArgs(newApp(env), []string{"odd", "-C", "a", "status", "-C=b", "--json"})
 	if err != nil || !slices.Equal(line.dirs, []string{"a", "b"}) || !line.json {
 		t.Errorf("%+v, %v", line, err)
 	}
-	if _, err := arrange(app(env), []string{"odd", "status", "-C"}); err == nil {
+	if _, err := arrangeArgs(newApp(env), []string{"odd", "status", "-C"}); err == nil {
 		t.Error("-C without a directory")
 	}
 }
 
 // visible are the verbs that help lists.
 func visible(env Env) []*cli.Command {
-	return slices.DeleteFunc(app(env).Commands, func(c *cli.Command) bool { return c.Hidden })
+	return slices.DeleteFunc(newApp(env).Commands, func(c *cli.Command) bool { return c.Hidden })
 }
 
 // leaves calls visit for every verb that is not a group.
@@ -92,7 +92,7 @@ func TestEveryVerb(t *testing.T) {
 				tokens = append(tokens, "1")
 			}
 			in := append(append(append([]string{"odd"}, path...), "arg"), tokens...)
-			line, err := arrange(app(env), in)
+			line, err := arrangeArgs(newApp(env), in)
 			want := append(append(append([]string{"odd"}, path...), tokens...), "arg")
 			if err != nil || !slices.Equal(line.args, want) {
 				t.Errorf("%s: %q, %v, want %q", name, line.args, err, want)

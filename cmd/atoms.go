@@ -17,7 +17,7 @@ import (
 	"github.com/odd-cli/odd/okf/served"
 )
 
-// readFlags are the flags of every verb that only reads the bundle.
+// readFlags returns the flags of every verb that only reads the bundle.
 func readFlags(more ...cli.Flag) []cli.Flag {
 	return append(more,
 		atFlag(),
@@ -29,8 +29,8 @@ type source struct{ dir, rev string }
 
 func sourceFor(c *cli.Context) source { return source{dir: c.String("bundle"), rev: c.String("at")} }
 
-// open loads the bundle from the files, or from a commit.
-func (s source) open(ctx context.Context, env Env) (bundle, error) {
+// loadBundle loads the bundle from the files, or from a commit.
+func (s source) loadBundle(ctx context.Context, env Env) (bundle, error) {
 	if s.rev == "" {
 		return openBundle(ctx, env, s.dir)
 	}
@@ -53,7 +53,7 @@ func (s source) open(ctx context.Context, env Env) (bundle, error) {
 // openCommitted returns the bundle of the revision that is read, without its atoms; its tree, and
 // the files of the commit.
 func (s source) openCommitted(ctx context.Context, env Env) (r *repo.Repo, tree repo.OID, files fs.FS, b bundle, err error) {
-	r, commit, files, err := s.commit(ctx, env)
+	r, commit, files, err := s.openCommit(ctx, env)
 	if err != nil {
 		return nil, "", nil, b, err
 	}
@@ -67,8 +67,8 @@ func (s source) openCommitted(ctx context.Context, env Env) (r *repo.Repo, tree 
 	return r, tree, files, bundle{root: filepath.Join(r.Root(), filepath.FromSlash(root)), prefix: root, rev: s.rev}, err
 }
 
-// commit is the revision that is read, and its files.
-func (s source) commit(ctx context.Context, env Env) (*repo.Repo, repo.OID, fs.FS, error) {
+// openCommit returns the revision that is read, and its files.
+func (s source) openCommit(ctx context.Context, env Env) (*repo.Repo, repo.OID, fs.FS, error) {
 	r, err := repo.Open(env.Dir, env.Environ)
 	if err != nil {
 		return nil, "", nil, err
@@ -81,10 +81,10 @@ func (s source) commit(ctx context.Context, env Env) (*repo.Repo, repo.OID, fs.F
 	return r, commit, files, err
 }
 
-// committedRoot is the bundle's folder in a commit, "" for its top.
+// committedRoot returns the bundle's folder in a commit, "" for its top.
 func (s source) committedRoot(env Env, r *repo.Repo, files fs.FS) (string, error) {
 	if s.dir != "" {
-		rel, err := filepath.Rel(r.Root(), env.path(s.dir))
+		rel, err := filepath.Rel(r.Root(), env.absPath(s.dir))
 		if err != nil || !filepath.IsLocal(rel) {
 			return "", usage("%s: not in the repository at %s", s.dir, r.Root())
 		}
@@ -97,7 +97,7 @@ func (s source) committedRoot(env Env, r *repo.Repo, files fs.FS) (string, error
 	return cfg.Root, err
 }
 
-// committedConfig is the odd.toml of a commit.
+// committedConfig returns the odd.toml of a commit.
 func committedConfig(files fs.FS, rev string) (config.Config, error) {
 	b, err := fs.ReadFile(files, "odd.toml")
 	if errors.Is(err, fs.ErrNotExist) {
@@ -109,7 +109,7 @@ func committedConfig(files fs.FS, rev string) (config.Config, error) {
 	return config.Parse("odd.toml", b)
 }
 
-// externalAt are the authorities that the odd.toml of a commit declares to be other
+// externalAt returns the authorities that the odd.toml of a commit declares to be other
 // repositories'; a folder that --bundle names needs none.
 func externalAt(files fs.FS, rev string) []string {
 	cfg, _ := committedConfig(files, rev)
@@ -139,7 +139,7 @@ func completeAtoms(env Env, typ string) cli.BashCompleteFunc {
 		}
 		for _, a := range b.graph.Atoms() {
 			if typ == "" || strings.EqualFold(a.Type, typ) {
-				offer(env, string(a.ID), a.Title)
+				printOffer(env, string(a.ID), a.Title)
 			}
 		}
 	}
@@ -147,29 +147,29 @@ func completeAtoms(env Env, typ string) cli.BashCompleteFunc {
 
 // readAtom opens the bundle and finds an atom in it.
 func readAtom(c *cli.Context, env Env, name string) (bundle, *okf.Atom, error) {
-	b, err := sourceFor(c).open(c.Context, env)
+	b, err := sourceFor(c).loadBundle(c.Context, env)
 	if err != nil {
 		return b, nil, err
 	}
-	a, err := b.find(name)
+	a, err := b.findAtom(name)
 	return b, a, err
 }
 
-// find names the unreadable files beside what it does not find: the atom may be in one.
-func (b bundle) find(name string) (*okf.Atom, error) {
+// findAtom names the unreadable files beside what it does not find: the atom may be in one.
+func (b bundle) findAtom(name string) (*okf.Atom, error) {
 	a, err := b.graph.Find(name)
 	if err == nil {
 		return a, nil
 	}
-	if n := b.unread(); n > 0 {
-		return nil, fmt.Errorf("%w; it may be in %s that odd cannot read: odd check says why", err, count(n, "file"))
+	if n := b.countUnread(); n > 0 {
+		return nil, fmt.Errorf("%w; it may be in %s that odd cannot read: odd check says why", err, countNoun(n, "file"))
 	}
 	return nil, err
 }
 
-// unread counts the files that an error keeps from being atoms. One that a merge left
+// countUnread counts the files that an error keeps from being atoms. One that a merge left
 // its marks in is an atom all the same.
-func (b bundle) unread() int {
+func (b bundle) countUnread() int {
 	files := map[string]bool{}
 	for _, p := range b.problems {
 		if p.Severity == okf.Error && b.graph.ByPath(p.Path) == nil {
@@ -179,17 +179,17 @@ func (b bundle) unread() int {
 	return len(files)
 }
 
-// count is "1 thing" or "2 things".
-func count(n int, thing string) string {
+// countNoun returns "1 thing" or "2 things".
+func countNoun(n int, thing string) string {
 	if n == 1 {
 		return "1 " + thing
 	}
 	return fmt.Sprintf("%d %ss", n, thing)
 }
 
-// place is where a line of the bundle is, as the person's shell sees it.
+// shownPlace returns where a line of the bundle is, as the person's shell sees it.
 // odd.toml lies beside the bundle. A committed file is REV:path, as git has it.
-func (b bundle) place(env Env, file string, line int) string {
+func (b bundle) shownPlace(env Env, file string, line int) string {
 	at := b.shownPath(env, file)
 	if line < 1 {
 		return at
@@ -204,7 +204,7 @@ func (b bundle) trackedPath(env Env) func(file string) string {
 	if r, err := repo.Open(b.root, env.Environ); b.rev != "" {
 		// as the revision has it
 	} else if err == nil && r.Root() != "" {
-		if rel, in := beneath(r, b.root); in {
+		if rel, in := pathBelow(r, b.root); in {
 			below = rel
 		}
 	} else if rel, err := filepath.Rel(env.Dir, b.root); err == nil && filepath.IsLocal(rel) {
@@ -235,13 +235,13 @@ func (b bundle) shownPath(env Env, file string) string {
 	return full
 }
 
-// cells are the id, type and title of an atom, as far as they can be seen.
-func cells(f served.Fact) []string {
+// factCells returns the id, type and title of an atom, as far as they can be seen.
+func factCells(f served.Fact) []string {
 	return []string{okf.Visible(string(f.ID)), okf.Visible(f.Type), okf.Visible(f.Title)}
 }
 
-// trail is a path in one line: editor <-owner- publish -uses-> cms.
-func trail(start okf.ID, path []okf.Hop) string {
+// describePath returns a path on one line: editor <-owner- publish -uses-> cms.
+func describePath(start okf.ID, path []okf.Hop) string {
 	line, at := string(start), start
 	for _, h := range path {
 		if h.From == at {
@@ -253,8 +253,8 @@ func trail(start okf.ID, path []okf.Hop) string {
 	return line
 }
 
-// none is the result of a reading verb that found nothing: empty data, and talk.
-func none(env Env, asJSON bool, empty any, format string, args ...any) error {
+// showNone prints what a reading verb found, nothing: empty data, and why on stderr.
+func showNone(env Env, asJSON bool, empty any, format string, args ...any) error {
 	talk(env, format, args...)
 	if asJSON {
 		return printJSON(env, empty)

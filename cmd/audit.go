@@ -64,28 +64,28 @@ func runAudit(c *cli.Context, env Env) error {
 		talk(env, "%s: nothing to audit", o.spec)
 		return printAudit(env, o, auditReport{Range: o.spec, Records: a.change.Records, Findings: []audit.Judged{}})
 	}
-	if err := a.resolve(env, o); err != nil {
+	if err := a.resolveContract(env, o); err != nil {
 		return err
 	}
-	said, err := a.judge(c.Context, env, o)
+	said, err := a.runSession(c.Context, env, o)
 	if err != nil {
 		return err
 	}
-	r := a.report(o, said)
+	r := a.newReport(o, said)
 	if err := printAudit(env, o, r); err != nil {
 		return err
 	}
 	return orFault(nil, r.Verdict == deliver.Fail || o.strict && r.Verdict != deliver.Pass)
 }
 
-// resolve resolves the session's contract from the profiles of the base, and
+// resolveContract resolves the session's contract from the profiles of the base, and
 // lists every refusal.
-func (a *auditing) resolve(env Env, o auditOptions) error {
+func (a *auditRun) resolveContract(env Env, o auditOptions) error {
 	var err error
 	if a.claims, err = a.readClaims(env, o.claims); err != nil {
 		return err
 	}
-	call := a.call(o)
+	call := a.newCall(o)
 	call.Handoffs = []contract.Handoff{a.claims.Handoff}
 	c, no := contract.Resolve(call, contract.World{Roster: contract.LoadRoster(a.rules.Graph), Servers: a.cfg.ServerNames()})
 	if no = slices.Concat(no, drain.Speechless(a.cfg, contract.Validator), a.refuseSelfJudged()); len(no) > 0 {
@@ -100,13 +100,13 @@ func (a *auditing) resolve(env Env, o auditOptions) error {
 	return nil
 }
 
-// call is the session that an audit asks for.
-func (a *auditing) call(o auditOptions) contract.Call {
+// newCall returns the session that an audit asks for.
+func (a *auditRun) newCall(o auditOptions) contract.Call {
 	return contract.Call{Persona: o.persona, Role: contract.Validator, Surface: contract.Audit, Engagement: contract.Agent, Artifact: a.change.Name()}
 }
 
 // readClaims returns the claims of the change.
-func (a *auditing) readClaims(env Env, file string) (handoff.Handoff, error) {
+func (a *auditRun) readClaims(env Env, file string) (handoff.Handoff, error) {
 	if file == "" {
 		return a.change.Messages(), nil
 	}
@@ -119,7 +119,7 @@ func (a *auditing) readClaims(env Env, file string) (handoff.Handoff, error) {
 
 // refuseSelfJudged refuses a change of the program that would judge it: it would run as
 // the change has it.
-func (a *auditing) refuseSelfJudged() contract.Refusals {
+func (a *auditRun) refuseSelfJudged() contract.Refusals {
 	if a.cfg.Session.Substrate != "exec" {
 		return nil
 	}
@@ -139,20 +139,20 @@ func (a *auditing) refuseSelfJudged() contract.Refusals {
 	return no
 }
 
-// judge runs the session: on record, as odd agent run would, or without a trace.
-func (a *auditing) judge(ctx context.Context, env Env, o auditOptions) (drain.Spoken, error) {
+// runSession runs the session: on record, as odd agent run would, or without a trace.
+func (a *auditRun) runSession(ctx context.Context, env Env, o auditOptions) (drain.Spoken, error) {
 	if !o.dry {
-		return a.invoke(ctx, env, o)
+		return a.runOnRecord(ctx, env, o)
 	}
 	if !a.cfg.Free() {
 		return drain.Spoken{}, refuse("unrecorded-money", "audit --no-record: substrate %q can cost money, and nothing would say how much; leave --no-record out", a.cfg.Session.Substrate)
 	}
-	return a.rehearse(ctx, env)
+	return a.runOffRecord(ctx, env)
 }
 
-// between resolves BASE..HEAD, or BASE...HEAD, to the commit where HEAD left
+// resolveChange resolves BASE..HEAD, or BASE...HEAD, to the commit where HEAD left
 // BASE, and HEAD.
-func between(ctx context.Context, r *repo.Repo, spec string) (base, head repo.OID, err error) {
+func resolveChange(ctx context.Context, r *repo.Repo, spec string) (base, head repo.OID, err error) {
 	from, to, ok := strings.Cut(strings.Replace(spec, "...", "..", 1), "..")
 	if !ok || from == "" {
 		return "", "", usage("agent audit: %q; write the change as BASE..HEAD", spec)

@@ -36,8 +36,8 @@ type auditReport struct {
 	near string // a file of the change that is there at its end
 }
 
-// report holds what the session said to the change.
-func (a *auditing) report(o auditOptions, said drain.Spoken) auditReport {
+// newReport compares what the session said with the change.
+func (a *auditRun) newReport(o auditOptions, said drain.Spoken) auditReport {
 	r := auditReport{
 		Range: o.spec, Base: string(a.from), Head: string(a.to), Run: a.run, Claims: a.claims.Path, Files: len(a.change.Files), Records: a.change.Records, Cut: a.cut,
 		Outcome: said.Outcome, Touched: a.rules.Touched(a.change, a.contract), Hints: said.Hints, Handoff: said.Handoff, Findings: []audit.Judged{},
@@ -64,7 +64,7 @@ func (a *auditing) report(o auditOptions, said drain.Spoken) auditReport {
 	return r
 }
 
-// auditRules are the rules of an audit: how much a finding weighs.
+// auditRules returns the rules of an audit: how much a finding weighs.
 func auditRules() []okf.Code {
 	return []okf.Code{
 		{Name: "audit-blocker", Severity: okf.Error, About: "a finding that a change must not land with, unless it is accepted"},
@@ -89,23 +89,23 @@ func printAudit(env Env, o auditOptions, r auditReport) error {
 	if r.Summary != nil {
 		sum = r.Summary.String()
 	}
-	talk(env, "%s, %s, claims from %s: %s: %s, %s", r.Range, count(r.Files, "file"), r.Claims, or(r.Persona, "a validator"), r.Verdict, sum)
+	talk(env, "%s, %s, claims from %s: %s: %s, %s", r.Range, countNoun(r.Files, "file"), r.Claims, or(r.Persona, "a validator"), r.Verdict, sum)
 	return nil
 }
 
 // locateFindings gives the findings the shape of a report.
-func (r auditReport) locateFindings() []located {
-	var out []located
+func (r auditReport) locateFindings() []reportFinding {
+	var out []reportFinding
 	if r.Failure != "" {
-		out = append(out, located{rule: "audit-failed", severity: okf.Error, near: r.near, place: r.Range, text: r.Failure})
+		out = append(out, reportFinding{rule: "audit-failed", severity: okf.Error, near: r.near, place: r.Range, text: r.Failure})
 	}
 	if r.Cut > 0 {
-		out = append(out, located{rule: "audit-unseen", severity: okf.Warn, near: r.near, place: r.Range,
+		out = append(out, reportFinding{rule: "audit-unseen", severity: okf.Warn, near: r.near, place: r.Range,
 			text: fmt.Sprintf("the session was not shown %d bytes of the change; split it, or look at them", r.Cut)})
 	}
 	rules := auditRules()
 	for _, f := range r.Findings {
-		l := located{rule: "audit-" + string(f.Classification), severity: okf.Warn, near: r.near, place: f.Location, text: describeFinding(f)}
+		l := reportFinding{rule: "audit-" + string(f.Classification), severity: okf.Warn, near: r.near, place: f.Location, text: describeFinding(f)}
 		if i := slices.IndexFunc(rules, func(r okf.Code) bool { return r.Name == l.rule }); i >= 0 {
 			l.severity = rules[i].Severity
 		}

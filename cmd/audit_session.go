@@ -17,8 +17,8 @@ import (
 	"github.com/odd-cli/odd/persona/session"
 )
 
-// auditing is a change, and what it is judged by.
-type auditing struct {
+// auditRun is a change, and what it is judged by.
+type auditRun struct {
 	repo     *repo.Repo
 	from, to repo.OID
 	base     fs.FS // the files where the change begins
@@ -33,7 +33,7 @@ type auditing struct {
 }
 
 // openAudit reads the change, and the rules that held before it.
-func openAudit(ctx context.Context, env Env, o auditOptions) (*auditing, error) {
+func openAudit(ctx context.Context, env Env, o auditOptions) (*auditRun, error) {
 	r, err := repo.Open(env.Dir, env.Environ)
 	if errors.Is(err, repo.ErrNotRepo) {
 		return nil, refuse("no-repository", "%s: not a git repository; a change is two commits of one", env.Dir)
@@ -44,8 +44,8 @@ func openAudit(ctx context.Context, env Env, o auditOptions) (*auditing, error) 
 	if r.Shallow() {
 		return nil, refuse("shallow", "this clone is shallow, so nobody can say where a change begins; run git fetch --unshallow (in CI: checkout with fetch-depth: 0)")
 	}
-	a := &auditing{repo: r}
-	if a.from, a.to, err = between(ctx, r, o.spec); err != nil {
+	a := &auditRun{repo: r}
+	if a.from, a.to, err = resolveChange(ctx, r, o.spec); err != nil {
 		return nil, err
 	}
 	if a.base, err = r.Tree(a.from); err != nil {
@@ -61,7 +61,7 @@ func openAudit(ctx context.Context, env Env, o auditOptions) (*auditing, error) 
 }
 
 // readRules reads odd.toml and the bundle where the change begins.
-func (a *auditing) readRules(env Env) error {
+func (a *auditRun) readRules(env Env) error {
 	b, err := fs.ReadFile(a.base, "odd.toml")
 	if errors.Is(err, fs.ErrNotExist) {
 		return refuse("no-config", "odd.toml: not in %s, where the change begins; a change is judged by the rules before it", a.from)
@@ -90,7 +90,7 @@ func (a *auditing) readRules(env Env) error {
 
 // readChanges reads what differs, as files, as a patch and as commits, without odd's
 // own records.
-func (a *auditing) readChanges(ctx context.Context) error {
+func (a *auditRun) readChanges(ctx context.Context) error {
 	a.change = audit.Change{Base: string(a.from), Head: string(a.to)}
 	diff, err := a.repo.Diff(ctx, a.from, a.to)
 	if err != nil {
@@ -98,7 +98,7 @@ func (a *auditing) readChanges(ctx context.Context) error {
 	}
 	var own []string
 	for _, c := range diff {
-		if a.own(c) {
+		if a.isOwnRecord(c) {
 			own = append(own, c.Path)
 			continue
 		}
@@ -122,8 +122,8 @@ func (a *auditing) readChanges(ctx context.Context) error {
 	return err
 }
 
-// own reports a file of odd's own records, an ordinary one on both sides.
-func (a *auditing) own(c repo.Change) bool {
+// isOwnRecord reports a file of odd's own records, an ordinary one on both sides.
+func (a *auditRun) isOwnRecord(c repo.Change) bool {
 	for _, mode := range []string{c.OldMode, c.NewMode} {
 		if mode != "" && mode != "100644" {
 			return false
@@ -139,17 +139,17 @@ func (a *auditing) own(c repo.Change) bool {
 
 // recordsOnly reports a commit that changes odd's own records and nothing else:
 // what it says is a run's account and no claim of the change.
-func (a *auditing) recordsOnly(ctx context.Context, c repo.Commit) (bool, error) {
+func (a *auditRun) recordsOnly(ctx context.Context, c repo.Commit) (bool, error) {
 	if a.change.Records == 0 || len(c.Parents) != 1 {
 		return false, nil
 	}
 	diff, err := a.repo.Diff(ctx, c.Parents[0], c.OID)
-	return len(diff) > 0 && !slices.ContainsFunc(diff, func(c repo.Change) bool { return !a.own(c) }), err
+	return len(diff) > 0 && !slices.ContainsFunc(diff, func(c repo.Change) bool { return !a.isOwnRecord(c) }), err
 }
 
-// rehearse runs the session without a lock, a claim or a record.
-func (a *auditing) rehearse(ctx context.Context, env Env) (drain.Spoken, error) {
-	sub, err := a.substrate(env)
+// runOffRecord runs the session without a lock, a claim or a record.
+func (a *auditRun) runOffRecord(ctx context.Context, env Env) (drain.Spoken, error) {
+	sub, err := a.newSubstrate(env)
 	if err != nil {
 		return drain.Spoken{}, err
 	}
@@ -159,15 +159,15 @@ func (a *auditing) rehearse(ctx context.Context, env Env) (drain.Spoken, error) 
 		Handoffs: []handoff.Handoff{a.claims}, Limits: invoke.Limits{Turns: cfg.MaxTurns, Timeout: cfg.Timeout, Cap: cfg.Cap},
 	}
 	req := session.Request{
-		Run: "audit", Task: "audit", Files: given.Files, Graph: given.Rules, BundleRoot: a.cfg.Root, By: "odd/" + version(), Now: env.Now().UTC(),
+		Run: "audit", Task: "audit", Files: given.Files, Graph: given.Rules, BundleRoot: a.cfg.Root, By: "odd/" + oddVersion(), Now: env.Now().UTC(),
 		MaxTurns: cfg.MaxTurns, MaxAtoms: cfg.MaxAtoms, Timeout: cfg.Timeout, Progress: func(string) {},
 	}
 	res, err := invoke.Run(ctx, invoke.Session{Contract: a.contract, Brief: invoke.Compose(in), Request: req, Substrate: sub})
 	return drain.Spoke(a.contract, res), err
 }
 
-// substrate is the one that odd.toml names where the change begins.
-func (a *auditing) substrate(env Env) (session.Substrate, error) {
+// newSubstrate returns the agent that odd.toml names where the change begins.
+func (a *auditRun) newSubstrate(env Env) (session.Substrate, error) {
 	held, err := drain.Caged(env.Cage, a.cfg.Sandbox, a.repo.CommonDir())
 	if err != nil {
 		return nil, err
@@ -176,16 +176,16 @@ func (a *auditing) substrate(env Env) (session.Substrate, error) {
 }
 
 // givenToSession returns what the session works on.
-func (a *auditing) givenToSession() *drain.Given {
+func (a *auditRun) givenToSession() *drain.Given {
 	g := &drain.Given{Rules: a.rules.Graph, Claims: a.claims, Canon: a.rules.Canon(), Prompts: a.rules.Prompts(a.contract), Files: a.head}
 	g.Artifacts, a.cut = a.change.Artifacts()
 	return g
 }
 
-// invoke runs the session on record: under the lock and the budget of the board,
+// runOnRecord runs the session on record: under the lock and the budget of the board,
 // with its claims, its findings and what it cost in the board's history. What
 // runs is what odd.toml named where the change begins; the board pays for it.
-func (a *auditing) invoke(ctx context.Context, env Env, o auditOptions) (drain.Spoken, error) {
+func (a *auditRun) runOnRecord(ctx context.Context, env Env, o auditOptions) (drain.Spoken, error) {
 	w, err := openWorkspace(ctx, env)
 	if err != nil {
 		return drain.Spoken{}, err
@@ -194,19 +194,19 @@ func (a *auditing) invoke(ctx context.Context, env Env, o auditOptions) (drain.S
 	if err != nil {
 		return drain.Spoken{}, err
 	}
-	opts.Call, opts.Invoked, a.run = a.call(o), true, opts.Run
+	opts.Call, opts.Invoked, a.run = a.newCall(o), true, opts.Run
 	opts.Substrate = func(cfg config.Config, _ fs.FS) (session.Substrate, error) {
 		if cfg.Session.Substrate != a.cfg.Session.Substrate || cfg.Free() != a.cfg.Free() {
 			return nil, refuse("config-moved", "the board's odd.toml names another substrate than the change begins with (%s, %s); audit from a later commit", cfg.Session.Substrate, a.cfg.Session.Substrate)
 		}
-		return a.substrate(env)
+		return a.newSubstrate(env)
 	}
 	p := newProgress(env)
-	opts.Progress = p.line
+	opts.Progress = p.setLine
 	report, err := drain.Invoke(ctx, w.repo, opts, drain.Invocation{Title: "audit of " + a.change.Name(), Given: a.givenToSession()})
-	p.done()
+	p.clearLine()
 	if err == nil && len(report.Said) != 1 {
-		err = fmt.Errorf("audit: run %s came to %s", report.Run, count(len(report.Said), "session"))
+		err = fmt.Errorf("audit: run %s came to %s", report.Run, countNoun(len(report.Said), "session"))
 	}
 	if err != nil {
 		return drain.Spoken{}, err

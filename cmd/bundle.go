@@ -37,7 +37,7 @@ func (b bundle) describeUntyped() string {
 	if n == 0 {
 		return ""
 	}
-	return fmt.Sprintf("; %s without a \"type:\" line, so odd does not read them as atoms: odd check lists them", count(n, "file"))
+	return fmt.Sprintf("; %s without a \"type:\" line, so odd does not read them as atoms: odd check lists them", countNoun(n, "file"))
 }
 
 // openBundle loads the bundle of the repository env.Dir is in, or dir when given.
@@ -58,12 +58,12 @@ func openBundle(_ context.Context, env Env, dir string) (bundle, error) {
 	if err != nil {
 		return bundle{}, whyNotLoaded(root, err)
 	}
-	elsewhere, err := external(root)
+	elsewhere, err := externalAuthorities(root)
 	g.Elsewhere(elsewhere)
 	return bundle{graph: g, problems: ps, root: root, prefix: prefix}, err
 }
 
-// untypedPersonas are warnings of the files with a persona that odd does not read,
+// untypedPersonas returns warnings of the files with a persona that odd does not read,
 // because they have no type.
 func (b bundle) untypedPersonas() []okf.Problem {
 	var out []okf.Problem
@@ -76,14 +76,14 @@ func (b bundle) untypedPersonas() []okf.Problem {
 	return out
 }
 
-// external are the authorities that the odd.toml of the bundle at root declares to be
+// externalAuthorities returns the authorities that the odd.toml of the bundle at root declares to be
 // other repositories'.
-func external(root string) ([]string, error) {
+func externalAuthorities(root string) ([]string, error) {
 	_, cfg, err := findConfig(root)
 	return cfg.External, err
 }
 
-// whyNotLoaded is why the bundle at root could not be loaded.
+// whyNotLoaded says why the bundle at root could not be loaded.
 func whyNotLoaded(root string, err error) error {
 	if strings.HasSuffix(err.Error(), syscall.ENOTDIR.Error()) { // package os says it in words of its own
 		return fmt.Errorf("%s: this path, or tasks in it, is a file, and odd needs a folder there; move the file away", root)
@@ -93,7 +93,7 @@ func whyNotLoaded(root string, err error) error {
 
 func bundleDir(env Env, dir string) (root, prefix string, err error) {
 	if dir != "" {
-		root = env.path(dir)
+		root = env.absPath(dir)
 		if st, err := os.Stat(root); err != nil || !st.IsDir() {
 			return "", "", usage("%s: no such directory", dir)
 		}
@@ -157,11 +157,11 @@ func openRepo(env Env) (*repo.Repo, error) {
 	return r, err
 }
 
-// openWorkTree is openRepo, and refuses one in which odd does not work.
+// openWorkTree opens a repository as openRepo does, and refuses one in which odd does not work.
 func openWorkTree(env Env) (*repo.Repo, error) {
 	r, err := openRepo(env)
 	if err == nil {
-		err = governable(r)
+		err = checkObjectFormat(r)
 	}
 	if err == nil && r.Root() == "" {
 		err = bareError(r)
@@ -169,9 +169,9 @@ func openWorkTree(env Env) (*repo.Repo, error) {
 	return r, err
 }
 
-// governable refuses a repository whose files have other versions than odd's records
+// checkObjectFormat refuses a repository whose files have other versions than odd's records
 // name: those are the ids that git gives them by SHA-1.
-func governable(r *repo.Repo) error {
+func checkObjectFormat(r *repo.Repo) error {
 	if f := r.ObjectFormat(); f != "sha1" {
 		return refuse("object-format", "%s: this repository uses %s object names, and odd works with sha1 only; make a new one with git init --object-format=sha1 DIR", r.CommonDir(), f)
 	}
@@ -196,7 +196,7 @@ func openWorkspace(ctx context.Context, env Env) (*workspace, error) {
 	return workspaceOf(ctx, env, false)
 }
 
-// workspaceOf is openWorkspace; looking only reads: what a killed command left stays,
+// workspaceOf is openWorkspace; with looking it only reads: what a killed command left stays,
 // with what it has to say, and no branch is made.
 func workspaceOf(ctx context.Context, env Env, looking bool) (*workspace, error) {
 	r, err := openWorkTree(env)
@@ -220,7 +220,7 @@ func workspaceOf(ctx context.Context, env Env, looking bool) (*workspace, error)
 	return openConfigured(env, r)
 }
 
-// settingsOfTree is the odd.toml of a repository's work tree.
+// settingsOfTree returns the odd.toml of a repository's work tree.
 func settingsOfTree(r *repo.Repo) ([]byte, error) {
 	b, err := os.ReadFile(filepath.Join(r.Root(), "odd.toml"))
 	if errors.Is(err, fs.ErrNotExist) {
@@ -244,8 +244,8 @@ func openConfigured(env Env, r *repo.Repo) (*workspace, error) {
 	return &workspace{env: env, repo: r, cfg: cfg}, nil
 }
 
-// board is the full name of the branch tasks live on.
-func (w *workspace) board() (string, error) {
+// boardRef returns the full name of the board branch.
+func (w *workspace) boardRef() (string, error) {
 	b := w.cfg.Branch
 	if b == "" {
 		head, err := w.repo.Branch()
@@ -257,12 +257,12 @@ func (w *workspace) board() (string, error) {
 		}
 		b = head
 	}
-	return "refs/heads/" + b, w.own(b)
+	return "refs/heads/" + b, w.makeLocalBranch(b)
 }
 
-// own makes the board's local branch in a clone that has it only from the
+// makeLocalBranch makes the board's local branch in a clone that has it only from the
 // remote, as git switch does.
-func (w *workspace) own(branch string) error {
+func (w *workspace) makeLocalBranch(branch string) error {
 	if w.cfg.Remote == "" || w.looking {
 		return nil
 	}

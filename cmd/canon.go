@@ -45,7 +45,7 @@ type canonJSON struct {
 
 func runCanon(c *cli.Context, env Env) error {
 	src, ref := sourceFor(c), c.Args().First()
-	b, err := src.open(c.Context, env)
+	b, err := src.loadBundle(c.Context, env)
 	if err != nil {
 		return err
 	}
@@ -58,7 +58,7 @@ func runCanon(c *cli.Context, env Env) error {
 		docs = []*okf.Atom{r.Atom}
 	}
 	for _, a := range b.graph.Atoms() {
-		if ref == "" && (a.URI != "" || governing(a)) {
+		if ref == "" && (a.URI != "" || isCanonType(a)) {
 			docs = append(docs, a)
 		}
 	}
@@ -77,12 +77,12 @@ func runCanon(c *cli.Context, env Env) error {
 		list[i] = b.canonOf(a, l)
 	}
 	return showList(env, c.Bool("json"), list, nothing, func(j canonJSON) []string {
-		return []string{or(j.URI, string(j.ID)), j.Type, j.state, b.place(env, j.Path, 0), j.Title}
+		return []string{or(j.URI, string(j.ID)), j.Type, j.state, b.shownPlace(env, j.Path, 0), j.Title}
 	})
 }
 
-// governing reports the types of canon.
-func governing(a *okf.Atom) bool {
+// isCanonType reports the types of canon.
+func isCanonType(a *okf.Atom) bool {
 	switch a.Type {
 	case "canon", "constraint", "principle", "method", "definition":
 		return true
@@ -121,7 +121,7 @@ func (b bundle) printRefs(env Env, docs []*okf.Atom, l *canon.Library) error {
 	var rows [][]string
 	for _, a := range docs {
 		for _, r := range l.References(a.Path) {
-			rows = append(rows, []string{string(r.State), or(r.Key, "text"), okf.Visible(r.Text), okf.Visible(r.To), b.place(env, a.Path, r.Line)})
+			rows = append(rows, []string{string(r.State), or(r.Key, "text"), okf.Visible(r.Text), okf.Visible(r.To), b.shownPlace(env, a.Path, r.Line)})
 		}
 	}
 	return printRows(env, rows)
@@ -144,11 +144,11 @@ func (s source) readCanon(ctx context.Context, env Env) (*canon.Library, bundle,
 	}
 	top, below := root, "."
 	if r, err := repo.Open(root, env.Environ); err == nil && r.Root() != "" {
-		if rel, in := beneath(r, root); in {
+		if rel, in := pathBelow(r, root); in {
 			top, below = r.Root(), rel
 		}
 	}
-	elsewhere, err := external(root)
+	elsewhere, err := externalAuthorities(root)
 	if err != nil {
 		return nil, bundle{}, err
 	}

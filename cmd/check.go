@@ -20,7 +20,7 @@ import (
 	"github.com/odd-cli/odd/persona/handoff"
 )
 
-func check(env Env) *cli.Command {
+func checkVerb(env Env) *cli.Command {
 	return command(&cli.Command{
 		Name:      "check",
 		Usage:     "validate the atoms of a bundle, or the history of the board",
@@ -112,8 +112,8 @@ func readCheck(c *cli.Context, env Env) (checkOptions, error) {
 	return o, err
 }
 
-// checked is what odd check --json prints.
-type checked struct {
+// checkReport is what odd check --json prints.
+type checkReport struct {
 	Status     string        `json:"status"` // OK or FINDINGS, as the exit code has it
 	Conformant bool          `json:"conformant"`
 	Atoms      int           `json:"atoms"`
@@ -134,27 +134,27 @@ func runCheck(c *cli.Context, env Env) error {
 	if c.Bool("canon") {
 		return runCheckCanon(c.Context, env, o)
 	}
-	b, err := o.src.open(c.Context, env)
+	b, err := o.src.loadBundle(c.Context, env)
 	if err != nil {
 		return err
 	}
-	found, err := b.findings(c.Context, env, o)
+	found, err := b.findProblems(c.Context, env, o)
 	if err != nil {
 		return err
 	}
 	r := checkResult(b.graph, found)
-	err = printFound(env, o.format, r, okfRules(), b.locate(env, r.Findings, o.notes))
+	err = printFound(env, o.format, r, okfRules(), b.locateProblems(env, r.Findings, o.notes))
 	if o.format != asJSON {
-		talk(env, "%s", r.sum(o.notes))
+		talk(env, "%s", r.summaryLine(o.notes))
 	}
 	return orFault(err, r.Status != "OK")
 }
 
-// findings is everything that is to be said about the bundle, in order of place.
-func (b bundle) findings(ctx context.Context, env Env, o checkOptions) ([]okf.Problem, error) {
+// findProblems returns every finding about the bundle, in order of place.
+func (b bundle) findProblems(ctx context.Context, env Env, o checkOptions) ([]okf.Problem, error) {
 	found := slices.Concat(b.problems, okf.Check(b.graph, o.now), board.CheckTasks(b.graph), contract.LoadRoster(b.graph).Problems, handoff.Unreadable(b.graph))
 	if !o.okf {
-		more, err := b.against(ctx, env)
+		more, err := b.compareFiles(ctx, env)
 		if err != nil {
 			return nil, err
 		}
@@ -167,7 +167,7 @@ func (b bundle) findings(ctx context.Context, env Env, o checkOptions) ([]okf.Pr
 		}
 		found = append(found, board.CheckTeams(b.graph, cfg.Budget.Teams)...)
 		if top != "" {
-			merging, err := b.merging(ctx, env, top)
+			merging, err := b.checkMerges(ctx, env, top)
 			if err != nil {
 				return nil, err
 			}
@@ -186,8 +186,8 @@ func (b bundle) findings(ctx context.Context, env Env, o checkOptions) ([]okf.Pr
 	return found, nil
 }
 
-func checkResult(g *okf.Graph, found []okf.Problem) checked {
-	r := checked{Conformant: okf.Conformant(found), Atoms: g.Len(), Findings: orEmpty(found)}
+func checkResult(g *okf.Graph, found []okf.Problem) checkReport {
+	r := checkReport{Conformant: okf.Conformant(found), Atoms: g.Len(), Findings: orEmpty(found)}
 	for _, p := range found {
 		switch p.Severity {
 		case okf.Error:
@@ -202,15 +202,15 @@ func checkResult(g *okf.Graph, found []okf.Problem) checked {
 	return r
 }
 
-// locate gives problems the shape of a report; notes says whether notes are in it.
-func (b bundle) locate(env Env, ps []okf.Problem, notes bool) []located {
-	var out []located
+// locateProblems gives problems the shape of a report; notes says whether notes are in it.
+func (b bundle) locateProblems(env Env, ps []okf.Problem, notes bool) []reportFinding {
+	var out []reportFinding
 	tracked := b.trackedPath(env)
 	for _, p := range ps {
 		if p.Severity == okf.Info && !notes {
 			continue
 		}
-		f := located{rule: p.Code, severity: p.Severity, file: tracked(p.Path), line: p.Line, place: b.place(env, p.Path, p.Line), text: p.Message}
+		f := reportFinding{rule: p.Code, severity: p.Severity, file: tracked(p.Path), line: p.Line, place: b.shownPlace(env, p.Path, p.Line), text: p.Message}
 		if p.Hint != "" {
 			f.text += "; " + p.Hint
 		}
@@ -219,14 +219,14 @@ func (b bundle) locate(env Env, ps []okf.Problem, notes bool) []located {
 	return out
 }
 
-// okfRules are the rules of a check of atoms.
+// okfRules returns the rules of a check of atoms.
 func okfRules() []okf.Code { return slices.Concat(okf.Codes(), contract.Codes()) }
 
-// sum is the verdict in one line.
-func (r checked) sum(notes bool) string {
-	parts := []string{count(r.Atoms, "atom"), count(r.Errors, "error"), count(r.Warnings, "warning")}
+// summaryLine returns the verdict in one line.
+func (r checkReport) summaryLine(notes bool) string {
+	parts := []string{countNoun(r.Atoms, "atom"), countNoun(r.Errors, "error"), countNoun(r.Warnings, "warning")}
 	if r.Notes > 0 {
-		n := count(r.Notes, "note")
+		n := countNoun(r.Notes, "note")
 		if !notes {
 			n += " (--notes lists them)"
 		}
@@ -239,10 +239,10 @@ func (r checked) sum(notes bool) string {
 	return strings.Join(parts, ", ") + ": " + verdict
 }
 
-// against compares the bundle with the files of its repository: those that its sources
+// compareFiles compares the bundle with the files of its repository: those that its sources
 // name, and the listings of the folders where odd.toml names the bundle. Outside a
 // repository there is nothing to compare with.
-func (b bundle) against(ctx context.Context, env Env) ([]okf.Problem, error) {
+func (b bundle) compareFiles(ctx context.Context, env Env) ([]okf.Problem, error) {
 	var own fs.FS = disk.Dir(b.root)
 	dir := b.root
 	if b.rev != "" {
@@ -289,19 +289,19 @@ func runCheckCanon(ctx context.Context, env Env, o checkOptions) error {
 	r.Findings = orEmpty(r.Findings)
 	err = printFound(env, o.format, r, canon.Rules(), b.locateCanon(env, r.Findings))
 	if o.format != asJSON {
-		talk(env, "%s, %s of canon, %s, %s", count(r.Scanned, "file"), count(r.Documents, "document"), count(r.Errors, "error"), count(r.Warnings, "warning"))
+		talk(env, "%s, %s of canon, %s, %s", countNoun(r.Scanned, "file"), countNoun(r.Documents, "document"), countNoun(r.Errors, "error"), countNoun(r.Warnings, "warning"))
 		n := r.References
 		talk(env, "references: %d found, %d dead, %d of another authority, %d patterns, %d phrases, %d allowed", n.Found, n.Dead, n.External, n.Placeholder, n.Prose, n.Allowed)
 	}
 	return orFault(err, r.Status != "OK")
 }
 
-func (b bundle) locateCanon(env Env, found []canon.Finding) []located {
-	var out []located
+func (b bundle) locateCanon(env Env, found []canon.Finding) []reportFinding {
+	var out []reportFinding
 	tracked := b.trackedPath(env)
 	for _, f := range found {
 		at := f.Location
-		out = append(out, located{rule: f.RuleID, severity: f.Severity, file: tracked(at.Path), line: at.Line, place: b.place(env, at.Path, at.Line), text: f.Message})
+		out = append(out, reportFinding{rule: f.RuleID, severity: f.Severity, file: tracked(at.Path), line: at.Line, place: b.shownPlace(env, at.Path, at.Line), text: f.Message})
 	}
 	return out
 }

@@ -18,24 +18,24 @@ import (
 // are its own; where they were merged all the same, git's index or their reader tells.
 var twoHands = []string{"pause.toml", "governance/*", "proposals/*.jsonl"}
 
-// merging is what there is to be said of merges in the work tree that top, the folder of
+// checkMerges returns findings about merges in the work tree that top, the folder of
 // odd.toml, lies in: files that one left unfinished, and what git should know for the next.
-func (b bundle) merging(ctx context.Context, env Env, top string) ([]okf.Problem, error) {
+func (b bundle) checkMerges(ctx context.Context, env Env, top string) ([]okf.Problem, error) {
 	r, err := repo.Open(top, env.Environ)
 	if err != nil || r.Root() == "" {
 		return nil, nil // nothing is merged there
 	}
-	folder, in := beneath(r, top)
-	lies, bundled := beneath(r, b.root)
+	folder, in := pathBelow(r, top)
+	lies, bundled := pathBelow(r, b.root)
 	if !in || !bundled {
 		return b.halfMerged(nil), nil // a link leads to where git merges nothing
 	}
-	out := b.halfMerged(within(lies, r.Unmerged(ctx)))
+	out := b.halfMerged(namesBelow(lies, r.Unmerged(ctx)))
 	hint := "add it"
 	if folder == "." { // where odd init lays out
 		hint = "add it; odd init writes the file where there is none"
 	}
-	for _, root := range within(folder, []string{lies}) {
+	for _, root := range namesBelow(folder, []string{lies}) {
 		lines, err := missingUnions(ctx, r, folder, root)
 		if err != nil {
 			return nil, err
@@ -46,7 +46,7 @@ func (b bundle) merging(ctx context.Context, env Env, top string) ([]okf.Problem
 				Hint:    hint})
 		}
 	}
-	converted, err := unstorable(ctx, r, lies)
+	converted, err := findConverted(ctx, r, lies)
 	for _, c := range converted {
 		p := okf.Problem{Code: "odd-converted", Severity: okf.Warn, Path: attributesFile, Line: 1, Message: c.Error(), Hint: "until then odd refuses to write such files"}
 		if c.File != "" {
@@ -58,7 +58,7 @@ func (b bundle) merging(ctx context.Context, env Env, top string) ([]okf.Problem
 	return out, err
 }
 
-// seenFrom is where a file is from the bundle that lies in a folder of r's work tree, for
+// seenFrom returns where a file is from the bundle that lies in a folder of r's work tree, for
 // a finding. folder is the one of odd.toml, whose own file is named as it is from there.
 func seenFrom(r *repo.Repo, folder, lies, file string) string {
 	if path.Join(folder, attributesFile) == file {
@@ -77,9 +77,9 @@ func seenFrom(r *repo.Repo, folder, lies, file string) string {
 	return filepath.ToSlash(rel)
 }
 
-// unstorable are the attributes by which git would store what odd writes as other bytes,
-// each of one file.
-func unstorable(ctx context.Context, r *repo.Repo, root string) (out []repo.Converted, err error) {
+// findConverted returns the git attributes that would change the bytes of what odd writes.
+// Each is named once.
+func findConverted(ctx context.Context, r *repo.Repo, root string) (out []repo.Converted, err error) {
 	head, err := r.Ref("HEAD")
 	if err != nil && !errors.Is(err, repo.ErrNoRef) {
 		return nil, err
@@ -99,9 +99,9 @@ func unstorable(ctx context.Context, r *repo.Repo, root string) (out []repo.Conv
 	return out, err
 }
 
-// beneath is where a folder is from the top of r's work tree, "." for the top itself;
+// pathBelow returns the path of a folder from the top of r's work tree, "." for the top itself;
 // in is false where it lies outside.
-func beneath(r *repo.Repo, dir string) (rel string, in bool) {
+func pathBelow(r *repo.Repo, dir string) (rel string, in bool) {
 	real, err := filepath.EvalSymlinks(dir) // as the top is
 	if err != nil {
 		real = dir // the folder is not there yet
@@ -110,8 +110,8 @@ func beneath(r *repo.Repo, dir string) (rel string, in bool) {
 	return filepath.ToSlash(rel), err == nil && filepath.IsLocal(rel)
 }
 
-// within are the files that lie below a folder, as they are named from there.
-func within(folder string, files []string) []string {
+// namesBelow returns the files that lie below a folder, as they are named from there.
+func namesBelow(folder string, files []string) []string {
 	var out []string
 	for _, name := range files {
 		if rel, in := strings.CutPrefix(name, folder+"/"); in || folder == "." {
@@ -126,7 +126,7 @@ const (
 	conflictCode   = "odd-conflict"
 )
 
-// halfMerged are the files of the bundle that git's index has in conflict, and those with
+// halfMerged returns the files of the bundle that git's index has in conflict, and those with
 // git's marks in them, but for what the bundle's own problems tell.
 func (b bundle) halfMerged(conflicts []string) []okf.Problem {
 	var out []okf.Problem

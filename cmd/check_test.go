@@ -18,7 +18,7 @@ import (
 func TestCheckShapes(t *testing.T) {
 	t.Parallel()
 	var told [][]string
-	for line := range strings.Lines(check(Env{}).Description) {
+	for line := range strings.Lines(checkVerb(Env{}).Description) {
 		f := strings.Fields(line)
 		switch {
 		case strings.HasPrefix(line, "  of "):
@@ -27,7 +27,7 @@ func TestCheckShapes(t *testing.T) {
 			told = append(told, f[1:])
 		}
 	}
-	report := provedBy(proof.Report{Rows: proof.Table(), Findings: []proof.Finding{{Also: []proof.Finding{{}}}}})
+	report := newHistoryResult(proof.Report{Rows: proof.Table(), Findings: []proof.Finding{{Also: []proof.Finding{{}}}}})
 	canons := canon.Report{Findings: []canon.Finding{{}}}
 	want := [][]string{
 		keysOf(t, checkResult(okf.NewGraph(nil), nil)), keysOf(t, okf.Problem{Hint: "x"}),

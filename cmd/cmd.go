@@ -48,23 +48,23 @@ func Main(env Env, args ...string) int {
 		return code
 	}
 	if asHook(args) {
-		return failClosed(env, func() int { return run(env, args) })
+		return failClosed(env, func() int { return runArgs(env, args) })
 	}
-	return run(env, args)
+	return runArgs(env, args)
 }
 
-func run(env Env, args []string) int {
+func runArgs(env Env, args []string) int {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
-	a := app(env)
-	line, err := arrange(a, args)
+	a := newApp(env)
+	line, err := arrangeArgs(a, args)
 	if err != nil {
-		return fail(env, err, false)
+		return reportError(env, err, false)
 	}
 	for _, dir := range line.dirs { // each is meant from the one before, as git does
-		env.Dir = env.path(dir)
+		env.Dir = env.absPath(dir)
 		if st, err := os.Stat(env.Dir); err != nil || !st.IsDir() {
-			return fail(env, usage("-C %s: no such directory", dir), line.json)
+			return reportError(env, usage("-C %s: no such directory", dir), line.json)
 		}
 	}
 	outer, leave := env, func() {}
@@ -74,31 +74,31 @@ func run(env Env, args []string) int {
 		env, leave = pageOutput(env, line, git)
 	}
 	if len(line.dirs) > 0 || env.Terminal {
-		a = app(env)
+		a = newApp(env)
 	}
 	if line.open != nil {
-		return fail(env, line.open.complete(ctx, env), false)
+		return reportError(env, line.open.printOffers(ctx, env), false)
 	}
 	if err = a.RunContext(ctx, line.args); err == nil {
-		err = a.Writer.(*sure).err
+		err = a.Writer.(*stickyWriter).err
 	}
 	leave()
 	if ctx.Err() != nil && err != nil {
 		err = ctx.Err()
 	}
-	return fail(outer, err, line.json)
+	return reportError(outer, err, line.json)
 }
 
-// app is the whole command tree, in help order.
-func app(env Env) *cli.App {
-	groups := verbs(env)
+// newApp returns odd's commands, in the order of help.
+func newApp(env Env) *cli.App {
+	groups := verbGroups(env)
 	a := &cli.App{
 		Name:            "odd",
 		Usage:           summary,
 		HideVersion:     true,
 		HideHelpCommand: true,
 		HideHelp:        true,
-		Writer:          &sure{Writer: foldedOutput(env)},
+		Writer:          &stickyWriter{Writer: foldedOutput(env)},
 		ErrWriter:       env.Stderr,
 		// A sentence has commas: a flag that is given twice is the list.
 		DisableSliceFlagSeparator: true,
@@ -155,7 +155,7 @@ func command(c *cli.Command) *cli.Command {
 	return c
 }
 
-// alone is what a verb that has others below it does by itself.
+// alone returns the action of a verb that has others below it, for when none of them is named.
 func alone(do cli.ActionFunc) cli.ActionFunc {
 	return func(c *cli.Context) error {
 		if c.Args().Present() {
@@ -165,8 +165,8 @@ func alone(do cli.ActionFunc) cli.ActionFunc {
 	}
 }
 
-// do is an action of a verb: run, which gets the command line. Of a verb that takes no
-// argument, or one that may be left out, it refuses what is more.
+// do returns the action of a verb, which calls run. It refuses arguments beyond those of
+// a verb that takes none, or one that may be left out.
 func do(env Env, run func(*cli.Context, Env) error) cli.ActionFunc {
 	return func(c *cli.Context) error {
 		most := len(strings.Fields(c.Command.ArgsUsage))
@@ -178,7 +178,7 @@ func do(env Env, run func(*cli.Context, Env) error) cli.ActionFunc {
 	}
 }
 
-// on is do for a verb that works on what open opens, and that is closed after it.
+// on is do for a verb that works on what open opens; it closes that after the verb.
 func on[T any](env Env, open func(context.Context, Env) (T, error), run func(*cli.Context, Env, T) error) cli.ActionFunc {
 	return do(env, func(c *cli.Context, env Env) error {
 		opened, err := open(c.Context, env)
@@ -192,7 +192,7 @@ func on[T any](env Env, open func(context.Context, Env) (T, error), run func(*cl
 	})
 }
 
-// exactly is an action of a verb that takes n arguments, called want in its usage.
+// exactly is action for a verb that takes n arguments, called want in its usage.
 func exactly(n int, want string, action cli.ActionFunc) cli.ActionFunc {
 	return func(c *cli.Context) error {
 		if c.NArg() != n {
@@ -202,7 +202,7 @@ func exactly(n int, want string, action cli.ActionFunc) cli.ActionFunc {
 	}
 }
 
-// one is an action of a verb that takes exactly one argument, called want in its usage.
+// one is action for a verb that takes exactly one argument, called want in its usage.
 func one(want string, action cli.ActionFunc) cli.ActionFunc {
 	return func(c *cli.Context) error {
 		if _, err := oneArg(c, want); err != nil {
@@ -219,7 +219,7 @@ func (e usageError) Error() string { return e.text }
 
 func usage(format string, args ...any) error { return usageError{fmt.Sprintf(format, args...)} }
 
-// verbOf is the verb of a command line with the verbs above it, as a person types
+// verbOf returns the verb of a command line with the verbs above it, as a person types
 // it behind odd.
 func verbOf(c *cli.Context) string {
 	return strings.TrimPrefix(c.Command.HelpName, c.App.Name+" ")
@@ -237,7 +237,7 @@ func onUsage(c *cli.Context, err error, _ bool) error {
 	return usage("%s: %s; see odd help %s", name, text, name)
 }
 
-// twoDashes is what the flag package says of a flag, with the dashes that people type.
+// twoDashes returns what the flag package says of a flag, with the dashes that people type.
 func twoDashes(s string) string {
 	name := regexp.MustCompile(`(argument: |not defined: |for flag )-(\w[\w-]+)`)
 	return name.ReplaceAllString(s, "$1--$2")
@@ -258,11 +258,11 @@ func refuse(code, format string, args ...any) error {
 	return refusal{code, fmt.Sprintf(format, args...)}
 }
 
-// fault is an error that refuses where a session asks, of a person who only looks.
-func fault(err error) error { return errors.New(err.Error()) }
+// asFault returns err without its refusal: for a person who only looks, it is no refusal.
+func asFault(err error) error { return errors.New(err.Error()) }
 
-// status maps an error to its exit code and, for refusals, its reason code.
-func status(err error) (code int, reason string) {
+// exitStatus maps an error to its exit code and, for refusals, its reason code.
+func exitStatus(err error) (code int, reason string) {
 	var exit exitCode
 	var refused interface{ Refused() string }
 	var busy interface{ Busy() string }
@@ -289,9 +289,9 @@ func status(err error) (code int, reason string) {
 	return exitFault, "fault"
 }
 
-// fail tells err, once, and returns the exit code.
-func fail(env Env, err error, asJSON bool) int {
-	code, reason := status(err)
+// reportError prints err once and returns the exit code.
+func reportError(env Env, err error, asJSON bool) int {
+	code, reason := exitStatus(err)
 	var exit exitCode
 	if code == exitDone || errors.As(err, &exit) {
 		return code
@@ -305,14 +305,14 @@ func fail(env Env, err error, asJSON bool) int {
 		tag = " [" + reason + "]"
 	}
 	talk(env, "%s%s%s", strings.TrimRight(err.Error(), "\n"), tag, wayOut(err))
-	var t told
+	var t shownError
 	if asJSON && !errors.As(err, &t) {
 		_ = printJSON(env, map[string]any{"error": errorJSON(err)})
 	}
 	return code
 }
 
-// wayOut is what a person does about a disk that is full or fails; nothing where
+// wayOut returns what a person does about a disk that is full or fails; nothing where
 // the error says so itself, or has another cause.
 func wayOut(err error) string {
 	if !repo.Faulty(err) {
@@ -324,29 +324,29 @@ func wayOut(err error) string {
 	return "; no file is half written: see to the disk (df -h, df -i), then run the command again"
 }
 
-// told is an error that stands in the JSON on stdout already: stdout is one document.
-type told struct{ error }
+// shownError is an error that stands in the JSON on stdout already: stdout is one document.
+type shownError struct{ error }
 
-func (t told) Unwrap() error { return t.error }
+func (t shownError) Unwrap() error { return t.error }
 
-// errorJSON is an error as --json tells it.
+// errorJSON returns an error as --json tells it.
 func errorJSON(err error) map[string]any {
-	code, reason := status(err)
+	code, reason := exitStatus(err)
 	return map[string]any{"code": code, "reason": reason, "message": secrets.RedactText(err.Error())}
 }
 
-// version is the module's own, from the build info: no ldflags.
-func version() string {
+// oddVersion returns the version of the module from the build info, "devel" where it has none.
+func oddVersion() string {
 	if bi, ok := debug.ReadBuildInfo(); ok && bi.Main.Version != "" && bi.Main.Version != "(devel)" {
 		return bi.Main.Version
 	}
 	return "devel"
 }
 
-// versionText is what --version prints: the version, and on a second line the commit
+// versionText returns what --version prints: the version, and on a second line the commit
 // that was built, when the build knew it.
 func versionText() string {
-	text := "odd " + version()
+	text := "odd " + oddVersion()
 	bi, ok := debug.ReadBuildInfo()
 	if !ok {
 		return text

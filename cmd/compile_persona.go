@@ -51,9 +51,9 @@ func runCompilePersona(c *cli.Context, env Env) error {
 		return err
 	}
 	if n := len(src.problems); n > 0 {
-		talk(env, "%s while reading the atoms; odd check lists them", count(n, "finding"))
+		talk(env, "%s while reading the atoms; odd check lists them", countNoun(n, "finding"))
 	}
-	p, err := src.compile(c.Args().First())
+	p, err := src.compileRole(c.Args().First())
 	if err != nil {
 		return err
 	}
@@ -72,7 +72,7 @@ func runCompilePersona(c *cli.Context, env Env) error {
 	return err
 }
 
-// belowFloor is the refusal: every shortfall with its way out, then the gaps, each of
+// belowFloor returns the refusal: every shortfall with its way out, then the gaps, each of
 // which begins with a file.
 func (src personaSource) belowFloor(p persona.Persona, short []persona.Shortfall) error {
 	var b strings.Builder
@@ -100,7 +100,7 @@ type personaSource struct {
 
 // readSource reads everything, the floor too, from one place.
 func readSource(ctx context.Context, env Env, src source) (personaSource, error) {
-	b, err := src.open(ctx, env)
+	b, err := src.loadBundle(ctx, env)
 	if err != nil {
 		return personaSource{}, err
 	}
@@ -112,7 +112,7 @@ func readSource(ctx context.Context, env Env, src source) (personaSource, error)
 		}
 		return out, err
 	}
-	_, commit, files, err := src.commit(ctx, env)
+	_, commit, files, err := src.openCommit(ctx, env)
 	if err != nil || src.dir != "" {
 		return out, err
 	}
@@ -122,14 +122,14 @@ func readSource(ctx context.Context, env Env, src source) (personaSource, error)
 	return out, err
 }
 
-// compile compiles a role of the bundle, and refuses below the floor.
-func (src personaSource) compile(role string) (persona.Persona, error) {
+// compileRole compiles a role of the bundle, and refuses below the floor.
+func (src personaSource) compileRole(role string) (persona.Persona, error) {
 	p, err := persona.Compile(src.graph, role)
 	if no := new(persona.NotRole); errors.As(err, &no) {
 		no.Path = src.tracked(no.Path)
 	}
 	if err != nil {
-		return p, fault(err)
+		return p, asFault(err)
 	}
 	p.Commit = src.commit
 	if short := p.Below(src.floor); len(short) > 0 {
@@ -138,7 +138,7 @@ func (src personaSource) compile(role string) (persona.Persona, error) {
 	return p, nil
 }
 
-// personaFloor is [persona.floor].
+// personaFloor returns [persona.floor].
 func personaFloor(c config.Config) persona.Floor {
 	return persona.Floor{MinAtoms: c.Floor.Atoms, MinProcesses: c.Floor.Processes, MinGuides: c.Floor.Guides, MaxUnresolvedPct: c.Floor.UnresolvedPct}
 }

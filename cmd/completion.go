@@ -62,7 +62,7 @@ end
 complete -c odd -f -a '(__odd_complete)'
 `
 
-func completion(env Env) *cli.Command {
+func completionVerb(env Env) *cli.Command {
 	return command(&cli.Command{
 		Name:      "completion",
 		Usage:     "print a completion script for bash, zsh or fish",
@@ -88,8 +88,8 @@ func runCompletion(c *cli.Context, env Env) error {
 // what that word may be. The answer is a line each: the word, a tab, what it is.
 const completionFlag = "--generate-bash-completion"
 
-// unfinished is a command line that asks for a completion.
-type unfinished struct {
+// completionRequest is a command line that asks for a completion.
+type completionRequest struct {
 	path  []string // the verbs that are there
 	given []string // and the arguments
 	word  string   // what is there of the last word
@@ -99,7 +99,7 @@ type unfinished struct {
 
 // unfinishedLine reads the words in front of completionFlag, and gives the values of -C too.
 func unfinishedLine(a *cli.App, words []string) commandLine {
-	u := &unfinished{}
+	u := &completionRequest{}
 	if len(words) > 0 {
 		u.word, words = words[len(words)-1], words[:len(words)-1]
 	}
@@ -108,21 +108,21 @@ func unfinishedLine(a *cli.App, words []string) commandLine {
 	}
 	r := reader{cmds: a.Commands, left: words}
 	for len(r.left) > 0 {
-		t := r.next()
+		t := r.nextToken()
 		u.value = len(r.left) == 0 && (t == "-C" || strings.HasPrefix(t, "-") && takesValue(r.cur, r.cmds, t))
-		_ = r.token(t) // a -C without its directory is the word that is asked for
+		_ = r.readToken(t) // a -C without its directory is the word that is asked for
 	}
 	u.path, u.given = r.path, r.rest
 	r.line.open = u
 	return r.line
 }
 
-// complete prints every word that may stand where the last one is, each once.
-func (u *unfinished) complete(ctx context.Context, env Env) error {
+// printOffers prints every word that may stand where the last one is, each once.
+func (u *completionRequest) printOffers(ctx context.Context, env Env) error {
 	var all bytes.Buffer
 	out := env.Stdout
 	env.Stdout = &all
-	u.offer(ctx, env, app(env))
+	u.offerWords(ctx, env, newApp(env))
 	told := map[string]bool{}
 	for line := range strings.Lines(all.String()) {
 		word, _, _ := strings.Cut(line, "\t")
@@ -137,7 +137,7 @@ func (u *unfinished) complete(ctx context.Context, env Env) error {
 	return nil
 }
 
-func (u *unfinished) offer(ctx context.Context, env Env, a *cli.App) {
+func (u *completionRequest) offerWords(ctx context.Context, env Env, a *cli.App) {
 	var cur *cli.Command
 	cmds, flags := a.Commands, a.Flags
 	for _, name := range u.path {
@@ -151,19 +151,19 @@ func (u *unfinished) offer(ctx context.Context, env Env, a *cli.App) {
 	case len(u.given) == 0:
 		for _, c := range cmds {
 			if !c.Hidden {
-				offer(env, c.Name, c.Usage)
+				printOffer(env, c.Name, c.Usage)
 			}
 		}
 		if u.help && cur == nil {
-			offer(env, "all", "list every command")
+			printOffer(env, "all", "list every command")
 		}
 	}
-	if cur == nil || u.value || u.help || strings.HasPrefix(u.word, "-") || !u.room(cur.ArgsUsage) {
+	if cur == nil || u.value || u.help || strings.HasPrefix(u.word, "-") || !u.takesMore(cur.ArgsUsage) {
 		return
 	}
 	for _, word := range fixed.FindAllString(cur.ArgsUsage, -1) {
 		for word := range strings.SplitSeq(word, "|") {
-			offer(env, word, "")
+			printOffer(env, word, "")
 		}
 	}
 	if cur.BashComplete != nil {
@@ -177,22 +177,22 @@ func offerFlags(env Env, flags []cli.Flag) {
 	for _, f := range flags {
 		name, what, _ := strings.Cut(fmt.Sprint(f), "\t")
 		if name, _, _ = strings.Cut(name, " "); strings.HasPrefix(name, "-") {
-			offer(env, name, what)
+			printOffer(env, name, what)
 		}
 	}
-	offer(env, "--help", "show help")
+	printOffer(env, "--help", "show help")
 }
 
 // fixed are the words of a usage that are typed as they stand: bash|zsh|fish.
 var fixed = regexp.MustCompile(`\b[a-z-]+(\|[a-z-]+)+\b`)
 
-// room reports that a verb of this usage takes another argument.
-func (u *unfinished) room(usage string) bool {
+// takesMore reports that a verb of this usage takes another argument.
+func (u *completionRequest) takesMore(usage string) bool {
 	return len(u.given) < len(strings.Fields(usage)) || strings.Contains(usage, "…") || strings.Contains(usage, "...")
 }
 
-// offer tells a word that may come next, and what it is.
-func offer(env Env, word, what string) { fmt.Fprintf(env.Stdout, "%s\t%s\n", word, cell(what)) }
+// printOffer tells a word that may come next, and what it is.
+func printOffer(env Env, word, what string) { fmt.Fprintf(env.Stdout, "%s\t%s\n", word, cell(what)) }
 
 // completeTasks completes an argument with the tasks in any of states, or with all.
 func completeTasks(env Env, states ...board.State) cli.BashCompleteFunc {
@@ -201,9 +201,9 @@ func completeTasks(env Env, states ...board.State) cli.BashCompleteFunc {
 		if err != nil {
 			return // a completion has nobody to tell
 		}
-		for _, t := range v.rows() {
+		for _, t := range v.taskRows() {
 			if len(states) == 0 || slices.Contains(states, t.State) {
-				offer(env, string(t.ID), t.Title)
+				printOffer(env, string(t.ID), t.Title)
 			}
 		}
 	}

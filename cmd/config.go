@@ -120,7 +120,7 @@ func settingsOf(docs []config.Doc, set []config.Setting) []setting {
 	return out
 }
 
-// configFile is the odd.toml of the work tree here.
+// configFile returns the odd.toml of the work tree here.
 func configFile(env Env) (*repo.Repo, []byte, error) {
 	r, err := openRepo(env)
 	if err != nil {
@@ -155,7 +155,7 @@ func runConfigList(c *cli.Context, env Env) error {
 	})
 }
 
-// knownKey is the path of the key that a person named.
+// knownKey returns the path of the key that a person named.
 func knownKey(name string) ([]string, config.Doc, error) {
 	path, err := config.ParseKey(name)
 	if err != nil {
@@ -262,7 +262,7 @@ func runConfigEdit(c *cli.Context, env Env) error {
 	if err != nil {
 		return err
 	}
-	if why := env.agent(); why != "" {
+	if why := env.agentSign(); why != "" {
 		return refuse("not-a-person", "odd.toml: agents' sessions do not change it, and this looks like one (%s); a person sets %s", why, toml.Key(path))
 	}
 	if path[0] == "mcp" {

@@ -37,13 +37,13 @@ func runContext(c *cli.Context, env Env, v *view) error {
 func (v *view) rememberContext(ctx context.Context, name string) (drain.Context, error) {
 	var id okf.ID
 	if name != "" {
-		t, err := v.task(name)
+		t, err := v.findTask(name)
 		if err != nil {
 			return drain.Context{}, err
 		}
 		id = t.ID
 	}
-	m, err := v.memory(ctx)
+	m, err := v.newMemory(ctx)
 	if err != nil {
 		return drain.Context{}, err
 	}
@@ -55,11 +55,11 @@ func (v *view) rememberContext(ctx context.Context, name string) (drain.Context,
 	return m.Context(id)
 }
 
-// memory is what the board remembers, as the view has it.
-func (v *view) memory(ctx context.Context) (*drain.Memory, error) {
+// newMemory returns what sessions are told of the board's past, read from the view.
+func (v *view) newMemory(ctx context.Context) (*drain.Memory, error) {
 	s, err := v.slowLoop(ctx)
 	if err != nil {
 		return nil, err
 	}
-	return &drain.Memory{Slow: s, State: v.state, Root: v.cfg.Root, Bundle: v.bundle, Files: v.files, Graph: v.graph, Tasks: v.tasks(), Leases: v.cfg.Lease != "off"}, nil
+	return &drain.Memory{Slow: s, State: v.state, Root: v.cfg.Root, Bundle: v.bundle, Files: v.files, Graph: v.graph, Tasks: v.allTasks(), Leases: v.cfg.Lease != "off"}, nil
 }

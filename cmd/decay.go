@@ -40,7 +40,7 @@ func decayVerb(env Env) *cli.Command {
 }
 
 func runDecay(c *cli.Context, env Env, w *workspace) error {
-	name, _, err := w.actor(c.Context, "decay")
+	name, _, err := w.checkActor(c.Context, "decay")
 	if err != nil {
 		return err
 	}
@@ -49,21 +49,21 @@ func runDecay(c *cli.Context, env Env, w *workspace) error {
 	build := func(v *view) (repo.Changes, string, error) {
 		var ch repo.Changes
 		var err error
-		if ch, done, err = v.decay(c.Context, w.proposals(name)); err != nil {
+		if ch, done, err = v.appendOverdue(c.Context, w.proposalsFile(name)); err != nil {
 			return nil, "", err
 		}
 		msg := proposalMessage(done)
-		if again, err = v.rereading(c.Context); err != nil || again.ID == "" {
+		if again, err = v.newRereadTask(c.Context); err != nil || again.ID == "" {
 			return ch, msg, err
 		}
 		if ch == nil {
 			ch, msg = repo.Changes{}, "decay: add "+string(again.ID)
 		}
-		ch[v.file(again.Path)] = again.Bytes()
+		ch[v.repoPath(again.Path)] = again.Bytes()
 		return ch, msg, nil
 	}
 	if c.Bool("dry-run") {
-		v, err := w.view(c.Context, false)
+		v, err := w.readBoard(c.Context, false)
 		if err != nil {
 			return err
 		}
@@ -74,7 +74,7 @@ func runDecay(c *cli.Context, env Env, w *workspace) error {
 		for i := range done {
 			done[i].ID = "" // the one it gets, it gets when it is written
 		}
-	} else if _, err := w.write(c.Context, build); err != nil {
+	} else if _, err := w.writeAsPerson(c.Context, build); err != nil {
 		return err
 	}
 	if again.ID != "" {
@@ -86,7 +86,7 @@ func runDecay(c *cli.Context, env Env, w *workspace) error {
 		if err != nil {
 			return err
 		}
-		talk(env, "%s: a task that reads %s again; %s", t.ID, count(len(t.Inputs), "document"), way)
+		talk(env, "%s: a task that reads %s again; %s", t.ID, countNoun(len(t.Inputs), "document"), way)
 	}
 	nothing := "decay: nothing is overdue, or it is proposed already; odd gate proposals list shows what is open"
 	return showList(env, c.Bool("json"), done, nothing, func(p gate.Proposal) []string {
@@ -94,9 +94,9 @@ func runDecay(c *cli.Context, env Env, w *workspace) error {
 	})
 }
 
-// overdue is what the board's memory proposes.
-func (v *view) overdue(ctx context.Context) (*drain.Memory, []gate.Proposal, error) {
-	m, err := v.memory(ctx)
+// findOverdue returns the proposals about what is overdue, and the memory they are from.
+func (v *view) findOverdue(ctx context.Context) (*drain.Memory, []gate.Proposal, error) {
+	m, err := v.newMemory(ctx)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -104,9 +104,9 @@ func (v *view) overdue(ctx context.Context) (*drain.Memory, []gate.Proposal, err
 	return m, ps, err
 }
 
-// decay appends what is overdue to a writer's file.
-func (v *view) decay(ctx context.Context, file string) (repo.Changes, []gate.Proposal, error) {
-	m, ps, err := v.overdue(ctx)
+// appendOverdue appends what is overdue to a writer's file.
+func (v *view) appendOverdue(ctx context.Context, file string) (repo.Changes, []gate.Proposal, error) {
+	m, ps, err := v.findOverdue(ctx)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -125,17 +125,17 @@ func (v *view) decay(ctx context.Context, file string) (repo.Changes, []gate.Pro
 	if err != nil || len(done) == 0 {
 		return nil, nil, err
 	}
-	return repo.Changes{v.file(file): b}, done, nil
+	return repo.Changes{v.repoPath(file): b}, done, nil
 }
 
 // rereadTask is the id of the task that reads documents again, without its number.
 const rereadTask = "read-changed-documents"
 
-// rereading is the task that reads the documents again whose text atoms cite and that
+// newRereadTask returns the task that reads the documents again whose text atoms cite and that
 // have it no longer, as it is to be written; without an id where there is none, or it is
 // there already. One that a person did not make ready yet follows the documents.
-func (v *view) rereading(ctx context.Context) (okf.Atom, error) {
-	m, err := v.memory(ctx)
+func (v *view) newRereadTask(ctx context.Context) (okf.Atom, error) {
+	m, err := v.newMemory(ctx)
 	if err != nil {
 		return okf.Atom{}, err
 	}
@@ -145,7 +145,7 @@ func (v *view) rereading(ctx context.Context) (okf.Atom, error) {
 	}
 	filed := fmt.Sprintf("Filed for the sources %s.", gate.Digest(append(ids, docs...)))
 	role := ""
-	for _, t := range v.tasks() {
+	for _, t := range v.allTasks() {
 		switch {
 		case strings.HasPrefix(string(t.ID), rereadTask) && t.State == board.Backlog && !slices.Equal(t.Inputs, docs):
 			b, err := okf.Edit(t.Atom.Bytes(), okf.Set{Key: "inputs", Value: docs})
@@ -159,7 +159,7 @@ func (v *view) rereading(ctx context.Context) (okf.Atom, error) {
 			role = t.Role
 		}
 	}
-	return v.newTask(board.Filing{Title: "Read changed documents", Kind: "extract", Role: role, Inputs: docs, By: "odd/" + version(), At: v.env.Now(),
+	return v.newTask(board.Filing{Title: "Read changed documents", Kind: "extract", Role: role, Inputs: docs, By: "odd/" + oddVersion(), At: v.env.Now(),
 		Description: "Bring the atoms up to date whose sources no longer have the text that they cite.", Body: filed})
 }
 
@@ -169,5 +169,5 @@ func proposalMessage(ps []gate.Proposal) string {
 	for _, p := range ps {
 		fmt.Fprintf(&b, "%s %s, %s: %s\n", p.ID, p.Severity, p.Gate, p.Reason)
 	}
-	return trailers("decay: propose "+fmt.Sprint(len(ps)), b.String())
+	return commitMessage("decay: propose "+fmt.Sprint(len(ps)), b.String())
 }

@@ -11,7 +11,7 @@ import (
 	"github.com/odd-cli/odd/okf"
 )
 
-func decide(env Env) *cli.Command {
+func decideVerb(env Env) *cli.Command {
 	return command(&cli.Command{
 		Name:      "decide",
 		Usage:     "log a decision with its reasons and costs; only a person can",
@@ -46,7 +46,7 @@ func runDecide(c *cli.Context, env Env) error {
 	if err != nil {
 		return err
 	}
-	d, err := decision(c, "decide", what)
+	d, err := readDecision(c, "decide", what)
 	if err != nil {
 		return err
 	}
@@ -65,29 +65,29 @@ func runDecide(c *cli.Context, env Env) error {
 	if err != nil {
 		return err
 	}
-	if p.out, err = gate.Decide(p.slow.Slow, *d, "human:"+who.Email, v.now()); err != nil {
+	if p.out, err = gate.Decide(p.slow.Slow, *d, "human:"+who.Email, v.actTime()); err != nil {
 		return err
 	}
 	for name, b := range p.out.Files {
-		p.changes[v.file(name)] = b
+		p.changes[v.repoPath(name)] = b
 	}
-	if err := p.ready(c.Context); err != nil {
+	if err := p.checkReady(c.Context); err != nil {
 		return err
 	}
 	made := p.out.Decision
-	h, err := v.human(c.Context, decisionPage(made, p.out.Row), "decide "+made.ID, made.ID, c.Bool("yes"))
+	h, err := v.confirmHuman(c.Context, decisionPage(made, p.out.Row), "decide "+made.ID, made.ID, c.Bool("yes"))
 	if err != nil {
 		return err
 	}
-	msg := trailers("decide: "+made.Decision, strings.Join(made.Rationale, "\n"), "Odd-Gate", string(p.out.Row.Gate), "Odd-Decision", made.ID, "Odd-Lease", p.out.Row.Lease, "Odd-By", h.By())
-	oid, err := p.commit(c.Context, msg)
+	msg := commitMessage("decide: "+made.Decision, strings.Join(made.Rationale, "\n"), "Odd-Gate", string(p.out.Row.Gate), "Odd-Decision", made.ID, "Odd-Lease", p.out.Row.Lease, "Odd-By", h.By())
+	oid, err := p.commitLocked(c.Context, msg)
 	if err != nil {
 		return err
 	}
-	return show(env, c.Bool("json"), map[string]any{"decision": made, "commit": string(oid)}, []string{made.ID, made.Act, made.Confidence, made.Decision, short(oid)})
+	return show(env, c.Bool("json"), map[string]any{"decision": made, "commit": string(oid)}, []string{made.ID, made.Act, made.Confidence, made.Decision, shortID(oid)})
 }
 
-// decisionPage is what the person reads before they confirm a decision.
+// decisionPage returns what the person reads before they confirm a decision.
 func decisionPage(d gate.Decision, at gate.Row) string {
 	b := &strings.Builder{}
 	fmt.Fprintf(b, "%s, at %s, the %s gate: %s\n", d.ID, at.ID, at.Gate, d.Decision)
@@ -104,7 +104,7 @@ func decisionPage(d gate.Decision, at gate.Row) string {
 	return okf.Visible(b.String())
 }
 
-// decisionFlags are the fields of a decision, behind those given.
+// decisionFlags returns the fields of a decision, behind those given.
 func decisionFlags(first ...cli.Flag) []cli.Flag {
 	return append(first,
 		&cli.StringSliceFlag{Name: "rationale", Usage: "reason for the decision, one `SENTENCE`; give one to three"},
@@ -115,8 +115,8 @@ func decisionFlags(first ...cli.Flag) []cli.Flag {
 	)
 }
 
-// decision is the decision that the flags tell, nil where they tell none.
-func decision(c *cli.Context, verb, what string) (*gate.Decision, error) {
+// readDecision returns the decision that the flags tell, nil where they tell none.
+func readDecision(c *cli.Context, verb, what string) (*gate.Decision, error) {
 	d := gate.Decision{
 		Decision: oneLine(what), Rationale: c.StringSlice("rationale"), Tradeoffs: oneLine(c.String("tradeoffs")),
 		Confidence: c.String("confidence"), Revisit: c.StringSlice("revisit"), Supersedes: c.String("supersedes"),
@@ -142,7 +142,7 @@ func runDecisions(c *cli.Context, env Env, v *view) error {
 	}
 	ds, err := gate.ReadDecisions(s.Decisions)
 	if err != nil {
-		return fmt.Errorf("%s: %w", v.file(gate.DecisionsPath), err)
+		return fmt.Errorf("%s: %w", v.repoPath(gate.DecisionsPath), err)
 	}
 	over := map[string]string{}
 	for _, d := range ds {

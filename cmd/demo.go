@@ -15,7 +15,7 @@ import (
 	"github.com/odd-cli/odd/knowledge"
 )
 
-func demo(env Env) *cli.Command {
+func demoVerb(env Env) *cli.Command {
 	return command(&cli.Command{
 		Name:      "demo",
 		Usage:     "create a sample repository with a proposal to review",
@@ -32,13 +32,13 @@ func demo(env Env) *cli.Command {
 
 func runDemo(c *cli.Context, env Env) error {
 	dir := or(c.Args().First(), "odd-demo")
-	at := env.path(dir)
+	at := env.absPath(dir)
 	if entries, err := os.ReadDir(at); err == nil && len(entries) > 0 {
 		return usage("demo: the folder %s is not empty; name another one: odd demo %[1]s-2", dir)
 	} else if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return err
 	}
-	if err := begin(c.Context, env, at); err != nil {
+	if err := createDemo(c.Context, env, at); err != nil {
 		return err
 	}
 	talk(env, "made a sample company in %s: a git repository with its handbook in docs/, its knowledge in knowledge/ and one task", at)
@@ -52,9 +52,9 @@ func runDemo(c *cli.Context, env Env) error {
 	return nil
 }
 
-// begin makes the company in a folder that is empty or not there. One that it made itself
+// createDemo makes the company in a folder that is empty or not there. One that it made itself
 // is gone again where that fails.
-func begin(ctx context.Context, env Env, at string) (err error) {
+func createDemo(ctx context.Context, env Env, at string) (err error) {
 	_, err = os.Lstat(at)
 	made := errors.Is(err, fs.ErrNotExist)
 	if err := os.MkdirAll(at, 0o755); err != nil {

@@ -7,15 +7,15 @@ import (
 	"github.com/odd-cli/odd/okf"
 )
 
-// diffText is a diff as stdout takes it: as it is in a pipe, where it is data. On a
+// diffText returns a diff as stdout takes it: as it is in a pipe, where it is data. On a
 // terminal it has git's colours, and every character of it that nobody can see, or that
 // the terminal would obey, stands as a name: an agent wrote it.
 func diffText(env Env, diff string) string {
 	if !env.Terminal {
 		return diff
 	}
-	diff = plain(diff)
-	if !env.color() {
+	diff = nameHidden(diff)
+	if !env.hasColor() {
 		return diff
 	}
 	var b strings.Builder
@@ -46,8 +46,8 @@ func diffText(env Env, diff string) string {
 	return b.String()
 }
 
-// plain is s with a name for every hidden character: ^[ for escape, <U+202E> for an override.
-func plain(s string) string {
+// nameHidden returns s with a name for every hidden character: ^[ for escape, <U+202E> for an override.
+func nameHidden(s string) string {
 	s = okf.Legible(s)
 	if okf.Visible(s) == s {
 		return s

@@ -18,7 +18,7 @@ import (
 	"github.com/odd-cli/odd/persona/session/cage"
 )
 
-func doctor(env Env) *cli.Command {
+func doctorVerb(env Env) *cli.Command {
 	return command(&cli.Command{
 		Name:  "doctor",
 		Usage: "check git, odd.toml, the agent, sandbox, hooks and CI, and say what to do",
@@ -55,33 +55,33 @@ type examination struct {
 	all  []diagnosis
 }
 
-func (e *examination) say(level, check, found, mend string) {
+func (e *examination) addDiagnosis(level, check, found, mend string) {
 	e.all = append(e.all, diagnosis{check, level, found, mend})
 }
 
-// sayError says an error, whose last part is what to do about it.
-func (e *examination) sayError(level, check string, err error) {
+// addError says an error, whose last part is what to do about it.
+func (e *examination) addError(level, check string, err error) {
 	for text := range strings.SplitSeq(err.Error(), "\n") {
 		found, mend := text, ""
 		if i := strings.LastIndex(text, "; "); i >= 0 {
 			found, mend = text[:i], text[i+2:]
 		}
-		e.say(level, check, found, mend)
+		e.addDiagnosis(level, check, found, mend)
 	}
 }
 
 func runDoctor(c *cli.Context, env Env) error {
 	e := &examination{env: env, cfg: config.Default()}
-	if e.repository(c.Context) {
-		set := e.settings(c.Context)
-		e.identity(c.Context)
+	if e.checkRepository(c.Context) {
+		set := e.checkSettings(c.Context)
+		e.checkIdentity(c.Context)
 		if set {
-			e.signing(c.Context)
-			e.agents()
-			e.checks()
-			e.sandbox(c.Context)
-			e.hooks(c.Context)
-			e.workflows()
+			e.checkSigning(c.Context)
+			e.checkAgents()
+			e.checkPrograms()
+			e.checkSandbox(c.Context)
+			e.checkHooks(c.Context)
+			e.checkWorkflows()
 			e.checkRemote(c.Context, c.Bool("remote"))
 		}
 	}
@@ -99,16 +99,16 @@ func runDoctor(c *cli.Context, env Env) error {
 	}
 	err := show(env, c.Bool("json"), e.all, rows...)
 	if err == nil && faults > 0 {
-		talk(env, "doctor: %s to mend", count(faults, "fault"))
+		talk(env, "doctor: %s to mend", countNoun(faults, "fault"))
 	}
 	return orFault(err, faults > 0)
 }
 
-// repository checks git and the repository, and reports whether more can be checked.
-func (e *examination) repository(ctx context.Context) bool {
+// checkRepository checks git and the repository, and reports whether more can be checked.
+func (e *examination) checkRepository(ctx context.Context) bool {
 	r, err := openWorkTree(e.env)
 	if err != nil {
-		e.sayError(faultLevel, "repository", err)
+		e.addError(faultLevel, "repository", err)
 		return false
 	}
 	e.repo = r
@@ -116,98 +116,98 @@ func (e *examination) repository(ctx context.Context) bool {
 	var major, minor int
 	switch _, bad := fmt.Sscanf(v, "%d.%d", &major, &minor); {
 	case err != nil:
-		e.sayError(faultLevel, "git", err)
+		e.addError(faultLevel, "git", err)
 		return false
 	case bad != nil || major < 2 || major == 2 && minor < 38:
-		e.say(faultLevel, "git", "this is git "+v, "install git 2.38 or newer")
+		e.addDiagnosis(faultLevel, "git", "this is git "+v, "install git 2.38 or newer")
 	default:
-		e.say(wellLevel, "git", v, "")
+		e.addDiagnosis(wellLevel, "git", v, "")
 	}
 	switch _, err := r.Resolve(ctx, "HEAD"); {
 	case r.Shallow():
-		e.say(faultLevel, "repository", r.Root()+" is a shallow clone, in which odd runs no tasks", "git fetch --unshallow")
+		e.addDiagnosis(faultLevel, "repository", r.Root()+" is a shallow clone, in which odd runs no tasks", "git fetch --unshallow")
 	case err != nil:
-		e.say(faultLevel, "repository", r.Root()+" has no commit yet", `git add -A && git commit -m "odd: begin"`)
+		e.addDiagnosis(faultLevel, "repository", r.Root()+" has no commit yet", `git add -A && git commit -m "odd: begin"`)
 	default:
-		e.say(wellLevel, "repository", r.Root(), "")
+		e.addDiagnosis(wellLevel, "repository", r.Root(), "")
 	}
 	return true
 }
 
-func (e *examination) identity(ctx context.Context) {
+func (e *examination) checkIdentity(ctx context.Context) {
 	who, err := e.repo.Identity(ctx)
 	if err != nil {
-		e.say(faultLevel, "identity", "git does not know who you are", "git config --global user.name \"NAME\" && git config --global user.email YOU@EXAMPLE.ORG")
+		e.addDiagnosis(faultLevel, "identity", "git does not know who you are", "git config --global user.name \"NAME\" && git config --global user.email YOU@EXAMPLE.ORG")
 		return
 	}
 	w := workspace{env: e.env, cfg: e.cfg}
-	at := w.place()
+	at := w.personPlace()
 	at.CI, at.Session = false, ""
 	if err := review.Allowed("approve", review.Person{Name: who.Name, Email: who.Email}, at); err != nil {
-		e.sayError(faultLevel, "identity", err)
+		e.addError(faultLevel, "identity", err)
 		return
 	}
-	e.say(wellLevel, "identity", fmt.Sprintf("%s <%s>", who.Name, who.Email), "")
-	if why := e.env.agent(); why != "" {
-		e.say(warnLevel, "person", "this looks like an agent's session ("+why+"), where nobody can approve", "use a terminal of your own")
+	e.addDiagnosis(wellLevel, "identity", fmt.Sprintf("%s <%s>", who.Name, who.Email), "")
+	if why := e.env.agentSign(); why != "" {
+		e.addDiagnosis(warnLevel, "person", "this looks like an agent's session ("+why+"), where nobody can approve", "use a terminal of your own")
 	}
 }
 
-// settings reads odd.toml, and reports whether more can be checked.
-func (e *examination) settings(ctx context.Context) bool {
+// checkSettings reads odd.toml, and reports whether more can be checked.
+func (e *examination) checkSettings(ctx context.Context) bool {
 	w, err := openConfigured(e.env, e.repo)
 	if err != nil {
-		e.sayError(faultLevel, "odd.toml", err)
+		e.addError(faultLevel, "odd.toml", err)
 		return false
 	}
 	e.cfg = w.cfg
 	w.looking = true
-	v, err := w.view(ctx, false)
+	v, err := w.readBoard(ctx, false)
 	switch {
 	case err != nil:
-		e.sayError(faultLevel, "board", err)
+		e.addError(faultLevel, "board", err)
 		return true
 	case len(v.problems) > 0:
-		e.say(warnLevel, "board", v.line.Name()+": "+count(len(v.problems), "problem"), "odd check")
+		e.addDiagnosis(warnLevel, "board", v.line.Name()+": "+countNoun(len(v.problems), "problem"), "odd check")
 	default:
-		e.say(wellLevel, "board", fmt.Sprintf("branch %s, %s", v.line.Name(), count(len(v.rows()), "task")), "")
+		e.addDiagnosis(wellLevel, "board", fmt.Sprintf("branch %s, %s", v.line.Name(), countNoun(len(v.taskRows()), "task")), "")
 	}
 	if dirty, err := e.repo.Dirty(ctx, "odd.toml"); err == nil && len(dirty) > 0 {
-		e.say(warnLevel, "odd.toml", "has edits that are not committed, by which odd does not work", "git commit odd.toml")
+		e.addDiagnosis(warnLevel, "odd.toml", "has edits that are not committed, by which odd does not work", "git commit odd.toml")
 	} else {
-		e.say(wellLevel, "odd.toml", "committed", "")
+		e.addDiagnosis(wellLevel, "odd.toml", "committed", "")
 	}
 	lines, err := missingUnions(ctx, e.repo, "", e.cfg.Root)
 	if err == nil && len(lines) > 0 {
-		e.say(warnLevel, "merges", ".gitattributes lacks "+strings.Join(lines, " and "), "add each as a line")
+		e.addDiagnosis(warnLevel, "merges", ".gitattributes lacks "+strings.Join(lines, " and "), "add each as a line")
 	}
 	return true
 }
 
-func (e *examination) signing(ctx context.Context) {
+func (e *examination) checkSigning(ctx context.Context) {
 	signs, _ := e.repo.Config(ctx, "commit.gpgsign")
 	key, _ := e.repo.Config(ctx, "user.signingkey")
 	switch on := strings.EqualFold(signs, "true"); {
 	case e.cfg.RequireSigned && !on:
-		e.say(faultLevel, "keys", "[governance] require_signed is set, and your git signs no commits", "git config commit.gpgsign true")
+		e.addDiagnosis(faultLevel, "keys", "[governance] require_signed is set, and your git signs no commits", "git config commit.gpgsign true")
 	case on && key == "":
-		e.say(warnLevel, "keys", "git signs commits, and no key is named", "git config user.signingkey KEY")
+		e.addDiagnosis(warnLevel, "keys", "git signs commits, and no key is named", "git config user.signingkey KEY")
 	case on:
-		e.say(wellLevel, "keys", "git signs your commits", "")
+		e.addDiagnosis(wellLevel, "keys", "git signs your commits", "")
 	default:
-		e.say(wellLevel, "keys", "commits need no signature; [governance] require_signed asks for one", "")
+		e.addDiagnosis(wellLevel, "keys", "commits need no signature; [governance] require_signed asks for one", "")
 	}
 	if name := e.cfg.AllowedSigners; name != "" {
 		if _, err := os.Stat(filepath.Join(e.repo.Root(), filepath.FromSlash(name))); err != nil {
-			e.say(faultLevel, "keys", name+": [governance] allowed_signers names it, and it is not there", "write it: one line a person, ADDRESS KEYTYPE KEY")
+			e.addDiagnosis(faultLevel, "keys", name+": [governance] allowed_signers names it, and it is not there", "write it: one line a person, ADDRESS KEYTYPE KEY")
 		}
 	}
 }
 
-// agents checks the configured agent and those that take over.
-func (e *examination) agents() {
+// checkAgents checks the configured agent and those that take over.
+func (e *examination) checkAgents() {
 	if !e.cfg.Free() && !e.cfg.HasBudget {
-		e.say(faultLevel, "budget", "the agent "+e.cfg.Costly()+" can cost money, and no budget is set", "odd config set budget.monthly_usd 20")
+		e.addDiagnosis(faultLevel, "budget", "the agent "+e.cfg.Costly()+" can cost money, and no budget is set", "odd config set budget.monthly_usd 20")
 	}
 	for _, name := range append([]string{e.cfg.Session.Substrate}, e.cfg.Session.Fallback...) {
 		cfg := e.cfg.Using(name, "")
@@ -221,82 +221,82 @@ func (e *examination) agents() {
 		}
 		err := drain.Equipped(cfg, e.env.Environ)
 		if err != nil {
-			e.sayError(level, "agent", err)
+			e.addError(level, "agent", err)
 		}
 		if len(argv) > 0 {
 			if bad := cage.Installed(argv[0], e.repo.Root()); bad != nil {
 				err = bad
-				e.say(level, "agent", fmt.Sprintf("%s: its program %s is not on the PATH", name, argv[0]), "install it, or odd config set substrate."+name+".argv PROGRAM")
+				e.addDiagnosis(level, "agent", fmt.Sprintf("%s: its program %s is not on the PATH", name, argv[0]), "install it, or odd config set substrate."+name+".argv PROGRAM")
 			}
 		}
 		if err == nil {
-			e.say(wellLevel, "agent", madeBy(name), "")
+			e.addDiagnosis(wellLevel, "agent", madeBy(name), "")
 		}
 	}
 }
 
-// checks looks for the programs of the project's own checks.
-func (e *examination) checks() {
+// checkPrograms looks for the programs of the project's own checks.
+func (e *examination) checkPrograms() {
 	for _, of := range []struct {
 		key   string
 		argvs [][]string
 	}{{"pipeline.validate", e.cfg.Pipeline.Validate}, {"pipeline.verify", e.cfg.Pipeline.Verify}} {
 		for _, argv := range of.argvs {
 			if cage.Installed(argv[0], e.repo.Root()) != nil {
-				e.say(faultLevel, "checks", of.key+": its program "+argv[0]+" is not on the PATH", "install it, or odd config set "+of.key+" COMMAND")
+				e.addDiagnosis(faultLevel, "checks", of.key+": its program "+argv[0]+" is not on the PATH", "install it, or odd config set "+of.key+" COMMAND")
 				return
 			}
 		}
 	}
 	if len(e.cfg.Pipeline.Validate) == 0 {
-		e.say(wellLevel, "checks", "go build, vet and test of changed Go code, and none of other code; odd config set pipeline.validate COMMAND names yours", "")
+		e.addDiagnosis(wellLevel, "checks", "go build, vet and test of changed Go code, and none of other code; odd config set pipeline.validate COMMAND names yours", "")
 		return
 	}
-	e.say(wellLevel, "checks", "programs found", "")
+	e.addDiagnosis(wellLevel, "checks", "programs found", "")
 }
 
-func (e *examination) sandbox(ctx context.Context) {
+func (e *examination) checkSandbox(ctx context.Context) {
 	held, err := drain.Caged(e.env.Cage, e.cfg.Sandbox, e.repo.CommonDir())
 	if err == nil {
 		err = drain.Demand(ctx, held, e.env.Temp, e.cfg.Sandbox)
 	}
 	if err != nil {
-		e.sayError(faultLevel, "sandbox", err)
+		e.addError(faultLevel, "sandbox", err)
 		return
 	}
 	tried, err := held.Try(ctx, e.env.Temp)
 	switch {
 	case err != nil:
-		e.say(warnLevel, "sandbox", "nothing could be tried: "+err.Error(), "odd status --sandbox")
+		e.addDiagnosis(warnLevel, "sandbox", "nothing could be tried: "+err.Error(), "odd status --sandbox")
 	case tried.Held.Landlock == 0:
-		e.say(warnLevel, "sandbox", "agents' programs can read and write what you can", "odd status --sandbox says why")
+		e.addDiagnosis(warnLevel, "sandbox", "agents' programs can read and write what you can", "odd status --sandbox says why")
 	default:
-		e.say(wellLevel, "sandbox", tried.Held.String(), "")
+		e.addDiagnosis(wellLevel, "sandbox", tried.Held.String(), "")
 	}
 }
 
-func (e *examination) hooks(ctx context.Context) {
+func (e *examination) checkHooks(ctx context.Context) {
 	in := e.env
 	in.Dir = e.repo.Root()
 	h, err := hookHere(ctx, in)
 	var own []byte
 	if err == nil {
-		own, err = h.own()
+		own, err = h.readOwn()
 	}
 	switch {
 	case err != nil:
-		e.sayError(warnLevel, "hooks", err)
+		e.addError(warnLevel, "hooks", err)
 	case own == nil:
-		e.say(wellLevel, "hooks", "none; odd hook install checks before each push of this clone", "")
+		e.addDiagnosis(wellLevel, "hooks", "none; odd hook install checks before each push of this clone", "")
 	case e.env.findProgram("odd") == "":
-		e.say(faultLevel, "hooks", h.path+" refuses every push: odd is not on the PATH", "put odd there, or odd hook uninstall")
+		e.addDiagnosis(faultLevel, "hooks", h.path+" refuses every push: odd is not on the PATH", "put odd there, or odd hook uninstall")
 	default:
-		e.say(wellLevel, "hooks", h.name, "")
+		e.addDiagnosis(wellLevel, "hooks", h.name, "")
 	}
 }
 
-// workflows looks for a CI workflow that runs odd.
-func (e *examination) workflows() {
+// checkWorkflows looks for a CI workflow that runs odd.
+func (e *examination) checkWorkflows() {
 	files := os.DirFS(e.repo.Root())
 	names, _ := fs.Glob(files, ".github/workflows/*.y*ml")
 	var found []string
@@ -306,43 +306,43 @@ func (e *examination) workflows() {
 		}
 	}
 	if len(found) == 0 {
-		e.say(wellLevel, "CI", "no workflow runs odd; odd init --ci github adds one that checks each push", "")
+		e.addDiagnosis(wellLevel, "CI", "no workflow runs odd; odd init --ci github adds one that checks each push", "")
 		return
 	}
-	e.say(wellLevel, "CI", strings.Join(found, ", "), "")
+	e.addDiagnosis(wellLevel, "CI", strings.Join(found, ", "), "")
 }
 
 // checkRemote checks the remote that the board is shared through.
 func (e *examination) checkRemote(ctx context.Context, ask bool) {
 	name := e.cfg.Remote
 	if name == "" {
-		e.say(wellLevel, "remote", "none: this clone alone has the board; odd config set board.remote origin shares it", "")
+		e.addDiagnosis(wellLevel, "remote", "none: this clone alone has the board; odd config set board.remote origin shares it", "")
 		return
 	}
 	if url, err := e.repo.Config(ctx, "remote."+name+".url"); err != nil || url == "" {
-		e.say(faultLevel, "remote", "[board] remote is "+name+", and git knows no such remote", "git remote add "+name+" ADDRESS")
+		e.addDiagnosis(faultLevel, "remote", "[board] remote is "+name+", and git knows no such remote", "git remote add "+name+" ADDRESS")
 		return
 	}
 	w := workspace{env: e.env, repo: e.repo, cfg: e.cfg, looking: true}
-	board, err := w.board()
+	board, err := w.boardRef()
 	if err != nil {
-		e.sayError(faultLevel, "remote", err)
+		e.addError(faultLevel, "remote", err)
 		return
 	}
 	branch := strings.TrimPrefix(board, "refs/heads/")
 	if !ask {
-		e.say(wellLevel, "remote", name+"; odd doctor --remote asks it for "+branch, "")
+		e.addDiagnosis(wellLevel, "remote", name+"; odd doctor --remote asks it for "+branch, "")
 	} else if tip, err := e.repo.RemoteRef(ctx, name, board); err != nil {
-		e.say(faultLevel, "remote", name+" does not answer: "+oneLine(err.Error()), "git ls-remote "+name)
+		e.addDiagnosis(faultLevel, "remote", name+" does not answer: "+oneLine(err.Error()), "git ls-remote "+name)
 	} else if tip == "" {
-		e.say(faultLevel, "remote", name+" has no branch "+branch, "git push "+name+" "+branch)
+		e.addDiagnosis(faultLevel, "remote", name+" has no branch "+branch, "git push "+name+" "+branch)
 	} else {
-		e.say(wellLevel, "remote", name+" has "+branch+" at "+short(tip), "")
+		e.addDiagnosis(wellLevel, "remote", name+" has "+branch+" at "+shortID(tip), "")
 	}
 	if e.cfg.Target == "" || e.cfg.Target == branch {
-		e.say(warnLevel, "protection", "odd pushes to "+branch+" itself; a forge that protects this branch refuses that",
+		e.addDiagnosis(warnLevel, "protection", "odd pushes to "+branch+" itself; a forge that protects this branch refuses that",
 			"if yours does: odd config set board.branch odd/board && odd config set board.target "+branch)
 	} else {
-		e.say(wellLevel, "protection", e.cfg.Target+" may be protected: odd pushes to "+branch, "")
+		e.addDiagnosis(wellLevel, "protection", e.cfg.Target+" may be protected: odd pushes to "+branch, "")
 	}
 }

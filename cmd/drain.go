@@ -49,7 +49,7 @@ func drainVerb(env Env) *cli.Command {
 			&cli.BoolFlag{Name: "dry-run", Usage: "print which tasks would run or be skipped, and why; write nothing"},
 			jsonFlag(),
 		},
-		Subcommands: []*cli.Command{pause(env), resume(env)},
+		Subcommands: []*cli.Command{pauseVerb(env), resumeVerb(env)},
 		Action: alone(func(c *cli.Context) error {
 			if c.Int("max-tasks") < 0 || c.IsSet("max-tasks") && c.Int("max-tasks") == 0 {
 				return usage("drain: --max-tasks must be at least 1")
@@ -71,49 +71,49 @@ func runDrain(ctx context.Context, env Env, o drain.Options, dry, asJSON bool) e
 	base.MaxTasks, base.Task = o.MaxTasks, o.Task
 	o = base
 	p := newProgress(env)
-	o.Progress, o.Turned = p.line, p.countTurn
+	o.Progress, o.Turned = p.setLine, p.countTurn
 	if dry {
 		plan, err := drain.Explain(ctx, w.repo, o)
-		p.done()
+		p.clearLine()
 		if err != nil {
 			return err
 		}
 		return printPlan(env, plan, asJSON)
 	}
 	o.Preview = func(ctx context.Context, c drain.Preview) (string, error) {
-		p.done()
-		return w.preview(ctx, c)
+		p.clearLine()
+		return w.confirmPreview(ctx, c)
 	}
 	report, err := drain.Run(ctx, w.repo, o)
-	p.done()
+	p.clearLine()
 	for _, n := range report.Notes {
 		if p.live { // which has overwritten them
 			talk(env, "%s", n)
 		}
 	}
 	if err == nil && len(report.Tasks) == 0 && len(report.Swept) == 0 {
-		w.idle(ctx)
+		w.tellIdle(ctx)
 	}
 	w.tellUnapproved(ctx)
-	if err := w.summary(ctx, report, err); err != nil {
+	if err := w.writeSummary(ctx, report, err); err != nil {
 		talk(env, "%v", err)
 	}
 	return printDrained(env, report, err, asJSON)
 }
 
-// idle says that there was nothing to drain, and what a person does about it.
-func (w *workspace) idle(ctx context.Context) {
-	v, err := w.current(ctx)
+// tellIdle says that there was nothing to drain, and what a person does about it.
+func (w *workspace) tellIdle(ctx context.Context) {
+	v, err := w.readCurrent(ctx)
 	switch {
 	case err != nil:
 		talk(w.env, "drain: no task is ready; odd drain --dry-run says why")
 		return
-	case len(v.rows()) == 0:
+	case len(v.taskRows()) == 0:
 		talk(w.env, "drain: there are no tasks yet; add one with odd task add \"TITLE\"")
 		return
 	}
 	n := map[board.State]int{}
-	for _, t := range v.rows() {
+	for _, t := range v.taskRows() {
 		n[t.State]++
 	}
 	var parts []string
@@ -150,12 +150,12 @@ func printDrained(env Env, report drain.Report, err error, asJSON bool) error {
 		Error map[string]any `json:"error"` // what stopped it after these tasks
 	}{report, errorJSON(err)}
 	_ = printJSON(env, part)
-	return told{err}
+	return shownError{err}
 }
 
-// drainOptions are a new run's.
+// drainOptions returns the options of a new run.
 func (w *workspace) drainOptions() (drain.Options, error) {
-	branch, err := w.board()
+	branch, err := w.boardRef()
 	if err != nil {
 		return drain.Options{}, err
 	}
@@ -163,7 +163,7 @@ func (w *workspace) drainOptions() (drain.Options, error) {
 	if err != nil {
 		return drain.Options{}, err
 	}
-	return drain.Options{Branch: branch, Check: proof.NewLanding(w.repo).Check, Run: "run-" + id.String(), By: "odd/" + version(), Now: w.env.Now, Wait: w.env.Sleep, Environ: w.env.Environ, Random: w.env.random, Cage: w.env.Cage, Temp: w.env.Temp}, nil
+	return drain.Options{Branch: branch, Check: proof.NewLanding(w.repo).Check, Run: "run-" + id.String(), By: "odd/" + oddVersion(), Now: w.env.Now, Wait: w.env.Sleep, Environ: w.env.Environ, Random: w.env.readRandom, Cage: w.env.Cage, Temp: w.env.Temp}, nil
 }
 
 func printReport(env Env, r drain.Report) error {
@@ -173,7 +173,7 @@ func printReport(env Env, r drain.Report) error {
 		for k, v := range t.Effects {
 			n[string(k)] = v
 		}
-		rows = append(rows, []string{string(t.Task), or(string(t.State), "lost"), holds(n, t.Files), "$" + t.Cost.String(), waitsOn(t)})
+		rows = append(rows, []string{string(t.Task), or(string(t.State), "lost"), describeCounts(n, t.Files), "$" + t.Cost.String(), waitsOn(t)})
 	}
 	if err := printRows(env, rows); err != nil {
 		return err
@@ -186,7 +186,7 @@ func printReport(env Env, r drain.Report) error {
 	return nil
 }
 
-// waitsOn is where a task waits, or why it does not.
+// waitsOn returns where a task waits, or why it does not.
 func waitsOn(t drain.Outcome) string {
 	if t.Landed != "" {
 		return t.Branch + ", already merged into " + t.Landed
@@ -206,7 +206,7 @@ func printPlan(env Env, p drain.Plan, asJSON bool) error {
 			if s.Run {
 				verdict = "run"
 			}
-			rows = append(rows, []string{string(s.Task), string(s.State), verdict, s.Role, "$" + s.Reserved.String(), or(s.Reason, takes(s))})
+			rows = append(rows, []string{string(s.Task), string(s.State), verdict, s.Role, "$" + s.Reserved.String(), or(s.Reason, describeSubstrate(s))})
 		}
 		if err := printRows(env, rows); err != nil {
 			return err
@@ -221,8 +221,8 @@ func printPlan(env Env, p drain.Plan, asJSON bool) error {
 	return nil
 }
 
-// takes says which substrate takes a task, where that is not simply the usual one.
-func takes(s drain.Step) string {
+// describeSubstrate says which substrate takes a task, where that is not simply the usual one.
+func describeSubstrate(s drain.Step) string {
 	if s.Why == "" {
 		return ""
 	}
@@ -236,9 +236,9 @@ func stopCode(code string) int {
 	return exitRefused
 }
 
-// summary appends to the step summary of a CI run, as markdown, what a drain did, what
+// writeSummary appends to the step summary of a CI run, as markdown, what a drain did, what
 // waits for a person with the command to type, what is blocked, and the board.
-func (w *workspace) summary(ctx context.Context, r drain.Report, failed error) error {
+func (w *workspace) writeSummary(ctx context.Context, r drain.Report, failed error) error {
 	name := w.env.Getenv("GITHUB_STEP_SUMMARY")
 	if name == "" {
 		return nil
@@ -270,20 +270,20 @@ func (w *workspace) summary(ctx context.Context, r drain.Report, failed error) e
 // summarizeBoard adds what waits for a person, what is blocked, what the month has cost,
 // and a picture of the board. Where the board cannot be read, odd drain has said why.
 func (w *workspace) summarizeBoard(ctx context.Context, b *strings.Builder) {
-	v, err := w.view(ctx, false)
+	v, err := w.readBoard(ctx, false)
 	if err != nil {
 		return
 	}
 	page := w.env.Getenv("GITHUB_SERVER_URL") + "/" + w.env.Getenv("GITHUB_REPOSITORY")
 	counts := map[board.State]int{}
 	var waiting, blocked strings.Builder
-	for _, row := range v.rows() {
+	for _, row := range v.taskRows() {
 		counts[row.State]++
 		switch row.State {
 		case board.Review:
 			branch := "a review branch"
 			if t, err := v.taskOf(row.ID); err == nil {
-				if p, err := v.proposal(t); err == nil {
+				if p, err := v.readProposal(t); err == nil {
 					branch = fmt.Sprintf("[%s](%s/tree/%s)", p.Branch, page, p.Branch)
 				}
 			}

@@ -40,7 +40,7 @@ type Env struct {
 	Width          int                                // columns of the terminal that stdout is, or else stderr; 0 where nobody knows
 }
 
-// OS is the real world. It lets the collector sleep until there are 16 MiB to
+// OS returns the real environment. It lets the collector sleep until there are 16 MiB to
 // look at, which most commands never reach; from then on the heap grows to
 // half as much again as is alive.
 func OS() Env {
@@ -56,9 +56,9 @@ func OS() Env {
 	}
 	home, _ := os.UserHomeDir()
 	return Env{
-		Cage:  cage.Cage{Self: []string{"odd", cage.Verb}, Home: home, Tick: every},
+		Cage:  cage.Cage{Self: []string{"odd", cage.Verb}, Home: home, Tick: callEvery},
 		Stdin: os.Stdin, Stdout: os.Stdout, Stderr: os.Stderr,
-		Dir: dir, Temp: os.TempDir(), Now: time.Now, Sleep: time.Sleep, After: after, Entropy: rand.Reader, Getenv: os.Getenv, Above: above, Environ: os.Environ(),
+		Dir: dir, Temp: os.TempDir(), Now: time.Now, Sleep: time.Sleep, After: callAfter, Entropy: rand.Reader, Getenv: os.Getenv, Above: parentPrograms, Environ: os.Environ(),
 		TTY:      func() (io.ReadWriteCloser, error) { return os.OpenFile("/dev/tty", os.O_RDWR, 0) },
 		Terminal: term.IsTerminal(int(os.Stdout.Fd())),
 		Keyboard: term.IsTerminal(int(os.Stdin.Fd())),
@@ -67,13 +67,13 @@ func OS() Env {
 	}
 }
 
-func after(d time.Duration, f func()) (stop func()) {
+func callAfter(d time.Duration, f func()) (stop func()) {
 	t := time.AfterFunc(d, f)
 	return func() { t.Stop() }
 }
 
-// every calls f every d until stop is called.
-func every(d time.Duration, f func()) (stop func()) {
+// callEvery calls f every d until stop is called.
+func callEvery(d time.Duration, f func()) (stop func()) {
 	t, over := time.NewTicker(d), make(chan struct{})
 	go func() {
 		for {
@@ -91,32 +91,32 @@ func every(d time.Duration, f func()) (stop func()) {
 // patience is how long odd works before it says at what.
 const patience = 500 * time.Millisecond
 
-// slow says what odd is doing once it has taken longer than a person's patience.
-func (e Env) slow(what string) (done func()) {
+// announceSlow says what odd is doing once it has taken longer than a person's patience.
+func (e Env) announceSlow(what string) (done func()) {
 	if e.After == nil {
 		return func() {}
 	}
 	return e.After(patience, func() { talk(e, "%s …", what) })
 }
 
-// columns are those of the terminal, as many as most have where it does not say.
-func (e Env) columns() int {
+// terminalWidth returns the columns of the terminal, 80 where it does not say.
+func (e Env) terminalWidth() int {
 	if e.Width > 0 {
 		return e.Width
 	}
 	return 80
 }
 
-// path makes a path a person typed absolute, against Dir.
-func (e Env) path(p string) string {
+// absPath makes a path a person typed absolute, against Dir.
+func (e Env) absPath(p string) string {
 	if filepath.IsAbs(p) {
 		return filepath.Clean(p)
 	}
 	return filepath.Join(e.Dir, p)
 }
 
-// color reports whether stdout may carry escapes: never in a pipe, whose bytes are data.
-func (e Env) color() bool {
+// hasColor reports whether stdout may carry escapes: never in a pipe, whose bytes are data.
+func (e Env) hasColor() bool {
 	if !e.Terminal || e.Getenv("NO_COLOR") != "" {
 		return false
 	}
@@ -129,9 +129,9 @@ func (e Env) color() bool {
 	return e.Getenv("TERM") != "dumb"
 }
 
-// paint returns a text in a style of the terminal, by the number of its escape; "" is none.
-func (e Env) paint(style, s string) string {
-	if style == "" || !e.color() {
+// paintText returns a text in a style of the terminal, by the number of its escape; "" is none.
+func (e Env) paintText(style, s string) string {
+	if style == "" || !e.hasColor() {
 		return s
 	}
 	return "\x1b[" + style + "m" + s + "\x1b[0m"
@@ -140,13 +140,13 @@ func (e Env) paint(style, s string) string {
 // inCI reports a run without a person in front of it.
 func (e Env) inCI() bool { return e.Getenv("CI") != "" || e.Getenv("GITHUB_ACTIONS") != "" }
 
-// random fills b with chance.
-func (e Env) random(b []byte) error {
+// readRandom fills b with chance.
+func (e Env) readRandom(b []byte) error {
 	_, err := io.ReadFull(e.Entropy, b)
 	return err
 }
 
-// AgentVars are the variables by which a command learns that an agent's harness
+// AgentVars returns the variables by which a command learns that an agent's harness
 // started it. Only those are listed that a harness sets for what it runs: a person who
 // has a harness's settings in their profile, or works in a terminal of an editor with
 // an agent in it (CURSOR_TRACE_ID, CLAUDE_CODE_SSE_PORT), still decides.
@@ -174,10 +174,10 @@ var agentPrograms = []string{
 	"aider", "amp", "auggie", "claude", "cline", "codex", "copilot", "crush", "cursor-agent", "droid", "gemini", "goose", "kiro-cli", "opencode", "openhands", "qwen",
 }
 
-// agent says what shows that an agent asks and not a person, "" where nothing does. It
+// agentSign says what shows that an agent asks and not a person, "" where nothing does. It
 // is the one answer for every act that only a person may take. A process that clears
 // its variables and leaves its parents is not known by it.
-func (e Env) agent() string {
+func (e Env) agentSign() string {
 	for _, name := range AgentVars() {
 		if e.Getenv(name) != "" {
 			return name + " is set"
@@ -194,7 +194,7 @@ func (e Env) agent() string {
 	return ""
 }
 
-// programNames are the names that a process goes by: that of its program, and of the
+// programNames returns the names that a process goes by: that of its program, and of the
 // script that an interpreter was given.
 func programNames(comm string, argv []string) []string {
 	names := []string{comm}

@@ -41,9 +41,9 @@ type code struct {
 	also    string // another spelling that odd prints, "" for none
 }
 
-// is reports whether c is the code that a person typed: in any case, without what
+// isNamed reports whether c is the code that a person typed: in any case, without what
 // follows a colon or a comma, and, for a code that ends in _ or -, with any name behind it.
-func (c code) is(typed string) bool {
+func (c code) isNamed(typed string) bool {
 	typed = strings.ToLower(typed)
 	if i := strings.IndexAny(typed, ":,"); i >= 0 {
 		typed = typed[:i]
@@ -52,9 +52,9 @@ func (c code) is(typed string) bool {
 	return typed == strings.ToLower(c.Code) || c.also != "" && typed == c.also || family && strings.HasPrefix(typed, c.Code)
 }
 
-// codes lists every code that odd prints, those of one kind together: the everyday first.
-func codes() []code {
-	all := slices.Concat(refusals(), leaseCodes(), sessionCodes(), changeCodes(), laneCodes(), callCodes(), atomCodes(), anchorCodes(), findingCodes(), reportCodes())
+// allCodes lists every code that odd prints, those of one kind together: the everyday first.
+func allCodes() []code {
+	all := slices.Concat(refusalCodes(), leaseCodes(), sessionCodes(), changeCodes(), laneCodes(), callCodes(), atomCodes(), anchorCodes(), findingCodes(), reportCodes())
 	first := map[string]int{}
 	for i, c := range slices.Backward(all) {
 		first[c.Kind] = i
@@ -63,7 +63,7 @@ func codes() []code {
 	return all
 }
 
-// anchorCodes are the codes of odd anchor.
+// anchorCodes returns the codes of odd anchor.
 func anchorCodes() []code {
 	var out []code
 	for _, a := range anchor.Explanations() {
@@ -72,22 +72,22 @@ func anchorCodes() []code {
 	return out
 }
 
-// findingCodes are the codes of odd check.
+// findingCodes returns the codes of odd check.
 func findingCodes() []code {
 	var out []code
 	for _, r := range slices.Concat(okfRules(), canon.Rules()) {
-		out = append(out, code{Code: r.Name, Kind: "finding of odd check", Means: sentence(fmt.Sprintf("%s (%s)", r.About, r.Severity))})
+		out = append(out, code{Code: r.Name, Kind: "finding of odd check", Means: toSentence(fmt.Sprintf("%s (%s)", r.About, r.Severity))})
 	}
 	return out
 }
 
-// changeCodes are the codes of agents' file changes: why one ended or waits, its
+// changeCodes returns the codes of agents' file changes: why one ended or waits, its
 // tier and risks, denied tool calls, and the rules about a diff.
 func changeCodes() []code {
 	var out []code
 	add := func(kind, name, means, fix string) {
 		means, own, _ := strings.Cut(means, "; ")
-		out = append(out, code{Code: name, Kind: kind, Means: sentence(means), Fix: sentence(cmp.Or(own, fix))})
+		out = append(out, code{Code: name, Kind: kind, Means: toSentence(means), Fix: toSentence(cmp.Or(own, fix))})
 	}
 	for _, r := range pipeline.Reasons() {
 		add("end of a change", string(r), pipeline.Explain(r), "")
@@ -140,22 +140,22 @@ func tierMeans(tier string) string {
 
 func runCodes(env Env, asJSON bool) error {
 	if asJSON {
-		return printJSON(env, codes())
+		return printJSON(env, allCodes())
 	}
 	if !env.Terminal {
 		rows := [][]string{}
-		for _, c := range codes() {
+		for _, c := range allCodes() {
 			rows = append(rows, []string{c.Code, c.Kind, c.Means})
 		}
 		return printRows(env, rows)
 	}
 	kind := ""
-	for _, c := range codes() {
+	for _, c := range allCodes() {
 		if c.Kind != kind {
 			kind = c.Kind
-			fmt.Fprintf(env.Stdout, "%s\n", sentence(kind))
+			fmt.Fprintf(env.Stdout, "%s\n", toSentence(kind))
 		}
-		fmt.Fprint(env.Stdout, fold("  "+c.Code+"  "+c.Means, env.columns()), "\n")
+		fmt.Fprint(env.Stdout, foldLine("  "+c.Code+"  "+c.Means, env.terminalWidth()), "\n")
 	}
 	return nil
 }
@@ -165,8 +165,8 @@ func runExplain(c *cli.Context, env Env) error {
 		return runCodes(env, c.Bool("json"))
 	}
 	typed := strings.Trim(c.Args().First(), " []")
-	all := codes()
-	found := slices.DeleteFunc(slices.Clone(all), func(c code) bool { return !c.is(typed) })
+	all := allCodes()
+	found := slices.DeleteFunc(slices.Clone(all), func(c code) bool { return !c.isNamed(typed) })
 	if len(found) == 0 {
 		var known []string
 		for _, c := range all {

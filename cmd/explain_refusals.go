@@ -1,8 +1,8 @@
 package cmd
 
-// refusals are the codes of commands that a rule refused, by code. Where two
+// refusalCodes returns the codes of commands that a rule refused, by code. Where two
 // commands share a code, the meaning covers both; each message says which it is.
-func refusals() []code {
+func refusalCodes() []code {
 	out := codeRows("refusal", "", refusalTexts)
 	for _, what := range []string{"engagement", "mode", "name", "persona", "role", "server", "surface", "tool", "voice", "word"} {
 		out = append(out, code{Code: "unknown-" + what, Kind: "refusal", Means: "No " + what + " has this name.", Fix: "The message names the nearest, or lists them all."})

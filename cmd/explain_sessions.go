@@ -71,7 +71,7 @@ func sessionCodes() []code {
 		{"yielded", "The agent asked a question, and nobody answered.", "Answer it in the task's text, then `odd task ready TASK`."},
 	})
 	for _, d := range surface.Detectors() {
-		c := code{Code: d.Name, Kind: "failed session", Means: sentence(d.Trips), Fix: again}
+		c := code{Code: d.Name, Kind: "failed session", Means: toSentence(d.Trips), Fix: again}
 		if !d.Structural() {
 			c.Kind, c.Fix = "hint", "Nothing has to be done; a hint fails no session."
 		}
@@ -99,7 +99,7 @@ func atomCodes() []code {
 	})
 }
 
-// callCodes are those of a session's tool calls that package toolbox does not list.
+// callCodes returns the codes of a session's tool calls that package toolbox does not list.
 func callCodes() []code {
 	out := codeRows("denied tool call", "", [][]string{
 		{"bad_emission", "What the agent handed over cannot be read, so odd did not take it.", "odd tells the agent why, which hands it over again."},
@@ -152,7 +152,7 @@ func laneCodes() []code {
 	})
 }
 
-// reportCodes are those of reports besides odd check's on atoms.
+// reportCodes returns the codes of reports, but for those of odd check on atoms.
 func reportCodes() []code {
 	out := codeRows("finding of odd check", "", [][]string{
 		{"odd-budget-team", "The budgets of teams in odd.toml and the tasks do not fit together.", "Correct [budget.teams] in odd.toml, or `team` in the task."},
@@ -165,14 +165,14 @@ func reportCodes() []code {
 		{"odd-handoff-missing", "The handoff lacks content that it must have, or its journal entry."},
 	})...)
 	for _, r := range auditRules() {
-		out = append(out, code{Code: r.Name, Kind: "finding of odd agent audit", Means: sentence(r.About)})
+		out = append(out, code{Code: r.Name, Kind: "finding of odd agent audit", Means: toSentence(r.About)})
 	}
 	for _, r := range proof.Table() {
 		out = append(out, code{Code: r.Rule(), Kind: "finding of odd check --all", Means: invariantMeans(r.Invariant),
 			Fix: "The finding says what to do; `odd check --all --explain` shows what is compared.", also: fmt.Sprintf("invariant %d", r.Invariant)})
 	}
 	for _, c := range octave.Codes() {
-		out = append(out, code{Code: c.Name, Kind: "finding of odd anchor octave", Means: sentence(c.About), Fix: sentence(c.Hint)})
+		out = append(out, code{Code: c.Name, Kind: "finding of odd anchor octave", Means: toSentence(c.About), Fix: toSentence(c.Hint)})
 	}
 	return out
 }
@@ -199,8 +199,8 @@ func invariantMeans(invariant int) string {
 	}[invariant]
 }
 
-// sentence is a text as a sentence. A key, a file or the name of a program stays as it is.
-func sentence(s string) string {
+// toSentence returns a text as a sentence. A key, a file or the name of a program stays as it is.
+func toSentence(s string) string {
 	first, _, _ := strings.Cut(s, " ")
 	switch {
 	case s == "":
@@ -211,7 +211,7 @@ func sentence(s string) string {
 	return strings.ToUpper(s[:1]) + strings.TrimSuffix(s[1:], ".") + "."
 }
 
-// codeRows are codes of one kind: a row has the code, what it means, and what to do, which is
+// codeRows returns codes of one kind: a row has the code, what it means, and what to do, which is
 // fix where it has none.
 func codeRows(kind, fix string, rows [][]string) []code {
 	out := make([]code, len(rows))

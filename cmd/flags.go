@@ -69,7 +69,7 @@ const personNote = "Only a person can run this. odd shows what will happen and a
 func readInput(env Env, name string, limit int64) ([]byte, error) {
 	r := env.Stdin
 	if name != "-" {
-		f, err := os.Open(env.path(name))
+		f, err := os.Open(env.absPath(name))
 		if err != nil {
 			return nil, asNamed(name, err)
 		}
@@ -85,14 +85,14 @@ func readInput(env Env, name string, limit int64) ([]byte, error) {
 
 // readFile reads the file a person named, whole.
 func readFile(env Env, name string) ([]byte, error) {
-	b, err := os.ReadFile(env.path(name))
+	b, err := os.ReadFile(env.absPath(name))
 	if err != nil {
 		return nil, asNamed(name, err)
 	}
 	return b, nil
 }
 
-// asNamed is an error of a file under the name that a person gave it.
+// asNamed returns an error of a file under the name that a person gave it.
 func asNamed(name string, err error) error {
 	var at *fs.PathError
 	if errors.As(err, &at) {

@@ -21,17 +21,17 @@ func foldedOutput(env Env) io.Writer {
 	if !env.Terminal {
 		return env.Stdout
 	}
-	return &folder{to: env.Stdout, width: env.columns()}
+	return &folder{to: env.Stdout, width: env.terminalWidth()}
 }
 
-// foldedLines is a text as the terminal takes it, where its width is known.
+// foldedLines returns a text as the terminal takes it, where its width is known.
 func (e Env) foldedLines(text string) string {
 	if e.Width == 0 {
 		return text
 	}
 	lines := strings.Split(text, "\n")
 	for i, line := range lines {
-		lines[i] = fold(line, e.Width)
+		lines[i] = foldLine(line, e.Width)
 	}
 	return strings.Join(lines, "\n")
 }
@@ -41,24 +41,24 @@ func (f *folder) Write(b []byte) (int, error) {
 	end := bytes.LastIndexByte(f.rest, '\n') + 1
 	var out strings.Builder
 	for line := range strings.Lines(string(f.rest[:end])) {
-		out.WriteString(fold(strings.TrimSuffix(line, "\n"), f.width) + "\n")
+		out.WriteString(foldLine(strings.TrimSuffix(line, "\n"), f.width) + "\n")
 	}
 	f.rest = f.rest[end:]
 	_, err := io.WriteString(f.to, out.String())
 	return len(b), err
 }
 
-// fold breaks a line that is longer than width between words. The parts after the
+// foldLine breaks a line that is longer than width between words. The parts after the
 // first are set in to where the text begins: behind the last column that leaves room
 // for it, a little where none does.
-func fold(line string, width int) string {
+func foldLine(line string, width int) string {
 	if columnsOf(line) <= width {
 		return line
 	}
 	if text := strings.TrimLeft(line, " "); len(line)-len(text) > max(8, 3*width/5) {
-		return fold("    "+text, width) // it is set in for a wider terminal
+		return foldLine("    "+text, width) // it is set in for a wider terminal
 	}
-	text, deep := column(line, width)
+	text, deep := textColumn(line, width)
 	return line[:text] + wrapText(line[text:], columnsOf(line[:text]), deep, width)
 }
 
@@ -96,7 +96,7 @@ func wrapText(text string, at, in, width int) string {
 	return out.String()
 }
 
-// headOf is the longest head, in at most n columns, of an s that takes more; wide asks for one that
+// headOf returns the longest head, in at most n columns, of an s that takes more; wide asks for one that
 // ends between two wide characters.
 func headOf(s string, n int, wide bool) string {
 	end, at, before := 0, 0, 0
@@ -115,10 +115,10 @@ func headOf(s string, n int, wide bool) string {
 	return s[:end]
 }
 
-// columnsOf is how many columns of a terminal a text takes: two for a wide character,
+// columnsOf returns how many columns of a terminal a text takes: two for a wide character,
 // none for a mark on another and for what colours it.
 func columnsOf(s string) (n int) {
-	if printable(s) {
+	if isPlain(s) {
 		return len(s)
 	}
 	for more := true; more; {
@@ -132,9 +132,9 @@ func columnsOf(s string) (n int) {
 	return n
 }
 
-// column is where the text of a line begins, in bytes, and how far the lines that go
+// textColumn returns where the text of a line begins, in bytes, and how far the lines that go
 // on with it are set in. Two blanks end a column.
-func column(line string, width int) (text, in int) {
+func textColumn(line string, width int) (text, in int) {
 	bare := func(at int) int { return len(line) - len(strings.TrimLeft(line[at:], " ")) }
 	lead := bare(0)
 	text, in = lead, lead

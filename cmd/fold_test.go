@@ -30,7 +30,7 @@ func TestFold(t *testing.T) {
 		{"colours of a column", "\x1b[1mone\x1b[0m  two three four five", "\x1b[1mone\x1b[0m  two three four\n     five"},
 		{"set in too deep", strings.Repeat(" ", 16) + "one two three four", "    one two three\n    four"},
 	} {
-		if got := fold(c.line, 20); got != c.want {
+		if got := foldLine(c.line, 20); got != c.want {
 			t.Errorf("%s: got\n%s\nwant\n%s", c.name, got, c.want)
 		}
 	}
@@ -63,7 +63,7 @@ func TestQuestionFits(t *testing.T) {
 	for width, want := range map[int]string{0: "which agent? [extract]: ", 80: "which agent? [extract]: ", 16: "which agent?\n[extract]: "} {
 		env, _, said := quiet()
 		env.Stdin, env.Width = strings.NewReader("\n"), width
-		err := env.questions().ask(t.Context(), "which agent?", "extract", func(string) error { return nil })
+		err := env.newQuestions().askUntil(t.Context(), "which agent?", "extract", func(string) error { return nil })
 		if got := said.String(); err != nil || got != want {
 			t.Errorf("width %d: %q, %v; want %q", width, got, err, want)
 		}
@@ -117,7 +117,7 @@ func TestExamplesFit(t *testing.T) {
 			walk(path+" "+c.Name, c.Subcommands)
 		}
 	}
-	walk("", app(Env{Dir: t.TempDir()}).Commands)
+	walk("", newApp(Env{Dir: t.TempDir()}).Commands)
 }
 
 // TestHelpIsWritten: a page of help that could not be written is a fault, as of any verb.
@@ -145,7 +145,7 @@ func TestProgressIsOneLine(t *testing.T) {
 	for width, want := range map[int]string{1: "\r…", 20: "\ra odd: approved", 0: "odd: a odd: approved\n"} {
 		env, _, said := quiet()
 		env.Live, env.Width = width > 0, width
-		newProgress(env).line("a\nodd: approved")
+		newProgress(env).setLine("a\nodd: approved")
 		if got := said.String(); got != want {
 			t.Errorf("width %d: %q, want %q", width, got, want)
 		}

@@ -32,7 +32,7 @@ func gateVerb(env Env) *cli.Command {
 			"  evaluation   review, assess, verify, measure",
 		Subcommands: []*cli.Command{
 			gateFraming(env), gateCommitment(env), gateEvaluation(env), gateEmergency(env),
-			leaseVerb(env), proposalsVerb(env), decayVerb(env), decide(env),
+			leaseVerb(env), proposalsVerb(env), decayVerb(env), decideVerb(env),
 		},
 	})
 }
@@ -134,8 +134,8 @@ type gateOptions struct {
 	yes, json  bool
 }
 
-// name is what the act is called before it has a lease: "commitment gate".
-func (o gateOptions) name() string { return string(o.act.Gate) + " gate" }
+// actName returns what the act is called before it has a lease: "commitment gate".
+func (o gateOptions) actName() string { return string(o.act.Gate) + " gate" }
 
 func gateFlags(c *cli.Context, env Env, g gate.Gate) (o gateOptions, err error) {
 	verb := "gate " + string(g)
@@ -147,7 +147,7 @@ func gateFlags(c *cli.Context, env Env, g gate.Gate) (o gateOptions, err error) 
 	if o.act.Kind, err = actKind(c, verb); err != nil {
 		return o, err
 	}
-	if o.act.Extend, err = span(verb, c.String("extend")); err != nil {
+	if o.act.Extend, err = parseSpan(verb, c.String("extend")); err != nil {
 		return o, err
 	}
 	if name := c.String("draft") + c.String("revise"); name != "" { // actKind has seen that it is one of them
@@ -155,11 +155,11 @@ func gateFlags(c *cli.Context, env Env, g gate.Gate) (o gateOptions, err error) 
 			return o, err
 		}
 	}
-	o.act.Decision, err = decision(c, verb, c.String("decision"))
+	o.act.Decision, err = readDecision(c, verb, c.String("decision"))
 	return o, err
 }
 
-// actKind is the act that the flags name, "" where they leave it to the lease.
+// actKind returns the act that the flags name, "" where they leave it to the lease.
 func actKind(c *cli.Context, verb string) (string, error) {
 	var named []string
 	for _, k := range []string{"enter", "renew", "revise", "expire", "release", "draft", gate.Acknowledge} {
@@ -176,8 +176,8 @@ func actKind(c *cli.Context, verb string) (string, error) {
 	return "", nil
 }
 
-// span reads a duration as Go prints it, or whole days as 3d; "" is none.
-func span(verb, s string) (time.Duration, error) {
+// parseSpan reads a duration as Go prints it, or whole days as 3d; "" is none.
+func parseSpan(verb, s string) (time.Duration, error) {
 	if s == "" {
 		return 0, nil
 	}

@@ -18,28 +18,28 @@ import (
 // runGate shows the person what the act would write, asks for its id on the
 // terminal and commits it. Everything is judged before anything is asked.
 func runGate(ctx context.Context, env Env, o gateOptions) error {
-	v, err := openToDecide(ctx, env, o.name())
+	v, err := openToDecide(ctx, env, o.actName())
 	if err != nil {
 		return err
 	}
-	p, err := v.plan(ctx, o)
+	p, err := v.planGate(ctx, o)
 	if err != nil {
 		return err
 	}
-	if err := p.ready(ctx); err != nil {
+	if err := p.checkReady(ctx); err != nil {
 		return err
 	}
-	h, err := v.human(ctx, p.page()+p.pending(ctx), o.name()+", "+p.out.Row.Act, p.word(), o.yes)
+	h, err := v.confirmHuman(ctx, p.confirmPage()+p.pendingLines(ctx), o.actName()+", "+p.out.Row.Act, p.confirmWord(), o.yes)
 	if err != nil {
 		return err
 	}
-	oid, err := p.land(ctx, h)
-	for try := 0; err != nil && p.again(err) && try < landTries; try++ {
+	oid, err := p.commitAct(ctx, h)
+	for try := 0; err != nil && p.canRetry(err) && try < landTries; try++ {
 		env.Sleep(landWait)
-		if p, err = v.replan(ctx, o, p.out.Row); err != nil {
+		if p, err = v.replanGate(ctx, o, p.out.Row); err != nil {
 			return err
 		}
-		oid, err = p.land(ctx, h)
+		oid, err = p.commitAct(ctx, h)
 	}
 	if err != nil {
 		return err
@@ -48,21 +48,21 @@ func runGate(ctx context.Context, env Env, o gateOptions) error {
 	return p.tellDone(env, oid)
 }
 
-// again reports an emergency that lost the board to the drain it is to stop:
+// canRetry reports an emergency that lost the board to the drain it is to stop:
 // what was confirmed still holds. Any other act is looked at anew by its person.
-func (p *plan) again(err error) bool {
-	code, reason := status(err)
-	return p.emergency() && (reason == "moved" || code == exitBusy)
+func (p *plan) canRetry(err error) bool {
+	code, reason := exitStatus(err)
+	return p.isEmergency() && (reason == "moved" || code == exitBusy)
 }
 
-// replan judges the emergency again on the board as it is now. Where another
+// replanGate judges the emergency again on the board as it is now. Where another
 // gate was passed meanwhile it is no longer the act that was confirmed.
-func (w *workspace) replan(ctx context.Context, o gateOptions, confirmed gate.Row) (*plan, error) {
-	v, err := w.view(ctx, true)
+func (w *workspace) replanGate(ctx context.Context, o gateOptions, confirmed gate.Row) (*plan, error) {
+	v, err := w.readBoard(ctx, true)
 	if err != nil {
 		return nil, err
 	}
-	p, err := v.plan(ctx, o)
+	p, err := v.planGate(ctx, o)
 	if err != nil {
 		return nil, err
 	}
@@ -72,7 +72,7 @@ func (w *workspace) replan(ctx context.Context, o gateOptions, confirmed gate.Ro
 	return p, nil
 }
 
-// openToDecide is openShared for an act of a person. Places where no person is are refused
+// openToDecide is openShared for an act of a person. It refuses places where no person is
 // before anything is read.
 func openToDecide(ctx context.Context, env Env, act string) (*view, error) {
 	w, err := openWorkspace(ctx, env)
@@ -82,12 +82,12 @@ func openToDecide(ctx context.Context, env Env, act string) (*view, error) {
 	if err := w.mayDecide(ctx, act); err != nil {
 		return nil, err
 	}
-	return w.view(ctx, true)
+	return w.readBoard(ctx, true)
 }
 
 // mayDecide refuses places where no person is.
 func (w *workspace) mayDecide(ctx context.Context, act string) error {
-	_, err := w.decider(ctx, act, w.place())
+	_, err := w.checkDecider(ctx, act, w.personPlace())
 	return err
 }
 
@@ -103,23 +103,23 @@ type plan struct {
 	taken   []string // files taken from the work tree as they are there
 }
 
-// plan judges the act on the board as committed.
-func (v *view) plan(ctx context.Context, o gateOptions) (*plan, error) {
+// planGate judges the act on the board as committed.
+func (v *view) planGate(ctx context.Context, o gateOptions) (*plan, error) {
 	p := &plan{view: v, o: o, changes: repo.Changes{}}
 	var err error
 	if p.slow, err = v.slowLoopOf(nil); err != nil {
 		return nil, err
 	}
-	if err := p.act(ctx); err != nil {
+	if err := p.completeAct(ctx); err != nil {
 		return nil, err
 	}
 	if p.out, err = gate.Do(p.slow.Slow, p.o.act); err != nil {
 		return nil, err
 	}
 	for name, b := range p.out.Files {
-		p.changes[v.file(name)] = b
+		p.changes[v.repoPath(name)] = b
 	}
-	for _, also := range []func(context.Context) error{p.switchLeases, p.principles, p.stop, p.dispose} {
+	for _, also := range []func(context.Context) error{p.switchLeases, p.addPrinciples, p.stopBoard, p.disposeProposals} {
 		if err := also(ctx); err != nil {
 			return nil, err
 		}
@@ -127,38 +127,38 @@ func (v *view) plan(ctx context.Context, o gateOptions) (*plan, error) {
 	return p, nil
 }
 
-// now is the moment of a record: UTC, to the second.
-func (w *workspace) now() time.Time {
+// actTime returns the present time for a record: UTC, to the second.
+func (w *workspace) actTime() time.Time {
 	now := w.env.Now().UTC().Truncate(time.Second)
-	w.decides(now)
+	w.noteDecided(now)
 	return now
 }
 
-// act completes what the person asked for with what the board says.
-func (p *plan) act(ctx context.Context) error {
+// completeAct completes what the person asked for with what the board says.
+func (p *plan) completeAct(ctx context.Context) error {
 	who, err := p.repo.Identity(ctx)
 	if err != nil {
 		return err
 	}
 	a := &p.o.act
-	a.By, a.Now, a.Drained = "human:"+who.Email, p.now(), p.slow.Drained
+	a.By, a.Now, a.Drained = "human:"+who.Email, p.actTime(), p.slow.Drained
 	if a.Kind == "" {
-		a.Kind = p.kind()
+		a.Kind = p.defaultKind()
 	}
 	if a.To == "" {
-		a.To = p.to()
+		a.To = p.defaultStance()
 	}
-	if a.Locks, err = p.locks(); err != nil {
+	if a.Locks, err = p.readLocks(); err != nil {
 		return err
 	}
-	if a.Findings, err = p.findings(ctx); err != nil {
+	if a.Findings, err = p.findAcknowledged(ctx); err != nil {
 		return err
 	}
 	switch {
 	case p.o.file != nil:
 		a.Lease = &p.o.file.Lease
-	case a.Kind == "draft" && !alive(p.state()): // one that is alive is drafted again as it is
-		l := p.draft(p.slow).Lease
+	case a.Kind == "draft" && !isAlive(p.leaseState()): // one that is alive is drafted again as it is
+		l := p.newDraft(p.slow).Lease
 		a.Lease = &l
 	}
 	if a.Reason == "" && a.Decision != nil {
@@ -167,9 +167,9 @@ func (p *plan) act(ctx context.Context) error {
 	return nil
 }
 
-// kind is the act a gate means when the person names none.
-func (p *plan) kind() string {
-	state, stance := p.state(), p.slow.Facts.Chain.Stance()
+// defaultKind returns the act a gate means when the person names none.
+func (p *plan) defaultKind() string {
+	state, stance := p.leaseState(), p.slow.Facts.Chain.Stance()
 	switch p.o.act.Gate {
 	case gate.Framing:
 		if state == gate.Draft || state == gate.Active {
@@ -190,10 +190,10 @@ func (p *plan) kind() string {
 	return "enter"
 }
 
-// to is the stance an evaluation leads out of itself to: back to work where the
+// defaultStance returns the stance an evaluation leads out of itself to: back to work where the
 // lease goes on, else to asking what is next. Everywhere else the gate's own
 // default holds, save that a draft says what stance it is for.
-func (p *plan) to() gate.Stance {
+func (p *plan) defaultStance() gate.Stance {
 	if p.o.act.Gate == gate.Framing && p.o.file != nil && p.o.file.Stance == gate.Discovery {
 		return gate.Discovery
 	}
@@ -209,26 +209,26 @@ func (p *plan) to() gate.Stance {
 	return ""
 }
 
-// state is the lease's as stored.
-func (p *plan) state() gate.State {
+// leaseState returns the state of the lease as stored.
+func (p *plan) leaseState() gate.State {
 	if p.slow.LeaseFile == nil || p.slow.Facts.Unreadable != nil {
 		return gate.None
 	}
 	return p.slow.File.Lease.State
 }
 
-// word is what the person types: the id of the lease, or of the act without one.
-func (p *plan) word() string { return or(p.out.Row.Lease, p.out.Row.ID) }
+// confirmWord returns what the person types: the id of the lease, or of the act without one.
+func (p *plan) confirmWord() string { return or(p.out.Row.Lease, p.out.Row.ID) }
 
-// has reports whether the board has a file below the bundle root.
-func (v *view) has(name string) bool {
+// hasFile reports whether the board has a file below the bundle root.
+func (v *view) hasFile(name string) bool {
 	_, err := fs.Stat(v.bundle, name)
 	return err == nil
 }
 
-// page is what the person reads before they confirm: the act, the proposals it
+// confirmPage returns what the person reads before they confirm: the act, the proposals it
 // answers, every field it changes, and last what a renewal asks of them.
-func (p *plan) page() string {
+func (p *plan) confirmPage() string {
 	b := &strings.Builder{}
 	r := p.out.Row
 	fmt.Fprintf(b, "%s: %s gate, %s", r.ID, r.Gate, strings.TrimSpace(r.Act+" "+r.Lease))
@@ -252,7 +252,7 @@ func (p *plan) page() string {
 		wide = max(wide, len([]rune(c.Field)))
 	}
 	if r.Gate == gate.EvaluationGate {
-		b.WriteString(p.shortfalls())
+		b.WriteString(p.shortfallLines())
 	}
 	for _, c := range changes {
 		fmt.Fprintf(b, "  %-*s  %s → %s\n", wide, c.Field, or(c.Before, "none"), or(c.After, "none"))
@@ -271,9 +271,9 @@ func (p *plan) page() string {
 	return okf.Visible(b.String())
 }
 
-// shortfalls are the transitions at which handoffs could not be worked from more than
+// shortfallLines returns the transitions at which handoffs could not be worked from more than
 // once, a line each: what is missing there again and again is a person's to look at.
-func (p *plan) shortfalls() string {
+func (p *plan) shortfallLines() string {
 	all, err := drain.FellShort(p.files, p.cfg.Root)
 	if err != nil {
 		return fmt.Sprintf("insufficient handoffs: not known: %v\n", err)
@@ -294,9 +294,9 @@ func (p *plan) shortfalls() string {
 // mostPending is how many requests a gate shows: more are a list of their own.
 const mostPending = 10
 
-// pending is what waits for a person beside the act: the open requests that it does
+// pendingLines returns what waits for a person beside the act: the open requests that it does
 // not answer, and what odd gate decay would add to them. An emergency waits for none.
-func (p *plan) pending(ctx context.Context) string {
+func (p *plan) pendingLines(ctx context.Context) string {
 	var lines []string
 	for _, open := range p.slow.Buffer.Open() {
 		ended := slices.ContainsFunc(p.also, func(c gate.Change) bool { return c.Field == "proposal "+open.ID })
@@ -304,8 +304,8 @@ func (p *plan) pending(ctx context.Context) string {
 			lines = append(lines, fmt.Sprintf("open: %s (%s, for the gate %s) %s", open.ID, open.Severity, open.Gate, open.Reason))
 		}
 	}
-	if !p.emergency() {
-		m, ps, err := p.overdue(ctx)
+	if !p.isEmergency() {
+		m, ps, err := p.findOverdue(ctx)
 		if err == nil {
 			_, ps, err = m.Slow.Buffer.AppendAll(nil, ps, gate.MaxPerDrain)
 		}
@@ -325,7 +325,7 @@ func (p *plan) pending(ctx context.Context) string {
 // tellDone says what was done, and what the next human act is.
 func (p *plan) tellDone(env Env, oid repo.OID) error {
 	r, l := p.out.Row, p.out.Lease.Lease
-	if next := p.next(); next != "" {
+	if next := p.describeNext(); next != "" {
 		talk(env, "%s", next)
 	}
 	if p.o.json {
@@ -335,7 +335,7 @@ func (p *plan) tellDone(env Env, oid repo.OID) error {
 		}
 		return printJSON(env, out)
 	}
-	return printRows(env, [][]string{{r.ID, string(r.Gate), r.Act, or(r.Lease, "-"), string(l.State), string(r.To), short(oid)}})
+	return printRows(env, [][]string{{r.ID, string(r.Gate), r.Act, or(r.Lease, "-"), string(l.State), string(r.To), shortID(oid)}})
 }
 
 // changedFields returns the fields as JSON tells them.
@@ -347,8 +347,8 @@ func (p *plan) changedFields() []map[string]string {
 	return out
 }
 
-// next is where the act leaves a person.
-func (p *plan) next() string {
+// describeNext returns where the act leaves a person.
+func (p *plan) describeNext() string {
 	switch l := p.out.Lease.Lease; {
 	case p.out.Row.Gate == gate.Emergency:
 		return "all work is stopped. To go on: odd gate framing, odd gate commitment, then odd drain resume"
@@ -358,7 +358,7 @@ func (p *plan) next() string {
 		return "next: odd gate lease edit changes the draft; odd gate commitment activates it"
 	case l.State == gate.Active && p.out.Row.To == gate.Execution:
 		return "next: odd drain runs the ready tasks; odd gate lease show tells how much of the lease is left"
-	case !alive(l.State):
+	case !isAlive(l.State):
 		return "next: odd gate framing drafts the next lease"
 	}
 	return ""

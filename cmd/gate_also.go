@@ -47,15 +47,15 @@ func (p *plan) switchLeases(context.Context) error {
 	return nil
 }
 
-// alive reports a lease that may yet allow something.
-func alive(s gate.State) bool {
+// isAlive reports a lease that may yet allow something.
+func isAlive(s gate.State) bool {
 	return s == gate.Draft || s == gate.Active || s == gate.Suspended
 }
 
-// principles takes the named principles as the person has them in the work tree.
-func (p *plan) principles(context.Context) error {
+// addPrinciples takes the named principles as the person has them in the work tree.
+func (p *plan) addPrinciples(context.Context) error {
 	for _, name := range p.o.principles {
-		file, b, err := p.principle(name)
+		file, b, err := p.readPrinciple(name)
 		if err != nil {
 			return err
 		}
@@ -69,9 +69,9 @@ func (p *plan) principles(context.Context) error {
 	return nil
 }
 
-// principle is one of them by repository path, and nil where the person deleted it.
-func (p *plan) principle(name string) (file string, b []byte, err error) {
-	rel, err := filepath.Rel(p.repo.Root(), p.env.path(name))
+// readPrinciple returns the repository path and the bytes of a principle, nil where the person deleted it.
+func (p *plan) readPrinciple(name string) (file string, b []byte, err error) {
+	rel, err := filepath.Rel(p.repo.Root(), p.env.absPath(name))
 	if err != nil {
 		return "", nil, err
 	}
@@ -114,17 +114,17 @@ func (p *plan) wantPrinciple(name, inside string, src []byte) error {
 	return nil
 }
 
-// stop is what an emergency does to the board: it pauses, and names the tasks
+// stopBoard adds what an emergency does to the board: it pauses, and names the tasks
 // that runs hold.
-func (p *plan) stop(context.Context) error {
+func (p *plan) stopBoard(context.Context) error {
 	if p.o.act.Gate != gate.Emergency {
 		return nil
 	}
-	if !p.has("pause.toml") {
-		p.changes[p.file("pause.toml")] = board.PauseFile("emergency "+p.out.Row.ID+": "+p.o.act.Reason, p.o.act.By, p.o.act.Now)
+	if !p.hasFile("pause.toml") {
+		p.changes[p.repoPath("pause.toml")] = board.PauseFile("emergency "+p.out.Row.ID+": "+p.o.act.Reason, p.o.act.By, p.o.act.Now)
 		p.also = append(p.also, gate.Change{Field: "board", Before: "running", After: "paused"})
 	}
-	for _, t := range p.rows() {
+	for _, t := range p.taskRows() {
 		if t.State == board.InProgress {
 			p.halts = append(p.halts, string(t.ID))
 			p.also = append(p.also, gate.Change{Field: "task " + string(t.ID), Before: string(t.State), After: string(board.Blocked)})
@@ -133,8 +133,8 @@ func (p *plan) stop(context.Context) error {
 	return nil
 }
 
-// halt takes the tasks that runs hold from them.
-func (p *plan) halt(h review.Human) error {
+// blockTasks takes the tasks that runs hold from them.
+func (p *plan) blockTasks(h review.Human) error {
 	for _, id := range p.halts {
 		t, err := p.taskOf(okf.ID(id))
 		if err != nil {
@@ -144,14 +144,14 @@ func (p *plan) halt(h review.Human) error {
 		if err != nil {
 			return err
 		}
-		p.changes[p.file(t.Path)] = b
+		p.changes[p.repoPath(t.Path)] = b
 	}
 	return nil
 }
 
-// dispose writes down what the act makes of proposals: those it is because of
+// disposeProposals writes down what the act makes of proposals: those it is because of
 // are accepted, and those about a lease that ended are superseded.
-func (p *plan) dispose(context.Context) error {
+func (p *plan) disposeProposals(context.Context) error {
 	row := p.out.Row
 	var b []byte
 	var err error
@@ -171,14 +171,14 @@ func (p *plan) dispose(context.Context) error {
 		p.also = append(p.also, gate.Change{Field: "proposal " + id, Before: "open", After: gate.Superseded})
 	}
 	if len(b) > 0 {
-		p.changes[p.file("proposals/"+strings.ToLower(row.ID)+".jsonl")] = b
+		p.changes[p.repoPath("proposals/"+strings.ToLower(row.ID)+".jsonl")] = b
 	}
 	return err
 }
 
-// locks binds the named tasks to the bytes they have, besides those that are
+// readLocks binds the named tasks to the bytes they have, besides those that are
 // bound already; nil where none is named.
-func (p *plan) locks() (map[string]string, error) {
+func (p *plan) readLocks() (map[string]string, error) {
 	if len(p.o.locks) == 0 {
 		return nil, nil
 	}
@@ -187,7 +187,7 @@ func (p *plan) locks() (map[string]string, error) {
 		out[task] = sum
 	}
 	for _, name := range p.o.locks {
-		t, err := p.task(name)
+		t, err := p.findTask(name)
 		if err != nil {
 			return nil, err
 		}
@@ -205,7 +205,7 @@ func leaseFrom(env Env, name string) (*gate.File, error) {
 	return parseLease(name, b)
 }
 
-// parseLease is gate.ParseLease of what a person wrote: a lease that breaks the
+// parseLease is gate.ParseLease for a file that a person wrote: a lease that breaks the
 // rules of leases is refused.
 func parseLease(name string, b []byte) (*gate.File, error) {
 	f, err := gate.ParseLease(name, b)
@@ -215,9 +215,9 @@ func parseLease(name string, b []byte) (*gate.File, error) {
 	return &f, nil
 }
 
-// findings are those that the person acknowledges, as the gate's row names them: all that
+// findAcknowledged returns the findings that the person acknowledges, as the gate's row names them: all that
 // odd check finds in the commit by the invariant, and what it counts with them.
-func (p *plan) findings(ctx context.Context) ([]string, error) {
+func (p *plan) findAcknowledged(ctx context.Context) ([]string, error) {
 	if p.o.act.Kind != gate.Acknowledge {
 		return nil, nil
 	}
@@ -240,7 +240,7 @@ func (p *plan) findings(ctx context.Context) ([]string, error) {
 				continue
 			}
 			out = append(out, f.Key())
-			p.also = append(p.also, gate.Change{Field: fmt.Sprintf("%s:%d [invariant %d, %s]", f.Path, f.Line, f.Invariant, short(f.Commit)), Before: f.Message, After: "acknowledged"})
+			p.also = append(p.also, gate.Change{Field: fmt.Sprintf("%s:%d [invariant %d, %s]", f.Path, f.Line, f.Invariant, shortID(f.Commit)), Before: f.Message, After: "acknowledged"})
 		}
 	}
 	if len(out) == 0 {
@@ -249,31 +249,31 @@ func (p *plan) findings(ctx context.Context) ([]string, error) {
 	return out, nil
 }
 
-// land makes the act's commit.
-func (p *plan) land(ctx context.Context, h review.Human) (repo.OID, error) {
-	if err := p.halt(h); err != nil {
+// commitAct makes the act's commit.
+func (p *plan) commitAct(ctx context.Context, h review.Human) (repo.OID, error) {
+	if err := p.blockTasks(h); err != nil {
 		return "", err
 	}
 	r := p.out.Row
 	subject := strings.TrimSpace(fmt.Sprintf("gate: %s, %s %s", r.Gate, r.Act, r.Lease))
-	msg := trailers(subject, r.Reason, "Odd-Gate", string(r.Gate), "Odd-Lease", r.Lease, "Odd-By", h.By(), "Odd-Because", strings.Join(r.Proposals, ", "))
-	return p.commit(ctx, msg)
+	msg := commitMessage(subject, r.Reason, "Odd-Gate", string(r.Gate), "Odd-Lease", r.Lease, "Odd-By", h.By(), "Odd-Because", strings.Join(r.Proposals, ", "))
+	return p.commitLocked(ctx, msg)
 }
 
-// commit moves the board by compare-and-swap. No drain may run meanwhile, save
+// commitLocked moves the board by compare-and-swap. No drain may run meanwhile, save
 // for an emergency, which is how a running one is stopped.
-func (p *plan) commit(ctx context.Context, msg string) (repo.OID, error) {
-	if !p.emergency() {
+func (p *plan) commitLocked(ctx context.Context, msg string) (repo.OID, error) {
+	if !p.isEmergency() {
 		release, err := p.lockDrain(ctx)
 		if err != nil {
 			return "", err
 		}
 		defer release()
 	}
-	return p.amend(ctx, p.changes, msg)
+	return p.commitFiles(ctx, p.changes, msg)
 }
 
-func (p *plan) emergency() bool { return p.out.Row.Gate == gate.Emergency }
+func (p *plan) isEmergency() bool { return p.out.Row.Gate == gate.Emergency }
 
 // lockDrain keeps drains away while the gate's commit lands.
 func (p *plan) lockDrain(ctx context.Context) (release func(), err error) {
@@ -297,9 +297,9 @@ func (p *plan) lockDrain(ctx context.Context) (release func(), err error) {
 	}, nil
 }
 
-// ready refuses to ask the person for what could not land: over edits of theirs,
+// checkReady refuses to ask the person for what could not land: over edits of theirs,
 // or while a drain of this clone runs.
-func (p *plan) ready(ctx context.Context) error {
+func (p *plan) checkReady(ctx context.Context) error {
 	if head, err := p.repo.Branch(); err != nil {
 		return err
 	} else if head == p.line.Name() {
@@ -317,12 +317,12 @@ func (p *plan) ready(ctx context.Context) error {
 			return refuse("dirty", "%s: has edits that are not committed, and the gate writes this file; drop them with git restore %[1]s, or commit them first", strings.Join(dirty, ", "))
 		}
 	}
-	return p.quiet()
+	return p.checkQuiet()
 }
 
-// quiet refuses while a drain of this clone runs.
-func (p *plan) quiet() error {
-	if p.emergency() {
+// checkQuiet refuses while a drain of this clone runs.
+func (p *plan) checkQuiet() error {
+	if p.isEmergency() {
 		return nil
 	}
 	unlock, err := p.repo.LockDrainFor("gate " + string(p.out.Row.Gate))

@@ -45,12 +45,12 @@ type handoffAct struct {
 	entry   journal.Entry
 }
 
-// actor is who keeps the record of an act: their name, for the journal's file, and
+// checkActor returns who records an act: their name, for the journal's file, and
 // how files name them. CI may keep one, and so may an agent outside of odd. A session of
 // odd's has no such record but what it emits, and what the agent's identity wrote would
 // be signed as a person's.
-func (w *workspace) actor(ctx context.Context, act string) (name, by string, err error) {
-	at := w.place()
+func (w *workspace) checkActor(ctx context.Context, act string) (name, by string, err error) {
+	at := w.personPlace()
 	at.CI = false
 	if w.env.Getenv("ODD_RUN") == "" {
 		at.Session = ""
@@ -58,30 +58,30 @@ func (w *workspace) actor(ctx context.Context, act string) (name, by string, err
 	return w.confirmPerson(ctx, act, at)
 }
 
-// person is actor for an act that only a person may take.
-func (w *workspace) person(ctx context.Context, act string) (name, by string, err error) {
-	return w.confirmPerson(ctx, act, w.place())
+// checkPerson is checkActor for an act that only a person may take.
+func (w *workspace) checkPerson(ctx context.Context, act string) (name, by string, err error) {
+	return w.confirmPerson(ctx, act, w.personPlace())
 }
 
 func (w *workspace) confirmPerson(ctx context.Context, act string, at review.Place) (name, by string, err error) {
-	who, err := w.decider(ctx, act, at)
+	who, err := w.checkDecider(ctx, act, at)
 	return or(who.Name, who.Email), "human:" + who.Email, err
 }
 
-// day is the journal file of name today, below the bundle root.
-func (w *workspace) day(name string) string {
+// journalDay returns the journal file of name today, below the bundle root.
+func (w *workspace) journalDay(name string) string {
 	return journal.Path(w.env.Now(), strings.ToLower(name))
 }
 
-// tell commits what build makes together with its journal entry in the file
+// commitEntry commits what build makes together with its journal entry in the file
 // day, or stages both.
-func (w *workspace) tell(c *cli.Context, day string, build func(*view) (handoffAct, error)) (repo.OID, error) {
-	return w.writeOrStage(c, (*view).sign, func(v *view) (repo.Changes, string, error) {
+func (w *workspace) commitEntry(c *cli.Context, day string, build func(*view) (handoffAct, error)) (repo.OID, error) {
+	return w.writeOrStage(c, (*view).signCommit, func(v *view) (repo.Changes, string, error) {
 		act, err := build(v)
 		if err != nil {
 			return nil, "", err
 		}
-		name, e := v.file(day), act.entry
+		name, e := v.repoPath(day), act.entry
 		types, _ := typesOf(v.graph, v.cfg.Root)
 		e.Mark(types.Score(e))
 		b, err := fs.ReadFile(v.bundle, day)
@@ -93,7 +93,7 @@ func (w *workspace) tell(c *cli.Context, day string, build func(*view) (handoffA
 		}
 		ch := repo.Changes{name: b}
 		maps.Copy(ch, act.changes)
-		return ch, trailers(act.subject, ""), nil
+		return ch, commitMessage(act.subject, ""), nil
 	})
 }
 
@@ -137,10 +137,10 @@ func handoffSkip(env Env) *cli.Command {
 
 func runHandoffRevert(c *cli.Context, env Env) (err error) {
 	var a handoff.Act
-	if a.From, err = mode("handoff revert", "from", c.String("from")); err != nil {
+	if a.From, err = readMode("handoff revert", "from", c.String("from")); err != nil {
 		return err
 	}
-	if a.To, err = mode("handoff revert", "to", c.String("to")); err != nil {
+	if a.To, err = readMode("handoff revert", "to", c.String("to")); err != nil {
 		return err
 	}
 	return journalAct(c, env, a, handoff.Act.Reversion)
@@ -148,7 +148,7 @@ func runHandoffRevert(c *cli.Context, env Env) (err error) {
 
 func runHandoffSkip(c *cli.Context, env Env) (err error) {
 	a := handoff.Act{Risks: c.StringSlice("risk")}
-	if a.Mode, err = mode("handoff skip", "mode", c.String("mode")); err != nil {
+	if a.Mode, err = readMode("handoff skip", "mode", c.String("mode")); err != nil {
 		return err
 	}
 	return journalAct(c, env, a, handoff.Act.Skip)
@@ -161,13 +161,13 @@ func journalAct(c *cli.Context, env Env, a handoff.Act, say func(handoff.Act) (h
 		return err
 	}
 	a.Artifact, a.Reason = c.Args().First(), oneLine(c.String("reason"))
-	name, by, err := w.person(c.Context, "handoff "+c.Command.Name+" "+a.Artifact)
+	name, by, err := w.checkPerson(c.Context, "handoff "+c.Command.Name+" "+a.Artifact)
 	if err != nil {
 		return err
 	}
-	a.By, a.At = by, w.instant()
-	day, told := w.day(name), handoff.Told{}
-	oid, err := w.tell(c, day, func(v *view) (act handoffAct, err error) {
+	a.By, a.At = by, w.timeText()
+	day, told := w.journalDay(name), handoff.Told{}
+	oid, err := w.commitEntry(c, day, func(v *view) (act handoffAct, err error) {
 		b := a
 		if b.Received, err = v.handoffsAbout(a.Artifact); err != nil {
 			return act, err
@@ -190,8 +190,8 @@ func journalAct(c *cli.Context, env Env, a handoff.Act, say func(handoff.Act) (h
 func (v *view) handoffsAbout(artifact string) ([]string, error) {
 	var out []string
 	for _, h := range handoff.All(v.graph) {
-		if v.same(artifact, h.Artifact) {
-			out = append(out, v.file(h.Path))
+		if v.sameArtifact(artifact, h.Artifact) {
+			out = append(out, v.repoPath(h.Path))
 		}
 	}
 	if len(out) > 0 {
@@ -206,7 +206,7 @@ func (v *view) handoffsAbout(artifact string) ([]string, error) {
 	return nil, nil
 }
 
-// openHandoffs is openCurrent, for verbs that only read handoffs: where HEAD is
+// openHandoffs is openCurrent for verbs that only read handoffs: where HEAD is
 // detached and odd.toml names no board, as in CI, what is checked out is read.
 func openHandoffs(ctx context.Context, env Env) (*view, error) {
 	w, err := openWorkspace(ctx, env)
@@ -218,7 +218,7 @@ func openHandoffs(ctx context.Context, env Env) (*view, error) {
 		return nil, err
 	}
 	if head != "" || w.cfg.Branch != "" || w.repo.Root() == "" {
-		return w.current(ctx)
+		return w.readCurrent(ctx)
 	}
 	v := &view{workspace: w, line: &repo.Line{Repo: w.repo, Ref: "HEAD"}}
 	if v.tip, err = w.repo.Resolve(ctx, "HEAD"); err != nil {
@@ -227,8 +227,8 @@ func openHandoffs(ctx context.Context, env Env) (*view, error) {
 	return v, v.readFiles()
 }
 
-// handoff finds a handoff by any of its names and reads it.
-func (v *view) handoff(name string) (handoff.Handoff, error) {
+// findHandoff finds a handoff by any of its names and reads it.
+func (v *view) findHandoff(name string) (handoff.Handoff, error) {
 	a, err := v.graph.Find(strings.TrimPrefix(name, v.cfg.Root+"/"))
 	if err != nil {
 		return handoff.Handoff{}, fmt.Errorf("handoff %w; odd agent handoff list shows which there are", err)
@@ -239,19 +239,19 @@ func (v *view) handoff(name string) (handoff.Handoff, error) {
 	return handoff.Read(a)
 }
 
-// root is the files the view is of: the commit's, or the work tree's.
-func (v *view) root() fs.FS {
+// filesRoot returns the files that the view shows: the commit's, or the work tree's.
+func (v *view) filesRoot() fs.FS {
 	if _, committed := v.bundle.(repo.TreeFS); committed || v.repo.Root() == "" {
 		return v.files
 	}
 	return os.DirFS(v.repo.Root())
 }
 
-// world answers what the claims of h are checked against: the board, and the
+// newHandoffWorld answers what the claims of h are checked against: the board, and the
 // proposal that h is about, which may still wait for a person.
-func (v *view) world(ctx context.Context, h handoff.Handoff) handoff.World {
-	places := []fs.FS{v.root(), v.bundle}
-	o := drain.Origin{Repo: v.repo, State: v.state, Root: v.cfg.Root, Graph: v.graph, Tasks: v.tasks()}
+func (v *view) newHandoffWorld(ctx context.Context, h handoff.Handoff) handoff.World {
+	places := []fs.FS{v.filesRoot(), v.bundle}
+	o := drain.Origin{Repo: v.repo, State: v.state, Root: v.cfg.Root, Graph: v.graph, Tasks: v.allTasks()}
 	if made, err := o.Proposal(h); err == nil && made != nil {
 		places = append(places, made.Files)
 	}
@@ -288,13 +288,13 @@ func (v *view) world(ctx context.Context, h handoff.Handoff) handoff.World {
 			}
 			return nil
 		},
-		Tells:  v.tells,
-		Source: func(ref string) (handoff.Handoff, bool) { h, err := v.handoff(ref); return h, err == nil },
+		Tells:  v.hasEntry,
+		Source: func(ref string) (handoff.Handoff, bool) { h, err := v.findHandoff(ref); return h, err == nil },
 	}
 }
 
-// tells reports whether a journal file has an entry that tells of h.
-func (v *view) tells(file string, h handoff.Handoff) bool {
+// hasEntry reports whether a journal file has an entry that tells of h.
+func (v *view) hasEntry(file string, h handoff.Handoff) bool {
 	b, err := fs.ReadFile(v.bundle, strings.TrimPrefix(file, v.cfg.Root+"/"))
 	if err != nil {
 		return false
@@ -311,14 +311,14 @@ func (v *view) tells(file string, h handoff.Handoff) bool {
 	return false
 }
 
-// artifact is one name for what a handoff is about: the path of an atom however
+// artifactName returns one name for what a handoff is about: the path of an atom however
 // it is called, and else what was said.
-func (v *view) artifact(ref string) string {
-	if _, err := fs.Stat(v.root(), ref); err == nil || ref == "" {
+func (v *view) artifactName(ref string) string {
+	if _, err := fs.Stat(v.filesRoot(), ref); err == nil || ref == "" {
 		return ref
 	}
 	if a, err := v.graph.Find(strings.TrimPrefix(ref, v.cfg.Root+"/")); err == nil {
-		return v.file(a.Path)
+		return v.repoPath(a.Path)
 	}
 	return ref
 }

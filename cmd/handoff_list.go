@@ -36,30 +36,30 @@ func runHandoffList(c *cli.Context, env Env, v *view) error {
 		nothing = "no handoff is about " + artifact
 	}
 	for _, h := range handoff.All(v.graph) {
-		if artifact == "" || v.same(artifact, h.Artifact) {
+		if artifact == "" || v.sameArtifact(artifact, h.Artifact) {
 			j := v.handoffJSON(h)
 			j.Deliverable = nil
 			list = append(list, j)
 		}
 	}
 	if n := len(handoff.Unreadable(v.graph)); n > 0 {
-		talk(env, "handoff list: %s in handoffs that cannot be read; odd agent handoff check lists them", count(n, "problem"))
+		talk(env, "handoff list: %s in handoffs that cannot be read; odd agent handoff check lists them", countNoun(n, "problem"))
 	}
 	return showList(env, c.Bool("json"), list, nothing, func(j handoffJSON) []string {
 		if env.Terminal {
-			return j.brief(v.cfg.Root)
+			return j.briefCells(v.cfg.Root)
 		}
 		told := "no journal entry"
 		if j.Told {
 			told = j.Journal
 		}
-		return []string{j.ID, j.From + " → " + j.To, j.Artifact, lacking(j.Missing), told, j.By}
+		return []string{j.ID, j.From + " → " + j.To, j.Artifact, describeMissing(j.Missing), told, j.By}
 	})
 }
 
-// brief is a handoff in a terminal's width: its id without the folder, which
+// briefCells returns a handoff in a terminal's width: its id without the folder, which
 // odd agent handoff show takes, its transition, its artifact and what is amiss.
-func (j handoffJSON) brief(root string) []string {
+func (j handoffJSON) briefCells(root string) []string {
 	about := []rune(strings.TrimPrefix(j.Artifact, root+"/"))
 	if over := len(about) - 28; over > 0 {
 		about = append([]rune("…"), about[over+1:]...)
@@ -74,9 +74,9 @@ func (j handoffJSON) brief(root string) []string {
 	return []string{path.Base(j.ID), j.From + " → " + j.To, string(about), or(strings.Join(marks, ", "), "complete")}
 }
 
-// same reports whether two references mean one artifact: the same text, or two
+// sameArtifact reports whether two references mean one artifact: the same text, or two
 // names of one atom.
-func (v *view) same(a, b string) bool {
+func (v *view) sameArtifact(a, b string) bool {
 	atom := func(s string) *okf.Atom {
 		found, err := v.graph.Find(strings.TrimPrefix(s, v.cfg.Root+"/"))
 		if err != nil {
@@ -122,8 +122,8 @@ type handoffJSON struct {
 }
 
 func (v *view) handoffJSON(h handoff.Handoff) handoffJSON {
-	j := handoffJSON{ID: h.ID, File: v.file(h.Path), Blob: h.Blob, Title: h.Title, From: string(h.From), To: string(h.To), Artifact: h.Artifact,
-		By: h.Atom.Generated.By, At: h.Atom.Generated.At, Persona: h.Persona, Run: h.Run, Journal: h.Journal, Told: v.tells(h.Journal, h),
+	j := handoffJSON{ID: h.ID, File: v.repoPath(h.Path), Blob: h.Blob, Title: h.Title, From: string(h.From), To: string(h.To), Artifact: h.Artifact,
+		By: h.Atom.Generated.By, At: h.Atom.Generated.At, Persona: h.Persona, Run: h.Run, Journal: h.Journal, Told: v.hasEntry(h.Journal, h),
 		Override: h.Tainted, Derives: h.Derives, Disagreements: h.Disagreements, Missing: orEmpty(h.Missing), Deliverable: &h.Deliverable}
 	if f := h.Deliverable.Findings; f != nil && f.Findings != nil {
 		s := deliver.Summarize(f.Findings)
@@ -133,17 +133,17 @@ func (v *view) handoffJSON(h handoff.Handoff) handoffJSON {
 }
 
 func runHandoffShow(c *cli.Context, env Env, v *view) error {
-	h, err := v.handoff(c.Args().First())
+	h, err := v.findHandoff(c.Args().First())
 	if err != nil {
 		return err
 	}
 	j := v.handoffJSON(h)
-	rows := fields("handoff", j.ID, "title", j.Title, "transition", j.From+" → "+j.To, "artifact", j.Artifact, "by", strings.TrimSpace(j.By+" "+j.At),
+	rows := fieldRows("handoff", j.ID, "title", j.Title, "transition", j.From+" → "+j.To, "artifact", j.Artifact, "by", strings.TrimSpace(j.By+" "+j.At),
 		"persona", j.Persona, "run", j.Run, "override", j.Override, "journal", j.Journal)
 	for _, id := range j.Derives {
 		rows = append(rows, []string{"derives from", id})
 	}
-	rows = append(rows, []string{"state", lacking(h.Missing)})
+	rows = append(rows, []string{"state", describeMissing(h.Missing)})
 	for _, s := range j.Disagreements {
 		rows = append(rows, []string{"disagreement", s})
 	}
@@ -152,7 +152,7 @@ func runHandoffShow(c *cli.Context, env Env, v *view) error {
 	}
 	for _, t := range h.Deliverable.Texts() {
 		if t.At != "artifact" {
-			rows = append(rows, fields(t.At, *t.S)...)
+			rows = append(rows, fieldRows(t.At, *t.S)...)
 		}
 	}
 	return show(env, c.Bool("json"), j, rows...)
@@ -173,18 +173,18 @@ func handoffCheck(env Env) *cli.Command {
 }
 
 func runHandoffCheck(c *cli.Context, env Env, v *view) error {
-	list, found, err := v.handoffs(c.Args().Slice())
+	list, found, err := v.readHandoffs(c.Args().Slice())
 	if err != nil {
 		return err
 	}
 	for _, h := range list {
-		found = append(found, handoff.Check(h, v.world(c.Context, h))...)
+		found = append(found, handoff.Check(h, v.newHandoffWorld(c.Context, h))...)
 	}
 	slices.SortStableFunc(found, func(a, b okf.Problem) int {
 		return cmp.Or(strings.Compare(a.Path, b.Path), cmp.Compare(a.Line, b.Line))
 	})
 	for i := range found {
-		found[i].Path = v.file(found[i].Path)
+		found[i].Path = v.repoPath(found[i].Path)
 	}
 	if c.Bool("json") {
 		err = printJSON(env, map[string]any{"status": statusOf(len(found)), "handoffs": len(list), "findings": orEmpty(found)})
@@ -198,13 +198,13 @@ func runHandoffCheck(c *cli.Context, env Env, v *view) error {
 	return orFault(err, len(found) > 0)
 }
 
-// handoffs are those named, or all of the bundle; what cannot be read is a finding.
-func (v *view) handoffs(ids []string) (list []handoff.Handoff, bad []okf.Problem, err error) {
+// readHandoffs returns those named, or all of the bundle; what cannot be read is a finding.
+func (v *view) readHandoffs(ids []string) (list []handoff.Handoff, bad []okf.Problem, err error) {
 	if len(ids) == 0 {
 		return handoff.All(v.graph), handoff.Unreadable(v.graph), nil
 	}
 	for _, id := range ids {
-		h, err := v.handoff(id)
+		h, err := v.findHandoff(id)
 		var ps handoff.Problems
 		switch {
 		case errors.As(err, &ps):

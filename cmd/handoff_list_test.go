@@ -14,7 +14,7 @@ func TestHandoffListIsNarrow(t *testing.T) {
 	short := handoffJSON{ID: "handoffs/2026-03-02-slack-water", From: "planning", To: "execution", Artifact: "knowledge/terms/slack-water.md"}
 	env, out, _ := quiet()
 	env.Terminal, env.Width = true, 115
-	if err := printRows(env, [][]string{told.brief("knowledge"), short.brief("knowledge")}); err != nil {
+	if err := printRows(env, [][]string{told.briefCells("knowledge"), short.briefCells("knowledge")}); err != nil {
 		t.Fatal(err)
 	}
 	const want = `run-01m80dhfn900hbp9564vxgcj9j-slack-water  validation → resolution  …an-agreement/slack-water.md  2 missing

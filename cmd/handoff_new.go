@@ -43,7 +43,7 @@ func handoffNew(env Env) *cli.Command {
 }
 
 func runHandoffNew(c *cli.Context, env Env) error {
-	from, to, err := transition("handoff new", c.String("from"), c.String("to"))
+	from, to, err := readTransition("handoff new", c.String("from"), c.String("to"))
 	if err != nil {
 		return err
 	}
@@ -59,22 +59,22 @@ func runHandoffNew(c *cli.Context, env Env) error {
 	if err != nil {
 		return err
 	}
-	name, by, err := w.actor(c.Context, "handoff new")
+	name, by, err := w.checkActor(c.Context, "handoff new")
 	if err != nil {
 		return err
 	}
-	meta.By, meta.At, meta.Journal = by, w.instant(), w.day(name)
+	meta.By, meta.At, meta.Journal = by, w.timeText(), w.journalDay(name)
 	var made handoff.Handoff
-	oid, err := w.tell(c, meta.Journal, func(v *view) (act handoffAct, err error) {
+	oid, err := w.commitEntry(c, meta.Journal, func(v *view) (act handoffAct, err error) {
 		m, d := meta, deliverable
-		m.Artifact = v.artifact(m.Artifact)
+		m.Artifact = v.artifactName(m.Artifact)
 		if d != nil {
 			whole := d.Clone()
 			d = &whole
-			d.Set("artifact", v.artifact(d.Artifact()), nil)
+			d.Set("artifact", v.artifactName(d.Artifact()), nil)
 		}
 		for _, ref := range c.StringSlice("derives") {
-			src, err := v.handoff(ref)
+			src, err := v.findHandoff(ref)
 			if err != nil {
 				return act, err
 			}
@@ -88,14 +88,14 @@ func runHandoffNew(c *cli.Context, env Env) error {
 		return err
 	}
 	file := w.cfg.Root + "/" + made.Path
-	return show(env, c.Bool("json"), map[string]any{"handoff": made.ID, "file": file, "missing": orEmpty(made.Missing), "commit": string(oid)}, []string{file, lacking(made.Missing), short(oid)})
+	return show(env, c.Bool("json"), map[string]any{"handoff": made.ID, "file": file, "missing": orEmpty(made.Missing), "commit": string(oid)}, []string{file, describeMissing(made.Missing), shortID(oid)})
 }
 
-// instant is the present time as files have it.
-func (w *workspace) instant() string { return w.env.Now().UTC().Format(time.RFC3339) }
+// timeText returns the present time as files have it.
+func (w *workspace) timeText() string { return w.env.Now().UTC().Format(time.RFC3339) }
 
-// mode reads a mode however it is spelled.
-func mode(verb, flag, s string) (contract.Mode, error) {
+// readMode reads a mode however it is spelled.
+func readMode(verb, flag, s string) (contract.Mode, error) {
 	m, err := contract.Named(s, contract.ModeNames())
 	if err != nil {
 		return "", usage("%s: --%s: %v", verb, flag, err)
@@ -103,16 +103,16 @@ func mode(verb, flag, s string) (contract.Mode, error) {
 	return m, nil
 }
 
-// transition reads two modes that a handoff joins.
-func transition(verb, from, to string) (a, b contract.Mode, err error) {
-	if a, err = mode(verb, "from", from); err != nil {
+// readTransition reads two modes that a handoff joins.
+func readTransition(verb, from, to string) (a, b contract.Mode, err error) {
+	if a, err = readMode(verb, "from", from); err != nil {
 		return "", "", err
 	}
 	if to == "" {
 		t, _ := handoff.After(a)
 		return a, t.To, nil
 	}
-	if b, err = mode(verb, "to", to); err != nil {
+	if b, err = readMode(verb, "to", to); err != nil {
 		return "", "", err
 	}
 	if _, ok := handoff.Find(a, b); !ok {
@@ -167,7 +167,7 @@ func (v *view) handOver(m handoff.Meta, d *deliver.Deliverable) (handoff.Handoff
 		return handoff.Handoff{}, handoffAct{}, err
 	}
 	if _, err := fs.Stat(v.bundle, name); !errors.Is(err, fs.ErrNotExist) {
-		return handoff.Handoff{}, handoffAct{}, refuse("exists", "%s is there already; choose another --title", v.file(name))
+		return handoff.Handoff{}, handoffAct{}, refuse("exists", "%s is there already; choose another --title", v.repoPath(name))
 	}
 	a, err := okf.Parse(name, text)
 	if err != nil {
@@ -177,17 +177,17 @@ func (v *view) handOver(m handoff.Meta, d *deliver.Deliverable) (handoff.Handoff
 	if err != nil {
 		return h, handoffAct{}, err
 	}
-	title, content := handoff.Entry(h, v.file(name), m.At)
-	return h, handoffAct{repo.Changes{v.file(name): text}, "handoff: " + h.Title, journal.Entry{Type: "H", TypeName: journal.TypeName("H", ""), Title: title, Content: content, More: owner(h.To)}}, nil
+	title, content := handoff.Entry(h, v.repoPath(name), m.At)
+	return h, handoffAct{repo.Changes{v.repoPath(name): text}, "handoff: " + h.Title, journal.Entry{Type: "H", TypeName: journal.TypeName("H", ""), Title: title, Content: content, More: ownerField(h.To)}}, nil
 }
 
-// owner says in the journal who is next.
-func owner(m contract.Mode) []journal.Field {
+// ownerField says in the journal who is next.
+func ownerField(m contract.Mode) []journal.Field {
 	return []journal.Field{{Name: "owner", Value: string(handoff.Worker(m))}}
 }
 
-// lacking is whether a handoff holds its minimum, in words.
-func lacking(missing []string) string {
+// describeMissing says what a handoff lacks, "complete" for nothing.
+func describeMissing(missing []string) string {
 	if len(missing) == 0 {
 		return "complete"
 	}
@@ -220,18 +220,18 @@ func runHandoffMerge(c *cli.Context, env Env) error {
 	if err != nil {
 		return err
 	}
-	name, by, err := w.actor(c.Context, "handoff merge")
+	name, by, err := w.checkActor(c.Context, "handoff merge")
 	if err != nil {
 		return err
 	}
-	day := w.day(name)
+	day := w.journalDay(name)
 	var made handoff.Handoff
-	oid, err := w.tell(c, day, func(v *view) (act handoffAct, err error) {
+	oid, err := w.commitEntry(c, day, func(v *view) (act handoffAct, err error) {
 		var list []handoff.Handoff
 		var bad []error
 		for _, id := range c.Args().Slice() {
-			h, err := v.handoff(id)
-			h.Artifact = v.artifact(h.Artifact)
+			h, err := v.findHandoff(id)
+			h.Artifact = v.artifactName(h.Artifact)
 			list, bad = append(list, h), append(bad, err)
 		}
 		if err := errors.Join(bad...); err != nil {
@@ -241,7 +241,7 @@ func runHandoffMerge(c *cli.Context, env Env) error {
 		if err != nil {
 			return act, err
 		}
-		m.By, m.At, m.Journal = by, w.instant(), day
+		m.By, m.At, m.Journal = by, w.timeText(), day
 		m.Title, m.Slug = c.String("title"), or(c.String("title"), "merged-"+string(m.From)+"-to-"+string(m.To))
 		made, act, err = v.handOver(m, &d)
 		return act, err
@@ -250,7 +250,7 @@ func runHandoffMerge(c *cli.Context, env Env) error {
 		return err
 	}
 	file := w.cfg.Root + "/" + made.Path
-	rows := [][]string{{file, lacking(made.Missing), strings.Join(made.Derives, " ")}}
+	rows := [][]string{{file, describeMissing(made.Missing), strings.Join(made.Derives, " ")}}
 	for _, s := range made.Disagreements {
 		rows = append(rows, []string{"disagreement", s})
 	}
@@ -278,13 +278,13 @@ func runHandoffClarify(c *cli.Context, env Env) error {
 	if err != nil {
 		return err
 	}
-	name, by, err := w.person(c.Context, "handoff clarify "+args[0])
+	name, by, err := w.checkPerson(c.Context, "handoff clarify "+args[0])
 	if err != nil {
 		return err
 	}
 	file := ""
-	oid, err := w.tell(c, w.day(name), func(v *view) (handoffAct, error) {
-		h, err := v.handoff(args[0])
+	oid, err := w.commitEntry(c, w.journalDay(name), func(v *view) (handoffAct, error) {
+		h, err := v.findHandoff(args[0])
 		if err != nil {
 			return handoffAct{}, err
 		}
@@ -292,13 +292,13 @@ func runHandoffClarify(c *cli.Context, env Env) error {
 		if err != nil {
 			return handoffAct{}, err
 		}
-		file = v.file(h.Path)
-		e := journal.Entry{Type: "H", More: owner(h.To), Title: "Clarified: " + h.Title, Content: fmt.Sprintf("CLARIFICATION: %s → %s: %s now says under %s, by %s at %s: %s",
-			h.From, h.To, file, args[1], by, w.instant(), args[2])}
+		file = v.repoPath(h.Path)
+		e := journal.Entry{Type: "H", More: ownerField(h.To), Title: "Clarified: " + h.Title, Content: fmt.Sprintf("CLARIFICATION: %s → %s: %s now says under %s, by %s at %s: %s",
+			h.From, h.To, file, args[1], by, w.timeText(), args[2])}
 		return handoffAct{repo.Changes{file: b}, "journal: Clarified: " + h.Title, e}, nil
 	})
 	if err != nil {
 		return err
 	}
-	return show(env, c.Bool("json"), map[string]string{"file": file, "key": args[1], "commit": string(oid)}, []string{file, args[1], short(oid)})
+	return show(env, c.Bool("json"), map[string]string{"file": file, "key": args[1], "commit": string(oid)}, []string{file, args[1], shortID(oid)})
 }

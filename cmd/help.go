@@ -25,18 +25,18 @@ type group struct {
 	verbs    []*cli.Command
 }
 
-// verbs lists every top-level verb in help order. A new verb is one line here.
-func verbs(env Env) []group {
+// verbGroups lists every top-level verb in help order. A new verb is one line here.
+func verbGroups(env Env) []group {
 	return []group{
 		{"Start", true, []*cli.Command{
-			initVerb(env), demo(env), statusVerb(env), doctor(env), configVerb(env),
+			initVerb(env), demoVerb(env), statusVerb(env), doctorVerb(env), configVerb(env),
 		}},
 		{"Tasks and proposals", true, []*cli.Command{
-			task(env), drainVerb(env), reviewVerb(env), approve(env), reject(env), undo(env), syncVerb(env),
+			taskVerb(env), drainVerb(env), reviewVerb(env), approveVerb(env), rejectVerb(env), undoVerb(env), syncVerb(env),
 		}},
 		{"Finding work", false, []*cli.Command{senseVerb(env)}},
 		{"Knowledge and history", true, []*cli.Command{
-			search(env), get(env), check(env), logVerb(env), explainVerb(env),
+			searchVerb(env), getVerb(env), checkVerb(env), logVerb(env), explainVerb(env),
 		}},
 		{"More about knowledge", false, []*cli.Command{
 			knowledgeVerb(env), compilePersona(env), reconcileVerb(env), journalVerb(env),
@@ -45,7 +45,7 @@ func verbs(env Env) []group {
 			agentVerb(env), anchorVerb(env), mcpVerb(env), opVerb(env),
 		}},
 		{"Decisions and push checks", false, []*cli.Command{gateVerb(env), hookVerb(env)}},
-		{"Pages and shell", false, []*cli.Command{siteVerb(env), serveVerb(env), completion(env)}},
+		{"Pages and shell", false, []*cli.Command{siteVerb(env), serveVerb(env), completionVerb(env)}},
 	}
 }
 
@@ -53,7 +53,7 @@ const exits = `Exit codes: 0 done, 1 failed or found problems, 2 wrong usage, 3 
 
 const usageLine = "Usage: odd [-C DIR] [--no-pager] COMMAND [flags] [arguments]\n"
 
-// helpPage is the page that odd help prints: the everyday verbs, and what to do next
+// helpPage returns the page that odd help prints: the everyday verbs, and what to do next
 // in this folder.
 func helpPage(groups []group, next string) string {
 	var b strings.Builder
@@ -72,7 +72,7 @@ func helpPage(groups []group, next string) string {
 	return b.String()
 }
 
-// allPage is the page that odd help all prints: every verb, with the verbs below it.
+// allPage returns the page that odd help all prints: every verb, with the verbs below it.
 func allPage(groups []group) string {
 	var b strings.Builder
 	b.WriteString("odd " + summary + ".\n" + terms + "\n\n" + usageLine)
@@ -96,7 +96,7 @@ func allPage(groups []group) string {
 	return b.String()
 }
 
-// helpVerb is odd help; arrange turns odd help VERB into odd VERB --help.
+// helpVerb returns odd help; helpFlag turns odd help VERB into odd VERB --help.
 func helpVerb(env Env, groups []group) *cli.Command {
 	return &cli.Command{Name: "help", Hidden: true, HideHelpCommand: true, ArgsUsage: "all|COMMAND", Action: func(c *cli.Context) error {
 		if c.Args().First() != "all" {
@@ -112,14 +112,14 @@ func printHelp(c *cli.Context, env Env, groups []group) error {
 	return err
 }
 
-// sure keeps the first error of writing, which the library drops where it prints help.
-type sure struct {
+// stickyWriter keeps the first error of writing, which the library drops where it prints help.
+type stickyWriter struct {
 	io.Writer
 	err error
 }
 
 // Write implements io.Writer.
-func (s *sure) Write(b []byte) (int, error) {
+func (s *stickyWriter) Write(b []byte) (int, error) {
 	n, err := s.Writer.Write(b)
 	if s.err == nil {
 		s.err = err
@@ -136,7 +136,7 @@ type (
 func (f textFlag) String() string { return flagLine(f.StringFlag.String(), f.Name) }
 func (f listFlag) String() string { return flagLine(f.StringSliceFlag.String(), f.Name) }
 
-// flagLine is the library's line of a flag, with the flag once where it may be repeated,
+// flagLine returns the library's line of a flag, with the flag once where it may be repeated,
 // and a value called by what it is where its usage has no word for it.
 func flagLine(line, name string) string {
 	flag, use, _ := strings.Cut(line, "\t")
@@ -211,10 +211,10 @@ func findNextStep(ctx context.Context, env Env) string {
 	return next
 }
 
-// nextCommand is what a person does next on this board; where nothing waits for one,
+// nextCommand returns what a person does next on this board; where nothing waits for one,
 // what odd can do.
 func (w *workspace) nextCommand(ctx context.Context) (string, error) {
-	v, err := w.current(ctx)
+	v, err := w.readCurrent(ctx)
 	if err != nil {
 		return "", err
 	}
@@ -223,15 +223,15 @@ func (w *workspace) nextCommand(ctx context.Context) (string, error) {
 		return "", err
 	}
 	_, err = fs.Stat(v.bundle, "pause.toml")
-	if next := v.nextAct(v.lease(loop), loop, err == nil); next != "" {
+	if next := v.nextAct(v.readLease(loop), loop, err == nil); next != "" {
 		return next, nil
 	}
 	return `odd task add "TITLE" adds a task`, nil
 }
 
-// Man is the manual page odd(1): every command with its flags, examples and notes.
+// Man returns the manual page odd(1): every command with its flags, examples and notes.
 func Man() (string, error) {
-	a := app(OS())
+	a := newApp(OS())
 	describeInUsage(a.Commands)
 	return a.ToManWithSection(1)
 }

@@ -36,7 +36,7 @@ const (
 // hookMark is the line by which odd knows a hook of its own.
 const hookMark = "# odd hook: written by odd hook install, taken out by odd hook uninstall"
 
-// hookScript is the hook's text. It fails closed: without odd nothing passes.
+// hookScript returns the hook's text. It fails closed: without odd nothing passes.
 func hookScript(name string) []byte {
 	return []byte("#!/bin/sh\n" + hookMark + "\n" +
 		"command -v odd >/dev/null 2>&1 || {\n" +
@@ -49,7 +49,7 @@ func hookScript(name string) []byte {
 // gitHook is where a repository's hook is.
 type gitHook struct{ name, path string }
 
-// hookHere is the hook that fits the repository at env.Dir. Where core.hooksPath leads
+// hookHere returns the hook that fits the repository at env.Dir. Where core.hooksPath leads
 // out of it the hook would be other repositories' too, and is refused.
 func hookHere(ctx context.Context, env Env) (gitHook, error) {
 	r, err := openRepo(env)
@@ -73,9 +73,9 @@ func hookHere(ctx context.Context, env Env) (gitHook, error) {
 	return h, refuse("hooks-path", "git's core.hooksPath is %s, outside of this repository, so odd does not write there; have the hook there call odd hook run %s with its standard input", dir, h.name)
 }
 
-// own is what odd's hook holds, nil where there is none. One that odd did not
+// readOwn returns what odd's hook holds, nil where there is none. One that odd did not
 // write is refused, and told how to have both.
-func (h gitHook) own() ([]byte, error) {
+func (h gitHook) readOwn() ([]byte, error) {
 	st, err := os.Lstat(h.path)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
@@ -126,16 +126,16 @@ func hookUninstall(env Env) *cli.Command {
 			"odd -C /srv/ours.git hook uninstall\n\n" +
 			"A hook that odd did not write stays (exit 3).",
 		Flags:  []cli.Flag{jsonFlag()},
-		Action: on(env, hookHere, func(c *cli.Context, env Env, h gitHook) error { return h.put(env, c, nil) }),
+		Action: on(env, hookHere, func(c *cli.Context, env Env, h gitHook) error { return h.putHook(env, c, nil) }),
 	})
 }
 
 func runHookInstall(c *cli.Context, env Env, h gitHook) error {
 	now := hookScript(h.name)
 	if !c.Bool("dry-run") {
-		return h.put(env, c, now)
+		return h.putHook(env, c, now)
 	}
-	if _, err := h.own(); err != nil {
+	if _, err := h.readOwn(); err != nil {
 		return err
 	}
 	if c.Bool("json") {
@@ -146,9 +146,9 @@ func runHookInstall(c *cli.Context, env Env, h gitHook) error {
 	return err
 }
 
-// put writes the hook, or removes it for nil, and says what there is now.
-func (h gitHook) put(env Env, c *cli.Context, now []byte) error {
-	changed, err := h.write(env, verbOf(c), now)
+// putHook writes the hook, or removes it for nil, and says what there is now.
+func (h gitHook) putHook(env Env, c *cli.Context, now []byte) error {
+	changed, err := h.writeHook(env, verbOf(c), now)
 	if err != nil {
 		return err
 	}
@@ -159,9 +159,9 @@ func (h gitHook) put(env Env, c *cli.Context, now []byte) error {
 	return show(env, c.Bool("json"), map[string]any{"hook": h.name, "path": h.path, "state": state, "changed": changed}, []string{h.name, strings.TrimSpace(h.path), state})
 }
 
-// write writes the hook, or removes it for nil.
-func (h gitHook) write(env Env, verb string, now []byte) (changed bool, err error) {
-	was, err := h.own()
+// writeHook writes the hook, or removes it for nil.
+func (h gitHook) writeHook(env Env, verb string, now []byte) (changed bool, err error) {
+	was, err := h.readOwn()
 	if err == nil {
 		err = byAgent(env, verb)
 	}
@@ -186,7 +186,7 @@ func (h gitHook) write(env Env, verb string, now []byte) (changed bool, err erro
 func installHook(ctx context.Context, env Env) error {
 	h, err := hookHere(ctx, env)
 	if err == nil {
-		_, err = h.write(env, "init --hooks", hookScript(h.name))
+		_, err = h.writeHook(env, "init --hooks", hookScript(h.name))
 	}
 	return err
 }

@@ -29,8 +29,8 @@ func hookRun(env Env) *cli.Command {
 	})
 }
 
-// moved is one ref of a push; an empty id is none.
-type moved struct {
+// pushedRef is one ref of a push; an empty id is none.
+type pushedRef struct {
 	ref      string
 	old, new repo.OID
 }
@@ -59,7 +59,7 @@ func runHook(c *cli.Context, env Env) error {
 	}
 	bad := false
 	for _, m := range refs {
-		fine, err := p.judge(m)
+		fine, err := p.judgeRef(m)
 		if err != nil {
 			return fmt.Errorf("%s: refused, because odd could not check it: %w", m.ref, err)
 		}
@@ -73,17 +73,17 @@ func runHook(c *cli.Context, env Env) error {
 
 // pushedRefs reads the lines that git gives a hook: "old new ref" to pre-receive,
 // "ref new remote-ref old" to pre-push.
-func pushedRefs(in io.Reader, name string) ([]moved, error) {
-	var out []moved
+func pushedRefs(in io.Reader, name string) ([]pushedRef, error) {
+	var out []pushedRef
 	lines := bufio.NewScanner(in)
 	for n := 1; lines.Scan(); n++ {
 		f := strings.Fields(lines.Text())
-		var m moved
+		var m pushedRef
 		switch {
 		case name == preReceive && len(f) == 3:
-			m = moved{f[2], repo.OID(f[0]), repo.OID(f[1])}
+			m = pushedRef{f[2], repo.OID(f[0]), repo.OID(f[1])}
 		case name == prePush && len(f) == 4:
-			m = moved{f[2], repo.OID(f[3]), repo.OID(f[1])}
+			m = pushedRef{f[2], repo.OID(f[3]), repo.OID(f[1])}
 		default:
 			return nil, usage("hook run %s: line %d of standard input is %q; want what git gives that hook", name, n, lines.Text())
 		}
@@ -108,16 +108,16 @@ type push struct {
 	receiving bool
 }
 
-// keptBranches are the board branch and the target by the odd.toml that stands where
+// keptBranches returns the board branch and the target by the odd.toml that stands where
 // the push goes, so that no push names others for itself.
 func (p push) keptBranches() ([]string, error) {
-	defaults, err := p.defaults()
+	defaults, err := p.defaultBranches()
 	if err != nil {
 		return nil, err
 	}
 	var out []string
 	for _, d := range defaults {
-		law, err := p.law(d.New)
+		law, err := p.configAt(d.New)
 		if err != nil {
 			return nil, err
 		}
@@ -131,10 +131,10 @@ func (p push) keptBranches() ([]string, error) {
 	return out, nil
 }
 
-// defaults are the branches whose odd.toml is asked, and which is the board where that
+// defaultBranches returns the branches whose odd.toml is asked, and which is the board where that
 // names none: a server's is the one its HEAD is on. A clone may have any checked out,
 // so that its remotes' are asked; where it knows none, the one checked out.
-func (p push) defaults() ([]repo.RefUpdate, error) {
+func (p push) defaultBranches() ([]repo.RefUpdate, error) {
 	if !p.receiving {
 		if all, err := p.repo.Defaults(p.ctx); len(all) > 0 || err != nil {
 			return all, err
@@ -154,8 +154,8 @@ func (p push) defaults() ([]repo.RefUpdate, error) {
 	return []repo.RefUpdate{{Name: "refs/heads/" + head, New: at}}, err
 }
 
-// law is the odd.toml of a commit, or what holds without one.
-func (p push) law(at repo.OID) (config.Config, error) {
+// configAt returns the odd.toml of a commit, or the defaults without one.
+func (p push) configAt(at repo.OID) (config.Config, error) {
 	oid, mode, err := p.repo.Reader().Find(at, "odd.toml")
 	if err != nil || !strings.HasPrefix(mode, "100") {
 		return config.Default(), err
@@ -183,11 +183,11 @@ func (p push) checkHead(head string) error {
 	return nil
 }
 
-// judge reports whether one ref may move. What is no branch carries no history of the
+// judgeRef reports whether one ref may move. What is no branch carries no history of the
 // board, and may, unless it changes what a history reads as.
-func (p push) judge(m moved) (bool, error) {
+func (p push) judgeRef(m pushedRef) (bool, error) {
 	if !strings.HasPrefix(m.ref, "refs/heads/") {
-		return p.harmless(m)
+		return p.judgeOther(m)
 	}
 	kept := slices.Contains(p.kept, m.ref)
 	if m.new == "" {
@@ -196,7 +196,7 @@ func (p push) judge(m moved) (bool, error) {
 		}
 		return !kept, nil
 	}
-	from, on, err := p.ground(m)
+	from, on, err := p.knownBase(m)
 	if err != nil {
 		return false, err
 	}
@@ -212,16 +212,16 @@ func (p push) judge(m moved) (bool, error) {
 		talk(p.env, "%s", strings.ReplaceAll(f.String(), "\n", " "))
 	}
 	if n := len(report.Findings); n > 0 {
-		talk(p.env, "%s: %s in %s, so the whole push is refused", m.ref, count(n, "finding"), count(report.Commits, "new commit"))
+		talk(p.env, "%s: %s in %s, so the whole push is refused", m.ref, countNoun(n, "finding"), countNoun(report.Commits, "new commit"))
 	}
 	return len(report.Findings) == 0, nil
 }
 
-// harmless refuses, of refs that are no branches, those by which git or odd would see
+// judgeOther refuses, of refs that are no branches, those by which git or odd would see
 // another history than was judged: replacements of objects, and where a server says
 // that another one stands. To take such a ref away is let through. What a run kept only
 // grows, and a drain's lock passes to another run only once it has expired.
-func (p push) harmless(m moved) (bool, error) {
+func (p push) judgeOther(m pushedRef) (bool, error) {
 	switch {
 	case p.receiving && strings.HasPrefix(m.ref, "refs/odd/run/"):
 		changes, err := p.repo.Diff(p.ctx, m.old, m.new)
@@ -248,9 +248,9 @@ func (p push) harmless(m moved) (bool, error) {
 	return false, nil
 }
 
-// ground is what is there before the push: where the ref was, or else where its
+// knownBase returns what is there before the push: where the ref was, or else where its
 // history leaves that of the board; on tells that a ref goes on from where it was.
-func (p push) ground(m moved) (from repo.OID, on bool, err error) {
+func (p push) knownBase(m pushedRef) (from repo.OID, on bool, err error) {
 	if m.old != "" {
 		if _, known := p.repo.Commit(m.old); known == nil {
 			if on, err = p.repo.Ancestor(p.ctx, m.old, m.new); on || err != nil {
@@ -264,7 +264,7 @@ func (p push) ground(m moved) (from repo.OID, on bool, err error) {
 			return "", false, err
 		}
 		for _, at := range known {
-			if from, err = p.nearer(from, at, m.new); err != nil {
+			if from, err = p.laterBase(from, at, m.new); err != nil {
 				return "", false, err
 			}
 		}
@@ -272,8 +272,8 @@ func (p push) ground(m moved) (from repo.OID, on bool, err error) {
 	return from, m.old == "", nil
 }
 
-// nearer is the later of from and where the history of to leaves that of at.
-func (p push) nearer(from, at, to repo.OID) (repo.OID, error) {
+// laterBase returns the later of from and where the history of to leaves that of at.
+func (p push) laterBase(from, at, to repo.OID) (repo.OID, error) {
 	base, err := p.repo.MergeBase(p.ctx, at, to)
 	switch {
 	case err != nil || base == "":

@@ -16,7 +16,7 @@ import (
 	"github.com/odd-cli/odd/okf"
 )
 
-func index(env Env) *cli.Command {
+func indexVerb(env Env) *cli.Command {
 	return command(&cli.Command{
 		Name:  "index",
 		Usage: "write or update the index.md of every folder",
@@ -46,7 +46,7 @@ func runIndex(c *cli.Context, env Env) error {
 	if err != nil {
 		return err
 	}
-	if err := b.listable(env); err != nil {
+	if err := b.checkListable(env); err != nil {
 		return err
 	}
 	var todo []okf.IndexFile
@@ -54,7 +54,7 @@ func runIndex(c *cli.Context, env Env) error {
 		switch i.State {
 		case okf.IndexFresh:
 		case okf.IndexWritten:
-			talk(env, "%s: kept, because it lists no atoms; delete it to have it written anew", b.place(env, i.Path, 0))
+			talk(env, "%s: kept, because it lists no atoms; delete it to have it written anew", b.shownPlace(env, i.Path, 0))
 		default:
 			todo = append(todo, i)
 		}
@@ -71,7 +71,7 @@ func runIndex(c *cli.Context, env Env) error {
 		return err
 	}
 	if c.Bool("check") && len(todo) > 0 {
-		talk(env, "%s out of date; run odd knowledge index", count(len(todo), "index file"))
+		talk(env, "%s out of date; run odd knowledge index", countNoun(len(todo), "index file"))
 		return exitCode(exitFault)
 	}
 	return nil
@@ -120,16 +120,16 @@ func indexedAs(ctx context.Context, r *repo.Repo, tip repo.OID, root string) okf
 	}
 }
 
-// listable refuses to list a bundle of which a file or folder cannot be read: what is in
+// checkListable refuses to list a bundle of which a file or folder cannot be read: what is in
 // it would be gone from the listing. An atom that is torn is left out, and told.
-func (b bundle) listable(env Env) error {
+func (b bundle) checkListable(env Env) error {
 	for _, p := range b.problems {
 		if p.Code == "odd-unreadable" || p.Code == "odd-file-name" {
-			return fmt.Errorf("%s: %s; %s", b.place(env, p.Path, p.Line), p.Message, p.Hint)
+			return fmt.Errorf("%s: %s; %s", b.shownPlace(env, p.Path, p.Line), p.Message, p.Hint)
 		}
 	}
-	if n := b.unread(); n > 0 {
-		talk(env, "%s not listed, because odd cannot read it as an atom; odd check says why", count(n, "file"))
+	if n := b.countUnread(); n > 0 {
+		talk(env, "%s not listed, because odd cannot read it as an atom; odd check says why", countNoun(n, "file"))
 	}
 	return nil
 }
@@ -139,13 +139,13 @@ func (b bundle) printIndex(env Env, todo []okf.IndexFile, asJSON bool) error {
 	for i, of := range todo {
 		list[i] = indexJSON{of.Path, of.State}
 	}
-	return showList(env, asJSON, list, "", func(i indexJSON) []string { return []string{string(i.State), b.place(env, i.Path, 0)} })
+	return showList(env, asJSON, list, "", func(i indexJSON) []string { return []string{string(i.State), b.shownPlace(env, i.Path, 0)} })
 }
 
-// reindex brings the index.md of the folders of a proposal's atoms up to date, and of
+// updateIndexes brings the index.md of the folders of a proposal's atoms up to date, and of
 // those around them, and makes one in a folder that is new where others have one.
 // Proposals never carry them, since two proposals of one folder would conflict.
-func (v *view) reindex(ctx context.Context, ch repo.Changes, p part, merged fs.FS) error {
+func (v *view) updateIndexes(ctx context.Context, ch repo.Changes, p takenPart, merged fs.FS) error {
 	root, err := fs.Sub(merged, v.cfg.Root)
 	if err != nil {
 		return err
@@ -171,7 +171,7 @@ func (v *view) reindex(ctx context.Context, ch repo.Changes, p part, merged fs.F
 	for _, i := range okf.StaleIndex(root, g, now) {
 		dir := path.Dir(i.Path)
 		if _, err := fs.Stat(v.bundle, dir); touched[dir] && (i.State == okf.IndexStale || err != nil) {
-			ch[v.file(i.Path)] = i.Want
+			ch[v.repoPath(i.Path)] = i.Want
 		}
 	}
 	return nil

@@ -44,8 +44,8 @@ func initVerb(env Env) *cli.Command {
 	})
 }
 
-// beginning is what a person asked odd init for.
-type beginning struct {
+// initOptions is what a person asked odd init for.
+type initOptions struct {
 	roles, docs         []string
 	agent, monthly      string
 	remote              string // that the board is shared through, "" for none
@@ -53,21 +53,21 @@ type beginning struct {
 	json                bool
 }
 
-func beginningOf(c *cli.Context) (beginning, error) {
+func readInitOptions(c *cli.Context) (initOptions, error) {
 	ci := c.String("ci")
 	if ci != "" && ci != "github" {
-		return beginning{}, usage("init: --ci %s is not known; odd has workflows for github", ci)
+		return initOptions{}, usage("init: --ci %s is not known; odd has workflows for github", ci)
 	}
-	return beginning{roles: c.StringSlice("role"), docs: c.StringSlice("docs"), agent: c.String("agent"), monthly: c.String("monthly-usd"),
+	return initOptions{roles: c.StringSlice("role"), docs: c.StringSlice("docs"), agent: c.String("agent"), monthly: c.String("monthly-usd"),
 		ci: ci != "", hooks: c.Bool("hooks"), template: c.Bool("pr-template"), json: c.Bool("json")}, nil
 }
 
 func runInit(c *cli.Context, env Env) error {
-	o, err := beginningOf(c)
+	o, err := readInitOptions(c)
 	if err != nil {
 		return err
 	}
-	at := env.path(c.Args().First())
+	at := env.absPath(c.Args().First())
 	if err := ownTop(env, at, c.Args().First()); err != nil {
 		return err
 	}
@@ -96,7 +96,7 @@ func runInit(c *cli.Context, env Env) error {
 	if _, err := fs.Stat(files, "odd.toml"); err == nil {
 		fresh = false
 	}
-	if err = o.complete(c.Context, env, files, paths, fresh); err != nil {
+	if err = o.askMissing(c.Context, env, files, paths, fresh); err != nil {
 		if absent {
 			err = errors.Join(err, os.Remove(at))
 		}
@@ -106,7 +106,7 @@ func runInit(c *cli.Context, env Env) error {
 }
 
 // layOut writes what there is to begin with at a folder, and says what comes next.
-func (o beginning) layOut(ctx context.Context, env Env, at string) error {
+func (o initOptions) layOut(ctx context.Context, env Env, at string) error {
 	r, made, err := openOrInit(ctx, env, at)
 	if err != nil {
 		return err
@@ -118,7 +118,7 @@ func (o beginning) layOut(ctx context.Context, env Env, at string) error {
 	if err != nil {
 		return err
 	}
-	wrote, err := lay(r, ch)
+	wrote, err := writeMissing(r, ch)
 	if err != nil {
 		return err
 	}
@@ -209,7 +209,7 @@ func openOrInit(ctx context.Context, env Env, dir string) (r *repo.Repo, made bo
 		made = true
 	}
 	if err == nil {
-		err = governable(r)
+		err = checkObjectFormat(r)
 	}
 	if err == nil && r.Root() == "" {
 		return nil, false, refuse("bare", "%s: is a bare repository, which has no files to work on; make a clone with git clone %[1]s work, then odd init work", dir)
@@ -239,7 +239,7 @@ func foreignAttributes(ctx context.Context, env Env, r *repo.Repo) error {
 	if err != nil {
 		return err
 	}
-	converted, err := unstorable(ctx, r, bundleRoot(r))
+	converted, err := findConverted(ctx, r, bundleRoot(r))
 	for _, c := range converted {
 		talk(env, "%s", c.Error())
 	}
@@ -249,7 +249,7 @@ func foreignAttributes(ctx context.Context, env Env, r *repo.Repo) error {
 	return err
 }
 
-// missingUnions are the lines that the .gitattributes in a folder lacks, without which two
+// missingUnions returns the lines that the .gitattributes in a folder lacks, without which two
 // clones that add to one file conflict; root is the bundle's, from there.
 func missingUnions(ctx context.Context, r *repo.Repo, folder, root string) ([]string, error) {
 	var lines, sample []string
@@ -271,32 +271,32 @@ func missingUnions(ctx context.Context, r *repo.Repo, folder, root string) ([]st
 	return out, nil
 }
 
-// complete asks a person for what the flags did not say, where there is something to
+// askMissing asks a person for what the flags did not say, where there is something to
 // begin, and checks all of it before anything is written.
-func (o *beginning) complete(ctx context.Context, env Env, files fs.FS, paths []string, fresh bool) error {
+func (o *initOptions) askMissing(ctx context.Context, env Env, files fs.FS, paths []string, fresh bool) error {
 	if !fresh && (o.agent != "" || o.monthly != "") {
 		return usage("init: odd.toml is here already; set the agent with odd config set session.substrate NAME, a budget with odd config set budget.monthly_usd USD")
 	}
-	if fresh && env.asks() && !o.json {
-		q := env.questions()
+	if fresh && env.canAsk() && !o.json {
+		q := env.newQuestions()
 		if len(o.roles) == 0 {
-			if err := q.ask(ctx, "who works here? names of roles, with commas", "Keeper", o.takeRoles); err != nil {
+			if err := q.askUntil(ctx, "who works here? names of roles, with commas", "Keeper", o.takeRoles); err != nil {
 				return err
 			}
 		}
 		if len(o.docs) == 0 {
-			usual := strings.Join(documents(paths), ", ")
-			if err := q.ask(ctx, "where are your documents? a folder, a file or *.md", usual, func(s string) error { return o.takeDocs(files, s) }); err != nil {
+			usual := strings.Join(findDocuments(paths), ", ")
+			if err := q.askUntil(ctx, "where are your documents? a folder, a file or *.md", usual, func(s string) error { return o.takeDocs(files, s) }); err != nil {
 				return err
 			}
 		}
 		if o.agent == "" {
-			if err := q.ask(ctx, "which agent? extract reads documents, offline and free; or claude, acp, anthropic, openai, exec", "extract", o.takeAgent); err != nil {
+			if err := q.askUntil(ctx, "which agent? extract reads documents, offline and free; or claude, acp, anthropic, openai, exec", "extract", o.takeAgent); err != nil {
 				return err
 			}
 		}
-		if o.monthly == "" && o.costs() {
-			return q.ask(ctx, "what may agents spend in a month, in USD?", "20", o.takeBudget)
+		if o.monthly == "" && o.costsMoney() {
+			return q.askUntil(ctx, "what may agents spend in a month, in USD?", "20", o.takeBudget)
 		}
 		return nil
 	}
@@ -305,16 +305,18 @@ func (o *beginning) complete(ctx context.Context, env Env, files fs.FS, paths []
 			return usage("init: %v", err)
 		}
 	}
-	if fresh && o.costs() && o.monthly == "" {
+	if fresh && o.costsMoney() && o.monthly == "" {
 		return usage("init: the agent %s can cost money, and without a budget none starts; add --monthly-usd 20", o.agent)
 	}
 	return nil
 }
 
-// costs reports an agent that can cost money.
-func (o *beginning) costs() bool { return o.agent != "" && o.agent != "extract" && o.agent != "replay" }
+// costsMoney reports an agent that can cost money.
+func (o *initOptions) costsMoney() bool {
+	return o.agent != "" && o.agent != "extract" && o.agent != "replay"
+}
 
-func (o *beginning) takeRoles(s string) error {
+func (o *initOptions) takeRoles(s string) error {
 	o.roles = nil
 	for name := range strings.SplitSeq(s, ",") {
 		name = strings.Join(strings.Fields(name), " ")
@@ -335,7 +337,7 @@ func (o *beginning) takeRoles(s string) error {
 	return nil
 }
 
-func (o *beginning) takeDocs(files fs.FS, s string) error {
+func (o *initOptions) takeDocs(files fs.FS, s string) error {
 	o.docs = nil
 	for p := range strings.SplitSeq(s, ",") {
 		p = strings.TrimPrefix(strings.TrimSpace(p), "./")
@@ -358,7 +360,7 @@ func (o *beginning) takeDocs(files fs.FS, s string) error {
 	return nil
 }
 
-func (o *beginning) takeAgent(s string) error {
+func (o *initOptions) takeAgent(s string) error {
 	o.agent = s
 	if s == "" {
 		return nil
@@ -369,9 +371,9 @@ func (o *beginning) takeAgent(s string) error {
 	return nil
 }
 
-func (o *beginning) takeBudget(s string) error {
+func (o *initOptions) takeBudget(s string) error {
 	o.monthly = s
-	if _, err := o.settings(); s != "" && err != nil {
+	if _, err := o.newConfig(); s != "" && err != nil {
 		return fmt.Errorf("%q is no amount of dollars; want one like 20 or 12.50", s)
 	}
 	return nil

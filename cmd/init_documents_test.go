@@ -16,10 +16,10 @@ func TestDocumentsFindsFolders(t *testing.T) {
 		}
 	}
 	want := []string{"*.md", "charter/", "group3/", "group4/", "group5/", "group6/", "group7/", "group8/"}
-	if got := documents(paths); !slices.Equal(got, want) {
+	if got := findDocuments(paths); !slices.Equal(got, want) {
 		t.Errorf("%q, want %q", got, want)
 	}
-	if got := documents([]string{"main.go", "src/a.md"}); len(got) > 0 {
+	if got := findDocuments([]string{"main.go", "src/a.md"}); len(got) > 0 {
 		t.Errorf("%q", got)
 	}
 }

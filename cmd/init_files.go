@@ -24,7 +24,7 @@ import (
 	"github.com/odd-cli/odd/okf"
 )
 
-// bundleRoot is where the bundle is, or will be.
+// bundleRoot returns where the bundle is, or will be.
 func bundleRoot(r *repo.Repo) string {
 	if b, err := os.ReadFile(filepath.Join(r.Root(), "odd.toml")); err == nil {
 		if cfg, err := config.Parse("odd.toml", b); err == nil {
@@ -37,15 +37,15 @@ func bundleRoot(r *repo.Repo) string {
 // firstTask is the file of the task that odd init makes.
 const firstTask = "read-our-documents.md"
 
-// starterFiles is what init lays out. Where odd.toml is there already its
+// starterFiles returns what init lays out. Where odd.toml is there already its
 // bundle root is taken; a bundle of somebody's is left alone.
-func starterFiles(ctx context.Context, r *repo.Repo, o beginning) (repo.Changes, error) {
+func starterFiles(ctx context.Context, r *repo.Repo, o initOptions) (repo.Changes, error) {
 	if url, err := r.Config(ctx, "remote.origin.url"); err != nil {
 		return nil, err
 	} else if o.ci && url != "" {
 		o.remote = "origin" // what a job commits is lost unless it is pushed
 	}
-	settings, err := o.settings()
+	settings, err := o.newConfig()
 	if err != nil {
 		return nil, err
 	}
@@ -55,7 +55,7 @@ func starterFiles(ctx context.Context, r *repo.Repo, o beginning) (repo.Changes,
 	if err != nil {
 		return nil, err
 	}
-	files := starter(r, paths, o)
+	files := starterAtoms(r, paths, o)
 	own := ownBundle(ctx, r, root, files)
 	for _, f := range files {
 		name, ok := strings.CutPrefix(f.Path, "knowledge/")
@@ -70,15 +70,15 @@ func starterFiles(ctx context.Context, r *repo.Repo, o beginning) (repo.Changes,
 			if o.ci {
 				ch[f.Path] = f.Data
 			}
-		case !own || o.ci && audits(name):
+		case !own || o.ci && isAuditFile(name):
 			ch[path.Join(root, name)] = f.Data
 		}
 	}
 	return ch, nil
 }
 
-// settings is the odd.toml of what a person asked for.
-func (o beginning) settings() ([]byte, error) {
+// newConfig returns the odd.toml of what a person asked for.
+func (o initOptions) newConfig() ([]byte, error) {
 	b := config.Template()
 	for _, set := range []struct {
 		path  []string
@@ -95,23 +95,23 @@ func (o beginning) settings() ([]byte, error) {
 	return b, nil
 }
 
-// audits reports a file of the bundle that the audit workflow needs, and nothing else does.
-func audits(name string) bool {
+// isAuditFile reports a file of the bundle that the audit workflow needs, and nothing else does.
+func isAuditFile(name string) bool {
 	return strings.HasPrefix(name, "canon/") || strings.HasPrefix(name, "personas/")
 }
 
-// starter are the files that init knows, for the roles that work here, with the first task
+// starterAtoms returns the files that init knows, for the roles that work here, with the first task
 // ready to read what documents there are. Where odd.toml is there already, its agent may
 // cost money: then a person makes the task ready.
-func starter(r *repo.Repo, paths []string, o beginning) []knowledge.File {
+func starterAtoms(r *repo.Repo, paths []string, o initOptions) []knowledge.File {
 	first, others := "Keeper", []string{}
 	if len(o.roles) > 0 {
 		first, others = o.roles[0], o.roles[1:]
 	}
 	_, err := os.Stat(filepath.Join(r.Root(), "odd.toml"))
-	in := inputs(o.docs)
+	in := inputList(o.docs)
 	if in == "" {
-		in = inputs(documents(paths))
+		in = inputList(findDocuments(paths))
 	}
 	named := strings.NewReplacer("The keeper ", "The "+strings.ToLower(first[:1])+first[1:]+" ", "Keeper", first, "keeper", roleID(first))
 	var files []knowledge.File
@@ -121,7 +121,7 @@ func starter(r *repo.Repo, paths []string, o beginning) []knowledge.File {
 			files = append(files, f)
 			continue
 		}
-		if audits(name) && !o.ci {
+		if isAuditFile(name) && !o.ci {
 			continue
 		}
 		text := named.Replace(string(f.Data))
@@ -173,13 +173,13 @@ Say here what this role decides, and name it as owner of the processes that it r
 `
 )
 
-// roleID is the id of a role by its name.
+// roleID returns the id of a role by its name.
 func roleID(name string) string {
 	return board.Slug(okf.ID(strings.Join(strings.Fields(strings.ToLower(name)), "-")))
 }
 
-// inputs are places as the inputs of a task.
-func inputs(places []string) string {
+// inputList returns places as the inputs of a task are written.
+func inputList(places []string) string {
 	var out []string
 	for _, p := range places {
 		if !regexp.MustCompile(`^[A-Za-z0-9/._-]+$`).MatchString(p) {
@@ -190,8 +190,8 @@ func inputs(places []string) string {
 	return strings.Join(out, ", ")
 }
 
-// unready is a task as it is before it is ready.
-func unready(b []byte) []byte {
+// asBacklog returns a task's file with the state backlog instead of ready.
+func asBacklog(b []byte) []byte {
 	return bytes.Replace(b, []byte("\nstate: ready\n"), []byte("\nstate: backlog\n"), 1)
 }
 
@@ -207,9 +207,9 @@ const (
 // noDocuments are folders whose markdown is not the repository's own, or is old.
 const noDocuments = " knowledge node_modules vendor third_party testdata test tests fixtures example examples benchmark benchmarks dist build target venv archive archived "
 
-// documents returns where a repository has its documents, as inputs of a task: the markdown
+// findDocuments returns where a repository has its documents, as inputs of a task: the markdown
 // at the top, and the folders that hold some. paths are the repository's files.
-func documents(paths []string) []string {
+func findDocuments(paths []string) []string {
 	count := map[string]int{}
 	for _, p := range paths {
 		dirs := strings.Split(path.Dir(p), "/")
@@ -265,7 +265,7 @@ func ownBundle(ctx context.Context, r *repo.Repo, root string, files []knowledge
 			return fs.ErrExist
 		}
 		b, err := fs.ReadFile(dir, p)
-		if err != nil || !bytes.Equal(unready(b), unready(ours["knowledge/"+p])) {
+		if err != nil || !bytes.Equal(asBacklog(b), asBacklog(ours["knowledge/"+p])) {
 			return fs.ErrExist
 		}
 		return nil
@@ -293,8 +293,8 @@ func hasTemplate(r *repo.Repo) bool {
 	return false
 }
 
-// lay writes the files that are not there yet and returns their names, sorted.
-func lay(r *repo.Repo, ch repo.Changes) ([]string, error) {
+// writeMissing writes the files that are not there yet and returns their names, sorted.
+func writeMissing(r *repo.Repo, ch repo.Changes) ([]string, error) {
 	wrote := []string{}
 	for name := range ch {
 		_, err := os.Lstat(filepath.Join(r.Root(), filepath.FromSlash(name)))

@@ -109,10 +109,10 @@ type invocation struct {
 	dry, brief, sends, explain, json bool
 }
 
-// calledFor is the call the flags mean. Names are judged where the contract is resolved.
+// calledFor returns the call the flags mean. Names are judged where the contract is resolved.
 func calledFor(c *cli.Context) (contract.Call, error) {
 	call := contract.Call{
-		Persona: c.String("persona"), Participants: commas(c.String("participants")), WorkRole: c.String("work-role"),
+		Persona: c.String("persona"), Participants: splitCommas(c.String("participants")), WorkRole: c.String("work-role"),
 		Role: contract.Role(c.String("role")), Mode: contract.Mode(c.String("mode")), Surface: contract.Surface(c.String("surface")),
 		Engagement: contract.Engagement(c.String("engagement")), Voice: contract.Voice(c.String("voice")),
 		Tools: c.StringSlice("tool"), MCP: c.StringSlice("mcp"), Artifact: c.String("artifact"),
@@ -124,13 +124,13 @@ func calledFor(c *cli.Context) (contract.Call, error) {
 		return call, nil
 	}
 	call.Override = &contract.Override{Reason: c.String("reason"), Risks: c.StringSlice("risk")}
-	for _, m := range commas(c.String("override")) {
+	for _, m := range splitCommas(c.String("override")) {
 		call.Override.Modes = append(call.Override.Modes, contract.Mode(m))
 	}
 	return call, nil
 }
 
-func commas(s string) []string {
+func splitCommas(s string) []string {
 	var out []string
 	for part := range strings.SplitSeq(s, ",") {
 		if part = strings.TrimSpace(part); part != "" {
@@ -148,13 +148,13 @@ func runInvoke(ctx context.Context, env Env, a invocation) error {
 	if err != nil {
 		return err
 	}
-	o, inv, err := w.invocation(ctx, a)
+	o, inv, err := w.newInvocation(ctx, a)
 	if err != nil {
 		return err
 	}
 	p := newProgress(env)
 	talks := &dialogue{env: env, progress: p}
-	o.Progress, o.Reply = p.line, talks.reply
+	o.Progress, o.Reply = p.setLine, talks.answerTurn
 	if a.brief || a.sends {
 		b, to, err := drain.BriefFor(ctx, w.repo, o, inv)
 		if a.sends && err == nil {
@@ -173,7 +173,7 @@ func runInvoke(ctx context.Context, env Env, a invocation) error {
 		if c, err := drain.Resolve(ctx, w.repo, o, inv); err != nil {
 			return printContract(env, c, err, a)
 		}
-		if o.Person, err = w.overrider(ctx, a.call.Override); err != nil {
+		if o.Person, err = w.confirmOverride(ctx, a.call.Override); err != nil {
 			return err
 		}
 	}
@@ -183,13 +183,13 @@ func runInvoke(ctx context.Context, env Env, a invocation) error {
 	} else {
 		report, err = drain.Invoke(ctx, w.repo, o, inv)
 	}
-	p.done()
-	talks.rest(report)
+	p.clearLine()
+	talks.showRest(report)
 	return printInvoked(env, report, err, a.json)
 }
 
-// invocation is the drain's part of what was asked: a task of the board, or words.
-func (w *workspace) invocation(ctx context.Context, a invocation) (drain.Options, drain.Invocation, error) {
+// newInvocation returns the drain's part of what was asked: a task of the board, or words.
+func (w *workspace) newInvocation(ctx context.Context, a invocation) (drain.Options, drain.Invocation, error) {
 	inv := drain.Invocation{Title: oneLine(a.task), Sessions: a.sessions}
 	o, err := w.drainOptions()
 	if err != nil {
@@ -197,13 +197,13 @@ func (w *workspace) invocation(ctx context.Context, a invocation) (drain.Options
 	}
 	o.Call, o.Handoffs, o.Invoked = a.call, a.handoffs, true
 	if a.call.Override != nil {
-		who, err := w.decider(ctx, "agent run --override", w.place())
+		who, err := w.checkDecider(ctx, "agent run --override", w.personPlace())
 		if err != nil {
 			return o, inv, err
 		}
 		o.Person = "human:" + who.Email // of a contract that is only shown; a session needs a Human
 	}
-	v, err := w.view(ctx, false)
+	v, err := w.readBoard(ctx, false)
 	if err != nil {
 		return o, inv, err
 	}
@@ -212,7 +212,7 @@ func (w *workspace) invocation(ctx context.Context, a invocation) (drain.Options
 	case err == nil && found.Type == board.Type:
 		o.Task = string(found.ID)
 	case !strings.ContainsAny(a.task, " \t\n"):
-		_, err := v.task(a.task)
+		_, err := v.findTask(a.task)
 		return o, inv, fmt.Errorf("invoke: %w; name a task, or say in words what is asked", err)
 	}
 	switch {
@@ -226,14 +226,14 @@ func (w *workspace) invocation(ctx context.Context, a invocation) (drain.Options
 	return o, inv, nil
 }
 
-// overrider is the person who confirms at a terminal what a session may do at once.
-func (w *workspace) overrider(ctx context.Context, o *contract.Override) (string, error) {
+// confirmOverride returns the person who confirms at a terminal what a session may do at once.
+func (w *workspace) confirmOverride(ctx context.Context, o *contract.Override) (string, error) {
 	modes := make([]string, len(o.Modes))
 	for i, m := range o.Modes {
 		modes[i] = string(m)
 	}
 	page := fmt.Sprintf("This session may do in one go what is otherwise done in sessions of their own: %s.\nReason: %s\nRisks that you accept: %s\nAll that it makes is tagged override-produced.\n",
 		strings.Join(modes, ", "), o.Reason, strings.Join(o.Risks, "; "))
-	h, err := w.human(ctx, page, "agent run --override", "override", false)
+	h, err := w.confirmHuman(ctx, page, "agent run --override", "override", false)
 	return h.By(), err
 }

@@ -20,12 +20,12 @@ import (
 type dialogue struct {
 	env      Env
 	progress *progress
-	lines    chan heardLine // nil before the first question
+	lines    chan typedLine // nil before the first question
 	who      string
 	shown    int // says the person has seen
 }
 
-type heardLine struct {
+type typedLine struct {
 	text string
 	end  bool
 }
@@ -42,20 +42,20 @@ const dialogueHelp = `An answer is a line or several; an empty line, or Ctrl-D, 
 Ctrl-C interrupts: the session is recorded as cancelled, with all that was said.
 `
 
-// reply shows what the session said and takes the person's answer.
-func (d *dialogue) reply(ctx context.Context, t invoke.Turn) (string, error) {
-	d.progress.done()
+// answerTurn shows what the session said and takes the person's answer.
+func (d *dialogue) answerTurn(ctx context.Context, t invoke.Turn) (string, error) {
+	d.progress.clearLine()
 	d.who = t.Who
-	d.say(t.Said)
+	d.showSays(t.Said)
 	if !t.Aside {
 		d.shown += len(t.Said)
 	}
 	if d.lines == nil {
-		d.lines = make(chan heardLine)
-		go d.read()
+		d.lines = make(chan typedLine)
+		go d.readLines()
 	}
 	if !d.env.Keyboard {
-		l, err := d.next(ctx)
+		l, err := d.nextLine(ctx)
 		if err == nil && l.end && l.text == "" {
 			err = errNobody
 		}
@@ -70,7 +70,7 @@ func (d *dialogue) askAtKeyboard(ctx context.Context, t invoke.Turn) (string, er
 	var b strings.Builder
 	for {
 		fmt.Fprint(d.env.Stderr, "> ")
-		l, err := d.next(ctx)
+		l, err := d.nextLine(ctx)
 		if err != nil {
 			fmt.Fprintln(d.env.Stderr)
 			return "", err
@@ -93,8 +93,8 @@ func (d *dialogue) askAtKeyboard(ctx context.Context, t invoke.Turn) (string, er
 	}
 }
 
-// next is the next line, unless ctx ends first.
-func (d *dialogue) next(ctx context.Context) (heardLine, error) {
+// nextLine returns the next line, unless ctx ends first.
+func (d *dialogue) nextLine(ctx context.Context) (typedLine, error) {
 	select {
 	case l, open := <-d.lines:
 		if !open {
@@ -102,26 +102,26 @@ func (d *dialogue) next(ctx context.Context) (heardLine, error) {
 		}
 		return l, nil
 	case <-ctx.Done():
-		return heardLine{}, ctx.Err()
+		return typedLine{}, ctx.Err()
 	}
 }
 
-// read reads lines for as long as somebody asks for them.
-func (d *dialogue) read() {
+// readLines reads lines for as long as somebody asks for them.
+func (d *dialogue) readLines() {
 	defer close(d.lines)
 	in := bufio.NewReader(d.env.Stdin)
 	for {
 		text, err := in.ReadString('\n')
 		end := err != nil
-		d.lines <- heardLine{strings.TrimRight(text, "\r\n"), end}
+		d.lines <- typedLine{strings.TrimRight(text, "\r\n"), end}
 		if end && (!d.env.Keyboard || !errors.Is(err, io.EOF)) {
 			return
 		}
 	}
 }
 
-// say shows what was said, behind who said it.
-func (d *dialogue) say(list []deliver.Say) {
+// showSays shows what was said, behind who said it.
+func (d *dialogue) showSays(list []deliver.Say) {
 	for _, s := range list {
 		text := okf.Visible(strings.TrimSpace(s.Text))
 		if !d.env.Keyboard {
@@ -132,11 +132,11 @@ func (d *dialogue) say(list []deliver.Say) {
 	}
 }
 
-// rest shows what was said after the last answer.
-func (d *dialogue) rest(r drain.Report) {
+// showRest shows what was said after the last answer.
+func (d *dialogue) showRest(r drain.Report) {
 	for _, s := range spokenIn(r) {
 		if d.lines != nil && d.shown < len(s.Said) {
-			d.say(s.Said[d.shown:])
+			d.showSays(s.Said[d.shown:])
 		}
 	}
 }

@@ -32,7 +32,7 @@ func TestDialogueAtATerminal(t *testing.T) {
 		var talk bytes.Buffer
 		env := Env{Stdin: strings.NewReader(c.typed), Stderr: &talk, Keyboard: true, Getenv: func(string) string { return "" }}
 		d := &dialogue{env: env, progress: newProgress(env)}
-		got, err := d.reply(t.Context(), turn)
+		got, err := d.answerTurn(t.Context(), turn)
 		if got != c.want || !errors.Is(err, c.err) || !strings.Contains(talk.String(), c.shows) {
 			t.Errorf("%s: %q, %v\n%s", c.name, got, err, &talk)
 		}
@@ -51,7 +51,7 @@ func TestDialogueInterrupted(t *testing.T) {
 		env := Env{Stdin: r, Stderr: io.Discard, Keyboard: keyboard, Getenv: func(string) string { return "" }}
 		ctx, cancel := context.WithCancel(t.Context())
 		cancel()
-		if _, err := (&dialogue{env: env, progress: newProgress(env)}).reply(ctx, invoke.Turn{}); !errors.Is(err, context.Canceled) {
+		if _, err := (&dialogue{env: env, progress: newProgress(env)}).answerTurn(ctx, invoke.Turn{}); !errors.Is(err, context.Canceled) {
 			t.Errorf("got %v", err)
 		}
 	}

@@ -28,10 +28,10 @@ func printContract(env Env, c contract.Contract, err error, a invocation) error 
 			Contract contract.Contract `json:"contract"`
 			Hash     string            `json:"hash,omitempty"`
 			Refusals contract.Refusals `json:"refusals"`
-			restsOn
+			contractRules
 		}{Contract: c, Refusals: contract.Refusals{}}
 		if a.explain {
-			doc.restsOn = rulesOf(c.Mode)
+			doc.contractRules = rulesOf(c.Mode)
 		}
 		if len(no) > 0 {
 			doc.Refusals = no
@@ -50,7 +50,7 @@ func printContract(env Env, c contract.Contract, err error, a invocation) error 
 			}
 			rows = append(rows, []string{t.Name, string(t.Class), in, t.Why})
 		}
-		if err := printRows(env, append(rows, rulesOf(c.Mode).rows()...)); err != nil {
+		if err := printRows(env, append(rows, rulesOf(c.Mode).ruleRows()...)); err != nil {
 			return err
 		}
 	case len(no) == 0:
@@ -82,7 +82,7 @@ func printSends(env Env, b invoke.Brief, to []drain.Receiver, asJSON bool) error
 		return printJSON(env, map[string]any{"receivers": orEmpty(to), "brief": string(b.Text)})
 	}
 	if len(to) == 0 {
-		return none(env, false, to, "nothing leaves odd: the agent is part of it, and calls no model")
+		return showNone(env, false, to, "nothing leaves odd: the agent is part of it, and calls no model")
 	}
 	var rows [][]string
 	for _, r := range to {
@@ -111,7 +111,7 @@ func tellRefusals(env Env, no contract.Refusals) error {
 	return nil
 }
 
-// contractRows is a contract as key and value.
+// contractRows returns a contract as key and value.
 func contractRows(c contract.Contract) [][]string {
 	var rows [][]string
 	row := func(key, format string, args ...any) {
@@ -141,7 +141,7 @@ func contractRows(c contract.Contract) [][]string {
 	for _, h := range c.Handoffs {
 		row("handoff", "%s (%s to %s)", h.Path, h.From, h.To)
 	}
-	row("changes", "%s", changes(c))
+	row("changes", "%s", describeChanges(c))
 	row("delivers", "%s", c.Deliverable)
 	row("next", "%s", c.Next)
 	var in []string
@@ -163,7 +163,7 @@ func contractRows(c contract.Contract) [][]string {
 	return rows
 }
 
-func changes(c contract.Contract) string {
+func describeChanges(c contract.Contract) string {
 	switch {
 	case !c.Mutates:
 		return "nothing"
@@ -185,12 +185,12 @@ func printInvoked(env Env, r drain.Report, err error, asJSON bool) error {
 	}
 	if err != nil || asJSON || len(r.Said) == 0 {
 		if bad := printDrained(env, r, err, asJSON); bad != nil || asJSON {
-			return cmp.Or(bad, came(r))
+			return cmp.Or(bad, sessionsExit(r))
 		}
 	}
 	var rows [][]string
 	for _, s := range spokenIn(r) {
-		rows = append(rows, []string{string(s.Role), s.Outcome, "$" + s.Cost.String(), summarize(s.Deliverable), or(s.Handoff, s.Reason)})
+		rows = append(rows, []string{string(s.Role), s.Outcome, "$" + s.Cost.String(), summarizeDeliverable(s.Deliverable), or(s.Handoff, s.Reason)})
 		for _, h := range s.Hints {
 			talk(env, "hint, %s: %s", h.Detector, okf.Visible(h.Message))
 		}
@@ -198,7 +198,7 @@ func printInvoked(env Env, r drain.Report, err error, asJSON bool) error {
 	if err := printRows(env, rows); err != nil {
 		return err
 	}
-	return came(r)
+	return sessionsExit(r)
 }
 
 func spokenIn(r drain.Report) []drain.Spoken {
@@ -211,8 +211,8 @@ func spokenIn(r drain.Report) []drain.Spoken {
 	return out
 }
 
-// summarize returns a deliverable in a few words.
-func summarize(d *deliver.Deliverable) string {
+// summarizeDeliverable returns a deliverable in a few words.
+func summarizeDeliverable(d *deliver.Deliverable) string {
 	switch {
 	case d == nil:
 		return ""
@@ -223,8 +223,8 @@ func summarize(d *deliver.Deliverable) string {
 	return d.Schema
 }
 
-// came is the exit of what the sessions came to.
-func came(r drain.Report) error {
+// sessionsExit returns exit code 1 where a task or a session of a run failed.
+func sessionsExit(r drain.Report) error {
 	for _, t := range r.Tasks {
 		if t.State != board.Review {
 			return exitCode(exitFault)

@@ -6,17 +6,17 @@ import (
 	"github.com/odd-cli/odd/persona/contract"
 )
 
-// restsOn are the tables that every contract rests on: the points where the
+// contractRules are the tables that every contract rests on: the points where the
 // runtime holds to canon, and what the contract's mode may never pass for.
-type restsOn struct {
+type contractRules struct {
 	Points []contract.Point `json:"enforcement_points,omitempty"`
 	Never  []contract.Rule  `json:"non_collapse,omitempty"`
 }
 
-// rulesOf are the rules for a mode; a role without one has no mode to pass for
+// rulesOf returns the rules for a mode; a role without one has no mode to pass for
 // another.
-func rulesOf(m contract.Mode) restsOn {
-	r := restsOn{Points: contract.Points()}
+func rulesOf(m contract.Mode) contractRules {
+	r := contractRules{Points: contract.Points()}
 	for _, n := range contract.NonCollapse() {
 		if n.Mode == m {
 			r.Never = append(r.Never, n)
@@ -25,9 +25,9 @@ func rulesOf(m contract.Mode) restsOn {
 	return r
 }
 
-// rows are the rules in the columns of --explain: what, its sort, the reason
+// ruleRows returns the rules in the columns of --explain: what, its sort, the reason
 // codes that refuse what breaks it, and why.
-func (r restsOn) rows() [][]string {
+func (r contractRules) ruleRows() [][]string {
 	var rows [][]string
 	for _, p := range r.Points {
 		rows = append(rows, []string{p.Name, "point", strings.Join(p.Codes, ","), p.Where})

@@ -34,8 +34,8 @@ func journalVerb(env Env) *cli.Command {
 	})
 }
 
-// diary is the journal of a bundle as files, with the types its canon knows.
-type diary struct {
+// journalFiles is the journal of a bundle as files, with the types its canon knows.
+type journalFiles struct {
 	types journal.Registry
 	files []journal.File
 	canon []journal.Located // what is wrong with the documents the types are from
@@ -46,8 +46,8 @@ type diary struct {
 
 // openDiary reads the files named, or every one of the bundle. Outside a
 // repository with odd.toml the types are odd's own, unless --bundle names one.
-func openDiary(c *cli.Context, env Env, args ...string) (diary, error) {
-	d, dir := diary{types: journal.Standard(), named: len(args) > 0}, c.String("bundle")
+func openDiary(c *cli.Context, env Env, args ...string) (journalFiles, error) {
+	d, dir := journalFiles{types: journal.Standard(), named: len(args) > 0}, c.String("bundle")
 	root, prefix, err := bundleDir(env, dir)
 	if err != nil {
 		return d, err
@@ -72,10 +72,10 @@ func openDiary(c *cli.Context, env Env, args ...string) (diary, error) {
 	return d, err
 }
 
-// path is where a file of the diary lies.
-func (d diary) path(env Env, f journal.File) string {
+// filePath returns where a file of the diary lies.
+func (d journalFiles) filePath(env Env, f journal.File) string {
 	if d.named {
-		return env.path(f.Place)
+		return env.absPath(f.Place)
 	}
 	return filepath.Join(d.root, filepath.FromSlash(f.Name))
 }
@@ -92,7 +92,7 @@ func namedFiles(env Env, args []string) ([]journal.File, error) {
 	return files, nil
 }
 
-// typesOf is the registry of a bundle: odd's own types, and those of the
+// typesOf returns the registry of a bundle: odd's own types, and those of the
 // documents tagged encoding-type that are in force.
 func typesOf(g *okf.Graph, prefix string) (journal.Registry, []journal.Located) {
 	var docs []journal.Document
@@ -111,8 +111,8 @@ func tellCanon(env Env, found []journal.Located) {
 	}
 }
 
-// one finds the entry a person names.
-func (d diary) one(b *journal.Book, ref string) (journal.Noted, error) {
+// findEntry finds the entry a person names.
+func (d journalFiles) findEntry(b *journal.Book, ref string) (journal.Noted, error) {
 	name, err := journal.ParseName(ref)
 	if err != nil {
 		return journal.Noted{}, usage("%v", err)
@@ -159,7 +159,7 @@ func rowOf(r journal.Registry, e journal.Noted) journalRow {
 	return row
 }
 
-// stateOf is open or closed for what others can close, and "" for the rest.
+// stateOf returns open or closed for what others can close, and "" for the rest.
 func stateOf(r journal.Registry, e journal.Noted) string {
 	switch {
 	case r.ID(e.Entry) != "O-open" && e.Type != "T":
@@ -170,8 +170,8 @@ func stateOf(r journal.Registry, e journal.Noted) string {
 	return "open"
 }
 
-// place is where an entry stands, as FILE:LINE.
-func (r journalRow) place() string { return fmt.Sprintf("%s:%d", r.File, r.Line) }
+// placeText returns where an entry stands, as FILE:LINE.
+func (r journalRow) placeText() string { return fmt.Sprintf("%s:%d", r.File, r.Line) }
 
 func journalTensions(env Env) *cli.Command {
 	return command(&cli.Command{
@@ -208,12 +208,12 @@ func runJournalTensions(c *cli.Context, env Env) error {
 		return err
 	}
 	book := d.types.Book(d.files)
-	look := d.poles(env, book)
+	look := d.newPoles(env, book)
 	list := []tensionJSON{}
 	for _, e := range book.Tensions() {
-		t := tensionJSON{journalRow: rowOf(d.types, e), Age: age(env, e), Poles: []poleJSON{}}
+		t := tensionJSON{journalRow: rowOf(d.types, e), Age: ageInDays(env, e), Poles: []poleJSON{}}
 		for _, p := range e.Poles() {
-			j := poleJSON{p, look.state(p)}
+			j := poleJSON{p, look.poleState(p)}
 			t.Stale = t.Stale || j.State == "changed" || j.State == "gone"
 			t.Poles = append(t.Poles, j)
 		}
@@ -224,29 +224,29 @@ func runJournalTensions(c *cli.Context, env Env) error {
 		for _, p := range t.Poles {
 			sides = append(sides, p.Ref+" ("+p.State+")")
 		}
-		return []string{map[bool]string{true: "stale", false: "-"}[t.Stale], days(t.Age), t.place(), t.Title, strings.Join(sides, ", ")}
+		return []string{map[bool]string{true: "stale", false: "-"}[t.Stale], dayCell(t.Age), t.placeText(), t.Title, strings.Join(sides, ", ")}
 	})
 }
 
-// poles finds what the sides of a tension refer to.
-type poles struct {
+// poleFinder finds what the sides of a tension refer to.
+type poleFinder struct {
 	book  *journal.Book
 	graph *okf.Graph // may be nil
 	trees []fs.FS    // the bundle, and the repository around it
 }
 
-func (d diary) poles(env Env, book *journal.Book) poles {
-	p := poles{book: book, graph: d.graph, trees: []fs.FS{os.DirFS(d.root)}}
+func (d journalFiles) newPoles(env Env, book *journal.Book) poleFinder {
+	p := poleFinder{book: book, graph: d.graph, trees: []fs.FS{os.DirFS(d.root)}}
 	if top, _, err := findConfig(env.Dir); err == nil && top != "" {
 		p.trees = append(p.trees, os.DirFS(filepath.Clean(top)))
 	}
 	return p
 }
 
-// find is the git blob id of what ref refers to: a file of the bundle or of the
+// findBlob returns the git blob id of what ref refers to: a file of the bundle or of the
 // repository, or an atom by any of its names. An entry of the journal is found
 // and has none, since it never changes.
-func (p poles) find(ref string) (blob string, ok bool) {
+func (p poleFinder) findBlob(ref string) (blob string, ok bool) {
 	if name, err := journal.ParseName(ref); err == nil {
 		if _, ok := p.book.Find(name); ok {
 			return "", true
@@ -269,9 +269,9 @@ func (p poles) find(ref string) (blob string, ok bool) {
 	return a.Blob, true
 }
 
-// state compares a side with what it was when the tension was written.
-func (p poles) state(pole journal.Pole) string {
-	blob, ok := p.find(pole.Ref)
+// poleState compares a side with what it was when the tension was written.
+func (p poleFinder) poleState(pole journal.Pole) string {
+	blob, ok := p.findBlob(pole.Ref)
 	switch {
 	case !ok && pole.Blob == "":
 		return "unknown"

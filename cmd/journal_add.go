@@ -118,7 +118,7 @@ func runJournalAdd(c *cli.Context, env Env) error {
 	if err != nil {
 		return err
 	}
-	name, _, err := w.actor(c.Context, "journal add")
+	name, _, err := w.checkActor(c.Context, "journal add")
 	if err != nil {
 		return err
 	}
@@ -128,11 +128,11 @@ func runJournalAdd(c *cli.Context, env Env) error {
 	}
 	added := addedJSON{Type: c.Args().First()}
 	build := func(v *view) (repo.Changes, string, error) {
-		e, types, err := added.prepare(v, raw)
+		e, types, err := added.prepareEntry(v, raw)
 		if err != nil {
 			return nil, "", err
 		}
-		added.File = v.file(day)
+		added.File = v.repoPath(day)
 		b, err := fs.ReadFile(v.bundle, day)
 		if c.Bool("no-commit") {
 			b, err = os.ReadFile(filepath.Join(w.repo.Root(), filepath.FromSlash(added.File)))
@@ -140,10 +140,10 @@ func runJournalAdd(c *cli.Context, env Env) error {
 		if err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return nil, "", err
 		}
-		return added.append(types, b, e)
+		return added.appendEntry(types, b, e)
 	}
 	if c.Bool("dry-run") {
-		v, err := w.current(c.Context)
+		v, err := w.readCurrent(c.Context)
 		if err == nil {
 			_, _, err = build(v)
 		}
@@ -151,14 +151,14 @@ func runJournalAdd(c *cli.Context, env Env) error {
 			return err
 		}
 		added.Name = ""
-		return added.print(env, c.Bool("json"))
+		return added.printAdded(env, c.Bool("json"))
 	}
-	oid, err := w.writeOrStage(c, (*view).sign, build)
+	oid, err := w.writeOrStage(c, (*view).signCommit, build)
 	if err != nil {
 		return err
 	}
 	added.Commit = string(oid)
-	return added.print(env, c.Bool("json"))
+	return added.printAdded(env, c.Bool("json"))
 }
 
 // addedJSON is what odd journal add --json prints.
@@ -171,10 +171,10 @@ type addedJSON struct {
 	Commit  string          `json:"commit,omitempty"`
 }
 
-// prepare makes the entry ready to be written to the board: its type is one the
+// prepareEntry makes the entry ready to be written to the board: its type is one the
 // bundle knows, what it closes can be closed, the sides of a tension are pinned
 // to what they are now, and its quality is computed.
-func (a *addedJSON) prepare(v *view, raw journal.Entry) (e journal.Entry, types journal.Registry, err error) {
+func (a *addedJSON) prepareEntry(v *view, raw journal.Entry) (e journal.Entry, types journal.Registry, err error) {
 	e = raw
 	e.More = slices.Clone(raw.More)
 	types, wrong := typesOf(v.graph, v.cfg.Root)
@@ -199,13 +199,13 @@ func (a *addedJSON) prepare(v *view, raw journal.Entry) (e journal.Entry, types 
 	if err != nil {
 		return e, types, err
 	}
-	look := poles{book: book, graph: v.graph, trees: []fs.FS{v.bundle, v.files}}
+	look := poleFinder{book: book, graph: v.graph, trees: []fs.FS{v.bundle, v.files}}
 	for i, f := range e.More {
 		switch f.Name {
 		case "closes":
 			e.More[i].Value = joinNames(closing)
 		case "between":
-			e.More[i].Value = look.pin(v.env, e.Poles())
+			e.More[i].Value = look.pinPoles(v.env, e.Poles())
 		}
 	}
 	a.Title, a.Quality = e.Title, types.Score(e)
@@ -221,13 +221,13 @@ func joinNames(names []journal.Name) string {
 	return strings.Join(out, ", ")
 }
 
-// pin writes behind each side of a tension the blob it is now, so that a later
+// pinPoles writes behind each side of a tension the blob it is now, so that a later
 // look can tell whether it changed. What is found nowhere stays a label.
-func (p poles) pin(env Env, sides []journal.Pole) string {
+func (p poleFinder) pinPoles(env Env, sides []journal.Pole) string {
 	const digits = 12
 	var out []string
 	for _, s := range sides {
-		blob, ok := p.find(s.Ref)
+		blob, ok := p.findBlob(s.Ref)
 		switch {
 		case !ok:
 			talk(env, "--between %s: no file, atom or entry has this name, so it is kept as a plain label", s.Ref)
@@ -239,18 +239,18 @@ func (p poles) pin(env Env, sides []journal.Pole) string {
 	return strings.Join(out, ", ")
 }
 
-// append makes the change that adds the entry to its file, and notes its name.
-func (a *addedJSON) append(types journal.Registry, b []byte, e journal.Entry) (repo.Changes, string, error) {
+// appendEntry makes the change that adds the entry to its file, and notes its name.
+func (a *addedJSON) appendEntry(types journal.Registry, b []byte, e journal.Entry) (repo.Changes, string, error) {
 	b, err := types.Append(b, e)
 	if err != nil {
 		return nil, "", fmt.Errorf("%s: %w", a.File, err)
 	}
 	a.Name = journal.Name{File: path.Join("journal", path.Base(a.File)), Line: bytes.Count(b, []byte("\n"))}.String()
-	return repo.Changes{a.File: b}, trailers("journal: "+e.Title, ""), nil
+	return repo.Changes{a.File: b}, commitMessage("journal: "+e.Title, ""), nil
 }
 
-// print says where the entry is, and on stderr what its quality is missing.
-func (a addedJSON) print(env Env, asJSON bool) error {
+// printAdded says where the entry is, and on stderr what its quality is missing.
+func (a addedJSON) printAdded(env Env, asJSON bool) error {
 	talk(env, "quality: %v", a.Quality)
 	for _, c := range a.Quality.Criteria {
 		if !c.Met {

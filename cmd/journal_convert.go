@@ -73,7 +73,7 @@ func runJournalConvert(c *cli.Context, env Env) error {
 // dated is the date in front of a file's name.
 var dated = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^(\d{4}-\d{2}-\d{2})-`) })
 
-// convertedName is the new file's: the day of the first entry, else of the file, and its slug.
+// convertedName returns the new file's: the day of the first entry, else of the file, and its slug.
 func convertedName(c *cli.Context, entries []journal.Entry) (string, error) {
 	stem, _, _ := strings.Cut(filepath.Base(c.Args().First()), ".")
 	day, ok := journal.FirstDay(entries)
@@ -103,12 +103,12 @@ func writeConverted(c *cli.Context, env Env, b []byte, entries []journal.Entry) 
 		return err
 	}
 	file := ""
-	oid, err := w.write(c.Context, func(v *view) (repo.Changes, string, error) {
-		file = v.file(name)
+	oid, err := w.writeAsPerson(c.Context, func(v *view) (repo.Changes, string, error) {
+		file = v.repoPath(name)
 		if _, err := fs.Stat(v.bundle, name); !errors.Is(err, fs.ErrNotExist) {
 			return nil, "", refuse("exists", "%s exists already; choose another --slug", file)
 		}
-		return repo.Changes{file: b}, trailers("journal: convert "+path.Base(filepath.ToSlash(c.Args().First())), ""), nil
+		return repo.Changes{file: b}, commitMessage("journal: convert "+path.Base(filepath.ToSlash(c.Args().First())), ""), nil
 	})
 	if err != nil {
 		return err

@@ -54,7 +54,7 @@ func runJournalLint(c *cli.Context, env Env) error {
 		return err
 	}
 	if c.Bool("fix") {
-		if err := d.fix(env); err != nil {
+		if err := d.fixFiles(env); err != nil {
 			return err
 		}
 	}
@@ -66,7 +66,7 @@ func runJournalLint(c *cli.Context, env Env) error {
 	}
 	located(d.canon)
 	for _, f := range d.files {
-		problems, err := d.lint(f)
+		problems, err := d.lintFile(f)
 		if err != nil {
 			problems = []journal.Problem{{Line: 1, Message: err.Error()}}
 		}
@@ -80,7 +80,7 @@ func runJournalLint(c *cli.Context, env Env) error {
 	return printLint(c, env, found)
 }
 
-func (d diary) lint(f journal.File) ([]journal.Problem, error) {
+func (d journalFiles) lintFile(f journal.File) ([]journal.Problem, error) {
 	if filepath.Ext(f.Name) == ".jsonl" {
 		_, problems, err := journal.ReadLines(f.Bytes)
 		return problems, err
@@ -103,15 +103,15 @@ func printLint(c *cli.Context, env Env, found []journalFinding) error {
 	return orFault(show(env, c.Bool("json"), orEmpty(found), rows...), bad)
 }
 
-// fix repairs the files on disk, each whole or not at all, says which rows it
+// fixFiles repairs the files on disk, each whole or not at all, says which rows it
 // changed, and leaves the repaired bytes in the diary.
-func (d diary) fix(env Env) error {
+func (d journalFiles) fixFiles(env Env) error {
 	for i, f := range d.files {
 		fixed, rows, err := journal.Fix(f.Bytes)
 		if err != nil || len(rows) == 0 {
 			continue // what cannot be read is a finding
 		}
-		if err := renameio.WriteFile(d.path(env, f), fixed, 0o644, renameio.WithExistingPermissions()); err != nil {
+		if err := renameio.WriteFile(d.filePath(env, f), fixed, 0o644, renameio.WithExistingPermissions()); err != nil {
 			return err
 		}
 		d.files[i].Bytes = fixed
@@ -134,15 +134,15 @@ func runReviewLint(c *cli.Context, env Env) error {
 		if err != nil {
 			return err
 		}
-		for _, p := range journal.LintReview(b, evidence(c.Context, env)) {
+		for _, p := range journal.LintReview(b, newEvidence(c.Context, env)) {
 			found = append(found, journalFinding{arg, p})
 		}
 	}
 	return printLint(c, env, found)
 }
 
-// evidence looks files up in commits of the repository.
-func evidence(ctx context.Context, env Env) journal.Evidence {
+// newEvidence looks files up in commits of the repository.
+func newEvidence(ctx context.Context, env Env) journal.Evidence {
 	trees := map[string]fs.FS{}
 	return func(commit, file string) (int, error) {
 		tree, ok := trees[commit]

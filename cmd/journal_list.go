@@ -51,18 +51,18 @@ func runJournalList(c *cli.Context, env Env) error {
 			list = append(list, rowOf(d.types, e))
 		}
 	}
-	if len(list) == 0 && !knows(d.types, want) {
+	if len(list) == 0 && !knowsType(d.types, want) {
 		return unknownType("journal list: --type", d.types, want)
 	}
 	if n := len(book.Read) + len(book.Links); n > 0 {
-		talk(env, "journal list: %s; odd journal lint lists them", count(n, "finding"))
+		talk(env, "journal list: %s; odd journal lint lists them", countNoun(n, "finding"))
 	}
 	nothing := "journal list: the journal is empty; odd journal add O \"TITLE\" \"TEXT\" adds an observation"
 	if n := len(book.Entries); n > 0 {
-		nothing = "journal list: none of " + count(n, "row") + " matches; leave out --type or --since"
+		nothing = "journal list: none of " + countNoun(n, "row") + " matches; leave out --type or --since"
 	}
 	return showList(env, c.Bool("json"), list, nothing, func(r journalRow) []string {
-		row := []string{r.place(), r.id, r.State, r.Title}
+		row := []string{r.placeText(), r.id, r.State, r.Title}
 		if c.Bool("full") {
 			row = append(row, journal.Compose(r.Content, r.More))
 		}
@@ -70,8 +70,8 @@ func runJournalList(c *cli.Context, env Env) error {
 	})
 }
 
-// knows reports whether a person's word is a type's ID or letter; "" is every type.
-func knows(r journal.Registry, want string) bool {
+// knowsType reports whether a person's word is a type's ID or letter; "" is every type.
+func knowsType(r journal.Registry, want string) bool {
 	return want == "" || slices.ContainsFunc(r, func(t journal.Type) bool { return t.ID() == want || t.Letter == want })
 }
 
@@ -110,15 +110,15 @@ func runJournalOpens(c *cli.Context, env Env) error {
 	}
 	list := []openJSON{}
 	for _, e := range d.types.Book(d.files).Opens() {
-		list = append(list, openJSON{rowOf(d.types, e), e.Get("priority"), e.Get("owner"), age(env, e)})
+		list = append(list, openJSON{rowOf(d.types, e), e.Get("priority"), e.Get("owner"), ageInDays(env, e)})
 	}
 	return showList(env, c.Bool("json"), list, "no entry is open", func(o openJSON) []string {
-		return []string{or(o.Priority, "-"), days(o.Age), o.place(), or(o.Owner, "-"), o.Title}
+		return []string{or(o.Priority, "-"), dayCell(o.Age), o.placeText(), or(o.Owner, "-"), o.Title}
 	})
 }
 
-// age is how many whole days old an entry is by the date of its file, nil where that has none.
-func age(env Env, e journal.Noted) *int {
+// ageInDays returns how many whole days old an entry is by the date of its file, nil where that has none.
+func ageInDays(env Env, e journal.Noted) *int {
 	if e.Date.IsZero() {
 		return nil
 	}
@@ -126,8 +126,8 @@ func age(env Env, e journal.Noted) *int {
 	return &n
 }
 
-// days is an age in a row.
-func days(age *int) string {
+// dayCell returns an age as a row has it.
+func dayCell(age *int) string {
 	if age == nil {
 		return "-"
 	}
@@ -220,7 +220,7 @@ func runJournalScore(c *cli.Context, env Env) error {
 		entries = nil
 	}
 	for _, ref := range refs {
-		e, err := d.one(book, ref)
+		e, err := d.findEntry(book, ref)
 		if err != nil {
 			return err
 		}
@@ -231,13 +231,13 @@ func runJournalScore(c *cli.Context, env Env) error {
 		j := scoreJSON{rowOf(d.types, e), d.types.Score(e.Entry)}
 		list = append(list, j)
 		if len(refs) == 0 {
-			rows = append(rows, []string{j.place(), j.id, assertedQuality(e.Entry), j.Quality.String(), e.Title})
+			rows = append(rows, []string{j.placeText(), j.id, assertedQuality(e.Entry), j.Quality.String(), e.Title})
 			continue
 		}
 		for _, v := range j.Quality.Criteria {
-			rows = append(rows, []string{j.place(), j.id, v.Name, verdictWord(v), v.Reason})
+			rows = append(rows, []string{j.placeText(), j.id, v.Name, verdictWord(v), v.Reason})
 		}
-		talk(env, "%s: %v", j.place(), j.Quality)
+		talk(env, "%s: %v", j.placeText(), j.Quality)
 	}
 	return show(env, c.Bool("json"), list, rows...)
 }

@@ -22,7 +22,7 @@ func knowledgeVerb(env Env) *cli.Command {
 			"governed_by, …) and by markdown links. odd calls each such link an edge, and\n" +
 			"its name its kind.",
 		Subcommands: []*cli.Command{
-			relatedVerb(env), backlinks(env), expand(env), why(env), graph(env), index(env), canonVerb(env),
+			relatedVerb(env), backlinksVerb(env), expandVerb(env), pathVerb(env), graphVerb(env), indexVerb(env), canonVerb(env),
 		},
 	})
 }
@@ -52,7 +52,7 @@ func runRelated(c *cli.Context, env Env) error {
 	b.tellDangling(env, a)
 	nothing := fmt.Sprintf("%s has no %s to other atoms", a.ID, map[bool]string{true: "links", false: "such links"}[len(kinds) == 0])
 	return showList(env, c.Bool("json"), served.Related(b.graph, a.ID, kinds...), nothing, func(e served.Edge) []string {
-		return append([]string{map[string]string{"out": "->", "in": "<-"}[e.Direction], string(e.Kind)}, cells(e.Atom)...)
+		return append([]string{map[string]string{"out": "->", "in": "<-"}[e.Direction], string(e.Kind)}, factCells(e.Atom)...)
 	})
 }
 
@@ -66,11 +66,11 @@ func (b bundle) tellDangling(env Env, a *okf.Atom) {
 		case d.Ambiguous:
 			what = "several atoms have that name; write the whole id"
 		}
-		talk(env, "%s: %s %s: %s", b.place(env, a.Path, d.Line), d.Kind, okf.Visible(d.Target), what)
+		talk(env, "%s: %s %s: %s", b.shownPlace(env, a.Path, d.Line), d.Kind, okf.Visible(d.Target), what)
 	}
 }
 
-func backlinks(env Env) *cli.Command {
+func backlinksVerb(env Env) *cli.Command {
 	return command(&cli.Command{
 		Name:         "backlinks",
 		Usage:        "list the lines of other files that link to an atom",
@@ -102,7 +102,7 @@ func runBacklinks(c *cli.Context, env Env) error {
 		if env.Terminal { // where a paragraph on one line would bury the others
 			text = clipTo(text, 80)
 		}
-		rows = append(rows, []string{string(l.From), string(l.Kind), b.place(env, l.Path, l.Line), text})
+		rows = append(rows, []string{string(l.From), string(l.Kind), b.shownPlace(env, l.Path, l.Line), text})
 	}
 	if len(list) == 0 {
 		talk(env, "no atom links to %s", a.ID)
@@ -110,7 +110,7 @@ func runBacklinks(c *cli.Context, env Env) error {
 	return show(env, c.Bool("json"), list, rows...)
 }
 
-func expand(env Env) *cli.Command {
+func expandVerb(env Env) *cli.Command {
 	return command(&cli.Command{
 		Name:         "expand",
 		Usage:        "list every atom reached by links from one atom",
@@ -141,11 +141,11 @@ func runExpand(c *cli.Context, env Env) error {
 	}
 	list := served.Expand(b.graph, a.ID, c.Int("depth"), c.Bool("directed"), kinds...)
 	return showList(env, c.Bool("json"), list, string(a.ID)+" links to no atom", func(s served.Step) []string {
-		return append(append([]string{strconv.Itoa(s.Depth)}, cells(s.Atom)...), trail(a.ID, s.Path))
+		return append(append([]string{strconv.Itoa(s.Depth)}, factCells(s.Atom)...), describePath(a.ID, s.Path))
 	})
 }
 
-func why(env Env) *cli.Command {
+func pathVerb(env Env) *cli.Command {
 	return command(&cli.Command{
 		Name:         "path",
 		Usage:        "show the shortest path of links between two atoms",
@@ -166,7 +166,7 @@ func runWhy(c *cli.Context, env Env) error {
 	if err != nil {
 		return err
 	}
-	to, err := b.find(c.Args().Get(1))
+	to, err := b.findAtom(c.Args().Get(1))
 	if err != nil {
 		return err
 	}
@@ -179,7 +179,7 @@ func runWhy(c *cli.Context, env Env) error {
 		if w.From == w.Far.ID {
 			edge = "<-" + string(w.Kind) + "-"
 		}
-		return []string{string(w.Near.ID), edge, string(w.Far.ID), b.place(env, b.graph.ByID(w.From).Path, w.Line)}
+		return []string{string(w.Near.ID), edge, string(w.Far.ID), b.shownPlace(env, b.graph.ByID(w.From).Path, w.Line)}
 	})
 }
 
@@ -187,7 +187,7 @@ func runWhy(c *cli.Context, env Env) error {
 // them cannot be told apart.
 const mermaidAtoms = 100
 
-func graph(env Env) *cli.Command {
+func graphVerb(env Env) *cli.Command {
 	return command(&cli.Command{
 		Name:  "graph",
 		Usage: "print the graph of atoms and links as Mermaid, DOT or JSON",
@@ -232,12 +232,12 @@ func runGraph(c *cli.Context, env Env) error {
 	if err != nil {
 		return err
 	}
-	b, err := sourceFor(c).open(c.Context, env)
+	b, err := sourceFor(c).loadBundle(c.Context, env)
 	if err != nil {
 		return err
 	}
 	if focus := c.String("focus"); focus != "" {
-		a, err := b.find(focus)
+		a, err := b.findAtom(focus)
 		if err != nil {
 			return err
 		}
@@ -258,7 +258,7 @@ func runGraph(c *cli.Context, env Env) error {
 		return err
 	}
 	if d.OmittedAtoms > 0 || d.OmittedEdges > 0 {
-		talk(env, "%s and %s left out, because the graph is large; --focus ATOM draws a part, --format dot draws all", count(d.OmittedAtoms, "atom"), count(d.OmittedEdges, "edge"))
+		talk(env, "%s and %s left out, because the graph is large; --focus ATOM draws a part, --format dot draws all", countNoun(d.OmittedAtoms, "atom"), countNoun(d.OmittedEdges, "edge"))
 	}
 	_, err = env.Stdout.Write(out)
 	return err

@@ -23,31 +23,31 @@ const (
 	landTold  = 10 // after so many a person is told what it waits for
 )
 
-// write makes a commit by the person that needs no typed confirmation, and
+// writeAsPerson makes a commit by the person that needs no typed confirmation, and
 // lands it. When somebody else was first it looks at the board again and builds
 // anew, so that writers at the same time lose nothing and double nothing.
-func (w *workspace) write(ctx context.Context, build func(*view) (repo.Changes, string, error)) (repo.OID, error) {
-	return w.writeBy(ctx, (*view).sign, build)
+func (w *workspace) writeAsPerson(ctx context.Context, build func(*view) (repo.Changes, string, error)) (repo.OID, error) {
+	return w.writeBy(ctx, (*view).signCommit, build)
 }
 
-// writeOrStage is writeBy, or stage where --no-commit asks for it.
-func (w *workspace) writeOrStage(c *cli.Context, by commit, build func(*view) (repo.Changes, string, error)) (repo.OID, error) {
+// writeOrStage calls writeBy, or stageChanges where --no-commit asks for it.
+func (w *workspace) writeOrStage(c *cli.Context, by committer, build func(*view) (repo.Changes, string, error)) (repo.OID, error) {
 	if c.Bool("no-commit") {
-		return "", w.stage(c.Context, build)
+		return "", w.stageChanges(c.Context, build)
 	}
 	return w.writeBy(c.Context, by, build)
 }
 
-// commit makes a commit of changes on a tree, in somebody's name.
-type commit func(v *view, ctx context.Context, parents []repo.OID, tree repo.OID, ch repo.Changes, msg string) (repo.OID, error)
+// committer makes a commit of changes on a tree, in somebody's name.
+type committer func(v *view, ctx context.Context, parents []repo.OID, tree repo.OID, ch repo.Changes, msg string) (repo.OID, error)
 
 // byMachine commits in the agent's name.
 func (v *view) byMachine(ctx context.Context, parents []repo.OID, tree repo.OID, ch repo.Changes, msg string) (repo.OID, error) {
-	return v.repo.MakeOn(ctx, parents, tree, ch, v.machine(), msg)
+	return v.repo.MakeOn(ctx, parents, tree, ch, v.machineIdentity(), msg)
 }
 
-// writeBy is write in the name of whoever the commit is by.
-func (w *workspace) writeBy(ctx context.Context, by commit, build func(*view) (repo.Changes, string, error)) (repo.OID, error) {
+// writeBy is writeAsPerson with another author: by makes the commit.
+func (w *workspace) writeBy(ctx context.Context, by committer, build func(*view) (repo.Changes, string, error)) (repo.OID, error) {
 	for try := 0; ; try++ {
 		oid, err := w.writeOnce(ctx, by, build)
 		if err == nil || try == landTries || !(errors.Is(err, repo.ErrMoved) || errors.Is(err, repo.ErrBusy)) {
@@ -63,9 +63,9 @@ func (w *workspace) writeBy(ctx context.Context, by commit, build func(*view) (r
 	}
 }
 
-func (w *workspace) writeOnce(ctx context.Context, by commit, build func(*view) (repo.Changes, string, error)) (repo.OID, error) {
+func (w *workspace) writeOnce(ctx context.Context, by committer, build func(*view) (repo.Changes, string, error)) (repo.OID, error) {
 	w.repo.Expect(ctx)
-	v, err := w.view(ctx, true)
+	v, err := w.readBoard(ctx, true)
 	if err != nil {
 		return "", err
 	}
@@ -84,10 +84,10 @@ func (w *workspace) writeOnce(ctx context.Context, by commit, build func(*view) 
 	return oid, v.line.Land(ctx, v.tip, oid)
 }
 
-// personal commits changes to the board as the person and lands them. The
+// landPersonal commits changes to the board as the person and lands them. The
 // signature is checked before any ref moves.
-func (v *view) personal(ctx context.Context, parents []repo.OID, tree repo.OID, ch repo.Changes, msg string, also ...repo.RefUpdate) (repo.OID, error) {
-	oid, err := v.sign(ctx, parents, tree, ch, msg)
+func (v *view) landPersonal(ctx context.Context, parents []repo.OID, tree repo.OID, ch repo.Changes, msg string, also ...repo.RefUpdate) (repo.OID, error) {
+	oid, err := v.signCommit(ctx, parents, tree, ch, msg)
 	if err != nil {
 		return "", err
 	}
@@ -98,26 +98,26 @@ func (v *view) personal(ctx context.Context, parents []repo.OID, tree repo.OID, 
 	return oid, err
 }
 
-// amend is personal for a commit that only changes files of the board.
-func (v *view) amend(ctx context.Context, ch repo.Changes, msg string) (repo.OID, error) {
+// commitFiles is landPersonal for a commit that only changes files of the board.
+func (v *view) commitFiles(ctx context.Context, ch repo.Changes, msg string) (repo.OID, error) {
 	tree, err := v.repo.TreeOID(v.tip, "")
 	if err != nil {
 		return "", err
 	}
-	return v.personal(ctx, []repo.OID{v.tip}, tree, ch, msg)
+	return v.landPersonal(ctx, []repo.OID{v.tip}, tree, ch, msg)
 }
 
-// sign makes the person's commit, and where signatures are required refuses one
+// signCommit makes the person's commit, and where signatures are required refuses one
 // without, before any ref moves.
-func (v *view) sign(ctx context.Context, parents []repo.OID, tree repo.OID, ch repo.Changes, msg string) (repo.OID, error) {
-	if err := v.discreet(parents, ch, msg); err != nil {
+func (v *view) signCommit(ctx context.Context, parents []repo.OID, tree repo.OID, ch repo.Changes, msg string) (repo.OID, error) {
+	if err := v.checkCredentials(parents, ch, msg); err != nil {
 		return "", err
 	}
 	oid, err := v.repo.PersonCommit(ctx, parents, tree, ch, msg)
 	if err != nil {
 		return "", err
 	}
-	if err := v.prompt(oid); err != nil {
+	if err := v.checkPrompt(oid); err != nil {
 		return "", err
 	}
 	why, err := v.whyUnsigned(ctx, oid)
@@ -130,9 +130,9 @@ func (v *view) sign(ctx context.Context, parents []repo.OID, tree repo.OID, ch r
 	return oid, nil
 }
 
-// discreet refuses a commit whose message, or what it adds to a file, holds a
+// checkCredentials refuses a commit whose message, or what it adds to a file, holds a
 // credential: what odd writes for a person holds none either.
-func (v *view) discreet(parents []repo.OID, ch repo.Changes, msg string) error {
+func (v *view) checkCredentials(parents []repo.OID, ch repo.Changes, msg string) error {
 	const way = "holds what looks like a credential; say it without, and revoke it if it is real; nothing was done"
 	for _, name := range slices.Sorted(maps.Keys(ch)) {
 		var before [][]byte
@@ -181,16 +181,16 @@ func addedLines(now []byte, before [][]byte) []byte {
 // committed: history is read by that, and a commit may be an hour from it.
 const promptly = 45 * time.Minute
 
-// decides notes that an act tells of the moment now.
-func (w *workspace) decides(now time.Time) {
+// noteDecided notes that an act tells of the moment now.
+func (w *workspace) noteDecided(now time.Time) {
 	if w.decided.IsZero() {
 		w.decided = now
 	}
 }
 
-// prompt refuses a commit that was made long after what it tells of: the person
+// checkPrompt refuses a commit that was made long after what it tells of: the person
 // was asked for that long, a hook took it, or the machine slept.
-func (v *view) prompt(oid repo.OID) error {
+func (v *view) checkPrompt(oid repo.OID) error {
 	c, err := v.repo.Commit(oid)
 	if err != nil || v.decided.IsZero() {
 		return err

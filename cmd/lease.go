@@ -59,18 +59,18 @@ func onSlowLoop(env Env, run func(*cli.Context, Env, *view, drain.SlowLoop) erro
 // slowLoop reads the slow loop of the view as it stands there, and whether its
 // files are the committed ones.
 func (v *view) slowLoop(ctx context.Context) (drain.SlowLoop, error) {
-	dirty, err := v.repo.Dirty(ctx, v.file("governance"))
+	dirty, err := v.repo.Dirty(ctx, v.repoPath("governance"))
 	if err != nil {
 		return drain.SlowLoop{}, err
 	}
 	return v.slowLoopOf(dirty)
 }
 
-// slowLoopOf is slowLoop for who knows the paths that are not committed.
+// slowLoopOf is slowLoop for a caller that knows which paths are not committed.
 func (v *view) slowLoopOf(dirty []string) (drain.SlowLoop, error) {
-	folder := v.file("governance") + "/"
+	folder := v.repoPath("governance") + "/"
 	edited := slices.ContainsFunc(dirty, func(p string) bool { return strings.HasPrefix(p+"/", folder) || strings.HasPrefix(folder, p+"/") })
-	s, err := drain.LookSlow(v.bundle, v.state, v.rows(), !edited, v.now())
+	s, err := drain.LookSlow(v.bundle, v.state, v.taskRows(), !edited, v.actTime())
 	if err != nil {
 		return s, fmt.Errorf("%s/%w", v.cfg.Root, err)
 	}
@@ -101,8 +101,8 @@ type leaseJSON struct {
 	unreadable bool
 }
 
-// lease tells the slow loop's lease.
-func (v *view) lease(s drain.SlowLoop) leaseJSON {
+// readLease tells the slow loop's lease.
+func (v *view) readLease(s drain.SlowLoop) leaseJSON {
 	l := s.File.Lease
 	out := leaseJSON{Required: v.cfg.Lease != "off", State: gate.None, Stance: s.Facts.Chain.Stance(), Verdict: s.Verdict("")}
 	if r, ok := s.Facts.Chain.Last(l.ID); ok && r.Act == "release" {
@@ -127,17 +127,17 @@ func (v *view) lease(s drain.SlowLoop) leaseJSON {
 }
 
 func runLeaseShow(c *cli.Context, env Env, v *view, s drain.SlowLoop) error {
-	l := v.lease(s)
-	return showPage(env, c.Bool("json"), l, l.page())
+	l := v.readLease(s)
+	return showPage(env, c.Bool("json"), l, l.leasePage())
 }
 
-// page is the one screen of odd gate lease show.
-func (l leaseJSON) page() string {
+// leasePage returns what odd gate lease show prints, at most a screen.
+func (l leaseJSON) leasePage() string {
 	b := &strings.Builder{}
 	line := func(key, format string, args ...any) {
 		fmt.Fprintf(b, "%-10s%s\n", key, cell(fmt.Sprintf(format, args...)))
 	}
-	line("lease", "%s", l.name())
+	line("lease", "%s", l.nameLine())
 	line("stance", "%s", l.Stance)
 	if l.ID != "" && !l.unreadable {
 		line("frame", "%s", or(l.Frame, "none yet"))
@@ -147,9 +147,9 @@ func (l leaseJSON) page() string {
 		for _, s := range l.NonGoals {
 			line("not", "%s", s)
 		}
-		line("time", "%s", l.time())
+		line("time", "%s", l.timeLine())
 		line("tasks", "%d of %d used", l.UsedTasks, l.MaxTasks)
-		line("money", "%s", l.money())
+		line("money", "%s", l.moneyLine())
 		if len(l.Milestone) > 0 {
 			line("milestone", "%d of %d done: %s", len(l.Done), len(l.Milestone), strings.Join(l.Milestone, ", "))
 		}
@@ -170,8 +170,8 @@ func (l leaseJSON) page() string {
 	return b.String()
 }
 
-// name is the lease's id and state, and whether drains need one at all.
-func (l leaseJSON) name() string {
+// nameLine returns the lease's id and state, and whether drains need one at all.
+func (l leaseJSON) nameLine() string {
 	s := strings.TrimSpace(l.ID + " " + string(l.State))
 	if l.unreadable {
 		s = "unreadable"
@@ -182,8 +182,8 @@ func (l leaseJSON) name() string {
 	return s
 }
 
-// time is until when the lease holds, and how long that is.
-func (l leaseJSON) time() string {
+// timeLine returns until when the lease holds, and how long that is.
+func (l leaseJSON) timeLine() string {
 	switch {
 	case l.ExpiresAt == "":
 		return "no end set"
@@ -193,14 +193,14 @@ func (l leaseJSON) time() string {
 	return fmt.Sprintf("%s left, until %s (%s horizon)", howLong(l.remaining), l.ExpiresAt, l.Horizon)
 }
 
-func (l leaseJSON) money() string {
+func (l leaseJSON) moneyLine() string {
 	if l.Budget == 0 {
 		return fmt.Sprintf("$%s spent; no limit of its own", budget.MicroUSD(l.Spent))
 	}
 	return fmt.Sprintf("$%s of $%s spent", budget.MicroUSD(l.Spent), budget.MicroUSD(l.Budget))
 }
 
-// scopeWords is a scope in one line; what does not narrow is left out.
+// scopeWords returns a scope in one line; what does not narrow is left out.
 func scopeWords(s gate.Scope) string {
 	var parts []string
 	for _, p := range []struct {
@@ -212,12 +212,12 @@ func scopeWords(s gate.Scope) string {
 		}
 	}
 	if n := len(s.WorkOrders); n > 0 {
-		parts = append(parts, count(n, "task")+" that must not change")
+		parts = append(parts, countNoun(n, "task")+" that must not change")
 	}
 	return or(strings.Join(parts, "; "), "every task that the stance allows")
 }
 
-// howLong is a duration as a person says it: two units at most.
+// howLong returns a duration as a person says it: two units at most.
 func howLong(d time.Duration) string {
 	days, hours, minutes := d/(24*time.Hour), d/time.Hour%24, d/time.Minute%60
 	switch {
@@ -233,7 +233,7 @@ func howLong(d time.Duration) string {
 
 // runLeaseCheck judges the lease as the work tree has it.
 func runLeaseCheck(c *cli.Context, env Env, v *view, s drain.SlowLoop) error {
-	l := v.lease(s)
+	l := v.readLease(s)
 	if l.Verdict.Valid {
 		return show(env, c.Bool("json"), l, []string{l.ID, string(l.State), "valid", howLong(l.Verdict.Remaining), fmt.Sprint(l.Verdict.Tasks)})
 	}
@@ -242,9 +242,9 @@ func runLeaseCheck(c *cli.Context, env Env, v *view, s drain.SlowLoop) error {
 
 func runLeaseDraft(c *cli.Context, env Env, v *view, s drain.SlowLoop) error {
 	if s.Facts.ChainErr != nil {
-		return fmt.Errorf("%s: %w", v.file(gate.GatesPath), s.Facts.ChainErr)
+		return fmt.Errorf("%s: %w", v.repoPath(gate.GatesPath), s.Facts.ChainErr)
 	}
-	b := gate.PrintLease(v.draft(s))
+	b := gate.PrintLease(v.newDraft(s))
 	if c.Bool("json") {
 		return printJSON(env, map[string]string{"toml": string(b)})
 	}
@@ -252,21 +252,21 @@ func runLeaseDraft(c *cli.Context, env Env, v *view, s drain.SlowLoop) error {
 	return err
 }
 
-// draft is a draft as a whole lease.toml: the lease that is drafted or suspended,
+// newDraft returns a draft as a whole lease.toml: the lease that is drafted or suspended,
 // as it is, or else a prefilled one, of what people put on the board.
-func (v *view) draft(s drain.SlowLoop) gate.File {
+func (v *view) newDraft(s drain.SlowLoop) gate.File {
 	c, f := s.Facts.Chain, s.File
 	if st := f.Lease.State; s.Facts.Present && s.Facts.Unreadable == nil && (st == gate.Draft || st == gate.Suspended) {
 		f.Lease.State, f.Lease.ActivatedAt = gate.Draft, time.Time{}
 		return f
 	}
 	p := gate.Plan{ID: c.NextLease(), Paths: v.touchedPaths()}
-	for _, t := range board.Order(v.rows(), board.IndexOf(v.rows())) {
+	for _, t := range board.Order(v.taskRows(), board.IndexOf(v.taskRows())) {
 		if t.State == board.Ready {
 			p.Ready = append(p.Ready, gate.Work{ID: string(t.ID), Title: t.Title, Kind: t.Kind})
 		}
 	}
-	f = gate.DraftOf(v.now(), p)
+	f = gate.DraftOf(v.actTime(), p)
 	if c.Stance() == gate.Discovery {
 		f.Stance = gate.Discovery
 	}
@@ -277,12 +277,12 @@ func (v *view) draft(s drain.SlowLoop) gate.File {
 // that no lease may hold is left out.
 func (v *view) touchedPaths() []string {
 	out := []string{v.cfg.Root + "/**"}
-	for _, t := range v.tasks() {
+	for _, t := range v.allTasks() {
 		for _, p := range t.Paths {
 			if folder, ok := strings.CutSuffix(p, "/"); ok {
 				p = folder + "/**"
 			}
-			if t.State != board.Done && !slices.Contains(out, p) && !strings.HasPrefix(p, v.cfg.Root+"/") && holdable(p) {
+			if t.State != board.Done && !slices.Contains(out, p) && !strings.HasPrefix(p, v.cfg.Root+"/") && canHold(p) {
 				out = append(out, p)
 			}
 		}
@@ -291,8 +291,8 @@ func (v *view) touchedPaths() []string {
 	return out
 }
 
-// holdable reports a path that a lease may have in its scope.
-func holdable(p string) bool {
+// canHold reports a path that a lease may have in its scope.
+func canHold(p string) bool {
 	l := gate.Lease{Scope: gate.Scope{Paths: []string{p}}}
 	return !slices.ContainsFunc(l.Check(false), func(p gate.Problem) bool { return p.Field == "lease.scope.paths" })
 }
@@ -334,7 +334,7 @@ func runLeaseEdit(c *cli.Context, env Env) error {
 	if err != nil {
 		return err
 	}
-	f := v.draft(s)
+	f := v.newDraft(s)
 	before := gate.PrintLease(f)
 	after, err := editText(c.Context, env, editor, "lease.toml", before)
 	if err != nil {

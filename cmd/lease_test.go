@@ -13,12 +13,12 @@ import (
 func TestSpan(t *testing.T) {
 	t.Parallel()
 	for s, want := range map[string]time.Duration{"": 0, "3d": 72 * time.Hour, "12h": 12 * time.Hour, "1h30m": 90 * time.Minute} {
-		if got, err := span("gate", s); err != nil || got != want {
+		if got, err := parseSpan("gate", s); err != nil || got != want {
 			t.Errorf("%s: %v, %v, want %v", s, got, err, want)
 		}
 	}
 	for _, s := range []string{"d", "soon", "-3d", "0h", "3", "400d", "9999999d", "1d1d"} {
-		if got, err := span("gate", s); err == nil {
+		if got, err := parseSpan("gate", s); err == nil {
 			t.Errorf("%s: taken for %v", s, got)
 		}
 	}
@@ -91,8 +91,8 @@ func TestThePrefilledDraftNeedsNoEdit(t *testing.T) {
 		{Row: board.Row{ID: "c", State: board.Backlog}, Paths: []string{"docs/"}},
 	}
 	v.whole, v.listed = func() []board.Task { return tasks }, listOf(board.RowsOf(tasks))
-	l := v.draft(drain.SlowLoop{}).Lease
-	l.ActivatedAt = v.now()
+	l := v.newDraft(drain.SlowLoop{}).Lease
+	l.ActivatedAt = v.actTime()
 	for _, p := range l.Check(true) {
 		t.Errorf("%s", p)
 	}

@@ -18,7 +18,7 @@ const worthKeeping = 500
 
 // loadTree loads the bundle of a commit.
 func loadTree(env Env, r *repo.Repo, bundle fs.FS) (*okf.Graph, []okf.Problem, error) {
-	defer env.slow("loading the board")()
+	defer env.announceSlow("loading the board")()
 	return state.Of(bundle, r).Atoms()
 }
 
@@ -34,7 +34,7 @@ func loadTasksDir(env Env, r *repo.Repo, root string) (*okf.Graph, []okf.Problem
 }
 
 func loadFiles(env Env, r *repo.Repo, root, kind string, files fs.FS) (*okf.Graph, []okf.Problem, error) {
-	defer env.slow("loading " + root)()
+	defer env.announceSlow("loading " + root)()
 	if r == nil {
 		return okf.Load(files)
 	}

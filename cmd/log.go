@@ -55,13 +55,13 @@ func runLog(c *cli.Context, env Env) error {
 	if c.Bool("spend") {
 		return v.printSpending(f, c.Bool("json"))
 	}
-	told, damaged, err := v.events(c.Context, f)
+	told, damaged, err := v.readEvents(c.Context, f)
 	if err != nil {
 		return err
 	}
 	for i, e := range told {
 		if e.op != "" {
-			_, told[i].Output = v.failing(e.Run, e.op)
+			_, told[i].Output = v.readFailure(e.Run, e.op)
 		}
 	}
 	switch {
@@ -72,7 +72,7 @@ func runLog(c *cli.Context, env Env) error {
 	case len(told) == 0:
 		talk(env, "log: nothing happened yet; odd task add \"TITLE\" adds a task, odd drain runs the ready ones")
 	default:
-		err = tell(env, told)
+		err = printStory(env, told)
 	}
 	if err != nil {
 		return err
@@ -86,7 +86,7 @@ type logFilter struct {
 	run, month string
 }
 
-func (f logFilter) takes(e logEvent) bool {
+func (f logFilter) matchesEvent(e logEvent) bool {
 	if e.Kind == string(event.Op) && f.run == "" {
 		return false // the steps of an op are told with its run; its ending is told always
 	}
@@ -95,22 +95,22 @@ func (f logFilter) takes(e logEvent) bool {
 		(f.month == "" || event.Month(e.At) == f.month)
 }
 
-// tell prints events as a story: a heading a day, the hour and who only where
+// printStory prints events as a story: a heading a day, the hour and who only where
 // they change, and what it came to.
-func tell(env Env, events []logEvent) error {
+func printStory(env Env, events []logEvent) error {
 	wide := 0
 	for _, e := range events {
-		wide = max(wide, columnsOf(e.who()))
+		wide = max(wide, columnsOf(e.actorName()))
 	}
 	var b strings.Builder
 	day, hour, who := "", "", ""
 	for _, e := range events {
 		at := e.At.UTC()
 		if d := at.Format("Monday, 2 January 2006"); d != day {
-			b.WriteString(strings.Repeat("\n", min(len(day), 1)) + env.paint("1", d) + "\n\n")
+			b.WriteString(strings.Repeat("\n", min(len(day), 1)) + env.paintText("1", d) + "\n\n")
 			day, hour, who = d, "", ""
 		}
-		h, w := at.Format("15:04"), e.who()
+		h, w := at.Format("15:04"), e.actorName()
 		same := h == hour && w == who
 		hour, who = h, w
 		if same {
@@ -123,15 +123,15 @@ func tell(env Env, events []logEvent) error {
 		text = strings.ReplaceAll(text, "\n", "\n"+strings.Repeat(" ", 5+2+wide+2+2))
 		fmt.Fprintf(&b, "%5s  %s  %s\n", h, padTo(w, wide), text)
 	}
-	b.WriteString("\n" + total(events) + "\n")
+	b.WriteString("\n" + totalLine(events) + "\n")
 	return printPage(env, b.String())
 }
 
 // logTail is how many lines of a failed check's output odd log prints; odd op show has more.
 const logTail = 5
 
-// total is the last line: how many runs, how many tasks, and what they cost.
-func total(events []logEvent) string {
+// totalLine returns the last line: how many runs, how many tasks, and what they cost.
+func totalLine(events []logEvent) string {
 	runs, tasks := map[string]bool{}, map[string]bool{}
 	var cost budget.MicroUSD
 	for _, e := range events {
@@ -145,7 +145,7 @@ func total(events []logEvent) string {
 			tasks[e.Task] = true
 		}
 	}
-	return fmt.Sprintf("%s, %s, $%s", count(len(runs), "run"), count(len(tasks), "task"), cost)
+	return fmt.Sprintf("%s, %s, $%s", countNoun(len(runs), "run"), countNoun(len(tasks), "task"), cost)
 }
 
 // spending is what odd log --spend --json prints.
@@ -157,7 +157,7 @@ type spending struct {
 
 // printSpending itemises what closed claims cost, a line a run, task, substrate and model.
 func (v *view) printSpending(f logFilter, asJSON bool) error {
-	s, err := v.spending(f)
+	s, err := v.readSpending(f)
 	switch {
 	case err != nil:
 		return err
@@ -167,10 +167,10 @@ func (v *view) printSpending(f logFilter, asJSON bool) error {
 	case !asJSON:
 		defer talk(v.env, "$%s spent, $%s reserved for running tasks", s.Total, s.Reserved)
 	}
-	return show(v.env, asJSON, s, s.rows(v.env.Terminal)...)
+	return show(v.env, asJSON, s, s.receiptRows(v.env.Terminal)...)
 }
 
-func (v *view) spending(f logFilter) (spending, error) {
+func (v *view) readSpending(f logFilter) (spending, error) {
 	s := spending{Receipts: []event.Receipt{}}
 	all, err := v.state.Receipts(f.month, string(f.task))
 	if err != nil {
@@ -193,8 +193,8 @@ func (v *view) spending(f logFilter) (spending, error) {
 	return s, err
 }
 
-// rows are the receipts; tokens are input, output, and read from and written to a cache.
-func (s spending) rows(heading bool) [][]string {
+// receiptRows returns the receipts; tokens are input, output, and read from and written to a cache.
+func (s spending) receiptRows(heading bool) [][]string {
 	var rows [][]string
 	if heading {
 		rows = [][]string{{"month", "run", "task", "team", "substrate", "model", "in", "out", "read", "written", "spent"}}

@@ -37,8 +37,8 @@ type logEvent struct {
 	step int    // its commit's place in the history, more than its parents'; 0 where that is not known
 }
 
-// who is the person, or the end of the run's id, which odd log --run takes.
-func (e logEvent) who() string {
+// actorName returns the person, or the end of the run's id, which odd log --run takes.
+func (e logEvent) actorName() string {
 	switch {
 	case e.Person != "":
 		return e.Person
@@ -48,10 +48,10 @@ func (e logEvent) who() string {
 	return "run " + e.Run[max(0, len(e.Run)-6):]
 }
 
-// events are the ledger's records and people's commits on the board that f takes,
+// readEvents returns the ledger's records and people's commits on the board that f takes,
 // oldest first and within a second as history has them; records of a run stay in their
 // order. damaged is about ledger files that could be read only in part.
-func (v *view) events(ctx context.Context, f logFilter) (all []logEvent, damaged, err error) {
+func (v *view) readEvents(ctx context.Context, f logFilter) (all []logEvent, damaged, err error) {
 	all = []logEvent{}
 	var about func(run string, tasks []string) bool
 	if f.run != "" || f.task != "" {
@@ -73,20 +73,20 @@ func (v *view) events(ctx context.Context, f logFilter) (all []logEvent, damaged
 			if task == r.Run {
 				task = "" // no task asked for it
 			}
-			e := logEvent{At: r.TS, Kind: string(r.Kind), Run: r.Run, Task: task, Text: okf.Visible(text), Cost: r.Cost, file: v.file(file.Path), nth: i + 1}
+			e := logEvent{At: r.TS, Kind: string(r.Kind), Run: r.Run, Task: task, Text: okf.Visible(text), Cost: r.Cost, file: v.repoPath(file.Path), nth: i + 1}
 			if d := r.Op(); d.To == string(pipeline.FailedPermanent) {
 				e.op = d.Op
 			}
 			all = append(all, e)
 		}
 	}
-	acts, runs, err := v.acts(ctx)
+	acts, runs, err := v.readActs(ctx)
 	if err != nil {
 		return nil, nil, err
 	}
-	other := func(e logEvent) bool { return !f.takes(e) }
+	other := func(e logEvent) bool { return !f.matchesEvent(e) }
 	all, acts = slices.DeleteFunc(all, other), slices.DeleteFunc(acts, other)
-	if err := v.place(all, acts, runs); err != nil {
+	if err := v.placeRecords(all, acts, runs); err != nil {
 		return nil, nil, err
 	}
 	all = append(all, acts...)
@@ -100,9 +100,9 @@ type step struct {
 	at  int
 }
 
-// acts are people's commits on the board, and by run, or op, those that could have
+// readActs returns people's commits on the board, and by run, or op, those that could have
 // brought its records, oldest first.
-func (v *view) acts(ctx context.Context) (acts []logEvent, runs map[string][]step, err error) {
+func (v *view) readActs(ctx context.Context) (acts []logEvent, runs map[string][]step, err error) {
 	runs = map[string][]step{}
 	at := math.MaxInt
 	for c, err := range v.repo.Log(ctx, "", v.tip) {
@@ -113,7 +113,7 @@ func (v *view) acts(ctx context.Context) (acts []logEvent, runs map[string][]ste
 		for _, op := range c.Trailer("Odd-Op") { // whose ending has a file of its own
 			runs[op] = append(runs[op], step{c.OID, at})
 		}
-		if e, ok := v.act(c); ok {
+		if e, ok := v.readAct(c); ok {
 			e.step = at
 			if all := c.Trailer("Odd-Task"); len(all) > 1 && len(c.Trailer("Odd-Ready-By")) > 0 {
 				for _, task := range slices.Backward(all[1:]) {
@@ -134,9 +134,9 @@ func (v *view) acts(ctx context.Context) (acts []logEvent, runs map[string][]ste
 	return acts, runs, nil
 }
 
-// place says of the records that share a second with a person's act which commit
+// placeRecords says of the records that share a second with a person's act which commit
 // of their run brought them: the first whose ledger file is long enough.
-func (v *view) place(records, acts []logEvent, runs map[string][]step) error {
+func (v *view) placeRecords(records, acts []logEvent, runs map[string][]step) error {
 	shared := map[int64]bool{}
 	for _, e := range acts {
 		shared[e.At.Unix()] = true
@@ -167,13 +167,13 @@ func (v *view) place(records, acts []logEvent, runs map[string][]step) error {
 	return nil
 }
 
-// act reads a person's commit about the board. Commits of the agent are in the
+// readAct reads a person's commit about the board. Commits of the agent are in the
 // ledger already, and those about anything else are not odd's to tell.
-func (v *view) act(c repo.Commit) (logEvent, bool) {
+func (v *view) readAct(c repo.Commit) (logEvent, bool) {
 	if c.Author.Email == v.cfg.AgentEmail {
 		return logEvent{}, false
 	}
-	subject, body := message(c)
+	subject, body := splitMessage(c)
 	first := func(name string) string {
 		if all := c.Trailer(name); len(all) > 0 {
 			return all[0]
@@ -196,7 +196,7 @@ func describeAct(task, subject, body string, first func(string) string) string {
 	case first("Odd-Approved-By") != "":
 		return "approved " + task
 	case first("Odd-Rejected-By") != "":
-		return "rejected " + task + because(body)
+		return "rejected " + task + reasonSuffix(body)
 	case first("Odd-Ready-By") != "":
 		return "made " + task + " ready"
 	case first("Odd-Approval") != "":
@@ -204,7 +204,7 @@ func describeAct(task, subject, body string, first func(string) string) string {
 	case first("Odd-Decision") != "":
 		return "decided " + first("Odd-Decision") + ": " + strings.TrimPrefix(subject, "decide: ")
 	case first("Odd-Gate") != "" && strings.HasPrefix(subject, "gate: "):
-		return "passed the " + first("Odd-Gate") + " gate: " + strings.TrimPrefix(subject, "gate: "+first("Odd-Gate")+", ") + because(body)
+		return "passed the " + first("Odd-Gate") + " gate: " + strings.TrimPrefix(subject, "gate: "+first("Odd-Gate")+", ") + reasonSuffix(body)
 	case first("Odd-Resumed-By") != "":
 		return "resumed the board"
 	}
@@ -217,7 +217,7 @@ func describeSubject(subject, body string) string {
 	verb, what, _ := strings.Cut(rest, " ")
 	switch {
 	case subject == "board: pause":
-		return "paused the board" + because(body)
+		return "paused the board" + reasonSuffix(body)
 	case area == "board" && verb == "add":
 		return "added " + what
 	case area == "board" && verb == "edit":
@@ -232,8 +232,8 @@ func describeSubject(subject, body string) string {
 	return ""
 }
 
-// message is a commit's subject and the text between it and the trailers.
-func message(c repo.Commit) (subject, body string) {
+// splitMessage returns a commit's subject and the text between it and the trailers.
+func splitMessage(c repo.Commit) (subject, body string) {
 	subject, rest, _ := strings.Cut(strings.TrimSpace(c.Message), "\n")
 	paragraphs := strings.Split(strings.TrimSpace(rest), "\n\n")
 	if last := len(paragraphs) - 1; strings.HasPrefix(paragraphs[last], "Odd-") {
@@ -242,8 +242,8 @@ func message(c repo.Commit) (subject, body string) {
 	return subject, strings.Join(paragraphs, "\n\n")
 }
 
-// because is a reason behind a colon, and nothing where none was given.
-func because(reason string) string {
+// reasonSuffix returns a reason behind a colon, and nothing where none was given.
+func reasonSuffix(reason string) string {
 	if reason = strings.TrimSpace(reason); reason == "" {
 		return ""
 	}

@@ -63,8 +63,8 @@ func runMCP(c *cli.Context, env Env) error {
 	if err != nil {
 		return err
 	}
-	go k.warm(c.Context)
-	s := mcp.New(k.world())
+	go k.warmUp(c.Context)
+	s := mcp.New(k.newWorld())
 	if port >= 0 {
 		return serveHTTP(c.Context, env, s, port, c.String("token-env"))
 	}
@@ -125,7 +125,7 @@ func serveUntil(ctx context.Context, server interface {
 	return ctx.Err()
 }
 
-// httpToken is the token of a server: the environment's, or 256 random bits.
+// httpToken returns the token of a server: the environment's, or 256 random bits.
 func httpToken(env Env, name string) (string, error) {
 	if name != "" {
 		token := env.Getenv(name)
@@ -135,7 +135,7 @@ func httpToken(env Env, name string) (string, error) {
 		return token, nil
 	}
 	b := make([]byte, 32)
-	if err := env.random(b); err != nil {
+	if err := env.readRandom(b); err != nil {
 		return "", err
 	}
 	return hex.EncodeToString(b), nil

@@ -132,7 +132,7 @@ func toolRows(env Env, uses []servers.Use, tools []session.Tool) [][]string {
 			talk(env, "mcp servers: %s: %s", u.Name, n)
 		}
 		if u.Hash != "" {
-			talk(env, "mcp servers: %s says it is %q; %s; list_sha256 %s", u.Name, u.Says, count(len(u.Tools), "tool"), u.Hash)
+			talk(env, "mcp servers: %s says it is %q; %s; list_sha256 %s", u.Name, u.Says, countNoun(len(u.Tools), "tool"), u.Hash)
 		}
 	}
 	return rows

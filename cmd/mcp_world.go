@@ -20,8 +20,8 @@ import (
 	"github.com/odd-cli/odd/persona/mcp"
 )
 
-// knowing is the one bundle that a server serves.
-type knowing struct {
+// knowledgeServer is the one bundle that a server serves.
+type knowledgeServer struct {
 	env     Env
 	src     source // rev is a commit's id, or ""
 	session string
@@ -33,10 +33,10 @@ type knowing struct {
 
 // openKnowledge finds the bundle and reads nothing of it yet, so that a client
 // waits for no more than its first question takes.
-func openKnowledge(ctx context.Context, env Env, src source, session string) (*knowing, error) {
-	k := &knowing{env: env, src: src, session: session}
+func openKnowledge(ctx context.Context, env Env, src source, session string) (*knowledgeServer, error) {
+	k := &knowledgeServer{env: env, src: src, session: session}
 	if src.rev != "" {
-		_, commit, _, err := src.commit(ctx, env)
+		_, commit, _, err := src.openCommit(ctx, env)
 		k.src.rev = string(commit)
 		return k, err
 	}
@@ -44,32 +44,32 @@ func openKnowledge(ctx context.Context, env Env, src source, session string) (*k
 	return k, err
 }
 
-func (k *knowing) world() mcp.World {
+func (k *knowledgeServer) newWorld() mcp.World {
 	return mcp.World{
-		Version: version(),
+		Version: oddVersion(),
 		Graph: func(ctx context.Context) (*okf.Graph, error) {
-			s, err := k.read(ctx)
+			s, err := k.readBundle(ctx)
 			return s.graph, err
 		},
 		Compile: func(ctx context.Context, role string) (mcp.Compiled, error) {
-			s, err := k.read(ctx)
+			s, err := k.readBundle(ctx)
 			if err != nil {
 				return mcp.Compiled{}, err
 			}
-			p, err := s.compile(role)
+			p, err := s.compileRole(role)
 			return mcp.Compiled{Persona: p, Graph: s.graph}, err
 		},
-		Profile: k.profile,
-		Context: k.context,
-		Board:   k.board,
-		Propose: k.propose,
-		Desk:    k.desk,
+		Profile: k.readProfile,
+		Context: k.readContext,
+		Board:   k.listBoard,
+		Propose: k.proposeTask,
+		Desk:    k.openDesk,
 	}
 }
 
-// read is the bundle as it stands. Files that have not changed are not read
+// readBundle returns the bundle as it stands. Files that have not changed are not read
 // again, so that a run of questions costs one reading.
-func (k *knowing) read(ctx context.Context) (personaSource, error) {
+func (k *knowledgeServer) readBundle(ctx context.Context) (personaSource, error) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	if k.stamp != "" {
@@ -94,8 +94,8 @@ func (k *knowing) read(ctx context.Context) (personaSource, error) {
 	return s, err
 }
 
-// stampAt is what the bundle's files looked like, or the commit that is served.
-func (k *knowing) stampAt(now time.Time) (string, error) {
+// stampAt returns what the bundle's files looked like, or the commit that is served.
+func (k *knowledgeServer) stampAt(now time.Time) (string, error) {
 	if k.src.rev != "" {
 		return k.src.rev, nil
 	}
@@ -106,9 +106,9 @@ func (k *knowing) stampAt(now time.Time) (string, error) {
 	return stampBundle(root, now)
 }
 
-// warm reads the bundle before the first question, while the client says hello.
-func (k *knowing) warm(ctx context.Context) {
-	if s, err := k.read(ctx); err == nil {
+// warmUp reads the bundle before the first question, while the client says hello.
+func (k *knowledgeServer) warmUp(ctx context.Context) {
+	if s, err := k.readBundle(ctx); err == nil {
 		s.graph.Search("odd", 1)
 	}
 }
@@ -155,10 +155,10 @@ func stampBundle(root string, now time.Time) (string, error) {
 	return string(sum.Sum(nil)), nil
 }
 
-// profile is a persona profile with the text of its system prompt, where the
+// readProfile returns a persona profile with the text of its system prompt, where the
 // bundle has that.
-func (k *knowing) profile(ctx context.Context, ref string) (mcp.Profile, error) {
-	s, err := k.read(ctx)
+func (k *knowledgeServer) readProfile(ctx context.Context, ref string) (mcp.Profile, error) {
+	s, err := k.readBundle(ctx)
 	if err != nil {
 		return mcp.Profile{}, err
 	}
@@ -176,9 +176,9 @@ func (k *knowing) profile(ctx context.Context, ref string) (mcp.Profile, error) 
 	return out, nil
 }
 
-// view is the board of the served bundle: as a person sees it, or as a commit
+// openView returns the board of the served bundle: as a person sees it, or as a commit
 // has it.
-func (k *knowing) view(ctx context.Context) (*view, error) {
+func (k *knowledgeServer) openView(ctx context.Context) (*view, error) {
 	if k.src.dir != "" {
 		return nil, refuse("no-board", "odd mcp --bundle %s serves files without tasks; start odd mcp without --bundle", k.src.dir)
 	}
@@ -187,18 +187,18 @@ func (k *knowing) view(ctx context.Context) (*view, error) {
 		if err != nil {
 			return nil, err
 		}
-		return w.current(ctx)
+		return w.readCurrent(ctx)
 	}
-	v, err := w.stand(ctx, false)
+	v, err := w.openTip(ctx, false)
 	if err != nil {
 		return nil, err
 	}
 	v.tip = repo.OID(k.src.rev)
-	return v, v.read()
+	return v, v.readTip()
 }
 
-func (k *knowing) context(ctx context.Context, task string) (any, string, error) {
-	v, err := k.view(ctx)
+func (k *knowledgeServer) readContext(ctx context.Context, task string) (any, string, error) {
+	v, err := k.openView(ctx)
 	if err != nil {
 		return nil, "", err
 	}
@@ -206,8 +206,8 @@ func (k *knowing) context(ctx context.Context, task string) (any, string, error)
 	return c, c.Markdown(), err
 }
 
-func (k *knowing) board(ctx context.Context, q mcp.BoardQuery) ([]mcp.BoardTask, error) {
-	v, err := k.view(ctx)
+func (k *knowledgeServer) listBoard(ctx context.Context, q mcp.BoardQuery) ([]mcp.BoardTask, error) {
+	v, err := k.openView(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -220,10 +220,10 @@ func (k *knowing) board(ctx context.Context, q mcp.BoardQuery) ([]mcp.BoardTask,
 	return out, nil
 }
 
-// propose files a task by the agent's identity, if the server's session holds a
+// proposeTask files a task by the agent's identity, if the server's session holds a
 // permit now.
-func (k *knowing) propose(ctx context.Context, f board.Filing) (mcp.Proposed, error) {
-	f.By, f.At = "odd/"+version(), k.env.Now()
+func (k *knowledgeServer) proposeTask(ctx context.Context, f board.Filing) (mcp.Proposed, error) {
+	f.By, f.At = "odd/"+oddVersion(), k.env.Now()
 	a, err := board.New(f)
 	if err != nil {
 		return mcp.Proposed{}, err
@@ -238,7 +238,7 @@ func (k *knowing) propose(ctx context.Context, f board.Filing) (mcp.Proposed, er
 		return mcp.Proposed{}, err
 	}
 	build := func(v *view) (repo.Changes, string, error) {
-		return v.adds("task_propose", a, "proposed by a session that is bound as "+role)
+		return v.fileTask("task_propose", a, "proposed by a session that is bound as "+role)
 	}
 	oid, err := w.writeBy(ctx, (*view).byMachine, build)
 	return mcp.Proposed{Task: a.ID, Path: file, State: string(board.Backlog), Commit: string(oid)}, err
@@ -247,7 +247,7 @@ func (k *knowing) propose(ctx context.Context, f board.Filing) (mcp.Proposed, er
 // permittedRole asks whether the server's session is bound now, and as what. What
 // the permit lets it write is about its own edits: a proposal is the board's. But
 // a constitution that blocks the place blocks it here too.
-func (k *knowing) permittedRole(ctx context.Context, file string) (role string, err error) {
+func (k *knowledgeServer) permittedRole(ctx context.Context, file string) (role string, err error) {
 	if k.session == "" {
 		return "", refuse("read-only", "this MCP server is read-only; get write rights with odd anchor identity ROLE, and start odd mcp with --session TOKEN")
 	}
@@ -268,8 +268,8 @@ func (k *knowing) permittedRole(ctx context.Context, file string) (role string, 
 	return p.Role, nil
 }
 
-// desk is the anchor's desk of the work tree that is served, and of no other.
-func (k *knowing) desk(workingDir string) (anchor.Desk, func() error, error) {
+// openDesk returns the anchor's desk of the work tree that is served, and of no other.
+func (k *knowledgeServer) openDesk(workingDir string) (anchor.Desk, func() error, error) {
 	if !filepath.IsAbs(workingDir) {
 		return anchor.Desk{}, nil, usage("working_dir: %s is not an absolute path", workingDir)
 	}

@@ -75,7 +75,7 @@ type observation struct {
 // person says what is to become.
 func policyFor(s feed, text string) (stream.Policy, error) {
 	switch {
-	case text == "" && s.waits():
+	case text == "" && s.isWhole():
 		return stream.Policy{Name: stream.Queue, Max: stream.Waiting}, nil
 	case text == "":
 		return stream.Policy{}, usage("agent observe: a live source needs --backpressure: drop-oldest, summarise (as that, and tells the session what it missed) or queue=N (the source waits)")
@@ -100,33 +100,33 @@ func runObserve(ctx context.Context, env Env, o observation) error {
 		return err
 	}
 	opts.Call, opts.Invoked = o.call, true
-	inv := drain.Invocation{Title: or(oneLine(o.task), "Watch "+o.source.name())}
+	inv := drain.Invocation{Title: or(oneLine(o.task), "Watch "+o.source.sourceName())}
 	if o.dry {
 		c, err := drain.Resolve(ctx, w.repo, opts, inv)
 		return printContract(env, c, err, o.invocation)
 	}
-	at, err := o.source.prepare(env)
+	at, err := o.source.openSource(env)
 	if err != nil {
 		return err
 	}
 	defer at.Close()
 	signal.Notify(make(chan os.Signal, 1), syscall.SIGPIPE) // a reader that left ends the session, not odd in the middle of it
 	p := newProgress(env)
-	t := newTeller(env, o.json, p)
-	s := stream.New(o.policy, o.source.after(env))
+	t := newRemarkPrinter(env, o.json, p)
+	s := stream.New(o.policy, o.source.batchClock(env))
 	begin := sync.OnceFunc(func() { go s.Read(ctx, at.begin(ctx)) })
-	opts.Progress = p.line
-	opts.Watch = &invoke.Watch{Heard: t.heard, Next: func(ctx context.Context) (stream.Events, error) {
+	opts.Progress = p.setLine
+	opts.Watch = &invoke.Watch{Heard: t.printRemark, Next: func(ctx context.Context) (stream.Events, error) {
 		begin()
 		return s.Next(ctx)
 	}}
 	report, err := drain.Invoke(ctx, w.repo, opts, inv)
-	p.done()
+	p.clearLine()
 	return o.tellEnd(ctx, env, report, err, s, t)
 }
 
 // tellEnd tells what became of the stream and of the session.
-func (o observation) tellEnd(ctx context.Context, env Env, r drain.Report, err error, s *stream.Stream, t *teller) error {
+func (o observation) tellEnd(ctx context.Context, env Env, r drain.Report, err error, s *stream.Stream, t *remarkPrinter) error {
 	var no contract.Refusals
 	switch {
 	case errors.As(err, &no):
@@ -135,7 +135,7 @@ func (o observation) tellEnd(ctx context.Context, env Env, r drain.Report, err e
 		return err
 	}
 	for _, bad := range s.Malformed() {
-		talk(env, "%s: %s", o.source.name(), okf.Visible(bad))
+		talk(env, "%s: %s", o.source.sourceName(), okf.Visible(bad))
 	}
 	c := s.Counters()
 	talk(env, "read %d, malformed %d, dropped %d, summarised %d, delivered %d, waiting %d; emitted %d, muted %d; $%s",
@@ -148,14 +148,14 @@ func (o observation) tellEnd(ctx context.Context, env Env, r drain.Report, err e
 		}
 	}
 	if o.json && !t.left {
-		if bad := t.last(ctx, fmt.Sprintf("%s\n", jsonLine(end))); err == nil && bad != nil {
+		if bad := t.writeLast(ctx, fmt.Sprintf("%s\n", jsonLine(end))); err == nil && bad != nil {
 			err = bad
 		}
 	}
 	if err != nil {
 		return err
 	}
-	return came(r)
+	return sessionsExit(r)
 }
 
 // endRow is the last line of observe --json.

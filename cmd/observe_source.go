@@ -36,68 +36,68 @@ func feedNamed(s string) (feed, error) {
 	return feed{argv: argv}, nil
 }
 
-func (s feed) name() string {
+func (s feed) sourceName() string {
 	if s.argv != nil {
 		return s.argv[0]
 	}
 	return s.file
 }
 
-// waits reports a source that is there whole and can be read at leisure.
-func (s feed) waits() bool { return s.argv == nil && s.file != "-" }
+// isWhole reports a source that is there whole and can be read at leisure.
+func (s feed) isWhole() bool { return s.argv == nil && s.file != "-" }
 
-// after is the clock by which a batch goes out before it is full, nil for a
+// batchClock returns the clock by which a batch goes out before it is full, nil for a
 // source whose end is near.
-func (s feed) after(env Env) func(time.Duration, func()) func() {
-	if s.waits() {
+func (s feed) batchClock(env Env) func(time.Duration, func()) func() {
+	if s.isWhole() {
 		return nil
 	}
 	return env.After
 }
 
-// opened is a source that can be begun once.
-type opened struct {
+// feedReader is a source that can be begun once.
+type feedReader struct {
 	io.Closer
 	begin func(context.Context) io.Reader
 }
 
-// prepare opens a file. A program is started when the session wants its first event.
-func (s feed) prepare(env Env) (opened, error) {
+// openSource opens a file. A program is started when the session wants its first event.
+func (s feed) openSource(env Env) (feedReader, error) {
 	switch {
 	case s.argv != nil:
-		var closers closing
-		return opened{&closers, func(ctx context.Context) io.Reader {
-			c := exec.Command{Argv: s.argv, Tree: env.Dir, Env: s.environ(env), Network: cage.Allow}
+		var closers lateCloser
+		return feedReader{&closers, func(ctx context.Context) io.Reader {
+			c := exec.Command{Argv: s.argv, Tree: env.Dir, Env: s.programEnv(env), Network: cage.Allow}
 			r := exec.Pipe(ctx, c)
 			closers.of = r
 			return r
 		}}, nil
 	case s.file == "-":
-		return opened{io.NopCloser(nil), func(context.Context) io.Reader { return env.Stdin }}, nil
+		return feedReader{io.NopCloser(nil), func(context.Context) io.Reader { return env.Stdin }}, nil
 	}
-	f, err := os.Open(env.path(s.file))
+	f, err := os.Open(env.absPath(s.file))
 	if err != nil {
-		return opened{}, err
+		return feedReader{}, err
 	}
 	if st, err := f.Stat(); err == nil && st.IsDir() {
 		f.Close()
-		return opened{}, usage("agent observe: --source %s is a folder; name a file", s.file)
+		return feedReader{}, usage("agent observe: --source %s is a folder; name a file", s.file)
 	}
-	return opened{f, func(context.Context) io.Reader { return f }}, nil
+	return feedReader{f, func(context.Context) io.Reader { return f }}, nil
 }
 
-// environ is what a program sees of the environment: it is the person's own, and
+// programEnv returns what a program sees of the environment: it is the person's own, and
 // needs no key to be read from.
-func (s feed) environ(env Env) []string {
+func (s feed) programEnv(env Env) []string {
 	home := env.Getenv("HOME")
 	return exec.Environment(env.Environ, []string{"TERM", "TZ"}, session.Desk{Tree: env.Dir, Home: home, Temp: env.Temp}, "")
 }
 
-// closing closes what is opened later.
-type closing struct{ of io.Closer }
+// lateCloser closes what is opened later.
+type lateCloser struct{ of io.Closer }
 
 // Close closes it, where it was opened.
-func (c *closing) Close() error {
+func (c *lateCloser) Close() error {
 	if c.of == nil {
 		return nil
 	}

@@ -13,10 +13,10 @@ import (
 	"github.com/odd-cli/odd/reconcile/secrets"
 )
 
-// teller prints what an observer says. It writes on a goroutine of its own, so
+// remarkPrinter prints what an observer says. It writes on a goroutine of its own, so
 // that a reader who has stopped reading holds the session, which takes no
 // further turn, and not its end.
-type teller struct {
+type remarkPrinter struct {
 	env      Env
 	json     bool
 	progress *progress
@@ -27,8 +27,8 @@ type teller struct {
 	done     chan error
 }
 
-func newTeller(env Env, asJSON bool, p *progress) *teller {
-	t := &teller{env: env, json: asJSON, progress: p, work: make(chan string), done: make(chan error, 1)}
+func newRemarkPrinter(env Env, asJSON bool, p *progress) *remarkPrinter {
+	t := &remarkPrinter{env: env, json: asJSON, progress: p, work: make(chan string), done: make(chan error, 1)}
 	go func() {
 		for s := range t.work {
 			_, err := io.WriteString(env.Stdout, s)
@@ -46,18 +46,18 @@ type sayRow struct {
 	Text    string `json:"text"`
 }
 
-// heard prints what was said of a batch and waits until it is written.
-func (t *teller) heard(ctx context.Context, m invoke.Remark) error {
+// printRemark prints what was said of a batch and waits until it is written.
+func (t *remarkPrinter) printRemark(ctx context.Context, m invoke.Remark) error {
 	t.muted += m.Muted
 	var b strings.Builder
 	for _, text := range m.Texts {
-		b.WriteString(t.line(sayRow{secrets.RedactText(m.Channel), m.First, m.Last, string(secrets.Redact([]byte(text)))}))
+		b.WriteString(t.remarkLine(sayRow{secrets.RedactText(m.Channel), m.First, m.Last, string(secrets.Redact([]byte(text)))}))
 	}
 	if b.Len() == 0 {
 		return nil
 	}
-	t.progress.done()
-	err := t.write(ctx, b.String())
+	t.progress.clearLine()
+	err := t.writeText(ctx, b.String())
 	if errors.Is(err, syscall.EPIPE) {
 		err = io.EOF
 	}
@@ -67,7 +67,7 @@ func (t *teller) heard(ctx context.Context, m invoke.Remark) error {
 	return err
 }
 
-func (t *teller) line(r sayRow) string {
+func (t *remarkPrinter) remarkLine(r sayRow) string {
 	lines := fmt.Sprintf("%d-%d", r.First, r.Last)
 	switch {
 	case t.json:
@@ -78,8 +78,8 @@ func (t *teller) line(r sayRow) string {
 	return strings.Join([]string{cell(r.Channel), lines, cell(r.Text)}, "\t") + "\n"
 }
 
-// write hands a text to the writing goroutine and waits for it, or for ctx.
-func (t *teller) write(ctx context.Context, s string) error {
+// writeText hands a text to the writing goroutine and waits for it, or for ctx.
+func (t *remarkPrinter) writeText(ctx context.Context, s string) error {
 	t.work <- s // nobody else writes, and the last write came back
 	select {
 	case err := <-t.done:
@@ -91,18 +91,18 @@ func (t *teller) write(ctx context.Context, s string) error {
 	}
 }
 
-// last writes a last text; a person who has interrupted waits a moment for it.
-func (t *teller) last(ctx context.Context, s string) error {
+// writeLast writes a last text; a person who has interrupted waits a moment for it.
+func (t *remarkPrinter) writeLast(ctx context.Context, s string) error {
 	if ctx.Err() != nil && t.env.After != nil {
 		next, cancel := context.WithCancel(context.Background())
 		defer t.env.After(patience, cancel)()
 		defer cancel()
 		ctx = next
 	}
-	return t.write(ctx, s)
+	return t.writeText(ctx, s)
 }
 
-// jsonLine is a value on one line.
+// jsonLine returns a value on one line.
 func jsonLine(v any) string {
 	var b strings.Builder
 	enc := json.NewEncoder(&b)

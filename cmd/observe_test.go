@@ -57,10 +57,10 @@ func TestTellerStalled(t *testing.T) {
 		f()
 		return func() {}
 	}}
-	tell := newTeller(env, false, newProgress(env))
+	tell := newRemarkPrinter(env, false, newProgress(env))
 	ctx, cancel := context.WithCancel(t.Context())
 	told := make(chan error)
-	go func() { told <- tell.heard(ctx, invoke.Remark{Channel: "a", Texts: []string{"x"}}) }()
+	go func() { told <- tell.printRemark(ctx, invoke.Remark{Channel: "a", Texts: []string{"x"}}) }()
 	select {
 	case err := <-told:
 		t.Fatalf("nobody reads, and it was told: %v", err)
@@ -77,11 +77,11 @@ func TestTellerReaderLeft(t *testing.T) {
 	r, w := io.Pipe()
 	r.CloseWithError(syscall.EPIPE)
 	env := Env{Stdout: w, Stderr: io.Discard, Getenv: func(string) string { return "" }}
-	tell := newTeller(env, true, newProgress(env))
-	if err := tell.heard(t.Context(), invoke.Remark{Channel: "a", Texts: []string{"x"}}); !errors.Is(err, io.EOF) || !tell.left {
+	tell := newRemarkPrinter(env, true, newProgress(env))
+	if err := tell.printRemark(t.Context(), invoke.Remark{Channel: "a", Texts: []string{"x"}}); !errors.Is(err, io.EOF) || !tell.left {
 		t.Errorf("got %v", err)
 	}
-	if err := tell.heard(t.Context(), invoke.Remark{Channel: "a", Muted: 2}); err != nil || tell.muted != 2 {
+	if err := tell.printRemark(t.Context(), invoke.Remark{Channel: "a", Muted: 2}); err != nil || tell.muted != 2 {
 		t.Errorf("got %v, %d muted", err, tell.muted)
 	}
 }

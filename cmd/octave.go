@@ -44,7 +44,7 @@ func openOctave(env Env, name string) (*octave.Doc, error) {
 
 // writeOctave replaces a file whole or not at all; a symlink stays one.
 func writeOctave(env Env, name string, b []byte) error {
-	file, err := filepath.EvalSymlinks(env.path(name))
+	file, err := filepath.EvalSymlinks(env.absPath(name))
 	if err != nil {
 		return err
 	}
@@ -90,12 +90,12 @@ func runOctaveCheck(c *cli.Context, env Env) error {
 			"status": statusOf(errs), "files": len(files), "errors": errs, "warnings": len(found) - errs, "findings": orEmpty(found),
 		})
 	} else {
-		list := make([]located, len(found))
+		list := make([]reportFinding, len(found))
 		for i, p := range found {
-			list[i] = located{rule: p.Code, severity: okf.Severity(p.Severity), place: fmt.Sprintf("%s:%d:%d", p.File, p.Line, p.Col), text: p.Message + "; " + p.Hint}
+			list[i] = reportFinding{rule: p.Code, severity: okf.Severity(p.Severity), place: fmt.Sprintf("%s:%d:%d", p.File, p.Line, p.Col), text: p.Message + "; " + p.Hint}
 		}
 		err = printLocated(env, list)
-		talk(env, "%s, %s, %s", count(len(files), "file"), count(errs, "error"), count(len(found)-errs, "warning"))
+		talk(env, "%s, %s, %s", countNoun(len(files), "file"), countNoun(errs, "error"), countNoun(len(found)-errs, "warning"))
 	}
 	return orFault(err, errs > 0)
 }
@@ -118,8 +118,8 @@ func octaveFmt(env Env) *cli.Command {
 	})
 }
 
-// formatted is a file as odd anchor octave fmt --json prints it.
-type formatted struct {
+// formattedFile is a file as odd anchor octave fmt --json prints it.
+type formattedFile struct {
 	File      string `json:"file"`
 	Canonical bool   `json:"canonical"` // it was
 	Text      string `json:"text,omitempty"`
@@ -133,7 +133,7 @@ func runOctaveFmt(c *cli.Context, env Env) error {
 	case check && write:
 		return usage("anchor octave fmt: --check or --write, not both")
 	}
-	list, bad, rough := []formatted{}, []error{}, false
+	list, bad, rough := []formattedFile{}, []error{}, false
 	for _, name := range c.Args().Slice() {
 		d, err := openOctave(env, name)
 		if err != nil {
@@ -141,7 +141,7 @@ func runOctaveFmt(c *cli.Context, env Env) error {
 			continue
 		}
 		out := octave.Format(d)
-		f := formatted{File: name, Canonical: bytes.Equal(out, d.Bytes())}
+		f := formattedFile{File: name, Canonical: bytes.Equal(out, d.Bytes())}
 		rough = rough || !f.Canonical
 		switch {
 		case write && name != "-" && !f.Canonical:
@@ -156,13 +156,13 @@ func runOctaveFmt(c *cli.Context, env Env) error {
 	}
 	err := errors.Join(bad...)
 	if err != nil && c.Bool("json") {
-		return told{err}
+		return shownError{err}
 	}
 	return orFault(err, check && rough)
 }
 
 // printFormatted prints the files' names with --check, and else what is to be printed of them.
-func printFormatted(env Env, asJSON, check bool, list []formatted) error {
+func printFormatted(env Env, asJSON, check bool, list []formattedFile) error {
 	if asJSON {
 		return printJSON(env, list)
 	}
@@ -228,14 +228,14 @@ func runOctaveGet(c *cli.Context, env Env) error {
 	case c.Bool("json"):
 		return printJSON(env, j)
 	case v.Kind == octave.List || v.Kind == octave.Nested:
-		return printRows(env, j.rows(""))
+		return printRows(env, j.textRows(""))
 	default:
 		return printText(env, strings.TrimSuffix(v.Text, "\n")+"\n")
 	}
 }
 
-// rows are the texts below a value: a path from there, and the text.
-func (j octaveJSON) rows(above string) (rows [][]string) {
+// textRows returns the texts below a value: a path from there, and the text.
+func (j octaveJSON) textRows(above string) (rows [][]string) {
 	keyed := above != ""
 	for _, i := range j.Items {
 		keyed = keyed || i.Key != ""
@@ -244,7 +244,7 @@ func (j octaveJSON) rows(above string) (rows [][]string) {
 		path := strings.TrimPrefix(above+"."+i.Key, ".")
 		switch {
 		case i.Items != nil:
-			rows = append(rows, i.rows(strings.TrimSuffix(path, "."))...)
+			rows = append(rows, i.textRows(strings.TrimSuffix(path, "."))...)
 		case keyed:
 			rows = append(rows, []string{strings.TrimSuffix(path, "."), i.Text})
 		default:

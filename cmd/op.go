@@ -45,7 +45,7 @@ func opVerb(env Env) *cli.Command {
 	})
 }
 
-// opRead is a verb that shows something of one op, on the board as a person sees it.
+// opRead returns a verb that shows something of one op, on the board as a person sees it.
 func opRead(env Env, name, use string, run func(*cli.Context, Env, *view, pipeline.Story) error) *cli.Command {
 	return command(&cli.Command{
 		Name:      name,
@@ -63,7 +63,7 @@ func opRead(env Env, name, use string, run func(*cli.Context, Env, *view, pipeli
 			if err != nil {
 				return err
 			}
-			s, err := v.op(id)
+			s, err := v.findOp(id)
 			if err != nil {
 				return err
 			}
@@ -104,19 +104,19 @@ func showOp(s pipeline.Story) opShown {
 		out.Branch, out.Commit = strings.TrimPrefix(o.Moved[0].Ref, "refs/heads/"), o.Moved[0].New
 	}
 	for _, p := range pipeline.Passages(s) {
-		out.Phases = append(out.Phases, opPhase{p.Phase, stamp(p.Started), p.Elapsed().Milliseconds(), p.Spent, p.Note})
+		out.Phases = append(out.Phases, opPhase{p.Phase, formatTime(p.Started), p.Elapsed().Milliseconds(), p.Spent, p.Note})
 	}
 	return out
 }
 
 func runOpShow(c *cli.Context, env Env, v *view, s pipeline.Story) error {
 	out := showOp(s)
-	out.Failed, out.Output = v.failing(s.Op().Run, s.Op().ID)
-	return showPage(env, c.Bool("json"), out, out.card())
+	out.Failed, out.Output = v.readFailure(s.Op().Run, s.Op().ID)
+	return showPage(env, c.Bool("json"), out, out.opCard())
 }
 
-// card is the op on one screen.
-func (s opShown) card() string {
+// opCard returns what odd op show prints, at most a screen.
+func (s opShown) opCard() string {
 	b := &strings.Builder{}
 	line := func(key, format string, args ...any) {
 		if text := cell(fmt.Sprintf(format, args...)); text != "" {
@@ -125,7 +125,7 @@ func (s opShown) card() string {
 	}
 	line("change", "%s", s.Op)
 	line("task", "%s", s.Task)
-	line("state", "%s", s.state())
+	line("state", "%s", s.stateText())
 	line("because", "%s", s.Note)
 	line("means", "%s", s.Means)
 	line("failed", "%s", s.Failed)
@@ -167,7 +167,7 @@ func runOpDiff(c *cli.Context, env Env, v *view, s pipeline.Story) error {
 	return err
 }
 
-// patchOf is what an op would have changed: its commit against its base, or where
+// patchOf returns what an op would have changed: its commit against its base, or where
 // it made none what the run kept of its candidate.
 func (v *view) patchOf(ctx context.Context, o pipeline.Op) ([]byte, error) {
 	base, made := repo.OID(o.Fact(pipeline.FactBase)), repo.OID(o.Fact(pipeline.FactCandidate))
@@ -184,7 +184,7 @@ func (v *view) patchOf(ctx context.Context, o pipeline.Op) ([]byte, error) {
 	if kept, ok := v.keptFile(o, "op.patch"); ok {
 		return kept, nil
 	}
-	return nil, refuse("artifacts", "op diff %s: the commit %s is no longer in this clone; run git fetch origin 'refs/odd/run/*:refs/odd/run/*' to look for it in run %s", o.ID, short(made), o.Run)
+	return nil, refuse("artifacts", "op diff %s: the commit %s is no longer in this clone; run git fetch origin 'refs/odd/run/*:refs/odd/run/*' to look for it in run %s", o.ID, shortID(made), o.Run)
 }
 
 func runOpTrace(c *cli.Context, env Env, v *view, s pipeline.Story) error {
@@ -202,7 +202,7 @@ func runOpTrace(c *cli.Context, env Env, v *view, s pipeline.Story) error {
 
 // noteFiler notes who filed the op's task, and when.
 func (v *view) noteFiler(tree []pipeline.Node, o pipeline.Op) {
-	for _, t := range v.tasks() {
+	for _, t := range v.allTasks() {
 		if t.ID != okf.ID(o.Task) || len(tree) == 0 || len(tree[0].Below) == 0 || t.Atom == nil || t.Atom.Generated.By == "" {
 			continue
 		}
@@ -222,21 +222,21 @@ func (v *view) addLanded(ctx context.Context, tree []pipeline.Node, o pipeline.O
 			return err
 		}
 		if named := c.Trailer("Odd-Proposal"); len(named) == 1 && named[0] == o.Moved[0].New && (len(c.Trailer("Odd-Approved-By")) == 1 || len(c.Trailer("Odd-Approval")) == 1) {
-			hang(tree, o.Moved[0].New, pipeline.Node{Kind: "commit", Name: string(c.OID), At: stamp(c.Author.When), Note: "merged by " + or(c.Author.Name, c.Author.Email)})
+			hangBelow(tree, o.Moved[0].New, pipeline.Node{Kind: "commit", Name: string(c.OID), At: formatTime(c.Author.When), Note: "merged by " + or(c.Author.Name, c.Author.Email)})
 			return nil
 		}
 	}
 	return nil
 }
 
-// hang puts a node below the one that is the commit named.
-func hang(nodes []pipeline.Node, commit string, below pipeline.Node) {
+// hangBelow puts a node below the one that is the commit named.
+func hangBelow(nodes []pipeline.Node, commit string, below pipeline.Node) {
 	for i := range nodes {
 		if nodes[i].Kind == "commit" && nodes[i].Name == commit {
 			nodes[i].Below = append(nodes[i].Below, below)
 			return
 		}
-		hang(nodes[i].Below, commit, below)
+		hangBelow(nodes[i].Below, commit, below)
 	}
 }
 
@@ -248,7 +248,7 @@ type prompt struct {
 
 func runOpPrompt(c *cli.Context, env Env, v *view, s pipeline.Story) error {
 	o := s.Op()
-	all, err := v.prompts(o)
+	all, err := v.readPrompts(o)
 	if err != nil {
 		return err
 	}
@@ -263,10 +263,10 @@ func runOpPrompt(c *cli.Context, env Env, v *view, s pipeline.Story) error {
 	return nil
 }
 
-// prompts are the briefs that the run of an op kept, those of its last session
+// readPrompts returns the briefs that the run of an op kept, those of its last session
 // behind those of the sessions before it.
-func (v *view) prompts(o pipeline.Op) ([]prompt, error) {
-	tree, dir, ok := v.attempt(o)
+func (v *view) readPrompts(o pipeline.Op) ([]prompt, error) {
+	tree, dir, ok := v.findAttempt(o)
 	if !ok {
 		return nil, refuse("artifacts", "op prompt %s: the files of %s are not in this clone; run git fetch origin 'refs/odd/run/*:refs/odd/run/*'", o.ID, o.Run)
 	}
@@ -276,7 +276,7 @@ func (v *view) prompts(o pipeline.Op) ([]prompt, error) {
 		if err != nil {
 			return nil, err
 		}
-		slices.SortStableFunc(some, func(a, b string) int { return ordinal(a) - ordinal(b) })
+		slices.SortStableFunc(some, func(a, b string) int { return sessionOrder(a) - sessionOrder(b) })
 		names = append(names, some...)
 	}
 	out := []prompt{}
@@ -290,9 +290,9 @@ func (v *view) prompts(o pipeline.Op) ([]prompt, error) {
 	return out, nil
 }
 
-// ordinal orders the files of sessions: by the session's number, which ends its
+// sessionOrder orders the files of sessions: by the session's number, which ends its
 // folder's name, then by the turn's, which a later brief's name has.
-func ordinal(name string) int {
+func sessionOrder(name string) int {
 	last := func(s string) int {
 		n, _ := strconv.Atoi(s[strings.LastIndexByte(s, '.')+1:])
 		return n

@@ -46,21 +46,21 @@ func runOpCancel(c *cli.Context, env Env) error {
 	if err != nil {
 		return err
 	}
-	s, err := v.op(name)
+	s, err := v.findOp(name)
 	if err != nil || s.Op().Phase != pipeline.Waiting && !s.Op().Ended() {
 		if freed := v.freeKilled(c.Context); len(freed) > 0 {
 			if v, err = openBoard(c.Context, env, true); err != nil {
 				return err
 			}
-			if s, err = v.op(name); err == nil && s.Op().Ended() && slices.Contains(freed, okf.ID(s.Op().Task)) {
+			if s, err = v.findOp(name); err == nil && s.Op().Ended() && slices.Contains(freed, okf.ID(s.Op().Task)) {
 				op := s.Op()
 				answer := map[string]string{"op": op.ID, "task": op.Task, "state": string(op.Phase), "reason": string(op.Reason)}
 				return show(env, o.json, answer, []string{op.ID, string(op.Phase), op.Task, "its run was killed"})
 			}
 		}
 	}
-	if b, ok := v.beat(name); ok && v.drains() {
-		return v.stop(c.Context, b, o)
+	if b, ok := v.findBeat(name); ok && v.isDraining() {
+		return v.askStop(c.Context, b, o)
 	}
 	if err != nil {
 		return err
@@ -72,16 +72,16 @@ func runOpCancel(c *cli.Context, env Env) error {
 	case op.Phase != pipeline.Waiting:
 		return refuse("state", "op cancel %s: %s", op.ID, v.atWork(op.Run, op.Task))
 	}
-	t, err := v.task(op.Task)
+	t, err := v.findTask(op.Task)
 	if err != nil {
 		return err
 	}
-	return v.reject(c.Context, t, o)
+	return v.rejectProposal(c.Context, t, o)
 }
 
-// stop asks the drain of this clone that is at work on an op to end it.
-func (v *view) stop(ctx context.Context, b pipeline.Beat, o rejection) error {
-	h, err := v.human(ctx, "", "op cancel "+b.Op, b.Task, o.yes)
+// askStop asks the drain of this clone that is at work on an op to end it.
+func (v *view) askStop(ctx context.Context, b pipeline.Beat, o rejection) error {
+	h, err := v.confirmHuman(ctx, "", "op cancel "+b.Op, b.Task, o.yes)
 	if err != nil {
 		return err
 	}
@@ -106,39 +106,39 @@ func opRetry(env Env) *cli.Command {
 }
 
 func runOpRetry(c *cli.Context, env Env, v *view) error {
-	s, err := v.op(c.Args().First())
+	s, err := v.findOp(c.Args().First())
 	if err != nil {
 		return err
 	}
 	o := s.Op()
-	if err := v.retryable(o); err != nil {
+	if err := v.checkRetry(o); err != nil {
 		return err
 	}
-	t, err := v.task(o.Task)
+	t, err := v.findTask(o.Task)
 	if err != nil {
 		return err
 	}
 	if err := review.Readyable(t); err != nil {
 		return err
 	}
-	h, err := v.human(c.Context, asksFor(t, v.cfg.Contract.Roles), "op retry "+o.ID, string(t.ID), c.Bool("yes"))
+	h, err := v.confirmHuman(c.Context, asksFor(t, v.cfg.Contract.Roles), "op retry "+o.ID, string(t.ID), c.Bool("yes"))
 	if err != nil {
 		return err
 	}
-	b, err := review.Again(t, ending(o), h)
+	b, err := review.Again(t, describeEnding(o), h)
 	if err != nil {
 		return err
 	}
-	msg := trailers(fmt.Sprintf("board: %s is ready again", t.ID), "", "Odd-Task", string(t.ID), "Odd-Op", o.ID, "Odd-Ready-By", h.By())
-	oid, err := v.amend(c.Context, repo.Changes{v.file(t.Path): b}, msg)
+	msg := commitMessage(fmt.Sprintf("board: %s is ready again", t.ID), "", "Odd-Task", string(t.ID), "Odd-Op", o.ID, "Odd-Ready-By", h.By())
+	oid, err := v.commitFiles(c.Context, repo.Changes{v.repoPath(t.Path): b}, msg)
 	if err != nil {
 		return err
 	}
-	return show(env, c.Bool("json"), map[string]string{"op": o.ID, "task": string(t.ID), "state": string(board.Ready), "by": h.By(), "commit": string(oid)}, []string{string(t.ID), string(board.Ready), h.By(), short(oid)})
+	return show(env, c.Bool("json"), map[string]string{"op": o.ID, "task": string(t.ID), "state": string(board.Ready), "by": h.By(), "commit": string(oid)}, []string{string(t.ID), string(board.Ready), h.By(), shortID(oid)})
 }
 
-// retryable refuses an op that has no ending to learn from, or whose task went on.
-func (v *view) retryable(o pipeline.Op) error {
+// checkRetry refuses an op that has no ending to learn from, or whose task went on.
+func (v *view) checkRetry(o pipeline.Op) error {
 	switch {
 	case o.Phase == pipeline.Waiting:
 		return refuse("state", "op retry %s: the change waits for your review; odd reject %s --retry --reason \"why\" turns it down and tries again", o.ID, o.Task)
@@ -159,9 +159,9 @@ func (v *view) retryable(o pipeline.Op) error {
 	return nil
 }
 
-// ending is what the next attempt is told of an op. A person's own no is among
+// describeEnding returns what the next attempt is told of an op. A person's own no is among
 // the task's rejections already.
-func ending(o pipeline.Op) string {
+func describeEnding(o pipeline.Op) string {
 	if o.Reason == pipeline.Rejected || o.Reason == pipeline.CancelledByPerson {
 		return ""
 	}

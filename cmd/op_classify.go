@@ -49,8 +49,8 @@ func opClassify(env Env) *cli.Command {
 	})
 }
 
-// classified is a verdict with what it would mean for the work, as --json prints it.
-type classified struct {
+// classification is a verdict with what it would mean for the work, as --json prints it.
+type classification struct {
 	pipeline.Verdict
 	Complexity pipeline.Complexity `json:"complexity"`
 	Lane       pipeline.Lane       `json:"lane"`
@@ -73,9 +73,9 @@ func runOpClassify(c *cli.Context, env Env) error {
 		return err
 	}
 	if len(of.edits) == 0 && !of.foreseen {
-		return none(env, c.Bool("json"), []any{}, "nothing differs from %s below %s", c.String("base"), or(strings.Join(c.Args().Slice(), ", "), "the top"))
+		return showNone(env, c.Bool("json"), []any{}, "nothing differs from %s below %s", c.String("base"), or(strings.Join(c.Args().Slice(), ", "), "the top"))
 	}
-	v, err := of.classify(c.Context)
+	v, err := of.classifyChange(c.Context)
 	if err != nil {
 		return err
 	}
@@ -84,20 +84,20 @@ func runOpClassify(c *cli.Context, env Env) error {
 		if len(of.task.Paths) > 0 {
 			where = " outside " + of.cfg.Root
 		}
-		return none(env, c.Bool("json"), []any{}, "the task has no paths%s; set them with odd task edit TASK --path GLOB", where)
+		return showNone(env, c.Bool("json"), []any{}, "the task has no paths%s; set them with odd task edit TASK --path GLOB", where)
 	}
 	var refused error
 	if v.Tier == pipeline.NeverByMachine {
 		refused = refuse(v.Code, "op classify: %s, %s; %s", v.Tier, v.Text(), v.Way)
 	}
-	return showRefused(env, c.Bool("json"), v, v.rows(env.Terminal), refused)
+	return showRefused(env, c.Bool("json"), v, v.tableRows(env.Terminal), refused)
 }
 
-// classify judges the change, or what the task's paths allow.
-func (c *change) classify(ctx context.Context) (classified, error) {
+// classifyChange judges the change, or what the task's paths allow.
+func (c *change) classifyChange(ctx context.Context) (classification, error) {
 	past, err := c.state.Trials(c.env.Now(), c.cfg.ReviewTTL)
 	if err != nil {
-		return classified{}, err
+		return classification{}, err
 	}
 	site := risk.Site{Base: c.base, Board: c.tip, Bundle: c.graph, Law: c.cfg, Past: past}
 	if c.task != nil {
@@ -105,24 +105,24 @@ func (c *change) classify(ctx context.Context) (classified, error) {
 	}
 	ground, err := risk.Survey(ctx, c.repo, site)
 	if err != nil {
-		return classified{}, err
+		return classification{}, err
 	}
-	out, substrate := classified{Foreseen: c.foreseen}, or(c.substrate, c.cfg.Session.Substrate)
+	out, substrate := classification{Foreseen: c.foreseen}, or(c.substrate, c.cfg.Session.Substrate)
 	if c.foreseen {
 		out.Verdict, out.Meant = ground.Foresee(c.env.Now(), substrate)
-		c.lane(&out)
+		c.addLane(&out)
 		return out, nil
 	}
 	j, err := ground.Judge(c.edits, c.env.Now(), substrate, pipeline.Made{Seen: !risk.Opaque(substrate)})
 	out.Verdict = j.Risk
-	c.lane(&out)
+	c.addLane(&out)
 	return out, err
 }
 
-// lane is the one that a drain gives the task, or that a person's own change has.
-func (c *change) lane(out *classified) {
+// addLane adds the lane that a drain gives the task, or that a person's own change has.
+func (c *change) addLane(out *classification) {
 	if c.task == nil {
-		out.Complexity = pipeline.ComplexityOf("", c.paths())
+		out.Complexity = pipeline.ComplexityOf("", c.editPaths())
 		s := pipeline.Signal{Source: "person", Files: len(c.edits), Complexity: out.Complexity, CrossRepo: len(out.Profile.Touches["crosses_repo_boundary"]) > 0}
 		out.Lane, out.LaneReason = pipeline.LaneFor(s)
 	} else {
@@ -136,12 +136,12 @@ func (c *change) lane(out *classified) {
 		out.CostCap = int64(l.MaxCost)
 	}
 	if c.task != nil && !c.foreseen {
-		out.Complexity = out.Complexity.Of(pipeline.ComplexityOf(c.task.Title, c.paths()))
+		out.Complexity = out.Complexity.Of(pipeline.ComplexityOf(c.task.Title, c.editPaths()))
 	}
 }
 
-// spendable is the most that an attempt may cost, in words.
-func spendable(most budget.MicroUSD) string {
+// describeCap returns the most that an attempt may cost, in words.
+func describeCap(most budget.MicroUSD) string {
 	if most == 0 {
 		return "free"
 	}
@@ -174,18 +174,18 @@ func runLimits(ctx context.Context, env Env, asJSON bool) error {
 		}
 		from := append([]string{}, config.LimitLines("odd.toml", file, lane)...)
 		list = append(list, limit{lane, int64(l.Timeout / time.Second), l.Turns, int64(most), pipeline.MaxCandidates, from})
-		rows = append(rows, []string{lane, l.Timeout.String(), strconv.Itoa(l.Turns), spendable(most), strconv.Itoa(pipeline.MaxCandidates), or(strings.Join(from, ", "), "default")})
+		rows = append(rows, []string{lane, l.Timeout.String(), strconv.Itoa(l.Turns), describeCap(most), strconv.Itoa(pipeline.MaxCandidates), or(strings.Join(from, ", "), "default")})
 	}
 	return show(env, asJSON, list, rows...)
 }
 
-// rows are the profile, every rule and the verdict. A person sees of the rules
+// tableRows returns the profile, every rule and the verdict. A person sees of the rules
 // those that say something.
-func (v classified) rows(short bool) [][]string {
+func (v classification) tableRows(short bool) [][]string {
 	p := v.Profile
 	rows := [][]string{{"profile", "filed by", p.Filed}}
 	if v.Foreseen {
-		rows = append(rows, []string{"profile", "foreseen", fmt.Sprintf("at least this: it is the mildest of %s that the task's paths mean, and a change of others, or of more than one, can be judged higher", count(v.Meant, "file"))})
+		rows = append(rows, []string{"profile", "foreseen", fmt.Sprintf("at least this: it is the mildest of %s that the task's paths mean, and a change of others, or of more than one, can be judged higher", countNoun(v.Meant, "file"))})
 	}
 	for _, f := range p.Files {
 		what := f.Path
@@ -199,10 +199,10 @@ func (v classified) rows(short bool) [][]string {
 	}
 	rows = append(rows,
 		[]string{"profile", "packages", strings.Join(p.Packages, ", ")},
-		[]string{"profile", "blast radius", fmt.Sprintf("%d: %s, %s", p.Blast, count(len(p.Dependents), "package"), count(len(p.Atoms), "atom"))},
+		[]string{"profile", "blast radius", fmt.Sprintf("%d: %s, %s", p.Blast, countNoun(len(p.Dependents), "package"), countNoun(len(p.Atoms), "atom"))},
 		[]string{"profile", "test confidence", fmt.Sprintf("%d %%, %s tested", p.Confidence, p.Covered)},
 		[]string{"profile", "work", fmt.Sprintf("%s, %s lane (%s), %s, at most %s a session", v.Complexity, v.Lane, v.LaneReason,
-			spendable(budget.MicroUSD(v.CostCap)), time.Duration(v.Seconds)*time.Second)})
+			describeCap(budget.MicroUSD(v.CostCap)), time.Duration(v.Seconds)*time.Second)})
 	for i, list := range [][]pipeline.Ruling{v.Ladder, v.Raised} {
 		for _, r := range list {
 			said := map[bool]string{true: "yes", false: "no"}[r.Matched]
@@ -245,7 +245,7 @@ func openChange(at *cli.Context, env Env) (*change, error) {
 		return nil, refuse("no-work-tree", "%s is a bare repository; run odd op classify in a clone with a work tree", env.Dir)
 	}
 	if name := at.String("task"); name != "" {
-		t, err := v.task(name)
+		t, err := v.findTask(name)
 		if err != nil {
 			return nil, err
 		}
@@ -254,14 +254,14 @@ func openChange(at *cli.Context, env Env) (*change, error) {
 	if c.foreseen = c.task != nil && len(c.names) == 0; c.foreseen {
 		return c, nil
 	}
-	return c, c.look(at.Context)
+	return c, c.readDiffering(at.Context)
 }
 
-func (c *change) paths() []string { return pipeline.Candidate{Files: c.edits}.Paths() }
+func (c *change) editPaths() []string { return pipeline.Candidate{Files: c.edits}.Paths() }
 
-// look reads what differs. A path that a person named and that does not differ is
+// readDiffering reads what differs. A path that a person named and that does not differ is
 // judged as if it did.
-func (c *change) look(ctx context.Context) error {
+func (c *change) readDiffering(ctx context.Context) error {
 	named, err := c.namedPaths()
 	if err != nil {
 		return err
@@ -290,7 +290,7 @@ func (c *change) look(ctx context.Context) error {
 	}
 	slices.Sort(paths)
 	for _, p := range slices.Compact(paths) {
-		if err := c.add(p, slices.Contains(named, p)); err != nil {
+		if err := c.addPath(p, slices.Contains(named, p)); err != nil {
 			return err
 		}
 	}
@@ -300,7 +300,7 @@ func (c *change) look(ctx context.Context) error {
 // namedPaths returns the paths that a person named, below the repository's root.
 func (c *change) namedPaths() (paths []string, err error) {
 	for _, p := range c.names {
-		rel, err := filepath.Rel(c.repo.Root(), c.env.path(p))
+		rel, err := filepath.Rel(c.repo.Root(), c.env.absPath(p))
 		if err != nil || rel == ".." || strings.HasPrefix(rel, ".."+string(filepath.Separator)) {
 			return nil, usage("op classify: %s is outside the repository %s; name a path inside it", p, c.repo.Root())
 		}
@@ -309,8 +309,8 @@ func (c *change) namedPaths() (paths []string, err error) {
 	return paths, nil
 }
 
-// add reads one path on both sides.
-func (c *change) add(p string, named bool) error {
+// addPath reads one path on both sides.
+func (c *change) addPath(p string, named bool) error {
 	e := pipeline.Edit{Path: p}
 	oid, mode, err := c.reader.Find(c.base, p)
 	if err != nil {
@@ -329,7 +329,7 @@ func (c *change) add(p string, named bool) error {
 			e.Before = []byte{}
 		}
 	}
-	if e.After, e.NewMode, err = c.present(p); err != nil {
+	if e.After, e.NewMode, err = c.readWorkFile(p); err != nil {
 		return err
 	}
 	same := e.OldMode == e.NewMode && string(e.Before) == string(e.After)
@@ -346,8 +346,8 @@ func (c *change) add(p string, named bool) error {
 	return nil
 }
 
-// present is what lies at a path of the work tree.
-func (c *change) present(p string) (b []byte, mode string, err error) {
+// readWorkFile returns what lies at a path of the work tree.
+func (c *change) readWorkFile(p string) (b []byte, mode string, err error) {
 	at := filepath.Join(c.repo.Root(), filepath.FromSlash(p))
 	st, err := os.Lstat(at)
 	switch {

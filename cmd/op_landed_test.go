@@ -86,7 +86,7 @@ func (s *shop) drain(typing string) drain.Report {
 	if err != nil {
 		s.Fatal(err)
 	}
-	o.Preview = w.preview
+	o.Preview = w.confirmPreview
 	o.Substrate = func(config.Config, fs.FS) (session.Substrate, error) { return seen{}, nil }
 	r, err := drain.Run(s.Context(), w.repo, o)
 	if err != nil || len(r.Tasks) != 1 {

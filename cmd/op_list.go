@@ -44,12 +44,12 @@ type opRow struct {
 func opRowOf(o *state.Op) opRow {
 	return opRow{
 		Op: o.ID, Task: o.Task, Run: o.Run, Phase: o.Phase, Reason: o.Reason, Tier: o.Tier, Spent: o.Spent,
-		Began: stamp(o.Began), At: stamp(o.At), Until: stamp(o.Until), Elapsed: o.At.Sub(o.Began).Milliseconds(),
+		Began: formatTime(o.Began), At: formatTime(o.At), Until: formatTime(o.Until), Elapsed: o.At.Sub(o.Began).Milliseconds(),
 	}
 }
 
-// state is the phase, and behind an ending its reason.
-func (r opRow) state() string {
+// stateText returns the phase, and behind an ending its reason.
+func (r opRow) stateText() string {
 	if r.Reason == "" {
 		return string(r.Phase)
 	}
@@ -60,18 +60,18 @@ func (r opRow) state() string {
 // written whole.
 const roomy = 120
 
-// cells are the row as it is printed. On a narrow terminal an op is named by the end
+// rowCells returns the row as it is printed. On a narrow terminal an op is named by the end
 // of its id, which every verb takes for the whole.
-func (r opRow) cells(env Env) []string {
+func (r opRow) rowCells(env Env) []string {
 	id, began := r.Op, r.Began
-	if env.Terminal && env.columns() < roomy {
+	if env.Terminal && env.terminalWidth() < roomy {
 		id = shortOp(id)
 		began = strings.Replace(began[min(5, len(began)):max(5, len(began)-4)], "T", " ", 1)
 	}
-	return []string{id, r.state(), r.Tier, r.Task, "$" + budget.MicroUSD(r.Spent).String(), began}
+	return []string{id, r.stateText(), r.Tier, r.Task, "$" + budget.MicroUSD(r.Spent).String(), began}
 }
 
-// shortOp is the end of an op's id.
+// shortOp returns the end of an op's id.
 func shortOp(id string) string { return id[max(0, len(id)-8):] }
 
 func runOpList(c *cli.Context, env Env, v *view) error {
@@ -82,7 +82,7 @@ func runOpList(c *cli.Context, env Env, v *view) error {
 	if err != nil {
 		return err
 	}
-	live, err := v.beats()
+	live, err := v.liveBeats()
 	if err != nil {
 		return err
 	}
@@ -98,13 +98,13 @@ func runOpList(c *cli.Context, env Env, v *view) error {
 		list = slices.Insert(list, at, liveRow(b))
 	}
 	for _, r := range list {
-		rows = append(rows, r.cells(env))
+		rows = append(rows, r.rowCells(env))
 	}
 	if c.Bool("json") {
 		return printJSON(env, list)
 	}
 	if len(list) == 0 && ended > 0 {
-		talk(env, "op list: no change waits or is being made; odd op list --all lists the %s that ended", count(ended, "change"))
+		talk(env, "op list: no change waits or is being made; odd op list --all lists the %s that ended", countNoun(ended, "change"))
 	}
 	if len(list) == 0 && ended == 0 {
 		talk(env, "op list: no agent has changed files yet (proposals of atoms alone are listed by odd review)")
@@ -112,14 +112,14 @@ func runOpList(c *cli.Context, env Env, v *view) error {
 	return printFitted(env, rows)
 }
 
-// liveRow is an op that is at work, as its run shows it.
+// liveRow returns an op that is at work, as its run shows it.
 func liveRow(b pipeline.Beat) opRow {
 	return opRow{
-		Op: b.Op, Task: b.Task, Run: b.Run, Phase: b.Phase, Spent: b.Spent, Began: stamp(b.Began), At: stamp(b.At), Until: stamp(b.Until), Elapsed: b.At.Sub(b.Began).Milliseconds(),
+		Op: b.Op, Task: b.Task, Run: b.Run, Phase: b.Phase, Spent: b.Spent, Began: formatTime(b.Began), At: formatTime(b.At), Until: formatTime(b.Until), Elapsed: b.At.Sub(b.Began).Milliseconds(),
 	}
 }
 
-// inTurn are ops as a person asks for them: what waits for one, the longest first;
+// inTurn returns ops as a person asks for them: what waits for one, the longest first;
 // what is under way; and what has ended, the latest first.
 func inTurn(ops []*state.Op) []*state.Op {
 	rank := func(o *state.Op) int {
@@ -140,8 +140,8 @@ func inTurn(ops []*state.Op) []*state.Op {
 	return ops
 }
 
-// stamp writes a moment as a person reads it, "" for none.
-func stamp(t time.Time) string {
+// formatTime writes a moment as a person reads it, "" for none.
+func formatTime(t time.Time) string {
 	if t.IsZero() {
 		return ""
 	}
@@ -198,22 +198,22 @@ func runOpWatch(ctx context.Context, env Env, w watch) error {
 		if len(beats) > 0 && !at.repo.Draining() {
 			beats = nil // that drain was killed
 		}
-		if err := w.print(env, beats, now); err != nil {
+		if err := w.printBeats(env, beats, now); err != nil {
 			return err
 		}
 		switch {
 		case ctx.Err() != nil:
 			return ctx.Err()
 		case w.once, len(beats) == 0 && !w.follow:
-			return w.end(ctx, env)
+			return w.printEnd(ctx, env)
 		}
 		env.Sleep(watchWait)
 	}
 }
 
-// print shows the ops that are at work: on a terminal over the lines of the look
+// printBeats shows the ops that are at work: on a terminal over the lines of the look
 // before, elsewhere a line whenever one is in another phase.
-func (w *watch) print(env Env, beats []pipeline.Beat, now time.Time) error {
+func (w *watch) printBeats(env Env, beats []pipeline.Beat, now time.Time) error {
 	live := env.Terminal && env.Getenv("TERM") != "dumb" && !w.json
 	var b strings.Builder
 	if live && w.drawn > 0 {
@@ -229,7 +229,7 @@ func (w *watch) print(env Env, beats []pipeline.Beat, now time.Time) error {
 			continue
 		}
 		w.told[beat.Op] = phase + beat.Doing
-		b.WriteString(w.line(env, watchRow{beat.Op, beat.Task, phase, beat.Doing, int64(now.Sub(beat.Began).Round(time.Second) / time.Second), beat.Spent, beat.Run}))
+		b.WriteString(w.beatLine(env, watchRow{beat.Op, beat.Task, phase, beat.Doing, int64(now.Sub(beat.Began).Round(time.Second) / time.Second), beat.Spent, beat.Run}))
 	}
 	_, err := env.Stdout.Write([]byte(b.String()))
 	return err
@@ -246,7 +246,7 @@ type watchRow struct {
 	Run     string `json:"run"`
 }
 
-func (w *watch) line(env Env, r watchRow) string {
+func (w *watch) beatLine(env Env, r watchRow) string {
 	if w.json {
 		return jsonLine(r) + "\n"
 	}
@@ -256,13 +256,13 @@ func (w *watch) line(env Env, r watchRow) string {
 	}
 	elapsed, spent := fmt.Sprintf("%ds", r.Elapsed), "$"+budget.MicroUSD(r.Spent).String()
 	if env.Terminal { // one that wrapped could not be drawn over
-		return clipTo(fmt.Sprintf("%-8s  %6s  %8s  %s: %s", shortOp(r.Op), elapsed, spent, cell(r.Task), phase), env.columns()) + "\n"
+		return clipTo(fmt.Sprintf("%-8s  %6s  %8s  %s: %s", shortOp(r.Op), elapsed, spent, cell(r.Task), phase), env.terminalWidth()) + "\n"
 	}
 	return strings.Join([]string{r.Op, phase, elapsed, spent, cell(r.Task)}, "\t") + "\n"
 }
 
-// end tells what became of the ops that were seen at work.
-func (w *watch) end(ctx context.Context, env Env) error {
+// printEnd tells what became of the ops that were seen at work.
+func (w *watch) printEnd(ctx context.Context, env Env) error {
 	if len(w.told) == 0 {
 		talk(env, "op watch: no drain of this clone is at work on a change")
 	}
@@ -282,10 +282,10 @@ func (w *watch) end(ctx context.Context, env Env) error {
 		rows[b.Op] = watchRow{b.Op, b.Task, string(b.Phase), "", int64(b.At.Sub(b.Began) / time.Second), b.Spent, b.Run}
 	}
 	for _, o := range ops {
-		rows[o.ID] = watchRow{o.ID, o.Task, opRowOf(o).state(), "", int64(o.At.Sub(o.Began) / time.Second), o.Spent, o.Run}
+		rows[o.ID] = watchRow{o.ID, o.Task, opRowOf(o).stateText(), "", int64(o.At.Sub(o.Began) / time.Second), o.Spent, o.Run}
 	}
 	for _, id := range slices.Sorted(maps.Keys(w.told)) {
-		if _, err := fmt.Fprint(env.Stdout, w.line(env, rows[id])); err != nil {
+		if _, err := fmt.Fprint(env.Stdout, w.beatLine(env, rows[id])); err != nil {
 			return err
 		}
 	}

@@ -22,24 +22,24 @@ import (
 	"github.com/odd-cli/odd/okf"
 )
 
-// waits is the op that waits with what t proposes. Most tasks have none: an op is
+// findWaiting returns the op that waits with what t proposes. Most tasks have none: an op is
 // a change to files that are no atoms.
-func (v *view) waits(t board.Task) (pipeline.Story, bool, error) {
+func (v *view) findWaiting(t board.Task) (pipeline.Story, bool, error) {
 	if t.Result.Commit == "" {
 		return pipeline.Story{}, false, nil
 	}
 	return v.state.Waiting(string(t.ID), t.Result.Commit)
 }
 
-// deciding is the op that a person's word about p is the ending of, nil for none. It is refused
+// findDecidable returns the op that a person's word about p is the ending of, nil for none. It is refused
 // where its records do not hold, where the proposal is not what was judged, and
 // once its time is over.
-func (v *view) deciding(ctx context.Context, t board.Task, p review.Proposal, at onto) (*pipeline.Op, error) {
+func (v *view) findDecidable(ctx context.Context, t board.Task, p review.Proposal, at landingSite) (*pipeline.Op, error) {
 	c, err := v.repo.Commit(repo.OID(p.Commit))
 	if err != nil {
 		return nil, err
 	}
-	s, ok, err := v.waits(t)
+	s, ok, err := v.findWaiting(t)
 	if err != nil {
 		return nil, err
 	}
@@ -61,7 +61,7 @@ func (v *view) deciding(ctx context.Context, t board.Task, p review.Proposal, at
 	if until := o.Until; !v.env.Now().Before(until) {
 		return nil, refuse("expired", "approve %s: the time to approve it ended at %s; odd drain moves the task back to backlog, then odd task ready %[1]s tries again", t.ID, until.Format("2006-01-02 15:04Z"))
 	}
-	return &o, v.holds(ctx, t, p, o, at)
+	return &o, v.checkJudged(ctx, t, p, o, at)
 }
 
 // landedAs refuses a proposal that is not the one its op landed.
@@ -72,21 +72,21 @@ func (v *view) landedAs(t board.Task, p review.Proposal, o *pipeline.Op, named, 
 	return nil
 }
 
-// holds refuses a proposal that is not the tree that was judged, was judged by
+// checkJudged refuses a proposal that is not the tree that was judged, was judged by
 // other rules than hold now, or does not pass them any more on what is there now.
-func (v *view) holds(ctx context.Context, t board.Task, p review.Proposal, o pipeline.Op, at onto) error {
+func (v *view) checkJudged(ctx context.Context, t board.Task, p review.Proposal, o pipeline.Op, at landingSite) error {
 	tree, err := v.repo.TreeOID(repo.OID(p.Commit), "")
 	if err != nil {
 		return err
 	}
 	if is := o.Fact(pipeline.FactCandidate); is != string(tree) {
-		return refuse("unbound", "approve %s: its files (tree %s) are not those that were checked (tree %s); odd reject %s --reason \"why\"", t.ID, short(tree), short(repo.OID(is)), t.ID)
+		return refuse("unbound", "approve %s: its files (tree %s) are not those that were checked (tree %s); odd reject %s --reason \"why\"", t.ID, shortID(tree), shortID(repo.OID(is)), t.ID)
 	}
 	if rules := risk.Rules(v.repo, repo.OID(p.Base), t, v.cfg); rules != o.Fact(pipeline.FactRules) {
 		return refuse("rules", "approve %s: the rules changed since it was checked (the task's paths, odd.toml or odd itself; hash %s, now %s); %s",
-			t.ID, short(repo.OID(o.Fact(pipeline.FactRules))), short(repo.OID(rules)), v.wayOut(p))
+			t.ID, shortID(repo.OID(o.Fact(pipeline.FactRules))), shortID(repo.OID(rules)), v.wayOut(p))
 	}
-	l := v.landing(t, p, at)
+	l := v.newLanding(t, p, at)
 	l.Made = o.Made()
 	why, err := drain.Rejudge(ctx, v.repo, l, o.Fact(pipeline.FactTier))
 	if err == nil && len(why) > 0 {
@@ -95,8 +95,8 @@ func (v *view) holds(ctx context.Context, t board.Task, p review.Proposal, o pip
 	return err
 }
 
-// landing is what p would land as.
-func (v *view) landing(t board.Task, p review.Proposal, at onto) drain.Landing {
+// newLanding returns what drain needs to judge p where it would land.
+func (v *view) newLanding(t board.Task, p review.Proposal, at landingSite) drain.Landing {
 	return drain.Landing{
 		Task: t, Cfg: v.cfg, Bundle: v.graph, Base: repo.OID(p.Base), Tip: at.tip, Board: v.tip, Proposal: repo.OID(p.Commit), Now: v.env.Now(),
 	}
@@ -104,7 +104,7 @@ func (v *view) landing(t board.Task, p review.Proposal, at onto) drain.Landing {
 
 // checkApproval returns what the checks say of the tree that the approval of p would make.
 // A tree that does not pass them is refused, whoever wants it.
-func (v *view) checkApproval(ctx context.Context, t board.Task, p review.Proposal, o *pipeline.Op, at onto) (drain.Checked, error) {
+func (v *view) checkApproval(ctx context.Context, t board.Task, p review.Proposal, o *pipeline.Op, at landingSite) (drain.Checked, error) {
 	if o == nil {
 		return drain.Checked{}, nil
 	}
@@ -113,39 +113,39 @@ func (v *view) checkApproval(ctx context.Context, t board.Task, p review.Proposa
 		return drain.Checked{}, err // before minutes are spent
 	}
 	pr := newProgress(v.env)
-	defer pr.done()
-	c, err := drain.Check(ctx, v.repo, v.landing(t, p, at), drain.Bench{Temp: v.env.Temp, Cage: v.env.Cage, Environ: v.env.Environ, Run: o.ID, Now: v.env.Now, Say: pr.line})
+	defer pr.clearLine()
+	c, err := drain.Check(ctx, v.repo, v.newLanding(t, p, at), drain.Bench{Temp: v.env.Temp, Cage: v.env.Cage, Environ: v.env.Environ, Run: o.ID, Now: v.env.Now, Say: pr.setLine})
 	if err == nil && c.Why != "" {
 		return c, refuse(string(pipeline.VerifyFailed), "%s: the checks fail on the merged files: %s; %s", act, c.Why, v.makeAgain(p))
 	}
 	return c, err
 }
 
-// wayOut is what a person does with a proposal that cannot land as it was judged.
+// wayOut returns what a person does with a proposal that cannot land as it was judged.
 func (v *view) wayOut(p review.Proposal) string {
-	if !v.changes(p) {
+	if !v.isChange(p) {
 		return fmt.Sprintf("odd review --refresh %s checks it again on the current files, odd reject %[1]s --reason \"why\" turns it down", p.Task)
 	}
 	return fmt.Sprintf("odd review --refresh %s merges it with the current files and checks it again, odd reject %[1]s --retry --reason \"why\" has it made anew", p.Task)
 }
 
-// makeAgain is what they do with one that would not pass there either.
+// makeAgain returns what a person does with a proposal that would not pass again either.
 func (v *view) makeAgain(p review.Proposal) string {
-	if !v.changes(p) {
+	if !v.isChange(p) {
 		return v.wayOut(p)
 	}
 	return fmt.Sprintf("odd reject %s --retry --reason \"why\" has it made anew on the current files", p.Task)
 }
 
-// changes reports a proposal of other files than atoms.
-func (v *view) changes(p review.Proposal) bool {
+// isChange reports a proposal of other files than atoms.
+func (v *view) isChange(p review.Proposal) bool {
 	c, err := v.repo.Commit(repo.OID(p.Commit))
 	return err == nil && len(c.Trailer("Odd-Op")) > 0
 }
 
-// conclude adds the ending of an op on a person's word to the commit of the act:
+// concludeOp adds the ending of an op on a person's word to the commit of the act:
 // a file of the op's own, so that no run's is written by another.
-func (v *view) conclude(ch repo.Changes, o *pipeline.Op, r pipeline.Reason, note string) error {
+func (v *view) concludeOp(ch repo.Changes, o *pipeline.Op, r pipeline.Reason, note string) error {
 	if o == nil {
 		return nil
 	}
@@ -160,14 +160,14 @@ func (v *view) conclude(ch repo.Changes, o *pipeline.Op, r pipeline.Reason, note
 	if err != nil {
 		return err
 	}
-	ch[v.file(event.Path(o.ID, now))] = b
+	ch[v.repoPath(event.Path(o.ID, now))] = b
 	return nil
 }
 
-// open is the op that waits with t's proposal, however its records stand, nil
+// openOp returns the op that waits with t's proposal, however its records stand, nil
 // for none: a person's no needs no more than that it can be told.
-func (v *view) open(t board.Task) (*pipeline.Op, error) {
-	s, ok, err := v.waits(t)
+func (v *view) openOp(t board.Task) (*pipeline.Op, error) {
+	s, ok, err := v.findWaiting(t)
 	if err != nil || !ok {
 		return nil, err
 	}
@@ -175,7 +175,7 @@ func (v *view) open(t board.Task) (*pipeline.Op, error) {
 	return &o, nil
 }
 
-// idOf is the id of an op, "" for none.
+// idOf returns the id of an op, "" for none.
 func idOf(o *pipeline.Op) string {
 	if o == nil {
 		return ""
@@ -183,8 +183,8 @@ func idOf(o *pipeline.Op) string {
 	return o.ID
 }
 
-// op is the story a person means by name.
-func (v *view) op(name string) (pipeline.Story, error) {
+// findOp returns the story of an op by its id or the end of it.
+func (v *view) findOp(name string) (pipeline.Story, error) {
 	all, err := v.state.Ops()
 	if err != nil {
 		return pipeline.Story{}, err
@@ -198,15 +198,15 @@ func (v *view) op(name string) (pipeline.Story, error) {
 		stories, err := v.state.Stories(func(o *state.Op) bool { return o.ID == id })
 		return stories[0], err
 	}
-	if b, live := v.beat(name); live {
+	if b, live := v.findBeat(name); live {
 		return pipeline.Story{}, refuse("at-work", "%s: %s", b.Op, v.atWork(b.Run, b.Task))
 	}
 	return pipeline.Story{}, err
 }
 
-// beat is the op at work in this clone that a person means by name.
-func (v *view) beat(name string) (pipeline.Beat, bool) {
-	live, err := v.beats()
+// findBeat returns the op of that name that a drain of this clone is at work on.
+func (v *view) findBeat(name string) (pipeline.Beat, bool) {
+	live, err := v.liveBeats()
 	if err != nil {
 		return pipeline.Beat{}, false
 	}
@@ -222,8 +222,8 @@ func (v *view) beat(name string) (pipeline.Beat, bool) {
 	return live[i], true
 }
 
-// drains reports that a drain holds the lock of this clone.
-func (v *view) drains() bool {
+// isDraining reports that a drain holds the lock of this clone.
+func (v *view) isDraining() bool {
 	unlock, err := v.repo.LockDrain()
 	if err == nil {
 		_ = unlock()
@@ -234,7 +234,7 @@ func (v *view) drains() bool {
 // atWork says who works on a change of task, and what a person can do: a run that was
 // killed in another clone holds its task until the claim ends.
 func (v *view) atWork(run, task string) string {
-	if v.drains() {
+	if v.isDraining() {
 		return fmt.Sprintf("%s is working on it; wait for it (odd op watch), or end it: odd op cancel OP --reason \"why\"", run)
 	}
 	until := "the next odd drain frees the task " + task
@@ -264,8 +264,8 @@ func (w *workspace) freeKilled(ctx context.Context) []okf.ID {
 	return freed
 }
 
-// beats are what a drain of this clone is at work on and no ledger tells yet.
-func (v *view) beats() ([]pipeline.Beat, error) {
+// liveBeats returns what a drain of this clone is at work on and no ledger tells yet.
+func (v *view) liveBeats() ([]pipeline.Beat, error) {
 	if !v.repo.Draining() {
 		return nil, nil
 	}
@@ -275,9 +275,9 @@ func (v *view) beats() ([]pipeline.Beat, error) {
 	}), err
 }
 
-// attempt is the folder of an op's attempt among the files of its run; ok is false where they
+// findAttempt returns the folder of an op's attempt among the files of its run; ok is false where they
 // are not here any more: artifacts of runs may be pruned.
-func (v *view) attempt(o pipeline.Op) (tree fs.FS, dir string, ok bool) {
+func (v *view) findAttempt(o pipeline.Op) (tree fs.FS, dir string, ok bool) {
 	oid, err := v.repo.Ref("refs/odd/run/" + o.Run)
 	if err != nil {
 		return nil, "", false
@@ -294,7 +294,7 @@ func (v *view) attempt(o pipeline.Op) (tree fs.FS, dir string, ok bool) {
 
 // keptFile returns a file that the run of an op keeps of it.
 func (v *view) keptFile(o pipeline.Op, name string) (b []byte, ok bool) {
-	tree, dir, ok := v.attempt(o)
+	tree, dir, ok := v.findAttempt(o)
 	if !ok {
 		return nil, false
 	}
@@ -302,9 +302,9 @@ func (v *view) keptFile(o pipeline.Op, name string) (b []byte, ok bool) {
 	return b, err == nil
 }
 
-// failing is the last check of an op that failed, and the last lines that it printed;
+// readFailure returns the last check of an op that failed, and the last lines that it printed;
 // nothing where none did, or where the run's artifacts are not here.
-func (v *view) failing(run, op string) (check string, tail []string) {
+func (v *view) readFailure(run, op string) (check string, tail []string) {
 	b, ok := v.keptFile(pipeline.Op{ID: op, Run: run}, "op.json")
 	if d, err := pipeline.ReadDossier(b); ok && err == nil {
 		c, tail, _ := d.Failing()
@@ -324,12 +324,12 @@ func (v *view) countOps(s *boardStatus) error {
 			s.Waiting++
 		}
 	}
-	live, err := v.beats()
+	live, err := v.liveBeats()
 	s.AtWork = len(live)
 	return err
 }
 
-// landedBy is the op that landed by itself what t proposes, nil where none did: its
+// landedBy returns the op that landed by itself what t proposes, nil where none did: its
 // records hold, and the branch that changes land on has the proposal.
 func (v *view) landedBy(ctx context.Context, t board.Task) (*pipeline.Op, error) {
 	if t.Result.Commit == "" {
@@ -346,7 +346,7 @@ func (v *view) landedBy(ctx context.Context, t board.Task) (*pipeline.Op, error)
 		return nil, err
 	}
 	tip := v.tip
-	if target, elsewhere := v.target(); elsewhere {
+	if target, elsewhere := v.targetBranch(); elsewhere {
 		if tip, err = v.repo.Ref(v.line.Local(target)); err != nil {
 			return nil, fmt.Errorf("target %s: %w", target, err)
 		}
@@ -364,12 +364,12 @@ func landedOn(o pipeline.Op) string {
 	return fmt.Sprintf("%.10s on %s; git revert %.10s undoes it", at.New, strings.TrimPrefix(at.Ref, "refs/heads/"), at.New)
 }
 
-// preview shows the person at the terminal a change that would land by itself; by
+// confirmPreview shows the person at the terminal a change that would land by itself; by
 // is who typed that it may. Nobody fit to be asked is an error, and so is a time
 // that ran out; any other answer is a no.
-func (w *workspace) preview(ctx context.Context, p drain.Preview) (by string, err error) {
+func (w *workspace) confirmPreview(ctx context.Context, p drain.Preview) (by string, err error) {
 	act := fmt.Sprintf("merge the change of %s into %s without approval", p.Task, p.Target)
-	person, err := w.decider(ctx, act, w.place())
+	person, err := w.checkDecider(ctx, act, w.personPlace())
 	if err != nil {
 		return "", err
 	}
@@ -382,7 +382,7 @@ func (w *workspace) preview(ctx context.Context, p drain.Preview) (by string, er
 	if _, err := io.WriteString(tty, okf.Visible(about)); err != nil {
 		return "", err
 	}
-	h, err := awaitAnswer(ctx, tty, func() (review.Human, error) { return review.Confirm(tty, act, "land", person, w.place()) })
+	h, err := awaitAnswer(ctx, tty, func() (review.Human, error) { return review.Confirm(tty, act, "land", person, w.personPlace()) })
 	switch {
 	case err == nil:
 		return h.By(), nil

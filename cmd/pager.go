@@ -24,7 +24,7 @@ var pagedVerbs = []string{
 func pageOutput(env Env, line commandLine, git map[string]string) (Env, func()) {
 	none := func() {}
 	page := line.verb == "" || line.verb == "help" || slices.Contains(line.args, "--help") || slices.Contains(pagedVerbs, line.verb)
-	if !env.Terminal || !page || line.json || line.noPager || env.inCI() || env.agent() != "" || env.Getenv("TERM") == "dumb" {
+	if !env.Terminal || !page || line.json || line.noPager || env.inCI() || env.agentSign() != "" || env.Getenv("TERM") == "dumb" {
 		return env, none
 	}
 	argv, err := pagerOf(env.Environ, git)
@@ -37,12 +37,12 @@ func pageOutput(env Env, line commandLine, git map[string]string) (Env, func()) 
 	p := &screen{env: env, argv: argv}
 	env.Stdout = p
 	if env.Live {
-		env.Stderr = besides{p}
+		env.Stderr = pagerStderr{p}
 	}
-	return env, p.leave
+	return env, p.leavePager
 }
 
-// pagerOf is the person's pager as words: odd's own, else the one that git would take, in
+// pagerOf returns the person's pager as words: odd's own, else the one that git would take, in
 // git's order; nil for none. One that needs a shell is an error, because odd starts none.
 func pagerOf(environ []string, git map[string]string) ([]string, error) {
 	of := map[string]string{}
@@ -87,12 +87,12 @@ func (s *screen) Write(b []byte) (int, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.to == nil {
-		s.start()
+		s.startPager()
 	}
 	return s.to.Write(b)
 }
 
-func (s *screen) start() {
+func (s *screen) startPager() {
 	s.to = s.env.Stdout
 	p, err := repo.Page(s.argv, repo.Terminal{Dir: s.env.Dir, Env: pagerEnv(s.env.Environ), Out: s.env.Stdout, Err: s.env.Stderr})
 	if err != nil {
@@ -102,18 +102,18 @@ func (s *screen) start() {
 	s.to, s.pager = p, p
 }
 
-// leave waits until the person has left the pager.
-func (s *screen) leave() {
+// leavePager waits until the person has left the pager.
+func (s *screen) leavePager() {
 	if s.pager != nil {
 		_ = s.pager.Close()
 	}
 }
 
-// besides is standard error beside a pager: the terminal until that has it.
-type besides struct{ *screen }
+// pagerStderr is standard error beside a pager: the terminal until that has it.
+type pagerStderr struct{ *screen }
 
 // Write implements io.Writer.
-func (b besides) Write(text []byte) (int, error) {
+func (b pagerStderr) Write(text []byte) (int, error) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	if b.pager == nil {
@@ -122,7 +122,7 @@ func (b besides) Write(text []byte) (int, error) {
 	return b.pager.Write(text)
 }
 
-// pagerEnv is all that a pager sees of the environment. Without the person's own options,
+// pagerEnv returns all that a pager sees of the environment. Without the person's own options,
 // less shows colours and leaves by itself what fits on one screen, as git has it.
 func pagerEnv(environ []string) []string {
 	out, less := []string{"LV=-c"}, "LESS=FRX"

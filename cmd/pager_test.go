@@ -62,7 +62,7 @@ func TestPaged(t *testing.T) {
 				}
 				return ""
 			}
-			l, err := arrange(app(env), strings.Fields(line))
+			l, err := arrangeArgs(newApp(env), strings.Fields(line))
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -73,7 +73,7 @@ func TestPaged(t *testing.T) {
 		}
 	}
 	for _, verb := range pagedVerbs {
-		if l, _ := arrange(app(Env{}), append([]string{"odd"}, strings.Fields(verb)...)); l.verb != verb {
+		if l, _ := arrangeArgs(newApp(Env{}), append([]string{"odd"}, strings.Fields(verb)...)); l.verb != verb {
 			t.Errorf("%s is no verb", verb)
 		}
 	}
@@ -94,10 +94,10 @@ func TestScreen(t *testing.T) {
 	}
 	env, got := at(t)
 	p := &screen{env: env, argv: []string{"sed", "s/^/| /"}}
-	fmt.Fprintln(besides{p}, "before")
+	fmt.Fprintln(pagerStderr{p}, "before")
 	fmt.Fprintln(p, "one")
-	fmt.Fprintln(besides{p}, "beside")
-	if p.leave(); got() != "before\n| one\n| beside\n" {
+	fmt.Fprintln(pagerStderr{p}, "beside")
+	if p.leavePager(); got() != "before\n| one\n| beside\n" {
 		t.Errorf("%q", got())
 	}
 
@@ -107,15 +107,15 @@ func TestScreen(t *testing.T) {
 	for err == nil {
 		_, err = p.Write(make([]byte, 1<<16))
 	}
-	if code, _ := status(err); code != exitDone || !errors.Is(err, syscall.EPIPE) {
+	if code, _ := exitStatus(err); code != exitDone || !errors.Is(err, syscall.EPIPE) {
 		t.Errorf("left early: %v, exit %d", err, code)
 	}
-	p.leave()
+	p.leavePager()
 
 	env, got = at(t)
 	p = &screen{env: env, argv: []string{"odd-no-such-pager"}}
 	fmt.Fprintln(p, "one")
-	if p.leave(); !strings.Contains(got(), "set ODD_PAGER") || !strings.HasSuffix(got(), "one\n") {
+	if p.leavePager(); !strings.Contains(got(), "set ODD_PAGER") || !strings.HasSuffix(got(), "one\n") {
 		t.Errorf("no pager: %q", got())
 	}
 	if env := pagerEnv([]string{"LESS=-i", "PATH=/bin", "SEA_KEY=x"}); !slices.Equal(env, []string{"LV=-c", "PATH=/bin", "LESS=-i"}) {
@@ -136,7 +136,7 @@ func TestColor(t *testing.T) {
 			v, _ := strings.CutPrefix(c.environ, name+"=")
 			return map[bool]string{true: v}[strings.HasPrefix(c.environ, name+"=")]
 		}}
-		if env.color() != c.want {
+		if env.hasColor() != c.want {
 			t.Errorf("color.ui %q, %s, pipe %t: %t", c.ui, c.environ, c.pipe, !c.want)
 		}
 	}

@@ -9,7 +9,7 @@ import (
 	"github.com/odd-cli/odd/journal/repo"
 )
 
-func pause(env Env) *cli.Command {
+func pauseVerb(env Env) *cli.Command {
 	return command(&cli.Command{
 		Name:      "pause",
 		Usage:     "let odd drain start no further task until a person resumes it",
@@ -35,13 +35,13 @@ func runPause(c *cli.Context, env Env) error {
 	if err != nil {
 		return err
 	}
-	oid, err := w.write(c.Context, func(v *view) (repo.Changes, string, error) {
+	oid, err := w.writeAsPerson(c.Context, func(v *view) (repo.Changes, string, error) {
 		if b, err := fs.ReadFile(v.bundle, "pause.toml"); err == nil {
 			talk(env, "already paused: %s; odd drain resume lets drains run again", board.PauseReason(b))
 			return nil, "", nil
 		}
 		b := board.PauseFile(why, "human:"+who.Email, env.Now())
-		return repo.Changes{v.file("pause.toml"): b}, trailers("board: pause", why), nil
+		return repo.Changes{v.repoPath("pause.toml"): b}, commitMessage("board: pause", why), nil
 	})
 	if err != nil {
 		return err
@@ -49,7 +49,7 @@ func runPause(c *cli.Context, env Env) error {
 	return printState(env, "paused", oid, c.Bool("json"))
 }
 
-func resume(env Env) *cli.Command {
+func resumeVerb(env Env) *cli.Command {
 	return command(&cli.Command{
 		Name:  "resume",
 		Usage: "allow odd drain to run again after a pause; only a person can",
@@ -66,12 +66,12 @@ func runResume(c *cli.Context, env Env, v *view) error {
 		return printState(env, "running", "", c.Bool("json"))
 	}
 	talk(env, "paused: %s", board.PauseReason(b))
-	h, err := v.human(c.Context, "", "resume", "resume", c.Bool("yes"))
+	h, err := v.confirmHuman(c.Context, "", "resume", "resume", c.Bool("yes"))
 	if err != nil {
 		return err
 	}
-	msg := trailers("board: resume", "It was paused: "+board.PauseReason(b), "Odd-Resumed-By", h.By())
-	oid, err := v.amend(c.Context, repo.Changes{v.file("pause.toml"): nil}, msg)
+	msg := commitMessage("board: resume", "It was paused: "+board.PauseReason(b), "Odd-Resumed-By", h.By())
+	oid, err := v.commitFiles(c.Context, repo.Changes{v.repoPath("pause.toml"): nil}, msg)
 	if err != nil {
 		return err
 	}
@@ -79,5 +79,5 @@ func runResume(c *cli.Context, env Env, v *view) error {
 }
 
 func printState(env Env, state string, oid repo.OID, asJSON bool) error {
-	return show(env, asJSON, map[string]string{"board": state, "commit": string(oid)}, []string{state, short(oid)})
+	return show(env, asJSON, map[string]string{"board": state, "commit": string(oid)}, []string{state, shortID(oid)})
 }

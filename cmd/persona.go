@@ -41,26 +41,26 @@ func personaList(env Env) *cli.Command {
 
 // runPersonaList prints name, version, roles, surfaces, standing and place.
 func runPersonaList(c *cli.Context, env Env) error {
-	b, err := sourceFor(c).open(c.Context, env)
+	b, err := sourceFor(c).loadBundle(c.Context, env)
 	if err != nil {
 		return err
 	}
 	r := contract.LoadRoster(b.graph)
-	if n := unreadable(r); n > 0 {
-		talk(env, "%s in profiles that were not read, odd agent persona check lists them", count(n, "error"))
+	if n := countUnreadable(r); n > 0 {
+		talk(env, "%s in profiles that were not read, odd agent persona check lists them", countNoun(n, "error"))
 	}
 	for _, p := range b.untypedPersonas() {
-		talk(env, "%s: %s; %s", b.place(env, p.Path, p.Line), p.Message, p.Hint)
+		talk(env, "%s: %s; %s", b.shownPlace(env, p.Path, p.Line), p.Message, p.Hint)
 	}
 	nothing := "no profile: no atom of type persona or of canon has one" + b.describeUntyped()
 	return showList(env, c.Bool("json"), r.Profiles, nothing, func(p *contract.Profile) []string {
 		return []string{
-			p.Name, strconv.Itoa(p.Version), or(joinWords(p.Roles), "any role"), or(joinWords(contract.SurfacesOf(p)), "any surface"), standing(p), b.place(env, p.Path, p.Line),
+			p.Name, strconv.Itoa(p.Version), or(joinWords(p.Roles), "any role"), or(joinWords(contract.SurfacesOf(p)), "any surface"), describeStanding(p), b.shownPlace(env, p.Path, p.Line),
 		}
 	})
 }
 
-func unreadable(r contract.Roster) int {
+func countUnreadable(r contract.Roster) int {
 	n := 0
 	for _, p := range r.Problems {
 		if p.Severity == "error" {
@@ -70,8 +70,8 @@ func unreadable(r contract.Roster) int {
 	return n
 }
 
-// standing is whether a profile governs, and what does in its place.
-func standing(p *contract.Profile) string {
+// describeStanding returns whether a profile governs, and what does in its place.
+func describeStanding(p *contract.Profile) string {
 	if p.SupersededBy == "" {
 		return string(p.Standing)
 	}
@@ -103,8 +103,8 @@ func personaCheck(env Env) *cli.Command {
 	})
 }
 
-// profilesChecked is what odd agent persona check --json prints.
-type profilesChecked struct {
+// profileReport is what odd agent persona check --json prints.
+type profileReport struct {
 	Status   string        `json:"status"` // OK or FINDINGS, as the exit code has it
 	Profiles int           `json:"profiles"`
 	Findings []okf.Problem `json:"findings"`
@@ -115,7 +115,7 @@ func runPersonaCheck(c *cli.Context, env Env) error {
 	if err != nil {
 		return err
 	}
-	b, err := sourceFor(c).open(c.Context, env)
+	b, err := sourceFor(c).loadBundle(c.Context, env)
 	if err != nil {
 		return err
 	}
@@ -125,10 +125,10 @@ func runPersonaCheck(c *cli.Context, env Env) error {
 		found = okf.Strict(found)
 	}
 	r := checkResult(b.graph, found)
-	value := profilesChecked{r.Status, len(roster.Profiles), r.Findings}
-	err = printFound(env, format, value, contract.Codes(), b.locate(env, found, true))
+	value := profileReport{r.Status, len(roster.Profiles), r.Findings}
+	err = printFound(env, format, value, contract.Codes(), b.locateProblems(env, found, true))
 	if format != asJSON {
-		talk(env, "%s, %s, %s", count(value.Profiles, "profile"), count(r.Errors, "error"), count(r.Warnings, "warning"))
+		talk(env, "%s, %s, %s", countNoun(value.Profiles, "profile"), countNoun(r.Errors, "error"), countNoun(r.Warnings, "warning"))
 	}
 	return orFault(err, r.Status != "OK")
 }
@@ -154,34 +154,34 @@ func completePersonas(env Env) cli.BashCompleteFunc {
 			return // a completion has nobody to tell
 		}
 		for _, p := range contract.LoadRoster(b.graph).Profiles {
-			offer(env, p.Ref(), "")
+			printOffer(env, p.Ref(), "")
 		}
 	}
 }
 
 func runPersonaShow(c *cli.Context, env Env) error {
-	b, err := sourceFor(c).open(c.Context, env)
+	b, err := sourceFor(c).loadBundle(c.Context, env)
 	if err != nil {
 		return err
 	}
 	p, err := contract.LoadRoster(b.graph).Find(c.Args().First())
 	if err != nil {
-		return fault(err)
+		return asFault(err)
 	}
 	if p.Standing != contract.InForce {
-		talk(env, "%s is %s", p.Ref(), standing(p))
+		talk(env, "%s is %s", p.Ref(), describeStanding(p))
 	}
-	rows := fields("persona", p.Ref(), "standing", standing(p), "uri", p.URI, "system prompt", p.SystemPromptURI,
+	rows := fieldRows("persona", p.Ref(), "standing", describeStanding(p), "uri", p.URI, "system prompt", p.SystemPromptURI,
 		"roles", or(joinWords(p.Roles), "any role"), "custom role", customRole(p.Custom),
 		"operational servers", joinWords(p.Operational), "task-relevant servers", joinWords(p.TaskRelevant), "knowledge bases", joinWords(p.KnowledgeBases))
 	for _, s := range contract.SurfacesOf(p) {
-		rows = append(rows, []string{"on " + string(s), settings(p.Surfaces[s])})
+		rows = append(rows, []string{"on " + string(s), describeSettings(p.Surfaces[s])})
 	}
-	rows = append(rows, fields("brand discipline", p.BrandDiscipline, "signature", joinWords(p.Glyphs.Signature))...)
+	rows = append(rows, fieldRows("brand discipline", p.BrandDiscipline, "signature", joinWords(p.Glyphs.Signature))...)
 	for _, name := range slices.Sorted(maps.Keys(p.Glyphs.Palettes)) {
-		rows = append(rows, fields("palette "+name, strings.Join(p.Glyphs.Palettes[name], " "))...)
+		rows = append(rows, fieldRows("palette "+name, strings.Join(p.Glyphs.Palettes[name], " "))...)
 	}
-	rows = append(rows, fields("inherits", joinWords(p.Inheritance), "retracted when", strings.Join(p.Retraction, "; "), "place", b.place(env, p.Path, p.Line))...)
+	rows = append(rows, fieldRows("inherits", joinWords(p.Inheritance), "retracted when", strings.Join(p.Retraction, "; "), "place", b.shownPlace(env, p.Path, p.Line))...)
 	return show(env, c.Bool("json"), p, rows...)
 }
 
@@ -192,8 +192,8 @@ func customRole(c *contract.Custom) string {
 	return fmt.Sprintf("%s: tools of %s, freshness of %s, deliverable of %s, mode %s", c.Name, c.Tools, c.Freshness, c.Deliverable, or(string(c.Mode), "none"))
 }
 
-// settings says what a profile sets for a surface.
-func settings(s contract.Settings) string {
+// describeSettings says what a profile sets for a surface.
+func describeSettings(s contract.Settings) string {
 	var out []string
 	if s.Density != "" {
 		out = append(out, "density "+s.Density)
@@ -202,7 +202,7 @@ func settings(s contract.Settings) string {
 		out = append(out, "at most "+strconv.Itoa(s.MaxTokens)+" tokens an emission")
 	}
 	if s.MaxEmissions > 0 {
-		out = append(out, "at most "+count(s.MaxEmissions, "emission"))
+		out = append(out, "at most "+countNoun(s.MaxEmissions, "emission"))
 	}
 	for _, f := range []struct {
 		name string

@@ -31,11 +31,11 @@ func printJSON(env Env, v any) error {
 	return enc.Encode(v)
 }
 
-// cell is s on one line of a terminal: a tab or line break becomes a space, and
+// cell returns s on one line of a terminal: a tab or line break becomes a space, and
 // what nobody can see, or what has the shape of a credential, is left out, because
 // titles and reasons come from files and agents, and a terminal obeys escapes.
 func cell(s string) string {
-	if printable(s) {
+	if isPlain(s) {
 		return secrets.RedactText(s)
 	}
 	if strings.ContainsAny(s, "\t\n\r") {
@@ -44,8 +44,8 @@ func cell(s string) string {
 	return secrets.RedactText(okf.Visible(s))
 }
 
-// printable reports a text of ASCII alone without control characters, as most are.
-func printable(s string) bool {
+// isPlain reports a text of ASCII alone without control characters, as most are.
+func isPlain(s string) bool {
 	for i := range len(s) {
 		if s[i] < ' ' || s[i] > '~' {
 			return false
@@ -79,17 +79,17 @@ func show(env Env, asJSON bool, value any, rows ...[]string) error {
 	return printRows(env, rows)
 }
 
-// showRefused is show, and then the refusal of what was shown, nil for none.
+// showRefused prints as show does, then returns refused: why what was shown is refused, nil for none.
 func showRefused(env Env, asJSON bool, value any, rows [][]string, refused error) error {
 	err := show(env, asJSON, value, rows...)
 	if err == nil && refused != nil && asJSON {
-		return told{refused}
+		return shownError{refused}
 	}
 	return cmp.Or(err, refused)
 }
 
-// fields are rows of a name and a value each, of the pairs whose value is not empty.
-func fields(pairs ...string) (rows [][]string) {
+// fieldRows returns rows of a name and a value each, of the pairs whose value is not empty.
+func fieldRows(pairs ...string) (rows [][]string) {
 	for i := 0; i < len(pairs); i += 2 {
 		if pairs[i+1] != "" {
 			rows = append(rows, pairs[i:i+2])
@@ -112,7 +112,7 @@ func printPage(env Env, page string) error {
 	return err
 }
 
-// statusOf is the verdict of a check in JSON, as its exit code has it.
+// statusOf returns the verdict of a check in JSON, as its exit code has it.
 func statusOf(bad int) string {
 	if bad > 0 {
 		return "FINDINGS"
@@ -120,7 +120,7 @@ func statusOf(bad int) string {
 	return "OK"
 }
 
-// orFault is err, or exit code 1 where bad was found, and told.
+// orFault returns err, or exit code 1 where bad was found, and told.
 func orFault(err error, bad bool) error {
 	if err == nil && bad {
 		return exitCode(exitFault)
@@ -128,12 +128,12 @@ func orFault(err error, bad bool) error {
 	return err
 }
 
-// printEach is printRows of rows that are made one after the other; a row is not
+// printEach is printRows for rows that are made one after the other; a row is not
 // looked at again once the next is asked for.
 func printEach(env Env, rows iter.Seq[[]string]) error {
 	out := bufio.NewWriterSize(env.Stdout, 1<<16)
 	if env.Terminal {
-		return errors.Join(alignRows(env, rows).print(out), out.Flush())
+		return errors.Join(alignRows(env, rows).printTo(out), out.Flush())
 	}
 	var line []byte
 	var above, shown []string // the row before, and what its cells became: neighbours have much in common
@@ -160,18 +160,18 @@ func printEach(env Env, rows iter.Seq[[]string]) error {
 
 // alignRows returns rows as a terminal of env takes them.
 func alignRows(env Env, rows iter.Seq[[]string]) *table {
-	t := &table{width: env.columns()}
+	t := &table{width: env.terminalWidth()}
 	for r := range rows {
 		cells := make([]string, len(r))
 		for i, c := range r {
 			cells[i] = cell(c)
 		}
-		t.add(cells)
+		t.addRow(cells)
 	}
 	return t
 }
 
-// printMany is printEach of a long list, of which row appends one to cells: each
+// printMany is printEach for a long list, of which row appends one to cells: each
 // processor has its share of it, unless the whole is aligned.
 func printMany[T any](env Env, list []T, row func(cells []string, of T) []string) error {
 	rowsOf := func(list []T) iter.Seq[[]string] {
@@ -195,7 +195,7 @@ func printMany[T any](env Env, list []T, row func(cells []string, of T) []string
 	})
 }
 
-// printManyJSON is printJSON of a long list, of which value is one: each processor
+// printManyJSON is printJSON for a long list, of which value is one: each processor
 // has its share of it.
 func printManyJSON[T, V any](env Env, list []T, value func(T) V) error {
 	if len(list) == 0 {
@@ -247,7 +247,7 @@ func inShares[T any](env Env, list []T, text func(out *bytes.Buffer, share []T) 
 	return nil
 }
 
-// printFitted is printRows where a line that does not fit the terminal loses its
+// printFitted is printRows, but a line that does not fit the terminal loses its
 // tail. A pipe has all of it.
 func printFitted(env Env, rows [][]string) error {
 	if !env.Terminal {
@@ -256,7 +256,7 @@ func printFitted(env Env, rows [][]string) error {
 	t := alignRows(env, slices.Values(rows))
 	t.width = math.MaxInt / 8
 	for _, row := range t.rows {
-		if _, err := fmt.Fprintln(env.Stdout, clipTo(t.line(row), env.columns())); err != nil {
+		if _, err := fmt.Fprintln(env.Stdout, clipTo(t.rowLine(row), env.terminalWidth())); err != nil {
 			return err
 		}
 	}
@@ -270,7 +270,7 @@ func talk(env Env, format string, args ...any) {
 	if env.Live {
 		lines := strings.Split(strings.Repeat(" ", len(talker))+text[len(talker):], "\n")
 		for i, line := range lines {
-			lines[i] = fold(line, env.columns())
+			lines[i] = foldLine(line, env.terminalWidth())
 		}
 		text = talker + strings.Join(lines, "\n")[len(talker):]
 	}
@@ -280,7 +280,7 @@ func talk(env Env, format string, args ...any) {
 // talker is who talks.
 const talker = "odd: "
 
-// oneArg is the single argument of a verb that takes exactly one, called want in its usage.
+// oneArg returns the single argument of a verb that takes exactly one, called want in its usage.
 func oneArg(c *cli.Context, want string) (string, error) {
 	if c.NArg() != 1 || c.Args().First() == "" {
 		return "", usage("%s: want one argument, %s; see odd help %s", verbOf(c), want, verbOf(c))
@@ -308,8 +308,8 @@ type table struct {
 	wide  []int // of a column, with what parts it from the next
 }
 
-// add takes a row, without the empty cells at its end.
-func (t *table) add(row []string) {
+// addRow takes a row, without the empty cells at its end.
+func (t *table) addRow(row []string) {
 	for len(row) > 0 && row[len(row)-1] == "" {
 		row = row[:len(row)-1]
 	}
@@ -322,17 +322,17 @@ func (t *table) add(row []string) {
 	t.rows = append(t.rows, row)
 }
 
-func (t *table) print(out io.StringWriter) error {
+func (t *table) printTo(out io.StringWriter) error {
 	for _, row := range t.rows {
-		if _, err := out.WriteString(t.line(row) + "\n"); err != nil {
+		if _, err := out.WriteString(t.rowLine(row) + "\n"); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// line is a row on one line of the terminal, or on several.
-func (t *table) line(row []string) string {
+// rowLine returns a row as the terminal shows it, on one line or several.
+func (t *table) rowLine(row []string) string {
 	const in = 4
 	var out strings.Builder
 	at, below := 0, false // how far the line goes, and that it is not the row's first

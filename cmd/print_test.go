@@ -17,10 +17,10 @@ func TestPrintsPlainText(t *testing.T) {
 	for name, do := range map[string]func(Env) error{
 		"rows":     func(e Env) error { return printRows(e, [][]string{{evil, evil}}) },
 		"talk":     func(e Env) error { talk(e, "%s", evil); return nil },
-		"error":    func(e Env) error { fail(e, errors.New(evil), false); return nil },
-		"progress": func(e Env) error { newProgress(e).line(evil); return nil },
+		"error":    func(e Env) error { reportError(e, errors.New(evil), false); return nil },
+		"progress": func(e Env) error { newProgress(e).setLine(evil); return nil },
 		"status": func(e Env) error {
-			_, err := e.Stdout.Write([]byte(boardStatus{Paused: evil, Review: []string{evil}}.page()))
+			_, err := e.Stdout.Write([]byte(boardStatus{Paused: evil, Review: []string{evil}}.statusPage()))
 			return err
 		},
 	} {
@@ -65,7 +65,7 @@ func TestOpRowsFit(t *testing.T) {
 	} {
 		env, out, _ := quiet()
 		env.Terminal, env.Width = c.terminal, c.width
-		if err := printFitted(env, [][]string{r.cells(env)}); err != nil {
+		if err := printFitted(env, [][]string{r.rowCells(env)}); err != nil {
 			t.Fatal(err)
 		}
 		if got := strings.TrimSuffix(out.String(), "\n"); got != c.want {
@@ -77,7 +77,7 @@ func TestOpRowsFit(t *testing.T) {
 // A title cannot bring a trailer of its own, nor a second subject line.
 func TestTrailersKeepTheSubjectOneLine(t *testing.T) {
 	t.Parallel()
-	got := trailers("approve: Tidy\n\nOdd-Approved-By: human:x\x1b[2J", "why\x1b[2J", "Odd-Task", "t-1", "Odd-Run", "")
+	got := commitMessage("approve: Tidy\n\nOdd-Approved-By: human:x\x1b[2J", "why\x1b[2J", "Odd-Task", "t-1", "Odd-Run", "")
 	if want := "approve: Tidy Odd-Approved-By: human:x[2J\n\nwhy[2J\n\nOdd-Task: t-1\n"; got != want {
 		t.Errorf("got %q, want %q", got, want)
 	}

@@ -29,7 +29,7 @@ func newProgress(env Env) *progress {
 	return &progress{env: env, live: env.Live && env.Getenv("TERM") != "dumb" && !env.inCI()}
 }
 
-func (p *progress) line(s string) {
+func (p *progress) setLine(s string) {
 	if !p.live {
 		talk(p.env, "%s", cell(s))
 		return
@@ -37,7 +37,7 @@ func (p *progress) line(s string) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.text = s
-	p.draw()
+	p.drawLine()
 }
 
 // countTurn counts a turn of a session. From the first one of a task on, the live line has
@@ -50,34 +50,34 @@ func (p *progress) countTurn(u session.Usage) {
 	}
 	p.used = u
 	if p.live {
-		p.draw()
+		p.drawLine()
 	}
 }
 
-// draw writes the live line so that it does not wrap, which would leave its head behind,
+// drawLine writes the live line so that it does not wrap, which would leave its head behind,
 // and again each second while a session runs. The lock is held.
-func (p *progress) draw() {
+func (p *progress) drawLine() {
 	text := p.text
 	if !p.since.IsZero() {
-		text = fmt.Sprintf("%s  %s  $%s  %s", p.env.Now().Sub(p.since).Round(time.Second), count(p.used.Turns, "turn"), budget.MicroUSD(p.used.Cost), text)
+		text = fmt.Sprintf("%s  %s  $%s  %s", p.env.Now().Sub(p.since).Round(time.Second), countNoun(p.used.Turns, "turn"), budget.MicroUSD(p.used.Cost), text)
 		if p.stop == nil && p.env.After != nil {
 			p.stop = p.env.After(time.Second, func() {
 				p.mu.Lock()
 				defer p.mu.Unlock()
 				if p.stop != nil {
 					p.stop = nil
-					p.draw()
+					p.drawLine()
 				}
 			})
 		}
 	}
-	text = clipTo(secrets.RedactText(cell(text)), max(1, p.env.columns()-1))
+	text = clipTo(secrets.RedactText(cell(text)), max(1, p.env.terminalWidth()-1))
 	fmt.Fprintf(p.env.Stderr, "\r%s", padTo(text, p.wide))
 	p.wide = columnsOf(text)
 }
 
-// done clears the live line and stops its clock.
-func (p *progress) done() {
+// clearLine clears the live line and stops its clock.
+func (p *progress) clearLine() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if p.stop != nil {

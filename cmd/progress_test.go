@@ -27,23 +27,23 @@ func TestProgress(t *testing.T) {
 			t.Errorf("%q, want %q", got, line)
 		}
 	}
-	p.line("tides: claimed, attempt 1")
+	p.setLine("tides: claimed, attempt 1")
 	want("tides: claimed, attempt 1")
 	p.countTurn(session.Usage{})
 	now = now.Add(61 * time.Second)
 	p.countTurn(session.Usage{Turns: 2, Cost: 12_300})
-	p.line("tides: Read docs/tides.md")
+	p.setLine("tides: Read docs/tides.md")
 	want("1m1s  2 turns  $0.0123  tides: Read docs/tides.md")
 	now = now.Add(time.Second)
 	tick()
 	want("1m2s  2 turns  $0.0123  tides: Read docs/tides.md")
-	p.line("tides: Read docs/a/path/that/is/much/longer/than/the/line.md")
+	p.setLine("tides: Read docs/a/path/that/is/much/longer/than/the/line.md")
 	if got := last(); columnsOf(got) != 59 || !strings.HasSuffix(got, "…") {
 		t.Errorf("%q takes %d columns", got, columnsOf(got))
 	}
 	p.countTurn(session.Usage{}) // of the next task
 	want("0s  0 turns  $0.00  tides: Read docs/a/path/that/is/much/l…")
-	p.done()
+	p.clearLine()
 	if tick != nil {
 		t.Error("the clock runs on")
 	}

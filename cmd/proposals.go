@@ -74,16 +74,16 @@ func runProposalsList(c *cli.Context, env Env, b gate.Buffer) error {
 		list[i] = proposalOf(b, p)
 	}
 	return showList(env, c.Bool("json"), list, nothing, func(p proposalJSON) []string {
-		row := []string{p.ID, string(p.Severity), string(p.Source), string(p.Gate), since(env.Now(), p.TS), p.Reason}
+		row := []string{p.ID, string(p.Severity), string(p.Source), string(p.Gate), howLongAgo(env.Now(), p.TS), p.Reason}
 		if all {
-			row = append(row, p.became())
+			row = append(row, p.describeOutcome())
 		}
 		return row
 	})
 }
 
-// became is what became of a proposal, in a few words.
-func (j proposalJSON) became() string {
+// describeOutcome returns what became of a proposal, in a few words.
+func (j proposalJSON) describeOutcome() string {
 	d := j.Disposition
 	if d == nil {
 		return j.State
@@ -104,10 +104,10 @@ func openProposals(ctx context.Context, env Env) (gate.Buffer, error) {
 	if err != nil {
 		return gate.Buffer{}, err
 	}
-	return v.buffer()
+	return v.readBuffer()
 }
 
-func (v *view) buffer() (gate.Buffer, error) {
+func (v *view) readBuffer() (gate.Buffer, error) {
 	b, err := state.ReadProposals(v.bundle)
 	if err != nil {
 		return b, fmt.Errorf("%s/%w", v.cfg.Root, err)
@@ -115,13 +115,13 @@ func (v *view) buffer() (gate.Buffer, error) {
 	return b, nil
 }
 
-// proposals is the file in which a person proposes and disposes today, below the bundle root.
-func (w *workspace) proposals(name string) string {
-	return "proposals/" + strings.TrimSuffix(path.Base(w.day(name)), ".tsv") + ".jsonl"
+// proposalsFile returns the file in which a person proposes and disposes today, below the bundle root.
+func (w *workspace) proposalsFile(name string) string {
+	return "proposals/" + strings.TrimSuffix(path.Base(w.journalDay(name)), ".tsv") + ".jsonl"
 }
 
-// since is how long ago a moment was, in its largest unit.
-func since(now, then time.Time) string {
+// howLongAgo returns how long ago a moment was, in its largest unit.
+func howLongAgo(now, then time.Time) string {
 	d := max(now.Sub(then), 0)
 	switch {
 	case d >= 24*time.Hour:
@@ -153,7 +153,7 @@ func oneProposal(b gate.Buffer, id string) (gate.Proposal, error) {
 	return gate.Proposal{}, fmt.Errorf("%s: %d proposals begin like this; write more of the id, such as %s or %s", id, len(found), found[0].ID, found[1].ID)
 }
 
-// spokenSources are whom a person may propose for: for themselves, or for a sensor
+// spokenSources returns whom a person may propose for: for themselves, or for a sensor
 // or an evaluation whose report they hand in. Decay and agents speak for themselves.
 func spokenSources() []gate.Source {
 	return []gate.Source{gate.UserSignal, gate.Perception, gate.ContinuousEval}
@@ -201,32 +201,32 @@ func runProposalsAdd(c *cli.Context, env Env) error {
 	if err != nil {
 		return err
 	}
-	name, by, err := v.person(c.Context, "proposals add")
+	name, by, err := v.checkPerson(c.Context, "proposals add")
 	if err != nil {
 		return err
 	}
 	var done gate.Proposal
-	oid, err := v.write(c.Context, func(v *view) (repo.Changes, string, error) {
+	oid, err := v.writeAsPerson(c.Context, func(v *view) (repo.Changes, string, error) {
 		var ch repo.Changes
-		if ch, done, err = v.propose(c.Context, p, v.proposals(name)); err != nil {
+		if ch, done, err = v.appendProposal(c.Context, p, v.proposalsFile(name)); err != nil {
 			return nil, "", err
 		}
-		return ch, trailers("proposals: add "+done.ID, done.Reason, "Odd-By", by), nil
+		return ch, commitMessage("proposals: add "+done.ID, done.Reason, "Odd-By", by), nil
 	})
 	if err != nil {
 		return err
 	}
-	return show(env, c.Bool("json"), proposalJSON{Proposal: done, State: "open"}, []string{done.ID, string(done.Severity), string(done.Source), string(done.Gate), done.Reason, short(oid)})
+	return show(env, c.Bool("json"), proposalJSON{Proposal: done, State: "open"}, []string{done.ID, string(done.Severity), string(done.Source), string(done.Gate), done.Reason, shortID(oid)})
 }
 
-// propose appends p to a person's file. What is open already is not said twice.
-func (v *view) propose(ctx context.Context, p gate.Proposal, file string) (repo.Changes, gate.Proposal, error) {
+// appendProposal appends p to a person's file. What is open already is not said twice.
+func (v *view) appendProposal(ctx context.Context, p gate.Proposal, file string) (repo.Changes, gate.Proposal, error) {
 	s, err := v.slowLoop(ctx)
 	if err != nil {
 		return nil, p, err
 	}
 	if p.Task != "" {
-		t, err := v.task(p.Task)
+		t, err := v.findTask(p.Task)
 		if err != nil {
 			return nil, p, err
 		}
@@ -249,7 +249,7 @@ func (v *view) propose(ctx context.Context, p gate.Proposal, file string) (repo.
 	case len(done) == 0:
 		return nil, p, refuse("open", "proposals add: the same proposal is open already; odd gate proposals list shows it")
 	}
-	return repo.Changes{v.file(file): text}, done[0], nil
+	return repo.Changes{v.repoPath(file): text}, done[0], nil
 }
 
 func proposalsShow(env Env) *cli.Command {
@@ -272,9 +272,9 @@ func runProposalsShow(c *cli.Context, env Env, b gate.Buffer) error {
 	if j.Disposition == nil && !c.Bool("json") {
 		talk(env, "answer it: odd gate %s --because %s, or odd gate proposals reject %s --reason \"WHY\"", p.Gate, p.ID, p.ID)
 	}
-	return show(env, c.Bool("json"), j, fields(
+	return show(env, c.Bool("json"), j, fieldRows(
 		"proposal", p.ID, "at", p.TS.Format(time.RFC3339), "severity", string(p.Severity), "source", string(p.Source), "gate", string(p.Gate), "reason", p.Reason,
-		"lease", p.Lease, "task", p.Task, "run", p.Run, "key", p.Key, "state", j.became())...)
+		"lease", p.Lease, "task", p.Task, "run", p.Run, "key", p.Key, "state", j.describeOutcome())...)
 }
 
 func proposalsAccept(env Env) *cli.Command {
@@ -322,36 +322,36 @@ func runDispose(c *cli.Context, env Env, o gate.Disposition) error {
 		return err
 	}
 	verb := c.Command.Name
-	name, by, err := v.person(ctx, "proposals "+verb)
+	name, by, err := v.checkPerson(ctx, "proposals "+verb)
 	if err != nil {
 		return err
 	}
 	o.By, o.TS, o.ID = by, env.Now(), c.Args().First()
-	b, _, err := v.dispose(&o, v.proposals(name)) // what is refused is refused before a person is asked
+	b, _, err := v.appendDisposition(&o, v.proposalsFile(name)) // what is refused is refused before a person is asked
 	if err != nil {
 		return err
 	}
 	if p, _ := b.ByID(o.ID); p.Severity == gate.EmergencySeverity {
-		if _, err := v.human(ctx, "an emergency: "+p.Reason+"\n", "proposals "+verb+" "+p.ID, p.ID, c.Bool("yes")); err != nil {
+		if _, err := v.confirmHuman(ctx, "an emergency: "+p.Reason+"\n", "proposals "+verb+" "+p.ID, p.ID, c.Bool("yes")); err != nil {
 			return err
 		}
 	}
 	var said proposalJSON
-	oid, err := v.write(ctx, func(v *view) (repo.Changes, string, error) {
-		b, ch, err := v.dispose(&o, v.proposals(name))
+	oid, err := v.writeAsPerson(ctx, func(v *view) (repo.Changes, string, error) {
+		b, ch, err := v.appendDisposition(&o, v.proposalsFile(name))
 		p, _ := b.ByID(o.ID)
 		said = proposalJSON{p, o.Decision, &o}
-		return ch, trailers("proposals: "+verb+" "+o.ID, or(o.Reason, p.Reason), "Odd-Disposed", o.ID, "Odd-Act", o.Act, "Odd-By", o.By), err
+		return ch, commitMessage("proposals: "+verb+" "+o.ID, or(o.Reason, p.Reason), "Odd-Disposed", o.ID, "Odd-Act", o.Act, "Odd-By", o.By), err
 	})
 	if err != nil {
 		return err
 	}
-	return show(env, c.Bool("json"), said, []string{said.ID, said.State, by, short(oid)})
+	return show(env, c.Bool("json"), said, []string{said.ID, said.State, by, shortID(oid)})
 }
 
-// dispose appends what o says to a person's file.
-func (v *view) dispose(o *gate.Disposition, file string) (gate.Buffer, repo.Changes, error) {
-	b, err := v.buffer()
+// appendDisposition appends what o says to a person's file.
+func (v *view) appendDisposition(o *gate.Disposition, file string) (gate.Buffer, repo.Changes, error) {
+	b, err := v.readBuffer()
 	if err != nil {
 		return b, nil, err
 	}
@@ -361,10 +361,10 @@ func (v *view) dispose(o *gate.Disposition, file string) (gate.Buffer, repo.Chan
 	}
 	o.ID = p.ID
 	if old, ok := b.Dispositions[p.ID]; ok {
-		return b, nil, refuse("state", "proposal %s is already %s; that is final", p.ID, proposalJSON{State: old.Decision, Disposition: &old}.became())
+		return b, nil, refuse("state", "proposal %s is already %s; that is final", p.ID, proposalJSON{State: old.Decision, Disposition: &old}.describeOutcome())
 	}
 	if o.Decision == gate.Accepted {
-		if err := v.answers(p, o.Act); err != nil {
+		if err := v.checkAnswer(p, o.Act); err != nil {
 			return b, nil, err
 		}
 	}
@@ -373,12 +373,12 @@ func (v *view) dispose(o *gate.Disposition, file string) (gate.Buffer, repo.Chan
 		return b, nil, err
 	}
 	text, err := b.AppendDisposition(old, *o)
-	return b, repo.Changes{v.file(file): text}, err
+	return b, repo.Changes{v.repoPath(file): text}, err
 }
 
-// answers refuses an act that cannot have answered p: to accept a proposal is to
+// checkAnswer refuses an act that cannot have answered p: to accept a proposal is to
 // act on it, and only a gate acts.
-func (v *view) answers(p gate.Proposal, act string) error {
+func (v *view) checkAnswer(p gate.Proposal, act string) error {
 	way := "run odd gate " + string(p.Gate) + " --because " + p.ID
 	if act == "" {
 		return refuse("gate", "proposals accept %s: a proposal is accepted by running the gate it asks for; %s, or name a gate that was already run with --act G-…", p.ID, way)
@@ -389,12 +389,12 @@ func (v *view) answers(p gate.Proposal, act string) error {
 	}
 	chain, err := gate.ReadChain(b)
 	if err != nil {
-		return refuse("gate", "%s: cannot be read: %v; put it back with git restore %[1]s", v.file(gate.GatesPath), err)
+		return refuse("gate", "%s: cannot be read: %v; put it back with git restore %[1]s", v.repoPath(gate.GatesPath), err)
 	}
 	i := slices.IndexFunc(chain.Rows, func(r gate.Row) bool { return r.ID == act })
 	switch {
 	case i < 0:
-		return refuse("gate", "proposals accept %s: %s has no row %s; %s", p.ID, v.file(gate.GatesPath), act, way)
+		return refuse("gate", "proposals accept %s: %s has no row %s; %s", p.ID, v.repoPath(gate.GatesPath), act, way)
 	case chain.Rows[i].Gate != p.Gate:
 		return refuse("gate", "proposals accept %s: %s was the %s gate, and the proposal asks for the %s gate; %s", p.ID, act, chain.Rows[i].Gate, p.Gate, way)
 	case chain.Rows[i].TS.Before(p.TS):

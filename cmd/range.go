@@ -41,7 +41,7 @@ func checkHistory(c *cli.Context, env Env, spec string) error {
 	return runRange(c.Context, env, spec, how)
 }
 
-// boardEnd is where all of history ends: the board branch, into which a target
+// boardEnd returns where all of history ends: the board branch, into which a target
 // is merged too, or HEAD where odd.toml names none. A clone of one branch may have the
 // board only as its remote's.
 func boardEnd(env Env) (string, error) {
@@ -78,21 +78,21 @@ func runRange(ctx context.Context, env Env, spec string, how historyReport) erro
 	if err != nil {
 		return err
 	}
-	from, to, err := ends(ctx, r, spec)
+	from, to, err := resolveRange(ctx, r, spec)
 	if err != nil {
 		return err
 	}
 	p := newProgress(env)
 	report, err := proof.CheckScope(ctx, r, proof.Scope{From: from, To: to, Tell: func(done, all int) {
 		if done%tellEvery == 0 {
-			p.line(fmt.Sprintf("checking history: %d of %s", done, count(all, "commit")))
+			p.setLine(fmt.Sprintf("checking history: %d of %s", done, countNoun(all, "commit")))
 		}
 	}})
-	p.done()
+	p.clearLine()
 	if err != nil {
 		return fmt.Errorf("check %s: %w", spec, err)
 	}
-	proved := provedBy(report)
+	proved := newHistoryResult(report)
 	err = printProof(env, proved, how.format)
 	if how.format != asJSON && !how.quiet {
 		tellProof(env, report, how.explain)
@@ -100,13 +100,15 @@ func runRange(ctx context.Context, env Env, spec string, how historyReport) erro
 	return orFault(err, proved.Status != "OK")
 }
 
-// proved is what odd check --range --json prints.
-type proved struct {
+// historyResult is what odd check --range --json prints.
+type historyResult struct {
 	Status string `json:"status"` // OK or FINDINGS, as the exit code has it
 	proof.Report
 }
 
-func provedBy(report proof.Report) proved { return proved{statusOf(len(report.Findings)), report} }
+func newHistoryResult(report proof.Report) historyResult {
+	return historyResult{statusOf(len(report.Findings)), report}
+}
 
 // historyHere opens the repository whose history is to be judged, and refuses where
 // there is none, or not all of it.
@@ -116,7 +118,7 @@ func historyHere(env Env) (*repo.Repo, error) {
 		return nil, refuse("no-repository", "%s: not a git repository, so there is no history to check; run odd check without --range and --all", env.Dir)
 	}
 	if err == nil {
-		err = governable(r)
+		err = checkObjectFormat(r)
 	}
 	if err == nil && r.Shallow() {
 		return nil, refuse("shallow", "this clone is shallow, so part of its history is missing; run git fetch --unshallow (in CI: checkout with fetch-depth: 0)")
@@ -124,9 +126,9 @@ func historyHere(env Env) (*repo.Repo, error) {
 	return r, err
 }
 
-// ends resolves the two ends of A..B. A missing B is HEAD. An A of zeros, which
+// resolveRange resolves the two ends of A..B. A missing B is HEAD. An A of zeros, which
 // is what a forge calls the state before a branch's first push, is the beginning.
-func ends(ctx context.Context, r *repo.Repo, spec string) (from, to repo.OID, err error) {
+func resolveRange(ctx context.Context, r *repo.Repo, spec string) (from, to repo.OID, err error) {
 	a, b, ok := strings.Cut(spec, "..")
 	if !ok || a == "" || strings.HasPrefix(b, ".") {
 		return "", "", usage("check: --range %q; write it as A..B, or use --all", spec)
@@ -143,15 +145,15 @@ func ends(ctx context.Context, r *repo.Repo, spec string) (from, to repo.OID, er
 }
 
 // printProof prints the findings, one line each, or as code scanning and forges read them.
-func printProof(env Env, report proved, format string) error {
+func printProof(env Env, report historyResult, format string) error {
 	if format != asText {
-		var found []located
+		var found []reportFinding
 		for _, f := range report.Findings {
-			at := located{rule: proof.RuleOf(f.Invariant), severity: okf.Error, file: f.Path, line: f.Line, text: f.Text() + " (commit " + string(f.Commit) + ")"}
+			at := reportFinding{rule: proof.RuleOf(f.Invariant), severity: okf.Error, file: f.Path, line: f.Line, text: f.Text() + " (commit " + string(f.Commit) + ")"}
 			found = append(found, at)
 		}
 		for _, k := range report.Known {
-			found = append(found, located{rule: proof.RuleOf(k.Invariant), severity: okf.Info, file: k.Path, line: k.Line, text: fmt.Sprintf("acknowledged by %s, %s: %s (commit %s)", k.By, k.Reason, k.Message, k.Commit)})
+			found = append(found, reportFinding{rule: proof.RuleOf(k.Invariant), severity: okf.Info, file: k.Path, line: k.Line, text: fmt.Sprintf("acknowledged by %s, %s: %s (commit %s)", k.By, k.Reason, k.Message, k.Commit)})
 		}
 		return printFound(env, format, report, proofRules(), found)
 	}
@@ -160,7 +162,7 @@ func printProof(env Env, report proved, format string) error {
 		lines = append(lines, f.String())
 	}
 	for _, k := range report.Known {
-		lines = append(lines, fmt.Sprintf("acknowledged by %s at %s, %s: %s:%d: %s [invariant %d, %s]", k.By, k.Gate, k.Reason, k.Path, k.Line, k.Message, k.Invariant, short(k.Commit)))
+		lines = append(lines, fmt.Sprintf("acknowledged by %s at %s, %s: %s:%d: %s [invariant %d, %s]", k.By, k.Gate, k.Reason, k.Path, k.Line, k.Message, k.Invariant, shortID(k.Commit)))
 	}
 	for _, line := range lines {
 		if _, err := fmt.Fprintln(env.Stdout, strings.ReplaceAll(okf.Visible(line), "\n", " ")); err != nil {
@@ -170,7 +172,7 @@ func printProof(env Env, report proved, format string) error {
 	return nil
 }
 
-// proofRules are the invariants as the rules of a report.
+// proofRules returns the invariants as the rules of a report.
 func proofRules() []okf.Code {
 	var out []okf.Code
 	for _, r := range proof.Table() {
@@ -190,7 +192,7 @@ func tellProof(env Env, report proof.Report, explain bool) {
 	if n := len(report.Known); n > 0 {
 		known = fmt.Sprintf(", %d acknowledged", n)
 	}
-	talk(env, "checked %s, %d of them by odd or an agent: %s%s", count(report.Commits, "commit"), report.Machines, count(len(report.Findings), "finding"), known)
+	talk(env, "checked %s, %d of them by odd or an agent: %s%s", countNoun(report.Commits, "commit"), report.Machines, countNoun(len(report.Findings), "finding"), known)
 	for _, row := range report.Rows {
 		brief, _, more := strings.Cut(row.Attested, ";")
 		if more && !explain {
@@ -199,7 +201,7 @@ func tellProof(env Env, report proof.Report, explain bool) {
 		if explain {
 			brief = row.Attested
 		}
-		talk(env, "%2d %-21s %s checked: %d; %s", row.Invariant, row.Name, row.Unit, row.Checked, count(found[row.Invariant], "finding"))
+		talk(env, "%2d %-21s %s checked: %d; %s", row.Invariant, row.Name, row.Unit, row.Checked, countNoun(found[row.Invariant], "finding"))
 		talk(env, "   not provable from git: %s", brief)
 		if explain {
 			talk(env, "   read: %s", row.Evidence)

@@ -81,12 +81,12 @@ func runReconcile(c *cli.Context, env Env) error {
 	}
 	limit, _ := okf.ParseConfidence(w.cfg.Session.Cap)
 	items, err := reconcile.Merge(g, in, reconcile.Options{
-		Cap: limit, By: "odd/" + version(), Now: env.Now(), MaxAtoms: w.cfg.Session.MaxAtoms, FullScan: c.Bool("full-scan"),
+		Cap: limit, By: "odd/" + oddVersion(), Now: env.Now(), MaxAtoms: w.cfg.Session.MaxAtoms, FullScan: c.Bool("full-scan"),
 	})
 	if err != nil {
 		return err
 	}
-	if err := w.accept(c, g, items, in); err != nil {
+	if err := w.acceptGuarded(c, g, items, in); err != nil {
 		return err
 	}
 	if err := printItems(c, env, g, items); err != nil {
@@ -100,11 +100,11 @@ func runReconcile(c *cli.Context, env Env) error {
 	if c.Bool("dry-run") {
 		return nil
 	}
-	return w.repo.Write(writes(w.cfg.Root, items))
+	return w.repo.Write(landedFiles(w.cfg.Root, items))
 }
 
-// writes are the files of the items that land, as paths of the repository.
-func writes(root string, items []reconcile.Item) repo.Changes {
+// landedFiles returns the files of the items that land, as paths of the repository.
+func landedFiles(root string, items []reconcile.Item) repo.Changes {
 	ch := repo.Changes{}
 	for _, it := range items {
 		if it.Effect.Lands() {
@@ -144,9 +144,9 @@ func printItems(c *cli.Context, env Env, g *okf.Graph, items []reconcile.Item) e
 	return err
 }
 
-// accept turns the guarded items that o names into ones that land. The person is
+// acceptGuarded turns the guarded items that o names into ones that land. The person is
 // shown what each would write and types the ids on the terminal; anything else refuses.
-func (w *workspace) accept(c *cli.Context, g *okf.Graph, items []reconcile.Item, in []reconcile.Incoming) error {
+func (w *workspace) acceptGuarded(c *cli.Context, g *okf.Graph, items []reconcile.Item, in []reconcile.Incoming) error {
 	ids, dry := c.StringSlice("accept"), c.Bool("dry-run")
 	if len(ids) == 0 {
 		return nil
@@ -157,7 +157,7 @@ func (w *workspace) accept(c *cli.Context, g *okf.Graph, items []reconcile.Item,
 		if i < 0 {
 			return refuse("not-emitted", "accept %s: no such atom in the input; odd reconcile FILE --dry-run lists the atoms in it", id)
 		}
-		if why := unacceptable(items[i], in); why != "" {
+		if why := whyUnacceptable(items[i], in); why != "" {
 			return refuse("not-guarded", "--accept %s: not needed or not possible, because it is %s; %s", id, items[i].Effect, why)
 		}
 		taken = append(taken, i)
@@ -166,7 +166,7 @@ func (w *workspace) accept(c *cli.Context, g *okf.Graph, items []reconcile.Item,
 		}
 	}
 	if !dry {
-		if _, err := w.human(c.Context, "", "accept", strings.Join(ids, " "), false); err != nil {
+		if _, err := w.confirmHuman(c.Context, "", "accept", strings.Join(ids, " "), false); err != nil {
 			return err
 		}
 	}
@@ -181,9 +181,9 @@ func (w *workspace) accept(c *cli.Context, g *okf.Graph, items []reconcile.Item,
 	return nil
 }
 
-// unacceptable says why accepting an item makes no sense, "" when it does: it is
+// whyUnacceptable says why accepting an item makes no sense, "" when it does: it is
 // guarded, or it is an update that names no base.
-func unacceptable(it reconcile.Item, in []reconcile.Incoming) string {
+func whyUnacceptable(it reconcile.Item, in []reconcile.Incoming) string {
 	switch it.Effect {
 	case reconcile.Guarded:
 		return ""

@@ -12,7 +12,7 @@ import (
 	"github.com/odd-cli/odd/journal/repo"
 )
 
-func reject(env Env) *cli.Command {
+func rejectVerb(env Env) *cli.Command {
 	return command(&cli.Command{
 		Name:         "reject",
 		Usage:        "turn a proposal down; the next attempt is told the reason",
@@ -53,11 +53,11 @@ func runReject(c *cli.Context, env Env) error {
 	if err != nil {
 		return err
 	}
-	return v.reject(c.Context, t, o)
+	return v.rejectProposal(c.Context, t, o)
 }
 
-// reject turns down what t proposes, and ends the op that waits with it.
-func (v *view) reject(ctx context.Context, t board.Task, o rejection) error {
+// rejectProposal turns down what t proposes, and ends the op that waits with it.
+func (v *view) rejectProposal(ctx context.Context, t board.Task, o rejection) error {
 	if err := review.Rejectable(t); err != nil {
 		return err
 	}
@@ -65,7 +65,7 @@ func (v *view) reject(ctx context.Context, t board.Task, o rejection) error {
 	if err != nil {
 		return err
 	}
-	h, err := v.human(ctx, "", "reject "+string(t.ID), string(t.ID), o.yes)
+	h, err := v.confirmHuman(ctx, "", "reject "+string(t.ID), string(t.ID), o.yes)
 	if err != nil {
 		return err
 	}
@@ -74,7 +74,7 @@ func (v *view) reject(ctx context.Context, t board.Task, o rejection) error {
 		return err
 	}
 	var declined []board.Decline
-	if p, err := v.proposal(t); err == nil && o.ends == pipeline.Rejected && !o.retry {
+	if p, err := v.readProposal(t); err == nil && o.ends == pipeline.Rejected && !o.retry {
 		for _, a := range v.proposedAtoms(p) {
 			declined = append(declined, declineOf(a, oneLine(o.reason)))
 		}
@@ -82,16 +82,16 @@ func (v *view) reject(ctx context.Context, t board.Task, o rejection) error {
 	if b, err = review.Decline(b, t, declined, h, v.env.Now()); err != nil {
 		return err
 	}
-	ch := repo.Changes{v.file(t.Path): b}
-	op, err := v.open(t)
+	ch := repo.Changes{v.repoPath(t.Path): b}
+	op, err := v.openOp(t)
 	if err == nil {
-		err = v.conclude(ch, op, o.ends, o.reason)
+		err = v.concludeOp(ch, op, o.ends, o.reason)
 	}
 	if err != nil {
 		return err
 	}
-	msg := trailers("reject: "+or(t.Title, string(t.ID)), o.reason, "Odd-Task", string(t.ID), "Odd-Run", t.Result.Run, "Odd-Proposal", t.Result.Commit, "Odd-Op", idOf(op), "Odd-Rejected-By", h.By())
-	oid, err := v.amend(ctx, ch, msg)
+	msg := commitMessage("reject: "+or(t.Title, string(t.ID)), o.reason, "Odd-Task", string(t.ID), "Odd-Run", t.Result.Run, "Odd-Proposal", t.Result.Commit, "Odd-Op", idOf(op), "Odd-Rejected-By", h.By())
+	oid, err := v.commitFiles(ctx, ch, msg)
 	if err != nil {
 		return err
 	}
@@ -102,11 +102,11 @@ func (v *view) reject(ctx context.Context, t board.Task, o rejection) error {
 		talk(v.env, "%s: its files were merged without approval and stay; %s takes them out", t.ID, proof.TakeOut(left))
 	}
 	if len(declined) > 0 {
-		talk(v.env, "%s: no other task proposes %s again while the text stays as it is that they come from; odd task ready %[1]s has this one try again", t.ID, count(len(declined), "atom"))
+		talk(v.env, "%s: no other task proposes %s again while the text stays as it is that they come from; odd task ready %[1]s has this one try again", t.ID, countNoun(len(declined), "atom"))
 	}
 	state := "backlog"
 	if o.retry {
 		state = "ready"
 	}
-	return show(v.env, o.json, map[string]string{"task": string(t.ID), "state": state, "by": h.By(), "commit": string(oid)}, []string{string(t.ID), state, h.By(), short(oid)})
+	return show(v.env, o.json, map[string]string{"task": string(t.ID), "state": state, "by": h.By(), "commit": string(oid)}, []string{string(t.ID), state, h.By(), shortID(oid)})
 }

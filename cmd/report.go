@@ -13,10 +13,10 @@ import (
 	"github.com/odd-cli/odd/okf"
 )
 
-// located is one finding of a check or an audit, in the shape all the writers
+// reportFinding is one finding of a check or an audit, in the shape all the writers
 // here share. Every text in it is somebody else's: it is shown through
 // okf.Visible.
-type located struct {
+type reportFinding struct {
 	rule     string
 	severity okf.Severity
 	file     string // slash-separated, from the top of the repository; "" where it is about no file
@@ -34,7 +34,7 @@ const (
 	asGitHub = "github"
 )
 
-// formatFlags are the flags of every verb that reports findings.
+// formatFlags returns the flags of every verb that reports findings.
 func formatFlags() []cli.Flag {
 	return []cli.Flag{
 		jsonFlag(),
@@ -43,7 +43,7 @@ func formatFlags() []cli.Flag {
 	}
 }
 
-// formatOf is the one format the flags ask for.
+// formatOf returns the one format the flags ask for.
 func formatOf(c *cli.Context) (string, error) {
 	format := asText
 	for _, f := range []string{asJSON, asSARIF, asGitHub} {
@@ -58,7 +58,7 @@ func formatOf(c *cli.Context) (string, error) {
 	return format, nil
 }
 
-// formatNamed is the value of --format, one of all, or json by --json.
+// formatNamed returns the value of --format, one of all, or json by --json.
 func formatNamed(c *cli.Context, all ...string) (string, error) {
 	format := c.String("format")
 	if c.Bool("json") {
@@ -73,7 +73,7 @@ func formatNamed(c *cli.Context, all ...string) (string, error) {
 
 // printFound prints value as JSON, whose shape is each verb's own, or findings in another
 // format.
-func printFound(env Env, format string, value any, rules []okf.Code, found []located) error {
+func printFound(env Env, format string, value any, rules []okf.Code, found []reportFinding) error {
 	switch format {
 	case asJSON:
 		return printJSON(env, value)
@@ -87,7 +87,7 @@ func printFound(env Env, format string, value any, rules []okf.Code, found []loc
 
 // printLocated prints one line a finding, as compilers do. Of a rule with more than
 // 20 it prints the first five, and at the end how many more there are.
-func printLocated(env Env, found []located) error {
+func printLocated(env Env, found []reportFinding) error {
 	const most, few = 20, 5
 	colour := map[okf.Severity]string{okf.Error: "31", okf.Warn: "33"}
 	times, printed := map[string]int{}, map[string]int{}
@@ -103,7 +103,7 @@ func printLocated(env Env, found []located) error {
 			continue
 		}
 		printed[f.rule]++
-		if _, err := fmt.Fprintf(env.Stdout, "%s: %s: %s [%s]\n", cell(f.place), env.paint(colour[f.severity], string(f.severity)), cell(f.text), cell(f.rule)); err != nil {
+		if _, err := fmt.Fprintf(env.Stdout, "%s: %s: %s [%s]\n", cell(f.place), env.paintText(colour[f.severity], string(f.severity)), cell(f.text), cell(f.rule)); err != nil {
 			return err
 		}
 	}
@@ -117,7 +117,7 @@ func printLocated(env Env, found []located) error {
 
 // printGitHub prints the workflow commands that make GitHub show findings beside
 // the lines they are about.
-func printGitHub(env Env, found []located) error {
+func printGitHub(env Env, found []reportFinding) error {
 	data := strings.NewReplacer("%", "%25", "\r", "%0D", "\n", "%0A")
 	property := strings.NewReplacer("%", "%25", "\r", "%0D", "\n", "%0A", ":", "%3A", ",", "%2C")
 	for _, f := range found {
@@ -135,7 +135,7 @@ func printGitHub(env Env, found []located) error {
 
 // printSARIF prints one run of SARIF 2.1.0. A rule that is not in the table is added to
 // it, so that every result has its index.
-func printSARIF(env Env, rules []okf.Code, found []located) error {
+func printSARIF(env Env, rules []okf.Code, found []reportFinding) error {
 	type object map[string]any
 	index, table, results := map[string]int{}, []object{}, []object{}
 	add := func(r okf.Code) int {
@@ -152,7 +152,7 @@ func printSARIF(env Env, rules []okf.Code, found []located) error {
 	for _, f := range found {
 		result := object{
 			"ruleId": okf.Visible(f.rule), "ruleIndex": add(okf.Code{Name: f.rule, Severity: f.severity, About: f.rule}), "level": sarifLevel(f.severity),
-			"message": object{"text": okf.Visible(f.text)}, "partialFingerprints": object{"odd/v1": f.fingerprint(before)},
+			"message": object{"text": okf.Visible(f.text)}, "partialFingerprints": object{"odd/v1": f.newFingerprint(before)},
 		}
 		if file := okf.Visible(or(f.file, f.near)); file != "" {
 			u := url.URL{Path: file}
@@ -165,14 +165,14 @@ func printSARIF(env Env, rules []okf.Code, found []located) error {
 		results = append(results, result)
 	}
 	run := object{
-		"tool":               object{"driver": object{"name": "odd", "version": version(), "rules": table}},
+		"tool":               object{"driver": object{"name": "odd", "version": oddVersion(), "rules": table}},
 		"originalUriBaseIds": object{"SRCROOT": object{}}, // the top of the repository, as the report's reader knows it
 		"results":            results,
 	}
 	return printJSON(env, object{"$schema": "https://json.schemastore.org/sarif-2.1.0.json", "version": "2.1.0", "runs": []object{run}})
 }
 
-// sarifLevel is a severity as SARIF says it.
+// sarifLevel returns a severity as SARIF says it.
 func sarifLevel(s okf.Severity) string {
 	switch s {
 	case okf.Error, okf.Warn:
@@ -181,10 +181,10 @@ func sarifLevel(s okf.Severity) string {
 	return "note"
 }
 
-// fingerprint names a finding by what it says and where, without its line, so
+// newFingerprint names a finding by what it says and where, without its line, so
 // that it keeps its name while lines move; before counts those that would have
 // the same one.
-func (f located) fingerprint(before map[string]int) string {
+func (f reportFinding) newFingerprint(before map[string]int) string {
 	key := f.rule + "\x00" + f.file + "\x00" + f.text
 	before[key]++
 	sum := sha256.Sum256(fmt.Appendf(nil, "%s\x00%d", key, before[key]))

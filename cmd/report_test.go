@@ -24,7 +24,7 @@ func written(t *testing.T, print func(Env) error) string {
 func TestGitHubEscapes(t *testing.T) {
 	t.Parallel()
 	got := written(t, func(env Env) error {
-		return printGitHub(env, []located{
+		return printGitHub(env, []reportFinding{
 			{rule: "a,b:c", severity: okf.Error, file: "x,y:z%.md", line: 3, text: "100% sure\r\n::error::fake\nend\u202e"},
 			{rule: "r", severity: okf.Warn, text: "about no file"},
 			{rule: "r", severity: okf.Info, file: "a.md", text: "a whole file: one, two"},
@@ -42,7 +42,7 @@ func TestGitHubEscapes(t *testing.T) {
 // and code scanning on top of it.
 func TestSARIF(t *testing.T) {
 	t.Parallel()
-	found := []located{
+	found := []reportFinding{
 		{rule: "known", severity: okf.Error, file: "a b/c#d%.md", line: 7, text: "first\u202e"},
 		{rule: "known", severity: okf.Error, file: "a b/c#d%.md", line: 9, text: "first\u202e"},
 		{rule: "stranger", severity: okf.Info, text: "about no file"},
@@ -70,7 +70,7 @@ func TestSARIF(t *testing.T) {
 	}
 	moved := found[0]
 	moved.line = 70
-	again := parseSARIF(t, written(t, func(env Env) error { return printSARIF(env, rules, []located{moved}) }))
+	again := parseSARIF(t, written(t, func(env Env) error { return printSARIF(env, rules, []reportFinding{moved}) }))
 	if a, b := first.PartialFingerprints["odd/v1"], again.Runs[0].Results[0].PartialFingerprints["odd/v1"]; a != b {
 		t.Errorf("the fingerprint follows the line: %s, %s", a, b)
 	}

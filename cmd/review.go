@@ -80,7 +80,7 @@ func runQueue(ctx context.Context, env Env, asJSON bool) error {
 		return err
 	}
 	w.tasksOnly = true
-	v, err := w.view(ctx, false)
+	v, err := w.readBoard(ctx, false)
 	if err != nil {
 		return err
 	}
@@ -90,13 +90,13 @@ func runQueue(ctx context.Context, env Env, asJSON bool) error {
 		if err != nil {
 			return err
 		}
-		p, err := v.proposal(t)
+		p, err := v.readProposal(t)
 		if err != nil {
 			talk(env, "%v", err)
 			continue
 		}
 		list = append(list, p)
-		rows = append(rows, []string{string(t.ID), holds(p.Counts, len(p.Paths)-len(p.Atoms(v.cfg.Root))), "$" + budget.MicroUSD(p.Cost).String(), p.Branch, t.Title})
+		rows = append(rows, []string{string(t.ID), describeCounts(p.Counts, len(p.Paths)-len(p.Atoms(v.cfg.Root))), "$" + budget.MicroUSD(p.Cost).String(), p.Branch, t.Title})
 	}
 	if len(waiting) == 0 && !asJSON {
 		talk(env, "review: no proposal waits for you; odd task list shows the tasks")
@@ -109,22 +109,22 @@ func runReview(ctx context.Context, env Env, name string, stat, asJSON bool) err
 	if err != nil {
 		return err
 	}
-	at, bound := v.bind(ctx, t, p)
-	if at.change, err = v.judgement(t, at.landed); err != nil {
+	at, bound := v.bindProposal(ctx, t, p)
+	if at.change, err = v.readJudgement(t, at.landed); err != nil {
 		return err
 	}
 	if bound == nil {
-		_, bound = v.deciding(ctx, t, p, at)
+		_, bound = v.findDecidable(ctx, t, p, at)
 	}
 	if asJSON {
 		return printJSON(env, struct {
 			review.Proposal
-			Change *judged  `json:"change,omitempty"`
-			Read   []string `json:"read_and_moved,omitempty"`
-			Bound  string   `json:"not_approvable,omitempty"`
-		}{p, at.change, at.read, text(bound)})
+			Change *changeCard `json:"change,omitempty"`
+			Read   []string    `json:"read_and_moved,omitempty"`
+			Bound  string      `json:"not_approvable,omitempty"`
+		}{p, at.change, at.read, errorText(bound)})
 	}
-	card, err := v.card(ctx, t, p, at, len(p.Paths))
+	card, err := v.proposalCard(ctx, t, p, at, len(p.Paths))
 	if err != nil {
 		return err
 	}
@@ -145,7 +145,7 @@ func runReview(ctx context.Context, env Env, name string, stat, asJSON bool) err
 	return err
 }
 
-func text(err error) string {
+func errorText(err error) string {
 	if err == nil {
 		return ""
 	}
@@ -159,8 +159,8 @@ const (
 	mostHeld = 20
 )
 
-// card is what a person decides from. Of the files it names at most so many.
-func (v *view) card(ctx context.Context, t board.Task, p review.Proposal, at onto, most int) (string, error) {
+// proposalCard returns the summary that a person decides from. It names at most so many files.
+func (v *view) proposalCard(ctx context.Context, t board.Task, p review.Proposal, at landingSite, most int) (string, error) {
 	proposed := v.proposedAtoms(p)
 	files, err := v.fileList(ctx, p, proposed)
 	if err != nil {
@@ -197,32 +197,32 @@ func (v *view) card(ctx context.Context, t board.Task, p review.Proposal, at ont
 	for i, n := range p.Notes {
 		line([]string{"notes", ""}[min(i, 1)], "%s", n)
 	}
-	for _, l := range at.change.lines() {
+	for _, l := range at.change.cardLines() {
 		line(l[0], "%s", l[1])
 	}
 	if len(at.read) > 0 {
 		line("warning", "inputs changed since the agent read them: %s", strings.Join(at.read, ", "))
 	}
-	line("made by", "%s, role %s, %s", madeBy(p.Substrate), p.Role, count(int(p.Turns), "turn"))
+	line("made by", "%s, role %s, %s", madeBy(p.Substrate), p.Role, countNoun(int(p.Turns), "turn"))
 	line("sandbox", "%s", describeSandbox(p.Sandbox))
 	for _, l := range sessionLines(p.Contract) {
 		line(l[0], "%s", l[1])
 	}
 	line("cost", "$%s", budget.MicroUSD(p.Cost))
 	line("done when", "%s", strings.Join(t.Acceptance, "; "))
-	endorsed, err := v.endorsers(ctx, t)
+	endorsed, err := v.listEndorsers(ctx, t)
 	if err != nil {
 		return "", err
 	}
 	for _, who := range endorsed {
 		line("endorsed", "by %s", who)
 	}
-	if m, err := v.missingApprovers(ctx, t, part{Proposal: p}); err != nil {
+	if m, err := v.missingApprovers(ctx, t, takenPart{Proposal: p}); err != nil {
 		return "", err
 	} else if len(m) > 0 {
 		line("approvers", "%s", waitsFor(m))
 	}
-	line("commit", "%s on branch %s, made from %s", short(repo.OID(p.Commit)), p.Branch, short(repo.OID(p.Base)))
+	line("commit", "%s on branch %s, made from %s", shortID(repo.OID(p.Commit)), p.Branch, shortID(repo.OID(p.Base)))
 	line("trace", "%s", p.Trace)
 	return b.String(), nil
 }
@@ -240,7 +240,7 @@ func madeBy(substrate string) string {
 	return "an agent (" + substrate + ")"
 }
 
-// inWords is holds for the card, where nobody has read yet what is counted.
+// inWords is describeCounts for the card, where the reader does not know yet what is counted.
 func inWords(p review.Proposal, root string) string {
 	var parts []string
 	for _, e := range slices.Sorted(maps.Keys(p.Counts)) {
@@ -253,10 +253,10 @@ func inWords(p review.Proposal, root string) string {
 			parts = append(parts, fmt.Sprintf("%d kept out (%s)", p.Counts[e], e))
 			continue
 		}
-		parts = append(parts, count(p.Counts[e], atoms))
+		parts = append(parts, countNoun(p.Counts[e], atoms))
 	}
 	if files := len(p.Paths) - len(p.Atoms(root)); files > 0 {
-		parts = append(parts, count(files, "changed file"))
+		parts = append(parts, countNoun(files, "changed file"))
 	}
 	return or(strings.Join(parts, ", "), "nothing")
 }
@@ -289,7 +289,7 @@ func describeSandbox(held string) string {
 	return "on: " + strings.Join(on, ", ")
 }
 
-// sessionLines are the lines about the contract a proposal was made under: as
+// sessionLines returns the lines about the contract a proposal was made under: as
 // whom, from what, and what was put aside for it. A session without a role, a
 // profile or a handoff has none.
 func sessionLines(c *review.Contract) (lines [][2]string) {
@@ -322,7 +322,7 @@ func sessionLines(c *review.Contract) (lines [][2]string) {
 	return append(lines, [2]string{"override", why})
 }
 
-// fileList is the proposal's files but for its atoms, a line each: how many lines each
+// fileList returns the proposal's files but for its atoms, a line each: how many lines each
 // gains and loses, the kind of change, the path. Those with the most changed lines come
 // first.
 func (v *view) fileList(ctx context.Context, p review.Proposal, atoms []proposedAtom) ([]string, error) {
@@ -354,20 +354,20 @@ func (v *view) fileList(ctx context.Context, p review.Proposal, atoms []proposed
 	return out, nil
 }
 
-// holds is "3 added, 1 updated, 2 files changed".
-func holds(atoms map[string]int, files int) string {
+// describeCounts returns "3 added, 1 updated, 2 files changed".
+func describeCounts(atoms map[string]int, files int) string {
 	if files == 0 {
-		return effects(atoms)
+		return describeEffects(atoms)
 	}
-	changed := count(files, "file") + " changed"
+	changed := countNoun(files, "file") + " changed"
 	if len(atoms) > 0 {
-		return effects(atoms) + ", " + changed
+		return describeEffects(atoms) + ", " + changed
 	}
 	return changed
 }
 
-// effects is "3 added, 1 updated".
-func effects(n map[string]int) string {
+// describeEffects returns "3 added, 1 updated".
+func describeEffects(n map[string]int) string {
 	var parts []string
 	for _, e := range slices.Sorted(maps.Keys(n)) {
 		parts = append(parts, fmt.Sprintf("%d %s", n[e], e))
@@ -387,9 +387,9 @@ func runRefresh(ctx context.Context, env Env, name string, asJSON bool) error {
 	}
 	o.Task = name
 	p := newProgress(env)
-	o.Progress = p.line
+	o.Progress = p.setLine
 	out, err := drain.Refresh(ctx, w.repo, o)
-	p.done()
+	p.clearLine()
 	if err != nil {
 		return err
 	}

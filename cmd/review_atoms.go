@@ -18,7 +18,7 @@ import (
 	"github.com/odd-cli/odd/persona/handoff"
 )
 
-// atomList is a line for each atom of a proposal, by type: the type, what the proposal
+// atomList returns a line for each atom of a proposal, by type: the type, what the proposal
 // does, the id, the first place that it comes from, and a title that says more than the id.
 func atomList(atoms []proposedAtom) (lines [][2]string) {
 	atoms = slices.SortedStableFunc(slices.Values(atoms), func(a, b proposedAtom) int {
@@ -36,21 +36,21 @@ func atomList(atoms []proposedAtom) (lines [][2]string) {
 		if handoff.Slug(title) == string(a.ID) {
 			title = ""
 		}
-		lines = append(lines, [2]string{kind, strings.TrimRight(fmt.Sprintf("%-7s  %-*s  %s  %s", a.effect(), id, a.ID, a.from(), title), " ")})
+		lines = append(lines, [2]string{kind, strings.TrimRight(fmt.Sprintf("%-7s  %-*s  %s  %s", a.effectWord(), id, a.ID, a.firstSource(), title), " ")})
 	}
 	return lines
 }
 
-// effect is what a proposal does to an atom.
-func (a proposedAtom) effect() string {
+// effectWord returns what a proposal does to an atom.
+func (a proposedAtom) effectWord() string {
 	if a.at.Base == "" {
 		return "new"
 	}
 	return "changed"
 }
 
-// from is the first place that an atom comes from, and how many more there are.
-func (a proposedAtom) from() string {
+// firstSource returns the first place that an atom comes from, and how many more there are.
+func (a proposedAtom) firstSource() string {
 	if len(a.Sources) == 0 {
 		return "(no source)"
 	}
@@ -70,8 +70,8 @@ func (a proposedAtom) from() string {
 	return at
 }
 
-// cited is a text that an atom cites, as the session read it.
-type cited struct {
+// citation is a text that an atom cites, as the session read it.
+type citation struct {
 	Resource string   `json:"resource"`
 	From     int      `json:"from,omitempty"` // its first line; 0 for a source that names no lines
 	Lines    []string `json:"lines,omitempty"`
@@ -79,28 +79,28 @@ type cited struct {
 }
 
 // citedBy reads the texts that an atom cites in the commit its session worked on.
-func (v *view) citedBy(a proposedAtom, base repo.OID) ([]cited, error) {
+func (v *view) citedBy(a proposedAtom, base repo.OID) ([]citation, error) {
 	files, err := v.repo.Tree(base)
 	if err != nil {
 		return nil, err
 	}
-	var out []cited
+	var out []citation
 	for _, s := range a.Sources {
 		places := okf.ReadPlaces(s.Title)
 		b, err := fs.ReadFile(files, s.Resource)
 		switch {
 		case err != nil:
-			out = append(out, cited{Resource: s.Resource, Missing: "it is no file of the commit that the agent read"})
+			out = append(out, citation{Resource: s.Resource, Missing: "it is no file of the commit that the agent read"})
 			continue
 		case len(places) == 0:
-			out = append(out, cited{Resource: s.Resource, Missing: "the atom names no lines of it"})
+			out = append(out, citation{Resource: s.Resource, Missing: "the atom names no lines of it"})
 			continue
 		}
 		all := strings.Split(strings.TrimSuffix(string(b), "\n"), "\n")
 		for _, p := range places {
-			c := cited{Resource: s.Resource, From: p[0]}
+			c := citation{Resource: s.Resource, From: p[0]}
 			if p[1] > len(all) {
-				c.Missing = fmt.Sprintf("it has %s", count(len(all), "line"))
+				c.Missing = fmt.Sprintf("it has %s", countNoun(len(all), "line"))
 			} else {
 				c.Lines = all[p[0]-1 : p[1]]
 			}
@@ -112,9 +112,9 @@ func (v *view) citedBy(a proposedAtom, base repo.OID) ([]cited, error) {
 
 // atomBeside shows an atom of a proposal, as a diff where it was there before, and the
 // text that it cites.
-func (v *view) atomBeside(a proposedAtom, texts []cited) string {
+func (v *view) atomBeside(a proposedAtom, texts []citation) string {
 	var b bytes.Buffer
-	fmt.Fprintf(&b, "%s\n\n", strings.Join(strings.Fields(fmt.Sprintf("%s %s: %s %s", a.effect(), a.Type, a.ID, cell(a.Title))), " "))
+	fmt.Fprintf(&b, "%s\n\n", strings.Join(strings.Fields(fmt.Sprintf("%s %s: %s %s", a.effectWord(), a.Type, a.ID, cell(a.Title))), " "))
 	if before, err := v.repo.Blob(repo.OID(a.at.Base)); a.at.Base != "" && err == nil {
 		b.Write(diff.Diff("a/"+a.at.Path, before, "b/"+a.at.Path, a.Bytes()))
 	} else {
@@ -154,16 +154,16 @@ func runReviewAtom(ctx context.Context, env Env, name, id string, asJSON bool) e
 	if asJSON {
 		return printJSON(env, struct {
 			review.Path
-			ID     okf.ID  `json:"id"`
-			Effect string  `json:"effect"`
-			Text   string  `json:"text"`
-			Cited  []cited `json:"cited"`
-		}{atoms[i].at, atoms[i].ID, atoms[i].effect(), string(atoms[i].Bytes()), texts})
+			ID     okf.ID     `json:"id"`
+			Effect string     `json:"effect"`
+			Text   string     `json:"text"`
+			Cited  []citation `json:"cited"`
+		}{atoms[i].at, atoms[i].ID, atoms[i].effectWord(), string(atoms[i].Bytes()), texts})
 	}
 	if _, err = io.WriteString(env.Stdout, diffText(env, v.atomBeside(atoms[i], texts))); err != nil || !env.Terminal || v.mayDecide(ctx, "review") != nil {
 		return err
 	}
-	w, _, err := v.walk(p) // a person at a terminal saw it
+	w, _, err := v.readWalk(p) // a person at a terminal saw it
 	if _, shown := w.Of(atoms[i].at); err != nil || shown {
 		return err
 	}

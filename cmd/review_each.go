@@ -24,15 +24,15 @@ import (
 	"github.com/odd-cli/odd/okf"
 )
 
-// walkFile is where this clone keeps what its user decided about the proposals of a task.
+// walkFile returns where this clone keeps what its user decided about the proposals of a task.
 func (v *view) walkFile(t okf.ID) (string, error) {
 	dir, err := v.repo.Room("review")
 	return filepath.Join(dir, fmt.Sprintf("%x.json", sha256.Sum256([]byte(t)))), err
 }
 
-// walk is what this clone's user saw and decided about p, and how many decisions about an
+// readWalk returns what this clone's user saw and decided about p, and how many decisions about an
 // older proposal no longer count.
-func (v *view) walk(p review.Proposal) (w review.Walk, dropped int, err error) {
+func (v *view) readWalk(p review.Proposal) (w review.Walk, dropped int, err error) {
 	name, err := v.walkFile(p.Task)
 	if err != nil {
 		return w, 0, err
@@ -75,13 +75,13 @@ func (v *view) takeWalk(p review.Proposal, o *approval) (string, error) {
 	if o.noWalk {
 		return "", nil
 	}
-	w, dropped, err := v.walk(p)
+	w, dropped, err := v.readWalk(p)
 	n, all := w.Count(""), len(v.proposedAtoms(p))
 	switch {
 	case err != nil || n+dropped == 0:
 		return "", err
 	case n < all:
-		return "", refuse("state", "approve %s: odd review --each left %s undecided; to go on, run odd review %[1]s --each; to take all of them as proposed, run odd approve %[1]s --no-walk", p.Task, count(all-n, "atom"))
+		return "", refuse("state", "approve %s: odd review --each left %s undecided; to go on, run odd review %[1]s --each; to take all of them as proposed, run odd approve %[1]s --no-walk", p.Task, countNoun(all-n, "atom"))
 	case o.verify.All || len(o.verify.Only)+len(o.without) > 0:
 		return "", refuse("state", "approve %s: odd review --each decided about every atom; leave the flags out, or add --no-walk to do without what was decided there", p.Task)
 	}
@@ -122,29 +122,29 @@ func runReviewEach(ctx context.Context, env Env, name string) error {
 	defer tty.Close()
 	w.tty, w.in = tty, bufio.NewReader(tty)
 	var dropped int
-	if w.walk, dropped, err = v.walk(p); err != nil {
+	if w.walk, dropped, err = v.readWalk(p); err != nil {
 		return err
 	}
 	if dropped > 0 {
-		w.say("%s changed since you decided; decide again\n", count(dropped, "atom"))
+		w.writeTTY("%s changed since you decided; decide again\n", countNoun(dropped, "atom"))
 	}
-	if err := w.through(ctx); err != nil {
+	if err := w.askAll(ctx); err != nil {
 		return err
 	}
-	talk(env, "review %s: %s", t.ID, w.summary())
+	talk(env, "review %s: %s", t.ID, w.summaryLine())
 	return nil
 }
 
-// through asks about the atoms from the first undecided one on, until the person quits
+// askAll asks about the atoms from the first undecided one on, until the person quits
 // or has decided the last.
-func (w *walker) through(ctx context.Context) error {
+func (w *walker) askAll(ctx context.Context) error {
 	open := func(a proposedAtom) bool { d, _ := w.walk.Of(a.at); return d.Take == "" }
 	for i := max(0, slices.IndexFunc(w.atoms, open)); i < len(w.atoms); {
-		if err := w.show(i); err != nil {
+		if err := w.showAtom(i); err != nil {
 			return err
 		}
 		d, _ := w.walk.Of(w.atoms[i].at)
-		key, err := w.ask(ctx, fmt.Sprintf("(%d/%d) %saccept, verify, leave out, edit, next, back, quit [a,v,l,e,n,b,q]? ", i+1, len(w.atoms), soFar(d)))
+		key, err := w.askLine(ctx, fmt.Sprintf("(%d/%d) %saccept, verify, leave out, edit, next, back, quit [a,v,l,e,n,b,q]? ", i+1, len(w.atoms), soFar(d)))
 		if err != nil {
 			return err
 		}
@@ -156,12 +156,12 @@ func (w *walker) through(ctx context.Context) error {
 			d.Take = review.Verified
 		case "l", "leave", "leave out":
 			d.Take = review.Leave
-			if d.Reason, err = w.ask(ctx, "why (Enter for no reason)? "); err != nil {
+			if d.Reason, err = w.askLine(ctx, "why (Enter for no reason)? "); err != nil {
 				return err
 			}
 		case "e", "edit":
-			if err := w.edit(ctx, w.atoms[i], d); err != nil {
-				w.say("%v\n", err)
+			if err := w.editAtom(ctx, w.atoms[i], d); err != nil {
+				w.writeTTY("%v\n", err)
 			}
 			continue
 		case "n", "next":
@@ -173,10 +173,10 @@ func (w *walker) through(ctx context.Context) error {
 		case "q", "quit":
 			return nil
 		default:
-			w.say("%s", eachKeys)
+			w.writeTTY("%s", eachKeys)
 			continue
 		}
-		if err := w.decide(d); err != nil {
+		if err := w.keepDecision(d); err != nil {
 			return err
 		}
 		i++
@@ -192,38 +192,38 @@ const eachKeys = "a  accept: take it as it is\n" +
 	"b  back: go to the one before\n" +
 	"q  quit: stop here; the same command goes on later\n"
 
-// soFar is what was decided about an atom, for the question.
+// soFar returns what was decided about an atom, for the question.
 func soFar(d review.Decided) string {
 	if d.Take == "" {
 		return ""
 	}
-	return "now: " + string(d.Take) + because(d.Reason) + "; "
+	return "now: " + string(d.Take) + reasonSuffix(d.Reason) + "; "
 }
 
-// show shows an atom beside its sources, and notes that it was shown.
-func (w *walker) show(i int) error {
+// showAtom shows an atom beside its sources, and notes that it was shown.
+func (w *walker) showAtom(i int) error {
 	a := w.atoms[i]
 	texts, err := w.citedBy(a, repo.OID(w.Base))
 	if err != nil {
 		return err
 	}
-	w.say("\n%s\n", w.atomBeside(a, texts))
+	w.writeTTY("\n%s\n", w.atomBeside(a, texts))
 	d, _ := w.walk.Of(a.at)
 	if d.Edited != nil {
-		w.say("your edit:\n%s\n", diff.Diff("proposed", a.Bytes(), "edited", d.Edited))
+		w.writeTTY("your edit:\n%s\n", diff.Diff("proposed", a.Bytes(), "edited", d.Edited))
 	}
 	d.ID = a.ID
-	return w.decide(d)
+	return w.keepDecision(d)
 }
 
-// decide keeps what the person saw or decided.
-func (w *walker) decide(d review.Decided) error {
+// keepDecision keeps what the person saw or decided.
+func (w *walker) keepDecision(d review.Decided) error {
 	w.walk = w.walk.With(d)
 	return w.keepWalk(w.Task, w.walk)
 }
 
-// edit has the person change the file of an atom; what it was decided counts no more.
-func (w *walker) edit(ctx context.Context, a proposedAtom, d review.Decided) error {
+// editAtom has the person change the file of an atom; what it was decided counts no more.
+func (w *walker) editAtom(ctx context.Context, a proposedAtom, d review.Decided) error {
 	editor := strings.Fields(w.env.Getenv("EDITOR"))
 	if len(editor) == 0 {
 		return errors.New("$EDITOR is not set; quit, set it, and run the command again")
@@ -252,19 +252,19 @@ func (w *walker) edit(ctx context.Context, a proposedAtom, d review.Decided) err
 		return fmt.Errorf("%w; nothing is kept yet, and e opens your edit again", err)
 	}
 	delete(w.draft, a.at.Path)
-	return w.decide(d)
+	return w.keepDecision(d)
 }
 
-// say writes to the terminal, which obeys nothing that an agent wrote.
-func (w *walker) say(format string, args ...any) {
+// writeTTY writes to the terminal, which obeys nothing that an agent wrote.
+func (w *walker) writeTTY(format string, args ...any) {
 	at := w.env
 	at.Terminal = true
 	_, _ = io.WriteString(w.tty, diffText(at, fmt.Sprintf(format, args...)))
 }
 
-// ask is a line that the person types; where the terminal ends, they quit.
-func (w *walker) ask(ctx context.Context, prompt string) (string, error) {
-	w.say("%s", prompt)
+// askLine returns a line that the person types; where the terminal ends, they quit.
+func (w *walker) askLine(ctx context.Context, prompt string) (string, error) {
+	w.writeTTY("%s", prompt)
 	return awaitAnswer(ctx, w.tty, func() (string, error) {
 		line, err := w.in.ReadString('\n')
 		if line = oneLine(line); err != nil && line == "" {
@@ -274,10 +274,10 @@ func (w *walker) ask(ctx context.Context, prompt string) (string, error) {
 	})
 }
 
-// summary says what is decided and what to do next.
-func (w *walker) summary() string {
+// summaryLine says what is decided and what to do next.
+func (w *walker) summaryLine() string {
 	n := w.walk.Count("")
-	out := fmt.Sprintf("%d of %s decided: %s", n, count(len(w.atoms), "atom"), w.walk)
+	out := fmt.Sprintf("%d of %s decided: %s", n, countNoun(len(w.atoms), "atom"), w.walk)
 	if n < len(w.atoms) {
 		return out + fmt.Sprintf("; odd review %s --each goes on", w.Task)
 	}

@@ -11,8 +11,8 @@ import (
 	"github.com/odd-cli/odd/reconcile/policy"
 )
 
-// judged is what a person is shown of the op that waits with a proposal.
-type judged struct {
+// changeCard is what a person is shown of the op that waits with a proposal.
+type changeCard struct {
 	Op        string             `json:"op"`
 	Tier      string             `json:"tier"`
 	Because   []string           `json:"because,omitempty"`
@@ -26,18 +26,18 @@ type judged struct {
 	Lost      bool               `json:"dossier_lost,omitempty"` // what the run kept is not in this clone
 }
 
-// judgement is what the op that waits with, or landed,  t's proposal was judged on, nil where
-// the proposal holds atoms alone.
-func (v *view) judgement(t board.Task, landed *pipeline.Op) (*judged, error) {
-	s, ok, err := v.waits(t)
+// readJudgement returns what t's op was judged on, which waits with the proposal or landed
+// it; nil where the proposal holds atoms alone.
+func (v *view) readJudgement(t board.Task, landed *pipeline.Op) (*changeCard, error) {
+	s, ok, err := v.findWaiting(t)
 	if err != nil || !ok && landed == nil {
 		return nil, err
 	}
 	var o pipeline.Op
-	j := &judged{}
+	j := &changeCard{}
 	if ok {
 		o = s.Op()
-		j.Until, j.Held = stamp(o.Until), o.Fact(pipeline.FactHeld)
+		j.Until, j.Held = formatTime(o.Until), o.Fact(pipeline.FactHeld)
 	} else {
 		o = *landed
 		j.Landed = landedOn(o)
@@ -54,7 +54,7 @@ func (v *view) judgement(t board.Task, landed *pipeline.Op) (*judged, error) {
 }
 
 // addChecked adds what the checks said of it on what is there now.
-func (j *judged) addChecked(c drain.Checked) {
+func (j *changeCard) addChecked(c drain.Checked) {
 	for _, line := range c.Ran {
 		j.Checks = append(j.Checks, pipeline.Checked{Phase: "merged", Says: line, Passed: true})
 	}
@@ -63,8 +63,8 @@ func (j *judged) addChecked(c drain.Checked) {
 // most is how many lines of one kind the card shows.
 const most = 12
 
-// lines are the card's about it.
-func (j *judged) lines() (out [][2]string) {
+// cardLines returns its lines of the card.
+func (j *changeCard) cardLines() (out [][2]string) {
 	if j == nil {
 		return nil
 	}
@@ -86,11 +86,11 @@ func (j *judged) lines() (out [][2]string) {
 	if j.Mended != "" {
 		out = append(out, [2]string{"odd fixed", j.Mended})
 	}
-	list("because", deciding(j.Because, j.Tier))
-	list("reasoning", paragraph(j.Rationale))
+	list("because", decidingReasons(j.Because, j.Tier))
+	list("reasoning", breakLines(j.Rationale))
 	var findings, checks []string
 	for _, f := range j.Findings {
-		findings = append(findings, severity(f)+f.Error())
+		findings = append(findings, severityWord(f)+f.Error())
 	}
 	for _, c := range j.Checks {
 		checks = append(checks, string(c.Phase)+": "+c.Says)
@@ -122,8 +122,8 @@ func tierAsks(tier string) string {
 	return ""
 }
 
-// deciding are the reasons that made the tier, in words; JSON lists all, as codes.
-func deciding(because []string, tier string) (out []string) {
+// decidingReasons returns the reasons that made the tier, in words; JSON lists all, as codes.
+func decidingReasons(because []string, tier string) (out []string) {
 	rules := pipeline.RiskRules()
 	for _, line := range because {
 		code, rest, _ := strings.Cut(line, " (")
@@ -138,16 +138,16 @@ func deciding(because []string, tier string) (out []string) {
 	return out
 }
 
-// severity is the beginning of a finding's line.
-func severity(f policy.Finding) string {
+// severityWord returns how a finding's line begins.
+func severityWord(f policy.Finding) string {
 	if f.Severity == policy.Hard {
 		return "error: "
 	}
 	return "warning: "
 }
 
-// paragraph is a text in lines of a readable length.
-func paragraph(s string) (out []string) {
+// breakLines returns a text in lines of a readable length.
+func breakLines(s string) (out []string) {
 	line := ""
 	for _, w := range strings.Fields(s) {
 		if len(line)+len(w) > 96 && line != "" {

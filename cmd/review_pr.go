@@ -21,18 +21,18 @@ import (
 // its text. Where that cannot be done it prints what it would have done. It merges
 // nothing: a person still approves.
 func runReviewPR(ctx context.Context, env Env, name string, asJSON bool) error {
-	if sign := env.agent(); sign != "" {
+	if sign := env.agentSign(); sign != "" {
 		return refuse("not-a-person", "review --pr %s: an agent may not open pull requests (%s); a person runs this", name, sign)
 	}
 	v, t, p, err := openProposal(ctx, env, name, false)
 	if err != nil {
 		return err
 	}
-	at, err := v.bind(ctx, t, p)
+	at, err := v.bindProposal(ctx, t, p)
 	if err != nil {
 		return err
 	}
-	if at.change, err = v.judgement(t, at.landed); err != nil {
+	if at.change, err = v.readJudgement(t, at.landed); err != nil {
 		return err
 	}
 	pr, why, err := v.pullRequest(ctx, t, p, at)
@@ -54,7 +54,7 @@ func runReviewPR(ctx context.Context, env Env, name string, asJSON bool) error {
 	case pr.Opened:
 		return printRows(env, [][]string{{string(t.ID), pr.URL}})
 	}
-	_, err = fmt.Fprintf(env.Stdout, "git push %s %s:refs/heads/%s\n%s\n\n%s", pr.Remote, p.Commit, pr.Branch, strings.Join(quoteWords(pr.argv("…")), " "), pr.Body)
+	_, err = fmt.Fprintf(env.Stdout, "git push %s %s:refs/heads/%s\n%s\n\n%s", pr.Remote, p.Commit, pr.Branch, strings.Join(quoteWords(pr.ghArgv("…")), " "), pr.Body)
 	return err
 }
 
@@ -73,16 +73,16 @@ type pull struct {
 	gh string // the program
 }
 
-// argv is the command that opens it.
-func (p pull) argv(body string) []string {
+// ghArgv returns the command that opens it.
+func (p pull) ghArgv(body string) []string {
 	return []string{or(p.gh, "gh"), "pr", "create", "--repo", or(p.Repo, "OWNER/NAME"), "--base", p.Base, "--head", p.Branch, "--title", p.Title, "--body", body}
 }
 
-// pullRequest is what is to be opened, and why it cannot be, "" where it can.
-func (v *view) pullRequest(ctx context.Context, t board.Task, p review.Proposal, at onto) (pr pull, why string, err error) {
-	base, elsewhere := v.target()
+// pullRequest returns what is to be opened, and why it cannot be, "" where it can.
+func (v *view) pullRequest(ctx context.Context, t board.Task, p review.Proposal, at landingSite) (pr pull, why string, err error) {
+	base, elsewhere := v.targetBranch()
 	pr = pull{Remote: or(v.cfg.Remote, "origin"), Base: base, Branch: p.Branch, Commit: p.Commit, Title: secrets.RedactText(oneLine("odd: " + or(t.Title, string(t.ID)))), gh: v.env.findProgram("gh")}
-	card, err := v.card(ctx, t, p, at, fewFiles)
+	card, err := v.proposalCard(ctx, t, p, at, fewFiles)
 	if err != nil {
 		return pr, "", err
 	}
@@ -107,10 +107,10 @@ var githubURL = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`^(?:https://(?:[^/@]+@)?github\.com/|ssh://git@github\.com(?::22)?/|git@github\.com:)([A-Za-z0-9][A-Za-z0-9-]*/[A-Za-z0-9._-]+?)(?:\.git)?/?$`)
 })
 
-// capital is s with its first letter as a capital.
-func capital(s string) string { return strings.ToUpper(s[:1]) + s[1:] }
+// upperFirst returns s with its first letter as a capital.
+func upperFirst(s string) string { return strings.ToUpper(s[:1]) + s[1:] }
 
-// onGitHub is the owner/name of a remote on GitHub, "" for any other.
+// onGitHub returns the owner/name of a remote on GitHub, "" for any other.
 func onGitHub(url string) string {
 	if m := githubURL().FindStringSubmatch(url); m != nil {
 		return m[1]
@@ -118,7 +118,7 @@ func onGitHub(url string) string {
 	return ""
 }
 
-// prText is the text of the pull request. What a session wrote is a block of
+// prText returns the text of the pull request. What a session wrote is a block of
 // text in it, so that it can neither call anybody nor pretend to be the rest.
 func prText(t board.Task, p review.Proposal, card, base string, elsewhere bool) string {
 	fence := "```"
@@ -129,7 +129,7 @@ func prText(t board.Task, p review.Proposal, card, base string, elsewhere bool) 
 	if elsewhere {
 		how = fmt.Sprintf("To accept it, run `odd approve %s`, merge this pull request into %s, then run `odd sync`, which marks the task done.", t.ID, base)
 	}
-	return fmt.Sprintf("%s proposes this change for the task `%s`; it cost $%s. Only a person can approve it.\n\n%stext\n%s%s\n\n%s\n", capital(madeBy(p.Substrate)), t.ID, budget.MicroUSD(p.Cost), fence, card, fence, how)
+	return fmt.Sprintf("%s proposes this change for the task `%s`; it cost $%s. Only a person can approve it.\n\n%stext\n%s%s\n\n%s\n", upperFirst(madeBy(p.Substrate)), t.ID, budget.MicroUSD(p.Cost), fence, card, fence, how)
 }
 
 // openPR pushes the review branch, unless the remote has it, and opens the pull request.
@@ -142,16 +142,16 @@ func (v *view) openPR(ctx context.Context, p pull) (url string, err error) {
 		return "", err
 	}
 	dir := or(v.repo.Root(), v.repo.CommonDir())
-	r := exec.Run(ctx, exec.Command{Argv: p.argv(p.Body), Tree: dir, Env: v.env.ghEnv()})
+	r := exec.Run(ctx, exec.Command{Argv: p.ghArgv(p.Body), Tree: dir, Env: v.env.ghEnv()})
 	said := strings.TrimSpace(string(r.Output))
 	if !r.Done || r.Exit != 0 {
-		return "", fmt.Errorf("gh pr create: %s%s; %s was pushed, but no pull request was opened", or(r.Detail, fmt.Sprintf("exit %d", r.Exit)), because(oneLine(said)), p.Branch)
+		return "", fmt.Errorf("gh pr create: %s%s; %s was pushed, but no pull request was opened", or(r.Detail, fmt.Sprintf("exit %d", r.Exit)), reasonSuffix(oneLine(said)), p.Branch)
 	}
 	lines := strings.Split(said, "\n")
 	return lines[len(lines)-1], nil
 }
 
-// ghEnv is all that gh sees of the environment.
+// ghEnv returns all that gh sees of the environment.
 func (e Env) ghEnv() []string {
 	out := []string{"GH_PROMPT_DISABLED=1", "NO_COLOR=1", "GIT_TERMINAL_PROMPT=0"}
 	for _, name := range []string{"PATH", "HOME", "LANG", "LC_ALL", "XDG_CONFIG_HOME", "GH_TOKEN", "GITHUB_TOKEN", "GH_CONFIG_DIR", "HTTPS_PROXY", "NO_PROXY"} {

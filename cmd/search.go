@@ -11,7 +11,7 @@ import (
 	"github.com/odd-cli/odd/okf/served"
 )
 
-func search(env Env) *cli.Command {
+func searchVerb(env Env) *cli.Command {
 	return command(&cli.Command{
 		Name:      "search",
 		Usage:     "find atoms (notes) by words, best match first",
@@ -36,7 +36,7 @@ func runSearch(c *cli.Context, env Env) error {
 	if limit < 0 {
 		return usage("search: --limit %d; want 0 or more", limit)
 	}
-	b, err := sourceFor(c).open(c.Context, env)
+	b, err := sourceFor(c).loadBundle(c.Context, env)
 	if err != nil {
 		return err
 	}
@@ -53,21 +53,21 @@ func runSearch(c *cli.Context, env Env) error {
 	}
 	nothing := ""
 	if total == 0 {
-		nothing = b.nothing(query, typ)
+		nothing = b.whyNothing(query, typ)
 	}
 	return showList(env, c.Bool("json"), hits, nothing, func(h served.Found) []string {
-		return []string{string(h.ID), h.Type, h.Title, b.place(env, h.Path, h.Line), okf.Visible(h.Text)}
+		return []string{string(h.ID), h.Type, h.Title, b.shownPlace(env, h.Path, h.Line), okf.Visible(h.Text)}
 	})
 }
 
-// nothing says that no atom has a query; of a type that none has, which there are.
-func (b bundle) nothing(query, typ string) string {
+// whyNothing says that no atom has a query; of a type that none has, which there are.
+func (b bundle) whyNothing(query, typ string) string {
 	all := b.graph.Atoms()
 	if len(all) == 0 {
 		return fmt.Sprintf("%s: no atom is here (markdown file with a type); run odd init, or name another folder with --bundle DIR", b.root)
 	}
 	if typ == "" {
-		return fmt.Sprintf("no atom of %d has %q%s", len(all), query, b.instead(query))
+		return fmt.Sprintf("no atom of %d has %q%s", len(all), query, b.spellHint(query))
 	}
 	var types []string
 	n := 0
@@ -77,34 +77,34 @@ func (b bundle) nothing(query, typ string) string {
 		}
 	}
 	if n > 0 {
-		return fmt.Sprintf("no %s of %d has %q%s", typ, n, query, b.instead(query))
+		return fmt.Sprintf("no %s of %d has %q%s", typ, n, query, b.spellHint(query))
 	}
 	slices.Sort(types)
-	return fmt.Sprintf("no atom has the type %q; the types are %s%s", typ, strings.Join(slices.Compact(types), ", "), b.instead(query))
+	return fmt.Sprintf("no atom has the type %q; the types are %s%s", typ, strings.Join(slices.Compact(types), ", "), b.spellHint(query))
 }
 
-// instead offers a query that may have been meant.
-func (b bundle) instead(query string) string {
+// spellHint offers a query that may have been meant.
+func (b bundle) spellHint(query string) string {
 	if s := b.graph.Spell(query); s != "" {
 		return "; did you mean " + s + "?"
 	}
 	return ""
 }
 
-// hitText is a hit for a person: what it is, then where and the line itself.
+// hitText returns a hit for a person: what it is, then where and the line itself.
 func (b bundle) hitText(env Env, h served.Found) string {
-	text := env.paint("1", okf.Visible(string(h.ID)))
+	text := env.paintText("1", okf.Visible(string(h.ID)))
 	if h.Title != "" {
 		text += "  " + okf.Visible(h.Title)
 	}
-	text += " " + env.paint("2", "("+okf.Visible(h.Type)+")") + "\n"
+	text += " " + env.paintText("2", "("+okf.Visible(h.Type)+")") + "\n"
 	if h.Text == "" {
 		return text
 	}
-	return text + "    " + env.paint("2", b.place(env, h.Path, h.Line)+":") + " " + okf.Visible(h.Text) + "\n"
+	return text + "    " + env.paintText("2", b.shownPlace(env, h.Path, h.Line)+":") + " " + okf.Visible(h.Text) + "\n"
 }
 
-func get(env Env) *cli.Command {
+func getVerb(env Env) *cli.Command {
 	return command(&cli.Command{
 		Name:         "get",
 		Usage:        "print one atom (note), found by id, path, uri or file name",
@@ -126,7 +126,7 @@ func runGet(c *cli.Context, env Env) error {
 		return err
 	}
 	if len(a.Bytes()) == 0 {
-		return fmt.Errorf("%s: the file changed while odd read it; run the command again", b.place(env, a.Path, 0))
+		return fmt.Errorf("%s: the file changed while odd read it; run the command again", b.shownPlace(env, a.Path, 0))
 	}
 	if c.Bool("json") {
 		return printJSON(env, served.WholeOf(b.graph, a))
@@ -138,7 +138,7 @@ func runGet(c *cli.Context, env Env) error {
 	return printText(env, string(text))
 }
 
-// orEmpty is a list that JSON shows as [] and not as null.
+// orEmpty returns s, which JSON shows as [] where it is nil.
 func orEmpty[T any](s []T) []T {
 	if s == nil {
 		return []T{}

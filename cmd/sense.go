@@ -30,7 +30,7 @@ func senseVerb(env Env) *cli.Command {
 		Description: "go test -json ./... >tests.json; odd sense tests.json\n" +
 			"odd sense --range origin/main..HEAD --dry-run\n" +
 			"govulncheck -format sarif ./... | odd sense -\n\n" +
-			"odd detects the format of a REPORT from its content:\n" + reports() + ".\n" +
+			"odd detects the format of a REPORT from its content:\n" + reportFormats() + ".\n" +
 			"A line of JSON has subject, signature, message and priority.\n\n" +
 			"What is wrong with one package or file becomes one task in backlog. While\n" +
 			"that task is not done, odd files no second one for it. When you fix the\n" +
@@ -48,8 +48,8 @@ func senseVerb(env Env) *cli.Command {
 	})
 }
 
-// reports are the formats that odd sense reads, from the table of sensors.
-func reports() string {
+// reportFormats returns the formats that odd sense reads, from the table of sensors.
+func reportFormats() string {
 	var out []string
 	for _, s := range sense.Sensors() {
 		if s.Name != "mark" && s.Name != "custom" {
@@ -59,8 +59,8 @@ func reports() string {
 	return strings.Join(out, ",\n") + ", or lines of JSON"
 }
 
-// sensed is what odd sense prints with --json.
-type sensed struct {
+// senseReport is what odd sense prints with --json.
+type senseReport struct {
 	Filed  []sensedTask `json:"filed"`
 	Left   []sense.Left `json:"left"`
 	Commit string       `json:"commit,omitempty"`
@@ -80,7 +80,7 @@ func runSense(c *cli.Context, env Env, w *workspace) error {
 	if w.repo.Shallow() {
 		return refuse("shallow", "sense: a shallow clone does not tell which tasks people deleted; run git fetch --unshallow first")
 	}
-	found, err := findings(c.Context, w, c.Args().Slice(), c.String("range"))
+	found, err := readFindings(c.Context, w, c.Args().Slice(), c.String("range"))
 	if err != nil {
 		return err
 	}
@@ -91,13 +91,13 @@ func runSense(c *cli.Context, env Env, w *workspace) error {
 			return nil, "", err
 		}
 		lim := v.cfg.Sense
-		in = sense.Plan(found, before, sense.Limits{Run: lim.Run, Day: lim.Day, Open: lim.Open}, "odd/"+version(), env.Now())
+		in = sense.Plan(found, before, sense.Limits{Run: lim.Run, Day: lim.Day, Open: lim.Open}, "odd/"+oddVersion(), env.Now())
 		return v.fileAll(in.New)
 	}
-	out, did := sensed{Filed: []sensedTask{}, Left: []sense.Left{}}, "filed"
+	out, did := senseReport{Filed: []sensedTask{}, Left: []sense.Left{}}, "filed"
 	if c.Bool("dry-run") {
 		did = "to file"
-		v, err := w.view(c.Context, false)
+		v, err := w.readBoard(c.Context, false)
 		if err == nil {
 			_, _, err = build(v)
 		}
@@ -123,13 +123,13 @@ func runSense(c *cli.Context, env Env, w *workspace) error {
 	if len(rows) == 0 {
 		talk(env, "sense: nothing is wrong in what was read")
 	} else {
-		talk(env, "sense: %s; %s %s, %d left", count(len(found), "finding"), count(len(in.New), "task"), did, len(in.Left))
+		talk(env, "sense: %s; %s %s, %d left", countNoun(len(found), "finding"), countNoun(len(in.New), "task"), did, len(in.Left))
 	}
 	return show(env, c.Bool("json"), out, rows...)
 }
 
-// findings are what the reports and a range of commits tell, without what looks like a credential.
-func findings(ctx context.Context, w *workspace, files []string, spec string) ([]sense.Finding, error) {
+// readFindings returns the findings of reports and of a range of commits, without credentials.
+func readFindings(ctx context.Context, w *workspace, files []string, spec string) ([]sense.Finding, error) {
 	var out []sense.Finding
 	for _, name := range files {
 		b, err := readInput(w.env, name, maxReport)
@@ -149,7 +149,7 @@ func findings(ctx context.Context, w *workspace, files []string, spec string) ([
 		out = append(out, found...)
 	}
 	if spec != "" {
-		marks, err := marks(ctx, w, spec)
+		marks, err := readMarks(ctx, w, spec)
 		if err != nil {
 			return nil, err
 		}
@@ -162,9 +162,9 @@ func findings(ctx context.Context, w *workspace, files []string, spec string) ([
 	return out, nil
 }
 
-// marks are those that a range of commits adds outside of the bundle.
-func marks(ctx context.Context, w *workspace, spec string) (out []sense.Finding, err error) {
-	from, to, err := ends(ctx, w.repo, spec)
+// readMarks returns the to-do comments that a range of commits adds outside of the bundle.
+func readMarks(ctx context.Context, w *workspace, spec string) (out []sense.Finding, err error) {
+	from, to, err := resolveRange(ctx, w.repo, spec)
 	if err != nil {
 		return nil, fmt.Errorf("sense: %w", err)
 	}
@@ -204,7 +204,7 @@ func marks(ctx context.Context, w *workspace, spec string) (out []sense.Finding,
 // sensedTasks returns the tasks that odd sense filed before, last those that people deleted to say
 // no. One that is deleted in a commit with other files than the bundle's was mended.
 func (v *view) sensedTasks(ctx context.Context) (out []sense.Filed, err error) {
-	for _, row := range v.rows() {
+	for _, row := range v.taskRows() {
 		if !sense.IsTaskID(row.ID) {
 			continue
 		}
@@ -220,7 +220,7 @@ func (v *view) sensedTasks(ctx context.Context) (out []sense.Filed, err error) {
 	if out, err = v.unreadTasks(out); err != nil {
 		return nil, err
 	}
-	gone, err := v.repo.Deletions(ctx, "", v.tip, v.file(board.Folder))
+	gone, err := v.repo.Deletions(ctx, "", v.tip, v.repoPath(board.Folder))
 	if err != nil {
 		return nil, err
 	}
@@ -275,7 +275,7 @@ func (v *view) unreadTasks(known []sense.Filed) ([]sense.Filed, error) {
 	return known, err
 }
 
-// fileAll are the changes that file tasks, in one commit of odd's.
+// fileAll returns the changes that file tasks, in one commit of odd's.
 func (v *view) fileAll(tasks []board.Filing) (repo.Changes, string, error) {
 	all, why := repo.Changes{}, ""
 	pairs := []string{}
@@ -285,7 +285,7 @@ func (v *view) fileAll(tasks []board.Filing) (repo.Changes, string, error) {
 		if err != nil {
 			return nil, "", err
 		}
-		ch, _, err := v.adds("sense", a, "")
+		ch, _, err := v.fileTask("sense", a, "")
 		if err != nil {
 			return nil, "", err
 		}
@@ -295,5 +295,5 @@ func (v *view) fileAll(tasks []board.Filing) (repo.Changes, string, error) {
 		why += f.Title + ": " + f.Description + "\n"
 		pairs = append(pairs, "Odd-Task", string(a.ID))
 	}
-	return all, trailers("board: file "+count(len(tasks), "task")+" of odd sense", why, pairs...), nil
+	return all, commitMessage("board: file "+countNoun(len(tasks), "task")+" of odd sense", why, pairs...), nil
 }

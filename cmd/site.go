@@ -49,7 +49,7 @@ func runSite(c *cli.Context, env Env) error {
 		return usage("site: name a folder, like odd site --out public")
 	}
 	out := c.String("out")
-	dir := env.path(out)
+	dir := env.absPath(out)
 	if err := siteFolder(dir, out); err != nil {
 		return err
 	}
@@ -73,7 +73,7 @@ func runSite(c *cli.Context, env Env) error {
 	if err := errors.Join(os.Chmod(tmp, 0o755), os.Rename(tmp, dir)); err != nil {
 		return err
 	}
-	talk(env, "site: %s written; open %s", count(n, "file"), filepath.Join(out, "index.html"))
+	talk(env, "site: %s written; open %s", countNoun(n, "file"), filepath.Join(out, "index.html"))
 	return nil
 }
 
@@ -131,8 +131,8 @@ func drawSite(ctx context.Context, env Env, live bool) (*site.Pages, error) {
 		return nil, err
 	}
 	b := &site.Board{
-		Name: v.siteName(), Branch: v.line.Name(), Commit: short(v.tip), At: c.Committer.When,
-		Graph: v.graph, Tasks: v.rows(), Proposal: map[okf.ID]site.Proposal{}, Live: live,
+		Name: v.siteName(), Branch: v.line.Name(), Commit: shortID(v.tip), At: c.Committer.When,
+		Graph: v.graph, Tasks: v.taskRows(), Proposal: map[okf.ID]site.Proposal{}, Live: live,
 	}
 	if text, err := fs.ReadFile(v.bundle, "pause.toml"); err == nil {
 		b.Paused = board.PauseReason(text)
@@ -140,7 +140,7 @@ func drawSite(ctx context.Context, env Env, live bool) (*site.Pages, error) {
 	for _, r := range proof.Table() {
 		b.Promises = append(b.Promises, site.Promise{Number: r.Invariant, Name: r.Name, Proved: r.Recomputed, Attested: r.Attested})
 	}
-	events, damaged, err := v.events(ctx, logFilter{})
+	events, damaged, err := v.readEvents(ctx, logFilter{})
 	if err != nil {
 		return nil, err
 	}
@@ -151,9 +151,9 @@ func drawSite(ctx context.Context, env Env, live bool) (*site.Pages, error) {
 		if e.Kind == string(event.Op) {
 			continue
 		}
-		b.Events = append(b.Events, site.Event{At: e.At, Who: e.who(), Task: okf.ID(e.Task), Text: secrets.RedactText(e.Text), Cost: budget.MicroUSD(e.Cost)})
+		b.Events = append(b.Events, site.Event{At: e.At, Who: e.actorName(), Task: okf.ID(e.Task), Text: secrets.RedactText(e.Text), Cost: budget.MicroUSD(e.Cost)})
 	}
-	if b.Months, err = v.months(); err != nil {
+	if b.Months, err = v.monthlyCosts(); err != nil {
 		return nil, err
 	}
 	for _, row := range v.inReview() {
@@ -167,7 +167,7 @@ func drawSite(ctx context.Context, env Env, live bool) (*site.Pages, error) {
 	return site.New(b)
 }
 
-// siteName is the name of the repository's folder.
+// siteName returns the name of the repository's folder.
 func (v *view) siteName() string {
 	if root := v.repo.Root(); root != "" {
 		return filepath.Base(root)
@@ -175,8 +175,8 @@ func (v *view) siteName() string {
 	return strings.TrimSuffix(filepath.Base(v.repo.CommonDir()), ".git")
 }
 
-// months are what each month cost, oldest first.
-func (v *view) months() ([]site.Month, error) {
+// monthlyCosts returns what each month cost, oldest first.
+func (v *view) monthlyCosts() ([]site.Month, error) {
 	receipts, err := v.state.Receipts("", "")
 	if err != nil {
 		return nil, fmt.Errorf("%s/%w", v.cfg.Root, err)
@@ -194,23 +194,23 @@ func (v *view) months() ([]site.Month, error) {
 	return out, nil
 }
 
-// siteProposal is what waits for a person in a task: the summary, the diff and the atoms.
+// siteProposal returns what waits for a person in a task: the summary, the diff and the atoms.
 func (v *view) siteProposal(ctx context.Context, id okf.ID) (site.Proposal, error) {
 	var out site.Proposal
 	t, err := v.taskOf(id)
 	if err != nil {
 		return out, err
 	}
-	p, err := v.proposal(t)
+	p, err := v.readProposal(t)
 	if err != nil {
 		return out, err
 	}
-	at, bound := v.bind(ctx, t, p)
-	if at.change, err = v.judgement(t, at.landed); err != nil {
+	at, bound := v.bindProposal(ctx, t, p)
+	if at.change, err = v.readJudgement(t, at.landed); err != nil {
 		return out, err
 	}
 	out.Branch = p.Branch
-	if out.Card, err = v.card(ctx, t, p, at, fewFiles); err != nil {
+	if out.Card, err = v.proposalCard(ctx, t, p, at, fewFiles); err != nil {
 		return out, err
 	}
 	if bound != nil {
@@ -259,7 +259,7 @@ func runServe(ctx context.Context, env Env, port int) error {
 		return err
 	}
 	now := &livePages{env: env}
-	if _, _, err := now.current(ctx); err != nil { // what is wrong with the board is told here, once
+	if _, _, err := now.currentPages(ctx); err != nil { // what is wrong with the board is told here, once
 		return err
 	}
 	l, err := net.Listen("tcp4", fmt.Sprintf("127.0.0.1:%d", port))
@@ -271,7 +271,7 @@ func runServe(ctx context.Context, env Env, port int) error {
 		return errors.Join(err, l.Close())
 	}
 	talk(env, "serve: open that address in a browser; Ctrl-C ends it")
-	return serveUntil(ctx, site.Server(l.Addr().String(), token, now.current), l, 0)
+	return serveUntil(ctx, site.Server(l.Addr().String(), token, now.currentPages), l, 0)
 }
 
 // livePages are drawn anew when the tip of the board has moved.
@@ -283,14 +283,14 @@ type livePages struct {
 	pages *site.Pages
 }
 
-func (p *livePages) current(ctx context.Context) (*site.Pages, string, error) {
+func (p *livePages) currentPages(ctx context.Context) (*site.Pages, string, error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	w, err := openWorkspace(ctx, p.env)
 	if err != nil {
 		return nil, "", err
 	}
-	ref, err := w.board()
+	ref, err := w.boardRef()
 	if err != nil {
 		return nil, "", err
 	}
@@ -305,5 +305,5 @@ func (p *livePages) current(ctx context.Context) (*site.Pages, string, error) {
 		}
 		p.pages, p.tip = pages, tip
 	}
-	return p.pages, short(tip), nil
+	return p.pages, shortID(tip), nil
 }

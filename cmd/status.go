@@ -73,12 +73,12 @@ func runStatusLine(ctx context.Context, env Env) error {
 		return nil
 	}
 	w.tasksOnly = true
-	v, err := w.current(ctx)
+	v, err := w.readCurrent(ctx)
 	if err != nil {
 		return nil
 	}
 	n := map[board.State]int{}
-	for _, t := range v.rows() {
+	for _, t := range v.taskRows() {
 		n[t.State]++
 	}
 	var parts []string
@@ -127,7 +127,7 @@ func runStatus(ctx context.Context, env Env, asJSON bool) error {
 	if err != nil {
 		return err
 	}
-	s, err := v.status(ctx, dirty)
+	s, err := v.readStatus(ctx, dirty)
 	if err != nil {
 		return err
 	}
@@ -138,19 +138,19 @@ func runStatus(ctx context.Context, env Env, asJSON bool) error {
 				tip = at
 			}
 		}
-		s.Held = drain.Overlaps(ctx, v.repo, tip, v.cfg.Root, v.tasks())
+		s.Held = drain.Overlaps(ctx, v.repo, tip, v.cfg.Root, v.allTasks())
 	}
-	return showPage(env, asJSON, s, s.page())
+	return showPage(env, asJSON, s, s.statusPage())
 }
 
-// currentAndDirty is current, and the paths of the bundle, and of odd.toml, with
+// currentAndDirty returns the view of readCurrent, and the paths of the bundle and of odd.toml with
 // edits that are not committed. git looks for them while odd reads the commit, and
 // those are all that odd reads of the work tree.
 func (w *workspace) currentAndDirty(ctx context.Context) (*view, []string, error) {
 	root := w.cfg.Root
 	look := sync.OnceValues(func() ([]string, error) { return w.repo.Dirty(ctx, root, "odd.toml") })
 	go look()
-	v, err := w.view(ctx, false)
+	v, err := w.readBoard(ctx, false)
 	dirty, gitErr := look()
 	if err != nil {
 		return nil, nil, err
@@ -165,11 +165,11 @@ func (w *workspace) currentAndDirty(ctx context.Context) (*view, []string, error
 	return v, dirty, cmp.Or(err, gitErr)
 }
 
-// status is what is to be said of the board; dirty are the paths with edits that
+// readStatus returns what odd status prints; dirty are the paths with edits that
 // are not committed.
-func (v *view) status(ctx context.Context, dirty []string) (boardStatus, error) {
-	s := boardStatus{Dirty: dirty, Branch: v.line.Name(), Tip: short(v.tip), Tasks: map[board.State]int{}, Month: event.Month(v.env.Now()), Problems: len(v.unread())}
-	s.countTasks(v.rows())
+func (v *view) readStatus(ctx context.Context, dirty []string) (boardStatus, error) {
+	s := boardStatus{Dirty: dirty, Branch: v.line.Name(), Tip: shortID(v.tip), Tasks: map[board.State]int{}, Month: event.Month(v.env.Now()), Problems: len(v.unreadProblems())}
+	s.countTasks(v.taskRows())
 	if err := v.findLost(ctx, &s); err != nil {
 		return s, err
 	}
@@ -187,7 +187,7 @@ func (v *view) status(ctx context.Context, dirty []string) (boardStatus, error) 
 			s.Problems++
 		}
 	}
-	drift, err := v.drift(ctx, dirty)
+	drift, err := v.countDrift(ctx, dirty)
 	if err != nil {
 		return s, err
 	}
@@ -267,8 +267,8 @@ var budgetWords = map[string]string{
 	budget.Stop.String():  "the limit is reached; odd log --spend shows each run",
 }
 
-// page is the one screen.
-func (s boardStatus) page() string {
+// statusPage returns what odd status prints, at most a screen.
+func (s boardStatus) statusPage() string {
 	b := &strings.Builder{}
 	line := func(key, format string, args ...any) {
 		fmt.Fprintf(b, "%-10s%s\n", key, cell(fmt.Sprintf(format, args...)))
@@ -277,7 +277,7 @@ func (s boardStatus) page() string {
 	if s.Paused != "" {
 		line("paused", "%s", s.Paused)
 	}
-	s.Slow.lines(line)
+	s.Slow.addLines(line)
 	var counts []string
 	for _, st := range board.States() {
 		if n := s.Tasks[st]; n > 0 {
@@ -314,13 +314,13 @@ func (s boardStatus) page() string {
 		line("failover", "%s: %s", h.State, h.Why())
 	}
 	if len(s.Dirty) > 0 {
-		line("dirty", "%s not committed, first %s; commit before odd drain", count(len(s.Dirty), "changed path"), s.Dirty[0])
+		line("dirty", "%s not committed, first %s; commit before odd drain", countNoun(len(s.Dirty), "changed path"), s.Dirty[0])
 	}
 	if s.Drift != nil {
 		line("drift", "%s; odd check lists them, odd gate decay files one task that reads them again", s.Drift)
 	}
 	if s.Problems > 0 {
-		line("problems", "%s; odd check lists them", count(s.Problems, "error"))
+		line("problems", "%s; odd check lists them", countNoun(s.Problems, "error"))
 	}
 	return b.String()
 }

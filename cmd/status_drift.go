@@ -23,20 +23,20 @@ type driftCount struct {
 func (d driftCount) String() string {
 	var parts []string
 	if d.Gone > 0 {
-		parts = append(parts, count(d.Gone, "source")+" gone")
+		parts = append(parts, countNoun(d.Gone, "source")+" gone")
 	}
 	switch {
 	case d.Changed > 0 && d.Gone > 0:
 		parts = append(parts, fmt.Sprintf("%d changed", d.Changed))
 	case d.Changed > 0:
-		parts = append(parts, count(d.Changed, "source")+" changed")
+		parts = append(parts, countNoun(d.Changed, "source")+" changed")
 	}
 	return strings.Join(parts, ", ")
 }
 
-// keptDrift is what a clone keeps of the last count: it holds for every commit that
+// driftRecord is what a clone keeps of the last count: it holds for every commit that
 // changes no atom and no file of a kind that atoms cite.
-type keptDrift struct {
+type driftRecord struct {
 	Odd, Root string
 	Tip       repo.OID
 	Kinds     []string // how the names of cited files end
@@ -45,14 +45,14 @@ type keptDrift struct {
 
 const driftCache = "drift"
 
-// drift counts the drifted sources of the board's commit. Edits that are not committed
+// countDrift counts the drifted sources of the board's commit. Edits that are not committed
 // count where they are of atoms.
-func (v *view) drift(ctx context.Context, dirty []string) (driftCount, error) {
-	var known keptDrift
+func (v *view) countDrift(ctx context.Context, dirty []string) (driftCount, error) {
+	var known driftRecord
 	if json.Unmarshal(v.repo.Cached(driftCache), &known) == nil && len(dirty) == 0 && v.sameDrift(ctx, known) {
 		return known.Count, nil
 	}
-	known = keptDrift{Odd: version(), Root: v.cfg.Root, Tip: v.tip}
+	known = driftRecord{Odd: oddVersion(), Root: v.cfg.Root, Tip: v.tip}
 	kinds := map[string]bool{}
 	for _, of := range okf.Gather(v.graph, func(string) bool { return true }, func(a *okf.Atom) (ends []string) {
 		for _, s := range a.Sources {
@@ -85,8 +85,8 @@ func (v *view) drift(ctx context.Context, dirty []string) (driftCount, error) {
 
 // sameDrift reports that a count is of this commit, or of one that differs in nothing that it
 // depends on.
-func (v *view) sameDrift(ctx context.Context, known keptDrift) bool {
-	if known.Odd != version() || known.Root != v.cfg.Root || known.Tip == "" {
+func (v *view) sameDrift(ctx context.Context, known driftRecord) bool {
+	if known.Odd != oddVersion() || known.Root != v.cfg.Root || known.Tip == "" {
 		return false
 	}
 	if known.Tip == v.tip {

@@ -46,23 +46,23 @@ func runSandbox(ctx context.Context, env Env, asJSON bool) error {
 	if drain.Demand(ctx, held, env.Temp, v.cfg.Sandbox) != nil {
 		s.Sessions = "refused"
 	}
-	return show(env, asJSON, s, s.rows()...)
+	return show(env, asJSON, s, s.sandboxRows()...)
 }
 
 func triedSandbox(c config.Sandbox) sandboxStatus {
 	return sandboxStatus{System: runtime.GOOS + "/" + runtime.GOARCH, Enforce: c.Enforce, Network: c.Network, CheckNetwork: c.CheckNetwork, Read: c.Read, Write: c.Write, Sessions: "start"}
 }
 
-// loopback tells what a program reaches on loopback.
-func (s sandboxStatus) loopback() []string {
+// loopbackRow tells what a program reaches on loopback.
+func (s sandboxStatus) loopbackRow() []string {
 	if s.Loopback != "own" {
 		return []string{"loopback", "shared", s.Loopback}
 	}
 	return []string{"loopback", "own", "a program can connect to its own servers on 127.0.0.1, not to those of other programs"}
 }
 
-// rows are what, whether it is held, and what the kernel said.
-func (s sandboxStatus) rows() [][]string {
+// sandboxRows returns what, whether it is held, and what the kernel said.
+func (s sandboxStatus) sandboxRows() [][]string {
 	on := "on"
 	if s.Held.String() == "none" {
 		on = "off"
@@ -75,7 +75,7 @@ func (s sandboxStatus) rows() [][]string {
 	if s.Fault != "" {
 		rows = append(rows, []string{"tried", "nothing could be tried", s.Fault})
 	} else {
-		rows = append(rows, s.loopback())
+		rows = append(rows, s.loopbackRow())
 	}
 	for _, t := range s.Trials {
 		word := "ALLOWED"

@@ -18,9 +18,9 @@ type slowStatus struct {
 	Next      string                `json:"next,omitempty"` // the next human act
 }
 
-// slowStatus is the slow loop for the screen of odd status.
+// slowStatus returns the slow loop as odd status prints it.
 func (v *view) slowStatus(loop drain.SlowLoop, paused bool) slowStatus {
-	s := slowStatus{Lease: v.lease(loop)}
+	s := slowStatus{Lease: v.readLease(loop)}
 	open := loop.Buffer.Open()
 	for _, p := range open {
 		if s.Proposals == nil {
@@ -32,7 +32,7 @@ func (v *view) slowStatus(loop drain.SlowLoop, paused bool) slowStatus {
 	return s
 }
 
-// nextAct is what a person does next, the first of: lift a pause, answer an
+// nextAct returns what a person does next, the first of: lift a pause, answer an
 // emergency, mend the lease, commit to a draft, answer what is high, review,
 // drain, put work on the board.
 func (v *view) nextAct(l leaseJSON, loop drain.SlowLoop, paused bool) string {
@@ -58,13 +58,13 @@ func nextOfLoop(l leaseJSON, loop drain.SlowLoop, paused bool) string {
 	return ""
 }
 
-// nextOfBoard is the command for the first task that waits for a person, or for odd drain.
+// nextOfBoard returns the command for the first task that waits for a person, or for odd drain.
 func (v *view) nextOfBoard() string {
 	waits := map[board.State][]*board.Row{}
-	for _, t := range v.rows() {
+	for _, t := range v.taskRows() {
 		waits[t.State] = append(waits[t.State], t)
 	}
-	first := func(s board.State) okf.ID { return board.Order(waits[s], board.IndexOf(v.rows()))[0].ID }
+	first := func(s board.State) okf.ID { return board.Order(waits[s], board.IndexOf(v.taskRows()))[0].ID }
 	switch {
 	case len(waits[board.Review]) > 0:
 		return fmt.Sprintf("odd review %[1]s shows the proposal; then odd approve %[1]s, or odd reject %[1]s --reason \"WHY\"", first(board.Review))
@@ -78,16 +78,16 @@ func (v *view) nextOfBoard() string {
 	return ""
 }
 
-// lines are the slow loop's part of the one screen: with leases off and none
+// addLines writes the slow loop's part of odd status: with leases off and none
 // drafted one quiet line.
-func (s slowStatus) lines(line func(key, format string, args ...any)) {
+func (s slowStatus) addLines(line func(key, format string, args ...any)) {
 	l := s.Lease
 	switch {
 	case !l.Required && l.State == gate.None && !l.unreadable:
 		line("lease", "off: tasks run without one, which is fine; odd help gate says what it is for")
 	default:
 		line("stance", "%s", l.Stance)
-		line("lease", "%s%s", l.name(), l.describeLeft())
+		line("lease", "%s%s", l.nameLine(), l.describeLeft())
 	}
 	var counts []string
 	for _, sev := range gate.Severities() {
@@ -107,9 +107,9 @@ func (s slowStatus) lines(line func(key, format string, args ...any)) {
 func (l leaseJSON) describeLeft() string {
 	switch {
 	case l.Verdict.Valid && l.Budget > 0:
-		return fmt.Sprintf("; %s, %s, %s", howLong(l.Verdict.Remaining)+" left", count(l.Verdict.Tasks, "task"), l.money())
+		return fmt.Sprintf("; %s, %s, %s", howLong(l.Verdict.Remaining)+" left", countNoun(l.Verdict.Tasks, "task"), l.moneyLine())
 	case l.Verdict.Valid:
-		return fmt.Sprintf("; %s, %s left", howLong(l.Verdict.Remaining), count(l.Verdict.Tasks, "task"))
+		return fmt.Sprintf("; %s, %s left", howLong(l.Verdict.Remaining), countNoun(l.Verdict.Tasks, "task"))
 	case l.Required && l.Verdict.Code != string(gate.None):
 		return fmt.Sprintf("; no task runs: %s [%s]", l.Verdict.Text, l.Verdict.Code)
 	}

@@ -30,8 +30,8 @@ func syncVerb(env Env) *cli.Command {
 	})
 }
 
-// synced is what became of one task in review.
-type synced struct {
+// syncResult is what became of one task in review.
+type syncResult struct {
 	Task     string `json:"task"`
 	State    string `json:"state"` // done, review
 	Approval string `json:"approval,omitempty"`
@@ -45,9 +45,9 @@ func runSync(c *cli.Context, env Env, v *view) error {
 			return fmt.Errorf("%s: it cannot follow its remote: %w; merge or rebase it with git, then git push", v.line.Name(), err)
 		}
 	}
-	var out []synced
+	var out []syncResult
 	var err error
-	if target, elsewhere := v.target(); elsewhere {
+	if target, elsewhere := v.targetBranch(); elsewhere {
 		out, err = v.syncTarget(c.Context, target)
 	} else {
 		out, err = v.syncHere(c.Context)
@@ -62,14 +62,14 @@ func runSync(c *cli.Context, env Env, v *view) error {
 	return show(env, c.Bool("json"), map[string]any{"board": v.line.Name(), "tip": v.tip, "tasks": out}, rows...)
 }
 
-// syncHere are the tasks in review whose files somebody merged into the board by hand.
-func (v *view) syncHere(ctx context.Context) ([]synced, error) {
-	out := []synced{}
+// syncHere returns the tasks in review whose files somebody merged into the board by hand.
+func (v *view) syncHere(ctx context.Context) ([]syncResult, error) {
+	out := []syncResult{}
 	for _, row := range v.inReview() {
 		if says, err := v.landedAnyway(ctx, row.ID); err != nil {
 			return out, err
 		} else if says != "" {
-			out = append(out, synced{Task: string(row.ID), State: string(board.Review), Note: says})
+			out = append(out, syncResult{Task: string(row.ID), State: string(board.Review), Note: says})
 		}
 	}
 	return out, nil
@@ -77,7 +77,7 @@ func (v *view) syncHere(ctx context.Context) ([]synced, error) {
 
 // syncTarget merges the target into the board, then writes done for every task
 // whose approved proposal the target holds, one commit each.
-func (v *view) syncTarget(ctx context.Context, target string) ([]synced, error) {
+func (v *view) syncTarget(ctx context.Context, target string) ([]syncResult, error) {
 	tip, err := v.repo.Ref(v.line.Local(target))
 	if err != nil {
 		return nil, fmt.Errorf("target branch %s: %w; create it with git branch, or change [board] target in odd.toml", target, err)
@@ -90,7 +90,7 @@ func (v *view) syncTarget(ctx context.Context, target string) ([]synced, error) 
 			return nil, err
 		}
 	}
-	out := []synced{}
+	out := []syncResult{}
 	for _, row := range v.inReview() {
 		t, err := v.taskOf(row.ID)
 		if err != nil {
@@ -105,8 +105,8 @@ func (v *view) syncTarget(ctx context.Context, target string) ([]synced, error) 
 	return out, nil
 }
 
-// machine is the identity of commits that only write down what people did.
-func (v *view) machine() repo.Signature {
+// machineIdentity returns the identity of commits that only write down what people did.
+func (v *view) machineIdentity() repo.Signature {
 	return repo.Signature{Name: v.cfg.AgentName, Email: v.cfg.AgentEmail, When: v.env.Now()}
 }
 
@@ -121,16 +121,16 @@ func (v *view) mergeTarget(ctx context.Context, target string, tip repo.OID) err
 	if err != nil {
 		return err
 	}
-	msg := trailers(fmt.Sprintf("board: merge %s", target), "")
-	oid, err := v.repo.MakeOn(ctx, []repo.OID{v.tip, tip}, tree, nil, v.machine(), msg)
+	msg := commitMessage(fmt.Sprintf("board: merge %s", target), "")
+	oid, err := v.repo.MakeOn(ctx, []repo.OID{v.tip, tip}, tree, nil, v.machineIdentity(), msg)
 	if err != nil {
 		return err
 	}
-	return v.advance(ctx, oid)
+	return v.landMachine(ctx, oid)
 }
 
-// advance lands a machine's commit and looks at the board again.
-func (v *view) advance(ctx context.Context, oid repo.OID) error {
+// landMachine lands a machine's commit and looks at the board again.
+func (v *view) landMachine(ctx context.Context, oid repo.OID) error {
 	if err := v.line.Land(ctx, v.tip, oid); err != nil {
 		if errors.Is(err, repo.ErrMoved) {
 			return refuse("moved", "%s got new commits meanwhile; run odd sync again", v.line.Name())
@@ -138,18 +138,18 @@ func (v *view) advance(ctx context.Context, oid repo.OID) error {
 		return err
 	}
 	v.tip = oid
-	return v.read()
+	return v.readTip()
 }
 
 // syncTask writes done for t if the target holds its approved proposal.
-func (v *view) syncTask(ctx context.Context, t board.Task, target string, tip repo.OID) (synced, error) {
-	s := synced{Task: string(t.ID), State: string(board.Review)}
-	p, err := v.proposal(t)
+func (v *view) syncTask(ctx context.Context, t board.Task, target string, tip repo.OID) (syncResult, error) {
+	s := syncResult{Task: string(t.ID), State: string(board.Review)}
+	p, err := v.readProposal(t)
 	if err != nil {
 		s.Note = err.Error()
 		return s, nil
 	}
-	a, err := v.approval(ctx, p, tip)
+	a, err := v.findApproval(ctx, p, tip)
 	if err != nil {
 		return s, err
 	}
@@ -160,13 +160,13 @@ func (v *view) syncTask(ctx context.Context, t board.Task, target string, tip re
 		s.Note = fmt.Sprintf("not approved yet; odd review %s shows it, then odd approve %[1]s or odd reject %[1]s --reason \"why\"", t.ID)
 		return s, nil
 	}
-	take, _, err := v.takes(ctx, a, p)
+	take, _, err := v.readPartTaken(ctx, a, p)
 	if err != nil {
 		return s, err
 	}
 	p = take.Proposal
 	if why, err := v.whyUnsigned(ctx, a.OID); err != nil || why != "" {
-		s.Note = fmt.Sprintf("approval %s by %s %s; import the key, or odd reject %s --reason \"why\"", short(a.OID), a.Author.Email, why, t.ID)
+		s.Note = fmt.Sprintf("approval %s by %s %s; import the key, or odd reject %s --reason \"why\"", shortID(a.OID), a.Author.Email, why, t.ID)
 		return s, err
 	}
 	m, err := v.missingApprovers(ctx, t, take, a.Author.Email)
@@ -185,15 +185,15 @@ func (v *view) syncTask(ctx context.Context, t board.Task, target string, tip re
 	if err != nil {
 		return s, err
 	}
-	ch := repo.Changes{v.file(t.Path): b}
-	op, err := v.open(t)
+	ch := repo.Changes{v.repoPath(t.Path): b}
+	op, err := v.openOp(t)
 	if err == nil {
-		err = v.conclude(ch, op, pipeline.Merged, "approved by "+by)
+		err = v.concludeOp(ch, op, pipeline.Merged, "approved by "+by)
 	}
 	if err != nil {
 		return s, err
 	}
-	msg := trailers(fmt.Sprintf("board: %s to done", t.ID), "", "Odd-Task", string(t.ID), "Odd-Run", p.Run, "Odd-Proposal", p.Commit, "Odd-Op", idOf(op), "Odd-Approval", string(a.OID))
+	msg := commitMessage(fmt.Sprintf("board: %s to done", t.ID), "", "Odd-Task", string(t.ID), "Odd-Run", p.Run, "Odd-Proposal", p.Commit, "Odd-Op", idOf(op), "Odd-Approval", string(a.OID))
 	// With the approval as a parent every clone of the board has it, whatever becomes of the
 	// review branch. The tree is the board's.
 	parents := []repo.OID{v.tip}
@@ -202,17 +202,17 @@ func (v *view) syncTask(ctx context.Context, t board.Task, target string, tip re
 	} else if !in {
 		parents = append(parents, a.OID)
 	}
-	oid, err := v.repo.Make(ctx, parents, ch, v.machine(), msg)
+	oid, err := v.repo.Make(ctx, parents, ch, v.machineIdentity(), msg)
 	if err != nil {
 		return s, err
 	}
-	s.State, s.Approval, s.By = string(board.Done), short(a.OID), by
-	return s, v.advance(ctx, oid)
+	s.State, s.Approval, s.By = string(board.Done), shortID(a.OID), by
+	return s, v.landMachine(ctx, oid)
 }
 
-// approval finds the person's approval commit of p: in the target's history, or
+// findApproval finds the person's approval commit of p: in the target's history, or
 // on the review branch. The zero Commit means there is none.
-func (v *view) approval(ctx context.Context, p review.Proposal, tip repo.OID) (repo.Commit, error) {
+func (v *view) findApproval(ctx context.Context, p review.Proposal, tip repo.OID) (repo.Commit, error) {
 	tips := []repo.OID{tip}
 	for _, ref := range []string{v.line.Local(p.Branch), "refs/heads/" + p.Branch, review.KeptApproval(p.Branch)} {
 		if oid, err := v.repo.Ref(ref); err == nil {
@@ -224,7 +224,7 @@ func (v *view) approval(ctx context.Context, p review.Proposal, tip repo.OID) (r
 			if err != nil {
 				return repo.Commit{}, err
 			}
-			if v.approves(ctx, c, p) {
+			if v.isApproval(ctx, c, p) {
 				return c, nil
 			}
 		}
@@ -232,9 +232,9 @@ func (v *view) approval(ctx context.Context, p review.Proposal, tip repo.OID) (r
 	return repo.Commit{}, nil
 }
 
-// approves reports whether c is a person's approval of exactly p: a commit on top of it
+// isApproval reports whether c is a person's approval of exactly p: a commit on top of it
 // that names it, and changes only the atoms that it says it leaves out.
-func (v *view) approves(ctx context.Context, c repo.Commit, p review.Proposal) bool {
+func (v *view) isApproval(ctx context.Context, c repo.Commit, p review.Proposal) bool {
 	names := c.Trailer("Odd-Proposal")
 	by := c.Trailer("Odd-Approved-By")
 	if len(names) != 1 || names[0] != p.Commit || len(by) != 1 || by[0] != "human:"+c.Author.Email {
@@ -243,7 +243,7 @@ func (v *view) approves(ctx context.Context, c repo.Commit, p review.Proposal) b
 	if strings.EqualFold(c.Author.Email, v.cfg.AgentEmail) || len(c.Parents) != 1 || string(c.Parents[0]) != p.Commit {
 		return false
 	}
-	_, ok, err := v.takes(ctx, c, p)
+	_, ok, err := v.readPartTaken(ctx, c, p)
 	return err == nil && ok
 }
 
@@ -271,16 +271,16 @@ func (v *view) whyNotMerged(ctx context.Context, t board.Task, p review.Proposal
 	} else if landed, extra, err := v.findSquash(ctx, p, tip); err != nil || landed || extra != "" {
 		return extra, err
 	}
-	blob, err := v.blobs(at)
+	blob, err := v.blobReader(at)
 	if err != nil {
 		return "", err
 	}
-	return v.missing(ctx, p, a, target, tip, blob, in)
+	return v.whyMissing(ctx, p, a, target, tip, blob, in)
 }
 
-// missing is the rest of merged for a target whose files blob reads; in says
+// whyMissing is the end of whyNotMerged for a target whose files blob reads; in says
 // that the approval itself is part of it.
-func (v *view) missing(ctx context.Context, p review.Proposal, a repo.Commit, target string, tip repo.OID, blob func(string) string, in bool) (string, error) {
+func (v *view) whyMissing(ctx context.Context, p review.Proposal, a repo.Commit, target string, tip repo.OID, blob func(string) string, in bool) (string, error) {
 	waits := fmt.Sprintf("approved by %s; merge %s into %s, then run odd sync", a.Author.Email, p.Branch, target)
 	i := slices.IndexFunc(p.Paths, func(w review.Path) bool { return blob(w.Path) != w.Result })
 	switch {
@@ -304,7 +304,7 @@ func (v *view) wasHeld(ctx context.Context, p review.Proposal, tip repo.OID) (bo
 		if err != nil {
 			return false, err
 		}
-		blob, err := v.blobs(c.OID)
+		blob, err := v.blobReader(c.OID)
 		if err != nil {
 			return false, err
 		}
@@ -315,7 +315,7 @@ func (v *view) wasHeld(ctx context.Context, p review.Proposal, tip repo.OID) (bo
 	return false, nil
 }
 
-// mergeOf is the commit on the first-parent line of tip that brought oid in.
+// mergeOf returns the commit on the first-parent line of tip that brought oid in.
 func (v *view) mergeOf(ctx context.Context, oid, tip repo.OID) (repo.Commit, error) {
 	for {
 		c, err := v.repo.Commit(tip)
@@ -346,7 +346,7 @@ func (v *view) findUnreviewed(ctx context.Context, p review.Proposal, m repo.Com
 	}
 	for _, c := range changes {
 		if !approved[c.Path] {
-			return fmt.Sprintf("the merge %s also changes %s, which nobody reviewed; review it, then odd reject %s --reason \"why\"", short(m.OID), c.Path, p.Task), nil
+			return fmt.Sprintf("the merge %s also changes %s, which nobody reviewed; review it, then odd reject %s --reason \"why\"", shortID(m.OID), c.Path, p.Task), nil
 		}
 	}
 	return "", nil
@@ -377,7 +377,7 @@ func (v *view) findSquash(ctx context.Context, p review.Proposal, tip repo.OID) 
 		case all && len(others) == 0:
 			return true, "", nil
 		case all && extra == "":
-			extra = fmt.Sprintf("the commit %s also changes %s, which nobody reviewed; review it, then odd reject %s --reason \"why\"", short(c.OID), others[0], p.Task)
+			extra = fmt.Sprintf("the commit %s also changes %s, which nobody reviewed; review it, then odd reject %s --reason \"why\"", shortID(c.OID), others[0], p.Task)
 		}
 	}
 	return false, extra, nil

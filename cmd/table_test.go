@@ -28,7 +28,7 @@ func TestTableAligns(t *testing.T) {
 		var b strings.Builder
 		env := Env{Stdout: &b, Terminal: true, Width: c.width}
 		out := bufio.NewWriter(&b)
-		if err := alignRows(env, slices.Values(c.rows)).print(out); err != nil {
+		if err := alignRows(env, slices.Values(c.rows)).printTo(out); err != nil {
 			t.Fatal(err)
 		}
 		_ = out.Flush()

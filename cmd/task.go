@@ -13,7 +13,7 @@ import (
 	"github.com/odd-cli/odd/okf"
 )
 
-func task(env Env) *cli.Command {
+func taskVerb(env Env) *cli.Command {
 	return command(&cli.Command{
 		Name:  "task",
 		Usage: "add, list, show and edit tasks, and mark them ready to run",
@@ -28,7 +28,7 @@ func task(env Env) *cli.Command {
 	})
 }
 
-// taskFlags are the keys of a task that a person sets.
+// taskFlags returns the keys of a task that a person sets.
 func taskFlags() []cli.Flag {
 	return []cli.Flag{
 		&cli.StringFlag{Name: "kind", Usage: "kind of work, `KIND`: extract, research, document, implement, fix, review, …"},
@@ -55,9 +55,9 @@ func taskFlags() []cli.Flag {
 	}
 }
 
-// commands are the commands of a task as argument lists. No shell reads them, so
+// readCommands returns the commands of a task as argument lists. No shell reads them, so
 // that what only a shell would understand is refused rather than taken for a word.
-func commands(c *cli.Context) ([][]string, error) {
+func readCommands(c *cli.Context) ([][]string, error) {
 	var out [][]string
 	for _, s := range c.StringSlice("command") {
 		argv := strings.Fields(s)
@@ -77,7 +77,7 @@ func commands(c *cli.Context) ([][]string, error) {
 	return out, nil
 }
 
-// taskSets are the frontmatter edits the given flags mean.
+// taskSets returns the frontmatter edits the given flags mean.
 func taskSets(c *cli.Context) ([]okf.Set, error) {
 	var sets []okf.Set
 	for _, f := range []struct{ flag, key string }{{"title", "title"}, {"kind", "kind"}, {"role", "role"}, {"priority", "priority"}, {"team", "team"}, {"signal", "signal"}, {"budget-usd", "budget_usd"},
@@ -97,15 +97,15 @@ func taskSets(c *cli.Context) ([]okf.Set, error) {
 	if !c.IsSet("command") {
 		return sets, nil
 	}
-	list, err := commands(c)
+	list, err := readCommands(c)
 	return append(sets, okf.Set{Key: "commands", Value: list}), err
 }
 
-// apply lands what build makes of one task, or with --no-commit writes and stages it,
+// landTask lands what build makes of one task, or with --no-commit writes and stages it,
 // and prints one row: build says in moved which task it is and in what state.
-func (w *workspace) apply(c *cli.Context, build func(*view) (repo.Changes, string, error), moved *board.Task) error {
-	by := (*view).sign
-	if w.env.agent() != "" { // what an agent files is no person's
+func (w *workspace) landTask(c *cli.Context, build func(*view) (repo.Changes, string, error), moved *board.Task) error {
+	by := (*view).signCommit
+	if w.env.agentSign() != "" { // what an agent files is no person's
 		by = (*view).byMachine
 	}
 	oid, err := w.writeOrStage(c, by, build)
@@ -113,14 +113,14 @@ func (w *workspace) apply(c *cli.Context, build func(*view) (repo.Changes, strin
 		return err
 	}
 	id, state := string(moved.ID), string(moved.State)
-	return show(w.env, c.Bool("json"), map[string]string{"task": id, "state": state, "commit": string(oid)}, []string{id, state, short(oid)})
+	return show(w.env, c.Bool("json"), map[string]string{"task": id, "state": state, "commit": string(oid)}, []string{id, state, shortID(oid)})
 }
 
-// stage writes the changes into the work tree and the index, on the board's own
+// stageChanges writes the changes into the work tree and the index, on the board's own
 // checkout only. They are built on the files as they lie there, so that a
 // person's edits and what was staged before stay.
-func (w *workspace) stage(ctx context.Context, build func(*view) (repo.Changes, string, error)) error {
-	v, err := w.current(ctx)
+func (w *workspace) stageChanges(ctx context.Context, build func(*view) (repo.Changes, string, error)) error {
+	v, err := w.readCurrent(ctx)
 	if err != nil {
 		return err
 	}

@@ -34,7 +34,7 @@ func taskAdd(env Env) *cli.Command {
 	})
 }
 
-func filing(c *cli.Context) (board.Filing, error) {
+func readFiling(c *cli.Context) (board.Filing, error) {
 	f := board.Filing{
 		ID: okf.ID(c.String("id")), Title: c.Args().First(), Kind: c.String("kind"), Priority: c.String("priority"), Role: c.String("role"), Team: c.String("team"), Signal: c.String("signal"),
 		Dependencies: c.StringSlice("depends"), Acceptance: c.StringSlice("accept"), Inputs: c.StringSlice("input"), Paths: c.StringSlice("path"), MaxTurns: c.Int("max-turns"),
@@ -42,7 +42,7 @@ func filing(c *cli.Context) (board.Filing, error) {
 		Voice: c.String("voice"), Handoffs: c.StringSlice("handoff"), Artifact: c.String("artifact"),
 	}
 	var err error
-	if f.Commands, err = commands(c); err != nil {
+	if f.Commands, err = readCommands(c); err != nil {
 		return f, err
 	}
 	if s := c.String("budget-usd"); s != "" {
@@ -54,7 +54,7 @@ func filing(c *cli.Context) (board.Filing, error) {
 }
 
 func runTaskAdd(c *cli.Context, env Env) error {
-	f, err := filing(c)
+	f, err := readFiling(c)
 	if err != nil {
 		return err
 	}
@@ -70,8 +70,8 @@ func runTaskAdd(c *cli.Context, env Env) error {
 			return nil, "", err
 		}
 		f.By, f.At = "human:"+who.Email, env.Now()
-		if env.agent() != "" {
-			f.By = "odd/" + version()
+		if env.agentSign() != "" {
+			f.By = "odd/" + oddVersion()
 		}
 		a, err := v.newTask(f)
 		if err != nil {
@@ -80,10 +80,10 @@ func runTaskAdd(c *cli.Context, env Env) error {
 		if t, err = board.Parse(&a); err != nil {
 			return nil, "", err
 		}
-		lacks = v.preflight(c.Context, t)
-		return v.adds("task add", a, "")
+		lacks = v.preflightTask(c.Context, t)
+		return v.fileTask("task add", a, "")
 	}
-	if err := w.apply(c, build, &t); err != nil {
+	if err := w.landTask(c, build, &t); err != nil {
 		return err
 	}
 	for _, m := range lacks {
@@ -92,20 +92,20 @@ func runTaskAdd(c *cli.Context, env Env) error {
 	return nil
 }
 
-// newTask is the task that f asks for. Where the task of the same title is done, and f
+// newTask returns the task that f asks for. Where the task of the same title is done, and f
 // names no id, it is the next one with a number.
 func (v *view) newTask(f board.Filing) (okf.Atom, error) {
 	a, err := board.New(f)
 	title := a.ID
-	for n := 2; err == nil && f.ID != title && v.done(a.ID); n++ {
+	for n := 2; err == nil && f.ID != title && v.isDone(a.ID); n++ {
 		f.ID = okf.ID(fmt.Sprintf("%s-%d", title, n))
 		a, err = board.New(f)
 	}
 	return a, err
 }
 
-// done reports the id of a task that is done.
-func (v *view) done(id okf.ID) bool {
+// isDone reports the id of a task that is done.
+func (v *view) isDone(id okf.ID) bool {
 	a := v.graph.ByID(id)
 	if a == nil {
 		return false
@@ -126,9 +126,9 @@ func withoutPlace(err error) string {
 	return err.Error()
 }
 
-// preflight is what odd drain would refuse t for on the board as it is. It is no refusal
+// preflightTask returns what odd drain would refuse t for on the board as it is. It is no refusal
 // here: who files a task may write the role and the other task after it.
-func (v *view) preflight(ctx context.Context, t board.Task) []string {
+func (v *view) preflightTask(ctx context.Context, t board.Task) []string {
 	o, err := v.drainOptions()
 	if err != nil {
 		return nil // the drain tells
@@ -140,23 +140,23 @@ func (v *view) preflight(ctx context.Context, t board.Task) []string {
 	return no
 }
 
-// adds are the changes that file a new task, and their message.
-func (v *view) adds(verb string, a okf.Atom, why string) (repo.Changes, string, error) {
+// fileTask returns the changes that file a new task, and their message.
+func (v *view) fileTask(verb string, a okf.Atom, why string) (repo.Changes, string, error) {
 	b := v.graph.ByID(a.ID)
 	if b == nil {
 		b = v.graph.ByPath(a.Path)
 	}
 	if b != nil {
-		return nil, "", refuse("exists", "%s %s: %s already has this id; choose another with --id", verb, a.ID, v.file(b.Path))
+		return nil, "", refuse("exists", "%s %s: %s already has this id; choose another with --id", verb, a.ID, v.repoPath(b.Path))
 	}
 	if _, err := fs.Stat(v.bundle, a.Path); !errors.Is(err, fs.ErrNotExist) {
-		return nil, "", refuse("exists", "%s %s: the file %s already exists and cannot be read as an atom; run odd check to see why, or choose another --id", verb, a.ID, v.file(a.Path))
+		return nil, "", refuse("exists", "%s %s: the file %s already exists and cannot be read as an atom; run odd check to see why, or choose another --id", verb, a.ID, v.repoPath(a.Path))
 	}
 	text := a.Bytes()
 	if !a.Generated.Human() && !bytes.Equal(secrets.Redact(text), text) {
 		return nil, "", refuse("credential", "%s: the text contains something that looks like a credential; leave it out, and revoke it if it is real", verb)
 	}
-	return repo.Changes{v.file(a.Path): text}, trailers("board: add "+string(a.ID), why, "Odd-Task", string(a.ID)), nil
+	return repo.Changes{v.repoPath(a.Path): text}, commitMessage("board: add "+string(a.ID), why, "Odd-Task", string(a.ID)), nil
 }
 
 func taskEdit(env Env) *cli.Command {
@@ -184,8 +184,8 @@ func runTaskEdit(c *cli.Context, env Env) error {
 		return err
 	case len(sets) == 0:
 		return usage("task edit %s: name at least one thing to change, like --priority p1; see odd help task edit", name)
-	case env.agent() != "":
-		return refuse("not-a-person", "task edit %s: refused inside an agent's session (%s); file a new task with odd task add", name, env.agent())
+	case env.agentSign() != "":
+		return refuse("not-a-person", "task edit %s: refused inside an agent's session (%s); file a new task with odd task add", name, env.agentSign())
 	}
 	w, err := openWorkspace(c.Context, env)
 	if err != nil {
@@ -195,7 +195,7 @@ func runTaskEdit(c *cli.Context, env Env) error {
 	var t board.Task
 	build := func(v *view) (repo.Changes, string, error) {
 		var err error
-		if t, err = v.task(name); err != nil {
+		if t, err = v.findTask(name); err != nil {
 			return nil, "", err
 		}
 		switch t.State {
@@ -206,7 +206,7 @@ func runTaskEdit(c *cli.Context, env Env) error {
 		}
 		b, err := okf.Edit(t.Atom.Bytes(), sets...)
 		if err != nil {
-			return nil, "", fmt.Errorf("%s: %w", v.file(t.Path), err)
+			return nil, "", fmt.Errorf("%s: %w", v.repoPath(t.Path), err)
 		}
 		a, err := okf.Parse(t.Path, b)
 		if err != nil {
@@ -215,7 +215,7 @@ func runTaskEdit(c *cli.Context, env Env) error {
 		if _, err := board.Parse(&a); err != nil {
 			return nil, "", usage("task edit: %v", err)
 		}
-		return repo.Changes{v.file(t.Path): b}, trailers("board: edit "+string(t.ID), "", "Odd-Task", string(t.ID)), nil
+		return repo.Changes{v.repoPath(t.Path): b}, commitMessage("board: edit "+string(t.ID), "", "Odd-Task", string(t.ID)), nil
 	}
-	return w.apply(c, build, &t)
+	return w.landTask(c, build, &t)
 }

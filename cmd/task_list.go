@@ -44,14 +44,14 @@ func runTaskList(c *cli.Context, env Env) error {
 		return usage("task list: unknown state %q; use one of %s", state, joinWords(board.States()))
 	}
 	list, row := v.shownTasks(state, c.Bool("all"))
-	for _, p := range slices.Concat(v.unread(), board.Unread(v.problems)) {
-		talk(env, "%s", oneLine(v.at(p).Error()))
+	for _, p := range slices.Concat(v.unreadProblems(), board.Unread(v.problems)) {
+		talk(env, "%s", oneLine(v.fromTop(p).Error()))
 	}
 	if c.Bool("json") {
 		return printManyJSON(env, list, row)
 	}
 	if len(list) == 0 {
-		talk(env, "%s", noTask(state, len(v.rows())))
+		talk(env, "%s", noTask(state, len(v.taskRows())))
 	}
 	return printMany(env, list, func(cells []string, t *board.Row) []string {
 		r := row(t)
@@ -65,15 +65,15 @@ func noTask(state board.State, all int) string {
 	case all == 0:
 		return "there are no tasks yet; add one with odd task add \"TITLE\""
 	case state != "":
-		return "no task is in state " + string(state) + " (" + count(all, "task") + " in all); odd task list --all lists them"
+		return "no task is in state " + string(state) + " (" + countNoun(all, "task") + " in all); odd task list --all lists them"
 	}
-	return "no task is open (" + count(all, "task") + " done); odd task list --all lists them"
+	return "no task is open (" + countNoun(all, "task") + " done); odd task list --all lists them"
 }
 
 // shownTasks returns the tasks in the order drain would take them: those in state, or
 // where that is "" all, done ones only if asked for. row is what is told of one.
 func (v *view) shownTasks(state board.State, all bool) (list []*board.Row, row func(*board.Row) taskRow) {
-	rows := v.rows()
+	rows := v.taskRows()
 	index := board.IndexOf(rows)
 	chosen := make([]*board.Row, 0, len(rows))
 	for _, t := range rows {
@@ -115,7 +115,7 @@ func runTaskShow(c *cli.Context, env Env) error {
 	if err != nil {
 		return err
 	}
-	t, err := v.task(name)
+	t, err := v.findTask(name)
 	if err != nil {
 		return err
 	}
@@ -125,7 +125,7 @@ func runTaskShow(c *cli.Context, env Env) error {
 		for _, f := range t.Atom.Fields {
 			fields[f.Key] = f.Value
 		}
-		return printJSON(env, map[string]any{"id": t.ID, "path": v.file(t.Path), "state": t.State, "eligible": waits == "", "waits": waits, "fields": fields, "body": string(t.Atom.Body())})
+		return printJSON(env, map[string]any{"id": t.ID, "path": v.repoPath(t.Path), "state": t.State, "eligible": waits == "", "waits": waits, "fields": fields, "body": string(t.Atom.Body())})
 	}
 	switch {
 	case waits == "":

@@ -32,7 +32,7 @@ func taskReady(env Env) *cli.Command {
 	})
 }
 
-// asksFor is what a person lets happen by making t ready: who filed it, what
+// asksFor says what a person lets happen by making t ready: who filed it, what
 // session it asks for and what that may cost. An agent may have filed the task,
 // and have chosen all of it.
 func asksFor(t board.Task, roles map[string]contract.Role) string {
@@ -74,7 +74,7 @@ func runTaskReady(c *cli.Context, env Env) error {
 		}
 		names = []string{name}
 	}
-	v, tasks, freed, err := readyable(c.Context, env, names)
+	v, tasks, freed, err := openReadyable(c.Context, env, names)
 	if err != nil {
 		return err
 	}
@@ -90,7 +90,7 @@ func runTaskReady(c *cli.Context, env Env) error {
 		}
 		for _, t := range tasks {
 			list = append(list, map[string]string{"task": string(t.ID), "state": string(board.Ready), "by": by, "commit": string(commit)})
-			rows = append(rows, []string{string(t.ID), string(board.Ready), by, short(commit)})
+			rows = append(rows, []string{string(t.ID), string(board.Ready), by, shortID(commit)})
 		}
 	}
 	if len(list) == 1 {
@@ -106,7 +106,7 @@ func (v *view) makeReady(ctx context.Context, tasks []board.Task, signed bool) (
 	for i, t := range tasks {
 		ids[i] = string(t.ID)
 		says.WriteString(asksFor(t, v.cfg.Contract.Roles))
-		for _, m := range v.preflight(ctx, t) {
+		for _, m := range v.preflightTask(ctx, t) {
 			says.WriteString("  warning: odd drain would refuse it: " + oneLine(okf.Visible(m)) + "\n")
 		}
 	}
@@ -115,24 +115,24 @@ func (v *view) makeReady(ctx context.Context, tasks []board.Task, signed bool) (
 		want = fmt.Sprintf("%d %s", len(ids), ids[0])
 		subject = fmt.Sprintf("board: %d tasks are ready, %s first", len(ids), ids[0])
 	}
-	h, err := v.human(ctx, says.String(), "task ready "+strings.Join(ids, " "), want, signed)
+	h, err := v.confirmHuman(ctx, says.String(), "task ready "+strings.Join(ids, " "), want, signed)
 	if err != nil {
 		return "", "", err
 	}
 	ch, pairs := repo.Changes{}, []string{}
 	for _, t := range tasks {
-		if ch[v.file(t.Path)], err = review.Ready(t, h); err != nil {
+		if ch[v.repoPath(t.Path)], err = review.Ready(t, h); err != nil {
 			return "", "", err
 		}
 		pairs = append(pairs, "Odd-Task", string(t.ID))
 	}
-	commit, err = v.amend(ctx, ch, trailers(subject, "", append(pairs, "Odd-Ready-By", h.By())...))
+	commit, err = v.commitFiles(ctx, ch, commitMessage(subject, "", append(pairs, "Odd-Ready-By", h.By())...))
 	return h.By(), commit, err
 }
 
-// readyable are the named tasks that a person can make ready, each once. A task that a
+// openReadyable returns the named tasks that a person can make ready, each once. A task that a
 // killed drain held is freed first, and is ready by that: a person had allowed it before.
-func readyable(ctx context.Context, env Env, names []string) (v *view, tasks []board.Task, freed []string, err error) {
+func openReadyable(ctx context.Context, env Env, names []string) (v *view, tasks []board.Task, freed []string, err error) {
 	for i, name := range names {
 		var t board.Task
 		if v, t, err = openTaskOnly(ctx, env, name, i == 0); err != nil {

@@ -11,9 +11,9 @@ import (
 	"github.com/odd-cli/odd/okf"
 )
 
-// landsOn is the branch that approved proposals land on, and where it is.
+// landsOn returns the branch that approved proposals land on, and where it is.
 func (v *view) landsOn() (name string, tip repo.OID, err error) {
-	target, elsewhere := v.target()
+	target, elsewhere := v.targetBranch()
 	if !elsewhere {
 		return v.line.Name(), v.tip, nil
 	}
@@ -26,7 +26,7 @@ func (v *view) landsOn() (name string, tip repo.OID, err error) {
 // approval out. It is the zero commit where none did.
 func (v *view) findUnapproved(ctx context.Context, t board.Task) (repo.Commit, error) {
 	none := repo.Commit{}
-	p, err := v.proposal(t)
+	p, err := v.readProposal(t)
 	if err != nil {
 		return none, nil // odd check says why
 	}
@@ -41,15 +41,15 @@ func (v *view) findUnapproved(ctx context.Context, t board.Task) (repo.Commit, e
 	if err != nil || by == "" {
 		return none, err
 	}
-	if _, elsewhere := v.target(); elsewhere {
-		if a, err := v.approval(ctx, p, tip); err != nil || a.OID != "" {
+	if _, elsewhere := v.targetBranch(); elsewhere {
+		if a, err := v.findApproval(ctx, p, tip); err != nil || a.OID != "" {
 			return none, err
 		}
 	}
 	return v.repo.Commit(by)
 }
 
-// bytesOf are the blobs of what a proposal changes, by path.
+// bytesOf returns the blobs of what a proposal changes, by path.
 func bytesOf(p review.Proposal) map[string]string {
 	out := map[string]string{}
 	for _, w := range p.Paths {
@@ -73,16 +73,16 @@ func (v *view) landedAnyway(ctx context.Context, id okf.ID) (string, error) {
 	}
 	name, _, err := v.landsOn()
 	return fmt.Sprintf("its files are on %s without your approval, since %s by %s; odd approve %s approves them, %s takes them out",
-		name, short(c.OID), c.Committer.Email, t.ID, proof.TakeOut(c)), err
+		name, shortID(c.OID), c.Committer.Email, t.ID, proof.TakeOut(c)), err
 }
 
 // tellUnapproved has a person told of every task in review whose files have landed.
 func (w *workspace) tellUnapproved(ctx context.Context) {
-	v, err := w.current(ctx)
+	v, err := w.readCurrent(ctx)
 	if err != nil {
 		return
 	}
-	for _, t := range v.rows() {
+	for _, t := range v.taskRows() {
 		if t.State != board.Review {
 			continue
 		}

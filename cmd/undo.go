@@ -12,7 +12,7 @@ import (
 	"github.com/odd-cli/odd/okf"
 )
 
-func undo(env Env) *cli.Command {
+func undoVerb(env Env) *cli.Command {
 	return command(&cli.Command{
 		Name:  "undo",
 		Usage: "revert the last thing that a person did on the board",
@@ -35,9 +35,9 @@ func runUndo(c *cli.Context, env Env) error {
 	if err != nil {
 		return err
 	}
-	subject, _ := message(last)
-	if why := v.undoable(last, subject); why != "" {
-		return refuse("undo", "%s %q cannot be undone: %s", short(last.OID), oneLine(subject), why)
+	subject, _ := splitMessage(last)
+	if why := v.whyNotUndone(last, subject); why != "" {
+		return refuse("undo", "%s %q cannot be undone: %s", shortID(last.OID), oneLine(subject), why)
 	}
 	before, err := v.repo.TreeOID(last.Parents[0], "")
 	if err != nil {
@@ -47,17 +47,17 @@ func runUndo(c *cli.Context, env Env) error {
 	if err != nil {
 		return err
 	}
-	about := fmt.Sprintf("%s\n  commit: %s of %s\n", okf.Visible(subject), short(last.OID), last.Author.When.UTC().Format("2006-01-02 15:04Z"))
+	about := fmt.Sprintf("%s\n  commit: %s of %s\n", okf.Visible(subject), shortID(last.OID), last.Author.When.UTC().Format("2006-01-02 15:04Z"))
 	var changed []string
 	for _, c := range diff {
 		changed = append(changed, c.Path)
 		about += "  file: " + okf.Visible(c.Path) + "\n"
 	}
-	want := short(last.OID)
+	want := shortID(last.OID)
 	if tasks := last.Trailer("Odd-Task"); len(tasks) > 0 {
 		want = oneLine(tasks[0])
 	}
-	h, err := v.human(c.Context, about, "undo", want, c.Bool("yes"))
+	h, err := v.confirmHuman(c.Context, about, "undo", want, c.Bool("yes"))
 	if err != nil {
 		return err
 	}
@@ -65,7 +65,7 @@ func runUndo(c *cli.Context, env Env) error {
 	for _, t := range last.Trailer("Odd-Task") {
 		pairs = append(pairs, "Odd-Task", t)
 	}
-	oid, err := v.sign(c.Context, []repo.OID{v.tip}, before, nil, trailers("board: undo "+subject, "", pairs...))
+	oid, err := v.signCommit(c.Context, []repo.OID{v.tip}, before, nil, commitMessage("board: undo "+subject, "", pairs...))
 	if err != nil {
 		return err
 	}
@@ -74,23 +74,23 @@ func runUndo(c *cli.Context, env Env) error {
 		return err
 	}
 	if len(report.Findings) > 0 {
-		return refuse("undo", "%s %q cannot be undone: %s; nothing was done", short(last.OID), oneLine(subject), report.Findings[0].Text())
+		return refuse("undo", "%s %q cannot be undone: %s; nothing was done", shortID(last.OID), oneLine(subject), report.Findings[0].Text())
 	}
 	if err := v.line.Land(c.Context, v.tip, oid); err != nil {
 		return err
 	}
-	return show(env, c.Bool("json"), map[string]any{"undone": string(last.OID), "commit": string(oid), "by": h.By(), "files": changed}, []string{short(last.OID), "undone", oneLine(subject), short(oid)})
+	return show(env, c.Bool("json"), map[string]any{"undone": string(last.OID), "commit": string(oid), "by": h.By(), "files": changed}, []string{shortID(last.OID), "undone", oneLine(subject), shortID(oid)})
 }
 
-// undoable says why a commit cannot be undone, "" where it can as far as it tells itself.
-func (v *view) undoable(c repo.Commit, subject string) string {
+// whyNotUndone says why a commit cannot be undone, "" where it can as far as it tells itself.
+func (v *view) whyNotUndone(c repo.Commit, subject string) string {
 	has := func(name string) bool { return len(c.Trailer(name)) > 0 }
 	known := has("Odd-Task") || has("Odd-Resumed-By")
 	switch {
 	case strings.EqualFold(c.Author.Email, v.cfg.AgentEmail):
 		return "it is the newest commit of " + v.line.Name() + " and odd made it for an agent; only a person's newest act is undone"
 	case len(c.Parents) > 1 || has("Odd-Approved-By") || has("Odd-Approval"):
-		return "approvals stay; odd task add asks for another change, and git revert -m 1 " + short(c.OID) + " takes its files back by hand"
+		return "approvals stay; odd task add asks for another change, and git revert -m 1 " + shortID(c.OID) + " takes its files back by hand"
 	case subject == "board: pause":
 		return "odd drain resume lets drains run again"
 	case has("Odd-Undo"):

@@ -38,79 +38,79 @@ type view struct {
 	whole    func() []board.Task
 }
 
-// rows are the tasks on the board in id order, as far as a list shows them.
-func (v *view) rows() []*board.Row {
+// taskRows returns the tasks on the board in id order, as far as a list shows them.
+func (v *view) taskRows() []*board.Row {
 	rows, _ := v.listed()
 	return rows
 }
 
-// inReview are the rows of the tasks that wait for a person.
+// inReview returns the rows of the tasks that wait for a person.
 func (v *view) inReview() []*board.Row {
-	return slices.DeleteFunc(slices.Clone(v.rows()), func(t *board.Row) bool { return t.State != board.Review })
+	return slices.DeleteFunc(slices.Clone(v.taskRows()), func(t *board.Row) bool { return t.State != board.Review })
 }
 
-// tasks are all of the tasks on the board, in id order.
-func (v *view) tasks() []board.Task { return v.whole() }
+// allTasks returns all of the tasks on the board, in id order.
+func (v *view) allTasks() []board.Task { return v.whole() }
 
-// taskOf is the task of a row.
+// taskOf returns the task of a row.
 func (v *view) taskOf(id okf.ID) (board.Task, error) {
 	return board.ReadTask(v.graph, v.graph.ByID(id))
 }
 
-// unread are the problems of the tasks that cannot be read.
-func (v *view) unread() []okf.Problem {
+// unreadProblems returns the problems of the tasks that cannot be read.
+func (v *view) unreadProblems() []okf.Problem {
 	_, ps := v.listed()
 	return ps
 }
 
-// openBoard is the board of the repository env.Dir is in, as committed.
+// openBoard returns the board of the repository env.Dir is in, as committed.
 func openBoard(ctx context.Context, env Env, fetch bool) (*view, error) {
 	w, err := openWorkspace(ctx, env)
 	if err != nil {
 		return nil, err
 	}
-	return w.view(ctx, fetch)
+	return w.readBoard(ctx, fetch)
 }
 
-// openShared is openBoard with what the remote has.
+// openShared is openBoard that fetches from the remote first.
 func openShared(ctx context.Context, env Env) (*view, error) { return openBoard(ctx, env, true) }
 
-// openTaskOnly is the board with one of its tasks, for verbs that look at no other atoms.
+// openTaskOnly returns the board with one of its tasks, for verbs that look at no other atoms.
 func openTaskOnly(ctx context.Context, env Env, name string, fetch bool) (*view, board.Task, error) {
 	w, err := openWorkspace(ctx, env)
 	if err != nil {
 		return nil, board.Task{}, err
 	}
 	w.tasksOnly = true
-	v, err := w.view(ctx, fetch)
+	v, err := w.readBoard(ctx, fetch)
 	if err != nil {
 		return nil, board.Task{}, err
 	}
-	t, err := v.task(name)
+	t, err := v.findTask(name)
 	return v, t, err
 }
 
-// openProposal is openBoard with one of its tasks, and what that proposes.
+// openProposal returns the board, one of its tasks, and what that proposes.
 func openProposal(ctx context.Context, env Env, name string, fetch bool) (*view, board.Task, review.Proposal, error) {
 	v, err := openBoard(ctx, env, fetch)
 	if err != nil {
 		return nil, board.Task{}, review.Proposal{}, err
 	}
-	t, err := v.task(name)
+	t, err := v.findTask(name)
 	if err != nil {
 		return v, t, review.Proposal{}, err
 	}
-	p, err := v.proposal(t)
+	p, err := v.readProposal(t)
 	return v, t, p, err
 }
 
-// openCurrent is the board as a person sees it.
+// openCurrent returns the board as a person sees it.
 func openCurrent(ctx context.Context, env Env) (*view, error) {
 	w, err := openWorkspace(ctx, env)
 	if err != nil {
 		return nil, err
 	}
-	return w.current(ctx)
+	return w.readCurrent(ctx)
 }
 
 // openTasks is openCurrent for verbs that look at tasks alone: what else the bundle
@@ -121,7 +121,7 @@ func openTasks(ctx context.Context, env Env) (*view, error) {
 		return nil, err
 	}
 	w.tasksOnly = true
-	return w.current(ctx)
+	return w.readCurrent(ctx)
 }
 
 // openFiles is openCurrent for verbs that look at no atom, not even a task: its
@@ -135,7 +135,7 @@ func openFiles(ctx context.Context, env Env) (*view, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := v.rules(); err != nil {
+	if err := v.readConfig(); err != nil {
 		return nil, err
 	}
 	if checkedOut {
@@ -147,19 +147,19 @@ func openFiles(ctx context.Context, env Env) (*view, error) {
 	return v, nil
 }
 
-// view reads the board branch. With fetch it starts from the remote's tip, as
+// readBoard reads the board branch. With fetch it starts from the remote's tip, as
 // every act that commits must.
-func (w *workspace) view(ctx context.Context, fetch bool) (*view, error) {
-	v, err := w.stand(ctx, fetch)
+func (w *workspace) readBoard(ctx context.Context, fetch bool) (*view, error) {
+	v, err := w.openTip(ctx, fetch)
 	if err != nil {
 		return nil, err
 	}
-	return v, v.read()
+	return v, v.readTip()
 }
 
-// stand is a view of the board's tip before any file of it is read.
-func (w *workspace) stand(ctx context.Context, fetch bool) (*view, error) {
-	ref, err := w.board()
+// openTip returns a view of the board's tip, of which no file is read yet.
+func (w *workspace) openTip(ctx context.Context, fetch bool) (*view, error) {
+	ref, err := w.boardRef()
 	if err != nil {
 		return nil, err
 	}
@@ -178,29 +178,29 @@ func (w *workspace) stand(ctx context.Context, fetch bool) (*view, error) {
 	return v, nil
 }
 
-// read reads the board at the tip.
-func (v *view) read() error {
-	if err := v.rules(); err != nil {
+// readTip reads the board at the tip.
+func (v *view) readTip() error {
+	if err := v.readConfig(); err != nil {
 		return err
 	}
-	g, ps, err := v.load(v.tasksOnly)
+	g, ps, err := v.loadAtoms(v.tasksOnly)
 	if err != nil {
 		return fmt.Errorf("%s on %s: %w", v.cfg.Root, v.line.Name(), err)
 	}
-	v.take(g, ps)
+	v.takeGraph(g, ps)
 	return nil
 }
 
-// load loads the committed bundle, or its tasks alone.
-func (v *view) load(tasksOnly bool) (*okf.Graph, []okf.Problem, error) {
-	defer v.env.slow("loading the board")()
+// loadAtoms loads the committed bundle, or its tasks alone.
+func (v *view) loadAtoms(tasksOnly bool) (*okf.Graph, []okf.Problem, error) {
+	defer v.env.announceSlow("loading the board")()
 	if tasksOnly {
 		return v.state.TaskAtoms()
 	}
 	return v.state.Atoms()
 }
 
-func (v *view) take(g *okf.Graph, ps []okf.Problem) {
+func (v *view) takeGraph(g *okf.Graph, ps []okf.Problem) {
 	v.graph, v.problems = g, ps
 	v.listed = sync.OnceValues(func() ([]*board.Row, []okf.Problem) { return board.Rows(g) })
 	v.whole = sync.OnceValue(func() []board.Task {
@@ -209,8 +209,8 @@ func (v *view) take(g *okf.Graph, ps []okf.Problem) {
 	})
 }
 
-// rules reads the committed odd.toml, and finds the bundle by it.
-func (v *view) rules() error {
+// readConfig reads the committed odd.toml, and finds the bundle by it.
+func (v *view) readConfig() error {
 	var err error
 	if v.files, err = v.repo.Tree(v.tip); err != nil {
 		return err
@@ -232,15 +232,15 @@ func (v *view) rules() error {
 	return nil
 }
 
-// current is the board as a person sees it: the work tree where the board is
+// readCurrent returns the board as a person sees it: the work tree where the board is
 // checked out, so that hand edits show, and the committed board elsewhere.
-func (w *workspace) current(ctx context.Context) (*view, error) {
+func (w *workspace) readCurrent(ctx context.Context) (*view, error) {
 	v, checkedOut, err := w.openSeen(ctx)
 	if err != nil {
 		return nil, err
 	}
 	if !checkedOut {
-		return v, v.read()
+		return v, v.readTip()
 	}
 	return v, v.readFiles()
 }
@@ -248,14 +248,14 @@ func (w *workspace) current(ctx context.Context) (*view, error) {
 // openSeen returns a view before any file of it is read, and whether a person sees the
 // work tree in it.
 func (w *workspace) openSeen(ctx context.Context) (v *view, checkedOut bool, err error) {
-	if v, err = w.stand(ctx, false); err != nil {
+	if v, err = w.openTip(ctx, false); err != nil {
 		return nil, false, err
 	}
 	head, err := w.repo.Branch()
 	return v, head == v.line.Name() && w.repo.Root() != "", err
 }
 
-// onDisk is where the bundle lies in the work tree.
+// onDisk returns where the bundle lies in the work tree.
 func (v *view) onDisk() string {
 	return filepath.Join(v.repo.Root(), filepath.FromSlash(v.cfg.Root))
 }
@@ -267,7 +267,7 @@ func (v *view) readFiles() error {
 		load = loadTasksDir
 	}
 	root, rules := v.onDisk(), make(chan error, 1)
-	go func() { rules <- v.rules() }() // which seldom name another bundle than odd.toml as it lies there
+	go func() { rules <- v.readConfig() }() // which seldom name another bundle than odd.toml as it lies there
 	g, ps, err := load(v.env, v.repo, root)
 	if bad := <-rules; bad != nil {
 		return bad
@@ -280,7 +280,7 @@ func (v *view) readFiles() error {
 	if err != nil {
 		return v.whyNotRead(err)
 	}
-	v.take(g, ps)
+	v.takeGraph(g, ps)
 	return nil
 }
 
@@ -305,25 +305,25 @@ func (v *view) readEdits(dirty []string) error {
 		}
 	}
 	if len(edited) > 0 {
-		v.take(okf.Reload(disk.Dir(v.onDisk()), v.graph, v.problems, edited))
+		v.takeGraph(okf.Reload(disk.Dir(v.onDisk()), v.graph, v.problems, edited))
 	}
 	return nil
 }
 
-// file is the repository path of a path below the bundle root.
-func (v *view) file(name string) string { return path.Join(v.cfg.Root, name) }
+// repoPath returns the path from the top of the repository of a path below the bundle's root.
+func (v *view) repoPath(name string) string { return path.Join(v.cfg.Root, name) }
 
-// at is a problem that names its file from the top of the repository.
-func (v *view) at(p okf.Problem) okf.Problem {
-	p.Path = v.file(p.Path)
+// fromTop returns a problem that names its file from the top of the repository.
+func (v *view) fromTop(p okf.Problem) okf.Problem {
+	p.Path = v.repoPath(p.Path)
 	return p
 }
 
-// task finds a task by any of its names.
-func (v *view) task(name string) (board.Task, error) {
+// findTask finds a task by any of its names.
+func (v *view) findTask(name string) (board.Task, error) {
 	a, err := v.graph.Find(name)
 	if err != nil && v.tasksOnly {
-		if g, _, whole := v.load(false); whole == nil { // to say what it is instead
+		if g, _, whole := v.loadAtoms(false); whole == nil { // to say what it is instead
 			if a := g.Target(name, ""); a != nil {
 				return board.Task{}, fmt.Errorf("%s is a %s, not a task; odd task list shows the tasks", a.ID, a.Type)
 			}
@@ -331,24 +331,24 @@ func (v *view) task(name string) (board.Task, error) {
 	}
 	if err != nil {
 		if n := len(board.Unread(v.problems)); n > 0 {
-			return board.Task{}, fmt.Errorf("task %w; %s in the task files, odd task list shows them", err, count(n, "error"))
+			return board.Task{}, fmt.Errorf("task %w; %s in the task files, odd task list shows them", err, countNoun(n, "error"))
 		}
 		return board.Task{}, fmt.Errorf("task %w; odd task list shows the tasks", err)
 	}
 	if twin := board.Twin(v.problems, a.Path); twin != nil {
-		return board.Task{}, v.at(*twin)
+		return board.Task{}, v.fromTop(*twin)
 	}
 	if board.IsTask(a) {
 		return board.ReadTask(v.graph, a)
 	}
 	if a.Type == board.Type {
-		return board.Task{}, fmt.Errorf("%s: the file %s is not in the folder of tasks; move it with git mv into %s/", a.ID, v.file(a.Path), v.file(board.Folder))
+		return board.Task{}, fmt.Errorf("%s: the file %s is not in the folder of tasks; move it with git mv into %s/", a.ID, v.repoPath(a.Path), v.repoPath(board.Folder))
 	}
 	return board.Task{}, fmt.Errorf("%s is a %s, not a task; odd task list shows the tasks", a.ID, a.Type)
 }
 
-// records reads the ledger file of one run.
-func (v *view) records(run string) ([]event.Record, error) {
+// readRecords reads the ledger file of one run.
+func (v *view) readRecords(run string) ([]event.Record, error) {
 	f, ok := v.state.RunFile(run)
 	if !ok {
 		return nil, refuse("state", "run %s: its record is missing on %s; git log -- knowledge/ledger shows which commit removed it", run, v.line.Name())
@@ -359,8 +359,8 @@ func (v *view) records(run string) ([]event.Record, error) {
 	return f.Records, nil
 }
 
-// proposal is what t waits in review with.
-func (v *view) proposal(t board.Task) (review.Proposal, error) {
+// readProposal returns the proposal with which t waits in review.
+func (v *view) readProposal(t board.Task) (review.Proposal, error) {
 	run := t.Result.Run
 	if run == "" && t.State == board.Review {
 		return review.Proposal{}, refuse("state", "%s: the task is in review, but names no run that proposed something; set \"state: backlog\" in its file and commit that", t.ID)
@@ -368,7 +368,7 @@ func (v *view) proposal(t board.Task) (review.Proposal, error) {
 	var rs []event.Record
 	if run != "" {
 		var err error
-		if rs, err = v.records(run); err != nil {
+		if rs, err = v.readRecords(run); err != nil {
 			return review.Proposal{}, err
 		}
 	}
@@ -391,22 +391,22 @@ func (v *view) contractOf(t board.Task, rs []event.Record) (*review.Contract, er
 		}
 		seen[judged] = true
 		var err error
-		if rs, err = v.records(judged); err != nil {
+		if rs, err = v.readRecords(judged); err != nil {
 			return nil, err
 		}
 	}
 }
 
-// target is the branch reviews merge into, and whether it is not the board.
-func (v *view) target() (string, bool) {
+// targetBranch returns the branch reviews merge into, and whether it is not the board.
+func (v *view) targetBranch() (string, bool) {
 	if v.cfg.Target == "" || v.cfg.Target == v.line.Name() {
 		return v.line.Name(), false
 	}
 	return v.cfg.Target, true
 }
 
-// blobs tells the blob of a path in a commit, "" where it has none.
-func (v *view) blobs(oid repo.OID) (func(string) string, error) {
+// blobReader tells the blob of a path in a commit, "" where it has none.
+func (v *view) blobReader(oid repo.OID) (func(string) string, error) {
 	f, err := v.repo.Tree(oid)
 	if err != nil {
 		return nil, err
@@ -420,15 +420,15 @@ func (v *view) blobs(oid repo.OID) (func(string) string, error) {
 	}, nil
 }
 
-// human shows the person on the terminal what they decide about and asks there
+// confirmHuman shows the person on the terminal what they decide about and asks there
 // for the typed confirmation of the act.
-func (w *workspace) human(ctx context.Context, about, act, want string, signed bool) (review.Human, error) {
+func (w *workspace) confirmHuman(ctx context.Context, about, act, want string, signed bool) (review.Human, error) {
 	who, err := w.repo.Identity(ctx)
 	if err != nil {
 		return review.Human{}, err
 	}
 	p := review.Person{Name: who.Name, Email: who.Email}
-	at := w.place()
+	at := w.personPlace()
 	if signed {
 		talk(w.env, "%s, signed:\n%s", act, about)
 		return review.Signed(act, p, at, w.cfg.RequireSigned)
@@ -445,7 +445,7 @@ func (w *workspace) human(ctx context.Context, about, act, want string, signed b
 		return review.Human{}, refuse("unconfirmed", "%s: the terminal cannot be written to: %v; run it in another terminal", act, err)
 	}
 	h, err := awaitAnswer(ctx, tty, func() (review.Human, error) { return review.Confirm(tty, act, want, p, at) })
-	w.decides(w.env.Now())
+	w.noteDecided(w.env.Now())
 	return h, err
 }
 
@@ -471,8 +471,8 @@ func awaitAnswer[T any](ctx context.Context, tty io.Writer, ask func() (T, error
 	}
 }
 
-// decider returns who git says acts at a place, and refuses where no person decides.
-func (w *workspace) decider(ctx context.Context, act string, at review.Place) (review.Person, error) {
+// checkDecider returns the person that git names, and refuses a place where no person decides.
+func (w *workspace) checkDecider(ctx context.Context, act string, at review.Place) (review.Person, error) {
 	who, err := w.repo.Identity(ctx)
 	if err != nil {
 		return review.Person{}, err
@@ -481,14 +481,14 @@ func (w *workspace) decider(ctx context.Context, act string, at review.Place) (r
 	return p, review.Allowed(act, p, at)
 }
 
-// place is where the person is, as far as it can be told.
-func (w *workspace) place() review.Place {
-	return review.Place{CI: w.env.inCI(), Session: w.env.agent(), Agent: review.Person{Name: w.cfg.AgentName, Email: w.cfg.AgentEmail}}
+// personPlace returns where the person is, as far as it can be told.
+func (w *workspace) personPlace() review.Place {
+	return review.Place{CI: w.env.inCI(), Session: w.env.agentSign(), Agent: review.Person{Name: w.cfg.AgentName, Email: w.cfg.AgentEmail}}
 }
 
-// trailers is a commit message with its trailers; empty values are left out.
+// commitMessage returns a commit message with its trailers; empty values are left out.
 // The subject is one line, so that no title can bring a trailer of its own.
-func trailers(subject, body string, pairs ...string) string {
+func commitMessage(subject, body string, pairs ...string) string {
 	var b strings.Builder
 	b.WriteString(oneLine(subject) + "\n\n")
 	if body != "" {
@@ -502,10 +502,10 @@ func trailers(subject, body string, pairs ...string) string {
 	return b.String()
 }
 
-// oneLine is s without hidden characters and with every run of space as one.
+// oneLine returns s without hidden characters and with every run of space as one.
 func oneLine(s string) string { return strings.Join(strings.Fields(okf.Visible(okf.Legible(s))), " ") }
 
-// or is a, or b where a is empty.
+// or returns a, or b where a is empty.
 func or(a, b string) string {
 	if a == "" {
 		return b
