@@ -155,6 +155,9 @@ func printDrained(env Env, report drain.Report, err error, asJSON bool) error {
 
 // drainOptions returns the options of a new run.
 func (w *workspace) drainOptions() (drain.Options, error) {
+	if err := w.cfg.CheckVersion(w.env.Version); err != nil {
+		return drain.Options{}, err
+	}
 	branch, err := w.boardRef()
 	if err != nil {
 		return drain.Options{}, err

@@ -31,6 +31,7 @@ type Env struct {
 	Getenv         func(string) string
 	Above          func() []string                    // names of the programs that odd was started from, the nearest first; nil knows of none
 	Cage           cage.Cage                          // by what programs are held
+	Version        string                             // of this odd
 	Environ        []string                           // all of it, for what odd.toml lets an exec session see
 	TTY            func() (io.ReadWriteCloser, error) // the terminal itself, for typed confirmations
 	Terminal       bool                               // stdout is a terminal: align, and colour unless NO_COLOR
@@ -56,8 +57,9 @@ func OS() Env {
 	}
 	home, _ := os.UserHomeDir()
 	return Env{
-		Cage:  cage.Cage{Self: []string{"odd", cage.Verb}, Home: home, Tick: callEvery},
-		Stdin: os.Stdin, Stdout: os.Stdout, Stderr: os.Stderr,
+		Version: oddVersion(),
+		Cage:    cage.Cage{Self: []string{"odd", cage.Verb}, Home: home, Tick: callEvery},
+		Stdin:   os.Stdin, Stdout: os.Stdout, Stderr: os.Stderr,
 		Dir: dir, Temp: os.TempDir(), Now: time.Now, Sleep: time.Sleep, After: callAfter, Entropy: rand.Reader, Getenv: os.Getenv, Above: parentPrograms, Environ: os.Environ(),
 		TTY:      func() (io.ReadWriteCloser, error) { return os.OpenFile("/dev/tty", os.O_RDWR, 0) },
 		Terminal: term.IsTerminal(int(os.Stdout.Fd())),

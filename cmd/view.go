@@ -165,6 +165,9 @@ func (w *workspace) openTip(ctx context.Context, fetch bool) (*view, error) {
 	}
 	v := &view{workspace: w, line: &repo.Line{Repo: w.repo, Ref: ref, Remote: w.cfg.Remote, Check: proof.NewLanding(w.repo).Check, Note: func(s string) { talk(w.env, "%s", s) }}}
 	if fetch {
+		if err := w.cfg.CheckVersion(w.env.Version); err != nil {
+			return nil, err
+		}
 		v.tip, err = v.line.Tip(ctx)
 	} else {
 		v.tip, err = w.repo.Ref(ref)

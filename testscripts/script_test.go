@@ -45,6 +45,7 @@ package testscripts
 
 import (
 	"bufio"
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"errors"
@@ -79,11 +80,12 @@ var update = flag.Bool("update", false, "rewrite the files that scripts compare 
 // The variables that carry a script's clock and its place for entropy into the
 // odd it starts. Only this test binary reads them.
 const (
-	varNow    = "ODD_TEST_NOW"    // a moment, or @FILE that holds one and is read at every look
-	varSeed   = "ODD_TEST_SEED"   // the file that counts the odds of a script
-	varAbove  = "ODD_TEST_ABOVE"  // the programs that odd was started from; whatever runs the tests is none of them
-	varScreen = "ODD_TEST_SCREEN" // where it is set, stdout counts as a terminal
-	varAnswer = "ODD_TEST_ANSWER" // what a person types where there is no terminal; "" is nobody
+	varNow     = "ODD_TEST_NOW"     // a moment, or @FILE that holds one and is read at every look
+	varSeed    = "ODD_TEST_SEED"    // the file that counts the odds of a script
+	varAbove   = "ODD_TEST_ABOVE"   // the programs that odd was started from; whatever runs the tests is none of them
+	varVersion = "ODD_TEST_VERSION" // the version that odd takes itself for
+	varScreen  = "ODD_TEST_SCREEN"  // where it is set, stdout counts as a terminal
+	varAnswer  = "ODD_TEST_ANSWER"  // what a person types where there is no terminal; "" is nobody
 
 	whateverIsAsked = "*" // the answer that confirms every question
 )
@@ -126,6 +128,7 @@ func oddMain() {
 func asScripted(env *cmd.Env, terminal bool) {
 	env.Now = clockOf(env.Getenv(varNow))
 	env.Entropy = entropy(env.Getenv(varSeed))
+	env.Version = cmp.Or(env.Getenv(varVersion), env.Version)
 	env.Terminal = env.Terminal || env.Getenv(varScreen) != ""
 	above, stderr := env.Getenv(varAbove), env.Stderr
 	env.Above = func() []string { return strings.Fields(above) }

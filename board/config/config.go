@@ -48,6 +48,8 @@ import (
 // Config is odd.toml with its defaults filled in.
 type Config struct {
 	Format        int      // [odd] format, default 1
+	LeastVersion  string   // [odd] least_version, like "0.1.0"; "" means: any odd may write
+	LeastLine     int      // the 1-based line of odd.toml that says so
 	Root          string   // [bundle] root, default "knowledge"; slash-separated, below the top of the repository
 	External      []string // [canon] external: authorities of uris whose documents are another repository's
 	Branch        string   // [board] branch; "" means: the branch checked out

@@ -470,9 +470,10 @@ func TestFormat(t *testing.T) {
 	for text, want := range map[string]string{
 		"[odd]\nformat = 2\nleast_version = \"0.2.0\"\nshape = 1\n[moon]\nfull = true\n": "odd.toml:2: odd.format: the repository has format 2, and this odd knows formats up to 1; update odd to 0.2.0 or newer, here and in CI",
 		"\n[odd]\nformat = 7\nleast_version = \"a\\nb\"\n":                               "odd.toml:3: odd.format: the repository has format 7, and this odd knows formats up to 1; update odd to a newer version, here and in CI",
-		"[odd]\nformat = 0\n":     "odd.toml:2: odd.format: want an integer from 1 to 1",
-		"[odd]\nformat = \"2\"\n": "odd.toml:2: odd.format: want an integer from 1 to 1",
-		"odd = 2\n":               "odd.toml:1: odd: want a table; write [odd] above its keys",
+		"[odd]\nleast_version = \"new\"\n":                                               "odd.toml:2: odd.least_version: want a version, like \"0.1.0\"",
+		"[odd]\nformat = 0\n":                                                            "odd.toml:2: odd.format: want an integer from 1 to 1",
+		"[odd]\nformat = \"2\"\n":                                                        "odd.toml:2: odd.format: want an integer from 1 to 1",
+		"odd = 2\n":                                                                      "odd.toml:1: odd: want a table; write [odd] above its keys",
 	} {
 		_, err := Parse("odd.toml", []byte(text))
 		var newer *Newer
@@ -482,6 +483,31 @@ func TestFormat(t *testing.T) {
 	}
 	if c, err := Parse("odd.toml", []byte("odd.format = 1\nodd.least_version = \"0.1.0\"\n")); c.Format != 1 || err != nil {
 		t.Errorf("of this format: %d, %v", c.Format, err)
+	}
+}
+
+// A release below the least version may not write, a newer one may, and what is no release
+// has no version to compare.
+func TestLeastVersion(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		least, version string
+		may            bool
+	}{
+		{"0.2.0", "v0.1.9", false}, {"v0.2.0", "v0.2.0-rc.1", false}, {"0.10.0", "v0.9.0", false}, {"0.2", "v0.1.0+dirty", false},
+		{"0.2.0", "v0.2.0", true}, {"0.2.0", "v1.0.0", true}, {"0.2.0", "devel", true}, {"0.2.0", "v0.0.0-20261126195708-a16ea8915c4b", true},
+	} {
+		cfg, err := Parse("odd.toml", []byte("\n[odd]\nleast_version = \""+c.least+"\"\n"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		want := &Older{3, c.version, c.least}
+		if err := cfg.CheckVersion(c.version); (err == nil) != c.may || err != nil && err.Error() != want.Error() {
+			t.Errorf("least %s, odd %s: %v", c.least, c.version, err)
+		}
+	}
+	if cfg := Default(); cfg.CheckVersion("v0.0.1") != nil {
+		t.Error("odd.toml says nothing, and a release is refused")
 	}
 }
 
@@ -497,6 +523,7 @@ func TestReferenceUncommented(t *testing.T) {
 	}
 	got, err := Parse("odd.toml", []byte(strings.Join(live, "\n")))
 	want := Default()
+	want.LeastVersion, want.LeastLine = "0.1.0", got.LeastLine
 	want.Lease, want.HasBudget, want.Branch, want.Target, want.Remote, want.Session.Model = "off", true, "main", "main", "origin", "name-of-a-model"
 	want.Budget = budget.Envelope{Monthly: 20_000_000, HardStop: 25_000_000, AlertPct: 80, Teams: map[string]budget.MicroUSD{"docs": 5_000_000}}
 	want.Substrates = map[string]Substrate{"exec": {Argv: []string{"my-agent", "--quiet"}, Env: []string{"MY_AGENT_KEY"}, MaxBytes: 1 << 20}}

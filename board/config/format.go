@@ -1,8 +1,13 @@
 package config
 
 import (
+	"errors"
 	"fmt"
 	"slices"
+	"strings"
+
+	"golang.org/x/mod/module"
+	"golang.org/x/mod/semver"
 )
 
 // Format is the newest format that this odd knows, of all that it keeps in a repository:
@@ -46,7 +51,7 @@ func newer(file string, root node) error {
 				n.Line, n.Format = k.line, int(v)
 			}
 		case string:
-			if k.name == "least_version" && word(v) == nil && len(v) <= 64 && !k.secret() {
+			if k.name == "least_version" && isVersion(v) == nil && !k.secret() {
 				n.Least = v
 			}
 		}
@@ -55,4 +60,40 @@ func newer(file string, root node) error {
 		return nil
 	}
 	return n
+}
+
+// Older is the error of an odd that [odd] least_version lets read a repository, but not
+// write in it.
+type Older struct {
+	Line           int // of odd.toml
+	Version, Least string
+}
+
+// Error is located, and names the way out.
+func (o *Older) Error() string {
+	return fmt.Sprintf("odd.toml:%d: odd.least_version: this odd is %s, and only %s or newer may write here; update odd, here and in CI", o.Line, o.Version, o.Least)
+}
+
+// Refused is the reason's code.
+func (o *Older) Refused() string { return "format" }
+
+// CheckVersion returns an *Older if the release version of odd may not write. A build that
+// is no release, whose version is "devel" or made from a commit, has none to compare.
+func (c *Config) CheckVersion(version string) error {
+	have, want := canonical(version), canonical(c.LeastVersion)
+	if !semver.IsValid(have) || module.IsPseudoVersion(have) || semver.Compare(have, want) >= 0 {
+		return nil
+	}
+	return &Older{c.LeastLine, version, c.LeastVersion}
+}
+
+// canonical returns a version as Go writes it, with a leading v.
+func canonical(version string) string { return "v" + strings.TrimPrefix(version, "v") }
+
+// isVersion returns why s is no version.
+func isVersion(s string) error {
+	if len(s) > 64 || !semver.IsValid(canonical(s)) {
+		return errors.New(`want a version, like "0.1.0"`)
+	}
+	return nil
 }

@@ -22,7 +22,11 @@ type key struct {
 // keys is every key of odd.toml but those of [[mcp]], in the order of the reference.
 var keys = []key{
 	{"odd.format", whole(func(c *Config) *int { return &c.Format }, 1, Format)},
-	{"odd.least_version", func(_ *Config, _ string, n node) error { _, err := str(n, word); return err }},
+	{"odd.least_version", func(c *Config, _ string, n node) (err error) {
+		c.LeastLine = n.line
+		c.LeastVersion, err = str(n, isVersion)
+		return err
+	}},
 	{"bundle.root", folder(func(c *Config) *string { return &c.Root }, bundleRoot)},
 	{"canon.external", list(func(c *Config) *[]string { return &c.External }, slug)},
 	{"board.branch", text(func(c *Config) *string { return &c.Branch }, branchName)},

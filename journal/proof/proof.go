@@ -66,6 +66,7 @@ type Row struct {
 	Attested   string `json:"attested"`   // what git cannot show
 	Way        string `json:"way"`        // out of its findings
 	Unit       string `json:"unit"`       // what Checked counts
+	Since      int    `json:"-"`          // [odd] format from which on it holds; what was made under an older one is not held to it
 	Checked    int    `json:"checked"`    // things judged; 0 in Table
 }
 
@@ -253,6 +254,9 @@ func (a *act) judgeAct(h *history, rs []rule, checked []int) ([]Finding, error) 
 	}
 	var found []Finding
 	for i := range rs {
+		if rs[i].Since > a.law.Format {
+			continue
+		}
 		j := &judge{history: h, act: a, invariant: rs[i].Invariant}
 		if err := rs[i].judge(j); err != nil {
 			return nil, err

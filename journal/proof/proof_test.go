@@ -55,6 +55,28 @@ func BenchmarkCheck(b *testing.B) {
 	}
 }
 
+// A rule holds from its format on, so that a rule of a later one accuses no older history.
+func TestARuleHoldsFromItsFormatOn(t *testing.T) {
+	t.Parallel()
+	s := begin(t, lawWith(t, ""), nil)
+	s.add("t", "")
+	h, err := readHistory(context.Background(), s.r, Scope{To: s.tip()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	a, err := h.readAct(h.commits[len(h.commits)-1])
+	if err != nil {
+		t.Fatal(err)
+	}
+	for since, want := range []int{1, 1, 0} {
+		strict := rule{Row{Invariant: 99, Since: since}, func(j *judge) error { j.addFinding("x", 1, "no"); return nil }}
+		found, err := a.judgeAct(h, []rule{strict}, make([]int, 1))
+		if len(found) != want || err != nil {
+			t.Errorf("since format %d: %d findings, %v, want %d", since, len(found), err, want)
+		}
+	}
+}
+
 // A range judges its own commits, on the ground of what was there before.
 func TestARangeIsJudgedOnItsGround(t *testing.T) {
 	t.Parallel()
