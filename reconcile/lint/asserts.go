@@ -2,6 +2,7 @@ package lint
 
 import (
 	"go/ast"
+	"maps"
 	"path"
 	"slices"
 	"strings"
@@ -221,7 +222,7 @@ func (s *suite) readText(d *delta, from side) {
 		}
 	}
 	in := d.Path
-	t := tested{place: place{d.Path, 0}, name: path.Base(d.Path), test: !slices.ContainsFunc(lines, testNames().MatchString), tokens: counts[string]{}, checked: counts[string]{}, calls: map[string]bool{}}
+	t := tested{place: place{d.Path, 0}, name: path.Base(d.Path), test: !d.fixture() && !slices.ContainsFunc(lines, testNames().MatchString), tokens: counts[string]{}, checked: counts[string]{}, calls: map[string]bool{}}
 	pending, after := counts[bool]{}, ""
 	for i, l := range lines {
 		skips, mark := testSkips().FindString(l), strings.TrimSpace(l)
@@ -242,11 +243,11 @@ func (s *suite) readText(d *delta, from side) {
 		for _, w := range tokens().FindAllString(l, -1) {
 			t.tokens[plainValue(w)]++
 		}
-		if !strings.HasPrefix(mark, "@") && !testNames().MatchString(l) {
-			_, calls := wordsOf(l, nil)
-			for _, name := range calls {
-				t.calls[name] = true
-			}
+		if m := ownName().FindStringSubmatch(l); m != nil {
+			s.own[m[1]] = true
+		}
+		if !noCall().MatchString(mark) && !testNames().MatchString(l) {
+			maps.Copy(t.calls, callsOf(l))
 		}
 		t.items += btoi(tableRow().MatchString(l))
 		if re.MatchString(l) {
@@ -258,6 +259,23 @@ func (s *suite) readText(d *delta, from side) {
 		}
 	}
 	s.tests[in] = t
+}
+
+// noCall finds what begins a line that calls nothing of what is tested: a decorator or a comment.
+var noCall = lazy(`^(?:[@#*]|//|/\*)`)
+
+// ownName finds a function or a class that a test file has for itself.
+var ownName = lazy(`^\s*(?:export\s+|async\s+)*(?:def|class|function|fn)\s+(\w+)`)
+
+// callsOf are the names that a line of another language calls, but for what is called on
+// an object of the language or of a runner of tests.
+func callsOf(line string) map[string]bool {
+	_, calls := wordsOf(line, objectsOfLanguage)
+	out := map[string]bool{}
+	for _, name := range calls {
+		out[name] = true
+	}
+	return out
 }
 
 // maxStatement is how many lines of an assertion are read.

@@ -348,9 +348,11 @@ func (j comparison) hasNoTest(name string) bool { return j.stands[name] && !j.us
 // removes nor declares: where there is no tree, its code may stand in any file. What a
 // language has itself, and what tests declare for themselves, needs no test.
 func (j comparison) isUnknownWithoutTest(name string) bool {
-	return !j.used[name] && !j.removed[name] && !slices.Contains(ofLanguage(), name) &&
-		!slices.ContainsFunc(slices.Collect(maps.Values(j.was.tests)), func(t tested) bool { return t.name == name })
+	return !j.used[name] && !j.removed[name] && !slices.Contains(ofLanguage(), name) && !j.was.own[name]
 }
+
+// objectsOfLanguage are what JavaScript and runners of tests have, with what is theirs behind a dot.
+var objectsOfLanguage = map[string]string{"JSON": "JSON", "Math": "Math", "Object": "Object", "Reflect": "Reflect", "Promise": "Promise", "pytest": "pytest", "unittest": "unittest"}
 
 // ofLanguage are functions that Python, JavaScript and their usual runners of tests have.
 var ofLanguage = sync.OnceValue(func() []string {

@@ -83,8 +83,8 @@ func (p pattern) matches(line string) bool {
 }
 
 // more returns a new line that a pattern finds. One that another file has lost to which the
-// rule applies has moved, and one for which this file lost another is no more than there
-// was; a loss counts once.
+// rule applies has moved, and one for which this file, or the one that it was, lost another
+// is no more than there was; a loss counts once.
 func (d *delta) more(c *change, p pattern, reads func(*delta) bool) (line int, ok bool) {
 	come := d.matching(d.now, p)
 	if len(come) == 0 {
@@ -98,6 +98,11 @@ func (d *delta) more(c *change, p pattern, reads func(*delta) bool) (line int, o
 		now[l.text]++
 	}
 	own := slices.Sorted(maps.Keys(old.subtract(now)))
+	if o := d.origin(c); o != d {
+		for _, l := range o.matching(o.was, p) {
+			own = append(own, l.text)
+		}
+	}
 	for _, l := range come {
 		if old[l.text]--; old[l.text] < 0 && !lost.take(l.text, d.mayHarm()) && !slices.ContainsFunc(own, func(text string) bool { return lost.take(text, d.mayHarm()) }) {
 			return l.at, true
