@@ -24,7 +24,7 @@ func checkTruncated(c *change, d *delta) []policy.Finding {
 		return nil
 	}
 	var out []policy.Finding
-	if len(d.Before) > truncatedFrom && !d.lock() && !d.keepsEnd() && !d.rewritten() && !closedTag().Match(d.After) && (len(d.After)+d.moved.bytes)*100 < len(d.Before)*truncatedPercent {
+	if len(d.Before) > truncatedFrom && !d.lock() && !d.keepsEnd() && !d.rewritten() && !d.otherSentence() && !closedTag().Match(d.After) && (len(d.After)+d.moved.bytes)*100 < len(d.Before)*truncatedPercent {
 		out = append(out, d.list("truncated_length", policy.ByBytes, 0, fmt.Sprintf("looks cut off: it has %d bytes and had %d", len(d.After), len(d.Before)))...)
 	}
 	if d.test && d.ext != ".go" {
@@ -52,6 +52,12 @@ func (d *delta) rewritten() bool {
 		all += btoi(strings.TrimSpace(l) != "")
 	}
 	return n >= rewrittenLines || n > 1 && 2*n >= all
+}
+
+// otherSentence reports prose of one line, such as an entry of a changelog, that says
+// something else.
+func (d *delta) otherSentence() bool {
+	return slices.Contains(proseExts(), d.ext) && len(d.was.lines()) == 1 && !bytes.HasPrefix(d.Before, bytes.TrimSpace(d.After))
 }
 
 // lock reports a file that a tool writes by what others ask for, or keeps short itself.
