@@ -3,6 +3,7 @@ package lint
 import (
 	"bytes"
 	"fmt"
+	"go/ast"
 	"path"
 	"slices"
 	"strings"
@@ -106,8 +107,9 @@ func cutLine(_ *change, d *delta) string {
 	return ""
 }
 
-// tailGone tells a Go file whose last functions, two or more, are gone. One that
-// is in another file now, or of a type with another name, is not.
+// tailGone tells a Go file whose last functions, two or more, are gone. One that is in
+// another file now, or of a type with another name, is not, nor one whose callers the
+// change took away.
 func tailGone(c *change, d *delta) string {
 	if d.test {
 		return "" // what its tests assert is judged by itself
@@ -118,11 +120,14 @@ func tailGone(c *change, d *delta) string {
 			has[f.decl.Name.Name] = true
 		}
 	}
-	was, left := d.was.functions(), len(d.now.functions())
+	was, left, unused := d.was.functions(), len(d.now.functions()), c.abandoned(has)
 	var gone []string
 	for _, f := range slices.Backward(was) {
 		if has[f.decl.Name.Name] {
 			break
+		}
+		if unused[f.decl.Name.Name] {
+			continue
 		}
 		gone = append([]string{f.name}, gone...)
 	}
@@ -134,6 +139,34 @@ func tailGone(c *change, d *delta) string {
 		gone = append(gone[:5], fmt.Sprintf("%d more", n-5))
 	}
 	return "looks cut off: its last functions are missing: " + strings.Join(gone, ", ")
+}
+
+// abandoned are the names that functions which stay used before the change, and that
+// no Go file of it or beside it uses after it.
+func (c *change) abandoned(stays map[string]bool) map[string]bool {
+	out := map[string]bool{}
+	for _, d := range c.deltas {
+		for _, f := range d.was.functions() {
+			if stays[f.decl.Name.Name] && f.decl.Body != nil {
+				eachName(f.decl.Body, func(name string) { out[name] = true })
+			}
+		}
+	}
+	for _, d := range slices.Concat(c.deltas, c.beside) {
+		if d.now.tree != nil {
+			eachName(d.now.tree, func(name string) { delete(out, name) })
+		}
+	}
+	return out
+}
+
+func eachName(n ast.Node, each func(string)) {
+	ast.Inspect(n, func(n ast.Node) bool {
+		if id, ok := n.(*ast.Ident); ok {
+			each(id.Name)
+		}
+		return true
+	})
 }
 
 // checkBraces tells a file of a language with braces that opens more than it
