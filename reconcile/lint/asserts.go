@@ -227,6 +227,10 @@ func (s *suite) readText(d *delta, from side) {
 	for i, l := range lines {
 		skips, mark := testSkips().FindString(l), strings.TrimSpace(l)
 		byCondition := strings.HasSuffix(strings.ToLower(skips), "if") || strings.HasSuffix(skips, "Unless") || openers().MatchString(after) || strings.Contains(l, "? "+skips)
+		if skips != "" {
+			text := statement(lines[i:])
+			byCondition = (byCondition || failsIf().MatchString(text)) && !skipsAlways().MatchString(text)
+		}
 		if m := testNames().FindStringSubmatch(l); m != nil {
 			s.tests[in] = t
 			name := strings.Join(m[1:], "")
@@ -260,6 +264,13 @@ func (s *suite) readText(d *delta, from side) {
 	}
 	s.tests[in] = t
 }
+
+// failsIf finds a test that may fail under a condition, skipsAlways one whose condition to be
+// skipped is written down as a value.
+var (
+	failsIf     = lazy(`\bxfail\((?:condition=)?(?:not )?[A-Za-z_][\w.]*(?:[,)(\[]| ?(?:[<>!]|==|(?:and|or|in|is)\b))`)
+	skipsAlways = lazy(`\b(?:skip(?:if|If|Unless)|xfail)\((?:condition=)?(?:not )?(?:True|False|None|\d+|"(?:True|1)")(?:[,)]| (?:and|or)\b)`)
+)
 
 // noCall finds what begins a line that calls nothing of what is tested: a decorator or a comment.
 var noCall = lazy(`^(?:[@#*]|//|/\*)`)

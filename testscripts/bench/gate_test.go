@@ -157,9 +157,11 @@ func (o objects) blob(id string) []byte {
 	return b[:size:size]
 }
 
-// change is what a commit changed, and the other Go files of the folders it touched.
+// change is what a commit changed, and the other files of the same kinds in the folders it
+// touched, as odd sees them.
 func (o objects) change(commit string) (files, beside []lint.File) {
-	touched, folders := map[string]bool{}, []string{}
+	touched, kinds, folders := map[string]bool{}, map[string]bool{}, []string{}
+	kind := func(name string) string { return path.Dir(name) + "/*" + path.Ext(name) }
 	entries := strings.Split(gitOf(o.t, o.dir, "diff-tree", "-r", "-z", "--no-renames", "--no-commit-id", "--root", commit), "\x00")
 	for i := 0; i+1 < len(entries); i += 2 {
 		cols, name := strings.Fields(entries[i]), entries[i+1]
@@ -173,7 +175,7 @@ func (o objects) change(commit string) (files, beside []lint.File) {
 		if strings.Trim(cols[3], "0") != "" {
 			f.After = o.blob(cols[3])
 		}
-		files, touched[name], folders = append(files, f), true, append(folders, path.Dir(name)+"/")
+		files, touched[name], kinds[kind(name)], folders = append(files, f), true, true, append(folders, path.Dir(name)+"/")
 	}
 	parent, err := exec.Command("git", "--git-dir="+o.dir, "rev-parse", "-q", "--verify", commit+"^").Output()
 	if err != nil || len(folders) == 0 {
@@ -186,7 +188,7 @@ func (o objects) change(commit string) (files, beside []lint.File) {
 			continue
 		}
 		cols := strings.Fields(meta)
-		if cols[1] == "blob" && strings.HasSuffix(name, ".go") && !touched[name] {
+		if cols[1] == "blob" && kinds[kind(name)] && !touched[name] {
 			beside = append(beside, lint.File{Path: name, Before: o.blob(cols[2])})
 		}
 	}
