@@ -33,7 +33,7 @@ func bodies(c *change, d *delta) []policy.Finding {
 		}
 		was, now := p.was.decl.Body.List, p.now.decl.Body.List
 		switch {
-		case statements(p.was.decl.Body) >= collapsedFrom && hollow(now):
+		case statements(p.was.decl.Body) >= collapsedFrom && hollow(now) && !hollow(was):
 			out = append(out, d.list("function_body_collapsed", policy.BySyntax, at, fmt.Sprintf("the function %s had %d statements and now does nothing", p.now.name, statements(p.was.decl.Body)))...)
 		case !cutShort(was) && cutShort(now):
 			out = append(out, d.list("function_body_collapsed", policy.BySyntax, at, fmt.Sprintf("the function %s returns before its last statements", p.now.name))...)
