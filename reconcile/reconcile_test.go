@@ -116,7 +116,7 @@ func TestMergeEffects(t *testing.T) {
 func TestMergeAddedPrints(t *testing.T) {
 	t.Parallel()
 	g := graph(t, "systems/disk.md", "---\ntype: system\nid: disk\ntitle: The [big] disk\n---\n")
-	in := emit(t, "---\ntype: system\nid: cms\ntitle: CMS\nconfidence: verified\nverified: [{by: \"human:ann\"}]\nuri: klappy://x\nuses: [disk, gone]\ntags: [a, \"approved-by:ann\"]\n---\nKeeps articles.\n")
+	in := emit(t, "---\ntype: system\nid: cms\ntitle: CMS\nconfidence: verified\nverified: [{by: \"human:ann\"}]\nuri: klappy://x\nuses: [disk, gone]\ntags: [a, \"approved-by:ann\"]\n---\nKeeps articles.\n\n\n")
 	got := string(one(t, g, in, agent()).Bytes)
 	a := atom(t, "systems/cms.md", got)
 	if a.Confidence() != okf.Inferred || len(a.Verified) > 0 || a.Status != "draft" || a.URI != "" || a.Generated.By != "odd/0.1.0" || a.Generated.At != "2026-11-21T09:00:00Z" {
@@ -148,6 +148,7 @@ func TestMergeDuplicates(t *testing.T) {
 	g := graph(t,
 		"terms/byline.md", "---\ntype: term\nid: byline\ntitle: \"The  Byl\u0131ne \u00c9\"\n---\n",
 		"tables/orders.md", "---\ntype: table\n---\n",
+		"terms/hull.md", "---\ntype: term\nid: body\n---\n",
 	)
 	tests := []struct {
 		name, text string
@@ -159,6 +160,7 @@ func TestMergeDuplicates(t *testing.T) {
 		{"a type prefix", "---\ntype: term\nid: term-byline\n---\n", Duplicate, "byline"},
 		{"a folder prefix", "---\ntype: table\nid: orders\n---\n", Duplicate, "tables/orders"},
 		{"a name that is taken by a stem", "---\ntype: term\nid: orders\n---\n", Conflict, "tables/orders"},
+		{"a name that is taken by a file", "---\ntype: role\nid: hull\n---\n", Conflict, "body"},
 		{"the folder id itself", "---\ntype: table\nid: tables/orders\n---\n", Unchanged, ""},
 	}
 	for _, tt := range tests {
@@ -278,6 +280,9 @@ func TestMergeMalformed(t *testing.T) {
 		{"an edge out of the bundle", func(t *testing.T) Incoming { return emit(t, "---\ntype: term\nid: e\nrelates_to: ../../x\n---\n") }, "leads out of the bundle"},
 		{"a type without a letter", func(t *testing.T) Incoming { return emit(t, "---\ntype: \"../\"\nid: e\n---\n") }, "no letter"},
 		{"owns", func(t *testing.T) Incoming { return emit(t, "---\ntype: role\nid: e\nowns: x\n---\n") }, "set owner on the process"},
+		{"a key twice once its hidden characters are gone", func(t *testing.T) Incoming {
+			return emit(t, "---\ntype: term\nid: e\nowner_note: a\n\"owner_\u200Bnote\": b\n---\n")
+		}, "repeated"},
 		{"too big", func(t *testing.T) Incoming { return emit(t, big) }, "at most 262144"},
 		{"the good one twice", func(t *testing.T) Incoming { return emit(t, good) }, "delivered twice"},
 	}
@@ -403,7 +408,7 @@ func TestFolder(t *testing.T) {
 	t.Parallel()
 	for in, want := range map[string]string{
 		"term": "terms", "process": "processes", "policy": "policies", "capability": "capabilities", "Canon": "canon", "constraint": "canon",
-		"BigQuery Table": "bigquery-tables", "essay": "essays", "box": "boxes", "y": "ys", "gateway": "gateways", "../..": "", "": "",
+		"BigQuery Table": "bigquery-tables", "essay": "essays", "size 0": "size-0s", "box": "boxes", "y": "ys", "gateway": "gateways", "../..": "", "": "",
 	} {
 		if got := folderOf(in); got != want {
 			t.Errorf("folder(%q) = %q, want %q", in, got, want)

@@ -173,6 +173,11 @@ func TestMergeKeepsAHandWrittenRung(t *testing.T) {
 	if it.Effect != Updated || a.Confidence() != okf.Asserted {
 		t.Errorf("%s as %s, want updated and still asserted", it.Effect, a.Confidence())
 	}
+	prior = "---\ntype: system\nid: cms\ngenerated: {by: odd/0.1.0}\n---\nBy a machine.\n"
+	in.Base = okf.BlobID([]byte(prior))
+	if it = one(t, graph(t, "systems/cms.md", prior), in, agent()); it.Effect != Updated || strings.Contains(string(it.Bytes), "confidence") {
+		t.Errorf("a machine's atom without a rung is %s:\n%s", it.Effect, it.Bytes)
+	}
 }
 
 // TestMergeDrifted: an update drops the sources whose text is gone, and an agent deprecates
