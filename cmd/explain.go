@@ -15,6 +15,7 @@ import (
 	"github.com/odd-cli/odd/persona/session/servers"
 	"github.com/odd-cli/odd/persona/session/toolbox"
 	"github.com/odd-cli/odd/reconcile/lint"
+	"github.com/odd-cli/odd/reconcile/policy"
 )
 
 func explainVerb(env Env) *cli.Command {
@@ -110,8 +111,12 @@ func changeCodes() []code {
 	for _, r := range pipeline.RiskRules() {
 		add("risk of a change", r.Code, strings.TrimSuffix(fmt.Sprintf("%s (%s)", r.Meaning, r.Tier), " ()"), r.Way)
 	}
+	granted := policy.GrantRules()
+	for _, r := range granted {
+		add("denied tool call", r.Code, "the call "+r.Meaning, r.Remedy)
+	}
 	for _, r := range toolbox.Rules() {
-		if !r.Lets {
+		if !r.Lets && !slices.ContainsFunc(granted, func(g policy.GrantRule) bool { return g.Code == r.Code }) {
 			add("denied tool call", r.Code, "the call "+r.When, "odd tells the agent, which goes on; a person may allow more in odd.toml or in the task")
 		}
 	}

@@ -103,15 +103,10 @@ func atomCodes() []code {
 func callCodes() []code {
 	out := codeRows("denied tool call", "", [][]string{
 		{"bad_emission", "What the agent handed over cannot be read, so odd did not take it.", "odd tells the agent why, which hands it over again."},
-		{"change_not_asked", "The task names no files that may be changed.", "A person sets the task's `paths`."},
 		{"exec_error", "The call was allowed, and the tool failed.", "The agent reads the tool's error and goes on."},
 		{"fault", "odd could not judge the call, and so denied it.", "Read the reason; if it is a fault of odd, report it."},
-		{"in_bundle", "The call writes a file of the bundle, which only atoms may change.", "The agent hands over an atom instead."},
-		{"no-permit", "The session may not act at all: nothing gave it permission.", "Run it with `odd drain` or `odd agent run`."},
 		{"not_judged", "odd could not judge the call, and so denied it.", "Read the reason; if it is a fault of odd, report it."},
 		{"not_once", "The agent asked for permission for more than this one call.", "The agent asks for each call."},
-		{"outside_scope", "The path is not among those that the task names.", "A person adds it to the task's `paths`."},
-		{"server_not_granted", "The tool belongs to no MCP server that this session may use.", "A person lists it below [[mcp]] in odd.toml."},
 	})
 	out = append(out, codeRows("failed tool call", "odd tells the agent, which goes on.", [][]string{
 		{"cancelled", "The session ended before the call did."},

@@ -13,6 +13,7 @@ import (
 	"github.com/odd-cli/odd/board/drain"
 	"github.com/odd-cli/odd/persona/session"
 	"github.com/odd-cli/odd/persona/session/servers"
+	"github.com/odd-cli/odd/reconcile/policy"
 )
 
 func mcpServers(env Env) *cli.Command {
@@ -151,10 +152,10 @@ func callTool(c *cli.Context, env Env, set *servers.Set) error {
 		return fmt.Errorf("mcp servers: there is no tool %q; odd mcp servers --check lists the tools there are", call)
 	}
 	text, err := tools[i].Run(c.Context, json.RawMessage(c.String("args")))
-	var no *session.Denied
+	var no *policy.Refusal
 	switch {
 	case errors.As(err, &no):
-		return &session.Denied{Code: no.Code, Text: "mcp servers: " + call + ": " + no.Text}
+		return &policy.Refusal{Code: no.Code, Why: "mcp servers: " + call + ": " + no.Why, Remedy: no.Remedy}
 	case err != nil:
 		return fmt.Errorf("mcp servers: %s: %w", call, err)
 	}

@@ -18,7 +18,6 @@ import (
 	"github.com/odd-cli/odd/okf"
 	"github.com/odd-cli/odd/persona/anchor"
 	"github.com/odd-cli/odd/persona/contract"
-	"github.com/odd-cli/odd/reconcile"
 	"github.com/odd-cli/odd/reconcile/policy"
 )
 
@@ -284,32 +283,6 @@ func (h *handshake) mayMake(name string) bool {
 	info, err := fs.Lstat(h.files, name)
 	_, guarded := protectedPath(name)
 	return (err != nil || info.Mode().IsRegular()) && !guarded && policy.MatchAnyGlob(h.law.Paths, name) && !policy.MatchAnyGlob(h.law.BlockedPath, name)
-}
-
-// whyOutside says what of items the permit does not let through: nothing of an
-// emission lands with one atom outside.
-func (h *handshake) whyOutside(d *drain, p anchor.Live, items []reconcile.Item) string {
-	if len(items) == 0 {
-		return ""
-	}
-	paths := make([]string, len(items))
-	for i, it := range items {
-		paths[i] = d.at.file(it.Path)
-	}
-	return h.whyRefused(d, p, paths)
-}
-
-// whyRefused says which of paths the permit does not let through, "" for none.
-func (h *handshake) whyRefused(d *drain, p anchor.Live, paths []string) string {
-	var w anchor.World
-	if h != nil {
-		w = h.anchorWorld()
-	}
-	no := p.Refuses(w, paths...)
-	if len(no) == 0 {
-		return ""
-	}
-	return "outside-permit: " + strings.ReplaceAll(anchor.Refusal(no).Error(), "\n", "; ")
 }
 
 // whyLapsed says why the permit would not let the work land at s: its time is over,

@@ -5,6 +5,7 @@ import (
 	"sync"
 
 	"github.com/odd-cli/odd/persona/session"
+	"github.com/odd-cli/odd/reconcile/policy"
 )
 
 // baton is what one of the sessions that run side by side holds at a time, to do what is
@@ -44,7 +45,7 @@ func (b *baton) guardRequest(q session.Request) session.Request {
 		return turn(u)
 	}
 	if allow != nil {
-		q.Allow = func(a session.Act) error {
+		q.Allow = func(a policy.Action) error {
 			b.Lock()
 			defer b.Unlock()
 			return allow(a)

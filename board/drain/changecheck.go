@@ -78,7 +78,7 @@ func reportLine(r pipeline.Report) string { return oneLine(r.String()) }
 func (ch *change) unpermittedPaths() []string {
 	var no []string
 	paths := ch.candidate.Paths()
-	if why := ch.w.anchor.whyRefused(ch.d, ch.w.anchor.livePermit(), paths); why != "" {
+	if why := ch.w.whyOutside(paths); why != "" {
 		no = append(no, why)
 	}
 	if why := ch.d.offScope(ch.c.task, paths); why != "" {

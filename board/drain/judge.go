@@ -7,7 +7,6 @@ import (
 
 	"github.com/odd-cli/odd/board"
 	"github.com/odd-cli/odd/okf"
-	"github.com/odd-cli/odd/persona/anchor"
 	"github.com/odd-cli/odd/reconcile"
 	"github.com/odd-cli/odd/reconcile/secrets"
 )
@@ -16,7 +15,7 @@ import (
 // the lease does not allow what was emitted.
 func (d *drain) judgeEmission(w *work, t board.Task, g *okf.Graph) {
 	if w.verdict == board.ToReview {
-		d.mergeEmission(w, t, g, w.anchor.livePermit())
+		d.mergeEmission(w, t, g)
 	}
 	if why := d.whyAstray(t, w.items); why != "" && w.verdict == board.ToReview {
 		w.void("emission refused: " + why)
@@ -25,7 +24,7 @@ func (d *drain) judgeEmission(w *work, t board.Task, g *okf.Graph) {
 
 // mergeEmission caps and merges the emitted atoms under the session's permit. One atom
 // outside the permit refuses all of them.
-func (d *drain) mergeEmission(w *work, t board.Task, g *okf.Graph, p anchor.Live) {
+func (d *drain) mergeEmission(w *work, t board.Task, g *okf.Graph) {
 	if w.bound.Tainted != "" {
 		var err error
 		if w.emission, err = tagOverride(w.emission); err != nil {
@@ -49,7 +48,7 @@ func (d *drain) mergeEmission(w *work, t board.Task, g *okf.Graph, p anchor.Live
 		w.block("emission refused: %v", err)
 		return
 	}
-	if why := w.anchor.whyOutside(d, p, items); why != "" {
+	if why := w.whyOutside(d.itemPaths(items)); why != "" && len(items) > 0 {
 		w.block("emission refused: %s", why)
 		return
 	}

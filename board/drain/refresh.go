@@ -111,7 +111,8 @@ func (d *drain) judgeAgain(ctx context.Context, t board.Task) (*claim, *work, er
 	}
 	c.anchor = w.anchor
 	defer w.unbind()
-	d.mergeEmission(w, t, g, w.anchor.livePermit())
+	w.grant = d.compileGrant(c, w)
+	d.mergeEmission(w, t, g)
 	w.anchor.markRead()
 	if w.verdict == board.ToReview && m != nil {
 		return c, w, d.runChangeAgain(ctx, c, w, m)

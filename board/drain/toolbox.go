@@ -9,6 +9,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"github.com/odd-cli/odd/board"
 	"github.com/odd-cli/odd/board/config"
 	"github.com/odd-cli/odd/journal/event"
 	"github.com/odd-cli/odd/journal/repo"
@@ -27,10 +28,10 @@ func (d *drain) equipSession(c *claim, w *work, req *session.Request, k *desk) {
 	if d.Temp != "" && d.given == nil {
 		req.Desk = k.makeTree
 	}
-	req.Allow = d.newActJudge(c, w, k.currentDesk)
+	req.Allow = w.grant.Allow
 	req.Given = inlinedPaths(w.brief.Text, append(d.filesMeantBy(c.task.Paths, req.Files), inputFiles(req.Files, req.Inputs)...))
 	if d.given == nil {
-		req.History, req.Checks = newHistory(d.repo, c.base), d.checkCommands(c)
+		req.History, req.Checks = newHistory(d.repo, c.base), d.checkCommands(c.task)
 		if req.Desk != nil {
 			req.History.Work = k.diff
 		}
@@ -43,18 +44,9 @@ func (d *drain) equipSession(c *claim, w *work, req *session.Request, k *desk) {
 	}
 }
 
-// currentDesk returns the desk as far as it was made.
-func (k *desk) currentDesk() session.Desk {
-	if k.s == nil {
-		return session.Desk{}
-	}
-	d, _ := k.laidOut() // all of it was read when it was made
-	return d
-}
-
-// checkCommands returns the commands that will judge what a session of c makes.
-func (d *drain) checkCommands(c *claim) [][]string {
-	return slices.Concat(c.task.Commands, d.at.cfg.Pipeline.Validate)
+// checkCommands returns the commands that will judge what a session of t makes.
+func (d *drain) checkCommands(t board.Task) [][]string {
+	return slices.Concat(t.Commands, d.at.cfg.Pipeline.Validate)
 }
 
 // Toolbox is what odd.toml lets the tools do that odd gives to models. What a

@@ -25,6 +25,7 @@ import (
 	"github.com/odd-cli/odd/persona/session/cage"
 	"github.com/odd-cli/odd/persona/session/toolbox"
 	"github.com/odd-cli/odd/reconcile"
+	"github.com/odd-cli/odd/reconcile/policy"
 	"github.com/odd-cli/odd/reconcile/secrets"
 )
 
@@ -35,6 +36,7 @@ type work struct {
 	persona  persona.Persona
 	bound    bound
 	anchor   *handshake // nil where nothing binds it
+	grant    policy.Grant
 	brief    invoke.Brief
 	result   invoke.Result
 	emission session.Emission // the result's, and what became of it
@@ -85,6 +87,7 @@ func (d *drain) prepare(ctx context.Context, c *claim, w *work, bind func(board.
 		w.block("anchor: %s", oneLine(err.Error()))
 		return req, false
 	}
+	w.grant = d.compileGrant(c, w)
 	if req, err = d.newRequest(ctx, c, w); err != nil {
 		w.block("brief: %v", err)
 		return req, false

@@ -65,27 +65,15 @@ type Live struct{ anchor Anchor }
 // Anchor returns the anchor of the permit; the zero value has an empty one.
 func (l Live) Anchor() Anchor { return l.anchor }
 
-// Refuses says why the paths may not be written in the world w: that the permit no
-// longer holds, or each path that it does not cover, once. They may be written if it
-// returns nothing.
-func (l Live) Refuses(w World, paths ...string) []Problem {
+// Check says why the permit does not hold in the world w: a Refusal, or nil.
+func (l Live) Check(w World) error {
 	if l.anchor.Token == "" {
-		return []Problem{{Code: Locked, At: "token", Text: "there is no permit; the session was not bound"}}
+		return Refusal{{Code: Locked, At: "token", Text: "there is no permit; the session was not bound"}}
 	}
 	if _, no := (Desk{World: w}).newPermitCheck().checkPermit(l.anchor.Permit, ""); no != nil {
-		return no
+		return Refusal(no)
 	}
-	var no []Problem
-	paths = slices.Clone(paths)
-	slices.Sort(paths)
-	for _, p := range slices.Compact(paths) {
-		if why, yes := w.Protected(p); yes {
-			no = append(no, Problem{Code: Unwritable, At: p, Text: "no session may write it: " + why})
-		} else if bad, ok := l.anchor.Permit.Covers(p); !ok {
-			no = append(no, bad)
-		}
-	}
-	return no
+	return nil
 }
 
 // Writable returns the globs of a session whose task writes task and whose role

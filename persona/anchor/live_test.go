@@ -50,7 +50,7 @@ func TestSession(t *testing.T) {
 	w := s.desk().World
 	on, r := Begin(w, IdentityRequest{Role: "editor"})
 	refusedAs(t, r)
-	if no := on.Live().Refuses(w, "a.go"); len(no) != 1 || no[0].Code != Locked {
+	if no := on.Live().Check(w); no == nil || problemsOf(no, "", "")[0].Code != Locked {
 		t.Errorf("before it is bound: %v", no)
 	}
 	refusedAs(t, on.Proof(w, []byte(proofOf(first, second))), StageOrder)
@@ -62,11 +62,11 @@ func TestSession(t *testing.T) {
 	if a.Token != r.Token || a.MAC != "" || a.SHA256 == "" || a.Permit.Payload != hexSum([]byte(proofOf(first, second))) || len(s.all()) != 0 {
 		t.Errorf("%+v\n%v", a, s.all())
 	}
-	if no := on.Live().Refuses(w, "a.go"); no != nil {
+	if no := on.Live().Check(w); no != nil {
 		t.Error(no)
 	}
 	w.Now = w.Now.Add(2 * time.Hour)
-	if no := on.Live().Refuses(w, "a.go"); len(no) != 1 || no[0].Code != PermitExpired {
+	if no := on.Live().Check(w); no == nil || problemsOf(no, "", "")[0].Code != PermitExpired {
 		t.Errorf("after its time: %v", no)
 	}
 	on, _ = Begin(s.desk().World, IdentityRequest{Role: "editor"})

@@ -83,11 +83,13 @@ import (
 	"context"
 	"encoding/json"
 	"io/fs"
+	"os"
 	"time"
 
 	"github.com/odd-cli/odd/okf"
 	"github.com/odd-cli/odd/persona/contract"
 	"github.com/odd-cli/odd/persona/deliver"
+	"github.com/odd-cli/odd/reconcile/policy"
 )
 
 // Atom is one emitted atom: its text, the blob it was made against ("" for a
@@ -253,16 +255,6 @@ const (
 	CallCancelled = "cancelled"
 )
 
-// Act is what an agent asks to do outside its own head.
-type Act struct {
-	Kind ActKind
-	Path string   // Write, Delete: relative to the desk's Tree, with slashes, as asked
-	Argv []string // Execute: the words of the command
-	Host string   // Fetch: the host's name
-	Tool string   // External: mcp_SERVER_TOOL
-	Read bool     // External: it is known to change nothing
-}
-
 // Tool is one tool as a model is told of it. Its name is of lower-case letters,
 // digits, - and _, at most 64, as every API takes it.
 type Tool struct {
@@ -273,27 +265,6 @@ type Tool struct {
 	Timeout     time.Duration   // of one call; 0 is that of every tool
 	Run         func(ctx context.Context, args json.RawMessage) (string, error)
 }
-
-// ActKind is a kind of act.
-type ActKind string
-
-// The kinds. Reading on the desk is no act: what lies there may be read.
-const (
-	Write    ActKind = "write"
-	Delete   ActKind = "delete"
-	Execute  ActKind = "execute"
-	Fetch    ActKind = "fetch"
-	External ActKind = "external"
-)
-
-// Denied is an act that a rule refused.
-type Denied struct{ Code, Text string }
-
-// Error implements error.
-func (d *Denied) Error() string { return d.Text + " [" + d.Code + "]" }
-
-// Refused is the rule's code.
-func (d *Denied) Refused() string { return d.Code }
 
 // Request is all a substrate gets. A program outside odd gets the brief, the
 // run's and task's ids and the desk, no more; Inputs, Files and Graph are for substrates that
@@ -327,7 +298,7 @@ type Request struct {
 	Extra      []Tool                                                     // of servers outside, named mcp_SERVER_TOOL; a fresh context has none
 	Checks     [][]string                                                 // the commands that will judge the work; the session may run them too
 	Thread     string                                                     // the conversation to go on with, as its last Emission named it; "" begins one
-	Allow      func(Act) error                                            // asked before every act odd sees; a *Denied says why not. nil allows none
+	Allow      func(policy.Action) error                                  // asked before every act odd sees, as policy.Grant.Allow; nil is the zero grant, which only reads
 	Ask        func(ctx context.Context, question string) (string, error) // asks a person; nil: nobody is there, or the contract lets nobody be asked
 	Turn       func(spent Usage) error                                    // called before every turn with what the session cost so far; an error ends it with outcome failed
 	Progress   func(string)
@@ -351,6 +322,14 @@ type Desk struct {
 	Read             []string
 }
 
+// Place is where a command runs that is started on the desk.
+func (d Desk) Place() policy.Place {
+	if d.Tree == "" {
+		return policy.Place{}
+	}
+	return policy.Place{Root: d.Tree, Outside: []string{d.Temp, d.Home}, Files: os.DirFS(d.Tree)}
+}
+
 // History answers questions about the commits behind the pinned base, as text. A
 // path is one of the repository, "" all of it; most bounds commits or lines. An
 // error is about the question and may be shown.
@@ -361,10 +340,10 @@ type History struct {
 	Work  func(ctx context.Context, path string) (string, error) // the desk's files against its base; nil without a desk
 }
 
-// Permits asks leave for an act. Without anybody to ask it is denied.
-func (r Request) Permits(a Act) error {
+// Permits asks leave for an act: nil or a *policy.Refusal.
+func (r Request) Permits(a policy.Action) error {
 	if r.Allow == nil {
-		return &Denied{Code: "no-permit", Text: string(a.Kind) + ": the session has no permit"}
+		return policy.Grant{}.Allow(a)
 	}
 	return r.Allow(a)
 }

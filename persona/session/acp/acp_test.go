@@ -8,9 +8,11 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
+	sdk "github.com/coder/acp-go-sdk"
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/odd-cli/odd/okf"
@@ -21,6 +23,8 @@ import (
 	"github.com/odd-cli/odd/persona/session/exec"
 	"github.com/odd-cli/odd/persona/session/servers"
 	"github.com/odd-cli/odd/persona/session/sessiontest"
+	"github.com/odd-cli/odd/reconcile/policy"
+	"github.com/odd-cli/odd/reconcile/policy/policytest"
 )
 
 const done = "```json\n{\"schema\": \"odd.finish.1\", \"outcome\": \"completed\"}\n```\n"
@@ -38,7 +42,7 @@ func with(a *agenttest.Agent) Substrate {
 }
 
 // desk is a desk with a file on it, and a request that works there.
-func desk(t *testing.T, allow func(session.Act) error) (session.Desk, session.Request) {
+func desk(t *testing.T, allow func(policy.Action) error) (session.Desk, session.Request) {
 	t.Helper()
 	top := t.TempDir()
 	d := session.Desk{Tree: filepath.Join(top, "tree"), Home: filepath.Join(top, "home"), Temp: filepath.Join(top, "temp")}
@@ -67,7 +71,7 @@ func run(t *testing.T, s Substrate, r session.Request) session.Emission {
 	return e
 }
 
-func yes(session.Act) error { return nil }
+func yes(policy.Action) error { return nil }
 
 // TestTable: the rules that every substrate keeps.
 func TestTable(t *testing.T) {
@@ -87,9 +91,14 @@ func TestTable(t *testing.T) {
 // TestAsked: what the agent asks for is judged, done and recorded.
 func TestAsked(t *testing.T) {
 	t.Parallel()
-	d, r := desk(t, func(a session.Act) error {
-		if a.Path == "no.txt" || a.Kind == session.Execute && a.Argv[0] == "rm" || a.Kind == session.Fetch && a.Host != "pkg.go.dev" {
-			return &session.Denied{Code: "outside_scope", Text: "nobody asked for it"}
+	terms := policytest.Terms()
+	terms.Paths, terms.Allow = nil, nil
+	d, r := desk(t, func(a policy.Action) error {
+		switch {
+		case slices.Contains(a.Paths, "no.txt") || a.Kind == policy.Run && a.Argv[0] == "rm" || a.Kind == policy.Fetch && a.Host != "pkg.go.dev":
+			return policy.Refuse("outside_scope", "nobody asked for it")
+		case a.Kind == policy.Read || a.Kind == policy.Write:
+			return policytest.Grant(terms).Allow(a)
 		}
 		return nil
 	})
@@ -242,6 +251,41 @@ func TestHello(t *testing.T) {
 	}
 }
 
+// TestSharedActions makes each action of the shared table by a request for permission, and
+// where the protocol has one by a call of its own.
+func TestSharedActions(t *testing.T) {
+	t.Parallel()
+	kinds := map[policy.Kind]sdk.ToolKind{policy.Read: sdk.ToolKindRead, policy.Write: sdk.ToolKindEdit, policy.Run: sdk.ToolKindExecute, policy.Call: sdk.ToolKindOther, policy.Fetch: sdk.ToolKindFetch}
+	d, r := desk(t, policytest.Grant(policytest.Terms()).Allow)
+	r.Contract = contract.Contract{Role: contract.Builder, Servers: []string{"sea"}}
+	c := newClient(Substrate{Servers: []servers.Spec{{Name: "sea", Argv: []string{"sea"}, Network: cage.Allow, Tools: []string{"level"}}}}, r, d)
+	for _, row := range policytest.Rows() {
+		kind, title, in := kinds[row.Kind], "mcp__sea__level", map[string]any{}
+		for _, p := range row.Paths {
+			in["path"] = d.Tree + "/" + p
+		}
+		if row.Kind == policy.Run {
+			in["command"], in["args"] = row.Argv[0], shape(row.Argv[1:])
+		}
+		if row.Host != "" {
+			in["url"] = "https://" + row.Host + "/"
+		}
+		err := c.judge(sdk.ToolCallUpdate{Kind: &kind, Title: &title, RawInput: in})
+		if policy.CodeOf(err) != row.Code {
+			t.Errorf("%s %v: %v, want %q", kind, in, err, row.Code)
+		}
+		switch row.Kind {
+		case policy.Read:
+			_, err = c.ReadTextFile(t.Context(), sdk.ReadTextFileRequest{Path: d.Tree + "/" + row.Paths[0]})
+		case policy.Write:
+			_, err = c.WriteTextFile(t.Context(), sdk.WriteTextFileRequest{Path: d.Tree + "/" + row.Paths[0], Content: "x"})
+		}
+		if (err == nil) != (row.Code == "") || err != nil && !strings.Contains(err.Error(), "["+row.Code+"]") {
+			t.Errorf("%s %v by a call of its own: %v, want %q", kind, in, err, row.Code)
+		}
+	}
+}
+
 // TestAgain: a silent turn is asked for once more; a conversation goes on where the agent
 // can, and what it repeats is not heard again.
 func TestAgain(t *testing.T) {
@@ -272,8 +316,8 @@ func TestDenied(t *testing.T) {
 	t.Parallel()
 	for _, stop := range []string{"end_turn", "cancelled"} {
 		a := &agenttest.Agent{Turns: [][]agenttest.Step{{{Ask: "edit", Path: "$TREE/a.txt"}, {Stop: stop}}, {{Say: done}}}}
-		_, r := desk(t, func(session.Act) error {
-			return &session.Denied{Code: "outside_scope", Text: "the task names docs/ alone"}
+		_, r := desk(t, func(policy.Action) error {
+			return policy.Refuse("outside_scope", "the task names docs/ alone")
 		})
 		if e := run(t, with(a), r); e.Outcome != session.Completed {
 			t.Errorf("%s: %s %s", stop, e.Outcome, e.Detail)
@@ -298,7 +342,7 @@ func TestDeniedAgain(t *testing.T) {
 		{[][]agenttest.Step{stop, {{Say: "hm"}}, {{Say: done}}}, session.Failed, 2},
 		{[][]agenttest.Step{stop, stop, stop, stop, stop, stop, {{Say: done}}}, session.Failed, 6},
 	} {
-		_, r := desk(t, func(session.Act) error { return &session.Denied{Code: "outside_scope", Text: "no"} })
+		_, r := desk(t, func(policy.Action) error { return policy.Refuse("outside_scope", "no") })
 		if e := run(t, with(&agenttest.Agent{Turns: tt.turns}), r); e.Outcome != tt.outcome || e.Usage.Turns != tt.taken {
 			t.Errorf("%s after %d turns; want %s after %d", e.Outcome, e.Usage.Turns, tt.outcome, tt.taken)
 		}
@@ -314,7 +358,7 @@ func TestOwnServer(t *testing.T) {
 	bad := []agenttest.Step{{Ask: "other", Title: "odd_task_propose"}, {Ask: "other", Title: "mcp__odd__anchor"}, {Ask: "edit", Title: "odd_search", Path: "$TREE/a.txt"},
 		{Ask: "execute", Title: "odd_search", Input: map[string]any{"tool": "search", "command": "rm -r x"}}}
 	a := &agenttest.Agent{Turns: [][]agenttest.Step{append(append(good, bad...), agenttest.Step{Say: done})}}
-	d, r := desk(t, func(session.Act) error { return &session.Denied{Code: "outside_scope", Text: "no"} })
+	d, r := desk(t, func(policy.Action) error { return policy.Refuse("outside_scope", "no") })
 	r.Graph = &okf.Graph{}
 	s := with(a)
 	s.Odd = "/bin/odd"
@@ -368,10 +412,10 @@ func TestServers(t *testing.T) {
 		steps = append(steps, agenttest.Step{Ask: "other", Title: title})
 	}
 	a := &agenttest.Agent{Turns: [][]agenttest.Step{append(steps, agenttest.Step{Say: done})}}
-	var asked []session.Act
-	_, r := desk(t, func(act session.Act) error {
+	var asked []policy.Action
+	_, r := desk(t, func(act policy.Action) error {
 		if asked = append(asked, act); act.Tool == "mcp_sea_drain" {
-			return &session.Denied{Code: "read_only_contract", Text: "no"}
+			return policy.Refuse("read_only_contract", "no")
 		}
 		return nil
 	})
@@ -380,7 +424,7 @@ func TestServers(t *testing.T) {
 	s.Servers = []servers.Spec{{Name: "sea", Argv: []string{"sea"}, Network: cage.Allow, Tools: []string{"level", "drain"}},
 		{Name: "air", URL: "http://127.0.0.1:1/", Pin: "00", Tools: []string{servers.Every}}, {Name: "land", Argv: []string{"land"}, Network: cage.Allow, Tools: []string{servers.Every}}}
 	run(t, s, r)
-	want := []session.Act{{Kind: session.External, Tool: "mcp_sea_level"}, {Kind: session.External, Tool: "mcp_sea_drain"}}
+	want := []policy.Action{{Kind: policy.Call, Tool: "mcp_sea_level", Changes: true}, {Kind: policy.Call, Tool: "mcp_sea_drain", Changes: true}}
 	if d := cmp.Diff(want, asked); d != "" {
 		t.Error(d)
 	}

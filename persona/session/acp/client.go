@@ -16,6 +16,7 @@ import (
 	"github.com/odd-cli/odd/persona/session"
 	"github.com/odd-cli/odd/persona/session/exec"
 	"github.com/odd-cli/odd/persona/session/servers"
+	"github.com/odd-cli/odd/reconcile/policy"
 	"github.com/odd-cli/odd/reconcile/secrets"
 )
 
@@ -224,7 +225,7 @@ func (c *client) act(tool, path string, args any, err error) {
 	b, _ := json.Marshal(args)
 	sum := sha256.Sum256(b)
 	a := session.Call{Round: 1, Tool: tool, Path: path, Key: hex.EncodeToString(sum[:]), Status: session.CallOK}
-	if code := codeOf(err); code != "" {
+	if code := policy.CodeOf(err); code != "" {
 		a.Status, a.Code = session.CallDenied, code
 	} else if err != nil {
 		a.Status, a.Code = session.CallFailed, "exec_error"

@@ -23,15 +23,6 @@ import (
 // maxFile bounds a file that is read for the agent.
 const maxFile = 8 << 20
 
-// codeOf is the code of a refusal, "" of anything else.
-func codeOf(err error) string {
-	var no *session.Denied
-	if errors.As(err, &no) {
-		return no.Code
-	}
-	return ""
-}
-
 // refusal is an error as the agent is told it. An error of the file system is told
 // without the name of the call that failed.
 func refusal(err error) error {
@@ -80,7 +71,7 @@ func (c *client) read(p sdk.ReadTextFileRequest) (string, error) {
 	}
 	defer f.Close()
 	if st, err := f.Stat(); err != nil || !st.Mode().IsRegular() {
-		return "", &session.Denied{Code: "path_outside_repo", Text: fmt.Sprintf("%q is no plain file", p.Path)}
+		return "", policy.Refuse("path_outside_repo", "%q is no plain file", p.Path)
 	}
 	b, err := io.ReadAll(io.LimitReader(f, maxFile+1))
 	if err == nil && len(b) > maxFile {
@@ -99,14 +90,10 @@ func (c *client) inTree(name string) (string, error) {
 		if err != nil || !filepath.IsAbs(name) || !filepath.IsLocal(rel) {
 			continue
 		}
-		for part := range strings.SplitSeq(policy.FoldPath(filepath.ToSlash(rel)), "/") {
-			if part == ".git" || strings.HasPrefix(part, "git~") {
-				return "", &session.Denied{Code: "protected_path", Text: "what lies in .git is git's own"}
-			}
-		}
-		return filepath.ToSlash(rel), nil
+		rel = filepath.ToSlash(rel)
+		return rel, c.r.Permits(policy.Action{Kind: policy.Read, Paths: []string{rel}})
 	}
-	return "", &session.Denied{Code: "path_outside_repo", Text: fmt.Sprintf("%q is no absolute path of a file below the tree", name)}
+	return "", policy.Refuse("path_outside_repo", "%q is no absolute path of a file below the tree", name)
 }
 
 func followLinks(at string) string {
@@ -142,13 +129,13 @@ func (c *client) WriteTextFile(_ context.Context, p sdk.WriteTextFileRequest) (s
 
 func (c *client) write(p sdk.WriteTextFileRequest) error {
 	if !filepath.IsAbs(p.Path) {
-		return &session.Denied{Code: "bad_arguments", Text: fmt.Sprintf("%q is not absolute", p.Path)}
+		return policy.Refuse("bad_arguments", "%q is not absolute", p.Path)
 	}
 	rel, err := exec.Within(c.desk.Tree, c.desk.Tree, p.Path)
 	if err != nil {
 		return err
 	}
-	if err := c.r.Permits(session.Act{Kind: session.Write, Path: rel}); err != nil {
+	if err := c.r.Permits(policy.Action{Kind: policy.Write, Paths: []string{rel}}); err != nil {
 		return err
 	}
 	root, err := os.OpenRoot(c.desk.Tree)

@@ -3,7 +3,6 @@ package acp
 import (
 	"context"
 	"encoding/json"
-	"fmt"
 	"net/url"
 	"path/filepath"
 	"slices"
@@ -39,7 +38,7 @@ func (c *client) RequestPermission(_ context.Context, p sdk.RequestPermissionReq
 	i := -1
 	if err == nil {
 		if i = offered(sdk.PermissionOptionKindAllowOnce); i < 0 {
-			err = &session.Denied{Code: "not_once", Text: "the agent asks for more than one act at once, and is let no more than that"}
+			err = policy.Refuse("not_once", "the agent asks for more than one act at once, and is let no more than that")
 		}
 	}
 	for _, no := range []sdk.PermissionOptionKind{sdk.PermissionOptionKindRejectOnce, sdk.PermissionOptionKindRejectAlways} {
@@ -106,7 +105,7 @@ func (c *client) judge(u sdk.ToolCallUpdate) error {
 	case sdk.ToolKindOther, "":
 		return c.serves(u)
 	}
-	return &session.Denied{Code: "unknown_tool", Text: fmt.Sprintf("nobody has said what a call of the kind %q does", kind)}
+	return policy.Refuse("unknown_tool", "nobody has said what a call of the kind %q does", kind)
 }
 
 // serves judges a call whose title names the tool of a server. Those of odd's own change
@@ -120,9 +119,9 @@ func (c *client) serves(u sdk.ToolCallUpdate) error {
 		return nil
 	}
 	if tool, ok := servers.Called(c.servers, title); ok {
-		return c.r.Permits(session.Act{Kind: session.External, Tool: tool})
+		return c.r.Permits(policy.Action{Kind: policy.Call, Tool: tool, Changes: true})
 	}
-	return &session.Denied{Code: "unknown_tool", Text: fmt.Sprintf("%q is no tool of a server that the session is granted", session.Shown(title))}
+	return policy.Refuse("unknown_tool", "%q is no tool of a server that the session is granted", session.Shown(title))
 }
 
 // paths are all that a call names, wherever it names them.
@@ -156,21 +155,17 @@ func (c *client) paths(u sdk.ToolCallUpdate, in map[string]any) []string {
 // changes asks for every file of a call.
 func (c *client) changes(kind sdk.ToolKind, names []string) error {
 	if len(names) == 0 || kind == sdk.ToolKindMove && len(names) < 2 {
-		return &session.Denied{Code: "bad_arguments", Text: "the call does not name the files that it changes"}
+		return policy.Refuse("bad_arguments", "the call does not name the files that it changes")
 	}
+	var paths []string
 	for _, name := range names {
 		rel, err := exec.Within(c.desk.Tree, c.desk.Tree, name)
 		if err != nil {
 			return err
 		}
-		kinds := map[sdk.ToolKind][]session.ActKind{sdk.ToolKindEdit: {session.Write}, sdk.ToolKindDelete: {session.Delete}, sdk.ToolKindMove: {session.Write, session.Delete}}
-		for _, k := range kinds[kind] {
-			if err := c.r.Permits(session.Act{Kind: k, Path: rel}); err != nil {
-				return err
-			}
-		}
+		paths = append(paths, rel)
 	}
-	return nil
+	return c.r.Permits(policy.Action{Kind: policy.Write, Paths: paths})
 }
 
 // executes reads the command of a call: a line of plain words, or a list of them. A call
@@ -181,14 +176,14 @@ func (c *client) executes(u sdk.ToolCallUpdate, in map[string]any) error {
 	}
 	for _, name := range []string{"cwd", "workdir", "directory", "dir_path"} {
 		if s, ok := in[name].(string); ok && s != "" && !c.isTree(s) {
-			return &session.Denied{Code: "command_not_allowed", Text: "a command runs at the top of the tree"}
+			return policy.Refuse("command_not_allowed", "a command runs at the top of the tree")
 		}
 	}
 	argv, err := argvOf(in["command"], in["args"])
 	if err != nil {
 		return err
 	}
-	return c.r.Permits(session.Act{Kind: session.Execute, Argv: argv})
+	return c.r.Permits(policy.Action{Kind: policy.Run, Argv: argv, In: c.desk.Place()})
 }
 
 func (c *client) isTree(name string) bool {
@@ -200,7 +195,7 @@ func (c *client) isTree(name string) bool {
 
 // argvOf are the words of a command. One that is a line must be plain.
 func argvOf(command, args any) ([]string, error) {
-	bad := &session.Denied{Code: "bad_arguments", Text: "the call does not name a command as words"}
+	bad := policy.Refuse("bad_arguments", "the call does not name a command as words")
 	words := func(v any) (out []string, ok bool) {
 		list, ok := v.([]any)
 		for _, w := range list {
@@ -219,7 +214,7 @@ func argvOf(command, args any) ([]string, error) {
 	case isLine:
 		argv, err := policy.ParseSimple(line)
 		if err != nil {
-			return nil, &session.Denied{Code: "command_not_allowed", Text: fmt.Sprintf("%v; name one command of plain words", err)}
+			return nil, policy.Refuse("command_not_allowed", "%v; name one command of plain words", err)
 		}
 		return argv, nil
 	}
@@ -234,9 +229,9 @@ func (c *client) fetches(in map[string]any) error {
 	s, _ := in["url"].(string)
 	u, err := url.Parse(s)
 	if err != nil || u.Hostname() == "" || u.Scheme != "https" && u.Scheme != "http" {
-		return &session.Denied{Code: "bad_arguments", Text: "the call does not name one address of the web"}
+		return policy.Refuse("bad_arguments", "the call does not name one address of the web")
 	}
-	return c.r.Permits(session.Act{Kind: session.Fetch, Host: u.Hostname()})
+	return c.r.Permits(policy.Action{Kind: policy.Fetch, Host: u.Hostname()})
 }
 
 // shape is any value as JSON has it, for values that another made.

@@ -13,6 +13,7 @@ import (
 	"github.com/odd-cli/odd/persona/session"
 	"github.com/odd-cli/odd/persona/session/cage"
 	"github.com/odd-cli/odd/persona/session/exec"
+	"github.com/odd-cli/odd/reconcile/policy"
 	"github.com/odd-cli/odd/reconcile/secrets"
 )
 
@@ -61,7 +62,7 @@ func (c *client) CreateTerminal(_ context.Context, p sdk.CreateTerminalRequest) 
 // begin asks for a command and starts it. The agent's variables are none of its.
 func (c *client) begin(p sdk.CreateTerminalRequest) (string, error) {
 	if p.Cwd != nil && *p.Cwd != "" && !c.isTree(*p.Cwd) {
-		return "", &session.Denied{Code: "command_not_allowed", Text: "a command runs at the top of the tree"}
+		return "", policy.Refuse("command_not_allowed", "a command runs at the top of the tree")
 	}
 	var args any
 	if len(p.Args) > 0 {
@@ -71,7 +72,7 @@ func (c *client) begin(p sdk.CreateTerminalRequest) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	if err := c.r.Permits(session.Act{Kind: session.Execute, Argv: argv}); err != nil {
+	if err := c.r.Permits(policy.Action{Kind: policy.Run, Argv: argv, In: c.desk.Place()}); err != nil {
 		return "", err
 	}
 	c.mu.Lock()

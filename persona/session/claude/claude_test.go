@@ -23,6 +23,8 @@ import (
 	"github.com/odd-cli/odd/persona/session/exec"
 	"github.com/odd-cli/odd/persona/session/servers"
 	"github.com/odd-cli/odd/persona/session/sessiontest"
+	"github.com/odd-cli/odd/reconcile/policy"
+	"github.com/odd-cli/odd/reconcile/policy/policytest"
 )
 
 var update = flag.Bool("update", false, "rewrite the files that tests compare with")
@@ -188,12 +190,9 @@ func TestUse(t *testing.T) {
 		use("5", "Write", `{"file_path": "$TREE/no.txt", "content": "x"}`)+
 		use("6", "Bash", `{"command": "rm -rf / && true"}`)+
 		use("7", "Read", `{"file_path": "/etc/passwd"}`)+says(done))
-	r.Allow = func(a session.Act) error {
-		if a.Path == "no.txt" || a.Kind != session.Write {
-			return &session.Denied{Code: "outside_scope", Text: "no"}
-		}
-		return nil
-	}
+	terms := policytest.Terms()
+	terms.Paths, terms.Allow = []string{"a.txt"}, nil
+	r.Allow = policytest.Grant(terms).Allow
 	e := run(t, s, r)
 	var got []string
 	for _, c := range e.Calls {
@@ -212,6 +211,32 @@ func TestUse(t *testing.T) {
 	}
 	if beside, _ := filepath.Glob(filepath.Join(filepath.Dir(desk.Tree), "odd-*")); len(beside) > 0 {
 		t.Errorf("left beside the desk: %q", beside)
+	}
+}
+
+// TestSharedActions makes each action of the shared table by a tool of the program's.
+func TestSharedActions(t *testing.T) {
+	t.Parallel()
+	tree := t.TempDir()
+	j := judge{desk: session.Desk{Tree: tree}, permits: policytest.Grant(policytest.Terms()).Allow, servers: []servers.Spec{{Name: "sea", Tools: []string{"level"}}}}
+	for _, row := range policytest.Rows() {
+		c := call{cwd: tree, input: map[string]json.RawMessage{}}
+		text := func(s string) json.RawMessage { b, _ := json.Marshal(s); return b }
+		switch row.Kind {
+		case policy.Read:
+			c.tool, c.input["file_path"] = "Read", text(row.Paths[0])
+		case policy.Write:
+			c.tool, c.input["file_path"] = "Write", text(row.Paths[0])
+		case policy.Run:
+			c.tool, c.input["command"] = "Bash", text(strings.Join(row.Argv, " "))
+		case policy.Call:
+			c.tool = "mcp__sea__level"
+		case policy.Fetch:
+			c.tool, c.input["url"] = "WebFetch", text("https://"+row.Host+"/")
+		}
+		if err := j.allows(c); policy.CodeOf(err) != row.Code {
+			t.Errorf("%s %q %q: %v, want %q", c.tool, row.Paths, row.Argv, err, row.Code)
+		}
 	}
 }
 
@@ -311,7 +336,7 @@ func TestGateClosed(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer os.RemoveAll(dir)
-	g, err := listen(filepath.Join(dir, "s"), judge{desk: session.Desk{Tree: dir}, permits: func(session.Act) error { return nil }})
+	g, err := listen(filepath.Join(dir, "s"), judge{desk: session.Desk{Tree: dir}, permits: func(policy.Action) error { return nil }})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -13,6 +13,7 @@ import (
 	"sync"
 
 	"github.com/odd-cli/odd/persona/session"
+	"github.com/odd-cli/odd/reconcile/policy"
 )
 
 // maxCall bounds what a hook sends.
@@ -153,9 +154,9 @@ func (g *gate) decide(b []byte) Answer {
 		return Answer{Allow: true}
 	}
 	a := Answer{Code: "not_judged", Text: err.Error()}
-	var no *session.Denied
+	var no *policy.Refusal
 	if errors.As(err, &no) {
-		a.Code, a.Text = no.Code, no.Text
+		a.Code, a.Text = no.Code, no.Text()
 	}
 	if c.id != "" {
 		g.denied[c.id] = a.Code

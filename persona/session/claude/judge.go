@@ -61,7 +61,7 @@ func (c call) text(name string) (s string, err error) {
 // judge decides about calls.
 type judge struct {
 	desk    session.Desk
-	permits func(session.Act) error
+	permits func(policy.Action) error
 	own     []string // names of tools of odd's own that change nothing
 	servers []servers.Spec
 }
@@ -78,15 +78,15 @@ func (j judge) allows(c call) error {
 	case c.tool == "Bash":
 		return j.executes(c)
 	case c.tool == "WebFetch":
-		return &session.Denied{Code: "host_not_allowed", Text: "the web is asked by no tool of this program"}
+		return policy.Refuse("host_not_allowed", "the web is asked by no tool of this program")
 	}
 	if tool, ok := servers.Called(j.servers, c.tool); ok {
-		return j.permits(session.Act{Kind: session.External, Tool: tool})
+		return j.permits(policy.Action{Kind: policy.Call, Tool: tool, Changes: true})
 	}
 	if strings.HasPrefix(c.tool, "mcp__") {
-		return &session.Denied{Code: "server_not_granted", Text: fmt.Sprintf("%q is no tool that a person listed, of a server that the session is granted", c.tool)}
+		return policy.Refuse("server_not_granted", "%q is no tool that a person listed, of a server that the session is granted", c.tool)
 	}
-	return &session.Denied{Code: "unknown_tool", Text: fmt.Sprintf("nobody has said what the tool %q does", c.tool)}
+	return policy.Refuse("unknown_tool", "nobody has said what the tool %q does", c.tool)
 }
 
 // writes asks for the one file that the call names.
@@ -102,13 +102,13 @@ func (j judge) writes(c call) error {
 		}
 	}
 	if len(names) != 1 {
-		return &session.Denied{Code: "bad_arguments", Text: "the call does not name one file"}
+		return policy.Refuse("bad_arguments", "the call does not name one file")
 	}
 	rel, err := exec.Within(j.desk.Tree, j.from(c), names[0])
 	if err != nil {
 		return err
 	}
-	return j.permits(session.Act{Kind: session.Write, Path: rel})
+	return j.permits(policy.Action{Kind: policy.Write, Paths: []string{rel}})
 }
 
 // from is the folder relative names start in.
@@ -128,15 +128,15 @@ func (j judge) executes(c call) error {
 	}
 	argv, err := policy.ParseSimple(line)
 	if err != nil {
-		return &session.Denied{Code: "command_not_allowed", Text: fmt.Sprintf("%v; write one command of plain words", err)}
+		return policy.Refuse("command_not_allowed", "%v; write one command of plain words", err)
 	}
 	if raw, ok := c.input["run_in_background"]; ok && string(raw) != "false" {
-		return &session.Denied{Code: "command_not_allowed", Text: "a command runs in the foreground"}
+		return policy.Refuse("command_not_allowed", "a command runs in the foreground")
 	}
 	if raw, ok := c.input["dangerouslyDisableSandbox"]; ok && string(raw) != "false" {
-		return &session.Denied{Code: "command_not_allowed", Text: "the sandbox stays"}
+		return policy.Refuse("command_not_allowed", "the sandbox stays")
 	}
-	return j.permits(session.Act{Kind: session.Execute, Argv: argv})
+	return j.permits(policy.Action{Kind: policy.Run, Argv: argv, In: j.desk.Place()})
 }
 
 // reads lets the program look at its desk, wherever the links lead, and at nothing else.
@@ -154,16 +154,26 @@ func (j judge) reads(c call) error {
 				continue
 			}
 		}
-		if s != "" && !j.onDesk(j.from(c), s) {
-			return &session.Denied{Code: "path_outside_repo", Text: fmt.Sprintf("%q lies outside of the desk, and only what is on it is read", s)}
+		if s == "" {
+			continue
+		}
+		rel, ok := j.onDesk(j.from(c), s)
+		if !ok {
+			return policy.Refuse("path_outside_repo", "%q lies outside of the desk, and only what is on it is read", s)
+		}
+		if rel != "" {
+			if err := j.permits(policy.Action{Kind: policy.Read, Paths: []string{rel}}); err != nil {
+				return err
+			}
 		}
 	}
 	return nil
 }
 
-// onDesk reports a path that ends on the desk when its links are followed. One that
+// onDesk reports a path that ends on the desk when its links are followed, and returns
+// where below the tree that is; "" is its top, or another folder of the desk. One that
 // leads nowhere shows nothing.
-func (j judge) onDesk(from, name string) bool {
+func (j judge) onDesk(from, name string) (rel string, ok bool) {
 	if !filepath.IsAbs(name) {
 		name = filepath.Join(from, name)
 	}
@@ -174,11 +184,14 @@ func (j judge) onDesk(from, name string) bool {
 	for _, top := range []string{j.desk.Tree, j.desk.Home, j.desk.Temp} {
 		for _, at := range []string{top, followLinks(top)} {
 			if rel, err := filepath.Rel(at, real); at != "" && err == nil && filepath.IsLocal(rel) {
-				return true
+				if top != j.desk.Tree || rel == "." {
+					rel = ""
+				}
+				return filepath.ToSlash(rel), true
 			}
 		}
 	}
-	return false
+	return "", false
 }
 
 func followLinks(at string) string {

@@ -2,28 +2,23 @@ package exec
 
 import (
 	"errors"
-	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
 	"unicode/utf8"
 
-	"github.com/odd-cli/odd/persona/session"
 	"github.com/odd-cli/odd/reconcile/policy"
 )
 
 // Within is the path of a file below a tree that an agent wants to write, relative and
-// with slashes. from is the folder a relative name starts in, absolute. A *session.Denied
-// says why it is none: it lies outside, behind a symbolic link or in what no machine
-// writes, or is there and no plain file. The file need not be there.
+// with slashes. from is the folder a relative name starts in, absolute. A *policy.Refusal
+// says why it is none: it lies outside or behind a symbolic link, or is there and no plain
+// file. The file need not be there.
 func Within(tree, from, name string) (string, error) {
 	rel, ok := below(tree, from, name)
 	if !ok {
 		return "", outside("%q is no path of a file below the tree", name)
-	}
-	if found := append(policy.CheckPath(rel), policy.CheckProtected(rel, nil)...); len(found) > 0 {
-		return "", &session.Denied{Code: "protected_path", Text: found[0].Text + "; " + found[0].Fix}
 	}
 	root, err := os.OpenRoot(tree)
 	if err != nil {
@@ -47,7 +42,7 @@ func Within(tree, from, name string) (string, error) {
 }
 
 func outside(format string, args ...any) error {
-	return &session.Denied{Code: "path_outside_repo", Text: fmt.Sprintf(format, args...)}
+	return policy.Refuse("path_outside_repo", format, args...)
 }
 
 // below takes a name by its letters: the tree by either of its own names, if there

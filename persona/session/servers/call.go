@@ -12,7 +12,7 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
-	"github.com/odd-cli/odd/persona/session"
+	"github.com/odd-cli/odd/reconcile/policy"
 	"github.com/odd-cli/odd/reconcile/secrets"
 )
 
@@ -127,15 +127,15 @@ func arguments(given json.RawMessage, check checker) (map[string]any, error) {
 	args := map[string]any{}
 	switch {
 	case len(given) > MaxArguments:
-		return nil, &session.Denied{Code: "arguments_too_large", Text: fmt.Sprintf("the arguments are %d bytes, at most %d may be sent to a server", len(given), MaxArguments)}
+		return nil, policy.Refuse("arguments_too_large", "the arguments are %d bytes, at most %d may be sent to a server", len(given), MaxArguments)
 	case json.Unmarshal(given, &args) != nil:
-		return nil, &session.Denied{Code: "bad_arguments", Text: "the arguments are no JSON object"}
+		return nil, policy.Refuse("bad_arguments", "the arguments are no JSON object")
 	}
 	if telling(args) {
-		return nil, &session.Denied{Code: "secret_in_arguments", Text: "the arguments hold what looks like a credential, which is sent to no server"}
+		return nil, policy.Refuse("secret_in_arguments", "the arguments hold what looks like a credential, which is sent to no server")
 	}
 	if err := check.Validate(args); err != nil {
-		return nil, &session.Denied{Code: "bad_arguments", Text: "the arguments are not the tool's: " + clip(err.Error(), 1000)}
+		return nil, &policy.Refusal{Code: "bad_arguments", Why: "the arguments are not the tool's: " + clip(err.Error(), 1000)}
 	}
 	return args, nil
 }

@@ -16,7 +16,7 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
-	"github.com/odd-cli/odd/persona/session"
+	"github.com/odd-cli/odd/reconcile/policy"
 )
 
 // text is an answer of one text.
@@ -77,7 +77,7 @@ func call(t *testing.T, set *Set, name, args string) (string, error) {
 
 func code(err error) string {
 	var coded interface{ Code() string }
-	var no *session.Denied
+	var no *policy.Refusal
 	switch {
 	case errors.As(err, &no):
 		return no.Code

@@ -10,6 +10,7 @@ import (
 
 	"github.com/odd-cli/odd/persona/contract"
 	"github.com/odd-cli/odd/persona/session/cage"
+	"github.com/odd-cli/odd/reconcile/policy"
 )
 
 // Spec is one server as a person configured it. It holds names of variables and
@@ -56,12 +57,16 @@ func (s Spec) Allows(tool string) bool {
 	return slices.Contains(s.Tools, tool) || slices.Contains(s.Tools, Every)
 }
 
-// Listed reports a tool, by odd's name of it, that a person lets be used, and
-// whether a person says that it changes nothing.
-func (s Spec) Listed(name string) (listed, reads bool) {
-	is := func(tool string) bool { return ToolName(s.Name, tool) == name }
-	own := strings.HasPrefix(name, prefix(s.Name))
-	return own && slices.Contains(s.Tools, Every) || slices.ContainsFunc(s.Tools, is), slices.ContainsFunc(s.Reads, is)
+// Grant is what a session that may use the server may ask of it.
+func (s Spec) Grant() policy.Server {
+	out := policy.Server{Prefix: prefix(s.Name), Every: s.Allows(Every), Trust: s.TrustHints}
+	for _, tool := range s.Tools {
+		out.Tools = append(out.Tools, ToolName(s.Name, tool))
+	}
+	for _, tool := range s.Reads {
+		out.Reads = append(out.Reads, ToolName(s.Name, tool))
+	}
+	return out
 }
 
 // Values are the variables of the spec that are set, as "NAME=value".

@@ -18,6 +18,7 @@ import (
 	"github.com/odd-cli/odd/okf"
 	"github.com/odd-cli/odd/persona/session"
 	"github.com/odd-cli/odd/persona/session/exec"
+	"github.com/odd-cli/odd/reconcile/policy"
 )
 
 // TestNothingOutside tries ways out of the tree, and into .git.
@@ -167,11 +168,11 @@ func TestFaults(t *testing.T) {
 	if a := b.Call(t.Context(), 1, "mcp_sea_storm", nil); !a.Failed || a.Code != "fault" && a.Code != "timeout" {
 		t.Errorf("broken: %+v", a)
 	}
-	b.o.Request.Allow = func(session.Act) error { panic("wrecked") }
+	b.o.Request.Allow = func(policy.Action) error { panic("wrecked") }
 	if a := b.Call(t.Context(), 1, "mcp_sea_level", json.RawMessage(`{"n":1}`)); a.Code != "fault" {
 		t.Errorf("a judge that breaks: %+v", a)
 	}
-	b.o.Request.Allow = func(session.Act) error { return nil }
+	b.o.Request.Allow = grantOf(nil).Allow
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	if a := b.Call(ctx, 1, "mcp_sea_level", nil); a.Code != "cancelled" {

@@ -11,13 +11,14 @@ import (
 	"time"
 
 	"github.com/odd-cli/odd/persona/session"
+	"github.com/odd-cli/odd/reconcile/policy"
 )
 
 // entry is a tool of the box: how it is told of, checked, allowed and done.
 type entry struct {
 	Tool
 	params  []param
-	kind    session.ActKind      // what a permit must let it do; "" for none
+	kind    policy.Kind          // what a grant must let it do; "" for reading and for what needs no grant
 	path    string               // the argument that names a path, "" for none
 	grant   string               // the contract's name of what it needs, "" for the session's own
 	lone    bool                 // it runs beside no other that does, nor beside one that changes something
@@ -30,14 +31,15 @@ type entry struct {
 // call is one call on its way down the ladder and to its answer.
 type call struct {
 	entry
-	b     *Box
-	asked string // the name that was called
-	given json.RawMessage
-	args  args
-	bad   error  // what is wrong with the arguments
-	at    string // the path, "" for none or the top
-	known bool
-	same  int // how often in a row it was made, this time included
+	b       *Box
+	asked   string // the name that was called
+	given   json.RawMessage
+	args    args
+	bad     error  // what is wrong with the arguments
+	at      string // the path, "" for none or the top
+	known   bool
+	same    int    // how often in a row it was made, this time included
+	refused string // the code of the grant's rule
 }
 
 // failure is a call that was let through and came to nothing.
@@ -150,7 +152,7 @@ func (c *call) done(ctx context.Context) (text string, err error) {
 // explainEnd returns how a call ended that a rule let through.
 func explainEnd(ctx, in context.Context, err error) (status, code string) {
 	var f *failure
-	var no *session.Denied
+	var no *policy.Refusal
 	var coded interface{ Code() string }
 	switch {
 	case err == nil:
@@ -229,7 +231,7 @@ func (b *Box) extras() []entry {
 	var out []entry
 	for _, t := range b.o.Extra {
 		if run := t.Run; run != nil && strings.HasPrefix(t.Name, "mcp_") {
-			out = append(out, entry{Tool: t, kind: session.External, do: func(ctx context.Context, c *call) (string, error) { return run(ctx, c.given) }})
+			out = append(out, entry{Tool: t, kind: policy.Call, do: func(ctx context.Context, c *call) (string, error) { return run(ctx, c.given) }})
 		}
 	}
 	return out

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/odd-cli/odd/persona/session"
+	"github.com/odd-cli/odd/reconcile/policy"
 )
 
 // TestLadderLets finds what stands beside a rule that refuses, and is let through.
@@ -54,12 +55,12 @@ func TestRateIsByTheMinute(t *testing.T) {
 	t.Parallel()
 	now := time.Unix(1_700_000_000, 0)
 	b, _ := open(t, func(o *Options) {
-		o.Limits.Fetches, o.Request.Allow, o.Now = 1, nil, func() time.Time { return now }
+		o.Limits.Fetches, o.Limits.Timeout, o.Now = 1, 1, func() time.Time { return now }
 	})
 	for _, c := range []struct {
 		wait time.Duration
 		code string
-	}{{0, "no_permit"}, {time.Minute - 1, "rate_limited"}, {1, "no_permit"}} {
+	}{{0, "timeout"}, {time.Minute - 1, "rate_limited"}, {1, "timeout"}} {
 		now = now.Add(c.wait)
 		if a := b.Call(t.Context(), 1, "web_fetch", json.RawMessage(`{"url":"https://docs.example/`+now.String()+`"}`)); a.Code != c.code {
 			t.Errorf("after %v: [%s] %s, want %s", c.wait, a.Code, a.Text, c.code)
@@ -140,7 +141,7 @@ func TestEnded(t *testing.T) {
 		{over, over, nil, session.CallOK, ""},
 		{over, over, failf("x", "x"), session.CallCancelled, "cancelled"},
 		{on, over, failf("x", "x"), session.CallTimeout, "timeout"},
-		{on, on, &session.Denied{Code: "lapsed"}, session.CallDenied, "lapsed"},
+		{on, on, &policy.Refusal{Code: "lapsed"}, session.CallDenied, "lapsed"},
 		{on, on, failf("gone", "x"), session.CallFailed, "gone"},
 		{on, on, coded{}, session.CallFailed, "server_lost"},
 		{on, on, context.DeadlineExceeded, session.CallTimeout, "timeout"},

@@ -15,7 +15,7 @@ import (
 	"syscall"
 	"time"
 
-	"github.com/odd-cli/odd/persona/session"
+	"github.com/odd-cli/odd/reconcile/policy"
 	"github.com/odd-cli/odd/reconcile/secrets"
 )
 
@@ -28,15 +28,13 @@ const (
 
 // web is how pages are fetched.
 type web struct {
-	hosts     []string
 	reachable func(netip.Addr) bool // may be connected to
 	transport *http.Transport
 }
 
-// newWeb asks only the listed hosts, by https, at addresses of the open Internet,
-// through no proxy.
-func newWeb(hosts []string) *web {
-	w := &web{hosts: hosts, reachable: public}
+// newWeb asks by https, at addresses of the open Internet, through no proxy.
+func newWeb() *web {
+	w := &web{reachable: public}
 	d := &net.Dialer{Timeout: fetchTime, Control: func(_, address string, _ syscall.RawConn) error { return w.reaches(address) }}
 	w.transport = &http.Transport{DialContext: d.DialContext, ForceAttemptHTTP2: true, DisableKeepAlives: true,
 		TLSHandshakeTimeout: fetchTime, ResponseHeaderTimeout: fetchTime, MaxResponseHeaderBytes: 64 << 10}
@@ -67,16 +65,16 @@ func public(a netip.Addr) bool {
 	return !slices.ContainsFunc(inside, func(block string) bool { return netip.MustParsePrefix(block).Contains(a) })
 }
 
-// target reads an address that may be fetched.
-func (w *web) target(raw string) (*url.URL, error) {
+// target reads an address of a form that may be fetched; its host is the grant's to judge.
+func target(raw string) (*url.URL, error) {
 	u, err := url.Parse(raw)
 	switch {
 	case err != nil || u.Scheme != "https" || u.Host == "" || u.Opaque != "":
-		return nil, failf("host_not_allowed", "url: want a whole one that begins with https://")
+		return nil, policy.Refuse("host_not_allowed", "url: is not a whole address; begin it with https://")
 	case u.User != nil || u.Port() != "" && u.Port() != "443":
-		return nil, failf("host_not_allowed", "url: want one without a user and a port")
-	case !slices.Contains(w.hosts, u.Hostname()):
-		return nil, failf("host_not_allowed", "%s is not listed; the hosts are %s", clip(u.Hostname(), 100), strings.Join(w.hosts, ", "))
+		return nil, policy.Refuse("host_not_allowed", "url: holds a user or a port; leave them out")
+	case secrets.RedactText(raw) != raw:
+		return nil, policy.Refuse("host_not_allowed", "url: holds what looks like a credential, which is sent to no host; leave it out")
 	}
 	return u, nil
 }
@@ -84,27 +82,7 @@ func (w *web) target(raw string) (*url.URL, error) {
 // fetchers is the tool that reads a page of the web.
 func fetchers(b *Box) []entry {
 	return []entry{{Tool: Tool{Name: "web_fetch", Description: "Reads a page of the web as text. The hosts are: " + strings.Join(b.o.Hosts, ", ")},
-		kind: session.Fetch, grant: "web-search", do: fetch, params: []param{{name: "url", kind: isText, must: true, about: "begins with https://"}}}}
-}
-
-// foreign says why an address may not be fetched.
-func (c *call) foreign() string {
-	if _, err := c.b.web.target(c.args.text("url")); err != nil {
-		return err.Error()
-	}
-	if u := c.args.text("url"); secrets.RedactText(u) != u {
-		return "url: holds what looks like a credential, which is sent to no host"
-	}
-	return ""
-}
-
-// host is the one that a fetch asks.
-func (c *call) host() string {
-	u, err := c.b.web.target(c.args.text("url"))
-	if err != nil {
-		return ""
-	}
-	return u.Hostname()
+		kind: policy.Fetch, grant: "web-search", do: fetch, params: []param{{name: "url", kind: isText, must: true, about: "begins with https://"}}}}
 }
 
 // fetch reads one page.
@@ -112,7 +90,7 @@ func fetch(ctx context.Context, c *call) (string, error) {
 	ctx, cancel := context.WithTimeout(ctx, fetchTime)
 	defer cancel()
 	w := c.b.web
-	u, err := w.target(c.args.text("url"))
+	u, err := target(c.args.text("url"))
 	if err != nil {
 		return "", err
 	}
@@ -120,8 +98,11 @@ func fetch(ctx context.Context, c *call) (string, error) {
 		if len(via) > fetchHops {
 			return failf("too_many_redirects", "more than %d redirects", fetchHops)
 		}
-		_, err := w.target(r.URL.String())
-		return err
+		u, err := target(r.URL.String())
+		if err != nil {
+			return err
+		}
+		return c.b.o.Request.Permits(policy.Action{Kind: policy.Fetch, Host: u.Hostname()})
 	}}
 	req, err := http.NewRequestWithContext(ctx, http.MethodGet, u.String(), nil)
 	if err != nil {
@@ -140,8 +121,12 @@ func fetch(ctx context.Context, c *call) (string, error) {
 // explainFetch returns a rule's own denial where a rule was the cause.
 func explainFetch(err error) error {
 	var f *failure
-	if errors.As(err, &f) {
+	var no *policy.Refusal
+	switch {
+	case errors.As(err, &f):
 		return f
+	case errors.As(err, &no):
+		return no
 	}
 	var u *url.Error
 	if errors.As(err, &u) {

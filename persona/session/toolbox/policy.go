@@ -1,13 +1,13 @@
 package toolbox
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"slices"
 	"strings"
 	"time"
 
-	"github.com/odd-cli/odd/persona/session"
 	"github.com/odd-cli/odd/reconcile/policy"
 )
 
@@ -53,16 +53,13 @@ func ladder() []rung {
 		deny("ask_not_allowed", "asks a person, and the session may not ask or nobody is there", (*call).intrusive),
 		deny("unknown_tool", "names a tool that the session does not have", unknown),
 		deny("bad_arguments", "has arguments that the tool does not take", (*call).denyShape),
-		deny("path_outside_repo", "names a path outside of the scratch clone, behind a symbolic link or in .git", (*call).outside),
-		deny("protected_path", "writes a protected file, which only a person may change", (*call).denyGuarded),
+		deny("path_outside_repo", "names a path outside of the scratch clone, or behind a symbolic link", (*call).outside),
+		deny("no_permit", "does something that the session's grant does not allow, under the code of the grant's rule", (*call).denyByGrant),
 		deny("too_large", "writes or hands over too much at once", (*call).denySize),
 		deny("must_read_first", "changes a file that the agent did not read, or that changed since it did", (*call).blind),
 		deny("noop_with_writes", "says that there is nothing to do, and the agent wrote files", (*call).idle),
 		deny("exploration_insufficient", "hands over a change before the agent has read enough", (*call).early),
-		deny("command_not_allowed", "runs a command that [toolbox] run does not list, or that a rule about changes forbids", (*call).denyUncalled),
-		deny("host_not_allowed", "fetches from a host that [toolbox] web_hosts does not list", (*call).strange),
 		deny("rate_limited", "fetches from the web too often in a minute", (*call).hasty),
-		deny("no_permit", "does something that the session's write permit does not cover", (*call).denyByPermit),
 		let("harmless", "reads, hands over what is judged later, or asks", func(c *call) (string, bool) { return "", c.kind == "" && !c.Mutates }),
 		let("permitted", "does what the session's permit allows", func(c *call) (string, bool) { return "", c.kind != "" }),
 		deny("not_allowed", "is not allowed by any rule", func(*call) (string, bool) { return "no rule lets it through", true }),
@@ -82,7 +79,7 @@ func (c *call) checkLadder() (code, why string) {
 			if r.Lets {
 				return "", ""
 			}
-			return r.Code, why
+			return cmp.Or(c.refused, r.Code), why
 		}
 	}
 	panic("unreachable: the last rule holds for everything")
@@ -137,31 +134,16 @@ func (c *call) denyShape() (string, bool) {
 	return c.bad.Error(), true
 }
 
-// outside judges the path by its letters; the walk through the tree judges what is there.
+// outside walks to the path. The grant judges its letters.
 func (c *call) outside() (string, bool) {
-	if c.path == "" || c.at == "" && !c.Mutates {
+	if c.path == "" || c.at == "" {
 		return "", false
-	}
-	if why := badPath(c.at); why != "" {
-		return why, true
 	}
 	var out *failure
 	if err := c.b.tree.contains(c.at); errors.As(err, &out) && out.code == outsideTree {
 		return out.text, true
 	}
 	return "", false
-}
-
-// denyGuarded holds for a path that no machine writes.
-func (c *call) denyGuarded() (string, bool) {
-	if c.path == "" || !c.Mutates {
-		return "", false
-	}
-	var whys []string
-	for _, f := range policy.CheckProtected(c.at, c.b.o.Protect) {
-		whys = append(whys, f.Text+"; "+f.Fix)
-	}
-	return strings.Join(whys, "\n"), len(whys) > 0
 }
 
 // denySize holds for a text or an object that is longer than a file may be.
@@ -177,7 +159,7 @@ func (c *call) denySize() (string, bool) {
 
 // blind holds for a change of a file that the session does not know as it is.
 func (c *call) blind() (string, bool) {
-	if c.kind != session.Write && c.kind != session.Delete {
+	if c.kind != policy.Write {
 		return "", false
 	}
 	why := c.unread()
@@ -196,26 +178,10 @@ func (c *call) unready(code string) (string, bool) {
 	return why, is == code
 }
 
-func (c *call) denyUncalled() (string, bool) {
-	if c.kind != session.Execute {
-		return "", false
-	}
-	why := c.whyNotRun()
-	return why, why != ""
-}
-
-func (c *call) strange() (string, bool) {
-	if c.kind != session.Fetch {
-		return "", false
-	}
-	why := c.foreign()
-	return why, why != ""
-}
-
 // hasty counts what is asked of the web in a minute, or in the session where nobody
 // has a clock.
 func (c *call) hasty() (string, bool) {
-	if c.kind != session.Fetch {
+	if c.kind != policy.Fetch {
 		return "", false
 	}
 	b, now := c.b, c.b.now()
@@ -237,24 +203,39 @@ func (c *call) intrusive() (string, bool) {
 	return why, why != ""
 }
 
-// denyByPermit asks the session's permit.
-func (c *call) denyByPermit() (string, bool) {
-	if c.kind == "" {
+// denyByGrant asks the session's grant.
+func (c *call) denyByGrant() (string, bool) {
+	a, err := c.action()
+	if err == nil && a.Kind != "" {
+		err = c.b.o.Request.Permits(a)
+	}
+	if err == nil {
 		return "", false
 	}
-	a := session.Act{Kind: c.kind}
-	switch c.kind {
-	case session.Write, session.Delete:
-		a.Path = c.at
-	case session.Execute:
-		a.Argv = c.argv(c)
-	case session.Fetch:
-		a.Host = c.host()
-	case session.External:
-		a.Tool, a.Read = c.Name, !c.Mutates
+	var no *policy.Refusal
+	if errors.As(err, &no) {
+		c.refused = no.Code
+		return no.Text(), true
 	}
-	if err := c.b.o.Request.Permits(a); err != nil {
-		return err.Error(), true
+	return err.Error(), true
+}
+
+// action is what the call asks of the grant; its kind is "" where it asks for nothing.
+func (c *call) action() (policy.Action, error) {
+	a := policy.Action{Kind: c.kind}
+	switch {
+	case c.kind == policy.Run:
+		a.Argv, a.In = c.argv(c), c.b.tree.desk.Place()
+	case c.kind == policy.Call:
+		a.Tool, a.Changes = c.Name, c.Mutates
+	case c.kind == policy.Fetch:
+		u, err := target(c.args.text("url"))
+		if err != nil {
+			return a, err
+		}
+		a.Host = u.Hostname()
+	case c.path != "" && (c.at != "" || c.Mutates):
+		a.Kind, a.Paths = cmp.Or(a.Kind, policy.Read), []string{c.at}
 	}
-	return "", false
+	return a, nil
 }

@@ -11,6 +11,8 @@ import (
 
 	"github.com/odd-cli/odd/persona/contract"
 	"github.com/odd-cli/odd/persona/session"
+	"github.com/odd-cli/odd/reconcile/policy"
+	"github.com/odd-cli/odd/reconcile/policy/policytest"
 )
 
 // TestLadder breaks every rule that refuses, and finds every one that lets through.
@@ -38,9 +40,11 @@ func TestLadder(t *testing.T) {
 		{"bad_arguments", nil, []string{"read_file", `{"path":"a","path":"b"}`}},
 		{"bad_arguments", nil, []string{"mcp_sea_level", `[1]`}},
 		{"path_outside_repo", nil, []string{"read_file", `{"path":"../x"}`}},
-		{"path_outside_repo", nil, []string{"list_dir", `{"path":".GIT"}`}},
+		{"protected_path", nil, []string{"list_dir", `{"path":".GIT"}`}},
 		{"protected_path", nil, []string{"write_file", `{"path":"odd.toml","text":"x"}`}},
-		{"protected_path", func(o *Options) { o.Protect = []string{"deploy/"} }, []string{"write_file", `{"path":"Deploy/x","text":"x"}`}},
+		{"protected_path", func(o *Options) {
+			o.Request.Allow = grantOf(func(t *policy.Terms) { t.Protect = []string{"deploy/"} }).Allow
+		}, []string{"write_file", `{"path":"Deploy/x","text":"x"}`}},
 		{"too_large", func(o *Options) { o.Limits.FileBytes = 10 }, []string{"write_file", `{"path":"new.txt","text":"hello, hello"}`}},
 		{"must_read_first", nil, []string{"write_file", `{"path":"docs/tide.md","text":"x"}`}},
 		{"must_read_first", nil, []string{"delete_file", `{"path":"docs/tide.md"}`}},
@@ -51,14 +55,19 @@ func TestLadder(t *testing.T) {
 			o.Request.Complexity, o.Request.Explored = "", []session.Call{{Tool: "write_file", Status: session.CallOK}}
 		}, []string{"finish", `{"outcome":"completed"}`}},
 		{"command_not_allowed", nil, []string{"run", `{"argv":["go","build"]}`}},
-		{"command_not_allowed", func(o *Options) { o.Commands = [][]string{{"git"}} }, []string{"run", `{"argv":["git","push"]}`}},
+		{"command_not_allowed", func(o *Options) {
+			o.Request.Allow = grantOf(func(t *policy.Terms) { t.Commands = [][]string{{"git"}} }).Allow
+		}, []string{"run", `{"argv":["git","push"]}`}},
 		{"host_not_allowed", nil, []string{"web_fetch", `{"url":"https://docs.example.org/"}`}},
 		{"host_not_allowed", nil, []string{"web_fetch", `{"url":"http://docs.example/"}`}},
 		{"host_not_allowed", nil, []string{"web_fetch", `{"url":"https://docs.example@evil.example/"}`}},
 		{"host_not_allowed", nil, []string{"web_fetch", `{"url":"https://docs.example/?k=AKIA` + `ABCDEFGHIJKLMNOP"}`}},
-		{"rate_limited", func(o *Options) { o.Limits.Fetches = 1; o.Request.Allow = nil }, []string{"web_fetch", `{"url":"https://docs.example/1"}`, "web_fetch", `{"url":"https://docs.example/2"}`}},
-		{"no_permit", func(o *Options) { o.Request.Allow = nil }, write},
-		{"no_permit", func(o *Options) { o.Request.Allow = nil }, []string{"mcp_sea_level", `{}`}},
+		{"rate_limited", func(o *Options) { o.Limits.Fetches, o.Limits.Timeout = 1, 1 }, []string{"web_fetch", `{"url":"https://docs.example/1"}`, "web_fetch", `{"url":"https://docs.example/2"}`}},
+		{"change_not_asked", func(o *Options) { o.Request.Allow = nil }, write},
+		{"server_not_granted", func(o *Options) { o.Request.Allow = nil }, []string{"mcp_sea_level", `{}`}},
+		{"no_permit", func(o *Options) {
+			o.Request.Allow = grantOf(func(t *policy.Terms) { t.Allow = []string{"docs/**"} }).Allow
+		}, write},
 		{"harmless", nil, []string{"list_dir", `{}`}},
 		{"permitted", nil, write},
 		{"not_allowed", func(o *Options) { o.Extra[0].Mutates = true }, nil},
@@ -88,6 +97,34 @@ func TestLadder(t *testing.T) {
 	}
 	if last := Rules()[len(Rules())-1]; last.Lets {
 		t.Error("the ladder does not end in deny")
+	}
+}
+
+// TestSharedActions makes each action of the shared table by a tool.
+func TestSharedActions(t *testing.T) {
+	t.Parallel()
+	for _, r := range policytest.Rows() {
+		b, _ := open(t, func(o *Options) { o.Request.Allow = policytest.Grant(policytest.Terms()).Allow })
+		name, args := "", map[string]any{}
+		switch r.Kind {
+		case policy.Read:
+			name, args["path"] = "read_file", r.Paths[0]
+		case policy.Write:
+			name, args["path"], args["text"] = "write_file", r.Paths[0], "x"
+		case policy.Run:
+			name, args["argv"] = "run", r.Argv
+		case policy.Call:
+			name = r.Tool
+		case policy.Fetch:
+			name, args["url"] = "web_fetch", "https://"+r.Host+"/"
+		}
+		given, err := json.Marshal(args)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if a := b.Call(t.Context(), 1, name, given); a.Code != r.Code {
+			t.Errorf("%s %s: [%s] %s, want %q", name, given, a.Code, a.Text, r.Code)
+		}
 	}
 }
 

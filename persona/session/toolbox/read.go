@@ -99,7 +99,7 @@ func listDir(_ context.Context, c *call) (string, error) {
 	}
 	var out []string
 	for _, e := range entries {
-		if inGit(e.Name()) {
+		if policy.InGit(e.Name()) {
 			continue
 		}
 		line := e.Name()

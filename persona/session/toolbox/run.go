@@ -2,12 +2,8 @@ package toolbox
 
 import (
 	"context"
-	"fmt"
-	"os"
-	"slices"
 	"strings"
 
-	"github.com/odd-cli/odd/persona/session"
 	"github.com/odd-cli/odd/reconcile/policy"
 )
 
@@ -19,10 +15,10 @@ func runners(b *Box) []entry {
 	}
 	return []entry{
 		{Tool: Tool{Name: "run", Mutates: true, Description: "Runs a command in the repository's tree, without a shell: nothing is expanded, piped or redirected. It may begin: " + beginnings(b.o.Commands)},
-			kind: session.Execute, grant: "exec", argv: func(c *call) []string { return c.args.words["argv"] }, do: runCommand,
+			kind: policy.Run, grant: "exec", argv: func(c *call) []string { return c.args.words["argv"] }, do: runCommand,
 			params: []param{{name: "argv", kind: isWords, must: true, about: "the words of the command, the program first"}}},
 		{Tool: Tool{Name: "run_tests", Mutates: true, Description: "Runs the project's own checks, by name."},
-			kind: session.Execute, grant: "exec", argv: check, do: runCommand,
+			kind: policy.Run, grant: "exec", argv: check, do: runCommand,
 			params: []param{{name: "name", kind: isText, must: true, oneOf: checks, about: "which of them"}}},
 	}
 }
@@ -43,35 +39,6 @@ func check(c *call) []string {
 		}
 	}
 	return nil
-}
-
-// whyNotRun says why a command may not run: nobody listed it, or the iron gate
-// forbids what it would do.
-func (c *call) whyNotRun() string {
-	argv := c.argv(c)
-	if len(argv) == 0 || argv[0] == "" {
-		return "argv: names no program"
-	}
-	begins := func(list []string) bool {
-		return len(list) > 0 && len(argv) >= len(list) && slices.Equal(list, argv[:len(list)])
-	}
-	own := slices.ContainsFunc(c.b.o.Checks, func(k Check) bool { return slices.Equal(k.Argv, argv) })
-	if !own && !slices.ContainsFunc(c.b.o.Commands, begins) {
-		return fmt.Sprintf("%q is not listed; a command may begin: %s", clip(strings.Join(argv, " "), 200), beginnings(c.b.o.Commands))
-	}
-	allow := slices.Clone(c.b.o.Commands)
-	for _, k := range c.b.o.Checks {
-		allow = append(allow, k.Argv)
-	}
-	d := c.b.tree.desk
-	v := policy.JudgeArgv(argv, policy.CommandPolicy{Allow: allow, Protect: c.b.o.Protect, Root: d.Tree, Outside: []string{d.Temp, d.Home}, Files: os.DirFS(d.Tree)})
-	var whys []string
-	for _, f := range v.Findings {
-		if f.Severity == policy.Hard {
-			whys = append(whys, f.Text+"; "+f.Fix+" ["+f.Code+"]")
-		}
-	}
-	return strings.Join(whys, "\n")
 }
 
 // runCommand runs a command that was let through.

@@ -95,7 +95,6 @@ type Options struct {
 	Commands [][]string                                                            // beginnings of the commands that run may start
 	Checks   []Check                                                               // what run_tests may run
 	Hosts    []string                                                              // exact names that web_fetch may ask; none: it is off
-	Protect  []string                                                              // globs of files that are not written, beside those policy knows
 	Extra    []Tool                                                                // of MCP servers, named mcp_SERVER_TOOL, besides the request's
 	Runner   func(ctx context.Context, argv []string, at session.Desk) exec.Result // nil: no program is started
 	Now      func() time.Time                                                      // nil: no time is measured
@@ -131,7 +130,7 @@ func New(ctx context.Context, o Options) (*Box, error) {
 	for _, argv := range o.Request.Checks {
 		o.Checks = append(o.Checks[:len(o.Checks):len(o.Checks)], Check{strings.Join(argv, " "), argv})
 	}
-	b := &Box{o: o, read: map[string]string{}, wrote: map[string]bool{}, web: newWeb(o.Hosts), slots: make(chan struct{}, atOnce), tools: map[string]entry{}}
+	b := &Box{o: o, read: map[string]string{}, wrote: map[string]bool{}, web: newWeb(), slots: make(chan struct{}, atOnce), tools: map[string]entry{}}
 	var err error
 	if b.tree, err = openTree(ctx, o.Request); err != nil {
 		return nil, err

@@ -15,6 +15,8 @@ import (
 	"github.com/odd-cli/odd/persona/contract"
 	"github.com/odd-cli/odd/persona/session"
 	"github.com/odd-cli/odd/persona/session/exec"
+	"github.com/odd-cli/odd/reconcile/policy"
+	"github.com/odd-cli/odd/reconcile/policy/policytest"
 )
 
 // files are what stands on the desk of these tests.
@@ -72,7 +74,7 @@ func options(t *testing.T) (Options, session.Desk) {
 		Request: session.Request{
 			Files: base, Graph: okf.NewGraph([]okf.Atom{atom}), Complexity: "trivial",
 			Desk:  func(context.Context) (session.Desk, error) { return d, nil },
-			Allow: func(session.Act) error { return nil }, Ask: asked("at six"),
+			Allow: grantOf(nil).Allow, Ask: asked("at six"),
 			History: &session.History{
 				Log:   func(context.Context, string, int) (string, error) { return "a log", nil },
 				Diff:  func(context.Context, string, string, string) (string, error) { return "a diff", nil },
@@ -87,6 +89,18 @@ func options(t *testing.T) (Options, session.Desk) {
 		},
 		Now: func() time.Time { return time.Unix(1_700_000_000, 0) },
 	}, d
+}
+
+// grantOf is the grant of these tests, changed by the case.
+func grantOf(change func(*policy.Terms)) policy.Grant {
+	t := policytest.Terms()
+	t.Paths, t.Allow, t.Deny = nil, nil, nil
+	t.Commands = [][]string{{"go", "test"}, {"make", "test"}}
+	t.Servers = []policy.Server{{Prefix: "mcp_sea_", Every: true}}
+	if change != nil {
+		change(&t)
+	}
+	return policytest.Grant(t)
 }
 
 // open makes a box of options, changed by the case.

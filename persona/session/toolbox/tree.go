@@ -13,7 +13,6 @@ import (
 	"syscall"
 
 	"github.com/odd-cli/odd/persona/session"
-	"github.com/odd-cli/odd/reconcile/policy"
 )
 
 // outsideTree is the code of what is not in the tree.
@@ -73,28 +72,6 @@ func (t tree) short(p string) string {
 		return ""
 	}
 	return p
-}
-
-// badPath says why a path is none of the tree by its letters alone, "" for none.
-func badPath(p string) string {
-	var whys []string
-	for _, f := range policy.CheckPath(p) {
-		whys = append(whys, f.Text+"; "+f.Fix)
-	}
-	if len(whys) == 0 && inGit(p) {
-		return "what lies in .git is git's own"
-	}
-	return strings.Join(whys, "\n")
-}
-
-// inGit reports a path with a .git in it, however it is spelled.
-func inGit(p string) bool {
-	for _, name := range strings.Split(policy.FoldPath(p), "/") {
-		if name == ".git" || strings.HasPrefix(name, "git~") {
-			return true
-		}
-	}
-	return false
 }
 
 // contains walks to a path and says why it is not one of the tree's: a symbolic

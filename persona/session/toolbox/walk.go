@@ -7,6 +7,8 @@ import (
 	"path"
 	"slices"
 	"strings"
+
+	"github.com/odd-cli/odd/reconcile/policy"
 )
 
 // mostFiles is how many files one call looks at.
@@ -66,7 +68,7 @@ func (w *walker) desk(at *os.Root, dir string) error {
 		}
 		p := path.Join(dir, e.Name())
 		switch {
-		case inGit(e.Name()):
+		case policy.InGit(e.Name()):
 		case e.IsDir():
 			sub, err := step(at, e.Name())
 			if err != nil {
@@ -115,7 +117,7 @@ func (w *walker) base(files fs.FS, dir string) error {
 			return w.ctx.Err()
 		case w.ended:
 			return fs.SkipAll
-		case e.IsDir() && p != "." && inGit(e.Name()):
+		case e.IsDir() && p != "." && policy.InGit(e.Name()):
 			return fs.SkipDir
 		case e.Type().IsRegular():
 			size := int64(0)

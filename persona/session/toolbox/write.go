@@ -10,23 +10,23 @@ import (
 	"strings"
 	"syscall"
 
-	"github.com/odd-cli/odd/persona/session"
 	"github.com/odd-cli/odd/reconcile/lint"
+	"github.com/odd-cli/odd/reconcile/policy"
 )
 
 // writers are the tools that change files on the desk.
 func writers() []entry {
 	p := param{name: "path", kind: isText, must: true, about: "the file, from the top of the repository"}
-	tool := func(name, about, grant string, kind session.ActKind, do func(context.Context, *call) (string, error), params ...param) entry {
+	tool := func(name, about, grant string, kind policy.Kind, do func(context.Context, *call) (string, error), params ...param) entry {
 		return entry{Tool: Tool{Name: name, Description: about, Mutates: true}, kind: kind, path: "path", grant: grant, do: do, params: append([]param{p}, params...)}
 	}
 	return []entry{
-		tool("edit_file", "Replaces one piece of a file that was read. The old text must stand in it exactly once.", "edit", session.Write, editFile,
+		tool("edit_file", "Replaces one piece of a file that was read. The old text must stand in it exactly once.", "edit", policy.Write, editFile,
 			param{name: "old", kind: isText, must: true, most: mostEmitted, about: "the text to be replaced, with enough around it to stand there once"},
 			param{name: "new", kind: isText, must: true, most: mostEmitted, about: "what stands there instead"}),
-		tool("write_file", "Writes a whole file: a new one, or one that was read.", "write", session.Write, writeFile,
+		tool("write_file", "Writes a whole file: a new one, or one that was read.", "write", policy.Write, writeFile,
 			param{name: "text", kind: isText, must: true, most: mostEmitted, about: "all of it"}),
-		tool("delete_file", "Deletes a file that was read.", "write", session.Delete, deleteFile),
+		tool("delete_file", "Deletes a file that was read.", "write", policy.Write, deleteFile),
 	}
 }
 
@@ -136,7 +136,7 @@ func (b *Box) noteChanged(p string) {
 // warnings are what the iron gate will have against the file. It judges the whole
 // change later, and bindingly.
 func (c *call) warnings(before, after []byte) string {
-	v := lint.Judge([]lint.File{{Path: c.at, Before: before, After: after}}, lint.Options{Protect: c.b.o.Protect})
+	v := lint.Judge([]lint.File{{Path: c.at, Before: before, After: after}}, lint.Options{})
 	var out strings.Builder
 	for i, f := range v.Findings {
 		if i == 10 {

@@ -1,0 +1,62 @@
+package drain
+
+import (
+	"errors"
+	"slices"
+
+	"github.com/odd-cli/odd/board"
+	"github.com/odd-cli/odd/board/risk"
+	"github.com/odd-cli/odd/journal/repo"
+	"github.com/odd-cli/odd/persona/anchor"
+	"github.com/odd-cli/odd/persona/contract"
+	"github.com/odd-cli/odd/persona/session/servers"
+	"github.com/odd-cli/odd/reconcile"
+	"github.com/odd-cli/odd/reconcile/policy"
+)
+
+// grantTerms returns what a session of t under k may do on base, bound by law.
+func (d *drain) grantTerms(base repo.OID, t board.Task, k contract.Contract, law anchor.Constitution) policy.Terms {
+	out := policy.Terms{
+		Role: string(k.Role), ReadOnly: k.Role != "" && !k.Mutates, Files: d.changes(t), Paths: t.Paths, Bundle: d.at.cfg.Root,
+		Allow: law.Paths, Deny: law.BlockedPath, Protect: risk.GatePolicy(d.repo, base, t, d.at.cfg).Protect,
+		Commands: slices.Concat(d.at.cfg.Toolbox.Run, d.checkCommands(t)), Hosts: d.at.cfg.Toolbox.Hosts,
+	}
+	for _, s := range servers.For(Specs(d.at.cfg, d.Cage.Home), k) {
+		out.Servers = append(out.Servers, s.Grant())
+	}
+	return out
+}
+
+// compileGrant returns the grant of a session whose handshake has begun. Its permit is the
+// one that the handshake has at the moment of an action.
+func (d *drain) compileGrant(c *claim, w *work) policy.Grant {
+	var law anchor.Constitution
+	if w.anchor != nil {
+		law = w.anchor.law
+	}
+	return policy.Compile(d.grantTerms(c.base, c.task, w.bound.Contract, law), policy.Live{Guards: protectedPath, Holds: func() error {
+		var at anchor.World
+		if w.anchor != nil {
+			at = w.anchor.anchorWorld()
+		}
+		return w.anchor.livePermit().Check(at)
+	}})
+}
+
+// whyOutside says which of paths the session's permit does not let it hand over, "" for none.
+func (w *work) whyOutside(paths []string) string {
+	var no *policy.Refusal
+	if errors.As(w.grant.Allow(policy.Action{Kind: policy.Emit, Paths: paths}), &no) {
+		return no.Text()
+	}
+	return ""
+}
+
+// itemPaths returns the files of items in the repository.
+func (d *drain) itemPaths(items []reconcile.Item) []string {
+	out := make([]string, len(items))
+	for i, it := range items {
+		out[i] = d.at.file(it.Path)
+	}
+	return out
+}

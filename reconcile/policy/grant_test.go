@@ -1,0 +1,108 @@
+package policy_test
+
+import (
+	"errors"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/odd-cli/odd/reconcile/policy"
+	"github.com/odd-cli/odd/reconcile/policy/policytest"
+)
+
+// TestGrant breaks every rule of the ladder, and finds what stands beside it.
+func TestGrant(t *testing.T) {
+	t.Parallel()
+	at := policy.Place{Root: t.TempDir()}
+	call := func(tool string, changes bool) policy.Action {
+		return policy.Action{Kind: policy.Call, Tool: tool, Changes: changes}
+	}
+	write := policy.Action{Kind: policy.Write, Paths: []string{"docs/new.md"}}
+	emit := func(paths ...string) policy.Action { return policy.Action{Kind: policy.Emit, Paths: paths} }
+	run := func(argv ...string) policy.Action { return policy.Action{Kind: policy.Run, Argv: argv, In: at} }
+	type row struct {
+		name   string
+		change func(*policy.Terms)
+		holds  func() error
+		policy.Action
+		code string
+	}
+	reads := func(t *policy.Terms) { t.ReadOnly = true }
+	trusts := func(t *policy.Terms) {
+		t.Servers = append(t.Servers, policy.Server{Prefix: "mcp_shore_", Every: true, Trust: true})
+	}
+	lapsed := func() error { return errors.New("the permit is over") }
+	rows := []row{
+		{"a kind nobody knows", nil, nil, policy.Action{Kind: "sing"}, "not_allowed"},
+		{"no kind", nil, nil, policy.Action{}, "not_allowed"},
+		{"a role that reads writes", reads, nil, write, "read_only_contract"},
+		{"a role that reads runs", reads, nil, run("go", "test"), "read_only_contract"},
+		{"a role that reads reads", reads, nil, policy.Action{Kind: policy.Read, Paths: []string{"what is b?.md"}}, ""},
+		{"no change was asked for", func(t *policy.Terms) { t.Files = false }, nil, write, "change_not_asked"},
+		{"any path of a task without paths", func(t *policy.Terms) { t.Paths, t.Allow, t.Deny = nil, nil, nil }, nil, policy.Action{Kind: policy.Write, Paths: []string{"lib/x.go"}}, ""},
+		{"one path of two", nil, nil, policy.Action{Kind: policy.Write, Paths: []string{"docs/new.md", "lib/x.go"}}, "outside_scope"},
+		{"a permit that is over", nil, lapsed, write, "no_permit"},
+		{"reading under a permit that is over", nil, lapsed, policy.Action{Kind: policy.Read, Paths: []string{"docs/a.md"}}, ""},
+		{"a command without a place", nil, nil, policy.Action{Kind: policy.Run, Argv: []string{"go", "test"}}, "command_not_allowed"},
+		{"no command", nil, nil, run(), "command_not_allowed"},
+		{"an atom", nil, nil, emit("knowledge/terms/x.md"), ""},
+		{"nothing handed over", nil, nil, emit(), ""},
+		{"an atom outside the permit", nil, nil, emit("lib/x.md", "knowledge/terms/x.md"), "no_permit"},
+		{"a guarded file", nil, nil, emit("knowledge/governance/lease.toml"), "no_permit"},
+		{"what is git's own", func(t *policy.Terms) { t.Allow = nil }, nil, emit(".git/config"), "no_permit"},
+		{"nothing handed over, after the permit", nil, lapsed, emit(), "no_permit"},
+		{"a tool that reads, of a role that reads", reads, nil, call("mcp_sea_level", true), ""},
+		{"a tool that may change things, of a role that reads", func(t *policy.Terms) { reads(t); t.Servers[0].Reads = nil }, nil, call("mcp_sea_level", true), "read_only_contract"},
+		{"a hint that nobody trusts", func(t *policy.Terms) { reads(t); t.Servers[0].Reads = nil }, nil, call("mcp_sea_level", false), "read_only_contract"},
+		{"a hint that is trusted", func(t *policy.Terms) { reads(t); trusts(t) }, nil, call("mcp_shore_walk", false), ""},
+		{"no hint, where hints are trusted", func(t *policy.Terms) { reads(t); trusts(t) }, nil, call("mcp_shore_walk", true), "read_only_contract"},
+		{"a tool that changes things, after the permit", trusts, lapsed, call("mcp_shore_walk", true), "no_permit"},
+		{"a tool that nobody listed", nil, nil, call("mcp_sea_drain", true), "server_not_granted"},
+		{"no server", nil, nil, call("mcp_seashore", true), "server_not_granted"},
+		{"a server that the contract leaves out", nil, nil, call("mcp_shore_walk", true), "server_not_granted"},
+		{"a host", nil, nil, policy.Action{Kind: policy.Fetch, Host: "docs.example"}, ""},
+		{"no host", nil, nil, policy.Action{Kind: policy.Fetch}, "host_not_allowed"},
+	}
+	for _, r := range policytest.Rows() {
+		r.In = at
+		rows = append(rows, row{"shared", nil, nil, r.Action, r.Code})
+	}
+	broken := map[string]bool{}
+	for _, r := range rows {
+		terms := policytest.Terms()
+		if r.change != nil {
+			r.change(&terms)
+		}
+		live := policy.Live{Holds: func() error { return nil }, Guards: func(p string) (string, bool) { return "it governs", strings.Contains(p, "governance") }}
+		if r.holds != nil {
+			live.Holds = r.holds
+		}
+		err := policy.Compile(terms, live).Allow(r.Action)
+		broken[r.code] = true
+		var no *policy.Refusal
+		if policy.CodeOf(err) != r.code || err != nil && (!errors.As(err, &no) || no.Text() == "" || !strings.HasSuffix(err.Error(), "["+r.code+"]")) {
+			t.Errorf("%s: %s %q %q %s: %v, want %q", r.name, r.Kind, r.Paths, r.Argv, r.Tool, err, r.code)
+		}
+	}
+	for _, r := range policy.GrantRules() {
+		if !broken[r.Code] || r.Meaning == "" || r.Remedy == "" {
+			t.Errorf("%s: nothing breaks it, or nothing explains it", r.Code)
+		}
+	}
+}
+
+// TestZeroGrant lets a session without a grant read, and nothing else.
+func TestZeroGrant(t *testing.T) {
+	t.Parallel()
+	for _, r := range policytest.Rows() {
+		if err := (policy.Grant{}).Allow(r.Action); err == nil && r.Kind != policy.Read {
+			t.Errorf("%s %q %q", r.Kind, r.Paths, r.Argv)
+		}
+	}
+	if err := (policy.Grant{}).Allow(policy.Action{Kind: policy.Read, Paths: []string{"docs/a.md"}}); err != nil {
+		t.Error(err)
+	}
+	if policy.CodeOf(errors.New("x")) != "" || !slices.Contains([]string{"server_not_granted"}, policy.CodeOf(policy.Grant{}.Allow(policy.Action{Kind: policy.Call, Tool: "mcp_x_y"}))) {
+		t.Error("codes")
+	}
+}
