@@ -24,7 +24,7 @@ func taskVerb(env Env) *cli.Command {
 			"A task is a markdown file in the folder tasks/ of the bundle. Its state is\n" +
 			"backlog, ready, in_progress, review, blocked or done. odd drain runs only\n" +
 			"tasks in ready, and only a person can mark a task ready or approve it.",
-		Subcommands: []*cli.Command{taskAdd(env), taskList(env), taskShow(env), taskReady(env), taskEdit(env)},
+		Subcommands: []*cli.Command{taskAdd(env), taskList(env), taskShow(env), taskPermissions(env), taskReady(env), taskEdit(env)},
 	})
 }
 

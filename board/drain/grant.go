@@ -1,12 +1,14 @@
 package drain
 
 import (
+	"context"
 	"errors"
 	"slices"
 
 	"github.com/odd-cli/odd/board"
 	"github.com/odd-cli/odd/board/risk"
 	"github.com/odd-cli/odd/journal/repo"
+	"github.com/odd-cli/odd/okf"
 	"github.com/odd-cli/odd/persona/anchor"
 	"github.com/odd-cli/odd/persona/contract"
 	"github.com/odd-cli/odd/persona/session/servers"
@@ -59,4 +61,41 @@ func (d *drain) itemPaths(items []reconcile.Item) []string {
 		out[i] = d.at.file(it.Path)
 	}
 	return out
+}
+
+// Permissions is what a session on a task would be allowed now.
+type Permissions struct {
+	Task   okf.ID       `json:"task"`
+	Role   string       `json:"role"`
+	Agent  string       `json:"agent"`  // the substrate
+	Asks   bool         `json:"asks"`   // the agent asks before each act; else only its sandbox and the judgement of its work hold it
+	Permit bool         `json:"permit"` // the session gets a write permit
+	Grant  policy.Terms `json:"grant"`
+}
+
+// PermissionsFor compiles the grant that a session on the task of the options would get. It
+// writes nothing. The error lists why there can be no such session.
+func PermissionsFor(ctx context.Context, r *repo.Repo, o Options) (Permissions, error) {
+	d, t, err := sought(ctx, r, o, Invocation{})
+	if err != nil {
+		return Permissions{}, err
+	}
+	b, err := d.checkSpawnable(t)
+	if err != nil {
+		return Permissions{}, err
+	}
+	base, err := d.base()
+	if err != nil {
+		return Permissions{}, err
+	}
+	p := Permissions{Task: t.ID, Role: t.Role, Agent: d.agentChain(t)[0].Session.Substrate, Permit: d.bindsSessions()}
+	p.Asks = slices.Contains([]string{"anthropic", "openai", "claude", "acp"}, p.Agent)
+	var law anchor.Constitution
+	if p.Permit {
+		if law, err = d.findConstitution(t, b.Contract); err != nil {
+			return p, refuse("anchor", "%s: %s", t.ID, oneLine(err.Error()))
+		}
+	}
+	p.Grant = d.grantTerms(base, t, b.Contract, law)
+	return p, nil
 }

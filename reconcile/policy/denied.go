@@ -95,7 +95,7 @@ var humanActs = map[string]string{
 }
 
 // plainVerbs are verbs of those nouns that are no such act, whatever follows them.
-var plainVerbs = map[string]string{"task": "add list show", "op": "list show diff trace prompt watch classify", "gate": "decay", "config": "list explain get", "hook": "run", "handoff": "new check show list"}
+var plainVerbs = map[string]string{"task": "add list show permissions", "op": "list show diff trace prompt watch classify", "gate": "decay", "config": "list explain get", "hook": "run", "handoff": "new check show list"}
 
 // humanAct adds a finding where a call of odd approves, rejects, undoes, or has a noun of
 // humanActs and, behind it, one of its verbs. Flags may stand anywhere, and their values
