@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"iter"
+	"slices"
 	"strings"
 )
 
@@ -37,6 +38,10 @@ func (r *Repo) walkLog(ctx context.Context, from, to OID, read func(OID) (Commit
 		}
 		if err != nil {
 			yield(Commit{}, err)
+			return
+		}
+		if c, err := read(to); err == nil && from != "" && slices.Equal(c.Parents, []OID{from}) {
+			yield(c, nil) // the commit of most landings; git need not be asked
 			return
 		}
 		for oid, err := range r.streamLines(ctx, args) {

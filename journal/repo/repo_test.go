@@ -544,6 +544,20 @@ func TestLogAndPatch(t *testing.T) {
 		got = append(got, c.OID)
 	}
 	eq(t, "range", got, []OID{tips[3], tips[2]})
+	merge := must[OID](t)(r.Make(ctx, []OID{tips[3], base}, nil, agent, "m"))
+	for _, c := range []struct {
+		from, to OID
+		want     []OID
+	}{{tips[2], tips[3], []OID{tips[3]}}, {tips[3], tips[3], nil}, {base, merge, []OID{merge, tips[3], tips[2], tips[1]}}} {
+		var got []OID
+		for c, err := range r.Log(ctx, c.from, c.to) {
+			if err != nil {
+				t.Fatal(err)
+			}
+			got = append(got, c.OID)
+		}
+		eq(t, "short range", got, c.want)
+	}
 	for c := range r.Log(ctx, "", tips[3]) {
 		eq(t, "first of a loop that stops", c.OID, tips[3])
 		break
