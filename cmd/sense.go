@@ -2,13 +2,8 @@ package cmd
 
 import (
 	"context"
-	"errors"
 	"fmt"
-	"io/fs"
-	"path"
-	"slices"
 	"strings"
-	"time"
 
 	"github.com/urfave/cli/v2"
 
@@ -16,7 +11,6 @@ import (
 	"github.com/odd-cli/odd/board/sense"
 	"github.com/odd-cli/odd/journal/repo"
 	"github.com/odd-cli/odd/okf"
-	"github.com/odd-cli/odd/reconcile/secrets"
 )
 
 // maxReport is the most bytes of a report, 64 MiB: the events of a large project's tests.
@@ -80,13 +74,15 @@ func runSense(c *cli.Context, env Env, w *workspace) error {
 	if w.repo.Shallow() {
 		return refuse("shallow", "sense: a shallow clone does not tell which tasks people deleted; run git fetch --unshallow first")
 	}
-	found, err := readFindings(c.Context, w, c.Args().Slice(), c.String("range"))
+	src := sense.Source{Repo: w.repo, Root: w.cfg.Root, Agent: w.cfg.AgentEmail}
+	found, err := readFindings(c.Context, w, src, c.Args().Slice(), c.String("range"))
 	if err != nil {
 		return err
 	}
 	var in sense.Intake
 	build := func(v *view) (repo.Changes, string, error) {
-		before, err := v.sensedTasks(c.Context)
+		src.Root, src.Agent = v.cfg.Root, v.cfg.AgentEmail
+		before, err := src.Filed(c.Context, v.tip, v.taskRows(), v.graph, v.bundle)
 		if err != nil {
 			return nil, "", err
 		}
@@ -129,7 +125,7 @@ func runSense(c *cli.Context, env Env, w *workspace) error {
 }
 
 // readFindings returns the findings of reports and of a range of commits, without credentials.
-func readFindings(ctx context.Context, w *workspace, files []string, spec string) ([]sense.Finding, error) {
+func readFindings(ctx context.Context, w *workspace, src sense.Source, files []string, spec string) ([]sense.Finding, error) {
 	var out []sense.Finding
 	for _, name := range files {
 		b, err := readInput(w.env, name, maxReport)
@@ -149,130 +145,18 @@ func readFindings(ctx context.Context, w *workspace, files []string, spec string
 		out = append(out, found...)
 	}
 	if spec != "" {
-		marks, err := readMarks(ctx, w, spec)
+		from, to, err := resolveRange(ctx, w.repo, spec)
+		if err != nil {
+			return nil, fmt.Errorf("sense: %w", err)
+		}
+		marks, err := src.Marks(ctx, from, to)
 		if err != nil {
 			return nil, err
 		}
 		out = append(out, marks...)
 	}
-	for i, f := range out {
-		f.Subject = strings.TrimPrefix(f.Subject, w.repo.Root()+"/")
-		out[i].Subject, out[i].Signature, out[i].Message = secrets.RedactText(f.Subject), secrets.RedactText(f.Signature), secrets.RedactText(f.Message)
-	}
+	src.Clean(out)
 	return out, nil
-}
-
-// readMarks returns the to-do comments that a range of commits adds outside of the bundle.
-func readMarks(ctx context.Context, w *workspace, spec string) (out []sense.Finding, err error) {
-	from, to, err := resolveRange(ctx, w.repo, spec)
-	if err != nil {
-		return nil, fmt.Errorf("sense: %w", err)
-	}
-	changes, err := w.repo.Diff(ctx, from, to)
-	if err != nil {
-		return nil, err
-	}
-	var gone []byte // what files lose that the range takes away: their lines may be in others
-	for _, c := range changes {
-		if c.New == "" && strings.HasPrefix(c.OldMode, "100") {
-			b, err := w.repo.Blob(c.Old)
-			if err != nil {
-				return nil, err
-			}
-			gone = append(append(gone, b...), '\n')
-		}
-	}
-	for _, c := range changes {
-		if !strings.HasPrefix(c.NewMode, "100") || strings.HasPrefix(c.Path, w.cfg.Root+"/") {
-			continue
-		}
-		after, err := w.repo.Blob(c.New)
-		if err != nil {
-			return nil, err
-		}
-		before := gone
-		if strings.HasPrefix(c.OldMode, "100") {
-			if before, err = w.repo.Blob(c.Old); err != nil {
-				return nil, err
-			}
-		}
-		out = append(out, sense.Marks(c.Path, before, after)...)
-	}
-	return out, nil
-}
-
-// sensedTasks returns the tasks that odd sense filed before, last those that people deleted to say
-// no. One that is deleted in a commit with other files than the bundle's was mended.
-func (v *view) sensedTasks(ctx context.Context) (out []sense.Filed, err error) {
-	for _, row := range v.taskRows() {
-		if !sense.IsTaskID(row.ID) {
-			continue
-		}
-		f := sense.Filed{ID: row.ID, State: row.State}
-		if a := v.graph.ByID(row.ID); a != nil {
-			if signature, is := sense.SignatureOf(a.Tags); is {
-				f.Signature = signature
-				f.At, _ = time.Parse(time.RFC3339, row.Created)
-			}
-		}
-		out = append(out, f)
-	}
-	if out, err = v.unreadTasks(out); err != nil {
-		return nil, err
-	}
-	gone, err := v.repo.Deletions(ctx, "", v.tip, v.repoPath(board.Folder))
-	if err != nil {
-		return nil, err
-	}
-	for _, d := range gone {
-		name := strings.TrimPrefix(d.Path, v.cfg.Root+"/")
-		id := okf.ID(strings.TrimSuffix(path.Base(name), ".md"))
-		if !sense.IsTaskID(id) {
-			continue
-		}
-		c, err := v.repo.Commit(d.Commit)
-		if err != nil || len(c.Parents) == 0 || strings.EqualFold(c.Author.Email, v.cfg.AgentEmail) {
-			continue
-		}
-		changes, err := v.repo.Diff(ctx, c.Parents[0], c.OID)
-		if err != nil {
-			return nil, err
-		}
-		if slices.ContainsFunc(changes, func(ch repo.Change) bool { return !strings.HasPrefix(ch.Path, v.cfg.Root+"/") }) {
-			continue // it was mended
-		}
-		blob, _, err := v.repo.Reader().Find(c.Parents[0], d.Path)
-		if err != nil {
-			return nil, err
-		}
-		b, err := v.repo.Blob(blob)
-		if err != nil {
-			return nil, err
-		}
-		if a, err := okf.Parse(name, b); err == nil {
-			t, err := board.Parse(&a)
-			if signature, is := sense.SignatureOf(a.Tags); is && err == nil && t.State != board.Done {
-				out = append(out, sense.Filed{ID: id, Signature: signature})
-			}
-		}
-	}
-	return out, nil
-}
-
-// unreadTasks adds the files that lie where odd sense would file a task, and hold none
-// that can be read; odd check says why.
-func (v *view) unreadTasks(known []sense.Filed) ([]sense.Filed, error) {
-	files, err := fs.ReadDir(v.bundle, board.Folder)
-	if errors.Is(err, fs.ErrNotExist) {
-		return known, nil
-	}
-	for _, f := range files {
-		id := okf.ID(strings.TrimSuffix(f.Name(), ".md"))
-		if sense.IsTaskID(id) && !slices.ContainsFunc(known, func(k sense.Filed) bool { return k.ID == id }) {
-			known = append(known, sense.Filed{ID: id, State: sense.Unreadable})
-		}
-	}
-	return known, err
 }
 
 // fileAll returns the changes that file tasks, in one commit of odd's.

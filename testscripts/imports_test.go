@@ -66,7 +66,7 @@ var below = map[string][]string{
 	"board/pipeline":              {"okf", "reconcile/policy", "reconcile/lint", "reconcile/secrets", "journal/event", "journal/memory", "persona/jsontree"},
 	"board/risk":                  {"board", "board/config", "board/pipeline", "journal/memory", "journal/repo", "okf", "reconcile/policy", "reconcile/lint"},
 	"board/state":                 {"board", "board/failover", "board/gate", "board/pipeline", "journal/event", "journal/memory", "journal/repo", "okf", "persona/session"},
-	"board/sense":                 {"board", "okf"},
+	"board/sense":                 {"board", "okf", "journal/repo", "reconcile/secrets"},
 	"board/review":                {"board", "okf", "reconcile", "journal", "journal/event"},
 	"board/site":                  {"board", "board/budget", "okf"},
 	"board/drain":                 {"*", "!board/review", "!journal/proof"},

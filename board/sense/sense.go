@@ -3,8 +3,9 @@
 // A sensor is a function from bytes to findings. Read knows the formats of reports that
 // test runners and linters write; Marks looks at two versions of a file. Plan decides
 // which findings become tasks: those of one cause together, each cause once, the most
-// urgent first, and no more than the limits allow. Nothing here reads a clock, a file or
-// the network, and nothing is decided by a model.
+// urgent first, and no more than the limits allow. Source reads what commits add, and which
+// tasks were filed before. Nothing here reads a clock or the network, and nothing is decided
+// by a model.
 //
 // What a report says is data: it goes into a task's text, indented as code, and a task
 // stays in backlog until a person marks it ready.
