@@ -19,7 +19,7 @@ func budgetRule() rule {
 		Invariant: 5, Name: "Two-tier budget", Unit: "records",
 		Way:        "the records stay as they are; a person sets the limit in odd.toml, [budget] monthly_usd",
 		Evidence:   "claim, session, outcome and abandoned records; odd.toml and the task at the claim",
-		Recomputed: "the claim reserves what odd.toml and the task say, in a commit before the session that puts the task in progress; the month's spending and open reservations fit the hard stop and the team's envelope at every claim; nothing is claimed while pause.toml stands; a session comes with its outcome, and where no task asks for it is one of as many as its claim says; each close names an open claim, costs no less than its sessions, and no more than its reservation but for what it tells of as above it",
+		Recomputed: "The claim reserves what odd.toml and the task say, in a commit before the session that puts the task in progress. At every claim, the month's spending and the open reservations fit the hard stop and the team's budget. Nothing is claimed while pause.toml is there. A session's record comes with its outcome. Where no task asks for sessions, there are no more than the claim says. Each record that closes a claim names an open one. It costs no less than its sessions, and no more than was reserved, but for the excess that it declares.",
 		Attested:   "the cost a session reported",
 	}, judgeBudget}
 }

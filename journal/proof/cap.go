@@ -13,7 +13,7 @@ func capRule() rule {
 		Invariant: 1, Name: "Cap", Unit: "atoms",
 		Way:        "lower its confidence, or have a person verify it in a commit of their own",
 		Evidence:   "confidence and verified of each atom that a commit by odd or an agent changes; [session] cap in the odd.toml of its parent (for a proposal: of the board when the task was claimed)",
-		Recomputed: "the confidence that counts, before and after the commit, is compared with the cap; no commit by odd or an agent adds a human: entry, except that odd sync adds the one of an approval that is itself proven",
+		Recomputed: "The confidence of each changed atom, before and after the commit, is compared with the cap. No commit by odd or an agent adds a human: entry to verified. The exception is odd sync, which adds the entry of an approval that is itself proved.",
 		Attested:   "that a commit with a person's address was made by that person; signed commits prove it",
 	}, judgeCap}
 }

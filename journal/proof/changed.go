@@ -22,7 +22,7 @@ func ironGateRule() rule {
 		Invariant: 13, Name: "Iron gate", Unit: "changes",
 		Way:        "send it back with odd reject TASK, or judge it again with odd review --refresh TASK",
 		Evidence:   "the paths, modes and bytes of every proposal with Odd-Op, at its base and as it is; the op's records: base, candidate, rules, tier, findings; the task, odd.toml and board at its claim; the history of the task's file",
-		Recomputed: "a proposal of files that are no atoms names an op of its own run and task, whose base, tree, commit and tier are its own; no file is outside the task's paths, of another mode than a file's, or one that no machine writes; by the same rules the same bytes have no hard finding that refuses, as many findings as recorded, and no higher tier; a session changed only the files that the plan or, for a resolver, the findings of its handoffs name; what landed by itself has no atom, and a tier that may by the rules there are",
+		Recomputed: "A proposal of files that are not atoms names an op of its own run and task. The op's base, tree, commit and tier are the proposal's. No file is outside of the task's paths, of another mode than a plain file's, or one that no machine may write. By the same rules, the same bytes have no finding that refuses them, as many findings as recorded, and no higher tier. A session changed only the files that its plan names; a resolver, only those that the findings of its handoffs name. What landed by itself contains no atom, and has a tier that may do so by the rules there.",
 		Attested:   "that the checks ran and passed; verdicts by rules that odd or odd.toml no longer has; a proposal that a forge rebased, but for its paths",
 	}, judgeChange}
 }

@@ -18,7 +18,7 @@ func edgeRule() rule {
 		Invariant: 7, Name: "Real edges only", Unit: "atoms and briefs",
 		Way:        "send the result back with odd reject TASK, and correct the edges by hand",
 		Evidence:   "the edges of every atom a commit by odd or an agent changes; the brief of every session whose run's tree, refs/odd/run/RUN, is in the clone",
-		Recomputed: "no commit by odd or an agent adds an edge that odd reconcile refuses: the key owns, or an edge that leaves the bundle; the persona in a brief is, byte for byte, what odd compiles from the edges in the commit of the claim, with edges to nothing as gaps",
+		Recomputed: "No commit by odd or an agent adds an edge that odd reconcile refuses: the key owns, or an edge that leaves the bundle. The persona in a brief is, byte for byte, what odd compiles from the edges in the commit of the claim. Edges that lead nowhere are gaps in it.",
 		Attested:   "the brief of a run whose refs/odd/run/RUN is not in this clone, or is older there than the record",
 	}, judgeEdges}
 }

@@ -18,7 +18,7 @@ func floorRule() rule {
 		Invariant: 6, Name: "Persona floor", Unit: "sessions",
 		Way:        "send the result back with odd reject TASK; odd compile-persona ROLE shows what the role lacks",
 		Evidence:   "every session record; the role of its claim; the bundle and [persona.floor] at that claim",
-		Recomputed: "the role is compiled from the bundle of the claim's commit, and is in force and not below any rule of the floor",
+		Recomputed: "The role is compiled from the bundle in the commit of the claim. It is in force, and below no rule of the floor.",
 		Attested:   "that a session without a work role needed none",
 	}, judgeFloor}
 }

@@ -101,9 +101,9 @@ func leaseRule() rule {
 	return rule{Row{
 		Invariant: 8, Name: "One lease, one stance", Unit: "gates, claims and results",
 		Way:        "put governance/ back as the last gate left it, and make the change with odd gate",
-		Evidence:   "governance/**, principles and odd.toml's lease in every commit; gates.jsonl and lease.toml at the parent; Odd-Gate, Odd-Lease and Odd-By; the lease every claim and result names, and the ledger before it",
-		Recomputed: "only a person's commit at a gate writes them: one row more in an unbroken chain, by its author, with the lease as its SHA-256 says and every field, file and task as that gate's matrix allows; stance and state are the chain's; a claim names the lease that was valid then, with its use counted from the ledger, and is of its stance, scope and hash lock, unless it is of no task and for a validator or an observer, whose sessions land nothing but what they found; nothing goes to review under a lease that had ended",
-		Attested:   "that the person at the gate read the diff; what a task that lies outside tasks/ counts for a milestone; that an odd.toml before the range, or the first in it, was a person's word",
+		Evidence:   "governance/**, principles and the lease setting of odd.toml in every commit; gates.jsonl and lease.toml at its parent; Odd-Gate, Odd-Lease and Odd-By; the lease that each claim and result names, and the ledger before it",
+		Recomputed: "These files change only in a person's commit at a gate. The commit adds one row, by its author, to an unbroken chain. The row has the SHA-256 of the lease, and every field, file and task is as the table of that gate allows. Stance and state are those of the chain. A claim names the lease that was valid then, with its use counted from the ledger, and fits its stance, scope and locked tasks. A claim without a task, for a validator or an observer, need not fit, because its session lands only findings. Nothing goes to review under a lease that had ended.",
+		Attested:   "that the person at the gate read the diff; what a task outside of tasks/ counts for a milestone; that an odd.toml before the range, or the first in it, was a person's decision",
 	}, judgeOneLease}
 }
 

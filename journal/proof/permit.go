@@ -21,8 +21,8 @@ func permitRule() rule {
 		Invariant: 12, Name: "Permit before tools", Unit: "records",
 		Way:        "send the result back with odd reject TASK, and let odd drain run the task again",
 		Evidence:   "the anchor in every session record; the anchor record of its token; the claim, its odd.toml and the constitution at its commit; the outcome and its paths",
-		Recomputed: "a session is read while its permit holds; a permit stands once in its run's ledger, of the mode, tier and time that odd.toml asks for, as the role of its claim under the file that was that role's constitution there, with the context hash of that commit; every path an outcome proposes is one that the permit of its claim allows and does not deny, before it ends; after the first anchored run there is no other",
-		Attested:   "what the agent wrote in its proof; the moments a run wrote down; that a run without an anchor, where none before it had one, is from before there were any",
+		Recomputed: "A session's output is read while its permit is valid. A permit is recorded once, in its run's ledger. It has the mode, tier and time that odd.toml asks for, and the role of its claim. It names the file that was that role's constitution, and the context hash, in the commit of the claim. The permit of the claim allows, and does not deny, every path that an outcome proposes before it ends. After the first run with a permit, no run is without one.",
+		Attested:   "what the agent wrote in its proof; the times that a run recorded; that a run without a permit, where none before it had one, is from before permits existed",
 	}, judgePermits}
 }
 

@@ -49,7 +49,7 @@ func proposeRule() rule {
 		Invariant: 9, Name: "Propose only", Unit: "proposals",
 		Way:        "a person answers it with odd gate proposals",
 		Evidence:   "proposals/*.jsonl in every commit, against its parents; the proposals a gate's row answers",
-		Recomputed: "a run writes only its own file, and proposes nothing in a person's name; only a person accepts or turns down a proposal, in a commit and name of their own; an accepted proposal names a row of governance/gates.jsonl; a row there answers only proposals that were open before it",
+		Recomputed: "A run writes only its own file, and proposes nothing in a person's name. Only a person accepts or rejects a proposal, in a commit and name of their own. An accepted proposal names a row of governance/gates.jsonl. A row there answers only proposals that were open before it.",
 		Attested:   "that what a proposal reports was really there",
 	}, judgeProposeOnly}
 }

@@ -16,8 +16,8 @@ func roleRule() rule {
 		Invariant: 10, Name: "Role separation", Unit: "records",
 		Way:        "send the result back with odd reject TASK, and have another session judge it",
 		Evidence:   "the contract in every session record: role, mode, handoffs, override; the claim, the task and odd.toml at the claim; the outcome and its paths",
-		Recomputed: "the role is the claim's or the task's and the mode the role's; an outcome proposes files only after a session that may change any; findings come from a validator alone; no session judges what one of the same run and task made; a validator's handoff is from execution or resolution; an override collapses exactly the modes its claim declares",
-		Attested:   "that the session was given nothing but its brief; what a role that a profile composed may do; that a session without a contract, for a task that names no role, is from before there were any; that a claim which names another role than its task was asked for by a person",
+		Recomputed: "The role is that of the claim or the task, and the mode is the role's. An outcome proposes files only after a session that may change any. Findings come only from a validator. No session judges what a session of the same run and task made. A validator's handoff is from execution or resolution. An override joins exactly the modes that its claim declares.",
+		Attested:   "that the session was given nothing but its brief; what a role that a profile composed may do; that a session without a contract, for a task that names no role, is from before contracts existed; that a person asked for a claim that names another role than its task",
 	}, judgeSeparation}
 }
 

@@ -19,8 +19,8 @@ func drainRule() rule {
 		Invariant: 4, Name: "One drain", Unit: "board commits",
 		Way:        "find the second odd drain that ran at the same time and stop it; odd task show TASK shows what the first one left",
 		Evidence:   "the claims and results of every run, in their order along the board's line; the sweeps between them",
-		Recomputed: "a run claims one thing at a time, a task once and on one line, and writes nothing more once another run has claimed, unless that took its claim back and nothing of it lands; sessions that only read, and that no task asks for, engage instead and go on beside others; a machine's merge brings no claims of another line that no person took in, and no rules of the board under claims made beside them",
-		Attested:   "that two clones without a common remote did not run odd drain at the same time; a run that wrote nothing; where [board] target is another branch, which lines it has where the clone lacks it",
+		Recomputed: "A run claims one thing at a time. A task is claimed once, on one line of history. A run writes nothing after another run has claimed, unless that run took its claim back and nothing of it lands. Sessions that only read, and that no task asks for, may run beside others. A machine's merge brings in no claim of another line that no person took in, and no rules of the board for claims made beside them.",
+		Attested:   "that two clones without a common remote did not run odd drain at the same time; that there was no run which wrote nothing; where [board] target is another branch, which lines it has if the clone lacks it",
 	}, judgeOneDrain}
 }
 

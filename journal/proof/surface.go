@@ -32,7 +32,7 @@ func surfaceRule() rule {
 		Invariant: 2, Name: "One write surface", Unit: "files",
 		Way:        "undo the extra change in a commit of your own",
 		Evidence:   "the paths, modes and blobs of every machine commit; the outcome in the run's ledger",
-		Recomputed: "a proposal holds only atoms in the bundle, and exactly the paths and blobs that its run recorded; a board commit changes only its own task's state keys, its run's ledger, journal and proposals, and may add a pause.toml; a merge by odd or an agent is the one that git makes, and brings in nothing that an agent made before an odd.toml named it",
+		Recomputed: "A proposal holds only atoms of the bundle, and exactly the paths and blobs that its run recorded. A board commit changes only its own task's state keys, and its run's ledger, journal and proposals; it may add a pause.toml. A merge by odd or an agent is the one that git makes. It brings in nothing that an agent made before an odd.toml named that agent.",
 		Attested:   "that the recorded files are what odd made of the agent's output",
 	}, judgeSurface}
 }

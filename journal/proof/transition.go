@@ -19,7 +19,7 @@ func handoffRule() rule {
 		Invariant: 11, Name: "Encoded handoffs", Unit: "sessions and handoffs",
 		Way:        "send the result back with odd reject TASK, and write the handoff and its journal entry first",
 		Evidence:   "handoffs/*.md and journal/*.tsv at the claim and in the result commit; the paths and blobs a session record names",
-		Recomputed: "a downstream session names a handoff that stood at its claim with that blob, of a transition its role reads, whole and told of by a journal entry; a run's handoff comes with its session and its entry, in the session's mode; what an override produced, and what was made from it, is tagged; an override begins in the journal with its claim and ends there with its outcome or its sweep",
+		Recomputed: "A session that works on a handoff names one that its claim's commit has with that blob. The handoff is of a transition that the role reads, is complete, and has a journal entry. A run's own handoff comes with its session and a journal entry, in the session's mode. What an override produced, and what was made from that, is tagged. An override begins in the journal with its claim, and ends there with its outcome or when its claim is taken back.",
 		Attested:   "that what a handoff says is good enough to work from",
 	}, judgeTransitions}
 }

@@ -7,7 +7,7 @@ func verifiedRule() rule {
 		Invariant: 16, Name: "Verified bytes", Unit: "files",
 		Way:        "put the old file back in a commit of your own: git checkout COMMIT^ -- FILE",
 		Evidence:   "the verified entries of every file a commit by odd or an agent changes, as its parent has it",
-		Recomputed: "after a commit by odd or an agent, a file that a person verified has the same bytes, mode and path; a task may differ only in where it stands on the board",
+		Recomputed: "After a commit by odd or an agent, a file that a person verified has the same bytes, mode and path. A task may differ only in its state on the board.",
 		Attested:   "that a person who changed what another verified meant to",
 	}, judgeVerified}
 }
