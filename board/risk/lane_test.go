@@ -4,7 +4,11 @@ import (
 	"cmp"
 	"testing"
 
+	gocmp "github.com/google/go-cmp/cmp"
+
 	"github.com/odd-cli/odd/board"
+	"github.com/odd-cli/odd/board/budget"
+	"github.com/odd-cli/odd/board/config"
 	"github.com/odd-cli/odd/board/pipeline"
 	"github.com/odd-cli/odd/board/risk"
 )
@@ -40,6 +44,8 @@ func TestLane(t *testing.T) {
 	}{
 		{"", "p2", "One page", []string{"a.txt"}, pipeline.LaneStandard},
 		{"", "p3", "One page", []string{"a.txt"}, pipeline.LaneStandard},
+		{"", "p3", "One page", []string{"knowledge", "knowledge/a.md"}, pipeline.LaneBackground},
+		{"", "p3", "One page", []string{"knowledge/a.md", "knowledges/a.md"}, pipeline.LaneStandard},
 		{"", "p0", "One page", []string{"a.txt"}, pipeline.LaneImmediate},
 		{"test_failure", "p1", "Mend it", []string{"a.go"}, pipeline.LaneImmediate},
 		{"test_failure", "p2", "Mend it", []string{"a.go"}, pipeline.LaneStandard},
@@ -53,6 +59,45 @@ func TestLane(t *testing.T) {
 		task := board.Task{Row: board.Row{Title: c.title, Priority: c.priority}, Signal: c.signal, Paths: c.paths}
 		if lane, why, _ := risk.Lane("knowledge", task); lane != c.lane {
 			t.Errorf("%+v goes %s (%s)", c, lane, why)
+		}
+	}
+}
+
+// A claim reserves what a session may cost, no more than its lease has left, and nothing
+// where no session can cost money.
+func TestReservation(t *testing.T) {
+	t.Parallel()
+	free, costly := config.Default(), config.Default()
+	costly.Session.Substrate = "claude"
+	for _, c := range []struct {
+		law          config.Config
+		budget, left int64
+		want         int64
+	}{{free, 300, 400, 0}, {costly, 300, 400, 300}, {costly, 300, 200, 200}} {
+		task := board.Task{Budget: budget.MicroUSD(c.budget)}
+		if got := risk.Reservation(c.law, task, c.left); got != c.want {
+			t.Errorf("free %v, %d left: %d, want %d", c.law.Free(), c.left, got, c.want)
+		}
+	}
+}
+
+// An entry about a file asks for as many of its people as must approve, whatever case
+// their addresses are in; the entry with the fewest left to ask comes first.
+func TestApprovers(t *testing.T) {
+	t.Parallel()
+	cfg := config.Config{Approvals: 2, Approvers: map[string][]string{"src/**": {"ann", "bob", "cy"}, "role": {"ann", "bob"}, "docs/**": {"eve"}}}
+	for _, c := range []struct {
+		path      string
+		types, by []string
+		want      []risk.Missing
+	}{
+		{"src/a.go", []string{"role"}, nil, []risk.Missing{{"src/a.go", "role", []string{"ann", "bob"}, 2}, {"src/a.go", "src/**", []string{"ann", "bob", "cy"}, 2}}},
+		{"src/a.go", nil, []string{"ANN", "eve"}, []risk.Missing{{"src/a.go", "src/**", []string{"bob", "cy"}, 1}}},
+		{"src/a.go", nil, []string{"ann", "cy"}, nil},
+		{"a.go", nil, nil, nil},
+	} {
+		if d := gocmp.Diff(c.want, risk.Approvers(cfg, c.path, c.types, c.by)); d != "" {
+			t.Errorf("%s by %v: %s", c.path, c.by, d)
 		}
 	}
 }
