@@ -281,7 +281,7 @@ var ownName = lazy(`^\s*(?:export\s+|async\s+)*(?:def|class|function|fn)\s+(\w+)
 // callsOf are the names that a line of another language calls, but for what is called on
 // an object of the language or of a runner of tests.
 func callsOf(line string) map[string]bool {
-	_, calls := wordsOf(line, objectsOfLanguage)
+	_, calls := wordsOf(line, objectsOfLanguage())
 	out := map[string]bool{}
 	for _, name := range calls {
 		out[name] = true

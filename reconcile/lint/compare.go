@@ -351,8 +351,16 @@ func (j comparison) isUnknownWithoutTest(name string) bool {
 	return !j.used[name] && !j.removed[name] && !slices.Contains(ofLanguage(), name) && !j.was.own[name]
 }
 
-// objectsOfLanguage are what JavaScript and runners of tests have, with what is theirs behind a dot.
-var objectsOfLanguage = map[string]string{"JSON": "JSON", "Math": "Math", "Object": "Object", "Reflect": "Reflect", "Promise": "Promise", "pytest": "pytest", "unittest": "unittest"}
+// objectsOfLanguage are what Python, JavaScript and their runners of tests have, with what is
+// theirs behind a dot.
+var objectsOfLanguage = sync.OnceValue(func() map[string]string {
+	out := map[string]string{}
+	for _, name := range strings.Fields(`JSON Math Object Reflect Promise console process os sys re json ssl socket asyncio subprocess datetime tempfile
+		pytest unittest capsys capfd caplog monkeypatch tmp_path recwarn mocker jest vi sinon`) {
+		out[name] = name
+	}
+	return out
+})
 
 // ofLanguage are functions that Python, JavaScript and their usual runners of tests have.
 var ofLanguage = sync.OnceValue(func() []string {
