@@ -83,7 +83,8 @@ func TestWhatFollowsFromAProfile(t *testing.T) {
 	t.Parallel()
 	r := LoadRoster(bundle(t, "personas/oddie.md", oddie1, "personas/maker.md", maker,
 		"personas/both.md", "---\ntype: persona\npersona: both\nversion: 1\nroles: [builder, observer]\n---\n",
-		"personas/one.md", "---\ntype: persona\npersona: one\nversion: 1\nroles: [planner]\n---\n"))
+		"personas/one.md", "---\ntype: persona\npersona: one\nversion: 1\nroles: [planner]\n---\n",
+		"personas/none.md", "---\ntype: persona\npersona: none\nversion: 1\n---\n"))
 	for _, c := range []struct {
 		call Call
 		role Role
@@ -99,6 +100,7 @@ func TestWhatFollowsFromAProfile(t *testing.T) {
 		{Call{Persona: "maker", Role: "drafter"}, "", "unknown-role"},
 		{Call{Persona: "oddie", Role: "drafting"}, "", "unknown-role"},
 		{Call{Persona: "both"}, "", "role-missing"},
+		{Call{Persona: "none"}, "", "role-missing"},
 		{Call{}, "", "role-missing"},
 		{Call{Mode: Planning}, Planner, ""},
 	} {
@@ -127,6 +129,11 @@ func TestRareIsNoted(t *testing.T) {
 		if got := slices.Contains(c.Notes, "rare: exploration by an agent: exploration usually talks"); len(no) > 0 || got != want {
 			t.Errorf("%s: %v, %q", e, no, c.Notes)
 		}
+	}
+	h := handed(Validator)[0]
+	h.Path, h.Missing = "handoffs/a.md", []string{"does"}
+	if c, no := Resolve(Call{Role: General, Handoffs: []Handoff{h}}, World{}); len(no) > 0 || !slices.Contains(c.Notes, "handoffs/a.md lacks does") {
+		t.Errorf("%v, %q", no, c.Notes)
 	}
 }
 
@@ -237,9 +244,9 @@ func TestRefusals(t *testing.T) {
 			*c = Call{Role: Resolver, Handoffs: append(handed(Resolver)[:1], handed(Resolver)[:1]...)}
 			for i := range c.Handoffs {
 				c.Handoffs[i].Path = []string{"handoffs/a.md", "handoffs/b.md"}[i]
-				c.Handoffs[i].Findings = map[string]deliver.Disposition{"F1": deliver.Fix}
+				c.Handoffs[i].Findings = map[string]deliver.Disposition{"F3": deliver.Fix, "F1": deliver.Fix, "F2": deliver.Fix}
 			}
-		}, "findings-collide", "F1 (handoffs/a.md)"},
+		}, "findings-collide", "F1 (handoffs/a.md), F2 (handoffs/a.md), F3 (handoffs/a.md)"},
 		"two artifacts":            {func(c *Call, _ *World) { c.Artifact = "other.md" }, "artifact-differs", "other.md"},
 		"artifact in another mode": {func(_ *Call, w *World) { w.Busy = []Busy{{"./terms/slack-water.md", Execution, "run-1"}} }, "artifact-busy", "held in execution by run-1"},
 		"artifact of a general":    {func(_ *Call, w *World) { w.Busy = []Busy{{"terms/slack-water.md", "", "run-1"}} }, "artifact-busy", "held in no mode"},

@@ -81,6 +81,8 @@ func TestProblems(t *testing.T) {
 		"unknown role":             {profileIn("role: bilder\n"), `:5: role: unknown role "bilder"; did you mean "builder"?`},
 		"one surface twice":        {profileIn("surface_profiles:\n  real_time_stream: {}\n  real-time-stream: {}\n"), ":7: surface_profiles: real-time-stream is set twice"},
 		"unknown setting":          {profileIn("surface_profiles:\n  audit:\n    densty: high\n"), `:7: unknown key "surface_profiles.audit.densty"; did you mean "density"?`},
+		"a setting like none":      {profileIn("surface_profiles: {audit: {colour: red}}\n"), `unknown key "surface_profiles.audit.colour"; want one of `},
+		"two documents in a body":  {block("persona: ann\nversion: 1\n---\n- a\n"), ":6: the profile is no YAML: expected single document"},
 		"unknown density":          {profileIn("surface_profiles: {audit: {density: higher}}\n"), `unknown word "higher"; did you mean "high"?`},
 		"cap of nought":            {profileIn("surface_profiles: {audit: {max_tokens_per_emission: 0}}\n"), "is out of range"},
 		"quoted truth":             {profileIn("surface_profiles: {audit: {narrative: \"true\"}}\n"), "narrative is not a truth value"},
@@ -92,9 +94,9 @@ func TestProblems(t *testing.T) {
 		"brand discipline twice":   {profileIn("brand_discipline: a\nbrand_discipline_uri: b\n"), ":6: brand_discipline is set twice"},
 		"custom role of canon":     {profileIn("custom_role: {name: builder}\n"), ":5: custom_role: builder is a role of canon"},
 		"custom role unnamed":      {profileIn("custom_role: {tools: builder}\n"), ":5: custom_role has no name"},
-		"unknown key in a body":    {block("persona: ann\nversion: 1\nsytem_prompt_uri: x\n"), `:8: unknown key "sytem_prompt_uri"; did you mean "system_prompt_uri"?`},
+		"unknown key in a body":    {block("persona: ann\nversion: 1\nsytem_promt_uri: x\n"), `:8: unknown key "sytem_promt_uri"; did you mean "system_prompt_uri"?`},
 		"a key twice in a body":    {block("persona: ann\nversion: 1\nversion: 2\n"), ":8: "},
-		"no YAML in a body":        {block("persona: ann\nversion: [1\n"), ":"},
+		"no YAML in a body":        {block("persona: ann\nversion: [1\n"), ":8: the profile is no YAML: did not find expected ','"},
 		"an open block":            {"---\ntype: canon\n---\n```yaml\npersona: ann\nversion: 1\n", ":4: the yaml block of the profile is never closed"},
 		"two profiles in a file":   {profileIn("") + "\n```yaml\npersona: ann\nversion: 1\n```\n", ":7: the profile is in the frontmatter and in the body"},
 		"another uri in the body":  {"---\ntype: canon\nuri: acme://ann\n---\n```yaml\npersona: ann\nversion: 1\nuri: acme://x/ann\n```\n", ":6: the profile says uri acme://x/ann, its file acme://ann"},
@@ -249,6 +251,10 @@ func TestInheritance(t *testing.T) {
 	}
 	if p.Roles != nil || p.Operational != nil {
 		t.Errorf("a right was inherited: %+v", p)
+	}
+	broken := LoadRoster(bundle(t, "a.md", version(1, "role: x\n"), "b.md", strings.Replace(child, "ann@1", "a", 1)))
+	if got := fmt.Sprint(broken.Problems); len(broken.Profiles) > 0 || strings.Count(got, "a.md:5") != 2 {
+		t.Errorf("%d profiles, problems %s", len(broken.Profiles), got)
 	}
 	circle := LoadRoster(bundle(t, "a.md", version(1, "inheritance: [bob]\n"), "b.md", child, "c.md", "---\ntype: persona\npersona: cyn\nversion: 1\ninheritance: [bob]\n---\n"))
 	if len(circle.Profiles) > 0 || len(circle.Problems) != 3 {
