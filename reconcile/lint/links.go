@@ -181,6 +181,11 @@ var (
 // pythonBuiltins are names that modules often replace, and that stay when the import goes.
 var pythonBuiltins = []string{"open", "print", "input", "map", "filter", "zip", "range", "str", "bytes", "int", "super", "object"}
 
+// scriptGlobals are names that browsers and Node.js have without an import.
+var scriptGlobals = strings.Fields(`AbortController AbortSignal Blob Buffer Event EventTarget File FormData Headers ReadableStream Request Response
+	TextDecoder TextEncoder TransformStream URL URLSearchParams WebSocket WritableStream clearImmediate clearInterval clearTimeout console crypto
+	fetch performance process queueMicrotask setImmediate setInterval setTimeout structuredClone`)
+
 // importsByText does for Python and JavaScript what a tree does for Go.
 func importsByText(d *delta) []policy.Finding {
 	re := bindings()[d.ext]
@@ -202,9 +207,11 @@ func importsByText(d *delta) []policy.Finding {
 	for name := range kept {
 		delete(gone, name)
 	}
+	known := scriptGlobals
 	if d.ext == ".py" {
-		maps.DeleteFunc(gone, func(name string, _ bool) bool { return slices.Contains(pythonBuiltins, name) })
+		known = pythonBuiltins
 	}
+	maps.DeleteFunc(gone, func(name string, _ bool) bool { return slices.Contains(known, name) })
 	if len(gone) == 0 {
 		return nil
 	}
