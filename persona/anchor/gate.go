@@ -2,6 +2,7 @@ package anchor
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
 	"io/fs"
 	"slices"
@@ -126,9 +127,7 @@ func Decide(c Call, g Gatekeeper) Decision {
 	case Shell:
 		return g.decideShell(c)
 	case Foreign:
-		return g.decideByPermit(c, func(p Permit) []Problem {
-			return requireWholeTree(p, c.Tool, "the tool does not say what it writes")
-		})
+		return g.decideByGrant(c, "", nil, policy.Action{Kind: policy.Call, Tool: c.Tool, Changes: true})
 	}
 	return deny("write with a tool odd knows, or ask a person to have this one named", Problem{
 		Code: ToolUnknown, At: "tool", Text: "nobody has said what this tool does", Found: c.Tool})
@@ -161,30 +160,26 @@ func (g Gatekeeper) decideWrite(c Call) Decision {
 		return deny("name both files", Problem{Code: CallUnread, At: "paths", Text: "the call names one file, and the tool works on two"})
 	}
 	rel, bad := g.resolveTargets(c)
-	if len(bad) > 0 {
-		return deny("work inside the work tree, on files that no rule protects", bad...)
-	}
-	return g.decideByPermit(c, func(p Permit) []Problem { return uncoveredPaths(p, rel) })
+	return g.decideByGrant(c, "work inside the work tree, on files that no rule protects", bad, policy.Action{Kind: policy.Write, Paths: rel})
 }
 
-// uncoveredPaths lists the paths that a permit leaves out.
-func uncoveredPaths(p Permit, paths []string) []Problem {
-	var bad []Problem
-	for _, path := range paths {
-		if why, ok := p.Covers(path); !ok {
-			bad = append(bad, why)
-		}
-	}
-	return bad
-}
+// errUnbound is why no permit holds as long as none was looked for.
+var errUnbound = errors.New("no permit was looked for")
 
-// requireWholeTree refuses, for a reason, a permit that leaves anything out.
-func requireWholeTree(p Permit, what, why string) []Problem {
-	all := len(p.Allow) == 0 || slices.Contains(p.Allow, "**")
-	if all && len(p.Deny) == 0 {
-		return nil
+// decideByGrant asks first what no permit opens, and what needs none; bad is what the call's
+// translation found, and way the way out of both. Then it asks the session's permit.
+func (g Gatekeeper) decideByGrant(c Call, way string, bad []Problem, a policy.Action) Decision {
+	err := Permit{}.Grant(func() error { return errUnbound }, g.Protected).Allow(a)
+	if !errors.Is(err, errUnbound) {
+		bad = append(bad, problemsFor(err)...)
 	}
-	return []Problem{{Code: OutsidePaths, At: "paths", Found: what, Text: why + ", and the permit is not for the whole work tree"}}
+	switch {
+	case len(bad) > 0:
+		return deny(way, bad...)
+	case err == nil:
+		return Decision{Allow: true}
+	}
+	return g.decideByPermit(c, func(p Permit) []Problem { return problemsFor(p.Grant(isHeld, g.Protected).Allow(a)) })
 }
 
 // decideByPermit looks for the session's permit: the one its harness's session opened,
@@ -217,7 +212,7 @@ func decideUnderPermit(v Verdict, need func(Permit) []Problem) Decision {
 		return deny(remedyAfter(bad[0].Code, v.Token), bad...)
 	}
 	if bad := need(*v.Permit); len(bad) > 0 {
-		d := deny("keep to the paths of the permit ("+v.Permit.describePaths()+"), or bind a session for others", bad...)
+		d := deny("keep to the paths of the permit ("+policy.Terms{Allow: v.Permit.Allow, Deny: v.Permit.Deny}.Writable()+"), or bind a session for others", bad...)
 		d.Token = v.Token
 		return d
 	}

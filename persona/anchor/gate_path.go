@@ -36,8 +36,8 @@ func (g Gatekeeper) resolveTargets(c Call) (rel []string, bad []Problem) {
 	return rel, bad
 }
 
-// resolveTarget judges one path: inside the work tree when every link is followed,
-// protected by no rule, and one file with one name.
+// resolveTarget judges one path: inside the work tree when every link is followed, and one
+// file with one name.
 func (g Gatekeeper) resolveTarget(cwd, p string) (rel string, bad []Problem) {
 	problem := func(c Code, format string, args ...any) []Problem {
 		return []Problem{{Code: c, At: "paths", Text: fmt.Sprintf(format, args...), Found: p}}
@@ -53,9 +53,8 @@ func (g Gatekeeper) resolveTarget(cwd, p string) (rel string, bad []Problem) {
 	case !ok:
 		return "", problem(OutsidePaths, "%q leads out of the work tree, to %s", p, t.abs)
 	}
-	bad = g.checkProtected(rel)
-	if t.info == nil || len(bad) > 0 {
-		return rel, bad
+	if t.info == nil {
+		return rel, nil
 	}
 	switch st, ok := t.info.Sys().(*syscall.Stat_t); {
 	case !t.info.Mode().IsRegular():

@@ -19,11 +19,7 @@ func ownVerbs() []string {
 	return []string{"identity", "context", "proof", "express", "verify", "renew", "explain", "ls"}
 }
 
-// decideShell judges a command line by its syntax tree, in this order: odd anchor alone
-// is open; what a hard finding forbids is shut whatever the permit; what is known
-// to write nothing is open; what is known to write these files needs a permit
-// that covers them; any other needs a permit for the whole work tree,
-// unless it is the very command that the session named as its gate.
+// decideShell opens odd anchor alone, and asks the grant about any other command line.
 func (g Gatekeeper) decideShell(c Call) Decision {
 	if strings.TrimSpace(c.Command) == "" {
 		return deny("send the command", Problem{Code: CallUnread, At: "command", Text: "the call has no command"})
@@ -37,26 +33,35 @@ func (g Gatekeeper) decideShell(c Call) Decision {
 			return d
 		}
 	}
-	v := policy.JudgeCommand(c.Command, policy.CommandPolicy{Root: g.WorkTree, Dir: dir, Files: g.Files})
-	if bad = append(g.checkForbidden(c, v), g.checkSecrets(c, v)...); len(bad) > 0 {
-		return deny("leave that out of the command", bad...)
+	at := policy.Place{Root: g.WorkTree, Dir: dir, Files: g.Files, Follow: g.followWritten, Sees: func(v policy.CommandVerdict) []policy.Finding {
+		return findingsOf(append(g.checkAnchorVerbs(c, v), g.checkSecrets(c, v)...))
+	}}
+	return g.decideByGrant(c, "leave that out of the command, and write inside the work tree, to files that no rule protects", nil, policy.Action{Kind: policy.Run, Line: c.Command, In: at})
+}
+
+// findingsOf are problems as a grant takes them.
+func findingsOf(bad []Problem) (out []policy.Finding) {
+	for _, p := range bad {
+		out = append(out, policy.Finding{Code: string(p.Code), Severity: policy.Hard, How: policy.ByBytes, Path: p.Found, Text: p.Text, Fix: p.Want})
 	}
-	if v.ReadOnly() {
-		return Decision{Allow: true}
+	return out
+}
+
+// followWritten turns a path that a command writes into one below the work tree, or lists why
+// nobody may write it.
+func (g Gatekeeper) followWritten(p string, tree bool) (string, []policy.Finding) {
+	if !tree {
+		rel, bad := g.resolveTarget(g.WorkTree, p)
+		return rel, findingsOf(bad)
 	}
-	known, bad := g.checkWrites(v)
-	if len(bad) > 0 {
-		return deny("write inside the work tree, to files that no rule protects", bad...)
+	if !path.IsAbs(p) {
+		p = path.Join(g.WorkTree, p)
 	}
-	return g.decideByPermit(c, func(p Permit) []Problem {
-		switch {
-		case !v.Unknown:
-			return known(p)
-		case dir == "" && sameCommand(p.Gate, c.Command):
-			return nil // below the top it would obey files there, such as a Makefile of the session's own
-		}
-		return requireWholeTree(p, c.Command, "what the command writes cannot be told: "+strings.Join(v.Reasons, ", "))
-	})
+	rel, bad := g.resolveFolder(p)
+	if len(bad) == 0 {
+		bad = g.checkBelow(rel)
+	}
+	return rel, findingsOf(bad)
 }
 
 // resolveFolder returns the folder a command starts in, below the work tree; "" is its top.
@@ -149,15 +154,9 @@ func (g Gatekeeper) checkReadable(cwd, p string) []Problem {
 	return nil
 }
 
-// checkForbidden lists what no permit opens: the iron gate's hard findings, and odd
-// anchor anywhere but alone.
-func (g Gatekeeper) checkForbidden(c Call, v policy.CommandVerdict) []Problem {
+// checkAnchorVerbs lists odd anchor anywhere but alone, which no permit opens.
+func (g Gatekeeper) checkAnchorVerbs(c Call, v policy.CommandVerdict) []Problem {
 	var bad []Problem
-	for _, f := range v.Findings {
-		if f.Severity == policy.Hard {
-			bad = append(bad, Problem{Code: CommandRefused, At: "command", Text: f.Code + ", " + f.Text, Found: f.Path, Want: f.Fix})
-		}
-	}
 	for _, argv := range v.Programs {
 		if len(argv) > 0 && path.Base(argv[0]) == "odd" && slices.Contains(argv, "anchor") {
 			bad = append(bad, Problem{Code: CommandRefused, At: "command", Text: "an agent runs odd anchor alone, as one plain command, and only for its own session",
@@ -212,38 +211,6 @@ func (g Gatekeeper) matchesSecret(cwd, glob string) bool {
 	})
 }
 
-// checkWrites turns what a command is known to write into a question to a permit, or
-// lists what nobody may write. DIR/** is everything below DIR.
-func (g Gatekeeper) checkWrites(v policy.CommandVerdict) (known func(Permit) []Problem, bad []Problem) {
-	var files, folders []string
-	for _, p := range v.Writes {
-		if p == "**" {
-			p = "./**"
-		}
-		dir, below := strings.CutSuffix(p, "/**")
-		if !below {
-			rel, why := g.resolveTarget(g.WorkTree, p)
-			files, bad = append(files, rel), append(bad, why...)
-			continue
-		}
-		if !path.IsAbs(dir) {
-			dir = path.Join(g.WorkTree, dir)
-		}
-		rel, why := g.resolveFolder(dir)
-		if len(why) == 0 {
-			why = g.checkBelow(rel)
-		}
-		folders, bad = append(folders, rel), append(bad, why...)
-	}
-	return func(p Permit) []Problem {
-		out := uncoveredPaths(p, files)
-		for _, dir := range folders {
-			out = append(out, checkCoversBelow(p, dir)...)
-		}
-		return out
-	}, bad
-}
-
 // maxBelow is how many entries of a folder are looked at.
 const maxBelow = 5000
 
@@ -270,29 +237,4 @@ func (g Gatekeeper) checkBelow(dir string) (bad []Problem) {
 		bad = append(bad, Problem{Code: Unwritable, At: "command", Text: fmt.Sprintf("what lies below %q cannot be judged: %v", dir+"/", err), Found: dir})
 	}
 	return bad
-}
-
-// checkCoversBelow asks for a permit of everything below a folder: a glob that ends in
-// ** at or above it, and none denied.
-func checkCoversBelow(p Permit, dir string) []Problem {
-	if len(p.Allow) == 0 && len(p.Deny) == 0 {
-		return nil
-	}
-	for _, g := range p.Allow {
-		top, all := strings.CutSuffix("/"+g, "/**")
-		if all && len(p.Deny) == 0 && !strings.ContainsAny(top, `*?[\`) && strings.HasPrefix("/"+dir+"/", top+"/") {
-			return nil
-		}
-	}
-	return []Problem{{Code: OutsidePaths, At: "command", Text: fmt.Sprintf("the permit does not cover everything below %q", dir+"/"), Found: dir}}
-}
-
-// sameCommand reports whether two lines are one plain command of the same words.
-func sameCommand(gate, line string) bool {
-	want, err := policy.ParseSimple(gate)
-	if err != nil {
-		return false
-	}
-	got, err := policy.ParseSimple(line)
-	return err == nil && slices.Equal(want, got)
 }

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/odd-cli/odd/reconcile/policy"
+	"github.com/odd-cli/odd/reconcile/policy/policytest"
 )
 
 // desktop is a work tree on disk with links of every kind, and a gatekeeper whose
@@ -305,6 +306,29 @@ func TestGateWhosePermit(t *testing.T) {
 	d.want("an expired one", mine(""), PermitExpired)
 	d.Permits = func(string) ([]Verdict, error) { return nil, errors.New("disk on fire") }
 	d.want("a state that does not read", mine("h1"), Damaged)
+}
+
+// What the shared table's grant refuses, the gate refuses under a permit of the same paths,
+// by the code that permits have had for it. A permit has no task and lists no commands.
+func TestGateSharedActions(t *testing.T) {
+	t.Parallel()
+	codes := map[string]Code{"": "", "path_outside_repo": OutsidePaths, "protected_path": Unwritable, "no_permit": OutsidePaths, "command_not_allowed": CommandRefused}
+	terms := policytest.Terms()
+	d := newDesktop(t)
+	d.active = []Verdict{{Valid: true, Token: "oa-1", Permit: &Permit{Token: "oa-1", Role: terms.Role, Allow: terms.Allow, Deny: terms.Deny}}}
+	d.Protected = func(p string) (string, bool) {
+		found := policy.CheckProtected(p, terms.Protect)
+		return "protected", len(found) > 0
+	}
+	for _, r := range policytest.Rows() {
+		want, is := codes[r.Code]
+		switch {
+		case is && r.Kind == policy.Write:
+			d.want(r.Paths[0], write(r.Paths...), want)
+		case is && r.Kind == policy.Run && r.Argv[0] != "go":
+			d.want(strings.Join(r.Argv, " "), bash(strings.Join(r.Argv, " ")), want)
+		}
+	}
 }
 
 // A decision tells every reason at once.

@@ -1,6 +1,7 @@
 package anchor
 
 import (
+	"errors"
 	"fmt"
 	"strings"
 	"time"
@@ -8,35 +9,45 @@ import (
 	"github.com/odd-cli/odd/reconcile/policy"
 )
 
-// Covers says whether the permit lets its session write the slash-separated
-// path below the work tree, and if not why: the path is none, a glob of Deny
-// means it (where letter case does not count, too), or none of Allow does where
-// there are some. What no session may write (World.Protected) is not its concern.
+// Grant compiles what the permit lets its session do; holds says why it does not hold now,
+// and guards why no permit covers a path.
+func (p Permit) Grant(holds func() error, guards func(path string) (why string, yes bool)) policy.Grant {
+	return policy.Compile(policy.Terms{Role: p.Role, Files: true, Open: true, Allow: p.Allow, Deny: p.Deny, Gate: p.Gate}, policy.Live{Holds: holds, Guards: guards})
+}
+
+// isHeld stands for a permit that was checked before.
+func isHeld() error { return nil }
+
+// Covers says whether the permit lets its session hand over the file of a path below the
+// work tree, and if not why. What no session may write (World.Protected) is not its concern.
 func (p Permit) Covers(path string) (Problem, bool) {
-	if bad := checkLocalPath(path); bad != "" {
-		return Problem{Code: OutsidePaths, At: path, Text: bad}, false
-	}
-	for _, g := range p.Deny {
-		if policy.MatchGlob(g, path) || policy.MatchGlob(policy.FoldPath(g), policy.FoldPath(path)) {
-			return Problem{Code: OutsidePaths, At: path, Text: fmt.Sprintf("the rules of the role %s forbid to write %s", p.Role, g), Want: p.describePaths()}, false
-		}
-	}
-	if len(p.Allow) > 0 && !policy.MatchAnyGlob(p.Allow, path) {
-		return Problem{Code: OutsidePaths, At: path, Text: "the path is outside of your write permit", Want: p.describePaths()}, false
+	bad := problemsFor(p.Grant(isHeld, nil).Allow(policy.Action{Kind: policy.Emit, Paths: []string{path}}))
+	if len(bad) > 0 {
+		return bad[0], false
 	}
 	return Problem{}, true
 }
 
-// describePaths says what a permit covers.
-func (p Permit) describePaths() string {
-	s := "the whole work tree"
-	if len(p.Allow) > 0 {
-		s = strings.Join(p.Allow, ", ")
+// problemsFor lists what a grant refuses, by the codes of permits; none for nil.
+func problemsFor(err error) (bad []Problem) {
+	var no *policy.Refusal
+	if !errors.As(err, &no) {
+		return nil
 	}
-	if len(p.Deny) > 0 {
-		s += " without " + strings.Join(p.Deny, ", ")
+	for _, f := range no.Findings {
+		p := Problem{Code: Unwritable, At: "paths", Text: f.Text, Found: f.Path, Want: f.Fix}
+		switch no.Code {
+		case "command_not_allowed":
+			p.At, p.Code, p.Text = "command", CommandRefused, f.Code+", "+f.Text
+		case "no_permit":
+			p.At = f.Path
+		}
+		if strings.HasPrefix(f.Code, "A_") {
+			p.Code, p.Text = Code(f.Code), f.Text
+		}
+		bad = append(bad, p)
 	}
-	return s
+	return bad
 }
 
 // The rule of renewal: at most three, and only while the permit is younger than

@@ -26,6 +26,7 @@ type Action struct {
 	Kind    Kind
 	Paths   []string // Read, Write, Emit: from the top of the repository, with slashes
 	Argv    []string // Run: the words of the command
+	Line    string   // Run: a command line of a shell, under a grant that is open
 	In      Place    // Run: where
 	Host    string   // Fetch
 	Tool    string   // Call: mcp_SERVER_TOOL
@@ -37,13 +38,24 @@ type Place struct {
 	Root    string   // absolute: the repository's top, where the command starts
 	Outside []string // absolute folders that it may write too
 	Files   fs.FS    // the files below Root
+
+	// Of a command line: the folder of Root that it starts in, "" for Root; where a path
+	// that it writes, and all below it if tree, ends when links are followed; and what
+	// else stands against what it does. The two functions may be nil.
+	Dir    string
+	Follow func(path string, tree bool) (string, []Finding)
+	Sees   func(CommandVerdict) []Finding
 }
 
 // Refusal is a no to an action. Code never changes its meaning.
 type Refusal struct {
 	Code, Why, Remedy string
 	Findings          []Finding // what the rules found, where a rule about paths or commands refuses
+	cause             error
 }
+
+// Unwrap returns why the permit does not hold.
+func (r *Refusal) Unwrap() error { return r.cause }
 
 // Error says why, the way out, and the code.
 func (r *Refusal) Error() string { return r.Text() + " [" + r.Code + "]" }
@@ -91,6 +103,8 @@ type Terms struct {
 	Commands [][]string `json:"commands,omitempty"` // how a command may begin
 	Hosts    []string   `json:"hosts,omitempty"`    // of pages that may be read
 	Servers  []Server   `json:"servers,omitempty"`  // MCP servers
+	Open     bool       `json:"open,omitempty"`     // commands and tools that nobody listed are judged by what they write
+	Gate     string     `json:"gate,omitempty"`     // under an open grant, a command that may run whatever it writes
 }
 
 // Server is one MCP server of a grant. Its tools are named mcp_SERVER_TOOL.
@@ -191,7 +205,10 @@ func (g Grant) refuseLetters(a Action) *Refusal {
 func (g Grant) refuseProtected(a Action) *Refusal {
 	found := findIn(a.Paths, func(p string) []Finding {
 		if a.Kind == Write {
-			return CheckProtected(p, g.terms.Protect)
+			if found := CheckProtected(p, g.terms.Protect); len(found) > 0 {
+				return found
+			}
+			return g.guarded(p)
 		}
 		if InGit(p) {
 			return []Finding{{Code: "protected_git", Severity: Hard, How: ByBytes, Path: p, Text: fmt.Sprintf("what lies in .git is git's own: %q", p), Fix: "read a file of the repository"}}
@@ -253,7 +270,7 @@ func (g Grant) refusePermit(a Action) *Refusal {
 		return Refuse("no_permit", before+"the session has no permit")
 	}
 	if err := g.live.Holds(); err != nil {
-		return &Refusal{Code: "no_permit", Why: before + strings.ReplaceAll(err.Error(), "\n", "; ")}
+		return &Refusal{Code: "no_permit", Why: before + strings.ReplaceAll(err.Error(), "\n", "; "), cause: err}
 	}
 	paths := slices.Clone(a.Paths)
 	slices.Sort(paths)
@@ -276,10 +293,8 @@ func (g Grant) uncovered(p string) []Finding {
 	no := func(code, text, fix string) []Finding {
 		return []Finding{{Code: code, Severity: Hard, How: ByBytes, Path: p, Text: text, Fix: fix}}
 	}
-	if g.live.Guards != nil {
-		if why, yes := g.live.Guards(p); yes {
-			return no(GuardedPath, "no session may write it: "+why, "")
-		}
+	if found := g.guarded(p); found != nil {
+		return found
 	}
 	for _, f := range CheckPath(p) {
 		return no(OutsidePermit, f.Text, "")
@@ -296,6 +311,17 @@ func (g Grant) uncovered(p string) []Finding {
 		return no(OutsidePermit, "the path is outside of your write permit", g.terms.Writable())
 	}
 	return nil
+}
+
+func (g Grant) guarded(p string) []Finding {
+	if g.live.Guards == nil {
+		return nil
+	}
+	why, yes := g.live.Guards(p)
+	if !yes {
+		return nil
+	}
+	return []Finding{{Code: GuardedPath, Severity: Hard, How: ByBytes, Path: p, Text: "no session may write it: " + why, Fix: "leave it to a person"}}
 }
 
 // Writable says which paths the permit covers.
@@ -316,6 +342,8 @@ func (g Grant) refuseCommand(a Action) *Refusal {
 		return len(l) > 0 && len(a.Argv) >= len(l) && slices.Equal(l, a.Argv[:len(l)])
 	}
 	switch {
+	case g.terms.Open:
+		return g.refuseLine(a)
 	case len(a.Argv) == 0 || a.Argv[0] == "":
 		return Refuse("command_not_allowed", "the call names no program")
 	case a.In.Root == "" || !slices.ContainsFunc(g.terms.Commands, begins):
@@ -330,7 +358,94 @@ func (g Grant) refuseCommand(a Action) *Refusal {
 		return Refuse("command_not_allowed", "the command %q is not allowed; %s", strings.Join(a.Argv, " "), remedy)
 	}
 	v := JudgeArgv(a.Argv, CommandPolicy{Allow: g.terms.Commands, Protect: g.terms.Protect, Root: a.In.Root, Outside: a.In.Outside, Files: a.In.Files})
-	return refuseFor("command_not_allowed", "", v.hardFindings(), func(f Finding) string { return sayFinding(f) + " [" + f.Code + "]" })
+	return refuseFor("command_not_allowed", "", v.hardFindings(), sayWithCode)
+}
+
+func sayWithCode(f Finding) string { return sayFinding(f) + " [" + f.Code + "]" }
+
+// refuseLine judges a command line by what it does: what no rule forbids may read; what is
+// known to write these files needs a permit that covers them; any other needs one for
+// the whole work tree, unless it is the grant's gate.
+func (g Grant) refuseLine(a Action) *Refusal {
+	v := JudgeCommand(a.Line, CommandPolicy{Protect: g.terms.Protect, Root: a.In.Root, Dir: a.In.Dir, Files: a.In.Files})
+	found := v.hardFindings()
+	if a.In.Sees != nil {
+		found = append(found, a.In.Sees(v)...)
+	}
+	if no := refuseFor("command_not_allowed", "", found, sayWithCode); no != nil || v.ReadOnly() {
+		return no
+	}
+	files, folders, found := a.In.follow(v.Writes)
+	write := Action{Kind: Write, Paths: files}
+	for _, no := range []*Refusal{refuseFor("path_outside_repo", "", found, sayFinding), g.refuseLetters(write), g.refuseProtected(write)} {
+		if no != nil {
+			return no
+		}
+	}
+	switch {
+	case v.Unknown && a.In.Dir == "" && sameCommand(g.terms.Gate, a.Line):
+		return g.refusePermit(Action{}) // below the top it would obey files there, such as a Makefile of the session's own
+	case v.Unknown:
+		return g.refuseWhole(a.Line, "what the command writes cannot be told: "+strings.Join(v.Reasons, ", "))
+	}
+	if no := g.refusePermit(write); no != nil {
+		return no
+	}
+	return refuseFor("no_permit", "", findIn(folders, g.uncoveredBelow), sayFinding)
+}
+
+// follow tells the files and folders that a command writes; DIR/** is everything below DIR.
+func (at Place) follow(writes []string) (files, folders []string, found []Finding) {
+	for _, p := range writes {
+		dir, tree := strings.CutSuffix("/"+p, "/**")
+		if tree {
+			p = strings.TrimPrefix(dir, "/")
+		}
+		if at.Follow != nil {
+			to, bad := at.Follow(p, tree)
+			p, found = to, append(found, bad...)
+		}
+		if tree {
+			folders = append(folders, p)
+		} else {
+			files = append(files, p)
+		}
+	}
+	return files, folders, found
+}
+
+// uncoveredBelow asks for a permit of everything below a folder: a glob that ends in ** at
+// or above it, and none denied.
+func (g Grant) uncoveredBelow(dir string) []Finding {
+	if len(g.terms.Allow) == 0 && len(g.terms.Deny) == 0 {
+		return nil
+	}
+	for _, glob := range g.terms.Allow {
+		top, all := strings.CutSuffix("/"+glob, "/**")
+		if all && len(g.terms.Deny) == 0 && !strings.ContainsAny(top, `*?[\`) && strings.HasPrefix("/"+dir+"/", top+"/") {
+			return nil
+		}
+	}
+	return []Finding{{Code: OutsidePermit, Severity: Hard, How: ByBytes, Path: dir, Text: fmt.Sprintf("the permit does not cover everything below %q", dir+"/"), Fix: g.terms.Writable()}}
+}
+
+// refuseWhole refuses, for a reason, under a permit that leaves anything out.
+func (g Grant) refuseWhole(what, why string) *Refusal {
+	no := g.refusePermit(Action{})
+	if whole := len(g.terms.Allow) == 0 || slices.Contains(g.terms.Allow, "**"); no != nil || whole && len(g.terms.Deny) == 0 {
+		return no
+	}
+	return refuseFor("no_permit", "", []Finding{{Code: OutsidePermit, Severity: Hard, How: BySyntax, Path: what, Text: why + ", and the permit is not for the whole work tree", Fix: g.terms.Writable()}}, sayFinding)
+}
+
+// sameCommand reports whether two lines are one plain command of the same words.
+func sameCommand(gate, line string) bool {
+	want, err := ParseSimple(gate)
+	if err != nil {
+		return false
+	}
+	got, err := ParseSimple(line)
+	return err == nil && slices.Equal(want, got)
 }
 
 func (v CommandVerdict) hardFindings() []Finding {
@@ -352,6 +467,8 @@ func (g Grant) refuseTool(a Action) *Refusal {
 		return s.Every && strings.HasPrefix(a.Tool, s.Prefix) || slices.Contains(s.Tools, a.Tool)
 	})
 	switch {
+	case g.terms.Open:
+		return g.refuseWhole(a.Tool, "the tool does not say what it writes")
 	case i < 0:
 		return Refuse("server_not_granted", "the tool %s is not allowed; a person can list it under [[mcp]] in odd.toml", a.Tool)
 	case slices.Contains(g.terms.Servers[i].Reads, a.Tool), !a.Changes && g.terms.Servers[i].Trust:

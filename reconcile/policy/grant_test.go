@@ -63,6 +63,28 @@ func TestGrant(t *testing.T) {
 		{"a host", nil, nil, policy.Action{Kind: policy.Fetch, Host: "docs.example"}, ""},
 		{"no host", nil, nil, policy.Action{Kind: policy.Fetch}, "host_not_allowed"},
 	}
+	open := func(t *policy.Terms) { t.Open, t.Gate = true, "make check" }
+	whole := func(t *policy.Terms) { open(t); t.Allow, t.Deny = nil, nil }
+	line := func(s, dir string) policy.Action {
+		return policy.Action{Kind: policy.Run, Line: s, In: policy.Place{Root: at.Root, Dir: dir}}
+	}
+	rows = append(rows, []row{
+		{"a line that reads, after the permit", open, lapsed, line("cat docs/a.md | wc -l", ""), ""},
+		{"a line that writes what is covered", open, nil, line("echo x > docs/a.md", ""), ""},
+		{"the same, after the permit", open, lapsed, line("echo x > docs/a.md", ""), "no_permit"},
+		{"a line that writes something else", open, nil, line("cp docs/a.md lib/a.md", ""), "no_permit"},
+		{"a line that writes a protected file", whole, nil, line("echo x > odd.toml", ""), "command_not_allowed"},
+		{"a line that writes a guarded file", whole, nil, line("echo x > docs/governance-notes.md", ""), "protected_path"},
+		{"a line that no permit opens", whole, nil, line("git push", ""), "command_not_allowed"},
+		{"a line of unknown effect", open, nil, line("./build.sh", ""), "no_permit"},
+		{"the same under a permit for everything", whole, nil, line("./build.sh", ""), ""},
+		{"the gate", open, nil, line("make  'check'", ""), ""},
+		{"the gate, after the permit", open, lapsed, line("make check", ""), "no_permit"},
+		{"the gate in a folder of the session's own", open, nil, line("make check", "docs"), "no_permit"},
+		{"the gate and more", open, nil, line("make check install", ""), "no_permit"},
+		{"another program's tool", open, nil, call("mcp__x__y", true), "no_permit"},
+		{"the same under a permit for everything", whole, nil, call("mcp__x__y", true), ""},
+	}...)
 	for _, r := range policytest.Rows() {
 		r.In = at
 		rows = append(rows, row{"shared", nil, nil, r.Action, r.Code})
@@ -81,7 +103,7 @@ func TestGrant(t *testing.T) {
 		broken[r.code] = true
 		var no *policy.Refusal
 		if policy.CodeOf(err) != r.code || err != nil && (!errors.As(err, &no) || no.Text() == "" || !strings.HasSuffix(err.Error(), "["+r.code+"]")) {
-			t.Errorf("%s: %s %q %q %s: %v, want %q", r.name, r.Kind, r.Paths, r.Argv, r.Tool, err, r.code)
+			t.Errorf("%s: %s %q %q %s: %v, want %q", r.name, r.Kind, r.Paths, r.Argv, r.Tool+r.Line, err, r.code)
 		}
 	}
 	for _, r := range policy.GrantRules() {
