@@ -12,6 +12,7 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"github.com/odd-cli/odd/board"
+	"github.com/odd-cli/odd/cmd/internal/layout"
 )
 
 // canAsk reports a person at a terminal who can be asked.
@@ -67,7 +68,7 @@ func (q *questions) pickRow(ctx context.Context, what string, rows [][]string) (
 		first = max(first, min(len(r[0]), 40))
 	}
 	for i, r := range rows {
-		fmt.Fprintln(q.env.Stderr, clipTo(fmt.Sprintf("%3d  %-*s  %s", i+1, first, r[0], cell(strings.Join(r[1:], "  "))), q.env.terminalWidth()))
+		fmt.Fprintln(q.env.Stderr, layout.Clip(fmt.Sprintf("%3d  %-*s  %s", i+1, first, r[0], cell(strings.Join(r[1:], "  "))), q.env.terminalWidth()))
 	}
 	var chosen string
 	err := q.askUntil(ctx, fmt.Sprintf("which %s? number or name", what), "", func(s string) error {

@@ -64,19 +64,8 @@ func (a *auditRun) newReport(o auditOptions, said drain.Spoken) auditReport {
 	return r
 }
 
-// auditRules returns the rules of an audit: how much a finding weighs.
-func auditRules() []okf.Code {
-	return []okf.Code{
-		{Name: "audit-blocker", Severity: okf.Error, About: "a finding that a change must not land with, unless it is accepted"},
-		{Name: "audit-finding", Severity: okf.Warn, About: "a defect"},
-		{Name: "audit-caveat", Severity: okf.Info, About: "something to know"},
-		{Name: "audit-unseen", Severity: okf.Warn, About: "a change too long to be shown whole: a person has to look at the rest"},
-		{Name: "audit-failed", Severity: okf.Error, About: "the session did not come to findings, so that the change is not judged"},
-	}
-}
-
 func printAudit(env Env, o auditOptions, r auditReport) error {
-	if err := printFound(env, o.format, r, auditRules(), r.locateFindings()); err != nil || r.Verdict == "" {
+	if err := printFound(env, o.format, r, audit.Codes(), r.locateFindings()); err != nil || r.Verdict == "" {
 		return err
 	}
 	for _, t := range r.Touched {
@@ -103,7 +92,7 @@ func (r auditReport) locateFindings() []reportFinding {
 		out = append(out, reportFinding{rule: "audit-unseen", severity: okf.Warn, near: r.near, place: r.Range,
 			text: fmt.Sprintf("the session was not shown %d bytes of the change; split it, or look at them", r.Cut)})
 	}
-	rules := auditRules()
+	rules := audit.Codes()
 	for _, f := range r.Findings {
 		l := reportFinding{rule: "audit-" + string(f.Classification), severity: okf.Warn, near: r.near, place: f.Location, text: describeFinding(f)}
 		if i := slices.IndexFunc(rules, func(r okf.Code) bool { return r.Name == l.rule }); i >= 0 {

@@ -10,32 +10,6 @@ import (
 	"github.com/urfave/cli/v2"
 )
 
-func TestFold(t *testing.T) {
-	t.Parallel()
-	for _, c := range []struct{ name, line, want string }{
-		{"fits", "  a   b  c", "  a   b  c"},
-		{"prose", "  one two three four five six", "  one two three four\n  five six"},
-		{"a column", "  --json  print what is there", "  --json  print what\n          is there"},
-		{"two columns", "04:02  run X  claimed it", "04:02  run X\n       claimed it"},
-		{"narrow columns", "task  a  one two three four", "task  a  one two\n         three four"},
-		{"blanks in prose", "one two three four five  six", "one two three four\nfive  six"},
-		{"a break at two blanks", "task  a-long-word-of  two", "task  a-long-word-of\n      two"},
-		{"a column too wide", "  --input PATH  print what", "  --input PATH  print\n      what"},
-		{"a long word", "see https://example.org/long/path now", "see\nhttps://example.org/long/path\nnow"},
-		{"runes", "  ää öö üü ßß éé èè àà", "  ää öö üü ßß éé èè\n  àà"},
-		{"wide characters", "  漢字 漢字 漢字 漢字 漢字", "  漢字 漢字 漢字\n  漢字 漢字"},
-		{"wide characters without blanks", "  漢字漢字漢字漢字漢字漢字", "  漢字漢字漢字漢字漢\n  字漢字"},
-		{"marks", "  e\u0301e\u0301e\u0301 one two three", "  e\u0301e\u0301e\u0301 one two three"},
-		{"colours", "\x1b[1mone\x1b[0m  \x1b[2mtwo three four\x1b[0m", "\x1b[1mone\x1b[0m  \x1b[2mtwo three four\x1b[0m"},
-		{"colours of a column", "\x1b[1mone\x1b[0m  two three four five", "\x1b[1mone\x1b[0m  two three four\n     five"},
-		{"set in too deep", strings.Repeat(" ", 16) + "one two three four", "    one two three\n    four"},
-	} {
-		if got := foldLine(c.line, 20); got != c.want {
-			t.Errorf("%s: got\n%s\nwant\n%s", c.name, got, c.want)
-		}
-	}
-}
-
 // TestTalkFits: talk and the last column of rows break between words on a terminal; what
 // has no room in its column goes on below, and a pipe gets lines whole.
 func TestTalkFits(t *testing.T) {

@@ -6,6 +6,7 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"github.com/odd-cli/odd/cmd/internal/layout"
 	"github.com/odd-cli/odd/okf"
 	"github.com/odd-cli/odd/okf/served"
 )
@@ -100,7 +101,7 @@ func runBacklinks(c *cli.Context, env Env) error {
 		list = append(list, backlinkJSON{l.Kind, l.Line, okf.Visible(l.Text), served.FactOf(b.graph.ByID(l.From))})
 		text := okf.Visible(l.Text)
 		if env.Terminal { // where a paragraph on one line would bury the others
-			text = clipTo(text, 80)
+			text = layout.Clip(text, 80)
 		}
 		rows = append(rows, []string{string(l.From), string(l.Kind), b.shownPlace(env, l.Path, l.Line), text})
 	}

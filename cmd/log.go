@@ -9,6 +9,7 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"github.com/odd-cli/odd/board/budget"
+	"github.com/odd-cli/odd/cmd/internal/layout"
 	"github.com/odd-cli/odd/journal/event"
 	"github.com/odd-cli/odd/okf"
 )
@@ -100,7 +101,7 @@ func (f logFilter) matchesEvent(e logEvent) bool {
 func printStory(env Env, events []logEvent) error {
 	wide := 0
 	for _, e := range events {
-		wide = max(wide, columnsOf(e.actorName()))
+		wide = max(wide, layout.Width(e.actorName()))
 	}
 	var b strings.Builder
 	day, hour, who := "", "", ""
@@ -121,7 +122,7 @@ func printStory(env Env, events []logEvent) error {
 			text += "\n| " + cell(line)
 		}
 		text = strings.ReplaceAll(text, "\n", "\n"+strings.Repeat(" ", 5+2+wide+2+2))
-		fmt.Fprintf(&b, "%5s  %s  %s\n", h, padTo(w, wide), text)
+		fmt.Fprintf(&b, "%5s  %s  %s\n", h, layout.Pad(w, wide), text)
 	}
 	b.WriteString("\n" + totalLine(events) + "\n")
 	return printPage(env, b.String())

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"syscall"
 
+	"github.com/odd-cli/odd/cmd/internal/layout"
 	"github.com/odd-cli/odd/persona/invoke"
 	"github.com/odd-cli/odd/reconcile/secrets"
 )
@@ -73,7 +74,7 @@ func (t *remarkPrinter) remarkLine(r sayRow) string {
 	case t.json:
 		return jsonLine(r) + "\n"
 	case t.env.Terminal:
-		return fmt.Sprintf("%s %9s  %s\n", padTo(cell(r.Channel), 12), lines, cell(r.Text))
+		return fmt.Sprintf("%s %9s  %s\n", layout.Pad(cell(r.Channel), 12), lines, cell(r.Text))
 	}
 	return strings.Join([]string{cell(r.Channel), lines, cell(r.Text)}, "\t") + "\n"
 }

@@ -14,6 +14,7 @@ import (
 	"github.com/odd-cli/odd/board/budget"
 	"github.com/odd-cli/odd/board/pipeline"
 	"github.com/odd-cli/odd/board/state"
+	"github.com/odd-cli/odd/cmd/internal/layout"
 )
 
 func opList(env Env) *cli.Command {
@@ -256,7 +257,7 @@ func (w *watch) beatLine(env Env, r watchRow) string {
 	}
 	elapsed, spent := fmt.Sprintf("%ds", r.Elapsed), "$"+budget.MicroUSD(r.Spent).String()
 	if env.Terminal { // one that wrapped could not be drawn over
-		return clipTo(fmt.Sprintf("%-8s  %6s  %8s  %s: %s", shortOp(r.Op), elapsed, spent, cell(r.Task), phase), env.terminalWidth()) + "\n"
+		return layout.Clip(fmt.Sprintf("%-8s  %6s  %8s  %s: %s", shortOp(r.Op), elapsed, spent, cell(r.Task), phase), env.terminalWidth()) + "\n"
 	}
 	return strings.Join([]string{r.Op, phase, elapsed, spent, cell(r.Task)}, "\t") + "\n"
 }

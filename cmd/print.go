@@ -17,6 +17,7 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"github.com/odd-cli/odd/cmd/internal/layout"
 	"github.com/odd-cli/odd/okf"
 	"github.com/odd-cli/odd/reconcile/secrets"
 )
@@ -35,23 +36,13 @@ func printJSON(env Env, v any) error {
 // what nobody can see, or what has the shape of a credential, is left out, because
 // titles and reasons come from files and agents, and a terminal obeys escapes.
 func cell(s string) string {
-	if isPlain(s) {
+	if layout.IsPlain(s) {
 		return secrets.RedactText(s)
 	}
 	if strings.ContainsAny(s, "\t\n\r") {
 		s = strings.NewReplacer("\t", " ", "\n", " ", "\r", " ").Replace(s)
 	}
 	return secrets.RedactText(okf.Visible(s))
-}
-
-// isPlain reports a text of ASCII alone without control characters, as most are.
-func isPlain(s string) bool {
-	for i := range len(s) {
-		if s[i] < ' ' || s[i] > '~' {
-			return false
-		}
-	}
-	return true
 }
 
 // printRows prints rows of cells: aligned for a person, and the last broken between words
@@ -133,7 +124,7 @@ func orFault(err error, bad bool) error {
 func printEach(env Env, rows iter.Seq[[]string]) error {
 	out := bufio.NewWriterSize(env.Stdout, 1<<16)
 	if env.Terminal {
-		return errors.Join(alignRows(env, rows).printTo(out), out.Flush())
+		return errors.Join(alignRows(env, rows).Print(out), out.Flush())
 	}
 	var line []byte
 	var above, shown []string // the row before, and what its cells became: neighbours have much in common
@@ -159,14 +150,14 @@ func printEach(env Env, rows iter.Seq[[]string]) error {
 }
 
 // alignRows returns rows as a terminal of env takes them.
-func alignRows(env Env, rows iter.Seq[[]string]) *table {
-	t := &table{width: env.terminalWidth()}
+func alignRows(env Env, rows iter.Seq[[]string]) *layout.Table {
+	t := &layout.Table{Width: env.terminalWidth()}
 	for r := range rows {
 		cells := make([]string, len(r))
 		for i, c := range r {
 			cells[i] = cell(c)
 		}
-		t.addRow(cells)
+		t.Add(cells)
 	}
 	return t
 }
@@ -254,9 +245,9 @@ func printFitted(env Env, rows [][]string) error {
 		return printRows(env, rows)
 	}
 	t := alignRows(env, slices.Values(rows))
-	t.width = math.MaxInt / 8
-	for _, row := range t.rows {
-		if _, err := fmt.Fprintln(env.Stdout, clipTo(t.rowLine(row), env.terminalWidth())); err != nil {
+	t.Width = math.MaxInt / 8
+	for _, row := range t.Rows {
+		if _, err := fmt.Fprintln(env.Stdout, layout.Clip(t.Line(row), env.terminalWidth())); err != nil {
 			return err
 		}
 	}
@@ -270,7 +261,7 @@ func talk(env Env, format string, args ...any) {
 	if env.Live {
 		lines := strings.Split(strings.Repeat(" ", len(talker))+text[len(talker):], "\n")
 		for i, line := range lines {
-			lines[i] = foldLine(line, env.terminalWidth())
+			lines[i] = layout.Fold(line, env.terminalWidth())
 		}
 		text = talker + strings.Join(lines, "\n")[len(talker):]
 	}
@@ -294,83 +285,4 @@ func noArgs(c *cli.Context) error {
 		return usage("%s: unexpected argument %q; see odd help %s", verbOf(c), c.Args().First(), verbOf(c))
 	}
 	return nil
-}
-
-// table lays rows out for a terminal: a column is as wide as the widest of its cells
-// that another follows, by the columns they take there, so that wide characters and
-// marks align too.
-//
-// A cell with no room where its column begins goes on below, set in a little; the last
-// of a row is broken between words instead, where that leaves it room enough.
-type table struct {
-	width int // of the terminal
-	rows  [][]string
-	wide  []int // of a column, with what parts it from the next
-}
-
-// addRow takes a row, without the empty cells at its end.
-func (t *table) addRow(row []string) {
-	for len(row) > 0 && row[len(row)-1] == "" {
-		row = row[:len(row)-1]
-	}
-	for i, c := range row[:max(0, len(row)-1)] {
-		if i == len(t.wide) {
-			t.wide = append(t.wide, 0)
-		}
-		t.wide[i] = max(t.wide[i], columnsOf(c)+2)
-	}
-	t.rows = append(t.rows, row)
-}
-
-func (t *table) printTo(out io.StringWriter) error {
-	for _, row := range t.rows {
-		if _, err := out.WriteString(t.rowLine(row) + "\n"); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// rowLine returns a row as the terminal shows it, on one line or several.
-func (t *table) rowLine(row []string) string {
-	const in = 4
-	var out strings.Builder
-	at, below := 0, false // how far the line goes, and that it is not the row's first
-	begins := 0           // the column of the cell, on the first line
-	for i, c := range row {
-		last := i == len(row)-1
-		from, n := begins, columnsOf(c)
-		if below {
-			from = at + 2
-		}
-		switch {
-		case c == "":
-		case i == 0 || from+n <= t.width:
-			out.WriteString(strings.Repeat(" ", from-at) + c)
-			at = from + n
-		case last && !below && 5*from <= 3*t.width:
-			out.WriteString(strings.Repeat(" ", from-at) + wrapText(c, from, from, t.width))
-		default:
-			out.WriteString("\n" + strings.Repeat(" ", in) + wrapText(c, in, in, t.width))
-			at, below = in+n, true
-		}
-		if !last {
-			begins += t.wide[i]
-		}
-	}
-	return out.String()
-}
-
-// padTo returns s with blanks behind it, until it takes n columns of a terminal.
-func padTo(s string, n int) string {
-	return s + strings.Repeat(" ", max(0, n-columnsOf(s)))
-}
-
-// clipTo returns s in at most n columns of a terminal, an ellipsis at the end where there
-// was more.
-func clipTo(s string, n int) string {
-	if columnsOf(s) <= n {
-		return s
-	}
-	return headOf(s, n-1, false) + "…"
 }

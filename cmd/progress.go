@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/odd-cli/odd/board/budget"
+	"github.com/odd-cli/odd/cmd/internal/layout"
 	"github.com/odd-cli/odd/persona/session"
 	"github.com/odd-cli/odd/reconcile/secrets"
 )
@@ -71,9 +72,9 @@ func (p *progress) drawLine() {
 			})
 		}
 	}
-	text = clipTo(secrets.RedactText(cell(text)), max(1, p.env.terminalWidth()-1))
-	fmt.Fprintf(p.env.Stderr, "\r%s", padTo(text, p.wide))
-	p.wide = columnsOf(text)
+	text = layout.Clip(secrets.RedactText(cell(text)), max(1, p.env.terminalWidth()-1))
+	fmt.Fprintf(p.env.Stderr, "\r%s", layout.Pad(text, p.wide))
+	p.wide = layout.Width(text)
 }
 
 // clearLine clears the live line and stops its clock.

@@ -5,6 +5,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/odd-cli/odd/cmd/internal/layout"
 	"github.com/odd-cli/odd/persona/session"
 )
 
@@ -38,8 +39,8 @@ func TestProgress(t *testing.T) {
 	tick()
 	want("1m2s  2 turns  $0.0123  tides: Read docs/tides.md")
 	p.setLine("tides: Read docs/a/path/that/is/much/longer/than/the/line.md")
-	if got := last(); columnsOf(got) != 59 || !strings.HasSuffix(got, "…") {
-		t.Errorf("%q takes %d columns", got, columnsOf(got))
+	if got := last(); layout.Width(got) != 59 || !strings.HasSuffix(got, "…") {
+		t.Errorf("%q takes %d columns", got, layout.Width(got))
 	}
 	p.countTurn(session.Usage{}) // of the next task
 	want("0s  0 turns  $0.00  tides: Read docs/a/path/that/is/much/l…")

@@ -6,6 +6,7 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"github.com/odd-cli/odd/board"
+	"github.com/odd-cli/odd/cmd/internal/layout"
 	"github.com/odd-cli/odd/okf"
 )
 
@@ -55,7 +56,7 @@ func runTaskList(c *cli.Context, env Env) error {
 	}
 	return printMany(env, list, func(cells []string, t *board.Row) []string {
 		r := row(t)
-		return append(cells, string(r.ID), string(r.State), r.Priority, r.Role, r.Title, clipTo(cell(r.Waits), 80))
+		return append(cells, string(r.ID), string(r.State), r.Priority, r.Role, r.Title, layout.Clip(cell(r.Waits), 80))
 	})
 }
 

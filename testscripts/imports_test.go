@@ -18,6 +18,8 @@ import (
 var below = map[string][]string{
 	"cmd/odd":                     {"cmd"},
 	"cmd":                         {"*"},
+	"cmd/internal/explain":        {"*"},
+	"cmd/internal/layout":         {},
 	"okf":                         {},
 	"okf/okftest":                 {"okf"},
 	"okf/disk":                    {"okf"},

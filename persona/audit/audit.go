@@ -239,3 +239,14 @@ func there(head fs.FS, file string, line int) bool {
 	b, err := fs.ReadFile(head, file)
 	return err == nil && line <= strings.Count(string(b), "\n")+1
 }
+
+// Codes returns the rules of an audit: how much a finding weighs.
+func Codes() []okf.Code {
+	return []okf.Code{
+		{Name: "audit-blocker", Severity: okf.Error, About: "a finding that a change must not land with, unless it is accepted"},
+		{Name: "audit-finding", Severity: okf.Warn, About: "a defect"},
+		{Name: "audit-caveat", Severity: okf.Info, About: "something to know"},
+		{Name: "audit-unseen", Severity: okf.Warn, About: "a change too long to be shown whole: a person has to look at the rest"},
+		{Name: "audit-failed", Severity: okf.Error, About: "the session did not come to findings, so that the change is not judged"},
+	}
+}

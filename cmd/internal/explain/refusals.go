@@ -1,13 +1,13 @@
-package cmd
+package explain
 
 // refusalCodes returns the codes of commands that a rule refused, by code. Where two
 // commands share a code, the meaning covers both; each message says which it is.
-func refusalCodes() []code {
+func refusalCodes() []Code {
 	out := codeRows("refusal", "", refusalTexts)
 	for _, what := range []string{"engagement", "mode", "name", "persona", "role", "server", "surface", "tool", "voice", "word"} {
-		out = append(out, code{Code: "unknown-" + what, Kind: "refusal", Means: "No " + what + " has this name.", Fix: "The message names the nearest, or lists them all."})
+		out = append(out, Code{Code: "unknown-" + what, Kind: "refusal", Means: "No " + what + " has this name.", Fix: "The message names the nearest, or lists them all."})
 	}
-	return append(out, []code{
+	return append(out, []Code{
 		{Code: "busy", Kind: "busy", Means: "Another odd holds the lock of this repository.", Fix: "Wait until it ends, then run the command again."},
 		{Code: "locked", Kind: "busy", Means: "A drain is running in this repository or in another clone of it.", Fix: "Wait until it ends; `odd op watch` shows what a drain of this clone works on."},
 		{Code: "paused", Kind: "busy", Means: "Somebody, or a budget limit, paused the board.", Fix: "`odd status` shows why; a person runs `odd drain resume`."},

@@ -1,20 +1,21 @@
-package cmd
+package explain
 
 import (
 	"fmt"
 	"strings"
 
 	"github.com/odd-cli/odd/journal/proof"
+	"github.com/odd-cli/odd/persona/audit"
 	"github.com/odd-cli/odd/persona/octave"
 	"github.com/odd-cli/odd/persona/surface"
 )
 
 // leaseCodes say why the lease of the slow loop lets nothing run. odd drain prints
 // them behind lease- and with - for _, odd gate lease check as they are.
-func leaseCodes() []code {
+func leaseCodes() []Code {
 	restore := "Restore the governance files from git: `git log -- FILE` finds the last good version."
 	gate := "A person prolongs it with `odd gate commitment --renew`, or ends it with `odd gate evaluation --release --reason WHY`."
-	var out []code
+	var out []Code
 	for _, r := range [][3]string{
 		{"unreadable", "The file of the lease is not valid TOML.", restore},
 		{"schema", "A key of the lease file is missing or wrong.", restore},
@@ -33,13 +34,13 @@ func leaseCodes() []code {
 		{"emergency_open", "Somebody proposed an emergency, and no person has decided about it.", "A person runs `odd gate emergency --because PROPOSAL`, or `odd gate proposals reject PROPOSAL`."},
 		{"clock", "The clock is behind the last gate.", "Set the clock right (`date` shows it)."},
 	} {
-		out = append(out, code{Code: "lease-" + strings.ReplaceAll(r[0], "_", "-"), Kind: "lease", Means: r[1], Fix: r[2], also: r[0]})
+		out = append(out, Code{Code: "lease-" + strings.ReplaceAll(r[0], "_", "-"), Kind: "lease", Means: r[1], Fix: r[2], also: r[0]})
 	}
 	return out
 }
 
 // sessionCodes say why an agent's session failed, or why odd turned down its output.
-func sessionCodes() []code {
+func sessionCodes() []Code {
 	again := "Read the task's reason (`odd task show TASK`), then `odd task ready TASK` puts it on the board again."
 	out := codeRows("failed session", "", [][]string{
 		{"anchor-refused", "The session did not prove its role as [anchor] mode asks.", again},
@@ -71,7 +72,7 @@ func sessionCodes() []code {
 		{"yielded", "The agent asked a question, and nobody answered.", "Answer it in the task's text, then `odd task ready TASK`."},
 	})
 	for _, d := range surface.Detectors() {
-		c := code{Code: d.Name, Kind: "failed session", Means: toSentence(d.Trips), Fix: again}
+		c := Code{Code: d.Name, Kind: "failed session", Means: Sentence(d.Trips), Fix: again}
 		if !d.Structural() {
 			c.Kind, c.Fix = "hint", "Nothing has to be done; a hint fails no session."
 		}
@@ -81,7 +82,7 @@ func sessionCodes() []code {
 }
 
 // atomCodes say what is wrong with an atom that an agent handed over.
-func atomCodes() []code {
+func atomCodes() []Code {
 	return codeRows("agent's atom", "The agent corrects it and sends the whole output again; nothing of this one was saved.", [][]string{
 		{"odd-atom", "The atom's file cannot be read."},
 		{"odd-atoms", "There are more atoms than one output may have."},
@@ -99,8 +100,8 @@ func atomCodes() []code {
 	})
 }
 
-// callCodes returns the codes of a session's tool calls that package toolbox does not list.
-func callCodes() []code {
+// cCodes returns the codes of a session's tool calls that package toolbox does not list.
+func cCodes() []Code {
 	out := codeRows("denied tool call", "", [][]string{
 		{"bad_emission", "What the agent handed over cannot be read, so odd did not take it.", "odd tells the agent why, which hands it over again."},
 		{"exec_error", "The call was allowed, and the tool failed.", "The agent reads the tool's error and goes on."},
@@ -132,7 +133,7 @@ func callCodes() []code {
 }
 
 // laneCodes say why a change is worked sooner or later, and on which budget.
-func laneCodes() []code {
+func laneCodes() []Code {
 	return codeRows("lane of a change", "`odd task edit TASK --priority p1` or --signal changes it.", [][]string{
 		{"critical_urgency", "Immediate lane: the task's priority is p0."},
 		{"person_waiting", "Immediate lane: a person waits for the change."},
@@ -148,7 +149,7 @@ func laneCodes() []code {
 }
 
 // reportCodes returns the codes of reports, but for those of odd check on atoms.
-func reportCodes() []code {
+func reportCodes() []Code {
 	out := codeRows("finding of odd check", "", [][]string{
 		{"odd-budget-team", "The budgets of teams in odd.toml and the tasks do not fit together.", "Correct [budget.teams] in odd.toml, or `team` in the task."},
 		{"odd-task-", "The key of a task that the code names has a wrong value.", "Correct that key in the task's file; the finding says how."},
@@ -159,15 +160,15 @@ func reportCodes() []code {
 		{"odd-handoff-dead", "The handoff cites something that does not exist."},
 		{"odd-handoff-missing", "The handoff lacks content that it must have, or its journal entry."},
 	})...)
-	for _, r := range auditRules() {
-		out = append(out, code{Code: r.Name, Kind: "finding of odd agent audit", Means: toSentence(r.About)})
+	for _, r := range audit.Codes() {
+		out = append(out, Code{Code: r.Name, Kind: "finding of odd agent audit", Means: Sentence(r.About)})
 	}
 	for _, r := range proof.Table() {
-		out = append(out, code{Code: r.Rule(), Kind: "finding of odd check --all", Means: invariantMeans(r.Invariant),
+		out = append(out, Code{Code: r.Rule(), Kind: "finding of odd check --all", Means: invariantMeans(r.Invariant),
 			Fix: "The finding says what to do; `odd check --all --explain` shows what is compared.", also: fmt.Sprintf("invariant %d", r.Invariant)})
 	}
 	for _, c := range octave.Codes() {
-		out = append(out, code{Code: c.Name, Kind: "finding of odd anchor octave", Means: toSentence(c.About), Fix: toSentence(c.Hint)})
+		out = append(out, Code{Code: c.Name, Kind: "finding of odd anchor octave", Means: Sentence(c.About), Fix: Sentence(c.Hint)})
 	}
 	return out
 }
@@ -194,8 +195,8 @@ func invariantMeans(invariant int) string {
 	}[invariant]
 }
 
-// toSentence returns a text as a sentence. A key, a file or the name of a program stays as it is.
-func toSentence(s string) string {
+// Sentence returns a text as a sentence. A key, a file or the name of a program stays as it is.
+func Sentence(s string) string {
 	first, _, _ := strings.Cut(s, " ")
 	switch {
 	case s == "":
@@ -208,10 +209,10 @@ func toSentence(s string) string {
 
 // codeRows returns codes of one kind: a row has the code, what it means, and what to do, which is
 // fix where it has none.
-func codeRows(kind, fix string, rows [][]string) []code {
-	out := make([]code, len(rows))
+func codeRows(kind, fix string, rows [][]string) []Code {
+	out := make([]Code, len(rows))
 	for i, r := range rows {
-		out[i] = code{Code: r[0], Kind: kind, Means: r[1], Fix: append(r, fix)[2]}
+		out[i] = Code{Code: r[0], Kind: kind, Means: r[1], Fix: append(r, fix)[2]}
 	}
 	return out
 }
