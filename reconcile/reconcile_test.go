@@ -100,8 +100,8 @@ func TestMergeEffects(t *testing.T) {
 				in.Base = okf.BlobID([]byte(tt.prior))
 			}
 			it := one(t, g, in, agent())
-			if it.Effect != tt.effect || it.Reason != tt.reason {
-				t.Errorf("%s %q, want %s %q", it.Effect, it.Reason, tt.effect, tt.reason)
+			if it.Effect != tt.effect || it.Reason != tt.reason || it.Effect.Lands() != (tt.effect == Added || tt.effect == Updated) {
+				t.Errorf("%s %q, want %s %q, which lands or not", it.Effect, it.Reason, tt.effect, tt.reason)
 			}
 			if it.Path != "systems/cms.md" || it.ID != "cms" {
 				t.Errorf("%s at %s, want cms at systems/cms.md", it.ID, it.Path)
@@ -149,6 +149,7 @@ func TestMergeDuplicates(t *testing.T) {
 		"terms/byline.md", "---\ntype: term\nid: byline\ntitle: \"The  Byl\u0131ne \u00c9\"\n---\n",
 		"tables/orders.md", "---\ntype: table\n---\n",
 		"terms/hull.md", "---\ntype: term\nid: body\n---\n",
+		"terms/Rig.md", "---\ntype: term\nid: gear\n---\n",
 	)
 	tests := []struct {
 		name, text string
@@ -161,6 +162,7 @@ func TestMergeDuplicates(t *testing.T) {
 		{"a folder prefix", "---\ntype: table\nid: orders\n---\n", Duplicate, "tables/orders"},
 		{"a name that is taken by a stem", "---\ntype: term\nid: orders\n---\n", Conflict, "tables/orders"},
 		{"a name that is taken by a file", "---\ntype: role\nid: hull\n---\n", Conflict, "body"},
+		{"a file in another case", "---\ntype: term\nid: rig\n---\n", Conflict, "gear"},
 		{"the folder id itself", "---\ntype: table\nid: tables/orders\n---\n", Unchanged, ""},
 	}
 	for _, tt := range tests {
@@ -310,6 +312,9 @@ func TestMergeListsEveryMalformed(t *testing.T) {
 	var m *Malformed
 	if !errors.As(err, &m) || len(m.Problems) < 3 {
 		t.Errorf("%v, want the limit and both ids", err)
+	}
+	if _, err := Merge(graph(t), []Incoming{emit(t, "---\ntype: term\nid: a\n---\n")}, o); err != nil {
+		t.Errorf("as many as may be: %v", err)
 	}
 }
 
