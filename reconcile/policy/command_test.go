@@ -132,6 +132,7 @@ func TestCommandWrites(t *testing.T) {
 		{"git restore a.go", "+a.go"},
 		{"git checkout HEAD~1 -- a.go", "+a.go"},
 		{"go mod tidy", "+go.mod +go.sum"},
+		{"go work use ./x", "+go.work +go.work.sum"},
 		{"go build -o bin/odd ./cmd/odd", "+bin/odd"},
 		{"cd docs && echo x > a.md", "+docs/a.md"},
 		{"cd docs && echo x > ../a.md", "+a.md"},
@@ -182,6 +183,11 @@ func TestCommandUnknown(t *testing.T) {
 	t.Parallel()
 	checkCommands(t, CommandPolicy{}, []commandRow{
 		{"make test", "?"},
+		{"dd $X", "?"},
+		{"sed $X a.go", "?"},
+		{"awk $X a.go", "?"},
+		{"f() { ls; }; f", ""},
+		{"f() { ls; }; cd docs; f", "?"},
 		{"./ls", "?"},
 		{"go test ./...", "?"},
 		{"python3 script.py", "?"},
