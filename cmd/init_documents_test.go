@@ -19,6 +19,9 @@ func TestDocumentsFindsFolders(t *testing.T) {
 	if got := findDocuments(paths); !slices.Equal(got, want) {
 		t.Errorf("%q, want %q", got, want)
 	}
+	if got, want := findDocuments([]string{"README.rst", "docs/index.rst"}), []string{"*.rst", "docs/"}; !slices.Equal(got, want) {
+		t.Errorf("%q, want %q", got, want)
+	}
 	if got := findDocuments([]string{"main.go", "src/a.md"}); len(got) > 0 {
 		t.Errorf("%q", got)
 	}

@@ -196,7 +196,7 @@ func asBacklog(b []byte) []byte {
 }
 
 // Which folders at the top of a repository hold documents: those with a usual name, and
-// others with at least fewestDocuments files of markdown. At most mostPlaces are named, so
+// others with at least fewestDocuments files of markdown or reStructuredText. At most mostPlaces are named, so
 // that a person can read the task's inputs.
 const (
 	usualPlaces     = " docs doc documentation handbook content guides wiki policy policies governance charter playbooks runbooks adr "
@@ -204,10 +204,10 @@ const (
 	mostPlaces      = 8
 )
 
-// noDocuments are folders whose markdown is not the repository's own, or is old.
+// noDocuments are folders whose text is not the repository's own, or is old.
 const noDocuments = " knowledge node_modules vendor third_party testdata test tests fixtures example examples benchmark benchmarks dist build target venv archive archived "
 
-// findDocuments returns where a repository has its documents, as inputs of a task: the markdown
+// findDocuments returns where a repository has its documents, as inputs of a task: the text
 // at the top, and the folders that hold some. paths are the repository's files.
 func findDocuments(paths []string) []string {
 	count := map[string]int{}
@@ -217,16 +217,16 @@ func findDocuments(paths []string) []string {
 			return dir != "." && strings.HasPrefix(dir, ".") || strings.Contains(noDocuments, " "+dir+" ")
 		}
 		switch {
-		case !slices.Contains([]string{".md", ".mdx", ".markdown"}, path.Ext(p)), slices.ContainsFunc(dirs, no):
+		case !slices.Contains([]string{".md", ".mdx", ".markdown", ".rst"}, path.Ext(p)), slices.ContainsFunc(dirs, no):
 		case dirs[0] != ".":
 			count[dirs[0]+"/"]++
-		case path.Ext(p) == ".md":
-			count["*.md"]++
+		case path.Ext(p) == ".md" || path.Ext(p) == ".rst":
+			count["*"+path.Ext(p)]++
 		}
 	}
 	places := slices.Sorted(maps.Keys(count)) // "*.md" comes first
 	rank := func(p string) int {
-		if p == "*.md" || strings.Contains(usualPlaces, " "+strings.TrimSuffix(p, "/")+" ") {
+		if strings.HasPrefix(p, "*.") || strings.Contains(usualPlaces, " "+strings.TrimSuffix(p, "/")+" ") {
 			return math.MaxInt
 		}
 		return count[p]

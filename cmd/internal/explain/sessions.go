@@ -55,7 +55,7 @@ func sessionCodes() []Code {
 		{"lent-secret", "The output holds the value of a secret that the session was given, so odd kept nothing of it.", "Revoke the secret, then `odd task ready TASK`."},
 		{"malformed", "A block of the output cannot be read; the detail names each place.", again},
 		{"no declared outcome", "The agent ended without the block odd.finish.1, which says how it ended.", "`odd op prompt OP` shows what the agent was told to print."},
-		{"no inputs", "The task names nothing that can be read.", "Set `inputs` of the task: paths, folders or globs of markdown files."},
+		{"no inputs", "The task names nothing that can be read.", "Set `inputs` of the task: paths, folders or globs of files in markdown or reStructuredText."},
 		{"output too large", "The agent printed more than odd reads.", "Raise max_bytes of the agent in odd.toml, or split the task."},
 		{"panic", "odd's own code for the agent failed; the task is blocked, and nothing else is lost.", "Report it with the task's inputs, then `odd task ready TASK`."},
 		{"over budget", "The next call of the model could cost more than the session may spend.", "`odd task edit TASK --budget-usd USD` allows more; without a task, raise [session] max_usd in odd.toml."},

@@ -30,8 +30,7 @@ type source struct {
 func (s source) texts() any {
 	var out []any
 	for _, p := range s.places {
-		start, end := s.doc.within(p[0], p[1])
-		out = append(out, okf.Cited(s.doc.raw[start:end]))
+		out = append(out, okf.Cited(s.doc.within(p[0], p[1])))
 	}
 	if len(out) == 1 {
 		return out[0]

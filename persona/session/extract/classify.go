@@ -1,6 +1,7 @@
 package extract
 
 import (
+	"regexp"
 	"strings"
 )
 
@@ -122,6 +123,20 @@ func (d *document) topicOfPath() topic {
 		}
 	}
 	return none
+}
+
+// versionTitle is a heading of a change log: a version, alone or with its date.
+var versionTitle = regexp.MustCompile(`^\[?v?[0-9]+(?:\.[0-9]+)+[\w.-]*\]?(?:[ /(–—-].*[0-9]{4}.*)?$`)
+
+// listsVersions reports whether most of d are headings of versions, as in a change log.
+func (d *document) listsVersions() bool {
+	n := 0
+	for _, s := range d.sections {
+		if versionTitle.MatchString(s.title) {
+			n++
+		}
+	}
+	return n > 2 && 3*n > len(d.sections)
 }
 
 // isClosed reports whether nothing is read from s: a licence, a table of contents or what

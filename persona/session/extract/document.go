@@ -19,7 +19,7 @@ import (
 	"github.com/odd-cli/odd/okf"
 )
 
-// document is one markdown file cut into sections.
+// document is one file cut into sections.
 type document struct {
 	path     string
 	title    string // front matter, else the first heading of level one
@@ -39,8 +39,9 @@ type document struct {
 
 	raw    []byte // the file
 	blob   string // of raw
-	src    []byte // raw without what a site's templates would replace
-	starts []int  // byte offset of each line
+	lines  []int  // byte offset in raw of each line
+	src    []byte // the same lines as markdown, without what a site's templates would replace
+	starts []int  // byte offset in src of each line
 }
 
 // section is a heading and what stands below it up to the next heading.
@@ -101,13 +102,13 @@ const maxDepth = 12
 // parse cuts a file into sections. It never fails: front matter that is not
 // YAML is noted in bad and passed over.
 func parse(f file) *document {
-	d := &document{path: f.path, raw: f.text, blob: okf.BlobID(f.text), src: stripTemplating(f.text)}
-	d.starts = append(d.starts, 0)
-	for i, c := range f.text {
-		if c == '\n' {
-			d.starts = append(d.starts, i+1)
-		}
+	d := &document{path: f.path, raw: f.text, blob: okf.BlobID(f.text)}
+	if isRST(f.path) {
+		d.src = markdownOfRST(f.text)
+	} else {
+		d.src = stripTemplating(f.text)
 	}
+	d.lines, d.starts = lineStarts(d.raw), lineStarts(d.src)
 	at := d.frontMatter()
 	root := reader.Parser().Parse(text.NewReader(d.blankFrontMatter(at)))
 	top := &section{doc: d, line: 1}
@@ -226,13 +227,28 @@ func (d *document) displayName() string {
 	return path.Base(path.Dir(d.path))
 }
 
-// within are the offsets where a line begins and where another, further down, ends.
-func (d *document) within(from, to int) (start, end int) {
-	end = len(d.raw)
-	if to < len(d.starts) {
-		end = d.starts[to]
+// lineStarts is the byte offset of each line of text.
+func lineStarts(text []byte) []int {
+	out := []int{0}
+	for i, c := range text {
+		if c == '\n' {
+			out = append(out, i+1)
+		}
 	}
-	return d.starts[from-1], end
+	return out
+}
+
+// within are the lines of the file from one to another, which includes both.
+func (d *document) within(from, to int) []byte { return between(d.raw, d.lines, from, to) }
+
+// markdownWithin is within as markdown.
+func (d *document) markdownWithin(from, to int) []byte { return between(d.src, d.starts, from, to) }
+
+func between(text []byte, starts []int, from, to int) []byte {
+	if to < len(starts) {
+		return text[starts[from-1]:starts[to]]
+	}
+	return text[starts[from-1]:]
 }
 
 // line is the 1-based line of a byte offset.

@@ -1,4 +1,4 @@
-// Package extract is the default substrate: it reads the markdown a task names
+// Package extract is the default substrate: it reads the markdown and reStructuredText a task names
 // and emits what the text says exists, as inferred atoms. No model, no network,
 // no cost; the same files give the same bytes.
 //
@@ -73,7 +73,7 @@ import (
 	"github.com/odd-cli/odd/reconcile/secrets"
 )
 
-// Substrate reads markdown. It has no settings.
+// Substrate reads markdown and reStructuredText. It has no settings.
 type Substrate struct{}
 
 // Run reads r.Inputs from r.Files in one turn, at no cost.
@@ -88,7 +88,7 @@ func (Substrate) Run(ctx context.Context, r session.Request) (session.Emission, 
 	}
 	skips = slices.DeleteFunc(skips, func(s skip) bool { return s.class == absent && cited(r.Graph, []string{s.path}) })
 	if len(files) == 0 && !cited(r.Graph, r.Inputs) {
-		e := session.Fail(session.NoInputs, "nothing to read; give the task inputs: paths, folders or globs of markdown files")
+		e := session.Fail(session.NoInputs, "nothing to read; give the task inputs: paths, folders or globs of files in markdown or reStructuredText")
 		e.Usage, e.Notes = free, unread(skips)
 		return e, nil
 	}
@@ -107,6 +107,9 @@ func (Substrate) Run(ctx context.Context, r session.Request) (session.Emission, 
 		}
 		if d.bad != "" {
 			skips = append(skips, skip{path: d.path, why: d.bad})
+		}
+		if d.listsVersions() {
+			skips = append(skips, skip{path: d.path, why: "a change log", class: forge})
 		}
 		docs = append(docs, d)
 	}
@@ -247,11 +250,10 @@ func (k chosen) doubt(a okf.Atom) string {
 		if q := e.firstAltered(); q != "" {
 			return fmt.Sprintf("%s:%d does not say: %s", e.doc.path, e.from, clip(q, maxDescription))
 		}
-		start, end := e.doc.within(e.from, e.to)
-		if struck.Match(e.doc.raw[start:end]) {
+		if struck.Match(e.doc.markdownWithin(e.from, e.to)) {
 			return fmt.Sprintf("%s:%d has text that is struck out", e.doc.path, e.from)
 		}
-		if d := madeBySite(e.doc.raw[start:end]); d != "" {
+		if d := e.doc.madeBySite(e.from, e.to); d != "" {
 			return "a template of the site stands for text: " + d
 		}
 		if n := len(e.passage); n > 0 && e.passage[n-1] == "…" {

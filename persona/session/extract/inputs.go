@@ -8,6 +8,7 @@ import (
 	"io/fs"
 	"maps"
 	"path"
+	"regexp"
 	"slices"
 	"strings"
 	"unicode/utf8"
@@ -98,7 +99,7 @@ func Lacking(f fs.FS, names []string, bundle string, g *okf.Graph) (out []string
 	if cited(g, names) {
 		return nil
 	}
-	return []string{strings.Join(names, ", ") + " (holds no markdown file that can be read)"}
+	return []string{strings.Join(names, ", ") + " (holds no file in markdown or reStructuredText that can be read)"}
 }
 
 // collect finds the files that names mean.
@@ -194,15 +195,16 @@ func (c *collector) glob(pattern string) {
 		root = "."
 	}
 	if _, err := fs.Stat(c.fs, root); err != nil {
-		c.skip(pattern, "matches no markdown file", absent)
+		c.skip(pattern, "matches no file in markdown or reStructuredText", absent)
 		return
 	}
 	if !c.walk(root, func(q string) bool { return policy.MatchGlob(pattern, q) }) {
-		c.skip(pattern, "matches no markdown file", absent)
+		c.skip(pattern, "matches no file in markdown or reStructuredText", absent)
 	}
 }
 
-// walk finds the markdown files below root that are wanted, and reports whether there are any.
+// walk finds the files below root that are wanted and can be read, and reports whether there
+// are any, those that hold nobody's knowledge included.
 func (c *collector) walk(root string, wanted func(string) bool) (any bool) {
 	_ = fs.WalkDir(c.fs, root, func(p string, d fs.DirEntry, err error) error {
 		switch {
@@ -218,12 +220,13 @@ func (c *collector) walk(root string, wanted func(string) bool) (any bool) {
 			}
 			return fs.SkipDir
 		case !d.Type().IsRegular() || !wanted(p):
-		case markdown(p) && boilerplateFile(path.Base(p)):
+		case readable(p) && boilerplateFile(path.Base(p)):
 			c.skip(p, "a licence, change log or the like", forge)
-		case markdown(p):
+			any = true
+		case readable(p):
 			c.found[p], any = true, true
-		case in(".txt .rst .adoc .html", strings.ToLower(path.Ext(p))):
-			c.skip(p, "not markdown", foreign)
+		case in(".txt .adoc .html", strings.ToLower(path.Ext(p))):
+			c.skip(p, "neither markdown nor reStructuredText", foreign)
 		}
 		return nil
 	})
@@ -233,7 +236,7 @@ func (c *collector) walk(root string, wanted func(string) bool) (any bool) {
 // holds reports a folder with a markdown file that is wanted.
 func (c *collector) holds(dir string, wanted func(string) bool) (is bool) {
 	_ = fs.WalkDir(c.fs, dir, func(p string, d fs.DirEntry, err error) error {
-		if is = err == nil && d.Type().IsRegular() && markdown(p) && wanted(p); is || c.ctx.Err() != nil {
+		if is = err == nil && d.Type().IsRegular() && readable(p) && wanted(p); is || c.ctx.Err() != nil {
 			return fs.SkipAll
 		}
 		return nil
@@ -246,14 +249,18 @@ func isUnenteredFolder(dir string) bool {
 	return strings.HasPrefix(dir, ".") && dir != "." || in("node_modules vendor testdata changelogs __pycache__", dir)
 }
 
-func markdown(p string) bool {
-	return in(".md .markdown .mdown .mkd .mdx", strings.ToLower(path.Ext(p)))
+// readable reports whether a file is in a markup that is read.
+func readable(p string) bool {
+	return in(".md .markdown .mdown .mkd .mdx .rst", strings.ToLower(path.Ext(p)))
 }
+
+// release is the name of a file about one version.
+var release = regexp.MustCompile(`^(?i:release|releases|version|changes|v)?[-_]?[0-9]+\.[0-9]+(?:\.[0-9]+)*\.\w+$`)
 
 func boilerplateFile(base string) bool {
 	name, _, _ := strings.Cut(base, ".")
 	stem := strings.ToLower(name)
-	if strings.HasPrefix(stem, "changelog") || strings.HasPrefix(stem, "license") || stem == "licence" {
+	if strings.HasPrefix(stem, "changelog") || strings.HasPrefix(stem, "license") || stem == "licence" || release.MatchString(base) {
 		return true
 	}
 	if name != strings.ToUpper(name) {

@@ -9,6 +9,9 @@ import (
 
 // candidates reads what one document says exists.
 func (d *document) candidates() []candidate {
+	if d.listsVersions() {
+		return nil
+	}
 	var out []candidate
 	for _, s := range d.sections {
 		if !s.isClosed() && !s.part {
@@ -61,7 +64,7 @@ func (s *section) sound(c candidate) bool {
 		return false
 	}
 	e := c.evidence[0]
-	return e.from >= 1 && e.to >= e.from && e.to <= len(s.doc.starts)
+	return e.from >= 1 && e.to >= e.from && e.to <= len(s.doc.lines)
 }
 
 // merge makes one candidate of all that name one thing of one kind, and then of

@@ -129,7 +129,7 @@ func unread(skips []skip) (out []session.Note) {
 	}{
 		{absent, "input", " left out", "Commit what is missing, or correct the task's inputs."},
 		{"", "file", " left out", "Name other files, or mend these."},
-		{foreign, "file", " left out, not markdown", "The reader reads .md, .markdown, .mdown, .mkd and .mdx."},
+		{foreign, "file", " left out, neither markdown nor reStructuredText", "The reader reads .md, .markdown, .mdown, .mkd, .mdx and .rst."},
 		{forge, "file", " left out, licences, change logs and the like", "A file that the task's inputs name by its own path is read."},
 		{passed, "folder", " passed over", "A folder that the task's inputs name by its own path is read."},
 	} {

@@ -45,6 +45,15 @@ func eachRole(text []byte, f func(role string, at int)) {
 	}
 }
 
+// madeBySite returns the first piece of these lines for which the page shows other text, "" for
+// none.
+func (d *document) madeBySite(from, to int) string {
+	if isRST(d.path) {
+		return rstMadeBySite(d.within(from, to))
+	}
+	return madeBySite(d.within(from, to))
+}
+
 // madeBySite returns the first directive or role of text for which the page shows other text, ""
 // for none.
 func madeBySite(text []byte) (made string) {

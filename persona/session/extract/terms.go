@@ -122,8 +122,12 @@ func (s *section) readDefinitionLists() []candidate {
 	return out
 }
 
+// definitionList reads a definition list. In reStructuredText those explain anything.
 func (s *section) definitionList(b block) []candidate {
 	var out []candidate
+	if isRST(s.doc.path) && !s.listing() {
+		return nil
+	}
 	for _, it := range b.items {
 		t := strings.TrimRight(it.cells[0].text, ": ")
 		code := len(it.cells[0].spans) > 0 && it.cells[0].spans[0].kind == codeSpan

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 	"unicode"
+	"unicode/utf8"
 )
 
 // Links and tags are what stands in the lines of a markdown file and not in its text: comments,
@@ -29,21 +30,34 @@ func letters(s string) string {
 // firstAltered returns the first text that e quotes and its lines do not hold word for word,
 // "" where they hold all of it.
 func (e evidence) firstAltered() string {
-	start, end := e.doc.within(e.from, e.to)
-	raw := string(e.doc.src[start:end])
+	raw := string(e.doc.markdownWithin(e.from, e.to))
 	plain := links.ReplaceAllString(raw, "")
 	said := []string{letters(html.UnescapeString(tags.ReplaceAllString(plain, ""))), letters(html.UnescapeString(plain)), letters(raw)}
 	holds := func(s string) bool {
 		l := letters(strings.TrimSuffix(s, "…"))
 		return slices.ContainsFunc(said, func(s string) bool { return strings.Contains(s, l) })
 	}
+	file := string(e.doc.within(e.from, e.to))
 	for _, q := range e.quoting() {
 		name, text, labelled := strings.Cut(q, ": ")
-		if !holds(q) && !(labelled && holds(name) && holds(text)) {
+		if !holds(q) && !(labelled && holds(name) && holds(text)) || isRST(e.doc.path) && !inOrder(letters(q), letters(file)) {
 			return q
 		}
 	}
 	return ""
+}
+
+// inOrder reports whether all letters of a stand in b, in their order.
+func inOrder(a, b string) bool {
+	for _, r := range a {
+		at := strings.IndexRune(b, r)
+		if at < 0 {
+			return false
+		}
+		b = b[at:]
+		b = b[utf8.RuneLen(r):]
+	}
+	return true
 }
 
 // announces is the end of what e quotes, where that only announces more, "" else.
