@@ -90,18 +90,20 @@ func runs(texts []string) []run {
 }
 
 // readDecision reads the decision of a document that records one. One that was given up is
-// none; one that is not accepted yet has its status in the title.
+// none, unless it says what was refused; one that is not accepted yet has its status in the title.
 func (s *section) readDecision() []candidate {
 	d := s.doc
 	if !s.first() || !d.decides {
 		return nil
 	}
 	state := words(d.status())
+	rejected := false
 	for i, w := range state {
 		state[i] = strings.TrimRight(w, ".,;!")
-		if w = state[i]; in("rejected superseded superceded deprecated withdrawn abandoned obsolete replaced declined cancelled canceled", w) {
+		if w = state[i]; in("superseded superceded deprecated withdrawn abandoned obsolete replaced cancelled canceled", w) {
 			return nil
 		}
+		rejected = rejected || in("rejected declined", w)
 	}
 	title := d.title
 	if title == "" {
@@ -119,11 +121,14 @@ func (s *section) readDecision() []candidate {
 	c := candidate{kind: decision, title: capital(title), score: scoreDecision}
 	if x := d.decision(); x != nil {
 		e, ok := x.stating()
-		if c.about = e.choice(); !ok || c.about == "" {
+		if c.about = e.choice(); !ok || c.about == "" || rejected && !refuses(c.about) {
 			return nil
 		}
 		c.evidence = append([]evidence{e}, d.reasons(x, e.to)...)
 		return []candidate{c}
+	}
+	if rejected {
+		return nil
 	}
 	if cs := d.readLabelledDecisions(); len(cs) > 0 {
 		return cs
@@ -203,8 +208,15 @@ func chose(ws []string) bool {
 	at := slices.IndexFunc(ws, func(w string) bool {
 		return in("decided decision chose chosen choose opted selected adopted agreed", w)
 	})
-	return at >= 0 && !in("these this if when", ws[0]) && slices.ContainsFunc(ws, func(w string) bool { return in("we team option decision decided", w) }) &&
+	return at >= 0 && !in("these this if when", ws[0]) && (at == 0 || ws[at] != "decision" || ws[at-1] != "this") && slices.ContainsFunc(ws, func(w string) bool { return in("we team option decision decided", w) }) &&
 		!slices.ContainsFunc(ws[:at], func(w string) bool { return in("not had yet never", w) })
+}
+
+// refuses reports whether what was chosen is not to do something: a record that was rejected
+// may hold the decision against it.
+func refuses(about string) bool {
+	about = strings.ToLower(about)
+	return strings.Contains(about, "decided not to ") || strings.Contains(about, "decided against ") || strings.Contains(about, "will not ")
 }
 
 // reasons is what d says below a heading of its own of why x was chosen.
@@ -219,13 +231,24 @@ func (d *document) reasons(x *section, after int) []evidence {
 	return nil
 }
 
-// stating is what a section that states a decision says, up to maxRules lines; what stands
-// below its sub-headings follows where the section itself says little.
+// stating is what a section that states a decision says, with what stands below its
+// sub-headings, up to maxRules lines; what one weighs or expects of it is left out.
 func (s *section) stating() (evidence, bool) {
 	e := evidence{doc: s.doc}
 	for _, x := range s.doc.sections {
-		if x != s && !x.below(s) || x != s && e.from > 0 {
+		if x != s && !x.below(s) {
 			continue
+		}
+		if x != s && e.from > 0 && (isKnownHeading(x.title, weighed) || strings.Contains(strings.ToLower(x.title), "consequences") || x.end()-e.from >= maxRules) {
+			break
+		}
+		if x != s && x.level > s.level && x.title != "" && len(x.blocks) > 0 {
+			if e.from == 0 {
+				e.from = x.line
+			} else {
+				e.passage = append(e.passage, "")
+			}
+			e.passage = append(e.passage, "**"+escape(x.title)+"**")
 		}
 		for _, b := range outermost(x.blocks) {
 			lines := b.render()
@@ -248,6 +271,15 @@ func (s *section) stating() (evidence, bool) {
 		}
 	}
 	return e, len(e.quote) > 0 && len(words(e.quote[0])) > 0 && !in("todo tbd tba", words(e.quote[0])[0])
+}
+
+// end is the last line of what s says.
+func (s *section) end() int {
+	end := s.line
+	for _, b := range s.blocks {
+		end = max(end, b.last())
+	}
+	return end
 }
 
 func (s *section) below(top *section) bool {

@@ -18,6 +18,7 @@ const notDone = "work see now just still point have get output return print look
 // duties are tried in order on every word; the first that fits says what it weighs. Those
 // of weight 0 read like a duty and oblige nobody.
 var duties = compilePatterns([]duty{
+	{"<what how where which / <you we they / must should need ought", 0}, // of what the sentence tells of
 	{"must mustn't mustn’t shall / !have likely surely", 3},
 	{"not / forbidden prohibited mandatory", 0},
 	{"forbidden prohibited mandatory", 3},

@@ -45,8 +45,8 @@ func (s *section) rules(others []candidate) []candidate {
 	if len(ps) == 0 {
 		return nil
 	}
-	margin, _ := s.traits(ps).weight()
-	if margin < 0 {
+	margin, other := s.traits(ps).weight()
+	if margin < 0 || margin-other < plainly {
 		s.torn = s.torn || margin > -doubt
 		return nil
 	}
@@ -104,7 +104,7 @@ var sectionNumber = regexp.MustCompile(`^(?:(?i:section|article|chapter|rule) [0
 // ruleTitle reports whether a heading may name a policy: short, a name and no symbol.
 func ruleTitle(title string) bool {
 	ws := strings.Fields(title)
-	return title != "" && len(ws) <= 12 && len(title) <= 90 && !strings.ContainsAny(title, "!;{}<>=[]|\\_") && !strings.Contains(title, "://") &&
+	return title != "" && len(ws) <= 12 && len(title) <= 90 && !strings.ContainsAny(title, "!;{}<>=[]|\\_$") && !strings.Contains(title, "://") &&
 		hasBalancedBrackets(title) && !(len(ws) == 1 && identifier(title)) && strings.ContainsAny(strings.ToLower(title), "abcdefghijklmnopqrstuvwxyz")
 }
 
@@ -243,6 +243,7 @@ var asides = []struct {
 	titles string
 }{
 	{weighed, strings.HasPrefix, "alternative|rejected|option "},
+	{warned, strings.HasPrefix, "why "},
 	{warned, strings.Contains, "anti-pattern|antipattern|mistake|pitfall|don't|don’t|example|no longer"},
 	{proposed, equal, "motivation|abstract|specification|rationale|drawbacks|alternatives|non-goals|proposal|backwards compatibility|rejected ideas|open issues|design details|user stories|" +
 		"unresolved questions|proposed solution|prior art|reference implementation"},

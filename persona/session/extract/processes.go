@@ -14,7 +14,7 @@ func (s *section) procedures() []candidate {
 		return nil
 	}
 	t := s.traits(nil)
-	if _, margin := t.weight(); t.orders == 0 || margin < 0 {
+	if other, margin := t.weight(); t.orders == 0 || margin < 0 || margin-other < plainly {
 		s.torn = s.torn || t.orders > 0 && margin > -doubt
 		return nil
 	} else {

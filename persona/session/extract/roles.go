@@ -55,7 +55,7 @@ func (s *section) headedRole() []candidate {
 			e.passage = s.passage(e.from, e.to)
 		}
 	}
-	if !ok || len(e.quote) == 0 || len(words(e.quote[0])) < 4 && len(e.quote) == 1 {
+	if !ok || len(e.quote) == 0 || len(words(e.quote[0])) < 4 && len(e.quote) == 1 || e.namesHolders() {
 		return nil
 	}
 	if below {
@@ -71,6 +71,15 @@ func (s *section) headedRole() []candidate {
 		}
 	}
 	return []candidate{c}
+}
+
+// namesHolders reports whether e names those who hold an office, or the document that tells
+// of it, and says nothing of the office.
+func (e evidence) namesHolders() bool {
+	if ws := words(e.quote[0]); len(e.quote) == 1 && (pronounFirst(e.quote[0]) || in("have see", ws[0]) || instruction(e.quote[0]) || slices.Contains(ws, "listed")) {
+		return true
+	}
+	return !slices.ContainsFunc(e.quote, func(q string) bool { return !strings.Contains(q, "@") && len(words(q)) > 4 })
 }
 
 // roleEvidence returns what s says of a role: without a list of its holders that the site fills in.
@@ -129,12 +138,8 @@ func (s *section) officers() bool {
 		return false
 	}
 	first := words(firstSentence(b.run.text))
-	for i, w := range first[:min(6, len(first))] {
-		if singular(w) == last && i+1 < len(first) {
-			return true
-		}
-	}
-	return false
+	at := slices.IndexFunc(first[:min(6, len(first))], func(w string) bool { return singular(w) == last })
+	return at >= 0 && at+1 < len(first) && !in("each every", first[0])
 }
 
 // person reports whether a name in a section about roles is somebody's and not

@@ -33,13 +33,9 @@ func (s *section) readStages() []candidate {
 		if len(e.passage) > 0 {
 			e.passage = append(e.passage, "")
 		}
-		e.to = x.line
+		e.to = x.end()
 		e.passage = append(e.passage, "**"+escape(x.title)+"**")
-		if n := len(x.blocks); n > 0 {
-			e.to = max(e.to, x.blocks[n-1].last())
-			for _, b := range x.blocks {
-				e.to = max(e.to, b.last())
-			}
+		if len(x.blocks) > 0 {
 			e.passage = append(append(e.passage, ""), x.passage(x.line, e.to)...)
 		}
 		t := x.traits(nil)

@@ -16,8 +16,9 @@ type sign struct {
 // minPolicy and minProcess are what the signs of a section must add up to. One with less
 // is left out as doubtful: a wrong atom costs a reviewer more than a missing one.
 const (
-	minPolicy  = 8
-	minProcess = 12
+	minPolicy  = 7
+	minProcess = 10
+	plainly    = 5 // by how much what tells for the one must be above what tells for the other
 	doubt      = 6 // how much below that a section is told as left out
 )
 
@@ -36,6 +37,10 @@ var signs = []sign{
 	{-4, -1, func(t *traits) bool { return officeTitle(strings.Join(t.title, " ")) }},
 	{0, -4, func(t *traits) bool { return stage.MatchString(t.s.title) }},
 	{0, -3, func(t *traits) bool { return t.s.level <= 1 && len(t.s.doc.sections) > 2 }},
+	{0, -4, func(t *traits) bool {
+		title := strings.Join(t.title, " ")
+		return !t.how && !activity(title) && !affair(title) && !t.s.remedy()
+	}},
 	// where it stands
 	{5, -3, func(t *traits) bool { return t.s.doc.rulebook() }},
 	{2, 1, func(t *traits) bool { return t.s.doc.has(affairs) }},
@@ -51,6 +56,7 @@ var signs = []sign{
 	{0, 3, func(t *traits) bool { return 2*t.coded >= t.all }},
 	{0, 4, func(t *traits) bool { return t.commands > 0 }},
 	{-5, 0, func(t *traits) bool { return t.code > 0 && t.commands == 0 }},
+	{0, -16, func(t *traits) bool { return t.program }}, // how an interface is called
 	{-3, 5, func(t *traits) bool { return t.stepped }},
 	{2, -5, func(t *traits) bool { return t.bulleted }},
 	{-2, 0, func(t *traits) bool { return t.paragraphs > 3 }},
@@ -86,7 +92,7 @@ type traits struct {
 	all, orders, duties, musts, obliged      int      // sentences: all, that say what to do, that oblige, strongly, people
 	strongest                                int      // of its pieces that oblige
 	commands, code, coded, paragraphs, lines int      // coded: texts with code in them
-	stepped, bulleted, links                 bool
+	stepped, bulleted, links, program        bool
 }
 
 func (s *section) traits(ps []piece) *traits {
@@ -134,10 +140,14 @@ func (s *section) traits(ps []piece) *traits {
 	return t
 }
 
+// programming are the names of languages that programs are written in, as fences have them.
+const programming = "python py python3 pycon js javascript jsx ts typescript tsx go golang java kotlin rust ruby rb php c cpp c++ csharp cs swift scala elixir dart"
+
 // read counts what stands in a block, and in its items.
 func (t *traits) read(b block) {
 	if b.kind == code {
 		t.code++
+		t.program = t.program || in(programming, strings.ToLower(b.lang))
 		if len(shell(b)) > 0 {
 			t.commands++
 			t.orders++
