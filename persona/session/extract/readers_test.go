@@ -84,6 +84,7 @@ func TestReaders(t *testing.T) {
 			[]string{"decision Tablets (rejected) | We decided not to buy tablets. | line 9"}},
 		{"decision that was turned down", "docs/adr/0010-tablets.md", "# 10. Tablets\n\n## Status\n\nRejected\n\n## Decision\n\nWe will buy tablets.\n", nil},
 		{"how an interface is called", "docs/boats.md", "# Boats\n\n## Ensuring a boat\n\nThis only works if there is a boat. It is made by:\n\n```python\nadd(boat)\n```\n\nAs such it runs:\n\n```console\n$ boats\n```\n", nil},
+		{"how an interface is called, in no named language", "docs/boats.rst", "Boats\n=====\n\nEnsuring a boat\n---------------\n\nThis only works if there is a boat. It is made by::\n\n    from boats import add\n\nAs such it runs:\n\n.. code-block:: console\n\n    $ boats\n", nil},
 		{"commands under the name of a thing", "README.md", "# boats-core\n\nThis package has what all boats share.\n\nInstall the main package instead:\n\n```sh\nnpm install boats\n```\n\n## Documentation\n\nIt is elsewhere.\n\n## More\n\nText.\n", nil},
 		{"reasons are no rules", "CONTRIBUTING.md", "# X\n\n## Why we review\n\nEvery change must be approved by two reviewers.\n", nil},
 		{"what a text tells of is no rule", "CONTRIBUTING.md", "# X\n\n## Calls\n\nThe other page tells in detail what you should say.\n", nil},

@@ -1,6 +1,7 @@
 package extract
 
 import (
+	"regexp"
 	"slices"
 	"strings"
 )
@@ -140,14 +141,22 @@ func (s *section) traits(ps []piece) *traits {
 	return t
 }
 
-// programming are the names of languages that programs are written in, as fences have them.
-const programming = "python py python3 pycon js javascript jsx ts typescript tsx go golang java kotlin rust ruby rb php c cpp c++ csharp cs swift scala elixir dart"
+// isProgram reports whether a block of code is of a program, by its language or, where it
+// names none, by how a line of it begins.
+func (b block) isProgram() bool {
+	if b.lang != "" {
+		return in("python py python3 pycon js javascript jsx ts typescript tsx go golang java kotlin rust ruby rb php c cpp c++ csharp cs swift scala elixir dart", strings.ToLower(b.lang))
+	}
+	return slices.ContainsFunc(b.lines, program.MatchString)
+}
+
+var program = regexp.MustCompile(`^\s*(?:>>> |import \w|from [\w.]+ import |def \w|class \w|@\w|const \w+ =|func \w)`)
 
 // read counts what stands in a block, and in its items.
 func (t *traits) read(b block) {
 	if b.kind == code {
 		t.code++
-		t.program = t.program || in(programming, strings.ToLower(b.lang))
+		t.program = t.program || b.isProgram()
 		if len(shell(b)) > 0 {
 			t.commands++
 			t.orders++
