@@ -211,11 +211,11 @@ func emission(docs []*document, skips []skip, r session.Request) (session.Emissi
 // what is there, so that none points to an atom that was left out.
 func finish(kept []chosen, t *tally, r session.Request) (session.Emission, error) {
 	e := session.Emission{Outcome: session.Completed}
-	cs := make([]candidate, len(kept))
-	for i, k := range kept {
-		cs[i] = k.candidate
+	kept, err := t.withoutDoubtful(kept, r)
+	if err != nil {
+		return session.Emission{}, err
 	}
-	d := newDirectory(r.Graph, cs)
+	d := directoryOf(kept, r)
 	for _, k := range kept {
 		a, news, err := k.atom(d, r)
 		if err != nil {
@@ -223,10 +223,6 @@ func finish(kept []chosen, t *tally, r session.Request) (session.Emission, error
 		}
 		if !news {
 			t.known++
-			continue
-		}
-		if why := k.doubt(a); why != "" {
-			t.doubted = append(t.doubted, skip{path: secrets.RedactText(k.title), why: secrets.RedactText(why)})
 			continue
 		}
 		t.kinds[k.kind]++
@@ -238,6 +234,31 @@ func finish(kept []chosen, t *tally, r session.Request) (session.Emission, error
 	}
 	e.Notes = t.notes()
 	return e, nil
+}
+
+func directoryOf(kept []chosen, r session.Request) directory {
+	cs := make([]candidate, len(kept))
+	for i, k := range kept {
+		cs[i] = k.candidate
+	}
+	return newDirectory(r.Graph, cs)
+}
+
+// withoutDoubtful takes out what has something new and is doubtful, and keeps why.
+func (t *tally) withoutDoubtful(kept []chosen, r session.Request) (out []chosen, err error) {
+	d := directoryOf(kept, r)
+	for _, k := range kept {
+		a, news, err := k.atom(d, r)
+		if err != nil {
+			return nil, err
+		}
+		if why := k.doubt(a); news && why != "" {
+			t.doubted = append(t.doubted, skip{path: secrets.RedactText(k.title), why: secrets.RedactText(why)})
+			continue
+		}
+		out = append(out, k)
+	}
+	return out, nil
 }
 
 // doubt is why an atom is left out after all, "" for none: what it quotes must stand in

@@ -130,6 +130,17 @@ func TestCredentialsAreLeftOut(t *testing.T) {
 	}
 }
 
+// TestNoEdgeToADoubtfulAtom: what is left out is nothing that another atom may point to.
+func TestNoEdgeToADoubtfulAtom(t *testing.T) {
+	t.Parallel()
+	r := request("a.md", "# Glossary\n\n- **Warp**: a rope of ~~two~~ strands.\n- **Bollard**: a post that takes a warp.\n")
+	e := drive(t, r)
+	if got, want := strings.Join(spoken(e), "\n"), "term Bollard | A post that takes a warp. | line 4"; got != want {
+		t.Errorf("got\n%s\nwant\n%s", got, want)
+	}
+	hold(t, e, r)
+}
+
 // TestPassagesLeaveNothingOut: what stands between the steps of a procedure is a condition
 // as often as not.
 func TestPassagesLeaveNothingOut(t *testing.T) {
