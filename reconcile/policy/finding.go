@@ -2,6 +2,9 @@
 // writes and the command it runs. It is pure: the same input gives the same
 // findings, and no text a model wrote can talk to it.
 //
+// A [Grant] is what one session may do. Whatever carries out an agent's calls makes an
+// [Action] of each, and asks [Grant.Allow].
+//
 // # Promises
 //
 //  1. A verdict comes from letters, paths and syntax trees, never from what prose

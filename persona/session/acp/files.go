@@ -85,7 +85,7 @@ func (c *client) read(p sdk.ReadTextFileRequest) (string, error) {
 
 // inTree is the path of a file that may be read, below the tree.
 func (c *client) inTree(name string) (string, error) {
-	for _, top := range []string{c.desk.Tree, followLinks(c.desk.Tree)} {
+	for _, top := range []string{c.desk.Tree, exec.FollowLinks(c.desk.Tree)} {
 		rel, err := filepath.Rel(top, filepath.Clean(name))
 		if err != nil || !filepath.IsAbs(name) || !filepath.IsLocal(rel) {
 			continue
@@ -94,13 +94,6 @@ func (c *client) inTree(name string) (string, error) {
 		return rel, c.r.Permits(policy.Action{Kind: policy.Read, Paths: []string{rel}})
 	}
 	return "", policy.Refuse("path_outside_repo", "%q is no absolute path of a file below the tree", name)
-}
-
-func followLinks(at string) string {
-	if real, err := filepath.EvalSymlinks(at); err == nil {
-		return real
-	}
-	return at
 }
 
 // lines are those from one, counted from 1, and so many.

@@ -85,10 +85,10 @@ func (c *client) judge(u sdk.ToolCallUpdate) error {
 			if !filepath.IsAbs(name) {
 				name = filepath.Join(c.desk.Tree, name)
 			}
-			if followLinks(filepath.Clean(name)) == followLinks(c.desk.Tree) {
+			if exec.FollowLinks(filepath.Clean(name)) == exec.FollowLinks(c.desk.Tree) {
 				continue // all of the tree
 			}
-			if _, err := c.inTree(followLinks(name)); err != nil {
+			if _, err := c.inTree(exec.FollowLinks(name)); err != nil {
 				return err
 			}
 		}
@@ -190,7 +190,7 @@ func (c *client) isTree(name string) bool {
 	if !filepath.IsAbs(name) {
 		name = filepath.Join(c.desk.Tree, name)
 	}
-	return followLinks(filepath.Clean(name)) == followLinks(c.desk.Tree)
+	return exec.FollowLinks(filepath.Clean(name)) == exec.FollowLinks(c.desk.Tree)
 }
 
 // argvOf are the words of a command. One that is a line must be plain.

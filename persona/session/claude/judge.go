@@ -182,7 +182,7 @@ func (j judge) onDesk(from, name string) (rel string, ok bool) {
 		real = filepath.Clean(name)
 	}
 	for _, top := range []string{j.desk.Tree, j.desk.Home, j.desk.Temp} {
-		for _, at := range []string{top, followLinks(top)} {
+		for _, at := range []string{top, exec.FollowLinks(top)} {
 			if rel, err := filepath.Rel(at, real); at != "" && err == nil && filepath.IsLocal(rel) {
 				if top != j.desk.Tree || rel == "." {
 					rel = ""
@@ -192,11 +192,4 @@ func (j judge) onDesk(from, name string) (rel string, ok bool) {
 		}
 	}
 	return "", false
-}
-
-func followLinks(at string) string {
-	if real, err := filepath.EvalSymlinks(at); err == nil {
-		return real
-	}
-	return at
 }

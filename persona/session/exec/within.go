@@ -45,6 +45,14 @@ func outside(format string, args ...any) error {
 	return policy.Refuse("path_outside_repo", format, args...)
 }
 
+// FollowLinks returns where a path ends, itself where that cannot be told.
+func FollowLinks(at string) string {
+	if real, err := filepath.EvalSymlinks(at); err == nil {
+		return real
+	}
+	return at
+}
+
 // below takes a name by its letters: the tree by either of its own names, if there
 // is a symbolic link on the way to it.
 func below(tree, from, name string) (rel string, ok bool) {
