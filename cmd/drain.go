@@ -15,7 +15,6 @@ import (
 	"github.com/odd-cli/odd/board/budget"
 	"github.com/odd-cli/odd/board/drain"
 	"github.com/odd-cli/odd/journal/event"
-	"github.com/odd-cli/odd/journal/proof"
 	"github.com/odd-cli/odd/okf"
 	"github.com/odd-cli/odd/reconcile/secrets"
 )
@@ -155,9 +154,6 @@ func printDrained(env Env, report drain.Report, err error, asJSON bool) error {
 
 // drainOptions returns the options of a new run.
 func (w *workspace) drainOptions() (drain.Options, error) {
-	if err := w.cfg.CheckVersion(w.env.Version); err != nil {
-		return drain.Options{}, err
-	}
 	branch, err := w.boardRef()
 	if err != nil {
 		return drain.Options{}, err
@@ -166,7 +162,7 @@ func (w *workspace) drainOptions() (drain.Options, error) {
 	if err != nil {
 		return drain.Options{}, err
 	}
-	return drain.Options{Branch: branch, Check: proof.NewLanding(w.repo).Check, Run: "run-" + id.String(), By: "odd/" + oddVersion(), Now: w.env.Now, Wait: w.env.Sleep, Environ: w.env.Environ, Random: w.env.readRandom, Cage: w.env.Cage, Temp: w.env.Temp}, nil
+	return drain.Options{Branch: branch, Check: w.landingCheck(), Run: "run-" + id.String(), By: "odd/" + oddVersion(), Now: w.env.Now, Wait: w.env.Sleep, Environ: w.env.Environ, Random: w.env.readRandom, Cage: w.env.Cage, Temp: w.env.Temp}, nil
 }
 
 func printReport(env Env, r drain.Report) error {

@@ -11,7 +11,6 @@ import (
 
 	"github.com/urfave/cli/v2"
 
-	"github.com/odd-cli/odd/board/config"
 	"github.com/odd-cli/odd/journal/proof"
 	"github.com/odd-cli/odd/journal/repo"
 )
@@ -117,7 +116,7 @@ func (p push) keptBranches() ([]string, error) {
 	}
 	var out []string
 	for _, d := range defaults {
-		law, err := p.configAt(d.New)
+		law, err := readSettings(p.repo, d.New)
 		if err != nil {
 			return nil, err
 		}
@@ -152,19 +151,6 @@ func (p push) defaultBranches() ([]repo.RefUpdate, error) {
 		err = nil // it comes with this push
 	}
 	return []repo.RefUpdate{{Name: "refs/heads/" + head, New: at}}, err
-}
-
-// configAt returns the odd.toml of a commit, or the defaults without one.
-func (p push) configAt(at repo.OID) (config.Config, error) {
-	oid, mode, err := p.repo.Reader().Find(at, "odd.toml")
-	if err != nil || !strings.HasPrefix(mode, "100") {
-		return config.Default(), err
-	}
-	b, err := p.repo.Blob(oid)
-	if err != nil {
-		return config.Default(), err
-	}
-	return config.Parse("odd.toml", b)
 }
 
 // checkHead refuses to judge for a server whose HEAD is on no branch, nor on one that

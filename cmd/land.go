@@ -7,10 +7,13 @@ import (
 	"io/fs"
 	"maps"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/urfave/cli/v2"
 
+	"github.com/odd-cli/odd/board/config"
+	"github.com/odd-cli/odd/journal/proof"
 	"github.com/odd-cli/odd/journal/repo"
 	"github.com/odd-cli/odd/reconcile/secrets"
 )
@@ -231,4 +234,36 @@ func (v *view) whyUnsigned(ctx context.Context, oid repo.OID) (string, error) {
 		why += "; odd.toml requires a key that " + v.cfg.AllowedSigners + " gives its author"
 	}
 	return why, err
+}
+
+// landingCheck returns what is asked before a commit lands: whether this odd may write here,
+// by the odd.toml that is there, and whether a rule of odd check forbids the commit.
+func (w *workspace) landingCheck() repo.Check {
+	rules := proof.NewLanding(w.repo)
+	return func(ctx context.Context, line *repo.Line, old, next repo.OID, also []repo.RefUpdate) error {
+		settings, err := readSettings(w.repo, old)
+		if err == nil {
+			err = settings.CheckVersion(w.env.Version)
+		}
+		if err != nil {
+			return err
+		}
+		return rules.Check(ctx, line, old, next, also)
+	}
+}
+
+// readSettings returns the odd.toml of a commit, or what holds without one.
+func readSettings(r *repo.Repo, at repo.OID) (config.Config, error) {
+	if at == "" {
+		return config.Default(), nil
+	}
+	oid, mode, err := r.Reader().Find(at, "odd.toml")
+	if err != nil || !strings.HasPrefix(mode, "100") {
+		return config.Default(), err
+	}
+	b, err := r.Blob(oid)
+	if err != nil {
+		return config.Default(), err
+	}
+	return config.Parse("odd.toml", b)
 }

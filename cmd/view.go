@@ -18,7 +18,6 @@ import (
 	"github.com/odd-cli/odd/board/review"
 	"github.com/odd-cli/odd/board/state"
 	"github.com/odd-cli/odd/journal/event"
-	"github.com/odd-cli/odd/journal/proof"
 	"github.com/odd-cli/odd/journal/repo"
 	"github.com/odd-cli/odd/okf"
 	"github.com/odd-cli/odd/okf/disk"
@@ -163,11 +162,8 @@ func (w *workspace) openTip(ctx context.Context, fetch bool) (*view, error) {
 	if err != nil {
 		return nil, err
 	}
-	v := &view{workspace: w, line: &repo.Line{Repo: w.repo, Ref: ref, Remote: w.cfg.Remote, Check: proof.NewLanding(w.repo).Check, Note: func(s string) { talk(w.env, "%s", s) }}}
+	v := &view{workspace: w, line: &repo.Line{Repo: w.repo, Ref: ref, Remote: w.cfg.Remote, Check: w.landingCheck(), Note: func(s string) { talk(w.env, "%s", s) }}}
 	if fetch {
-		if err := w.cfg.CheckVersion(w.env.Version); err != nil {
-			return nil, err
-		}
 		v.tip, err = v.line.Tip(ctx)
 	} else {
 		v.tip, err = w.repo.Ref(ref)

@@ -109,7 +109,7 @@ func (g *repoFacts) readHistory(s Scope) (*history, error) {
 	}
 	for _, c := range h.commits {
 		h.indexCommit(c)
-		if err := h.learnMaker(c); err != nil {
+		if err := h.learnMaker(c); err != nil && (s.made == nil || s.made[c.OID]) {
 			return nil, err
 		}
 	}

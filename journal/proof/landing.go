@@ -12,14 +12,13 @@ import (
 // Refusal is what a Landing found in commits before any shared ref moved to them.
 type Refusal struct{ Findings []Finding }
 
-// Error returns the first finding, and how many more there are.
+// Error returns the first finding with its way out, and how many more there are.
 func (r *Refusal) Error() string {
-	f := r.Findings[0]
-	more := ""
+	f, more := r.Findings[0], ""
 	if n := len(r.Findings) - 1; n > 0 {
 		more = fmt.Sprintf(" (and %d more)", n)
 	}
-	return fmt.Sprintf("%s:%d: %s%s; the commit was not kept, because rule %d of odd check forbids it", f.Path, f.Line, f.Message+f.formatAlso(), more, f.Invariant)
+	return fmt.Sprintf("%s:%d: %s%s; the commit was not kept, because rule %d of odd check forbids it; %s", f.Path, f.Line, f.Message+f.formatAlso(), more, f.Invariant, f.Way)
 }
 
 // Refused returns the reason code.
@@ -34,10 +33,13 @@ type Landing struct{ checker Checker }
 // NewLanding returns a Landing for a process that lands in r.
 func NewLanding(r *repo.Repo) *Landing { return &Landing{NewChecker(context.Background(), r)} }
 
-// Check returns a *Refusal if [Check] would find something in next, which is to move line
-// from old, or in what the refs of also are to move to. What it would find in other commits
-// does not count: odd did not make them, and an old finding stops nobody.
+// Check returns a *Refusal if a rule forbids next, which is to move line from old, or what the
+// refs of also are to move to. Other commits do not count: odd did not make them, and an old
+// finding stops nobody. A shallow clone cannot be judged; the next check elsewhere does it.
 func (l *Landing) Check(ctx context.Context, line *repo.Line, old, next repo.OID, also []repo.RefUpdate) error {
+	if l.checker.repo.Shallow() {
+		return nil
+	}
 	l.checker.ctx = ctx
 	s := Scope{From: old, To: next, Refs: map[string]repo.OID{}}
 	made := map[repo.OID]bool{next: true}
@@ -80,10 +82,10 @@ func (l *Landing) Check(ctx context.Context, line *repo.Line, old, next repo.OID
 	return nil
 }
 
-// leaves returns where a new branch leaves the history that is there: the parent of its
-// commits that is not made by odd just now.
+// leaves returns where a new branch leaves the history that is there: the first parent of the
+// one commit that odd has made on it.
 func (l *Landing) leaves(branch, old, next repo.OID) (repo.OID, error) {
-	if branch == next {
+	if branch == next && old != "" {
 		return old, nil
 	}
 	c, err := l.checker.repo.Commit(branch)
@@ -93,15 +95,24 @@ func (l *Landing) leaves(branch, old, next repo.OID) (repo.OID, error) {
 	return c.Parents[0], nil
 }
 
-// checkMade is Check of a Scope for the findings in the commits of made alone.
+// checkMade returns what the rules find in the commits of made alone.
 func (c Checker) checkMade(s Scope, made map[repo.OID]bool) ([]Finding, error) {
+	s.made = made
 	h, err := c.readHistory(s)
 	if err != nil {
 		return nil, err
 	}
-	report, err := h.judgeCommits(nil)
-	if err != nil {
-		return nil, err
+	var found []Finding
+	rs := allRules()
+	for _, at := range h.commits {
+		if !made[at.OID] {
+			continue
+		}
+		v, err := h.judgeCommit(at, rs)
+		if err != nil {
+			return nil, err
+		}
+		found = append(found, v.found...)
 	}
-	return foldByCause(slices.DeleteFunc(report.Findings, func(f Finding) bool { return !made[f.Commit] })), nil
+	return foldByCause(found), nil
 }

@@ -163,6 +163,7 @@ type Scope struct {
 	From, To repo.OID            // the commits reachable from To and not from From; "" is the whole history of To
 	Refs     map[string]repo.OID // where refs, by their full names, are about to be; the others are where they are
 	Tell     func(done, all int) // after each commit, how many of all are done; nil tells nobody
+	made     map[repo.OID]bool   // see Landing: of other commits it does not matter whether they can be judged; nil for all
 }
 
 // Check judges the commits reachable from to and not from from; "" is the whole history of
