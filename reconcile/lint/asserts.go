@@ -222,14 +222,13 @@ func (s *suite) readText(d *delta, from side) {
 		}
 	}
 	in := d.Path
-	t := tested{place: place{d.Path, 0}, name: path.Base(d.Path), test: !d.fixture() && !slices.ContainsFunc(lines, testNames().MatchString), tokens: counts[string]{}, checked: counts[string]{}, calls: map[string]bool{}}
+	t := tested{place: place{d.Path, 0}, name: path.Base(d.Path), test: !slices.ContainsFunc(lines, testNames().MatchString), tokens: counts[string]{}, checked: counts[string]{}, calls: map[string]bool{}}
 	pending, after := counts[bool]{}, ""
 	for i, l := range lines {
 		skips, mark := testSkips().FindString(l), strings.TrimSpace(l)
 		byCondition := strings.HasSuffix(strings.ToLower(skips), "if") || strings.HasSuffix(skips, "Unless") || openers().MatchString(after) || strings.Contains(l, "? "+skips)
 		if skips != "" {
-			text := statement(lines[i:])
-			byCondition = (byCondition || failsIf().MatchString(text)) && !skipsAlways().MatchString(text)
+			byCondition = byCondition && !skipsAlways().MatchString(statement(lines[i:]))
 		}
 		if m := testNames().FindStringSubmatch(l); m != nil {
 			s.tests[in] = t
@@ -244,14 +243,15 @@ func (s *suite) readText(d *delta, from side) {
 		}
 		t.skips += btoi(skips != "" && !byCondition)
 		t.ifs += btoi(skips != "" && byCondition)
-		for _, w := range tokens().FindAllString(l, -1) {
+		uses := l // what a file declares for itself, it does not use yet
+		if !testNames().MatchString(l) {
+			uses = declares().ReplaceAllString(l, "$1")
+		}
+		for _, w := range tokens().FindAllString(uses, -1) {
 			t.tokens[plainValue(w)]++
 		}
-		if m := ownName().FindStringSubmatch(l); m != nil {
-			s.own[m[1]] = true
-		}
-		if !noCall().MatchString(mark) && !testNames().MatchString(l) {
-			maps.Copy(t.calls, callsOf(l))
+		if !noCall(d.ext, mark) && !testNames().MatchString(l) {
+			maps.Copy(t.calls, callsOf(d.ext, uses))
 		}
 		t.items += btoi(tableRow().MatchString(l))
 		if re.MatchString(l) {
@@ -265,23 +265,34 @@ func (s *suite) readText(d *delta, from side) {
 	s.tests[in] = t
 }
 
-// failsIf finds a test that may fail under a condition, skipsAlways one whose condition to be
-// skipped is written down as a value.
+// skipsAlways finds a test whose condition to be skipped is written down as a value.
+var skipsAlways = lazy(`\b(?:skip(?:if|If|Unless)|xfail)\((?:condition=)?(?:not )?(?:True|False|None|\d+|"(?:True|1)")(?:[,)]| (?:and|or)\b)`)
+
+// noCall reports a line that calls nothing of what is tested: a decorator or a comment.
+func noCall(ext, line string) bool {
+	return strings.HasPrefix(line, "@") || strings.HasPrefix(line, "#") || ext != ".py" && strings.HasPrefix(line, "//")
+}
+
+// onLanguage find what is called on a module or an object that Python, or JavaScript, and its
+// runners of tests have.
 var (
-	failsIf     = lazy(`\bxfail\((?:condition=)?(?:not )?[A-Za-z_][\w.]*(?:[,)(\[]| ?(?:[<>!]|==|(?:and|or|in|is)\b))`)
-	skipsAlways = lazy(`\b(?:skip(?:if|If|Unless)|xfail)\((?:condition=)?(?:not )?(?:True|False|None|\d+|"(?:True|1)")(?:[,)]| (?:and|or)\b)`)
+	onPython = lazy(`(^|[^\w.])(?:os|sys|re|json|ssl|socket|asyncio|subprocess|datetime|tempfile|pytest|unittest|capsys|capfd|caplog|monkeypatch|tmp_path|recwarn|mocker)\.\w+`)
+	onScript = lazy(`(^|[^\w.])(?:JSON\.(?:parse|stringify)|Object\.(?:assign|create|defineProperty|entries|freeze|fromEntries|getPrototypeOf|is|keys|values)|(?:Math|Reflect|Promise|console|process|jest|vi|sinon)\.\w+)\b`)
 )
 
-// noCall finds what begins a line that calls nothing of what is tested: a decorator or a comment.
-var noCall = lazy(`^(?:[@#*]|//|/\*)`)
-
-// ownName finds a function or a class that a test file has for itself.
-var ownName = lazy(`^\s*(?:export\s+|async\s+)*(?:def|class|function|fn)\s+(\w+)`)
+// declares finds a function or a method that a line of another language declares.
+var declares = lazy(`\b(?:def|function|fn)\s+\w+|^\s*(?:async\s+|static\s+)*\w+(\([^()]*\)\s*\{\s*)$`)
 
 // callsOf are the names that a line of another language calls, but for what is called on
 // an object of the language or of a runner of tests.
-func callsOf(line string) map[string]bool {
-	_, calls := wordsOf(line, objectsOfLanguage())
+func callsOf(ext, line string) map[string]bool {
+	switch {
+	case ext == ".py":
+		line = onPython().ReplaceAllString(line, "$1")
+	case slices.Contains(scriptExts(), ext):
+		line = onScript().ReplaceAllString(line, "$1")
+	}
+	_, calls := wordsOf(line, nil)
 	out := map[string]bool{}
 	for _, name := range calls {
 		out[name] = true

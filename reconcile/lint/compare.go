@@ -346,21 +346,10 @@ func (j comparison) hasNoTest(name string) bool { return j.stands[name] && !j.us
 
 // isUnknownWithoutTest reports a name that no test has any more and that the change neither
 // removes nor declares: where there is no tree, its code may stand in any file. What a
-// language has itself, and what tests declare for themselves, needs no test.
+// language has itself needs no test.
 func (j comparison) isUnknownWithoutTest(name string) bool {
-	return !j.used[name] && !j.removed[name] && !slices.Contains(ofLanguage(), name) && !j.was.own[name]
+	return !j.used[name] && !j.removed[name] && !slices.Contains(ofLanguage(), name)
 }
-
-// objectsOfLanguage are what Python, JavaScript and their runners of tests have, with what is
-// theirs behind a dot.
-var objectsOfLanguage = sync.OnceValue(func() map[string]string {
-	out := map[string]string{}
-	for _, name := range strings.Fields(`JSON Math Object Reflect Promise console process os sys re json ssl socket asyncio subprocess datetime tempfile
-		pytest unittest capsys capfd caplog monkeypatch tmp_path recwarn mocker jest vi sinon`) {
-		out[name] = name
-	}
-	return out
-})
 
 // ofLanguage are functions that Python, JavaScript and their usual runners of tests have.
 var ofLanguage = sync.OnceValue(func() []string {

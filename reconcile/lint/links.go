@@ -171,9 +171,7 @@ var bindings = sync.OnceValue(func() map[string]*regexp.Regexp {
 var (
 	identifier = lazy(`[A-Za-z_$][A-Za-z0-9_$]*`)
 	// declaredName finds a name that a file declares itself.
-	declaredName = lazy(`(?m)^\s*,?\s*(?:export\s+)?(?:default\s+)?(?:async\s+)?(?:(?:def|class|function|const|let|var|type|interface|enum)\s+([A-Za-z_$][A-Za-z0-9_$]*)|([A-Za-z_$][A-Za-z0-9_$]*)\s*=[^=])|\b(?:as|for)\s+([A-Za-z_$][A-Za-z0-9_$]*)`)
-	// boundNames finds the names that functions and patterns of JavaScript bind.
-	boundNames = lazy(`\bfunction\b[^({\n]*\(([^()]*)\)|\(([^()]*)\)\s*=>|([A-Za-z_$][\w$]*)\s*=>|\b(?:const|let|var)\s*[\[{]([^\]}=]*)[\]}]\s*=`)
+	declaredName = lazy(`(?m)^\s*(?:export\s+)?(?:default\s+)?(?:async\s+)?(?:(?:def|class|function|const|let|var|type|interface|enum)\s+([A-Za-z_$][A-Za-z0-9_$]*)|([A-Za-z_$][A-Za-z0-9_$]*)\s*=[^=])|\b(?:as|for)\s+([A-Za-z_$][A-Za-z0-9_$]*)`)
 	// quotes finds text in quotes, which names nothing unless it is an f-string of Python.
 	quotes = lazy(`[A-Za-z]*(?:"(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*')`)
 )
@@ -197,13 +195,6 @@ func importsByText(d *delta) []policy.Finding {
 	for _, m := range declaredName().FindAllSubmatch(d.After, -1) {
 		kept[string(m[1])+string(m[2])+string(m[3])] = true
 	}
-	if d.ext != ".py" {
-		for _, m := range boundNames().FindAllSubmatch(d.After, -1) {
-			for _, name := range identifier().FindAll(bytes.Join(m[1:], []byte(" ")), -1) {
-				kept[string(name)] = true
-			}
-		}
-	}
 	for name := range kept {
 		delete(gone, name)
 	}
@@ -216,13 +207,9 @@ func importsByText(d *delta) []policy.Finding {
 		return nil
 	}
 	var out []policy.Finding
-	quoted, inBlock := false, false
+	quoted := false
 	for i, l := range d.now.lines() {
 		l = strings.TrimSpace(l)
-		if inBlock || d.ext != ".py" && strings.HasPrefix(l, "/*") {
-			_, rest, ends := strings.Cut(l, "*/")
-			l, inBlock = rest, !ends
-		}
 		inside := quoted
 		quoted = quoted != ((inside || !strings.HasPrefix(l, "#")) && (strings.Count(l, `"""`)+strings.Count(l, "'''"))%2 == 1)
 		if inside || quoted || inImport[i+1] || strings.HasPrefix(l, "#") || strings.HasPrefix(l, "//") || strings.HasPrefix(l, "*") {

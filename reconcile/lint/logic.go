@@ -32,13 +32,14 @@ func bodies(c *change, d *delta) []policy.Finding {
 			continue
 		}
 		was, now := p.was.decl.Body.List, p.now.decl.Body.List
+		same := p.was.in.text(p.was.decl.Body) == p.now.in.text(p.now.decl.Body)
 		switch {
-		case statements(p.was.decl.Body) >= collapsedFrom && hollow(now) && !hollow(was):
+		case statements(p.was.decl.Body) >= collapsedFrom && hollow(now) && !same && !endsAtOnce(was):
 			out = append(out, d.list("function_body_collapsed", policy.BySyntax, at, fmt.Sprintf("the function %s had %d statements and now does nothing", p.now.name, statements(p.was.decl.Body)))...)
 		case !cutShort(was) && cutShort(now):
 			out = append(out, d.list("function_body_collapsed", policy.BySyntax, at, fmt.Sprintf("the function %s returns before its last statements", p.now.name))...)
 		}
-		if p.was.decl.Doc.Text() != "" && p.now.decl.Doc.Text() == "" && p.was.in.text(p.was.decl.Body) == p.now.in.text(p.now.decl.Body) {
+		if p.was.decl.Doc.Text() != "" && p.now.decl.Doc.Text() == "" && same {
 			out = append(out, d.list("docstring_only_delete", policy.BySyntax, at, fmt.Sprintf("the comment of %s was removed, and its code is unchanged", p.now.name))...)
 		}
 		if line := findFlippedReturn(p); line > 0 {
@@ -83,6 +84,12 @@ func hollow(list []ast.Stmt) bool {
 		}
 	}
 	return true
+}
+
+// endsAtOnce reports whether the first statement returns constants.
+func endsAtOnce(list []ast.Stmt) bool {
+	_, returns := list[0].(*ast.ReturnStmt)
+	return returns && hollow(list[:1])
 }
 
 func blanks(list []ast.Expr) bool {

@@ -27,8 +27,7 @@ func phrases() []string {
 		`(?:insert|add|put|paste|include)\s+(?:all\s+)?(?:the\s+|your\s+)?(?:existing|previous|original|remaining|rest|other|full|actual|real)\b(?:\s+\w+){0,2}\s*(?:\.{2,}|[…>)\]]|\*/|-->|unchanged|as\s+(?:is|before)|here)`,
 		`(?:your|the|actual|real|some|more)\s+(?:code|implementation|logic|content|test|tests)\s+(?:goes\s+|comes\s+|is\s+)?here\b`,
 		`(?:implementation|code|content|body|logic)\s+(?:goes|comes|omitted|elided|truncated|removed|left\s+out)\b`,
-		`omitted\s*[.…]*\s*(?:$|\*/|-->|>|\)|\])|(?:no\s+changes?|unchanged|same\s+as\s+(?:before|above|original)|as\s+before|snip(?:ped)?|truncated|elided|abridged|etc)\b[^\n]{0,30}(?:$|\*/|-->|>|\)|\])`,
-		`continued?\s*(?:(?:as|below|above|here|with\s+(?:the\s+)?(?:rest|remainder|existing|remaining|other|original))\b[^\n]{0,30}|[.…]+\s*)?(?:$|\*/|-->|>|\)|\])`,
+		`omitted\s*[.…]*\s*(?:$|\*/|-->|>|\)|\])|(?:no\s+changes?|unchanged|same\s+as\s+(?:before|above|original)|as\s+before|snip(?:ped)?|truncated|elided|abridged|continued?|etc)\b[^\n]{0,30}(?:$|\*/|-->|>|\)|\])`,
 		`(?:omitted|shortened|truncated|elided)\s+for\s+(?:brevity|clarity|space|readability)`,
 		`(?:full|complete|entire|whole)\s+(?:file\s+)?(?:content|contents|code|file|implementation)\b[^\n]{0,30}(?:here|goes|omitted|>|\]|\)|$)`,
 		`\d+\s+(?:more\s+|other\s+)?lines?\s+(?:omitted|unchanged|hidden|elided|truncated|not\s+shown|remain)`,
@@ -63,12 +62,12 @@ var (
 // placeholders judges lines that stand for content the change was to bring. A
 // line that was there before is not the change's doing; text in quotes is no
 // comment and passes.
-func placeholders(c *change, d *delta) []policy.Finding {
+func placeholders(_ *change, d *delta) []policy.Finding {
 	if d.After == nil {
 		return nil
 	}
 	var out []policy.Finding
-	old := d.origin(c).was.countLines()
+	old := d.was.countLines()
 	p := placeholderPatterns()[btoi(slices.Contains(proseExts(), d.ext))]
 	comment := d.now.comments()
 	had := 0 // a placeholder that stood there is not the change's doing, though it is spelled otherwise now

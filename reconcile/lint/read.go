@@ -57,7 +57,7 @@ func (c *change) read() {
 	c.move()
 	for _, f := range c.policy.Beside {
 		f.After = f.Before
-		if path.Ext(f.Path) == ".go" || isTest(f.Path) && !wholeParse(path.Ext(f.Path)) {
+		if path.Ext(f.Path) == ".go" {
 			c.beside = append(c.beside, newDelta(f))
 		}
 	}
@@ -84,34 +84,6 @@ func (c *change) move() {
 			d.moved.bytes += n * (len(l) + 1)
 		}
 	}
-}
-
-// origin is the file that a new one was before: one of the same kind that the change deletes
-// and that has more than half of its lines. Any other file is its own.
-func (d *delta) origin(c *change) *delta {
-	if d.Before != nil {
-		return d
-	}
-	family := func(ext string) string {
-		if slices.Contains(scriptExts(), ext) {
-			return ".js"
-		}
-		return ext
-	}
-	for _, o := range c.deltas {
-		if o.After != nil || o.mayHarm() != d.mayHarm() || family(o.ext) != family(d.ext) {
-			continue
-		}
-		kept, all := 0, 0
-		for l, n := range d.come {
-			kept += min(n, o.lost[l]) * btoi(strings.TrimSpace(l) != "")
-			all += n * btoi(strings.TrimSpace(l) != "")
-		}
-		if 2*kept > all {
-			return o
-		}
-	}
-	return d
 }
 
 // countLines counts the lines of a side.

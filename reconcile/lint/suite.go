@@ -3,7 +3,6 @@ package lint
 import (
 	"go/ast"
 	"go/build/constraint"
-	"maps"
 	"path"
 	"slices"
 	"strings"
@@ -28,7 +27,6 @@ type check struct {
 type suite struct {
 	tests  map[string]tested // the tests and their helpers, by folder or file and name
 	checks []check
-	own    map[string]bool // the functions and classes that test files of other languages declare
 }
 
 type place struct {
@@ -66,12 +64,10 @@ func (s *suite) add(k check, about string, imports map[string]string) {
 	s.checks = append(s.checks, k)
 }
 
-func newSuite() *suite { return &suite{tests: map[string]tested{}, own: map[string]bool{}} }
-
 // tests judges whether the tests of a change still assert what they did. A test
 // is compared with what it became: under another name, in another file.
 func tests(c *change) []policy.Finding {
-	was, now := newSuite(), newSuite()
+	was, now := &suite{tests: map[string]tested{}}, &suite{tests: map[string]tested{}}
 	var out []policy.Finding
 	touched := false
 	for _, d := range c.deltas {
@@ -98,24 +94,8 @@ func tests(c *change) []policy.Finding {
 	}
 	was.run()
 	j := comparison{was: was, now: now, twins: was.twins(now), used: now.run(), coded: c.touchesCode()}
-	for _, d := range c.beside {
-		if d.test && d.ext != ".go" {
-			maps.Copy(j.used, assertingCalls(d))
-		}
-	}
 	j.removed, j.stands = c.compareNames()
 	return slices.Concat(j.judge(), out)
-}
-
-// assertingCalls are the names that the tests of a file of another language call, those
-// tests aside that assert nothing.
-func assertingCalls(d *delta) map[string]bool {
-	s, out := newSuite(), map[string]bool{}
-	s.readText(d, d.now)
-	for _, k := range s.checks {
-		maps.Copy(out, s.tests[k.in].calls)
-	}
-	return out
 }
 
 // read gathers what a Go test file asserts.
@@ -323,18 +303,13 @@ func testMain(d *delta) []policy.Finding {
 	return nil
 }
 
-// fixture reports a file that tests use.
-func (d *delta) fixture() bool {
-	return slices.ContainsFunc(strings.Split(d.dir, "/"), func(dir string) bool { return dir == "fixtures" || dir == "__fixtures__" })
-}
-
 // expectations finds files of what tests expect that a change rewrites.
 func expectations(d *delta) []policy.Finding {
-	if d.Before == nil || d.test && d.ext != ".txtar" && !d.fixture() || string(d.Before) == string(d.After) && d.After != nil {
+	if d.Before == nil || d.test && d.ext != ".txtar" || string(d.Before) == string(d.After) && d.After != nil {
 		return nil
 	}
 	dirs := strings.Split(path.Dir(d.Path), "/")
-	if !d.fixture() && !slices.Contains(dirs, "testdata") && !slices.Contains(dirs, "__snapshots__") && d.ext != ".golden" && d.ext != ".snap" {
+	if !slices.Contains(dirs, "testdata") && !slices.Contains(dirs, "__snapshots__") && d.ext != ".golden" && d.ext != ".snap" {
 		return nil
 	}
 	return d.list("expectation_changed", policy.ByBytes, 0, "holds the expected result of a test, and was changed")

@@ -83,8 +83,8 @@ func (p pattern) matches(line string) bool {
 }
 
 // more returns a new line that a pattern finds. One that another file has lost to which the
-// rule applies has moved, and one for which this file, or the one that it was, lost another
-// is no more than there was; a loss counts once.
+// rule applies has moved, and one for which this file lost another is no more than there
+// was; a loss counts once.
 func (d *delta) more(c *change, p pattern, reads func(*delta) bool) (line int, ok bool) {
 	come := d.matching(d.now, p)
 	if len(come) == 0 {
@@ -98,11 +98,6 @@ func (d *delta) more(c *change, p pattern, reads func(*delta) bool) (line int, o
 		now[l.text]++
 	}
 	own := slices.Sorted(maps.Keys(old.subtract(now)))
-	if o := d.origin(c); o != d {
-		for _, l := range o.matching(o.was, p) {
-			own = append(own, l.text)
-		}
-	}
 	for _, l := range come {
 		if old[l.text]--; old[l.text] < 0 && !lost.take(l.text, d.mayHarm()) && !slices.ContainsFunc(own, func(text string) bool { return lost.take(text, d.mayHarm()) }) {
 			return l.at, true
@@ -244,14 +239,10 @@ func patterns(c *change, d *delta) []policy.Finding {
 	return append(out, addresses(d)...)
 }
 
-// inTest is the code of a finding in this file: tests may run code that they compute, and
-// give everyone the right to write.
+// inTest is the code of a finding in this file: tests may run code that they compute.
 func (d *delta) inTest(code string) string {
-	switch {
-	case code == "dynamic_code_introduced" && !d.mayHarm():
+	if code == "dynamic_code_introduced" && !d.mayHarm() {
 		return "dynamic_code_in_test"
-	case code == "permission_loosened" && !d.mayHarm():
-		return "permission_loosened_in_test"
 	}
 	return code
 }

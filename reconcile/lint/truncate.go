@@ -3,7 +3,6 @@ package lint
 import (
 	"bytes"
 	"fmt"
-	"go/ast"
 	"path"
 	"slices"
 	"strings"
@@ -25,7 +24,7 @@ func checkTruncated(c *change, d *delta) []policy.Finding {
 		return nil
 	}
 	var out []policy.Finding
-	if len(d.Before) > truncatedFrom && !d.lock() && !d.keepsEnd() && !d.rewritten() && !d.otherSentence() && !closedTag().Match(d.After) && (len(d.After)+d.moved.bytes)*100 < len(d.Before)*truncatedPercent {
+	if len(d.Before) > truncatedFrom && !d.lock() && !d.keepsEnd() && !d.rewritten() && !closedTag().Match(d.After) && (len(d.After)+d.moved.bytes)*100 < len(d.Before)*truncatedPercent {
 		out = append(out, d.list("truncated_length", policy.ByBytes, 0, fmt.Sprintf("looks cut off: it has %d bytes and had %d", len(d.After), len(d.Before)))...)
 	}
 	if d.test && d.ext != ".go" {
@@ -53,12 +52,6 @@ func (d *delta) rewritten() bool {
 		all += btoi(strings.TrimSpace(l) != "")
 	}
 	return n >= rewrittenLines || n > 1 && 2*n >= all
-}
-
-// otherSentence reports prose of one line, such as an entry of a changelog, that says
-// something else.
-func (d *delta) otherSentence() bool {
-	return slices.Contains(proseExts(), d.ext) && len(d.was.lines()) == 1 && !bytes.HasPrefix(d.Before, bytes.TrimSpace(d.After))
 }
 
 // lock reports a file that a tool writes by what others ask for, or keeps short itself.
@@ -107,9 +100,8 @@ func cutLine(_ *change, d *delta) string {
 	return ""
 }
 
-// tailGone tells a Go file whose last functions, two or more, are gone. One that is in
-// another file now, or of a type with another name, is not, nor one whose callers the
-// change took away.
+// tailGone tells a Go file whose last functions, two or more, are gone. One that
+// is in another file now, or of a type with another name, is not.
 func tailGone(c *change, d *delta) string {
 	if d.test {
 		return "" // what its tests assert is judged by itself
@@ -120,14 +112,11 @@ func tailGone(c *change, d *delta) string {
 			has[f.decl.Name.Name] = true
 		}
 	}
-	was, left, unused := d.was.functions(), len(d.now.functions()), c.abandoned(has)
+	was, left := d.was.functions(), len(d.now.functions())
 	var gone []string
 	for _, f := range slices.Backward(was) {
 		if has[f.decl.Name.Name] {
 			break
-		}
-		if unused[f.decl.Name.Name] {
-			continue
 		}
 		gone = append([]string{f.name}, gone...)
 	}
@@ -139,34 +128,6 @@ func tailGone(c *change, d *delta) string {
 		gone = append(gone[:5], fmt.Sprintf("%d more", n-5))
 	}
 	return "looks cut off: its last functions are missing: " + strings.Join(gone, ", ")
-}
-
-// abandoned are the names that functions which stay used before the change, and that
-// no Go file of it or beside it uses after it.
-func (c *change) abandoned(stays map[string]bool) map[string]bool {
-	out := map[string]bool{}
-	for _, d := range c.deltas {
-		for _, f := range d.was.functions() {
-			if stays[f.decl.Name.Name] && f.decl.Body != nil {
-				eachName(f.decl.Body, func(name string) { out[name] = true })
-			}
-		}
-	}
-	for _, d := range slices.Concat(c.deltas, c.beside) {
-		if d.now.tree != nil {
-			eachName(d.now.tree, func(name string) { delete(out, name) })
-		}
-	}
-	return out
-}
-
-func eachName(n ast.Node, each func(string)) {
-	ast.Inspect(n, func(n ast.Node) bool {
-		if id, ok := n.(*ast.Ident); ok {
-			each(id.Name)
-		}
-		return true
-	})
 }
 
 // checkBraces tells a file of a language with braces that opens more than it
