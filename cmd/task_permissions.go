@@ -2,11 +2,13 @@ package cmd
 
 import (
 	"cmp"
+	"slices"
 	"strings"
 
 	"github.com/urfave/cli/v2"
 
 	"github.com/odd-cli/odd/board/drain"
+	"github.com/odd-cli/odd/reconcile/policy"
 )
 
 func taskPermissions(env Env) *cli.Command {
@@ -55,32 +57,50 @@ func permissionRows(p drain.Permissions) [][]string {
 	case p.Agent == "extract" || p.Agent == "replay":
 		held = "built in; it only reads, and hands over atoms"
 	}
+	if len(p.Next) > 0 {
+		held += "; if its connection fails, " + strings.Join(p.Next, " or ") + " takes over, and these rows may differ"
+	}
+	has := func(tool string) bool { return p.Tools == nil || slices.Contains(p.Tools, tool) }
+	const lacks = "nothing: the contract does not have the tool "
 	write, hands := strings.Join(g.Paths, ", "), g.Writable()
 	switch {
 	case g.ReadOnly:
 		write = "nothing: the role " + g.Role + " only reads"
 	case !g.Files:
 		write = "nothing: the task asks for atoms only; odd task edit --path lets it change files"
+	case !has("write") && !has("edit"):
+		write = lacks + "write or edit"
 	case g.Bundle != "":
 		write += "; in " + g.Bundle + "/ only by atoms"
 	}
 	if !p.Permit {
 		hands = "nothing: [anchor] mode untracked gives no write permit"
 	}
-	var run, call []string
-	for _, argv := range g.Commands {
-		run = append(run, strings.Join(argv, " "))
-	}
-	for _, s := range g.Servers {
-		if s.Every {
-			call = append(call, s.Prefix+"*")
-		} else {
-			call = append(call, s.Tools...)
-		}
-	}
-	runs := orNone(run, "nothing: [toolbox] run and the task's commands list nothing")
-	if g.ReadOnly {
+	runs := orNone(g.Runs(p.Tools == nil), "nothing: [toolbox] run and the task's commands list nothing")
+	switch {
+	case g.ReadOnly:
 		runs = write
+	case !has("exec"):
+		runs = lacks + "exec"
+	}
+	fetches := orNone(g.Hosts, "nothing: [toolbox] web_hosts lists no host")
+	switch {
+	case p.Agent == "claude":
+		fetches = "nothing: odd refuses the web tools of claude"
+	case !has("web-search"):
+		fetches = lacks + "web-search"
+	case p.Agent == "exec":
+		fetches = "what the sandbox lets it reach"
+	case !p.Asks:
+		fetches = "nothing: it is built in"
+	}
+	var call []string
+	none := "nothing: no [[mcp]] server is granted"
+	for _, s := range g.Servers {
+		call = append(call, callable(s, g.ReadOnly, p.Tools != nil)...)
+		if g.ReadOnly {
+			none = write + ", and [[mcp]] reads lists no tool"
+		}
 	}
 	never := "files that govern, record, configure agents or CI, or hold credentials"
 	if len(g.Protect) > 0 {
@@ -93,9 +113,27 @@ func permissionRows(p drain.Permissions) [][]string {
 		{"hands over", hands},
 		{"never", never},
 		{"runs", runs},
-		{"fetches", orNone(g.Hosts, "nothing: [toolbox] web_hosts lists no host")},
-		{"calls", orNone(call, "nothing: no [[mcp]] server is granted")},
+		{"fetches", fetches},
+		{"calls", orNone(call, none)},
 	}
+}
+
+// callable lists the tools of a server that may be called. An agent that hears what the
+// server says of its tools may, while it only reads, use those of a trusted one besides
+// those that a person lists as reading.
+func callable(s policy.Server, readOnly, hears bool) []string {
+	tools := s.Tools
+	if s.Every {
+		tools = []string{s.Prefix + "*"}
+	}
+	if !readOnly {
+		return tools
+	}
+	reads := slices.Clone(s.Reads)
+	if others := slices.DeleteFunc(slices.Clone(tools), func(tool string) bool { return slices.Contains(reads, tool) }); s.Trust && hears && len(others) > 0 {
+		reads = append(reads, strings.Join(others, ", ")+" (those that say they change nothing)")
+	}
+	return reads
 }
 
 func orNone(list []string, none string) string { return cmp.Or(strings.Join(list, ", "), none) }

@@ -19,9 +19,9 @@ import (
 // grantTerms returns what a session of t under k may do on base, bound by law.
 func (d *drain) grantTerms(base repo.OID, t board.Task, k contract.Contract, law anchor.Constitution) policy.Terms {
 	out := policy.Terms{
-		Role: string(k.Role), ReadOnly: k.Role != "" && !k.Mutates, Files: d.changes(t), Paths: t.Paths, Bundle: d.at.cfg.Root,
+		Role: string(k.Role), ReadOnly: !k.Mutates, Files: d.changes(t), Paths: t.Paths, Bundle: d.at.cfg.Root,
 		Allow: law.Paths, Deny: law.BlockedPath, Protect: risk.GatePolicy(d.repo, base, t, d.at.cfg).Protect,
-		Commands: slices.Concat(d.at.cfg.Toolbox.Run, d.checkCommands(t)), Hosts: d.at.cfg.Toolbox.Hosts,
+		Commands: d.at.cfg.Toolbox.Run, Checks: d.checkCommands(t), Hosts: d.at.cfg.Toolbox.Hosts,
 	}
 	for _, s := range servers.For(Specs(d.at.cfg, d.Cage.Home), k) {
 		out.Servers = append(out.Servers, s.Grant())
@@ -68,8 +68,10 @@ type Permissions struct {
 	Task   okf.ID       `json:"task"`
 	Role   string       `json:"role"`
 	Agent  string       `json:"agent"`  // the substrate
+	Next   []string     `json:"next"`   // the substrates that take over where a connection fails; their permissions may differ
 	Asks   bool         `json:"asks"`   // the agent asks before each act; else only its sandbox and the judgement of its work hold it
 	Permit bool         `json:"permit"` // the session gets a write permit
+	Tools  []string     `json:"tools"`  // of the contract, where the agent has odd's own tools; nil: it has others
 	Grant  policy.Terms `json:"grant"`
 }
 
@@ -88,7 +90,8 @@ func PermissionsFor(ctx context.Context, r *repo.Repo, o Options) (Permissions, 
 	if err != nil {
 		return Permissions{}, err
 	}
-	p := Permissions{Task: t.ID, Role: t.Role, Agent: d.agentChain(t)[0].Session.Substrate, Permit: d.bindsSessions()}
+	chain := substrateNames(d.agentChain(t))
+	p := Permissions{Task: t.ID, Role: t.Role, Agent: chain[0], Next: chain[1:], Permit: d.bindsSessions()}
 	p.Asks = slices.Contains([]string{"anthropic", "openai", "claude", "acp"}, p.Agent)
 	var law anchor.Constitution
 	if p.Permit {
@@ -97,5 +100,16 @@ func PermissionsFor(ctx context.Context, r *repo.Repo, o Options) (Permissions, 
 		}
 	}
 	p.Grant = d.grantTerms(base, t, b.Contract, law)
+	switch p.Agent {
+	case "anthropic", "openai":
+		p.Tools = []string{}
+		for _, tool := range b.Contract.Tools {
+			if tool.In {
+				p.Tools = append(p.Tools, tool.Name)
+			}
+		}
+	case "claude":
+		p.Grant.Hosts = nil // its hook refuses every fetch
+	}
 	return p, nil
 }

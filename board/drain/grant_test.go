@@ -5,7 +5,10 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/odd-cli/odd/board"
 	"github.com/odd-cli/odd/journal/event"
+	"github.com/odd-cli/odd/persona/anchor"
+	"github.com/odd-cli/odd/persona/contract"
 	"github.com/odd-cli/odd/persona/invoke"
 	"github.com/odd-cli/odd/persona/session"
 	"github.com/odd-cli/odd/reconcile/policy"
@@ -45,6 +48,25 @@ func TestGrant(t *testing.T) {
 	w.must()
 	if err := allow(emit); policy.CodeOf(err) != "no_permit" {
 		t.Errorf("after the session: %v", err)
+	}
+}
+
+// TestGrantReadsOnly lets a contract that changes nothing only read, with and without a role.
+func TestGrantReadsOnly(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, paid, "a")
+	d := &drain{repo: w.repo, at: &snapshot{}}
+	for _, c := range []struct {
+		contract.Contract
+		reads bool
+	}{
+		{contract.Contract{}, true},
+		{contract.Contract{Role: contract.Explorer}, true},
+		{contract.Contract{Role: contract.Builder, Mutates: true}, false},
+	} {
+		if got := d.grantTerms("", board.Task{}, c.Contract, anchor.Constitution{}).ReadOnly; got != c.reads {
+			t.Errorf("role %q: reads only %v, want %v", c.Role, got, c.reads)
+		}
 	}
 }
 

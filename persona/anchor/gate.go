@@ -160,7 +160,11 @@ func (g Gatekeeper) decideWrite(c Call) Decision {
 		return deny("name both files", Problem{Code: CallUnread, At: "paths", Text: "the call names one file, and the tool works on two"})
 	}
 	rel, bad := g.resolveTargets(c)
-	return g.decideByGrant(c, "work inside the work tree, on files that no rule protects", bad, policy.Action{Kind: policy.Write, Paths: rel})
+	const way = "work inside the work tree, on files that no rule protects"
+	if len(rel) == 0 {
+		return deny(way, bad...)
+	}
+	return g.decideByGrant(c, way, bad, policy.Action{Kind: policy.Write, Paths: rel})
 }
 
 // errUnbound is why no permit holds as long as none was looked for.

@@ -26,6 +26,7 @@ type Action struct {
 	Kind    Kind
 	Paths   []string // Read, Write, Emit: from the top of the repository, with slashes
 	Argv    []string // Run: the words of the command
+	Longer  bool     // Run: a check may be followed by more words
 	Line    string   // Run: a command line of a shell, under a grant that is open
 	In      Place    // Run: where
 	Host    string   // Fetch
@@ -101,6 +102,7 @@ type Terms struct {
 	Deny     []string   `json:"deny_paths"`         // globs that the permit takes out
 	Protect  []string   `json:"protect,omitempty"`  // globs besides those that are always protected
 	Commands [][]string `json:"commands,omitempty"` // how a command may begin
+	Checks   [][]string `json:"checks,omitempty"`   // commands that run word for word, or followed by more words where the action says Longer
 	Hosts    []string   `json:"hosts,omitempty"`    // of pages that may be read
 	Servers  []Server   `json:"servers,omitempty"`  // MCP servers
 	Open     bool       `json:"open,omitempty"`     // commands and tools that nobody listed are judged by what they write
@@ -149,7 +151,7 @@ func GrantRules() []GrantRule {
 	return []GrantRule{
 		{"not_allowed", "is of a kind that odd does not know", "use one of the tools that the session has", nil, Grant.refuseKind},
 		{"read_only_contract", "would change something, and the session may only read", "give the task to a role that may write", []Kind{Write, Run}, Grant.refuseReadOnly},
-		{"path_outside_repo", "names a path outside of the scratch clone, or behind a symbolic link", "name a file of the repository, from its top", []Kind{Read, Write}, Grant.refuseLetters},
+		{"path_outside_repo", "names a path outside of the scratch clone, or behind a symbolic link", "name a file of the repository, from its top", []Kind{Read, Write}, Grant.refusePaths},
 		{"protected_path", "reads what is git's own, or writes a protected file, which only a person may change", "leave it out, and ask a person to make the change", []Kind{Read, Write}, Grant.refuseProtected},
 		{"change_not_asked", "writes a file, and the task asks for no change of files", "a person sets the task's paths: odd task edit TASK --path GLOB", []Kind{Write}, Grant.refuseUnasked},
 		{"in_bundle", "writes in the folder of atoms, which no tool does", "hand over an atom instead", []Kind{Write}, Grant.refuseAtom},
@@ -186,12 +188,28 @@ func (g Grant) refuseReadOnly(Action) *Refusal {
 	if !g.terms.ReadOnly {
 		return nil
 	}
-	return Refuse("read_only_contract", "a session in the role %s may not change anything", g.terms.Role)
+	return Refuse("read_only_contract", "%s may not change anything", g.terms.session())
+}
+
+// session names the session of a grant.
+func (t Terms) session() string {
+	if t.Role == "" {
+		return "a session without a role"
+	}
+	return "a session in the role " + t.Role
 }
 
 // elsewhere are the rules of paths whose breaking can lead out of the repository. A file
 // that breaks only another one may be read.
-var elsewhere = strings.Fields("path_empty path_absolute path_expands path_escapes path_backslash path_not_clean path_control")
+var elsewhere = strings.Fields("path_empty path_absolute path_escapes path_not_clean path_control")
+
+// refusePaths refuses an action that names no path, and one whose paths have wrong letters.
+func (g Grant) refusePaths(a Action) *Refusal {
+	if len(a.Paths) == 0 {
+		a.Paths = []string{""}
+	}
+	return g.refuseLetters(a)
+}
 
 // refuseLetters judges paths by their letters. An adapter judges the links on their way.
 func (g Grant) refuseLetters(a Action) *Refusal {
@@ -241,7 +259,7 @@ func (g Grant) refuseUnasked(Action) *Refusal {
 
 func (g Grant) refuseAtom(a Action) *Refusal {
 	for _, p := range a.Paths {
-		if g.terms.Bundle != "" && strings.HasPrefix(p, g.terms.Bundle+"/") {
+		if g.terms.Bundle != "" && strings.HasPrefix(p+"/", g.terms.Bundle+"/") {
 			return Refuse("in_bundle", "%s is in the folder of atoms, which no tool writes; deliver it as an atom block", p)
 		}
 	}
@@ -341,24 +359,34 @@ func (g Grant) refuseCommand(a Action) *Refusal {
 	begins := func(l []string) bool {
 		return len(l) > 0 && len(a.Argv) >= len(l) && slices.Equal(l, a.Argv[:len(l)])
 	}
+	check := func(l []string) bool { return begins(l) && (a.Longer || len(l) == len(a.Argv)) }
 	switch {
 	case g.terms.Open:
 		return g.refuseLine(a)
 	case len(a.Argv) == 0 || a.Argv[0] == "":
 		return Refuse("command_not_allowed", "the call names no program")
-	case a.In.Root == "" || !slices.ContainsFunc(g.terms.Commands, begins):
-		var may []string
-		for _, l := range g.terms.Commands {
-			may = append(may, strings.Join(l, " "))
-		}
+	case a.In.Root == "" || !slices.ContainsFunc(g.terms.Commands, begins) && !slices.ContainsFunc(g.terms.Checks, check):
 		remedy := "a person can add it to [toolbox] run in odd.toml"
-		if len(may) > 0 {
-			remedy = "a command may begin: " + strings.Join(may, "; ") + "; " + remedy
+		if may := g.terms.Runs(a.Longer); len(may) > 0 {
+			remedy = "a command may be: " + strings.Join(may, "; ") + "; " + remedy
 		}
 		return Refuse("command_not_allowed", "the command %q is not allowed; %s", strings.Join(a.Argv, " "), remedy)
 	}
-	v := JudgeArgv(a.Argv, CommandPolicy{Allow: g.terms.Commands, Protect: g.terms.Protect, Root: a.In.Root, Outside: a.In.Outside, Files: a.In.Files})
+	v := JudgeArgv(a.Argv, CommandPolicy{Allow: slices.Concat(g.terms.Commands, g.terms.Checks), Protect: g.terms.Protect, Root: a.In.Root, Outside: a.In.Outside, Files: a.In.Files})
 	return refuseFor("command_not_allowed", "", v.hardFindings(), sayWithCode)
+}
+
+// Runs lists the commands that may run. Where "..." stands, more words may follow.
+func (t Terms) Runs(longer bool) []string {
+	var out []string
+	for i, l := range slices.Concat(t.Commands, t.Checks) {
+		s := strings.Join(l, " ")
+		if longer || i < len(t.Commands) {
+			s += " ..."
+		}
+		out = append(out, s)
+	}
+	return out
 }
 
 func sayWithCode(f Finding) string { return sayFinding(f) + " [" + f.Code + "]" }
@@ -474,7 +502,7 @@ func (g Grant) refuseTool(a Action) *Refusal {
 	case slices.Contains(g.terms.Servers[i].Reads, a.Tool), !a.Changes && g.terms.Servers[i].Trust:
 		return nil
 	case g.terms.ReadOnly:
-		return Refuse("read_only_contract", "a session in the role %s may not change anything, and %s may change something; a person can list the tool in [[mcp]] reads in odd.toml", g.terms.Role, a.Tool)
+		return Refuse("read_only_contract", "%s may not change anything, and %s may change something; a person can list the tool in [[mcp]] reads in odd.toml", g.terms.session(), a.Tool)
 	}
 	return g.refusePermit(Action{})
 }

@@ -45,6 +45,20 @@ func TestGrant(t *testing.T) {
 		{"reading under a permit that is over", nil, lapsed, policy.Action{Kind: policy.Read, Paths: []string{"docs/a.md"}}, ""},
 		{"a command without a place", nil, nil, policy.Action{Kind: policy.Run, Argv: []string{"go", "test"}}, "command_not_allowed"},
 		{"no command", nil, nil, run(), "command_not_allowed"},
+		{"names that begin like flags or hold a backslash, read", nil, nil, policy.Action{Kind: policy.Read, Paths: []string{"~x", "-x.md", `a\b`}}, ""},
+		{"git's own behind a backslash, read", nil, nil, policy.Action{Kind: policy.Read, Paths: []string{`.git\config`}}, "protected_path"},
+		{"a name of a device, written", nil, nil, policy.Action{Kind: policy.Write, Paths: []string{"con.md"}}, "path_outside_repo"},
+		{"a name that ends in a dot, written", nil, nil, policy.Action{Kind: policy.Write, Paths: []string{"odd.toml."}}, "path_outside_repo"},
+		{"a check", nil, nil, run("make", "check"), ""},
+		{"half a check", nil, nil, run("make"), "command_not_allowed"},
+		{"a check and a variable", nil, nil, run("make", "check", "SHELL=./evil.sh"), "command_not_allowed"},
+		{"a check and a flag", nil, nil, run("make", "check", "-f", "evil.mk"), "command_not_allowed"},
+		{"a check and a plugin", func(t *policy.Terms) { t.Checks = [][]string{{"pytest"}} }, nil, run("pytest", "-p", "evil"), "command_not_allowed"},
+		{"a check and more, of an agent with tools of its own", nil, nil, policy.Action{Kind: policy.Run, Argv: []string{"make", "check", "-s"}, Longer: true, In: at}, ""},
+		{"a check without a word", func(t *policy.Terms) { t.Checks = [][]string{{}} }, nil, run("rm"), "command_not_allowed"},
+		{"a role that is not named, and reads", func(t *policy.Terms) { reads(t); t.Role = "" }, nil, write, "read_only_contract"},
+		{"no path to read", nil, nil, policy.Action{Kind: policy.Read}, "path_outside_repo"},
+		{"no path to write", nil, nil, policy.Action{Kind: policy.Write}, "path_outside_repo"},
 		{"an atom", nil, nil, emit("knowledge/terms/x.md"), ""},
 		{"nothing handed over", nil, nil, emit(), ""},
 		{"an atom outside the permit", nil, nil, emit("lib/x.md", "knowledge/terms/x.md"), "no_permit"},
@@ -104,6 +118,9 @@ func TestGrant(t *testing.T) {
 		var no *policy.Refusal
 		if policy.CodeOf(err) != r.code || err != nil && (!errors.As(err, &no) || no.Text() == "" || !strings.HasSuffix(err.Error(), "["+r.code+"]")) {
 			t.Errorf("%s: %s %q %q %s: %v, want %q", r.name, r.Kind, r.Paths, r.Argv, r.Tool+r.Line, err, r.code)
+		}
+		if no != nil && r.code == "path_outside_repo" && r.Paths == nil && no.Findings[0].Code != "path_empty" {
+			t.Errorf("%s: %v", r.name, no.Findings)
 		}
 	}
 	for _, r := range policy.GrantRules() {

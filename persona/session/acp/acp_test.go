@@ -259,7 +259,7 @@ func TestSharedActions(t *testing.T) {
 	d, r := desk(t, policytest.Grant(policytest.Terms()).Allow)
 	r.Contract = contract.Contract{Role: contract.Builder, Servers: []string{"sea"}}
 	c := newClient(Substrate{Servers: []servers.Spec{{Name: "sea", Argv: []string{"sea"}, Network: cage.Allow, Tools: []string{"level"}}}}, r, d)
-	for _, row := range policytest.Rows() {
+	for _, row := range append(policytest.Rows(), policytest.Row{Action: policy.Action{Kind: policy.Run, Argv: []string{"make", "check", "-s"}}}) {
 		kind, title, in := kinds[row.Kind], "mcp__sea__level", map[string]any{}
 		for _, p := range row.Paths {
 			in["path"] = d.Tree + "/" + p

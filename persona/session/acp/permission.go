@@ -183,7 +183,7 @@ func (c *client) executes(u sdk.ToolCallUpdate, in map[string]any) error {
 	if err != nil {
 		return err
 	}
-	return c.r.Permits(policy.Action{Kind: policy.Run, Argv: argv, In: c.desk.Place()})
+	return c.r.Permits(policy.Action{Kind: policy.Run, Argv: argv, Longer: true, In: c.desk.Place()})
 }
 
 func (c *client) isTree(name string) bool {

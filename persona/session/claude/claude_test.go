@@ -219,7 +219,7 @@ func TestSharedActions(t *testing.T) {
 	t.Parallel()
 	tree := t.TempDir()
 	j := judge{desk: session.Desk{Tree: tree}, permits: policytest.Grant(policytest.Terms()).Allow, servers: []servers.Spec{{Name: "sea", Tools: []string{"level"}}}}
-	for _, row := range policytest.Rows() {
+	for _, row := range append(policytest.Rows(), policytest.Row{Action: policy.Action{Kind: policy.Run, Argv: []string{"make", "check", "-s"}}}) {
 		c := call{cwd: tree, input: map[string]json.RawMessage{}}
 		text := func(s string) json.RawMessage { b, _ := json.Marshal(s); return b }
 		switch row.Kind {

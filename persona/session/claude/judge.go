@@ -136,7 +136,7 @@ func (j judge) executes(c call) error {
 	if raw, ok := c.input["dangerouslyDisableSandbox"]; ok && string(raw) != "false" {
 		return policy.Refuse("command_not_allowed", "the sandbox stays")
 	}
-	return j.permits(policy.Action{Kind: policy.Run, Argv: argv, In: j.desk.Place()})
+	return j.permits(policy.Action{Kind: policy.Run, Argv: argv, Longer: true, In: j.desk.Place()})
 }
 
 // reads lets the program look at its desk, wherever the links lead, and at nothing else.

@@ -55,6 +55,7 @@ func TestLadder(t *testing.T) {
 			o.Request.Complexity, o.Request.Explored = "", []session.Call{{Tool: "write_file", Status: session.CallOK}}
 		}, []string{"finish", `{"outcome":"completed"}`}},
 		{"command_not_allowed", nil, []string{"run", `{"argv":["go","build"]}`}},
+		{"command_not_allowed", nil, []string{"run", `{"argv":["make","test","SHELL=./evil.sh"]}`}},
 		{"command_not_allowed", func(o *Options) {
 			o.Request.Allow = grantOf(func(t *policy.Terms) { t.Commands = [][]string{{"git"}} }).Allow
 		}, []string{"run", `{"argv":["git","push"]}`}},

@@ -26,7 +26,8 @@
 //  3. A file is overwritten, edited or deleted only after this session has read it
 //     as it is now. What is written is read again and compared; where it differs,
 //     what was there before is put back.
-//  4. No shell. A command is a list of words that begins like one a person listed.
+//  4. No shell. A command is a list of words that begins like one a person listed,
+//     or is one of the checks word for word.
 //  5. What a model is shown is fenced by more backticks than stand in it, without
 //     credentials and without characters nobody can see, at most Limits.Output
 //     bytes, and where it reads like an instruction it is marked.

@@ -95,7 +95,7 @@ func options(t *testing.T) (Options, session.Desk) {
 func grantOf(change func(*policy.Terms)) policy.Grant {
 	t := policytest.Terms()
 	t.Paths, t.Allow, t.Deny = nil, nil, nil
-	t.Commands = [][]string{{"go", "test"}, {"make", "test"}}
+	t.Commands, t.Checks = [][]string{{"go", "test"}}, [][]string{{"make", "test"}}
 	t.Servers = []policy.Server{{Prefix: "mcp_sea_", Every: true}}
 	if change != nil {
 		change(&t)

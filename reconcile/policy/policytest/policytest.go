@@ -9,7 +9,7 @@ func Terms() policy.Terms {
 	return policy.Terms{
 		Role: "builder", Files: true, Paths: []string{"docs/**", "cmd/**", "knowledge/**", "*"}, Bundle: "knowledge",
 		Allow: []string{"docs/**", "knowledge/**", "*"}, Deny: []string{"docs/law/**"}, Protect: []string{"docs/gate.md"},
-		Commands: [][]string{{"go", "test"}, {"git"}}, Hosts: []string{"docs.example"},
+		Commands: [][]string{{"go", "test"}, {"git"}}, Checks: [][]string{{"make", "check"}}, Hosts: []string{"docs.example"},
 		Servers: []policy.Server{{Prefix: "mcp_sea_", Tools: []string{"mcp_sea_level"}, Reads: []string{"mcp_sea_level"}}},
 	}
 }
@@ -45,6 +45,7 @@ func Rows() []Row {
 		path("protected_path", policy.Write, "docs/gate.md"),
 		path("protected_path", policy.Write, "docs/Gate.md"),
 		path("in_bundle", policy.Write, "knowledge/terms/x.md"),
+		path("in_bundle", policy.Write, "knowledge"),
 		path("outside_scope", policy.Write, "lib/x.go"),
 		path("no_permit", policy.Write, "cmd/x.go"),
 		path("no_permit", policy.Write, "docs/law/x.md"),
