@@ -8,7 +8,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/odd-cli/odd/journal/proof"
+	"github.com/odd-cli/odd/board/verify"
 	"github.com/odd-cli/odd/okf"
 	"github.com/odd-cli/odd/okf/canon"
 )
@@ -27,7 +27,7 @@ func TestCheckShapes(t *testing.T) {
 			told = append(told, f[1:])
 		}
 	}
-	report := newHistoryResult(proof.Report{Rows: proof.Table(), Findings: []proof.Finding{{Also: []proof.Finding{{}}}}})
+	report := newHistoryResult(verify.Report{Rows: verify.Table(), Findings: []verify.Finding{{Also: []verify.Finding{{}}}}})
 	canons := canon.Report{Findings: []canon.Finding{{}}}
 	want := [][]string{
 		keysOf(t, checkResult(okf.NewGraph(nil), nil)), keysOf(t, okf.Problem{Hint: "x"}),

@@ -16,7 +16,7 @@ import (
 	"github.com/odd-cli/odd/board/drain"
 	"github.com/odd-cli/odd/board/gate"
 	"github.com/odd-cli/odd/board/review"
-	"github.com/odd-cli/odd/journal/proof"
+	"github.com/odd-cli/odd/board/verify"
 	"github.com/odd-cli/odd/journal/repo"
 	"github.com/odd-cli/odd/okf"
 )
@@ -226,7 +226,7 @@ func (p *plan) findAcknowledged(ctx context.Context) ([]string, error) {
 	if len(commit) < 7 || rule == "" {
 		return nil, usage("gate evaluation: --acknowledge %q; write it as COMMIT:INVARIANT, such as 1f0c2ab9d4:14, as odd check prints both", p.o.known)
 	}
-	report, err := proof.Check(ctx, p.repo, "", p.tip)
+	report, err := verify.Check(ctx, p.repo, "", p.tip)
 	if err != nil {
 		return nil, err
 	}
@@ -235,7 +235,7 @@ func (p *plan) findAcknowledged(ctx context.Context) ([]string, error) {
 		if !strings.HasPrefix(string(f.Commit), commit) || fmt.Sprint(f.Invariant) != rule {
 			continue
 		}
-		for _, f := range append([]proof.Finding{f}, f.Also...) {
+		for _, f := range append([]verify.Finding{f}, f.Also...) {
 			if slices.Contains(out, f.Key()) {
 				continue
 			}

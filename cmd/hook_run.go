@@ -11,7 +11,7 @@ import (
 
 	"github.com/urfave/cli/v2"
 
-	"github.com/odd-cli/odd/journal/proof"
+	"github.com/odd-cli/odd/board/verify"
 	"github.com/odd-cli/odd/journal/repo"
 )
 
@@ -47,7 +47,7 @@ func runHook(c *cli.Context, env Env) error {
 	if err != nil {
 		return err
 	}
-	p := push{ctx: c.Context, env: env, repo: r, checker: proof.NewChecker(c.Context, r), moving: map[string]repo.OID{}, receiving: name == preReceive}
+	p := push{ctx: c.Context, env: env, repo: r, checker: verify.NewChecker(c.Context, r), moving: map[string]repo.OID{}, receiving: name == preReceive}
 	for _, m := range refs {
 		if m.new != "" {
 			p.moving[m.ref] = m.new
@@ -102,7 +102,7 @@ type push struct {
 	env       Env
 	repo      *repo.Repo
 	moving    map[string]repo.OID
-	checker   proof.Checker
+	checker   verify.Checker
 	kept      []string // full names of the board branch and the target, as the repository has them before the push
 	receiving bool
 }
@@ -190,7 +190,7 @@ func (p push) judgeRef(m pushedRef) (bool, error) {
 		talk(p.env, "%s: this branch holds the tasks and may not be rewritten; push commits that build on %s [kept-branch]", m.ref, m.old)
 		return false, nil
 	}
-	report, err := p.checker.Check(proof.Scope{From: from, To: m.new, Refs: p.moving})
+	report, err := p.checker.Check(verify.Scope{From: from, To: m.new, Refs: p.moving})
 	if err != nil {
 		return false, err
 	}

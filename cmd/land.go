@@ -13,7 +13,7 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"github.com/odd-cli/odd/board/config"
-	"github.com/odd-cli/odd/journal/proof"
+	"github.com/odd-cli/odd/board/verify"
 	"github.com/odd-cli/odd/journal/repo"
 	"github.com/odd-cli/odd/reconcile/secrets"
 )
@@ -239,7 +239,7 @@ func (v *view) whyUnsigned(ctx context.Context, oid repo.OID) (string, error) {
 // landingCheck returns what is asked before a commit lands: whether this odd may write here,
 // by the odd.toml that is there, and whether a rule of odd check forbids the commit.
 func (w *workspace) landingCheck() repo.Check {
-	rules := proof.NewLanding(w.repo)
+	rules := verify.NewLanding(w.repo)
 	return func(ctx context.Context, line *repo.Line, old, next repo.OID, also []repo.RefUpdate) error {
 		settings, err := readSettings(w.repo, old)
 		if err == nil {

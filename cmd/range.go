@@ -8,7 +8,7 @@ import (
 
 	"github.com/urfave/cli/v2"
 
-	"github.com/odd-cli/odd/journal/proof"
+	"github.com/odd-cli/odd/board/verify"
 	"github.com/odd-cli/odd/journal/repo"
 	"github.com/odd-cli/odd/okf"
 )
@@ -83,7 +83,7 @@ func runRange(ctx context.Context, env Env, spec string, how historyReport) erro
 		return err
 	}
 	p := newProgress(env)
-	report, err := proof.CheckScope(ctx, r, proof.Scope{From: from, To: to, Tell: func(done, all int) {
+	report, err := verify.CheckScope(ctx, r, verify.Scope{From: from, To: to, Tell: func(done, all int) {
 		if done%tellEvery == 0 {
 			p.setLine(fmt.Sprintf("checking history: %d of %s", done, countNoun(all, "commit")))
 		}
@@ -103,10 +103,10 @@ func runRange(ctx context.Context, env Env, spec string, how historyReport) erro
 // historyResult is what odd check --range --json prints.
 type historyResult struct {
 	Status string `json:"status"` // OK or FINDINGS, as the exit code has it
-	proof.Report
+	verify.Report
 }
 
-func newHistoryResult(report proof.Report) historyResult {
+func newHistoryResult(report verify.Report) historyResult {
 	return historyResult{statusOf(len(report.Findings)), report}
 }
 
@@ -149,11 +149,11 @@ func printProof(env Env, report historyResult, format string) error {
 	if format != asText {
 		var found []reportFinding
 		for _, f := range report.Findings {
-			at := reportFinding{rule: proof.RuleOf(f.Invariant), severity: okf.Error, file: f.Path, line: f.Line, text: f.Text() + " (commit " + string(f.Commit) + ")"}
+			at := reportFinding{rule: verify.RuleOf(f.Invariant), severity: okf.Error, file: f.Path, line: f.Line, text: f.Text() + " (commit " + string(f.Commit) + ")"}
 			found = append(found, at)
 		}
 		for _, k := range report.Known {
-			found = append(found, reportFinding{rule: proof.RuleOf(k.Invariant), severity: okf.Info, file: k.Path, line: k.Line, text: fmt.Sprintf("acknowledged by %s, %s: %s (commit %s)", k.By, k.Reason, k.Message, k.Commit)})
+			found = append(found, reportFinding{rule: verify.RuleOf(k.Invariant), severity: okf.Info, file: k.Path, line: k.Line, text: fmt.Sprintf("acknowledged by %s, %s: %s (commit %s)", k.By, k.Reason, k.Message, k.Commit)})
 		}
 		return printFound(env, format, report, proofRules(), found)
 	}
@@ -175,7 +175,7 @@ func printProof(env Env, report historyResult, format string) error {
 // proofRules returns the invariants as the rules of a report.
 func proofRules() []okf.Code {
 	var out []okf.Code
-	for _, r := range proof.Table() {
+	for _, r := range verify.Table() {
 		out = append(out, okf.Code{Name: r.Rule(), Severity: okf.Error, About: fmt.Sprintf("%d %s: %s", r.Invariant, r.Name, r.Recomputed)})
 	}
 	return out
@@ -183,7 +183,7 @@ func proofRules() []okf.Code {
 
 // tellProof says for each invariant how much of the range was judged by it and what is
 // only attested; explained, also what was read and recomputed.
-func tellProof(env Env, report proof.Report, explain bool) {
+func tellProof(env Env, report verify.Report, explain bool) {
 	found := map[int]int{}
 	for _, f := range report.Findings {
 		found[f.Invariant]++

@@ -8,7 +8,7 @@ import (
 	"github.com/odd-cli/odd/board"
 	"github.com/odd-cli/odd/board/pipeline"
 	"github.com/odd-cli/odd/board/review"
-	"github.com/odd-cli/odd/journal/proof"
+	"github.com/odd-cli/odd/board/verify"
 	"github.com/odd-cli/odd/journal/repo"
 )
 
@@ -99,7 +99,7 @@ func (v *view) rejectProposal(ctx context.Context, t board.Task, o rejection) er
 		talk(v.env, "%s: its change was merged without approval and stays: %s", t.ID, landedOn(*landed))
 	}
 	if left.OID != "" {
-		talk(v.env, "%s: its files were merged without approval and stay; %s takes them out", t.ID, proof.TakeOut(left))
+		talk(v.env, "%s: its files were merged without approval and stay; %s takes them out", t.ID, verify.TakeOut(left))
 	}
 	if len(declined) > 0 {
 		talk(v.env, "%s: no other task proposes %s again while the text stays as it is that they come from; odd task ready %[1]s has this one try again", t.ID, countNoun(len(declined), "atom"))

@@ -6,7 +6,7 @@ import (
 
 	"github.com/odd-cli/odd/board"
 	"github.com/odd-cli/odd/board/review"
-	"github.com/odd-cli/odd/journal/proof"
+	"github.com/odd-cli/odd/board/verify"
 	"github.com/odd-cli/odd/journal/repo"
 	"github.com/odd-cli/odd/okf"
 )
@@ -37,7 +37,7 @@ func (v *view) findUnapproved(ctx context.Context, t board.Task) (repo.Commit, e
 	if o, err := v.landedBy(ctx, t); err != nil || o != nil {
 		return none, err
 	}
-	by, err := proof.Unapproved(ctx, v.repo, tip, bytesOf(p))
+	by, err := verify.Unapproved(ctx, v.repo, tip, bytesOf(p))
 	if err != nil || by == "" {
 		return none, err
 	}
@@ -73,7 +73,7 @@ func (v *view) landedAnyway(ctx context.Context, id okf.ID) (string, error) {
 	}
 	name, _, err := v.landsOn()
 	return fmt.Sprintf("its files are on %s without your approval, since %s by %s; odd approve %s approves them, %s takes them out",
-		name, shortID(c.OID), c.Committer.Email, t.ID, proof.TakeOut(c)), err
+		name, shortID(c.OID), c.Committer.Email, t.ID, verify.TakeOut(c)), err
 }
 
 // tellUnapproved has a person told of every task in review whose files have landed.

@@ -7,7 +7,7 @@ import (
 
 	"github.com/urfave/cli/v2"
 
-	"github.com/odd-cli/odd/journal/proof"
+	"github.com/odd-cli/odd/board/verify"
 	"github.com/odd-cli/odd/journal/repo"
 	"github.com/odd-cli/odd/okf"
 )
@@ -69,7 +69,7 @@ func runUndo(c *cli.Context, env Env) error {
 	if err != nil {
 		return err
 	}
-	report, err := proof.Check(c.Context, v.repo, v.tip, oid)
+	report, err := verify.Check(c.Context, v.repo, v.tip, oid)
 	if err != nil {
 		return err
 	}

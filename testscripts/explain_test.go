@@ -21,7 +21,7 @@ import (
 // unseen are codes that no literal shows, each with where it is put together.
 var unseen = []string{
 	"odd-task-state",               // board: odd-task- and the key
-	"odd-invariant-16",             // journal/proof: odd-invariant- and the number
+	"odd-invariant-16",             // board/verify: odd-invariant- and the number
 	"missing_schema",               // board/pipeline: missing_ and the member
 	"too_many_candidates",          // board/pipeline: too_many_ and the member
 	"usage", "busy", "interrupted", // cmd: what status returns beside the code of a refusal

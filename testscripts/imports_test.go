@@ -30,7 +30,6 @@ var below = map[string][]string{
 	"journal/event/eventtest":     {"journal/event"},
 	"journal/memory":              {},
 	"journal/repo":                {},
-	"journal/proof":               {"*", "!board/drain", "!persona/invoke"},
 	"reconcile":                   {"okf"},
 	"reconcile/secrets":           {},
 	"reconcile/policy":            {"reconcile/secrets"},
@@ -71,7 +70,8 @@ var below = map[string][]string{
 	"board/sense":                 {"board", "okf", "journal/repo", "reconcile/secrets"},
 	"board/review":                {"board", "okf", "reconcile", "journal", "journal/event"},
 	"board/site":                  {"board", "board/budget", "okf"},
-	"board/drain":                 {"*", "!board/review", "!journal/proof"},
+	"board/verify":                {"*", "!board/drain", "!persona/invoke"},
+	"board/drain":                 {"*", "!board/review", "!board/verify"},
 	"knowledge":                   {},
 }
 
@@ -208,7 +208,7 @@ func TestImportTableBites(t *testing.T) {
 		{"okf", "journal", false},
 		{"board/drain", "board/review", false},
 		{"board/drain", "journal/repo", true},
-		{"journal/proof", "board/drain", false},
+		{"board/verify", "board/drain", false},
 		{"persona/session/exec", "persona/session", true},
 		{"persona/session/exec", "journal/repo", false},
 		{"persona/invoke", "persona/session/exec", false},

@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/odd-cli/odd/journal/proof"
+	"github.com/odd-cli/odd/board/verify"
 	"github.com/odd-cli/odd/persona/audit"
 	"github.com/odd-cli/odd/persona/octave"
 	"github.com/odd-cli/odd/persona/surface"
@@ -163,7 +163,7 @@ func reportCodes() []Code {
 	for _, r := range audit.Codes() {
 		out = append(out, Code{Code: r.Name, Kind: "finding of odd agent audit", Means: Sentence(r.About)})
 	}
-	for _, r := range proof.Table() {
+	for _, r := range verify.Table() {
 		out = append(out, Code{Code: r.Rule(), Kind: "finding of odd check --all", Means: invariantMeans(r.Invariant),
 			Fix: "The finding says what to do; `odd check --all --explain` shows what is compared.", also: fmt.Sprintf("invariant %d", r.Invariant)})
 	}

@@ -1,0 +1,334 @@
+package verify
+
+import (
+	"cmp"
+	"fmt"
+	"math"
+	"slices"
+	"time"
+
+	"github.com/odd-cli/odd/board"
+	"github.com/odd-cli/odd/board/budget"
+	"github.com/odd-cli/odd/board/risk"
+	"github.com/odd-cli/odd/journal/event"
+	"github.com/odd-cli/odd/persona/session"
+)
+
+func budgetRule() rule {
+	return rule{Row{
+		Invariant: 5, Name: "Two-tier budget", Unit: "records",
+		Way:        "the records stay as they are; a person sets the limit in odd.toml, [budget] monthly_usd",
+		Evidence:   "claim, session, outcome and abandoned records; odd.toml and the task at the claim",
+		Recomputed: "The claim reserves what odd.toml and the task say, in a commit before the session that puts the task in progress. At every claim, the month's spending and the open reservations fit the hard stop and the team's budget. Nothing is claimed while pause.toml is there. A session's record comes with its outcome. Where no task asks for sessions, there are no more than the claim says. Each record that closes a claim names an open one. It costs no less than its sessions, and no more than was reserved, but for the excess that it declares.",
+		Attested:   "the cost a session reported",
+	}, judgeBudget}
+}
+
+// judgeBudget checks invariant 5: money is reserved before it is spent, and never beyond the
+// limit.
+func judgeBudget(j *judge) error {
+	if len(j.Parents) == 0 {
+		return nil // the history begins here
+	}
+	m := spendJudge{judge: j, sums: map[[2]string]monthSum{}}
+	for _, l := range j.lines {
+		j.checked++
+		why, err := m.checkRecord(l)
+		if err != nil {
+			return err
+		}
+		if why != "" {
+			j.addFinding(l.path, l.n, "%s", why)
+		}
+	}
+	return j.checkReserved()
+}
+
+// spendJudge checks the money of one act.
+type spendJudge struct {
+	*judge
+	sums map[[2]string]monthSum       // after the act, by month and share
+	open map[[2]string][]event.Record // before it, by run and task; nil until asked
+}
+
+type monthSum struct {
+	micro budget.MicroUSD
+	err   error
+}
+
+// A record's time decides which month's budget it counts against, so it may not be chosen freely.
+const (
+	skew      = time.Hour       // between a record and its commit
+	claimSkew = 5 * time.Minute // how far a claim may be dated before the ledger's last record
+)
+
+// checkRecord returns what is wrong with one new record.
+func (m *spendJudge) checkRecord(l ledgerLine) (string, error) {
+	r := l.record
+	late := r.TS.Sub(m.Author.When)
+	if phase := r.Kind == event.Op || r.Kind == event.OpEnd; phase && late < 0 && l.claim != nil && !r.TS.Before(l.claim.TS) {
+		late = 0 // it happened while the claim was worked on, however long that took, and costs nothing
+	}
+	if late.Abs() > skew {
+		if before, err := m.isBroughtBack(l.path); before && m.isPersonsEnding(r) || err != nil {
+			return "", err // a person puts back what they said
+		}
+		return fmt.Sprintf("is dated %s in a commit of %s", formatTime(r.TS), formatTime(m.Author.When)), nil
+	}
+	switch r.Kind {
+	case event.Claim, event.Engage:
+		return m.checkClaim(l)
+	case event.Session:
+		if l.claim == nil || !l.claim.known || l.claim.Claim().RefreshOf != "" {
+			return "a session ran before money was reserved for it in an earlier commit", nil
+		}
+		if !m.hasLaterOutcome(l) {
+			return "a session has no outcome in its commit, so its cost is counted nowhere", nil
+		}
+		return m.checkSessionCount(l)
+	case event.Outcome:
+		return checkClosed(l), nil
+	case event.Abandoned:
+		return m.checkAbandoned(l)
+	}
+	return "", nil
+}
+
+// checkSessionCount reports more sessions than a claim without a task reserved for. A
+// session that a failed transport ended, and that another agent took over, has a record of
+// its own.
+func (m *spendJudge) checkSessionCount(l ledgerLine) (string, error) {
+	if l.claim.Task != l.claim.Run {
+		return "", nil // a task's is one, however often it began anew
+	}
+	law, _, err := m.findClaimTerms(l)
+	if err != nil {
+		return "", err
+	}
+	n := max(l.claim.Claim().Sessions, 1)
+	all, whole := int64(len(l.claim.held)+1), int64(0)
+	for _, r := range append(slices.Clip(l.claim.held), l.record) {
+		if r.Session().Failure != session.Transport {
+			whole++
+		}
+	}
+	if whole > n || all > n*int64(1+len(law.Session.Fallback)) {
+		return fmt.Sprintf("is session %d of a claim that reserved for %d", all, n), nil
+	}
+	return "", nil
+}
+
+// hasLaterOutcome reports an outcome of the same task after the record, in the same file.
+func (j *judge) hasLaterOutcome(l ledgerLine) bool {
+	return slices.ContainsFunc(j.lines, func(o ledgerLine) bool {
+		return o.record.Kind == event.Outcome && o.record.Task == l.record.Task && o.path == l.path && o.n > l.n
+	})
+}
+
+func formatTime(t time.Time) string { return t.UTC().Format(time.RFC3339) }
+
+// checkReserved reports a task that the act claims without a claim record.
+func (j *judge) checkReserved() error {
+	if j.kind != boardCommit {
+		return nil
+	}
+	for _, f := range j.files {
+		if taskState(f.new) != board.InProgress || taskState(f.old) == board.InProgress || f.old == nil {
+			continue
+		}
+		if !slices.ContainsFunc(j.lines, func(l ledgerLine) bool {
+			return l.record.Kind == event.Claim && l.record.Task == string(f.new.ID) && l.record.Claim().RefreshOf == ""
+		}) {
+			j.addFinding(f.Path, f.new.Line("state"), "the task was claimed, but the ledger reserves no money for it")
+		}
+	}
+	return nil
+}
+
+// checkClosed returns what is wrong with the cost of an outcome. It may exceed the
+// reservation if it says by how much, because a session may end one call late.
+func checkClosed(l ledgerLine) string {
+	r, c := l.record, l.claim
+	switch {
+	case c == nil:
+		return "an outcome without an open claim of " + r.Task
+	case r.Cost > c.Reserved && r.Outcome().Over != r.Cost-c.Reserved:
+		return fmt.Sprintf("the outcome costs $%s, reserved were $%s, and it does not tell of as much above", formatUSD(r.Cost), formatUSD(c.Reserved))
+	case r.Cost <= c.Reserved && r.Outcome().Over != 0:
+		return fmt.Sprintf("the outcome tells of $%s above its reservation, and costs $%s of $%s", formatUSD(r.Outcome().Over), formatUSD(r.Cost), formatUSD(c.Reserved))
+	case r.Cost < c.sessions:
+		return fmt.Sprintf("the outcome costs $%s, its sessions $%s", formatUSD(r.Cost), formatUSD(c.sessions))
+	case r.Team != c.Team:
+		return fmt.Sprintf("the outcome is paid by team %q, the claim was team %q's", r.Team, c.Team)
+	}
+	return ""
+}
+
+func formatUSD(n int64) string { return budget.MicroUSD(n).String() }
+
+// checkAbandoned returns what is wrong with a sweep's record. It must close a claim that was
+// open before the act, and charge its whole reservation.
+func (m *spendJudge) checkAbandoned(l ledgerLine) (string, error) {
+	if m.open == nil {
+		spent, err := m.readSpend(m.Parents[0])
+		if err != nil {
+			return "the ledger before it cannot be summed: " + err.Error(), nil
+		}
+		m.open = map[[2]string][]event.Record{}
+		for _, c := range spent.Open {
+			k := [2]string{c.Run, c.Task}
+			m.open[k] = append(m.open[k], c)
+		}
+	}
+	r, k := l.record, [2]string{l.record.DeadRun, l.record.Task}
+	if len(m.open[k]) == 0 {
+		return fmt.Sprintf("closes a claim of %s by %s that is not open", r.Task, cmp.Or(r.DeadRun, "no run")), nil
+	}
+	c := m.open[k][0]
+	m.open[k] = m.open[k][1:]
+	if r.Cost != c.Reserved || r.Team != c.Team {
+		return fmt.Sprintf("charges $%s to team %q, %s had reserved $%s for team %q", formatUSD(r.Cost), r.Team, c.Run, formatUSD(c.Reserved), c.Team), nil
+	}
+	return "", nil
+}
+
+// checkClaim returns what is wrong with a claim: its time, what it reserves, or whether that
+// fits the budgets on top of what the ledger had before.
+func (m *spendJudge) checkClaim(l ledgerLine) (string, error) {
+	r := l.record
+	before, err := m.readSpend(m.Parents[0])
+	if err != nil {
+		return "the ledger before it cannot be summed: " + err.Error(), nil
+	}
+	if r.TS.Before(before.Last.Add(-claimSkew)) {
+		from, err := m.findClockStart(m.Parents[0], m.law)
+		if err != nil || r.TS.Before(from.Add(-claimSkew)) {
+			return fmt.Sprintf("is dated %s, the ledger was at %s already", formatTime(r.TS), formatTime(before.Last)), err
+		}
+	}
+	if r.Claim().RefreshOf != "" && r.Reserved == 0 {
+		return "", nil // a refresh, nothing runs
+	}
+	if oid, _, err := m.trees.Find(m.Parents[0], m.law.Root+"/pause.toml"); oid != "" || err != nil {
+		return "a task was claimed while work was paused", err
+	}
+	left, err := m.readLeaseLeft(r)
+	if err != nil {
+		return "", err
+	}
+	if why := m.checkReservation(r, left); why != "" {
+		return why, nil
+	}
+	want := budget.MicroUSD(r.Reserved)
+	all, err := m.spentIn(event.Month(r.TS))
+	if err != nil {
+		return "the ledger cannot be summed: " + err.Error(), nil
+	}
+	switch stop := m.law.Allows(all-want, want) == budget.Stop; {
+	case stop && !m.law.HasBudget:
+		return fmt.Sprintf("reserves $%s, and odd.toml sets no budget", want), nil
+	case stop:
+		return fmt.Sprintf("reserves $%s on top of $%s, over the month's limit of $%s", want, all-want, m.law.Budget.Stop()), nil
+	}
+	share := m.law.Budget.Share(r.Team)
+	part, ok := m.law.Budget.Part(share)
+	if !ok {
+		return "", nil
+	}
+	own, err := m.shareSpentIn(event.Month(r.TS), share)
+	if err != nil {
+		return "the share's ledger cannot be summed: " + err.Error(), nil
+	}
+	if budget.DecideShare(m.law.Budget, share, own-want, want) == budget.Stop {
+		return fmt.Sprintf("reserves $%s on top of $%s, past %s $%s", want, own-want, nameShare(share), part), nil
+	}
+	return "", nil
+}
+
+func nameShare(share string) string {
+	if share == "" {
+		return "what no team has,"
+	}
+	return "team " + share + "'s"
+}
+
+// spentIn returns the month's spending and open reservations after the act.
+func (m *spendJudge) spentIn(month string) (budget.MicroUSD, error) {
+	return m.sumSpend([2]string{month, "*"}, func(s event.Spend) (int64, error) { return s.In(month) })
+}
+
+// shareSpentIn is spentIn for one team with an envelope, or with "" for all teams without
+// one.
+func (m *spendJudge) shareSpentIn(month, share string) (budget.MicroUSD, error) {
+	return m.sumSpend([2]string{month, share}, func(s event.Spend) (int64, error) {
+		if share != "" {
+			return s.TeamIn(month, share)
+		}
+		return s.ApartIn(month, func(team string) bool { return m.law.Budget.Share(team) != "" })
+	})
+}
+
+func (m *spendJudge) sumSpend(k [2]string, of func(event.Spend) (int64, error)) (budget.MicroUSD, error) {
+	if s, ok := m.sums[k]; ok {
+		return s.micro, s.err
+	}
+	var n int64
+	spent, err := m.readSpend(m.OID)
+	if err == nil {
+		n, err = of(spent)
+	}
+	m.sums[k] = monthSum{budget.MicroUSD(n), err}
+	return budget.MicroUSD(n), err
+}
+
+// readLeaseLeft returns what the budget of a claim's lease had left before the claim. No
+// session may cost more. Without such a budget it returns the largest amount.
+func (m *spendJudge) readLeaseLeft(r event.Record) (budget.MicroUSD, error) {
+	id := r.Claim().Lease
+	s, err := m.readGovernance(m.Parents[0])
+	if err != nil || id == "" || s.Lease.Lease.ID != id || s.Lease.Lease.Budget == 0 {
+		return math.MaxInt64, err
+	}
+	u, err := m.readLeaseUse(m.Parents[0], id, leaseStart(s.Chain, id))
+	return budget.MicroUSD(max(s.Lease.Lease.Budget-u.Spent, 0)), err
+}
+
+// checkReservation reports a claim that reserves too little, names another team than its
+// task, or is of a task that its commit does not put in progress.
+func (m *spendJudge) checkReservation(r event.Record, left budget.MicroUSD) string {
+	if r.Task == r.Run {
+		return m.checkSessionReservation(r, left)
+	}
+	for _, f := range m.files {
+		if !isTask(f.new) || string(f.new.ID) != r.Task || taskState(f.old) == board.InProgress || taskState(f.new) != board.InProgress {
+			continue
+		}
+		t, err := board.Parse(f.new)
+		if err != nil {
+			return "" // invariant 3 reports it
+		}
+		return m.checkTaskReservation(t, r, left)
+	}
+	return fmt.Sprintf("claims %s, which its commit does not put in progress", r.Task)
+}
+
+// checkSessionReservation is checkReservation for sessions without a task.
+func (m *spendJudge) checkSessionReservation(r event.Record, left budget.MicroUSD) string {
+	n := r.Claim().Sessions
+	each := m.law.Session.MaxCost
+	if budget.MicroUSD(r.Reserved) < left && !m.law.Free() && (n < 1 || r.Reserved/n < int64(each)) {
+		return fmt.Sprintf("reserves $%s for %d sessions, each may cost $%s", formatUSD(r.Reserved), n, each)
+	}
+	return ""
+}
+
+// checkTaskReservation is checkReservation for a task, as its claim leaves it.
+func (m *spendJudge) checkTaskReservation(t board.Task, r event.Record, left budget.MicroUSD) string {
+	if r.Team != t.Team {
+		return fmt.Sprintf("the claim is paid by team %q, the task's team is %q", r.Team, t.Team)
+	}
+	if want := risk.Reservation(m.law, t, int64(left)); r.Reserved < want {
+		return fmt.Sprintf("reserves $%s, a session may cost $%s", formatUSD(r.Reserved), formatUSD(want))
+	}
+	return ""
+}

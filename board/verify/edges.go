@@ -1,0 +1,156 @@
+package verify
+
+import (
+	"cmp"
+	"fmt"
+	"path"
+	"slices"
+	"strings"
+
+	"github.com/odd-cli/odd/journal/event"
+	"github.com/odd-cli/odd/journal/repo"
+	"github.com/odd-cli/odd/okf"
+	"github.com/odd-cli/odd/reconcile/secrets"
+)
+
+func edgeRule() rule {
+	return rule{Row{
+		Invariant: 7, Name: "Real edges only", Unit: "atoms and briefs",
+		Way:        "send the result back with odd reject TASK, and correct the edges by hand",
+		Evidence:   "the edges of every atom a commit by odd or an agent changes; the brief of every session whose run's tree, refs/odd/run/RUN, is in the clone",
+		Recomputed: "No commit by odd or an agent adds an edge that odd reconcile refuses: the key owns, or an edge that leaves the bundle. The persona in a brief is, byte for byte, what odd compiles from the edges in the commit of the claim. Edges that lead nowhere are gaps in it.",
+		Attested:   "the brief of a run whose refs/odd/run/RUN is not in this clone, or is older there than the record",
+	}, judgeEdges}
+}
+
+// judgeEdges checks invariant 7: a persona is made only of edges that exist. It checks the
+// edges in atoms that machines write, and the role in every session's brief that this clone
+// still has.
+func judgeEdges(j *judge) error {
+	if len(j.Parents) == 0 {
+		return nil // the history begins here
+	}
+	if j.kind != person {
+		j.checkEdges()
+	}
+	return j.checkLines(func(l ledgerLine) (string, error) {
+		if l.record.Kind != event.Session {
+			return "", nil
+		}
+		return j.checkBrief(l)
+	})
+}
+
+// checkEdges reports edges that reconcile would refuse: the key owns, which would let a role
+// own what names another owner, and edges that leave the bundle.
+func (j *judge) checkEdges() {
+	for _, f := range j.files {
+		if f.new == nil || f.rel == "" {
+			continue
+		}
+		j.checked++
+		if _, is := f.new.Field("owns"); is {
+			j.addFinding(f.Path, f.new.Line("owns"), `a commit by odd or an agent says "owns", which is no edge; a process names its owner`)
+		}
+		for _, e := range f.new.Edges {
+			if leavesBundle(f.rel, e.Target) && (f.old == nil || !slices.ContainsFunc(f.old.Edges, func(o okf.Edge) bool { return o.Target == e.Target })) {
+				j.addFinding(f.Path, e.Line, "a commit by odd or an agent has an edge %s to %s, which is outside the bundle", e.Kind, e.Target)
+			}
+		}
+	}
+}
+
+// leavesBundle reports a target that is a path above the bundle.
+func leavesBundle(from, target string) bool {
+	if strings.HasPrefix(target, "/") || !strings.HasPrefix(target, ".") {
+		return strings.HasPrefix(path.Clean(strings.TrimPrefix(target, "/")), "../")
+	}
+	return strings.HasPrefix(path.Join(path.Dir(from), target), "../")
+}
+
+// checkBrief returns why a session's brief does not describe its role as the bundle of its
+// claim does.
+func (j *judge) checkBrief(l ledgerLine) (string, error) {
+	id, name := l.record.Session().Brief, "refs/odd/run/"+l.record.Run
+	run, moves := j.moving[name]
+	if !moves {
+		run, _ = j.repo.Ref(name)
+	}
+	if run == "" || id == "" || j.isKeptBefore(l, run) {
+		return "", nil // pruned, or not fetched since: attested
+	}
+	role, claim, law, err := j.findSessionRole(l)
+	if role == "" || err != nil {
+		return "", err
+	}
+	kept, err := j.trees.Diff(j.ctx, "", run)
+	if err != nil {
+		return "", err
+	}
+	j.checked++
+	if !slices.ContainsFunc(kept, func(c repo.Change) bool { return string(c.New) == id }) {
+		return fmt.Sprintf("the stored brief %s of the session is missing from refs/odd/run/%s", shortID(id), l.record.Run), nil
+	}
+	b, err := j.repo.Blob(repo.OID(id))
+	if err != nil {
+		return "", err
+	}
+	said, ok := findBriefPart(secrets.RedactText(string(b)), "persona") // an older odd redacted fewer credentials
+	if !ok {
+		return "", nil // its contract has no persona
+	}
+	p, g, err := j.compilePersona(claim, law.Root, role)
+	if err != nil {
+		return "", nil // invariant 6 reports a missing role
+	}
+	if strings.Contains(said, "\nCompiled from `"+law.Root+"/") { // older briefs name paths with the bundle root
+		p.Root = law.Root
+	}
+	want := strings.TrimSpace(secrets.RedactText(okf.Visible(strings.ToValidUTF8(string(p.Markdown(g, false)), "\uFFFD")))) + "\n"
+	if head, _, cut := strings.Cut(said, "\n[cut here: "); said == want || cut && strings.HasPrefix(want, head) {
+		return "", nil
+	}
+	why, err := j.explainRewrite(claim, l.record.Run, l.record.Task)
+	return cmp.Or(why, fmt.Sprintf("the session's brief describes the role %s otherwise than the files at its claim: %s", role, firstOtherLine(said, want))), err
+}
+
+// isKeptBefore reports that the run's ref still is at the artifacts of an earlier outcome.
+// Then it is older than the record and has nothing of its session.
+func (j *judge) isKeptBefore(l ledgerLine, run repo.OID) bool {
+	records, err := j.readLedger(j.OID, l.record.Run)
+	return err == nil && slices.ContainsFunc(records, func(r event.Record) bool {
+		return r.Seq < l.record.Seq && r.Kind == event.Outcome && string(r.Outcome().Artifacts) == string(run)
+	})
+}
+
+// findBriefPart returns one part of a brief by its title.
+func findBriefPart(brief, name string) (string, bool) {
+	for {
+		_, rest, ok := strings.Cut(brief, "\n## ")
+		if !ok {
+			return "", false
+		}
+		title, rest, _ := strings.Cut(rest, "\n\n")
+		opening, rest, _ := strings.Cut(rest, "\n")
+		fence := strings.TrimSuffix(opening, "text")
+		text, after, ok := strings.Cut(rest, "\n"+fence+"\n")
+		if !ok || fence == "" {
+			return "", false
+		}
+		if title == name {
+			return text + "\n", true
+		}
+		brief = "\n" + after
+	}
+}
+
+// firstOtherLine returns the first line of said that want does not have.
+func firstOtherLine(said, want string) string {
+	lines := strings.Split(want, "\n")
+	for l := range strings.SplitSeq(said, "\n") {
+		if !slices.Contains(lines, l) {
+			return l
+		}
+	}
+	return "it leaves out what was there"
+}

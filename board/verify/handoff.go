@@ -1,0 +1,100 @@
+package verify
+
+import (
+	"strings"
+
+	"github.com/odd-cli/odd/journal"
+	"github.com/odd-cli/odd/journal/repo"
+	"github.com/odd-cli/odd/okf"
+	"github.com/odd-cli/odd/persona/handoff"
+)
+
+// storedHandoff is a handoff as a commit holds it.
+type storedHandoff struct {
+	handoff.Handoff
+	path  string // below the bundle root
+	at    repo.OID
+	fault error // why it does not read
+}
+
+// isJournaledBy reports whether a journal entry records the handoff.
+func (h storedHandoff) isJournaledBy(e journal.Entry) bool {
+	return e.Type == "H" && h.Vouches() && handoff.Tells(e.Content, string(h.From), string(h.To), h.path)
+}
+
+func (h *storedHandoff) decode(a *okf.Atom, fault error) {
+	if h.fault = fault; fault == nil {
+		h.Handoff, h.fault = handoff.Read(a)
+	}
+}
+
+// readGivenHandoff reads a handoff that a session names, from the commit of its claim. ok is
+// false unless that commit has it with the named blob.
+func (j *judge) readGivenHandoff(b boundSession, named [2]string) (storedHandoff, bool, error) {
+	c, ok, err := j.findClaim(b.run, b.task)
+	if err != nil || !ok || named[1] == "" {
+		return storedHandoff{}, false, err
+	}
+	return j.readHandoff(c.OID, named[0], named[1])
+}
+
+// readHandoff reads a handoff in a commit. With want it must be that blob.
+func (j *judge) readHandoff(at repo.OID, name, want string) (storedHandoff, bool, error) {
+	law, err := j.lawAfter(at)
+	if err != nil {
+		return storedHandoff{}, false, err
+	}
+	h := storedHandoff{path: strings.TrimPrefix(name, law.Root+"/"), at: at}
+	blob, mode, err := j.trees.Find(at, law.Root+"/"+h.path)
+	if err != nil || !strings.HasPrefix(mode, "100") || want != "" && want != string(blob) {
+		return h, false, err
+	}
+	b, err := j.trees.Blob(blob)
+	if err != nil {
+		return h, false, err
+	}
+	a, fault := parseAtom(h.path, b)
+	h.decode(a, fault)
+	return h, true, nil
+}
+
+// isTainted reports a handoff that was made under an override, or from such a handoff.
+func (j *judge) isTainted(h storedHandoff, seen map[string]bool) (bool, error) {
+	if h.Tainted != "" || seen[h.path] {
+		return h.Tainted != "", nil
+	}
+	seen[h.path] = true
+	for _, id := range h.Derives {
+		up, ok, err := j.readHandoff(h.at, strings.TrimSuffix(id, ".md")+".md", "")
+		if err != nil {
+			return false, err
+		}
+		if !ok {
+			continue
+		}
+		if is, err := j.isTainted(up, seen); is || err != nil {
+			return is, err
+		}
+	}
+	return false, nil
+}
+
+// whyTainted returns how an override taints the work of a session, "" if none does.
+func (j *judge) whyTainted(b boundSession) (string, error) {
+	if b.override != nil {
+		return "under an override", nil
+	}
+	for _, named := range b.handoffs {
+		h, ok, err := j.readGivenHandoff(b, named)
+		if err != nil {
+			return "", err
+		}
+		if !ok {
+			continue
+		}
+		if is, err := j.isTainted(h, map[string]bool{}); is || err != nil {
+			return "from " + h.path + ", which an override produced", err
+		}
+	}
+	return "", nil
+}

@@ -1,0 +1,112 @@
+package verify
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/odd-cli/odd/board"
+	"github.com/odd-cli/odd/board/pipeline"
+	"github.com/odd-cli/odd/journal/repo"
+)
+
+// checkLanded reports a proposal that became part of the history without a person. A
+// person's commit must be built on it; on the first-parent line of the board that commit
+// must be its approval. A commit that a person or a forge committed again needs no other:
+// its committer decided.
+func (j *judge) checkLanded(own, recorded bool) error {
+	if !recorded && !strings.EqualFold(j.Committer.Email, j.law.AgentEmail) {
+		return nil // findUnapproved checks it at the end of the range
+	}
+	j.dependOn(takenQuestion(j.Commit, own))
+	if j.isTakenByPerson(j.Commit, own) {
+		return nil
+	}
+	j.own = true
+	if j.OID == j.to && !slices.Contains(j.tips, j.to) {
+		return nil // what was built on it is outside the range
+	}
+	if waits, err := j.isWaiting(j.OID); waits || err != nil {
+		return err
+	}
+	if alone, err := j.landedByItself(j.Commit); alone || err != nil {
+		return err
+	}
+	j.found = append(j.found, Finding{Invariant: 3, Commit: j.OID, Path: j.anyPath(), Line: 1, Message: "a proposal is on the branch, and no person merged or approved it"})
+	return nil
+}
+
+// isTakenByPerson reports a person's commit on the proposal p, or on empty commits on p.
+func (h *history) isTakenByPerson(p repo.Commit, own bool) bool {
+	seen := map[repo.OID]bool{p.OID: true}
+	for todo := []repo.Commit{p}; len(todo) > 0; todo = todo[1:] {
+		on := todo[0].OID
+		for _, n := range h.children[on] {
+			c := h.commits[n]
+			strict := own && h.spine[on] && c.Parents[0] == on
+			switch {
+			case h.machines[c.OID]:
+				if c.Tree == p.Tree && !seen[c.OID] {
+					seen[c.OID], todo = true, append(todo, c)
+				}
+			case !strict || singleTrailer(c, "Odd-Proposal") == string(p.OID):
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// landedByItself reports a proposal that its op landed without a person, by sound records.
+// Whether the op was allowed to is checked by invariants 13 and 15.
+func (j *judge) landedByItself(p repo.Commit) (bool, error) {
+	id := singleTrailer(p, "Odd-Op")
+	if id == "" {
+		return false, nil
+	}
+	s, ok, err := j.findStory(id)
+	if err != nil || !ok || !s.Sound {
+		return false, err
+	}
+	o := s.Op()
+	return o.Reason == pipeline.Landed && o.Task == j.task && len(o.Moved) == 2 && o.Moved[1].New == string(p.OID), nil
+}
+
+// checkAutoLanding returns what is wrong with an op that the act records as landed without a
+// person. odd.toml must allow it and name the branch, and the task must be in review with
+// that commit. If the branch is the board, the board must contain the commit.
+func (j *judge) checkAutoLanding(o pipeline.Op, task *waitingTask) (string, error) {
+	if !j.law.Pipeline.AutoApply {
+		return fmt.Sprintf("%s landed by itself, and odd.toml does not say auto_apply", o.ID), nil
+	}
+	moved := o.Moved[1]
+	target := cmp.Or(j.law.Target, j.law.Branch)
+	switch {
+	case target != "" && moved.Ref != "refs/heads/"+target:
+		return fmt.Sprintf("%s landed by itself on %s; changes land on %s", o.ID, moved.Ref, target), nil
+	case task == nil || task.now != board.Review || task.result.Commit != moved.New:
+		return fmt.Sprintf("%s landed by itself, and its commit does not put %s in review with it", o.ID, o.Task), nil
+	case target != cmp.Or(j.law.Branch, target):
+		return "", nil // the target is another branch than the board
+	}
+	in, err := j.isAncestor(repo.OID(moved.New), j.OID)
+	if err == nil && !in {
+		return fmt.Sprintf("%s landed %s by itself, which the board does not hold", o.ID, shortID(moved.New)), nil
+	}
+	return "", err
+}
+
+// checkLandedTier reports an op that landed by itself although it has an atom, or although
+// the rules of today give its bytes too high a tier.
+func (j *judge) checkLandedTier(o pipeline.Op, now pipeline.Verdict) {
+	if o.Reason != pipeline.Landed {
+		return
+	}
+	if i := slices.IndexFunc(j.files, func(f *file) bool { return f.rel != "" }); i >= 0 {
+		j.addFinding(j.files[i].Path, 1, "%s landed an atom by itself; what agents know becomes known by an approval alone", o.ID)
+	}
+	if !pipeline.MayLand(string(now.Tier)) {
+		j.addFinding(j.anyPath(), 1, "%s landed by itself as %s; by the rules there are its bytes make it %s, %s", o.ID, o.Fact(pipeline.FactTier), now.Tier, now.Code)
+	}
+}

@@ -1,0 +1,51 @@
+package verify
+
+import "github.com/odd-cli/odd/journal/repo"
+
+// addMovedRoots adds the changes that a new bundle folder in odd.toml makes: every file of
+// the old folder is deleted and every file of the new one is added, also where git has both
+// unchanged. Without them nothing would check a folder that was filled before odd.toml named
+// it.
+func (h *history) addMovedRoots(side []repo.Change, before repo.OID, was string, after repo.OID, is string) ([]repo.Change, error) {
+	if was == is {
+		return side, nil
+	}
+	all := map[string]repo.Change{}
+	old, err := h.listFiles(before, was)
+	if err != nil {
+		return nil, err
+	}
+	for _, f := range old {
+		all[f.Path] = repo.Change{Path: f.Path, Old: f.New, OldMode: f.NewMode}
+	}
+	now, err := h.listFiles(after, is)
+	if err != nil {
+		return nil, err
+	}
+	for _, f := range now {
+		ch := all[f.Path]
+		ch.Path, ch.New, ch.NewMode = f.Path, f.New, f.NewMode
+		all[f.Path] = ch
+	}
+	for _, ch := range side {
+		all[ch.Path] = ch
+	}
+	out := make([]repo.Change, 0, len(all))
+	for _, name := range sortedKeys(all) {
+		out = append(out, all[name])
+	}
+	return out, nil
+}
+
+// listFiles returns the files of a folder of a commit as added files.
+func (h *history) listFiles(at repo.OID, dir string) ([]repo.Change, error) {
+	tree, mode, err := h.trees.Find(at, dir)
+	if err != nil || mode != folder {
+		return nil, err
+	}
+	out, err := h.trees.Diff(h.ctx, "", tree)
+	for i := range out {
+		out[i].Path = dir + "/" + out[i].Path
+	}
+	return out, err
+}

@@ -1,0 +1,86 @@
+package verify
+
+import (
+	"path"
+	"slices"
+	"strings"
+
+	"github.com/odd-cli/odd/board/pipeline"
+	"github.com/odd-cli/odd/board/state"
+	"github.com/odd-cli/odd/journal/event"
+	"github.com/odd-cli/odd/journal/repo"
+)
+
+// ops are the ops that the ledgers of a commit record.
+type ops struct {
+	all      []*state.Op
+	stories  []pipeline.Story // of the ops that the act concerns
+	problems []pipeline.Problem
+}
+
+// findOp returns an op by its id, nil for none.
+func (o ops) findOp(id string) *state.Op {
+	if i := slices.IndexFunc(o.all, func(op *state.Op) bool { return op.ID == id }); i >= 0 {
+		return o.all[i]
+	}
+	return nil
+}
+
+// readOps returns the ops of a commit. Its stories are those of the tasks, and those with
+// new records of the act.
+func (j *judge) readOps(commit repo.OID, tasks []waitingTask) (out ops, err error) {
+	s, err := j.readState(commit)
+	if err != nil {
+		return out, err
+	}
+	if out.all, err = s.Ops(); err != nil {
+		return out, err
+	}
+	out.stories, err = s.Stories(func(o *state.Op) bool {
+		return slices.ContainsFunc(tasks, func(w waitingTask) bool { return w.id == o.Task }) || slices.ContainsFunc(j.lines, func(l ledgerLine) bool {
+			if isOpRecord(l.record) {
+				return l.record.Op().Op == o.ID
+			}
+			return l.record.Task == o.Task
+		})
+	})
+	var records []event.Record
+	for _, s := range out.stories {
+		for _, t := range s.Told {
+			records = append(records, t.Record)
+		}
+	}
+	if commit == j.OID { // a record without an op is in no story
+		for _, l := range j.lines {
+			is := func(r event.Record) bool { return r.Run == l.record.Run && r.Seq == l.record.Seq }
+			if isOpRecord(l.record) && !slices.ContainsFunc(records, is) {
+				records = append(records, l.record)
+			}
+		}
+	}
+	_, out.problems = pipeline.ReadOps(records)
+	return out, err
+}
+
+// locateOpRecord returns the file and line of an op's record. fresh reports that the act
+// adds it.
+func (j *judge) locateOpRecord(o *state.Op, run string, seq int) (name string, n int, fresh bool) {
+	for _, l := range j.lines {
+		if l.record.Run == run && l.record.Seq == seq {
+			return l.path, l.n, true
+		}
+	}
+	if o == nil {
+		return j.anyPath(), 1, false
+	}
+	records, _ := j.readLedger(j.OID, run) // it was read without error before
+	n = 1 + slices.IndexFunc(records, func(r event.Record) bool { return r.Seq == seq })
+	for _, name := range o.Files {
+		if strings.TrimSuffix(path.Base(name), ".jsonl") == run {
+			return j.root + name, n, false
+		}
+	}
+	return j.root + o.Files[0], 1, false
+}
+
+func isOpRecord(r event.Record) bool { return r.Kind == event.Op || r.Kind == event.OpEnd }

@@ -1,0 +1,342 @@
+package verify
+
+import (
+	"cmp"
+	"fmt"
+	"path"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/odd-cli/odd/board"
+	"github.com/odd-cli/odd/board/config"
+	"github.com/odd-cli/odd/journal/event"
+	"github.com/odd-cli/odd/journal/repo"
+	"github.com/odd-cli/odd/persona/anchor"
+	"github.com/odd-cli/odd/reconcile/policy"
+)
+
+func permitRule() rule {
+	return rule{Row{
+		Invariant: 12, Name: "Permit before tools", Unit: "records",
+		Way:        "send the result back with odd reject TASK, and let odd drain run the task again",
+		Evidence:   "the anchor in every session record; the anchor record of its token; the claim, its odd.toml and the constitution at its commit; the outcome and its paths",
+		Recomputed: "A session's output is read while its permit is valid. A permit is recorded once, in its run's ledger. It has the mode, tier and time that odd.toml asks for, and the role of its claim. It names the file that was that role's constitution, and the context hash, in the commit of the claim. The permit of the claim allows, and does not deny, every path that an outcome proposes before it ends. After the first run with a permit, no run is without one.",
+		Attested:   "what the agent wrote in its proof; the times that a run recorded; that a run without a permit, where none before it had one, is from before permits existed",
+	}, judgePermits}
+}
+
+// judgePermits checks invariant 12: what a session made lands only under the permit it had.
+//
+// Runs from before odd had anchors have none. Once a history has an anchored run, every
+// later run must be anchored.
+func judgePermits(j *judge) error {
+	if len(j.Parents) == 0 {
+		return nil // the history begins here
+	}
+	return j.checkLines(func(l ledgerLine) (string, error) {
+		switch l.record.Kind {
+		case event.Session:
+			j.checked++
+			return j.checkBinding(l)
+		case event.Anchor:
+			j.checked++
+			return j.checkRelease(l)
+		case event.Outcome:
+			j.checked++
+			return j.checkUnderPermit(l)
+		}
+		return "", nil
+	})
+}
+
+// permit is what an anchor's record says.
+type permit struct {
+	*event.Record
+	event.AnchorData
+	arm                    event.Arm
+	law                    event.Constitution
+	bound, ended, released time.Time
+	broken                 string // the first time that cannot be parsed
+}
+
+func readPermit(r *event.Record) permit {
+	p := permit{Record: r, AnchorData: r.Anchor()}
+	if p.Arm != nil {
+		p.arm = *p.Arm
+	}
+	if p.Constitution != nil {
+		p.law = *p.Constitution
+	}
+	for _, t := range []struct {
+		key, said string
+		at        *time.Time
+	}{{"bound_at", p.BoundAt, &p.bound}, {"expires_at", p.ExpiresAt, &p.ended}, {"released_at", p.ReleasedAt, &p.released}} {
+		var err error
+		if *t.at, err = time.Parse(time.RFC3339, t.said); err != nil && p.broken == "" {
+			p.broken = fmt.Sprintf("an anchor whose %s is no moment: %q", t.key, t.said)
+		}
+	}
+	return p
+}
+
+// coversPath reports whether the session may write a path.
+func (p permit) coversPath(name string) bool {
+	return policy.MatchAnyGlob(nonEmpty(p.Allow), name) && !policy.MatchAnyGlob(nonEmpty(p.Deny), name)
+}
+
+// findAnchors returns the anchor records with a token in the ledger of l.
+func (j *judge) findAnchors(l ledgerLine, token string) ([]permit, error) {
+	records, err := j.readLedger(j.OID, l.record.Run)
+	var out []permit
+	for i := range records {
+		if r := &records[i]; r.Kind == event.Anchor && r.Anchor().Token == token {
+			out = append(out, readPermit(r))
+		}
+	}
+	return out, err
+}
+
+// checkBinding returns what is wrong with how a session was bound.
+func (j *judge) checkBinding(l ledgerLine) (string, error) {
+	of := l.record.Session().Anchor
+	if of == nil {
+		return j.checkUnbound(l)
+	}
+	held, err := j.findAnchors(l, of.Token)
+	if err != nil {
+		return "", err
+	}
+	if len(held) == 0 {
+		return fmt.Sprintf("a session bound by %s, which its ledger has no permit for", cmp.Or(of.Token, "no token")), nil
+	}
+	if why := held[0].compareSession(*of, l.record.Task); why != "" {
+		return why, nil
+	}
+	return j.checkReadTime(held[0], l, of.EmissionAt), nil
+}
+
+// checkUnbound returns what is wrong with a session that names no anchor.
+func (j *judge) checkUnbound(l ledgerLine) (string, error) {
+	made := l.record.Session().Outcome == "completed" || l.record.Session().Deliverable != ""
+	if !made {
+		return "", nil // nothing of it was used
+	}
+	law, _, err := j.findClaimTerms(l)
+	if err != nil || law.Anchor.Mode == string(anchor.Untracked) {
+		return "", err
+	}
+	return j.unlessUnanchored("a session completed without a write permit")
+}
+
+// compareSession returns how the permit differs from the one that a session of the task says
+// it had.
+func (p permit) compareSession(of event.SessionAnchor, task string) string {
+	switch {
+	case p.DeadRun != "" || p.Task != task:
+		return fmt.Sprintf("a session bound by %s, which is another's", of.Token)
+	case of.SHA256 != p.AnchorSHA256:
+		return "a session bound by another anchor than its ledger holds: the hashes differ"
+	case of.Mode != p.Mode || of.Tier != p.Tier:
+		return "a session of another mode or tier than its anchor's"
+	}
+	return ""
+}
+
+// checkReadTime returns why the session was not read while it held the permit.
+func (j *judge) checkReadTime(p permit, l ledgerLine, moment string) string {
+	read, err := time.Parse(time.RFC3339, moment)
+	switch {
+	case err != nil:
+		return fmt.Sprintf("a session whose emission_at is no moment: %q", moment)
+	case read.Before(p.bound):
+		return "a session that was read before it was bound"
+	case p.released.Before(read):
+		return "a session whose permit was released before it was read"
+	case !read.Before(p.ended) && !j.isDropped(l):
+		return "a session that was read after its permit had ended"
+	}
+	return ""
+}
+
+// isDropped reports a session whose result was read and not used: the same act blocks or
+// loses its task, or it has no task and handed nothing over.
+func (j *judge) isDropped(l ledgerLine) bool {
+	return l.record.Task == l.record.Run && l.record.Session().Handoff == "" || slices.ContainsFunc(j.lines, func(o ledgerLine) bool {
+		r := o.record
+		return r.Kind == event.Outcome && r.Run == l.record.Run && r.Task == l.record.Task &&
+			slices.Contains([]string{string(board.Blocked), "lost"}, r.Outcome().Verdict)
+	})
+}
+
+// checkRelease returns what is wrong with one anchor record.
+func (j *judge) checkRelease(l ledgerLine) (string, error) {
+	p := readPermit(&l.record)
+	_, badToken := anchor.TokenProblem(p.Token)
+	same, err := j.findAnchors(l, p.Token)
+	switch {
+	case err != nil:
+		return "", err
+	case badToken:
+		return "an anchor without a token", nil
+	case len(same) != 1:
+		return fmt.Sprintf("the anchor %s stands %d times in its ledger; a permit is released once", p.Token, len(same)), nil
+	case p.DeadRun == p.Run:
+		return "an anchor that its own run swept", nil
+	case p.DeadRun != "":
+		return "", nil // nothing of it landed
+	case p.broken != "":
+		return p.broken, nil
+	case p.released.Before(p.bound):
+		return "an anchor that was released before it was bound", nil
+	case l.claim == nil:
+		return "a permit record of no open claim", nil
+	}
+	law, base, err := j.findClaimTerms(l)
+	if err != nil || base == "" {
+		return "", err
+	}
+	if why := p.checkTerms(l, law); why != "" {
+		return why, nil
+	}
+	if why, err := j.checkBase(p, l, base); why != "" || err != nil {
+		return why, err
+	}
+	return j.checkConstitution(p, l, law)
+}
+
+// checkTerms compares the record with odd.toml and with its claim.
+func (p permit) checkTerms(l ledgerLine, law config.Config) string {
+	mode, by := law.Anchor.Mode, "agent"
+	if l.claim.Claim().RefreshOf != "" && mode != string(anchor.Untracked) {
+		mode = string(anchor.Express)
+	}
+	if mode == string(anchor.Express) {
+		by = "server"
+	}
+	switch {
+	case p.Mode != mode:
+		return fmt.Sprintf("an anchor of mode %s; odd.toml asks for %s", cmp.Or(p.Mode, "none"), mode)
+	case p.Tier != law.Anchor.Strictness:
+		return fmt.Sprintf("an anchor of tier %s; odd.toml asks for %s", cmp.Or(p.Tier, "none"), law.Anchor.Strictness)
+	case p.GeneratedBy != by:
+		return fmt.Sprintf("an anchor proven by %s; under %s the %s proves", cmp.Or(p.GeneratedBy, "nobody"), mode, by)
+	case p.ended.Sub(p.bound) > law.Anchor.TTL:
+		return fmt.Sprintf("a permit for %s; odd.toml gives %s", p.ended.Sub(p.bound), law.Anchor.TTL)
+	case !p.bound.Before(p.ended):
+		return "a permit that ended before it began"
+	case len(nonEmpty(p.Allow)) == 0:
+		return "a permit that names no path, and so every one"
+	}
+	for _, kept := range []string{"odd.toml", "governance/**", "ledger/**", "journal/**", "proposals/**", "pause.toml"} {
+		if kept != "odd.toml" {
+			kept = path.Join(law.Root, kept)
+		}
+		if !slices.Contains(p.Deny, kept) {
+			return fmt.Sprintf("a permit that does not deny %s", kept)
+		}
+	}
+	return ""
+}
+
+// checkBase checks the commit that the session stood on: the one of its claim, or for a
+// refresh an ancestor of the result. The context hash must be that of this commit.
+func (j *judge) checkBase(p permit, l ledgerLine, base repo.OID) (string, error) {
+	head := repo.OID(p.arm.Head)
+	if l.claim.Claim().RefreshOf != "" {
+		if in, err := j.isAncestor(head, j.OID); err != nil || !in {
+			return fmt.Sprintf("an anchor at %s, which is not before it", cmp.Or(shortID(string(head)), "no commit")), nil
+		}
+	} else if head != base {
+		why, err := j.explainRewrite(base, l.record.Run, l.record.Task)
+		return cmp.Or(why, fmt.Sprintf("an anchor at %s; its claim is %s", cmp.Or(shortID(string(head)), "no commit"), shortID(string(base)))), err
+	}
+	files, err := j.repo.Tree(head)
+	if err != nil {
+		return "", err
+	}
+	phase, _ := anchor.Phase(files)
+	focus, source := anchor.Focus(p.Task, p.arm.Branch)
+	facts := anchor.Facts{OK: true, Head: string(head), Branch: p.arm.Branch}
+	arm := anchor.NewArm(facts, phase, focus, source, p.law.SHA256)
+	if arm.Hash != p.ContextHash {
+		return fmt.Sprintf("an anchor whose context_hash is not that of its claim; it is %s", shortID(strings.TrimPrefix(arm.Hash, "sha256:"))), nil
+	}
+	return "", nil
+}
+
+// checkUnderPermit returns why an outcome proposes a path that no permit of its claim
+// covers.
+func (j *judge) checkUnderPermit(l ledgerLine) (string, error) {
+	paths := pathsOf(&l.record)
+	if len(paths) == 0 || l.claim == nil {
+		return "", nil // nothing landed; invariant 5 reports a missing claim
+	}
+	held, err := j.findLastPermit(l)
+	if err != nil {
+		return "", err
+	}
+	law, _, err := j.findClaimTerms(l)
+	switch {
+	case err != nil:
+		return "", err
+	case held == nil && law.Anchor.Mode == string(anchor.Untracked):
+		return fmt.Sprintf("proposes %s under [anchor] mode untracked, where nobody has a permit", describeFiles(len(paths))), nil
+	case held == nil:
+		return j.unlessUnanchored(fmt.Sprintf("proposes %s without a permit", describeFiles(len(paths))))
+	case !held.isHeldBy(l.claim):
+		return "proposes under a permit that no session of it had", nil
+	case !l.record.TS.Before(held.ended):
+		return fmt.Sprintf("proposes at %s under a permit that ended at %s", l.record.TS.Format(time.RFC3339), held.ExpiresAt), nil
+	}
+	for _, p := range paths {
+		if !held.coversPath(p[0]) {
+			return fmt.Sprintf("proposes %s, which its permit does not cover: %s", p[0], strings.Join(held.Allow, ", ")), nil
+		}
+	}
+	return "", nil
+}
+
+// findLastPermit returns the last permit of an outcome's claim, nil for none.
+func (j *judge) findLastPermit(l ledgerLine) (held *permit, err error) {
+	records, err := j.readLedger(j.OID, l.record.Run)
+	for i := range records {
+		r := &records[i]
+		if r.Kind == event.Anchor && r.Task == l.record.Task && r.DeadRun == "" && r.Seq > l.claim.Seq && r.Seq < l.record.Seq {
+			p := readPermit(r)
+			held = &p
+		}
+	}
+	return held, err
+}
+
+// isHeldBy reports whether a session of the claim names the permit. A refresh has no
+// session.
+func (p permit) isHeldBy(c *openClaim) bool {
+	return c.Claim().RefreshOf != "" || slices.ContainsFunc(c.held, func(r event.Record) bool { return sessionToken(r) == p.Token })
+}
+
+func sessionToken(session event.Record) string {
+	if of := session.Session().Anchor; of != nil {
+		return of.Token
+	}
+	return ""
+}
+
+func describeFiles(n int) string {
+	if n == 1 {
+		return "a file"
+	}
+	return fmt.Sprintf("%d files", n)
+}
+
+// findClaimTerms returns the odd.toml in force at the claim of l's task, and the commit of
+// that claim. If this clone lacks the claim it returns the act's odd.toml and "".
+func (j *judge) findClaimTerms(l ledgerLine) (config.Config, repo.OID, error) {
+	c, ok, err := j.findClaim(l.record.Run, l.record.Task)
+	if err != nil || !ok || len(c.Parents) == 0 {
+		return j.law, "", err
+	}
+	law, err := j.lawAfter(c.Parents[0])
+	return law, c.OID, err
+}

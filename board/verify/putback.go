@@ -1,0 +1,151 @@
+package verify
+
+import (
+	"bytes"
+	"slices"
+	"strings"
+
+	"github.com/odd-cli/odd/journal/repo"
+)
+
+// lookBack is how many commits before a person's are searched for a version that the person
+// puts back. Older versions are believed.
+const lookBack = 1000
+
+// findPutBack returns the version of an append-only file that a person's commit puts back,
+// and may append to, after the file was rewritten or deleted; "" for none. It is the last
+// version that only grew. The rewrite has its own finding, which asks a person to put the
+// file back. If the file grew after the rewrite, putting it back would lose records, and the
+// result is "".
+func (h *history) findPutBack(c repo.Commit, rel string, is repo.Change) (good repo.OID, err error) {
+	if h.machines[c.OID] || len(c.Parents) != 1 || !strings.HasPrefix(is.NewMode, "100") {
+		return "", nil
+	}
+	all, err := h.readVersions(c.Parents[0])
+	if err != nil {
+		return "", err
+	}
+	var last repo.OID
+	lost := false
+	for _, v := range slices.Backward(all[rel]) {
+		onGood, err := h.isExtension(good, v)
+		if err != nil {
+			return "", err
+		}
+		onLast, err := h.isExtension(last, v)
+		if err != nil {
+			return "", err
+		}
+		switch {
+		case v == "":
+		case onGood:
+			good, lost = v, false
+		case last != "" && onLast:
+			lost = true
+		}
+		last = v
+	}
+	if good == "" || lost {
+		return "", nil
+	}
+	if on, err := h.isExtension(good, is.New); !on {
+		return "", err
+	}
+	return good, nil
+}
+
+// readVersions returns the versions of all append-only files in a commit and along its first
+// parents, by path below the bundle, newest first; "" where a file was missing. Files that
+// did not change are left out. The result for the last commit is cached.
+func (h *history) readVersions(at repo.OID) (map[string][]repo.OID, error) {
+	if h.grew.at == at {
+		return h.grew.versions, nil
+	}
+	out := map[string][]repo.OID{}
+	for next, n := at, 0; next != "" && n < lookBack; n++ {
+		c, err := h.readCommit(next)
+		if err != nil {
+			return nil, err
+		}
+		if next = ""; len(c.Parents) > 0 {
+			next = c.Parents[0]
+		}
+		if err := h.noteVersions(out, next, c.OID); err != nil {
+			return nil, err
+		}
+	}
+	h.grew.at, h.grew.versions = at, out
+	return out, nil
+}
+
+// noteVersions adds the append-only files that a commit changed.
+func (h *history) noteVersions(out map[string][]repo.OID, before, after repo.OID) error {
+	changes, err := h.trees.Diff(h.ctx, before, after)
+	if err != nil {
+		return err
+	}
+	law, err := h.lawAfter(after)
+	if err != nil {
+		return err
+	}
+	was := law
+	if before != "" {
+		if was, err = h.lawAfter(before); err != nil {
+			return err
+		}
+		if changes, err = h.addMovedRoots(changes, before, was.Root, after, law.Root); err != nil {
+			return err
+		}
+	}
+	for rel, v := range pairVersions(changes, was.Root, law.Root) {
+		if v.old == v.new {
+			continue
+		}
+		if len(out[rel]) == 0 {
+			out[rel] = []repo.OID{v.new}
+		}
+		out[rel] = append(out[rel], v.old)
+	}
+	return nil
+}
+
+// twoVersions are the blobs of a file before and after a commit, "" where it is missing.
+type twoVersions struct{ old, new repo.OID }
+
+// pairVersions returns the changed append-only files by path below the bundle, which was at
+// was and is at now. A bundle that moved has its files under the same paths.
+func pairVersions(changes []repo.Change, was, now string) map[string]twoVersions {
+	by := map[string]twoVersions{}
+	for _, ch := range changes {
+		if rel, in := strings.CutPrefix(ch.Path, was+"/"); in && appendOnly(rel) && strings.HasPrefix(ch.OldMode, "100") {
+			by[rel] = twoVersions{ch.Old, by[rel].new}
+		}
+		if rel, in := strings.CutPrefix(ch.Path, now+"/"); in && appendOnly(rel) && strings.HasPrefix(ch.NewMode, "100") {
+			by[rel] = twoVersions{by[rel].old, ch.New}
+		}
+	}
+	return by
+}
+
+// versionCache is what readVersions read last.
+type versionCache struct {
+	at       repo.OID
+	versions map[string][]repo.OID
+}
+
+// isExtension reports whether now begins with the bytes of was. A missing was is a prefix of
+// any file.
+func (h *history) isExtension(was, now repo.OID) (bool, error) {
+	if was == "" || was == now {
+		return true, nil
+	}
+	if now == "" {
+		return false, nil
+	}
+	old, err := h.trees.Blob(was)
+	if err != nil {
+		return false, err
+	}
+	b, err := h.trees.Blob(now)
+	return bytes.HasPrefix(b, old), err
+}

@@ -1,0 +1,374 @@
+package verify
+
+import (
+	"fmt"
+	"iter"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/odd-cli/odd/board"
+	"github.com/odd-cli/odd/board/config"
+	"github.com/odd-cli/odd/journal/event"
+	"github.com/odd-cli/odd/journal/repo"
+	"github.com/odd-cli/odd/persona/contract"
+)
+
+func drainRule() rule {
+	return rule{Row{
+		Invariant: 4, Name: "One drain", Unit: "board commits",
+		Way:        "find the second odd drain that ran at the same time and stop it; odd task show TASK shows what the first one left",
+		Evidence:   "the claims and results of every run, in their order along the board's line; the sweeps between them",
+		Recomputed: "A run claims one thing at a time. A task is claimed once, on one line of history. A run writes nothing after another run has claimed, unless that run took its claim back and nothing of it lands. Sessions that only read, and that no task asks for, may run beside others. A machine's merge brings in no claim of another line that no person took in, and no rules of the board for claims made beside them.",
+		Attested:   "that two clones without a common remote did not run odd drain at the same time; that there was no run which wrote nothing; where [board] target is another branch, which lines it has if the clone lacks it",
+	}, judgeOneDrain}
+}
+
+// judgeOneDrain checks invariant 4: one drain runs at a time, and it claims one thing at a
+// time, each once.
+//
+// A killed run leaves its claim open and the next run may begin. So two drains at the same
+// time show only when a run goes on after another has claimed.
+func judgeOneDrain(j *judge) error {
+	if j.kind == mergeCommit {
+		return j.checkMachineMerge()
+	}
+	if j.kind != boardCommit || len(j.Parents) == 0 {
+		return nil
+	}
+	if err := j.checkClaims(); err != nil {
+		return err
+	}
+	return j.checkOvertaken()
+}
+
+// checkClaims checks the act's claims: no other claim is open beside one, and each is made
+// once.
+func (j *judge) checkClaims() error {
+	for _, l := range j.lines {
+		if !l.record.Opens() {
+			continue
+		}
+		j.checked++
+		if why := checkEngagement(l.record); why != "" {
+			j.addFinding(l.path, l.n, "%s", why)
+		}
+		if len(l.holds) > 0 {
+			j.addFinding(l.path, l.n, "%s claims %s while it holds %s", j.run, l.record.Task, strings.Join(l.holds, ", "))
+		}
+		if err := j.checkClaimedOnce(l); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// checkEngagement returns why a run may not engage instead of claim. Engaged sessions run
+// beside others, so they have no task and a role that changes no file.
+func checkEngagement(r event.Record) string {
+	b := boundSession{said: true, role: contract.Role(r.Claim().ContractRole), mode: contract.Mode(r.Claim().Mode), override: r.Claim().Override}
+	row, known := b.findRole()
+	switch {
+	case r.Kind != event.Engage:
+		return ""
+	case r.Task != r.Run:
+		return fmt.Sprintf("%s engages %s; a task is claimed", r.Run, r.Task)
+	case known && row.Mutates || b.override != nil && b.workedIn(contract.Execution, contract.Resolution):
+		return fmt.Sprintf("%s engages %s, which may change files; it claims", r.Run, b.sessionName())
+	}
+	return ""
+}
+
+// checkOvertaken reports a run that goes on after another run has claimed.
+func (j *judge) checkOvertaken() error {
+	for _, f := range j.files {
+		if ledgerRun(f.rel) != j.run || f.Old == "" && !f.returned || f.New == "" {
+			continue
+		}
+		j.checked++
+		if engaged, err := j.isEngagedOnly(); engaged || err != nil {
+			return err
+		}
+		by, err := j.findOvertakingClaim(f.rel)
+		if err != nil || by.OID == "" {
+			return err
+		}
+		if dead, err := j.isTakenForDead(); dead || err != nil {
+			return err
+		}
+		j.addFinding(f.Path, j.firstLine(f.Path), "%s goes on after %s claimed in %s; two drains ran at once", j.run, singleTrailer(by, "Odd-Run"), shortID(string(by.OID)))
+	}
+	return nil
+}
+
+// isEngagedOnly reports an act of a run that engaged and never claimed. It may run beside
+// others.
+func (j *judge) isEngagedOnly() (bool, error) {
+	claims, err := j.countWorkClaims(j.OID, j.run)
+	if err != nil || claims > 0 {
+		return false, err
+	}
+	all, err := j.readLedger(j.OID, j.run)
+	return slices.ContainsFunc(all, func(r event.Record) bool { return r.Kind == event.Engage }), err
+}
+
+// checkMachineMerge reports a machine's merge that brings in claims of another line. Only a
+// person may merge what two drains did beside each other.
+func (j *judge) checkMachineMerge() error {
+	if onto, err := j.isAncestor(j.Parents[0], j.Parents[1]); onto || err != nil {
+		return err // no line beside the other
+	}
+	for path, run := range j.ledgersChanged(0) {
+		j.checked++
+		if is, err := j.addsClaim(j.Commit, run); err != nil {
+			return err
+		} else if !is {
+			continue
+		}
+		if taken, err := j.isTakenByHand(j.Parents[1], run); err != nil {
+			return err
+		} else if !taken {
+			j.addFinding(path, 1, "a machine merges what %s claimed on another line; two drains ran at once", run)
+		}
+	}
+	return j.checkRulesMoved()
+}
+
+// ledgersChanged yields the ledgers that differ from one parent, by path, with their runs.
+func (j *judge) ledgersChanged(parent int) iter.Seq2[string, string] {
+	return func(yield func(path, run string) bool) {
+		for _, ch := range j.sides[parent] {
+			rel, in := strings.CutPrefix(ch.Path, j.root)
+			if run := ledgerRun(rel); in && run != "" && ch.New != "" && !yield(ch.Path, run) {
+				return
+			}
+		}
+	}
+}
+
+// isTakenByHand reports that a person's merge brought a run's claim into the line that ends
+// in at.
+func (j *judge) isTakenByHand(at repo.OID, run string) (bool, error) {
+	for {
+		c, err := j.readCommit(at)
+		if err != nil || len(c.Parents) == 0 {
+			return false, err
+		}
+		if is, err := j.addsClaim(c, run); err != nil {
+			return false, err
+		} else if is {
+			err = j.learnMaker(c)
+			return len(c.Parents) > 1 && !j.machines[c.OID], err
+		}
+		at = c.Parents[0]
+	}
+}
+
+// checkRulesMoved reports a machine's merge that puts changed rules of the board under
+// claims made without them. odd sync merges the target branch like that, so what the target
+// branch has is allowed.
+func (j *judge) checkRulesMoved() error {
+	if j.law.Target != "" && j.law.Target != j.law.Branch {
+		j.dependOn(onTargetQuestion(j.law, j.Parents[1]))
+		if on, err := j.isOnTarget(j.law, j.Parents[1]); on || err != nil {
+			return err
+		}
+	}
+	rules := slices.IndexFunc(j.sides[0], func(ch repo.Change) bool {
+		rel, _ := strings.CutPrefix(ch.Path, j.root)
+		return ch.Path == "odd.toml" || rel == "pause.toml" || strings.HasPrefix(rel, "governance/")
+	})
+	if rules < 0 {
+		return nil
+	}
+	for path, run := range j.ledgersChanged(1) {
+		now, err := j.countWorkClaims(j.OID, run)
+		if err != nil {
+			return err
+		}
+		if was, err := j.countWorkClaims(j.Parents[1], run); err != nil {
+			return err
+		} else if now > was {
+			j.addFinding(path, 1, "a machine merges %s under what %s claimed without it; two drains ran at once", j.sides[0][rules].Path, run)
+		}
+	}
+	return nil
+}
+
+// isOnTarget reports whether the target branch has a commit. If this clone lacks the branch,
+// it is believed.
+func (h *history) isOnTarget(law config.Config, oid repo.OID) (bool, error) {
+	tips := h.branchTips(law.Target, law.Remote)
+	for _, tip := range tips {
+		if on, err := h.isAncestor(oid, tip); on || err != nil {
+			return on, err
+		}
+	}
+	return len(tips) == 0, nil
+}
+
+// checkClaimedOnce reports a second claim of a task by its run, before this one or on a line
+// beside it. Of two such lines, whoever merges them could choose the one that allows more.
+func (j *judge) checkClaimedOnce(l ledgerLine) error {
+	if l.again {
+		j.addFinding(l.path, l.n, "%s claims %s a second time; a run claims a task once", j.run, l.record.Task)
+		return nil
+	}
+	j.dependOn(claimBesideQuestion(j.Commit, j.run, l.record.Task))
+	c, err := j.findClaimBeside(j.Commit, j.run, l.record.Task)
+	if c != "" {
+		j.addFinding(l.path, l.n, "%s claims %s here and, on a line beside this one, in %s; a run claims a task once", j.run, l.record.Task, shortID(string(c)))
+	}
+	return err
+}
+
+// findClaimBeside returns a commit that makes the same claim on a parallel line, the first
+// by id.
+func (h *history) findClaimBeside(claim repo.Commit, run, task string) (repo.OID, error) {
+	var all []repo.Commit
+	for _, c := range slices.Concat(h.acts[[2]string{run, task}], h.acts[[2]string{run, ""}]) {
+		if _, in := h.place[c.OID]; !in || len(c.Parents) == 0 {
+			continue
+		}
+		was, err := h.countClaims(c.Parents[0], run, task)
+		if err != nil {
+			return "", err
+		}
+		if now, err := h.countClaims(c.OID, run, task); err != nil {
+			return "", err
+		} else if now > was {
+			all = append(all, c)
+		}
+	}
+	for _, edge := range h.edges {
+		if c, ok, err := h.findClaimBehind(edge, run, task); err != nil {
+			return "", err
+		} else if ok {
+			all = append(all, c)
+		}
+	}
+	var out repo.OID
+	for _, c := range all {
+		if is, err := h.areParallel(c, claim); err != nil {
+			return "", err
+		} else if is && (out == "" || c.OID < out) {
+			out = c.OID
+		}
+	}
+	return out, nil
+}
+
+// areParallel reports two commits of which neither is an ancestor of the other. A copy that
+// a person made of one, as git rebase does, counts as the same commit.
+func (h *history) areParallel(a, b repo.Commit) (bool, error) {
+	if a.OID == b.OID {
+		return false, nil
+	}
+	if a.Author.Email == b.Author.Email && a.Author.When.Equal(b.Author.When) {
+		for _, c := range []repo.Commit{a, b} {
+			law, err := h.lawAt(c.OID)
+			if err != nil || !isAgent(c.Committer, law) {
+				return false, err
+			}
+		}
+	}
+	for _, p := range [][2]repo.OID{{a.OID, b.OID}, {b.OID, a.OID}} {
+		if on, err := h.isAncestor(p[0], p[1]); on || err != nil {
+			return false, err
+		}
+	}
+	return true, nil
+}
+
+// findOvertakingClaim returns a claim of another run between this act and the run's last
+// write to its ledger rel, along first parents; the zero Commit for none.
+func (j *judge) findOvertakingClaim(rel string) (repo.Commit, error) {
+	at := j.Parents[0]
+	for {
+		c, err := j.repo.Commit(at)
+		if err != nil || len(c.Parents) == 0 {
+			return repo.Commit{}, err
+		}
+		now, err := j.findBundleBlob(at, rel)
+		if err != nil {
+			return repo.Commit{}, err
+		}
+		if was, err := j.findBundleBlob(c.Parents[0], rel); was != now || err != nil {
+			return repo.Commit{}, err
+		}
+		if other := singleTrailer(c, "Odd-Run"); other != "" && other != j.run && len(c.Parents) == 1 && !isDecision(c) {
+			if is, err := j.addsClaim(c, other); is || err != nil {
+				return c, err
+			}
+		}
+		at = c.Parents[0]
+	}
+}
+
+// isDecision reports a commit in which a person approves or rejects.
+func isDecision(c repo.Commit) bool {
+	return len(c.Trailer("Odd-Approved-By"))+len(c.Trailer("Odd-Rejected-By")) > 0
+}
+
+// addsClaim reports a commit that adds a claim to a run's ledger. A refresh claims nothing,
+// because nothing runs.
+func (j *judge) addsClaim(c repo.Commit, run string) (bool, error) {
+	now, err := j.countWorkClaims(c.OID, run)
+	if err != nil || now == 0 {
+		return false, err
+	}
+	was, err := j.countWorkClaims(c.Parents[0], run)
+	return now > was, err
+}
+
+// countWorkClaims returns how many claims a run's ledger has in a commit, without refreshes.
+func (h *history) countWorkClaims(at repo.OID, run string) (n int, err error) {
+	records, err := h.readLedger(at, run)
+	for _, r := range records {
+		if r.Kind == event.Claim && r.Claim().RefreshOf == "" {
+			n++
+		}
+	}
+	return n, err
+}
+
+// isTakenForDead reports an act that only closes claims which another run has taken back.
+// Its drain was slow, and nothing of it lands.
+func (j *judge) isTakenForDead() (bool, error) {
+	var since time.Time
+	for _, l := range j.lines {
+		if l.record.Kind == event.Claim || l.record.Kind == event.Outcome && l.record.Outcome().Verdict == string(board.Review) {
+			return false, nil
+		}
+		if l.claim != nil {
+			since = l.claim.TS
+		}
+	}
+	s, err := j.readState(j.Parents[0])
+	if err != nil {
+		return false, err
+	}
+	swept, err := s.Swept(j.run, since)
+	return swept || err != nil, ignoreDamaged(err) // nobody knows what a damaged ledger recorded
+}
+
+// firstLine returns the first line that the act adds to a ledger.
+func (j *judge) firstLine(name string) int {
+	for _, l := range j.lines {
+		if l.path == name {
+			return l.n
+		}
+	}
+	return 1
+}
+
+// listOthers returns the tasks of open claims but one.
+func listOthers(tasks map[string]*openClaim, but string) []string {
+	var out []string
+	for _, name := range sortedKeys(tasks) {
+		if name != but {
+			out = append(out, name)
+		}
+	}
+	return out
+}

@@ -1,0 +1,128 @@
+package verify
+
+import (
+	"fmt"
+	"reflect"
+	"slices"
+	"strings"
+
+	"github.com/odd-cli/odd/board"
+	"github.com/odd-cli/odd/board/config"
+	"github.com/odd-cli/odd/journal/repo"
+	"github.com/odd-cli/odd/reconcile/policy"
+)
+
+// whyUnsigned returns what c lacks of the signature that law requires of a decision. The
+// commit at has the file of who may sign. Without such a file any signature will do, and
+// whose it is stays attested.
+func (h *history) whyUnsigned(c repo.Commit, law config.Config, at repo.OID) (string, error) {
+	if !law.RequireSigned {
+		return "", nil
+	}
+	if law.AllowedSigners == "" {
+		if c.Signed {
+			return "", nil
+		}
+		return "is not signed, and odd.toml requires it", nil
+	}
+	blob, mode, err := h.trees.Find(at, law.AllowedSigners)
+	if err != nil {
+		return "", err
+	}
+	if !strings.HasPrefix(mode, "100") {
+		return fmt.Sprintf("has %s to be signed by, which is not there", law.AllowedSigners), nil
+	}
+	if _, ok := h.signers[blob]; !ok {
+		if h.signers[blob], err = h.trees.Blob(blob); err != nil {
+			return "", err
+		}
+	}
+	why, err := h.repo.VerifyBy(h.ctx, c.OID, h.signers[blob])
+	if why != "" {
+		why += fmt.Sprintf("; odd.toml requires a key that %s gives its author", law.AllowedSigners)
+	}
+	return why, err
+}
+
+// checkSignatures reports a person's decision without the required signature. Invariant 8
+// asks about gates, invariant 3 about everything else.
+func (j *judge) checkSignatures(gates bool) error {
+	j.dependOn(crossingsQuestion(j.OID))
+	if j.kind != person || len(j.Parents) == 0 || !j.law.RequireSigned && len(j.crossed[j.OID]) == 0 {
+		return nil
+	}
+	what := j.describeDecision()
+	if what == "" || gates != (what == aGate) {
+		return nil
+	}
+	j.checked++
+	why, err := j.whyUnsigned(j.Commit, j.law, j.Parents[0])
+	if why == "" && err == nil {
+		why, err = j.whyUnsignedBeyond(j.Commit)
+	}
+	if why != "" {
+		j.addFinding(j.anyPath(), 1, "%s by %s %s", what, j.Author.Email, why)
+		j.setWay("git revert it and do it again with a signature")
+	}
+	return err
+}
+
+const aGate = "a gate passed"
+
+// describeDecision names what a person's commit decides that needs a signature, "" for
+// nothing.
+func (j *judge) describeDecision() string {
+	if len(j.Trailer("Odd-Gate")) > 0 {
+		return aGate
+	}
+	for _, t := range [][2]string{{"Odd-Rejected-By", "a rejection"}, {"Odd-Resumed-By", "a resumption"}, {"Odd-Ready-By", "a task made ready"}} {
+		if len(j.Trailer(t[0])) > 0 {
+			return t[1]
+		}
+	}
+	// A forge's squash repeats the words of an approval, and is none.
+	if len(j.Trailer("Odd-Approved-By")) > 0 && (len(j.Parents) > 1 || len(j.files) == 0) {
+		return "an approval"
+	}
+	for _, f := range j.files {
+		switch {
+		case f.Path == "odd.toml" || f.Path == j.law.AllowedSigners:
+			return "a change of " + f.Path
+		case policy.InstructsAgents(f.Path) || policy.ConfiguresAgents(f.Path):
+			return "a change of " + f.Path + ", which agents follow,"
+		case f.rel == "pause.toml" && f.New == "":
+			return "a resumption"
+		case strings.HasPrefix(f.rel, "proposals/"):
+			return "a word on proposals"
+		case isPeoplesType(f.old) || isPeoplesType(f.new):
+			return "a change of " + f.Path + ", which only people write,"
+		case len(readEndorsements(f.new)) > len(readEndorsements(f.old)):
+			return "an endorsement in " + f.Path
+		case isNewlyVerified(f):
+			return "a verification of " + f.Path
+		case isWidened(f):
+			return "a change of what the agent of " + f.Path + " may do"
+		case taskState(f.new) != taskState(f.old) && slices.Contains([]board.State{board.Ready, board.Done}, taskState(f.new)):
+			return "a task made " + string(taskState(f.new))
+		}
+	}
+	return ""
+}
+
+// isNewlyVerified reports an atom that a person verified in the act.
+func isNewlyVerified(f *file) bool {
+	was := humanStamps(f.old)
+	return slices.ContainsFunc(humanStamps(f.new), func(s string) bool { return !slices.Contains(was, s) })
+}
+
+// isWidened reports a task whose paths or commands changed.
+func isWidened(f *file) bool {
+	if !isTask(f.old) || f.new == nil {
+		return false // a person must make a new task ready first
+	}
+	return slices.ContainsFunc([]string{"paths", "commands"}, func(key string) bool {
+		was, _ := f.old.Field(key)
+		is, _ := f.new.Field(key)
+		return !reflect.DeepEqual(was.Value, is.Value)
+	})
+}

@@ -1,0 +1,182 @@
+package verify
+
+import (
+	"cmp"
+	"fmt"
+	"path"
+	"slices"
+
+	"github.com/odd-cli/odd/board"
+	"github.com/odd-cli/odd/journal/event"
+	"github.com/odd-cli/odd/journal/repo"
+	"github.com/odd-cli/odd/okf"
+)
+
+// checkMachineMove returns why a machine's commit may not take this step.
+func (j *judge) checkMachineMove(f *file) (string, error) {
+	from, to := taskState(f.old), taskState(f.new)
+	switch {
+	case from == to && j.isIdleWrite(f): // otherwise invariant 2 reports it
+		return fmt.Sprintf("a commit by odd or an agent changes a task in %s, and moves it nowhere", from), nil
+	case from == to:
+		return "", nil
+	case f.old == nil && to == board.Backlog && (j.kind == proposal || j.kind == stray):
+		return "", nil
+	case j.kind == syncCommit && from == board.Review && to == board.Done:
+		return j.checkSync(f)
+	case f.old == nil:
+		return fmt.Sprintf("a commit by odd or an agent files a task in %s; only backlog is its to say", to), nil
+	}
+	return j.checkRunMove(f, from, to)
+}
+
+// isIdleWrite reports a write to a task that the commit may make and that changes no state.
+func (j *judge) isIdleWrite(f *file) bool {
+	return (j.kind == boardCommit || j.kind == syncCommit) && !j.isJudgedAgain(f) && j.whyForbidden(f) == ""
+}
+
+// isJudgedAgain reports a task that stays in review with a new result of a run.
+func (j *judge) isJudgedAgain(f *file) bool {
+	return taskState(f.new) == board.Review && j.hasOutcome(f.new.ID, board.Review)
+}
+
+// hasOutcome reports an outcome of the act that puts a task in a state.
+func (j *judge) hasOutcome(task okf.ID, to board.State) bool {
+	return slices.ContainsFunc(j.lines, func(l ledgerLine) bool {
+		return l.record.Kind == event.Outcome && l.record.Task == string(task) && l.record.Outcome().Verdict == string(to)
+	})
+}
+
+// wasKilled reports that the act's ledger says that the run which held the task was killed.
+// The drain that swept it had the lock of the same clone.
+func (j *judge) wasKilled(t board.Task) bool {
+	return slices.ContainsFunc(j.lines, func(l ledgerLine) bool {
+		r := &l.record
+		return r.DeadRun == t.ClaimedBy && r.Task == string(t.ID) && r.Abandoned().Killed
+	})
+}
+
+// checkRunMove returns why a run's commit may not take this step.
+func (j *judge) checkRunMove(f *file, from, to board.State) (string, error) {
+	old, err := board.Parse(f.old)
+	if err != nil {
+		return "a commit by odd or an agent moves a task that could not be read: " + err.Error(), nil
+	}
+	if j.kind != boardCommit {
+		return fmt.Sprintf("a commit by odd or an agent moves the task from %s to %s outside a run's claim, result or sweep", from, to), nil
+	}
+	if from == board.Review && to == board.Backlog && j.expiresOp(string(old.ID)) {
+		return "", nil // invariant 15 checks whether its time was over
+	}
+	mover := board.Sweeper
+	switch {
+	case to == board.InProgress:
+		mover = board.Claimer
+	case old.ClaimedBy == j.run:
+		mover = board.Session
+	}
+	if board.Can(mover, from, to) != nil {
+		return fmt.Sprintf("a commit by odd or an agent moves the task from %s to %s; only a person may do that", from, to), nil
+	}
+	if why := j.checkHolder(f, old, mover); why != "" {
+		return why, nil
+	}
+	if why := j.checkAttempts(f, old, mover); why != "" || mover != board.Claimer {
+		return why, nil
+	}
+	return j.checkEligible(old)
+}
+
+// checkHolder returns why a run may not take the step: it sweeps a task that is still held,
+// it has no outcome for it, or it claims for another run.
+func (j *judge) checkHolder(f *file, old board.Task, mover board.Mover) string {
+	switch {
+	case mover == board.Sweeper && !old.Expired(j.Author.When) && !j.wasKilled(old):
+		return fmt.Sprintf("%s sweeps a task that %s holds until %s", j.run, cmp.Or(old.ClaimedBy, "a person"), old.LeaseExpires.UTC().Format("2006-01-02T15:04:05Z"))
+	case mover == board.Session && !j.hasOutcome(f.new.ID, taskState(f.new)):
+		return fmt.Sprintf("%s moves the task to %s, and no outcome of the commit says so", j.run, taskState(f.new))
+	case mover == board.Claimer && f.new.Text("claimed_by") != j.run:
+		return fmt.Sprintf("%s claims the task for %s", j.run, cmp.Or(f.new.Text("claimed_by"), "nobody"))
+	}
+	return ""
+}
+
+// checkEligible returns why no drain may claim the task, as the board was before the act.
+func (j *judge) checkEligible(t board.Task) (string, error) {
+	all, err := j.findDependencies(&t)
+	if err != nil {
+		return "", err
+	}
+	if why := board.Eligible(&t.Row, all, j.Author.When); why != "" {
+		return fmt.Sprintf("%s claims a task that no drain takes: %s", j.run, why), nil
+	}
+	return "", nil
+}
+
+// findDependencies returns the tasks that t depends on, before the act, and resolves their
+// names in t. It reads the whole bundle only if one of them is not simply done.
+func (j *judge) findDependencies(t *board.Task) (board.Index, error) {
+	all := board.Index{}
+	for _, id := range t.Dependencies {
+		dep, err := j.readTask(j.Parents[0], id)
+		if err != nil {
+			return nil, err
+		}
+		if dep.State == board.Done {
+			all[id] = &dep.Row
+		}
+	}
+	if !slices.ContainsFunc(t.Dependencies, func(id okf.ID) bool { return all[id] == nil }) {
+		return all, nil
+	}
+	g, err := j.readBundle(j.Parents[0], j.law.Root)
+	if err != nil {
+		return nil, err
+	}
+	if *t, err = board.ReadTask(g, t.Atom); err != nil {
+		return nil, err
+	}
+	return board.Behind(g, *t), nil
+}
+
+// readTask returns a task by its id from the file where odd puts it, the zero Task for none.
+func (h *history) readTask(commit repo.OID, id okf.ID) (board.Task, error) {
+	law, err := h.lawAt(commit)
+	if err != nil {
+		return board.Task{}, err
+	}
+	rel := board.Folder + "/" + path.Base(string(id)) + ".md"
+	blob, mode, err := h.trees.Find(commit, law.Root+"/"+rel)
+	if err != nil {
+		return board.Task{}, err
+	}
+	a, err := h.readAtom(blob, mode, rel)
+	if err != nil || !isTask(a) || a.ID != id {
+		return board.Task{}, err
+	}
+	t, err := board.Parse(a)
+	if err != nil {
+		return board.Task{}, nil // an unreadable task is none
+	}
+	return t, nil
+}
+
+// checkAttempts returns why a run may not leave the task's attempts or lease so. A claim
+// adds one attempt and ends within [drain] lease; other steps add none.
+func (j *judge) checkAttempts(f *file, old board.Task, mover board.Mover) string {
+	now, err := board.Parse(f.new)
+	if err != nil {
+		return "a commit by odd or an agent leaves a task that cannot be read: " + err.Error()
+	}
+	want := old.Attempts
+	if mover == board.Claimer {
+		want++
+	}
+	switch end := j.Author.When.Add(j.law.TaskLease + skew); {
+	case now.Attempts != want:
+		return fmt.Sprintf("%s says attempts %d, it is %d after %d", j.run, now.Attempts, want, old.Attempts)
+	case mover == board.Claimer && now.LeaseExpires.After(end):
+		return fmt.Sprintf("%s claims the task until %s, longer than [drain] lease allows", j.run, formatTime(now.LeaseExpires))
+	}
+	return ""
+}

@@ -1,0 +1,308 @@
+package verify
+
+import (
+	"cmp"
+	"fmt"
+	"path"
+	"slices"
+	"strings"
+
+	"github.com/odd-cli/odd/journal"
+	"github.com/odd-cli/odd/journal/event"
+	"github.com/odd-cli/odd/journal/repo"
+	"github.com/odd-cli/odd/persona/contract"
+	"github.com/odd-cli/odd/persona/handoff"
+)
+
+func handoffRule() rule {
+	return rule{Row{
+		Invariant: 11, Name: "Encoded handoffs", Unit: "sessions and handoffs",
+		Way:        "send the result back with odd reject TASK, and write the handoff and its journal entry first",
+		Evidence:   "handoffs/*.md and journal/*.tsv at the claim and in the result commit; the paths and blobs a session record names",
+		Recomputed: "A session that works on a handoff names one that its claim's commit has with that blob. The handoff is of a transition that the role reads, is complete, and has a journal entry. A run's own handoff comes with its session and a journal entry, in the session's mode. What an override produced, and what was made from that, is tagged. An override begins in the journal with its claim, and ends there with its outcome or when its claim is taken back.",
+		Attested:   "that what a handoff says is good enough to work from",
+	}, judgeTransitions}
+}
+
+// judgeTransitions checks invariant 11: no transition between modes without its handoff and
+// its journal entry.
+func judgeTransitions(j *judge) error {
+	if len(j.Parents) == 0 {
+		return nil // the history begins here
+	}
+	err := j.checkLines(func(l ledgerLine) (string, error) {
+		switch l.record.Kind {
+		case event.Session:
+			j.checked++
+			return j.checkReceived(readSession(l.record))
+		case event.Claim, event.Engage, event.Outcome, event.Abandoned:
+			return j.checkJournaled(l)
+		}
+		return "", nil
+	})
+	if err != nil {
+		return err
+	}
+	switch j.kind {
+	case boardCommit:
+		return j.checkHandedOver()
+	case proposal:
+		return j.checkTaintTags()
+	}
+	return nil
+}
+
+// checkReceived returns what is wrong with the handoffs that a session received. Each must
+// be in the commit of the claim.
+func (j *judge) checkReceived(b boundSession) (string, error) {
+	row, _ := b.findRole()
+	if row.Needs && len(b.handoffs) == 0 && !slices.ContainsFunc(row.Reads, b.isCollapsed) {
+		return fmt.Sprintf("%s without a handoff", b.sessionName()), nil
+	}
+	for _, named := range b.handoffs {
+		h, ok, err := j.readGivenHandoff(b, named)
+		if err != nil {
+			return "", err
+		}
+		if !ok {
+			return fmt.Sprintf("%s names handoff %s as blob %s, which the commit of its claim does not hold", b.sessionName(), cmp.Or(named[0], "nothing"), cmp.Or(shortID(named[1]), "none")), nil
+		}
+		if why, err := j.checkReceivedHandoff(b, row, h); why != "" || err != nil {
+			return why, err
+		}
+	}
+	return "", nil
+}
+
+// checkReceivedHandoff returns what is wrong with one received handoff. A role without a
+// mode may read any. An override allows the transitions between its modes, but never a
+// missing journal entry.
+func (j *judge) checkReceivedHandoff(b boundSession, row contract.RoleRow, h storedHandoff) (string, error) {
+	p := contract.Pair{From: h.From, To: h.To}
+	switch {
+	case h.fault != nil:
+		return fmt.Sprintf("%s began from %s, which is no handoff: %v", b.sessionName(), h.path, h.fault), nil
+	case b.mode == "":
+		return "", nil
+	case !slices.Contains(row.Reads, p) && !b.isCollapsed(p) && b.mode != contract.Validation: // invariant 10 checks a validator's
+		return fmt.Sprintf("%s began from %s, which is %s → %s", b.sessionName(), h.path, h.From, h.To), nil
+	case len(h.Missing) > 0 && !b.isCollapsed(p):
+		return fmt.Sprintf("%s began from %s, which lacks %s", b.sessionName(), h.path, strings.Join(h.Missing, ", ")), nil
+	}
+	told, err := j.readEntries(h.at, h.Journal, 0)
+	if err != nil || slices.ContainsFunc(told, h.isJournaledBy) {
+		return "", err
+	}
+	return fmt.Sprintf("%s began from %s, of which no journal entry tells", b.sessionName(), h.path), nil
+}
+
+// readEntries returns the entries of a journal file in a commit after its first lines.
+func (j *judge) readEntries(at repo.OID, name string, after int) ([]journal.Entry, error) {
+	law, err := j.lawAfter(at)
+	if err != nil || name == "" {
+		return nil, err
+	}
+	blob, mode, err := j.trees.Find(at, path.Join(law.Root, strings.TrimPrefix(name, law.Root+"/")))
+	if err != nil {
+		return nil, err
+	}
+	b, err := j.readFile(blob, mode)
+	if err != nil {
+		return nil, err
+	}
+	all, _, err := journal.Parse(b)
+	if err != nil {
+		return nil, nil // an unreadable journal has no entries
+	}
+	return slices.DeleteFunc(all, func(e journal.Entry) bool { return e.Line <= after }), nil
+}
+
+// addedEntries returns the entries that the act adds to a journal file.
+func (j *judge) addedEntries(name string) ([]journal.Entry, error) {
+	before, err := j.readEntries(j.Parents[0], name, 0)
+	if err != nil {
+		return nil, err
+	}
+	last := 0
+	for _, e := range before {
+		last = max(last, e.Line)
+	}
+	return j.readEntries(j.OID, name, last)
+}
+
+// isOwnJournal reports the name of a run's journal file, with or without a day before it.
+func isOwnJournal(run, name string) bool {
+	own := strings.ToLower(run) + ".tsv"
+	return name == own || strings.HasSuffix(name, "-"+own)
+}
+
+// checkJournaled reports an override without a journal entry where its claim begins it, or
+// where an outcome or a sweep ends it.
+func (j *judge) checkJournaled(l ledgerLine) (string, error) {
+	r, c := l.record, l.claim
+	if r.Opens() {
+		c = &openClaim{Record: r}
+	}
+	if r.Kind == event.Abandoned {
+		all, err := j.readLedger(j.Parents[0], r.DeadRun)
+		if err != nil {
+			return "", err
+		}
+		for _, old := range all {
+			if old.Opens() && old.Task == r.Task {
+				c = &openClaim{Record: old}
+			}
+		}
+	}
+	if c == nil {
+		return "", nil
+	}
+	o := c.Claim().Override
+	if o == nil {
+		return "", nil
+	}
+	j.checked++
+	modes := strings.Join(nonEmpty(o.Modes), ", ")
+	title := map[event.Kind]string{event.Outcome: "override ended: " + modes, event.Abandoned: "override ended: " + r.DeadRun}[r.Kind]
+	if r.Opens() {
+		title = "override: " + modes + " collapsed"
+	}
+	for _, f := range j.files {
+		if dir, name := path.Split(f.rel); dir != "journal/" || !isOwnJournal(j.run, name) {
+			continue
+		}
+		told, err := j.addedEntries(f.rel)
+		if err != nil || slices.ContainsFunc(told, func(e journal.Entry) bool { return e.Title == title }) {
+			return "", err
+		}
+	}
+	if r.Opens() {
+		return fmt.Sprintf("an override of %s, whose start no journal entry of the claim tells", cmp.Or(modes, "nothing")), nil
+	}
+	return fmt.Sprintf("the end of an override of %s, of which no journal entry tells", cmp.Or(modes, "nothing")), nil
+}
+
+// checkHandedOver checks the handoffs that a board commit adds. Invariant 2 checks that it
+// adds only its run's own and changes none.
+func (j *judge) checkHandedOver() error {
+	for _, f := range j.files {
+		if dir, _ := path.Split(f.rel); dir != "handoffs/" || f.Old != "" || f.new == nil {
+			continue
+		}
+		j.checked++
+		why, err := j.checkHandoff(f)
+		if err != nil {
+			return err
+		}
+		if why != "" {
+			j.addFinding(f.Path, 1, "%s", why)
+		}
+	}
+	for _, l := range j.lines {
+		name := l.record.Session().Handoff
+		if l.record.Kind == event.Session && name != "" && !slices.ContainsFunc(j.files, func(f *file) bool { return f.Path == name && f.Old == "" }) {
+			j.addFinding(l.path, l.n, "a session that handed over %s, which its commit does not add", name)
+		}
+	}
+	return nil
+}
+
+// checkHandoff returns what is wrong with an added handoff. It must be from a session of the
+// commit and in its mode, whole, recorded in the journal, and tagged as tainted if its
+// sources are.
+func (j *judge) checkHandoff(f *file) (string, error) {
+	i := slices.IndexFunc(j.lines, func(l ledgerLine) bool {
+		return l.record.Kind == event.Session && l.record.Session().Handoff == f.Path
+	})
+	if i < 0 {
+		return j.checkPackedHandoff(f)
+	}
+	b := readSession(j.lines[i].record)
+	h := storedHandoff{path: f.rel, at: j.OID}
+	h.decode(f.new, f.fault)
+	switch {
+	case h.fault != nil:
+		return fmt.Sprintf("a run hands over what is no handoff: %v", h.fault), nil
+	case h.From != b.mode:
+		return fmt.Sprintf("a handoff from %s by %s in %s", h.From, b.sessionName(), cmp.Or(string(b.mode), "no mode")), nil
+	case len(h.Missing) > 0:
+		return "a handoff that lacks " + strings.Join(h.Missing, ", "), nil
+	}
+	if why, err := j.checkJournaledHere(h); why != "" || err != nil {
+		return why, err
+	}
+	if h.Tainted != "" {
+		return "", nil
+	}
+	why, err := j.whyTainted(b)
+	if why != "" {
+		why = "a handoff made " + why + ", and not tagged so"
+	}
+	return why, err
+}
+
+// checkPackedHandoff returns what is wrong with a handoff that no session handed over. Only
+// a claim may bring one: for the validator that it starts.
+func (j *judge) checkPackedHandoff(f *file) (string, error) {
+	i := slices.IndexFunc(j.lines, func(l ledgerLine) bool {
+		return l.record.Opens() && l.record.Claim().Handoff == f.Path
+	})
+	if i < 0 {
+		return "a handoff that no session of the commit handed over", nil
+	}
+	h := storedHandoff{path: f.rel, at: j.OID}
+	h.decode(f.new, f.fault)
+	role := j.lines[i].record.Claim().ContractRole
+	switch {
+	case h.fault != nil:
+		return fmt.Sprintf("a claim brings what is no handoff: %v", h.fault), nil
+	case role != string(contract.Validator) || h.To != contract.Validation:
+		return fmt.Sprintf("a claim of a session as %s that brings a handoff %s → %s", cmp.Or(role, "nobody"), h.From, h.To), nil
+	case len(h.Missing) > 0:
+		return "a handoff that lacks " + strings.Join(h.Missing, ", "), nil
+	}
+	return j.checkJournaledHere(h)
+}
+
+// checkJournaledHere returns why the commit's own journal entries do not record the handoff.
+func (j *judge) checkJournaledHere(h storedHandoff) (string, error) {
+	_, name := path.Split(h.Journal)
+	if !isOwnJournal(j.run, name) {
+		return fmt.Sprintf("a handoff told of in %s, which is not its run's journal", cmp.Or(h.Journal, "no journal")), nil
+	}
+	told, err := j.addedEntries(h.Journal)
+	if err != nil {
+		return "", err
+	}
+	if !slices.ContainsFunc(told, h.isJournaledBy) {
+		return fmt.Sprintf("a handoff %s → %s, of which no journal entry of its commit tells", h.From, h.To), nil
+	}
+	return "", nil
+}
+
+// checkTaintTags reports atoms of a proposal that an override tainted and that are not
+// tagged so.
+func (j *judge) checkTaintTags() error {
+	all, err := j.findRunSessions(j.run, j.task)
+	if err != nil {
+		return err
+	}
+	why := ""
+	for _, b := range all {
+		if why == "" {
+			if why, err = j.whyTainted(b); err != nil {
+				return err
+			}
+		}
+	}
+	for _, f := range j.files {
+		if why == "" || f.new == nil {
+			continue
+		}
+		j.checked++
+		if !slices.Contains(f.new.Tags, handoff.TaintTag) {
+			j.addFinding(f.Path, max(1, f.new.Line("tags")), "an atom made %s, and not tagged %s", why, handoff.TaintTag)
+		}
+	}
+	return nil
+}

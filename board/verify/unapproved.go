@@ -1,0 +1,244 @@
+package verify
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"path"
+	"slices"
+	"strings"
+
+	"github.com/odd-cli/odd/board"
+	"github.com/odd-cli/odd/board/review"
+	"github.com/odd-cli/odd/journal/repo"
+)
+
+// findUnapproved reports proposals whose bytes are on the board while their tasks still wait
+// for a person. A merge or squash of the review branch without odd approve causes that, and
+// so does git pull --rebase, which drops the approval. Proposals that were reverted or
+// changed since do not count.
+func (h *history) findUnapproved(found []Finding) ([]Finding, error) {
+	if len(h.commits) == 0 || len(h.boardTips()) > 0 && !slices.Contains(h.boardTips(), h.to) || !slices.ContainsFunc(h.commits, h.canBring) {
+		return nil, nil
+	}
+	tasks, err := h.findInReview(h.to)
+	if err != nil {
+		return nil, err
+	}
+	var out []Finding
+	for _, t := range tasks {
+		if slices.ContainsFunc(found, func(f Finding) bool { return f.Invariant == 3 && string(f.Commit) == t.Result.Commit }) {
+			continue // it is reported at its own commit
+		}
+		f, err := h.findUnapprovedTask(t)
+		if err != nil {
+			return nil, err
+		}
+		if f != nil {
+			out = append(out, *f)
+		}
+	}
+	return out, nil
+}
+
+// canBring reports a commit on the line of the board that could bring in a proposal: no
+// approval, and no commit as odd itself makes it.
+func (h *history) canBring(c repo.Commit) bool {
+	asMade := h.machines[c.OID] && len(c.Parents) == 1 && strings.EqualFold(c.Committer.Email, c.Author.Email)
+	return h.spine[c.OID] && len(c.Parents) > 0 && !isApproval(c) && !asMade
+}
+
+// findInReview returns the tasks in review, in the folder where odd files tasks, in a
+// commit.
+func (h *history) findInReview(at repo.OID) (out []board.Task, err error) {
+	law, err := h.lawAfter(at)
+	if err != nil {
+		return nil, err
+	}
+	all, mode, err := h.trees.Find(at, law.Root+"/"+board.Folder)
+	if err != nil || mode != folder {
+		return nil, err
+	}
+	names, err := h.reviewCandidates(all)
+	if err != nil {
+		return nil, err
+	}
+	waiting := reviewFiles{Tree: all}
+	for _, name := range names {
+		blob, mode, err := h.trees.Find(at, law.Root+"/"+board.Folder+"/"+name)
+		if err != nil {
+			return nil, err
+		}
+		b, err := h.readFile(blob, mode)
+		if err != nil {
+			return nil, err
+		}
+		if !bytes.Contains(b, []byte(board.Review)) && !bytes.ContainsRune(b, '\\') { // YAML may spell it with escapes
+			continue
+		}
+		if a, _ := parseAtom(board.Folder+"/"+name, b); isTask(a) {
+			if t, err := board.Parse(a); err == nil && t.State == board.Review {
+				out, waiting.Files = append(out, t), append(waiting.Files, name)
+			}
+		}
+	}
+	if len(names) >= manyRead {
+		if b, err := json.Marshal(waiting); err == nil {
+			_ = h.repo.Keep(reviewCache, b) // without the note the next call reads them again
+		}
+	}
+	return out, nil
+}
+
+// reviewFiles are the names of the files in a folder of tasks whose tasks are in review.
+type reviewFiles struct {
+	Tree  repo.OID
+	Files []string
+}
+
+const (
+	reviewCache = "review"
+	manyRead    = 64 // from so many files on a note is cheaper than reading them
+)
+
+// reviewCandidates returns the task files that may be in review: those that were at the last
+// call, and those that changed since.
+func (h *history) reviewCandidates(all repo.OID) (out []string, err error) {
+	var known reviewFiles
+	if json.Unmarshal(h.repo.Cached(reviewCache), &known) != nil {
+		known = reviewFiles{}
+	}
+	files, err := h.trees.Diff(h.ctx, known.Tree, all)
+	if err != nil && known.Tree != "" { // git pruned it
+		known = reviewFiles{}
+		files, err = h.trees.Diff(h.ctx, "", all)
+	}
+	changed := map[string]bool{}
+	for _, f := range files {
+		if changed[f.Path] = true; f.New != "" && path.Ext(f.Path) == ".md" {
+			out = append(out, f.Path)
+		}
+	}
+	for _, name := range known.Files {
+		if !changed[name] {
+			out = append(out, name)
+		}
+	}
+	slices.Sort(out)
+	return out, err
+}
+
+// findUnapprovedTask returns the finding about the proposal that one task waits with, nil
+// for none.
+func (h *history) findUnapprovedTask(t board.Task) (*Finding, error) {
+	all, err := h.findOutcomes(t.Result.Run, string(t.ID))
+	if err != nil {
+		return nil, err
+	}
+	i := slices.IndexFunc(all, func(r outcome) bool { return r.Outcome().Proposal == t.Result.Commit })
+	if i < 0 {
+		return nil, nil
+	}
+	want := map[string]string{}
+	for _, p := range pathsOf(all[i].Record) {
+		if want[p[0]] = p[2]; p[1] == p[2] {
+			delete(want, p[0])
+		}
+	}
+	by, err := Unapproved(h.ctx, h.repo, h.to, want)
+	if err != nil || by == "" {
+		return nil, err
+	}
+	if _, in := h.place[by]; !in {
+		return nil, nil // of another range
+	}
+	c, err := h.readCommit(by)
+	if err != nil {
+		return nil, err
+	}
+	way := fmt.Sprintf("odd approve %s, or %s", t.ID, TakeOut(c))
+	if law := h.endLaw(); law.Target != "" && law.Target != law.Branch {
+		if waits, err := h.isApprovedAside(t); waits || err != nil {
+			return nil, err
+		}
+		way = fmt.Sprintf("odd approve %s, or git revert the merge on %s, then odd sync", t.ID, law.Target)
+	}
+	if p, err := h.repo.Commit(repo.OID(t.Result.Commit)); err == nil { // it may have landed by itself
+		j := &judge{history: h, act: &act{Commit: p, run: t.Result.Run, task: string(t.ID)}}
+		if alone, err := j.landedByItself(p); alone || err != nil {
+			return nil, err
+		}
+	}
+	return &Finding{Invariant: 3, Commit: by, Path: sortedKeys(want)[0], Line: 1,
+		Message: fmt.Sprintf("the proposal for %s is on the branch and its approval is not; a merge by hand or git pull --rebase leaves it out", t.ID),
+		Way:     way}, nil
+}
+
+// isApprovedAside reports an approval that odd sync has not recorded on the board yet. It
+// may be on the review branch or where a forge merged it.
+func (h *history) isApprovedAside(t board.Task) (is bool, err error) {
+	of := func(c repo.Commit) bool {
+		return singleTrailer(c, "Odd-Proposal") == t.Result.Commit && len(c.Trailer("Odd-Approved-By")) > 0
+	}
+	tips := h.branchTips(t.Result.Branch, h.endLaw().Remote)
+	if kept, err := h.repo.Ref(review.KeptApproval(t.Result.Branch)); err == nil {
+		tips = append(tips, kept)
+	}
+	for _, tip := range tips {
+		if c, err := h.readCommit(tip); err != nil || of(c) {
+			return err == nil, err
+		}
+	}
+	err = h.visitRunCommits(t.Result.Run, string(t.ID), func(c repo.Commit) (bool, error) { is = is || of(c); return is, nil })
+	return is, err
+}
+
+// TakeOut returns the git command that reverts a commit.
+func TakeOut(c repo.Commit) string {
+	if len(c.Parents) > 1 {
+		return "git revert -m 1 " + shortID(string(c.OID))
+	}
+	return "git revert " + shortID(string(c.OID))
+}
+
+// isApproval reports an approval, or odd sync's commit for one.
+func isApproval(c repo.Commit) bool {
+	return len(c.Trailer("Odd-Approved-By")) > 0 && len(c.Parents) > 1 || len(c.Trailer("Odd-Approval")) > 0
+}
+
+// Unapproved returns the first-parent ancestor of tip that completed the wanted blobs, which
+// tip still has. want maps paths to blobs, "" for a deleted file. It returns "" if tip lacks
+// one, or if an approval brought them.
+func Unapproved(ctx context.Context, r *repo.Repo, tip repo.OID, want map[string]string) (repo.OID, error) {
+	read := r.Reader()
+	holds := func(at repo.OID) (bool, error) {
+		for _, name := range sortedKeys(want) {
+			oid, mode, err := read.Find(at, name)
+			if is := string(oid); err != nil || (is != want[name] && (want[name] != "" || mode != folder)) {
+				return false, err
+			}
+		}
+		return len(want) > 0, nil
+	}
+	in, err := holds(tip)
+	for at := tip; in && err == nil; {
+		c, fault := r.Commit(at)
+		if fault != nil {
+			return "", fault
+		}
+		if len(c.Parents) == 0 {
+			return "", nil
+		}
+		if in, err = holds(c.Parents[0]); err == nil && !in {
+			if isApproval(c) {
+				return "", nil
+			}
+			return c.OID, nil
+		}
+		if at = c.Parents[0]; ctx.Err() != nil {
+			return "", ctx.Err()
+		}
+	}
+	return "", err
+}
