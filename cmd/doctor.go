@@ -4,9 +4,11 @@ import (
 	"context"
 	"fmt"
 	"io/fs"
+	"maps"
 	"os"
 	"path"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/urfave/cli/v2"
@@ -180,6 +182,15 @@ func (e *examination) checkSettings(ctx context.Context) bool {
 	lines, err := missingUnions(ctx, e.repo, "", e.cfg.Root)
 	if err == nil && len(lines) > 0 {
 		e.addDiagnosis(warnLevel, "merges", ".gitattributes lacks "+strings.Join(lines, " and "), "add each as a line")
+	}
+	ignored, err := e.repo.Ignored(ctx, bundleSamples(e.cfg.Root)...)
+	if len(ignored) > 0 {
+		name := slices.Min(slices.Collect(maps.Keys(ignored)))
+		e.addDiagnosis(warnLevel, "ignored", "git ignores files such as "+name+" by "+ignored[name],
+			"take that line out, or add a line !*/ and a line !*"+path.Ext(name)+" to "+e.cfg.Root+"/.gitignore")
+	}
+	if err != nil {
+		e.addError(faultLevel, "ignored", err)
 	}
 	return true
 }

@@ -97,6 +97,24 @@ func (r *Repo) MergesByUnion(ctx context.Context, paths ...string) ([]bool, erro
 	return union, err
 }
 
+// Ignored returns those of the paths that git ignores, each with the file, line and pattern
+// that says so, as git check-ignore names them. Files that git tracks count too: whoever
+// adds another beside them is surprised.
+func (r *Repo) Ignored(ctx context.Context, paths ...string) (map[string]string, error) {
+	out, err := r.git.run(ctx, call{args: []string{"check-ignore", "-z", "-v", "--no-index", "--stdin"}, read: true,
+		stdin: strings.NewReader(strings.Join(paths, "\x00") + "\x00")})
+	if err != nil && exitCode(err) != 1 { // 1: none is ignored
+		return nil, err
+	}
+	by := map[string]string{}
+	for row := range slices.Chunk(splitNUL(out), 4) { // source, line, pattern, path
+		if len(row) == 4 && !strings.HasPrefix(row[2], "!") {
+			by[row[3]] = fmt.Sprintf("%s:%s: %s", row[0], row[1], row[2])
+		}
+	}
+	return by, nil
+}
+
 // Shallow reports whether this is a shallow clone.
 func (r *Repo) Shallow() bool {
 	st, err := os.Stat(filepath.Join(r.common, "shallow"))
