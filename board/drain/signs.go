@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+	"unicode"
+	"unicode/utf8"
 
 	"github.com/odd-cli/odd/board"
 	"github.com/odd-cli/odd/board/gate"
@@ -182,7 +184,7 @@ func (m *Memory) driftedSources() []okf.Drift {
 // Reread are the atoms of which no file has all of the text that was read, by id, and the
 // documents to read again for them and for those whose text is in another file now: those
 // that the atoms cite, there or not, those that have the text, and where none has it also
-// those that name the atom. For an atom that a person asserted or verified nothing is
+// those with a heading, entry or row of the atom's title. For an atom that a person asserted or verified nothing is
 // read: it stays as it is.
 func (m *Memory) Reread() (ids, documents []string) {
 	docs, titles := map[string]bool{}, map[string]bool{}
@@ -212,8 +214,8 @@ func (m *Memory) Reread() (ids, documents []string) {
 	return slices.Compact(ids), slices.Sorted(maps.Keys(docs))
 }
 
-// naming calls found for the markdown files outside the bundle that name one of titles,
-// which are in lower case.
+// naming calls found for the markdown files outside the bundle that have an entry of one of
+// titles, which are in lower case.
 func (m *Memory) naming(titles map[string]bool, found func(file string)) {
 	_ = fs.WalkDir(m.Files, ".", func(p string, d fs.DirEntry, err error) error {
 		switch {
@@ -223,18 +225,27 @@ func (m *Memory) naming(titles map[string]bool, found func(file string)) {
 			return nil
 		}
 		b, err := fs.ReadFile(m.Files, p)
-		if err != nil {
-			return nil
-		}
-		text := strings.ToLower(string(b))
-		for title := range titles {
-			if strings.Contains(text, title) {
-				found(p)
-				break
-			}
+		if err == nil && hasEntry(strings.ToLower(string(b)), titles) {
+			found(p)
 		}
 		return nil
 	})
+}
+
+// hasEntry reports a line that begins with one of titles behind the marks of a heading, list,
+// table or link. A title in the middle of a line is no entry: half of all documents may
+// mention a short one.
+func hasEntry(text string, titles map[string]bool) bool {
+	for line := range strings.Lines(text) {
+		line = strings.TrimLeft(line, "#>*-+|_`[ \t")
+		for title := range titles {
+			rest, begins := strings.CutPrefix(line, title)
+			if next, _ := utf8.DecodeRuneInString(rest); begins && !unicode.IsLetter(next) && !unicode.IsDigit(next) && next != ' ' {
+				return true
+			}
+		}
+	}
+	return false
 }
 
 // isExpired reports an atom in force whose stale_after has come.
