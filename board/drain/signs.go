@@ -240,7 +240,7 @@ func hasEntry(text string, titles map[string]bool) bool {
 		line = strings.TrimLeft(line, "#>*-+|_`[ \t")
 		for title := range titles {
 			rest, begins := strings.CutPrefix(line, title)
-			if next, _ := utf8.DecodeRuneInString(rest); begins && !unicode.IsLetter(next) && !unicode.IsDigit(next) && next != ' ' {
+			if next, _ := utf8.DecodeRuneInString(strings.TrimLeft(rest, " ")); begins && !unicode.IsLetter(next) && !unicode.IsDigit(next) {
 				return true
 			}
 		}
