@@ -31,20 +31,14 @@ func (b bundle) checkMerges(ctx context.Context, env Env, top string) ([]okf.Pro
 		return b.halfMerged(nil), nil // a link leads to where git merges nothing
 	}
 	out := b.halfMerged(namesBelow(lies, r.Unmerged(ctx)))
-	hint := "add it"
-	if folder == "." { // where odd init lays out
-		hint = "add it; odd init writes the file where there is none"
+	lines, err := missingUnions(ctx, r, lies)
+	if err != nil {
+		return nil, err
 	}
-	for _, root := range namesBelow(folder, []string{lies}) {
-		lines, err := missingUnions(ctx, r, folder, root)
-		if err != nil {
-			return nil, err
-		}
-		for _, line := range lines {
-			out = append(out, okf.Problem{Code: "odd-merge-union", Severity: okf.Info, Path: attributesFile, Line: 1,
-				Message: "lacks the line " + line + ": two clones that both add there conflict when they are merged",
-				Hint:    hint})
-		}
+	for _, line := range lines {
+		out = append(out, okf.Problem{Code: "odd-merge-union", Severity: okf.Info, Path: "./" + attributesFile, Line: 1,
+			Message: "lacks the line " + line + ": two clones that both add there conflict when they are merged",
+			Hint:    "add it; odd init writes the file where there is none"})
 	}
 	converted, err := findConverted(ctx, r, lies)
 	for _, c := range converted {

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+	"path"
 
 	"github.com/urfave/cli/v2"
 
@@ -93,7 +94,7 @@ func writeDemo(ctx context.Context, env Env, r *repo.Repo) error {
 		ch[f.Path] = f.Data
 	}
 	for _, f := range knowledge.Starter() {
-		if f.Path == ".gitattributes" {
+		if path.Base(f.Path) == attributesFile {
 			ch[f.Path] = f.Data
 		}
 	}

@@ -179,9 +179,9 @@ func (e *examination) checkSettings(ctx context.Context) bool {
 	} else {
 		e.addDiagnosis(wellLevel, "odd.toml", "committed", "")
 	}
-	lines, err := missingUnions(ctx, e.repo, "", e.cfg.Root)
+	lines, err := missingUnions(ctx, e.repo, e.cfg.Root)
 	if err == nil && len(lines) > 0 {
-		e.addDiagnosis(warnLevel, "merges", ".gitattributes lacks "+strings.Join(lines, " and "), "add each as a line")
+		e.addDiagnosis(warnLevel, "merges", e.cfg.Root+"/"+attributesFile+" lacks "+strings.Join(lines, " and "), "add each as a line")
 	}
 	ignored, err := e.repo.Ignored(ctx, bundleSamples(e.cfg.Root)...)
 	if len(ignored) > 0 {

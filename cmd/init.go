@@ -232,37 +232,34 @@ func freeNames(r *repo.Repo) error {
 	return nil
 }
 
-// foreignAttributes says which lines a .gitattributes lacks that was there before, and by
-// which odd could not write.
+// foreignAttributes says which lines the .gitattributes of the bundle lacks because it was there
+// before, and which attributes keep odd from writing.
 func foreignAttributes(ctx context.Context, env Env, r *repo.Repo) error {
-	lines, err := missingUnions(ctx, r, "", bundleRoot(r))
+	root := bundleRoot(r)
+	lines, err := missingUnions(ctx, r, root)
 	if err != nil {
 		return err
 	}
-	converted, err := findConverted(ctx, r, bundleRoot(r))
+	converted, err := findConverted(ctx, r, root)
 	for _, c := range converted {
 		talk(env, "%s", c.Error())
 	}
 	for _, line := range lines {
-		talk(env, ".gitattributes: the line %q is missing, and without it a merge of two clones that both added there conflicts; add the line", line)
+		talk(env, "%s: the line %q is missing, and without it a merge of two clones that both added there conflicts; add the line", path.Join(root, attributesFile), line)
 	}
 	return err
 }
 
-// missingUnions returns the lines that the .gitattributes in a folder lacks, without which two
-// clones that add to one file conflict; root is the bundle's, from there.
-func missingUnions(ctx context.Context, r *repo.Repo, folder, root string) ([]string, error) {
-	var lines, sample []string
-	for _, pattern := range []string{"journal/*.tsv", "**/index.md"} {
-		pattern = path.Join(root, pattern)
-		lines = append(lines, pattern+" merge=union")
-		sample = append(sample, path.Join(folder, strings.NewReplacer("**", "terms", "*", "a").Replace(pattern)))
-	}
+// missingUnions returns the lines that the .gitattributes of the bundle at root lacks, without
+// which two clones that add to one file conflict.
+func missingUnions(ctx context.Context, r *repo.Repo, root string) ([]string, error) {
+	lines := []string{"journal/*.tsv merge=union", "index.md merge=union"}
+	sample := []string{path.Join(root, "journal/a.tsv"), path.Join(root, "terms/index.md")}
+	var out []string
 	union, err := r.MergesByUnion(ctx, sample...)
 	if err != nil {
 		return nil, err
 	}
-	var out []string
 	for i, line := range lines {
 		if !union[i] {
 			out = append(out, line)

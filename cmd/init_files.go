@@ -60,8 +60,6 @@ func starterFiles(ctx context.Context, r *repo.Repo, o initOptions) (repo.Change
 	for _, f := range files {
 		name, ok := strings.CutPrefix(f.Path, "knowledge/")
 		switch {
-		case f.Path == ".gitattributes":
-			ch[f.Path] = bytes.ReplaceAll(f.Data, []byte("\nknowledge/"), []byte("\n"+path.Clean(root)+"/"))
 		case path.Base(f.Path) == prTemplate:
 			if o.template && !hasTemplate(r) {
 				ch[f.Path] = f.Data
@@ -70,7 +68,7 @@ func starterFiles(ctx context.Context, r *repo.Repo, o initOptions) (repo.Change
 			if o.ci {
 				ch[f.Path] = f.Data
 			}
-		case !own || o.ci && isAuditFile(name):
+		case !own || name == attributesFile || o.ci && isAuditFile(name):
 			ch[path.Join(root, name)] = f.Data
 		}
 	}

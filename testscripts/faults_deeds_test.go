@@ -33,7 +33,7 @@ var deeds = []deed{
 	{name: "invoke", before: exploring, argv: []string{"odd", "agent", "run", "--role", "explorer", "--task", "What does a renter need?"}, done: "ls knowledge/handoffs/run-*"},
 	{name: "sync", before: hub, argv: []string{"odd", "sync"}, done: "git cat-file -e HEAD:docs/more.md && test -f docs/more.md"},
 	{name: "share", before: hub, argv: []string{"odd", "task", "add", "Count the crates", "--role", "shore-lead"}, done: "git --git-dir=../hub.git cat-file -e main:knowledge/tasks/count-the-crates.md"},
-	{name: "init", before: "rm -rf .[a-z]* *", argv: []string{"odd", "init"}, done: "test -z \"$(odd init)\" && test -f .gitattributes && test -f odd.toml", heal: "odd init && git add -A && { git diff --cached --quiet || git commit -qm begin; }"},
+	{name: "init", before: "rm -rf .[a-z]* *", argv: []string{"odd", "init"}, done: "test -z \"$(odd init)\" && test -f knowledge/.gitattributes && test -f odd.toml", heal: "odd init && git add -A && { git diff --cached --quiet || git commit -qm begin; }"},
 }
 
 func shell(script string) []string { return []string{"sh", "-c", script} }
