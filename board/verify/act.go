@@ -74,18 +74,14 @@ type ledgerLine struct {
 
 // checkLines calls check for every ledger line of the act. A reason that check returns
 // becomes a finding at that line.
-func (j *judge) checkLines(check func(ledgerLine) (why string, err error)) error {
+func (j *judge) checkLines(check func(ledgerLine) (why string)) {
 	for _, l := range j.lines {
-		why, err := check(l)
-		if err != nil {
-			return err
-		}
+		why := check(l)
 		if why != "" {
 			j.addFinding(l.path, l.n, "%s", why)
 		}
 		j.applyNotes()
 	}
-	return nil
 }
 
 // openClaim is a claim that no outcome has closed yet.
@@ -97,37 +93,24 @@ type openClaim struct {
 }
 
 // readAct reads what a commit introduces.
-func (h *history) readAct(c repo.Commit) (*act, error) {
+func (h *history) readAct(c repo.Commit) *act {
 	a := &act{Commit: c, run: singleTrailer(c, "Odd-Run"), task: singleTrailer(c, "Odd-Task"), root: h.laws[c.OID].Root + "/", law: *h.laws[c.OID]}
 	parents := c.Parents
 	if len(parents) == 0 {
 		parents = []repo.OID{""}
 	} else {
-		var err error
-		if a.law, err = h.lawAfter(parents[0]); err != nil {
-			return nil, err
-		}
+		a.law = h.lawAfter(parents[0])
 	}
 	for _, p := range parents {
-		side, err := h.trees.Diff(h.ctx, p, c.OID)
-		if err != nil {
-			return nil, err
-		}
+		side := h.diff(p, c.OID)
 		was := a.law
 		if p != "" {
-			if was, err = h.lawAfter(p); err != nil {
-				return nil, err
-			}
+			was = h.lawAfter(p)
 		}
-		if side, err = h.addMovedRoots(side, p, was.Root, c.OID, h.laws[c.OID].Root); err != nil {
-			return nil, err
-		}
+		side = h.addMovedRoots(side, p, was.Root, c.OID, h.laws[c.OID].Root)
 		a.sides, a.roots = append(a.sides, side), append(a.roots, was.Root+"/")
 	}
-	introduced, err := h.introducedChanges(a)
-	if err != nil {
-		return nil, err
-	}
+	introduced := h.introducedChanges(a)
 	for _, ch := range introduced {
 		f := &file{Change: ch}
 		f.rel, _ = strings.CutPrefix(ch.Path, a.root)
@@ -137,25 +120,21 @@ func (h *history) readAct(c repo.Commit) (*act, error) {
 		a.files = append(a.files, f)
 	}
 	a.kind = h.classifyCommit(a)
-	if err := h.parseAtoms(a); err != nil {
-		return nil, err
-	}
-	return a, h.readAppended(a)
+	h.parseAtoms(a)
+	h.readAppended(a)
+	return a
 }
 
 // introducedChanges returns the changes that no parent has. For a machine's merge it returns
 // the changes that git's own merge of the parents does not have.
-func (h *history) introducedChanges(a *act) ([]repo.Change, error) {
+func (h *history) introducedChanges(a *act) []repo.Change {
 	if h.machines[a.OID] && keepsApproval(a.Commit) {
-		return slices.Clone(a.sides[0]), nil
+		return slices.Clone(a.sides[0])
 	}
 	if h.machines[a.OID] && len(a.Parents) == 2 {
-		tree, merges, err := h.mergeTree(a.Parents)
-		if err != nil {
-			return nil, err
-		}
+		tree, merges := h.mergeTree(a.Parents)
 		if merges {
-			return h.trees.Diff(h.ctx, tree, a.OID)
+			return h.diff(tree, a.OID)
 		}
 	}
 	a.unmerged = h.machines[a.OID] && len(a.Parents) > 1
@@ -167,20 +146,21 @@ func (h *history) introducedChanges(a *act) ([]repo.Change, error) {
 		}
 		out = slices.DeleteFunc(out, func(ch repo.Change) bool { return !in[ch.Path] })
 	}
-	return out, nil
+	return out
 }
 
 // mergeTree returns the tree of git's own merge of two parents. merges is false if they
 // conflict or have no common ancestor.
-func (h *history) mergeTree(parents []repo.OID) (tree repo.OID, merges bool, err error) {
-	tree, _, err = h.repo.MergeTree(h.ctx, parents[0], parents[1])
+func (h *history) mergeTree(parents []repo.OID) (tree repo.OID, merges bool) {
+	tree, _, err := h.repo.MergeTree(h.ctx, parents[0], parents[1])
 	if err == nil || errors.Is(err, repo.ErrConflict) {
-		return tree, err == nil, nil
+		return tree, err == nil
 	}
 	if base, none := h.repo.MergeBase(h.ctx, parents[0], parents[1]); none == nil && base == "" {
-		return "", false, nil
+		return "", false
 	}
-	return "", false, err
+	must(err)
+	return "", false
 }
 
 // keepsApproval reports a commit of odd sync whose second parent is the approval it names.
@@ -220,19 +200,13 @@ func ledgerRun(rel string) string {
 
 // parseAtoms parses the atoms that a machine or an approval changed. Of a person's other
 // commits it parses only the atoms that a rule may look at.
-func (h *history) parseAtoms(a *act) error {
+func (h *history) parseAtoms(a *act) {
 	for _, f := range a.files {
 		if f.rel == "" || path.Ext(f.rel) != ".md" || a.kind == person && len(a.Parents) == 0 {
 			continue
 		}
-		b, err := h.readFile(f.New, f.NewMode)
-		if err != nil {
-			return err
-		}
-		old, err := h.readFile(f.Old, f.OldMode)
-		if err != nil {
-			return err
-		}
+		b := h.readFile(f.New, f.NewMode)
+		old := h.readFile(f.Old, f.OldMode)
 		f.principle = isPrinciple(f.rel, old) || isPrinciple(f.rel, b)
 		if a.kind == person && len(a.Trailer("Odd-Approved-By")) == 0 && !bytes.Contains(b, []byte(board.Done)) && !a.law.RequireSigned && len(a.law.Approvers) == 0 && len(h.crossed[a.OID]) == 0 {
 			continue
@@ -240,7 +214,6 @@ func (h *history) parseAtoms(a *act) error {
 		f.new, f.fault = parseAtom(f.rel, b)
 		f.old, _ = parseAtom(f.rel, old)
 	}
-	return nil
 }
 
 func isPrinciple(rel string, b []byte) bool {
@@ -252,21 +225,18 @@ func isPrinciple(rel string, b []byte) bool {
 }
 
 // readFile returns the bytes of a regular file, nil for anything else.
-func (h *history) readFile(oid repo.OID, mode string) ([]byte, error) {
+func (h *history) readFile(oid repo.OID, mode string) []byte {
 	if !strings.HasPrefix(mode, "100") {
-		return nil, nil
+		return nil
 	}
-	return h.trees.Blob(oid)
+	return h.blob(oid)
 }
 
 // readAtom parses a blob as an atom. It returns nil if the blob is no atom.
-func (h *history) readAtom(oid repo.OID, mode, rel string) (*okf.Atom, error) {
-	b, err := h.readFile(oid, mode)
-	if err != nil {
-		return nil, err
-	}
+func (h *history) readAtom(oid repo.OID, mode, rel string) *okf.Atom {
+	b := h.readFile(oid, mode)
 	a, _ := parseAtom(rel, b)
-	return a, nil
+	return a
 }
 
 func parseAtom(rel string, b []byte) (*okf.Atom, error) {
@@ -281,25 +251,16 @@ func parseAtom(rel string, b []byte) (*okf.Atom, error) {
 }
 
 // readAppended reads the ledger records that the act appends to every parent's version.
-func (h *history) readAppended(a *act) error {
+func (h *history) readAppended(a *act) {
 	for _, f := range a.files {
 		if ledgerRun(f.rel) == "" || f.New == "" {
 			continue
 		}
-		now, err := h.readFile(f.New, f.NewMode)
-		if err != nil {
-			return err
-		}
-		before, grown, err := h.countKeptLines(now, a.parentBlobs(f))
-		if err != nil {
-			return err
-		}
+		now := h.readFile(f.New, f.NewMode)
+		before, grown := h.countKeptLines(now, a.parentBlobs(f))
 		records, broken := h.lines.Read(now)
 		if len(records) > before || !grown {
-			stood, err := h.countReturned(a, f, records)
-			if err != nil {
-				return err
-			}
+			stood := h.countReturned(a, f, records)
 			before, f.returned = max(before, stood), stood > 0
 		}
 		if !grown && !f.returned {
@@ -310,7 +271,6 @@ func (h *history) readAppended(a *act) error {
 		}
 		a.lines = append(a.lines, h.buildLines(f.Path, now, records, before)...)
 	}
-	return nil
 }
 
 // buildLines returns the records of a file after the first ones, each with the trace and the
@@ -355,18 +315,15 @@ func (h *history) buildLines(name string, b []byte, records []event.Record, befo
 
 // countKeptLines returns how many lines of b the parents already have. grown is false if
 // some parent has the file and b continues no parent's version.
-func (h *history) countKeptLines(b []byte, olds []repo.OID) (lines int, grown bool, err error) {
+func (h *history) countKeptLines(b []byte, olds []repo.OID) (lines int, grown bool) {
 	grown = len(olds) == 0
 	for _, oid := range olds {
-		old, err := h.trees.Blob(oid)
-		if err != nil {
-			return 0, false, err
-		}
+		old := h.blob(oid)
 		if bytes.HasPrefix(b, old) {
 			lines, grown = max(lines, bytes.Count(old, []byte("\n"))), true
 		}
 	}
-	return lines, grown, nil
+	return lines, grown
 }
 
 // parentBlobs returns the blobs of f's file in the parents that have it, wherever their

@@ -14,41 +14,36 @@ import (
 func announcesOp(r event.Record) bool { return r.Claim().Op != "" }
 
 // announcedOps returns the ops that a run's claims of a task announced.
-func (j *judge) announcedOps(run, task string) ([]string, error) {
-	records, err := j.readLedger(j.OID, run)
+func (j *judge) announcedOps(run, task string) []string {
+	records := j.readLedger(j.OID, run)
 	var out []string
 	for _, r := range records {
 		if r.Task == task && announcesOp(r) {
 			out = append(out, r.Claim().Op)
 		}
 	}
-	return out, err
+	return out
 }
 
 // checkAnnouncements checks that a claim which the act closes has a record of the op it
 // announced. It also checks that an op which the act begins is the one its claim announced.
-func (j *judge) checkAnnouncements(now ops) error {
+func (j *judge) checkAnnouncements(now ops) {
 	for _, l := range j.lines {
-		var err error
 		switch r := l.record; {
 		case r.Kind == event.Outcome:
-			err = j.checkAnnounced(l, r.Run, now)
+			j.checkAnnounced(l, r.Run, now)
 		case r.Kind == event.Abandoned:
-			err = j.checkAnnounced(l, r.DeadRun, now)
+			j.checkAnnounced(l, r.DeadRun, now)
 		case isOpRecord(r) && r.Op().ID == r.Op().Op+".1":
-			err = j.checkBegunOp(l)
-		}
-		if err != nil {
-			return err
+			j.checkBegunOp(l)
 		}
 	}
-	return nil
 }
 
 // checkAnnounced reports an op that the closed claim of a run announced and no ledger
 // records. How a recorded op ends is judged with that op.
-func (j *judge) checkAnnounced(l ledgerLine, run string, now ops) error {
-	ids, err := j.announcedOps(run, l.record.Task)
+func (j *judge) checkAnnounced(l ledgerLine, run string, now ops) {
+	ids := j.announcedOps(run, l.record.Task)
 	for _, id := range ids {
 		j.checked++
 		if o := now.findOp(id); o == nil {
@@ -57,18 +52,16 @@ func (j *judge) checkAnnounced(l ledgerLine, run string, now ops) error {
 			j.addFinding(l.path, l.n, "the claim of %s on %s announced %s, which is of %s", run, l.record.Task, id, o.Task)
 		}
 	}
-	return err
 }
 
 // checkBegunOp reports an op that begins under a claim which announced another op. An op
 // that a run begins for a dead run must be the one which the dead run announced.
-func (j *judge) checkBegunOp(l ledgerLine) error {
+func (j *judge) checkBegunOp(l ledgerLine) {
 	r := l.record
 	died := r.Op().Set[pipeline.FactDied]
 	run := cmp.Or(died, r.Run)
-	ids, err := j.announcedOps(run, r.Task)
+	ids := j.announcedOps(run, r.Task)
 	if op := r.Op().Op; (len(ids) > 0 || died != "") && !slices.Contains(ids, op) {
 		j.addFinding(l.path, l.n, "%s is begun for the claim of %s on %s, which announced %s", op, run, r.Task, cmp.Or(strings.Join(ids, ", "), "none"))
 	}
-	return err
 }

@@ -15,36 +15,36 @@ import (
 
 // checkApproval returns why a person's commit that sets a task to done is no approval, "" if
 // it is one.
-func (j *judge) checkApproval(f *file) (string, error) {
+func (j *judge) checkApproval(f *file) string {
 	t, why := parseInReview(f.old)
 	if why != "" {
-		return why, nil
+		return why
 	}
 	p := singleTrailer(j.Commit, "Odd-Proposal")
 	by := "human:" + j.Author.Email
 	switch {
 	case p == "" && len(j.Parents) == 2 && string(j.Parents[1]) == t.Result.Commit:
 		j.way = fmt.Sprintf("git commit --amend -C OLD puts the message back (git reflog shows OLD); after a push, git revert -m 1 %s, then odd approve %s again", shortID(string(j.OID)), t.ID)
-		return "set to done without odd approve: its commit merges the proposal and lacks the trailers, as after git commit --amend with another message", nil
+		return "set to done without odd approve: its commit merges the proposal and lacks the trailers, as after git commit --amend with another message"
 	case j.task != string(t.ID) || p == "":
-		return "set to done without odd approve: the commit lacks its trailers Odd-Task and Odd-Proposal", nil
+		return "set to done without odd approve: the commit lacks its trailers Odd-Task and Odd-Proposal"
 	case singleTrailer(j.Commit, "Odd-Approved-By") != by:
-		return fmt.Sprintf("set to done on the word of %s, in a commit by %s", cmp.Or(singleTrailer(j.Commit, "Odd-Approved-By"), "nobody"), j.Author.Email), nil
+		return fmt.Sprintf("set to done on the word of %s, in a commit by %s", cmp.Or(singleTrailer(j.Commit, "Odd-Approved-By"), "nobody"), j.Author.Email)
 	case len(j.Parents) < 2 || !slices.Contains(j.Parents[1:], repo.OID(p)):
-		again, err := j.explainRewrittenProposal(p)
-		if again != "" || err != nil {
-			return again, err
+		again := j.explainRewrittenProposal(p)
+		if again != "" {
+			return again
 		}
-		return fmt.Sprintf("set to done, but the commit does not merge the proposal %s", shortID(p)), nil
+		return fmt.Sprintf("set to done, but the commit does not merge the proposal %s", shortID(p))
 	case !slices.ContainsFunc(f.new.Verified, func(s okf.Stamp) bool { return s.By == by }):
-		return "set to done without the entry verified by " + by, nil
+		return "set to done without the entry verified by " + by
 	}
-	r, why, err := j.findWaitingRecord(t, p)
-	if why != "" || err != nil {
-		return why, err
+	r, why := j.findWaitingRecord(t, p)
+	if why != "" {
+		return why
 	}
 	if trace := singleTrailer(j.Commit, "Odd-Trace"); trace != r.Trace {
-		return fmt.Sprintf("the approval names the trace %s, the run recorded %s", cmp.Or(shortID(trace), "none"), shortID(r.Trace)), nil
+		return fmt.Sprintf("the approval names the trace %s, the run recorded %s", cmp.Or(shortID(trace), "none"), shortID(r.Trace))
 	}
 	return j.checkMerged(t, r)
 }
@@ -65,43 +65,38 @@ func parseInReview(old *okf.Atom) (board.Task, string) {
 }
 
 // findWaitingRecord returns the record of the proposal that t waited in review with.
-func (j *judge) findWaitingRecord(t board.Task, p string) (*event.Record, string, error) {
+func (j *judge) findWaitingRecord(t board.Task, p string) (*event.Record, string) {
 	if t.Result.Commit != p || t.Result.Run != j.run {
 		return nil, fmt.Sprintf("done with proposal %s of %s, the task waited with %s of %s",
-			cmp.Or(shortID(p), "none"), cmp.Or(j.run, "no run"), cmp.Or(shortID(t.Result.Commit), "none"), cmp.Or(t.Result.Run, "no run")), nil
+			cmp.Or(shortID(p), "none"), cmp.Or(j.run, "no run"), cmp.Or(shortID(t.Result.Commit), "none"), cmp.Or(t.Result.Run, "no run"))
 	}
-	all, err := j.findOutcomes(t.Result.Run, string(t.ID))
+	all := j.findOutcomes(t.Result.Run, string(t.ID))
 	for _, r := range all {
 		if r.Outcome().Proposal == p && r.Outcome().Verdict == string(board.Review) {
-			return r.Record, "", nil
+			return r.Record, ""
 		}
 	}
-	if err != nil {
-		return nil, "", err
-	}
-	return nil, fmt.Sprintf("done with proposal %s, which no outcome of %s records", shortID(p), t.Result.Run), nil
+	return nil, fmt.Sprintf("done with proposal %s, which no outcome of %s records", shortID(p), t.Result.Run)
 }
 
 // checkMerged compares the bytes and modes that the approval merged with the recorded ones,
 // and allows no other file.
-func (j *judge) checkMerged(t board.Task, r *event.Record) (string, error) {
+func (j *judge) checkMerged(t board.Task, r *event.Record) string {
 	proposal := repo.OID(r.Outcome().Proposal)
-	if before, err := j.hadLanded(string(proposal)); err != nil {
-		return "", err
-	} else if before {
+	if j.hadLanded(string(proposal)) {
 		if name := j.findOutsideBundle(); name != "" {
-			return fmt.Sprintf("the approval changes %s, and its proposal had landed before", name), nil
+			return fmt.Sprintf("the approval changes %s, and its proposal had landed before", name)
 		}
 		return j.checkApprovers(t, j.Commit, pathsOf(r), pathsOf(r), nil)
 	}
-	is, left, why, err := j.readApproval(j.Commit, proposal, j.Parents[0], pathsOf(r))
-	if why != "" || err != nil {
-		return why, err
+	is, left, why := j.readApproval(j.Commit, proposal, j.Parents[0], pathsOf(r))
+	if why != "" {
+		return why
 	}
-	if why, err := j.checkApprovers(t, j.Commit, pathsOf(r), is, left); why != "" || err != nil {
-		return why, err
+	if why := j.checkApprovers(t, j.Commit, pathsOf(r), is, left); why != "" {
+		return why
 	}
-	return j.checkExtraFiles(pathsOf(r)), nil
+	return j.checkExtraFiles(pathsOf(r))
 }
 
 // readApproval reads the approval c of a proposal. It returns the recorded paths with the
@@ -109,13 +104,13 @@ func (j *judge) checkMerged(t board.Task, r *event.Record) (string, error) {
 // does not do what its trailers say: an atom left out stays as in the commit before; an
 // edited one has the blob that the trailer names; a verified one gets one more entry;
 // everything else is as proposed.
-func (j *judge) readApproval(c repo.Commit, proposal, before repo.OID, paths [][3]string) (is [][3]string, left map[string]okf.ID, why string, err error) {
-	if left, why, err = j.readOmitted(c, paths); why != "" || err != nil {
-		return nil, nil, why, err
+func (j *judge) readApproval(c repo.Commit, proposal, before repo.OID, paths [][3]string) (is [][3]string, left map[string]okf.ID, why string) {
+	if left, why = j.readOmitted(c, paths); why != "" {
+		return nil, nil, why
 	}
 	edited, why := j.readEdited(c, paths, left)
 	if why != "" {
-		return nil, nil, why, nil
+		return nil, nil, why
 	}
 	verified := slices.Clone(c.Trailer("Odd-Verified"))
 	named := slices.ContainsFunc(verified, func(s string) bool { return strings.Contains(s, "@") }) // older approvals say only how many
@@ -124,14 +119,8 @@ func (j *judge) readApproval(c repo.Commit, proposal, before repo.OID, paths [][
 		if left[p[0]] != "" {
 			at = before
 		}
-		want, wantMode, err := j.trees.Find(at, p[0])
-		if err != nil {
-			return nil, nil, "", err
-		}
-		have, mode, err := j.trees.Find(c.OID, p[0])
-		if err != nil {
-			return nil, nil, "", err
-		}
+		want, wantMode := j.find(at, p[0])
+		have, mode := j.find(c.OID, p[0])
 		switch {
 		case edited[p[0]] != "":
 			want = edited[p[0]]
@@ -140,19 +129,14 @@ func (j *judge) readApproval(c repo.Commit, proposal, before repo.OID, paths [][
 		}
 		if left[p[0]] == "" && len(verified) > 0 && have != repo.OID(p[2]) {
 			if edited[p[0]] == "" {
-				if want, err = j.acceptStamp(want, have, p[0]); err != nil {
-					return nil, nil, "", err
-				}
+				want = j.acceptStamp(want, have, p[0])
 			}
 			if have == want && named {
-				a, err := j.readAtom(have, "100644", strings.TrimPrefix(p[0], j.root))
-				if err != nil {
-					return nil, nil, "", err
-				}
+				a := j.readAtom(have, "100644", strings.TrimPrefix(p[0], j.root))
 				if i := slices.Index(verified, string(a.ID)+"@"+string(have)); i >= 0 {
 					verified = slices.Delete(verified, i, i+1)
 				} else if edited[p[0]] == "" {
-					return nil, nil, fmt.Sprintf("the approval verifies %s, and does not name it", p[0]), nil
+					return nil, nil, fmt.Sprintf("the approval verifies %s, and does not name it", p[0])
 				}
 			}
 		}
@@ -167,7 +151,7 @@ func (j *judge) readApproval(c repo.Commit, proposal, before repo.OID, paths [][
 			why = fmt.Sprintf("the approval brings %s with mode %s, its proposal has %s", p[0], mode, cmp.Or(wantMode, "none"))
 		}
 		if why != "" {
-			return nil, nil, why, nil
+			return nil, nil, why
 		}
 		if left[p[0]] == "" {
 			p[2] = string(have)
@@ -177,7 +161,7 @@ func (j *judge) readApproval(c repo.Commit, proposal, before repo.OID, paths [][
 	if named && len(verified) > 0 {
 		why = fmt.Sprintf("the approval says that it verifies %s, which it does not bring so", verified[0])
 	}
-	return is, left, why, nil
+	return is, left, why
 }
 
 // readEdited returns, by path, the blobs that a person edited according to the approval's
@@ -210,10 +194,10 @@ func (j *judge) checkExtraFiles(paths [][3]string) string {
 // readOmitted returns the atoms that an approval's trailers leave out, by path, or why a
 // trailer names no atom of the proposal. An id may contain spaces, so the longest match
 // counts.
-func (j *judge) readOmitted(c repo.Commit, paths [][3]string) (map[string]okf.ID, string, error) {
+func (j *judge) readOmitted(c repo.Commit, paths [][3]string) (map[string]okf.ID, string) {
 	lines := c.Trailer("Odd-Without")
 	if len(lines) == 0 {
-		return nil, "", nil
+		return nil, ""
 	}
 	ids := map[okf.ID]string{}
 	for _, p := range paths {
@@ -221,10 +205,7 @@ func (j *judge) readOmitted(c repo.Commit, paths [][3]string) (map[string]okf.ID
 		if !in {
 			continue
 		}
-		a, err := j.readAtom(repo.OID(p[2]), "100644", rel)
-		if err != nil {
-			return nil, "", err
-		}
+		a := j.readAtom(repo.OID(p[2]), "100644", rel)
 		if a != nil {
 			ids[a.ID] = p[0]
 		}
@@ -238,41 +219,38 @@ func (j *judge) readOmitted(c repo.Commit, paths [][3]string) (map[string]okf.ID
 			}
 		}
 		if named == "" {
-			return nil, fmt.Sprintf("the approval leaves out %q, which is no atom of its proposal", line), nil
+			return nil, fmt.Sprintf("the approval leaves out %q, which is no atom of its proposal", line)
 		}
 		out[ids[named]] = named
 	}
-	return out, "", nil
+	return out, ""
 }
 
 // acceptStamp returns have if it is the proposed atom with one more entry of a person who
 // verified it. Otherwise it returns blob.
-func (j *judge) acceptStamp(blob, have repo.OID, name string) (repo.OID, error) {
+func (j *judge) acceptStamp(blob, have repo.OID, name string) repo.OID {
 	rel, in := strings.CutPrefix(name, j.root)
 	if !in || have == "" || blob == "" {
-		return blob, nil
+		return blob
 	}
-	was, err := j.readAtom(blob, "100644", rel)
-	if err != nil || was == nil {
-		return blob, err
+	was := j.readAtom(blob, "100644", rel)
+	if was == nil {
+		return blob
 	}
-	landed, err := j.trees.Blob(have)
-	if err == nil && okf.VerifiedOnly(was, landed) {
-		return have, nil
+	landed := j.blob(have)
+	if okf.VerifiedOnly(was, landed) {
+		return have
 	}
-	return blob, err
+	return blob
 }
 
 // hadLanded reports an approval of a proposal that its op landed by itself before. Such an
 // approval decides about files that people may have changed since.
-func (j *judge) hadLanded(proposal string) (bool, error) {
-	if in, err := j.isAncestor(repo.OID(proposal), j.Parents[0]); err != nil || !in {
-		return false, err
+func (j *judge) hadLanded(proposal string) bool {
+	if !j.isAncestor(repo.OID(proposal), j.Parents[0]) {
+		return false
 	}
-	p, err := j.readCommit(repo.OID(proposal))
-	if err != nil {
-		return false, err
-	}
+	p := j.readCommit(repo.OID(proposal))
 	return j.landedByItself(p)
 }
 

@@ -14,9 +14,9 @@ import (
 // checkApprovers returns whose approval odd.toml still requires for the approval c of t. The
 // author of c and those who endorsed the proposal count; endorsements do not cover a file
 // that the author edited. is lists the paths with the blobs that c has.
-func (j *judge) checkApprovers(t board.Task, c repo.Commit, proposed, is [][3]string, left map[string]okf.ID) (string, error) {
+func (j *judge) checkApprovers(t board.Task, c repo.Commit, proposed, is [][3]string, left map[string]okf.ID) string {
 	if len(j.law.Approvers) == 0 {
-		return "", nil
+		return ""
 	}
 	edited, _ := j.readEdited(c, proposed, left)
 	for i, p := range is {
@@ -33,20 +33,17 @@ func (j *judge) checkApprovers(t board.Task, c repo.Commit, proposed, is [][3]st
 				if blob == "" {
 					continue
 				}
-				a, err := j.readAtom(repo.OID(blob), "100644", rel)
-				if err != nil {
-					return "", err
-				}
+				a := j.readAtom(repo.OID(blob), "100644", rel)
 				if a != nil {
 					types = append(types, a.Type)
 				}
 			}
 		}
 		if m := risk.Approvers(j.law, p[0], types, by); len(m) > 0 {
-			return fmt.Sprintf("the approval takes %s, and %d more of %s must approve it, by [governance.approvers] %s", p[0], m[0].More, strings.Join(m[0].People, ", "), m[0].Of), nil
+			return fmt.Sprintf("the approval takes %s, and %d more of %s must approve it, by [governance.approvers] %s", p[0], m[0].More, strings.Join(m[0].People, ", "), m[0].Of)
 		}
 	}
-	return "", nil
+	return ""
 }
 
 // checkEndorsement returns why the act may not add an endorsement: it must be its author's

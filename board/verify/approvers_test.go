@@ -39,7 +39,7 @@ func TestApproversAreProven(t *testing.T) {
 		{name: "what the second edits", law: both, endorses: bobMail, at: "approve t",
 			do: func(s *story, d *draft) {
 				edit(s, d)
-				d.set("Odd-Edited", "knowledge/terms/keel.md@"+string(must(s.r.WriteBlob(d.ch["knowledge/terms/keel.md"]))))
+				d.set("Odd-Edited", "knowledge/terms/keel.md@"+string(get(s.r.WriteBlob(d.ch["knowledge/terms/keel.md"]))))
 			},
 			want: []string{"3 tasks/t.md:5 the approval takes knowledge/terms/keel.md, and 1 more of bob@example.org must approve it, by [governance.approvers] term"}},
 		{name: "a yes that another wrote", law: both, endorses: bobMail, at: "endorse t",
@@ -71,7 +71,7 @@ func TestApproversAreProven(t *testing.T) {
 	}
 }
 
-func must[T any](v T, err error) T {
+func get[T any](v T, err error) T {
 	if err != nil {
 		panic(err)
 	}

@@ -26,22 +26,19 @@ func budgetRule() rule {
 
 // judgeBudget checks invariant 5: money is reserved before it is spent, and never beyond the
 // limit.
-func judgeBudget(j *judge) error {
+func judgeBudget(j *judge) {
 	if len(j.Parents) == 0 {
-		return nil // the history begins here
+		return // the history begins here
 	}
 	m := spendJudge{judge: j, sums: map[[2]string]monthSum{}}
 	for _, l := range j.lines {
 		j.checked++
-		why, err := m.checkRecord(l)
-		if err != nil {
-			return err
-		}
+		why := m.checkRecord(l)
 		if why != "" {
 			j.addFinding(l.path, l.n, "%s", why)
 		}
 	}
-	return j.checkReserved()
+	j.checkReserved()
 }
 
 // spendJudge checks the money of one act.
@@ -63,48 +60,45 @@ const (
 )
 
 // checkRecord returns what is wrong with one new record.
-func (m *spendJudge) checkRecord(l ledgerLine) (string, error) {
+func (m *spendJudge) checkRecord(l ledgerLine) string {
 	r := l.record
 	late := r.TS.Sub(m.Author.When)
 	if phase := r.Kind == event.Op || r.Kind == event.OpEnd; phase && late < 0 && l.claim != nil && !r.TS.Before(l.claim.TS) {
 		late = 0 // it happened while the claim was worked on, however long that took, and costs nothing
 	}
 	if late.Abs() > skew {
-		if before, err := m.isBroughtBack(l.path); before && m.isPersonsEnding(r) || err != nil {
-			return "", err // a person puts back what they said
+		if before := m.isBroughtBack(l.path); before && m.isPersonsEnding(r) {
+			return "" // a person puts back what they said
 		}
-		return fmt.Sprintf("is dated %s in a commit of %s", formatTime(r.TS), formatTime(m.Author.When)), nil
+		return fmt.Sprintf("is dated %s in a commit of %s", formatTime(r.TS), formatTime(m.Author.When))
 	}
 	switch r.Kind {
 	case event.Claim, event.Engage:
 		return m.checkClaim(l)
 	case event.Session:
 		if l.claim == nil || !l.claim.known || l.claim.Claim().RefreshOf != "" {
-			return "a session ran before money was reserved for it in an earlier commit", nil
+			return "a session ran before money was reserved for it in an earlier commit"
 		}
 		if !m.hasLaterOutcome(l) {
-			return "a session has no outcome in its commit, so its cost is counted nowhere", nil
+			return "a session has no outcome in its commit, so its cost is counted nowhere"
 		}
 		return m.checkSessionCount(l)
 	case event.Outcome:
-		return checkClosed(l), nil
+		return checkClosed(l)
 	case event.Abandoned:
 		return m.checkAbandoned(l)
 	}
-	return "", nil
+	return ""
 }
 
 // checkSessionCount reports more sessions than a claim without a task reserved for. A
 // session that a failed transport ended, and that another agent took over, has a record of
 // its own.
-func (m *spendJudge) checkSessionCount(l ledgerLine) (string, error) {
+func (m *spendJudge) checkSessionCount(l ledgerLine) string {
 	if l.claim.Task != l.claim.Run {
-		return "", nil // a task's is one, however often it began anew
+		return "" // a task's is one, however often it began anew
 	}
-	law, _, err := m.findClaimTerms(l)
-	if err != nil {
-		return "", err
-	}
+	law, _ := m.findClaimTerms(l)
 	n := max(l.claim.Claim().Sessions, 1)
 	all, whole := int64(len(l.claim.held)+1), int64(0)
 	for _, r := range append(slices.Clip(l.claim.held), l.record) {
@@ -113,9 +107,9 @@ func (m *spendJudge) checkSessionCount(l ledgerLine) (string, error) {
 		}
 	}
 	if whole > n || all > n*int64(1+len(law.Session.Fallback)) {
-		return fmt.Sprintf("is session %d of a claim that reserved for %d", all, n), nil
+		return fmt.Sprintf("is session %d of a claim that reserved for %d", all, n)
 	}
-	return "", nil
+	return ""
 }
 
 // hasLaterOutcome reports an outcome of the same task after the record, in the same file.
@@ -128,9 +122,9 @@ func (j *judge) hasLaterOutcome(l ledgerLine) bool {
 func formatTime(t time.Time) string { return t.UTC().Format(time.RFC3339) }
 
 // checkReserved reports a task that the act claims without a claim record.
-func (j *judge) checkReserved() error {
+func (j *judge) checkReserved() {
 	if j.kind != boardCommit {
-		return nil
+		return
 	}
 	for _, f := range j.files {
 		if taskState(f.new) != board.InProgress || taskState(f.old) == board.InProgress || f.old == nil {
@@ -142,7 +136,6 @@ func (j *judge) checkReserved() error {
 			j.addFinding(f.Path, f.new.Line("state"), "the task was claimed, but the ledger reserves no money for it")
 		}
 	}
-	return nil
 }
 
 // checkClosed returns what is wrong with the cost of an outcome. It may exceed the
@@ -168,11 +161,11 @@ func formatUSD(n int64) string { return budget.MicroUSD(n).String() }
 
 // checkAbandoned returns what is wrong with a sweep's record. It must close a claim that was
 // open before the act, and charge its whole reservation.
-func (m *spendJudge) checkAbandoned(l ledgerLine) (string, error) {
+func (m *spendJudge) checkAbandoned(l ledgerLine) string {
 	if m.open == nil {
 		spent, err := m.readSpend(m.Parents[0])
 		if err != nil {
-			return "the ledger before it cannot be summed: " + err.Error(), nil
+			return "the ledger before it cannot be summed: " + err.Error()
 		}
 		m.open = map[[2]string][]event.Record{}
 		for _, c := range spent.Open {
@@ -182,67 +175,64 @@ func (m *spendJudge) checkAbandoned(l ledgerLine) (string, error) {
 	}
 	r, k := l.record, [2]string{l.record.DeadRun, l.record.Task}
 	if len(m.open[k]) == 0 {
-		return fmt.Sprintf("closes a claim of %s by %s that is not open", r.Task, cmp.Or(r.DeadRun, "no run")), nil
+		return fmt.Sprintf("closes a claim of %s by %s that is not open", r.Task, cmp.Or(r.DeadRun, "no run"))
 	}
 	c := m.open[k][0]
 	m.open[k] = m.open[k][1:]
 	if r.Cost != c.Reserved || r.Team != c.Team {
-		return fmt.Sprintf("charges $%s to team %q, %s had reserved $%s for team %q", formatUSD(r.Cost), r.Team, c.Run, formatUSD(c.Reserved), c.Team), nil
+		return fmt.Sprintf("charges $%s to team %q, %s had reserved $%s for team %q", formatUSD(r.Cost), r.Team, c.Run, formatUSD(c.Reserved), c.Team)
 	}
-	return "", nil
+	return ""
 }
 
 // checkClaim returns what is wrong with a claim: its time, what it reserves, or whether that
 // fits the budgets on top of what the ledger had before.
-func (m *spendJudge) checkClaim(l ledgerLine) (string, error) {
+func (m *spendJudge) checkClaim(l ledgerLine) string {
 	r := l.record
 	before, err := m.readSpend(m.Parents[0])
 	if err != nil {
-		return "the ledger before it cannot be summed: " + err.Error(), nil
+		return "the ledger before it cannot be summed: " + err.Error()
 	}
 	if r.TS.Before(before.Last.Add(-claimSkew)) {
-		from, err := m.findClockStart(m.Parents[0], m.law)
-		if err != nil || r.TS.Before(from.Add(-claimSkew)) {
-			return fmt.Sprintf("is dated %s, the ledger was at %s already", formatTime(r.TS), formatTime(before.Last)), err
+		from := m.findClockStart(m.Parents[0], m.law)
+		if r.TS.Before(from.Add(-claimSkew)) {
+			return fmt.Sprintf("is dated %s, the ledger was at %s already", formatTime(r.TS), formatTime(before.Last))
 		}
 	}
 	if r.Claim().RefreshOf != "" && r.Reserved == 0 {
-		return "", nil // a refresh, nothing runs
+		return "" // a refresh, nothing runs
 	}
-	if oid, _, err := m.trees.Find(m.Parents[0], m.law.Root+"/pause.toml"); oid != "" || err != nil {
-		return "a task was claimed while work was paused", err
+	if oid, _ := m.find(m.Parents[0], m.law.Root+"/pause.toml"); oid != "" {
+		return "a task was claimed while work was paused"
 	}
-	left, err := m.readLeaseLeft(r)
-	if err != nil {
-		return "", err
-	}
+	left := m.readLeaseLeft(r)
 	if why := m.checkReservation(r, left); why != "" {
-		return why, nil
+		return why
 	}
 	want := budget.MicroUSD(r.Reserved)
 	all, err := m.spentIn(event.Month(r.TS))
 	if err != nil {
-		return "the ledger cannot be summed: " + err.Error(), nil
+		return "the ledger cannot be summed: " + err.Error()
 	}
 	switch stop := m.law.Allows(all-want, want) == budget.Stop; {
 	case stop && !m.law.HasBudget:
-		return fmt.Sprintf("reserves $%s, and odd.toml sets no budget", want), nil
+		return fmt.Sprintf("reserves $%s, and odd.toml sets no budget", want)
 	case stop:
-		return fmt.Sprintf("reserves $%s on top of $%s, over the month's limit of $%s", want, all-want, m.law.Budget.Stop()), nil
+		return fmt.Sprintf("reserves $%s on top of $%s, over the month's limit of $%s", want, all-want, m.law.Budget.Stop())
 	}
 	share := m.law.Budget.Share(r.Team)
 	part, ok := m.law.Budget.Part(share)
 	if !ok {
-		return "", nil
+		return ""
 	}
 	own, err := m.shareSpentIn(event.Month(r.TS), share)
 	if err != nil {
-		return "the share's ledger cannot be summed: " + err.Error(), nil
+		return "the share's ledger cannot be summed: " + err.Error()
 	}
 	if budget.DecideShare(m.law.Budget, share, own-want, want) == budget.Stop {
-		return fmt.Sprintf("reserves $%s on top of $%s, past %s $%s", want, own-want, nameShare(share), part), nil
+		return fmt.Sprintf("reserves $%s on top of $%s, past %s $%s", want, own-want, nameShare(share), part)
 	}
-	return "", nil
+	return ""
 }
 
 func nameShare(share string) string {
@@ -283,14 +273,14 @@ func (m *spendJudge) sumSpend(k [2]string, of func(event.Spend) (int64, error)) 
 
 // readLeaseLeft returns what the budget of a claim's lease had left before the claim. No
 // session may cost more. Without such a budget it returns the largest amount.
-func (m *spendJudge) readLeaseLeft(r event.Record) (budget.MicroUSD, error) {
+func (m *spendJudge) readLeaseLeft(r event.Record) budget.MicroUSD {
 	id := r.Claim().Lease
-	s, err := m.readGovernance(m.Parents[0])
-	if err != nil || id == "" || s.Lease.Lease.ID != id || s.Lease.Lease.Budget == 0 {
-		return math.MaxInt64, err
+	s := m.readGovernance(m.Parents[0])
+	if id == "" || s.Lease.Lease.ID != id || s.Lease.Lease.Budget == 0 {
+		return math.MaxInt64
 	}
-	u, err := m.readLeaseUse(m.Parents[0], id, leaseStart(s.Chain, id))
-	return budget.MicroUSD(max(s.Lease.Lease.Budget-u.Spent, 0)), err
+	u := m.readLeaseUse(m.Parents[0], id, leaseStart(s.Chain, id))
+	return budget.MicroUSD(max(s.Lease.Lease.Budget-u.Spent, 0))
 }
 
 // checkReservation reports a claim that reserves too little, names another team than its

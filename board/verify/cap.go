@@ -20,15 +20,12 @@ func capRule() rule {
 
 // judgeCap checks invariant 1: no machine raises an atom above its cap or verifies in a
 // person's name.
-func judgeCap(j *judge) error {
+func judgeCap(j *judge) {
 	if j.kind == person {
 		j.checkVerifiedNames()
-		return nil
+		return
 	}
-	limit, err := j.readCap()
-	if err != nil {
-		return err
-	}
+	limit := j.readCap()
 	for _, f := range j.files {
 		if f.new == nil {
 			continue
@@ -43,7 +40,6 @@ func judgeCap(j *judge) error {
 		}
 		j.checkHumanStamps(f)
 	}
-	return nil
 }
 
 // checkHumanStamps reports a verified entry of a person that a machine's commit adds.
@@ -61,19 +57,16 @@ func (j *judge) checkHumanStamps(f *file) {
 // readCap returns the cap in force. A proposal has the cap of the board when its session was
 // claimed, because its branch may have another odd.toml. Without that claim it has the
 // lowest.
-func (j *judge) readCap() (okf.Confidence, error) {
+func (j *judge) readCap() okf.Confidence {
 	law := j.law
 	if j.kind == proposal {
-		var err error
-		if law, err = j.readClaimLaw(); err != nil {
-			return okf.Inferred, err
-		}
+		law = j.readClaimLaw()
 	}
 	limit, ok := okf.ParseConfidence(law.Session.Cap)
 	if !ok || limit == okf.Unset || limit > okf.Asserted {
 		limit = okf.Inferred
 	}
-	return limit, nil
+	return limit
 }
 
 // checkVerifiedNames reports a verified entry that an approval adds in another person's

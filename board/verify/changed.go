@@ -29,41 +29,37 @@ func ironGateRule() rule {
 
 // judgeChange checks invariant 13: a change of files lands only by an op, and its bytes get
 // the verdict that the op recorded.
-func judgeChange(j *judge) error {
+func judgeChange(j *judge) {
 	if j.kind == boardCommit {
-		return j.checkOpsNamed()
+		j.checkOpsNamed()
+		return
 	}
 	files := j.changedFiles()
 	if j.kind != proposal || len(files) == 0 && singleTrailer(j.Commit, "Odd-Op") == "" {
-		return nil
+		return
 	}
 	j.checked++
 	if singleTrailer(j.Commit, "Odd-Op") == "" {
 		j.addFinding(files[0].Path, 1, "a proposal changes a file that is no atom, and names no op")
-		return nil
+		return
 	}
 	j.checkPlaces(files)
-	r, err := j.findOutcome()
-	if err != nil {
-		return err
-	}
+	r := j.findOutcome()
 	if r.Record == nil {
-		return nil // invariant 2 reports a proposal that no ledger records
+		return // invariant 2 reports a proposal that no ledger records
 	}
 	exact := r.Outcome().Proposal == string(j.OID) // otherwise a forge rebased it
-	s, found, err := j.findStory(singleTrailer(j.Commit, "Odd-Op"))
+	s, found := j.findStory(singleTrailer(j.Commit, "Odd-Op"))
 	switch {
-	case err != nil:
-		return err
 	case !found:
 		j.addFinding(j.anyPath(), 1, "a proposal by %s, which no ledger of its run tells of", singleTrailer(j.Commit, "Odd-Op"))
-		return nil
+		return
 	}
 	if why := j.compareWithOp(s.Op(), r.Record, exact); why != "" {
 		j.addFinding(j.anyPath(), 1, "%s", why)
-		return nil
+		return
 	}
-	return j.rejudge(s, files, exact)
+	j.rejudge(s, files, exact)
 }
 
 // changedFiles returns the act's files outside the bundle.
@@ -86,19 +82,16 @@ func (j *judge) checkPlaces(files []*file) {
 
 // findStory returns an op as the ledger of the act's run records it, at the end of the range
 // or on a branch.
-func (j *judge) findStory(id string) (pipeline.Story, bool, error) {
+func (j *judge) findStory(id string) (pipeline.Story, bool) {
 	j.dependOn(ledgersQuestion(j.run))
 	for at := range j.ledgerCommits(j.run) {
-		records, err := j.readLedger(at, j.run)
-		if err != nil {
-			return pipeline.Story{}, false, err
-		}
+		records := j.readLedger(at, j.run)
 		stories, _ := pipeline.ReadOps(records) // invariant 15 reports what is wrong in them
 		if i := slices.IndexFunc(stories, func(s pipeline.Story) bool { return s.Op().ID == id }); i >= 0 {
-			return stories[i], true, nil
+			return stories[i], true
 		}
 	}
-	return pipeline.Story{}, false, nil
+	return pipeline.Story{}, false
 }
 
 // compareWithOp returns how the proposal differs from the one that the op judged, "" for no
@@ -145,49 +138,40 @@ func shortenHash(s string) string {
 // rejudge judges the change again from its bytes, so that whoever has the history can repeat
 // the verdict. If the rules have changed since, only the paths of the task and the landed
 // tier are checked.
-func (j *judge) rejudge(s pipeline.Story, files []*file, exact bool) error {
+func (j *judge) rejudge(s pipeline.Story, files []*file, exact bool) {
 	o := s.Op()
-	t, law, ok, err := j.readClaimedTask(o.Run, o.Task)
-	if err != nil || !ok {
-		return err // invariants 2 and 5 report a missing claim
+	t, law, ok := j.readClaimedTask(o.Run, o.Task)
+	if !ok {
+		return // invariants 2 and 5 report a missing claim
 	}
 	for _, f := range files {
 		if !policy.MatchAnyGlob(t.Paths, f.Path) {
 			j.addFinding(f.Path, 1, "is outside of the paths that %s had when it was claimed", o.Task)
 		}
 	}
-	c, ok, err := j.findClaim(o.Run, o.Task)
-	if err != nil || !ok || !exact || len(j.Parents) != 1 {
-		return err
+	c, ok := j.findClaim(o.Run, o.Task)
+	if !ok || !exact || len(j.Parents) != 1 {
+		return
 	}
-	edits, err := j.readEdits(files)
-	if err != nil {
-		return err
-	}
-	return j.compareVerdict(s, t, law, c.OID, edits)
+	edits := j.readEdits(files)
+	j.compareVerdict(s, t, law, c.OID, edits)
 }
 
 // compareVerdict compares the recorded verdict with the one that the same rules give now.
-func (j *judge) compareVerdict(s pipeline.Story, t board.Task, law config.Config, claim repo.OID, edits []pipeline.Edit) error {
+func (j *judge) compareVerdict(s pipeline.Story, t board.Task, law config.Config, claim repo.OID, edits []pipeline.Edit) {
 	o := s.Op()
-	past, err := j.readState(claim)
-	if err != nil {
-		return err
-	}
+	past := j.readState(claim)
 	trials, err := past.Trials(lastGateTime(s), law.ReviewTTL)
-	if err != nil {
-		return err
-	}
+	must(err)
 	ground, err := risk.Survey(j.ctx, j.repo, risk.Site{Base: j.Parents[0], Board: claim, Law: law, Task: t, Past: trials})
-	if err != nil {
-		return err
-	}
+	must(err)
 	v, err := ground.Judge(edits, lastGateTime(s), law.Session.Substrate, o.Made())
 	if err == nil {
 		j.checkLandedTier(o, v.Risk)
 	}
 	if err != nil || v.Rules != o.Fact(pipeline.FactRules) {
-		return err // the rules have changed, so the recorded verdict is attested
+		must(err)
+		return // the rules have changed, so the recorded verdict is attested
 	}
 	for _, f := range ground.Refusing(v.Gate.Findings) {
 		if f.Severity == policy.Hard {
@@ -201,20 +185,17 @@ func (j *judge) compareVerdict(s pipeline.Story, t board.Task, law config.Config
 	if is := fmt.Sprintf("%d hard, %d soft", v.Gate.Hard, v.Gate.Soft); is != o.Fact("findings") {
 		j.addFinding(j.anyPath(), 1, "%s recorded %s findings; by the same rules there are %s", o.ID, cmp.Or(o.Fact("findings"), "no"), is)
 	}
-	return j.checkHandoffScope(o, edits)
+	j.checkHandoffScope(o, edits)
 }
 
 // checkHandoffScope reports files that a session changed although its handoffs do not name
 // them.
-func (j *judge) checkHandoffScope(o pipeline.Op, edits []pipeline.Edit) error {
-	all, err := j.findRunSessions(o.Run, o.Task)
+func (j *judge) checkHandoffScope(o pipeline.Op, edits []pipeline.Edit) {
+	all := j.findRunSessions(o.Run, o.Task)
 	for _, b := range all[:min(1, len(all))] { // the task's other sessions got the same handoffs
 		var from []handoff.Handoff
 		for _, named := range b.handoffs {
-			h, ok, err := j.readGivenHandoff(b, named)
-			if err != nil {
-				return err
-			}
+			h, ok := j.readGivenHandoff(b, named)
 			if ok && h.fault == nil {
 				from = append(from, h.Handoff)
 			}
@@ -223,7 +204,6 @@ func (j *judge) checkHandoffScope(o pipeline.Op, edits []pipeline.Edit) error {
 			j.addFinding(f.Path, 1, "%s changed this file, and %s", o.ID, f.Text)
 		}
 	}
-	return err
 }
 
 // lastGateTime returns when the op last entered its gate.
@@ -237,7 +217,7 @@ func lastGateTime(s pipeline.Story) (at time.Time) {
 }
 
 // readEdits returns the files with their bytes before and after.
-func (j *judge) readEdits(files []*file) ([]pipeline.Edit, error) {
+func (j *judge) readEdits(files []*file) []pipeline.Edit {
 	var out []pipeline.Edit
 	for _, f := range files {
 		e := pipeline.Edit{Path: f.Path, OldMode: f.OldMode, NewMode: f.NewMode}
@@ -249,20 +229,17 @@ func (j *judge) readEdits(files []*file) ([]pipeline.Edit, error) {
 			if side.oid == "" {
 				continue
 			}
-			b, err := j.readFile(side.oid, side.mode)
-			if err != nil {
-				return nil, err
-			}
+			b := j.readFile(side.oid, side.mode)
 			*side.to = append([]byte{}, b...)
 		}
 		out = append(out, e)
 	}
-	return out, nil
+	return out
 }
 
 // checkOpsNamed checks that an outcome which proposes files outside the bundle names an op
 // of its ledger that waits with that proposal.
-func (j *judge) checkOpsNamed() error {
+func (j *judge) checkOpsNamed() {
 	for _, l := range j.lines {
 		if l.record.Kind != event.Outcome {
 			continue
@@ -273,10 +250,7 @@ func (j *judge) checkOpsNamed() error {
 			continue
 		}
 		j.checked++
-		records, err := j.readLedger(j.OID, l.record.Run)
-		if err != nil {
-			return err
-		}
+		records := j.readLedger(j.OID, l.record.Run)
 		stories, _ := pipeline.ReadOps(records)
 		at := slices.IndexFunc(stories, func(s pipeline.Story) bool { return s.Op().ID == id && s.Op().Task == l.record.Task })
 		switch {
@@ -288,5 +262,4 @@ func (j *judge) checkOpsNamed() error {
 			j.addFinding(l.path, l.n, "an outcome of %s, which moved nothing to %s", id, cmp.Or(shortID(l.record.Outcome().Proposal), "nothing"))
 		}
 	}
-	return nil
 }

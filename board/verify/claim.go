@@ -10,10 +10,10 @@ import (
 
 // readClaimLaw returns the odd.toml that a proposal's session was claimed under: the
 // board's, before the commit of the claim. Without that commit it returns the default.
-func (j *judge) readClaimLaw() (config.Config, error) {
-	c, ok, err := j.findClaim(j.run, j.task)
-	if err != nil || !ok || len(c.Parents) == 0 {
-		return config.Default(), err
+func (j *judge) readClaimLaw() config.Config {
+	c, ok := j.findClaim(j.run, j.task)
+	if !ok || len(c.Parents) == 0 {
+		return config.Default()
 	}
 	return j.lawAfter(c.Parents[0])
 }
@@ -21,9 +21,9 @@ func (j *judge) readClaimLaw() (config.Config, error) {
 // findClaim returns the commit of the claim that the act continues. It is an ancestor of the
 // act, or for a proposal on another branch an ancestor of the result that records it. ok is
 // false if this clone has none.
-func (j *judge) findClaim(run, task string) (c repo.Commit, ok bool, err error) {
-	if c, ok, err = j.findClaimBehind(j.OID, run, task); ok || err != nil {
-		return c, ok, err
+func (j *judge) findClaim(run, task string) (c repo.Commit, ok bool) {
+	if c, ok = j.findClaimBehind(j.OID, run, task); ok {
+		return c, ok
 	}
 	j.dependOn(claimQuestion(j.Commit, run, task))
 	return j.findClaimAside(j.Commit, run, task)
@@ -31,116 +31,106 @@ func (j *judge) findClaim(run, task string) (c repo.Commit, ok bool, err error) 
 
 // findClaimBehind returns the ancestor of a commit that added the run's last claim of a
 // task. It follows first parents where they have the claim too.
-func (h *history) findClaimBehind(oid repo.OID, run, task string) (c repo.Commit, ok bool, err error) {
+func (h *history) findClaimBehind(oid repo.OID, run, task string) (c repo.Commit, ok bool) {
 	k := [3]string{string(oid), run, task}
 	if c, ok = h.claimers[k]; ok {
-		return c, ok, nil
+		return c, ok
 	}
-	n, err := h.countClaims(oid, run, task)
-	if n == 0 || err != nil {
-		return c, false, err
+	n := h.countClaims(oid, run, task)
+	if n == 0 {
+		return c, false
 	}
 	for oid != "" {
-		if c, err = h.readCommit(oid); err != nil {
-			return c, false, err
-		}
+		c = h.readCommit(oid)
 		oid = ""
 		for _, p := range c.Parents {
-			m, err := h.countClaims(p, run, task)
-			if err != nil {
-				return c, false, err
-			}
+			m := h.countClaims(p, run, task)
 			if m >= n {
 				oid = p
 				break
 			}
 		}
 		if oid == "" {
-			if oid, err = h.findReturnedClaim(c, run, task, n); err != nil {
-				return c, false, err
-			}
+			oid = h.findReturnedClaim(c, run, task, n)
 		}
 	}
 	h.claimers[k] = c
-	return c, true, nil
+	return c, true
 }
 
 // findClaimAside returns the claim behind a proposal that lies on another line than the
 // claim. It prefers the claim behind the result that records the proposal.
-func (h *history) findClaimAside(proposal repo.Commit, run, task string) (c repo.Commit, ok bool, err error) {
+func (h *history) findClaimAside(proposal repo.Commit, run, task string) (c repo.Commit, ok bool) {
 	k := [3]string{string(proposal.OID), run, task}
 	if c, ok = h.claimers[k]; ok {
-		return c, ok, nil
+		return c, ok
 	}
 	recorded := false
 	for _, end := range h.endCommits() {
-		in, err := h.recordsProposal(end, proposal, run, task)
-		if err != nil {
-			return c, false, err
-		}
+		in := h.recordsProposal(end, proposal, run, task)
 		recorded = recorded || in
 	}
 	var some repo.OID // a commit whose ledger has the claim
-	err = h.visitRunCommits(run, task, func(c repo.Commit) (enough bool, err error) {
-		if n, err := h.countClaims(c.OID, run, task); n == 0 || err != nil {
-			return false, err
+	h.visitRunCommits(run, task, func(c repo.Commit) (enough bool) {
+		if n := h.countClaims(c.OID, run, task); n == 0 {
+			return false
 		}
-		in, err := h.recordsProposal(c.OID, proposal, run, task)
+		in := h.recordsProposal(c.OID, proposal, run, task)
 		if some == "" || in {
 			some = c.OID
 		}
-		return in || !recorded, err
+		return in || !recorded
 	})
-	if err != nil || some == "" {
-		return c, false, err
+	if some == "" {
+		return c, false
 	}
-	if c, ok, err = h.findClaimBehind(some, run, task); ok {
+	if c, ok = h.findClaimBehind(some, run, task); ok {
 		h.claimers[k] = c
 	}
-	return c, ok, err
+	return c, ok
 }
 
 // visitRunCommits calls look with the commits of a run that name the task, or no task, until
 // look has enough. It starts with the commits already indexed and then reads older ones.
-func (h *history) visitRunCommits(run, task string, look func(repo.Commit) (enough bool, err error)) error {
+func (h *history) visitRunCommits(run, task string, look func(repo.Commit) (enough bool)) {
 	for _, c := range slices.Concat(h.acts[[2]string{run, task}], h.acts[[2]string{run, ""}]) {
-		if enough, err := look(c); enough || err != nil {
-			return err
+		if look(c) {
+			return
 		}
 	}
 	for {
-		c, more, err := h.nextOlder()
-		if err != nil || !more {
-			return err
+		c, more := h.nextOlder()
+		if !more {
+			return
 		}
 		if t := singleTrailer(c, "Odd-Task"); singleTrailer(c, "Odd-Run") != run || t != task && t != "" {
 			continue
 		}
-		if enough, err := look(c); enough || err != nil {
-			return err
+		if look(c) {
+			return
 		}
 	}
 }
 
 // recordsProposal reports whether a run's ledger in a commit records a proposal for a task.
 // It compares the commit id, or the trace if somebody rebased the proposal.
-func (h *history) recordsProposal(commit repo.OID, proposal repo.Commit, run, task string) (bool, error) {
-	all, err := h.readLedger(commit, run)
+func (h *history) recordsProposal(commit repo.OID, proposal repo.Commit, run, task string) bool {
+	all := h.readLedger(commit, run)
 	trace := singleTrailer(proposal, "Odd-Trace")
 	return slices.ContainsFunc(all, func(r event.Record) bool {
 		return r.Kind == event.Outcome && r.Task == task && (r.Outcome().Proposal == string(proposal.OID) || trace != "" && r.Trace == trace)
-	}), err
+	})
 }
 
 // countClaims returns how many claims of a task a run's ledger holds in a commit.
-func (h *history) countClaims(commit repo.OID, run, task string) (n int, err error) {
-	records, err := h.readLedger(commit, run)
+func (h *history) countClaims(commit repo.OID, run, task string) (n int) {
+	records := h.readLedger(commit, run)
 	for _, r := range records {
 		if r.Opens() && r.Task == task {
 			n++
 		}
 	}
-	return n, err
+	return n
 }
 
 // indexCommit remembers a commit by its Odd-Run and Odd-Task.
@@ -153,7 +143,7 @@ func (h *history) indexCommit(c repo.Commit) {
 // nextOlder indexes and returns the newest commit outside the range that it has not returned
 // yet. It starts at the branches and at the range's edges. A range depends on commits that
 // are one session older at most, so few calls are needed however long the history is.
-func (h *history) nextOlder() (c repo.Commit, more bool, err error) {
+func (h *history) nextOlder() (c repo.Commit, more bool) {
 	if !h.indexed {
 		h.indexed = true
 		h.seen = map[repo.OID]bool{}
@@ -161,41 +151,32 @@ func (h *history) nextOlder() (c repo.Commit, more bool, err error) {
 			h.seen[c.OID] = true
 		}
 		for _, oid := range append(slices.Clone(h.edges), h.tips...) {
-			if err := h.queueCommit(oid); err != nil {
-				return c, false, err
-			}
+			h.queueCommit(oid)
 		}
 		if len(h.commits) == 0 {
-			if err := h.queueCommit(h.to); err != nil {
-				return c, false, err
-			}
+			h.queueCommit(h.to)
 		}
 	}
 	if len(h.before) == 0 {
-		return c, false, nil
+		return c, false
 	}
 	last := len(h.before) - 1
 	c, h.before = h.before[last], h.before[:last]
 	for _, p := range c.Parents {
-		if err := h.queueCommit(p); err != nil {
-			return c, false, err
-		}
+		h.queueCommit(p)
 	}
 	h.indexCommit(c)
-	return c, true, h.ctx.Err()
+	must(h.ctx.Err())
+	return c, true
 }
 
 // queueCommit adds a commit to the queue of nextOlder, which is sorted by time.
-func (h *history) queueCommit(oid repo.OID) error {
+func (h *history) queueCommit(oid repo.OID) {
 	if h.seen[oid] {
-		return nil
+		return
 	}
 	h.seen[oid] = true
-	c, err := h.repo.Commit(oid)
-	if err != nil {
-		return err
-	}
+	c := h.readCommit(oid)
 	i, _ := slices.BinarySearchFunc(h.before, c, func(a, b repo.Commit) int { return a.Committer.When.Compare(b.Committer.When) })
 	h.before = slices.Insert(h.before, i, c)
-	return nil
 }

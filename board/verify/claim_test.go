@@ -132,12 +132,12 @@ func TestWhatIsClaimedOnceIsClean(t *testing.T) {
 		}
 	}
 	result := s.tip()
-	h, err := readHistory(t.Context(), s.r, Scope{From: base, To: s.heads["lost"]})
+	h, err := newGround(t.Context(), s.r).readHistory(Scope{From: base, To: s.heads["lost"]})
 	if err != nil {
 		t.Fatal(err)
 	}
-	for more := true; more && err == nil; { // all that there is beside it is known of
-		_, more, err = h.nextOlder()
+	for more := true; more; { // all that there is beside it is known of
+		_, more = h.nextOlder()
 	}
 	if r, err := h.judgeCommits(nil); err != nil || len(r.Findings) > 0 {
 		t.Error(listFindings(r), err)

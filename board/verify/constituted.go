@@ -16,24 +16,15 @@ import (
 )
 
 // checkConstitution checks that the role and its constitution are those at the claim.
-func (j *judge) checkConstitution(p permit, l ledgerLine, law config.Config) (string, error) {
+func (j *judge) checkConstitution(p permit, l ledgerLine, law config.Config) string {
 	head := repo.OID(p.arm.Head)
 	name := p.law.Path
-	blob, err := j.findBlob(head, name)
-	if err != nil {
-		return "", err
-	}
+	blob := j.findBlob(head, name)
 	if blob == "" || blob != p.law.Blob {
-		return fmt.Sprintf("an anchor under %s, which was another file at its claim", cmp.Or(name, "no constitution")), nil
+		return fmt.Sprintf("an anchor under %s, which was another file at its claim", cmp.Or(name, "no constitution"))
 	}
-	b, err := j.trees.Blob(repo.OID(blob))
-	if err != nil {
-		return "", err
-	}
-	t, _, ok, err := j.readClaimedTask(l.record.Run, l.record.Task)
-	if err != nil {
-		return "", err
-	}
+	b := j.blob(repo.OID(blob))
+	t, _, ok := j.readClaimedTask(l.record.Run, l.record.Task)
 	role := l.claim.Role
 	if ok {
 		role = t.Role
@@ -41,10 +32,7 @@ func (j *judge) checkConstitution(p permit, l ledgerLine, law config.Config) (st
 	if role == "" {
 		return p.checkWithoutRole(l, name, t.Paths, law.Root, b)
 	}
-	files, err := j.repo.Tree(head)
-	if err != nil {
-		return "", err
-	}
+	files := j.tree(head)
 	in := anchor.Charters{Files: files, Places: law.Anchor.Constitutions, Bundle: law.Root}
 	if rel, ok := strings.CutPrefix(name, law.Root+"/"); ok {
 		if a, err := okf.Parse(rel, b); err == nil {
@@ -54,13 +42,13 @@ func (j *judge) checkConstitution(p permit, l ledgerLine, law config.Config) (st
 	c, err := in.Find(p.Role)
 	switch {
 	case err != nil:
-		return fmt.Sprintf("an anchor as %s under %s, which is not its constitution", cmp.Or(p.Role, "nobody"), name), nil
+		return fmt.Sprintf("an anchor as %s under %s, which is not its constitution", cmp.Or(p.Role, "nobody"), name)
 	case c.Path != name || c.SHA256 != p.law.SHA256:
-		return fmt.Sprintf("an anchor under %s; the constitution of %s at its claim is %s", name, p.Role, c.Path), nil
+		return fmt.Sprintf("an anchor under %s; the constitution of %s at its claim is %s", name, p.Role, c.Path)
 	case !namesRole(role, p.Role, in.Atoms):
-		return fmt.Sprintf("an anchor as %s; its claim is for the role %s", p.Role, role), nil
+		return fmt.Sprintf("an anchor as %s; its claim is for the role %s", p.Role, role)
 	}
-	return p.checkPaths(t.Paths, c, law.Root), nil
+	return p.checkPaths(t.Paths, c, law.Root)
 }
 
 // checkPaths checks that the permit allows exactly what the task and the role allow. A
@@ -81,14 +69,14 @@ func (p permit) checkPaths(task []string, c anchor.Constitution, root string) st
 
 // checkWithoutRole checks the anchor of a session without a work role. It has the role of
 // its contract, and its constitution is odd.toml.
-func (p permit) checkWithoutRole(l ledgerLine, name string, paths []string, root string, b []byte) (string, error) {
+func (p permit) checkWithoutRole(l ledgerLine, name string, paths []string, root string, b []byte) string {
 	switch want := cmp.Or(l.claim.Claim().ContractRole, "general"); {
 	case name != "odd.toml" || gate.Sum(b) != p.law.SHA256:
-		return fmt.Sprintf("an anchor under %s; without a work role it is odd.toml", name), nil
+		return fmt.Sprintf("an anchor under %s; without a work role it is odd.toml", name)
 	case p.Role != want:
-		return fmt.Sprintf("an anchor as %s; its claim is for the role %s", cmp.Or(p.Role, "nobody"), want), nil
+		return fmt.Sprintf("an anchor as %s; its claim is for the role %s", cmp.Or(p.Role, "nobody"), want)
 	}
-	return p.checkPaths(paths, anchor.Constitution{}, root), nil
+	return p.checkPaths(paths, anchor.Constitution{}, root)
 }
 
 // namesRole reports whether a task's name for a role means this role: by id, path, URI or
@@ -110,12 +98,12 @@ func namesRole(name, role string, atoms []*okf.Atom) bool {
 
 // unlessUnanchored returns why if the history had an anchored run before this commit, and ""
 // if not.
-func (j *judge) unlessUnanchored(why string) (string, error) {
-	before, err := j.hasAnchorBefore()
-	if err != nil || !before {
-		return "", err
+func (j *judge) unlessUnanchored(why string) string {
+	before := j.hasAnchorBefore()
+	if !before {
+		return ""
 	}
-	return why, nil
+	return why
 }
 
 // noteAnchored remembers whether the history had an anchored run up to this commit of the
@@ -125,56 +113,45 @@ func (h *history) noteAnchored(c repo.Commit, anchors bool) {
 }
 
 // hasAnchorBefore reports an anchored run before this commit, inside or before the range.
-func (j *judge) hasAnchorBefore() (bool, error) {
+func (j *judge) hasAnchorBefore() bool {
 	if slices.ContainsFunc(j.Parents, func(p repo.OID) bool { return j.anchored[p] }) {
-		return true, nil
+		return true
 	}
 	for _, edge := range j.edges {
-		if is, err := j.hasAnchorAt(edge); err != nil {
-			return false, err
-		} else if is {
-			if in, err := j.isAncestor(edge, j.OID); in || err != nil {
-				return in, err
+		if j.hasAnchorAt(edge) {
+			if in := j.isAncestor(edge, j.OID); in {
+				return in
 			}
 		}
 	}
-	return false, nil
+	return false
 }
 
 // hasAnchorAt reports whether the ledgers of a commit outside the range record an anchored
 // run. It reads the newest files first, because they have one if any file has.
-func (h *history) hasAnchorAt(commit repo.OID) (bool, error) {
+func (h *history) hasAnchorAt(commit repo.OID) bool {
 	if is, known := h.anchors[commit]; known {
-		return is, nil
+		return is
 	}
-	law, err := h.lawAfter(commit)
-	if err != nil {
-		return false, err
+	law := h.lawAfter(commit)
+	tree, mode := h.find(commit, law.Root+"/ledger")
+	if mode != folder {
+		return false
 	}
-	tree, mode, err := h.trees.Find(commit, law.Root+"/ledger")
-	if err != nil || mode != folder {
-		return false, err
-	}
-	files, err := h.trees.Diff(h.ctx, "", tree)
-	if err != nil {
-		return false, err
-	}
+	files := h.diff("", tree)
 	for _, f := range slices.Backward(files) {
 		if !isLedgerFile(f) {
 			continue
 		}
-		b, err := h.trees.Blob(f.New)
-		if err != nil {
-			return false, err
-		}
+		b := h.blob(f.New)
 		records, _ := h.lines.Read(b) // invariant 14 reports what is wrong in it
 		if slices.ContainsFunc(records, func(r event.Record) bool { return r.Kind == event.Anchor }) {
 			h.anchors[commit] = true
-			return true, nil
+			return true
 		}
 	}
 	h.anchors[commit] = false
-	return false, nil
+	return false
 }
 
 // isLedgerFile reports a regular file with the extension of a ledger. The blob alone is not

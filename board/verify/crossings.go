@@ -18,22 +18,22 @@ type signing struct {
 	signers  repo.OID // the blob of allowed_signers
 }
 
-func (h *history) readSigning(commit repo.OID) (signing, error) {
-	law, err := h.lawAt(commit)
-	if err != nil || !law.RequireSigned {
-		return signing{}, err
+func (h *history) readSigning(commit repo.OID) signing {
+	law := h.lawAt(commit)
+	if !law.RequireSigned {
+		return signing{}
 	}
 	if law.AllowedSigners == "" {
-		return signing{required: true}, nil
+		return signing{required: true}
 	}
-	blob, _, err := h.trees.Find(commit, law.AllowedSigners)
-	return signing{true, blob}, err
+	blob, _ := h.find(commit, law.AllowedSigners)
+	return signing{true, blob}
 }
 
 // findCrossings maps a commit to the other parents of the merges that join it with a line
 // which requires signatures differently. Merges by odd sync are left out: a person merged
 // those commits into the target before, where they are judged.
-func (h *history) findCrossings() (map[repo.OID][]repo.OID, error) {
+func (h *history) findCrossings() map[repo.OID][]repo.OID {
 	out := map[repo.OID][]repo.OID{}
 	for _, m := range h.commits {
 		if len(m.Parents) < 2 || h.machines[m.OID] {
@@ -41,10 +41,7 @@ func (h *history) findCrossings() (map[repo.OID][]repo.OID, error) {
 		}
 		asks := make([]signing, len(m.Parents))
 		for i, p := range m.Parents {
-			var err error
-			if asks[i], err = h.readSigning(p); err != nil {
-				return nil, err
-			}
+			asks[i] = h.readSigning(p)
 		}
 		for i, p := range m.Parents {
 			for k, other := range m.Parents {
@@ -60,7 +57,7 @@ func (h *history) findCrossings() (map[repo.OID][]repo.OID, error) {
 			}
 		}
 	}
-	return out, nil
+	return out
 }
 
 // reachableFrom returns the commits of the range that are tip or its ancestors.
@@ -81,54 +78,47 @@ func (h *history) reachableFrom(tip repo.OID) map[repo.OID]bool {
 
 // whyUnsignedBeyond returns what a decision lacks of the signatures that the other side of a
 // merge requires. A key that was added only on the decision's own side counts.
-func (h *history) whyUnsignedBeyond(c repo.Commit) (string, error) {
+func (h *history) whyUnsignedBeyond(c repo.Commit) string {
 	for _, other := range h.crossed[c.OID] {
-		law, err := h.lawAt(other)
-		if err != nil {
-			return "", err
-		}
-		why, err := h.whyUnsigned(c, *law, other)
-		if err != nil {
-			return "", err
-		}
+		law := h.lawAt(other)
+		why := h.whyUnsigned(c, *law, other)
 		if why == "" {
 			continue
 		}
-		if added, err := h.isKeyAddedHere(c, law, other); err != nil {
-			return "", err
-		} else if added {
+		if h.isKeyAddedHere(c, law, other) {
 			continue
 		}
-		return why + ", as " + shortID(string(other)) + " has it, which is merged with it", nil
+		return why + ", as " + shortID(string(other)) + " has it, which is merged with it"
 	}
-	return "", nil
+	return ""
 }
 
 // isKeyAddedHere reports a decision that is signed as its own side requires, with a key that
 // the merge base did not know.
-func (h *history) isKeyAddedHere(c repo.Commit, law *config.Config, other repo.OID) (bool, error) {
-	own, err := h.lawAfter(c.Parents[0])
-	if err != nil || !own.RequireSigned {
-		return false, err
+func (h *history) isKeyAddedHere(c repo.Commit, law *config.Config, other repo.OID) bool {
+	own := h.lawAfter(c.Parents[0])
+	if !own.RequireSigned {
+		return false
 	}
-	if why, err := h.whyUnsigned(c, own, c.Parents[0]); why != "" || err != nil {
-		return false, err
+	if why := h.whyUnsigned(c, own, c.Parents[0]); why != "" {
+		return false
 	}
 	base, err := h.repo.MergeBase(h.ctx, c.OID, other)
 	if err != nil || base == "" {
-		return false, err
+		must(err)
+		return false
 	}
-	why, err := h.whyUnsigned(c, *law, base)
-	return why != "", err
+	why := h.whyUnsigned(c, *law, base)
+	return why != ""
 }
 
 // crossingsQuestion asks which lines with other signature rules a commit is merged with.
 func crossingsQuestion(oid repo.OID) question {
-	return func(h *history) (string, error) {
+	return func(h *history) string {
 		var all string
 		for _, other := range h.crossed[oid] {
 			all += string(other) + " "
 		}
-		return all, nil
+		return all
 	}
 }

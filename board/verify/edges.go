@@ -26,16 +26,16 @@ func edgeRule() rule {
 // judgeEdges checks invariant 7: a persona is made only of edges that exist. It checks the
 // edges in atoms that machines write, and the role in every session's brief that this clone
 // still has.
-func judgeEdges(j *judge) error {
+func judgeEdges(j *judge) {
 	if len(j.Parents) == 0 {
-		return nil // the history begins here
+		return // the history begins here
 	}
 	if j.kind != person {
 		j.checkEdges()
 	}
-	return j.checkLines(func(l ledgerLine) (string, error) {
+	j.checkLines(func(l ledgerLine) string {
 		if l.record.Kind != event.Session {
-			return "", nil
+			return ""
 		}
 		return j.checkBrief(l)
 	})
@@ -70,55 +70,52 @@ func leavesBundle(from, target string) bool {
 
 // checkBrief returns why a session's brief does not describe its role as the bundle of its
 // claim does.
-func (j *judge) checkBrief(l ledgerLine) (string, error) {
+func (j *judge) checkBrief(l ledgerLine) string {
 	id, name := l.record.Session().Brief, "refs/odd/run/"+l.record.Run
 	run, moves := j.moving[name]
 	if !moves {
 		run, _ = j.repo.Ref(name)
 	}
-	if run == "" || id == "" || j.isKeptBefore(l, run) {
-		return "", nil // pruned, or not fetched since: attested
+	if run == "" || id == "" {
+		return ""
 	}
-	role, claim, law, err := j.findSessionRole(l)
-	if role == "" || err != nil {
-		return "", err
+	if j.isKeptBefore(l, run) {
+		return "" // pruned, or not fetched since: attested
 	}
-	kept, err := j.trees.Diff(j.ctx, "", run)
-	if err != nil {
-		return "", err
+	role, claim, law := j.findSessionRole(l)
+	if role == "" {
+		return ""
 	}
+	kept := j.diff("", run)
 	j.checked++
 	if !slices.ContainsFunc(kept, func(c repo.Change) bool { return string(c.New) == id }) {
-		return fmt.Sprintf("the stored brief %s of the session is missing from refs/odd/run/%s", shortID(id), l.record.Run), nil
+		return fmt.Sprintf("the stored brief %s of the session is missing from refs/odd/run/%s", shortID(id), l.record.Run)
 	}
-	b, err := j.repo.Blob(repo.OID(id))
-	if err != nil {
-		return "", err
-	}
+	b := j.blob(repo.OID(id))
 	said, ok := findBriefPart(secrets.RedactText(string(b)), "persona") // an older odd redacted fewer credentials
 	if !ok {
-		return "", nil // its contract has no persona
+		return "" // its contract has no persona
 	}
 	p, g, err := j.compilePersona(claim, law.Root, role)
 	if err != nil {
-		return "", nil // invariant 6 reports a missing role
+		return "" // invariant 6 reports a missing role
 	}
 	if strings.Contains(said, "\nCompiled from `"+law.Root+"/") { // older briefs name paths with the bundle root
 		p.Root = law.Root
 	}
 	want := strings.TrimSpace(secrets.RedactText(okf.Visible(strings.ToValidUTF8(string(p.Markdown(g, false)), "\uFFFD")))) + "\n"
 	if head, _, cut := strings.Cut(said, "\n[cut here: "); said == want || cut && strings.HasPrefix(want, head) {
-		return "", nil
+		return ""
 	}
-	why, err := j.explainRewrite(claim, l.record.Run, l.record.Task)
-	return cmp.Or(why, fmt.Sprintf("the session's brief describes the role %s otherwise than the files at its claim: %s", role, firstOtherLine(said, want))), err
+	why := j.explainRewrite(claim, l.record.Run, l.record.Task)
+	return cmp.Or(why, fmt.Sprintf("the session's brief describes the role %s otherwise than the files at its claim: %s", role, firstOtherLine(said, want)))
 }
 
 // isKeptBefore reports that the run's ref still is at the artifacts of an earlier outcome.
 // Then it is older than the record and has nothing of its session.
 func (j *judge) isKeptBefore(l ledgerLine, run repo.OID) bool {
-	records, err := j.readLedger(j.OID, l.record.Run)
-	return err == nil && slices.ContainsFunc(records, func(r event.Record) bool {
+	records := j.readLedger(j.OID, l.record.Run)
+	return slices.ContainsFunc(records, func(r event.Record) bool {
 		return r.Seq < l.record.Seq && r.Kind == event.Outcome && string(r.Outcome().Artifacts) == string(run)
 	})
 }

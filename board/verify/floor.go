@@ -24,32 +24,32 @@ func floorRule() rule {
 }
 
 // judgeFloor checks invariant 6: no session runs in a role with too little knowledge.
-func judgeFloor(j *judge) error {
+func judgeFloor(j *judge) {
 	if len(j.Parents) == 0 {
-		return nil // the history begins here
+		return // the history begins here
 	}
-	return j.checkLines(func(l ledgerLine) (string, error) {
+	j.checkLines(func(l ledgerLine) string {
 		if l.record.Kind != event.Session {
-			return "", nil
+			return ""
 		}
-		role, claim, law, err := j.findSessionRole(l)
-		if role == "" || err != nil {
-			return "", err
+		role, claim, law := j.findSessionRole(l)
+		if role == "" {
+			return ""
 		}
 		j.checked++
 		p, _, err := j.compilePersona(claim, law.Root, role)
 		if err != nil {
-			return fmt.Sprintf("a session ran as the role %s, which did not exist at its claim: %v", role, err), nil
+			return fmt.Sprintf("a session ran as the role %s, which did not exist at its claim: %v", role, err)
 		}
 		short := p.Below(personaFloor(law))
 		if len(short) == 0 {
-			return "", nil
+			return ""
 		}
 		why := make([]string, len(short))
 		for i, s := range short {
 			why[i] = fmt.Sprintf("%s %s, want %s", s.Rule, s.Have, s.Want)
 		}
-		return fmt.Sprintf("a session ran as the role %s, which had too little knowledge at its claim: %s", role, strings.Join(why, "; ")), nil
+		return fmt.Sprintf("a session ran as the role %s, which had too little knowledge at its claim: %s", role, strings.Join(why, "; "))
 	})
 }
 
@@ -60,28 +60,23 @@ func personaFloor(law config.Config) persona.Floor {
 
 // findSessionRole returns a session's work role, the commit of its claim and the odd.toml in
 // force then. role is "" if the session has no role or this clone lacks its claim.
-func (j *judge) findSessionRole(l ledgerLine) (role string, claim repo.OID, law config.Config, err error) {
+func (j *judge) findSessionRole(l ledgerLine) (role string, claim repo.OID, law config.Config) {
 	if l.claim == nil {
-		return "", "", law, nil // invariant 5 reports it
+		return "", "", law // invariant 5 reports it
 	}
-	if law, claim, err = j.findClaimTerms(l); err != nil || claim == "" {
-		return "", "", law, err
+	if law, claim = j.findClaimTerms(l); claim == "" {
+		return "", "", law
 	}
 	role = l.claim.Role
-	if t, _, ok, err := j.readClaimedTask(l.record.Run, l.record.Task); err != nil {
-		return "", "", law, err
-	} else if ok {
+	if t, _, ok := j.readClaimedTask(l.record.Run, l.record.Task); ok {
 		role = t.Role
 	}
-	return role, claim, law, nil
+	return role, claim, law
 }
 
 // compilePersona compiles a role's persona from the bundle of a commit.
 func (h *history) compilePersona(commit repo.OID, root, role string) (persona.Persona, *okf.Graph, error) {
-	g, err := h.readBundle(commit, root)
-	if err != nil {
-		return persona.Persona{}, nil, err
-	}
+	g := h.readBundle(commit, root)
 	p, err := persona.Compile(g, role)
 	p.Commit = string(commit)
 	return p, g, err
@@ -99,53 +94,42 @@ const muchChanged = 256
 
 // readBundle returns the graph of a commit's bundle. It reloads only what changed since the
 // last call, because the bundles of two successive claims share nearly all atoms.
-func (h *history) readBundle(commit repo.OID, root string) (*okf.Graph, error) {
-	top, err := h.repo.Tree(commit)
-	if err != nil {
-		return nil, err
-	}
+func (h *history) readBundle(commit repo.OID, root string) *okf.Graph {
+	top := h.tree(commit)
 	files, err := fs.Sub(top, root)
-	if err != nil {
-		return nil, err
-	}
-	tree, _, err := h.trees.Find(commit, root)
-	if err != nil {
-		return nil, err
-	}
+	must(err)
+	tree, _ := h.find(commit, root)
 	b := bundle{tree: tree}
-	changed, near, err := h.changedSinceLast(tree)
+	changed, near := h.changedSinceLast(tree)
 	switch {
-	case err != nil:
-		return nil, err
 	case near:
 		b.graph, b.problems = okf.Reload(files, h.bundle.graph, h.bundle.problems, changed)
 	default:
 		if b.graph, b.problems, err = okf.Load(files); err != nil {
-			return nil, err
+			must(err)
+			return nil
 		}
 	}
 	if err := okf.Unread(b.problems); err != nil {
-		return nil, err
+		must(err)
+		return nil
 	}
 	h.bundle = b
-	return b.graph, nil
+	return b.graph
 }
 
 // changedSinceLast returns the atom files that differ from the bundle read last. near is
 // false if there was none or many files differ.
-func (h *history) changedSinceLast(tree repo.OID) (changed map[string]bool, near bool, err error) {
+func (h *history) changedSinceLast(tree repo.OID) (changed map[string]bool, near bool) {
 	if h.bundle.graph == nil {
-		return nil, false, nil
+		return nil, false
 	}
-	all, err := h.trees.Diff(h.ctx, h.bundle.tree, tree)
-	if err != nil {
-		return nil, false, err
-	}
+	all := h.diff(h.bundle.tree, tree)
 	changed = map[string]bool{}
 	for _, ch := range all {
 		if path.Ext(ch.Path) == ".md" {
 			changed[ch.Path] = true
 		}
 	}
-	return changed, len(changed) < muchChanged, nil
+	return changed, len(changed) < muchChanged
 }

@@ -16,31 +16,31 @@ import (
 
 // checkGateCommit checks a person's commit that passes a gate. It adds one row, its trailers
 // match the row, and it writes only what that gate may write.
-func (j *judge) checkGateCommit(now, was *governance) error {
+func (j *judge) checkGateCommit(now, was *governance) {
 	gates := j.root + gate.GatesPath
 	if len(j.Parents) != 1 {
 		j.addFinding(gates, 1, "a gate is passed in a merge; it takes a commit of its own")
-		return nil
+		return
 	}
 	if name, why := was.firstFault(); why != "" {
 		j.addFinding(gates, 1, "a gate is passed over %s, which is not whole: %s", name, why)
-		return nil
+		return
 	}
 	for _, name := range sortedKeys(now.Faults) {
 		why := now.Faults[name].Error()
 		j.addFinding(j.root+name, lineNumberIn(why), "%s", why)
 	}
 	if len(now.Faults) > 0 || !bytes.HasPrefix(now.Slow.Gates, was.Slow.Gates) {
-		return nil // invariant 14 reports the rewrite
+		return // invariant 14 reports the rewrite
 	}
 	n := len(now.Chain.Rows) - len(was.Chain.Rows)
 	if only := j.changedPaths(); n == 0 && slices.Equal(only, []string{gate.DecisionsPath}) {
 		j.judgeDecisions(now, was)
-		return nil
+		return
 	}
 	if n != 1 {
 		j.addFinding(gates, len(was.Chain.Rows)+1, "the commit of a gate adds %d rows, want one", n)
-		return nil
+		return
 	}
 	r, _ := now.Chain.End()
 	j.checkGateTrailers(r, len(now.Chain.Rows))
@@ -51,7 +51,7 @@ func (j *judge) checkGateCommit(now, was *governance) error {
 		j.addFinding(gates, len(now.Chain.Rows), "%s: %s", r.ID, why)
 	}
 	j.judgeDecisions(now, was)
-	return j.checkGateFiles(r)
+	j.checkGateFiles(r)
 }
 
 // judgeDecisions checks new decisions: each is by the commit's author, at the gate passed
@@ -110,77 +110,61 @@ func (j *judge) changedPaths() []string {
 
 // checkGateFiles checks what a gate's commit writes outside governance/, beyond the matrix
 // of gates.
-func (j *judge) checkGateFiles(r gate.Row) error {
+func (j *judge) checkGateFiles(r gate.Row) {
 	for _, f := range j.files {
-		why, err := "", error(nil)
+		why := ""
 		switch {
 		case f.Path == "odd.toml":
-			why, err = j.checkLeaseSwitch(r)
+			why = j.checkLeaseSwitch(r)
 		case strings.HasPrefix(f.rel, "canon/") && path.Ext(f.rel) == ".md" && !f.principle:
 			why = "changes canon that is no principle"
 		case f.rel == "pause.toml" && f.New == "":
 			why = "lifts the pause"
 		case strings.HasPrefix(f.rel, "tasks/"):
-			why, err = j.checkHalted(f)
-		}
-		if err != nil {
-			return err
+			why = j.checkHalted(f)
 		}
 		if why != "" {
 			j.addFinding(f.Path, 1, "%s %s", r.ID, why)
 		}
 	}
-	return nil
 }
 
 // checkLeaseSwitch returns what is wrong with the odd.toml of a gate's commit. Activation
 // may turn leases on and a release may turn them off; nothing else may change.
-func (j *judge) checkLeaseSwitch(r gate.Row) (string, error) {
+func (j *judge) checkLeaseSwitch(r gate.Row) string {
 	want := map[string]string{"activate": "required", "release": "off"}[r.Act]
 	if is := j.laws[j.OID].Lease; want == "" || is != want {
-		return "leaves leases " + is + ", which it may not", nil
+		return "leaves leases " + is + ", which it may not"
 	}
-	files, err := j.repo.Tree(j.Parents[0])
-	if err != nil {
-		return "", err
-	}
+	files := j.tree(j.Parents[0])
 	old, err := fs.ReadFile(files, "odd.toml")
 	if err != nil {
-		return "brings an odd.toml", nil
+		return "brings an odd.toml"
 	}
-	files, err = j.repo.Tree(j.OID)
-	if err != nil {
-		return "", err
-	}
+	files = j.tree(j.OID)
 	b, err := fs.ReadFile(files, "odd.toml")
 	if err != nil {
-		return "takes odd.toml away", nil
+		return "takes odd.toml away"
 	}
 	set, err := config.SetLease("odd.toml", old, want)
 	if err == nil && bytes.Equal(set, b) {
-		return "", nil
+		return ""
 	}
 	was, now := j.law, *j.laws[j.OID]
 	was.Lease = now.Lease
 	if err != nil && reflect.DeepEqual(was, now) {
-		return "", nil // a person edited what odd could not
+		return "" // a person edited what odd could not
 	}
-	return "changes more of odd.toml than [governance] lease", nil
+	return "changes more of odd.toml than [governance] lease"
 }
 
 // checkHalted returns what is wrong with how an emergency changes a task. It may only block
 // one that is in progress.
-func (j *judge) checkHalted(f *file) (string, error) {
-	old, err := j.readAtom(f.Old, f.OldMode, f.rel)
-	if err != nil {
-		return "", err
-	}
-	now, err := j.readAtom(f.New, f.NewMode, f.rel)
-	if err != nil {
-		return "", err
-	}
+func (j *judge) checkHalted(f *file) string {
+	old := j.readAtom(f.Old, f.OldMode, f.rel)
+	now := j.readAtom(f.New, f.NewMode, f.rel)
 	if old == nil || now == nil || taskState(old) != board.InProgress || taskState(now) != board.Blocked {
-		return "moves a task otherwise than from in_progress to blocked", nil
+		return "moves a task otherwise than from in_progress to blocked"
 	}
-	return findOtherKey(&file{old: old, new: now}, slices.Concat(runKeys, syncKeys)), nil
+	return findOtherKey(&file{old: old, new: now}, slices.Concat(runKeys, syncKeys))
 }

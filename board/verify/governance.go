@@ -20,34 +20,25 @@ type governance struct {
 }
 
 // readGovernance reads governance/ of a commit. A file that cannot be read is in Faults.
-func (h *history) readGovernance(commit repo.OID) (*governance, error) {
-	law, err := h.lawAfter(commit)
-	if err != nil {
-		return nil, err
-	}
-	tree, mode, err := h.trees.Find(commit, law.Root+"/governance")
-	if err != nil || mode != folder {
-		return &governance{}, err
+func (h *history) readGovernance(commit repo.OID) *governance {
+	law := h.lawAfter(commit)
+	tree, mode := h.find(commit, law.Root+"/governance")
+	if mode != folder {
+		return &governance{}
 	}
 	if s, ok := h.slows.get(tree); ok {
-		return s, nil
+		return s
 	}
 	s := &governance{tree: tree, files: map[string]repo.OID{}}
-	all, err := h.trees.Diff(h.ctx, "", tree)
-	if err != nil {
-		return nil, err
-	}
+	all := h.diff("", tree)
 	for _, ch := range all {
 		s.files["governance/"+ch.Path] = ch.New
 	}
-	bundle, err := h.bundleFiles(commit)
-	if err == nil {
-		s.Governance, err = state.ReadGovernance(bundle)
-	}
-	if err = ignoreDamaged(err); err == nil { // a link has no bytes, which is a fault
-		h.slows.put(tree, s)
-	}
-	return s, err
+	var err error
+	s.Governance, err = state.ReadGovernance(h.bundleFiles(commit))
+	must(ignoreDamaged(err)) // a link has no bytes, which is a fault
+	h.slows.put(tree, s)
+	return s
 }
 
 // firstFault returns the first fault of governance/ as a whole: an unreadable file, or a
@@ -109,47 +100,34 @@ func leaseRule() rule {
 
 // judgeOneLease checks invariant 8: only people write governance/, at gates, and work
 // happens only under a valid lease.
-func judgeOneLease(j *judge) error {
+func judgeOneLease(j *judge) {
 	if len(j.Parents) == 0 {
-		return j.judgeRoot()
+		j.judgeRoot()
+		return
 	}
-	if err := j.judgeGovernance(); err != nil {
-		return err
-	}
-	if err := j.checkSignatures(true); err != nil {
-		return err
-	}
-	return j.judgeLeases()
+	j.judgeGovernance()
+	j.checkSignatures(true)
+	j.judgeLeases()
 }
 
 // judgeRoot checks a root commit. No gate was passed there, so it may not have a lease or a
 // chain of gates. That includes the root of a line that is merged later.
-func (j *judge) judgeRoot() error {
-	now, err := j.readGovernance(j.OID)
-	if err != nil {
-		return err
-	}
+func (j *judge) judgeRoot() {
+	now := j.readGovernance(j.OID)
 	for _, name := range gateFiles {
 		if now.files[name] != "" {
 			j.checked++
 			j.addFinding(j.root+name, 1, "the first commit has files in governance/, so nobody can check who passed their gates")
 		}
 	}
-	return nil
 }
 
 // judgeGovernance checks what the act does to governance/.
-func (j *judge) judgeGovernance() error {
-	now, err := j.readGovernance(j.OID)
-	if err != nil {
-		return err
-	}
+func (j *judge) judgeGovernance() {
+	now := j.readGovernance(j.OID)
 	var before []*governance
 	for _, p := range j.Parents {
-		s, err := j.readGovernance(p)
-		if err != nil {
-			return err
-		}
+		s := j.readGovernance(p)
 		before = append(before, s)
 	}
 	wrote := j.changedGovernance(now, before)
@@ -166,26 +144,22 @@ func (j *judge) judgeGovernance() error {
 			j.addFinding(j.anyPath(), 1, "a commit by odd or an agent passes the %s gate; only a person does", strings.Join(said, ", "))
 		}
 	case len(said) > 0:
-		err = j.checkGateCommit(now, before[0])
+		j.checkGateCommit(now, before[0])
 	default:
-		err = j.checkOutsideGate(wrote)
+		j.checkOutsideGate(wrote)
 	}
-	if err != nil || len(j.found) > 0 {
-		return err
+	if len(j.found) > 0 {
+		return
 	}
 	j.checkGovernanceWhole(now, before)
-	return nil
 }
 
 // checkOutsideGate checks a person's commit that passes no gate. It may put back governance/
 // as the last gate left it.
-func (j *judge) checkOutsideGate(wrote []string) error {
+func (j *judge) checkOutsideGate(wrote []string) {
 	back := false
 	if len(wrote) > 0 { // restoresGovernance reads back along first parents
-		var err error
-		if back, err = j.restoresGovernance(); err != nil {
-			return err
-		}
+		back = j.restoresGovernance()
 	}
 	for _, name := range wrote {
 		if back && slices.Contains(gateFiles, name) {
@@ -199,32 +173,25 @@ func (j *judge) checkOutsideGate(wrote []string) error {
 			j.addFinding(f.Path, 1, "a principle was changed without odd gate evaluation: the commit has no trailer Odd-Gate")
 		}
 	}
-	from, to, err := j.leaseSwitch()
+	from, to := j.leaseSwitch()
 	if to != "" {
 		j.checked++
 	}
 	if to == "off" { // any person may require leases
 		j.addFinding("odd.toml", 1, "[governance] lease was changed from %s to %s without a gate", from, to)
 	}
-	return err
 }
 
 // restoresGovernance reports a person's commit after which gateFiles are as the last whole
 // gate left them, or gone if there never was one.
-func (j *judge) restoresGovernance() (bool, error) {
+func (j *judge) restoresGovernance() bool {
 	if j.kind != person || len(j.Parents) != 1 {
-		return false, nil
+		return false
 	}
-	now, err := j.readGovernance(j.OID)
-	if err != nil {
-		return false, err
-	}
+	now := j.readGovernance(j.OID)
 	left := &governance{}
 	for at := j.Parents[0]; at != ""; {
-		c, err := j.repo.Commit(at)
-		if err != nil {
-			return false, err
-		}
+		c := j.readCommit(at)
 		at = ""
 		if len(c.Parents) > 0 {
 			at = c.Parents[0]
@@ -232,20 +199,14 @@ func (j *judge) restoresGovernance() (bool, error) {
 		if len(c.Trailer("Odd-Gate")) == 0 || len(c.Trailer("Odd-Run")) > 0 || at == "" {
 			continue
 		}
-		law, err := j.lawAfter(at)
-		if err != nil {
-			return false, err
-		}
-		s, err := j.readGovernance(c.OID)
-		if err != nil {
-			return false, err
-		}
+		law := j.lawAfter(at)
+		s := j.readGovernance(c.OID)
 		if _, why := s.firstFault(); why == "" && !strings.EqualFold(c.Author.Email, law.AgentEmail) && !strings.EqualFold(c.Committer.Email, law.AgentEmail) {
 			left = s
 			break
 		}
 	}
-	return !slices.ContainsFunc(gateFiles, func(name string) bool { return left.files[name] != now.files[name] }), nil
+	return !slices.ContainsFunc(gateFiles, func(name string) bool { return left.files[name] != now.files[name] })
 }
 
 // checkGovernanceWhole reports a fault of governance/ that no parent has.
@@ -274,31 +235,28 @@ func lineNumberIn(why string) int {
 // leaseSwitch returns [governance] lease before and after an act that changes it, ""
 // otherwise. The commit with the first odd.toml changes nothing, nor does a merge that takes
 // what git merges.
-func (j *judge) leaseSwitch() (from, to string, err error) {
+func (j *judge) leaseSwitch() (from, to string) {
 	is := j.laws[j.OID].Lease
 	if !j.ruled[j.Parents[0]] {
-		return "", "", nil
+		return "", ""
 	}
 	for _, p := range j.Parents[1:] {
-		law, err := j.lawAfter(p)
-		if err != nil || law.Lease == is && is == "required" {
-			return "", "", err // any person may keep the stricter side
+		law := j.lawAfter(p)
+		if law.Lease == is && is == "required" {
+			return "", "" // any person may keep the stricter side
 		}
 	}
 	if is == j.law.Lease {
-		return "", "", nil
+		return "", ""
 	}
 	if len(j.Parents) == 2 {
-		tree, merges, err := j.mergeTree(j.Parents)
-		if err != nil {
-			return "", "", err
-		}
+		tree, merges := j.mergeTree(j.Parents)
 		if merges {
-			law, err := j.readLaw(tree, &j.law)
-			if err != nil || law.Lease == is {
-				return "", "", err
+			law := j.readLaw(tree, &j.law)
+			if law.Lease == is {
+				return "", ""
 			}
 		}
 	}
-	return j.law.Lease, is, nil
+	return j.law.Lease, is
 }

@@ -26,19 +26,14 @@ func growthRule() rule {
 
 // judgeGrowth checks invariant 14: append-only files only grow, and a ledger has only its
 // own run's records.
-func judgeGrowth(j *judge) error {
+func judgeGrowth(j *judge) {
 	for i, side := range j.sides {
 		if len(j.Parents) == 0 {
 			break
 		}
 		before := len(j.found)
-		gone, err := j.checkAppendOnly(side, j.roots[i])
-		if err != nil {
-			return err
-		}
-		if another, err := j.bringsRepository(i, gone); err != nil {
-			return err
-		} else if another {
+		gone := j.checkAppendOnly(side, j.roots[i])
+		if j.bringsRepository(i, gone) {
 			j.found = j.found[:before]
 		}
 	}
@@ -48,24 +43,22 @@ func judgeGrowth(j *judge) error {
 		}
 	}
 	if len(j.Parents) == 0 && j.kind == person {
-		return j.checkOtherRootLedgers() // checks nothing where the history begins
+		j.checkOtherRootLedgers()
+		return // checks nothing where the history begins
 	}
 	j.checkReadable()
-	if err := j.checkOneLedger(); err != nil {
-		return err
-	}
+	j.checkOneLedger()
 	for _, l := range j.lines {
 		j.checked++
 		j.checkLine(l)
 	}
 	if j.kind != proposal {
-		return nil
+		return
 	}
-	r, err := j.findOutcome()
-	if got := singleTrailer(j.Commit, "Odd-Trace"); err == nil && r.Record != nil && got != r.Trace {
+	r := j.findOutcome()
+	if got := singleTrailer(j.Commit, "Odd-Trace"); r.Record != nil && got != r.Trace {
 		j.addFinding(j.anyPath(), 1, "the proposal's Odd-Trace is %s, the trace of its outcome %s", cmp.Or(shortID(got), "missing"), shortID(r.Trace))
 	}
-	return err
 }
 
 // appendOnly reports whether a file, named below the bundle root, is append-only.
@@ -81,7 +74,7 @@ func appendOnly(rel string) bool {
 // checkAppendOnly compares the append-only files that differ from one parent, whose bundle
 // was at root. It returns the parent's files for which it has a finding. If the whole bundle
 // moved, it compares file by file.
-func (j *judge) checkAppendOnly(side []repo.Change, root string) (gone []string, err error) {
+func (j *judge) checkAppendOnly(side []repo.Change, root string) (gone []string) {
 	now := map[string]repo.Change{}
 	for _, ch := range side {
 		if rel, ok := strings.CutPrefix(ch.Path, j.root); ok && appendOnly(rel) && ch.New != "" {
@@ -94,64 +87,58 @@ func (j *judge) checkAppendOnly(side []repo.Change, root string) (gone []string,
 			continue
 		}
 		found := len(j.found)
-		if err := j.checkGrows(rel, was, now); err != nil {
-			return nil, err
-		}
+		j.checkGrows(rel, was, now)
 		if len(j.found) > found {
 			gone = append(gone, was.Path)
 		}
 	}
-	return gone, nil
+	return gone
 }
 
 // checkGrows compares one append-only file with its successor in now. A person may restore
 // governance/ as the last gate left it, even if the file gets shorter.
-func (j *judge) checkGrows(rel string, was repo.Change, now map[string]repo.Change) error {
+func (j *judge) checkGrows(rel string, was repo.Change, now map[string]repo.Change) {
 	if strings.HasPrefix(rel, "governance/") {
-		if back, err := j.restoresGovernance(); back || err != nil {
-			return err
+		if j.restoresGovernance() {
+			return
 		}
 	}
 	j.checked++
 	is, ok := now[rel]
 	if !ok {
-		if back, err := j.isWithdrawn(rel, was); back || err != nil {
-			return err
+		if j.isWithdrawn(rel, was) {
+			return
 		}
 		j.addFinding(was.Path, 1, "is append-only and was deleted")
 		j.suggestCheckout(was.Path)
-		return nil
+		return
 	}
-	return j.checkPrefix(rel, was, is)
+	j.checkPrefix(rel, was, is)
 }
 
 // checkPrefix reports a file that does not begin with its old bytes. A person may repair a
 // journal, merge journals by union, or put back an earlier version.
-func (j *judge) checkPrefix(rel string, was, is repo.Change) error {
-	old, err := j.readFile(was.Old, was.OldMode)
-	if err != nil {
-		return err
-	}
-	b, err := j.readFile(is.New, is.NewMode)
-	if err != nil || bytes.HasPrefix(b, old) && b != nil {
-		return err
+func (j *judge) checkPrefix(rel string, was, is repo.Change) {
+	old := j.readFile(was.Old, was.OldMode)
+	b := j.readFile(is.New, is.NewMode)
+	if bytes.HasPrefix(b, old) && b != nil {
+		return
 	}
 	if j.kind == person && path.Ext(is.Path) == ".tsv" {
 		if fixed, _, err := journal.Fix(old); err == nil && bytes.HasPrefix(b, fixed) {
-			return nil
+			return
 		}
-		if union, err := j.isUnion(old, b, is.Path); union || err != nil {
-			return err
+		if j.isUnion(old, b, is.Path) {
+			return
 		}
 	}
 	if !strings.HasPrefix(rel, "governance/") { // may only be put back as the last gate left it
-		if good, err := j.findPutBack(j.Commit, rel, is); good != "" || err != nil {
-			return err
+		if good := j.findPutBack(j.Commit, rel, is); good != "" {
+			return
 		}
 	}
 	j.addFinding(is.Path, firstDifference(old, b), "is append-only, and old lines of it were changed")
 	j.suggestCheckout(is.Path)
-	return nil
 }
 
 // suggestCheckout gives the last finding a command that restores the file from the only
@@ -164,28 +151,22 @@ func (j *judge) suggestCheckout(name string) {
 
 // isUnion reports a merge whose file is the union of its parents' lines, as .gitattributes
 // asks.
-func (j *judge) isUnion(old, b []byte, name string) (bool, error) {
+func (j *judge) isUnion(old, b []byte, name string) bool {
 	if len(j.Parents) < 2 {
-		return false, nil
+		return false
 	}
 	theirs := map[string]bool{}
 	for _, p := range j.Parents {
-		oid, err := j.findBlob(p, name)
-		if err != nil {
-			return false, err
-		}
+		oid := j.findBlob(p, name)
 		if oid == "" {
 			continue
 		}
-		rows, err := j.trees.Blob(repo.OID(oid))
-		if err != nil {
-			return false, err
-		}
+		rows := j.blob(repo.OID(oid))
 		for row := range bytes.SplitSeq(rows, []byte("\n")) {
 			theirs[string(row)] = true
 		}
 	}
-	return keepsRows(old, b, theirs), nil
+	return keepsRows(old, b, theirs)
 }
 
 // keepsRows reports whether b has every line of old in order, and otherwise only lines of
@@ -216,27 +197,21 @@ func firstDifference(old, b []byte) int {
 
 // checkOneLedger reports a new ledger in a month where readers do not look for it, and a
 // run's second ledger in another month.
-func (j *judge) checkOneLedger() error {
+func (j *judge) checkOneLedger() {
 	for _, f := range j.files {
 		run := ledgerRun(f.rel)
 		if run == "" || f.Old != "" || f.New == "" {
 			continue
 		}
 		j.checkLedgerMonth(f)
-		months, err := j.trees.Names(j.OID, j.root+"ledger")
-		if err != nil {
-			return err
-		}
+		months := j.names(j.OID, j.root+"ledger")
 		for _, m := range months {
 			rel := "ledger/" + m + "/" + run + ".jsonl"
-			if other, err := j.findBundleBlob(j.OID, rel); err != nil {
-				return err
-			} else if other != "" && rel != f.rel {
+			if other := j.findBundleBlob(j.OID, rel); other != "" && rel != f.rel {
 				j.addFinding(f.Path, 1, "is a second ledger file of %s, which has %s; a run keeps one, from its beginning", run, rel)
 			}
 		}
 	}
-	return nil
 }
 
 // checkLedgerMonth reports a new ledger in the wrong folder. The right one is the month of

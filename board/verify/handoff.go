@@ -30,71 +30,59 @@ func (h *storedHandoff) decode(a *okf.Atom, fault error) {
 
 // readGivenHandoff reads a handoff that a session names, from the commit of its claim. ok is
 // false unless that commit has it with the named blob.
-func (j *judge) readGivenHandoff(b boundSession, named [2]string) (storedHandoff, bool, error) {
-	c, ok, err := j.findClaim(b.run, b.task)
-	if err != nil || !ok || named[1] == "" {
-		return storedHandoff{}, false, err
+func (j *judge) readGivenHandoff(b boundSession, named [2]string) (storedHandoff, bool) {
+	c, ok := j.findClaim(b.run, b.task)
+	if !ok || named[1] == "" {
+		return storedHandoff{}, false
 	}
 	return j.readHandoff(c.OID, named[0], named[1])
 }
 
 // readHandoff reads a handoff in a commit. With want it must be that blob.
-func (j *judge) readHandoff(at repo.OID, name, want string) (storedHandoff, bool, error) {
-	law, err := j.lawAfter(at)
-	if err != nil {
-		return storedHandoff{}, false, err
-	}
+func (j *judge) readHandoff(at repo.OID, name, want string) (storedHandoff, bool) {
+	law := j.lawAfter(at)
 	h := storedHandoff{path: strings.TrimPrefix(name, law.Root+"/"), at: at}
-	blob, mode, err := j.trees.Find(at, law.Root+"/"+h.path)
-	if err != nil || !strings.HasPrefix(mode, "100") || want != "" && want != string(blob) {
-		return h, false, err
+	blob, mode := j.find(at, law.Root+"/"+h.path)
+	if !strings.HasPrefix(mode, "100") || want != "" && want != string(blob) {
+		return h, false
 	}
-	b, err := j.trees.Blob(blob)
-	if err != nil {
-		return h, false, err
-	}
+	b := j.blob(blob)
 	a, fault := parseAtom(h.path, b)
 	h.decode(a, fault)
-	return h, true, nil
+	return h, true
 }
 
 // isTainted reports a handoff that was made under an override, or from such a handoff.
-func (j *judge) isTainted(h storedHandoff, seen map[string]bool) (bool, error) {
+func (j *judge) isTainted(h storedHandoff, seen map[string]bool) bool {
 	if h.Tainted != "" || seen[h.path] {
-		return h.Tainted != "", nil
+		return h.Tainted != ""
 	}
 	seen[h.path] = true
 	for _, id := range h.Derives {
-		up, ok, err := j.readHandoff(h.at, strings.TrimSuffix(id, ".md")+".md", "")
-		if err != nil {
-			return false, err
-		}
+		up, ok := j.readHandoff(h.at, strings.TrimSuffix(id, ".md")+".md", "")
 		if !ok {
 			continue
 		}
-		if is, err := j.isTainted(up, seen); is || err != nil {
-			return is, err
+		if is := j.isTainted(up, seen); is {
+			return is
 		}
 	}
-	return false, nil
+	return false
 }
 
 // whyTainted returns how an override taints the work of a session, "" if none does.
-func (j *judge) whyTainted(b boundSession) (string, error) {
+func (j *judge) whyTainted(b boundSession) string {
 	if b.override != nil {
-		return "under an override", nil
+		return "under an override"
 	}
 	for _, named := range b.handoffs {
-		h, ok, err := j.readGivenHandoff(b, named)
-		if err != nil {
-			return "", err
-		}
+		h, ok := j.readGivenHandoff(b, named)
 		if !ok {
 			continue
 		}
-		if is, err := j.isTainted(h, map[string]bool{}); is || err != nil {
-			return "from " + h.path + ", which an override produced", err
+		if j.isTainted(h, map[string]bool{}) {
+			return "from " + h.path + ", which an override produced"
 		}
 	}
-	return "", nil
+	return ""
 }

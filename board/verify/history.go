@@ -77,10 +77,6 @@ type history struct {
 
 // readHistory reads the range. For every commit it learns the odd.toml in force after it and
 // whether a machine made it.
-func readHistory(ctx context.Context, r *repo.Repo, s Scope) (*history, error) {
-	return newGround(ctx, r).readHistory(s)
-}
-
 func (g *repoFacts) readHistory(s Scope) (*history, error) {
 	if g.repo.Shallow() {
 		return nil, errors.New("this clone is shallow, so history cannot be judged; run git fetch --unshallow (in CI: checkout with fetch-depth: 0)")
@@ -89,10 +85,12 @@ func (g *repoFacts) readHistory(s Scope) (*history, error) {
 		repoFacts: g, from: s.From, to: s.To, moving: s.Refs, place: map[repo.OID]int{}, children: map[repo.OID][]int{}, spine: map[repo.OID]bool{},
 		runs: map[string][]outcome{}, acts: map[[2]string][]repo.Commit{}, claimers: map[[3]string]repo.Commit{}, anchored: map[repo.OID]bool{},
 	}
-	for c, err := range g.trees.Log(g.ctx, s.From, s.To) {
-		if err != nil {
-			return nil, err
-		}
+	return h, try(func() { h.readRange(s) })
+}
+
+func (h *history) readRange(s Scope) {
+	for c, err := range h.trees.Log(h.ctx, s.From, s.To) {
+		must(err)
 		h.commits = append(h.commits, c)
 		if (c.OID == h.to || h.spine[c.OID]) && len(c.Parents) > 0 {
 			h.spine[c.Parents[0]] = true
@@ -109,15 +107,13 @@ func (g *repoFacts) readHistory(s Scope) (*history, error) {
 	}
 	for _, c := range h.commits {
 		h.indexCommit(c)
-		if err := h.learnMaker(c); err != nil && (s.made == nil || s.made[c.OID]) {
-			return nil, err
+		if err := try(func() { h.learnMaker(c) }); s.made == nil || s.made[c.OID] {
+			must(err)
 		}
 	}
 	h.unnamed = h.findUnnamedAgents()
 	h.tips = h.boardAndTargetTips()
-	var err error
-	h.crossed, err = h.findCrossings()
-	return h, err
+	h.crossed = h.findCrossings()
 }
 
 // findEdges returns the parents of the range's commits that are outside the range.
@@ -144,12 +140,4 @@ func singleTrailer(c repo.Commit, name string) string {
 		return v[0]
 	}
 	return ""
-}
-
-// readCommit returns a commit, from the range if it is there.
-func (h *history) readCommit(oid repo.OID) (repo.Commit, error) {
-	if n, in := h.place[oid]; in {
-		return h.commits[n], nil
-	}
-	return h.repo.Commit(oid)
 }

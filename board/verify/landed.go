@@ -15,26 +15,25 @@ import (
 // person's commit must be built on it; on the first-parent line of the board that commit
 // must be its approval. A commit that a person or a forge committed again needs no other:
 // its committer decided.
-func (j *judge) checkLanded(own, recorded bool) error {
+func (j *judge) checkLanded(own, recorded bool) {
 	if !recorded && !strings.EqualFold(j.Committer.Email, j.law.AgentEmail) {
-		return nil // findUnapproved checks it at the end of the range
+		return // findUnapproved checks it at the end of the range
 	}
 	j.dependOn(takenQuestion(j.Commit, own))
 	if j.isTakenByPerson(j.Commit, own) {
-		return nil
+		return
 	}
 	j.own = true
 	if j.OID == j.to && !slices.Contains(j.tips, j.to) {
-		return nil // what was built on it is outside the range
+		return // what was built on it is outside the range
 	}
-	if waits, err := j.isWaiting(j.OID); waits || err != nil {
-		return err
+	if j.isWaiting(j.OID) {
+		return
 	}
-	if alone, err := j.landedByItself(j.Commit); alone || err != nil {
-		return err
+	if j.landedByItself(j.Commit) {
+		return
 	}
 	j.found = append(j.found, Finding{Invariant: 3, Commit: j.OID, Path: j.anyPath(), Line: 1, Message: "a proposal is on the branch, and no person merged or approved it"})
-	return nil
 }
 
 // isTakenByPerson reports a person's commit on the proposal p, or on empty commits on p.
@@ -60,41 +59,41 @@ func (h *history) isTakenByPerson(p repo.Commit, own bool) bool {
 
 // landedByItself reports a proposal that its op landed without a person, by sound records.
 // Whether the op was allowed to is checked by invariants 13 and 15.
-func (j *judge) landedByItself(p repo.Commit) (bool, error) {
+func (j *judge) landedByItself(p repo.Commit) bool {
 	id := singleTrailer(p, "Odd-Op")
 	if id == "" {
-		return false, nil
+		return false
 	}
-	s, ok, err := j.findStory(id)
-	if err != nil || !ok || !s.Sound {
-		return false, err
+	s, ok := j.findStory(id)
+	if !ok || !s.Sound {
+		return false
 	}
 	o := s.Op()
-	return o.Reason == pipeline.Landed && o.Task == j.task && len(o.Moved) == 2 && o.Moved[1].New == string(p.OID), nil
+	return o.Reason == pipeline.Landed && o.Task == j.task && len(o.Moved) == 2 && o.Moved[1].New == string(p.OID)
 }
 
 // checkAutoLanding returns what is wrong with an op that the act records as landed without a
 // person. odd.toml must allow it and name the branch, and the task must be in review with
 // that commit. If the branch is the board, the board must contain the commit.
-func (j *judge) checkAutoLanding(o pipeline.Op, task *waitingTask) (string, error) {
+func (j *judge) checkAutoLanding(o pipeline.Op, task *waitingTask) string {
 	if !j.law.Pipeline.AutoApply {
-		return fmt.Sprintf("%s landed by itself, and odd.toml does not say auto_apply", o.ID), nil
+		return fmt.Sprintf("%s landed by itself, and odd.toml does not say auto_apply", o.ID)
 	}
 	moved := o.Moved[1]
 	target := cmp.Or(j.law.Target, j.law.Branch)
 	switch {
 	case target != "" && moved.Ref != "refs/heads/"+target:
-		return fmt.Sprintf("%s landed by itself on %s; changes land on %s", o.ID, moved.Ref, target), nil
+		return fmt.Sprintf("%s landed by itself on %s; changes land on %s", o.ID, moved.Ref, target)
 	case task == nil || task.now != board.Review || task.result.Commit != moved.New:
-		return fmt.Sprintf("%s landed by itself, and its commit does not put %s in review with it", o.ID, o.Task), nil
+		return fmt.Sprintf("%s landed by itself, and its commit does not put %s in review with it", o.ID, o.Task)
 	case target != cmp.Or(j.law.Branch, target):
-		return "", nil // the target is another branch than the board
+		return "" // the target is another branch than the board
 	}
-	in, err := j.isAncestor(repo.OID(moved.New), j.OID)
-	if err == nil && !in {
-		return fmt.Sprintf("%s landed %s by itself, which the board does not hold", o.ID, shortID(moved.New)), nil
+	in := j.isAncestor(repo.OID(moved.New), j.OID)
+	if !in {
+		return fmt.Sprintf("%s landed %s by itself, which the board does not hold", o.ID, shortID(moved.New))
 	}
-	return "", err
+	return ""
 }
 
 // checkLandedTier reports an op that landed by itself although it has an atom, or although

@@ -89,8 +89,11 @@ func (l *Landing) leaves(branch, old, next repo.OID) (repo.OID, error) {
 		return old, nil
 	}
 	c, err := l.checker.repo.Commit(branch)
-	if err != nil || len(c.Parents) == 0 {
+	if err != nil {
 		return "", err
+	}
+	if len(c.Parents) == 0 {
+		return "", nil
 	}
 	return c.Parents[0], nil
 }
@@ -103,12 +106,11 @@ func (c Checker) checkMade(s Scope, made map[repo.OID]bool) ([]Finding, error) {
 		return nil, err
 	}
 	var found []Finding
-	rs := allRules()
 	for _, at := range h.commits {
 		if !made[at.OID] {
 			continue
 		}
-		v, err := h.judgeCommit(at, rs)
+		v, err := h.judgeCommit(at, allRules())
 		if err != nil {
 			return nil, err
 		}

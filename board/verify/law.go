@@ -28,40 +28,31 @@ func (h *history) findUnnamedAgents() map[repo.OID]bool {
 }
 
 // learnMaker learns the odd.toml in force after c and whether a machine made c.
-func (h *history) learnMaker(c repo.Commit) error {
+func (h *history) learnMaker(c repo.Commit) {
 	if _, settled := h.machines[c.OID]; settled {
-		return nil
+		return
 	}
-	if err := h.learnRuled(c); err != nil {
-		return err
-	}
-	laws, err := h.agentLaws(c)
-	if err != nil {
-		return err
-	}
+	h.learnRuled(c)
+	laws := h.agentLaws(c)
 	h.machines[c.OID] = slices.ContainsFunc(laws, func(law *config.Config) bool { return isByAgent(c, law) })
 	if len(c.Trailer("Odd-Run")) > 0 && len(c.Trailer("Odd-Approved-By"))+len(c.Trailer("Odd-Rejected-By")) == 0 {
 		h.machines[c.OID] = true
 	}
-	return nil
 }
 
 // agentLaws returns the configurations that decide who the agent of a commit is: those of
 // its parents. A root commit has its own and the default, which it cannot override.
-func (h *history) agentLaws(c repo.Commit) ([]*config.Config, error) {
-	own, err := h.lawAt(c.OID)
-	if err != nil || len(c.Parents) == 0 {
-		return []*config.Config{own, h.unruled}, err
+func (h *history) agentLaws(c repo.Commit) []*config.Config {
+	own := h.lawAt(c.OID)
+	if len(c.Parents) == 0 {
+		return []*config.Config{own, h.unruled}
 	}
 	var out []*config.Config
 	for _, p := range c.Parents {
-		law, err := h.lawAt(p)
-		if err != nil {
-			return nil, err
-		}
+		law := h.lawAt(p)
 		out = append(out, law)
 	}
-	return out, nil
+	return out
 }
 
 // isByAgent reports a commit whose author or committer is the agent of law.
@@ -75,26 +66,20 @@ func isAgent(who repo.Signature, law *config.Config) bool {
 }
 
 // learnRuled learns whether c or a commit before it has an odd.toml.
-func (h *history) learnRuled(c repo.Commit) error {
-	_, mode, err := h.trees.Find(c.OID, "odd.toml")
-	if err != nil {
-		return err
-	}
+func (h *history) learnRuled(c repo.Commit) {
+	_, mode := h.find(c.OID, "odd.toml")
 	ruled := strings.HasPrefix(mode, "100")
 	for _, p := range c.Parents {
 		if _, known := h.ruled[p]; !known {
-			if err := h.learnRuledBefore(p); err != nil {
-				return err
-			}
+			h.learnRuledBefore(p)
 		}
 		ruled = ruled || h.ruled[p]
 	}
 	h.ruled[c.OID] = ruled
-	return nil
 }
 
 // learnRuledBefore is learnRuled for a commit outside the range. It reads no commit twice.
-func (h *history) learnRuledBefore(oid repo.OID) error {
+func (h *history) learnRuledBefore(oid repo.OID) {
 	type visit struct {
 		oid  repo.OID
 		todo []repo.OID // parents not visited yet
@@ -104,14 +89,9 @@ func (h *history) learnRuledBefore(oid repo.OID) error {
 		ruled, known := h.ruled[at]
 		if !known {
 			h.walked++
-			c, err := h.repo.Commit(at)
-			if err != nil {
-				return err
-			}
-			_, mode, err := h.trees.Find(c.Tree, "odd.toml")
-			if err := errors.Join(err, h.ctx.Err()); err != nil {
-				return err
-			}
+			c := h.readCommit(at)
+			_, mode := h.find(c.Tree, "odd.toml")
+			must(h.ctx.Err())
 			ruled = strings.HasPrefix(mode, "100")
 			h.ruled[at] = ruled
 			way = append(way, visit{at, c.Parents})
@@ -120,7 +100,7 @@ func (h *history) learnRuledBefore(oid repo.OID) error {
 			for _, v := range way {
 				h.ruled[v.oid] = true
 			}
-			return nil
+			return
 		}
 		for at = ""; at == "" && len(way) > 0; {
 			last := &way[len(way)-1]
@@ -131,41 +111,31 @@ func (h *history) learnRuledBefore(oid repo.OID) error {
 			at, last.todo = last.todo[0], last.todo[1:]
 		}
 	}
-	return nil
 }
 
 // lawAfter returns the odd.toml in force after a commit, inside or outside the range.
-func (h *history) lawAfter(oid repo.OID) (config.Config, error) {
-	law, err := h.lawAt(oid)
-	if err != nil {
-		return config.Config{}, err
-	}
-	return *law, nil
+func (h *history) lawAfter(oid repo.OID) config.Config {
+	law := h.lawAt(oid)
+	return *law
 }
 
 // lawAt is lawAfter without the copy. Where a commit has no readable odd.toml, the one of
 // its first parent stays in force, also across the edge of the range. So nobody can change
 // who counts as the agent by deleting odd.toml in a push of its own.
-func (h *history) lawAt(oid repo.OID) (*config.Config, error) {
+func (h *history) lawAt(oid repo.OID) *config.Config {
 	law, without := h.unruled, []repo.OID{}
 	for at := oid; at != ""; {
 		if known, ok := h.laws[at]; ok {
 			law = known
 			break
 		}
-		own, err := h.readLaw(at, nil)
-		if err != nil {
-			return nil, err
-		}
+		own := h.readLaw(at, nil)
 		without = append(without, at)
 		if own != nil {
 			law = own
 			break
 		}
-		c, err := h.repo.Commit(at)
-		if err != nil {
-			return nil, err
-		}
+		c := h.readCommit(at)
 		at = ""
 		if len(c.Parents) > 0 {
 			at = c.Parents[0]
@@ -174,31 +144,28 @@ func (h *history) lawAt(oid repo.OID) (*config.Config, error) {
 	for _, at := range without {
 		h.laws[at] = law
 	}
-	return law, nil
+	return law
 }
 
 // readLaw parses the odd.toml of a commit. It returns before if that is missing or
 // unreadable.
-func (h *history) readLaw(oid repo.OID, before *config.Config) (*config.Config, error) {
-	blob, mode, err := h.trees.Find(oid, "odd.toml")
-	if err != nil || !strings.HasPrefix(mode, "100") {
-		return before, err
+func (h *history) readLaw(oid repo.OID, before *config.Config) *config.Config {
+	blob, mode := h.find(oid, "odd.toml")
+	if !strings.HasPrefix(mode, "100") {
+		return before
 	}
 	if law, ok := h.parsed[blob]; ok {
-		return law, nil
+		return law
 	}
-	b, err := h.trees.Blob(blob)
-	if err != nil {
-		return before, err
-	}
+	b := h.blob(blob)
 	law, err := config.Parse("odd.toml", b)
 	var newer *config.Newer
 	if errors.As(err, &newer) {
-		return before, fmt.Errorf("commit %s: %w", shortID(string(oid)), err)
+		must(fmt.Errorf("commit %s: %w", shortID(string(oid)), err))
 	}
 	if err != nil {
-		return before, nil
+		return before
 	}
 	h.parsed[blob] = &law
-	return &law, nil
+	return &law
 }

@@ -22,19 +22,19 @@ const grace = 5 * time.Second
 
 // judgeLeases checks the act's claims and results against the lease they name, as it was
 // before the act.
-func (j *judge) judgeLeases() error {
-	return j.checkLines(func(l ledgerLine) (string, error) {
+func (j *judge) judgeLeases() {
+	j.checkLines(func(l ledgerLine) string {
 		switch l.record.Kind {
 		case event.Claim, event.Engage:
 			j.checked++
 			if j.checkLeaseTrailer(l) {
-				return "", nil
+				return ""
 			}
 			return j.checkClaimLease(l.record)
 		case event.Outcome:
 			return j.checkResultLease(l)
 		}
-		return "", nil
+		return ""
 	})
 }
 
@@ -54,63 +54,55 @@ func (j *judge) checkLeaseTrailer(l ledgerLine) bool {
 }
 
 // checkClaimLease returns what is wrong with the lease of a claim.
-func (j *judge) checkClaimLease(r event.Record) (string, error) {
+func (j *judge) checkClaimLease(r event.Record) string {
 	if r.Claim().RefreshOf != "" && r.Reserved == 0 {
-		return "", nil // a refresh, nothing runs
+		return "" // a refresh, nothing runs
 	}
 	id := r.Claim().Lease
-	alarm, err := j.findEmergency(j.Parents[0])
+	alarm := j.findEmergency(j.Parents[0])
 	switch {
-	case err != nil:
-		return "", err
 	case id == "" && j.law.Lease == "required":
-		return "a claim without a lease, where odd.toml requires one", nil
+		return "a claim without a lease, where odd.toml requires one"
 	case id == "" && alarm != "":
-		return fmt.Sprintf("a claim while emergency proposal %s was open", alarm), nil
+		return fmt.Sprintf("a claim while emergency proposal %s was open", alarm)
 	case id == "":
-		return "", nil
+		return ""
 	}
-	s, v, err := j.judgeLease(id, j.workKind(r), r, gate.Facts{OpenEmergency: alarm})
-	if err != nil {
-		return "", err
-	}
+	s, v := j.judgeLease(id, j.workKind(r), r, gate.Facts{OpenEmergency: alarm})
 	if !v.Valid {
-		return fmt.Sprintf("a claim under %s, which was not valid: %s", id, v.Text), nil
+		return fmt.Sprintf("a claim under %s, which was not valid: %s", id, v.Text)
 	}
 	return j.checkCovered(s.Lease, r)
 }
 
 // checkResultLease returns why a result may not go to review under its lease. What its own
 // claim used does not count against it.
-func (j *judge) checkResultLease(l ledgerLine) (string, error) {
+func (j *judge) checkResultLease(l ledgerLine) string {
 	if l.claim == nil || l.record.Outcome().Verdict != string(board.Review) {
-		return "", nil
+		return ""
 	}
 	id := l.claim.Claim().Lease
-	alarm, err := j.findEmergency(j.Parents[0])
-	if id == "" || err != nil {
-		return "", err
+	alarm := j.findEmergency(j.Parents[0])
+	if id == "" {
+		return ""
 	}
 	own := gate.Facts{OpenEmergency: alarm, Spent: -l.claim.Reserved}
 	if l.claim.Task != l.claim.Run {
 		own.UsedTasks = -1
 	}
 	j.checked++
-	_, v, err := j.judgeLease(id, j.workKind(l.record), l.record, own)
-	if err != nil || v.Valid {
-		return "", err
+	_, v := j.judgeLease(id, j.workKind(l.record), l.record, own)
+	if v.Valid {
+		return ""
 	}
-	return fmt.Sprintf("a result that goes to review under %s, which was not valid any more: %s", id, v.Text), nil
+	return fmt.Sprintf("a result that goes to review under %s, which was not valid any more: %s", id, v.Text)
 }
 
 // judgeLease judges a lease as it was before the act, at the time of a record. The use in
 // more is added to the use that the ledger records.
-func (j *judge) judgeLease(id, kind string, r event.Record, more gate.Facts) (*governance, gate.Verdict, error) {
+func (j *judge) judgeLease(id, kind string, r event.Record, more gate.Facts) (*governance, gate.Verdict) {
 	at := j.Parents[0]
-	s, err := j.readGovernance(at)
-	if err != nil {
-		return nil, gate.Verdict{}, err
-	}
+	s := j.readGovernance(at)
 	f := more
 	f.Now, f.Present, f.Committed, f.Chain, f.Sum = r.TS, s.HasLease, true, s.Chain, s.LeaseSum
 	f.Unreadable, f.ChainErr = s.Faults[gate.LeasePath], s.Faults[gate.GatesPath]
@@ -118,19 +110,14 @@ func (j *judge) judgeLease(id, kind string, r event.Record, more gate.Facts) (*g
 		f.Now = end.Add(-time.Second)
 	}
 	if s.HasLease && f.Unreadable == nil && s.Lease.Lease.ID != id {
-		return s, gate.Verdict{Text: "the lease was " + s.Lease.Lease.ID}, nil
+		return s, gate.Verdict{Text: "the lease was " + s.Lease.Lease.ID}
 	}
-	u, err := j.readLeaseUse(at, id, leaseStart(s.Chain, id))
-	if err != nil {
-		return s, gate.Verdict{}, err
-	}
+	u := j.readLeaseUse(at, id, leaseStart(s.Chain, id))
 	f.UsedTasks, f.Spent = max(u.Tasks+f.UsedTasks, 0), max(u.Spent+f.Spent, 0)
 	if len(s.Lease.Lease.Milestone) > 0 {
-		if f.Done, err = j.readDoneTasks(at); err != nil {
-			return s, gate.Verdict{}, err
-		}
+		f.Done = j.readDoneTasks(at)
 	}
-	return s, s.Lease.Valid(kind, f), nil
+	return s, s.Lease.Valid(kind, f)
 }
 
 // workKind returns the kind of task that a claim or a result is about. It is "" for a
@@ -160,13 +147,13 @@ func (j *judge) workKind(r event.Record) string {
 // checkCovered returns why the stance, the scope or a hash lock of the lease forbids the
 // claimed task. It allows a session that only detects and has no task, because that changes
 // nothing.
-func (j *judge) checkCovered(f gate.File, r event.Record) (string, error) {
+func (j *judge) checkCovered(f gate.File, r event.Record) string {
 	l, kind := f.Lease, j.workKind(r)
 	if r.Task == r.Run && kind == "" {
-		return "", nil
+		return ""
 	}
 	if kinds := gate.Kinds(f.Stance); !slices.Contains(kinds, kind) {
-		return fmt.Sprintf("a claim of kind %s in %s, where only %s are drained", kind, f.Stance, strings.Join(kinds, ", ")), nil
+		return fmt.Sprintf("a claim of kind %s in %s, where only %s are drained", kind, f.Stance, strings.Join(kinds, ", "))
 	}
 	for _, file := range j.files {
 		if !isTask(file.old) || string(file.old.ID) != r.Task {
@@ -174,21 +161,21 @@ func (j *judge) checkCovered(f gate.File, r event.Record) (string, error) {
 		}
 		t, err := board.Parse(file.old)
 		if err != nil {
-			return "", nil // invariant 3 reports it
+			return "" // invariant 3 reports it
 		}
 		l = resolveLeaseTask(l, t)
 		if ok, why := l.Covers(kind, t.Role, file.old.Tags, string(t.ID), t.Paths); !ok {
-			return fmt.Sprintf("a claim outside the scope of %s: %s", l.ID, why), nil
+			return fmt.Sprintf("a claim outside the scope of %s: %s", l.ID, why)
 		}
 		if ok, want, got := l.Locked(string(t.ID), file.old.Bytes()); !ok {
-			return fmt.Sprintf("a claim of a task whose file is %s, %s locked %s", shortID(strings.TrimPrefix(got, "sha256:")), l.ID, shortID(strings.TrimPrefix(want, "sha256:"))), nil
+			return fmt.Sprintf("a claim of a task whose file is %s, %s locked %s", shortID(strings.TrimPrefix(got, "sha256:")), l.ID, shortID(strings.TrimPrefix(want, "sha256:")))
 		}
-		return "", nil
+		return ""
 	}
 	if len(l.Scope.Kinds) > 0 && !slices.Contains(l.Scope.Kinds, kind) {
-		return fmt.Sprintf("a claim outside the scope of %s: kind %s", l.ID, kind), nil
+		return fmt.Sprintf("a claim outside the scope of %s: kind %s", l.ID, kind)
 	}
-	return "", nil
+	return ""
 }
 
 // taskNames returns all names by which a lease may name a task.
@@ -229,36 +216,25 @@ func leaseStart(c gate.Chain, lease string) (at time.Time) {
 }
 
 // readLeaseUse returns what was used of a lease since a time, by the ledgers of a commit.
-func (h *history) readLeaseUse(commit repo.OID, lease string, since time.Time) (state.Used, error) {
-	s, err := h.readState(commit)
-	if err != nil {
-		return state.Used{}, err
-	}
+func (h *history) readLeaseUse(commit repo.OID, lease string, since time.Time) state.Used {
+	s := h.readState(commit)
 	used, err := s.Used(lease, since, time.Time{})
-	return used, ignoreDamaged(err)
+	must(ignoreDamaged(err))
+	return used
 }
 
 // readDoneTasks returns a function that reports whether a task, by any of its names, was
 // done in a commit.
-func (h *history) readDoneTasks(commit repo.OID) (func(string) bool, error) {
-	law, err := h.lawAfter(commit)
-	if err != nil {
-		return nil, err
+func (h *history) readDoneTasks(commit repo.OID) func(string) bool {
+	law := h.lawAfter(commit)
+	tree, mode := h.find(commit, law.Root+"/tasks")
+	if mode != folder {
+		return func(string) bool { return false }
 	}
-	tree, mode, err := h.trees.Find(commit, law.Root+"/tasks")
-	if err != nil || mode != folder {
-		return func(string) bool { return false }, err
-	}
-	all, err := h.trees.Diff(h.ctx, "", tree)
-	if err != nil {
-		return nil, err
-	}
+	all := h.diff("", tree)
 	done := map[string]bool{}
 	for _, ch := range all {
-		a, err := h.readAtom(ch.New, ch.NewMode, "tasks/"+ch.Path)
-		if err != nil {
-			return nil, err
-		}
+		a := h.readAtom(ch.New, ch.NewMode, "tasks/"+ch.Path)
 		if !isTask(a) {
 			continue
 		}
@@ -268,5 +244,5 @@ func (h *history) readDoneTasks(commit repo.OID) (func(string) bool, error) {
 			}
 		}
 	}
-	return func(name string) bool { return done[name] }, nil
+	return func(name string) bool { return done[name] }
 }

@@ -6,22 +6,16 @@ import "github.com/odd-cli/odd/journal/repo"
 // the old folder is deleted and every file of the new one is added, also where git has both
 // unchanged. Without them nothing would check a folder that was filled before odd.toml named
 // it.
-func (h *history) addMovedRoots(side []repo.Change, before repo.OID, was string, after repo.OID, is string) ([]repo.Change, error) {
+func (h *history) addMovedRoots(side []repo.Change, before repo.OID, was string, after repo.OID, is string) []repo.Change {
 	if was == is {
-		return side, nil
+		return side
 	}
 	all := map[string]repo.Change{}
-	old, err := h.listFiles(before, was)
-	if err != nil {
-		return nil, err
-	}
+	old := h.listFiles(before, was)
 	for _, f := range old {
 		all[f.Path] = repo.Change{Path: f.Path, Old: f.New, OldMode: f.NewMode}
 	}
-	now, err := h.listFiles(after, is)
-	if err != nil {
-		return nil, err
-	}
+	now := h.listFiles(after, is)
 	for _, f := range now {
 		ch := all[f.Path]
 		ch.Path, ch.New, ch.NewMode = f.Path, f.New, f.NewMode
@@ -34,18 +28,18 @@ func (h *history) addMovedRoots(side []repo.Change, before repo.OID, was string,
 	for _, name := range sortedKeys(all) {
 		out = append(out, all[name])
 	}
-	return out, nil
+	return out
 }
 
 // listFiles returns the files of a folder of a commit as added files.
-func (h *history) listFiles(at repo.OID, dir string) ([]repo.Change, error) {
-	tree, mode, err := h.trees.Find(at, dir)
-	if err != nil || mode != folder {
-		return nil, err
+func (h *history) listFiles(at repo.OID, dir string) []repo.Change {
+	tree, mode := h.find(at, dir)
+	if mode != folder {
+		return nil
 	}
-	out, err := h.trees.Diff(h.ctx, "", tree)
+	out := h.diff("", tree)
 	for i := range out {
 		out[i].Path = dir + "/" + out[i].Path
 	}
-	return out, err
+	return out
 }

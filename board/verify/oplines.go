@@ -28,14 +28,11 @@ func (o ops) findOp(id string) *state.Op {
 
 // readOps returns the ops of a commit. Its stories are those of the tasks, and those with
 // new records of the act.
-func (j *judge) readOps(commit repo.OID, tasks []waitingTask) (out ops, err error) {
-	s, err := j.readState(commit)
-	if err != nil {
-		return out, err
-	}
-	if out.all, err = s.Ops(); err != nil {
-		return out, err
-	}
+func (j *judge) readOps(commit repo.OID, tasks []waitingTask) (out ops) {
+	s := j.readState(commit)
+	var err error
+	out.all, err = s.Ops()
+	must(err)
 	out.stories, err = s.Stories(func(o *state.Op) bool {
 		return slices.ContainsFunc(tasks, func(w waitingTask) bool { return w.id == o.Task }) || slices.ContainsFunc(j.lines, func(l ledgerLine) bool {
 			if isOpRecord(l.record) {
@@ -44,6 +41,7 @@ func (j *judge) readOps(commit repo.OID, tasks []waitingTask) (out ops, err erro
 			return l.record.Task == o.Task
 		})
 	})
+	must(err)
 	var records []event.Record
 	for _, s := range out.stories {
 		for _, t := range s.Told {
@@ -59,7 +57,7 @@ func (j *judge) readOps(commit repo.OID, tasks []waitingTask) (out ops, err erro
 		}
 	}
 	_, out.problems = pipeline.ReadOps(records)
-	return out, err
+	return out
 }
 
 // locateOpRecord returns the file and line of an op's record. fresh reports that the act
@@ -73,7 +71,7 @@ func (j *judge) locateOpRecord(o *state.Op, run string, seq int) (name string, n
 	if o == nil {
 		return j.anyPath(), 1, false
 	}
-	records, _ := j.readLedger(j.OID, run) // it was read without error before
+	records := j.readLedger(j.OID, run)
 	n = 1 + slices.IndexFunc(records, func(r event.Record) bool { return r.Seq == seq })
 	for _, name := range o.Files {
 		if strings.TrimSuffix(path.Base(name), ".jsonl") == run {

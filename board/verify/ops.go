@@ -37,37 +37,27 @@ func endingRule() rule {
 }
 
 // judgeEndings checks invariant 15: every op ends in exactly one record.
-func judgeEndings(j *judge) error {
+func judgeEndings(j *judge) {
 	if len(j.Parents) == 0 {
-		return nil // the history begins here
+		return // the history begins here
 	}
-	tasks, err := j.waitingTasks()
-	if err != nil {
-		return err
+	tasks := j.waitingTasks()
+	if !j.hasOps(tasks) {
+		return
 	}
-	if some, err := j.hasOps(tasks); err != nil || !some {
-		return err
-	}
-	now, err := j.readOps(j.OID, tasks)
-	if err != nil {
-		return err
-	}
-	if err := j.checkNewProblems(now, tasks); err != nil {
-		return err
-	}
+	now := j.readOps(j.OID, tasks)
+	j.checkNewProblems(now, tasks)
 	for _, s := range now.stories {
 		if slices.Contains(j.redone, s.Op().Task) {
 			continue
 		}
-		if err := j.checkOp(s, now, tasks); err != nil {
-			return err
-		}
+		j.checkOp(s, now, tasks)
 	}
-	return j.checkAnnouncements(now)
+	j.checkAnnouncements(now)
 }
 
 // waitingTasks returns the tasks that the act moves into review, out of it or changes in it.
-func (j *judge) waitingTasks() ([]waitingTask, error) {
+func (j *judge) waitingTasks() []waitingTask {
 	var out []waitingTask
 	for _, f := range j.files {
 		if f.rel == "" || path.Ext(f.rel) != ".md" {
@@ -78,10 +68,7 @@ func (j *judge) waitingTasks() ([]waitingTask, error) {
 			oid  repo.OID
 			mode string
 		}{{f.Old, f.OldMode}, {f.New, f.NewMode}} {
-			b, err := j.readFile(v.oid, v.mode)
-			if err != nil {
-				return nil, err
-			}
+			b := j.readFile(v.oid, v.mode)
 			if !bytes.Contains(b, []byte(board.Type)) {
 				continue
 			}
@@ -106,17 +93,17 @@ func (j *judge) waitingTasks() ([]waitingTask, error) {
 			out[i] = w
 		}
 	}
-	return out, nil
+	return out
 }
 
 // hasOps reports an act that may begin, continue or end an op. Most acts do not, and reading
 // every ledger of a long history is slow.
-func (j *judge) hasOps(tasks []waitingTask) (bool, error) {
+func (j *judge) hasOps(tasks []waitingTask) bool {
 	var runs []string
 	for _, l := range j.lines {
 		switch {
 		case isOpRecord(l.record):
-			return true, nil
+			return true
 		case l.record.Kind == event.Outcome:
 			runs = append(runs, l.record.Run)
 		case l.record.Kind == event.Abandoned:
@@ -127,22 +114,19 @@ func (j *judge) hasOps(tasks []waitingTask) (bool, error) {
 		runs = append(runs, w.waited.Run)
 	}
 	for _, run := range runs {
-		records, err := j.readLedger(j.OID, run)
-		if err != nil || slices.ContainsFunc(records, isOpRecord) || slices.ContainsFunc(records, announcesOp) {
-			return err == nil, err
+		records := j.readLedger(j.OID, run)
+		if slices.ContainsFunc(records, isOpRecord) || slices.ContainsFunc(records, announcesOp) {
+			return true
 		}
 	}
-	return false, nil
+	return false
 }
 
 // checkNewProblems reports problems of op records that the parents do not have.
-func (j *judge) checkNewProblems(now ops, tasks []waitingTask) error {
+func (j *judge) checkNewProblems(now ops, tasks []waitingTask) {
 	var before []pipeline.Problem
 	for _, p := range j.Parents {
-		was, err := j.readOps(p, tasks)
-		if err != nil {
-			return err
-		}
+		was := j.readOps(p, tasks)
 		before = append(before, was.problems...)
 	}
 	for _, p := range now.problems {
@@ -155,11 +139,10 @@ func (j *judge) checkNewProblems(now ops, tasks []waitingTask) error {
 			}
 		}
 	}
-	return nil
 }
 
 // checkOp checks one op, if the act concerns it.
-func (j *judge) checkOp(s pipeline.Story, now ops, tasks []waitingTask) error {
+func (j *judge) checkOp(s pipeline.Story, now ops, tasks []waitingTask) {
 	o := s.Op()
 	r := s.Told[len(s.Told)-1].Record
 	at, n, fresh := j.locateOpRecord(now.findOp(o.ID), r.Run, r.Seq)
@@ -168,14 +151,14 @@ func (j *judge) checkOp(s pipeline.Story, now ops, tasks []waitingTask) error {
 		task = &tasks[i]
 	}
 	if !fresh && task == nil && !j.closesClaim(o) {
-		return nil
+		return
 	}
 	j.checked++
-	why, err := j.checkEnding(o, r.Run, fresh, task)
+	why := j.checkEnding(o, r.Run, fresh, task)
 	if why != "" && fresh && task != nil && j.isPersonsEnding(r) {
-		again, err := j.isRestored(task.path, task.blob, o.Task, task.waited)
-		if again || err != nil {
-			return err
+		again := j.isRestored(task.path, task.blob, o.Task, task.waited)
+		if again {
+			return
 		}
 	}
 	switch {
@@ -187,7 +170,6 @@ func (j *judge) checkOp(s pipeline.Story, now ops, tasks []waitingTask) error {
 	if why != "" {
 		j.setDoneCause(o.Task, tasks)
 	}
-	return err
 }
 
 // setDoneCause marks the last finding as caused by the act setting the task to done, so that
@@ -211,16 +193,16 @@ func (j *judge) closesClaim(o pipeline.Op) bool {
 
 // checkEnding returns what is wrong with an op after the act. fresh reports that the act
 // adds the op's last record, in the ledger of writer.
-func (j *judge) checkEnding(o pipeline.Op, writer string, fresh bool, task *waitingTask) (string, error) {
+func (j *judge) checkEnding(o pipeline.Op, writer string, fresh bool, task *waitingTask) string {
 	switch {
 	case fresh && o.At.Sub(j.Author.When) > skew:
-		return fmt.Sprintf("%s is told at %s, in a commit of %s", o.ID, formatTime(o.At), formatTime(j.Author.When)), nil
+		return fmt.Sprintf("%s is told at %s, in a commit of %s", o.ID, formatTime(o.At), formatTime(j.Author.When))
 	case o.Ended() && fresh && o.Reason == pipeline.Landed && j.kind == boardCommit:
 		return j.checkAutoLanding(o, task)
 	case o.Ended() && fresh:
-		return j.checkEndedBy(o, writer, task), nil
+		return j.checkEndedBy(o, writer, task)
 	case o.Ended():
-		return "", nil
+		return ""
 	case o.Phase == pipeline.Waiting:
 		return j.checkWaiting(o, fresh, task)
 	}
@@ -228,41 +210,42 @@ func (j *judge) checkEnding(o pipeline.Op, writer string, fresh bool, task *wait
 }
 
 // checkUnended reports an op without an ending whose run no longer has the task claimed.
-func (j *judge) checkUnended(o pipeline.Op) (string, error) {
+func (j *judge) checkUnended(o pipeline.Op) string {
 	spent, err := j.readSpend(j.OID)
 	if err != nil {
-		return "", ignoreDamaged(err)
+		must(ignoreDamaged(err))
+		return ""
 	}
 	if slices.ContainsFunc(spent.Open, func(r event.Record) bool { return r.Run == o.Run && r.Task == o.Task }) {
-		return "", nil
+		return ""
 	}
-	return fmt.Sprintf("%s never ended: its last phase is %s, and the claim of %s on %s is closed", o.ID, o.Phase, o.Run, o.Task), nil
+	return fmt.Sprintf("%s never ended: its last phase is %s, and the claim of %s on %s is closed", o.ID, o.Phase, o.Run, o.Task)
 }
 
 // checkWaiting returns what is wrong with an op that waits for a person. Its task must be in
 // review with the commit that the op moved its branch to, for as long as odd.toml says.
-func (j *judge) checkWaiting(o pipeline.Op, fresh bool, task *waitingTask) (string, error) {
+func (j *judge) checkWaiting(o pipeline.Op, fresh bool, task *waitingTask) string {
 	switch {
 	case task == nil && fresh:
-		return fmt.Sprintf("%s waits for a person, and its commit does not put %s in review", o.ID, o.Task), nil
+		return fmt.Sprintf("%s waits for a person, and its commit does not put %s in review", o.ID, o.Task)
 	case task == nil:
-		return "", nil
+		return ""
 	case task.now != board.Review:
-		return fmt.Sprintf("%s waits for a person without an ending, and its task is %s", o.ID, cmp.Or(string(task.now), "gone")), nil
+		return fmt.Sprintf("%s waits for a person without an ending, and its task is %s", o.ID, cmp.Or(string(task.now), "gone"))
 	}
 	r, moved := task.result, o.Moved[0]
 	if r.Commit != moved.New || "refs/heads/"+r.Branch != moved.Ref {
-		return fmt.Sprintf("%s waits with %s on %s, its task with %s on %s", o.ID, shortID(moved.New), moved.Ref, cmp.Or(shortID(r.Commit), "nothing"), cmp.Or(r.Branch, "no branch")), nil
+		return fmt.Sprintf("%s waits with %s on %s, its task with %s on %s", o.ID, shortID(moved.New), moved.Ref, cmp.Or(shortID(r.Commit), "nothing"), cmp.Or(r.Branch, "no branch"))
 	}
 	if !fresh {
-		return "", nil
+		return ""
 	}
 	ttl := o.Until.Sub(o.At)
-	_, then, ok, err := j.readClaimedTask(o.Run, o.Task)
-	if err != nil || ttl == j.law.ReviewTTL || ok && ttl == then.ReviewTTL {
-		return "", err
+	_, then, ok := j.readClaimedTask(o.Run, o.Task)
+	if ttl == j.law.ReviewTTL || ok && ttl == then.ReviewTTL {
+		return ""
 	}
-	return fmt.Sprintf("%s may wait %s, odd.toml says %s", o.ID, ttl.Round(time.Millisecond), j.law.ReviewTTL), nil
+	return fmt.Sprintf("%s may wait %s, odd.toml says %s", o.ID, ttl.Round(time.Millisecond), j.law.ReviewTTL)
 }
 
 // checkEndedBy returns why the act's commit may not end the op so. Only a person merges,

@@ -16,15 +16,12 @@ type outcome struct {
 
 // findOutcomes returns a run's outcomes for a task, first as the end of the range has them,
 // then as the branches do.
-func (h *history) findOutcomes(run, task string) ([]outcome, error) {
+func (h *history) findOutcomes(run, task string) []outcome {
 	h.dependOn(ledgersQuestion(run))
 	at, ok := h.runs[run]
 	if !ok {
 		for i, tip := range h.endCommits() {
-			records, err := h.readLedger(tip, run)
-			if err != nil {
-				return nil, err
-			}
+			records := h.readLedger(tip, run)
 			for j := range records {
 				if records[j].Kind == event.Outcome {
 					at = append(at, outcome{&records[j], i == 0})
@@ -40,81 +37,67 @@ func (h *history) findOutcomes(run, task string) ([]outcome, error) {
 		}
 	}
 	if len(out) > 0 {
-		return out, nil
+		return out
 	}
 	return h.findLostOutcome(run, task)
 }
 
 // findLostOutcome returns an outcome that was deleted from the ledger since.
-func (h *history) findLostOutcome(run, task string) ([]outcome, error) {
+func (h *history) findLostOutcome(run, task string) []outcome {
 	for at := range h.ledgerCommits(run) {
-		records, err := h.readLedger(at, run)
-		if err != nil {
-			return nil, err
-		}
+		records := h.readLedger(at, run)
 		for i := range records {
 			if records[i].Kind == event.Outcome && records[i].Task == task {
-				return []outcome{{&records[i], true}}, nil
+				return []outcome{{&records[i], true}}
 			}
 		}
 	}
-	return nil, nil
+	return nil
 }
 
 // readLedger reads a run's ledger in a commit, up to the first unreadable record.
-func (h *history) readLedger(commit repo.OID, run string) ([]event.Record, error) {
-	blob, err := h.findLedger(commit, run)
-	if err != nil || blob == "" {
-		return nil, err
+func (h *history) readLedger(commit repo.OID, run string) []event.Record {
+	blob := h.findLedger(commit, run)
+	if blob == "" {
+		return nil
 	}
 	if records, ok := h.ledgers.get(blob); ok {
-		return records, nil
+		return records
 	}
-	b, err := h.trees.Blob(blob)
+	b := h.blob(blob)
 	records, _ := h.lines.Read(b) // invariant 14 reports what is wrong in it
-	if err == nil {
-		h.ledgers.put(blob, records)
-	}
-	return records, err
+	h.ledgers.put(blob, records)
+	return records
 }
 
 // findLedger returns the blob of a run's ledger in a commit, "" for none.
-func (h *history) findLedger(commit repo.OID, run string) (repo.OID, error) {
-	law, err := h.lawAfter(commit)
-	if err != nil {
-		return "", err
+func (h *history) findLedger(commit repo.OID, run string) repo.OID {
+	law := h.lawAfter(commit)
+	months, mode := h.find(commit, law.Root+"/ledger")
+	if mode != folder || run == "" {
+		return ""
 	}
-	months, mode, err := h.trees.Find(commit, law.Root+"/ledger")
-	if err != nil || mode != folder || run == "" {
-		return "", err
-	}
-	names, err := h.trees.Names(months, "")
-	if err != nil {
-		return "", err
-	}
+	names := h.names(months, "")
 	for _, m := range names {
-		blob, mode, err := h.trees.Find(months, m+"/"+run+".jsonl")
-		if err != nil || strings.HasPrefix(mode, "100") {
-			return blob, err
+		blob, mode := h.find(months, m+"/"+run+".jsonl")
+		if strings.HasPrefix(mode, "100") {
+			return blob
 		}
 	}
-	return "", nil
+	return ""
 }
 
 // findBlob returns the blob of a regular file in a commit, "" for none.
-func (h *history) findBlob(commit repo.OID, name string) (string, error) {
-	oid, mode, err := h.trees.Find(commit, name)
-	if err != nil || !strings.HasPrefix(mode, "100") {
-		return "", err
+func (h *history) findBlob(commit repo.OID, name string) string {
+	oid, mode := h.find(commit, name)
+	if !strings.HasPrefix(mode, "100") {
+		return ""
 	}
-	return string(oid), nil
+	return string(oid)
 }
 
 // findBundleBlob is findBlob for a path below the bundle root of that commit.
-func (h *history) findBundleBlob(commit repo.OID, rel string) (string, error) {
-	law, err := h.lawAfter(commit)
-	if err != nil {
-		return "", err
-	}
+func (h *history) findBundleBlob(commit repo.OID, rel string) string {
+	law := h.lawAfter(commit)
 	return h.findBlob(commit, law.Root+"/"+rel)
 }

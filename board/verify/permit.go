@@ -30,11 +30,11 @@ func permitRule() rule {
 //
 // Runs from before odd had anchors have none. Once a history has an anchored run, every
 // later run must be anchored.
-func judgePermits(j *judge) error {
+func judgePermits(j *judge) {
 	if len(j.Parents) == 0 {
-		return nil // the history begins here
+		return // the history begins here
 	}
-	return j.checkLines(func(l ledgerLine) (string, error) {
+	j.checkLines(func(l ledgerLine) string {
 		switch l.record.Kind {
 		case event.Session:
 			j.checked++
@@ -46,7 +46,7 @@ func judgePermits(j *judge) error {
 			j.checked++
 			return j.checkUnderPermit(l)
 		}
-		return "", nil
+		return ""
 	})
 }
 
@@ -86,45 +86,42 @@ func (p permit) coversPath(name string) bool {
 }
 
 // findAnchors returns the anchor records with a token in the ledger of l.
-func (j *judge) findAnchors(l ledgerLine, token string) ([]permit, error) {
-	records, err := j.readLedger(j.OID, l.record.Run)
+func (j *judge) findAnchors(l ledgerLine, token string) []permit {
+	records := j.readLedger(j.OID, l.record.Run)
 	var out []permit
 	for i := range records {
 		if r := &records[i]; r.Kind == event.Anchor && r.Anchor().Token == token {
 			out = append(out, readPermit(r))
 		}
 	}
-	return out, err
+	return out
 }
 
 // checkBinding returns what is wrong with how a session was bound.
-func (j *judge) checkBinding(l ledgerLine) (string, error) {
+func (j *judge) checkBinding(l ledgerLine) string {
 	of := l.record.Session().Anchor
 	if of == nil {
 		return j.checkUnbound(l)
 	}
-	held, err := j.findAnchors(l, of.Token)
-	if err != nil {
-		return "", err
-	}
+	held := j.findAnchors(l, of.Token)
 	if len(held) == 0 {
-		return fmt.Sprintf("a session bound by %s, which its ledger has no permit for", cmp.Or(of.Token, "no token")), nil
+		return fmt.Sprintf("a session bound by %s, which its ledger has no permit for", cmp.Or(of.Token, "no token"))
 	}
 	if why := held[0].compareSession(*of, l.record.Task); why != "" {
-		return why, nil
+		return why
 	}
-	return j.checkReadTime(held[0], l, of.EmissionAt), nil
+	return j.checkReadTime(held[0], l, of.EmissionAt)
 }
 
 // checkUnbound returns what is wrong with a session that names no anchor.
-func (j *judge) checkUnbound(l ledgerLine) (string, error) {
+func (j *judge) checkUnbound(l ledgerLine) string {
 	made := l.record.Session().Outcome == "completed" || l.record.Session().Deliverable != ""
 	if !made {
-		return "", nil // nothing of it was used
+		return "" // nothing of it was used
 	}
-	law, _, err := j.findClaimTerms(l)
-	if err != nil || law.Anchor.Mode == string(anchor.Untracked) {
-		return "", err
+	law, _ := j.findClaimTerms(l)
+	if law.Anchor.Mode == string(anchor.Untracked) {
+		return ""
 	}
 	return j.unlessUnanchored("a session completed without a write permit")
 }
@@ -170,37 +167,35 @@ func (j *judge) isDropped(l ledgerLine) bool {
 }
 
 // checkRelease returns what is wrong with one anchor record.
-func (j *judge) checkRelease(l ledgerLine) (string, error) {
+func (j *judge) checkRelease(l ledgerLine) string {
 	p := readPermit(&l.record)
 	_, badToken := anchor.TokenProblem(p.Token)
-	same, err := j.findAnchors(l, p.Token)
+	same := j.findAnchors(l, p.Token)
 	switch {
-	case err != nil:
-		return "", err
 	case badToken:
-		return "an anchor without a token", nil
+		return "an anchor without a token"
 	case len(same) != 1:
-		return fmt.Sprintf("the anchor %s stands %d times in its ledger; a permit is released once", p.Token, len(same)), nil
+		return fmt.Sprintf("the anchor %s stands %d times in its ledger; a permit is released once", p.Token, len(same))
 	case p.DeadRun == p.Run:
-		return "an anchor that its own run swept", nil
+		return "an anchor that its own run swept"
 	case p.DeadRun != "":
-		return "", nil // nothing of it landed
+		return "" // nothing of it landed
 	case p.broken != "":
-		return p.broken, nil
+		return p.broken
 	case p.released.Before(p.bound):
-		return "an anchor that was released before it was bound", nil
+		return "an anchor that was released before it was bound"
 	case l.claim == nil:
-		return "a permit record of no open claim", nil
+		return "a permit record of no open claim"
 	}
-	law, base, err := j.findClaimTerms(l)
-	if err != nil || base == "" {
-		return "", err
+	law, base := j.findClaimTerms(l)
+	if base == "" {
+		return ""
 	}
 	if why := p.checkTerms(l, law); why != "" {
-		return why, nil
+		return why
 	}
-	if why, err := j.checkBase(p, l, base); why != "" || err != nil {
-		return why, err
+	if why := j.checkBase(p, l, base); why != "" {
+		return why
 	}
 	return j.checkConstitution(p, l, law)
 }
@@ -241,65 +236,62 @@ func (p permit) checkTerms(l ledgerLine, law config.Config) string {
 
 // checkBase checks the commit that the session stood on: the one of its claim, or for a
 // refresh an ancestor of the result. The context hash must be that of this commit.
-func (j *judge) checkBase(p permit, l ledgerLine, base repo.OID) (string, error) {
+func (j *judge) checkBase(p permit, l ledgerLine, base repo.OID) (why string) {
 	head := repo.OID(p.arm.Head)
 	if l.claim.Claim().RefreshOf != "" {
-		if in, err := j.isAncestor(head, j.OID); err != nil || !in {
-			return fmt.Sprintf("an anchor at %s, which is not before it", cmp.Or(shortID(string(head)), "no commit")), nil
+		_, known := j.knownCommit(head)
+		in := false
+		if known {
+			in = j.isAncestor(head, j.OID)
+		}
+		if !in {
+			return fmt.Sprintf("an anchor at %s, which is not before it", cmp.Or(shortID(string(head)), "no commit"))
 		}
 	} else if head != base {
-		why, err := j.explainRewrite(base, l.record.Run, l.record.Task)
-		return cmp.Or(why, fmt.Sprintf("an anchor at %s; its claim is %s", cmp.Or(shortID(string(head)), "no commit"), shortID(string(base)))), err
+		why := j.explainRewrite(base, l.record.Run, l.record.Task)
+		return cmp.Or(why, fmt.Sprintf("an anchor at %s; its claim is %s", cmp.Or(shortID(string(head)), "no commit"), shortID(string(base))))
 	}
-	files, err := j.repo.Tree(head)
-	if err != nil {
-		return "", err
-	}
+	files := j.tree(head)
 	phase, _ := anchor.Phase(files)
 	focus, source := anchor.Focus(p.Task, p.arm.Branch)
 	facts := anchor.Facts{OK: true, Head: string(head), Branch: p.arm.Branch}
 	arm := anchor.NewArm(facts, phase, focus, source, p.law.SHA256)
 	if arm.Hash != p.ContextHash {
-		return fmt.Sprintf("an anchor whose context_hash is not that of its claim; it is %s", shortID(strings.TrimPrefix(arm.Hash, "sha256:"))), nil
+		return fmt.Sprintf("an anchor whose context_hash is not that of its claim; it is %s", shortID(strings.TrimPrefix(arm.Hash, "sha256:")))
 	}
-	return "", nil
+	return ""
 }
 
 // checkUnderPermit returns why an outcome proposes a path that no permit of its claim
 // covers.
-func (j *judge) checkUnderPermit(l ledgerLine) (string, error) {
+func (j *judge) checkUnderPermit(l ledgerLine) string {
 	paths := pathsOf(&l.record)
 	if len(paths) == 0 || l.claim == nil {
-		return "", nil // nothing landed; invariant 5 reports a missing claim
+		return "" // nothing landed; invariant 5 reports a missing claim
 	}
-	held, err := j.findLastPermit(l)
-	if err != nil {
-		return "", err
-	}
-	law, _, err := j.findClaimTerms(l)
+	held := j.findLastPermit(l)
+	law, _ := j.findClaimTerms(l)
 	switch {
-	case err != nil:
-		return "", err
 	case held == nil && law.Anchor.Mode == string(anchor.Untracked):
-		return fmt.Sprintf("proposes %s under [anchor] mode untracked, where nobody has a permit", describeFiles(len(paths))), nil
+		return fmt.Sprintf("proposes %s under [anchor] mode untracked, where nobody has a permit", describeFiles(len(paths)))
 	case held == nil:
 		return j.unlessUnanchored(fmt.Sprintf("proposes %s without a permit", describeFiles(len(paths))))
 	case !held.isHeldBy(l.claim):
-		return "proposes under a permit that no session of it had", nil
+		return "proposes under a permit that no session of it had"
 	case !l.record.TS.Before(held.ended):
-		return fmt.Sprintf("proposes at %s under a permit that ended at %s", l.record.TS.Format(time.RFC3339), held.ExpiresAt), nil
+		return fmt.Sprintf("proposes at %s under a permit that ended at %s", l.record.TS.Format(time.RFC3339), held.ExpiresAt)
 	}
 	for _, p := range paths {
 		if !held.coversPath(p[0]) {
-			return fmt.Sprintf("proposes %s, which its permit does not cover: %s", p[0], strings.Join(held.Allow, ", ")), nil
+			return fmt.Sprintf("proposes %s, which its permit does not cover: %s", p[0], strings.Join(held.Allow, ", "))
 		}
 	}
-	return "", nil
+	return ""
 }
 
 // findLastPermit returns the last permit of an outcome's claim, nil for none.
-func (j *judge) findLastPermit(l ledgerLine) (held *permit, err error) {
-	records, err := j.readLedger(j.OID, l.record.Run)
+func (j *judge) findLastPermit(l ledgerLine) (held *permit) {
+	records := j.readLedger(j.OID, l.record.Run)
 	for i := range records {
 		r := &records[i]
 		if r.Kind == event.Anchor && r.Task == l.record.Task && r.DeadRun == "" && r.Seq > l.claim.Seq && r.Seq < l.record.Seq {
@@ -307,7 +299,7 @@ func (j *judge) findLastPermit(l ledgerLine) (held *permit, err error) {
 			held = &p
 		}
 	}
-	return held, err
+	return held
 }
 
 // isHeldBy reports whether a session of the claim names the permit. A refresh has no
@@ -332,11 +324,11 @@ func describeFiles(n int) string {
 
 // findClaimTerms returns the odd.toml in force at the claim of l's task, and the commit of
 // that claim. If this clone lacks the claim it returns the act's odd.toml and "".
-func (j *judge) findClaimTerms(l ledgerLine) (config.Config, repo.OID, error) {
-	c, ok, err := j.findClaim(l.record.Run, l.record.Task)
-	if err != nil || !ok || len(c.Parents) == 0 {
-		return j.law, "", err
+func (j *judge) findClaimTerms(l ledgerLine) (config.Config, repo.OID) {
+	c, ok := j.findClaim(l.record.Run, l.record.Task)
+	if !ok || len(c.Parents) == 0 {
+		return j.law, ""
 	}
-	law, err := j.lawAfter(c.Parents[0])
-	return law, c.OID, err
+	law := j.lawAfter(c.Parents[0])
+	return law, c.OID
 }

@@ -15,33 +15,28 @@ import (
 
 // readProposals returns all proposals as a commit has them. It skips what cannot be read:
 // that is reported at the commit that wrote it.
-func (h *history) readProposals(commit repo.OID) (gate.Buffer, error) {
-	law, err := h.lawAfter(commit)
-	if err != nil {
-		return gate.Buffer{}, err
-	}
-	tree, mode, err := h.trees.Find(commit, law.Root+"/proposals")
-	if err != nil || mode != folder {
-		return gate.Buffer{}, err
+func (h *history) readProposals(commit repo.OID) gate.Buffer {
+	law := h.lawAfter(commit)
+	tree, mode := h.find(commit, law.Root+"/proposals")
+	if mode != folder {
+		return gate.Buffer{}
 	}
 	if b, ok := h.buffers.get(tree); ok {
-		return b, nil
+		return b
 	}
-	bundle, err := h.bundleFiles(commit)
-	if err != nil {
-		return gate.Buffer{}, err
-	}
+	bundle := h.bundleFiles(commit)
 	all, err := state.ReadProposals(bundle)
 	if err = ignoreDamaged(err); err == nil {
 		h.buffers.put(tree, all)
 	}
-	return all, err
+	must(err)
+	return all
 }
 
 // findEmergency returns the emergency proposal that is open in a commit, "" for none.
-func (h *history) findEmergency(commit repo.OID) (string, error) {
-	b, err := h.readProposals(commit)
-	return b.Emergency(), err
+func (h *history) findEmergency(commit repo.OID) string {
+	b := h.readProposals(commit)
+	return b.Emergency()
 }
 
 func proposeRule() rule {
@@ -56,41 +51,33 @@ func proposeRule() rule {
 
 // judgeProposeOnly checks invariant 9: machines only propose, and people decide about
 // proposals.
-func judgeProposeOnly(j *judge) error {
+func judgeProposeOnly(j *judge) {
 	if len(j.Parents) == 0 {
-		return nil // the history begins here
+		return // the history begins here
 	}
 	for _, f := range j.files {
 		if ok, _ := path.Match("proposals/*.jsonl", f.rel); ok && f.New != "" {
-			if err := j.judgeProposals(f); err != nil {
-				return err
-			}
+			j.judgeProposals(f)
 		}
 	}
-	return j.checkAnswered()
+	j.checkAnswered()
 }
 
 // judgeProposals checks what a commit adds to one writer's file. Invariant 14 checks that
 // the file only grows.
-func (j *judge) judgeProposals(f *file) error {
-	now, err := j.readFile(f.New, f.NewMode)
-	if err != nil {
-		return err
-	}
+func (j *judge) judgeProposals(f *file) {
+	now := j.readFile(f.New, f.NewMode)
 	var is gate.Buffer
 	if err := is.ReadProposals(now); err != nil {
 		j.checked++
 		j.addFinding(f.Path, lineNumberIn(err.Error()), "%s", strings.TrimPrefix(err.Error(), fmt.Sprintf("line %d: ", lineNumberIn(err.Error()))))
-		return nil
+		return
 	}
-	was, err := j.readProposedBefore(f)
-	if err != nil {
-		return err
-	}
+	was := j.readProposedBefore(f)
 	run := strings.TrimSuffix(path.Base(f.rel), ".jsonl")
 	if strings.HasPrefix(run, "run-") {
-		if good, err := j.findPutBack(j.Commit, f.rel, f.Change); err != nil || good != "" && good == f.New {
-			return err // a person puts back a version and adds nothing
+		if good := j.findPutBack(j.Commit, f.rel, f.Change); good != "" && good == f.New {
+			return // a person puts back a version and adds nothing
 		}
 	}
 	if own := j.kind != person && run == j.run; !own && (j.kind != person || strings.HasPrefix(run, "run-")) {
@@ -108,19 +95,16 @@ func (j *judge) judgeProposals(f *file) error {
 			j.addFinding(f.Path, findProposalLine(now, "proposal", p.ID), "%s", why)
 		}
 	}
-	return j.judgeDispositions(f, now, is, was)
+	j.judgeDispositions(f, now, is, was)
 }
 
 // readProposedBefore returns the proposals of the file in the parents.
-func (j *judge) readProposedBefore(f *file) (was gate.Buffer, err error) {
+func (j *judge) readProposedBefore(f *file) (was gate.Buffer) {
 	for _, oid := range j.parentBlobs(f) {
-		old, err := j.trees.Blob(oid)
-		if err != nil {
-			return was, err
-		}
+		old := j.blob(oid)
 		_ = was.ReadProposals(old)
 	}
-	return was, nil
+	return was
 }
 
 // countOpen counts the proposals without the emergencies, for which a drain always has room.
@@ -148,65 +132,49 @@ func (j *judge) checkSpeaker(p gate.Proposal) string {
 }
 
 // judgeDispositions checks what a commit says became of proposals.
-func (j *judge) judgeDispositions(f *file, now []byte, is, was gate.Buffer) error {
+func (j *judge) judgeDispositions(f *file, now []byte, is, was gate.Buffer) {
 	for _, id := range sortedKeys(is.Dispositions) {
 		if _, old := was.Dispositions[id]; old {
 			continue
 		}
 		j.checked++
-		why, err := j.checkDisposition(is.Dispositions[id])
-		if err != nil {
-			return err
-		}
+		why := j.checkDisposition(is.Dispositions[id])
 		if why != "" {
 			j.addFinding(f.Path, findProposalLine(now, "disposition", id), "%s", why)
 		}
 	}
-	return nil
 }
 
 // checkDisposition returns what is wrong with a disposition.
-func (j *judge) checkDisposition(d gate.Disposition) (string, error) {
-	all, err := j.readProposals(j.OID)
-	if err != nil {
-		return "", err
-	}
-	s, err := j.readGovernance(j.OID)
-	if err != nil {
-		return "", err
-	}
+func (j *judge) checkDisposition(d gate.Disposition) string {
+	all := j.readProposals(j.OID)
+	s := j.readGovernance(j.OID)
 	_, exists := all.ByID(d.ID)
 	row := slices.IndexFunc(s.Chain.Rows, func(r gate.Row) bool { return r.ID == d.Act })
 	switch {
 	case j.kind != person:
-		return fmt.Sprintf("a commit by odd or an agent says that %s is %s; only a person does", d.ID, d.Decision), nil
+		return fmt.Sprintf("a commit by odd or an agent says that %s is %s; only a person does", d.ID, d.Decision)
 	case d.By != "human:"+j.Author.Email:
-		return fmt.Sprintf("%s is %s by %s, in a commit by %s", d.ID, d.Decision, d.By, j.Author.Email), nil
+		return fmt.Sprintf("%s is %s by %s, in a commit by %s", d.ID, d.Decision, d.By, j.Author.Email)
 	case !exists:
-		return fmt.Sprintf("%s is %s, and nobody proposed it", d.ID, d.Decision), nil
+		return fmt.Sprintf("%s is %s, and nobody proposed it", d.ID, d.Decision)
 	case d.Act != "" && row < 0:
-		return fmt.Sprintf("%s is %s at %s, which is no row of the gates", d.ID, d.Decision, d.Act), nil
+		return fmt.Sprintf("%s is %s at %s, which is no row of the gates", d.ID, d.Decision, d.Act)
 	case d.Decision == gate.Accepted && row == len(s.Chain.Rows)-1 && len(j.Trailer("Odd-Gate")) > 0 && !slices.Contains(s.Chain.Rows[row].Proposals, d.ID):
-		return fmt.Sprintf("%s is accepted in the commit of %s, which does not answer it", d.ID, d.Act), nil
+		return fmt.Sprintf("%s is accepted in the commit of %s, which does not answer it", d.ID, d.Act)
 	}
-	return "", nil
+	return ""
 }
 
 // checkAnswered checks that the proposals which a gate's new rows answer were open before
 // the act.
-func (j *judge) checkAnswered() error {
-	now, err := j.readGovernance(j.OID)
-	if err != nil || j.kind != person || len(j.Trailer("Odd-Gate")) == 0 {
-		return err
+func (j *judge) checkAnswered() {
+	now := j.readGovernance(j.OID)
+	if j.kind != person || len(j.Trailer("Odd-Gate")) == 0 {
+		return
 	}
-	was, err := j.readGovernance(j.Parents[0])
-	if err != nil {
-		return err
-	}
-	before, err := j.readProposals(j.Parents[0])
-	if err != nil {
-		return err
-	}
+	was := j.readGovernance(j.Parents[0])
+	before := j.readProposals(j.Parents[0])
 	for i := len(was.Chain.Rows); i < len(now.Chain.Rows); i++ {
 		r := now.Chain.Rows[i]
 		for _, id := range r.Proposals {
@@ -221,7 +189,6 @@ func (j *judge) checkAnswered() error {
 			}
 		}
 	}
-	return nil
 }
 
 // findProposalLine returns the line of a proposal or of its disposition in a writer's file.

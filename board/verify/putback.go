@@ -17,25 +17,16 @@ const lookBack = 1000
 // version that only grew. The rewrite has its own finding, which asks a person to put the
 // file back. If the file grew after the rewrite, putting it back would lose records, and the
 // result is "".
-func (h *history) findPutBack(c repo.Commit, rel string, is repo.Change) (good repo.OID, err error) {
+func (h *history) findPutBack(c repo.Commit, rel string, is repo.Change) (good repo.OID) {
 	if h.machines[c.OID] || len(c.Parents) != 1 || !strings.HasPrefix(is.NewMode, "100") {
-		return "", nil
+		return ""
 	}
-	all, err := h.readVersions(c.Parents[0])
-	if err != nil {
-		return "", err
-	}
+	all := h.readVersions(c.Parents[0])
 	var last repo.OID
 	lost := false
 	for _, v := range slices.Backward(all[rel]) {
-		onGood, err := h.isExtension(good, v)
-		if err != nil {
-			return "", err
-		}
-		onLast, err := h.isExtension(last, v)
-		if err != nil {
-			return "", err
-		}
+		onGood := h.isExtension(good, v)
+		onLast := h.isExtension(last, v)
 		switch {
 		case v == "":
 		case onGood:
@@ -46,56 +37,41 @@ func (h *history) findPutBack(c repo.Commit, rel string, is repo.Change) (good r
 		last = v
 	}
 	if good == "" || lost {
-		return "", nil
+		return ""
 	}
-	if on, err := h.isExtension(good, is.New); !on {
-		return "", err
+	if !h.isExtension(good, is.New) {
+		return ""
 	}
-	return good, nil
+	return good
 }
 
 // readVersions returns the versions of all append-only files in a commit and along its first
 // parents, by path below the bundle, newest first; "" where a file was missing. Files that
 // did not change are left out. The result for the last commit is cached.
-func (h *history) readVersions(at repo.OID) (map[string][]repo.OID, error) {
+func (h *history) readVersions(at repo.OID) map[string][]repo.OID {
 	if h.grew.at == at {
-		return h.grew.versions, nil
+		return h.grew.versions
 	}
 	out := map[string][]repo.OID{}
 	for next, n := at, 0; next != "" && n < lookBack; n++ {
-		c, err := h.readCommit(next)
-		if err != nil {
-			return nil, err
-		}
+		c := h.readCommit(next)
 		if next = ""; len(c.Parents) > 0 {
 			next = c.Parents[0]
 		}
-		if err := h.noteVersions(out, next, c.OID); err != nil {
-			return nil, err
-		}
+		h.noteVersions(out, next, c.OID)
 	}
 	h.grew.at, h.grew.versions = at, out
-	return out, nil
+	return out
 }
 
 // noteVersions adds the append-only files that a commit changed.
-func (h *history) noteVersions(out map[string][]repo.OID, before, after repo.OID) error {
-	changes, err := h.trees.Diff(h.ctx, before, after)
-	if err != nil {
-		return err
-	}
-	law, err := h.lawAfter(after)
-	if err != nil {
-		return err
-	}
+func (h *history) noteVersions(out map[string][]repo.OID, before, after repo.OID) {
+	changes := h.diff(before, after)
+	law := h.lawAfter(after)
 	was := law
 	if before != "" {
-		if was, err = h.lawAfter(before); err != nil {
-			return err
-		}
-		if changes, err = h.addMovedRoots(changes, before, was.Root, after, law.Root); err != nil {
-			return err
-		}
+		was = h.lawAfter(before)
+		changes = h.addMovedRoots(changes, before, was.Root, after, law.Root)
 	}
 	for rel, v := range pairVersions(changes, was.Root, law.Root) {
 		if v.old == v.new {
@@ -106,7 +82,6 @@ func (h *history) noteVersions(out map[string][]repo.OID, before, after repo.OID
 		}
 		out[rel] = append(out[rel], v.old)
 	}
-	return nil
 }
 
 // twoVersions are the blobs of a file before and after a commit, "" where it is missing.
@@ -135,17 +110,14 @@ type versionCache struct {
 
 // isExtension reports whether now begins with the bytes of was. A missing was is a prefix of
 // any file.
-func (h *history) isExtension(was, now repo.OID) (bool, error) {
+func (h *history) isExtension(was, now repo.OID) bool {
 	if was == "" || was == now {
-		return true, nil
+		return true
 	}
 	if now == "" {
-		return false, nil
+		return false
 	}
-	old, err := h.trees.Blob(was)
-	if err != nil {
-		return false, err
-	}
-	b, err := h.trees.Blob(now)
-	return bytes.HasPrefix(b, old), err
+	old := h.blob(was)
+	b := h.blob(now)
+	return bytes.HasPrefix(b, old)
 }

@@ -47,33 +47,35 @@ func (h *history) branchTips(name, remote string) []repo.OID {
 
 // isWaiting reports a proposal that no known branch contains. If no branch is known, only
 // the end of the range can wait, or the proposal that it approves.
-func (h *history) isWaiting(p repo.OID) (bool, error) {
+func (h *history) isWaiting(p repo.OID) bool {
 	last := h.commits[len(h.commits)-1]
 	if len(h.tips) == 0 {
-		return p == last.OID || string(p) == singleTrailer(last, "Odd-Proposal"), nil
+		return p == last.OID || string(p) == singleTrailer(last, "Odd-Proposal")
 	}
 	for _, tip := range h.tips {
-		if in, err := h.isAncestor(p, tip); in || err != nil {
-			return false, err
+		if h.isAncestor(p, tip) {
+			return false
 		}
 	}
-	return true, nil
+	return true
 }
 
 // isAncestor reports whether a is b or an ancestor of b. Inside the range it uses the
 // commits already read, elsewhere it asks git.
-func (h *history) isAncestor(a, b repo.OID) (bool, error) {
+func (h *history) isAncestor(a, b repo.OID) bool {
 	from, in := h.place[a]
 	at, known := h.place[b]
 	if !in || !known {
-		return h.repo.Ancestor(h.ctx, a, b)
+		is, err := h.repo.Ancestor(h.ctx, a, b)
+		must(err)
+		return is
 	}
 	seen := map[int]bool{}
 	for todo := []int{at}; len(todo) > 0; {
 		n := todo[len(todo)-1]
 		todo = todo[:len(todo)-1]
 		if n == from {
-			return true, nil
+			return true
 		}
 		for _, p := range h.commits[n].Parents {
 			if i, ok := h.place[p]; ok && i >= from && !seen[i] {
@@ -82,5 +84,5 @@ func (h *history) isAncestor(a, b repo.OID) (bool, error) {
 			}
 		}
 	}
-	return false, nil
+	return false
 }

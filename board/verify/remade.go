@@ -16,36 +16,36 @@ const rewritten = "rewritten"
 // explainRewrite returns who made a claim's commit again, and notes the way out; "" if
 // nobody did. git rebase, git cherry-pick and git filter-branch make commits again. That is
 // no forgery, but the session's evidence then names a commit that is not in the history.
-func (j *judge) explainRewrite(claim repo.OID, run, task string) (string, error) {
-	c, err := j.readCommit(claim)
-	if err != nil || len(c.Parents) == 0 {
-		return "", err
+func (j *judge) explainRewrite(claim repo.OID, run, task string) string {
+	c := j.readCommit(claim)
+	if len(c.Parents) == 0 {
+		return ""
 	}
-	law, err := j.lawAt(c.Parents[0])
-	if err != nil || !isAgent(c.Author, law) {
-		return "", err
+	law := j.lawAt(c.Parents[0])
+	if !isAgent(c.Author, law) {
+		return ""
 	}
 	by := c.Committer.Email
 	if isAgent(c.Committer, law) {
-		old, err := j.findPermitHead(run, task)
-		if err != nil || old == claim || !j.isCopy(old, c) {
-			return "", err
+		old := j.findPermitHead(run, task)
+		if old == claim || !j.isCopy(old, c) {
+			return ""
 		}
 		by = "somebody"
 	}
 	j.way, j.cause = mergeIt, rewritten
-	return fmt.Sprintf("%s rewrote the claim of %s as %s (git rebase, git cherry-pick or git filter-branch), so odd's records name a commit that is not in this history", by, task, shortID(string(claim))), nil
+	return fmt.Sprintf("%s rewrote the claim of %s as %s (git rebase, git cherry-pick or git filter-branch), so odd's records name a commit that is not in this history", by, task, shortID(string(claim)))
 }
 
 // findPermitHead returns the commit that the run's permit for a task names, "" for none.
-func (j *judge) findPermitHead(run, task string) (at repo.OID, err error) {
-	records, err := j.readLedger(j.OID, run)
+func (j *judge) findPermitHead(run, task string) (at repo.OID) {
+	records := j.readLedger(j.OID, run)
 	for i := range records {
 		if r := &records[i]; r.Kind == event.Anchor && r.Task == task {
 			at = repo.OID(readPermit(r).arm.Head)
 		}
 	}
-	return at, err
+	return at
 }
 
 // isCopy reports a commit that may be a copy of old: it has the same author and author date.
@@ -54,22 +54,19 @@ func (j *judge) isCopy(old repo.OID, now repo.Commit) bool {
 	if old == "" {
 		return false
 	}
-	c, err := j.repo.Commit(old)
-	return err != nil || c.Author.Email == now.Author.Email && c.Author.When.Equal(now.Author.When)
+	c, known := j.knownCommit(old)
+	return !known || c.Author.Email == now.Author.Email && c.Author.When.Equal(now.Author.When)
 }
 
 // explainRewrittenProposal returns the reason if an approval merges a rewritten copy of the proposal p, "" if not, "" if
 // it does not.
-func (j *judge) explainRewrittenProposal(p string) (string, error) {
+func (j *judge) explainRewrittenProposal(p string) string {
 	for _, parent := range j.Parents[min(1, len(j.Parents)):] {
-		c, err := j.readCommit(parent)
-		if err != nil {
-			return "", err
-		}
+		c := j.readCommit(parent)
 		if singleTrailer(c, "Odd-Run") == j.run && singleTrailer(c, "Odd-Task") == j.task && j.isCopy(repo.OID(p), c) {
 			j.way, j.cause = mergeIt, rewritten
-			return fmt.Sprintf("set to done in a merge of %s, into which somebody rewrote the proposal %s (git rebase or git filter-branch)", shortID(string(parent)), shortID(p)), nil
+			return fmt.Sprintf("set to done in a merge of %s, into which somebody rewrote the proposal %s (git rebase or git filter-branch)", shortID(string(parent)), shortID(p))
 		}
 	}
-	return "", nil
+	return ""
 }

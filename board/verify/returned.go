@@ -15,88 +15,79 @@ import (
 // countReturned returns how many lines of a run's ledger an act brings back from before, if
 // those are more than the parents have. It returns 0 for a new ledger, and for one that
 // differs from the old one.
-func (h *history) countReturned(a *act, f *file, records []event.Record) (lines int, err error) {
+func (h *history) countReturned(a *act, f *file, records []event.Record) (lines int) {
 	run := ledgerRun(f.rel)
 	if h.machines[a.OID] {
 		if !isMidRun(records) || len(a.parentBlobs(f)) > 0 {
-			return 0, nil
+			return 0
 		}
-		at, lines, err := h.findLedgerBefore(a.Commit, run, records)
-		if err != nil || at == "" {
-			return 0, err
+		at, lines := h.findLedgerBefore(a.Commit, run, records)
+		if at == "" {
+			return 0
 		}
-		if there, err := h.findBundleBlob(at, f.rel); err != nil || there == "" {
-			return 0, err // it comes back in another month
+		if there := h.findBundleBlob(at, f.rel); there == "" {
+			return 0 // it comes back in another month
 		}
-		return lines, nil
+		return lines
 	}
 	if !strings.HasPrefix(run, "run-") {
-		return 0, nil // a person's own file
+		return 0 // a person's own file
 	}
-	good, err := h.findPutBack(a.Commit, f.rel, f.Change)
-	if err != nil || good == "" {
-		return 0, err
+	good := h.findPutBack(a.Commit, f.rel, f.Change)
+	if good == "" {
+		return 0
 	}
 	return h.countPrefixLines(good, f.New)
 }
 
 // findReturnedClaim returns the last commit before c that had n claims of the task, if c
 // only brings them back; "" if c makes one.
-func (h *history) findReturnedClaim(c repo.Commit, run, task string, n int) (repo.OID, error) {
-	records, err := h.readLedger(c.OID, run)
-	if err != nil || !isMidRun(records) {
-		return "", err
+func (h *history) findReturnedClaim(c repo.Commit, run, task string, n int) repo.OID {
+	records := h.readLedger(c.OID, run)
+	if !isMidRun(records) {
+		return ""
 	}
-	at, _, err := h.findLedgerBefore(c, run, records)
-	if err != nil || at == "" {
-		return "", err
+	at, _ := h.findLedgerBefore(c, run, records)
+	if at == "" {
+		return ""
 	}
-	was, err := h.countClaims(at, run, task)
+	was := h.countClaims(at, run, task)
 	if was < n {
-		return "", err
+		return ""
 	}
-	return at, err
+	return at
 }
 
 // findLedgerBefore returns the last first-parent ancestor of c that has the run's ledger,
 // and its number of lines there. It searches back to the time of the first record. at is ""
 // if it finds none, or if c's ledger does not begin with that one.
-func (h *history) findLedgerBefore(c repo.Commit, run string, records []event.Record) (at repo.OID, lines int, err error) {
-	now, err := h.findLedger(c.OID, run)
-	if err != nil {
-		return "", 0, err
-	}
+func (h *history) findLedgerBefore(c repo.Commit, run string, records []event.Record) (at repo.OID, lines int) {
+	now := h.findLedger(c.OID, run)
 	for before := c; len(before.Parents) > 0 && len(records) > 0; {
 		at = before.Parents[0]
-		was, err := h.findLedger(at, run)
-		if err != nil {
-			return "", 0, err
-		}
+		was := h.findLedger(at, run)
 		if was != "" {
-			lines, err := h.countPrefixLines(was, now)
+			lines := h.countPrefixLines(was, now)
 			if lines == 0 {
 				at = ""
 			}
-			return at, lines, err
+			return at, lines
 		}
-		if before, err = h.readCommit(at); err != nil || before.Committer.When.Before(records[0].TS.Add(-skew)) {
-			return "", 0, err
+		if before = h.readCommit(at); before.Committer.When.Before(records[0].TS.Add(-skew)) {
+			return "", 0
 		}
 	}
-	return "", 0, nil
+	return "", 0
 }
 
 // countPrefixLines returns the number of lines of was if now begins with it, else 0.
-func (h *history) countPrefixLines(was, now repo.OID) (lines int, err error) {
-	b, err := h.trees.Blob(now)
-	if err != nil {
-		return 0, err
-	}
-	lines, grown, err := h.countKeptLines(b, []repo.OID{was})
+func (h *history) countPrefixLines(was, now repo.OID) (lines int) {
+	b := h.blob(now)
+	lines, grown := h.countKeptLines(b, []repo.OID{was})
 	if !grown {
-		return 0, err
+		return 0
 	}
-	return lines, err
+	return lines
 }
 
 // isMidRun reports records that hold both a session and its claim. No run writes both in its

@@ -37,7 +37,7 @@ func TestOldHistoryIsWalkedOnce(t *testing.T) {
 	const n = 40
 	s := begin(t, lawWith(t, ""), nil)
 	from, merges := oldHistory(s, n, 4)
-	h, err := readHistory(t.Context(), s.r, Scope{From: from, To: s.tip()})
+	h, err := newGround(t.Context(), s.r).readHistory(Scope{From: from, To: s.tip()})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -78,13 +78,13 @@ func TestARangeKnowsWhatWasRuled(t *testing.T) {
 		all = append(all, m.tip())
 	}
 	m.put(repo.Commit{Parents: slices.Sorted(maps.Keys(ends)), Author: repo.Signature{Name: "P", Email: annMail}, Message: "join\n"}, files{"n": {link, "100644"}})
-	whole, err := readHistory(t.Context(), s.r, Scope{To: s.tip()})
+	whole, err := newGround(t.Context(), s.r).readHistory(Scope{To: s.tip()})
 	if err != nil {
 		t.Fatal(err)
 	}
 	yes := 0
 	for _, from := range all {
-		h, err := readHistory(t.Context(), s.r, Scope{From: from, To: s.tip()})
+		h, err := newGround(t.Context(), s.r).readHistory(Scope{From: from, To: s.tip()})
 		if err != nil {
 			t.Fatal(err)
 		}

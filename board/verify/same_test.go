@@ -312,7 +312,7 @@ func (m *maze) writeLoose(kind string, raw []byte) repo.OID {
 // remember nothing between commits.
 func (m *maze) check(from repo.OID, forget bool) ([]string, Report) {
 	m.Helper()
-	h, err := readHistory(context.Background(), m.r, Scope{From: from, To: m.tip(), Refs: map[string]repo.OID{"refs/heads/main": m.tip()}})
+	h, err := newGround(context.Background(), m.r).readHistory(Scope{From: from, To: m.tip(), Refs: map[string]repo.OID{"refs/heads/main": m.tip()}})
 	if err != nil {
 		m.Fatal(err)
 	}

@@ -23,11 +23,11 @@ func roleRule() rule {
 
 // judgeSeparation checks invariant 10: sessions that detect do not change, and sessions that
 // change do not certify.
-func judgeSeparation(j *judge) error {
+func judgeSeparation(j *judge) {
 	if len(j.Parents) == 0 {
-		return nil // the history begins here
+		return // the history begins here
 	}
-	return j.checkLines(func(l ledgerLine) (string, error) {
+	j.checkLines(func(l ledgerLine) string {
 		switch l.record.Kind {
 		case event.Session:
 			j.checked++
@@ -36,36 +36,36 @@ func judgeSeparation(j *judge) error {
 			j.checked++
 			return j.checkMayChange(l)
 		}
-		return "", nil
+		return ""
 	})
 }
 
 // checkContract returns what is wrong with the contract of one session.
-func (j *judge) checkContract(l ledgerLine) (string, error) {
+func (j *judge) checkContract(l ledgerLine) string {
 	b := readSession(l.record)
-	if why, err := j.checkAskedRole(b, l.claim); why != "" || err != nil || !b.said {
-		return why, err
+	if why := j.checkAskedRole(b, l.claim); why != "" || !b.said {
+		return why
 	}
 	row, known := b.findRole()
 	switch {
 	case !known && b.mode != "":
-		return fmt.Sprintf("%s in %s, which is no mode", b.sessionName(), b.mode), nil
+		return fmt.Sprintf("%s in %s, which is no mode", b.sessionName(), b.mode)
 	case known && row.Mode != b.mode:
-		return fmt.Sprintf("%s in %s; its mode is %s", b.sessionName(), cmp.Or(string(b.mode), "no mode"), cmp.Or(string(row.Mode), "none")), nil
+		return fmt.Sprintf("%s in %s; its mode is %s", b.sessionName(), cmp.Or(string(b.mode), "no mode"), cmp.Or(string(row.Mode), "none"))
 	}
 	if why := checkOverride(b, l.claim); why != "" {
-		return why, nil
+		return why
 	}
 	if why := checkDelivery(b, row); known && why != "" {
-		return why, nil
+		return why
 	}
 	for _, r := range l.before {
 		if why := checkModesApart(readSession(r), b); why != "" {
-			return why, nil
+			return why
 		}
 	}
 	if b.mode != contract.Validation || b.override != nil {
-		return "", nil
+		return ""
 	}
 	return j.checkJudgedWork(b)
 }
@@ -73,26 +73,26 @@ func (j *judge) checkContract(l ledgerLine) (string, error) {
 // checkAskedRole returns why a session has another role than its claim or task asks for.
 // Records from before contracts name no role; they are checked only if the task or odd.toml
 // names one.
-func (j *judge) checkAskedRole(b boundSession, c *openClaim) (string, error) {
+func (j *judge) checkAskedRole(b boundSession, c *openClaim) string {
 	var want contract.Role
 	if c != nil {
 		want = contract.Role(c.Claim().ContractRole)
 	}
 	of := "claim"
 	if want == "" {
-		t, law, ok, err := j.readClaimedTask(b.run, b.task)
-		if err != nil || !ok {
-			return "", err
+		t, law, ok := j.readClaimedTask(b.run, b.task)
+		if !ok {
+			return ""
 		}
 		of, want = "task", t.Contracted(law.Contract.Roles)
 		if !b.said && t.ContractRole == "" && law.Contract.Roles[t.Kind] == "" {
-			return "", nil
+			return ""
 		}
 	}
 	if b.role == want || !b.said && want == contract.General {
-		return "", nil
+		return ""
 	}
-	return fmt.Sprintf("%s; its %s asks for the role %s", b.sessionName(), of, want), nil
+	return fmt.Sprintf("%s; its %s asks for the role %s", b.sessionName(), of, want)
 }
 
 // checkOverride returns what is wrong with an override. It must be the one that the claim
@@ -171,33 +171,30 @@ func checkModesApart(a, b boundSession) string {
 
 // checkJudgedWork returns why a validator may not judge from its handoffs: they must come
 // from a mode that makes something.
-func (j *judge) checkJudgedWork(b boundSession) (string, error) {
+func (j *judge) checkJudgedWork(b boundSession) string {
 	for _, named := range b.handoffs {
-		h, ok, err := j.readGivenHandoff(b, named)
-		if err != nil {
-			return "", err
-		}
+		h, ok := j.readGivenHandoff(b, named)
 		if ok && h.fault == nil && h.From != contract.Execution && h.From != contract.Resolution {
-			return fmt.Sprintf("%s judges by %s, which is from %s; only what was made is validated", b.sessionName(), h.path, h.From), nil
+			return fmt.Sprintf("%s judges by %s, which is from %s; only what was made is validated", b.sessionName(), h.path, h.From)
 		}
 	}
-	return "", nil
+	return ""
 }
 
 // checkMayChange returns why an outcome may not propose files: no session of its claim may
 // change any.
-func (j *judge) checkMayChange(l ledgerLine) (string, error) {
+func (j *judge) checkMayChange(l ledgerLine) string {
 	n := len(pathsOf(&l.record))
 	if n == 0 || l.claim == nil {
-		return "", nil // nothing changed; invariant 5 reports a missing claim
+		return "" // nothing changed; invariant 5 reports a missing claim
 	}
-	all, err := j.findClaimSessions(l.claim)
-	if err != nil || slices.ContainsFunc(all, boundSession.canMutate) {
-		return "", err
+	all := j.findClaimSessions(l.claim)
+	if slices.ContainsFunc(all, boundSession.canMutate) {
+		return ""
 	}
 	what := "proposes " + describeFiles(n)
 	if len(all) == 0 {
-		return what + ", and no session made it", nil
+		return what + ", and no session made it"
 	}
-	return fmt.Sprintf("%s after %s, which changes nothing", what, all[len(all)-1].sessionName()), nil
+	return fmt.Sprintf("%s after %s, which changes nothing", what, all[len(all)-1].sessionName())
 }

@@ -29,22 +29,21 @@ func drainRule() rule {
 //
 // A killed run leaves its claim open and the next run may begin. So two drains at the same
 // time show only when a run goes on after another has claimed.
-func judgeOneDrain(j *judge) error {
+func judgeOneDrain(j *judge) {
 	if j.kind == mergeCommit {
-		return j.checkMachineMerge()
+		j.checkMachineMerge()
+		return
 	}
 	if j.kind != boardCommit || len(j.Parents) == 0 {
-		return nil
+		return
 	}
-	if err := j.checkClaims(); err != nil {
-		return err
-	}
-	return j.checkOvertaken()
+	j.checkClaims()
+	j.checkOvertaken()
 }
 
 // checkClaims checks the act's claims: no other claim is open beside one, and each is made
 // once.
-func (j *judge) checkClaims() error {
+func (j *judge) checkClaims() {
 	for _, l := range j.lines {
 		if !l.record.Opens() {
 			continue
@@ -56,11 +55,8 @@ func (j *judge) checkClaims() error {
 		if len(l.holds) > 0 {
 			j.addFinding(l.path, l.n, "%s claims %s while it holds %s", j.run, l.record.Task, strings.Join(l.holds, ", "))
 		}
-		if err := j.checkClaimedOnce(l); err != nil {
-			return err
-		}
+		j.checkClaimedOnce(l)
 	}
-	return nil
 }
 
 // checkEngagement returns why a run may not engage instead of claim. Engaged sessions run
@@ -80,58 +76,53 @@ func checkEngagement(r event.Record) string {
 }
 
 // checkOvertaken reports a run that goes on after another run has claimed.
-func (j *judge) checkOvertaken() error {
+func (j *judge) checkOvertaken() {
 	for _, f := range j.files {
 		if ledgerRun(f.rel) != j.run || f.Old == "" && !f.returned || f.New == "" {
 			continue
 		}
 		j.checked++
-		if engaged, err := j.isEngagedOnly(); engaged || err != nil {
-			return err
+		if j.isEngagedOnly() {
+			return
 		}
-		by, err := j.findOvertakingClaim(f.rel)
-		if err != nil || by.OID == "" {
-			return err
+		by := j.findOvertakingClaim(f.rel)
+		if by.OID == "" {
+			return
 		}
-		if dead, err := j.isTakenForDead(); dead || err != nil {
-			return err
+		if j.isTakenForDead() {
+			return
 		}
 		j.addFinding(f.Path, j.firstLine(f.Path), "%s goes on after %s claimed in %s; two drains ran at once", j.run, singleTrailer(by, "Odd-Run"), shortID(string(by.OID)))
 	}
-	return nil
 }
 
 // isEngagedOnly reports an act of a run that engaged and never claimed. It may run beside
 // others.
-func (j *judge) isEngagedOnly() (bool, error) {
-	claims, err := j.countWorkClaims(j.OID, j.run)
-	if err != nil || claims > 0 {
-		return false, err
+func (j *judge) isEngagedOnly() bool {
+	claims := j.countWorkClaims(j.OID, j.run)
+	if claims > 0 {
+		return false
 	}
-	all, err := j.readLedger(j.OID, j.run)
-	return slices.ContainsFunc(all, func(r event.Record) bool { return r.Kind == event.Engage }), err
+	all := j.readLedger(j.OID, j.run)
+	return slices.ContainsFunc(all, func(r event.Record) bool { return r.Kind == event.Engage })
 }
 
 // checkMachineMerge reports a machine's merge that brings in claims of another line. Only a
 // person may merge what two drains did beside each other.
-func (j *judge) checkMachineMerge() error {
-	if onto, err := j.isAncestor(j.Parents[0], j.Parents[1]); onto || err != nil {
-		return err // no line beside the other
+func (j *judge) checkMachineMerge() {
+	if j.isAncestor(j.Parents[0], j.Parents[1]) {
+		return // no line beside the other
 	}
 	for path, run := range j.ledgersChanged(0) {
 		j.checked++
-		if is, err := j.addsClaim(j.Commit, run); err != nil {
-			return err
-		} else if !is {
+		if !j.addsClaim(j.Commit, run) {
 			continue
 		}
-		if taken, err := j.isTakenByHand(j.Parents[1], run); err != nil {
-			return err
-		} else if !taken {
+		if !j.isTakenByHand(j.Parents[1], run) {
 			j.addFinding(path, 1, "a machine merges what %s claimed on another line; two drains ran at once", run)
 		}
 	}
-	return j.checkRulesMoved()
+	j.checkRulesMoved()
 }
 
 // ledgersChanged yields the ledgers that differ from one parent, by path, with their runs.
@@ -148,17 +139,15 @@ func (j *judge) ledgersChanged(parent int) iter.Seq2[string, string] {
 
 // isTakenByHand reports that a person's merge brought a run's claim into the line that ends
 // in at.
-func (j *judge) isTakenByHand(at repo.OID, run string) (bool, error) {
+func (j *judge) isTakenByHand(at repo.OID, run string) bool {
 	for {
-		c, err := j.readCommit(at)
-		if err != nil || len(c.Parents) == 0 {
-			return false, err
+		c := j.readCommit(at)
+		if len(c.Parents) == 0 {
+			return false
 		}
-		if is, err := j.addsClaim(c, run); err != nil {
-			return false, err
-		} else if is {
-			err = j.learnMaker(c)
-			return len(c.Parents) > 1 && !j.machines[c.OID], err
+		if j.addsClaim(c, run) {
+			j.learnMaker(c)
+			return len(c.Parents) > 1 && !j.machines[c.OID]
 		}
 		at = c.Parents[0]
 	}
@@ -167,11 +156,11 @@ func (j *judge) isTakenByHand(at repo.OID, run string) (bool, error) {
 // checkRulesMoved reports a machine's merge that puts changed rules of the board under
 // claims made without them. odd sync merges the target branch like that, so what the target
 // branch has is allowed.
-func (j *judge) checkRulesMoved() error {
+func (j *judge) checkRulesMoved() {
 	if j.law.Target != "" && j.law.Target != j.law.Branch {
 		j.dependOn(onTargetQuestion(j.law, j.Parents[1]))
-		if on, err := j.isOnTarget(j.law, j.Parents[1]); on || err != nil {
-			return err
+		if j.isOnTarget(j.law, j.Parents[1]) {
+			return
 		}
 	}
 	rules := slices.IndexFunc(j.sides[0], func(ch repo.Change) bool {
@@ -179,126 +168,107 @@ func (j *judge) checkRulesMoved() error {
 		return ch.Path == "odd.toml" || rel == "pause.toml" || strings.HasPrefix(rel, "governance/")
 	})
 	if rules < 0 {
-		return nil
+		return
 	}
 	for path, run := range j.ledgersChanged(1) {
-		now, err := j.countWorkClaims(j.OID, run)
-		if err != nil {
-			return err
-		}
-		if was, err := j.countWorkClaims(j.Parents[1], run); err != nil {
-			return err
-		} else if now > was {
+		now := j.countWorkClaims(j.OID, run)
+		if was := j.countWorkClaims(j.Parents[1], run); now > was {
 			j.addFinding(path, 1, "a machine merges %s under what %s claimed without it; two drains ran at once", j.sides[0][rules].Path, run)
 		}
 	}
-	return nil
 }
 
 // isOnTarget reports whether the target branch has a commit. If this clone lacks the branch,
 // it is believed.
-func (h *history) isOnTarget(law config.Config, oid repo.OID) (bool, error) {
+func (h *history) isOnTarget(law config.Config, oid repo.OID) bool {
 	tips := h.branchTips(law.Target, law.Remote)
 	for _, tip := range tips {
-		if on, err := h.isAncestor(oid, tip); on || err != nil {
-			return on, err
+		if on := h.isAncestor(oid, tip); on {
+			return on
 		}
 	}
-	return len(tips) == 0, nil
+	return len(tips) == 0
 }
 
 // checkClaimedOnce reports a second claim of a task by its run, before this one or on a line
 // beside it. Of two such lines, whoever merges them could choose the one that allows more.
-func (j *judge) checkClaimedOnce(l ledgerLine) error {
+func (j *judge) checkClaimedOnce(l ledgerLine) {
 	if l.again {
 		j.addFinding(l.path, l.n, "%s claims %s a second time; a run claims a task once", j.run, l.record.Task)
-		return nil
+		return
 	}
 	j.dependOn(claimBesideQuestion(j.Commit, j.run, l.record.Task))
-	c, err := j.findClaimBeside(j.Commit, j.run, l.record.Task)
+	c := j.findClaimBeside(j.Commit, j.run, l.record.Task)
 	if c != "" {
 		j.addFinding(l.path, l.n, "%s claims %s here and, on a line beside this one, in %s; a run claims a task once", j.run, l.record.Task, shortID(string(c)))
 	}
-	return err
 }
 
 // findClaimBeside returns a commit that makes the same claim on a parallel line, the first
 // by id.
-func (h *history) findClaimBeside(claim repo.Commit, run, task string) (repo.OID, error) {
+func (h *history) findClaimBeside(claim repo.Commit, run, task string) repo.OID {
 	var all []repo.Commit
 	for _, c := range slices.Concat(h.acts[[2]string{run, task}], h.acts[[2]string{run, ""}]) {
 		if _, in := h.place[c.OID]; !in || len(c.Parents) == 0 {
 			continue
 		}
-		was, err := h.countClaims(c.Parents[0], run, task)
-		if err != nil {
-			return "", err
-		}
-		if now, err := h.countClaims(c.OID, run, task); err != nil {
-			return "", err
-		} else if now > was {
+		was := h.countClaims(c.Parents[0], run, task)
+		if now := h.countClaims(c.OID, run, task); now > was {
 			all = append(all, c)
 		}
 	}
 	for _, edge := range h.edges {
-		if c, ok, err := h.findClaimBehind(edge, run, task); err != nil {
-			return "", err
-		} else if ok {
+		if c, ok := h.findClaimBehind(edge, run, task); ok {
 			all = append(all, c)
 		}
 	}
 	var out repo.OID
 	for _, c := range all {
-		if is, err := h.areParallel(c, claim); err != nil {
-			return "", err
-		} else if is && (out == "" || c.OID < out) {
+		if is := h.areParallel(c, claim); is && (out == "" || c.OID < out) {
 			out = c.OID
 		}
 	}
-	return out, nil
+	return out
 }
 
 // areParallel reports two commits of which neither is an ancestor of the other. A copy that
 // a person made of one, as git rebase does, counts as the same commit.
-func (h *history) areParallel(a, b repo.Commit) (bool, error) {
+func (h *history) areParallel(a, b repo.Commit) bool {
 	if a.OID == b.OID {
-		return false, nil
+		return false
 	}
 	if a.Author.Email == b.Author.Email && a.Author.When.Equal(b.Author.When) {
 		for _, c := range []repo.Commit{a, b} {
-			law, err := h.lawAt(c.OID)
-			if err != nil || !isAgent(c.Committer, law) {
-				return false, err
+			law := h.lawAt(c.OID)
+			if !isAgent(c.Committer, law) {
+				return false
 			}
 		}
 	}
 	for _, p := range [][2]repo.OID{{a.OID, b.OID}, {b.OID, a.OID}} {
-		if on, err := h.isAncestor(p[0], p[1]); on || err != nil {
-			return false, err
+		if h.isAncestor(p[0], p[1]) {
+			return false
 		}
 	}
-	return true, nil
+	return true
 }
 
 // findOvertakingClaim returns a claim of another run between this act and the run's last
 // write to its ledger rel, along first parents; the zero Commit for none.
-func (j *judge) findOvertakingClaim(rel string) (repo.Commit, error) {
+func (j *judge) findOvertakingClaim(rel string) repo.Commit {
 	at := j.Parents[0]
 	for {
-		c, err := j.repo.Commit(at)
-		if err != nil || len(c.Parents) == 0 {
-			return repo.Commit{}, err
+		c := j.readCommit(at)
+		if len(c.Parents) == 0 {
+			return repo.Commit{}
 		}
-		now, err := j.findBundleBlob(at, rel)
-		if err != nil {
-			return repo.Commit{}, err
-		}
-		if was, err := j.findBundleBlob(c.Parents[0], rel); was != now || err != nil {
-			return repo.Commit{}, err
+		now := j.findBundleBlob(at, rel)
+		if was := j.findBundleBlob(c.Parents[0], rel); was != now {
+			return repo.Commit{}
 		}
 		if other := singleTrailer(c, "Odd-Run"); other != "" && other != j.run && len(c.Parents) == 1 && !isDecision(c) {
-			if is, err := j.addsClaim(c, other); is || err != nil {
-				return c, err
+			if j.addsClaim(c, other) {
+				return c
 			}
 		}
 		at = c.Parents[0]
@@ -312,44 +282,42 @@ func isDecision(c repo.Commit) bool {
 
 // addsClaim reports a commit that adds a claim to a run's ledger. A refresh claims nothing,
 // because nothing runs.
-func (j *judge) addsClaim(c repo.Commit, run string) (bool, error) {
-	now, err := j.countWorkClaims(c.OID, run)
-	if err != nil || now == 0 {
-		return false, err
+func (j *judge) addsClaim(c repo.Commit, run string) bool {
+	now := j.countWorkClaims(c.OID, run)
+	if now == 0 {
+		return false
 	}
-	was, err := j.countWorkClaims(c.Parents[0], run)
-	return now > was, err
+	was := j.countWorkClaims(c.Parents[0], run)
+	return now > was
 }
 
 // countWorkClaims returns how many claims a run's ledger has in a commit, without refreshes.
-func (h *history) countWorkClaims(at repo.OID, run string) (n int, err error) {
-	records, err := h.readLedger(at, run)
+func (h *history) countWorkClaims(at repo.OID, run string) (n int) {
+	records := h.readLedger(at, run)
 	for _, r := range records {
 		if r.Kind == event.Claim && r.Claim().RefreshOf == "" {
 			n++
 		}
 	}
-	return n, err
+	return n
 }
 
 // isTakenForDead reports an act that only closes claims which another run has taken back.
 // Its drain was slow, and nothing of it lands.
-func (j *judge) isTakenForDead() (bool, error) {
+func (j *judge) isTakenForDead() bool {
 	var since time.Time
 	for _, l := range j.lines {
 		if l.record.Kind == event.Claim || l.record.Kind == event.Outcome && l.record.Outcome().Verdict == string(board.Review) {
-			return false, nil
+			return false
 		}
 		if l.claim != nil {
 			since = l.claim.TS
 		}
 	}
-	s, err := j.readState(j.Parents[0])
-	if err != nil {
-		return false, err
-	}
+	s := j.readState(j.Parents[0])
 	swept, err := s.Swept(j.run, since)
-	return swept || err != nil, ignoreDamaged(err) // nobody knows what a damaged ledger recorded
+	must(ignoreDamaged(err))
+	return swept || err != nil // nobody knows what a damaged ledger recorded
 }
 
 // firstLine returns the first line that the act adds to a ledger.

@@ -100,39 +100,36 @@ func (b boundSession) sessionName() string {
 
 // findClaimSessions returns the sessions that a claim's outcome rests on. The claim of a
 // refresh rests on the sessions of the run that it judges again.
-func (j *judge) findClaimSessions(c *openClaim) ([]boundSession, error) {
+func (j *judge) findClaimSessions(c *openClaim) []boundSession {
 	var out []boundSession
 	for _, r := range c.held {
 		out = append(out, readSession(r))
 	}
 	of := c.Claim().RefreshOf
 	if of == "" {
-		return out, nil
+		return out
 	}
 	before := func(string) iter.Seq[repo.OID] { return slices.Values(j.Parents[:1]) }
-	more, err := j.findSessions(of, c.Task, map[string]bool{}, before)
-	return append(out, more...), err
+	more := j.findSessions(of, c.Task, map[string]bool{}, before)
+	return append(out, more...)
 }
 
 // findRunSessions returns the sessions that a run's proposal for a task rests on.
-func (j *judge) findRunSessions(run, task string) ([]boundSession, error) {
+func (j *judge) findRunSessions(run, task string) []boundSession {
 	return j.findSessions(run, task, map[string]bool{}, j.ledgerCommits)
 }
 
 // findSessions returns a run's sessions for a task, as the first of the commits that has any
 // records them. A run that judged another run's result again has that run's sessions.
-func (j *judge) findSessions(run, task string, seen map[string]bool, commits func(run string) iter.Seq[repo.OID]) ([]boundSession, error) {
+func (j *judge) findSessions(run, task string, seen map[string]bool, commits func(run string) iter.Seq[repo.OID]) []boundSession {
 	if seen[run] {
-		return nil, nil
+		return nil
 	}
 	seen[run] = true
 	j.dependOn(ledgersQuestion(run))
 	of := ""
 	for at := range commits(run) {
-		records, err := j.readLedger(at, run)
-		if err != nil {
-			return nil, err
-		}
+		records := j.readLedger(at, run)
 		var out []boundSession
 		for _, r := range records {
 			switch {
@@ -144,47 +141,39 @@ func (j *judge) findSessions(run, task string, seen map[string]bool, commits fun
 			}
 		}
 		if len(out) > 0 {
-			return out, nil
+			return out
 		}
 		if of != "" {
 			break
 		}
 	}
 	if of == "" {
-		return nil, nil
+		return nil
 	}
 	return j.findSessions(of, task, seen, commits)
 }
 
 // readClaimedTask returns a task as its run claimed it, with the odd.toml in force then. ok
 // is false if this clone lacks the claim, or the claim is of no task.
-func (j *judge) readClaimedTask(run, task string) (t board.Task, law config.Config, ok bool, err error) {
-	c, ok, err := j.findClaim(run, task)
-	if err != nil || !ok || len(c.Parents) == 0 {
-		return t, law, false, err
+func (j *judge) readClaimedTask(run, task string) (t board.Task, law config.Config, ok bool) {
+	c, ok := j.findClaim(run, task)
+	if !ok || len(c.Parents) == 0 {
+		return t, law, false
 	}
-	if law, err = j.lawAfter(c.Parents[0]); err != nil {
-		return t, law, false, err
-	}
-	changes, err := j.trees.Diff(j.ctx, c.Parents[0], c.OID)
-	if err != nil {
-		return t, law, false, err
-	}
+	law = j.lawAfter(c.Parents[0])
+	changes := j.diff(c.Parents[0], c.OID)
 	for _, ch := range changes {
 		rel, in := strings.CutPrefix(ch.Path, law.Root+"/")
 		if !in || !strings.HasSuffix(rel, ".md") {
 			continue
 		}
-		b, err := j.readFile(ch.New, ch.NewMode)
-		if err != nil {
-			return t, law, false, err
-		}
+		b := j.readFile(ch.New, ch.NewMode)
 		a, _ := parseAtom(rel, b)
 		if !isTask(a) || string(a.ID) != task {
 			continue
 		}
-		t, err = board.Parse(a)
-		return t, law, err == nil, nil // invariant 3 reports an unreadable task
+		t, err := board.Parse(a)
+		return t, law, err == nil // invariant 3 reports an unreadable task
 	}
-	return t, law, false, nil
+	return t, law, false
 }

@@ -11,14 +11,14 @@ import (
 // findOtherRootFiles returns files of a person's root commit that is not the beginning of
 // this history. It returns those that the end of the range still has in its bundle,
 // unchanged or grown. A merge brought them in, and nothing proves them.
-func (j *judge) findOtherRootFiles(look func(*file) bool) ([]*file, error) {
+func (j *judge) findOtherRootFiles(look func(*file) bool) []*file {
 	if len(j.Parents) > 0 || j.kind != person {
-		return nil, nil
+		return nil
 	}
 	root := j.OID
-	j.dependOn(func(h *history) (string, error) { return strconv.FormatBool(h.spine[root]), nil })
+	j.dependOn(func(h *history) string { return strconv.FormatBool(h.spine[root]) })
 	if j.spine[root] {
-		return nil, nil
+		return nil
 	}
 	var out []*file
 	for _, f := range j.files {
@@ -26,42 +26,29 @@ func (j *judge) findOtherRootFiles(look func(*file) bool) ([]*file, error) {
 			continue
 		}
 		j.own = true // another range may end with other files
-		is, err := j.findBundleBlob(j.to, f.rel)
-		if err != nil {
-			return nil, err
-		}
-		if stands, err := j.isExtension(f.New, repo.OID(is)); err != nil {
-			return nil, err
-		} else if stands {
+		is := j.findBundleBlob(j.to, f.rel)
+		if j.isExtension(f.New, repo.OID(is)) {
 			out = append(out, f)
 		}
 	}
-	return out, nil
+	return out
 }
 
 // checkOtherRootLedgers reports the ledgers of runs in such a root commit.
-func (j *judge) checkOtherRootLedgers() error {
-	all, err := j.findOtherRootFiles(func(f *file) bool { return strings.HasPrefix(ledgerRun(f.rel), "run-") })
+func (j *judge) checkOtherRootLedgers() {
+	all := j.findOtherRootFiles(func(f *file) bool { return strings.HasPrefix(ledgerRun(f.rel), "run-") })
 	for _, f := range all {
 		j.addFinding(f.Path, 1, "is a ledger in a commit without parents, where this history does not begin; nothing proves it")
 	}
-	return err
 }
 
 // checkOtherRootDone reports the tasks in such a root commit that are done.
-func (j *judge) checkOtherRootDone() error {
-	all, err := j.findOtherRootFiles(func(f *file) bool { return strings.HasSuffix(f.rel, ".md") })
-	if err != nil {
-		return err
-	}
+func (j *judge) checkOtherRootDone() {
+	all := j.findOtherRootFiles(func(f *file) bool { return strings.HasSuffix(f.rel, ".md") })
 	for _, f := range all {
-		a, err := j.readAtom(f.New, f.NewMode, f.rel)
-		if err != nil {
-			return err
-		}
+		a := j.readAtom(f.New, f.NewMode, f.rel)
 		if taskState(a) == board.Done {
 			j.addFinding(f.Path, a.Line("state"), "done in a commit without parents, where this history does not begin; nothing proves its approval")
 		}
 	}
-	return nil
 }

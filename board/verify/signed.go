@@ -15,56 +15,51 @@ import (
 // whyUnsigned returns what c lacks of the signature that law requires of a decision. The
 // commit at has the file of who may sign. Without such a file any signature will do, and
 // whose it is stays attested.
-func (h *history) whyUnsigned(c repo.Commit, law config.Config, at repo.OID) (string, error) {
+func (h *history) whyUnsigned(c repo.Commit, law config.Config, at repo.OID) string {
 	if !law.RequireSigned {
-		return "", nil
+		return ""
 	}
 	if law.AllowedSigners == "" {
 		if c.Signed {
-			return "", nil
+			return ""
 		}
-		return "is not signed, and odd.toml requires it", nil
+		return "is not signed, and odd.toml requires it"
 	}
-	blob, mode, err := h.trees.Find(at, law.AllowedSigners)
-	if err != nil {
-		return "", err
-	}
+	blob, mode := h.find(at, law.AllowedSigners)
 	if !strings.HasPrefix(mode, "100") {
-		return fmt.Sprintf("has %s to be signed by, which is not there", law.AllowedSigners), nil
+		return fmt.Sprintf("has %s to be signed by, which is not there", law.AllowedSigners)
 	}
 	if _, ok := h.signers[blob]; !ok {
-		if h.signers[blob], err = h.trees.Blob(blob); err != nil {
-			return "", err
-		}
+		h.signers[blob] = h.blob(blob)
 	}
 	why, err := h.repo.VerifyBy(h.ctx, c.OID, h.signers[blob])
 	if why != "" {
 		why += fmt.Sprintf("; odd.toml requires a key that %s gives its author", law.AllowedSigners)
 	}
-	return why, err
+	must(err)
+	return why
 }
 
 // checkSignatures reports a person's decision without the required signature. Invariant 8
 // asks about gates, invariant 3 about everything else.
-func (j *judge) checkSignatures(gates bool) error {
+func (j *judge) checkSignatures(gates bool) {
 	j.dependOn(crossingsQuestion(j.OID))
 	if j.kind != person || len(j.Parents) == 0 || !j.law.RequireSigned && len(j.crossed[j.OID]) == 0 {
-		return nil
+		return
 	}
 	what := j.describeDecision()
 	if what == "" || gates != (what == aGate) {
-		return nil
+		return
 	}
 	j.checked++
-	why, err := j.whyUnsigned(j.Commit, j.law, j.Parents[0])
-	if why == "" && err == nil {
-		why, err = j.whyUnsignedBeyond(j.Commit)
+	why := j.whyUnsigned(j.Commit, j.law, j.Parents[0])
+	if why == "" {
+		why = j.whyUnsignedBeyond(j.Commit)
 	}
 	if why != "" {
 		j.addFinding(j.anyPath(), 1, "%s by %s %s", what, j.Author.Email, why)
 		j.setWay("git revert it and do it again with a signature")
 	}
-	return err
 }
 
 const aGate = "a gate passed"

@@ -16,28 +16,16 @@ const fewStates = 4
 
 // readState returns the State of a commit's bundle. It continues from the State of a parent,
 // or else from the one read last.
-func (h *history) readState(commit repo.OID) (*state.State, error) {
-	ledger, err := h.ledgerTree(commit)
-	if err != nil {
-		return nil, err
-	}
+func (h *history) readState(commit repo.OID) *state.State {
+	ledger := h.ledgerTree(commit)
 	if s, ok := h.states.get(ledger); ok {
-		return s, nil
+		return s
 	}
-	bundle, err := h.bundleFiles(commit)
-	if err != nil {
-		return nil, err
-	}
-	c, err := h.readCommit(commit)
-	if err != nil {
-		return nil, err
-	}
+	bundle := h.bundleFiles(commit)
+	c := h.readCommit(commit)
 	before := h.state
 	for _, p := range c.Parents {
-		ledger, err := h.ledgerTree(p)
-		if err != nil {
-			return nil, err
-		}
+		ledger := h.ledgerTree(p)
 		if s, ok := h.states.get(ledger); ok {
 			before = s
 			break
@@ -48,44 +36,32 @@ func (h *history) readState(commit repo.OID) (*state.State, error) {
 	}
 	h.state = before.Next(bundle)
 	h.states.put(ledger, h.state)
-	return h.state, nil
+	return h.state
 }
 
 // ledgerTree returns the tree of a commit's ledgers, "" for none.
-func (h *history) ledgerTree(commit repo.OID) (repo.OID, error) {
-	law, err := h.lawAfter(commit)
-	if err != nil {
-		return "", err
-	}
-	tree, mode, err := h.trees.Find(commit, law.Root+"/ledger")
+func (h *history) ledgerTree(commit repo.OID) repo.OID {
+	law := h.lawAfter(commit)
+	tree, mode := h.find(commit, law.Root+"/ledger")
 	if mode != folder {
-		return "", err
+		return ""
 	}
-	return tree, err
+	return tree
 }
 
 // bundleFiles returns the bundle of a commit, empty if it has none.
-func (h *history) bundleFiles(commit repo.OID) (fs.FS, error) {
-	law, err := h.lawAfter(commit)
-	if err != nil {
-		return nil, err
-	}
-	tree, mode, err := h.trees.Find(commit, law.Root)
-	if err != nil {
-		return nil, err
-	}
+func (h *history) bundleFiles(commit repo.OID) fs.FS {
+	law := h.lawAfter(commit)
+	tree, mode := h.find(commit, law.Root)
 	if mode != folder {
 		tree = ""
 	}
-	return h.repo.Tree(tree)
+	return h.tree(tree)
 }
 
 // readSpend returns what was spent and reserved according to a commit's ledgers.
 func (h *history) readSpend(commit repo.OID) (event.Spend, error) {
-	s, err := h.readState(commit)
-	if err != nil {
-		return event.Spend{}, err
-	}
+	s := h.readState(commit)
 	return s.Spend()
 }
 
@@ -101,23 +77,20 @@ func ignoreDamaged(err error) error {
 // findClockStart returns the time before which no claim on a board may be dated. It is the
 // time of the last record. If that record's clock was ahead, it is the time of a person's
 // later odd drain resume.
-func (h *history) findClockStart(tip repo.OID, law config.Config) (time.Time, error) {
+func (h *history) findClockStart(tip repo.OID, law config.Config) time.Time {
 	now, err := h.readSpend(tip)
-	if err != nil {
-		return now.Last, err
-	}
+	must(err)
 	for c, err := range h.repo.PathLog(h.ctx, tip, law.Root+"/pause.toml") {
-		if err != nil {
-			return now.Last, err
-		}
+		must(err)
 		if len(c.Trailer("Odd-Resumed-By")) != 1 || len(c.Trailer("Odd-Run")) > 0 || isByAgent(c, &law) {
 			continue
 		}
 		then, err := h.readSpend(c.OID)
 		if err != nil || then.Last.Before(now.Last) || now.Last.Before(c.Author.When) {
-			return now.Last, err // no clock was ahead at that time
+			must(err)
+			return now.Last // no clock was ahead at that time
 		}
-		return c.Author.When, nil
+		return c.Author.When
 	}
-	return now.Last, nil
+	return now.Last
 }

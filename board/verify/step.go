@@ -13,19 +13,19 @@ import (
 )
 
 // checkMachineMove returns why a machine's commit may not take this step.
-func (j *judge) checkMachineMove(f *file) (string, error) {
+func (j *judge) checkMachineMove(f *file) string {
 	from, to := taskState(f.old), taskState(f.new)
 	switch {
 	case from == to && j.isIdleWrite(f): // otherwise invariant 2 reports it
-		return fmt.Sprintf("a commit by odd or an agent changes a task in %s, and moves it nowhere", from), nil
+		return fmt.Sprintf("a commit by odd or an agent changes a task in %s, and moves it nowhere", from)
 	case from == to:
-		return "", nil
+		return ""
 	case f.old == nil && to == board.Backlog && (j.kind == proposal || j.kind == stray):
-		return "", nil
+		return ""
 	case j.kind == syncCommit && from == board.Review && to == board.Done:
 		return j.checkSync(f)
 	case f.old == nil:
-		return fmt.Sprintf("a commit by odd or an agent files a task in %s; only backlog is its to say", to), nil
+		return fmt.Sprintf("a commit by odd or an agent files a task in %s; only backlog is its to say", to)
 	}
 	return j.checkRunMove(f, from, to)
 }
@@ -57,16 +57,16 @@ func (j *judge) wasKilled(t board.Task) bool {
 }
 
 // checkRunMove returns why a run's commit may not take this step.
-func (j *judge) checkRunMove(f *file, from, to board.State) (string, error) {
+func (j *judge) checkRunMove(f *file, from, to board.State) string {
 	old, err := board.Parse(f.old)
 	if err != nil {
-		return "a commit by odd or an agent moves a task that could not be read: " + err.Error(), nil
+		return "a commit by odd or an agent moves a task that could not be read: " + err.Error()
 	}
 	if j.kind != boardCommit {
-		return fmt.Sprintf("a commit by odd or an agent moves the task from %s to %s outside a run's claim, result or sweep", from, to), nil
+		return fmt.Sprintf("a commit by odd or an agent moves the task from %s to %s outside a run's claim, result or sweep", from, to)
 	}
 	if from == board.Review && to == board.Backlog && j.expiresOp(string(old.ID)) {
-		return "", nil // invariant 15 checks whether its time was over
+		return "" // invariant 15 checks whether its time was over
 	}
 	mover := board.Sweeper
 	switch {
@@ -76,13 +76,13 @@ func (j *judge) checkRunMove(f *file, from, to board.State) (string, error) {
 		mover = board.Session
 	}
 	if board.Can(mover, from, to) != nil {
-		return fmt.Sprintf("a commit by odd or an agent moves the task from %s to %s; only a person may do that", from, to), nil
+		return fmt.Sprintf("a commit by odd or an agent moves the task from %s to %s; only a person may do that", from, to)
 	}
 	if why := j.checkHolder(f, old, mover); why != "" {
-		return why, nil
+		return why
 	}
 	if why := j.checkAttempts(f, old, mover); why != "" || mover != board.Claimer {
-		return why, nil
+		return why
 	}
 	return j.checkEligible(old)
 }
@@ -102,63 +102,48 @@ func (j *judge) checkHolder(f *file, old board.Task, mover board.Mover) string {
 }
 
 // checkEligible returns why no drain may claim the task, as the board was before the act.
-func (j *judge) checkEligible(t board.Task) (string, error) {
-	all, err := j.findDependencies(&t)
-	if err != nil {
-		return "", err
-	}
+func (j *judge) checkEligible(t board.Task) string {
+	all := j.findDependencies(&t)
 	if why := board.Eligible(&t.Row, all, j.Author.When); why != "" {
-		return fmt.Sprintf("%s claims a task that no drain takes: %s", j.run, why), nil
+		return fmt.Sprintf("%s claims a task that no drain takes: %s", j.run, why)
 	}
-	return "", nil
+	return ""
 }
 
 // findDependencies returns the tasks that t depends on, before the act, and resolves their
 // names in t. It reads the whole bundle only if one of them is not simply done.
-func (j *judge) findDependencies(t *board.Task) (board.Index, error) {
+func (j *judge) findDependencies(t *board.Task) board.Index {
 	all := board.Index{}
 	for _, id := range t.Dependencies {
-		dep, err := j.readTask(j.Parents[0], id)
-		if err != nil {
-			return nil, err
-		}
+		dep := j.readTask(j.Parents[0], id)
 		if dep.State == board.Done {
 			all[id] = &dep.Row
 		}
 	}
 	if !slices.ContainsFunc(t.Dependencies, func(id okf.ID) bool { return all[id] == nil }) {
-		return all, nil
+		return all
 	}
-	g, err := j.readBundle(j.Parents[0], j.law.Root)
-	if err != nil {
-		return nil, err
-	}
-	if *t, err = board.ReadTask(g, t.Atom); err != nil {
-		return nil, err
-	}
-	return board.Behind(g, *t), nil
+	g := j.readBundle(j.Parents[0], j.law.Root)
+	resolved, err := board.ReadTask(g, t.Atom)
+	must(err)
+	*t = resolved
+	return board.Behind(g, resolved)
 }
 
 // readTask returns a task by its id from the file where odd puts it, the zero Task for none.
-func (h *history) readTask(commit repo.OID, id okf.ID) (board.Task, error) {
-	law, err := h.lawAt(commit)
-	if err != nil {
-		return board.Task{}, err
-	}
+func (h *history) readTask(commit repo.OID, id okf.ID) board.Task {
+	law := h.lawAt(commit)
 	rel := board.Folder + "/" + path.Base(string(id)) + ".md"
-	blob, mode, err := h.trees.Find(commit, law.Root+"/"+rel)
-	if err != nil {
-		return board.Task{}, err
-	}
-	a, err := h.readAtom(blob, mode, rel)
-	if err != nil || !isTask(a) || a.ID != id {
-		return board.Task{}, err
+	blob, mode := h.find(commit, law.Root+"/"+rel)
+	a := h.readAtom(blob, mode, rel)
+	if !isTask(a) || a.ID != id {
+		return board.Task{}
 	}
 	t, err := board.Parse(a)
 	if err != nil {
-		return board.Task{}, nil // an unreadable task is none
+		return board.Task{} // an unreadable task is none
 	}
-	return t, nil
+	return t
 }
 
 // checkAttempts returns why a run may not leave the task's attempts or lease so. A claim

@@ -595,7 +595,7 @@ func (s *story) check(from, to repo.OID) Report {
 // prove is CheckScope with each finding on its own, whatever caused it.
 func (s *story) prove(scope Scope) Report {
 	s.Helper()
-	h, err := readHistory(context.Background(), s.r, scope)
+	h, err := newGround(context.Background(), s.r).readHistory(scope)
 	if err != nil {
 		s.Fatal(err)
 	}

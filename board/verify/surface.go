@@ -38,13 +38,13 @@ func surfaceRule() rule {
 }
 
 // judgeSurface checks invariant 2: every kind of machine commit writes only its own files.
-func judgeSurface(j *judge) error {
+func judgeSurface(j *judge) {
 	if j.kind == person {
-		return nil
+		return
 	}
 	if j.unmerged {
 		j.addFinding(j.anyPath(), 1, "a merge by odd or an agent had a conflict, or more than two parents; only a person merges these")
-		return nil
+		return
 	}
 	for _, f := range j.files {
 		j.checked++
@@ -54,35 +54,30 @@ func judgeSurface(j *judge) error {
 	}
 	switch j.kind {
 	case proposal:
-		return j.checkRecorded()
+		j.checkRecorded()
+		return
 	case mergeCommit:
-		return j.checkUnnamedTakenIn()
+		j.checkUnnamedTakenIn()
+		return
 	}
-	return nil
 }
 
 // checkUnnamedTakenIn reports a machine's merge of commits that the agent made before an
 // odd.toml named it. No rules applied to those commits, so only a person may merge them.
-func (j *judge) checkUnnamedTakenIn() error {
+func (j *judge) checkUnnamedTakenIn() {
 	if len(j.unnamed) == 0 {
-		return nil
+		return
 	}
 	for i, p := range j.Parents {
-		law, err := j.lawAt(p)
-		if err != nil {
-			return err
-		}
+		law := j.lawAt(p)
 		for c, err := range j.trees.Log(j.ctx, p, j.Parents[1-i]) {
-			if err != nil {
-				return err
-			}
+			must(err)
 			if !j.unnamed[c.OID] || !isByAgent(c, law) {
 				continue
 			}
 			j.addFinding(j.anyPath(), 1, "a machine merges %s, which the agent made where no odd.toml named it yet; only a person takes that in", shortID(string(c.OID)))
 		}
 	}
-	return nil
 }
 
 // whyForbidden returns why a commit of the act's kind may not change f so.
@@ -266,17 +261,14 @@ func isPeoplesType(a *okf.Atom) bool {
 
 // checkRecorded compares a proposal with its record in the run's ledger. A proposal that has
 // not landed may be on a branch without that ledger.
-func (j *judge) checkRecorded() error {
-	r, err := j.findOutcome()
-	if err != nil {
-		return err
-	}
+func (j *judge) checkRecorded() {
+	r := j.findOutcome()
 	if r.Record == nil {
-		waits, err := j.isWaiting(j.OID)
-		if !waits && err == nil {
+		waits := j.isWaiting(j.OID)
+		if !waits {
 			j.addFinding(j.anyPath(), 1, "a proposal of %s for %q that no ledger records", j.run, j.task)
 		}
-		return err
+		return
 	}
 	want := map[string][2]string{}
 	for _, p := range pathsOf(r.Record) {
@@ -298,26 +290,23 @@ func (j *judge) checkRecorded() error {
 	for _, p := range sortedKeys(want) {
 		j.addFinding(p, 1, "is in the record of %s and not in the proposal", j.run)
 	}
-	return j.checkLanded(r.own, exact)
+	j.checkLanded(r.own, exact)
 }
 
 // findOutcome returns the record of this proposal: the one with its commit, or else the one
 // of the same run and task with its trace.
-func (j *judge) findOutcome() (outcome, error) {
-	all, err := j.findOutcomes(j.run, j.task)
-	if err != nil {
-		return outcome{}, err
-	}
+func (j *judge) findOutcome() outcome {
+	all := j.findOutcomes(j.run, j.task)
 	var rebased outcome
 	for _, r := range all {
 		if r.Outcome().Proposal == string(j.OID) {
-			return r, nil
+			return r
 		}
 		if r.Outcome().Proposal != "" && rebased.Record == nil && r.Trace == singleTrailer(j.Commit, "Odd-Trace") {
 			rebased = r
 		}
 	}
-	return rebased, nil
+	return rebased
 }
 
 // pathsOf returns path, base blob and result blob of every file that an outcome records.

@@ -26,11 +26,11 @@ func handoffRule() rule {
 
 // judgeTransitions checks invariant 11: no transition between modes without its handoff and
 // its journal entry.
-func judgeTransitions(j *judge) error {
+func judgeTransitions(j *judge) {
 	if len(j.Parents) == 0 {
-		return nil // the history begins here
+		return // the history begins here
 	}
-	err := j.checkLines(func(l ledgerLine) (string, error) {
+	j.checkLines(func(l ledgerLine) string {
 		switch l.record.Kind {
 		case event.Session:
 			j.checked++
@@ -38,91 +38,77 @@ func judgeTransitions(j *judge) error {
 		case event.Claim, event.Engage, event.Outcome, event.Abandoned:
 			return j.checkJournaled(l)
 		}
-		return "", nil
+		return ""
 	})
-	if err != nil {
-		return err
-	}
 	switch j.kind {
 	case boardCommit:
-		return j.checkHandedOver()
+		j.checkHandedOver()
+		return
 	case proposal:
-		return j.checkTaintTags()
+		j.checkTaintTags()
+		return
 	}
-	return nil
 }
 
 // checkReceived returns what is wrong with the handoffs that a session received. Each must
 // be in the commit of the claim.
-func (j *judge) checkReceived(b boundSession) (string, error) {
+func (j *judge) checkReceived(b boundSession) string {
 	row, _ := b.findRole()
 	if row.Needs && len(b.handoffs) == 0 && !slices.ContainsFunc(row.Reads, b.isCollapsed) {
-		return fmt.Sprintf("%s without a handoff", b.sessionName()), nil
+		return fmt.Sprintf("%s without a handoff", b.sessionName())
 	}
 	for _, named := range b.handoffs {
-		h, ok, err := j.readGivenHandoff(b, named)
-		if err != nil {
-			return "", err
-		}
+		h, ok := j.readGivenHandoff(b, named)
 		if !ok {
-			return fmt.Sprintf("%s names handoff %s as blob %s, which the commit of its claim does not hold", b.sessionName(), cmp.Or(named[0], "nothing"), cmp.Or(shortID(named[1]), "none")), nil
+			return fmt.Sprintf("%s names handoff %s as blob %s, which the commit of its claim does not hold", b.sessionName(), cmp.Or(named[0], "nothing"), cmp.Or(shortID(named[1]), "none"))
 		}
-		if why, err := j.checkReceivedHandoff(b, row, h); why != "" || err != nil {
-			return why, err
+		if why := j.checkReceivedHandoff(b, row, h); why != "" {
+			return why
 		}
 	}
-	return "", nil
+	return ""
 }
 
 // checkReceivedHandoff returns what is wrong with one received handoff. A role without a
 // mode may read any. An override allows the transitions between its modes, but never a
 // missing journal entry.
-func (j *judge) checkReceivedHandoff(b boundSession, row contract.RoleRow, h storedHandoff) (string, error) {
+func (j *judge) checkReceivedHandoff(b boundSession, row contract.RoleRow, h storedHandoff) string {
 	p := contract.Pair{From: h.From, To: h.To}
 	switch {
 	case h.fault != nil:
-		return fmt.Sprintf("%s began from %s, which is no handoff: %v", b.sessionName(), h.path, h.fault), nil
+		return fmt.Sprintf("%s began from %s, which is no handoff: %v", b.sessionName(), h.path, h.fault)
 	case b.mode == "":
-		return "", nil
+		return ""
 	case !slices.Contains(row.Reads, p) && !b.isCollapsed(p) && b.mode != contract.Validation: // invariant 10 checks a validator's
-		return fmt.Sprintf("%s began from %s, which is %s → %s", b.sessionName(), h.path, h.From, h.To), nil
+		return fmt.Sprintf("%s began from %s, which is %s → %s", b.sessionName(), h.path, h.From, h.To)
 	case len(h.Missing) > 0 && !b.isCollapsed(p):
-		return fmt.Sprintf("%s began from %s, which lacks %s", b.sessionName(), h.path, strings.Join(h.Missing, ", ")), nil
+		return fmt.Sprintf("%s began from %s, which lacks %s", b.sessionName(), h.path, strings.Join(h.Missing, ", "))
 	}
-	told, err := j.readEntries(h.at, h.Journal, 0)
-	if err != nil || slices.ContainsFunc(told, h.isJournaledBy) {
-		return "", err
+	told := j.readEntries(h.at, h.Journal, 0)
+	if slices.ContainsFunc(told, h.isJournaledBy) {
+		return ""
 	}
-	return fmt.Sprintf("%s began from %s, of which no journal entry tells", b.sessionName(), h.path), nil
+	return fmt.Sprintf("%s began from %s, of which no journal entry tells", b.sessionName(), h.path)
 }
 
 // readEntries returns the entries of a journal file in a commit after its first lines.
-func (j *judge) readEntries(at repo.OID, name string, after int) ([]journal.Entry, error) {
-	law, err := j.lawAfter(at)
-	if err != nil || name == "" {
-		return nil, err
+func (j *judge) readEntries(at repo.OID, name string, after int) []journal.Entry {
+	law := j.lawAfter(at)
+	if name == "" {
+		return nil
 	}
-	blob, mode, err := j.trees.Find(at, path.Join(law.Root, strings.TrimPrefix(name, law.Root+"/")))
-	if err != nil {
-		return nil, err
-	}
-	b, err := j.readFile(blob, mode)
-	if err != nil {
-		return nil, err
-	}
+	blob, mode := j.find(at, path.Join(law.Root, strings.TrimPrefix(name, law.Root+"/")))
+	b := j.readFile(blob, mode)
 	all, _, err := journal.Parse(b)
 	if err != nil {
-		return nil, nil // an unreadable journal has no entries
+		return nil // an unreadable journal has no entries
 	}
-	return slices.DeleteFunc(all, func(e journal.Entry) bool { return e.Line <= after }), nil
+	return slices.DeleteFunc(all, func(e journal.Entry) bool { return e.Line <= after })
 }
 
 // addedEntries returns the entries that the act adds to a journal file.
-func (j *judge) addedEntries(name string) ([]journal.Entry, error) {
-	before, err := j.readEntries(j.Parents[0], name, 0)
-	if err != nil {
-		return nil, err
-	}
+func (j *judge) addedEntries(name string) []journal.Entry {
+	before := j.readEntries(j.Parents[0], name, 0)
 	last := 0
 	for _, e := range before {
 		last = max(last, e.Line)
@@ -138,16 +124,13 @@ func isOwnJournal(run, name string) bool {
 
 // checkJournaled reports an override without a journal entry where its claim begins it, or
 // where an outcome or a sweep ends it.
-func (j *judge) checkJournaled(l ledgerLine) (string, error) {
+func (j *judge) checkJournaled(l ledgerLine) string {
 	r, c := l.record, l.claim
 	if r.Opens() {
 		c = &openClaim{Record: r}
 	}
 	if r.Kind == event.Abandoned {
-		all, err := j.readLedger(j.Parents[0], r.DeadRun)
-		if err != nil {
-			return "", err
-		}
+		all := j.readLedger(j.Parents[0], r.DeadRun)
 		for _, old := range all {
 			if old.Opens() && old.Task == r.Task {
 				c = &openClaim{Record: old}
@@ -155,11 +138,11 @@ func (j *judge) checkJournaled(l ledgerLine) (string, error) {
 		}
 	}
 	if c == nil {
-		return "", nil
+		return ""
 	}
 	o := c.Claim().Override
 	if o == nil {
-		return "", nil
+		return ""
 	}
 	j.checked++
 	modes := strings.Join(nonEmpty(o.Modes), ", ")
@@ -171,29 +154,26 @@ func (j *judge) checkJournaled(l ledgerLine) (string, error) {
 		if dir, name := path.Split(f.rel); dir != "journal/" || !isOwnJournal(j.run, name) {
 			continue
 		}
-		told, err := j.addedEntries(f.rel)
-		if err != nil || slices.ContainsFunc(told, func(e journal.Entry) bool { return e.Title == title }) {
-			return "", err
+		told := j.addedEntries(f.rel)
+		if slices.ContainsFunc(told, func(e journal.Entry) bool { return e.Title == title }) {
+			return ""
 		}
 	}
 	if r.Opens() {
-		return fmt.Sprintf("an override of %s, whose start no journal entry of the claim tells", cmp.Or(modes, "nothing")), nil
+		return fmt.Sprintf("an override of %s, whose start no journal entry of the claim tells", cmp.Or(modes, "nothing"))
 	}
-	return fmt.Sprintf("the end of an override of %s, of which no journal entry tells", cmp.Or(modes, "nothing")), nil
+	return fmt.Sprintf("the end of an override of %s, of which no journal entry tells", cmp.Or(modes, "nothing"))
 }
 
 // checkHandedOver checks the handoffs that a board commit adds. Invariant 2 checks that it
 // adds only its run's own and changes none.
-func (j *judge) checkHandedOver() error {
+func (j *judge) checkHandedOver() {
 	for _, f := range j.files {
 		if dir, _ := path.Split(f.rel); dir != "handoffs/" || f.Old != "" || f.new == nil {
 			continue
 		}
 		j.checked++
-		why, err := j.checkHandoff(f)
-		if err != nil {
-			return err
-		}
+		why := j.checkHandoff(f)
 		if why != "" {
 			j.addFinding(f.Path, 1, "%s", why)
 		}
@@ -204,13 +184,12 @@ func (j *judge) checkHandedOver() error {
 			j.addFinding(l.path, l.n, "a session that handed over %s, which its commit does not add", name)
 		}
 	}
-	return nil
 }
 
 // checkHandoff returns what is wrong with an added handoff. It must be from a session of the
 // commit and in its mode, whole, recorded in the journal, and tagged as tainted if its
 // sources are.
-func (j *judge) checkHandoff(f *file) (string, error) {
+func (j *judge) checkHandoff(f *file) string {
 	i := slices.IndexFunc(j.lines, func(l ledgerLine) bool {
 		return l.record.Kind == event.Session && l.record.Session().Handoff == f.Path
 	})
@@ -222,77 +201,69 @@ func (j *judge) checkHandoff(f *file) (string, error) {
 	h.decode(f.new, f.fault)
 	switch {
 	case h.fault != nil:
-		return fmt.Sprintf("a run hands over what is no handoff: %v", h.fault), nil
+		return fmt.Sprintf("a run hands over what is no handoff: %v", h.fault)
 	case h.From != b.mode:
-		return fmt.Sprintf("a handoff from %s by %s in %s", h.From, b.sessionName(), cmp.Or(string(b.mode), "no mode")), nil
+		return fmt.Sprintf("a handoff from %s by %s in %s", h.From, b.sessionName(), cmp.Or(string(b.mode), "no mode"))
 	case len(h.Missing) > 0:
-		return "a handoff that lacks " + strings.Join(h.Missing, ", "), nil
+		return "a handoff that lacks " + strings.Join(h.Missing, ", ")
 	}
-	if why, err := j.checkJournaledHere(h); why != "" || err != nil {
-		return why, err
+	if why := j.checkJournaledHere(h); why != "" {
+		return why
 	}
 	if h.Tainted != "" {
-		return "", nil
+		return ""
 	}
-	why, err := j.whyTainted(b)
+	why := j.whyTainted(b)
 	if why != "" {
 		why = "a handoff made " + why + ", and not tagged so"
 	}
-	return why, err
+	return why
 }
 
 // checkPackedHandoff returns what is wrong with a handoff that no session handed over. Only
 // a claim may bring one: for the validator that it starts.
-func (j *judge) checkPackedHandoff(f *file) (string, error) {
+func (j *judge) checkPackedHandoff(f *file) string {
 	i := slices.IndexFunc(j.lines, func(l ledgerLine) bool {
 		return l.record.Opens() && l.record.Claim().Handoff == f.Path
 	})
 	if i < 0 {
-		return "a handoff that no session of the commit handed over", nil
+		return "a handoff that no session of the commit handed over"
 	}
 	h := storedHandoff{path: f.rel, at: j.OID}
 	h.decode(f.new, f.fault)
 	role := j.lines[i].record.Claim().ContractRole
 	switch {
 	case h.fault != nil:
-		return fmt.Sprintf("a claim brings what is no handoff: %v", h.fault), nil
+		return fmt.Sprintf("a claim brings what is no handoff: %v", h.fault)
 	case role != string(contract.Validator) || h.To != contract.Validation:
-		return fmt.Sprintf("a claim of a session as %s that brings a handoff %s → %s", cmp.Or(role, "nobody"), h.From, h.To), nil
+		return fmt.Sprintf("a claim of a session as %s that brings a handoff %s → %s", cmp.Or(role, "nobody"), h.From, h.To)
 	case len(h.Missing) > 0:
-		return "a handoff that lacks " + strings.Join(h.Missing, ", "), nil
+		return "a handoff that lacks " + strings.Join(h.Missing, ", ")
 	}
 	return j.checkJournaledHere(h)
 }
 
 // checkJournaledHere returns why the commit's own journal entries do not record the handoff.
-func (j *judge) checkJournaledHere(h storedHandoff) (string, error) {
+func (j *judge) checkJournaledHere(h storedHandoff) string {
 	_, name := path.Split(h.Journal)
 	if !isOwnJournal(j.run, name) {
-		return fmt.Sprintf("a handoff told of in %s, which is not its run's journal", cmp.Or(h.Journal, "no journal")), nil
+		return fmt.Sprintf("a handoff told of in %s, which is not its run's journal", cmp.Or(h.Journal, "no journal"))
 	}
-	told, err := j.addedEntries(h.Journal)
-	if err != nil {
-		return "", err
-	}
+	told := j.addedEntries(h.Journal)
 	if !slices.ContainsFunc(told, h.isJournaledBy) {
-		return fmt.Sprintf("a handoff %s → %s, of which no journal entry of its commit tells", h.From, h.To), nil
+		return fmt.Sprintf("a handoff %s → %s, of which no journal entry of its commit tells", h.From, h.To)
 	}
-	return "", nil
+	return ""
 }
 
 // checkTaintTags reports atoms of a proposal that an override tainted and that are not
 // tagged so.
-func (j *judge) checkTaintTags() error {
-	all, err := j.findRunSessions(j.run, j.task)
-	if err != nil {
-		return err
-	}
+func (j *judge) checkTaintTags() {
+	all := j.findRunSessions(j.run, j.task)
 	why := ""
 	for _, b := range all {
 		if why == "" {
-			if why, err = j.whyTainted(b); err != nil {
-				return err
-			}
+			why = j.whyTainted(b)
 		}
 	}
 	for _, f := range j.files {
@@ -304,5 +275,4 @@ func (j *judge) checkTaintTags() error {
 			j.addFinding(f.Path, max(1, f.new.Line("tags")), "an atom made %s, and not tagged %s", why, handoff.TaintTag)
 		}
 	}
-	return nil
 }

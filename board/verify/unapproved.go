@@ -18,28 +18,22 @@ import (
 // for a person. A merge or squash of the review branch without odd approve causes that, and
 // so does git pull --rebase, which drops the approval. Proposals that were reverted or
 // changed since do not count.
-func (h *history) findUnapproved(found []Finding) ([]Finding, error) {
+func (h *history) findUnapproved(found []Finding) []Finding {
 	if len(h.commits) == 0 || len(h.boardTips()) > 0 && !slices.Contains(h.boardTips(), h.to) || !slices.ContainsFunc(h.commits, h.canBring) {
-		return nil, nil
+		return nil
 	}
-	tasks, err := h.findInReview(h.to)
-	if err != nil {
-		return nil, err
-	}
+	tasks := h.findInReview(h.to)
 	var out []Finding
 	for _, t := range tasks {
 		if slices.ContainsFunc(found, func(f Finding) bool { return f.Invariant == 3 && string(f.Commit) == t.Result.Commit }) {
 			continue // it is reported at its own commit
 		}
-		f, err := h.findUnapprovedTask(t)
-		if err != nil {
-			return nil, err
-		}
+		f := h.findUnapprovedTask(t)
 		if f != nil {
 			out = append(out, *f)
 		}
 	}
-	return out, nil
+	return out
 }
 
 // canBring reports a commit on the line of the board that could bring in a proposal: no
@@ -51,29 +45,17 @@ func (h *history) canBring(c repo.Commit) bool {
 
 // findInReview returns the tasks in review, in the folder where odd files tasks, in a
 // commit.
-func (h *history) findInReview(at repo.OID) (out []board.Task, err error) {
-	law, err := h.lawAfter(at)
-	if err != nil {
-		return nil, err
+func (h *history) findInReview(at repo.OID) (out []board.Task) {
+	law := h.lawAfter(at)
+	all, mode := h.find(at, law.Root+"/"+board.Folder)
+	if mode != folder {
+		return nil
 	}
-	all, mode, err := h.trees.Find(at, law.Root+"/"+board.Folder)
-	if err != nil || mode != folder {
-		return nil, err
-	}
-	names, err := h.reviewCandidates(all)
-	if err != nil {
-		return nil, err
-	}
+	names := h.reviewCandidates(all)
 	waiting := reviewFiles{Tree: all}
 	for _, name := range names {
-		blob, mode, err := h.trees.Find(at, law.Root+"/"+board.Folder+"/"+name)
-		if err != nil {
-			return nil, err
-		}
-		b, err := h.readFile(blob, mode)
-		if err != nil {
-			return nil, err
-		}
+		blob, mode := h.find(at, law.Root+"/"+board.Folder+"/"+name)
+		b := h.readFile(blob, mode)
 		if !bytes.Contains(b, []byte(board.Review)) && !bytes.ContainsRune(b, '\\') { // YAML may spell it with escapes
 			continue
 		}
@@ -88,7 +70,7 @@ func (h *history) findInReview(at repo.OID) (out []board.Task, err error) {
 			_ = h.repo.Keep(reviewCache, b) // without the note the next call reads them again
 		}
 	}
-	return out, nil
+	return out
 }
 
 // reviewFiles are the names of the files in a folder of tasks whose tasks are in review.
@@ -104,16 +86,12 @@ const (
 
 // reviewCandidates returns the task files that may be in review: those that were at the last
 // call, and those that changed since.
-func (h *history) reviewCandidates(all repo.OID) (out []string, err error) {
+func (h *history) reviewCandidates(all repo.OID) (out []string) {
 	var known reviewFiles
 	if json.Unmarshal(h.repo.Cached(reviewCache), &known) != nil {
 		known = reviewFiles{}
 	}
-	files, err := h.trees.Diff(h.ctx, known.Tree, all)
-	if err != nil && known.Tree != "" { // git pruned it
-		known = reviewFiles{}
-		files, err = h.trees.Diff(h.ctx, "", all)
-	}
+	files := h.diff(known.Tree, all)
 	changed := map[string]bool{}
 	for _, f := range files {
 		if changed[f.Path] = true; f.New != "" && path.Ext(f.Path) == ".md" {
@@ -126,19 +104,16 @@ func (h *history) reviewCandidates(all repo.OID) (out []string, err error) {
 		}
 	}
 	slices.Sort(out)
-	return out, err
+	return out
 }
 
 // findUnapprovedTask returns the finding about the proposal that one task waits with, nil
 // for none.
-func (h *history) findUnapprovedTask(t board.Task) (*Finding, error) {
-	all, err := h.findOutcomes(t.Result.Run, string(t.ID))
-	if err != nil {
-		return nil, err
-	}
+func (h *history) findUnapprovedTask(t board.Task) *Finding {
+	all := h.findOutcomes(t.Result.Run, string(t.ID))
 	i := slices.IndexFunc(all, func(r outcome) bool { return r.Outcome().Proposal == t.Result.Commit })
 	if i < 0 {
-		return nil, nil
+		return nil
 	}
 	want := map[string]string{}
 	for _, p := range pathsOf(all[i].Record) {
@@ -148,36 +123,34 @@ func (h *history) findUnapprovedTask(t board.Task) (*Finding, error) {
 	}
 	by, err := Unapproved(h.ctx, h.repo, h.to, want)
 	if err != nil || by == "" {
-		return nil, err
+		must(err)
+		return nil
 	}
 	if _, in := h.place[by]; !in {
-		return nil, nil // of another range
+		return nil // of another range
 	}
-	c, err := h.readCommit(by)
-	if err != nil {
-		return nil, err
-	}
+	c := h.readCommit(by)
 	way := fmt.Sprintf("odd approve %s, or %s", t.ID, TakeOut(c))
 	if law := h.endLaw(); law.Target != "" && law.Target != law.Branch {
-		if waits, err := h.isApprovedAside(t); waits || err != nil {
-			return nil, err
+		if h.isApprovedAside(t) {
+			return nil
 		}
 		way = fmt.Sprintf("odd approve %s, or git revert the merge on %s, then odd sync", t.ID, law.Target)
 	}
-	if p, err := h.repo.Commit(repo.OID(t.Result.Commit)); err == nil { // it may have landed by itself
+	if p, known := h.knownCommit(repo.OID(t.Result.Commit)); known { // it may have landed by itself
 		j := &judge{history: h, act: &act{Commit: p, run: t.Result.Run, task: string(t.ID)}}
-		if alone, err := j.landedByItself(p); alone || err != nil {
-			return nil, err
+		if j.landedByItself(p) {
+			return nil
 		}
 	}
 	return &Finding{Invariant: 3, Commit: by, Path: sortedKeys(want)[0], Line: 1,
 		Message: fmt.Sprintf("the proposal for %s is on the branch and its approval is not; a merge by hand or git pull --rebase leaves it out", t.ID),
-		Way:     way}, nil
+		Way:     way}
 }
 
 // isApprovedAside reports an approval that odd sync has not recorded on the board yet. It
 // may be on the review branch or where a forge merged it.
-func (h *history) isApprovedAside(t board.Task) (is bool, err error) {
+func (h *history) isApprovedAside(t board.Task) (is bool) {
 	of := func(c repo.Commit) bool {
 		return singleTrailer(c, "Odd-Proposal") == t.Result.Commit && len(c.Trailer("Odd-Approved-By")) > 0
 	}
@@ -186,12 +159,13 @@ func (h *history) isApprovedAside(t board.Task) (is bool, err error) {
 		tips = append(tips, kept)
 	}
 	for _, tip := range tips {
-		if c, err := h.readCommit(tip); err != nil || of(c) {
-			return err == nil, err
+		c := h.readCommit(tip)
+		if of(c) {
+			return true
 		}
 	}
-	err = h.visitRunCommits(t.Result.Run, string(t.ID), func(c repo.Commit) (bool, error) { is = is || of(c); return is, nil })
-	return is, err
+	h.visitRunCommits(t.Result.Run, string(t.ID), func(c repo.Commit) bool { is = is || of(c); return is })
+	return is
 }
 
 // TakeOut returns the git command that reverts a commit.
@@ -210,35 +184,30 @@ func isApproval(c repo.Commit) bool {
 // Unapproved returns the first-parent ancestor of tip that completed the wanted blobs, which
 // tip still has. want maps paths to blobs, "" for a deleted file. It returns "" if tip lacks
 // one, or if an approval brought them.
-func Unapproved(ctx context.Context, r *repo.Repo, tip repo.OID, want map[string]string) (repo.OID, error) {
-	read := r.Reader()
-	holds := func(at repo.OID) (bool, error) {
+func Unapproved(ctx context.Context, r *repo.Repo, tip repo.OID, want map[string]string) (by repo.OID, err error) {
+	h := &history{repoFacts: newGround(ctx, r)}
+	return by, try(func() { by = h.findBringing(tip, want) })
+}
+
+func (h *history) findBringing(tip repo.OID, want map[string]string) repo.OID {
+	holds := func(at repo.OID) bool {
 		for _, name := range sortedKeys(want) {
-			oid, mode, err := read.Find(at, name)
-			if is := string(oid); err != nil || (is != want[name] && (want[name] != "" || mode != folder)) {
-				return false, err
+			if oid, mode := h.find(at, name); string(oid) != want[name] && (want[name] != "" || mode != folder) {
+				return false
 			}
 		}
-		return len(want) > 0, nil
+		return len(want) > 0
 	}
-	in, err := holds(tip)
-	for at := tip; in && err == nil; {
-		c, fault := r.Commit(at)
-		if fault != nil {
-			return "", fault
-		}
+	for at, in := tip, holds(tip); in; {
+		c := h.readCommit(at)
 		if len(c.Parents) == 0 {
-			return "", nil
+			return ""
 		}
-		if in, err = holds(c.Parents[0]); err == nil && !in {
-			if isApproval(c) {
-				return "", nil
-			}
-			return c.OID, nil
+		at = c.Parents[0]
+		if in = holds(at); !in && !isApproval(c) {
+			return c.OID
 		}
-		if at = c.Parents[0]; ctx.Err() != nil {
-			return "", ctx.Err()
-		}
+		must(h.ctx.Err())
 	}
-	return "", err
+	return ""
 }

@@ -2,6 +2,7 @@ package verify
 
 import (
 	"context"
+	"fmt"
 	"iter"
 	"path"
 	"slices"
@@ -44,13 +45,12 @@ type verdict struct {
 }
 
 // question asks something about the range that a commit is judged in.
-type question func(*history) (string, error)
+type question func(*history) string
 
 // answer is a question with what a range answered.
 type answer struct {
 	question
 	was string
-	err error
 }
 
 // dependOn notes a question on whose answer the verdict about the commit depends.
@@ -58,41 +58,41 @@ func (h *history) dependOn(q question) {
 	if h.verdicts == nil {
 		return
 	}
-	was, err := q(h)
-	h.answers = append(h.answers, answer{q, was, err})
+	h.answers = append(h.answers, answer{q, q(h)})
 }
 
 // judgeCommit returns the verdict on a commit. It reuses one from another range if this
-// range gives the same answers.
-func (h *history) judgeCommit(c repo.Commit, rs []rule) (verdict, error) {
+// range gives the same answers. Its error is one of reading.
+func (h *history) judgeCommit(c repo.Commit, rs []rule) (v verdict, err error) {
+	if err = try(func() { v = h.judgeOne(c, rs) }); err != nil {
+		err = fmt.Errorf("%s: %w", shortID(string(c.OID)), err)
+	}
+	return v, err
+}
+
+func (h *history) judgeOne(c repo.Commit, rs []rule) verdict {
 	if v, ok := h.verdicts[c.OID]; ok && h.answersAs(v.asked) {
 		h.noteAnchored(c, v.anchors)
-		return v, nil
+		return v
 	}
 	h.judged++
 	h.answers, h.own = nil, false
-	a, err := h.readAct(c)
-	if err != nil {
-		return verdict{}, err
-	}
+	a := h.readAct(c)
 	v := verdict{machine: a.kind != person, checked: make([]int, len(rs))}
 	v.anchors = slices.ContainsFunc(a.lines, func(l ledgerLine) bool { return l.record.Kind == event.Anchor })
 	h.noteAnchored(c, v.anchors)
-	if v.found, err = a.judgeAct(h, rs, v.checked); err != nil {
-		return verdict{}, err
-	}
+	v.found = a.judgeAct(h, rs, v.checked)
 	if h.verdicts != nil && !h.own {
 		v.asked = h.answers
 		h.verdicts[c.OID] = v
 	}
-	return v, nil
+	return v
 }
 
 // answersAs reports whether this range gives the same answers.
 func (h *history) answersAs(all []answer) bool {
 	return !slices.ContainsFunc(all, func(a answer) bool {
-		is, err := a.question(h)
-		return err != nil || a.err != nil || is != a.was
+		return a.question(h) != a.was
 	})
 }
 
@@ -127,21 +127,19 @@ func (h *history) findLedgerWrites(run string) []repo.OID {
 		h.wrote = map[string][]repo.OID{}
 		seen := map[repo.OID]bool{}
 		for _, at := range h.edges {
-			if law, err := h.lawAfter(at); err == nil {
-				if all, _, err := h.trees.Find(at, law.Root+"/ledger"); err == nil && !seen[all] {
+			_ = try(func() {
+				if all, _ := h.find(at, h.lawAt(at).Root+"/ledger"); all != "" && !seen[all] {
 					seen[all] = true
 					h.noteLedgers(at, "", all, "")
 				}
-			}
+			})
 		}
 		for _, c := range h.commits {
 			var before repo.OID
 			if len(c.Parents) > 0 {
 				before = c.Parents[0]
 			}
-			if law, err := h.lawAfter(c.OID); err == nil {
-				h.noteLedgers(c.OID, before, c.OID, law.Root+"/ledger/")
-			}
+			_ = try(func() { h.noteLedgers(c.OID, before, c.OID, h.lawAt(c.OID).Root+"/ledger/") })
 		}
 	}
 	return h.wrote[run]
@@ -149,14 +147,7 @@ func (h *history) findLedgerWrites(run string) []repo.OID {
 
 // noteLedgers notes for commit at the ledgers below a folder that differ between two trees.
 func (h *history) noteLedgers(at, from, to repo.OID, below string) {
-	if to == "" {
-		return
-	}
-	changes, err := h.trees.Diff(h.ctx, from, to)
-	if err != nil {
-		return
-	}
-	for _, ch := range changes {
+	for _, ch := range h.diff(from, to) {
 		name, in := strings.CutPrefix(ch.Path, below)
 		if run, is := strings.CutSuffix(path.Base(name), ".jsonl"); in && is && ch.New != "" {
 			h.wrote[run] = append(h.wrote[run], at)
@@ -167,49 +158,46 @@ func (h *history) noteLedgers(at, from, to repo.OID, below string) {
 // claimQuestion asks which commit claimed a task, for a proposal on another line than its
 // claim.
 func claimQuestion(proposal repo.Commit, run, task string) question {
-	return func(h *history) (string, error) {
-		c, _, err := h.findClaimAside(proposal, run, task)
-		return string(c.OID), err
+	return func(h *history) string {
+		c, _ := h.findClaimAside(proposal, run, task)
+		return string(c.OID)
 	}
 }
 
 // claimBesideQuestion asks which commit makes the same claim on a parallel line.
 func claimBesideQuestion(claim repo.Commit, run, task string) question {
-	return func(h *history) (string, error) {
-		c, err := h.findClaimBeside(claim, run, task)
-		return string(c), err
+	return func(h *history) string {
+		c := h.findClaimBeside(claim, run, task)
+		return string(c)
 	}
 }
 
 // ledgersQuestion asks for the ledger of a run at every end.
 func ledgersQuestion(run string) question {
-	return func(h *history) (string, error) {
+	return func(h *history) string {
 		var all []string
 		for _, at := range h.endCommits() {
-			blob, err := h.findLedger(at, run)
-			if err != nil {
-				return "", err
-			}
+			blob := h.findLedger(at, run)
 			all = append(all, string(blob))
 		}
-		return strings.Join(all, " "), nil
+		return strings.Join(all, " ")
 	}
 }
 
 // onTargetQuestion asks whether the target branch has a commit.
 func onTargetQuestion(law config.Config, oid repo.OID) question {
-	return func(h *history) (string, error) {
-		on, err := h.isOnTarget(law, oid)
-		return strconv.FormatBool(on), err
+	return func(h *history) string {
+		on := h.isOnTarget(law, oid)
+		return strconv.FormatBool(on)
 	}
 }
 
 // takenQuestion asks whether a person builds on a proposal.
 func takenQuestion(p repo.Commit, own bool) question {
-	return func(h *history) (string, error) {
+	return func(h *history) string {
 		if h.isTakenByPerson(p, own) {
-			return "yes", nil
+			return "yes"
 		}
-		return "no", nil
+		return "no"
 	}
 }

@@ -115,7 +115,7 @@ type Report struct {
 // rule is a row with the function that judges one commit by it.
 type rule struct {
 	Row
-	judge func(*judge) error
+	judge func(*judge)
 }
 
 // Table lists the invariants that Check proves.
@@ -174,7 +174,7 @@ func Check(ctx context.Context, r *repo.Repo, from, to repo.OID) (Report, error)
 
 // CheckScope is Check for a Scope.
 func CheckScope(ctx context.Context, r *repo.Repo, s Scope) (Report, error) {
-	h, err := readHistory(ctx, r, s)
+	h, err := newGround(ctx, r).readHistory(s)
 	if err != nil {
 		return Report{Findings: []Finding{}, Known: []Known{}}, err
 	}
@@ -185,7 +185,7 @@ func CheckScope(ctx context.Context, r *repo.Repo, s Scope) (Report, error) {
 func (h *history) reportFolded(tell func(done, all int)) (Report, error) {
 	out, err := h.judgeCommits(tell)
 	if err == nil {
-		err = h.splitAcknowledged(&out)
+		err = try(func() { h.splitAcknowledged(&out) })
 	}
 	out.Findings = foldByCause(out.Findings)
 	return out, err
@@ -197,7 +197,7 @@ func (h *history) judgeCommits(tell func(done, all int)) (Report, error) {
 	for n, c := range h.commits {
 		v, err := h.judgeCommit(c, rs)
 		if err != nil {
-			return out, fmt.Errorf("%s: %w", shortID(string(c.OID)), err)
+			return out, err
 		}
 		out.Findings = append(out.Findings, v.found...)
 		for i, n := range v.checked {
@@ -210,11 +210,9 @@ func (h *history) judgeCommits(tell func(done, all int)) (Report, error) {
 			tell(n+1, len(h.commits))
 		}
 	}
-	late, err := h.findUnapproved(out.Findings)
-	if err != nil {
+	if err := try(func() { out.Findings = append(out.Findings, h.findUnapproved(out.Findings)...) }); err != nil {
 		return out, err
 	}
-	out.Findings = append(out.Findings, late...)
 	out.Commits = len(h.commits)
 	for _, r := range rs {
 		out.Rows = append(out.Rows, r.Row)
@@ -234,34 +232,29 @@ func findWay(rs []rule, invariant int) string {
 
 // explainTrailers begins the way out for a commit that only its trailers make a machine's.
 // Whoever made it may not know that they do.
-func (h *history) explainTrailers(a *act) (string, error) {
-	laws, err := h.agentLaws(a.Commit)
-	if err != nil || a.kind == person || slices.ContainsFunc(laws, func(law *config.Config) bool { return isByAgent(a.Commit, law) }) {
-		return "", err
+func (h *history) explainTrailers(a *act) string {
+	laws := h.agentLaws(a.Commit)
+	if a.kind == person || slices.ContainsFunc(laws, func(law *config.Config) bool { return isByAgent(a.Commit, law) }) {
+		return ""
 	}
 	trailers := "trailer Odd-Run"
 	if len(a.Trailer("Odd-Approval")) > 0 {
 		trailers = "trailers Odd-Run and Odd-Approval"
 	}
 	return fmt.Sprintf("commit %s by %s counts as a machine's for its %s: where a person made it, make it again without (git commit --amend, before a push), else ",
-		shortID(string(a.OID)), a.Author.Email, trailers), nil
+		shortID(string(a.OID)), a.Author.Email, trailers)
 }
 
 // judgeAct applies every rule to the act and counts what each checked.
-func (a *act) judgeAct(h *history, rs []rule, checked []int) ([]Finding, error) {
-	named, err := h.explainTrailers(a)
-	if err != nil {
-		return nil, err
-	}
+func (a *act) judgeAct(h *history, rs []rule, checked []int) []Finding {
+	named := h.explainTrailers(a)
 	var found []Finding
 	for i := range rs {
 		if rs[i].Since > a.law.Format {
 			continue
 		}
 		j := &judge{history: h, act: a, invariant: rs[i].Invariant}
-		if err := rs[i].judge(j); err != nil {
-			return nil, err
-		}
+		rs[i].judge(j)
 		checked[i] = j.checked
 		for _, f := range j.found {
 			f.Way = named + cmp.Or(f.Way, findWay(rs, f.Invariant))
@@ -271,5 +264,5 @@ func (a *act) judgeAct(h *history, rs []rule, checked []int) ([]Finding, error) 
 	slices.SortStableFunc(found, func(x, y Finding) int {
 		return cmp.Or(cmp.Compare(x.Path, y.Path), cmp.Compare(x.Line, y.Line), cmp.Compare(x.Invariant, y.Invariant))
 	})
-	return found, nil
+	return found
 }

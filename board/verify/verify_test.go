@@ -60,19 +60,15 @@ func TestARuleHoldsFromItsFormatOn(t *testing.T) {
 	t.Parallel()
 	s := begin(t, lawWith(t, ""), nil)
 	s.add("t", "")
-	h, err := readHistory(context.Background(), s.r, Scope{To: s.tip()})
+	h, err := newGround(context.Background(), s.r).readHistory(Scope{To: s.tip()})
 	if err != nil {
 		t.Fatal(err)
 	}
-	a, err := h.readAct(h.commits[len(h.commits)-1])
-	if err != nil {
-		t.Fatal(err)
-	}
+	a := h.readAct(h.commits[len(h.commits)-1])
 	for since, want := range []int{1, 1, 0} {
-		strict := rule{Row{Invariant: 99, Since: since}, func(j *judge) error { j.addFinding("x", 1, "no"); return nil }}
-		found, err := a.judgeAct(h, []rule{strict}, make([]int, 1))
-		if len(found) != want || err != nil {
-			t.Errorf("since format %d: %d findings, %v, want %d", since, len(found), err, want)
+		strict := rule{Row{Invariant: 99, Since: since}, func(j *judge) { j.addFinding("x", 1, "no") }}
+		if found := a.judgeAct(h, []rule{strict}, make([]int, 1)); len(found) != want {
+			t.Errorf("since format %d: %d findings, want %d", since, len(found), want)
 		}
 	}
 }
