@@ -85,6 +85,7 @@ type Input struct {
 	Compiled  []Ref  // the atoms Persona was made of
 	Knowledge []Ref  // what the role works by, nearest first
 	Canon     []Ref  // what governs, nearest first
+	Related   []Ref  // what shares words with the task, best first
 	Context   []byte // what to know before asking, as markdown; a strict contract's brief has no room for it
 	Memory    []Ref  // the files Context was made of
 	Task      Task
@@ -153,6 +154,7 @@ const (
 	capPersona  = 64 << 10
 	capKnowing  = 64 << 10
 	capCanon    = 64 << 10
+	capRelated  = 24 << 10
 	capText     = 16 << 10 // of one text of these two
 	capContext  = 32 << 10
 	capTask     = 32 << 10
@@ -186,6 +188,9 @@ func build(in Input) Brief {
 	if len(in.Knowledge) > 0 {
 		told += "- Work by the processes and policies in the part \"knowledge\", as far as this part allows.\n"
 	}
+	if len(in.Related) > 0 {
+		told += "- The part \"related\" was found by the words of your task. Heed what applies to your work, and leave the rest.\n"
+	}
 	if in.Watching {
 		told += orderWatch
 	}
@@ -194,6 +199,7 @@ func build(in Input) Brief {
 	b.add("persona", string(in.Persona), capPersona, in.Compiled...)
 	b.addTexts("knowledge", in.Knowledge, capKnowing)
 	b.addTexts("canon", in.Canon, capCanon)
+	b.addTexts("related", in.Related, capRelated)
 	b.add("context", string(in.Context), capContext, in.Memory...)
 	if !see.body {
 		in.Task.Body = ""

@@ -1,0 +1,49 @@
+package drain
+
+import (
+	"fmt"
+	"slices"
+	"testing"
+
+	"github.com/odd-cli/odd/okf"
+)
+
+// TestRelatedAtoms: a brief gets the atoms that share at least two words with its task's title,
+// and none that the role reaches already, that is retired, or that is no knowledge.
+func TestRelatedAtoms(t *testing.T) {
+	var atoms []okf.Atom
+	for name, front := range map[string]string{
+		"policies/unavailable.md": "type: policy\ntitle: Unavailable devices\ndescription: A device that is unavailable is logged once.",
+		"processes/release.md":    "type: process\ntitle: Release the Android app\ndescription: Build and upload the application.",
+		"policies/devices.md":     "type: policy\ntitle: Names of devices\ndescription: A name has no brand.",
+		"policies/old.md":         "type: policy\nstatus: deprecated\ntitle: Unavailable devices, as it was",
+		"tasks/crash.md":          "type: task\ntitle: Unavailable device crash",
+		"policies/linked.md":      "type: policy\ntitle: Crash of an unavailable device",
+	} {
+		a, err := okf.Parse(name, fmt.Appendf(nil, "---\n%s\n---\n\nText.\n", front))
+		if err != nil {
+			t.Fatal(err)
+		}
+		atoms = append(atoms, a)
+	}
+	g := okf.NewGraph(atoms)
+	linked := func(a *okf.Atom) bool { return a.Path == "policies/linked.md" }
+	for _, tt := range []struct {
+		title string
+		want  []string
+	}{
+		{"Fix the crash when a device is unavailable", []string{"policies/unavailable.md"}},
+		{"Release", []string{"processes/release.md"}},
+		{"Release the app of Android", []string{"processes/release.md"}},
+		{"With what there is", nil},
+		{"Bump versions of dependencies", nil},
+	} {
+		var got []string
+		for _, a := range relatedAtoms(g, tt.title, linked) {
+			got = append(got, a.Path)
+		}
+		if !slices.Equal(got, tt.want) {
+			t.Errorf("%s: %q, want %q", tt.title, got, tt.want)
+		}
+	}
+}
