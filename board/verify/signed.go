@@ -95,6 +95,8 @@ func (j *judge) describeDecision() string {
 			return "an endorsement in " + f.Path
 		case isNewlyVerified(f):
 			return "a verification of " + f.Path
+		case isVerifiedChanged(f):
+			return "a change of " + f.Path + ", which a person verified,"
 		case isWidened(f):
 			return "a change of what the agent of " + f.Path + " may do"
 		case taskState(f.new) != taskState(f.old) && slices.Contains([]board.State{board.Ready, board.Done}, taskState(f.new)):
@@ -108,6 +110,13 @@ func (j *judge) describeDecision() string {
 func isNewlyVerified(f *file) bool {
 	was := humanStamps(f.old)
 	return slices.ContainsFunc(humanStamps(f.new), func(s string) bool { return !slices.Contains(was, s) })
+}
+
+// isVerifiedChanged reports a file that a person verified and that the act changes or deletes.
+// A task's place on the board is not verified.
+func isVerifiedChanged(f *file) bool {
+	return len(humanStamps(f.old)) > 0 && (f.New != f.Old || f.NewMode != f.OldMode) &&
+		(!isTask(f.old) || findOtherKey(f, slices.Concat(runKeys, syncKeys)) != "")
 }
 
 // isWidened reports a task whose paths or commands changed.

@@ -1,7 +1,5 @@
 package verify
 
-import "slices"
-
 func verifiedRule() rule {
 	return rule{Row{
 		Invariant: 16, Name: "Verified bytes", Unit: "files",
@@ -22,18 +20,14 @@ func judgeVerified(j *judge) {
 			continue
 		}
 		j.checked++
-		by := humanStamps(f.old)
-		if len(by) == 0 || f.New == f.Old && f.NewMode == f.OldMode {
+		if !isVerifiedChanged(f) {
 			continue
-		}
-		if isTask(f.old) && findOtherKey(f, slices.Concat(runKeys, syncKeys)) == "" {
-			continue // its place on the board is not verified
 		}
 		what := "changes"
 		if f.New == "" {
 			what = "deletes"
 		}
-		j.addFinding(f.Path, 1, "a commit by odd or an agent %s what %s verified", what, by[0])
+		j.addFinding(f.Path, 1, "a commit by odd or an agent %s what %s verified", what, humanStamps(f.old)[0])
 		j.suggestCheckout(f.Path)
 	}
 }
