@@ -67,7 +67,6 @@ func (w *workspace) writeBy(ctx context.Context, by committer, build func(*view)
 }
 
 func (w *workspace) writeOnce(ctx context.Context, by committer, build func(*view) (repo.Changes, string, error)) (repo.OID, error) {
-	w.repo.Expect(ctx)
 	v, err := w.readBoard(ctx, true)
 	if err != nil {
 		return "", err
@@ -140,7 +139,7 @@ func (v *view) checkCredentials(parents []repo.OID, ch repo.Changes, msg string)
 	for _, name := range slices.Sorted(maps.Keys(ch)) {
 		var before [][]byte
 		for _, p := range parents {
-			oid, _, err := v.repo.Reader().Find(p, name)
+			oid, _, err := v.repo.Find(p, name)
 			if err != nil {
 				return err
 			}
@@ -257,7 +256,7 @@ func readSettings(r *repo.Repo, at repo.OID) (config.Config, error) {
 	if at == "" {
 		return config.Default(), nil
 	}
-	oid, mode, err := r.Reader().Find(at, "odd.toml")
+	oid, mode, err := r.Find(at, "odd.toml")
 	if err != nil || !strings.HasPrefix(mode, "100") {
 		return config.Default(), err
 	}

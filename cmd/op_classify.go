@@ -223,7 +223,6 @@ func (v classification) tableRows(short bool) [][]string {
 type change struct {
 	*view
 	base      repo.OID
-	reader    *repo.Reader
 	task      *board.Task
 	edits     []pipeline.Edit
 	names     []string // the paths that a person named
@@ -237,7 +236,7 @@ func openChange(at *cli.Context, env Env) (*change, error) {
 	if err != nil {
 		return nil, err
 	}
-	c := &change{view: v, reader: v.repo.Reader(), names: at.Args().Slice(), since: at.String("base"), substrate: at.String("substrate")}
+	c := &change{view: v, names: at.Args().Slice(), since: at.String("base"), substrate: at.String("substrate")}
 	if c.base, err = v.repo.Resolve(at.Context, c.since); err != nil {
 		return nil, err
 	}
@@ -312,7 +311,7 @@ func (c *change) namedPaths() (paths []string, err error) {
 // addPath reads one path on both sides.
 func (c *change) addPath(p string, named bool) error {
 	e := pipeline.Edit{Path: p}
-	oid, mode, err := c.reader.Find(c.base, p)
+	oid, mode, err := c.repo.Find(c.base, p)
 	if err != nil {
 		return err
 	}

@@ -360,7 +360,6 @@ func (v *view) findSquash(ctx context.Context, p review.Proposal, tip repo.OID) 
 	if len(p.Paths) == 0 {
 		return false, "", nil
 	}
-	read := v.repo.Reader()
 	for c, err := range v.repo.Log(ctx, repo.OID(p.Base), tip) {
 		if err != nil {
 			return false, "", err
@@ -368,7 +367,7 @@ func (v *view) findSquash(ctx context.Context, p review.Proposal, tip repo.OID) 
 		if len(c.Parents) != 1 || strings.EqualFold(c.Committer.Email, v.cfg.AgentEmail) {
 			continue
 		}
-		changes, err := read.Diff(ctx, c.Parents[0], c.OID)
+		changes, err := v.repo.Diff(ctx, c.Parents[0], c.OID)
 		if err != nil {
 			return false, "", err
 		}

@@ -79,12 +79,11 @@ func (d *drain) editsUpon(ctx context.Context, p repo.Commit, base repo.OID) (ed
 	if err != nil {
 		return nil, nil, err
 	}
-	at := d.repo.Reader()
 	for _, c := range made {
 		if d.inBundle(c.Path) {
 			continue
 		}
-		now, mode, err := at.Find(base, c.Path)
+		now, mode, err := d.repo.Find(base, c.Path)
 		if err != nil {
 			return nil, nil, err
 		}
@@ -122,7 +121,7 @@ func (d *drain) editsUpon(ctx context.Context, p repo.Commit, base repo.OID) (ed
 // merged, by git's three-way merge; "" where they changed the same lines, or one of them
 // has made or deleted it.
 func (d *drain) mergedWith(ctx context.Context, base, proposal repo.OID, c repo.Change) (repo.OID, error) {
-	now, _, err := d.repo.Reader().Find(base, c.Path)
+	now, _, err := d.repo.Find(base, c.Path)
 	if err != nil || c.Old == "" || c.New == "" || now == "" {
 		return "", err
 	}

@@ -177,13 +177,12 @@ func (ch *change) movedFiles(ctx context.Context) ([]string, error) {
 		return nil, err
 	}
 	var out []string
-	at := ch.d.repo.Reader()
 	for _, f := range ch.files {
-		then, mode, err := at.Find(ch.c.base, f.Path)
+		then, mode, err := ch.d.repo.Find(ch.c.base, f.Path)
 		if err != nil {
 			return nil, err
 		}
-		now, isNow, err := at.Find(tip, f.Path)
+		now, isNow, err := ch.d.repo.Find(tip, f.Path)
 		if err != nil {
 			return nil, err
 		}

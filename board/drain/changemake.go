@@ -250,7 +250,7 @@ func (ch *change) readBase(name string) ([]byte, string, error) {
 }
 
 func fileAt(r *repo.Repo, commit repo.OID, name string) ([]byte, string, error) {
-	oid, mode, err := r.Reader().Find(commit, name)
+	oid, mode, err := r.Find(commit, name)
 	if err != nil || oid == "" {
 		return nil, "", err
 	}

@@ -6,7 +6,6 @@ import (
 	"strings"
 
 	"github.com/odd-cli/odd/board/pipeline"
-	"github.com/odd-cli/odd/journal/repo"
 	"github.com/odd-cli/odd/reconcile/policy"
 )
 
@@ -15,12 +14,11 @@ import (
 // the composition of letters counts, as on a Mac. There Knowledge/terms/x.md would
 // be an atom.
 func (ch *change) misplacedFiles(c pipeline.Candidate) (no pipeline.Unusable, err error) {
-	at := ch.d.repo.Reader()
 	for _, e := range c.Files {
 		if e.Before != nil || e.After == nil {
 			continue
 		}
-		why, err := ch.whatIsInTheWay(at, e.Path)
+		why, err := ch.whatIsInTheWay(e.Path)
 		if err != nil {
 			return nil, err
 		}
@@ -32,16 +30,16 @@ func (ch *change) misplacedFiles(c pipeline.Candidate) (no pipeline.Unusable, er
 }
 
 // whatIsInTheWay says what of the base is in the way of a new file, "" for nothing.
-func (ch *change) whatIsInTheWay(at *repo.Reader, name string) (string, error) {
+func (ch *change) whatIsInTheWay(name string) (string, error) {
 	dir := ""
 	for part := range strings.SplitSeq(name, "/") {
 		here := path.Join(dir, part)
-		oid, mode, err := at.Find(ch.c.base, here)
+		oid, mode, err := ch.d.repo.Find(ch.c.base, here)
 		if err != nil {
 			return "", err
 		}
 		if oid == "" {
-			return ch.findLikeName(at, dir, part)
+			return ch.findLikeName(dir, part)
 		}
 		if here != name && !strings.HasPrefix(mode, "4") {
 			return fmt.Sprintf("is below %q, which is a file", here), nil
@@ -52,8 +50,8 @@ func (ch *change) whatIsInTheWay(at *repo.Reader, name string) (string, error) {
 }
 
 // findLikeName names what a folder of the base has under a name that is part but for case.
-func (ch *change) findLikeName(at *repo.Reader, dir, part string) (string, error) {
-	names, err := at.Names(ch.c.base, dir)
+func (ch *change) findLikeName(dir, part string) (string, error) {
+	names, err := ch.d.repo.Names(ch.c.base, dir)
 	if err != nil {
 		return "", err
 	}

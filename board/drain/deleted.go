@@ -23,7 +23,7 @@ func (d *drain) findDeclines(ctx context.Context, t board.Task, base repo.OID) (
 	}
 	all := board.Declines(d.at.tasks, t.ID)
 	for _, g := range gone {
-		back, _, err := d.repo.Reader().Find(base, g.Path)
+		back, _, err := d.repo.Find(base, g.Path)
 		if err != nil {
 			return nil, err
 		}
@@ -94,7 +94,7 @@ func (d *drain) declinedBy(f repo.Deletion) (board.Decline, error) {
 	if err != nil || len(c.Parents) == 0 || strings.EqualFold(c.Author.Email, d.at.cfg.AgentEmail) {
 		return board.Decline{}, err
 	}
-	blob, mode, err := d.repo.Reader().Find(c.Parents[0], f.Path)
+	blob, mode, err := d.repo.Find(c.Parents[0], f.Path)
 	if err != nil || mode != "100644" {
 		return board.Decline{}, err
 	}

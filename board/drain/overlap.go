@@ -51,7 +51,7 @@ func Overlaps(ctx context.Context, r *repo.Repo, tip repo.OID, root string, task
 				if strings.HasPrefix(c.Path, root+"/") || !policy.MatchAnyGlob(t.Paths, c.Path) {
 					continue
 				}
-				if now, _, err := r.Reader().Find(tip, c.Path); err == nil && now != c.New {
+				if now, _, err := r.Find(tip, c.Path); err == nil && now != c.New {
 					o.Files = append(o.Files, c.Path)
 				}
 			}

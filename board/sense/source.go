@@ -126,7 +126,7 @@ func (s Source) declined(ctx context.Context, commit repo.OID, file string) (sig
 	if err != nil || slices.ContainsFunc(changes, func(ch repo.Change) bool { return !strings.HasPrefix(ch.Path, s.Root+"/") }) {
 		return "", err
 	}
-	blob, _, err := s.Repo.Reader().Find(c.Parents[0], file)
+	blob, _, err := s.Repo.Find(c.Parents[0], file)
 	if err != nil {
 		return "", err
 	}

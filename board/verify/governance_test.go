@@ -61,7 +61,7 @@ func (s *story) listFiles(dir string) []string {
 	if err != nil {
 		return nil
 	}
-	all, err := s.r.Reader().Diff(s.Context(), "", tree)
+	all, err := s.r.Diff(s.Context(), "", tree)
 	if err != nil {
 		s.Fatal(err)
 	}

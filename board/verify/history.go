@@ -19,7 +19,7 @@ const folder = "40000"
 type repoFacts struct {
 	ctx      context.Context
 	repo     *repo.Repo
-	trees    *repo.Reader
+	trees    *repo.Repo
 	laws     map[repo.OID]*config.Config
 	parsed   map[repo.OID]*config.Config // odd.toml by its blob
 	unruled  *config.Config              // the default, where no commit has an odd.toml
@@ -41,7 +41,7 @@ type repoFacts struct {
 }
 
 func newGround(ctx context.Context, r *repo.Repo) *repoFacts {
-	trees, unruled := r.Reader(), config.Default()
+	trees, unruled := r, config.Default()
 	return &repoFacts{
 		ctx: ctx, repo: r, trees: trees, laws: map[repo.OID]*config.Config{}, parsed: map[repo.OID]*config.Config{}, unruled: &unruled,
 		machines: map[repo.OID]bool{}, lines: &event.Reader{}, states: newCache[*state.State](fewStates), ruled: map[repo.OID]bool{},

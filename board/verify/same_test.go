@@ -334,7 +334,6 @@ func (m *maze) check(from repo.OID, forget bool) ([]string, Report) {
 
 // forget makes a history as one of which nothing but its commits was read.
 func (h *history) forget() {
-	h.trees = h.repo.Reader()
 	h.lines, h.states, h.state = &event.Reader{}, newCache[*state.State](0), nil
 	h.slows, h.buffers, h.ledgers = newCache[*governance](0), newCache[gate.Buffer](0), newCache[[]event.Record](0)
 	h.parsed, h.signers = map[repo.OID]*config.Config{}, map[repo.OID][]byte{}

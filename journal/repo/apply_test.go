@@ -22,15 +22,35 @@ func theChange() []FileEdit {
 	}
 }
 
-func landing(base OID) Landing {
-	return Landing{Ref: "refs/heads/odd/review/t.1", Parents: []OID{base}, Files: theChange(), Who: agent, Message: "propose: t\n\nOdd-Task: t\n"}
+// change is made by MakeEdits and lands by Move, as the board's changes of files do.
+type change struct {
+	Ref     string
+	Old     OID
+	Parents []OID
+	Files   []FileEdit
+	Message string
+}
+
+func (l change) apply(ctx context.Context, r *Repo) (OID, error) {
+	next, err := r.MakeEdits(ctx, l.Parents, l.Files, agent, l.Message)
+	if err == nil {
+		err = r.testStep("made")
+	}
+	if err == nil {
+		err = r.Move(ctx, RefUpdate{Name: l.Ref, Old: l.Old, New: next})
+	}
+	return next, err
+}
+
+func landing(base OID) change {
+	return change{Ref: "refs/heads/odd/review/t.1", Parents: []OID{base}, Files: theChange(), Message: "propose: t\n\nOdd-Task: t\n"}
 }
 
 func TestApply(t *testing.T) {
 	t.Parallel()
 	r, base := board(t)
 	before, files, index := person(t, r.Root()), work(t, r), stat(t, r)
-	next := must[OID](t)(r.Apply(context.Background(), landing(base)))
+	next := must[OID](t)(landing(base).apply(context.Background(), r))
 	eq(t, "ref", must[OID](t)(r.Ref("refs/heads/odd/review/t.1")), next)
 	eq(t, "raw", git(t, r.Root(), "diff-tree", "--no-commit-id", "-r", "--format=", "--abbrev=4", "--name-status", string(next)),
 		"A\tempty\nD\tk/old.md\nA\tk/old.md/now/a/folder\nM\tk/task.md\nM\tstaged\nA\ttools/run")
@@ -64,13 +84,13 @@ func TestApplyLosesARace(t *testing.T) {
 	t.Parallel()
 	r, base := board(t)
 	l := landing(base)
-	first := must[OID](t)(r.Apply(context.Background(), l))
-	_, err := r.Apply(context.Background(), l)
+	first := must[OID](t)(l.apply(context.Background(), r))
+	_, err := l.apply(context.Background(), r)
 	if !errors.Is(err, ErrMoved) || !strings.Contains(err.Error(), string(first[:12])) {
 		t.Errorf("created meanwhile: %v", err)
 	}
 	l.Old, l.Message = base, "another"
-	_, err = r.Apply(context.Background(), l)
+	_, err = l.apply(context.Background(), r)
 	if !errors.Is(err, ErrMoved) || !strings.Contains(err.Error(), string(first[:12])) || !strings.Contains(err.Error(), string(base[:12])) {
 		t.Errorf("moved meanwhile, want both commits named: %v", err)
 	}
@@ -117,7 +137,7 @@ func TestApplyRefuses(t *testing.T) {
 	} {
 		l := landing(tc.on)
 		l.Files = tc.files
-		_, err := r.Apply(ctx, l)
+		_, err := l.apply(ctx, r)
 		if err == nil || !strings.Contains(err.Error(), tc.want) {
 			t.Errorf("%s: got %v, want %q", name, err, tc.want)
 		}
@@ -155,7 +175,7 @@ func applyInChild(dir string) int {
 		l.Files = l.Files[:3]
 	}
 	fmt.Println("step begin")
-	if _, err := r.Apply(context.Background(), l); err != nil {
+	if _, err := l.apply(context.Background(), r); err != nil {
 		fmt.Println(err)
 		return 1
 	}

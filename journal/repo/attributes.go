@@ -158,12 +158,11 @@ type attributeFile struct {
 // readCommittedAttributes returns the attributes files, after the changes, that apply to the changed paths in a
 // commit or tree. It skips files that it cannot read; reading the tree elsewhere reports them.
 func (r *Repo) readCommittedAttributes(tree OID, ch Changes) map[string][]byte {
-	at := r.Reader()
 	return readAttributesAbove(ch, func(name string) ([]byte, error) {
 		if b, ok := ch[name]; ok {
 			return b, nil
 		}
-		oid, mode, err := at.Find(tree, name)
+		oid, mode, err := r.Find(tree, name)
 		if err != nil || !fileMode(mode).IsRegular() || oid == "" {
 			return nil, err
 		}

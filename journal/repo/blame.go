@@ -11,7 +11,7 @@ func (r *Repo) Blame(ctx context.Context, commit OID, path string, first, last i
 	if err := commit.check(); err != nil {
 		return nil, err
 	}
-	oid, mode, err := r.Reader().Find(commit, path)
+	oid, mode, err := r.Find(commit, path)
 	if err != nil {
 		return nil, err
 	}

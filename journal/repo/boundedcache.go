@@ -47,28 +47,41 @@ func (m *boundedCache[K, V]) insert(k K, w cacheItem[V]) {
 	m.young[k] = w
 }
 
-// recentEntries is how many directory entries a repository keeps of those it read or wrote last, some four
-// megabytes. Two commits in a row share most directories. Making a commit, moving a ref to it and comparing it read
-// the others again and again.
-const recentEntries = 40_000
+// How much a repository keeps of what it read or wrote last, before it drops the older half: directory entries, bytes
+// of blobs (some ten megabytes of each) and commits. Commits that follow each other share most directories, and a
+// walk of the history reads the others again and again.
+const (
+	keptEntries = 100_000
+	keptBytes   = 8 << 20
+	keptCommits = 20_000
+)
 
-// readTree returns the entries of one tree object and caches them.
+// readTree returns the entries of one tree object and caches them; the empty id is the empty tree.
 func (r *Repo) readTree(oid OID) (listing, error) {
-	if l, ok := r.recent.get(oid); ok {
+	if l, ok := r.trees.get(oid); ok {
 		return l, nil
 	}
 	l, err := readTree(r.objs, oid)
 	if err == nil && oid != "" {
-		r.recent.put(oid, l, 1+l.len())
+		r.trees.put(oid, l, 1+l.len())
 	}
 	return l, err
 }
 
-// rememberTree caches a tree whose bytes are known and returns its entries.
-func (r *Repo) rememberTree(oid OID, data []byte) (listing, error) {
+// rememberTree caches a tree whose bytes are known.
+func (r *Repo) rememberTree(oid OID, data []byte) error {
 	l, err := parseTreeObject(oid, data)
 	if err == nil {
-		r.recent.put(oid, l, 1+l.len())
+		r.trees.put(oid, l, 1+l.len())
 	}
-	return l, err
+	return err
+}
+
+// rememberCommit parses a commit object and caches it.
+func (r *Repo) rememberCommit(oid OID, data []byte) (Commit, error) {
+	c, err := parseCommit(oid, data)
+	if err == nil {
+		r.commits.put(oid, c, 1)
+	}
+	return c, err
 }

@@ -33,7 +33,7 @@ func TestRecentIsWhatIsWritten(t *testing.T) {
 			}
 		}
 	}
-	if _, ok := r.recent.get(next); !ok {
+	if _, ok := r.trees.get(next); !ok {
 		t.Error("a tree that was written is forgotten")
 	}
 }
@@ -41,8 +41,8 @@ func TestRecentIsWhatIsWritten(t *testing.T) {
 // Directories that are asked for stay; those that nobody asks for are forgotten.
 func TestKeptForgets(t *testing.T) {
 	t.Parallel()
-	m := boundedCache[OID, listing]{most: recentEntries}
-	l := listing{starts: make([]uint32, recentEntries/4)}
+	m := boundedCache[OID, listing]{most: keptEntries}
+	l := listing{starts: make([]uint32, keptEntries/4)}
 	var left []string
 	for _, oid := range strings.Split("abcdefghijklmnop", "") {
 		m.put(OID(oid), l, 1+l.len())

@@ -1,9 +1,11 @@
 package repo
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 )
@@ -11,14 +13,27 @@ import (
 // Diff lists the paths that differ between two commits or trees ("" is the empty tree), sorted by path. It does not
 // detect renames. It skips directories with equal ids, so its cost is that of the difference.
 func (r *Repo) Diff(ctx context.Context, a, b OID) ([]Change, error) {
-	return r.Reader().Diff(ctx, a, b)
+	ta, _, err := r.rootTree(a)
+	if err != nil {
+		return nil, err
+	}
+	tb, _, err := r.rootTree(b)
+	if err != nil {
+		return nil, err
+	}
+	d := differ{ctx: ctx, r: r}
+	if err := d.diffDir("", ta, tb); err != nil {
+		return nil, err
+	}
+	slices.SortFunc(d.out, func(x, y Change) int { return cmp.Compare(x.Path, y.Path) })
+	return d.out, nil
 }
 
 // differ collects the changes between two trees.
 type differ struct {
-	ctx  context.Context
-	read func(OID) (listing, error)
-	out  []Change
+	ctx context.Context
+	r   *Repo
+	out []Change
 }
 
 // diffDir compares two directories; "" is a missing one.
@@ -29,11 +44,11 @@ func (d *differ) diffDir(at string, a, b OID) error {
 	if err := d.ctx.Err(); err != nil {
 		return err
 	}
-	la, err := d.read(a)
+	la, err := d.r.readTree(a)
 	if err != nil {
 		return err
 	}
-	lb, err := d.read(b)
+	lb, err := d.r.readTree(b)
 	if err != nil {
 		return err
 	}

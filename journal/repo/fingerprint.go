@@ -12,7 +12,8 @@ import (
 	"slices"
 	"strings"
 	"sync"
-	"time"
+
+	"golang.org/x/sys/unix"
 )
 
 // Fingerprint hashes the configuration, hooks and refs of a repository, so that a change during a session shows.
@@ -27,19 +28,13 @@ type Fingerprint struct {
 }
 
 // Fingerprint reads the repository's fingerprint.
-func (r *Repo) Fingerprint() (Fingerprint, error) { return r.readFingerprint(time.Now()) }
-
-// readFingerprint is Fingerprint with the time given; file times too close to it are not trusted.
-func (r *Repo) readFingerprint(now time.Time) (Fingerprint, error) {
+func (r *Repo) Fingerprint() (Fingerprint, error) {
 	f := Fingerprint{map[string]string{}, map[string]string{}}
 	setup := func(dir, name string) error { return f.addFile(f.setup, dir, name) }
-	ref := func(dir, name string) error { return r.refFiles.addFile(f, dir, name) }
-	r.refFiles.beginWalk(now)
-	defer r.refFiles.endWalk()
 	err := firstError(
 		f.addConfig(r.common, "config"), f.addConfig(r.common, "config.worktree"), f.addConfig(r.gitDir, "config.worktree"),
 		walkBelow(r.common, "hooks", setup), walkBelow(r.common, "info", setup), walkBelow(r.common, "objects/info", setup),
-		ref(r.gitDir, "HEAD"), f.addStat(r.common, "packed-refs"), walkBelow(r.common, "refs", ref), walkBelow(r.common, "reftable", ref),
+		f.addFile(f.refs, r.gitDir, "HEAD"), f.addStat(r.common, "packed-refs"), walkBelow(r.common, "refs", f.addStat), walkBelow(r.common, "reftable", f.addStat),
 	)
 	return f, err
 }
@@ -92,15 +87,15 @@ func (f Fingerprint) addFile(into map[string]string, dir, name string) error {
 	return err
 }
 
-// addStat adds a file that may be large by its size and time.
+// addStat adds a ref's file by its stat data, because a board has a ref for every waiting task. Any write changes
+// them: ctime shows even one whose author resets the other times.
 func (f Fingerprint) addStat(dir, name string) error {
-	st, err := os.Lstat(filepath.Join(dir, name))
+	var st unix.Stat_t
+	err := unix.Lstat(filepath.Join(dir, filepath.FromSlash(name)), &st)
 	if isMissing(err) {
 		return nil
 	}
-	if err == nil {
-		f.refs[name] = fmt.Sprint(st.Size(), st.ModTime().UnixNano())
-	}
+	f.refs[name] = fmt.Sprint(st.Ino, st.Mode, st.Size, st.Mtim, st.Ctim)
 	return err
 }
 

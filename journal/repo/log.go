@@ -12,6 +12,9 @@ import (
 
 // Commit reads one commit.
 func (r *Repo) Commit(oid OID) (Commit, error) {
+	if c, ok := r.commits.get(oid); ok {
+		return c, nil
+	}
 	kind, b, err := r.objs.get(oid)
 	if err != nil {
 		return Commit{}, err
@@ -19,16 +22,12 @@ func (r *Repo) Commit(oid OID) (Commit, error) {
 	if kind != "commit" {
 		return Commit{}, fmt.Errorf("%s: is a %s, want a commit", oid, kind)
 	}
-	return parseCommit(oid, b)
+	return r.rememberCommit(oid, b)
 }
 
 // Log yields the commits reachable from to and not from from ("" is all), children before parents, in topological
 // order. An error is yielded once, last. The log of a shallow clone ends at its boundary without an error.
 func (r *Repo) Log(ctx context.Context, from, to OID) iter.Seq2[Commit, error] {
-	return r.walkLog(ctx, from, to, r.Commit)
-}
-
-func (r *Repo) walkLog(ctx context.Context, from, to OID, read func(OID) (Commit, error)) iter.Seq2[Commit, error] {
 	return func(yield func(Commit, error) bool) {
 		args := []string{"rev-list", "--topo-order", string(to)}
 		err := to.check()
@@ -40,18 +39,23 @@ func (r *Repo) walkLog(ctx context.Context, from, to OID, read func(OID) (Commit
 			yield(Commit{}, err)
 			return
 		}
-		if c, err := read(to); err == nil && from != "" && slices.Equal(c.Parents, []OID{from}) {
+		if c, err := r.Commit(to); err == nil && from != "" && slices.Equal(c.Parents, []OID{from}) {
 			yield(c, nil) // the commit of most landings; git need not be asked
 			return
 		}
-		for oid, err := range r.streamLines(ctx, args) {
-			var c Commit
-			if err == nil {
-				c, err = read(OID(oid))
-			}
-			if !yield(c, err) || err != nil {
-				return
-			}
+		r.yieldCommits(ctx, args, yield)
+	}
+}
+
+// yieldCommits yields the commits that a rev-list prints.
+func (r *Repo) yieldCommits(ctx context.Context, args []string, yield func(Commit, error) bool) {
+	for oid, err := range r.streamLines(ctx, args) {
+		var c Commit
+		if err == nil {
+			c, err = r.Commit(OID(oid))
+		}
+		if !yield(c, err) || err != nil {
+			return
 		}
 	}
 }
@@ -64,16 +68,7 @@ func (r *Repo) PathLog(ctx context.Context, to OID, path string) iter.Seq2[Commi
 			yield(Commit{}, err)
 			return
 		}
-		args := []string{"rev-list", "--topo-order", "--full-history", string(to), "--", ":(top,literal)" + path}
-		for oid, err := range r.streamLines(ctx, args) {
-			var c Commit
-			if err == nil {
-				c, err = r.Commit(OID(oid))
-			}
-			if !yield(c, err) || err != nil {
-				return
-			}
-		}
+		r.yieldCommits(ctx, []string{"rev-list", "--topo-order", "--full-history", string(to), "--", ":(top,literal)" + path}, yield)
 	}
 }
 

@@ -59,7 +59,7 @@ func TestToldAsGitTells(t *testing.T) {
 	git(t, r.root, "update-ref", "-d", "refs/odd/run/x")
 	refs(0)
 
-	eq(t, "no conflict", r.noConflict(), true)
+	eq(t, "no conflict", len(r.Unmerged(ctx)), 0)
 	one := must[OID](t)(r.Make(ctx, []OID{base}, changes("a", "one\n"), agent, "x"))
 	two := must[OID](t)(r.Make(ctx, []OID{base}, changes("a", "two\n"), agent, "x"))
 	git(t, r.root, "reset", "-q", "--hard", string(one))

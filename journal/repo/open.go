@@ -84,7 +84,8 @@ func readCeilings(environ []string) []string {
 // discover finds the git directory of abs or of its nearest parent that has one, below the ceilings.
 func discover(abs string, ceilings []string) (*Repo, error) {
 	for at := abs; ; at = filepath.Dir(at) {
-		r := &Repo{root: at, recent: boundedCache[OID, listing]{most: recentEntries}}
+		r := &Repo{root: at, trees: boundedCache[OID, listing]{most: keptEntries},
+			commits: boundedCache[OID, Commit]{most: keptCommits}, blobs: boundedCache[OID, []byte]{most: keptBytes}}
 		switch gd, err := gitDirOf(at); {
 		case err != nil:
 			return nil, err
@@ -187,7 +188,7 @@ func (r *Repo) openStore() {
 		return
 	}
 	r.objs = &packStore{st: st, slow: slow, loadSettings: r.loadSettings, sync: (*os.File).Sync, dir: filepath.Join(r.common, "objects"),
-		few: packs{dir: filepath.Join(r.common, "objects", "pack")}, last: boundedCache[OID, object]{most: lastBytes}}
+		last: boundedCache[OID, object]{most: lastBytes}}
 	r.refs = refs{st: st, packed: &packedRefs{dir: r.common}}
 	if _, err := os.Readlink(filepath.Join(r.gitDir, "HEAD")); err == nil { // core.preferSymlinkRefs
 		r.refs = refs{run: r.git, packed: r.refs.packed}

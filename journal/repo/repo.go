@@ -114,9 +114,10 @@ type Repo struct {
 	objs     store
 	refs     refs
 	updates  *refUpdater
-	recent   boundedCache[OID, listing]
+	trees    boundedCache[OID, listing]
+	commits  boundedCache[OID, Commit]
+	blobs    boundedCache[OID, []byte]
 	mapped   mappings
-	refFiles refFileCache
 	settings settingsCache
 	step     func(string) error // tests stop a Move between two steps with it; nil otherwise
 

@@ -26,61 +26,22 @@ type settings struct {
 
 // settingsCache keeps settings for the steps of one command.
 type settingsCache struct {
-	mu       sync.Mutex
-	last     *settings
-	sign     string           // configStamp of the files they came from
-	expected *settingsRequest // of Expect, nil when somebody took it
-}
-
-// settingsRequest is a running request for settings; its result is there once done is closed.
-type settingsRequest struct {
+	mu   sync.Mutex
+	last *settings
+	sign string    // configStamp of the files they came from
 	at   time.Time // wall clock, because the machine may sleep
-	sign string
-	done chan struct{}
-	s    *settings
-	err  error
 }
 
 // settingsLive is how long settings are reused while the files that odd knows of are unchanged. It is shorter than
 // a person needs between a change of another file and the next command.
 const settingsLive = time.Second
 
-// Expect announces a commit and a move of refs. It starts reading git's settings and an update-ref process while
-// the caller prepares. The settings are used for one commit within settingsLive. The commit's time is that of
-// Expect, as git itself reads the clock first.
-func (r *Repo) Expect(ctx context.Context) {
-	r.settings.mu.Lock()
-	defer r.settings.mu.Unlock()
-	if !r.isFresh(r.settings.expected) {
-		r.settings.expected = r.requestSettings(ctx)
-	}
-	go r.updates.warmUp()
-}
-
-// requestSettings starts git to read the settings.
-func (r *Repo) requestSettings(ctx context.Context) *settingsRequest {
-	a := &settingsRequest{at: time.Now().Round(0), sign: r.configStamp(), done: make(chan struct{})}
-	go func() {
-		defer close(a.done)
-		var out []byte
-		if out, a.err = r.git.run(ctx, call{args: []string{"var", "-l"}, read: true, self: true}); a.err == nil {
-			a.s = parseSettings(string(out))
-		}
-	}()
-	return a
-}
-
-// isFresh reports whether a request's result is still current.
-func (r *Repo) isFresh(a *settingsRequest) bool {
-	return a != nil && time.Now().Round(0).Sub(a.at).Abs() < settingsLive && a.sign == r.configStamp()
-}
-
 // loadSettings returns the settings, cached or from git. The identities' times may be as old as settingsLive, so
 // whoever commits with them calls askSettings.
 func (r *Repo) loadSettings(ctx context.Context) (*settings, error) {
 	r.settings.mu.Lock()
 	s := r.settings.last
-	fits := s != nil && r.settings.sign == r.configStamp()
+	fits := s != nil && time.Now().Round(0).Sub(r.settings.at).Abs() < settingsLive && r.settings.sign == r.configStamp()
 	r.settings.mu.Unlock()
 	if fits {
 		return s, nil
@@ -88,37 +49,17 @@ func (r *Repo) loadSettings(ctx context.Context) (*settings, error) {
 	return r.askSettings(ctx)
 }
 
-// askSettings returns the settings from a running request of Expect, or asks git.
+// askSettings asks git for the settings.
 func (r *Repo) askSettings(ctx context.Context) (*settings, error) {
 	r.settings.mu.Lock()
 	defer r.settings.mu.Unlock()
-	a := r.settings.expected
-	r.settings.expected = nil
-	if !r.awaitAnswer(a) {
-		if a = r.requestSettings(ctx); !r.awaitAnswer(a) && a.err != nil {
-			return nil, a.err
-		}
+	at, sign := time.Now().Round(0), r.configStamp()
+	out, err := r.git.run(ctx, call{args: []string{"var", "-l"}, read: true, self: true})
+	if err != nil {
+		return nil, err
 	}
-	r.settings.last, r.settings.sign = a.s, a.sign
-	time.AfterFunc(settingsLive, func() { r.forgetSettings(a.s) })
-	return a.s, nil
-}
-
-// awaitAnswer waits for a request and reports whether its result can be used.
-func (r *Repo) awaitAnswer(a *settingsRequest) bool {
-	if a == nil {
-		return false
-	}
-	<-a.done
-	return a.err == nil && r.isFresh(a)
-}
-
-func (r *Repo) forgetSettings(s *settings) {
-	r.settings.mu.Lock()
-	defer r.settings.mu.Unlock()
-	if r.settings.last == s {
-		r.settings.last = nil
-	}
+	r.settings.last, r.settings.sign, r.settings.at = parseSettings(string(out)), sign, at
+	return r.settings.last, nil
 }
 
 // configStamp returns a string that changes when one of the usual configuration files does.
@@ -253,24 +194,13 @@ func (s *settings) isSetByPerson(r *Repo, who string, line Signature) bool {
 // Identity returns the person's user.name and user.email as git would sign a commit; When is git's current time. It
 // does not accept git's guess from the host name; the error names what to set.
 func (r *Repo) Identity(ctx context.Context) (Signature, error) {
-	s, err := r.askIdentity(ctx)
+	s, err := r.loadSettings(ctx)
 	if err == nil {
 		if who, err := parseSignature(s.author); err == nil && who.check() == nil && s.isSetByPerson(r, "AUTHOR", who) {
 			return who, nil
 		}
 	}
 	return r.strictIdentity(ctx)
-}
-
-// askIdentity is askSettings, but leaves the request of Expect for the commit.
-func (r *Repo) askIdentity(ctx context.Context) (*settings, error) {
-	r.settings.mu.Lock()
-	a := r.settings.expected
-	r.settings.mu.Unlock()
-	if r.awaitAnswer(a) {
-		return a.s, nil
-	}
-	return r.askSettings(ctx)
 }
 
 // strictIdentity asks git for the identity alone, with all of git's checks.

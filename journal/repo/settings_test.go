@@ -1,7 +1,6 @@
 package repo
 
 import (
-	"context"
 	"fmt"
 	"slices"
 	"strings"
@@ -70,57 +69,4 @@ func TestACommitIsOfNow(t *testing.T) {
 		eq(t, "author", c.Author.When.Unix(), at)
 		eq(t, "committer", c.Committer.When.Unix(), at)
 	}
-}
-
-// What git said to who expected to commit is good for one commit, and for none once
-// the files of its configuration changed or a second has gone by.
-func TestExpect(t *testing.T) {
-	t.Parallel()
-	r, base := board(t)
-	self, hour := r.git.self, int64(0)
-	later := func() int64 {
-		hour++
-		at := 1_700_000_000 + 3600*hour
-		now := fmt.Sprintf("DATE=%d +0000", at)
-		r.updates.mu.Lock() // Expect may still be making a process ready
-		defer r.updates.mu.Unlock()
-		r.git.self = append(slices.Clip(self), "GIT_AUTHOR_"+now, "GIT_COMMITTER_"+now)
-		return at
-	}
-	commit := func(what string, want int64) {
-		t.Helper()
-		tree := must[Commit](t)(r.Commit(base)).Tree
-		oid := must[OID](t)(r.PersonCommit(t.Context(), []OID{base}, tree, changes("k/task.md", what), what))
-		c := must[Commit](t)(r.Commit(oid))
-		eq(t, what, c.Author.When.Unix(), want)
-	}
-	expect := func() int64 {
-		at := later()
-		r.Expect(t.Context())
-		<-r.settings.expected.done
-		later()
-		r.Expect(t.Context())
-		return at
-	}
-	first := expect()
-	eq(t, "identity", must[Signature](t)(r.Identity(t.Context())).When.Unix(), first)
-	commit("as expected", first)
-	commit("the next", later())
-
-	expect()
-	git(t, r.Root(), "config", "user.name", "Another")
-	commit("after a change of the configuration", later())
-
-	expect()
-	r.settings.expected.at = r.settings.expected.at.Add(-settingsLive)
-	eq(t, "identity of an old answer", must[Signature](t)(r.Identity(t.Context())).When.Unix(), later()-3600)
-	expect()
-	r.settings.expected.at = r.settings.expected.at.Add(-settingsLive)
-	commit("after a while", later())
-
-	over, stop := context.WithCancel(t.Context())
-	stop()
-	r.Expect(over)
-	<-r.settings.expected.done
-	commit("after an answer that never came", later())
 }

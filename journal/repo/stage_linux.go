@@ -147,20 +147,10 @@ func (r *Repo) hasNoReplacement() bool {
 
 // findTreeIDs returns a function that finds a folder's trees in the two commits.
 func (c *checkout) findTreeIDs() func(string) treeID {
-	x := c.r.Reader()
-	return func(dir string) treeID {
-		var ids [2]OID
-		for i, at := range []OID{c.m.Old, c.m.New} {
-			oid, err := x.rootTree(at)
-			mode := modeDir
-			if err == nil && dir != "" {
-				oid, mode, err = x.Find(at, dir)
-			}
-			if err == nil && mode == modeDir {
-				ids[i] = oid
-			}
-		}
-		return treeID{ids[0], ids[1]}
+	return func(dir string) (t treeID) {
+		t.old, _ = c.r.TreeOID(c.m.Old, dir)
+		t.new, _ = c.r.TreeOID(c.m.New, dir)
+		return t
 	}
 }
 

@@ -57,7 +57,6 @@ type packStore struct {
 	loadSettings func(context.Context) (*settings, error) // say how git writes objects
 	sync         func(*os.File) error
 	dir          string // where loose objects lie
-	few          packs
 	last         boundedCache[OID, object]
 }
 
@@ -98,11 +97,6 @@ func (p *packStore) get(oid OID) (string, []byte, error) {
 func (p *packStore) readPacked(h plumbing.Hash) (kind string, data []byte, err error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if k, _ := p.few.findPack(h); k != nil {
-		if o, err := k.Get(h); err == nil {
-			return unpackObject(o)
-		}
-	}
 	o, err := p.st.EncodedObject(plumbing.AnyObject, h)
 	if err != nil {
 		p.st.Reindex()
@@ -151,11 +145,6 @@ func (p *packStore) getSize(oid OID) (int64, error) {
 func (p *packStore) sizePacked(h plumbing.Hash) (int64, error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if k, at := p.few.findPack(h); k != nil {
-		if n, err := k.GetSizeByOffset(at); err == nil {
-			return n, nil
-		}
-	}
 	return p.st.EncodedObjectSize(h)
 }
 

@@ -9,17 +9,8 @@ import (
 	"path"
 	"slices"
 	"strings"
-	"sync"
 	"time"
 )
-
-// snapshot is what the directories of one commit share: the repository, a cache of trees, and the files' time.
-type snapshot struct {
-	r     *Repo
-	when  time.Time
-	mu    sync.Mutex
-	trees map[OID]listing
-}
 
 // TreeFS is one directory of a commit as a file system: fs.ReadDirFS, fs.ReadFileFS, fs.StatFS, fs.SubFS, and
 // ReadMany for reading many files in one stream.
@@ -28,7 +19,8 @@ type snapshot struct {
 // fs.ModeIrregular and cannot be read, so that nothing outside the tree is ever
 // followed. FileInfo.Sys holds the OID of the blob or tree, which is the file's version.
 type TreeFS struct {
-	snap *snapshot
+	r    *Repo
+	when time.Time // of its files
 	root OID
 }
 
@@ -39,7 +31,7 @@ func (r *Repo) Tree(oid OID) (fs.FS, error) {
 	if err != nil {
 		return nil, err
 	}
-	return TreeFS{&snapshot{r: r, when: when, trees: map[OID]listing{}}, root}, nil
+	return TreeFS{r, when, root}, nil
 }
 
 // rootTree returns the tree of a commit and its time, or the tree itself; "" is the empty tree.
@@ -47,8 +39,11 @@ func (r *Repo) rootTree(oid OID) (OID, time.Time, error) {
 	if oid == "" {
 		return "", time.Time{}, nil
 	}
-	if _, ok := r.recent.get(oid); ok {
+	if _, ok := r.trees.get(oid); ok {
 		return oid, time.Time{}, nil
+	}
+	if c, ok := r.commits.get(oid); ok {
+		return c.Tree, c.Committer.When, nil
 	}
 	kind, data, err := r.objs.get(oid)
 	if err != nil {
@@ -56,10 +51,9 @@ func (r *Repo) rootTree(oid OID) (OID, time.Time, error) {
 	}
 	switch kind {
 	case "tree": // which is read next
-		_, err := r.rememberTree(oid, data)
-		return oid, time.Time{}, err
+		return oid, time.Time{}, r.rememberTree(oid, data)
 	case "commit":
-		c, err := parseCommit(oid, data)
+		c, err := r.rememberCommit(oid, data)
 		return c.Tree, c.Committer.When, err
 	}
 	return "", time.Time{}, fmt.Errorf("%s: is a %s, want a commit or a tree", oid, kind)
@@ -89,46 +83,64 @@ func parseTreeObject(oid OID, data []byte) (listing, error) {
 	return l, nil
 }
 
-// readTree is Repo.readTree with the snapshot's cache.
-func (s *snapshot) readTree(oid OID) (listing, error) {
-	s.mu.Lock()
-	l, ok := s.trees[oid]
-	s.mu.Unlock()
-	if ok {
-		return l, nil
+// findEntry returns the entry of a path below a tree; ok is false if there is none.
+func (r *Repo) findEntry(root OID, name string) (e entry, ok bool, err error) {
+	e = entry{mode: modeDir, name: path.Base(name), oid: root}
+	for seg := range strings.SplitSeq(name, "/") {
+		if !e.isDir() {
+			return entry{}, false, nil
+		}
+		l, err := r.readTree(e.oid)
+		if err != nil {
+			return entry{}, false, err
+		}
+		i := l.find(seg)
+		if i < 0 {
+			return entry{}, false, nil
+		}
+		e = l.entryAt(i)
 	}
-	l, err := s.r.readTree(oid)
+	return e, true, nil
+}
+
+// Find returns the id and mode of the object at a path of a commit or tree; the mode of a directory is "40000".
+// Both are "" if there is none.
+func (r *Repo) Find(at OID, path string) (oid OID, mode string, err error) {
+	root, _, err := r.rootTree(at)
 	if err != nil {
-		return listing{}, err
+		return "", "", err
 	}
-	s.mu.Lock()
-	s.trees[oid] = l
-	s.mu.Unlock()
-	return l, nil
+	e, _, err := r.findEntry(root, path)
+	return e.oid, e.mode, err
+}
+
+// Names lists the entries of a directory of a commit or tree; "" is the top. A missing directory has none.
+func (r *Repo) Names(at OID, dir string) (out []string, err error) {
+	oid, err := r.TreeOID(at, dir)
+	if err != nil {
+		return nil, err
+	}
+	l, err := r.readTree(oid)
+	for i := range l.len() {
+		out = append(out, l.entryWithoutID(i).name)
+	}
+	return out, err
 }
 
 // find returns the entry of a path; op is for the error.
 func (t TreeFS) find(op, name string) (entry, error) {
-	if !fs.ValidPath(name) {
-		return entry{}, &fs.PathError{Op: op, Path: name, Err: fs.ErrInvalid}
-	}
-	e := entry{mode: modeDir, name: path.Base(name), oid: t.root}
 	if name == "." {
-		return e, nil
+		return entry{mode: modeDir, name: name, oid: t.root}, nil
 	}
-	for seg := range strings.SplitSeq(name, "/") {
-		if !e.isDir() {
-			return entry{}, &fs.PathError{Op: op, Path: name, Err: fs.ErrNotExist}
-		}
-		l, err := t.snap.readTree(e.oid)
-		if err != nil {
-			return entry{}, &fs.PathError{Op: op, Path: name, Err: err}
-		}
-		i := l.find(seg)
-		if i < 0 {
-			return entry{}, &fs.PathError{Op: op, Path: name, Err: fs.ErrNotExist}
-		}
-		e = l.entryAt(i)
+	e, ok, err := entry{}, false, fs.ErrInvalid
+	if fs.ValidPath(name) {
+		e, ok, err = t.r.findEntry(t.root, name)
+	}
+	if err == nil && !ok {
+		err = fs.ErrNotExist
+	}
+	if err != nil {
+		return entry{}, &fs.PathError{Op: op, Path: name, Err: err}
 	}
 	return e, nil
 }
@@ -153,7 +165,7 @@ func (t TreeFS) Open(name string) (fs.File, error) {
 	if err != nil {
 		return nil, err
 	}
-	in, err := t.snap.fileInfo(e)
+	in, err := t.fileInfo(e)
 	if err != nil {
 		return nil, &fs.PathError{Op: "open", Path: name, Err: err}
 	}
@@ -174,7 +186,7 @@ func (t TreeFS) ReadFile(name string) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	_, b, err := t.snap.r.objs.get(e.oid)
+	_, b, err := t.r.objs.get(e.oid)
 	if err != nil {
 		return nil, &fs.PathError{Op: "read", Path: name, Err: err}
 	}
@@ -197,12 +209,12 @@ func (t TreeFS) ReadMany(names []string, fn func(name string, data []byte) error
 		oids[i] = e.oid
 	}
 	if len(oids) > fewFiles {
-		b := &batch{run: t.snap.r.git}
+		b := &batch{run: t.r.git}
 		defer b.stop()
 		return b.readEach(oids, func(i int, _ string, data []byte) error { return fn(names[i], data) })
 	}
 	for i, o := range oids {
-		_, b, err := t.snap.r.objs.get(o)
+		_, b, err := t.r.objs.get(o)
 		if err != nil {
 			return &fs.PathError{Op: "read", Path: names[i], Err: err}
 		}
@@ -222,7 +234,7 @@ func (t TreeFS) ReadDir(name string) ([]fs.DirEntry, error) {
 	if !e.isDir() {
 		return nil, &fs.PathError{Op: "readdir", Path: name, Err: errors.New("not a directory")}
 	}
-	l, err := t.snap.readTree(e.oid)
+	l, err := t.r.readTree(e.oid)
 	if err != nil {
 		return nil, &fs.PathError{Op: "readdir", Path: name, Err: err}
 	}
@@ -232,7 +244,7 @@ func (t TreeFS) ReadDir(name string) ([]fs.DirEntry, error) {
 	}
 	out := make([]fs.DirEntry, len(es))
 	for i, e := range es {
-		out[i] = treeEntry{t.snap, e}
+		out[i] = treeEntry{t, e}
 	}
 	return out, nil
 }
@@ -257,7 +269,7 @@ func (t TreeFS) Stat(name string) (fs.FileInfo, error) {
 	if err != nil {
 		return nil, err
 	}
-	return t.snap.fileInfo(e)
+	return t.fileInfo(e)
 }
 
 // Sub implements fs.SubFS.
@@ -269,7 +281,7 @@ func (t TreeFS) Sub(dir string) (fs.FS, error) {
 	if !e.isDir() {
 		return nil, &fs.PathError{Op: "sub", Path: dir, Err: errors.New("not a directory")}
 	}
-	return TreeFS{t.snap, e.oid}, nil
+	return TreeFS{t.r, t.when, e.oid}, nil
 }
 
 // fileMode maps a tree entry's mode.
@@ -286,13 +298,13 @@ func fileMode(mode string) fs.FileMode {
 }
 
 // fileInfo describes e; it reads a file's size from the object's header.
-func (s *snapshot) fileInfo(e entry) (treeInfo, error) {
-	in := treeInfo{name: e.name, mode: fileMode(e.mode), when: s.when, oid: e.oid}
+func (t TreeFS) fileInfo(e entry) (treeInfo, error) {
+	in := treeInfo{name: e.name, mode: fileMode(e.mode), when: t.when, oid: e.oid}
 	if !in.mode.IsRegular() {
 		return in, nil
 	}
 	var err error
-	in.size, err = s.r.objs.getSize(e.oid)
+	in.size, err = t.r.objs.getSize(e.oid)
 	return in, err
 }
 
@@ -312,14 +324,14 @@ func (i treeInfo) IsDir() bool        { return i.mode.IsDir() }
 func (i treeInfo) Sys() any           { return i.oid }
 
 type treeEntry struct {
-	snap *snapshot
-	e    entry
+	t TreeFS
+	e entry
 }
 
 func (d treeEntry) Name() string               { return d.e.name }
 func (d treeEntry) IsDir() bool                { return d.e.isDir() }
 func (d treeEntry) Type() fs.FileMode          { return fileMode(d.e.mode).Type() }
-func (d treeEntry) Info() (fs.FileInfo, error) { return d.snap.fileInfo(d.e) }
+func (d treeEntry) Info() (fs.FileInfo, error) { return d.t.fileInfo(d.e) }
 func (d treeEntry) String() string             { return fs.FormatDirEntry(d) }
 
 // treeFile is an open file with its bytes in memory.
@@ -359,22 +371,28 @@ func (d *treeDir) ReadDir(n int) ([]fs.DirEntry, error) {
 
 // TreeOID returns the id of the tree at a path ("" is the root) in a commit, "" if there is no such directory.
 func (r *Repo) TreeOID(commit OID, dir string) (OID, error) {
-	root, _, err := r.rootTree(commit)
-	if err != nil || dir == "" {
+	if dir == "" {
+		root, _, err := r.rootTree(commit)
 		return root, err
 	}
-	e, err := TreeFS{&snapshot{r: r, trees: map[OID]listing{}}, root}.find("find", dir)
-	if errors.Is(err, fs.ErrNotExist) || err == nil && !e.isDir() {
-		return "", nil
+	oid, mode, err := r.Find(commit, dir)
+	if mode != modeDir {
+		return "", err
 	}
-	return e.oid, err
+	return oid, err
 }
 
-// Blob reads one blob.
+// Blob reads one blob. Callers must not change the bytes, which are cached.
 func (r *Repo) Blob(oid OID) ([]byte, error) {
+	if b, ok := r.blobs.get(oid); ok {
+		return b, nil
+	}
 	kind, b, err := r.objs.get(oid)
 	if err == nil && kind != "blob" {
 		return nil, fmt.Errorf("%s: is a %s, want a blob", oid, kind)
+	}
+	if err == nil && len(b) <= keptBytes/4 {
+		r.blobs.put(oid, b, 128+len(b))
 	}
 	return b, err
 }

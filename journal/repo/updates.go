@@ -134,13 +134,6 @@ func (p *updateProcess) send(in, want string) error {
 	}
 }
 
-// warmUp starts a process for the next transaction, which reports a failure.
-func (u *refUpdater) warmUp() {
-	u.mu.Lock()
-	defer u.mu.Unlock()
-	_, _ = u.start()
-}
-
 // expire ends p when its time is up, after its current transaction.
 func (u *refUpdater) expire(p *updateProcess) {
 	u.mu.Lock()

@@ -46,21 +46,6 @@ func TestUpdatesLiveOn(t *testing.T) {
 	eq(t, "refs", len(must[[]RefUpdate](t)(r.Refs("refs/odd/n/"))), n)
 }
 
-// A process that was started ahead runs the transaction it was started for.
-func TestUpdatesReady(t *testing.T) {
-	r, base := fresh(t, "a", "1\n")
-	r.updates.warmUp()
-	p := r.updates.proc
-	if err := r.Update(t.Context(), RefUpdate{Name: "refs/odd/n/1", New: base}); err != nil {
-		t.Fatal(err)
-	}
-	r.updates.mu.Lock()
-	defer r.updates.mu.Unlock()
-	if p == nil || r.updates.proc != nil && r.updates.proc != p {
-		t.Errorf("the transaction was run by another process")
-	}
-}
-
 // The reflog says what moved a branch, and for whom.
 func TestReflog(t *testing.T) {
 	t.Parallel()

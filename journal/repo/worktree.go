@@ -1,17 +1,13 @@
 package repo
 
 import (
-	"bufio"
 	"context"
 	"errors"
 	"fmt"
-	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
-
-	"github.com/go-git/go-git/v5/plumbing/format/index"
 )
 
 // errBare means that an operation needs a work tree and the repository is bare.
@@ -55,31 +51,14 @@ func (r *Repo) Unmerged(ctx context.Context) []string {
 	if r.root == "" {
 		return nil
 	}
-	if r.noConflict() {
-		return nil
+	out, _ := r.readGit(ctx, "ls-files", "--unmerged", "-z", "--", ":(top)")
+	var paths []string
+	for _, f := range splitNUL(out) {
+		if _, p, ok := strings.Cut(f, "\t"); ok {
+			paths = append(paths, p)
+		}
 	}
-	out, err := r.readGit(ctx, "diff", "--name-only", "--diff-filter=U", "-z")
-	if err != nil || len(out) == 0 {
-		return nil
-	}
-	return strings.Split(strings.TrimSuffix(string(out), "\x00"), "\x00")
-}
-
-// noConflict reports whether go-git can read the index and it holds no conflict.
-func (r *Repo) noConflict() bool {
-	f, err := os.Open(filepath.Join(r.gitDir, "index"))
-	if errors.Is(err, fs.ErrNotExist) {
-		return true
-	}
-	if err != nil {
-		return false
-	}
-	defer f.Close()
-	var idx index.Index
-	if index.NewDecoder(bufio.NewReader(f)).Decode(&idx) != nil {
-		return false
-	}
-	return !slices.ContainsFunc(idx.Entries, func(e *index.Entry) bool { return e.Stage != 0 })
+	return slices.Compact(paths)
 }
 
 // MergesByUnion reports for each path whether .gitattributes gives it merge=union, by which git keeps the lines of
