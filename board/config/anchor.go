@@ -3,11 +3,8 @@ package config
 import (
 	"fmt"
 	"io/fs"
-	"slices"
 	"strings"
 	"time"
-
-	"github.com/odd-cli/odd/persona/contract"
 )
 
 // Anchor is [anchor]: how sessions are bound before they may change anything.
@@ -19,10 +16,6 @@ type Anchor struct {
 	Constitutions []string      // folders that hold ROLE.oct.md; default .hestai-sys/agents and .hestai-sys/library/agents
 	TTL           time.Duration // of a permit, default 1h
 }
-
-// The words of [anchor].
-func anchorModes() []string  { return []string{"full", "express", "lite", "untracked"} }
-func strictnesses() []string { return []string{"quick", "default", "deep"} }
 
 func defaultAnchor() Anchor {
 	a := Anchor{Mode: "express", State: ".hestai/sessions", Constitutions: []string{".hestai-sys/agents", ".hestai-sys/library/agents"}, TTL: time.Hour}
@@ -41,26 +34,21 @@ func (a Anchor) withDefaults() Anchor {
 }
 
 // places reads a list of folders.
-func places(at func(*Config) *[]string) func(*Config, string, node) error {
-	return func(c *Config, _ string, n node) error {
-		list, err := words(n, func(s string) error {
-			s = strings.TrimSuffix(s, "/")
-			if s == "." || !fs.ValidPath(s) || strings.ContainsAny(s, `\:*?[`) || strings.ContainsFunc(s, control) {
-				return fmt.Errorf(`%q: want folders below the top of the repository, like ".hestai-sys/agents", without ".."`, s)
-			}
-			return ours(s)
-		})
-		for i := range list {
-			list[i] = strings.TrimSuffix(list[i], "/")
+func places(n node) ([]string, error) {
+	list, err := words(n, func(s string) error {
+		s = strings.TrimSuffix(s, "/")
+		if s == "." || !fs.ValidPath(s) || strings.ContainsAny(s, `\:*?[`) || strings.ContainsFunc(s, control) {
+			return fmt.Errorf(`%q: want folders below the top of the repository, like ".hestai-sys/agents", without ".."`, s)
 		}
-		if err == nil && len(list) == 0 {
-			err = fmt.Errorf("names no folder; leave the key out for %s", strings.Join(defaultAnchor().Constitutions, ", "))
-		}
-		if err == nil {
-			*at(c) = list
-		}
-		return err
+		return ours(s)
+	})
+	for i := range list {
+		list[i] = strings.TrimSuffix(list[i], "/")
 	}
+	if err == nil && len(list) == 0 {
+		err = fmt.Errorf("names no folder; leave the key out for %s", strings.Join(defaultAnchor().Constitutions, ", "))
+	}
+	return list, err
 }
 
 // ours refuses git's own folder.
@@ -69,23 +57,6 @@ func ours(s string) error {
 		return fmt.Errorf("%q: is git's own folder", s)
 	}
 	return nil
-}
-
-// setListed returns a setter of one of a few words.
-func setListed(at func(*Config) *string, all func() []string) func(*Config, string, node) error {
-	return func(c *Config, _ string, n node) error {
-		s, err := str(n, word)
-		if err == nil && !slices.Contains(all(), s) {
-			_, err = contract.Named(s, all())
-			if err == nil {
-				err = fmt.Errorf("%q: want one of %s", s, strings.Join(all(), ", "))
-			}
-		}
-		if err == nil {
-			*at(c) = s
-		}
-		return err
-	}
 }
 
 // checkAnchor holds [anchor] against [bundle]: sessions are no atoms.

@@ -34,27 +34,25 @@ type Price struct {
 // highestPrice keeps what an answer costs far below what an integer holds.
 const highestPrice = 2_000_000_000
 
-// price makes a setter of [prices."MODEL"] from one of its members.
-func price(at func(*Price) *budget.MicroUSD) func(*Config, string, node) error {
-	return func(c *Config, model string, n node) error {
-		if err := word(model); err != nil {
-			return fmt.Errorf("the name of a model: %w", err)
-		}
+// price returns a setter of one member of [prices."MODEL"].
+func price(at func(*Price) *budget.MicroUSD) setter {
+	return entry(func(c *Config) *map[string]Price { return &c.Prices }, modelName, func(p *Price, n node) error {
 		m, err := amount(n)
-		switch {
-		case err != nil:
-			return err
-		case m < 0 || m > highestPrice:
-			return errors.New("want what a million tokens cost, from 0 to 2000 dollars")
+		if err == nil && (m < 0 || m > highestPrice) {
+			err = errors.New("want what a million tokens cost, from 0 to 2000 dollars")
 		}
-		p := c.Prices[model]
-		*at(&p) = m
-		if c.Prices == nil {
-			c.Prices = map[string]Price{}
+		if err == nil {
+			*at(p) = m
 		}
-		c.Prices[model] = p
-		return nil
+		return err
+	})
+}
+
+func modelName(s string) error {
+	if err := word(s); err != nil {
+		return fmt.Errorf("the name of a model: %w", err)
 	}
+	return nil
 }
 
 // checkPrices holds each price to what a cost is counted from. A model without one is

@@ -72,22 +72,16 @@ func LimitLines(file string, b []byte, lane string) []string {
 	return out
 }
 
-// route makes a setter of [route.LANE] from one of its members.
-func route(set func(*Route, node) error) func(*Config, string, node) error {
-	return func(c *Config, lane string, n node) error {
-		if !slices.Contains(Lanes(), lane) {
-			return fmt.Errorf("%q is no lane; want one of %s", lane, strings.Join(Lanes(), ", "))
-		}
-		r := c.Routes[lane]
-		if err := set(&r, n); err != nil {
-			return err
-		}
-		if c.Routes == nil {
-			c.Routes = map[string]Route{}
-		}
-		c.Routes[lane] = r
-		return nil
+// route returns a setter of one member of [route.LANE].
+func route(set func(*Route, node) error) setter {
+	return entry(func(c *Config) *map[string]Route { return &c.Routes }, laneName, set)
+}
+
+func laneName(lane string) error {
+	if !slices.Contains(Lanes(), lane) {
+		return fmt.Errorf("%q is no lane; want one of %s", lane, strings.Join(Lanes(), ", "))
 	}
+	return nil
 }
 
 // Using is the configuration of a session on the substrate that is named. A

@@ -16,38 +16,38 @@ import (
 // unnamed ("want an integer from 1 to 9").
 type key struct {
 	name string
-	set  func(c *Config, part string, n node) error
+	set  setter
 }
 
 // keys is every key of odd.toml but those of [[mcp]], in the order of the reference.
 var keys = []key{
-	{"odd.format", whole(func(c *Config) *int { return &c.Format }, 1, Format)},
+	{"odd.format", set(func(c *Config) *int { return &c.Format }, whole(1, Format))},
 	{"odd.least_version", func(c *Config, _ string, n node) (err error) {
 		c.LeastLine = n.line
 		c.LeastVersion, err = str(n, isVersion)
 		return err
 	}},
-	{"bundle.root", folder(func(c *Config) *string { return &c.Root }, bundleRoot)},
-	{"canon.external", list(func(c *Config) *[]string { return &c.External }, slug)},
-	{"board.branch", text(func(c *Config) *string { return &c.Branch }, branchName)},
-	{"board.target", text(func(c *Config) *string { return &c.Target }, branchName)},
-	{"board.remote", text(func(c *Config) *string { return &c.Remote }, remoteName)},
-	{"board.remote_timeout", duration(func(c *Config) *time.Duration { return &c.RemoteTime }, time.Second, day)},
-	{"agent.name", text(func(c *Config) *string { return &c.AgentName }, identity)},
-	{"agent.email", text(func(c *Config) *string { return &c.AgentEmail }, identity)},
-	{"tenant.id", text(func(c *Config) *string { return &c.Tenant }, slug)},
-	{"budget.monthly_usd", money(func(c *Config) *budget.MicroUSD { c.HasBudget = true; return &c.Budget.Monthly })},
-	{"budget.hard_stop_usd", money(func(c *Config) *budget.MicroUSD { return &c.Budget.HardStop })},
-	{"budget.alert_at_pct", whole(func(c *Config) *int { return &c.Budget.AlertPct }, 0, 100)},
-	{"budget.teams.*", teamMoney},
-	{"session.substrate", text(func(c *Config) *string { return &c.Session.Substrate }, slug)},
-	{"session.model", text(func(c *Config) *string { return &c.Session.Model }, word)},
-	{"session.fallback", list(func(c *Config) *[]string { return &c.Session.Fallback }, slug)},
-	{"session.max_turns", whole(func(c *Config) *int { return &c.Session.MaxTurns }, 1, 1000)},
-	{"session.max_usd", money(func(c *Config) *budget.MicroUSD { return &c.Session.MaxCost })},
-	{"session.timeout", duration(func(c *Config) *time.Duration { return &c.Session.Timeout }, time.Second, day)},
-	{"session.cap", text(func(c *Config) *string { return &c.Session.Cap }, oneOf("inferred", "asserted"))},
-	{"session.max_atoms", whole(func(c *Config) *int { return &c.Session.MaxAtoms }, 1, 10_000)},
+	{"bundle.root", set(func(c *Config) *string { return &c.Root }, folder(bundleRoot))},
+	{"canon.external", set(func(c *Config) *[]string { return &c.External }, list(slug))},
+	{"board.branch", set(func(c *Config) *string { return &c.Branch }, text(branchName))},
+	{"board.target", set(func(c *Config) *string { return &c.Target }, text(branchName))},
+	{"board.remote", set(func(c *Config) *string { return &c.Remote }, text(remoteName))},
+	{"board.remote_timeout", set(func(c *Config) *time.Duration { return &c.RemoteTime }, duration(time.Second, day))},
+	{"agent.name", set(func(c *Config) *string { return &c.AgentName }, text(identity))},
+	{"agent.email", set(func(c *Config) *string { return &c.AgentEmail }, text(identity))},
+	{"tenant.id", set(func(c *Config) *string { return &c.Tenant }, text(slug))},
+	{"budget.monthly_usd", set(func(c *Config) *budget.MicroUSD { c.HasBudget = true; return &c.Budget.Monthly }, amount)},
+	{"budget.hard_stop_usd", set(func(c *Config) *budget.MicroUSD { return &c.Budget.HardStop }, amount)},
+	{"budget.alert_at_pct", set(func(c *Config) *int { return &c.Budget.AlertPct }, whole(0, 100))},
+	{"budget.teams.*", entry(func(c *Config) *map[string]budget.MicroUSD { return &c.Budget.Teams }, word, func(m *budget.MicroUSD, n node) (err error) { *m, err = amount(n); return })},
+	{"session.substrate", set(func(c *Config) *string { return &c.Session.Substrate }, text(slug))},
+	{"session.model", set(func(c *Config) *string { return &c.Session.Model }, text(word))},
+	{"session.fallback", set(func(c *Config) *[]string { return &c.Session.Fallback }, list(slug))},
+	{"session.max_turns", set(func(c *Config) *int { return &c.Session.MaxTurns }, whole(1, 1000))},
+	{"session.max_usd", set(func(c *Config) *budget.MicroUSD { return &c.Session.MaxCost }, amount)},
+	{"session.timeout", set(func(c *Config) *time.Duration { return &c.Session.Timeout }, duration(time.Second, day))},
+	{"session.cap", set(func(c *Config) *string { return &c.Session.Cap }, text(oneOf("inferred", "asserted")))},
+	{"session.max_atoms", set(func(c *Config) *int { return &c.Session.MaxAtoms }, whole(1, 10_000))},
 	{"route.*.substrate", route(func(r *Route, n node) (err error) { r.Substrate, err = str(n, slug); return })},
 	{"route.*.model", route(func(r *Route, n node) (err error) { r.Model, err = str(n, word); return })},
 	{"route.*.timeout", route(func(r *Route, n node) (err error) { r.Timeout, err = spanOf(n, time.Second, day); return })},
@@ -75,69 +75,75 @@ var keys = []key{
 	{"prices.*.output_usd", price(func(p *Price) *budget.MicroUSD { return &p.Output })},
 	{"prices.*.cache_read_usd", price(func(p *Price) *budget.MicroUSD { return &p.CacheRead })},
 	{"prices.*.cache_write_usd", price(func(p *Price) *budget.MicroUSD { p.CacheWrites = true; return &p.CacheWrite })},
-	{"contract.profile", text(func(c *Config) *string { return &c.Contract.Profile }, word)},
-	{"contract.surface", setNamed(func(c *Config) *contract.Surface { return &c.Contract.Surface }, contract.SurfaceNames)},
-	{"contract.voice", setNamed(func(c *Config) *contract.Voice { return &c.Contract.Voice }, contract.VoiceNames)},
-	{"contract.engagement", setNamed(func(c *Config) *contract.Engagement { return &c.Contract.Engagement }, contract.EngagementNames)},
-	{"contract.roles.*", roleOfKind},
-	{"persona.floor.atoms", whole(func(c *Config) *int { return &c.Floor.Atoms }, 0, 10_000)},
-	{"persona.floor.processes", whole(func(c *Config) *int { return &c.Floor.Processes }, 0, 10_000)},
-	{"persona.floor.guides", whole(func(c *Config) *int { return &c.Floor.Guides }, 0, 10_000)},
-	{"persona.floor.unresolved_pct", whole(func(c *Config) *int { return &c.Floor.UnresolvedPct }, 0, 100)},
-	{"governance.lease", text(func(c *Config) *string { return &c.Lease }, oneOf("off", "required"))},
-	{"governance.require_signed", flag(func(c *Config) *bool { return &c.RequireSigned })},
-	{"governance.allowed_signers", text(func(c *Config) *string { return &c.AllowedSigners }, repoFile)},
-	{"governance.approvals", whole(func(c *Config) *int { return &c.Approvals }, 1, 9)},
-	{"governance.approvers.*", approversOf},
-	{"anchor.mode", setListed(func(c *Config) *string { return &c.Anchor.Mode }, anchorModes)},
-	{"anchor.strictness", setListed(func(c *Config) *string { return &c.Anchor.Strictness }, strictnesses)},
-	{"anchor.state", folder(func(c *Config) *string { return &c.Anchor.State }, bundleRoot)},
-	{"anchor.constitutions", places(func(c *Config) *[]string { return &c.Anchor.Constitutions })},
-	{"anchor.ttl", duration(func(c *Config) *time.Duration { return &c.Anchor.TTL }, time.Minute, day)},
-	{"pipeline.auto_apply", flag(func(c *Config) *bool { return &c.Pipeline.AutoApply })},
-	{"pipeline.review_ttl", duration(func(c *Config) *time.Duration { return &c.ReviewTTL }, time.Hour, 366*day)},
-	{"pipeline.min_tier", setListed(func(c *Config) *string { return &c.Pipeline.MinTier }, minTiers)},
-	{"pipeline.quiet_hours", quietHours},
-	{"pipeline.zone", zone},
-	{"pipeline.autonomy", setListed(func(c *Config) *string { return &c.Pipeline.Autonomy }, autonomies)},
-	{"pipeline.core", globs(func(c *Config) *[]string { return &c.Pipeline.Core })},
-	{"pipeline.protected", globs(func(c *Config) *[]string { return &c.Pipeline.Protected })},
-	{"pipeline.security", globs(func(c *Config) *[]string { return &c.Pipeline.Security })},
-	{"pipeline.max_files", whole(func(c *Config) *int { return &c.Pipeline.MaxFiles }, 1, 1000)},
-	{"pipeline.blast", whole(func(c *Config) *int { return &c.Pipeline.Blast }, 0, 100_000)},
-	{"pipeline.machine_blast", whole(func(c *Config) *int { return &c.Pipeline.MachineBlast }, 0, 100_000)},
-	{"pipeline.test_confidence_pct", whole(func(c *Config) *int { return &c.Pipeline.TestConfidence }, 0, 100)},
-	{"pipeline.validate", argvs(func(c *Config) *[][]string { return &c.Pipeline.Validate })},
-	{"pipeline.verify", argvs(func(c *Config) *[][]string { return &c.Pipeline.Verify })},
-	{"pipeline.expand", setListed(func(c *Config) *string { return &c.Pipeline.Expand }, asks)},
-	{"pipeline.plan", setListed(func(c *Config) *string { return &c.Pipeline.Plan }, plans)},
-	{"pipeline.check_timeout", duration(func(c *Config) *time.Duration { return &c.Pipeline.CheckTimeout }, time.Second, time.Hour)},
-	{"pipeline.repair_timebox", duration(func(c *Config) *time.Duration { return &c.Pipeline.RepairTimebox }, time.Second, time.Hour)},
-	{"pipeline.check_env", list(func(c *Config) *[]string { return &c.Pipeline.CheckEnv }, envName)},
-	{"toolbox.run", argvs(func(c *Config) *[][]string { return &c.Toolbox.Run })},
-	{"toolbox.web_hosts", list(func(c *Config) *[]string { return &c.Toolbox.Hosts }, host)},
-	{"toolbox.command_timeout", duration(func(c *Config) *time.Duration { return &c.Toolbox.Command }, time.Second, time.Hour)},
-	{"toolbox.tool_timeout", duration(func(c *Config) *time.Duration { return &c.Toolbox.Timeout }, time.Second, time.Hour)},
-	{"drain.max_tasks", whole(func(c *Config) *int { return &c.MaxTasks }, 1, 1000)},
-	{"drain.lease", duration(func(c *Config) *time.Duration { return &c.TaskLease }, time.Second, day)},
-	{"drain.max_attempts", whole(func(c *Config) *int { return &c.MaxAttempts }, 1, 100)},
-	{"sense.role", text(func(c *Config) *string { return &c.Sense.Role }, slug)},
-	{"sense.run", whole(func(c *Config) *int { return &c.Sense.Run }, 1, 1000)},
-	{"sense.day", whole(func(c *Config) *int { return &c.Sense.Day }, 1, 10_000)},
-	{"sense.open", whole(func(c *Config) *int { return &c.Sense.Open }, 1, 10_000)},
-	{"drain.notify", func(c *Config, _ string, n node) (err error) { c.Notify, err = argv(n); return }},
-	{"sandbox.enforce", setListed(func(c *Config) *string { return &c.Sandbox.Enforce }, enforcements)},
-	{"sandbox.network", setListed(func(c *Config) *string { return &c.Sandbox.Network }, networks)},
-	{"sandbox.check_network", setListed(func(c *Config) *string { return &c.Sandbox.CheckNetwork }, networks)},
-	{"sandbox.unix_sockets", flag(func(c *Config) *bool { return &c.Sandbox.UnixSockets })},
-	{"sandbox.read", list(func(c *Config) *[]string { return &c.Sandbox.Read }, place)},
-	{"sandbox.write", list(func(c *Config) *[]string { return &c.Sandbox.Write }, place)},
-	{"sandbox.file_mb", whole(func(c *Config) *int { return &c.Sandbox.FileMB }, 0, 1<<20)},
-	{"sandbox.disk_mb", whole(func(c *Config) *int { return &c.Sandbox.DiskMB }, 0, 1<<20)},
-	{"sandbox.memory_mb", whole(func(c *Config) *int { return &c.Sandbox.MemoryMB }, 0, 1<<20)},
-	{"sandbox.cpu", duration(func(c *Config) *time.Duration { return &c.Sandbox.CPU }, 0, day)},
-	{"sandbox.open_files", whole(func(c *Config) *int { return &c.Sandbox.OpenFiles }, 0, 1<<20)},
-	{"sandbox.processes", whole(func(c *Config) *int { return &c.Sandbox.Processes }, 0, 1<<20)},
+	{"contract.profile", set(func(c *Config) *string { return &c.Contract.Profile }, text(word))},
+	{"contract.surface", set(func(c *Config) *contract.Surface { return &c.Contract.Surface }, named(contract.SurfaceNames))},
+	{"contract.voice", set(func(c *Config) *contract.Voice { return &c.Contract.Voice }, named(contract.VoiceNames))},
+	{"contract.engagement", set(func(c *Config) *contract.Engagement { return &c.Contract.Engagement }, named(contract.EngagementNames))},
+	{"contract.roles.*", entry(func(c *Config) *map[string]contract.Role { return &c.Contract.Roles }, kindName, func(r *contract.Role, n node) (err error) {
+		*r, err = nameOf(n, contract.RoleNames())
+		return
+	})},
+	{"persona.floor.atoms", set(func(c *Config) *int { return &c.Floor.Atoms }, whole(0, 10_000))},
+	{"persona.floor.processes", set(func(c *Config) *int { return &c.Floor.Processes }, whole(0, 10_000))},
+	{"persona.floor.guides", set(func(c *Config) *int { return &c.Floor.Guides }, whole(0, 10_000))},
+	{"persona.floor.unresolved_pct", set(func(c *Config) *int { return &c.Floor.UnresolvedPct }, whole(0, 100))},
+	{"governance.lease", set(func(c *Config) *string { return &c.Lease }, text(oneOf("off", "required")))},
+	{"governance.require_signed", set(func(c *Config) *bool { return &c.RequireSigned }, boolean)},
+	{"governance.allowed_signers", set(func(c *Config) *string { return &c.AllowedSigners }, text(repoFile))},
+	{"governance.approvals", set(func(c *Config) *int { return &c.Approvals }, whole(1, 9))},
+	{"governance.approvers.*", entry(func(c *Config) *map[string][]string { return &c.Approvers }, repoGlob, func(people *[]string, n node) (err error) { // as a type is a glob too
+		*people, err = words(n, email)
+		return
+	})},
+	{"anchor.mode", set(func(c *Config) *string { return &c.Anchor.Mode }, listed("full", "express", "lite", "untracked"))},
+	{"anchor.strictness", set(func(c *Config) *string { return &c.Anchor.Strictness }, listed("quick", "default", "deep"))},
+	{"anchor.state", set(func(c *Config) *string { return &c.Anchor.State }, folder(bundleRoot))},
+	{"anchor.constitutions", set(func(c *Config) *[]string { return &c.Anchor.Constitutions }, places)},
+	{"anchor.ttl", set(func(c *Config) *time.Duration { return &c.Anchor.TTL }, duration(time.Minute, day))},
+	{"pipeline.auto_apply", set(func(c *Config) *bool { return &c.Pipeline.AutoApply }, boolean)},
+	{"pipeline.review_ttl", set(func(c *Config) *time.Duration { return &c.ReviewTTL }, duration(time.Hour, 366*day))},
+	{"pipeline.min_tier", set(func(c *Config) *string { return &c.Pipeline.MinTier }, listed("SAFE_AUTO", "NOTIFY_APPLY", "APPROVAL_REQUIRED"))},
+	{"pipeline.quiet_hours", set(func(c *Config) **Quiet { return &c.Pipeline.Quiet }, quietHours)},
+	{"pipeline.zone", set(func(c *Config) **time.Location { return &c.Pipeline.Zone }, zone)},
+	{"pipeline.autonomy", set(func(c *Config) *string { return &c.Pipeline.Autonomy }, listed("act", "observe"))},
+	{"pipeline.core", set(func(c *Config) *[]string { return &c.Pipeline.Core }, list(repoGlob))},
+	{"pipeline.protected", set(func(c *Config) *[]string { return &c.Pipeline.Protected }, list(repoGlob))},
+	{"pipeline.security", set(func(c *Config) *[]string { return &c.Pipeline.Security }, list(repoGlob))},
+	{"pipeline.max_files", set(func(c *Config) *int { return &c.Pipeline.MaxFiles }, whole(1, 1000))},
+	{"pipeline.blast", set(func(c *Config) *int { return &c.Pipeline.Blast }, whole(0, 100_000))},
+	{"pipeline.machine_blast", set(func(c *Config) *int { return &c.Pipeline.MachineBlast }, whole(0, 100_000))},
+	{"pipeline.test_confidence_pct", set(func(c *Config) *int { return &c.Pipeline.TestConfidence }, whole(0, 100))},
+	{"pipeline.validate", set(func(c *Config) *[][]string { return &c.Pipeline.Validate }, argvs)},
+	{"pipeline.verify", set(func(c *Config) *[][]string { return &c.Pipeline.Verify }, argvs)},
+	{"pipeline.expand", set(func(c *Config) *string { return &c.Pipeline.Expand }, listed("off", "auto"))},
+	{"pipeline.plan", set(func(c *Config) *string { return &c.Pipeline.Plan }, listed("off", "auto", "always"))},
+	{"pipeline.check_timeout", set(func(c *Config) *time.Duration { return &c.Pipeline.CheckTimeout }, duration(time.Second, time.Hour))},
+	{"pipeline.repair_timebox", set(func(c *Config) *time.Duration { return &c.Pipeline.RepairTimebox }, duration(time.Second, time.Hour))},
+	{"pipeline.check_env", set(func(c *Config) *[]string { return &c.Pipeline.CheckEnv }, list(envName))},
+	{"toolbox.run", set(func(c *Config) *[][]string { return &c.Toolbox.Run }, argvs)},
+	{"toolbox.web_hosts", set(func(c *Config) *[]string { return &c.Toolbox.Hosts }, list(host))},
+	{"toolbox.command_timeout", set(func(c *Config) *time.Duration { return &c.Toolbox.Command }, duration(time.Second, time.Hour))},
+	{"toolbox.tool_timeout", set(func(c *Config) *time.Duration { return &c.Toolbox.Timeout }, duration(time.Second, time.Hour))},
+	{"drain.max_tasks", set(func(c *Config) *int { return &c.MaxTasks }, whole(1, 1000))},
+	{"drain.lease", set(func(c *Config) *time.Duration { return &c.TaskLease }, duration(time.Second, day))},
+	{"drain.max_attempts", set(func(c *Config) *int { return &c.MaxAttempts }, whole(1, 100))},
+	{"sense.role", set(func(c *Config) *string { return &c.Sense.Role }, text(slug))},
+	{"sense.run", set(func(c *Config) *int { return &c.Sense.Run }, whole(1, 1000))},
+	{"sense.day", set(func(c *Config) *int { return &c.Sense.Day }, whole(1, 10_000))},
+	{"sense.open", set(func(c *Config) *int { return &c.Sense.Open }, whole(1, 10_000))},
+	{"drain.notify", set(func(c *Config) *[]string { return &c.Notify }, argv)},
+	{"sandbox.enforce", set(func(c *Config) *string { return &c.Sandbox.Enforce }, listed("require", "best-effort", "off"))},
+	{"sandbox.network", set(func(c *Config) *string { return &c.Sandbox.Network }, listed(networks()...))},
+	{"sandbox.check_network", set(func(c *Config) *string { return &c.Sandbox.CheckNetwork }, listed(networks()...))},
+	{"sandbox.unix_sockets", set(func(c *Config) *bool { return &c.Sandbox.UnixSockets }, boolean)},
+	{"sandbox.read", set(func(c *Config) *[]string { return &c.Sandbox.Read }, list(place))},
+	{"sandbox.write", set(func(c *Config) *[]string { return &c.Sandbox.Write }, list(place))},
+	{"sandbox.file_mb", set(func(c *Config) *int { return &c.Sandbox.FileMB }, whole(0, 1<<20))},
+	{"sandbox.disk_mb", set(func(c *Config) *int { return &c.Sandbox.DiskMB }, whole(0, 1<<20))},
+	{"sandbox.memory_mb", set(func(c *Config) *int { return &c.Sandbox.MemoryMB }, whole(0, 1<<20))},
+	{"sandbox.cpu", set(func(c *Config) *time.Duration { return &c.Sandbox.CPU }, duration(0, day))},
+	{"sandbox.open_files", set(func(c *Config) *int { return &c.Sandbox.OpenFiles }, whole(0, 1<<20))},
+	{"sandbox.processes", set(func(c *Config) *int { return &c.Sandbox.Processes }, whole(0, 1<<20))},
 }
 
 // allKeys are keys and those of the [[mcp]] tables.
@@ -224,47 +230,12 @@ func fill(parts, path []string) string {
 	return strings.Join(out, ".")
 }
 
-func teamMoney(c *Config, part string, n node) error {
-	m, err := amount(n)
-	if err != nil {
-		return err
-	}
-	if c.Budget.Teams == nil {
-		c.Budget.Teams = map[string]budget.MicroUSD{}
-	}
-	c.Budget.Teams[part] = m
-	return nil
-}
-
-func approversOf(c *Config, part string, n node) error {
-	if err := repoGlob(part); err != nil { // as a type is one too
-		return err
-	}
-	people, err := words(n, email)
-	if err != nil {
-		return err
-	}
-	if c.Approvers == nil {
-		c.Approvers = map[string][]string{}
-	}
-	c.Approvers[part] = people
-	return nil
-}
-
-// substrate makes a setter of [substrate.NAME] from one of its members.
-func substrate(set func(*Substrate, node) error) func(*Config, string, node) error {
-	return func(c *Config, part string, n node) error {
-		if err := slug(part); err != nil {
+// substrate returns a setter of one member of [substrate.NAME].
+func substrate(set func(*Substrate, node) error) setter {
+	return entry(func(c *Config) *map[string]Substrate { return &c.Substrates }, func(name string) error {
+		if err := slug(name); err != nil {
 			return fmt.Errorf("the name of a substrate: %w", err)
 		}
-		s := c.Substrates[part]
-		if err := set(&s, n); err != nil {
-			return err
-		}
-		if c.Substrates == nil {
-			c.Substrates = map[string]Substrate{}
-		}
-		c.Substrates[part] = s
 		return nil
-	}
+	}, set)
 }

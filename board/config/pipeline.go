@@ -46,54 +46,35 @@ func defaultPipeline() Pipeline {
 	return Pipeline{Zone: time.UTC, Autonomy: "act", MaxFiles: 2, Blast: 5, MachineBlast: 3, TestConfidence: 75, CheckTimeout: 5 * time.Minute, RepairTimebox: 20 * time.Minute, Expand: "off", Plan: "off"}
 }
 
-// The words of [pipeline].
-func minTiers() []string   { return []string{"SAFE_AUTO", "NOTIFY_APPLY", "APPROVAL_REQUIRED"} }
-func autonomies() []string { return []string{"act", "observe"} }
-func asks() []string       { return []string{"off", "auto"} }
-func plans() []string      { return []string{"off", "auto", "always"} }
-
 var hours = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^([0-9]{1,2})-([0-9]{1,2})$`) })
 
 // quietHours reads "22-7".
-func quietHours(c *Config, _ string, n node) error {
+func quietHours(n node) (*Quiet, error) {
 	s, _ := n.value.(string)
 	m := hours().FindStringSubmatch(s)
 	if m == nil {
-		return errors.New(`want two hours of the day, like "22-7"`)
+		return nil, errors.New(`want two hours of the day, like "22-7"`)
 	}
 	from, _ := strconv.Atoi(m[1])
 	to, _ := strconv.Atoi(m[2])
 	if from > 23 || to > 23 {
-		return fmt.Errorf(`%q: want hours from 0 to 23, like "22-7"`, s)
+		return nil, fmt.Errorf(`%q: want hours from 0 to 23, like "22-7"`, s)
 	}
-	c.Pipeline.Quiet = &Quiet{from, to}
-	return nil
+	return &Quiet{from, to}, nil
 }
 
 // zone reads the name of a time zone. What a machine takes for local is none:
 // two machines would judge one change differently.
-func zone(c *Config, _ string, n node) error {
+func zone(n node) (*time.Location, error) {
 	s, err := str(n, word)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	z, err := time.LoadLocation(s)
 	if err != nil || s == "Local" {
-		return fmt.Errorf(`%q: want the name of a time zone, like "UTC" or "Europe/Berlin"`, s)
+		return nil, fmt.Errorf(`%q: want the name of a time zone, like "UTC" or "Europe/Berlin"`, s)
 	}
-	c.Pipeline.Zone = z
-	return nil
-}
-
-// globs reads a list of globs of repository paths.
-func globs(at func(*Config) *[]string) func(*Config, string, node) error {
-	return func(c *Config, _ string, n node) error {
-		list, err := words(n, repoGlob)
-		if err == nil {
-			*at(c) = list
-		}
-		return err
-	}
+	return z, nil
 }
 
 // repoGlob accepts a path, a folder ending in "/", or a glob in which ** stands

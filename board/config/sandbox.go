@@ -29,8 +29,7 @@ func defaultSandbox() Sandbox {
 	return Sandbox{Enforce: "best-effort", Network: "allow", CheckNetwork: "loopback", FileMB: 1024, DiskMB: 4096, CPU: time.Hour, OpenFiles: 4096, Processes: 8192}
 }
 
-func enforcements() []string { return []string{"require", "best-effort", "off"} }
-func networks() []string     { return []string{"allow", "loopback", "none"} }
+func networks() []string { return []string{"allow", "loopback", "none"} }
 
 // place holds a file or folder of the machine to a form that means one thing.
 func place(s string) error {

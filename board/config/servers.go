@@ -46,8 +46,6 @@ const (
 	TaskRelevant = "task_relevant"
 )
 
-func whens() []string { return []string{Operational, TaskRelevant} }
-
 const mostServerName = 24
 
 // serverKeys are the keys of an [[mcp]] table.
@@ -58,7 +56,10 @@ func serverKeys() []key {
 		{"mcp.url", server(func(s *Server, n node) (err error) { s.URL, err = address(n); return })},
 		{"mcp.token_env", server(func(s *Server, n node) (err error) { s.TokenEnv, err = str(n, keyEnv); return })},
 		{"mcp.env", server(func(s *Server, n node) (err error) { s.Env, err = words(n, envName); return })},
-		{"mcp.when", server(func(s *Server, n node) (err error) { s.When, err = nameOf(n, whens()); return })},
+		{"mcp.when", server(func(s *Server, n node) (err error) {
+			s.When, err = nameOf(n, []string{Operational, TaskRelevant})
+			return
+		})},
 		{"mcp.kinds", server(func(s *Server, n node) (err error) { s.Kinds, err = words(n, taskKind); return })},
 		{"mcp.tags", server(func(s *Server, n node) (err error) { s.Tags, err = words(n, word); return })},
 		{"mcp.roles", server(serverRoles)},
@@ -77,7 +78,7 @@ func serverKeys() []key {
 }
 
 // server makes a setter of the [[mcp]] table that is being read.
-func server(set func(*Server, node) error) func(*Config, string, node) error {
+func server(set func(*Server, node) error) setter {
 	return func(c *Config, _ string, n node) error {
 		if len(c.Servers) == 0 {
 			return errors.New("write [[mcp]] above each server")

@@ -10,71 +10,87 @@ import (
 	"time"
 
 	"github.com/odd-cli/odd/board/budget"
+	"github.com/odd-cli/odd/persona/contract"
 )
 
 const day = 24 * time.Hour
 
-// The makers of setters: each binds a member of Config to the check of its value.
+// setter stores the value of a key, or says what is wrong with it. part is what the key's pattern has a "*" for.
+type setter func(c *Config, part string, n node) error
 
-func text(at func(*Config) *string, check func(string) error) func(*Config, string, node) error {
+// set returns a setter of one member of Config.
+func set[T any](at func(*Config) *T, read func(node) (T, error)) setter {
 	return func(c *Config, _ string, n node) error {
-		s, err := str(n, check)
+		v, err := read(n)
 		if err == nil {
-			*at(c) = s
+			*at(c) = v
 		}
 		return err
 	}
+}
+
+// entry returns a setter of one member of an entry of a table, by the entry's name.
+func entry[S any](table func(*Config) *map[string]S, name func(string) error, set func(*S, node) error) setter {
+	return func(c *Config, part string, n node) error {
+		if err := name(part); err != nil {
+			return err
+		}
+		all := table(c)
+		s := (*all)[part]
+		if err := set(&s, n); err != nil {
+			return err
+		}
+		if *all == nil {
+			*all = map[string]S{}
+		}
+		(*all)[part] = s
+		return nil
+	}
+}
+
+// The readers of values, and what makes them from a check or from bounds.
+
+func text(check func(string) error) func(node) (string, error) {
+	return func(n node) (string, error) { return str(n, check) }
 }
 
 // folder is text without the slash a person may end a folder with.
-func folder(at func(*Config) *string, check func(string) error) func(*Config, string, node) error {
-	return func(c *Config, _ string, n node) error {
+func folder(check func(string) error) func(node) (string, error) {
+	return func(n node) (string, error) {
 		s, err := str(n, check)
-		if err == nil {
-			*at(c) = strings.TrimSuffix(s, "/")
-		}
-		return err
+		return strings.TrimSuffix(s, "/"), err
 	}
 }
 
-func whole(at func(*Config) *int, low, high int) func(*Config, string, node) error {
-	return func(c *Config, _ string, n node) error {
-		v, err := integer(n, low, high)
-		if err == nil {
-			*at(c) = v
+func whole(low, high int) func(node) (int, error) {
+	return func(n node) (int, error) { return integer(n, low, high) }
+}
+
+func duration(low, high time.Duration) func(node) (time.Duration, error) {
+	return func(n node) (time.Duration, error) { return spanOf(n, low, high) }
+}
+
+// list reads a list of strings that each pass check.
+func list(check func(string) error) func(node) ([]string, error) {
+	return func(n node) ([]string, error) { return words(n, check) }
+}
+
+// listed reads one of a few words.
+func listed(all ...string) func(node) (string, error) {
+	return func(n node) (string, error) {
+		s, err := str(n, word)
+		if err == nil && !slices.Contains(all, s) {
+			if _, err = contract.Named(s, all); err == nil {
+				err = fmt.Errorf("%q: want one of %s", s, strings.Join(all, ", "))
+			}
 		}
-		return err
+		return s, err
 	}
 }
 
-func flag(at func(*Config) *bool) func(*Config, string, node) error {
-	return func(c *Config, _ string, n node) error {
-		v, err := boolean(n)
-		if err == nil {
-			*at(c) = v
-		}
-		return err
-	}
-}
-
-func money(at func(*Config) *budget.MicroUSD) func(*Config, string, node) error {
-	return func(c *Config, _ string, n node) error {
-		v, err := amount(n)
-		if err == nil {
-			*at(c) = v
-		}
-		return err
-	}
-}
-
-func duration(at func(*Config) *time.Duration, low, high time.Duration) func(*Config, string, node) error {
-	return func(c *Config, _ string, n node) error {
-		v, err := spanOf(n, low, high)
-		if err == nil {
-			*at(c) = v
-		}
-		return err
-	}
+// named reads one of a list of names, however it is spelled: case, "_" and "-" do not count.
+func named[T ~string](all func() []T) func(node) (T, error) {
+	return func(n node) (T, error) { return nameOf(n, all()) }
 }
 
 func spanOf(n node, low, high time.Duration) (time.Duration, error) {
@@ -84,8 +100,6 @@ func spanOf(n node, low, high time.Duration) (time.Duration, error) {
 	}
 	return v, err
 }
-
-// The readers of values.
 
 func str(n node, check func(string) error) (string, error) {
 	s, ok := n.value.(string)
@@ -188,34 +202,20 @@ func argv(n node) ([]string, error) {
 }
 
 // argvs reads a list of commands, each a list of words.
-func argvs(at func(*Config) *[][]string) func(*Config, string, node) error {
-	return func(c *Config, _ string, n node) error {
-		list, ok := n.value.([]any)
-		if !ok {
-			return errors.New(`want a list of commands, like [["make", "test"]]`)
-		}
-		out := make([][]string, 0, len(list))
-		for i, v := range list {
-			words, err := argv(node{value: v})
-			if err != nil {
-				return fmt.Errorf("command %d: %w", i+1, err)
-			}
-			out = append(out, words)
-		}
-		*at(c) = out
-		return nil
+func argvs(n node) ([][]string, error) {
+	list, ok := n.value.([]any)
+	if !ok {
+		return nil, errors.New(`want a list of commands, like [["make", "test"]]`)
 	}
-}
-
-// list reads a list of strings that each pass check.
-func list(at func(*Config) *[]string, check func(string) error) func(*Config, string, node) error {
-	return func(c *Config, _ string, n node) error {
-		out, err := words(n, check)
-		if err == nil {
-			*at(c) = out
+	out := make([][]string, 0, len(list))
+	for i, v := range list {
+		words, err := argv(node{value: v})
+		if err != nil {
+			return nil, fmt.Errorf("command %d: %w", i+1, err)
 		}
-		return err
+		out = append(out, words)
 	}
+	return out, nil
 }
 
 // The checks of strings.
