@@ -10,10 +10,7 @@ import (
 	"time"
 )
 
-var (
-	decisionNames = []string{"id", "ts", "decision", "rationale", "tradeoffs", "confidence", "revisit_triggers", "supersedes", "by", "act"}
-	taskDone      = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^task (\S+) done$`) })
-)
+var taskDone = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^task (\S+) done$`) })
 
 // maxDecision is how many bytes a text of a decision may have.
 const maxDecision = 2000
@@ -24,10 +21,9 @@ func ReadDecisions(text []byte) ([]Decision, error) {
 	var out []Decision
 	err := eachLine(text, func(line []byte) error {
 		var d Decision
-		if err := decodeStrict(line, &d, decisionNames); err != nil {
+		if err := decodeExact(line, &d); err != nil {
 			return err
 		}
-		d.TS = d.TS.UTC()
 		if want := fmt.Sprintf("D-%04d", len(out)+1); d.ID != want {
 			return fmt.Errorf("id %q, want %s", d.ID, want)
 		}

@@ -12,7 +12,7 @@ const firstDecision = `{"id":"D-0001","ts":"2026-07-01T09:00:00Z","decision":"on
 
 func TestReadDecisions(t *testing.T) {
 	t.Parallel()
-	second := strings.NewReplacer("D-0001", "D-0002", `"confidence"`, `"supersedes":"D-0001","confidence"`).Replace(firstDecision)
+	second := strings.NewReplacer("D-0001", "D-0002", `"by"`, `"supersedes":"D-0001","by"`).Replace(firstDecision)
 	third := strings.NewReplacer("D-0001", "D-0003").Replace(firstDecision)
 	ds, err := ReadDecisions([]byte(firstDecision + second + third))
 	if err != nil {
@@ -26,9 +26,9 @@ func TestReadDecisions(t *testing.T) {
 		t.Error(diff)
 	}
 	for _, c := range []struct{ name, old, new, want string }{
-		{"unknown key", `"act"`, `"gate":"x","act"`, `unknown key "gate"`},
+		{"unknown key", `"act"`, `"gate":"x","act"`, `unknown field "gate"`},
 		{"id out of order", "D-0001", "D-0002", "want D-0001"},
-		{"no moment", `"ts":"2026-07-01T09:00:00Z",`, "", "not a moment"},
+		{"no moment", `"ts":"2026-07-01T09:00:00Z",`, "", "not as odd writes it"},
 		{"empty", "one glossary", "", "no decision"},
 		{"no rationale", `["two drifted apart"]`, `[]`, "one to three"},
 		{"four rationales", `["two drifted apart"]`, `["a","b","c","d"]`, "one to three"},
@@ -36,8 +36,8 @@ func TestReadDecisions(t *testing.T) {
 		{"confidence", `"med"`, `"medium"`, `unknown confidence "medium"`},
 		{"agent", "human:", "agent:", "not a person"},
 		{"no gate", "G-0001", "", "no gate row"},
-		{"supersedes nothing", `"act"`, `"supersedes":"D-0007","act"`, "no decision in force"},
-		{"supersedes itself", `"act"`, `"supersedes":"D-0001","act"`, "no decision in force"},
+		{"supersedes nothing", `"by"`, `"supersedes":"D-0007","by"`, "no decision in force"},
+		{"supersedes itself", `"by"`, `"supersedes":"D-0001","by"`, "no decision in force"},
 	} {
 		line := strings.Replace(firstDecision, c.old, c.new, 1)
 		if _, err := ReadDecisions([]byte(line)); err == nil || !strings.Contains(err.Error(), c.want) || !strings.HasPrefix(err.Error(), "line 1: ") {

@@ -3,9 +3,7 @@ package gate
 import (
 	"bytes"
 	"encoding/json"
-	"errors"
 	"fmt"
-	"io"
 	"slices"
 	"strings"
 	"unicode"
@@ -24,47 +22,6 @@ func eachLine(text []byte, read func(line []byte) error) error {
 			return fmt.Errorf("line %d: %w", n, err)
 		}
 		text = rest
-	}
-	return nil
-}
-
-// decodeStrict decodes one line into v. encoding/json accepts a key in any case, and takes
-// the last of two. decodeStrict refuses keys that are not in names, and keys that occur
-// twice, so that no two readers understand a line differently.
-func decodeStrict(line []byte, v any, names []string) error {
-	if !utf8.Valid(line) {
-		return errors.New("not UTF-8; restore the file from git")
-	}
-	dec := json.NewDecoder(bytes.NewReader(line))
-	if t, err := dec.Token(); err != nil || t != json.Delim('{') {
-		return errors.New("want one JSON object a line; restore the file from git")
-	}
-	seen := map[string]bool{}
-	for dec.More() {
-		t, err := dec.Token()
-		key, isKey := t.(string)
-		switch {
-		case err != nil || !isKey:
-			return fmt.Errorf("not JSON: %v", err)
-		case !slices.Contains(names, key):
-			return fmt.Errorf("unknown key %q; want %s", key, strings.Join(names, ", "))
-		case seen[key]:
-			return fmt.Errorf("key %q twice; restore the file from git", key)
-		}
-		seen[key] = true
-		var skip json.RawMessage
-		if err := dec.Decode(&skip); err != nil {
-			return fmt.Errorf("not JSON: %w", err)
-		}
-	}
-	if _, err := dec.Token(); err != nil {
-		return fmt.Errorf("not JSON: %w", err)
-	}
-	if _, err := dec.Token(); err != io.EOF {
-		return errors.New("something follows the object; restore the file from git")
-	}
-	if err := json.Unmarshal(line, v); err != nil {
-		return errors.New(strings.TrimPrefix(err.Error(), "json: "))
 	}
 	return nil
 }

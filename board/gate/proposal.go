@@ -2,6 +2,7 @@ package gate
 
 import (
 	"cmp"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"maps"
@@ -82,10 +83,8 @@ func Compare(a, b Proposal) int {
 func (p Proposal) idTime() string { return p.ID[:min(len(p.ID), len("P-")+10)] }
 
 var (
-	proposalNames    = []string{"t", "id", "ts", "source", "severity", "gate", "reason", "lease", "task", "run", "key"}
-	dispositionNames = []string{"t", "id", "ts", "by", "decision", "act", "reason"}
-	proposalID       = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^P-[0-9A-Za-z]{1,40}$`) })
-	gateID           = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^G-[0-9]{4,9}$`) })
+	proposalID = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^P-[0-9A-Za-z]{1,40}$`) })
+	gateID     = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^G-[0-9]{4,9}$`) })
 )
 
 // checkProposal checks one proposal without the others.
@@ -238,24 +237,21 @@ func readLine(line []byte) (*Proposal, *Disposition, error) {
 	var kind struct {
 		T string `json:"t"`
 	}
-	all := slices.Compact(slices.Sorted(slices.Values(slices.Concat(proposalNames, dispositionNames))))
-	if err := decodeStrict(line, &kind, all); err != nil {
-		return nil, nil, err
+	if err := json.Unmarshal(line, &kind); err != nil {
+		return nil, nil, fmt.Errorf("not JSON: %w; restore the file from git", err)
 	}
 	switch kind.T {
 	case "proposal":
 		var l proposalLine
-		if err := decodeStrict(line, &l, proposalNames); err != nil {
+		if err := decodeExact(line, &l); err != nil {
 			return nil, nil, err
 		}
-		l.TS = l.TS.UTC()
 		return &l.Proposal, nil, l.Proposal.checkProposal()
 	case "disposition":
 		var l dispositionLine
-		if err := decodeStrict(line, &l, dispositionNames); err != nil {
+		if err := decodeExact(line, &l); err != nil {
 			return nil, nil, err
 		}
-		l.TS = l.TS.UTC()
 		return nil, &l.Disposition, l.Disposition.checkDisposition()
 	}
 	return nil, nil, fmt.Errorf("unknown t %q; want proposal or disposition", kind.T)
