@@ -158,11 +158,7 @@ func TestValidHasAnOrder(t *testing.T) {
 	t.Parallel()
 	want := []string{"unreadable", "schema", "none", "draft", "suspended", "released", "not_yet_active", "time_expired", "tasks_exhausted",
 		"milestone_reached", "budget_exhausted", "stance_mismatch", "chain_broken", "head_not_committed", "emergency_open", "clock"}
-	var codes []string
-	for _, t := range tests {
-		codes = append(codes, t.code)
-	}
-	if d := cmp.Diff(want, codes); d != "" || len(breaks) != len(want) {
+	if d := cmp.Diff(want, Codes()); d != "" || len(breaks) != len(want) {
 		t.Fatal(d)
 	}
 	f, x := validFacts(t)

@@ -24,12 +24,21 @@ type Facts struct {
 // Verdict says whether a lease is valid, and what is left of it.
 type Verdict struct {
 	Valid     bool          `json:"valid"`
-	Code      string        `json:"code,omitempty"` // the first reason that it is not
+	Code      string        `json:"code,omitempty"` // the first reason that it is not, see Codes
 	Text      string        `json:"text,omitempty"`
 	Way       string        `json:"way,omitempty"`
 	Remaining time.Duration `json:"remaining_ns"`
 	Tasks     int           `json:"remaining_tasks"`
 	Budget    int64         `json:"remaining_micro_usd"` // also 0 for a lease without a budget
+}
+
+// Codes returns the reason codes in the order they are tested.
+func Codes() []string {
+	var out []string
+	for _, t := range tests {
+		out = append(out, t.code)
+	}
+	return out
 }
 
 // validityCheck is what one test of validity looks at.

@@ -19,7 +19,6 @@ const folder = "40000"
 type repoFacts struct {
 	ctx      context.Context
 	repo     *repo.Repo
-	trees    *repo.Repo
 	laws     map[repo.OID]*config.Config
 	parsed   map[repo.OID]*config.Config // odd.toml by its blob
 	unruled  *config.Config              // the default, where no commit has an odd.toml
@@ -41,9 +40,9 @@ type repoFacts struct {
 }
 
 func newGround(ctx context.Context, r *repo.Repo) *repoFacts {
-	trees, unruled := r, config.Default()
+	unruled := config.Default()
 	return &repoFacts{
-		ctx: ctx, repo: r, trees: trees, laws: map[repo.OID]*config.Config{}, parsed: map[repo.OID]*config.Config{}, unruled: &unruled,
+		ctx: ctx, repo: r, laws: map[repo.OID]*config.Config{}, parsed: map[repo.OID]*config.Config{}, unruled: &unruled,
 		machines: map[repo.OID]bool{}, lines: &event.Reader{}, states: newCache[*state.State](fewStates), ruled: map[repo.OID]bool{},
 		slows: newCache[*governance](fewTrees), buffers: newCache[gate.Buffer](fewTrees), ledgers: newCache[[]event.Record](someLedgers),
 		signers: map[repo.OID][]byte{}, anchors: map[repo.OID]bool{},
@@ -89,7 +88,7 @@ func (g *repoFacts) readHistory(s Scope) (*history, error) {
 }
 
 func (h *history) readRange(s Scope) {
-	for c, err := range h.trees.Log(h.ctx, s.From, s.To) {
+	for c, err := range h.repo.Log(h.ctx, s.From, s.To) {
 		must(err)
 		h.commits = append(h.commits, c)
 		if (c.OID == h.to || h.spine[c.OID]) && len(c.Parents) > 0 {

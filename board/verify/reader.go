@@ -34,27 +34,27 @@ func try(do func()) (err error) {
 
 // find returns the id and mode of a path below a commit or tree, "" where nothing is.
 func (g *repoFacts) find(at repo.OID, path string) (repo.OID, string) {
-	oid, mode, err := g.trees.Find(at, path)
+	oid, mode, err := g.repo.Find(at, path)
 	must(err)
 	return oid, mode
 }
 
 func (g *repoFacts) blob(oid repo.OID) []byte {
-	b, err := g.trees.Blob(oid)
+	b, err := g.repo.Blob(oid)
 	must(err)
 	return b
 }
 
 // diff returns the files that differ between two commits or trees; "" is an empty one.
 func (g *repoFacts) diff(a, b repo.OID) []repo.Change {
-	all, err := g.trees.Diff(g.ctx, a, b)
+	all, err := g.repo.Diff(g.ctx, a, b)
 	must(err)
 	return all
 }
 
 // names returns the names in a folder.
 func (g *repoFacts) names(at repo.OID, dir string) []string {
-	all, err := g.trees.Names(at, dir)
+	all, err := g.repo.Names(at, dir)
 	must(err)
 	return all
 }

@@ -70,7 +70,7 @@ func (j *judge) checkUnnamedTakenIn() {
 	}
 	for i, p := range j.Parents {
 		law := j.lawAt(p)
-		for c, err := range j.trees.Log(j.ctx, p, j.Parents[1-i]) {
+		for c, err := range j.repo.Log(j.ctx, p, j.Parents[1-i]) {
 			must(err)
 			if !j.unnamed[c.OID] || !isByAgent(c, law) {
 				continue
