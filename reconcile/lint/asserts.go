@@ -114,6 +114,8 @@ func (a asserter) call(e ast.Expr, cond *condition) {
 		a.each(condition{text: a.from.text(call)}, call, "")
 	case at < 0 && len(call.Args) > 1 && slices.ContainsFunc(call.Args, isTester):
 		a.each(condition{text: name + " is called"}, call, name)
+	case at >= 0 && slices.ContainsFunc(call.Args, isTester):
+		a.each(condition{text: name[at+1:] + " is called"}, call, name[at:])
 	}
 	for _, arg := range call.Args {
 		a.exprs(arg)

@@ -17,7 +17,7 @@ type check struct {
 	condition
 	place
 	in     string // the key of the function that asserts it
-	helper string // the function of the project that is asked, if one is
+	helper string // the function of the project that is asked, if one is; a method begins with a dot
 	weak   bool   // it only says that something is not so, or is there
 	asks   []string
 	words  map[string]bool
@@ -201,18 +201,28 @@ func isTestName(name string) bool {
 	return false
 }
 
-// constraintOf says when a file is compiled: its build line, or what its name
-// says about the system.
+// constraintOf says when a file is compiled: its build line, or the older ones where it has
+// none, and what its name says about the system.
 func constraintOf(p string, s side) string {
 	var out []string
-	if s.tree != nil {
-		for _, g := range s.tree.Comments {
-			for _, c := range g.List {
-				if c.Pos() < s.tree.Package && (constraint.IsGoBuild(c.Text) || constraint.IsPlusBuild(c.Text)) {
-					out = append(out, c.Text)
-				}
-			}
+	line, older := s.buildLines()
+	if line != "" {
+		older = []string{line}
+	}
+	var exprs constraint.Expr
+	for _, text := range older {
+		expr, err := constraint.Parse(text)
+		switch {
+		case err != nil:
+			out = append(out, text)
+		case exprs == nil:
+			exprs = expr
+		default:
+			exprs = &constraint.AndExpr{X: exprs, Y: expr}
 		}
+	}
+	if exprs != nil {
+		out = append(out, "//go:build "+exprs.String())
 	}
 	parts := strings.Split(strings.TrimSuffix(strings.TrimSuffix(path.Base(p), ".go"), "_test"), "_")
 	for _, part := range parts[1:] {

@@ -100,8 +100,9 @@ func (c *change) pairs(d *delta) []pair {
 		own[f.name] = f
 	}
 	var out []pair
-	moved := constraintOf(d.Path, d.was) != constraintOf(d.Path, d.now)
-	usual := d.now.isUsuallyCompiled() // else it stands for another only where a person asks for it
+	was, now := d.was.builds(false), d.now.builds(true)
+	usual := usually(now) // else it stands for another only where a person asks for it
+	moved := usually(func(has func(string) bool) bool { return now(has) && !was(has) })
 	for _, f := range d.now.functions() {
 		was, ok := own[f.name]
 		if old := c.elsewhere(d)[f.name]; usual && old.decl != nil && (!ok || moved) {
@@ -112,32 +113,53 @@ func (c *change) pairs(d *delta) []pair {
 	return out
 }
 
-// isUsuallyCompiled reports a file that is compiled on a common system, by some version of
-// Go, without any tag that a person would have to give. Only a line that the go command
-// obeys may keep it out.
-func (s side) isUsuallyCompiled() bool {
-	if s.tree == nil {
+// builds returns when a file is compiled, but for what its name says. Only a line that the go
+// command obeys may keep it out. An older line of build tags keeps out none that must be
+// looked at: obeyed says which of the two is asked.
+func (s side) builds(obeyed bool) func(has func(string) bool) bool {
+	line, older := s.buildLines()
+	if obeyed {
+		older = nil
+	}
+	return func(has func(string) bool) bool {
+		for _, text := range append(older, line) {
+			if expr, err := constraint.Parse(text); text != "" && (err != nil && !obeyed || err == nil && !expr.Eval(has)) {
+				return false
+			}
+		}
 		return true
+	}
+}
+
+// buildLines returns the build constraint that the go command obeys, "" for none, and the
+// older lines of build tags.
+func (s side) buildLines() (line string, older []string) {
+	if s.tree == nil {
+		return "", nil
 	}
 	for _, g := range s.tree.Comments {
 		for _, c := range g.List {
-			if at := s.fset.PositionFor(c.Pos(), false); c.Pos() < s.tree.Package && at.Column == 1 && constraint.IsGoBuild(c.Text) {
-				expr, err := constraint.Parse(c.Text)
-				return err != nil || holdsSomewhere(expr)
+			at := s.fset.PositionFor(c.Pos(), false)
+			switch {
+			case c.Pos() > s.tree.Package:
+			case line == "" && at.Column == 1 && constraint.IsGoBuild(c.Text):
+				line = c.Text
+			case constraint.IsPlusBuild(c.Text):
+				older = append(older, c.Text)
 			}
 		}
 	}
-	return true
+	return line, older
 }
 
-// holdsSomewhere evaluates a constraint for common systems, with cgo and without, and
-// versions of Go from 1.18 on.
-func holdsSomewhere(expr constraint.Expr) bool {
+// usually reports what holds on some common system, with cgo or without, for some version of
+// Go from 1.18 on, without any tag that a person would have to give.
+func usually(holds func(has func(string) bool) bool) bool {
 	for _, system := range []string{"linux", "darwin", "windows", "freebsd"} {
 		for _, processor := range []string{"amd64", "arm64"} {
 			for _, cgo := range []string{"cgo", ""} {
 				for newest := 18; newest < 60; newest++ {
-					if expr.Eval(func(tag string) bool {
+					if holds(func(tag string) bool {
 						if minor, ok := strings.CutPrefix(tag, "go1."); ok {
 							n, err := strconv.Atoi(minor)
 							return err == nil && n <= newest
