@@ -3,6 +3,7 @@ package cage
 import (
 	"errors"
 	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -121,5 +122,35 @@ func TestMemoryOfMany(t *testing.T) {
 	all := `for i in 1 2 3 4 5 6; do { head -c 60000000 /dev/zero; sleep 2; } | tail -c 60000000 >/dev/null & all="$all $!"; done; for p in $all; do wait $p || exit 9; done`
 	if _, err := c.Run(t.Context(), sh(desk(t), all)); err == nil {
 		t.Error("six of them have more memory than the program may")
+	}
+}
+
+// TestHiddenProgram: a program that lies beside the user's home cannot be read by agents, and
+// the error says so and what to do. In a folder of its own it starts.
+func TestHiddenProgram(t *testing.T) {
+	t.Parallel()
+	c := held()
+	if tried, err := c.Try(t.Context(), t.TempDir()); err != nil || tried.Held.Landlock == 0 {
+		t.Skip("the kernel protects no files here")
+	}
+	top := t.TempDir()
+	c.Home = filepath.Join(top, "ann")
+	if err := os.Mkdir(c.Home, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	for name, want := range map[string]string{"agent": "move the program to a folder of its own", "ann/agent": "move the program to a folder of its own", "ann/bin/agent": ""} {
+		at := filepath.Join(top, name)
+		if err := os.MkdirAll(filepath.Dir(at), 0o700); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(at, []byte("#!/bin/sh\n"), 0o700); err != nil {
+			t.Fatal(err)
+		}
+		p := sh(desk(t), "")
+		p.Argv = []string{at}
+		_, err := c.Run(t.Context(), p)
+		if got := said(err); want == "" && got != "" || !strings.Contains(got, want) {
+			t.Errorf("%s: %q, want %q in it", name, got, want)
+		}
 	}
 }

@@ -37,7 +37,7 @@ func (q *Process) keep(c Cage, p Program, path string) error {
 		q.ungroup = s.Group.remove
 	}
 	if c.Enforce == Off || p.Network != Loopback {
-		return q.keepAs(c, p, s, nil)
+		return hiddenProgram(q.keepAs(c, p, s, nil), path, slices.Concat(read, write))
 	}
 	err := error(&noKeeper{errLacking})
 	if !slices.Contains(c.Without, Namespaces) {
@@ -47,7 +47,18 @@ func (q *Process) keep(c Cage, p Program, path string) error {
 		s.Joined = no.Error()
 		err = q.keepAs(c, p, s, nil)
 	}
-	return err
+	return hiddenProgram(err, path, slices.Concat(read, write))
+}
+
+// hiddenProgram says why a program could not be started that lies in none of the places that
+// are open to it: Landlock tells no more than that permission was denied.
+func hiddenProgram(err error, path string, open []string) error {
+	var never *NotStarted
+	at := resolveLinks(path)
+	if !errors.As(err, &never) || at == "" || slices.ContainsFunc(open, func(dir string) bool { return holds(dir, at) }) {
+		return err
+	}
+	return &NotStarted{fmt.Errorf("%w: agents may not read its folder, because your home or a secret lies in it; move the program to a folder of its own, such as ~/bin", never.Err)}
 }
 
 var errLacking = errors.New("the kernel has no such thing")
