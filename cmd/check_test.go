@@ -8,6 +8,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/odd-cli/odd/board/rules"
 	"github.com/odd-cli/odd/board/verify"
 	"github.com/odd-cli/odd/okf"
 	"github.com/odd-cli/odd/okf/canon"
@@ -27,7 +28,7 @@ func TestCheckShapes(t *testing.T) {
 			told = append(told, f[1:])
 		}
 	}
-	report := newHistoryResult(verify.Report{Rows: verify.Table(), Findings: []verify.Finding{{Also: []verify.Finding{{}}}}})
+	report := newHistoryResult(verify.Report{Rows: rules.Table(), Findings: []rules.Finding{{Also: []rules.Finding{{}}}}})
 	canons := canon.Report{Findings: []canon.Finding{{}}}
 	want := [][]string{
 		keysOf(t, checkResult(okf.NewGraph(nil), nil)), keysOf(t, okf.Problem{Hint: "x"}),

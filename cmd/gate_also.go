@@ -16,6 +16,7 @@ import (
 	"github.com/odd-cli/odd/board/drain"
 	"github.com/odd-cli/odd/board/gate"
 	"github.com/odd-cli/odd/board/review"
+	"github.com/odd-cli/odd/board/rules"
 	"github.com/odd-cli/odd/board/verify"
 	"github.com/odd-cli/odd/journal/repo"
 	"github.com/odd-cli/odd/okf"
@@ -235,7 +236,7 @@ func (p *plan) findAcknowledged(ctx context.Context) ([]string, error) {
 		if !strings.HasPrefix(string(f.Commit), commit) || fmt.Sprint(f.Invariant) != rule {
 			continue
 		}
-		for _, f := range append([]verify.Finding{f}, f.Also...) {
+		for _, f := range append([]rules.Finding{f}, f.Also...) {
 			if slices.Contains(out, f.Key()) {
 				continue
 			}

@@ -8,6 +8,7 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"github.com/odd-cli/odd/board/rules"
 	"github.com/odd-cli/odd/board/verify"
 	"github.com/odd-cli/odd/journal/repo"
 	"github.com/odd-cli/odd/okf"
@@ -149,11 +150,11 @@ func printProof(env Env, report historyResult, format string) error {
 	if format != asText {
 		var found []reportFinding
 		for _, f := range report.Findings {
-			at := reportFinding{rule: verify.RuleOf(f.Invariant), severity: okf.Error, file: f.Path, line: f.Line, text: f.Text() + " (commit " + string(f.Commit) + ")"}
+			at := reportFinding{rule: rules.RuleOf(f.Invariant), severity: okf.Error, file: f.Path, line: f.Line, text: f.Text() + " (commit " + string(f.Commit) + ")"}
 			found = append(found, at)
 		}
 		for _, k := range report.Known {
-			found = append(found, reportFinding{rule: verify.RuleOf(k.Invariant), severity: okf.Info, file: k.Path, line: k.Line, text: fmt.Sprintf("acknowledged by %s, %s: %s (commit %s)", k.By, k.Reason, k.Message, k.Commit)})
+			found = append(found, reportFinding{rule: rules.RuleOf(k.Invariant), severity: okf.Info, file: k.Path, line: k.Line, text: fmt.Sprintf("acknowledged by %s, %s: %s (commit %s)", k.By, k.Reason, k.Message, k.Commit)})
 		}
 		return printFound(env, format, report, proofRules(), found)
 	}
@@ -175,8 +176,8 @@ func printProof(env Env, report historyResult, format string) error {
 // proofRules returns the invariants as the rules of a report.
 func proofRules() []okf.Code {
 	var out []okf.Code
-	for _, r := range verify.Table() {
-		out = append(out, okf.Code{Name: r.Rule(), Severity: okf.Error, About: fmt.Sprintf("%d %s: %s", r.Invariant, r.Name, r.Recomputed)})
+	for _, r := range rules.Table() {
+		out = append(out, okf.Code{Name: r.Rule(), Severity: okf.Error, About: fmt.Sprintf("%d %s: %s", r.N, r.Name, r.Compares)})
 	}
 	return out
 }
@@ -201,11 +202,11 @@ func tellProof(env Env, report verify.Report, explain bool) {
 		if explain {
 			brief = row.Attested
 		}
-		talk(env, "%2d %-21s %s checked: %d; %s", row.Invariant, row.Name, row.Unit, row.Checked, countNoun(found[row.Invariant], "finding"))
+		talk(env, "%2d %-21s %s checked: %d; %s", row.N, row.Name, row.Unit, row.Checked, countNoun(found[row.N], "finding"))
 		talk(env, "   not provable from git: %s", brief)
 		if explain {
-			talk(env, "   read: %s", row.Evidence)
-			talk(env, "   recomputed: %s", row.Recomputed)
+			talk(env, "   read: %s", row.Reads)
+			talk(env, "   recomputed: %s", row.Compares)
 		}
 	}
 	if !explain {

@@ -16,8 +16,8 @@ import (
 
 	"github.com/odd-cli/odd/board"
 	"github.com/odd-cli/odd/board/budget"
+	"github.com/odd-cli/odd/board/rules"
 	"github.com/odd-cli/odd/board/site"
-	"github.com/odd-cli/odd/board/verify"
 	"github.com/odd-cli/odd/journal/event"
 	"github.com/odd-cli/odd/journal/repo"
 	"github.com/odd-cli/odd/okf"
@@ -137,8 +137,8 @@ func drawSite(ctx context.Context, env Env, live bool) (*site.Pages, error) {
 	if text, err := fs.ReadFile(v.bundle, "pause.toml"); err == nil {
 		b.Paused = board.PauseReason(text)
 	}
-	for _, r := range verify.Table() {
-		b.Promises = append(b.Promises, site.Promise{Number: r.Invariant, Name: r.Name, Proved: r.Recomputed, Attested: r.Attested})
+	for _, r := range rules.Table() {
+		b.Promises = append(b.Promises, site.Promise{Number: r.N, Name: r.Name, Proved: r.Compares, Attested: r.Attested})
 	}
 	events, damaged, err := v.readEvents(ctx, logFilter{})
 	if err != nil {

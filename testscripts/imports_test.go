@@ -70,8 +70,9 @@ var below = map[string][]string{
 	"board/sense":                 {"board", "okf", "journal/repo", "reconcile/secrets"},
 	"board/review":                {"board", "okf", "reconcile", "journal", "journal/event"},
 	"board/site":                  {"board", "board/budget", "okf"},
+	"board/rules":                 {"*", "!board/drain", "!board/review", "!board/verify", "!persona/invoke"},
 	"board/verify":                {"*", "!board/drain", "!persona/invoke"},
-	"board/drain":                 {"*", "!board/review", "!board/verify"},
+	"board/drain":                 {"*", "!board/review", "!board/rules", "!board/verify"},
 	"knowledge":                   {},
 }
 
@@ -209,6 +210,7 @@ func TestImportTableBites(t *testing.T) {
 		{"board/drain", "board/review", false},
 		{"board/drain", "journal/repo", true},
 		{"board/verify", "board/drain", false},
+		{"board/rules", "board/verify", false},
 		{"persona/session/exec", "persona/session", true},
 		{"persona/session/exec", "journal/repo", false},
 		{"persona/invoke", "persona/session/exec", false},

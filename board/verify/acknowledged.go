@@ -1,41 +1,36 @@
 package verify
 
 import (
-	"fmt"
 	"slices"
 
 	"github.com/odd-cli/odd/board/gate"
+	"github.com/odd-cli/odd/board/rules"
 )
 
-// Known is a finding that a person acknowledged at a gate, because history cannot be
-// changed.
+// Known is a finding that a person acknowledged at a gate, because history cannot be changed.
 type Known struct {
-	Finding
+	rules.Finding
 	Gate   string `json:"gate"` // the row of governance/gates.jsonl
 	By     string `json:"by"`
 	Reason string `json:"reason"`
 }
 
-// Key is how the row that acknowledges a finding names it: COMMIT:INVARIANT:PATH.
-func (f Finding) Key() string { return fmt.Sprintf("%s:%d:%s", f.Commit, f.Invariant, f.Path) }
-
-// splitAcknowledged moves acknowledged findings from r.Findings to r.Known. It reads the
-// gates at the end of the range and on the branches. Whether a person passed those gates is
-// invariant 8.
+// splitAcknowledged moves acknowledged findings from r.Findings to r.Known. It reads the gates at the end of the range
+// and on the branches. Whether a person passed those gates is invariant 8.
 func (h *history) splitAcknowledged(r *Report) {
 	rows := map[string]gate.Row{}
 	for _, at := range h.endCommits() {
 		if len(r.Findings) == 0 {
 			return
 		}
-		s := h.readGovernance(at)
+		s := h.ReadGovernance(at)
 		for _, row := range s.Chain.Rows {
 			for _, key := range row.Findings {
 				rows[key] = row
 			}
 		}
 	}
-	r.Findings = slices.DeleteFunc(r.Findings, func(f Finding) bool {
+	r.Findings = slices.DeleteFunc(r.Findings, func(f rules.Finding) bool {
 		row, known := rows[f.Key()]
 		if known {
 			r.Known = append(r.Known, Known{f, row.ID, row.By, row.Reason})

@@ -16,8 +16,7 @@ import (
 	"github.com/odd-cli/odd/persona/contract"
 )
 
-// Sessions without a task reserve money for each of them, and hand over only new files of
-// their run.
+// Sessions without a task reserve money for each of them, and hand over only new files of their run.
 func TestSessionsAloneAreProven(t *testing.T) {
 	claims := func(change func(*event.Record)) func(*story, *draft) {
 		return func(s *story, d *draft) {
@@ -92,8 +91,8 @@ func TestSessionsAloneAreProven(t *testing.T) {
 	})
 }
 
-// A session that only reads and has no task engages, so drains run beside it. Older versions
-// of odd claimed for it; such a run, and one that changes something, must run alone.
+// A session that only reads and has no task engages, so drains run beside it. Older versions of odd claimed for it;
+// such a run, and one that changes something, must run alone.
 func TestReadersRunBesideDrains(t *testing.T) {
 	rich := func(s *story) {
 		s.ann("more money", repo.Changes{"odd.toml": regexp.MustCompile(`monthly_usd = .*`).ReplaceAll(s.file("odd.toml"), []byte("monthly_usd = 9"))})
@@ -179,8 +178,7 @@ func TestReadersRunBesideDrains(t *testing.T) {
 	})
 }
 
-// A watch that hands nothing over may last longer than its permit. What is handed over was
-// read under a permit.
+// A watch that hands nothing over may last longer than its permit. What is handed over was read under a permit.
 func TestAWatchMayOutliveItsPermit(t *testing.T) {
 	t.Parallel()
 	const late = "a session that was read after its permit had ended"

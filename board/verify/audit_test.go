@@ -13,8 +13,7 @@ import (
 	"github.com/odd-cli/odd/persona/handoff"
 )
 
-// tellAudit tells a validator without a task, whose claim brings the claims that it
-// judges.
+// tellAudit tells a validator without a task, whose claim brings the claims that it judges.
 func (s *story) tellAudit() {
 	s.Helper()
 	w := s.newRun("")

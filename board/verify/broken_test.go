@@ -10,8 +10,8 @@ import (
 	"github.com/odd-cli/odd/journal/repo"
 )
 
-// Whatever object is missing, a check of the whole history fails, and no finding hides that,
-// unless no rule reads that object.
+// Whatever object is missing, a check of the whole history fails, and no finding hides that, unless no rule reads that
+// object.
 func TestABrokenStoreIsNoCleanHistory(t *testing.T) {
 	t.Parallel()
 	s := begin(t, lawWith(t, ""), nil)

@@ -2,9 +2,8 @@ package verify
 
 import "github.com/odd-cli/odd/journal/repo"
 
-// cache remembers values by object id. It keeps at least the most values asked for last and
-// at most twice as many, so memory does not grow with the history. With most 0 it remembers
-// nothing.
+// cache remembers values by object id. It keeps at least the most values asked for last and at most twice as many, so
+// memory does not grow with the history. With most 0 it remembers nothing.
 type cache[V any] struct {
 	most       int
 	young, old map[repo.OID]V
@@ -34,8 +33,7 @@ func (m *cache[V]) put(oid repo.OID, v V) {
 	m.young[oid] = v
 }
 
-// Sizes of caches: enough for the folders of successive commits, and for more ledgers than
-// runs write at the same time.
+// Sizes of caches: enough for the folders of successive commits, and for more ledgers than runs write at the same time.
 const (
 	fewTrees    = 64
 	someLedgers = 256

@@ -12,14 +12,15 @@ import (
 	"github.com/odd-cli/odd/board/config"
 	"github.com/odd-cli/odd/board/pipeline"
 	"github.com/odd-cli/odd/board/risk"
+	"github.com/odd-cli/odd/board/rules"
 	"github.com/odd-cli/odd/journal/event"
 	"github.com/odd-cli/odd/journal/event/eventtest"
 	"github.com/odd-cli/odd/journal/repo"
 	"github.com/odd-cli/odd/persona/contract"
 )
 
-// ofFiles works on task c, which asks for a change below docs, as a drain does:
-// say makes some facts of its op others than they are.
+// ofFiles works on task c, which asks for a change below docs, as a drain does: say makes some facts of its op others
+// than they are.
 func ofFiles(s *story, files repo.Changes, say map[string]string) *run {
 	s.Helper()
 	if s.file(taskFile("c")) == nil {
@@ -45,7 +46,7 @@ func ofFilesOn(s *story, task string, files repo.Changes, say map[string]string)
 		s.Fatal(err)
 	}
 	var edits []pipeline.Edit
-	for _, name := range sortedKeys(files) {
+	for _, name := range rules.SortedKeys(files) {
 		if strings.HasPrefix(name, "knowledge/") {
 			continue
 		}
@@ -152,8 +153,8 @@ func TestAChangeOfFilesIsProven(t *testing.T) {
 	}
 }
 
-// A session with a plan changes only files of its scope, and a resolver only files of its
-// findings. A plan that names no file allows any.
+// A session with a plan changes only files of its scope, and a resolver only files of its findings. A plan that names
+// no file allows any.
 func TestAChangeKeepsToItsHandoffs(t *testing.T) {
 	t.Parallel()
 	also := docChange()

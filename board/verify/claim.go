@@ -3,34 +3,23 @@ package verify
 import (
 	"slices"
 
-	"github.com/odd-cli/odd/board/config"
+	"github.com/odd-cli/odd/board/rules"
 	"github.com/odd-cli/odd/journal/event"
 	"github.com/odd-cli/odd/journal/repo"
 )
 
-// readClaimLaw returns the odd.toml that a proposal's session was claimed under: the
-// board's, before the commit of the claim. Without that commit it returns the default.
-func (j *judge) readClaimLaw() config.Config {
-	c, ok := j.findClaim(j.run, j.task)
-	if !ok || len(c.Parents) == 0 {
-		return config.Default()
-	}
-	return j.lawAfter(c.Parents[0])
-}
-
-// findClaim returns the commit of the claim that the act continues. It is an ancestor of the
-// act, or for a proposal on another branch an ancestor of the result that records it. ok is
-// false if this clone has none.
-func (j *judge) findClaim(run, task string) (c repo.Commit, ok bool) {
-	if c, ok = j.findClaimBehind(j.OID, run, task); ok {
+// FindClaim returns the commit of the claim that the act continues. It is an ancestor of the act, or for a proposal on
+// another branch an ancestor of the result that records it. ok is false if this clone has none.
+func (h *history) FindClaim(of repo.Commit, run, task string) (c repo.Commit, ok bool) {
+	if c, ok = h.findClaimBehind(of.OID, run, task); ok {
 		return c, ok
 	}
-	j.dependOn(claimQuestion(j.Commit, run, task))
-	return j.findClaimAside(j.Commit, run, task)
+	h.dependOn(claimQuestion(of, run, task))
+	return h.findClaimAside(of, run, task)
 }
 
-// findClaimBehind returns the ancestor of a commit that added the run's last claim of a
-// task. It follows first parents where they have the claim too.
+// findClaimBehind returns the ancestor of a commit that added the run's last claim of a task. It follows first parents
+// where they have the claim too.
 func (h *history) findClaimBehind(oid repo.OID, run, task string) (c repo.Commit, ok bool) {
 	k := [3]string{string(oid), run, task}
 	if c, ok = h.claimers[k]; ok {
@@ -41,7 +30,7 @@ func (h *history) findClaimBehind(oid repo.OID, run, task string) (c repo.Commit
 		return c, false
 	}
 	for oid != "" {
-		c = h.readCommit(oid)
+		c = h.ReadCommit(oid)
 		oid = ""
 		for _, p := range c.Parents {
 			m := h.countClaims(p, run, task)
@@ -58,8 +47,8 @@ func (h *history) findClaimBehind(oid repo.OID, run, task string) (c repo.Commit
 	return c, true
 }
 
-// findClaimAside returns the claim behind a proposal that lies on another line than the
-// claim. It prefers the claim behind the result that records the proposal.
+// findClaimAside returns the claim behind a proposal that lies on another line than the claim. It prefers the claim
+// behind the result that records the proposal.
 func (h *history) findClaimAside(proposal repo.Commit, run, task string) (c repo.Commit, ok bool) {
 	k := [3]string{string(proposal.OID), run, task}
 	if c, ok = h.claimers[k]; ok {
@@ -90,8 +79,8 @@ func (h *history) findClaimAside(proposal repo.Commit, run, task string) (c repo
 	return c, ok
 }
 
-// visitRunCommits calls look with the commits of a run that name the task, or no task, until
-// look has enough. It starts with the commits already indexed and then reads older ones.
+// visitRunCommits calls look with the commits of a run that name the task, or no task, until look has enough. It starts
+// with the commits already indexed and then reads older ones.
 func (h *history) visitRunCommits(run, task string, look func(repo.Commit) (enough bool)) {
 	for _, c := range slices.Concat(h.acts[[2]string{run, task}], h.acts[[2]string{run, ""}]) {
 		if look(c) {
@@ -103,7 +92,7 @@ func (h *history) visitRunCommits(run, task string, look func(repo.Commit) (enou
 		if !more {
 			return
 		}
-		if t := singleTrailer(c, "Odd-Task"); singleTrailer(c, "Odd-Run") != run || t != task && t != "" {
+		if t := rules.Trailer(c, "Odd-Task"); rules.Trailer(c, "Odd-Run") != run || t != task && t != "" {
 			continue
 		}
 		if look(c) {
@@ -112,11 +101,11 @@ func (h *history) visitRunCommits(run, task string, look func(repo.Commit) (enou
 	}
 }
 
-// recordsProposal reports whether a run's ledger in a commit records a proposal for a task.
-// It compares the commit id, or the trace if somebody rebased the proposal.
+// recordsProposal reports whether a run's ledger in a commit records a proposal for a task. It compares the commit id,
+// or the trace if somebody rebased the proposal.
 func (h *history) recordsProposal(commit repo.OID, proposal repo.Commit, run, task string) bool {
-	all := h.readLedger(commit, run)
-	trace := singleTrailer(proposal, "Odd-Trace")
+	all := h.ReadLedger(commit, run)
+	trace := rules.Trailer(proposal, "Odd-Trace")
 	return slices.ContainsFunc(all, func(r event.Record) bool {
 		return r.Kind == event.Outcome && r.Task == task && (r.Outcome().Proposal == string(proposal.OID) || trace != "" && r.Trace == trace)
 	})
@@ -124,7 +113,7 @@ func (h *history) recordsProposal(commit repo.OID, proposal repo.Commit, run, ta
 
 // countClaims returns how many claims of a task a run's ledger holds in a commit.
 func (h *history) countClaims(commit repo.OID, run, task string) (n int) {
-	records := h.readLedger(commit, run)
+	records := h.ReadLedger(commit, run)
 	for _, r := range records {
 		if r.Opens() && r.Task == task {
 			n++
@@ -135,14 +124,14 @@ func (h *history) countClaims(commit repo.OID, run, task string) (n int) {
 
 // indexCommit remembers a commit by its Odd-Run and Odd-Task.
 func (h *history) indexCommit(c repo.Commit) {
-	if k := [2]string{singleTrailer(c, "Odd-Run"), singleTrailer(c, "Odd-Task")}; k[0] != "" {
+	if k := [2]string{rules.Trailer(c, "Odd-Run"), rules.Trailer(c, "Odd-Task")}; k[0] != "" {
 		h.acts[k] = append(h.acts[k], c)
 	}
 }
 
-// nextOlder indexes and returns the newest commit outside the range that it has not returned
-// yet. It starts at the branches and at the range's edges. A range depends on commits that
-// are one session older at most, so few calls are needed however long the history is.
+// nextOlder indexes and returns the newest commit outside the range that it has not returned yet. It starts at the
+// branches and at the range's edges. A range depends on commits that are one session older at most, so few calls are
+// needed however long the history is.
 func (h *history) nextOlder() (c repo.Commit, more bool) {
 	if !h.indexed {
 		h.indexed = true
@@ -176,7 +165,67 @@ func (h *history) queueCommit(oid repo.OID) {
 		return
 	}
 	h.seen[oid] = true
-	c := h.readCommit(oid)
+	c := h.ReadCommit(oid)
 	i, _ := slices.BinarySearchFunc(h.before, c, func(a, b repo.Commit) int { return a.Committer.When.Compare(b.Committer.When) })
 	h.before = slices.Insert(h.before, i, c)
+}
+
+// findClaimBeside returns a commit that makes the same claim on a parallel line, the first by id.
+func (h *history) findClaimBeside(claim repo.Commit, run, task string) repo.OID {
+	var all []repo.Commit
+	for _, c := range slices.Concat(h.acts[[2]string{run, task}], h.acts[[2]string{run, ""}]) {
+		if _, in := h.place[c.OID]; !in || len(c.Parents) == 0 {
+			continue
+		}
+		was := h.countClaims(c.Parents[0], run, task)
+		if now := h.countClaims(c.OID, run, task); now > was {
+			all = append(all, c)
+		}
+	}
+	for _, edge := range h.edges {
+		if c, ok := h.findClaimBehind(edge, run, task); ok {
+			all = append(all, c)
+		}
+	}
+	var out repo.OID
+	for _, c := range all {
+		if is := h.areParallel(c, claim); is && (out == "" || c.OID < out) {
+			out = c.OID
+		}
+	}
+	return out
+}
+
+// areParallel reports two commits of which neither is an ancestor of the other. A copy that a person made of one, as
+// git rebase does, counts as the same commit.
+func (h *history) areParallel(a, b repo.Commit) bool {
+	if a.OID == b.OID {
+		return false
+	}
+	if a.Author.Email == b.Author.Email && a.Author.When.Equal(b.Author.When) {
+		for _, c := range []repo.Commit{a, b} {
+			law := h.LawAt(c.OID)
+			if !rules.IsAgent(c.Committer, law) {
+				return false
+			}
+		}
+	}
+	for _, p := range [][2]repo.OID{{a.OID, b.OID}, {b.OID, a.OID}} {
+		if h.IsAncestor(p[0], p[1]) {
+			return false
+		}
+	}
+	return true
+}
+
+// FindSameClaim is findClaimBeside for a rule.
+func (h *history) FindSameClaim(claim repo.Commit, run, task string) repo.OID {
+	h.dependOn(claimBesideQuestion(claim, run, task))
+	return h.findClaimBeside(claim, run, task)
+}
+
+// VisitRun is visitRunCommits for a rule. What there is to visit depends on the branches.
+func (h *history) VisitRun(run, task string, look func(repo.Commit) (enough bool)) {
+	h.own = true
+	h.visitRunCommits(run, task, look)
 }

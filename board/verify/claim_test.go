@@ -14,8 +14,8 @@ import (
 	"github.com/odd-cli/odd/journal/repo"
 )
 
-// cherryPick is a commit upon another as git rebase and git cherry-pick make it: who wrote
-// it stays, and who moved it committed it.
+// cherryPick is a commit upon another as git rebase and git cherry-pick make it: who wrote it stays, and who moved it
+// committed it.
 func (s *story) cherryPick(oid, onto repo.OID, who string) repo.OID {
 	s.Helper()
 	c, err := s.r.Commit(oid)
@@ -46,8 +46,8 @@ func highFloor(b []byte) repo.Changes {
 
 const belowFloor = "a session ran as the role editor, which had too little knowledge at its claim: atoms 0, want 9"
 
-// claimTwice makes the claim of a run on t once more, on a line beside the board's that has
-// a floor, and has Ann merge the two: first along that line, or along the board's.
+// claimTwice makes the claim of a run on t once more, on a line beside the board's that has a floor, and has Ann merge
+// the two: first along that line, or along the board's.
 func (s *story) claimTwice(w *run, from repo.OID, first bool) (merge repo.Commit) {
 	s.Helper()
 	floor := s.make("floor", "", draft{who: annMail, parents: []repo.OID{from}, ch: highFloor(s.file("odd.toml"))})
@@ -67,8 +67,8 @@ func (s *story) claimTwice(w *run, from repo.OID, first bool) (merge repo.Commit
 	return merge
 }
 
-// Two claims of a task by one run on parallel lines are both found, in either order of the
-// merge and from either range. Each result is judged by the claim on its own line.
+// Two claims of a task by one run on parallel lines are both found, in either order of the merge and from either range.
+// Each result is judged by the claim on its own line.
 func TestARunClaimsATaskOnce(t *testing.T) {
 	t.Parallel()
 	const twice = "4 ledger/2026-03/R1.jsonl:1 R1 claims t here and, on a line beside this one, in #; a run claims a task once"
@@ -91,8 +91,7 @@ func TestARunClaimsATaskOnce(t *testing.T) {
 	}
 }
 
-// A second claim of a task by its run is reported, and each result is judged by the claim
-// before it.
+// A second claim of a task by its run is reported, and each result is judged by the claim before it.
 func TestARunClaimsATaskAgain(t *testing.T) {
 	t.Parallel()
 	s := begin(t, lawWith(t, ""), nil)
@@ -111,8 +110,8 @@ func TestARunClaimsATaskAgain(t *testing.T) {
 	}
 }
 
-// A single claim stays clean when git copies it: in a clone that lost its race, and after a
-// person moved it and merged the old line too.
+// A single claim stays clean when git copies it: in a clone that lost its race, and after a person moved it and merged
+// the old line too.
 func TestWhatIsClaimedOnceIsClean(t *testing.T) {
 	t.Parallel()
 	s := begin(t, lawWith(t, ""), nil)
@@ -156,8 +155,8 @@ func TestWhatIsClaimedOnceIsClean(t *testing.T) {
 	}
 }
 
-// A machine works on a task only under its claim, changes it only by a step, keeps one
-// ledger, and merges no claims of another line.
+// A machine works on a task only under its claim, changes it only by a step, keeps one ledger, and merges no claims of
+// another line.
 func TestWhatNoMachineDoesBesideItsClaim(t *testing.T) {
 	own := func(run, task string) [][2]string { return [][2]string{{"Odd-Run", run}, {"Odd-Task", task}} }
 	byHand := func(s *story, w *run, old, now string, r event.Record) repo.OID {
@@ -260,8 +259,8 @@ func TestWhatNoMachineDoesBesideItsClaim(t *testing.T) {
 	})
 }
 
-// An agent that odd.toml did not name at the fork point cannot merge its own commits. The
-// commits themselves and a person's merge of them are clean.
+// An agent that odd.toml did not name at the fork point cannot merge its own commits. The commits themselves and a
+// person's merge of them are clean.
 func TestAnAgentOfBeforeItWasNamed(t *testing.T) {
 	t.Parallel()
 	const bot = "bot@example.org"
@@ -342,9 +341,8 @@ func TestWhatAClaimCountsAndSays(t *testing.T) {
 	})
 }
 
-// A machine may merge a line that a person took in, a line with nothing beside it, and the
-// target branch with its rules. It may not put rules under claims that were made without
-// them.
+// A machine may merge a line that a person took in, a line with nothing beside it, and the target branch with its
+// rules. It may not put rules under claims that were made without them.
 func TestWhatAMachineMerges(t *testing.T) {
 	t.Parallel()
 	pause := repo.Changes{"knowledge/pause.toml": []byte("reason = \"x\"\n")}

@@ -14,6 +14,7 @@ import (
 	"github.com/odd-cli/odd/journal/event/eventtest"
 	"github.com/odd-cli/odd/journal/repo"
 	"github.com/odd-cli/odd/okf"
+	"github.com/odd-cli/odd/persona"
 )
 
 func TestOneDrainIsProven(t *testing.T) {
@@ -131,20 +132,26 @@ func TestBundlesFollowEachOther(t *testing.T) {
 	slices.Reverse(back)
 	h := &history{repoFacts: newGround(t.Context(), s.r)}
 	for _, at := range slices.Concat(steps, back, steps[:1], steps[6:]) {
-		p, g, err := h.compilePersona(at, "knowledge", "editor")
-		want, whole, bad := (&history{repoFacts: newGround(t.Context(), s.r)}).compilePersona(at, "knowledge", "editor")
+		p, g, err := h.compileEditor(at)
+		want, whole, bad := (&history{repoFacts: newGround(t.Context(), s.r)}).compileEditor(at)
 		if err != nil || bad != nil || !bytes.Equal(p.Markdown(g, true), want.Markdown(whole, true)) || g.Len() != whole.Len() {
 			t.Fatalf("%s: %v, %v\n%s", at, err, bad, cmp.Diff(string(want.Markdown(whole, true)), string(p.Markdown(g, true))))
 		}
 	}
 }
 
-// keepBrief keeps a brief among what a run keeps, with the persona of its claim, and
-// names it in the run's session.
+func (h *history) compileEditor(at repo.OID) (persona.Persona, *okf.Graph, error) {
+	g := h.ReadBundle(at, "knowledge")
+	p, err := persona.Compile(g, "editor")
+	p.Commit = string(at)
+	return p, g, err
+}
+
+// keepBrief keeps a brief among what a run keeps, with the persona of its claim, and names it in the run's session.
 func (s *story) keepBrief(w *run, change func(string) string) {
 	s.Helper()
 	h := &history{repoFacts: newGround(s.Context(), s.r)}
-	p, g, err := h.compilePersona(w.base, "knowledge", "editor")
+	p, g, err := h.compileEditor(w.base)
 	if err != nil {
 		s.Fatal(err)
 	}

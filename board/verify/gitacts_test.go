@@ -17,10 +17,9 @@ type gitAct struct {
 	lost         string // what the one finding says; "" for an act that is nobody's mistake
 }
 
-// gitActs names these commits and branches: main, which ends in approved, the approval of
-// t1; before it note, rejected (of t2), result (of t3, in review) and proposal (its);
-// feature, with a file of a person's; approving and rejecting, main with t3 approved or
-// rejected; drained, main with t4 done by an agent; others, main with somebody's file.
+// gitActs names these commits and branches: main, which ends in approved, the approval of t1; before it note, rejected
+// (of t2), result (of t3, in review) and proposal (its); feature, with a file of a person's; approving and rejecting,
+// main with t3 approved or rejected; drained, main with t4 done by an agent; others, main with somebody's file.
 func gitActs() []gitAct {
 	const (
 		rewrote   = "rewrote the claim of"

@@ -54,7 +54,7 @@ func (s *story) readBuffer() gate.Buffer {
 	return b
 }
 
-// listFiles lists the branch's files below a folder.
+// ListFiles lists the branch's files below a folder.
 func (s *story) listFiles(dir string) []string {
 	s.Helper()
 	tree, err := s.r.TreeOID(s.tip(), dir)
@@ -117,8 +117,8 @@ func (s *story) passGate(step string, a gate.Act) repo.OID {
 		trailers: [][2]string{{"Odd-Gate", string(r.Gate)}, {"Odd-Lease", r.Lease}, {"Odd-By", r.By}}}))
 }
 
-// activateLease passes the two gates to an active lease; change is what the draft says
-// otherwise, and locks are its hash locks.
+// activateLease passes the two gates to an active lease; change is what the draft says otherwise, and locks are its
+// hash locks.
 func (s *story) activateLease(change func(*gate.Lease), locks map[string]string) {
 	s.Helper()
 	l := gate.DraftOf(s.now, gate.Plan{}).Lease
@@ -529,8 +529,8 @@ func TestMergesKeepTheLease(t *testing.T) {
 	}
 }
 
-// The root of another line brings in no lease and no gates, although a merge changes nothing
-// against all of its parents there.
+// The root of another line brings in no lease and no gates, although a merge changes nothing against all of its parents
+// there.
 func TestNoHistoryBeginsWithGovernance(t *testing.T) {
 	t.Parallel()
 	s := begin(t, lawWith(t, ""), nil)

@@ -7,13 +7,11 @@ import (
 
 	"github.com/odd-cli/odd/board/config"
 	"github.com/odd-cli/odd/board/gate"
+	"github.com/odd-cli/odd/board/rules"
 	"github.com/odd-cli/odd/board/state"
 	"github.com/odd-cli/odd/journal/event"
 	"github.com/odd-cli/odd/journal/repo"
 )
-
-// folder is the mode of a directory in a tree.
-const folder = "40000"
 
 // repoFacts caches what does not depend on the range that is judged.
 type repoFacts struct {
@@ -24,19 +22,18 @@ type repoFacts struct {
 	unruled  *config.Config              // the default, where no commit has an odd.toml
 	machines map[repo.OID]bool
 	lines    *event.Reader
-	states   *cache[*state.State]   // by the tree of ledger/
-	state    *state.State           // read last
-	ruled    map[repo.OID]bool      // the commit or one before it has an odd.toml
-	walked   int                    // how many commits before the ranges were read for that
-	slows    *cache[*governance]    // by the tree of governance/
-	buffers  *cache[gate.Buffer]    // by the tree of proposals/
-	ledgers  *cache[[]event.Record] // by ledger blob
-	signers  map[repo.OID][]byte    // files of who may sign, by blob
-	anchors  map[repo.OID]bool      // by edge of a range: a ledger there has an anchored run
-	bundle   bundle                 // read last
-	grew     versionCache           // read last
-	verdicts map[repo.OID]verdict   // nil if only one range is judged
-	judged   int                    // how often a commit was judged
+	states   *cache[*state.State]      // by the tree of ledger/
+	state    *state.State              // read last
+	ruled    map[repo.OID]bool         // the commit or one before it has an odd.toml
+	walked   int                       // how many commits before the ranges were read for that
+	slows    *cache[*rules.Governance] // by the tree of governance/
+	buffers  *cache[gate.Buffer]       // by the tree of proposals/
+	ledgers  *cache[[]event.Record]    // by ledger blob
+	anchors  map[repo.OID]bool         // by edge of a range: a ledger there has an anchored run
+	bundle   bundle                    // read last
+	grew     versionCache              // read last
+	verdicts map[repo.OID]verdict      // nil if only one range is judged
+	judged   int                       // how often a commit was judged
 }
 
 func newGround(ctx context.Context, r *repo.Repo) *repoFacts {
@@ -44,8 +41,8 @@ func newGround(ctx context.Context, r *repo.Repo) *repoFacts {
 	return &repoFacts{
 		ctx: ctx, repo: r, laws: map[repo.OID]*config.Config{}, parsed: map[repo.OID]*config.Config{}, unruled: &unruled,
 		machines: map[repo.OID]bool{}, lines: &event.Reader{}, states: newCache[*state.State](fewStates), ruled: map[repo.OID]bool{},
-		slows: newCache[*governance](fewTrees), buffers: newCache[gate.Buffer](fewTrees), ledgers: newCache[[]event.Record](someLedgers),
-		signers: map[repo.OID][]byte{}, anchors: map[repo.OID]bool{},
+		slows: newCache[*rules.Governance](fewTrees), buffers: newCache[gate.Buffer](fewTrees), ledgers: newCache[[]event.Record](someLedgers),
+		anchors: map[repo.OID]bool{},
 	}
 }
 
@@ -61,7 +58,7 @@ type history struct {
 	unnamed  map[repo.OID]bool       // see findUnnamedAgents
 	tips     []repo.OID              // see boardAndTargetTips
 	moving   map[string]repo.OID     // where refs are about to be
-	runs     map[string][]outcome
+	runs     map[string][]rules.Outcome
 	wrote    map[string][]repo.OID       // see findLedgerWrites; nil before its first call
 	acts     map[[2]string][]repo.Commit // by run and task, the oldest first
 	claimers map[[3]string]repo.Commit   // by commit, run and task: the commit of the claim behind it
@@ -74,15 +71,14 @@ type history struct {
 	own      bool                        // the verdict on the current commit holds for this range alone
 }
 
-// readHistory reads the range. For every commit it learns the odd.toml in force after it and
-// whether a machine made it.
+// readHistory reads the range. For every commit it learns the odd.toml in force after it and whether a machine made it.
 func (g *repoFacts) readHistory(s Scope) (*history, error) {
 	if g.repo.Shallow() {
 		return nil, errors.New("this clone is shallow, so history cannot be judged; run git fetch --unshallow (in CI: checkout with fetch-depth: 0)")
 	}
 	h := &history{
 		repoFacts: g, from: s.From, to: s.To, moving: s.Refs, place: map[repo.OID]int{}, children: map[repo.OID][]int{}, spine: map[repo.OID]bool{},
-		runs: map[string][]outcome{}, acts: map[[2]string][]repo.Commit{}, claimers: map[[3]string]repo.Commit{}, anchored: map[repo.OID]bool{},
+		runs: map[string][]rules.Outcome{}, acts: map[[2]string][]repo.Commit{}, claimers: map[[3]string]repo.Commit{}, anchored: map[repo.OID]bool{},
 	}
 	return h, try(func() { h.readRange(s) })
 }
@@ -131,12 +127,4 @@ func (h *history) findEdges() []repo.OID {
 		}
 	}
 	return out
-}
-
-// singleTrailer returns the value of a trailer that occurs exactly once, "" otherwise.
-func singleTrailer(c repo.Commit, name string) string {
-	if v := c.Trailer(name); len(v) == 1 {
-		return v[0]
-	}
-	return ""
 }

@@ -6,11 +6,12 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/odd-cli/odd/board/rules"
 	"github.com/odd-cli/odd/journal/repo"
 )
 
 // Refusal is what a Landing found in commits before any shared ref moved to them.
-type Refusal struct{ Findings []Finding }
+type Refusal struct{ Findings []rules.Finding }
 
 // Error returns the first finding with its way out, and how many more there are.
 func (r *Refusal) Error() string {
@@ -18,7 +19,7 @@ func (r *Refusal) Error() string {
 	if n := len(r.Findings) - 1; n > 0 {
 		more = fmt.Sprintf(" (and %d more)", n)
 	}
-	return fmt.Sprintf("%s:%d: %s%s; the commit was not kept, because rule %d of odd check forbids it; %s", f.Path, f.Line, f.Message+f.formatAlso(), more, f.Invariant, f.Way)
+	return fmt.Sprintf("%s:%d: %s%s; the commit was not kept, because rule %d of odd check forbids it; %s", f.Path, f.Line, f.What(), more, f.Invariant, f.Way)
 }
 
 // Refused returns the reason code.
@@ -33,9 +34,9 @@ type Landing struct{ checker Checker }
 // NewLanding returns a Landing for a process that lands in r.
 func NewLanding(r *repo.Repo) *Landing { return &Landing{NewChecker(context.Background(), r)} }
 
-// Check returns a *Refusal if a rule forbids next, which is to move line from old, or what the
-// refs of also are to move to. Other commits do not count: odd did not make them, and an old
-// finding stops nobody. A shallow clone cannot be judged; the next check elsewhere does it.
+// Check returns a *Refusal if a rule forbids next, which is to move line from old, or what the refs of also are to move
+// to. Other commits do not count: odd did not make them, and an old finding stops nobody. A shallow clone cannot be
+// judged; the next check elsewhere does it.
 func (l *Landing) Check(ctx context.Context, line *repo.Line, old, next repo.OID, also []repo.RefUpdate) error {
 	if l.checker.repo.Shallow() {
 		return nil
@@ -54,7 +55,7 @@ func (l *Landing) Check(ctx context.Context, line *repo.Line, old, next repo.OID
 			made[u.New] = true
 		}
 	}
-	var found []Finding
+	var found []rules.Finding
 	for i, u := range moves {
 		if i > 0 && (u.New == "" || !strings.HasPrefix(u.Name, "refs/heads/")) {
 			continue
@@ -71,7 +72,7 @@ func (l *Landing) Check(ctx context.Context, line *repo.Line, old, next repo.OID
 			return fmt.Errorf("%s: not landed, because odd could not check it: %w", strings.TrimPrefix(u.Name, "refs/heads/"), err)
 		}
 		for _, f := range got {
-			if !slices.ContainsFunc(found, func(o Finding) bool { return o.Key() == f.Key() }) {
+			if !slices.ContainsFunc(found, func(o rules.Finding) bool { return o.Key() == f.Key() }) {
 				found = append(found, f)
 			}
 		}
@@ -82,8 +83,8 @@ func (l *Landing) Check(ctx context.Context, line *repo.Line, old, next repo.OID
 	return nil
 }
 
-// leaves returns where a new branch leaves the history that is there: the first parent of the
-// one commit that odd has made on it.
+// leaves returns where a new branch leaves the history that is there: the first parent of the one commit that odd has
+// made on it.
 func (l *Landing) leaves(branch, old, next repo.OID) (repo.OID, error) {
 	if branch == next && old != "" {
 		return old, nil
@@ -99,22 +100,22 @@ func (l *Landing) leaves(branch, old, next repo.OID) (repo.OID, error) {
 }
 
 // checkMade returns what the rules find in the commits of made alone.
-func (c Checker) checkMade(s Scope, made map[repo.OID]bool) ([]Finding, error) {
+func (c Checker) checkMade(s Scope, made map[repo.OID]bool) ([]rules.Finding, error) {
 	s.made = made
 	h, err := c.readHistory(s)
 	if err != nil {
 		return nil, err
 	}
-	var found []Finding
+	var found []rules.Finding
 	for _, at := range h.commits {
 		if !made[at.OID] {
 			continue
 		}
-		v, err := h.judgeCommit(at, allRules())
+		v, err := h.judgeCommit(at, rules.All())
 		if err != nil {
 			return nil, err
 		}
 		found = append(found, v.found...)
 	}
-	return foldByCause(found), nil
+	return rules.Fold(found), nil
 }

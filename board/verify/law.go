@@ -7,11 +7,12 @@ import (
 	"strings"
 
 	"github.com/odd-cli/odd/board/config"
+	"github.com/odd-cli/odd/board/rules"
 	"github.com/odd-cli/odd/journal/repo"
 )
 
-// findUnnamedAgents returns the commits that count as a person's under the odd.toml before
-// them, but have the agent's address of another odd.toml of the range.
+// findUnnamedAgents returns the commits that count as a person's under the odd.toml before them, but have the agent's
+// address of another odd.toml of the range.
 func (h *history) findUnnamedAgents() map[repo.OID]bool {
 	laws, out := map[string]*config.Config{}, map[repo.OID]bool{}
 	for _, law := range h.laws {
@@ -19,7 +20,7 @@ func (h *history) findUnnamedAgents() map[repo.OID]bool {
 	}
 	for _, c := range h.commits {
 		for _, law := range laws {
-			if len(laws) > 1 && !h.machines[c.OID] && isByAgent(c, law) {
+			if len(laws) > 1 && !h.machines[c.OID] && rules.IsByAgent(c, law) {
 				out[c.OID] = true
 			}
 		}
@@ -34,40 +35,30 @@ func (h *history) learnMaker(c repo.Commit) {
 	}
 	h.learnRuled(c)
 	laws := h.agentLaws(c)
-	h.machines[c.OID] = slices.ContainsFunc(laws, func(law *config.Config) bool { return isByAgent(c, law) })
+	h.machines[c.OID] = slices.ContainsFunc(laws, func(law *config.Config) bool { return rules.IsByAgent(c, law) })
 	if len(c.Trailer("Odd-Run")) > 0 && len(c.Trailer("Odd-Approved-By"))+len(c.Trailer("Odd-Rejected-By")) == 0 {
 		h.machines[c.OID] = true
 	}
 }
 
-// agentLaws returns the configurations that decide who the agent of a commit is: those of
-// its parents. A root commit has its own and the default, which it cannot override.
+// agentLaws returns the configurations that decide who the agent of a commit is: those of its parents. A root commit
+// has its own and the default, which it cannot override.
 func (h *history) agentLaws(c repo.Commit) []*config.Config {
-	own := h.lawAt(c.OID)
+	own := h.LawAt(c.OID)
 	if len(c.Parents) == 0 {
 		return []*config.Config{own, h.unruled}
 	}
 	var out []*config.Config
 	for _, p := range c.Parents {
-		law := h.lawAt(p)
+		law := h.LawAt(p)
 		out = append(out, law)
 	}
 	return out
 }
 
-// isByAgent reports a commit whose author or committer is the agent of law.
-func isByAgent(c repo.Commit, law *config.Config) bool {
-	return isAgent(c.Author, law) || isAgent(c.Committer, law)
-}
-
-// isAgent compares addresses without regard to case and surrounding space.
-func isAgent(who repo.Signature, law *config.Config) bool {
-	return strings.EqualFold(strings.TrimSpace(who.Email), law.AgentEmail)
-}
-
 // learnRuled learns whether c or a commit before it has an odd.toml.
 func (h *history) learnRuled(c repo.Commit) {
-	_, mode := h.find(c.OID, "odd.toml")
+	_, mode := h.Find(c.OID, "odd.toml")
 	ruled := strings.HasPrefix(mode, "100")
 	for _, p := range c.Parents {
 		if _, known := h.ruled[p]; !known {
@@ -89,8 +80,8 @@ func (h *history) learnRuledBefore(oid repo.OID) {
 		ruled, known := h.ruled[at]
 		if !known {
 			h.walked++
-			c := h.readCommit(at)
-			_, mode := h.find(c.Tree, "odd.toml")
+			c := h.ReadCommit(at)
+			_, mode := h.Find(c.Tree, "odd.toml")
 			must(h.ctx.Err())
 			ruled = strings.HasPrefix(mode, "100")
 			h.ruled[at] = ruled
@@ -113,29 +104,23 @@ func (h *history) learnRuledBefore(oid repo.OID) {
 	}
 }
 
-// lawAfter returns the odd.toml in force after a commit, inside or outside the range.
-func (h *history) lawAfter(oid repo.OID) config.Config {
-	law := h.lawAt(oid)
-	return *law
-}
-
-// lawAt is lawAfter without the copy. Where a commit has no readable odd.toml, the one of
-// its first parent stays in force, also across the edge of the range. So nobody can change
-// who counts as the agent by deleting odd.toml in a push of its own.
-func (h *history) lawAt(oid repo.OID) *config.Config {
+// LawAt returns the odd.toml in force after a commit, inside or outside the range. Where a commit has no readable
+// odd.toml, the one of its first parent stays in force, also across the edge of the range. So nobody can change who
+// counts as the agent by deleting odd.toml in a push of its own.
+func (h *history) LawAt(oid repo.OID) *config.Config {
 	law, without := h.unruled, []repo.OID{}
 	for at := oid; at != ""; {
 		if known, ok := h.laws[at]; ok {
 			law = known
 			break
 		}
-		own := h.readLaw(at, nil)
+		own := h.ReadLaw(at, nil)
 		without = append(without, at)
 		if own != nil {
 			law = own
 			break
 		}
-		c := h.readCommit(at)
+		c := h.ReadCommit(at)
 		at = ""
 		if len(c.Parents) > 0 {
 			at = c.Parents[0]
@@ -147,21 +132,20 @@ func (h *history) lawAt(oid repo.OID) *config.Config {
 	return law
 }
 
-// readLaw parses the odd.toml of a commit. It returns before if that is missing or
-// unreadable.
-func (h *history) readLaw(oid repo.OID, before *config.Config) *config.Config {
-	blob, mode := h.find(oid, "odd.toml")
+// ReadLaw parses the odd.toml of a commit. It returns before if that is missing or unreadable.
+func (h *history) ReadLaw(oid repo.OID, before *config.Config) *config.Config {
+	blob, mode := h.Find(oid, "odd.toml")
 	if !strings.HasPrefix(mode, "100") {
 		return before
 	}
 	if law, ok := h.parsed[blob]; ok {
 		return law
 	}
-	b := h.blob(blob)
+	b := h.Blob(blob)
 	law, err := config.Parse("odd.toml", b)
 	var newer *config.Newer
 	if errors.As(err, &newer) {
-		must(fmt.Errorf("commit %s: %w", shortID(string(oid)), err))
+		must(fmt.Errorf("commit %s: %w", rules.ShortID(string(oid)), err))
 	}
 	if err != nil {
 		return before
@@ -169,3 +153,12 @@ func (h *history) readLaw(oid repo.OID, before *config.Config) *config.Config {
 	h.parsed[blob] = &law
 	return &law
 }
+
+// IsMachine reports a commit, of the range or not, that a machine made.
+func (h *history) IsMachine(c repo.Commit) bool {
+	h.learnMaker(c)
+	return h.machines[c.OID]
+}
+
+// IsRuled reports that a commit or one before it has an odd.toml.
+func (h *history) IsRuled(oid repo.OID) bool { return h.ruled[oid] }

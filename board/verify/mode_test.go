@@ -7,6 +7,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/odd-cli/odd/board/rules"
 	"github.com/odd-cli/odd/journal"
 	"github.com/odd-cli/odd/journal/event"
 	"github.com/odd-cli/odd/journal/event/eventtest"
@@ -95,8 +96,8 @@ func newDeliverable(role contract.Role) deliver.Deliverable {
 	return d
 }
 
-// workTask files a task for a role that names the handoffs, and works it: a role that
-// may change something proposes a term. It returns the run and its handoff.
+// workTask files a task for a role that names the handoffs, and works it: a role that may change something proposes a
+// term. It returns the run and its handoff.
 func (s *story) workTask(task string, role contract.Role, handoffs ...string) (*run, string) {
 	s.Helper()
 	s.add(task, "contract_role: "+string(role)+"\n")
@@ -130,8 +131,8 @@ func (s *story) byHand(role contract.Role, change func(string) string) string {
 	return "knowledge/" + name
 }
 
-// runWithoutTask runs a session that no task asks for, as odd agent run does. One that may change
-// files is of an older odd, which claimed all of them.
+// runWithoutTask runs a session that no task asks for, as odd agent run does. One that may change files is of an older
+// odd, which claimed all of them.
 func (s *story) runWithoutTask(role contract.Role, handoffs ...string) *run {
 	s.Helper()
 	kind := event.Engage
@@ -196,8 +197,8 @@ func TestTheFiveRolesAreClean(t *testing.T) {
 		t.Error(d)
 	}
 	for _, row := range r.Rows {
-		if row.Invariant == 10 && row.Checked < 18 || row.Invariant == 11 && row.Checked < 17 {
-			t.Errorf("row %d judged %d things", row.Invariant, row.Checked)
+		if row.N == 10 && row.Checked < 18 || row.N == 11 && row.Checked < 17 {
+			t.Errorf("row %d judged %d things", row.N, row.Checked)
 		}
 	}
 }
@@ -232,8 +233,8 @@ func TestContractsAreJudgedFromAnyGround(t *testing.T) {
 	}
 }
 
-// An override of execution and validation is clean if one session builds and judges, and all
-// its work and what is made from it is tagged.
+// An override of execution and validation is clean if one session builds and judges, and all its work and what is made
+// from it is tagged.
 func TestAnHonestOverrideIsClean(t *testing.T) {
 	t.Parallel()
 	s := begin(t, lawWith(t, ""), nil)
@@ -243,8 +244,8 @@ func TestAnHonestOverrideIsClean(t *testing.T) {
 	}
 }
 
-// tellOverride tells of an override, of a validator and of a resolver who go on from
-// it. change may lie, of what is declared and of what the session's record says.
+// tellOverride tells of an override, of a validator and of a resolver who go on from it. change may lie, of what is
+// declared and of what the session's record says.
 func (s *story) tellOverride(change func(declared, said map[string]any)) *run {
 	s.Helper()
 	plan := s.byHand(contract.Planner, nil)
@@ -307,7 +308,7 @@ func changeSession(s *story, d *draft, change func(data, contract map[string]any
 
 // handoffIn is the draft's handoff.
 func handoffIn(d *draft) string {
-	for _, name := range sortedKeys(d.ch) {
+	for _, name := range rules.SortedKeys(d.ch) {
 		if strings.Contains(name, "/handoffs/") {
 			return name
 		}

@@ -26,8 +26,7 @@ func (s *story) moveBundle(ch repo.Changes) repo.OID {
 	return s.ann("flip", ch)
 }
 
-// A folder that becomes the bundle is judged as if the bundle had moved there, even if git
-// sees no move.
+// A folder that becomes the bundle is judged as if the bundle had moved there, even if git sees no move.
 func TestAnotherFolderBecomesTheBundle(t *testing.T) {
 	const gone = ":1 is append-only and was deleted"
 	prepare := func(change func(*story, repo.Changes)) func(*story) repo.OID {

@@ -22,10 +22,9 @@ import (
 
 var whole = flag.Bool("whole", false, "try more: find every mutation from the whole history too, and draw more histories")
 
-// longStory is a clean history of 300 commits over several months, by the functions
-// that odd's verbs commit with: tasks that were drained, approved, rejected, swept,
-// judged again; gates, leases, proposals, pauses; changes of files and their ops. It
-// ends under a lease, with a task of each kind for what comes next.
+// longStory is a clean history of 300 commits over several months, by the functions that odd's verbs commit with: tasks
+// that were drained, approved, rejected, swept, judged again; gates, leases, proposals, pauses; changes of files and
+// their ops. It ends under a lease, with a task of each kind for what comes next.
 func longStory(t testing.TB) *story {
 	t.Helper()
 	s := begin(t, lawWithFloor(t), nil)
@@ -67,8 +66,8 @@ func longStory(t testing.TB) *story {
 	return s
 }
 
-// forkStory is the history as it stands, for one mutation: its objects are shared, its
-// branches are its own and no refs.
+// forkStory is the history as it stands, for one mutation: its objects are shared, its branches are its own and no
+// refs.
 func (s *story) forkStory(t *testing.T, hooks map[string]func(*story, *draft)) *story {
 	f := *s
 	f.TB, f.tamper, f.base = t, hooks, s.n
@@ -76,8 +75,8 @@ func (s *story) forkStory(t *testing.T, hooks map[string]func(*story, *draft)) *
 	return &f
 }
 
-// checkFork checks a fork from a commit on, and returns "invariant path:line" of each
-// finding: the runs of the fork are N1, N2, those before it R1, R2.
+// checkFork checks a fork from a commit on, and returns "invariant path:line" of each finding: the runs of the fork are
+// N1, N2, those before it R1, R2.
 func (s *story) checkFork(from, to repo.OID) []string {
 	s.Helper()
 	refs := map[string]repo.OID{}
@@ -154,9 +153,9 @@ const (
 	oldLedger = "run-01KJ0000000000000000000001.jsonl"
 )
 
-// mutations are what a history may not hold, one commit each. Some break two rules at
-// once, and then both are told: bytes that were recorded otherwise are no longer what
-// their run recorded (2), a file that grows is also somebody's to write (2, 8, 9, 14).
+// mutations are what a history may not hold, one commit each. Some break two rules at once, and then both are told:
+// bytes that were recorded otherwise are no longer what their run recorded (2), a file that grows is also somebody's to
+// write (2, 8, 9, 14).
 func mutations() []tamper {
 	set := func(name, old, now string) func(*story, *draft) {
 		return func(s *story, d *draft) { replaceIn(s, d, name, old, now) }
@@ -438,8 +437,7 @@ func failTask(s *story) repo.OID {
 	return ""
 }
 
-// addWithMode makes an agent's proposal of one file of a mode that no proposal has: what
-// git alone can make.
+// addWithMode makes an agent's proposal of one file of a mode that no proposal has: what git alone can make.
 func addWithMode(mode string, b []byte) func(*story) repo.OID {
 	return func(s *story) repo.OID {
 		w := s.claim("t")
@@ -454,8 +452,8 @@ func addWithMode(mode string, b []byte) func(*story) repo.OID {
 	}
 }
 
-// Every mutation is found from its own range, by exactly the rules it breaks, and
-// nothing else is; the history before it is clean as a whole.
+// Every mutation is found from its own range, by exactly the rules it breaks, and nothing else is; the history before
+// it is clean as a whole.
 func TestMutations(t *testing.T) {
 	t.Parallel()
 	s := longStory(t)
@@ -491,8 +489,8 @@ func TestMutations(t *testing.T) {
 	}
 }
 
-// What a person may is no finding: a task is theirs to take away and to copy; that a
-// file doubles an id is told by a check of the files.
+// What a person may is no finding: a task is theirs to take away and to copy; that a file doubles an id is told by a
+// check of the files.
 func TestAPersonMay(t *testing.T) {
 	t.Parallel()
 	s := begin(t, lawWith(t, ""), nil)
@@ -511,8 +509,8 @@ func TestAPersonMay(t *testing.T) {
 	}
 }
 
-// Who takes a ledger away is told of, and not whoever it told of: what they did
-// stands in the commits in which it still lay.
+// Who takes a ledger away is told of, and not whoever it told of: what they did stands in the commits in which it still
+// lay.
 func TestLedgersTakenAway(t *testing.T) {
 	t.Parallel()
 	s := begin(t, lawWithFloor(t), nil)

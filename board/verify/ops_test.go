@@ -26,8 +26,7 @@ type (
 	phases map[pipeline.Phase]doing
 )
 
-// opPhases are an op's phases; until, where it is not "", is the one that errs, or
-// "land" for one that lands by itself.
+// opPhases are an op's phases; until, where it is not "", is the one that errs, or "land" for one that lands by itself.
 func opPhases(w *run, until pipeline.Phase) phases {
 	to := func(at, next pipeline.Phase, facts ...string) doing {
 		return func(context.Context, pipeline.Op) (pipeline.Out, error) {
@@ -200,8 +199,7 @@ func (s *story) work(task, atom string) *run {
 	return w
 }
 
-// rewrite makes the records of ops in a draft's ledger others: change returns what
-// stands instead of each.
+// rewrite makes the records of ops in a draft's ledger others: change returns what stands instead of each.
 func rewrite(s *story, d *draft, change func(n int, r event.Record) []event.Record) {
 	s.Helper()
 	name := ledgerIn(d)
@@ -213,7 +211,7 @@ func rewrite(s *story, d *draft, change func(n int, r event.Record) []event.Reco
 	n := 0
 	for _, r := range all {
 		out := []event.Record{r}
-		if isOpRecord(r) {
+		if r.Kind == event.Op || r.Kind == event.OpEnd {
 			n++
 			out = change(n, r)
 		}
@@ -405,8 +403,8 @@ func TestEveryOpEndsOnce(t *testing.T) {
 	})
 }
 
-// TestAnnouncedOps: a claim that announces an op is closed with its one ending, or
-// with the op waiting, whoever closes it.
+// TestAnnouncedOps: a claim that announces an op is closed with its one ending, or with the op waiting, whoever closes
+// it.
 func TestAnnouncedOps(t *testing.T) {
 	claim := func(s *story) *run {
 		s.announced = "op-01"

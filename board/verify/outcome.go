@@ -3,34 +3,27 @@ package verify
 import (
 	"strings"
 
+	"github.com/odd-cli/odd/board/rules"
 	"github.com/odd-cli/odd/journal/event"
 	"github.com/odd-cli/odd/journal/repo"
 )
 
-// outcome is a run's outcome. own says that the end of the range has it; otherwise a branch
-// has it.
-type outcome struct {
-	*event.Record
-	own bool
-}
-
-// findOutcomes returns a run's outcomes for a task, first as the end of the range has them,
-// then as the branches do.
-func (h *history) findOutcomes(run, task string) []outcome {
+// FindOutcomes returns a run's outcomes for a task, first as the end of the range has them, then as the branches do.
+func (h *history) FindOutcomes(run, task string) []rules.Outcome {
 	h.dependOn(ledgersQuestion(run))
 	at, ok := h.runs[run]
 	if !ok {
 		for i, tip := range h.endCommits() {
-			records := h.readLedger(tip, run)
+			records := h.ReadLedger(tip, run)
 			for j := range records {
 				if records[j].Kind == event.Outcome {
-					at = append(at, outcome{&records[j], i == 0})
+					at = append(at, rules.Outcome{Record: &records[j], Own: i == 0})
 				}
 			}
 		}
 		h.runs[run] = at
 	}
-	var out []outcome
+	var out []rules.Outcome
 	for _, t := range at {
 		if t.Task == task {
 			out = append(out, t)
@@ -43,20 +36,20 @@ func (h *history) findOutcomes(run, task string) []outcome {
 }
 
 // findLostOutcome returns an outcome that was deleted from the ledger since.
-func (h *history) findLostOutcome(run, task string) []outcome {
-	for at := range h.ledgerCommits(run) {
-		records := h.readLedger(at, run)
+func (h *history) findLostOutcome(run, task string) []rules.Outcome {
+	for at := range h.LedgerCommits(run) {
+		records := h.ReadLedger(at, run)
 		for i := range records {
 			if records[i].Kind == event.Outcome && records[i].Task == task {
-				return []outcome{{&records[i], true}}
+				return []rules.Outcome{{Record: &records[i], Own: true}}
 			}
 		}
 	}
 	return nil
 }
 
-// readLedger reads a run's ledger in a commit, up to the first unreadable record.
-func (h *history) readLedger(commit repo.OID, run string) []event.Record {
+// ReadLedger reads a run's ledger in a commit, up to the first unreadable record.
+func (h *history) ReadLedger(commit repo.OID, run string) []event.Record {
 	blob := h.findLedger(commit, run)
 	if blob == "" {
 		return nil
@@ -64,7 +57,7 @@ func (h *history) readLedger(commit repo.OID, run string) []event.Record {
 	if records, ok := h.ledgers.get(blob); ok {
 		return records
 	}
-	b := h.blob(blob)
+	b := h.Blob(blob)
 	records, _ := h.lines.Read(b) // invariant 14 reports what is wrong in it
 	h.ledgers.put(blob, records)
 	return records
@@ -72,14 +65,14 @@ func (h *history) readLedger(commit repo.OID, run string) []event.Record {
 
 // findLedger returns the blob of a run's ledger in a commit, "" for none.
 func (h *history) findLedger(commit repo.OID, run string) repo.OID {
-	law := h.lawAfter(commit)
-	months, mode := h.find(commit, law.Root+"/ledger")
-	if mode != folder || run == "" {
+	law := h.LawAt(commit)
+	months, mode := h.Find(commit, law.Root+"/ledger")
+	if mode != rules.Folder || run == "" {
 		return ""
 	}
-	names := h.names(months, "")
+	names := h.Names(months, "")
 	for _, m := range names {
-		blob, mode := h.find(months, m+"/"+run+".jsonl")
+		blob, mode := h.Find(months, m+"/"+run+".jsonl")
 		if strings.HasPrefix(mode, "100") {
 			return blob
 		}
@@ -87,17 +80,17 @@ func (h *history) findLedger(commit repo.OID, run string) repo.OID {
 	return ""
 }
 
-// findBlob returns the blob of a regular file in a commit, "" for none.
-func (h *history) findBlob(commit repo.OID, name string) string {
-	oid, mode := h.find(commit, name)
+// FindFile returns the blob of a regular file in a commit, "" for none.
+func (h *history) FindFile(commit repo.OID, name string) string {
+	oid, mode := h.Find(commit, name)
 	if !strings.HasPrefix(mode, "100") {
 		return ""
 	}
 	return string(oid)
 }
 
-// findBundleBlob is findBlob for a path below the bundle root of that commit.
-func (h *history) findBundleBlob(commit repo.OID, rel string) string {
-	law := h.lawAfter(commit)
-	return h.findBlob(commit, law.Root+"/"+rel)
+// FindInBundle is FindFile for a path below the bundle root of that commit.
+func (h *history) FindInBundle(commit repo.OID, rel string) string {
+	law := h.LawAt(commit)
+	return h.FindFile(commit, law.Root+"/"+rel)
 }

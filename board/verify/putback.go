@@ -5,28 +5,28 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/odd-cli/odd/board/rules"
 	"github.com/odd-cli/odd/journal/repo"
 )
 
-// lookBack is how many commits before a person's are searched for a version that the person
-// puts back. Older versions are believed.
+// lookBack is how many commits before a person's are searched for a version that the person puts back. Older versions
+// are believed.
 const lookBack = 1000
 
-// findPutBack returns the version of an append-only file that a person's commit puts back,
-// and may append to, after the file was rewritten or deleted; "" for none. It is the last
-// version that only grew. The rewrite has its own finding, which asks a person to put the
-// file back. If the file grew after the rewrite, putting it back would lose records, and the
-// result is "".
-func (h *history) findPutBack(c repo.Commit, rel string, is repo.Change) (good repo.OID) {
+// FindPutBack returns the version of an append-only file that a person's commit puts back, and may append to, after the
+// file was rewritten or deleted; "" for none. It is the last version that only grew. The rewrite has its own finding,
+// which asks a person to put the file back. If the file grew after the rewrite, putting it back would lose records, and
+// the result is "".
+func (h *history) FindPutBack(c repo.Commit, rel string, is repo.Change) (good repo.OID) {
 	if h.machines[c.OID] || len(c.Parents) != 1 || !strings.HasPrefix(is.NewMode, "100") {
 		return ""
 	}
-	all := h.readVersions(c.Parents[0])
+	all := h.ReadVersions(c.Parents[0])
 	var last repo.OID
 	lost := false
 	for _, v := range slices.Backward(all[rel]) {
-		onGood := h.isExtension(good, v)
-		onLast := h.isExtension(last, v)
+		onGood := h.IsExtension(good, v)
+		onLast := h.IsExtension(last, v)
 		switch {
 		case v == "":
 		case onGood:
@@ -39,22 +39,22 @@ func (h *history) findPutBack(c repo.Commit, rel string, is repo.Change) (good r
 	if good == "" || lost {
 		return ""
 	}
-	if !h.isExtension(good, is.New) {
+	if !h.IsExtension(good, is.New) {
 		return ""
 	}
 	return good
 }
 
-// readVersions returns the versions of all append-only files in a commit and along its first
-// parents, by path below the bundle, newest first; "" where a file was missing. Files that
-// did not change are left out. The result for the last commit is cached.
-func (h *history) readVersions(at repo.OID) map[string][]repo.OID {
+// ReadVersions returns the versions of all append-only files in a commit and along its first parents, by path below the
+// bundle, newest first; "" where a file was missing. Files that did not change are left out. The result for the last
+// commit is cached.
+func (h *history) ReadVersions(at repo.OID) map[string][]repo.OID {
 	if h.grew.at == at {
 		return h.grew.versions
 	}
 	out := map[string][]repo.OID{}
 	for next, n := at, 0; next != "" && n < lookBack; n++ {
-		c := h.readCommit(next)
+		c := h.ReadCommit(next)
 		if next = ""; len(c.Parents) > 0 {
 			next = c.Parents[0]
 		}
@@ -66,11 +66,11 @@ func (h *history) readVersions(at repo.OID) map[string][]repo.OID {
 
 // noteVersions adds the append-only files that a commit changed.
 func (h *history) noteVersions(out map[string][]repo.OID, before, after repo.OID) {
-	changes := h.diff(before, after)
-	law := h.lawAfter(after)
+	changes := h.Diff(before, after)
+	law := h.LawAt(after)
 	was := law
 	if before != "" {
-		was = h.lawAfter(before)
+		was = h.LawAt(before)
 		changes = h.addMovedRoots(changes, before, was.Root, after, law.Root)
 	}
 	for rel, v := range pairVersions(changes, was.Root, law.Root) {
@@ -87,37 +87,36 @@ func (h *history) noteVersions(out map[string][]repo.OID, before, after repo.OID
 // twoVersions are the blobs of a file before and after a commit, "" where it is missing.
 type twoVersions struct{ old, new repo.OID }
 
-// pairVersions returns the changed append-only files by path below the bundle, which was at
-// was and is at now. A bundle that moved has its files under the same paths.
+// pairVersions returns the changed append-only files by path below the bundle, which was at was and is at now. A bundle
+// that moved has its files under the same paths.
 func pairVersions(changes []repo.Change, was, now string) map[string]twoVersions {
 	by := map[string]twoVersions{}
 	for _, ch := range changes {
-		if rel, in := strings.CutPrefix(ch.Path, was+"/"); in && appendOnly(rel) && strings.HasPrefix(ch.OldMode, "100") {
+		if rel, in := strings.CutPrefix(ch.Path, was+"/"); in && rules.IsAppendOnly(rel) && strings.HasPrefix(ch.OldMode, "100") {
 			by[rel] = twoVersions{ch.Old, by[rel].new}
 		}
-		if rel, in := strings.CutPrefix(ch.Path, now+"/"); in && appendOnly(rel) && strings.HasPrefix(ch.NewMode, "100") {
+		if rel, in := strings.CutPrefix(ch.Path, now+"/"); in && rules.IsAppendOnly(rel) && strings.HasPrefix(ch.NewMode, "100") {
 			by[rel] = twoVersions{by[rel].old, ch.New}
 		}
 	}
 	return by
 }
 
-// versionCache is what readVersions read last.
+// versionCache is what ReadVersions read last.
 type versionCache struct {
 	at       repo.OID
 	versions map[string][]repo.OID
 }
 
-// isExtension reports whether now begins with the bytes of was. A missing was is a prefix of
-// any file.
-func (h *history) isExtension(was, now repo.OID) bool {
+// IsExtension reports whether now begins with the bytes of was. A missing was is a prefix of any file.
+func (h *history) IsExtension(was, now repo.OID) bool {
 	if was == "" || was == now {
 		return true
 	}
 	if now == "" {
 		return false
 	}
-	old := h.blob(was)
-	b := h.blob(now)
+	old := h.Blob(was)
+	b := h.Blob(now)
 	return bytes.HasPrefix(b, old)
 }

@@ -26,8 +26,8 @@ func (s *story) putBack(to repo.OID) repo.Changes {
 	return ch
 }
 
-// Who puts a file back as it was, which odd asks for, is told of nothing more; and of
-// whatever is lost by it, or comes with it.
+// Who puts a file back as it was, which odd asks for, is told of nothing more; and of whatever is lost by it, or comes
+// with it.
 func TestWhatIsPutBack(t *testing.T) {
 	const (
 		journal   = "knowledge/journal/2026-03-02-ann.tsv"

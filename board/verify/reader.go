@@ -2,15 +2,17 @@ package verify
 
 import (
 	"io/fs"
+	"iter"
 
+	"github.com/odd-cli/odd/board/risk"
 	"github.com/odd-cli/odd/journal/repo"
 )
 
 // fault carries an error of reading up to try.
 type fault struct{ error }
 
-// must ends what is going on with an error of reading, unless err is nil. No reader below returns such an error,
-// so no rule can forget one: a missing or damaged object never looks like an empty one.
+// must ends what is going on with an error of reading, unless err is nil. No reader below returns such an error, so no
+// rule can forget one: a missing or damaged object never looks like an empty one.
 func must(err error) {
 	if err != nil {
 		panic(fault{err})
@@ -32,42 +34,45 @@ func try(do func()) (err error) {
 	return nil
 }
 
-// find returns the id and mode of a path below a commit or tree, "" where nothing is.
-func (g *repoFacts) find(at repo.OID, path string) (repo.OID, string) {
+// Must is must for a rule.
+func (g *repoFacts) Must(err error) { must(err) }
+
+// Find returns the id and mode of a path below a commit or tree, "" where nothing is.
+func (g *repoFacts) Find(at repo.OID, path string) (repo.OID, string) {
 	oid, mode, err := g.repo.Find(at, path)
 	must(err)
 	return oid, mode
 }
 
-func (g *repoFacts) blob(oid repo.OID) []byte {
+func (g *repoFacts) Blob(oid repo.OID) []byte {
 	b, err := g.repo.Blob(oid)
 	must(err)
 	return b
 }
 
-// diff returns the files that differ between two commits or trees; "" is an empty one.
-func (g *repoFacts) diff(a, b repo.OID) []repo.Change {
+// Diff returns the files that differ between two commits or trees; "" is an empty one.
+func (g *repoFacts) Diff(a, b repo.OID) []repo.Change {
 	all, err := g.repo.Diff(g.ctx, a, b)
 	must(err)
 	return all
 }
 
-// names returns the names in a folder.
-func (g *repoFacts) names(at repo.OID, dir string) []string {
+// Names returns the names in a folder.
+func (g *repoFacts) Names(at repo.OID, dir string) []string {
 	all, err := g.repo.Names(at, dir)
 	must(err)
 	return all
 }
 
-// tree returns the files of a commit or tree.
-func (g *repoFacts) tree(at repo.OID) fs.FS {
+// ReadTree returns the files of a commit or tree.
+func (g *repoFacts) ReadTree(at repo.OID) fs.FS {
 	files, err := g.repo.Tree(at)
 	must(err)
 	return files
 }
 
-// readCommit returns a commit, from the range if it is there.
-func (h *history) readCommit(oid repo.OID) repo.Commit {
+// ReadCommit returns a commit, from the range if it is there.
+func (h *history) ReadCommit(oid repo.OID) repo.Commit {
 	if n, in := h.place[oid]; in {
 		return h.commits[n]
 	}
@@ -76,11 +81,44 @@ func (h *history) readCommit(oid repo.OID) repo.Commit {
 	return c
 }
 
-// knownCommit returns a commit that a record or a trailer names. ok is false if this clone has none of that name.
-func (h *history) knownCommit(oid repo.OID) (c repo.Commit, ok bool) {
+// FindCommit returns a commit that a record or a trailer names. ok is false if this clone has none of that name.
+func (h *history) FindCommit(oid repo.OID) (c repo.Commit, ok bool) {
 	if n, in := h.place[oid]; in {
 		return h.commits[n], true
 	}
 	c, err := h.repo.Commit(oid)
 	return c, err == nil
+}
+
+// Survey reads what the risk of a change is judged by.
+func (g *repoFacts) Survey(s risk.Site) *risk.Ground {
+	ground, err := risk.Survey(g.ctx, g.repo, s)
+	must(err)
+	return ground
+}
+
+// VerifySignature returns what a commit lacks of a signature by one of the signers that a blob lists.
+func (g *repoFacts) VerifySignature(oid, signers repo.OID) string {
+	why, err := g.repo.VerifyBy(g.ctx, oid, g.Blob(signers))
+	must(err)
+	return why
+}
+
+// MergeBase returns the best common ancestor of two commits, "" for none.
+func (g *repoFacts) MergeBase(a, b repo.OID) repo.OID {
+	base, err := g.repo.MergeBase(g.ctx, a, b)
+	must(err)
+	return base
+}
+
+// Log yields the commits reachable from to and not from from, children before parents.
+func (g *repoFacts) Log(from, to repo.OID) iter.Seq[repo.Commit] {
+	return func(yield func(repo.Commit) bool) {
+		for c, err := range g.repo.Log(g.ctx, from, to) {
+			must(err)
+			if !yield(c) {
+				return
+			}
+		}
+	}
 }

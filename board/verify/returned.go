@@ -4,28 +4,28 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/odd-cli/odd/board/rules"
 	"github.com/odd-cli/odd/journal/event"
 	"github.com/odd-cli/odd/journal/repo"
 )
 
-// A ledger that a person takes away while its run goes on, as by a revert of the claim,
-// comes back with what the run has to tell; or a person puts it back. Who took it is told
-// of there. What it said stood before all the same, and is not said anew.
+// A ledger that a person takes away while its run goes on, as by a revert of the claim, comes back with what the run
+// has to tell; or a person puts it back. Who took it is told of there. What it said stood before all the same, and is
+// not said anew.
 
-// countReturned returns how many lines of a run's ledger an act brings back from before, if
-// those are more than the parents have. It returns 0 for a new ledger, and for one that
-// differs from the old one.
-func (h *history) countReturned(a *act, f *file, records []event.Record) (lines int) {
-	run := ledgerRun(f.rel)
+// countReturned returns how many lines of a run's ledger an act brings back from before, if those are more than the
+// parents have. It returns 0 for a new ledger, and for one that differs from the old one.
+func (h *history) countReturned(a *rules.Act, f *rules.File, records []event.Record) (lines int) {
+	run := rules.LedgerRun(f.Rel)
 	if h.machines[a.OID] {
-		if !isMidRun(records) || len(a.parentBlobs(f)) > 0 {
+		if !isMidRun(records) || len(a.ParentBlobs(f)) > 0 {
 			return 0
 		}
 		at, lines := h.findLedgerBefore(a.Commit, run, records)
 		if at == "" {
 			return 0
 		}
-		if there := h.findBundleBlob(at, f.rel); there == "" {
+		if there := h.FindInBundle(at, f.Rel); there == "" {
 			return 0 // it comes back in another month
 		}
 		return lines
@@ -33,17 +33,17 @@ func (h *history) countReturned(a *act, f *file, records []event.Record) (lines 
 	if !strings.HasPrefix(run, "run-") {
 		return 0 // a person's own file
 	}
-	good := h.findPutBack(a.Commit, f.rel, f.Change)
+	good := h.FindPutBack(a.Commit, f.Rel, f.Change)
 	if good == "" {
 		return 0
 	}
 	return h.countPrefixLines(good, f.New)
 }
 
-// findReturnedClaim returns the last commit before c that had n claims of the task, if c
-// only brings them back; "" if c makes one.
+// findReturnedClaim returns the last commit before c that had n claims of the task, if c only brings them back; "" if c
+// makes one.
 func (h *history) findReturnedClaim(c repo.Commit, run, task string, n int) repo.OID {
-	records := h.readLedger(c.OID, run)
+	records := h.ReadLedger(c.OID, run)
 	if !isMidRun(records) {
 		return ""
 	}
@@ -58,9 +58,9 @@ func (h *history) findReturnedClaim(c repo.Commit, run, task string, n int) repo
 	return at
 }
 
-// findLedgerBefore returns the last first-parent ancestor of c that has the run's ledger,
-// and its number of lines there. It searches back to the time of the first record. at is ""
-// if it finds none, or if c's ledger does not begin with that one.
+// findLedgerBefore returns the last first-parent ancestor of c that has the run's ledger, and its number of lines
+// there. It searches back to the time of the first record. at is "" if it finds none, or if c's ledger does not begin
+// with that one.
 func (h *history) findLedgerBefore(c repo.Commit, run string, records []event.Record) (at repo.OID, lines int) {
 	now := h.findLedger(c.OID, run)
 	for before := c; len(before.Parents) > 0 && len(records) > 0; {
@@ -73,7 +73,7 @@ func (h *history) findLedgerBefore(c repo.Commit, run string, records []event.Re
 			}
 			return at, lines
 		}
-		if before = h.readCommit(at); before.Committer.When.Before(records[0].TS.Add(-skew)) {
+		if before = h.ReadCommit(at); before.Committer.When.Before(records[0].TS.Add(-rules.Skew)) {
 			return "", 0
 		}
 	}
@@ -82,16 +82,16 @@ func (h *history) findLedgerBefore(c repo.Commit, run string, records []event.Re
 
 // countPrefixLines returns the number of lines of was if now begins with it, else 0.
 func (h *history) countPrefixLines(was, now repo.OID) (lines int) {
-	b := h.blob(now)
-	lines, grown := h.countKeptLines(b, []repo.OID{was})
+	b := h.Blob(now)
+	lines, grown := h.CountKeptLines(b, []repo.OID{was})
 	if !grown {
 		return 0
 	}
 	return lines
 }
 
-// isMidRun reports records that hold both a session and its claim. No run writes both in its
-// first commit, so a ledger without them need not be searched for in older commits.
+// isMidRun reports records that hold both a session and its claim. No run writes both in its first commit, so a ledger
+// without them need not be searched for in older commits.
 func isMidRun(all []event.Record) bool {
 	return slices.ContainsFunc(all, func(r event.Record) bool {
 		return r.Kind == event.Session && slices.ContainsFunc(all, func(c event.Record) bool { return c.Opens() && c.Task == r.Task })

@@ -12,8 +12,8 @@ import (
 	"github.com/odd-cli/odd/journal/repo"
 )
 
-// revertClaim tells a claim that Ann reverts while its session runs, what she and others do
-// then, and what the run has to tell: it comes with its whole ledger, as the drain has it.
+// revertClaim tells a claim that Ann reverts while its session runs, what she and others do then, and what the run has
+// to tell: it comes with its whole ledger, as the drain has it.
 func revertClaim(s *story, then func(w *run), change func([]byte) []byte) *run {
 	s.Helper()
 	s.anchored = true

@@ -10,8 +10,8 @@ import (
 	"github.com/odd-cli/odd/journal/repo"
 )
 
-// oldHistory is a plain history of n commits on which an odd.toml was taken up, and then one
-// branch from each of every step-th of them, merged by hand: the push, from its ground.
+// oldHistory is a plain history of n commits on which an odd.toml was taken up, and then one branch from each of every
+// step-th of them, merged by hand: the push, from its ground.
 func oldHistory(s *story, n, step int) (from repo.OID, merges int) {
 	s.Helper()
 	old := []repo.OID{s.make("plain", "", draft{who: annMail, ch: repo.Changes{"README.md": []byte("# Plain\n")}})}
@@ -46,8 +46,8 @@ func TestOldHistoryIsWalkedOnce(t *testing.T) {
 	}
 }
 
-// A range and the whole history agree whether an odd.toml ever existed, also before it was
-// added, after it was deleted, and for a symbolic link of that name.
+// A range and the whole history agree whether an odd.toml ever existed, also before it was added, after it was deleted,
+// and for a symbolic link of that name.
 func TestARangeKnowsWhatWasRuled(t *testing.T) {
 	t.Parallel()
 	s := begin(t, lawWith(t, ""), nil)

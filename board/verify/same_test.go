@@ -20,6 +20,7 @@ import (
 
 	"github.com/odd-cli/odd/board/config"
 	"github.com/odd-cli/odd/board/gate"
+	"github.com/odd-cli/odd/board/rules"
 	"github.com/odd-cli/odd/board/state"
 	"github.com/odd-cli/odd/journal/event"
 	"github.com/odd-cli/odd/journal/repo"
@@ -33,8 +34,8 @@ type node struct {
 	mode string
 }
 
-// maze is a history that odd would never make: trees that were made before
-// come again, whole or in part, below any number of parents.
+// maze is a history that odd would never make: trees that were made before come again, whole or in part, below any
+// number of parents.
 type maze struct {
 	*story
 	rnd   *rand.Rand
@@ -274,7 +275,7 @@ func (m *maze) tree(dir string, t files) repo.OID {
 	var raw []byte
 	for _, name := range slices.Sorted(maps.Keys(here)) {
 		n := here[name]
-		if n.mode == folder {
+		if n.mode == rules.Folder {
 			n.oid = m.tree(dir+name, t)
 		}
 		id, err := hex.DecodeString(string(n.oid))
@@ -308,8 +309,7 @@ func (m *maze) writeLoose(kind string, raw []byte) repo.OID {
 	return repo.OID(oid)
 }
 
-// check are the findings of a range, each behind its commit; forget lets the walk
-// remember nothing between commits.
+// check are the findings of a range, each behind its commit; forget lets the walk remember nothing between commits.
 func (m *maze) check(from repo.OID, forget bool) ([]string, Report) {
 	m.Helper()
 	h, err := newGround(context.Background(), m.r).readHistory(Scope{From: from, To: m.tip(), Refs: map[string]repo.OID{"refs/heads/main": m.tip()}})
@@ -335,9 +335,9 @@ func (m *maze) check(from repo.OID, forget bool) ([]string, Report) {
 // forget makes a history as one of which nothing but its commits was read.
 func (h *history) forget() {
 	h.lines, h.states, h.state = &event.Reader{}, newCache[*state.State](0), nil
-	h.slows, h.buffers, h.ledgers = newCache[*governance](0), newCache[gate.Buffer](0), newCache[[]event.Record](0)
-	h.parsed, h.signers = map[repo.OID]*config.Config{}, map[repo.OID][]byte{}
-	h.runs, h.bundle = map[string][]outcome{}, bundle{}
+	h.slows, h.buffers, h.ledgers = newCache[*rules.Governance](0), newCache[gate.Buffer](0), newCache[[]event.Record](0)
+	h.parsed = map[repo.OID]*config.Config{}
+	h.runs, h.bundle = map[string][]rules.Outcome{}, bundle{}
 }
 
 // seeds are the first of the histories that a test draws, and with -whole all of them.
@@ -368,8 +368,8 @@ func TestWhatIsRememberedIsTheSame(t *testing.T) {
 	}
 }
 
-// A range has the findings that the whole history has in its commits. Only a claim on
-// another line may be missing if its ledger was deleted.
+// A range has the findings that the whole history has in its commits. Only a claim on another line may be missing if
+// its ledger was deleted.
 func TestARangeFindsWhatTheWholeDoes(t *testing.T) {
 	t.Parallel()
 	s := honestStory(t)

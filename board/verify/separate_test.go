@@ -45,8 +45,7 @@ func tellProposing(role contract.Role) func(*story) repo.OID {
 	}
 }
 
-// tellQuiet tells a session on a task for a role, that hands over nothing; change may
-// lie in its record.
+// tellQuiet tells a session on a task for a role, that hands over nothing; change may lie in its record.
 func tellQuiet(role contract.Role, change func(data, of map[string]any)) func(*story) repo.OID {
 	return func(s *story) repo.OID {
 		from := handoffsFor(s, role)
@@ -59,8 +58,7 @@ func tellQuiet(role contract.Role, change func(data, of map[string]any)) func(*s
 	}
 }
 
-// tellProfiled tells a session under a role that a profile composed, which a person
-// asked for beside the task.
+// tellProfiled tells a session under a role that a profile composed, which a person asked for beside the task.
 func (s *story) tellProfiled(atoms repo.Changes) {
 	s.Helper()
 	s.tamper["claim t"] = func(s *story, d *draft) {

@@ -33,8 +33,7 @@ func TestAnotherRootBringsNothingFromNowhere(t *testing.T) {
 	})
 }
 
-// One commit without parents may begin one range and be a second root in another of the same
-// Checker.
+// One commit without parents may begin one range and be a second root in another of the same Checker.
 func TestARootIsJudgedInEachRange(t *testing.T) {
 	t.Parallel()
 	s := begin(t, lawWith(t, ""), nil)

@@ -1,11 +1,12 @@
 package verify
 
 import (
-	"errors"
 	"io/fs"
 	"time"
 
 	"github.com/odd-cli/odd/board/config"
+	"github.com/odd-cli/odd/board/gate"
+	"github.com/odd-cli/odd/board/rules"
 	"github.com/odd-cli/odd/board/state"
 	"github.com/odd-cli/odd/journal/event"
 	"github.com/odd-cli/odd/journal/repo"
@@ -14,15 +15,15 @@ import (
 // fewStates is how many States are cached, enough for successive commits.
 const fewStates = 4
 
-// readState returns the State of a commit's bundle. It continues from the State of a parent,
-// or else from the one read last.
-func (h *history) readState(commit repo.OID) *state.State {
+// ReadState returns the State of a commit's bundle. It continues from the State of a parent, or else from the one read
+// last.
+func (h *history) ReadState(commit repo.OID) *state.State {
 	ledger := h.ledgerTree(commit)
 	if s, ok := h.states.get(ledger); ok {
 		return s
 	}
 	bundle := h.bundleFiles(commit)
-	c := h.readCommit(commit)
+	c := h.ReadCommit(commit)
 	before := h.state
 	for _, p := range c.Parents {
 		ledger := h.ledgerTree(p)
@@ -41,9 +42,9 @@ func (h *history) readState(commit repo.OID) *state.State {
 
 // ledgerTree returns the tree of a commit's ledgers, "" for none.
 func (h *history) ledgerTree(commit repo.OID) repo.OID {
-	law := h.lawAfter(commit)
-	tree, mode := h.find(commit, law.Root+"/ledger")
-	if mode != folder {
+	law := h.LawAt(commit)
+	tree, mode := h.Find(commit, law.Root+"/ledger")
+	if mode != rules.Folder {
 		return ""
 	}
 	return tree
@@ -51,41 +52,31 @@ func (h *history) ledgerTree(commit repo.OID) repo.OID {
 
 // bundleFiles returns the bundle of a commit, empty if it has none.
 func (h *history) bundleFiles(commit repo.OID) fs.FS {
-	law := h.lawAfter(commit)
-	tree, mode := h.find(commit, law.Root)
-	if mode != folder {
+	law := h.LawAt(commit)
+	tree, mode := h.Find(commit, law.Root)
+	if mode != rules.Folder {
 		tree = ""
 	}
-	return h.tree(tree)
+	return h.ReadTree(tree)
 }
 
-// readSpend returns what was spent and reserved according to a commit's ledgers.
-func (h *history) readSpend(commit repo.OID) (event.Spend, error) {
-	s := h.readState(commit)
+// ReadSpend returns what was spent and reserved according to a commit's ledgers.
+func (h *history) ReadSpend(commit repo.OID) (event.Spend, error) {
+	s := h.ReadState(commit)
 	return s.Spend()
 }
 
-// ignoreDamaged returns nil for the error of a damaged ledger, which invariant 14 reports.
-// Other invariants then have no finding about what it held.
-func ignoreDamaged(err error) error {
-	if damaged := (*state.Damaged)(nil); errors.As(err, &damaged) {
-		return nil
-	}
-	return err
-}
-
-// findClockStart returns the time before which no claim on a board may be dated. It is the
-// time of the last record. If that record's clock was ahead, it is the time of a person's
-// later odd drain resume.
-func (h *history) findClockStart(tip repo.OID, law config.Config) time.Time {
-	now, err := h.readSpend(tip)
+// FindClockStart returns the time before which no claim on a board may be dated. It is the time of the last record. If
+// that record's clock was ahead, it is the time of a person's later odd drain resume.
+func (h *history) FindClockStart(tip repo.OID, law *config.Config) time.Time {
+	now, err := h.ReadSpend(tip)
 	must(err)
 	for c, err := range h.repo.PathLog(h.ctx, tip, law.Root+"/pause.toml") {
 		must(err)
-		if len(c.Trailer("Odd-Resumed-By")) != 1 || len(c.Trailer("Odd-Run")) > 0 || isByAgent(c, &law) {
+		if len(c.Trailer("Odd-Resumed-By")) != 1 || len(c.Trailer("Odd-Run")) > 0 || rules.IsByAgent(c, law) {
 			continue
 		}
-		then, err := h.readSpend(c.OID)
+		then, err := h.ReadSpend(c.OID)
 		if err != nil || then.Last.Before(now.Last) || now.Last.Before(c.Author.When) {
 			must(err)
 			return now.Last // no clock was ahead at that time
@@ -93,4 +84,46 @@ func (h *history) findClockStart(tip repo.OID, law config.Config) time.Time {
 		return c.Author.When
 	}
 	return now.Last
+}
+
+// ReadGovernance reads governance/ of a commit. A file that cannot be read is in Faults.
+func (h *history) ReadGovernance(commit repo.OID) *rules.Governance {
+	law := h.LawAt(commit)
+	tree, mode := h.Find(commit, law.Root+"/governance")
+	if mode != rules.Folder {
+		return &rules.Governance{}
+	}
+	if s, ok := h.slows.get(tree); ok {
+		return s
+	}
+	s := &rules.Governance{Tree: tree, Files: map[string]repo.OID{}}
+	all := h.Diff("", tree)
+	for _, ch := range all {
+		s.Files["governance/"+ch.Path] = ch.New
+	}
+	var err error
+	s.Governance, err = state.ReadGovernance(h.bundleFiles(commit))
+	must(rules.IgnoreDamaged(err)) // a link has no bytes, which is a fault
+	h.slows.put(tree, s)
+	return s
+}
+
+// ReadProposals returns all proposals as a commit has them. It skips what cannot be read: that is reported at the
+// commit that wrote it.
+func (h *history) ReadProposals(commit repo.OID) gate.Buffer {
+	law := h.LawAt(commit)
+	tree, mode := h.Find(commit, law.Root+"/proposals")
+	if mode != rules.Folder {
+		return gate.Buffer{}
+	}
+	if b, ok := h.buffers.get(tree); ok {
+		return b
+	}
+	bundle := h.bundleFiles(commit)
+	all, err := state.ReadProposals(bundle)
+	if err = rules.IgnoreDamaged(err); err == nil {
+		h.buffers.put(tree, all)
+	}
+	must(err)
+	return all
 }

@@ -20,6 +20,7 @@ import (
 	"github.com/odd-cli/odd/board/config"
 	"github.com/odd-cli/odd/board/pipeline"
 	"github.com/odd-cli/odd/board/review"
+	"github.com/odd-cli/odd/board/rules"
 	"github.com/odd-cli/odd/journal"
 	"github.com/odd-cli/odd/journal/event"
 	"github.com/odd-cli/odd/journal/event/eventtest"
@@ -57,8 +58,7 @@ func TestMain(m *testing.M) {
 	}())
 }
 
-// empty is a repository without commits that TestMain makes, to be copied: git
-// init is what would take the time here.
+// empty is a repository without commits that TestMain makes, to be copied: git init is what would take the time here.
 func empty() string { return filepath.Join(os.Getenv("HOME"), "empty") }
 
 const (
@@ -107,8 +107,7 @@ func (d *draft) set(name, value string) {
 	d.trailers = append(d.trailers, [2]string{name, value})
 }
 
-// story makes a history as odd's verbs do, one commit a method. tamper may
-// change any of its commits before it is made.
+// story makes a history as odd's verbs do, one commit a method. tamper may change any of its commits before it is made.
 type story struct {
 	testing.TB
 	r      *repo.Repo
@@ -400,11 +399,10 @@ func (s *story) journal(w *run, ch repo.Changes, entries ...journal.Entry) {
 // journal is the file below the bundle root.
 func (w *run) journal() string { return "journal/2026-03-02-" + strings.ToLower(w.id) + ".tsv" }
 
-// propose commits the atoms on the run's base. What the ledger records is the
-// draft's before a tamper.
+// propose commits the atoms on the run's base. What the ledger records is the draft's before a tamper.
 func (s *story) propose(w *run, atoms repo.Changes) {
 	s.Helper()
-	for _, name := range sortedKeys(atoms) {
+	for _, name := range rules.SortedKeys(atoms) {
 		base := ""
 		if b := s.at(w.base, name); b != nil {
 			base = okf.BlobID(b)
@@ -606,8 +604,8 @@ func (s *story) prove(scope Scope) Report {
 	return r
 }
 
-// listFindings returns a report's findings, one a line, with runs as R1 and object ids as #:
-// "14 ledger/2026-03/R1.jsonl:2 is append-only, and old lines of it were changed".
+// listFindings returns a report's findings, one a line, with runs as R1 and object ids as #: "14
+// ledger/2026-03/R1.jsonl:2 is append-only, and old lines of it were changed".
 func listFindings(r Report) []string {
 	runs, oids := regexp.MustCompile(`(?i)run-01kj0+(\d+)`), regexp.MustCompile(`\b[0-9a-f]{10,}\b`)
 	out := []string{}

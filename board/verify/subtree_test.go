@@ -10,8 +10,8 @@ import (
 	"github.com/odd-cli/odd/journal/repo"
 )
 
-// otherRepository begins a repository of its own beside this one, with all that only grows, and
-// returns its end; the story goes on where it was.
+// otherRepository begins a repository of its own beside this one, with all that only grows, and returns its end; the
+// story goes on where it was.
 func (s *story) otherRepository(root string) repo.OID {
 	s.Helper()
 	ours, n := s.tip(), s.n
@@ -37,8 +37,8 @@ func (s *story) addSubtree(who string, other repo.OID, folder string, drop ...st
 	return s.land(s.make("subtree", "", draft{who: who, parents: []repo.OID{s.tip(), other}, tree: tree}))
 }
 
-// Another repository in a folder is clean. Leaving out its append-only files, or moving this
-// repository's own, is found.
+// Another repository in a folder is clean. Leaving out its append-only files, or moving this repository's own, is
+// found.
 func TestAnotherRepositoryInAFolder(t *testing.T) {
 	const told = ":1 is append-only and was deleted"
 	grow := func(s *story, other repo.OID, root string) repo.OID {
@@ -88,8 +88,7 @@ func TestAnotherRepositoryInAFolder(t *testing.T) {
 	})
 }
 
-// A second root commit cannot make this repository's own records count as another
-// repository's.
+// A second root commit cannot make this repository's own records count as another repository's.
 func TestNoRootMakesThisRepositoryAnother(t *testing.T) {
 	const journal, gone = "14 journal/2026-03-02-R1.tsv:1 is append-only and was deleted", "14 ledger/2026-03/R1.jsonl:1 is append-only and was deleted"
 	const done = "3 tasks/earlier.md:3 done in a commit without parents, where this history does not begin; nothing proves its approval" // in the root commit that is put away
@@ -139,8 +138,8 @@ func TestNoRootMakesThisRepositoryAnother(t *testing.T) {
 	})
 }
 
-// Records of a bundle that begins anew belong to another repository when read from the
-// beginning, and to this one for a range that starts at them.
+// Records of a bundle that begins anew belong to another repository when read from the beginning, and to this one for a
+// range that starts at them.
 func TestWhatARangeStandsOnIsOurs(t *testing.T) {
 	t.Parallel()
 	s := begin(t, lawWith(t, ""), nil)

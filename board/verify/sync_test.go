@@ -20,8 +20,8 @@ import (
 // team is the law of people who merge on a forge.
 const team = "[board]\nbranch = \"board\"\ntarget = \"main\"\n"
 
-// tellForge tells how a proposal gets into main and done onto the board. merge puts
-// it into main and returns main's tip.
+// tellForge tells how a proposal gets into main and done onto the board. merge puts it into main and returns main's
+// tip.
 func (s *story) tellForge(merge func(w *run, approval repo.OID) repo.OID) *run {
 	s.Helper()
 	main := s.tip()
@@ -122,8 +122,7 @@ func thenEdit(button func(*story) func(*run, repo.OID) repo.OID) func(*story) fu
 	}
 }
 
-// itsWords gives a squash the trailers of the proposal, as a forge does that takes
-// over the message of the only commit.
+// itsWords gives a squash the trailers of the proposal, as a forge does that takes over the message of the only commit.
 func itsWords(s *story, d *draft) {
 	s.Helper()
 	c, err := s.r.Commit(s.heads["proposal"])
@@ -291,8 +290,8 @@ func TestSyncIsProven(t *testing.T) {
 	}
 }
 
-// odd sync keeps the approval as a second parent. So a clone of the board alone can check
-// done, and that parent brings in nothing else.
+// odd sync keeps the approval as a second parent. So a clone of the board alone can check done, and that parent brings
+// in nothing else.
 func TestSyncKeepsTheApproval(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
@@ -338,8 +337,7 @@ func TestSyncKeepsTheApproval(t *testing.T) {
 	}
 }
 
-// A proposal on the board without its approval is found. The same files with another
-// proposal's approval are clean.
+// A proposal on the board without its approval is found. The same files with another proposal's approval are clean.
 func TestProposalsThatNobodyApproved(t *testing.T) {
 	t.Parallel()
 	const lost = "3 terms/keel.md:1 the proposal for t is on the branch and its approval is not; a merge by hand or git pull --rebase leaves it out"
@@ -433,8 +431,7 @@ func TestTheTargetAlone(t *testing.T) {
 	}
 }
 
-// The board's odd.toml at the claim decides what a session may do. The target's does not,
-// nor a later one.
+// The board's odd.toml at the claim decides what a session may do. The target's does not, nor a later one.
 func TestTheCapIsTheBoards(t *testing.T) {
 	t.Parallel()
 	raised := strings.Replace(lawWith(t, team), "[session]\n", "[session]\ncap = \"asserted\"\n", 1)

@@ -10,14 +10,14 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/odd-cli/odd/board/gate"
+	"github.com/odd-cli/odd/board/rules"
 	"github.com/odd-cli/odd/journal/event"
 	"github.com/odd-cli/odd/journal/event/eventtest"
 	"github.com/odd-cli/odd/journal/repo"
 	"github.com/odd-cli/odd/okf"
 )
 
-// replaceIn replaces text in the draft's file, which it takes from the branch where
-// the draft does not write it.
+// replaceIn replaces text in the draft's file, which it takes from the branch where the draft does not write it.
 func replaceIn(s *story, d *draft, name, old, now string) {
 	s.Helper()
 	b, ok := d.ch[name]
@@ -32,7 +32,7 @@ func replaceIn(s *story, d *draft, name, old, now string) {
 
 // ledgerIn is the draft's ledger file.
 func ledgerIn(d *draft) string {
-	for _, name := range sortedKeys(d.ch) {
+	for _, name := range rules.SortedKeys(d.ch) {
 		if strings.Contains(name, "/ledger/") {
 			return name
 		}

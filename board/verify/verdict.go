@@ -10,13 +10,13 @@ import (
 	"strings"
 
 	"github.com/odd-cli/odd/board/config"
+	"github.com/odd-cli/odd/board/rules"
 	"github.com/odd-cli/odd/journal/event"
 	"github.com/odd-cli/odd/journal/repo"
 )
 
-// Checker judges ranges of one repository that share commits, as the refs of a push do. It
-// judges each commit once, and again only for a range that answers the questions about it
-// differently.
+// Checker judges ranges of one repository that share commits, as the refs of a push do. It judges each commit once, and
+// again only for a range that answers the questions about it differently.
 type Checker struct{ *repoFacts }
 
 // NewChecker returns a Checker. Nothing may write to the repository while it is used.
@@ -30,7 +30,7 @@ func NewChecker(ctx context.Context, r *repo.Repo) Checker {
 func (c Checker) Check(s Scope) (Report, error) {
 	h, err := c.readHistory(s)
 	if err != nil {
-		return Report{Findings: []Finding{}, Known: []Known{}}, err
+		return Report{Findings: []rules.Finding{}, Known: []Known{}}, err
 	}
 	return h.reportFolded(s.Tell)
 }
@@ -40,7 +40,7 @@ type verdict struct {
 	machine bool
 	anchors bool  // it records an anchored run
 	checked []int // by rule
-	found   []Finding
+	found   []rules.Finding
 	asked   []answer
 }
 
@@ -61,16 +61,16 @@ func (h *history) dependOn(q question) {
 	h.answers = append(h.answers, answer{q, q(h)})
 }
 
-// judgeCommit returns the verdict on a commit. It reuses one from another range if this
-// range gives the same answers. Its error is one of reading.
-func (h *history) judgeCommit(c repo.Commit, rs []rule) (v verdict, err error) {
+// judgeCommit returns the verdict on a commit. It reuses one from another range if this range gives the same answers.
+// Its error is one of reading.
+func (h *history) judgeCommit(c repo.Commit, rs []rules.Rule) (v verdict, err error) {
 	if err = try(func() { v = h.judgeOne(c, rs) }); err != nil {
-		err = fmt.Errorf("%s: %w", shortID(string(c.OID)), err)
+		err = fmt.Errorf("%s: %w", rules.ShortID(string(c.OID)), err)
 	}
 	return v, err
 }
 
-func (h *history) judgeOne(c repo.Commit, rs []rule) verdict {
+func (h *history) judgeOne(c repo.Commit, rs []rules.Rule) verdict {
 	if v, ok := h.verdicts[c.OID]; ok && h.answersAs(v.asked) {
 		h.noteAnchored(c, v.anchors)
 		return v
@@ -78,10 +78,15 @@ func (h *history) judgeOne(c repo.Commit, rs []rule) verdict {
 	h.judged++
 	h.answers, h.own = nil, false
 	a := h.readAct(c)
-	v := verdict{machine: a.kind != person, checked: make([]int, len(rs))}
-	v.anchors = slices.ContainsFunc(a.lines, func(l ledgerLine) bool { return l.record.Kind == event.Anchor })
+	v := verdict{machine: a.Kind != rules.Person}
+	v.anchors = slices.ContainsFunc(a.Lines, func(l rules.Line) bool { return l.Record.Kind == event.Anchor })
 	h.noteAnchored(c, v.anchors)
-	v.found = a.judgeAct(h, rs, v.checked)
+	v.found, v.checked = rules.Judge(a, h, rs)
+	if named := h.explainTrailers(a); named != "" {
+		for i := range v.found {
+			v.found[i].Way = named + v.found[i].Way
+		}
+	}
 	if h.verdicts != nil && !h.own {
 		v.asked = h.answers
 		h.verdicts[c.OID] = v
@@ -96,15 +101,14 @@ func (h *history) answersAs(all []answer) bool {
 	})
 }
 
-// endCommits returns the commits that know what became of a run: the end of the range and
-// the branches.
+// endCommits returns the commits that know what became of a run: the end of the range and the branches.
 func (h *history) endCommits() []repo.OID { return append([]repo.OID{h.to}, h.tips...) }
 
-// ledgerCommits yields the commits that may have the ledger of a run. First come the ends,
-// then every commit of the range that wrote it, newest first, in case lines were deleted
-// since.
-func (h *history) ledgerCommits(run string) iter.Seq[repo.OID] {
+// LedgerCommits yields the commits that may have the ledger of a run. First come the ends, then every commit of the
+// range that wrote it, newest first, in case lines were deleted since.
+func (h *history) LedgerCommits(run string) iter.Seq[repo.OID] {
 	return func(yield func(repo.OID) bool) {
+		h.dependOn(ledgersQuestion(run))
 		for _, at := range h.endCommits() {
 			if !yield(at) {
 				return
@@ -119,16 +123,16 @@ func (h *history) ledgerCommits(run string) iter.Seq[repo.OID] {
 	}
 }
 
-// findLedgerWrites returns the commits that changed the ledger of a run, oldest first,
-// preceded by an edge of the range that has it. It reads the range once for all runs.
-// Unreadable objects are skipped, so that what needs them is reported as missing.
+// findLedgerWrites returns the commits that changed the ledger of a run, oldest first, preceded by an edge of the range
+// that has it. It reads the range once for all runs. Unreadable objects are skipped, so that what needs them is
+// reported as missing.
 func (h *history) findLedgerWrites(run string) []repo.OID {
 	if h.wrote == nil {
 		h.wrote = map[string][]repo.OID{}
 		seen := map[repo.OID]bool{}
 		for _, at := range h.edges {
 			_ = try(func() {
-				if all, _ := h.find(at, h.lawAt(at).Root+"/ledger"); all != "" && !seen[all] {
+				if all, _ := h.Find(at, h.LawAt(at).Root+"/ledger"); all != "" && !seen[all] {
 					seen[all] = true
 					h.noteLedgers(at, "", all, "")
 				}
@@ -139,7 +143,7 @@ func (h *history) findLedgerWrites(run string) []repo.OID {
 			if len(c.Parents) > 0 {
 				before = c.Parents[0]
 			}
-			_ = try(func() { h.noteLedgers(c.OID, before, c.OID, h.lawAt(c.OID).Root+"/ledger/") })
+			_ = try(func() { h.noteLedgers(c.OID, before, c.OID, h.LawAt(c.OID).Root+"/ledger/") })
 		}
 	}
 	return h.wrote[run]
@@ -147,7 +151,7 @@ func (h *history) findLedgerWrites(run string) []repo.OID {
 
 // noteLedgers notes for commit at the ledgers below a folder that differ between two trees.
 func (h *history) noteLedgers(at, from, to repo.OID, below string) {
-	for _, ch := range h.diff(from, to) {
+	for _, ch := range h.Diff(from, to) {
 		name, in := strings.CutPrefix(ch.Path, below)
 		if run, is := strings.CutSuffix(path.Base(name), ".jsonl"); in && is && ch.New != "" {
 			h.wrote[run] = append(h.wrote[run], at)
@@ -155,8 +159,7 @@ func (h *history) noteLedgers(at, from, to repo.OID, below string) {
 	}
 }
 
-// claimQuestion asks which commit claimed a task, for a proposal on another line than its
-// claim.
+// claimQuestion asks which commit claimed a task, for a proposal on another line than its claim.
 func claimQuestion(proposal repo.Commit, run, task string) question {
 	return func(h *history) string {
 		c, _ := h.findClaimAside(proposal, run, task)
@@ -185,9 +188,9 @@ func ledgersQuestion(run string) question {
 }
 
 // onTargetQuestion asks whether the target branch has a commit.
-func onTargetQuestion(law config.Config, oid repo.OID) question {
+func onTargetQuestion(law *config.Config, oid repo.OID) question {
 	return func(h *history) string {
-		on := h.isOnTarget(law, oid)
+		on := h.isOnTargetNow(law, oid)
 		return strconv.FormatBool(on)
 	}
 }

@@ -38,8 +38,7 @@ func TestRangesThatShareCommits(t *testing.T) {
 	}
 }
 
-// A proposal that a person took on one branch and nobody took on another is found on the
-// other.
+// A proposal that a person took on one branch and nobody took on another is found on the other.
 func TestABranchOfItsOwnIsJudgedByItself(t *testing.T) {
 	t.Parallel()
 	s := begin(t, lawWith(t, ""), nil)
@@ -75,8 +74,7 @@ func TestABranchOfItsOwnIsJudgedByItself(t *testing.T) {
 	}
 }
 
-// A commit is judged once however many refs have it, or once more for a ref that knows less
-// about it.
+// A commit is judged once however many refs have it, or once more for a ref that knows less about it.
 func TestACommitIsJudgedOnceForManyRefs(t *testing.T) {
 	t.Parallel()
 	s := honestStory(t)
@@ -104,8 +102,8 @@ func TestACommitIsJudgedOnceForManyRefs(t *testing.T) {
 	}
 }
 
-// A verdict under one ref's claim is not reused for another ref's claim. So a second claim
-// under a law that allows more hides nothing.
+// A verdict under one ref's claim is not reused for another ref's claim. So a second claim under a law that allows more
+// hides nothing.
 func TestCheckerAsksWhoClaimed(t *testing.T) {
 	t.Parallel()
 	raised := strings.Replace(lawWith(t, team), "[session]\n", "[session]\ncap = \"asserted\"\n", 1)
@@ -164,8 +162,7 @@ func TestCheckerAsksWhoClaimed(t *testing.T) {
 	}
 }
 
-// A verdict is not reused where two refs record a result of the same claim on parallel
-// lines.
+// A verdict is not reused where two refs record a result of the same claim on parallel lines.
 func TestCheckerAsksBehindWhichResult(t *testing.T) {
 	t.Parallel()
 	s := begin(t, lawWith(t, team), nil)
@@ -200,8 +197,8 @@ func TestCheckerAsksBehindWhichResult(t *testing.T) {
 	}
 }
 
-// What depends on the end or the content of a range is judged again in each range. Each case
-// has a proposal that is fine in the first range and not in the second.
+// What depends on the end or the content of a range is judged again in each range. Each case has a proposal that is
+// fine in the first range and not in the second.
 func TestCheckerJudgesAnewWhatEndsOrHoldsTell(t *testing.T) {
 	t.Parallel()
 	keel := repo.Changes(terms("keel"))

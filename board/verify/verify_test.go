@@ -10,6 +10,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/odd-cli/odd/board/rules"
 	"github.com/odd-cli/odd/journal/event"
 	"github.com/odd-cli/odd/journal/repo"
 )
@@ -28,7 +29,7 @@ func TestAnHonestHistoryIsClean(t *testing.T) {
 	}
 	for _, row := range r.Rows {
 		if row.Checked == 0 {
-			t.Errorf("invariant %d judged nothing in a history that has all of it", row.Invariant)
+			t.Errorf("invariant %d judged nothing in a history that has all of it", row.N)
 		}
 	}
 	again := s.check("", s.tip())
@@ -52,24 +53,6 @@ func BenchmarkCheck(b *testing.B) {
 	s.check("", s.tip())
 	for b.Loop() {
 		s.check("", s.tip())
-	}
-}
-
-// A rule holds from its format on, so that a rule of a later one accuses no older history.
-func TestARuleHoldsFromItsFormatOn(t *testing.T) {
-	t.Parallel()
-	s := begin(t, lawWith(t, ""), nil)
-	s.add("t", "")
-	h, err := newGround(context.Background(), s.r).readHistory(Scope{To: s.tip()})
-	if err != nil {
-		t.Fatal(err)
-	}
-	a := h.readAct(h.commits[len(h.commits)-1])
-	for since, want := range []int{1, 1, 0} {
-		strict := rule{Row{Invariant: 99, Since: since}, func(j *judge) { j.addFinding("x", 1, "no") }}
-		if found := a.judgeAct(h, []rule{strict}, make([]int, 1)); len(found) != want {
-			t.Errorf("since format %d: %d findings, want %d", since, len(found), want)
-		}
 	}
 }
 
@@ -159,7 +142,7 @@ func TestATrailerThatMakesAMachine(t *testing.T) {
 		s := begin(t, lawWith(t, ""), nil)
 		oid := s.land(s.make("sly", "", draft{who: c.who, parents: []repo.OID{s.tip()}, ch: repo.Changes{"README.md": []byte("# Mine\n")}, trailers: c.trailers}))
 		r := s.check("", oid)
-		if len(r.Findings) == 0 || strings.Replace(r.Findings[0].Way, shortID(string(oid)), "#", 1) != c.want {
+		if len(r.Findings) == 0 || strings.Replace(r.Findings[0].Way, rules.ShortID(string(oid)), "#", 1) != c.want {
 			t.Errorf("%s with %s: %v, want %s", c.who, c.trailers, r.Findings, c.want)
 		}
 	}
@@ -180,27 +163,7 @@ func TestALeaseIsNamedTwice(t *testing.T) {
 	}
 }
 
-func TestTableSaysWhatEachRowReads(t *testing.T) {
-	t.Parallel()
-	last := 0
-	for _, r := range Table() {
-		if r.Invariant <= last || r.Name == "" || r.Evidence == "" || r.Recomputed == "" || r.Attested == "" || r.Way == "" || r.Unit == "" || r.Checked != 0 {
-			t.Errorf("row %+v is not whole, or not in order", r)
-		}
-		last = r.Invariant
-	}
-}
-
-func TestAFindingIsALine(t *testing.T) {
-	t.Parallel()
-	f := Finding{Invariant: 3, Commit: "1f0c2ab9d4e5", Path: "knowledge/tasks/t.md", Line: 4, Message: "done without an approval", Way: "odd approve it"}
-	if got, want := f.String(), "knowledge/tasks/t.md:4: done without an approval; odd approve it [invariant 3, 1f0c2ab9d4]"; got != want {
-		t.Errorf("got %s, want %s", got, want)
-	}
-}
-
-// A free substrate reserves nothing, and where no line is known only the end of
-// a range may wait.
+// A free substrate reserves nothing, and where no line is known only the end of a range may wait.
 func TestADetachedFreeBoard(t *testing.T) {
 	t.Parallel()
 	s := begin(t, "[session]\nsubstrate = \"extract\"\n[persona.floor]\natoms = 0\nprocesses = 0\nguides = 0\n[governance]\nlease = \"off\"\n", map[string]func(*story, *draft){

@@ -76,7 +76,7 @@ func InstructsAgents(p string) bool {
 // gatePackages is what judges changes in odd's own repository, and what
 // measures it, named by package so that a new file is in by being there.
 var gatePackages = []string{
-	"reconcile/**", "board/gate/**", "board/review/**", "board/pipeline/**", "board/budget/**", "board/verify/**", "journal/event/**",
+	"reconcile/**", "board/gate/**", "board/review/**", "board/pipeline/**", "board/budget/**", "board/rules/**", "board/verify/**", "journal/event/**",
 	"persona/anchor/**", "persona/contract/**", "testscripts/*_test.go", "action.yml",
 }
 

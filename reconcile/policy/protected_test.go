@@ -165,7 +165,7 @@ func TestGatePackages(t *testing.T) {
 		t.Fatal(err)
 	}
 	extra := GatePackages(own)
-	for _, p := range []string{"reconcile/policy/path.go", "reconcile/policy/new.go", "board/gate/lease.go", "board/verify/cap.go", "testscripts/rules_test.go"} {
+	for _, p := range []string{"reconcile/policy/path.go", "reconcile/policy/new.go", "board/gate/lease.go", "board/rules/cap.go", "testscripts/rules_test.go"} {
 		if got := codes(CheckProtected(p, extra)); got != "protected_config" {
 			t.Errorf("Protected(%q) = %q with odd's own go.mod", p, got)
 		}

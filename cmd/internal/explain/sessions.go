@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/odd-cli/odd/board/verify"
+	"github.com/odd-cli/odd/board/rules"
 	"github.com/odd-cli/odd/persona/audit"
 	"github.com/odd-cli/odd/persona/octave"
 	"github.com/odd-cli/odd/persona/surface"
@@ -163,36 +163,14 @@ func reportCodes() []Code {
 	for _, r := range audit.Codes() {
 		out = append(out, Code{Code: r.Name, Kind: "finding of odd agent audit", Means: Sentence(r.About)})
 	}
-	for _, r := range verify.Table() {
-		out = append(out, Code{Code: r.Rule(), Kind: "finding of odd check --all", Means: invariantMeans(r.Invariant),
-			Fix: "The finding says what to do; `odd check --all --explain` shows what is compared.", also: fmt.Sprintf("invariant %d", r.Invariant)})
+	for _, r := range rules.Table() {
+		out = append(out, Code{Code: r.Rule(), Kind: "finding of odd check --all", Means: r.Broken,
+			Fix: "The finding says what to do; `odd check --all --explain` shows what is compared.", also: fmt.Sprintf("invariant %d", r.N)})
 	}
 	for _, c := range octave.Codes() {
 		out = append(out, Code{Code: c.Name, Kind: "finding of odd anchor octave", Means: Sentence(c.About), Fix: Sentence(c.Hint)})
 	}
 	return out
-}
-
-// invariantMeans says what a commit did that breaks an invariant, "" for a new one.
-func invariantMeans(invariant int) string {
-	return map[int]string{
-		1:  "An agent's commit gave an atom more confidence than an agent may.",
-		2:  "A run changed a file that it may not write.",
-		3:  "A task was marked done without a person's approval of exactly these files.",
-		4:  "Two drains worked on the board at the same time.",
-		5:  "Money was spent without a reservation, or past the limit.",
-		6:  "A session worked in a role that knows too little.",
-		7:  "An agent wrote an edge that is not allowed, or its brief does not match the bundle's edges.",
-		8:  "Work ran without a valid lease, or a governance file changed outside of a gate.",
-		9:  "A proposal was written or answered by somebody who may not do that.",
-		10: "A session did what its role may not, such as judge its own work.",
-		11: "A session ran without the handoff or the journal entry that it needs.",
-		12: "A session wrote a file that no valid write permit covers.",
-		13: "A change of files landed against a rule about changes, or with a wrong record of it.",
-		14: "A file that may only grow was shortened, edited or deleted.",
-		15: "The records of a change have no end, two ends, or a step that is not possible.",
-		16: "A commit of odd or of an agent changed a file that a person had verified.",
-	}[invariant]
 }
 
 // Sentence returns a text as a sentence. A key, a file or the name of a program stays as it is.

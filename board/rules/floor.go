@@ -1,0 +1,80 @@
+package rules
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/odd-cli/odd/board/config"
+	"github.com/odd-cli/odd/journal/event"
+	"github.com/odd-cli/odd/journal/repo"
+	"github.com/odd-cli/odd/okf"
+	"github.com/odd-cli/odd/persona"
+)
+
+var floorRule = Rule{Row{
+	N: 6, Name: "Persona floor", Unit: "sessions",
+	Promise:  "No session runs in a role with too little knowledge.",
+	Reads:    "every session record; the role of its claim; the bundle and [persona.floor] at that claim",
+	Compares: "The role is compiled from the bundle in the commit of the claim. It is in force, and below no rule of the floor.",
+	Attested: "that a session without a work role needed none",
+	Remedy:   "send the result back with odd reject TASK; odd compile-persona ROLE shows what the role lacks",
+	Broken:   "A session worked in a role that knows too little.",
+}, judgeFloor}
+
+func judgeFloor(j *judge) {
+	if len(j.Parents) == 0 {
+		return // the history begins here
+	}
+	j.checkLines(func(l Line) string {
+		if l.Record.Kind != event.Session {
+			return ""
+		}
+		role, claim, law := j.findSessionRole(l)
+		if role == "" {
+			return ""
+		}
+		j.checked++
+		p, _, err := j.compilePersona(claim, law.Root, role)
+		if err != nil {
+			return fmt.Sprintf("a session ran as the role %s, which did not exist at its claim: %v", role, err)
+		}
+		short := p.Below(personaFloor(law))
+		if len(short) == 0 {
+			return ""
+		}
+		why := make([]string, len(short))
+		for i, s := range short {
+			why[i] = fmt.Sprintf("%s %s, want %s", s.Rule, s.Have, s.Want)
+		}
+		return fmt.Sprintf("a session ran as the role %s, which had too little knowledge at its claim: %s", role, strings.Join(why, "; "))
+	})
+}
+
+func personaFloor(law *config.Config) persona.Floor {
+	f := law.Floor
+	return persona.Floor{MinAtoms: f.Atoms, MinProcesses: f.Processes, MinGuides: f.Guides, MaxUnresolvedPct: f.UnresolvedPct}
+}
+
+// findSessionRole returns a session's work role, the commit of its claim and the odd.toml in force then. role is "" if
+// the session has no role or this clone lacks its claim.
+func (j *judge) findSessionRole(l Line) (role string, claim repo.OID, law *config.Config) {
+	if l.Claim == nil {
+		return "", "", law // invariant 5 reports it
+	}
+	if law, claim = j.findTerms(l.Record.Run, l.Record.Task); claim == "" {
+		return "", "", law
+	}
+	role = l.Claim.Role
+	if t, _, ok := j.readClaimedTask(l.Record.Run, l.Record.Task); ok {
+		role = t.Role
+	}
+	return role, claim, law
+}
+
+// compilePersona compiles a role's persona from the bundle of a commit.
+func (j *judge) compilePersona(commit repo.OID, root, role string) (persona.Persona, *okf.Graph, error) {
+	g := j.ReadBundle(commit, root)
+	p, err := persona.Compile(g, role)
+	p.Commit = string(commit)
+	return p, g, err
+}
