@@ -18,12 +18,12 @@ import (
 type Kind uint8
 
 const (
-	Person   Kind = iota
-	Board         // changes its run's ledger or proposals: claim, result, sweep, pause, decay
-	Proposal      // carries Odd-Run and changes no ledger: the atoms or files that a session made
-	Sync          // carries Odd-Approval: sets a task to done because a person approved it
-	Merge         // has two parents: must be what git merges by itself
-	Stray         // anything else: may file a task in backlog, and nothing more
+	Person   Kind = iota // whoever is not the agent
+	Board                // changes its run's ledger or proposals: claim, result, sweep, pause, decay
+	Proposal             // carries Odd-Run and changes no ledger: the atoms or files that a session made
+	Sync                 // carries Odd-Approval: sets a task to done because a person approved it
+	Merge                // has two parents: must be what git merges by itself
+	Stray                // anything else: may file a task in backlog, and nothing more
 )
 
 // Act is one commit with what it introduces.
@@ -98,6 +98,7 @@ func LedgerRun(rel string) string {
 	return strings.TrimSuffix(path.Base(rel), ".jsonl")
 }
 
+// ParseAtom parses a file as an atom; nil bytes are none.
 func ParseAtom(rel string, b []byte) (*okf.Atom, error) {
 	if b == nil {
 		return nil, nil
@@ -137,6 +138,7 @@ func TaskState(a *okf.Atom) board.State {
 	return t.State
 }
 
+// IsTask reports a task; nil is none.
 func IsTask(a *okf.Atom) bool { return a != nil && a.Type == board.Type }
 
 // Trailer returns the value of a trailer that occurs exactly once, "" otherwise.

@@ -36,6 +36,7 @@ func (f Finding) Text() string {
 	return f.What() + "; " + f.Way
 }
 
+// ShortID shortens the id of an object for people.
 func ShortID(oid string) string { return oid[:min(10, len(oid))] }
 
 // Fold keeps one finding of those with the same cause: in the earliest commit, the one of the lowest invariant. It

@@ -324,4 +324,5 @@ func (a *Act) anyPath() string {
 	return strings.TrimSuffix(a.Root, "/")
 }
 
+// SortedKeys returns the keys of m in order.
 func SortedKeys[V any](m map[string]V) []string { return slices.Sorted(maps.Keys(m)) }
