@@ -156,6 +156,9 @@ func (c candidate) body(ss []source, file string) string {
 		if i == maxQuoted || id == "" {
 			break
 		}
+		if e.copied {
+			continue
+		}
 		quoted[id] = true
 		b.WriteString(e.quoteWithFootnote(id))
 		b.WriteString("\n")

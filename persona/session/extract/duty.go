@@ -66,7 +66,7 @@ var duties = compilePatterns([]duty{
 	{"<you you’ll you'll employees / receive accrue", 2},
 	{"within / @number / days hours weeks months day week month business working calendar", 2},
 	{"at / least / _ / approvals reviewers maintainers members approval people votes reviews", 2},
-	{"<we / follow support prefer require recommend encourage discourage enforce strive aim accept expect", 2},
+	{"<we / follow prefer require recommend encourage discourage enforce strive aim accept expect", 2},
 	{"will / be / closed reviewed discussed approved considered rejected accepted removed resolved decided handled assigned banned blocked merged deleted given", 2},
 	{"can / only", 3},
 	{"<^ / prefer", 2},
@@ -75,6 +75,20 @@ var duties = compilePatterns([]duty{
 	{"<we / don't don’t", 2},
 	{"will / not / be", 2},
 	{"consensus majority quorum veto supermajority unanimous", 2},
+})
+
+// customs are how a document that governs says what holds, without a word that obliges.
+var customs = compilePatterns([]duty{
+	{"<is are be been / agreed approved elected appointed nominated selected chosen removed established dissolved amended made decided reviewed given granted managed handled / by with through at to", 2},
+	{"<@person / will shall", 2},
+	{"<@person / may", 2},
+	{"<given have has for of within / @number / days hours weeks months years", 2},
+	{"at / least / @number", 2},
+	{"no / more / than", 2},
+	{"<is are / composed comprised / of", 2},
+	{"consists consist / of", 2},
+	{"<is are / defined elected appointed / as by for", 2},
+	{"will shall / be / !able a the", 2},
 })
 
 // pattern is a duty cut into its words; before is how many stand before the one that obliges.
@@ -116,7 +130,7 @@ func (p pattern) fits(ws []string, i int) bool {
 		case "@verb":
 			is = imperative(w)
 		case "@number":
-			is = strings.ContainsAny(w, "0123456789")
+			is = strings.ContainsAny(w, "0123456789") || in("one two three four five six seven ten twelve fourteen thirty sixty ninety", w)
 		default:
 			is = in(want, w)
 		}
@@ -128,9 +142,11 @@ func (p pattern) fits(ws []string, i int) bool {
 }
 
 // obliging finds the word that obliges most, and its weight: 0 where none does.
-func obliging(ws []string) (at, weight int) {
+func obliging(ws []string) (at, weight int) { return strongestOf(duties, ws) }
+
+func strongestOf(table []pattern, ws []string) (at, weight int) {
 	for i := 0; i < len(ws); i++ {
-		for _, p := range duties {
+		for _, p := range table {
 			if !p.fits(ws, i) {
 				continue
 			}

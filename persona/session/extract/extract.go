@@ -4,12 +4,15 @@
 //
 // # What it reads
 //
-//   - policies: the paragraphs and lists of a section that oblige people, whole, so that
-//     their conditions stay. Where a document is about how people work, weaker words count
+//   - policies: a heading that obliges, with what stands below it; the paragraphs and lists of
+//     a section that oblige people, whole, so that their conditions stay. Where a document is
+//     about how people work, weaker words count, and in a charter what is done or may be done
 //   - processes: a heading that names an activity, or a sentence that says what for, above
 //     an ordered list, a list of instructions, commands or prose that instructs; Diagnosis,
-//     Mitigation and the like of a runbook. A section that obliges as often as it
-//     instructs is neither a policy nor a process, and a finding counts it
+//     Mitigation and the like of a runbook; in a charter, what people do in turn. One command
+//     is none. A section that obliges as often as it instructs is neither a policy nor a
+//     process, and a finding counts it; but what people must do in a document about how they
+//     work together is a rule beside the procedure it stands in
 //   - decisions: the section of an ADR that states the decision, with its reasons; not one
 //     that was given up, and one that is only proposed says so in its title
 //   - roles: tables, lists and sub-headings of a section about roles, an office in a
@@ -22,8 +25,9 @@
 //   - any of these: front matter with a type, a title and a description
 //
 // What a section is about is told by its heading, else by the nearest heading above it,
-// else by the file or folder. Licences and tables of contents are passed over, and in a
-// proposal the parts that weigh: motivation, alternatives, risks.
+// else by the file or folder. Licences and tables of contents are passed over, minutes, reports
+// and forms, and what only weighs: context, motivation, alternatives, risks. Of a product that
+// others install or import, the manual tells no rule or procedure of the team.
 //
 // # What an atom holds
 //
@@ -41,17 +45,17 @@
 //     A procedure is quoted whole, with the notes below its steps and the comments
 //     in its commands. An atom that fails this is left out, and a finding names it.
 //  2. One concept is one atom: the same name in several files is one atom with
-//     several sources, and where kinds disagree the plainest source decides.
+//     several sources, and where kinds disagree the plainest source decides. Of documents
+//     for several years or versions the last one says what holds.
 //  3. What the bundle already holds is emitted only with something new and with
 //     the blob it updates, and never when a person wrote or verified it. Other lines
 //     for the same text are nothing new, and what a person edited stays while the text does.
-//  4. Under MaxAtoms the plainest sources win: procedures with steps and decisions, then
-//     rules by how strongly they oblige, definitions and roles, systems, files; a point
-//     for every further document that says the same, up to five, and less for an archive,
-//     a past year, minutes, an example. Each further atom of one document or one type
-//     counts less, so that the first ones tell of the whole. How many were left out is a
-//     finding, as is every input that was not read and every name that two documents
-//     define differently.
+//  4. Under MaxAtoms the plainest sources win: procedures, decisions and rules by how plainly
+//     they are such, then roles, definitions, systems, files; more for a document whose name
+//     says that a team lives by it, a point for every further document that says the same, up
+//     to five, and less for a past year, notes, an example. Each further atom of one document
+//     or type counts less. How many were left out is a finding, as is every input that was
+//     not read and every name that two documents define differently.
 //  5. A source whose text is gone from the file that was read goes from the atom, with what
 //     is quoted of it. An atom that loses the last one is proposed as deprecated, and only
 //     named where a person verified it. A file that is gone counts as read where it is
@@ -110,10 +114,12 @@ func (Substrate) Run(ctx context.Context, r session.Request) (session.Emission, 
 		}
 		if d.listsVersions() {
 			skips = append(skips, skip{path: d.path, why: "a change log", class: forge})
+		} else if d.isDated() && !d.decides {
+			skips = append(skips, skip{path: d.path, why: "minutes, a report, a form or put away", class: forge})
 		}
 		docs = append(docs, d)
 	}
-	e, err := emission(docs, skips, r)
+	e, err := emission(docs, append(skips, withoutManual(r.Files, docs)...), r)
 	if err != nil {
 		return session.Emission{}, err
 	}

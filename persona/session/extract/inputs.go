@@ -47,6 +47,7 @@ const (
 	foreign class = "foreign" // text in another markup
 	passed  class = "passed"  // a folder that is never walked into
 	forge   class = "forge"   // a licence, change log or the like
+	manual  class = "manual"  // a page for the users of a product, whose rules and procedures are not read
 )
 
 // inputs turns the task's inputs into files: a path names itself, a folder all

@@ -2,6 +2,8 @@ package extract
 
 import (
 	"cmp"
+	"fmt"
+	"path"
 	"regexp"
 	"slices"
 	"strings"
@@ -9,7 +11,7 @@ import (
 
 // candidates reads what one document says exists.
 func (d *document) candidates() []candidate {
-	if d.listsVersions() {
+	if d.listsVersions() || d.isDated() && !d.decides {
 		return nil
 	}
 	var out []candidate
@@ -30,10 +32,10 @@ func (s *section) candidates() []candidate {
 		out = append(out, s.soundOf(read())...)
 	}
 	course, rules := s.soundOf(s.procedures()), s.soundOf(s.rules(out))
-	if len(course) > 0 && len(rules) > 0 && rules[0].score >= course[0].score {
+	if len(course) > 0 && len(rules) > 0 && rules[0].score > course[0].score {
 		course = nil
-	} else if len(course) > 0 {
-		rules = nil
+	} else if len(course) > 0 && len(rules) > 0 {
+		rules[0].title = course[0].title + " (rules)"
 	}
 	out = append(append(out, course...), rules...)
 	s.torn = s.torn && len(out) == 0
@@ -73,6 +75,7 @@ func (s *section) sound(c candidate) bool {
 // the others add their lines.
 // The second result names what two documents define in different words.
 func merge(cs []candidate) ([]candidate, []clash) {
+	cs = latest(cs)
 	apart(cs)
 	slices.SortStableFunc(cs, func(a, b candidate) int { return b.score - a.score })
 	var clashes []clash
@@ -89,8 +92,35 @@ func merge(cs []candidate) ([]candidate, []clash) {
 	return cs, clashes
 }
 
+// latest leaves of what documents of several years or versions say under one heading what the
+// last of them says.
+func latest(cs []candidate) []candidate {
+	last := map[string]string{}
+	of := func(c candidate) (key, path string) {
+		path = c.evidence[0].doc.path
+		return c.kind + " " + undated(c.title) + " " + undated(path), digits.ReplaceAllStringFunc(path, func(n string) string { return fmt.Sprintf("%08s", n) })
+	}
+	for _, c := range cs {
+		if k, p := of(c); p > last[k] {
+			last[k] = p
+		}
+	}
+	return slices.DeleteFunc(cs, func(c candidate) bool { k, p := of(c); return p != last[k] })
+}
+
+var digits = regexp.MustCompile(`[0-9]+`)
+
+// undated is a text without its numbers.
+func undated(s string) string { return digits.ReplaceAllString(strings.ToLower(s), "#") }
+
+// says reports whether two candidates quote the same.
+func (c candidate) says(o candidate) bool {
+	return letters(strings.Join(c.evidence[0].quoting(), "")) == letters(strings.Join(o.evidence[0].quoting(), ""))
+}
+
 // apart tells rules and procedures of one title in several places by the document, or by
-// the heading above: they are not one concept. The first in the order of files keeps its title.
+// the heading above: they are not one concept, unless they say the same. The first in the
+// order of files keeps its title.
 func apart(cs []candidate) {
 	first := map[string]*candidate{}
 	for i := range cs {
@@ -98,11 +128,14 @@ func apart(cs []candidate) {
 		if c.kind != policyAtom && c.kind != process {
 			continue
 		}
-		k := slug(c.title)
+		k := slug(bracketed.ReplaceAllString(c.title, ""))
 		switch f := first[k]; {
 		case f == nil:
 			copied := *c
 			first[k] = &copied
+		case c.kind == policyAtom && f.says(*c):
+			c.title, c.evidence[0].copied = f.title, true
+		case slug(f.title) != slug(c.title):
 		case f.evidence[0].doc != c.evidence[0].doc && !strings.HasSuffix(c.title, ")"):
 			c.title += " (" + clip(firstPart(c.evidence[0].doc.displayName()), 50) + ")"
 		case f.evidence[0].doc == c.evidence[0].doc && f.evidence[0].from != c.evidence[0].from && c.under != "":
@@ -160,7 +193,11 @@ func union(a, b []string) []string {
 	return a
 }
 
-// rank orders candidates, the plainest first: by score, one point more for every further
+// worthOf is what a maintainer would look at first: rules, procedures, decisions and roles before
+// what a document names besides.
+var worthOf = map[string]int{term: -8, role: -4, system: -12, artifact: -14}
+
+// rank orders candidates, the plainest first: by score, a point more for every further
 // document that says it, at most five, and less for a document that is put away. A document
 // and a kind that has many loses some with each, so that the first ones tell of the whole.
 func rank(cs []candidate) {
@@ -176,18 +213,41 @@ func rank(cs []candidate) {
 		for _, e := range c.evidence {
 			docs[e.doc] = true
 		}
-		worth[name(c)] = 12*(c.score+min(len(docs)-1, 5)) - 12*c.evidence[0].doc.shelfPenalty()
+		worth[name(c)] = 12 * (c.score + worthOf[c.kind] + min(len(docs)-1, 5) + c.evidence[0].doc.standing() - c.evidence[0].doc.shelfPenalty())
 	}
 	sort()
 	kinds, docs := map[string]int{}, map[*document]int{}
 	for _, c := range cs {
 		d := c.evidence[0].doc
-		worth[name(c)] -= 24*min(docs[d], 10) + 6*min(kinds[c.kind], 40)
+		worth[name(c)] -= 8*min(docs[d], 15) + 2*min(kinds[c.kind], 40)
 		docs[d]++
 		kinds[c.kind]++
 	}
 	sort()
 }
+
+// standing is how much more a document counts whose name says that a team lives by it.
+func (d *document) standing() int {
+	switch {
+	case d.decides || d.rulebook() || d.has(affairs):
+		return 6
+	case d.governs:
+		return 2
+	}
+	return 0
+}
+
+// isDated reports whether a document tells of one moment and not of what holds: minutes, a report,
+// what is put away, a form that is to be filled in.
+func (d *document) isDated() bool {
+	folders := strings.FieldsFunc(strings.ToLower(path.Dir(d.path)), splitsPath)
+	return blank.MatchString(d.stem()) || year.MatchString(d.stem()) || slices.ContainsFunc(folders, func(f string) bool {
+		return in("minutes archive archives archived attic obsolete retros retrospectives postmortems assessment assessments audits newsletters blog posts templates", f)
+	})
+}
+
+// year is a year in the name of a file.
+var year = regexp.MustCompile(`(?:^|[^0-9])20[0-3][0-9](?:[^0-9]|$)`)
 
 // shelfPenalty returns how much less a document counts that is kept and not lived by: in an archive,
 // of a year, minutes, a retrospective, an example, a proposal.
@@ -195,13 +255,13 @@ func (d *document) shelfPenalty() int {
 	n := 0
 	for _, part := range d.parts() {
 		switch {
-		case in("archive archived archives old deprecated legacy attic obsolete", part):
+		case in("old deprecated legacy", part):
 			n += 20
 		case len(part) == 4 && strings.HasPrefix(part, "20") && part[2] >= '0' && part[2] <= '3' && part[3] >= '0' && part[3] <= '9':
 			n += 10
 		case in("tep teps kep keps rfc rfcs proposal proposals enhancements", part):
 			n += 8
-		case in("minutes notes retro retros retrospectives postmortem postmortems meetings template templates example examples sample samples blog post posts news", part):
+		case in("notes retro meetings example examples sample samples news", part):
 			n += 12
 		}
 	}

@@ -131,6 +131,7 @@ func unread(skips []skip) (out []session.Note) {
 		{"", "file", " left out", "Name other files, or mend these."},
 		{foreign, "file", " left out, neither markdown nor reStructuredText", "The reader reads .md, .markdown, .mdown, .mkd, .mdx and .rst."},
 		{forge, "file", " left out, licences, change logs and the like", "A file that the task's inputs name by its own path is read."},
+		{manual, "page", " of the product's manual, whose rules and procedures are left out", "Rules and procedures of the team stand in other folders than the manual, as contributing or runbooks."},
 		{passed, "folder", " passed over", "A folder that the task's inputs name by its own path is read."},
 	} {
 		var these []skip

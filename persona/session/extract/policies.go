@@ -18,6 +18,7 @@ type piece struct {
 	from, to int
 	weight   int    // of its strongest sentence
 	says     string // that sentence
+	course   bool   // it is a list of steps
 }
 
 // rules reads a policy: what a section obliges people to, whole paragraphs and lists, so
@@ -36,6 +37,9 @@ func (s *section) rules(others []candidate) []candidate {
 	ps := slices.DeleteFunc(s.pieces(named), func(p piece) bool {
 		return slices.ContainsFunc(others, func(c candidate) bool { return c.evidence[0].from <= p.to && p.from <= c.evidence[0].to })
 	})
+	if rule := s.statedRule(); len(rule) > 0 && len(others) == 0 {
+		return rule
+	}
 	if len(ps) == 0 && (!whole || len(s.doc.sections) > 2) {
 		return nil
 	}
@@ -47,12 +51,69 @@ func (s *section) rules(others []candidate) []candidate {
 	}
 	margin, other := s.traits(ps).weight()
 	if margin < 0 || margin-other < plainly {
-		s.torn = s.torn || margin > -doubt
-		return nil
+		if ps = s.plainRules(ps); len(ps) == 0 {
+			s.torn = s.torn || margin > -doubt
+			return nil
+		}
+		margin = 0
 	}
 	c := candidate{kind: policyAtom, title: capital(s.ruleName(title)), score: scoreSigns + min(margin, 12), owners: s.owners()}
 	c.about, c.evidence = s.saying(strongest(ps)), s.joinEvidence(ps)
+	if s.pointsElsewhere(ps) {
+		return nil
+	}
 	return []candidate{c}
+}
+
+// pointsElsewhere reports whether all that ps say is one sentence that only mildly obliges and
+// links to where more is said: "Please read our code of conduct."
+func (s *section) pointsElsewhere(ps []piece) bool {
+	if len(ps) > 1 {
+		return false
+	}
+	for _, b := range s.blocks {
+		if b.kind != paragraph || b.from != ps[0].from {
+			continue
+		}
+		_, weight := obliging(words(b.run.text))
+		return b.to == ps[0].to && len(sentences(b.run.text)) == 1 && weight <= 2 && elsewhere.MatchString(b.run.text) && slices.ContainsFunc(b.run.spans, func(sp span) bool { return sp.kind == link })
+	}
+	return false
+}
+
+// elsewhere are the words of a sentence that names another place to look at.
+var elsewhere = regexp.MustCompile(`(?i)\b(?:read|see|refer|consult|contact|template|channel)\b`)
+
+// minPlain is the weight of a piece that is a rule wherever it stands: it says what people must
+// do, in a document about how they work with each other.
+const minPlain = 7
+
+// plainRules are the pieces that are rules whatever stands around them.
+func (s *section) plainRules(ps []piece) []piece {
+	if !s.doc.has(affairs) {
+		return nil
+	}
+	return slices.DeleteFunc(ps, func(p piece) bool { return p.weight < minPlain || p.course || pronounFirst(p.says) })
+}
+
+// statedRule reads a policy of a heading that obliges by itself, as "Secrets must be rotated": what
+// stands below it explains it.
+func (s *section) statedRule() []candidate {
+	at, weight := obliging(words(s.title))
+	bs := outermost(s.blocks)
+	if len(bs) == 0 || weight < 3 || at == 0 || len(words(s.title)) < 4 || strings.HasSuffix(s.title, "?") {
+		return nil
+	}
+	e := evidence{doc: s.doc, from: s.line, quote: []string{s.title}, passage: []string{"**" + escape(s.title) + "**"}}
+	for _, b := range bs {
+		if lines := b.render(); b.last()-s.line < shortRules || b.from == bs[0].from {
+			e.to, e.passage = b.last(), append(append(e.passage, ""), lines...)
+		}
+	}
+	if e.to-e.from >= maxRules {
+		return nil
+	}
+	return []candidate{{kind: policyAtom, title: s.title, about: clip(s.title, maxDescription), score: scoreSigns + 8, owners: s.owners(), evidence: []evidence{e}}}
 }
 
 // isCalledPolicy reports whether s, or the document it opens, has the name of a policy.
@@ -157,7 +218,7 @@ func (s *section) pieces(named bool) []piece {
 			i++
 		}
 		p := piece{from: b.from, to: bs[i].last()}
-		if bs[i].kind == bullets || bs[i].kind == steps {
+		if (bs[i].kind == bullets || bs[i].kind == steps) && !areLinksOnly(bs[i].items) {
 			p.weight, p.says = bs[i].list(s.doc, named)
 			if leading {
 				p = p.under(b.run.text, bs[i], weigh(b.run.text, s.doc, named))
@@ -166,7 +227,7 @@ func (s *section) pieces(named bool) []piece {
 			w := weigh(b.run.text, s.doc, named)
 			p.weight, p.says = w.weight, w.says
 		}
-		if p.weight > 0 && p.to-p.from < maxRules {
+		if p.course = s.isCourse(bs, i); p.weight > 0 && p.to-p.from < maxRules {
 			out = append(out, p)
 		}
 	}
@@ -244,10 +305,10 @@ var asides = []struct {
 }{
 	{weighed, strings.HasPrefix, "alternative|rejected|option "},
 	{warned, strings.HasPrefix, "why "},
-	{warned, strings.Contains, "anti-pattern|antipattern|mistake|pitfall|don't|don’t|example|no longer"},
+	{warned, strings.Contains, "anti-pattern|antipattern|mistake|pitfall|don't|don’t|example|no longer|deprecated|legacy"},
 	{proposed, equal, "motivation|abstract|specification|rationale|drawbacks|alternatives|non-goals|proposal|backwards compatibility|rejected ideas|open issues|design details|user stories|" +
-		"unresolved questions|proposed solution|prior art|reference implementation"},
-	{weighed, equal, "goal|motivation|goals|non-goals|goals and non-goals|user stories|use cases|drawbacks|risks|risks and mitigations|open questions|options|considered options|proposed solution|" +
+		"unresolved questions|proposed solution|prior art|reference implementation|deliverables|problem statement|goals, objectives, and requirements"},
+	{weighed, equal, "mission|vision|audience|audiences|tips|meeting times|outcomes|desired outcomes|recommendations|template|templates|context|background|problem|the problem|problem statement|problem description|context and problem statement|challenges|current challenges|current state|goal|motivation|goals|non-goals|goals and non-goals|user stories|use cases|drawbacks|risks|risks and mitigations|open questions|options|considered options|proposed solution|" +
 		"proposal|design details|future work|unresolved questions|design evaluation|prior art|graduation criteria|project goals|design goals|how to teach this|reference implementation|" +
 		"backwards compatibility|security implications|pros and cons|pros|cons|trade-offs|tradeoffs|test plan|work plan|implementation plan|upgrade & migration strategy|" +
 		"implementation pull requests|action items|lessons learned|timeline"},
@@ -306,7 +367,7 @@ func firstPart(title string) string {
 // weigh is the sentence of a text that obliges most, and how strongly.
 func weigh(text string, d *document, named bool) (best piece) {
 	for _, q := range sentences(text) {
-		if w := obligation(q, named); w > best.weight {
+		if w := obligation(q, d, named); w > best.weight {
 			best.weight, best.says = w, q
 		}
 	}
@@ -318,12 +379,17 @@ func weigh(text string, d *document, named bool) (best piece) {
 
 // obligation weighs a sentence: how strong its word is, and whether it speaks of people. What
 // should happen is no rule for them.
-func obligation(q string, named bool) int {
+func obligation(q string, d *document, named bool) int {
 	ws := words(q)
 	if len(ws) < 4 && !(len(ws) > 1 && strings.HasSuffix(q, ":")) || strings.HasSuffix(q, "?") || in("i i'm i’m i'll i’ll i've my", ws[0]) {
 		return 0
 	}
 	at, weight := obliging(ws)
+	if weight < 2 && d.charters() {
+		if i, w := strongestOf(customs, ws); w > 0 {
+			at, weight = i, w
+		}
+	}
 	if weight < 2 {
 		return weight
 	}
@@ -364,6 +430,11 @@ func (d *document) lawful() bool {
 
 func (d *document) rulebook() bool { return d.place == policies || d.has(rulebooks) }
 
+// charters reports whether d says how people decide with each other, and who they are.
+func (d *document) charters() bool {
+	return d.has("governance charter charters bylaws constitution membership election elections voting council councils committee committees team teams roles")
+}
+
 // has reports whether the path of d has one of these words.
 func (d *document) has(list string) bool {
 	return slices.ContainsFunc(d.parts(), func(part string) bool { return in(list, part) })
@@ -371,8 +442,10 @@ func (d *document) has(list string) bool {
 
 // parts are the words of the path of d.
 func (d *document) parts() []string {
-	return strings.FieldsFunc(strings.ToLower(d.path), func(r rune) bool { return strings.ContainsRune("/-_. ", r) })
+	return strings.FieldsFunc(strings.ToLower(d.path), splitsPath)
 }
+
+func splitsPath(r rune) bool { return strings.ContainsRune("/-_. ", r) }
 
 // speaksToPeople reports whether a document is about how people work with each other: most
 // of its paragraphs speak of them, and few hold code.

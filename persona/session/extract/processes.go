@@ -2,6 +2,7 @@ package extract
 
 import (
 	"fmt"
+	"regexp"
 	"slices"
 	"strings"
 )
@@ -10,11 +11,11 @@ import (
 // tell a process. A procedure is all that the section says.
 func (s *section) procedures() []candidate {
 	title, how := howTo(s.activity())
-	if title == "" || s.topic() == glossary || s.doc.decides || s.doc.duties() || s.aside() || !ruleTitle(title) || s.code && !how {
+	if title == "" || s.introduces() && len(s.doc.sections) > 3 || s.topic() == glossary || s.doc.decides || s.doc.duties() || s.aside() || !ruleTitle(title) || s.code && !how {
 		return nil
 	}
 	t := s.traits(nil)
-	if other, margin := t.weight(); t.orders == 0 || margin < 0 || margin-other < plainly {
+	if other, margin := t.weight(); t.deeds+t.code-t.commands < 2 && t.acts < 3 && !t.stepped && !(s.remedy() && t.orders > 0) || margin < 0 || margin-other < plainly {
 		s.torn = s.torn || t.orders > 0 && margin > -doubt
 		return nil
 	} else {
@@ -241,8 +242,8 @@ func instruction(text string) bool {
 // steps are the texts of the ordered lists of s, and how many lists; one of links is a
 // table of contents.
 func (s *section) steps() (out []string, lists int) {
-	for _, b := range s.blocks {
-		if b.kind != steps || b.nested || areLinksOnly(b.items) || areUserStories(b.items) || 3*ordering(b.items) < len(b.items) {
+	for i, b := range s.blocks {
+		if b.nested || !s.isCourse(s.blocks, i) {
 			continue
 		}
 		lists++
@@ -254,6 +255,29 @@ func (s *section) steps() (out []string, lists int) {
 	}
 	return out, lists
 }
+
+// isCourse reports whether a block of s is a list of what is done in turn: an ordered list that
+// instructs, or where the heading or the lead says that steps follow, what people do.
+func (s *section) isCourse(bs []block, i int) bool {
+	b := bs[i]
+	if b.kind != steps && b.kind != bullets || areLinksOnly(b.items) || areUserStories(b.items) {
+		return false
+	}
+	if b.kind == steps && 3*ordering(b.items) >= len(b.items) {
+		return true
+	}
+	ahead := i > 0 && bs[i-1].kind == paragraph && leads(bs[i-1]) && stepsAhead.MatchString(bs[i-1].run.text)
+	if b.kind == steps {
+		ahead = ahead || affair(s.title) || stepsAhead.MatchString(s.title)
+	}
+	return ahead && len(b.items) > 2 && 2*count(b.items, func(it item) bool {
+		ws := words(it.run.text)
+		return len(ws) > 3 && (instruction(it.run.text) || speaksOfPeople(ws[:min(8, len(ws))]))
+	}) >= len(b.items)
+}
+
+// stepsAhead are the words of a heading or a lead below which the steps stand.
+var stepsAhead = regexp.MustCompile(`(?i)\b(?:steps|process|procedure|workflow|lifecycle)\b`)
 
 // areUserStories reports whether most items are stories of users, who say what they want and not
 // what is done.

@@ -53,10 +53,11 @@ func TestReaders(t *testing.T) {
 			[]string{"process Opening the jetty | 2 steps: Read the forecast … Put out the flag | lines 3-6"}},
 		{"steps with an opening", "a.md", "# Handbook\n\n## How to open the jetty?\n\nThis is done once on every open day.\n\n1. Read the forecast.\n2. Put out the flag.\n\n```sh\nflag up\n```\n",
 			[]string{"process Open the jetty | This is done once on every open day. | lines 5-11"}},
-		{"commands", "a.md", "# Publish the site\n\nFrom the root:\n\n```sh\nsite push\n```\n",
-			[]string{"process Publish the site | From the root: site push | lines 3-6"}},
-		{"a command over two lines", "a.md", "# Publish the site\n\n```console\n$ site push \\\n> --all\npushed\n```\n",
-			[]string{"process Publish the site | Run site push --all | lines 4-6"}},
+		{"commands", "a.md", "# Publish the site\n\nFrom the root:\n\n```sh\nsite build\nsite push\n```\n",
+			[]string{"process Publish the site | From the root: site build | lines 3-7"}},
+		{"a command alone is no procedure", "a.md", "# Publish the site\n\nFrom the root:\n\n```sh\nsite push\n```\n", nil},
+		{"a command over two lines", "a.md", "# Publish the site\n\n```console\n$ site push \\\n> --all\npushed\n$ site show\n```\n",
+			[]string{"process Publish the site | Run site push --all | lines 4-7"}},
 		{"table of contents", "a.md", "# Reading the docs\n\n1. [Roles](roles.md)\n2. [Words](words.md)\n3. [Tools](tools.md)\n", nil},
 		{"numbered facts", "a.md", "# Seasons\n\n1. Spring is wet.\n2. Summer is dry.\n3. Autumn is short.\n", nil},
 		{"noun heading", "a.md", "# File permissions\n\n```sh\nls -l\n```\n", nil},
@@ -86,6 +87,21 @@ func TestReaders(t *testing.T) {
 		{"how an interface is called", "docs/boats.md", "# Boats\n\n## Ensuring a boat\n\nThis only works if there is a boat. It is made by:\n\n```python\nadd(boat)\n```\n\nAs such it runs:\n\n```console\n$ boats\n```\n", nil},
 		{"how an interface is called, in no named language", "docs/boats.rst", "Boats\n=====\n\nEnsuring a boat\n---------------\n\nThis only works if there is a boat. It is made by::\n\n    from boats import add\n\nAs such it runs:\n\n.. code-block:: console\n\n    $ boats\n", nil},
 		{"commands under the name of a thing", "README.md", "# boats-core\n\nThis package has what all boats share.\n\nInstall the main package instead:\n\n```sh\nnpm install boats\n```\n\n## Documentation\n\nIt is elsewhere.\n\n## More\n\nText.\n", nil},
+		{"a heading that is a rule", "standards/secrets.md", "# Secrets\n\nThey are dangerous.\n\n## Requirements\n\n- [Secrets must be rotated every month](#secrets-must-be-rotated-every-month)\n\n### Secrets must be rotated every month\n\nOld ones are known to more people.\n",
+			[]string{"policy Secrets must be rotated every month | Secrets must be rotated every month | lines 9-11"}},
+		{"what the problem was is no rule", "CONTRIBUTING.md", "# X\n\n## Context\n\nContributors must sign every page, which nobody likes.\n", nil},
+		{"what is no longer done", "a.md", "# Desk\n\n## Book a boat (deprecated)\n\n1. Open the book.\n2. Write the name.\n", nil},
+		{"minutes", "minutes/june.md", "# June\n\n## Reviews\n\nEvery change must be approved by two reviewers.\n", nil},
+		{"a report of a year", "docs/review-2024.md", "# Review\n\n## Reviews\n\nContributors must sign every page. Contributors must not sign it twice.\n", nil},
+		{"another page says it", "CONTRIBUTING.md", "# X\n\n## Conduct\n\nPlease read our [code of conduct](CODE_OF_CONDUCT.md) before you write.\n", nil},
+		{"questions are no terms", "a.md", "# Reviews\n\nIs it tested?\n: Tests show that it works and go on to.\n\nIs the code documented\n: Documents help those who come later.\n", nil},
+		{"fields are no terms", "tools.md", "# Tools\n\n## A\n\n- **Meeting time**: every Tuesday in the hall.\n\n## B\n\n- **Meeting time**: every Monday in the hall.\n\n## C\n\n- **Meeting time**: every Sunday in the hall.\n", nil},
+		{"what people do in turn", "GOVERNANCE.md", "# X\n\n## Donation process\n\nThese are the steps for a gift:\n\n1. The owner opens an issue.\n2. The council reads the issue within a month.\n3. A maintainer adds the code.\n",
+			[]string{"process Donation process | These are the steps for a gift: The owner opens an issue. | lines 5-9"}},
+		{"a procedure and the rule in it", "GOVERNANCE.md", "# X\n\n## Adding maintainers\n\nThe maintainers propose a candidate on the list. Members are given seven days to object.\n\nCandidates must be approved by two thirds of the committers.\n\nA maintainer will then open a pull request, and the candidate will add a name.\n",
+			[]string{"process Adding maintainers | The maintainers propose a candidate on the list. | lines 5-9", "policy Adding maintainers (rules) | Candidates must be approved by two thirds of the committers. | line 7"}},
+		{"how a body is made up", "charter.md", "# Council\n\n## Committee structure\n\nThe committee consists of nine members, elected for two years.\n",
+			[]string{"policy Committee structure (Council) | The committee consists of nine members, elected for two years. | line 5"}},
 		{"reasons are no rules", "CONTRIBUTING.md", "# X\n\n## Why we review\n\nEvery change must be approved by two reviewers.\n", nil},
 		{"what a text tells of is no rule", "CONTRIBUTING.md", "# X\n\n## Calls\n\nThe other page tells in detail what you should say.\n", nil},
 		{"a change log", "history.md", "# News\n\n## 1.0.2 (2026-01-02)\n\n- Contributors must sign every page.\n\n## 1.0.1 / 2025-02-03\n\n- X.\n\n## v1.0.0\n\n- Y.\n", nil},
@@ -202,6 +218,40 @@ func TestEdges(t *testing.T) {
 		t.Errorf("edges (-want +got):\n%s", d)
 	}
 	hold(t, e, r)
+}
+
+// TestOneRuleInSeveralDocuments: copies are one rule that is quoted once, and of several years
+// the last one holds.
+func TestOneRuleInSeveralDocuments(t *testing.T) {
+	t.Parallel()
+	conduct := "# Conduct\n\n## Moderation\n\nMembers must not insult anybody.\n"
+	e := drive(t, request("CONDUCT.md", conduct, "about/CONDUCT.md", conduct,
+		"votes/2024/rules.md", "# Vote 2024\n\n## Sign-up\n\nMembers must sign up within 10 days.\n", "votes/2025/rules.md", "# Vote 2025\n\n## Sign-up\n\nMembers must sign up within 20 days.\n"))
+	want := []string{"policy Moderation (Conduct) | Members must not insult anybody. | line 5", "policy Sign-up (Vote 2025) | Members must sign up within 20 days. | line 5"}
+	if d := cmp.Diff(want, spoken(e)); d != "" {
+		t.Errorf("(-want +got):\n%s", d)
+	}
+	for _, a := range e.Atoms {
+		if n := strings.Count(string(a.Atom.Body()), "> Members"); n != 1 {
+			t.Errorf("%s quotes %d times", a.Atom.Title, n)
+		}
+	}
+}
+
+// TestManualOfAProduct: what its users can do is nothing that a team does, but how one contributes is.
+func TestManualOfAProduct(t *testing.T) {
+	t.Parallel()
+	steps := "# Pack\n\n## Install a boat\n\n1. Download the packer.\n2. Run it.\n"
+	for readme, want := range map[string][]string{
+		"# Skeg\n\nSkeg is a tool for boats.\n":                 {"process Install a boat | 2 steps: Download the packer … Run it | lines 5-6", "system Skeg | Skeg is a tool for boats. | line 3"},
+		"# Skeg\n\nIt packs.\n\n```sh\npip install skeg\n```\n": {"process Install a boat | 2 steps: Download the packer … Run it | lines 5-6"},
+		"# Skeg\n\nThis is how we work.\n":                      {"process Install a boat | 2 steps: Download the packer … Run it | lines 5-6", "process Install a boat (Pack) | 2 steps: Download the packer … Run it | lines 5-6"},
+	} {
+		e := drive(t, request("README.md", readme, "docs/pack.md", steps, "docs/contributing/pack.md", steps))
+		if d := cmp.Diff(want, spoken(e)); d != "" {
+			t.Errorf("%s(-want +got):\n%s", readme, d)
+		}
+	}
 }
 
 func TestOneTitleInTwoPackages(t *testing.T) {

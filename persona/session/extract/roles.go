@@ -12,7 +12,7 @@ func (s *section) responsible() []candidate {
 			for _, sentence := range sentences(t.run.text) {
 				who, what, ok := cutAny(sentence, " is responsible for ", " are responsible for ", " is accountable for ")
 				ws, title := words(who), withoutArticle(who)
-				if !ok || len(ws) == 0 || in("nobody no none not if when in for at on as", ws[0]) || len(ws) > 5 || len(words(what)) < 2 || !name(title, false) ||
+				if !ok || len(ws) == 0 || in("nobody no none not if when in for at on as his her their our my its your", ws[0]) || len(ws) > 5 || len(words(what)) < 2 || !name(title, false) ||
 					!roleNoun(ws[len(ws)-1]) && !(s.doc.governs && acronym(title)) {
 					continue
 				}

@@ -41,6 +41,7 @@ type evidence struct {
 	lists    int // how many lists the steps are of
 	commands []string
 	passage  []string // all that the lines say, as markdown; the three above only name and describe it
+	copied   bool     // another document is quoted that says the same
 }
 
 // The scores: how plainly a source says that the thing exists and what it is.
@@ -122,10 +123,11 @@ func (s *section) readDefinitionLists() []candidate {
 	return out
 }
 
-// definitionList reads a definition list. In reStructuredText those explain anything.
+// definitionList reads a definition list. In reStructuredText those explain anything, and
+// elsewhere some answer questions.
 func (s *section) definitionList(b block) []candidate {
 	var out []candidate
-	if isRST(s.doc.path) && !s.listing() {
+	if isRST(s.doc.path) && !s.listing() || slices.ContainsFunc(b.items, func(it item) bool { return strings.HasSuffix(it.cells[0].text, "?") }) {
 		return nil
 	}
 	for _, it := range b.items {
@@ -231,7 +233,7 @@ func (s *section) boldList(b block) []candidate {
 		if head, tail, dash := strings.Cut(it.run.text, " - "); !ok && dash && s.topic() == roles {
 			lead, rest, ok = span{kind: strong, text: head}, tail, true
 		}
-		if !ok || !s.leads(lead) || !s.explainsName(rest) {
+		if !ok || !s.leads(lead) || !s.explainsName(rest) || s.doc.isField(lead.text) {
 			continue
 		}
 		c := s.newDefinition(lead.text, rest, it.from, it.to, scoreGlossary-5)
@@ -241,6 +243,19 @@ func (s *section) boldList(b block) []candidate {
 		out = append(out, c)
 	}
 	return out
+}
+
+// isField reports whether many lists of a document have an item of this name: a field of what they describe.
+func (d *document) isField(name string) bool {
+	n := 0
+	for _, s := range d.sections {
+		for _, b := range s.blocks {
+			if b.kind == bullets && slices.ContainsFunc(b.items, func(it item) bool { return strings.HasPrefix(it.run.text, name) }) {
+				n++
+			}
+		}
+	}
+	return n > 2
 }
 
 // explainsName reports whether the text behind a name in a list says what it is.

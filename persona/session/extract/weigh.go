@@ -29,11 +29,13 @@ var signs = []sign{
 	{-2, 3, func(t *traits) bool { _, is := gerund(t.first()); return is }},
 	{0, 2, func(t *traits) bool { return imperative(t.first()) && len(t.title) > 1 && !nounToo(t.first()) }},
 	{-3, -1, func(t *traits) bool { return nounToo(t.first()) && len(t.title) > 1 }},
+	{4, -6, func(t *traits) bool { return in("prefer avoid never always", t.first()) }},
 	{-2, 2, func(t *traits) bool {
 		return procedural(t.first()) || procedural(t.last()) || procedural(singular(t.last()))
 	}},
 	{3, -2, func(t *traits) bool { return listing(strings.Join(t.title, " ")) }},
 	{0, 4, func(t *traits) bool { return affair(strings.Join(t.title, " ")) }},
+	{-1, 7, func(t *traits) bool { return affair(strings.Join(t.title, " ")) && t.acts > 2 && 2*t.acts >= t.all }},
 	{-3, 0, func(t *traits) bool { return strings.HasSuffix(t.s.title, "?") && !t.how }},
 	{-4, -1, func(t *traits) bool { return officeTitle(strings.Join(t.title, " ")) }},
 	{0, -4, func(t *traits) bool { return stage.MatchString(t.s.title) }},
@@ -45,6 +47,7 @@ var signs = []sign{
 	// where it stands
 	{5, -3, func(t *traits) bool { return t.s.doc.rulebook() }},
 	{2, 1, func(t *traits) bool { return t.s.doc.has(affairs) }},
+	{4, 0, func(t *traits) bool { return t.acts > 0 && 3*t.acts >= t.all && !affair(strings.Join(t.title, " ")) }},
 	{1, -1, func(t *traits) bool { return t.under() == policies }},
 	{-2, 3, func(t *traits) bool { return t.under() == processes }},
 	{-1, 3, func(t *traits) bool { return t.s.doc.coded }},
@@ -91,6 +94,8 @@ type traits struct {
 	how                                      bool     // the heading begins with it
 	says                                     []string // its sentences, those of code and tables left out
 	all, orders, duties, musts, obliged      int      // sentences: all, that say what to do, that oblige, strongly, people
+	deeds                                    int      // sentences that say what to do, and commands
+	acts                                     int      // sentences that say what people do or may, in a document that governs
 	strongest                                int      // of its pieces that oblige
 	commands, code, coded, paragraphs, lines int      // coded: texts with code in them
 	stepped, bulleted, links, program        bool
@@ -108,11 +113,11 @@ func (s *section) traits(ps []piece) *traits {
 	if n := len(bs); n > 0 {
 		t.lines = bs[n-1].last() - bs[0].from + 1
 	}
-	for _, b := range bs {
+	for i, b := range bs {
 		switch {
 		case b.kind == paragraph:
 			t.paragraphs++
-		case b.kind == steps && len(b.items) > 1 && !areLinksOnly(b.items) && !areUserStories(b.items) && 3*ordering(b.items) >= len(b.items):
+		case len(b.items) > 1 && s.isCourse(bs, i):
 			t.stepped = true
 		case b.kind == bullets && areLinksOnly(b.items):
 			t.links = true
@@ -134,11 +139,19 @@ func (s *section) traits(ps []piece) *traits {
 		if weight >= 3 {
 			t.musts++
 		}
+		if _, w := strongestOf(customs, ws); s.doc.charters() && (w > 0 || weight >= 2) && speaksOfPeople(ws) {
+			t.acts++
+		}
 		if instruction(q) && imperative(ws[0]) || ifThen(q) {
 			t.orders++
+			t.deeds++
 		}
 	}
 	return t
+}
+
+func speaksOfPeople(ws []string) bool {
+	return slices.ContainsFunc(ws, func(w string) bool { return personNoun(singular(strings.Trim(w, ".'’"))) })
 }
 
 // isProgram reports whether a block of code is of a program, by its language or, where it
@@ -157,9 +170,10 @@ func (t *traits) read(b block) {
 	if b.kind == code {
 		t.code++
 		t.program = t.program || b.isProgram()
-		if len(shell(b)) > 0 {
+		if n := len(shell(b)); n > 0 {
 			t.commands++
 			t.orders++
+			t.deeds += n
 		}
 	}
 	if b.kind == raw || b.kind == table {
@@ -172,6 +186,9 @@ func (t *traits) read(b block) {
 		if len(words(q)) > 0 {
 			t.says = append(t.says, q)
 		}
+	}
+	if areLinksOnly(b.items) {
+		return
 	}
 	for _, it := range b.items {
 		t.read(block{kind: paragraph, run: it.run})

@@ -1,0 +1,73 @@
+package extract
+
+import (
+	"io/fs"
+	"regexp"
+	"slices"
+	"strings"
+)
+
+// readmes are the names of the file that says what a repository is.
+var readmes = []string{"README.md", "README.rst", "README.markdown", "readme.md", "Readme.md"}
+
+// hasProduct reports whether a repository holds a product that others install or import, by its
+// README: it says that the product is a library, a tool or the like, or how to install it.
+func hasProduct(files fs.FS, docs []*document) bool {
+	for _, name := range readmes {
+		i := slices.IndexFunc(docs, func(d *document) bool { return d.path == name })
+		if i >= 0 {
+			return docs[i].presentsProduct()
+		}
+		if text, why := read(files, name); why == "" {
+			d, err := readFile(file{name, text})
+			return err == nil && d.presentsProduct()
+		}
+	}
+	return false
+}
+
+// installs is a command that installs something by its name.
+var installs = regexp.MustCompile(`(?m)\b(?:pip3?|pipx|npm|yarn|pnpm|gem|cargo|go|brew|composer|conda|apt|apt-get|dnf|choco|winget|uv)(?: tool)? (?:install|add|get|i|require)(?: -\S+)* ["']?(\S+)`)
+
+func (d *document) presentsProduct() bool {
+	own := strings.ToLower(firstOf(d.title))
+	for _, c := range d.found {
+		if c.kind == system && c.score == scoreDefinition && same(c.title, own) {
+			return true
+		}
+	}
+	name, _, _ := strings.Cut(own, " ")
+	return len(name) > 1 && slices.ContainsFunc(installs.FindAllStringSubmatch(string(d.raw), -1), func(m []string) bool {
+		return strings.Contains(strings.ToLower(m[1]), strings.Trim(name, ":,`"))
+	})
+}
+
+// isManual reports whether d, in a repository of a product, tells those who use the product what
+// they can do with it: no rule or procedure of the team that makes it.
+func (d *document) isManual() bool {
+	folder, _, below := strings.Cut(strings.ToLower(d.path), "/")
+	return below && in("doc docs documentation site website www manual guide guides examples", folder) && !d.decides && !d.rulebook() && !d.has(affairs) && !d.charters() &&
+		!d.has("development develop dev devel developer developers hacking internal internals maintaining runbook runbooks playbook playbooks ops operations oncall incident incidents rfc rfcs adr adrs")
+}
+
+// withoutManual takes rules and procedures out of what the pages of a product's manual say, and
+// tells of the pages that lose some.
+func withoutManual(files fs.FS, docs []*document) (skips []skip) {
+	if !hasProduct(files, docs) {
+		return nil
+	}
+	for _, d := range docs {
+		n := len(d.found)
+		if !d.isManual() {
+			continue
+		}
+		d.found = slices.DeleteFunc(d.found, func(c candidate) bool { return c.kind == process || c.kind == policyAtom })
+		for _, s := range d.sections {
+			s.torn = false
+		}
+		if len(d.found) < n {
+			skips = append(skips, skip{path: d.path, why: "tells users of the product what they can do", class: manual})
+		}
+	}
+	return skips
+}
