@@ -23,11 +23,8 @@ import (
 type document struct {
 	path     string
 	title    string // front matter, else the first heading of level one
-	about    string // front matter description
-	typ      string // front matter type, lower case
 	owner    string // front matter owner
 	state    string // front matter status
-	fields   [2]int // lines of the front matter's title to description, 0 0 without both
 	sections []*section
 	place    topic // what the file's name or folder says
 	coded    bool  // it holds code
@@ -133,7 +130,7 @@ func parse(f file) *document {
 	return d
 }
 
-// frontMatter reads the block's title, description and owner and returns where
+// frontMatter reads the block's title, owner and status and returns where
 // the body starts.
 func (d *document) frontMatter() int {
 	if !bytes.HasPrefix(d.src, []byte("---\n")) && !bytes.HasPrefix(d.src, []byte("---\r\n")) {
@@ -147,29 +144,8 @@ func (d *document) frontMatter() int {
 		return 0
 	}
 	str := func(key string) string { s, _ := m[key].(string); return squeeze(s) }
-	d.title, d.about, d.typ, d.owner, d.state = str("title"), str("description"), strings.ToLower(str("type")), str("owner"), str("status")
-	end := len(d.src) - len(rest)
-	d.locate(string(d.src[:end]))
-	return end
-}
-
-// locate finds the lines of title and description in the front matter.
-func (d *document) locate(block string) {
-	at := map[string][2]int{}
-	key := ""
-	for i, l := range strings.Split(block, "\n") {
-		if k, _, ok := strings.Cut(l, ":"); ok && k != "" && !strings.ContainsAny(k, " #\t-") {
-			key, at[k] = k, [2]int{i + 1, i + 1}
-		} else if strings.HasPrefix(l, " ") && key != "" {
-			at[key] = [2]int{at[key][0], i + 1}
-		} else {
-			key = ""
-		}
-	}
-	t, a := at["title"], at["description"]
-	if t[0] > 0 && a[0] > 0 {
-		d.fields = [2]int{min(t[0], a[0]), max(t[1], a[1])}
-	}
+	d.title, d.owner, d.state = str("title"), str("owner"), str("status")
+	return len(d.src) - len(rest)
 }
 
 // blankFrontMatter returns the source with the front matter turned to empty lines, so that

@@ -21,8 +21,7 @@
 //     services; "X is a … service"; what a README says its repository is
 //   - terms: definition lists; lists, paragraphs and sub-headings of a glossary; tables
 //     with a column of terms; "What is X?"; "An *X* is a …"
-//   - artifacts: files that a table, list or heading explains
-//   - any of these: front matter with a type, a title and a description
+//   - artifacts: files that a table or list explains
 //
 // What a section is about is told by its heading, else by the nearest heading above it,
 // else by the file or folder. Licences and tables of contents are passed over, minutes, reports

@@ -43,9 +43,9 @@ func (s *section) candidates() []candidate {
 		if s.introduces() {
 			out = append(out, s.soundOf(s.readStatedDefinitions())...)
 		}
-		return append(out, s.soundOf(s.readDeclaredRole())...)
+		return out
 	}
-	for _, read := range []func() []candidate{s.readDefinitionLists, s.readHeadingDefinitions, s.headedSystem, s.readStatedDefinitions, s.filesHeaded, s.readDeclaredRole} {
+	for _, read := range []func() []candidate{s.readDefinitionLists, s.readHeadingDefinitions, s.headedSystem, s.readStatedDefinitions} {
 		out = append(out, s.soundOf(read())...)
 	}
 	return out

@@ -49,16 +49,12 @@ type evidence struct {
 const (
 	scoreGlossary   = 80 // a definition list, table or list that is there to define
 	scoreWhatIs     = 76 // "What is X?", a glossary's own sub-heading
-	scoreDeclared   = 79 // front matter with a type
 	scoreProcess    = 86 // a procedure with its steps
 	scoreRole       = 80
 	scoreSigns      = 74 // a policy or a process whose signs just suffice
-	scorePolicy     = 79
 	scoreDecision   = 86
 	scoreSystem     = 70
 	scoreDefinition = 70 // "An X is a …" where X is the subject
-	scoreRunbook    = 76 // a procedure of commands
-	scoreFile       = 64
 	scoreBold       = 58 // a bold word and a definition in a glossary
 )
 

@@ -28,7 +28,6 @@ var signs = []sign{
 	{-2, 0, func(t *traits) bool { return t.how }},
 	{-2, 3, func(t *traits) bool { _, is := gerund(t.first()); return is }},
 	{0, 2, func(t *traits) bool { return imperative(t.first()) && len(t.title) > 1 && !nounToo(t.first()) }},
-	{-3, -1, func(t *traits) bool { return nounToo(t.first()) && len(t.title) > 1 }},
 	{4, -6, func(t *traits) bool { return in("prefer avoid never always", t.first()) }},
 	{-2, 2, func(t *traits) bool {
 		return procedural(t.first()) || procedural(t.last()) || procedural(singular(t.last()))
@@ -36,11 +35,9 @@ var signs = []sign{
 	{3, -2, func(t *traits) bool { return listing(strings.Join(t.title, " ")) }},
 	{0, 4, func(t *traits) bool { return affair(strings.Join(t.title, " ")) }},
 	{-1, 7, func(t *traits) bool { return affair(strings.Join(t.title, " ")) && t.acts > 2 && 2*t.acts >= t.all }},
-	{-3, 0, func(t *traits) bool { return strings.HasSuffix(t.s.title, "?") && !t.how }},
-	{-4, -1, func(t *traits) bool { return officeTitle(strings.Join(t.title, " ")) }},
 	{0, -4, func(t *traits) bool { return stage.MatchString(t.s.title) }},
 	{0, -3, func(t *traits) bool { return t.s.level <= 1 && len(t.s.doc.sections) > 2 }},
-	{0, -4, func(t *traits) bool {
+	{0, -3, func(t *traits) bool {
 		title := strings.Join(t.title, " ")
 		return !t.how && !activity(title) && !affair(title) && !t.s.remedy()
 	}},
@@ -48,10 +45,7 @@ var signs = []sign{
 	{5, -3, func(t *traits) bool { return t.s.doc.rulebook() }},
 	{2, 1, func(t *traits) bool { return t.s.doc.has(affairs) }},
 	{4, 0, func(t *traits) bool { return t.acts > 0 && 3*t.acts >= t.all && !affair(strings.Join(t.title, " ")) }},
-	{1, -1, func(t *traits) bool { return t.under() == policies }},
-	{-2, 3, func(t *traits) bool { return t.under() == processes }},
 	{-1, 3, func(t *traits) bool { return t.s.doc.coded }},
-	{-1, -5, func(t *traits) bool { return t.s.doc.shelfPenalty() > 0 }},
 	{-1, 7, func(t *traits) bool { return t.s.remedy() }},
 	{-1, 2, func(t *traits) bool { return t.s.doc.governs }},
 	// how it is laid out
@@ -217,14 +211,6 @@ func (t *traits) word(i int) string {
 		return ""
 	}
 	return t.title[i]
-}
-
-// under is what the headings above say, where the section's own says nothing.
-func (t *traits) under() topic {
-	if t.s.parent == nil || t.s.own != none {
-		return none
-	}
-	return t.s.parent.topic()
 }
 
 // begin counts the sentences that begin with one of these words.
