@@ -37,7 +37,7 @@ var signs = []sign{
 	{-1, 7, func(t *traits) bool { return affair(strings.Join(t.title, " ")) && t.acts > 2 && 2*t.acts >= t.all }},
 	{0, -4, func(t *traits) bool { return stage.MatchString(t.s.title) }},
 	{0, -3, func(t *traits) bool { return t.s.level <= 1 && len(t.s.doc.sections) > 2 }},
-	{0, -3, func(t *traits) bool {
+	{0, -4, func(t *traits) bool {
 		title := strings.Join(t.title, " ")
 		return !t.how && !activity(title) && !affair(title) && !t.s.remedy()
 	}},
