@@ -10,17 +10,17 @@ import (
 // readmes are the names of the file that says what a repository is.
 var readmes = []string{"README.md", "README.rst", "README.markdown", "readme.md", "Readme.md"}
 
-// hasProduct reports whether a repository holds a product that others install or import, by its
-// README: it says that the product is a library, a tool or the like, or how to install it.
+// hasProduct reports whether a repository holds a product that others install or import: its
+// README says that it is a library, a tool or the like, or a document says how to install it.
 func hasProduct(files fs.FS, docs []*document) bool {
 	for _, name := range readmes {
 		i := slices.IndexFunc(docs, func(d *document) bool { return d.path == name })
 		if i >= 0 {
-			return docs[i].presentsProduct()
+			return docs[i].presentsProduct(docs)
 		}
 		if text, why := read(files, name); why == "" {
 			d, err := readFile(file{name, text})
-			return err == nil && d.presentsProduct()
+			return err == nil && d.presentsProduct(append(docs, d))
 		}
 	}
 	return false
@@ -29,16 +29,19 @@ func hasProduct(files fs.FS, docs []*document) bool {
 // installs is a command that installs something by its name.
 var installs = regexp.MustCompile(`(?m)\b(?:pip3?|pipx|npm|yarn|pnpm|gem|cargo|go|brew|composer|conda|apt|apt-get|dnf|choco|winget|uv)(?: tool)? (?:install|add|get|i|require)(?: -\S+)* ["']?(\S+)`)
 
-func (d *document) presentsProduct() bool {
-	own := strings.ToLower(firstOf(d.title))
+// presentsProduct reports whether d, a README, names a product that docs present.
+func (d *document) presentsProduct(docs []*document) bool {
 	for _, c := range d.found {
-		if c.kind == system && c.score == scoreDefinition && same(c.title, own) {
+		if c.kind == system && c.score == scoreDefinition && same(c.title, d.title) {
 			return true
 		}
 	}
-	name, _, _ := strings.Cut(own, " ")
-	return len(name) > 1 && slices.ContainsFunc(installs.FindAllStringSubmatch(string(d.raw), -1), func(m []string) bool {
-		return strings.Contains(strings.ToLower(m[1]), strings.Trim(name, ":,`"))
+	ws := words(d.title)
+	return len(ws) == 1 && len(ws[0]) > 1 && slices.ContainsFunc(docs, func(x *document) bool {
+		return slices.ContainsFunc(installs.FindAllSubmatch(x.raw, -1), func(m [][]byte) bool {
+			name := words(string(m[1]))
+			return len(name) > 0 && strings.HasSuffix(name[0], ws[0])
+		})
 	})
 }
 

@@ -432,7 +432,8 @@ func (d *document) rulebook() bool { return d.place == policies || d.has(ruleboo
 
 // charters reports whether d says how people decide with each other, and who they are.
 func (d *document) charters() bool {
-	return d.has("governance charter charters bylaws constitution membership election elections voting council councils committee committees team teams roles")
+	const list = "governance charter charters bylaws constitution membership election elections voting council councils committee committees team teams roles"
+	return d.has(list) || slices.ContainsFunc(words(d.title), func(w string) bool { return in("governance charter bylaws constitution", w) })
 }
 
 // has reports whether the path of d has one of these words.
