@@ -3,6 +3,7 @@ package drain
 import (
 	"fmt"
 	"io/fs"
+	"slices"
 
 	"github.com/odd-cli/odd/okf"
 	"github.com/odd-cli/odd/persona/invoke"
@@ -12,9 +13,10 @@ import (
 
 // askedChange is what the brief says of the change that a task asks for.
 func (d *drain) askedChange(c *claim, base fs.FS) *invoke.Asked {
-	l := lint.Limits{}.Filled()
+	l, law := lint.Limits{}.Filled(), d.at.cfg.Pipeline
+	_, err := fs.Stat(base, "go.mod")
 	return &invoke.Asked{
-		Paths: c.task.Paths, Root: d.at.cfg.Root, Base: string(c.base), Commands: c.task.Commands, Files: d.filesMeantBy(c.task.Paths, base),
+		Paths: c.task.Paths, Root: d.at.cfg.Root, Base: string(c.base), Commands: slices.Concat(law.Validate, c.task.Commands, law.Verify), GoChecks: err == nil && len(law.Validate) == 0, Files: d.filesMeantBy(c.task.Paths, base),
 		Limits: fmt.Sprintf("It may hold %d files of %d bytes each, %d bytes in all.", l.Files, l.FileBytes, l.TotalBytes),
 	}
 }

@@ -13,6 +13,7 @@ type Asked struct {
 	Root     string     // the bundle's folder, which changes by atoms alone
 	Base     string     // the commit the change is made on
 	Commands [][]string // what will be run on the result
+	GoChecks bool       // go build, vet and test are run too, where Go files change
 	Limits   string     // how large it may be, in words
 	Files    []File     // those of the base that the globs mean
 }
@@ -38,10 +39,13 @@ func (b *Brief) addChange(a *Asked) {
 		fmt.Fprintf(&s, "- %s\n", oneLine(g))
 	}
 	fmt.Fprintf(&s, "\nThe base is commit %s. %s\n", a.Base, a.Limits)
-	if len(a.Commands) > 0 {
-		s.WriteString("\nThese are run on the result and must pass:\n\n")
+	if len(a.Commands) > 0 || a.GoChecks {
+		s.WriteString("\nThese are run on the result and must pass. If one fails, you are told what it printed and may mend the change:\n\n")
 		for _, argv := range a.Commands {
 			fmt.Fprintf(&s, "- %q\n", argv)
+		}
+		if a.GoChecks {
+			s.WriteString("- go build, go vet and go test of the packages whose Go files change\n")
 		}
 	}
 	s.WriteString("\n" + formChange)

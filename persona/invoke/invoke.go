@@ -184,7 +184,7 @@ func build(in Input) Brief {
 	t := terms(in)
 	b := Brief{title: fmt.Sprintf("%s, attempt %d of run %s", oneLine(okf.Visible(in.Task.ID)), in.Attempt, oneLine(okf.Visible(in.Run)))}
 	profiles := profiles(in)
-	told := orders(t, profiles, in.Limits, in.Role) + override(in.Contract)
+	told := orders(t, profiles, in.Limits, in.Role, workOf(in)...) + override(in.Contract)
 	if len(in.Knowledge) > 0 {
 		told += "- Work by the processes and policies in the part \"knowledge\", as far as this part allows.\n"
 	}
@@ -217,6 +217,19 @@ func build(in Input) Brief {
 	b.add("before", before(in.Before), capBefore)
 	b.addForm(t)
 	return b.withText()
+}
+
+// workOf returns the orders of a task's own: without them a session would take the task, too, for
+// data that orders nothing.
+func workOf(in Input) []string {
+	work := []string{`Do what the part "task" asks, as far as this part allows.`}
+	if in.Change != nil {
+		work = append(work, `The part "change" says which files you may change, what is run on the result, and how you deliver it.`)
+	}
+	if len(in.Before) > 0 {
+		work = append(work, `The part "before" says why earlier attempts were turned down. Do not repeat what it names.`)
+	}
+	return work
 }
 
 // addArtifact appends what is worked on: what it is called, and its files.

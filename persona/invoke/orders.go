@@ -17,15 +17,18 @@ func (l *list) line(format string, args ...any) { fmt.Fprintf(l, "- "+format+"\n
 
 // orders is the part of a brief that is obeyed: who the session is, what its
 // mode and its surface ask, what it may emit, and where it ends. role is the
-// compiled role, or the contract's where there is none.
-func orders(t Terms, who []Profile, limits Limits, role string) string {
+// compiled role, or the contract's where there is none; work are the orders of the task's own.
+func orders(t Terms, who []Profile, limits Limits, role string, work ...string) string {
 	var l list
 	l.line("You work as %s, in one bounded session. You propose; a person decides.", cmp.Or(role, string(t.Role)))
+	for _, order := range work {
+		l.line("%s", order)
+	}
 	l.contract(t)
 	l.profiles(who, t.Voice)
 	l.emission(t, limits)
 	l.limits(limits, t)
-	l.line("One malformed block and nothing of your emission is kept.")
+	l.line("If one block is malformed, nothing of your emission is kept.")
 	return l.String()
 }
 
@@ -61,7 +64,7 @@ func (l *list) contract(t Terms) {
 // surface says how dense and in what form output is.
 func (l *list) surface(t Terms) {
 	s := t.Surface
-	if s.Density != "" {
+	if s.Density != "" && s.Density != "variable" {
 		l.line("The density of your output is %s.", s.Density)
 	}
 	if s.MaxTokens > 0 {
@@ -121,7 +124,7 @@ func (l *list) emission(t Terms, limits Limits) {
 	if t.Role != "" && !t.Mutates {
 		l.line("You change nothing: an atom or a change in your emission fails the session.")
 	} else {
-		l.line("You may emit atoms of the bundle, notes and your outcome. Nothing else you do is kept.")
+		l.line("You may emit atoms of the bundle, notes and your outcome. Beside these and what your task lets you change, nothing you do is kept.")
 		if limits.Cap != "" {
 			l.line("Whatever you claim, your atoms are kept at confidence %s at most; only a person verifies.", limits.Cap)
 		}
