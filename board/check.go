@@ -37,13 +37,13 @@ func CheckTasks(g *okf.Graph) []okf.Problem {
 	return problems
 }
 
-// Unread returns those errors in a bundle's files that keep files of the board from being
-// read as tasks. They include tasks that share an id, of which only the first by path is
+// Unread returns those errors in a bundle's files that keep files of the board, or its
+// folder, from being read as tasks. They include tasks that share an id, of which only the first by path is
 // seen.
 func Unread(files []okf.Problem) []okf.Problem {
 	var out []okf.Problem
 	for _, p := range files {
-		if p.Severity == okf.Error && onBoard(p.Path) {
+		if p.Severity == okf.Error && (onBoard(p.Path) || p.Path == Folder) {
 			out = append(out, p)
 		}
 	}

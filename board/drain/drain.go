@@ -348,7 +348,11 @@ func (d *drain) refresh(ctx context.Context) error {
 		return err
 	}
 	for _, p := range d.at.unread {
+		all := p.Path == board.Folder
 		p.Path = d.at.file(p.Path)
+		if all {
+			return p
+		}
 		d.Progress(p.Error())
 	}
 	if err := d.refuseWhilePaused(); err != nil {
