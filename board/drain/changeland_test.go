@@ -4,12 +4,14 @@ import (
 	"context"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/odd-cli/odd/board"
 	"github.com/odd-cli/odd/board/pipeline"
+	"github.com/odd-cli/odd/journal/event"
 	"github.com/odd-cli/odd/journal/repo"
 	"github.com/odd-cli/odd/persona/session"
 )
@@ -100,8 +102,14 @@ func TestLandsByItself(t *testing.T) {
 			if len(r.Tasks) != 1 || r.Tasks[0].State != board.Review || (r.Tasks[0].Landed == "main") != c.landed {
 				t.Fatalf("%+v", r.Tasks)
 			}
-			stories, _ := w.ops()
+			stories, all := w.ops()
 			o := stories[0].Op()
+			if noted := slices.ContainsFunc(all, func(r event.Record) bool { return strings.HasPrefix(r.Op().Note, "it is merged without approval") }); (c.landed || c.waits) && noted != c.landed {
+				t.Errorf("the record says that it is merged without approval: %v", noted)
+			}
+			if p, err := w.repo.Commit(r.Tasks[0].Proposal); err != nil || !strings.Contains(p.Message, "docs/a.md") {
+				t.Errorf("the proposal does not name its file: %q, %v", p.Message, err)
+			}
 			if c.landed != (o.Reason == pipeline.Landed) || o.Fact(pipeline.FactHeld) != string(c.held) || !c.landed && o.Phase != pipeline.Waiting {
 				t.Errorf("%s %s, held %q", o.Phase, o.Reason, o.Fact(pipeline.FactHeld))
 			}

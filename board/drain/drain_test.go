@@ -209,6 +209,12 @@ func TestTasksGoInOrder(t *testing.T) {
 	if r.Spent != 60_000 || r.Level != "ok" {
 		t.Errorf("spent %d, level %s", r.Spent, r.Level)
 	}
+	_, all := w.ops()
+	for _, rec := range all {
+		if o := rec.Outcome(); o.Proposal != "" && (len(o.Paths) != 1 || o.Paths[0].Path != "knowledge/terms/tide.md") {
+			t.Errorf("%s: the outcome does not record what is proposed: %+v", o.Branch, o.Paths)
+		}
+	}
 }
 
 func TestTheCap(t *testing.T) {
