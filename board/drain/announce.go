@@ -68,7 +68,8 @@ func (d *drain) tellOp(p *draft, c *claim, w *work) error {
 	case c.ended:
 		return nil
 	case w.change != nil && len(w.change.ops) > 0:
-		return w.change.writeRecords(p)
+		before, _ := w.change.splitOps()
+		return p.recordOps(before...)
 	case c.op == "":
 		return nil
 	}

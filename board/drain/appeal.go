@@ -2,6 +2,7 @@ package drain
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
@@ -22,7 +23,7 @@ func (d *drain) proposalsFile() string { return "proposals/" + d.Run + ".jsonl" 
 // added.
 func (p *draft) addProposals(b gate.Buffer, ps []gate.Proposal) ([]gate.Proposal, error) {
 	name := p.d.proposalsFile()
-	file, done, err := b.AppendAll(p.own[name], ps, p.d.proposalRoom(p.own[name]))
+	file, done, err := b.AppendAll(p.own[name], ps, max(gate.MaxPerDrain-bytes.Count(p.own[name], []byte("\n")), 0))
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", p.d.at.file(name), err)
 	}
@@ -30,11 +31,6 @@ func (p *draft) addProposals(b gate.Buffer, ps []gate.Proposal) ([]gate.Proposal
 		p.own[name] = file
 	}
 	return done, nil
-}
-
-// proposalRoom returns how many gate proposals this run may still add.
-func (d *drain) proposalRoom(file []byte) int {
-	return max(gate.MaxPerDrain-bytes.Count(file, []byte("\n")), 0)
 }
 
 // proposeDecay commits what decay proposes. It runs before the lease is checked, so that a
@@ -123,7 +119,7 @@ func (w *work) findEmergency() string {
 // heedEmergency ends the work of a session that proposed an emergency, and with it the drain.
 func (d *drain) heedEmergency(c *claim, w *work) {
 	if w.tampered {
-		d.stop = refuse("tampered-repository", "%s: %s", or(string(c.task.ID), "odd agent run"), c.died)
+		d.stop = refuse("tampered-repository", "%s: %s", cmp.Or(string(c.task.ID), "odd agent run"), c.died)
 	}
 	why := w.findEmergency()
 	if why == "" {

@@ -1,6 +1,7 @@
 package drain
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -169,12 +170,11 @@ func (d *drain) whyAstray(t board.Task, items []reconcile.Item) string {
 	if !d.requiresLease() || err != nil {
 		return ""
 	}
-	l := gate.Lease{Scope: gate.Scope{Paths: s.File.Lease.Scope.Paths}}
 	for _, it := range items {
 		if !it.Effect.Lands() {
 			continue
 		}
-		if ok, why := l.Covers(t.Kind, t.Role, nil, string(t.ID), []string{d.at.file(it.Path)}); !ok {
+		if why := d.offScope(t, []string{d.at.file(it.Path)}); why != "" {
 			return why
 		}
 		a, err := okf.Parse(it.Path, it.Bytes)
@@ -221,7 +221,7 @@ func whyUnmade(s gate.Stance, a okf.Atom) string {
 	switch {
 	case kind == board.Type:
 	case !slices.Contains(makes, kind):
-		return fmt.Sprintf("%s is a %s, but in %s an agent may only make %s", a.Path, a.Type, s, or(strings.Join(makes, ", "), "nothing but reports"))
+		return fmt.Sprintf("%s is a %s, but in %s an agent may only make %s", a.Path, a.Type, s, cmp.Or(strings.Join(makes, ", "), "nothing but reports"))
 	case (kind == "decision" || kind == "artifact") && a.Status != "draft":
 		return fmt.Sprintf("%s is a %s that is not a draft, but in %s an agent may only draft it", a.Path, a.Type, s)
 	}

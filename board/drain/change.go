@@ -1,6 +1,7 @@
 package drain
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -245,7 +246,7 @@ func (ch *change) recordEnd(ctx context.Context) {
 	case ctx.Err() != nil:
 		w.void(describeStop(ctx, ch.c.task))
 	case w.verdict != board.ToBlocked:
-		w.void(fmt.Sprintf("%s: %s", o.Reason, or(ch.why, or(o.Last().Note, pipeline.Explain(o.Reason)))))
+		w.void(fmt.Sprintf("%s: %s", o.Reason, cmp.Or(ch.why, cmp.Or(o.Last().Note, pipeline.Explain(o.Reason)))))
 	}
 }
 
@@ -270,12 +271,6 @@ func (ch *change) rescind(why string) {
 		panic("unreachable: " + err.Error()) // an op in apply can be abandoned at any moment
 	}
 	ch.op, ch.ops, ch.sealed = end, append(before, end), nil
-}
-
-// writeRecords records what stands before the outcome.
-func (ch *change) writeRecords(p *draft) error {
-	before, _ := ch.splitOps()
-	return p.recordOps(before...)
 }
 
 // writeLaterRecords records what stands behind it.

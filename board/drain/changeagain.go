@@ -2,6 +2,7 @@ package drain
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -145,7 +146,7 @@ func (d *drain) runChangeAgain(ctx context.Context, c *claim, w *work, m *remade
 	}()
 	d.runChange(ctx, &change{d: d, c: c, w: w, remade: m, unseen: m.old.Fact(pipeline.FactSeen) != "yes"})
 	if ch := w.change; ch.op.Phase != pipeline.Waiting {
-		return refuse(or(string(ch.op.Reason), "change"), "review --refresh %s: %s; nothing was done, odd reject %[1]s --retry --reason \"why\" has it made anew", c.task.ID, w.reason)
+		return refuse(cmp.Or(string(ch.op.Reason), "change"), "review --refresh %s: %s; nothing was done, odd reject %[1]s --retry --reason \"why\" has it made anew", c.task.ID, w.reason)
 	}
 	return nil
 }

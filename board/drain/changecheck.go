@@ -1,6 +1,7 @@
 package drain
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -140,7 +141,7 @@ func (ch *change) generateRepair(ctx context.Context, failed pipeline.Failure) (
 	for _, name := range ch.candidate.Paths() {
 		fmt.Fprintf(&b, "- %s\n", name)
 	}
-	fmt.Fprintf(&b, "\nYour tree, where you have one, holds the change as it was. %s said:\n\n%s\n", or(failed.Check, "It"), failed.Excerpt)
+	fmt.Fprintf(&b, "\nYour tree, where you have one, holds the change as it was. %s said:\n\n%s\n", cmp.Or(failed.Check, "It"), failed.Excerpt)
 	ch.wrong, ch.mending = b.String(), true
 	spent, ok := ch.runSession(ctx, pipeline.Repair)
 	if !ok {

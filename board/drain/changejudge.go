@@ -1,6 +1,7 @@
 package drain
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"maps"
@@ -82,7 +83,7 @@ func (ch *change) gate(_ context.Context, op pipeline.Op) (pipeline.Out, error) 
 		return ch.endFor(pipeline.RuleRefused, 0, "%s", ch.w.reason)
 	}
 	made := ch.describeMaking()
-	j, err := ch.ground.Judge(ch.candidate.Files, op.Entered, or(ch.w.leg.name, ch.d.at.cfg.Session.Substrate), made)
+	j, err := ch.ground.Judge(ch.candidate.Files, op.Entered, cmp.Or(ch.w.leg.name, ch.d.at.cfg.Session.Substrate), made)
 	if err != nil {
 		return pipeline.Out{}, err
 	}
@@ -146,7 +147,7 @@ func (ch *change) apply(ctx context.Context, _ pipeline.Op) (pipeline.Out, error
 	if moved, err := ch.movedFiles(ctx); err != nil {
 		return pipeline.Out{}, err
 	} else if len(moved) > 0 {
-		return ch.endFor(pipeline.StaleBase, 0, "stale: %s changed on %s while the agent worked; run odd task ready %s to have it made anew", strings.Join(moved, ", "), or(d.target(), d.line.Name()), c.task.ID)
+		return ch.endFor(pipeline.StaleBase, 0, "stale: %s changed on %s while the agent worked; run odd task ready %s to have it made anew", strings.Join(moved, ", "), cmp.Or(d.target(), d.line.Name()), c.task.ID)
 	}
 	if why := w.findEmergency(); why != "" {
 		return ch.endFor(pipeline.Abandoned, 0, "emergency: %s", why)

@@ -1,6 +1,7 @@
 package drain
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -90,7 +91,7 @@ func (ch *change) showToPerson(ctx context.Context, op pipeline.Op) (by string, 
 // holdBack makes a change wait that might have landed by itself.
 func (ch *change) holdBack(h pipeline.Held, why string) {
 	ch.alone, ch.held, ch.heldFor = false, h, why
-	ch.d.Progress(fmt.Sprintf("%s: waits for your review instead of being merged: %s [%s]", ch.c.task.ID, or(why, pipeline.ExplainHeld(h)), h))
+	ch.d.Progress(fmt.Sprintf("%s: waits for your review instead of being merged: %s [%s]", ch.c.task.ID, cmp.Or(why, pipeline.ExplainHeld(h)), h))
 }
 
 // landingPlace is the branch that changes land on.

@@ -36,7 +36,7 @@ func (ch *change) generate(ctx context.Context, op pipeline.Op) (pipeline.Out, e
 		return ch.endUnmade(spent)
 	}
 	c, err := ch.readCandidate()
-	ch.keepThought(op.Phase, or(c.Rationale, c.Reason))
+	ch.keepThought(op.Phase, cmp.Or(c.Rationale, c.Reason))
 	if err == nil && c.Noop() {
 		return pipeline.Out{Reason: pipeline.Noop, Spent: spent, Note: c.Reason}, nil
 	}
@@ -49,7 +49,11 @@ func (ch *change) generate(ctx context.Context, op pipeline.Op) (pipeline.Out, e
 	case !errors.As(err, &no):
 		return pipeline.Out{Spent: spent}, err
 	case op.Tries > pipeline.Generate.Retries() || ch.whyExhausted() != "":
-		return ch.endFor(pipeline.CandidateUnusable, spent, "%s", strings.Join(append(strings.Split(err.Error(), "\n"), listOf(ch.whyExhausted())...), "; "))
+		why := strings.ReplaceAll(err.Error(), "\n", "; ")
+		if no := ch.whyExhausted(); no != "" {
+			why += "; " + no
+		}
+		return ch.endFor(pipeline.CandidateUnusable, spent, "%s", why)
 	default:
 		ch.wrong, ch.unusable = "Your answer cannot be used. Deliver all of it again:\n"+err.Error(), err.Error()
 		return pipeline.Out{Next: pipeline.Generate, Spent: spent, Note: err.Error()}, nil
@@ -71,14 +75,6 @@ func (ch *change) sendBack(no []policy.Finding, spent int64) pipeline.Out {
 	ch.refused, ch.unusable = strings.Join(slices.Compact(codes), ", "), strings.Join(hardFindings(no), "\n")
 	ch.wrong = "Your change is refused. Deliver all of it again, without this:\n" + ch.unusable
 	return pipeline.Out{Next: pipeline.Generate, Spent: spent, Note: oneLine(ch.unusable)}
-}
-
-// listOf is s as a list, of nothing where it is empty.
-func listOf(s string) []string {
-	if s == "" {
-		return nil
-	}
-	return []string{s}
 }
 
 // whyExhausted says why there may be no further session, "" while there may.
@@ -333,7 +329,7 @@ func (ch *change) takeCandidate(ctx context.Context, c pipeline.Candidate) error
 		if err != nil {
 			return fmt.Errorf("%s: %w", name, err)
 		}
-		e := repo.FileEdit{Path: name, Before: before, OldMode: mode, After: it.Bytes, NewMode: or(mode, "100644")}
+		e := repo.FileEdit{Path: name, Before: before, OldMode: mode, After: it.Bytes, NewMode: cmp.Or(mode, "100644")}
 		ch.files = append(ch.files, e)
 	}
 	ch.draft, err = ch.d.repo.MakeEdits(ctx, []repo.OID{ch.c.base}, ch.files, ch.d.agentSignature(), "candidate of "+ch.op.ID+"\n")

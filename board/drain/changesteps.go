@@ -1,6 +1,7 @@
 package drain
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -66,7 +67,7 @@ func (ch *change) expand(ctx context.Context, op pipeline.Op) (pipeline.Out, err
 	out.Next = next
 	said := ch.w.emission.Expansion
 	if out.Note != "" || said == nil {
-		out.Note = or(out.Note, "it asked for no more files")
+		out.Note = cmp.Or(out.Note, "it asked for no more files")
 		return out, nil
 	}
 	want, err := pipeline.ParseExpansion(said.Text)
@@ -129,7 +130,7 @@ func (ch *change) askForPlan(ctx context.Context, op pipeline.Op) (pipeline.Out,
 	out.Next = pipeline.Generate
 	said := ch.w.emission.Plan
 	if out.Note != "" || said == nil {
-		out.Note = or(out.Note, "there is no plan")
+		out.Note = cmp.Or(out.Note, "there is no plan")
 		return out, nil
 	}
 	plan, err := pipeline.ParsePlan(said.Text, ch.c.task.Paths)

@@ -1,6 +1,7 @@
 package drain
 
 import (
+	"cmp"
 	"context"
 
 	"github.com/odd-cli/odd/board/pipeline"
@@ -45,7 +46,7 @@ func (ch *change) convertedFiles(ctx context.Context) (no pipeline.Unusable, err
 	}
 	all, err := ch.d.repo.Converted(ctx, ch.c.base, files)
 	for _, c := range all {
-		no = append(no, pipeline.Fault{Code: "converted", At: c.Path, Text: "git would store it with other bytes: " + c.Error(), Fix: or(c.Mend(), "leave the file as it is; a person commits it with git")})
+		no = append(no, pipeline.Fault{Code: "converted", At: c.Path, Text: "git would store it with other bytes: " + c.Error(), Fix: cmp.Or(c.Mend(), "leave the file as it is; a person commits it with git")})
 	}
 	return no, err
 }

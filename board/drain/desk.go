@@ -1,6 +1,7 @@
 package drain
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -30,7 +31,7 @@ func (k *desk) makeTree(ctx context.Context) (session.Desk, error) {
 		if err != nil {
 			return session.Desk{}, err
 		}
-		s, err := k.d.repo.Scratch(ctx, k.d.Temp, repo.OID(or(string(base), string(k.base))), k.d.agentSignature())
+		s, err := k.d.repo.Scratch(ctx, k.d.Temp, repo.OID(cmp.Or(string(base), string(k.base))), k.d.agentSignature())
 		if err != nil {
 			return session.Desk{}, err
 		}

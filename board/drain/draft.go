@@ -2,6 +2,7 @@ package drain
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -121,7 +122,7 @@ func (p *draft) commit(ctx context.Context) (_ repo.OID, err error) {
 	if !p.wrote.IsZero() {
 		who.When = p.wrote
 	}
-	p.made, err = p.d.make(ctx, repo.OID(or(string(p.onto), string(p.d.at.tip))), p.all(), who, p.message)
+	p.made, err = p.d.make(ctx, repo.OID(cmp.Or(string(p.onto), string(p.d.at.tip))), p.all(), who, p.message)
 	return p.made, err
 }
 

@@ -1,6 +1,7 @@
 package drain
 
 import (
+	"cmp"
 	"fmt"
 	"io/fs"
 	"strings"
@@ -79,22 +80,6 @@ func (d *drain) addGiven(p *draft) error {
 	return p.tell("H", "", title, content)
 }
 
-// packedHandoff returns the file of that handoff, "" for none.
-func (d *drain) packedHandoff() string {
-	if d.given == nil {
-		return ""
-	}
-	return d.at.file(d.given.Claims.Path)
-}
-
-// withGiven puts what is given in the place of what the board says.
-func (d *drain) withGiven(in invoke.Input) invoke.Input {
-	if g := d.given; g != nil {
-		in.Artifacts, in.Canon, in.Prompts = g.Artifacts, g.Canon, g.Prompts
-	}
-	return in
-}
-
 // Spoke is what a session came to by itself, without a board.
 func Spoke(c contract.Contract, res invoke.Result) Spoken {
 	e := res.Emission
@@ -104,7 +89,7 @@ func Spoke(c contract.Contract, res invoke.Result) Spoken {
 	case session.HandoffInsufficient:
 		s.Reason = "handoff_insufficient: the claims are missing: " + strings.Join(e.Missing, ", ")
 	default:
-		s.Reason = joinDetail(or(e.Failure, string(e.Outcome)), e.Detail)
+		s.Reason = joinDetail(cmp.Or(e.Failure, string(e.Outcome)), e.Detail)
 	}
 	return s
 }

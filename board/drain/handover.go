@@ -2,6 +2,7 @@ package drain
 
 import (
 	"bytes"
+	"cmp"
 	"fmt"
 	"strings"
 	"time"
@@ -32,7 +33,7 @@ func (d *drain) encodeHandoff(w *work, slug, title string) {
 	}
 	d.nameArtifact(made, c)
 	m := handoff.Meta{
-		Slug: slug, Title: title, From: c.Mode, To: to, Artifact: d.artifactName(or(made.Artifact(), c.Artifact)), Run: d.Run, By: d.By,
+		Slug: slug, Title: title, From: c.Mode, To: to, Artifact: d.artifactName(cmp.Or(made.Artifact(), c.Artifact)), Run: d.Run, By: d.By,
 		At: d.Now().UTC().Format(time.RFC3339), Journal: journal.Path(d.started, d.slug), Tainted: c.Tainted,
 	}
 	if c.Persona != nil {
@@ -75,13 +76,6 @@ func (d *drain) encodeHandoff(w *work, slug, title string) {
 		return
 	}
 	w.handed = h
-}
-
-func or(a, b string) string {
-	if a == "" {
-		return b
-	}
-	return a
 }
 
 // addHandoffs adds the handoffs of the sessions to a result's changes, and the entries

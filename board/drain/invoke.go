@@ -1,6 +1,7 @@
 package drain
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -224,7 +225,10 @@ func (d *drain) commitEngagement(ctx context.Context, t board.Task, sessions int
 	}
 	data := event.ClaimData{
 		LeaseExpires: c.lease.Format(time.RFC3339), Base: string(c.base), Sessions: int64(sessions), ContractRole: string(b.Role),
-		Lease: c.under, Mode: string(b.Mode), Artifact: b.Artifact, Asked: t.Title, Handoff: d.packedHandoff(),
+		Lease: c.under, Mode: string(b.Mode), Artifact: b.Artifact, Asked: t.Title,
+	}
+	if g := d.given; g != nil {
+		data.Handoff = d.at.file(g.Claims.Path)
 	}
 	if data.Override, err = d.tellOverride(p); err != nil {
 		return nil, err
@@ -366,7 +370,7 @@ func (d *drain) endInvocation(c *claim, done []*work, art repo.RefUpdate) (*draf
 	title := fmt.Sprintf("%s: %s", done[0].bound.Role, verdict)
 	content := strings.Join(slices.DeleteFunc([]string{c.task.Title, d.listHandoffs(done), why}, func(s string) bool { return s == "" }), "; ")
 	p.message = commitMessage("board: "+title, content, [2]string{"Odd-Run", d.Run}, [2]string{"Odd-Lease", c.under}, [2]string{"Odd-Trace", trace})
-	return p, d.tellResult(p, c, title, or(content, "nothing was asked in words"), done...)
+	return p, d.tellResult(p, c, title, cmp.Or(content, "nothing was asked in words"), done...)
 }
 
 // listHandoffs lists the handoffs of the sessions.

@@ -1,6 +1,7 @@
 package drain
 
 import (
+	"cmp"
 	"context"
 	"errors"
 
@@ -20,7 +21,7 @@ func (d *drain) lock(ctx context.Context) (unlock func(), err error) {
 	if d.line.Remote == "" {
 		return func() { _ = local() }, nil
 	}
-	shared, err := d.repo.LockRemote(ctx, d.line.Remote, d.tenantName(), d.Run, d.at.cfg.TaskLease, d.Now())
+	shared, err := d.repo.LockRemote(ctx, d.line.Remote, cmp.Or(d.at.cfg.Tenant, "default"), d.Run, d.at.cfg.TaskLease, d.Now())
 	if err != nil {
 		_ = local()
 		if errors.Is(err, repo.ErrBusy) {
@@ -36,12 +37,4 @@ func (d *drain) lock(ctx context.Context) (unlock func(), err error) {
 		}
 		_ = local()
 	}, nil
-}
-
-// tenantName names the shared lock.
-func (d *drain) tenantName() string {
-	if d.at.cfg.Tenant != "" {
-		return d.at.cfg.Tenant
-	}
-	return "default"
 }

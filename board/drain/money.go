@@ -76,7 +76,7 @@ func newPurse(e budget.Envelope, s event.Spend, month, share string, all bool) (
 	counts := func(event.Record) bool { return true }
 	if !all {
 		counts = func(r event.Record) bool { return e.Share(r.Team) == share }
-		p.Name = or(share, Unapportioned)
+		p.Name = cmp.Or(share, Unapportioned)
 		p.Limit, _ = e.Part(share)
 		p.Stop = p.Limit
 		if in, err = s.TeamIn(month, share); share == "" {

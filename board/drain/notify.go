@@ -1,6 +1,7 @@
 package drain
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -38,11 +39,11 @@ func (d *drain) notify(ctx context.Context, out Outcome) {
 	}
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), notifyTime)
 	defer cancel()
-	r := exec.Run(ctx, exec.Command{Argv: argv, Tree: or(d.repo.Root(), d.repo.CommonDir()), Env: notifyEnv(d.Environ, d.Run), Input: append(b, '\n'), Max: 4 << 10})
+	r := exec.Run(ctx, exec.Command{Argv: argv, Tree: cmp.Or(d.repo.Root(), d.repo.CommonDir()), Env: notifyEnv(d.Environ, d.Run), Input: append(b, '\n'), Max: 4 << 10})
 	if r.Done && r.Exit == 0 {
 		return
 	}
-	why := or(r.Detail, fmt.Sprintf("it ended with exit code %d", r.Exit))
+	why := cmp.Or(r.Detail, fmt.Sprintf("it ended with exit code %d", r.Exit))
 	if r.Fault == exec.FaultTimeout {
 		why = fmt.Sprintf("it did not end within %s", notifyTime)
 	}

@@ -116,7 +116,7 @@ func (d *drain) addStops(p *Plan) error {
 	if d.requiresLease() {
 		p.addStop(refuseInvalidLease(s.Verdict("")))
 		p.addStop(refuseInEmergency(s.Facts.OpenEmergency))
-		if !p.hasStop("lease-head-not-committed") {
+		if !slices.ContainsFunc(p.Stops, func(s Stop) bool { return s.Code == "lease-head-not-committed" }) {
 			p.addStop(refuseUncommitted(d.uncommitted))
 		}
 	} else {
@@ -152,11 +152,6 @@ func (p *Plan) addNote(s Stop) {
 	if !slices.Contains(p.Stops, s) {
 		p.Stops = append(p.Stops, s)
 	}
-}
-
-// hasStop reports a stop of that code.
-func (p *Plan) hasStop(code string) bool {
-	return slices.ContainsFunc(p.Stops, func(s Stop) bool { return s.Code == code })
 }
 
 // peekHead reads the board as committed, to explain why openDrain refused it.

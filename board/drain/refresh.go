@@ -1,6 +1,7 @@
 package drain
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -170,9 +171,9 @@ func (d *drain) boundBefore(t board.Task) bound {
 				continue
 			}
 			if c := r.Session().Contract; c != nil {
-				b.Tainted = or(b.Tainted, c.Tainted)
+				b.Tainted = cmp.Or(b.Tainted, c.Tainted)
 			}
-			of = or(r.Claim().RefreshOf, of)
+			of = cmp.Or(r.Claim().RefreshOf, of)
 		}
 		run = of
 	}

@@ -85,12 +85,13 @@ func (d *drain) startServers(ctx context.Context, c *claim, w *work, req *sessio
 		w.brief = w.brief.Lacking(lost)
 		d.addNote(req.Task + ": its agent does not get all of its MCP servers: " + oneLine(lost))
 	}
+	own := r.has("anthropic", "openai") // they work with odd's own tools
 	switch {
 	case why != "" || len(specs) == 0:
 		return s, why
-	case !r.usesOwnTools() && !r.handsServers():
+	case !own && !r.has("claude", "acp"): // which start their servers themselves
 		return s, d.whyNotLent(req.Task, specs, r.currentName())
-	case !r.usesOwnTools():
+	case !own:
 		return s, ""
 	}
 	held, err := d.makeCage(d.at.cfg.Sandbox)
@@ -165,18 +166,9 @@ func (s *served) stopServers(w *work) {
 	*s = served{d: s.d}
 }
 
-// usesOwnTools reports a chain in which a session may work with odd's own tools.
-func (r *relay) usesOwnTools() bool {
-	return slices.ContainsFunc(r.legs, func(l leg) bool {
-		return l.cfg.Session.Substrate == "anthropic" || l.cfg.Session.Substrate == "openai"
-	})
-}
-
-// handsServers reports a chain in which an agent starts its servers itself.
-func (r *relay) handsServers() bool {
-	return slices.ContainsFunc(r.legs, func(l leg) bool {
-		return l.cfg.Session.Substrate == "claude" || l.cfg.Session.Substrate == "acp"
-	})
+// has reports a chain with one of these substrates.
+func (r *relay) has(substrates ...string) bool {
+	return slices.ContainsFunc(r.legs, func(l leg) bool { return slices.Contains(substrates, l.cfg.Session.Substrate) })
 }
 
 // missingServers tells which of a session's servers its agent, which starts them itself,

@@ -83,7 +83,7 @@ func (d *drain) saveResult(ctx context.Context, c *claim, w *work) error {
 		out.Code = w.blockCode()
 	}
 	d.report.Tasks = append(d.report.Tasks, out)
-	d.Progress(fmt.Sprintf("%s: %s", c.task.ID, joinDetail(string(out.State), or(out.Reason, out.describeLanding()))))
+	d.Progress(fmt.Sprintf("%s: %s", c.task.ID, joinDetail(string(out.State), cmp.Or(out.Reason, out.describeLanding()))))
 	return nil
 }
 
@@ -112,7 +112,7 @@ func (d *drain) planResult(ctx context.Context, c *claim, w *work, out *Outcome,
 	c.task.Path = now.Path // a person may have moved it meanwhile
 	p := c.told.clone()
 	late := d.describeDelay(p, c)
-	if why := or(d.whyLapsed(c, d.at), late); why != "" && w.isPublishable() {
+	if why := cmp.Or(d.whyLapsed(c, d.at), late); why != "" && w.isPublishable() {
 		w.void(why)
 		out.State, out.Reason, out.Effects, out.Files = board.Blocked, why, nil, 0
 		return d.planUnpublished(c, w, out, artifacts)
@@ -249,7 +249,7 @@ func (d *drain) makeProposal(ctx context.Context, c *claim, w *work, trace strin
 		trailers = append(trailers, [2]string{"Odd-Op", ch.op.ID}, [2]string{"Odd-Tier", string(ch.risk.Tier)})
 		oid, err = d.repo.MakeEdits(ctx, []repo.OID{c.base}, ch.files, d.agentSignature(), commitMessage("propose: "+title, ch.summarize()+listItems(w.items), trailers...))
 	} else {
-		oid, err = d.make(ctx, c.base, w.proposedChanges(d), d.agentSignature(), commitMessage("propose: "+title, proposalSummary(w.items)+leftOut(w.emission.Notes), trailers...))
+		oid, err = d.make(ctx, c.base, w.proposedChanges(d), d.agentSignature(), commitMessage("propose: "+title, cmp.Or(strings.TrimRight(listItems(w.items), "\n"), "Nothing new: every atom is as it was.")+leftOut(w.emission.Notes), trailers...))
 	}
 	if err != nil {
 		return repo.RefUpdate{}, err
@@ -276,11 +276,6 @@ func (d *drain) branchExists(branch string) (bool, error) {
 		}
 	}
 	return false, nil
-}
-
-// proposalSummary returns the proposal's message body.
-func proposalSummary(items []reconcile.Item) string {
-	return or(strings.TrimRight(listItems(items), "\n"), "Nothing new: every atom is as it was.")
 }
 
 // listItems returns one line for each atom that was written or kept out.
@@ -328,13 +323,6 @@ func (o Outcome) describeLanding() string {
 	return "landed on " + o.Landed + " by itself, and waits for its approval"
 }
 
-func resultSubject(out Outcome) string {
-	if out.State == "" {
-		return fmt.Sprintf("board: %s was lost", out.Task)
-	}
-	return fmt.Sprintf("board: %s to %s", out.Task, out.State)
-}
-
 // completeResult adds to p the rest of a task's result: the task, the outcome, the journal
 // and handoffs. The last of refs keeps the run's artifacts.
 func (d *drain) completeResult(p *draft, c *claim, w *work, out Outcome, refs []repo.RefUpdate) error {
@@ -359,8 +347,12 @@ func (d *drain) completeResult(p *draft, c *claim, w *work, out Outcome, refs []
 	if err := w.change.writeLaterRecords(p); err != nil {
 		return err
 	}
-	p.message = commitMessage(resultSubject(out), out.Reason, [2]string{"Odd-Run", d.Run}, [2]string{"Odd-Task", string(c.task.ID)}, [2]string{"Odd-Lease", c.under}, [2]string{"Odd-Trace", out.Trace})
-	return d.tellResult(p, c, resultTitle(out), resultContent(c, w, out), w)
+	subject, title := fmt.Sprintf("board: %s to %s", out.Task, out.State), fmt.Sprintf("%s: %s", out.Task, out.State)
+	if out.State == "" {
+		subject, title = fmt.Sprintf("board: %s was lost", out.Task), fmt.Sprintf("%s: claim lost", out.Task)
+	}
+	p.message = commitMessage(subject, out.Reason, [2]string{"Odd-Run", d.Run}, [2]string{"Odd-Task", string(c.task.ID)}, [2]string{"Odd-Lease", c.under}, [2]string{"Odd-Trace", out.Trace})
+	return d.tellResult(p, c, title, resultContent(c, w, out), w)
 }
 
 // tellResult adds to p the journal entries, gate proposals and handoffs of the sessions, and
@@ -409,13 +401,6 @@ func (d *drain) outcomeData(c *claim, w *work, out Outcome, artifacts repo.OID) 
 		data.Op = ch.op.ID
 	}
 	return data
-}
-
-func resultTitle(out Outcome) string {
-	if out.State == "" {
-		return fmt.Sprintf("%s: claim lost", out.Task)
-	}
-	return fmt.Sprintf("%s: %s", out.Task, out.State)
 }
 
 func resultContent(c *claim, w *work, out Outcome) string {

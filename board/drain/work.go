@@ -1,6 +1,7 @@
 package drain
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -138,7 +139,7 @@ func (w *work) requireResult(id okf.ID) {
 	why := "the agent proposed no atom and no change"
 	switch {
 	case w.change != nil && w.change.op.Reason == pipeline.Noop:
-		why = or(w.change.op.Last().Note, why)
+		why = cmp.Or(w.change.op.Last().Note, why)
 	case countEffects(w.items)[reconcile.Declined] > 0:
 		why = fmt.Sprintf("nothing is new, and %d declined before while their sources said the same", countEffects(w.items)[reconcile.Declined])
 	case len(w.items) > 0:
@@ -164,15 +165,11 @@ func (d *drain) compilePersona(w *work, role string) string {
 	}
 	p.Commit = string(d.at.tip)
 	w.persona = p
-	if short := p.Below(d.personaFloor()); len(short) > 0 {
+	f := d.at.cfg.Floor
+	if short := p.Below(persona.Floor{MinAtoms: f.Atoms, MinProcesses: f.Processes, MinGuides: f.Guides, MaxUnresolvedPct: f.UnresolvedPct}); len(short) > 0 {
 		return persona.Lacks(role, short)
 	}
 	return ""
-}
-
-func (d *drain) personaFloor() persona.Floor {
-	f := d.at.cfg.Floor
-	return persona.Floor{MinAtoms: f.Atoms, MinProcesses: f.Processes, MinGuides: f.Guides, MaxUnresolvedPct: f.UnresolvedPct}
 }
 
 // newRequest returns the session's request, with its brief and limits.
@@ -211,7 +208,11 @@ func (d *drain) newRequest(ctx context.Context, c *claim, w *work) (session.Requ
 	if d.given != nil {
 		req.Files = d.given.Files
 	}
-	w.brief = invoke.Compose(d.withGiven(d.briefInput(c, w, req))).Anchored(w.anchor.briefPart())
+	in := d.briefInput(c, w, req)
+	if g := d.given; g != nil { // in the place of what the board says
+		in.Artifacts, in.Canon, in.Prompts = g.Artifacts, g.Canon, g.Prompts
+	}
+	w.brief = invoke.Compose(in).Anchored(w.anchor.briefPart())
 	return req, nil
 }
 
@@ -284,7 +285,7 @@ func (d *drain) runSubstrate(ctx context.Context, c *claim, w *work, req session
 	}
 	w.ran, w.leg, w.relayed = true, part{name: sub.currentName()}, 0
 	w.cost = c.each() // until the session says what it cost
-	d.Progress(fmt.Sprintf("%s: %s works as %s", req.Task, agentName(sub.currentName()), or(c.task.Role, string(w.bound.Role))))
+	d.Progress(fmt.Sprintf("%s: %s works as %s", req.Task, agentName(sub.currentName()), cmp.Or(c.task.Role, string(w.bound.Role))))
 	w.result, err = invoke.Run(ctx, invoke.Session{Contract: w.bound.Contract, Brief: w.brief, Request: req, Substrate: sub, Reply: d.Reply, Watch: d.Watch, Prove: w.anchor.newProver()})
 	served.stopServers(w)
 	w.anchor.markRead()
@@ -303,7 +304,7 @@ func (d *drain) runSubstrate(ctx context.Context, c *claim, w *work, req session
 		w.void(c.died)
 		return
 	case err != nil:
-		if neverBegan(err) {
+		if errors.As(err, new(*cage.NotStarted)) || errors.As(err, new(*cage.Unheld)) {
 			w.cost = w.paid
 		}
 		w.block("session: %v", err)
@@ -323,11 +324,6 @@ func agentName(substrate string) string {
 		return "the built-in offline reader"
 	}
 	return substrate
-}
-
-// neverBegan reports a program that never ran, and cost nothing.
-func neverBegan(err error) bool {
-	return errors.As(err, new(*cage.NotStarted)) || errors.As(err, new(*cage.Unheld))
 }
 
 // readOutcome decides the verdict from what the session declared.
@@ -376,7 +372,7 @@ func (d *drain) explainCut(c *claim, e session.Emission) (code pipeline.Reason, 
 		return pipeline.LeaseExpired, fmt.Sprintf("the claim on the task ended at %s; raise [drain] lease in odd.toml", c.lease.UTC().Format(time.RFC3339)) + strings.Replace(again, "; run", ", then", 1)
 	case e.Failure == session.Timeout:
 		return pipeline.SessionTimeout, fmt.Sprintf("the session had %s; raise %s in odd.toml", risk.Limits(d.at.cfg, c.task).Timeout, d.timeKey(c.task)) + strings.Replace(again, "; run", ", then", 1)
-	case e.Failure == session.OverBudget && d.leaseBound(c):
+	case e.Failure == session.OverBudget && c.reserved < risk.Limits(d.at.cfg, c.task).MaxCost: // the commitment lease had no more left
 		return pipeline.CostCapExceeded, e.Detail + "; the lease has no more money, odd gate evaluation --renew starts its counts anew"
 	case e.Failure == session.OverBudget:
 		return pipeline.CostCapExceeded, edit(e.Detail, "--budget-usd USD")
@@ -385,7 +381,7 @@ func (d *drain) explainCut(c *claim, e session.Emission) (code pipeline.Reason, 
 	case e.Failure == toolbox.Degenerate:
 		return pipeline.DegenerateLoop, e.Detail + again
 	case e.Failure == session.Silent:
-		return pipeline.NoOutcome, or(e.Detail, "the agent ended without the block odd.finish.1") + again
+		return pipeline.NoOutcome, cmp.Or(e.Detail, "the agent ended without the block odd.finish.1") + again
 	case e.Failure == session.Transport:
 		return pipeline.TransportFailed, joinDetail("the agent or its model could not be reached, or broke off", e.Detail) + again
 	}
@@ -398,11 +394,6 @@ func (d *drain) timeKey(t board.Task) string {
 		return "[route." + string(lane) + "] timeout"
 	}
 	return "[session] timeout"
-}
-
-// leaseBound reports a claim whose reservation was cut to what the commitment lease had left.
-func (d *drain) leaseBound(c *claim) bool {
-	return c.reserved < risk.Limits(d.at.cfg, c.task).MaxCost
 }
 
 func joinDetail(name, detail string) string {
