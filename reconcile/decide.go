@@ -1,7 +1,6 @@
 package reconcile
 
 import (
-	"bytes"
 	"fmt"
 	"slices"
 	"strings"
@@ -232,6 +231,3 @@ func (m *merger) addOrphans(cands []candidate) {
 
 // toLF returns s with LF line ends.
 func toLF(s string) string { return strings.ReplaceAll(s, "\r\n", "\n") }
-
-// hasCRLF reports whether the lines of b end in CR LF.
-func hasCRLF(b []byte) bool { return bytes.Contains(b, []byte("\r\n")) }

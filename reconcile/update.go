@@ -337,7 +337,7 @@ func (m *merger) mergeBody(c candidate, edges []okf.Edge, grown bool) ([]byte, b
 		out, _ = cutRelated(out)
 	}
 	out = m.mirrorEdges(c.path, out, edges)
-	if hasCRLF(c.prior.Bytes()) {
+	if bytes.Contains(c.prior.Bytes(), []byte("\r\n")) {
 		out = strings.ReplaceAll(out, "\n", "\r\n")
 	}
 	return []byte(out), replaced || !bytes.Equal([]byte(out), c.prior.Body())

@@ -39,6 +39,8 @@
 package config
 
 import (
+	"cmp"
+	"slices"
 	"time"
 
 	"github.com/odd-cli/odd/board/budget"
@@ -196,7 +198,8 @@ func Parse(file string, b []byte) (Config, error) {
 	}
 	p.cross(root)
 	if len(p.errs) > 0 {
-		return Config{}, p.errs.sortByLine()
+		slices.SortStableFunc(p.errs, func(a, b Error) int { return cmp.Compare(a.Line, b.Line) })
+		return Config{}, p.errs
 	}
 	return p.c, nil
 }

@@ -36,11 +36,6 @@ func (es Errors) Error() string {
 	return strings.Join(lines, "\n")
 }
 
-func (es Errors) sortByLine() Errors {
-	slices.SortStableFunc(es, func(a, b Error) int { return cmp.Compare(a.Line, b.Line) })
-	return es
-}
-
 // syntax is the error of a file that is not TOML.
 func syntax(file string, err error) Error {
 	var pe toml.ParseError

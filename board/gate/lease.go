@@ -60,9 +60,6 @@ var horizons = map[string]time.Duration{"short": 3 * day, "mid": 14 * day, "long
 
 const day = 24 * time.Hour
 
-// Horizons returns the horizons, the shortest first.
-func Horizons() []string { return []string{"short", "mid", "long"} }
-
 // Limit returns the longest time from activation to expiry under a horizon, 0 for an unknown
 // one.
 func Limit(horizon string) time.Duration { return horizons[horizon] }
@@ -149,7 +146,7 @@ func (c *checker) checkWords(field string, list []string) {
 func (c *checker) checkTimes(l Lease) {
 	limit, known := horizons[l.Horizon]
 	if !known {
-		c.addProblem("lease.horizon", "unknown horizon %q; %s", l.Horizon, didYouMean(l.Horizon, Horizons()))
+		c.addProblem("lease.horizon", "unknown horizon %q; %s", l.Horizon, didYouMean(l.Horizon, []string{"short", "mid", "long"}))
 	}
 	if !isWholeSecond(l.ActivatedAt) {
 		c.addProblem("lease.activated_at", "is not UTC in whole seconds")

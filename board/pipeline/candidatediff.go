@@ -1,9 +1,9 @@
 package pipeline
 
 import (
-	"bytes"
 	"fmt"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -27,7 +27,7 @@ type patch struct {
 // removed line is compared byte by byte at the place its hunk names; nothing is
 // searched for. A nil result is a deleted file.
 func applyDiff(path string, before []byte, diff string) ([]byte, *Fault) {
-	p := &patch{old: splitLines(string(before)), lines: strings.Split(strings.TrimSuffix(diff, "\n"), "\n")}
+	p := &patch{old: slices.Collect(strings.Lines(string(before))), lines: strings.Split(strings.TrimSuffix(diff, "\n"), "\n")}
 	gone, f := p.readHeaders(path, before == nil)
 	if f != nil {
 		return nil, f
@@ -54,24 +54,7 @@ func applyDiff(path string, before []byte, diff string) ([]byte, *Fault) {
 	if gone {
 		return nil, nil
 	}
-	return bytes.Clone(nonNil(after)), nil
-}
-
-// nonNil is b, never nil.
-func nonNil(b []byte) []byte {
-	if b == nil {
-		return []byte{}
-	}
-	return b
-}
-
-// splitLines cuts a text into lines that keep their ends.
-func splitLines(s string) []string {
-	lines := strings.SplitAfter(s, "\n")
-	if lines[len(lines)-1] == "" {
-		lines = lines[:len(lines)-1]
-	}
-	return lines
+	return append([]byte{}, after...), nil
 }
 
 func (p *patch) makeFault(code, text, fix string) *Fault {

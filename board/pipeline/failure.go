@@ -124,17 +124,13 @@ func (r Report) Failure() (Failure, bool) {
 		}
 	}
 	if len(all) == 0 && len(r.Breaches) > 0 {
-		return joinBreaches(r.Breaches), true
+		ids := slices.Sorted(slices.Values(r.Breaches))
+		return Failure{Class: ClassTest, Check: "The comparison with the files before the change", Steady: true, IDs: ids, Excerpt: strings.Join(ids, "\n")}, true
 	}
 	if len(all) == 0 {
 		return Failure{Class: ClassEnv, Sub: EnvBroken, IDs: []string{"the checks were not gone through"}}, true
 	}
 	return mergeFailures(all), true
-}
-
-func joinBreaches(all []string) Failure {
-	ids := slices.Sorted(slices.Values(all))
-	return Failure{Class: ClassTest, Check: "The comparison with the files before the change", Steady: true, IDs: ids, Excerpt: strings.Join(ids, "\n")}
 }
 
 func (r Report) firstFailed() Ran {

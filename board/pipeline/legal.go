@@ -87,7 +87,11 @@ func (c *stepCheck) checkMove(o Op, s Step) {
 		c.checkEnding(o, s, moved)
 		return
 	}
-	if tries := o.countTries(s.To); tries > s.To.Retries() && (s.To == o.Phase || s.To == Repair) {
+	tries := o.Tries
+	if s.To == Repair {
+		tries = o.Repairs + 1
+	}
+	if tries > s.To.Retries() && (s.To == o.Phase || s.To == Repair) {
 		c.add("%s is tried again %d times, at most %d", s.To, tries, s.To.Retries())
 	}
 	if !s.At.Before(o.Until) {
@@ -110,14 +114,6 @@ func joinPhases(all []Phase) string {
 		words[i] = string(p)
 	}
 	return strings.Join(words, ", ")
-}
-
-// countTries is how often p would have been tried again, entered once more.
-func (o Op) countTries(p Phase) int {
-	if p == Repair {
-		return o.Repairs + 1
-	}
-	return o.Tries
 }
 
 // checkDeadline judges the deadline that a step sets.

@@ -18,11 +18,6 @@ const (
 	Architectural Complexity = "architectural"
 )
 
-// complexities lists them, from the least.
-func complexities() []Complexity {
-	return []Complexity{Trivial, Simple, Moderate, Complicated, Architectural}
-}
-
 // Words of a task that say how much work it is. Each is a phrase of whole words.
 var (
 	largeWords = []string{"new capability", "new module", "new service", "architecture", "design", "protocol", "schema", "migration", "breaking change"}
@@ -57,7 +52,7 @@ func ComplexityOf(ask string, files []string) Complexity {
 
 // Of is the larger of two complexities; one that is none counts as the least.
 func (c Complexity) Of(other Complexity) Complexity {
-	if all := complexities(); slices.Index(all, other) > slices.Index(all, c) {
+	if all := []Complexity{Trivial, Simple, Moderate, Complicated, Architectural}; slices.Index(all, other) > slices.Index(all, c) {
 		return other
 	}
 	return c

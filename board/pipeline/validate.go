@@ -60,7 +60,9 @@ func Checks(files []Edit, p Project) ([]Check, []policy.Finding) {
 	if len(p.Commands) == 0 && p.Files != nil {
 		checks, findings = goChecks(files, p)
 	}
-	tested := p.Files != nil && treeHas(p.Files, ".", isTestFile)
+	tested := p.Files != nil && treeHas(p.Files, ".", func(base string) bool {
+		return isGoTest(base) || strings.HasSuffix(base, "_test.py") || strings.HasPrefix(base, "test_") && strings.HasSuffix(base, ".py")
+	})
 	for _, from := range []struct {
 		argvs          [][]string
 		expected, last bool
@@ -126,10 +128,6 @@ func runsTests(argv []string) bool {
 	}
 	name := path.Base(words[0])
 	return name == "pytest" || name == "go" && len(words) > 1 && words[1] == "test"
-}
-
-func isTestFile(base string) bool {
-	return isGoTest(base) || strings.HasSuffix(base, "_test.py") || strings.HasPrefix(base, "test_") && strings.HasSuffix(base, ".py")
 }
 
 // Ran is a check that was run, or was to be. The zero Ran has not passed.

@@ -102,7 +102,8 @@ func (s goScope) listChecks() []Check {
 		if len(patterns) == 0 {
 			continue
 		}
-		name, where := modulePath(s.tree, mod), mod
+		gomod, _ := fs.ReadFile(s.tree, path.Join(mod, "go.mod"))
+		name, where := modfile.ModulePath(gomod), mod
 		if where == "." {
 			where = ""
 		}
@@ -251,13 +252,4 @@ func treeHas(tree fs.FS, root string, match func(string) bool) bool {
 		return nil
 	})
 	return found || err != nil
-}
-
-// modulePath is the path a go.mod declares, "" where it cannot be told.
-func modulePath(tree fs.FS, mod string) string {
-	b, err := fs.ReadFile(tree, path.Join(mod, "go.mod"))
-	if err != nil {
-		return ""
-	}
-	return modfile.ModulePath(b)
 }

@@ -148,16 +148,13 @@ func isListed(programs, name string) bool {
 	})
 }
 
-// interpreter returns a program's name without its version.
-func interpreter(name string) string { return strings.TrimRight(name, "0123456789.-") }
-
 // standardInput are the names of what a program reads anyway.
 var standardInput = []string{"-", "/dev/stdin", "/dev/fd/0", "/proc/self/fd/0"}
 
 // inlineCode denies an interpreter that is given its program as text, by a flag
 // or by its input.
 func (w *walker) inlineCode(c call, name string) {
-	flags, ok := inline[interpreter(name)]
+	flags, ok := inline[strings.TrimRight(name, "0123456789.-")] // without its version
 	if !ok {
 		return
 	}

@@ -59,7 +59,7 @@ var letterRules = []letterRule{
 	{"path_reserved", "holds one of < > : \" | ? *, which no file name can have on some systems", "use letters, digits, dots and dashes",
 		func(p string, _ []string) bool { return strings.ContainsAny(p, `<>:"|?*`) && !drive().MatchString(p) }},
 	{"path_device", "holds a name that is a device on some systems, such as con or nul", "choose another name",
-		func(_ string, names []string) bool { return anyName(names, deviceName) }},
+		func(_ string, names []string) bool { return anyName(names, device().MatchString) }},
 	{"path_short_name", "holds a short name (six letters, ~, a number), which can mean another file on Windows", "write the whole name",
 		func(_ string, names []string) bool { return anyName(names, short().MatchString) }},
 	{"path_secret", "looks like it holds a password, a key or a token", "choose another name, and revoke it if it is real",
@@ -75,8 +75,6 @@ var (
 	short  = lazy(`^[^.~]{1,6}~[0-9]{1,6}(\.[^.]{0,3})?$`)
 	device = lazy(`(?i)^(con|prn|aux|nul|(com|lpt)[0-9¹²³]|conin\$|conout\$) *(\.|$)`)
 )
-
-func deviceName(n string) bool { return device().MatchString(n) }
 
 func anyName(names []string, is func(string) bool) bool {
 	for _, n := range names {
