@@ -29,6 +29,7 @@ type Objects interface {
 	ListFiles(at repo.OID, dir string) []repo.Change                  // of a folder, as added files
 	Names(at repo.OID, dir string) []string                           // in a folder
 	Diff(a, b repo.OID) []repo.Change                                 // between two commits or trees; "" is an empty one
+	HoldsBlob(at, blob repo.OID) bool                                 // some file of the tree is that blob
 	Blob(repo.OID) []byte                                             //
 	ReadFile(oid repo.OID, mode string) []byte                        // of a regular file; nil for anything else
 	ReadAtom(oid repo.OID, mode, rel string) *okf.Atom                // nil if it is none

@@ -164,6 +164,7 @@ func (h *history) readAppended(a *rules.Act) {
 		now := h.ReadFile(f.New, f.NewMode)
 		before, grown := h.CountKeptLines(now, a.ParentBlobs(f))
 		records, broken := h.lines.Read(now)
+		h.ledgers.put(f.New, records)
 		if len(records) > before || !grown {
 			stood := h.countReturned(a, f, records)
 			before, f.Returned = max(before, stood), stood > 0

@@ -142,9 +142,6 @@ func (h *history) nextOlder() (c repo.Commit, more bool) {
 		for _, oid := range append(slices.Clone(h.edges), h.tips...) {
 			h.queueCommit(oid)
 		}
-		if len(h.commits) == 0 {
-			h.queueCommit(h.to)
-		}
 	}
 	if len(h.before) == 0 {
 		return c, false
@@ -171,26 +168,23 @@ func (h *history) queueCommit(oid repo.OID) {
 }
 
 // findClaimBeside returns a commit that makes the same claim on a parallel line, the first by id.
-func (h *history) findClaimBeside(claim repo.Commit, run, task string) repo.OID {
-	var all []repo.Commit
-	for _, c := range slices.Concat(h.acts[[2]string{run, task}], h.acts[[2]string{run, ""}]) {
-		if _, in := h.place[c.OID]; !in || len(c.Parents) == 0 {
-			continue
+func (h *history) findClaimBeside(claim repo.Commit, run, task string) (out repo.OID) {
+	note := func(c repo.Commit) {
+		if out == "" || c.OID < out {
+			out = c.OID
 		}
-		was := h.countClaims(c.Parents[0], run, task)
-		if now := h.countClaims(c.OID, run, task); now > was {
-			all = append(all, c)
+	}
+	for _, c := range slices.Concat(h.acts[[2]string{run, task}], h.acts[[2]string{run, ""}]) {
+		if _, in := h.place[c.OID]; !in || len(c.Parents) == 0 || !h.areParallel(c, claim) {
+			continue // of most commits that much is known without their ledgers
+		}
+		if h.countClaims(c.OID, run, task) > h.countClaims(c.Parents[0], run, task) {
+			note(c)
 		}
 	}
 	for _, edge := range h.edges {
-		if c, ok := h.findClaimBehind(edge, run, task); ok {
-			all = append(all, c)
-		}
-	}
-	var out repo.OID
-	for _, c := range all {
-		if is := h.areParallel(c, claim); is && (out == "" || c.OID < out) {
-			out = c.OID
+		if c, ok := h.findClaimBehind(edge, run, task); ok && h.areParallel(c, claim) {
+			note(c)
 		}
 	}
 	return out

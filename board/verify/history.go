@@ -30,6 +30,7 @@ type repoFacts struct {
 	buffers  *cache[gate.Buffer]       // by the tree of proposals/
 	ledgers  *cache[[]event.Record]    // by ledger blob
 	anchors  map[repo.OID]bool         // by edge of a range: a ledger there has an anchored run
+	listed   listedTree                // read last
 	bundle   bundle                    // read last
 	grew     versionCache              // read last
 	verdicts map[repo.OID]verdict      // nil if only one range is judged

@@ -64,6 +64,24 @@ func (g *repoFacts) Names(at repo.OID, dir string) []string {
 	return all
 }
 
+// listedTree has the blobs of a tree.
+type listedTree struct {
+	at    repo.OID
+	blobs map[repo.OID]bool
+}
+
+// HoldsBlob reports whether some file of a commit or tree is a blob. The sessions of one run ask for the same tree.
+func (g *repoFacts) HoldsBlob(at, blob repo.OID) bool {
+	if g.listed.at != at {
+		blobs := map[repo.OID]bool{}
+		for _, ch := range g.Diff("", at) {
+			blobs[ch.New] = true
+		}
+		g.listed = listedTree{at, blobs}
+	}
+	return g.listed.blobs[blob]
+}
+
 // ReadTree returns the files of a commit or tree.
 func (g *repoFacts) ReadTree(at repo.OID) fs.FS {
 	files, err := g.repo.Tree(at)

@@ -186,6 +186,9 @@ func (t TreeFS) ReadFile(name string) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
+	if b, ok := t.r.blobs.get(e.oid); ok {
+		return bytes.Clone(b), nil
+	}
 	_, b, err := t.r.objs.get(e.oid)
 	if err != nil {
 		return nil, &fs.PathError{Op: "read", Path: name, Err: err}
