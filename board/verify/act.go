@@ -164,7 +164,9 @@ func (h *history) readAppended(a *rules.Act) {
 		now := h.ReadFile(f.New, f.NewMode)
 		before, grown := h.CountKeptLines(now, a.ParentBlobs(f))
 		records, broken := h.lines.Read(now)
-		h.ledgers.put(f.New, records)
+		if now != nil { // a link may have the blob of a ledger, and is none
+			h.ledgers.put(f.New, records)
+		}
 		if len(records) > before || !grown {
 			stood := h.countReturned(a, f, records)
 			before, f.Returned = max(before, stood), stood > 0
