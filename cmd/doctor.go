@@ -187,7 +187,7 @@ func (e *examination) checkSettings(ctx context.Context) bool {
 	if len(ignored) > 0 {
 		name := slices.Min(slices.Collect(maps.Keys(ignored)))
 		e.addDiagnosis(warnLevel, "ignored", "git ignores files such as "+name+" by "+ignored[name],
-			"take that line out, or add a line !*/ and a line !*"+path.Ext(name)+" to "+e.cfg.Root+"/.gitignore")
+			"take that line out, or add the lines !*/ and !*"+path.Ext(name)+" to "+e.cfg.Root+"/.gitignore")
 	}
 	if err != nil {
 		e.addError(faultLevel, "ignored", err)

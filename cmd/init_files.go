@@ -81,26 +81,32 @@ func starterFiles(ctx context.Context, r *repo.Repo, o initOptions) (repo.Change
 
 // unignored returns the .gitignore with which git keeps every file of odd's in a bundle, or nil
 // where git keeps them anyway. Patterns such as artifacts/ and *.tsv are common in projects, and
-// what git ignores is in no commit. It refuses a bundle that is ignored as a whole.
+// what git ignores is in no commit. It refuses where a line in the bundle could not help.
 func unignored(ctx context.Context, r *repo.Repo, root string, files []string) ([]byte, error) {
-	by, err := r.Ignored(ctx, root+"/")
-	if err != nil {
-		return nil, err
+	at := filepath.Join(r.Root(), filepath.FromSlash(root))
+	if os.MkdirAll(filepath.Dir(at), 0o755) == nil && os.Mkdir(at, 0o755) == nil {
+		defer os.Remove(at) // git tells a folder from a file only where it is there
 	}
-	if by, whole := by[root+"/"]; whole {
-		return nil, refuse("ignored", "%s/: git ignores the whole folder by %s; take that line out, or name another folder as [bundle] root in odd.toml", root, by)
-	}
-	by, err = r.Ignored(ctx, append(bundleSamples(root), files...)...)
+	by, err := r.Ignored(ctx, append(bundleSamples(root), append(files, root)...)...)
 	if err != nil || len(by) == 0 {
 		return nil, err
 	}
-	return []byte("# Patterns above this folder ignore files of odd's. These lines have git keep them.\n!*/\n!*.md\n!*.jsonl\n!*.toml\n!*.tsv\n"), nil
+	if by, whole := by[root]; whole {
+		return nil, refuse("ignored", "%s/: git ignores the whole folder by %s; take that line out", root, by)
+	}
+	for _, name := range slices.Sorted(maps.Keys(by)) {
+		if !strings.HasPrefix(name, root+"/") {
+			return nil, refuse("ignored", "%s: git ignores this file by %s; take that line out, or add the line !/%[1]s to .gitignore", name, by[name])
+		}
+	}
+	return []byte("# Patterns above this folder ignore files of odd's. These lines have git keep them.\n" +
+		"!*/\n!.gitattributes\n!.gitignore\n!*.md\n!*.jsonl\n!*.toml\n!*.tsv\n"), nil
 }
 
 // bundleSamples returns a path for each folder and kind of file that odd writes in a bundle.
 func bundleSamples(root string) []string {
 	var paths []string
-	for _, name := range []string{"artifacts/a.md", "capabilities/a.md", "decisions/a.md", "policies/a.md", "processes/a.md", "roles/a.md",
+	for _, name := range []string{attributesFile, "artifacts/a.md", "capabilities/a.md", "decisions/a.md", "policies/a.md", "processes/a.md", "roles/a.md",
 		"systems/a.md", "tasks/a.md", "terms/a.md", "governance/a.jsonl", "governance/a.toml", "journal/a.tsv", "ledger/2006-01/a.jsonl"} {
 		paths = append(paths, path.Join(root, name))
 	}

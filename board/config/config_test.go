@@ -323,6 +323,7 @@ func TestParseRefuses(t *testing.T) {
 		{"a voice from nowhere", "[contract]\nvoice = \"booming\"\n", "want one of persona, neutral, strict"},
 		{"an engagement with a typing error", "[contract]\nengagement = \"agnet\"\n", `did you mean "agent"?`},
 		{"a role with a typing error", "[contract.roles]\nfix = \"resolvr\"\n", `odd.toml:2: contract.roles.fix: "resolvr" is not known; did you mean "resolver"?`},
+		{"a kind in capitals", "[contract.roles]\nDocument = \"builder\"\n", `the kind of task: write "Document" in lower case`},
 		{"a kind with a typing error", "[contract.roles]\nfixx = \"resolver\"\n", `the kind of task: "fixx" is not known; did you mean "fix"?`},
 		{"a profile that is empty", "[contract]\nprofile = \"\"\n", "want a text of one line"},
 		{"an anchor's mode with a typing error", "[anchor]\nmode = \"expres\"\n", `odd.toml:2: anchor.mode: "expres" is not known; did you mean "express"?`},

@@ -18,7 +18,11 @@ func nameOf[T ~string](n node, all []T) (T, error) {
 
 // kindName is the name of a kind of task.
 func kindName(kind string) error {
-	if _, err := contract.Named(kind, board.Kinds()); err != nil || !slices.Contains(board.Kinds(), kind) {
+	_, err := contract.Named(kind, board.Kinds())
+	if err == nil && !slices.Contains(board.Kinds(), kind) {
+		err = fmt.Errorf("write %q in lower case", kind)
+	}
+	if err != nil {
 		return fmt.Errorf("the kind of task: %w", err)
 	}
 	return nil

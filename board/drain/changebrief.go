@@ -5,6 +5,8 @@ import (
 	"io/fs"
 	"slices"
 
+	"github.com/odd-cli/odd/board"
+	"github.com/odd-cli/odd/board/config"
 	"github.com/odd-cli/odd/okf"
 	"github.com/odd-cli/odd/persona/invoke"
 	"github.com/odd-cli/odd/reconcile/lint"
@@ -16,9 +18,21 @@ func (d *drain) askedChange(c *claim, base fs.FS) *invoke.Asked {
 	l, law := lint.Limits{}.Filled(), d.at.cfg.Pipeline
 	_, err := fs.Stat(base, "go.mod")
 	return &invoke.Asked{
-		Paths: c.task.Paths, Root: d.at.cfg.Root, Base: string(c.base), Commands: slices.Concat(law.Validate, c.task.Commands, law.Verify), GoChecks: err == nil && len(law.Validate) == 0, Files: d.filesMeantBy(c.task.Paths, base),
-		Limits: fmt.Sprintf("It may hold %d files of %d bytes each, %d bytes in all.", l.Files, l.FileBytes, l.TotalBytes),
+		Paths: c.task.Paths, Root: d.at.cfg.Root, Base: string(c.base), Commands: commandsOf(law, c.task), GoChecks: err == nil && len(law.Validate) == 0, Files: d.filesMeantBy(c.task.Paths, base),
+		Limits: fmt.Sprintf("The change may hold %d files of %d bytes each, %d bytes in all.", l.Files, l.FileBytes, l.TotalBytes),
 	}
+}
+
+// commandsOf returns the commands that are run on a change, as package pipeline runs them: one
+// that is to be verified and was run before is not run again.
+func commandsOf(law config.Pipeline, t board.Task) [][]string {
+	out := slices.Concat(law.Validate, t.Commands)
+	for _, argv := range law.Verify {
+		if !slices.ContainsFunc(law.Validate, func(run []string) bool { return slices.Equal(run, argv) }) {
+			out = append(out, argv)
+		}
+	}
+	return out
 }
 
 // filesMeantBy returns the files of the base that globs mean, in order of path; large ones,

@@ -64,18 +64,18 @@ func (h *handshake) arm() anchor.Arm {
 // describePermit returns what a bound session may do.
 func (h *handshake) describePermit() string {
 	a := h.live.Anchor()
-	by := "odd proved it for you out of your constitution"
+	proved := ""
 	if a.GeneratedBy == "agent" {
-		by = "you proved it"
+		proved = ", as you proved"
 	}
-	return fmt.Sprintf("You are bound as %s under %s: %s, %s.\n", a.Role, a.Mode, by, h.law.Path) + h.bounds()
+	return fmt.Sprintf("You are bound by the rules of the role %s in %s%s.\n", a.Role, h.law.Path, proved) + h.bounds()
 }
 
 // bounds are what the permit covers and what the session may never do.
 func (h *handshake) bounds() string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "You may write: %s. Never: %s.\n", strings.Join(h.law.Paths, ", "), strings.Join(h.law.BlockedPath, ", "))
-	b.WriteString("One atom outside of that and nothing of your emission is kept.\n")
+	fmt.Fprintf(&b, "You may write: %s; below the bundle's folder by atoms alone. Never: %s.\n", strings.Join(h.law.Paths, ", "), strings.Join(h.law.BlockedPath, ", "))
+	b.WriteString("If one atom or file is outside of that, nothing of your emission is kept.\n")
 	for _, r := range h.law.Gates {
 		fmt.Fprintf(&b, "- Never: %s\n", r.Text)
 	}

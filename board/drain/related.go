@@ -62,7 +62,7 @@ func topicWords(title string) []string {
 	for _, w := range strings.FieldsFunc(title, func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) }) {
 		low := strings.ToLower(w)
 		long := len([]rune(w)) >= 4 && !slices.Contains(functionWords, low)
-		name := len([]rune(w)) >= 2 && strings.ToUpper(w) == w
+		name := len([]rune(w)) >= 2 && strings.ToUpper(w) == w && strings.ContainsFunc(w, unicode.IsLetter)
 		if (long || name) && !slices.Contains(out, low) {
 			out = append(out, low)
 		}
@@ -80,7 +80,10 @@ var functionWords = strings.Fields("about after again also been before between b
 func countWords(a *okf.Atom, words []string) int {
 	text, n := strings.ToLower(a.Title+"\n"+a.Description+"\n"+string(a.Body())), 0
 	for _, w := range words {
-		if strings.Contains(text, strings.TrimSuffix(w, "s")) {
+		if len(w) > 4 {
+			w = strings.TrimSuffix(w, "s")
+		}
+		if strings.Contains(text, w) {
 			n++
 		}
 	}

@@ -16,7 +16,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Fingerprint hashes the configuration, hooks and refs of a repository, so that a change during a session shows.
+// Fingerprint hashes the configuration and hooks of a repository, and has the size and time of each ref's file, so that
+// a change during a session shows. A ref that was written again with the same value counts as changed.
 // Reading it takes a few milliseconds and no git process.
 type Fingerprint struct {
 	// setup is what makes git run a program, read objects from elsewhere or convert
@@ -87,7 +88,7 @@ func (f Fingerprint) addFile(into map[string]string, dir, name string) error {
 	return err
 }
 
-// addStat adds a ref's file by its stat data, because a board has a ref for every waiting task. Any write changes
+// addStat adds a ref's file by its stat data, because a board has a ref for every waiting task. A write changes
 // them: ctime shows even one whose author resets the other times.
 func (f Fingerprint) addStat(dir, name string) error {
 	var st unix.Stat_t

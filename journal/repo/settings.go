@@ -191,7 +191,7 @@ func (s *settings) isSetByPerson(r *Repo, who string, line Signature) bool {
 	return true
 }
 
-// Identity returns the person's user.name and user.email as git would sign a commit; When is git's current time. It
+// Identity returns the person's user.name and user.email as git would sign a commit. When is of no use. It
 // does not accept git's guess from the host name; the error names what to set.
 func (r *Repo) Identity(ctx context.Context) (Signature, error) {
 	s, err := r.loadSettings(ctx)

@@ -34,7 +34,7 @@ func (b *Brief) addChange(a *Asked) {
 		return
 	}
 	var s strings.Builder
-	fmt.Fprintf(&s, "This task asks for a change of files that are no atoms. You may create, change and delete files that these globs mean,\nand no others; nothing below %s/, which changes by atoms alone:\n\n", a.Root)
+	fmt.Fprintf(&s, "This task asks for a change of files that are no atoms. You may create, change and delete files that match these globs,\nand no others; nothing below %s/, which changes by atoms alone:\n\n", a.Root)
 	for _, g := range a.Paths {
 		fmt.Fprintf(&s, "- %s\n", oneLine(g))
 	}

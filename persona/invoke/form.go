@@ -15,7 +15,7 @@ import (
 const (
 	formAtom = "Each atom is one fenced block that starts in column one: the word atom,\n" +
 		"for a change of one that exists base=BLOB path=terms/x.md, and inside it the whole file. A file\n" +
-		"that holds fences gets a longer one.\n\n" +
+		"that holds fences gets a longer one. A path is below the bundle's folder, a resource below the top of the repository.\n\n" +
 		"```atom\n---\ntype: term\nid: lead-time\ntitle: Lead time\ndescription: The days between an order and its delivery.\n" +
 		"sources:\n  - {id: handbook, resource: docs/handbook.md, title: lines 12-14}\n---\n\n" +
 		"The days between an order and its delivery.[^handbook]\n\n[^handbook]: docs/handbook.md, lines 12-14\n```\n\n"
@@ -27,7 +27,7 @@ const (
 		"```json\n{\"schema\": \"odd.usage.1\", \"turns\": 1, \"cost_micro_usd\": 0, \"model\": \"…\"}\n```\n\n" +
 		"```json\n{\"schema\": \"odd.finish.1\", \"outcome\": \"completed\"}\n```\n\n" +
 		"Other outcomes: failed (with failure and detail), handoff_insufficient (with missing, a list of what\n" +
-		"the handoff should have held), refused. Prose outside the\n" +
+		"the handoff should have held), refused (you may not do what is asked; a note says why). Prose outside the\n" +
 		"blocks is kept in the transcript and means nothing to the machine.\n"
 )
 

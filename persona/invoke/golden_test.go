@@ -18,7 +18,7 @@ func TestBriefs(t *testing.T) {
 	change := input()
 	change.Task.Kind, change.Task.Title = "implement", "Shorten the guide"
 	change.Related = []Ref{{Path: "knowledge/policies/length.md", Blob: "b6", Title: "Length of a guide", Text: []byte("A guide has at most two pages.\n")}}
-	change.Change = &Asked{Paths: []string{"docs/*.md"}, Root: "knowledge", Base: "c1", Limits: "It may hold 50 files.", Commands: [][]string{{"make", "lint"}}, GoChecks: true}
+	change.Change = &Asked{Paths: []string{"docs/*.md"}, Root: "knowledge", Base: "c1", Limits: "The change may hold 50 files.", Commands: [][]string{{"make", "lint"}}, GoChecks: true}
 	briefs := map[string]Input{"none": input(), "change": change}
 	for _, role := range contract.RoleNames() {
 		in := input()

@@ -79,7 +79,7 @@ func (l *list) surface(t Terms) {
 	case s.Structured && !s.Narrative:
 		l.line("Your output is structured: prose beside the deliverable is kept in the transcript and counts for nothing.")
 	case s.Narrative:
-		l.line("Prose is welcome; what is to be kept goes into the blocks.")
+		l.line("Prose is welcome, and is kept in the transcript alone.")
 	}
 	if s.Bidirectional {
 		l.line("You translate both ways: say whose words are whose.")
@@ -90,7 +90,11 @@ func (l *list) surface(t Terms) {
 func (l *list) engagement(t Terms) {
 	switch t.Engagement {
 	case contract.Agent:
-		l.line("Nobody answers you: a question that waits for an answer fails the session. Where your handoff lacks what you need, end with handoff_insufficient and name what is missing.")
+		way := "Where your handoff lacks what you need, end with handoff_insufficient and name what is missing."
+		if len(t.Modes) == 0 {
+			way = "Where facts are missing, do what you can and say in a note what is missing."
+		}
+		l.line("Nobody answers you: a question that waits for an answer fails the session. %s", way)
 	case contract.Assistant:
 		l.line("You may ask: say it with the marker yielding and end your turn there, without odd.finish.1; holding means you go on, done that you have finished. Only the turn that finishes is kept, so hand over everything in it.")
 	}
@@ -111,10 +115,11 @@ func (l *list) profiles(who []Profile, v contract.Voice) {
 			l.line("Brand discipline of %s: %s. Fetch it before you use any mark of the persona; do not improvise one.", oneLine(p.Name), oneLine(p.Brand))
 		}
 	}
-	switch v {
-	case contract.VoicePersona:
+	switch {
+	case len(who) == 0: // there are no marks
+	case v == contract.VoicePersona:
 		l.line("The persona's marks stand in prose only: never in a path, an id, a key, frontmatter or code.")
-	case contract.VoiceNeutral, contract.VoiceStrict:
+	case v == contract.VoiceNeutral, v == contract.VoiceStrict:
 		l.line("Use no mark of a persona anywhere.")
 	}
 }
@@ -124,7 +129,7 @@ func (l *list) emission(t Terms, limits Limits) {
 	if t.Role != "" && !t.Mutates {
 		l.line("You change nothing: an atom or a change in your emission fails the session.")
 	} else {
-		l.line("You may emit atoms of the bundle, notes and your outcome. Beside these and what your task lets you change, nothing you do is kept.")
+		l.line("You may emit atoms of the bundle and the other blocks that the part \"emission\" shows. Beside these and the files that your task lets you change, nothing you do is kept.")
 		if limits.Cap != "" {
 			l.line("Whatever you claim, your atoms are kept at confidence %s at most; only a person verifies.", limits.Cap)
 		}

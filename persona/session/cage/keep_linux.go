@@ -11,6 +11,7 @@ import (
 	"runtime"
 	"slices"
 	"strconv"
+	"strings"
 	"syscall"
 
 	"golang.org/x/sys/unix"
@@ -36,7 +37,10 @@ func (q *Process) keep(c Cage, p Program, path string) error {
 		}
 		q.ungroup = s.Group.remove
 	}
-	if c.Enforce == Off || p.Network != Loopback {
+	if c.Enforce == Off {
+		return q.keepAs(c, p, s, nil)
+	}
+	if p.Network != Loopback {
 		return hiddenProgram(q.keepAs(c, p, s, nil), path, slices.Concat(read, write))
 	}
 	err := error(&noKeeper{errLacking})
@@ -55,7 +59,7 @@ func (q *Process) keep(c Cage, p Program, path string) error {
 func hiddenProgram(err error, path string, open []string) error {
 	var never *NotStarted
 	at := resolveLinks(path)
-	if !errors.As(err, &never) || at == "" || slices.ContainsFunc(open, func(dir string) bool { return holds(dir, at) }) {
+	if !errors.As(err, &never) || !strings.Contains(never.Error(), unix.EACCES.Error()) || at == "" || slices.ContainsFunc(open, func(dir string) bool { return holds(dir, at) }) {
 		return err
 	}
 	return &NotStarted{fmt.Errorf("%w: agents may not read its folder, because your home or a secret lies in it; move the program to a folder of its own, such as ~/bin", never.Err)}
