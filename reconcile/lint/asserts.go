@@ -2,6 +2,7 @@ package lint
 
 import (
 	"go/ast"
+	"go/token"
 	"maps"
 	"path"
 	"slices"
@@ -114,12 +115,65 @@ func (a asserter) call(e ast.Expr, cond *condition) {
 		a.each(condition{text: a.from.text(call)}, call, "")
 	case at < 0 && len(call.Args) > 1 && slices.ContainsFunc(call.Args, isTester):
 		a.each(condition{text: name + " is called"}, call, name)
-	case at >= 0 && slices.ContainsFunc(call.Args, isTester):
-		a.each(condition{text: name[at+1:] + " is called"}, call, name[at:])
+	case slices.ContainsFunc(call.Args, isTester) && a.from.typeOf(call) != "":
+		a.each(condition{text: name[at+1:] + " is called"}, call, a.from.typeOf(call)+name[at:])
 	}
 	for _, arg := range call.Args {
 		a.exprs(arg)
 	}
+}
+
+// typeOf returns the type of the variable whose method a call asks, where the file itself
+// declares the variable and the type, "" else.
+func (s side) typeOf(call *ast.CallExpr) string {
+	sel, _ := call.Fun.(*ast.SelectorExpr)
+	if sel == nil {
+		return ""
+	}
+	id, _ := sel.X.(*ast.Ident)
+	if id == nil || id.Obj == nil {
+		return ""
+	}
+	var of ast.Expr
+	value := func(at int, values []ast.Expr) {
+		if at < 0 || at >= len(values) {
+			return
+		}
+		e := values[at]
+		if address, ok := e.(*ast.UnaryExpr); ok && address.Op == token.AND {
+			e = address.X
+		}
+		if c, ok := e.(*ast.CompositeLit); ok {
+			of = c.Type
+		}
+	}
+	switch decl := id.Obj.Decl.(type) {
+	case *ast.Field:
+		of = decl.Type
+	case *ast.ValueSpec:
+		if of = decl.Type; of == nil && len(decl.Names) == len(decl.Values) {
+			value(slices.IndexFunc(decl.Names, func(n *ast.Ident) bool { return n.Name == id.Name }), decl.Values)
+		}
+	case *ast.AssignStmt:
+		if len(decl.Lhs) == len(decl.Rhs) {
+			value(slices.IndexFunc(decl.Lhs, func(e ast.Expr) bool { return dottedName(e) == id.Name }), decl.Rhs)
+		}
+	}
+	if pointer, ok := of.(*ast.StarExpr); ok {
+		of = pointer.X
+	}
+	name, _ := of.(*ast.Ident)
+	if name == nil || name.Obj == nil {
+		return ""
+	}
+	kind, ok := name.Obj.Decl.(*ast.TypeSpec)
+	if !ok || !slices.ContainsFunc(s.tree.Decls, func(d ast.Decl) bool {
+		g, ok := d.(*ast.GenDecl)
+		return ok && slices.Contains(g.Specs, ast.Spec(kind)) // not one of a function's own
+	}) {
+		return ""
+	}
+	return name.Name
 }
 
 // fluent finds what assertions that are chains of calls have among them.

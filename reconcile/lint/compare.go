@@ -1,7 +1,6 @@
 package lint
 
 import (
-	"cmp"
 	"fmt"
 	"go/ast"
 	"go/build/constraint"
@@ -138,13 +137,13 @@ func (s *suite) run() (used map[string]bool) {
 		}
 	}
 	s.checks = slices.DeleteFunc(s.checks, func(k check) bool { return !reached[k.in] })
-	methods := s.assertingMethods()
-	s.checks = slices.DeleteFunc(s.checks, func(k check) bool {
-		return k.helper != "" && k.helper[0] == '.' && methods[path.Dir(k.path)+k.helper] == ""
-	})
-	for i, k := range s.checks {
-		s.checks[i].helper = cmp.Or(methods[path.Dir(k.path)+k.helper], k.helper)
+	asserts := map[[2]string]bool{} // the functions that assert something themselves, with their file
+	for _, k := range s.checks {
+		asserts[[2]string{k.in, k.path}] = asserts[[2]string{k.in, k.path}] || !k.weak && k.helper == ""
 	}
+	s.checks = slices.DeleteFunc(s.checks, func(k check) bool {
+		return strings.Contains(k.helper, ".") && !asserts[[2]string{path.Dir(k.path) + "/" + k.helper, k.path}]
+	})
 	for _, k := range s.checks {
 		t := s.tests[k.in]
 		t.strong += btoi(!k.weak)
@@ -154,25 +153,6 @@ func (s *suite) run() (used map[string]bool) {
 		s.tests[k.in] = t
 	}
 	return used
-}
-
-// assertingMethods maps a folder and the name of a method in its tests to the type and that
-// name. A method is left out if a type has one of this name that asserts nothing itself.
-func (s *suite) assertingMethods() map[string]string {
-	asserts, out := map[string]bool{}, map[string]string{}
-	for _, k := range s.checks {
-		asserts[k.in] = asserts[k.in] || !k.weak && k.helper == ""
-	}
-	hollow := map[string]bool{}
-	for key, t := range s.tests {
-		if _, method, ok := strings.Cut(t.name, "."); ok && path.Ext(t.path) == ".go" {
-			at := path.Dir(t.path) + "." + method
-			hollow[at] = hollow[at] || !asserts[key]
-			out[at] = max(out[at], t.name)
-		}
-	}
-	maps.DeleteFunc(out, func(at, _ string) bool { return hollow[at] })
-	return out
 }
 
 // compareNames returns the names that the code of the change declared and does not have any

@@ -17,7 +17,7 @@ type check struct {
 	condition
 	place
 	in     string // the key of the function that asserts it
-	helper string // the function of the project that is asked, if one is; a method begins with a dot
+	helper string // the function of the project that is asked, if one is; a method with its type
 	weak   bool   // it only says that something is not so, or is there
 	asks   []string
 	words  map[string]bool
@@ -202,12 +202,15 @@ func isTestName(name string) bool {
 }
 
 // constraintOf says when a file is compiled: its build line, or the older ones where it has
-// none, and what its name says about the system.
+// none, and what its name says about the system. Several build lines stand as they are.
 func constraintOf(p string, s side) string {
 	var out []string
-	line, older := s.buildLines()
-	if line != "" {
-		older = []string{line}
+	lines, older := s.buildLines()
+	switch {
+	case len(lines) > 1:
+		out, older = lines, nil
+	case len(lines) == 1:
+		older = lines
 	}
 	var exprs constraint.Expr
 	for _, text := range older {

@@ -1,6 +1,7 @@
 package lint
 
 import (
+	"bytes"
 	"cmp"
 	"go/ast"
 	"go/build/constraint"
@@ -101,11 +102,13 @@ func (c *change) pairs(d *delta) []pair {
 	}
 	var out []pair
 	was, now := d.was.builds(false), d.now.builds(true)
-	usual := usually(now) // else it stands for another only where a person asks for it
-	moved := usually(func(has func(string) bool) bool { return now(has) && !was(has) })
+	usual := usually(now, nil) // else it stands for another only where a person asks for it
+	moved := sync.OnceValue(func() bool {
+		return usually(func(has func(string) bool) bool { return now(has) && !was(has) }, was)
+	})
 	for _, f := range d.now.functions() {
 		was, ok := own[f.name]
-		if old := c.elsewhere(d)[f.name]; usual && old.decl != nil && (!ok || moved) {
+		if old := c.elsewhere(d)[f.name]; usual && old.decl != nil && (!ok || moved()) {
 			was = old
 		}
 		out = append(out, pair{was, f})
@@ -113,66 +116,108 @@ func (c *change) pairs(d *delta) []pair {
 	return out
 }
 
-// builds returns when a file is compiled, but for what its name says. Only a line that the go
-// command obeys may keep it out. An older line of build tags keeps out none that must be
-// looked at: obeyed says which of the two is asked.
+// builds returns when a file is compiled, but for what its name says; it asks about every tag.
+// Only a line that the go command obeys may keep the file out. An older line of build tags, or
+// one of several lines, keeps out none that must be looked at: obeyed says which of the two
+// is asked.
 func (s side) builds(obeyed bool) func(has func(string) bool) bool {
-	line, older := s.buildLines()
-	if obeyed {
-		older = nil
+	lines, older := s.buildLines()
+	switch {
+	case !obeyed:
+		lines = append(lines, older...)
+	case len(lines) > 1:
+		lines = nil
 	}
 	return func(has func(string) bool) bool {
-		for _, text := range append(older, line) {
-			if expr, err := constraint.Parse(text); text != "" && (err != nil && !obeyed || err == nil && !expr.Eval(has)) {
-				return false
-			}
+		is := true
+		for _, text := range lines {
+			expr, err := constraint.Parse(text)
+			is = (err == nil && expr.Eval(has) || err != nil && obeyed) && is
 		}
-		return true
+		return is
 	}
 }
 
-// buildLines returns the build constraint that the go command obeys, "" for none, and the
-// older lines of build tags.
-func (s side) buildLines() (line string, older []string) {
+// buildLines returns the build constraints that the go command reads, of which it obeys one
+// and refuses more, and the older lines of build tags.
+func (s side) buildLines() (lines, older []string) {
 	if s.tree == nil {
-		return "", nil
+		return nil, nil
 	}
 	for _, g := range s.tree.Comments {
 		for _, c := range g.List {
-			at := s.fset.PositionFor(c.Pos(), false)
+			at := s.fset.PositionFor(c.Pos(), false).Offset
+			before := bytes.TrimPrefix(s.src[:at], []byte("\ufeff"))
 			switch {
 			case c.Pos() > s.tree.Package:
-			case line == "" && at.Column == 1 && constraint.IsGoBuild(c.Text):
-				line = c.Text
+			case constraint.IsGoBuild(c.Text) && len(bytes.TrimSpace(before[bytes.LastIndexByte(before, '\n')+1:])) == 0:
+				lines = append(lines, c.Text)
 			case constraint.IsPlusBuild(c.Text):
 				older = append(older, c.Text)
 			}
 		}
 	}
-	return line, older
+	return lines, older
 }
 
+// maxTags is how many tags of a person are tried together. Where there are more, anything may
+// hold.
+const maxTags = 6
+
 // usually reports what holds on some common system, with cgo or without, for some version of
-// Go from 1.18 on, without any tag that a person would have to give.
-func usually(holds func(has func(string) bool) bool) bool {
-	for _, system := range []string{"linux", "darwin", "windows", "freebsd"} {
-		for _, processor := range []string{"amd64", "arm64"} {
-			for _, cgo := range []string{"cgo", ""} {
-				for newest := 18; newest < 60; newest++ {
-					if holds(func(tag string) bool {
-						if minor, ok := strings.CutPrefix(tag, "go1."); ok {
-							n, err := strconv.Atoi(minor)
-							return err == nil && n <= newest
+// Go from 1.18 on, without any tag that a person would have to give. What another constraint
+// asks for may be given as well: its systems, and any of its tags together.
+func usually(holds, other func(has func(string) bool) bool) bool {
+	hosts, processors, tags := []string{"linux", "darwin", "windows", "freebsd"}, []string{"amd64", "arm64"}, map[string]int{}
+	if other != nil {
+		other(func(tag string) bool {
+			_, given := tags[tag]
+			switch minor, ok := strings.CutPrefix(tag, "go1."); {
+			case given || ok && versionOf(minor) < newestVersion || slices.Contains([]string{"gc", "cgo", "unix"}, tag):
+			case slices.Contains(systems(), tag):
+				hosts, processors = append(hosts, tag), append(processors, tag)
+			default:
+				tags[tag] = len(tags)
+			}
+			return false
+		})
+	}
+	if len(tags) > maxTags {
+		return true
+	}
+	for given := range 1 << len(tags) {
+		for _, system := range hosts {
+			for _, processor := range processors {
+				for _, cgo := range []string{"cgo", ""} {
+					for newest := 18; newest < newestVersion; newest++ {
+						if holds(func(tag string) bool {
+							if at, ok := tags[tag]; ok {
+								return given>>at&1 == 1
+							}
+							if minor, ok := strings.CutPrefix(tag, "go1."); ok {
+								return versionOf(minor) <= newest
+							}
+							return slices.Contains([]string{system, processor, cgo, "gc"}, tag) || tag == "unix" && system != "windows"
+						}) {
+							return true
 						}
-						return slices.Contains([]string{system, processor, cgo, "gc"}, tag) || tag == "unix" && system != "windows"
-					}) {
-						return true
 					}
 				}
 			}
 		}
 	}
 	return false
+}
+
+// newestVersion is a version of Go, 1.60, that nothing asks for yet.
+const newestVersion = 60
+
+// versionOf returns the number of a version of Go, newestVersion where it is none.
+func versionOf(minor string) int {
+	if n, err := strconv.Atoi(minor); err == nil {
+		return n
+	}
+	return newestVersion
 }
 
 // elsewhere holds the functions that the files of a folder had and do not have any more,
