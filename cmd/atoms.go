@@ -164,6 +164,9 @@ func (b bundle) findAtom(name string) (*okf.Atom, error) {
 	if n := b.countUnread(); n > 0 {
 		return nil, fmt.Errorf("%w; it may be in %s that odd cannot read: odd check says why", err, countNoun(n, "file"))
 	}
+	if errors.Is(err, okf.ErrNotFound) && !strings.HasSuffix(err.Error(), "?") { // it names no near one
+		return nil, fmt.Errorf("%w; odd search WORDS finds an atom by its text", err)
+	}
 	return nil, err
 }
 

@@ -59,7 +59,7 @@ func checkVerb(env Env) *cli.Command {
 			&cli.StringFlag{Name: "range", Usage: "check the history rules (invariants) on the commits in `A..B` instead"},
 			&cli.BoolFlag{Name: "all", Usage: "check the history rules on the whole history of the board"},
 			&cli.BoolFlag{Name: "quiet", Usage: "with --range or --all, print only findings"},
-			&cli.BoolFlag{Name: "explain", Usage: "with --range or --all, print what each rule read and recomputed"},
+			&cli.BoolFlag{Name: "explain", Usage: "print what each history rule read and recomputed; implies --all without --range"},
 		),
 		Action: do(env, runCheck),
 	})
@@ -92,10 +92,8 @@ func readCheck(c *cli.Context, env Env) (checkOptions, error) {
 	if c.NArg() > 1 {
 		return o, usage("check: unexpected argument %q; see odd help check", c.Args().Get(1))
 	}
-	for _, flag := range []string{"quiet", "explain"} {
-		if c.Bool(flag) {
-			return o, usage("check: --%s is about history; give it with --range or --all", flag)
-		}
+	if c.Bool("quiet") {
+		return o, usage("check: --quiet is about history; give it with --range or --all")
 	}
 	for _, flag := range []string{"notes", "now", "okf"} {
 		if c.Bool("canon") && c.IsSet(flag) {
@@ -124,7 +122,7 @@ type checkReport struct {
 }
 
 func runCheck(c *cli.Context, env Env) error {
-	if spec := c.String("range"); spec != "" || c.Bool("all") {
+	if spec := c.String("range"); spec != "" || c.Bool("all") || c.Bool("explain") {
 		return checkHistory(c, env, spec)
 	}
 	o, err := readCheck(c, env)

@@ -175,7 +175,7 @@ func (e *examination) checkSettings(ctx context.Context) bool {
 		e.addDiagnosis(wellLevel, "board", fmt.Sprintf("branch %s, %s", v.line.Name(), countNoun(len(v.taskRows()), "task")), "")
 	}
 	if dirty, err := e.repo.Dirty(ctx, "odd.toml"); err == nil && len(dirty) > 0 {
-		e.addDiagnosis(warnLevel, "odd.toml", "has edits that are not committed, by which odd does not work", "git commit odd.toml")
+		e.addDiagnosis(warnLevel, "odd.toml", "has uncommitted edits, which odd ignores", "git commit odd.toml")
 	} else {
 		e.addDiagnosis(wellLevel, "odd.toml", "committed", "")
 	}
@@ -218,7 +218,11 @@ func (e *examination) checkSigning(ctx context.Context) {
 // checkAgents checks the configured agent and those that take over.
 func (e *examination) checkAgents() {
 	if !e.cfg.Free() && !e.cfg.HasBudget {
-		e.addDiagnosis(faultLevel, "budget", "the agent "+e.cfg.Costly()+" can cost money, and no budget is set", "odd config set budget.monthly_usd 20")
+		mend := "odd config set budget.monthly_usd 20"
+		if e.cfg.Costly() == "exec" {
+			mend += ", or, for a program that costs nothing, odd config set substrate.exec.free true"
+		}
+		e.addDiagnosis(faultLevel, "budget", "the agent "+e.cfg.Costly()+" can cost money, and no budget is set", mend)
 	}
 	for _, name := range append([]string{e.cfg.Session.Substrate}, e.cfg.Session.Fallback...) {
 		cfg := e.cfg.Using(name, "")

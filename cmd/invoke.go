@@ -36,10 +36,11 @@ func invokeVerb(env Env) *cli.Command {
 			"openai or exec. The default, extract, uses no model: it only turns documents\n" +
 			"into atoms, and cannot answer a question.\n\n" +
 			"An agent of your own: set [session] substrate = \"exec\" and [substrate.exec]\n" +
-			"argv = [\"./my-agent\"]. odd runs it in a scratch clone, without a shell. It\n" +
-			"gets the brief on stdin; the part \"emission\" there lists the blocks it may\n" +
-			"print. Its stdout must end with this block; without it, the session counts as\n" +
-			"failed:\n\n" +
+			"argv = [\"./my-agent\"]. If it costs nothing, it needs no budget:\n" +
+			"odd config set substrate.exec.free true. odd runs it in a scratch clone,\n" +
+			"without a shell. It gets the brief on stdin; the part \"emission\" there lists\n" +
+			"the blocks it may print. Its stdout must end with this block; without it, the\n" +
+			"session counts as failed:\n\n" +
 			"  ```json\n" +
 			"  {\"schema\": \"odd.finish.1\", \"outcome\": \"completed\"}\n" +
 			"  ```\n\n" +

@@ -68,7 +68,7 @@ func TestTheNextHumanAct(t *testing.T) {
 		{"what is high", with(board.Review), off, high, false, "odd gate proposals show P-1: look"},
 		{"what is low, with leases off", with(board.Review), off, low, false, `odd review t shows the proposal; then odd approve t, or odd reject t --reason "WHY"`},
 		{"what is low, with leases on", with(board.Review), valid, low, false, "odd gate proposals show P-2: look"},
-		{"a backlog", with(board.Backlog), valid, drain.SlowLoop{}, false, "odd task ready t puts the task on the board, so that odd drain works on it"},
+		{"a backlog", with(board.Backlog), valid, drain.SlowLoop{}, false, "odd task ready t marks it ready, so that odd drain works on it"},
 		{"ready tasks", with(board.Backlog, board.Ready), off, drain.SlowLoop{}, false, "odd drain works on the ready tasks"},
 		{"nothing", with(board.Done), off, drain.SlowLoop{}, false, ""},
 	} {

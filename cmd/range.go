@@ -14,7 +14,7 @@ import (
 	"github.com/odd-cli/odd/okf"
 )
 
-// checkHistory reads the command line of odd check --range and --all.
+// checkHistory reads the command line of odd check --range, --all and --explain.
 func checkHistory(c *cli.Context, env Env, spec string) error {
 	if err := noArgs(c); err != nil {
 		return err

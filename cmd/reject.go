@@ -20,9 +20,9 @@ func rejectVerb(env Env) *cli.Command {
 		BashComplete: completeTasks(env, board.Review),
 		Description: "odd reject read-the-handbook --reason \"the definitions miss the unit\"\n" +
 			"odd reject read-the-handbook --reason \"read docs/ again\" --retry\n\n" +
-			"Other tasks do not propose its atoms again while the text stays as it is that\n" +
-			"they come from. With --retry nothing is declined. The task's file lists what\n" +
-			"is, under declined; take an atom out there and commit, and it may come again.\n\n" +
+			"Other tasks do not propose its atoms again until their source text changes.\n" +
+			"With --retry nothing is declined. The task's file lists what is, under\n" +
+			"declined; take an atom out there and commit, and it may come again.\n\n" +
 			personNote,
 		Flags: []cli.Flag{
 			reasonFlag(),
@@ -102,7 +102,11 @@ func (v *view) rejectProposal(ctx context.Context, t board.Task, o rejection) er
 		talk(v.env, "%s: its files were merged without approval and stay; %s takes them out", t.ID, verify.TakeOut(left))
 	}
 	if len(declined) > 0 {
-		talk(v.env, "%s: no other task proposes %s again while the text stays as it is that they come from; odd task ready %[1]s has this one try again", t.ID, countNoun(len(declined), "atom"))
+		what := "this atom"
+		if n := len(declined); n > 1 {
+			what = "these " + countNoun(n, "atom")
+		}
+		talk(v.env, "%s: other tasks do not propose %s again until the source text changes; odd task ready %[1]s lets this task try again", t.ID, what)
 	}
 	state := "backlog"
 	if o.retry {

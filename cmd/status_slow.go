@@ -73,7 +73,7 @@ func (v *view) nextOfBoard() string {
 	case len(waits[board.Blocked]) > 0:
 		return fmt.Sprintf("odd task show %[1]s says why it is blocked; mend that and commit, then odd task ready %[1]s and odd drain", first(board.Blocked))
 	case len(waits[board.Backlog]) > 0:
-		return fmt.Sprintf("odd task ready %s puts the task on the board, so that odd drain works on it", first(board.Backlog))
+		return fmt.Sprintf("odd task ready %s marks it ready, so that odd drain works on it", first(board.Backlog))
 	}
 	return ""
 }

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"strings"
 
 	"github.com/urfave/cli/v2"
 
@@ -86,7 +87,11 @@ func runTaskAdd(c *cli.Context, env Env) error {
 	if err := w.landTask(c, build, &t); err != nil {
 		return err
 	}
+	dirty, _ := w.repo.Dirty(c.Context, "odd.toml")
 	for _, m := range lacks {
+		if len(dirty) > 0 && (strings.Contains(m, "odd.toml") || strings.Contains(m, "reader")) {
+			m += "; odd.toml has uncommitted edits, which odd drain ignores: git commit odd.toml"
+		}
 		talk(env, "%s: warning: odd drain would refuse it: %s", t.ID, oneLine(okf.Visible(m)))
 	}
 	return nil

@@ -280,7 +280,7 @@ func openDrain(ctx context.Context, r *repo.Repo, o Options) (*drain, error) {
 	}
 	local, err := r.Ref(o.Branch)
 	if errors.Is(err, repo.ErrNoRef) {
-		return nil, refuse("no-commits", "%s has no commits; run odd init, then git add -A && git commit", strings.TrimPrefix(o.Branch, "refs/heads/"))
+		return nil, refuse("no-commits", "%s has no commits yet; git add -A && git commit -m \"odd: begin\"", strings.TrimPrefix(o.Branch, "refs/heads/"))
 	}
 	if err != nil {
 		return nil, err

@@ -137,6 +137,7 @@ func (w *work) requireResult(id okf.ID) {
 		return
 	}
 	why := "the agent proposed no atom and no change"
+	way := "if that is right, delete the task's file, otherwise change the task and run odd task ready " + string(id)
 	switch {
 	case w.change != nil && w.change.op.Reason == pipeline.Noop:
 		why = cmp.Or(w.change.op.Last().Note, why)
@@ -149,8 +150,9 @@ func (w *work) requireResult(id okf.ID) {
 		for _, open := range first(openNotes(w.emission.Notes), 2) {
 			why += "; " + open
 		}
+		way = "the reader finds rules with must or never, numbered steps, lists or tables of terms (**Word**: meaning), decision records and roles; add one to the documents, or name an agent with odd config set session.substrate NAME; then commit and run odd task ready " + string(id) + ", or delete the task's file"
 	}
-	w.block("nothing to review: %s; if that is right, delete the task's file, otherwise change the task and run odd task ready %s", oneLine(clean(why)), id)
+	w.block("nothing to review: %s; %s", oneLine(clean(why)), way)
 }
 
 // compilePersona compiles the persona of a work role. It returns why the role may not work,

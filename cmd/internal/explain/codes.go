@@ -81,6 +81,17 @@ func changeCodes() []Code {
 	for _, r := range pipeline.Reasons() {
 		add("end of a change", string(r), pipeline.Explain(r), "")
 	}
+	for _, e := range [][2]string{
+		{"complete", "the change landed, or there was nothing to change"},
+		{"blocked", "a rule refused the change, and would refuse it again"},
+		{"cancelled", "a person cancelled the change, or what it was made from has changed"},
+		{"expired", "the change's time ran out"},
+		{"failed_permanent", "the change could not be made, and no branch was moved"},
+		{"postmortem", "something went wrong after a branch was moved, or may have been moved"},
+	} {
+		add("state of a change that ended", e[0], e[1], "the code after the colon says why: `odd explain CODE`; `odd op show OP` shows each step")
+	}
+	add("result of a task", "nothing", "the session proposed no atom and no file change", "`odd task show TASK` says why and what to do")
 	for _, h := range pipeline.Helds() {
 		add("why a change waits", h.Code, h.Text, "`odd review` shows the change, and `odd approve TASK` lands it")
 	}

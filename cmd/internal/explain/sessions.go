@@ -41,7 +41,7 @@ func leaseCodes() []Code {
 
 // sessionCodes say why an agent's session failed, or why odd turned down its output.
 func sessionCodes() []Code {
-	again := "Read the task's reason (`odd task show TASK`), then `odd task ready TASK` puts it on the board again."
+	again := "Read the task's reason (`odd task show TASK`), then `odd task ready TASK` makes it ready again."
 	out := codeRows("failed session", "", [][]string{
 		{"anchor-refused", "The session did not prove its role as [anchor] mode asks.", again},
 		{"cancelled", "The drain was stopped while the session ran.", again},
