@@ -14,7 +14,8 @@ import (
 	"github.com/odd-cli/odd/okf"
 )
 
-// Kind is what a commit is. All but a Person's are a machine's; package verify says who made a commit.
+// Kind is what a commit is: Person, Board, Proposal, Sync, Merge or Stray. All but a Person's are a machine's; the
+// package comment of verify has the rule by which a commit is a machine's.
 type Kind uint8
 
 const (
@@ -48,8 +49,8 @@ type File struct {
 	repo.Change
 	Rel   string    // below the bundle root; "" outside
 	Was   *okf.Atom // against the first parent; nil: none, or unreadable
-	Is    *okf.Atom
-	Fault error // why new does not read as an atom
+	Is    *okf.Atom // after the act; nil: none, or unreadable
+	Fault error     // why the file does not read as an atom after the act
 
 	Principle bool // an atom of type principle, before or after
 	Returned  bool // a ledger with lines from before that no parent has

@@ -30,7 +30,8 @@ func (j *judge) checkLanded(own, recorded bool) {
 	j.found = append(j.found, Finding{Invariant: 3, Commit: j.OID, Path: j.anyPath(), Line: 1, Message: "a proposal is on the branch, and no person merged or approved it"})
 }
 
-// LandedByItself is landedByItself for a proposal, of which it needs run and task.
+// LandedByItself reports a proposal that its op landed without a person, by sound records. Of the act it reads commit,
+// run and task.
 func LandedByItself(proposal *Act, h History) bool {
 	return (&judge{History: h, Act: proposal}).landedByItself(proposal.Commit)
 }

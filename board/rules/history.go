@@ -67,13 +67,13 @@ type History interface {
 	End() repo.OID                                                       // its last commit
 	FindRef(name string) repo.OID                                        // where a ref is, or is about to be; "" for nowhere
 	BeginsHere(root repo.OID) bool                                       // the history of End begins with this root, along first parents
-	IsOpenEnd(repo.OID) bool                                             // the commit is End and on no branch: what is built on it is unknown
+	IsOpenEnd(repo.OID) bool                                             // see "open end" in the package comment
 	IsWaiting(proposal repo.OID) bool                                    // no branch has it
 	IsTaken(p repo.Commit, own bool) bool                                // a person's commit is built on it; own: on the board's line it must be its approval
 	IsOnTarget(law *config.Config, oid repo.OID) bool                    // the target branch has it, or this clone has no such branch
-	IsUnnamed(repo.OID) bool                                             // made by the agent of an odd.toml that its own line did not have
+	IsUnnamed(repo.OID) bool                                             // see "unnamed" in the package comment
 	HasUnnamed() bool                                                    // there is any
-	FindCrossed(repo.OID) []repo.OID                                     // the lines with other rules about signatures that it is merged with
+	FindCrossed(repo.OID) []repo.OID                                     // see "crossed" in the package comment
 	FindClaim(of repo.Commit, run, task string) (c repo.Commit, ok bool) // the claim that a commit goes on; ok is false if this clone has none
 	FindSameClaim(claim repo.Commit, run, task string) repo.OID          // the same claim on a line beside, "" for none
 	FindOutcomes(run, task string) []Outcome                             // first as End has them, then as the branches do

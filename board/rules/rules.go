@@ -9,9 +9,18 @@
 // that odd is about to show and one that somebody made by hand long ago. Package verify reads the commits, and
 // implements History.
 //
-// Two things are not as a Go reader may expect. A check adds its findings to the judge that it is a method of, because
-// most checks return why one record is wrong and leave the place to their caller. And nothing returns an error of
-// reading; see Objects.
+// Two things are not as a Go reader may expect. A check is a method of a judge and adds its findings there: the helpers
+// below it return only why something is wrong, and their caller knows the file and line. And no check sees an error of
+// reading: a missing or damaged object ends the whole check; see Objects.
+//
+// # Words
+//
+//	law              the odd.toml that a commit is judged by, which is that of its parent
+//	the board's line the commits from the board's branch back along first parents
+//	taken            a proposal on which a person's commit is built
+//	open end         the last commit of the range, if no branch has it: what comes after it is unknown
+//	crossed          lines that a commit is merged with and that have other rules about signatures
+//	unnamed          a commit by an agent that only the odd.toml of another line names
 package rules
 
 import (

@@ -38,10 +38,10 @@ func NewLanding(r *repo.Repo) *Landing { return &Landing{NewChecker(context.Back
 // to. Other commits do not count: odd did not make them, and an old finding stops nobody. A shallow clone cannot be
 // judged; the next check elsewhere does it.
 func (l *Landing) Check(ctx context.Context, line *repo.Line, old, next repo.OID, also []repo.RefUpdate) error {
-	if l.checker.repo.Shallow() {
+	if l.checker.facts.repo.Shallow() {
 		return nil
 	}
-	l.checker.ctx = ctx
+	l.checker.facts.ctx = ctx
 	s := Scope{From: old, To: next, Refs: map[string]repo.OID{}}
 	made := map[repo.OID]bool{next: true}
 	moves := append([]repo.RefUpdate{{Name: line.Ref, Old: old, New: next}}, also...)
@@ -89,7 +89,7 @@ func (l *Landing) leaves(branch, old, next repo.OID) (repo.OID, error) {
 	if branch == next && old != "" {
 		return old, nil
 	}
-	c, err := l.checker.repo.Commit(branch)
+	c, err := l.checker.facts.repo.Commit(branch)
 	if err != nil {
 		return "", err
 	}
@@ -102,7 +102,7 @@ func (l *Landing) leaves(branch, old, next repo.OID) (repo.OID, error) {
 // checkMade returns what the rules find in the commits of made alone.
 func (c Checker) checkMade(s Scope, made map[repo.OID]bool) ([]rules.Finding, error) {
 	s.made = made
-	h, err := c.readHistory(s)
+	h, err := c.facts.readHistory(s)
 	if err != nil {
 		return nil, err
 	}

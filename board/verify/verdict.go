@@ -17,7 +17,7 @@ import (
 
 // Checker judges ranges of one repository that share commits, as the refs of a push do. It judges each commit once, and
 // again only for a range that answers the questions about it differently.
-type Checker struct{ *repoFacts }
+type Checker struct{ facts *repoFacts }
 
 // NewChecker returns a Checker. Nothing may write to the repository while it is used.
 func NewChecker(ctx context.Context, r *repo.Repo) Checker {
@@ -28,7 +28,7 @@ func NewChecker(ctx context.Context, r *repo.Repo) Checker {
 
 // Check is CheckScope with what earlier ranges showed.
 func (c Checker) Check(s Scope) (Report, error) {
-	h, err := c.readHistory(s)
+	h, err := c.facts.readHistory(s)
 	if err != nil {
 		return Report{Findings: []rules.Finding{}, Known: []Known{}}, err
 	}

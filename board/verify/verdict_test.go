@@ -97,8 +97,8 @@ func TestACommitIsJudgedOnceForManyRefs(t *testing.T) {
 		}
 		commits += r.Commits
 	}
-	if all.judged > len(line)+len(line)/4 || commits < 30*len(line) {
-		t.Errorf("%d commits of %d refs, %d of them different, were judged %d times", commits, 40, len(line), all.judged)
+	if all.facts.judged > len(line)+len(line)/4 || commits < 30*len(line) {
+		t.Errorf("%d commits of %d refs, %d of them different, were judged %d times", commits, 40, len(line), all.facts.judged)
 	}
 }
 

@@ -4,6 +4,9 @@
 // introduces only what differs from all its parents, because what came from a parent is judged at its own commit. The
 // type history answers what a rule asks beyond that. It knows nothing of a drain.
 //
+// Check judges one range, CheckScope also says where refs are about to be, as in a hook. A Checker does the same for
+// several ranges that share commits. A Landing judges only the commits that odd is about to land.
+//
 //	report, err := verify.Check(ctx, r, "", tip) // the whole history of tip
 //	for _, f := range report.Findings {
 //		fmt.Println(f) // knowledge/tasks/t.md:4: done without an approval … [invariant 3, 1f0c2ab9d4]
@@ -12,9 +15,9 @@
 // # Who made a commit
 //
 // A commit is a machine's if its author or committer has the address of [agent] in the odd.toml of one of its parents.
-// It also is a machine's if it has the trailer Odd-Run and neither Odd-Approved-By nor Odd-Rejected-By. All other
-// commits are a person's. People may edit anything by hand, except what invariants 3, 8, 9 and 14 protect. rules.Kind
-// says which kinds of commit a machine makes.
+// With another address it is a machine's, too, if it has the trailer Odd-Run and neither Odd-Approved-By nor
+// Odd-Rejected-By. All other commits are a person's. People may edit anything by hand, except what invariants 3, 8, 9 and 14 protect. rules.Kind
+// lists the kinds of commit that a machine makes.
 //
 // # What git cannot prove
 //
