@@ -25,7 +25,7 @@
 //
 // What a section is about is told by its heading, else by the nearest heading above it,
 // else by the file or folder. Licences and tables of contents are passed over, minutes, reports
-// and forms, and what only weighs: context, motivation, alternatives, risks. Of a product that
+// (which have a full date in their names) and forms, and what only weighs: context, motivation, alternatives, risks. Of a product that
 // others install or import, the manual tells no rule or procedure of the team.
 //
 // # What an atom holds
@@ -45,7 +45,7 @@
 //     in its commands. An atom that fails this is left out, and a finding names it.
 //  2. One concept is one atom: the same name in several files is one atom with
 //     several sources, and where kinds disagree the plainest source decides. Of documents
-//     for several years or versions the last one says what holds.
+//     for several years or versions the last one says what holds; a finding names the others.
 //  3. What the bundle already holds is emitted only with something new and with
 //     the blob it updates, and never when a person wrote or verified it. Other lines
 //     for the same text are nothing new, and what a person edited stays while the text does.
@@ -114,7 +114,7 @@ func (Substrate) Run(ctx context.Context, r session.Request) (session.Emission, 
 		if d.listsVersions() {
 			skips = append(skips, skip{path: d.path, why: "a change log", class: forge})
 		} else if d.isDated() && !d.decides {
-			skips = append(skips, skip{path: d.path, why: "minutes, a report, a form or put away", class: forge})
+			skips = append(skips, skip{path: d.path, why: "minutes, a report, a form or put away", class: dated})
 		}
 		docs = append(docs, d)
 	}
@@ -177,9 +177,10 @@ func emission(docs []*document, skips []skip, r session.Request) (session.Emissi
 	for _, d := range docs {
 		all = append(all, d.found...)
 	}
+	all, older := latest(all)
 	cs, clashes := merge(all)
 	rank(cs)
-	t := tally{docs: docs, skips: skips, clashes: clashes, kinds: map[string]int{}}
+	t := tally{docs: docs, skips: skips, older: older, clashes: clashes, kinds: map[string]int{}}
 	there := newBundle(r.Graph)
 	var kept []chosen
 	d := newDirectory(r.Graph, cs)

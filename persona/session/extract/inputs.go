@@ -47,6 +47,7 @@ const (
 	foreign class = "foreign" // text in another markup
 	passed  class = "passed"  // a folder that is never walked into
 	forge   class = "forge"   // a licence, change log or the like
+	dated   class = "dated"   // minutes, a report, a form, or what is put away
 	manual  class = "manual"  // a page for the users of a product, whose rules and procedures are not read
 )
 

@@ -75,7 +75,6 @@ func (s *section) sound(c candidate) bool {
 // the others add their lines.
 // The second result names what two documents define in different words.
 func merge(cs []candidate) ([]candidate, []clash) {
-	cs = latest(cs)
 	apart(cs)
 	slices.SortStableFunc(cs, func(a, b candidate) int { return b.score - a.score })
 	var clashes []clash
@@ -93,25 +92,56 @@ func merge(cs []candidate) ([]candidate, []clash) {
 }
 
 // latest leaves of what documents of several years or versions say under one heading what the
-// last of them says.
-func latest(cs []candidate) []candidate {
-	last := map[string]string{}
-	of := func(c candidate) (key, path string) {
-		path = c.evidence[0].doc.path
-		return c.kind + " " + undated(c.title) + " " + undated(path), digits.ReplaceAllStringFunc(path, func(n string) string { return fmt.Sprintf("%08s", n) })
+// last of them says. The second result is what it left out, each with the document that holds.
+func latest(cs []candidate) (kept []candidate, older []skip) {
+	type edition struct{ order, path string }
+	last := map[string]edition{}
+	of := func(c candidate) (string, edition) {
+		p := c.evidence[0].doc.path
+		order := replaceEditions(p, func(n string) string {
+			return digits.ReplaceAllStringFunc(n, func(d string) string { return fmt.Sprintf("%08s", d) })
+		})
+		hide := func(string) string { return "#" }
+		return c.kind + " " + replaceEditions(c.title, hide) + " " + replaceEditions(p, hide), edition{order, p}
 	}
 	for _, c := range cs {
-		if k, p := of(c); p > last[k] {
-			last[k] = p
+		if k, e := of(c); e.order > last[k].order {
+			last[k] = e
 		}
 	}
-	return slices.DeleteFunc(cs, func(c candidate) bool { k, p := of(c); return p != last[k] })
+	for _, c := range cs {
+		if k, e := of(c); e.order == last[k].order {
+			kept = append(kept, c)
+		} else {
+			older = append(older, skip{path: fmt.Sprintf("%s:%d", e.path, c.evidence[0].from), why: last[k].path + " is later"})
+		}
+	}
+	return kept, older
 }
 
-var digits = regexp.MustCompile(`[0-9]+`)
+var (
+	digits = regexp.MustCompile(`[0-9]+`)
+	// editioned is a number, which may have dots, with the letters before it.
+	editioned = regexp.MustCompile(`[a-z]*[0-9]+(?:\.[0-9]+)*`)
+	// century is a year from 1900 to 2099.
+	century = regexp.MustCompile(`^(?:19|20)[0-9]{2}$`)
+)
 
-// undated is a text without its numbers.
-func undated(s string) string { return digits.ReplaceAllString(strings.ToLower(s), "#") }
+// replaceEditions returns s in lower case with its years and version numbers replaced. A version
+// number has a dot or a v before it: http-404 and team-2 have none.
+func replaceEditions(s string, with func(string) string) string {
+	return editioned.ReplaceAllStringFunc(strings.ToLower(s), func(n string) string {
+		at := strings.IndexAny(n, "0123456789")
+		word, number := n[:at], n[at:]
+		switch {
+		case word == "v":
+			word = ""
+		case !strings.Contains(number, ".") && !century.MatchString(number):
+			return n
+		}
+		return word + with(number)
+	})
+}
 
 // says reports whether two candidates quote the same.
 func (c candidate) says(o candidate) bool {
@@ -241,13 +271,13 @@ func (d *document) standing() int {
 // what is put away, a form that is to be filled in.
 func (d *document) isDated() bool {
 	folders := strings.FieldsFunc(strings.ToLower(path.Dir(d.path)), splitsPath)
-	return blank.MatchString(d.stem()) || year.MatchString(d.stem()) || slices.ContainsFunc(folders, func(f string) bool {
+	return blank.MatchString(d.stem()) || date.MatchString(d.stem()) || slices.ContainsFunc(folders, func(f string) bool {
 		return in("minutes archive archives archived attic obsolete retros retrospectives postmortems assessment assessments audits newsletters blog posts templates", f)
 	})
 }
 
-// year is a year in the name of a file.
-var year = regexp.MustCompile(`(?:^|[^0-9])20[0-3][0-9](?:[^0-9]|$)`)
+// date is a full date in the name of a file. A rule may well be of a year; minutes are of a day.
+var date = regexp.MustCompile(`(?:^|[^0-9])(?:19|20)[0-9]{2}(?:-[01][0-9]-|_[01][0-9]_|\.[01][0-9]\.|[01][0-9])[0-3][0-9](?:[^0-9]|$)`)
 
 // shelfPenalty returns how much less a document counts that is kept and not lived by: in an archive,
 // of a year, minutes, a retrospective, an example, a proposal.

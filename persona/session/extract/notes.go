@@ -11,6 +11,7 @@ import (
 type tally struct {
 	docs    []*document
 	skips   []skip
+	older   []skip // what a later year or version says, and which
 	clashes []clash
 	left    []chosen
 	doubted []skip // titles that were left out, and why
@@ -54,6 +55,9 @@ func (t *tally) notes() []session.Note {
 	if n := len(torn); n > 0 {
 		out = append(out, open(countNoun(n, "section")+" left out, not plainly a rule or a procedure: "+listSome(pathsOf(torn), maxTold), "The reader cannot tell which these are: "+listSome(pathsOf(torn), maxNamed)+"."))
 	}
+	if n := len(t.older); n > 0 {
+		out = append(out, open(countNoun(n, "candidate")+" left out for a later year or version: "+listSome(pathsOf(t.older), maxTold), "Files whose names differ by a year or a version say these under one heading, and the last holds: "+listSome(listReasons(t.older), maxNamed)+"."))
+	}
 	if n := len(t.gone); n > 0 {
 		out = append(out, open(countNoun(n, "atom")+" orphaned, proposed as deprecated: "+listSome(pathsOf(t.gone), maxTold),
 			"No file has what these cite: "+listSome(listReasons(t.gone), maxNamed)+". Leave out those that are still true, and name their new sources."))
@@ -77,7 +81,7 @@ func (t *tally) notes() []session.Note {
 	for _, r := range []struct {
 		n    int
 		what string
-	}{{len(t.left), "over max_atoms"}, {len(t.doubted), "doubtful"}, {len(torn), "not plainly a rule or a procedure"}, {len(t.skips), "not read"}} {
+	}{{len(t.left), "over max_atoms"}, {len(t.doubted), "doubtful"}, {len(torn), "not plainly a rule or a procedure"}, {len(t.older), "of an earlier year or version"}, {len(t.skips), "not read"}} {
 		if all += r.n; r.n > 0 {
 			why = append(why, fmt.Sprintf("%d %s", r.n, r.what))
 		}
@@ -131,6 +135,7 @@ func unread(skips []skip) (out []session.Note) {
 		{"", "file", " left out", "Name other files, or mend these."},
 		{foreign, "file", " left out, neither markdown nor reStructuredText", "The reader reads .md, .markdown, .mdown, .mkd, .mdx and .rst."},
 		{forge, "file", " left out, licences, change logs and the like", "A file that the task's inputs name by its own path is read."},
+		{dated, "file", " left out, dated minutes and reports, forms and archives", "Keep what still holds in a file without a full date in its name, in a folder of another name."},
 		{manual, "page", " of the product's manual, whose rules and procedures are left out", "Rules and procedures of the team stand in other folders than the manual, as contributing or runbooks."},
 		{passed, "folder", " passed over", "A folder that the task's inputs name by its own path is read."},
 	} {

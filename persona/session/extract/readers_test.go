@@ -1,6 +1,7 @@
 package extract
 
 import (
+	"slices"
 	"strings"
 	"testing"
 	"testing/fstest"
@@ -92,7 +93,8 @@ func TestReaders(t *testing.T) {
 		{"what the problem was is no rule", "CONTRIBUTING.md", "# X\n\n## Context\n\nContributors must sign every page, which nobody likes.\n", nil},
 		{"what is no longer done", "a.md", "# Desk\n\n## Book a boat (deprecated)\n\n1. Open the book.\n2. Write the name.\n", nil},
 		{"minutes", "minutes/june.md", "# June\n\n## Reviews\n\nEvery change must be approved by two reviewers.\n", nil},
-		{"a report of a year", "docs/review-2024.md", "# Review\n\n## Reviews\n\nContributors must sign every page. Contributors must not sign it twice.\n", nil},
+		{"a rule of a year", "policies/travel-policy-2026.md", "# Travel policy 2026\n\nEmployees must book flights at least 14 days ahead. Trips must be approved by a manager.\n",
+			[]string{"policy Travel policy 2026 | Employees must book flights at least 14 days ahead. | line 3"}},
 		{"another page says it", "CONTRIBUTING.md", "# X\n\n## Conduct\n\nPlease read our [code of conduct](CODE_OF_CONDUCT.md) before you write.\n", nil},
 		{"questions are no terms", "a.md", "# Reviews\n\nIs it tested?\n: Tests show that it works and go on to.\n\nIs the code documented\n: Documents help those who come later.\n", nil},
 		{"fields are no terms", "tools.md", "# Tools\n\n## A\n\n- **Meeting time**: every Tuesday in the hall.\n\n## B\n\n- **Meeting time**: every Monday in the hall.\n\n## C\n\n- **Meeting time**: every Sunday in the hall.\n", nil},
@@ -230,6 +232,72 @@ func TestOneRuleInSeveralDocuments(t *testing.T) {
 	for _, a := range e.Atoms {
 		if n := strings.Count(string(a.Atom.Body()), "> Members"); n != 1 {
 			t.Errorf("%s quotes %d times", a.Atom.Title, n)
+		}
+	}
+}
+
+// TestDatedFile: a full date in the name of a file makes minutes, which a note names as such; a year
+// alone makes none, nor does another number.
+func TestDatedFile(t *testing.T) {
+	t.Parallel()
+	for name, dated := range map[string]bool{
+		"2026-03-01": true, "20260301": true, "board-2026-03-01": true, "2026-03-01-board": true, "board_2026_03_01": true, "board-1999.12.31": true,
+		"travel-policy-2026": false, "2026": false, "2026-03": false, "2026-28": false, "20269901": false, "120260301": false, "202603011": false, "policy-20301": false,
+	} {
+		e := drive(t, request("a/"+name+".md", "# Reviews\n\nContributors must sign every page. Contributors must not sign it twice.\n"))
+		if got := len(e.Atoms) == 0; got != dated {
+			t.Errorf("%s: %q, want minutes %v", name, spoken(e), dated)
+		}
+		want := "1 file left out, dated minutes and reports, forms and archives: a/" + name + ".md"
+		if got := slices.ContainsFunc(e.Notes, func(n session.Note) bool { return n.Title == want }); got != dated {
+			t.Errorf("%s: %+v, want the note %v", name, e.Notes, dated)
+		}
+	}
+}
+
+// TestLaterYearOrVersion: of files whose names differ by a year or a version the last one holds,
+// and a note names the others; other numbers tell things apart.
+func TestLaterYearOrVersion(t *testing.T) {
+	t.Parallel()
+	for _, tt := range []struct{ first, second, left string }{
+		{"votes/2024/rules.md", "votes/2025/rules.md", "votes/2024/rules.md"},
+		{"travel-2025.md", "travel-2026.md", "travel-2025.md"},
+		{"Travel-2026.md", "travel-2025.md", "travel-2025.md"},
+		{"board-1999.md", "board-2001.md", "board-1999.md"},
+		{"v2/rules.md", "v10/rules.md", "v2/rules.md"},
+		{"v2/rules.md", "3.0/rules.md", "v2/rules.md"},
+		{"rules-1.9.md", "rules-1.10.md", "rules-1.9.md"},
+		{"rules-v1.2.3.md", "rules-v1.3.md", "rules-v1.2.3.md"},
+		{"runbooks/http-404.md", "runbooks/http-500.md", ""},
+		{"team-1/rules.md", "team-2/rules.md", ""},
+		{"srv1.md", "srv2.md", ""},
+		{"ipv4.md", "ipv6.md", ""},
+		{"level-2101.md", "level-2102.md", ""},
+		{"code-12024.md", "code-12025.md", ""},
+		{"2024/travel.md", "2025/rules.md", ""},
+	} {
+		steps := func(p string) string {
+			title := strings.ReplaceAll(strings.TrimSuffix(p, ".md"), "/", " ")
+			return "# " + title + "\n\n## Mitigation\n\n1. Open the log.\n2. Restart the server.\n3. Close the page.\n"
+		}
+		e := drive(t, request(tt.first, steps(tt.first), tt.second, steps(tt.second)))
+		var left []string
+		for _, n := range e.Notes {
+			if p, ok := strings.CutPrefix(n.Title, "1 candidate left out for a later year or version: "); ok {
+				left = append(left, p)
+			}
+		}
+		var want []string
+		if tt.left != "" {
+			want = []string{tt.left + ":5"}
+		}
+		if d := cmp.Diff(want, left); d != "" || len(e.Atoms) != 2-len(want) {
+			t.Errorf("%s and %s: %q, notes (-want +got):\n%s", tt.first, tt.second, spoken(e), d)
+		}
+		for _, a := range e.Atoms {
+			if tt.left != "" && a.Atom.Sources[0].Resource == tt.left {
+				t.Errorf("%s and %s: proposed from the earlier one", tt.first, tt.second)
+			}
 		}
 	}
 }
