@@ -280,6 +280,11 @@ func runConfigEdit(c *cli.Context, env Env) error {
 		}
 		out, err = config.Unset("odd.toml", b, path)
 	} else {
+		if config.ListsCommands(path) && len(words) == 1 && !strings.HasPrefix(words[0], "[[") {
+			if words, err = splitCommand("config set "+toml.Key(path).String(), words[0]); err != nil {
+				return err
+			}
+		}
 		value = config.Literal(path, words)
 		out, err = config.Set("odd.toml", b, path, value)
 	}

@@ -114,6 +114,13 @@ func (o initOptions) layOut(ctx context.Context, env Env, at string) error {
 	if err := freeNames(r); err != nil {
 		return err
 	}
+	if len(o.docs) == 0 {
+		paths, err := r.WorkFiles(ctx)
+		if err != nil {
+			return err
+		}
+		o.docs = findDocuments(paths)
+	}
 	ch, err := starterFiles(ctx, r, o)
 	if err != nil {
 		return err
@@ -144,12 +151,13 @@ func (o initOptions) layOut(ctx context.Context, env Env, at string) error {
 		talk(env, "every file of odd init is here already; odd status shows what to do next")
 		return nil
 	}
-	sayNext(env, bundleRoot(r), wrote, ch)
+	sayNext(env, bundleRoot(r), wrote, ch, len(o.docs) > 0)
 	return nil
 }
 
-// sayNext tells a person what init wrote and which commands come next, in order.
-func sayNext(env Env, root string, wrote []string, ch repo.Changes) {
+// sayNext tells a person what init wrote and which commands come next, in order. With
+// inputs, the first task names documents.
+func sayNext(env Env, root string, wrote []string, ch repo.Changes, inputs bool) {
 	var add []string
 	for _, name := range wrote {
 		if top, _, _ := strings.Cut(name, "/"); !slices.Contains(add, top) {
@@ -167,10 +175,13 @@ func sayNext(env Env, root string, wrote []string, ch repo.Changes) {
 	}
 	talk(env, "wrote the files above: settings in odd.toml, knowledge and tasks as markdown in %s/. No file of yours was changed.", root)
 	talk(env, "1. commit them:  %s", commit)
-	if !bytes.Contains(ch[first], []byte("\nstate: ready\n")) {
+	switch {
+	case !inputs:
 		talk(env, "2. in %s, set \"inputs\" to a file or folder of your documents; then commit it", first)
 		talk(env, "3. run the task: odd task ready read-our-documents, then odd drain")
-	} else {
+	case !bytes.Contains(ch[first], []byte("\nstate: ready\n")):
+		talk(env, "2. run the first task, which reads your documents: odd task ready read-our-documents, then odd drain")
+	default:
 		talk(env, "2. run the first task, which reads your documents: odd drain")
 	}
 	talk(env, "then look at what it proposes, and merge it: odd review read-our-documents, then odd approve read-our-documents")

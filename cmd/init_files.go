@@ -51,11 +51,7 @@ func starterFiles(ctx context.Context, r *repo.Repo, o initOptions) (repo.Change
 	}
 	ch := repo.Changes{"odd.toml": settings}
 	root := bundleRoot(r)
-	paths, err := r.WorkFiles(ctx)
-	if err != nil {
-		return nil, err
-	}
-	files := starterAtoms(r, paths, o)
+	files := starterAtoms(r, o)
 	own := ownBundle(ctx, r, root, files)
 	for _, f := range files {
 		name, ok := strings.CutPrefix(f.Path, "knowledge/")
@@ -139,16 +135,13 @@ func isAuditFile(name string) bool {
 // starterAtoms returns the files that init knows, for the roles that work here, with the first task
 // ready to read what documents there are. Where odd.toml is there already, its agent may
 // cost money: then a person makes the task ready.
-func starterAtoms(r *repo.Repo, paths []string, o initOptions) []knowledge.File {
+func starterAtoms(r *repo.Repo, o initOptions) []knowledge.File {
 	first, others := "Keeper", []string{}
 	if len(o.roles) > 0 {
 		first, others = o.roles[0], o.roles[1:]
 	}
 	_, err := os.Stat(filepath.Join(r.Root(), "odd.toml"))
 	in := inputList(o.docs)
-	if in == "" {
-		in = inputList(findDocuments(paths))
-	}
 	named := strings.NewReplacer("The keeper ", "The "+strings.ToLower(first[:1])+first[1:]+" ", "Keeper", first, "keeper", roleID(first))
 	var files []knowledge.File
 	for _, f := range knowledge.Starter() {

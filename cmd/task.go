@@ -60,21 +60,31 @@ func taskFlags() []cli.Flag {
 func readCommands(c *cli.Context) ([][]string, error) {
 	var out [][]string
 	for _, s := range c.StringSlice("command") {
-		argv := strings.Fields(s)
-		if strings.HasPrefix(s, "[") {
-			argv = nil
-			if err := json.Unmarshal([]byte(s), &argv); err != nil {
-				return nil, usage("--command %s: %v; write a JSON list of words, like [\"make\", \"test\"]", s, err)
-			}
-		} else if strings.ContainsAny(s, "\"'`$|&;<>\\") {
-			return nil, usage(`--command %s: odd runs it without a shell, so quotes, pipes and variables do not work; write its words as a JSON list, like ["sh", "check.sh"]`, s)
-		}
-		if len(argv) == 0 {
-			return nil, usage("--command is empty; name a program, like --command 'make test'")
+		argv, err := splitCommand("--command", s)
+		if err != nil {
+			return nil, err
 		}
 		out = append(out, argv)
 	}
 	return out, nil
+}
+
+// splitCommand returns the words of a command that a person typed as one word behind a
+// flag or verb: plain words, or a JSON list.
+func splitCommand(behind, s string) ([]string, error) {
+	argv := strings.Fields(s)
+	if strings.HasPrefix(s, "[") {
+		argv = nil
+		if err := json.Unmarshal([]byte(s), &argv); err != nil {
+			return nil, usage("%s %s: %v; write a JSON list of words, like [\"make\", \"test\"]", behind, s, err)
+		}
+	} else if strings.ContainsAny(s, "\"'`$|&;<>\\") {
+		return nil, usage(`%s %s: odd runs it without a shell, so quotes, pipes and variables do not work; write its words as a JSON list, like ["sh", "check.sh"]`, behind, s)
+	}
+	if len(argv) == 0 {
+		return nil, usage("%s is empty; name a program, like %[1]s 'make test'", behind)
+	}
+	return argv, nil
 }
 
 // taskSets returns the frontmatter edits the given flags mean.

@@ -50,8 +50,10 @@ func runTaskPermissions(c *cli.Context, env Env) error {
 // permissionRows say what a grant allows, a line for each kind of action.
 func permissionRows(p drain.Permissions) [][]string {
 	g := p.Grant
-	held := "odd does not ask about its acts; the sandbox holds it, and odd judges what it hands over"
+	held := "a program that acts without asking; only the sandbox confines it, and odd checks what it hands over"
 	switch {
+	case p.Asks && p.Sandbox != nil:
+		held = "odd asks its rules before each act that the program tells of; any other act, only the sandbox confines"
 	case p.Asks:
 		held = "odd asks its rules before each act"
 	case p.Agent == "extract" || p.Agent == "replay":
@@ -71,11 +73,12 @@ func permissionRows(p drain.Permissions) [][]string {
 	case !has("write") && !has("edit"):
 		write = lacks + "write or edit"
 	case g.Bundle != "":
-		write += "; in " + g.Bundle + "/ only by atoms"
+		write += "; nothing below " + g.Bundle + "/: files there come only from the atoms that it emits"
 	}
 	if !p.Permit {
 		hands = "nothing: [anchor] mode untracked gives no write permit"
 	}
+	reads := "every file of its scratch clone but .git"
 	runs := orNone(g.Runs(p.Tools == nil), "nothing: [toolbox] run and the task's commands list nothing")
 	switch {
 	case g.ReadOnly:
@@ -89,13 +92,17 @@ func permissionRows(p drain.Permissions) [][]string {
 		fetches = "nothing: odd refuses the web tools of claude"
 	case !has("web-search"):
 		fetches = lacks + "web-search"
-	case p.Agent == "exec":
-		fetches = "what the sandbox lets it reach"
 	case !p.Asks:
 		fetches = "nothing: it is built in"
 	}
+	if p.Sandbox != nil && !p.Asks {
+		reads, runs, fetches = confinedRows(*p.Sandbox)
+	}
 	var call []string
 	none := "nothing: no [[mcp]] server is granted"
+	if p.Agent == "exec" {
+		none = "nothing: odd hands no [[mcp]] server to substrate exec"
+	}
 	for _, s := range g.Servers {
 		call = append(call, callable(s, g.ReadOnly, p.Tools != nil)...)
 		if g.ReadOnly {
@@ -108,7 +115,7 @@ func permissionRows(p drain.Permissions) [][]string {
 	}
 	return [][]string{
 		{"agent", p.Agent + ": " + held},
-		{"reads", "every file of its scratch clone but .git"},
+		{"reads", reads},
 		{"writes", write},
 		{"hands over", hands},
 		{"never", never},
@@ -116,6 +123,20 @@ func permissionRows(p drain.Permissions) [][]string {
 		{"fetches", fetches},
 		{"calls", orNone(call, none)},
 	}
+}
+
+// confinedRows say what a program may read, run and fetch that only the sandbox confines.
+func confinedRows(s drain.Confinement) (reads, runs, fetches string) {
+	if s.Enforce == "off" {
+		const off = `: [sandbox] enforce = "off"`
+		return "every file that your user can read" + off, "any program that your user can run" + off, "any host" + off
+	}
+	reads = "its whole scratch clone, .git too, and the system's programs"
+	if more := slices.Concat(s.Read, s.Write); len(more) > 0 {
+		reads += "; by [sandbox] read and write also " + strings.Join(more, ", ")
+	}
+	reach := map[string]string{"allow": "any host", "loopback": "only servers that it starts itself", "none": "nothing"}[s.Network]
+	return reads, "any program that it can read, inside the sandbox; odd status --sandbox shows what holds here", reach + `: [sandbox] network = "` + s.Network + `"`
 }
 
 // callable lists the tools of a server that may be called. An agent that hears what the

@@ -22,7 +22,10 @@ func TestPermissionRows(t *testing.T) {
 		{"all tools", "runs", "go test ..., make docs", drain.Permissions{Agent: "openai", Asks: true, Tools: []string{"exec"}}},
 		{"tools of its own", "runs", "go test ..., make docs ...", drain.Permissions{Agent: "claude", Asks: true}},
 		{"tools of its own", "fetches", "docs.example", drain.Permissions{Agent: "acp", Asks: true}},
-		{"not asked", "fetches", "what the sandbox lets it reach", drain.Permissions{Agent: "exec"}},
+		{"not asked", "reads", "its whole scratch clone, .git too, and the system's programs; by [sandbox] read and write also /opt, /srv", drain.Permissions{Agent: "exec", Sandbox: &drain.Confinement{Network: "none", Read: []string{"/opt"}, Write: []string{"/srv"}}}},
+		{"not asked", "fetches", `nothing: [sandbox] network = "none"`, drain.Permissions{Agent: "exec", Sandbox: &drain.Confinement{Network: "none"}}},
+		{"not asked", "fetches", `only servers that it starts itself: [sandbox] network = "loopback"`, drain.Permissions{Agent: "exec", Sandbox: &drain.Confinement{Network: "loopback"}}},
+		{"not confined", "runs", `any program that your user can run: [sandbox] enforce = "off"`, drain.Permissions{Agent: "exec", Sandbox: &drain.Confinement{Enforce: "off", Network: "none"}}},
 		{"built in", "fetches", "nothing: it is built in", drain.Permissions{Agent: "extract"}},
 	} {
 		c.Grant = terms

@@ -230,7 +230,7 @@ func Literal(path []string, words []string) string {
 	switch shown := d.Value + " "; {
 	case len(words) == 1 && strings.HasPrefix(words[0], "[") && shown[0] == '[':
 		return words[0]
-	case strings.HasPrefix(shown, "[["):
+	case ListsCommands(path):
 		return literal([][]string{words})
 	case shown[0] == '[':
 		return literal(words)
@@ -238,6 +238,12 @@ func Literal(path []string, words []string) string {
 		return words[0]
 	}
 	return literal(strings.Join(words, " "))
+}
+
+// ListsCommands reports a key whose value is a list of commands, each a list of words.
+func ListsCommands(path []string) bool {
+	d, _ := Explain(path)
+	return strings.HasPrefix(d.Value, "[[")
 }
 
 // plainValue reports a TOML value that is a number, true or false.

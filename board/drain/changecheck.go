@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/odd-cli/odd/board/pipeline"
@@ -16,8 +17,8 @@ import (
 // commitment lease, and to the project's commands in a tree of its own.
 func (ch *change) validate(ctx context.Context, _ pipeline.Op) (pipeline.Out, error) {
 	ch.verdict = ch.judgeCandidate(ch.candidate)
-	if no := ch.unpermittedPaths(); len(no) > 0 {
-		return ch.endFor(pipeline.RuleRefused, 0, "%s", strings.Join(append(hardFindings(ch.verdict.Findings), no...), "; "))
+	if len(ch.unpermittedPaths(ch.candidate.Paths())) > 0 {
+		return ch.endFor(pipeline.RuleRefused, 0, "%s", ch.describeUnpermitted())
 	}
 	if ch.checked != ch.draft || !ch.report.Passed() { // else repair has just run the checks on it
 		if err := ch.runChecks(ctx, ch.verdict, false); err != nil {
@@ -74,15 +75,44 @@ func describeFailures(r pipeline.Report) []string {
 // reportLine is a report on one line.
 func reportLine(r pipeline.Report) string { return oneLine(r.String()) }
 
-// unpermittedPaths returns what the session's permit and the lease do not let the candidate
-// write.
-func (ch *change) unpermittedPaths() []string {
+// describeUnpermitted says why the candidate may not write its files. A file outside of the
+// task's paths is named once, although the permit does not cover it either. If nothing else
+// is wrong, it ends with the command by which a person allows those files.
+func (ch *change) describeUnpermitted() string {
+	said, others := hardFindings(ch.verdict.Findings), ch.candidate.Paths()
+	way := append([]string{"odd task edit", string(ch.c.task.ID)}, shellPaths(ch.c.task.Paths)...)
+	outside := 0
+	for _, f := range ch.verdict.Findings {
+		if f.Code == "coverage_outside" && ch.w.grant.Denies(f.Path) == "" {
+			others = slices.DeleteFunc(others, func(p string) bool { return p == f.Path })
+			way = append(way, shellPaths([]string{f.Path})...)
+			outside++
+		}
+	}
+	no := ch.unpermittedPaths(others)
+	if outside == len(said) && len(no)+len(ch.outOfScope()) == 0 && ch.c.task.Path != "" {
+		no = []string{fmt.Sprintf("to allow this, run %s, then odd task ready %s", strings.Join(way, " "), ch.c.task.ID)}
+	}
+	return strings.Join(append(said, no...), "; ")
+}
+
+// shellPaths returns a flag --path for each path, as a shell takes it.
+func shellPaths(paths []string) []string {
+	var out []string
+	for _, p := range paths {
+		out = append(out, "--path '"+strings.ReplaceAll(p, "'", `'\''`)+"'")
+	}
+	return out
+}
+
+// unpermittedPaths returns why the session's permit does not cover some of paths, and the
+// lease some file of the candidate.
+func (ch *change) unpermittedPaths(paths []string) []string {
 	var no []string
-	paths := ch.candidate.Paths()
 	if why := ch.w.whyOutside(paths); why != "" {
 		no = append(no, why)
 	}
-	if why := ch.d.offScope(ch.c.task, paths); why != "" {
+	if why := ch.d.offScope(ch.c.task, ch.candidate.Paths()); why != "" {
 		no = append(no, why)
 	}
 	return no

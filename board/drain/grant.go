@@ -73,6 +73,16 @@ type Permissions struct {
 	Permit bool         `json:"permit"` // the session gets a write permit
 	Tools  []string     `json:"tools"`  // of the contract, where the agent has odd's own tools; nil: it has others
 	Grant  policy.Terms `json:"grant"`
+
+	Sandbox *Confinement `json:"sandbox,omitempty"` // of an agent that is a program; what it does without asking, only this confines
+}
+
+// Confinement is what [sandbox] of odd.toml says about an agent's program.
+type Confinement struct {
+	Enforce string   `json:"enforce"`
+	Network string   `json:"network"`
+	Read    []string `json:"read,omitempty"`  // besides the system, PATH and the scratch clone
+	Write   []string `json:"write,omitempty"` // besides the scratch clone
 }
 
 // PermissionsFor compiles the grant that a session on the task of the options would get. It
@@ -100,6 +110,9 @@ func PermissionsFor(ctx context.Context, r *repo.Repo, o Options) (Permissions, 
 		}
 	}
 	p.Grant = d.grantTerms(base, t, b.Contract, law)
+	if s := d.at.cfg.Sandbox; slices.Contains([]string{"exec", "claude", "acp"}, p.Agent) {
+		p.Sandbox = &Confinement{Enforce: s.Enforce, Network: s.Network, Read: s.Read, Write: s.Write}
+	}
 	switch p.Agent {
 	case "anthropic", "openai":
 		p.Tools = []string{}
@@ -110,6 +123,8 @@ func PermissionsFor(ctx context.Context, r *repo.Repo, o Options) (Permissions, 
 		}
 	case "claude":
 		p.Grant.Hosts = nil // its hook refuses every fetch
+	case "exec":
+		p.Grant.Commands, p.Grant.Checks, p.Grant.Hosts, p.Grant.Servers = nil, nil, nil, nil // nobody asks about its acts
 	}
 	return p, nil
 }

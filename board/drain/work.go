@@ -383,6 +383,9 @@ func (d *drain) explainCut(c *claim, e session.Emission) (code pipeline.Reason, 
 	case e.Failure == toolbox.Degenerate:
 		return pipeline.DegenerateLoop, e.Detail + again
 	case e.Failure == session.Silent:
+		if again != "" && len(e.Raw) > 0 {
+			again = fmt.Sprintf("; git show refs/odd/run/%s:%s/emission.md shows what it printed", d.Run, artifactDir(c.task)) + again
+		}
 		return pipeline.NoOutcome, cmp.Or(e.Detail, "the agent ended without the block odd.finish.1") + again
 	case e.Failure == session.Transport:
 		return pipeline.TransportFailed, joinDetail("the agent or its model could not be reached, or broke off", e.Detail) + again

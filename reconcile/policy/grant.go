@@ -320,15 +320,24 @@ func (g Grant) uncovered(p string) []Finding {
 	if InGit(p) {
 		return no(OutsidePermit, "the path is git's own and not of the work tree", "")
 	}
-	for _, d := range g.terms.Deny {
-		if MatchGlob(d, p) || MatchGlob(FoldPath(d), FoldPath(p)) {
-			return no(OutsidePermit, fmt.Sprintf("the rules of the role %s forbid to write %s", g.terms.Role, d), g.terms.Writable())
-		}
+	if d := g.Denies(p); d != "" {
+		return no(OutsidePermit, fmt.Sprintf("the rules of the role %s forbid to write %s", g.terms.Role, d), g.terms.Writable())
 	}
 	if len(g.terms.Allow) > 0 && !MatchAnyGlob(g.terms.Allow, p) {
 		return no(OutsidePermit, "the path is outside of your write permit", g.terms.Writable())
 	}
 	return nil
+}
+
+// Denies returns the glob that the permit takes out and that means a path, in any letter
+// case, "" for none.
+func (g Grant) Denies(p string) string {
+	for _, d := range g.terms.Deny {
+		if MatchGlob(d, p) || MatchGlob(FoldPath(d), FoldPath(p)) {
+			return d
+		}
+	}
+	return ""
 }
 
 func (g Grant) guarded(p string) []Finding {
