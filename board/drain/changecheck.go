@@ -77,20 +77,22 @@ func reportLine(r pipeline.Report) string { return oneLine(r.String()) }
 
 // describeUnpermitted says why the candidate may not write its files. A file outside of the
 // task's paths is named once, although the permit does not cover it either. If nothing else
-// is wrong, it ends with the command by which a person allows those files.
+// is wrong, it ends with the command by which a person allows those files; not for a name
+// that would be a pattern there and mean other files.
 func (ch *change) describeUnpermitted() string {
 	said, others := hardFindings(ch.verdict.Findings), ch.candidate.Paths()
 	way := append([]string{"odd task edit", string(ch.c.task.ID)}, shellPaths(ch.c.task.Paths)...)
-	outside := 0
+	outside, pattern := 0, false
 	for _, f := range ch.verdict.Findings {
 		if f.Code == "coverage_outside" && ch.w.grant.Denies(f.Path) == "" {
 			others = slices.DeleteFunc(others, func(p string) bool { return p == f.Path })
 			way = append(way, shellPaths([]string{f.Path})...)
 			outside++
+			pattern = pattern || strings.ContainsAny(f.Path, "[]{}")
 		}
 	}
 	no := ch.unpermittedPaths(others)
-	if outside == len(said) && len(no)+len(ch.outOfScope()) == 0 && ch.c.task.Path != "" {
+	if outside == len(said) && !pattern && len(no)+len(ch.outOfScope()) == 0 && ch.c.task.Path != "" {
 		no = []string{fmt.Sprintf("to allow this, run %s, then odd task ready %s", strings.Join(way, " "), ch.c.task.ID)}
 	}
 	return strings.Join(append(said, no...), "; ")
