@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"strings"
 
 	"github.com/urfave/cli/v2"
 
@@ -87,12 +86,11 @@ func runTaskAdd(c *cli.Context, env Env) error {
 	if err := w.landTask(c, build, &t); err != nil {
 		return err
 	}
-	dirty, _ := w.repo.Dirty(c.Context, "odd.toml")
 	for _, m := range lacks {
-		if len(dirty) > 0 && (strings.Contains(m, "odd.toml") || strings.Contains(m, "reader")) {
-			m += "; odd.toml has uncommitted edits, which odd drain ignores: git commit odd.toml"
-		}
 		talk(env, "%s: warning: odd drain would refuse it: %s", t.ID, oneLine(okf.Visible(m)))
+	}
+	if dirty, err := w.repo.Dirty(c.Context, "odd.toml"); len(lacks) > 0 && err == nil && len(dirty) > 0 {
+		talk(env, "odd.toml has uncommitted edits, which odd drain ignores: git commit odd.toml")
 	}
 	return nil
 }
