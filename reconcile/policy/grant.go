@@ -1,7 +1,6 @@
 package policy
 
 import (
-	"errors"
 	"fmt"
 	"io/fs"
 	"slices"
@@ -46,48 +45,6 @@ type Place struct {
 	Dir    string
 	Follow func(path string, tree bool) (string, []Finding)
 	Sees   func(CommandVerdict) []Finding
-}
-
-// Refusal is a no to an action. Code never changes its meaning.
-type Refusal struct {
-	Code, Why, Remedy string
-	Findings          []Finding // what the rules found, where a rule about paths or commands refuses
-	cause             error
-}
-
-// Unwrap returns why the permit does not hold.
-func (r *Refusal) Unwrap() error { return r.cause }
-
-// Error says why, the way out, and the code.
-func (r *Refusal) Error() string { return r.Text() + " [" + r.Code + "]" }
-
-// Text says why, and the way out.
-func (r *Refusal) Text() string {
-	if r.Remedy == "" {
-		return r.Why
-	}
-	return r.Why + "; " + r.Remedy
-}
-
-// Refused returns the code.
-func (r *Refusal) Refused() string { return r.Code }
-
-// Refuse returns a refusal. The remedy is what stands behind the first "; " of the text.
-func Refuse(code, format string, args ...any) *Refusal {
-	why, remedy, _ := strings.Cut(fmt.Sprintf(format, args...), "; ")
-	return &Refusal{Code: code, Why: why, Remedy: remedy}
-}
-
-// refuseFor is a refusal for what rules found, a line each.
-func refuseFor(code, before string, found []Finding, say func(Finding) string) *Refusal {
-	if len(found) == 0 {
-		return nil
-	}
-	var lines []string
-	for _, f := range found {
-		lines = append(lines, say(f))
-	}
-	return &Refusal{Code: code, Why: before + strings.Join(lines, "\n"), Findings: found}
 }
 
 // Terms are what a grant is compiled from: task, role, contract, permit, configuration
@@ -514,13 +471,4 @@ func (g Grant) refuseTool(a Action) *Refusal {
 		return Refuse("read_only_contract", "%s may not change anything, and %s may change something; a person can list the tool in [[mcp]] reads in odd.toml", g.terms.session(), a.Tool)
 	}
 	return g.refusePermit(Action{})
-}
-
-// CodeOf returns the code of a refusal, "" of any other error.
-func CodeOf(err error) string {
-	var no *Refusal
-	if errors.As(err, &no) {
-		return no.Code
-	}
-	return ""
 }

@@ -1,0 +1,119 @@
+package lint
+
+import (
+	"go/ast"
+	"slices"
+	"strings"
+)
+
+// compareNames returns the names that the code of the change declared and does not have any
+// more, its tests aside, and those that it has still. A declaration that goes on under
+// another name stands. Of languages other than Go any long name that is gone from all
+// code is removed, and the functions of the files of the change stand.
+func (c *change) compareNames() (removed, stands map[string]bool) {
+	was, now := map[string]string{}, map[string]string{}
+	for _, d := range slices.Concat(c.deltas, c.beside) {
+		if !d.test && !slices.Contains(proseExts(), d.ext) {
+			declarations(d.ext, d.was, was)
+			declarations(d.ext, d.now, now)
+		}
+	}
+	removed, stands = map[string]bool{}, map[string]bool{}
+	for _, d := range slices.Concat(c.deltas, c.beside) {
+		if d.test {
+			continue
+		}
+		for _, f := range d.now.functions() {
+			stands[f.decl.Name.Name] = true
+		}
+		if d.ext != ".go" {
+			for w := range routines(d.ext, d.now) {
+				stands[w] = true
+			}
+		}
+	}
+	come := map[string]bool{}
+	for w, rest := range now {
+		come[rest] = come[rest] || was[w] == ""
+	}
+	for w, rest := range was {
+		if _, still := now[w]; !still {
+			stands[w] = rest != "" && come[rest]
+			removed[w] = !stands[w]
+		}
+	}
+	return removed, stands
+}
+
+// declarations adds the names that a side declares, each with what declares it less
+// the name.
+func declarations(ext string, s side, to map[string]string) {
+	if ext != ".go" {
+		for _, l := range s.lines() {
+			for _, w := range identifier().FindAllString(l, -1) {
+				if len(w) >= 8 {
+					to[w] += ""
+				}
+			}
+			if m := declaration().FindStringSubmatch(l); m != nil {
+				to[m[1]] = strings.Replace(l, m[1], "", 1)
+			}
+		}
+		return
+	}
+	if s.tree == nil {
+		return
+	}
+	for _, decl := range s.tree.Decls {
+		if f, ok := decl.(*ast.FuncDecl); ok {
+			to[f.Name.Name] = strings.Replace(s.text(f), f.Name.Name, "", 1)
+			continue
+		}
+		ast.Inspect(decl, func(n ast.Node) bool {
+			switch n := n.(type) {
+			case *ast.TypeSpec:
+				to[n.Name.Name] = s.text(n.Type)
+			case *ast.ValueSpec:
+				for _, id := range n.Names {
+					to[id.Name] += ""
+				}
+			case *ast.Field:
+				for _, id := range n.Names {
+					to[id.Name] += ""
+				}
+			case *ast.FuncLit:
+				return false
+			}
+			return true
+		})
+	}
+}
+
+// touchesCode reports whether the change touches more than tests, prose and comments: code,
+// or a helper of tests that was there.
+func (c *change) touchesCode() bool {
+	return slices.ContainsFunc(c.deltas, func(d *delta) bool {
+		if d.test {
+			was := map[string]string{}
+			for _, f := range d.was.functions() {
+				was[f.name] = d.was.text(f.decl)
+			}
+			return slices.ContainsFunc(d.now.functions(), func(f function) bool {
+				_, last, _ := strings.Cut(f.name, ".")
+				return !isTestName(f.name) && !isTestName(last) && was[f.name] != "" && was[f.name] != d.now.text(f.decl)
+			})
+		}
+		return !slices.Contains(proseExts(), d.ext) && !slices.Contains(strings.Split(d.dir, "/"), "testdata") && (d.ext != ".go" || !passedOver(d.Path)) && d.was.code() != d.now.code()
+	})
+}
+
+// code is a side without its comments of whole lines, and without spaces.
+func (s side) code() string {
+	var out strings.Builder
+	for _, l := range s.lines() {
+		if l = strings.Join(strings.Fields(l), ""); l != "" && !strings.HasPrefix(l, "//") && l[0] != '#' && l[0] != '*' && !strings.HasPrefix(l, "/*") {
+			out.WriteString(l)
+		}
+	}
+	return out.String()
+}
