@@ -215,5 +215,8 @@ func unknownFlag(c *cli.Context, typed string) string {
 	if near := okf.Nearest(strings.TrimLeft(typed, "-"), names); near != "" {
 		return "unknown flag " + typed + "; did you mean --" + near + "?"
 	}
+	if c.Command != nil && strings.HasSuffix(c.Command.ArgsUsage, "...") {
+		return "unknown flag " + typed + "; if it is a value, put -- before the values"
+	}
 	return "unknown flag " + typed
 }

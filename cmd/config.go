@@ -68,10 +68,12 @@ func configSet(env Env) *cli.Command {
 		ArgsUsage: "KEY VALUE...",
 		Description: "odd config set session.max_usd 0.25\n" +
 			"odd config set pipeline.validate make test\n" +
-			"odd config set session.fallback claude openai\n\n" +
+			"odd config set session.fallback claude openai\n" +
+			"odd config set substrate.exec.argv -- ./agent.sh --fast\n\n" +
 			"A text needs no quotes. The words of a list or a command follow each other, or\n" +
-			"are one TOML list: '[\"a\", \"b\"]'. odd reads the whole file before it writes and\n" +
-			"refuses a value that is wrong. Not for sessions of agents.",
+			"are one TOML list: '[\"a\", \"b\"]'. Put -- before words that begin with a dash.\n" +
+			"odd reads the whole file before it writes and refuses a value that is wrong.\n" +
+			"Not for sessions of agents.",
 		Flags:  []cli.Flag{jsonFlag()},
 		Action: do(env, runConfigEdit),
 	})

@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"os"
 	"path"
+	"path/filepath"
 
 	"github.com/urfave/cli/v2"
 
@@ -38,6 +39,10 @@ func runDemo(c *cli.Context, env Env) error {
 		return usage("demo: the folder %s is not empty; name another one: odd demo %[1]s-2", dir)
 	} else if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return err
+	}
+	top, _, _ := findConfig(filepath.Dir(at))
+	if _, err := os.Lstat(filepath.Join(top, ".git")); top != "" && err == nil {
+		return refuse("inside", "demo: %s is inside %s, which uses odd; make the sample elsewhere: odd demo %s", dir, top, quoteWords([]string{filepath.Join(filepath.Dir(top), "odd-demo")})[0])
 	}
 	if err := createDemo(c.Context, env, at); err != nil {
 		return err

@@ -16,6 +16,9 @@ import (
 	"github.com/odd-cli/odd/reconcile"
 )
 
+// attemptDir is the folder of an attempt at a task among the files of its run.
+func attemptDir(id okf.ID, attempt int) string { return fmt.Sprintf("%s.%d", board.Slug(id), attempt) }
+
 // heldBack shows what an emission wanted and reconcile kept out, as diffs against
 // the board: two-way, and where the atom was made against bytes the board no
 // longer has, first what happened to them since. It is empty where the run's
@@ -28,7 +31,7 @@ func (v *view) heldBack(t board.Task, p review.Proposal) string {
 	if err != nil {
 		return ""
 	}
-	dir := fmt.Sprintf("%s.%d", board.Slug(t.ID), t.Attempts)
+	dir := attemptDir(t.ID, t.Attempts)
 	emission, _ := fs.ReadFile(tree, path.Join(dir, "emission.md"))
 	bases := map[string]string{}
 	for _, a := range session.Read(emission).Atoms {

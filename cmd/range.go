@@ -4,12 +4,14 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"strings"
 
 	"github.com/urfave/cli/v2"
 
 	"github.com/odd-cli/odd/board/rules"
 	"github.com/odd-cli/odd/board/verify"
+	"github.com/odd-cli/odd/cmd/internal/layout"
 	"github.com/odd-cli/odd/journal/repo"
 	"github.com/odd-cli/odd/okf"
 )
@@ -73,7 +75,7 @@ type historyReport struct {
 }
 
 // runRange re-proves the invariants over the commits of spec, A..B. What was judged
-// and what stays attested goes to stderr, unless quiet, the findings to stdout.
+// and what stays attested goes to stderr, unless quiet; the findings, and what --explain asks for, to stdout.
 func runRange(ctx context.Context, env Env, spec string, how historyReport) error {
 	r, err := historyHere(env)
 	if err != nil {
@@ -96,7 +98,10 @@ func runRange(ctx context.Context, env Env, spec string, how historyReport) erro
 	proved := newHistoryResult(report)
 	err = printProof(env, proved, how.format)
 	if how.format != asJSON && !how.quiet {
-		tellProof(env, report, how.explain)
+		tellProof(env, report, how.explain && how.format == asText)
+	}
+	if err == nil && how.explain && how.format == asText {
+		err = printExplained(env, report)
 	}
 	return orFault(err, proved.Status != "OK")
 }
@@ -182,9 +187,8 @@ func proofRules() []okf.Code {
 	return out
 }
 
-// tellProof says for each invariant how much of the range was judged by it and what is
-// only attested; explained, also what was read and recomputed.
-func tellProof(env Env, report verify.Report, explain bool) {
+// tellProof says how much of the range each invariant judged, and what git cannot prove.
+func tellProof(env Env, report verify.Report, explained bool) {
 	found := map[int]int{}
 	for _, f := range report.Findings {
 		found[f.Invariant]++
@@ -194,22 +198,30 @@ func tellProof(env Env, report verify.Report, explain bool) {
 		known = fmt.Sprintf(", %d acknowledged", n)
 	}
 	talk(env, "checked %s, %d of them by odd or an agent: %s%s", countNoun(report.Commits, "commit"), report.Machines, countNoun(len(report.Findings), "finding"), known)
+	if explained {
+		return
+	}
 	for _, row := range report.Rows {
 		brief, _, more := strings.Cut(row.Attested, ";")
-		if more && !explain {
+		if more {
 			brief += "; …"
-		}
-		if explain {
-			brief = row.Attested
 		}
 		talk(env, "%2d %-21s %s checked: %d; %s", row.N, row.Name, row.Unit, row.Checked, countNoun(found[row.N], "finding"))
 		talk(env, "   not provable from git: %s", brief)
-		if explain {
-			talk(env, "   read: %s", row.Reads)
-			talk(env, "   recomputed: %s", row.Compares)
+	}
+	talk(env, "--explain shows what each check read and recomputed, and everything that git cannot prove")
+}
+
+// printExplained prints for each invariant what was read and recomputed, and what git cannot
+// prove, in lines that fit.
+func printExplained(env Env, report verify.Report) error {
+	var b strings.Builder
+	for i, row := range report.Rows {
+		fmt.Fprintf(&b, "%s%d %s: %s checked: %d\n", strings.Repeat("\n", min(i, 1)), row.N, row.Name, row.Unit, row.Checked)
+		for _, part := range [][2]string{{"read", row.Reads}, {"recomputed", row.Compares}, {"not provable from git", row.Attested}} {
+			b.WriteString(layout.Fold("  "+part[0]+": "+part[1], env.terminalWidth()) + "\n")
 		}
 	}
-	if !explain {
-		talk(env, "--explain shows what each check read and recomputed, and everything that git cannot prove")
-	}
+	_, err := io.WriteString(env.Stdout, b.String())
+	return err
 }

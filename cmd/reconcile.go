@@ -27,7 +27,7 @@ func reconcileVerb(env Env) *cli.Command {
 		Description: "odd reconcile draft.md --dry-run\n" +
 			"odd reconcile draft.md --accept weather-limits\n" +
 			"my-agent | odd reconcile - --dry-run\n" +
-			"git show refs/odd/run/RUN:TASK.1/emission.md | odd reconcile - --dry-run\n\n" +
+			"odd review read-the-handbook --emission | odd reconcile - --dry-run\n\n" +
 			"FILE holds an agent's output with fenced ```atom blocks, or one atom. - is\n" +
 			"stdin. odd drain merges in the same way. Everything in FILE counts as an\n" +
 			"agent's, whoever runs the command: its confidence is limited to [session] cap.\n" +

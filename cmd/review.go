@@ -2,11 +2,14 @@ package cmd
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"maps"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/urfave/cli/v2"
 
@@ -14,7 +17,9 @@ import (
 	"github.com/odd-cli/odd/board/budget"
 	"github.com/odd-cli/odd/board/drain"
 	"github.com/odd-cli/odd/board/review"
+	"github.com/odd-cli/odd/journal/event"
 	"github.com/odd-cli/odd/journal/repo"
+	"github.com/odd-cli/odd/okf"
 )
 
 func reviewVerb(env Env) *cli.Command {
@@ -28,7 +33,8 @@ func reviewVerb(env Env) *cli.Command {
 			"odd review read-the-handbook --stat\n" +
 			"odd review read-the-handbook skeg\n" +
 			"odd review read-the-handbook --each\n" +
-			"odd review --refresh read-the-handbook\n\n" +
+			"odd review --refresh read-the-handbook\n" +
+			"odd review read-the-handbook --emission\n\n" +
 			"A proposal is an agent's commit on the branch odd/review/TASK.N. Nothing of it\n" +
 			"is on your branch until a person runs odd approve TASK. With an atom's id, odd\n" +
 			"shows that atom and the lines of the documents that it comes from.\n\n" +
@@ -39,13 +45,14 @@ func reviewVerb(env Env) *cli.Command {
 		Flags: []cli.Flag{
 			&cli.BoolFlag{Name: "each", Usage: "decide on one atom after another in a terminal; only a person can"},
 			&cli.BoolFlag{Name: "refresh", Usage: "rebuild the proposal on the current board from the same agent output; runs no agent"},
+			&cli.BoolFlag{Name: "emission", Usage: "print what the agent printed in the last attempt, also of a task that is blocked"},
 			&cli.BoolFlag{Name: "stat", Usage: "print the summary without the diff"},
 			&cli.BoolFlag{Name: "pr", Usage: "open a GitHub pull request for the proposal with gh; without gh or GitHub, print its text"},
 			jsonFlag(),
 		},
 		Action: func(c *cli.Context) error {
 			acts := 0
-			for _, flag := range []string{"each", "refresh", "pr"} {
+			for _, flag := range []string{"each", "refresh", "pr", "emission"} {
 				if c.Bool(flag) {
 					acts++
 				}
@@ -56,15 +63,17 @@ func reviewVerb(env Env) *cli.Command {
 			case c.NArg() == 2:
 				return runReviewAtom(c.Context, env, c.Args().First(), c.Args().Get(1), c.Bool("json"))
 			case acts > 1 || c.Bool("each") && c.Bool("json"):
-				return usage("review: --each, --refresh and --pr do not go together, and --each has no --json; run odd review --refresh TASK first, then odd review --pr TASK")
+				return usage("review: --each, --refresh, --pr and --emission do not go together, and --each has no --json; run odd review --refresh TASK first, then odd review --pr TASK")
 			case c.NArg() == 0 && acts > 0:
-				return usage("review: --each, --refresh and --pr need a task, like odd review --pr TASK; odd review lists the tasks")
+				return usage("review: --each, --refresh, --pr and --emission need a task, like odd review --pr TASK; odd review lists the tasks")
 			case c.NArg() == 0:
 				return runQueue(c.Context, env, c.Bool("json"))
 			case c.Bool("each"):
 				return runReviewEach(c.Context, env, c.Args().First())
 			case c.Bool("refresh"):
 				return runRefresh(c.Context, env, c.Args().First(), c.Bool("json"))
+			case c.Bool("emission"):
+				return runEmission(c.Context, env, c.Args().First(), c.Bool("json"))
 			case c.Bool("pr"):
 				return runReviewPR(c.Context, env, c.Args().First(), c.Bool("json"))
 			}
@@ -143,6 +152,69 @@ func runReview(ctx context.Context, env Env, name string, stat, asJSON bool) err
 	}
 	_, err = io.WriteString(env.Stdout, diffText(env, "\n"+string(diff)+v.heldBack(t, p)))
 	return err
+}
+
+// runEmission prints what the agent of a task's last attempt printed: bytes for a pipe, and what
+// a terminal may show on one.
+func runEmission(ctx context.Context, env Env, name string, asJSON bool) error {
+	v, err := openTasks(ctx, env)
+	if err != nil {
+		return err
+	}
+	t, err := v.findTask(name)
+	if err != nil {
+		return err
+	}
+	run, file, tree, err := v.lastAttempt(t)
+	if err == nil && run == "" {
+		return refuse("state", "review --emission %s: no agent has worked on the task yet; run odd drain", t.ID)
+	}
+	if err != nil {
+		return err
+	}
+	if _, err := v.repo.Ref("refs/odd/run/" + run); errors.Is(err, repo.ErrNoRef) {
+		return refuse("artifacts", "review --emission %s: the output of %s is not in this clone; run git fetch origin 'refs/odd/run/*:refs/odd/run/*'", t.ID, run)
+	}
+	kept, err := v.repo.Tree(tree)
+	if err != nil {
+		return err
+	}
+	b, err := fs.ReadFile(kept, file)
+	if err != nil {
+		return fmt.Errorf("review --emission %s: %w", t.ID, err)
+	}
+	if asJSON {
+		return printJSON(env, prompt{file, string(b)})
+	}
+	if env.Terminal {
+		b = []byte(okf.Visible(string(b)))
+	}
+	_, err = env.Stdout.Write(b)
+	return err
+}
+
+// lastAttempt returns the run that last ended an attempt at t, and where in which tree it kept
+// the agent's output; run is "" where none did.
+func (v *view) lastAttempt(t board.Task) (run, file string, tree repo.OID, err error) {
+	files, err := v.state.RunFiles("", func(_ string, tasks []string) bool { return slices.Contains(tasks, string(t.ID)) })
+	if err != nil {
+		return "", "", "", err
+	}
+	var last time.Time
+	for f := range files {
+		attempt := 0
+		for _, r := range f.Records {
+			switch {
+			case r.Task != string(t.ID):
+			case r.Kind == event.Claim:
+				attempt = r.Claim().Attempt
+			case r.Kind == event.Outcome && !r.TS.Before(last):
+				last, run, tree = r.TS, r.Run, repo.OID(r.Outcome().Artifacts)
+				file = attemptDir(t.ID, attempt) + "/emission.md"
+			}
+		}
+	}
+	return run, file, tree, nil
 }
 
 func errorText(err error) string {

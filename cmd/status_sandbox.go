@@ -53,12 +53,14 @@ func triedSandbox(c config.Sandbox) sandboxStatus {
 	return sandboxStatus{System: runtime.GOOS + "/" + runtime.GOARCH, Enforce: c.Enforce, Network: c.Network, CheckNetwork: c.CheckNetwork, Read: c.Read, Write: c.Write, Sessions: "start"}
 }
 
+const onLoopback = "with network loopback: servers"
+
 // loopbackRow tells what a program reaches on loopback.
 func (s sandboxStatus) loopbackRow() []string {
 	if s.Loopback != "own" {
-		return []string{"loopback", "shared", s.Loopback}
+		return []string{onLoopback, "shared", s.Loopback}
 	}
-	return []string{"loopback", "own", "a program can connect to its own servers on 127.0.0.1, not to those of other programs"}
+	return []string{onLoopback, "own", "a program can connect to its own servers on 127.0.0.1, not to those of other programs"}
 }
 
 // sandboxRows returns what, whether it is held, and what the kernel said.
@@ -70,7 +72,7 @@ func (s sandboxStatus) sandboxRows() [][]string {
 	rows := [][]string{
 		{"sandbox", on, s.System + ": " + s.Held.String()},
 		{"enforce", s.Enforce, map[string]string{"start": "agents may start", "refused": "agents are refused: this machine cannot do what [sandbox] enforce asks"}[s.Sessions]},
-		{"network", "agents: " + s.Network, "checks: " + s.CheckNetwork},
+		{"network", "agents: " + s.Network + ", checks: " + s.CheckNetwork, "as odd.toml sets it; the rows that begin with a network tell what this machine does for that setting"},
 	}
 	if s.Fault != "" {
 		rows = append(rows, []string{"tried", "nothing could be tried", s.Fault})

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"unicode/utf8"
 
 	"github.com/urfave/cli/v2"
 
@@ -29,12 +30,15 @@ func taskAdd(env Env) *cli.Command {
 			"odd drain does not run it before a person marks it ready (odd task ready). To\n" +
 			"change files that are not atoms, a task needs --path; without it, an agent can\n" +
 			"only propose atoms. It warns of what odd drain would refuse as things are now.",
-		Flags:  append([]cli.Flag{&cli.StringFlag{Name: "id", Usage: "name the task `ID` (default: made from the title)"}}, taskFlags()...),
+		Flags:  append([]cli.Flag{&cli.StringFlag{Name: "id", Usage: "name the task `ID` (default: made from the title)"}, &cli.StringFlag{Name: "body", Usage: "describe the task in the text of `FILE`, - for stdin; the agent reads it"}}, taskFlags()...),
 		Action: one("a title in quotes", do(env, runTaskAdd)),
 	})
 }
 
-func readFiling(c *cli.Context) (board.Filing, error) {
+// maxBody is how much text a task may have.
+const maxBody = 64 << 10
+
+func readFiling(c *cli.Context, env Env) (board.Filing, error) {
 	f := board.Filing{
 		ID: okf.ID(c.String("id")), Title: c.Args().First(), Kind: c.String("kind"), Priority: c.String("priority"), Role: c.String("role"), Team: c.String("team"), Signal: c.String("signal"),
 		Dependencies: c.StringSlice("depends"), Acceptance: c.StringSlice("accept"), Inputs: c.StringSlice("input"), Paths: c.StringSlice("path"), MaxTurns: c.Int("max-turns"),
@@ -50,11 +54,21 @@ func readFiling(c *cli.Context) (board.Filing, error) {
 			return f, usage("task add: --budget-usd: %v", err)
 		}
 	}
+	if name := c.String("body"); name != "" {
+		b, err := readInput(env, name, maxBody)
+		if err != nil {
+			return f, fmt.Errorf("task add: --body: %w", err)
+		}
+		if len(b) > maxBody || !utf8.Valid(b) {
+			return f, usage("task add: --body %s: want text in UTF-8 of at most %d KiB", name, maxBody>>10)
+		}
+		f.Body = string(b)
+	}
 	return f, nil
 }
 
 func runTaskAdd(c *cli.Context, env Env) error {
-	f, err := readFiling(c)
+	f, err := readFiling(c, env)
 	if err != nil {
 		return err
 	}

@@ -223,7 +223,10 @@ func (v *view) readConfig() error {
 	if v.cfg, err = config.Parse("odd.toml", b); err != nil {
 		return err
 	}
-	if v.bundle, err = v.cfg.Folder(v.files); err != nil {
+	if v.bundle, err = v.cfg.Folder(v.files); errors.Is(err, fs.ErrNotExist) {
+		return refuse("no-bundle", "%v", err)
+	}
+	if err != nil {
 		return err
 	}
 	v.state = state.Of(v.bundle, v.repo)

@@ -70,6 +70,7 @@ func (x tree) wrongCommands(text string) (wrong []string, seen int) {
 		if end := ends.FindStringIndex(rest); end != nil {
 			rest = rest[:end[0]]
 		}
+		rest, _, _ = strings.Cut(rest, " -- ") // what follows are another command's words
 		if noun, ok := nested[words[0]]; ok && !top[words[0]] && !prose[words[0]] {
 			wrong = append(wrong, "odd "+words[0]+" is odd "+noun+" "+words[0])
 			continue

@@ -1,6 +1,7 @@
 package config
 
 import (
+	"errors"
 	"fmt"
 	"io/fs"
 	"os"
@@ -8,11 +9,13 @@ import (
 	"strings"
 )
 
-// Folder is the bundle in files, the tree of a commit that odd.toml is of. The error of
-// a root that is no folder there says how to correct it; one that is not there is no error
-// before it is read.
+// Folder is the bundle in files, the tree of a commit that odd.toml is of. Its error says how to
+// correct the root. errors.Is(err, fs.ErrNotExist) says that the folder is not committed.
 func (c Config) Folder(files fs.FS) (fs.FS, error) {
 	root, err := fs.Sub(files, c.Root)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, notCommitted(c.Root)
+	}
 	if err != nil {
 		return nil, c.notFolder()
 	}
@@ -31,6 +34,15 @@ func (c Config) OnDisk(top string) (string, error) {
 	}
 	return at, nil
 }
+
+// notCommitted is the error of a root that the commit does not have.
+type notCommitted string
+
+func (root notCommitted) Error() string {
+	return fmt.Sprintf("the folder %s is not committed on the board branch; run odd init if it is missing, then git add %[1]s && git commit -m \"odd: %[1]s\"", string(root))
+}
+
+func (notCommitted) Is(err error) bool { return err == fs.ErrNotExist }
 
 func (c Config) notFolder() error {
 	return fmt.Errorf("odd.toml: [bundle] root: %s is a link or a file in git, not a folder; set root to the folder itself", c.Root)

@@ -231,10 +231,27 @@ func (ch *change) doPhase(ctx context.Context, op pipeline.Op) (pipeline.Out, er
 	return out, err
 }
 
+// doingNow says for people what is done in a phase.
+var doingNow = map[pipeline.Phase]string{
+	pipeline.Classify: "looking at what kind of change the task asks for",
+	pipeline.Route:    "choosing the limits of time and money",
+	pipeline.Expand:   "asking the agent which other files it needs",
+	pipeline.Plan:     "asking the agent for a plan",
+	pipeline.Generate: "the agent makes the change",
+	pipeline.Validate: "running the checks on the change",
+	pipeline.Repair:   "the agent repairs what failed",
+	pipeline.Gate:     "judging the change by the rules, and its risk",
+	pipeline.Approve:  "deciding whether a person must approve it first",
+	pipeline.Apply:    "committing the change to its review branch",
+	pipeline.Verify:   "running the checks on that commit",
+}
+
 // keepRecord keeps a record for the result's commit.
 func (ch *change) keepRecord(o pipeline.Op) {
 	ch.op, ch.ops, ch.doing = o, append(ch.ops, o), ""
-	ch.d.Progress(fmt.Sprintf("%s: %s", ch.c.task.ID, o.Phase))
+	if what := doingNow[o.Phase]; what != "" { // how it ended, the task's own line says
+		ch.d.Progress(fmt.Sprintf("%s: %s", ch.c.task.ID, what))
+	}
 	ch.showBeat()
 }
 

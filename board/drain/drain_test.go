@@ -380,7 +380,7 @@ func TestBlocked(t *testing.T) {
 		}, "no_outcome: the agent ended without the block odd.finish.1; run odd task ready a"},
 		"no outcome, and words": {func(context.Context, session.Request) (session.Emission, error) {
 			return session.Emission{Raw: []byte("hm")}, nil
-		}, ":a.1/emission.md shows what it printed; run odd task ready a"},
+		}, "odd review a --emission shows what it printed; run odd task ready a"},
 		"out of time":  {fails(session.Timeout, ""), "session_timeout: the session had 20m0s; raise [session] timeout in odd.toml"},
 		"out of turns": {fails(session.TurnLimit, "all 2 turns are used"), "turn_limit: all 2 turns are used; run odd task edit a --max-turns N"},
 		"out of money": {fails(session.OverBudget, "$0.09 is spent"), "cost_cap_exceeded: $0.09 is spent; run odd task edit a --budget-usd USD"},

@@ -64,15 +64,13 @@ func readSnapshot(r *repo.Repo, tip repo.OID, before *snapshot) (*snapshot, erro
 		return nil, err
 	}
 	root, err := s.cfg.Folder(s.files)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, refuse("no-bundle", "%v", err)
+	}
 	if err != nil {
 		return nil, err
 	}
 	if before == nil || before.cfg.Root != s.cfg.Root {
-		if _, err := fs.ReadDir(root, "."); err != nil && !errors.Is(err, fs.ErrNotExist) {
-			return nil, fmt.Errorf("%s: %w", s.cfg.Root, err)
-		} else if err != nil {
-			return nil, refuse("no-bundle", "the folder %s is not committed on the board branch; run odd init, then git add -A && git commit", s.cfg.Root)
-		}
 		s.state = state.Of(root, r)
 	} else {
 		s.state = before.state.Next(root)

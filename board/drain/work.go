@@ -384,7 +384,7 @@ func (d *drain) explainCut(c *claim, e session.Emission) (code pipeline.Reason, 
 		return pipeline.DegenerateLoop, e.Detail + again
 	case e.Failure == session.Silent:
 		if again != "" && len(e.Raw) > 0 {
-			again = fmt.Sprintf("; git show refs/odd/run/%s:%s/emission.md shows what it printed", d.Run, artifactDir(c.task)) + again
+			again = fmt.Sprintf("; odd review %s --emission shows what it printed", c.task.ID) + again
 		}
 		return pipeline.NoOutcome, cmp.Or(e.Detail, "the agent ended without the block odd.finish.1") + again
 	case e.Failure == session.Transport:

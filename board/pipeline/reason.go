@@ -95,7 +95,7 @@ var reasons = []reasonRow{
 	{SessionTimeout, failed, nil, "the agent took longer than a session may on its lane; `odd op classify --limits` shows the limits and the lines of odd.toml that set them"},
 	{TurnLimit, failed, nil, "the agent used all the turns that it may; `odd task edit TASK --max-turns N` allows more for this task"},
 	{DegenerateLoop, failed, nil, "the model repeated one tool call too often; `odd task ready TASK` tries again, or split the task"},
-	{NoOutcome, failed, nil, "the agent ended without the block odd.finish.1, which says how it ended; `odd op prompt OP` shows what it was told to print, `git show refs/odd/run/RUN:TASK.N/emission.md` what it printed"},
+	{NoOutcome, failed, nil, "the agent ended without the block odd.finish.1, which says how it ended; `odd op prompt OP` shows what it was told to print, `odd review TASK --emission` what it printed"},
 	{TransportFailed, failed, nil, "the agent or its model could not be reached, or broke off; `odd status` shows the agents, `odd task ready TASK` tries again"},
 	{ValidationFailed, failed, []Phase{Validate}, "the project's checks failed, and a repair was not possible; `odd op show OP` shows what they said"},
 	{RepairStopped, failed, []Phase{Repair}, "the repair made no progress, went in circles or reached a limit; `odd op show OP` shows every try"},

@@ -41,14 +41,16 @@ func (c Code) IsNamed(typed string) bool {
 	return typed == strings.ToLower(c.Code) || c.also != "" && typed == c.also || family && strings.HasPrefix(typed, c.Code)
 }
 
-// Codes lists every code that odd prints, those of one kind together: the everyday first.
+// Codes lists every code that odd prints, those of one kind together and sorted: the everyday kind first.
 func Codes() []Code {
 	all := slices.Concat(refusalCodes(), leaseCodes(), sessionCodes(), changeCodes(), laneCodes(), cCodes(), atomCodes(), anchorCodes(), findingCodes(), reportCodes())
 	first := map[string]int{}
 	for i, c := range slices.Backward(all) {
 		first[c.Kind] = i
 	}
-	slices.SortStableFunc(all, func(a, b Code) int { return first[a.Kind] - first[b.Kind] })
+	slices.SortStableFunc(all, func(a, b Code) int {
+		return cmp.Or(first[a.Kind]-first[b.Kind], strings.Compare(strings.ToLower(a.Code), strings.ToLower(b.Code)))
+	})
 	return all
 }
 

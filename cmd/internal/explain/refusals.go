@@ -76,7 +76,7 @@ var refusalTexts = [][]string{
 	{"incomplete", "The output or the handoff lacks something that it must have.", "Add what the message lists; only an output that declares itself completed is merged."},
 	{"inputs", "The task names no file that its agent could read.", "Commit what the message names, or set other inputs: `odd task edit TASK --input PATH`."},
 	{"ignored", "git ignores the folder that odd keeps atoms and tasks in, so no commit would have them.", "Remove the line that the message names from .gitignore, then run `odd init` again."},
-	{"inside", "The folder lies inside another git repository.", "Run `odd init` at the top of that repository, or `git init` in the folder first."},
+	{"inside", "The folder lies inside another git repository.", "Run `odd init` at the top of that repository, or `git init` in the folder first; `odd demo` wants a folder outside of a repository that uses odd."},
 	{"journal-missing", "The handoff has no journal entry that tells of it.", "Write the entry with `odd journal add`; `odd agent handoff new` writes it by itself."},
 	{"lease", "The text of the lease breaks a rule of leases.", "Correct the key that the message names: `odd gate lease edit`."},
 	{"lease-draft", "The lease is only a draft, so only exploring tasks may run.", "A person runs `odd gate commitment` to activate it."},

@@ -54,7 +54,7 @@ func sessionCodes() []Code {
 		{"handoff_insufficient", "The agent says that its handoff lacks something it needs.", "`odd agent handoff clarify` adds it; then `odd task ready TASK`."},
 		{"lent-secret", "The output holds the value of a secret that the session was given, so odd kept nothing of it.", "Revoke the secret, then `odd task ready TASK`."},
 		{"malformed", "A block of the output cannot be read; the detail names each place.", again},
-		{"no declared outcome", "The agent ended without the block odd.finish.1, which says how it ended.", "`odd op prompt OP` shows what the agent was told to print, `git show refs/odd/run/RUN:TASK.N/emission.md` what it printed."},
+		{"no declared outcome", "The agent ended without the block odd.finish.1, which says how it ended.", "`odd op prompt OP` shows what the agent was told to print, `odd review TASK --emission` what it printed."},
 		{"no inputs", "The task names nothing that can be read.", "Set `inputs` of the task: paths, folders or globs of files in markdown or reStructuredText."},
 		{"output too large", "The agent printed more than odd reads.", "Raise max_bytes of the agent in odd.toml, or split the task."},
 		{"panic", "odd's own code for the agent failed; the task is blocked, and nothing else is lost.", "Report it with the task's inputs, then `odd task ready TASK`."},

@@ -40,7 +40,7 @@ func tryMore() []Trial {
 	for _, s := range []struct {
 		what        string
 		kind, proto int
-	}{{"make a TCP socket", unix.SOCK_STREAM, 0}, {"make an MPTCP socket", unix.SOCK_STREAM, unix.IPPROTO_MPTCP}, {"make a UDP socket", unix.SOCK_DGRAM, 0}} {
+	}{{"with network none: make a TCP socket", unix.SOCK_STREAM, 0}, {"with network none: make an MPTCP socket", unix.SOCK_STREAM, unix.IPPROTO_MPTCP}, {"with network none: make a UDP socket", unix.SOCK_DGRAM, 0}} {
 		out = append(out, connect(s.what, s.kind, s.proto))
 	}
 	keeper := os.Getppid()
@@ -105,8 +105,8 @@ func tryLoopback() Tried {
 		own = err.Error()
 	}
 	return Tried{Loopback: own, Trials: []Trial{
-		reach("reach another machine from loopback", unix.AF_INET, &unix.SockaddrInet4{Port: 9, Addr: [4]byte{192, 0, 2, 1}}),
-		reach("reach the hypervisor from loopback", unix.AF_VSOCK, &unix.SockaddrVM{CID: unix.VMADDR_CID_HOST, Port: 9}),
+		reach("with network loopback: reach another machine", unix.AF_INET, &unix.SockaddrInet4{Port: 9, Addr: [4]byte{192, 0, 2, 1}}),
+		reach("with network loopback: reach the hypervisor", unix.AF_VSOCK, &unix.SockaddrVM{CID: unix.VMADDR_CID_HOST, Port: 9}),
 	}}
 }
 
