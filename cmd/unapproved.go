@@ -1,8 +1,10 @@
 package cmd
 
 import (
+	"cmp"
 	"context"
 	"fmt"
+	"slices"
 
 	"github.com/odd-cli/odd/board"
 	"github.com/odd-cli/odd/board/review"
@@ -34,11 +36,11 @@ func (v *view) findUnapproved(ctx context.Context, t board.Task) (repo.Commit, e
 	if err != nil {
 		return none, err
 	}
-	if o, err := v.landedBy(ctx, t); err != nil || o != nil {
-		return none, err
-	}
 	by, err := verify.Unapproved(ctx, v.repo, tip, bytesOf(p))
 	if err != nil || by == "" {
+		return none, err
+	}
+	if o, err := v.landedBy(ctx, t); err != nil || o != nil {
 		return none, err
 	}
 	if _, elsewhere := v.targetBranch(); elsewhere {
@@ -82,10 +84,14 @@ func (w *workspace) tellUnapproved(ctx context.Context) {
 	if err != nil {
 		return
 	}
-	for _, t := range v.taskRows() {
-		if t.State != board.Review {
-			continue
+	var waiting []board.Task
+	for _, row := range v.inReview() {
+		if t, err := v.taskOf(row.ID); err == nil {
+			waiting = append(waiting, t)
 		}
+	}
+	slices.SortStableFunc(waiting, func(a, b board.Task) int { return cmp.Compare(a.Result.Run, b.Result.Run) }) // reads each ledger once
+	for _, t := range waiting {
 		if says, err := v.landedAnyway(ctx, t.ID); err == nil && says != "" {
 			talk(w.env, "%s: %s", t.ID, says)
 		}

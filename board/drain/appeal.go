@@ -16,16 +16,13 @@ import (
 	"github.com/odd-cli/odd/reconcile/secrets"
 )
 
-// proposalsFile is the file of this run's gate proposals, below the bundle.
-func (d *drain) proposalsFile() string { return "proposals/" + d.Run + ".jsonl" }
-
 // addProposals adds gate proposals to the draft until the run's limit, and returns those it
 // added.
 func (p *draft) addProposals(b gate.Buffer, ps []gate.Proposal) ([]gate.Proposal, error) {
-	name := p.d.proposalsFile()
+	name := p.run.proposalsPath()
 	file, done, err := b.AppendAll(p.own[name], ps, max(gate.MaxPerDrain-bytes.Count(p.own[name], []byte("\n")), 0))
 	if err != nil {
-		return nil, fmt.Errorf("%s: %w", p.d.at.file(name), err)
+		return nil, fmt.Errorf("%s: %w", p.file(name), err)
 	}
 	if len(done) > 0 {
 		p.own[name] = file
@@ -36,27 +33,10 @@ func (p *draft) addProposals(b gate.Buffer, ps []gate.Proposal) ([]gate.Proposal
 // proposeDecay commits what decay proposes. It runs before the lease is checked, so that a
 // refused drain writes this and nothing else.
 func (d *drain) proposeDecay(ctx context.Context) error {
-	if !d.requiresLease() {
-		return nil
-	}
-	s, err := d.readSlowLoop(d.at)
-	if err != nil {
-		return err
-	}
-	ps, err := d.readMemory(s).Decay(d.refusalsInARow(s))
-	if err != nil {
-		return err
-	}
-	p := d.newDraft()
-	done, err := p.addProposals(s.Buffer, ps)
+	p, done, err := d.planDecay()
 	if err != nil || len(done) == 0 {
 		return err
 	}
-	var body string
-	for _, p := range done {
-		body += fmt.Sprintf("%s %s: %s\n", p.Severity, p.Gate, p.Reason)
-	}
-	p.message = d.boardMessage(fmt.Sprintf("board: propose %d", len(done)), body)
 	if err := d.land(ctx, p); err != nil {
 		return err
 	}
@@ -64,6 +44,31 @@ func (d *drain) proposeDecay(ctx context.Context) error {
 		d.addNote(fmt.Sprintf("asks for the gate %s (%s): %s", p.Gate, p.Severity, p.Reason))
 	}
 	return nil
+}
+
+// planDecay plans the commit of what decay proposes now, nothing where no lease is required.
+func (d *drain) planDecay() (p *draft, done []gate.Proposal, err error) {
+	if !d.requiresLease() {
+		return nil, nil, nil
+	}
+	s, err := d.readSlowLoop(d.at)
+	if err != nil {
+		return nil, nil, err
+	}
+	ps, err := d.readMemory(s).Decay(d.refusalsInARow(s))
+	if err != nil {
+		return nil, nil, err
+	}
+	p = d.newDraft()
+	if done, err = p.addProposals(s.Buffer, ps); err != nil {
+		return nil, nil, err
+	}
+	var body string
+	for _, p := range done {
+		body += fmt.Sprintf("%s %s: %s\n", p.Severity, p.Gate, p.Reason)
+	}
+	p.message = d.boardMessage(fmt.Sprintf("board: propose %d", len(done)), body)
+	return p, done, nil
 }
 
 // addAppeals adds to a result the gate proposals of its sessions, always with an agent as

@@ -56,8 +56,12 @@ func (d *drain) claim(ctx context.Context, t board.Task) (c *claim, err error) {
 		if c = nil; !ok || d.whyDenied(now) != nil {
 			return nil
 		}
-		c, err = d.tryClaim(ctx, now)
-		return err
+		plan, err := d.planClaim(now)
+		if err != nil {
+			return err
+		}
+		c = plan.claim
+		return d.stake(ctx, plan)
 	})
 	return c, err
 }
@@ -70,29 +74,36 @@ func explainRace(err error) error {
 	return err
 }
 
-func (d *drain) tryClaim(ctx context.Context, t board.Task) (c *claim, err error) {
+// claimPlan is a claim that no commit has yet: its draft lacks the commit alone.
+type claimPlan struct {
+	*claim
+	draft *draft
+}
+
+// planClaim plans the claim of t.
+func (d *drain) planClaim(t board.Task) (_ claimPlan, err error) {
 	p := d.newDraft()
-	c = &claim{lease: d.until(d.at.cfg.TaskLease), reserved: d.reservation(t), under: d.under, kind: t.Kind, repo: d.repo}
+	c := &claim{lease: d.until(d.at.cfg.TaskLease), reserved: d.reservation(t), under: d.under, kind: t.Kind, repo: d.repo}
 	b, err := board.Claim(t, d.Run, c.lease)
 	if err != nil {
-		return nil, err
+		return claimPlan{}, err
 	}
 	if c.task, err = reparse(t, b); err != nil {
-		return nil, err
+		return claimPlan{}, err
 	}
 	if c.base, err = d.base(); err != nil {
-		return nil, err
+		return claimPlan{}, err
 	}
 	p.changes[d.at.file(t.Path)] = b
 	data := event.ClaimData{Attempt: c.task.Attempts, LeaseExpires: c.lease.Format(time.RFC3339), Base: string(c.base), Blob: c.task.Blob, Lease: c.under}
 	if d.changes(c.task) {
 		if c.op, err = d.opID(); err != nil {
-			return nil, err
+			return claimPlan{}, err
 		}
 		data.Op = c.op
 	}
 	if data.Override, err = d.tellOverride(p); err != nil {
-		return nil, err
+		return claimPlan{}, err
 	}
 	if d.Call.Role != "" { // what a person asks for beside the task is told before the session
 		if b, err := d.resolveContract(t); err == nil {
@@ -100,19 +111,16 @@ func (d *drain) tryClaim(ctx context.Context, t board.Task) (c *claim, err error
 		}
 	}
 	if data.Alert, err = d.dueAlerts(t.Team, c.reserved); err != nil {
-		return nil, err
+		return claimPlan{}, err
 	}
-	r := event.Record{Kind: event.Claim, Task: string(t.ID), Role: t.Role, Team: t.Team, Reserved: int64(c.reserved), Data: data}
 	p.message = commitMessage(fmt.Sprintf("board: claim %s", t.ID), "", [2]string{"Odd-Run", d.Run}, [2]string{"Odd-Task", string(t.ID)}, [2]string{"Odd-Lease", c.under})
-	return c, d.stake(ctx, c, r, p)
+	return claimPlan{c, p}, p.record(event.Record{Kind: event.Claim, Task: string(t.ID), Role: t.Role, Team: t.Team, Reserved: int64(c.reserved), Data: data})
 }
 
-// stake lands the claim c, with its record r, and pins what its session reads.
-func (d *drain) stake(ctx context.Context, c *claim, r event.Record, p *draft) error {
-	if err := p.record(r); err != nil {
-		return err
-	}
-	next, err := p.commit(ctx)
+// stake lands a claim, and pins what its session reads.
+func (d *drain) stake(ctx context.Context, plan claimPlan) error {
+	c, p := plan.claim, plan.draft
+	next, err := d.commit(ctx, p)
 	if err != nil {
 		return err
 	}

@@ -5,16 +5,14 @@ import (
 	"context"
 
 	"github.com/odd-cli/odd/board/pipeline"
-	"github.com/odd-cli/odd/journal"
-	"github.com/odd-cli/odd/journal/event"
 	"github.com/odd-cli/odd/journal/repo"
 )
 
 // checkStorable refuses a board whose files git would store as other bytes: a task could
 // be claimed there whose result cannot be written.
 func (d *drain) checkStorable(ctx context.Context) error {
-	ch := repo.Changes{d.proposalsFile(): {'\n'}}
-	for _, name := range []string{"tasks/" + d.slug + ".md", "handoffs/" + d.slug + ".md", "pause.toml", event.Path(d.Run, d.started), journal.Path(d.started, d.slug)} {
+	ch := repo.Changes{d.log.proposalsPath(): {'\n'}}
+	for _, name := range []string{"tasks/" + d.log.slug() + ".md", "handoffs/" + d.log.slug() + ".md", "pause.toml", d.log.ledgerPath(), d.log.journalPath()} {
 		ch[d.at.file(name)] = []byte{'\n'}
 	}
 	all, err := d.repo.Converted(ctx, d.at.tip, ch)

@@ -18,11 +18,29 @@ import (
 	"github.com/odd-cli/odd/reconcile/secrets"
 )
 
+// runLog is the run's own files: its ledger, its journal and its gate proposals. Nobody else
+// writes them.
+type runLog struct {
+	id      string // of the run
+	started time.Time
+	now     func() time.Time
+	book    event.Appender
+	files   map[string][]byte // as last landed, by path below the bundle
+}
+
+// slug names the run in file names.
+func (l *runLog) slug() string { return strings.ToLower(l.id) }
+
+func (l *runLog) ledgerPath() string    { return event.Path(l.id, l.started) }
+func (l *runLog) journalPath() string   { return journal.Path(l.started, l.slug()) }
+func (l *runLog) proposalsPath() string { return "proposals/" + l.id + ".jsonl" }
+
 // draft is a commit of the board's that is planned and that no ref names yet. What it adds
 // to the run's own files counts once it has landed: a draft that lost its race is dropped,
 // and nothing has to be undone.
 type draft struct {
-	d       *drain
+	run     *runLog
+	root    string            // the bundle's folder, as the board has it now
 	changes repo.Changes      // besides the run's own files, by repository path
 	own     map[string][]byte // the run's ledger, journal and proposals with this commit, by path below the bundle
 	wrote   time.Time         // when its last record was made
@@ -36,8 +54,11 @@ type draft struct {
 
 // newDraft begins a draft on what the run has landed so far.
 func (d *drain) newDraft() *draft {
-	return &draft{d: d, changes: repo.Changes{}, own: maps.Clone(d.files)}
+	return &draft{run: d.log, root: d.at.cfg.Root, changes: repo.Changes{}, own: maps.Clone(d.log.files)}
 }
+
+// file is the repository path of a path below the bundle.
+func (p *draft) file(name string) string { return path.Join(p.root, name) }
 
 // clone is a draft that begins as p does.
 func (p *draft) clone() *draft {
@@ -47,14 +68,14 @@ func (p *draft) clone() *draft {
 }
 
 // ledger is the run's ledger with this draft.
-func (p *draft) ledger() []byte { return p.own[event.Path(p.d.Run, p.d.started)] }
+func (p *draft) ledger() []byte { return p.own[p.run.ledgerPath()] }
 
 // trace is the trace of that ledger.
 func (p *draft) trace() string { return event.Trace(p.ledger()) }
 
 // record appends one record to the run's ledger, now.
 func (p *draft) record(r event.Record) error {
-	r.Run, r.TS = p.d.Run, p.d.Now().UTC()
+	r.Run, r.TS = p.run.id, p.run.now().UTC()
 	r, err := r.Redacted(secrets.RedactText)
 	if err == nil {
 		err = p.append(r)
@@ -77,11 +98,11 @@ func (p *draft) recordOps(ops ...pipeline.Op) error {
 
 // append gives r the next number and appends it.
 func (p *draft) append(r event.Record) error {
-	name := event.Path(p.d.Run, p.d.started)
+	name := p.run.ledgerPath()
 	r.Seq = 1 + bytes.Count(p.own[name], []byte("\n"))
-	b, err := p.d.book.Append(p.own[name], r)
+	b, err := p.run.book.Append(p.own[name], r)
 	if err != nil {
-		return fmt.Errorf("%s: %w", p.d.at.file(name), err)
+		return fmt.Errorf("%s: %w", p.file(name), err)
 	}
 	p.own[name] = b
 	return nil
@@ -89,12 +110,12 @@ func (p *draft) append(r event.Record) error {
 
 // tell appends an entry to the run's journal.
 func (p *draft) tell(letter, facet, title, content string) error {
-	name := journal.Path(p.d.started, p.d.slug)
+	name := p.run.journalPath()
 	b, err := journal.Append(p.own[name], journal.Entry{
 		Type: letter, TypeName: journal.TypeName(letter, facet), Facet: facet, Title: clean(title), Content: clean(content),
 	})
 	if err != nil {
-		return fmt.Errorf("%s: %w", p.d.at.file(name), err)
+		return fmt.Errorf("%s: %w", p.file(name), err)
 	}
 	p.own[name] = b
 	return nil
@@ -105,31 +126,31 @@ func (p *draft) tell(letter, facet, title, content string) error {
 func (p *draft) all() repo.Changes {
 	ch := maps.Clone(p.changes)
 	for name, b := range p.own {
-		if !bytes.Equal(b, p.d.files[name]) {
-			ch[p.d.at.file(name)] = b
+		if !bytes.Equal(b, p.run.files[name]) {
+			ch[p.file(name)] = b
 		}
 	}
 	return ch
 }
 
-// commit makes the draft's commit, on the board's tip if it names no other. The machine may
+// commit makes the commit of p, on the board's tip if p names no other. The machine may
 // have slept since the last record, so that the commit has its moment.
-func (p *draft) commit(ctx context.Context) (_ repo.OID, err error) {
+func (d *drain) commit(ctx context.Context, p *draft) (_ repo.OID, err error) {
 	if p.made != "" {
 		return p.made, nil
 	}
-	who := p.d.agentSignature()
+	who := d.agentSignature()
 	if !p.wrote.IsZero() {
 		who.When = p.wrote
 	}
-	p.made, err = p.d.make(ctx, repo.OID(cmp.Or(string(p.onto), string(p.d.at.tip))), p.all(), who, p.message)
+	p.made, err = d.make(ctx, cmp.Or(p.onto, d.at.tip), p.all(), who, p.message)
 	return p.made, err
 }
 
 // land makes the draft's commit and moves the board to it, with all refs of the draft or
 // not at all. From then on the run's files are the draft's.
 func (d *drain) land(ctx context.Context, p *draft) error {
-	next, err := p.commit(ctx)
+	next, err := d.commit(ctx, p)
 	if err != nil {
 		return unwritten{err}
 	}
@@ -142,7 +163,7 @@ func (d *drain) land(ctx context.Context, p *draft) error {
 		}
 		return err
 	}
-	d.files, p.landed = p.own, true
+	d.log.files, p.landed = p.own, true
 	d.at, err = readSnapshot(d.repo, next, d.at)
 	return err
 }

@@ -66,7 +66,6 @@ import (
 	"github.com/odd-cli/odd/board/budget"
 	"github.com/odd-cli/odd/board/config"
 	"github.com/odd-cli/odd/board/failover"
-	"github.com/odd-cli/odd/journal/event"
 	"github.com/odd-cli/odd/journal/repo"
 	"github.com/odd-cli/odd/okf"
 	"github.com/odd-cli/odd/persona/contract"
@@ -145,17 +144,14 @@ type drain struct {
 	repo     *repo.Repo
 	line     *repo.Line // the board branch, here or on a remote
 	at       *snapshot
-	started  time.Time
-	slug     string             // of the run, for its journal file
+	log      *runLog
 	override *contract.Override // as resolved; nil for none
 	given    *Given             // what an invocation works on instead of the board; nil for none
 	report   Report
-	shared   *repo.RemoteLock  // nil without a remote
-	files    map[string][]byte // the run's ledger, journal and proposals as last landed, by path below the bundle
-	book     event.Appender    // of the run's ledger
-	stored   repo.OID          // the run's artifacts so far, as a tree
-	landed   repo.OID          // of stored, what a result has landed with
-	tree     repo.Changes      // those that are not in it yet
+	shared   *repo.RemoteLock // nil without a remote
+	stored   repo.OID         // the run's artifacts so far, as a tree
+	landed   repo.OID         // of stored, what a result has landed with
+	tree     repo.Changes     // those that are not in it yet
 
 	baton       *baton         // nil where one session runs at a time
 	uncommitted bool           // the work tree has other governance files than the board
@@ -272,9 +268,7 @@ func openDrain(ctx context.Context, r *repo.Repo, o Options) (*drain, error) {
 		o.Progress = func(string) {}
 	}
 	o.Now = monotonicClock(o.Now)
-	d := &drain{Options: o, repo: r, started: o.Now().UTC(), slug: strings.ToLower(o.Run)}
-	d.report = Report{Run: o.Run, Tasks: []Outcome{}}
-	d.files, d.tree = map[string][]byte{}, repo.Changes{}
+	d := newDrain(r, o)
 	if r.Shallow() {
 		return nil, refuse("shallow", "this clone is shallow, and odd needs the whole history; run git fetch --unshallow (in CI: check out with fetch-depth: 0)")
 	}
@@ -302,6 +296,15 @@ func openDrain(ctx context.Context, r *repo.Repo, o Options) (*drain, error) {
 	}
 	d.line = &repo.Line{Repo: r, Ref: o.Branch, Remote: s.cfg.Remote, Note: d.addNote, Check: o.Check}
 	return d, nil
+}
+
+// newDrain returns a run that has read nothing yet.
+func newDrain(r *repo.Repo, o Options) *drain {
+	return &drain{
+		Options: o, repo: r, tree: repo.Changes{},
+		log:    &runLog{id: o.Run, started: o.Now().UTC(), now: o.Now, files: map[string][]byte{}},
+		report: Report{Run: o.Run, Tasks: []Outcome{}},
+	}
 }
 
 // monotonicClock returns a clock that never goes back during a run, even if the machine's

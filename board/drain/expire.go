@@ -36,28 +36,37 @@ func (d *drain) expire(ctx context.Context) error {
 
 // expireOne commits the expiry of one op.
 func (d *drain) expireOne(ctx context.Context, id okf.ID, o pipeline.Op) error {
-	end, err := pipeline.Expire(o, d.Run, d.Now())
+	p, why, err := d.planExpiry(id, o)
 	if err != nil {
 		return err
 	}
-	t, _ := board.Find(d.at.tasks, id)
-	why := fmt.Sprintf("%s was not approved in time: %s", o.ID, end.Last().Note)
-	b, err := board.Expire(t, why)
-	if err != nil {
-		return err
-	}
-	p := d.newDraft()
-	if err := p.recordOps(end); err != nil {
-		return err
-	}
-	p.changes[d.at.file(t.Path)] = b
-	p.message = commitMessage(fmt.Sprintf("board: %s back to backlog", id), why,
-		[2]string{"Odd-Run", d.Run}, [2]string{"Odd-Task", string(id)}, [2]string{"Odd-Lease", d.under}, [2]string{"Odd-Op", o.ID})
 	if err := d.land(ctx, p); err != nil {
 		return err
 	}
 	d.Progress(fmt.Sprintf("%s: %s, back to backlog", id, why))
 	return nil
+}
+
+// planExpiry plans the expiry of one op, and says why its task goes back to backlog.
+func (d *drain) planExpiry(id okf.ID, o pipeline.Op) (p *draft, why string, err error) {
+	end, err := pipeline.Expire(o, d.Run, d.Now())
+	if err != nil {
+		return nil, "", err
+	}
+	t, _ := board.Find(d.at.tasks, id)
+	why = fmt.Sprintf("%s was not approved in time: %s", o.ID, end.Last().Note)
+	b, err := board.Expire(t, why)
+	if err != nil {
+		return nil, "", err
+	}
+	p = d.newDraft()
+	if err := p.recordOps(end); err != nil {
+		return nil, "", err
+	}
+	p.changes[p.file(t.Path)] = b
+	p.message = commitMessage(fmt.Sprintf("board: %s back to backlog", id), why,
+		[2]string{"Odd-Run", d.Run}, [2]string{"Odd-Task", string(id)}, [2]string{"Odd-Lease", d.under}, [2]string{"Odd-Op", o.ID})
+	return p, why, nil
 }
 
 // isApproved reports that a person's empty commit that approves t's proposal is

@@ -7,7 +7,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/odd-cli/odd/journal"
 	"github.com/odd-cli/odd/okf"
 	"github.com/odd-cli/odd/persona/contract"
 	"github.com/odd-cli/odd/persona/deliver"
@@ -42,7 +41,7 @@ func (d *drain) encodeGiven(given *Given) error {
 	c := g.Claims
 	m := handoff.Meta{
 		Slug: "claims", Title: "Claims of " + c.Artifact, From: c.From, To: c.To, Artifact: c.Artifact, Run: d.Run, By: d.By,
-		At: d.started.UTC().Format(time.RFC3339), Journal: journal.Path(d.started, d.slug),
+		At: d.log.started.Format(time.RFC3339), Journal: d.log.journalPath(),
 	}
 	name, text, err := handoff.Make(m, c.Deliverable)
 	if err != nil {

@@ -7,7 +7,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/odd-cli/odd/journal"
 	"github.com/odd-cli/odd/journal/event"
 	"github.com/odd-cli/odd/okf"
 	"github.com/odd-cli/odd/persona/deliver"
@@ -34,7 +33,7 @@ func (d *drain) encodeHandoff(w *work, slug, title string) {
 	d.nameArtifact(made, c)
 	m := handoff.Meta{
 		Slug: slug, Title: title, From: c.Mode, To: to, Artifact: d.artifactName(cmp.Or(made.Artifact(), c.Artifact)), Run: d.Run, By: d.By,
-		At: d.Now().UTC().Format(time.RFC3339), Journal: journal.Path(d.started, d.slug), Tainted: c.Tainted,
+		At: d.Now().UTC().Format(time.RFC3339), Journal: d.log.journalPath(), Tainted: c.Tainted,
 	}
 	if c.Persona != nil {
 		m.Persona = fmt.Sprintf("%s@%d", c.Persona.Name, c.Persona.Version)

@@ -104,8 +104,12 @@ func Invoke(ctx context.Context, r *repo.Repo, o Options, inv Invocation) (Repor
 	defer unlock()
 	var c *claim
 	err = d.retryAct(ctx, func(ctx context.Context) (err error) {
-		c, err = d.commitEngagement(ctx, t, max(inv.Sessions, 1))
-		return err
+		plan, err := d.planEngagement(t, max(inv.Sessions, 1))
+		if err != nil {
+			return err
+		}
+		c = plan.claim
+		return d.stake(ctx, plan)
 	})
 	if err != nil {
 		return d.report, d.countRefusal(err)
@@ -191,37 +195,37 @@ func (d *drain) bindPersona(t board.Task) (bound, error) {
 	return b, append(no, contract.Refusal{Code: "floor", Message: why})
 }
 
-// commitEngagement commits that this run holds sessions without a task and what they may cost.
-func (d *drain) commitEngagement(ctx context.Context, t board.Task, sessions int) (*claim, error) {
+// planEngagement plans the commit that this run holds sessions without a task and what they may cost.
+func (d *drain) planEngagement(t board.Task, sessions int) (claimPlan, error) {
 	b, err := d.resolveContract(t)
 	if err != nil {
-		return nil, err
+		return claimPlan{}, err
 	}
 	if err := d.checkEquipment(t); err != nil {
-		return nil, err
+		return claimPlan{}, err
 	}
 	if err := d.checkReachable(t); err != nil {
-		return nil, err
+		return claimPlan{}, err
 	}
 	if err := d.checkAffordable(t); err != nil {
-		return nil, err
+		return claimPlan{}, err
 	}
 	if err := d.checkStanding(); err != nil {
-		return nil, err
+		return claimPlan{}, err
 	}
 	as := t
 	as.Kind = kindOf(b.Role)
 	for _, err := range d.checkCharter(as) {
-		return nil, err
+		return claimPlan{}, err
 	}
 	c := &claim{task: t, sessions: sessions, reserved: d.reservation(t), under: d.under, kind: as.Kind, repo: d.repo}
 	c.lease = d.until(max(d.at.cfg.TaskLease, risk.Limits(d.at.cfg, t).Timeout) * time.Duration(sessions))
 	if c.base, err = d.base(); err != nil {
-		return nil, err
+		return claimPlan{}, err
 	}
 	p := d.newDraft()
 	if err := d.addGiven(p); err != nil {
-		return nil, err
+		return claimPlan{}, err
 	}
 	data := event.ClaimData{
 		LeaseExpires: c.lease.Format(time.RFC3339), Base: string(c.base), Sessions: int64(sessions), ContractRole: string(b.Role),
@@ -231,14 +235,13 @@ func (d *drain) commitEngagement(ctx context.Context, t board.Task, sessions int
 		data.Handoff = d.at.file(g.Claims.Path)
 	}
 	if data.Override, err = d.tellOverride(p); err != nil {
-		return nil, err
+		return claimPlan{}, err
 	}
 	if data.Alert, err = d.dueAlerts("", c.reserved); err != nil {
-		return nil, err
+		return claimPlan{}, err
 	}
-	r := event.Record{Kind: event.Engage, Task: d.Run, Role: t.Role, Reserved: int64(c.reserved), Data: data}
 	p.message = commitMessage(fmt.Sprintf("board: begin a session as %s", b.Role), t.Title, [2]string{"Odd-Run", d.Run}, [2]string{"Odd-Lease", c.under})
-	return c, d.stake(ctx, c, r, p)
+	return claimPlan{c, p}, p.record(event.Record{Kind: event.Engage, Task: d.Run, Role: t.Role, Reserved: int64(c.reserved), Data: data})
 }
 
 // runSessions runs the sessions of c side by side and returns their works in order.

@@ -244,7 +244,11 @@ func (d *drain) stopOverspent(ctx context.Context) error {
 	case why == "":
 		return nil
 	}
-	if err := d.commitPause(ctx, why); err != nil {
+	p, err := d.planPause(why)
+	if err != nil {
+		return err
+	}
+	if err := d.land(ctx, p); err != nil {
 		return err
 	}
 	return refuse("budget", "%s; drains are paused now: raise [budget] monthly_usd in odd.toml, commit it, then odd drain resume", why)
@@ -263,15 +267,12 @@ func (d *drain) reckonMoney(ctx context.Context) error {
 	return err
 }
 
-// commitPause commits the pause sentinel.
-func (d *drain) commitPause(ctx context.Context, why string) error {
+// planPause plans the commit of the pause file.
+func (d *drain) planPause(why string) (*draft, error) {
 	p := d.newDraft()
-	if err := p.record(event.Record{Kind: event.Paused, Data: event.StopData{Reason: why}}); err != nil {
-		return err
-	}
-	p.changes[d.at.file("pause.toml")] = board.PauseFile(why, d.agentSignature().Name, d.Now().UTC().Truncate(time.Second))
+	p.changes[p.file("pause.toml")] = board.PauseFile(why, d.agentSignature().Name, d.Now().UTC().Truncate(time.Second))
 	p.message = d.boardMessage("board: pause", why)
-	return d.land(ctx, p)
+	return p, p.record(event.Record{Kind: event.Paused, Data: event.StopData{Reason: why}})
 }
 
 // boardMessage is the message of a commit that belongs to no task.

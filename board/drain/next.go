@@ -3,6 +3,7 @@ package drain
 import (
 	"context"
 	"errors"
+	"slices"
 
 	"github.com/odd-cli/odd/board"
 	"github.com/odd-cli/odd/okf"
@@ -33,8 +34,9 @@ func (d *drain) nextTask(ctx context.Context, tried map[okf.ID]bool) (board.Task
 			d.noteOnce(broke.Error())
 		}
 	}
-	for t := range d.at.boardOrder() {
-		if tried[t.ID] || board.Eligible(&t.Row, d.at.index, d.Now()) != "" {
+	ready := slices.DeleteFunc(slices.Clone(d.at.rows), func(r *board.Row) bool { return r.State != board.Ready || tried[r.ID] })
+	for t := range d.at.boardOrder(ready) {
+		if board.Eligible(&t.Row, d.at.index, d.Now()) != "" {
 			continue
 		}
 		why := d.whyDenied(t)

@@ -73,7 +73,7 @@ func Explain(ctx context.Context, r *repo.Repo, o Options) (Plan, error) {
 		}
 	}
 	left := d.taskLimit()
-	for t := range d.at.boardOrder() {
+	for t := range d.at.boardOrder(d.at.rows) {
 		s := d.planTask(t)
 		if s.Run {
 			s.addRefusal(d.whyHeld(ctx, t))
@@ -174,7 +174,7 @@ func peekAt(ctx context.Context, r *repo.Repo, o Options, tip repo.OID) (d *drai
 	if o.Progress == nil {
 		o.Progress = func(string) {}
 	}
-	d = &drain{Options: o, repo: r, started: o.Now().UTC()}
+	d = newDrain(r, o)
 	if d.at, err = readSnapshot(r, tip, nil); err != nil {
 		return nil, err
 	}

@@ -137,7 +137,7 @@ const stillness = 45 * time.Minute
 // describeDelay says how long the records of p have waited for their commit, "" if that is
 // less than stillness. The usual reason is a computer that slept.
 func (d *drain) describeDelay(p *draft, c *claim) string {
-	was := d.files[event.Path(d.Run, d.started)]
+	was := d.log.files[d.log.ledgerPath()]
 	if len(was) >= len(p.ledger()) {
 		return ""
 	}

@@ -50,6 +50,12 @@ func readSnapshot(r *repo.Repo, tip repo.OID, before *snapshot) (*snapshot, erro
 	if err != nil {
 		return nil, err
 	}
+	return snapshotOf(tip, files, r, before)
+}
+
+// snapshotOf is readSnapshot of files that are already at hand. Without a cache nothing is
+// kept between processes.
+func snapshotOf(tip repo.OID, files fs.FS, cache state.Cache, before *snapshot) (*snapshot, error) {
 	s := &snapshot{tip: tip, files: files}
 	b, err := fs.ReadFile(files, "odd.toml")
 	if errors.Is(err, fs.ErrNotExist) {
@@ -71,7 +77,7 @@ func readSnapshot(r *repo.Repo, tip repo.OID, before *snapshot) (*snapshot, erro
 		return nil, err
 	}
 	if before == nil || before.cfg.Root != s.cfg.Root {
-		s.state = state.Of(root, r)
+		s.state = state.Of(root, cache)
 	} else {
 		s.state = before.state.Next(root)
 	}
@@ -110,10 +116,10 @@ func (s *snapshot) findTask(name string) (board.Task, error) {
 	return t, nil
 }
 
-// boardOrder yields the tasks in the order of the board.
-func (s *snapshot) boardOrder() iter.Seq[board.Task] {
+// boardOrder yields the tasks of rows in the order of the board.
+func (s *snapshot) boardOrder(rows []*board.Row) iter.Seq[board.Task] {
 	return func(yield func(board.Task) bool) {
-		for _, r := range board.Order(s.rows, s.index) {
+		for _, r := range board.Order(rows, s.index) {
 			if t, ok := board.Find(s.tasks, r.ID); ok && !yield(t) {
 				return
 			}

@@ -29,8 +29,25 @@ func (d *drain) sweep(ctx context.Context) error {
 
 // sweepOf sweeps the runs that were killed and whatever expired.
 func (d *drain) sweepOf(ctx context.Context, killed []string) error {
-	p := d.newDraft()
-	var swept []okf.ID
+	p, swept, err := d.planSweep(killed)
+	if err != nil || len(p.all()) == 0 {
+		return err
+	}
+	if err := d.land(ctx, p); err != nil {
+		return err
+	}
+	d.report.Swept = nil
+	for _, t := range swept {
+		d.report.Swept = append(d.report.Swept, t.ID)
+		d.Progress(fmt.Sprintf("%s: %s ended without a result, so the task is %s again", t.ID, t.ClaimedBy, t.State))
+	}
+	return nil
+}
+
+// planSweep plans what sweep commits: an empty draft where there is nothing to take back. swept
+// are the tasks with the states they get and the runs that held them.
+func (d *drain) planSweep(killed []string) (p *draft, swept []board.Task, err error) {
+	p = d.newDraft()
 	for _, t := range d.at.tasks {
 		now := d.Now()
 		if slices.Contains(killed, t.ClaimedBy) && d.isReserved(t) && now.Before(t.LeaseExpires) {
@@ -41,11 +58,11 @@ func (d *drain) sweepOf(ctx context.Context, killed []string) error {
 		}
 		b, to, err := board.Sweep(t, now, d.at.cfg.MaxAttempts)
 		if err != nil {
-			return err
+			return nil, nil, err
 		}
-		p.changes[d.at.file(t.Path)] = b
-		swept = append(swept, t.ID)
-		d.Progress(fmt.Sprintf("%s: %s ended without a result, so the task is %s again", t.ID, t.ClaimedBy, to))
+		p.changes[p.file(t.Path)] = b
+		t.State = to
+		swept = append(swept, t)
 	}
 	for _, c := range d.at.spend.Open {
 		died := slices.Contains(killed, c.Run)
@@ -57,25 +74,18 @@ func (d *drain) sweepOf(ctx context.Context, killed []string) error {
 			r.Data = event.AbandonedData{Killed: true}
 		}
 		if err := p.record(r); err != nil {
-			return err
+			return nil, nil, err
 		}
 		claim := d.wholeClaim(c)
 		if err := d.opDied(p, claim); err != nil {
-			return err
+			return nil, nil, err
 		}
 		if err := d.overrideDied(p, claim); err != nil {
-			return err
+			return nil, nil, err
 		}
 	}
-	if len(p.all()) == 0 {
-		return nil
-	}
 	p.message = d.boardMessage(fmt.Sprintf("board: sweep %d expired", max(len(swept), 1)), "")
-	if err := d.land(ctx, p); err != nil {
-		return err
-	}
-	d.report.Swept = swept
-	return nil
+	return p, swept, nil
 }
 
 // hasExpired reports an open claim whose time is over.
