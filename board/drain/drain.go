@@ -8,8 +8,11 @@
 //	proposal  odd/review/SLUG.N: the atoms that reconcile returned and the files that were judged
 //	result    board branch: task in review or blocked, journal, ledger outcome
 //
-// Each board commit is planned as a draft. A draft that loses its race is
-// dropped and planned again on the new tip, so nothing has to be undone.
+// Each board commit is planned as a draft: its files, its message and the refs
+// that move with it. A plan is a function of the board at one commit, the time and
+// what the session brought, and needs no repository. repo.Line.Land asks the rules
+// about the commit and moves all of its refs, or none. A draft that loses its race
+// is dropped and planned again on the new tip, so nothing has to be undone.
 //
 // # Before the first claim
 //

@@ -1,0 +1,73 @@
+package testscripts
+
+import (
+	"go/ast"
+	"maps"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// outsideLand are the functions, besides journal/repo's own, that move a ref other than by
+// [repo.Line.Land], which checks the rules first, and why each may.
+var outsideLand = map[string]string{
+	"board/drain/claim.go: unpin":           "a private ref that keeps the base of one session from git's pruning",
+	"board/drain/settle.go: storeArtifacts": "the run's own artifacts, kept here before a push that may fail",
+	"board/drain/sweep.go: sweep":           "the private refs of runs that were killed",
+	"cmd/bundle.go: makeLocalBranch":        "a branch that this clone lacks, at the commit that its remote has",
+	"cmd/demo.go: writeDemo":                "the first commit of a repository that the command has just made",
+	"cmd/review_pr.go: openPR":              "the review branch on a forge, at the commit that landed here",
+	"journal/repo/line.go: Land":            "the one way to move a board branch",
+	"journal/repo/line.go: Follow":          "the local branch, to what the remote already has",
+	"journal/repo/line.go: followPush":      "the local copies of what was just pushed",
+	"journal/repo/maintain.go: PruneRuns":   "artifacts of runs that are older than they must be kept",
+	"journal/repo/remotelock.go: Release":   "the lock of a drain over a remote",
+	"journal/repo/remotelock.go: pushNext":  "the same",
+}
+
+// A shared ref moves only where the rules were asked: whoever adds another place says here
+// what it moves.
+func TestNoRefMovesOutsideLand(t *testing.T) {
+	t.Parallel()
+	found := map[string]bool{}
+	for _, s := range goFiles(t, product) {
+		for _, d := range s.file.Decls {
+			fn, ok := d.(*ast.FuncDecl)
+			if !ok || fn.Body == nil {
+				continue
+			}
+			ast.Inspect(fn.Body, func(n ast.Node) bool {
+				call, ok := n.(*ast.CallExpr)
+				if !ok || !movesRef(call) {
+					return true
+				}
+				place := s.path + ": " + fn.Name.Name
+				if found[place] = true; outsideLand[place] == "" {
+					t.Errorf("%s: moves a ref, and is not among the places that may (%s)", s.at(call), place)
+				}
+				return true
+			})
+		}
+	}
+	for _, place := range slices.Sorted(maps.Keys(outsideLand)) {
+		if !found[place] {
+			t.Errorf("%s moves no ref any more", place)
+		}
+	}
+}
+
+// movesRef reports a call of Move, Update or Push of a repository: by its name, and by the
+// name of what it is called on.
+func movesRef(call *ast.CallExpr) bool {
+	sel, ok := call.Fun.(*ast.SelectorExpr)
+	if !ok || !slices.Contains([]string{"Move", "Update", "Push"}, sel.Sel.Name) || len(call.Args) < 2 {
+		return false
+	}
+	switch on := sel.X.(type) {
+	case *ast.Ident:
+		return on.Name == "r" || on.Name == "repo"
+	case *ast.SelectorExpr:
+		return strings.EqualFold(on.Sel.Name, "repo") || on.Sel.Name == "r"
+	}
+	return false
+}
