@@ -42,9 +42,11 @@ var denials = []denial{
 		"acts on the forge in a person's name", "leave it to a person"},
 	{"command_evaluated", "eval source . alias enable osascript bind complete", "",
 		"runs text as a command, which cannot be checked", "write the command itself"},
-	{"command_terminal", "script tmux screen socat expect unbuffer dtach abduco zellij byobu ttyrec asciinema reptyr", "",
+	{"command_terminal", "script tmux screen socat expect unbuffer dtach abduco zellij byobu ttyrec asciinema reptyr ttyd gotty tmate " +
+		"xterm* uxterm urxvt* rxvt* gnome-terminal konsole kitty alacritty wezterm foot x-terminal-emulator xdotool ydotool wtype", "",
 		"gives what it runs a terminal, where a person is asked", "run the program itself"},
-	{"command_terminal", "ssh", "localhost ip6-localhost 127.0.0.1 ::1", "starts a session that nobody sees an agent in", "run the program itself"},
+	{"command_terminal", "ssh slogin autossh sshpass mosh rsh rlogin", "", "starts a session that nobody sees an agent in, perhaps on this machine", "run the program itself, or ask a person"},
+	{"command_debugger", "gdb* lldb* gcore rr dlv", "", "steers other programs, such as the shell of a person", "print what you need, or write a test"},
 	{"command_kills", "killall pkill killall5", "", "kills processes by name, including those of others", "kill a process that you started by its pid"},
 }
 
@@ -161,6 +163,9 @@ func (w *walker) inlineCode(c call, name string) {
 	module := len(c.argv) > 2 && c.argv[1].is("-m")
 	if module && c.argv[2].is("pip", "ensurepip", "easy_install", "pipx") {
 		w.hard("command_installer", name+" -m "+c.argv[2].text+" fetches and runs other people's code", "name the dependency in its file and let a person review it")
+	}
+	if module && c.argv[2].is("pty") {
+		w.hard("command_terminal", name+" -m pty gives what it runs a terminal, where a person is asked", "run the program itself")
 	}
 	text, script := false, module
 	for _, a := range c.argv[1:] {

@@ -79,6 +79,9 @@ func (w *walker) judgeWrapper(c call, name string, wrap wrapper) {
 	switch {
 	case name == "strace" || name == "ltrace" || name == "busybox" && p.has("install"):
 		w.pend("%s may do more than the command shows", name)
+		if p.has("p", "attach") && name != "busybox" {
+			w.hard("command_debugger", name+" -p looks into a running program, such as the shell of a person", "trace the command that you run")
+		}
 	case wrap.operands > len(rest):
 		return
 	}

@@ -17,8 +17,8 @@ func (w *walker) mentions(c call) {
 	if name == "odd" || name == "git" && len(c.argv) > 1 && c.argv[1].is("add", "stage", "commit", "tag", "branch", "notes", "push") {
 		return // their words are titles, messages and names
 	}
-	if strings.Contains(c.name(), "/") && len(c.argv) > 1 && c.argv[1].is("approve", "reject") {
-		w.hard("command_human_act", c.name()+" may be a copy of odd, and only a person may run odd "+c.argv[1].text, "leave it to a person")
+	if p := c.options("C"); strings.Contains(c.name(), "/") && p.first().is("approve", "reject", "undo") {
+		w.hard("command_human_act", c.name()+" may be a copy of odd, and only a person may run odd "+p.first().text, "leave it to a person")
 	}
 	var said []word
 	for _, a := range c.argv[1:] {
@@ -26,7 +26,7 @@ func (w *walker) mentions(c call) {
 	}
 	for i, a := range said {
 		w.governs(c, a)
-		if deniedAs(a.text) == "odd" && i+1 < len(said) {
+		if name, _, _ := strings.Cut(a.text, "@"); deniedAs(name) == "odd" && i+1 < len(said) {
 			runs := c.with(said[i:])
 			w.humanAct(runs, runs.options(""))
 		}
@@ -61,7 +61,7 @@ var (
 // parts are the names in a text that is more than one: a list, a script, KEY=VALUE.
 func parts(text string) []word {
 	var out []word
-	for _, p := range strings.FieldsFunc(text, func(r rune) bool { return strings.ContainsRune(" \t\n'\"`\\,;:=<>|&(){}$", r) }) {
+	for _, p := range strings.FieldsFunc(text, func(r rune) bool { return strings.ContainsRune(" \t\n'\"`\\,;:=<>|&(){}$!+", r) }) {
 		out = append(out, word{text: p, known: true, lead: p})
 	}
 	return out

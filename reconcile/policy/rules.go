@@ -72,6 +72,7 @@ func commandRules() []Rule {
 		{"command_schedule", Hard, "the command schedules a program for later", ""},
 		{"command_power", Hard, "the command shuts the machine down", ""},
 		{"command_terminal", Hard, "the command gives a program a terminal of its own, where odd would ask a person", ""},
+		{"command_debugger", Hard, "the command steers a running program, as a debugger does", ""},
 		{"command_kills", Hard, "the command kills programs by name", ""},
 		{"command_installer", Hard, "the command downloads code and runs it", ""},
 		{"command_publish", Hard, "the command publishes something", ""},

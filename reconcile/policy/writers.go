@@ -115,11 +115,24 @@ func (w *walker) copy(c call) {
 	}
 	from, to, folder, ok := target(p)
 	w.read(c, from...)
+	for _, n := range from {
+		w.copiesOdd(c, n)
+	}
 	if ok {
 		w.into(c, from, to, folder, p.has("r", "R", "a", "recursive", "archive"))
 	}
 	if p.has("s", "l", "symbolic-link", "link", "parents") && program(c.name()) == "cp" {
 		w.pend("cp makes links, or folders that are not named")
+	}
+}
+
+// copiesOdd refuses a second name for odd's own program, under which no rule would know it.
+// A folder of the repository may have that name.
+func (w *walker) copiesOdd(c call, from word) {
+	for _, a := range parts(from.text) {
+		if deniedAs(a.text) == "odd" && (!from.known || outside(w.resolve(c.dirs.at[0], a.text))) {
+			w.hard("command_human_act", c.name()+" makes a copy of odd, whose commands no rule would know", "run odd by its name")
+		}
 	}
 }
 
@@ -131,6 +144,7 @@ func (w *walker) link(c call) {
 		to, ok = word{text: path.Base(from[0].text), known: from[0].known}, true
 	}
 	for _, n := range from {
+		w.copiesOdd(c, n)
 		for _, d := range c.dirs.at {
 			r := w.resolve(d, n.text)
 			if !n.known || outside(r) || len(CheckProtected(r, w.p.Protect)) > 0 {
