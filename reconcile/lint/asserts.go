@@ -13,14 +13,54 @@ import (
 // condition that must hold, or the function of the project that it asks.
 type asserter struct {
 	from side
+	self string // the suite whose method the test is
 	each func(holds condition, call *ast.CallExpr, helper string)
 }
 
-// block walks statements that are run where cond holds, nil for always.
+// block walks statements that are run where cond holds, nil for always. What the statement
+// before says in other words is asserted once.
 func (a asserter) block(list []ast.Stmt, cond *condition) {
+	said := condition{}
 	for _, s := range list {
-		a.stmt(s, cond)
+		says := condition{}
+		if e, ok := s.(*ast.ExprStmt); ok {
+			if call, ok := e.X.(*ast.CallExpr); ok && a.claims(callee(call)) != "" && !slices.ContainsFunc(call.Args, func(e ast.Expr) bool { return !isTester(e) && acting(e) }) {
+				says = a.claim(a.claims(callee(call)), call)
+			}
+		}
+		if says == (condition{}) || says != said {
+			a.stmt(s, cond)
+		}
+		said = says
 	}
+}
+
+// acting reports an expression that may give another value when it is asked again.
+func acting(e ast.Expr) bool {
+	is := false
+	ast.Inspect(e, func(n ast.Node) bool {
+		switch n := n.(type) {
+		case *ast.CallExpr:
+			is = is || callee(n) != "len"
+		case *ast.UnaryExpr:
+			is = is || n.Op == token.ARROW
+		}
+		return !is
+	})
+	return is
+}
+
+// claims returns the assertion of a library, or of a suite, that a name calls.
+func (a asserter) claims(name string) string {
+	object, method, _ := strings.Cut(name, ".")
+	if slices.Contains([]string{"assert", "require", "is", "qt", "must", "check", "expect"}, object) {
+		return method
+	}
+	said, _ := positive(method)
+	if object == a.self && object != "" && slices.Contains(strings.Fields(`True NoError Nil Equal EqualValues Exactly EqualError Error Len Empty Zero Panics Contains ElementsMatch Subset Greater Less InDelta JSONEq IsType Implements Regexp Same`), said) {
+		return method
+	}
+	return ""
 }
 
 func (a asserter) stmt(s ast.Stmt, cond *condition) {
@@ -100,11 +140,11 @@ func (a asserter) call(e ast.Expr, cond *condition) {
 		return
 	}
 	name := callee(call)
-	object, method, _ := strings.Cut(name, ".")
+	object, _, _ := strings.Cut(name, ".")
 	at := strings.LastIndexByte(name, '.')
 	switch {
-	case slices.Contains([]string{"assert", "require", "is", "qt", "must", "check", "expect"}, object) && method != "":
-		a.each(a.claim(method, call), call, "")
+	case a.claims(name) != "":
+		a.each(a.claim(a.claims(name), call), call, "")
 	case at >= 0 && failing(object, name[at+1:]):
 		c := condition{"fails", false}
 		if cond != nil {
@@ -145,6 +185,8 @@ func (s side) typeOf(call *ast.CallExpr) string {
 		}
 		if c, ok := e.(*ast.CompositeLit); ok {
 			of = c.Type
+		} else if call, ok := e.(*ast.CallExpr); ok && callee(call) == "new" && len(call.Args) == 1 {
+			of = call.Args[0]
 		}
 	}
 	switch decl := id.Obj.Decl.(type) {
@@ -177,7 +219,7 @@ func (s side) typeOf(call *ast.CallExpr) string {
 }
 
 // fluent finds what assertions that are chains of calls have among them.
-var fluent = lazy(`(?i)(?:expect|assert|should|that)\w*\(`)
+var fluent = lazy(`(?i)(?:expect|assert|require|should|that)\w*\(`)
 
 func failing(object, method string) bool {
 	return slices.Contains([]string{"Error", "Errorf", "Fatal", "Fatalf", "Fail", "FailNow"}, method) && !slices.Contains([]string{"fmt", "log", "slog", "errors"}, object)

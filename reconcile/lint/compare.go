@@ -2,6 +2,7 @@ package lint
 
 import (
 	"fmt"
+	"go/ast"
 	"go/build/constraint"
 	"maps"
 	"path"
@@ -20,8 +21,9 @@ type comparison struct {
 	removed  map[string]bool   // the names that code declares no more
 	stands   map[string]bool   // the names that code declares still, or under another name now
 	coded    bool              // more than what tests expect is changed
-	come     []check           // checks that are new
-	spare    map[*check]bool   // those of them that stand for none that is gone yet
+	callers  func(name string) []string
+	come     []check         // checks that are new
+	spare    map[*check]bool // those of them that stand for none that is gone yet
 }
 
 var (
@@ -175,7 +177,7 @@ func (j comparison) judgeRemovedTest(old tested, gone, come []check) (code, text
 	}
 	called := true
 	for _, name := range slices.Sorted(maps.Keys(old.calls)) {
-		if j.hasNoTest(name) || path.Ext(old.path) != ".go" && j.isUnknownWithoutTest(name) {
+		if j.hasNoTest(name) && !j.asksCaller(name, old, gone, come) || path.Ext(old.path) != ".go" && j.isUnknownWithoutTest(name) {
 			return "test_removed", ", and no test calls " + name + " any more"
 		}
 		called = called && j.used[name]
@@ -189,6 +191,24 @@ func (j comparison) judgeRemovedTest(old tested, gone, come []check) (code, text
 		return "test_rewritten", "; other tests assert as much"
 	}
 	return "test_removed", ""
+}
+
+// asksCaller reports that new tests of another folder, which cannot call a name of the package,
+// ask functions that call it, by at least as many checks as are gone.
+func (j comparison) asksCaller(name string, old tested, gone, come []check) bool {
+	if ast.IsExported(name) || path.Ext(old.path) != ".go" {
+		return false
+	}
+	callers, left := j.callers(name), 0
+	for _, k := range gone {
+		left += btoi(j.was.tests[k.in].place == old.place)
+	}
+	for _, n := range come {
+		if _, had := j.was.tests[n.in]; !had && !n.weak && path.Dir(n.path) != path.Dir(old.path) && slices.ContainsFunc(n.asks, func(w string) bool { return slices.Contains(callers, w) }) {
+			left--
+		}
+	}
+	return left <= 0
 }
 
 // hasNoTest reports a name that the code declares still, as far as the change shows, and

@@ -2,6 +2,8 @@ package lint
 
 import (
 	"go/ast"
+	"go/token"
+	"maps"
 	"slices"
 	"strings"
 )
@@ -43,6 +45,19 @@ func (c *change) compareNames() (removed, stands map[string]bool) {
 		}
 	}
 	return removed, stands
+}
+
+// callers are the functions that call one of the code of the change, or beside it.
+func (c *change) callers(name string) []string {
+	var out []string
+	for _, d := range slices.Concat(c.deltas, c.beside) {
+		for _, f := range d.now.functions() {
+			if !d.test && calledBy(f.decl, nil)[name] {
+				out = append(out, f.decl.Name.Name)
+			}
+		}
+	}
+	return out
 }
 
 // declarations adds the names that a side declares, each with what declares it less
@@ -90,7 +105,7 @@ func declarations(ext string, s side, to map[string]string) {
 }
 
 // touchesCode reports whether the change touches more than tests, prose and comments: code,
-// or a helper of tests that was there.
+// but for new functions that do nothing, or a helper of tests that was there.
 func (c *change) touchesCode() bool {
 	return slices.ContainsFunc(c.deltas, func(d *delta) bool {
 		if d.test {
@@ -103,8 +118,46 @@ func (c *change) touchesCode() bool {
 				return !isTestName(f.name) && !isTestName(last) && was[f.name] != "" && was[f.name] != d.now.text(f.decl)
 			})
 		}
-		return !slices.Contains(proseExts(), d.ext) && !slices.Contains(strings.Split(d.dir, "/"), "testdata") && (d.ext != ".go" || !passedOver(d.Path)) && d.was.code() != d.now.code()
+		return !slices.Contains(proseExts(), d.ext) && !slices.Contains(strings.Split(d.dir, "/"), "testdata") && (d.ext != ".go" || !passedOver(d.Path)) && d.was.code() != d.now.code() && !d.addsNothing()
 	})
+}
+
+// addsNothing reports a Go file to which only functions that do nothing come, types without
+// fields, and imports.
+func (d *delta) addsNothing() bool {
+	if !d.goTrees() || !d.now.here {
+		return false
+	}
+	was := counts[string]{}
+	if d.was.here {
+		for _, decl := range d.was.tree.Decls {
+			was[d.was.text(decl)]++
+		}
+	}
+	for _, decl := range d.now.tree.Decls {
+		if text := d.now.text(decl); was[text] > 0 {
+			was[text]--
+			continue
+		}
+		switch decl := decl.(type) {
+		case *ast.FuncDecl:
+			if decl.Body == nil || !hollow(decl.Body.List, nil) {
+				return false
+			}
+		case *ast.GenDecl:
+			if slices.ContainsFunc(decl.Specs, func(s ast.Spec) bool {
+				t, named := s.(*ast.TypeSpec)
+				if !named {
+					return decl.Tok != token.IMPORT
+				}
+				fields, ok := t.Type.(*ast.StructType)
+				return !ok || fields.Fields.NumFields() > 0
+			}) {
+				return false
+			}
+		}
+	}
+	return !slices.ContainsFunc(slices.Collect(maps.Values(was)), func(n int) bool { return n > 0 })
 }
 
 // code is a side without its comments of whole lines, and without spaces.

@@ -122,6 +122,7 @@ type change struct {
 	lost   map[*regexp.Regexp]lostLines   // lines that a pattern finds in it no more
 	ended  lostLines                      // effects that Go files of it have less often than before
 	before map[string]map[string]function // of a folder, by name
+	come   map[string]arrived             // by folder
 }
 
 // writtenPaths judges each path, and together those that the change leaves there.

@@ -97,7 +97,7 @@ func declare(to map[string]bool, d ast.Decl) map[string]bool {
 // symbols finds declarations that a folder has no more and that a file of the
 // change, or one beside it, still uses.
 func symbols(c *change) []policy.Finding {
-	gone := c.removedSymbols()
+	gone, now := c.removedSymbols()
 	if len(gone) == 0 {
 		return nil
 	}
@@ -115,8 +115,8 @@ func symbols(c *change) []policy.Finding {
 				still(use, g.name, g.dir)
 			}
 			for as, from := range d.now.imports {
-				if from != g.dir && !strings.HasSuffix(from, "/"+g.dir) || !ast.IsExported(g.name) {
-					continue
+				if !importsFolder(from, g.dir) || !ast.IsExported(g.name) || slices.ContainsFunc(now[g.name], func(dir string) bool { return len(dir) > len(g.dir) && importsFolder(from, dir) }) {
+					continue // of a folder below, which has the name
 				}
 				if use := selected[as][g.name]; use != nil {
 					still(use, as+"."+g.name, g.dir)
@@ -127,11 +127,14 @@ func symbols(c *change) []policy.Finding {
 	return out
 }
 
+// importsFolder reports an import whose path ends in the path of a folder.
+func importsFolder(from, dir string) bool { return from == dir || strings.HasSuffix(from, "/"+dir) }
+
 type symbol struct{ dir, name string }
 
-// removedSymbols lists what the folders of a change declare no more. A file that goes to
-// another folder takes its names along; a name that Go itself has stays usable.
-func (c *change) removedSymbols() []symbol {
+// removedSymbols lists what the folders of a change declare no more, and the folders that
+// have each name. A name that Go itself has stays usable.
+func (c *change) removedSymbols() (gone []symbol, folders map[string][]string) {
 	was, now := map[symbol]bool{}, map[symbol]bool{}
 	note := func(to map[symbol]bool, dir string, s side) {
 		if s.tree == nil {
@@ -150,14 +153,17 @@ func (c *change) removedSymbols() []symbol {
 	for _, d := range c.beside {
 		note(now, d.dir, d.now)
 	}
-	var out []symbol
+	folders = map[string][]string{}
+	for s := range now {
+		folders[s.name] = append(folders[s.name], s.dir)
+	}
 	for s := range was {
 		if !now[s] && types.Universe.Lookup(s.name) == nil {
-			out = append(out, s)
+			gone = append(gone, s)
 		}
 	}
-	slices.SortFunc(out, func(a, b symbol) int { return strings.Compare(a.dir+" "+a.name, b.dir+" "+b.name) })
-	return out
+	slices.SortFunc(gone, func(a, b symbol) int { return strings.Compare(a.dir+" "+a.name, b.dir+" "+b.name) })
+	return gone, folders
 }
 
 // bindings find the names that imports of other languages bind, over as many lines

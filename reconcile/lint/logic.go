@@ -34,8 +34,8 @@ func bodies(c *change, d *delta) []policy.Finding {
 		was, now := p.was.decl.Body.List, p.now.decl.Body.List
 		same := p.was.in.text(p.was.decl.Body) == p.now.in.text(p.now.decl.Body)
 		switch {
-		case statements(p.was.decl.Body) >= collapsedFrom && hollow(now) && !same && !endsAtOnce(was):
-			out = append(out, d.list("function_body_collapsed", policy.BySyntax, at, fmt.Sprintf("the function %s had %d statements and now does nothing", p.now.name, statements(p.was.decl.Body)))...)
+		case p.was.size() >= collapsedFrom && hollow(now, c.arrived(d.dir)) && !same && !endsAtOnce(was):
+			out = append(out, d.list("function_body_collapsed", policy.BySyntax, at, fmt.Sprintf("the function %s had %d statements and now does nothing", p.now.name, p.was.size()))...)
 		case !cutShort(was) && cutShort(now):
 			out = append(out, d.list("function_body_collapsed", policy.BySyntax, at, fmt.Sprintf("the function %s returns before its last statements", p.now.name))...)
 		}
@@ -63,20 +63,21 @@ func statements(b *ast.BlockStmt) int {
 	return n
 }
 
-// hollow reports whether statements do nothing but end: with constants, a
-// panic, or by leaving out what they were given.
-func hollow(list []ast.Stmt) bool {
+// hollow reports whether statements do nothing but end: with constants, a panic, a call
+// of a new function that does nothing, or by leaving out what they were given.
+func hollow(list []ast.Stmt, come arrived) bool {
+	works := func(e ast.Expr) bool { return !constant(e, come) }
 	for _, s := range list {
 		switch s := s.(type) {
 		case *ast.EmptyStmt:
 		case *ast.ReturnStmt:
-			return !slices.ContainsFunc(s.Results, func(e ast.Expr) bool { return !constant(e) })
+			return !slices.ContainsFunc(s.Results, works)
 		case *ast.ExprStmt:
-			if callee(s.X) != "panic" {
+			if callee(s.X) != "panic" && works(s.X) {
 				return false
 			}
 		case *ast.AssignStmt:
-			if s.Tok != token.ASSIGN || !blanks(s.Lhs) || slices.ContainsFunc(s.Rhs, calls) {
+			if s.Tok != token.ASSIGN || !blanks(s.Lhs) || slices.ContainsFunc(s.Rhs, func(e ast.Expr) bool { return calls(e) && works(e) }) {
 				return false
 			}
 		default:
@@ -89,7 +90,7 @@ func hollow(list []ast.Stmt) bool {
 // endsAtOnce reports whether the first statement returns constants.
 func endsAtOnce(list []ast.Stmt) bool {
 	_, returns := list[0].(*ast.ReturnStmt)
-	return returns && hollow(list[:1])
+	return returns && hollow(list[:1], nil)
 }
 
 func blanks(list []ast.Expr) bool {
@@ -331,7 +332,7 @@ func passive(list []ast.Stmt) bool {
 		return true
 	}
 	r, ok := list[0].(*ast.ReturnStmt)
-	return ok && len(r.Results) > 0 && dottedName(r.Results[len(r.Results)-1]) == "nil" && !slices.ContainsFunc(r.Results, func(e ast.Expr) bool { return !constant(e) })
+	return ok && len(r.Results) > 0 && dottedName(r.Results[len(r.Results)-1]) == "nil" && !slices.ContainsFunc(r.Results, func(e ast.Expr) bool { return !constant(e, nil) })
 }
 
 // forgets returns the line of a call whose error a function had by name, and

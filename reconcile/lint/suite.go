@@ -95,6 +95,7 @@ func tests(c *change) []policy.Finding {
 	was.run()
 	j := comparison{was: was, now: now, twins: was.twins(now), used: now.run(), coded: c.touchesCode()}
 	j.removed, j.stands = c.compareNames()
+	j.callers = c.callers
 	return slices.Concat(j.judge(), out)
 }
 
@@ -111,11 +112,19 @@ func (s *suite) read(d *delta, from side) {
 		t.skips, t.ifs = skips(f)
 		t.count(f.decl)
 		s.tests[key] = t
-		a := asserter{from: from, each: func(c condition, n *ast.CallExpr, helper string) {
+		a := asserter{from: from, self: self(f.decl), each: func(c condition, n *ast.CallExpr, helper string) {
 			s.add(check{condition: c, place: place{d.Path, from.line(n)}, in: key, helper: helper}, strings.Join(argumentsOf(from, n), " "), from.imports)
 		}}
 		a.block(f.decl.Body.List, nil)
 	}
+}
+
+// self is the name of a method's receiver.
+func self(f *ast.FuncDecl) string {
+	if f.Recv == nil || len(f.Recv.List) == 0 || len(f.Recv.List[0].Names) == 0 {
+		return ""
+	}
+	return f.Recv.List[0].Names[0].Name
 }
 
 // count notes the names, the literals and the lists of a function, and as its cases

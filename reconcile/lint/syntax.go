@@ -407,9 +407,47 @@ func (s side) calls(n ast.Node, each func(name string, call *ast.CallExpr)) {
 	})
 }
 
-// constant reports whether an expression is a value that needs no work: a
-// literal, nil, true, false, an empty composite, or a new error.
-func constant(e ast.Expr) bool {
+// arrived are the names of functions that a folder did not have, each with the statements
+// of the largest; 0 is one that does nothing.
+type arrived map[string]int
+
+// arrived lists the new functions of a folder.
+func (c *change) arrived(dir string) arrived {
+	if c.come[dir] == nil {
+		come := arrived{}
+		for _, o := range c.deltas {
+			for _, f := range o.now.functions() {
+				if name := f.decl.Name.Name; o.dir == dir {
+					come[name] = max(come[name], max(f.size(), 1)*btoi(f.decl.Body == nil || !hollow(f.decl.Body.List, nil)))
+				}
+			}
+		}
+		for _, o := range slices.Concat(c.deltas, c.beside) {
+			for _, f := range o.was.functions() {
+				if o.dir == dir {
+					delete(come, f.decl.Name.Name)
+				}
+			}
+		}
+		if c.come == nil {
+			c.come = map[string]arrived{}
+		}
+		c.come[dir] = come
+	}
+	return c.come[dir]
+}
+
+// called returns how much the function that an expression calls does, and whether it is new.
+func (a arrived) called(e ast.Expr) (n int, is bool) {
+	name := callee(e)
+	n, is = a[name[strings.LastIndexByte(name, '.')+1:]]
+	return n, is
+}
+
+// constant reports whether an expression is a value that needs no work: a literal, nil,
+// true, false, an empty composite, a call of a new function that does nothing, or a new
+// error that no new function which works words.
+func constant(e ast.Expr, come arrived) bool {
 	switch x := e.(type) {
 	case *ast.BasicLit:
 		return true
@@ -418,12 +456,16 @@ func constant(e ast.Expr) bool {
 	case *ast.CompositeLit:
 		return len(x.Elts) == 0
 	case *ast.UnaryExpr:
-		return constant(x.X)
+		return constant(x.X, come)
 	case *ast.ParenExpr:
-		return constant(x.X)
+		return constant(x.X, come)
 	case *ast.CallExpr:
 		name := dottedName(x.Fun)
-		return name == "errors.New" || name == "fmt.Errorf"
+		n, is := come.called(x)
+		return is && n == 0 || (name == "errors.New" || name == "fmt.Errorf") && !slices.ContainsFunc(x.Args, func(e ast.Expr) bool {
+			n, is := come.called(e)
+			return is && n >= collapsedFrom
+		})
 	}
 	return false
 }

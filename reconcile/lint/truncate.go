@@ -101,7 +101,8 @@ func cutLine(_ *change, d *delta) string {
 }
 
 // tailGone tells a Go file whose last functions, two or more, are gone. One that
-// is in another file now, or of a type with another name, is not.
+// is in another file now, or of a type with another name, is not, and none is where new
+// functions of half their statements at least stand at the end of the file.
 func tailGone(c *change, d *delta) string {
 	if d.test {
 		return "" // what its tests assert is judged by itself
@@ -112,16 +113,29 @@ func tailGone(c *change, d *delta) string {
 			has[f.decl.Name.Name] = true
 		}
 	}
-	was, left := d.was.functions(), len(d.now.functions())
+	was, now := d.was.functions(), d.now.functions()
 	var gone []string
+	lost, old := 0, map[string]bool{}
+	for _, f := range was {
+		old[f.decl.Name.Name] = true
+	}
 	for _, f := range slices.Backward(was) {
 		if has[f.decl.Name.Name] {
 			break
 		}
-		gone = append([]string{f.name}, gone...)
+		gone, lost = append([]string{f.name}, gone...), lost+f.size()
 	}
 	n := len(gone)
-	if n < 2 || n == len(was) && left > 0 {
+	if n < 2 || n == len(was) && len(now) > 0 {
+		return ""
+	}
+	for _, f := range slices.Backward(now) {
+		if old[f.decl.Name.Name] {
+			break
+		}
+		lost -= 2 * f.size() * btoi(f.decl.Body != nil && !hollow(f.decl.Body.List, nil))
+	}
+	if lost <= 0 {
 		return ""
 	}
 	if n > 5 {
