@@ -3,6 +3,7 @@ package lint
 import (
 	"bytes"
 	"fmt"
+	"go/ast"
 	"path"
 	"slices"
 	"strings"
@@ -20,7 +21,7 @@ const (
 // checkTruncated judges whether a file was given whole: its length, its end, and
 // what used to stand there.
 func checkTruncated(c *change, d *delta) []policy.Finding {
-	if d.After == nil {
+	if d.After == nil || c.drops(d) {
 		return nil
 	}
 	var out []policy.Finding
@@ -39,6 +40,56 @@ func checkTruncated(c *change, d *delta) []policy.Finding {
 		}
 	}
 	return out
+}
+
+// drops reports a Go file that parses and whose functions that are gone were used by other code
+// of the change, and are by none any more, in its files or beside them.
+func (c *change) drops(d *delta) bool {
+	if !d.goTrees() || !d.was.here {
+		return false
+	}
+	used, still, has := map[string]bool{}, map[string]bool{}, c.functionNames()
+	for _, o := range slices.Concat(c.deltas, c.beside) {
+		if o != d && !o.test {
+			o.was.names(used)
+		}
+		o.now.names(still)
+	}
+	dropped := false
+	for _, f := range d.was.functions() {
+		name := f.decl.Name.Name
+		if has[name] {
+			continue
+		}
+		if dropped = used[name] && !still[name]; !dropped {
+			return false
+		}
+	}
+	return dropped
+}
+
+// functionNames are the names of the functions that the files of the change have.
+func (c *change) functionNames() map[string]bool {
+	has := map[string]bool{}
+	for _, o := range c.deltas {
+		for _, f := range o.now.functions() {
+			has[f.decl.Name.Name] = true
+		}
+	}
+	return has
+}
+
+// names adds the names that stand in a Go file.
+func (s side) names(to map[string]bool) {
+	if s.tree == nil {
+		return
+	}
+	ast.Inspect(s.tree, func(n ast.Node) bool {
+		if id, ok := n.(*ast.Ident); ok {
+			to[id.Name] = true
+		}
+		return true
+	})
 }
 
 // rewritten reports a file that has as many new lines as a person writes and no cut
@@ -107,12 +158,7 @@ func tailGone(c *change, d *delta) string {
 	if d.test {
 		return "" // what its tests assert is judged by itself
 	}
-	has := map[string]bool{}
-	for _, o := range c.deltas {
-		for _, f := range o.now.functions() {
-			has[f.decl.Name.Name] = true
-		}
-	}
+	has := c.functionNames()
 	was, now := d.was.functions(), d.now.functions()
 	var gone []string
 	lost, old := 0, map[string]bool{}
