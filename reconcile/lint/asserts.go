@@ -13,7 +13,7 @@ import (
 // condition that must hold, or the function of the project that it asks.
 type asserter struct {
 	from side
-	self string // the suite whose method the test is
+	says map[string]bool // what asserts: true for what a library made of the test, false for the suite that it is of
 	each func(holds condition, call *ast.CallExpr, helper string)
 }
 
@@ -53,14 +53,27 @@ func acting(e ast.Expr) bool {
 // claims returns the assertion of a library, or of a suite, that a name calls.
 func (a asserter) claims(name string) string {
 	object, method, _ := strings.Cut(name, ".")
-	if slices.Contains([]string{"assert", "require", "is", "qt", "must", "check", "expect"}, object) {
-		return method
-	}
 	said, _ := positive(method)
-	if object == a.self && object != "" && slices.Contains(strings.Fields(`True NoError Nil Equal EqualValues Exactly EqualError Error Len Empty Zero Panics Contains ElementsMatch Subset Greater Less InDelta JSONEq IsType Implements Regexp Same`), said) {
+	if made, ok := a.says[object]; made || slices.Contains([]string{"assert", "require", "is", "qt", "must", "check", "expect"}, object) ||
+		ok && slices.Contains(strings.Fields(`True NoError Nil Equal EqualValues Exactly EqualError Error Len Empty Zero Panics Contains ElementsMatch Subset Greater Less InDelta JSONEq IsType Implements Regexp Same`), said) {
 		return method
 	}
 	return ""
+}
+
+// asserters are the names in a function that assert, see [asserter].
+func asserters(f *ast.FuncDecl) map[string]bool {
+	out := map[string]bool{}
+	if f.Recv != nil && len(f.Recv.List) > 0 && len(f.Recv.List[0].Names) > 0 {
+		out[f.Recv.List[0].Names[0].Name] = false
+	}
+	ast.Inspect(f, func(n ast.Node) bool {
+		if s, ok := n.(*ast.AssignStmt); ok && len(s.Lhs) == 1 && len(s.Rhs) == 1 && dottedName(s.Lhs[0]) != "" && slices.Contains([]string{"assert.New", "require.New", "is.New", "qt.New"}, callee(s.Rhs[0])) {
+			out[dottedName(s.Lhs[0])] = true
+		}
+		return true
+	})
+	return out
 }
 
 func (a asserter) stmt(s ast.Stmt, cond *condition) {

@@ -217,6 +217,9 @@ func readGoMod(b []byte) (manifest, error) {
 		m.requires[r.Mod.Path] = dependency{r.Mod.Path, r.Mod.Version, r.Syntax.Start.Line}
 	}
 	for _, r := range f.Replace {
+		if f.Module != nil && r.New.Version == "" && path.Join(majorOf(f.Module.Mod.Path), r.New.Path) == majorOf(r.Old.Path) && strings.HasPrefix(r.New.Path, ".") {
+			continue // another module of the repository, where its path says that it stands
+		}
 		what := strings.TrimSpace(r.Old.String() + " => " + r.New.String())
 		m.other["replace "+what] = foundLine{"dependency_replace", "replaces a module with other code: " + what, r.Syntax.Start.Line}
 	}

@@ -112,19 +112,11 @@ func (s *suite) read(d *delta, from side) {
 		t.skips, t.ifs = skips(f)
 		t.count(f.decl)
 		s.tests[key] = t
-		a := asserter{from: from, self: self(f.decl), each: func(c condition, n *ast.CallExpr, helper string) {
+		a := asserter{from: from, says: asserters(f.decl), each: func(c condition, n *ast.CallExpr, helper string) {
 			s.add(check{condition: c, place: place{d.Path, from.line(n)}, in: key, helper: helper}, strings.Join(argumentsOf(from, n), " "), from.imports)
 		}}
 		a.block(f.decl.Body.List, nil)
 	}
-}
-
-// self is the name of a method's receiver.
-func self(f *ast.FuncDecl) string {
-	if f.Recv == nil || len(f.Recv.List) == 0 || len(f.Recv.List[0].Names) == 0 {
-		return ""
-	}
-	return f.Recv.List[0].Names[0].Name
 }
 
 // count notes the names, the literals and the lists of a function, and as its cases
