@@ -90,7 +90,7 @@ var localBlows = []blow{
 }
 
 // words is how many atoms are reconciled at once.
-const words = 60
+const words = 40
 
 func emission(w *world) {
 	var b strings.Builder
