@@ -50,7 +50,7 @@ func New(f Filing) (okf.Atom, error) {
 	person := okf.Stamp{By: f.By}.Human()
 	f.Title = oneLine(f.Title)
 	if f.ID == "" {
-		f.ID = okf.ID(wordSlug(f.Title))
+		f.ID = okf.ID(TitleID(f.Title))
 	}
 	switch {
 	case f.Title == "":
@@ -188,8 +188,9 @@ func slugify(s string) string {
 	return out
 }
 
-// wordSlug is slugify, but it cuts after a word if one ends in the second half.
-func wordSlug(s string) string {
+// TitleID returns the id that a title gives: lower case, [a-z0-9-], at most 60 bytes, cut
+// after a word if one ends in the second half. It is "" for a title without such letters.
+func TitleID(s string) string {
 	out := dashify(s)
 	if len(out) > slugMax {
 		if end := strings.LastIndexByte(out[:slugMax+1], '-'); end > slugMax/2 {

@@ -2,6 +2,11 @@ package cmd
 
 import (
 	"context"
+	"errors"
+	"io/fs"
+	"regexp"
+	"slices"
+	"strings"
 
 	"github.com/urfave/cli/v2"
 
@@ -19,13 +24,15 @@ func rejectVerb(env Env) *cli.Command {
 		ArgsUsage:    "TASK",
 		BashComplete: completeTasks(env, board.Review),
 		Description: "odd reject read-the-handbook --reason \"the definitions miss the unit\"\n" +
-			"odd reject read-the-handbook --reason \"read docs/ again\" --retry\n\n" +
+			"odd reject read-the-handbook --reason \"read docs/ again\" --retry\n" +
+			"odd reject read-the-handbook --reason \"Never add a dependency for one function.\" --remember\n\n" +
 			"Other tasks do not propose its atoms again until their source text changes.\n" +
 			"With --retry nothing is declined. The task's file lists what is, under\n" +
 			"declined; take an atom out there and commit, and it may come again.\n\n" +
 			personNote,
 		Flags: []cli.Flag{
 			reasonFlag(),
+			&cli.BoolFlag{Name: "remember", Usage: "also keep the reason as a policy that every later session is told, whatever its task"},
 			&cli.BoolFlag{Name: "retry", Usage: "put the task back in ready, so that odd drain runs it again (default: backlog)"},
 			yesFlag(),
 			jsonFlag(),
@@ -37,6 +44,7 @@ func rejectVerb(env Env) *cli.Command {
 type rejection struct {
 	reason           string
 	retry, yes, json bool
+	remember         bool            // the reason becomes a policy
 	ends             pipeline.Reason // of an op that waits with the task
 }
 
@@ -48,7 +56,7 @@ func runReject(c *cli.Context, env Env) error {
 	if c.String("reason") == "" {
 		return usage("reject: say why with --reason, because the next attempt reads it: odd reject %s --reason \"why\"", name)
 	}
-	o := rejection{c.String("reason"), c.Bool("retry"), c.Bool("yes"), c.Bool("json"), pipeline.Rejected}
+	o := rejection{reason: c.String("reason"), retry: c.Bool("retry"), yes: c.Bool("yes"), json: c.Bool("json"), remember: c.Bool("remember"), ends: pipeline.Rejected}
 	v, t, err := openTaskOnly(c.Context, env, name, true)
 	if err != nil {
 		return err
@@ -60,6 +68,11 @@ func runReject(c *cli.Context, env Env) error {
 func (v *view) rejectProposal(ctx context.Context, t board.Task, o rejection) error {
 	if err := review.Rejectable(t); err != nil {
 		return err
+	}
+	if o.remember {
+		if err := v.checkPreference(t, oneLine(o.reason)); err != nil {
+			return err
+		}
 	}
 	left, err := v.findUnapproved(ctx, t)
 	if err != nil {
@@ -83,6 +96,15 @@ func (v *view) rejectProposal(ctx context.Context, t board.Task, o rejection) er
 		return err
 	}
 	ch := repo.Changes{v.repoPath(t.Path): b}
+	var preference string
+	if o.remember {
+		a, err := review.Preference(t, oneLine(o.reason), h, v.env.Now())
+		if err != nil {
+			return err
+		}
+		preference = v.repoPath(a.Path)
+		ch[preference] = a.Bytes()
+	}
 	op, err := v.openOp(t)
 	if err == nil {
 		err = v.concludeOp(ch, op, o.ends, o.reason)
@@ -94,6 +116,12 @@ func (v *view) rejectProposal(ctx context.Context, t board.Task, o rejection) er
 	oid, err := v.commitFiles(ctx, ch, msg)
 	if err != nil {
 		return err
+	}
+	if o.remember {
+		talk(v.env, "%s: later sessions are told this; deprecate or delete the file to end that", preference)
+		if globs := v.forbidden(o.reason); len(globs) > 0 {
+			talk(v.env, "to have every change there refused as well: odd config set pipeline.protected %s", strings.Join(quoteWords(globs), " "))
+		}
 	}
 	if landed, err := v.landedBy(ctx, t); err == nil && landed != nil {
 		talk(v.env, "%s: its change was merged without approval and stays: %s", t.ID, landedOn(*landed))
@@ -113,4 +141,50 @@ func (v *view) rejectProposal(ctx context.Context, t board.Task, o rejection) er
 		state = "ready"
 	}
 	return show(v.env, o.json, map[string]string{"task": string(t.ID), "state": state, "by": h.By(), "commit": string(oid)}, []string{string(t.ID), state, h.By(), shortID(oid)})
+}
+
+// checkPreference refuses a reason that cannot become a preference: its file has no name, or
+// is there already.
+func (v *view) checkPreference(t board.Task, reason string) error {
+	path := review.PreferencePath(reason)
+	if path == "" {
+		return refuse("reason", "reject %s: --remember needs a reason with letters or digits, because the file of the preference is named after it", t.ID)
+	}
+	switch _, err := fs.Stat(v.bundle, path); {
+	case err == nil:
+		return refuse("exists", "reject %s: %s is there already; edit that file, and reject without --remember", t.ID, v.repoPath(path))
+	case errors.Is(err, fs.ErrNotExist):
+		return nil
+	default:
+		return err
+	}
+}
+
+var forbids = regexp.MustCompile(`(?i)^(never|do not|don't)\b`)
+
+// forbidden returns what [pipeline] protected has to hold for odd to refuse the changes that a
+// reason such as "never touch docs/api" forbids: what it holds, and the files and folders of the
+// board that the reason names. It is nil for another reason.
+func (v *view) forbidden(reason string) []string {
+	if !forbids.MatchString(reason) {
+		return nil
+	}
+	globs := slices.Clone(v.cfg.Pipeline.Protected)
+	for _, word := range strings.Fields(reason) {
+		name := strings.Trim(word, ".,;:!?\"'`()/")
+		info, err := fs.Stat(v.files, name)
+		if err != nil {
+			continue
+		}
+		if info.IsDir() {
+			name += "/**"
+		}
+		if !slices.Contains(globs, name) {
+			globs = append(globs, name)
+		}
+	}
+	if len(globs) == len(v.cfg.Pipeline.Protected) {
+		return nil
+	}
+	return globs
 }

@@ -53,8 +53,9 @@ func (d *drain) briefInput(c *claim, w *work, req session.Request) invoke.Input 
 		}
 		in.Knowledge, in.Canon = d.knowledgeOfRole(w.persona, in.Canon)
 	}
-	in.Related = d.related(t, in.Knowledge, in.Canon)
-	for _, list := range [][]invoke.Ref{in.Knowledge, in.Canon, in.Related} {
+	in.Preferences = d.preferences(t)
+	in.Related = d.related(t, in.Knowledge, in.Canon, in.Preferences)
+	for _, list := range [][]invoke.Ref{in.Knowledge, in.Canon, in.Preferences, in.Related} {
 		for i := range list {
 			list[i].More = d.howToReadMore(list[i], in, req)
 		}

@@ -29,6 +29,28 @@ func (d *drain) related(t board.Task, known ...[]invoke.Ref) []invoke.Ref {
 	return out
 }
 
+// mostPreferences is how many preferences a brief has at most.
+const mostPreferences = 12
+
+// preferences returns the preferences in force, as a brief has them: those that share words with
+// the title of t first, then the latest. Every session is told them.
+func (d *drain) preferences(t board.Task) (out []invoke.Ref) {
+	words := topicWords(t.Title)
+	var all []*okf.Atom
+	for _, a := range d.at.graph.OfType(func(typ string) bool { return strings.EqualFold(typ, "policy") }) {
+		if slices.Contains(a.Tags, board.PreferenceTag) && saysHowToWork(a) {
+			all = append(all, a)
+		}
+	}
+	slices.SortStableFunc(all, func(a, b *okf.Atom) int {
+		return cmp.Or(cmp.Compare(countWords(b, words), countWords(a, words)), lastTouched(b).Compare(lastTouched(a)), cmp.Compare(a.ID, b.ID))
+	})
+	for _, a := range first(all, mostPreferences) {
+		out = append(out, invoke.Ref{Path: d.at.file(a.Path), Blob: a.Blob, Title: cmp.Or(a.Title, string(a.ID)), Text: a.Body()})
+	}
+	return out
+}
+
 // relatedAtoms returns the atoms that share words with the title of a task, best first, but
 // those that are known. So what a person approved reaches an agent before anybody has linked it
 // to the agent's role.

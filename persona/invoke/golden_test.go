@@ -17,6 +17,7 @@ func TestBriefs(t *testing.T) {
 	t.Parallel()
 	change := input()
 	change.Task.Kind, change.Task.Title = "implement", "Shorten the guide"
+	change.Preferences = []Ref{{Path: "knowledge/policies/tables.md", Blob: "b7", Title: "Prefer table tests", Text: []byte("Prefer table tests.\n")}}
 	change.Related = []Ref{{Path: "knowledge/policies/length.md", Blob: "b6", Title: "Length of a guide", Text: []byte("A guide has at most two pages.\n")}}
 	change.Change = &Asked{Paths: []string{"docs/*.md"}, Root: "knowledge", Base: "c1", Limits: "The change may hold 50 files.", Commands: [][]string{{"make", "lint"}}, GoChecks: true}
 	briefs := map[string]Input{"none": input(), "change": change}

@@ -74,28 +74,29 @@ import (
 
 // Input is all that is at hand for a brief; Compose takes what the contract allows.
 type Input struct {
-	Run       string
-	Attempt   int               // of the task, from 1
-	Contract  contract.Contract // without a role, the task has no contract
-	Limits    Limits
-	Offered   []string          // the tools that the session's substrate has, as contracts name them; no other is told of
-	Prompts   map[string][]byte // texts of system prompts by name@version, for a session that cannot fetch
-	Role      string
-	Persona   []byte // the compiled role as markdown
-	Compiled  []Ref  // the atoms Persona was made of
-	Knowledge []Ref  // what the role works by, nearest first
-	Canon     []Ref  // what governs, nearest first
-	Related   []Ref  // what shares words with the task, best first
-	Context   []byte // what to know before asking, as markdown; a strict contract's brief has no room for it
-	Memory    []Ref  // the files Context was made of
-	Task      Task
-	Handoffs  []handoff.Handoff
-	Artifacts []File // what is judged or mended, as files
-	Inputs    []File
-	Change    *Asked   // the change of files that the task asks for; nil for none
-	Watching  bool     // it watches a stream, whose events its later briefs have
-	Declined  []string // atoms that people declined, newest first
-	Before    []string // the task's last rejections and block in this mode, newest first
+	Run         string
+	Attempt     int               // of the task, from 1
+	Contract    contract.Contract // without a role, the task has no contract
+	Limits      Limits
+	Offered     []string          // the tools that the session's substrate has, as contracts name them; no other is told of
+	Prompts     map[string][]byte // texts of system prompts by name@version, for a session that cannot fetch
+	Role        string
+	Persona     []byte // the compiled role as markdown
+	Compiled    []Ref  // the atoms Persona was made of
+	Knowledge   []Ref  // what the role works by, nearest first
+	Canon       []Ref  // what governs, nearest first
+	Preferences []Ref  // what people told earlier sessions, what shares words with the task first
+	Related     []Ref  // what shares words with the task, best first
+	Context     []byte // what to know before asking, as markdown; a strict contract's brief has no room for it
+	Memory      []Ref  // the files Context was made of
+	Task        Task
+	Handoffs    []handoff.Handoff
+	Artifacts   []File // what is judged or mended, as files
+	Inputs      []File
+	Change      *Asked   // the change of files that the task asks for; nil for none
+	Watching    bool     // it watches a stream, whose events its later briefs have
+	Declined    []string // atoms that people declined, newest first
+	Before      []string // the task's last rejections and block in this mode, newest first
 }
 
 // Limits bound the session. Zero members are not bounded.
@@ -188,6 +189,9 @@ func build(in Input) Brief {
 	if len(in.Knowledge) > 0 {
 		told += "- Work by the processes and policies in the part \"knowledge\", as far as this part allows.\n"
 	}
+	if len(in.Preferences) > 0 {
+		told += "- The part \"preferences\" has what people wrote for every session when they rejected others' work. Heed it, as far as this part allows.\n"
+	}
 	if len(in.Related) > 0 {
 		told += "- The part \"related\" was found by the words of your task. Heed what applies to your work, and leave the rest.\n"
 	}
@@ -199,6 +203,7 @@ func build(in Input) Brief {
 	b.add("persona", string(in.Persona), capPersona, in.Compiled...)
 	b.addTexts("knowledge", in.Knowledge, capKnowing)
 	b.addTexts("canon", in.Canon, capCanon)
+	b.addTexts("preferences", in.Preferences, capRelated)
 	b.addTexts("related", in.Related, capRelated)
 	b.add("context", string(in.Context), capContext, in.Memory...)
 	if !see.body {
