@@ -185,6 +185,7 @@ func sayNext(env Env, root string, wrote []string, ch repo.Changes, inputs bool)
 		talk(env, "2. run the first task, which reads your documents: odd drain")
 	}
 	talk(env, "then look at what it proposes, and merge it: odd review read-our-documents, then odd approve read-our-documents")
+	talk(env, "a program that runs as you can type your confirmation too: before agents work alone, make approvals need a key that asks you; odd config explain governance.require_signed says how")
 	talk(env, "the notes in %s/ are examples; make them yours. odd doctor says what is missing here, odd config explain what can be set.", root)
 }
 
