@@ -22,6 +22,7 @@ type comparison struct {
 	stands   map[string]bool   // the names that code declares still, or under another name now
 	coded    bool              // more than what tests expect is changed
 	callers  func(name string) []string
+	leaves   func(dir, name string) bool
 	come     []check         // checks that are new
 	spare    map[*check]bool // those of them that stand for none that is gone yet
 }
@@ -171,7 +172,7 @@ func of(all []check, key string) []check {
 // no code is changed, others must assert as much.
 func (j comparison) judgeRemovedTest(old tested, gone, come []check) (code, text string) {
 	for _, w := range slices.Sorted(maps.Keys(old.tokens)) {
-		if j.removed[w] {
+		if j.removed[w] || old.calls[w] && j.leaves(path.Dir(old.path), w) {
 			return "expectation_changed", ", and so is " + w
 		}
 	}

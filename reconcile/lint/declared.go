@@ -47,6 +47,32 @@ func (c *change) compareNames() (removed, stands map[string]bool) {
 	return removed, stands
 }
 
+// leaves reports a function that a folder declares no more, and that no other folder declares
+// instead, whatever else bears its name.
+func (c *change) leaves(dir, name string) bool {
+	was, now := "", false
+	each := func(s side, do func(f function, text string)) {
+		for _, f := range s.functions() {
+			do(f, strings.Replace(s.text(f.decl), f.decl.Name.Name, "", 1))
+		}
+	}
+	for _, d := range c.deltas {
+		each(d.was, func(f function, text string) {
+			if d.dir == dir && !d.test && f.name == name {
+				was = text
+			}
+		})
+	}
+	for _, d := range slices.Concat(c.deltas, c.beside) {
+		old := map[string]bool{}
+		each(d.was, func(f function, _ string) { old[f.name] = true })
+		each(d.now, func(f function, text string) {
+			now = now || text == was || f.decl.Name.Name == name && (d.dir == dir || !old[f.name])
+		})
+	}
+	return was != "" && !now
+}
+
 // callers are the functions that call one of the code of the change, or beside it.
 func (c *change) callers(name string) []string {
 	var out []string
@@ -141,7 +167,7 @@ func (d *delta) addsNothing() bool {
 		}
 		switch decl := decl.(type) {
 		case *ast.FuncDecl:
-			if decl.Body == nil || !hollow(decl.Body.List, nil) {
+			if (function{decl: decl}).work() > 0 {
 				return false
 			}
 		case *ast.GenDecl:

@@ -95,7 +95,7 @@ func tests(c *change) []policy.Finding {
 	was.run()
 	j := comparison{was: was, now: now, twins: was.twins(now), used: now.run(), coded: c.touchesCode()}
 	j.removed, j.stands = c.compareNames()
-	j.callers = c.callers
+	j.callers, j.leaves = c.callers, c.leaves
 	return slices.Concat(j.judge(), out)
 }
 

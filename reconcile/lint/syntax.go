@@ -253,6 +253,14 @@ func (f function) size() int {
 	return statements(f.decl.Body)
 }
 
+// work is how many statements a function has, 0 where it does nothing.
+func (f function) work() int {
+	if f.decl.Body != nil && hollow(f.decl.Body.List, nil) {
+		return 0
+	}
+	return max(f.size(), 1)
+}
+
 // condition is an expression without the negations around it, and whether it is
 // negated: a != b is the negation of a == b, and a >= b that of a < b.
 type condition struct {
@@ -418,7 +426,7 @@ func (c *change) arrived(dir string) arrived {
 		for _, o := range c.deltas {
 			for _, f := range o.now.functions() {
 				if name := f.decl.Name.Name; o.dir == dir {
-					come[name] = max(come[name], max(f.size(), 1)*btoi(f.decl.Body == nil || !hollow(f.decl.Body.List, nil)))
+					come[name] = max(come[name], f.work())
 				}
 			}
 		}

@@ -119,18 +119,39 @@ func (d *delta) keepsEnd() bool {
 }
 
 // beginningOnly tells a file that is how it was up to a point, and ends there.
-// Data that parses is as long as it may be, unless much is gone; for Go see tailGone.
-func beginningOnly(_ *change, d *delta) string {
+// Data that parses is as long as it may be, unless much is gone that no file which the change
+// deletes explains; for Go see tailGone.
+func beginningOnly(c *change, d *delta) string {
 	now, was := bytes.TrimSpace(d.After), bytes.TrimSpace(d.Before)
 	if len(now) == 0 || len(now) >= len(was) || !bytes.HasPrefix(was, now) {
 		return ""
 	}
 	lost, block := bytes.Count(was[len(now):], []byte("\n"))-d.moved.lines, bytes.HasPrefix(was[len(now):], []byte("\n\n"))
 	block = block && bytes.HasSuffix(d.After, []byte("\n")) && lost < deletionLines && 2*lost <= len(d.was.lines())
-	if lost < 3 || block || d.goTrees() || wholeParse(d.ext) && lost*100 <= len(d.was.lines())*deletionPercent {
+	ends := slices.ContainsFunc(c.deltas, func(o *delta) bool { // with the folder, or the file, that it is about
+		return wholeParse(d.ext) && o.After == nil && (bytes.Contains(was[len(now):], []byte(o.Path)) || o.dir != "." && bytes.Contains(was[len(now):], []byte(o.dir)))
+	})
+	if lost < 3 || block || ends || d.goTrees() || wholeParse(d.ext) && lost*100 <= len(d.was.lines())*deletionPercent {
 		return ""
 	}
 	return fmt.Sprintf("looks cut off: the last %d lines are missing", lost)
+}
+
+// workBeside counts the statements of new functions in new files of a folder, 0 where one of the
+// functions that are gone is still used.
+func (c *change) workBeside(d *delta, gone []function) int {
+	still, n := map[string]bool{}, 0
+	for _, o := range slices.Concat(c.deltas, c.beside) {
+		if o.now.names(still); o.dir == d.dir && !o.was.here && !o.test {
+			for _, f := range o.now.functions() {
+				n += f.work()
+			}
+		}
+	}
+	if slices.ContainsFunc(gone, func(f function) bool { return still[f.decl.Name.Name] }) {
+		return 0
+	}
+	return n
 }
 
 // cutLine tells a last line that is the beginning of the one it was.
@@ -153,7 +174,8 @@ func cutLine(_ *change, d *delta) string {
 
 // tailGone tells a Go file whose last functions, two or more, are gone. One that
 // is in another file now, or of a type with another name, is not, and none is where new
-// functions of half their statements at least stand at the end of the file.
+// functions of half their statements at least stand at the end of the file, or in another
+// one of the folder where nothing uses the old ones any more.
 func tailGone(c *change, d *delta) string {
 	if d.test {
 		return "" // what its tests assert is judged by itself
@@ -179,9 +201,9 @@ func tailGone(c *change, d *delta) string {
 		if old[f.decl.Name.Name] {
 			break
 		}
-		lost -= 2 * f.size() * btoi(f.decl.Body != nil && !hollow(f.decl.Body.List, nil))
+		lost -= 2 * f.work()
 	}
-	if lost <= 0 {
+	if lost <= 0 || lost <= 2*c.workBeside(d, was[len(was)-n:]) {
 		return ""
 	}
 	if n > 5 {
