@@ -25,7 +25,7 @@ func rejectVerb(env Env) *cli.Command {
 		BashComplete: completeTasks(env, board.Review),
 		Description: "odd reject read-the-handbook --reason \"the definitions miss the unit\"\n" +
 			"odd reject read-the-handbook --reason \"read docs/ again\" --retry\n" +
-			"odd reject read-the-handbook --reason \"Never add a dependency for one function.\" --remember\n\n" +
+			"odd reject read-the-handbook --reason \"Never add a dependency.\" --remember\n\n" +
 			"Other tasks do not propose its atoms again until their source text changes.\n" +
 			"With --retry nothing is declined. The task's file lists what is, under\n" +
 			"declined; take an atom out there and commit, and it may come again.\n\n" +

@@ -130,6 +130,8 @@ func readPush(remote, out string, err error, us []RefUpdate) error {
 		return moved
 	case refused != nil:
 		return errors.Join(refused, err)
+	case err != nil && strings.Contains(out, "(atomic transaction failed)") && isRace(err.Error()):
+		return fmt.Errorf("%s: %w: %w", remote, ErrRejected, err) // the remote names no ref; its message says that one is locked
 	}
 	return err
 }

@@ -69,6 +69,27 @@ func TestPushIsTheClaim(t *testing.T) {
 	}
 }
 
+// A push that loses its race while the remote moves the refs is a lost race as well: git then
+// says of every ref no more than that the transaction failed.
+func TestPushLosesInTheTransaction(t *testing.T) {
+	t.Parallel()
+	ctx := context.Background()
+	a, b, base, bare := clones(t)
+	his := must[OID](t)(b.Make(ctx, []OID{base}, changes("k/task.md", "b"), agent, "m"))
+	if err := b.Push(ctx, "origin", RefUpdate{"refs/heads/his", "", his}); err != nil {
+		t.Fatal(err)
+	}
+	hook := "#!/bin/sh\nunset GIT_QUARANTINE_PATH GIT_OBJECT_DIRECTORY GIT_ALTERNATE_OBJECT_DIRECTORIES\ngit update-ref refs/heads/main refs/heads/his\n"
+	if err := os.WriteFile(filepath.Join(bare, "hooks", "pre-receive"), []byte(hook), 0o777); err != nil {
+		t.Fatal(err)
+	}
+	mine := claim(t, a, base)
+	if err := a.Push(ctx, "origin", RefUpdate{"refs/heads/main", base, mine}, RefUpdate{"refs/odd/run/a", "", base}); !errors.Is(err, ErrRejected) {
+		t.Errorf("the race was lost, and the error says %v", err)
+	}
+	eq(t, "nothing of the loser", must[OID](t)(a.RemoteRef(ctx, "origin", "refs/odd/run/a")), "")
+}
+
 func TestRemoteLock(t *testing.T) {
 	t.Parallel()
 	ctx := context.Background()
