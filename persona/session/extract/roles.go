@@ -1,13 +1,16 @@
 package extract
 
 import (
+	"regexp"
 	"slices"
 	"strings"
 )
 
+// responsible reads "The X is responsible for …" where a section begins with it; further on it
+// tells who acts in what the section is about.
 func (s *section) responsible() []candidate {
 	var out []candidate
-	for i, b := range s.blocks {
+	for i, b := range s.blocks[:min(1, len(s.blocks))] {
 		for _, t := range b.texts() {
 			for _, sentence := range sentences(t.run.text) {
 				who, what, ok := cutAny(sentence, " is responsible for ", " are responsible for ", " is accountable for ")
@@ -32,18 +35,18 @@ func (s *section) responsible() []candidate {
 // acronym reports whether a name is one, as SSC and TSC are.
 func acronym(s string) bool { return len(s) > 1 && len(s) < 6 && s == strings.ToUpper(s) && proper(s) }
 
-// headedRole reads the role a heading names: below a heading about roles, in a document
-// that governs, where the opening speaks of the heading's holders, and what a document
-// about an office says under Purpose, Responsibilities and the like. But in the first the
-// role is all that the section says of it.
+// headedRole reads the role a heading names, below a heading about roles or anywhere, and what a
+// document about an office says under Purpose, Responsibilities and the like. In a document
+// that governs the role is all that the section says of it.
 func (s *section) headedRole() []candidate {
 	title, duties := responsibilitiesOf(s.title)
 	if in("purpose responsibilities duties mandate mission", strings.ToLower(title)) && officeTitle(s.doc.title) && s.level > 1 {
 		title, duties = s.doc.title, true
 	}
 	below := s.parent != nil && s.parent.own == roles && s.own == none
-	office := duties && (s.doc.governs || title == s.doc.title) || s.doc.governs && officeTitle(title)
-	if s.topic() == glossary || !below && !office && !s.officers() || activity(title) || imperative(strings.ToLower(title)) || !name(title, s.code) || person(span{text: title, kind: strong}) {
+	titled := officeTitle(title)
+	office := duties && (s.doc.governs || title == s.doc.title) || s.doc.governs && titled
+	if s.topic() == glossary || !below && !office && !titled || !duties && !s.tellsOf(title) || activity(title) || imperative(strings.ToLower(title)) || !name(title, s.code) || person(span{text: title, kind: strong}) {
 		return nil
 	}
 	e, ok := s.lede()
@@ -55,7 +58,7 @@ func (s *section) headedRole() []candidate {
 			e.passage = s.passage(e.from, e.to)
 		}
 	}
-	if !ok || len(e.quote) == 0 || len(words(e.quote[0])) < 4 && len(e.quote) == 1 || e.namesHolders() {
+	if !ok || len(e.quote) == 0 || len(words(e.quote[0])) < 4 && len(e.quote) == 1 {
 		return nil
 	}
 	if below {
@@ -73,18 +76,41 @@ func (s *section) headedRole() []candidate {
 	return []candidate{c}
 }
 
-// namesHolders reports whether e names those who hold an office, or the document that tells
-// of it, and says nothing of the office.
-func (e evidence) namesHolders() bool {
-	if ws := words(e.quote[0]); len(e.quote) == 1 && (pronounFirst(e.quote[0]) || in("have see", ws[0]) || instruction(e.quote[0]) || slices.Contains(ws, "listed")) {
-		return true
+// tellsOf reports whether s says what those in an office are or do: its first sentence speaks of
+// them, or begins with what they do, and tells neither who they are, nor how many, nor how they
+// come to it, nor what they must do.
+func (s *section) tellsOf(title string) bool {
+	if len(s.blocks) == 0 || len(s.blocks[0].texts()) == 0 {
+		return false
 	}
-	return !slices.ContainsFunc(e.quote, func(q string) bool { return !strings.Contains(q, "@") && len(words(q)) > 4 })
+	first := firstOf(s.blocks[0].texts()[0].run.text)
+	ws, office := words(first), words(title)
+	if _, weight := obliging(ws); len(ws) < 3 || weight > 1 || strings.HasSuffix(first, "?") || comesToHold.MatchString(first) || counted.MatchString(first) ||
+		pronounFirst(first) || in("each every see have", ws[0]) || instruction(first) {
+		return false
+	}
+	last := singular(office[len(office)-1])
+	at := slices.IndexFunc(ws[:min(7, len(ws))], func(w string) bool { return singular(strings.Trim(w, ".'’")) == last })
+	if at > 0 && in("by of to for from", ws[at-1]) {
+		return false
+	}
+	return at >= 0 || strings.Contains(first, "responsible") || strings.HasSuffix(ws[0], "s") && len(ws[0]) > 3
 }
 
-// roleEvidence returns what s says of a role: without a list of its holders that the site fills in.
+var (
+	// comesToHold are the words of how somebody comes to an office, which is a rule and not the office.
+	comesToHold = regexp.MustCompile(`(?i)\b(?:elect|nominat|becom|appoint|resign)(?:s|e|es|ed|ing|ions?)?\b|\bcandidates?\b|\bconsists? of\b|\bvotes?\b`)
+	// counted are those of who holds it, and where they are listed.
+	counted = regexp.MustCompile(`(?i)\b(?:[0-9]+|two|three|four|five|six|seven|eight|nine|ten) (?:\S+ ){0,3}(?:maintainers|contributors|members|companies|committers|leads)\b|\b(?:listed|tracked|found|currently)\b|@`)
+)
+
+// roleEvidence returns what s says of a role: up to where it says how somebody comes to hold it,
+// and without a list of its holders that the site fills in.
 func (s *section) roleEvidence() evidence {
-	n := len(s.blocks)
+	n := slices.IndexFunc(s.blocks, func(b block) bool { return b.kind == paragraph && comesToHold.MatchString(firstOf(b.run.text)) })
+	if n < 0 {
+		n = len(s.blocks)
+	}
 	for n > 0 && left.MatchString(s.blocks[n-1].run.text) {
 		n--
 	}
@@ -124,22 +150,7 @@ func officeNoun(w string) bool {
 func officeTitle(title string) bool {
 	ws := words(title)
 	return len(ws) > 0 && len(ws) <= 4 && officeNoun(ws[len(ws)-1]) && !slices.Contains(ws, "for") && !in("guide desk head master author editor style how why your all", ws[len(ws)-1]) &&
-		!in("establishment election selection formation composition for to become becoming about our no no-longer former past previous emeritus", ws[0])
-}
-
-func (s *section) officers() bool {
-	ws := words(s.title)
-	b, ok := s.opening()
-	if !ok || len(ws) == 0 || len(ws) > 4 {
-		return false
-	}
-	last := singular(ws[len(ws)-1])
-	if !officeNoun(last) || in("guide desk head master chair writer author publisher editor manager engineer", last) {
-		return false
-	}
-	first := words(firstSentence(b.run.text))
-	at := slices.IndexFunc(first[:min(6, len(first))], func(w string) bool { return singular(w) == last })
-	return at >= 0 && at+1 < len(first) && !in("each every", first[0])
+		!in("establishment election selection removal initial nominated formation composition for to become becoming about our no no-longer former past previous emeritus", ws[0])
 }
 
 // person reports whether a name in a section about roles is somebody's and not
