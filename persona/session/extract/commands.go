@@ -1,6 +1,10 @@
 package extract
 
-import "strings"
+import (
+	"regexp"
+	"slices"
+	"strings"
+)
 
 // programs is the first word of every fenced shell command of s, in order,
 // each once.
@@ -18,25 +22,28 @@ func (s *section) programs() []string {
 	return out
 }
 
-// shell returns the command lines of a fenced block that is a shell's: by its
-// language, or by the prompts in it. Output and comments are left out.
+// prompt is what a terminal shows in front of a command.
+var prompt = regexp.MustCompile(`^\s*(?:\([\w. -]+\) ?)?(?:[\w.-]+@[^$%#]*[$%#]|[\w./~:-]*[$]|%) +`)
+
+// shell returns the command lines of a fenced block that is a shell's: by its language, by the
+// prompts in it or, where it names no language, by the programs that all its lines run. Output
+// and comments are left out.
 func shell(b block) []string {
 	if b.kind != code {
 		return nil
 	}
-	named := in("sh bash shell zsh console terminal shell-session shellsession", strings.ToLower(b.lang))
-	prompted := false
-	for _, l := range b.lines {
-		prompted = prompted || strings.HasPrefix(l, "$ ")
-	}
-	if !named && !(prompted && b.lang == "") {
+	lang := strings.ToLower(b.lang)
+	named := in("sh bash shell zsh console terminal shell-session shellsession powershell", lang)
+	prompted := slices.ContainsFunc(b.lines, prompt.MatchString)
+	if unnamed := in("text plain none no-highlight plaintext", lang) || lang == ""; !named && !(unnamed && (prompted || b.runsPrograms())) {
 		return nil
 	}
 	var out []string
 	continued := false
 	for _, l := range b.lines {
-		cmd, isPrompt := strings.CutPrefix(strings.TrimPrefix(strings.TrimSpace(l), "% "), "$ ")
-		cmd, more := strings.CutSuffix(cmd, "\\")
+		cmd := prompt.ReplaceAllString(l, "")
+		isPrompt := cmd != l
+		cmd, more := strings.CutSuffix(strings.TrimSpace(cmd), "\\")
 		switch {
 		case continued:
 			out[len(out)-1] += " " + strings.TrimPrefix(cmd, "> ")
@@ -47,6 +54,27 @@ func shell(b block) []string {
 		}
 	}
 	return out
+}
+
+// runsPrograms reports whether every line of b that begins a command runs a program that
+// documents of a team name often.
+func (b block) runsPrograms() bool {
+	n, continued := 0, false
+	for _, l := range b.lines {
+		if l = strings.TrimSpace(l); continued || l == "" || strings.HasPrefix(l, "#") {
+			continued = continued && strings.HasSuffix(l, "\\")
+			continue
+		}
+		continued = strings.HasSuffix(l, "\\")
+		first, rest, _ := strings.Cut(l, " ")
+		if !strings.HasPrefix(first, "./") && !(rest != "" && in("git npm npx yarn pnpm pip pip3 pipx python python3 docker docker-compose kubectl helm make cargo go curl wget sudo apt apt-get "+
+			"brew cd mkdir cp mv rm ssh scp rsync terraform aws gcloud az ansible ansible-playbook bundle rake gem rails mvn gradle systemctl service psql mysql oc poetry uv tox "+
+			"pytest hugo export source chmod vagrant heroku cf openssl gpg gh virsh zfs zpool kind minikube dotnet php composer conda dnf yum", first)) {
+			return false
+		}
+		n++
+	}
+	return n > 0
 }
 
 // argv0 is the program a command line runs, "" when that says nothing: shell

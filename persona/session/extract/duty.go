@@ -74,6 +74,9 @@ var duties = compilePatterns([]duty{
 	{"<we / do / not", 2},
 	{"<we / don't don’t", 2},
 	{"will / not / be", 2},
+	{"enforce enforces enforced discouraged", 2},
+	{"strongly / recommend recommended encourage encouraged advise discourage caution", 2},
+	{"qualifies qualify / for", 2},
 	{"consensus majority quorum veto supermajority unanimous", 2},
 })
 

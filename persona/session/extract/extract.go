@@ -10,13 +10,14 @@
 //   - processes: a heading that names an activity, or a sentence that says what for, above
 //     an ordered list, a list of instructions, commands or prose that instructs; Diagnosis,
 //     Mitigation and the like of a runbook; in a charter, what people do in turn. One command
-//     is none. A section that obliges as often as it instructs is neither a policy nor a
-//     process, and a finding counts it; but what people must do in a document about how they
-//     work together is a rule beside the procedure it stands in
+//     is one only where the heading says what it is for. A section that obliges as often as it
+//     instructs is neither a policy nor a process, and a finding counts it
 //   - decisions: the section of an ADR that states the decision, with its reasons; not one
 //     that was given up, and one that is only proposed says so in its title
-//   - roles: tables, lists and sub-headings of a section about roles, an office in a
-//     governing document, and "The X is responsible for …"
+//   - roles: tables, lists and sub-headings of a section about roles, and an office that a
+//     heading names, where the text says what its holders are or do, and not how many they
+//     are, how they come to it or what they must do; "The X is responsible for …", first in
+//     a section
 //   - systems: tables, lists and sub-headings of a section about tools, systems or
 //     services; "X is a … service"; what a README says its repository is
 //   - terms: definition lists; lists, paragraphs and sub-headings of a glossary; tables

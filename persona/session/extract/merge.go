@@ -25,7 +25,7 @@ func (d *document) candidates() []candidate {
 }
 
 // candidates reads a section. What is a step, a decision or a role's description is not a
-// policy as well.
+// policy as well: of a rule and a procedure the plainer one is read.
 func (s *section) candidates() []candidate {
 	var out []candidate
 	for _, read := range []func() []candidate{s.headedRole, s.responsible, s.readDecision} {
@@ -34,8 +34,8 @@ func (s *section) candidates() []candidate {
 	course, rules := s.soundOf(s.procedures()), s.soundOf(s.rules(out))
 	if len(course) > 0 && len(rules) > 0 && rules[0].score > course[0].score {
 		course = nil
-	} else if len(course) > 0 && len(rules) > 0 {
-		rules[0].title = course[0].title + " (rules)"
+	} else if len(course) > 0 {
+		rules = nil
 	}
 	out = append(append(out, course...), rules...)
 	s.torn = s.torn && len(out) == 0

@@ -14,8 +14,12 @@ func (s *section) procedures() []candidate {
 	if title == "" || s.introduces() && len(s.doc.sections) > 3 || s.topic() == glossary || s.doc.decides || s.doc.duties() || s.aside() || !ruleTitle(title) || s.code && !how {
 		return nil
 	}
+	named := how || activity(title) || affair(title)
+	if !named && s.level <= 1 && len(s.doc.sections) > 2 {
+		return nil // the name of a product
+	}
 	t := s.traits(nil)
-	if other, margin := t.weight(); t.deeds+t.code-t.commands < 2 && t.acts < 3 && !t.stepped && !(s.remedy() && t.orders > 0) || margin < 0 || margin-other < plainly {
+	if other, margin := t.weight(); t.deeds+t.code-t.commands < 2 && !(t.deeds > 0 && named) && t.acts < 3 && !t.stepped && !(s.remedy() && t.orders > 0) || margin < 0 || margin-other < plainly {
 		s.torn = s.torn || t.orders > 0 && margin > -doubt
 		return nil
 	} else {

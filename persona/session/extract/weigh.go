@@ -28,13 +28,14 @@ var signs = []sign{
 	{-2, 0, func(t *traits) bool { return t.how }},
 	{-2, 3, func(t *traits) bool { _, is := gerund(t.first()); return is }},
 	{0, 2, func(t *traits) bool { return imperative(t.first()) && len(t.title) > 1 && !nounToo(t.first()) }},
-	{4, -6, func(t *traits) bool { return in("prefer avoid never always", t.first()) }},
+	{4, -6, func(t *traits) bool { return in("prefer avoid never always not no", t.first()) }},
 	{-2, 2, func(t *traits) bool {
 		return procedural(t.first()) || procedural(t.last()) || procedural(singular(t.last()))
 	}},
 	{3, -2, func(t *traits) bool { return listing(strings.Join(t.title, " ")) }},
 	{0, 4, func(t *traits) bool { return affair(strings.Join(t.title, " ")) }},
 	{-1, 7, func(t *traits) bool { return affair(strings.Join(t.title, " ")) && t.acts > 2 && 2*t.acts >= t.all }},
+	{0, 2, func(t *traits) bool { return t.s.parent != nil && activity(t.s.parent.title) }},
 	{0, -4, func(t *traits) bool { return stage.MatchString(t.s.title) }},
 	{0, -3, func(t *traits) bool { return t.s.level <= 1 && len(t.s.doc.sections) > 2 }},
 	{0, -4, func(t *traits) bool {
@@ -53,6 +54,7 @@ var signs = []sign{
 	{-2, -2, func(t *traits) bool { return t.links }},
 	{0, 3, func(t *traits) bool { return 2*t.coded >= t.all }},
 	{0, 4, func(t *traits) bool { return t.commands > 0 }},
+	{0, 6, func(t *traits) bool { return t.commands > 0 && t.deeds > 3 }},
 	{-5, 0, func(t *traits) bool { return t.code > 0 && t.commands == 0 }},
 	{0, -16, func(t *traits) bool { return t.program }}, // how an interface is called
 	{-3, 5, func(t *traits) bool { return t.stepped }},
@@ -72,6 +74,12 @@ var signs = []sign{
 	{2, 1, func(t *traits) bool { return t.begin("if when") > 0 }},
 	{-1, 3, func(t *traits) bool { return t.orders > t.duties }},
 	{2, 4, func(t *traits) bool { return 2*t.orders >= t.all }},
+	{-3, 2, func(t *traits) bool { return 3*t.orders >= 2*t.all && t.all > 1 }},
+	{0, -4, func(t *traits) bool { return t.orders == 0 }},
+	{0, 4, func(t *traits) bool { return t.aims > 0 }},
+	{2, 0, func(t *traits) bool { return 4*t.denials >= t.all }},
+	{2, 0, func(t *traits) bool { return 3*t.actors >= t.all }},
+	{-3, 0, func(t *traits) bool { return t.says != nil && defines(t.says[0]) }},
 	{-1, 2, func(t *traits) bool {
 		return t.begin("then next finally first afterwards once after now lastly second") > 0 || t.have("then afterwards")
 	}},
@@ -90,6 +98,7 @@ type traits struct {
 	all, orders, duties, musts, obliged      int      // sentences: all, that say what to do, that oblige, strongly, people
 	deeds                                    int      // sentences that say what to do, and commands
 	acts                                     int      // sentences that say what people do or may, in a document that governs
+	aims, denials, actors                    int      // sentences that begin with what for, that deny, that begin with somebody
 	strongest                                int      // of its pieces that oblige
 	commands, code, coded, paragraphs, lines int      // coded: texts with code in them
 	stepped, bulleted, links, program        bool
@@ -136,12 +145,27 @@ func (s *section) traits(ps []piece) *traits {
 		if _, w := strongestOf(customs, ws); s.doc.charters() && (w > 0 || weight >= 2) && speaksOfPeople(ws) {
 			t.acts++
 		}
+		if ws[0] == "to" && len(ws) > 1 && imperative(ws[1]) {
+			t.aims++
+		}
+		if slices.ContainsFunc(ws, func(w string) bool { return in("not never no don't don’t shouldn't cannot can't avoid", w) }) {
+			t.denials++
+		}
+		if slices.ContainsFunc(ws[:min(4, len(ws))], func(w string) bool { return !in("you we i they who one", w) && personNoun(singular(w)) }) {
+			t.actors++
+		}
 		if instruction(q) && imperative(ws[0]) || ifThen(q) {
 			t.orders++
 			t.deeds++
 		}
 	}
 	return t
+}
+
+// defines reports whether a sentence says what something is.
+func defines(q string) bool {
+	_, _, ok := cutAny(q, " is a ", " is an ", " are a ", " is the ")
+	return ok
 }
 
 func speaksOfPeople(ws []string) bool {
