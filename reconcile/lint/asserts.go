@@ -61,6 +61,35 @@ func (a asserter) claims(name string) string {
 	return ""
 }
 
+// setups are the calls of a function that make files or an environment for it, in order.
+type setups []*ast.AssignStmt
+
+var setupCall = lazy(`^(?:os|ioutil)\.(?:Mkdir\w*|CreateTemp|TempDir|TempFile|WriteFile|Getwd|Chdir|Setenv|Unsetenv|Remove(?:All)?)$`)
+
+func setupsOf(f *ast.FuncDecl) (out setups) {
+	ast.Inspect(f, func(n ast.Node) bool {
+		if s, ok := n.(*ast.AssignStmt); ok && len(s.Rhs) == 1 && dottedName(s.Lhs[len(s.Lhs)-1]) != "" {
+			out = append(out, s)
+		}
+		return true
+	})
+	return out
+}
+
+// before returns the call of those that gave the error which is compared, "" for any other.
+func (all setups) before(text string, at token.Pos) string {
+	name, ok := strings.CutSuffix(text[strings.LastIndexByte(text, ';')+1:], " == nil")
+	for _, s := range slices.Backward(all) {
+		if call := callee(s.Rhs[0]); ok && s.Pos() < at && dottedName(s.Lhs[len(s.Lhs)-1]) == strings.TrimSpace(name) {
+			if setupCall().MatchString(call) {
+				return call[strings.IndexByte(call, '.')+1:]
+			}
+			return ""
+		}
+	}
+	return ""
+}
+
 // asserters are the names in a function that assert, see [asserter].
 func asserters(f *ast.FuncDecl) map[string]bool {
 	out := map[string]bool{}

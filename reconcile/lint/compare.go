@@ -262,7 +262,7 @@ func (j comparison) became(old, t tested, twin string, gone, come []check) (code
 		if slices.ContainsFunc(k.asks, j.hasNoTest) && !slices.ContainsFunc(come, func(n check) bool { return shares(n, k) }) {
 			return "test_assertion_weakened", fmt.Sprintf("the check %s (line %d before the change) is gone, and no test asks that any more", was, k.line)
 		}
-		if !k.weak && !j.mentions(k) {
+		if !k.weak && !j.mentions(k) && (k.setup == "" || t.tokens[k.setup] > 0) {
 			lost = append(lost, k)
 		}
 	}

@@ -19,6 +19,7 @@ type check struct {
 	in     string // the key of the function that asserts it
 	helper string // the function of the project that is asked, if one is; a method with its type
 	weak   bool   // it only says that something is not so, or is there
+	setup  string // the function of Go's that makes files, or an environment, and whose error it is about
 	asks   []string
 	words  map[string]bool
 }
@@ -112,8 +113,9 @@ func (s *suite) read(d *delta, from side) {
 		t.skips, t.ifs = skips(f)
 		t.count(f.decl)
 		s.tests[key] = t
+		made := setupsOf(f.decl)
 		a := asserter{from: from, says: asserters(f.decl), each: func(c condition, n *ast.CallExpr, helper string) {
-			s.add(check{condition: c, place: place{d.Path, from.line(n)}, in: key, helper: helper}, strings.Join(argumentsOf(from, n), " "), from.imports)
+			s.add(check{condition: c, place: place{d.Path, from.line(n)}, in: key, helper: helper, setup: made.before(c.text, n.Pos())}, strings.Join(argumentsOf(from, n), " "), from.imports)
 		}}
 		a.block(f.decl.Body.List, nil)
 	}
@@ -300,7 +302,7 @@ func testMain(d *delta) []policy.Finding {
 			}
 			is, line = true, s.line(f.decl)
 			ast.Inspect(f.decl.Body, func(n ast.Node) bool {
-				if sel, ok := n.(*ast.SelectorExpr); ok && (sel.Sel.Name == "Run" || sel.Sel.Name == "Main") {
+				if sel, ok := n.(*ast.SelectorExpr); ok && (sel.Sel.Name == "Run" || sel.Sel.Name == "Main" || sel.Sel.Name == "VerifyTestMain" && s.imports[dottedName(sel.X)] == "go.uber.org/goleak") {
 					does = true
 				}
 				return true
