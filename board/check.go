@@ -89,6 +89,11 @@ func (t Task) checkReferences(g referenceChecker, all Index) []okf.Problem {
 	} else if wrong := g.checkReference(t.Role, "role"); wrong != "" {
 		add("role", okf.Error, wrong, "name an atom of type role")
 	}
+	if t.Goal != "" {
+		if wrong := g.checkReference(t.Goal, GoalType); wrong != "" {
+			add("goal", okf.Warn, wrong, "name an atom of type goal")
+		}
+	}
 	if t.Team != "" {
 		if wrong := g.checkReference(t.Team, "capability"); wrong != "" {
 			add("team", okf.Error, wrong, "name an atom of type capability")

@@ -20,6 +20,7 @@ type Filing struct {
 	Kind         string
 	Priority     string
 	Role         string
+	Goal         string
 	Team         string
 	Signal       string // as in Task
 	Dependencies []string
@@ -101,6 +102,7 @@ func (f Filing) buildFields(person bool) []okf.Field {
 	text("kind", f.Kind)
 	text("priority", f.Priority)
 	text("role", f.Role)
+	text("goal", f.Goal)
 	text("team", f.Team)
 	text("signal", f.Signal)
 	list("dependencies", f.Dependencies)

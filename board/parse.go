@@ -198,7 +198,7 @@ func parseTask(a *okf.Atom) (Task, []okf.Problem) {
 	t := Task{Blob: a.Blob, Atom: a}
 	t.ID, t.Path, t.Title, t.Created = a.ID, a.Path, cmp.Or(a.Title, string(a.ID)), a.Generated.At
 	t.State, t.Kind, t.Priority = r.readState(), cmp.Or(formatScalar(r.lookUp("kind")), "implement"), r.readPriority()
-	t.Role, t.Team, t.Signal = r.readText("role"), r.readText("team"), readName(r, "signal", Signals)
+	t.Role, t.Goal, t.Team, t.Signal = r.readText("role"), r.readText("goal"), r.readText("team"), readName(r, "signal", Signals)
 	t.Dependencies, t.Soft = r.readIDs("dependencies"), r.readIDs("soft_dependencies")
 	t.Acceptance, t.Inputs, t.Paths, t.Commands = r.readList("acceptance"), r.readInputs(), r.readGlobs(), r.readCommands()
 	t.Budget, t.MaxTurns = r.readMoney("budget_usd"), r.readInteger("max_turns", 1)

@@ -20,6 +20,7 @@ type Row struct {
 	Kind          string // implement by default
 	Priority      string // p0..p3, default p2
 	Role          string
+	Goal          string    // a goal, as written; DirectionOf finds it
 	Dependencies  []okf.ID  // hard; Parse keeps them as written, Tasks and Rows resolve them to ids
 	ClaimedBy     string    // the run that holds or last held it
 	LeaseExpires  time.Time // UTC; zero when no run holds it

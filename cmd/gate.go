@@ -99,8 +99,7 @@ func gateEmergency(env Env) *cli.Command {
 			"  --rationale \"three pages were wrong in a row\" \\\n"+
 			"  --tradeoffs \"the release waits\" --confidence high\n\n"+
 			"It also blocks the tasks that are running. A decision is required. To go on,\n"+
-			"run"+
-			"odd gate commitment (if there was a lease) and odd drain resume.", nil)
+			"run odd gate commitment (if there was a lease) and odd drain resume.", nil)
 }
 
 func extendFlag() cli.Flag {

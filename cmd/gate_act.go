@@ -9,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/odd-cli/odd/board"
 	"github.com/odd-cli/odd/board/drain"
 	"github.com/odd-cli/odd/board/gate"
 	"github.com/odd-cli/odd/journal/repo"
@@ -253,6 +254,9 @@ func (p *plan) confirmPage() string {
 	}
 	if r.Gate == gate.EvaluationGate {
 		b.WriteString(p.shortfallLines())
+		for _, line := range board.DirectionOf(p.graph, p.taskRows()).Lines() {
+			fmt.Fprintf(b, "goal: %s\n", line)
+		}
 	}
 	for _, c := range changes {
 		fmt.Fprintf(b, "  %-*s  %s → %s\n", wide, c.Field, or(c.Before, "none"), or(c.After, "none"))

@@ -96,26 +96,27 @@ func runStatusLine(ctx context.Context, env Env) error {
 
 // boardStatus is what odd status --json prints.
 type boardStatus struct {
-	Branch   string              `json:"branch"`
-	Tip      string              `json:"tip"`
-	Paused   string              `json:"paused,omitempty"` // the reason
-	Tasks    map[board.State]int `json:"tasks"`
-	Review   []string            `json:"review,omitempty"`
-	Lost     []string            `json:"lost_approvals,omitempty"` // of the tasks in review, those whose files have landed without an approval
-	lost     map[string]string   // what is said of each
-	Running  []string            `json:"in_progress,omitempty"`
-	Waiting  int                 `json:"ops_waiting,omitempty"` // changes that wait for a person
-	AtWork   int                 `json:"ops_running,omitempty"` // changes that a drain of this clone is at work on
-	Month    string              `json:"month"`
-	Spent    budget.MicroUSD     `json:"spent_micro_usd"`
-	Hard     budget.MicroUSD     `json:"hard_stop_micro_usd,omitempty"`
-	Level    string              `json:"budget"`
-	Dirty    []string            `json:"dirty,omitempty"`
-	Problems int                 `json:"unreadable_files"`
-	Drift    *driftCount         `json:"drift,omitempty"` // sources of atoms that no longer say what was read
-	Slow     slowStatus          `json:"slow_loop"`
-	Held     []*drain.Overlap    `json:"held,omitempty"`     // ready tasks whose files wait in another one's review
-	Failover *failover.Health    `json:"failover,omitempty"` // of a chain that is not ready
+	Branch    string              `json:"branch"`
+	Tip       string              `json:"tip"`
+	Paused    string              `json:"paused,omitempty"` // the reason
+	Tasks     map[board.State]int `json:"tasks"`
+	Review    []string            `json:"review,omitempty"`
+	Lost      []string            `json:"lost_approvals,omitempty"` // of the tasks in review, those whose files have landed without an approval
+	lost      map[string]string   // what is said of each
+	Running   []string            `json:"in_progress,omitempty"`
+	Waiting   int                 `json:"ops_waiting,omitempty"` // changes that wait for a person
+	AtWork    int                 `json:"ops_running,omitempty"` // changes that a drain of this clone is at work on
+	Month     string              `json:"month"`
+	Spent     budget.MicroUSD     `json:"spent_micro_usd"`
+	Hard      budget.MicroUSD     `json:"hard_stop_micro_usd,omitempty"`
+	Level     string              `json:"budget"`
+	Dirty     []string            `json:"dirty,omitempty"`
+	Problems  int                 `json:"unreadable_files"`
+	Drift     *driftCount         `json:"drift,omitempty"` // sources of atoms that no longer say what was read
+	Slow      slowStatus          `json:"slow_loop"`
+	Direction *board.Direction    `json:"direction,omitempty"` // nil without goals
+	Held      []*drain.Overlap    `json:"held,omitempty"`      // ready tasks whose files wait in another one's review
+	Failover  *failover.Health    `json:"failover,omitempty"`  // of a chain that is not ready
 }
 
 func runStatus(ctx context.Context, env Env, asJSON bool) error {
@@ -170,6 +171,7 @@ func (w *workspace) currentAndDirty(ctx context.Context) (*view, []string, error
 func (v *view) readStatus(ctx context.Context, dirty []string) (boardStatus, error) {
 	s := boardStatus{Dirty: dirty, Branch: v.line.Name(), Tip: shortID(v.tip), Tasks: map[board.State]int{}, Month: event.Month(v.env.Now()), Problems: len(v.unreadProblems())}
 	s.countTasks(v.taskRows())
+	s.Direction = board.DirectionOf(v.graph, v.taskRows())
 	if err := v.findLost(ctx, &s); err != nil {
 		return s, err
 	}
@@ -297,6 +299,9 @@ func (s boardStatus) statusPage() string {
 	}
 	for _, o := range s.Held {
 		line("held", "%s", strings.TrimPrefix(o.Error(), "task "))
+	}
+	for _, says := range s.Direction.Lines() {
+		line("goal", "%s", says)
 	}
 	if s.Waiting+s.AtWork > 0 {
 		line("changes", "%d waiting for your review, %d in progress; odd op list shows them", s.Waiting, s.AtWork)

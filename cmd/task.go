@@ -34,6 +34,7 @@ func taskFlags() []cli.Flag {
 		&cli.StringFlag{Name: "kind", Usage: "kind of work, `KIND`: extract, research, document, implement, fix, review, …"},
 		&cli.StringFlag{Name: "role", Usage: "role atom `ROLE` whose compiled context the agent gets"},
 		&cli.StringFlag{Name: "priority", Usage: "p0 (first), p1, p2 or p3"},
+		&cli.StringFlag{Name: "goal", Usage: "goal atom `ID` that the task serves; odd status counts by goal"},
 		&cli.StringFlag{Name: "team", Usage: "charge the budget of team `ID`, a capability atom named in [budget.teams]"},
 		&cli.StringFlag{Name: "signal", Usage: "event behind the task, `SIGNAL`: test_failure, doc_staleness, github_issue, …; it decides how urgent the task is"},
 		&cli.StringSliceFlag{Name: "input", Usage: "let the agent read `PATH`: a file, a folder or a uri; repeatable"},
@@ -90,7 +91,7 @@ func splitCommand(behind, s string) ([]string, error) {
 // taskSets returns the frontmatter edits the given flags mean.
 func taskSets(c *cli.Context) ([]okf.Set, error) {
 	var sets []okf.Set
-	for _, f := range []struct{ flag, key string }{{"title", "title"}, {"kind", "kind"}, {"role", "role"}, {"priority", "priority"}, {"team", "team"}, {"signal", "signal"}, {"budget-usd", "budget_usd"},
+	for _, f := range []struct{ flag, key string }{{"title", "title"}, {"kind", "kind"}, {"role", "role"}, {"priority", "priority"}, {"goal", "goal"}, {"team", "team"}, {"signal", "signal"}, {"budget-usd", "budget_usd"},
 		{"contract-role", "contract_role"}, {"persona", "persona"}, {"surface", "surface"}, {"engagement", "engagement"}, {"voice", "voice"}, {"artifact", "artifact"}} {
 		if c.IsSet(f.flag) {
 			sets = append(sets, okf.Set{Key: f.key, Value: c.String(f.flag)})

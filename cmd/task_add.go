@@ -40,7 +40,7 @@ const maxBody = 64 << 10
 
 func readFiling(c *cli.Context, env Env) (board.Filing, error) {
 	f := board.Filing{
-		ID: okf.ID(c.String("id")), Title: c.Args().First(), Kind: c.String("kind"), Priority: c.String("priority"), Role: c.String("role"), Team: c.String("team"), Signal: c.String("signal"),
+		ID: okf.ID(c.String("id")), Title: c.Args().First(), Kind: c.String("kind"), Priority: c.String("priority"), Role: c.String("role"), Goal: c.String("goal"), Team: c.String("team"), Signal: c.String("signal"),
 		Dependencies: c.StringSlice("depends"), Acceptance: c.StringSlice("accept"), Inputs: c.StringSlice("input"), Paths: c.StringSlice("path"), MaxTurns: c.Int("max-turns"),
 		ContractRole: c.String("contract-role"), Persona: c.String("persona"), Surface: c.String("surface"), Engagement: c.String("engagement"),
 		Voice: c.String("voice"), Handoffs: c.StringSlice("handoff"), Artifact: c.String("artifact"),

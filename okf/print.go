@@ -29,7 +29,7 @@ var keyOrder = sync.OnceValue(func() map[string]int {
 // taskKeys lists the keys of a task in the order of a canonical file.
 func taskKeys() []string {
 	return []string{
-		"state", "kind", "priority", "role", "team", "signal", "dependencies", "soft_dependencies", "acceptance", "inputs", "paths",
+		"state", "kind", "priority", "role", "goal", "team", "signal", "dependencies", "soft_dependencies", "acceptance", "inputs", "paths",
 		"commands", "budget_usd", "max_turns", "claimed_by", "lease_expires", "attempts", "result", "rejected", "blocked_reason",
 	}
 }

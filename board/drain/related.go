@@ -29,6 +29,15 @@ func (d *drain) related(t board.Task, known ...[]invoke.Ref) []invoke.Ref {
 	return out
 }
 
+// goalOf returns the title of the goal that t serves, and its description, "" for none in force.
+func (d *drain) goalOf(t board.Task) string {
+	a := d.at.graph.Target(t.Goal, "")
+	if t.Goal == "" || a == nil || a.Type != board.GoalType || strings.EqualFold(a.Status, "deprecated") {
+		return ""
+	}
+	return cmp.Or(a.Title, string(a.ID)) + lead(": ", a.Description)
+}
+
 // mostPreferences is how many preferences a brief has at most.
 const mostPreferences = 12
 

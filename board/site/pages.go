@@ -21,13 +21,26 @@ type column struct {
 	More  int // tasks that Tasks leaves out
 }
 
-// board lists every state; of what is done, the newest come first.
-func (p *Pages) board() []column {
+// boardPage is the first page: how far the goals are, and the tasks by state.
+type boardPage struct {
+	Goals   []string
+	Columns []column
+}
+
+// columns lists every state; of what is done, the newest come first.
+func (p *Pages) columns() []column {
 	var out []column
 	for _, s := range board.States() {
 		out = append(out, p.column(s, columnLimit))
 	}
 	return out
+}
+
+func (p *Pages) goals() []string {
+	if p.b.Graph == nil {
+		return nil
+	}
+	return board.DirectionOf(p.b.Graph, p.b.Tasks).Lines()
 }
 
 func (p *Pages) column(s board.State, limit int) column {
@@ -85,6 +98,7 @@ func (p *Pages) task(row *board.Row) (taskPage, error) {
 	fact("kind", t.Kind)
 	fact("role", t.Role)
 	fact("priority", t.Priority)
+	fact("goal", t.Goal)
 	fact("inputs", strings.Join(t.Inputs, ", "))
 	fact("files it may change", strings.Join(t.Paths, ", "))
 	if t.Budget > 0 {

@@ -141,7 +141,7 @@ func New(b *Board) (*Pages, error) {
 
 // register names every page.
 func (p *Pages) register() {
-	p.files["index.html"] = file{"board", "Board", func() (any, error) { return p.board(), nil }}
+	p.files["index.html"] = file{"board", "Board", func() (any, error) { return boardPage{p.goals(), p.columns()}, nil }}
 	p.files["knowledge.html"] = file{"knowledge", "Knowledge", func() (any, error) { return p.types, nil }}
 	p.files["log.html"] = file{"log", "Log", func() (any, error) { return p.log(), nil }}
 	p.files["spend.html"] = file{"spend", "Spend", func() (any, error) { return p.spend(), nil }}

@@ -16,7 +16,7 @@ var update = flag.Bool("update", false, "write the briefs of testdata anew")
 func TestBriefs(t *testing.T) {
 	t.Parallel()
 	change := input()
-	change.Task.Kind, change.Task.Title = "implement", "Shorten the guide"
+	change.Task.Kind, change.Task.Title, change.Task.Goal = "implement", "Shorten the guide", "One page for guests"
 	change.Preferences = []Ref{{Path: "knowledge/policies/tables.md", Blob: "b7", Title: "Prefer table tests", Text: []byte("Prefer table tests.\n")}}
 	change.Related = []Ref{{Path: "knowledge/policies/length.md", Blob: "b6", Title: "Length of a guide", Text: []byte("A guide has at most two pages.\n")}}
 	change.Change = &Asked{Paths: []string{"docs/*.md"}, Root: "knowledge", Base: "c1", Limits: "The change may hold 50 files.", Commands: [][]string{{"make", "lint"}}, GoChecks: true}

@@ -121,6 +121,7 @@ type Ref struct {
 // Task is what the brief says of the task.
 type Task struct {
 	ID, Title, Kind, Body string
+	Goal                  string // what the task is for, in a line; "" for nothing
 	Path, Blob            string // of its file, "" where it has none
 	Acceptance            []string
 }
@@ -337,6 +338,9 @@ func oneLine(s string) string { return strings.Join(strings.Fields(s), " ") }
 func task(t Task) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s\n%s (%s)\n", oneLine(t.Title), t.ID, cmp.Or(t.Kind, "no kind"))
+	if t.Goal != "" {
+		fmt.Fprintf(&b, "\nIt serves this goal: %s\n", oneLine(t.Goal))
+	}
 	if len(t.Acceptance) > 0 {
 		b.WriteString("\nDone means:\n")
 		for _, a := range t.Acceptance {
