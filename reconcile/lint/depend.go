@@ -153,6 +153,9 @@ func alike(a, b string) bool {
 	if len(a) > len(b) {
 		a, b = b, a
 	}
+	if strings.HasPrefix(b, a+"/") {
+		return false // below it, so by the same owner
+	}
 	if strings.HasPrefix(b, a) || strings.Contains(b, a) && len(b)-len(a) < 5 {
 		return true
 	}

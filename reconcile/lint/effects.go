@@ -302,7 +302,7 @@ func loadEffects(s side) []effect {
 }
 
 // onNetwork finds the functions of net and net/http that use the network or change how a program does.
-var onNetwork = lazy(`^net(?:/http)?\.(?:Dial|Listen|Lookup|Resolve|FileConn|FileListener|Interface|Get|Head|Post|Serve|Handle|Default\w+\.)`)
+var onNetwork = lazy(`^net(?:/http)?\.(?:Dial|Listen|Lookup|Resolve|FileConn|FileListener|Interface|Get|Head|Post|Serve|Handle\b|HandleFunc\b|Default\w+\.)`)
 
 // acts reports whether a function changes or asks the machine.
 func acts(name string) bool {

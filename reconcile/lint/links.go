@@ -36,6 +36,11 @@ func imports(d *delta) []policy.Finding {
 	}
 	var out []policy.Finding
 	_, selected := usesOf(d.now.tree)
+	for as, from := range d.now.imports {
+		if d.was.imports[as] == "" && selected[as] == nil && as == guessName(from) {
+			return nil // a new import, whose package may have the name of one that is gone
+		}
+	}
 	for name, from := range d.was.imports {
 		if _, still := d.now.imports[name]; still || name == "_" || name == "." {
 			continue
