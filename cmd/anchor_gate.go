@@ -178,7 +178,7 @@ func decideCall(ctx context.Context, env Env, g gating) (anchor.Decision, error)
 		return anchor.Decision{}, err
 	}
 	defer a.Close()
-	return anchor.Decide(call, a.gatekeeper()), nil
+	return anchor.Decide(call, a.gatekeeper(ctx)), nil
 }
 
 // askSession has the odd that holds the session decide: what it allows is allowed.
@@ -191,14 +191,30 @@ func askSession(ctx context.Context, socket string, call []byte) (anchor.Decisio
 	return anchor.Decision{Code: code, Reasons: []anchor.Problem{{Code: code, At: "tool", Text: a.Text}}, Way: "work within what the session may do, and say in the emission what it could not"}, nil
 }
 
-// gatekeeper asks git for no more than where HEAD is, and reads no bundle for the
+// stagedFiles returns the paths that git's index has other than HEAD.
+func (a *anchorage) stagedFiles(ctx context.Context) (out []string, err error) {
+	f, err := a.repo.Facts(ctx)
+	for _, c := range f.Files {
+		if c.XY != "" && !strings.ContainsRune(".? ", rune(c.XY[0])) {
+			out = append(out, c.Path)
+			if c.From != "" {
+				out = append(out, c.From)
+			}
+		}
+	}
+	return out, err
+}
+
+// gatekeeper asks git for no more than where HEAD is, except for a commit, and reads no bundle for the
 // file of one role.
-func (a *anchorage) gatekeeper() anchor.Gatekeeper {
+func (a *anchorage) gatekeeper(ctx context.Context) anchor.Gatekeeper {
 	a.desk.World.Facts, a.desk.World.Constitution = a.headFacts, a.nearConstitution
 	return anchor.Gatekeeper{
 		WorkTree:  a.repo.Root(),
 		Files:     a.tree.FS(),
 		Disk:      os.DirFS("/"),
+		Commands:  slices.Concat(a.cfg.Toolbox.Run, a.cfg.Pipeline.Validate),
+		Staged:    func() ([]string, error) { return a.stagedFiles(ctx) },
 		Secret:    []string{filepath.Join(a.repo.CommonDir(), "odd")},
 		Token:     a.env.Getenv("ODD_ANCHOR"),
 		Protected: a.desk.World.Protected,

@@ -50,8 +50,11 @@
 //     settings of hooks and agents, constitutions and records.
 //   - A command line is judged by its syntax tree (policy.JudgeCommand). One that writes
 //     nothing is allowed. One that writes known files is judged as if a tool wrote
-//     them. Any other needs a permit for the whole work tree, or must be, word by
-//     word, the GATE of COMMIT. A hard finding always denies.
+//     them, and one that has git add or commit files needs a permit that covers
+//     them, and all that the index has. Any permit opens what tests at the top of
+//     the work tree (policy.TestCommands), what a person listed in [toolbox] run or
+//     [pipeline] validate, and the GATE of COMMIT word by word. Any other line needs
+//     a permit for the whole work tree. A hard finding always denies.
 //   - odd anchor is allowed to a locked session, which could not be bound without
 //     it: as one plain command, with at most a quoted here-document, and only for
 //     what concerns the session itself.
@@ -63,9 +66,8 @@
 // permit that names another session never counts.
 //
 // The gate does not confine a program that a permit lets run, such as a test that
-// the session wrote and runs as its GATE. To run untrusted sessions, confine them
-// as drain does, in a scratch repository without the key, or give their role few
-// paths.
+// the session wrote. To run untrusted sessions, confine them as drain does, in a
+// scratch repository without the key.
 //
 // Git facts, files, the clock and randomness are values in World.
 package anchor

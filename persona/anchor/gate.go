@@ -110,6 +110,8 @@ type Gatekeeper struct {
 	WorkTree  string                                   // absolute, without links
 	Files     fs.FS                                    // the work tree
 	Disk      fs.FS                                    // everything there is, from "/", with its links
+	Commands  [][]string                               // how commands begin that a person lets every session with a permit run
+	Staged    func() ([]string, error)                 // paths that git's index has other than the last commit
 	Secret    []string                                 // absolute paths, without links, that no tool may even read
 	Token     string                                   // of the session, where the harness does not tell it
 	Protected func(path string) (why string, yes bool) // World.Protected
@@ -135,20 +137,25 @@ func Decide(c Call, g Gatekeeper) Decision {
 
 // decideRead opens a tool that only looks, but not for what signs the permits.
 func (g Gatekeeper) decideRead(c Call) Decision {
-	var bad []Problem
+	var there []string
 	for _, p := range c.Paths {
-		t, err := g.resolve(c.Cwd, p)
-		if err != nil {
-			continue // it leads nowhere: there is nothing to be seen
-		}
-		if g.isSecret(t.abs) {
-			bad = append(bad, Problem{Code: Unwritable, At: "paths", Text: "it holds the key that signs permits, and nobody reads that", Found: p})
+		if t, err := g.resolve(c.Cwd, p); err == nil { // else there is nothing to be seen
+			there = append(there, t.abs)
 		}
 	}
-	if len(bad) > 0 {
-		return deny("read something else", bad...)
-	}
-	return Decision{Allow: true}
+	return g.decideByGrant(c, "read something else", nil, policy.Action{Kind: policy.Read, Paths: there})
+}
+
+// grant is what a session may do under a permit, if holds does not say why the permit does not hold.
+func (g Gatekeeper) grant(p Permit, holds func() error) policy.Grant {
+	t := p.terms()
+	t.Commands = g.Commands
+	return policy.Compile(t, policy.Live{Holds: holds, Guards: g.Protected, Hides: func(path string) string {
+		if g.isSecret(path) {
+			return "it holds the key that signs permits, and nobody reads that"
+		}
+		return ""
+	}})
 }
 
 // decideWrite asks for a permit that covers every file the call names.
@@ -173,7 +180,7 @@ var errUnbound = errors.New("no permit was looked for")
 // decideByGrant asks first what no permit opens, and what needs none; bad is what the call's
 // translation found, and way the way out of both. Then it asks the session's permit.
 func (g Gatekeeper) decideByGrant(c Call, way string, bad []Problem, a policy.Action) Decision {
-	err := Permit{}.Grant(func() error { return errUnbound }, g.Protected).Allow(a)
+	err := g.grant(Permit{}, func() error { return errUnbound }).Allow(a)
 	if !errors.Is(err, errUnbound) {
 		bad = append(bad, problemsFor(err)...)
 	}
@@ -183,7 +190,7 @@ func (g Gatekeeper) decideByGrant(c Call, way string, bad []Problem, a policy.Ac
 	case err == nil:
 		return Decision{Allow: true}
 	}
-	return g.decideByPermit(c, func(p Permit) []Problem { return problemsFor(p.Grant(isHeld, g.Protected).Allow(a)) })
+	return g.decideByPermit(c, func(p Permit) []Problem { return problemsFor(g.grant(p, isHeld).Allow(a)) })
 }
 
 // decideByPermit looks for the session's permit: the one its harness's session opened,

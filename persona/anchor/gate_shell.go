@@ -33,7 +33,7 @@ func (g Gatekeeper) decideShell(c Call) Decision {
 			return d
 		}
 	}
-	at := policy.Place{Root: g.WorkTree, Dir: dir, Files: g.Files, Follow: g.followWritten, Sees: func(v policy.CommandVerdict) []policy.Finding {
+	at := policy.Place{Root: g.WorkTree, Dir: dir, Files: g.Files, Staged: g.Staged, Follow: g.followWritten, Sees: func(v policy.CommandVerdict) []policy.Finding {
 		return findingsOf(append(g.checkAnchorVerbs(c, v), g.checkSecrets(c, v)...))
 	}}
 	return g.decideByGrant(c, "leave that out of the command, and write inside the work tree, to files that no rule protects", nil, policy.Action{Kind: policy.Run, Line: c.Command, In: at})

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+
+	"github.com/odd-cli/odd/reconcile/policy"
 )
 
 // Given is what Guide may mention. It mentions nothing else, and nothing that a later
@@ -95,7 +97,7 @@ func describeSection(section string, g Given) []string {
 	}
 	list := g.Constitution.GateCommand
 	if len(list) == 0 {
-		list = defaultGates()
+		list = policy.TestCommands()
 	}
 	return []string{
 		"ARTIFACT is the path of the file that the session will have made or changed.",

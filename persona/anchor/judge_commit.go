@@ -14,18 +14,6 @@ func filesWithoutDot() []string {
 		LICENSE NOTICE README CHANGELOG AUTHORS CODEOWNERS VERSION`)
 }
 
-// defaultGates returns the commands that may judge a session whose constitution names none,
-// each with any arguments behind it.
-func defaultGates() []string {
-	return []string{
-		"go test", "go vet", "make test", "make check", "pytest", "python -m pytest", "python3 -m pytest", "tox",
-		"npm test", "npm run test", "pnpm test", "yarn test", "npx jest", "npx mocha", "npx vitest", "jest", "mocha", "vitest",
-		"cargo test", "cargo check", "cargo clippy", "mvn test", "gradle test", "./gradlew test", "dotnet test", "ctest",
-		"bundle exec rspec", "rspec", "mix test", "swift test", "phpunit", "deno test", "bun test", "just test", "just check",
-		"odd check", "odd anchor octave check", "odd journal lint",
-	}
-}
-
 func (j *proofJudge) checkCommit(c Commit) {
 	j.checkArtifact(c.Artifact)
 	j.checkGate(c.Gate)
@@ -79,7 +67,7 @@ func (j *proofJudge) checkGate(g string) {
 	const at = "COMMIT.GATE"
 	list := j.in.Constitution.GateCommand
 	if len(list) == 0 {
-		list = defaultGates()
+		list = policy.TestCommands()
 	}
 	want := "GATE:: and a command that begins with one of: " + strings.Join(list, ", ")
 	switch {

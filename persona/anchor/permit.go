@@ -9,10 +9,13 @@ import (
 	"github.com/odd-cli/odd/reconcile/policy"
 )
 
-// Grant compiles what the permit lets its session do; holds says why it does not hold now,
-// and guards why no permit covers a path.
-func (p Permit) Grant(holds func() error, guards func(path string) (why string, yes bool)) policy.Grant {
-	return policy.Compile(policy.Terms{Role: p.Role, Files: true, Open: true, Allow: p.Allow, Deny: p.Deny, Gate: p.Gate}, policy.Live{Holds: holds, Guards: guards})
+// terms are those of the permit's grant. Its gate may run as it is written there.
+func (p Permit) terms() policy.Terms {
+	t := policy.Terms{Role: p.Role, Files: true, Open: true, Allow: p.Allow, Deny: p.Deny}
+	if words, err := policy.ParseSimple(p.Gate); err == nil {
+		t.Checks = [][]string{words}
+	}
+	return t
 }
 
 // isHeld stands for a permit that was checked before.
@@ -21,7 +24,7 @@ func isHeld() error { return nil }
 // Covers says whether the permit lets its session hand over the file of a path below the
 // work tree, and if not why. What no session may write (World.Protected) is not its concern.
 func (p Permit) Covers(path string) (Problem, bool) {
-	bad := problemsFor(p.Grant(isHeld, nil).Allow(policy.Action{Kind: policy.Emit, Paths: []string{path}}))
+	bad := problemsFor(policy.Compile(p.terms(), policy.Live{Holds: isHeld}).Allow(policy.Action{Kind: policy.Emit, Paths: []string{path}}))
 	if len(bad) > 0 {
 		return bad[0], false
 	}

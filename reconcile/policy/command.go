@@ -21,6 +21,9 @@ type CommandPolicy struct {
 	// effect a person answers: what such a program writes is not asked for. What
 	// is denied stays denied.
 	Allow [][]string
+	// Work reports the argv of a program that may run at the top of the work tree whatever it
+	// writes, for a session whose permit holds: the verdict says by Works that one runs. nil: none.
+	Work func(argv []string) bool
 	// Protect are globs of paths that no command may write, besides those that
 	// [CheckProtected] knows.
 	Protect []string
@@ -41,6 +44,9 @@ type CommandVerdict struct {
 	Programs [][]string `json:"programs"` // argv of each, in the order they are met; a word that only the shell could tell stands as it is written
 	Reads    []string   `json:"reads,omitempty"`
 	Writes   []string   `json:"writes,omitempty"`  // repository paths, sorted; outside it, as written; DIR/** is all below
+	Stages   []string   `json:"stages,omitempty"`  // repository paths that git takes into the index or a commit; DIR/** is all below
+	Commits  bool       `json:"commits,omitempty"` // git commits what is in the index
+	Works    bool       `json:"works,omitempty"`   // a program of the policy's Work runs
 	Unknown  bool       `json:"unknown"`           // Writes may not be all
 	Reasons  []string   `json:"reasons,omitempty"` // why it is unknown
 	Findings []Finding  `json:"findings,omitempty"`
@@ -52,7 +58,9 @@ func (v CommandVerdict) Refused() bool {
 }
 
 // ReadOnly reports whether the command is known to write nothing and may run.
-func (v CommandVerdict) ReadOnly() bool { return !v.Unknown && len(v.Writes) == 0 && !v.Refused() }
+func (v CommandVerdict) ReadOnly() bool {
+	return !v.Unknown && !v.Works && !v.Commits && len(v.Writes)+len(v.Stages) == 0 && !v.Refused()
+}
 
 // JudgeCommand judges a line as bash would run it: every command of pipelines, lists,
 // substitutions, functions and here-documents, what wrappers such as env, xargs
@@ -168,6 +176,7 @@ func (w *walker) verdict() CommandVerdict {
 	}
 	slices.Sort(w.v.Reads)
 	slices.Sort(w.v.Writes)
+	slices.Sort(w.v.Stages)
 	w.v.Reads, w.v.Writes = slices.Compact(w.v.Reads), slices.Compact(w.v.Writes)
 	w.v.Unknown = len(w.v.Reasons) > 0
 	return w.v

@@ -216,7 +216,6 @@ func TestCommandUnknown(t *testing.T) {
 		{"sort $X", "?"},
 		{"rg --pre ./x foo", "?"},
 		{"git checkout main", "?"},
-		{"git commit -m x", "?"},
 		{"git branch new", "?"},
 		{"git branch -m new", "?"},
 		{"git log --output=x", "?"},

@@ -285,10 +285,25 @@ func (w *walker) settle(c call, allowed bool) {
 	if allowed {
 		return
 	}
-	for _, reason := range pending {
-		w.unknown("%s", reason)
+	if len(pending) == 0 {
+		return
 	}
-	if len(pending) > 0 {
-		w.mentions(c)
+	if w.isWork(c) {
+		w.v.Works = true
+	} else {
+		for _, reason := range pending {
+			w.unknown("%s", reason)
+		}
 	}
+	w.mentions(c)
+}
+
+// isWork reports a program that the policy lets run at the top of the work tree. Below the top
+// it would obey files there, such as a Makefile of the session's own.
+func (w *walker) isWork(c call) bool {
+	top := !c.dirs.lost && slices.Equal(c.dirs.at, []string{"."})
+	elsewhere := func(a word) bool {
+		return !a.known || !strings.HasPrefix(a.text, "-") && outside(w.resolve(".", a.text))
+	}
+	return w.p.Work != nil && top && !slices.ContainsFunc(c.argv[1:], elsewhere) && w.p.Work(c.texts())
 }

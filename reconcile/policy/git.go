@@ -60,8 +60,11 @@ func (w *walker) git(c call) {
 		return
 	}
 	takes := ""
-	if verb.is("restore") {
+	switch {
+	case verb.is("restore"):
 		takes = "s"
+	case verb.is("commit"):
+		takes = "m"
 	}
 	p := c.with(args).options(takes, "message", "sort", "format", "contains", "points-at", "source", "pathspec-from-file")
 	if verb.text == "config" && w.gitConfigReads(p) {
@@ -204,6 +207,8 @@ func (w *walker) gitVerb(c call, verb string, args []word, p parsed) {
 	}
 	switch {
 	case verb == "apply" && p.has("stat", "numstat", "summary", "check") && !p.has("apply", "index", "3way", "reject", "build-fake-ancestor"):
+	case verb == "add" || verb == "stage" || verb == "commit":
+		w.gitTakes(c, verb, p)
 	case verb == "branch" || verb == "tag":
 		w.gitNames(verb, p)
 	case slices.Contains([]string{"rm", "restore", "checkout", "mv"}, verb):
@@ -240,6 +245,40 @@ func (w *walker) gitShows(c call, verb, flags string, p parsed) {
 		o.text = o.text[strings.LastIndexByte(o.text, ':')+1:]
 		if o.known && MatchAnyGlob(secretPlaces(), FoldPath(o.text)) {
 			w.read(c, o)
+		}
+	}
+}
+
+// gitTakes judges git add and git commit of files that the line names, and a commit of what was
+// added before. Any other takes in files that nobody named.
+func (w *walker) gitTakes(c call, verb string, p parsed) {
+	plain := strings.Fields("v verbose n dry-run N intent-to-add")
+	if verb == "commit" {
+		plain = strings.Fields("m message q quiet s signoff v verbose allow-empty dry-run")
+	}
+	named := len(p.operands) > 0 || verb == "commit"
+	for _, o := range p.options {
+		named = named && slices.Contains(plain, o.name)
+	}
+	for _, n := range p.operands {
+		named = named && n.known && !n.glob && !strings.ContainsAny(n.text, ":*?[\\")
+		for _, d := range c.dirs.at {
+			r := w.resolve(d, n.text)
+			named = named && r != "." && !outside(r) && w.p.Files != nil
+		}
+	}
+	if !named || p.dynamic {
+		w.pend("git %s takes in files that it does not name", verb)
+		return
+	}
+	w.v.Commits = w.v.Commits || verb == "commit"
+	for _, n := range p.operands {
+		for _, d := range c.dirs.at {
+			r := w.resolve(d, n.text)
+			if info, err := fs.Lstat(w.p.Files, r); err == nil && info.IsDir() {
+				r = path.Join(r, "**")
+			}
+			w.v.Stages = append(w.v.Stages, r)
 		}
 	}
 }

@@ -18,12 +18,13 @@ const (
 	Call  Kind = "call"  // uses a tool of an MCP server
 	Fetch Kind = "fetch" // reads a page of the web
 	Emit  Kind = "emit"  // hands over files, which become the proposal
+	Land  Kind = "land"  // puts handed-over files into the proposal
 )
 
 // Action is one thing that an agent asks to do.
 type Action struct {
 	Kind    Kind
-	Paths   []string // Read, Write, Emit: from the top of the repository, with slashes
+	Paths   []string // Read, Write, Emit, Land: from the top of the repository, with slashes
 	Argv    []string // Run: the words of the command
 	Longer  bool     // Run: a check may be followed by more words
 	Line    string   // Run: a command line of a shell, under a grant that is open
@@ -41,10 +42,11 @@ type Place struct {
 
 	// Of a command line: the folder of Root that it starts in, "" for Root; where a path
 	// that it writes, and all below it if tree, ends when links are followed; and what
-	// else stands against what it does. The two functions may be nil.
+	// else stands against what it does. The functions may be nil.
 	Dir    string
 	Follow func(path string, tree bool) (string, []Finding)
 	Sees   func(CommandVerdict) []Finding
+	Staged func() ([]string, error) // the paths in git's index that differ from the last commit; nil: nobody knows
 }
 
 // Terms are what a grant is compiled from: task, role, contract, permit, configuration
@@ -62,8 +64,7 @@ type Terms struct {
 	Checks   [][]string `json:"checks,omitempty"`   // commands that run word for word, or followed by more words where the action says Longer
 	Hosts    []string   `json:"hosts,omitempty"`    // of pages that may be read
 	Servers  []Server   `json:"servers,omitempty"`  // MCP servers
-	Open     bool       `json:"open,omitempty"`     // commands and tools that nobody listed are judged by what they write
-	Gate     string     `json:"gate,omitempty"`     // under an open grant, a command that may run whatever it writes
+	Open     bool       `json:"open,omitempty"`     // commands and tools that nobody listed are judged by what they write; it reads whatever is not hidden
 }
 
 // Server is one MCP server of a grant. Its tools are named mcp_SERVER_TOOL.
@@ -79,6 +80,8 @@ type Server struct {
 type Live struct {
 	Holds  func() error                               // why the permit does not hold; nil: there is no permit
 	Guards func(path string) (why string, guard bool) // why no permit covers a path; nil: nothing is guarded
+	Hides  func(path string) (why string)             // why an open grant does not let a path be read, "" for nothing; nil: nothing is hidden
+	Lease  func(path string) (why string)             // why the lease does not hold a path, "" where it does; nil: nothing may land
 }
 
 // Grant is what one session may do. It is compiled once and does not change. The zero
@@ -114,6 +117,7 @@ func GrantRules() []GrantRule {
 		{"in_bundle", "writes in the folder of atoms, which no tool does", "hand over an atom instead", []Kind{Write}, Grant.refuseAtom},
 		{"outside_scope", "writes a path that the task does not name", "a person adds it to the task's paths: odd task edit TASK --path GLOB", []Kind{Write}, Grant.refuseScope},
 		{"no_permit", "does something that the session's write permit does not cover", "keep to the paths of the permit: odd task permissions TASK", []Kind{Write, Emit}, Grant.refusePermit},
+		{"outside_lease", "puts a file into the proposal that the lease does not hold", "a person changes the lease: odd gate evaluation", []Kind{Land}, Grant.refuseLease},
 		{"command_not_allowed", "runs a command that [toolbox] run does not list, or that a rule about commands forbids", "a person lists it in [toolbox] run of odd.toml", []Kind{Run}, Grant.refuseCommand},
 		{"host_not_allowed", "fetches from a host that [toolbox] web_hosts does not list", "a person lists it in [toolbox] web_hosts of odd.toml", []Kind{Fetch}, Grant.refuseHost},
 		{"server_not_granted", "uses a tool of no MCP server that the session may use", "a person lists it under [[mcp]] in odd.toml", []Kind{Call}, Grant.refuseTool},
@@ -135,7 +139,7 @@ func (g Grant) Allow(a Action) error {
 
 // refuseKind is the end in deny: no rule below it knows an action of another kind.
 func (g Grant) refuseKind(a Action) *Refusal {
-	if slices.Contains([]Kind{Read, Write, Run, Call, Fetch, Emit}, a.Kind) {
+	if slices.Contains([]Kind{Read, Write, Run, Call, Fetch, Emit, Land}, a.Kind) {
 		return nil
 	}
 	return Refuse("not_allowed", "odd does not know the kind of call %q, so it is not allowed", a.Kind)
@@ -162,7 +166,10 @@ var elsewhere = strings.Fields("path_empty path_absolute path_escapes path_not_c
 
 // refusePaths refuses an action that names no path, and one whose paths have wrong letters.
 func (g Grant) refusePaths(a Action) *Refusal {
-	if len(a.Paths) == 0 {
+	switch {
+	case g.terms.Open && a.Kind == Read:
+		return nil
+	case len(a.Paths) == 0:
 		a.Paths = []string{""}
 	}
 	return g.refuseLetters(a)
@@ -185,7 +192,10 @@ func (g Grant) refuseProtected(a Action) *Refusal {
 			}
 			return g.guarded(p)
 		}
-		if InGit(p) {
+		switch {
+		case g.terms.Open:
+			return g.hidden(p)
+		case InGit(p):
 			return []Finding{{Code: "protected_git", Severity: Hard, How: ByBytes, Path: p, Text: fmt.Sprintf("what lies in .git is git's own: %q", p), Fix: "read a file of the repository"}}
 		}
 		return nil
@@ -203,6 +213,29 @@ func findIn(paths []string, find func(string) []Finding) (out []Finding) {
 		out = append(out, find(p)...)
 	}
 	return out
+}
+
+func (g Grant) hidden(p string) []Finding {
+	if g.live.Hides == nil {
+		return nil
+	}
+	if why := g.live.Hides(p); why != "" {
+		return []Finding{{Code: "protected_path", Severity: Hard, How: ByBytes, Path: p, Text: why, Fix: "read something else"}}
+	}
+	return nil
+}
+
+// refuseLease asks whether the lease holds each path, as it is at that moment.
+func (g Grant) refuseLease(a Action) *Refusal {
+	if g.live.Lease == nil {
+		return Refuse("outside_lease", "nothing says what the lease holds")
+	}
+	for _, p := range a.Paths {
+		if why := g.live.Lease(p); why != "" {
+			return Refuse("outside_lease", "%s", why)
+		}
+	}
+	return nil
 }
 
 func sayFinding(f Finding) string { return f.Text + "; " + f.Fix }
@@ -358,10 +391,10 @@ func (t Terms) Runs(longer bool) []string {
 func sayWithCode(f Finding) string { return sayFinding(f) + " [" + f.Code + "]" }
 
 // refuseLine judges a command line by what it does: what no rule forbids may read; what is
-// known to write these files needs a permit that covers them; any other needs one for
-// the whole work tree, unless it is the grant's gate.
+// known to write or stage these files needs a permit that covers them; what tests needs any
+// permit; and what nobody can tell the writes of needs one for the whole work tree.
 func (g Grant) refuseLine(a Action) *Refusal {
-	v := JudgeCommand(a.Line, CommandPolicy{Protect: g.terms.Protect, Root: a.In.Root, Dir: a.In.Dir, Files: a.In.Files})
+	v := JudgeCommand(a.Line, CommandPolicy{Work: g.isWork, Protect: g.terms.Protect, Root: a.In.Root, Dir: a.In.Dir, Files: a.In.Files})
 	found := v.hardFindings()
 	if a.In.Sees != nil {
 		found = append(found, a.In.Sees(v)...)
@@ -376,16 +409,39 @@ func (g Grant) refuseLine(a Action) *Refusal {
 			return no
 		}
 	}
-	switch {
-	case v.Unknown && a.In.Dir == "" && sameCommand(g.terms.Gate, a.Line):
-		return g.refusePermit(Action{}) // below the top it would obey files there, such as a Makefile of the session's own
-	case v.Unknown:
-		return g.refuseWhole(a.Line, "what the command writes cannot be told: "+strings.Join(v.Reasons, ", "))
+	if v.Unknown {
+		return g.refuseWhole(a.Line, "what the command writes cannot be told: "+strings.Join(v.Reasons, ", ")+"; a person can list it in [toolbox] run of odd.toml")
 	}
 	if no := g.refusePermit(write); no != nil {
 		return no
 	}
+	if no := g.refuseStaged(a, v); no != nil {
+		return no
+	}
 	return refuseFor("no_permit", "", findIn(folders, g.uncoveredBelow), sayFinding)
+}
+
+// refuseStaged asks for a permit of all that a line lets git take into the index or a commit. No
+// line may also write, because what it writes cannot be looked at before it is committed.
+func (g Grant) refuseStaged(a Action, v CommandVerdict) *Refusal {
+	if g.isWhole() || len(v.Stages) == 0 && !v.Commits {
+		return nil
+	}
+	files, folders, found := a.In.follow(v.Stages)
+	if v.Commits {
+		if a.In.Staged == nil {
+			return g.refuseWhole(a.Line, "what git has in its index cannot be told")
+		}
+		staged, err := a.In.Staged()
+		if err != nil {
+			return g.refuseWhole(a.Line, "what git has in its index cannot be told: "+err.Error())
+		}
+		files = append(files, staged...)
+	}
+	if len(v.Writes) > 0 {
+		found = append(found, Finding{Code: OutsidePermit, Severity: Hard, How: BySyntax, Path: a.Line, Text: "the line writes files and has git take some in", Fix: "a line that writes, and then one for git"})
+	}
+	return refuseFor("no_permit", "", slices.Concat(found, findIn(files, g.uncovered), findIn(folders, g.uncoveredBelow)), sayFinding)
 }
 
 // follow tells the files and folders that a command writes; DIR/** is everything below DIR.
@@ -423,23 +479,17 @@ func (g Grant) uncoveredBelow(dir string) []Finding {
 	return []Finding{{Code: OutsidePermit, Severity: Hard, How: ByBytes, Path: dir, Text: fmt.Sprintf("the permit does not cover everything below %q", dir+"/"), Fix: g.terms.Writable()}}
 }
 
+// isWhole reports a permit for the whole work tree.
+func (g Grant) isWhole() bool {
+	return (len(g.terms.Allow) == 0 || slices.Contains(g.terms.Allow, "**")) && len(g.terms.Deny) == 0
+}
+
 // refuseWhole refuses, for a reason, under a permit that leaves anything out.
 func (g Grant) refuseWhole(what, why string) *Refusal {
-	no := g.refusePermit(Action{})
-	if whole := len(g.terms.Allow) == 0 || slices.Contains(g.terms.Allow, "**"); no != nil || whole && len(g.terms.Deny) == 0 {
+	if no := g.refusePermit(Action{}); no != nil || g.isWhole() {
 		return no
 	}
 	return refuseFor("no_permit", "", []Finding{{Code: OutsidePermit, Severity: Hard, How: BySyntax, Path: what, Text: why + ", and the permit is not for the whole work tree", Fix: g.terms.Writable()}}, sayFinding)
-}
-
-// sameCommand reports whether two lines are one plain command of the same words.
-func sameCommand(gate, line string) bool {
-	want, err := ParseSimple(gate)
-	if err != nil {
-		return false
-	}
-	got, err := ParseSimple(line)
-	return err == nil && slices.Equal(want, got)
 }
 
 func (v CommandVerdict) hardFindings() []Finding {

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"testing/fstest"
 
 	"github.com/odd-cli/odd/reconcile/policy"
 	"github.com/odd-cli/odd/reconcile/policy/policytest"
@@ -77,10 +78,12 @@ func TestGrant(t *testing.T) {
 		{"a host", nil, nil, policy.Action{Kind: policy.Fetch, Host: "docs.example"}, ""},
 		{"no host", nil, nil, policy.Action{Kind: policy.Fetch}, "host_not_allowed"},
 	}
-	open := func(t *policy.Terms) { t.Open, t.Gate = true, "make check" }
+	open := func(t *policy.Terms) {
+		t.Open, t.Checks, t.Commands = true, [][]string{{"make", "ship"}}, [][]string{{"./build.sh", "docs"}}
+	}
 	whole := func(t *policy.Terms) { open(t); t.Allow, t.Deny = nil, nil }
 	line := func(s, dir string) policy.Action {
-		return policy.Action{Kind: policy.Run, Line: s, In: policy.Place{Root: at.Root, Dir: dir}}
+		return policy.Action{Kind: policy.Run, Line: s, In: policy.Place{Root: at.Root, Dir: dir, Files: fstest.MapFS{"docs/a.md": {}, "docs/deep/b.md": {}, "lib/a.md": {}}, Staged: func() ([]string, error) { return map[bool][]string{true: {"docs/a.md", "lib/a.md"}}[strings.Contains(s, "lib")], nil }}}
 	}
 	rows = append(rows, []row{
 		{"a line that reads, after the permit", open, lapsed, line("cat docs/a.md | wc -l", ""), ""},
@@ -92,10 +95,50 @@ func TestGrant(t *testing.T) {
 		{"a line that no permit opens", whole, nil, line("git push", ""), "command_not_allowed"},
 		{"a line of unknown effect", open, nil, line("./build.sh", ""), "no_permit"},
 		{"the same under a permit for everything", whole, nil, line("./build.sh", ""), ""},
-		{"the gate", open, nil, line("make  'check'", ""), ""},
-		{"the gate, after the permit", open, lapsed, line("make check", ""), "no_permit"},
-		{"the gate in a folder of the session's own", open, nil, line("make check", "docs"), "no_permit"},
-		{"the gate and more", open, nil, line("make check install", ""), "no_permit"},
+		{"the gate", open, nil, line("make  'ship'", ""), ""},
+		{"the gate, after the permit", open, lapsed, line("make ship", ""), "no_permit"},
+		{"the gate in a folder of the session's own", open, nil, line("make ship", "docs"), "no_permit"},
+		{"the gate and more", open, nil, line("make ship install", ""), "no_permit"},
+		{"what a person listed", open, nil, line("./build.sh docs --fast", ""), ""},
+		{"tests", open, nil, line("go test ./... -run 'TestA' -count=1 2>&1 | tail -5", ""), ""},
+		{"make", open, nil, line("make && make test", ""), ""},
+		{"tests, after the permit", open, lapsed, line("go test ./...", ""), "no_permit"},
+		{"tests that write elsewhere", open, nil, line("go test -coverprofile=lib/c.out ./...", ""), "no_permit"},
+		{"tests that write what is covered", open, nil, line("go test -coverprofile docs/c.out ./...", ""), ""},
+		{"a test that is compiled", open, nil, line("go test -c ./docs", ""), "no_permit"},
+		{"tests with other files", open, nil, line("go test -overlay docs/o.json ./...", ""), "no_permit"},
+		{"tests by another program", open, nil, line("go test -exec ./x ./...", ""), "command_not_allowed"},
+		{"tests of what is elsewhere", open, nil, line("pytest /tmp/x.py", ""), "no_permit"},
+		{"tests in a folder of the session's own", open, nil, line("cd docs && make test", ""), "no_permit"},
+		{"tests that a pattern names", open, nil, line("go test $x", ""), "no_permit"},
+		{"tests that are handed a file that governs", open, nil, line("pytest -c odd.toml", ""), "command_not_allowed"},
+		{"a target that ships", open, nil, line("make release", ""), "no_permit"},
+		{"a variable of make", open, nil, line("make test SHELL=docs/sh", ""), "no_permit"},
+		{"another Makefile", open, nil, line("make -f docs/mk", ""), "no_permit"},
+		{"a commit of what others put into the index", open, nil, line("git commit -m 'lib: x'", ""), "no_permit"},
+		{"the same, under a permit for everything", whole, nil, line("git commit -m 'lib: x'", ""), ""},
+		{"what the line itself writes", open, nil, line("touch docs/b.md && git add docs/b.md && git commit -m x", ""), "no_permit"},
+		{"files that git takes in", open, nil, line("git add docs/a.md && git commit -qm 'docs: x'", ""), ""},
+		{"the same, after the permit", open, lapsed, line("git add docs/a.md", ""), "no_permit"},
+		{"a commit, after the permit", open, lapsed, line("git commit -m x", ""), "no_permit"},
+		{"a commit with a text that the line makes", open, nil, line("git commit -m \"$(cat <<'E'\na\nE\n)\"", ""), ""},
+		{"a commit of files", open, nil, line("git commit -m x -- docs/a.md", ""), ""},
+		{"a commit of others", open, nil, line("git commit -m x lib/a.md", ""), "no_permit"},
+		{"a folder that git takes in", open, nil, line("git add docs/deep", ""), "no_permit"}, // of which a part is denied
+		{"others that git takes in", open, nil, line("git add lib/a.md", ""), "no_permit"},
+		{"a denied file that git takes in", open, nil, line("git add docs/LAW/x.md", ""), "no_permit"},
+		{"all that git takes in", open, nil, line("git add -A", ""), "no_permit"},
+		{"a folder's all", open, nil, line("cd docs && git add .", ""), "no_permit"},
+		{"what a pattern of git's means", open, nil, line("git add ':/docs/a.md' 'docs/*'", ""), "no_permit"},
+		{"a commit of all", open, nil, line("git commit -am x", ""), "no_permit"},
+		{"a commit without hooks", open, nil, line("git commit -nm x", ""), "no_permit"},
+		{"a commit that replaces one", open, nil, line("git commit --amend -m x", ""), "no_permit"},
+		{"all, under a permit for everything", whole, nil, line("git add -A && git commit -am x", ""), ""},
+		{"a hidden file", open, lapsed, policy.Action{Kind: policy.Read, Paths: []string{"/repo/.git/odd/key"}}, "protected_path"},
+		{"any other file", open, lapsed, policy.Action{Kind: policy.Read, Paths: []string{"/etc/hosts", ".git/config"}}, ""},
+		{"nothing to read", open, lapsed, policy.Action{Kind: policy.Read}, ""},
+		{"what the lease holds", nil, nil, policy.Action{Kind: policy.Land, Paths: []string{"docs/a.md"}}, ""},
+		{"what it does not hold", nil, nil, policy.Action{Kind: policy.Land, Paths: []string{"docs/a.md", "lib/a.md"}}, "outside_lease"},
 		{"another program's tool", open, nil, call("mcp__x__y", true), "no_permit"},
 		{"the same under a permit for everything", whole, nil, call("mcp__x__y", true), ""},
 	}...)
@@ -109,7 +152,8 @@ func TestGrant(t *testing.T) {
 		if r.change != nil {
 			r.change(&terms)
 		}
-		live := policy.Live{Holds: func() error { return nil }, Guards: func(p string) (string, bool) { return "it governs", strings.Contains(p, "governance") }}
+		live := policy.Live{Holds: func() error { return nil }, Guards: func(p string) (string, bool) { return "it governs", strings.Contains(p, "governance") },
+			Hides: func(p string) string { return map[bool]string{true: "it is a key"}[strings.HasSuffix(p, "/key")] }, Lease: func(p string) string { return map[bool]string{true: "not leased"}[strings.HasPrefix(p, "lib/")] }}
 		if r.holds != nil {
 			live.Holds = r.holds
 		}

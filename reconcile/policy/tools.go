@@ -30,12 +30,19 @@ func (w *walker) goFlag(c call, a word, rest []word) {
 	case flag == "toolexec" || flag == "vettool" || flag == "exec":
 		w.hard("command_runs_program", "go -"+flag+" runs another program", "run go without it")
 	case flag == "modfile" || flag == "overlay" || flag == "mod" && (value == "mod" || !has):
-		w.pend("go -%s changes which files go reads and writes", flag)
-	case flag == "o" && has:
+		w.unknown("go -%s changes which files go reads and writes", flag)
+	case flag == "c":
+		w.unknown("go test -c writes a program into the work tree; use go vet")
+	case goWrites(flag) && has:
 		w.write(c, word{text: value, known: a.known})
-	case flag == "o" && len(rest) > 0:
+	case goWrites(flag) && len(rest) > 0:
 		w.write(c, rest[0])
 	}
+}
+
+// goWrites reports a flag of the go command that names a file or folder to write.
+func goWrites(flag string) bool {
+	return slices.Contains(strings.Fields("o outputdir coverprofile cpuprofile memprofile blockprofile mutexprofile trace"), strings.TrimPrefix(flag, "test."))
 }
 
 // enterFolder returns where a program works that is told to go to a folder first.
