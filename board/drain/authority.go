@@ -17,6 +17,7 @@ import (
 	"github.com/odd-cli/odd/okf"
 	"github.com/odd-cli/odd/persona/contract"
 	"github.com/odd-cli/odd/reconcile"
+	"github.com/odd-cli/odd/reconcile/policy"
 )
 
 // requiresLease reports whether this board is drained under a commitment lease only.
@@ -163,20 +164,21 @@ func (d *drain) scopeByID(l gate.Lease) gate.Lease {
 	return l
 }
 
-// whyAstray says what of a session's writes the lease does not hold: a path outside
-// of its scope, or a type that its stance does not make. "" is nothing.
-func (d *drain) whyAstray(t board.Task, items []reconcile.Item) string {
-	s, err := d.readSlowLoop(d.at)
-	if !d.requiresLease() || err != nil {
+// whyAstray says what of a session's atoms may not land: a path that the lease does not hold, or a
+// type that its stance does not make. "" is nothing.
+func (d *drain) whyAstray(w *work) string {
+	lands := slices.DeleteFunc(slices.Clone(w.items), func(it reconcile.Item) bool { return !it.Effect.Lands() })
+	if len(lands) == 0 {
 		return ""
 	}
-	for _, it := range items {
-		if !it.Effect.Lands() {
-			continue
-		}
-		if why := d.offScope(t, []string{d.at.file(it.Path)}); why != "" {
-			return why
-		}
+	if why := w.whyRefused(policy.Land, d.itemPaths(lands)); why != "" || !d.requiresLease() {
+		return why
+	}
+	s, err := d.readSlowLoop(d.at)
+	if err != nil {
+		return err.Error()
+	}
+	for _, it := range lands {
 		a, err := okf.Parse(it.Path, it.Bytes)
 		if err != nil {
 			return err.Error()
@@ -188,19 +190,18 @@ func (d *drain) whyAstray(t board.Task, items []reconcile.Item) string {
 	return ""
 }
 
-// offScope says which path the lease does not hold for a task, "" for none.
-func (d *drain) offScope(t board.Task, paths []string) string {
-	s, err := d.readSlowLoop(d.at)
-	if !d.requiresLease() || err != nil {
+// whyUnleased says why the lease does not hold a path for a task, "" where it does.
+func (d *drain) whyUnleased(t board.Task, path string) string {
+	if !d.requiresLease() {
 		return ""
 	}
-	l := gate.Lease{Scope: gate.Scope{Paths: s.File.Lease.Scope.Paths}}
-	for _, p := range paths {
-		if ok, why := l.Covers(t.Kind, t.Role, nil, string(t.ID), []string{p}); !ok {
-			return why
-		}
+	s, err := d.readSlowLoop(d.at)
+	if err != nil {
+		return err.Error()
 	}
-	return ""
+	l := gate.Lease{Scope: gate.Scope{Paths: s.File.Lease.Scope.Paths}}
+	_, why := l.Covers(t.Kind, t.Role, nil, string(t.ID), []string{path})
+	return why
 }
 
 // whyUnmade says why a stance does not make an atom, "" where it does. Execution

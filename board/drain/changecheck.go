@@ -111,10 +111,10 @@ func shellPaths(paths []string) []string {
 // lease some file of the candidate.
 func (ch *change) unpermittedPaths(paths []string) []string {
 	var no []string
-	if why := ch.w.whyOutside(paths); why != "" {
+	if why := ch.w.whyRefused(policy.Emit, paths); why != "" {
 		no = append(no, why)
 	}
-	if why := ch.d.offScope(ch.c.task, ch.candidate.Paths()); why != "" {
+	if why := ch.w.whyRefused(policy.Land, ch.candidate.Paths()); why != "" {
 		no = append(no, why)
 	}
 	return no

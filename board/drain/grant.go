@@ -36,19 +36,24 @@ func (d *drain) compileGrant(c *claim, w *work) policy.Grant {
 	if w.anchor != nil {
 		law = w.anchor.law
 	}
-	return policy.Compile(d.grantTerms(c.base, c.task, w.bound.Contract, law), policy.Live{Guards: protectedPath, Holds: func() error {
-		var at anchor.World
-		if w.anchor != nil {
-			at = w.anchor.anchorWorld()
-		}
-		return w.anchor.livePermit().Check(at)
-	}})
+	return policy.Compile(d.grantTerms(c.base, c.task, w.bound.Contract, law), policy.Live{
+		Guards: protectedPath,
+		Lease:  func(path string) string { return d.whyUnleased(c.task, path) },
+		Holds: func() error {
+			var at anchor.World
+			if w.anchor != nil {
+				at = w.anchor.anchorWorld()
+			}
+			return w.anchor.livePermit().Check(at)
+		},
+	})
 }
 
-// whyOutside says which of paths the session's permit does not let it hand over, "" for none.
-func (w *work) whyOutside(paths []string) string {
+// whyRefused says why the session's grant does not let it do something to files: hand them over, or
+// put them into its proposal. "" is nothing.
+func (w *work) whyRefused(kind policy.Kind, paths []string) string {
 	var no *policy.Refusal
-	if errors.As(w.grant.Allow(policy.Action{Kind: policy.Emit, Paths: paths}), &no) {
+	if errors.As(w.grant.Allow(policy.Action{Kind: kind, Paths: paths}), &no) {
 		return no.Text()
 	}
 	return ""

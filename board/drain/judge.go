@@ -8,6 +8,7 @@ import (
 	"github.com/odd-cli/odd/board"
 	"github.com/odd-cli/odd/okf"
 	"github.com/odd-cli/odd/reconcile"
+	"github.com/odd-cli/odd/reconcile/policy"
 	"github.com/odd-cli/odd/reconcile/secrets"
 )
 
@@ -17,7 +18,7 @@ func (d *drain) judgeEmission(w *work, t board.Task, g *okf.Graph) {
 	if w.verdict == board.ToReview {
 		d.mergeEmission(w, t, g)
 	}
-	if why := d.whyAstray(t, w.items); why != "" && w.verdict == board.ToReview {
+	if why := d.whyAstray(w); why != "" && w.verdict == board.ToReview {
 		w.void("emission refused: " + why)
 	}
 }
@@ -48,7 +49,7 @@ func (d *drain) mergeEmission(w *work, t board.Task, g *okf.Graph) {
 		w.block("emission refused: %v", err)
 		return
 	}
-	if why := w.whyOutside(d.itemPaths(items)); why != "" && len(items) > 0 {
+	if why := w.whyRefused(policy.Emit, d.itemPaths(items)); why != "" && len(items) > 0 {
 		w.block("emission refused: %s", why)
 		return
 	}
