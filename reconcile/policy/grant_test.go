@@ -83,7 +83,9 @@ func TestGrant(t *testing.T) {
 	}
 	whole := func(t *policy.Terms) { open(t); t.Allow, t.Deny = nil, nil }
 	line := func(s, dir string) policy.Action {
-		return policy.Action{Kind: policy.Run, Line: s, In: policy.Place{Root: at.Root, Dir: dir, Files: fstest.MapFS{"docs/a.md": {}, "docs/deep/b.md": {}, "lib/a.md": {}}, Staged: func() ([]string, error) { return map[bool][]string{true: {"docs/a.md", "lib/a.md"}}[strings.Contains(s, "lib")], nil }}}
+		return policy.Action{Kind: policy.Run, Line: s, In: policy.Place{Root: at.Root, Dir: dir, Files: fstest.MapFS{"docs/a.md": {}, "docs/deep/b.md": {}, "lib/a.md": {}}, Staged: func() ([]string, error) {
+			return map[bool][]string{true: {"docs/a.md", "lib/a.md"}}[strings.Contains(s, "lib")], nil
+		}}}
 	}
 	rows = append(rows, []row{
 		{"a line that reads, after the permit", open, lapsed, line("cat docs/a.md | wc -l", ""), ""},
