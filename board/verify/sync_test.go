@@ -352,7 +352,11 @@ func TestProposalsThatNobodyApproved(t *testing.T) {
 			s.ann("b", terms("keel"))
 			s.ann("c", repo.Changes{"docs/c.md": []byte("# C\n")})
 		}, []string{lost}},
-		"rebased":                 {func(s *story, w *run) { s.land(s.cherryPick(w.proposal, s.tip(), bobMail)) }, []string{lost}},
+		"rebased": {func(s *story, w *run) { s.land(s.cherryPick(w.proposal, s.tip(), bobMail)) }, []string{lost}},
+		"rebased by the agent, and taken out": {func(s *story, w *run) {
+			s.land(s.cherryPick(w.proposal, s.tip(), agentMail))
+			s.ann("out", repo.Changes{"knowledge/terms/keel.md": nil})
+		}, []string{"3 terms/keel.md:1 a proposal is on the branch, and no person merged or approved it"}},
 		"merged, then approved":   {func(s *story, w *run) { s.land(s.mergeLines(bobMail, s.tip(), w.proposal)); s.approve(w, false) }, []string{}},
 		"squashed, then approved": {func(s *story, w *run) { s.ann("squash", terms("keel")); s.approve(w, false) }, []string{}},
 		"squashed and taken out": {func(s *story, _ *run) {
