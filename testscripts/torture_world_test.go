@@ -86,8 +86,9 @@ func (w *world) ended(p *proc) int {
 	return code
 }
 
-// longest is far more than any command of a world takes on a machine with other work.
-const longest = 90 * time.Second
+// longest is far more than any command of a world takes on a machine with other work, even where every
+// push waits for remote_timeout.
+const longest = 3 * time.Minute
 
 // do runs an act to its end.
 func (w *world) do(a act) (string, int) {
