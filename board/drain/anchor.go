@@ -43,24 +43,24 @@ type handshake struct {
 }
 
 // bindsSessions reports a mode that binds.
-func (d *drain) bindsSessions() bool { return d.at.cfg.Anchor.Mode != string(anchor.Untracked) }
+func (s *snapshot) bindsSessions() bool { return s.cfg.Anchor.Mode != string(anchor.Untracked) }
 
 // asksProof reports a mode under which the session itself proves.
-func (d *drain) asksProof() bool {
-	m := d.at.cfg.Anchor.Mode
+func (s *snapshot) asksProof() bool {
+	m := s.cfg.Anchor.Mode
 	return m == string(anchor.Full) || m == string(anchor.Lite)
 }
 
 // checkBinding lists what the anchor's mode has against a session under c.
-func (d *drain) checkBinding(c contract.Contract) contract.Refusals {
-	mode := d.at.cfg.Anchor.Mode
+func (s *snapshot) checkBinding(c contract.Contract) contract.Refusals {
+	mode := s.cfg.Anchor.Mode
 	switch {
 	case c.Role == "":
 		return nil
-	case !d.bindsSessions() && c.Mutates:
+	case !s.bindsSessions() && c.Mutates:
 		return contract.Refusals{{Code: "anchor-untracked", Message: fmt.Sprintf("a session in the role %s may write, but [anchor] mode untracked gives no write permit", c.Role),
 			Way: "set [anchor] mode = \"express\" in odd.toml"}}
-	case d.asksProof() && d.at.cfg.Session.Substrate == "extract":
+	case s.asksProof() && s.cfg.Session.Substrate == "extract":
 		return contract.Refusals{{Code: "anchor-unanswerable", Message: "under [anchor] mode " + mode + " an agent must state its role first, and the built-in offline reader (extract) cannot",
 			Way: "set [anchor] mode = \"express\" in odd.toml, or use an agent, like [session] substrate = \"exec\""}}
 	}
@@ -75,7 +75,7 @@ func (d *drain) beginHandshake(t board.Task, c contract.Contract, mode anchor.Mo
 	}
 	h := &handshake{d: d, head: d.at.tip, files: d.at.files, task: t}
 	var err error
-	if h.law, err = d.findConstitution(t, c); err != nil {
+	if h.law, err = d.at.findConstitution(t, c); err != nil {
 		return nil, err
 	}
 	h.made = anchor.Commit{Artifact: h.chooseArtifact(c), Gate: h.law.GateCommand[0]}
@@ -127,15 +127,15 @@ func (h *handshake) anchorWorld() anchor.World {
 			return anchor.Facts{OK: true, Head: string(h.head), Branch: d.line.Name()}, nil
 		},
 		Descends:     func(head, from string) (bool, error) { return head == from, nil },
-		Constitution: func(string) (anchor.Constitution, error) { return d.readConstitution(h.law) },
+		Constitution: func(string) (anchor.Constitution, error) { return d.at.readConstitution(h.law) },
 		Protected:    protectedPath,
 		Phase:        func() (phase, problem string) { return anchor.Phase(h.files) },
 	}
 }
 
 // readConstitution is c as the board has its file now.
-func (d *drain) readConstitution(c anchor.Constitution) (anchor.Constitution, error) {
-	b, err := fs.ReadFile(d.at.files, c.Path)
+func (s *snapshot) readConstitution(c anchor.Constitution) (anchor.Constitution, error) {
+	b, err := fs.ReadFile(s.files, c.Path)
 	if err != nil {
 		return c, anchor.Refusal{{Code: anchor.ConstMissing, At: c.Path, Text: "the file is no longer on the board branch"}}
 	}
@@ -154,30 +154,30 @@ func protectedPath(p string) (why string, yes bool) {
 // findConstitution returns what binds a session of t under c: the role's, as the commit
 // of the claim has it, joined by odd's own law for every session. A session
 // without a work role is bound by odd.toml and that law alone.
-func (d *drain) findConstitution(t board.Task, c contract.Contract) (anchor.Constitution, error) {
+func (s *snapshot) findConstitution(t board.Task, c contract.Contract) (anchor.Constitution, error) {
 	var law anchor.Constitution
 	if t.Role == "" {
-		b, err := fs.ReadFile(d.at.files, "odd.toml")
+		b, err := fs.ReadFile(s.files, "odd.toml")
 		if err != nil {
 			return law, err
 		}
 		law = anchor.Constitution{Role: string(cmp.Or(c.Role, contract.General)), Path: "odd.toml", SHA256: hashBytes(b), Lines: strings.Count(string(b), "\n")}
 	} else {
-		a, err := d.at.graph.Find(t.Role)
+		a, err := s.graph.Find(t.Role)
 		if err != nil {
 			return law, err
 		}
-		in := anchor.Charters{Files: d.at.files, Places: d.at.cfg.Anchor.Constitutions, Atoms: []*okf.Atom{a}, Bundle: d.at.cfg.Root}
+		in := anchor.Charters{Files: s.files, Places: s.cfg.Anchor.Constitutions, Atoms: []*okf.Atom{a}, Bundle: s.cfg.Root}
 		if law, err = in.Find(path.Base(string(a.ID))); err != nil {
 			return law, err
 		}
 	}
 	law.Gates = append(slices.Clip(law.Gates), ownLaw(c, law.Lines)...)
 	law.Escalation = cmp.Or(law.Escalation, "a person at the review")
-	law.BlockedPath = append(slices.Clip(law.BlockedPath), d.recordPaths()...)
+	law.BlockedPath = append(slices.Clip(law.BlockedPath), s.recordPaths()...)
 	law.GateCommand = append(gateCommands(t), law.GateCommand...)
 	var err error
-	law.Paths, err = d.writablePaths(t, c, law.Paths)
+	law.Paths, err = s.writablePaths(t, c, law.Paths)
 	return law, err
 }
 
@@ -207,10 +207,10 @@ func ownLaw(c contract.Contract, lines int) []anchor.Rule {
 }
 
 // recordPaths returns the paths of the bundle that odd and its people alone write.
-func (d *drain) recordPaths() []string {
+func (s *snapshot) recordPaths() []string {
 	out := []string{"odd.toml"}
 	for _, name := range []string{"governance/**", "ledger/**", "journal/**", "proposals/**", "pause.toml"} {
-		out = append(out, d.at.file(name))
+		out = append(out, s.file(name))
 	}
 	return out
 }
@@ -229,11 +229,11 @@ func gateCommands(t board.Task) []string {
 
 // writablePaths returns the globs a session may write, as anchor.Writable has them of its
 // task, its role and the bundle; one that changes nothing has only its handoff.
-func (d *drain) writablePaths(t board.Task, c contract.Contract, role []string) ([]string, error) {
+func (s *snapshot) writablePaths(t board.Task, c contract.Contract, role []string) ([]string, error) {
 	if !c.Mutates {
-		return []string{d.at.file("handoffs/**")}, nil
+		return []string{s.file("handoffs/**")}, nil
 	}
-	out := anchor.Writable(t.Paths, role, d.at.file("**"))
+	out := anchor.Writable(t.Paths, role, s.file("**"))
 	if len(out) == 0 {
 		return nil, anchor.Refusal{{Code: anchor.PathsAsked, At: "paths", Text: fmt.Sprintf("task %s writes %s, and its role %s; give the task another role, or other paths",
 			t.ID, strings.Join(t.Paths, ", "), strings.Join(role, ", "))}}

@@ -35,7 +35,7 @@ func (d *drain) opDied(p *draft, claim event.Record) error {
 	if id == "" {
 		return nil
 	}
-	story, err := d.findStory(id)
+	story, err := d.at.findStory(id)
 	if err == nil && story.Told == nil {
 		if story, err = d.unrecordedOp(id, claim.Task, claim.Claim().Base, claim.Run); err == nil {
 			err = p.recordOps(story.Op())
@@ -52,8 +52,8 @@ func (d *drain) opDied(p *draft, claim event.Record) error {
 }
 
 // findStory returns what the board's ledgers tell of an op; none for an op that they do not know.
-func (d *drain) findStory(id string) (pipeline.Story, error) {
-	stories, err := d.at.state.Stories(func(o *state.Op) bool { return o.ID == id })
+func (s *snapshot) findStory(id string) (pipeline.Story, error) {
+	stories, err := s.state.Stories(func(o *state.Op) bool { return o.ID == id })
 	if err != nil || len(stories) == 0 {
 		return pipeline.Story{}, err
 	}

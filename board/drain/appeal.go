@@ -48,14 +48,14 @@ func (d *drain) proposeDecay(ctx context.Context) error {
 
 // planDecay plans the commit of what decay proposes now, nothing where no lease is required.
 func (d *drain) planDecay() (p *draft, done []gate.Proposal, err error) {
-	if !d.requiresLease() {
+	if !d.at.requiresLease() {
 		return nil, nil, nil
 	}
 	s, err := d.readSlowLoop(d.at)
 	if err != nil {
 		return nil, nil, err
 	}
-	ps, err := d.readMemory(s).Decay(d.refusalsInARow(s))
+	ps, err := d.at.readMemory(s).Decay(d.refusalsInARow(s))
 	if err != nil {
 		return nil, nil, err
 	}
@@ -149,7 +149,7 @@ const tally = "refused-drains"
 func (d *drain) countRefusal(err error) error {
 	var no *Refusal
 	switch {
-	case !d.requiresLease():
+	case !d.at.requiresLease():
 	case err == nil:
 		_ = d.repo.SetTally(tally, 0)
 	case errors.As(err, &no):
@@ -175,10 +175,10 @@ func (d *drain) refusalsInARow(s SlowLoop) int {
 }
 
 // readMemory returns what decay and briefs need to know of the past.
-func (d *drain) readMemory(s SlowLoop) *Memory {
-	bundle, err := fs.Sub(d.at.files, d.at.cfg.Root)
+func (s *snapshot) readMemory(loop SlowLoop) *Memory {
+	bundle, err := fs.Sub(s.files, s.cfg.Root)
 	if err != nil {
 		panic("unreachable: " + err.Error()) // the root was read from it
 	}
-	return &Memory{Slow: s, State: d.at.state, Root: d.at.cfg.Root, Bundle: bundle, Files: d.at.files, Graph: d.at.graph, Tasks: d.at.tasks, Leases: d.requiresLease()}
+	return &Memory{Slow: loop, State: s.state, Root: s.cfg.Root, Bundle: bundle, Files: s.files, Graph: s.graph, Tasks: s.tasks, Leases: s.requiresLease()}
 }

@@ -22,7 +22,7 @@ import (
 
 // requiresLease reports whether this board is drained under a commitment lease only.
 // What odd.toml does not say is required.
-func (d *drain) requiresLease() bool { return d.at.cfg.Lease != "off" }
+func (s *snapshot) requiresLease() bool { return s.cfg.Lease != "off" }
 
 // readSlowLoop returns the slow loop of the snapshot s, judged now. It is read once a snapshot.
 func (d *drain) readSlowLoop(s *snapshot) (SlowLoop, error) {
@@ -51,7 +51,7 @@ func (d *drain) checkStanding() error {
 		return err
 	}
 	d.under = ""
-	if !d.requiresLease() {
+	if !d.at.requiresLease() {
 		return refuseInEmergency(s.Facts.OpenEmergency)
 	}
 	if err := refuseInvalidLease(s.Verdict("")); err != nil {
@@ -81,7 +81,7 @@ func refuseInEmergency(id string) error {
 // stance, its place in the scope, and the hash lock of its file. A session that
 // only detects, and for no task, is no such work: a lease that stands is enough.
 func (d *drain) checkCharter(t board.Task) []error {
-	if !d.requiresLease() || t.Path == "" && t.Kind == "" {
+	if !d.at.requiresLease() || t.Path == "" && t.Kind == "" {
 		return nil
 	}
 	s, err := d.readSlowLoop(d.at)
@@ -89,7 +89,7 @@ func (d *drain) checkCharter(t board.Task) []error {
 		return nil // checkStanding reports it; there is no lease to compare with
 	}
 	var no []error
-	l := d.scopeByID(s.File.Lease)
+	l := d.at.scopeByID(s.File.Lease)
 	stance := s.File.Stance
 	switch kinds := gate.Kinds(stance); {
 	case !slices.Contains(kinds, t.Kind):
@@ -145,9 +145,9 @@ func shortHash(sum string) string {
 }
 
 // scopeByID returns l with the tasks of its scope by id, however it names them.
-func (d *drain) scopeByID(l gate.Lease) gate.Lease {
+func (s *snapshot) scopeByID(l gate.Lease) gate.Lease {
 	id := func(name string) string {
-		if a, err := d.at.graph.Find(name); err == nil {
+		if a, err := s.graph.Find(name); err == nil {
 			return string(a.ID)
 		}
 		return name
@@ -171,7 +171,7 @@ func (d *drain) whyAstray(w *work) string {
 	if len(lands) == 0 {
 		return ""
 	}
-	if why := w.whyRefused(policy.Land, d.itemPaths(lands)); why != "" || !d.requiresLease() {
+	if why := w.whyRefused(policy.Land, d.at.itemPaths(lands)); why != "" || !d.at.requiresLease() {
 		return why
 	}
 	s, err := d.readSlowLoop(d.at)
@@ -192,7 +192,7 @@ func (d *drain) whyAstray(w *work) string {
 
 // whyUnleased says why the lease does not hold a path for a task, "" where it does.
 func (d *drain) whyUnleased(t board.Task, path string) string {
-	if !d.requiresLease() {
+	if !d.at.requiresLease() {
 		return ""
 	}
 	s, err := d.readSlowLoop(d.at)

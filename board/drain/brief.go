@@ -31,10 +31,10 @@ func (d *drain) briefInput(c *claim, w *work, req session.Request) invoke.Input 
 	in := invoke.Input{
 		Run: d.Run, Attempt: t.Attempts, Role: t.Role,
 		Limits: invoke.Limits{Turns: req.MaxTurns, Timeout: req.Timeout, MaxAtoms: req.MaxAtoms, Cap: d.mergeOptions().Cap.String()},
-		Task:   invoke.Task{ID: string(t.ID), Title: t.Title, Kind: t.Kind, Goal: d.goalOf(t), Body: taskBody(t), Acceptance: t.Acceptance, Blob: t.Blob},
+		Task:   invoke.Task{ID: string(t.ID), Title: t.Title, Kind: t.Kind, Goal: d.at.goalOf(t), Body: taskBody(t), Acceptance: t.Acceptance, Blob: t.Blob},
 		Inputs: inputFiles(req.Files, t.Inputs), Before: d.earlierAttempts(t, w.bound.Mode),
 		Contract: w.bound.Contract, Handoffs: w.bound.handoffs, Artifacts: artifactFiles(w.bound, req.Files, d.at.cfg.Root),
-		Watching: d.Watch != nil, Offered: d.toolsFor(t),
+		Watching: d.Watch != nil, Offered: d.at.toolsFor(t),
 	}
 	if t.Path != "" {
 		in.Task.Path = d.at.file(t.Path)
@@ -51,17 +51,17 @@ func (d *drain) briefInput(c *claim, w *work, req session.Request) invoke.Input 
 		for _, it := range append([]persona.Item{w.persona.Role}, w.persona.Items...) {
 			in.Compiled = append(in.Compiled, invoke.Ref{Path: d.at.file(it.Path), Blob: it.Blob})
 		}
-		in.Knowledge, in.Canon = d.knowledgeOfRole(w.persona, in.Canon)
+		in.Knowledge, in.Canon = d.at.knowledgeOfRole(w.persona, in.Canon)
 	}
-	in.Preferences = d.preferences(t)
-	in.Related = d.related(t, in.Knowledge, in.Canon, in.Preferences)
+	in.Preferences = d.at.preferences(t)
+	in.Related = d.at.related(t, in.Knowledge, in.Canon, in.Preferences)
 	for _, list := range [][]invoke.Ref{in.Knowledge, in.Canon, in.Preferences, in.Related} {
 		for i := range list {
-			list[i].More = d.howToReadMore(list[i], in, req)
+			list[i].More = d.at.howToReadMore(list[i], in, req)
 		}
 	}
-	if d.changes(t) {
-		in.Change = d.askedChange(c, req.Files)
+	if d.at.changes(t) {
+		in.Change = d.at.askedChange(c, req.Files)
 	}
 	for _, d := range first(w.declines, mostDeclined) {
 		in.Declined = append(in.Declined, string(d.ID)+": "+d.String())
@@ -77,9 +77,9 @@ const mostDeclined = 50
 
 // knowledgeOfRole returns the texts that a role works by, and canon with what of it the role
 // reaches first.
-func (d *drain) knowledgeOfRole(p persona.Persona, canon []invoke.Ref) (knowledge, nearest []invoke.Ref) {
-	for _, a := range p.Texts(d.at.graph) {
-		r := invoke.Ref{Path: d.at.file(a.Path), Blob: a.Blob, Title: cmp.Or(a.Title, string(a.ID)), Text: a.Body()}
+func (s *snapshot) knowledgeOfRole(p persona.Persona, canon []invoke.Ref) (knowledge, nearest []invoke.Ref) {
+	for _, a := range p.Texts(s.graph) {
+		r := invoke.Ref{Path: s.file(a.Path), Blob: a.Blob, Title: cmp.Or(a.Title, string(a.ID)), Text: a.Body()}
 		if i := slices.IndexFunc(canon, func(c invoke.Ref) bool { return c.Path == r.Path }); i >= 0 {
 			nearest, canon = append(nearest, canon[i]), slices.Delete(slices.Clone(canon), i, i+1)
 			continue
@@ -90,15 +90,15 @@ func (d *drain) knowledgeOfRole(p persona.Persona, canon []invoke.Ref) (knowledg
 }
 
 // howToReadMore returns how a session reads the whole of a document of the board, "" where it cannot.
-func (d *drain) howToReadMore(r invoke.Ref, in invoke.Input, req session.Request) string {
-	name := strings.TrimPrefix(r.Path, d.at.cfg.Root+"/")
-	a, _ := d.at.graph.Find(name)
+func (s *snapshot) howToReadMore(r invoke.Ref, in invoke.Input, req session.Request) string {
+	name := strings.TrimPrefix(r.Path, s.cfg.Root+"/")
+	a, _ := s.graph.Find(name)
 	b, err := fs.ReadFile(req.Files, r.Path)
 	switch {
 	case a == nil || in.Contract.Strict:
 		return ""
 	case err != nil || okf.BlobID(b) != r.Blob: // the session works on another branch than the board's
-		return fmt.Sprintf("; git show %s:%s prints the whole", d.at.tip, r.Path)
+		return fmt.Sprintf("; git show %s:%s prints the whole", s.tip, r.Path)
 	case slices.Contains(in.Offered, "get"):
 		return fmt.Sprintf("; the tool get reads the whole, by the name %s", a.ID)
 	}
@@ -127,8 +127,8 @@ func toolsOf(cfg config.Config) []string {
 }
 
 // toolsFor returns the tools that every substrate has which may run a session for t.
-func (d *drain) toolsFor(t board.Task) []string {
-	chain := d.agentChain(t)
+func (s *snapshot) toolsFor(t board.Task) []string {
+	chain := s.agentChain(t)
 	return slices.DeleteFunc(toolsOf(chain[0]), func(tool string) bool {
 		return slices.ContainsFunc(chain, func(c config.Config) bool { return !slices.Contains(toolsOf(c), tool) })
 	})
@@ -144,10 +144,10 @@ func (d *drain) briefContext(t board.Task, w *work) ([]byte, []invoke.Ref) {
 		return nil, nil
 	}
 	lessons := d.findLessons(t)
-	if !d.requiresLease() && len(s.Gates) == 0 && len(s.Decisions) == 0 && !s.Facts.Present && len(s.Buffer.Proposals) == 0 && len(lessons) == 0 {
+	if !d.at.requiresLease() && len(s.Gates) == 0 && len(s.Decisions) == 0 && !s.Facts.Present && len(s.Buffer.Proposals) == 0 && len(lessons) == 0 {
 		return nil, nil
 	}
-	m := d.readMemory(s)
+	m := d.at.readMemory(s)
 	m.Lessons = lessons
 	c, err := m.Context("") // what became of this task's own attempts stands in a part of its own
 	if err != nil {
@@ -172,7 +172,7 @@ func (d *drain) briefContext(t board.Task, w *work) ([]byte, []invoke.Ref) {
 // findLessons returns what the changes before came to, for a task that asks for one: the
 // files it may change that they went wrong on, and then the latest of them all.
 func (d *drain) findLessons(t board.Task) []string {
-	if !d.changes(t) {
+	if !d.at.changes(t) {
 		return nil
 	}
 	past, err := d.at.state.Trials(d.Now(), d.at.cfg.ReviewTTL)

@@ -98,13 +98,13 @@ func (ch *change) splitOps() (before, behind []pipeline.Op) {
 
 // changes reports a task that asks for files to be changed: a person gave it
 // globs of which one means more than the bundle.
-func (d *drain) changes(t board.Task) bool {
-	return slices.ContainsFunc(t.Paths, func(g string) bool { return !d.inBundle(g) })
+func (s *snapshot) changes(t board.Task) bool {
+	return slices.ContainsFunc(t.Paths, func(g string) bool { return !s.inBundle(g) })
 }
 
 // inBundle reports a path, or a glob of paths, that lies in the bundle.
-func (d *drain) inBundle(name string) bool {
-	root := d.at.cfg.Root
+func (s *snapshot) inBundle(name string) bool {
+	root := s.cfg.Root
 	return name == root || strings.HasPrefix(name, root+"/")
 }
 

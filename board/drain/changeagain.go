@@ -81,7 +81,7 @@ func (d *drain) editsUpon(ctx context.Context, p repo.Commit, base repo.OID) (ed
 		return nil, nil, err
 	}
 	for _, c := range made {
-		if d.inBundle(c.Path) {
+		if d.at.inBundle(c.Path) {
 			continue
 		}
 		now, mode, err := d.repo.Find(base, c.Path)

@@ -14,11 +14,11 @@ import (
 )
 
 // askedChange is what the brief says of the change that a task asks for.
-func (d *drain) askedChange(c *claim, base fs.FS) *invoke.Asked {
-	l, law := lint.Limits{}.Filled(), d.at.cfg.Pipeline
+func (s *snapshot) askedChange(c *claim, base fs.FS) *invoke.Asked {
+	l, law := lint.Limits{}.Filled(), s.cfg.Pipeline
 	_, err := fs.Stat(base, "go.mod")
 	return &invoke.Asked{
-		Paths: c.task.Paths, Root: d.at.cfg.Root, Base: string(c.base), Commands: commandsOf(law, c.task), GoChecks: err == nil && len(law.Validate) == 0, Files: d.filesMeantBy(c.task.Paths, base),
+		Paths: c.task.Paths, Root: s.cfg.Root, Base: string(c.base), Commands: commandsOf(law, c.task), GoChecks: err == nil && len(law.Validate) == 0, Files: s.filesMeantBy(c.task.Paths, base),
 		Limits: fmt.Sprintf("The change may hold %d files of %d bytes each, %d bytes in all.", l.Files, l.FileBytes, l.TotalBytes),
 	}
 }
@@ -37,7 +37,7 @@ func commandsOf(law config.Pipeline, t board.Task) [][]string {
 
 // filesMeantBy returns the files of the base that globs mean, in order of path; large ones,
 // and those behind the first of them, are pointers.
-func (d *drain) filesMeantBy(globs []string, base fs.FS) []invoke.File {
+func (s *snapshot) filesMeantBy(globs []string, base fs.FS) []invoke.File {
 	var out []invoke.File
 	_ = fs.WalkDir(base, ".", func(name string, e fs.DirEntry, err error) error {
 		switch {
@@ -45,7 +45,7 @@ func (d *drain) filesMeantBy(globs []string, base fs.FS) []invoke.File {
 			return nil
 		case len(out) == maxInputs:
 			return fs.SkipAll
-		case e.IsDir() && name == d.at.cfg.Root:
+		case e.IsDir() && name == s.cfg.Root:
 			return fs.SkipDir
 		case !e.Type().IsRegular() || !policy.MatchAnyGlob(globs, name):
 			return nil

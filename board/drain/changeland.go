@@ -135,7 +135,7 @@ func (ch *change) verify(ctx context.Context, op pipeline.Op) (pipeline.Out, err
 // where it was verified on, or a person is at work there. Where that cannot be
 // told, it does not land.
 func (ch *change) whyHindered(ctx context.Context) (h pipeline.Held, why string) {
-	if err := ch.d.refuseWhilePaused(); err != nil {
+	if err := ch.d.at.refuseWhilePaused(); err != nil {
 		return pipeline.HeldRefused, err.Error()
 	}
 	tip, err := ch.d.landingTip(ctx)

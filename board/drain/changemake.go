@@ -304,7 +304,7 @@ func (ch *change) takeCandidate(ctx context.Context, c pipeline.Candidate) error
 	no := lentSecrets(ch.d.at.cfg, ch.d.Environ).refuses(&c)
 	ch.candidate, ch.files = c, nil
 	for _, e := range c.Files {
-		if ch.d.inBundle(e.Path) {
+		if ch.d.at.inBundle(e.Path) {
 			no = append(no, pipeline.Fault{Code: "in_bundle", At: e.Path, Text: "is in the folder of atoms, which file changes may not touch", Fix: "deliver it as an ```atom block"})
 		}
 		ch.files = append(ch.files, repo.FileEdit(withoutSecrets(e)))

@@ -100,7 +100,7 @@ func (ch *change) expand(ctx context.Context, op pipeline.Op) (pipeline.Out, err
 // briefFiles are the files that the brief carries already.
 func (ch *change) briefFiles() []string {
 	var out []string
-	for _, f := range slices.Concat(ch.d.filesMeantBy(ch.c.task.Paths, ch.req.Files), ch.read) {
+	for _, f := range slices.Concat(ch.d.at.filesMeantBy(ch.c.task.Paths, ch.req.Files), ch.read) {
 		if f.Text != nil {
 			out = append(out, f.Path)
 		}

@@ -96,7 +96,7 @@ func (d *drain) planClaim(t board.Task) (_ claimPlan, err error) {
 	}
 	p.changes[d.at.file(t.Path)] = b
 	data := event.ClaimData{Attempt: c.task.Attempts, LeaseExpires: c.lease.Format(time.RFC3339), Base: string(c.base), Blob: c.task.Blob, Lease: c.under}
-	if d.changes(c.task) {
+	if d.at.changes(c.task) {
 		if c.op, err = d.opID(); err != nil {
 			return claimPlan{}, err
 		}

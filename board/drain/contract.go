@@ -58,7 +58,7 @@ func (d *drain) resolveContract(t board.Task) (bound, error) {
 		h, refused := d.findHandoff(name, &b)
 		no = append(no, refused...)
 		if h.Path != "" {
-			h.Artifact = d.artifactName(h.Artifact)
+			h.Artifact = d.at.artifactName(h.Artifact)
 			b.handoffs = append(b.handoffs, h)
 			c.Handoffs = append(c.Handoffs, h.Handoff)
 		}
@@ -66,7 +66,7 @@ func (d *drain) resolveContract(t board.Task) (bound, error) {
 	if d.given != nil {
 		b.handoffs, c.Handoffs = []handoff.Handoff{d.given.Claims}, []contract.Handoff{d.given.Claims.Handoff}
 	}
-	c.Artifact = d.artifactName(cmp.Or(c.Artifact, artifactOf(b.handoffs)))
+	c.Artifact = d.at.artifactName(cmp.Or(c.Artifact, artifactOf(b.handoffs)))
 	resolved, more := contract.Resolve(c, contract.World{Roster: d.loadRoster(), Servers: d.at.cfg.ServerNames(), Granted: Granted(d.at.cfg, t), Busy: d.busy(t)})
 	b.Contract = resolved
 	no = append(no, more...)
@@ -78,7 +78,7 @@ func (d *drain) resolveContract(t board.Task) (bound, error) {
 		no = append(no, contract.Refusal{Code: "no-turn-channel", Message: "the session may ask questions (engagement assistant), and there is no terminal to answer on",
 			Way: "run it in a terminal, or set --engagement agent"})
 	}
-	if no = append(no, d.checkBinding(resolved)...); len(no) > 0 {
+	if no = append(no, d.at.checkBinding(resolved)...); len(no) > 0 {
 		return b, no
 	}
 	return b, nil
@@ -98,10 +98,10 @@ func artifactOf(list []handoff.Handoff) string {
 
 // artifactName returns the one name of an artifact: an atom's path in the repository,
 // however it was named, and anything else as it is.
-func (d *drain) artifactName(name string) string {
-	for _, s := range []string{name, strings.TrimPrefix(name, d.at.cfg.Root+"/")} {
-		if a, err := d.at.graph.Find(s); s != "" && err == nil {
-			return d.at.file(a.Path)
+func (s *snapshot) artifactName(name string) string {
+	for _, one := range []string{name, strings.TrimPrefix(name, s.cfg.Root+"/")} {
+		if a, err := s.graph.Find(one); one != "" && err == nil {
+			return s.file(a.Path)
 		}
 	}
 	return name
@@ -127,7 +127,7 @@ func (d *drain) findHandoff(name string, b *bound) (handoff.Handoff, contract.Re
 	if made != nil {
 		b.built = made
 	}
-	if h.Journal != "" && !d.journalTells(h.Journal, h) {
+	if h.Journal != "" && !d.at.journalTells(h.Journal, h) {
 		h.Journal = "" // it names an entry that is not there
 	}
 	for _, p := range handoff.Check(h, d.handoffWorld(made, nil)) {
@@ -236,7 +236,7 @@ func (d *drain) handoffWorld(made *Made, own repo.Changes, more ...string) hando
 			}
 			return err
 		},
-		Tells: d.journalTells,
+		Tells: d.at.journalTells,
 		Source: func(name string) (handoff.Handoff, bool) {
 			a, err := d.at.graph.Find(strings.TrimPrefix(name, d.at.cfg.Root+"/"))
 			if err != nil {
@@ -249,8 +249,8 @@ func (d *drain) handoffWorld(made *Made, own repo.Changes, more ...string) hando
 }
 
 // journalTells reports that a journal file has the entry of a handoff's transition.
-func (d *drain) journalTells(name string, h handoff.Handoff) bool {
-	b, err := fs.ReadFile(d.at.files, d.at.file(strings.TrimPrefix(name, d.at.cfg.Root+"/")))
+func (s *snapshot) journalTells(name string, h handoff.Handoff) bool {
+	b, err := fs.ReadFile(s.files, s.file(strings.TrimPrefix(name, s.cfg.Root+"/")))
 	if err != nil {
 		return false
 	}
@@ -265,13 +265,13 @@ func (d *drain) journalTells(name string, h handoff.Handoff) bool {
 func (d *drain) busy(own board.Task) []contract.Busy {
 	var out []contract.Busy
 	add := func(artifact string, mode contract.Mode, session string) {
-		if artifact = d.artifactName(artifact); artifact != "" && mode != "" {
+		if artifact = d.at.artifactName(artifact); artifact != "" && mode != "" {
 			out = append(out, contract.Busy{Artifact: artifact, Mode: mode, Session: session})
 		}
 	}
 	for _, t := range d.at.tasks {
 		if t.State == board.InProgress && t.ID != own.ID && !t.Expired(d.Now()) {
-			add(cmp.Or(t.Artifact, d.firstArtifact(t.Handoffs)), modeOf(t.Contracted(d.at.cfg.Contract.Roles)), string(t.ID))
+			add(cmp.Or(t.Artifact, d.at.firstArtifact(t.Handoffs)), modeOf(t.Contracted(d.at.cfg.Contract.Roles)), string(t.ID))
 		}
 	}
 	for _, c := range d.at.spend.Open {
@@ -284,9 +284,9 @@ func (d *drain) busy(own board.Task) []contract.Busy {
 }
 
 // firstArtifact returns the artifact of the first of the handoffs that can be read.
-func (d *drain) firstArtifact(handoffs []string) string {
+func (s *snapshot) firstArtifact(handoffs []string) string {
 	for _, name := range handoffs {
-		if a, err := d.at.graph.Find(strings.TrimPrefix(name, d.at.cfg.Root+"/")); err == nil {
+		if a, err := s.graph.Find(strings.TrimPrefix(name, s.cfg.Root+"/")); err == nil {
 			if h, err := handoff.Read(a); err == nil {
 				return h.Artifact
 			}

@@ -243,7 +243,7 @@ func (d *drain) begin(ctx context.Context) error {
 // isOver reports that the drain takes no further task: somebody paused the board, an
 // emergency came up, or the lease is used up.
 func (d *drain) isOver() bool {
-	if d.stop != nil || d.refuseWhilePaused() != nil {
+	if d.stop != nil || d.at.refuseWhilePaused() != nil {
 		return true
 	}
 	err := d.checkStanding()
@@ -294,7 +294,7 @@ func openDrain(ctx context.Context, r *repo.Repo, o Options) (*drain, error) {
 		return nil, refuse("dirty", "%s: not committed%s, and odd drain reads only committed files; commit it, or run git stash -u", dirty[0], countMore(dirty))
 	}
 	d.at = s
-	if err := d.refuseWhilePaused(); err != nil {
+	if err := d.at.refuseWhilePaused(); err != nil {
 		return nil, err
 	}
 	d.line = &repo.Line{Repo: r, Ref: o.Branch, Remote: s.cfg.Remote, Note: d.addNote, Check: o.Check}
@@ -361,7 +361,7 @@ func (d *drain) refresh(ctx context.Context) error {
 		}
 		d.Progress(p.Error())
 	}
-	if err := d.refuseWhilePaused(); err != nil {
+	if err := d.at.refuseWhilePaused(); err != nil {
 		return err
 	}
 	if err := d.checkClock(ctx); err != nil {
@@ -374,8 +374,8 @@ func (d *drain) refresh(ctx context.Context) error {
 }
 
 // refuseWhilePaused refuses while pause.toml is on the board branch.
-func (d *drain) refuseWhilePaused() error {
-	b, err := fs.ReadFile(d.at.files, d.at.file("pause.toml"))
+func (s *snapshot) refuseWhilePaused() error {
+	b, err := fs.ReadFile(s.files, s.file("pause.toml"))
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil
 	}

@@ -21,9 +21,9 @@ import (
 )
 
 // agentChain returns the configurations that a session for t may have, in order.
-func (d *drain) agentChain(t board.Task) []config.Config {
-	lane, _, _ := risk.Lane(d.at.cfg.Root, t)
-	return d.at.cfg.Chain(string(lane))
+func (s *snapshot) agentChain(t board.Task) []config.Config {
+	lane, _, _ := risk.Lane(s.cfg.Root, t)
+	return s.cfg.Chain(string(lane))
 }
 
 // substrateNames returns the substrates of a chain.
@@ -38,7 +38,7 @@ func substrateNames(chain []config.Config) []string {
 // checkHealth returns which agents of t's chain may be tried now, by the ledger and by what
 // this run has not recorded yet.
 func (d *drain) checkHealth(t board.Task) (failover.Health, error) {
-	chain := substrateNames(d.agentChain(t))
+	chain := substrateNames(d.at.agentChain(t))
 	if len(chain) == 1 {
 		return failover.Check(chain, nil, d.Now()), nil
 	}
@@ -123,7 +123,7 @@ func (d *drain) newRelay(t board.Task, k *desk) (r *relay, why string, err error
 		pick = d.newSubstrate
 	}
 	r = &relay{d: d, task: string(t.ID), desk: k}
-	for _, cfg := range d.agentChain(t) {
+	for _, cfg := range d.at.agentChain(t) {
 		if !slices.Contains(h.Use, cfg.Session.Substrate) {
 			continue
 		}

@@ -19,9 +19,9 @@ import (
 // grantTerms returns what a session of t under k may do on base, bound by law.
 func (d *drain) grantTerms(base repo.OID, t board.Task, k contract.Contract, law anchor.Constitution) policy.Terms {
 	out := policy.Terms{
-		Role: string(k.Role), ReadOnly: !k.Mutates, Files: d.changes(t), Paths: t.Paths, Bundle: d.at.cfg.Root,
+		Role: string(k.Role), ReadOnly: !k.Mutates, Files: d.at.changes(t), Paths: t.Paths, Bundle: d.at.cfg.Root,
 		Allow: law.Paths, Deny: law.BlockedPath, Protect: risk.GatePolicy(d.repo, base, t, d.at.cfg).Protect,
-		Commands: d.at.cfg.Toolbox.Run, Checks: d.checkCommands(t), Hosts: d.at.cfg.Toolbox.Hosts,
+		Commands: d.at.cfg.Toolbox.Run, Checks: d.at.checkCommands(t), Hosts: d.at.cfg.Toolbox.Hosts,
 	}
 	for _, s := range servers.For(Specs(d.at.cfg, d.Cage.Home), k) {
 		out.Servers = append(out.Servers, s.Grant())
@@ -60,10 +60,10 @@ func (w *work) whyRefused(kind policy.Kind, paths []string) string {
 }
 
 // itemPaths returns the files of items in the repository.
-func (d *drain) itemPaths(items []reconcile.Item) []string {
+func (s *snapshot) itemPaths(items []reconcile.Item) []string {
 	out := make([]string, len(items))
 	for i, it := range items {
-		out[i] = d.at.file(it.Path)
+		out[i] = s.file(it.Path)
 	}
 	return out
 }
@@ -105,12 +105,12 @@ func PermissionsFor(ctx context.Context, r *repo.Repo, o Options) (Permissions, 
 	if err != nil {
 		return Permissions{}, err
 	}
-	chain := substrateNames(d.agentChain(t))
-	p := Permissions{Task: t.ID, Role: t.Role, Agent: chain[0], Next: chain[1:], Permit: d.bindsSessions()}
+	chain := substrateNames(d.at.agentChain(t))
+	p := Permissions{Task: t.ID, Role: t.Role, Agent: chain[0], Next: chain[1:], Permit: d.at.bindsSessions()}
 	p.Asks = slices.Contains([]string{"anthropic", "openai", "claude", "acp"}, p.Agent)
 	var law anchor.Constitution
 	if p.Permit {
-		if law, err = d.findConstitution(t, b.Contract); err != nil {
+		if law, err = d.at.findConstitution(t, b.Contract); err != nil {
 			return p, refuse("anchor", "%s: %s", t.ID, oneLine(err.Error()))
 		}
 	}

@@ -32,7 +32,7 @@ func (d *drain) encodeHandoff(w *work, slug, title string) {
 	}
 	d.nameArtifact(made, c)
 	m := handoff.Meta{
-		Slug: slug, Title: title, From: c.Mode, To: to, Artifact: d.artifactName(cmp.Or(made.Artifact(), c.Artifact)), Run: d.Run, By: d.By,
+		Slug: slug, Title: title, From: c.Mode, To: to, Artifact: d.at.artifactName(cmp.Or(made.Artifact(), c.Artifact)), Run: d.Run, By: d.By,
 		At: d.Now().UTC().Format(time.RFC3339), Journal: d.log.journalPath(), Tainted: c.Tainted,
 	}
 	if c.Persona != nil {
@@ -89,7 +89,7 @@ func (d *drain) addHandoffs(p *draft, list ...*work) error {
 			}
 		}
 		if w.emission.Outcome == session.HandoffInsufficient {
-			if err := d.tellInsufficient(p, w); err != nil {
+			if err := d.at.tellInsufficient(p, w); err != nil {
 				return err
 			}
 		}
@@ -125,12 +125,12 @@ func listReversions(says []deliver.Say) string {
 
 // tellInsufficient tells the journal which handoffs did not hold, what they lack
 // and the ways out.
-func (d *drain) tellInsufficient(p *draft, w *work) error {
+func (s *snapshot) tellInsufficient(p *draft, w *work) error {
 	if len(w.bound.handoffs) == 0 {
 		return p.tell("H", "", "Handoff insufficient: there was none", "INSUFFICIENT: "+strings.Join(w.emission.Missing, "; "))
 	}
 	for _, h := range w.bound.handoffs {
-		title, content := handoff.Insufficient(h, w.emission.Missing).Entry(d.at.file(h.Path))
+		title, content := handoff.Insufficient(h, w.emission.Missing).Entry(s.file(h.Path))
 		if err := p.tell("H", "", title, content); err != nil {
 			return err
 		}

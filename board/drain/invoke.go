@@ -45,17 +45,17 @@ type Spoken struct {
 }
 
 // spokenBy returns what the session of w came to, nil for one without a contract that promises anything.
-func (d *drain) spokenBy(w *work) *Spoken {
+func (s *snapshot) spokenBy(w *work) *Spoken {
 	c := w.bound.Contract
 	if c.Role == "" || c.Role == contract.General {
 		return nil
 	}
-	s := &Spoken{Role: c.Role, Mode: c.Mode, Outcome: w.sessionOutcome(), Reason: w.reason, Deliverable: redactDeliverable(w.emission.Deliverable),
+	out := &Spoken{Role: c.Role, Mode: c.Mode, Outcome: w.sessionOutcome(), Reason: w.reason, Deliverable: redactDeliverable(w.emission.Deliverable),
 		Said: w.emission.Says, Hints: w.result.Verdict.Hints, Cost: w.cost}
 	if w.handed != nil {
-		s.Handoff = d.at.file(w.handed.Path)
+		out.Handoff = s.file(w.handed.Path)
 	}
-	return s
+	return out
 }
 
 // sessionOutcome returns how the session of w ended, in one word.
@@ -188,7 +188,7 @@ func (d *drain) bindPersona(t board.Task) (bound, error) {
 		return b, err
 	}
 	var no contract.Refusals
-	why := d.compilePersona(&work{}, t.Role)
+	why := d.at.compilePersona(&work{}, t.Role)
 	if why == "" || err != nil && !errors.As(err, &no) {
 		return b, err
 	}
@@ -277,7 +277,7 @@ func (d *drain) runSessions(ctx context.Context, c *claim) []*work {
 func (d *drain) runSession(ctx context.Context, c *claim, n int) *work {
 	w := &work{verdict: board.ToReview, dir: fmt.Sprintf("session.%d", n)}
 	if c.task.Role != "" {
-		if why := d.compilePersona(w, c.task.Role); why != "" {
+		if why := d.at.compilePersona(w, c.task.Role); why != "" {
 			return w.block("%s", why)
 		}
 	}
@@ -322,7 +322,7 @@ func (d *drain) commitSessions(ctx context.Context, c *claim, done []*work) erro
 		return err
 	}
 	for _, w := range done {
-		if s := d.spokenBy(w); s != nil {
+		if s := d.at.spokenBy(w); s != nil {
 			d.report.Said = append(d.report.Said, *s)
 			continue
 		}

@@ -49,7 +49,7 @@ func (d *drain) mergeEmission(w *work, t board.Task, g *okf.Graph) {
 		w.block("emission refused: %v", err)
 		return
 	}
-	if why := w.whyRefused(policy.Emit, d.itemPaths(items)); why != "" && len(items) > 0 {
+	if why := w.whyRefused(policy.Emit, d.at.itemPaths(items)); why != "" && len(items) > 0 {
 		w.block("emission refused: %s", why)
 		return
 	}

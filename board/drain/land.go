@@ -93,7 +93,7 @@ func (d *drain) recordLost(c *claim, w *work, out *Outcome, artifacts repo.RefUp
 	out.State, out.Reason = "", "result discarded: somebody changed the task while its session ran"
 	w.handed = nil
 	if c.op != "" {
-		s, err := d.findStory(c.op)
+		s, err := d.at.findStory(c.op)
 		if err != nil {
 			return nil, err
 		}

@@ -20,7 +20,7 @@ import (
 // reservation returns the most a session for t may cost.
 func (d *drain) reservation(t board.Task) budget.MicroUSD {
 	left := int64(math.MaxInt64)
-	if d.requiresLease() {
+	if d.at.requiresLease() {
 		s, err := d.readSlowLoop(d.at)
 		if limit := s.File.Lease.Budget; err == nil && limit > 0 {
 			left = max(limit-s.Facts.Spent, 0)
@@ -256,7 +256,7 @@ func (d *drain) stopOverspent(ctx context.Context) error {
 
 // reckonMoney is stopOverspent after a session. The session's result stays; the drain ends.
 func (d *drain) reckonMoney(ctx context.Context) error {
-	if d.refuseWhilePaused() != nil {
+	if d.at.refuseWhilePaused() != nil {
 		return nil
 	}
 	err := d.retryAct(context.WithoutCancel(ctx), d.stopOverspent)

@@ -66,7 +66,7 @@ func Overlaps(ctx context.Context, r *repo.Repo, tip repo.OID, root string, task
 // whyHeld is why t waits for a review of another task, nil where it does not. A person
 // who names one task has it run all the same.
 func (d *drain) whyHeld(ctx context.Context, t board.Task) error {
-	if d.Task != "" || !d.changes(t) {
+	if d.Task != "" || !d.at.changes(t) {
 		return nil
 	}
 	base, err := d.base()

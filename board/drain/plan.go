@@ -94,7 +94,7 @@ func Explain(ctx context.Context, r *repo.Repo, o Options) (Plan, error) {
 // a pause and the clock are looked at.
 func (d *drain) addStart(ctx context.Context, p *Plan, opened bool) error {
 	if !opened {
-		p.addStop(d.refuseWhilePaused())
+		p.addStop(d.at.refuseWhilePaused())
 		p.addStop(d.checkClock(ctx))
 		return nil
 	}
@@ -113,7 +113,7 @@ func (d *drain) addStops(p *Plan) error {
 	if !p.addStop(err) || err != nil {
 		return err
 	}
-	if d.requiresLease() {
+	if d.at.requiresLease() {
 		p.addStop(refuseInvalidLease(s.Verdict("")))
 		p.addStop(refuseInEmergency(s.Facts.OpenEmergency))
 		if !slices.ContainsFunc(p.Stops, func(s Stop) bool { return s.Code == "lease-head-not-committed" }) {

@@ -277,7 +277,7 @@ func TestPlanPause(t *testing.T) {
 		t.Fatal(err)
 	}
 	p.write(plan, "knowledge/pause.toml", "knowledge/ledger/")
-	if err := p.run(runB, begin).refuseWhilePaused(); err == nil || !strings.Contains(err.Error(), "the month is spent") {
+	if err := p.run(runB, begin).at.refuseWhilePaused(); err == nil || !strings.Contains(err.Error(), "the month is spent") {
 		t.Errorf("the next run: %v", err)
 	}
 	if rs := p.records(d); len(rs) != 1 || rs[0].Kind != event.Paused {

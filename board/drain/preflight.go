@@ -62,7 +62,7 @@ func (d *drain) findObstacles(t board.Task) (bound, []error) {
 	if !d.Invoked {
 		if t.Role == "" {
 			add(refuse("floor", "task %s: the task has no role, and odd drain needs one; set it with odd task edit %[1]s --role ROLE", t.ID))
-		} else if why := d.compilePersona(&work{}, t.Role); why != "" {
+		} else if why := d.at.compilePersona(&work{}, t.Role); why != "" {
 			add(refuse("floor", "task %s: %s", t.ID, why))
 		}
 		if err != nil {
@@ -85,12 +85,12 @@ func (d *drain) findObstacles(t board.Task) (bound, []error) {
 // usesReader reports that the built-in reader may take t: a chain holds what each of its
 // agents needs.
 func (d *drain) usesReader(t board.Task) bool {
-	return d.Substrate == nil && slices.Contains(substrateNames(d.agentChain(t)), "extract")
+	return d.Substrate == nil && slices.Contains(substrateNames(d.at.agentChain(t)), "extract")
 }
 
 // checkEditable refuses a change of files where the agent cannot make any.
 func (d *drain) checkEditable(t board.Task) error {
-	if !d.usesReader(t) || !d.changes(t) {
+	if !d.usesReader(t) || !d.at.changes(t) {
 		return nil
 	}
 	return refuse("substrate-reads-only", "task %s: the built-in offline reader (extract) only turns documents into atoms and cannot change %s; %s", t.ID, strings.Join(t.Paths, ", "), otherAgent)
@@ -143,7 +143,7 @@ func (d *drain) checkInstalled(t board.Task) error {
 	lack := func(what, program string) {
 		lacks = append(lacks, fmt.Sprintf("%s needs the program %s, which is not installed on this computer", what, program))
 	}
-	chain := d.agentChain(t)
+	chain := d.at.agentChain(t)
 	for _, cfg := range chain {
 		if p := d.missingProgram(cfg); d.Substrate == nil && p != "" {
 			lack("odd.toml: substrate \""+cfg.Session.Substrate+"\"", p)
@@ -152,7 +152,7 @@ func (d *drain) checkInstalled(t board.Task) error {
 	if len(lacks) < len(chain) {
 		lacks = nil // another one takes over
 	}
-	if d.changes(t) {
+	if d.at.changes(t) {
 		law := d.at.cfg.Pipeline
 		for _, argv := range slices.Concat(t.Commands, law.Validate, law.Verify) {
 			if len(argv) > 0 && !strings.Contains(argv[0], "/") && cage.Installed(argv[0], d.repo.Root()) != nil {

@@ -102,7 +102,7 @@ func (d *drain) judgeAgain(ctx context.Context, t board.Task) (*claim, *work, er
 		return nil, nil, err
 	}
 	mode := anchor.Untracked
-	if d.bindsSessions() {
+	if d.at.bindsSessions() {
 		mode = anchor.Express // no session is there to prove anything
 	}
 	under.Mutates = under.Mutates || under.Role == ""

@@ -16,22 +16,22 @@ const mostRelated = 5
 
 // related returns, as a brief has them, the atoms found for a task that none of known has.
 // A task that reads documents gets none: it is there to find atoms.
-func (d *drain) related(t board.Task, known ...[]invoke.Ref) []invoke.Ref {
+func (s *snapshot) related(t board.Task, known ...[]invoke.Ref) []invoke.Ref {
 	if t.Kind == "extract" {
 		return nil
 	}
 	refs, out := slices.Concat(known...), []invoke.Ref(nil)
-	for _, a := range relatedAtoms(d.at.graph, t.Title, func(a *okf.Atom) bool {
-		return slices.ContainsFunc(refs, func(r invoke.Ref) bool { return r.Path == d.at.file(a.Path) })
+	for _, a := range relatedAtoms(s.graph, t.Title, func(a *okf.Atom) bool {
+		return slices.ContainsFunc(refs, func(r invoke.Ref) bool { return r.Path == s.file(a.Path) })
 	}) {
-		out = append(out, invoke.Ref{Path: d.at.file(a.Path), Blob: a.Blob, Title: cmp.Or(a.Title, string(a.ID)), Text: a.Body()})
+		out = append(out, invoke.Ref{Path: s.file(a.Path), Blob: a.Blob, Title: cmp.Or(a.Title, string(a.ID)), Text: a.Body()})
 	}
 	return out
 }
 
 // goalOf returns the title of the goal that t serves, and its description, "" for none in force.
-func (d *drain) goalOf(t board.Task) string {
-	a := d.at.graph.Target(t.Goal, "")
+func (s *snapshot) goalOf(t board.Task) string {
+	a := s.graph.Target(t.Goal, "")
 	if t.Goal == "" || a == nil || a.Type != board.GoalType || strings.EqualFold(a.Status, "deprecated") {
 		return ""
 	}
@@ -43,10 +43,10 @@ const mostPreferences = 12
 
 // preferences returns the preferences in force, as a brief has them: those that share words with
 // the title of t first, then the latest. Every session is told them.
-func (d *drain) preferences(t board.Task) (out []invoke.Ref) {
+func (s *snapshot) preferences(t board.Task) (out []invoke.Ref) {
 	words := topicWords(t.Title)
 	var all []*okf.Atom
-	for _, a := range d.at.graph.OfType(func(typ string) bool { return strings.EqualFold(typ, "policy") }) {
+	for _, a := range s.graph.OfType(func(typ string) bool { return strings.EqualFold(typ, "policy") }) {
 		if slices.Contains(a.Tags, board.PreferenceTag) && saysHowToWork(a) {
 			all = append(all, a)
 		}
@@ -55,7 +55,7 @@ func (d *drain) preferences(t board.Task) (out []invoke.Ref) {
 		return cmp.Or(cmp.Compare(countWords(b, words), countWords(a, words)), lastTouched(b).Compare(lastTouched(a)), cmp.Compare(a.ID, b.ID))
 	})
 	for _, a := range first(all, mostPreferences) {
-		out = append(out, invoke.Ref{Path: d.at.file(a.Path), Blob: a.Blob, Title: cmp.Or(a.Title, string(a.ID)), Text: a.Body()})
+		out = append(out, invoke.Ref{Path: s.file(a.Path), Blob: a.Blob, Title: cmp.Or(a.Title, string(a.ID)), Text: a.Body()})
 	}
 	return out
 }

@@ -58,7 +58,7 @@ func BriefFor(ctx context.Context, r *repo.Repo, o Options, inv Invocation) (inv
 		return invoke.Brief{}, nil, err
 	}
 	if t.Role != "" {
-		d.compilePersona(w, t.Role)
+		d.at.compilePersona(w, t.Role)
 	}
 	if t.Path != "" {
 		t.Attempts++
@@ -68,7 +68,7 @@ func BriefFor(ctx context.Context, r *repo.Repo, o Options, inv Invocation) (inv
 		return invoke.Brief{}, nil, err
 	}
 	_, err = d.newRequest(ctx, c, w)
-	return w.brief, d.listReceivers(t, w.bound.Contract.Servers), err
+	return w.brief, d.at.listReceivers(t, w.bound.Contract.Servers), err
 }
 
 // leaseRefusals lists what the slow loop has against a session, beside its contract.

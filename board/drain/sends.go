@@ -22,8 +22,8 @@ type Receiver struct {
 // listReceivers returns all who would get something of a session on t with these servers: its
 // agent and those that stand in for it, MCP servers, and the hosts of web pages. None
 // where nothing leaves odd.
-func (d *drain) listReceivers(t board.Task, servers []string) (out []Receiver) {
-	chain := d.agentChain(t)
+func (s *snapshot) listReceivers(t board.Task, servers []string) (out []Receiver) {
+	chain := s.agentChain(t)
 	for i, cfg := range chain {
 		if r, ok := receiverOf(cfg); ok {
 			if i > 0 {
@@ -35,12 +35,12 @@ func (d *drain) listReceivers(t board.Task, servers []string) (out []Receiver) {
 	if len(out) == 0 {
 		return nil
 	}
-	for _, s := range d.at.cfg.Servers {
-		if slices.Contains(servers, s.Name) {
-			out = append(out, Receiver{"MCP server " + s.Name + ": " + cmp.Or(s.URL, strings.Join(s.Argv, " ")), "what the agent asks it"})
+	for _, server := range s.cfg.Servers {
+		if slices.Contains(servers, server.Name) {
+			out = append(out, Receiver{"MCP server " + server.Name + ": " + cmp.Or(server.URL, strings.Join(server.Argv, " ")), "what the agent asks it"})
 		}
 	}
-	if hosts := d.at.cfg.Toolbox.Hosts; len(hosts) > 0 && keyOf(d.at.cfg) != "" {
+	if hosts := s.cfg.Toolbox.Hosts; len(hosts) > 0 && keyOf(s.cfg) != "" {
 		out = append(out, Receiver{strings.Join(hosts, ", "), "the addresses of pages that the agent reads there"})
 	}
 	return out

@@ -58,7 +58,7 @@ func (d *drain) saveResult(ctx context.Context, c *claim, w *work) error {
 	if err := d.dropConverted(ctx, c, w); err != nil {
 		return err
 	}
-	out := Outcome{Task: c.task.ID, State: board.Blocked, Reason: w.reason, Cost: w.cost, Effects: countEffects(w.items), Session: d.spokenBy(w), Notes: openNotes(w.emission.Notes)}
+	out := Outcome{Task: c.task.ID, State: board.Blocked, Reason: w.reason, Cost: w.cost, Effects: countEffects(w.items), Session: d.at.spokenBy(w), Notes: openNotes(w.emission.Notes)}
 	if err := d.tellSession(c, w); err != nil {
 		return unwritten{err}
 	}
@@ -334,7 +334,7 @@ func (d *drain) completeResult(p *draft, c *claim, w *work, out Outcome, refs []
 		}
 		p.changes[d.at.file(c.task.Path)] = b
 	}
-	data := d.outcomeData(c, w, out, refs[len(refs)-1].New)
+	data := d.at.outcomeData(c, w, out, refs[len(refs)-1].New)
 	if err := d.chargeOutcome(&data, c, out.Cost); err != nil {
 		return err
 	}
@@ -381,7 +381,7 @@ func (d *drain) finishTask(t board.Task, w *work, out Outcome) ([]byte, error) {
 	return board.Finish(t, d.Run, w.verdict, board.Result{Run: d.Run, Branch: out.Branch, Commit: string(out.Proposal), Reason: out.Reason})
 }
 
-func (d *drain) outcomeData(c *claim, w *work, out Outcome, artifacts repo.OID) event.OutcomeData {
+func (s *snapshot) outcomeData(c *claim, w *work, out Outcome, artifacts repo.OID) event.OutcomeData {
 	verdict := string(out.State)
 	if verdict == "" {
 		verdict = "lost"
@@ -393,7 +393,7 @@ func (d *drain) outcomeData(c *claim, w *work, out Outcome, artifacts repo.OID) 
 	data.Proposal, data.Branch, data.Base = string(out.Proposal), out.Branch, string(c.base)
 	for _, it := range w.items {
 		if it.Effect == reconcile.Added || it.Effect == reconcile.Updated {
-			data.Paths = append(data.Paths, event.ProposedPath{Path: d.at.file(it.Path), Base: it.Prior, Result: okf.BlobID(it.Bytes)})
+			data.Paths = append(data.Paths, event.ProposedPath{Path: s.file(it.Path), Base: it.Prior, Result: okf.BlobID(it.Bytes)})
 		}
 	}
 	if ch := w.change; ch.isProposed() {

@@ -22,7 +22,8 @@ import (
 )
 
 // snapshot is the board branch at one commit: what drain decides from. It never
-// looks at a work tree.
+// looks at a work tree. Its methods answer from that commit alone: they read no clock, no
+// ref and nothing of the run.
 type snapshot struct {
 	tip      repo.OID
 	cfg      config.Config

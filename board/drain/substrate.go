@@ -81,7 +81,7 @@ func (d *drain) checkSpawnable(t board.Task) (bound, error) {
 	if err != nil && !errors.As(err, &no) {
 		return b, err
 	}
-	for _, cfg := range d.agentChain(t) {
+	for _, cfg := range d.at.agentChain(t) {
 		no = append(no, Speechless(cfg, b.Role)...)
 	}
 	if len(no) > 0 {

@@ -50,7 +50,7 @@ func (d *drain) planSweep(killed []string) (p *draft, swept []board.Task, err er
 	p = d.newDraft()
 	for _, t := range d.at.tasks {
 		now := d.Now()
-		if slices.Contains(killed, t.ClaimedBy) && d.isReserved(t) && now.Before(t.LeaseExpires) {
+		if slices.Contains(killed, t.ClaimedBy) && d.at.isReserved(t) && now.Before(t.LeaseExpires) {
 			now = t.LeaseExpires
 		}
 		if t.State != board.InProgress || !t.Expired(now) {
@@ -106,8 +106,8 @@ func (d *drain) isHeld(c event.Record) bool {
 }
 
 // isReserved reports whether the claim on t is still open in the ledger.
-func (d *drain) isReserved(t board.Task) bool {
-	return slices.ContainsFunc(d.at.spend.Open, func(c event.Record) bool { return c.Run == t.ClaimedBy && c.Task == string(t.ID) })
+func (s *snapshot) isReserved(t board.Task) bool {
+	return slices.ContainsFunc(s.spend.Open, func(c event.Record) bool { return c.Run == t.ClaimedBy && c.Task == string(t.ID) })
 }
 
 // pinned is the folder of refs that keep the base of a running session from git's pruning.

@@ -29,9 +29,9 @@ func (d *drain) equipSession(c *claim, w *work, req *session.Request, k *desk) {
 		req.Desk = k.makeTree
 	}
 	req.Allow = w.grant.Allow
-	req.Given = inlinedPaths(w.brief.Text, append(d.filesMeantBy(c.task.Paths, req.Files), inputFiles(req.Files, req.Inputs)...))
+	req.Given = inlinedPaths(w.brief.Text, append(d.at.filesMeantBy(c.task.Paths, req.Files), inputFiles(req.Files, req.Inputs)...))
 	if d.given == nil {
-		req.History, req.Checks = newHistory(d.repo, c.base), d.checkCommands(c.task)
+		req.History, req.Checks = newHistory(d.repo, c.base), d.at.checkCommands(c.task)
 		if req.Desk != nil {
 			req.History.Work = k.diff
 		}
@@ -45,8 +45,8 @@ func (d *drain) equipSession(c *claim, w *work, req *session.Request, k *desk) {
 }
 
 // checkCommands returns the commands that will judge what a session of t makes.
-func (d *drain) checkCommands(t board.Task) [][]string {
-	return slices.Concat(t.Commands, d.at.cfg.Pipeline.Validate)
+func (s *snapshot) checkCommands(t board.Task) [][]string {
+	return slices.Concat(t.Commands, s.cfg.Pipeline.Validate)
 }
 
 // Toolbox is what odd.toml lets the tools do that odd gives to models. What a

@@ -106,7 +106,7 @@ func (w *work) isPublishable() bool { return w.verdict == board.ToReview && !w.r
 // blocks this task and not the drain.
 func (d *drain) runWork(ctx context.Context, c *claim) *work {
 	w := &work{verdict: board.ToReview}
-	if why := d.compilePersona(w, c.task.Role); why != "" {
+	if why := d.at.compilePersona(w, c.task.Role); why != "" {
 		return w.block("%s", why)
 	}
 	defer w.unbind()
@@ -115,7 +115,7 @@ func (d *drain) runWork(ctx context.Context, c *claim) *work {
 		return w
 	}
 	c.anchor = w.anchor
-	if d.changes(c.task) {
+	if d.at.changes(c.task) {
 		d.runChange(ctx, &change{d: d, c: c, w: w, req: req, brief: w.brief})
 	} else {
 		d.runSubstrate(ctx, c, w, req)
@@ -157,17 +157,17 @@ func (w *work) requireResult(id okf.ID) {
 
 // compilePersona compiles the persona of a work role. It returns why the role may not work,
 // "" if it may.
-func (d *drain) compilePersona(w *work, role string) string {
+func (s *snapshot) compilePersona(w *work, role string) string {
 	if role == "" {
 		return "the task has no role; set one with odd task edit TASK --role ROLE"
 	}
-	p, err := persona.Compile(d.at.graph, role)
+	p, err := persona.Compile(s.graph, role)
 	if err != nil {
 		return fmt.Sprintf("role: %v", err)
 	}
-	p.Commit = string(d.at.tip)
+	p.Commit = string(s.tip)
 	w.persona = p
-	f := d.at.cfg.Floor
+	f := s.cfg.Floor
 	if short := p.Below(persona.Floor{MinAtoms: f.Atoms, MinProcesses: f.Processes, MinGuides: f.Guides, MaxUnresolvedPct: f.UnresolvedPct}); len(short) > 0 {
 		return persona.Lacks(role, short)
 	}
@@ -373,7 +373,7 @@ func (d *drain) explainCut(c *claim, e session.Emission) (code pipeline.Reason, 
 	case timed && !d.Now().Before(c.lease):
 		return pipeline.LeaseExpired, fmt.Sprintf("the claim on the task ended at %s; raise [drain] lease in odd.toml", c.lease.UTC().Format(time.RFC3339)) + strings.Replace(again, "; run", ", then", 1)
 	case e.Failure == session.Timeout:
-		return pipeline.SessionTimeout, fmt.Sprintf("the session had %s; raise %s in odd.toml", risk.Limits(d.at.cfg, c.task).Timeout, d.timeKey(c.task)) + strings.Replace(again, "; run", ", then", 1)
+		return pipeline.SessionTimeout, fmt.Sprintf("the session had %s; raise %s in odd.toml", risk.Limits(d.at.cfg, c.task).Timeout, d.at.timeKey(c.task)) + strings.Replace(again, "; run", ", then", 1)
 	case e.Failure == session.OverBudget && c.reserved < risk.Limits(d.at.cfg, c.task).MaxCost: // the commitment lease had no more left
 		return pipeline.CostCapExceeded, e.Detail + "; the lease has no more money, odd gate evaluation --renew starts its counts anew"
 	case e.Failure == session.OverBudget:
@@ -394,8 +394,8 @@ func (d *drain) explainCut(c *claim, e session.Emission) (code pipeline.Reason, 
 }
 
 // timeKey is the key of odd.toml that sets the time of a session for t.
-func (d *drain) timeKey(t board.Task) string {
-	if lane, _, _ := risk.Lane(d.at.cfg.Root, t); d.at.cfg.Routes[string(lane)].Timeout > 0 {
+func (s *snapshot) timeKey(t board.Task) string {
+	if lane, _, _ := risk.Lane(s.cfg.Root, t); s.cfg.Routes[string(lane)].Timeout > 0 {
 		return "[route." + string(lane) + "] timeout"
 	}
 	return "[session] timeout"
