@@ -30,7 +30,7 @@ func runCodes(env Env, asJSON bool) error {
 	if asJSON {
 		return printJSON(env, explain.Codes())
 	}
-	talk(env, "odd explain CODE explains one code, such as odd explain %s; these are all", explain.Codes()[0].Code)
+	talk(env, "odd explain CODE explains one code, such as odd explain state; these are all")
 	if !env.Terminal {
 		rows := [][]string{}
 		for _, c := range explain.Codes() {

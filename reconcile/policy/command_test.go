@@ -407,6 +407,12 @@ func TestCommandDenied(t *testing.T) {
 		{"ssh -p 22 me@$HOSTNAME make", "? !command_terminal ~command_network"},
 		{"git fetch ssh://host/x", "~command_network"},
 		{"xterm -e make", "? !command_terminal"},
+		{"ssh-add -c ~/.ssh/k", "? !command_human_act"},
+		{"ssh-keygen -Y sign -f k -n git x", "? !command_human_act"},
+		{"ssh-keygen -Y verify -f k -n git x", "?"},
+		{"gpg -bs x", "? !command_human_act"},
+		{"gpg --verify x.asc", "?"},
+		{"x=approve; docs/o $x y", "? !command_human_act"},
 		{"python3 -m pty make", "? !command_terminal"},
 		{"python3 -m pytest", "?"},
 		{"gdb -p 4711", "? !command_debugger"},
@@ -485,6 +491,32 @@ func TestCommandProtects(t *testing.T) {
 		{"touch /tmp/a", "+/tmp/a !command_outside"},
 		{"cd /tmp && touch a", "+/tmp/a !command_outside"},
 		{"cd ~ && touch a", "+~/a !command_outside"},
+	})
+}
+
+// A patch writes the files that it names, and a variable is what the line sets it to.
+func TestCommandPatches(t *testing.T) {
+	t.Parallel()
+	files := fstest.MapFS{
+		"law.patch": {Data: []byte("diff --git a/odd.toml b/odd.toml\n--- a/odd.toml\n+++ b/odd.toml\n@@ -1 +1 @@\n-a\n+b\n")},
+		"new.patch": {Data: []byte("diff --git a/x b/x\nsimilarity index 100%\nrename from docs/x\nrename to .git/hooks/x\n")},
+		"doc.patch": {Data: []byte("--- a/docs/a.md\n+++ b/docs/a.md\n@@ -1 +1 @@\n-a\n+odd.toml says b\n")},
+	}
+	checkCommands(t, CommandPolicy{Files: files}, []commandRow{
+		{"git apply law.patch", "? !protected_governance"},
+		{"git apply --index new.patch", "? !protected_git"},
+		{"git apply doc.patch", "?"},
+		{"git apply --check law.patch", ""},
+		{"git am < law.patch", "? !protected_governance"},
+		{"patch -p1 < law.patch", "? !protected_governance"},
+		{"patch -p1 -i law.patch", "? !protected_governance"},
+		{"patch -p1 < doc.patch", "?"},
+		{"patch -p1 <<'E'\n--- a/odd.toml\n+++ b/odd.toml\nE", "? !protected_governance"},
+		{"printf '+++ b/odd.toml' | git apply", "? !protected_governance"},
+		{"f=odd; echo x > $f.toml", "? !protected_governance"},
+		{"a=od; b='d.toml'; echo x > ${a}$b", "? !protected_governance"},
+		{"f=docs; echo x > $f.toml", "?"},
+		{"for f in docs/*; do sort -o $f $f; done", "?"},
 	})
 }
 

@@ -47,6 +47,8 @@ var denials = []denial{
 		"gives what it runs a terminal, where a person is asked", "run the program itself"},
 	{"command_terminal", "ssh slogin autossh sshpass mosh rsh rlogin", "", "starts a session that nobody sees an agent in, perhaps on this machine", "run the program itself, or ask a person"},
 	{"command_debugger", "gdb* lldb* gcore rr dlv", "", "steers other programs, such as the shell of a person", "print what you need, or write a test"},
+	{"command_human_act", "ssh-add ssh-agent gpg-agent gpg-connect-agent", "", "uses the keys of a person", "leave it to a person"},
+	{"command_human_act", "ssh-keygen", "sign", "signs in the name of a person", "leave it to a person"},
 	{"command_kills", "killall pkill killall5", "", "kills processes by name, including those of others", "kill a process that you started by its pid"},
 }
 
@@ -76,8 +78,11 @@ func (w *walker) checkDenyTable(c call) {
 			}
 		}
 	}
-	if name == "odd" {
+	switch {
+	case name == "odd":
 		w.humanAct(c, p)
+	case (name == "gpg" || name == "gpg2") && p.has("s", "b", "sign", "clear-sign", "clearsign", "detach-sign"):
+		w.hard("command_human_act", name+" signs in the name of a person", "leave it to a person")
 	}
 	w.inlineCode(c, name)
 }

@@ -17,8 +17,11 @@ func (w *walker) mentions(c call) {
 	if name == "odd" || name == "git" && len(c.argv) > 1 && c.argv[1].is("add", "stage", "commit", "tag", "branch", "notes", "push") {
 		return // their words are titles, messages and names
 	}
-	if p := c.options("C"); strings.Contains(c.name(), "/") && p.first().is("approve", "reject", "undo") {
-		w.hard("command_human_act", c.name()+" may be a copy of odd, and only a person may run odd "+p.first().text, "leave it to a person")
+	if verb := w.text(c, c.options("C").first()); strings.Contains(c.name(), "/") && slices.Contains([]string{"approve", "reject", "undo"}, verb) {
+		w.hard("command_human_act", c.name()+" may be a copy of odd, and only a person may run odd "+verb, "leave it to a person")
+	}
+	if name == "patch" || name == "git" && len(c.argv) > 1 && c.argv[1].is("apply", "am") {
+		w.patches(c)
 	}
 	var said []word
 	for _, a := range c.argv[1:] {
@@ -33,16 +36,54 @@ func (w *walker) mentions(c call) {
 	}
 }
 
-// text is what a word may stand for: what is written, without the escapes of $'…', and
-// with any name where braces list some. A word that the rest of the line fills in may be
-// anything that the line says, so all of the line is looked at in the end.
+// maxPatch is how much of a patch is looked at, in bytes.
+const maxPatch = 1 << 20
+
+// patches judges the files that a patch names, whether the line has it or a file of the work tree.
+func (w *walker) patches(c call) {
+	for _, a := range parts(w.said) {
+		w.governs(c, a)
+	}
+	for _, name := range append(c.texts(), w.v.Reads...) {
+		for _, d := range c.dirs.at {
+			at := w.resolve(d, name)
+			if w.p.Files == nil || outside(at) {
+				continue
+			}
+			b, err := fs.ReadFile(w.p.Files, at)
+			if err != nil {
+				continue
+			}
+			for line := range strings.Lines(string(b[:min(len(b), maxPatch)])) {
+				if head, file, _ := strings.Cut(line, " "); slices.Contains([]string{"+++", "---", "diff", "rename", "copy"}, head) {
+					for _, a := range parts(file) {
+						w.governs(c, a)
+					}
+				}
+			}
+		}
+	}
+}
+
+// text is what a word may stand for: what is written, without the escapes of $'…', with the
+// values that the line sets, and with any name where braces list some. A word that the rest of
+// the line fills in may be anything that the line says, so all of it is looked at in the end.
 func (w *walker) text(c call, a word) string {
-	if a.known || a.glob {
+	if a.known || a.glob || a.text == "" {
 		return a.text
 	}
 	out := escaped().ReplaceAllStringFunc(a.text, func(s string) string {
 		if t, err := strconv.Unquote(`"` + strings.ReplaceAll(s[2:len(s)-1], `"`, `\"`) + `"`); err == nil {
 			return t
+		}
+		return s
+	})
+	out = variables().ReplaceAllStringFunc(out, func(s string) string {
+		set := assignments().FindAllStringSubmatch(w.said, -1)
+		for _, m := range slices.Backward(set) {
+			if m[1] == strings.Trim(s, "${}") {
+				return m[2]
+			}
 		}
 		return s
 	})
@@ -54,8 +95,10 @@ func (w *walker) text(c call, a word) string {
 }
 
 var (
-	escaped = lazy(`\$'[^']*'`)
-	braces  = lazy(`\{[^{}\s]*[,.][^{}\s]*\}`)
+	variables   = lazy(`\$(?:\{\w+\}|\w+)`)
+	assignments = lazy(`(?:^|[\s;&|(])(\w+)=["']?([\w./-]+)`)
+	escaped     = lazy(`\$'[^']*'`)
+	braces      = lazy(`\{[^{}\s]*[,.][^{}\s]*\}`)
 )
 
 // parts are the names in a text that is more than one: a list, a script, KEY=VALUE.
