@@ -180,7 +180,7 @@ func emission(docs []*document, skips []skip, r session.Request) (session.Emissi
 	}
 	all, older := latest(all)
 	cs, clashes := merge(all)
-	rank(cs)
+	rank(cs, r.Now.UTC().Format("2006"))
 	t := tally{docs: docs, skips: skips, older: older, clashes: clashes, kinds: map[string]int{}}
 	there := newBundle(r.Graph)
 	var kept []chosen
@@ -275,20 +275,8 @@ func (k chosen) doubt(a okf.Atom) string {
 		if i == maxQuoted {
 			break
 		}
-		if q := e.firstAltered(); q != "" {
-			return fmt.Sprintf("%s:%d does not say: %s", e.doc.path, e.from, clip(q, maxDescription))
-		}
-		if struck.Match(e.doc.markdownWithin(e.from, e.to)) {
-			return fmt.Sprintf("%s:%d has text that is struck out", e.doc.path, e.from)
-		}
-		if d := e.doc.madeBySite(e.from, e.to); d != "" {
-			return "a template of the site stands for text: " + d
-		}
-		if n := len(e.passage); n > 0 && e.passage[n-1] == "…" {
-			return fmt.Sprintf("%s:%d goes on for more lines than one atom quotes", e.doc.path, e.from)
-		}
-		if q := e.announces(); q != "" {
-			return fmt.Sprintf("%s:%d goes on behind: %s", e.doc.path, e.to, clip(q, maxDescription))
+		if why := e.doubt(); why != "" {
+			return why
 		}
 	}
 	if t := k.template(); t != "" {
@@ -299,6 +287,26 @@ func (k chosen) doubt(a okf.Atom) string {
 	}
 	if bad := policy.CheckPath(a.Path); len(bad) > 0 {
 		return "the path " + a.Path + " " + bad[0].Text
+	}
+	return ""
+}
+
+// doubt is why what e quotes is not to be shown as what its lines say, "" for no reason.
+func (e evidence) doubt() string {
+	if q := e.firstAltered(); q != "" {
+		return fmt.Sprintf("%s:%d does not say: %s", e.doc.path, e.from, clip(q, maxDescription))
+	}
+	if struck.Match(e.doc.markdownWithin(e.from, e.to)) {
+		return fmt.Sprintf("%s:%d has text that is struck out", e.doc.path, e.from)
+	}
+	if d := e.doc.madeBySite(e.from, e.to); d != "" {
+		return "a template of the site stands for text: " + d
+	}
+	if n := len(e.passage); n > 0 && e.passage[n-1] == "…" {
+		return fmt.Sprintf("%s:%d goes on for more lines than one atom quotes", e.doc.path, e.from)
+	}
+	if q := e.announces(); q != "" {
+		return fmt.Sprintf("%s:%d goes on behind: %s", e.doc.path, e.to, clip(q, maxDescription))
 	}
 	return ""
 }

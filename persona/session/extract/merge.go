@@ -201,8 +201,16 @@ func fold(cs []candidate, key func(candidate) string, met func(first *candidate,
 	return out
 }
 
+// absorb adds what o says of the same thing. A source that the reader does not vouch for is left
+// out where another is sound, which then describes the thing.
 func (c *candidate) absorb(o candidate) {
+	if c.evidence[0].doubt() != "" {
+		*c, o = o, *c
+	}
 	for _, e := range o.evidence {
+		if e.doubt() != "" {
+			continue
+		}
 		if !slices.ContainsFunc(c.evidence, func(x evidence) bool { return x.doc == e.doc && x.from <= e.from && e.to <= x.to }) {
 			c.evidence = append(c.evidence, e)
 		}
@@ -225,12 +233,12 @@ func union(a, b []string) []string {
 
 // worthOf is what a maintainer would look at first: rules, procedures, decisions and roles before
 // what a document names besides.
-var worthOf = map[string]int{term: -8, role: -4, system: -12, artifact: -14}
+var worthOf = map[string]int{term: -8, role: -1, system: -12, artifact: -14}
 
 // rank orders candidates, the plainest first: by score, a point more for every further
 // document that says it, at most five, and less for a document that is put away. A document
 // and a kind that has many loses some with each, so that the first ones tell of the whole.
-func rank(cs []candidate) {
+func rank(cs []candidate, thisYear string) {
 	worth := make(map[string]int, len(cs))
 	name := func(c candidate) string { return c.kind + " " + c.title }
 	sort := func() {
@@ -243,7 +251,7 @@ func rank(cs []candidate) {
 		for _, e := range c.evidence {
 			docs[e.doc] = true
 		}
-		worth[name(c)] = 12 * (c.score + worthOf[c.kind] + min(len(docs)-1, 5) + c.evidence[0].doc.standing() - c.evidence[0].doc.shelfPenalty())
+		worth[name(c)] = 12 * (c.score + worthOf[c.kind] + min(len(docs)-1, 5) + c.evidence[0].doc.standing() - c.evidence[0].doc.shelfPenalty(thisYear))
 	}
 	sort()
 	kinds, docs := map[string]int{}, map[*document]int{}
@@ -280,14 +288,14 @@ func (d *document) isDated() bool {
 var date = regexp.MustCompile(`(?:^|[^0-9])(?:19|20)[0-9]{2}(?:-[01][0-9]-|_[01][0-9]_|\.[01][0-9]\.|[01][0-9])[0-3][0-9](?:[^0-9]|$)`)
 
 // shelfPenalty returns how much less a document counts that is kept and not lived by: in an archive,
-// of a year, minutes, a retrospective, an example, a proposal.
-func (d *document) shelfPenalty() int {
+// of a year before this one, minutes, a retrospective, an example, a proposal.
+func (d *document) shelfPenalty(thisYear string) int {
 	n := 0
 	for _, part := range d.parts() {
 		switch {
 		case in("old deprecated legacy", part):
 			n += 20
-		case len(part) == 4 && strings.HasPrefix(part, "20") && part[2] >= '0' && part[2] <= '3' && part[3] >= '0' && part[3] <= '9':
+		case century.MatchString(part) && part < thisYear:
 			n += 10
 		case in("tep teps kep keps rfc rfcs proposal proposals enhancements", part):
 			n += 8

@@ -150,6 +150,7 @@ func TestReaders(t *testing.T) {
 		{"where the holders stand", "GOVERNANCE.md", "# X\n\n## Triagers\n\nTriagers are listed in the file OWNERS.\n\n## Contributors\n\nHave a look on the contributors page.\n\n## Committers\n\n- Ann Lee (@ann)\n- Bo Ray (@bo)\n", nil},
 		{"what each of a group does", "slack.md", "# Slack\n\n## Product teams\n\nEach product team keeps a channel of its own.\n", nil},
 		{"people are no roles", "a.md", "# Team\n\n## Owners\n\n- **Ann Lee**: the person who keeps it all.\n- [@ann](https://x.example): the person who keeps it.\n", nil},
+		{"duties in a list are no roles", "a.md", "# Responsibilities\n\n- **Manage the keys**: lock and open the gate by day.\n", nil},
 		{"systems", "a.md", "# Tools\n\n- [Radio](https://x.example) - a notebook by the base station.\n- **Disk**: holds last night's copy.\n- `rsync`: copies what has changed since.\n",
 			[]string{"system Disk | Holds last night's copy. | line 4", "system Radio | A notebook by the base station. | line 3", "system rsync | Copies what has changed since. | line 5"}},
 		{"files", "a.md", "# Layout\n\n- `cmd/main.go`: where the program begins.\n- `cmd`: where the program begins.\n",
@@ -363,6 +364,19 @@ func TestMaxAtoms(t *testing.T) {
 		t.Errorf("got finding %+v", f)
 	}
 	hold(t, e, r)
+}
+
+// TestThisYearsFilesCount: under the limit a document of this year counts as one without a year, and
+// one of an earlier year less.
+func TestThisYearsFilesCount(t *testing.T) {
+	t.Parallel()
+	for year, want := range map[string]string{"2026": "Zip fees", "2025": "Launching fees"} {
+		r := request("a/policy.md", "# Launching fees\n\nMembers must pay at the desk.\n", year+"/policy.md", "# Zip fees\n\nMembers must pay at the desk.\n")
+		r.MaxAtoms = 1
+		if e := drive(t, r); len(e.Atoms) != 1 || e.Atoms[0].Atom.Title != want {
+			t.Errorf("%s: got %q, want %s", year, spoken(e), want)
+		}
+	}
 }
 
 // A text on which the parser would take minutes is skipped, and named.

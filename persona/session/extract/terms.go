@@ -267,7 +267,7 @@ func (s *section) explainsName(text string) bool {
 // leads reports whether what an item begins with may name a thing here. In lower
 // case with a slash it is a repository or a path.
 func (s *section) leads(l span) bool {
-	if !name(l.text, l.kind == codeSpan && s.topic() != systems) || s.topic() == roles && person(l) ||
+	if !name(l.text, l.kind == codeSpan && s.topic() != systems) || s.topic() == roles && (person(l) || imperative(words(l.text)[0])) ||
 		strings.Contains(l.text, "/") && l.text == strings.ToLower(l.text) && !filename(l.text) {
 		return false
 	}

@@ -115,6 +115,21 @@ func TestDoubtfulAtomsAreLeftOut(t *testing.T) {
 	}
 }
 
+// TestASoundSourceIsEnough: a source that breaks off does not take a sound one of the same
+// thing with it, whichever is read first.
+func TestASoundSourceIsEnough(t *testing.T) {
+	t.Parallel()
+	broken, sound := "# Roles\n\n## Warden\n\nA warden is active where they:\n\n- lock the gate\n", "# Roles\n\n## Warden\n\nA warden keeps the jetty clean, and is responsible for the gate.\n"
+	for _, paths := range [][2]string{{"a.md", "b.md"}, {"b.md", "a.md"}} {
+		r := request(paths[0], broken, paths[1], sound)
+		e := drive(t, r)
+		if got, want := strings.Join(spoken(e), "\n"), "role Warden | A warden keeps the jetty clean, and is responsible for the gate. | lines 3-5"; got != want {
+			t.Errorf("got\n%s\nwant\n%s", got, want)
+		}
+		hold(t, e, r)
+	}
+}
+
 // TestCredentialsAreLeftOut: a document that shows a credential costs the one atom that
 // would quote it, and what tells of it does not repeat it.
 func TestCredentialsAreLeftOut(t *testing.T) {
