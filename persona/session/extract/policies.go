@@ -411,7 +411,7 @@ func obligation(q string, d *document, named bool) int {
 // that joins it to the one before.
 func pronounFirst(s string) bool {
 	ws := words(s)
-	return len(ws) == 0 || in("thus also however but so therefore additionally importantly then otherwise likewise similarly and or it they this these that those he she its their such he's it's they're", ws[0])
+	return len(ws) == 0 || in("thus also however but so therefore additionally alternatively importantly then otherwise likewise similarly and or it they this these that those he she its their such he's it's they're", ws[0])
 }
 
 // rulebooks are the words in the path of a document that lays down rules, and affairs those

@@ -79,7 +79,6 @@ var signs = []sign{
 	{0, 4, func(t *traits) bool { return t.aims > 0 }},
 	{2, 0, func(t *traits) bool { return 4*t.denials >= t.all }},
 	{2, 0, func(t *traits) bool { return 3*t.actors >= t.all }},
-	{-3, 0, func(t *traits) bool { return t.says != nil && defines(t.says[0]) }},
 	{-1, 2, func(t *traits) bool {
 		return t.begin("then next finally first afterwards once after now lastly second") > 0 || t.have("then afterwards")
 	}},
@@ -160,12 +159,6 @@ func (s *section) traits(ps []piece) *traits {
 		}
 	}
 	return t
-}
-
-// defines reports whether a sentence says what something is.
-func defines(q string) bool {
-	_, _, ok := cutAny(q, " is a ", " is an ", " are a ", " is the ")
-	return ok
 }
 
 func speaksOfPeople(ws []string) bool {
