@@ -109,6 +109,7 @@ func TestReaders(t *testing.T) {
 		{"how a body is made up", "charter.md", "# Council\n\n## Committee structure\n\nThe committee consists of nine members, elected for two years.\n",
 			[]string{"policy Committee structure (Council) | The committee consists of nine members, elected for two years. | line 5"}},
 		{"reasons are no rules", "CONTRIBUTING.md", "# X\n\n## Why we review\n\nEvery change must be approved by two reviewers.\n", nil},
+		{"what people do not think is no rule", "CONTRIBUTING.md", "# X\n\n## Agreement\n\nWe do not all hold the same views of boats, and we do not know why.\n", nil},
 		{"what a text tells of is no rule", "CONTRIBUTING.md", "# X\n\n## Calls\n\nThe other page tells in detail what you should say.\n", nil},
 		{"a change log", "history.md", "# News\n\n## 1.0.2 (2026-01-02)\n\n- Contributors must sign every page.\n\n## 1.0.1 / 2025-02-03\n\n- X.\n\n## v1.0.0\n\n- Y.\n", nil},
 		{"a label without a mark leads", "CONTRIBUTING.md", "# X\n\n## Commits\n\n**Don't**\n\n- Commit secrets to the repository.\n- Push straight to the main branch.\n",
