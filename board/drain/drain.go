@@ -40,6 +40,25 @@
 // once, in another when the claim's lease has expired. The whole reservation is
 // charged.
 //
+// # Where to read
+//
+// This file is the loop. Each step has its files:
+//
+//   - choose: next, preflight, authority (the commitment lease), money, overlap
+//   - claim: lock, claim, announce; draft and land put any commit on the board
+//   - run a session: work, contract, brief, substrate, desk, caged, failover; invoke and given
+//     are sessions that a person or an audit asks for instead
+//   - say what it may do: grant, anchor, lent, toolbox, servers, sends
+//   - judge what it made: judge, parses, converted; change and change* for files
+//   - end: settle, prove, notify; refresh judges again what a run kept
+//   - after a crash: sweep, expire, released
+//
+// The files context, contexttext and signs print what odd context tells and run no step.
+//
+// The type drain has more than 40 methods. It holds what one run may ask: the
+// repository, the board as last read, the clock and the run's own records. What a
+// task comes to is in its claim and its work, which the steps hand on.
+//
 // # Invariants kept here
 //
 //   - 1: the confidence cap runs before the merge.
