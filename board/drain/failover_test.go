@@ -178,6 +178,11 @@ func TestQueueOnly(t *testing.T) {
 	if code(err) != "queue-only" || !strings.Contains(err.Error(), "run odd drain again after 2026-03-02T09:15:00Z") || l.used() != "" {
 		t.Errorf("all of it is broken: %v", err)
 	}
+	before, _ := l.repo.Ref("refs/heads/main")
+	_, err = l.invoke(1)
+	if after, _ := l.repo.Ref("refs/heads/main"); code(err) != "queue-only" || l.used() != "" || after != before {
+		t.Errorf("a session that no task asks for: %v", err)
+	}
 	if !strings.Contains(l.task("b"), "state: ready") {
 		t.Error("a task was claimed")
 	}

@@ -211,6 +211,12 @@ func byHand(change func(*story, *draft)) func(*story) repo.OID {
 }
 
 func TestTheSlowMemoryIsProven(t *testing.T) {
+	putBack := func(s *story) repo.OID { // what the second gate left, after a tamper
+		s.activateLease(nil, nil)
+		left := s.file(gatesFile)
+		s.ann("tamper", repo.Changes{gatesFile: []byte("{}\n")})
+		return s.ann("restore", repo.Changes{gatesFile: left})
+	}
 	const noGate = " governance/ was changed without a gate: the commit has no trailer Odd-Gate"
 	runTampers(t, []tamper{
 		{name: "honest", tell: activateAndClaim, want: []string{}},
@@ -264,6 +270,22 @@ func TestTheSlowMemoryIsProven(t *testing.T) {
 			s.ann("tamper", repo.Changes{gatesFile: []byte("{}\n")})
 			return s.ann("restore", repo.Changes{gatesFile: good})
 		}, want: []string{"8 governance/gates.jsonl:1" + noGate, "14 governance/gates.jsonl:1 is append-only, and old lines of it were changed"}},
+		{name: "a gate by the agent, put back", at: "commitment", tell: putBack, do: func(_ *story, d *draft) { d.who = agentMail },
+			want: []string{"2 governance/gates.jsonl:1 the agent's commit belongs to no run: it has no trailer Odd-Run",
+				"8 governance/gates.jsonl:1 a commit by odd or an agent writes governance/; only a person does, with odd gate",
+				"8 governance/gates.jsonl:1 a commit by odd or an agent passes the commitment gate; only a person does",
+				"2 governance/lease.toml:1 the agent's commit belongs to no run: it has no trailer Odd-Run",
+				"8 governance/lease.toml:1 a commit by odd or an agent writes governance/; only a person does, with odd gate",
+				"2 odd.toml:1 the agent's commit belongs to no run: it has no trailer Odd-Run",
+				"8 governance/gates.jsonl:1" + noGate, "14 governance/gates.jsonl:1 is append-only, and old lines of it were changed",
+				"8 governance/gates.jsonl:1" + noGate, "14 governance/gates.jsonl:1 is append-only, and old lines of it were changed"}},
+		{name: "a forged link put back", at: "commitment", tell: putBack,
+			do: func(s *story, d *draft) {
+				c, _ := gate.ReadChain(d.ch[gatesFile])
+				replaceIn(s, d, gatesFile, c.Rows[1].Prev, strings.Repeat("0", 64))
+			}, want: []string{"8 governance/gates.jsonl:2 line 2: G-0002: prev is not the SHA-256 of the line before; a row was changed: restore the file from git",
+				"8 governance/gates.jsonl:1" + noGate, "14 governance/gates.jsonl:1 is append-only, and old lines of it were changed",
+				"8 governance/gates.jsonl:1" + noGate, "14 governance/gates.jsonl:1 is append-only, and old lines of it were changed"}},
 		{name: "an emergency undone", tell: func(s *story) repo.OID {
 			s.activateLease(nil, nil)
 			gates, lease := s.file(gatesFile), s.file(leaseFile)
