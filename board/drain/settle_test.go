@@ -14,6 +14,7 @@ import (
 	"github.com/odd-cli/odd/board"
 	"github.com/odd-cli/odd/journal/repo"
 	"github.com/odd-cli/odd/persona/session"
+	"github.com/odd-cli/odd/reconcile"
 )
 
 // A result that could not be written for so long that history would not believe
@@ -92,5 +93,14 @@ func TestARuleForbidsACommit(t *testing.T) {
 	w.o.Task = "a"
 	if _, err := w.drain(context.Background()); !errors.Is(err, repo.ErrForbidden) {
 		t.Errorf("a drain of that task alone ends with %v", err)
+	}
+}
+
+// The message of a proposal names what was written or kept out, and nothing that stayed.
+func TestListItems(t *testing.T) {
+	t.Parallel()
+	got := listItems([]reconcile.Item{{Effect: reconcile.Added, Path: "terms/keel.md"}, {Effect: reconcile.Unchanged, Path: "terms/mast.md"}, {Effect: reconcile.Guarded, Path: "terms/skeg.md", Reason: "a person verified it"}})
+	if want := "added     terms/keel.md\nguarded   terms/skeg.md (a person verified it)\n"; got != want {
+		t.Errorf("got %q, want %q", got, want)
 	}
 }
