@@ -148,7 +148,7 @@ func (v *view) rejectProposal(ctx context.Context, t board.Task, o rejection) er
 func (v *view) checkPreference(t board.Task, reason string) error {
 	path := review.PreferencePath(reason)
 	if path == "" {
-		return refuse("reason", "reject %s: --remember needs a reason with letters or digits, because the file of the preference is named after it", t.ID)
+		return refuse("reason", "reject %s: --remember needs a sentence as the reason, because later sessions are told nothing else", t.ID)
 	}
 	switch _, err := fs.Stat(v.bundle, path); {
 	case err == nil:
@@ -160,7 +160,7 @@ func (v *view) checkPreference(t board.Task, reason string) error {
 	}
 }
 
-var forbids = regexp.MustCompile(`(?i)^(never|do not|don't)\b`)
+var forbids = regexp.MustCompile(`(?i)^(never|do not|don't) (touch|change|edit|modify|write|delete)\b`)
 
 // forbidden returns what [pipeline] protected has to hold for odd to refuse the changes that a
 // reason such as "never touch docs/api" forbids: what it holds, and the files and folders of the
@@ -171,10 +171,12 @@ func (v *view) forbidden(reason string) []string {
 	}
 	globs := slices.Clone(v.cfg.Pipeline.Protected)
 	for _, word := range strings.Fields(reason) {
-		name := strings.Trim(word, ".,;:!?\"'`()/")
+		name := strings.Trim(word, ",;:!?\"'`()")
+		isPath := strings.ContainsAny(strings.TrimRight(name, "."), "/.")
+		name = strings.Trim(name, "./")
 		info, err := fs.Stat(v.files, name)
-		if err != nil {
-			continue
+		if !isPath || err != nil || v.cfg.Root == name || strings.HasPrefix(v.cfg.Root, name+"/") {
+			continue // a word that is also a folder's name, or the folder of odd's own files
 		}
 		if info.IsDir() {
 			name += "/**"

@@ -22,7 +22,7 @@ func (p *draft) addProposals(b gate.Buffer, ps []gate.Proposal) ([]gate.Proposal
 	name := p.run.proposalsPath()
 	file, done, err := b.AppendAll(p.own[name], ps, max(gate.MaxPerDrain-bytes.Count(p.own[name], []byte("\n")), 0))
 	if err != nil {
-		return nil, fmt.Errorf("%s: %w", p.file(name), err)
+		return nil, fmt.Errorf("%s: %w", name, err)
 	}
 	if len(done) > 0 {
 		p.own[name] = file

@@ -40,7 +40,6 @@ func (l *runLog) proposalsPath() string { return "proposals/" + l.id + ".jsonl" 
 // and nothing has to be undone.
 type draft struct {
 	run     *runLog
-	root    string            // the bundle's folder, as the board has it now
 	changes repo.Changes      // besides the run's own files, by repository path
 	own     map[string][]byte // the run's ledger, journal and proposals with this commit, by path below the bundle
 	wrote   time.Time         // when its last record was made
@@ -54,11 +53,8 @@ type draft struct {
 
 // newDraft begins a draft on what the run has landed so far.
 func (d *drain) newDraft() *draft {
-	return &draft{run: d.log, root: d.at.cfg.Root, changes: repo.Changes{}, own: maps.Clone(d.log.files)}
+	return &draft{run: d.log, changes: repo.Changes{}, own: maps.Clone(d.log.files)}
 }
-
-// file is the repository path of a path below the bundle.
-func (p *draft) file(name string) string { return path.Join(p.root, name) }
 
 // clone is a draft that begins as p does.
 func (p *draft) clone() *draft {
@@ -102,7 +98,7 @@ func (p *draft) append(r event.Record) error {
 	r.Seq = 1 + bytes.Count(p.own[name], []byte("\n"))
 	b, err := p.run.book.Append(p.own[name], r)
 	if err != nil {
-		return fmt.Errorf("%s: %w", p.file(name), err)
+		return fmt.Errorf("%s: %w", name, err)
 	}
 	p.own[name] = b
 	return nil
@@ -115,19 +111,19 @@ func (p *draft) tell(letter, facet, title, content string) error {
 		Type: letter, TypeName: journal.TypeName(letter, facet), Facet: facet, Title: clean(title), Content: clean(content),
 	})
 	if err != nil {
-		return fmt.Errorf("%s: %w", p.file(name), err)
+		return fmt.Errorf("%s: %w", name, err)
 	}
 	p.own[name] = b
 	return nil
 }
 
-// all is what the commit changes, by repository path: the run's own files lie in the bundle
-// as the board has it now.
-func (p *draft) all() repo.Changes {
+// all is what the commit changes, by repository path. root is the folder of the bundle, as the
+// board has it now: a person may have moved it since the draft was begun.
+func (p *draft) all(root string) repo.Changes {
 	ch := maps.Clone(p.changes)
 	for name, b := range p.own {
 		if !bytes.Equal(b, p.run.files[name]) {
-			ch[p.file(name)] = b
+			ch[path.Join(root, name)] = b
 		}
 	}
 	return ch
@@ -143,7 +139,7 @@ func (d *drain) commit(ctx context.Context, p *draft) (_ repo.OID, err error) {
 	if !p.wrote.IsZero() {
 		who.When = p.wrote
 	}
-	p.made, err = d.make(ctx, cmp.Or(p.onto, d.at.tip), p.all(), who, p.message)
+	p.made, err = d.make(ctx, cmp.Or(p.onto, d.at.tip), p.all(d.at.cfg.Root), who, p.message)
 	return p.made, err
 }
 

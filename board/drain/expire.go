@@ -63,7 +63,7 @@ func (d *drain) planExpiry(id okf.ID, o pipeline.Op) (p *draft, why string, err 
 	if err := p.recordOps(end); err != nil {
 		return nil, "", err
 	}
-	p.changes[p.file(t.Path)] = b
+	p.changes[d.at.file(t.Path)] = b
 	p.message = commitMessage(fmt.Sprintf("board: %s back to backlog", id), why,
 		[2]string{"Odd-Run", d.Run}, [2]string{"Odd-Task", string(id)}, [2]string{"Odd-Lease", d.under}, [2]string{"Odd-Op", o.ID})
 	return p, why, nil

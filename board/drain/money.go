@@ -270,7 +270,7 @@ func (d *drain) reckonMoney(ctx context.Context) error {
 // planPause plans the commit of the pause file.
 func (d *drain) planPause(why string) (*draft, error) {
 	p := d.newDraft()
-	p.changes[p.file("pause.toml")] = board.PauseFile(why, d.agentSignature().Name, d.Now().UTC().Truncate(time.Second))
+	p.changes[d.at.file("pause.toml")] = board.PauseFile(why, d.agentSignature().Name, d.Now().UTC().Truncate(time.Second))
 	p.message = d.boardMessage("board: pause", why)
 	return p, p.record(event.Record{Kind: event.Paused, Data: event.StopData{Reason: why}})
 }

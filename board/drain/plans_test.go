@@ -17,12 +17,13 @@ import (
 // written onto it, as its commit would.
 type paper struct {
 	*testing.T
+	root  string // of the bundle
 	files repo.Changes
 }
 
 // newPaper returns a board with these tasks, each "ID key: value|key: value".
 func newPaper(t *testing.T, toml string, tasks ...string) *paper {
-	p := &paper{t, repo.Changes{"odd.toml": []byte("[session]\nsubstrate = \"exec\"\nmax_usd = 0.10\n[substrate.exec]\nargv = [\"true\"]\n[governance]\nlease = \"off\"\n" + toml)}}
+	p := &paper{t, "knowledge", repo.Changes{"odd.toml": []byte("[session]\nsubstrate = \"exec\"\nmax_usd = 0.10\n[substrate.exec]\nargv = [\"true\"]\n[governance]\nlease = \"off\"\n" + toml)}}
 	for _, id := range tasks {
 		id, more, _ := strings.Cut(id, " ")
 		p.files["knowledge/tasks/"+id+".md"] = []byte("---\ntype: task\nid: " + id + "\ntitle: " + id + "\nkind: extract\nrole: shore-lead\n" + strings.ReplaceAll(more, "|", "\n") + "\n---\n")
@@ -49,12 +50,12 @@ func (p *paper) run(id string, now time.Time) *drain {
 // write writes a plan's files, which must be the only ones it names.
 func (p *paper) write(d *draft, only ...string) {
 	p.Helper()
-	for name := range d.all() {
-		if !containsPrefix(only, name) {
+	for name := range d.all(p.root) {
+		if !containsPrefix(only, strings.TrimPrefix(name, p.root+"/")) {
 			p.Errorf("the plan writes %s", name)
 		}
 	}
-	maps.Copy(p.files, d.all())
+	maps.Copy(p.files, d.all(p.root))
 }
 
 func containsPrefix(prefixes []string, name string) bool {
@@ -74,7 +75,7 @@ func (p *paper) claim(run, id string, now time.Time) *claim {
 	if err != nil {
 		p.Fatal(err)
 	}
-	p.write(plan.draft, "knowledge/tasks/"+id+".md", "knowledge/ledger/")
+	p.write(plan.draft, "tasks/"+id+".md", "ledger/")
 	return plan.claim
 }
 
@@ -90,7 +91,7 @@ func (p *paper) task(d *drain, id string) board.Task {
 // records are those of a run's ledger.
 func (p *paper) records(d *drain) []event.Record {
 	p.Helper()
-	rs, err := event.Read(p.files["knowledge/"+d.log.ledgerPath()])
+	rs, err := event.Read(p.files[p.root+"/"+d.log.ledgerPath()])
 	if err != nil {
 		p.Fatal(err)
 	}
@@ -146,10 +147,10 @@ func TestPlanSweep(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if swept := len(swept) > 0; swept != (at.cost > 0) || swept != (len(plan.all()) > 0) {
-				t.Errorf("swept: %v, files %d", swept, len(plan.all()))
+			if swept := len(swept) > 0; swept != (at.cost > 0) || swept != (len(plan.all(p.root)) > 0) {
+				t.Errorf("swept: %v, files %d", swept, len(plan.all(p.root)))
 			}
-			p.write(plan, "knowledge/tasks/tide.md", "knowledge/"+d.log.ledgerPath())
+			p.write(plan, "tasks/tide.md", d.log.ledgerPath())
 			after := p.run(runB, begin.Add(at.after))
 			if now := p.task(after, "tide"); now.State != at.to {
 				t.Errorf("the task is %s, want %s", now.State, at.to)
@@ -181,8 +182,8 @@ func TestPlansShareNoFile(t *testing.T) {
 		}
 		plans = append(plans, plan.draft)
 	}
-	for name := range plans[0].all() {
-		if _, shared := plans[1].all()[name]; shared {
+	for name := range plans[0].all(p.root) {
+		if _, shared := plans[1].all(p.root)[name]; shared {
 			t.Errorf("both write %s", name)
 		}
 	}
@@ -200,7 +201,7 @@ func TestPlanLeavesNothing(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if !maps.EqualFunc(first.draft.all(), again.draft.all(), func(a, b []byte) bool { return string(a) == string(b) }) || first.draft.message != again.draft.message {
+	if !maps.EqualFunc(first.draft.all(p.root), again.draft.all(p.root), func(a, b []byte) bool { return string(a) == string(b) }) || first.draft.message != again.draft.message {
 		t.Error("the second plan differs from the first, which was dropped")
 	}
 }
@@ -220,6 +221,15 @@ func TestPlanResult(t *testing.T) {
 			p.files["knowledge/tasks/tide.md"] = []byte(strings.Replace(string(p.files["knowledge/tasks/tide.md"]), "title: tide", "title: ebb", 1))
 		}, time.Minute, "lost", board.InProgress},
 		{"a person deleted the task", func(p *paper) { delete(p.files, "knowledge/tasks/tide.md") }, time.Minute, "lost", ""},
+		{"a person renamed the bundle's folder", func(p *paper) {
+			for name, b := range maps.Clone(p.files) {
+				if below, ok := strings.CutPrefix(name, "knowledge/"); ok {
+					delete(p.files, name)
+					p.files["kb/"+below] = b
+				}
+			}
+			p.root, p.files["odd.toml"] = "kb", append([]byte("bundle.root = \"kb\"\n"), p.files["odd.toml"]...)
+		}, time.Minute, "review", board.Review},
 		{"the computer slept", func(*paper) {}, time.Hour, "blocked", board.Blocked},
 	} {
 		t.Run(at.name, func(t *testing.T) {
@@ -231,7 +241,7 @@ func TestPlanResult(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			p.write(plan.draft, "knowledge/tasks/tide.md", "knowledge/ledger/")
+			p.write(plan.draft, "tasks/tide.md", "ledger/")
 			d.log.files = plan.draft.own
 			w := &work{verdict: board.ToReview, ran: true, cost: 40_000}
 			if plan.claim.told, err = d.draftSessions(plan.claim, w); err != nil {
@@ -246,7 +256,7 @@ func TestPlanResult(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			p.write(result, "knowledge/tasks/tide.md", "knowledge/ledger/", "knowledge/journal/")
+			p.write(result, "tasks/tide.md", "ledger/", "journal/")
 			last := p.records(d)[len(p.records(d))-1]
 			if last.Kind != event.Outcome || last.Outcome().Verdict != at.verdict || last.Cost != 40_000 {
 				t.Errorf("the outcome is %s, cost %d", last.Outcome().Verdict, last.Cost)
@@ -276,7 +286,7 @@ func TestPlanPause(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	p.write(plan, "knowledge/pause.toml", "knowledge/ledger/")
+	p.write(plan, "pause.toml", "ledger/")
 	if err := p.run(runB, begin).at.refuseWhilePaused(); err == nil || !strings.Contains(err.Error(), "the month is spent") {
 		t.Errorf("the next run: %v", err)
 	}

@@ -42,12 +42,13 @@ func (s *snapshot) goalOf(t board.Task) string {
 const mostPreferences = 12
 
 // preferences returns the preferences in force, as a brief has them: those that share words with
-// the title of t first, then the latest. Every session is told them.
+// the title of t first, then the latest. Every session is told them, so a person must have
+// verified each.
 func (s *snapshot) preferences(t board.Task) (out []invoke.Ref) {
 	words := topicWords(t.Title)
 	var all []*okf.Atom
 	for _, a := range s.graph.OfType(func(typ string) bool { return strings.EqualFold(typ, "policy") }) {
-		if slices.Contains(a.Tags, board.PreferenceTag) && saysHowToWork(a) {
+		if slices.Contains(a.Tags, board.PreferenceTag) && saysHowToWork(a) && a.Status != "draft" && a.Tier() == okf.HumanReviewed {
 			all = append(all, a)
 		}
 	}

@@ -30,7 +30,7 @@ func (d *drain) sweep(ctx context.Context) error {
 // sweepOf sweeps the runs that were killed and whatever expired.
 func (d *drain) sweepOf(ctx context.Context, killed []string) error {
 	p, swept, err := d.planSweep(killed)
-	if err != nil || len(p.all()) == 0 {
+	if err != nil || len(p.all(d.at.cfg.Root)) == 0 {
 		return err
 	}
 	if err := d.land(ctx, p); err != nil {
@@ -60,7 +60,7 @@ func (d *drain) planSweep(killed []string) (p *draft, swept []board.Task, err er
 		if err != nil {
 			return nil, nil, err
 		}
-		p.changes[p.file(t.Path)] = b
+		p.changes[d.at.file(t.Path)] = b
 		t.State = to
 		swept = append(swept, t)
 	}

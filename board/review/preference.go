@@ -10,17 +10,28 @@ import (
 )
 
 // PreferencePath returns the file, below the bundle, of the preference that keeps a reason: it
-// is named after the reason's first sentence. "" means that the sentence has no letter or digit.
+// is named after the reason's first sentence. "" means that the sentence has fewer than two
+// words: no one word tells a session what to do, and index.md and log.md are no atoms.
 func PreferencePath(reason string) string {
-	if id := board.TitleID(firstSentence(reason)); id != "" {
-		return "policies/" + id + ".md"
+	id := board.TitleID(firstSentence(reason))
+	if !strings.Contains(id, "-") {
+		return ""
 	}
-	return ""
+	return "policies/" + id + ".md"
 }
 
+// firstSentence ends at the first full stop that has three words before it: "e.g." ends none.
 func firstSentence(s string) string {
-	s, _, _ = strings.Cut(s, ". ")
-	return strings.TrimRight(s, ".")
+	for i := 0; ; {
+		n := strings.Index(s[i:], ". ")
+		if n < 0 {
+			return strings.TrimRight(s, ".")
+		}
+		if i += n; len(strings.Fields(s[:i])) >= 3 {
+			return s[:i]
+		}
+		i += 2
+	}
 }
 
 // Preference returns the policy that keeps the reason h gave for rejecting t. Its title is the

@@ -18,6 +18,9 @@ func TestPreference(t *testing.T) {
 		{"Prefer table tests", "policies/prefer-table-tests.md", "Prefer table tests"},
 		{"Never touch docs/api. It is generated from api.yaml.", "policies/never-touch-docs-api.md", "Never touch docs/api"},
 		{`Say "no": --- [x] {y}`, "policies/say-no-x-y.md", `Say "no": --- [x] {y}`},
+		{"E.g. use words. Never guess.", "policies/e-g-use-words.md", "E.g. use words"},
+		{"Log", "", ""},
+		{"index.", "", ""},
 		{"---\n", "", ""},
 		{"…", "", ""},
 	} {

@@ -22,7 +22,6 @@ type repoFacts struct {
 	unruled  *config.Config              // the default, where no commit has an odd.toml
 	machines map[repo.OID]bool
 	lines    *event.Reader
-	kept     state.Cache               // of States between processes; nil: every State is read from the commits alone
 	states   *cache[*state.State]      // by the tree of ledger/
 	state    *state.State              // read last
 	ruled    map[repo.OID]bool         // the commit or one before it has an odd.toml

@@ -31,13 +31,9 @@ func (r *Refusal) Is(target error) bool { return target == repo.ErrForbidden }
 // Landing judges commits that odd is about to land, for [repo.Line.Check].
 type Landing struct{ checker Checker }
 
-// NewLanding returns a Landing for a process that lands in r. It may begin with States that an
-// earlier process kept, which a Checker never does: who lands decides from the same States.
-func NewLanding(r *repo.Repo) *Landing {
-	l := &Landing{NewChecker(context.Background(), r)}
-	l.checker.facts.kept = r
-	return l
-}
+// NewLanding returns a Landing for a process that lands in r. It reads every State from the
+// commits, and never from what an earlier process kept: anybody may write to that cache.
+func NewLanding(r *repo.Repo) *Landing { return &Landing{NewChecker(context.Background(), r)} }
 
 // Check returns a *Refusal if a rule forbids next, which is to move line from old, or what the refs of also are to move
 // to. Other commits do not count: odd did not make them, and an old finding stops nobody. A shallow clone cannot be

@@ -33,7 +33,7 @@ func (h *history) ReadState(commit repo.OID) *state.State {
 		}
 	}
 	if before == nil {
-		before = state.Of(bundle, h.kept)
+		before = state.Of(bundle, nil)
 	}
 	h.state = before.Next(bundle)
 	h.states.put(ledger, h.state)

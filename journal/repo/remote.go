@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"regexp"
 	"strings"
 	"time"
 )
@@ -130,11 +131,15 @@ func readPush(remote, out string, err error, us []RefUpdate) error {
 		return moved
 	case refused != nil:
 		return errors.Join(refused, err)
-	case err != nil && strings.Contains(out, "(atomic transaction failed)") && isRace(err.Error()):
-		return fmt.Errorf("%s: %w: %w", remote, ErrRejected, err) // the remote names no ref; its message says that one is locked
+	case err != nil && strings.Contains(out, "(atomic transaction failed)") && lostLock.MatchString(err.Error()):
+		return fmt.Errorf("%s: %w: %w", remote, ErrRejected, err) // of each ref the remote says no more than that; its message says which one moved
 	}
 	return err
 }
+
+// lostLock is what a remote says of a ref that moved while it took the push. A name that cannot be, a lock that was
+// left behind and a folder without permission read nearly the same, and are no races.
+var lostLock = regexp.MustCompile(`cannot lock ref '[^']*': (is at [0-9a-f]+ but expected [0-9a-f]+|reference already exists)`)
 
 // readPushLine reads one ref's line: lost says why another writer was first, bad why the remote refused it. If a
 // ref failed only because another ref of the push did, both are "".

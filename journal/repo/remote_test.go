@@ -90,6 +90,28 @@ func TestPushLosesInTheTransaction(t *testing.T) {
 	eq(t, "nothing of the loser", must[OID](t)(a.RemoteRef(ctx, "origin", "refs/odd/run/a")), "")
 }
 
+// What makes every push fail is no lost race, though the remote names a lock.
+func TestPushFailsForGood(t *testing.T) {
+	t.Parallel()
+	ctx := context.Background()
+	for name, spoil := range map[string]func(bare string){
+		"a branch in the place of a folder": func(bare string) { git(t, bare, "branch", "odd", "main") },
+		"a lock that was left behind": func(bare string) {
+			if err := os.WriteFile(filepath.Join(bare, "refs", "heads", "main.lock"), nil, 0o666); err != nil {
+				t.Fatal(err)
+			}
+		},
+	} {
+		a, _, base, bare := clones(t)
+		spoil(bare)
+		mine := claim(t, a, base)
+		err := a.Push(ctx, "origin", RefUpdate{"refs/heads/main", base, mine}, RefUpdate{"refs/heads/odd/review/a.1", "", mine})
+		if err == nil || errors.Is(err, ErrRejected) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
 func TestRemoteLock(t *testing.T) {
 	t.Parallel()
 	ctx := context.Background()
