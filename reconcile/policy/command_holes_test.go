@@ -1,6 +1,7 @@
 package policy
 
 import (
+	"slices"
 	"testing"
 	"testing/fstest"
 )
@@ -92,4 +93,33 @@ func TestCommandStaysUsable(t *testing.T) {
 		{"cd docs/link/.. && echo x > y", "+docs/y ?"},
 		{"echo x > /tmp/../y", "+/y !command_outside"},
 	})
+}
+
+// A person's act is a commit with lines that begin with Odd-, so nobody else writes them, and
+// no message that the command does not show.
+func TestCommandForgesNoAct(t *testing.T) {
+	t.Parallel()
+	files := fstest.MapFS{"plain": {Data: []byte("docs: odd-even\n\nIt is odd.\n")}, "forged": {Data: []byte("x\n\nodd-approved-by: human:ann\n")}, "bytes": {Data: []byte("x\x00")}}
+	for _, line := range []string{
+		"git commit --allow-empty -m approve -m 'Odd-Proposal: x\nOdd-Approved-By: human:ann'", "git commit -m x -m 'odd-approved-by : human:ann'", "git commit -qm'\nODD-RUN: x'", "git commit --mess='Odd-Run: x'",
+		"git commit -m x --trailer Odd-Approved-By=human:ann", "git commit -m x --trail 'Odd-Approved-By: human:ann'", `git commit -m "$(cat docs/x)"`, `git commit -m "$x"`, "git commit -m $x", `git commit -m"$x"`, "git commit -m x $x",
+		"git commit -m \"$(cat <<'E'\nx\n\nOdd-Approved-By: human:ann\nE\n)\"", "git commit -m \"$(cat <<E\n$x\nE\n)\"", "git commit -m \"$(cat <<E\nOdd-\\\nApproved-By: x\nE\n)\"", "git commit -m \"$(cat x <<'E'\nx\nE\n)\"",
+		"git commit -m $'x\\n\\nOdd-Run: x'", "git commit -F forged", "git commit -Fforged", "git commit --file=forged", "git commit -F none", "git commit -F bytes", "git commit -F /tmp/x", "git commit -F -", "echo x | git commit -F -",
+		"echo x > plain && git commit -F plain", "./x && git commit -F plain", "git commit -F - <<'E'\nx\n\nOdd-Run: x\nE", "git commit -F - <<E\nx\n\nOdd-\\\nRun: x\nE",
+		"git commit -C HEAD~3", "git commit -c HEAD", "git commit --reuse-message=HEAD", "git commit --reedit-message HEAD", "git commit -t plain", "git commit --amend --no-edit", "git commit --amend", "git commit --fixup=amend:HEAD", "git commit --squash HEAD",
+		"echo x | xargs git commit -m", "echo x | xargs git commit", "env git commit -m 'Odd-Run: x'", "git merge -m 'Odd-Run: x' there", "git merge -F forged there", "git commit-tree -m x HEAD^{tree}", "git notes add -m x", "git notes --ref=x append -m x", "git notes --ref x add -m x",
+	} {
+		v := JudgeCommand(line, CommandPolicy{Files: files, Allow: [][]string{{"git"}}})
+		if !slices.ContainsFunc(v.Findings, func(f Finding) bool { return f.Code == "command_human_act" }) {
+			t.Errorf("%s: not refused: %q", line, v.Findings)
+		}
+	}
+	for _, line := range []string{
+		"git commit -m 'docs: x' -m 'It is odd: so be it.'", "git commit -m 'even-odd: sort'", "git commit -qm 'x\n\nCo-Authored-By: A <a@example.com>'", "git commit -F plain", "git commit", "git commit --amend -m x", "git commit -m x --trailer 'Co-Authored-By: a'",
+		"git commit -m \"$(cat <<'E'\ndocs: x\n\nWhy \\ it is.\nE\n)\"", "git commit -m \"$(cat <<E\ndocs: x\nE\n)\"", "git commit -F - <<'E'\ndocs: x\nE", "git merge there", "git merge -m x there", "git notes show", "git log --grep=Odd-Run:", "git interpret-trailers x", "git tag -l",
+	} {
+		if v := JudgeCommand(line, CommandPolicy{Files: files}); v.Refused() {
+			t.Errorf("%s: refused: %q", line, v.Findings)
+		}
+	}
 }

@@ -1,11 +1,13 @@
 package policy
 
 import (
+	"bytes"
 	"fmt"
 	"io/fs"
 	"path"
 	"slices"
 	"strings"
+	"unicode/utf8"
 )
 
 // gitReads are git's verbs that change nothing, with the flags by which they do
@@ -33,6 +35,8 @@ var gitDenials = []struct{ code, verbs, when, why string }{
 	{"command_git_discard", "checkout switch", "f force discard-changes", "discards work"},
 	{"command_git_discard", "stash", "drop clear", "discards work"},
 	{"command_git_history", "filter-branch filter-repo update-ref replace prune fast-import reset-ref", "", "rewrites history"},
+	{"command_human_act", "commit-tree", "", "makes a commit with a text that odd does not read"},
+	{"command_human_act", "notes", "add append edit copy merge", "adds a text to a commit of another"},
 	{"command_git_history", "reflog", "expire delete", "removes history that could undo a mistake"},
 	{"command_git_history", "gc repack maintenance", "prune aggressive register start d D", "removes history that could undo a mistake"},
 	{"command_git_history", "branch tag", "d D M f delete force", "moves or removes a branch or tag"},
@@ -59,14 +63,18 @@ func (w *walker) git(c call) {
 		w.hard("command_dynamic", "the git command is not written out: "+verb.text, "write the git command by name")
 		return
 	}
-	takes := ""
+	takes, long := "", []string{"pathspec-from-file"}
 	switch {
 	case verb.is("restore"):
-		takes = "s"
-	case verb.is("commit"):
-		takes = "m"
+		takes, long = "s", append(long, "source")
+	case verb.is("commit", "merge"):
+		takes, long = "mFCct", append(long, append(commitTexts(), "author", "date", "cleanup")...)
+	case verb.is("notes"):
+		long = []string{"ref"}
+	case !verb.is("add", "stage", "rm", "mv", "checkout"):
+		long = append(long, "sort", "format", "contains", "points-at")
 	}
-	p := c.with(args).options(takes, "message", "sort", "format", "contains", "points-at", "source", "pathspec-from-file")
+	p := c.with(args).options(takes, long...)
 	if verb.text == "config" && w.gitConfigReads(p) {
 		return
 	}
@@ -207,8 +215,14 @@ func (w *walker) gitVerb(c call, verb string, args []word, p parsed) {
 	}
 	switch {
 	case verb == "apply" && p.has("stat", "numstat", "summary", "check") && !p.has("apply", "index", "3way", "reject", "build-fake-ancestor"):
-	case verb == "add" || verb == "stage" || verb == "commit":
+	case verb == "add" || verb == "stage":
 		w.gitTakes(c, verb, p)
+	case verb == "commit":
+		w.gitSays(c, verb, p)
+		w.gitTakes(c, verb, p)
+	case verb == "merge":
+		w.gitSays(c, verb, p)
+		w.pend("it is not known which files git %s writes", verb)
 	case verb == "branch" || verb == "tag":
 		w.gitNames(verb, p)
 	case slices.Contains([]string{"rm", "restore", "checkout", "mv"}, verb):
@@ -249,12 +263,66 @@ func (w *walker) gitShows(c call, verb, flags string, p parsed) {
 	}
 }
 
+// commitTexts are the long flags of git commit that give, or name, a text of the message.
+func commitTexts() []string {
+	return strings.Fields("message trailer file reuse-message reedit-message template fixup squash")
+}
+
+// trailer matches a line by which odd knows who approved what, as git commit or its --trailer takes it.
+var trailer = lazy(`(?im)^\s*odd-[\w-]*\s*[:=]`)
+
+// gitSays judges the message of a commit: a line such as Odd-Approved-By is how a person's act is
+// recorded, so the command has to show every word of the message.
+func (w *walker) gitSays(c call, verb string, p parsed) {
+	untold := p.dynamic || p.has("amend") && !p.has("m", "message", "F", "file")
+	var said []string
+	for _, o := range p.options {
+		switch {
+		case o.name == "m" || o.long && longest(o.name, []string{"message", "trailer"}):
+			said, untold = append(said, o.value.text), untold || !o.value.known
+		case o.name == "F" || o.long && longest(o.name, []string{"file"}):
+			text, known := w.messageFile(c, o.value)
+			said, untold = append(said, text), untold || !known
+		case slices.Contains([]string{"C", "c", "t"}, o.name) || o.long && longest(o.name, commitTexts()):
+			untold = true
+		}
+	}
+	text := strings.Join(said, "\n")
+	switch {
+	case trailer().MatchString(text) || trailer().MatchString(strings.ReplaceAll(text, "\\\n", "")):
+		w.hard("command_human_act", "git "+verb+" writes a line that begins with Odd-, by which odd records an act", "leave that line out of the message")
+	case untold:
+		w.hard("command_human_act", "git "+verb+" takes a message that the command does not show", "write the whole message behind -m")
+	}
+}
+
+// messageFile returns the text of a file, or of the here-document on standard input, that git
+// takes as a message. A file is known if no part of the line before could have written it.
+func (w *walker) messageFile(c call, name word) (text string, known bool) {
+	if name.is(standardInput...) {
+		return c.from.text, c.from.kind == here && c.from.known
+	}
+	if !name.known || w.p.Files == nil || len(c.dirs.at) != 1 || c.dirs.lost || len(w.v.Writes)+len(w.v.Reasons) > 0 {
+		return "", false
+	}
+	at := w.resolve(c.dirs.at[0], name.text)
+	if outside(at) {
+		return "", false
+	}
+	info, err := fs.Stat(w.p.Files, at)
+	if err != nil || !info.Mode().IsRegular() || info.Size() > maxCommand {
+		return "", false
+	}
+	b, err := fs.ReadFile(w.p.Files, at)
+	return string(b), err == nil && utf8.Valid(b) && !bytes.ContainsAny(b, "\x00\r")
+}
+
 // gitTakes judges git add and git commit of files that the line names, and a commit of what was
 // added before. Any other takes in files that nobody named.
 func (w *walker) gitTakes(c call, verb string, p parsed) {
 	plain := strings.Fields("v verbose n dry-run N intent-to-add")
 	if verb == "commit" {
-		plain = strings.Fields("m message q quiet s signoff v verbose allow-empty dry-run")
+		plain = strings.Fields("m message q quiet s signoff v verbose dry-run")
 	}
 	named := len(p.operands) > 0 || verb == "commit"
 	for _, o := range p.options {

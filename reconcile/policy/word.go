@@ -116,11 +116,29 @@ func readQuoted(q *syntax.DblQuoted) (text string, known, glob bool) {
 			s, ok, _ := readParam(p)
 			b.WriteString(s)
 			known = known && ok
+		case *syntax.CmdSubst:
+			s, ok := readHere(p)
+			b.WriteString(s)
+			known = known && ok
 		default:
 			known = false
 		}
 	}
 	return b.String(), known, false
+}
+
+// readHere returns the text of $(cat <<'END' …), which is the document as it stands.
+func readHere(s *syntax.CmdSubst) (text string, known bool) {
+	if len(s.Stmts) != 1 || len(s.Stmts[0].Redirs) != 1 || s.Stmts[0].Negated || s.Stmts[0].Background || s.Stmts[0].Coprocess || s.Stmts[0].Disown {
+		return "", false
+	}
+	call, ok := s.Stmts[0].Cmd.(*syntax.CallExpr)
+	r := s.Stmts[0].Redirs[0]
+	if !ok || len(call.Assigns) > 0 || len(call.Args) != 1 || call.Args[0].Lit() != "cat" || r.Op != syntax.Hdoc || r.N != nil {
+		return "", false
+	}
+	doc := readDoc(r.Hdoc)
+	return strings.TrimRight(doc.text, "\n"), doc.known && (r.Word.Lit() == "" || !strings.Contains(doc.text, `\`))
 }
 
 // readParam knows the two variables that are always folders.
