@@ -51,9 +51,10 @@
 //   - A command line is judged by its syntax tree (policy.JudgeCommand). One that writes
 //     nothing is allowed. One that writes known files is judged as if a tool wrote
 //     them, and one that has git add or commit files needs a permit that covers
-//     them, and all that the index has. Any permit opens what tests at the top of
-//     the work tree (policy.TestCommands), what a person listed in [toolbox] run or
-//     [pipeline] validate, and the GATE of COMMIT word by word. Any other line needs
+//     them, and all that the index has. At the top of the work tree any permit opens
+//     what tests, with flags that name no file, folder or program (policy.IsTest);
+//     what a person listed, by its first words in [toolbox] run, word by word in
+//     [pipeline] validate; and the GATE of COMMIT word by word. Any other line needs
 //     a permit for the whole work tree. A hard finding always denies.
 //   - odd anchor is allowed to a locked session, which could not be bound without
 //     it: as one plain command, with at most a quoted here-document, and only for

@@ -111,6 +111,7 @@ type Gatekeeper struct {
 	Files     fs.FS                                    // the work tree
 	Disk      fs.FS                                    // everything there is, from "/", with its links
 	Commands  [][]string                               // how commands begin that a person lets every session with a permit run
+	Checks    [][]string                               // commands that every session with a permit may run word by word
 	Staged    func() ([]string, error)                 // paths that git's index has other than the last commit
 	Secret    []string                                 // absolute paths, without links, that no tool may even read
 	Token     string                                   // of the session, where the harness does not tell it
@@ -149,7 +150,7 @@ func (g Gatekeeper) decideRead(c Call) Decision {
 // grant is what a session may do under a permit, if holds does not say why the permit does not hold.
 func (g Gatekeeper) grant(p Permit, holds func() error) policy.Grant {
 	t := p.terms()
-	t.Commands = g.Commands
+	t.Commands, t.Checks = g.Commands, append(t.Checks, g.Checks...)
 	return policy.Compile(t, policy.Live{Holds: holds, Guards: g.Protected, Hides: func(path string) string {
 		if g.isSecret(path) {
 			return "it holds the key that signs permits, and nobody reads that"

@@ -82,6 +82,8 @@ func (j *proofJudge) checkGate(g string) {
 			j.fail(CommitGate, at, g, want, "the gate is not one simple command: %v", err)
 		} else if !slices.ContainsFunc(list, func(prefix string) bool { return beginsWithWords(words, prefix) }) {
 			j.fail(CommitUnlisted, at, g, want, "no such command judges a session of this role")
+		} else if len(j.in.Constitution.GateCommand) == 0 && !policy.IsTest(words) {
+			j.fail(CommitUnlisted, at, g, want, "the gate has a word that may do more than choose tests")
 		}
 	}
 }

@@ -49,6 +49,7 @@ type CommandVerdict struct {
 	Works    bool       `json:"works,omitempty"`   // a program of the policy's Work runs
 	Unknown  bool       `json:"unknown"`           // Writes may not be all
 	Reasons  []string   `json:"reasons,omitempty"` // why it is unknown
+	Listable bool       `json:"-"`                 // with the programs of the line in the policy's Work, it is not unknown
 	Findings []Finding  `json:"findings,omitempty"`
 }
 
@@ -147,23 +148,25 @@ const (
 
 // walker gathers a verdict on its way through a command's trees.
 type walker struct {
-	p       CommandPolicy
-	v       CommandVerdict
-	funcs   map[string]dirs // functions of the line, with where they were made
-	seen    map[string]bool // findings and reasons given
-	sums    map[string]bool // variables that arithmetic computes
-	set     map[string]bool // variables the line sets, and whether it tells to what
-	gitIn   []string        // folders below the top that git works in
-	depth   int             // of shells
-	inside  int             // of programs
-	listed  int
-	pending []string // why the program being judged is unknown
-	said    string   // all that was read as a line
-	fills   *call    // the first program of unknown effect with a word that the line fills in
+	p        CommandPolicy
+	v        CommandVerdict
+	funcs    map[string]dirs // functions of the line, with where they were made
+	seen     map[string]bool // findings and reasons given
+	sums     map[string]bool // variables that arithmetic computes
+	set      map[string]bool // variables the line sets, and whether it tells to what
+	gitIn    []string        // folders below the top that git works in
+	depth    int             // of shells
+	inside   int             // of programs
+	listed   int
+	pending  []string        // why the program being judged is unknown
+	listable map[string]bool // reasons that go away where a person lists the program
+	steered  bool            // the line sets a variable that a program may obey
+	said     string          // all that was read as a line
+	fills    *call           // the first program of unknown effect with a word that the line fills in
 }
 
 func newWalker(p CommandPolicy) *walker {
-	return &walker{p: p, funcs: map[string]dirs{}, seen: map[string]bool{}, sums: map[string]bool{}, set: map[string]bool{}}
+	return &walker{p: p, funcs: map[string]dirs{}, seen: map[string]bool{}, sums: map[string]bool{}, set: map[string]bool{}, listable: map[string]bool{}}
 }
 
 func (w *walker) verdict() CommandVerdict {
@@ -179,6 +182,7 @@ func (w *walker) verdict() CommandVerdict {
 	slices.Sort(w.v.Stages)
 	w.v.Reads, w.v.Writes = slices.Compact(w.v.Reads), slices.Compact(w.v.Writes)
 	w.v.Unknown = len(w.v.Reasons) > 0
+	w.v.Listable = w.v.Unknown && !slices.ContainsFunc(w.v.Reasons, func(reason string) bool { return !w.listable[reason] })
 	return w.v
 }
 

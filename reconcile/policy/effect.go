@@ -288,22 +288,32 @@ func (w *walker) settle(c call, allowed bool) {
 	if len(pending) == 0 {
 		return
 	}
-	if w.isWork(c) {
+	opens := w.mayWork(c)
+	if opens && w.p.Work(c.texts()) {
 		w.v.Works = true
 	} else {
+		opens = opens && len(pending) == 1 && pending[0] == writesUnknown(c.name()) && program(c.name()) != "git"
 		for _, reason := range pending {
+			w.listable[reason] = opens && (w.listable[reason] || !slices.Contains(w.v.Reasons, reason))
 			w.unknown("%s", reason)
 		}
 	}
 	w.mentions(c)
 }
 
-// isWork reports a program that the policy lets run at the top of the work tree. Below the top
-// it would obey files there, such as a Makefile of the session's own.
-func (w *walker) isWork(c call) bool {
+func writesUnknown(name string) string {
+	return fmt.Sprintf("it is not known which files %s writes", name)
+}
+
+// mayWork reports a program that the policy may let run: it runs at the top of the work tree, no
+// word of it names what is outside, and the line sets no variable that it may obey. Below the top
+// it would obey files there, such as a Makefile of the session's own. Which flags lead it to a
+// folder, IsTest knows for tests, and a person for what they list.
+func (w *walker) mayWork(c call) bool {
 	top := !c.dirs.lost && slices.Equal(c.dirs.at, []string{"."})
 	elsewhere := func(a word) bool {
-		return !a.known || !strings.HasPrefix(a.text, "-") && outside(w.resolve(".", a.text))
+		_, value, _ := strings.Cut(a.text, "=")
+		return !a.known || outside(w.resolve(".", a.text)) || outside(w.resolve(".", value))
 	}
-	return w.p.Work != nil && top && !slices.ContainsFunc(c.argv[1:], elsewhere) && w.p.Work(c.texts())
+	return w.p.Work != nil && top && !w.steered && !slices.ContainsFunc(c.argv[1:], elsewhere)
 }

@@ -336,7 +336,7 @@ func (w *walker) gitTakes(c call, verb string, p parsed) {
 		}
 	}
 	if !named || p.dynamic {
-		w.pend("git %s takes in files that it does not name", verb)
+		w.unknown("git %s takes in files that it does not name", verb) // whoever lists git still wants to know
 		return
 	}
 	w.v.Commits = w.v.Commits || verb == "commit"

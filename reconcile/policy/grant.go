@@ -355,16 +355,12 @@ func (t Terms) Writable() string {
 
 // refuseCommand holds a command to what a person listed, and to the rules about commands.
 func (g Grant) refuseCommand(a Action) *Refusal {
-	begins := func(l []string) bool {
-		return len(l) > 0 && len(a.Argv) >= len(l) && slices.Equal(l, a.Argv[:len(l)])
-	}
-	check := func(l []string) bool { return begins(l) && (a.Longer || len(l) == len(a.Argv)) }
 	switch {
 	case g.terms.Open:
 		return g.refuseLine(a)
 	case len(a.Argv) == 0 || a.Argv[0] == "":
 		return Refuse("command_not_allowed", "the call names no program")
-	case a.In.Root == "" || !slices.ContainsFunc(g.terms.Commands, begins) && !slices.ContainsFunc(g.terms.Checks, check):
+	case a.In.Root == "" || !g.terms.lists(a.Argv, a.Longer):
 		remedy := "a person can add it to [toolbox] run in odd.toml"
 		if may := g.terms.Runs(a.Longer); len(may) > 0 {
 			remedy = "a command may be: " + strings.Join(may, "; ") + "; " + remedy
@@ -410,7 +406,8 @@ func (g Grant) refuseLine(a Action) *Refusal {
 		}
 	}
 	if v.Unknown {
-		return g.refuseWhole(a.Line, "what the command writes cannot be told: "+strings.Join(v.Reasons, ", ")+"; a person can list it in [toolbox] run of odd.toml")
+		way := map[bool]string{true: "; a person can list it in [toolbox] run of odd.toml"}
+		return g.refuseWhole(a.Line, "what the command writes cannot be told: "+strings.Join(v.Reasons, ", "), way[v.Listable])
 	}
 	if no := g.refusePermit(write); no != nil {
 		return no
@@ -484,12 +481,12 @@ func (g Grant) isWhole() bool {
 	return (len(g.terms.Allow) == 0 || slices.Contains(g.terms.Allow, "**")) && len(g.terms.Deny) == 0
 }
 
-// refuseWhole refuses, for a reason, under a permit that leaves anything out.
-func (g Grant) refuseWhole(what, why string) *Refusal {
+// refuseWhole refuses, for a reason, under a permit that leaves anything out. way is another way out.
+func (g Grant) refuseWhole(what, why string, way ...string) *Refusal {
 	if no := g.refusePermit(Action{}); no != nil || g.isWhole() {
 		return no
 	}
-	return refuseFor("no_permit", "", []Finding{{Code: OutsidePermit, Severity: Hard, How: BySyntax, Path: what, Text: why + ", and the permit is not for the whole work tree", Fix: g.terms.Writable()}}, sayFinding)
+	return refuseFor("no_permit", "", []Finding{{Code: OutsidePermit, Severity: Hard, How: BySyntax, Path: what, Text: why + ", and the permit is not for the whole work tree" + strings.Join(way, ""), Fix: g.terms.Writable()}}, sayFinding)
 }
 
 func (v CommandVerdict) hardFindings() []Finding {

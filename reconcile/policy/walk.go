@@ -466,12 +466,16 @@ var steeringPrefixes = []string{"LD_", "DYLD_", "GIT_", "SSH_", "BASH_FUNC_", "N
 // tame are settings of such variables that only make programs do less.
 var tame = []string{"PAGER=cat", "GIT_PAGER=cat", "MANPAGER=cat", "GIT_TERMINAL_PROMPT=0", "GIT_OPTIONAL_LOCKS=0", "GIT_EDITOR=true", "GOPROXY=off", "GOTOOLCHAIN=local", "GOFLAGS=-mod=readonly", "GOFLAGS=-mod=vendor", "GOWORK=off", "CGO_ENABLED=0", "CGO_ENABLED=1"}
 
+// quiet are variables that only change what a test prints, or how fast it is.
+var quiet = strings.Fields("CI NO_COLOR FORCE_COLOR CLICOLOR TERM COLUMNS LANG LC_ALL TZ GOMAXPROCS RUST_BACKTRACE NODE_ENV MIX_ENV RAILS_ENV")
+
 // variable judges a variable that is set; value is "" where it is not told.
 func (w *walker) variable(name, value string) {
 	if value == "" {
 		name, _, _ = strings.Cut(name, "[")
 	}
 	steers := slices.Contains(steering, name) || slices.ContainsFunc(steeringPrefixes, func(p string) bool { return strings.HasPrefix(name, p) })
+	w.steered = w.steered || strings.ToLower(name) != name && !slices.Contains(tame, name+"="+value) && !slices.Contains(quiet, name)
 	if steers && !slices.Contains(tame, name+"="+value) {
 		w.hard("command_environment", "the command sets "+name+", which changes what programs run", "run the command without it")
 	}
