@@ -9,15 +9,13 @@ import (
 	"github.com/rogpeppe/go-internal/diff"
 
 	"github.com/odd-cli/odd/board"
+	"github.com/odd-cli/odd/board/drain"
 	"github.com/odd-cli/odd/board/review"
 	"github.com/odd-cli/odd/journal/repo"
 	"github.com/odd-cli/odd/okf"
 	"github.com/odd-cli/odd/persona/session"
 	"github.com/odd-cli/odd/reconcile"
 )
-
-// attemptDir is the folder of an attempt at a task among the files of its run.
-func attemptDir(id okf.ID, attempt int) string { return fmt.Sprintf("%s.%d", board.Slug(id), attempt) }
 
 // heldBack shows what an emission wanted and reconcile kept out, as diffs against
 // the board: two-way, and where the atom was made against bytes the board no
@@ -31,7 +29,7 @@ func (v *view) heldBack(t board.Task, p review.Proposal) string {
 	if err != nil {
 		return ""
 	}
-	dir := attemptDir(t.ID, t.Attempts)
+	dir := drain.ArtifactDir(t)
 	emission, _ := fs.ReadFile(tree, path.Join(dir, "emission.md"))
 	bases := map[string]string{}
 	for _, a := range session.Read(emission).Atoms {

@@ -252,7 +252,7 @@ func (d *drain) failedCheck(t board.Task, mode contract.Mode) []string {
 		if err != nil {
 			continue
 		}
-		b, err := fs.ReadFile(files, path.Join(artifactDir(t), o.ID, "op.json"))
+		b, err := fs.ReadFile(files, path.Join(ArtifactDir(t), o.ID, "op.json"))
 		if err != nil {
 			continue
 		}

@@ -305,7 +305,7 @@ func (ch *change) writeLaterRecords(p *draft) error {
 // keepSession keeps what a session of the op said, before another one follows.
 func (ch *change) keepSession() {
 	dir := ch.w.dir
-	ch.w.dir = path.Join(artifactDir(ch.c.task), fmt.Sprintf("%s.%d", ch.phase, ch.sessions))
+	ch.w.dir = path.Join(ArtifactDir(ch.c.task), fmt.Sprintf("%s.%d", ch.phase, ch.sessions))
 	ch.d.keepArtifacts(ch.c, ch.w)
 	ch.w.dir = dir
 }

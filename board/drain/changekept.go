@@ -40,7 +40,7 @@ func (ch *change) keepFiles(ctx context.Context) error {
 	}
 	hide := lentSecrets(ch.d.at.cfg, ch.d.Environ)
 	for name, b := range ch.dossier().Files(story, ch.thoughts, patch) {
-		ch.d.tree[path.Join(artifactDir(ch.c.task), ch.op.ID, name)] = secrets.Redact(hide.hide(b))
+		ch.d.tree[path.Join(ArtifactDir(ch.c.task), ch.op.ID, name)] = secrets.Redact(hide.hide(b))
 	}
 	return nil
 }

@@ -132,7 +132,7 @@ func (d *drain) lastEmission(t board.Task, kept fs.FS) (w *work, under contract.
 		if err := json.Unmarshal(b, &under); err != nil {
 			return nil, under, fmt.Errorf("the stored contract of %s: %w", t.Result.Run, err)
 		}
-		d.tree[path.Join(artifactDir(t), "contract.json")] = b // for who judges it after this
+		d.tree[path.Join(ArtifactDir(t), "contract.json")] = b // for who judges it after this
 	}
 	held := invoke.Hold(under, d.at.cfg.Root, session.Read(emission))
 	return &work{verdict: board.ToReview, emission: held, bound: d.boundBefore(t), refreshed: true}, under, nil
@@ -203,7 +203,7 @@ func (d *drain) keptTree(t board.Task) (fs.FS, error) {
 		if err != nil {
 			return nil, fmt.Errorf("%s: the files stored for %s differ from what its ledger names: %w", ref, t.Result.Run, err)
 		}
-		return fs.Sub(tree, artifactDir(t))
+		return fs.Sub(tree, ArtifactDir(t))
 	}
 	return nil, refuse("artifacts", "the ledger of %s names no stored output of %s; odd reject %[2]s --retry --reason \"why\" has it made anew", t.Result.Run, t.ID)
 }

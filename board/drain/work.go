@@ -408,15 +408,15 @@ func joinDetail(name, detail string) string {
 	return name + ": " + detail
 }
 
-// artifactDir returns the folder of a task's attempt in the run's artifacts.
-func artifactDir(t board.Task) string { return fmt.Sprintf("%s.%d", board.Slug(t.ID), t.Attempts) }
+// ArtifactDir returns the folder of a task's attempt in the run's artifacts.
+func ArtifactDir(t board.Task) string { return fmt.Sprintf("%s.%d", board.Slug(t.ID), t.Attempts) }
 
 // keepArtifacts adds the task's brief, emission and guarded files to the run's
 // tree, redacted.
 func (d *drain) keepArtifacts(c *claim, w *work) {
 	dir := w.dir
 	if dir == "" {
-		dir = artifactDir(c.task)
+		dir = ArtifactDir(c.task)
 	}
 	hide := lentSecrets(d.at.cfg, d.Environ)
 	put := func(name string, b []byte) {
