@@ -269,7 +269,7 @@ func commitTexts() []string {
 }
 
 // trailer matches a line by which odd knows who approved what, as git commit or its --trailer takes it.
-var trailer = lazy(`(?im)^\s*odd-[\w-]*\s*[:=]`)
+var trailer = lazy(`(?im)^\s*odd-[\pL\pN_-]*\s*[:=]`)
 
 // gitSays judges the message of a commit: a line such as Odd-Approved-By is how a person's act is
 // recorded, so the command has to show every word of the message.
