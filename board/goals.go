@@ -18,7 +18,7 @@ type Goal struct {
 	Tasks map[State]int `json:"tasks"`
 }
 
-// Direction says how the tasks that are ready, in progress or in review stand to the goals.
+// Direction says how the tasks that are not done stand to the goals.
 type Direction struct {
 	Goals   []Goal `json:"goals"` // by id
 	Open    int    `json:"open"`  // those tasks
@@ -43,7 +43,7 @@ func DirectionOf(g *okf.Graph, rows []*Row) *Direction {
 		return nil
 	}
 	for _, t := range rows {
-		open := t.isUnderWay()
+		open := t.State != Done
 		if open {
 			d.Open++
 		}
@@ -62,11 +62,6 @@ func DirectionOf(g *okf.Graph, rows []*Row) *Direction {
 		}
 	}
 	return d
-}
-
-// isUnderWay reports a task that somebody has made ready and nobody has finished.
-func (t *Row) isUnderWay() bool {
-	return t.State == Ready || t.State == InProgress || t.State == Review
 }
 
 // Lines say how far each goal is, one a line, and last how many tasks serve none. A nil

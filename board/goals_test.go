@@ -41,8 +41,8 @@ func TestDirection(t *testing.T) {
 		"Rest: no task names it",
 		"Ship the handbook: 1 of 3 tasks done, 1 in review, 1 in progress",
 		"speed: 1 of 2 tasks done, 1 blocked, nobody works on it",
-		"3 of 6 open tasks name no goal; odd task edit TASK --goal GOAL names one",
-		"1 of 6 open tasks name a deprecated goal",
+		"4 of 8 open tasks name no goal; odd task edit TASK --goal GOAL names one",
+		"1 of 8 open tasks name a deprecated goal",
 	}
 	if got := of(append(goals, tasks...)...); !slices.Equal(got, want) {
 		t.Errorf("got %q\nwant %q", got, want)

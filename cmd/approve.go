@@ -372,7 +372,11 @@ func (v *view) approveHere(ctx context.Context, t board.Task, p takenPart, o app
 	if ch[v.repoPath(t.Path)], err = review.Decline(ch[v.repoPath(t.Path)], t, p.declines, h, v.env.Now()); err != nil {
 		return "", err
 	}
-	if err := v.updateIndexes(ctx, ch, p, merged); err != nil {
+	var atoms []string
+	for _, w := range p.Atoms(v.cfg.Root) {
+		atoms = append(atoms, w.Path)
+	}
+	if err := v.updateIndexes(ctx, ch, atoms, merged); err != nil {
 		return "", err
 	}
 	if err := v.concludeOp(ch, o.op, pipeline.Merged, strings.Join(append([]string{"approved by " + h.By()}, o.checked.Ran...), "; ")); err != nil {

@@ -142,10 +142,10 @@ func (b bundle) printIndex(env Env, todo []okf.IndexFile, asJSON bool) error {
 	return showList(env, asJSON, list, "", func(i indexJSON) []string { return []string{string(i.State), b.shownPlace(env, i.Path, 0)} })
 }
 
-// updateIndexes brings the index.md of the folders of a proposal's atoms up to date, and of
-// those around them, and makes one in a folder that is new where others have one.
-// Proposals never carry them, since two proposals of one folder would conflict.
-func (v *view) updateIndexes(ctx context.Context, ch repo.Changes, p takenPart, merged fs.FS) error {
+// updateIndexes brings the index.md of the folders of atoms up to date, and of those around
+// them, and makes one in a folder that is new where others have one. merged is the tree that has
+// the atoms. Proposals never carry indexes, since two proposals of one folder would conflict.
+func (v *view) updateIndexes(ctx context.Context, ch repo.Changes, atoms []string, merged fs.FS) error {
 	root, err := fs.Sub(merged, v.cfg.Root)
 	if err != nil {
 		return err
@@ -155,8 +155,8 @@ func (v *view) updateIndexes(ctx context.Context, ch repo.Changes, p takenPart, 
 		return err
 	}
 	touched := map[string]bool{}
-	for _, w := range p.Atoms(v.cfg.Root) {
-		for dir := strings.TrimPrefix(w.Path, v.cfg.Root+"/"); dir != "."; {
+	for _, name := range atoms {
+		for dir := strings.TrimPrefix(name, v.cfg.Root+"/"); dir != "."; {
 			dir = path.Dir(dir)
 			touched[dir] = true
 		}

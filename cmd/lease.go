@@ -96,7 +96,7 @@ type leaseJSON struct {
 	Done       []string      `json:"milestone_done,omitempty"`
 	Scope      *gate.Scope   `json:"scope,omitempty"`
 	Bookmark   string        `json:"bookmark,omitempty"` // what was said when the last lease was given back
-	Verdict    gate.Verdict  `json:"verdict"`
+	Verdict    gate.Verdict  `json:"verdict,omitzero"`
 	remaining  time.Duration // to ExpiresAt
 	unreadable bool
 }

@@ -104,6 +104,9 @@ func (v *view) rejectProposal(ctx context.Context, t board.Task, o rejection) er
 		}
 		preference = v.repoPath(a.Path)
 		ch[preference] = a.Bytes()
+		if err := v.indexAdded(ctx, ch, preference); err != nil {
+			return err
+		}
 	}
 	op, err := v.openOp(t)
 	if err == nil {
@@ -119,6 +122,9 @@ func (v *view) rejectProposal(ctx context.Context, t board.Task, o rejection) er
 	}
 	if o.remember {
 		talk(v.env, "%s: later sessions are told this; deprecate or delete the file to end that", preference)
+		if v.cfg.Session.Substrate == "extract" {
+			talk(v.env, "the offline reader reads no instructions, so only another agent heeds it; odd config set session.substrate NAME names one")
+		}
 		if globs := v.forbidden(o.reason); len(globs) > 0 {
 			talk(v.env, "to have every change there refused as well: odd config set pipeline.protected %s", strings.Join(quoteWords(globs), " "))
 		}
@@ -189,4 +195,21 @@ func (v *view) forbidden(reason string) []string {
 		return nil
 	}
 	return globs
+}
+
+// indexAdded adds to ch the indexes that list the atom that ch adds.
+func (v *view) indexAdded(ctx context.Context, ch repo.Changes, atom string) error {
+	base, err := v.repo.TreeOID(v.tip, "")
+	if err != nil {
+		return err
+	}
+	tree, err := v.repo.WriteTree(ctx, base, repo.Changes{atom: ch[atom]})
+	if err != nil {
+		return err
+	}
+	merged, err := v.repo.Tree(tree)
+	if err != nil {
+		return err
+	}
+	return v.updateIndexes(ctx, ch, []string{atom}, merged)
 }

@@ -15,6 +15,7 @@ import (
 	"github.com/odd-cli/odd/board/budget"
 	"github.com/odd-cli/odd/board/drain"
 	"github.com/odd-cli/odd/board/failover"
+	"github.com/odd-cli/odd/cmd/internal/layout"
 	"github.com/odd-cli/odd/journal/event"
 	"github.com/odd-cli/odd/okf"
 )
@@ -103,6 +104,7 @@ type boardStatus struct {
 	Review    []string            `json:"review,omitempty"`
 	Lost      []string            `json:"lost_approvals,omitempty"` // of the tasks in review, those whose files have landed without an approval
 	lost      map[string]string   // what is said of each
+	blocked   []string            // each blocked task, and why
 	Running   []string            `json:"in_progress,omitempty"`
 	Waiting   int                 `json:"ops_waiting,omitempty"` // changes that wait for a person
 	AtWork    int                 `json:"ops_running,omitempty"` // changes that a drain of this clone is at work on
@@ -118,6 +120,9 @@ type boardStatus struct {
 	Held      []*drain.Overlap    `json:"held,omitempty"`      // ready tasks whose files wait in another one's review
 	Failover  *failover.Health    `json:"failover,omitempty"`  // of a chain that is not ready
 }
+
+// How many blocked tasks odd status shows, and how much of the reason of each.
+const mostBlocked, mostReason = 5, 100
 
 func runStatus(ctx context.Context, env Env, asJSON bool) error {
 	w, err := openWorkspace(ctx, env)
@@ -218,6 +223,8 @@ func (s *boardStatus) countTasks(tasks []*board.Row) {
 		switch t.State {
 		case board.Review:
 			s.Review = append(s.Review, string(t.ID))
+		case board.Blocked:
+			s.blocked = append(s.blocked, string(t.ID)+": "+layout.Clip(cell(t.BlockedReason), mostReason))
 		case board.InProgress:
 			s.Running = append(s.Running, fmt.Sprintf("%s (%s, claimed until %s)", t.ID, t.ClaimedBy, t.LeaseExpires.Format("15:04:05Z07:00")))
 		}
@@ -296,6 +303,13 @@ func (s boardStatus) statusPage() string {
 			continue
 		}
 		line("review", "%s", id)
+	}
+	for i, says := range s.blocked {
+		if i == mostBlocked {
+			line("blocked", "and %d more; odd task list --state blocked lists them", len(s.blocked)-i)
+			break
+		}
+		line("blocked", "%s", says)
 	}
 	for _, o := range s.Held {
 		line("held", "%s", strings.TrimPrefix(o.Error(), "task "))

@@ -21,6 +21,9 @@ type slowStatus struct {
 // slowStatus returns the slow loop as odd status prints it.
 func (v *view) slowStatus(loop drain.SlowLoop, paused bool) slowStatus {
 	s := slowStatus{Lease: v.readLease(loop)}
+	if l := s.Lease; !l.Required && l.State == gate.None && !l.unreadable {
+		s.Lease.Verdict = gate.Verdict{} // tasks run without a lease
+	}
 	open := loop.Buffer.Open()
 	for _, p := range open {
 		if s.Proposals == nil {

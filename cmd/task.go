@@ -112,6 +112,21 @@ func taskSets(c *cli.Context) ([]okf.Set, error) {
 	return append(sets, okf.Set{Key: "commands", Value: list}), err
 }
 
+// goalID returns the id of the goal that a person names, by its id or its path; "" for "".
+func (v *view) goalID(verb, name string) (string, error) {
+	if name == "" {
+		return "", nil
+	}
+	a := v.graph.Target(strings.TrimPrefix(name, v.cfg.Root+"/"), "")
+	switch {
+	case a == nil:
+		return "", usage("%s: there is no goal %s; write it first, as %s with the line \"type: goal\" between two lines ---, and commit it", verb, name, v.repoPath("goals/"+board.TitleID(name)+".md"))
+	case a.Type != board.GoalType:
+		return "", usage("%s: %s is a %s, not a goal; name an atom of type goal", verb, name, a.Type)
+	}
+	return string(a.ID), nil
+}
+
 // landTask lands what build makes of one task, or with --no-commit writes and stages it,
 // and prints one row: build says in moved which task it is and in what state.
 func (w *workspace) landTask(c *cli.Context, build func(*view) (repo.Changes, string, error), moved *board.Task) error {

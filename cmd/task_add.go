@@ -87,6 +87,9 @@ func runTaskAdd(c *cli.Context, env Env) error {
 		if env.agentSign() != "" {
 			f.By = "odd/" + oddVersion()
 		}
+		if f.Goal, err = v.goalID("task add", f.Goal); err != nil {
+			return nil, "", err
+		}
 		a, err := v.newTask(f)
 		if err != nil {
 			return nil, "", usage("task add: %s", withoutPlace(err))
@@ -208,10 +211,17 @@ func runTaskEdit(c *cli.Context, env Env) error {
 	if err != nil {
 		return err
 	}
-	w.tasksOnly = true
+	w.tasksOnly = !c.IsSet("goal")
 	var t board.Task
 	build := func(v *view) (repo.Changes, string, error) {
 		var err error
+		for i, s := range sets {
+			if goal, is := s.Value.(string); is && s.Key == "goal" {
+				if sets[i].Value, err = v.goalID("task edit", goal); err != nil {
+					return nil, "", err
+				}
+			}
+		}
 		if t, err = v.findTask(name); err != nil {
 			return nil, "", err
 		}

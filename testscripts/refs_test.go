@@ -4,7 +4,6 @@ import (
 	"go/ast"
 	"maps"
 	"slices"
-	"strings"
 	"testing"
 )
 
@@ -56,18 +55,19 @@ func TestNoRefMovesOutsideLand(t *testing.T) {
 	}
 }
 
-// movesRef reports a call of Move, Update or Push of a repository: by its name, and by the
-// name of what it is called on.
+// movesRef reports a call of a method Move, Update or Push with a context and what to move: no
+// other type of odd's has one.
 func movesRef(call *ast.CallExpr) bool {
 	sel, ok := call.Fun.(*ast.SelectorExpr)
 	if !ok || !slices.Contains([]string{"Move", "Update", "Push"}, sel.Sel.Name) || len(call.Args) < 2 {
 		return false
 	}
-	switch on := sel.X.(type) {
-	case *ast.Ident:
-		return on.Name == "r" || on.Name == "repo"
-	case *ast.SelectorExpr:
-		return strings.EqualFold(on.Sel.Name, "repo") || on.Sel.Name == "r"
-	}
-	return false
+	var first string
+	ast.Inspect(call.Args[0], func(n ast.Node) bool {
+		if id, ok := n.(*ast.Ident); ok && first == "" {
+			first = id.Name
+		}
+		return true
+	})
+	return slices.Contains([]string{"ctx", "context", "c", "t"}, first)
 }
