@@ -70,7 +70,7 @@ func (v *view) slowLoop(ctx context.Context) (drain.SlowLoop, error) {
 func (v *view) slowLoopOf(dirty []string) (drain.SlowLoop, error) {
 	folder := v.repoPath("governance") + "/"
 	edited := slices.ContainsFunc(dirty, func(p string) bool { return strings.HasPrefix(p+"/", folder) || strings.HasPrefix(folder, p+"/") })
-	s, err := drain.LookSlow(v.bundle, v.state, v.taskRows(), !edited, v.actTime())
+	s, err := drain.LookSlow(v.bundle, v.state, v.taskRows, !edited, v.actTime())
 	if err != nil {
 		return s, fmt.Errorf("%s/%w", v.cfg.Root, err)
 	}

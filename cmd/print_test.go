@@ -20,7 +20,7 @@ func TestPrintsPlainText(t *testing.T) {
 		"error":    func(e Env) error { reportError(e, errors.New(evil), false); return nil },
 		"progress": func(e Env) error { newProgress(e).setLine(evil); return nil },
 		"status": func(e Env) error {
-			_, err := e.Stdout.Write([]byte(boardStatus{Paused: evil, Review: []string{evil}}.statusPage()))
+			_, err := e.Stdout.Write([]byte(boardStatus{Paused: evil, taskSummary: taskSummary{Review: []string{evil}}}.statusPage()))
 			return err
 		},
 	} {

@@ -15,7 +15,6 @@ import (
 	"github.com/odd-cli/odd/board/budget"
 	"github.com/odd-cli/odd/board/drain"
 	"github.com/odd-cli/odd/board/failover"
-	"github.com/odd-cli/odd/cmd/internal/layout"
 	"github.com/odd-cli/odd/journal/event"
 	"github.com/odd-cli/odd/okf"
 )
@@ -97,28 +96,25 @@ func runStatusLine(ctx context.Context, env Env) error {
 
 // boardStatus is what odd status --json prints.
 type boardStatus struct {
-	Branch    string              `json:"branch"`
-	Tip       string              `json:"tip"`
-	Paused    string              `json:"paused,omitempty"` // the reason
-	Tasks     map[board.State]int `json:"tasks"`
-	Review    []string            `json:"review,omitempty"`
-	Lost      []string            `json:"lost_approvals,omitempty"` // of the tasks in review, those whose files have landed without an approval
-	lost      map[string]string   // what is said of each
-	blocked   []string            // each blocked task, and why
-	Running   []string            `json:"in_progress,omitempty"`
-	Waiting   int                 `json:"ops_waiting,omitempty"` // changes that wait for a person
-	AtWork    int                 `json:"ops_running,omitempty"` // changes that a drain of this clone is at work on
-	Month     string              `json:"month"`
-	Spent     budget.MicroUSD     `json:"spent_micro_usd"`
-	Hard      budget.MicroUSD     `json:"hard_stop_micro_usd,omitempty"`
-	Level     string              `json:"budget"`
-	Dirty     []string            `json:"dirty,omitempty"`
-	Problems  int                 `json:"unreadable_files"`
-	Drift     *driftCount         `json:"drift,omitempty"` // sources of atoms that no longer say what was read
-	Slow      slowStatus          `json:"slow_loop"`
-	Direction *board.Direction    `json:"direction,omitempty"` // nil without goals
-	Held      []*drain.Overlap    `json:"held,omitempty"`      // ready tasks whose files wait in another one's review
-	Failover  *failover.Health    `json:"failover,omitempty"`  // of a chain that is not ready
+	Branch string `json:"branch"`
+	Tip    string `json:"tip"`
+	Paused string `json:"paused,omitempty"` // the reason
+	taskSummary
+	Lost     []string          `json:"lost_approvals,omitempty"` // of the tasks in review, those whose files have landed without an approval
+	lost     map[string]string // what is said of each
+	blocked  []string          // each blocked task, and why
+	Waiting  int               `json:"ops_waiting,omitempty"` // changes that wait for a person
+	AtWork   int               `json:"ops_running,omitempty"` // changes that a drain of this clone is at work on
+	Month    string            `json:"month"`
+	Spent    budget.MicroUSD   `json:"spent_micro_usd"`
+	Hard     budget.MicroUSD   `json:"hard_stop_micro_usd,omitempty"`
+	Level    string            `json:"budget"`
+	Dirty    []string          `json:"dirty,omitempty"`
+	Problems int               `json:"unreadable_files"`
+	Drift    *driftCount       `json:"drift,omitempty"` // sources of atoms that no longer say what was read
+	Slow     slowStatus        `json:"slow_loop"`
+	Held     []*drain.Overlap  `json:"held,omitempty"`     // ready tasks whose files wait in another one's review
+	Failover *failover.Health  `json:"failover,omitempty"` // of a chain that is not ready
 }
 
 // How many blocked tasks odd status shows, and how much of the reason of each.
@@ -174,9 +170,14 @@ func (w *workspace) currentAndDirty(ctx context.Context) (*view, []string, error
 // readStatus returns what odd status prints; dirty are the paths with edits that
 // are not committed.
 func (v *view) readStatus(ctx context.Context, dirty []string) (boardStatus, error) {
-	s := boardStatus{Dirty: dirty, Branch: v.line.Name(), Tip: shortID(v.tip), Tasks: map[board.State]int{}, Month: event.Month(v.env.Now()), Problems: len(v.unreadProblems())}
-	s.countTasks(v.taskRows())
-	s.Direction = board.DirectionOf(v.graph, v.taskRows())
+	tasks, err := v.summarizeTasks(dirty)
+	if err != nil {
+		return boardStatus{}, err
+	}
+	s := boardStatus{
+		taskSummary: tasks.taskSummary, blocked: tasks.Blocked, Problems: tasks.Unread,
+		Dirty: dirty, Branch: v.line.Name(), Tip: shortID(v.tip), Month: event.Month(v.env.Now()),
+	}
 	if err := v.findLost(ctx, &s); err != nil {
 		return s, err
 	}
@@ -212,23 +213,8 @@ func (v *view) readStatus(ctx context.Context, dirty []string) (boardStatus, err
 	if err != nil {
 		return s, err
 	}
-	s.Slow = v.slowStatus(loop, s.Paused != "")
+	s.Slow = v.slowStatus(loop, s.Paused != "", tasks.Next)
 	return s, nil
-}
-
-// countTasks counts tasks by state and names those that run or wait for a person.
-func (s *boardStatus) countTasks(tasks []*board.Row) {
-	for _, t := range tasks {
-		s.Tasks[t.State]++
-		switch t.State {
-		case board.Review:
-			s.Review = append(s.Review, string(t.ID))
-		case board.Blocked:
-			s.blocked = append(s.blocked, string(t.ID)+": "+layout.Clip(cell(t.BlockedReason), mostReason))
-		case board.InProgress:
-			s.Running = append(s.Running, fmt.Sprintf("%s (%s, claimed until %s)", t.ID, t.ClaimedBy, t.LeaseExpires.Format("15:04:05Z07:00")))
-		}
-	}
 }
 
 // findLost names the tasks in review whose files have landed without an approval.

@@ -18,8 +18,8 @@ type slowStatus struct {
 	Next      string                `json:"next,omitempty"` // the next human act
 }
 
-// slowStatus returns the slow loop as odd status prints it.
-func (v *view) slowStatus(loop drain.SlowLoop, paused bool) slowStatus {
+// slowStatus returns the slow loop as odd status prints it; ofBoard is what nextOfBoard returned.
+func (v *view) slowStatus(loop drain.SlowLoop, paused bool, ofBoard string) slowStatus {
 	s := slowStatus{Lease: v.readLease(loop)}
 	if l := s.Lease; !l.Required && l.State == gate.None && !l.unreadable {
 		s.Lease.Verdict = gate.Verdict{} // tasks run without a lease
@@ -31,7 +31,7 @@ func (v *view) slowStatus(loop drain.SlowLoop, paused bool) slowStatus {
 		}
 		s.Proposals[p.Severity]++
 	}
-	s.Next = v.nextAct(s.Lease, loop, paused)
+	s.Next = cmp.Or(nextOfLoop(s.Lease, loop, paused), ofBoard)
 	return s
 }
 

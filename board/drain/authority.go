@@ -31,7 +31,7 @@ func (d *drain) readSlowLoop(s *snapshot) (SlowLoop, error) {
 		if err != nil {
 			return SlowLoop{}, err
 		}
-		l, err := LookSlow(bundle, s.state, s.rows, !d.uncommitted, d.Now())
+		l, err := LookSlow(bundle, s.state, func() []*board.Row { return s.rows }, !d.uncommitted, d.Now())
 		if err != nil {
 			return SlowLoop{}, refuse("lease-unreadable", "%s/%v; restore the file from git history", s.cfg.Root, err)
 		}

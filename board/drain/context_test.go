@@ -32,7 +32,7 @@ func remember(t *testing.T, ledgers fstest.MapFS, files map[string]string) *Memo
 		t.Fatal(unread)
 	}
 	m := &Memory{State: state.Of(ledgers, nil), Bundle: ledgers, Graph: g, Tasks: tasks}
-	m.Slow.Facts = gate.Facts{Now: begin, Done: doneBy(board.RowsOf(tasks))}
+	m.Slow.Facts = gate.Facts{Now: begin, Done: doneBy(func() []*board.Row { return board.RowsOf(tasks) })}
 	return m
 }
 

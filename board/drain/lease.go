@@ -3,6 +3,7 @@ package drain
 import (
 	"io/fs"
 	"slices"
+	"sync"
 	"time"
 
 	"github.com/odd-cli/odd/board"
@@ -24,7 +25,7 @@ type SlowLoop struct {
 // or a chain that cannot be read stands in the facts and refuses there; a ledger
 // or proposals that cannot be read are an error, because what was used and what
 // is open cannot be known then.
-func LookSlow(bundle fs.FS, st *state.State, tasks []*board.Row, committed bool, now time.Time) (SlowLoop, error) {
+func LookSlow(bundle fs.FS, st *state.State, tasks func() []*board.Row, committed bool, now time.Time) (SlowLoop, error) {
 	g, err := state.ReadGovernance(bundle)
 	s := SlowLoop{Slow: g.Slow, File: g.Lease}
 	if err != nil {
@@ -41,15 +42,19 @@ func LookSlow(bundle fs.FS, st *state.State, tasks []*board.Row, committed bool,
 	return s, s.countUse(st)
 }
 
-// doneBy tells whether a task is done by any of the names a lease may give it.
-func doneBy(tasks []*board.Row) func(string) bool {
-	done := map[string]bool{}
-	for _, t := range tasks {
-		if t.State == board.Done {
-			done[string(t.ID)], done[t.Path], done[board.Slug(t.ID)] = true, true, true
+// doneBy tells whether a task is done by any of the names a lease may give it. It asks for the
+// tasks when a lease names one.
+func doneBy(tasks func() []*board.Row) func(string) bool {
+	names := sync.OnceValue(func() map[string]bool {
+		done := map[string]bool{}
+		for _, t := range tasks() {
+			if t.State == board.Done {
+				done[string(t.ID)], done[t.Path], done[board.Slug(t.ID)] = true, true, true
+			}
 		}
-	}
-	return func(name string) bool { return done[name] }
+		return done
+	})
+	return func(name string) bool { return names()[name] }
 }
 
 // countUse fills in what the ledger says was used: since the lease began to count,

@@ -9,6 +9,7 @@ import (
 	"testing/fstest"
 	"time"
 
+	"github.com/odd-cli/odd/board"
 	"github.com/odd-cli/odd/board/gate"
 	"github.com/odd-cli/odd/board/state"
 	"github.com/odd-cli/odd/journal/event"
@@ -47,14 +48,14 @@ func TestGovernanceIsNoLink(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if _, err := LookSlow(bundle, state.Of(bundle, nil), nil, true, time.Time{}); err != nil {
+		if _, err := LookSlow(bundle, state.Of(bundle, nil), func() []*board.Row { return nil }, true, time.Time{}); err != nil {
 			t.Errorf("without any: %v", err)
 		}
 		link := filepath.Join(root, "knowledge", filepath.FromSlash(name))
 		if err := errors.Join(os.WriteFile(filepath.Join(root, "other"), nil, 0o600), os.Symlink("../../other", link)); err != nil {
 			t.Fatal(err)
 		}
-		if _, err := LookSlow(bundle, state.Of(bundle, nil), nil, true, time.Time{}); err == nil || err.Error() != name+": is a symbolic link, not a file" {
+		if _, err := LookSlow(bundle, state.Of(bundle, nil), func() []*board.Row { return nil }, true, time.Time{}); err == nil || err.Error() != name+": is a symbolic link, not a file" {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
