@@ -18,9 +18,6 @@ type Decline struct {
 	By, At, Reason string
 }
 
-// PreferenceTag is the tag of a policy that every session is told, whatever its task.
-const PreferenceTag = "preference"
-
 // Endorsement is a person's approval of a proposal that more people must approve. The
 // proposal stays in review until they have.
 type Endorsement struct{ By, At, Proposal string }

@@ -64,6 +64,19 @@ func DirectionOf(g *okf.Graph, rows []*Row) *Direction {
 	return d
 }
 
+// Serving returns the tasks that name a goal, in their order on the board.
+func Serving(g *okf.Graph, rows []*Row, goal *okf.Atom) (out []*Row) {
+	for _, t := range rows {
+		if t.Goal == "" {
+			continue
+		}
+		if a := g.Target(t.Goal, ""); a != nil && a.ID == goal.ID {
+			out = append(out, t)
+		}
+	}
+	return Order(out, IndexOf(rows))
+}
+
 // Lines say how far each goal is, one a line, and last how many tasks serve none. A nil
 // Direction has none.
 func (d *Direction) Lines() (out []string) {

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"io/fs"
-	"regexp"
 	"slices"
 	"strings"
 
@@ -166,27 +165,11 @@ func (v *view) checkPreference(t board.Task, reason string) error {
 	}
 }
 
-var forbids = regexp.MustCompile(`(?i)^(never|do not|don't) (touch|change|edit|modify|write|delete)\b`)
-
 // forbidden returns what [pipeline] protected has to hold for odd to refuse the changes that a
-// reason such as "never touch docs/api" forbids: what it holds, and the files and folders of the
-// board that the reason names. It is nil for another reason.
+// reason such as "never touch docs/api" forbids; nil where it holds that already.
 func (v *view) forbidden(reason string) []string {
-	if !forbids.MatchString(reason) {
-		return nil
-	}
 	globs := slices.Clone(v.cfg.Pipeline.Protected)
-	for _, word := range strings.Fields(reason) {
-		name := strings.Trim(word, ",;:!?\"'`()")
-		isPath := strings.ContainsAny(strings.TrimRight(name, "."), "/.")
-		name = strings.Trim(name, "./")
-		info, err := fs.Stat(v.files, name)
-		if !isPath || err != nil || v.cfg.Root == name || strings.HasPrefix(v.cfg.Root, name+"/") {
-			continue // a word that is also a folder's name, or the folder of odd's own files
-		}
-		if info.IsDir() {
-			name += "/**"
-		}
+	for _, name := range board.ForbiddenPaths(reason, v.files, v.cfg.Root) {
 		if !slices.Contains(globs, name) {
 			globs = append(globs, name)
 		}

@@ -15,6 +15,7 @@ import (
 	"github.com/odd-cli/odd/board/drain"
 	"github.com/odd-cli/odd/board/review"
 	"github.com/odd-cli/odd/journal/repo"
+	"github.com/odd-cli/odd/reconcile/policy"
 )
 
 func reviewVerb(env Env) *cli.Command {
@@ -125,8 +126,9 @@ func runReview(ctx context.Context, env Env, name string, stat, asJSON bool) err
 			review.Proposal
 			Change *changeCard `json:"change,omitempty"`
 			Read   []string    `json:"read_and_moved,omitempty"`
+			Broken []string    `json:"broken_preferences,omitempty"`
 			Bound  string      `json:"not_approvable,omitempty"`
-		}{p, at.change, at.read, errorText(bound)})
+		}{p, at.change, at.read, v.brokenPreferences(p), errorText(bound)})
 	}
 	card, err := v.proposalCard(ctx, t, p, at, len(p.Paths))
 	if err != nil {
@@ -147,6 +149,21 @@ func runReview(ctx context.Context, env Env, name string, stat, asJSON bool) err
 	}
 	_, err = io.WriteString(env.Stdout, diffText(env, "\n"+string(diff)+v.heldBack(t, p)))
 	return err
+}
+
+// brokenPreferences returns a line for each file of a proposal that a preference in force
+// forbids to change.
+func (v *view) brokenPreferences(p review.Proposal) (out []string) {
+	all, _ := board.Preferences(v.graph)
+	for _, a := range all {
+		globs := board.ForbiddenPaths(a.Title+"\n"+string(a.Body()), v.files, v.cfg.Root)
+		for _, w := range p.Paths {
+			if policy.MatchAnyGlob(globs, w.Path) {
+				out = append(out, fmt.Sprintf("%s changes, which the preference %s forbids", w.Path, a.ID))
+			}
+		}
+	}
+	return out
 }
 
 func errorText(err error) string {
@@ -203,6 +220,9 @@ func (v *view) proposalCard(ctx context.Context, t board.Task, p review.Proposal
 	}
 	for _, l := range at.change.cardLines() {
 		line(l[0], "%s", l[1])
+	}
+	for _, s := range v.brokenPreferences(p) {
+		line("warning", "%s", s)
 	}
 	if len(at.read) > 0 {
 		line("warning", "inputs changed since the agent read them: %s", strings.Join(at.read, ", "))

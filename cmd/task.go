@@ -119,6 +119,8 @@ func (v *view) goalID(verb, name string) (string, error) {
 	}
 	a := v.graph.Target(strings.TrimPrefix(name, v.cfg.Root+"/"), "")
 	switch {
+	case a == nil && board.TitleID(name) == "":
+		return "", usage("%s: %q names no goal; an id has letters a to z or digits: odd search --type goal goal lists the goals", verb, name)
 	case a == nil:
 		return "", usage("%s: there is no goal %s; write it first, as %s with the line \"type: goal\" between two lines ---, and commit it", verb, name, v.repoPath("goals/"+board.TitleID(name)+".md"))
 	case a.Type != board.GoalType:

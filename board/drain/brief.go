@@ -31,11 +31,12 @@ func (d *drain) briefInput(c *claim, w *work, req session.Request) invoke.Input 
 	in := invoke.Input{
 		Run: d.Run, Attempt: t.Attempts, Role: t.Role,
 		Limits: invoke.Limits{Turns: req.MaxTurns, Timeout: req.Timeout, MaxAtoms: req.MaxAtoms, Cap: d.mergeOptions().Cap.String()},
-		Task:   invoke.Task{ID: string(t.ID), Title: t.Title, Kind: t.Kind, Goal: d.at.goalOf(t), Body: taskBody(t), Acceptance: t.Acceptance, Blob: t.Blob},
+		Task:   invoke.Task{ID: string(t.ID), Title: t.Title, Kind: t.Kind, Body: taskBody(t), Acceptance: t.Acceptance, Blob: t.Blob},
 		Inputs: inputFiles(req.Files, t.Inputs), Before: d.earlierAttempts(t, w.bound.Mode),
 		Contract: w.bound.Contract, Handoffs: w.bound.handoffs, Artifacts: artifactFiles(w.bound, req.Files, d.at.cfg.Root),
 		Watching: d.Watch != nil, Offered: d.at.toolsFor(t),
 	}
+	in.Task.Goal, in.Task.GoalText = d.at.goalOf(t)
 	if t.Path != "" {
 		in.Task.Path = d.at.file(t.Path)
 	}

@@ -29,29 +29,24 @@ func (s *snapshot) related(t board.Task, known ...[]invoke.Ref) []invoke.Ref {
 	return out
 }
 
-// goalOf returns the title of the goal that t serves, and its description, "" for none in force.
-func (s *snapshot) goalOf(t board.Task) string {
+// goalOf returns the title of the goal that t serves, with its description, and the goal itself.
+// It returns "" for none in force.
+func (s *snapshot) goalOf(t board.Task) (string, invoke.Ref) {
 	a := s.graph.Target(t.Goal, "")
 	if t.Goal == "" || a == nil || a.Type != board.GoalType || strings.EqualFold(a.Status, "deprecated") {
-		return ""
+		return "", invoke.Ref{}
 	}
-	return cmp.Or(a.Title, string(a.ID)) + lead(": ", a.Description)
+	return cmp.Or(a.Title, string(a.ID)) + lead(": ", a.Description), invoke.Ref{Path: s.file(a.Path), Blob: a.Blob, Text: a.Body()}
 }
 
 // mostPreferences is how many preferences a brief has at most.
 const mostPreferences = 12
 
 // preferences returns the preferences in force, as a brief has them: those that share words with
-// the title of t first, then the latest. Every session is told them, so a person must have
-// verified each.
+// the title of t first, then the latest.
 func (s *snapshot) preferences(t board.Task) (out []invoke.Ref) {
 	words := topicWords(t.Title)
-	var all []*okf.Atom
-	for _, a := range s.graph.OfType(func(typ string) bool { return strings.EqualFold(typ, "policy") }) {
-		if slices.Contains(a.Tags, board.PreferenceTag) && saysHowToWork(a) && a.Status != "draft" && a.Tier() == okf.HumanReviewed {
-			all = append(all, a)
-		}
-	}
+	all, _ := board.Preferences(s.graph)
 	slices.SortStableFunc(all, func(a, b *okf.Atom) int {
 		return cmp.Or(cmp.Compare(countWords(b, words), countWords(a, words)), lastTouched(b).Compare(lastTouched(a)), cmp.Compare(a.ID, b.ID))
 	})

@@ -251,6 +251,7 @@ type atomPage struct {
 	*okf.Atom
 	Text      template.HTML
 	Picture   template.HTML
+	Tasks     []line // of a goal: those that name it
 	Backlinks []okf.Backlink
 	titles    func(okf.ID) string
 	hrefs     func(okf.ID) string
@@ -265,6 +266,13 @@ func (d atomPage) HrefOf(id okf.ID) string { return d.hrefs(id) }
 func (p *Pages) atom(a *okf.Atom) (atomPage, error) {
 	name := "atom/" + string(a.ID) + ".html"
 	d := atomPage{Atom: a, Backlinks: p.b.Graph.Backlinks(a.ID), titles: p.titleOf, hrefs: p.hrefOf}
+	if a.Type == board.GoalType {
+		rows := board.Serving(p.b.Graph, p.b.Tasks, a)
+		d.Tasks = taskLines(rows)
+		for i := range d.Tasks {
+			d.Tasks[i].Quiet = word(rows[i].State) + " · " + d.Tasks[i].Quiet
+		}
+	}
 	d.Picture = p.picture(a, strings.Repeat("../", strings.Count(name, "/")))
 	var err error
 	d.Text, err = p.render(a, name, 1)

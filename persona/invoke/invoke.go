@@ -122,6 +122,7 @@ type Ref struct {
 type Task struct {
 	ID, Title, Kind, Body string
 	Goal                  string // what the task is for, in a line; "" for nothing
+	GoalText              Ref    // the goal's own document
 	Path, Blob            string // of its file, "" where it has none
 	Acceptance            []string
 }
@@ -160,6 +161,7 @@ const (
 	capText     = 16 << 10 // of one text of these two
 	capContext  = 32 << 10
 	capTask     = 32 << 10
+	capGoal     = 8 << 10 // of the task's part
 	capHandoff  = 128 << 10
 	capInputs   = 160 << 10
 	capBefore   = 8 << 10
@@ -208,9 +210,13 @@ func build(in Input) Brief {
 	b.addTexts("related", in.Related, capRelated)
 	b.add("context", string(in.Context), capContext, in.Memory...)
 	if !see.body {
-		in.Task.Body = ""
+		in.Task.Body, in.Task.GoalText.Text = "", nil
 	}
-	b.add("task", task(in.Task), capTask, Ref{Path: cmp.Or(in.Task.Path, in.Task.ID), Blob: in.Task.Blob})
+	from := []Ref{{Path: cmp.Or(in.Task.Path, in.Task.ID), Blob: in.Task.Blob}}
+	if in.Task.Goal != "" {
+		from = append(from, in.Task.GoalText)
+	}
+	b.add("task", task(in.Task), capTask, from...)
 	b.addHandoffs(see.handoffs(in.Handoffs))
 	b.addArtifact(t.Artifact, in.Artifacts)
 	if see.inputs {
@@ -349,6 +355,10 @@ func task(t Task) string {
 	}
 	if body := strings.TrimSpace(t.Body); body != "" {
 		b.WriteString("\n" + body + "\n")
+	}
+	if t.Goal != "" && len(bytes.TrimSpace(t.GoalText.Text)) > 0 {
+		block, _ := fenceText("The goal in full, "+t.GoalText.Path, t.GoalText.Text, capGoal)
+		b.WriteString(block)
 	}
 	return b.String()
 }

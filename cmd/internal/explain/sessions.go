@@ -152,6 +152,7 @@ func laneCodes() []Code {
 func reportCodes() []Code {
 	out := codeRows("finding of odd check", "", [][]string{
 		{"odd-budget-team", "The budgets of teams in odd.toml and the tasks do not fit together.", "Correct [budget.teams] in odd.toml, or `team` in the task."},
+		{"odd-preference-unverified", "No session is told the preference, because its file has no line of a person who verified it.", "Read it, then add `confidence: verified` and a `verified` line with your address and the date."},
 		{"odd-task-", "The key of a task that the code names has a wrong value.", "Correct that key in the task's file; the finding says how."},
 	})
 	out = append(out, codeRows("finding of odd agent handoff check", "Correct the handoff's file; the finding names the key.", [][]string{
