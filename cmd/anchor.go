@@ -14,52 +14,41 @@ import (
 )
 
 func anchorVerb(env Env) *cli.Command {
-	return command(&cli.Command{
-		Name:  "anchor",
-		Usage: "give an agent's session a role and the right to write files",
-		Description: "odd anchor hook install\n" +
-			"odd anchor identity shore-lead\n" +
-			"odd anchor ls\n\n" +
-			"An agent in a harness such as Claude Code can write any file. With the hook,\n" +
-			"its tools may write only after it has opened a session for a role, shown that\n" +
-			"it has read the rules of the role, and said what it will do. It then gets a\n" +
-			"permit: the paths it may write, and until when. odd drain does this for its\n" +
-			"own agents.\n\n" +
-			"A person runs odd anchor hook install once. Then, in each session, the agent\n" +
-			"runs:\n" +
-			"  1. identity ROLE  prints the rules of the role, and the template BIND\n" +
-			"  2. context TOKEN  takes BIND, filled in; prints the next template\n" +
-			"  3. proof TOKEN    takes TENSIONS and COMMIT; prints the permit\n\n" +
-			"A tension names a rule, the line it applies to, and what the agent will do\n" +
-			"about it. COMMIT names the output, and the command that checks it. After\n" +
-			"identity --mode express, express TOKEN with COMMIT replaces steps 2 and 3. The\n" +
+	return group("anchor", "give an agent's session a role and the right to write files",
+		"odd anchor hook install\n"+
+			"odd anchor identity shore-lead\n"+
+			"odd anchor ls\n\n"+
+			"An agent in a harness such as Claude Code can write any file. With the hook,\n"+
+			"its tools may write only after it has opened a session for a role, shown that\n"+
+			"it has read the rules of the role, and said what it will do. It then gets a\n"+
+			"permit: the paths it may write, and until when. odd drain does this for its\n"+
+			"own agents.\n\n"+
+			"A person runs odd anchor hook install once. Then, in each session, the agent\n"+
+			"runs:\n"+
+			"  1. identity ROLE  prints the rules of the role, and the template BIND\n"+
+			"  2. context TOKEN  takes BIND, filled in; prints the next template\n"+
+			"  3. proof TOKEN    takes TENSIONS and COMMIT; prints the permit\n\n"+
+			"A tension names a rule, the line it applies to, and what the agent will do\n"+
+			"about it. COMMIT names the output, and the command that checks it. After\n"+
+			"identity --mode express, express TOKEN with COMMIT replaces steps 2 and 3. The\n"+
 			"templates are in OCTAVE, a text format; odd anchor octave edits such files.",
-		Subcommands: []*cli.Command{
-			anchorIdentity(env), anchorContext(env), anchorProof(env), anchorExpress(env), anchorVerify(env), anchorRenew(env),
-			anchorRelease(env), anchorLs(env), anchorGC(env), anchorGate(env), anchorHook(env), octaveVerb(env),
-		},
-	})
+		anchorIdentity(env), anchorContext(env), anchorProof(env), anchorExpress(env), anchorVerify(env), anchorRenew(env),
+		anchorRelease(env), anchorLs(env), anchorGC(env), anchorGate(env), anchorHook(env), octaveVerb(env))
 }
 
 func anchorIdentity(env Env) *cli.Command {
-	return command(&cli.Command{
-		Name:      "identity",
-		Usage:     "open a session for a role, and print the rules and a template",
-		ArgsUsage: "ROLE",
-		Description: "odd anchor identity shore-lead\n" +
-			"odd anchor identity shore-lead --mode express\n" +
-			"odd anchor identity shore-lead --mode untracked\n\n" +
-			"ROLE is a role atom or a file ROLE.oct.md in [anchor] constitutions. The first\n" +
+	return verb("identity ROLE", "open a session for a role, and print the rules and a template",
+		"odd anchor identity shore-lead\n"+
+			"odd anchor identity shore-lead --mode express\n"+
+			"odd anchor identity shore-lead --mode untracked\n\n"+
+			"ROLE is a role atom or a file ROLE.oct.md in [anchor] constitutions. The first\n"+
 			"line of the answer has the TOKEN for the next step.",
-		Flags: []cli.Flag{
-			&cli.StringFlag{Name: "mode", Value: string(anchor.Full), Usage: "full (3 steps), lite (full, but less to prove), express (2 steps) or untracked (may only read)"},
-			&cli.StringFlag{Name: "strictness", Usage: "how many tensions to state: quick (1), default (2) or deep (3) (default: default; with lite: quick)"},
-			&cli.StringFlag{Name: "topic", Usage: "describe the work in `TEXT` (default: from the branch name)"},
-			&cli.StringFlag{Name: "session", Usage: "the `ID` that the harness gives its session; the hook finds the permit by it"},
-			jsonFlag(),
-		},
-		Action: one("ROLE", on(env, openAnchor, runAnchorIdentity)),
-	})
+		on(env, openAnchor, runAnchorIdentity),
+		&cli.StringFlag{Name: "mode", Value: string(anchor.Full), Usage: "full (3 steps), lite (full, but less to prove), express (2 steps) or untracked (may only read)"},
+		&cli.StringFlag{Name: "strictness", Usage: "how many tensions to state: quick (1), default (2) or deep (3) (default: default; with lite: quick)"},
+		&cli.StringFlag{Name: "topic", Usage: "describe the work in `TEXT` (default: from the branch name)"},
+		&cli.StringFlag{Name: "session", Usage: "the `ID` that the harness gives its session; the hook finds the permit by it"},
+		jsonFlag())
 }
 
 func runAnchorIdentity(c *cli.Context, env Env, a *anchorage) error {
@@ -87,20 +76,14 @@ func anchorExpress(env Env) *cli.Command {
 
 // anchorStage returns a verb that hands a payload to a stage.
 func anchorStage(env Env, name, about string, stage func(anchor.Desk, string, []byte) anchor.Result) *cli.Command {
-	return command(&cli.Command{
-		Name:      name,
-		Usage:     about,
-		ArgsUsage: "TOKEN [FILE|-]",
-		Description: "odd anchor " + name + " TOKEN answer.oct\nodd anchor " + name + " TOKEN - < answer.oct\n\n" +
-			"TOKEN is in the answer of odd anchor identity. FILE is the template that the\n" +
-			"step before printed, filled in. Exit 3: it was refused; the answer says why\n" +
+	return verb(name+" TOKEN [FILE|-]", about,
+		"odd anchor "+name+" TOKEN answer.oct\nodd anchor "+name+" TOKEN - < answer.oct\n\n"+
+			"TOKEN is in the answer of odd anchor identity. FILE is the template that the\n"+
+			"step before printed, filled in. Exit 3: it was refused; the answer says why\n"+
 			"and has the template again. The third refusal of a step ends the session.",
-		Flags: []cli.Flag{
-			&cli.StringFlag{Name: "payload", Usage: "send this text, the content of `@FILE`, or - for stdin, instead of the argument"},
-			jsonFlag(),
-		},
-		Action: func(c *cli.Context) error { return runAnchorStage(c, env, stage) },
-	})
+		func(c *cli.Context) error { return runAnchorStage(c, env, stage) },
+		&cli.StringFlag{Name: "payload", Usage: "send this text, the content of `@FILE`, or - for stdin, instead of the argument"},
+		jsonFlag())
 }
 
 // payloadSource reads where the payload is: a file, - for stdin, or the flag itself.
@@ -145,18 +128,13 @@ func runAnchorStage(c *cli.Context, env Env, stage func(anchor.Desk, string, []b
 }
 
 func anchorVerify(env Env) *cli.Command {
-	return command(&cli.Command{
-		Name:      "verify",
-		Usage:     "check whether the permit of a session is still valid",
-		ArgsUsage: "[TOKEN]",
-		Description: "odd anchor verify TOKEN\n" +
-			"odd anchor verify\n\n" +
-			"A permit ends with its time, or when the branch or the rules of the role\n" +
-			"change. Without TOKEN, odd checks every session that has one. Exit 3: one is\n" +
+	return verb("verify [TOKEN]", "check whether the permit of a session is still valid",
+		"odd anchor verify TOKEN\n"+
+			"odd anchor verify\n\n"+
+			"A permit ends with its time, or when the branch or the rules of the role\n"+
+			"change. Without TOKEN, odd checks every session that has one. Exit 3: one is\n"+
 			"not valid.",
-		Flags:  []cli.Flag{jsonFlag()},
-		Action: on(env, openAnchor, runAnchorVerify),
-	})
+		on(env, openAnchor, runAnchorVerify), jsonFlag())
 }
 
 func runAnchorVerify(c *cli.Context, env Env, a *anchorage) error {
@@ -212,16 +190,11 @@ func verdictRows(all []anchor.Verdict) [][]string {
 }
 
 func anchorRenew(env Env) *cli.Command {
-	return command(&cli.Command{
-		Name:      "renew",
-		Usage:     "extend the permit of a session",
-		ArgsUsage: "TOKEN",
-		Description: "odd anchor renew TOKEN\n\n" +
-			"The permit then ends [anchor] ttl from now. odd renews a permit at most three\n" +
+	return verb("renew TOKEN", "extend the permit of a session",
+		"odd anchor renew TOKEN\n\n"+
+			"The permit then ends [anchor] ttl from now. odd renews a permit at most three\n"+
 			"times, and at the latest 15 minutes after it ended.",
-		Flags:  []cli.Flag{jsonFlag()},
-		Action: one("TOKEN", on(env, openAnchor, runAnchorRenew)),
-	})
+		on(env, openAnchor, runAnchorRenew), jsonFlag())
 }
 
 func runAnchorRenew(c *cli.Context, env Env, a *anchorage) error {
@@ -229,14 +202,9 @@ func runAnchorRenew(c *cli.Context, env Env, a *anchorage) error {
 }
 
 func anchorRelease(env Env) *cli.Command {
-	return command(&cli.Command{
-		Name:        "release",
-		Usage:       "end a session and its permit, and archive its record",
-		ArgsUsage:   "TOKEN",
-		Description: "odd anchor release TOKEN --reason 'the docs are fixed'",
-		Flags:       []cli.Flag{&cli.StringFlag{Name: "reason", Value: "done", Usage: "record `TEXT`, one line, as the reason"}, jsonFlag()},
-		Action:      one("TOKEN", on(env, openAnchor, runAnchorRelease)),
-	})
+	return verb("release TOKEN", "end a session and its permit, and archive its record",
+		"odd anchor release TOKEN --reason 'the docs are fixed'",
+		on(env, openAnchor, runAnchorRelease), &cli.StringFlag{Name: "reason", Value: "done", Usage: "record `TEXT`, one line, as the reason"}, jsonFlag())
 }
 
 func runAnchorRelease(c *cli.Context, env Env, a *anchorage) error {
@@ -252,15 +220,11 @@ func runAnchorRelease(c *cli.Context, env Env, a *anchorage) error {
 }
 
 func anchorLs(env Env) *cli.Command {
-	return command(&cli.Command{
-		Name:  "ls",
-		Usage: "list sessions, and those of odd drain that ended",
-		Description: "odd anchor ls\n\n" +
-			"The columns are token, state, step, role, mode, branch, topic, end of the\n" +
+	return verb("ls", "list sessions, and those of odd drain that ended",
+		"odd anchor ls\n\n"+
+			"The columns are token, state, step, role, mode, branch, topic, end of the\n"+
 			"permit, run and error code.",
-		Flags:  []cli.Flag{jsonFlag()},
-		Action: on(env, openAnchor, runAnchorLs),
-	})
+		on(env, openAnchor, runAnchorLs), jsonFlag())
 }
 
 func runAnchorLs(c *cli.Context, env Env, a *anchorage) error {
@@ -298,19 +262,14 @@ func drainedSessions(ctx context.Context, env Env) (out []anchor.Listed) {
 }
 
 func anchorGC(env Env) *cli.Command {
-	return command(&cli.Command{
-		Name:  "gc",
-		Usage: "remove unfinished sessions, and archive ended ones",
-		Description: "odd anchor gc\n" +
-			"odd anchor gc --max-age 48h\n\n" +
-			"odd deletes archived records after 30 days, or after --max-age if that is\n" +
+	return verb("gc", "remove unfinished sessions, and archive ended ones",
+		"odd anchor gc\n"+
+			"odd anchor gc --max-age 48h\n\n"+
+			"odd deletes archived records after 30 days, or after --max-age if that is\n"+
 			"longer.",
-		Flags: []cli.Flag{
-			&cli.DurationFlag{Name: "max-age", Value: 24 * time.Hour, Usage: "take only sessions older than `DURATION`, such as 48h"},
-			jsonFlag(),
-		},
-		Action: do(env, runAnchorGC),
-	})
+		do(env, runAnchorGC),
+		&cli.DurationFlag{Name: "max-age", Value: 24 * time.Hour, Usage: "take only sessions older than `DURATION`, such as 48h"},
+		jsonFlag())
 }
 
 func runAnchorGC(c *cli.Context, env Env) error {

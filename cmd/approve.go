@@ -21,41 +21,27 @@ import (
 )
 
 func approveVerb(env Env) *cli.Command {
-	return command(&cli.Command{
-		Name:         "approve",
-		Usage:        "merge a reviewed proposal; only a person can",
-		ArgsUsage:    "TASK",
-		BashComplete: completeTasks(env, board.Review),
-		Description: "odd approve read-the-handbook\n" +
-			"odd approve read-the-handbook --verify-atom skeg\n" +
-			"odd approve read-the-handbook --without skeg=\"no word of ours\"\n\n" +
-			"odd merges odd/review/TASK.N into the board branch ([board] branch, by default\n" +
-			"the one that is checked out) with a commit of yours, marks the task done, and\n" +
-			"pushes if [board] remote is set. If [board] target names another branch, odd\n" +
-			"adds your commit to the review branch instead; merge it there, then odd sync.\n" +
-			"If files no longer fit, odd changes nothing and exits 3. Your commit also\n" +
-			"brings the index.md of the folders up to date; after a merge elsewhere, run\n" +
-			"odd knowledge index.\n\n" +
-			"--without keeps an atom as it was before the proposal; your commit names it.\n" +
-			"odd does not propose it again until its source text changes. The task's file\n" +
-			"lists it under declined; take it out there to have it proposed.\n\n" +
-			"After odd review TASK --each, odd does what you decided there. --no-walk does\n" +
-			"not look at it: it takes the proposal as the other flags say.\n\n" +
-			"Where [governance.approvers] in odd.toml asks for others too, the first yes is\n" +
-			"kept on the task, which stays in review; the last person merges.\n\n" +
+	return verb("approve TASK", "merge a reviewed proposal; only a person can",
+		"odd approve read-the-handbook\n"+
+			"odd approve read-the-handbook --verify-atom skeg\n"+
+			"odd approve read-the-handbook --without skeg=\"no word of ours\"\n\n"+
+			"odd merges odd/review/TASK.N into the board branch ([board] branch, by default\n"+
+			"the one that is checked out) with a commit of yours, marks the task done, and\n"+
+			"pushes if [board] remote is set. If [board] target names another branch, odd\n"+
+			"adds your commit to the review branch instead; merge it there, then odd sync.\n"+
+			"If files no longer fit, odd changes nothing and exits 3. Your commit also\n"+
+			"brings the index.md of the folders up to date; after a merge elsewhere, run\n"+
+			"odd knowledge index.\n\n"+
+			"--without keeps an atom as it was before the proposal; your commit names it.\n"+
+			"odd does not propose it again until its source text changes. The task's file\n"+
+			"lists it under declined; take it out there to have it proposed.\n\n"+
+			"After odd review TASK --each, odd does what you decided there. --no-walk does\n"+
+			"not look at it: it takes the proposal as the other flags say.\n\n"+
+			"Where [governance.approvers] in odd.toml asks for others too, the first yes is\n"+
+			"kept on the task, which stays in review; the last person merges.\n\n"+
 			personNote,
-		Flags: []cli.Flag{
-			&cli.BoolFlag{Name: "verify", Usage: fmt.Sprintf("also mark the proposed atoms as verified by you; first odd shows those that you have not seen, at most %d", mostVerified)},
-			&cli.StringSliceFlag{Name: "verify-atom", Usage: "mark only atom `ID` as verified by you; repeatable"},
-			&cli.StringSliceFlag{Name: "except", Usage: "with --verify, do not mark atom `ID` as verified; repeatable"},
-			&cli.StringSliceFlag{Name: "without", Usage: "do not take atom `ID`; ID=REASON also says why; repeatable"},
-			&cli.BoolFlag{Name: "no-walk", Usage: "do not use what you decided in odd review TASK --each"},
-			yesFlag(),
-			jsonFlag(),
-		},
-		Action: func(c *cli.Context) error {
-			name, err := taskArg(c, env, board.Review)
-			if err != nil {
+		onTask(env, func(c *cli.Context, env Env, name string) error {
+			if _, err := oneFlag(c, "verify", "verify-atom"); err != nil {
 				return err
 			}
 			o := approval{name: name, yes: c.Bool("yes"), json: c.Bool("json"), noWalk: c.Bool("no-walk"), verify: review.Verify{All: c.Bool("verify")}, without: leftOut(c.StringSlice("without"))}
@@ -65,15 +51,18 @@ func approveVerb(env Env) *cli.Command {
 			for _, id := range c.StringSlice("verify-atom") {
 				o.verify.Only = append(o.verify.Only, okf.ID(id))
 			}
-			if o.verify.All && len(o.verify.Only) > 0 {
-				return usage("approve: --verify marks every atom, --verify-atom those it names; use one of them")
-			}
 			if len(o.verify.Except) > 0 && !o.verify.All {
 				return usage("approve: --except needs --verify; run odd approve %s --verify --except ID", name)
 			}
 			return runApprove(c.Context, env, o)
-		},
-	})
+		}),
+		&cli.BoolFlag{Name: "verify", Usage: fmt.Sprintf("also mark the proposed atoms as verified by you; first odd shows those that you have not seen, at most %d", mostVerified)},
+		&cli.StringSliceFlag{Name: "verify-atom", Usage: "mark only atom `ID` as verified by you; repeatable"},
+		&cli.StringSliceFlag{Name: "except", Usage: "with --verify, do not mark atom `ID` as verified; repeatable"},
+		&cli.StringSliceFlag{Name: "without", Usage: "do not take atom `ID`; ID=REASON also says why; repeatable"},
+		&cli.BoolFlag{Name: "no-walk", Usage: "do not use what you decided in odd review TASK --each"},
+		yesFlag(),
+		jsonFlag())
 }
 
 // approval is what the person asked for.

@@ -5,7 +5,6 @@ import (
 	"context"
 	"fmt"
 	"io"
-	"slices"
 	"strconv"
 	"strings"
 
@@ -83,11 +82,33 @@ func (q *questions) pickRow(ctx context.Context, what string, rows [][]string) (
 	return chosen, err
 }
 
+// onTask is do for a verb that takes a task.
+func onTask(env Env, run func(c *cli.Context, env Env, name string) error) cli.ActionFunc {
+	return func(c *cli.Context) error {
+		name, err := taskArg(c, env)
+		if err != nil {
+			return err
+		}
+		return run(c, env, name)
+	}
+}
+
+// takesTask reports whether a verb works on tasks in a state.
+func takesTask(verb string, s board.State) bool {
+	switch verb {
+	case "approve", "reject", "review":
+		return s == board.Review
+	case "ready":
+		return s == board.Backlog || s == board.Blocked
+	}
+	return true
+}
+
 // taskArg returns the single argument of a verb that takes a task. Where it is missing, a person
-// at a terminal picks one of those in the given states, or of all.
-func taskArg(c *cli.Context, env Env, states ...board.State) (string, error) {
+// at a terminal picks one of those that it works on.
+func taskArg(c *cli.Context, env Env) (string, error) {
 	if c.NArg() > 0 || !env.canAsk() || c.Bool("json") {
-		return oneArg(c, "a task")
+		return c.Args().First(), oneArg(c)
 	}
 	v, err := openTasks(c.Context, env)
 	if err != nil {
@@ -95,7 +116,7 @@ func taskArg(c *cli.Context, env Env, states ...board.State) (string, error) {
 	}
 	var rows [][]string
 	for _, t := range v.taskRows() {
-		if len(states) == 0 && t.State != board.Done || slices.Contains(states, t.State) {
+		if t.State != board.Done && takesTask(c.Command.Name, t.State) {
 			rows = append(rows, []string{string(t.ID), string(t.State), t.Title})
 		}
 	}
@@ -110,7 +131,7 @@ func taskArg(c *cli.Context, env Env, states ...board.State) (string, error) {
 func opArg(c *cli.Context, env Env) (string, error) {
 	const most = 20
 	if c.NArg() > 0 || !env.canAsk() || c.Bool("json") {
-		return oneArg(c, "an op")
+		return c.Args().First(), oneArg(c)
 	}
 	v, err := openFiles(c.Context, env)
 	if err != nil {

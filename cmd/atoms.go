@@ -129,22 +129,6 @@ func edgeKinds(c *cli.Context) ([]okf.EdgeKind, error) {
 	return kinds, nil
 }
 
-// completeAtoms completes an argument with the ids of the bundle in the current
-// directory, of one type or, for "", of all.
-func completeAtoms(env Env, typ string) cli.BashCompleteFunc {
-	return func(c *cli.Context) {
-		b, err := openBundle(c.Context, env, "")
-		if err != nil {
-			return // a completion has nobody to tell
-		}
-		for _, a := range b.graph.Atoms() {
-			if typ == "" || strings.EqualFold(a.Type, typ) {
-				printOffer(env, string(a.ID), a.Title)
-			}
-		}
-	}
-}
-
 // readAtom opens the bundle and finds an atom in it.
 func readAtom(c *cli.Context, env Env, name string) (bundle, *okf.Atom, error) {
 	b, err := sourceFor(c).loadBundle(c.Context, env)

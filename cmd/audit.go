@@ -18,25 +18,20 @@ import (
 )
 
 func auditVerb(env Env) *cli.Command {
-	return command(&cli.Command{
-		Name:      "audit",
-		Usage:     "let an agent review a range of commits; exit 1 for blockers",
-		ArgsUsage: "BASE..HEAD",
-		Description: "odd agent audit origin/main..HEAD --persona audit-reviewer\n" +
-			"odd agent audit main.. --claims pull-request.md --sarif\n\n" +
-			"The agent reviews what HEAD changed since it left BASE. odd takes the persona,\n" +
-			"the prompts and odd.toml from the commit where it left, so that a change\n" +
-			"cannot change its own reviewer. Exit 1: a blocker that nobody accepted, or no\n" +
-			"findings because the session failed. odd leaves out the journal, ledger,\n" +
+	return verb("audit BASE..HEAD", "let an agent review a range of commits; exit 1 for blockers",
+		"odd agent audit origin/main..HEAD --persona audit-reviewer\n"+
+			"odd agent audit main.. --claims pull-request.md --sarif\n\n"+
+			"The agent reviews what HEAD changed since it left BASE. odd takes the persona,\n"+
+			"the prompts and odd.toml from the commit where it left, so that a change\n"+
+			"cannot change its own reviewer. Exit 1: a blocker that nobody accepted, or no\n"+
+			"findings because the session failed. odd leaves out the journal, ledger,\n"+
 			"handoffs and proposals of the bundle; odd check --range checks those.",
-		Flags: append(formatFlags(),
+		do(env, runAudit), append(formatFlags(),
 			&cli.StringFlag{Name: "persona", Value: "audit-reviewer", Usage: "let the agent review as persona `PROFILE`: NAME or NAME@VERSION"},
 			&cli.StringFlag{Name: "claims", Usage: "check the claims in `FILE`, a handoff or a description (default: the commit messages)"},
 			&cli.BoolFlag{Name: "strict", Usage: "also exit 1 where a person has to decide: accepted blockers, findings that need a new plan, a change too long to be shown whole"},
 			&cli.BoolFlag{Name: "no-record", Usage: "write no record; only for an agent that costs no money"},
-		),
-		Action: one("a range BASE..HEAD", do(env, runAudit)),
-	})
+		)...)
 }
 
 type auditOptions struct {

@@ -6,12 +6,11 @@ import (
 	"fmt"
 	"io"
 	"regexp"
-	"slices"
 	"strings"
 
 	"github.com/urfave/cli/v2"
 
-	"github.com/odd-cli/odd/board"
+	"github.com/odd-cli/odd/persona/contract"
 )
 
 // The scripts ask odd itself what may come next, by completionFlag, and leave it to the
@@ -63,15 +62,11 @@ complete -c odd -f -a '(__odd_complete)'
 `
 
 func completionVerb(env Env) *cli.Command {
-	return command(&cli.Command{
-		Name:      "completion",
-		Usage:     "print a completion script for bash, zsh or fish",
-		ArgsUsage: "bash|zsh|fish",
-		Description: "source <(odd completion bash)    # in ~/.bashrc\n" +
-			"source <(odd completion zsh)     # in ~/.zshrc, after compinit\n" +
+	return verb("completion bash|zsh|fish", "print a completion script for bash, zsh or fish",
+		"source <(odd completion bash)    # in ~/.bashrc\n"+
+			"source <(odd completion zsh)     # in ~/.zshrc, after compinit\n"+
 			"odd completion fish | source     # in ~/.config/fish/config.fish",
-		Action: one("a shell", do(env, runCompletion)),
-	})
+		do(env, runCompletion))
 }
 
 func runCompletion(c *cli.Context, env Env) error {
@@ -166,10 +161,41 @@ func (u *completionRequest) offerWords(ctx context.Context, env Env, a *cli.App)
 			printOffer(env, word, "")
 		}
 	}
-	if cur.BashComplete != nil {
-		c := cli.NewContext(a, nil, nil)
-		c.Context = ctx
-		cur.BashComplete(c)
+	offerNames(ctx, env, cur)
+}
+
+// offerNames offers what the argument of a verb may name, by the word for it in the usage. A
+// completion has nobody to tell what is wrong.
+func offerNames(ctx context.Context, env Env, verb *cli.Command) {
+	word := strings.Trim(verb.ArgsUsage, "[].")
+	word, _, _ = strings.Cut(word, " ")
+	switch word {
+	case "TASK":
+		v, err := openTasks(ctx, env)
+		if err != nil {
+			return
+		}
+		for _, t := range v.taskRows() {
+			if takesTask(verb.Name, t.State) {
+				printOffer(env, string(t.ID), t.Title)
+			}
+		}
+	case "ATOM", "REF", "ROLE", "NAME[@VERSION":
+		b, err := openBundle(ctx, env, "")
+		if err != nil {
+			return
+		}
+		if word == "NAME[@VERSION" {
+			for _, p := range contract.LoadRoster(b.graph).Profiles {
+				printOffer(env, p.Ref(), "")
+			}
+			return
+		}
+		for _, a := range b.graph.Atoms() {
+			if word != "ROLE" || strings.EqualFold(a.Type, "role") {
+				printOffer(env, string(a.ID), a.Title)
+			}
+		}
 	}
 }
 
@@ -193,18 +219,3 @@ func (u *completionRequest) takesMore(usage string) bool {
 
 // printOffer tells a word that may come next, and what it is.
 func printOffer(env Env, word, what string) { fmt.Fprintf(env.Stdout, "%s\t%s\n", word, cell(what)) }
-
-// completeTasks completes an argument with the tasks in any of states, or with all.
-func completeTasks(env Env, states ...board.State) cli.BashCompleteFunc {
-	return func(c *cli.Context) {
-		v, err := openTasks(c.Context, env)
-		if err != nil {
-			return // a completion has nobody to tell
-		}
-		for _, t := range v.taskRows() {
-			if len(states) == 0 || slices.Contains(states, t.State) {
-				printOffer(env, string(t.ID), t.Title)
-			}
-		}
-	}
-}

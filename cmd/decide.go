@@ -12,46 +12,37 @@ import (
 )
 
 func decideVerb(env Env) *cli.Command {
-	return command(&cli.Command{
-		Name:      "decide",
-		Usage:     "log a decision with its reasons and costs; only a person can",
-		ArgsUsage: "\"WHAT\"",
-		Description: "odd gate decide \"Times are UTC\" --rationale \"two harbours disagreed\" \\\n" +
-			"  --tradeoffs \"visitors convert\" --confidence high \\\n" +
-			"  --revisit \"task read-the-handbook done\"\n" +
-			"odd gate decide --list\n\n" +
-			"A decision belongs to the last gate that was run: a framing that drafted a\n" +
-			"lease, a commitment, or an evaluation; after an evaluation, it can only\n" +
-			"replace another. Decisions are never edited; a new one replaces an old one\n" +
-			"with --supersedes.\n\n" +
+	return verb("decide [\"WHAT\"]", "log a decision with its reasons and costs; only a person can",
+		"odd gate decide \"Times are UTC\" --rationale \"two harbours disagreed\" \\\n"+
+			"  --tradeoffs \"visitors convert\" --confidence high \\\n"+
+			"  --revisit \"task read-the-handbook done\"\n"+
+			"odd gate decide --list\n\n"+
+			"A decision belongs to the last gate that was run: a framing that drafted a\n"+
+			"lease, a commitment, or an evaluation; after an evaluation, it can only\n"+
+			"replace another. Decisions are never edited; a new one replaces an old one\n"+
+			"with --supersedes.\n\n"+
 			personNote,
-		Flags: append(decisionFlags(),
+		do(env, runDecide), append(decisionFlags(),
 			&cli.BoolFlag{Name: "list", Usage: "list the decisions; a replaced one names its replacement"},
 			yesFlag(),
-			jsonFlag()),
-		Action: do(env, runDecide),
-	})
+			jsonFlag())...)
 }
 
 // runDecide appends a decision under the gate passed last: one commit by the
 // person, of decisions.jsonl alone, after the typed confirmation of its id.
 func runDecide(c *cli.Context, env Env) error {
-	if c.Bool("list") {
-		if err := noArgs(c); err != nil {
-			return err
-		}
+	if c.Bool("list") && c.NArg() == 0 {
 		return on(env, openCurrent, runDecisions)(c)
 	}
-	what, err := oneArg(c, "what is decided, in quotes")
+	if err := oneArg(c); err != nil {
+		return err
+	}
+	d, err := readDecision(c, "decide", c.Args().First())
 	if err != nil {
 		return err
 	}
-	d, err := readDecision(c, "decide", what)
-	if err != nil {
-		return err
-	}
-	if d == nil {
-		return usage("gate decide: the decision is missing; odd gate decide \"WHAT\" --rationale \"WHY\" --tradeoffs \"COST\" --confidence high")
+	if d == nil || c.Bool("list") {
+		return usage("gate decide: want a decision, or --list; odd gate decide \"WHAT\" --rationale \"WHY\" --tradeoffs \"COST\" --confidence high")
 	}
 	v, err := openToDecide(c.Context, env, "decide")
 	if err != nil {

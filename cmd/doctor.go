@@ -21,17 +21,13 @@ import (
 )
 
 func doctorVerb(env Env) *cli.Command {
-	return command(&cli.Command{
-		Name:  "doctor",
-		Usage: "check git, odd.toml, the agent, sandbox, hooks and CI, and say what to do",
-		Description: "odd doctor\n" +
-			"odd doctor --remote\n\n" +
-			"Each line is ok, warn or fault: what was checked, what odd found, and what to\n" +
-			"do about it. A fault keeps odd from working here; then the exit code is 1.\n" +
+	return verb("doctor", "check git, odd.toml, the agent, sandbox, hooks and CI, and say what to do",
+		"odd doctor\n"+
+			"odd doctor --remote\n\n"+
+			"Each line is ok, warn or fault: what was checked, what odd found, and what to\n"+
+			"do about it. A fault keeps odd from working here; then the exit code is 1.\n"+
 			"odd doctor changes nothing, and asks the remote only with --remote.",
-		Flags:  []cli.Flag{&cli.BoolFlag{Name: "remote", Usage: "also ask the remote of [board] remote for the branches that odd uses"}, jsonFlag()},
-		Action: do(env, runDoctor),
-	})
+		do(env, runDoctor), &cli.BoolFlag{Name: "remote", Usage: "also ask the remote of [board] remote for the branches that odd uses"}, jsonFlag())
 }
 
 // The levels of a diagnosis.

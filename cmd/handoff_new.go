@@ -19,27 +19,22 @@ import (
 )
 
 func handoffNew(env Env) *cli.Command {
-	return command(&cli.Command{
-		Name:  "new",
-		Usage: "write a handoff and its journal entry, as a template or from JSON",
-		Description: "odd agent handoff new --from planning --to execution \\\n" +
-			"  --artifact knowledge/terms/slack-water.md --title \"Slack water\"\n" +
-			"odd agent handoff new --from validation --from-json findings.json \\\n" +
-			"  --title \"Review a\"\n\n" +
-			"Without --from-json, odd writes a template: fill in its parts and commit it.\n" +
+	return verb("new", "write a handoff and its journal entry, as a template or from JSON",
+		"odd agent handoff new --from planning --to execution \\\n"+
+			"  --artifact knowledge/terms/slack-water.md --title \"Slack water\"\n"+
+			"odd agent handoff new --from validation --from-json findings.json \\\n"+
+			"  --title \"Review a\"\n\n"+
+			"Without --from-json, odd writes a template: fill in its parts and commit it.\n"+
 			"odd help agent handoff lists the modes.",
-		Flags: []cli.Flag{
-			&cli.StringFlag{Name: "from", Usage: "`MODE` that hands over: exploration, planning, execution, validation or resolution"},
-			&cli.StringFlag{Name: "to", Usage: "`MODE` that receives (default: the next one)"},
-			&cli.StringFlag{Name: "artifact", Usage: "say what is handed over, `REF`: a path, id, uri or commit"},
-			&cli.StringFlag{Name: "title", Usage: "set the title to `TITLE`; it also makes the file name"},
-			&cli.StringFlag{Name: "from-json", Usage: "take the content from the JSON in `FILE` (- for stdin)"},
-			&cli.StringSliceFlag{Name: "derives", Usage: "name a handoff `ID` that it is made from; repeatable"},
-			noCommitFlag(),
-			jsonFlag(),
-		},
-		Action: do(env, runHandoffNew),
-	})
+		do(env, runHandoffNew),
+		&cli.StringFlag{Name: "from", Usage: "`MODE` that hands over: exploration, planning, execution, validation or resolution"},
+		&cli.StringFlag{Name: "to", Usage: "`MODE` that receives (default: the next one)"},
+		&cli.StringFlag{Name: "artifact", Usage: "say what is handed over, `REF`: a path, id, uri or commit"},
+		&cli.StringFlag{Name: "title", Usage: "set the title to `TITLE`; it also makes the file name"},
+		&cli.StringFlag{Name: "from-json", Usage: "take the content from the JSON in `FILE` (- for stdin)"},
+		&cli.StringSliceFlag{Name: "derives", Usage: "name a handoff `ID` that it is made from; repeatable"},
+		noCommitFlag(),
+		jsonFlag())
 }
 
 func runHandoffNew(c *cli.Context, env Env) error {
@@ -195,27 +190,18 @@ func describeMissing(missing []string) string {
 }
 
 func handoffMerge(env Env) *cli.Command {
-	return command(&cli.Command{
-		Name:      "merge",
-		Usage:     "merge several handoffs of one role on one artifact into one",
-		ArgsUsage: "ID ID...",
-		Description: "odd agent handoff merge 2026-03-02-review-a 2026-03-02-review-b \\\n" +
-			"  --title \"Two reviews\"\n\n" +
-			"The merged handoffs stay as they are. The new one has once what they agree on,\n" +
+	return verb("merge ID ID...", "merge several handoffs of one role on one artifact into one",
+		"odd agent handoff merge 2026-03-02-review-a 2026-03-02-review-b \\\n"+
+			"  --title \"Two reviews\"\n\n"+
+			"The merged handoffs stay as they are. The new one has once what they agree on,\n"+
 			"and every version of what they disagree on.",
-		Flags: []cli.Flag{
-			&cli.StringFlag{Name: "title", Usage: "set the title to `TITLE`; it also makes the file name"},
-			noCommitFlag(),
-			jsonFlag(),
-		},
-		Action: do(env, runHandoffMerge),
-	})
+		do(env, runHandoffMerge),
+		&cli.StringFlag{Name: "title", Usage: "set the title to `TITLE`; it also makes the file name"},
+		noCommitFlag(),
+		jsonFlag())
 }
 
 func runHandoffMerge(c *cli.Context, env Env) error {
-	if c.NArg() < 2 {
-		return usage("agent handoff merge: want two handoffs or more; see odd help agent handoff merge")
-	}
 	w, err := openWorkspace(c.Context, env)
 	if err != nil {
 		return err
@@ -259,17 +245,12 @@ func runHandoffMerge(c *cli.Context, env Env) error {
 }
 
 func handoffClarify(env Env) *cli.Command {
-	return command(&cli.Command{
-		Name:      "clarify",
-		Usage:     "add a missing sentence to a handoff, as its author",
-		ArgsUsage: "ID KEY SENTENCE",
-		Description: "odd agent handoff clarify 2026-03-02-slack-water assumptions \\\n" +
-			"  \"The almanac is this year's.\"\n\n" +
-			"KEY is a field that the handoff needs; odd agent handoff check names what\n" +
+	return verb("clarify ID KEY SENTENCE", "add a missing sentence to a handoff, as its author",
+		"odd agent handoff clarify 2026-03-02-slack-water assumptions \\\n"+
+			"  \"The almanac is this year's.\"\n\n"+
+			"KEY is a field that the handoff needs; odd agent handoff check names what\n"+
 			"lacks.",
-		Flags:  []cli.Flag{noCommitFlag(), jsonFlag()},
-		Action: exactly(3, "a handoff, a key and a sentence", do(env, runHandoffClarify)),
-	})
+		do(env, runHandoffClarify), noCommitFlag(), jsonFlag())
 }
 
 func runHandoffClarify(c *cli.Context, env Env) error {

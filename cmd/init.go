@@ -20,28 +20,22 @@ import (
 )
 
 func initVerb(env Env) *cli.Command {
-	return command(&cli.Command{
-		Name:      "init",
-		Usage:     "set odd up here: odd.toml, a knowledge folder and a first task",
-		ArgsUsage: "[DIR]",
-		Description: "odd init\n" +
-			"odd init --role \"Shore lead\" --docs docs --ci github\n\n" +
-			"At a terminal, odd asks for roles, documents and agent that no flag names.\n" +
-			"If the folder is not a git repository, odd runs git init. Files that exist\n" +
-			"stay as they are. DIR is another folder to start in. Commit what odd wrote;\n" +
+	return verb("init [DIR]", "set odd up here: odd.toml, a knowledge folder and a first task",
+		"odd init\n"+
+			"odd init --role \"Shore lead\" --docs docs --ci github\n\n"+
+			"At a terminal, odd asks for roles, documents and agent that no flag names.\n"+
+			"If the folder is not a git repository, odd runs git init. Files that exist\n"+
+			"stay as they are. DIR is another folder to start in. Commit what odd wrote;\n"+
 			"then odd drain runs the first task, which reads your documents.",
-		Flags: []cli.Flag{
-			&cli.StringSliceFlag{Name: "role", Usage: "add the role `NAME`; repeatable, default keeper"},
-			&cli.StringSliceFlag{Name: "docs", Usage: "where documents are, `PATH`: a folder, a file or \"*.md\"; repeatable"},
-			&cli.StringFlag{Name: "agent", Usage: "the agent, `NAME`: extract (offline, free), claude, acp, anthropic, openai, exec or replay"},
-			&cli.StringFlag{Name: "monthly-usd", Usage: "what agents may spend in a month, `USD`; for an agent that can cost money"},
-			&cli.StringFlag{Name: "ci", Usage: "add workflows for `FORGE`, which is github: check, and once you turn them on drain, sync, audit and pages"},
-			&cli.BoolFlag{Name: "hooks", Usage: "install the git hook that runs odd check before each push of this clone"},
-			&cli.BoolFlag{Name: "pr-template", Usage: "add a pull request template with the fields of a handoff"},
-			jsonFlag(),
-		},
-		Action: do(env, runInit),
-	})
+		do(env, runInit),
+		&cli.StringSliceFlag{Name: "role", Usage: "add the role `NAME`; repeatable, default keeper"},
+		&cli.StringSliceFlag{Name: "docs", Usage: "where documents are, `PATH`: a folder, a file or \"*.md\"; repeatable"},
+		&cli.StringFlag{Name: "agent", Usage: "the agent, `NAME`: extract (offline, free), claude, acp, anthropic, openai, exec or replay"},
+		&cli.StringFlag{Name: "monthly-usd", Usage: "what agents may spend in a month, `USD`; for an agent that can cost money"},
+		&cli.StringFlag{Name: "ci", Usage: "add workflows for `FORGE`, which is github: check, and once you turn them on drain, sync, audit and pages"},
+		&cli.BoolFlag{Name: "hooks", Usage: "install the git hook that runs odd check before each push of this clone"},
+		&cli.BoolFlag{Name: "pr-template", Usage: "add a pull request template with the fields of a handoff"},
+		jsonFlag())
 }
 
 // initOptions is what a person asked odd init for.

@@ -18,22 +18,16 @@ import (
 )
 
 func journalConvert(env Env) *cli.Command {
-	return command(&cli.Command{
-		Name:      "convert",
-		Usage:     "print a file of JSON lines, or another journal, as a journal",
-		ArgsUsage: "FILE",
-		Description: "odd journal convert old/decisions.jsonl\n" +
-			"odd journal convert old/decisions.jsonl --write\n\n" +
-			"odd names on stderr each line that it cannot read, or that deviates from its\n" +
+	return verb("convert FILE", "print a file of JSON lines, or another journal, as a journal",
+		"odd journal convert old/decisions.jsonl\n"+
+			"odd journal convert old/decisions.jsonl --write\n\n"+
+			"odd names on stderr each line that it cannot read, or that deviates from its\n"+
 			"format.",
-		Flags: []cli.Flag{
-			&cli.BoolFlag{Name: "write", Usage: "commit the result as a new journal file"},
-			&cli.StringFlag{Name: "date", Usage: "use `DATE`, YYYY-MM-DD, in the new name (default: of the first entry, or in FILE)"},
-			&cli.StringFlag{Name: "slug", Usage: "use `NAME` in the new name (default: the name of FILE)"},
-			jsonFlag(),
-		},
-		Action: one("a file", do(env, runJournalConvert)),
-	})
+		do(env, runJournalConvert),
+		&cli.BoolFlag{Name: "write", Usage: "commit the result as a new journal file"},
+		&cli.StringFlag{Name: "date", Usage: "use `DATE`, YYYY-MM-DD, in the new name (default: of the first entry, or in FILE)"},
+		&cli.StringFlag{Name: "slug", Usage: "use `NAME` in the new name (default: the name of FILE)"},
+		jsonFlag())
 }
 
 func runJournalConvert(c *cli.Context, env Env) error {

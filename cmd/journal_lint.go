@@ -16,26 +16,20 @@ import (
 )
 
 func journalLint(env Env) *cli.Command {
-	return command(&cli.Command{
-		Name:      "lint",
-		Usage:     "find malformed journal rows; exit 1 if there are any",
-		ArgsUsage: "[FILE...]",
-		Description: "odd journal lint\n" +
-			"odd journal lint --fix old/2026-05-10-split.tsv\n" +
-			"odd journal lint --p0008 reviews/pr-30.md\n\n" +
-			"A warning is a broken convention, such as a long title or a quality that does\n" +
-			"not add up. A FILE that ends in .jsonl is read as a list of decisions or\n" +
-			"learnings in JSON lines. --p0008 reads the markdown files that a validator\n" +
+	return verb("lint [FILE...]", "find malformed journal rows; exit 1 if there are any",
+		"odd journal lint\n"+
+			"odd journal lint --fix old/2026-05-10-split.tsv\n"+
+			"odd journal lint --p0008 reviews/pr-30.md\n\n"+
+			"A warning is a broken convention, such as a long title or a quality that does\n"+
+			"not add up. A FILE that ends in .jsonl is read as a list of decisions or\n"+
+			"learnings in JSON lines. --p0008 reads the markdown files that a validator\n"+
 			"writes of a review.",
-		Flags: []cli.Flag{
-			&cli.BoolFlag{Name: "fix", Usage: "remove doubled tabs; the other findings are only listed"},
-			&cli.BoolFlag{Name: "strict", Usage: "exit 1 for warnings too"},
-			&cli.BoolFlag{Name: "p0008", Usage: "check review files (markdown) instead: sections, verdict, and evidence at the named commit"},
-			bundleFlag(),
-			jsonFlag(),
-		},
-		Action: do(env, runJournalLint),
-	})
+		do(env, runJournalLint),
+		&cli.BoolFlag{Name: "fix", Usage: "remove doubled tabs; the other findings are only listed"},
+		&cli.BoolFlag{Name: "strict", Usage: "exit 1 for warnings too"},
+		&cli.BoolFlag{Name: "p0008", Usage: "check review files (markdown) instead: sections, verdict, and evidence at the named commit"},
+		bundleFlag(),
+		jsonFlag())
 }
 
 // journalFinding is a finding as odd journal lint --json prints it. A file that

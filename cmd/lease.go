@@ -20,7 +20,9 @@ import (
 
 func leaseVerb(env Env) *cli.Command {
 	read := func(name, use, example string, run func(*cli.Context, Env, *view, drain.SlowLoop) error) *cli.Command {
-		return command(&cli.Command{Name: name, Usage: use, Description: example, Flags: []cli.Flag{jsonFlag()}, Action: onSlowLoop(env, run)})
+		return verb(name, use,
+			example,
+			onSlowLoop(env, run), jsonFlag())
 	}
 	return command(&cli.Command{
 		Name:  "lease",
@@ -298,23 +300,18 @@ func canHold(p string) bool {
 }
 
 func leaseEdit(env Env) *cli.Command {
-	return command(&cli.Command{
-		Name:  "edit",
-		Usage: "edit the draft in $EDITOR, then draft the lease; only a person can",
-		Description: "EDITOR=\"code --wait\" odd gate lease edit \\\n" +
-			"  --reason \"the harbour asked for tides first\"\n" +
-			"\n" +
-			"It ends as odd gate framing --draft FILE does.\n" +
-			"\n" +
+	return verb("edit", "edit the draft in $EDITOR, then draft the lease; only a person can",
+		"EDITOR=\"code --wait\" odd gate lease edit \\\n"+
+			"  --reason \"the harbour asked for tides first\"\n"+
+			"\n"+
+			"It ends as odd gate framing --draft FILE does.\n"+
+			"\n"+
 			personNote,
-		Flags: []cli.Flag{
-			&cli.StringFlag{Name: "to", Usage: "set the working phase to `PHASE`: sensemaking or discovery (default: as the draft has it)"},
-			reasonFlag(),
-			yesFlag(),
-			jsonFlag(),
-		},
-		Action: do(env, runLeaseEdit),
-	})
+		do(env, runLeaseEdit),
+		&cli.StringFlag{Name: "to", Usage: "set the working phase to `PHASE`: sensemaking or discovery (default: as the draft has it)"},
+		reasonFlag(),
+		yesFlag(),
+		jsonFlag())
 }
 
 // runLeaseEdit opens the draft, or a prefilled one where there is none, in the

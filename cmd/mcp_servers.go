@@ -17,24 +17,18 @@ import (
 )
 
 func mcpServers(env Env) *cli.Command {
-	return command(&cli.Command{
-		Name:      "servers",
-		Usage:     "list or test the MCP servers whose tools agents get",
-		ArgsUsage: "[SERVER]",
-		Description: "odd mcp servers\n" +
-			"odd mcp servers --check\n" +
-			"odd mcp servers notes --call mcp_notes_search --args '{\"query\": \"tide\"}'\n\n" +
-			"[[mcp]] in odd.toml configures a server. --check starts each one as an agent's\n" +
-			"session would, lists its tools under their names in odd, and says which are\n" +
+	return verb("servers [SERVER]", "list or test the MCP servers whose tools agents get",
+		"odd mcp servers\n"+
+			"odd mcp servers --check\n"+
+			"odd mcp servers notes --call mcp_notes_search --args '{\"query\": \"tide\"}'\n\n"+
+			"[[mcp]] in odd.toml configures a server. --check starts each one as an agent's\n"+
+			"session would, lists its tools under their names in odd, and says which are\n"+
 			"left out and why. Exit 1: a server does not work.",
-		Flags: []cli.Flag{
-			&cli.BoolFlag{Name: "check", Usage: "start the servers and list their tools"},
-			&cli.StringFlag{Name: "call", Usage: "start the servers and call `TOOL`, by the name that --check lists"},
-			&cli.StringFlag{Name: "args", Value: "{}", Usage: "with --call, pass this `JSON` object"},
-			jsonFlag(),
-		},
-		Action: do(env, runServers),
-	})
+		do(env, runServers),
+		&cli.BoolFlag{Name: "check", Usage: "start the servers and list their tools"},
+		&cli.StringFlag{Name: "call", Usage: "start the servers and call `TOOL`, by the name that --check lists"},
+		&cli.StringFlag{Name: "args", Value: "{}", Usage: "with --call, pass this `JSON` object"},
+		jsonFlag())
 }
 
 func runServers(c *cli.Context, env Env) error {

@@ -20,33 +20,17 @@ import (
 )
 
 func observeVerb(env Env) *cli.Command {
-	return command(&cli.Command{
-		Name:  "observe",
-		Usage: "run a read-only agent that comments on a stream of events",
-		Description: "odd agent observe --source deploys.jsonl\n" +
-			"tail -f deploys.jsonl | odd agent observe --source - --backpressure summarise\n" +
-			"odd agent observe --source 'cmd kubectl get events -o json --watch' \\\n" +
-			"  --backpressure queue=500\n\n" +
-			"Events are JSON objects, one a line; the key \"channel\" names the channel of an\n" +
-			"event. odd prints each comment at once: channel, line numbers of the events,\n" +
-			"text. Each batch of events is one turn of the agent, limited by [session]\n" +
-			"max_turns, max_usd and timeout. Drains run meanwhile. It ends with the stream,\n" +
+	return verb("observe", "run a read-only agent that comments on a stream of events",
+		"odd agent observe --source deploys.jsonl\n"+
+			"tail -f deploys.jsonl | odd agent observe --source - --backpressure summarise\n"+
+			"odd agent observe --source 'cmd kubectl get events -o json --watch' \\\n"+
+			"  --backpressure queue=500\n\n"+
+			"Events are JSON objects, one a line; the key \"channel\" names the channel of an\n"+
+			"event. odd prints each comment at once: channel, line numbers of the events,\n"+
+			"text. Each batch of events is one turn of the agent, limited by [session]\n"+
+			"max_turns, max_usd and timeout. Drains run meanwhile. It ends with the stream,\n"+
 			"or with Ctrl-C.",
-		Flags: []cli.Flag{
-			&cli.StringFlag{Name: "source", Usage: "read events from `FILE`, - for stdin, or 'cmd PROGRAM ARGS' for the output of a program, run without a shell"},
-			&cli.StringFlag{Name: "backpressure", Usage: "if events come too fast, `POLICY`: drop-oldest, summarise (drop them and tell the agent how many) or queue=N (let the source wait; default for a file: queue=1024)"},
-			profileFlag(),
-			workRoleFlag(),
-			surfaceFlag(string(contract.RealTimeStream)),
-			voiceFlag(),
-			&cli.StringFlag{Name: "task", Usage: "tell the agent to look for `TEXT`"},
-			&cli.BoolFlag{Name: "dry-run", Usage: "print the rules of the session; read, start and write nothing"},
-			jsonFlag(),
-		},
-		Action: func(c *cli.Context) error {
-			if err := noArgs(c); err != nil {
-				return err
-			}
+		do(env, func(c *cli.Context, env Env) error {
 			from, err := feedNamed(c.String("source"))
 			if err != nil {
 				return err
@@ -61,8 +45,16 @@ func observeVerb(env Env) *cli.Command {
 			}
 			o := observation{source: from, policy: policy, invocation: invocation{call: call, task: c.String("task"), dry: c.Bool("dry-run"), json: c.Bool("json")}}
 			return runObserve(c.Context, env, o)
-		},
-	})
+		}),
+		&cli.StringFlag{Name: "source", Usage: "read events from `FILE`, - for stdin, or 'cmd PROGRAM ARGS' for the output of a program, run without a shell"},
+		&cli.StringFlag{Name: "backpressure", Usage: "if events come too fast, `POLICY`: drop-oldest, summarise (drop them and tell the agent how many) or queue=N (let the source wait; default for a file: queue=1024)"},
+		profileFlag(),
+		workRoleFlag(),
+		surfaceFlag(string(contract.RealTimeStream)),
+		voiceFlag(),
+		&cli.StringFlag{Name: "task", Usage: "tell the agent to look for `TEXT`"},
+		&cli.BoolFlag{Name: "dry-run", Usage: "print the rules of the session; read, start and write nothing"},
+		jsonFlag())
 }
 
 type observation struct {

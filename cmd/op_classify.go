@@ -23,30 +23,24 @@ import (
 )
 
 func opClassify(env Env) *cli.Command {
-	return command(&cli.Command{
-		Name:      "classify",
-		Usage:     "print the risk tier of a change, and the result of each rule",
-		ArgsUsage: "[PATH…]",
-		Description: "odd op classify\n" +
-			"odd op classify docs/glossary.md docs/tools.md\n" +
-			"odd op classify --base HEAD~1\n" +
-			"odd op classify --task rename-the-tide-tool\n" +
-			"odd op classify --limits\n\n" +
-			"Without PATH and --task, odd judges every change in the working tree. From the\n" +
-			"mildest, the tiers are SAFE_AUTO, NOTIFY_APPLY, APPROVAL_REQUIRED and BLOCKED\n" +
-			"(exit 3).\n\n" +
-			"--limits prints a row for each lane: the time of one session, the turns and\n" +
-			"the cost of one attempt, the candidates in one answer, and what odd.toml sets\n" +
+	return verb("classify [PATH…]", "print the risk tier of a change, and the result of each rule",
+		"odd op classify\n"+
+			"odd op classify docs/glossary.md docs/tools.md\n"+
+			"odd op classify --base HEAD~1\n"+
+			"odd op classify --task rename-the-tide-tool\n"+
+			"odd op classify --limits\n\n"+
+			"Without PATH and --task, odd judges every change in the working tree. From the\n"+
+			"mildest, the tiers are SAFE_AUTO, NOTIFY_APPLY, APPROVAL_REQUIRED and BLOCKED\n"+
+			"(exit 3).\n\n"+
+			"--limits prints a row for each lane: the time of one session, the turns and\n"+
+			"the cost of one attempt, the candidates in one answer, and what odd.toml sets\n"+
 			"of them. A task's own --max-turns and --budget-usd go before these.",
-		Flags: []cli.Flag{
-			&cli.StringFlag{Name: "task", Usage: "judge as a change for `TASK`: by who added it, and by its paths if no PATH is given"},
-			&cli.StringFlag{Name: "base", Value: "HEAD", Usage: "judge what changed since commit `REV`"},
-			&cli.StringFlag{Name: "substrate", Usage: "judge as a change by the agent `NAME` (default: [session] substrate)"},
-			&cli.BoolFlag{Name: "limits", Usage: "print what the tasks of each lane may take, and judge nothing"},
-			jsonFlag(),
-		},
-		Action: do(env, runOpClassify),
-	})
+		do(env, runOpClassify),
+		&cli.StringFlag{Name: "task", Usage: "judge as a change for `TASK`: by who added it, and by its paths if no PATH is given"},
+		&cli.StringFlag{Name: "base", Value: "HEAD", Usage: "judge what changed since commit `REV`"},
+		&cli.StringFlag{Name: "substrate", Usage: "judge as a change by the agent `NAME` (default: [session] substrate)"},
+		&cli.BoolFlag{Name: "limits", Usage: "print what the tasks of each lane may take, and judge nothing"},
+		jsonFlag())
 }
 
 // classification is a verdict with what it would mean for the work, as --json prints it.

@@ -18,13 +18,9 @@ import (
 )
 
 func opList(env Env) *cli.Command {
-	return command(&cli.Command{
-		Name:        "list",
-		Usage:       "list changes: those that wait for you first, then running ones",
-		Description: "odd op list\nodd op list --all",
-		Flags:       []cli.Flag{&cli.BoolFlag{Name: "all", Usage: "list ended changes too, the latest first"}, jsonFlag()},
-		Action:      on(env, openFiles, runOpList),
-	})
+	return verb("list", "list changes: those that wait for you first, then running ones",
+		"odd op list\nodd op list --all",
+		on(env, openFiles, runOpList), &cli.BoolFlag{Name: "all", Usage: "list ended changes too, the latest first"}, jsonFlag())
 }
 
 // opRow is an op as --json lists it.
@@ -153,25 +149,17 @@ func formatTime(t time.Time) string {
 const watchWait = 500 * time.Millisecond
 
 func opWatch(env Env) *cli.Command {
-	return command(&cli.Command{
-		Name:        "watch",
-		Usage:       "follow the change that odd drain works on in this clone",
-		Description: "odd op watch\nodd op watch --once",
-		Flags: []cli.Flag{
-			&cli.BoolFlag{Name: "once", Usage: "print the state once"},
-			&cli.BoolFlag{Name: "follow", Usage: "keep waiting when nothing runs"},
-			jsonFlag(),
-		},
-		Action: func(c *cli.Context) error {
-			if err := noArgs(c); err != nil {
+	return verb("watch", "follow the change that odd drain works on in this clone",
+		"odd op watch\nodd op watch --once",
+		do(env, func(c *cli.Context, env Env) error {
+			if _, err := oneFlag(c, "once", "follow"); err != nil {
 				return err
 			}
-			if c.Bool("once") && c.Bool("follow") {
-				return usage("op watch: --once looks once, --follow never ends; choose one")
-			}
 			return runOpWatch(c.Context, env, watch{once: c.Bool("once"), follow: c.Bool("follow"), json: c.Bool("json")})
-		},
-	})
+		}),
+		&cli.BoolFlag{Name: "once", Usage: "print the state once"},
+		&cli.BoolFlag{Name: "follow", Usage: "keep waiting when nothing runs"},
+		jsonFlag())
 }
 
 // watch is a look at what runs, over and over.

@@ -270,19 +270,3 @@ func talk(env Env, format string, args ...any) {
 
 // talker is who talks.
 const talker = "odd: "
-
-// oneArg returns the single argument of a verb that takes exactly one, called want in its usage.
-func oneArg(c *cli.Context, want string) (string, error) {
-	if c.NArg() != 1 || c.Args().First() == "" {
-		return "", usage("%s: want one argument, %s; see odd help %s", verbOf(c), want, verbOf(c))
-	}
-	return c.Args().First(), nil
-}
-
-// noArgs refuses arguments of a verb that takes none.
-func noArgs(c *cli.Context) error {
-	if c.NArg() > 0 {
-		return usage("%s: unexpected argument %q; see odd help %s", verbOf(c), c.Args().First(), verbOf(c))
-	}
-	return nil
-}

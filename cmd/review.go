@@ -19,63 +19,56 @@ import (
 )
 
 func reviewVerb(env Env) *cli.Command {
-	return command(&cli.Command{
-		Name:         "review",
-		Usage:        "list proposals that wait for you, or show one with its diff",
-		ArgsUsage:    "[TASK [ATOM]]",
-		BashComplete: completeTasks(env, board.Review),
-		Description: "odd review\n" +
-			"odd review read-the-handbook\n" +
-			"odd review read-the-handbook --stat\n" +
-			"odd review read-the-handbook skeg\n" +
-			"odd review read-the-handbook --each\n" +
-			"odd review --refresh read-the-handbook\n" +
-			"odd review read-the-handbook --emission\n\n" +
-			"A proposal is an agent's commit on the branch odd/review/TASK.N. Nothing of it\n" +
-			"is on your branch until a person runs odd approve TASK. With an atom's id, odd\n" +
-			"shows that atom and the lines of the documents that it comes from.\n\n" +
-			"--each shows one atom after another and asks whether you take it, verify it,\n" +
-			"leave it out or edit it in $EDITOR. You may quit and go on later; what you\n" +
-			"decided stays in this clone. odd approve TASK then does it. Atoms that change\n" +
+	return verb("review [TASK [ATOM]]", "list proposals that wait for you, or show one with its diff",
+		"odd review\n"+
+			"odd review read-the-handbook\n"+
+			"odd review read-the-handbook --stat\n"+
+			"odd review read-the-handbook skeg\n"+
+			"odd review read-the-handbook --each\n"+
+			"odd review --refresh read-the-handbook\n"+
+			"odd review read-the-handbook --emission\n\n"+
+			"A proposal is an agent's commit on the branch odd/review/TASK.N. Nothing of it\n"+
+			"is on your branch until a person runs odd approve TASK. With an atom's id, odd\n"+
+			"shows that atom and the lines of the documents that it comes from.\n\n"+
+			"--each shows one atom after another and asks whether you take it, verify it,\n"+
+			"leave it out or edit it in $EDITOR. You may quit and go on later; what you\n"+
+			"decided stays in this clone. odd approve TASK then does it. Atoms that change\n"+
 			"are asked again.",
-		Flags: []cli.Flag{
-			&cli.BoolFlag{Name: "each", Usage: "decide on one atom after another in a terminal; only a person can"},
-			&cli.BoolFlag{Name: "refresh", Usage: "rebuild the proposal on the current board from the same agent output; runs no agent"},
-			&cli.BoolFlag{Name: "emission", Usage: "print what the agent printed in the last attempt, also of a task that is blocked"},
-			&cli.BoolFlag{Name: "stat", Usage: "print the summary without the diff"},
-			&cli.BoolFlag{Name: "pr", Usage: "open a GitHub pull request for the proposal with gh; without gh or GitHub, print its text"},
-			jsonFlag(),
-		},
-		Action: func(c *cli.Context) error {
-			acts := 0
-			for _, flag := range []string{"each", "refresh", "pr", "emission"} {
-				if c.Bool(flag) {
-					acts++
-				}
-			}
-			switch {
-			case c.NArg() > 2 || c.NArg() == 2 && (acts > 0 || c.Bool("stat")):
-				return usage("review: want a task, a task and one of its atoms, or none for the queue; run odd review TASK ATOM")
-			case c.NArg() == 2:
-				return runReviewAtom(c.Context, env, c.Args().First(), c.Args().Get(1), c.Bool("json"))
-			case acts > 1 || c.Bool("each") && c.Bool("json"):
-				return usage("review: --each, --refresh, --pr and --emission do not go together, and --each has no --json; run odd review --refresh TASK first, then odd review --pr TASK")
-			case c.NArg() == 0 && acts > 0:
-				return usage("review: --each, --refresh, --pr and --emission need a task, like odd review --pr TASK; odd review lists the tasks")
-			case c.NArg() == 0:
-				return runQueue(c.Context, env, c.Bool("json"))
-			case c.Bool("each"):
-				return runReviewEach(c.Context, env, c.Args().First())
-			case c.Bool("refresh"):
-				return runRefresh(c.Context, env, c.Args().First(), c.Bool("json"))
-			case c.Bool("emission"):
-				return runEmission(c.Context, env, c.Args().First(), c.Bool("json"))
-			case c.Bool("pr"):
-				return runReviewPR(c.Context, env, c.Args().First(), c.Bool("json"))
-			}
-			return runReview(c.Context, env, c.Args().First(), c.Bool("stat"), c.Bool("json"))
-		},
-	})
+		do(env, runReview),
+		&cli.BoolFlag{Name: "each", Usage: "decide on one atom after another in a terminal; only a person can"},
+		&cli.BoolFlag{Name: "refresh", Usage: "rebuild the proposal on the current board from the same agent output; runs no agent"},
+		&cli.BoolFlag{Name: "emission", Usage: "print what the agent printed in the last attempt, also of a task that is blocked"},
+		&cli.BoolFlag{Name: "stat", Usage: "print the summary without the diff"},
+		&cli.BoolFlag{Name: "pr", Usage: "open a GitHub pull request for the proposal with gh; without gh or GitHub, print its text"},
+		jsonFlag())
+}
+
+func runReview(c *cli.Context, env Env) error {
+	act, err := oneFlag(c, "each", "refresh", "pr", "emission", "stat")
+	ctx, task, asJSON := c.Context, c.Args().First(), c.Bool("json")
+	switch {
+	case err != nil:
+		return err
+	case c.NArg() == 2 && act != "":
+		return usage("review: --%s is about the whole proposal; run odd review %s --%[1]s", act, task)
+	case act == "each" && asJSON:
+		return usage("review: --each has no --json; odd review %s --json prints the proposal", task)
+	case c.NArg() == 2:
+		return runReviewAtom(ctx, env, task, c.Args().Get(1), asJSON)
+	case c.NArg() == 0 && act != "":
+		return usage("review: --%s needs a task, like odd review --%[1]s TASK; odd review lists the tasks", act)
+	case c.NArg() == 0:
+		return runQueue(ctx, env, asJSON)
+	case act == "each":
+		return runReviewEach(ctx, env, task)
+	case act == "refresh":
+		return runRefresh(ctx, env, task, asJSON)
+	case act == "emission":
+		return runEmission(ctx, env, task, asJSON)
+	case act == "pr":
+		return runReviewPR(ctx, env, task, asJSON)
+	}
+	return showProposal(ctx, env, task, act == "stat", asJSON)
 }
 
 // runQueue lists the tasks in review.
@@ -109,7 +102,7 @@ func runQueue(ctx context.Context, env Env, asJSON bool) error {
 	return show(env, asJSON, list, rows...)
 }
 
-func runReview(ctx context.Context, env Env, name string, stat, asJSON bool) error {
+func showProposal(ctx context.Context, env Env, name string, stat, asJSON bool) error {
 	v, t, p, err := openProposal(ctx, env, name, false)
 	if err != nil {
 		return err

@@ -20,47 +20,34 @@ import (
 )
 
 func statusVerb(env Env) *cli.Command {
-	return command(&cli.Command{
-		Name:  "status",
-		Usage: "show running and waiting tasks, the next step and the cost",
-		Description: "odd status\n" +
-			"odd status --budget\n" +
-			"odd status --sandbox\n" +
-			"PS1='$(odd status --line) $ '\n\n" +
-			"The board is the branch that holds the tasks; [board] in odd.toml names it.\n" +
-			"The sandbox limits what agents' programs may read, write and reach over the\n" +
+	return verb("status", "show running and waiting tasks, the next step and the cost",
+		"odd status\n"+
+			"odd status --budget\n"+
+			"odd status --sandbox\n"+
+			"PS1='$(odd status --line) $ '\n\n"+
+			"The board is the branch that holds the tasks; [board] in odd.toml names it.\n"+
+			"The sandbox limits what agents' programs may read, write and reach over the\n"+
 			"network.",
-		Flags: []cli.Flag{
-			&cli.BoolFlag{Name: "sandbox", Usage: "test which sandbox restrictions work on this machine, and print those instead"},
-			&cli.BoolFlag{Name: "budget", Usage: "show each budget of the month instead: limit, spent, reserved and left"},
-			&cli.BoolFlag{Name: "line", Usage: "print one short line for a shell prompt instead, and nothing where odd is not set up"},
-			jsonFlag(),
-		},
-		Action: func(c *cli.Context) error {
-			if err := noArgs(c); err != nil {
+		do(env, func(c *cli.Context, env Env) error {
+			if _, err := oneFlag(c, "line", "json"); err != nil {
 				return err
 			}
-			only := 0
-			for _, name := range []string{"sandbox", "budget", "line"} {
-				if c.Bool(name) {
-					only++
-				}
-			}
-			if only > 1 || c.Bool("line") && c.Bool("json") {
-				return usage("status: --sandbox, --budget and --line do not go together, nor --line and --json; run them one at a time")
-			}
-			if c.Bool("line") {
+			switch only, err := oneFlag(c, "sandbox", "budget", "line"); {
+			case err != nil:
+				return err
+			case only == "line":
 				return runStatusLine(c.Context, env)
-			}
-			if c.Bool("sandbox") {
+			case only == "sandbox":
 				return runSandbox(c.Context, env, c.Bool("json"))
-			}
-			if c.Bool("budget") {
+			case only == "budget":
 				return runStatusBudget(c.Context, env, c.Bool("json"))
 			}
 			return runStatus(c.Context, env, c.Bool("json"))
-		},
-	})
+		}),
+		&cli.BoolFlag{Name: "sandbox", Usage: "test which sandbox restrictions work on this machine, and print those instead"},
+		&cli.BoolFlag{Name: "budget", Usage: "show each budget of the month instead: limit, spent, reserved and left"},
+		&cli.BoolFlag{Name: "line", Usage: "print one short line for a shell prompt instead, and nothing where odd is not set up"},
+		jsonFlag())
 }
 
 // runStatusLine prints the tasks that somebody may act on, by state, for a shell's prompt.

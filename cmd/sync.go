@@ -16,18 +16,14 @@ import (
 )
 
 func syncVerb(env Env) *cli.Command {
-	return command(&cli.Command{
-		Name:  "sync",
-		Usage: "fetch the board; mark tasks done whose proposals were merged",
-		Description: "odd sync\n\n" +
-			"With [board] remote, odd fetches the board branch and fast-forwards to it.\n" +
-			"With [board] target, it merges the target branch into the board. A task is\n" +
-			"then done if the target holds its proposal, for example through a merged pull\n" +
-			"request. Squash and rebase merges count, and the review branch may be deleted.\n" +
+	return verb("sync", "fetch the board; mark tasks done whose proposals were merged",
+		"odd sync\n\n"+
+			"With [board] remote, odd fetches the board branch and fast-forwards to it.\n"+
+			"With [board] target, it merges the target branch into the board. A task is\n"+
+			"then done if the target holds its proposal, for example through a merged pull\n"+
+			"request. Squash and rebase merges count, and the review branch may be deleted.\n"+
 			"odd also lists the tasks whose proposals were merged without odd approve.",
-		Flags:  []cli.Flag{jsonFlag()},
-		Action: on(env, openShared, runSync),
-	})
+		on(env, openShared, runSync), jsonFlag())
 }
 
 // syncResult is what became of one task in review.

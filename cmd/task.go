@@ -14,18 +14,15 @@ import (
 )
 
 func taskVerb(env Env) *cli.Command {
-	return command(&cli.Command{
-		Name:  "task",
-		Usage: "add, list, show and edit tasks, and mark them ready to run",
-		Description: "odd task add \"Harvest the terms of the handbook\" --role shore-lead \\\n" +
-			"  --kind extract --input docs/\n" +
-			"odd task ready harvest-the-terms-of-the-handbook\n" +
-			"odd task list\n\n" +
-			"A task is a markdown file in the folder tasks/ of the bundle. Its state is\n" +
-			"backlog, ready, in_progress, review, blocked or done. odd drain runs only\n" +
+	return group("task", "add, list, show and edit tasks, and mark them ready to run",
+		"odd task add \"Harvest the terms of the handbook\" --role shore-lead \\\n"+
+			"  --kind extract --input docs/\n"+
+			"odd task ready harvest-the-terms-of-the-handbook\n"+
+			"odd task list\n\n"+
+			"A task is a markdown file in the folder tasks/ of the bundle. Its state is\n"+
+			"backlog, ready, in_progress, review, blocked or done. odd drain runs only\n"+
 			"tasks in ready, and only a person can mark a task ready or approve it.",
-		Subcommands: []*cli.Command{taskAdd(env), taskList(env), taskShow(env), taskPermissions(env), taskReady(env), taskEdit(env)},
-	})
+		taskAdd(env), taskList(env), taskShow(env), taskPermissions(env), taskReady(env), taskEdit(env))
 }
 
 // taskFlags returns the keys of a task that a person sets.

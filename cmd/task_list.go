@@ -11,17 +11,13 @@ import (
 )
 
 func taskList(env Env) *cli.Command {
-	return command(&cli.Command{
-		Name:  "list",
-		Usage: "list open tasks in the order in which odd drain runs them",
-		Description: "odd task list\n" +
-			"odd task list --state ready\n" +
-			"odd task list --all --json\n\n" +
-			"The columns are id, state, priority, role and title, then why odd drain would\n" +
+	return verb("list", "list open tasks in the order in which odd drain runs them",
+		"odd task list\n"+
+			"odd task list --state ready\n"+
+			"odd task list --all --json\n\n"+
+			"The columns are id, state, priority, role and title, then why odd drain would\n"+
 			"not run the task now.",
-		Flags:  []cli.Flag{&cli.StringFlag{Name: "state", Usage: "list only tasks in `STATE`: backlog, ready, in_progress, review, blocked or done"}, &cli.BoolFlag{Name: "all", Usage: "list done tasks too"}, jsonFlag()},
-		Action: do(env, runTaskList),
-	})
+		do(env, runTaskList), &cli.StringFlag{Name: "state", Usage: "list only tasks in `STATE`: backlog, ready, in_progress, review, blocked or done"}, &cli.BoolFlag{Name: "all", Usage: "list done tasks too"}, jsonFlag())
 }
 
 // taskRow is a task as --json lists it.
@@ -96,22 +92,12 @@ func (v *view) shownTasks(state board.State, all bool) (list []*board.Row, row f
 }
 
 func taskShow(env Env) *cli.Command {
-	return command(&cli.Command{
-		Name:         "show",
-		Usage:        "show one task, and why odd drain would or would not run it",
-		ArgsUsage:    "TASK",
-		BashComplete: completeTasks(env),
-		Description:  "odd task show read-the-handbook",
-		Flags:        []cli.Flag{jsonFlag()},
-		Action:       do(env, runTaskShow),
-	})
+	return verb("show TASK", "show one task, and why odd drain would or would not run it",
+		"odd task show read-the-handbook",
+		onTask(env, runTaskShow), jsonFlag())
 }
 
-func runTaskShow(c *cli.Context, env Env) error {
-	name, err := taskArg(c, env)
-	if err != nil {
-		return err
-	}
+func runTaskShow(c *cli.Context, env Env, name string) error {
 	v, err := openTasks(c.Context, env)
 	if err != nil {
 		return err

@@ -12,25 +12,15 @@ import (
 )
 
 func taskPermissions(env Env) *cli.Command {
-	return command(&cli.Command{
-		Name:         "permissions",
-		Usage:        "show what an agent may read, write, run and call for a task",
-		ArgsUsage:    "TASK",
-		BashComplete: completeTasks(env),
-		Description: "odd task permissions read-the-handbook\n\n" +
-			"It shows what odd drain would allow the task's agent, before the agent runs:\n" +
-			"from the task, its role, odd.toml and the files that no agent may write.\n" +
+	return verb("permissions TASK", "show what an agent may read, write, run and call for a task",
+		"odd task permissions read-the-handbook\n\n"+
+			"It shows what odd drain would allow the task's agent, before the agent runs:\n"+
+			"from the task, its role, odd.toml and the files that no agent may write.\n"+
 			"Whatever is not listed is refused.",
-		Flags:  []cli.Flag{jsonFlag()},
-		Action: do(env, runTaskPermissions),
-	})
+		onTask(env, runTaskPermissions), jsonFlag())
 }
 
-func runTaskPermissions(c *cli.Context, env Env) error {
-	name, err := taskArg(c, env)
-	if err != nil {
-		return err
-	}
+func runTaskPermissions(c *cli.Context, env Env, name string) error {
 	w, err := openWorkspace(c.Context, env)
 	if err != nil {
 		return err

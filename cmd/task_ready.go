@@ -17,19 +17,13 @@ import (
 )
 
 func taskReady(env Env) *cli.Command {
-	return command(&cli.Command{
-		Name:         "ready",
-		Usage:        "mark tasks ready to run; only a person can",
-		ArgsUsage:    "[TASK...]",
-		BashComplete: completeTasks(env, board.Backlog, board.Blocked),
-		Description: "odd task ready read-the-handbook\n" +
-			"odd task ready count-crates paint-hull\n\n" +
-			"Several tasks become ready by one commit; you type their number and the first\n" +
-			"id. Without TASK, odd lists at a terminal what you can choose from.\n\n" +
+	return verb("ready [TASK...]", "mark tasks ready to run; only a person can",
+		"odd task ready read-the-handbook\n"+
+			"odd task ready count-crates paint-hull\n\n"+
+			"Several tasks become ready by one commit; you type their number and the first\n"+
+			"id. Without TASK, odd lists at a terminal what you can choose from.\n\n"+
 			personNote,
-		Flags:  []cli.Flag{yesFlag(), jsonFlag()},
-		Action: do(env, runTaskReady),
-	})
+		do(env, runTaskReady), yesFlag(), jsonFlag())
 }
 
 // asksFor says what a person lets happen by making t ready: who filed it, what
@@ -68,7 +62,7 @@ func asksFor(t board.Task, roles map[string]contract.Role) string {
 func runTaskReady(c *cli.Context, env Env) error {
 	names := c.Args().Slice()
 	if len(names) < 2 {
-		name, err := taskArg(c, env, board.Backlog, board.Blocked)
+		name, err := taskArg(c, env)
 		if err != nil {
 			return err
 		}
