@@ -74,7 +74,6 @@ func anchorExpress(env Env) *cli.Command {
 		anchor.Desk.Express)
 }
 
-// anchorStage returns a verb that hands a payload to a stage.
 func anchorStage(env Env, name, about string, stage func(anchor.Desk, string, []byte) anchor.Result) *cli.Command {
 	return verb(name+" TOKEN [FILE|-]", about,
 		"odd anchor "+name+" TOKEN answer.oct\nodd anchor "+name+" TOKEN - < answer.oct\n\n"+
@@ -86,7 +85,6 @@ func anchorStage(env Env, name, about string, stage func(anchor.Desk, string, []
 		jsonFlag())
 }
 
-// payloadSource reads where the payload is: a file, - for stdin, or the flag itself.
 func payloadSource(c *cli.Context) (file, inline string, err error) {
 	flag, given := c.String("payload"), c.IsSet("payload")
 	switch {
@@ -105,7 +103,6 @@ func payloadSource(c *cli.Context) (file, inline string, err error) {
 	return "", flag, nil
 }
 
-// runAnchorStage hands a payload to a stage.
 func runAnchorStage(c *cli.Context, env Env, stage func(anchor.Desk, string, []byte) anchor.Result) error {
 	file, inline, err := payloadSource(c)
 	if err != nil {

@@ -77,7 +77,6 @@ func runAnchorGate(c *cli.Context, env Env) error {
 	return nil
 }
 
-// tellDecision prints a decision for any harness.
 func tellDecision(env Env, d anchor.Decision) error {
 	if err := printJSON(env, struct {
 		anchor.Decision

@@ -33,7 +33,6 @@ func hookFlags() []cli.Flag {
 // settingsFile is one settings file of a harness: where it is, and its name for a person.
 type settingsFile struct{ path, name string }
 
-// hookFile reads the flags.
 func hookFile(env Env, c *cli.Context) (settingsFile, error) {
 	if _, err := oneFlag(c, "local", "file"); err != nil {
 		return settingsFile{}, err

@@ -40,7 +40,6 @@ func anchorRefused(env Env, verb string, ps []anchor.Problem) error {
 	return exitCode(exitRefused)
 }
 
-// codesOf returns the codes of problems, each once.
 func codesOf(ps []anchor.Problem) (out []string) {
 	seen := map[anchor.Code]bool{}
 	for _, p := range ps {

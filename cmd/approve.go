@@ -106,8 +106,14 @@ func runApprove(ctx context.Context, env Env, o approval) error {
 	if err != nil {
 		return err
 	}
-	if err := v.checkExceptions(t, take.Proposal, o.verify); err != nil {
-		return err
+	if len(o.verify.Except)+len(o.verify.Only) > 0 { // told before anybody types a confirmation
+		tree, err := v.repo.Tree(repo.OID(p.Commit))
+		if err == nil {
+			err = o.verify.Known(t, v.repoPath(t.Path), v.atomsOf(tree, take.Proposal))
+		}
+		if err != nil {
+			return err
+		}
 	}
 	others, err := v.checkApprovers(ctx, t, take, o)
 	if err != nil {
@@ -145,7 +151,8 @@ func runApprove(ctx context.Context, env Env, o approval) error {
 		return printRows(env, [][]string{{string(t.ID), string(board.Review), h.By(), shortID(oid), "endorsed"}})
 	}
 	commit := v.approveHere
-	if _, elsewhere := v.targetBranch(); elsewhere {
+	target, elsewhere := v.targetBranch()
+	if elsewhere {
 		commit = v.approveForTarget
 	}
 	oid, err := commit(ctx, t, take, o, h)
@@ -162,7 +169,10 @@ func runApprove(ctx context.Context, env Env, o approval) error {
 			LeftOut []review.LeftOut `json:"left_out,omitempty"`
 		}{string(t.ID), h.By(), string(oid), o.checked.Ran, take.left})
 	}
-	row := []string{string(t.ID), v.afterApproval(), h.By(), shortID(oid)}
+	row := []string{string(t.ID), string(board.Done), h.By(), shortID(oid)}
+	if elsewhere {
+		row[1] = "approved; merge it into " + target + ", then run odd sync"
+	}
 	if taken != "" {
 		row = append(row, taken)
 	}
@@ -205,13 +215,6 @@ func (v *view) showUnseen(p takenPart, o approval) (string, error) {
 	return b.String(), nil
 }
 
-func (v *view) afterApproval() string {
-	if target, elsewhere := v.targetBranch(); elsewhere {
-		return "approved; merge it into " + target + ", then run odd sync"
-	}
-	return string(board.Done)
-}
-
 // landingSite is where a proposal would land and what moved there since.
 type landingSite struct {
 	tip    repo.OID
@@ -223,13 +226,10 @@ type landingSite struct {
 // bindProposal refuses a proposal that is not, byte for byte, what the run recorded and
 // would be merged over.
 func (v *view) bindProposal(ctx context.Context, t board.Task, p review.Proposal) (landingSite, error) {
-	at := landingSite{tip: v.tip}
-	if target, elsewhere := v.targetBranch(); elsewhere {
-		tip, err := v.repo.Ref(v.line.Local(target))
-		if err != nil {
-			return at, fmt.Errorf("target %s: %w", target, err)
-		}
-		at.tip = tip
+	var at landingSite
+	var err error
+	if _, at.tip, err = v.landsOn(); err != nil {
+		return at, err
 	}
 	if err := v.branchHolds(ctx, p); err != nil {
 		return at, err
@@ -297,18 +297,14 @@ func (v *view) branchHolds(ctx context.Context, p review.Proposal) error {
 		if c, err := v.repo.Commit(tip); err == nil && v.isApproval(ctx, c, p) {
 			return refuse("state", "%s: %s already approved it; merge %s, then run odd sync", p.Task, c.Author.Email, p.Branch)
 		}
-		return refuse("branch", "%s: somebody moved the branch %s to %s after odd proposed %s; run %s to move it back, or odd reject %s --reason \"why\"",
-			p.Task, p.Branch, shortID(tip), shortID(repo.OID(p.Commit)), v.moveBack(p), p.Task)
+		id := shortID(repo.OID(p.Commit))
+		back := fmt.Sprintf("git branch -f %s %s", p.Branch, id)
+		if v.line.Remote != "" {
+			back = fmt.Sprintf("git push --force %s %s:refs/heads/%s", v.line.Remote, id, p.Branch)
+		}
+		return refuse("branch", "%s: somebody moved the branch %s to %s after odd proposed %s; run %s to move it back, or odd reject %[1]s --reason \"why\"", p.Task, p.Branch, shortID(tip), id, back)
 	}
 	return nil
-}
-
-// moveBack returns the command that puts the review branch back to the proposal.
-func (v *view) moveBack(p review.Proposal) string {
-	if v.line.Remote == "" {
-		return fmt.Sprintf("git branch -f %s %s", p.Branch, shortID(repo.OID(p.Commit)))
-	}
-	return fmt.Sprintf("git push --force %s %s:refs/heads/%s", v.line.Remote, shortID(repo.OID(p.Commit)), p.Branch)
 }
 
 // readSince lists the task's inputs that changed between the base and the tip.
@@ -399,19 +395,6 @@ func approvalMessage(t board.Task, p takenPart, o approval, h review.Human, note
 	}
 	pairs = append(pairs, "Odd-Except", strings.Join(except, ", "))
 	return commitMessage("approve: "+or(t.Title, string(t.ID)), note, append(pairs, p.trailerPairs(files)...)...)
-}
-
-// checkExceptions refuses an exception that the proposal does not hold, before anybody types
-// a confirmation.
-func (v *view) checkExceptions(t board.Task, p review.Proposal, o review.Verify) error {
-	if len(o.Except)+len(o.Only) == 0 {
-		return nil
-	}
-	tree, err := v.repo.Tree(repo.OID(p.Commit))
-	if err != nil {
-		return err
-	}
-	return o.Known(t, v.repoPath(t.Path), v.atomsOf(tree, p))
 }
 
 // atomsOf reads the proposal's atoms from the merged tree.

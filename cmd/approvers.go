@@ -67,7 +67,6 @@ func (v *view) listEndorsers(ctx context.Context, t board.Task) ([]string, error
 	return slices.DeleteFunc(all, func(who string) bool { return !signed[strings.ToLower(who)] }), nil
 }
 
-// waitsFor says whom an approval waits for.
 func waitsFor(m []risk.Missing) string {
 	s := fmt.Sprintf("%s must be approved by %s ([governance.approvers] %s)", m[0].Path, strings.Join(m[0].People, " or "), m[0].Of)
 	if m[0].More > 1 {

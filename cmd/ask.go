@@ -14,7 +14,6 @@ import (
 	"github.com/odd-cli/odd/cmd/internal/layout"
 )
 
-// canAsk reports a person at a terminal who can be asked.
 func (e Env) canAsk() bool { return e.Keyboard && !e.inCI() && e.agentSign() == "" }
 
 // questions asks a person at the terminal, one line a question.
@@ -82,7 +81,6 @@ func (q *questions) pickRow(ctx context.Context, what string, rows [][]string) (
 	return chosen, err
 }
 
-// onTask is do for a verb that takes a task.
 func onTask(env Env, run func(c *cli.Context, env Env, name string) error) cli.ActionFunc {
 	return func(c *cli.Context) error {
 		name, err := taskArg(c, env)

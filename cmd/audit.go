@@ -95,12 +95,10 @@ func (a *auditRun) resolveContract(env Env, o auditOptions) error {
 	return nil
 }
 
-// newCall returns the session that an audit asks for.
 func (a *auditRun) newCall(o auditOptions) contract.Call {
 	return contract.Call{Persona: o.persona, Role: contract.Validator, Surface: contract.Audit, Engagement: contract.Agent, Artifact: a.change.Name()}
 }
 
-// readClaims returns the claims of the change.
 func (a *auditRun) readClaims(env Env, file string) (handoff.Handoff, error) {
 	if file == "" {
 		return a.change.Messages(), nil
@@ -134,7 +132,6 @@ func (a *auditRun) refuseSelfJudged() contract.Refusals {
 	return no
 }
 
-// runSession runs the session: on record, as odd agent run would, or without a trace.
 func (a *auditRun) runSession(ctx context.Context, env Env, o auditOptions) (drain.Spoken, error) {
 	if !o.dry {
 		return a.runOnRecord(ctx, env, o)

@@ -109,7 +109,6 @@ func (r auditReport) locateFindings() []reportFinding {
 	return out
 }
 
-// describeFinding returns a finding in one line.
 func describeFinding(f audit.Judged) string {
 	text := fmt.Sprintf("%s: %s; seen: %s; disposition: %s", f.ID, f.Claim, f.Evidence, f.Disposition)
 	if f.Suggestion != "" {

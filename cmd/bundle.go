@@ -83,7 +83,6 @@ func externalAuthorities(root string) ([]string, error) {
 	return cfg.External, err
 }
 
-// whyNotLoaded says why the bundle at root could not be loaded.
 func whyNotLoaded(root string, err error) error {
 	if strings.HasSuffix(err.Error(), syscall.ENOTDIR.Error()) { // package os says it in words of its own
 		return fmt.Errorf("%s: this path, or tasks in it, is a file, and odd needs a folder there; move the file away", root)
@@ -148,7 +147,6 @@ type workspace struct {
 	looking   bool      // it writes nothing
 }
 
-// openRepo opens the repository env.Dir is in.
 func openRepo(env Env) (*repo.Repo, error) {
 	r, err := repo.Open(env.Dir, env.Environ)
 	if errors.Is(err, repo.ErrNotRepo) {
@@ -220,7 +218,6 @@ func workspaceOf(ctx context.Context, env Env, looking bool) (*workspace, error)
 	return openConfigured(env, r)
 }
 
-// settingsOfTree returns the odd.toml of a repository's work tree.
 func settingsOfTree(r *repo.Repo) ([]byte, error) {
 	b, err := os.ReadFile(filepath.Join(r.Root(), "odd.toml"))
 	if errors.Is(err, fs.ErrNotExist) {
@@ -229,7 +226,6 @@ func settingsOfTree(r *repo.Repo) ([]byte, error) {
 	return b, err
 }
 
-// openConfigured reads the odd.toml of a repository's work tree.
 func openConfigured(env Env, r *repo.Repo) (*workspace, error) {
 	b, err := settingsOfTree(r)
 	if err != nil {
@@ -244,7 +240,6 @@ func openConfigured(env Env, r *repo.Repo) (*workspace, error) {
 	return &workspace{env: env, repo: r, cfg: cfg}, nil
 }
 
-// boardRef returns the full name of the board branch.
 func (w *workspace) boardRef() (string, error) {
 	b := w.cfg.Branch
 	if b == "" {

@@ -80,7 +80,6 @@ func runCanon(c *cli.Context, env Env) error {
 	})
 }
 
-// isCanonType reports the types of canon.
 func isCanonType(a *okf.Atom) bool {
 	switch a.Type {
 	case "canon", "constraint", "principle", "method", "definition":

@@ -81,7 +81,6 @@ type checkOptions struct {
 	now           time.Time
 }
 
-// readCheck reads the command line of a check of files.
 func readCheck(c *cli.Context, env Env) (checkOptions, error) {
 	o := checkOptions{src: source{dir: c.Args().First(), rev: c.String("at")}, strict: c.Bool("strict"), notes: c.Bool("notes"), okf: c.Bool("okf"), now: env.Now()}
 	if c.Bool("quiet") {
@@ -209,10 +208,8 @@ func (b bundle) locateProblems(env Env, ps []okf.Problem, notes bool) []reportFi
 	return out
 }
 
-// okfRules returns the rules of a check of atoms.
 func okfRules() []okf.Code { return slices.Concat(okf.Codes(), contract.Codes()) }
 
-// summaryLine returns the verdict in one line.
 func (r checkReport) summaryLine(notes bool) string {
 	parts := []string{countNoun(r.Atoms, "atom"), countNoun(r.Errors, "error"), countNoun(r.Warnings, "warning")}
 	if r.Notes > 0 {

@@ -91,7 +91,6 @@ func runArgs(env Env, args []string) int {
 	return reportError(outer, err, line.json)
 }
 
-// newApp returns odd's commands, in the order of help.
 func newApp(env Env) *cli.App {
 	groups := verbGroups(env)
 	a := &cli.App{
@@ -213,7 +212,6 @@ func checkArgs(c *cli.Context) error {
 	return nil
 }
 
-// oneArg refuses another number of arguments than one.
 func oneArg(c *cli.Context) error {
 	if c.NArg() == 1 && c.Args().First() != "" {
 		return nil
@@ -364,7 +362,6 @@ type shownError struct{ error }
 
 func (t shownError) Unwrap() error { return t.error }
 
-// errorJSON returns an error as --json tells it.
 func errorJSON(err error) map[string]any {
 	code, reason := exitStatus(err)
 	return map[string]any{"code": code, "reason": reason, "message": secrets.RedactText(err.Error())}

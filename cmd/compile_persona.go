@@ -131,7 +131,6 @@ func (src personaSource) compileRole(role string) (persona.Persona, error) {
 	return p, nil
 }
 
-// personaFloor returns [persona.floor].
 func personaFloor(c config.Config) persona.Floor {
 	return persona.Floor{MinAtoms: c.Floor.Atoms, MinProcesses: c.Floor.Processes, MinGuides: c.Floor.Guides, MaxUnresolvedPct: c.Floor.UnresolvedPct}
 }

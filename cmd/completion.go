@@ -217,5 +217,4 @@ func (u *completionRequest) takesMore(usage string) bool {
 	return len(u.given) < len(strings.Fields(usage)) || strings.Contains(usage, "…") || strings.Contains(usage, "...")
 }
 
-// printOffer tells a word that may come next, and what it is.
 func printOffer(env Env, word, what string) { fmt.Fprintf(env.Stdout, "%s\t%s\n", word, cell(what)) }

@@ -95,7 +95,6 @@ func settingsOf(docs []config.Doc, set []config.Setting) []setting {
 	return out
 }
 
-// configFile returns the odd.toml of the work tree here.
 func configFile(env Env) (*repo.Repo, []byte, error) {
 	r, err := openRepo(env)
 	if err != nil {
@@ -130,7 +129,6 @@ func runConfigList(c *cli.Context, env Env) error {
 	})
 }
 
-// knownKey returns the path of the key that a person named.
 func knownKey(name string) ([]string, config.Doc, error) {
 	path, err := config.ParseKey(name)
 	if err != nil {
@@ -221,7 +219,6 @@ func runConfigGet(c *cli.Context, env Env) error {
 	return err
 }
 
-// sameKey reports whether two names are those of one key.
 func sameKey(a, b string) bool {
 	p, err := config.ParseKey(b)
 	return err == nil && toml.Key(p).String() == a

@@ -10,18 +10,14 @@ import (
 // confirmHuman shows the person on the terminal what they decide about and asks there
 // for the typed confirmation of the act.
 func (w *workspace) confirmHuman(ctx context.Context, about, act, want string, signed bool) (review.Human, error) {
-	who, err := w.repo.Identity(ctx)
+	at := w.personPlace()
+	p, err := w.checkDecider(ctx, act, at)
 	if err != nil {
 		return review.Human{}, err
 	}
-	p := review.Person{Name: who.Name, Email: who.Email}
-	at := w.personPlace()
 	if signed {
 		talk(w.env, "%s, signed:\n%s", act, about)
 		return review.Signed(act, p, at, w.cfg.RequireSigned)
-	}
-	if err := review.Allowed(act, p, at); err != nil {
-		return review.Human{}, err
 	}
 	tty, err := w.env.TTY()
 	if err != nil {

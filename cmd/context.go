@@ -49,7 +49,6 @@ func (v *view) rememberContext(ctx context.Context, name string) (drain.Context,
 	return m.Context(id)
 }
 
-// newMemory returns what sessions are told of the board's past, read from the view.
 func (v *view) newMemory(ctx context.Context) (*drain.Memory, error) {
 	s, err := v.slowLoop(ctx)
 	if err != nil {

@@ -78,7 +78,6 @@ func runDecide(c *cli.Context, env Env) error {
 	return show(env, c.Bool("json"), map[string]any{"decision": made, "commit": string(oid)}, []string{made.ID, made.Act, made.Confidence, made.Decision, shortID(oid)})
 }
 
-// decisionPage returns what the person reads before they confirm a decision.
 func decisionPage(d gate.Decision, at gate.Row) string {
 	b := &strings.Builder{}
 	fmt.Fprintf(b, "%s, at %s, the %s gate: %s\n", d.ID, at.ID, at.Gate, d.Decision)
@@ -125,7 +124,6 @@ func readDecision(c *cli.Context, verb, what string) (*gate.Decision, error) {
 	return &d, nil
 }
 
-// runDecisions lists the decisions, oldest first.
 func runDecisions(c *cli.Context, env Env, v *view) error {
 	s, err := v.slowLoop(c.Context)
 	if err != nil {

@@ -79,7 +79,6 @@ const (
 	founderEmail = "demo@example.org"
 )
 
-// writeDemo writes the demo company and commits it as the person.
 func writeDemo(ctx context.Context, env Env, r *repo.Repo) error {
 	who, err := r.Identity(ctx)
 	if err != nil {

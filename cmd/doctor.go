@@ -211,7 +211,6 @@ func (e *examination) checkSigning(ctx context.Context) {
 	}
 }
 
-// checkAgents checks the configured agent and those that take over.
 func (e *examination) checkAgents() {
 	if !e.cfg.Free() && !e.cfg.HasBudget {
 		mend := "odd config set budget.monthly_usd 20"
@@ -246,7 +245,6 @@ func (e *examination) checkAgents() {
 	}
 }
 
-// checkPrograms looks for the programs of the project's own checks.
 func (e *examination) checkPrograms() {
 	for _, of := range []struct {
 		key   string
@@ -306,7 +304,6 @@ func (e *examination) checkHooks(ctx context.Context) {
 	}
 }
 
-// checkWorkflows looks for a CI workflow that runs odd.
 func (e *examination) checkWorkflows() {
 	files := os.DirFS(e.repo.Root())
 	names, _ := fs.Glob(files, ".github/workflows/*.y*ml")
@@ -323,7 +320,6 @@ func (e *examination) checkWorkflows() {
 	e.addDiagnosis(wellLevel, "CI", strings.Join(found, ", "), "")
 }
 
-// checkRemote checks the remote that the board is shared through.
 func (e *examination) checkRemote(ctx context.Context, ask bool) {
 	name := e.cfg.Remote
 	if name == "" {

@@ -139,7 +139,6 @@ func runHandoffSkip(c *cli.Context, env Env) (err error) {
 	return journalAct(c, env, a, handoff.Act.Skip)
 }
 
-// journalAct journals an act of a person about an artifact.
 func journalAct(c *cli.Context, env Env, a handoff.Act, say func(handoff.Act) (handoff.Told, error)) error {
 	w, err := openWorkspace(c.Context, env)
 	if err != nil {
@@ -212,7 +211,6 @@ func openHandoffs(ctx context.Context, env Env) (*view, error) {
 	return v, v.readFiles()
 }
 
-// findHandoff finds a handoff by any of its names and reads it.
 func (v *view) findHandoff(name string) (handoff.Handoff, error) {
 	a, err := v.graph.Find(strings.TrimPrefix(name, v.cfg.Root+"/"))
 	if err != nil {

@@ -86,10 +86,8 @@ func runHandoffNew(c *cli.Context, env Env) error {
 	return show(env, c.Bool("json"), map[string]any{"handoff": made.ID, "file": file, "missing": orEmpty(made.Missing), "commit": string(oid)}, []string{file, describeMissing(made.Missing), shortID(oid)})
 }
 
-// timeText returns the present time as files have it.
 func (w *workspace) timeText() string { return w.env.Now().UTC().Format(time.RFC3339) }
 
-// readMode reads a mode however it is spelled.
 func readMode(verb, flag, s string) (contract.Mode, error) {
 	m, err := contract.Named(s, contract.ModeNames())
 	if err != nil {
@@ -98,7 +96,6 @@ func readMode(verb, flag, s string) (contract.Mode, error) {
 	return m, nil
 }
 
-// readTransition reads two modes that a handoff joins.
 func readTransition(verb, from, to string) (a, b contract.Mode, err error) {
 	if a, err = readMode(verb, "from", from); err != nil {
 		return "", "", err
@@ -176,12 +173,10 @@ func (v *view) handOver(m handoff.Meta, d *deliver.Deliverable) (handoff.Handoff
 	return h, handoffAct{repo.Changes{v.repoPath(name): text}, "handoff: " + h.Title, journal.Entry{Type: "H", TypeName: journal.TypeName("H", ""), Title: title, Content: content, More: ownerField(h.To)}}, nil
 }
 
-// ownerField says in the journal who is next.
 func ownerField(m contract.Mode) []journal.Field {
 	return []journal.Field{{Name: "owner", Value: string(handoff.Worker(m))}}
 }
 
-// describeMissing says what a handoff lacks, "complete" for nothing.
 func describeMissing(missing []string) string {
 	if len(missing) == 0 {
 		return "complete"

@@ -25,7 +25,6 @@ type section struct {
 	verbs    []*cli.Command
 }
 
-// verbGroups lists every top-level verb in help order. A new verb is one line here.
 func verbGroups(env Env) []section {
 	return []section{
 		{"Start", true, []*cli.Command{

@@ -33,7 +33,6 @@ const (
 // hookMark is the line by which odd knows a hook of its own.
 const hookMark = "# odd hook: written by odd hook install, taken out by odd hook uninstall"
 
-// hookScript returns the hook's text. It fails closed: without odd nothing passes.
 func hookScript(name string) []byte {
 	return []byte("#!/bin/sh\n" + hookMark + "\n" +
 		"command -v odd >/dev/null 2>&1 || {\n" +
@@ -171,7 +170,6 @@ func (h gitHook) writeHook(env Env, verb string, now []byte) (changed bool, err 
 	return changed, err
 }
 
-// installHook installs the hook that fits the repository at env.Dir.
 func installHook(ctx context.Context, env Env) error {
 	h, err := hookHere(ctx, env)
 	if err == nil {

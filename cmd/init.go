@@ -207,7 +207,6 @@ func ownTop(env Env, at, dir string) error {
 	return refuse("inside", "%s: is a folder inside the git repository %s; set odd up there with odd -C %[2]s init, or run git init %[1]s first", dir, r.Root())
 }
 
-// openOrInit opens the repository dir is in, or makes one there.
 func openOrInit(ctx context.Context, env Env, dir string) (r *repo.Repo, made bool, err error) {
 	r, err = repo.Open(dir, env.Environ)
 	if errors.Is(err, repo.ErrNotRepo) {
@@ -314,7 +313,6 @@ func (o *initOptions) askMissing(ctx context.Context, env Env, files fs.FS, path
 	return nil
 }
 
-// costsMoney reports an agent that can cost money.
 func (o *initOptions) costsMoney() bool {
 	return o.agent != "" && o.agent != "extract" && o.agent != "replay"
 }

@@ -76,7 +76,6 @@ func printBrief(env Env, b invoke.Brief, err error, asJSON bool) error {
 	return err
 }
 
-// printSends prints who would get something of a session, and all that it begins with.
 func printSends(env Env, b invoke.Brief, to []drain.Receiver, asJSON bool) error {
 	if asJSON {
 		return printJSON(env, map[string]any{"receivers": orEmpty(to), "brief": string(b.Text)})
@@ -111,7 +110,6 @@ func tellRefusals(env Env, no contract.Refusals) error {
 	return nil
 }
 
-// contractRows returns a contract as key and value.
 func contractRows(c contract.Contract) [][]string {
 	var rows [][]string
 	row := func(key, format string, args ...any) {
@@ -211,7 +209,6 @@ func spokenIn(r drain.Report) []drain.Spoken {
 	return out
 }
 
-// summarizeDeliverable returns a deliverable in a few words.
 func summarizeDeliverable(d *deliver.Deliverable) string {
 	switch {
 	case d == nil:

@@ -67,7 +67,6 @@ func openDiary(c *cli.Context, env Env, args ...string) (journalFiles, error) {
 	return d, err
 }
 
-// filePath returns where a file of the diary lies.
 func (d journalFiles) filePath(env Env, f journal.File) string {
 	if d.named {
 		return env.absPath(f.Place)
@@ -99,14 +98,12 @@ func typesOf(g *okf.Graph, prefix string) (journal.Registry, []journal.Located) 
 	return journal.RegistryOf(docs)
 }
 
-// tellCanon says what is wrong with documents of types.
 func tellCanon(env Env, found []journal.Located) {
 	for _, l := range found {
 		talk(env, "%v", l)
 	}
 }
 
-// findEntry finds the entry a person names.
 func (d journalFiles) findEntry(b *journal.Book, ref string) (journal.Noted, error) {
 	name, err := journal.ParseName(ref)
 	if err != nil {
@@ -165,7 +162,6 @@ func stateOf(r journal.Registry, e journal.Noted) string {
 	return "open"
 }
 
-// placeText returns where an entry stands, as FILE:LINE.
 func (r journalRow) placeText() string { return fmt.Sprintf("%s:%d", r.File, r.Line) }
 
 func journalTensions(env Env) *cli.Command {

@@ -82,7 +82,6 @@ func (d journalFiles) lintFile(f journal.File) ([]journal.Problem, error) {
 	return d.types.Lint(f.Name, f.Bytes)
 }
 
-// printLint lists the findings, and fails when one is an error.
 func printLint(c *cli.Context, env Env, found []journalFinding) error {
 	var rows [][]string
 	bad := false
@@ -135,7 +134,6 @@ func runReviewLint(c *cli.Context, env Env) error {
 	return printLint(c, env, found)
 }
 
-// newEvidence looks files up in commits of the repository.
 func newEvidence(ctx context.Context, env Env) journal.Evidence {
 	trees := map[string]fs.FS{}
 	return func(commit, file string) (int, error) {

@@ -69,7 +69,6 @@ func knowsType(r journal.Registry, want string) bool {
 	return want == "" || slices.ContainsFunc(r, func(t journal.Type) bool { return t.ID() == want || t.Letter == want })
 }
 
-// unknownType says what a person may have meant.
 func unknownType(where string, r journal.Registry, id string) error {
 	if near := r.Suggest(id); near != "" {
 		return usage("%s: unknown type %q; did you mean %s? known are %s", where, id, near, r.Letters())
@@ -116,7 +115,6 @@ func ageInDays(env Env, e journal.Noted) *int {
 	return &n
 }
 
-// dayCell returns an age as a row has it.
 func dayCell(age *int) string {
 	if age == nil {
 		return "-"

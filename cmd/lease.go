@@ -103,7 +103,6 @@ type leaseJSON struct {
 	unreadable bool
 }
 
-// readLease tells the slow loop's lease.
 func (v *view) readLease(s drain.SlowLoop) leaseJSON {
 	l := s.File.Lease
 	out := leaseJSON{Required: v.cfg.Lease != "off", State: gate.None, Stance: s.Facts.Chain.Stance(), Verdict: s.Verdict("")}
@@ -135,44 +134,40 @@ func runLeaseShow(c *cli.Context, env Env, v *view, s drain.SlowLoop) error {
 
 // leasePage returns what odd gate lease show prints, at most a screen.
 func (l leaseJSON) leasePage() string {
-	b := &strings.Builder{}
-	line := func(key, format string, args ...any) {
-		fmt.Fprintf(b, "%-10s%s\n", key, cell(fmt.Sprintf(format, args...)))
-	}
-	line("lease", "%s", l.nameLine())
-	line("stance", "%s", l.Stance)
+	b := &card{wide: 10}
+	b.line("lease", "%s", l.nameLine())
+	b.line("stance", "%s", l.Stance)
 	if l.ID != "" && !l.unreadable {
-		line("frame", "%s", or(l.Frame, "none yet"))
+		b.line("frame", "%s", or(l.Frame, "none yet"))
 		for _, s := range l.Success {
-			line("success", "%s", s)
+			b.line("success", "%s", s)
 		}
 		for _, s := range l.NonGoals {
-			line("not", "%s", s)
+			b.line("not", "%s", s)
 		}
-		line("time", "%s", l.timeLine())
-		line("tasks", "%d of %d used", l.UsedTasks, l.MaxTasks)
-		line("money", "%s", l.moneyLine())
+		b.line("time", "%s", l.timeLine())
+		b.line("tasks", "%d of %d used", l.UsedTasks, l.MaxTasks)
+		b.line("money", "%s", l.moneyLine())
 		if len(l.Milestone) > 0 {
-			line("milestone", "%d of %d done: %s", len(l.Done), len(l.Milestone), strings.Join(l.Milestone, ", "))
+			b.line("milestone", "%d of %d done: %s", len(l.Done), len(l.Milestone), strings.Join(l.Milestone, ", "))
 		}
-		line("scope", "%s", scopeWords(*l.Scope))
+		b.line("scope", "%s", scopeWords(*l.Scope))
 	}
 	if l.Bookmark != "" {
-		line("bookmark", "%s", l.Bookmark)
+		b.line("bookmark", "%s", l.Bookmark)
 	}
 	switch {
 	case l.Verdict.Valid:
-		line("valid", "yes")
+		b.line("valid", "yes")
 	case l.Required || l.Verdict.Code != string(gate.None):
-		line("valid", "no: %s [%s]", l.Verdict.Text, l.Verdict.Code)
-		line("next", "%s", l.Verdict.Way)
+		b.line("valid", "no: %s [%s]", l.Verdict.Text, l.Verdict.Code)
+		b.line("next", "%s", l.Verdict.Way)
 	default:
-		line("next", "odd gate framing drafts a lease, and odd gate commitment activates it")
+		b.line("next", "odd gate framing drafts a lease, and odd gate commitment activates it")
 	}
 	return b.String()
 }
 
-// nameLine returns the lease's id and state, and whether drains need one at all.
 func (l leaseJSON) nameLine() string {
 	s := strings.TrimSpace(l.ID + " " + string(l.State))
 	if l.unreadable {
@@ -202,7 +197,6 @@ func (l leaseJSON) moneyLine() string {
 	return fmt.Sprintf("$%s of $%s spent", budget.MicroUSD(l.Spent), budget.MicroUSD(l.Budget))
 }
 
-// scopeWords returns a scope in one line; what does not narrow is left out.
 func scopeWords(s gate.Scope) string {
 	var parts []string
 	for _, p := range []struct {
@@ -293,7 +287,6 @@ func (v *view) touchedPaths() []string {
 	return out
 }
 
-// canHold reports a path that a lease may have in its scope.
 func canHold(p string) bool {
 	l := gate.Lease{Scope: gate.Scope{Paths: []string{p}}}
 	return !slices.ContainsFunc(l.Check(false), func(p gate.Problem) bool { return p.Field == "lease.scope.paths" })

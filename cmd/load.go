@@ -16,7 +16,6 @@ import (
 // reading the files costs less than keeping what they said.
 const worthKeeping = 500
 
-// loadTree loads the bundle of a commit.
 func loadTree(env Env, r *repo.Repo, bundle fs.FS) (*okf.Graph, []okf.Problem, error) {
 	defer env.announceSlow("loading the board")()
 	return state.Of(bundle, r).Atoms()
@@ -28,7 +27,6 @@ func loadDir(env Env, r *repo.Repo, root string) (*okf.Graph, []okf.Problem, err
 	return loadFiles(env, r, root, "dir-", disk.Dir(root))
 }
 
-// loadTasksDir is loadDir for the tasks alone.
 func loadTasksDir(env Env, r *repo.Repo, root string) (*okf.Graph, []okf.Problem, error) {
 	return loadFiles(env, r, root, "todo-", board.Only(disk.Dir(root)))
 }

@@ -81,7 +81,6 @@ func listServers(cfg config.Config) []listedServer {
 	return out
 }
 
-// tryServers starts servers, and lists or calls their tools.
 func tryServers(c *cli.Context, w *workspace) error {
 	base, err := w.drainOptions()
 	if err != nil {
@@ -107,7 +106,6 @@ func tryServers(c *cli.Context, w *workspace) error {
 	return orFault(show(w.env, c.Bool("json"), orEmpty(uses), rows...), slices.ContainsFunc(uses, func(u servers.Use) bool { return u.Code != "" }))
 }
 
-// toolRows returns a row for each tool, and one for each server that is lost.
 func toolRows(env Env, uses []servers.Use, tools []session.Tool) [][]string {
 	var rows [][]string
 	for _, u := range uses {

@@ -117,7 +117,6 @@ func runObserve(ctx context.Context, env Env, o observation) error {
 	return o.tellEnd(ctx, env, report, err, s, t)
 }
 
-// tellEnd tells what became of the stream and of the session.
 func (o observation) tellEnd(ctx context.Context, env Env, r drain.Report, err error, s *stream.Stream, t *remarkPrinter) error {
 	var no contract.Refusals
 	switch {

@@ -103,7 +103,6 @@ func (t *remarkPrinter) writeLast(ctx context.Context, s string) error {
 	return t.writeText(ctx, s)
 }
 
-// jsonLine returns a value on one line.
 func jsonLine(v any) string {
 	var b strings.Builder
 	enc := json.NewEncoder(&b)

@@ -141,7 +141,6 @@ func runOctaveFmt(c *cli.Context, env Env) error {
 	return orFault(err, check && rough)
 }
 
-// printFormatted prints the files' names with --check, and else what is to be printed of them.
 func printFormatted(env Env, asJSON, check bool, list []formattedFile) error {
 	if asJSON {
 		return printJSON(env, list)

@@ -105,41 +105,35 @@ func runOpShow(c *cli.Context, env Env, v *view, s pipeline.Story) error {
 	return showPage(env, c.Bool("json"), out, out.opCard())
 }
 
-// opCard returns what odd op show prints, at most a screen.
 func (s opShown) opCard() string {
-	b := &strings.Builder{}
-	line := func(key, format string, args ...any) {
-		if text := cell(fmt.Sprintf(format, args...)); text != "" {
-			fmt.Fprintf(b, "%-12s%s\n", key, text)
-		}
-	}
-	line("change", "%s", s.Op)
-	line("task", "%s", s.Task)
-	line("state", "%s", s.stateText())
-	line("because", "%s", s.Note)
-	line("means", "%s", s.Means)
-	line("failed", "%s", s.Failed)
+	b := &card{wide: 12}
+	b.line("change", "%s", s.Op)
+	b.line("task", "%s", s.Task)
+	b.line("state", "%s", s.stateText())
+	b.line("because", "%s", s.Note)
+	b.line("means", "%s", s.Means)
+	b.line("failed", "%s", s.Failed)
 	for _, text := range s.Output {
-		line("", "| %s", text)
+		b.line("", "| %s", text)
 	}
-	line("risk tier", "%s", s.Tier)
-	line("began", "%s by %s", s.Began, s.Run)
-	line("until", "%s", s.Until)
-	line("spent", "$%s", budget.MicroUSD(s.Spent))
-	line("base", "%s", s.Facts[pipeline.FactBase])
-	line("candidate", "%s", s.Facts[pipeline.FactCandidate])
-	line("sandbox", "%s", describeSandbox(s.Facts[pipeline.FactSandbox]))
-	line("odd fixed", "%s", s.Facts[pipeline.FactMended])
-	line("rules hash", "%s", s.Facts[pipeline.FactRules])
+	b.line("risk tier", "%s", s.Tier)
+	b.line("began", "%s by %s", s.Began, s.Run)
+	b.line("until", "%s", s.Until)
+	b.line("spent", "$%s", budget.MicroUSD(s.Spent))
+	b.line("base", "%s", s.Facts[pipeline.FactBase])
+	b.line("candidate", "%s", s.Facts[pipeline.FactCandidate])
+	b.line("sandbox", "%s", describeSandbox(s.Facts[pipeline.FactSandbox]))
+	b.line("odd fixed", "%s", s.Facts[pipeline.FactMended])
+	b.line("rules hash", "%s", s.Facts[pipeline.FactRules])
 	if s.Commit != "" {
-		line("commit", "%s on %s", s.Commit, s.Branch)
+		b.line("commit", "%s on %s", s.Commit, s.Branch)
 	}
 	if !s.Sound {
-		line("records", "are inconsistent; run odd check to see why")
+		b.line("records", "are inconsistent; run odd check to see why")
 	}
 	for i, p := range s.Phases {
 		took := (time.Duration(p.Elapsed) * time.Millisecond).String()
-		line([]string{"phases", ""}[min(i, 1)], "%-9s %8s  %s", p.Phase, took, p.Note)
+		b.line([]string{"phases", ""}[min(i, 1)], "%-9s %8s  %s", p.Phase, took, p.Note)
 	}
 	return b.String()
 }

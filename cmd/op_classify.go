@@ -134,7 +134,6 @@ func (c *change) addLane(out *classification) {
 	}
 }
 
-// describeCap returns the most that an attempt may cost, in words.
 func describeCap(most budget.MicroUSD) string {
 	if most == 0 {
 		return "free"
@@ -152,7 +151,6 @@ type limit struct {
 	From       []string `json:"from"` // the lines of odd.toml that set a limit; the others are odd's defaults
 }
 
-// runLimits prints what the tasks of each lane may take.
 func runLimits(ctx context.Context, env Env, asJSON bool) error {
 	v, err := openBoard(ctx, env, false)
 	if err != nil {
@@ -290,7 +288,6 @@ func (c *change) readDiffering(ctx context.Context) error {
 	return nil
 }
 
-// namedPaths returns the paths that a person named, below the repository's root.
 func (c *change) namedPaths() (paths []string, err error) {
 	for _, p := range c.names {
 		rel, err := filepath.Rel(c.repo.Root(), c.env.absPath(p))
@@ -302,7 +299,6 @@ func (c *change) namedPaths() (paths []string, err error) {
 	return paths, nil
 }
 
-// addPath reads one path on both sides.
 func (c *change) addPath(p string, named bool) error {
 	e := pipeline.Edit{Path: p}
 	oid, mode, err := c.repo.Find(c.base, p)
@@ -339,7 +335,6 @@ func (c *change) addPath(p string, named bool) error {
 	return nil
 }
 
-// readWorkFile returns what lies at a path of the work tree.
 func (c *change) readWorkFile(p string) (b []byte, mode string, err error) {
 	at := filepath.Join(c.repo.Root(), filepath.FromSlash(p))
 	st, err := os.Lstat(at)

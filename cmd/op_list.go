@@ -45,7 +45,6 @@ func opRowOf(o *state.Op) opRow {
 	}
 }
 
-// stateText returns the phase, and behind an ending its reason.
 func (r opRow) stateText() string {
 	if r.Reason == "" {
 		return string(r.Phase)
@@ -68,7 +67,6 @@ func (r opRow) rowCells(env Env) []string {
 	return []string{id, r.stateText(), r.Tier, r.Task, "$" + budget.MicroUSD(r.Spent).String(), began}
 }
 
-// shortOp returns the end of an op's id.
 func shortOp(id string) string { return id[max(0, len(id)-8):] }
 
 func runOpList(c *cli.Context, env Env, v *view) error {
@@ -109,7 +107,6 @@ func runOpList(c *cli.Context, env Env, v *view) error {
 	return printFitted(env, rows)
 }
 
-// liveRow returns an op that is at work, as its run shows it.
 func liveRow(b pipeline.Beat) opRow {
 	return opRow{
 		Op: b.Op, Task: b.Task, Run: b.Run, Phase: b.Phase, Spent: b.Spent, Began: formatTime(b.Began), At: formatTime(b.At), Until: formatTime(b.Until), Elapsed: b.At.Sub(b.Began).Milliseconds(),
@@ -250,7 +247,6 @@ func (w *watch) beatLine(env Env, r watchRow) string {
 	return strings.Join([]string{r.Op, phase, elapsed, spent, cell(r.Task)}, "\t") + "\n"
 }
 
-// printEnd tells what became of the ops that were seen at work.
 func (w *watch) printEnd(ctx context.Context, env Env) error {
 	if len(w.told) == 0 {
 		talk(env, "op watch: no drain of this clone is at work on a change")

@@ -102,7 +102,6 @@ func (s *screen) startPager() {
 	s.to, s.pager = p, p
 }
 
-// leavePager waits until the person has left the pager.
 func (s *screen) leavePager() {
 	if s.pager != nil {
 		_ = s.pager.Close()

@@ -63,7 +63,6 @@ func countUnreadable(r contract.Roster) int {
 	return n
 }
 
-// describeStanding returns whether a profile governs, and what does in its place.
 func describeStanding(p *contract.Profile) string {
 	if p.SupersededBy == "" {
 		return string(p.Standing)
@@ -162,7 +161,6 @@ func customRole(c *contract.Custom) string {
 	return fmt.Sprintf("%s: tools of %s, freshness of %s, deliverable of %s, mode %s", c.Name, c.Tools, c.Freshness, c.Deliverable, or(string(c.Mode), "none"))
 }
 
-// describeSettings says what a profile sets for a surface.
 func describeSettings(s contract.Settings) string {
 	var out []string
 	if s.Density != "" {

@@ -62,7 +62,6 @@ func showList[T any](env Env, asJSON bool, list []T, nothing string, row func(T)
 	return show(env, asJSON, orEmpty(list), rows...)
 }
 
-// show prints value as JSON, or rows.
 func show(env Env, asJSON bool, value any, rows ...[]string) error {
 	if asJSON {
 		return printJSON(env, value)
@@ -89,7 +88,28 @@ func fieldRows(pairs ...string) (rows [][]string) {
 	return rows
 }
 
-// showPage prints value as JSON, or a page.
+// card is a page of facts, a line each: a name, and what it is. What is empty is left out.
+type card struct {
+	strings.Builder
+	wide int // of the names
+}
+
+func (b *card) line(key, format string, args ...any) {
+	if s := cell(fmt.Sprintf(format, args...)); s != "" {
+		fmt.Fprintf(b, "%-*s%s\n", b.wide, key, s)
+	}
+}
+
+// list adds at most so many of a list, and how many more there are; the name is on the first.
+func (b *card) list(key string, all []string, most int, more string) {
+	for i, s := range all[:min(most, len(all))] {
+		b.line([]string{key, ""}[min(i, 1)], "%s", s)
+	}
+	if n := len(all) - most; n > 0 {
+		b.line("", "… and %d more%s", n, more)
+	}
+}
+
 func showPage(env Env, asJSON bool, value any, page string) error {
 	if asJSON {
 		return printJSON(env, value)
@@ -103,7 +123,6 @@ func printPage(env Env, page string) error {
 	return err
 }
 
-// statusOf returns the verdict of a check in JSON, as its exit code has it.
 func statusOf(bad int) string {
 	if bad > 0 {
 		return "FINDINGS"
@@ -111,7 +130,6 @@ func statusOf(bad int) string {
 	return "OK"
 }
 
-// orFault returns err, or exit code 1 where bad was found, and told.
 func orFault(err error, bad bool) error {
 	if err == nil && bad {
 		return exitCode(exitFault)

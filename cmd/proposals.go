@@ -78,7 +78,6 @@ func runProposalsList(c *cli.Context, env Env, b gate.Buffer) error {
 	})
 }
 
-// describeOutcome returns what became of a proposal, in a few words.
 func (j proposalJSON) describeOutcome() string {
 	d := j.Disposition
 	if d == nil {
@@ -167,7 +166,6 @@ func proposalsAdd(env Env) *cli.Command {
 		jsonFlag())
 }
 
-// oneWord reads a flag that takes one of a list.
 func oneWord[T ~string](flag, s string, all []T, to *T) error {
 	word, err := contract.Named(s, all)
 	if err != nil {

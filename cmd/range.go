@@ -178,7 +178,6 @@ func printProof(env Env, report historyResult, format string) error {
 	return nil
 }
 
-// proofRules returns the invariants as the rules of a report.
 func proofRules() []okf.Code {
 	var out []okf.Code
 	for _, r := range rules.Table() {

@@ -38,7 +38,6 @@ func reconcileVerb(env Env) *cli.Command {
 		jsonFlag())
 }
 
-// effectsNamed reads the list of --fail-on.
 func effectsNamed(list string) ([]reconcile.Effect, error) {
 	var out []reconcile.Effect
 	for _, s := range strings.FieldsFunc(list, func(r rune) bool { return r == ',' || r == ' ' }) {
@@ -94,7 +93,6 @@ func runReconcile(c *cli.Context, env Env) error {
 	return w.repo.Write(landedFiles(w.cfg.Root, items))
 }
 
-// landedFiles returns the files of the items that land, as paths of the repository.
 func landedFiles(root string, items []reconcile.Item) repo.Changes {
 	ch := repo.Changes{}
 	for _, it := range items {
@@ -260,7 +258,6 @@ func parseEmission(name string, b []byte) ([]reconcile.Incoming, []okf.Problem, 
 	return in, nil, nil
 }
 
-// describeEnd says how an emission ended that did not complete.
 func describeEnd(e session.Emission) string {
 	if e.Failure == session.Silent {
 		return e.Detail

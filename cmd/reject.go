@@ -52,7 +52,6 @@ func runReject(c *cli.Context, env Env, name string) error {
 	return v.rejectProposal(c.Context, t, o)
 }
 
-// rejectProposal turns down what t proposes, and ends the op that waits with it.
 func (v *view) rejectProposal(ctx context.Context, t board.Task, o rejection) error {
 	if err := review.Rejectable(t); err != nil {
 		return err
@@ -96,14 +95,11 @@ func (v *view) rejectProposal(ctx context.Context, t board.Task, o rejection) er
 			return err
 		}
 	}
-	op, err := v.openOp(t)
-	if err == nil {
-		err = v.concludeOp(ch, op, o.ends, o.reason)
-	}
+	op, err := v.endWaiting(ch, t, o.ends, o.reason)
 	if err != nil {
 		return err
 	}
-	msg := commitMessage("reject: "+or(t.Title, string(t.ID)), o.reason, "Odd-Task", string(t.ID), "Odd-Run", t.Result.Run, "Odd-Proposal", t.Result.Commit, "Odd-Op", idOf(op), "Odd-Rejected-By", h.By())
+	msg := commitMessage("reject: "+or(t.Title, string(t.ID)), o.reason, "Odd-Task", string(t.ID), "Odd-Run", t.Result.Run, "Odd-Proposal", t.Result.Commit, "Odd-Op", op, "Odd-Rejected-By", h.By())
 	oid, err := v.commitFiles(ctx, ch, msg)
 	if err != nil {
 		return err

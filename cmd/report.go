@@ -34,7 +34,6 @@ const (
 	asGitHub = "github"
 )
 
-// formatFlags returns the flags of every verb that reports findings.
 func formatFlags() []cli.Flag {
 	return []cli.Flag{
 		jsonFlag(),

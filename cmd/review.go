@@ -127,7 +127,7 @@ func showProposal(ctx context.Context, env Env, name string, stat, asJSON bool) 
 	if err != nil {
 		return err
 	}
-	if _, err := io.WriteString(foldedOutput(env), card); err != nil {
+	if err := printPage(env, card); err != nil {
 		return err
 	}
 	if bound != nil {
@@ -180,67 +180,49 @@ func (v *view) proposalCard(ctx context.Context, t board.Task, p review.Proposal
 	if err != nil {
 		return "", err
 	}
-	b := &strings.Builder{}
-	line := func(key, format string, args ...any) {
-		if s := cell(fmt.Sprintf(format, args...)); s != "" {
-			fmt.Fprintf(b, "%-10s  %s\n", key, s)
-		}
-	}
-	line("task", "%s  %s", t.ID, t.Title)
-	line("proposes", "%s", inWords(p, v.cfg.Root))
+	b := &card{wide: 12}
+	b.line("task", "%s  %s", t.ID, t.Title)
+	b.line("proposes", "%s", inWords(p, v.cfg.Root))
 	atoms := atomList(proposed)
 	for _, l := range atoms[:min(most, len(atoms))] {
-		line(l[0], "%s", l[1])
+		b.line(l[0], "%s", l[1])
 	}
 	if n := len(atoms) - most; n > 0 {
-		line("", "… and %d more; odd review %s --stat lists them", n, t.ID)
+		b.line("", "… and %d more; odd review %s --stat lists them", n, t.ID)
 	}
-	for i, s := range files[:min(most, len(files))] {
-		line([]string{"files", ""}[min(i, 1)], "%s", s)
+	b.list("files", files, most, "")
+	var held []string
+	for _, h := range p.Held {
+		held = append(held, fmt.Sprintf("%s: %s (%s)", h.ID, h.Reason, h.Effect))
 	}
-	if n := len(files) - most; n > 0 {
-		line("", "… and %d more", n)
-	}
-	held := p.Held[:min(len(p.Held), mostHeld)]
-	for i, h := range held {
-		line([]string{"kept out", ""}[min(i, 1)], "%s: %s (%s)", h.ID, h.Reason, h.Effect)
-	}
-	if n := len(p.Held) - len(held); n > 0 {
-		line("", "… and %d more; odd review %s --json lists them", n, t.ID)
-	}
-	for i, n := range p.Notes {
-		line([]string{"notes", ""}[min(i, 1)], "%s", n)
-	}
-	for _, l := range at.change.cardLines() {
-		line(l[0], "%s", l[1])
-	}
+	b.list("kept out", held, mostHeld, fmt.Sprintf("; odd review %s --json lists them", t.ID))
+	b.list("notes", p.Notes, len(p.Notes), "")
+	at.change.addLines(b)
 	for _, s := range v.brokenPreferences(p) {
-		line("warning", "%s", s)
+		b.line("warning", "%s", s)
 	}
 	if len(at.read) > 0 {
-		line("warning", "inputs changed since the agent read them: %s", strings.Join(at.read, ", "))
+		b.line("warning", "inputs changed since the agent read them: %s", strings.Join(at.read, ", "))
 	}
-	line("made by", "%s, role %s, %s", madeBy(p.Substrate), p.Role, countNoun(int(p.Turns), "turn"))
-	line("sandbox", "%s", describeSandbox(p.Sandbox))
-	for _, l := range sessionLines(p.Contract) {
-		line(l[0], "%s", l[1])
-	}
-	line("cost", "$%s", budget.MicroUSD(p.Cost))
-	line("done when", "%s", strings.Join(t.Acceptance, "; "))
+	b.line("made by", "%s, role %s, %s", madeBy(p.Substrate), p.Role, countNoun(int(p.Turns), "turn"))
+	b.line("sandbox", "%s", describeSandbox(p.Sandbox))
+	addSession(b, p.Contract)
+	b.line("cost", "$%s", budget.MicroUSD(p.Cost))
+	b.line("done when", "%s", strings.Join(t.Acceptance, "; "))
 	endorsed, err := v.listEndorsers(ctx, t)
 	if err != nil {
 		return "", err
 	}
 	for _, who := range endorsed {
-		line("endorsed", "by %s", who)
+		b.line("endorsed", "by %s", who)
 	}
 	if m, err := v.missingApprovers(ctx, t, takenPart{Proposal: p}); err != nil {
 		return "", err
 	} else if len(m) > 0 {
-		line("approvers", "%s", waitsFor(m))
+		b.line("approvers", "%s", waitsFor(m))
 	}
-	line("commit", "%s on branch %s, made from %s", shortID(repo.OID(p.Commit)), p.Branch, shortID(repo.OID(p.Base)))
-	line("trace", "%s", p.Trace)
+	b.line("commit", "%s on branch %s, made from %s", shortID(repo.OID(p.Commit)), p.Branch, shortID(repo.OID(p.Base)))
+	b.line("trace", "%s", p.Trace)
 	return b.String(), nil
 }
 
@@ -306,12 +288,11 @@ func describeSandbox(held string) string {
 	return "on: " + strings.Join(on, ", ")
 }
 
-// sessionLines returns the lines about the contract a proposal was made under: as
-// whom, from what, and what was put aside for it. A session without a role, a
-// profile or a handoff has none.
-func sessionLines(c *review.Contract) (lines [][2]string) {
+// addSession adds what is to say of the contract a proposal was made under: as whom, from
+// what, and what was put aside for it.
+func addSession(b *card, c *review.Contract) {
 	if c == nil {
-		return nil
+		return
 	}
 	as := c.Role
 	if c.Mode != "" {
@@ -320,23 +301,16 @@ func sessionLines(c *review.Contract) (lines [][2]string) {
 	if c.Persona != "" {
 		as += ", profile " + strings.Join(append([]string{c.Persona}, c.Others...), " with ")
 	}
-	if c.Mode != "" || c.Persona != "" {
-		lines = append(lines, [2]string{"worked as", as})
+	if as != c.Role {
+		b.line("worked as", "%s", as)
 	}
-	if len(c.From) > 0 {
-		lines = append(lines, [2]string{"used", strings.Join(c.From, ", ")})
-	}
-	if c.To != "" {
-		lines = append(lines, [2]string{"handed on", c.To})
-	}
-	if c.Tainted == "" {
-		return lines
-	}
+	b.line("used", "%s", strings.Join(c.From, ", "))
+	b.line("handed on", "%s", c.To)
 	why := strings.TrimPrefix(c.Tainted, "override of ")
-	if c.Override != "" {
+	if c.Tainted != "" && c.Override != "" {
 		why += "; by " + c.Override + "; risks accepted: " + strings.Join(c.Risks, "; ")
 	}
-	return append(lines, [2]string{"override", why})
+	b.line("override", "%s", why)
 }
 
 // fileList returns the proposal's files but for its atoms, a line each: how many lines each
@@ -371,7 +345,6 @@ func (v *view) fileList(ctx context.Context, p review.Proposal, atoms []proposed
 	return out, nil
 }
 
-// describeCounts returns "3 added, 1 updated, 2 files changed".
 func describeCounts(atoms map[string]int, files int) string {
 	if files == 0 {
 		return describeEffects(atoms)
@@ -383,7 +356,6 @@ func describeCounts(atoms map[string]int, files int) string {
 	return changed
 }
 
-// describeEffects returns "3 added, 1 updated".
 func describeEffects(n map[string]int) string {
 	var parts []string
 	for _, e := range slices.Sorted(maps.Keys(n)) {

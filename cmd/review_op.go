@@ -1,7 +1,6 @@
 package cmd
 
 import (
-	"fmt"
 	"slices"
 	"strings"
 
@@ -60,37 +59,33 @@ func (j *changeCard) addChecked(c drain.Checked) {
 	}
 }
 
-// most is how many lines of one kind the card shows.
-const most = 12
-
-// cardLines returns its lines of the card.
-func (j *changeCard) cardLines() (out [][2]string) {
+// addLines adds its lines to the card of its proposal, at most so many of one kind.
+func (j *changeCard) addLines(b *card) {
 	if j == nil {
-		return nil
+		return
 	}
-	list := func(key string, all []string) {
-		for i, text := range all[:min(most, len(all))] {
-			out = append(out, [2]string{[]string{key, ""}[min(i, 1)], text})
-		}
-		if n := len(all) - most; n > 0 {
-			out = append(out, [2]string{"", fmt.Sprintf("… and %d more; odd review --json lists all", n)})
-		}
-	}
-	out = [][2]string{{"change", j.Op + ", can be approved until " + j.Until}, {"risk tier", j.Tier + tierAsks(j.Tier)}}
-	if j.Landed != "" {
-		out = [][2]string{{"change", j.Op}, {"risk tier", j.Tier + tierAsks(j.Tier)}, {"merged", "without approval, as odd.toml allows, as " + j.Landed}}
+	const most, more = 12, "; odd review --json lists all"
+	if j.Landed == "" {
+		b.line("change", "%s, can be approved until %s", j.Op, j.Until)
+		b.line("risk tier", "%s%s", j.Tier, tierAsks(j.Tier))
+	} else {
+		b.line("change", "%s", j.Op)
+		b.line("risk tier", "%s%s", j.Tier, tierAsks(j.Tier))
+		b.line("merged", "without approval, as odd.toml allows, as %s", j.Landed)
 	}
 	if j.Held != "" {
-		out = append(out, [2]string{"not merged", "because " + pipeline.ExplainHeld(pipeline.Held(j.Held)) + " [" + j.Held + "]"})
+		b.line("not merged", "because %s [%s]", pipeline.ExplainHeld(pipeline.Held(j.Held)), j.Held)
 	}
-	if j.Mended != "" {
-		out = append(out, [2]string{"odd fixed", j.Mended})
-	}
-	list("because", decidingReasons(j.Because, j.Tier))
-	list("reasoning", breakLines(j.Rationale))
+	b.line("odd fixed", "%s", j.Mended)
+	b.list("because", decidingReasons(j.Because, j.Tier), most, more)
+	b.list("reasoning", breakLines(j.Rationale), most, more)
 	var findings, checks []string
 	for _, f := range j.Findings {
-		findings = append(findings, severityWord(f)+f.Error())
+		word := "warning: "
+		if f.Severity == policy.Hard {
+			word = "error: "
+		}
+		findings = append(findings, word+f.Error())
 	}
 	for _, c := range j.Checks {
 		checks = append(checks, string(c.Phase)+": "+c.Says)
@@ -98,15 +93,14 @@ func (j *changeCard) cardLines() (out [][2]string) {
 			checks = append(checks, strings.Split(strings.TrimSpace(c.Output), "\n")...)
 		}
 	}
-	list("finding", findings)
-	list("checks", checks)
+	b.list("finding", findings, most, more)
+	b.list("checks", checks, most, more)
 	switch {
 	case j.Lost:
-		out = append(out, [2]string{"reasoning", "its reasons and checks are not in this clone; run git fetch origin 'refs/odd/run/*:refs/odd/run/*'"})
+		b.line("reasoning", "its reasons and checks are not in this clone; run git fetch origin 'refs/odd/run/*:refs/odd/run/*'")
 	case len(checks) == 0:
-		out = append(out, [2]string{"checks", "nothing was checked: no test or check ran; set [pipeline] validate in odd.toml to run your tests"})
+		b.line("checks", "nothing was checked: no test or check ran; set [pipeline] validate in odd.toml to run your tests")
 	}
-	return out
 }
 
 // tierAsks says what a risk tier asks of a person.
@@ -136,14 +130,6 @@ func decidingReasons(because []string, tier string) (out []string) {
 		}
 	}
 	return out
-}
-
-// severityWord returns how a finding's line begins.
-func severityWord(f policy.Finding) string {
-	if f.Severity == policy.Hard {
-		return "error: "
-	}
-	return "warning: "
 }
 
 // breakLines returns a text in lines of a readable length.

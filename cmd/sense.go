@@ -153,7 +153,6 @@ func readFindings(ctx context.Context, w *workspace, src sense.Source, files []s
 	return out, nil
 }
 
-// fileAll returns the changes that file tasks, in one commit of odd's.
 func (v *view) fileAll(tasks []board.Filing) (repo.Changes, string, error) {
 	all, why := repo.Changes{}, ""
 	pairs := []string{}

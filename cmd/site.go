@@ -115,7 +115,6 @@ func writeSite(ctx context.Context, pages *site.Pages, dir string) (int, error) 
 	return n, top.WriteFile(siteMark, nil, 0o644)
 }
 
-// drawSite reads the committed board into pages.
 func drawSite(ctx context.Context, env Env, live bool) (*site.Pages, error) {
 	v, err := openBoard(ctx, env, false)
 	if err != nil {
@@ -162,7 +161,6 @@ func drawSite(ctx context.Context, env Env, live bool) (*site.Pages, error) {
 	return site.New(b)
 }
 
-// siteName returns the name of the repository's folder.
 func (v *view) siteName() string {
 	if root := v.repo.Root(); root != "" {
 		return filepath.Base(root)
@@ -189,7 +187,6 @@ func (v *view) monthlyCosts() ([]site.Month, error) {
 	return out, nil
 }
 
-// siteProposal returns what waits for a person in a task: the summary, the diff and the atoms.
 func (v *view) siteProposal(ctx context.Context, id okf.ID) (site.Proposal, error) {
 	var out site.Proposal
 	t, err := v.taskOf(id)

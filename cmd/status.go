@@ -249,70 +249,66 @@ var budgetWords = map[string]string{
 	budget.Stop.String():  "the limit is reached; odd log --spend shows each run",
 }
 
-// statusPage returns what odd status prints, at most a screen.
 func (s boardStatus) statusPage() string {
-	b := &strings.Builder{}
-	line := func(key, format string, args ...any) {
-		fmt.Fprintf(b, "%-10s%s\n", key, cell(fmt.Sprintf(format, args...)))
-	}
-	line("board", "%s at %s", s.Branch, s.Tip)
+	b := &card{wide: 10}
+	b.line("board", "%s at %s", s.Branch, s.Tip)
 	if s.Paused != "" {
-		line("paused", "%s", s.Paused)
+		b.line("paused", "%s", s.Paused)
 	}
-	s.Slow.addLines(line)
+	s.Slow.addLines(b.line)
 	var counts []string
 	for _, st := range board.States() {
 		if n := s.Tasks[st]; n > 0 {
 			counts = append(counts, fmt.Sprintf("%d %s", n, st))
 		}
 	}
-	line("tasks", "%s", or(strings.Join(counts, ", "), "none; odd task add \"TITLE\" adds one"))
+	b.line("tasks", "%s", or(strings.Join(counts, ", "), "none; odd task add \"TITLE\" adds one"))
 	for _, r := range s.Running {
-		line("running", "%s", r)
+		b.line("running", "%s", r)
 	}
 	for _, id := range s.Review {
 		if says := s.lost[id]; says != "" {
-			line("review", "%s: %s", id, says)
+			b.line("review", "%s: %s", id, says)
 			continue
 		}
-		line("review", "%s", id)
+		b.line("review", "%s", id)
 	}
 	for i, says := range s.blocked {
 		if i == mostBlocked {
-			line("blocked", "and %d more; odd task list --state blocked lists them", len(s.blocked)-i)
+			b.line("blocked", "and %d more; odd task list --state blocked lists them", len(s.blocked)-i)
 			break
 		}
-		line("blocked", "%s", says)
+		b.line("blocked", "%s", says)
 	}
 	for _, o := range s.Held {
-		line("held", "%s", strings.TrimPrefix(o.Error(), "task "))
+		b.line("held", "%s", strings.TrimPrefix(o.Error(), "task "))
 	}
 	for _, says := range s.Direction.Lines() {
-		line("goal", "%s", says)
+		b.line("goal", "%s", says)
 	}
 	if s.Waiting+s.AtWork > 0 {
-		line("changes", "%d waiting for your review, %d in progress; odd op list shows them", s.Waiting, s.AtWork)
+		b.line("changes", "%d waiting for your review, %d in progress; odd op list shows them", s.Waiting, s.AtWork)
 	}
 	spent := "$" + s.Spent.String() + " in " + s.Month
 	if s.Hard > 0 {
 		spent = fmt.Sprintf("$%s of $%s in %s", s.Spent, s.Hard, s.Month)
 	}
 	if s.Level == noBudget {
-		line("spent", "%s; odd.toml sets no budget", spent)
+		b.line("spent", "%s; odd.toml sets no budget", spent)
 	} else {
-		line("spent", "%s; %s", spent, budgetWords[s.Level])
+		b.line("spent", "%s; %s", spent, budgetWords[s.Level])
 	}
 	if h := s.Failover; h != nil {
-		line("failover", "%s: %s", h.State, h.Why())
+		b.line("failover", "%s: %s", h.State, h.Why())
 	}
 	if len(s.Dirty) > 0 {
-		line("dirty", "%s not committed, first %s; commit before odd drain", countNoun(len(s.Dirty), "changed path"), s.Dirty[0])
+		b.line("dirty", "%s not committed, first %s; commit before odd drain", countNoun(len(s.Dirty), "changed path"), s.Dirty[0])
 	}
 	if s.Drift != nil {
-		line("drift", "%s; odd check lists them, odd gate decay files one task that reads them again", s.Drift)
+		b.line("drift", "%s; odd check lists them, odd gate decay files one task that reads them again", s.Drift)
 	}
 	if s.Problems > 0 {
-		line("problems", "%s; odd check lists them", countNoun(s.Problems, "error"))
+		b.line("problems", "%s; odd check lists them", countNoun(s.Problems, "error"))
 	}
 	return b.String()
 }

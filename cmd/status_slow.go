@@ -18,7 +18,6 @@ type slowStatus struct {
 	Next      string                `json:"next,omitempty"` // the next human act
 }
 
-// slowStatus returns the slow loop as odd status prints it; ofBoard is what nextOfBoard returned.
 func (v *view) slowStatus(loop drain.SlowLoop, paused bool, ofBoard string) slowStatus {
 	s := slowStatus{Lease: v.readLease(loop)}
 	if l := s.Lease; !l.Required && l.State == gate.None && !l.unreadable {
@@ -106,7 +105,6 @@ func (s slowStatus) addLines(line func(key, format string, args ...any)) {
 	}
 }
 
-// describeLeft returns what remains of a valid lease, or why it is none.
 func (l leaseJSON) describeLeft() string {
 	switch {
 	case l.Verdict.Valid && l.Budget > 0:

@@ -85,7 +85,6 @@ func splitCommand(behind, s string) ([]string, error) {
 	return argv, nil
 }
 
-// taskSets returns the frontmatter edits the given flags mean.
 func taskSets(c *cli.Context) ([]okf.Set, error) {
 	var sets []okf.Set
 	for _, f := range []struct{ flag, key string }{{"title", "title"}, {"kind", "kind"}, {"role", "role"}, {"priority", "priority"}, {"goal", "goal"}, {"team", "team"}, {"signal", "signal"}, {"budget-usd", "budget_usd"},

@@ -119,7 +119,6 @@ func (v *view) newTask(f board.Filing) (okf.Atom, error) {
 	return a, err
 }
 
-// isDone reports the id of a task that is done.
 func (v *view) isDone(id okf.ID) bool {
 	a := v.graph.ByID(id)
 	if a == nil {

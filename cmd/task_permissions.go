@@ -37,7 +37,6 @@ func runTaskPermissions(c *cli.Context, env Env, name string) error {
 	return show(env, c.Bool("json"), p, permissionRows(p)...)
 }
 
-// permissionRows say what a grant allows, a line for each kind of action.
 func permissionRows(p drain.Permissions) [][]string {
 	g := p.Grant
 	held := "a program that acts without asking; only the sandbox confines it, and odd checks what it hands over"

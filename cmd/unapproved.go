@@ -19,7 +19,9 @@ func (v *view) landsOn() (name string, tip repo.OID, err error) {
 	if !elsewhere {
 		return v.line.Name(), v.tip, nil
 	}
-	tip, err = v.repo.Ref(v.line.Local(target))
+	if tip, err = v.repo.Ref(v.line.Local(target)); err != nil {
+		err = fmt.Errorf("target branch %s: %w; create it with git branch, or change [board] target in odd.toml", target, err)
+	}
 	return target, tip, err
 }
 
