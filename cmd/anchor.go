@@ -32,8 +32,42 @@ func anchorVerb(env Env) *cli.Command {
 			"about it. COMMIT names the output, and the command that checks it. After\n"+
 			"identity --mode express, express TOKEN with COMMIT replaces steps 2 and 3. The\n"+
 			"templates are in OCTAVE, a text format; odd anchor octave edits such files.",
-		anchorIdentity(env), anchorContext(env), anchorProof(env), anchorExpress(env), anchorVerify(env), anchorRenew(env),
-		anchorRelease(env), anchorLs(env), anchorGC(env), anchorGate(env), anchorHook(env), octaveVerb(env))
+		anchorIdentity(env),
+		anchorStage(env, "context", "send BIND, to show that the agent read the rules of its role",
+			anchor.Desk.Context),
+		anchorStage(env, "proof", "send TENSIONS and COMMIT, and get the permit to write",
+			anchor.Desk.Proof),
+		anchorStage(env, "express", "send only COMMIT, and get the permit (identity --mode express)",
+			anchor.Desk.Express),
+		verb("verify [TOKEN]", "check whether the permit of a session is still valid",
+			"odd anchor verify TOKEN\n"+
+				"odd anchor verify\n\n"+
+				"A permit ends with its time, or when the branch or the rules of the role\n"+
+				"change. Without TOKEN, odd checks every session that has one. Exit 3: one is\n"+
+				"not valid.",
+			on(env, openAnchor, runAnchorVerify), jsonFlag()),
+		verb("renew TOKEN", "extend the permit of a session",
+			"odd anchor renew TOKEN\n\n"+
+				"The permit then ends [anchor] ttl from now. odd renews a permit at most three\n"+
+				"times, and at the latest 15 minutes after it ended.",
+			on(env, openAnchor, runAnchorRenew), jsonFlag()),
+		verb("release TOKEN", "end a session and its permit, and archive its record",
+			"odd anchor release TOKEN --reason 'the docs are fixed'",
+			on(env, openAnchor, runAnchorRelease), &cli.StringFlag{Name: "reason", Value: "done", Usage: "record `TEXT`, one line, as the reason"}, jsonFlag()),
+		verb("ls", "list sessions, and those of odd drain that ended",
+			"odd anchor ls\n\n"+
+				"The columns are token, state, step, role, mode, branch, topic, end of the\n"+
+				"permit, run and error code.",
+			on(env, openAnchor, runAnchorLs), jsonFlag()),
+		verb("gc", "remove unfinished sessions, and archive ended ones",
+			"odd anchor gc\n"+
+				"odd anchor gc --max-age 48h\n\n"+
+				"odd deletes archived records after 30 days, or after --max-age if that is\n"+
+				"longer.",
+			do(env, runAnchorGC),
+			&cli.DurationFlag{Name: "max-age", Value: 24 * time.Hour, Usage: "take only sessions older than `DURATION`, such as 48h"},
+			jsonFlag()),
+		anchorGate(env), anchorHook(env), octaveVerb(env))
 }
 
 func anchorIdentity(env Env) *cli.Command {
@@ -57,21 +91,6 @@ func runAnchorIdentity(c *cli.Context, env Env, a *anchorage) error {
 		HarnessSession: c.String("session"),
 	}
 	return printAnchor(env, "anchor identity", a.desk.Identity(q), c.Bool("json"))
-}
-
-func anchorContext(env Env) *cli.Command {
-	return anchorStage(env, "context", "send BIND, to show that the agent read the rules of its role",
-		anchor.Desk.Context)
-}
-
-func anchorProof(env Env) *cli.Command {
-	return anchorStage(env, "proof", "send TENSIONS and COMMIT, and get the permit to write",
-		anchor.Desk.Proof)
-}
-
-func anchorExpress(env Env) *cli.Command {
-	return anchorStage(env, "express", "send only COMMIT, and get the permit (identity --mode express)",
-		anchor.Desk.Express)
 }
 
 func anchorStage(env Env, name, about string, stage func(anchor.Desk, string, []byte) anchor.Result) *cli.Command {
@@ -122,16 +141,6 @@ func runAnchorStage(c *cli.Context, env Env, stage func(anchor.Desk, string, []b
 	}
 	defer a.Close()
 	return printAnchor(env, verbOf(c), stage(a.desk, c.Args().First(), payload), c.Bool("json"))
-}
-
-func anchorVerify(env Env) *cli.Command {
-	return verb("verify [TOKEN]", "check whether the permit of a session is still valid",
-		"odd anchor verify TOKEN\n"+
-			"odd anchor verify\n\n"+
-			"A permit ends with its time, or when the branch or the rules of the role\n"+
-			"change. Without TOKEN, odd checks every session that has one. Exit 3: one is\n"+
-			"not valid.",
-		on(env, openAnchor, runAnchorVerify), jsonFlag())
 }
 
 func runAnchorVerify(c *cli.Context, env Env, a *anchorage) error {
@@ -186,22 +195,8 @@ func verdictRows(all []anchor.Verdict) [][]string {
 	return rows
 }
 
-func anchorRenew(env Env) *cli.Command {
-	return verb("renew TOKEN", "extend the permit of a session",
-		"odd anchor renew TOKEN\n\n"+
-			"The permit then ends [anchor] ttl from now. odd renews a permit at most three\n"+
-			"times, and at the latest 15 minutes after it ended.",
-		on(env, openAnchor, runAnchorRenew), jsonFlag())
-}
-
 func runAnchorRenew(c *cli.Context, env Env, a *anchorage) error {
 	return printAnchor(env, "anchor renew", a.desk.Renew(c.Args().First()), c.Bool("json"))
-}
-
-func anchorRelease(env Env) *cli.Command {
-	return verb("release TOKEN", "end a session and its permit, and archive its record",
-		"odd anchor release TOKEN --reason 'the docs are fixed'",
-		on(env, openAnchor, runAnchorRelease), &cli.StringFlag{Name: "reason", Value: "done", Usage: "record `TEXT`, one line, as the reason"}, jsonFlag())
 }
 
 func runAnchorRelease(c *cli.Context, env Env, a *anchorage) error {
@@ -214,14 +209,6 @@ func runAnchorRelease(c *cli.Context, env Env, a *anchorage) error {
 		return err
 	}
 	return show(env, c.Bool("json"), done, []string{done.Token, "released", done.Role, done.ReleasedAt.UTC().Format(time.RFC3339), done.Reason})
-}
-
-func anchorLs(env Env) *cli.Command {
-	return verb("ls", "list sessions, and those of odd drain that ended",
-		"odd anchor ls\n\n"+
-			"The columns are token, state, step, role, mode, branch, topic, end of the\n"+
-			"permit, run and error code.",
-		on(env, openAnchor, runAnchorLs), jsonFlag())
 }
 
 func runAnchorLs(c *cli.Context, env Env, a *anchorage) error {
@@ -256,17 +243,6 @@ func drainedSessions(ctx context.Context, env Env) (out []anchor.Listed) {
 		}
 	}
 	return out
-}
-
-func anchorGC(env Env) *cli.Command {
-	return verb("gc", "remove unfinished sessions, and archive ended ones",
-		"odd anchor gc\n"+
-			"odd anchor gc --max-age 48h\n\n"+
-			"odd deletes archived records after 30 days, or after --max-age if that is\n"+
-			"longer.",
-		do(env, runAnchorGC),
-		&cli.DurationFlag{Name: "max-age", Value: 24 * time.Hour, Usage: "take only sessions older than `DURATION`, such as 48h"},
-		jsonFlag())
 }
 
 func runAnchorGC(c *cli.Context, env Env) error {

@@ -21,27 +21,21 @@ func configVerb(env Env) *cli.Command {
 			"These commands read and write odd.toml at the top of your work tree. odd works\n"+
 			"by the odd.toml that is committed on the board branch: commit what you set.\n"+
 			"odd config explain, without a key, prints every setting with its default.",
-		configList(env), configExplain(env), configGet(env), configSet(env), configUnset(env))
-}
-
-func configList(env Env) *cli.Command {
-	return verb("list", "list what odd.toml sets, or with --all every setting",
-		"odd config list\nodd config list --all\n",
-		do(env, runConfigList), &cli.BoolFlag{Name: "all", Usage: "list the settings that have their default too"}, jsonFlag())
-}
-
-func configExplain(env Env) *cli.Command {
-	return verb("explain [KEY]", "say what a setting means; without KEY, print every setting",
-		"odd config explain drain.lease\nodd config explain\n",
-		do(env, runConfigExplain), jsonFlag())
-}
-
-func configGet(env Env) *cli.Command {
-	return verb("get KEY", "print the value of a setting, or its default",
-		"odd config get session.substrate\n\n"+
-			"A text is printed without quotes, everything else as TOML. A setting that is\n"+
-			"not set and has no default prints nothing; the exit code is then 1.",
-		do(env, runConfigGet), jsonFlag())
+		verb("list", "list what odd.toml sets, or with --all every setting",
+			"odd config list\nodd config list --all\n",
+			do(env, runConfigList), &cli.BoolFlag{Name: "all", Usage: "list the settings that have their default too"}, jsonFlag()),
+		verb("explain [KEY]", "say what a setting means; without KEY, print every setting",
+			"odd config explain drain.lease\nodd config explain\n",
+			do(env, runConfigExplain), jsonFlag()),
+		verb("get KEY", "print the value of a setting, or its default",
+			"odd config get session.substrate\n\n"+
+				"A text is printed without quotes, everything else as TOML. A setting that is\n"+
+				"not set and has no default prints nothing; the exit code is then 1.",
+			do(env, runConfigGet), jsonFlag()),
+		configSet(env),
+		verb("unset KEY", "remove a setting from odd.toml, so that its default holds",
+			"odd config unset drain.max_tasks\n",
+			do(env, runConfigEdit), jsonFlag()))
 }
 
 func configSet(env Env) *cli.Command {
@@ -54,12 +48,6 @@ func configSet(env Env) *cli.Command {
 			"are one TOML list: '[\"a\", \"b\"]'. Put -- before words that begin with a dash.\n"+
 			"odd reads the whole file before it writes and refuses a value that is wrong.\n"+
 			"Not for sessions of agents.",
-		do(env, runConfigEdit), jsonFlag())
-}
-
-func configUnset(env Env) *cli.Command {
-	return verb("unset KEY", "remove a setting from odd.toml, so that its default holds",
-		"odd config unset drain.max_tasks\n",
 		do(env, runConfigEdit), jsonFlag())
 }
 

@@ -21,7 +21,13 @@ func hookVerb(env Env) *cli.Command {
 			"The hook checks the new commits of a push as odd check --range does, and\n"+
 			"refuses the push if there is a finding. Install it in the bare repository of\n"+
 			"the server: in a clone, git push --no-verify skips it.",
-		hookInstall(env), hookUninstall(env), hookRun(env))
+		hookInstall(env),
+		verb("uninstall", "remove the hook that odd installed",
+			"odd hook uninstall\n"+
+				"odd -C /srv/ours.git hook uninstall\n\n"+
+				"A hook that odd did not write stays (exit 3).",
+			on(env, hookHere, func(c *cli.Context, env Env, h gitHook) error { return h.putHook(env, c, nil) }), jsonFlag()),
+		hookRun(env))
 }
 
 // The hooks that odd puts into a repository: a bare one receives, a working clone sends.
@@ -108,14 +114,6 @@ func hookInstall(env Env) *cli.Command {
 			"3). git push --no-verify skips the hook of a clone, so install it on the\n"+
 			"server too.",
 		on(env, hookHere, runHookInstall), &cli.BoolFlag{Name: "dry-run", Usage: "print the hook and its path, and write nothing"}, jsonFlag())
-}
-
-func hookUninstall(env Env) *cli.Command {
-	return verb("uninstall", "remove the hook that odd installed",
-		"odd hook uninstall\n"+
-			"odd -C /srv/ours.git hook uninstall\n\n"+
-			"A hook that odd did not write stays (exit 3).",
-		on(env, hookHere, func(c *cli.Context, env Env, h gitHook) error { return h.putHook(env, c, nil) }), jsonFlag())
 }
 
 func runHookInstall(c *cli.Context, env Env, h gitHook) error {

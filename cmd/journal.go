@@ -25,8 +25,16 @@ func journalVerb(env Env) *cli.Command {
 			"The journal is a folder of tab-separated files in the bundle, one a day and\n"+
 			"writer. A row is an entry with a type: D decision, O observation, L learning,\n"+
 			"C constraint, H handoff, E encode, O-open open question, T tension.",
-		journalAdd(env), journalList(env), journalOpens(env), journalTensions(env), journalScore(env), journalTypes(env),
-		journalLint(env), journalConvert(env))
+		journalAdd(env), journalList(env), journalOpens(env),
+		verb("tensions", "list open contradictions, and which of them are out of date",
+			"odd journal tensions\n\n"+
+				"A tension names two sides: files, atoms or entries. It is stale when one side\n"+
+				"has changed or is gone since; read both again before you resolve it. A side is\n"+
+				"unpinned if the row does not record its version, and unknown if it is only a\n"+
+				"label. To resolve one, add an entry with --closes PLACE (odd help journal\n"+
+				"add).",
+			do(env, runJournalTensions), bundleFlag(), jsonFlag()),
+		journalScore(env), journalTypes(env), journalLint(env), journalConvert(env))
 }
 
 // journalFiles is the journal of a bundle as files, with the types its canon knows.
@@ -163,17 +171,6 @@ func stateOf(r journal.Registry, e journal.Noted) string {
 }
 
 func (r journalRow) placeText() string { return fmt.Sprintf("%s:%d", r.File, r.Line) }
-
-func journalTensions(env Env) *cli.Command {
-	return verb("tensions", "list open contradictions, and which of them are out of date",
-		"odd journal tensions\n\n"+
-			"A tension names two sides: files, atoms or entries. It is stale when one side\n"+
-			"has changed or is gone since; read both again before you resolve it. A side is\n"+
-			"unpinned if the row does not record its version, and unknown if it is only a\n"+
-			"label. To resolve one, add an entry with --closes PLACE (odd help journal\n"+
-			"add).",
-		do(env, runJournalTensions), bundleFlag(), jsonFlag())
-}
 
 // tensionJSON is an unresolved tension.
 type tensionJSON struct {

@@ -20,14 +20,25 @@ func knowledgeVerb(env Env) *cli.Command {
 			"Atoms link to each other by fields of the front matter (owner, uses,\n"+
 			"governed_by, …) and by markdown links. odd calls each such link an edge, and\n"+
 			"its name its kind.",
-		relatedVerb(env), backlinksVerb(env), expandVerb(env), pathVerb(env), graphVerb(env), indexVerb(env), canonVerb(env))
-}
-
-func relatedVerb(env Env) *cli.Command {
-	return verb("related ATOM", "list the links from and to an atom",
-		"odd knowledge related shore-lead\n"+
-			"odd knowledge related open-the-jetty --edge uses --edge governed_by",
-		do(env, runRelated), readFlags(edgeFlag("list only"))...)
+		verb("related ATOM", "list the links from and to an atom",
+			"odd knowledge related shore-lead\n"+
+				"odd knowledge related open-the-jetty --edge uses --edge governed_by",
+			do(env, runRelated), readFlags(edgeFlag("list only"))...),
+		verb("backlinks ATOM", "list the lines of other files that link to an atom",
+			"odd knowledge backlinks weather-limits",
+			do(env, runBacklinks), readFlags()...),
+		verb("expand ATOM", "list every atom reached by links from one atom",
+			"odd knowledge expand shore-lead --depth 3\n"+
+				"odd knowledge expand open-the-jetty --directed --edge uses --edge governed_by",
+			do(env, runExpand), readFlags(
+				&cli.IntFlag{Name: "depth", Value: 2, Usage: "follow at most `N` links in a row; 0 is no limit"},
+				&cli.BoolFlag{Name: "directed", Usage: "follow links only forward, from the file that has the link"},
+				edgeFlag("follow only"),
+			)...),
+		verb("path ATOM ATOM", "show the shortest path of links between two atoms",
+			"odd knowledge path shore-lead customer-data",
+			do(env, runWhy), readFlags(edgeFlag("follow only"))...),
+		graphVerb(env), indexVerb(env), canonVerb(env))
 }
 
 func runRelated(c *cli.Context, env Env) error {
@@ -60,12 +71,6 @@ func (b bundle) tellDangling(env Env, a *okf.Atom) {
 	}
 }
 
-func backlinksVerb(env Env) *cli.Command {
-	return verb("backlinks ATOM", "list the lines of other files that link to an atom",
-		"odd knowledge backlinks weather-limits",
-		do(env, runBacklinks), readFlags()...)
-}
-
 // backlinkJSON is one edge that arrives, and the atom it comes from.
 type backlinkJSON struct {
 	Kind okf.EdgeKind `json:"kind"`
@@ -94,17 +99,6 @@ func runBacklinks(c *cli.Context, env Env) error {
 	return show(env, c.Bool("json"), list, rows...)
 }
 
-func expandVerb(env Env) *cli.Command {
-	return verb("expand ATOM", "list every atom reached by links from one atom",
-		"odd knowledge expand shore-lead --depth 3\n"+
-			"odd knowledge expand open-the-jetty --directed --edge uses --edge governed_by",
-		do(env, runExpand), readFlags(
-			&cli.IntFlag{Name: "depth", Value: 2, Usage: "follow at most `N` links in a row; 0 is no limit"},
-			&cli.BoolFlag{Name: "directed", Usage: "follow links only forward, from the file that has the link"},
-			edgeFlag("follow only"),
-		)...)
-}
-
 func runExpand(c *cli.Context, env Env) error {
 	kinds, err := edgeKinds(c)
 	if err != nil {
@@ -121,12 +115,6 @@ func runExpand(c *cli.Context, env Env) error {
 	return showList(env, c.Bool("json"), list, string(a.ID)+" links to no atom", func(s served.Step) []string {
 		return append(append([]string{strconv.Itoa(s.Depth)}, factCells(s.Atom)...), describePath(a.ID, s.Path))
 	})
-}
-
-func pathVerb(env Env) *cli.Command {
-	return verb("path ATOM ATOM", "show the shortest path of links between two atoms",
-		"odd knowledge path shore-lead customer-data",
-		do(env, runWhy), readFlags(edgeFlag("follow only"))...)
 }
 
 func runWhy(c *cli.Context, env Env) error {

@@ -21,7 +21,36 @@ func octaveVerb(env Env) *cli.Command {
 			"odd anchor octave set anchor.oct COMMIT.GATE 'go test ./...'\n\n"+
 			"OCTAVE is a text format of nested KEY::VALUE lines. odd uses it for the rules\n"+
 			"of roles (ROLE.oct.md) and for what agents send to odd anchor.",
-		octaveCheck(env), octaveFmt(env), octaveGet(env), octaveSet(env))
+		verb("check FILE...", "list syntax errors in OCTAVE files",
+			"odd anchor octave check agents/builder.oct.md\n"+
+				"odd anchor octave check --strict - < anchor.oct\n\n"+
+				"The file - is stdin. Exit 1 means an error: a line that leaves the structure\n"+
+				"unclear, or with --strict any deviation from the format.",
+			do(env, runOctaveCheck), &cli.BoolFlag{Name: "strict", Usage: "treat every deviation as an error"}, jsonFlag()),
+		verb("fmt FILE...", "format OCTAVE files",
+			"odd anchor octave fmt agents/builder.oct.md\n"+
+				"odd anchor octave fmt --write agents/*.oct.md\n\n"+
+				"Text in quotes, keys and paths stay as they are. A file whose structure is\n"+
+				"unclear is not changed (exit 1).",
+			do(env, runOctaveFmt),
+			&cli.BoolFlag{Name: "check", Usage: "list the files that would change, and exit 1 if there are any"},
+			&cli.BoolFlag{Name: "write", Usage: "write the files instead of printing them"},
+			jsonFlag()),
+		verb("get FILE PATH", "print the value at a path of an OCTAVE file",
+			"odd anchor octave get anchor.oct BIND.ROLE\n"+
+				"odd anchor octave get anchor.oct 'BIND.ARCHETYPES[0]'\n\n"+
+				"odd prints a text without its quotes, and a list or block as one row an entry.\n"+
+				"Quote a key that has other signs: 'UX.\"Self-Guiding\"'. Exit 3: two keys match\n"+
+				"the path.",
+			do(env, runOctaveGet), jsonFlag()),
+		verb("set FILE PATH VALUE", "change one value of an OCTAVE file",
+			"odd anchor octave set anchor.oct META.VERSION 5.1\n"+
+				"odd anchor octave set anchor.oct 'BIND.ARCHETYPES[0]' ATLAS\n"+
+				"odd anchor octave set --raw anchor.oct BIND.ARCHETYPES '[ATLAS,HERMES]'\n\n"+
+				"VALUE is plain text; odd adds quotes where they are needed and changes no\n"+
+				"other byte. With - as FILE, odd reads stdin and prints the result. Exit 3: two\n"+
+				"keys match the path.",
+			do(env, runOctaveSet), &cli.BoolFlag{Name: "raw", Usage: "VALUE is OCTAVE: a word, \"text\" or a [list]"}, jsonFlag()))
 }
 
 // openOctave reads a document leniently; what leaves its structure in doubt is
@@ -46,15 +75,6 @@ func writeOctave(env Env, name string, b []byte) error {
 		return err
 	}
 	return renameio.WriteFile(file, b, 0o644, renameio.WithExistingPermissions())
-}
-
-func octaveCheck(env Env) *cli.Command {
-	return verb("check FILE...", "list syntax errors in OCTAVE files",
-		"odd anchor octave check agents/builder.oct.md\n"+
-			"odd anchor octave check --strict - < anchor.oct\n\n"+
-			"The file - is stdin. Exit 1 means an error: a line that leaves the structure\n"+
-			"unclear, or with --strict any deviation from the format.",
-		do(env, runOctaveCheck), &cli.BoolFlag{Name: "strict", Usage: "treat every deviation as an error"}, jsonFlag())
 }
 
 func runOctaveCheck(c *cli.Context, env Env) error {
@@ -87,18 +107,6 @@ func runOctaveCheck(c *cli.Context, env Env) error {
 		talk(env, "%s, %s, %s", countNoun(len(files), "file"), countNoun(errs, "error"), countNoun(len(found)-errs, "warning"))
 	}
 	return orFault(err, errs > 0)
-}
-
-func octaveFmt(env Env) *cli.Command {
-	return verb("fmt FILE...", "format OCTAVE files",
-		"odd anchor octave fmt agents/builder.oct.md\n"+
-			"odd anchor octave fmt --write agents/*.oct.md\n\n"+
-			"Text in quotes, keys and paths stay as they are. A file whose structure is\n"+
-			"unclear is not changed (exit 1).",
-		do(env, runOctaveFmt),
-		&cli.BoolFlag{Name: "check", Usage: "list the files that would change, and exit 1 if there are any"},
-		&cli.BoolFlag{Name: "write", Usage: "write the files instead of printing them"},
-		jsonFlag())
 }
 
 // formattedFile is a file as odd anchor octave fmt --json prints it.
@@ -158,16 +166,6 @@ func printFormatted(env Env, asJSON, check bool, list []formattedFile) error {
 		}
 	}
 	return nil
-}
-
-func octaveGet(env Env) *cli.Command {
-	return verb("get FILE PATH", "print the value at a path of an OCTAVE file",
-		"odd anchor octave get anchor.oct BIND.ROLE\n"+
-			"odd anchor octave get anchor.oct 'BIND.ARCHETYPES[0]'\n\n"+
-			"odd prints a text without its quotes, and a list or block as one row an entry.\n"+
-			"Quote a key that has other signs: 'UX.\"Self-Guiding\"'. Exit 3: two keys match\n"+
-			"the path.",
-		do(env, runOctaveGet), jsonFlag())
 }
 
 // octaveJSON is a value, or an entry of one, as odd anchor octave get --json prints it.
@@ -236,17 +234,6 @@ func printText(env Env, s string) error {
 	}
 	_, err := io.WriteString(env.Stdout, s)
 	return err
-}
-
-func octaveSet(env Env) *cli.Command {
-	return verb("set FILE PATH VALUE", "change one value of an OCTAVE file",
-		"odd anchor octave set anchor.oct META.VERSION 5.1\n"+
-			"odd anchor octave set anchor.oct 'BIND.ARCHETYPES[0]' ATLAS\n"+
-			"odd anchor octave set --raw anchor.oct BIND.ARCHETYPES '[ATLAS,HERMES]'\n\n"+
-			"VALUE is plain text; odd adds quotes where they are needed and changes no\n"+
-			"other byte. With - as FILE, odd reads stdin and prints the result. Exit 3: two\n"+
-			"keys match the path.",
-		do(env, runOctaveSet), &cli.BoolFlag{Name: "raw", Usage: "VALUE is OCTAVE: a word, \"text\" or a [list]"}, jsonFlag())
 }
 
 func runOctaveSet(c *cli.Context, env Env) error {

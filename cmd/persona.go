@@ -22,14 +22,15 @@ func personaVerb(env Env) *cli.Command {
 			"It is an atom of type persona, or the first yaml block of a reference document\n"+
 			"with the keys persona and version. The knowledge of a work role is something\n"+
 			"else: see odd help compile-persona.",
-		personaList(env), personaShow(env), personaCheck(env))
-}
-
-func personaList(env Env) *cli.Command {
-	return verb("list", "list every version of every persona",
-		"odd agent persona list\n"+
-			"odd agent persona list --at HEAD --json",
-		do(env, runPersonaList), readFlags()...)
+		verb("list", "list every version of every persona",
+			"odd agent persona list\n"+
+				"odd agent persona list --at HEAD --json",
+			do(env, runPersonaList), readFlags()...),
+		verb("show NAME[@VERSION]", "show a persona as an agent gets it, with inherited values",
+			"odd agent persona show audit-reviewer\n"+
+				"odd agent persona show audit-reviewer@1 --json",
+			do(env, runPersonaShow), readFlags()...),
+		personaCheck(env))
 }
 
 // runPersonaList prints name, version, roles, surfaces, standing and place.
@@ -119,13 +120,6 @@ func runPersonaCheck(c *cli.Context, env Env) error {
 		talk(env, "%s, %s, %s", countNoun(value.Profiles, "profile"), countNoun(r.Errors, "error"), countNoun(r.Warnings, "warning"))
 	}
 	return orFault(err, r.Status != "OK")
-}
-
-func personaShow(env Env) *cli.Command {
-	return verb("show NAME[@VERSION]", "show a persona as an agent gets it, with inherited values",
-		"odd agent persona show audit-reviewer\n"+
-			"odd agent persona show audit-reviewer@1 --json",
-		do(env, runPersonaShow), readFlags()...)
 }
 
 func runPersonaShow(c *cli.Context, env Env) error {
