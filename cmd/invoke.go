@@ -232,3 +232,16 @@ func (w *workspace) confirmOverride(ctx context.Context, o *contract.Override) (
 	h, err := w.confirmHuman(ctx, page, "agent run --override", "override", false)
 	return h.By(), err
 }
+
+// agentVerb holds the verbs for agent sessions outside the board.
+func agentVerb(env Env) *cli.Command {
+	return group("agent", "run one agent now, outside odd drain; audits, handoffs, personas",
+		"odd agent run --role explorer --task \"What stops the ferry?\"\n"+
+			"odd agent audit HEAD~1..HEAD\n"+
+			"odd agent handoff list\n\n"+
+			"odd drain runs agents for the tasks on the board. The commands here run an\n"+
+			"agent by hand, or show the files that agents work from: its context, handoffs\n"+
+			"(files in which one role passes work to the next) and personas (who an agent\n"+
+			"speaks as).",
+		invokeVerb(env), auditVerb(env), observeVerb(env), contextVerb(env), handoffVerb(env), personaVerb(env))
+}

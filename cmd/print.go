@@ -288,3 +288,102 @@ func talk(env Env, format string, args ...any) {
 
 // talker is who talks.
 const talker = "odd: "
+
+// diffText returns a diff as stdout takes it: as it is in a pipe, where it is data. On a
+// terminal it has git's colours, and every character of it that nobody can see, or that
+// the terminal would obey, stands as a name: an agent wrote it.
+func diffText(env Env, diff string) string {
+	if !env.Terminal {
+		return diff
+	}
+	diff = nameHidden(diff)
+	if !env.hasColor() {
+		return diff
+	}
+	var b strings.Builder
+	head, hunk := false, false
+	for line := range strings.Lines(diff) {
+		text := strings.TrimSuffix(line, "\n")
+		code := ""
+		switch {
+		case strings.HasPrefix(text, "@@ "):
+			head, hunk = false, true
+			lines, rest, _ := strings.Cut(text[3:], " @@")
+			b.WriteString("\x1b[36m@@ " + lines + " @@\x1b[m" + rest + "\n")
+			continue
+		case head, strings.HasPrefix(text, "diff "):
+			head, hunk, code = true, false, "1"
+		case !hunk: // beside a diff
+		case strings.HasPrefix(text, "+"):
+			code = "32"
+		case strings.HasPrefix(text, "-"):
+			code = "31"
+		}
+		if code == "" || text == "" {
+			b.WriteString(line)
+			continue
+		}
+		b.WriteString("\x1b[" + code + "m" + text + "\x1b[m\n")
+	}
+	return b.String()
+}
+
+// nameHidden returns s with a name for every hidden character: ^[ for escape, <U+202E> for an override.
+func nameHidden(s string) string {
+	s = okf.Legible(s)
+	if okf.Visible(s) == s {
+		return s
+	}
+	var b strings.Builder
+	for _, r := range s {
+		switch {
+		case okf.Visible(string(r)) != "":
+			b.WriteRune(r)
+		case r < ' ':
+			b.WriteString("^" + string('@'+r))
+		default:
+			fmt.Fprintf(&b, "<U+%04X>", r)
+		}
+	}
+	return b.String()
+}
+
+// folder is a terminal that pages are written to: a line that is longer than it is
+// wide is broken between words, and goes on below where its text began.
+type folder struct {
+	to    io.Writer
+	width int
+	rest  []byte // of a line that has not ended
+}
+
+// foldedOutput returns where a page goes: to a terminal folded, to a pipe as it is.
+func foldedOutput(env Env) io.Writer {
+	if !env.Terminal {
+		return env.Stdout
+	}
+	return &folder{to: env.Stdout, width: env.terminalWidth()}
+}
+
+// foldedLines returns a text as the terminal takes it, where its width is known.
+func (e Env) foldedLines(text string) string {
+	if e.Width == 0 {
+		return text
+	}
+	lines := strings.Split(text, "\n")
+	for i, line := range lines {
+		lines[i] = layout.Fold(line, e.Width)
+	}
+	return strings.Join(lines, "\n")
+}
+
+func (f *folder) Write(b []byte) (int, error) {
+	f.rest = append(f.rest, b...)
+	end := bytes.LastIndexByte(f.rest, '\n') + 1
+	var out strings.Builder
+	for line := range strings.Lines(string(f.rest[:end])) {
+		out.WriteString(layout.Fold(strings.TrimSuffix(line, "\n"), f.width) + "\n")
+	}
+	f.rest = f.rest[end:]
+	_, err := io.WriteString(f.to, out.String())
+	return len(b), err
+}
