@@ -7,7 +7,9 @@ import (
 	"fmt"
 	"io/fs"
 	"maps"
+	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/urfave/cli/v2"
@@ -18,6 +20,7 @@ import (
 	"github.com/odd-cli/odd/board/review"
 	"github.com/odd-cli/odd/journal/repo"
 	"github.com/odd-cli/odd/okf"
+	"github.com/odd-cli/odd/persona/session"
 )
 
 func approveVerb(env Env) *cli.Command {
@@ -160,6 +163,7 @@ func runApprove(ctx context.Context, env Env, o approval) error {
 		return err
 	}
 	v.forgetWalk(t.ID)
+	v.tellOverLimit(t, p)
 	if o.json {
 		return printJSON(env, struct {
 			Task    string           `json:"task"`
@@ -177,6 +181,28 @@ func runApprove(ctx context.Context, env Env, o approval) error {
 		row = append(row, taken)
 	}
 	return printRows(env, [][]string{row})
+}
+
+// overLimit is where a proposal's message counts what its session left out for max_atoms.
+var overLimit = regexp.MustCompile(`(?m)^` + session.LeftOut + `.*?([0-9]+) over max_atoms`)
+
+// tellOverLimit says how to get what the session of p found and left out for max_atoms. It does
+// not count against the limit of the next what p proposes.
+func (v *view) tellOverLimit(t board.Task, p review.Proposal) {
+	c, err := v.repo.Commit(repo.OID(p.Commit))
+	m := overLimit.FindStringSubmatch(c.Message)
+	if err != nil || m == nil {
+		return
+	}
+	n, _ := strconv.Atoi(m[1])
+	argv := []string{"odd", "task", "add", or(t.Title, string(t.ID)) + ", again", "--kind", t.Kind}
+	if t.Role != "" {
+		argv = append(argv, "--role", t.Role)
+	}
+	for _, in := range t.Inputs {
+		argv = append(argv, "--input", in)
+	}
+	talk(v.env, "%s: the documents have %s; %s makes a task that proposes the next", t.ID, countNoun(n, "more candidate"), strings.Join(quoteWords(argv), " "))
 }
 
 // mostVerified is how many atoms --verify shows before it asks: their lines in the summary

@@ -50,7 +50,8 @@
 //  3. What the bundle already holds is emitted only with something new and with
 //     the blob it updates, and never when a person wrote or verified it. Other lines
 //     for the same text are nothing new, and what a person edited stays while the text does.
-//  4. Under MaxAtoms the plainest sources win: procedures, decisions and rules by how plainly
+//  4. What the bundle holds counts under MaxAtoms only where its text is new, not for another
+//     link. The plainest sources win: procedures, decisions and rules by how plainly
 //     they are such, then roles, definitions, systems, files; more for a document whose name
 //     says that a team lives by it, a point for every further document that says the same, up
 //     to five, and less for a past year, notes, an example. Each further atom of one document
@@ -182,7 +183,7 @@ func emission(docs []*document, skips []skip, r session.Request) (session.Emissi
 	rank(cs, r.Now.UTC().Format("2006"))
 	t := tally{docs: docs, skips: skips, older: older, clashes: clashes, kinds: map[string]int{}}
 	there := newBundle(r.Graph)
-	var kept []chosen
+	var kept, linked []chosen
 	d := newDirectory(r.Graph, cs)
 	drift, read := driftOf(r, docs), map[string]bool{}
 	for _, c := range cs {
@@ -190,12 +191,16 @@ func emission(docs []*document, skips []skip, r session.Request) (session.Emissi
 		if k.prior != nil {
 			k.drift = drift[k.prior.Path]
 			read[k.prior.Path] = true
-			_, news, err := k.atom(d, r)
+			a, news, err := k.atom(d, r)
 			if err != nil {
 				return session.Emission{}, err
 			}
 			if !news {
 				t.known++
+				continue
+			}
+			if k.drift == nil && !newSource(*k.prior, a) {
+				linked = append(linked, k)
 				continue
 			}
 		}
@@ -207,6 +212,11 @@ func emission(docs []*document, skips []skip, r session.Request) (session.Emissi
 	}
 	if most := max(r.MaxAtoms-len(tidied), 0); r.MaxAtoms > 0 && len(kept) > most {
 		kept, t.left = kept[:most], kept[most:]
+	} else if room := most - len(kept); r.MaxAtoms > 0 && len(linked) > room {
+		linked = linked[:room] // what is there already takes no place of what is new
+	}
+	if len(t.left) == 0 {
+		kept = append(kept, linked...)
 	}
 	e, err := finish(kept, &t, r)
 	e.Atoms = append(tidied, e.Atoms...)

@@ -162,9 +162,27 @@ func TestOpeningIsOpen(t *testing.T) {
 func TestEdgesToWhatIsThere(t *testing.T) {
 	t.Parallel()
 	prior := parsed(t, "roles/guide.md", "---\ntype: role\nid: guide\ntitle: Guide\n---\n")
-	e := drive(t, after(t, request("a.md", "# Glossary\n\nSweep\n: The guide who paddles last of all.\n"), prior))
-	if len(e.Atoms) != 1 || len(e.Atoms[0].Atom.Edges) != 1 || e.Atoms[0].Atom.Edges[0].Target != "guide" {
-		t.Errorf("got %+v", e.Atoms)
+	dns := parsed(t, "terms/dns.md", "---\ntype: term\nid: dns\ntitle: DNS\n---\n")
+	plan := parsed(t, "terms/float-plan.md", "---\ntype: term\nid: float-plan\ntitle: Float plan\n---\n")
+	for text, want := range map[string]string{
+		"The Guide who paddles last of all.":              "guide",
+		"One of the Guides who paddle.":                   "guide",
+		"DNS of the last boat.":                           "dns",
+		"What the float plan has below.":                  "float-plan",
+		"The guide who paddles last of all.":              "", // any guide
+		"A dns, one of many more.":                        "",
+		"A chapter of the Guide Book of ours.":            "", // part of another name
+		"The Float Plan Committee has this one of three.": "",
+		"The boat of us all. Guides bring it home.":       "",
+	} {
+		e := drive(t, after(t, request("a.md", "# Glossary\n\nSweep\n: "+text+"\n"), prior, dns, plan))
+		got := ""
+		for _, edge := range e.Atoms[0].Atom.Edges {
+			got += edge.Target
+		}
+		if got != want {
+			t.Errorf("%q links to %q, want %q", text, got, want)
+		}
 	}
 }
 

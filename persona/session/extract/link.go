@@ -3,6 +3,7 @@ package extract
 import (
 	"slices"
 	"strings"
+	"unicode"
 
 	"github.com/odd-cli/odd/okf"
 )
@@ -13,7 +14,10 @@ const maxRelated = 8
 
 // named is an atom that text may mention: one of this emission, or one the
 // bundle holds already.
-type named struct{ id, kind string }
+type named struct {
+	id, kind string
+	word     string // how it is spelt, of a name of one word
+}
 
 // directory finds atoms by what text calls them.
 type directory struct {
@@ -29,12 +33,12 @@ func newDirectory(g *okf.Graph, cs []candidate) directory {
 	if g != nil {
 		for _, a := range g.Atoms() {
 			if in("term process role system artifact policy", a.Type) && a.Title != "" {
-				d.add(named{string(a.ID), a.Type}, a.Title)
+				d.add(named{id: string(a.ID), kind: a.Type}, a.Title)
 			}
 		}
 	}
 	for _, c := range cs {
-		n := named{c.newID(), c.kind}
+		n := named{id: c.newID(), kind: c.kind}
 		d.add(n, c.title)
 		for _, a := range c.aliases {
 			d.add(n, a)
@@ -49,9 +53,12 @@ func (d *directory) add(n named, title string) {
 	}
 	k := key(title)
 	ws := strings.Fields(k)
-	// A command called make, or a word of two letters, is mentioned by accident.
-	if len(ws) == 0 || len(k) < 3 || len(ws) == 1 && imperative(k) || d.byPhrase[k].id != "" {
+	// A word of two letters is mentioned by accident.
+	if len(ws) == 0 || len(k) < 3 || d.byPhrase[k].id != "" {
 		return
+	}
+	if len(ws) == 1 {
+		n.word = strings.TrimSpace(withoutArticle(title))
 	}
 	d.byPhrase[k], d.longest = n, max(d.longest, min(len(ws), 8))
 }
@@ -59,16 +66,16 @@ func (d *directory) add(n named, title string) {
 // findMentions lists what a text names, in order, each once, the longest name
 // first where several begin at one word.
 func (d directory) findMentions(text string) []named {
-	var ws []string
-	for _, w := range words(text) {
+	var spelt, ws []string
+	for _, w := range spelling(text) {
 		if w = strings.Trim(w, ".'"); w != "http" && w != "https" && !strings.HasPrefix(w, "//") {
-			ws = append(ws, w)
+			spelt, ws = append(spelt, w), append(ws, strings.ToLower(w))
 		}
 	}
 	var out []named
 	for i := 0; i < len(ws); i++ {
 		for n := min(d.longest, len(ws)-i); n > 0; n-- {
-			if hit, ok := d.at(ws[i : i+n]); ok {
+			if hit, ok := d.at(ws[i : i+n]); ok && hit.isMeant(spelt, i, i+n) {
 				if !slices.Contains(out, hit) {
 					out = append(out, hit)
 				}
@@ -78,6 +85,22 @@ func (d directory) findMentions(text string) []named {
 		}
 	}
 	return out
+}
+
+// isMeant reports whether the words from one to another surely are n, and no part of a longer name.
+// A name of one word is spelt so, and either no ordinary word is, as DNS or GitHub, or it stands
+// capitalized within a sentence.
+func (n named) isMeant(ws []string, from, to int) bool {
+	w := ws[from]
+	switch {
+	case n.word == "":
+		return !proper(ws[to-1]) || to == len(ws) || !proper(ws[to])
+	case singular(w) != singular(n.word):
+		return false
+	case strings.ContainsFunc(w[1:], unicode.IsUpper) || strings.ContainsAny(w, "0123456789_"):
+		return true
+	}
+	return proper(w) && from > 0 && (!proper(ws[from-1]) || in("The A An Our Your", ws[from-1])) && (to == len(ws) || !proper(ws[to]))
 }
 
 func (d directory) at(ws []string) (named, bool) {

@@ -8,6 +8,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/odd-cli/odd/okf"
 	"github.com/odd-cli/odd/persona/session"
 )
 
@@ -222,7 +223,7 @@ func TestEdges(t *testing.T) {
 	t.Parallel()
 	r := request(
 		"roles.md", "# Roles\n\n- **Shore lead**: opens and closes the whole jetty.\n- **Guide**: takes the groups out on the water.\n",
-		"words.md", "# Glossary\n\nFloat plan\n: A card that the guide fills in.\n",
+		"words.md", "# Glossary\n\nFloat plan\n: A card that the Guide fills in.\n",
 		"policies/weather.md", "# Weather limits\n\nBeginners must stay below force 3.\n",
 		"tools.md", "# Tools\n\n- **bookings**: takes reservations and deposits here.\n",
 		"open.md", "# Opening the jetty\n\nOwner: Shore lead\n\nThe float plans come first here.\n\n1. Read the forecast against the weather limits.\n2. Print the list:\n\n```sh\nbookings list\n```\n")
@@ -374,6 +375,25 @@ func TestMaxAtoms(t *testing.T) {
 		t.Errorf("got finding %+v", f)
 	}
 	hold(t, e, r)
+}
+
+// TestWhatIsThereTakesNoPlace: an atom of the bundle that could have a link more takes no place of
+// a new one under the limit, and gets its link where there is room.
+func TestWhatIsThereTakesNoPlace(t *testing.T) {
+	t.Parallel()
+	r := request("a.md", "# Glossary\n\n- **Gel coat**: the outer skin beside the rack bolt.\n- **Keel rail**: the rail below the gel coat.\n- **Rack bolt**: the bolt by the keel rail of the rack.\n")
+	r.MaxAtoms = 1
+	var atoms []okf.Atom
+	for range 3 {
+		e := drive(t, after(t, r, atoms...))
+		if len(e.Atoms) != 1 || e.Atoms[0].Base != "" {
+			t.Fatalf("%d atoms are there: got %q", len(atoms), spoken(e))
+		}
+		atoms = append(atoms, e.Atoms[0].Atom)
+	}
+	if e := drive(t, after(t, r, atoms...)); len(e.Atoms) != 1 || e.Atoms[0].Base == "" || len(e.Notes) != 1 {
+		t.Errorf("got %q, %+v", spoken(e), e.Notes)
+	}
 }
 
 // TestThisYearsFilesCount: under the limit a document of this year counts as one without a year, and

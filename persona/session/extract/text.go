@@ -273,8 +273,11 @@ func clip(s string, max int) string {
 }
 
 // words are the lower-case words of s: letters, digits and what joins them.
-func words(s string) []string {
-	return strings.FieldsFunc(strings.ToLower(s), func(r rune) bool {
+func words(s string) []string { return spelling(strings.ToLower(s)) }
+
+// spelling are the words of s as they stand there.
+func spelling(s string) []string {
+	return strings.FieldsFunc(s, func(r rune) bool {
 		return !unicode.IsLetter(r) && !unicode.IsDigit(r) && !strings.ContainsRune("'’-._@/+#", r)
 	})
 }
