@@ -279,6 +279,7 @@ func (d *document) blocks(bs []block, n ast.Node, depth int) []block {
 		b.run = d.run(n)
 	case *ast.FencedCodeBlock:
 		b.kind, b.lang, b.lines = code, string(n.Language(d.src)), d.text(n)
+		b.from, b.to = d.fences(b.from, b.to)
 	case *ast.CodeBlock:
 		b.kind, b.lines = code, d.text(n)
 	case *ast.List:
@@ -307,6 +308,17 @@ func (d *document) blocks(bs []block, n ast.Node, depth int) []block {
 		return bs
 	}
 	return append(bs, b)
+}
+
+// fences are the lines from one to another with the fence around them.
+func (d *document) fences(from, to int) (int, int) {
+	if from > 1 && fenceLine.Match(d.markdownWithin(from-1, from-1)) {
+		from--
+	}
+	if to < len(d.starts) && fenceLine.Match(d.markdownWithin(to+1, to+1)) {
+		to++
+	}
+	return from, to
 }
 
 func (d *document) text(n ast.Node) []string {

@@ -11,9 +11,9 @@ import (
 var (
 	// shortcode is one of Hugo's: {{< name … >}}, {{% name … %}}, and {{< /name >}}, which ends one.
 	shortcode = regexp.MustCompile(`\{\{[<%]\s*(/?)\s*([\w-]+)[^}\n]*?[>%]\}\}`)
-	// marker is a container (:::tip, MyST's :::{tip}), a class (kramdown's {: .x}), the id of a
-	// heading ({#x}, MyST's line (x)=), or a line of MDX that imports or exports.
-	marker = regexp.MustCompile(`(?m)^[ \t]*:::+(?:\{[\w:-]+\})?[\w-]*|^\([\w-]+\)=[ \t]*$|\{:[^}\n]*\}|[ \t]\{#[\w-]+\}[ \t]*$|^(?:import .* from ['"].*['"];?|export (?:const|default) .*)$`)
+	// marker is a container (:::tip, MyST's :::{tip}), a class (kramdown's {: .x}) and other
+	// attributes ({width=50%}, { .x }), the id of a heading ({#x}, MyST's line (x)=), or a line of MDX that imports or exports.
+	marker = regexp.MustCompile(`(?m)^[ \t]*:::+(?:\{[\w:-]+\})?[\w-]*|^\([\w-]+\)=[ \t]*$|\{:[^}\n]*\}|\{ ?(?:[.#][A-Za-z][\w-]*|[\w-]+=(?:"[^"\n]*"|[\w%]+))(?: [^{}\n]*)?\}|^(?:import .* from ['"].*['"];?|export (?:const|default) .*)$`)
 	// left is a piece of templating that stands for text which the file does not have.
 	left = regexp.MustCompile(`\{\{[<%]|\{%|(?:^|[^$])\{\{ *[\w.]`)
 )
@@ -38,11 +38,15 @@ func isShown(role string) bool {
 // eachRole calls f with the role of each code span that has one, and where its braces begin.
 func eachRole(text []byte, f func(role string, at int)) {
 	for _, m := range spanRole.FindAllSubmatchIndex(text, -1) {
-		line := text[bytes.LastIndexByte(text[:m[0]], '\n')+1 : m[0]]
-		if bytes.Count(line, []byte("`"))%2 == 0 { // not within a code span
+		if !isInSpan(text, m[0]) {
 			f(string(text[m[2]:m[3]]), m[0])
 		}
 	}
+}
+
+// isInSpan reports whether a byte of text is within a code span of its line.
+func isInSpan(text []byte, at int) bool {
+	return bytes.Count(text[bytes.LastIndexByte(text[:at], '\n')+1:at], []byte("`"))%2 == 1
 }
 
 // madeBySite returns the first piece of these lines for which the page shows other text, "" for
@@ -124,7 +128,7 @@ func stripTemplating(text []byte) []byte {
 		}
 	}
 	for _, m := range marker.FindAllIndex(text, -1) {
-		if !inCode(m[0]) {
+		if !inCode(m[0]) && !isInSpan(text, m[0]) {
 			blank(m[0], m[1])
 		}
 	}

@@ -23,6 +23,8 @@ func TestTemplatesAreNoText(t *testing.T) {
 		{"an include in a container", "## Install the agent\n\n1. Download it.\n2. Run it:\n\n:::{include} run.md\n:::\n", "", ""},
 		{"a target alone", "(setup)=\n## Install the agent\n\n1. Download it.\n2. Run it.\n", "Install the agent", "1. Download it.\n2. Run it."},
 		{"code of MyST", "## Install the agent\n\n1. Download it.\n2. Run it:\n\n```{code-block} sh\nagent run\n```\n", "Install the agent", "1. Download it.\n2. Run it:\n\n```\nagent run\n```"},
+		{"attributes", "## Install the agent\n\n1. Download [it](https://a.b){:target=\"_blank\"} now. ![x](a.png){width=50%}\n2. Run it with `{.x}`.\n{: .note}\n\n{ .steps }\n", "Install the agent",
+			"1. Download [it](https://a.b) now.\n2. Run it with `{.x}`."},
 		{"an id", "## Install the agent {#install}\n\n1. Download it.\n2. Run it.\n", "Install the agent", "1. Download it.\n2. Run it."},
 		{"a version", "## Install the agent\n\n1. Download {{< param version >}} of it.\n2. Run it.\n", "", ""},
 		{"tabs of a generator", "## Install the agent\n\n{{% tab \"Linux\" %}}\n\n```sh\napt update\napt install agent\n```\n\n{{% /tab %}}\n", "", ""},
