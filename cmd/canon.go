@@ -16,9 +16,10 @@ import (
 
 func canonVerb(env Env) *cli.Command {
 	return command(&cli.Command{
-		Name:      "canon",
-		Usage:     "list reference documents, or find the one in force",
-		ArgsUsage: "[REF]",
+		Name:         "canon",
+		Usage:        "list reference documents, or find the one in force",
+		ArgsUsage:    "[REF]",
+		BashComplete: completeAtoms(env, ""),
 		Description: "odd knowledge canon\n" +
 			"odd knowledge canon weather-limits\n" +
 			"odd knowledge canon resolve acme://rules/sources\n\n" +
@@ -80,6 +81,7 @@ func runCanon(c *cli.Context, env Env) error {
 	})
 }
 
+// isCanonType reports the types of canon.
 func isCanonType(a *okf.Atom) bool {
 	switch a.Type {
 	case "canon", "constraint", "principle", "method", "definition":
@@ -155,13 +157,18 @@ func (s source) readCanon(ctx context.Context, env Env) (*canon.Library, bundle,
 }
 
 func canonResolve(env Env) *cli.Command {
-	return verb("resolve URI", "show each step from a reference to the document in force",
-		"odd knowledge canon resolve acme://rules/sources\n"+
-			"odd knowledge canon resolve policies/weather-limits.md --json\n\n"+
-			"Each row is a step: what odd tried, the name, and the result. The last row is\n"+
-			"the outcome: FOUND (exit 0), NOT_FOUND, EXTERNAL or CIRCULAR_SUPERSESSION\n"+
+	return command(&cli.Command{
+		Name:      "resolve",
+		Usage:     "show each step from a reference to the document in force",
+		ArgsUsage: "URI",
+		Description: "odd knowledge canon resolve acme://rules/sources\n" +
+			"odd knowledge canon resolve policies/weather-limits.md --json\n\n" +
+			"Each row is a step: what odd tried, the name, and the result. The last row is\n" +
+			"the outcome: FOUND (exit 0), NOT_FOUND, EXTERNAL or CIRCULAR_SUPERSESSION\n" +
 			"(exit 1). A reference that leaves the folder is INVALID_INPUT (exit 2).",
-		do(env, runCanonResolve), readFlags()...)
+		Flags:  readFlags(),
+		Action: one("a uri or a path", do(env, runCanonResolve)),
+	})
 }
 
 func runCanonResolve(c *cli.Context, env Env) error {

@@ -11,12 +11,18 @@ import (
 )
 
 func contextVerb(env Env) *cli.Command {
-	return verb("context [TASK]", "print the state of the board that an agent is given",
-		"odd agent context\n"+
-			"odd agent context read-the-handbook\n\n"+
-			"The parts are lease, decisions, artifacts, progress and signals (tasks that\n"+
+	return command(&cli.Command{
+		Name:         "context",
+		Usage:        "print the state of the board that an agent is given",
+		ArgsUsage:    "[TASK]",
+		BashComplete: completeTasks(env),
+		Description: "odd agent context\n" +
+			"odd agent context read-the-handbook\n\n" +
+			"The parts are lease, decisions, artifacts, progress and signals (tasks that\n" +
 			"wait, failed or changed).",
-		on(env, openCurrent, runContext), jsonFlag())
+		Flags:  []cli.Flag{jsonFlag()},
+		Action: on(env, openCurrent, runContext),
+	})
 }
 
 func runContext(c *cli.Context, env Env, v *view) error {
@@ -49,10 +55,11 @@ func (v *view) rememberContext(ctx context.Context, name string) (drain.Context,
 	return m.Context(id)
 }
 
+// newMemory returns what sessions are told of the board's past, read from the view.
 func (v *view) newMemory(ctx context.Context) (*drain.Memory, error) {
 	s, err := v.slowLoop(ctx)
 	if err != nil {
 		return nil, err
 	}
-	return &drain.Memory{Slow: s, State: v.state, Root: v.cfg.Root, Bundle: v.bundle, Files: v.files, Graph: v.graph, Tasks: v.allTasks(), Leases: v.cfg.Lease != "off"}, nil
+	return &drain.Memory{Slow: s, State: v.state, Root: v.cfg.Root, Bundle: v.bundle, Files: v.files, Graph: v.graph, Tasks: v.allTasks(), Leases: v.cfg.Lease != "off", LandsAlone: v.cfg.Pipeline.LandsAlone}, nil
 }

@@ -30,7 +30,7 @@ func runGate(ctx context.Context, env Env, o gateOptions) error {
 	if err := p.checkReady(ctx); err != nil {
 		return err
 	}
-	h, err := v.confirmHuman(ctx, p.confirmPage()+p.pendingLines(ctx), o.actName()+", "+p.out.Row.Act, p.confirmWord(), o.yes)
+	h, err := v.confirmHuman(ctx, p.pendingLines(ctx)+p.confirmPage(), o.actName()+", "+p.out.Row.Act, p.confirmWord(), o.yes)
 	if err != nil {
 		return err
 	}
@@ -104,6 +104,7 @@ type plan struct {
 	taken   []string // files taken from the work tree as they are there
 }
 
+// planGate judges the act on the board as committed.
 func (v *view) planGate(ctx context.Context, o gateOptions) (*plan, error) {
 	p := &plan{view: v, o: o, changes: repo.Changes{}}
 	var err error
@@ -209,6 +210,7 @@ func (p *plan) defaultStance() gate.Stance {
 	return ""
 }
 
+// leaseState returns the state of the lease as stored.
 func (p *plan) leaseState() gate.State {
 	if p.slow.LeaseFile == nil || p.slow.Facts.Unreadable != nil {
 		return gate.None
@@ -219,6 +221,7 @@ func (p *plan) leaseState() gate.State {
 // confirmWord returns what the person types: the id of the lease, or of the act without one.
 func (p *plan) confirmWord() string { return or(p.out.Row.Lease, p.out.Row.ID) }
 
+// hasFile reports whether the board has a file below the bundle root.
 func (v *view) hasFile(name string) bool {
 	_, err := fs.Stat(v.bundle, name)
 	return err == nil
@@ -295,14 +298,23 @@ func (p *plan) shortfallLines() string {
 // mostPending is how many requests a gate shows: more are a list of their own.
 const mostPending = 10
 
-// pendingLines returns what waits for a person beside the act: the open requests that it does
-// not answer, and what odd gate decay would add to them. An emergency waits for none.
+// pendingLines returns what waits for a person beside the act, which every gate shows first:
+// the open requests that it does not answer, and what odd gate decay would add to them. An
+// emergency waits for none. An evaluation also shows what was perceived, and the principles that
+// are candidates.
 func (p *plan) pendingLines(ctx context.Context) string {
 	var lines []string
+	about := func(r gate.Proposal) string {
+		sure := ""
+		if r.Confidence != "" {
+			sure = ", " + r.Confidence + " confidence"
+		}
+		return fmt.Sprintf("(%s, for the gate %s%s) %s", r.Severity, r.Gate, sure, r.Reason)
+	}
 	for _, open := range p.slow.Buffer.Open() {
 		ended := slices.ContainsFunc(p.also, func(c gate.Change) bool { return c.Field == "proposal "+open.ID })
 		if !ended && !slices.Contains(p.out.Row.Proposals, open.ID) {
-			lines = append(lines, fmt.Sprintf("open: %s (%s, for the gate %s) %s", open.ID, open.Severity, open.Gate, open.Reason))
+			lines = append(lines, "open: "+open.ID+" "+about(open))
 		}
 	}
 	if !p.isEmergency() {
@@ -314,7 +326,10 @@ func (p *plan) pendingLines(ctx context.Context) string {
 			lines = append(lines, fmt.Sprintf("overdue: not known: %v", err))
 		}
 		for _, due := range ps {
-			lines = append(lines, fmt.Sprintf("overdue: (%s, for the gate %s) %s", due.Severity, due.Gate, due.Reason))
+			lines = append(lines, "overdue: "+about(due))
+		}
+		if err == nil && p.out.Row.Gate == gate.EvaluationGate {
+			lines = append(lines, p.perceived(m)...)
 		}
 	}
 	if n := len(lines) - mostPending; n > 0 {
@@ -323,6 +338,24 @@ func (p *plan) pendingLines(ctx context.Context) string {
 	return okf.Visible(strings.Join(append(lines, ""), "\n"))
 }
 
+// perceived returns what was counted lately, and the principles that are candidates.
+func (p *plan) perceived(m *drain.Memory) (lines []string) {
+	if s, err := m.Signs(0); err == nil && len(s.Report()) > 0 {
+		line := "last 14 days: " + gate.ReportLine(s.Report())
+		if t := s.Trajectory(); t != "" {
+			line += "; the work is " + t
+		}
+		lines = append(lines, line)
+	}
+	for _, a := range p.graph.OfType(func(typ string) bool { return strings.EqualFold(typ, "principle") }) {
+		if file := p.repoPath(a.Path); strings.EqualFold(a.Status, "draft") && !slices.Contains(p.taken, file) {
+			lines = append(lines, fmt.Sprintf("candidate: %s; --principles %s makes it a principle", or(a.Title, string(a.ID)), file))
+		}
+	}
+	return lines
+}
+
+// tellDone says what was done, and what the next human act is.
 func (p *plan) tellDone(env Env, oid repo.OID) error {
 	r, l := p.out.Row, p.out.Lease.Lease
 	if next := p.describeNext(); next != "" {
@@ -338,6 +371,7 @@ func (p *plan) tellDone(env Env, oid repo.OID) error {
 	return printRows(env, [][]string{{r.ID, string(r.Gate), r.Act, or(r.Lease, "-"), string(l.State), string(r.To), shortID(oid)}})
 }
 
+// changedFields returns the fields as JSON tells them.
 func (p *plan) changedFields() []map[string]string {
 	var out []map[string]string
 	for _, c := range append(append([]gate.Change{}, p.out.Diff...), p.also...) {

@@ -89,6 +89,11 @@ func (p *plan) readPrinciple(name string) (file string, b []byte, err error) {
 	if err != nil && !(errors.Is(err, fs.ErrNotExist) && old != nil) {
 		return "", nil, err
 	}
+	if a, err := okf.Parse(inside, b); old != nil && string(old) == string(b) && err == nil && strings.EqualFold(a.Status, "draft") {
+		if b, err = okf.Edit(b, okf.Set{Key: "status"}); err != nil { // a candidate is ratified as it is
+			return "", nil, err
+		}
+	}
 	if old != nil && string(old) == string(b) {
 		return "", nil, refuse("principle", "--principles %s: the file is unchanged; edit it first", name)
 	}
@@ -134,6 +139,7 @@ func (p *plan) stopBoard(context.Context) error {
 	return nil
 }
 
+// blockTasks takes the tasks that runs hold from them.
 func (p *plan) blockTasks(h review.Human) error {
 	for _, id := range p.halts {
 		t, err := p.taskOf(okf.ID(id))
@@ -150,7 +156,8 @@ func (p *plan) blockTasks(h review.Human) error {
 }
 
 // disposeProposals writes down what the act makes of proposals: those it is because of
-// are accepted, and those about a lease that ended are superseded.
+// are accepted, those about a lease that ended are superseded, and those whose time has passed
+// expire.
 func (p *plan) disposeProposals(context.Context) error {
 	row := p.out.Row
 	var b []byte
@@ -163,6 +170,12 @@ func (p *plan) disposeProposals(context.Context) error {
 	for _, id := range row.Proposals {
 		add(id)
 		p.also = append(p.also, gate.Change{Field: "proposal " + id, Before: "open", After: gate.Accepted})
+	}
+	for _, id := range p.out.Lapsed {
+		if err == nil {
+			b, err = p.slow.Buffer.AppendDisposition(b, gate.Disposition{ID: id, TS: row.TS, By: row.By, Decision: gate.Lapsed, Act: row.ID, Reason: "nobody answered it for 30 days"})
+		}
+		p.also = append(p.also, gate.Change{Field: "proposal " + id, Before: "open", After: gate.Lapsed})
 	}
 	if len(p.out.Superseded) > 0 && err == nil {
 		b, err = p.slow.Buffer.Supersede(b, row.Lease, row.ID, row.By, row.TS)
@@ -196,6 +209,7 @@ func (p *plan) readLocks() (map[string]string, error) {
 	return out, nil
 }
 
+// leaseFrom reads a lease a person wrote, strictly; - is stdin.
 func leaseFrom(env Env, name string) (*gate.File, error) {
 	b, err := readEmission(env, name)
 	if err != nil {
@@ -248,6 +262,7 @@ func (p *plan) findAcknowledged(ctx context.Context) ([]string, error) {
 	return out, nil
 }
 
+// commitAct makes the act's commit.
 func (p *plan) commitAct(ctx context.Context, h review.Human) (repo.OID, error) {
 	if err := p.blockTasks(h); err != nil {
 		return "", err
@@ -330,6 +345,7 @@ func (p *plan) checkQuiet() error {
 	return unlock()
 }
 
+// drainRuns tells a held drain lock as what it means at a gate.
 func drainRuns(err error) error {
 	if !errors.Is(err, repo.ErrBusy) {
 		return err

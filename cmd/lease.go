@@ -20,9 +20,7 @@ import (
 
 func leaseVerb(env Env) *cli.Command {
 	read := func(name, use, example string, run func(*cli.Context, Env, *view, drain.SlowLoop) error) *cli.Command {
-		return verb(name, use,
-			example,
-			onSlowLoop(env, run), jsonFlag())
+		return command(&cli.Command{Name: name, Usage: use, Description: example, Flags: []cli.Flag{jsonFlag()}, Action: onSlowLoop(env, run)})
 	}
 	return command(&cli.Command{
 		Name:  "lease",
@@ -95,6 +93,8 @@ type leaseJSON struct {
 	Spent      int64         `json:"spent_micro_usd"`
 	Budget     int64         `json:"budget_micro_usd,omitempty"`
 	Milestone  []string      `json:"milestone,omitempty"`
+	Signals    []string      `json:"signals,omitempty"`
+	HeldBack   []string      `json:"held_back,omitempty"` // ready tasks whose kind the stance does not let run
 	Done       []string      `json:"milestone_done,omitempty"`
 	Scope      *gate.Scope   `json:"scope,omitempty"`
 	Bookmark   string        `json:"bookmark,omitempty"` // what was said when the last lease was given back
@@ -103,6 +103,7 @@ type leaseJSON struct {
 	unreadable bool
 }
 
+// readLease tells the slow loop's lease.
 func (v *view) readLease(s drain.SlowLoop) leaseJSON {
 	l := s.File.Lease
 	out := leaseJSON{Required: v.cfg.Lease != "off", State: gate.None, Stance: s.Facts.Chain.Stance(), Verdict: s.Verdict("")}
@@ -115,6 +116,10 @@ func (v *view) readLease(s drain.SlowLoop) leaseJSON {
 	}
 	out.ID, out.State, out.Frame, out.Horizon, out.Success, out.NonGoals = l.ID, l.State, l.Frame, l.Horizon, l.Success, l.NonGoals
 	out.UsedTasks, out.MaxTasks, out.Spent, out.Budget = s.Facts.UsedTasks, l.MaxTasks, s.Facts.Spent, l.Budget
+	out.Signals = l.Signals
+	if out.Required {
+		out.HeldBack = v.heldByStance(out.Stance)
+	}
 	out.Milestone, out.Scope, out.remaining = l.Milestone, &l.Scope, l.ExpiresAt.Sub(s.Facts.Now)
 	if !l.ExpiresAt.IsZero() {
 		out.ExpiresAt = l.ExpiresAt.UTC().Format(time.RFC3339)
@@ -134,40 +139,65 @@ func runLeaseShow(c *cli.Context, env Env, v *view, s drain.SlowLoop) error {
 
 // leasePage returns what odd gate lease show prints, at most a screen.
 func (l leaseJSON) leasePage() string {
-	b := &card{wide: 10}
-	b.line("lease", "%s", l.nameLine())
-	b.line("stance", "%s", l.Stance)
+	b := &strings.Builder{}
+	line := func(key, format string, args ...any) {
+		fmt.Fprintf(b, "%-10s%s\n", key, cell(fmt.Sprintf(format, args...)))
+	}
+	line("lease", "%s", l.nameLine())
+	line("stance", "%s", l.stanceLine())
 	if l.ID != "" && !l.unreadable {
-		b.line("frame", "%s", or(l.Frame, "none yet"))
+		line("frame", "%s", or(l.Frame, "none yet"))
 		for _, s := range l.Success {
-			b.line("success", "%s", s)
+			line("success", "%s", s)
 		}
 		for _, s := range l.NonGoals {
-			b.line("not", "%s", s)
+			line("not", "%s", s)
 		}
-		b.line("time", "%s", l.timeLine())
-		b.line("tasks", "%d of %d used", l.UsedTasks, l.MaxTasks)
-		b.line("money", "%s", l.moneyLine())
+		line("time", "%s", l.timeLine())
+		line("tasks", "%d of %d used", l.UsedTasks, l.MaxTasks)
+		line("money", "%s", l.moneyLine())
 		if len(l.Milestone) > 0 {
-			b.line("milestone", "%d of %d done: %s", len(l.Done), len(l.Milestone), strings.Join(l.Milestone, ", "))
+			line("milestone", "%d of %d done: %s", len(l.Done), len(l.Milestone), strings.Join(l.Milestone, ", "))
 		}
-		b.line("scope", "%s", scopeWords(*l.Scope))
+		if len(l.Signals) > 0 {
+			line("signals", "it ends on %s", strings.Join(l.Signals, ", "))
+		}
+		line("scope", "%s", scopeWords(*l.Scope))
 	}
 	if l.Bookmark != "" {
-		b.line("bookmark", "%s", l.Bookmark)
+		line("bookmark", "%s", l.Bookmark)
 	}
 	switch {
 	case l.Verdict.Valid:
-		b.line("valid", "yes")
+		line("valid", "yes")
 	case l.Required || l.Verdict.Code != string(gate.None):
-		b.line("valid", "no: %s [%s]", l.Verdict.Text, l.Verdict.Code)
-		b.line("next", "%s", l.Verdict.Way)
+		line("valid", "no: %s [%s]", l.Verdict.Text, l.Verdict.Code)
+		line("next", "%s", l.Verdict.Way)
 	default:
-		b.line("next", "odd gate framing drafts a lease, and odd gate commitment activates it")
+		line("next", "odd gate framing drafts a lease, and odd gate commitment activates it")
 	}
 	return b.String()
 }
 
+// heldByStance returns the ready tasks whose kinds do not run in a stance.
+func (v *view) heldByStance(s gate.Stance) (ids []string) {
+	for _, t := range v.taskRows() {
+		if t.State == board.Ready && slices.Contains(gate.Suppressed(s), t.Kind) {
+			ids = append(ids, string(t.ID))
+		}
+	}
+	return ids
+}
+
+// stanceLine returns the stance, and where leases are required what it holds back.
+func (l leaseJSON) stanceLine() string {
+	if !l.Required || l.ID == "" {
+		return string(l.Stance)
+	}
+	return fmt.Sprintf("%s; %s", l.Stance, gate.StanceCost(l.Stance, l.HeldBack))
+}
+
+// nameLine returns the lease's id and state, and whether drains need one at all.
 func (l leaseJSON) nameLine() string {
 	s := strings.TrimSpace(l.ID + " " + string(l.State))
 	if l.unreadable {
@@ -197,6 +227,7 @@ func (l leaseJSON) moneyLine() string {
 	return fmt.Sprintf("$%s of $%s spent", budget.MicroUSD(l.Spent), budget.MicroUSD(l.Budget))
 }
 
+// scopeWords returns a scope in one line; what does not narrow is left out.
 func scopeWords(s gate.Scope) string {
 	var parts []string
 	for _, p := range []struct {
@@ -287,24 +318,30 @@ func (v *view) touchedPaths() []string {
 	return out
 }
 
+// canHold reports a path that a lease may have in its scope.
 func canHold(p string) bool {
 	l := gate.Lease{Scope: gate.Scope{Paths: []string{p}}}
 	return !slices.ContainsFunc(l.Check(false), func(p gate.Problem) bool { return p.Field == "lease.scope.paths" })
 }
 
 func leaseEdit(env Env) *cli.Command {
-	return verb("edit", "edit the draft in $EDITOR, then draft the lease; only a person can",
-		"EDITOR=\"code --wait\" odd gate lease edit \\\n"+
-			"  --reason \"the harbour asked for tides first\"\n"+
-			"\n"+
-			"It ends as odd gate framing --draft FILE does.\n"+
-			"\n"+
+	return command(&cli.Command{
+		Name:  "edit",
+		Usage: "edit the draft in $EDITOR, then draft the lease; only a person can",
+		Description: "EDITOR=\"code --wait\" odd gate lease edit \\\n" +
+			"  --reason \"the harbour asked for tides first\"\n" +
+			"\n" +
+			"It ends as odd gate framing --draft FILE does.\n" +
+			"\n" +
 			personNote,
-		do(env, runLeaseEdit),
-		&cli.StringFlag{Name: "to", Usage: "set the working phase to `PHASE`: sensemaking or discovery (default: as the draft has it)"},
-		reasonFlag(),
-		yesFlag(),
-		jsonFlag())
+		Flags: []cli.Flag{
+			&cli.StringFlag{Name: "to", Usage: "set the working phase to `PHASE`: sensemaking or discovery (default: as the draft has it)"},
+			reasonFlag(),
+			yesFlag(),
+			jsonFlag(),
+		},
+		Action: do(env, runLeaseEdit),
+	})
 }
 
 // runLeaseEdit opens the draft, or a prefilled one where there is none, in the

@@ -10,11 +10,16 @@ import (
 )
 
 func pauseVerb(env Env) *cli.Command {
-	return verb("pause REASON", "let odd drain start no further task until a person resumes it",
-		"odd drain pause \"the glossary is being rewritten\"\n\n"+
-			"odd commits the reason as pause.toml on the board, so that it holds in every\n"+
+	return command(&cli.Command{
+		Name:      "pause",
+		Usage:     "let odd drain start no further task until a person resumes it",
+		ArgsUsage: "REASON",
+		Description: "odd drain pause \"the glossary is being rewritten\"\n\n" +
+			"odd commits the reason as pause.toml on the board, so that it holds in every\n" +
 			"clone that has the commit. A running drain stops before its next task.",
-		do(env, runPause), jsonFlag())
+		Flags:  []cli.Flag{jsonFlag()},
+		Action: one("a reason in quotes", do(env, runPause)),
+	})
 }
 
 func runPause(c *cli.Context, env Env) error {
@@ -45,10 +50,14 @@ func runPause(c *cli.Context, env Env) error {
 }
 
 func resumeVerb(env Env) *cli.Command {
-	return verb("resume", "allow odd drain to run again after a pause; only a person can",
-		"odd drain resume\n\n"+
+	return command(&cli.Command{
+		Name:  "resume",
+		Usage: "allow odd drain to run again after a pause; only a person can",
+		Description: "odd drain resume\n\n" +
 			personNote,
-		on(env, openShared, runResume), yesFlag(), jsonFlag())
+		Flags:  []cli.Flag{yesFlag(), jsonFlag()},
+		Action: on(env, openShared, runResume),
+	})
 }
 
 func runResume(c *cli.Context, env Env, v *view) error {

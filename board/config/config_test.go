@@ -291,6 +291,7 @@ func TestParseRefuses(t *testing.T) {
 		{"an approver that is no address", "[governance.approvers]\nrole = [\"Ann\"]\n", `"Ann": want the address of a person`},
 		{"approvers of no path", "[governance.approvers]\n\"../x\" = [\"ann@example.org\"]\n", "want paths or globs"},
 		{"fewer people than must approve", "[governance]\napprovals = 2\n[governance.approvers]\nrole = [\"ann@example.org\"]\n", "odd.toml:4: governance.approvers.\"role\": names 1, and governance.approvals wants 2; name more people"},
+		{"a kind that none is", "[pipeline]\nauto_kinds = [\"paint\"]\n", "odd.toml:2: pipeline.auto_kinds: "},
 		{"approvers of what lands by itself", "[governance.approvers]\nrole = [\"ann@example.org\"]\n[pipeline]\nauto_apply = true\n", "odd.toml:4: pipeline.auto_apply: lands changes that nobody approves"},
 		{"signers outside", "[governance]\nallowed_signers = \"../keys\"\n", "want a file below the top of the repository"},
 		{"the top for signers", "[governance]\nallowed_signers = \".\"\n", "want a file below the top"},
@@ -549,6 +550,7 @@ func TestReferenceUncommented(t *testing.T) {
 	want.AllowedSigners = ".github/allowed_signers"
 	want.Approvers = map[string][]string{"role": {"ann@example.org"}}
 	want.Pipeline.Validate, want.Pipeline.Verify, want.Pipeline.CheckEnv = [][]string{{"make", "test"}}, [][]string{{"make", "all"}}, []string{"GOFLAGS"}
+	want.Pipeline.AutoKinds = []string{"document"}
 	want.Pipeline.MinTier, want.Pipeline.Quiet = "NOTIFY_APPLY", &Quiet{22, 7}
 	want.Pipeline.Core, want.Pipeline.Protected, want.Pipeline.Security = []string{"cmd/**"}, []string{"deploy/**"}, []string{"billing/**"}
 	want.Sandbox.Read, want.Sandbox.Write = []string{"~/.local/share/tool"}, []string{"/srv/cache"}

@@ -101,6 +101,7 @@ var keys = []key{
 	{"anchor.constitutions", set(func(c *Config) *[]string { return &c.Anchor.Constitutions }, places)},
 	{"anchor.ttl", set(func(c *Config) *time.Duration { return &c.Anchor.TTL }, duration(time.Minute, day))},
 	{"pipeline.auto_apply", set(func(c *Config) *bool { return &c.Pipeline.AutoApply }, boolean)},
+	{"pipeline.auto_kinds", set(func(c *Config) *[]string { return &c.Pipeline.AutoKinds }, list(kindName))},
 	{"pipeline.review_ttl", set(func(c *Config) *time.Duration { return &c.ReviewTTL }, duration(time.Hour, 366*day))},
 	{"pipeline.min_tier", set(func(c *Config) *string { return &c.Pipeline.MinTier }, listed("SAFE_AUTO", "NOTIFY_APPLY", "APPROVAL_REQUIRED"))},
 	{"pipeline.quiet_hours", set(func(c *Config) **Quiet { return &c.Pipeline.Quiet }, quietHours)},

@@ -6,6 +6,7 @@ import (
 	"io/fs"
 	"path"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -31,6 +32,7 @@ type Pipeline struct {
 	Expand         string         // "off" (default) or "auto": a session says first what it wants to read, for work that is not small
 	Plan           string         // "off" (default), "auto": a session plans what is more than one file, or "always"
 	AutoApply      bool           // a change of a tier below APPROVAL_REQUIRED may land on the target by itself
+	AutoKinds      []string       // the kinds of tasks whose changes may; none: all
 	Validate       [][]string     // the commands a candidate must pass in a tree of its own; none: what its language offers
 	Verify         [][]string     // those of the commit that would land; none: Validate's
 	CheckTimeout   time.Duration  // of one of them, default 5m
@@ -41,6 +43,11 @@ type Pipeline struct {
 // Quiet are the hours from From up to and without To, both 0 to 23: over midnight
 // where To is smaller, all day where they are the same.
 type Quiet struct{ From, To int }
+
+// LandsAlone reports that a change for a task of this kind may land without a person.
+func (p Pipeline) LandsAlone(kind string) bool {
+	return p.AutoApply && (len(p.AutoKinds) == 0 || slices.Contains(p.AutoKinds, kind))
+}
 
 func defaultPipeline() Pipeline {
 	return Pipeline{Zone: time.UTC, Autonomy: "act", MaxFiles: 2, Blast: 5, MachineBlast: 3, TestConfidence: 75, CheckTimeout: 5 * time.Minute, RepairTimebox: 20 * time.Minute, Expand: "off", Plan: "off"}

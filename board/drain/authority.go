@@ -89,7 +89,7 @@ func (d *drain) checkCharter(t board.Task) []error {
 		return nil // checkStanding reports it; there is no lease to compare with
 	}
 	var no []error
-	l := d.at.scopeByID(s.File.Lease)
+	l := scopeByID(d.at.graph, s.File.Lease)
 	stance := s.File.Stance
 	switch kinds := gate.Kinds(stance); {
 	case !slices.Contains(kinds, t.Kind):
@@ -145,9 +145,9 @@ func shortHash(sum string) string {
 }
 
 // scopeByID returns l with the tasks of its scope by id, however it names them.
-func (s *snapshot) scopeByID(l gate.Lease) gate.Lease {
+func scopeByID(g *okf.Graph, l gate.Lease) gate.Lease {
 	id := func(name string) string {
-		if a, err := s.graph.Find(name); err == nil {
+		if a, err := g.Find(name); err == nil {
 			return string(a.ID)
 		}
 		return name

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/odd-cli/odd/board/gate"
 	"github.com/odd-cli/odd/board/pipeline"
 	"github.com/odd-cli/odd/journal/repo"
 	"github.com/odd-cli/odd/okf"
@@ -42,11 +43,14 @@ const previewTime = 9 * time.Minute
 // land by itself a person may be shown first.
 func (ch *change) approve(ctx context.Context, op pipeline.Op) (pipeline.Out, error) {
 	out := pipeline.Out{Next: pipeline.Apply, Note: "it waits on its review branch for a person's approval"}
-	if !ch.d.at.cfg.Pipeline.AutoApply || !pipeline.MayLand(string(ch.risk.Tier)) || ch.remade != nil {
+	kind := ch.c.task.Kind
+	if !ch.d.at.cfg.Pipeline.LandsAlone(kind) || !pipeline.MayLand(string(ch.risk.Tier)) || ch.remade != nil {
 		return out, nil
 	}
 	ch.alone = true
 	switch {
+	case gate.Distrusted(Results(ch.d.at.tasks), kind):
+		ch.holdBack(pipeline.HeldKind, "")
 	case len(ch.files) > len(ch.candidate.Files):
 		ch.holdBack(pipeline.HeldAtoms, "")
 	case ch.risk.Tier == pipeline.NotifyApply:

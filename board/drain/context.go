@@ -39,6 +39,7 @@ type LeaseContext struct {
 	Budget    int64        `json:"budget_micro_usd,omitempty"`
 	Kinds     []string     `json:"kinds,omitempty"`
 	Paths     []string     `json:"paths,omitempty"`
+	HeldBack  []string     `json:"held_back,omitempty"` // ready tasks whose kind the stance does not let run
 	Verdict   gate.Verdict `json:"verdict"`
 }
 
@@ -153,6 +154,13 @@ func (m *Memory) leaseContext() LeaseContext {
 	}
 	if m.Leases || f.Present {
 		c.Verdict = m.Slow.Verdict("")
+	}
+	if m.Leases && c.ID != "" {
+		for _, t := range m.readyWork() {
+			if slices.Contains(gate.Suppressed(c.Stance), t.Kind) {
+				c.HeldBack = append(c.HeldBack, string(t.ID))
+			}
+		}
 	}
 	return c
 }

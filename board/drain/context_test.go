@@ -84,9 +84,46 @@ func TestSigns(t *testing.T) {
 		}
 		c.want.Now, c.want.Refused, c.want.Verdict = begin, 7, m.Slow.Verdict("")
 		c.want.Rejected, c.want.Blocked = orEmpty(c.want.Rejected), orEmpty(c.want.Blocked)
+		got.Lately = gate.Lately{} // TestLately's
 		if diff := cmp.Diff(c.want, got); diff != "" {
 			t.Errorf("%s: %s", c.name, diff)
 		}
+	}
+}
+
+// TestLately: what was decided, what waits and what may run is counted from the board, the rest from the ledger.
+func TestLately(t *testing.T) {
+	t.Parallel()
+	session := func(minutes int, failure, class string) event.Record {
+		r := end(minutes, "tasks/z", "blocked")
+		r.Kind, r.Data = event.Session, eventtest.Data(event.Session, map[string]any{"substrate": "claude", "outcome": "failed", "failure": failure, "class": class})
+		return r
+	}
+	override := end(20, "tasks/z", "")
+	override.Kind, override.Data = event.Claim, eventtest.Data(event.Claim, map[string]any{"override": map[string]any{"by": "human:ann@example.org"}})
+	files := map[string]string{
+		"tasks/a.md": taskFile("backlog", "kind: fix\nrejected:\n  - {by: \"human:ann@example.org\", at: \"2026-03-01T09:00:00Z\", reason: no}\n"),
+		"tasks/b.md": taskFile("done", "goal: g\ngenerated: {by: \"human:ann@example.org\", at: \"2026-03-01T09:00:00Z\"}\n"+approved),
+		"tasks/c.md": taskFile("ready", "kind: audit\npaths: [src/**]\n"),
+		"tasks/d.md": taskFile("ready", "dependencies: [tasks/c]\n"),
+		"goals/g.md": "---\ntype: goal\nid: g\n---\n",
+	}
+	m := remember(t, leaseLedger(t, session(30, "turn limit", ""), session(25, "transport", "rate_limited"), session(24, "declared", ""), override), files)
+	m.Slow.File.Lease.Scope.Paths = []string{"knowledge/**"}
+	s, err := m.Signs(0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	at := func(minutes int) []time.Time { return []time.Time{begin.Add(-time.Duration(minutes) * time.Minute)} }
+	want := gate.Lately{
+		Filed: 1, HasGoals: true, Limits: at(30), Outages: at(25), Overrides: at(20), Ready: []gate.Work{{ID: "tasks/c", Title: "A task", Kind: "audit"}}, Outside: []string{"tasks/c"},
+		Results: []gate.Result{
+			{Task: "tasks/a", Kind: "fix", At: begin.AddDate(0, 0, -1)},
+			{Task: "tasks/b", Kind: "implement", Goal: true, At: begin.Add(-30 * time.Minute), Accepted: true},
+		},
+	}
+	if diff := cmp.Diff(want, s.Lately); diff != "" {
+		t.Error(diff)
 	}
 }
 
@@ -199,6 +236,7 @@ func TestContextMarkdown(t *testing.T) {
 	want := `## lease
 
 - L-0001 active, stance execution: not valid [time_expired], it expired; odd gate evaluation
+- the stance holds back research, question, audit, option, prototype, experiment, review, assess, verify, measure; no ready task waits for that
 - frame: the harbour
 - success: a; b
 - not: c

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/odd-cli/odd/board/budget"
+	"github.com/odd-cli/odd/board/gate"
 	"github.com/odd-cli/odd/okf"
 )
 
@@ -115,6 +116,9 @@ func (p *page) addLease(l LeaseContext) {
 		return
 	}
 	p.addLine("%s %s, stance %s: %s", l.ID, l.State, l.Stance, l.validityText())
+	if l.Required {
+		p.addLine("the stance %s", gate.StanceCost(l.Stance, l.HeldBack))
+	}
 	for _, s := range [][2]string{
 		{"frame", l.Frame}, {"success", strings.Join(l.Success, "; ")}, {"not", strings.Join(l.NonGoals, "; ")},
 		{"milestone", strings.Join(l.Milestone, ", ")}, {"kinds", strings.Join(l.Kinds, ", ")}, {"paths", strings.Join(l.Paths, ", ")},

@@ -38,7 +38,7 @@ func LookSlow(bundle fs.FS, st *state.State, tasks func() []*board.Row, committe
 		Now: now, Present: g.HasLease, Unreadable: g.Faults[gate.LeasePath], Committed: committed,
 		Chain: g.Chain, ChainErr: g.Faults[gate.GatesPath], Sum: g.LeaseSum, Done: doneBy(tasks),
 	}
-	s.Facts.OpenEmergency = s.Buffer.Emergency()
+	s.Facts.OpenEmergency, s.Facts.Buffer = s.Buffer.Emergency(), s.Buffer
 	return s, s.countUse(st)
 }
 

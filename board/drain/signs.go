@@ -29,6 +29,8 @@ type Memory struct {
 	Tasks  []board.Task
 	Leases bool // odd.toml asks for one
 
+	LandsAlone func(kind string) bool // [pipeline] auto_apply and auto_kinds; nil: nothing does
+
 	Lessons []string // of the changes before, see package memory
 
 	ends []state.End // nil until recall
@@ -106,7 +108,7 @@ func (m *Memory) Signs(refused int) (gate.Signs, error) {
 		return s, err
 	}
 	if rows := m.Slow.Facts.Chain.Rows; len(rows) > 0 {
-		s.Act = rows[len(rows)-1].ID
+		s.Act, s.LastGate = rows[len(rows)-1].ID, rows[len(rows)-1].TS
 	}
 	s.SinceProgress, s.Progress = m.findProgress()
 	s.Failures, s.Failing = m.countFailures()
@@ -118,6 +120,10 @@ func (m *Memory) Signs(refused int) (gate.Signs, error) {
 	}
 	s.Lost = slices.Compact(s.Lost)
 	m.addDrift(&s)
+	var err error
+	if s.Lately, err = m.readLately(); err != nil {
+		return s, refuse("ledger", "%s/%v; restore the file from git history", m.Root, err)
+	}
 	ds, err := m.readDecisions()
 	for _, d := range ds {
 		if why := d.Due(s.Now, m.Slow.Facts.Done); why != "" {

@@ -51,6 +51,7 @@ type Outcome struct {
 	Diff       []Change // of the lease, field by field, for the person to read
 	Asks       string   // the renewal prompt that the person must answer, if any
 	Decision   Decision // as written; zero for none
+	Lapsed     []string // open proposals whose time has passed
 	Superseded []string // open proposals about a lease that ended here, except those that the act answers
 }
 
@@ -391,9 +392,12 @@ func (d *pendingAct) writeOutcome() (Outcome, error) {
 	if out.Files[GatesPath], out.Row, err = Append(d.slow.Gates, row); err != nil {
 		return Outcome{}, Refusals{{"memory", fmt.Sprintf("%s: %v", GatesPath, err), ""}}
 	}
+	if d.Gate != Emergency {
+		out.Lapsed = d.slow.Buffer.lapsed(d.Now, d.Because)
+	}
 	if isFinal(d.after.Lease.State) && !isFinal(d.before.Lease.State) && id != "" {
 		for _, p := range d.slow.Buffer.Open() {
-			if p.Lease == id && !slices.Contains(d.Because, p.ID) {
+			if p.Lease == id && !slices.Contains(d.Because, p.ID) && !slices.Contains(out.Lapsed, p.ID) {
 				out.Superseded = append(out.Superseded, p.ID)
 			}
 		}

@@ -78,7 +78,7 @@ var changeableFields = map[string][]string{
 
 // leaseFields are the fields that say what is committed to.
 var leaseFields = []string{
-	"stance", "lease.frame", "lease.horizon", "lease.success_criteria", "lease.non_goals", "lease.renewal_prompt", "lease.max_tasks", "lease.milestone",
+	"stance", "lease.frame", "lease.horizon", "lease.success_criteria", "lease.non_goals", "lease.renewal_prompt", "lease.max_tasks", "lease.milestone", "lease.signals",
 	"lease.budget_usd", "lease.scope.kinds", "lease.scope.roles", "lease.scope.tags", "lease.scope.tasks", "lease.scope.paths", "lease.scope.work_orders",
 }
 
@@ -214,7 +214,7 @@ func listFields(f File) [][2]string {
 		{"lease.id", text(l.ID)}, {"lease.state", text(string(l.State))}, {"lease.frame", text(l.Frame)}, {"lease.horizon", text(l.Horizon)},
 		{"lease.success_criteria", list(l.Success)}, {"lease.non_goals", list(l.NonGoals)}, {"lease.renewal_prompt", text(l.RenewalPrompt)},
 		{"lease.activated_at", ""}, {"lease.expires_at", formatTime(l.ExpiresAt)},
-		{"lease.max_tasks", strconv.Itoa(l.MaxTasks)}, {"lease.milestone", list(l.Milestone)}, {"lease.budget_usd", formatDollars(l.Budget)},
+		{"lease.max_tasks", strconv.Itoa(l.MaxTasks)}, {"lease.milestone", list(l.Milestone)}, {"lease.signals", list(l.Signals)}, {"lease.budget_usd", formatDollars(l.Budget)},
 		{"lease.scope.kinds", list(l.Scope.Kinds)}, {"lease.scope.roles", list(l.Scope.Roles)}, {"lease.scope.tags", list(l.Scope.Tags)},
 		{"lease.scope.tasks", list(l.Scope.Tasks)}, {"lease.scope.paths", list(l.Scope.Paths)}, {"lease.scope.work_orders", list(locked)},
 	}

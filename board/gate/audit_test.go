@@ -21,6 +21,7 @@ var alter = map[string]func(*File){
 	"lease.expires_at":        func(f *File) { f.Lease.ExpiresAt = f.Lease.ExpiresAt.Add(-time.Second) },
 	"lease.max_tasks":         func(f *File) { f.Lease.MaxTasks++ },
 	"lease.milestone":         func(f *File) { f.Lease.Milestone = []string{"other"} },
+	"lease.signals":           func(f *File) { f.Lease.Signals = []string{"failures"} },
 	"lease.budget_usd":        func(f *File) { f.Lease.Budget++ },
 	"lease.scope.kinds":       func(f *File) { f.Lease.Scope.Kinds = []string{"document"} },
 	"lease.scope.roles":       func(f *File) { f.Lease.Scope.Roles = []string{"other"} },
@@ -41,8 +42,8 @@ func TestAuditKnowsEveryField(t *testing.T) {
 		"activate": {"lease.activated_at", "lease.expires_at", "lease.scope.work_orders"},
 		"renew":    {"lease.activated_at", "lease.expires_at", "lease.scope.work_orders"},
 		"draft": {"lease.expires_at", "lease.frame", "lease.horizon", "lease.success_criteria", "lease.non_goals", "lease.renewal_prompt", "lease.max_tasks",
-			"lease.milestone", "lease.budget_usd", "lease.scope.kinds", "lease.scope.roles", "lease.scope.tags", "lease.scope.tasks", "lease.scope.paths", "lease.scope.work_orders"},
-		"revise": {"lease.frame", "lease.horizon", "lease.success_criteria", "lease.non_goals", "lease.renewal_prompt", "lease.max_tasks", "lease.milestone",
+			"lease.milestone", "lease.signals", "lease.budget_usd", "lease.scope.kinds", "lease.scope.roles", "lease.scope.tags", "lease.scope.tasks", "lease.scope.paths", "lease.scope.work_orders"},
+		"revise": {"lease.frame", "lease.horizon", "lease.success_criteria", "lease.non_goals", "lease.renewal_prompt", "lease.max_tasks", "lease.milestone", "lease.signals",
 			"lease.budget_usd", "lease.scope.kinds", "lease.scope.roles", "lease.scope.tags", "lease.scope.tasks", "lease.scope.paths", "lease.scope.work_orders"},
 	}
 	for _, g := range Gates() {

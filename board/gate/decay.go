@@ -27,6 +27,8 @@ type Signs struct {
 	Failing       string         // the run that ended the first of them
 	Refused       int            // drains in a row that were refused
 	Due           []string       // decisions whose revisit trigger has come, as text
+	LastGate      time.Time      // when the last gate row was written
+	Lately        Lately
 }
 
 // How often a sign must occur before it is proposed.
@@ -51,8 +53,9 @@ const (
 //	three failures in a row (continuous_eval)        evaluation  high
 //	ten refused drains in a row, once a gate act     where next  low
 //	decisions due, all in one                        evaluation  low
+//	what perception and contrast see                 see perceive
 func Decay(s Signs) []Proposal {
-	out := slices.Concat(s.proposeLeaseEnd(), s.proposeNoProgress(), s.proposeStale(), s.proposeLostSources(), s.proposeRewrite("rejected", s.Rejected), s.proposeRewrite("blocked", s.Blocked), s.proposeFailures(), s.proposeNextGate(), s.proposeDue())
+	out := slices.Concat(s.proposeLeaseEnd(), s.proposeNoProgress(), s.proposeStale(), s.proposeLostSources(), s.proposeRewrite("rejected", s.Rejected), s.proposeRewrite("blocked", s.Blocked), s.proposeFailures(), s.proposeNextGate(), s.proposeDue(), s.perceive())
 	for i := range out {
 		p := &out[i]
 		p.TS = s.Now.UTC().Truncate(time.Second)

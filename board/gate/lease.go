@@ -36,6 +36,7 @@ type Lease struct {
 	ExpiresAt     time.Time // UTC; at this instant the lease is over
 	MaxTasks      int       // 20 by default; what is used is counted from the ledger
 	Milestone     []string  // task ids; the lease ends once all are done
+	Signals       []string  // of LeaseSignals; while a proposal about the lease is open that has one, no task runs
 	Budget        int64     // micro-USD; 0 is no limit
 	Scope         Scope
 }
@@ -95,6 +96,12 @@ func (l Lease) Check(ready bool) []Problem {
 		c.addProblem("lease.budget_usd", "is negative")
 	}
 	c.checkWords("lease.milestone", l.Milestone)
+	c.checkWords("lease.signals", l.Signals)
+	for _, s := range l.Signals {
+		if !slices.Contains(LeaseSignals(), s) {
+			c.addProblem("lease.signals", "unknown signal %q; %s", s, didYouMean(s, LeaseSignals()))
+		}
+	}
 	c.checkScope(l.Scope)
 	return c.found
 }

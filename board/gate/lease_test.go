@@ -134,15 +134,19 @@ func validFacts(t testing.TB) (File, Facts) {
 
 // breaks holds one way to break each reason of validity.
 var breaks = map[string]func(*File, *Facts){
-	"unreadable":         func(_ *File, x *Facts) { x.Unreadable = errors.New("no disk") },
-	"schema":             func(_ *File, x *Facts) { x.Unreadable = &Malformed{Lines: []string{"x:1: version"}} },
-	"none":               func(_ *File, x *Facts) { x.Present = false },
-	"draft":              func(f *File, _ *Facts) { f.Lease.State, f.Lease.ActivatedAt = Draft, time.Time{} },
-	"suspended":          func(f *File, _ *Facts) { f.Lease.State = Suspended },
-	"released":           func(f *File, _ *Facts) { f.Lease.State = Released },
-	"not_yet_active":     func(_ *File, x *Facts) { x.Now = nine.Add(-time.Second) },
-	"time_expired":       func(f *File, x *Facts) { x.Now = f.Lease.ExpiresAt },
-	"tasks_exhausted":    func(_ *File, x *Facts) { x.UsedTasks = 7 },
+	"unreadable":      func(_ *File, x *Facts) { x.Unreadable = errors.New("no disk") },
+	"schema":          func(_ *File, x *Facts) { x.Unreadable = &Malformed{Lines: []string{"x:1: version"}} },
+	"none":            func(_ *File, x *Facts) { x.Present = false },
+	"draft":           func(f *File, _ *Facts) { f.Lease.State, f.Lease.ActivatedAt = Draft, time.Time{} },
+	"suspended":       func(f *File, _ *Facts) { f.Lease.State = Suspended },
+	"released":        func(f *File, _ *Facts) { f.Lease.State = Released },
+	"not_yet_active":  func(_ *File, x *Facts) { x.Now = nine.Add(-time.Second) },
+	"time_expired":    func(f *File, x *Facts) { x.Now = f.Lease.ExpiresAt },
+	"tasks_exhausted": func(_ *File, x *Facts) { x.UsedTasks = 7 },
+	"signal_raised": func(f *File, x *Facts) {
+		f.Lease.Signals = []string{"failures"}
+		x.Buffer.Proposals = []Proposal{{ID: "P-1", Lease: f.Lease.ID, Key: "failures:run-5"}}
+	},
 	"milestone_reached":  func(_ *File, x *Facts) { x.Done = func(id string) bool { return id == "ship" } },
 	"budget_exhausted":   func(_ *File, x *Facts) { x.Spent = 5_250_000 },
 	"stance_mismatch":    func(f *File, _ *Facts) { f.Stance = Discovery },
@@ -157,7 +161,7 @@ var breaks = map[string]func(*File, *Facts){
 func TestValidHasAnOrder(t *testing.T) {
 	t.Parallel()
 	want := []string{"unreadable", "schema", "none", "draft", "suspended", "released", "not_yet_active", "time_expired", "tasks_exhausted",
-		"milestone_reached", "budget_exhausted", "stance_mismatch", "chain_broken", "head_not_committed", "emergency_open", "clock"}
+		"milestone_reached", "signal_raised", "budget_exhausted", "stance_mismatch", "chain_broken", "head_not_committed", "emergency_open", "clock"}
 	if d := cmp.Diff(want, Codes()); d != "" || len(breaks) != len(want) {
 		t.Fatal(d)
 	}

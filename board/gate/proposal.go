@@ -59,6 +59,9 @@ type Proposal struct {
 	Task     string    `json:"task,omitempty"`
 	Run      string    `json:"run,omitempty"`
 	Key      string    `json:"key"` // a key that is open is not appended again
+
+	Confidence string   `json:"confidence,omitempty"` // of a sensor: low, medium or high, by how many cases it has seen
+	Report     []Signal `json:"report,omitempty"`     // what the sensor counted
 }
 
 // The most a reason and a key may be, in bytes.
@@ -91,7 +94,7 @@ var (
 func (p Proposal) checkProposal() error {
 	errs := []error{
 		checkKnown("source", p.Source, Sources()), checkKnown("severity", p.Severity, Severities()), checkKnown("gate", p.Gate, Gates()),
-		checkID(p.ID), checkMoment(p.TS), checkText("reason", p.Reason, maxReason), checkText("key", p.Key, maxKey),
+		checkID(p.ID), checkMoment(p.TS), checkText("reason", p.Reason, maxReason), checkText("key", p.Key, maxKey), p.checkReport(),
 	}
 	for _, about := range [][2]string{{"lease", p.Lease}, {"task", p.Task}, {"run", p.Run}} {
 		if about[1] != "" {

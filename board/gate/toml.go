@@ -170,6 +170,7 @@ var keys = map[string]func(*File, any) string{
 	"lease.expires_at":        setTime(func(f *File) *time.Time { return &f.Lease.ExpiresAt }),
 	"lease.max_tasks":         setInteger(func(f *File) *int { return &f.Lease.MaxTasks }),
 	"lease.milestone":         setList(func(f *File) *[]string { return &f.Lease.Milestone }),
+	"lease.signals":           setList(func(f *File) *[]string { return &f.Lease.Signals }),
 	"lease.budget_usd":        setBudget,
 	"lease.scope.kinds":       setList(func(f *File) *[]string { return &f.Lease.Scope.Kinds }),
 	"lease.scope.roles":       setList(func(f *File) *[]string { return &f.Lease.Scope.Roles }),
@@ -294,6 +295,9 @@ func PrintLease(f File) []byte {
 	line("expires_at = %s", formatTime(l.ExpiresAt))
 	line("max_tasks = %d", l.MaxTasks)
 	line("milestone = %s", quoteInline(l.Milestone))
+	if len(l.Signals) > 0 {
+		line("signals = %s", quoteInline(l.Signals))
+	}
 	if l.Budget != 0 {
 		line("budget_usd = %s", quoteText(formatDollars(l.Budget)))
 	}

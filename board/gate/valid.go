@@ -19,6 +19,7 @@ type Facts struct {
 	Spent         int64  // micro-USD, since the same time
 	Done          func(task string) bool
 	OpenEmergency string // id of an open emergency proposal, "" for none
+	Buffer        Buffer // the proposals, for the lease's signals
 }
 
 // Verdict says whether a lease is valid, and what is left of it.
@@ -90,6 +91,10 @@ var tests = []test{
 	{"milestone_reached", func(c validityCheck) string {
 		return textIf(c.isMilestoneReached(), "every task of the milestone of %s is done", c.Lease.ID)
 	}, wayRelease + "; then odd gate framing starts the next one"},
+	{"signal_raised", func(c validityCheck) string {
+		p, raised := c.Buffer.RaisedSignal(c.Lease)
+		return textIf(raised, "%s ends on the signal %s: %s (request %s)", c.Lease.ID, signalName(p.Key), p.Reason, p.ID)
+	}, ""},
 	{"budget_exhausted", func(c validityCheck) string {
 		return textIf(c.Lease.Budget > 0 && c.Spent >= c.Lease.Budget, "%s of %s USD of %s are spent", formatDollars(c.Spent), formatDollars(c.Lease.Budget), c.Lease.ID)
 	}, wayProlong},
@@ -117,6 +122,9 @@ func (f File) Valid(kind string, facts Facts) Verdict {
 			switch draft := way == wayProlong && f.Lease.State == Draft; {
 			case t.code == "emergency_open":
 				way = fmt.Sprintf("a person answers it: odd gate proposals reject %[1]s --reason \"WHY\" if it is none; else odd gate emergency --because %[1]s (odd help gate emergency shows what else it asks for)", facts.OpenEmergency)
+			case t.code == "signal_raised":
+				p, _ := facts.Buffer.RaisedSignal(f.Lease)
+				way = fmt.Sprintf("a person looks at it: odd gate evaluation --because %[1]s; or lets the lease go on: odd gate proposals reject %[1]s --reason \"WHY\"", p.ID)
 			case way == wayProlong && f.Lease.State == Expired:
 				way = wayNext
 			case draft && facts.Chain.isSuspended(f.Lease.ID):

@@ -27,6 +27,7 @@ const (
 	HeldMoved    Held = "target_moved"
 	HeldActive   Held = "human_active_on_target"
 	HeldRefused  Held = "landing_refused"
+	HeldKind     Held = "kind_rejected"
 )
 
 // Helds says of every code what it means. Nothing changes it.
@@ -38,6 +39,7 @@ func Helds() []Meaning {
 		{string(HeldMoved), "the target branch moved after the change was made, so what would land was not checked"},
 		{string(HeldActive), "a person is working on a file that it writes: uncommitted, open in an editor, or saved in the last three minutes"},
 		{string(HeldRefused), "it could not land: the push was refused, a checkout was in the way, or the board was paused"},
+		{string(HeldKind), "people rejected the last three results of its kind of task; once they accept one, changes land again"},
 	}
 }
 

@@ -52,7 +52,7 @@ type File struct {
 	Is    *okf.Atom // after the act; nil: none, or unreadable
 	Fault error     // why the file does not read as an atom after the act
 
-	Principle bool // an atom of type principle, before or after
+	Principle bool // an atom of type principle and not a draft, before or after
 	Returned  bool // a ledger with lines from before that no parent has
 
 	Broken   error // the error of a ledger's first new line that is no record

@@ -19,7 +19,7 @@ import (
 type waitingTask struct {
 	path     string
 	line     int
-	id       string
+	id, kind string
 	was, now board.State
 	blob     repo.OID     // now
 	waited   board.Result // before
@@ -30,7 +30,7 @@ var endingRule = Rule{Row{
 	N: 15, Name: "One ending", Unit: "ops",
 	Promise:  "Every op ends in exactly one record.",
 	Reads:    "op and op_end records in every ledger of a commit; the claims and outcomes they stand between; the task's state and result; Odd-Approved-By, Odd-Rejected-By, Odd-Approval and Odd-Proposal; review_ttl and auto_apply in odd.toml",
-	Compares: "Every op is replayed by the table of phases. Each record has its own id and, in version 1, the hash of the record before it. No phase is skipped or tried too often, and no tier is lowered. What was judged does not change after the gate. Every ref moves once, in the phase that may move it. There is one ending, and nothing after it. An op without an ending waits while its task is in review for the commit that it moved its branch to, or while its run's claim is open. An op that a claim announced is recorded when that claim is closed, by the run itself or by the run that takes the claim back. A change lands by itself where odd.toml says auto_apply, on the branch that it names, with NOTIFY_APPLY only after a person saw it. Its task goes to review. A merge or a rejection is recorded in that person's commit. An expiry is recorded when review_ttl is over, with the task back in backlog.",
+	Compares: "Every op is replayed by the table of phases. Each record has its own id and, in version 1, the hash of the record before it. No phase is skipped or tried too often, and no tier is lowered. What was judged does not change after the gate. Every ref moves once, in the phase that may move it. There is one ending, and nothing after it. An op without an ending waits while its task is in review for the commit that it moved its branch to, or while its run's claim is open. An op that a claim announced is recorded when that claim is closed, by the run itself or by the run that takes the claim back. A change lands by itself where odd.toml says auto_apply, on the branch and for a kind of task that it names, with NOTIFY_APPLY only after a person saw it. Its task goes to review. A merge or a rejection is recorded in that person's commit. An expiry is recorded when review_ttl is over, with the task back in backlog.",
 	Attested: "that the refs moved when the records say; what the phases found; who saw a preview",
 	Remedy:   "end the change with odd op cancel OP, or odd reject TASK",
 	Broken:   "The records of a change have no end, two ends, or a step that is not possible.",
@@ -79,7 +79,7 @@ func (j *judge) waitingTasks() []waitingTask {
 		if was.State != board.Review && now.State != board.Review {
 			continue
 		}
-		w := waitingTask{path: f.Path, line: 1, id: string(was.ID), was: was.State, now: now.State, blob: f.New, waited: was.Result, result: now.Result}
+		w := waitingTask{path: f.Path, line: 1, id: string(was.ID), kind: was.Kind, was: was.State, now: now.State, blob: f.New, waited: was.Result, result: now.Result}
 		if now.Atom != nil {
 			w.id, w.line = string(now.ID), now.Atom.Line("state")
 		}

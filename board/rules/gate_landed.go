@@ -63,6 +63,8 @@ func (j *judge) checkAutoLanding(o pipeline.Op, task *waitingTask) string {
 	switch {
 	case target != "" && moved.Ref != "refs/heads/"+target:
 		return fmt.Sprintf("%s landed by itself on %s; changes land on %s", o.ID, moved.Ref, target)
+	case task != nil && !j.Law.Pipeline.LandsAlone(task.kind):
+		return fmt.Sprintf("%s landed by itself for a task of kind %s, which auto_kinds in odd.toml does not name", o.ID, task.kind)
 	case task == nil || task.now != board.Review || task.result.Commit != moved.New:
 		return fmt.Sprintf("%s landed by itself, and its commit does not put %s in review with it", o.ID, o.Task)
 	case target != cmp.Or(j.Law.Branch, target):

@@ -143,7 +143,7 @@ func (j *judge) checkOutsideGate(wrote []string) {
 		j.addFinding(j.Root+name, 1, "governance/ was changed without a gate: the commit has no trailer Odd-Gate")
 	}
 	for _, f := range j.Files {
-		if f.Principle && j.Law.Lease == "required" && j.IsRuled(j.Parents[0]) {
+		if f.Principle && j.IsRuled(j.Parents[0]) && (j.Law.Lease == "required" || len(j.ReadGovernance(j.Parents[0]).Chain.Rows) > 0) {
 			j.checked++
 			j.addFinding(f.Path, 1, "a principle was changed without odd gate evaluation: the commit has no trailer Odd-Gate")
 		}

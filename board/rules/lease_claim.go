@@ -116,6 +116,9 @@ func (j *judge) judgeLease(id, kind string, r event.Record, more gate.Facts) (*G
 	if len(s.Lease.Lease.Milestone) > 0 {
 		f.Done = j.readDoneTasks(at)
 	}
+	if len(s.Lease.Lease.Signals) > 0 {
+		f.Buffer = j.ReadProposals(at)
+	}
 	return s, s.Lease.Valid(kind, f)
 }
 

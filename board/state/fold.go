@@ -43,6 +43,7 @@ type details struct {
 	Tries   []try           `json:"tries"`
 	Claims  []claim         `json:"claims"`
 	Permits []Permit        `json:"permits"`
+	Notes   []Note          `json:"notes"`
 }
 
 // file is a state of a ledger file.
@@ -152,7 +153,7 @@ func (f *folding) carry(old *month) (*month, error) {
 		return nil, nil // a file is gone
 	}
 	m := &month{Spend: old.Spend, Heads: maps.Clone(old.Heads), details: &details{
-		Files: maps.Clone(was.Files), Ops: maps.Clone(was.Ops), Ends: slices.Clip(was.Ends), Tries: slices.Clip(was.Tries), Claims: slices.Clone(was.Claims), Permits: slices.Clip(was.Permits),
+		Files: maps.Clone(was.Files), Ops: maps.Clone(was.Ops), Ends: slices.Clip(was.Ends), Tries: slices.Clip(was.Tries), Claims: slices.Clone(was.Claims), Permits: slices.Clip(was.Permits), Notes: slices.Clip(was.Notes),
 	}}
 	if err := f.grow(m, changed); err != nil || m.irregular || m.damaged != nil {
 		return nil, err
@@ -228,10 +229,20 @@ func (m *month) add(e entry, b []byte, records []event.Record) error {
 	for _, r := range records[was.Records:] {
 		switch r.Kind {
 		case event.Claim, event.Engage:
+			if r.Claim().Override != nil {
+				d.Notes = append(d.Notes, Note{r.TS, Override})
+			}
 			d.Claims = append(d.Claims, claim{Run: r.Run, Task: r.Task, Lease: r.Claim().Lease, At: r.TS, Cost: r.Reserved, Open: true})
 		case event.Session:
 			s := r.Session()
-			d.Tries = append(d.Tries, try{failover.Judge(s.Substrate, s.Outcome, s.Failure, session.Class(s.Class), r.TS), r.Run, r.Seq})
+			t := failover.Judge(s.Substrate, s.Outcome, s.Failure, session.Class(s.Class), r.TS)
+			d.Tries = append(d.Tries, try{t, r.Run, r.Seq})
+			switch {
+			case t.Class != "":
+				d.Notes = append(d.Notes, Note{r.TS, Outage})
+			case slices.Contains([]string{session.Timeout, session.TurnLimit, session.OverBudget}, s.Failure):
+				d.Notes = append(d.Notes, Note{r.TS, Limit})
+			}
 		case event.Anchor:
 			d.Permits = append(d.Permits, Permit{Token: r.Anchor().Token, Run: r.Run, Dead: r.DeadRun, Task: r.Task, Role: r.Role, At: r.TS})
 		case event.Outcome:

@@ -9,7 +9,7 @@ import (
 )
 
 // cacheName is what the months are kept under. It changes with what a month holds.
-const cacheName = "state-3"
+const cacheName = "state-4"
 
 // worthKeeping is how many files a process must have read for the cache to be written;
 // to read fewer costs less.

@@ -338,6 +338,31 @@ func (s *State) Ends(from time.Time) ([]End, error) {
 	return out, err
 }
 
+// Note is something that says nothing about the work itself.
+type Note struct {
+	At   time.Time `json:"at"`
+	What string    `json:"what"` // Override, Outage or Limit
+}
+
+// What a Note is about: a person overrode a contract, a session lost its provider, or ended at
+// a limit of turns, time or money.
+const (
+	Override = "override"
+	Outage   = "outage"
+	Limit    = "limit"
+)
+
+// Notes are those from a moment on, oldest first.
+func (s *State) Notes(from time.Time) ([]Note, error) {
+	months, err := s.sound(since(from))
+	var out []Note
+	for _, m := range months {
+		out = append(out, m.rest().Notes...)
+	}
+	slices.SortStableFunc(out, func(a, b Note) int { return a.At.Compare(b.At) })
+	return out, err
+}
+
 // Tries are what sessions say of their transports, oldest first, in the months that may
 // tell of a moment.
 func (s *State) Tries(from time.Time) ([]failover.Try, error) {

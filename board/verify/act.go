@@ -132,12 +132,13 @@ func (h *history) parseAtoms(a *rules.Act) {
 	}
 }
 
+// isPrinciple reports a principle that holds: one with the status draft is a candidate, which anybody may write.
 func isPrinciple(rel string, b []byte) bool {
 	if !bytes.Contains(bytes.ToLower(b), []byte("principle")) {
 		return false
 	}
 	a, err := rules.ParseAtom(rel, b)
-	return err == nil && a != nil && strings.EqualFold(strings.TrimSpace(a.Type), "principle")
+	return err == nil && a != nil && strings.EqualFold(strings.TrimSpace(a.Type), "principle") && !strings.EqualFold(a.Status, "draft")
 }
 
 // ReadFile returns the bytes of a regular file, nil for anything else.

@@ -39,6 +39,9 @@ func (l *list) contract(t Terms) {
 	l.line("Your contract: role %s, mode %s, surface %s, engagement %s, voice %s.", t.Role, cmp.Or(words(t.Modes), "none"), t.Surface.Name, t.Engagement, t.Voice)
 	for _, row := range contract.Modes() {
 		if slices.Contains(t.Modes, row.Mode) {
+			if row.Mode == contract.Exploration {
+				l.line("Before you ask anything, read what you have. Then say what you understand so far, as provisional, and ask one question that confirms or corrects it.")
+			}
 			l.line("In %s a session is valid if it %s. Its obligations: %s. Its risk: %s.", row.Mode, row.Truth, strings.Join(row.Obligations, "; "), row.Risk)
 		}
 	}

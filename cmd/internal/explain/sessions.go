@@ -27,6 +27,7 @@ func leaseCodes() []Code {
 		{"time_expired", "The time of the lease is over.", gate},
 		{"tasks_exhausted", "The lease allows no more tasks.", gate},
 		{"milestone_reached", "Every task that the lease was made for is done.", "A person ends it with `odd gate evaluation --release --reason WHY`."},
+		{"signal_raised", "A request is open whose signal the lease names under `signals`.", "A person runs `odd gate evaluation --because REQUEST`, or `odd gate proposals reject REQUEST`."},
 		{"budget_exhausted", "The money of the lease is spent.", gate},
 		{"stance_mismatch", "The lease file names another working phase than the log of the gates.", restore},
 		{"chain_broken", "The log of the gates does not agree with the lease, or a row of it was changed.", restore},
