@@ -51,7 +51,7 @@ func (d *drain) planDecay() (p *draft, done []gate.Proposal, err error) {
 	if !d.at.requiresLease() {
 		return nil, nil, nil
 	}
-	s, err := d.readSlowLoop(d.at)
+	s, err := d.authority().slowLoop()
 	if err != nil {
 		return nil, nil, err
 	}
@@ -83,7 +83,7 @@ func (d *drain) addAppeals(p *draft, c *claim, list ...*work) error {
 	if len(ps) == 0 {
 		return nil
 	}
-	s, err := d.readSlowLoop(d.at)
+	s, err := d.authority().slowLoop()
 	if err != nil {
 		d.addNote(err.Error()) // and no drain starts until it is mended
 		return nil

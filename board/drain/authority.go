@@ -2,18 +2,15 @@ package drain
 
 import (
 	"cmp"
-	"context"
-	"errors"
 	"fmt"
 	"io/fs"
 	"maps"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/odd-cli/odd/board"
-	"github.com/odd-cli/odd/board/budget"
 	"github.com/odd-cli/odd/board/gate"
-	"github.com/odd-cli/odd/journal/repo"
 	"github.com/odd-cli/odd/okf"
 	"github.com/odd-cli/odd/persona/contract"
 	"github.com/odd-cli/odd/reconcile"
@@ -24,41 +21,52 @@ import (
 // What odd.toml does not say is required.
 func (s *snapshot) requiresLease() bool { return s.cfg.Lease != "off" }
 
-// readSlowLoop returns the slow loop of the snapshot s, judged now. It is read once a snapshot.
-func (d *drain) readSlowLoop(s *snapshot) (SlowLoop, error) {
-	if s.slow == nil {
-		bundle, err := fs.Sub(s.files, s.cfg.Root)
+// authority says what the board allows at one commit and one moment: by its lease, its
+// emergencies, its budget and the state of its tasks.
+type authority struct {
+	*snapshot
+	now       time.Time
+	committed bool // the work tree has no other governance files than the board
+}
+
+// authority returns what the board as d last saw it allows now.
+func (d *drain) authority() authority { return d.authorityAt(d.at) }
+
+// authorityAt returns what the board at another commit allows now.
+func (d *drain) authorityAt(s *snapshot) authority { return authority{s, d.Now(), !d.uncommitted} }
+
+// slowLoop returns the slow loop. It is read once a snapshot.
+func (a authority) slowLoop() (SlowLoop, error) {
+	if a.slow == nil {
+		bundle, err := fs.Sub(a.files, a.cfg.Root)
 		if err != nil {
 			return SlowLoop{}, err
 		}
-		l, err := LookSlow(bundle, s.state, func() []*board.Row { return s.rows }, !d.uncommitted, d.Now())
+		l, err := LookSlow(bundle, a.state, func() []*board.Row { return a.rows }, a.committed, a.now)
 		if err != nil {
-			return SlowLoop{}, refuse("lease-unreadable", "%s/%v; restore the file from git history", s.cfg.Root, err)
+			return SlowLoop{}, refuse("lease-unreadable", "%s/%v; restore the file from git history", a.cfg.Root, err)
 		}
-		s.slow = &l
+		a.slow = &l
 	}
-	l := *s.slow
-	l.Facts.Now = d.Now()
+	l := *a.slow
+	l.Facts.Now = a.now
 	return l, nil
 }
 
-// checkStanding refuses what no task may begin under: a lease that is not valid, or
-// an open emergency, which stops a board without leases too. It remembers the
-// lease that what comes next is done under.
-func (d *drain) checkStanding() error {
-	s, err := d.readSlowLoop(d.at)
+// checkStanding returns the lease that work may begin under, "" where none is required. It
+// refuses a lease that is not valid, and an open emergency on any board.
+func (a authority) checkStanding() (lease string, err error) {
+	s, err := a.slowLoop()
 	if err != nil {
-		return err
+		return "", err
 	}
-	d.under = ""
-	if !d.at.requiresLease() {
-		return refuseInEmergency(s.Facts.OpenEmergency)
+	if !a.requiresLease() {
+		return "", refuseInEmergency(s.Facts.OpenEmergency)
 	}
 	if err := refuseInvalidLease(s.Verdict("")); err != nil {
-		return err
+		return "", err
 	}
-	d.under = s.File.Lease.ID
-	return nil
+	return s.File.Lease.ID, nil
 }
 
 // refuseInvalidLease returns a verdict as a refusal, nil for a valid lease.
@@ -80,16 +88,16 @@ func refuseInEmergency(id string) error {
 // checkCharter lists what the lease has against a piece of work: its kind in this
 // stance, its place in the scope, and the hash lock of its file. A session that
 // only detects, and for no task, is no such work: a lease that stands is enough.
-func (d *drain) checkCharter(t board.Task) []error {
-	if !d.at.requiresLease() || t.Path == "" && t.Kind == "" {
+func (a authority) checkCharter(t board.Task) []error {
+	if !a.requiresLease() || t.Path == "" && t.Kind == "" {
 		return nil
 	}
-	s, err := d.readSlowLoop(d.at)
+	s, err := a.slowLoop()
 	if err != nil || !s.Facts.Present || s.Facts.Unreadable != nil {
 		return nil // checkStanding reports it; there is no lease to compare with
 	}
 	var no []error
-	l := scopeByID(d.at.graph, s.File.Lease)
+	l := scopeByID(a.graph, s.File.Lease)
 	stance := s.File.Stance
 	switch kinds := gate.Kinds(stance); {
 	case !slices.Contains(kinds, t.Kind):
@@ -166,24 +174,24 @@ func scopeByID(g *okf.Graph, l gate.Lease) gate.Lease {
 
 // whyAstray says what of a session's atoms may not land: a path that the lease does not hold, or a
 // type that its stance does not make. "" is nothing.
-func (d *drain) whyAstray(w *work) string {
+func (a authority) whyAstray(w *work) string {
 	lands := slices.DeleteFunc(slices.Clone(w.items), func(it reconcile.Item) bool { return !it.Effect.Lands() })
 	if len(lands) == 0 {
 		return ""
 	}
-	if why := w.whyRefused(policy.Land, d.at.itemPaths(lands)); why != "" || !d.at.requiresLease() {
+	if why := w.whyRefused(policy.Land, a.itemPaths(lands)); why != "" || !a.requiresLease() {
 		return why
 	}
-	s, err := d.readSlowLoop(d.at)
+	s, err := a.slowLoop()
 	if err != nil {
 		return err.Error()
 	}
 	for _, it := range lands {
-		a, err := okf.Parse(it.Path, it.Bytes)
+		made, err := okf.Parse(it.Path, it.Bytes)
 		if err != nil {
 			return err.Error()
 		}
-		if why := whyUnmade(s.File.Stance, a); why != "" {
+		if why := whyUnmade(s.File.Stance, made); why != "" {
 			return why
 		}
 	}
@@ -191,11 +199,11 @@ func (d *drain) whyAstray(w *work) string {
 }
 
 // whyUnleased says why the lease does not hold a path for a task, "" where it does.
-func (d *drain) whyUnleased(t board.Task, path string) string {
-	if !d.at.requiresLease() {
+func (a authority) whyUnleased(t board.Task, path string) string {
+	if !a.requiresLease() {
 		return ""
 	}
-	s, err := d.readSlowLoop(d.at)
+	s, err := a.slowLoop()
 	if err != nil {
 		return err.Error()
 	}
@@ -245,18 +253,18 @@ func kindOf(role contract.Role) string {
 }
 
 // whyLapsed says why the claim c may not go on or come to a review: the lease it
-// was made under is no longer valid at s, an emergency is open, or its session's
+// was made under is no longer valid, an emergency is open, or its session's
 // permit no longer holds. What c itself has used counts as granted. "" is nothing.
-func (d *drain) whyLapsed(c *claim, s *snapshot) string {
-	if why := d.whyRevoked(c, s); why != "" {
+func (a authority) whyLapsed(c *claim) string {
+	if why := a.whyRevoked(c); why != "" {
 		return why
 	}
-	return c.anchor.whyLapsed(s)
+	return c.anchor.whyLapsed(a.snapshot)
 }
 
 // whyRevoked is whyLapsed as far as lease and emergencies go.
-func (d *drain) whyRevoked(c *claim, s *snapshot) string {
-	l, err := d.readSlowLoop(s)
+func (a authority) whyRevoked(c *claim) string {
+	l, err := a.slowLoop()
 	if err != nil {
 		return err.Error()
 	}
@@ -279,22 +287,6 @@ func (d *drain) whyRevoked(c *claim, s *snapshot) string {
 	}
 	word := strings.ReplaceAll(strings.TrimPrefix(v.Code, "time_"), "_", " ")
 	return fmt.Sprintf("lease %s: %s; %s", word, v.Text, v.Way)
-}
-
-// checkClaimLives is asked before every turn of a session: whether the lease of its claim
-// still holds on the board as it is at tip.
-func (d *drain) checkClaimLives(ctx context.Context, c *claim, tip repo.OID, cost budget.MicroUSD) error {
-	s := d.at
-	if tip != s.tip {
-		var err error
-		if s, err = readSnapshot(d.repo, tip, d.at); err != nil {
-			return err
-		}
-	}
-	if c.died = d.whyLapsed(c, s); c.died != "" {
-		return errors.New(c.died)
-	}
-	return d.checkSolvent(c, s, cost)
 }
 
 // refuseUncommitted refuses where the governance in the work tree differs from the committed one.

@@ -140,7 +140,7 @@ func (s *snapshot) toolsFor(t board.Task) []string {
 // a lesson for a task that changes files, has none; nor has a session with a fresh
 // context.
 func (d *drain) briefContext(t board.Task, w *work) ([]byte, []invoke.Ref) {
-	s, err := d.readSlowLoop(d.at)
+	s, err := d.authority().slowLoop()
 	if err != nil || w.bound.Strict {
 		return nil, nil
 	}

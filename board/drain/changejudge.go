@@ -152,7 +152,7 @@ func (ch *change) apply(ctx context.Context, _ pipeline.Op) (pipeline.Out, error
 	if why := w.findEmergency(); why != "" {
 		return ch.endFor(pipeline.Abandoned, 0, "emergency: %s", why)
 	}
-	if why := d.whyLapsed(c, d.at); why != "" {
+	if why := d.authority().whyLapsed(c); why != "" {
 		return ch.endFor(pipeline.Abandoned, 0, "%s", why)
 	}
 	if w.unbind(); w.fault != nil {

@@ -83,7 +83,8 @@ type claimPlan struct {
 // planClaim plans the claim of t.
 func (d *drain) planClaim(t board.Task) (_ claimPlan, err error) {
 	p := d.newDraft()
-	c := &claim{lease: d.until(d.at.cfg.TaskLease), reserved: d.reservation(t), under: d.under, kind: t.Kind, repo: d.repo}
+	now := d.authority()
+	c := &claim{lease: now.until(d.at.cfg.TaskLease, d.under), reserved: now.reservation(t), under: d.under, kind: t.Kind, repo: d.repo}
 	b, err := board.Claim(t, d.Run, c.lease)
 	if err != nil {
 		return claimPlan{}, err
@@ -157,11 +158,11 @@ func (d *drain) target() string {
 	return ""
 }
 
-// until returns when a claim made now ends: after its own time, or when the commitment
+// until returns when a claim made now under a lease ends: after its own time, or when the
 // lease ends, whichever is first.
-func (d *drain) until(after time.Duration) time.Time {
-	end := d.Now().UTC().Add(after).Truncate(time.Second)
-	if s, err := d.readSlowLoop(d.at); err == nil && d.under != "" && s.File.Lease.ExpiresAt.Before(end) {
+func (a authority) until(after time.Duration, lease string) time.Time {
+	end := a.now.UTC().Add(after).Truncate(time.Second)
+	if s, err := a.slowLoop(); err == nil && lease != "" && s.File.Lease.ExpiresAt.Before(end) {
 		end = s.File.Lease.ExpiresAt
 	}
 	return end

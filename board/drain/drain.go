@@ -248,7 +248,8 @@ func (d *drain) begin(ctx context.Context) error {
 	if err := d.retryAct(ctx, d.proposeDecay); err != nil {
 		return err
 	}
-	if err := d.checkStanding(); err != nil {
+	var err error
+	if d.under, err = d.authority().checkStanding(); err != nil {
 		return d.countRefusal(err)
 	}
 	for _, act := range []func(context.Context) error{d.sweep, d.expire} {
@@ -265,7 +266,8 @@ func (d *drain) isOver() bool {
 	if d.stop != nil || d.at.refuseWhilePaused() != nil {
 		return true
 	}
-	err := d.checkStanding()
+	under, err := d.authority().checkStanding()
+	d.under = under
 	if err != nil {
 		d.addNote("no further task is taken: " + err.Error())
 	}
@@ -447,7 +449,7 @@ func (d *drain) runTask(ctx context.Context, t board.Task) error {
 // month has cost.
 func (d *drain) pruneRuns(ctx context.Context) error {
 	var err error
-	if d.report.Spent, err = d.spentThisMonth(); err != nil {
+	if d.report.Spent, err = d.authority().spentThisMonth(); err != nil {
 		return err
 	}
 	d.report.Level = budget.Decide(d.at.cfg.Budget, d.report.Spent, 0).String()

@@ -38,7 +38,7 @@ func (d *drain) compileGrant(c *claim, w *work) policy.Grant {
 	}
 	return policy.Compile(d.grantTerms(c.base, c.task, w.bound.Contract, law), policy.Live{
 		Guards: protectedPath,
-		Lease:  func(path string) string { return d.whyUnleased(c.task, path) },
+		Lease:  func(path string) string { return d.authority().whyUnleased(c.task, path) },
 		Holds: func() error {
 			var at anchor.World
 			if w.anchor != nil {

@@ -207,19 +207,20 @@ func (d *drain) planEngagement(t board.Task, sessions int) (claimPlan, error) {
 	if err := d.checkReachable(t); err != nil {
 		return claimPlan{}, err
 	}
-	if err := d.checkAffordable(t); err != nil {
+	now := d.authority()
+	if err := now.checkAffordable(t); err != nil {
 		return claimPlan{}, err
 	}
-	if err := d.checkStanding(); err != nil {
+	if d.under, err = now.checkStanding(); err != nil {
 		return claimPlan{}, err
 	}
 	as := t
 	as.Kind = kindOf(b.Role)
-	for _, err := range d.checkCharter(as) {
+	for _, err := range now.checkCharter(as) {
 		return claimPlan{}, err
 	}
-	c := &claim{task: t, sessions: sessions, reserved: d.reservation(t), under: d.under, kind: as.Kind, repo: d.repo}
-	c.lease = d.until(max(d.at.cfg.TaskLease, risk.Limits(d.at.cfg, t).Timeout) * time.Duration(sessions))
+	c := &claim{task: t, sessions: sessions, reserved: now.reservation(t), under: d.under, kind: as.Kind, repo: d.repo}
+	c.lease = now.until(max(d.at.cfg.TaskLease, risk.Limits(d.at.cfg, t).Timeout)*time.Duration(sessions), d.under)
 	if c.base, err = d.base(); err != nil {
 		return claimPlan{}, err
 	}
@@ -334,7 +335,7 @@ func (d *drain) commitSessions(ctx context.Context, c *claim, done []*work) erro
 // discardLapsed discards what the sessions made if their lease, permit or claim has ended.
 // Another clone may have swept the claim while this computer slept.
 func (d *drain) discardLapsed(c *claim, done []*work) {
-	lost := d.whyLapsed(c, d.at)
+	lost := d.authority().whyLapsed(c)
 	if !slices.ContainsFunc(d.at.spend.Open, func(r event.Record) bool { return r.Run == d.Run }) {
 		lost = "another drain ended this session's claim before its result was saved; run it again"
 	}

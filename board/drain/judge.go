@@ -18,7 +18,7 @@ func (d *drain) judgeEmission(w *work, t board.Task, g *okf.Graph) {
 	if w.verdict == board.ToReview {
 		d.mergeEmission(w, t, g)
 	}
-	if why := d.whyAstray(w); why != "" && w.verdict == board.ToReview {
+	if why := d.authority().whyAstray(w); why != "" && w.verdict == board.ToReview {
 		w.void("emission refused: " + why)
 	}
 }

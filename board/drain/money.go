@@ -18,15 +18,15 @@ import (
 )
 
 // reservation returns the most a session for t may cost.
-func (d *drain) reservation(t board.Task) budget.MicroUSD {
+func (a authority) reservation(t board.Task) budget.MicroUSD {
 	left := int64(math.MaxInt64)
-	if d.at.requiresLease() {
-		s, err := d.readSlowLoop(d.at)
+	if a.requiresLease() {
+		s, err := a.slowLoop()
 		if limit := s.File.Lease.Budget; err == nil && limit > 0 {
 			left = max(limit-s.Facts.Spent, 0)
 		}
 	}
-	return budget.MicroUSD(risk.Reservation(d.at.cfg, t, left))
+	return budget.MicroUSD(risk.Reservation(a.cfg, t, left))
 }
 
 // The envelopes that are no team's, as alerts and tables name them.
@@ -99,13 +99,13 @@ func newPurse(e budget.Envelope, s event.Spend, month, share string, all bool) (
 func (p Purse) total() budget.MicroUSD { return p.Spent + p.Reserved }
 
 // pursesOf returns the envelopes that a team's task spends from.
-func (d *drain) pursesOf(s *snapshot, team string) ([]Purse, error) {
-	m, e := event.Month(d.Now()), s.cfg.Budget
-	all, err := newPurse(e, s.spend, m, "", true)
+func (a authority) pursesOf(team string) ([]Purse, error) {
+	m, e := event.Month(a.now), a.cfg.Budget
+	all, err := newPurse(e, a.spend, m, "", true)
 	out := []Purse{all}
 	if _, apportioned := e.Part(e.Share(team)); apportioned && err == nil {
 		var p Purse
-		p, err = newPurse(e, s.spend, m, e.Share(team), false)
+		p, err = newPurse(e, a.spend, m, e.Share(team), false)
 		out = append(out, p)
 	}
 	if err != nil {
@@ -115,8 +115,8 @@ func (d *drain) pursesOf(s *snapshot, team string) ([]Purse, error) {
 }
 
 // spentThisMonth returns what counts against this month: closed spending and open reservations.
-func (d *drain) spentThisMonth() (budget.MicroUSD, error) {
-	p, err := d.pursesOf(d.at, "")
+func (a authority) spentThisMonth() (budget.MicroUSD, error) {
+	p, err := a.pursesOf("")
 	if err != nil {
 		return 0, err
 	}
@@ -132,16 +132,16 @@ func requireBudget(cfg config.Config) error {
 }
 
 // checkAffordable refuses t if its reservation does not fit into its envelopes.
-func (d *drain) checkAffordable(t board.Task) error {
-	cfg := d.at.cfg
+func (a authority) checkAffordable(t board.Task) error {
+	cfg := a.cfg
 	if err := requireBudget(cfg); err != nil {
 		return err
 	}
-	want := d.reservation(t)
+	want := a.reservation(t)
 	if want == 0 && !cfg.Free() {
 		return refuse("no-budget", "task %s: there is no limit on its cost; set one with odd task edit %[1]s --budget-usd USD, or [session] max_usd in odd.toml", t.ID)
 	}
-	all, err := d.pursesOf(d.at, t.Team)
+	all, err := a.pursesOf(t.Team)
 	if err != nil {
 		return err
 	}
@@ -167,20 +167,25 @@ func (p Purse) describeOwner() string {
 	return "the monthly budget of team " + p.Name + ","
 }
 
+// overspent says how a month is past its hard stop.
+type overspent string
+
+func (o overspent) Error() string { return "budget: " + string(o) }
+
 // checkSolvent refuses a further turn of a session of c if an envelope is spent: by other
-// drains since, or by what this session cost above its reservation.
-func (d *drain) checkSolvent(c *claim, s *snapshot, cost budget.MicroUSD) error {
-	all, err := d.pursesOf(s, c.task.Team)
+// drains since, or by what this session cost above its reservation. Where that is the whole
+// board's, the error is overspent.
+func (a authority) checkSolvent(c *claim, cost budget.MicroUSD) error {
+	all, err := a.pursesOf(c.task.Team)
 	if err != nil {
 		return err
 	}
 	over := max(cost-c.each(), 0)
-	if sum := all[0].total() + over; s.cfg.Allows(sum, 0) == budget.Stop {
-		d.broke = describeOverspend(sum, s)
-		return errors.New("budget: " + d.broke)
+	if sum := all[0].total() + over; a.cfg.Allows(sum, 0) == budget.Stop {
+		return overspent(describeOverspend(sum, a.snapshot))
 	}
 	for _, p := range all[1:] {
-		if sum := p.total() + over; budget.DecideShare(s.cfg.Budget, p.share, sum, 0) == budget.Stop {
+		if sum := p.total() + over; budget.DecideShare(a.cfg.Budget, p.share, sum, 0) == budget.Stop {
 			return fmt.Errorf("budget: $%s is spent or reserved this month, more than %s $%s; raise it in [budget.teams] in odd.toml", sum, p.describeOwner(), p.Limit)
 		}
 	}
@@ -190,7 +195,7 @@ func (d *drain) checkSolvent(c *claim, s *snapshot, cost budget.MicroUSD) error 
 // dueAlerts returns the envelopes whose alert is due if more is spent, and notes them. An
 // envelope alerts once a month.
 func (d *drain) dueAlerts(team string, more budget.MicroUSD) (due []string, err error) {
-	all, err := d.pursesOf(d.at, team)
+	all, err := d.authority().pursesOf(team)
 	if err != nil {
 		return nil, err
 	}
@@ -232,7 +237,7 @@ func describeOverspend(sum budget.MicroUSD, s *snapshot) string {
 // stopOverspent pauses the board if the month is past its hard stop, or was while a session
 // ran. Drains stay paused until a person resumes them.
 func (d *drain) stopOverspent(ctx context.Context) error {
-	spent, err := d.spentThisMonth()
+	spent, err := d.authority().spentThisMonth()
 	why := d.broke
 	switch {
 	case err != nil:

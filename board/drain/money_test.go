@@ -252,7 +252,7 @@ func TestTwoDrainsOneDollar(t *testing.T) {
 	if len(had) != 1 || had[0] != "a" {
 		t.Errorf("claimed: %v, want a alone", had)
 	}
-	if spent, err := both[1].spentThisMonth(); err != nil || spent != 100_000 {
+	if spent, err := both[1].authority().spentThisMonth(); err != nil || spent != 100_000 {
 		t.Errorf("reserved in all: %s, %v", spent, err)
 	}
 }

@@ -12,7 +12,8 @@ import (
 // nextTask returns the first task in the board's order that may run, was not tried and does
 // not wait for another review. With Options.Task it returns that one.
 func (d *drain) nextTask(ctx context.Context, tried map[okf.ID]bool) (board.Task, bool, error) {
-	if err := d.checkStanding(); err != nil {
+	var err error
+	if d.under, err = d.authority().checkStanding(); err != nil {
 		return board.Task{}, false, err
 	}
 	if d.Task != "" {
@@ -62,10 +63,12 @@ func (d *drain) nextTask(ctx context.Context, tried map[okf.ID]bool) (board.Task
 
 // whyDenied returns why t may not be drained now, nil if it may.
 func (d *drain) whyDenied(t board.Task) error {
-	if err := d.checkEligible(t); err != nil {
-		return err
+	now := d.authority()
+	err := now.checkEligible(t)
+	if err == nil {
+		d.under, err = now.checkStanding()
 	}
-	if err := d.checkStanding(); err != nil {
+	if err != nil {
 		return err
 	}
 	_, no := d.findObstacles(t)
@@ -74,18 +77,18 @@ func (d *drain) whyDenied(t board.Task) error {
 
 // checkEligible refuses t if its state, an unfinished merge of its file, or another file
 // with the same id keeps it from every drain.
-func (d *drain) checkEligible(t board.Task) error {
-	if why := board.Eligible(&t.Row, d.at.index, d.Now()); why != "" {
+func (a authority) checkEligible(t board.Task) error {
+	if why := board.Eligible(&t.Row, a.index, a.now); why != "" {
 		return refuse("task", "task %s: %s", t.ID, why)
 	}
 	if t.Atom != nil {
 		if p := okf.Conflict(t.Atom.Bytes()); p != nil {
-			p.Path = d.at.file(t.Path)
+			p.Path = a.file(t.Path)
 			return refuse("unmerged", "%v", p)
 		}
 	}
-	if twin := board.Twin(d.at.problems, t.Path); twin != nil {
-		return refuse("task", "%s:%d: %s; %s", d.at.file(t.Path), twin.Line, twin.Message, twin.Hint)
+	if twin := board.Twin(a.problems, t.Path); twin != nil {
+		return refuse("task", "%s:%d: %s; %s", a.file(t.Path), twin.Line, twin.Message, twin.Hint)
 	}
 	return nil
 }

@@ -64,7 +64,7 @@ func Explain(ctx context.Context, r *repo.Repo, o Options) (Plan, error) {
 	} else {
 		p.addStop(refuseBusy("locked", "another odd drain runs in this clone: %v; try again when it has ended", err))
 	}
-	if err := d.addStops(&p); err != nil {
+	if err := d.authority().addStops(&p); err != nil {
 		return p, err
 	}
 	if d.Task != "" {
@@ -108,23 +108,23 @@ func (d *drain) addStart(ctx context.Context, p *Plan, opened bool) error {
 }
 
 // addStops adds what the lease, an emergency or the budget would refuse every task for.
-func (d *drain) addStops(p *Plan) error {
-	s, err := d.readSlowLoop(d.at)
+func (a authority) addStops(p *Plan) error {
+	s, err := a.slowLoop()
 	if !p.addStop(err) || err != nil {
 		return err
 	}
-	if d.at.requiresLease() {
+	if a.requiresLease() {
 		p.addStop(refuseInvalidLease(s.Verdict("")))
 		p.addStop(refuseInEmergency(s.Facts.OpenEmergency))
 		if !slices.ContainsFunc(p.Stops, func(s Stop) bool { return s.Code == "lease-head-not-committed" }) {
-			p.addStop(refuseUncommitted(d.uncommitted))
+			p.addStop(refuseUncommitted(!a.committed))
 		}
 	} else {
 		p.addStop(refuseInEmergency(s.Facts.OpenEmergency))
 	}
-	spent, err := d.spentThisMonth()
-	if err == nil && budget.Decide(d.at.cfg.Budget, spent, 0) == budget.Stop {
-		err = refuse("budget", "$%s is spent or reserved this month, more than the limit of $%s; raise [budget] monthly_usd in odd.toml, or wait for next month", spent, d.at.cfg.Budget.Stop())
+	spent, err := a.spentThisMonth()
+	if err == nil && budget.Decide(a.cfg.Budget, spent, 0) == budget.Stop {
+		err = refuse("budget", "$%s is spent or reserved this month, more than the limit of $%s; raise [budget] monthly_usd in odd.toml, or wait for next month", spent, a.cfg.Budget.Stop())
 	}
 	if !p.addStop(err) {
 		return err
@@ -184,14 +184,14 @@ func peekAt(ctx context.Context, r *repo.Repo, o Options, tip repo.OID) (d *drai
 
 // planTask decides about one task.
 func (d *drain) planTask(t board.Task) Step {
-	s := Step{Task: t.ID, State: t.State, Role: t.Role, Reserved: d.reservation(t)}
+	s := Step{Task: t.ID, State: t.State, Role: t.Role, Reserved: d.authority().reservation(t)}
 	if d.Task != "" {
 		if want, err := d.at.findTask(d.Task); err != nil || want.ID != t.ID {
 			s.Reason = "not named by --task"
 			return s
 		}
 	}
-	if why := d.checkEligible(t); why != nil {
+	if why := d.authority().checkEligible(t); why != nil {
 		s.addRefusal(why)
 		return s
 	}

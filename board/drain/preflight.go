@@ -52,7 +52,7 @@ func Preflight(ctx context.Context, r *repo.Repo, o Options, tip repo.OID, t boa
 // programs and the money. The contract is resolved as far as it gets. If a person asked for the
 // session, checkBindable reports role and contract instead.
 func (d *drain) findObstacles(t board.Task) (bound, []error) {
-	no := d.checkCharter(t)
+	no := d.authority().checkCharter(t)
 	add := func(err error) {
 		if err != nil {
 			no = append(no, err)
@@ -77,7 +77,7 @@ func (d *drain) findObstacles(t board.Task) (bound, []error) {
 	add(d.checkInstalled(t))
 	add(d.checkReachable(t))
 	if requireBudget(d.at.cfg) == nil {
-		add(d.checkAffordable(t))
+		add(d.authority().checkAffordable(t))
 	}
 	return b, no
 }

@@ -23,7 +23,7 @@ func Resolve(ctx context.Context, r *repo.Repo, o Options, inv Invocation) (cont
 	if err != nil && !errors.As(err, &no) {
 		return b.Contract, err
 	}
-	if no = append(no, d.leaseRefusals(t, b)...); len(no) > 0 {
+	if no = append(no, d.authority().leaseRefusals(t, b)...); len(no) > 0 {
 		return b.Contract, no
 	}
 	return b.Contract, nil
@@ -63,7 +63,8 @@ func BriefFor(ctx context.Context, r *repo.Repo, o Options, inv Invocation) (inv
 	if t.Path != "" {
 		t.Attempts++
 	}
-	c := &claim{task: t, sessions: max(inv.Sessions, 1), reserved: d.reservation(t), lease: d.until(d.at.cfg.TaskLease), repo: d.repo}
+	now := d.authority()
+	c := &claim{task: t, sessions: max(inv.Sessions, 1), reserved: now.reservation(t), lease: now.until(d.at.cfg.TaskLease, d.under), repo: d.repo}
 	if c.base, err = d.base(); err != nil {
 		return invoke.Brief{}, nil, err
 	}
@@ -72,12 +73,13 @@ func BriefFor(ctx context.Context, r *repo.Repo, o Options, inv Invocation) (inv
 }
 
 // leaseRefusals lists what the slow loop has against a session, beside its contract.
-func (d *drain) leaseRefusals(t board.Task, b bound) contract.Refusals {
+func (a authority) leaseRefusals(t board.Task, b bound) contract.Refusals {
 	if t.Path == "" {
 		t.Kind = kindOf(b.Role)
 	}
 	var out contract.Refusals
-	for _, err := range append([]error{d.checkStanding()}, d.checkCharter(t)...) {
+	_, err := a.checkStanding()
+	for _, err := range append([]error{err}, a.checkCharter(t)...) {
 		var no *Refusal
 		if errors.As(err, &no) {
 			out = append(out, contract.Refusal{Code: no.Code, Message: no.Text})

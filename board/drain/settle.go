@@ -52,7 +52,7 @@ func isUnwritable(err error) bool {
 func (d *drain) saveResult(ctx context.Context, c *claim, w *work) error {
 	defer func() { _ = d.repo.Show(nil) }() // what is committed needs no showing
 	d.heedEmergency(c, w)
-	if why := d.whyLapsed(c, d.at); why != "" && w.isPublishable() {
+	if why := d.authority().whyLapsed(c); why != "" && w.isPublishable() {
 		w.void(why)
 	}
 	if err := d.dropConverted(ctx, c, w); err != nil {
@@ -112,7 +112,7 @@ func (d *drain) planResult(ctx context.Context, c *claim, w *work, out *Outcome,
 	c.task.Path = now.Path // a person may have moved it meanwhile
 	p := c.told.clone()
 	late := d.describeDelay(p, c)
-	if why := cmp.Or(d.whyLapsed(c, d.at), late); why != "" && w.isPublishable() {
+	if why := cmp.Or(d.authority().whyLapsed(c), late); why != "" && w.isPublishable() {
 		w.void(why)
 		out.State, out.Reason, out.Effects, out.Files = board.Blocked, why, nil, 0
 		return d.planUnpublished(c, w, out, artifacts)

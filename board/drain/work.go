@@ -224,7 +224,7 @@ func (d *drain) checkTurn(ctx context.Context, c *claim, cost budget.MicroUSD) e
 	if err := ctx.Err(); err != nil {
 		return err
 	}
-	if c.died = d.whyRevoked(c, d.at); c.died != "" {
+	if c.died = d.authority().whyRevoked(c); c.died != "" {
 		return errors.New(c.died)
 	}
 	if !d.Now().Before(c.lease) {
@@ -243,7 +243,7 @@ func (d *drain) checkTurn(ctx context.Context, c *claim, cost budget.MicroUSD) e
 	case err != nil:
 		return err
 	case tip == d.at.tip:
-		return d.checkSolvent(c, d.at, cost)
+		return d.checkMoney(d.authority(), c, cost)
 	}
 	files, err := d.repo.Tree(tip)
 	if err != nil {
@@ -257,7 +257,26 @@ func (d *drain) checkTurn(ctx context.Context, c *claim, cost budget.MicroUSD) e
 			return errors.New("somebody changed the task while its session ran")
 		}
 	}
-	return d.checkClaimLives(ctx, c, tip, cost)
+	s, err := readSnapshot(d.repo, tip, d.at)
+	if err != nil {
+		return err
+	}
+	now := d.authorityAt(s)
+	if c.died = now.whyLapsed(c); c.died != "" {
+		return errors.New(c.died)
+	}
+	return d.checkMoney(now, c, cost)
+}
+
+// checkMoney refuses a turn of c's session that no budget allows, and remembers how the month
+// is past its hard stop.
+func (d *drain) checkMoney(now authority, c *claim, cost budget.MicroUSD) error {
+	err := now.checkSolvent(c, cost)
+	var past overspent
+	if errors.As(err, &past) {
+		d.broke = string(past)
+	}
+	return err
 }
 
 // runSubstrate runs one session and reads its outcome. The verdict comes from what the
