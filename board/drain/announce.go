@@ -17,34 +17,34 @@ import (
 
 // unrecordedOp returns an op that a claim announced and no ledger tells of: all that is known of
 // it is its base, and the run that died with it, "" for none.
-func (d *drain) unrecordedOp(id, task, base, dead string) (pipeline.Story, error) {
+func (w *boardWriter) unrecordedOp(id, task, base, dead string) (pipeline.Story, error) {
 	facts := map[string]string{}
 	for k, v := range map[string]string{pipeline.FactBase: base, pipeline.FactDied: dead} {
 		if v != "" {
 			facts[k] = v
 		}
 	}
-	o, err := pipeline.Begin(id, task, d.Run, d.Now(), pipeline.Limits{}, facts)
+	o, err := pipeline.Begin(id, task, w.log.id, w.log.now(), pipeline.Limits{}, facts)
 	return pipeline.Story{Told: []pipeline.Told{{Op: o, Record: o.Record()}}, Sound: true}, err
 }
 
 // opDied ends the op that the claim of a dead run announced, in this run's own
 // ledger. Older claims announce none.
-func (d *drain) opDied(p *draft, claim event.Record) error {
+func (w *boardWriter) opDied(p *draft, claim event.Record) error {
 	id := claim.Claim().Op
 	if id == "" {
 		return nil
 	}
-	story, err := d.at.findStory(id)
+	story, err := w.at.findStory(id)
 	if err == nil && story.Told == nil {
-		if story, err = d.unrecordedOp(id, claim.Task, claim.Claim().Base, claim.Run); err == nil {
+		if story, err = w.unrecordedOp(id, claim.Task, claim.Claim().Base, claim.Run); err == nil {
 			err = p.recordOps(story.Op())
 		}
 	}
 	if err != nil {
 		return err
 	}
-	end, ok, err := pipeline.Abandon(story, d.Run, d.Now(), "the run that worked on it died, and its claim went on")
+	end, ok, err := pipeline.Abandon(story, w.log.id, w.log.now(), "the run that worked on it died, and its claim went on")
 	if !ok {
 		return err
 	}

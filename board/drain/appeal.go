@@ -146,14 +146,14 @@ const tally = "refused-drains"
 
 // countRefusal counts err if it is a refusal and resets the count if it is nil. It returns
 // err.
-func (d *drain) countRefusal(err error) error {
+func (w *boardWriter) countRefusal(err error) error {
 	var no *Refusal
 	switch {
-	case !d.at.requiresLease():
+	case !w.at.requiresLease():
 	case err == nil:
-		_ = d.repo.SetTally(tally, 0)
+		_ = w.repo.SetTally(tally, 0)
 	case errors.As(err, &no):
-		_ = d.repo.SetTally(tally, d.repo.Tally(tally)+1)
+		_ = w.repo.SetTally(tally, w.repo.Tally(tally)+1)
 	}
 	return err
 }
@@ -166,8 +166,8 @@ func ForgetRefusals(r *repo.Repo) { _ = r.SetTally(tally, 0) }
 
 // refusalsInARow returns how many drains in a row were refused, with this one if the lease
 // refuses it.
-func (d *drain) refusalsInARow(s SlowLoop) int {
-	n := Refusals(d.repo)
+func (w *boardWriter) refusalsInARow(s SlowLoop) int {
+	n := Refusals(w.repo)
 	if !s.Verdict("").Valid {
 		n++
 	}

@@ -196,12 +196,12 @@ func (ch *change) movedFiles(ctx context.Context) ([]string, error) {
 }
 
 // landingTip is the commit that a proposal would land on now.
-func (d *drain) landingTip(ctx context.Context) (repo.OID, error) {
-	tip, err := d.line.Latest(ctx)
-	if err != nil || d.target() == "" {
+func (w *boardWriter) landingTip(ctx context.Context) (repo.OID, error) {
+	tip, err := w.line.Latest(ctx)
+	if err != nil || w.target() == "" {
 		return tip, err
 	}
-	return d.repo.Ref(d.line.Local(d.target()))
+	return w.repo.Ref(w.line.Local(w.target()))
 }
 
 // summarize is the proposal's message body: one line a file, as for atoms.

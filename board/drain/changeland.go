@@ -101,11 +101,11 @@ func (ch *change) holdBack(h pipeline.Held, why string) {
 // landingPlace is the branch that changes land on.
 type landingPlace struct{ name, ref string }
 
-func (d *drain) landingBranch() landingPlace {
-	if t := d.target(); t != "" {
+func (w *boardWriter) landingBranch() landingPlace {
+	if t := w.target(); t != "" {
 		return landingPlace{t, "refs/heads/" + t}
 	}
-	return landingPlace{d.line.Name(), d.line.Ref}
+	return landingPlace{w.line.Name(), w.line.Ref}
 }
 
 // verify checks the commit that would land: it holds exactly the files that were

@@ -139,20 +139,20 @@ func (d *drain) stake(ctx context.Context, plan claimPlan) error {
 
 // base returns the tip of the branch that reviews merge into. Where that is the board
 // branch itself, stake replaces it by the claim commit.
-func (d *drain) base() (repo.OID, error) {
-	if d.target() == "" {
-		return d.at.tip, nil
+func (w *boardWriter) base() (repo.OID, error) {
+	if w.target() == "" {
+		return w.at.tip, nil
 	}
-	oid, err := d.repo.Ref(d.line.Local(d.target()))
+	oid, err := w.repo.Ref(w.line.Local(w.target()))
 	if errors.Is(err, repo.ErrNoRef) {
-		return "", refuse("no-target", "odd.toml: [board] target %q is not a branch; create it with git branch, or change the key", d.target())
+		return "", refuse("no-target", "odd.toml: [board] target %q is not a branch; create it with git branch, or change the key", w.target())
 	}
 	return oid, err
 }
 
 // target returns the branch that reviews merge into, "" if it is the board branch.
-func (d *drain) target() string {
-	if t := d.at.cfg.Target; t != d.line.Name() {
+func (w *boardWriter) target() string {
+	if t := w.at.cfg.Target; t != w.line.Name() {
 		return t
 	}
 	return ""

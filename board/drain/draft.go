@@ -35,6 +35,15 @@ func (l *runLog) ledgerPath() string    { return event.Path(l.id, l.started) }
 func (l *runLog) journalPath() string   { return journal.Path(l.started, l.slug()) }
 func (l *runLog) proposalsPath() string { return "proposals/" + l.id + ".jsonl" }
 
+// boardWriter reads the board branch, plans commits for it and moves it.
+type boardWriter struct {
+	repo *repo.Repo
+	line *repo.Line // the board branch, here or on a remote
+	at   *snapshot  // the branch as it was last read or written
+	log  *runLog
+	wait func(time.Duration) // lets another program finish; nil does not wait
+}
+
 // draft is a commit of the board's that is planned and that no ref names yet. What it adds
 // to the run's own files counts once it has landed: a draft that lost its race is dropped,
 // and nothing has to be undone.
@@ -52,8 +61,8 @@ type draft struct {
 }
 
 // newDraft begins a draft on what the run has landed so far.
-func (d *drain) newDraft() *draft {
-	return &draft{run: d.log, changes: repo.Changes{}, own: maps.Clone(d.log.files)}
+func (w *boardWriter) newDraft() *draft {
+	return &draft{run: w.log, changes: repo.Changes{}, own: maps.Clone(w.log.files)}
 }
 
 // clone is a draft that begins as p does.
@@ -131,27 +140,27 @@ func (p *draft) all(root string) repo.Changes {
 
 // commit makes the commit of p, on the board's tip if p names no other. The machine may
 // have slept since the last record, so that the commit has its moment.
-func (d *drain) commit(ctx context.Context, p *draft) (_ repo.OID, err error) {
+func (w *boardWriter) commit(ctx context.Context, p *draft) (_ repo.OID, err error) {
 	if p.made != "" {
 		return p.made, nil
 	}
-	who := d.agentSignature()
+	who := w.agentSignature()
 	if !p.wrote.IsZero() {
 		who.When = p.wrote
 	}
-	p.made, err = d.make(ctx, cmp.Or(p.onto, d.at.tip), p.all(d.at.cfg.Root), who, p.message)
+	p.made, err = w.make(ctx, cmp.Or(p.onto, w.at.tip), p.all(w.at.cfg.Root), who, p.message)
 	return p.made, err
 }
 
 // land makes the draft's commit and moves the board to it, with all refs of the draft or
 // not at all. From then on the run's files are the draft's.
-func (d *drain) land(ctx context.Context, p *draft) error {
-	next, err := d.commit(ctx, p)
+func (w *boardWriter) land(ctx context.Context, p *draft) error {
+	next, err := w.commit(ctx, p)
 	if err != nil {
 		return unwritten{err}
 	}
-	if err := d.line.Land(ctx, d.at.tip, next, p.refs...); err != nil {
-		if d.refusesLanding(ctx, p.alone, next, err) {
+	if err := w.line.Land(ctx, w.at.tip, next, p.refs...); err != nil {
+		if w.refusesLanding(ctx, p.alone, next, err) {
 			return fmt.Errorf("%w: %w", repo.ErrMoved, err) // planned again, without the landing
 		}
 		if errors.Is(err, repo.ErrDeclined) || errors.Is(err, repo.ErrForbidden) {
@@ -159,18 +168,18 @@ func (d *drain) land(ctx context.Context, p *draft) error {
 		}
 		return err
 	}
-	d.log.files, p.landed = p.own, true
-	d.at, err = readSnapshot(d.repo, next, d.at)
+	w.log.files, p.landed = p.own, true
+	w.at, err = readSnapshot(w.repo, next, w.at)
 	return err
 }
 
 // refusesLanding reports a commit that did not land because the target refused the change
 // that was to land with it by itself. What was pushed in spite of the error stays.
-func (d *drain) refusesLanding(ctx context.Context, ch *change, next repo.OID, err error) bool {
+func (w *boardWriter) refusesLanding(ctx context.Context, ch *change, next repo.OID, err error) bool {
 	if ch == nil || errors.Is(err, repo.ErrBusy) || errors.Is(err, repo.ErrMoved) || repo.Faulty(err) {
 		return false // another try looks again where the target is
 	}
-	if at, look := d.line.Latest(ctx); look != nil || at == next {
+	if at, look := w.line.Latest(ctx); look != nil || at == next {
 		return false
 	}
 	ch.barred = err
@@ -179,19 +188,19 @@ func (d *drain) refusesLanding(ctx context.Context, ch *change, next repo.OID, e
 
 // make makes a commit of the agent's on parent. Governance is written at gates,
 // by people: a change to it is a fault of odd's own, whatever led to it.
-func (d *drain) make(ctx context.Context, parent repo.OID, ch repo.Changes, who repo.Signature, msg string) (repo.OID, error) {
+func (w *boardWriter) make(ctx context.Context, parent repo.OID, ch repo.Changes, who repo.Signature, msg string) (repo.OID, error) {
 	for name := range ch {
-		below, ok := strings.CutPrefix(path.Clean(name), d.at.cfg.Root+"/")
+		below, ok := strings.CutPrefix(path.Clean(name), w.at.cfg.Root+"/")
 		if name == "odd.toml" || ok && strings.HasPrefix(strings.ToLower(below), "governance/") {
 			return "", fmt.Errorf("%s: odd drain must not write this file, so nothing was committed; this is a bug in odd, please report it", name)
 		}
 	}
-	return d.repo.Make(ctx, []repo.OID{parent}, ch, who, msg)
+	return w.repo.Make(ctx, []repo.OID{parent}, ch, who, msg)
 }
 
 // agentSignature returns the identity machine commits carry.
-func (d *drain) agentSignature() repo.Signature {
-	return repo.Signature{Name: d.at.cfg.AgentName, Email: d.at.cfg.AgentEmail, When: d.Now()}
+func (w *boardWriter) agentSignature() repo.Signature {
+	return repo.Signature{Name: w.at.cfg.AgentName, Email: w.at.cfg.AgentEmail, When: w.log.now()}
 }
 
 // commitMessage returns a commit message with its trailers. An empty trailer value is left out.

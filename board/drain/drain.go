@@ -163,10 +163,7 @@ type Outcome struct {
 // drain is one run.
 type drain struct {
 	Options
-	repo     *repo.Repo
-	line     *repo.Line // the board branch, here or on a remote
-	at       *snapshot
-	log      *runLog
+	boardWriter
 	override *contract.Override // as resolved; nil for none
 	given    *Given             // what an invocation works on instead of the board; nil for none
 	report   Report
@@ -325,9 +322,8 @@ func openDrain(ctx context.Context, r *repo.Repo, o Options) (*drain, error) {
 // newDrain returns a run that has read nothing yet.
 func newDrain(r *repo.Repo, o Options) *drain {
 	return &drain{
-		Options: o, repo: r, tree: repo.Changes{},
-		log:    &runLog{id: o.Run, started: o.Now().UTC(), now: o.Now, files: map[string][]byte{}},
-		report: Report{Run: o.Run, Tasks: []Outcome{}},
+		Options: o, tree: repo.Changes{}, report: Report{Run: o.Run, Tasks: []Outcome{}},
+		boardWriter: boardWriter{repo: r, wait: o.Wait, log: &runLog{id: o.Run, started: o.Now().UTC(), now: o.Now, files: map[string][]byte{}}},
 	}
 }
 

@@ -71,13 +71,13 @@ func (d *drain) planExpiry(id okf.ID, o pipeline.Op) (p *draft, why string, err 
 
 // isApproved reports that a person's empty commit that approves t's proposal is
 // upon it, on the branch that a forge will merge.
-func (d *drain) isApproved(t board.Task) bool {
-	for _, ref := range []string{d.line.Local(t.Result.Branch), "refs/heads/" + t.Result.Branch} {
-		tip, err := d.repo.Ref(ref)
+func (w *boardWriter) isApproved(t board.Task) bool {
+	for _, ref := range []string{w.line.Local(t.Result.Branch), "refs/heads/" + t.Result.Branch} {
+		tip, err := w.repo.Ref(ref)
 		if err != nil || string(tip) == t.Result.Commit {
 			continue
 		}
-		c, err := d.repo.Commit(tip)
+		c, err := w.repo.Commit(tip)
 		if err == nil && strings.Join(c.Trailer("Odd-Proposal"), " ") == t.Result.Commit && strings.Join(c.Trailer("Odd-Approved-By"), " ") == "human:"+c.Author.Email {
 			return true
 		}

@@ -55,7 +55,7 @@ func TestGrant(t *testing.T) {
 func TestGrantReadsOnly(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, paid, "a")
-	d := &drain{repo: w.repo, at: &snapshot{}}
+	d := &drain{boardWriter: boardWriter{repo: w.repo, at: &snapshot{}}}
 	for _, c := range []struct {
 		contract.Contract
 		reads bool

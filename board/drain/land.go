@@ -59,26 +59,26 @@ func (d *drain) landResult(ctx context.Context, c *claim, plan func() (*draft, e
 
 // lookLatest reads the board as it is now, and waits a while for a remote that does not
 // answer. Unlike refresh it refuses nothing, because the session has already run.
-func (d *drain) lookLatest(ctx context.Context) error {
+func (w *boardWriter) lookLatest(ctx context.Context) error {
 	for try := 0; ; try++ {
-		tip, err := d.line.Latest(ctx)
+		tip, err := w.line.Latest(ctx)
 		if err == nil {
-			d.at, err = readSnapshot(d.repo, tip, d.at)
+			w.at, err = readSnapshot(w.repo, tip, w.at)
 			return err
 		}
-		if d.Wait == nil || try == fetchTries {
+		if w.wait == nil || try == fetchTries {
 			return err
 		}
-		d.Wait(fetchWait)
+		w.wait(fetchWait)
 	}
 }
 
 // retry runs act until it succeeds, fails for good, or has lost too many races. again reads
 // the board before each further try.
-func (d *drain) retry(ctx context.Context, again, act func(context.Context) error) error {
+func (w *boardWriter) retry(ctx context.Context, again, act func(context.Context) error) error {
 	for try := 0; ; try++ {
 		err := act(ctx)
-		if err == nil || !d.tryAgain(err, try) {
+		if err == nil || !w.tryAgain(err, try) {
 			return err
 		}
 		if err := again(ctx); err != nil {
@@ -119,22 +119,22 @@ func (d *drain) planUnpublished(c *claim, w *work, out *Outcome, artifacts repo.
 
 // releasePin returns the update that deletes the pinned base together with the result. With
 // a remote there is none, because pins are local.
-func (d *drain) releasePin(c *claim) []repo.RefUpdate {
-	if at, err := d.repo.Ref(c.pin.Name); d.line.Remote != "" || c.pin.New == "" || err != nil || at != c.pin.New {
+func (w *boardWriter) releasePin(c *claim) []repo.RefUpdate {
+	if at, err := w.repo.Ref(c.pin.Name); w.line.Remote != "" || c.pin.New == "" || err != nil || at != c.pin.New {
 		return nil
 	}
 	return []repo.RefUpdate{{Name: c.pin.Name, Old: c.pin.New}}
 }
 
 // tryAgain reports whether a result that did not land is worth another try.
-func (d *drain) tryAgain(err error, try int) bool {
+func (w *boardWriter) tryAgain(err error, try int) bool {
 	switch {
 	case errors.Is(err, repo.ErrMoved):
 		return try < raceTries
 	case errors.Is(err, repo.ErrStuck):
 		return try < stuckTries
-	case errors.Is(err, repo.ErrBusy) && d.Wait != nil && try < busyTries:
-		d.Wait(busyWait)
+	case errors.Is(err, repo.ErrBusy) && w.wait != nil && try < busyTries:
+		w.wait(busyWait)
 		return true
 	}
 	return false

@@ -140,15 +140,15 @@ func (d *drain) lastEmission(t board.Task, kept fs.FS) (w *work, under contract.
 
 // standsOn is the graph that a proposal on base is judged in: the board's, or the
 // target's where they are two branches.
-func (d *drain) standsOn(base repo.OID) (*okf.Graph, error) {
-	if d.target() == "" {
-		return d.at.graph, nil
+func (w *boardWriter) standsOn(base repo.OID) (*okf.Graph, error) {
+	if w.target() == "" {
+		return w.at.graph, nil
 	}
-	files, err := d.repo.Tree(base)
+	files, err := w.repo.Tree(base)
 	if err != nil {
 		return nil, err
 	}
-	root, err := fs.Sub(files, d.at.cfg.Root)
+	root, err := fs.Sub(files, w.at.cfg.Root)
 	if err != nil {
 		return nil, err
 	}

@@ -269,9 +269,9 @@ func (d *drain) makeProposal(ctx context.Context, c *claim, w *work, trace strin
 }
 
 // branchExists reports whether a branch exists here or on the remote.
-func (d *drain) branchExists(branch string) (bool, error) {
-	for _, name := range []string{"refs/heads/" + branch, d.line.Local(branch)} {
-		if _, err := d.repo.Ref(name); !errors.Is(err, repo.ErrNoRef) {
+func (w *boardWriter) branchExists(branch string) (bool, error) {
+	for _, name := range []string{"refs/heads/" + branch, w.line.Local(branch)} {
+		if _, err := w.repo.Ref(name); !errors.Is(err, repo.ErrNoRef) {
 			return true, err
 		}
 	}
