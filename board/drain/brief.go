@@ -226,7 +226,7 @@ func artifactFiles(b bound, base fs.FS, root string) []invoke.File {
 // nothing if an attempt had another mode, because the reasons do not say which attempt they
 // are about.
 func (d *drain) earlierAttempts(t board.Task, mode contract.Mode) []string {
-	if (len(t.Rejected) > 0 || t.BlockedReason != "") && !d.newOrigin().isOnlyMode(t, mode) {
+	if (len(t.Rejected) > 0 || t.BlockedReason != "") && !originOf(d.repo, d.at).isOnlyMode(t, mode) {
 		return nil
 	}
 	return append(listAttempts(t), d.failedCheck(t, mode)...)
@@ -235,7 +235,7 @@ func (d *drain) earlierAttempts(t board.Task, mode contract.Mode) []string {
 // failedCheck returns the check that the attempt before failed, and the end of what it printed
 // as its run keeps it, without secrets. Artifacts of runs may be pruned.
 func (d *drain) failedCheck(t board.Task, mode contract.Mode) []string {
-	if t.Attempts < 2 || !d.newOrigin().isOnlyMode(t, mode) {
+	if t.Attempts < 2 || !originOf(d.repo, d.at).isOnlyMode(t, mode) {
 		return nil
 	}
 	t.Attempts--

@@ -107,7 +107,7 @@ func (d *drain) planClaim(t board.Task) (_ claimPlan, err error) {
 		return claimPlan{}, err
 	}
 	if d.Call.Role != "" { // what a person asks for beside the task is told before the session
-		if b, err := d.resolveContract(t); err == nil {
+		if b, err := d.contracts().resolveContract(t); err == nil {
 			data.ContractRole = string(b.Role)
 		}
 	}

@@ -12,7 +12,6 @@ import (
 
 	"github.com/odd-cli/odd/board"
 	"github.com/odd-cli/odd/journal"
-	"github.com/odd-cli/odd/journal/event"
 	"github.com/odd-cli/odd/journal/repo"
 	"github.com/odd-cli/odd/okf"
 	"github.com/odd-cli/odd/persona/contract"
@@ -26,10 +25,21 @@ type bound struct {
 	built    *Made // the proposal that the handoffs are about; nil for none
 }
 
+// contracts resolves what sessions are bound to, by the board at one commit and what the
+// caller asks for.
+type contracts struct {
+	Options
+	repo  *repo.Repo
+	at    *snapshot
+	given *Given // nil for none
+}
+
+func (d *drain) contracts() contracts { return contracts{d.Options, d.repo, d.at, d.given} }
+
 // contractCall returns the call for a session of t. Options.Call wins over the task, and the
 // task over odd.toml.
-func (d *drain) contractCall(t board.Task) contract.Call {
-	own, cfg := d.Call, d.at.cfg.Contract
+func (cs contracts) contractCall(t board.Task) contract.Call {
+	own, cfg := cs.Call, cs.at.cfg.Contract
 	role := own.Role
 	if role == "" && t.Path != "" {
 		role = t.Contracted(cfg.Roles)
@@ -43,42 +53,42 @@ func (d *drain) contractCall(t board.Task) contract.Call {
 		Participants: own.Participants, Tools: own.Tools, MCP: own.MCP, Override: own.Override,
 		Artifact: cmp.Or(own.Artifact, t.Artifact),
 	}
-	if c.Engagement == "" && d.Reply == nil {
+	if c.Engagement == "" && cs.Reply == nil {
 		c.Engagement = contract.Agent // nobody is there to answer
 	}
 	return c
 }
 
 // resolveContract resolves t's contract, or lists everything that speaks against it.
-func (d *drain) resolveContract(t board.Task) (bound, error) {
+func (cs contracts) resolveContract(t board.Task) (bound, error) {
 	var b bound
 	var no contract.Refusals
-	c := d.contractCall(t)
-	for _, name := range slices.Concat(t.Handoffs, d.Handoffs) {
-		h, refused := d.findHandoff(name, &b)
+	c := cs.contractCall(t)
+	for _, name := range slices.Concat(t.Handoffs, cs.Handoffs) {
+		h, refused := cs.findHandoff(name, &b)
 		no = append(no, refused...)
 		if h.Path != "" {
-			h.Artifact = d.at.artifactName(h.Artifact)
+			h.Artifact = cs.at.artifactName(h.Artifact)
 			b.handoffs = append(b.handoffs, h)
 			c.Handoffs = append(c.Handoffs, h.Handoff)
 		}
 	}
-	if d.given != nil {
-		b.handoffs, c.Handoffs = []handoff.Handoff{d.given.Claims}, []contract.Handoff{d.given.Claims.Handoff}
+	if cs.given != nil {
+		b.handoffs, c.Handoffs = []handoff.Handoff{cs.given.Claims}, []contract.Handoff{cs.given.Claims.Handoff}
 	}
-	c.Artifact = d.at.artifactName(cmp.Or(c.Artifact, artifactOf(b.handoffs)))
-	resolved, more := contract.Resolve(c, contract.World{Roster: d.loadRoster(), Servers: d.at.cfg.ServerNames(), Granted: Granted(d.at.cfg, t), Busy: d.busy(t)})
+	c.Artifact = cs.at.artifactName(cmp.Or(c.Artifact, artifactOf(b.handoffs)))
+	resolved, more := contract.Resolve(c, contract.World{Roster: cs.loadRoster(), Servers: cs.at.cfg.ServerNames(), Granted: Granted(cs.at.cfg, t), Busy: cs.busy(t)})
 	b.Contract = resolved
 	no = append(no, more...)
 	if t.Path == "" && resolved.Mutates {
 		no = append(no, contract.Refusal{Code: "needs-task", Message: fmt.Sprintf("a session in the role %s makes atoms, and atoms are merged only through the review of a task", resolved.Role),
 			Way: "add one with odd task add, then odd agent run --task ID"})
 	}
-	if resolved.Engagement == contract.Assistant && d.Reply == nil {
+	if resolved.Engagement == contract.Assistant && cs.Reply == nil {
 		no = append(no, contract.Refusal{Code: "no-turn-channel", Message: "the session may ask questions (engagement assistant), and there is no terminal to answer on",
 			Way: "run it in a terminal, or set --engagement agent"})
 	}
-	if no = append(no, d.at.checkBinding(resolved)...); len(no) > 0 {
+	if no = append(no, cs.at.checkBinding(resolved)...); len(no) > 0 {
 		return b, no
 	}
 	return b, nil
@@ -109,8 +119,8 @@ func (s *snapshot) artifactName(name string) string {
 
 // findHandoff finds and reads one handoff and holds its claims against the files,
 // commits and atoms it names.
-func (d *drain) findHandoff(name string, b *bound) (handoff.Handoff, contract.Refusals) {
-	a, err := d.at.graph.Find(strings.TrimPrefix(name, d.at.cfg.Root+"/"))
+func (cs contracts) findHandoff(name string, b *bound) (handoff.Handoff, contract.Refusals) {
+	a, err := cs.at.graph.Find(strings.TrimPrefix(name, cs.at.cfg.Root+"/"))
 	if err != nil {
 		return handoff.Handoff{}, contract.Refusals{{Code: "handoff-unknown", Message: "handoff " + err.Error(), Way: "odd agent handoff list shows them"}}
 	}
@@ -118,19 +128,19 @@ func (d *drain) findHandoff(name string, b *bound) (handoff.Handoff, contract.Re
 	if err != nil {
 		return handoff.Handoff{}, contract.Refusals{{Code: "handoff-unreadable", Message: err.Error(), Way: "fix the file, or have the role before make a new one"}}
 	}
-	h.Tainted = d.overrideBehind(h, map[string]bool{})
-	no := d.fellShort(h)
-	made, err := d.newOrigin().Proposal(h)
+	h.Tainted = cs.overrideBehind(h, map[string]bool{})
+	no := cs.fellShort(h)
+	made, err := originOf(cs.repo, cs.at).Proposal(h)
 	if err != nil {
 		no = append(no, contract.Refusal{Code: "proposal-missing", Message: fmt.Sprintf("handoff %s: %v", h.Path, err), Way: "run git fetch, which brings its review branch"})
 	}
 	if made != nil {
 		b.built = made
 	}
-	if h.Journal != "" && !d.at.journalTells(h.Journal, h) {
+	if h.Journal != "" && !cs.at.journalTells(h.Journal, h) {
 		h.Journal = "" // it names an entry that is not there
 	}
-	for _, p := range handoff.Check(h, d.handoffWorld(made, nil)) {
+	for _, p := range handoff.Check(h, cs.handoffWorld(made, nil)) {
 		if p.Code != handoff.CodeMissing { // Resolve tells those by the role
 			no = append(no, contract.Refusal{Code: "handoff-unresolved", Message: p.Error(), Way: "correct the handoff; every file it cites must exist"})
 		}
@@ -140,15 +150,15 @@ func (d *drain) findHandoff(name string, b *bound) (handoff.Handoff, contract.Re
 
 // fellShort refuses a handoff that a session could not work from, as long as it is what
 // it was: another would come to the same end. An override of its transition goes on.
-func (d *drain) fellShort(h handoff.Handoff) contract.Refusals {
-	if o := d.Call.Override; o != nil && slices.Contains(o.Modes, h.From) && slices.Contains(o.Modes, h.To) {
+func (cs contracts) fellShort(h handoff.Handoff) contract.Refusals {
+	if o := cs.Call.Override; o != nil && slices.Contains(o.Modes, h.From) && slices.Contains(o.Modes, h.To) {
 		return nil
 	}
-	all, err := FellShort(d.at.files, d.at.cfg.Root)
+	all, err := FellShort(cs.at.files, cs.at.cfg.Root)
 	if err != nil {
 		return contract.Refusals{{Code: "handoff-unreadable", Message: err.Error(), Way: "restore the journal from git history"}}
 	}
-	if !slices.Contains(all, handoff.Short{From: h.From, To: h.To, File: d.at.file(h.Path), Blob: h.Blob}) {
+	if !slices.Contains(all, handoff.Short{From: h.From, To: h.To, File: cs.at.file(h.Path), Blob: h.Blob}) {
 		return nil
 	}
 	var ways []string
@@ -174,18 +184,18 @@ func FellShort(files fs.FS, root string) (out []handoff.Short, err error) {
 
 // overrideBehind returns the override that the handoff h, or any it derives from, was made
 // under: a tag that somebody left out on the way is not lost by it.
-func (d *drain) overrideBehind(h handoff.Handoff, seen map[string]bool) string {
+func (cs contracts) overrideBehind(h handoff.Handoff, seen map[string]bool) string {
 	if h.Tainted != "" || seen[h.Path] {
 		return h.Tainted
 	}
 	seen[h.Path] = true
 	for _, id := range h.Derives {
-		a, err := d.at.graph.Find(strings.TrimPrefix(id, d.at.cfg.Root+"/"))
+		a, err := cs.at.graph.Find(strings.TrimPrefix(id, cs.at.cfg.Root+"/"))
 		if err != nil {
 			continue // handoff.Check tells
 		}
 		up, _ := handoff.Read(a) // as far as it reads
-		if t := d.overrideBehind(up, seen); t != "" {
+		if t := cs.overrideBehind(up, seen); t != "" {
 			return t
 		}
 	}
@@ -194,13 +204,13 @@ func (d *drain) overrideBehind(h handoff.Handoff, seen map[string]bool) string {
 
 // handoffWorld returns what a handoff's claims are held against: the board, the proposal
 // it is about, and what the same run is about to write.
-func (d *drain) handoffWorld(made *Made, own repo.Changes, more ...string) handoff.World {
-	places := []fs.FS{d.at.files}
+func (cs contracts) handoffWorld(made *Made, own repo.Changes, more ...string) handoff.World {
+	places := []fs.FS{cs.at.files}
 	if made != nil {
 		places = append(places, made.Files)
 	}
 	find := func(name string) (b []byte, there bool) {
-		for _, name := range []string{path.Clean(name), d.at.file(name)} {
+		for _, name := range []string{path.Clean(name), cs.at.file(name)} {
 			if b, ok := own[name]; ok || slices.Contains(more, name) {
 				return b, true
 			}
@@ -226,19 +236,19 @@ func (d *drain) handoffWorld(made *Made, own repo.Changes, more ...string) hando
 			return handoff.LineCount(b)
 		},
 		Commit: func(oid string) bool {
-			found, err := d.repo.Resolve(context.Background(), oid)
+			found, err := cs.repo.Resolve(context.Background(), oid)
 			return err == nil && strings.HasPrefix(string(found), oid) // and no branch of that name
 		},
 		Ref: func(name string) error {
-			_, err := d.at.graph.Resolve(name)
+			_, err := cs.at.graph.Resolve(name)
 			if errors.Is(err, okf.ErrExternal) {
 				return nil
 			}
 			return err
 		},
-		Tells: d.at.journalTells,
+		Tells: cs.at.journalTells,
 		Source: func(name string) (handoff.Handoff, bool) {
-			a, err := d.at.graph.Find(strings.TrimPrefix(name, d.at.cfg.Root+"/"))
+			a, err := cs.at.graph.Find(strings.TrimPrefix(name, cs.at.cfg.Root+"/"))
 			if err != nil {
 				return handoff.Handoff{}, false
 			}
@@ -262,21 +272,22 @@ func (s *snapshot) journalTells(name string, h handoff.Handoff) bool {
 
 // busy is what other sessions hold: tasks in progress, and open sessions
 // without a task. A claim whose lease has run out holds nothing.
-func (d *drain) busy(own board.Task) []contract.Busy {
+func (cs contracts) busy(own board.Task) []contract.Busy {
 	var out []contract.Busy
 	add := func(artifact string, mode contract.Mode, session string) {
-		if artifact = d.at.artifactName(artifact); artifact != "" && mode != "" {
+		if artifact = cs.at.artifactName(artifact); artifact != "" && mode != "" {
 			out = append(out, contract.Busy{Artifact: artifact, Mode: mode, Session: session})
 		}
 	}
-	for _, t := range d.at.tasks {
-		if t.State == board.InProgress && t.ID != own.ID && !t.Expired(d.Now()) {
-			add(cmp.Or(t.Artifact, d.at.firstArtifact(t.Handoffs)), modeOf(t.Contracted(d.at.cfg.Contract.Roles)), string(t.ID))
+	for _, t := range cs.at.tasks {
+		if t.State == board.InProgress && t.ID != own.ID && !t.Expired(cs.Now()) {
+			add(cmp.Or(t.Artifact, cs.at.firstArtifact(t.Handoffs)), modeOf(t.Contracted(cs.at.cfg.Contract.Roles)), string(t.ID))
 		}
 	}
-	for _, c := range d.at.spend.Open {
-		if c.Task == c.Run && c.Run != d.Run && d.isHeld(c) {
-			claim := d.wholeClaim(c).Claim()
+	o := originOf(cs.repo, cs.at)
+	for _, c := range cs.at.spend.Open {
+		if c.Task == c.Run && c.Run != cs.Run && o.isHeld(c, cs.Now()) {
+			claim := o.wholeClaim(c).Claim()
 			add(claim.Artifact, contract.Mode(claim.Mode), c.Run)
 		}
 	}
@@ -293,16 +304,6 @@ func (s *snapshot) firstArtifact(handoffs []string) string {
 		}
 	}
 	return ""
-}
-
-// wholeClaim returns the whole record of an open claim.
-func (d *drain) wholeClaim(c event.Record) event.Record {
-	for _, r := range slices.Backward(d.newOrigin().runRecords(c.Run)) {
-		if r.Opens() && r.Task == c.Task {
-			return r
-		}
-	}
-	return c
 }
 
 // modeOf is the mode a role is bound to, "" for none.

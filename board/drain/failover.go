@@ -37,18 +37,18 @@ func substrateNames(chain []config.Config) []string {
 
 // checkHealth returns which agents of t's chain may be tried now, by the ledger and by what
 // this run has not recorded yet.
-func (d *drain) checkHealth(t board.Task) (failover.Health, error) {
-	chain := substrateNames(d.at.agentChain(t))
+func (pf preflight) checkHealth(t board.Task) (failover.Health, error) {
+	chain := substrateNames(pf.at.agentChain(t))
 	if len(chain) == 1 {
-		return failover.Check(chain, nil, d.Now()), nil
+		return failover.Check(chain, nil, pf.Now()), nil
 	}
-	if d.at.tries == nil {
+	if pf.at.tries == nil {
 		var err error
-		if d.at.tries, err = d.at.state.Tries(d.Now()); err != nil {
+		if pf.at.tries, err = pf.at.state.Tries(pf.Now()); err != nil {
 			return failover.Health{}, err
 		}
 	}
-	return failover.Check(chain, slices.Concat(d.at.tries, d.met), d.Now()), nil
+	return failover.Check(chain, slices.Concat(pf.at.tries, pf.met), pf.Now()), nil
 }
 
 // Health returns which agents of the standard lane's chain may be tried now.
@@ -62,8 +62,8 @@ func Health(cfg config.Config, st *state.State, now time.Time) (failover.Health,
 }
 
 // checkReachable refuses t while no agent of its chain may be tried.
-func (d *drain) checkReachable(t board.Task) error {
-	h, err := d.checkHealth(t)
+func (pf preflight) checkReachable(t board.Task) error {
+	h, err := pf.checkHealth(t)
 	if err != nil || h.State != failover.Queue {
 		return err
 	}
@@ -71,15 +71,15 @@ func (d *drain) checkReachable(t board.Task) error {
 }
 
 // pickSubstrate returns the agent that would run t now, and why if it is not the first.
-func (d *drain) pickSubstrate(t board.Task) (name, why string) {
-	h, err := d.checkHealth(t)
+func (pf preflight) pickSubstrate(t board.Task) (name, why string) {
+	h, err := pf.checkHealth(t)
 	switch {
 	case err != nil:
 		return "", err.Error()
 	case len(h.Use) == 0:
 		return "", h.Why()
 	}
-	if lane, _, _ := risk.Lane(d.at.cfg.Root, t); d.at.cfg.Routes[string(lane)].Substrate != "" {
+	if lane, _, _ := risk.Lane(pf.at.cfg.Root, t); pf.at.cfg.Routes[string(lane)].Substrate != "" {
 		why = "lane " + string(lane)
 	}
 	return h.Use[0], strings.Trim(why+"; "+h.Why(), "; ")
@@ -111,7 +111,7 @@ type relay struct {
 
 // newRelay returns the substrate of a session for t. If none may be tried, why says so.
 func (d *drain) newRelay(t board.Task, k *desk) (r *relay, why string, err error) {
-	h, err := d.checkHealth(t)
+	h, err := d.preflight().checkHealth(t)
 	if err != nil {
 		return nil, "", err
 	}

@@ -60,11 +60,11 @@ func (d *drain) encodeGiven(given *Given) error {
 }
 
 // loadRoster is whose profiles a session may have.
-func (d *drain) loadRoster() contract.Roster {
-	if d.given != nil {
-		return contract.LoadRoster(d.given.Rules)
+func (cs contracts) loadRoster() contract.Roster {
+	if cs.given != nil {
+		return contract.LoadRoster(cs.given.Rules)
 	}
-	return contract.LoadRoster(d.at.graph)
+	return contract.LoadRoster(cs.at.graph)
 }
 
 // addGiven adds the handoff of what is given, and the entry of its transition, to a claim.
@@ -95,8 +95,8 @@ func Spoke(c contract.Contract, res invoke.Result) Spoken {
 
 // nameArtifact names what a validator was given as what its findings are about, however
 // it called it: it was shown nothing else.
-func (d *drain) nameArtifact(made *deliver.Deliverable, c contract.Contract) {
-	if made.Findings != nil && c.Artifact != "" && (d.given != nil || c.Strict) {
+func (cs contracts) nameArtifact(made *deliver.Deliverable, c contract.Contract) {
+	if made.Findings != nil && c.Artifact != "" && (cs.given != nil || c.Strict) {
 		made.Findings.Artifact = c.Artifact
 	}
 }

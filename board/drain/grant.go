@@ -97,7 +97,7 @@ func PermissionsFor(ctx context.Context, r *repo.Repo, o Options) (Permissions, 
 	if err != nil {
 		return Permissions{}, err
 	}
-	b, err := d.checkSpawnable(t)
+	b, err := d.contracts().checkSpawnable(t)
 	if err != nil {
 		return Permissions{}, err
 	}

@@ -30,7 +30,7 @@ func (d *drain) encodeHandoff(w *work, slug, title string) {
 	if c.Mode == "" || to == "" || made == nil {
 		return
 	}
-	d.nameArtifact(made, c)
+	d.contracts().nameArtifact(made, c)
 	m := handoff.Meta{
 		Slug: slug, Title: title, From: c.Mode, To: to, Artifact: d.at.artifactName(cmp.Or(made.Artifact(), c.Artifact)), Run: d.Run, By: d.By,
 		At: d.Now().UTC().Format(time.RFC3339), Journal: d.log.journalPath(), Tainted: c.Tainted,
@@ -64,7 +64,7 @@ func (d *drain) encodeHandoff(w *work, slug, title string) {
 		w.block("emission refused: the agent's result cannot be passed on: %v", err)
 		return
 	}
-	world := d.handoffWorld(w.bound.built, w.proposedChanges(d), m.Journal)
+	world := d.contracts().handoffWorld(w.bound.built, w.proposedChanges(d), m.Journal)
 	world.Tells = nil // the entry comes with the result
 	dead := handoff.Check(h.Handoff, world)
 	if d.given != nil {

@@ -90,7 +90,7 @@ func Invoke(ctx context.Context, r *repo.Repo, o Options, inv Invocation) (Repor
 	if err := d.encodeGiven(inv.Given); err != nil {
 		return d.report, err
 	}
-	t := d.asTask(inv)
+	t := d.contracts().asTask(inv)
 	if err := d.checkBindable(t); err != nil {
 		return d.report, err
 	}
@@ -144,7 +144,9 @@ func (d *drain) beginBeside(ctx context.Context) error {
 		return err
 	}
 	_, dead, err := findKilled(d.repo)
-	if err != nil || len(dead) == 0 && !slices.ContainsFunc(d.at.spend.Open, d.hasExpired) {
+	if err != nil || len(dead) == 0 && !slices.ContainsFunc(d.at.spend.Open, func(c event.Record) bool {
+		return originOf(d.repo, d.at).hasExpired(c, d.at.cfg.TaskLease, d.Now())
+	}) {
 		return err
 	}
 	unlock, err := d.lock(ctx)
@@ -159,17 +161,17 @@ func (d *drain) beginBeside(ctx context.Context) error {
 }
 
 // asTask returns the invocation as a task that is on no board; its id is the run's.
-func (d *drain) asTask(inv Invocation) board.Task {
-	t := board.Task{Row: board.Row{ID: okf.ID(d.Run), Title: string(secrets.Redact([]byte(inv.Title))), Role: d.Call.WorkRole}, Attempts: 1}
-	if !d.at.cfg.Free() {
-		t.Budget = d.at.cfg.Session.MaxCost * budget.MicroUSD(max(inv.Sessions, 1))
+func (cs contracts) asTask(inv Invocation) board.Task {
+	t := board.Task{Row: board.Row{ID: okf.ID(cs.Run), Title: string(secrets.Redact([]byte(inv.Title))), Role: cs.Call.WorkRole}, Attempts: 1}
+	if !cs.at.cfg.Free() {
+		t.Budget = cs.at.cfg.Session.MaxCost * budget.MicroUSD(max(inv.Sessions, 1))
 	}
 	return t
 }
 
 // checkBindable says why the session that t asks for may not be spawned.
 func (d *drain) checkBindable(t board.Task) error {
-	b, err := d.bindPersona(t)
+	b, err := d.contracts().bindPersona(t)
 	d.override = b.Override
 	var no contract.Refusals
 	if err != nil && !errors.As(err, &no) {
@@ -182,13 +184,13 @@ func (d *drain) checkBindable(t board.Task) error {
 }
 
 // bindPersona resolves the contract and adds what is missing in the persona of t's role.
-func (d *drain) bindPersona(t board.Task) (bound, error) {
-	b, err := d.resolveContract(t)
+func (cs contracts) bindPersona(t board.Task) (bound, error) {
+	b, err := cs.resolveContract(t)
 	if t.Role == "" {
 		return b, err
 	}
 	var no contract.Refusals
-	why := d.at.compilePersona(&work{}, t.Role)
+	why := cs.at.compilePersona(&work{}, t.Role)
 	if why == "" || err != nil && !errors.As(err, &no) {
 		return b, err
 	}
@@ -197,14 +199,14 @@ func (d *drain) bindPersona(t board.Task) (bound, error) {
 
 // planEngagement plans the commit that this run holds sessions without a task and what they may cost.
 func (d *drain) planEngagement(t board.Task, sessions int) (claimPlan, error) {
-	b, err := d.resolveContract(t)
+	b, err := d.contracts().resolveContract(t)
 	if err != nil {
 		return claimPlan{}, err
 	}
-	if err := d.checkEquipment(t); err != nil {
+	if err := d.preflight().checkEquipment(t); err != nil {
 		return claimPlan{}, err
 	}
-	if err := d.checkReachable(t); err != nil {
+	if err := d.preflight().checkReachable(t); err != nil {
 		return claimPlan{}, err
 	}
 	now := d.authority()
@@ -283,7 +285,7 @@ func (d *drain) runSession(ctx context.Context, c *claim, n int) *work {
 		}
 	}
 	defer w.unbind()
-	req, ok := d.prepare(ctx, c, w, d.resolveContract)
+	req, ok := d.prepare(ctx, c, w, d.contracts().resolveContract)
 	if !ok {
 		return w
 	}

@@ -107,9 +107,9 @@ func joinRefusal(first, second error) error {
 
 // checkEquipment refuses t if any agent of its chain lacks what it needs to start. A
 // fallback that cannot start would fail only when it is needed.
-func (d *drain) checkEquipment(t board.Task) error {
-	for _, cfg := range d.at.agentChain(t) {
-		if err := Equipped(cfg, d.Environ); err != nil {
+func (pf preflight) checkEquipment(t board.Task) error {
+	for _, cfg := range pf.at.agentChain(t) {
+		if err := Equipped(cfg, pf.Environ); err != nil {
 			return err
 		}
 	}

@@ -34,8 +34,8 @@ type Made struct {
 	Paths  [][3]string // repository path, blob before and after, as its outcome records them
 }
 
-func (d *drain) newOrigin() Origin {
-	return Origin{Repo: d.repo, State: d.at.state, Root: d.at.cfg.Root, Graph: d.at.graph, Tasks: d.at.tasks}
+func originOf(r *repo.Repo, s *snapshot) Origin {
+	return Origin{Repo: r, State: s.state, Root: s.cfg.Root, Graph: s.graph, Tasks: s.tasks}
 }
 
 // Proposal is the proposal that the handoff h is about: the one its run made beside

@@ -195,7 +195,7 @@ func (d *drain) planTask(t board.Task) Step {
 		s.addRefusal(why)
 		return s
 	}
-	s.Substrate, s.Why = d.pickSubstrate(t)
+	s.Substrate, s.Why = d.preflight().pickSubstrate(t)
 	b, no := d.findObstacles(t)
 	s.Contract = b.Role
 	for _, err := range no {

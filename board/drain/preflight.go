@@ -13,6 +13,7 @@ import (
 
 	"github.com/odd-cli/odd/board"
 	"github.com/odd-cli/odd/board/config"
+	"github.com/odd-cli/odd/board/failover"
 	"github.com/odd-cli/odd/journal/repo"
 	"github.com/odd-cli/odd/persona/contract"
 	"github.com/odd-cli/odd/persona/session/cage"
@@ -47,6 +48,18 @@ func Preflight(ctx context.Context, r *repo.Repo, o Options, tip repo.OID, t boa
 	return out, nil
 }
 
+// preflight judges whether a session for a task could work: its inputs, its agent and its
+// programs.
+type preflight struct {
+	Options
+	repo *repo.Repo
+	at   *snapshot
+	base func() (repo.OID, error) // the commit that sessions work on
+	met  []failover.Try           // sessions that the ledger has not told yet
+}
+
+func (d *drain) preflight() preflight { return preflight{d.Options, d.repo, d.at, d.base, d.met} }
+
 // findObstacles lists what keeps t from running beside where it stands on the board and what
 // stops every task: the lease, the role, the contract, the inputs, the agent, the
 // programs and the money. The contract is resolved as far as it gets. If a person asked for the
@@ -58,7 +71,7 @@ func (d *drain) findObstacles(t board.Task) (bound, []error) {
 			no = append(no, err)
 		}
 	}
-	b, err := d.checkSpawnable(t)
+	b, err := d.contracts().checkSpawnable(t)
 	if !d.Invoked {
 		if t.Role == "" {
 			add(refuse("floor", "task %s: the task has no role, and odd drain needs one; set it with odd task edit %[1]s --role ROLE", t.ID))
@@ -70,12 +83,13 @@ func (d *drain) findObstacles(t board.Task) (bound, []error) {
 		}
 	}
 	if b.Role == contract.General {
-		add(d.checkEditable(t))
+		add(d.preflight().checkEditable(t))
 	}
-	add(d.checkInputs(t))
-	add(joinRefusal(d.checkEquipment(t), requireBudget(d.at.cfg)))
-	add(d.checkInstalled(t))
-	add(d.checkReachable(t))
+	pf := d.preflight()
+	add(pf.checkInputs(t))
+	add(joinRefusal(pf.checkEquipment(t), requireBudget(d.at.cfg)))
+	add(pf.checkInstalled(t))
+	add(pf.checkReachable(t))
 	if requireBudget(d.at.cfg) == nil {
 		add(d.authority().checkAffordable(t))
 	}
@@ -84,13 +98,13 @@ func (d *drain) findObstacles(t board.Task) (bound, []error) {
 
 // usesReader reports that the built-in reader may take t: a chain holds what each of its
 // agents needs.
-func (d *drain) usesReader(t board.Task) bool {
-	return d.Substrate == nil && slices.Contains(substrateNames(d.at.agentChain(t)), "extract")
+func (pf preflight) usesReader(t board.Task) bool {
+	return pf.Substrate == nil && slices.Contains(substrateNames(pf.at.agentChain(t)), "extract")
 }
 
 // checkEditable refuses a change of files where the agent cannot make any.
-func (d *drain) checkEditable(t board.Task) error {
-	if !d.usesReader(t) || !d.at.changes(t) {
+func (pf preflight) checkEditable(t board.Task) error {
+	if !pf.usesReader(t) || !pf.at.changes(t) {
 		return nil
 	}
 	return refuse("substrate-reads-only", "task %s: the built-in offline reader (extract) only turns documents into atoms and cannot change %s; %s", t.ID, strings.Join(t.Paths, ", "), otherAgent)
@@ -101,20 +115,20 @@ const otherAgent = `name an agent in odd.toml: [session] substrate = "exec", and
 
 // checkInputs refuses a task whose inputs are not there, or, where the built-in reader is
 // to read them, of which it can read none. It looks at what the session would be given.
-func (d *drain) checkInputs(t board.Task) error {
-	base, err := d.base()
+func (pf preflight) checkInputs(t board.Task) error {
+	base, err := pf.base()
 	if err != nil {
 		return err
 	}
-	files, err := d.repo.Tree(base)
+	files, err := pf.repo.Tree(base)
 	if err != nil {
 		return err
 	}
 	var lacks []string
-	if d.usesReader(t) && len(t.Inputs) == 0 {
+	if pf.usesReader(t) && len(t.Inputs) == 0 {
 		return refuse("inputs", "task %s: it has no inputs, and the built-in offline reader (extract) reads nothing else; name documents with odd task edit %[1]s --input PATH", t.ID)
-	} else if d.usesReader(t) {
-		lacks = extract.Lacking(files, t.Inputs, d.at.cfg.Root, d.at.graph)
+	} else if pf.usesReader(t) {
+		lacks = extract.Lacking(files, t.Inputs, pf.at.cfg.Root, pf.at.graph)
 	} else {
 		for _, name := range t.Inputs {
 			if !strings.HasPrefix(name, "!") && !strings.Contains(name, "://") && !namesFile(files, name) {
@@ -138,24 +152,24 @@ func namesFile(files fs.FS, name string) bool {
 
 // checkInstalled refuses a task where no agent of its chain has its program on this machine,
 // or where a check of its change has not.
-func (d *drain) checkInstalled(t board.Task) error {
+func (pf preflight) checkInstalled(t board.Task) error {
 	var lacks []string
 	lack := func(what, program string) {
 		lacks = append(lacks, fmt.Sprintf("%s needs the program %s, which is not installed on this computer", what, program))
 	}
-	chain := d.at.agentChain(t)
+	chain := pf.at.agentChain(t)
 	for _, cfg := range chain {
-		if p := d.missingProgram(cfg); d.Substrate == nil && p != "" {
+		if p := pf.missingProgram(cfg); pf.Substrate == nil && p != "" {
 			lack("odd.toml: substrate \""+cfg.Session.Substrate+"\"", p)
 		}
 	}
 	if len(lacks) < len(chain) {
 		lacks = nil // another one takes over
 	}
-	if d.at.changes(t) {
-		law := d.at.cfg.Pipeline
+	if pf.at.changes(t) {
+		law := pf.at.cfg.Pipeline
 		for _, argv := range slices.Concat(t.Commands, law.Validate, law.Verify) {
-			if len(argv) > 0 && !strings.Contains(argv[0], "/") && cage.Installed(argv[0], d.repo.Root()) != nil {
+			if len(argv) > 0 && !strings.Contains(argv[0], "/") && cage.Installed(argv[0], pf.repo.Root()) != nil {
 				lack("the check \""+strings.Join(argv, " ")+"\"", argv[0])
 			}
 		}
@@ -169,7 +183,7 @@ func (d *drain) checkInstalled(t board.Task) error {
 // missingProgram returns what is not there of the configured agent's command: its program, or the
 // file that its program runs, where the second word is a path. "" where nothing lacks, and
 // for an agent within odd.
-func (d *drain) missingProgram(cfg config.Config) string {
+func (pf preflight) missingProgram(cfg config.Config) string {
 	argv := cfg.Agent(cfg.Session.Substrate).Argv
 	switch {
 	case !slices.Contains([]string{"exec", "claude", "acp"}, cfg.Session.Substrate):
@@ -179,11 +193,11 @@ func (d *drain) missingProgram(cfg config.Config) string {
 	case len(argv) == 0:
 		return "" // Equipped tells
 	}
-	if cage.Installed(argv[0], d.repo.Root()) != nil {
+	if cage.Installed(argv[0], pf.repo.Root()) != nil {
 		return argv[0]
 	}
 	if len(argv) > 1 && (filepath.IsAbs(argv[1]) || strings.HasPrefix(argv[1], "./") || strings.HasPrefix(argv[1], "../")) {
-		words, _ := exec.Words(argv, d.repo.Root())
+		words, _ := exec.Words(argv, pf.repo.Root())
 		if _, err := os.Stat(words[1]); err != nil {
 			return argv[1]
 		}

@@ -135,7 +135,7 @@ func (d *drain) lastEmission(t board.Task, kept fs.FS) (w *work, under contract.
 		d.tree[path.Join(ArtifactDir(t), "contract.json")] = b // for who judges it after this
 	}
 	held := invoke.Hold(under, d.at.cfg.Root, session.Read(emission))
-	return &work{verdict: board.ToReview, emission: held, bound: d.boundBefore(t), refreshed: true}, under, nil
+	return &work{verdict: board.ToReview, emission: held, bound: d.contracts().boundBefore(t), refreshed: true}, under, nil
 }
 
 // standsOn is the graph that a proposal on base is judged in: the board's, or the
@@ -159,14 +159,14 @@ func (w *boardWriter) standsOn(base repo.OID) (*okf.Graph, error) {
 // boundBefore is what of the contract of t's session bears on judging it again: the
 // proposal it was given, and what taints all it made. A run that was itself such a
 // judgement goes back to the one it judged.
-func (d *drain) boundBefore(t board.Task) bound {
-	was, _ := d.resolveContract(t) // what it refuses today was asked before the session
+func (cs contracts) boundBefore(t board.Task) bound {
+	was, _ := cs.resolveContract(t) // what it refuses today was asked before the session
 	b := bound{built: was.built}
 	seen := map[string]bool{}
 	for run := t.Result.Run; run != "" && !seen[run]; {
 		seen[run] = true
 		of := ""
-		for _, r := range d.newOrigin().runRecords(run) {
+		for _, r := range originOf(cs.repo, cs.at).runRecords(run) {
 			if r.Task != string(t.ID) {
 				continue
 			}
@@ -195,7 +195,7 @@ func (d *drain) keptTree(t board.Task) (fs.FS, error) {
 	if err != nil {
 		return nil, err
 	}
-	for _, r := range slices.Backward(d.newOrigin().runRecords(t.Result.Run)) {
+	for _, r := range slices.Backward(originOf(d.repo, d.at).runRecords(t.Result.Run)) {
 		if r.Kind != event.Outcome || r.Task != string(t.ID) {
 			continue
 		}

@@ -18,7 +18,7 @@ func Resolve(ctx context.Context, r *repo.Repo, o Options, inv Invocation) (cont
 	if err != nil {
 		return contract.Contract{}, err
 	}
-	b, err := d.bindPersona(t)
+	b, err := d.contracts().bindPersona(t)
 	var no contract.Refusals
 	if err != nil && !errors.As(err, &no) {
 		return b.Contract, err
@@ -36,7 +36,7 @@ func sought(ctx context.Context, r *repo.Repo, o Options, inv Invocation) (*drai
 		return nil, board.Task{}, err
 	}
 	if o.Task == "" {
-		return d, d.asTask(inv), nil
+		return d, d.contracts().asTask(inv), nil
 	}
 	t, err := d.at.findTask(o.Task)
 	return d, t, err
@@ -54,7 +54,7 @@ func BriefFor(ctx context.Context, r *repo.Repo, o Options, inv Invocation) (inv
 		return invoke.Brief{}, nil, err
 	}
 	w := &work{}
-	if w.bound, err = d.bindPersona(t); err != nil {
+	if w.bound, err = d.contracts().bindPersona(t); err != nil {
 		return invoke.Brief{}, nil, err
 	}
 	if t.Role != "" {

@@ -75,13 +75,13 @@ func Speechless(cfg config.Config, role contract.Role) contract.Refusals {
 }
 
 // checkSpawnable resolves t's contract and adds why an agent of its chain cannot run it.
-func (d *drain) checkSpawnable(t board.Task) (bound, error) {
-	b, err := d.resolveContract(t)
+func (cs contracts) checkSpawnable(t board.Task) (bound, error) {
+	b, err := cs.resolveContract(t)
 	var no contract.Refusals
 	if err != nil && !errors.As(err, &no) {
 		return b, err
 	}
-	for _, cfg := range d.at.agentChain(t) {
+	for _, cfg := range cs.at.agentChain(t) {
 		no = append(no, Speechless(cfg, b.Role)...)
 	}
 	if len(no) > 0 {

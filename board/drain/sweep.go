@@ -64,9 +64,10 @@ func (d *drain) planSweep(killed []string) (p *draft, swept []board.Task, err er
 		t.State = to
 		swept = append(swept, t)
 	}
+	o := originOf(d.repo, d.at)
 	for _, c := range d.at.spend.Open {
 		died := slices.Contains(killed, c.Run)
-		if !died && !d.hasExpired(c) {
+		if !died && !o.hasExpired(c, d.at.cfg.TaskLease, d.Now()) {
 			continue
 		}
 		r := event.Record{Kind: event.Abandoned, Task: c.Task, DeadRun: c.Run, Team: c.Team, Cost: c.Reserved}
@@ -76,7 +77,7 @@ func (d *drain) planSweep(killed []string) (p *draft, swept []board.Task, err er
 		if err := p.record(r); err != nil {
 			return nil, nil, err
 		}
-		claim := d.wholeClaim(c)
+		claim := o.wholeClaim(c)
 		if err := d.opDied(p, claim); err != nil {
 			return nil, nil, err
 		}
@@ -88,21 +89,31 @@ func (d *drain) planSweep(killed []string) (p *draft, swept []board.Task, err er
 	return p, swept, nil
 }
 
-// hasExpired reports an open claim whose time is over.
-func (d *drain) hasExpired(c event.Record) bool {
-	return !d.Now().Before(c.TS.Add(d.at.cfg.TaskLease)) && !d.isHeld(c)
+// hasExpired reports an open claim, made for as long as lease, whose time is over.
+func (o Origin) hasExpired(c event.Record, lease time.Duration, now time.Time) bool {
+	return !now.Before(c.TS.Add(lease)) && !o.isHeld(c, now)
 }
 
 // isHeld reports whether the claim c is alive: its task is still in progress
 // under the same run and the lease has not expired. A claim without a task,
 // whose task is its run, says itself how long it holds.
-func (d *drain) isHeld(c event.Record) bool {
+func (o Origin) isHeld(c event.Record, now time.Time) bool {
 	if c.Task == c.Run {
-		until, err := time.Parse(time.RFC3339, d.wholeClaim(c).Claim().LeaseExpires)
-		return err == nil && d.Now().Before(until)
+		until, err := time.Parse(time.RFC3339, o.wholeClaim(c).Claim().LeaseExpires)
+		return err == nil && now.Before(until)
 	}
-	t, ok := board.Find(d.at.tasks, okf.ID(c.Task))
-	return ok && t.State == board.InProgress && t.ClaimedBy == c.Run && d.Now().Before(t.LeaseExpires)
+	t, ok := board.Find(o.Tasks, okf.ID(c.Task))
+	return ok && t.State == board.InProgress && t.ClaimedBy == c.Run && now.Before(t.LeaseExpires)
+}
+
+// wholeClaim returns the whole record of an open claim.
+func (o Origin) wholeClaim(c event.Record) event.Record {
+	for _, r := range slices.Backward(o.runRecords(c.Run)) {
+		if r.Opens() && r.Task == c.Task {
+			return r
+		}
+	}
+	return c
 }
 
 // isReserved reports whether the claim on t is still open in the ledger.

@@ -110,7 +110,7 @@ func (d *drain) runWork(ctx context.Context, c *claim) *work {
 		return w.block("%s", why)
 	}
 	defer w.unbind()
-	req, ok := d.prepare(ctx, c, w, d.checkSpawnable)
+	req, ok := d.prepare(ctx, c, w, d.contracts().checkSpawnable)
 	if !ok {
 		return w
 	}
