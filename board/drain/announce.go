@@ -17,34 +17,34 @@ import (
 
 // unrecordedOp returns an op that a claim announced and no ledger tells of: all that is known of
 // it is its base, and the run that died with it, "" for none.
-func (w *boardWriter) unrecordedOp(id, task, base, dead string) (pipeline.Story, error) {
+func (bw *boardWriter) unrecordedOp(id, task, base, dead string) (pipeline.Story, error) {
 	facts := map[string]string{}
 	for k, v := range map[string]string{pipeline.FactBase: base, pipeline.FactDied: dead} {
 		if v != "" {
 			facts[k] = v
 		}
 	}
-	o, err := pipeline.Begin(id, task, w.log.id, w.log.now(), pipeline.Limits{}, facts)
+	o, err := pipeline.Begin(id, task, bw.log.id, bw.log.now(), pipeline.Limits{}, facts)
 	return pipeline.Story{Told: []pipeline.Told{{Op: o, Record: o.Record()}}, Sound: true}, err
 }
 
 // opDied ends the op that the claim of a dead run announced, in this run's own
 // ledger. Older claims announce none.
-func (w *boardWriter) opDied(p *draft, claim event.Record) error {
+func (bw *boardWriter) opDied(p *draft, claim event.Record) error {
 	id := claim.Claim().Op
 	if id == "" {
 		return nil
 	}
-	story, err := w.at.findStory(id)
+	story, err := bw.at.findStory(id)
 	if err == nil && story.Told == nil {
-		if story, err = w.unrecordedOp(id, claim.Task, claim.Claim().Base, claim.Run); err == nil {
+		if story, err = bw.unrecordedOp(id, claim.Task, claim.Claim().Base, claim.Run); err == nil {
 			err = p.recordOps(story.Op())
 		}
 	}
 	if err != nil {
 		return err
 	}
-	end, ok, err := pipeline.Abandon(story, w.log.id, w.log.now(), "the run that worked on it died, and its claim went on")
+	end, ok, err := pipeline.Abandon(story, bw.log.id, bw.log.now(), "the run that worked on it died, and its claim went on")
 	if !ok {
 		return err
 	}
@@ -63,7 +63,7 @@ func (s *snapshot) findStory(id string) (pipeline.Story, error) {
 // tellOp writes what the op of a claim came to until its outcome. One that was
 // announced and not begun, because the work ended before, is abandoned here; one
 // that another run has ended, as of a dead run, has no word to add.
-func (d *drain) tellOp(p *draft, c *claim, w *work) error {
+func (bw *boardWriter) tellOp(p *draft, c *claim, w *work) error {
 	switch {
 	case c.ended:
 		return nil
@@ -73,11 +73,11 @@ func (d *drain) tellOp(p *draft, c *claim, w *work) error {
 	case c.op == "":
 		return nil
 	}
-	s, err := d.unrecordedOp(c.op, string(c.task.ID), string(c.base), "")
+	s, err := bw.unrecordedOp(c.op, string(c.task.ID), string(c.base), "")
 	if err != nil {
 		return err
 	}
-	end, err := pipeline.End(s.Op(), d.Run, d.Now(), pipeline.Abandoned, string(secrets.Redact([]byte(w.reason))))
+	end, err := pipeline.End(s.Op(), bw.log.id, bw.log.now(), pipeline.Abandoned, string(secrets.Redact([]byte(w.reason))))
 	if err != nil {
 		return err
 	}

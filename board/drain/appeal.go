@@ -146,14 +146,14 @@ const tally = "refused-drains"
 
 // countRefusal counts err if it is a refusal and resets the count if it is nil. It returns
 // err.
-func (w *boardWriter) countRefusal(err error) error {
+func (bw *boardWriter) countRefusal(err error) error {
 	var no *Refusal
 	switch {
-	case !w.at.requiresLease():
+	case !bw.at.requiresLease():
 	case err == nil:
-		_ = w.repo.SetTally(tally, 0)
+		_ = bw.repo.SetTally(tally, 0)
 	case errors.As(err, &no):
-		_ = w.repo.SetTally(tally, w.repo.Tally(tally)+1)
+		_ = bw.repo.SetTally(tally, bw.repo.Tally(tally)+1)
 	}
 	return err
 }
@@ -166,8 +166,8 @@ func ForgetRefusals(r *repo.Repo) { _ = r.SetTally(tally, 0) }
 
 // refusalsInARow returns how many drains in a row were refused, with this one if the lease
 // refuses it.
-func (w *boardWriter) refusalsInARow(s SlowLoop) int {
-	n := Refusals(w.repo)
+func (bw *boardWriter) refusalsInARow(s SlowLoop) int {
+	n := Refusals(bw.repo)
 	if !s.Verdict("").Valid {
 		n++
 	}

@@ -196,12 +196,12 @@ func (ch *change) movedFiles(ctx context.Context) ([]string, error) {
 }
 
 // landingTip is the commit that a proposal would land on now.
-func (w *boardWriter) landingTip(ctx context.Context) (repo.OID, error) {
-	tip, err := w.line.Latest(ctx)
-	if err != nil || w.target() == "" {
+func (bw *boardWriter) landingTip(ctx context.Context) (repo.OID, error) {
+	tip, err := bw.line.Latest(ctx)
+	if err != nil || bw.target() == "" {
 		return tip, err
 	}
-	return w.repo.Ref(w.line.Local(w.target()))
+	return bw.repo.Ref(bw.line.Local(bw.target()))
 }
 
 // summarize is the proposal's message body: one line a file, as for atoms.

@@ -101,11 +101,11 @@ func (ch *change) holdBack(h pipeline.Held, why string) {
 // landingPlace is the branch that changes land on.
 type landingPlace struct{ name, ref string }
 
-func (w *boardWriter) landingBranch() landingPlace {
-	if t := w.target(); t != "" {
+func (bw *boardWriter) landingBranch() landingPlace {
+	if t := bw.target(); t != "" {
 		return landingPlace{t, "refs/heads/" + t}
 	}
-	return landingPlace{w.line.Name(), w.line.Ref}
+	return landingPlace{bw.line.Name(), bw.line.Ref}
 }
 
 // verify checks the commit that would land: it holds exactly the files that were

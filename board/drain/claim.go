@@ -139,20 +139,20 @@ func (d *drain) stake(ctx context.Context, plan claimPlan) error {
 
 // base returns the tip of the branch that reviews merge into. Where that is the board
 // branch itself, stake replaces it by the claim commit.
-func (w *boardWriter) base() (repo.OID, error) {
-	if w.target() == "" {
-		return w.at.tip, nil
+func (bw *boardWriter) base() (repo.OID, error) {
+	if bw.target() == "" {
+		return bw.at.tip, nil
 	}
-	oid, err := w.repo.Ref(w.line.Local(w.target()))
+	oid, err := bw.repo.Ref(bw.line.Local(bw.target()))
 	if errors.Is(err, repo.ErrNoRef) {
-		return "", refuse("no-target", "odd.toml: [board] target %q is not a branch; create it with git branch, or change the key", w.target())
+		return "", refuse("no-target", "odd.toml: [board] target %q is not a branch; create it with git branch, or change the key", bw.target())
 	}
 	return oid, err
 }
 
 // target returns the branch that reviews merge into, "" if it is the board branch.
-func (w *boardWriter) target() string {
-	if t := w.at.cfg.Target; t != w.line.Name() {
+func (bw *boardWriter) target() string {
+	if t := bw.at.cfg.Target; t != bw.line.Name() {
 		return t
 	}
 	return ""

@@ -16,19 +16,19 @@ import (
 
 // findDeclines returns the declines that hold for t on the commit base: those on tasks, and the
 // atoms that people deleted, newest first.
-func (w *boardWriter) findDeclines(ctx context.Context, t board.Task, base repo.OID) ([]board.Decline, error) {
-	gone, err := w.deletedAtoms(ctx, base)
+func (bw *boardWriter) findDeclines(ctx context.Context, t board.Task, base repo.OID) ([]board.Decline, error) {
+	gone, err := bw.deletedAtoms(ctx, base)
 	if err != nil {
 		return nil, fmt.Errorf("what people deleted: %w", err)
 	}
-	all := board.Declines(w.at.tasks, t.ID)
+	all := board.Declines(bw.at.tasks, t.ID)
 	for _, g := range gone {
-		back, _, err := w.repo.Find(base, g.Path)
+		back, _, err := bw.repo.Find(base, g.Path)
 		if err != nil {
 			return nil, err
 		}
-		moved, err := w.at.graph.Find(string(g.Decline.ID))
-		if back == "" && (err != nil || w.at.file(moved.Path) == g.Path) {
+		moved, err := bw.at.graph.Find(string(g.Decline.ID))
+		if back == "" && (err != nil || bw.at.file(moved.Path) == g.Path) {
 			all = append(all, g.Decline)
 		}
 	}
@@ -52,27 +52,27 @@ type deletion struct {
 const deletedCache = "deleted"
 
 // deletedAtoms returns the atoms that people deleted in the history of tip.
-func (w *boardWriter) deletedAtoms(ctx context.Context, tip repo.OID) ([]deletion, error) {
-	cfg := w.at.cfg
+func (bw *boardWriter) deletedAtoms(ctx context.Context, tip repo.OID) ([]deletion, error) {
+	cfg := bw.at.cfg
 	var known deletions
-	if json.Unmarshal(w.repo.Cached(deletedCache), &known) != nil || known.Root != cfg.Root || known.Agent != cfg.AgentEmail {
+	if json.Unmarshal(bw.repo.Cached(deletedCache), &known) != nil || known.Root != cfg.Root || known.Agent != cfg.AgentEmail {
 		known = deletions{}
 	}
 	if known.Tip != "" {
-		if in, err := w.repo.Ancestor(ctx, known.Tip, tip); err != nil || !in {
+		if in, err := bw.repo.Ancestor(ctx, known.Tip, tip); err != nil || !in {
 			known = deletions{} // of another branch, or of commits that are gone
 		}
 	}
 	if known.Tip == tip {
 		return known.Atoms, nil
 	}
-	files, err := w.repo.Deletions(ctx, known.Tip, tip, cfg.Root, path.Join(cfg.Root, "tasks"), path.Join(cfg.Root, "ledger"))
+	files, err := bw.repo.Deletions(ctx, known.Tip, tip, cfg.Root, path.Join(cfg.Root, "tasks"), path.Join(cfg.Root, "ledger"))
 	if err != nil {
 		return nil, err
 	}
 	var atoms []deletion
 	for _, f := range files {
-		a, err := w.declinedBy(f)
+		a, err := bw.declinedBy(f)
 		if err != nil {
 			return nil, err
 		}
@@ -82,27 +82,27 @@ func (w *boardWriter) deletedAtoms(ctx context.Context, tip repo.OID) ([]deletio
 	}
 	known = deletions{cfg.Root, cfg.AgentEmail, tip, append(atoms, known.Atoms...)}
 	if b, err := json.Marshal(known); err == nil {
-		_ = w.repo.Keep(deletedCache, b) // the next one reads it again
+		_ = bw.repo.Keep(deletedCache, b) // the next one reads it again
 	}
 	return known.Atoms, nil
 }
 
 // declinedBy is the decline that a deletion is, without an id where no person deleted an
 // atom.
-func (w *boardWriter) declinedBy(f repo.Deletion) (board.Decline, error) {
-	c, err := w.repo.Commit(f.Commit)
-	if err != nil || len(c.Parents) == 0 || strings.EqualFold(c.Author.Email, w.at.cfg.AgentEmail) {
+func (bw *boardWriter) declinedBy(f repo.Deletion) (board.Decline, error) {
+	c, err := bw.repo.Commit(f.Commit)
+	if err != nil || len(c.Parents) == 0 || strings.EqualFold(c.Author.Email, bw.at.cfg.AgentEmail) {
 		return board.Decline{}, err
 	}
-	blob, mode, err := w.repo.Find(c.Parents[0], f.Path)
+	blob, mode, err := bw.repo.Find(c.Parents[0], f.Path)
 	if err != nil || mode != "100644" {
 		return board.Decline{}, err
 	}
-	b, err := w.repo.Blob(blob)
+	b, err := bw.repo.Blob(blob)
 	if err != nil {
 		return board.Decline{}, err
 	}
-	a, err := okf.Parse(strings.TrimPrefix(f.Path, w.at.cfg.Root+"/"), b)
+	a, err := okf.Parse(strings.TrimPrefix(f.Path, bw.at.cfg.Root+"/"), b)
 	if err != nil {
 		return board.Decline{}, nil // what nobody can read, nobody emits again
 	}

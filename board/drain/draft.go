@@ -42,6 +42,8 @@ type boardWriter struct {
 	at   *snapshot  // the branch as it was last read or written
 	log  *runLog
 	wait func(time.Duration) // lets another program finish; nil does not wait
+
+	under string // id of the commitment lease that what comes next is done under; "" where none is required
 }
 
 // draft is a commit of the board's that is planned and that no ref names yet. What it adds
@@ -61,8 +63,8 @@ type draft struct {
 }
 
 // newDraft begins a draft on what the run has landed so far.
-func (w *boardWriter) newDraft() *draft {
-	return &draft{run: w.log, changes: repo.Changes{}, own: maps.Clone(w.log.files)}
+func (bw *boardWriter) newDraft() *draft {
+	return &draft{run: bw.log, changes: repo.Changes{}, own: maps.Clone(bw.log.files)}
 }
 
 // clone is a draft that begins as p does.
@@ -140,27 +142,27 @@ func (p *draft) all(root string) repo.Changes {
 
 // commit makes the commit of p, on the board's tip if p names no other. The machine may
 // have slept since the last record, so that the commit has its moment.
-func (w *boardWriter) commit(ctx context.Context, p *draft) (_ repo.OID, err error) {
+func (bw *boardWriter) commit(ctx context.Context, p *draft) (_ repo.OID, err error) {
 	if p.made != "" {
 		return p.made, nil
 	}
-	who := w.agentSignature()
+	who := bw.agentSignature()
 	if !p.wrote.IsZero() {
 		who.When = p.wrote
 	}
-	p.made, err = w.make(ctx, cmp.Or(p.onto, w.at.tip), p.all(w.at.cfg.Root), who, p.message)
+	p.made, err = bw.make(ctx, cmp.Or(p.onto, bw.at.tip), p.all(bw.at.cfg.Root), who, p.message)
 	return p.made, err
 }
 
 // land makes the draft's commit and moves the board to it, with all refs of the draft or
 // not at all. From then on the run's files are the draft's.
-func (w *boardWriter) land(ctx context.Context, p *draft) error {
-	next, err := w.commit(ctx, p)
+func (bw *boardWriter) land(ctx context.Context, p *draft) error {
+	next, err := bw.commit(ctx, p)
 	if err != nil {
 		return unwritten{err}
 	}
-	if err := w.line.Land(ctx, w.at.tip, next, p.refs...); err != nil {
-		if w.refusesLanding(ctx, p.alone, next, err) {
+	if err := bw.line.Land(ctx, bw.at.tip, next, p.refs...); err != nil {
+		if bw.refusesLanding(ctx, p.alone, next, err) {
 			return fmt.Errorf("%w: %w", repo.ErrMoved, err) // planned again, without the landing
 		}
 		if errors.Is(err, repo.ErrDeclined) || errors.Is(err, repo.ErrForbidden) {
@@ -168,18 +170,18 @@ func (w *boardWriter) land(ctx context.Context, p *draft) error {
 		}
 		return err
 	}
-	w.log.files, p.landed = p.own, true
-	w.at, err = readSnapshot(w.repo, next, w.at)
+	bw.log.files, p.landed = p.own, true
+	bw.at, err = readSnapshot(bw.repo, next, bw.at)
 	return err
 }
 
 // refusesLanding reports a commit that did not land because the target refused the change
 // that was to land with it by itself. What was pushed in spite of the error stays.
-func (w *boardWriter) refusesLanding(ctx context.Context, ch *change, next repo.OID, err error) bool {
+func (bw *boardWriter) refusesLanding(ctx context.Context, ch *change, next repo.OID, err error) bool {
 	if ch == nil || errors.Is(err, repo.ErrBusy) || errors.Is(err, repo.ErrMoved) || repo.Faulty(err) {
 		return false // another try looks again where the target is
 	}
-	if at, look := w.line.Latest(ctx); look != nil || at == next {
+	if at, look := bw.line.Latest(ctx); look != nil || at == next {
 		return false
 	}
 	ch.barred = err
@@ -188,19 +190,19 @@ func (w *boardWriter) refusesLanding(ctx context.Context, ch *change, next repo.
 
 // make makes a commit of the agent's on parent. Governance is written at gates,
 // by people: a change to it is a fault of odd's own, whatever led to it.
-func (w *boardWriter) make(ctx context.Context, parent repo.OID, ch repo.Changes, who repo.Signature, msg string) (repo.OID, error) {
+func (bw *boardWriter) make(ctx context.Context, parent repo.OID, ch repo.Changes, who repo.Signature, msg string) (repo.OID, error) {
 	for name := range ch {
-		below, ok := strings.CutPrefix(path.Clean(name), w.at.cfg.Root+"/")
+		below, ok := strings.CutPrefix(path.Clean(name), bw.at.cfg.Root+"/")
 		if name == "odd.toml" || ok && strings.HasPrefix(strings.ToLower(below), "governance/") {
 			return "", fmt.Errorf("%s: odd drain must not write this file, so nothing was committed; this is a bug in odd, please report it", name)
 		}
 	}
-	return w.repo.Make(ctx, []repo.OID{parent}, ch, who, msg)
+	return bw.repo.Make(ctx, []repo.OID{parent}, ch, who, msg)
 }
 
 // agentSignature returns the identity machine commits carry.
-func (w *boardWriter) agentSignature() repo.Signature {
-	return repo.Signature{Name: w.at.cfg.AgentName, Email: w.at.cfg.AgentEmail, When: w.log.now()}
+func (bw *boardWriter) agentSignature() repo.Signature {
+	return repo.Signature{Name: bw.at.cfg.AgentName, Email: bw.at.cfg.AgentEmail, When: bw.log.now()}
 }
 
 // commitMessage returns a commit message with its trailers. An empty trailer value is left out.

@@ -174,7 +174,6 @@ type drain struct {
 
 	baton       *baton         // nil where one session runs at a time
 	uncommitted bool           // the work tree has other governance files than the board
-	under       string         // id of the commitment lease that what comes next is done under; "" where none is required
 	met         []failover.Try // sessions of the task at hand, which the ledger has not told yet
 	broke       string         // how the month was past its hard stop while a session ran; "" it was not
 	stop        error          // what a session brought up that ends the drain after its task

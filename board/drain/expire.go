@@ -48,36 +48,36 @@ func (d *drain) expireOne(ctx context.Context, id okf.ID, o pipeline.Op) error {
 }
 
 // planExpiry plans the expiry of one op, and says why its task goes back to backlog.
-func (d *drain) planExpiry(id okf.ID, o pipeline.Op) (p *draft, why string, err error) {
-	end, err := pipeline.Expire(o, d.Run, d.Now())
+func (bw *boardWriter) planExpiry(id okf.ID, o pipeline.Op) (p *draft, why string, err error) {
+	end, err := pipeline.Expire(o, bw.log.id, bw.log.now())
 	if err != nil {
 		return nil, "", err
 	}
-	t, _ := board.Find(d.at.tasks, id)
+	t, _ := board.Find(bw.at.tasks, id)
 	why = fmt.Sprintf("%s was not approved in time: %s", o.ID, end.Last().Note)
 	b, err := board.Expire(t, why)
 	if err != nil {
 		return nil, "", err
 	}
-	p = d.newDraft()
+	p = bw.newDraft()
 	if err := p.recordOps(end); err != nil {
 		return nil, "", err
 	}
-	p.changes[d.at.file(t.Path)] = b
+	p.changes[bw.at.file(t.Path)] = b
 	p.message = commitMessage(fmt.Sprintf("board: %s back to backlog", id), why,
-		[2]string{"Odd-Run", d.Run}, [2]string{"Odd-Task", string(id)}, [2]string{"Odd-Lease", d.under}, [2]string{"Odd-Op", o.ID})
+		[2]string{"Odd-Run", bw.log.id}, [2]string{"Odd-Task", string(id)}, [2]string{"Odd-Lease", bw.under}, [2]string{"Odd-Op", o.ID})
 	return p, why, nil
 }
 
 // isApproved reports that a person's empty commit that approves t's proposal is
 // upon it, on the branch that a forge will merge.
-func (w *boardWriter) isApproved(t board.Task) bool {
-	for _, ref := range []string{w.line.Local(t.Result.Branch), "refs/heads/" + t.Result.Branch} {
-		tip, err := w.repo.Ref(ref)
+func (bw *boardWriter) isApproved(t board.Task) bool {
+	for _, ref := range []string{bw.line.Local(t.Result.Branch), "refs/heads/" + t.Result.Branch} {
+		tip, err := bw.repo.Ref(ref)
 		if err != nil || string(tip) == t.Result.Commit {
 			continue
 		}
-		c, err := w.repo.Commit(tip)
+		c, err := bw.repo.Commit(tip)
 		if err == nil && strings.Join(c.Trailer("Odd-Proposal"), " ") == t.Result.Commit && strings.Join(c.Trailer("Odd-Approved-By"), " ") == "human:"+c.Author.Email {
 			return true
 		}

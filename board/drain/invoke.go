@@ -374,13 +374,13 @@ func (d *drain) endInvocation(c *claim, done []*work, art repo.RefUpdate) (*draf
 		return nil, err
 	}
 	title := fmt.Sprintf("%s: %s", done[0].bound.Role, verdict)
-	content := strings.Join(slices.DeleteFunc([]string{c.task.Title, d.listHandoffs(done), why}, func(s string) bool { return s == "" }), "; ")
+	content := strings.Join(slices.DeleteFunc([]string{c.task.Title, listHandoffs(done), why}, func(s string) bool { return s == "" }), "; ")
 	p.message = commitMessage("board: "+title, content, [2]string{"Odd-Run", d.Run}, [2]string{"Odd-Lease", c.under}, [2]string{"Odd-Trace", trace})
 	return p, d.tellResult(p, c, title, cmp.Or(content, "nothing was asked in words"), done...)
 }
 
 // listHandoffs lists the handoffs of the sessions.
-func (d *drain) listHandoffs(done []*work) string {
+func listHandoffs(done []*work) string {
 	var out []string
 	for _, w := range done {
 		if w.handed != nil {

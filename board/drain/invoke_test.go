@@ -295,7 +295,7 @@ func TestRebased(t *testing.T) {
 	t.Parallel()
 	w := &work{bound: bound{built: &Made{Paths: [][3]string{{"knowledge/terms/tide.md", "old", "new"}, {"knowledge/terms/tern.md", "", "made"}}}}}
 	for base, want := range map[string]string{"": "", "new": "old", "made": "", "other": "other"} {
-		if got := (&drain{}).emissionBase(w, base); got != want {
+		if got := emissionBase(w, base); got != want {
 			t.Errorf("%q: got %q, want %q", base, got, want)
 		}
 	}

@@ -39,7 +39,7 @@ func (d *drain) mergeEmission(w *work, t board.Task, g *okf.Graph) {
 			w.block("emission refused: %s contains something that looks like a credential", a.At)
 			return
 		}
-		in = append(in, reconcile.Incoming{Atom: a.Atom, Base: d.emissionBase(w, a.Base), At: a.At})
+		in = append(in, reconcile.Incoming{Atom: a.Atom, Base: emissionBase(w, a.Base), At: a.At})
 	}
 	o := d.mergeOptions()
 	o.Declined = board.DeclinedBefore(w.declines)
@@ -75,7 +75,7 @@ func driftFinder(g *okf.Graph, files fs.FS) func(*okf.Atom) []okf.Drift {
 
 // emissionBase returns the blob on the board that an emitted atom is based on. A session
 // that was given a proposal names the proposal's blob; its base is the proposal's.
-func (d *drain) emissionBase(w *work, base string) string {
+func emissionBase(w *work, base string) string {
 	if w.bound.built == nil || base == "" {
 		return base
 	}

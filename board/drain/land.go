@@ -59,26 +59,26 @@ func (d *drain) landResult(ctx context.Context, c *claim, plan func() (*draft, e
 
 // lookLatest reads the board as it is now, and waits a while for a remote that does not
 // answer. Unlike refresh it refuses nothing, because the session has already run.
-func (w *boardWriter) lookLatest(ctx context.Context) error {
+func (bw *boardWriter) lookLatest(ctx context.Context) error {
 	for try := 0; ; try++ {
-		tip, err := w.line.Latest(ctx)
+		tip, err := bw.line.Latest(ctx)
 		if err == nil {
-			w.at, err = readSnapshot(w.repo, tip, w.at)
+			bw.at, err = readSnapshot(bw.repo, tip, bw.at)
 			return err
 		}
-		if w.wait == nil || try == fetchTries {
+		if bw.wait == nil || try == fetchTries {
 			return err
 		}
-		w.wait(fetchWait)
+		bw.wait(fetchWait)
 	}
 }
 
 // retry runs act until it succeeds, fails for good, or has lost too many races. again reads
 // the board before each further try.
-func (w *boardWriter) retry(ctx context.Context, again, act func(context.Context) error) error {
+func (bw *boardWriter) retry(ctx context.Context, again, act func(context.Context) error) error {
 	for try := 0; ; try++ {
 		err := act(ctx)
-		if err == nil || !w.tryAgain(err, try) {
+		if err == nil || !bw.tryAgain(err, try) {
 			return err
 		}
 		if err := again(ctx); err != nil {
@@ -119,22 +119,22 @@ func (d *drain) planUnpublished(c *claim, w *work, out *Outcome, artifacts repo.
 
 // releasePin returns the update that deletes the pinned base together with the result. With
 // a remote there is none, because pins are local.
-func (w *boardWriter) releasePin(c *claim) []repo.RefUpdate {
-	if at, err := w.repo.Ref(c.pin.Name); w.line.Remote != "" || c.pin.New == "" || err != nil || at != c.pin.New {
+func (bw *boardWriter) releasePin(c *claim) []repo.RefUpdate {
+	if at, err := bw.repo.Ref(c.pin.Name); bw.line.Remote != "" || c.pin.New == "" || err != nil || at != c.pin.New {
 		return nil
 	}
 	return []repo.RefUpdate{{Name: c.pin.Name, Old: c.pin.New}}
 }
 
 // tryAgain reports whether a result that did not land is worth another try.
-func (w *boardWriter) tryAgain(err error, try int) bool {
+func (bw *boardWriter) tryAgain(err error, try int) bool {
 	switch {
 	case errors.Is(err, repo.ErrMoved):
 		return try < raceTries
 	case errors.Is(err, repo.ErrStuck):
 		return try < stuckTries
-	case errors.Is(err, repo.ErrBusy) && w.wait != nil && try < busyTries:
-		w.wait(busyWait)
+	case errors.Is(err, repo.ErrBusy) && bw.wait != nil && try < busyTries:
+		bw.wait(busyWait)
 		return true
 	}
 	return false

@@ -273,14 +273,14 @@ func (d *drain) reckonMoney(ctx context.Context) error {
 }
 
 // planPause plans the commit of the pause file.
-func (d *drain) planPause(why string) (*draft, error) {
-	p := d.newDraft()
-	p.changes[d.at.file("pause.toml")] = board.PauseFile(why, d.agentSignature().Name, d.Now().UTC().Truncate(time.Second))
-	p.message = d.boardMessage("board: pause", why)
+func (bw *boardWriter) planPause(why string) (*draft, error) {
+	p := bw.newDraft()
+	p.changes[bw.at.file("pause.toml")] = board.PauseFile(why, bw.agentSignature().Name, bw.log.now().UTC().Truncate(time.Second))
+	p.message = bw.boardMessage("board: pause", why)
 	return p, p.record(event.Record{Kind: event.Paused, Data: event.StopData{Reason: why}})
 }
 
 // boardMessage is the message of a commit that belongs to no task.
-func (d *drain) boardMessage(subject, body string) string {
-	return commitMessage(subject, body, [2]string{"Odd-Run", d.Run}, [2]string{"Odd-Lease", d.under})
+func (bw *boardWriter) boardMessage(subject, body string) string {
+	return commitMessage(subject, body, [2]string{"Odd-Run", bw.log.id}, [2]string{"Odd-Lease", bw.under})
 }

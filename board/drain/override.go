@@ -62,7 +62,7 @@ func (d *drain) overrideEnds(p *draft, how string) error {
 
 // overrideDied ends, in the journal of the run that sweeps, the override of a
 // session that can no longer do it.
-func (d *drain) overrideDied(p *draft, c event.Record) error {
+func overrideDied(p *draft, c event.Record) error {
 	o := c.Claim().Override
 	if o == nil {
 		return nil

@@ -140,15 +140,15 @@ func (d *drain) lastEmission(t board.Task, kept fs.FS) (w *work, under contract.
 
 // standsOn is the graph that a proposal on base is judged in: the board's, or the
 // target's where they are two branches.
-func (w *boardWriter) standsOn(base repo.OID) (*okf.Graph, error) {
-	if w.target() == "" {
-		return w.at.graph, nil
+func (bw *boardWriter) standsOn(base repo.OID) (*okf.Graph, error) {
+	if bw.target() == "" {
+		return bw.at.graph, nil
 	}
-	files, err := w.repo.Tree(base)
+	files, err := bw.repo.Tree(base)
 	if err != nil {
 		return nil, err
 	}
-	root, err := fs.Sub(files, w.at.cfg.Root)
+	root, err := fs.Sub(files, bw.at.cfg.Root)
 	if err != nil {
 		return nil, err
 	}

@@ -38,7 +38,7 @@ func (h *handshake) anchorRecord() *event.SessionAnchor {
 }
 
 // tellAnchor records what the permit was.
-func (d *drain) tellAnchor(p *draft, h *handshake) error {
+func tellAnchor(p *draft, h *handshake) error {
 	if h == nil || h.ended.IsZero() {
 		return nil
 	}

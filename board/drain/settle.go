@@ -186,7 +186,7 @@ func (d *drain) recordWork(p *draft, c *claim, w *work) error {
 			return err
 		}
 	}
-	if err := d.tellAnchor(p, w.anchor); err != nil {
+	if err := tellAnchor(p, w.anchor); err != nil {
 		return err
 	}
 	if len(w.items) == 0 {
@@ -269,9 +269,9 @@ func (d *drain) makeProposal(ctx context.Context, c *claim, w *work, trace strin
 }
 
 // branchExists reports whether a branch exists here or on the remote.
-func (w *boardWriter) branchExists(branch string) (bool, error) {
-	for _, name := range []string{"refs/heads/" + branch, w.line.Local(branch)} {
-		if _, err := w.repo.Ref(name); !errors.Is(err, repo.ErrNoRef) {
+func (bw *boardWriter) branchExists(branch string) (bool, error) {
+	for _, name := range []string{"refs/heads/" + branch, bw.line.Local(branch)} {
+		if _, err := bw.repo.Ref(name); !errors.Is(err, repo.ErrNoRef) {
 			return true, err
 		}
 	}

@@ -132,21 +132,21 @@ func (s *snapshot) boardOrder(rows []*board.Row) iter.Seq[board.Task] {
 func (s *snapshot) file(name string) string { return path.Join(s.cfg.Root, name) }
 
 // keepState keeps what was read of the ledger for the next process.
-func (w *boardWriter) keepState() {
-	if w.at != nil { // nil where the board could not be looked at again
-		w.at.state.Keep()
+func (bw *boardWriter) keepState() {
+	if bw.at != nil { // nil where the board could not be looked at again
+		bw.at.state.Keep()
 	}
 }
 
 // checkClock refuses a clock that ran backwards past the ledger: leases and months would lie.
 // Where it was the ledger's that ran ahead, a person's odd drain resume says so.
-func (w *boardWriter) checkClock(ctx context.Context) error {
+func (bw *boardWriter) checkClock(ctx context.Context) error {
 	const skew = 5 * time.Minute
-	now, last := w.log.now(), w.at.spend.Last
+	now, last := bw.log.now(), bw.at.spend.Last
 	if !now.Before(last.Add(-skew)) {
 		return nil
 	}
-	from, err := w.resumedAt(ctx)
+	from, err := bw.resumedAt(ctx)
 	if err != nil || !from.IsZero() && !now.Before(from.Add(-skew)) {
 		return err
 	}
@@ -156,24 +156,24 @@ func (w *boardWriter) checkClock(ctx context.Context) error {
 
 // resumedAt returns when a person let drains run again on top of the last record of the
 // ledgers, the zero time if nobody did.
-func (w *boardWriter) resumedAt(ctx context.Context) (time.Time, error) {
-	for c, err := range w.repo.PathLog(ctx, w.at.tip, w.at.file("pause.toml")) {
+func (bw *boardWriter) resumedAt(ctx context.Context) (time.Time, error) {
+	for c, err := range bw.repo.PathLog(ctx, bw.at.tip, bw.at.file("pause.toml")) {
 		if err != nil {
 			return time.Time{}, err
 		}
-		if len(c.Trailer("Odd-Resumed-By")) != 1 || strings.EqualFold(c.Author.Email, w.at.cfg.AgentEmail) {
+		if len(c.Trailer("Odd-Resumed-By")) != 1 || strings.EqualFold(c.Author.Email, bw.at.cfg.AgentEmail) {
 			continue
 		}
-		files, err := w.repo.Tree(c.OID)
+		files, err := bw.repo.Tree(c.OID)
 		if err != nil {
 			return time.Time{}, err
 		}
-		bundle, err := w.at.cfg.Folder(files)
+		bundle, err := bw.at.cfg.Folder(files)
 		if err != nil {
 			return time.Time{}, err
 		}
 		then, err := state.Of(bundle, nil).Spend()
-		if err != nil || then.Last.Before(w.at.spend.Last) {
+		if err != nil || then.Last.Before(bw.at.spend.Last) {
 			return time.Time{}, err
 		}
 		return c.Author.When, nil

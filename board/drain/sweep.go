@@ -46,28 +46,28 @@ func (d *drain) sweepOf(ctx context.Context, killed []string) error {
 
 // planSweep plans what sweep commits: an empty draft where there is nothing to take back. swept
 // are the tasks with the states they get and the runs that held them.
-func (d *drain) planSweep(killed []string) (p *draft, swept []board.Task, err error) {
-	p = d.newDraft()
-	for _, t := range d.at.tasks {
-		now := d.Now()
-		if slices.Contains(killed, t.ClaimedBy) && d.at.isReserved(t) && now.Before(t.LeaseExpires) {
+func (bw *boardWriter) planSweep(killed []string) (p *draft, swept []board.Task, err error) {
+	p = bw.newDraft()
+	for _, t := range bw.at.tasks {
+		now := bw.log.now()
+		if slices.Contains(killed, t.ClaimedBy) && bw.at.isReserved(t) && now.Before(t.LeaseExpires) {
 			now = t.LeaseExpires
 		}
 		if t.State != board.InProgress || !t.Expired(now) {
 			continue
 		}
-		b, to, err := board.Sweep(t, now, d.at.cfg.MaxAttempts)
+		b, to, err := board.Sweep(t, now, bw.at.cfg.MaxAttempts)
 		if err != nil {
 			return nil, nil, err
 		}
-		p.changes[d.at.file(t.Path)] = b
+		p.changes[bw.at.file(t.Path)] = b
 		t.State = to
 		swept = append(swept, t)
 	}
-	o := originOf(d.repo, d.at)
-	for _, c := range d.at.spend.Open {
+	o := originOf(bw.repo, bw.at)
+	for _, c := range bw.at.spend.Open {
 		died := slices.Contains(killed, c.Run)
-		if !died && !o.hasExpired(c, d.at.cfg.TaskLease, d.Now()) {
+		if !died && !o.hasExpired(c, bw.at.cfg.TaskLease, bw.log.now()) {
 			continue
 		}
 		r := event.Record{Kind: event.Abandoned, Task: c.Task, DeadRun: c.Run, Team: c.Team, Cost: c.Reserved}
@@ -78,14 +78,14 @@ func (d *drain) planSweep(killed []string) (p *draft, swept []board.Task, err er
 			return nil, nil, err
 		}
 		claim := o.wholeClaim(c)
-		if err := d.opDied(p, claim); err != nil {
+		if err := bw.opDied(p, claim); err != nil {
 			return nil, nil, err
 		}
-		if err := d.overrideDied(p, claim); err != nil {
+		if err := overrideDied(p, claim); err != nil {
 			return nil, nil, err
 		}
 	}
-	p.message = d.boardMessage(fmt.Sprintf("board: sweep %d expired", max(len(swept), 1)), "")
+	p.message = bw.boardMessage(fmt.Sprintf("board: sweep %d expired", max(len(swept), 1)), "")
 	return p, swept, nil
 }
 

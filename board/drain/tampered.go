@@ -20,7 +20,7 @@ func (d *drain) checkFingerprint(task string, was repo.Fingerprint) string {
 		return fmt.Sprintf("tampered-repository: the git directory can no longer be read: %v", err)
 	}
 	setup, refs := now.Since(was)
-	refs = d.otherChanges(refs)
+	refs = otherChanges(refs)
 	if len(refs) > 0 {
 		d.Progress(fmt.Sprintf("%s: these refs changed while its session ran: %s", task, strings.Join(refs, ", ")))
 	}
@@ -32,7 +32,7 @@ func (d *drain) checkFingerprint(task string, was repo.Fingerprint) string {
 }
 
 // otherChanges returns the refs that odd itself has no cause to move during a session.
-func (d *drain) otherChanges(refs []string) (out []string) {
+func otherChanges(refs []string) (out []string) {
 	for _, name := range refs {
 		if !strings.HasPrefix(name, "refs/remotes/") && name != "packed-refs" {
 			out = append(out, name)
