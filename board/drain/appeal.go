@@ -73,19 +73,19 @@ func (d *drain) planDecay() (p *draft, done []gate.Proposal, err error) {
 
 // addAppeals adds to a result the gate proposals of its sessions, always with an agent as
 // their source.
-func (d *drain) addAppeals(p *draft, c *claim, list ...*work) error {
+func (rec recorder) addAppeals(p *draft, c *claim, list ...*work) error {
 	var ps []gate.Proposal
 	for _, w := range list {
 		for _, asked := range w.emission.Proposals {
-			ps = append(ps, d.byAgent(c, asked))
+			ps = append(ps, rec.byAgent(c, asked))
 		}
 	}
 	if len(ps) == 0 {
 		return nil
 	}
-	s, err := d.authority().slowLoop()
+	s, err := rec.authority().slowLoop()
 	if err != nil {
-		d.addNote(err.Error()) // and no drain starts until it is mended
+		rec.addNote(err.Error()) // and no drain starts until it is mended
 		return nil
 	}
 	done, err := p.addProposals(s.Buffer, ps)
@@ -93,15 +93,15 @@ func (d *drain) addAppeals(p *draft, c *claim, list ...*work) error {
 		return err
 	}
 	if n := len(ps) - len(done); n > 0 {
-		d.Progress(fmt.Sprintf("%s: %d of %d requests for a decision are left out, because they are open already or more than %d per run", c.task.ID, n, len(ps), gate.MaxPerDrain))
+		rec.say(fmt.Sprintf("%s: %d of %d requests for a decision are left out, because they are open already or more than %d per run", c.task.ID, n, len(ps), gate.MaxPerDrain))
 	}
 	return nil
 }
 
-func (d *drain) byAgent(c *claim, p session.Proposal) gate.Proposal {
+func (rec recorder) byAgent(c *claim, p session.Proposal) gate.Proposal {
 	reason := string(secrets.Redact([]byte(p.Reason)))
-	out := gate.Proposal{TS: d.Now(), Source: gate.TaskAgent, Severity: gate.Severity(p.Severity), Gate: gate.Gate(p.Gate),
-		Reason: reason, Lease: c.under, Run: d.Run}
+	out := gate.Proposal{TS: rec.log.now(), Source: gate.TaskAgent, Severity: gate.Severity(p.Severity), Gate: gate.Gate(p.Gate),
+		Reason: reason, Lease: c.under, Run: rec.log.id}
 	if c.task.Path != "" {
 		out.Task = string(c.task.ID)
 	}

@@ -30,7 +30,7 @@ type Bench struct {
 
 // bench is that of a drain.
 func (d *drain) bench() Bench {
-	return Bench{Temp: d.Temp, Environ: d.Environ, Cage: d.Cage, Run: d.Run, Now: d.Now, Say: d.Progress}
+	return Bench{Temp: d.Temp, Environ: d.Environ, Cage: d.Cage, Run: d.Run, Now: d.Now, Say: d.say}
 }
 
 // trial is a commit that is checked, and by what.

@@ -152,7 +152,7 @@ func (d *drain) briefContext(t board.Task, w *work) ([]byte, []invoke.Ref) {
 	m.Lessons = lessons
 	c, err := m.Context("") // what became of this task's own attempts stands in a part of its own
 	if err != nil {
-		d.Progress("the agent gets no context: " + err.Error())
+		d.say("the agent gets no context: " + err.Error())
 		return nil, nil
 	}
 	var from []invoke.Ref
@@ -178,7 +178,7 @@ func (d *drain) findLessons(t board.Task) []string {
 	}
 	past, err := d.at.state.Trials(d.Now(), d.at.cfg.ReviewTTL)
 	if err != nil {
-		d.Progress("the agent gets no lessons from earlier work: " + err.Error())
+		d.say("the agent gets no lessons from earlier work: " + err.Error())
 	}
 	m := risk.Past(past, d.at.cfg, d.Now())
 	var out []string

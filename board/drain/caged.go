@@ -111,7 +111,7 @@ func (d *drain) clearCaches() {
 		case err != nil:
 			d.addNote(fmt.Sprintf("%s: odd could not remove this cache: %v", name, err))
 		case why != "":
-			d.Progress(fmt.Sprintf("%s: odd removed this cache: %s", name, why))
+			d.say(fmt.Sprintf("%s: odd removed this cache: %s", name, why))
 		}
 	}
 }

@@ -125,7 +125,7 @@ func (d *drain) runChange(ctx context.Context, ch *change) {
 		var done func()
 		ctx, done = d.withStop(ctx, ch.op.ID)
 		defer done()
-		d.Progress(fmt.Sprintf("%s: %s", c.task.ID, ch.op.ID))
+		d.say(fmt.Sprintf("%s: %s", c.task.ID, ch.op.ID))
 		ch.op = pipeline.Run(ctx, ch.world(), l, ch.op)
 	}
 	if err != nil {
@@ -250,7 +250,7 @@ var doingNow = map[pipeline.Phase]string{
 func (ch *change) keepRecord(o pipeline.Op) {
 	ch.op, ch.ops, ch.doing = o, append(ch.ops, o), ""
 	if what := doingNow[o.Phase]; what != "" { // how it ended, the task's own line says
-		ch.d.Progress(fmt.Sprintf("%s: %s", ch.c.task.ID, what))
+		ch.d.say(fmt.Sprintf("%s: %s", ch.c.task.ID, what))
 	}
 	ch.showBeat()
 }

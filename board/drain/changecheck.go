@@ -126,7 +126,7 @@ func (ch *change) bench() Bench {
 	b.Say = func(s string) {
 		ch.doing = s
 		ch.showBeat()
-		ch.d.Progress(fmt.Sprintf("%s: %s", ch.c.task.ID, s))
+		ch.d.say(fmt.Sprintf("%s: %s", ch.c.task.ID, s))
 	}
 	return b
 }

@@ -158,12 +158,12 @@ func (ch *change) apply(ctx context.Context, _ pipeline.Op) (pipeline.Out, error
 	if w.unbind(); w.fault != nil {
 		return pipeline.Out{}, w.fault
 	}
-	p, err := d.draftSessions(c, w)
+	p, err := d.recorder().draftSessions(c, w)
 	if err != nil {
 		return pipeline.Out{}, err
 	}
 	s := &seal{told: len(ch.ops), tells: p}
-	if s.effect, err = d.makeProposal(ctx, c, w, p.trace()); err != nil {
+	if s.effect, err = d.recorder().makeProposal(ctx, c, w, p.trace()); err != nil {
 		return pipeline.Out{}, err
 	}
 	ch.sealed = s
@@ -224,11 +224,11 @@ func (ch *change) summarize() string {
 }
 
 // proposedChanges is all that a proposal would hold, by repository path; nil is deleted.
-func (w *work) proposedChanges(d *drain) repo.Changes {
+func (w *work) proposedChanges(s *snapshot) repo.Changes {
 	out := repo.Changes{}
 	for _, it := range w.items {
 		if it.Effect == reconcile.Added || it.Effect == reconcile.Updated {
-			out[d.at.file(it.Path)] = it.Bytes
+			out[s.file(it.Path)] = it.Bytes
 		}
 	}
 	if w.change != nil {

@@ -95,7 +95,7 @@ func (ch *change) showToPerson(ctx context.Context, op pipeline.Op) (by string, 
 // holdBack makes a change wait that might have landed by itself.
 func (ch *change) holdBack(h pipeline.Held, why string) {
 	ch.alone, ch.held, ch.heldFor = false, h, why
-	ch.d.Progress(fmt.Sprintf("%s: waits for your review instead of being merged: %s [%s]", ch.c.task.ID, cmp.Or(why, pipeline.ExplainHeld(h)), h))
+	ch.d.say(fmt.Sprintf("%s: waits for your review instead of being merged: %s [%s]", ch.c.task.ID, cmp.Or(why, pipeline.ExplainHeld(h)), h))
 }
 
 // landingPlace is the branch that changes land on.

@@ -98,7 +98,7 @@ func (ch *change) runSession(ctx context.Context, phase pipeline.Phase) (spent i
 	d, w := ch.d, ch.w
 	if ch.sessions > 0 {
 		ch.keepSession()
-		w.told = append(w.told, d.sessionRecord(ch.c, w))
+		w.told = append(w.told, d.recorder().sessionRecord(ch.c, w))
 		w.turned, w.paid = ch.countTurns(), w.cost
 	}
 	w.brief = ch.nextBrief(phase)
@@ -363,9 +363,9 @@ func (ch *change) proposedPaths() []event.ProposedPath {
 }
 
 // sessionRecord is the last session of w as the ledger has it.
-func (d *drain) sessionRecord(c *claim, w *work) event.Record {
+func (rec recorder) sessionRecord(c *claim, w *work) event.Record {
 	e := w.emission
-	name, turns := d.at.cfg.Session.Substrate, e.Usage.Turns
+	name, turns := rec.at.cfg.Session.Substrate, e.Usage.Turns
 	if p := w.leg; p.name != "" {
 		name, turns, e.Usage = p.name, p.e.Usage.Turns, p.e.Usage
 	}
@@ -374,7 +374,7 @@ func (d *drain) sessionRecord(c *claim, w *work) event.Record {
 		Class: string(e.Class), Tokens: billedTokens(e.Usage.Tokens), Servers: w.served, Sandbox: e.Sandbox, Scratch: w.left.scratchRecord(), Anchor: w.anchor.anchorRecord(),
 	}
 	tellActs(&data, e)
-	d.underContract(&data, w)
+	rec.underContract(&data, w)
 	return event.Record{Kind: event.Session, Task: string(c.task.ID), Cost: int64(w.cost - w.paid - w.relayed), Data: data}
 }
 

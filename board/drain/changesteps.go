@@ -170,7 +170,7 @@ func (ch *change) askFirst(ctx context.Context, phase pipeline.Phase) (out pipel
 		w.verdict, w.reason = board.ToReview, ""
 	}
 	if n := len(w.emission.Atoms) + len(w.left.edits.Files); n > 0 || w.emission.Change != nil {
-		ch.d.Progress(fmt.Sprintf("%s: in this step the agent only answers; odd drops the changes that it made (%s)", ch.c.task.ID, phase))
+		ch.d.say(fmt.Sprintf("%s: in this step the agent only answers; odd drops the changes that it made (%s)", ch.c.task.ID, phase))
 	}
 	return out, nil
 }

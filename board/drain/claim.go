@@ -103,7 +103,7 @@ func (d *drain) planClaim(t board.Task) (_ claimPlan, err error) {
 		}
 		data.Op = c.op
 	}
-	if data.Override, err = d.tellOverride(p); err != nil {
+	if data.Override, err = d.recorder().tellOverride(p); err != nil {
 		return claimPlan{}, err
 	}
 	if d.Call.Role != "" { // what a person asks for beside the task is told before the session
@@ -111,7 +111,7 @@ func (d *drain) planClaim(t board.Task) (_ claimPlan, err error) {
 			data.ContractRole = string(b.Role)
 		}
 	}
-	if data.Alert, err = d.dueAlerts(t.Team, c.reserved); err != nil {
+	if data.Alert, err = d.recorder().dueAlerts(t.Team, c.reserved); err != nil {
 		return claimPlan{}, err
 	}
 	p.message = commitMessage(fmt.Sprintf("board: claim %s", t.ID), "", [2]string{"Odd-Run", d.Run}, [2]string{"Odd-Task", string(t.ID)}, [2]string{"Odd-Lease", c.under})

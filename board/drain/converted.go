@@ -27,7 +27,7 @@ func (d *drain) dropConverted(ctx context.Context, c *claim, w *work) error {
 	if w.change != nil || !w.isPublishable() { // a change was looked at when it was made
 		return nil
 	}
-	all, err := d.repo.Converted(ctx, c.base, w.proposedChanges(d))
+	all, err := d.repo.Converted(ctx, c.base, w.proposedChanges(d.at))
 	if len(all) > 0 {
 		w.void("converted: " + all[0].Error())
 	}

@@ -164,6 +164,7 @@ type Outcome struct {
 type drain struct {
 	Options
 	boardWriter
+	notes
 	override *contract.Override // as resolved; nil for none
 	given    *Given             // what an invocation works on instead of the board; nil for none
 	report   Report
@@ -320,10 +321,12 @@ func openDrain(ctx context.Context, r *repo.Repo, o Options) (*drain, error) {
 
 // newDrain returns a run that has read nothing yet.
 func newDrain(r *repo.Repo, o Options) *drain {
-	return &drain{
+	d := &drain{
 		Options: o, tree: repo.Changes{}, report: Report{Run: o.Run, Tasks: []Outcome{}},
 		boardWriter: boardWriter{repo: r, wait: o.Wait, log: &runLog{id: o.Run, started: o.Now().UTC(), now: o.Now, files: map[string][]byte{}}},
 	}
+	d.notes = notes{o.Progress, &d.report.Notes}
+	return d
 }
 
 // monotonicClock returns a clock that never goes back during a run, even if the machine's
@@ -348,15 +351,21 @@ func countMore(paths []string) string {
 	return fmt.Sprintf(" (and %d more)", len(paths)-1)
 }
 
-func (d *drain) addNote(s string) {
-	d.report.Notes = append(d.report.Notes, s)
-	d.Progress(s)
+// notes are what a run leaves to tell besides its results. Each is told at once too.
+type notes struct {
+	say func(string)
+	all *[]string
 }
 
-// noteOnce adds a note that the report does not have yet.
-func (d *drain) noteOnce(s string) {
-	if !slices.Contains(d.report.Notes, s) {
-		d.addNote(s)
+func (n notes) addNote(s string) {
+	*n.all = append(*n.all, s)
+	n.say(s)
+}
+
+// noteOnce adds a note that was not added yet.
+func (n notes) noteOnce(s string) {
+	if !slices.Contains(*n.all, s) {
+		n.addNote(s)
 	}
 }
 
@@ -375,7 +384,7 @@ func (d *drain) refresh(ctx context.Context) error {
 		if all {
 			return p
 		}
-		d.Progress(p.Error())
+		d.say(p.Error())
 	}
 	if err := d.at.refuseWhilePaused(); err != nil {
 		return err
@@ -426,7 +435,7 @@ func (d *drain) runTask(ctx context.Context, t board.Task) error {
 		return err // lost races end as busy; a nil claim is a task somebody else took
 	}
 	defer c.unpin(ctx)
-	d.Progress(fmt.Sprintf("%s: claimed, attempt %d", t.ID, c.task.Attempts))
+	d.say(fmt.Sprintf("%s: claimed, attempt %d", t.ID, c.task.Attempts))
 	d.met = nil
 	w := d.runWork(ctx, c)
 	if err = w.fault; err == nil {

@@ -43,7 +43,7 @@ func (d *drain) expireOne(ctx context.Context, id okf.ID, o pipeline.Op) error {
 	if err := d.land(ctx, p); err != nil {
 		return err
 	}
-	d.Progress(fmt.Sprintf("%s: %s, back to backlog", id, why))
+	d.say(fmt.Sprintf("%s: %s, back to backlog", id, why))
 	return nil
 }
 

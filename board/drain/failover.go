@@ -249,7 +249,7 @@ func joinLegs(a, b session.Emission) session.Emission {
 
 // recordFailedLegs records each failed leg as a session with its cost. A cost that no leg
 // reported is charged to the first leg that reported none.
-func (d *drain) recordFailedLegs(c *claim, w *work, r *relay) {
+func (rec recorder) recordFailedLegs(c *claim, w *work, r *relay) {
 	left := w.cost - w.paid
 	silent := -1
 	for i, p := range r.parts {
@@ -268,7 +268,7 @@ func (d *drain) recordFailedLegs(c *claim, w *work, r *relay) {
 		if i == silent {
 			cost = max(left, 0)
 		}
-		whole := d.sessionRecord(c, w).Session()
+		whole := rec.sessionRecord(c, w).Session()
 		data := event.SessionData{
 			Substrate: p.name, Turns: int64(p.e.Usage.Turns), Outcome: string(p.e.Outcome), Failure: p.e.Failure, Class: string(p.e.Class), Detail: clean(oneLine(p.e.Detail)),
 			Brief: whole.Brief, Contract: whole.Contract, Model: p.e.Usage.Model, Tokens: billedTokens(p.e.Usage.Tokens),

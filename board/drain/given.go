@@ -68,14 +68,14 @@ func (cs contracts) loadRoster() contract.Roster {
 }
 
 // addGiven adds the handoff of what is given, and the entry of its transition, to a claim.
-func (d *drain) addGiven(p *draft) error {
-	g := d.given
+func (rec recorder) addGiven(p *draft) error {
+	g := rec.given
 	if g == nil {
 		return nil
 	}
-	file := d.at.file(g.Claims.Path)
+	file := rec.at.file(g.Claims.Path)
 	p.changes[file] = g.text
-	title, content := handoff.Entry(g.Claims, file, d.Now().UTC().Format(time.RFC3339))
+	title, content := handoff.Entry(g.Claims, file, rec.log.now().UTC().Format(time.RFC3339))
 	return p.tell("H", "", title, content)
 }
 

@@ -64,7 +64,7 @@ func (d *drain) encodeHandoff(w *work, slug, title string) {
 		w.block("emission refused: the agent's result cannot be passed on: %v", err)
 		return
 	}
-	world := d.contracts().handoffWorld(w.bound.built, w.proposedChanges(d), m.Journal)
+	world := d.contracts().handoffWorld(w.bound.built, w.proposedChanges(d.at), m.Journal)
 	world.Tells = nil // the entry comes with the result
 	dead := handoff.Check(h.Handoff, world)
 	if d.given != nil {
@@ -79,17 +79,17 @@ func (d *drain) encodeHandoff(w *work, slug, title string) {
 
 // addHandoffs adds the handoffs of the sessions to a result's changes, and the entries
 // of their transitions to the run's journal.
-func (d *drain) addHandoffs(p *draft, list ...*work) error {
+func (rec recorder) addHandoffs(p *draft, list ...*work) error {
 	for _, w := range list {
 		if h := w.handed; h != nil {
-			p.changes[d.at.file(h.Path)] = h.text
-			title, content := handoff.Entry(h.Handoff, d.at.file(h.Path), d.Now().UTC().Format(time.RFC3339))
+			p.changes[rec.at.file(h.Path)] = h.text
+			title, content := handoff.Entry(h.Handoff, rec.at.file(h.Path), rec.log.now().UTC().Format(time.RFC3339))
 			if err := p.tell("H", "", title, content+listReversions(w.emission.Says)); err != nil {
 				return err
 			}
 		}
 		if w.emission.Outcome == session.HandoffInsufficient {
-			if err := d.at.tellInsufficient(p, w); err != nil {
+			if err := rec.at.tellInsufficient(p, w); err != nil {
 				return err
 			}
 		}
@@ -154,7 +154,7 @@ func whyInsufficient(w *work) string {
 
 // underContract adds to a session's record the contract it ran under, what it
 // delivered and where that was handed over.
-func (d *drain) underContract(data *event.SessionData, w *work) {
+func (rec recorder) underContract(data *event.SessionData, w *work) {
 	c := w.bound.Contract
 	if c.Role == "" {
 		return
@@ -170,17 +170,17 @@ func (d *drain) underContract(data *event.SessionData, w *work) {
 		of.Participants = append(of.Participants, p.Ref())
 	}
 	for _, h := range w.bound.handoffs {
-		of.Handoffs = append(of.Handoffs, event.GivenFile{Path: d.at.file(h.Path), Blob: h.Blob})
+		of.Handoffs = append(of.Handoffs, event.GivenFile{Path: rec.at.file(h.Path), Blob: h.Blob})
 	}
 	if c.Override != nil {
-		of.Override = overrideData(c.Override, d.Person)
+		of.Override = overrideData(c.Override, rec.person)
 	}
 	data.Contract = of
 	if made := w.emission.Deliverable; made != nil {
 		data.Deliverable = made.Schema
 	}
 	if w.handed != nil {
-		data.Handoff = d.at.file(w.handed.Path)
+		data.Handoff = rec.at.file(w.handed.Path)
 	}
 	data.Hints = int64(len(w.result.Verdict.Hints))
 }

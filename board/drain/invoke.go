@@ -227,7 +227,7 @@ func (d *drain) planEngagement(t board.Task, sessions int) (claimPlan, error) {
 		return claimPlan{}, err
 	}
 	p := d.newDraft()
-	if err := d.addGiven(p); err != nil {
+	if err := d.recorder().addGiven(p); err != nil {
 		return claimPlan{}, err
 	}
 	data := event.ClaimData{
@@ -237,10 +237,10 @@ func (d *drain) planEngagement(t board.Task, sessions int) (claimPlan, error) {
 	if g := d.given; g != nil {
 		data.Handoff = d.at.file(g.Claims.Path)
 	}
-	if data.Override, err = d.tellOverride(p); err != nil {
+	if data.Override, err = d.recorder().tellOverride(p); err != nil {
 		return claimPlan{}, err
 	}
-	if data.Alert, err = d.dueAlerts("", c.reserved); err != nil {
+	if data.Alert, err = d.recorder().dueAlerts("", c.reserved); err != nil {
 		return claimPlan{}, err
 	}
 	p.message = commitMessage(fmt.Sprintf("board: begin a session as %s", b.Role), t.Title, [2]string{"Odd-Run", d.Run}, [2]string{"Odd-Lease", c.under})
@@ -355,7 +355,7 @@ func (d *drain) discardLapsed(c *claim, done []*work) {
 // endInvocation plans the result commit of sessions without a task.
 func (d *drain) endInvocation(c *claim, done []*work, art repo.RefUpdate) (*draft, error) {
 	d.discardLapsed(c, done)
-	p, err := d.draftSessions(c, done...)
+	p, err := d.recorder().draftSessions(c, done...)
 	if err != nil {
 		return nil, err
 	}
@@ -367,7 +367,7 @@ func (d *drain) endInvocation(c *claim, done []*work, art repo.RefUpdate) (*draf
 	trace := p.trace()
 	verdict, why := verdictOf(done)
 	data := event.OutcomeData{Verdict: verdict, Artifacts: string(art.New), Reason: why}
-	if err := d.chargeOutcome(&data, c, cost); err != nil {
+	if err := d.recorder().chargeOutcome(&data, c, cost); err != nil {
 		return nil, err
 	}
 	if err := p.record(event.Record{Kind: event.Outcome, Task: d.Run, Role: c.task.Role, Cost: int64(cost), Trace: trace, Data: data}); err != nil {
@@ -376,7 +376,7 @@ func (d *drain) endInvocation(c *claim, done []*work, art repo.RefUpdate) (*draf
 	title := fmt.Sprintf("%s: %s", done[0].bound.Role, verdict)
 	content := strings.Join(slices.DeleteFunc([]string{c.task.Title, listHandoffs(done), why}, func(s string) bool { return s == "" }), "; ")
 	p.message = commitMessage("board: "+title, content, [2]string{"Odd-Run", d.Run}, [2]string{"Odd-Lease", c.under}, [2]string{"Odd-Trace", trace})
-	return p, d.tellResult(p, c, title, cmp.Or(content, "nothing was asked in words"), done...)
+	return p, d.recorder().tellResult(p, c, title, cmp.Or(content, "nothing was asked in words"), done...)
 }
 
 // listHandoffs lists the handoffs of the sessions.

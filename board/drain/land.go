@@ -89,32 +89,32 @@ func (bw *boardWriter) retry(ctx context.Context, again, act func(context.Contex
 
 // recordLost returns the result of a claim that a person or a sweep has taken back: it is
 // recorded as lost, and neither its proposal nor its handoff is published.
-func (d *drain) recordLost(c *claim, w *work, out *Outcome, artifacts repo.RefUpdate) (*draft, error) {
+func (rec recorder) recordLost(c *claim, w *work, out *Outcome, artifacts repo.RefUpdate) (*draft, error) {
 	out.State, out.Reason = "", "result discarded: somebody changed the task while its session ran"
 	w.handed = nil
 	if c.op != "" {
-		s, err := d.at.findStory(c.op)
+		s, err := rec.at.findStory(c.op)
 		if err != nil {
 			return nil, err
 		}
 		c.ended = s.Told != nil
 	}
-	return d.planUnpublished(c, w, out, artifacts)
+	return rec.planUnpublished(c, w, out, artifacts)
 }
 
 // planUnpublished plans a result whose proposal is not published after all. It records the
 // session anew.
-func (d *drain) planUnpublished(c *claim, w *work, out *Outcome, artifacts repo.RefUpdate) (*draft, error) {
+func (rec recorder) planUnpublished(c *claim, w *work, out *Outcome, artifacts repo.RefUpdate) (*draft, error) {
 	out.Branch, out.Proposal, out.Files = "", "", 0
 	if ch := w.change; ch != nil && ch.sealed != nil {
 		ch.rescind(out.Reason)
 	}
-	p, err := d.draftSessions(c, w)
+	p, err := rec.draftSessions(c, w)
 	if err != nil {
 		return nil, err
 	}
 	c.retold, out.Trace = true, p.trace()
-	return p, d.completeResult(p, c, w, *out, []repo.RefUpdate{artifacts})
+	return p, rec.completeResult(p, c, w, *out, []repo.RefUpdate{artifacts})
 }
 
 // releasePin returns the update that deletes the pinned base together with the result. With

@@ -194,38 +194,38 @@ func (a authority) checkSolvent(c *claim, cost budget.MicroUSD) error {
 
 // dueAlerts returns the envelopes whose alert is due if more is spent, and notes them. An
 // envelope alerts once a month.
-func (d *drain) dueAlerts(team string, more budget.MicroUSD) (due []string, err error) {
-	all, err := d.authority().pursesOf(team)
+func (rec recorder) dueAlerts(team string, more budget.MicroUSD) (due []string, err error) {
+	all, err := rec.authority().pursesOf(team)
 	if err != nil {
 		return nil, err
 	}
 	for _, p := range all {
 		sum := p.total() + more
-		level := budget.DecideShare(d.at.cfg.Budget, p.share, sum, 0)
+		level := budget.DecideShare(rec.at.cfg.Budget, p.share, sum, 0)
 		if p.Name == Tenant {
-			level = budget.Decide(d.at.cfg.Budget, sum, 0)
+			level = budget.Decide(rec.at.cfg.Budget, sum, 0)
 		}
-		if level == budget.OK || d.at.spend.Alerted(p.Month, p.Name) {
+		if level == budget.OK || rec.at.spend.Alerted(p.Month, p.Name) {
 			continue
 		}
 		due = append(due, p.Name)
-		d.noteOnce(fmt.Sprintf("budget: $%s is spent or reserved of %s $%s", sum, p.describeOwner(), p.Limit))
+		rec.noteOnce(fmt.Sprintf("budget: $%s is spent or reserved of %s $%s", sum, p.describeOwner(), p.Limit))
 	}
 	return due, nil
 }
 
 // chargeOutcome records in an outcome the alerts it causes and the cost above the
 // reservation, which counts in full.
-func (d *drain) chargeOutcome(data *event.OutcomeData, c *claim, cost budget.MicroUSD) (err error) {
+func (rec recorder) chargeOutcome(data *event.OutcomeData, c *claim, cost budget.MicroUSD) (err error) {
 	if over := cost - c.reserved; over > 0 {
 		data.Over = int64(over)
-		if d.at.cfg.Free() {
-			d.noteOnce(fmt.Sprintf("%s: the agent says that it cost $%s, and odd.toml says that it is free; the cost counts. Set [budget] monthly_usd to limit it", c.task.ID, cost))
+		if rec.at.cfg.Free() {
+			rec.noteOnce(fmt.Sprintf("%s: the agent says that it cost $%s, and odd.toml says that it is free; the cost counts. Set [budget] monthly_usd to limit it", c.task.ID, cost))
 		} else {
-			d.noteOnce(fmt.Sprintf("%s: it cost $%s, $%s more than reserved; all of it counts", c.task.ID, cost, over))
+			rec.noteOnce(fmt.Sprintf("%s: it cost $%s, $%s more than reserved; all of it counts", c.task.ID, cost, over))
 		}
 	}
-	data.Alert, err = d.dueAlerts(c.task.Team, cost-c.reserved)
+	data.Alert, err = rec.dueAlerts(c.task.Team, cost-c.reserved)
 	return err
 }
 

@@ -16,17 +16,17 @@ const overridden = "override-produced"
 
 // tellOverride adds to a claim's commit the entry of an override's start, so that
 // it is in history before anything is spawned, and returns what the claim says of it.
-func (d *drain) tellOverride(p *draft) (*event.Override, error) {
-	o := d.override
+func (rec recorder) tellOverride(p *draft) (*event.Override, error) {
+	o := rec.override
 	if o == nil {
 		return nil, nil
 	}
 	content := fmt.Sprintf("override started by %s for one session; reason: %s; risks acknowledged: %s; it ends with the session, and what it makes is tagged %s",
-		d.Person, o.Reason, strings.Join(o.Risks, ", "), overridden)
+		rec.person, o.Reason, strings.Join(o.Risks, ", "), overridden)
 	if err := p.tell("D", "", "override: "+describeOverride(o)+" collapsed", content); err != nil {
 		return nil, err
 	}
-	return overrideData(o, d.Person), nil
+	return overrideData(o, rec.person), nil
 }
 
 // overrideData is an override as the ledger keeps it.
@@ -51,12 +51,12 @@ func describeOverride(o *contract.Override) string {
 }
 
 // overrideEnds adds the entry of an override's end.
-func (d *drain) overrideEnds(p *draft, how string) error {
-	if d.override == nil {
+func (rec recorder) overrideEnds(p *draft, how string) error {
+	if rec.override == nil {
 		return nil
 	}
-	o := d.override
-	content := fmt.Sprintf("override ended: %s; decided by %s, because: %s; given up: to keep %s apart; risks accepted: %s", how, d.Person, o.Reason, describeOverride(o), strings.Join(o.Risks, ", "))
+	o := rec.override
+	content := fmt.Sprintf("override ended: %s; decided by %s, because: %s; given up: to keep %s apart; risks accepted: %s", how, rec.person, o.Reason, describeOverride(o), strings.Join(o.Risks, ", "))
 	return p.tell("O", "", "override ended: "+describeOverride(o), content)
 }
 

@@ -237,6 +237,7 @@ func TestPlanResult(t *testing.T) {
 			moment := begin
 			d := p.run(runA, begin)
 			d.Now = func() time.Time { return moment }
+			d.log.now = d.Now
 			plan, err := d.planClaim(p.task(d, "tide"))
 			if err != nil {
 				t.Fatal(err)
@@ -244,7 +245,7 @@ func TestPlanResult(t *testing.T) {
 			p.write(plan.draft, "tasks/tide.md", "ledger/")
 			d.log.files = plan.draft.own
 			w := &work{verdict: board.ToReview, ran: true, cost: 40_000}
-			if plan.claim.told, err = d.draftSessions(plan.claim, w); err != nil {
+			if plan.claim.told, err = d.recorder().draftSessions(plan.claim, w); err != nil {
 				t.Fatal(err)
 			}
 			at.amid(p)
@@ -252,7 +253,7 @@ func TestPlanResult(t *testing.T) {
 			d.at = p.run(runA, moment).at
 			out := Outcome{Task: "tide", State: board.Review, Branch: "odd/review/tide.1", Proposal: "1111111111111111111111111111111111111111", Cost: 40_000}
 			artifacts := repo.RefUpdate{Name: "refs/odd/run/" + runA, New: "2222222222222222222222222222222222222222"}
-			result, err := d.planResult(t.Context(), plan.claim, w, &out, []repo.RefUpdate{{Name: "refs/heads/odd/review/tide.1", New: out.Proposal}, artifacts})
+			result, err := d.recorder().planResult(t.Context(), plan.claim, w, &out, []repo.RefUpdate{{Name: "refs/heads/odd/review/tide.1", New: out.Proposal}, artifacts})
 			if err != nil {
 				t.Fatal(err)
 			}

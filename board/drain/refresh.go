@@ -57,7 +57,7 @@ func Refresh(ctx context.Context, r *repo.Repo, o Options) (Outcome, error) {
 	if w.verdict != board.ToReview {
 		return Outcome{}, refuse("emission", "review --refresh %s: %s; odd reject %[1]s --reason \"why\"", t.ID, w.reason)
 	}
-	if n := countEffects(w.items); w.change == nil && len(w.proposedChanges(d)) == 0 && n[reconcile.Conflict]+n[reconcile.Guarded] > 0 {
+	if n := countEffects(w.items); w.change == nil && len(w.proposedChanges(d.at)) == 0 && n[reconcile.Conflict]+n[reconcile.Guarded] > 0 {
 		return Outcome{}, refuse("emission", "review --refresh %s: the proposal no longer fits the current files (conflicts: %d, atoms that only a person may change: %d); odd reject %[1]s --reason \"why\"", t.ID, n[reconcile.Conflict], n[reconcile.Guarded])
 	}
 	if err := d.settleTask(ctx, c, w); err != nil {

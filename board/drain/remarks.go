@@ -14,15 +14,15 @@ import (
 
 // addRemarks appends the session's notes to the run's journal. One of a type that
 // the bundle's canon does not have is left out.
-func (d *drain) addRemarks(p *draft, c *claim, w *work) {
-	types := d.at.entryTypes()
+func (rec recorder) addRemarks(p *draft, c *claim, w *work) {
+	types := rec.at.entryTypes()
 	for _, n := range w.emission.Notes {
 		err := types.Known(journal.Entry{Type: n.Type, Facet: n.Facet})
 		if err == nil {
 			err = p.tell(n.Type, n.Facet, quoteText(n.Title), quoteText(n.Content))
 		}
 		if err != nil {
-			d.Progress(fmt.Sprintf("%s: a note of the session is not in the journal: %v", c.task.ID, err))
+			rec.say(fmt.Sprintf("%s: a note of the session is not in the journal: %v", c.task.ID, err))
 		}
 	}
 }

@@ -14,8 +14,23 @@ import (
 	"github.com/odd-cli/odd/journal/event"
 	"github.com/odd-cli/odd/journal/repo"
 	"github.com/odd-cli/odd/okf"
+	"github.com/odd-cli/odd/persona/contract"
 	"github.com/odd-cli/odd/reconcile"
 )
+
+// recorder plans the commits that record what sessions came to.
+type recorder struct {
+	*boardWriter
+	notes
+	person    string             // who asks for an override, "" for nobody
+	override  *contract.Override // as resolved; nil for none
+	given     *Given             // what an invocation works on instead of the board; nil for none
+	authority func() authority
+}
+
+func (d *drain) recorder() recorder {
+	return recorder{&d.boardWriter, d.notes, d.Person, d.override, d.given, d.authority}
+}
 
 // settleTask commits what became of a task: the proposal on its review branch, then
 // the result on the board, in one transaction. It runs to its end even when
@@ -59,11 +74,11 @@ func (d *drain) saveResult(ctx context.Context, c *claim, w *work) error {
 		return err
 	}
 	out := Outcome{Task: c.task.ID, State: board.Blocked, Reason: w.reason, Cost: w.cost, Effects: countEffects(w.items), Session: d.at.spokenBy(w), Notes: openNotes(w.emission.Notes)}
-	if err := d.tellSession(c, w); err != nil {
+	if err := d.recorder().tellSession(c, w); err != nil {
 		return unwritten{err}
 	}
 	out.Trace = c.told.trace()
-	refs, err := d.proposalRefs(ctx, c, w, &out)
+	refs, err := d.recorder().proposalRefs(ctx, c, w, &out)
 	if err != nil {
 		return unwritten{err}
 	}
@@ -76,20 +91,20 @@ func (d *drain) saveResult(ctx context.Context, c *claim, w *work) error {
 		return err
 	}
 	refs = append(refs, art)
-	if err := d.landResult(ctx, c, func() (*draft, error) { return d.planResult(ctx, c, w, &out, refs) }); err != nil {
+	if err := d.landResult(ctx, c, func() (*draft, error) { return d.recorder().planResult(ctx, c, w, &out, refs) }); err != nil {
 		return err
 	}
 	if out.State == board.Blocked {
 		out.Code = w.blockCode()
 	}
 	d.report.Tasks = append(d.report.Tasks, out)
-	d.Progress(fmt.Sprintf("%s: %s", c.task.ID, joinDetail(string(out.State), cmp.Or(out.Reason, out.describeLanding()))))
+	d.say(fmt.Sprintf("%s: %s", c.task.ID, joinDetail(string(out.State), cmp.Or(out.Reason, out.describeLanding()))))
 	return nil
 }
 
 // tellSession drafts the records of a claim's session; the step apply of a change has done
 // so already. An op that may no longer wait for a person is ended.
-func (d *drain) tellSession(c *claim, w *work) (err error) {
+func (rec recorder) tellSession(c *claim, w *work) (err error) {
 	if ch := w.change; ch != nil && ch.sealed != nil {
 		if w.verdict == board.ToReview || !ch.isProposed() {
 			c.told = ch.sealed.tells
@@ -97,28 +112,28 @@ func (d *drain) tellSession(c *claim, w *work) (err error) {
 		}
 		ch.rescind(w.reason)
 	}
-	c.told, err = d.draftSessions(c, w)
+	c.told, err = rec.draftSessions(c, w)
 	return err
 }
 
 // planResult plans the result commit on the board as it is now. The last of refs keeps the
 // run's artifacts.
-func (d *drain) planResult(ctx context.Context, c *claim, w *work, out *Outcome, refs []repo.RefUpdate) (*draft, error) {
+func (rec recorder) planResult(ctx context.Context, c *claim, w *work, out *Outcome, refs []repo.RefUpdate) (*draft, error) {
 	artifacts := refs[len(refs)-1]
-	now, ok := board.Find(d.at.tasks, c.task.ID)
+	now, ok := board.Find(rec.at.tasks, c.task.ID)
 	if !ok || now.Blob != c.task.Blob {
-		return d.recordLost(c, w, out, artifacts)
+		return rec.recordLost(c, w, out, artifacts)
 	}
 	c.task.Path = now.Path // a person may have moved it meanwhile
 	p := c.told.clone()
-	late := d.describeDelay(p, c)
-	if why := cmp.Or(d.authority().whyLapsed(c), late); why != "" && w.isPublishable() {
+	late := rec.describeDelay(p, c)
+	if why := cmp.Or(rec.authority().whyLapsed(c), late); why != "" && w.isPublishable() {
 		w.void(why)
 		out.State, out.Reason, out.Effects, out.Files = board.Blocked, why, nil, 0
-		return d.planUnpublished(c, w, out, artifacts)
+		return rec.planUnpublished(c, w, out, artifacts)
 	}
 	if late != "" && !w.refreshed || c.retold {
-		return d.planUnpublished(c, w, out, artifacts)
+		return rec.planUnpublished(c, w, out, artifacts)
 	}
 	onto, moves, err := w.change.settleLanding(ctx, out, refs)
 	if err != nil {
@@ -127,7 +142,7 @@ func (d *drain) planResult(ctx context.Context, c *claim, w *work, out *Outcome,
 	if p.onto = onto; out.Landed != "" {
 		p.alone = w.change
 	}
-	return p, d.completeResult(p, c, w, *out, moves)
+	return p, rec.completeResult(p, c, w, *out, moves)
 }
 
 // stillness is how old a record may be when it is committed. odd check accepts records up to
@@ -136,8 +151,8 @@ const stillness = 45 * time.Minute
 
 // describeDelay says how long the records of p have waited for their commit, "" if that is
 // less than stillness. The usual reason is a computer that slept.
-func (d *drain) describeDelay(p *draft, c *claim) string {
-	was := d.log.files[d.log.ledgerPath()]
+func (rec recorder) describeDelay(p *draft, c *claim) string {
+	was := rec.log.files[rec.log.ledgerPath()]
 	if len(was) >= len(p.ledger()) {
 		return ""
 	}
@@ -145,7 +160,7 @@ func (d *drain) describeDelay(p *draft, c *claim) string {
 	if err != nil || len(waiting) == 0 {
 		return ""
 	}
-	still := d.Now().Sub(waiting[0].TS)
+	still := rec.log.now().Sub(waiting[0].TS)
 	if still < stillness {
 		return ""
 	}
@@ -162,13 +177,13 @@ func countEffects(items []reconcile.Item) map[reconcile.Effect]int {
 
 // draftSessions returns a draft that records the sessions, their permits and what reconcile
 // did with their atoms.
-func (d *drain) draftSessions(c *claim, list ...*work) (*draft, error) {
-	p := d.newDraft()
+func (rec recorder) draftSessions(c *claim, list ...*work) (*draft, error) {
+	p := rec.newDraft()
 	if c.opens != nil {
 		p = c.opens.clone()
 	}
 	for _, w := range list {
-		if err := d.recordWork(p, c, w); err != nil {
+		if err := rec.recordWork(p, c, w); err != nil {
 			return nil, err
 		}
 	}
@@ -176,10 +191,10 @@ func (d *drain) draftSessions(c *claim, list ...*work) (*draft, error) {
 }
 
 // recordWork records one session of a claim.
-func (d *drain) recordWork(p *draft, c *claim, w *work) error {
+func (rec recorder) recordWork(p *draft, c *claim, w *work) error {
 	sessions := w.told
 	if w.ran {
-		sessions = append(slices.Clip(sessions), d.sessionRecord(c, w))
+		sessions = append(slices.Clip(sessions), rec.sessionRecord(c, w))
 	}
 	for _, r := range sessions {
 		if err := p.record(r); err != nil {
@@ -190,7 +205,7 @@ func (d *drain) recordWork(p *draft, c *claim, w *work) error {
 		return err
 	}
 	if len(w.items) == 0 {
-		return d.tellOp(p, c, w)
+		return rec.tellOp(p, c, w)
 	}
 	data := event.ReconcileData{Counts: map[string]int64{}}
 	for k, v := range countEffects(w.items) {
@@ -198,13 +213,13 @@ func (d *drain) recordWork(p *draft, c *claim, w *work) error {
 	}
 	for _, it := range w.items {
 		if isKeptOut(it.Effect) {
-			data.Held = append(data.Held, event.Held{Effect: string(it.Effect), ID: string(it.ID), Path: d.at.file(it.Path), Reason: it.Reason})
+			data.Held = append(data.Held, event.Held{Effect: string(it.Effect), ID: string(it.ID), Path: rec.at.file(it.Path), Reason: it.Reason})
 		}
 	}
 	if err := p.record(event.Record{Kind: event.Reconcile, Task: string(c.task.ID), Data: data}); err != nil {
 		return err
 	}
-	return d.tellOp(p, c, w)
+	return rec.tellOp(p, c, w)
 }
 
 // isKeptOut reports an effect that keeps an atom out of the proposal. A person is told.
@@ -214,7 +229,7 @@ func isKeptOut(e reconcile.Effect) bool {
 
 // proposalRefs returns the ref of the task's proposal and names it in out. A change's commit
 // was made by apply; if it failed verify, its ref is not a review branch.
-func (d *drain) proposalRefs(ctx context.Context, c *claim, w *work, out *Outcome) ([]repo.RefUpdate, error) {
+func (rec recorder) proposalRefs(ctx context.Context, c *claim, w *work, out *Outcome) ([]repo.RefUpdate, error) {
 	var u repo.RefUpdate
 	var err error
 	switch ch := w.change; {
@@ -223,7 +238,7 @@ func (d *drain) proposalRefs(ctx context.Context, c *claim, w *work, out *Outcom
 	case w.verdict != board.ToReview:
 		return nil, nil
 	default:
-		if u, err = d.makeProposal(ctx, c, w, out.Trace); err != nil {
+		if u, err = rec.makeProposal(ctx, c, w, out.Trace); err != nil {
 			return nil, err
 		}
 	}
@@ -237,19 +252,19 @@ func (d *drain) proposalRefs(ctx context.Context, c *claim, w *work, out *Outcom
 }
 
 // makeProposal makes the proposal commit and names its review branch.
-func (d *drain) makeProposal(ctx context.Context, c *claim, w *work, trace string) (repo.RefUpdate, error) {
+func (rec recorder) makeProposal(ctx context.Context, c *claim, w *work, trace string) (repo.RefUpdate, error) {
 	title := c.task.Title
 	if title == "" {
 		title = string(c.task.ID)
 	}
-	trailers := [][2]string{{"Odd-Run", d.Run}, {"Odd-Task", string(c.task.ID)}, {"Odd-Lease", c.under}, {"Odd-Trace", trace}}
+	trailers := [][2]string{{"Odd-Run", rec.log.id}, {"Odd-Task", string(c.task.ID)}, {"Odd-Lease", c.under}, {"Odd-Trace", trace}}
 	var oid repo.OID
 	var err error
 	if ch := w.change; ch != nil && len(ch.files) > 0 {
 		trailers = append(trailers, [2]string{"Odd-Op", ch.op.ID}, [2]string{"Odd-Tier", string(ch.risk.Tier)})
-		oid, err = d.repo.MakeEdits(ctx, []repo.OID{c.base}, ch.files, d.agentSignature(), commitMessage("propose: "+title, ch.summarize()+listItems(w.items), trailers...))
+		oid, err = rec.repo.MakeEdits(ctx, []repo.OID{c.base}, ch.files, rec.agentSignature(), commitMessage("propose: "+title, ch.summarize()+listItems(w.items), trailers...))
 	} else {
-		oid, err = d.make(ctx, c.base, w.proposedChanges(d), d.agentSignature(), commitMessage("propose: "+title, cmp.Or(strings.TrimRight(listItems(w.items), "\n"), "Nothing new: every atom is as it was.")+leftOut(w.emission.Notes), trailers...))
+		oid, err = rec.make(ctx, c.base, w.proposedChanges(rec.at), rec.agentSignature(), commitMessage("propose: "+title, cmp.Or(strings.TrimRight(listItems(w.items), "\n"), "Nothing new: every atom is as it was.")+leftOut(w.emission.Notes), trailers...))
 	}
 	if err != nil {
 		return repo.RefUpdate{}, err
@@ -257,7 +272,7 @@ func (d *drain) makeProposal(ctx context.Context, c *claim, w *work, trace strin
 	stem := "odd/review/" + board.Slug(c.task.ID) + "."
 	n := c.task.Attempts
 	for {
-		taken, err := d.branchExists(fmt.Sprint(stem, n))
+		taken, err := rec.branchExists(fmt.Sprint(stem, n))
 		if err != nil {
 			return repo.RefUpdate{}, err
 		}
@@ -325,17 +340,17 @@ func (o Outcome) describeLanding() string {
 
 // completeResult adds to p the rest of a task's result: the task, the outcome, the journal
 // and handoffs. The last of refs keeps the run's artifacts.
-func (d *drain) completeResult(p *draft, c *claim, w *work, out Outcome, refs []repo.RefUpdate) error {
+func (rec recorder) completeResult(p *draft, c *claim, w *work, out Outcome, refs []repo.RefUpdate) error {
 	p.refs = refs
 	if out.State != "" {
-		b, err := d.finishTask(c.task, w, out)
+		b, err := rec.finishTask(c.task, w, out)
 		if err != nil {
 			return err
 		}
-		p.changes[d.at.file(c.task.Path)] = b
+		p.changes[rec.at.file(c.task.Path)] = b
 	}
-	data := d.at.outcomeData(c, w, out, refs[len(refs)-1].New)
-	if err := d.chargeOutcome(&data, c, out.Cost); err != nil {
+	data := rec.at.outcomeData(c, w, out, refs[len(refs)-1].New)
+	if err := rec.chargeOutcome(&data, c, out.Cost); err != nil {
 		return err
 	}
 	err := p.record(event.Record{
@@ -351,34 +366,34 @@ func (d *drain) completeResult(p *draft, c *claim, w *work, out Outcome, refs []
 	if out.State == "" {
 		subject, title = fmt.Sprintf("board: %s was lost", out.Task), fmt.Sprintf("%s: claim lost", out.Task)
 	}
-	p.message = commitMessage(subject, out.Reason, [2]string{"Odd-Run", d.Run}, [2]string{"Odd-Task", string(c.task.ID)}, [2]string{"Odd-Lease", c.under}, [2]string{"Odd-Trace", out.Trace})
-	return d.tellResult(p, c, title, resultContent(c, w, out), w)
+	p.message = commitMessage(subject, out.Reason, [2]string{"Odd-Run", rec.log.id}, [2]string{"Odd-Task", string(c.task.ID)}, [2]string{"Odd-Lease", c.under}, [2]string{"Odd-Trace", out.Trace})
+	return rec.tellResult(p, c, title, resultContent(c, w, out), w)
 }
 
 // tellResult adds to p the journal entries, gate proposals and handoffs of the sessions, and
 // the end of an override.
-func (d *drain) tellResult(p *draft, c *claim, title, content string, list ...*work) error {
+func (rec recorder) tellResult(p *draft, c *claim, title, content string, list ...*work) error {
 	if err := p.tell("O", "", title, content); err != nil {
 		return err
 	}
 	for _, w := range list {
-		d.addRemarks(p, c, w)
+		rec.addRemarks(p, c, w)
 	}
-	if err := d.addAppeals(p, c, list...); err != nil {
+	if err := rec.addAppeals(p, c, list...); err != nil {
 		return err
 	}
-	if err := d.addHandoffs(p, list...); err != nil {
+	if err := rec.addHandoffs(p, list...); err != nil {
 		return err
 	}
-	return d.overrideEnds(p, title+", "+content)
+	return rec.overrideEnds(p, title+", "+content)
 }
 
 // finishTask returns the task's file with its result.
-func (d *drain) finishTask(t board.Task, w *work, out Outcome) ([]byte, error) {
+func (rec recorder) finishTask(t board.Task, w *work, out Outcome) ([]byte, error) {
 	if w.refreshed {
-		return okf.Edit(t.Atom.Bytes(), okf.Set{Key: "result", Value: map[string]any{"run": d.Run, "branch": out.Branch, "commit": string(out.Proposal)}})
+		return okf.Edit(t.Atom.Bytes(), okf.Set{Key: "result", Value: map[string]any{"run": rec.log.id, "branch": out.Branch, "commit": string(out.Proposal)}})
 	}
-	return board.Finish(t, d.Run, w.verdict, board.Result{Run: d.Run, Branch: out.Branch, Commit: string(out.Proposal), Reason: out.Reason})
+	return board.Finish(t, rec.log.id, w.verdict, board.Result{Run: rec.log.id, Branch: out.Branch, Commit: string(out.Proposal), Reason: out.Reason})
 }
 
 func (s *snapshot) outcomeData(c *claim, w *work, out Outcome, artifacts repo.OID) event.OutcomeData {

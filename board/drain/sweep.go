@@ -39,7 +39,7 @@ func (d *drain) sweepOf(ctx context.Context, killed []string) error {
 	d.report.Swept = nil
 	for _, t := range swept {
 		d.report.Swept = append(d.report.Swept, t.ID)
-		d.Progress(fmt.Sprintf("%s: %s ended without a result, so the task is %s again", t.ID, t.ClaimedBy, t.State))
+		d.say(fmt.Sprintf("%s: %s ended without a result, so the task is %s again", t.ID, t.ClaimedBy, t.State))
 	}
 	return nil
 }

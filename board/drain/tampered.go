@@ -22,7 +22,7 @@ func (d *drain) checkFingerprint(task string, was repo.Fingerprint) string {
 	setup, refs := now.Since(was)
 	refs = otherChanges(refs)
 	if len(refs) > 0 {
-		d.Progress(fmt.Sprintf("%s: these refs changed while its session ran: %s", task, strings.Join(refs, ", ")))
+		d.say(fmt.Sprintf("%s: these refs changed while its session ran: %s", task, strings.Join(refs, ", ")))
 	}
 	if len(setup) == 0 {
 		return ""

@@ -205,7 +205,7 @@ func (d *drain) newRequest(ctx context.Context, c *claim, w *work) (session.Requ
 				d.Turned(u)
 			}
 			return d.checkTurn(ctx, c, budget.MicroUSD(u.Cost))
-		}, Progress: func(s string) { d.Progress(string(t.ID) + ": " + s) },
+		}, Progress: func(s string) { d.say(string(t.ID) + ": " + s) },
 	}
 	if d.given != nil {
 		req.Files = d.given.Files
@@ -306,7 +306,7 @@ func (d *drain) runSubstrate(ctx context.Context, c *claim, w *work, req session
 	}
 	w.ran, w.leg, w.relayed = true, part{name: sub.currentName()}, 0
 	w.cost = c.each() // until the session says what it cost
-	d.Progress(fmt.Sprintf("%s: %s works as %s", req.Task, agentName(sub.currentName()), cmp.Or(c.task.Role, string(w.bound.Role))))
+	d.say(fmt.Sprintf("%s: %s works as %s", req.Task, agentName(sub.currentName()), cmp.Or(c.task.Role, string(w.bound.Role))))
 	w.result, err = invoke.Run(ctx, invoke.Session{Contract: w.bound.Contract, Brief: w.brief, Request: req, Substrate: sub, Reply: d.Reply, Watch: d.Watch, Prove: w.anchor.newProver()})
 	served.stopServers(w)
 	w.anchor.markRead()
@@ -316,9 +316,9 @@ func (d *drain) runSubstrate(ctx context.Context, c *claim, w *work, req session
 		d.keepLeft(context.WithoutCancel(ctx), c, w)
 	}
 	if w.change == nil {
-		w.left.report(d.Progress, req.Task)
+		w.left.report(d.say, req.Task)
 	} else if products := w.left.describeProducts(); products != "" {
-		d.Progress(req.Task + ": " + products)
+		d.say(req.Task + ": " + products)
 	}
 	switch {
 	case err != nil && w.tampered:
@@ -335,7 +335,7 @@ func (d *drain) runSubstrate(ctx context.Context, c *claim, w *work, req session
 	if u := w.emission.Usage; u.CostKnown {
 		w.cost = w.paid + budget.MicroUSD(u.Cost)
 	}
-	d.recordFailedLegs(c, w, sub)
+	d.recorder().recordFailedLegs(c, w, sub)
 	d.readOutcome(ctx, c, w)
 }
 
