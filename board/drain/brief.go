@@ -15,6 +15,7 @@ import (
 	"github.com/odd-cli/odd/board/risk"
 	"github.com/odd-cli/odd/board/state"
 	"github.com/odd-cli/odd/journal/memory"
+	"github.com/odd-cli/odd/journal/repo"
 	"github.com/odd-cli/odd/okf"
 	"github.com/odd-cli/odd/persona"
 	"github.com/odd-cli/odd/persona/audit"
@@ -24,48 +25,58 @@ import (
 	"github.com/odd-cli/odd/reconcile/policy"
 )
 
+// briefs gathers what sessions are told.
+type briefs struct {
+	Options
+	repo *repo.Repo
+	now  authority
+	say  func(string)
+}
+
+func (d *drain) briefs() briefs { return briefs{d.Options, d.repo, d.authority(), d.say} }
+
 // briefInput gathers what the session is told. Canon and persona come from the board
 // branch; the inputs from the base the session works on.
-func (d *drain) briefInput(c *claim, w *work, req session.Request) invoke.Input {
+func (br briefs) briefInput(c *claim, w *work, req session.Request) invoke.Input {
 	t := c.task
 	in := invoke.Input{
-		Run: d.Run, Attempt: t.Attempts, Role: t.Role,
-		Limits: invoke.Limits{Turns: req.MaxTurns, Timeout: req.Timeout, MaxAtoms: req.MaxAtoms, Cap: d.mergeOptions().Cap.String()},
+		Run: br.Run, Attempt: t.Attempts, Role: t.Role,
+		Limits: invoke.Limits{Turns: req.MaxTurns, Timeout: req.Timeout, MaxAtoms: req.MaxAtoms, Cap: br.now.mergeOptions(br.By).Cap.String()},
 		Task:   invoke.Task{ID: string(t.ID), Title: t.Title, Kind: t.Kind, Body: taskBody(t), Acceptance: t.Acceptance, Blob: t.Blob},
-		Inputs: inputFiles(req.Files, t.Inputs), Before: d.earlierAttempts(t, w.bound.Mode),
-		Contract: w.bound.Contract, Handoffs: w.bound.handoffs, Artifacts: artifactFiles(w.bound, req.Files, d.at.cfg.Root),
-		Watching: d.Watch != nil, Offered: d.at.toolsFor(t),
+		Inputs: inputFiles(req.Files, t.Inputs), Before: br.earlierAttempts(t, w.bound.Mode),
+		Contract: w.bound.Contract, Handoffs: w.bound.handoffs, Artifacts: artifactFiles(w.bound, req.Files, br.now.cfg.Root),
+		Watching: br.Watch != nil, Offered: br.now.toolsFor(t),
 	}
-	in.Task.Goal, in.Task.GoalText = d.at.goalOf(t)
+	in.Task.Goal, in.Task.GoalText = br.now.goalOf(t)
 	if t.Path != "" {
-		in.Task.Path = d.at.file(t.Path)
+		in.Task.Path = br.now.file(t.Path)
 	}
-	rules := audit.Rules{Graph: d.at.graph, Root: d.at.cfg.Root}
+	rules := audit.Rules{Graph: br.now.graph, Root: br.now.cfg.Root}
 	if !slices.Contains(in.Offered, "get") {
 		in.Prompts = rules.Prompts(w.bound.Contract)
 	}
 	in.Canon = rules.Canon()
-	in.Context, in.Memory = d.briefContext(t, w)
+	in.Context, in.Memory = br.briefContext(t, w)
 	if t.Role != "" {
-		w.persona.Root = d.at.cfg.Root
-		in.Persona = w.persona.Markdown(d.at.graph, false)
+		w.persona.Root = br.now.cfg.Root
+		in.Persona = w.persona.Markdown(br.now.graph, false)
 		for _, it := range append([]persona.Item{w.persona.Role}, w.persona.Items...) {
-			in.Compiled = append(in.Compiled, invoke.Ref{Path: d.at.file(it.Path), Blob: it.Blob})
+			in.Compiled = append(in.Compiled, invoke.Ref{Path: br.now.file(it.Path), Blob: it.Blob})
 		}
-		in.Knowledge, in.Canon = d.at.knowledgeOfRole(w.persona, in.Canon)
+		in.Knowledge, in.Canon = br.now.knowledgeOfRole(w.persona, in.Canon)
 	}
-	in.Preferences = d.at.preferences(t)
-	in.Related = d.at.related(t, in.Knowledge, in.Canon, in.Preferences)
+	in.Preferences = br.now.preferences(t)
+	in.Related = br.now.related(t, in.Knowledge, in.Canon, in.Preferences)
 	for _, list := range [][]invoke.Ref{in.Knowledge, in.Canon, in.Preferences, in.Related} {
 		for i := range list {
-			list[i].More = d.at.howToReadMore(list[i], in, req)
+			list[i].More = br.now.howToReadMore(list[i], in, req)
 		}
 	}
-	if d.at.changes(t) {
-		in.Change = d.at.askedChange(c, req.Files)
+	if br.now.changes(t) {
+		in.Change = br.now.askedChange(c, req.Files)
 	}
-	for _, d := range first(w.declines, mostDeclined) {
-		in.Declined = append(in.Declined, string(d.ID)+": "+d.String())
+	for _, no := range first(w.declines, mostDeclined) {
+		in.Declined = append(in.Declined, string(no.ID)+": "+no.String())
 	}
 	if c.reserved > 0 {
 		in.Limits.CostUSD = c.reserved.String()
@@ -139,20 +150,20 @@ func (s *snapshot) toolsFor(t board.Task) []string {
 // from. A board that neither asks for a lease nor has anything of the slow loop, nor
 // a lesson for a task that changes files, has none; nor has a session with a fresh
 // context.
-func (d *drain) briefContext(t board.Task, w *work) ([]byte, []invoke.Ref) {
-	s, err := d.authority().slowLoop()
+func (br briefs) briefContext(t board.Task, w *work) ([]byte, []invoke.Ref) {
+	s, err := br.now.slowLoop()
 	if err != nil || w.bound.Strict {
 		return nil, nil
 	}
-	lessons := d.findLessons(t)
-	if !d.at.requiresLease() && len(s.Gates) == 0 && len(s.Decisions) == 0 && !s.Facts.Present && len(s.Buffer.Proposals) == 0 && len(lessons) == 0 {
+	lessons := br.findLessons(t)
+	if !br.now.requiresLease() && len(s.Gates) == 0 && len(s.Decisions) == 0 && !s.Facts.Present && len(s.Buffer.Proposals) == 0 && len(lessons) == 0 {
 		return nil, nil
 	}
-	m := d.at.readMemory(s)
+	m := br.now.readMemory(s)
 	m.Lessons = lessons
 	c, err := m.Context("") // what became of this task's own attempts stands in a part of its own
 	if err != nil {
-		d.say("the agent gets no context: " + err.Error())
+		br.say("the agent gets no context: " + err.Error())
 		return nil, nil
 	}
 	var from []invoke.Ref
@@ -161,7 +172,7 @@ func (d *drain) briefContext(t board.Task, w *work) ([]byte, []invoke.Ref) {
 		text []byte
 	}{{gate.LeasePath, s.LeaseFile}, {gate.DecisionsPath, s.Decisions}} {
 		if f.text != nil {
-			from = append(from, invoke.Ref{Path: d.at.file(f.name), Blob: okf.BlobID(f.text)})
+			from = append(from, invoke.Ref{Path: br.now.file(f.name), Blob: okf.BlobID(f.text)})
 		}
 	}
 	if w.bound.Mode != "" {
@@ -172,20 +183,20 @@ func (d *drain) briefContext(t board.Task, w *work) ([]byte, []invoke.Ref) {
 
 // findLessons returns what the changes before came to, for a task that asks for one: the
 // files it may change that they went wrong on, and then the latest of them all.
-func (d *drain) findLessons(t board.Task) []string {
-	if !d.at.changes(t) {
+func (br briefs) findLessons(t board.Task) []string {
+	if !br.now.changes(t) {
 		return nil
 	}
-	past, err := d.at.state.Trials(d.Now(), d.at.cfg.ReviewTTL)
+	past, err := br.now.state.Trials(br.now.now, br.now.cfg.ReviewTTL)
 	if err != nil {
-		d.say("the agent gets no lessons from earlier work: " + err.Error())
+		br.say("the agent gets no lessons from earlier work: " + err.Error())
 	}
-	m := risk.Past(past, d.at.cfg, d.Now())
+	m := risk.Past(past, br.now.cfg, br.now.now)
 	var out []string
 	for _, r := range m.Careful(m.Files(func(f string) bool { return policy.MatchAnyGlob(t.Paths, f) }), 0) {
 		out = append(out, r.String())
 	}
-	return append(first(out, textEntries/4), memory.Lessons(past, d.Now())...)
+	return append(first(out, textEntries/4), memory.Lessons(past, br.now.now)...)
 }
 
 // taskBody returns the text of a task, as a person wrote it.
@@ -225,31 +236,31 @@ func artifactFiles(b bound, base fs.FS, root string) []invoke.File {
 // earlierAttempts returns what became of the task's earlier attempts, newest first. It returns
 // nothing if an attempt had another mode, because the reasons do not say which attempt they
 // are about.
-func (d *drain) earlierAttempts(t board.Task, mode contract.Mode) []string {
-	if (len(t.Rejected) > 0 || t.BlockedReason != "") && !originOf(d.repo, d.at).isOnlyMode(t, mode) {
+func (br briefs) earlierAttempts(t board.Task, mode contract.Mode) []string {
+	if (len(t.Rejected) > 0 || t.BlockedReason != "") && !originOf(br.repo, br.now.snapshot).isOnlyMode(t, mode) {
 		return nil
 	}
-	return append(listAttempts(t), d.failedCheck(t, mode)...)
+	return append(listAttempts(t), br.failedCheck(t, mode)...)
 }
 
 // failedCheck returns the check that the attempt before failed, and the end of what it printed
 // as its run keeps it, without secrets. Artifacts of runs may be pruned.
-func (d *drain) failedCheck(t board.Task, mode contract.Mode) []string {
-	if t.Attempts < 2 || !originOf(d.repo, d.at).isOnlyMode(t, mode) {
+func (br briefs) failedCheck(t board.Task, mode contract.Mode) []string {
+	if t.Attempts < 2 || !originOf(br.repo, br.now.snapshot).isOnlyMode(t, mode) {
 		return nil
 	}
 	t.Attempts--
-	stories, err := d.at.state.Stories(func(o *state.Op) bool { return o.Task == string(t.ID) })
+	stories, err := br.now.state.Stories(func(o *state.Op) bool { return o.Task == string(t.ID) })
 	if err != nil {
 		return nil // what is wrong with the ledger is told where it is judged
 	}
 	for _, s := range stories {
 		o := s.Op()
-		oid, err := d.repo.Ref("refs/odd/run/" + o.Run)
+		oid, err := br.repo.Ref("refs/odd/run/" + o.Run)
 		if o.Task != string(t.ID) || err != nil {
 			continue
 		}
-		files, err := d.repo.Tree(oid)
+		files, err := br.repo.Tree(oid)
 		if err != nil {
 			continue
 		}

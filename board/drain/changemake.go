@@ -125,7 +125,7 @@ func (ch *change) runSession(ctx context.Context, phase pipeline.Phase) (spent i
 	}
 	w.emission.Proposals = append(asked, w.emission.Proposals...)
 	if req.Step == "" {
-		d.judgeEmission(w, ch.c.task, req.Graph)
+		d.authority().judgeEmission(w, ch.c.task, req.Graph, d.By)
 	}
 	return int64(w.cost - w.paid), w.verdict == board.ToReview
 }

@@ -55,9 +55,11 @@
 //
 // The files context, contexttext and signs print what odd context tells and run no step.
 //
-// The type drain has more than 40 methods. It holds what one run may ask: the
-// repository, the board as last read, the clock and the run's own records. What a
-// task comes to is in its claim and its work, which the steps hand on.
+// What a step asks is answered by a value made for it: snapshot (the board at one commit),
+// authority (what it allows at a moment), contracts (what a session is bound to), preflight
+// (whether a session could work), briefs (what a session is told) and recorder (the commits that
+// record what sessions came to). boardWriter alone reads the branch anew and moves it. The type
+// drain still has more than 40 methods: the steps themselves, and what they share of the run.
 //
 // # Invariants kept here
 //

@@ -13,19 +13,19 @@ import (
 )
 
 // judgeEmission merges what a session emitted, if it is to go to review. It voids the work if
-// the lease does not allow what was emitted.
-func (d *drain) judgeEmission(w *work, t board.Task, g *okf.Graph) {
+// the lease does not allow what was emitted. by is who emitted it, "odd/VERSION".
+func (a authority) judgeEmission(w *work, t board.Task, g *okf.Graph, by string) {
 	if w.verdict == board.ToReview {
-		d.mergeEmission(w, t, g)
+		a.mergeEmission(w, t, g, by)
 	}
-	if why := d.authority().whyAstray(w); why != "" && w.verdict == board.ToReview {
+	if why := a.whyAstray(w); why != "" && w.verdict == board.ToReview {
 		w.void("emission refused: " + why)
 	}
 }
 
 // mergeEmission caps and merges the emitted atoms under the session's permit. One atom
 // outside the permit refuses all of them.
-func (d *drain) mergeEmission(w *work, t board.Task, g *okf.Graph) {
+func (a authority) mergeEmission(w *work, t board.Task, g *okf.Graph, by string) {
 	if w.bound.Tainted != "" {
 		var err error
 		if w.emission, err = tagOverride(w.emission); err != nil {
@@ -34,22 +34,22 @@ func (d *drain) mergeEmission(w *work, t board.Task, g *okf.Graph) {
 		}
 	}
 	in := make([]reconcile.Incoming, 0, len(w.emission.Atoms))
-	for _, a := range w.emission.Atoms {
-		if clean := secrets.Redact(a.Atom.Bytes()); !bytes.Equal(clean, a.Atom.Bytes()) {
-			w.block("emission refused: %s contains something that looks like a credential", a.At)
+	for _, made := range w.emission.Atoms {
+		if clean := secrets.Redact(made.Atom.Bytes()); !bytes.Equal(clean, made.Atom.Bytes()) {
+			w.block("emission refused: %s contains something that looks like a credential", made.At)
 			return
 		}
-		in = append(in, reconcile.Incoming{Atom: a.Atom, Base: emissionBase(w, a.Base), At: a.At})
+		in = append(in, reconcile.Incoming{Atom: made.Atom, Base: emissionBase(w, made.Base), At: made.At})
 	}
-	o := d.mergeOptions()
+	o := a.mergeOptions(by)
 	o.Declined = board.DeclinedBefore(w.declines)
-	o.Drifted = driftFinder(g, d.at.files)
+	o.Drifted = driftFinder(g, a.files)
 	items, err := reconcile.Merge(g, in, o)
 	if err != nil {
 		w.block("emission refused: %v", err)
 		return
 	}
-	if why := w.whyRefused(policy.Emit, d.at.itemPaths(items)); why != "" && len(items) > 0 {
+	if why := w.whyRefused(policy.Emit, a.itemPaths(items)); why != "" && len(items) > 0 {
 		w.block("emission refused: %s", why)
 		return
 	}
@@ -88,10 +88,10 @@ func emissionBase(w *work, base string) string {
 }
 
 // mergeOptions returns what an agent of this repository may emit.
-func (d *drain) mergeOptions() reconcile.Options {
-	limit, ok := okf.ParseConfidence(d.at.cfg.Session.Cap)
+func (a authority) mergeOptions(by string) reconcile.Options {
+	limit, ok := okf.ParseConfidence(a.cfg.Session.Cap)
 	if !ok || limit == okf.Unset || limit > okf.Asserted {
 		limit = okf.Inferred
 	}
-	return reconcile.Options{Cap: limit, By: d.By, Now: d.Now().UTC(), MaxAtoms: d.at.cfg.Session.MaxAtoms}
+	return reconcile.Options{Cap: limit, By: by, Now: a.now.UTC(), MaxAtoms: a.cfg.Session.MaxAtoms}
 }

@@ -113,7 +113,7 @@ func (d *drain) judgeAgain(ctx context.Context, t board.Task) (*claim, *work, er
 	c.anchor = w.anchor
 	defer w.unbind()
 	w.grant = d.compileGrant(c, w)
-	d.mergeEmission(w, t, g)
+	d.authority().mergeEmission(w, t, g, d.By)
 	w.anchor.markRead()
 	if w.verdict == board.ToReview && m != nil {
 		return c, w, d.runChangeAgain(ctx, c, w, m)

@@ -119,7 +119,7 @@ func (d *drain) runWork(ctx context.Context, c *claim) *work {
 		d.runChange(ctx, &change{d: d, c: c, w: w, req: req, brief: w.brief})
 	} else {
 		d.runSubstrate(ctx, c, w, req)
-		d.judgeEmission(w, c.task, req.Graph)
+		d.authority().judgeEmission(w, c.task, req.Graph, d.By)
 	}
 	if w.verdict == board.ToReview && !w.change.isProposed() {
 		d.encodeHandoff(w, board.Slug(c.task.ID), "")
@@ -210,7 +210,7 @@ func (d *drain) newRequest(ctx context.Context, c *claim, w *work) (session.Requ
 	if d.given != nil {
 		req.Files = d.given.Files
 	}
-	in := d.briefInput(c, w, req)
+	in := d.briefs().briefInput(c, w, req)
 	if g := d.given; g != nil { // in the place of what the board says
 		in.Artifacts, in.Canon, in.Prompts = g.Artifacts, g.Canon, g.Prompts
 	}
