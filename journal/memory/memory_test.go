@@ -129,7 +129,10 @@ func TestLessons(t *testing.T) {
 		t.Errorf("got\n%s", got)
 	}
 	again := tried("a.go", strings.Repeat("f", 30), 1, now.Add(-time.Hour))
-	if got := Lessons(again, now); len(got) != 1 || got[0] != "tasks/t failed as rejected: a.go (30 times)" {
+	if got := Lessons(again[:2], now); len(got) != 1 || got[0] != "tasks/t failed as rejected: a.go (2 times)" {
+		t.Errorf("the same lesson twice: %q", got)
+	}
+	if got := Lessons(again, now); len(got) != 1 || !strings.HasPrefix(got[0], "a.go: 30 changes failed as rejected, 0 went well (") || !strings.HasSuffix(got[0], " and 27 more)") {
 		t.Errorf("the same lesson 30 times: %q", got)
 	}
 	for i := range again {
@@ -137,6 +140,47 @@ func TestLessons(t *testing.T) {
 	}
 	if got := Lessons(again, now); len(got) != 20 {
 		t.Errorf("%d lessons", len(got))
+	}
+}
+
+// TestHeld: a lesson holds after three agreeing failures, names them, and ends by time or by changes that go well.
+func TestHeld(t *testing.T) {
+	t.Parallel()
+	trial := func(op string, days int, why string, files ...string) Trial {
+		return Trial{Op: op, At: now.Add(-time.Duration(days) * 24 * time.Hour), Files: files, Well: why == "", Why: why}
+	}
+	three := []Trial{trial("op-1", 1, "verify_failed", "a.go"), trial("op-2", 2, "verify_failed", "a.go", "b.go"), trial("op-3", 3, "verify_failed", "a.go", "c.go")}
+	together := []Trial{trial("op-1", 1, "rejected", "b.go", "a.go"), trial("op-2", 2, "verify_failed", "a.go", "b.go"), trial("op-3", 3, "rejected", "a.go", "b.go", "c.go")}
+	const a = "a.go: 3 changes failed as verify_failed, 0 went well (op-1, op-2, op-3)"
+	for _, c := range []struct {
+		name   string
+		trials []Trial
+		later  int // days
+		want   string
+	}{
+		{"two", three[:2], 0, ""},
+		{"three", three, 0, a},
+		{"another reason", append([]Trial{trial("op-0", 0, "rejected", "a.go")}, three[1:]...), 0, ""},
+		{"one went well", append(three[:3:3], trial("op-4", 0, "", "a.go")), 0, strings.Replace(a, "0 went", "1 went", 1)},
+		{"two went well", append(three[:3:3], trial("op-4", 0, "", "a.go"), trial("op-5", 0, "", "a.go")), 0, ""},
+		{"two of another file", append(three[:3:3], trial("op-4", 0, "", "z.go"), trial("op-5", 0, "", "z.go")), 0, a},
+		{"before it fades", three, 7, a},
+		{"faded", three, 10, ""},
+		{"together", together, 0, "a.go and b.go: 3 changes of both failed together, 0 went well (op-1, op-2, op-3)"},
+		{"one of both went well twice", append(together[:3:3], trial("op-4", 0, "", "b.go"), trial("op-5", 0, "", "b.go")), 0, ""},
+	} {
+		got := ""
+		for _, l := range Held(c.trials, now.Add(time.Duration(c.later)*24*time.Hour)) {
+			got += l.String()
+		}
+		if got != c.want {
+			t.Errorf("%s: %q, want %q", c.name, got, c.want)
+		}
+	}
+	form := slices.Clone(three)
+	form[0].Form = true
+	if got := Held(form, now); got != nil {
+		t.Errorf("a refused name is no failure of the file: %v", got)
 	}
 }
 
