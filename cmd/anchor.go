@@ -5,61 +5,86 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
 	"github.com/urfave/cli/v2"
 
+	"github.com/odd-cli/odd/okf"
 	"github.com/odd-cli/odd/persona/anchor"
 )
 
 func anchorVerb(env Env) *cli.Command {
-	return command(&cli.Command{
-		Name:  "anchor",
-		Usage: "give an agent's session a role and the right to write files",
-		Description: "odd anchor hook install\n" +
-			"odd anchor identity shore-lead\n" +
-			"odd anchor ls\n\n" +
-			"An agent in a harness such as Claude Code can write any file. With the hook,\n" +
-			"its tools may write only after it has opened a session for a role, shown that\n" +
-			"it has read the rules of the role, and said what it will do. It then gets a\n" +
-			"permit: the paths it may write, and until when. odd drain does this for its\n" +
-			"own agents.\n\n" +
-			"A person runs odd anchor hook install once. Then, in each session, the agent\n" +
-			"runs:\n" +
-			"  1. identity ROLE  prints the rules of the role, and the template BIND\n" +
-			"  2. context TOKEN  takes BIND, filled in; prints the next template\n" +
-			"  3. proof TOKEN    takes TENSIONS and COMMIT; prints the permit\n\n" +
-			"A tension names a rule, the line it applies to, and what the agent will do\n" +
-			"about it. COMMIT names the output, and the command that checks it. After\n" +
-			"identity --mode express, express TOKEN with COMMIT replaces steps 2 and 3. The\n" +
+	return group("anchor", "give an agent's session a role and the right to write files",
+		"odd anchor hook install\n"+
+			"odd anchor identity shore-lead\n"+
+			"odd anchor ls\n\n"+
+			"An agent in a harness such as Claude Code can write any file. With the hook,\n"+
+			"its tools may write only after it has opened a session for a role, shown that\n"+
+			"it has read the rules of the role, and said what it will do. It then gets a\n"+
+			"permit: the paths it may write, and until when. odd drain does this for its\n"+
+			"own agents.\n\n"+
+			"A person runs odd anchor hook install once. Then, in each session, the agent\n"+
+			"runs:\n"+
+			"  1. identity ROLE  prints the rules of the role, and the template BIND\n"+
+			"  2. context TOKEN  takes BIND, filled in; prints the next template\n"+
+			"  3. proof TOKEN    takes TENSIONS and COMMIT; prints the permit\n\n"+
+			"A tension names a rule, the line it applies to, and what the agent will do\n"+
+			"about it. COMMIT names the output, and the command that checks it. After\n"+
+			"identity --mode express, express TOKEN with COMMIT replaces steps 2 and 3. The\n"+
 			"templates are in OCTAVE, a text format; odd anchor octave edits such files.",
-		Subcommands: []*cli.Command{
-			anchorIdentity(env), anchorContext(env), anchorProof(env), anchorExpress(env), anchorVerify(env), anchorRenew(env),
-			anchorRelease(env), anchorLs(env), anchorGC(env), anchorGate(env), anchorHook(env), octaveVerb(env),
-		},
-	})
+		anchorIdentity(env),
+		anchorStage(env, "context", "send BIND, to show that the agent read the rules of its role",
+			anchor.Desk.Context),
+		anchorStage(env, "proof", "send TENSIONS and COMMIT, and get the permit to write",
+			anchor.Desk.Proof),
+		anchorStage(env, "express", "send only COMMIT, and get the permit (identity --mode express)",
+			anchor.Desk.Express),
+		verb("verify [TOKEN]", "check whether the permit of a session is still valid",
+			"odd anchor verify TOKEN\n"+
+				"odd anchor verify\n\n"+
+				"A permit ends with its time, or when the branch or the rules of the role\n"+
+				"change. Without TOKEN, odd checks every session that has one. Exit 3: one is\n"+
+				"not valid.",
+			on(env, openAnchor, runAnchorVerify), jsonFlag()),
+		verb("renew TOKEN", "extend the permit of a session",
+			"odd anchor renew TOKEN\n\n"+
+				"The permit then ends [anchor] ttl from now. odd renews a permit at most three\n"+
+				"times, and at the latest 15 minutes after it ended.",
+			on(env, openAnchor, runAnchorRenew), jsonFlag()),
+		verb("release TOKEN", "end a session and its permit, and archive its record",
+			"odd anchor release TOKEN --reason 'the docs are fixed'",
+			on(env, openAnchor, runAnchorRelease), &cli.StringFlag{Name: "reason", Value: "done", Usage: "record `TEXT`, one line, as the reason"}, jsonFlag()),
+		verb("ls", "list sessions, and those of odd drain that ended",
+			"odd anchor ls\n\n"+
+				"The columns are token, state, step, role, mode, branch, topic, end of the\n"+
+				"permit, run and error code.",
+			on(env, openAnchor, runAnchorLs), jsonFlag()),
+		verb("gc", "remove unfinished sessions, and archive ended ones",
+			"odd anchor gc\n"+
+				"odd anchor gc --max-age 48h\n\n"+
+				"odd deletes archived records after 30 days, or after --max-age if that is\n"+
+				"longer.",
+			do(env, runAnchorGC),
+			&cli.DurationFlag{Name: "max-age", Value: 24 * time.Hour, Usage: "take only sessions older than `DURATION`, such as 48h"},
+			jsonFlag()),
+		anchorGate(env), anchorHook(env), octaveVerb(env))
 }
 
 func anchorIdentity(env Env) *cli.Command {
-	return command(&cli.Command{
-		Name:      "identity",
-		Usage:     "open a session for a role, and print the rules and a template",
-		ArgsUsage: "ROLE",
-		Description: "odd anchor identity shore-lead\n" +
-			"odd anchor identity shore-lead --mode express\n" +
-			"odd anchor identity shore-lead --mode untracked\n\n" +
-			"ROLE is a role atom or a file ROLE.oct.md in [anchor] constitutions. The first\n" +
+	return verb("identity ROLE", "open a session for a role, and print the rules and a template",
+		"odd anchor identity shore-lead\n"+
+			"odd anchor identity shore-lead --mode express\n"+
+			"odd anchor identity shore-lead --mode untracked\n\n"+
+			"ROLE is a role atom or a file ROLE.oct.md in [anchor] constitutions. The first\n"+
 			"line of the answer has the TOKEN for the next step.",
-		Flags: []cli.Flag{
-			&cli.StringFlag{Name: "mode", Value: string(anchor.Full), Usage: "full (3 steps), lite (full, but less to prove), express (2 steps) or untracked (may only read)"},
-			&cli.StringFlag{Name: "strictness", Usage: "how many tensions to state: quick (1), default (2) or deep (3) (default: default; with lite: quick)"},
-			&cli.StringFlag{Name: "topic", Usage: "describe the work in `TEXT` (default: from the branch name)"},
-			&cli.StringFlag{Name: "session", Usage: "the `ID` that the harness gives its session; the hook finds the permit by it"},
-			jsonFlag(),
-		},
-		Action: one("ROLE", on(env, openAnchor, runAnchorIdentity)),
-	})
+		on(env, openAnchor, runAnchorIdentity),
+		&cli.StringFlag{Name: "mode", Value: string(anchor.Full), Usage: "full (3 steps), lite (full, but less to prove), express (2 steps) or untracked (may only read)"},
+		&cli.StringFlag{Name: "strictness", Usage: "how many tensions to state: quick (1), default (2) or deep (3) (default: default; with lite: quick)"},
+		&cli.StringFlag{Name: "topic", Usage: "describe the work in `TEXT` (default: from the branch name)"},
+		&cli.StringFlag{Name: "session", Usage: "the `ID` that the harness gives its session; the hook finds the permit by it"},
+		jsonFlag())
 }
 
 func runAnchorIdentity(c *cli.Context, env Env, a *anchorage) error {
@@ -70,40 +95,17 @@ func runAnchorIdentity(c *cli.Context, env Env, a *anchorage) error {
 	return printAnchor(env, "anchor identity", a.desk.Identity(q), c.Bool("json"))
 }
 
-func anchorContext(env Env) *cli.Command {
-	return anchorStage(env, "context", "send BIND, to show that the agent read the rules of its role",
-		anchor.Desk.Context)
-}
-
-func anchorProof(env Env) *cli.Command {
-	return anchorStage(env, "proof", "send TENSIONS and COMMIT, and get the permit to write",
-		anchor.Desk.Proof)
-}
-
-func anchorExpress(env Env) *cli.Command {
-	return anchorStage(env, "express", "send only COMMIT, and get the permit (identity --mode express)",
-		anchor.Desk.Express)
-}
-
-// anchorStage returns a verb that hands a payload to a stage.
 func anchorStage(env Env, name, about string, stage func(anchor.Desk, string, []byte) anchor.Result) *cli.Command {
-	return command(&cli.Command{
-		Name:      name,
-		Usage:     about,
-		ArgsUsage: "TOKEN [FILE|-]",
-		Description: "odd anchor " + name + " TOKEN answer.oct\nodd anchor " + name + " TOKEN - < answer.oct\n\n" +
-			"TOKEN is in the answer of odd anchor identity. FILE is the template that the\n" +
-			"step before printed, filled in. Exit 3: it was refused; the answer says why\n" +
+	return verb(name+" TOKEN [FILE|-]", about,
+		"odd anchor "+name+" TOKEN answer.oct\nodd anchor "+name+" TOKEN - < answer.oct\n\n"+
+			"TOKEN is in the answer of odd anchor identity. FILE is the template that the\n"+
+			"step before printed, filled in. Exit 3: it was refused; the answer says why\n"+
 			"and has the template again. The third refusal of a step ends the session.",
-		Flags: []cli.Flag{
-			&cli.StringFlag{Name: "payload", Usage: "send this text, the content of `@FILE`, or - for stdin, instead of the argument"},
-			jsonFlag(),
-		},
-		Action: func(c *cli.Context) error { return runAnchorStage(c, env, stage) },
-	})
+		func(c *cli.Context) error { return runAnchorStage(c, env, stage) },
+		&cli.StringFlag{Name: "payload", Usage: "send this text, the content of `@FILE`, or - for stdin, instead of the argument"},
+		jsonFlag())
 }
 
-// payloadSource reads where the payload is: a file, - for stdin, or the flag itself.
 func payloadSource(c *cli.Context) (file, inline string, err error) {
 	flag, given := c.String("payload"), c.IsSet("payload")
 	switch {
@@ -122,7 +124,6 @@ func payloadSource(c *cli.Context) (file, inline string, err error) {
 	return "", flag, nil
 }
 
-// runAnchorStage hands a payload to a stage.
 func runAnchorStage(c *cli.Context, env Env, stage func(anchor.Desk, string, []byte) anchor.Result) error {
 	file, inline, err := payloadSource(c)
 	if err != nil {
@@ -142,21 +143,6 @@ func runAnchorStage(c *cli.Context, env Env, stage func(anchor.Desk, string, []b
 	}
 	defer a.Close()
 	return printAnchor(env, verbOf(c), stage(a.desk, c.Args().First(), payload), c.Bool("json"))
-}
-
-func anchorVerify(env Env) *cli.Command {
-	return command(&cli.Command{
-		Name:      "verify",
-		Usage:     "check whether the permit of a session is still valid",
-		ArgsUsage: "[TOKEN]",
-		Description: "odd anchor verify TOKEN\n" +
-			"odd anchor verify\n\n" +
-			"A permit ends with its time, or when the branch or the rules of the role\n" +
-			"change. Without TOKEN, odd checks every session that has one. Exit 3: one is\n" +
-			"not valid.",
-		Flags:  []cli.Flag{jsonFlag()},
-		Action: on(env, openAnchor, runAnchorVerify),
-	})
 }
 
 func runAnchorVerify(c *cli.Context, env Env, a *anchorage) error {
@@ -211,32 +197,8 @@ func verdictRows(all []anchor.Verdict) [][]string {
 	return rows
 }
 
-func anchorRenew(env Env) *cli.Command {
-	return command(&cli.Command{
-		Name:      "renew",
-		Usage:     "extend the permit of a session",
-		ArgsUsage: "TOKEN",
-		Description: "odd anchor renew TOKEN\n\n" +
-			"The permit then ends [anchor] ttl from now. odd renews a permit at most three\n" +
-			"times, and at the latest 15 minutes after it ended.",
-		Flags:  []cli.Flag{jsonFlag()},
-		Action: one("TOKEN", on(env, openAnchor, runAnchorRenew)),
-	})
-}
-
 func runAnchorRenew(c *cli.Context, env Env, a *anchorage) error {
 	return printAnchor(env, "anchor renew", a.desk.Renew(c.Args().First()), c.Bool("json"))
-}
-
-func anchorRelease(env Env) *cli.Command {
-	return command(&cli.Command{
-		Name:        "release",
-		Usage:       "end a session and its permit, and archive its record",
-		ArgsUsage:   "TOKEN",
-		Description: "odd anchor release TOKEN --reason 'the docs are fixed'",
-		Flags:       []cli.Flag{&cli.StringFlag{Name: "reason", Value: "done", Usage: "record `TEXT`, one line, as the reason"}, jsonFlag()},
-		Action:      one("TOKEN", on(env, openAnchor, runAnchorRelease)),
-	})
 }
 
 func runAnchorRelease(c *cli.Context, env Env, a *anchorage) error {
@@ -249,18 +211,6 @@ func runAnchorRelease(c *cli.Context, env Env, a *anchorage) error {
 		return err
 	}
 	return show(env, c.Bool("json"), done, []string{done.Token, "released", done.Role, done.ReleasedAt.UTC().Format(time.RFC3339), done.Reason})
-}
-
-func anchorLs(env Env) *cli.Command {
-	return command(&cli.Command{
-		Name:  "ls",
-		Usage: "list sessions, and those of odd drain that ended",
-		Description: "odd anchor ls\n\n" +
-			"The columns are token, state, step, role, mode, branch, topic, end of the\n" +
-			"permit, run and error code.",
-		Flags:  []cli.Flag{jsonFlag()},
-		Action: on(env, openAnchor, runAnchorLs),
-	})
 }
 
 func runAnchorLs(c *cli.Context, env Env, a *anchorage) error {
@@ -297,22 +247,6 @@ func drainedSessions(ctx context.Context, env Env) (out []anchor.Listed) {
 	return out
 }
 
-func anchorGC(env Env) *cli.Command {
-	return command(&cli.Command{
-		Name:  "gc",
-		Usage: "remove unfinished sessions, and archive ended ones",
-		Description: "odd anchor gc\n" +
-			"odd anchor gc --max-age 48h\n\n" +
-			"odd deletes archived records after 30 days, or after --max-age if that is\n" +
-			"longer.",
-		Flags: []cli.Flag{
-			&cli.DurationFlag{Name: "max-age", Value: 24 * time.Hour, Usage: "take only sessions older than `DURATION`, such as 48h"},
-			jsonFlag(),
-		},
-		Action: do(env, runAnchorGC),
-	})
-}
-
 func runAnchorGC(c *cli.Context, env Env) error {
 	if c.Duration("max-age") <= 0 {
 		return usage("anchor gc: --max-age %s: want a time above zero, like 24h", c.Duration("max-age"))
@@ -335,4 +269,134 @@ func runAnchorGC(c *cli.Context, env Env) error {
 		rows = append(rows, []string{s.Token, s.State, what, why})
 	}
 	return show(env, c.Bool("json"), orEmpty(all), rows...)
+}
+
+// printAnchor prints what a stage answered. A refusal is told on stdout as
+// every answer is, for it is what the agent reads next; stderr has its codes.
+func printAnchor(env Env, verb string, r anchor.Result, asJSON bool) error {
+	if r.Errors == nil {
+		r.Errors = []anchor.Problem{}
+	}
+	var err error
+	if asJSON {
+		err = printJSON(env, r)
+	} else {
+		_, err = fmt.Fprint(env.Stdout, okf.Visible(anchorPage(r)))
+	}
+	if err != nil || r.Success {
+		return err
+	}
+	return anchorRefused(env, verb, r.Errors)
+}
+
+// anchorRefused tells the codes of problems on stderr. That a session which is named is
+// not there is a fault, as of every name; the rest are refusals.
+func anchorRefused(env Env, verb string, ps []anchor.Problem) error {
+	codes := codesOf(ps)
+	if slices.Equal(codes, []string{string(anchor.TokenUnknown)}) {
+		talk(env, "%s: no such session; odd anchor ls lists them [%s]", verb, codes[0])
+		return exitCode(exitFault)
+	}
+	talk(env, "%s: refused [%s]", verb, strings.Join(codes, ", "))
+	return exitCode(exitRefused)
+}
+
+func codesOf(ps []anchor.Problem) (out []string) {
+	seen := map[anchor.Code]bool{}
+	for _, p := range ps {
+		if !seen[p.Code] {
+			out = append(out, string(p.Code))
+		}
+		seen[p.Code] = true
+	}
+	return out
+}
+
+// anchorPage returns an answer as a page: where the session stands, what was found,
+// what to mend, the template, and the next command at the end.
+func anchorPage(r anchor.Result) string {
+	head := r.Stage
+	if r.Token != "" {
+		head += " " + r.Token
+	}
+	if r.Terminal {
+		head += " (over)"
+	}
+	parts := []string{head}
+	add := func(s string) {
+		if s = strings.TrimRight(s, "\n"); s != "" {
+			parts = append(parts, s)
+		}
+	}
+	if r.ConstitutionPath != "" {
+		add("Constitution: " + r.ConstitutionPath)
+	}
+	add(r.ConstitutionExcerpt)
+	if r.ServerArm != nil && r.Anchor == "" {
+		add(armLines(*r.ServerArm))
+	}
+	add(problemLines(r.Errors, r.Guidance))
+	add(r.Guidance)
+	if len(r.Warnings) > 0 {
+		add("Warnings:\n" + problemLines(r.Warnings, ""))
+	}
+	add(r.Template)
+	add(r.Anchor)
+	if r.Permit != nil {
+		add(permitLines(*r.Permit))
+	}
+	if r.NextStep != "" {
+		add("Next: " + r.NextStep)
+	}
+	return strings.Join(parts, "\n\n") + "\n"
+}
+
+// problemLines tells the problems that said does not tell already.
+func problemLines(ps []anchor.Problem, said string) string {
+	var b strings.Builder
+	for _, p := range ps {
+		if !strings.Contains(said, p.String()) {
+			fmt.Fprintf(&b, "- %s\n", p)
+		}
+	}
+	return b.String()
+}
+
+// armLines returns what the server found, a member a line, without an envelope that
+// could be taken for a template.
+func armLines(a anchor.Arm) string {
+	var names []string
+	for _, f := range a.Files[:min(10, len(a.Files))] {
+		names = append(names, f.XY+" "+f.Path)
+	}
+	if more := len(a.Files) - len(names); more > 0 {
+		names = append(names, fmt.Sprintf("and %d more", more))
+	}
+	lines := []string{
+		"ARM, as the server found it:",
+		"  phase " + or(a.Phase, "-"),
+		fmt.Sprintf("  branch %s, %d ahead, %d behind", a.Branch, a.Ahead, a.Behind),
+		"  head " + a.Head,
+		fmt.Sprintf("  focus %s (%s)", a.Focus, a.FocusSource),
+		fmt.Sprintf("  %d files changed", len(a.Files)),
+	}
+	for _, n := range names {
+		lines = append(lines, "    "+n)
+	}
+	return strings.Join(append(lines, "  "+a.Hash), "\n")
+}
+
+func permitLines(p anchor.Permit) string {
+	allow := "the whole work tree"
+	if len(p.Allow) > 0 {
+		allow = strings.Join(p.Allow, ", ")
+	}
+	lines := []string{
+		fmt.Sprintf("Permit: %s, %s, until %s", p.Role, p.Tier, p.ExpiresAt.UTC().Format(time.RFC3339)),
+		"  may write " + allow,
+	}
+	if len(p.Deny) > 0 {
+		lines = append(lines, "  but not "+strings.Join(p.Deny, ", "))
+	}
+	return strings.Join(lines, "\n")
 }

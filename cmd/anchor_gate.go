@@ -23,28 +23,23 @@ import (
 )
 
 func anchorGate(env Env) *cli.Command {
-	return command(&cli.Command{
-		Name:  "gate",
-		Usage: "allow or deny one tool call of an agent",
-		Description: "echo '{\"tool\": \"write\", \"paths\": [\"docs/a.md\"]}' | odd anchor gate\n" +
-			"odd anchor gate --hook claude < call.json\n\n" +
-			"The hook that odd anchor hook install writes runs this before each tool call.\n" +
-			"Reading is allowed; writing needs a permit that covers the file. A call that\n" +
-			"odd cannot judge is denied.\n\n" +
-			"Without --hook, stdin is a JSON object with tool, paths, command, session and\n" +
-			"cwd; stdout is the decision as JSON. Exit 0 allows, 3 denies, any other code\n" +
-			"denies too. With --hook claude, it speaks Claude Code's PreToolUse format:\n" +
-			"exit 0 without output allows; exit 0 with a decision denies; exit 2 is an\n" +
-			"error and denies, with the reason on stderr. --block denies with exit 2, for\n" +
-			"harnesses that read no decision. ODD_ANCHOR names the session if the call does\n" +
+	return verb("gate", "allow or deny one tool call of an agent",
+		"echo '{\"tool\": \"write\", \"paths\": [\"docs/a.md\"]}' | odd anchor gate\n"+
+			"odd anchor gate --hook claude < call.json\n\n"+
+			"The hook that odd anchor hook install writes runs this before each tool call.\n"+
+			"Reading is allowed; writing needs a permit that covers the file. A call that\n"+
+			"odd cannot judge is denied.\n\n"+
+			"Without --hook, stdin is a JSON object with tool, paths, command, session and\n"+
+			"cwd; stdout is the decision as JSON. Exit 0 allows, 3 denies, any other code\n"+
+			"denies too. With --hook claude, it speaks Claude Code's PreToolUse format:\n"+
+			"exit 0 without output allows; exit 0 with a decision denies; exit 2 is an\n"+
+			"error and denies, with the reason on stderr. --block denies with exit 2, for\n"+
+			"harnesses that read no decision. ODD_ANCHOR names the session if the call does\n"+
 			"not.",
-		Flags: []cli.Flag{
-			&cli.StringFlag{Name: "hook", Usage: "read and answer in the hook format of `HARNESS`: claude"},
-			&cli.BoolFlag{Name: "block", Usage: "with --hook, deny with exit 2"},
-			&cli.StringFlag{Name: "ask", Usage: "with --hook, ask the running odd that listens at `SOCKET`"},
-		},
-		Action: do(env, runAnchorGate),
-	})
+		do(env, runAnchorGate),
+		&cli.StringFlag{Name: "hook", Usage: "read and answer in the hook format of `HARNESS`: claude"},
+		&cli.BoolFlag{Name: "block", Usage: "with --hook, deny with exit 2"},
+		&cli.StringFlag{Name: "ask", Usage: "with --hook, ask the running odd that listens at `SOCKET`"})
 }
 
 // gating is how the gate is asked, and answers.
@@ -82,7 +77,6 @@ func runAnchorGate(c *cli.Context, env Env) error {
 	return nil
 }
 
-// tellDecision prints a decision for any harness.
 func tellDecision(env Env, d anchor.Decision) error {
 	if err := printJSON(env, struct {
 		anchor.Decision

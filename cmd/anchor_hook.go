@@ -16,12 +16,28 @@ import (
 )
 
 func anchorHook(env Env) *cli.Command {
-	return command(&cli.Command{
-		Name:        "hook",
-		Usage:       "install odd anchor gate in the settings of Claude Code, or remove it",
-		Description: "odd anchor hook install\nodd anchor hook check\nodd anchor hook uninstall --local",
-		Subcommands: []*cli.Command{anchorHookInstall(env), anchorHookUninstall(env), anchorHookCheck(env)},
-	})
+	return group("hook", "install odd anchor gate in the settings of Claude Code, or remove it",
+		"odd anchor hook install\nodd anchor hook check\nodd anchor hook uninstall --local",
+		verb("install", "let Claude Code ask odd before each tool call",
+			"odd anchor hook install\n"+
+				"odd anchor hook install --local\n\n"+
+				"odd adds one group to hooks.PreToolUse in .claude/settings.json and changes\n"+
+				"nothing else in it; it replaces a group of its own that was altered. Only a\n"+
+				"person can run this: inside an agent's session it is refused (exit 3).",
+			do(env, func(c *cli.Context, env Env) error { return editHook(c, env, anchor.InstallHook) }), hookFlags()...),
+		verb("uninstall", "remove the hook from the settings of Claude Code",
+			"odd anchor hook uninstall\n"+
+				"odd anchor hook uninstall --local\n\n"+
+				"The file is then, byte for byte, what it was before install; if there was\n"+
+				"none, it is deleted. Only a person can run this: inside an agent's session it\n"+
+				"is refused (exit 3).",
+			do(env, func(c *cli.Context, env Env) error { return editHook(c, env, anchor.RemoveHook) }), hookFlags()...),
+		verb("check", "check whether Claude Code asks odd before each tool call",
+			"odd anchor hook check\n\n"+
+				"odd reads the settings of the project, of this clone and of your home folder.\n"+
+				"The result is installed, missing, altered, or shadowed by a key that turns\n"+
+				"hooks off. Exit 1: no file has the hook, or one of them weakens it.",
+			do(env, runAnchorHookCheck), hookFlags()...))
 }
 
 // hookFlags say which settings file is meant; without one, the project's.
@@ -36,16 +52,12 @@ func hookFlags() []cli.Flag {
 // settingsFile is one settings file of a harness: where it is, and its name for a person.
 type settingsFile struct{ path, name string }
 
-// hookFile reads the flags.
 func hookFile(env Env, c *cli.Context) (settingsFile, error) {
-	if err := noArgs(c); err != nil {
+	if _, err := oneFlag(c, "local", "file"); err != nil {
 		return settingsFile{}, err
 	}
 	local, file := c.Bool("local"), c.String("file")
-	switch {
-	case local && file != "":
-		return settingsFile{}, usage("%s: --local and --file name two files; want one", verbOf(c))
-	case file != "":
+	if file != "" {
 		return settingsFile{env.absPath(file), file}, nil
 	}
 	r, err := repo.Open(env.Dir, env.Environ)
@@ -140,47 +152,6 @@ func editHook(c *cli.Context, env Env, edit func(string, []byte) ([]byte, error)
 		return nil
 	}
 	return show(env, c.Bool("json"), map[string]any{"file": f.name, "state": state, "changed": changed}, []string{f.name, string(state)})
-}
-
-func anchorHookInstall(env Env) *cli.Command {
-	return command(&cli.Command{
-		Name:  "install",
-		Usage: "let Claude Code ask odd before each tool call",
-		Description: "odd anchor hook install\n" +
-			"odd anchor hook install --local\n\n" +
-			"odd adds one group to hooks.PreToolUse in .claude/settings.json and changes\n" +
-			"nothing else in it; it replaces a group of its own that was altered. Only a\n" +
-			"person can run this: inside an agent's session it is refused (exit 3).",
-		Flags:  hookFlags(),
-		Action: func(c *cli.Context) error { return editHook(c, env, anchor.InstallHook) },
-	})
-}
-
-func anchorHookUninstall(env Env) *cli.Command {
-	return command(&cli.Command{
-		Name:  "uninstall",
-		Usage: "remove the hook from the settings of Claude Code",
-		Description: "odd anchor hook uninstall\n" +
-			"odd anchor hook uninstall --local\n\n" +
-			"The file is then, byte for byte, what it was before install; if there was\n" +
-			"none, it is deleted. Only a person can run this: inside an agent's session it\n" +
-			"is refused (exit 3).",
-		Flags:  hookFlags(),
-		Action: func(c *cli.Context) error { return editHook(c, env, anchor.RemoveHook) },
-	})
-}
-
-func anchorHookCheck(env Env) *cli.Command {
-	return command(&cli.Command{
-		Name:  "check",
-		Usage: "check whether Claude Code asks odd before each tool call",
-		Description: "odd anchor hook check\n\n" +
-			"odd reads the settings of the project, of this clone and of your home folder.\n" +
-			"The result is installed, missing, altered, or shadowed by a key that turns\n" +
-			"hooks off. Exit 1: no file has the hook, or one of them weakens it.",
-		Flags:  hookFlags(),
-		Action: do(env, runAnchorHookCheck),
-	})
 }
 
 // harnessFiles returns the settings that a session in this work tree reads.

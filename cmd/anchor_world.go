@@ -102,7 +102,6 @@ func (a *anchorage) isCommitted(path string) (why string, ok bool) {
 	return "it was changed since it was committed", bytes.Equal(lines(old), lines(now))
 }
 
-// readVersions returns a file's bytes in HEAD and in the work tree.
 func (a *anchorage) readVersions(path string) (old, now []byte, err error) {
 	head, err := a.repo.Ref("HEAD")
 	if err != nil {
@@ -161,7 +160,6 @@ func (a *anchorage) newProtector() func(path string) (string, bool) {
 	}
 }
 
-// isRole reports a role atom of the bundle.
 func (a *anchorage) isRole(path string) bool {
 	in, ok := strings.CutPrefix(path, a.cfg.Root+"/")
 	if !ok || !strings.HasSuffix(in, ".md") {

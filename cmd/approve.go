@@ -24,41 +24,27 @@ import (
 )
 
 func approveVerb(env Env) *cli.Command {
-	return command(&cli.Command{
-		Name:         "approve",
-		Usage:        "merge a reviewed proposal; only a person can",
-		ArgsUsage:    "TASK",
-		BashComplete: completeTasks(env, board.Review),
-		Description: "odd approve read-the-handbook\n" +
-			"odd approve read-the-handbook --verify-atom skeg\n" +
-			"odd approve read-the-handbook --without skeg=\"no word of ours\"\n\n" +
-			"odd merges odd/review/TASK.N into the board branch ([board] branch, by default\n" +
-			"the one that is checked out) with a commit of yours, marks the task done, and\n" +
-			"pushes if [board] remote is set. If [board] target names another branch, odd\n" +
-			"adds your commit to the review branch instead; merge it there, then odd sync.\n" +
-			"If files no longer fit, odd changes nothing and exits 3. Your commit also\n" +
-			"brings the index.md of the folders up to date; after a merge elsewhere, run\n" +
-			"odd knowledge index.\n\n" +
-			"--without keeps an atom as it was before the proposal; your commit names it.\n" +
-			"odd does not propose it again until its source text changes. The task's file\n" +
-			"lists it under declined; take it out there to have it proposed.\n\n" +
-			"After odd review TASK --each, odd does what you decided there. --no-walk does\n" +
-			"not look at it: it takes the proposal as the other flags say.\n\n" +
-			"Where [governance.approvers] in odd.toml asks for others too, the first yes is\n" +
-			"kept on the task, which stays in review; the last person merges.\n\n" +
+	return verb("approve TASK", "merge a reviewed proposal; only a person can",
+		"odd approve read-the-handbook\n"+
+			"odd approve read-the-handbook --verify-atom skeg\n"+
+			"odd approve read-the-handbook --without skeg=\"no word of ours\"\n\n"+
+			"odd merges odd/review/TASK.N into the board branch ([board] branch, by default\n"+
+			"the one that is checked out) with a commit of yours, marks the task done, and\n"+
+			"pushes if [board] remote is set. If [board] target names another branch, odd\n"+
+			"adds your commit to the review branch instead; merge it there, then odd sync.\n"+
+			"If files no longer fit, odd changes nothing and exits 3. Your commit also\n"+
+			"brings the index.md of the folders up to date; after a merge elsewhere, run\n"+
+			"odd knowledge index.\n\n"+
+			"--without keeps an atom as it was before the proposal; your commit names it.\n"+
+			"odd does not propose it again until its source text changes. The task's file\n"+
+			"lists it under declined; take it out there to have it proposed.\n\n"+
+			"After odd review TASK --each, odd does what you decided there. --no-walk does\n"+
+			"not look at it: it takes the proposal as the other flags say.\n\n"+
+			"Where [governance.approvers] in odd.toml asks for others too, the first yes is\n"+
+			"kept on the task, which stays in review; the last person merges.\n\n"+
 			personNote,
-		Flags: []cli.Flag{
-			&cli.BoolFlag{Name: "verify", Usage: fmt.Sprintf("also mark the proposed atoms as verified by you; first odd shows those that you have not seen, at most %d", mostVerified)},
-			&cli.StringSliceFlag{Name: "verify-atom", Usage: "mark only atom `ID` as verified by you; repeatable"},
-			&cli.StringSliceFlag{Name: "except", Usage: "with --verify, do not mark atom `ID` as verified; repeatable"},
-			&cli.StringSliceFlag{Name: "without", Usage: "do not take atom `ID`; ID=REASON also says why; repeatable"},
-			&cli.BoolFlag{Name: "no-walk", Usage: "do not use what you decided in odd review TASK --each"},
-			yesFlag(),
-			jsonFlag(),
-		},
-		Action: func(c *cli.Context) error {
-			name, err := taskArg(c, env, board.Review)
-			if err != nil {
+		onTask(env, func(c *cli.Context, env Env, name string) error {
+			if _, err := oneFlag(c, "verify", "verify-atom"); err != nil {
 				return err
 			}
 			o := approval{name: name, yes: c.Bool("yes"), json: c.Bool("json"), noWalk: c.Bool("no-walk"), verify: review.Verify{All: c.Bool("verify")}, without: leftOut(c.StringSlice("without"))}
@@ -68,15 +54,18 @@ func approveVerb(env Env) *cli.Command {
 			for _, id := range c.StringSlice("verify-atom") {
 				o.verify.Only = append(o.verify.Only, okf.ID(id))
 			}
-			if o.verify.All && len(o.verify.Only) > 0 {
-				return usage("approve: --verify marks every atom, --verify-atom those it names; use one of them")
-			}
 			if len(o.verify.Except) > 0 && !o.verify.All {
 				return usage("approve: --except needs --verify; run odd approve %s --verify --except ID", name)
 			}
 			return runApprove(c.Context, env, o)
-		},
-	})
+		}),
+		&cli.BoolFlag{Name: "verify", Usage: fmt.Sprintf("also mark the proposed atoms as verified by you; first odd shows those that you have not seen, at most %d", mostVerified)},
+		&cli.StringSliceFlag{Name: "verify-atom", Usage: "mark only atom `ID` as verified by you; repeatable"},
+		&cli.StringSliceFlag{Name: "except", Usage: "with --verify, do not mark atom `ID` as verified; repeatable"},
+		&cli.StringSliceFlag{Name: "without", Usage: "do not take atom `ID`; ID=REASON also says why; repeatable"},
+		&cli.BoolFlag{Name: "no-walk", Usage: "do not use what you decided in odd review TASK --each"},
+		yesFlag(),
+		jsonFlag())
 }
 
 // approval is what the person asked for.
@@ -120,8 +109,14 @@ func runApprove(ctx context.Context, env Env, o approval) error {
 	if err != nil {
 		return err
 	}
-	if err := v.checkExceptions(t, take.Proposal, o.verify); err != nil {
-		return err
+	if len(o.verify.Except)+len(o.verify.Only) > 0 { // told before anybody types a confirmation
+		tree, err := v.repo.Tree(repo.OID(p.Commit))
+		if err == nil {
+			err = o.verify.Known(t, v.repoPath(t.Path), v.atomsOf(tree, take.Proposal))
+		}
+		if err != nil {
+			return err
+		}
 	}
 	others, err := v.checkApprovers(ctx, t, take, o)
 	if err != nil {
@@ -159,7 +154,8 @@ func runApprove(ctx context.Context, env Env, o approval) error {
 		return printRows(env, [][]string{{string(t.ID), string(board.Review), h.By(), shortID(oid), "endorsed"}})
 	}
 	commit := v.approveHere
-	if _, elsewhere := v.targetBranch(); elsewhere {
+	target, elsewhere := v.targetBranch()
+	if elsewhere {
 		commit = v.approveForTarget
 	}
 	oid, err := commit(ctx, t, take, o, h)
@@ -177,7 +173,10 @@ func runApprove(ctx context.Context, env Env, o approval) error {
 			LeftOut []review.LeftOut `json:"left_out,omitempty"`
 		}{string(t.ID), h.By(), string(oid), o.checked.Ran, take.left})
 	}
-	row := []string{string(t.ID), v.afterApproval(), h.By(), shortID(oid)}
+	row := []string{string(t.ID), string(board.Done), h.By(), shortID(oid)}
+	if elsewhere {
+		row[1] = "approved; merge it into " + target + ", then run odd sync"
+	}
 	if taken != "" {
 		row = append(row, taken)
 	}
@@ -242,13 +241,6 @@ func (v *view) showUnseen(p takenPart, o approval) (string, error) {
 	return b.String(), nil
 }
 
-func (v *view) afterApproval() string {
-	if target, elsewhere := v.targetBranch(); elsewhere {
-		return "approved; merge it into " + target + ", then run odd sync"
-	}
-	return string(board.Done)
-}
-
 // landingSite is where a proposal would land and what moved there since.
 type landingSite struct {
 	tip    repo.OID
@@ -260,13 +252,10 @@ type landingSite struct {
 // bindProposal refuses a proposal that is not, byte for byte, what the run recorded and
 // would be merged over.
 func (v *view) bindProposal(ctx context.Context, t board.Task, p review.Proposal) (landingSite, error) {
-	at := landingSite{tip: v.tip}
-	if target, elsewhere := v.targetBranch(); elsewhere {
-		tip, err := v.repo.Ref(v.line.Local(target))
-		if err != nil {
-			return at, fmt.Errorf("target %s: %w", target, err)
-		}
-		at.tip = tip
+	var at landingSite
+	var err error
+	if _, at.tip, err = v.landsOn(); err != nil {
+		return at, err
 	}
 	if err := v.branchHolds(ctx, p); err != nil {
 		return at, err
@@ -334,18 +323,14 @@ func (v *view) branchHolds(ctx context.Context, p review.Proposal) error {
 		if c, err := v.repo.Commit(tip); err == nil && v.isApproval(ctx, c, p) {
 			return refuse("state", "%s: %s already approved it; merge %s, then run odd sync", p.Task, c.Author.Email, p.Branch)
 		}
-		return refuse("branch", "%s: somebody moved the branch %s to %s after odd proposed %s; run %s to move it back, or odd reject %s --reason \"why\"",
-			p.Task, p.Branch, shortID(tip), shortID(repo.OID(p.Commit)), v.moveBack(p), p.Task)
+		id := shortID(repo.OID(p.Commit))
+		back := fmt.Sprintf("git branch -f %s %s", p.Branch, id)
+		if v.line.Remote != "" {
+			back = fmt.Sprintf("git push --force %s %s:refs/heads/%s", v.line.Remote, id, p.Branch)
+		}
+		return refuse("branch", "%s: somebody moved the branch %s to %s after odd proposed %s; run %s to move it back, or odd reject %[1]s --reason \"why\"", p.Task, p.Branch, shortID(tip), id, back)
 	}
 	return nil
-}
-
-// moveBack returns the command that puts the review branch back to the proposal.
-func (v *view) moveBack(p review.Proposal) string {
-	if v.line.Remote == "" {
-		return fmt.Sprintf("git branch -f %s %s", p.Branch, shortID(repo.OID(p.Commit)))
-	}
-	return fmt.Sprintf("git push --force %s %s:refs/heads/%s", v.line.Remote, shortID(repo.OID(p.Commit)), p.Branch)
 }
 
 // readSince lists the task's inputs that changed between the base and the tip.
@@ -436,19 +421,6 @@ func approvalMessage(t board.Task, p takenPart, o approval, h review.Human, note
 	}
 	pairs = append(pairs, "Odd-Except", strings.Join(except, ", "))
 	return commitMessage("approve: "+or(t.Title, string(t.ID)), note, append(pairs, p.trailerPairs(files)...)...)
-}
-
-// checkExceptions refuses an exception that the proposal does not hold, before anybody types
-// a confirmation.
-func (v *view) checkExceptions(t board.Task, p review.Proposal, o review.Verify) error {
-	if len(o.Except)+len(o.Only) == 0 {
-		return nil
-	}
-	tree, err := v.repo.Tree(repo.OID(p.Commit))
-	if err != nil {
-		return err
-	}
-	return o.Known(t, v.repoPath(t.Path), v.atomsOf(tree, p))
 }
 
 // atomsOf reads the proposal's atoms from the merged tree.

@@ -14,7 +14,6 @@ import (
 	"github.com/odd-cli/odd/okf"
 )
 
-// leftOut reads the values of --without, ID or ID=REASON.
 func leftOut(values []string) []review.LeftOut {
 	var out []review.LeftOut
 	for _, s := range values {
@@ -104,7 +103,6 @@ func linksTo(atoms []proposedAtom, paths []review.Path) (links []string) {
 	return links
 }
 
-// describeTaken says how many atoms a person takes and leaves, "" where they take all.
 func (p takenPart) describeTaken(root string) string {
 	if len(p.left) == 0 {
 		return ""
@@ -114,12 +112,13 @@ func (p takenPart) describeTaken(root string) string {
 
 // leftOutLines tell what is left out, for the person who confirms it.
 func (p takenPart) leftOutLines() string {
-	var b strings.Builder
-	for i, l := range p.left {
-		fmt.Fprintf(&b, "%-10s  %s\n", []string{"left out", ""}[min(i, 1)], cell(string(l.ID)+reasonSuffix(l.Reason)))
+	b, left := &card{wide: 12}, []string(nil)
+	for _, l := range p.left {
+		left = append(left, string(l.ID)+reasonSuffix(l.Reason))
 	}
+	b.list("left out", left, len(left), "")
 	if len(p.cut) > 0 {
-		fmt.Fprintf(&b, "%-10s  %s\n", "warning", cell("links to what you leave out: "+strings.Join(p.cut, ", ")))
+		b.line("warning", "links to what you leave out: %s", strings.Join(p.cut, ", "))
 	}
 	return b.String()
 }

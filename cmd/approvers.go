@@ -1,14 +1,17 @@
 package cmd
 
 import (
+	"cmp"
 	"context"
 	"fmt"
+	"io"
 	"slices"
 	"strings"
 
 	"github.com/odd-cli/odd/board"
 	"github.com/odd-cli/odd/board/review"
 	"github.com/odd-cli/odd/board/risk"
+	"github.com/odd-cli/odd/board/verify"
 	"github.com/odd-cli/odd/journal/repo"
 	"github.com/odd-cli/odd/okf"
 )
@@ -67,7 +70,6 @@ func (v *view) listEndorsers(ctx context.Context, t board.Task) ([]string, error
 	return slices.DeleteFunc(all, func(who string) bool { return !signed[strings.ToLower(who)] }), nil
 }
 
-// waitsFor says whom an approval waits for.
 func waitsFor(m []risk.Missing) string {
 	s := fmt.Sprintf("%s must be approved by %s ([governance.approvers] %s)", m[0].Path, strings.Join(m[0].People, " or "), m[0].Of)
 	if m[0].More > 1 {
@@ -116,4 +118,153 @@ func (v *view) commitEndorsement(ctx context.Context, t board.Task, p review.Pro
 	}
 	msg := commitMessage("endorse: "+or(t.Title, string(t.ID)), "", "Odd-Task", string(t.ID), "Odd-Proposal", p.Commit, "Odd-Endorsed-By", h.By())
 	return v.commitFiles(ctx, repo.Changes{v.repoPath(t.Path): b}, msg)
+}
+
+// landsOn returns the branch that approved proposals land on, and where it is.
+func (v *view) landsOn() (name string, tip repo.OID, err error) {
+	target, elsewhere := v.targetBranch()
+	if !elsewhere {
+		return v.line.Name(), v.tip, nil
+	}
+	if tip, err = v.repo.Ref(v.line.Local(target)); err != nil {
+		err = fmt.Errorf("target branch %s: %w; create it with git branch, or change [board] target in odd.toml", target, err)
+	}
+	return target, tip, err
+}
+
+// findUnapproved returns the commit that brought what t proposes, byte for byte, to the branch that
+// it lands on, though no person approved it: by a merge by hand, or a rebase that left the
+// approval out. It is the zero commit where none did.
+func (v *view) findUnapproved(ctx context.Context, t board.Task) (repo.Commit, error) {
+	none := repo.Commit{}
+	p, err := v.readProposal(t)
+	if err != nil {
+		return none, nil // odd check says why
+	}
+	_, tip, err := v.landsOn()
+	if err != nil {
+		return none, err
+	}
+	by, err := verify.Unapproved(ctx, v.repo, tip, bytesOf(p))
+	if err != nil || by == "" {
+		return none, err
+	}
+	if o, err := v.landedBy(ctx, t); err != nil || o != nil {
+		return none, err
+	}
+	if _, elsewhere := v.targetBranch(); elsewhere {
+		if a, err := v.findApproval(ctx, p, tip); err != nil || a.OID != "" {
+			return none, err
+		}
+	}
+	return v.repo.Commit(by)
+}
+
+// bytesOf returns the blobs of what a proposal changes, by path.
+func bytesOf(p review.Proposal) map[string]string {
+	out := map[string]string{}
+	for _, w := range p.Paths {
+		if w.Base != w.Result {
+			out[w.Path] = w.Result
+		}
+	}
+	return out
+}
+
+// landedAnyway says of a task in review that its files are there without an approval, and
+// the two ways out; "" where they are not.
+func (v *view) landedAnyway(ctx context.Context, id okf.ID) (string, error) {
+	t, err := v.taskOf(id)
+	if err != nil {
+		return "", nil // odd check says why
+	}
+	c, err := v.findUnapproved(ctx, t)
+	if err != nil || c.OID == "" {
+		return "", err
+	}
+	name, _, err := v.landsOn()
+	return fmt.Sprintf("its files are on %s without your approval, since %s by %s; odd approve %s approves them, %s takes them out",
+		name, shortID(c.OID), c.Committer.Email, t.ID, verify.TakeOut(c)), err
+}
+
+// tellUnapproved has a person told of every task in review whose files have landed.
+func (w *workspace) tellUnapproved(ctx context.Context) {
+	v, err := w.readCurrent(ctx)
+	if err != nil {
+		return
+	}
+	var waiting []board.Task
+	for _, row := range v.inReview() {
+		if t, err := v.taskOf(row.ID); err == nil {
+			waiting = append(waiting, t)
+		}
+	}
+	slices.SortStableFunc(waiting, func(a, b board.Task) int { return cmp.Compare(a.Result.Run, b.Result.Run) }) // reads each ledger once
+	for _, t := range waiting {
+		if says, err := v.landedAnyway(ctx, t.ID); err == nil && says != "" {
+			talk(w.env, "%s: %s", t.ID, says)
+		}
+	}
+}
+
+// confirmHuman shows the person on the terminal what they decide about and asks there
+// for the typed confirmation of the act.
+func (w *workspace) confirmHuman(ctx context.Context, about, act, want string, signed bool) (review.Human, error) {
+	at := w.personPlace()
+	p, err := w.checkDecider(ctx, act, at)
+	if err != nil {
+		return review.Human{}, err
+	}
+	if signed {
+		talk(w.env, "%s, signed:\n%s", act, about)
+		return review.Signed(act, p, at, w.cfg.RequireSigned)
+	}
+	tty, err := w.env.TTY()
+	if err != nil {
+		return review.Human{}, refuse("unconfirmed", "%s: you must type a confirmation, and there is no terminal; run the command in a terminal", act)
+	}
+	defer tty.Close()
+	if _, err := io.WriteString(tty, w.env.foldedLines(about)); err != nil {
+		return review.Human{}, refuse("unconfirmed", "%s: the terminal cannot be written to: %v; run it in another terminal", act, err)
+	}
+	h, err := awaitAnswer(ctx, tty, func() (review.Human, error) { return review.Confirm(tty, act, want, p, at) })
+	w.noteDecided(w.env.Now())
+	return h, err
+}
+
+// awaitAnswer waits for what ask reads from a terminal, or for the person to call it off:
+// the read itself goes on when Ctrl-C is pressed, and nobody waits for it then.
+func awaitAnswer[T any](ctx context.Context, tty io.Writer, ask func() (T, error)) (T, error) {
+	type answer struct {
+		said T
+		err  error
+	}
+	done := make(chan answer, 1)
+	go func() {
+		said, err := ask()
+		done <- answer{said, err}
+	}()
+	select {
+	case <-ctx.Done():
+		_, _ = io.WriteString(tty, "\n") // the prompt's line has not ended
+		var none T
+		return none, ctx.Err()
+	case a := <-done:
+		return a.said, a.err
+	}
+}
+
+// checkDecider returns the person that git names, and refuses a place where no person decides.
+func (w *workspace) checkDecider(ctx context.Context, act string, at review.Place) (review.Person, error) {
+	who, err := w.repo.Identity(ctx)
+	if err != nil {
+		return review.Person{}, err
+	}
+	p := review.Person{Name: who.Name, Email: who.Email}
+	return p, review.Allowed(act, p, at)
+}
+
+// personPlace returns where the person is, as far as it can be told.
+func (w *workspace) personPlace() review.Place {
+	return review.Place{CI: w.env.inCI(), Session: w.env.agentSign(), Agent: review.Person{Name: w.cfg.AgentName, Email: w.cfg.AgentEmail}}
 }

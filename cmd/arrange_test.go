@@ -125,7 +125,7 @@ func TestUnknownVerb(t *testing.T) {
 		"help frob":  `odd: unknown command "frob"; see odd help all`,
 		"task frob":  `odd: task: unknown command "frob"; see odd help task`,
 
-		"agent handoff skip":       "odd: agent handoff skip: want one argument, an artifact; see odd help agent handoff skip",
+		"agent handoff skip":       "odd: agent handoff skip: want one argument, ARTIFACT; see odd help agent handoff skip",
 		"journal opens x":          `odd: journal opens: unexpected argument "x"; see odd help journal opens`,
 		"agent handoff new --fast": "odd: agent handoff new: unknown flag --fast; see odd help agent handoff new",
 		"task lst":                 `odd: task: unknown command "lst"; did you mean odd task list?`,

@@ -67,7 +67,6 @@ func (s source) openCommitted(ctx context.Context, env Env) (r *repo.Repo, tree 
 	return r, tree, files, bundle{root: filepath.Join(r.Root(), filepath.FromSlash(root)), prefix: root, rev: s.rev}, err
 }
 
-// openCommit returns the revision that is read, and its files.
 func (s source) openCommit(ctx context.Context, env Env) (*repo.Repo, repo.OID, fs.FS, error) {
 	r, err := repo.Open(env.Dir, env.Environ)
 	if err != nil {
@@ -97,7 +96,6 @@ func (s source) committedRoot(env Env, r *repo.Repo, files fs.FS) (string, error
 	return cfg.Root, err
 }
 
-// committedConfig returns the odd.toml of a commit.
 func committedConfig(files fs.FS, rev string) (config.Config, error) {
 	b, err := fs.ReadFile(files, "odd.toml")
 	if errors.Is(err, fs.ErrNotExist) {
@@ -120,7 +118,6 @@ func edgeFlag(usage string) cli.Flag {
 	return &cli.StringSliceFlag{Name: "edge", Usage: usage + " links of `KIND`: owner, uses, governed_by, … or link (markdown); repeatable"}
 }
 
-// edgeKinds reads the values of --edge; none means all.
 func edgeKinds(c *cli.Context) ([]okf.EdgeKind, error) {
 	kinds, err := served.Kinds(c.StringSlice("edge"))
 	if err != nil {
@@ -129,23 +126,6 @@ func edgeKinds(c *cli.Context) ([]okf.EdgeKind, error) {
 	return kinds, nil
 }
 
-// completeAtoms completes an argument with the ids of the bundle in the current
-// directory, of one type or, for "", of all.
-func completeAtoms(env Env, typ string) cli.BashCompleteFunc {
-	return func(c *cli.Context) {
-		b, err := openBundle(c.Context, env, "")
-		if err != nil {
-			return // a completion has nobody to tell
-		}
-		for _, a := range b.graph.Atoms() {
-			if typ == "" || strings.EqualFold(a.Type, typ) {
-				printOffer(env, string(a.ID), a.Title)
-			}
-		}
-	}
-}
-
-// readAtom opens the bundle and finds an atom in it.
 func readAtom(c *cli.Context, env Env, name string) (bundle, *okf.Atom, error) {
 	b, err := sourceFor(c).loadBundle(c.Context, env)
 	if err != nil {
@@ -182,7 +162,6 @@ func (b bundle) countUnread() int {
 	return len(files)
 }
 
-// countNoun returns "1 thing" or "2 things".
 func countNoun(n int, thing string) string {
 	if n == 1 {
 		return "1 " + thing

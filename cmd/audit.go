@@ -11,32 +11,29 @@ import (
 
 	"github.com/odd-cli/odd/board/drain"
 	"github.com/odd-cli/odd/journal/repo"
+	"github.com/odd-cli/odd/okf"
 	"github.com/odd-cli/odd/persona/audit"
 	"github.com/odd-cli/odd/persona/contract"
 	"github.com/odd-cli/odd/persona/deliver"
 	"github.com/odd-cli/odd/persona/handoff"
+	"github.com/odd-cli/odd/persona/session"
 )
 
 func auditVerb(env Env) *cli.Command {
-	return command(&cli.Command{
-		Name:      "audit",
-		Usage:     "let an agent review a range of commits; exit 1 for blockers",
-		ArgsUsage: "BASE..HEAD",
-		Description: "odd agent audit origin/main..HEAD --persona audit-reviewer\n" +
-			"odd agent audit main.. --claims pull-request.md --sarif\n\n" +
-			"The agent reviews what HEAD changed since it left BASE. odd takes the persona,\n" +
-			"the prompts and odd.toml from the commit where it left, so that a change\n" +
-			"cannot change its own reviewer. Exit 1: a blocker that nobody accepted, or no\n" +
-			"findings because the session failed. odd leaves out the journal, ledger,\n" +
+	return verb("audit BASE..HEAD", "let an agent review a range of commits; exit 1 for blockers",
+		"odd agent audit origin/main..HEAD --persona audit-reviewer\n"+
+			"odd agent audit main.. --claims pull-request.md --sarif\n\n"+
+			"The agent reviews what HEAD changed since it left BASE. odd takes the persona,\n"+
+			"the prompts and odd.toml from the commit where it left, so that a change\n"+
+			"cannot change its own reviewer. Exit 1: a blocker that nobody accepted, or no\n"+
+			"findings because the session failed. odd leaves out the journal, ledger,\n"+
 			"handoffs and proposals of the bundle; odd check --range checks those.",
-		Flags: append(formatFlags(),
+		do(env, runAudit), append(formatFlags(),
 			&cli.StringFlag{Name: "persona", Value: "audit-reviewer", Usage: "let the agent review as persona `PROFILE`: NAME or NAME@VERSION"},
 			&cli.StringFlag{Name: "claims", Usage: "check the claims in `FILE`, a handoff or a description (default: the commit messages)"},
 			&cli.BoolFlag{Name: "strict", Usage: "also exit 1 where a person has to decide: accepted blockers, findings that need a new plan, a change too long to be shown whole"},
 			&cli.BoolFlag{Name: "no-record", Usage: "write no record; only for an agent that costs no money"},
-		),
-		Action: one("a range BASE..HEAD", do(env, runAudit)),
-	})
+		)...)
 }
 
 type auditOptions struct {
@@ -100,12 +97,10 @@ func (a *auditRun) resolveContract(env Env, o auditOptions) error {
 	return nil
 }
 
-// newCall returns the session that an audit asks for.
 func (a *auditRun) newCall(o auditOptions) contract.Call {
 	return contract.Call{Persona: o.persona, Role: contract.Validator, Surface: contract.Audit, Engagement: contract.Agent, Artifact: a.change.Name()}
 }
 
-// readClaims returns the claims of the change.
 func (a *auditRun) readClaims(env Env, file string) (handoff.Handoff, error) {
 	if file == "" {
 		return a.change.Messages(), nil
@@ -139,7 +134,6 @@ func (a *auditRun) refuseSelfJudged() contract.Refusals {
 	return no
 }
 
-// runSession runs the session: on record, as odd agent run would, or without a trace.
 func (a *auditRun) runSession(ctx context.Context, env Env, o auditOptions) (drain.Spoken, error) {
 	if !o.dry {
 		return a.runOnRecord(ctx, env, o)
@@ -171,4 +165,112 @@ func resolveChange(ctx context.Context, r *repo.Repo, spec string) (base, head r
 		return "", "", refuse("unrelated", "audit %s: the two have no commit in common", spec)
 	}
 	return base, head, nil
+}
+
+// auditReport is what an audit came to. Its verdict and its counts are computed
+// from the findings; a session that did not come to any has failed the change.
+type auditReport struct {
+	Range    string           `json:"range"`
+	Base     string           `json:"base,omitempty"` // where the change begins
+	Head     string           `json:"head,omitempty"`
+	Persona  string           `json:"persona,omitempty"`
+	Run      string           `json:"run,omitempty"`
+	Claims   string           `json:"claims,omitempty"` // where they are from
+	Files    int              `json:"files"`
+	Records  int              `json:"records_left_out"` // files of odd's own records, which are not audited
+	Cut      int              `json:"cut"`              // bytes of the change that the session was not shown
+	Outcome  string           `json:"outcome,omitempty"`
+	Failure  string           `json:"failure,omitempty"`
+	Verdict  deliver.Verdict  `json:"verdict,omitempty"`
+	Summary  *deliver.Summary `json:"summary,omitempty"`
+	Findings []audit.Judged   `json:"findings"`
+	Touched  []string         `json:"judged_by_base,omitempty"` // what of the rules the change alters
+	Hints    []contract.Hint  `json:"hints,omitempty"`
+	Handoff  string           `json:"handoff,omitempty"`
+
+	near string // a file of the change that is there at its end
+}
+
+// newReport compares what the session said with the change.
+func (a *auditRun) newReport(o auditOptions, said drain.Spoken) auditReport {
+	r := auditReport{
+		Range: o.spec, Base: string(a.from), Head: string(a.to), Run: a.run, Claims: a.claims.Path, Files: len(a.change.Files), Records: a.change.Records, Cut: a.cut,
+		Outcome: said.Outcome, Touched: a.rules.Touched(a.change, a.contract), Hints: said.Hints, Handoff: said.Handoff, Findings: []audit.Judged{},
+	}
+	for _, f := range a.change.Files {
+		if f.Blob != "" && r.near == "" {
+			r.near = f.Path
+		}
+	}
+	if p := a.contract.Persona; p != nil {
+		r.Persona = p.Ref()
+	}
+	d := said.Deliverable
+	if said.Outcome != string(session.Completed) || d == nil || d.Findings == nil {
+		r.Verdict, r.Failure = deliver.Fail, or(said.Reason, "the session came to no findings and did not say that there are none")
+		return r
+	}
+	s := deliver.Summarize(d.Findings.Findings)
+	r.Summary, r.Verdict = &s, s.Verdict
+	if r.Cut > 0 && r.Verdict == deliver.Pass {
+		r.Verdict = deliver.NeedsHumanReview
+	}
+	r.Findings = audit.Locate(d.Findings.Findings, a.change, a.head)
+	return r
+}
+
+func printAudit(env Env, o auditOptions, r auditReport) error {
+	if err := printFound(env, o.format, r, audit.Codes(), r.locateFindings()); err != nil || r.Verdict == "" {
+		return err
+	}
+	for _, t := range r.Touched {
+		talk(env, "judged by the version before the change: %s", t)
+	}
+	for _, h := range r.Hints {
+		talk(env, "hint, %s: %s", h.Detector, h.Message)
+	}
+	sum := "not judged"
+	if r.Summary != nil {
+		sum = r.Summary.String()
+	}
+	talk(env, "%s, %s, claims from %s: %s: %s, %s", r.Range, countNoun(r.Files, "file"), r.Claims, or(r.Persona, "a validator"), r.Verdict, sum)
+	return nil
+}
+
+// locateFindings gives the findings the shape of a report.
+func (r auditReport) locateFindings() []reportFinding {
+	var out []reportFinding
+	if r.Failure != "" {
+		out = append(out, reportFinding{rule: "audit-failed", severity: okf.Error, near: r.near, place: r.Range, text: r.Failure})
+	}
+	if r.Cut > 0 {
+		out = append(out, reportFinding{rule: "audit-unseen", severity: okf.Warn, near: r.near, place: r.Range,
+			text: fmt.Sprintf("the session was not shown %d bytes of the change; split it, or look at them", r.Cut)})
+	}
+	rules := audit.Codes()
+	for _, f := range r.Findings {
+		l := reportFinding{rule: "audit-" + string(f.Classification), severity: okf.Warn, near: r.near, place: f.Location, text: describeFinding(f)}
+		if i := slices.IndexFunc(rules, func(r okf.Code) bool { return r.Name == l.rule }); i >= 0 {
+			l.severity = rules[i].Severity
+		}
+		if f.Disposition == deliver.Accept && l.severity == okf.Error {
+			l.severity = okf.Warn
+		}
+		if f.Found {
+			l.file, l.line = f.Path, f.Line
+		}
+		out = append(out, l)
+	}
+	return out
+}
+
+func describeFinding(f audit.Judged) string {
+	text := fmt.Sprintf("%s: %s; seen: %s; disposition: %s", f.ID, f.Claim, f.Evidence, f.Disposition)
+	if f.Suggestion != "" {
+		text += "; suggested: " + f.Suggestion
+	}
+	if !f.Found {
+		text += "; location not found: " + f.Location
+	}
+	return text
 }

@@ -60,7 +60,6 @@ func openAudit(ctx context.Context, env Env, o auditOptions) (*auditRun, error) 
 	return a, a.readChanges(ctx)
 }
 
-// readRules reads odd.toml and the bundle where the change begins.
 func (a *auditRun) readRules(env Env) error {
 	b, err := fs.ReadFile(a.base, "odd.toml")
 	if errors.Is(err, fs.ErrNotExist) {
@@ -147,7 +146,6 @@ func (a *auditRun) recordsOnly(ctx context.Context, c repo.Commit) (bool, error)
 	return len(diff) > 0 && !slices.ContainsFunc(diff, func(c repo.Change) bool { return !a.isOwnRecord(c) }), err
 }
 
-// runOffRecord runs the session without a lock, a claim or a record.
 func (a *auditRun) runOffRecord(ctx context.Context, env Env) (drain.Spoken, error) {
 	sub, err := a.newSubstrate(env)
 	if err != nil {
@@ -166,7 +164,6 @@ func (a *auditRun) runOffRecord(ctx context.Context, env Env) (drain.Spoken, err
 	return drain.Spoke(a.contract, res), err
 }
 
-// newSubstrate returns the agent that odd.toml names where the change begins.
 func (a *auditRun) newSubstrate(env Env) (session.Substrate, error) {
 	held, err := drain.Caged(env.Cage, a.cfg.Sandbox, a.repo.CommonDir())
 	if err != nil {
@@ -175,7 +172,6 @@ func (a *auditRun) newSubstrate(env Env) (session.Substrate, error) {
 	return drain.Substrate(a.cfg, a.base, a.repo.Root(), env.Environ, held)
 }
 
-// givenToSession returns what the session works on.
 func (a *auditRun) givenToSession() *drain.Given {
 	g := &drain.Given{Rules: a.rules.Graph, Claims: a.claims, Canon: a.rules.Canon(), Prompts: a.rules.Prompts(a.contract), Files: a.head}
 	g.Artifacts, a.cut = a.change.Artifacts()

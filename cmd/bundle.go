@@ -2,6 +2,8 @@ package cmd
 
 import (
 	"context"
+	"crypto/sha256"
+	"encoding/hex"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -11,9 +13,12 @@ import (
 	"syscall"
 	"time"
 
+	"github.com/odd-cli/odd/board"
 	"github.com/odd-cli/odd/board/config"
+	"github.com/odd-cli/odd/board/state"
 	"github.com/odd-cli/odd/journal/repo"
 	"github.com/odd-cli/odd/okf"
+	"github.com/odd-cli/odd/okf/disk"
 )
 
 // bundle is a loaded bundle and where it lies.
@@ -83,7 +88,6 @@ func externalAuthorities(root string) ([]string, error) {
 	return cfg.External, err
 }
 
-// whyNotLoaded says why the bundle at root could not be loaded.
 func whyNotLoaded(root string, err error) error {
 	if strings.HasSuffix(err.Error(), syscall.ENOTDIR.Error()) { // package os says it in words of its own
 		return fmt.Errorf("%s: this path, or tasks in it, is a file, and odd needs a folder there; move the file away", root)
@@ -148,7 +152,6 @@ type workspace struct {
 	looking   bool      // it writes nothing
 }
 
-// openRepo opens the repository env.Dir is in.
 func openRepo(env Env) (*repo.Repo, error) {
 	r, err := repo.Open(env.Dir, env.Environ)
 	if errors.Is(err, repo.ErrNotRepo) {
@@ -220,7 +223,6 @@ func workspaceOf(ctx context.Context, env Env, looking bool) (*workspace, error)
 	return openConfigured(env, r)
 }
 
-// settingsOfTree returns the odd.toml of a repository's work tree.
 func settingsOfTree(r *repo.Repo) ([]byte, error) {
 	b, err := os.ReadFile(filepath.Join(r.Root(), "odd.toml"))
 	if errors.Is(err, fs.ErrNotExist) {
@@ -229,7 +231,6 @@ func settingsOfTree(r *repo.Repo) ([]byte, error) {
 	return b, err
 }
 
-// openConfigured reads the odd.toml of a repository's work tree.
 func openConfigured(env Env, r *repo.Repo) (*workspace, error) {
 	b, err := settingsOfTree(r)
 	if err != nil {
@@ -244,7 +245,6 @@ func openConfigured(env Env, r *repo.Repo) (*workspace, error) {
 	return &workspace{env: env, repo: r, cfg: cfg}, nil
 }
 
-// boardRef returns the full name of the board branch.
 func (w *workspace) boardRef() (string, error) {
 	b := w.cfg.Branch
 	if b == "" {
@@ -281,4 +281,40 @@ func (w *workspace) makeLocalBranch(branch string) error {
 		return nil // another odd was first
 	}
 	return err
+}
+
+// worthKeeping is the least number of atoms a cache is kept for: below it,
+// reading the files costs less than keeping what they said.
+const worthKeeping = 500
+
+func loadTree(env Env, r *repo.Repo, bundle fs.FS) (*okf.Graph, []okf.Problem, error) {
+	defer env.announceSlow("loading the board")()
+	return state.Of(bundle, r).Atoms()
+}
+
+// loadDir loads the bundle in a folder of the work tree. Files whose size and
+// time are as they were are not read.
+func loadDir(env Env, r *repo.Repo, root string) (*okf.Graph, []okf.Problem, error) {
+	return loadFiles(env, r, root, "dir-", disk.Dir(root))
+}
+
+func loadTasksDir(env Env, r *repo.Repo, root string) (*okf.Graph, []okf.Problem, error) {
+	return loadFiles(env, r, root, "todo-", board.Only(disk.Dir(root)))
+}
+
+func loadFiles(env Env, r *repo.Repo, root, kind string, files fs.FS) (*okf.Graph, []okf.Problem, error) {
+	defer env.announceSlow("loading " + root)()
+	if r == nil {
+		return okf.Load(files)
+	}
+	sum := sha256.Sum256([]byte(root))
+	name := kind + hex.EncodeToString(sum[:8])
+	g, ps, fresh, err := okf.LoadCached(files, r.Cached(name), env.Now())
+	if err == nil && g.Len() >= worthKeeping {
+		g.KeepWords(r)
+		if fresh != nil {
+			_ = r.Keep(name, fresh) // the cache is disposable, and the disk may be read-only
+		}
+	}
+	return g, ps, err
 }

@@ -16,10 +16,9 @@ import (
 
 func canonVerb(env Env) *cli.Command {
 	return command(&cli.Command{
-		Name:         "canon",
-		Usage:        "list reference documents, or find the one in force",
-		ArgsUsage:    "[REF]",
-		BashComplete: completeAtoms(env, ""),
+		Name:      "canon",
+		Usage:     "list reference documents, or find the one in force",
+		ArgsUsage: "[REF]",
 		Description: "odd knowledge canon\n" +
 			"odd knowledge canon weather-limits\n" +
 			"odd knowledge canon resolve acme://rules/sources\n\n" +
@@ -81,7 +80,6 @@ func runCanon(c *cli.Context, env Env) error {
 	})
 }
 
-// isCanonType reports the types of canon.
 func isCanonType(a *okf.Atom) bool {
 	switch a.Type {
 	case "canon", "constraint", "principle", "method", "definition":
@@ -157,18 +155,13 @@ func (s source) readCanon(ctx context.Context, env Env) (*canon.Library, bundle,
 }
 
 func canonResolve(env Env) *cli.Command {
-	return command(&cli.Command{
-		Name:      "resolve",
-		Usage:     "show each step from a reference to the document in force",
-		ArgsUsage: "URI",
-		Description: "odd knowledge canon resolve acme://rules/sources\n" +
-			"odd knowledge canon resolve policies/weather-limits.md --json\n\n" +
-			"Each row is a step: what odd tried, the name, and the result. The last row is\n" +
-			"the outcome: FOUND (exit 0), NOT_FOUND, EXTERNAL or CIRCULAR_SUPERSESSION\n" +
+	return verb("resolve URI", "show each step from a reference to the document in force",
+		"odd knowledge canon resolve acme://rules/sources\n"+
+			"odd knowledge canon resolve policies/weather-limits.md --json\n\n"+
+			"Each row is a step: what odd tried, the name, and the result. The last row is\n"+
+			"the outcome: FOUND (exit 0), NOT_FOUND, EXTERNAL or CIRCULAR_SUPERSESSION\n"+
 			"(exit 1). A reference that leaves the folder is INVALID_INPUT (exit 2).",
-		Flags:  readFlags(),
-		Action: one("a uri or a path", do(env, runCanonResolve)),
-	})
+		do(env, runCanonResolve), readFlags()...)
 }
 
 func runCanonResolve(c *cli.Context, env Env) error {

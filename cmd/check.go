@@ -21,35 +21,32 @@ import (
 )
 
 func checkVerb(env Env) *cli.Command {
-	return command(&cli.Command{
-		Name:      "check",
-		Usage:     "validate the atoms of a bundle, or the history of the board",
-		ArgsUsage: "[DIR]",
-		Description: "odd check\n" +
-			"odd check knowledge --strict --now 2026-03-02T09:00:00Z\n" +
-			"odd check --canon --sarif\n" +
-			"odd check --range HEAD~1..HEAD\n" +
-			"odd check --all\n\n" +
-			"Without --range and --all, odd checks the atoms. Exit 1 means an error; with\n" +
-			"--strict, a warning too. Notes never fail. Of more than 20 findings with one\n" +
-			"code, the text shows five; --json, --sarif and --github list every one.\n" +
-			"--okf checks only OKF v0.2, the file format of atoms: codes that begin with\n" +
-			"okf-. --canon checks reference documents instead: files with a `uri`, or in a\n" +
-			"folder named canon.\n\n" +
-			"Sources that have `blob` or `text` are compared with the repository's files. A\n" +
-			"file that is gone, or no longer has the cited text, is a warning.\n\n" +
-			"--range and --all check commits against 16 rules, called invariants: for\n" +
-			"example, only a person approves, and ledgers are append-only. Exit 1 means a\n" +
-			"finding: PATH:LINE: what is wrong; what to do [invariant N, COMMIT]. Stderr\n" +
-			"says how much each rule judged, and what git alone cannot prove. Findings with\n" +
-			"one cause, such as a rebase, are one; \"also\" in --json lists the others.\n" +
-			"A.. means A..HEAD; an A of 40 zeros means from the first commit.\n\n" +
-			"A commit counts as an agent's if its author or committer has the [agent]\n" +
-			"address of odd.toml, or if it has an Odd-Run trailer. Otherwise it counts as a\n" +
-			"person's. git does not prove names; [governance] require_signed makes\n" +
-			"signatures a must.\n\n" +
+	return verb("check [DIR]", "validate the atoms of a bundle, or the history of the board",
+		"odd check\n"+
+			"odd check knowledge --strict --now 2026-03-02T09:00:00Z\n"+
+			"odd check --canon --sarif\n"+
+			"odd check --range HEAD~1..HEAD\n"+
+			"odd check --all\n\n"+
+			"Without --range and --all, odd checks the atoms. Exit 1 means an error; with\n"+
+			"--strict, a warning too. Notes never fail. Of more than 20 findings with one\n"+
+			"code, the text shows five; --json, --sarif and --github list every one.\n"+
+			"--okf checks only OKF v0.2, the file format of atoms: codes that begin with\n"+
+			"okf-. --canon checks reference documents instead: files with a `uri`, or in a\n"+
+			"folder named canon.\n\n"+
+			"Sources that have `blob` or `text` are compared with the repository's files. A\n"+
+			"file that is gone, or no longer has the cited text, is a warning.\n\n"+
+			"--range and --all check commits against 16 rules, called invariants: for\n"+
+			"example, only a person approves, and ledgers are append-only. Exit 1 means a\n"+
+			"finding: PATH:LINE: what is wrong; what to do [invariant N, COMMIT]. Stderr\n"+
+			"says how much each rule judged, and what git alone cannot prove. Findings with\n"+
+			"one cause, such as a rebase, are one; \"also\" in --json lists the others.\n"+
+			"A.. means A..HEAD; an A of 40 zeros means from the first commit.\n\n"+
+			"A commit counts as an agent's if its author or committer has the [agent]\n"+
+			"address of odd.toml, or if it has an Odd-Run trailer. Otherwise it counts as a\n"+
+			"person's. git does not prove names; [governance] require_signed makes\n"+
+			"signatures a must.\n\n"+
 			checkShapes,
-		Flags: append(formatFlags(),
+		do(env, runCheck), append(formatFlags(),
 			&cli.BoolFlag{Name: "strict", Usage: "treat warnings as errors, so that any of them fails"},
 			&cli.BoolFlag{Name: "okf", Usage: "check only OKF v0.2, the file format of atoms, not odd's own rules"},
 			&cli.BoolFlag{Name: "canon", Usage: "check reference documents (canon) instead: required keys, references, replacements"},
@@ -60,9 +57,7 @@ func checkVerb(env Env) *cli.Command {
 			&cli.BoolFlag{Name: "all", Usage: "check the history rules on the whole history of the board"},
 			&cli.BoolFlag{Name: "quiet", Usage: "with --range or --all, print only findings"},
 			&cli.BoolFlag{Name: "explain", Usage: "print what each history rule read and recomputed; implies --all without --range"},
-		),
-		Action: do(env, runCheck),
-	})
+		)...)
 }
 
 // checkShapes tells what --json prints, a list of keys a line.
@@ -86,12 +81,8 @@ type checkOptions struct {
 	now           time.Time
 }
 
-// readCheck reads the command line of a check of files.
 func readCheck(c *cli.Context, env Env) (checkOptions, error) {
 	o := checkOptions{src: source{dir: c.Args().First(), rev: c.String("at")}, strict: c.Bool("strict"), notes: c.Bool("notes"), okf: c.Bool("okf"), now: env.Now()}
-	if c.NArg() > 1 {
-		return o, usage("check: unexpected argument %q; see odd help check", c.Args().Get(1))
-	}
 	if c.Bool("quiet") {
 		return o, usage("check: --quiet is about history; give it with --range or --all")
 	}
@@ -217,10 +208,8 @@ func (b bundle) locateProblems(env Env, ps []okf.Problem, notes bool) []reportFi
 	return out
 }
 
-// okfRules returns the rules of a check of atoms.
 func okfRules() []okf.Code { return slices.Concat(okf.Codes(), contract.Codes()) }
 
-// summaryLine returns the verdict in one line.
 func (r checkReport) summaryLine(notes bool) string {
 	parts := []string{countNoun(r.Atoms, "atom"), countNoun(r.Errors, "error"), countNoun(r.Warnings, "warning")}
 	if r.Notes > 0 {

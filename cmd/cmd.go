@@ -17,11 +17,13 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"os"
 	"os/signal"
 	"regexp"
 	"runtime"
 	"runtime/debug"
+	"slices"
 	"strings"
 	"syscall"
 
@@ -89,7 +91,6 @@ func runArgs(env Env, args []string) int {
 	return reportError(outer, err, line.json)
 }
 
-// newApp returns odd's commands, in the order of help.
 func newApp(env Env) *cli.App {
 	groups := verbGroups(env)
 	a := &cli.App{
@@ -165,17 +166,69 @@ func alone(do cli.ActionFunc) cli.ActionFunc {
 	}
 }
 
-// do returns the action of a verb, which calls run. It refuses arguments beyond those of
-// a verb that takes none, or one that may be left out.
+// verb declares a verb without others below it. Its name has the arguments behind it, as help
+// shows them: do checks their number by that.
+func verb(name, use, help string, action cli.ActionFunc, flags ...cli.Flag) *cli.Command {
+	name, args, _ := strings.Cut(name, " ")
+	return command(&cli.Command{Name: name, ArgsUsage: args, Usage: use, Description: help, Action: action, Flags: flags})
+}
+
+// group declares a verb that only has others below it.
+func group(name, use, help string, below ...*cli.Command) *cli.Command {
+	return command(&cli.Command{Name: name, Usage: use, Description: help, Subcommands: below})
+}
+
+// do returns the action of a verb, which calls run with as many arguments as its usage takes.
 func do(env Env, run func(*cli.Context, Env) error) cli.ActionFunc {
 	return func(c *cli.Context) error {
-		most := len(strings.Fields(c.Command.ArgsUsage))
-		optional := strings.HasPrefix(c.Command.ArgsUsage, "[") && !strings.ContainsAny(c.Command.ArgsUsage, ".…")
-		if c.NArg() > most && (most == 0 || most == 1 && optional) {
-			return usage("%s: unexpected argument %q; see odd help %[1]s", verbOf(c), c.Args().Get(most))
+		if err := checkArgs(c); err != nil {
+			return err
 		}
 		return run(c, env)
 	}
+}
+
+// checkArgs refuses fewer or more arguments than the usage of the verb names: [X] may be left
+// out, X... and X… may be several.
+func checkArgs(c *cli.Context) error {
+	least, most := 0, 0
+	for _, w := range strings.Fields(c.Command.ArgsUsage) {
+		if !strings.HasPrefix(w, "[") {
+			least++
+		}
+		if most++; strings.Contains(w, "...") || strings.Contains(w, "…") {
+			most = math.MaxInt
+			break
+		}
+	}
+	switch {
+	case c.NArg() > most && least == 0:
+		return usage("%s: unexpected argument %q; see odd help %[1]s", verbOf(c), c.Args().Get(most))
+	case least == 1 && most == 1:
+		return oneArg(c)
+	case c.NArg() < least || c.NArg() > most:
+		return usage("%s: want %s; see odd help %[1]s", verbOf(c), c.Command.ArgsUsage)
+	}
+	return nil
+}
+
+func oneArg(c *cli.Context) error {
+	if c.NArg() == 1 && c.Args().First() != "" {
+		return nil
+	}
+	return usage("%s: want one argument, %s; see odd help %[1]s", verbOf(c), strings.TrimSuffix(strings.TrimPrefix(c.Command.ArgsUsage, "["), "...]"))
+}
+
+// oneFlag returns which of the flags is set, "" for none; two exclude each other.
+func oneFlag(c *cli.Context, flags ...string) (string, error) {
+	set := slices.DeleteFunc(slices.Clone(flags), func(name string) bool { return !c.IsSet(name) })
+	switch len(set) {
+	case 0:
+		return "", nil
+	case 1:
+		return set[0], nil
+	}
+	return "", usage("%s: --%s do not go together; give one of them", verbOf(c), strings.Join(set, " and --"))
 }
 
 // on is do for a verb that works on what open opens; it closes that after the verb.
@@ -190,26 +243,6 @@ func on[T any](env Env, open func(context.Context, Env) (T, error), run func(*cl
 		}
 		return run(c, env, opened)
 	})
-}
-
-// exactly is action for a verb that takes n arguments, called want in its usage.
-func exactly(n int, want string, action cli.ActionFunc) cli.ActionFunc {
-	return func(c *cli.Context) error {
-		if c.NArg() != n {
-			return usage("%s: want %s; see odd help %[1]s", verbOf(c), want)
-		}
-		return action(c)
-	}
-}
-
-// one is action for a verb that takes exactly one argument, called want in its usage.
-func one(want string, action cli.ActionFunc) cli.ActionFunc {
-	return func(c *cli.Context) error {
-		if _, err := oneArg(c, want); err != nil {
-			return err
-		}
-		return action(c)
-	}
 }
 
 // usageError is a command line that cannot be meant.
@@ -329,7 +362,6 @@ type shownError struct{ error }
 
 func (t shownError) Unwrap() error { return t.error }
 
-// errorJSON returns an error as --json tells it.
 func errorJSON(err error) map[string]any {
 	code, reason := exitStatus(err)
 	return map[string]any{"code": code, "reason": reason, "message": secrets.RedactText(err.Error())}

@@ -14,28 +14,21 @@ import (
 )
 
 func compilePersona(env Env) *cli.Command {
-	return command(&cli.Command{
-		Name:         "compile-persona",
-		Usage:        "print the context that an agent gets for a role",
-		ArgsUsage:    "ROLE",
-		BashComplete: completeAtoms(env, "role"),
-		Description: "odd compile-persona shore-lead --inline > shore-lead.md\n" +
-			"odd compile-persona shore-lead --at HEAD --format json\n\n" +
-			"A persona is the context compiled for a role atom: odd follows its links to\n" +
-			"processes, policies, systems, artifacts, terms and decisions. As markdown, it\n" +
-			"shows the stages of the workflows that the role takes part in. odd drain\n" +
-			"refuses a role whose persona is below the floor in [persona.floor] of\n" +
-			"odd.toml: too few atoms, no process, no policy or term, or too many broken\n" +
+	return verb("compile-persona ROLE", "print the context that an agent gets for a role",
+		"odd compile-persona shore-lead --inline > shore-lead.md\n"+
+			"odd compile-persona shore-lead --at HEAD --format json\n\n"+
+			"A persona is the context compiled for a role atom: odd follows its links to\n"+
+			"processes, policies, systems, artifacts, terms and decisions. As markdown, it\n"+
+			"shows the stages of the workflows that the role takes part in. odd drain\n"+
+			"refuses a role whose persona is below the floor in [persona.floor] of\n"+
+			"odd.toml: too few atoms, no process, no policy or term, or too many broken\n"+
 			"links.",
-		Flags: []cli.Flag{
-			&cli.StringFlag{Name: "format", Value: "md", Usage: "print `FORMAT`: md, json or mermaid"},
-			&cli.BoolFlag{Name: "inline", Usage: "include the text of the atoms"},
-			atFlag(),
-			bundleFlag(),
-			jsonFlag(),
-		},
-		Action: one("the id of a role", do(env, runCompilePersona)),
-	})
+		do(env, runCompilePersona),
+		&cli.StringFlag{Name: "format", Value: "md", Usage: "print `FORMAT`: md, json or mermaid"},
+		&cli.BoolFlag{Name: "inline", Usage: "include the text of the atoms"},
+		atFlag(),
+		bundleFlag(),
+		jsonFlag())
 }
 
 func runCompilePersona(c *cli.Context, env Env) error {
@@ -138,7 +131,6 @@ func (src personaSource) compileRole(role string) (persona.Persona, error) {
 	return p, nil
 }
 
-// personaFloor returns [persona.floor].
 func personaFloor(c config.Config) persona.Floor {
 	return persona.Floor{MinAtoms: c.Floor.Atoms, MinProcesses: c.Floor.Processes, MinGuides: c.Floor.Guides, MaxUnresolvedPct: c.Floor.UnresolvedPct}
 }

@@ -14,80 +14,41 @@ import (
 )
 
 func configVerb(env Env) *cli.Command {
-	return command(&cli.Command{
-		Name:  "config",
-		Usage: "list, explain, get and set the settings in odd.toml",
-		Description: "odd config list\n" +
-			"odd config explain session.substrate\n" +
-			"odd config set drain.max_tasks 3\n\n" +
-			"These commands read and write odd.toml at the top of your work tree. odd works\n" +
-			"by the odd.toml that is committed on the board branch: commit what you set.\n" +
+	return group("config", "list, explain, get and set the settings in odd.toml",
+		"odd config list\n"+
+			"odd config explain session.substrate\n"+
+			"odd config set drain.max_tasks 3\n\n"+
+			"These commands read and write odd.toml at the top of your work tree. odd works\n"+
+			"by the odd.toml that is committed on the board branch: commit what you set.\n"+
 			"odd config explain, without a key, prints every setting with its default.",
-		Subcommands: []*cli.Command{configList(env), configExplain(env), configGet(env), configSet(env), configUnset(env)},
-	})
-}
-
-func configList(env Env) *cli.Command {
-	return command(&cli.Command{
-		Name:        "list",
-		Usage:       "list what odd.toml sets, or with --all every setting",
-		Description: "odd config list\nodd config list --all\n",
-		Flags:       []cli.Flag{&cli.BoolFlag{Name: "all", Usage: "list the settings that have their default too"}, jsonFlag()},
-		Action:      do(env, runConfigList),
-	})
-}
-
-func configExplain(env Env) *cli.Command {
-	return command(&cli.Command{
-		Name:        "explain",
-		Usage:       "say what a setting means; without KEY, print every setting",
-		ArgsUsage:   "[KEY]",
-		Description: "odd config explain drain.lease\nodd config explain\n",
-		Flags:       []cli.Flag{jsonFlag()},
-		Action:      do(env, runConfigExplain),
-	})
-}
-
-func configGet(env Env) *cli.Command {
-	return command(&cli.Command{
-		Name:      "get",
-		Usage:     "print the value of a setting, or its default",
-		ArgsUsage: "KEY",
-		Description: "odd config get session.substrate\n\n" +
-			"A text is printed without quotes, everything else as TOML. A setting that is\n" +
-			"not set and has no default prints nothing; the exit code is then 1.",
-		Flags:  []cli.Flag{jsonFlag()},
-		Action: one("a key such as drain.lease", do(env, runConfigGet)),
-	})
+		verb("list", "list what odd.toml sets, or with --all every setting",
+			"odd config list\nodd config list --all\n",
+			do(env, runConfigList), &cli.BoolFlag{Name: "all", Usage: "list the settings that have their default too"}, jsonFlag()),
+		verb("explain [KEY]", "say what a setting means; without KEY, print every setting",
+			"odd config explain drain.lease\nodd config explain\n",
+			do(env, runConfigExplain), jsonFlag()),
+		verb("get KEY", "print the value of a setting, or its default",
+			"odd config get session.substrate\n\n"+
+				"A text is printed without quotes, everything else as TOML. A setting that is\n"+
+				"not set and has no default prints nothing; the exit code is then 1.",
+			do(env, runConfigGet), jsonFlag()),
+		configSet(env),
+		verb("unset KEY", "remove a setting from odd.toml, so that its default holds",
+			"odd config unset drain.max_tasks\n",
+			do(env, runConfigEdit), jsonFlag()))
 }
 
 func configSet(env Env) *cli.Command {
-	return command(&cli.Command{
-		Name:      "set",
-		Usage:     "set a setting in odd.toml and change nothing else there",
-		ArgsUsage: "KEY VALUE...",
-		Description: "odd config set session.max_usd 0.25\n" +
-			"odd config set pipeline.validate make test\n" +
-			"odd config set session.fallback claude openai\n" +
-			"odd config set substrate.exec.argv -- ./agent.sh --fast\n\n" +
-			"A text needs no quotes. The words of a list or a command follow each other, or\n" +
-			"are one TOML list: '[\"a\", \"b\"]'. Put -- before words that begin with a dash.\n" +
-			"odd reads the whole file before it writes and refuses a value that is wrong.\n" +
+	return verb("set KEY VALUE...", "set a setting in odd.toml and change nothing else there",
+		"odd config set session.max_usd 0.25\n"+
+			"odd config set pipeline.validate make test\n"+
+			"odd config set session.fallback claude openai\n"+
+			"odd config set substrate.exec.argv -- ./agent.sh --fast\n\n"+
+			"A text needs no quotes. The words of a list or a command follow each other, or\n"+
+			"are one TOML list: '[\"a\", \"b\"]'. Put -- before words that begin with a dash.\n"+
+			"odd reads the whole file before it writes and refuses a value that is wrong.\n"+
 			"Not for sessions of agents.",
-		Flags:  []cli.Flag{jsonFlag()},
-		Action: do(env, runConfigEdit),
-	})
-}
-
-func configUnset(env Env) *cli.Command {
-	return command(&cli.Command{
-		Name:        "unset",
-		Usage:       "remove a setting from odd.toml, so that its default holds",
-		ArgsUsage:   "KEY",
-		Description: "odd config unset drain.max_tasks\n",
-		Flags:       []cli.Flag{jsonFlag()},
-		Action:      one("a key such as drain.lease", do(env, runConfigEdit)),
-	})
+		do(env, runConfigEdit), jsonFlag())
 }
 
 // setting is one setting as odd config --json tells it.
@@ -122,7 +83,6 @@ func settingsOf(docs []config.Doc, set []config.Setting) []setting {
 	return out
 }
 
-// configFile returns the odd.toml of the work tree here.
 func configFile(env Env) (*repo.Repo, []byte, error) {
 	r, err := openRepo(env)
 	if err != nil {
@@ -157,7 +117,6 @@ func runConfigList(c *cli.Context, env Env) error {
 	})
 }
 
-// knownKey returns the path of the key that a person named.
 func knownKey(name string) ([]string, config.Doc, error) {
 	path, err := config.ParseKey(name)
 	if err != nil {
@@ -248,7 +207,6 @@ func runConfigGet(c *cli.Context, env Env) error {
 	return err
 }
 
-// sameKey reports whether two names are those of one key.
 func sameKey(a, b string) bool {
 	p, err := config.ParseKey(b)
 	return err == nil && toml.Key(p).String() == a
@@ -257,9 +215,6 @@ func sameKey(a, b string) bool {
 // runConfigEdit sets the key to the value that the words behind it are, or unsets it.
 func runConfigEdit(c *cli.Context, env Env) error {
 	unset, words := c.Command.Name == "unset", c.Args().Tail()
-	if !unset && len(words) == 0 {
-		return usage("config set: want a key and its value; see odd help config set")
-	}
 	path, _, err := knownKey(c.Args().First())
 	if err != nil {
 		return err

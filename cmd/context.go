@@ -11,18 +11,12 @@ import (
 )
 
 func contextVerb(env Env) *cli.Command {
-	return command(&cli.Command{
-		Name:         "context",
-		Usage:        "print the state of the board that an agent is given",
-		ArgsUsage:    "[TASK]",
-		BashComplete: completeTasks(env),
-		Description: "odd agent context\n" +
-			"odd agent context read-the-handbook\n\n" +
-			"The parts are lease, decisions, artifacts, progress and signals (tasks that\n" +
+	return verb("context [TASK]", "print the state of the board that an agent is given",
+		"odd agent context\n"+
+			"odd agent context read-the-handbook\n\n"+
+			"The parts are lease, decisions, artifacts, progress and signals (tasks that\n"+
 			"wait, failed or changed).",
-		Flags:  []cli.Flag{jsonFlag()},
-		Action: on(env, openCurrent, runContext),
-	})
+		on(env, openCurrent, runContext), jsonFlag())
 }
 
 func runContext(c *cli.Context, env Env, v *view) error {
@@ -55,7 +49,6 @@ func (v *view) rememberContext(ctx context.Context, name string) (drain.Context,
 	return m.Context(id)
 }
 
-// newMemory returns what sessions are told of the board's past, read from the view.
 func (v *view) newMemory(ctx context.Context) (*drain.Memory, error) {
 	s, err := v.slowLoop(ctx)
 	if err != nil {

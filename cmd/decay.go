@@ -19,24 +19,19 @@ import (
 )
 
 func decayVerb(env Env) *cli.Command {
-	return command(&cli.Command{
-		Name:  "decay",
-		Usage: "file requests about overdue leases, decisions, tasks and atoms",
-		Description: "odd gate decay --dry-run\n" +
-			"odd gate decay\n\n" +
-			"odd looks for a lease that has expired or is nearly used up, decisions to look\n" +
-			"at again, atoms past stale_after or whose sources are gone, tasks that were\n" +
-			"rejected or blocked several times, and runs without progress. odd drain does\n" +
-			"the same before each run. A request changes nothing by itself; see odd help\n" +
-			"gate proposals.\n\n" +
-			"Where documents no longer have the text that atoms cite, odd gate decay also\n" +
+	return verb("decay", "file requests about overdue leases, decisions, tasks and atoms",
+		"odd gate decay --dry-run\n"+
+			"odd gate decay\n\n"+
+			"odd looks for a lease that has expired or is nearly used up, decisions to look\n"+
+			"at again, atoms past stale_after or whose sources are gone, tasks that were\n"+
+			"rejected or blocked several times, and runs without progress. odd drain does\n"+
+			"the same before each run. A request changes nothing by itself; see odd help\n"+
+			"gate proposals.\n\n"+
+			"Where documents no longer have the text that atoms cite, odd gate decay also\n"+
 			"adds one task in the state backlog that reads them again.",
-		Flags: []cli.Flag{
-			&cli.BoolFlag{Name: "dry-run", Usage: "print the requests, and write nothing"},
-			jsonFlag(),
-		},
-		Action: on(env, openWorkspace, runDecay),
-	})
+		on(env, openWorkspace, runDecay),
+		&cli.BoolFlag{Name: "dry-run", Usage: "print the requests, and write nothing"},
+		jsonFlag())
 }
 
 func runDecay(c *cli.Context, env Env, w *workspace) error {

@@ -18,18 +18,13 @@ import (
 )
 
 func demoVerb(env Env) *cli.Command {
-	return command(&cli.Command{
-		Name:      "demo",
-		Usage:     "create a sample repository with a proposal to review",
-		ArgsUsage: "[DIR]",
-		Description: "odd demo\n" +
-			"odd demo shop\n\n" +
-			"DIR (default: odd-demo) must be new or empty. odd commits the handbook of an\n" +
-			"invented company, then runs one task: a reader that works offline and costs\n" +
+	return verb("demo [DIR]", "create a sample repository with a proposal to review",
+		"odd demo\n"+
+			"odd demo shop\n\n"+
+			"DIR (default: odd-demo) must be new or empty. odd commits the handbook of an\n"+
+			"invented company, then runs one task: a reader that works offline and costs\n"+
 			"nothing proposes 15 notes. Go on with odd review and odd approve.",
-		Flags:  []cli.Flag{jsonFlag()},
-		Action: do(env, runDemo),
-	})
+		do(env, runDemo), jsonFlag())
 }
 
 func runDemo(c *cli.Context, env Env) error {
@@ -84,7 +79,6 @@ const (
 	founderEmail = "demo@example.org"
 )
 
-// writeDemo writes the demo company and commits it as the person.
 func writeDemo(ctx context.Context, env Env, r *repo.Repo) error {
 	who, err := r.Identity(ctx)
 	if err != nil {

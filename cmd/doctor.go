@@ -21,17 +21,13 @@ import (
 )
 
 func doctorVerb(env Env) *cli.Command {
-	return command(&cli.Command{
-		Name:  "doctor",
-		Usage: "check git, odd.toml, the agent, sandbox, hooks and CI, and say what to do",
-		Description: "odd doctor\n" +
-			"odd doctor --remote\n\n" +
-			"Each line is ok, warn or fault: what was checked, what odd found, and what to\n" +
-			"do about it. A fault keeps odd from working here; then the exit code is 1.\n" +
+	return verb("doctor", "check git, odd.toml, the agent, sandbox, hooks and CI, and say what to do",
+		"odd doctor\n"+
+			"odd doctor --remote\n\n"+
+			"Each line is ok, warn or fault: what was checked, what odd found, and what to\n"+
+			"do about it. A fault keeps odd from working here; then the exit code is 1.\n"+
 			"odd doctor changes nothing, and asks the remote only with --remote.",
-		Flags:  []cli.Flag{&cli.BoolFlag{Name: "remote", Usage: "also ask the remote of [board] remote for the branches that odd uses"}, jsonFlag()},
-		Action: do(env, runDoctor),
-	})
+		do(env, runDoctor), &cli.BoolFlag{Name: "remote", Usage: "also ask the remote of [board] remote for the branches that odd uses"}, jsonFlag())
 }
 
 // The levels of a diagnosis.
@@ -215,7 +211,6 @@ func (e *examination) checkSigning(ctx context.Context) {
 	}
 }
 
-// checkAgents checks the configured agent and those that take over.
 func (e *examination) checkAgents() {
 	if !e.cfg.Free() && !e.cfg.HasBudget {
 		mend := "odd config set budget.monthly_usd 20"
@@ -250,7 +245,6 @@ func (e *examination) checkAgents() {
 	}
 }
 
-// checkPrograms looks for the programs of the project's own checks.
 func (e *examination) checkPrograms() {
 	for _, of := range []struct {
 		key   string
@@ -310,7 +304,6 @@ func (e *examination) checkHooks(ctx context.Context) {
 	}
 }
 
-// checkWorkflows looks for a CI workflow that runs odd.
 func (e *examination) checkWorkflows() {
 	files := os.DirFS(e.repo.Root())
 	names, _ := fs.Glob(files, ".github/workflows/*.y*ml")
@@ -327,7 +320,6 @@ func (e *examination) checkWorkflows() {
 	e.addDiagnosis(wellLevel, "CI", strings.Join(found, ", "), "")
 }
 
-// checkRemote checks the remote that the board is shared through.
 func (e *examination) checkRemote(ctx context.Context, ask bool) {
 	name := e.cfg.Remote
 	if name == "" {

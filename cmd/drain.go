@@ -152,7 +152,6 @@ func printDrained(env Env, report drain.Report, err error, asJSON bool) error {
 	return shownError{err}
 }
 
-// drainOptions returns the options of a new run.
 func (w *workspace) drainOptions() (drain.Options, error) {
 	branch, err := w.boardRef()
 	if err != nil {
@@ -185,7 +184,6 @@ func printReport(env Env, r drain.Report) error {
 	return nil
 }
 
-// waitsOn returns where a task waits, or why it does not.
 func waitsOn(t drain.Outcome) string {
 	if t.Landed != "" {
 		return t.Branch + ", already merged into " + t.Landed

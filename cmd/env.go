@@ -139,10 +139,8 @@ func (e Env) paintText(style, s string) string {
 	return "\x1b[" + style + "m" + s + "\x1b[0m"
 }
 
-// inCI reports a run without a person in front of it.
 func (e Env) inCI() bool { return e.Getenv("CI") != "" || e.Getenv("GITHUB_ACTIONS") != "" }
 
-// readRandom fills b with chance.
 func (e Env) readRandom(b []byte) error {
 	_, err := io.ReadFull(e.Entropy, b)
 	return err

@@ -13,17 +13,12 @@ import (
 )
 
 func explainVerb(env Env) *cli.Command {
-	return command(&cli.Command{
-		Name:      "explain",
-		Usage:     "say what a code in a message means, such as [state]",
-		ArgsUsage: "[CODE]",
-		Description: "odd explain stale_base\n" +
-			"odd explain A_TEN_SYNTAX\n" +
-			"odd explain\n\n" +
+	return verb("explain [CODE]", "say what a code in a message means, such as [state]",
+		"odd explain stale_base\n"+
+			"odd explain A_TEN_SYNTAX\n"+
+			"odd explain\n\n"+
 			"Without CODE, it lists every code with its meaning.",
-		Flags:  []cli.Flag{jsonFlag()},
-		Action: do(env, runExplain),
-	})
+		do(env, runExplain), jsonFlag())
 }
 
 func runCodes(env Env, asJSON bool) error {

@@ -83,7 +83,6 @@ func readInput(env Env, name string, limit int64) ([]byte, error) {
 	return b, nil
 }
 
-// readFile reads the file a person named, whole.
 func readFile(env Env, name string) ([]byte, error) {
 	b, err := os.ReadFile(env.absPath(name))
 	if err != nil {

@@ -1,40 +1,38 @@
 package cmd
 
 import (
+	"fmt"
 	"strings"
 	"time"
 
 	"github.com/urfave/cli/v2"
 
 	"github.com/odd-cli/odd/board/gate"
+	"github.com/odd-cli/odd/journal/repo"
+	"github.com/odd-cli/odd/okf"
 )
 
 func gateVerb(env Env) *cli.Command {
-	return command(&cli.Command{
-		Name:  "gate",
-		Usage: "start, renew or end a lease: what odd drain may work on",
-		Description: "odd gate framing\n" +
-			"odd gate commitment\n" +
-			"odd gate lease\n" +
-			"odd gate evaluation --enter\n\n" +
-			"A gate is a decision that only a person makes; agents can only request one\n" +
-			"(odd gate proposals). Each gate is one commit on the board, and asks you to\n" +
-			"type an id.\n\n" +
-			"A lease says what odd drain may work on: paths, kinds of tasks, number of\n" +
-			"tasks, money, and an end. framing drafts it, commitment activates it,\n" +
-			"evaluation renews or ends it. Leases are optional: until your first odd gate\n" +
-			"commitment, odd drain runs without one. That gate sets [governance] lease to\n" +
-			"\"required\" in odd.toml, and from then on odd drain exits 3 without a lease.\n\n" +
-			"The working phase (stance) limits the kinds of tasks that run:\n" +
-			"  sensemaking  research, question, audit\n" +
-			"  discovery    the same, and option, prototype, experiment\n" +
-			"  execution    implement, produce, extract, document, fix, change\n" +
+	return group("gate", "start, renew or end a lease: what odd drain may work on",
+		"odd gate framing\n"+
+			"odd gate commitment\n"+
+			"odd gate lease\n"+
+			"odd gate evaluation --enter\n\n"+
+			"A gate is a decision that only a person makes; agents can only request one\n"+
+			"(odd gate proposals). Each gate is one commit on the board, and asks you to\n"+
+			"type an id.\n\n"+
+			"A lease says what odd drain may work on: paths, kinds of tasks, number of\n"+
+			"tasks, money, and an end. framing drafts it, commitment activates it,\n"+
+			"evaluation renews or ends it. Leases are optional: until your first odd gate\n"+
+			"commitment, odd drain runs without one. That gate sets [governance] lease to\n"+
+			"\"required\" in odd.toml, and from then on odd drain exits 3 without a lease.\n\n"+
+			"The working phase (stance) limits the kinds of tasks that run:\n"+
+			"  sensemaking  research, question, audit\n"+
+			"  discovery    the same, and option, prototype, experiment\n"+
+			"  execution    implement, produce, extract, document, fix, change\n"+
 			"  evaluation   review, assess, verify, measure",
-		Subcommands: []*cli.Command{
-			gateFraming(env), gateCommitment(env), gateEvaluation(env), gateEmergency(env),
-			leaseVerb(env), proposalsVerb(env), decayVerb(env), decideVerb(env),
-		},
-	})
+		gateFraming(env), gateCommitment(env), gateEvaluation(env), gateEmergency(env),
+		leaseVerb(env), proposalsVerb(env), decayVerb(env), decideVerb(env))
 }
 
 func gateFraming(env Env) *cli.Command {
@@ -45,12 +43,10 @@ func gateFraming(env Env) *cli.Command {
 			"Without flags: it drafts a lease from the tasks on the board, if there is\n"+
 			"none; else it only changes the phase to sensemaking. odd gate lease draft\n"+
 			"prints the draft, and odd gate lease edit opens it in your editor.",
-		[]cli.Flag{
-			&cli.StringFlag{Name: "to", Usage: "set the working phase to `PHASE`: sensemaking or discovery (default: as --draft has it, else sensemaking)"},
-			&cli.StringFlag{Name: "draft", Usage: "take the draft from `FILE` (- for stdin) instead of the prefilled one"},
-			&cli.BoolFlag{Name: "renew", Usage: "extend the active lease"},
-			extendFlag(),
-		})
+		&cli.StringFlag{Name: "to", Usage: "set the working phase to `PHASE`: sensemaking or discovery (default: as --draft has it, else sensemaking)"},
+		&cli.StringFlag{Name: "draft", Usage: "take the draft from `FILE` (- for stdin) instead of the prefilled one"},
+		&cli.BoolFlag{Name: "renew", Usage: "extend the active lease"},
+		extendFlag())
 }
 
 func gateCommitment(env Env) *cli.Command {
@@ -60,12 +56,10 @@ func gateCommitment(env Env) *cli.Command {
 			"Without flags: it activates the drafted lease; if one is active, it returns to\n"+
 			"the phase execution or, in that phase, renews the lease. From now on, odd\n"+
 			"drain needs an active lease.",
-		[]cli.Flag{
-			&cli.BoolFlag{Name: "renew", Usage: "renew the active lease: a new end, and its counts start from 0"},
-			&cli.BoolFlag{Name: "enter", Usage: "return to the phase execution; the lease stays as it is"},
-			&cli.StringSliceFlag{Name: "lock", Usage: "run `TASK` only while its file stays as it is now; repeatable"},
-			extendFlag(),
-		})
+		&cli.BoolFlag{Name: "renew", Usage: "renew the active lease: a new end, and its counts start from 0"},
+		&cli.BoolFlag{Name: "enter", Usage: "return to the phase execution; the lease stays as it is"},
+		&cli.StringSliceFlag{Name: "lock", Usage: "run `TASK` only while its file stays as it is now; repeatable"},
+		extendFlag())
 }
 
 func gateEvaluation(env Env) *cli.Command {
@@ -78,18 +72,16 @@ func gateEvaluation(env Env) *cli.Command {
 			"--acknowledge records a finding of odd check --all that cannot be mended any\n"+
 			"more: its COMMIT and the number of its invariant. odd check then prints it as\n"+
 			"acknowledged and does not fail for it. The phase and the lease stay.",
-		[]cli.Flag{
-			&cli.BoolFlag{Name: "enter", Usage: "enter the phase evaluation; the lease stays as it is"},
-			&cli.BoolFlag{Name: "renew", Usage: "renew the active lease: a new end, and its counts start from 0"},
-			&cli.StringFlag{Name: "revise", Usage: "replace the active lease by the one in `FILE` (- for stdin)"},
-			&cli.BoolFlag{Name: "release", Usage: "end the lease; the next draft begins from --reason"},
-			&cli.BoolFlag{Name: "expire", Usage: "record that the lease has expired"},
-			&cli.StringFlag{Name: "to", Usage: "set the working phase to `PHASE`: evaluation, or from there sensemaking or execution"},
-			&cli.StringSliceFlag{Name: "principles", Usage: "commit the principle file `PATH` as it is in the working tree; repeatable"},
-			&cli.StringFlag{Name: "acknowledge", Usage: "record the finding `COMMIT:INVARIANT` of odd check as known"},
-			&cli.BoolFlag{Name: "leases-off", Usage: "with --release, let odd drain run without a lease from now on"},
-			extendFlag(),
-		})
+		&cli.BoolFlag{Name: "enter", Usage: "enter the phase evaluation; the lease stays as it is"},
+		&cli.BoolFlag{Name: "renew", Usage: "renew the active lease: a new end, and its counts start from 0"},
+		&cli.StringFlag{Name: "revise", Usage: "replace the active lease by the one in `FILE` (- for stdin)"},
+		&cli.BoolFlag{Name: "release", Usage: "end the lease; the next draft begins from --reason"},
+		&cli.BoolFlag{Name: "expire", Usage: "record that the lease has expired"},
+		&cli.StringFlag{Name: "to", Usage: "set the working phase to `PHASE`: evaluation, or from there sensemaking or execution"},
+		&cli.StringSliceFlag{Name: "principles", Usage: "commit the principle file `PATH` as it is in the working tree; repeatable"},
+		&cli.StringFlag{Name: "acknowledge", Usage: "record the finding `COMMIT:INVARIANT` of odd check as known"},
+		&cli.BoolFlag{Name: "leases-off", Usage: "with --release, let odd drain run without a lease from now on"},
+		extendFlag())
 }
 
 func gateEmergency(env Env) *cli.Command {
@@ -99,7 +91,7 @@ func gateEmergency(env Env) *cli.Command {
 			"  --rationale \"three pages were wrong in a row\" \\\n"+
 			"  --tradeoffs \"the release waits\" --confidence high\n\n"+
 			"It also blocks the tasks that are running. A decision is required. To go on,\n"+
-			"run odd gate commitment (if there was a lease) and odd drain resume.", nil)
+			"run odd gate commitment (if there was a lease) and odd drain resume.")
 }
 
 func extendFlag() cli.Flag {
@@ -107,19 +99,21 @@ func extendFlag() cli.Flag {
 }
 
 // gateCommand declares one gate with the flags that all of them have.
-func gateCommand(env Env, g gate.Gate, use, example string, flags []cli.Flag) *cli.Command {
+func gateCommand(env Env, g gate.Gate, use, example string, flags ...cli.Flag) *cli.Command {
 	flags = append(flags,
 		reasonFlag(),
 		&cli.StringSliceFlag{Name: "because", Usage: "answer the request `P-…` with this step; repeatable"})
 	flags = append(flags, decisionFlags(&cli.StringFlag{Name: "decision", Usage: "also log a decision: `WHAT` was decided"})...)
 	flags = append(flags, yesFlag(), jsonFlag())
-	return command(&cli.Command{Name: string(g), Usage: use, Description: example + "\n\nodd help gate says what a lease and a working phase are.\n\n" + personNote, Flags: flags, Action: func(c *cli.Context) error {
-		o, err := gateFlags(c, env, g)
-		if err != nil {
-			return err
-		}
-		return runGate(c.Context, env, o)
-	}})
+	return verb(string(g), use,
+		example+"\n\nodd help gate says what a lease and a working phase are.\n\n"+personNote,
+		do(env, func(c *cli.Context, env Env) error {
+			o, err := gateFlags(c, env, g)
+			if err != nil {
+				return err
+			}
+			return runGate(c.Context, env, o)
+		}), flags...)
 }
 
 // gateOptions is what a person asks of a gate.
@@ -138,41 +132,21 @@ func (o gateOptions) actName() string { return string(o.act.Gate) + " gate" }
 
 func gateFlags(c *cli.Context, env Env, g gate.Gate) (o gateOptions, err error) {
 	verb := "gate " + string(g)
-	if err := noArgs(c); err != nil {
-		return o, err
-	}
 	o = gateOptions{leasesOff: c.Bool("leases-off"), known: c.String("acknowledge"), principles: c.StringSlice("principles"), locks: c.StringSlice("lock"), yes: c.Bool("yes"), json: c.Bool("json")}
 	o.act = gate.Act{Gate: g, To: gate.Stance(c.String("to")), Reason: oneLine(c.String("reason")), Because: c.StringSlice("because")}
-	if o.act.Kind, err = actKind(c, verb); err != nil {
+	if o.act.Kind, err = oneFlag(c, "enter", "renew", "revise", "expire", "release", "draft", gate.Acknowledge); err != nil {
 		return o, err
 	}
 	if o.act.Extend, err = parseSpan(verb, c.String("extend")); err != nil {
 		return o, err
 	}
-	if name := c.String("draft") + c.String("revise"); name != "" { // actKind has seen that it is one of them
+	if name := c.String("draft") + c.String("revise"); name != "" { // no more than one of them is set
 		if o.file, err = leaseFrom(env, name); err != nil {
 			return o, err
 		}
 	}
 	o.act.Decision, err = readDecision(c, verb, c.String("decision"))
 	return o, err
-}
-
-// actKind returns the act that the flags name, "" where they leave it to the lease.
-func actKind(c *cli.Context, verb string) (string, error) {
-	var named []string
-	for _, k := range []string{"enter", "renew", "revise", "expire", "release", "draft", gate.Acknowledge} {
-		if c.IsSet(k) {
-			named = append(named, k)
-		}
-	}
-	switch {
-	case len(named) > 1:
-		return "", usage("%s: --%s exclude each other; give one of them", verb, strings.Join(named, " and --"))
-	case len(named) == 1:
-		return named[0], nil
-	}
-	return "", nil
 }
 
 // parseSpan reads a duration as Go prints it, or whole days as 3d; "" is none.
@@ -192,4 +166,139 @@ func parseSpan(verb, s string) (time.Duration, error) {
 		return 0, usage("%s: --extend %s is not a time span; want a span as 12h or 3d, at most 366d", verb, s)
 	}
 	return d, nil
+}
+
+func decideVerb(env Env) *cli.Command {
+	return verb("decide [\"WHAT\"]", "log a decision with its reasons and costs; only a person can",
+		"odd gate decide \"Times are UTC\" --rationale \"two harbours disagreed\" \\\n"+
+			"  --tradeoffs \"visitors convert\" --confidence high \\\n"+
+			"  --revisit \"task read-the-handbook done\"\n"+
+			"odd gate decide --list\n\n"+
+			"A decision belongs to the last gate that was run: a framing that drafted a\n"+
+			"lease, a commitment, or an evaluation; after an evaluation, it can only\n"+
+			"replace another. Decisions are never edited; a new one replaces an old one\n"+
+			"with --supersedes.\n\n"+
+			personNote,
+		do(env, runDecide), append(decisionFlags(),
+			&cli.BoolFlag{Name: "list", Usage: "list the decisions; a replaced one names its replacement"},
+			yesFlag(),
+			jsonFlag())...)
+}
+
+// runDecide appends a decision under the gate passed last: one commit by the
+// person, of decisions.jsonl alone, after the typed confirmation of its id.
+func runDecide(c *cli.Context, env Env) error {
+	if c.Bool("list") && c.NArg() == 0 {
+		return on(env, openCurrent, runDecisions)(c)
+	}
+	if err := oneArg(c); err != nil {
+		return err
+	}
+	d, err := readDecision(c, "decide", c.Args().First())
+	if err != nil {
+		return err
+	}
+	if d == nil || c.Bool("list") {
+		return usage("gate decide: want a decision, or --list; odd gate decide \"WHAT\" --rationale \"WHY\" --tradeoffs \"COST\" --confidence high")
+	}
+	v, err := openToDecide(c.Context, env, "decide")
+	if err != nil {
+		return err
+	}
+	p := &plan{view: v, changes: repo.Changes{}, o: gateOptions{json: c.Bool("json")}}
+	if p.slow, err = v.slowLoopOf(nil); err != nil {
+		return err
+	}
+	who, err := v.repo.Identity(c.Context)
+	if err != nil {
+		return err
+	}
+	if p.out, err = gate.Decide(p.slow.Slow, *d, "human:"+who.Email, v.actTime()); err != nil {
+		return err
+	}
+	for name, b := range p.out.Files {
+		p.changes[v.repoPath(name)] = b
+	}
+	if err := p.checkReady(c.Context); err != nil {
+		return err
+	}
+	made := p.out.Decision
+	h, err := v.confirmHuman(c.Context, decisionPage(made, p.out.Row), "decide "+made.ID, made.ID, c.Bool("yes"))
+	if err != nil {
+		return err
+	}
+	msg := commitMessage("decide: "+made.Decision, strings.Join(made.Rationale, "\n"), "Odd-Gate", string(p.out.Row.Gate), "Odd-Decision", made.ID, "Odd-Lease", p.out.Row.Lease, "Odd-By", h.By())
+	oid, err := p.commitLocked(c.Context, msg)
+	if err != nil {
+		return err
+	}
+	return show(env, c.Bool("json"), map[string]any{"decision": made, "commit": string(oid)}, []string{made.ID, made.Act, made.Confidence, made.Decision, shortID(oid)})
+}
+
+func decisionPage(d gate.Decision, at gate.Row) string {
+	b := &strings.Builder{}
+	fmt.Fprintf(b, "%s, at %s, the %s gate: %s\n", d.ID, at.ID, at.Gate, d.Decision)
+	for _, r := range d.Rationale {
+		fmt.Fprintf(b, "  because     %s\n", r)
+	}
+	fmt.Fprintf(b, "  costs       %s\n  confidence  %s\n", d.Tradeoffs, d.Confidence)
+	for _, r := range d.Revisit {
+		fmt.Fprintf(b, "  look again  %s\n", r)
+	}
+	if d.Supersedes != "" {
+		fmt.Fprintf(b, "  instead of  %s\n", d.Supersedes)
+	}
+	return okf.Visible(b.String())
+}
+
+// decisionFlags returns the fields of a decision, behind those given.
+func decisionFlags(first ...cli.Flag) []cli.Flag {
+	return append(first,
+		&cli.StringSliceFlag{Name: "rationale", Usage: "reason for the decision, one `SENTENCE`; give one to three"},
+		&cli.StringFlag{Name: "tradeoffs", Usage: "cost of the decision, `TEXT`"},
+		&cli.StringFlag{Name: "confidence", Usage: "how sure you are, `LEVEL`: low, med or high"},
+		&cli.StringSliceFlag{Name: "revisit", Usage: "look at it again `WHEN`: a date, \"task ID done\", or words; repeatable"},
+		&cli.StringFlag{Name: "supersedes", Usage: "replace the decision `D-…`"},
+	)
+}
+
+// readDecision returns the decision that the flags tell, nil where they tell none.
+func readDecision(c *cli.Context, verb, what string) (*gate.Decision, error) {
+	d := gate.Decision{
+		Decision: oneLine(what), Rationale: c.StringSlice("rationale"), Tradeoffs: oneLine(c.String("tradeoffs")),
+		Confidence: c.String("confidence"), Revisit: c.StringSlice("revisit"), Supersedes: c.String("supersedes"),
+	}
+	if d.Confidence == "medium" {
+		d.Confidence = "med"
+	}
+	told := len(d.Rationale) > 0 || d.Tradeoffs != "" || d.Confidence != "" || len(d.Revisit) > 0 || d.Supersedes != ""
+	switch {
+	case d.Decision == "" && told:
+		return nil, usage("%s: --rationale, --tradeoffs, --confidence, --revisit and --supersedes describe a decision; add it with --decision \"WHAT\"", verb)
+	case d.Decision == "":
+		return nil, nil
+	}
+	return &d, nil
+}
+
+func runDecisions(c *cli.Context, env Env, v *view) error {
+	s, err := v.slowLoop(c.Context)
+	if err != nil {
+		return err
+	}
+	ds, err := gate.ReadDecisions(s.Decisions)
+	if err != nil {
+		return fmt.Errorf("%s: %w", v.repoPath(gate.DecisionsPath), err)
+	}
+	over := map[string]string{}
+	for _, d := range ds {
+		over[d.Supersedes] = d.ID
+	}
+	return showList(env, c.Bool("json"), ds, "no decision is recorded yet; odd gate decide \"WHAT\" records one", func(d gate.Decision) []string {
+		state := "stands"
+		if by := over[d.ID]; by != "" {
+			state = "superseded by " + by
+		}
+		return []string{d.ID, d.TS.UTC().Format("2006-01-02"), d.Confidence, state, d.Decision, strings.Join(d.Rationale, "; ")}
+	})
 }

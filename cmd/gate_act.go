@@ -104,7 +104,6 @@ type plan struct {
 	taken   []string // files taken from the work tree as they are there
 }
 
-// planGate judges the act on the board as committed.
 func (v *view) planGate(ctx context.Context, o gateOptions) (*plan, error) {
 	p := &plan{view: v, o: o, changes: repo.Changes{}}
 	var err error
@@ -210,7 +209,6 @@ func (p *plan) defaultStance() gate.Stance {
 	return ""
 }
 
-// leaseState returns the state of the lease as stored.
 func (p *plan) leaseState() gate.State {
 	if p.slow.LeaseFile == nil || p.slow.Facts.Unreadable != nil {
 		return gate.None
@@ -221,7 +219,6 @@ func (p *plan) leaseState() gate.State {
 // confirmWord returns what the person types: the id of the lease, or of the act without one.
 func (p *plan) confirmWord() string { return or(p.out.Row.Lease, p.out.Row.ID) }
 
-// hasFile reports whether the board has a file below the bundle root.
 func (v *view) hasFile(name string) bool {
 	_, err := fs.Stat(v.bundle, name)
 	return err == nil
@@ -371,7 +368,6 @@ func (p *plan) tellDone(env Env, oid repo.OID) error {
 	return printRows(env, [][]string{{r.ID, string(r.Gate), r.Act, or(r.Lease, "-"), string(l.State), string(r.To), shortID(oid)}})
 }
 
-// changedFields returns the fields as JSON tells them.
 func (p *plan) changedFields() []map[string]string {
 	var out []map[string]string
 	for _, c := range append(append([]gate.Change{}, p.out.Diff...), p.also...) {

@@ -139,7 +139,6 @@ func (p *plan) stopBoard(context.Context) error {
 	return nil
 }
 
-// blockTasks takes the tasks that runs hold from them.
 func (p *plan) blockTasks(h review.Human) error {
 	for _, id := range p.halts {
 		t, err := p.taskOf(okf.ID(id))
@@ -209,7 +208,6 @@ func (p *plan) readLocks() (map[string]string, error) {
 	return out, nil
 }
 
-// leaseFrom reads a lease a person wrote, strictly; - is stdin.
 func leaseFrom(env Env, name string) (*gate.File, error) {
 	b, err := readEmission(env, name)
 	if err != nil {
@@ -262,7 +260,6 @@ func (p *plan) findAcknowledged(ctx context.Context) ([]string, error) {
 	return out, nil
 }
 
-// commitAct makes the act's commit.
 func (p *plan) commitAct(ctx context.Context, h review.Human) (repo.OID, error) {
 	if err := p.blockTasks(h); err != nil {
 		return "", err
@@ -345,7 +342,6 @@ func (p *plan) checkQuiet() error {
 	return unlock()
 }
 
-// drainRuns tells a held drain lock as what it means at a gate.
 func drainRuns(err error) error {
 	if !errors.Is(err, repo.ErrBusy) {
 		return err

@@ -22,20 +22,17 @@ import (
 )
 
 func handoffVerb(env Env) *cli.Command {
-	return command(&cli.Command{
-		Name:  "handoff",
-		Usage: "pass work from one role to the next, in a file",
-		Description: "odd agent handoff new --from planning --to execution \\\n" +
-			"  --artifact knowledge/terms/slack-water.md --title \"Slack water\"\n" +
-			"odd agent handoff list\n" +
-			"odd agent handoff check\n\n" +
-			"Work passes through five modes: exploration, planning, execution, validation,\n" +
-			"resolution. A handoff is an atom in the folder handoffs/ with what the next\n" +
-			"mode needs: a plan has assumptions and scope, a build has claims, a review\n" +
-			"findings. revert and skip record in the journal that work goes back or leaves\n" +
+	return group("handoff", "pass work from one role to the next, in a file",
+		"odd agent handoff new --from planning --to execution \\\n"+
+			"  --artifact knowledge/terms/slack-water.md --title \"Slack water\"\n"+
+			"odd agent handoff list\n"+
+			"odd agent handoff check\n\n"+
+			"Work passes through five modes: exploration, planning, execution, validation,\n"+
+			"resolution. A handoff is an atom in the folder handoffs/ with what the next\n"+
+			"mode needs: a plan has assumptions and scope, a build has claims, a review\n"+
+			"findings. revert and skip record in the journal that work goes back or leaves\n"+
 			"a mode out.",
-		Subcommands: []*cli.Command{handoffNew(env), handoffCheck(env), handoffShow(env), handoffList(env), handoffMerge(env), handoffClarify(env), handoffRevert(env), handoffSkip(env)},
-	})
+		handoffNew(env), handoffCheck(env), handoffShow(env), handoffList(env), handoffMerge(env), handoffClarify(env), handoffRevert(env), handoffSkip(env))
 }
 
 // handoffAct is one commit of a person: files, and the journal's entry about them.
@@ -98,41 +95,29 @@ func (w *workspace) commitEntry(c *cli.Context, day string, build func(*view) (h
 }
 
 func handoffRevert(env Env) *cli.Command {
-	return command(&cli.Command{
-		Name:      "revert",
-		Usage:     "record that work goes back to an earlier mode, and why",
-		ArgsUsage: "ARTIFACT",
-		Description: "odd agent handoff revert slack-water --from execution --to planning \\\n" +
-			"  --reason \"The plan takes the almanac for this year's; is it?\"\n\n" +
+	return verb("revert ARTIFACT", "record that work goes back to an earlier mode, and why",
+		"odd agent handoff revert slack-water --from execution --to planning \\\n"+
+			"  --reason \"The plan takes the almanac for this year's; is it?\"\n\n"+
 			"odd help agent handoff lists the modes.",
-		Flags: []cli.Flag{
-			&cli.StringFlag{Name: "from", Usage: "`MODE` the work is in"},
-			&cli.StringFlag{Name: "to", Usage: "earlier `MODE` it goes back to"},
-			&cli.StringFlag{Name: "reason", Usage: "reason in one `SENTENCE`: one unknown, at most one question"},
-			noCommitFlag(),
-			jsonFlag(),
-		},
-		Action: one("an artifact", do(env, runHandoffRevert)),
-	})
+		do(env, runHandoffRevert),
+		&cli.StringFlag{Name: "from", Usage: "`MODE` the work is in"},
+		&cli.StringFlag{Name: "to", Usage: "earlier `MODE` it goes back to"},
+		&cli.StringFlag{Name: "reason", Usage: "reason in one `SENTENCE`: one unknown, at most one question"},
+		noCommitFlag(),
+		jsonFlag())
 }
 
 func handoffSkip(env Env) *cli.Command {
-	return command(&cli.Command{
-		Name:      "skip",
-		Usage:     "record that a mode is left out, with reason and risks",
-		ArgsUsage: "ARTIFACT",
-		Description: "odd agent handoff skip slack-water --mode validation \\\n" +
-			"  --reason \"The page is thrown away after the fair\" --risk \"wrong tides\"\n\n" +
+	return verb("skip ARTIFACT", "record that a mode is left out, with reason and risks",
+		"odd agent handoff skip slack-water --mode validation \\\n"+
+			"  --reason \"The page is thrown away after the fair\" --risk \"wrong tides\"\n\n"+
 			"odd help agent handoff lists the modes.",
-		Flags: []cli.Flag{
-			&cli.StringFlag{Name: "mode", Usage: "`MODE` that is left out"},
-			&cli.StringFlag{Name: "reason", Usage: "reason in one `SENTENCE`"},
-			&cli.StringSliceFlag{Name: "risk", Usage: "name a `RISK` that you accept; repeatable"},
-			noCommitFlag(),
-			jsonFlag(),
-		},
-		Action: one("an artifact", do(env, runHandoffSkip)),
-	})
+		do(env, runHandoffSkip),
+		&cli.StringFlag{Name: "mode", Usage: "`MODE` that is left out"},
+		&cli.StringFlag{Name: "reason", Usage: "reason in one `SENTENCE`"},
+		&cli.StringSliceFlag{Name: "risk", Usage: "name a `RISK` that you accept; repeatable"},
+		noCommitFlag(),
+		jsonFlag())
 }
 
 func runHandoffRevert(c *cli.Context, env Env) (err error) {
@@ -154,7 +139,6 @@ func runHandoffSkip(c *cli.Context, env Env) (err error) {
 	return journalAct(c, env, a, handoff.Act.Skip)
 }
 
-// journalAct journals an act of a person about an artifact.
 func journalAct(c *cli.Context, env Env, a handoff.Act, say func(handoff.Act) (handoff.Told, error)) error {
 	w, err := openWorkspace(c.Context, env)
 	if err != nil {
@@ -227,7 +211,6 @@ func openHandoffs(ctx context.Context, env Env) (*view, error) {
 	return v, v.readFiles()
 }
 
-// findHandoff finds a handoff by any of its names and reads it.
 func (v *view) findHandoff(name string) (handoff.Handoff, error) {
 	a, err := v.graph.Find(strings.TrimPrefix(name, v.cfg.Root+"/"))
 	if err != nil {

@@ -16,17 +16,12 @@ import (
 )
 
 func handoffList(env Env) *cli.Command {
-	return command(&cli.Command{
-		Name:  "list",
-		Usage: "list the handoffs",
-		Description: "odd agent handoff list\n" +
+	return verb("list", "list the handoffs",
+		"odd agent handoff list\n"+
 			"odd agent handoff list --artifact knowledge/terms/slack-water.md",
-		Flags: []cli.Flag{
-			&cli.StringFlag{Name: "artifact", Usage: "list only those about `REF`: a path, id, uri or commit"},
-			jsonFlag(),
-		},
-		Action: on(env, openHandoffs, runHandoffList),
-	})
+		on(env, openHandoffs, runHandoffList),
+		&cli.StringFlag{Name: "artifact", Usage: "list only those about `REF`: a path, id, uri or commit"},
+		jsonFlag())
 }
 
 func runHandoffList(c *cli.Context, env Env, v *view) error {
@@ -88,14 +83,9 @@ func (v *view) sameArtifact(a, b string) bool {
 }
 
 func handoffShow(env Env) *cli.Command {
-	return command(&cli.Command{
-		Name:        "show",
-		Usage:       "show one handoff",
-		ArgsUsage:   "ID",
-		Description: "odd agent handoff show 2026-03-02-slack-water --json",
-		Flags:       []cli.Flag{jsonFlag()},
-		Action:      one("a handoff", on(env, openHandoffs, runHandoffShow)),
-	})
+	return verb("show ID", "show one handoff",
+		"odd agent handoff show 2026-03-02-slack-water --json",
+		on(env, openHandoffs, runHandoffShow), jsonFlag())
 }
 
 // handoffJSON is a handoff as --json prints it.
@@ -159,17 +149,12 @@ func runHandoffShow(c *cli.Context, env Env, v *view) error {
 }
 
 func handoffCheck(env Env) *cli.Command {
-	return command(&cli.Command{
-		Name:      "check",
-		Usage:     "check that handoffs are complete and cite what exists",
-		ArgsUsage: "[ID...]",
-		Description: "odd agent handoff check\n" +
-			"odd agent handoff check 2026-03-02-slack-water\n\n" +
-			"A handoff needs the fields of its two modes, a journal entry, and sources that\n" +
+	return verb("check [ID...]", "check that handoffs are complete and cite what exists",
+		"odd agent handoff check\n"+
+			"odd agent handoff check 2026-03-02-slack-water\n\n"+
+			"A handoff needs the fields of its two modes, a journal entry, and sources that\n"+
 			"exist. Exit 1 means findings. odd does not judge how good the content is.",
-		Flags:  []cli.Flag{jsonFlag()},
-		Action: on(env, openHandoffs, runHandoffCheck),
-	})
+		on(env, openHandoffs, runHandoffCheck), jsonFlag())
 }
 
 func runHandoffCheck(c *cli.Context, env Env, v *view) error {

@@ -19,27 +19,22 @@ import (
 )
 
 func handoffNew(env Env) *cli.Command {
-	return command(&cli.Command{
-		Name:  "new",
-		Usage: "write a handoff and its journal entry, as a template or from JSON",
-		Description: "odd agent handoff new --from planning --to execution \\\n" +
-			"  --artifact knowledge/terms/slack-water.md --title \"Slack water\"\n" +
-			"odd agent handoff new --from validation --from-json findings.json \\\n" +
-			"  --title \"Review a\"\n\n" +
-			"Without --from-json, odd writes a template: fill in its parts and commit it.\n" +
+	return verb("new", "write a handoff and its journal entry, as a template or from JSON",
+		"odd agent handoff new --from planning --to execution \\\n"+
+			"  --artifact knowledge/terms/slack-water.md --title \"Slack water\"\n"+
+			"odd agent handoff new --from validation --from-json findings.json \\\n"+
+			"  --title \"Review a\"\n\n"+
+			"Without --from-json, odd writes a template: fill in its parts and commit it.\n"+
 			"odd help agent handoff lists the modes.",
-		Flags: []cli.Flag{
-			&cli.StringFlag{Name: "from", Usage: "`MODE` that hands over: exploration, planning, execution, validation or resolution"},
-			&cli.StringFlag{Name: "to", Usage: "`MODE` that receives (default: the next one)"},
-			&cli.StringFlag{Name: "artifact", Usage: "say what is handed over, `REF`: a path, id, uri or commit"},
-			&cli.StringFlag{Name: "title", Usage: "set the title to `TITLE`; it also makes the file name"},
-			&cli.StringFlag{Name: "from-json", Usage: "take the content from the JSON in `FILE` (- for stdin)"},
-			&cli.StringSliceFlag{Name: "derives", Usage: "name a handoff `ID` that it is made from; repeatable"},
-			noCommitFlag(),
-			jsonFlag(),
-		},
-		Action: do(env, runHandoffNew),
-	})
+		do(env, runHandoffNew),
+		&cli.StringFlag{Name: "from", Usage: "`MODE` that hands over: exploration, planning, execution, validation or resolution"},
+		&cli.StringFlag{Name: "to", Usage: "`MODE` that receives (default: the next one)"},
+		&cli.StringFlag{Name: "artifact", Usage: "say what is handed over, `REF`: a path, id, uri or commit"},
+		&cli.StringFlag{Name: "title", Usage: "set the title to `TITLE`; it also makes the file name"},
+		&cli.StringFlag{Name: "from-json", Usage: "take the content from the JSON in `FILE` (- for stdin)"},
+		&cli.StringSliceFlag{Name: "derives", Usage: "name a handoff `ID` that it is made from; repeatable"},
+		noCommitFlag(),
+		jsonFlag())
 }
 
 func runHandoffNew(c *cli.Context, env Env) error {
@@ -91,10 +86,8 @@ func runHandoffNew(c *cli.Context, env Env) error {
 	return show(env, c.Bool("json"), map[string]any{"handoff": made.ID, "file": file, "missing": orEmpty(made.Missing), "commit": string(oid)}, []string{file, describeMissing(made.Missing), shortID(oid)})
 }
 
-// timeText returns the present time as files have it.
 func (w *workspace) timeText() string { return w.env.Now().UTC().Format(time.RFC3339) }
 
-// readMode reads a mode however it is spelled.
 func readMode(verb, flag, s string) (contract.Mode, error) {
 	m, err := contract.Named(s, contract.ModeNames())
 	if err != nil {
@@ -103,7 +96,6 @@ func readMode(verb, flag, s string) (contract.Mode, error) {
 	return m, nil
 }
 
-// readTransition reads two modes that a handoff joins.
 func readTransition(verb, from, to string) (a, b contract.Mode, err error) {
 	if a, err = readMode(verb, "from", from); err != nil {
 		return "", "", err
@@ -181,12 +173,10 @@ func (v *view) handOver(m handoff.Meta, d *deliver.Deliverable) (handoff.Handoff
 	return h, handoffAct{repo.Changes{v.repoPath(name): text}, "handoff: " + h.Title, journal.Entry{Type: "H", TypeName: journal.TypeName("H", ""), Title: title, Content: content, More: ownerField(h.To)}}, nil
 }
 
-// ownerField says in the journal who is next.
 func ownerField(m contract.Mode) []journal.Field {
 	return []journal.Field{{Name: "owner", Value: string(handoff.Worker(m))}}
 }
 
-// describeMissing says what a handoff lacks, "complete" for nothing.
 func describeMissing(missing []string) string {
 	if len(missing) == 0 {
 		return "complete"
@@ -195,27 +185,18 @@ func describeMissing(missing []string) string {
 }
 
 func handoffMerge(env Env) *cli.Command {
-	return command(&cli.Command{
-		Name:      "merge",
-		Usage:     "merge several handoffs of one role on one artifact into one",
-		ArgsUsage: "ID ID...",
-		Description: "odd agent handoff merge 2026-03-02-review-a 2026-03-02-review-b \\\n" +
-			"  --title \"Two reviews\"\n\n" +
-			"The merged handoffs stay as they are. The new one has once what they agree on,\n" +
+	return verb("merge ID ID...", "merge several handoffs of one role on one artifact into one",
+		"odd agent handoff merge 2026-03-02-review-a 2026-03-02-review-b \\\n"+
+			"  --title \"Two reviews\"\n\n"+
+			"The merged handoffs stay as they are. The new one has once what they agree on,\n"+
 			"and every version of what they disagree on.",
-		Flags: []cli.Flag{
-			&cli.StringFlag{Name: "title", Usage: "set the title to `TITLE`; it also makes the file name"},
-			noCommitFlag(),
-			jsonFlag(),
-		},
-		Action: do(env, runHandoffMerge),
-	})
+		do(env, runHandoffMerge),
+		&cli.StringFlag{Name: "title", Usage: "set the title to `TITLE`; it also makes the file name"},
+		noCommitFlag(),
+		jsonFlag())
 }
 
 func runHandoffMerge(c *cli.Context, env Env) error {
-	if c.NArg() < 2 {
-		return usage("agent handoff merge: want two handoffs or more; see odd help agent handoff merge")
-	}
 	w, err := openWorkspace(c.Context, env)
 	if err != nil {
 		return err
@@ -259,17 +240,12 @@ func runHandoffMerge(c *cli.Context, env Env) error {
 }
 
 func handoffClarify(env Env) *cli.Command {
-	return command(&cli.Command{
-		Name:      "clarify",
-		Usage:     "add a missing sentence to a handoff, as its author",
-		ArgsUsage: "ID KEY SENTENCE",
-		Description: "odd agent handoff clarify 2026-03-02-slack-water assumptions \\\n" +
-			"  \"The almanac is this year's.\"\n\n" +
-			"KEY is a field that the handoff needs; odd agent handoff check names what\n" +
+	return verb("clarify ID KEY SENTENCE", "add a missing sentence to a handoff, as its author",
+		"odd agent handoff clarify 2026-03-02-slack-water assumptions \\\n"+
+			"  \"The almanac is this year's.\"\n\n"+
+			"KEY is a field that the handoff needs; odd agent handoff check names what\n"+
 			"lacks.",
-		Flags:  []cli.Flag{noCommitFlag(), jsonFlag()},
-		Action: exactly(3, "a handoff, a key and a sentence", do(env, runHandoffClarify)),
-	})
+		do(env, runHandoffClarify), noCommitFlag(), jsonFlag())
 }
 
 func runHandoffClarify(c *cli.Context, env Env) error {

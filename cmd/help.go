@@ -18,16 +18,15 @@ const summary = "keeps a team's knowledge and tasks as files in git; agents prop
 // terms explains the words that help uses most.
 const terms = "An atom is one markdown note. The board is the branch that holds the tasks. A proposal is an agent's commit on a review branch."
 
-// group is one block of odd help.
-type group struct {
+// section is one block of odd help.
+type section struct {
 	title    string
 	everyday bool // shown by odd help; the others only by odd help all
 	verbs    []*cli.Command
 }
 
-// verbGroups lists every top-level verb in help order. A new verb is one line here.
-func verbGroups(env Env) []group {
-	return []group{
+func verbGroups(env Env) []section {
+	return []section{
 		{"Start", true, []*cli.Command{
 			initVerb(env), demoVerb(env), statusVerb(env), doctorVerb(env), configVerb(env),
 		}},
@@ -55,7 +54,7 @@ const usageLine = "Usage: odd [-C DIR] [--no-pager] COMMAND [flags] [arguments]\
 
 // helpPage returns the page that odd help prints: the everyday verbs, and what to do next
 // in this folder.
-func helpPage(groups []group, next string) string {
+func helpPage(groups []section, next string) string {
 	var b strings.Builder
 	b.WriteString("odd " + summary + ".\n" + terms + "\n\n" + usageLine)
 	for _, g := range groups {
@@ -73,7 +72,7 @@ func helpPage(groups []group, next string) string {
 }
 
 // allPage returns the page that odd help all prints: every verb, with the verbs below it.
-func allPage(groups []group) string {
+func allPage(groups []section) string {
 	var b strings.Builder
 	b.WriteString("odd " + summary + ".\n" + terms + "\n\n" + usageLine)
 	for _, g := range groups {
@@ -97,7 +96,7 @@ func allPage(groups []group) string {
 }
 
 // helpVerb returns odd help; helpFlag turns odd help VERB into odd VERB --help.
-func helpVerb(env Env, groups []group) *cli.Command {
+func helpVerb(env Env, groups []section) *cli.Command {
 	return &cli.Command{Name: "help", Hidden: true, HideHelpCommand: true, ArgsUsage: "all|COMMAND", Action: func(c *cli.Context) error {
 		if c.Args().First() != "all" {
 			return printHelp(c, env, groups)
@@ -107,7 +106,7 @@ func helpVerb(env Env, groups []group) *cli.Command {
 	}}
 }
 
-func printHelp(c *cli.Context, env Env, groups []group) error {
+func printHelp(c *cli.Context, env Env, groups []section) error {
 	_, err := io.WriteString(c.App.Writer, helpPage(groups, nextStep(env)))
 	return err
 }

@@ -14,17 +14,20 @@ import (
 )
 
 func hookVerb(env Env) *cli.Command {
-	return command(&cli.Command{
-		Name:  "hook",
-		Usage: "install a git hook that runs odd check on every push",
-		Description: "odd hook install --dry-run\n" +
-			"odd -C /srv/ours.git hook install\n" +
-			"odd hook uninstall\n\n" +
-			"The hook checks the new commits of a push as odd check --range does, and\n" +
-			"refuses the push if there is a finding. Install it in the bare repository of\n" +
+	return group("hook", "install a git hook that runs odd check on every push",
+		"odd hook install --dry-run\n"+
+			"odd -C /srv/ours.git hook install\n"+
+			"odd hook uninstall\n\n"+
+			"The hook checks the new commits of a push as odd check --range does, and\n"+
+			"refuses the push if there is a finding. Install it in the bare repository of\n"+
 			"the server: in a clone, git push --no-verify skips it.",
-		Subcommands: []*cli.Command{hookInstall(env), hookUninstall(env), hookRun(env)},
-	})
+		hookInstall(env),
+		verb("uninstall", "remove the hook that odd installed",
+			"odd hook uninstall\n"+
+				"odd -C /srv/ours.git hook uninstall\n\n"+
+				"A hook that odd did not write stays (exit 3).",
+			on(env, hookHere, func(c *cli.Context, env Env, h gitHook) error { return h.putHook(env, c, nil) }), jsonFlag()),
+		hookRun(env))
 }
 
 // The hooks that odd puts into a repository: a bare one receives, a working clone sends.
@@ -36,7 +39,6 @@ const (
 // hookMark is the line by which odd knows a hook of its own.
 const hookMark = "# odd hook: written by odd hook install, taken out by odd hook uninstall"
 
-// hookScript returns the hook's text. It fails closed: without odd nothing passes.
 func hookScript(name string) []byte {
 	return []byte("#!/bin/sh\n" + hookMark + "\n" +
 		"command -v odd >/dev/null 2>&1 || {\n" +
@@ -96,38 +98,22 @@ func (h gitHook) readOwn() ([]byte, error) {
 }
 
 func hookInstall(env Env) *cli.Command {
-	return command(&cli.Command{
-		Name:  "install",
-		Usage: "install pre-receive in a bare repository, or pre-push in a clone",
-		Description: "odd hook install\n" +
-			"odd -C /srv/ours.git hook install\n\n" +
-			"odd checks the new commits of every branch in a push, as odd check --range\n" +
-			"does. If one has a finding, the whole push is refused. Refused are also:\n" +
-			"- deleting or rewriting the board branch or the target branch\n" +
-			"- refs/replace/, and on a server refs/remotes/\n" +
-			"Tags pass; their commits are checked when a branch brings them.\n\n" +
-			"If [board] names no branch, the board is the default branch of the repository\n" +
-			"that receives. A clone knows that of its remote from refs/remotes/NAME/HEAD\n" +
-			"(set by git remote set-head NAME --auto), else it takes the branch that is\n" +
-			"checked out. HEAD of a server must be on a branch. If the hook does not find\n" +
-			"odd on PATH, every push is refused. odd never overwrites another hook (exit\n" +
-			"3). git push --no-verify skips the hook of a clone, so install it on the\n" +
+	return verb("install", "install pre-receive in a bare repository, or pre-push in a clone",
+		"odd hook install\n"+
+			"odd -C /srv/ours.git hook install\n\n"+
+			"odd checks the new commits of every branch in a push, as odd check --range\n"+
+			"does. If one has a finding, the whole push is refused. Refused are also:\n"+
+			"- deleting or rewriting the board branch or the target branch\n"+
+			"- refs/replace/, and on a server refs/remotes/\n"+
+			"Tags pass; their commits are checked when a branch brings them.\n\n"+
+			"If [board] names no branch, the board is the default branch of the repository\n"+
+			"that receives. A clone knows that of its remote from refs/remotes/NAME/HEAD\n"+
+			"(set by git remote set-head NAME --auto), else it takes the branch that is\n"+
+			"checked out. HEAD of a server must be on a branch. If the hook does not find\n"+
+			"odd on PATH, every push is refused. odd never overwrites another hook (exit\n"+
+			"3). git push --no-verify skips the hook of a clone, so install it on the\n"+
 			"server too.",
-		Flags:  []cli.Flag{&cli.BoolFlag{Name: "dry-run", Usage: "print the hook and its path, and write nothing"}, jsonFlag()},
-		Action: on(env, hookHere, runHookInstall),
-	})
-}
-
-func hookUninstall(env Env) *cli.Command {
-	return command(&cli.Command{
-		Name:  "uninstall",
-		Usage: "remove the hook that odd installed",
-		Description: "odd hook uninstall\n" +
-			"odd -C /srv/ours.git hook uninstall\n\n" +
-			"A hook that odd did not write stays (exit 3).",
-		Flags:  []cli.Flag{jsonFlag()},
-		Action: on(env, hookHere, func(c *cli.Context, env Env, h gitHook) error { return h.putHook(env, c, nil) }),
-	})
+		on(env, hookHere, runHookInstall), &cli.BoolFlag{Name: "dry-run", Usage: "print the hook and its path, and write nothing"}, jsonFlag())
 }
 
 func runHookInstall(c *cli.Context, env Env, h gitHook) error {
@@ -182,7 +168,6 @@ func (h gitHook) writeHook(env Env, verb string, now []byte) (changed bool, err 
 	return changed, err
 }
 
-// installHook installs the hook that fits the repository at env.Dir.
 func installHook(ctx context.Context, env Env) error {
 	h, err := hookHere(ctx, env)
 	if err == nil {

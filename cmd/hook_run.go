@@ -16,16 +16,12 @@ import (
 )
 
 func hookRun(env Env) *cli.Command {
-	return command(&cli.Command{
-		Name:      "run",
-		Usage:     "check a push, as the hook does; refs come on stdin",
-		ArgsUsage: "pre-receive|pre-push",
-		Description: "odd hook run pre-receive < refs\n\n" +
-			"Call this from a hook of your own. Stdin has one line for each ref, as git\n" +
-			"gives them to the hook. Exit 1 means a finding, or that odd could not check\n" +
+	return verb("run pre-receive|pre-push", "check a push, as the hook does; refs come on stdin",
+		"odd hook run pre-receive < refs\n\n"+
+			"Call this from a hook of your own. Stdin has one line for each ref, as git\n"+
+			"gives them to the hook. Exit 1 means a finding, or that odd could not check\n"+
 			"the push: then the hook must refuse the push.",
-		Action: one("pre-receive or pre-push", do(env, runHook)),
-	})
+		do(env, runHook))
 }
 
 // pushedRef is one ref of a push; an empty id is none.

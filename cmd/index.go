@@ -17,22 +17,17 @@ import (
 )
 
 func indexVerb(env Env) *cli.Command {
-	return command(&cli.Command{
-		Name:  "index",
-		Usage: "write or update the index.md of every folder",
-		Description: "odd knowledge index\n" +
-			"odd knowledge index --check   # in CI\n\n" +
-			"An index.md that is there keeps its order, its words and its other text. odd\n" +
-			"adds entries for new atoms, removes those of atoms that are gone, and leads\n" +
-			"those of renamed atoms to the new name. What an entry says follows the atom\n" +
+	return verb("index", "write or update the index.md of every folder",
+		"odd knowledge index\n"+
+			"odd knowledge index --check   # in CI\n\n"+
+			"An index.md that is there keeps its order, its words and its other text. odd\n"+
+			"adds entries for new atoms, removes those of atoms that are gone, and leads\n"+
+			"those of renamed atoms to the new name. What an entry says follows the atom\n"+
 			"as long as nobody changed the entry. To start anew, delete the file first.",
-		Flags: []cli.Flag{
-			&cli.BoolFlag{Name: "check", Usage: "write nothing, and exit 1 if a file would change"},
-			bundleFlag(),
-			jsonFlag(),
-		},
-		Action: do(env, runIndex),
-	})
+		do(env, runIndex),
+		&cli.BoolFlag{Name: "check", Usage: "write nothing, and exit 1 if a file would change"},
+		bundleFlag(),
+		jsonFlag())
 }
 
 // indexJSON is one index file that is not as it should be.

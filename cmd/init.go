@@ -20,28 +20,22 @@ import (
 )
 
 func initVerb(env Env) *cli.Command {
-	return command(&cli.Command{
-		Name:      "init",
-		Usage:     "set odd up here: odd.toml, a knowledge folder and a first task",
-		ArgsUsage: "[DIR]",
-		Description: "odd init\n" +
-			"odd init --role \"Shore lead\" --docs docs --ci github\n\n" +
-			"At a terminal, odd asks for roles, documents and agent that no flag names.\n" +
-			"If the folder is not a git repository, odd runs git init. Files that exist\n" +
-			"stay as they are. DIR is another folder to start in. Commit what odd wrote;\n" +
+	return verb("init [DIR]", "set odd up here: odd.toml, a knowledge folder and a first task",
+		"odd init\n"+
+			"odd init --role \"Shore lead\" --docs docs --ci github\n\n"+
+			"At a terminal, odd asks for roles, documents and agent that no flag names.\n"+
+			"If the folder is not a git repository, odd runs git init. Files that exist\n"+
+			"stay as they are. DIR is another folder to start in. Commit what odd wrote;\n"+
 			"then odd drain runs the first task, which reads your documents.",
-		Flags: []cli.Flag{
-			&cli.StringSliceFlag{Name: "role", Usage: "add the role `NAME`; repeatable, default keeper"},
-			&cli.StringSliceFlag{Name: "docs", Usage: "where documents are, `PATH`: a folder, a file or \"*.md\"; repeatable"},
-			&cli.StringFlag{Name: "agent", Usage: "the agent, `NAME`: extract (offline, free), claude, acp, anthropic, openai, exec or replay"},
-			&cli.StringFlag{Name: "monthly-usd", Usage: "what agents may spend in a month, `USD`; for an agent that can cost money"},
-			&cli.StringFlag{Name: "ci", Usage: "add workflows for `FORGE`, which is github: check, and once you turn them on drain, sync, audit and pages"},
-			&cli.BoolFlag{Name: "hooks", Usage: "install the git hook that runs odd check before each push of this clone"},
-			&cli.BoolFlag{Name: "pr-template", Usage: "add a pull request template with the fields of a handoff"},
-			jsonFlag(),
-		},
-		Action: do(env, runInit),
-	})
+		do(env, runInit),
+		&cli.StringSliceFlag{Name: "role", Usage: "add the role `NAME`; repeatable, default keeper"},
+		&cli.StringSliceFlag{Name: "docs", Usage: "where documents are, `PATH`: a folder, a file or \"*.md\"; repeatable"},
+		&cli.StringFlag{Name: "agent", Usage: "the agent, `NAME`: extract (offline, free), claude, acp, anthropic, openai, exec or replay"},
+		&cli.StringFlag{Name: "monthly-usd", Usage: "what agents may spend in a month, `USD`; for an agent that can cost money"},
+		&cli.StringFlag{Name: "ci", Usage: "add workflows for `FORGE`, which is github: check, and once you turn them on drain, sync, audit and pages"},
+		&cli.BoolFlag{Name: "hooks", Usage: "install the git hook that runs odd check before each push of this clone"},
+		&cli.BoolFlag{Name: "pr-template", Usage: "add a pull request template with the fields of a handoff"},
+		jsonFlag())
 }
 
 // initOptions is what a person asked odd init for.
@@ -213,7 +207,6 @@ func ownTop(env Env, at, dir string) error {
 	return refuse("inside", "%s: is a folder inside the git repository %s; set odd up there with odd -C %[2]s init, or run git init %[1]s first", dir, r.Root())
 }
 
-// openOrInit opens the repository dir is in, or makes one there.
 func openOrInit(ctx context.Context, env Env, dir string) (r *repo.Repo, made bool, err error) {
 	r, err = repo.Open(dir, env.Environ)
 	if errors.Is(err, repo.ErrNotRepo) {
@@ -320,7 +313,6 @@ func (o *initOptions) askMissing(ctx context.Context, env Env, files fs.FS, path
 	return nil
 }
 
-// costsMoney reports an agent that can cost money.
 func (o *initOptions) costsMoney() bool {
 	return o.agent != "" && o.agent != "extract" && o.agent != "replay"
 }

@@ -24,7 +24,6 @@ import (
 	"github.com/odd-cli/odd/okf"
 )
 
-// bundleRoot returns where the bundle is, or will be.
 func bundleRoot(r *repo.Repo) string {
 	if b, err := os.ReadFile(filepath.Join(r.Root(), "odd.toml")); err == nil {
 		if cfg, err := config.Parse("odd.toml", b); err == nil {
@@ -202,12 +201,10 @@ Say here what this role decides, and name it as owner of the processes that it r
 `
 )
 
-// roleID returns the id of a role by its name.
 func roleID(name string) string {
 	return board.Slug(okf.ID(strings.Join(strings.Fields(strings.ToLower(name)), "-")))
 }
 
-// inputList returns places as the inputs of a task are written.
 func inputList(places []string) string {
 	var out []string
 	for _, p := range places {
@@ -219,7 +216,6 @@ func inputList(places []string) string {
 	return strings.Join(out, ", ")
 }
 
-// asBacklog returns a task's file with the state backlog instead of ready.
 func asBacklog(b []byte) []byte {
 	return bytes.Replace(b, []byte("\nstate: ready\n"), []byte("\nstate: backlog\n"), 1)
 }

@@ -13,46 +13,40 @@ import (
 )
 
 func invokeVerb(env Env) *cli.Command {
-	return command(&cli.Command{
-		Name:  "run",
-		Usage: "run one agent now, or show which rules it would run under",
-		Description: "odd agent run --role explorer --task \"What stops the ferry at slack water?\"\n" +
-			"odd agent run --role explorer --task \"Which tides matter?\" --dry-run\n" +
-			"odd agent run --role validator --surface audit --handoff run-01kjpw-claims \\\n" +
-			"  --dry-run\n\n" +
-			"--dry-run --brief prints the brief: the task, the rules, and the processes and\n" +
-			"policies of its work role. Only the part \"anchor\" is missing; odd writes it\n" +
-			"when the session starts.\n\n" +
-			"Each role has a mode: what its session may do and what it must hand over.\n\n" +
-			"  role       mode         hands over        may change files\n" +
-			"  explorer   exploration  ideas             no\n" +
-			"  planner    planning     a plan            no\n" +
-			"  builder    execution    build claims      yes\n" +
-			"  validator  validation   findings          no\n" +
-			"  resolver   resolution   fixes             yes\n" +
-			"  observer   -            comments          no\n" +
-			"  general    -            atoms for a task  by its task\n\n" +
-			"To run a model, set [session] substrate in odd.toml to claude, acp, anthropic,\n" +
-			"openai or exec. The default, extract, uses no model: it only turns documents\n" +
-			"into atoms, and cannot answer a question.\n\n" +
-			"An agent of your own: set [session] substrate = \"exec\" and [substrate.exec]\n" +
-			"argv = [\"./my-agent\"]. If it costs nothing, it needs no budget:\n" +
-			"odd config set substrate.exec.free true. odd runs it in a scratch clone,\n" +
-			"without a shell. It gets the brief on stdin; the part \"emission\" there lists\n" +
-			"the blocks it may print. Its stdout must end with this block; without it, the\n" +
-			"session counts as failed:\n\n" +
-			"  ```json\n" +
-			"  {\"schema\": \"odd.finish.1\", \"outcome\": \"completed\"}\n" +
-			"  ```\n\n" +
-			"With --engagement assistant, the agent may ask you questions. At a terminal,\n" +
-			"an empty line sends your answer (/help shows more); from a pipe, each line is\n" +
-			"one answer. If stdin ends while a question is open, the session counts as\n" +
+	return verb("run", "run one agent now, or show which rules it would run under",
+		"odd agent run --role explorer --task \"What stops the ferry at slack water?\"\n"+
+			"odd agent run --role explorer --task \"Which tides matter?\" --dry-run\n"+
+			"odd agent run --role validator --surface audit --handoff run-01kjpw-claims \\\n"+
+			"  --dry-run\n\n"+
+			"--dry-run --brief prints the brief: the task, the rules, and the processes and\n"+
+			"policies of its work role. Only the part \"anchor\" is missing; odd writes it\n"+
+			"when the session starts.\n\n"+
+			"Each role has a mode: what its session may do and what it must hand over.\n\n"+
+			"  role       mode         hands over        may change files\n"+
+			"  explorer   exploration  ideas             no\n"+
+			"  planner    planning     a plan            no\n"+
+			"  builder    execution    build claims      yes\n"+
+			"  validator  validation   findings          no\n"+
+			"  resolver   resolution   fixes             yes\n"+
+			"  observer   -            comments          no\n"+
+			"  general    -            atoms for a task  by its task\n\n"+
+			"To run a model, set [session] substrate in odd.toml to claude, acp, anthropic,\n"+
+			"openai or exec. The default, extract, uses no model: it only turns documents\n"+
+			"into atoms, and cannot answer a question.\n\n"+
+			"An agent of your own: set [session] substrate = \"exec\" and [substrate.exec]\n"+
+			"argv = [\"./my-agent\"]. If it costs nothing, it needs no budget:\n"+
+			"odd config set substrate.exec.free true. odd runs it in a scratch clone,\n"+
+			"without a shell. It gets the brief on stdin; the part \"emission\" there lists\n"+
+			"the blocks it may print. Its stdout must end with this block; without it, the\n"+
+			"session counts as failed:\n\n"+
+			"  ```json\n"+
+			"  {\"schema\": \"odd.finish.1\", \"outcome\": \"completed\"}\n"+
+			"  ```\n\n"+
+			"With --engagement assistant, the agent may ask you questions. At a terminal,\n"+
+			"an empty line sends your answer (/help shows more); from a pipe, each line is\n"+
+			"one answer. If stdin ends while a question is open, the session counts as\n"+
 			"paused (\"yielded\"), not as failed.",
-		Flags: invokeFlags(),
-		Action: func(c *cli.Context) error {
-			if err := noArgs(c); err != nil {
-				return err
-			}
+		do(env, func(c *cli.Context, env Env) error {
 			if n := c.Int("fan-out"); n < 0 || n > maxFanOut || c.IsSet("fan-out") && n == 0 {
 				return usage("agent run: --fan-out wants a number from 1 to %d", maxFanOut)
 			}
@@ -66,8 +60,8 @@ func invokeVerb(env Env) *cli.Command {
 				return err
 			}
 			return runInvoke(c.Context, env, a)
-		},
-	})
+		}),
+		invokeFlags()...)
 }
 
 // maxFanOut is the most sessions of one invocation: their reservations and
@@ -237,4 +231,17 @@ func (w *workspace) confirmOverride(ctx context.Context, o *contract.Override) (
 		strings.Join(modes, ", "), o.Reason, strings.Join(o.Risks, "; "))
 	h, err := w.confirmHuman(ctx, page, "agent run --override", "override", false)
 	return h.By(), err
+}
+
+// agentVerb holds the verbs for agent sessions outside the board.
+func agentVerb(env Env) *cli.Command {
+	return group("agent", "run one agent now, outside odd drain; audits, handoffs, personas",
+		"odd agent run --role explorer --task \"What stops the ferry?\"\n"+
+			"odd agent audit HEAD~1..HEAD\n"+
+			"odd agent handoff list\n\n"+
+			"odd drain runs agents for the tasks on the board. The commands here run an\n"+
+			"agent by hand, or show the files that agents work from: its context, handoffs\n"+
+			"(files in which one role passes work to the next) and personas (who an agent\n"+
+			"speaks as).",
+		invokeVerb(env), auditVerb(env), observeVerb(env), contextVerb(env), handoffVerb(env), personaVerb(env))
 }

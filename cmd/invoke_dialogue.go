@@ -120,7 +120,6 @@ func (d *dialogue) readLines() {
 	}
 }
 
-// showSays shows what was said, behind who said it.
 func (d *dialogue) showSays(list []deliver.Say) {
 	for _, s := range list {
 		text := okf.Visible(strings.TrimSpace(s.Text))
@@ -141,7 +140,6 @@ func (d *dialogue) showRest(r drain.Report) {
 	}
 }
 
-// describeLeft returns what a session has left, in a line.
 func describeLeft(t invoke.Turn) string {
 	if t.Aside {
 		return "in the middle of a turn"

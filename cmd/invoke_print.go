@@ -76,7 +76,6 @@ func printBrief(env Env, b invoke.Brief, err error, asJSON bool) error {
 	return err
 }
 
-// printSends prints who would get something of a session, and all that it begins with.
 func printSends(env Env, b invoke.Brief, to []drain.Receiver, asJSON bool) error {
 	if asJSON {
 		return printJSON(env, map[string]any{"receivers": orEmpty(to), "brief": string(b.Text)})
@@ -111,7 +110,6 @@ func tellRefusals(env Env, no contract.Refusals) error {
 	return nil
 }
 
-// contractRows returns a contract as key and value.
 func contractRows(c contract.Contract) [][]string {
 	var rows [][]string
 	row := func(key, format string, args ...any) {
@@ -211,7 +209,6 @@ func spokenIn(r drain.Report) []drain.Spoken {
 	return out
 }
 
-// summarizeDeliverable returns a deliverable in a few words.
 func summarizeDeliverable(d *deliver.Deliverable) string {
 	switch {
 	case d == nil:
@@ -236,4 +233,40 @@ func sessionsExit(r drain.Report) error {
 		}
 	}
 	return nil
+}
+
+// contractRules are the tables that every contract rests on: the points where the
+// runtime holds to canon, and what the contract's mode may never pass for.
+type contractRules struct {
+	Points []contract.Point `json:"enforcement_points,omitempty"`
+	Never  []contract.Rule  `json:"non_collapse,omitempty"`
+}
+
+// rulesOf returns the rules for a mode; a role without one has no mode to pass for
+// another.
+func rulesOf(m contract.Mode) contractRules {
+	r := contractRules{Points: contract.Points()}
+	for _, n := range contract.NonCollapse() {
+		if n.Mode == m {
+			r.Never = append(r.Never, n)
+		}
+	}
+	return r
+}
+
+// ruleRows returns the rules in the columns of --explain: what, its sort, the reason
+// codes that refuse what breaks it, and why.
+func (r contractRules) ruleRows() [][]string {
+	var rows [][]string
+	for _, p := range r.Points {
+		rows = append(rows, []string{p.Name, "point", strings.Join(p.Codes, ","), p.Where})
+	}
+	for _, n := range r.Never {
+		why := "never " + n.Never
+		if len(n.Hints) > 0 {
+			why += "; noticed, not refused: " + strings.Join(n.Hints, ", ")
+		}
+		rows = append(rows, []string{string(n.Mode), "never", strings.Join(n.Codes, ","), why})
+	}
+	return rows
 }

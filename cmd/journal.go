@@ -17,21 +17,24 @@ import (
 )
 
 func journalVerb(env Env) *cli.Command {
-	return command(&cli.Command{
-		Name:  "journal",
-		Usage: "record decisions and lessons, and list open questions",
-		Description: "odd journal add L \"Tides win\" \\\n" +
-			"  \"Slack water is the only time beginners stay dry.\"\n" +
-			"odd journal opens\n" +
-			"odd journal lint\n\n" +
-			"The journal is a folder of tab-separated files in the bundle, one a day and\n" +
-			"writer. A row is an entry with a type: D decision, O observation, L learning,\n" +
+	return group("journal", "record decisions and lessons, and list open questions",
+		"odd journal add L \"Tides win\" \\\n"+
+			"  \"Slack water is the only time beginners stay dry.\"\n"+
+			"odd journal opens\n"+
+			"odd journal lint\n\n"+
+			"The journal is a folder of tab-separated files in the bundle, one a day and\n"+
+			"writer. A row is an entry with a type: D decision, O observation, L learning,\n"+
 			"C constraint, H handoff, E encode, O-open open question, T tension.",
-		Subcommands: []*cli.Command{
-			journalAdd(env), journalList(env), journalOpens(env), journalTensions(env), journalScore(env), journalTypes(env),
-			journalLint(env), journalConvert(env),
-		},
-	})
+		journalAdd(env), journalList(env), journalOpens(env),
+		verb("tensions", "list open contradictions, and which of them are out of date",
+			"odd journal tensions\n\n"+
+				"A tension names two sides: files, atoms or entries. It is stale when one side\n"+
+				"has changed or is gone since; read both again before you resolve it. A side is\n"+
+				"unpinned if the row does not record its version, and unknown if it is only a\n"+
+				"label. To resolve one, add an entry with --closes PLACE (odd help journal\n"+
+				"add).",
+			do(env, runJournalTensions), bundleFlag(), jsonFlag()),
+		journalScore(env), journalTypes(env), journalLint(env), journalConvert(env))
 }
 
 // journalFiles is the journal of a bundle as files, with the types its canon knows.
@@ -72,7 +75,6 @@ func openDiary(c *cli.Context, env Env, args ...string) (journalFiles, error) {
 	return d, err
 }
 
-// filePath returns where a file of the diary lies.
 func (d journalFiles) filePath(env Env, f journal.File) string {
 	if d.named {
 		return env.absPath(f.Place)
@@ -104,14 +106,12 @@ func typesOf(g *okf.Graph, prefix string) (journal.Registry, []journal.Located) 
 	return journal.RegistryOf(docs)
 }
 
-// tellCanon says what is wrong with documents of types.
 func tellCanon(env Env, found []journal.Located) {
 	for _, l := range found {
 		talk(env, "%v", l)
 	}
 }
 
-// findEntry finds the entry a person names.
 func (d journalFiles) findEntry(b *journal.Book, ref string) (journal.Noted, error) {
 	name, err := journal.ParseName(ref)
 	if err != nil {
@@ -170,23 +170,7 @@ func stateOf(r journal.Registry, e journal.Noted) string {
 	return "open"
 }
 
-// placeText returns where an entry stands, as FILE:LINE.
 func (r journalRow) placeText() string { return fmt.Sprintf("%s:%d", r.File, r.Line) }
-
-func journalTensions(env Env) *cli.Command {
-	return command(&cli.Command{
-		Name:  "tensions",
-		Usage: "list open contradictions, and which of them are out of date",
-		Description: "odd journal tensions\n\n" +
-			"A tension names two sides: files, atoms or entries. It is stale when one side\n" +
-			"has changed or is gone since; read both again before you resolve it. A side is\n" +
-			"unpinned if the row does not record its version, and unknown if it is only a\n" +
-			"label. To resolve one, add an entry with --closes PLACE (odd help journal\n" +
-			"add).",
-		Flags:  []cli.Flag{bundleFlag(), jsonFlag()},
-		Action: do(env, runJournalTensions),
-	})
-}
 
 // tensionJSON is an unresolved tension.
 type tensionJSON struct {

@@ -21,28 +21,23 @@ import (
 )
 
 func journalAdd(env Env) *cli.Command {
-	return command(&cli.Command{
-		Name:      "add",
-		Usage:     "add an entry to your journal file of today, and commit it",
-		ArgsUsage: "TYPE TITLE CONTENT|-",
-		Description: "odd journal add D \"Keep JSON lines\" \\\n" +
-			"  \"A line is written once, so every file must diff well.\" \\\n" +
-			"  --rationale \"it diffs well\"\n" +
-			"git log -1 --format=%B | odd journal add O-open \"Who owns the glossary?\" - \\\n" +
-			"  --priority P1\n" +
-			"odd journal add D \"Ann owns it\" \"Ann asked for it.\" \\\n" +
-			"  --closes 2026-03-02-ann.tsv:3\n\n" +
-			"TYPE is a letter from odd journal types. - reads the content from stdin. odd\n" +
+	return verb("add TYPE TITLE CONTENT|-", "add an entry to your journal file of today, and commit it",
+		"odd journal add D \"Keep JSON lines\" \\\n"+
+			"  \"A line is written once, so every file must diff well.\" \\\n"+
+			"  --rationale \"it diffs well\"\n"+
+			"git log -1 --format=%B | odd journal add O-open \"Who owns the glossary?\" - \\\n"+
+			"  --priority P1\n"+
+			"odd journal add D \"Ann owns it\" \"Ann asked for it.\" \\\n"+
+			"  --closes 2026-03-02-ann.tsv:3\n\n"+
+			"TYPE is a letter from odd journal types. - reads the content from stdin. odd\n"+
 			"computes a quality from the fields you give, and names each missing point.",
-		Flags: append(fieldFlags(),
+		do(env, runJournalAdd), append(fieldFlags(),
 			&cli.StringSliceFlag{Name: "closes", Usage: "close the open question or tension at `FILE:LINE`; repeatable"},
 			&cli.StringFlag{Name: "slug", Usage: "use `NAME` in the file name (default: your own name)"},
 			&cli.BoolFlag{Name: "dry-run", Usage: "print the quality, and write nothing"},
 			noCommitFlag(),
 			jsonFlag(),
-		),
-		Action: exactly(3, "a type, a title and a content (or -)", do(env, runJournalAdd)),
-	})
+		)...)
 }
 
 // journalField is a field that has a flag of its own.

@@ -12,23 +12,17 @@ import (
 )
 
 func journalList(env Env) *cli.Command {
-	return command(&cli.Command{
-		Name:      "list",
-		Usage:     "list journal entries, oldest file first",
-		ArgsUsage: "[FILE...]",
-		Description: "odd journal list\n" +
-			"odd journal list --type O-open --since 2026-03-01\n\n" +
-			"The columns are place, type, open or closed (for entries that can be closed),\n" +
+	return verb("list [FILE...]", "list journal entries, oldest file first",
+		"odd journal list\n"+
+			"odd journal list --type O-open --since 2026-03-01\n\n"+
+			"The columns are place, type, open or closed (for entries that can be closed),\n"+
 			"and title. --json also names the entry that closed it.",
-		Flags: []cli.Flag{
-			&cli.StringFlag{Name: "type", Usage: "list only entries of `TYPE`: a letter or O-open"},
-			&cli.StringFlag{Name: "since", Usage: "list only files of `DATE`, YYYY-MM-DD, and later"},
-			&cli.BoolFlag{Name: "full", Usage: "print the content too"},
-			bundleFlag(),
-			jsonFlag(),
-		},
-		Action: do(env, runJournalList),
-	})
+		do(env, runJournalList),
+		&cli.StringFlag{Name: "type", Usage: "list only entries of `TYPE`: a letter or O-open"},
+		&cli.StringFlag{Name: "since", Usage: "list only files of `DATE`, YYYY-MM-DD, and later"},
+		&cli.BoolFlag{Name: "full", Usage: "print the content too"},
+		bundleFlag(),
+		jsonFlag())
 }
 
 func runJournalList(c *cli.Context, env Env) error {
@@ -75,7 +69,6 @@ func knowsType(r journal.Registry, want string) bool {
 	return want == "" || slices.ContainsFunc(r, func(t journal.Type) bool { return t.ID() == want || t.Letter == want })
 }
 
-// unknownType says what a person may have meant.
 func unknownType(where string, r journal.Registry, id string) error {
 	if near := r.Suggest(id); near != "" {
 		return usage("%s: unknown type %q; did you mean %s? known are %s", where, id, near, r.Letters())
@@ -84,15 +77,11 @@ func unknownType(where string, r journal.Registry, id string) error {
 }
 
 func journalOpens(env Env) *cli.Command {
-	return command(&cli.Command{
-		Name:  "opens",
-		Usage: "list open questions, by priority and then by age",
-		Description: "odd journal opens\n\n" +
-			"The columns are priority, age in days, place, owner and title. To close one,\n" +
+	return verb("opens", "list open questions, by priority and then by age",
+		"odd journal opens\n\n"+
+			"The columns are priority, age in days, place, owner and title. To close one,\n"+
 			"add an entry with --closes PLACE, see odd help journal add.",
-		Flags:  []cli.Flag{bundleFlag(), jsonFlag()},
-		Action: do(env, runJournalOpens),
-	})
+		do(env, runJournalOpens), bundleFlag(), jsonFlag())
 }
 
 // openJSON is an open question: Age is in whole days, nil where its file's name has no date.
@@ -126,7 +115,6 @@ func ageInDays(env Env, e journal.Noted) *int {
 	return &n
 }
 
-// dayCell returns an age as a row has it.
 func dayCell(age *int) string {
 	if age == nil {
 		return "-"
@@ -135,15 +123,11 @@ func dayCell(age *int) string {
 }
 
 func journalTypes(env Env) *cli.Command {
-	return command(&cli.Command{
-		Name:  "types",
-		Usage: "list the types of journal entries and their fields",
-		Description: "odd journal types\n\n" +
-			"A document with the tag encoding-type adds or changes a type, with the tables\n" +
+	return verb("types", "list the types of journal entries and their fields",
+		"odd journal types\n\n"+
+			"A document with the tag encoding-type adds or changes a type, with the tables\n"+
 			"Type Identity, Field Schema, Trigger Words and Quality Criteria.",
-		Flags:  []cli.Flag{bundleFlag(), jsonFlag()},
-		Action: do(env, runJournalTypes),
-	})
+		do(env, runJournalTypes), bundleFlag(), jsonFlag())
 }
 
 // typeJSON is a type of entry.
@@ -187,18 +171,13 @@ func runJournalTypes(c *cli.Context, env Env) error {
 }
 
 func journalScore(env Env) *cli.Command {
-	return command(&cli.Command{
-		Name:      "score",
-		Usage:     "compute the quality of entries, and list what each lacks",
-		ArgsUsage: "[FILE:LINE...]",
-		Description: "odd journal score\n" +
-			"odd journal score 2026-03-02-ann.tsv:2\n\n" +
-			"Without an argument: one line an entry, with the quality in the row and the\n" +
-			"one computed. With FILE:LINE: one line a criterion, met, missed or not scored,\n" +
+	return verb("score [FILE:LINE...]", "compute the quality of entries, and list what each lacks",
+		"odd journal score\n"+
+			"odd journal score 2026-03-02-ann.tsv:2\n\n"+
+			"Without an argument: one line an entry, with the quality in the row and the\n"+
+			"one computed. With FILE:LINE: one line a criterion, met, missed or not scored,\n"+
 			"and why.",
-		Flags:  []cli.Flag{bundleFlag(), jsonFlag()},
-		Action: do(env, runJournalScore),
-	})
+		do(env, runJournalScore), bundleFlag(), jsonFlag())
 }
 
 // scoreJSON is an entry with its quality.

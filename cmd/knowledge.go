@@ -13,32 +13,32 @@ import (
 
 // knowledgeVerb holds the verbs that follow links between atoms and keep listings.
 func knowledgeVerb(env Env) *cli.Command {
-	return command(&cli.Command{
-		Name:  "knowledge",
-		Usage: "follow links between atoms, draw the graph, write index files",
-		Description: "odd knowledge related shore-lead\n" +
-			"odd knowledge path shore-lead customer-data\n" +
-			"odd knowledge graph --focus shore-lead\n\n" +
-			"Atoms link to each other by fields of the front matter (owner, uses,\n" +
-			"governed_by, …) and by markdown links. odd calls each such link an edge, and\n" +
+	return group("knowledge", "follow links between atoms, draw the graph, write index files",
+		"odd knowledge related shore-lead\n"+
+			"odd knowledge path shore-lead customer-data\n"+
+			"odd knowledge graph --focus shore-lead\n\n"+
+			"Atoms link to each other by fields of the front matter (owner, uses,\n"+
+			"governed_by, …) and by markdown links. odd calls each such link an edge, and\n"+
 			"its name its kind.",
-		Subcommands: []*cli.Command{
-			relatedVerb(env), backlinksVerb(env), expandVerb(env), pathVerb(env), graphVerb(env), indexVerb(env), canonVerb(env),
-		},
-	})
-}
-
-func relatedVerb(env Env) *cli.Command {
-	return command(&cli.Command{
-		Name:         "related",
-		Usage:        "list the links from and to an atom",
-		ArgsUsage:    "ATOM",
-		BashComplete: completeAtoms(env, ""),
-		Description: "odd knowledge related shore-lead\n" +
-			"odd knowledge related open-the-jetty --edge uses --edge governed_by",
-		Flags:  readFlags(edgeFlag("list only")),
-		Action: one("the name of an atom", do(env, runRelated)),
-	})
+		verb("related ATOM", "list the links from and to an atom",
+			"odd knowledge related shore-lead\n"+
+				"odd knowledge related open-the-jetty --edge uses --edge governed_by",
+			do(env, runRelated), readFlags(edgeFlag("list only"))...),
+		verb("backlinks ATOM", "list the lines of other files that link to an atom",
+			"odd knowledge backlinks weather-limits",
+			do(env, runBacklinks), readFlags()...),
+		verb("expand ATOM", "list every atom reached by links from one atom",
+			"odd knowledge expand shore-lead --depth 3\n"+
+				"odd knowledge expand open-the-jetty --directed --edge uses --edge governed_by",
+			do(env, runExpand), readFlags(
+				&cli.IntFlag{Name: "depth", Value: 2, Usage: "follow at most `N` links in a row; 0 is no limit"},
+				&cli.BoolFlag{Name: "directed", Usage: "follow links only forward, from the file that has the link"},
+				edgeFlag("follow only"),
+			)...),
+		verb("path ATOM ATOM", "show the shortest path of links between two atoms",
+			"odd knowledge path shore-lead customer-data",
+			do(env, runWhy), readFlags(edgeFlag("follow only"))...),
+		graphVerb(env), indexVerb(env), canonVerb(env))
 }
 
 func runRelated(c *cli.Context, env Env) error {
@@ -71,18 +71,6 @@ func (b bundle) tellDangling(env Env, a *okf.Atom) {
 	}
 }
 
-func backlinksVerb(env Env) *cli.Command {
-	return command(&cli.Command{
-		Name:         "backlinks",
-		Usage:        "list the lines of other files that link to an atom",
-		ArgsUsage:    "ATOM",
-		BashComplete: completeAtoms(env, ""),
-		Description:  "odd knowledge backlinks weather-limits",
-		Flags:        readFlags(),
-		Action:       one("the name of an atom", do(env, runBacklinks)),
-	})
-}
-
 // backlinkJSON is one edge that arrives, and the atom it comes from.
 type backlinkJSON struct {
 	Kind okf.EdgeKind `json:"kind"`
@@ -111,23 +99,6 @@ func runBacklinks(c *cli.Context, env Env) error {
 	return show(env, c.Bool("json"), list, rows...)
 }
 
-func expandVerb(env Env) *cli.Command {
-	return command(&cli.Command{
-		Name:         "expand",
-		Usage:        "list every atom reached by links from one atom",
-		ArgsUsage:    "ATOM",
-		BashComplete: completeAtoms(env, ""),
-		Description: "odd knowledge expand shore-lead --depth 3\n" +
-			"odd knowledge expand open-the-jetty --directed --edge uses --edge governed_by",
-		Flags: readFlags(
-			&cli.IntFlag{Name: "depth", Value: 2, Usage: "follow at most `N` links in a row; 0 is no limit"},
-			&cli.BoolFlag{Name: "directed", Usage: "follow links only forward, from the file that has the link"},
-			edgeFlag("follow only"),
-		),
-		Action: one("the name of an atom", do(env, runExpand)),
-	})
-}
-
 func runExpand(c *cli.Context, env Env) error {
 	kinds, err := edgeKinds(c)
 	if err != nil {
@@ -143,18 +114,6 @@ func runExpand(c *cli.Context, env Env) error {
 	list := served.Expand(b.graph, a.ID, c.Int("depth"), c.Bool("directed"), kinds...)
 	return showList(env, c.Bool("json"), list, string(a.ID)+" links to no atom", func(s served.Step) []string {
 		return append(append([]string{strconv.Itoa(s.Depth)}, factCells(s.Atom)...), describePath(a.ID, s.Path))
-	})
-}
-
-func pathVerb(env Env) *cli.Command {
-	return command(&cli.Command{
-		Name:         "path",
-		Usage:        "show the shortest path of links between two atoms",
-		ArgsUsage:    "ATOM ATOM",
-		BashComplete: completeAtoms(env, ""),
-		Description:  "odd knowledge path shore-lead customer-data",
-		Flags:        readFlags(edgeFlag("follow only")),
-		Action:       exactly(2, "two arguments, the names of two atoms", do(env, runWhy)),
 	})
 }
 
@@ -189,20 +148,16 @@ func runWhy(c *cli.Context, env Env) error {
 const mermaidAtoms = 100
 
 func graphVerb(env Env) *cli.Command {
-	return command(&cli.Command{
-		Name:  "graph",
-		Usage: "print the graph of atoms and links as Mermaid, DOT or JSON",
-		Description: "odd knowledge graph --focus shore-lead --depth 2\n" +
+	return verb("graph", "print the graph of atoms and links as Mermaid, DOT or JSON",
+		"odd knowledge graph --focus shore-lead --depth 2\n"+
 			"odd knowledge graph --format dot | dot -Tsvg > graph.svg",
-		Flags: readFlags(
+		do(env, runGraph), readFlags(
 			&cli.StringFlag{Name: "format", Value: "mermaid", Usage: "print `FORMAT`: mermaid, dot or json"},
 			&cli.StringFlag{Name: "focus", Usage: "print only what is near `ATOM`"},
 			&cli.IntFlag{Name: "depth", Value: 2, Usage: "with --focus, go at most `N` links far; 0 is no limit"},
 			&cli.IntFlag{Name: "limit", Value: mermaidAtoms, DefaultText: "100 for mermaid, all for dot and json", Usage: "print at most `N` atoms, the nearest or those with most links; 0 is all"},
 			edgeFlag("print only"),
-		),
-		Action: do(env, runGraph),
-	})
+		)...)
 }
 
 // viewOf reads the flags that say what to draw.

@@ -100,7 +100,6 @@ func (v *view) landPersonal(ctx context.Context, parents []repo.OID, tree repo.O
 	return oid, err
 }
 
-// commitFiles is landPersonal for a commit that only changes files of the board.
 func (v *view) commitFiles(ctx context.Context, ch repo.Changes, msg string) (repo.OID, error) {
 	tree, err := v.repo.TreeOID(v.tip, "")
 	if err != nil {
@@ -251,7 +250,6 @@ func (w *workspace) landingCheck() repo.Check {
 	}
 }
 
-// readSettings returns the odd.toml of a commit, or what holds without one.
 func readSettings(r *repo.Repo, at repo.OID) (config.Config, error) {
 	if at == "" {
 		return config.Default(), nil

@@ -20,7 +20,9 @@ import (
 
 func leaseVerb(env Env) *cli.Command {
 	read := func(name, use, example string, run func(*cli.Context, Env, *view, drain.SlowLoop) error) *cli.Command {
-		return command(&cli.Command{Name: name, Usage: use, Description: example, Flags: []cli.Flag{jsonFlag()}, Action: onSlowLoop(env, run)})
+		return verb(name, use,
+			example,
+			onSlowLoop(env, run), jsonFlag())
 	}
 	return command(&cli.Command{
 		Name:  "lease",
@@ -103,7 +105,6 @@ type leaseJSON struct {
 	unreadable bool
 }
 
-// readLease tells the slow loop's lease.
 func (v *view) readLease(s drain.SlowLoop) leaseJSON {
 	l := s.File.Lease
 	out := leaseJSON{Required: v.cfg.Lease != "off", State: gate.None, Stance: s.Facts.Chain.Stance(), Verdict: s.Verdict("")}
@@ -139,42 +140,39 @@ func runLeaseShow(c *cli.Context, env Env, v *view, s drain.SlowLoop) error {
 
 // leasePage returns what odd gate lease show prints, at most a screen.
 func (l leaseJSON) leasePage() string {
-	b := &strings.Builder{}
-	line := func(key, format string, args ...any) {
-		fmt.Fprintf(b, "%-10s%s\n", key, cell(fmt.Sprintf(format, args...)))
-	}
-	line("lease", "%s", l.nameLine())
-	line("stance", "%s", l.stanceLine())
+	b := &card{wide: 10}
+	b.line("lease", "%s", l.nameLine())
+	b.line("stance", "%s", l.stanceLine())
 	if l.ID != "" && !l.unreadable {
-		line("frame", "%s", or(l.Frame, "none yet"))
+		b.line("frame", "%s", or(l.Frame, "none yet"))
 		for _, s := range l.Success {
-			line("success", "%s", s)
+			b.line("success", "%s", s)
 		}
 		for _, s := range l.NonGoals {
-			line("not", "%s", s)
+			b.line("not", "%s", s)
 		}
-		line("time", "%s", l.timeLine())
-		line("tasks", "%d of %d used", l.UsedTasks, l.MaxTasks)
-		line("money", "%s", l.moneyLine())
+		b.line("time", "%s", l.timeLine())
+		b.line("tasks", "%d of %d used", l.UsedTasks, l.MaxTasks)
+		b.line("money", "%s", l.moneyLine())
 		if len(l.Milestone) > 0 {
-			line("milestone", "%d of %d done: %s", len(l.Done), len(l.Milestone), strings.Join(l.Milestone, ", "))
+			b.line("milestone", "%d of %d done: %s", len(l.Done), len(l.Milestone), strings.Join(l.Milestone, ", "))
 		}
 		if len(l.Signals) > 0 {
-			line("signals", "it ends on %s", strings.Join(l.Signals, ", "))
+			b.line("signals", "it ends on %s", strings.Join(l.Signals, ", "))
 		}
-		line("scope", "%s", scopeWords(*l.Scope))
+		b.line("scope", "%s", scopeWords(*l.Scope))
 	}
 	if l.Bookmark != "" {
-		line("bookmark", "%s", l.Bookmark)
+		b.line("bookmark", "%s", l.Bookmark)
 	}
 	switch {
 	case l.Verdict.Valid:
-		line("valid", "yes")
+		b.line("valid", "yes")
 	case l.Required || l.Verdict.Code != string(gate.None):
-		line("valid", "no: %s [%s]", l.Verdict.Text, l.Verdict.Code)
-		line("next", "%s", l.Verdict.Way)
+		b.line("valid", "no: %s [%s]", l.Verdict.Text, l.Verdict.Code)
+		b.line("next", "%s", l.Verdict.Way)
 	default:
-		line("next", "odd gate framing drafts a lease, and odd gate commitment activates it")
+		b.line("next", "odd gate framing drafts a lease, and odd gate commitment activates it")
 	}
 	return b.String()
 }
@@ -227,7 +225,6 @@ func (l leaseJSON) moneyLine() string {
 	return fmt.Sprintf("$%s of $%s spent", budget.MicroUSD(l.Spent), budget.MicroUSD(l.Budget))
 }
 
-// scopeWords returns a scope in one line; what does not narrow is left out.
 func scopeWords(s gate.Scope) string {
 	var parts []string
 	for _, p := range []struct {
@@ -318,30 +315,24 @@ func (v *view) touchedPaths() []string {
 	return out
 }
 
-// canHold reports a path that a lease may have in its scope.
 func canHold(p string) bool {
 	l := gate.Lease{Scope: gate.Scope{Paths: []string{p}}}
 	return !slices.ContainsFunc(l.Check(false), func(p gate.Problem) bool { return p.Field == "lease.scope.paths" })
 }
 
 func leaseEdit(env Env) *cli.Command {
-	return command(&cli.Command{
-		Name:  "edit",
-		Usage: "edit the draft in $EDITOR, then draft the lease; only a person can",
-		Description: "EDITOR=\"code --wait\" odd gate lease edit \\\n" +
-			"  --reason \"the harbour asked for tides first\"\n" +
-			"\n" +
-			"It ends as odd gate framing --draft FILE does.\n" +
-			"\n" +
+	return verb("edit", "edit the draft in $EDITOR, then draft the lease; only a person can",
+		"EDITOR=\"code --wait\" odd gate lease edit \\\n"+
+			"  --reason \"the harbour asked for tides first\"\n"+
+			"\n"+
+			"It ends as odd gate framing --draft FILE does.\n"+
+			"\n"+
 			personNote,
-		Flags: []cli.Flag{
-			&cli.StringFlag{Name: "to", Usage: "set the working phase to `PHASE`: sensemaking or discovery (default: as the draft has it)"},
-			reasonFlag(),
-			yesFlag(),
-			jsonFlag(),
-		},
-		Action: do(env, runLeaseEdit),
-	})
+		do(env, runLeaseEdit),
+		&cli.StringFlag{Name: "to", Usage: "set the working phase to `PHASE`: sensemaking or discovery (default: as the draft has it)"},
+		reasonFlag(),
+		yesFlag(),
+		jsonFlag())
 }
 
 // runLeaseEdit opens the draft, or a prefilled one where there is none, in the

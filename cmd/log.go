@@ -15,24 +15,19 @@ import (
 )
 
 func logVerb(env Env) *cli.Command {
-	return command(&cli.Command{
-		Name:  "log",
-		Usage: "show what agents and people did, by day",
-		Description: "odd log\n" +
-			"odd log --month 2026-03\n" +
-			"odd log --task read-the-handbook\n" +
-			"odd log --spend\n\n" +
-			"What agents did comes from the ledger, an append-only file for each run in the\n" +
+	return verb("log", "show what agents and people did, by day",
+		"odd log\n"+
+			"odd log --month 2026-03\n"+
+			"odd log --task read-the-handbook\n"+
+			"odd log --spend\n\n"+
+			"What agents did comes from the ledger, an append-only file for each run in the\n"+
 			"bundle. What people did comes from the commits on the board.",
-		Flags: []cli.Flag{
-			&cli.StringFlag{Name: "task", Usage: "show only events of `TASK`"},
-			&cli.StringFlag{Name: "run", Usage: "show only the run whose id is `RUN` or ends in it"},
-			&cli.StringFlag{Name: "month", Usage: "show only the month `YYYY-MM` (UTC)"},
-			&cli.BoolFlag{Name: "spend", Usage: "show tokens and cost instead, one line per run, task, agent and model"},
-			jsonFlag(),
-		},
-		Action: do(env, runLog),
-	})
+		do(env, runLog),
+		&cli.StringFlag{Name: "task", Usage: "show only events of `TASK`"},
+		&cli.StringFlag{Name: "run", Usage: "show only the run whose id is `RUN` or ends in it"},
+		&cli.StringFlag{Name: "month", Usage: "show only the month `YYYY-MM` (UTC)"},
+		&cli.BoolFlag{Name: "spend", Usage: "show tokens and cost instead, one line per run, task, agent and model"},
+		jsonFlag())
 }
 
 func runLog(c *cli.Context, env Env) error {

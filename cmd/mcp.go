@@ -3,18 +3,26 @@ package cmd
 import (
 	"context"
 	"encoding/hex"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"net"
 	"os"
 	"path/filepath"
+	"slices"
+	"strings"
 	"time"
 
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 	"github.com/urfave/cli/v2"
 
+	"github.com/odd-cli/odd/board/config"
+	"github.com/odd-cli/odd/board/drain"
 	"github.com/odd-cli/odd/journal/repo"
 	"github.com/odd-cli/odd/persona/mcp"
+	"github.com/odd-cli/odd/persona/session"
+	"github.com/odd-cli/odd/persona/session/servers"
+	"github.com/odd-cli/odd/reconcile/policy"
 )
 
 func mcpVerb(env Env) *cli.Command {
@@ -161,4 +169,143 @@ func keepToken(env Env, port int, token string) (string, error) {
 	}
 	_, err = f.WriteString(token + "\n")
 	return file, errors.Join(err, f.Close())
+}
+
+func mcpServers(env Env) *cli.Command {
+	return verb("servers [SERVER]", "list or test the MCP servers whose tools agents get",
+		"odd mcp servers\n"+
+			"odd mcp servers --check\n"+
+			"odd mcp servers notes --call mcp_notes_search --args '{\"query\": \"tide\"}'\n\n"+
+			"[[mcp]] in odd.toml configures a server. --check starts each one as an agent's\n"+
+			"session would, lists its tools under their names in odd, and says which are\n"+
+			"left out and why. Exit 1: a server does not work.",
+		do(env, runServers),
+		&cli.BoolFlag{Name: "check", Usage: "start the servers and list their tools"},
+		&cli.StringFlag{Name: "call", Usage: "start the servers and call `TOOL`, by the name that --check lists"},
+		&cli.StringFlag{Name: "args", Value: "{}", Usage: "with --call, pass this `JSON` object"},
+		jsonFlag())
+}
+
+func runServers(c *cli.Context, env Env) error {
+	if c.IsSet("args") && !c.IsSet("call") {
+		return usage("mcp servers: --args is for --call")
+	}
+	w, err := openWorkspace(c.Context, env)
+	if err != nil {
+		return err
+	}
+	only := c.Args().First()
+	w.cfg.Servers = slices.DeleteFunc(slices.Clone(w.cfg.Servers), func(s config.Server) bool { return only != "" && s.Name != only })
+	switch {
+	case only != "" && len(w.cfg.Servers) == 0:
+		return fmt.Errorf("mcp servers: odd.toml has no [[mcp]] with name = %q; odd mcp servers lists them", only)
+	case c.Bool("check") || c.String("call") != "":
+		return tryServers(c, w)
+	}
+	nothing := "odd.toml names no MCP server; add one with an [[mcp]] table"
+	return showList(env, c.Bool("json"), listServers(w.cfg), nothing, func(s listedServer) []string {
+		return []string{s.Name, s.At, s.When, s.Roles, strings.Join(s.Tools, " ")}
+	})
+}
+
+// listedServer is what odd mcp servers --json prints of each.
+type listedServer struct {
+	Name     string   `json:"name"`
+	At       string   `json:"at"`   // its command or its address
+	When     string   `json:"when"` // operational, or for which tasks
+	Roles    string   `json:"roles"`
+	Tools    []string `json:"tools"`
+	Required bool     `json:"required"`
+}
+
+func listServers(cfg config.Config) []listedServer {
+	var out []listedServer
+	for _, s := range cfg.Servers {
+		one := listedServer{s.Name, or(s.URL, strings.Join(s.Argv, " ")), s.When, "all but validator", s.Tools, s.Required}
+		if len(s.Roles) > 0 {
+			one.Roles = strings.ReplaceAll(joinWords(s.Roles), ",", "")
+		}
+		if s.When == config.TaskRelevant {
+			one.When = strings.Join(append([]string{s.When}, s.Kinds...), " ")
+			for _, tag := range s.Tags {
+				one.When += " #" + tag
+			}
+		}
+		out = append(out, one)
+	}
+	return out
+}
+
+func tryServers(c *cli.Context, w *workspace) error {
+	base, err := w.drainOptions()
+	if err != nil {
+		return err
+	}
+	head, err := w.repo.Resolve(c.Context, "HEAD")
+	if err != nil {
+		return err
+	}
+	set, end, err := drain.Trial(c.Context, w.repo, base, w.cfg, head, drain.Specs(w.cfg, w.env.Cage.Home))
+	if err != nil {
+		return err
+	}
+	defer end()
+	if c.String("call") != "" {
+		return callTool(c, w.env, set)
+	}
+	uses := set.Uses()
+	var rows [][]string
+	if !c.Bool("json") {
+		rows = toolRows(w.env, uses, set.Tools())
+	}
+	return orFault(show(w.env, c.Bool("json"), orEmpty(uses), rows...), slices.ContainsFunc(uses, func(u servers.Use) bool { return u.Code != "" }))
+}
+
+func toolRows(env Env, uses []servers.Use, tools []session.Tool) [][]string {
+	var rows [][]string
+	for _, u := range uses {
+		if u.Code != "" {
+			rows = append(rows, []string{u.Name, "-", "lost", u.Detail + " [" + u.Code + "]"})
+		}
+		for _, t := range tools {
+			if slices.Contains(u.Tools, t.Name) {
+				does := "reads"
+				if t.Mutates {
+					does = "changes"
+				}
+				rows = append(rows, []string{u.Name, t.Name, does, u.Held})
+			}
+		}
+		for _, n := range u.Notes {
+			talk(env, "mcp servers: %s: %s", u.Name, n)
+		}
+		if u.Hash != "" {
+			talk(env, "mcp servers: %s says it is %q; %s; list_sha256 %s", u.Name, u.Says, countNoun(len(u.Tools), "tool"), u.Hash)
+		}
+	}
+	return rows
+}
+
+func callTool(c *cli.Context, env Env, set *servers.Set) error {
+	call := c.String("call")
+	tools := set.Tools()
+	i := slices.IndexFunc(tools, func(t session.Tool) bool { return t.Name == call })
+	if i < 0 {
+		for _, u := range set.Uses() {
+			if u.Code != "" {
+				talk(env, "mcp servers: %s does not work: %s [%s]", u.Name, u.Detail, u.Code)
+			}
+		}
+		return fmt.Errorf("mcp servers: there is no tool %q; odd mcp servers --check lists the tools there are", call)
+	}
+	text, err := tools[i].Run(c.Context, json.RawMessage(c.String("args")))
+	var no *policy.Refusal
+	switch {
+	case errors.As(err, &no):
+		return &policy.Refusal{Code: no.Code, Why: "mcp servers: " + call + ": " + no.Why, Remedy: no.Remedy}
+	case err != nil:
+		return fmt.Errorf("mcp servers: %s: %w", call, err)
+	}
+	_, err = fmt.Fprintln(env.Stdout, text)
+	return err
 }

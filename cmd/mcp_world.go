@@ -106,7 +106,6 @@ func (k *knowledgeServer) stampAt(now time.Time) (string, error) {
 	return stampBundle(root, now)
 }
 
-// warmUp reads the bundle before the first question, while the client says hello.
 func (k *knowledgeServer) warmUp(ctx context.Context) {
 	if s, err := k.readBundle(ctx); err == nil {
 		s.graph.Search("odd", 1)

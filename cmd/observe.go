@@ -2,51 +2,44 @@ package cmd
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"os/signal"
 	"strings"
 	"sync"
 	"syscall"
+	"time"
 
 	"github.com/urfave/cli/v2"
 
 	"github.com/odd-cli/odd/board/drain"
+	"github.com/odd-cli/odd/cmd/internal/layout"
 	"github.com/odd-cli/odd/okf"
 	"github.com/odd-cli/odd/persona/contract"
 	"github.com/odd-cli/odd/persona/invoke"
+	"github.com/odd-cli/odd/persona/session"
+	"github.com/odd-cli/odd/persona/session/cage"
+	"github.com/odd-cli/odd/persona/session/exec"
 	"github.com/odd-cli/odd/persona/stream"
+	"github.com/odd-cli/odd/reconcile/policy"
+	"github.com/odd-cli/odd/reconcile/secrets"
 )
 
 func observeVerb(env Env) *cli.Command {
-	return command(&cli.Command{
-		Name:  "observe",
-		Usage: "run a read-only agent that comments on a stream of events",
-		Description: "odd agent observe --source deploys.jsonl\n" +
-			"tail -f deploys.jsonl | odd agent observe --source - --backpressure summarise\n" +
-			"odd agent observe --source 'cmd kubectl get events -o json --watch' \\\n" +
-			"  --backpressure queue=500\n\n" +
-			"Events are JSON objects, one a line; the key \"channel\" names the channel of an\n" +
-			"event. odd prints each comment at once: channel, line numbers of the events,\n" +
-			"text. Each batch of events is one turn of the agent, limited by [session]\n" +
-			"max_turns, max_usd and timeout. Drains run meanwhile. It ends with the stream,\n" +
+	return verb("observe", "run a read-only agent that comments on a stream of events",
+		"odd agent observe --source deploys.jsonl\n"+
+			"tail -f deploys.jsonl | odd agent observe --source - --backpressure summarise\n"+
+			"odd agent observe --source 'cmd kubectl get events -o json --watch' \\\n"+
+			"  --backpressure queue=500\n\n"+
+			"Events are JSON objects, one a line; the key \"channel\" names the channel of an\n"+
+			"event. odd prints each comment at once: channel, line numbers of the events,\n"+
+			"text. Each batch of events is one turn of the agent, limited by [session]\n"+
+			"max_turns, max_usd and timeout. Drains run meanwhile. It ends with the stream,\n"+
 			"or with Ctrl-C.",
-		Flags: []cli.Flag{
-			&cli.StringFlag{Name: "source", Usage: "read events from `FILE`, - for stdin, or 'cmd PROGRAM ARGS' for the output of a program, run without a shell"},
-			&cli.StringFlag{Name: "backpressure", Usage: "if events come too fast, `POLICY`: drop-oldest, summarise (drop them and tell the agent how many) or queue=N (let the source wait; default for a file: queue=1024)"},
-			profileFlag(),
-			workRoleFlag(),
-			surfaceFlag(string(contract.RealTimeStream)),
-			voiceFlag(),
-			&cli.StringFlag{Name: "task", Usage: "tell the agent to look for `TEXT`"},
-			&cli.BoolFlag{Name: "dry-run", Usage: "print the rules of the session; read, start and write nothing"},
-			jsonFlag(),
-		},
-		Action: func(c *cli.Context) error {
-			if err := noArgs(c); err != nil {
-				return err
-			}
+		do(env, func(c *cli.Context, env Env) error {
 			from, err := feedNamed(c.String("source"))
 			if err != nil {
 				return err
@@ -61,8 +54,16 @@ func observeVerb(env Env) *cli.Command {
 			}
 			o := observation{source: from, policy: policy, invocation: invocation{call: call, task: c.String("task"), dry: c.Bool("dry-run"), json: c.Bool("json")}}
 			return runObserve(c.Context, env, o)
-		},
-	})
+		}),
+		&cli.StringFlag{Name: "source", Usage: "read events from `FILE`, - for stdin, or 'cmd PROGRAM ARGS' for the output of a program, run without a shell"},
+		&cli.StringFlag{Name: "backpressure", Usage: "if events come too fast, `POLICY`: drop-oldest, summarise (drop them and tell the agent how many) or queue=N (let the source wait; default for a file: queue=1024)"},
+		profileFlag(),
+		workRoleFlag(),
+		surfaceFlag(string(contract.RealTimeStream)),
+		voiceFlag(),
+		&cli.StringFlag{Name: "task", Usage: "tell the agent to look for `TEXT`"},
+		&cli.BoolFlag{Name: "dry-run", Usage: "print the rules of the session; read, start and write nothing"},
+		jsonFlag())
 }
 
 type observation struct {
@@ -125,7 +126,6 @@ func runObserve(ctx context.Context, env Env, o observation) error {
 	return o.tellEnd(ctx, env, report, err, s, t)
 }
 
-// tellEnd tells what became of the stream and of the session.
 func (o observation) tellEnd(ctx context.Context, env Env, r drain.Report, err error, s *stream.Stream, t *remarkPrinter) error {
 	var no contract.Refusals
 	switch {
@@ -167,4 +167,194 @@ type endRow struct {
 	Emitted int   `json:"emitted"`
 	Muted   int   `json:"muted"` // over the surface's emissions for a channel
 	Cost    int64 `json:"cost_micro_usd"`
+}
+
+// feed is where a stream comes from: a file, stdin or a program.
+type feed struct {
+	file string // "-" is stdin
+	argv []string
+}
+
+// feedNamed reads --source. A program is named by the word cmd before it and
+// read as plain words: what a shell would expand, pipe or redirect is refused.
+func feedNamed(s string) (feed, error) {
+	line, program := strings.CutPrefix(s, "cmd ")
+	switch {
+	case strings.TrimSpace(s) == "":
+		return feed{}, usage("agent observe: --source is needed: a file, - for stdin, or 'cmd PROGRAM ARGUMENTS'")
+	case !program:
+		return feed{file: s}, nil
+	}
+	argv, err := policy.ParseSimple(strings.TrimSpace(line))
+	if err != nil {
+		return feed{}, usage("agent observe: --source cmd: %v; put what needs a shell into a script and name that", err)
+	}
+	return feed{argv: argv}, nil
+}
+
+func (s feed) sourceName() string {
+	if s.argv != nil {
+		return s.argv[0]
+	}
+	return s.file
+}
+
+// isWhole reports a source that is there whole and can be read at leisure.
+func (s feed) isWhole() bool { return s.argv == nil && s.file != "-" }
+
+// batchClock returns the clock by which a batch goes out before it is full, nil for a
+// source whose end is near.
+func (s feed) batchClock(env Env) func(time.Duration, func()) func() {
+	if s.isWhole() {
+		return nil
+	}
+	return env.After
+}
+
+// feedReader is a source that can be begun once.
+type feedReader struct {
+	io.Closer
+	begin func(context.Context) io.Reader
+}
+
+// openSource opens a file. A program is started when the session wants its first event.
+func (s feed) openSource(env Env) (feedReader, error) {
+	switch {
+	case s.argv != nil:
+		var closers lateCloser
+		return feedReader{&closers, func(ctx context.Context) io.Reader {
+			c := exec.Command{Argv: s.argv, Tree: env.Dir, Env: s.programEnv(env), Network: cage.Allow}
+			r := exec.Pipe(ctx, c)
+			closers.of = r
+			return r
+		}}, nil
+	case s.file == "-":
+		return feedReader{io.NopCloser(nil), func(context.Context) io.Reader { return env.Stdin }}, nil
+	}
+	f, err := os.Open(env.absPath(s.file))
+	if err != nil {
+		return feedReader{}, err
+	}
+	if st, err := f.Stat(); err == nil && st.IsDir() {
+		f.Close()
+		return feedReader{}, usage("agent observe: --source %s is a folder; name a file", s.file)
+	}
+	return feedReader{f, func(context.Context) io.Reader { return f }}, nil
+}
+
+// programEnv returns what a program sees of the environment: it is the person's own, and
+// needs no key to be read from.
+func (s feed) programEnv(env Env) []string {
+	home := env.Getenv("HOME")
+	return exec.Environment(env.Environ, []string{"TERM", "TZ"}, session.Desk{Tree: env.Dir, Home: home, Temp: env.Temp}, "")
+}
+
+// lateCloser closes what is opened later.
+type lateCloser struct{ of io.Closer }
+
+// Close closes it, where it was opened.
+func (c *lateCloser) Close() error {
+	if c.of == nil {
+		return nil
+	}
+	return c.of.Close()
+}
+
+// remarkPrinter prints what an observer says. It writes on a goroutine of its own, so
+// that a reader who has stopped reading holds the session, which takes no
+// further turn, and not its end.
+type remarkPrinter struct {
+	env      Env
+	json     bool
+	progress *progress
+	emitted  int
+	muted    int
+	left     bool // nobody reads any more, or a write never came back
+	work     chan string
+	done     chan error
+}
+
+func newRemarkPrinter(env Env, asJSON bool, p *progress) *remarkPrinter {
+	t := &remarkPrinter{env: env, json: asJSON, progress: p, work: make(chan string), done: make(chan error, 1)}
+	go func() {
+		for s := range t.work {
+			_, err := io.WriteString(env.Stdout, s)
+			t.done <- err
+		}
+	}()
+	return t
+}
+
+// sayRow is one emission as --json tells it, a line each.
+type sayRow struct {
+	Channel string `json:"channel"`
+	First   int64  `json:"first"` // line of the stream it is about
+	Last    int64  `json:"last"`
+	Text    string `json:"text"`
+}
+
+// printRemark prints what was said of a batch and waits until it is written.
+func (t *remarkPrinter) printRemark(ctx context.Context, m invoke.Remark) error {
+	t.muted += m.Muted
+	var b strings.Builder
+	for _, text := range m.Texts {
+		b.WriteString(t.remarkLine(sayRow{secrets.RedactText(m.Channel), m.First, m.Last, string(secrets.Redact([]byte(text)))}))
+	}
+	if b.Len() == 0 {
+		return nil
+	}
+	t.progress.clearLine()
+	err := t.writeText(ctx, b.String())
+	if errors.Is(err, syscall.EPIPE) {
+		err = io.EOF
+	}
+	if err == nil {
+		t.emitted += len(m.Texts)
+	}
+	return err
+}
+
+func (t *remarkPrinter) remarkLine(r sayRow) string {
+	lines := fmt.Sprintf("%d-%d", r.First, r.Last)
+	switch {
+	case t.json:
+		return jsonLine(r) + "\n"
+	case t.env.Terminal:
+		return fmt.Sprintf("%s %9s  %s\n", layout.Pad(cell(r.Channel), 12), lines, cell(r.Text))
+	}
+	return strings.Join([]string{cell(r.Channel), lines, cell(r.Text)}, "\t") + "\n"
+}
+
+// writeText hands a text to the writing goroutine and waits for it, or for ctx.
+func (t *remarkPrinter) writeText(ctx context.Context, s string) error {
+	t.work <- s // nobody else writes, and the last write came back
+	select {
+	case err := <-t.done:
+		t.left = err != nil
+		return err
+	case <-ctx.Done():
+		t.left = true
+		return ctx.Err()
+	}
+}
+
+// writeLast writes a last text; a person who has interrupted waits a moment for it.
+func (t *remarkPrinter) writeLast(ctx context.Context, s string) error {
+	if ctx.Err() != nil && t.env.After != nil {
+		next, cancel := context.WithCancel(context.Background())
+		defer t.env.After(patience, cancel)()
+		defer cancel()
+		ctx = next
+	}
+	return t.writeText(ctx, s)
+}
+
+func jsonLine(v any) string {
+	var b strings.Builder
+	enc := json.NewEncoder(&b)
+	enc.SetEscapeHTML(false)
+	if err := enc.Encode(v); err != nil {
+		panic("unreachable: " + err.Error()) // texts and integers
+	}
+	return strings.TrimSuffix(b.String(), "\n")
 }

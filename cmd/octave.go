@@ -16,15 +16,41 @@ import (
 )
 
 func octaveVerb(env Env) *cli.Command {
-	return command(&cli.Command{
-		Name:  "octave",
-		Usage: "check, format, read and edit OCTAVE files",
-		Description: "odd anchor octave check agents/builder.oct.md\n" +
-			"odd anchor octave set anchor.oct COMMIT.GATE 'go test ./...'\n\n" +
-			"OCTAVE is a text format of nested KEY::VALUE lines. odd uses it for the rules\n" +
+	return group("octave", "check, format, read and edit OCTAVE files",
+		"odd anchor octave check agents/builder.oct.md\n"+
+			"odd anchor octave set anchor.oct COMMIT.GATE 'go test ./...'\n\n"+
+			"OCTAVE is a text format of nested KEY::VALUE lines. odd uses it for the rules\n"+
 			"of roles (ROLE.oct.md) and for what agents send to odd anchor.",
-		Subcommands: []*cli.Command{octaveCheck(env), octaveFmt(env), octaveGet(env), octaveSet(env)},
-	})
+		verb("check FILE...", "list syntax errors in OCTAVE files",
+			"odd anchor octave check agents/builder.oct.md\n"+
+				"odd anchor octave check --strict - < anchor.oct\n\n"+
+				"The file - is stdin. Exit 1 means an error: a line that leaves the structure\n"+
+				"unclear, or with --strict any deviation from the format.",
+			do(env, runOctaveCheck), &cli.BoolFlag{Name: "strict", Usage: "treat every deviation as an error"}, jsonFlag()),
+		verb("fmt FILE...", "format OCTAVE files",
+			"odd anchor octave fmt agents/builder.oct.md\n"+
+				"odd anchor octave fmt --write agents/*.oct.md\n\n"+
+				"Text in quotes, keys and paths stay as they are. A file whose structure is\n"+
+				"unclear is not changed (exit 1).",
+			do(env, runOctaveFmt),
+			&cli.BoolFlag{Name: "check", Usage: "list the files that would change, and exit 1 if there are any"},
+			&cli.BoolFlag{Name: "write", Usage: "write the files instead of printing them"},
+			jsonFlag()),
+		verb("get FILE PATH", "print the value at a path of an OCTAVE file",
+			"odd anchor octave get anchor.oct BIND.ROLE\n"+
+				"odd anchor octave get anchor.oct 'BIND.ARCHETYPES[0]'\n\n"+
+				"odd prints a text without its quotes, and a list or block as one row an entry.\n"+
+				"Quote a key that has other signs: 'UX.\"Self-Guiding\"'. Exit 3: two keys match\n"+
+				"the path.",
+			do(env, runOctaveGet), jsonFlag()),
+		verb("set FILE PATH VALUE", "change one value of an OCTAVE file",
+			"odd anchor octave set anchor.oct META.VERSION 5.1\n"+
+				"odd anchor octave set anchor.oct 'BIND.ARCHETYPES[0]' ATLAS\n"+
+				"odd anchor octave set --raw anchor.oct BIND.ARCHETYPES '[ATLAS,HERMES]'\n\n"+
+				"VALUE is plain text; odd adds quotes where they are needed and changes no\n"+
+				"other byte. With - as FILE, odd reads stdin and prints the result. Exit 3: two\n"+
+				"keys match the path.",
+			do(env, runOctaveSet), &cli.BoolFlag{Name: "raw", Usage: "VALUE is OCTAVE: a word, \"text\" or a [list]"}, jsonFlag()))
 }
 
 // openOctave reads a document leniently; what leaves its structure in doubt is
@@ -51,24 +77,7 @@ func writeOctave(env Env, name string, b []byte) error {
 	return renameio.WriteFile(file, b, 0o644, renameio.WithExistingPermissions())
 }
 
-func octaveCheck(env Env) *cli.Command {
-	return command(&cli.Command{
-		Name:      "check",
-		Usage:     "list syntax errors in OCTAVE files",
-		ArgsUsage: "FILE...",
-		Description: "odd anchor octave check agents/builder.oct.md\n" +
-			"odd anchor octave check --strict - < anchor.oct\n\n" +
-			"The file - is stdin. Exit 1 means an error: a line that leaves the structure\n" +
-			"unclear, or with --strict any deviation from the format.",
-		Flags:  []cli.Flag{&cli.BoolFlag{Name: "strict", Usage: "treat every deviation as an error"}, jsonFlag()},
-		Action: do(env, runOctaveCheck),
-	})
-}
-
 func runOctaveCheck(c *cli.Context, env Env) error {
-	if c.NArg() == 0 {
-		return usage("anchor octave check: want files, or - for stdin; see odd help anchor octave check")
-	}
 	mode := octave.Lenient
 	if c.Bool("strict") {
 		mode = octave.Strict
@@ -100,24 +109,6 @@ func runOctaveCheck(c *cli.Context, env Env) error {
 	return orFault(err, errs > 0)
 }
 
-func octaveFmt(env Env) *cli.Command {
-	return command(&cli.Command{
-		Name:      "fmt",
-		Usage:     "format OCTAVE files",
-		ArgsUsage: "FILE...",
-		Description: "odd anchor octave fmt agents/builder.oct.md\n" +
-			"odd anchor octave fmt --write agents/*.oct.md\n\n" +
-			"Text in quotes, keys and paths stay as they are. A file whose structure is\n" +
-			"unclear is not changed (exit 1).",
-		Flags: []cli.Flag{
-			&cli.BoolFlag{Name: "check", Usage: "list the files that would change, and exit 1 if there are any"},
-			&cli.BoolFlag{Name: "write", Usage: "write the files instead of printing them"},
-			jsonFlag(),
-		},
-		Action: do(env, runOctaveFmt),
-	})
-}
-
 // formattedFile is a file as odd anchor octave fmt --json prints it.
 type formattedFile struct {
 	File      string `json:"file"`
@@ -126,13 +117,10 @@ type formattedFile struct {
 }
 
 func runOctaveFmt(c *cli.Context, env Env) error {
-	check, write := c.Bool("check"), c.Bool("write")
-	switch {
-	case c.NArg() == 0:
-		return usage("anchor octave fmt: want files, or - for stdin; see odd help anchor octave fmt")
-	case check && write:
-		return usage("anchor octave fmt: --check or --write, not both")
+	if _, err := oneFlag(c, "check", "write"); err != nil {
+		return err
 	}
+	check, write := c.Bool("check"), c.Bool("write")
 	list, bad, rough := []formattedFile{}, []error{}, false
 	for _, name := range c.Args().Slice() {
 		d, err := openOctave(env, name)
@@ -161,7 +149,6 @@ func runOctaveFmt(c *cli.Context, env Env) error {
 	return orFault(err, check && rough)
 }
 
-// printFormatted prints the files' names with --check, and else what is to be printed of them.
 func printFormatted(env Env, asJSON, check bool, list []formattedFile) error {
 	if asJSON {
 		return printJSON(env, list)
@@ -179,21 +166,6 @@ func printFormatted(env Env, asJSON, check bool, list []formattedFile) error {
 		}
 	}
 	return nil
-}
-
-func octaveGet(env Env) *cli.Command {
-	return command(&cli.Command{
-		Name:      "get",
-		Usage:     "print the value at a path of an OCTAVE file",
-		ArgsUsage: "FILE PATH",
-		Description: "odd anchor octave get anchor.oct BIND.ROLE\n" +
-			"odd anchor octave get anchor.oct 'BIND.ARCHETYPES[0]'\n\n" +
-			"odd prints a text without its quotes, and a list or block as one row an entry.\n" +
-			"Quote a key that has other signs: 'UX.\"Self-Guiding\"'. Exit 3: two keys match\n" +
-			"the path.",
-		Flags:  []cli.Flag{jsonFlag()},
-		Action: exactly(2, "a file and a path", do(env, runOctaveGet)),
-	})
 }
 
 // octaveJSON is a value, or an entry of one, as odd anchor octave get --json prints it.
@@ -262,22 +234,6 @@ func printText(env Env, s string) error {
 	}
 	_, err := io.WriteString(env.Stdout, s)
 	return err
-}
-
-func octaveSet(env Env) *cli.Command {
-	return command(&cli.Command{
-		Name:      "set",
-		Usage:     "change one value of an OCTAVE file",
-		ArgsUsage: "FILE PATH VALUE",
-		Description: "odd anchor octave set anchor.oct META.VERSION 5.1\n" +
-			"odd anchor octave set anchor.oct 'BIND.ARCHETYPES[0]' ATLAS\n" +
-			"odd anchor octave set --raw anchor.oct BIND.ARCHETYPES '[ATLAS,HERMES]'\n\n" +
-			"VALUE is plain text; odd adds quotes where they are needed and changes no\n" +
-			"other byte. With - as FILE, odd reads stdin and prints the result. Exit 3: two\n" +
-			"keys match the path.",
-		Flags:  []cli.Flag{&cli.BoolFlag{Name: "raw", Usage: "VALUE is OCTAVE: a word, \"text\" or a [list]"}, jsonFlag()},
-		Action: exactly(3, "a file, a path and a value", do(env, runOctaveSet)),
-	})
 }
 
 func runOctaveSet(c *cli.Context, env Env) error {

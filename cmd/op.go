@@ -21,40 +21,31 @@ import (
 )
 
 func opVerb(env Env) *cli.Command {
-	return command(&cli.Command{
-		Name:  "op",
-		Usage: "list and inspect agents' file changes; cancel or retry one",
-		Description: "odd op list\n" +
-			"odd op show 7QK2ZP\n" +
-			"odd op watch\n" +
-			"odd op classify docs/\n\n" +
-			"An op is one attempt of an agent to change files that are not atoms: tasks\n" +
-			"that set paths (odd task add --path). odd checks the files, runs your commands\n" +
-			"on them in a copy, and gives the change a risk tier: SAFE_AUTO, NOTIFY_APPLY,\n" +
-			"APPROVAL_REQUIRED or BLOCKED. The tier decides whether a person must see it\n" +
+	return group("op", "list and inspect agents' file changes; cancel or retry one",
+		"odd op list\n"+
+			"odd op show 7QK2ZP\n"+
+			"odd op watch\n"+
+			"odd op classify docs/\n\n"+
+			"An op is one attempt of an agent to change files that are not atoms: tasks\n"+
+			"that set paths (odd task add --path). odd checks the files, runs your commands\n"+
+			"on them in a copy, and gives the change a risk tier: SAFE_AUTO, NOTIFY_APPLY,\n"+
+			"APPROVAL_REQUIRED or BLOCKED. The tier decides whether a person must see it\n"+
 			"first.",
-		Subcommands: []*cli.Command{
-			opList(env),
-			opRead(env, "show", "show one change: its state, tier, findings, time and cost", runOpShow),
-			opRead(env, "diff", "print the patch of a change, also of one that failed", runOpDiff),
-			opRead(env, "trace", "print a change as a tree: task, run, phases and commits", runOpTrace),
-			opRead(env, "prompt", "print the briefs (prompts) that agents got for a change", runOpPrompt),
-			opWatch(env),
-			opCancel(env), opRetry(env), opClassify(env),
-		},
-	})
+		opList(env),
+		opRead(env, "show", "show one change: its state, tier, findings, time and cost", runOpShow),
+		opRead(env, "diff", "print the patch of a change, also of one that failed", runOpDiff),
+		opRead(env, "trace", "print a change as a tree: task, run, phases and commits", runOpTrace),
+		opRead(env, "prompt", "print the briefs (prompts) that agents got for a change", runOpPrompt),
+		opWatch(env),
+		opCancel(env), opRetry(env), opClassify(env))
 }
 
 // opRead returns a verb that shows something of one op, on the board as a person sees it.
 func opRead(env Env, name, use string, run func(*cli.Context, Env, *view, pipeline.Story) error) *cli.Command {
-	return command(&cli.Command{
-		Name:      name,
-		Usage:     use,
-		ArgsUsage: "OP",
-		Description: "odd op " + name + " 7QK2ZP\n\n" +
+	return verb(name+" OP", use,
+		"odd op "+name+" 7QK2ZP\n\n"+
 			"OP is the id that odd op list prints, or the end of it.",
-		Flags: []cli.Flag{jsonFlag()},
-		Action: do(env, func(c *cli.Context, env Env) error {
+		func(c *cli.Context) error {
 			id, err := opArg(c, env)
 			if err != nil {
 				return err
@@ -68,8 +59,7 @@ func opRead(env Env, name, use string, run func(*cli.Context, Env, *view, pipeli
 				return err
 			}
 			return run(c, env, v, s)
-		}),
-	})
+		}, jsonFlag())
 }
 
 // opShown is an op as --json shows it.
@@ -115,41 +105,35 @@ func runOpShow(c *cli.Context, env Env, v *view, s pipeline.Story) error {
 	return showPage(env, c.Bool("json"), out, out.opCard())
 }
 
-// opCard returns what odd op show prints, at most a screen.
 func (s opShown) opCard() string {
-	b := &strings.Builder{}
-	line := func(key, format string, args ...any) {
-		if text := cell(fmt.Sprintf(format, args...)); text != "" {
-			fmt.Fprintf(b, "%-12s%s\n", key, text)
-		}
-	}
-	line("change", "%s", s.Op)
-	line("task", "%s", s.Task)
-	line("state", "%s", s.stateText())
-	line("because", "%s", s.Note)
-	line("means", "%s", s.Means)
-	line("failed", "%s", s.Failed)
+	b := &card{wide: 12}
+	b.line("change", "%s", s.Op)
+	b.line("task", "%s", s.Task)
+	b.line("state", "%s", s.stateText())
+	b.line("because", "%s", s.Note)
+	b.line("means", "%s", s.Means)
+	b.line("failed", "%s", s.Failed)
 	for _, text := range s.Output {
-		line("", "| %s", text)
+		b.line("", "| %s", text)
 	}
-	line("risk tier", "%s", s.Tier)
-	line("began", "%s by %s", s.Began, s.Run)
-	line("until", "%s", s.Until)
-	line("spent", "$%s", budget.MicroUSD(s.Spent))
-	line("base", "%s", s.Facts[pipeline.FactBase])
-	line("candidate", "%s", s.Facts[pipeline.FactCandidate])
-	line("sandbox", "%s", describeSandbox(s.Facts[pipeline.FactSandbox]))
-	line("odd fixed", "%s", s.Facts[pipeline.FactMended])
-	line("rules hash", "%s", s.Facts[pipeline.FactRules])
+	b.line("risk tier", "%s", s.Tier)
+	b.line("began", "%s by %s", s.Began, s.Run)
+	b.line("until", "%s", s.Until)
+	b.line("spent", "$%s", budget.MicroUSD(s.Spent))
+	b.line("base", "%s", s.Facts[pipeline.FactBase])
+	b.line("candidate", "%s", s.Facts[pipeline.FactCandidate])
+	b.line("sandbox", "%s", describeSandbox(s.Facts[pipeline.FactSandbox]))
+	b.line("odd fixed", "%s", s.Facts[pipeline.FactMended])
+	b.line("rules hash", "%s", s.Facts[pipeline.FactRules])
 	if s.Commit != "" {
-		line("commit", "%s on %s", s.Commit, s.Branch)
+		b.line("commit", "%s on %s", s.Commit, s.Branch)
 	}
 	if !s.Sound {
-		line("records", "are inconsistent; run odd check to see why")
+		b.line("records", "are inconsistent; run odd check to see why")
 	}
 	for i, p := range s.Phases {
 		took := (time.Duration(p.Elapsed) * time.Millisecond).String()
-		line([]string{"phases", ""}[min(i, 1)], "%-9s %8s  %s", p.Phase, took, p.Note)
+		b.line([]string{"phases", ""}[min(i, 1)], "%-9s %8s  %s", p.Phase, took, p.Note)
 	}
 	return b.String()
 }

@@ -17,23 +17,17 @@ import (
 )
 
 func opCancel(env Env) *cli.Command {
-	return command(&cli.Command{
-		Name:      "cancel",
-		Usage:     "cancel a change that waits or is at work; only a person can",
-		ArgsUsage: "OP",
-		Description: "odd op cancel 7QK2ZP --reason \"we keep the old format\"\n\n" +
-			"The task of a change that waits goes back to backlog, and its next attempt is\n" +
-			"told the reason. Where an agent of this clone still works on it, its odd drain\n" +
-			"ends the session, charges what it cost, blocks the task with the reason, and\n" +
-			"goes on.\n\n" +
+	return verb("cancel OP", "cancel a change that waits or is at work; only a person can",
+		"odd op cancel 7QK2ZP --reason \"we keep the old format\"\n\n"+
+			"The task of a change that waits goes back to backlog, and its next attempt is\n"+
+			"told the reason. Where an agent of this clone still works on it, its odd drain\n"+
+			"ends the session, charges what it cost, blocks the task with the reason, and\n"+
+			"goes on.\n\n"+
 			personNote,
-		Flags: []cli.Flag{
-			reasonFlag(),
-			yesFlag(),
-			jsonFlag(),
-		},
-		Action: one("an op", do(env, runOpCancel)),
-	})
+		do(env, runOpCancel),
+		reasonFlag(),
+		yesFlag(),
+		jsonFlag())
 }
 
 func runOpCancel(c *cli.Context, env Env) error {
@@ -93,16 +87,11 @@ func (v *view) askStop(ctx context.Context, b pipeline.Beat, o rejection) error 
 }
 
 func opRetry(env Env) *cli.Command {
-	return command(&cli.Command{
-		Name:      "retry",
-		Usage:     "mark the task of a failed change ready again; only a person can",
-		ArgsUsage: "OP",
-		Description: "odd op retry 7QK2ZP\n\n" +
-			"The next attempt is told how this one ended.\n\n" +
+	return verb("retry OP", "mark the task of a failed change ready again; only a person can",
+		"odd op retry 7QK2ZP\n\n"+
+			"The next attempt is told how this one ended.\n\n"+
 			personNote,
-		Flags:  []cli.Flag{yesFlag(), jsonFlag()},
-		Action: one("an op", on(env, openShared, runOpRetry)),
-	})
+		on(env, openShared, runOpRetry), yesFlag(), jsonFlag())
 }
 
 func runOpRetry(c *cli.Context, env Env, v *view) error {

@@ -23,30 +23,24 @@ import (
 )
 
 func opClassify(env Env) *cli.Command {
-	return command(&cli.Command{
-		Name:      "classify",
-		Usage:     "print the risk tier of a change, and the result of each rule",
-		ArgsUsage: "[PATH…]",
-		Description: "odd op classify\n" +
-			"odd op classify docs/glossary.md docs/tools.md\n" +
-			"odd op classify --base HEAD~1\n" +
-			"odd op classify --task rename-the-tide-tool\n" +
-			"odd op classify --limits\n\n" +
-			"Without PATH and --task, odd judges every change in the working tree. From the\n" +
-			"mildest, the tiers are SAFE_AUTO, NOTIFY_APPLY, APPROVAL_REQUIRED and BLOCKED\n" +
-			"(exit 3).\n\n" +
-			"--limits prints a row for each lane: the time of one session, the turns and\n" +
-			"the cost of one attempt, the candidates in one answer, and what odd.toml sets\n" +
+	return verb("classify [PATH…]", "print the risk tier of a change, and the result of each rule",
+		"odd op classify\n"+
+			"odd op classify docs/glossary.md docs/tools.md\n"+
+			"odd op classify --base HEAD~1\n"+
+			"odd op classify --task rename-the-tide-tool\n"+
+			"odd op classify --limits\n\n"+
+			"Without PATH and --task, odd judges every change in the working tree. From the\n"+
+			"mildest, the tiers are SAFE_AUTO, NOTIFY_APPLY, APPROVAL_REQUIRED and BLOCKED\n"+
+			"(exit 3).\n\n"+
+			"--limits prints a row for each lane: the time of one session, the turns and\n"+
+			"the cost of one attempt, the candidates in one answer, and what odd.toml sets\n"+
 			"of them. A task's own --max-turns and --budget-usd go before these.",
-		Flags: []cli.Flag{
-			&cli.StringFlag{Name: "task", Usage: "judge as a change for `TASK`: by who added it, and by its paths if no PATH is given"},
-			&cli.StringFlag{Name: "base", Value: "HEAD", Usage: "judge what changed since commit `REV`"},
-			&cli.StringFlag{Name: "substrate", Usage: "judge as a change by the agent `NAME` (default: [session] substrate)"},
-			&cli.BoolFlag{Name: "limits", Usage: "print what the tasks of each lane may take, and judge nothing"},
-			jsonFlag(),
-		},
-		Action: do(env, runOpClassify),
-	})
+		do(env, runOpClassify),
+		&cli.StringFlag{Name: "task", Usage: "judge as a change for `TASK`: by who added it, and by its paths if no PATH is given"},
+		&cli.StringFlag{Name: "base", Value: "HEAD", Usage: "judge what changed since commit `REV`"},
+		&cli.StringFlag{Name: "substrate", Usage: "judge as a change by the agent `NAME` (default: [session] substrate)"},
+		&cli.BoolFlag{Name: "limits", Usage: "print what the tasks of each lane may take, and judge nothing"},
+		jsonFlag())
 }
 
 // classification is a verdict with what it would mean for the work, as --json prints it.
@@ -140,7 +134,6 @@ func (c *change) addLane(out *classification) {
 	}
 }
 
-// describeCap returns the most that an attempt may cost, in words.
 func describeCap(most budget.MicroUSD) string {
 	if most == 0 {
 		return "free"
@@ -158,7 +151,6 @@ type limit struct {
 	From       []string `json:"from"` // the lines of odd.toml that set a limit; the others are odd's defaults
 }
 
-// runLimits prints what the tasks of each lane may take.
 func runLimits(ctx context.Context, env Env, asJSON bool) error {
 	v, err := openBoard(ctx, env, false)
 	if err != nil {
@@ -296,7 +288,6 @@ func (c *change) readDiffering(ctx context.Context) error {
 	return nil
 }
 
-// namedPaths returns the paths that a person named, below the repository's root.
 func (c *change) namedPaths() (paths []string, err error) {
 	for _, p := range c.names {
 		rel, err := filepath.Rel(c.repo.Root(), c.env.absPath(p))
@@ -308,7 +299,6 @@ func (c *change) namedPaths() (paths []string, err error) {
 	return paths, nil
 }
 
-// addPath reads one path on both sides.
 func (c *change) addPath(p string, named bool) error {
 	e := pipeline.Edit{Path: p}
 	oid, mode, err := c.repo.Find(c.base, p)
@@ -345,7 +335,6 @@ func (c *change) addPath(p string, named bool) error {
 	return nil
 }
 
-// readWorkFile returns what lies at a path of the work tree.
 func (c *change) readWorkFile(p string) (b []byte, mode string, err error) {
 	at := filepath.Join(c.repo.Root(), filepath.FromSlash(p))
 	st, err := os.Lstat(at)

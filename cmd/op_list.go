@@ -18,13 +18,9 @@ import (
 )
 
 func opList(env Env) *cli.Command {
-	return command(&cli.Command{
-		Name:        "list",
-		Usage:       "list changes: those that wait for you first, then running ones",
-		Description: "odd op list\nodd op list --all",
-		Flags:       []cli.Flag{&cli.BoolFlag{Name: "all", Usage: "list ended changes too, the latest first"}, jsonFlag()},
-		Action:      on(env, openFiles, runOpList),
-	})
+	return verb("list", "list changes: those that wait for you first, then running ones",
+		"odd op list\nodd op list --all",
+		on(env, openFiles, runOpList), &cli.BoolFlag{Name: "all", Usage: "list ended changes too, the latest first"}, jsonFlag())
 }
 
 // opRow is an op as --json lists it.
@@ -49,7 +45,6 @@ func opRowOf(o *state.Op) opRow {
 	}
 }
 
-// stateText returns the phase, and behind an ending its reason.
 func (r opRow) stateText() string {
 	if r.Reason == "" {
 		return string(r.Phase)
@@ -72,7 +67,6 @@ func (r opRow) rowCells(env Env) []string {
 	return []string{id, r.stateText(), r.Tier, r.Task, "$" + budget.MicroUSD(r.Spent).String(), began}
 }
 
-// shortOp returns the end of an op's id.
 func shortOp(id string) string { return id[max(0, len(id)-8):] }
 
 func runOpList(c *cli.Context, env Env, v *view) error {
@@ -113,7 +107,6 @@ func runOpList(c *cli.Context, env Env, v *view) error {
 	return printFitted(env, rows)
 }
 
-// liveRow returns an op that is at work, as its run shows it.
 func liveRow(b pipeline.Beat) opRow {
 	return opRow{
 		Op: b.Op, Task: b.Task, Run: b.Run, Phase: b.Phase, Spent: b.Spent, Began: formatTime(b.Began), At: formatTime(b.At), Until: formatTime(b.Until), Elapsed: b.At.Sub(b.Began).Milliseconds(),
@@ -153,25 +146,17 @@ func formatTime(t time.Time) string {
 const watchWait = 500 * time.Millisecond
 
 func opWatch(env Env) *cli.Command {
-	return command(&cli.Command{
-		Name:        "watch",
-		Usage:       "follow the change that odd drain works on in this clone",
-		Description: "odd op watch\nodd op watch --once",
-		Flags: []cli.Flag{
-			&cli.BoolFlag{Name: "once", Usage: "print the state once"},
-			&cli.BoolFlag{Name: "follow", Usage: "keep waiting when nothing runs"},
-			jsonFlag(),
-		},
-		Action: func(c *cli.Context) error {
-			if err := noArgs(c); err != nil {
+	return verb("watch", "follow the change that odd drain works on in this clone",
+		"odd op watch\nodd op watch --once",
+		do(env, func(c *cli.Context, env Env) error {
+			if _, err := oneFlag(c, "once", "follow"); err != nil {
 				return err
 			}
-			if c.Bool("once") && c.Bool("follow") {
-				return usage("op watch: --once looks once, --follow never ends; choose one")
-			}
 			return runOpWatch(c.Context, env, watch{once: c.Bool("once"), follow: c.Bool("follow"), json: c.Bool("json")})
-		},
-	})
+		}),
+		&cli.BoolFlag{Name: "once", Usage: "print the state once"},
+		&cli.BoolFlag{Name: "follow", Usage: "keep waiting when nothing runs"},
+		jsonFlag())
 }
 
 // watch is a look at what runs, over and over.
@@ -262,7 +247,6 @@ func (w *watch) beatLine(env Env, r watchRow) string {
 	return strings.Join([]string{r.Op, phase, elapsed, spent, cell(r.Task)}, "\t") + "\n"
 }
 
-// printEnd tells what became of the ops that were seen at work.
 func (w *watch) printEnd(ctx context.Context, env Env) error {
 	if len(w.told) == 0 {
 		talk(env, "op watch: no drain of this clone is at work on a change")

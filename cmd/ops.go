@@ -43,33 +43,28 @@ func (v *view) findDecidable(ctx context.Context, t board.Task, p review.Proposa
 	if err != nil {
 		return nil, err
 	}
-	named := strings.Join(c.Trailer("Odd-Op"), ", ")
+	named, tier := strings.Join(c.Trailer("Odd-Op"), ", "), strings.Join(c.Trailer("Odd-Tier"), ", ")
 	switch {
 	case !ok && named == "":
 		return nil, nil
 	case !ok && at.landed != nil:
-		return nil, v.landedAs(t, p, at.landed, named, strings.Join(c.Trailer("Odd-Tier"), ", "))
+		if all := at.landed.Unbound(p.Commit, p.Branch, p.Base, named, tier); len(all) > 0 {
+			return nil, refuse("unbound", "approve %s: the proposal is not the one that %s merged: %s; odd reject %[1]s --reason \"why\"", t.ID, at.landed.ID, strings.Join(all, "; "))
+		}
+		return nil, nil
 	case !ok:
 		return nil, refuse("state", "approve %s: its change %s no longer waits for approval; odd op show %[2]s says how it ended", t.ID, named)
 	case !s.Sound:
 		return nil, refuse("records", "approve %s: the ledger entries of its change %s are inconsistent; run odd check to see why", t.ID, s.Op().ID)
 	}
 	o := s.Op()
-	if all := o.Unbound(p.Commit, p.Branch, p.Base, named, strings.Join(c.Trailer("Odd-Tier"), ", ")); len(all) > 0 {
+	if all := o.Unbound(p.Commit, p.Branch, p.Base, named, tier); len(all) > 0 {
 		return nil, refuse("unbound", "approve %s: the proposal is not the one that was checked as %s: %s; odd reject %s --reason \"why\"", t.ID, o.ID, strings.Join(all, "; "), t.ID)
 	}
 	if until := o.Until; !v.env.Now().Before(until) {
 		return nil, refuse("expired", "approve %s: the time to approve it ended at %s; odd drain moves the task back to backlog, then odd task ready %[1]s tries again", t.ID, until.Format("2006-01-02 15:04Z"))
 	}
 	return &o, v.checkJudged(ctx, t, p, o, at)
-}
-
-// landedAs refuses a proposal that is not the one its op landed.
-func (v *view) landedAs(t board.Task, p review.Proposal, o *pipeline.Op, named, tier string) error {
-	if all := o.Unbound(p.Commit, p.Branch, p.Base, named, tier); len(all) > 0 {
-		return refuse("unbound", "approve %s: the proposal is not the one that %s merged: %s; odd reject %s --reason \"why\"", t.ID, o.ID, strings.Join(all, "; "), t.ID)
-	}
-	return nil
 }
 
 // checkJudged refuses a proposal that is not the tree that was judged, was judged by
@@ -137,7 +132,6 @@ func (v *view) makeAgain(p review.Proposal) string {
 	return fmt.Sprintf("odd reject %s --retry --reason \"why\" has it made anew on the current files", p.Task)
 }
 
-// isChange reports a proposal of other files than atoms.
 func (v *view) isChange(p review.Proposal) bool {
 	c, err := v.repo.Commit(repo.OID(p.Commit))
 	return err == nil && len(c.Trailer("Odd-Op")) > 0
@@ -164,23 +158,15 @@ func (v *view) concludeOp(ch repo.Changes, o *pipeline.Op, r pipeline.Reason, no
 	return nil
 }
 
-// openOp returns the op that waits with t's proposal, however its records stand, nil
-// for none: a person's no needs no more than that it can be told.
-func (v *view) openOp(t board.Task) (*pipeline.Op, error) {
+// endWaiting concludes the op that waits with t's proposal, however its records stand, and
+// returns its id, "" for none: a person's no needs no more than that it can be told.
+func (v *view) endWaiting(ch repo.Changes, t board.Task, r pipeline.Reason, note string) (id string, err error) {
 	s, ok, err := v.findWaiting(t)
 	if err != nil || !ok {
-		return nil, err
+		return "", err
 	}
 	o := s.Op()
-	return &o, nil
-}
-
-// idOf returns the id of an op, "" for none.
-func idOf(o *pipeline.Op) string {
-	if o == nil {
-		return ""
-	}
-	return o.ID
+	return o.ID, v.concludeOp(ch, &o, r, note)
 }
 
 // findOp returns the story of an op by its id or the end of it.
@@ -204,7 +190,6 @@ func (v *view) findOp(name string) (pipeline.Story, error) {
 	return pipeline.Story{}, err
 }
 
-// findBeat returns the op of that name that a drain of this clone is at work on.
 func (v *view) findBeat(name string) (pipeline.Beat, bool) {
 	live, err := v.liveBeats()
 	if err != nil {
@@ -313,7 +298,6 @@ func (v *view) readFailure(run, op string) (check string, tail []string) {
 	return "", nil
 }
 
-// countOps counts the changes that wait or are at work.
 func (v *view) countOps(s *boardStatus) error {
 	open, _, err := v.state.OpenOps()
 	if err != nil {
@@ -345,11 +329,9 @@ func (v *view) landedBy(ctx context.Context, t board.Task) (*pipeline.Op, error)
 	if err != nil || len(all) == 0 || !all[0].Sound {
 		return nil, err
 	}
-	tip := v.tip
-	if target, elsewhere := v.targetBranch(); elsewhere {
-		if tip, err = v.repo.Ref(v.line.Local(target)); err != nil {
-			return nil, fmt.Errorf("target %s: %w", target, err)
-		}
+	_, tip, err := v.landsOn()
+	if err != nil {
+		return nil, err
 	}
 	if in, err := v.repo.Ancestor(ctx, c.OID, tip); err != nil || !in {
 		return nil, err

@@ -10,16 +10,11 @@ import (
 )
 
 func pauseVerb(env Env) *cli.Command {
-	return command(&cli.Command{
-		Name:      "pause",
-		Usage:     "let odd drain start no further task until a person resumes it",
-		ArgsUsage: "REASON",
-		Description: "odd drain pause \"the glossary is being rewritten\"\n\n" +
-			"odd commits the reason as pause.toml on the board, so that it holds in every\n" +
+	return verb("pause REASON", "let odd drain start no further task until a person resumes it",
+		"odd drain pause \"the glossary is being rewritten\"\n\n"+
+			"odd commits the reason as pause.toml on the board, so that it holds in every\n"+
 			"clone that has the commit. A running drain stops before its next task.",
-		Flags:  []cli.Flag{jsonFlag()},
-		Action: one("a reason in quotes", do(env, runPause)),
-	})
+		do(env, runPause), jsonFlag())
 }
 
 func runPause(c *cli.Context, env Env) error {
@@ -50,14 +45,10 @@ func runPause(c *cli.Context, env Env) error {
 }
 
 func resumeVerb(env Env) *cli.Command {
-	return command(&cli.Command{
-		Name:  "resume",
-		Usage: "allow odd drain to run again after a pause; only a person can",
-		Description: "odd drain resume\n\n" +
+	return verb("resume", "allow odd drain to run again after a pause; only a person can",
+		"odd drain resume\n\n"+
 			personNote,
-		Flags:  []cli.Flag{yesFlag(), jsonFlag()},
-		Action: on(env, openShared, runResume),
-	})
+		on(env, openShared, runResume), yesFlag(), jsonFlag())
 }
 
 func runResume(c *cli.Context, env Env, v *view) error {

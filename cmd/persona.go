@@ -14,29 +14,23 @@ import (
 )
 
 func personaVerb(env Env) *cli.Command {
-	return command(&cli.Command{
-		Name:  "persona",
-		Usage: "list, show and check the personas that agents may speak as",
-		Description: "odd agent persona list\n" +
-			"odd agent persona show audit-reviewer\n" +
-			"odd agent persona check\n\n" +
-			"A persona here is a profile: the name, voice and limits an agent speaks with.\n" +
-			"It is an atom of type persona, or the first yaml block of a reference document\n" +
-			"with the keys persona and version. The knowledge of a work role is something\n" +
+	return group("persona", "list, show and check the personas that agents may speak as",
+		"odd agent persona list\n"+
+			"odd agent persona show audit-reviewer\n"+
+			"odd agent persona check\n\n"+
+			"A persona here is a profile: the name, voice and limits an agent speaks with.\n"+
+			"It is an atom of type persona, or the first yaml block of a reference document\n"+
+			"with the keys persona and version. The knowledge of a work role is something\n"+
 			"else: see odd help compile-persona.",
-		Subcommands: []*cli.Command{personaList(env), personaShow(env), personaCheck(env)},
-	})
-}
-
-func personaList(env Env) *cli.Command {
-	return command(&cli.Command{
-		Name:  "list",
-		Usage: "list every version of every persona",
-		Description: "odd agent persona list\n" +
-			"odd agent persona list --at HEAD --json",
-		Flags:  readFlags(),
-		Action: do(env, runPersonaList),
-	})
+		verb("list", "list every version of every persona",
+			"odd agent persona list\n"+
+				"odd agent persona list --at HEAD --json",
+			do(env, runPersonaList), readFlags()...),
+		verb("show NAME[@VERSION]", "show a persona as an agent gets it, with inherited values",
+			"odd agent persona show audit-reviewer\n"+
+				"odd agent persona show audit-reviewer@1 --json",
+			do(env, runPersonaShow), readFlags()...),
+		personaCheck(env))
 }
 
 // runPersonaList prints name, version, roles, surfaces, standing and place.
@@ -70,7 +64,6 @@ func countUnreadable(r contract.Roster) int {
 	return n
 }
 
-// describeStanding returns whether a profile governs, and what does in its place.
 func describeStanding(p *contract.Profile) string {
 	if p.SupersededBy == "" {
 		return string(p.Standing)
@@ -87,20 +80,16 @@ func joinWords[T ~string](list []T) string {
 }
 
 func personaCheck(env Env) *cli.Command {
-	return command(&cli.Command{
-		Name:  "check",
-		Usage: "check every persona, and that the documents it names exist",
-		Description: "odd agent persona check\n" +
-			"odd agent persona check --strict --sarif\n\n" +
-			"Exit 1 means an error: a persona that odd cannot read, or a document or\n" +
-			"heading of this bundle that does not exist. Uris of other sources are not\n" +
+	return verb("check", "check every persona, and that the documents it names exist",
+		"odd agent persona check\n"+
+			"odd agent persona check --strict --sarif\n\n"+
+			"Exit 1 means an error: a persona that odd cannot read, or a document or\n"+
+			"heading of this bundle that does not exist. Uris of other sources are not\n"+
 			"checked.",
-		Flags: append(formatFlags(),
+		do(env, runPersonaCheck), append(formatFlags(),
 			&cli.BoolFlag{Name: "strict", Usage: "treat warnings as errors"},
 			atFlag(),
-			bundleFlag()),
-		Action: do(env, runPersonaCheck),
-	})
+			bundleFlag())...)
 }
 
 // profileReport is what odd agent persona check --json prints.
@@ -131,32 +120,6 @@ func runPersonaCheck(c *cli.Context, env Env) error {
 		talk(env, "%s, %s, %s", countNoun(value.Profiles, "profile"), countNoun(r.Errors, "error"), countNoun(r.Warnings, "warning"))
 	}
 	return orFault(err, r.Status != "OK")
-}
-
-func personaShow(env Env) *cli.Command {
-	return command(&cli.Command{
-		Name:         "show",
-		Usage:        "show a persona as an agent gets it, with inherited values",
-		ArgsUsage:    "NAME[@VERSION]",
-		BashComplete: completePersonas(env),
-		Description: "odd agent persona show audit-reviewer\n" +
-			"odd agent persona show audit-reviewer@1 --json",
-		Flags:  readFlags(),
-		Action: one("a persona as NAME or NAME@VERSION", do(env, runPersonaShow)),
-	})
-}
-
-// completePersonas completes an argument with every version of every profile.
-func completePersonas(env Env) cli.BashCompleteFunc {
-	return func(c *cli.Context) {
-		b, err := openBundle(c.Context, env, "")
-		if err != nil {
-			return // a completion has nobody to tell
-		}
-		for _, p := range contract.LoadRoster(b.graph).Profiles {
-			printOffer(env, p.Ref(), "")
-		}
-	}
 }
 
 func runPersonaShow(c *cli.Context, env Env) error {
@@ -192,7 +155,6 @@ func customRole(c *contract.Custom) string {
 	return fmt.Sprintf("%s: tools of %s, freshness of %s, deliverable of %s, mode %s", c.Name, c.Tools, c.Freshness, c.Deliverable, or(string(c.Mode), "none"))
 }
 
-// describeSettings says what a profile sets for a surface.
 func describeSettings(s contract.Settings) string {
 	var out []string
 	if s.Density != "" {

@@ -62,7 +62,6 @@ func showList[T any](env Env, asJSON bool, list []T, nothing string, row func(T)
 	return show(env, asJSON, orEmpty(list), rows...)
 }
 
-// show prints value as JSON, or rows.
 func show(env Env, asJSON bool, value any, rows ...[]string) error {
 	if asJSON {
 		return printJSON(env, value)
@@ -89,7 +88,28 @@ func fieldRows(pairs ...string) (rows [][]string) {
 	return rows
 }
 
-// showPage prints value as JSON, or a page.
+// card is a page of facts, a line each: a name, and what it is. What is empty is left out.
+type card struct {
+	strings.Builder
+	wide int // of the names
+}
+
+func (b *card) line(key, format string, args ...any) {
+	if s := cell(fmt.Sprintf(format, args...)); s != "" {
+		fmt.Fprintf(b, "%-*s%s\n", b.wide, key, s)
+	}
+}
+
+// list adds at most so many of a list, and how many more there are; the name is on the first.
+func (b *card) list(key string, all []string, most int, more string) {
+	for i, s := range all[:min(most, len(all))] {
+		b.line([]string{key, ""}[min(i, 1)], "%s", s)
+	}
+	if n := len(all) - most; n > 0 {
+		b.line("", "… and %d more%s", n, more)
+	}
+}
+
 func showPage(env Env, asJSON bool, value any, page string) error {
 	if asJSON {
 		return printJSON(env, value)
@@ -103,7 +123,6 @@ func printPage(env Env, page string) error {
 	return err
 }
 
-// statusOf returns the verdict of a check in JSON, as its exit code has it.
 func statusOf(bad int) string {
 	if bad > 0 {
 		return "FINDINGS"
@@ -111,7 +130,6 @@ func statusOf(bad int) string {
 	return "OK"
 }
 
-// orFault returns err, or exit code 1 where bad was found, and told.
 func orFault(err error, bad bool) error {
 	if err == nil && bad {
 		return exitCode(exitFault)
@@ -271,18 +289,101 @@ func talk(env Env, format string, args ...any) {
 // talker is who talks.
 const talker = "odd: "
 
-// oneArg returns the single argument of a verb that takes exactly one, called want in its usage.
-func oneArg(c *cli.Context, want string) (string, error) {
-	if c.NArg() != 1 || c.Args().First() == "" {
-		return "", usage("%s: want one argument, %s; see odd help %s", verbOf(c), want, verbOf(c))
+// diffText returns a diff as stdout takes it: as it is in a pipe, where it is data. On a
+// terminal it has git's colours, and every character of it that nobody can see, or that
+// the terminal would obey, stands as a name: an agent wrote it.
+func diffText(env Env, diff string) string {
+	if !env.Terminal {
+		return diff
 	}
-	return c.Args().First(), nil
+	diff = nameHidden(diff)
+	if !env.hasColor() {
+		return diff
+	}
+	var b strings.Builder
+	head, hunk := false, false
+	for line := range strings.Lines(diff) {
+		text := strings.TrimSuffix(line, "\n")
+		code := ""
+		switch {
+		case strings.HasPrefix(text, "@@ "):
+			head, hunk = false, true
+			lines, rest, _ := strings.Cut(text[3:], " @@")
+			b.WriteString("\x1b[36m@@ " + lines + " @@\x1b[m" + rest + "\n")
+			continue
+		case head, strings.HasPrefix(text, "diff "):
+			head, hunk, code = true, false, "1"
+		case !hunk: // beside a diff
+		case strings.HasPrefix(text, "+"):
+			code = "32"
+		case strings.HasPrefix(text, "-"):
+			code = "31"
+		}
+		if code == "" || text == "" {
+			b.WriteString(line)
+			continue
+		}
+		b.WriteString("\x1b[" + code + "m" + text + "\x1b[m\n")
+	}
+	return b.String()
 }
 
-// noArgs refuses arguments of a verb that takes none.
-func noArgs(c *cli.Context) error {
-	if c.NArg() > 0 {
-		return usage("%s: unexpected argument %q; see odd help %s", verbOf(c), c.Args().First(), verbOf(c))
+// nameHidden returns s with a name for every hidden character: ^[ for escape, <U+202E> for an override.
+func nameHidden(s string) string {
+	s = okf.Legible(s)
+	if okf.Visible(s) == s {
+		return s
 	}
-	return nil
+	var b strings.Builder
+	for _, r := range s {
+		switch {
+		case okf.Visible(string(r)) != "":
+			b.WriteRune(r)
+		case r < ' ':
+			b.WriteString("^" + string('@'+r))
+		default:
+			fmt.Fprintf(&b, "<U+%04X>", r)
+		}
+	}
+	return b.String()
+}
+
+// folder is a terminal that pages are written to: a line that is longer than it is
+// wide is broken between words, and goes on below where its text began.
+type folder struct {
+	to    io.Writer
+	width int
+	rest  []byte // of a line that has not ended
+}
+
+// foldedOutput returns where a page goes: to a terminal folded, to a pipe as it is.
+func foldedOutput(env Env) io.Writer {
+	if !env.Terminal {
+		return env.Stdout
+	}
+	return &folder{to: env.Stdout, width: env.terminalWidth()}
+}
+
+// foldedLines returns a text as the terminal takes it, where its width is known.
+func (e Env) foldedLines(text string) string {
+	if e.Width == 0 {
+		return text
+	}
+	lines := strings.Split(text, "\n")
+	for i, line := range lines {
+		lines[i] = layout.Fold(line, e.Width)
+	}
+	return strings.Join(lines, "\n")
+}
+
+func (f *folder) Write(b []byte) (int, error) {
+	f.rest = append(f.rest, b...)
+	end := bytes.LastIndexByte(f.rest, '\n') + 1
+	var out strings.Builder
+	for line := range strings.Lines(string(f.rest[:end])) {
+		out.WriteString(layout.Fold(strings.TrimSuffix(line, "\n"), f.width) + "\n")
+	}
+	f.rest = f.rest[end:]
+	_, err := io.WriteString(f.to, out.String())
+	return len(b), err
 }

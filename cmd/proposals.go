@@ -52,14 +52,10 @@ func proposalOf(b gate.Buffer, p gate.Proposal) proposalJSON {
 }
 
 func proposalsList(env Env) *cli.Command {
-	return command(&cli.Command{
-		Name:  "list",
-		Usage: "list open requests, the most severe first",
-		Description: "odd gate proposals list\n" +
+	return verb("list", "list open requests, the most severe first",
+		"odd gate proposals list\n"+
 			"odd gate proposals list --all --json",
-		Flags:  []cli.Flag{&cli.BoolFlag{Name: "all", Usage: "list answered requests too, with the answer"}, jsonFlag()},
-		Action: on(env, openProposals, runProposalsList),
-	})
+		on(env, openProposals, runProposalsList), &cli.BoolFlag{Name: "all", Usage: "list answered requests too, with the answer"}, jsonFlag())
 }
 
 func runProposalsList(c *cli.Context, env Env, b gate.Buffer) error {
@@ -82,7 +78,6 @@ func runProposalsList(c *cli.Context, env Env, b gate.Buffer) error {
 	})
 }
 
-// describeOutcome returns what became of a proposal, in a few words.
 func (j proposalJSON) describeOutcome() string {
 	d := j.Disposition
 	if d == nil {
@@ -160,24 +155,17 @@ func spokenSources() []gate.Source {
 }
 
 func proposalsAdd(env Env) *cli.Command {
-	return command(&cli.Command{
-		Name:      "add",
-		Usage:     "request a decision of a person",
-		ArgsUsage: "REASON",
-		Description: "odd gate proposals add \"the harbour closes in May\" --gate framing\n" +
+	return verb("add REASON", "request a decision of a person",
+		"odd gate proposals add \"the harbour closes in May\" --gate framing\n"+
 			"odd gate proposals add \"stop, these are the wrong tides\" --gate emergency \\\n  --severity emergency",
-		Flags: []cli.Flag{
-			&cli.StringFlag{Name: "gate", Usage: "request the gate `GATE`: framing, commitment, evaluation or emergency"},
-			&cli.StringFlag{Name: "severity", Value: string(gate.Medium), Usage: "low, medium, high, or emergency, which stops odd drain until a person answers"},
-			&cli.StringFlag{Name: "source", Value: string(gate.UserSignal), Usage: "origin: user_signal (you), or perception or continuous_eval for the report of such a tool"},
-			&cli.StringFlag{Name: "task", Usage: "name the `TASK` it is about"},
-			jsonFlag(),
-		},
-		Action: one("a reason in quotes", do(env, runProposalsAdd)),
-	})
+		do(env, runProposalsAdd),
+		&cli.StringFlag{Name: "gate", Usage: "request the gate `GATE`: framing, commitment, evaluation or emergency"},
+		&cli.StringFlag{Name: "severity", Value: string(gate.Medium), Usage: "low, medium, high, or emergency, which stops odd drain until a person answers"},
+		&cli.StringFlag{Name: "source", Value: string(gate.UserSignal), Usage: "origin: user_signal (you), or perception or continuous_eval for the report of such a tool"},
+		&cli.StringFlag{Name: "task", Usage: "name the `TASK` it is about"},
+		jsonFlag())
 }
 
-// oneWord reads a flag that takes one of a list.
 func oneWord[T ~string](flag, s string, all []T, to *T) error {
 	word, err := contract.Named(s, all)
 	if err != nil {
@@ -253,14 +241,9 @@ func (v *view) appendProposal(ctx context.Context, p gate.Proposal, file string)
 }
 
 func proposalsShow(env Env) *cli.Command {
-	return command(&cli.Command{
-		Name:        "show",
-		Usage:       "show one request and its answer",
-		ArgsUsage:   "ID",
-		Description: "odd gate proposals show P-01KJ…",
-		Flags:       []cli.Flag{jsonFlag()},
-		Action:      one("a proposal", on(env, openProposals, runProposalsShow)),
-	})
+	return verb("show ID", "show one request and its answer",
+		"odd gate proposals show P-01KJ…",
+		on(env, openProposals, runProposalsShow), jsonFlag())
 }
 
 func runProposalsShow(c *cli.Context, env Env, b gate.Buffer) error {
@@ -278,38 +261,28 @@ func runProposalsShow(c *cli.Context, env Env, b gate.Buffer) error {
 }
 
 func proposalsAccept(env Env) *cli.Command {
-	return command(&cli.Command{
-		Name:      "accept",
-		Usage:     "mark a request as answered by a gate that was already run",
-		ArgsUsage: "ID",
-		Description: "odd gate evaluation --because P-01KJ…       # runs the gate and accepts\n" +
-			"odd gate proposals accept P-01KJ… --act G-0004\n\n" +
+	return verb("accept ID", "mark a request as answered by a gate that was already run",
+		"odd gate evaluation --because P-01KJ…       # runs the gate and accepts\n"+
+			"odd gate proposals accept P-01KJ… --act G-0004\n\n"+
 			"odd log and governance/gates.jsonl list the gates with their ids.",
-		Flags: []cli.Flag{
-			&cli.StringFlag{Name: "act", Usage: "name the gate that answers it by its id, `G-0001`"},
-			reasonFlag(),
-			yesFlag(), jsonFlag(),
-		},
-		Action: one("a proposal", do(env, func(c *cli.Context, env Env) error {
+		do(env, func(c *cli.Context, env Env) error {
 			return runDispose(c, env, gate.Disposition{Decision: gate.Accepted, Act: c.String("act"), Reason: c.String("reason")})
-		})),
-	})
+		}),
+		&cli.StringFlag{Name: "act", Usage: "name the gate that answers it by its id, `G-0001`"},
+		reasonFlag(),
+		yesFlag(), jsonFlag())
 }
 
 func proposalsReject(env Env) *cli.Command {
-	return command(&cli.Command{
-		Name:        "reject",
-		Usage:       "reject a request for a gate",
-		ArgsUsage:   "ID",
-		Description: "odd gate proposals reject P-01KJ… --reason \"the silence is the holiday\"",
-		Flags:       []cli.Flag{reasonFlag(), yesFlag(), jsonFlag()},
-		Action: one("a proposal", do(env, func(c *cli.Context, env Env) error {
+	return verb("reject ID", "reject a request for a gate",
+		"odd gate proposals reject P-01KJ… --reason \"the silence is the holiday\"",
+		do(env, func(c *cli.Context, env Env) error {
 			if oneLine(c.String("reason")) == "" {
 				return usage("gate proposals reject: the reason is missing; say why with --reason \"WHY\"")
 			}
 			return runDispose(c, env, gate.Disposition{Decision: gate.Rejected, Reason: c.String("reason")})
-		})),
-	})
+		}),
+		reasonFlag(), yesFlag(), jsonFlag())
 }
 
 // runDispose writes what a person says of a proposal. It needs no typed

@@ -18,16 +18,16 @@ import (
 
 // checkHistory reads the command line of odd check --range, --all and --explain.
 func checkHistory(c *cli.Context, env Env, spec string) error {
-	if err := noArgs(c); err != nil {
-		return err
+	if c.NArg() > 0 {
+		return usage("check: unexpected argument %q; see odd help check", c.Args().First())
 	}
 	for _, flag := range []string{"strict", "notes", "now", "okf", "canon", "at"} {
 		if c.IsSet(flag) {
 			return usage("check: --%s is about a bundle, not about history; leave it out with --range and --all", flag)
 		}
 	}
-	if spec != "" && c.Bool("all") {
-		return usage("check: --range or --all, not both")
+	if _, err := oneFlag(c, "range", "all"); err != nil {
+		return err
 	}
 	if spec == "" {
 		to, err := boardEnd(env)
@@ -178,7 +178,6 @@ func printProof(env Env, report historyResult, format string) error {
 	return nil
 }
 
-// proofRules returns the invariants as the rules of a report.
 func proofRules() []okf.Code {
 	var out []okf.Code
 	for _, r := range rules.Table() {

@@ -20,31 +20,24 @@ import (
 )
 
 func reconcileVerb(env Env) *cli.Command {
-	return command(&cli.Command{
-		Name:      "reconcile",
-		Usage:     "merge atoms from an agent's output into the bundle",
-		ArgsUsage: "FILE…|-",
-		Description: "odd reconcile draft.md --dry-run\n" +
-			"odd reconcile draft.md --accept weather-limits\n" +
-			"my-agent | odd reconcile - --dry-run\n" +
-			"odd review read-the-handbook --emission | odd reconcile - --dry-run\n\n" +
-			"FILE holds an agent's output with fenced ```atom blocks, or one atom. - is\n" +
-			"stdin. odd drain merges in the same way. Everything in FILE counts as an\n" +
-			"agent's, whoever runs the command: its confidence is limited to [session] cap.\n" +
-			"An atom that would overwrite a person's work is guarded: odd writes it only\n" +
+	return verb("reconcile FILE…|-", "merge atoms from an agent's output into the bundle",
+		"odd reconcile draft.md --dry-run\n"+
+			"odd reconcile draft.md --accept weather-limits\n"+
+			"my-agent | odd reconcile - --dry-run\n"+
+			"odd review read-the-handbook --emission | odd reconcile - --dry-run\n\n"+
+			"FILE holds an agent's output with fenced ```atom blocks, or one atom. - is\n"+
+			"stdin. odd drain merges in the same way. Everything in FILE counts as an\n"+
+			"agent's, whoever runs the command: its confidence is limited to [session] cap.\n"+
+			"An atom that would overwrite a person's work is guarded: odd writes it only\n"+
 			"with --accept. Files are written; nothing is committed.",
-		Flags: []cli.Flag{
-			&cli.StringSliceFlag{Name: "accept", Usage: "also write the guarded atom `ID`, after you confirm it at the terminal; repeatable"},
-			&cli.BoolFlag{Name: "dry-run", Usage: "print the diff of every atom, and write nothing"},
-			&cli.StringFlag{Name: "fail-on", Usage: "refuse and write nothing if an atom has one of `EFFECTS`: guarded,conflict,…"},
-			&cli.BoolFlag{Name: "full-scan", Usage: "report atoms that the output does not contain as orphaned"},
-			jsonFlag(),
-		},
-		Action: do(env, runReconcile),
-	})
+		do(env, runReconcile),
+		&cli.StringSliceFlag{Name: "accept", Usage: "also write the guarded atom `ID`, after you confirm it at the terminal; repeatable"},
+		&cli.BoolFlag{Name: "dry-run", Usage: "print the diff of every atom, and write nothing"},
+		&cli.StringFlag{Name: "fail-on", Usage: "refuse and write nothing if an atom has one of `EFFECTS`: guarded,conflict,…"},
+		&cli.BoolFlag{Name: "full-scan", Usage: "report atoms that the output does not contain as orphaned"},
+		jsonFlag())
 }
 
-// effectsNamed reads the list of --fail-on.
 func effectsNamed(list string) ([]reconcile.Effect, error) {
 	var out []reconcile.Effect
 	for _, s := range strings.FieldsFunc(list, func(r rune) bool { return r == ',' || r == ' ' }) {
@@ -57,9 +50,6 @@ func effectsNamed(list string) ([]reconcile.Effect, error) {
 }
 
 func runReconcile(c *cli.Context, env Env) error {
-	if c.NArg() == 0 {
-		return usage("reconcile: want a file or -; see odd help reconcile")
-	}
 	failOn, err := effectsNamed(c.String("fail-on"))
 	if err != nil {
 		return err
@@ -103,7 +93,6 @@ func runReconcile(c *cli.Context, env Env) error {
 	return w.repo.Write(landedFiles(w.cfg.Root, items))
 }
 
-// landedFiles returns the files of the items that land, as paths of the repository.
 func landedFiles(root string, items []reconcile.Item) repo.Changes {
 	ch := repo.Changes{}
 	for _, it := range items {
@@ -269,7 +258,6 @@ func parseEmission(name string, b []byte) ([]reconcile.Incoming, []okf.Problem, 
 	return in, nil, nil
 }
 
-// describeEnd says how an emission ended that did not complete.
 func describeEnd(e session.Emission) string {
 	if e.Failure == session.Silent {
 		return e.Detail

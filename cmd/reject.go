@@ -17,27 +17,20 @@ import (
 )
 
 func rejectVerb(env Env) *cli.Command {
-	return command(&cli.Command{
-		Name:         "reject",
-		Usage:        "turn a proposal down; the next attempt is told the reason",
-		ArgsUsage:    "TASK",
-		BashComplete: completeTasks(env, board.Review),
-		Description: "odd reject read-the-handbook --reason \"the definitions miss the unit\"\n" +
-			"odd reject read-the-handbook --reason \"read docs/ again\" --retry\n" +
-			"odd reject read-the-handbook --reason \"Never add a dependency.\" --remember\n\n" +
-			"Other tasks do not propose its atoms again until their source text changes.\n" +
-			"With --retry nothing is declined. The task's file lists what is, under\n" +
-			"declined; take an atom out there and commit, and it may come again.\n\n" +
+	return verb("reject TASK", "turn a proposal down; the next attempt is told the reason",
+		"odd reject read-the-handbook --reason \"the definitions miss the unit\"\n"+
+			"odd reject read-the-handbook --reason \"read docs/ again\" --retry\n"+
+			"odd reject read-the-handbook --reason \"Never add a dependency.\" --remember\n\n"+
+			"Other tasks do not propose its atoms again until their source text changes.\n"+
+			"With --retry nothing is declined. The task's file lists what is, under\n"+
+			"declined; take an atom out there and commit, and it may come again.\n\n"+
 			personNote,
-		Flags: []cli.Flag{
-			reasonFlag(),
-			&cli.BoolFlag{Name: "remember", Usage: "also keep the reason as a policy that every later session is told, whatever its task"},
-			&cli.BoolFlag{Name: "retry", Usage: "put the task back in ready, so that odd drain runs it again (default: backlog)"},
-			yesFlag(),
-			jsonFlag(),
-		},
-		Action: do(env, runReject),
-	})
+		onTask(env, runReject),
+		reasonFlag(),
+		&cli.BoolFlag{Name: "remember", Usage: "also keep the reason as a policy that every later session is told, whatever its task"},
+		&cli.BoolFlag{Name: "retry", Usage: "put the task back in ready, so that odd drain runs it again (default: backlog)"},
+		yesFlag(),
+		jsonFlag())
 }
 
 type rejection struct {
@@ -47,11 +40,7 @@ type rejection struct {
 	ends             pipeline.Reason // of an op that waits with the task
 }
 
-func runReject(c *cli.Context, env Env) error {
-	name, err := taskArg(c, env, board.Review)
-	if err != nil {
-		return err
-	}
+func runReject(c *cli.Context, env Env, name string) error {
 	if c.String("reason") == "" {
 		return usage("reject: say why with --reason, because the next attempt reads it: odd reject %s --reason \"why\"", name)
 	}
@@ -63,7 +52,6 @@ func runReject(c *cli.Context, env Env) error {
 	return v.rejectProposal(c.Context, t, o)
 }
 
-// rejectProposal turns down what t proposes, and ends the op that waits with it.
 func (v *view) rejectProposal(ctx context.Context, t board.Task, o rejection) error {
 	if err := review.Rejectable(t); err != nil {
 		return err
@@ -107,14 +95,11 @@ func (v *view) rejectProposal(ctx context.Context, t board.Task, o rejection) er
 			return err
 		}
 	}
-	op, err := v.openOp(t)
-	if err == nil {
-		err = v.concludeOp(ch, op, o.ends, o.reason)
-	}
+	op, err := v.endWaiting(ch, t, o.ends, o.reason)
 	if err != nil {
 		return err
 	}
-	msg := commitMessage("reject: "+or(t.Title, string(t.ID)), o.reason, "Odd-Task", string(t.ID), "Odd-Run", t.Result.Run, "Odd-Proposal", t.Result.Commit, "Odd-Op", idOf(op), "Odd-Rejected-By", h.By())
+	msg := commitMessage("reject: "+or(t.Title, string(t.ID)), o.reason, "Odd-Task", string(t.ID), "Odd-Run", t.Result.Run, "Odd-Proposal", t.Result.Commit, "Odd-Op", op, "Odd-Rejected-By", h.By())
 	oid, err := v.commitFiles(ctx, ch, msg)
 	if err != nil {
 		return err

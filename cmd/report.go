@@ -34,7 +34,6 @@ const (
 	asGitHub = "github"
 )
 
-// formatFlags returns the flags of every verb that reports findings.
 func formatFlags() []cli.Flag {
 	return []cli.Flag{
 		jsonFlag(),
@@ -45,17 +44,8 @@ func formatFlags() []cli.Flag {
 
 // formatOf returns the one format the flags ask for.
 func formatOf(c *cli.Context) (string, error) {
-	format := asText
-	for _, f := range []string{asJSON, asSARIF, asGitHub} {
-		if !c.Bool(f) {
-			continue
-		}
-		if format != asText {
-			return "", usage("%s: --%s or --%s, not both", verbOf(c), format, f)
-		}
-		format = f
-	}
-	return format, nil
+	format, err := oneFlag(c, asJSON, asSARIF, asGitHub)
+	return or(format, asText), err
 }
 
 // formatNamed returns the value of --format, one of all, or json by --json.

@@ -19,63 +19,56 @@ import (
 )
 
 func reviewVerb(env Env) *cli.Command {
-	return command(&cli.Command{
-		Name:         "review",
-		Usage:        "list proposals that wait for you, or show one with its diff",
-		ArgsUsage:    "[TASK [ATOM]]",
-		BashComplete: completeTasks(env, board.Review),
-		Description: "odd review\n" +
-			"odd review read-the-handbook\n" +
-			"odd review read-the-handbook --stat\n" +
-			"odd review read-the-handbook skeg\n" +
-			"odd review read-the-handbook --each\n" +
-			"odd review --refresh read-the-handbook\n" +
-			"odd review read-the-handbook --emission\n\n" +
-			"A proposal is an agent's commit on the branch odd/review/TASK.N. Nothing of it\n" +
-			"is on your branch until a person runs odd approve TASK. With an atom's id, odd\n" +
-			"shows that atom and the lines of the documents that it comes from.\n\n" +
-			"--each shows one atom after another and asks whether you take it, verify it,\n" +
-			"leave it out or edit it in $EDITOR. You may quit and go on later; what you\n" +
-			"decided stays in this clone. odd approve TASK then does it. Atoms that change\n" +
+	return verb("review [TASK [ATOM]]", "list proposals that wait for you, or show one with its diff",
+		"odd review\n"+
+			"odd review read-the-handbook\n"+
+			"odd review read-the-handbook --stat\n"+
+			"odd review read-the-handbook skeg\n"+
+			"odd review read-the-handbook --each\n"+
+			"odd review --refresh read-the-handbook\n"+
+			"odd review read-the-handbook --emission\n\n"+
+			"A proposal is an agent's commit on the branch odd/review/TASK.N. Nothing of it\n"+
+			"is on your branch until a person runs odd approve TASK. With an atom's id, odd\n"+
+			"shows that atom and the lines of the documents that it comes from.\n\n"+
+			"--each shows one atom after another and asks whether you take it, verify it,\n"+
+			"leave it out or edit it in $EDITOR. You may quit and go on later; what you\n"+
+			"decided stays in this clone. odd approve TASK then does it. Atoms that change\n"+
 			"are asked again.",
-		Flags: []cli.Flag{
-			&cli.BoolFlag{Name: "each", Usage: "decide on one atom after another in a terminal; only a person can"},
-			&cli.BoolFlag{Name: "refresh", Usage: "rebuild the proposal on the current board from the same agent output; runs no agent"},
-			&cli.BoolFlag{Name: "emission", Usage: "print what the agent printed in the last attempt, also of a task that is blocked"},
-			&cli.BoolFlag{Name: "stat", Usage: "print the summary without the diff"},
-			&cli.BoolFlag{Name: "pr", Usage: "open a GitHub pull request for the proposal with gh; without gh or GitHub, print its text"},
-			jsonFlag(),
-		},
-		Action: func(c *cli.Context) error {
-			acts := 0
-			for _, flag := range []string{"each", "refresh", "pr", "emission"} {
-				if c.Bool(flag) {
-					acts++
-				}
-			}
-			switch {
-			case c.NArg() > 2 || c.NArg() == 2 && (acts > 0 || c.Bool("stat")):
-				return usage("review: want a task, a task and one of its atoms, or none for the queue; run odd review TASK ATOM")
-			case c.NArg() == 2:
-				return runReviewAtom(c.Context, env, c.Args().First(), c.Args().Get(1), c.Bool("json"))
-			case acts > 1 || c.Bool("each") && c.Bool("json"):
-				return usage("review: --each, --refresh, --pr and --emission do not go together, and --each has no --json; run odd review --refresh TASK first, then odd review --pr TASK")
-			case c.NArg() == 0 && acts > 0:
-				return usage("review: --each, --refresh, --pr and --emission need a task, like odd review --pr TASK; odd review lists the tasks")
-			case c.NArg() == 0:
-				return runQueue(c.Context, env, c.Bool("json"))
-			case c.Bool("each"):
-				return runReviewEach(c.Context, env, c.Args().First())
-			case c.Bool("refresh"):
-				return runRefresh(c.Context, env, c.Args().First(), c.Bool("json"))
-			case c.Bool("emission"):
-				return runEmission(c.Context, env, c.Args().First(), c.Bool("json"))
-			case c.Bool("pr"):
-				return runReviewPR(c.Context, env, c.Args().First(), c.Bool("json"))
-			}
-			return runReview(c.Context, env, c.Args().First(), c.Bool("stat"), c.Bool("json"))
-		},
-	})
+		do(env, runReview),
+		&cli.BoolFlag{Name: "each", Usage: "decide on one atom after another in a terminal; only a person can"},
+		&cli.BoolFlag{Name: "refresh", Usage: "rebuild the proposal on the current board from the same agent output; runs no agent"},
+		&cli.BoolFlag{Name: "emission", Usage: "print what the agent printed in the last attempt, also of a task that is blocked"},
+		&cli.BoolFlag{Name: "stat", Usage: "print the summary without the diff"},
+		&cli.BoolFlag{Name: "pr", Usage: "open a GitHub pull request for the proposal with gh; without gh or GitHub, print its text"},
+		jsonFlag())
+}
+
+func runReview(c *cli.Context, env Env) error {
+	act, err := oneFlag(c, "each", "refresh", "pr", "emission", "stat")
+	ctx, task, asJSON := c.Context, c.Args().First(), c.Bool("json")
+	switch {
+	case err != nil:
+		return err
+	case c.NArg() == 2 && act != "":
+		return usage("review: --%s is about the whole proposal; run odd review %s --%[1]s", act, task)
+	case act == "each" && asJSON:
+		return usage("review: --each has no --json; odd review %s --json prints the proposal", task)
+	case c.NArg() == 2:
+		return runReviewAtom(ctx, env, task, c.Args().Get(1), asJSON)
+	case c.NArg() == 0 && act != "":
+		return usage("review: --%s needs a task, like odd review --%[1]s TASK; odd review lists the tasks", act)
+	case c.NArg() == 0:
+		return runQueue(ctx, env, asJSON)
+	case act == "each":
+		return runReviewEach(ctx, env, task)
+	case act == "refresh":
+		return runRefresh(ctx, env, task, asJSON)
+	case act == "emission":
+		return runEmission(ctx, env, task, asJSON)
+	case act == "pr":
+		return runReviewPR(ctx, env, task, asJSON)
+	}
+	return showProposal(ctx, env, task, act == "stat", asJSON)
 }
 
 // runQueue lists the tasks in review.
@@ -109,7 +102,7 @@ func runQueue(ctx context.Context, env Env, asJSON bool) error {
 	return show(env, asJSON, list, rows...)
 }
 
-func runReview(ctx context.Context, env Env, name string, stat, asJSON bool) error {
+func showProposal(ctx context.Context, env Env, name string, stat, asJSON bool) error {
 	v, t, p, err := openProposal(ctx, env, name, false)
 	if err != nil {
 		return err
@@ -134,7 +127,7 @@ func runReview(ctx context.Context, env Env, name string, stat, asJSON bool) err
 	if err != nil {
 		return err
 	}
-	if _, err := io.WriteString(foldedOutput(env), card); err != nil {
+	if err := printPage(env, card); err != nil {
 		return err
 	}
 	if bound != nil {
@@ -187,67 +180,49 @@ func (v *view) proposalCard(ctx context.Context, t board.Task, p review.Proposal
 	if err != nil {
 		return "", err
 	}
-	b := &strings.Builder{}
-	line := func(key, format string, args ...any) {
-		if s := cell(fmt.Sprintf(format, args...)); s != "" {
-			fmt.Fprintf(b, "%-10s  %s\n", key, s)
-		}
-	}
-	line("task", "%s  %s", t.ID, t.Title)
-	line("proposes", "%s", inWords(p, v.cfg.Root))
+	b := &card{wide: 12}
+	b.line("task", "%s  %s", t.ID, t.Title)
+	b.line("proposes", "%s", inWords(p, v.cfg.Root))
 	atoms := atomList(proposed)
 	for _, l := range atoms[:min(most, len(atoms))] {
-		line(l[0], "%s", l[1])
+		b.line(l[0], "%s", l[1])
 	}
 	if n := len(atoms) - most; n > 0 {
-		line("", "… and %d more; odd review %s --stat lists them", n, t.ID)
+		b.line("", "… and %d more; odd review %s --stat lists them", n, t.ID)
 	}
-	for i, s := range files[:min(most, len(files))] {
-		line([]string{"files", ""}[min(i, 1)], "%s", s)
+	b.list("files", files, most, "")
+	var held []string
+	for _, h := range p.Held {
+		held = append(held, fmt.Sprintf("%s: %s (%s)", h.ID, h.Reason, h.Effect))
 	}
-	if n := len(files) - most; n > 0 {
-		line("", "… and %d more", n)
-	}
-	held := p.Held[:min(len(p.Held), mostHeld)]
-	for i, h := range held {
-		line([]string{"kept out", ""}[min(i, 1)], "%s: %s (%s)", h.ID, h.Reason, h.Effect)
-	}
-	if n := len(p.Held) - len(held); n > 0 {
-		line("", "… and %d more; odd review %s --json lists them", n, t.ID)
-	}
-	for i, n := range p.Notes {
-		line([]string{"notes", ""}[min(i, 1)], "%s", n)
-	}
-	for _, l := range at.change.cardLines() {
-		line(l[0], "%s", l[1])
-	}
+	b.list("kept out", held, mostHeld, fmt.Sprintf("; odd review %s --json lists them", t.ID))
+	b.list("notes", p.Notes, len(p.Notes), "")
+	at.change.addLines(b)
 	for _, s := range v.brokenPreferences(p) {
-		line("warning", "%s", s)
+		b.line("warning", "%s", s)
 	}
 	if len(at.read) > 0 {
-		line("warning", "inputs changed since the agent read them: %s", strings.Join(at.read, ", "))
+		b.line("warning", "inputs changed since the agent read them: %s", strings.Join(at.read, ", "))
 	}
-	line("made by", "%s, role %s, %s", madeBy(p.Substrate), p.Role, countNoun(int(p.Turns), "turn"))
-	line("sandbox", "%s", describeSandbox(p.Sandbox))
-	for _, l := range sessionLines(p.Contract) {
-		line(l[0], "%s", l[1])
-	}
-	line("cost", "$%s", budget.MicroUSD(p.Cost))
-	line("done when", "%s", strings.Join(t.Acceptance, "; "))
+	b.line("made by", "%s, role %s, %s", madeBy(p.Substrate), p.Role, countNoun(int(p.Turns), "turn"))
+	b.line("sandbox", "%s", describeSandbox(p.Sandbox))
+	addSession(b, p.Contract)
+	b.line("cost", "$%s", budget.MicroUSD(p.Cost))
+	b.line("done when", "%s", strings.Join(t.Acceptance, "; "))
 	endorsed, err := v.listEndorsers(ctx, t)
 	if err != nil {
 		return "", err
 	}
 	for _, who := range endorsed {
-		line("endorsed", "by %s", who)
+		b.line("endorsed", "by %s", who)
 	}
 	if m, err := v.missingApprovers(ctx, t, takenPart{Proposal: p}); err != nil {
 		return "", err
 	} else if len(m) > 0 {
-		line("approvers", "%s", waitsFor(m))
+		b.line("approvers", "%s", waitsFor(m))
 	}
-	line("commit", "%s on branch %s, made from %s", shortID(repo.OID(p.Commit)), p.Branch, shortID(repo.OID(p.Base)))
-	line("trace", "%s", p.Trace)
+	b.line("commit", "%s on branch %s, made from %s", shortID(repo.OID(p.Commit)), p.Branch, shortID(repo.OID(p.Base)))
+	b.line("trace", "%s", p.Trace)
 	return b.String(), nil
 }
 
@@ -313,12 +288,11 @@ func describeSandbox(held string) string {
 	return "on: " + strings.Join(on, ", ")
 }
 
-// sessionLines returns the lines about the contract a proposal was made under: as
-// whom, from what, and what was put aside for it. A session without a role, a
-// profile or a handoff has none.
-func sessionLines(c *review.Contract) (lines [][2]string) {
+// addSession adds what is to say of the contract a proposal was made under: as whom, from
+// what, and what was put aside for it.
+func addSession(b *card, c *review.Contract) {
 	if c == nil {
-		return nil
+		return
 	}
 	as := c.Role
 	if c.Mode != "" {
@@ -327,23 +301,16 @@ func sessionLines(c *review.Contract) (lines [][2]string) {
 	if c.Persona != "" {
 		as += ", profile " + strings.Join(append([]string{c.Persona}, c.Others...), " with ")
 	}
-	if c.Mode != "" || c.Persona != "" {
-		lines = append(lines, [2]string{"worked as", as})
+	if as != c.Role {
+		b.line("worked as", "%s", as)
 	}
-	if len(c.From) > 0 {
-		lines = append(lines, [2]string{"used", strings.Join(c.From, ", ")})
-	}
-	if c.To != "" {
-		lines = append(lines, [2]string{"handed on", c.To})
-	}
-	if c.Tainted == "" {
-		return lines
-	}
+	b.line("used", "%s", strings.Join(c.From, ", "))
+	b.line("handed on", "%s", c.To)
 	why := strings.TrimPrefix(c.Tainted, "override of ")
-	if c.Override != "" {
+	if c.Tainted != "" && c.Override != "" {
 		why += "; by " + c.Override + "; risks accepted: " + strings.Join(c.Risks, "; ")
 	}
-	return append(lines, [2]string{"override", why})
+	b.line("override", "%s", why)
 }
 
 // fileList returns the proposal's files but for its atoms, a line each: how many lines each
@@ -378,7 +345,6 @@ func (v *view) fileList(ctx context.Context, p review.Proposal, atoms []proposed
 	return out, nil
 }
 
-// describeCounts returns "3 added, 1 updated, 2 files changed".
 func describeCounts(atoms map[string]int, files int) string {
 	if files == 0 {
 		return describeEffects(atoms)
@@ -390,7 +356,6 @@ func describeCounts(atoms map[string]int, files int) string {
 	return changed
 }
 
-// describeEffects returns "3 added, 1 updated".
 func describeEffects(n map[string]int) string {
 	var parts []string
 	for _, e := range slices.Sorted(maps.Keys(n)) {

@@ -274,7 +274,6 @@ func (w *walker) askLine(ctx context.Context, prompt string) (string, error) {
 	})
 }
 
-// summaryLine says what is decided and what to do next.
 func (w *walker) summaryLine() string {
 	n := w.walk.Count("")
 	out := fmt.Sprintf("%d of %s decided: %s", n, countNoun(len(w.atoms), "atom"), w.walk)

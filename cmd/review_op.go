@@ -1,13 +1,26 @@
 package cmd
 
 import (
+	"context"
+	"errors"
 	"fmt"
+	"io/fs"
+	"path"
 	"slices"
 	"strings"
+	"time"
+
+	"github.com/rogpeppe/go-internal/diff"
 
 	"github.com/odd-cli/odd/board"
 	"github.com/odd-cli/odd/board/drain"
 	"github.com/odd-cli/odd/board/pipeline"
+	"github.com/odd-cli/odd/board/review"
+	"github.com/odd-cli/odd/journal/event"
+	"github.com/odd-cli/odd/journal/repo"
+	"github.com/odd-cli/odd/okf"
+	"github.com/odd-cli/odd/persona/session"
+	"github.com/odd-cli/odd/reconcile"
 	"github.com/odd-cli/odd/reconcile/policy"
 )
 
@@ -60,37 +73,33 @@ func (j *changeCard) addChecked(c drain.Checked) {
 	}
 }
 
-// most is how many lines of one kind the card shows.
-const most = 12
-
-// cardLines returns its lines of the card.
-func (j *changeCard) cardLines() (out [][2]string) {
+// addLines adds its lines to the card of its proposal, at most so many of one kind.
+func (j *changeCard) addLines(b *card) {
 	if j == nil {
-		return nil
+		return
 	}
-	list := func(key string, all []string) {
-		for i, text := range all[:min(most, len(all))] {
-			out = append(out, [2]string{[]string{key, ""}[min(i, 1)], text})
-		}
-		if n := len(all) - most; n > 0 {
-			out = append(out, [2]string{"", fmt.Sprintf("… and %d more; odd review --json lists all", n)})
-		}
-	}
-	out = [][2]string{{"change", j.Op + ", can be approved until " + j.Until}, {"risk tier", j.Tier + tierAsks(j.Tier)}}
-	if j.Landed != "" {
-		out = [][2]string{{"change", j.Op}, {"risk tier", j.Tier + tierAsks(j.Tier)}, {"merged", "without approval, as odd.toml allows, as " + j.Landed}}
+	const most, more = 12, "; odd review --json lists all"
+	if j.Landed == "" {
+		b.line("change", "%s, can be approved until %s", j.Op, j.Until)
+		b.line("risk tier", "%s%s", j.Tier, tierAsks(j.Tier))
+	} else {
+		b.line("change", "%s", j.Op)
+		b.line("risk tier", "%s%s", j.Tier, tierAsks(j.Tier))
+		b.line("merged", "without approval, as odd.toml allows, as %s", j.Landed)
 	}
 	if j.Held != "" {
-		out = append(out, [2]string{"not merged", "because " + pipeline.ExplainHeld(pipeline.Held(j.Held)) + " [" + j.Held + "]"})
+		b.line("not merged", "because %s [%s]", pipeline.ExplainHeld(pipeline.Held(j.Held)), j.Held)
 	}
-	if j.Mended != "" {
-		out = append(out, [2]string{"odd fixed", j.Mended})
-	}
-	list("because", decidingReasons(j.Because, j.Tier))
-	list("reasoning", breakLines(j.Rationale))
+	b.line("odd fixed", "%s", j.Mended)
+	b.list("because", decidingReasons(j.Because, j.Tier), most, more)
+	b.list("reasoning", breakLines(j.Rationale), most, more)
 	var findings, checks []string
 	for _, f := range j.Findings {
-		findings = append(findings, severityWord(f)+f.Error())
+		word := "warning: "
+		if f.Severity == policy.Hard {
+			word = "error: "
+		}
+		findings = append(findings, word+f.Error())
 	}
 	for _, c := range j.Checks {
 		checks = append(checks, string(c.Phase)+": "+c.Says)
@@ -98,15 +107,14 @@ func (j *changeCard) cardLines() (out [][2]string) {
 			checks = append(checks, strings.Split(strings.TrimSpace(c.Output), "\n")...)
 		}
 	}
-	list("finding", findings)
-	list("checks", checks)
+	b.list("finding", findings, most, more)
+	b.list("checks", checks, most, more)
 	switch {
 	case j.Lost:
-		out = append(out, [2]string{"reasoning", "its reasons and checks are not in this clone; run git fetch origin 'refs/odd/run/*:refs/odd/run/*'"})
+		b.line("reasoning", "its reasons and checks are not in this clone; run git fetch origin 'refs/odd/run/*:refs/odd/run/*'")
 	case len(checks) == 0:
-		out = append(out, [2]string{"checks", "nothing was checked: no test or check ran; set [pipeline] validate in odd.toml to run your tests"})
+		b.line("checks", "nothing was checked: no test or check ran; set [pipeline] validate in odd.toml to run your tests")
 	}
-	return out
 }
 
 // tierAsks says what a risk tier asks of a person.
@@ -138,14 +146,6 @@ func decidingReasons(because []string, tier string) (out []string) {
 	return out
 }
 
-// severityWord returns how a finding's line begins.
-func severityWord(f policy.Finding) string {
-	if f.Severity == policy.Hard {
-		return "error: "
-	}
-	return "warning: "
-}
-
 // breakLines returns a text in lines of a readable length.
 func breakLines(s string) (out []string) {
 	line := ""
@@ -159,4 +159,138 @@ func breakLines(s string) (out []string) {
 		out = append(out, line)
 	}
 	return out
+}
+
+// runEmission prints what the agent of a task's last attempt printed: bytes for a pipe, and what
+// a terminal may show on one.
+func runEmission(ctx context.Context, env Env, name string, asJSON bool) error {
+	v, err := openTasks(ctx, env)
+	if err != nil {
+		return err
+	}
+	t, err := v.findTask(name)
+	if err != nil {
+		return err
+	}
+	last, err := v.lastAttempt(t)
+	switch {
+	case err != nil:
+		return err
+	case last.run == "":
+		return refuse("state", "review --emission %s: no agent has worked on the task yet; run odd drain", t.ID)
+	case last.died:
+		return refuse("state", "review --emission %s: attempt %d ended without a result, so what its agent printed is not kept; odd task show %[1]s tells what is next", t.ID, last.number)
+	}
+	if _, err := v.repo.Ref("refs/odd/run/" + last.run); errors.Is(err, repo.ErrNoRef) && last.kept != "" {
+		return refuse("artifacts", "review --emission %s: the output of %s is not in this clone; run git fetch origin 'refs/odd/run/*:refs/odd/run/*'", t.ID, last.run)
+	}
+	t.Attempts = last.number
+	file := path.Join(drain.ArtifactDir(t), "emission.md")
+	b, err := v.readKept(last.kept, file)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return refuse("state", "review --emission %s: the agent printed nothing in attempt %d; odd task show %[1]s tells how it ended", t.ID, last.number)
+	case err != nil:
+		return fmt.Errorf("review --emission %s: %w", t.ID, err)
+	}
+	talk(env, "review: attempt %d at %s, in %s", last.number, t.ID, last.run)
+	if asJSON {
+		return printJSON(env, prompt{file, string(b)})
+	}
+	if env.Terminal {
+		b = []byte(okf.Visible(string(b)))
+	}
+	_, err = env.Stdout.Write(b)
+	return err
+}
+
+// readKept reads a file of the tree that a run kept; the tree "" has none.
+func (v *view) readKept(tree repo.OID, file string) ([]byte, error) {
+	if tree == "" {
+		return nil, fs.ErrNotExist
+	}
+	kept, err := v.repo.Tree(tree)
+	if err != nil {
+		return nil, err
+	}
+	return fs.ReadFile(kept, file)
+}
+
+// attempt is one attempt at a task that has ended.
+type attempt struct {
+	run    string
+	number int
+	kept   repo.OID // the tree of its run's files, "" for none
+	died   bool     // with its run, without a result
+	ended  time.Time
+}
+
+// lastAttempt returns the attempt at t that ended last, with its result or as that of a dead run;
+// its run is "" where none did.
+func (v *view) lastAttempt(t board.Task) (last attempt, err error) {
+	files, err := v.state.RunFiles("", func(_ string, tasks []string) bool { return slices.Contains(tasks, string(t.ID)) })
+	if err != nil {
+		return attempt{}, err
+	}
+	numbers := map[string]int{}
+	for f := range files {
+		for _, r := range f.Records {
+			switch {
+			case r.Task != string(t.ID):
+			case r.Kind == event.Claim:
+				numbers[r.Run] = r.Claim().Attempt
+			case r.Kind == event.Outcome && !r.TS.Before(last.ended):
+				last = attempt{run: r.Run, number: numbers[r.Run], kept: repo.OID(r.Outcome().Artifacts), ended: r.TS}
+			case r.Kind == event.Abandoned && !r.TS.Before(last.ended):
+				last = attempt{run: r.DeadRun, died: true, ended: r.TS}
+			}
+		}
+	}
+	if last.died { // its claim may be in a file that comes later
+		last.number = numbers[last.run]
+	}
+	return last, nil
+}
+
+// heldBack shows what an emission wanted and reconcile kept out, as diffs against
+// the board: two-way, and where the atom was made against bytes the board no
+// longer has, first what happened to them since. It is empty where the run's
+// artifacts are not in this clone.
+func (v *view) heldBack(t board.Task, p review.Proposal) string {
+	if len(p.Held) == 0 || p.Artifacts == "" {
+		return ""
+	}
+	tree, err := v.repo.Tree(repo.OID(p.Artifacts))
+	if err != nil {
+		return ""
+	}
+	dir := drain.ArtifactDir(t)
+	emission, _ := fs.ReadFile(tree, path.Join(dir, "emission.md"))
+	bases := map[string]string{}
+	for _, a := range session.Read(emission).Atoms {
+		bases[string(a.Atom.ID)] = a.Base
+	}
+	var b strings.Builder
+	for _, h := range p.Held {
+		if h.Effect == string(reconcile.Declined) {
+			continue // a person has seen it
+		}
+		wanted, err := fs.ReadFile(tree, path.Join(dir, "kept", strings.TrimPrefix(h.Path, v.cfg.Root+"/")))
+		if err != nil {
+			continue
+		}
+		now, _ := fs.ReadFile(v.files, h.Path)
+		fmt.Fprintf(&b, "\nkept out: %s, because %s (%s)\n", h.ID, h.Reason, h.Effect)
+		from := now
+		if base, err := v.repo.Blob(repo.OID(bases[h.ID])); err == nil && bases[h.ID] != okf.BlobID(now) {
+			b.Write(diff.Diff("base/"+h.Path, base, "board/"+h.Path, now))
+			from = base
+		}
+		name := "board/"
+		if string(from) != string(now) {
+			name = "base/"
+		}
+		b.Write(diff.Diff(name+h.Path, from, "wanted/"+h.Path, wanted))
+	}
+	return okf.Visible(b.String())
 }

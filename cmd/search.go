@@ -12,20 +12,15 @@ import (
 )
 
 func searchVerb(env Env) *cli.Command {
-	return command(&cli.Command{
-		Name:      "search",
-		Usage:     "find atoms (notes) by words, best match first",
-		ArgsUsage: "WORD…",
-		Description: "odd search weather limits\n" +
-			"odd search --type policy --limit 3 weather\n\n" +
-			"An atom is one markdown file with a `type` in its front matter. In a pipe,\n" +
+	return verb("search WORD…", "find atoms (notes) by words, best match first",
+		"odd search weather limits\n"+
+			"odd search --type policy --limit 3 weather\n\n"+
+			"An atom is one markdown file with a `type` in its front matter. In a pipe,\n"+
 			"each match is one line: id, type, title, place and the text that matched.",
-		Flags: readFlags(
+		do(env, runSearch), readFlags(
 			&cli.IntFlag{Name: "limit", Value: 10, Usage: "print at most `N` atoms; 0 prints all"},
 			&cli.StringFlag{Name: "type", Usage: "find only atoms of `TYPE`: policy, process, role, term, …"},
-		),
-		Action: do(env, runSearch),
-	})
+		)...)
 }
 
 func runSearch(c *cli.Context, env Env) error {
@@ -105,19 +100,13 @@ func (b bundle) hitText(env Env, h served.Found) string {
 }
 
 func getVerb(env Env) *cli.Command {
-	return command(&cli.Command{
-		Name:         "get",
-		Usage:        "print one atom (note), found by id, path, uri or file name",
-		ArgsUsage:    "ATOM",
-		BashComplete: completeAtoms(env, ""),
-		Description: "odd get shore-lead\n" +
-			"odd get processes/open-the-jetty.md --json\n" +
-			"odd get weather-limits --body\n\n" +
-			"ATOM is the id of an atom, its path below the bundle, its uri, or its file\n" +
+	return verb("get ATOM", "print one atom (note), found by id, path, uri or file name",
+		"odd get shore-lead\n"+
+			"odd get processes/open-the-jetty.md --json\n"+
+			"odd get weather-limits --body\n\n"+
+			"ATOM is the id of an atom, its path below the bundle, its uri, or its file\n"+
 			"name without .md. All commands that take an ATOM find it so.",
-		Flags:  readFlags(&cli.BoolFlag{Name: "body", Usage: "print the text without the front matter"}),
-		Action: one("the name of an atom", do(env, runGet)),
-	})
+		do(env, runGet), readFlags(&cli.BoolFlag{Name: "body", Usage: "print the text without the front matter"})...)
 }
 
 func runGet(c *cli.Context, env Env) error {

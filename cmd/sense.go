@@ -17,29 +17,23 @@ import (
 const maxReport = 64 << 20
 
 func senseVerb(env Env) *cli.Command {
-	return command(&cli.Command{
-		Name:      "sense",
-		Usage:     "file tasks for failing tests, linter findings and new to-do comments",
-		ArgsUsage: "[REPORT…]",
-		Description: "go test -json ./... >tests.json; odd sense tests.json\n" +
-			"odd sense --range origin/main..HEAD --dry-run\n" +
-			"govulncheck -format sarif ./... | odd sense -\n\n" +
-			"odd detects the format of a REPORT from its content:\n" + reportFormats() + ".\n" +
-			"A line of JSON has subject, signature, message and priority.\n\n" +
-			"What is wrong with one package or file becomes one task in backlog. While\n" +
-			"that task is not done, odd files no second one for it. When you fix the\n" +
-			"problem, delete the task's file in the same commit. If you delete only the\n" +
-			"task's file, odd takes that as a no, and files it again only when its\n" +
-			"findings change.\n\n" +
-			"[sense] in odd.toml has the limits and the role of the tasks. A later run\n" +
+	return verb("sense [REPORT…]", "file tasks for failing tests, linter findings and new to-do comments",
+		"go test -json ./... >tests.json; odd sense tests.json\n"+
+			"odd sense --range origin/main..HEAD --dry-run\n"+
+			"govulncheck -format sarif ./... | odd sense -\n\n"+
+			"odd detects the format of a REPORT from its content:\n"+reportFormats()+".\n"+
+			"A line of JSON has subject, signature, message and priority.\n\n"+
+			"What is wrong with one package or file becomes one task in backlog. While\n"+
+			"that task is not done, odd files no second one for it. When you fix the\n"+
+			"problem, delete the task's file in the same commit. If you delete only the\n"+
+			"task's file, odd takes that as a no, and files it again only when its\n"+
+			"findings change.\n\n"+
+			"[sense] in odd.toml has the limits and the role of the tasks. A later run\n"+
 			"files what the limits keep out now.",
-		Flags: []cli.Flag{
-			&cli.StringFlag{Name: "range", Usage: "find to-do comments (" + strings.Join(sense.MarkWords(), ", ") + ") that the commits `A..B` add"},
-			&cli.BoolFlag{Name: "dry-run", Usage: "print what would be filed, and write nothing"},
-			jsonFlag(),
-		},
-		Action: on(env, openWorkspace, runSense),
-	})
+		on(env, openWorkspace, runSense),
+		&cli.StringFlag{Name: "range", Usage: "find to-do comments (" + strings.Join(sense.MarkWords(), ", ") + ") that the commits `A..B` add"},
+		&cli.BoolFlag{Name: "dry-run", Usage: "print what would be filed, and write nothing"},
+		jsonFlag())
 }
 
 // reportFormats returns the formats that odd sense reads, from the table of sensors.
@@ -159,7 +153,6 @@ func readFindings(ctx context.Context, w *workspace, src sense.Source, files []s
 	return out, nil
 }
 
-// fileAll returns the changes that file tasks, in one commit of odd's.
 func (v *view) fileAll(tasks []board.Filing) (repo.Changes, string, error) {
 	all, why := repo.Changes{}, ""
 	pairs := []string{}

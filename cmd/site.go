@@ -25,19 +25,14 @@ import (
 )
 
 func siteVerb(env Env) *cli.Command {
-	return command(&cli.Command{
-		Name:  "site",
-		Usage: "write the board and the knowledge as web pages into a folder",
-		Description: "odd site --out public\n\n" +
-			"The pages show the committed board: tasks, proposals with their diffs,\n" +
-			"knowledge with search, what happened and what it cost. They open from the\n" +
-			"folder, without a server or a network. They are read-only: approval stays in\n" +
+	return verb("site", "write the board and the knowledge as web pages into a folder",
+		"odd site --out public\n\n"+
+			"The pages show the committed board: tasks, proposals with their diffs,\n"+
+			"knowledge with search, what happened and what it cost. They open from the\n"+
+			"folder, without a server or a network. They are read-only: approval stays in\n"+
 			"the terminal, and a page shows the command. odd serve shows the same, live.",
-		Flags: []cli.Flag{
-			&cli.StringFlag{Name: "out", Usage: "write into `DIR` (required), which must be new, empty, or written by odd site before"},
-		},
-		Action: do(env, runSite),
-	})
+		do(env, runSite),
+		&cli.StringFlag{Name: "out", Usage: "write into `DIR` (required), which must be new, empty, or written by odd site before"})
 }
 
 // siteMark is a file that odd site leaves in its folder: where it is, what lies there
@@ -120,7 +115,6 @@ func writeSite(ctx context.Context, pages *site.Pages, dir string) (int, error) 
 	return n, top.WriteFile(siteMark, nil, 0o644)
 }
 
-// drawSite reads the committed board into pages.
 func drawSite(ctx context.Context, env Env, live bool) (*site.Pages, error) {
 	v, err := openBoard(ctx, env, false)
 	if err != nil {
@@ -167,7 +161,6 @@ func drawSite(ctx context.Context, env Env, live bool) (*site.Pages, error) {
 	return site.New(b)
 }
 
-// siteName returns the name of the repository's folder.
 func (v *view) siteName() string {
 	if root := v.repo.Root(); root != "" {
 		return filepath.Base(root)
@@ -194,7 +187,6 @@ func (v *view) monthlyCosts() ([]site.Month, error) {
 	return out, nil
 }
 
-// siteProposal returns what waits for a person in a task: the summary, the diff and the atoms.
 func (v *view) siteProposal(ctx context.Context, id okf.ID) (site.Proposal, error) {
 	var out site.Proposal
 	t, err := v.taskOf(id)
@@ -230,30 +222,20 @@ func (v *view) siteProposal(ctx context.Context, id okf.ID) (site.Proposal, erro
 }
 
 func serveVerb(env Env) *cli.Command {
-	return command(&cli.Command{
-		Name:  "serve",
-		Usage: "show the pages of odd site in a browser, live, on this machine only",
-		Description: "odd serve\n" +
-			"odd serve --port 8080\n\n" +
-			"Open the address that it prints; the token in it keeps other users and web\n" +
-			"pages out. A page reloads when the board changes, so it can be watched while\n" +
+	return verb("serve", "show the pages of odd site in a browser, live, on this machine only",
+		"odd serve\n"+
+			"odd serve --port 8080\n\n"+
+			"Open the address that it prints; the token in it keeps other users and web\n"+
+			"pages out. A page reloads when the board changes, so it can be watched while\n"+
 			"a drain runs. Nothing can be changed through it. Ctrl-C ends it.",
-		Flags: []cli.Flag{
-			&cli.IntFlag{Name: "port", Usage: "listen on `PORT` of 127.0.0.1; 0 takes a free one"},
-		},
-		Action: func(c *cli.Context) error {
-			if err := noArgs(c); err != nil {
-				return err
-			}
-			if p := c.Int("port"); p < 0 || p > 65535 {
-				return usage("serve: --port %d is no port; want 0 to 65535", p)
-			}
-			return runServe(c.Context, env, c.Int("port"))
-		},
-	})
+		do(env, func(c *cli.Context, env Env) error { return runServe(c.Context, env, c.Int("port")) }),
+		&cli.IntFlag{Name: "port", Usage: "listen on `PORT` of 127.0.0.1; 0 takes a free one"})
 }
 
 func runServe(ctx context.Context, env Env, port int) error {
+	if port < 0 || port > 65535 {
+		return usage("serve: --port %d is no port; want 0 to 65535", port)
+	}
 	token, err := httpToken(env, "")
 	if err != nil {
 		return err

@@ -15,52 +15,40 @@ import (
 	"github.com/odd-cli/odd/board/budget"
 	"github.com/odd-cli/odd/board/drain"
 	"github.com/odd-cli/odd/board/failover"
+	"github.com/odd-cli/odd/board/gate"
 	"github.com/odd-cli/odd/journal/event"
 	"github.com/odd-cli/odd/okf"
 )
 
 func statusVerb(env Env) *cli.Command {
-	return command(&cli.Command{
-		Name:  "status",
-		Usage: "show running and waiting tasks, the next step and the cost",
-		Description: "odd status\n" +
-			"odd status --budget\n" +
-			"odd status --sandbox\n" +
-			"PS1='$(odd status --line) $ '\n\n" +
-			"The board is the branch that holds the tasks; [board] in odd.toml names it.\n" +
-			"The sandbox limits what agents' programs may read, write and reach over the\n" +
+	return verb("status", "show running and waiting tasks, the next step and the cost",
+		"odd status\n"+
+			"odd status --budget\n"+
+			"odd status --sandbox\n"+
+			"PS1='$(odd status --line) $ '\n\n"+
+			"The board is the branch that holds the tasks; [board] in odd.toml names it.\n"+
+			"The sandbox limits what agents' programs may read, write and reach over the\n"+
 			"network.",
-		Flags: []cli.Flag{
-			&cli.BoolFlag{Name: "sandbox", Usage: "test which sandbox restrictions work on this machine, and print those instead"},
-			&cli.BoolFlag{Name: "budget", Usage: "show each budget of the month instead: limit, spent, reserved and left"},
-			&cli.BoolFlag{Name: "line", Usage: "print one short line for a shell prompt instead, and nothing where odd is not set up"},
-			jsonFlag(),
-		},
-		Action: func(c *cli.Context) error {
-			if err := noArgs(c); err != nil {
+		do(env, func(c *cli.Context, env Env) error {
+			if _, err := oneFlag(c, "line", "json"); err != nil {
 				return err
 			}
-			only := 0
-			for _, name := range []string{"sandbox", "budget", "line"} {
-				if c.Bool(name) {
-					only++
-				}
-			}
-			if only > 1 || c.Bool("line") && c.Bool("json") {
-				return usage("status: --sandbox, --budget and --line do not go together, nor --line and --json; run them one at a time")
-			}
-			if c.Bool("line") {
+			switch only, err := oneFlag(c, "sandbox", "budget", "line"); {
+			case err != nil:
+				return err
+			case only == "line":
 				return runStatusLine(c.Context, env)
-			}
-			if c.Bool("sandbox") {
+			case only == "sandbox":
 				return runSandbox(c.Context, env, c.Bool("json"))
-			}
-			if c.Bool("budget") {
+			case only == "budget":
 				return runStatusBudget(c.Context, env, c.Bool("json"))
 			}
 			return runStatus(c.Context, env, c.Bool("json"))
-		},
-	})
+		}),
+		&cli.BoolFlag{Name: "sandbox", Usage: "test which sandbox restrictions work on this machine, and print those instead"},
+		&cli.BoolFlag{Name: "budget", Usage: "show each budget of the month instead: limit, spent, reserved and left"},
+		&cli.BoolFlag{Name: "line", Usage: "print one short line for a shell prompt instead, and nothing where odd is not set up"},
+		jsonFlag())
 }
 
 // runStatusLine prints the tasks that somebody may act on, by state, for a shell's prompt.
@@ -262,70 +250,212 @@ var budgetWords = map[string]string{
 	budget.Stop.String():  "the limit is reached; odd log --spend shows each run",
 }
 
-// statusPage returns what odd status prints, at most a screen.
 func (s boardStatus) statusPage() string {
-	b := &strings.Builder{}
-	line := func(key, format string, args ...any) {
-		fmt.Fprintf(b, "%-10s%s\n", key, cell(fmt.Sprintf(format, args...)))
-	}
-	line("board", "%s at %s", s.Branch, s.Tip)
+	b := &card{wide: 10}
+	b.line("board", "%s at %s", s.Branch, s.Tip)
 	if s.Paused != "" {
-		line("paused", "%s", s.Paused)
+		b.line("paused", "%s", s.Paused)
 	}
-	s.Slow.addLines(line)
+	s.Slow.addLines(b.line)
 	var counts []string
 	for _, st := range board.States() {
 		if n := s.Tasks[st]; n > 0 {
 			counts = append(counts, fmt.Sprintf("%d %s", n, st))
 		}
 	}
-	line("tasks", "%s", or(strings.Join(counts, ", "), "none; odd task add \"TITLE\" adds one"))
+	b.line("tasks", "%s", or(strings.Join(counts, ", "), "none; odd task add \"TITLE\" adds one"))
 	for _, r := range s.Running {
-		line("running", "%s", r)
+		b.line("running", "%s", r)
 	}
 	for _, id := range s.Review {
 		if says := s.lost[id]; says != "" {
-			line("review", "%s: %s", id, says)
+			b.line("review", "%s: %s", id, says)
 			continue
 		}
-		line("review", "%s", id)
+		b.line("review", "%s", id)
 	}
 	for i, says := range s.blocked {
 		if i == mostBlocked {
-			line("blocked", "and %d more; odd task list --state blocked lists them", len(s.blocked)-i)
+			b.line("blocked", "and %d more; odd task list --state blocked lists them", len(s.blocked)-i)
 			break
 		}
-		line("blocked", "%s", says)
+		b.line("blocked", "%s", says)
 	}
 	for _, o := range s.Held {
-		line("held", "%s", strings.TrimPrefix(o.Error(), "task "))
+		b.line("held", "%s", strings.TrimPrefix(o.Error(), "task "))
 	}
 	for _, says := range s.Direction.Lines() {
-		line("goal", "%s", says)
+		b.line("goal", "%s", says)
 	}
 	if s.Waiting+s.AtWork > 0 {
-		line("changes", "%d waiting for your review, %d in progress; odd op list shows them", s.Waiting, s.AtWork)
+		b.line("changes", "%d waiting for your review, %d in progress; odd op list shows them", s.Waiting, s.AtWork)
 	}
 	spent := "$" + s.Spent.String() + " in " + s.Month
 	if s.Hard > 0 {
 		spent = fmt.Sprintf("$%s of $%s in %s", s.Spent, s.Hard, s.Month)
 	}
 	if s.Level == noBudget {
-		line("spent", "%s; odd.toml sets no budget", spent)
+		b.line("spent", "%s; odd.toml sets no budget", spent)
 	} else {
-		line("spent", "%s; %s", spent, budgetWords[s.Level])
+		b.line("spent", "%s; %s", spent, budgetWords[s.Level])
 	}
 	if h := s.Failover; h != nil {
-		line("failover", "%s: %s", h.State, h.Why())
+		b.line("failover", "%s: %s", h.State, h.Why())
 	}
 	if len(s.Dirty) > 0 {
-		line("dirty", "%s not committed, first %s; commit before odd drain", countNoun(len(s.Dirty), "changed path"), s.Dirty[0])
+		b.line("dirty", "%s not committed, first %s; commit before odd drain", countNoun(len(s.Dirty), "changed path"), s.Dirty[0])
 	}
 	if s.Drift != nil {
-		line("drift", "%s; odd check lists them, odd gate decay files one task that reads them again", s.Drift)
+		b.line("drift", "%s; odd check lists them, odd gate decay files one task that reads them again", s.Drift)
 	}
 	if s.Problems > 0 {
-		line("problems", "%s; odd check lists them", countNoun(s.Problems, "error"))
+		b.line("problems", "%s; odd check lists them", countNoun(s.Problems, "error"))
 	}
 	return b.String()
+}
+
+// noBudget is the level of a month that has no budget.
+const noBudget = "none"
+
+// runStatusBudget prints the envelopes of this month: what they have, what is
+// spent, what is reserved and what is left up to where nothing more is reserved.
+func runStatusBudget(ctx context.Context, env Env, asJSON bool) error {
+	v, err := openFiles(ctx, env)
+	if err != nil {
+		return err
+	}
+	spend, err := v.state.Spend()
+	if err != nil {
+		return fmt.Errorf("%s/%w", v.cfg.Root, err)
+	}
+	purses, err := drain.Purses(v.cfg.Budget, spend, event.Month(env.Now()))
+	if err != nil {
+		return err
+	}
+	if !v.cfg.HasBudget {
+		for i := range purses {
+			purses[i].Level = noBudget
+		}
+	}
+	rows := [][]string{{"envelope", "month", "limit", "stop", "spent", "reserved", "left", "level"}}
+	for _, p := range purses {
+		limit, stop, left := "$"+p.Limit.String(), "$"+p.Stop.String(), "$"+p.Left.String()
+		if p.Level == noBudget {
+			limit, stop, left = "-", "-", "-"
+		}
+		rows = append(rows, []string{p.Name, p.Month, limit, stop, "$" + p.Spent.String(), "$" + p.Reserved.String(), left, p.Level})
+	}
+	if !v.cfg.HasBudget && !asJSON {
+		talk(env, "odd.toml sets no monthly budget, so runs that can cost money are refused; set monthly_usd below [budget] to allow them")
+	}
+	if !env.Terminal {
+		rows = rows[1:]
+	}
+	return show(env, asJSON, purses, rows...)
+}
+
+// slowStatus is where the slow loop stands, as odd status tells it.
+type slowStatus struct {
+	Lease     leaseJSON             `json:"lease"`
+	Proposals map[gate.Severity]int `json:"open_proposals,omitempty"`
+	Next      string                `json:"next,omitempty"` // the next human act
+}
+
+func (v *view) slowStatus(loop drain.SlowLoop, paused bool, ofBoard string) slowStatus {
+	s := slowStatus{Lease: v.readLease(loop)}
+	if l := s.Lease; !l.Required && l.State == gate.None && !l.unreadable {
+		s.Lease.Verdict = gate.Verdict{} // tasks run without a lease
+	}
+	open := loop.Buffer.Open()
+	for _, p := range open {
+		if s.Proposals == nil {
+			s.Proposals = map[gate.Severity]int{}
+		}
+		s.Proposals[p.Severity]++
+	}
+	s.Next = cmp.Or(nextOfLoop(s.Lease, loop, paused), ofBoard)
+	return s
+}
+
+// nextAct returns what a person does next, the first of: lift a pause, answer an
+// emergency, mend the lease, commit to a draft, answer what is high, review,
+// drain, put work on the board.
+func (v *view) nextAct(l leaseJSON, loop drain.SlowLoop, paused bool) string {
+	return cmp.Or(nextOfLoop(l, loop, paused), v.nextOfBoard())
+}
+
+func nextOfLoop(l leaseJSON, loop drain.SlowLoop, paused bool) string {
+	open := loop.Buffer.Open()
+	switch {
+	case paused:
+		return "odd drain resume lets tasks run again"
+	case loop.Facts.OpenEmergency != "":
+		return fmt.Sprintf("an emergency is reported: odd gate proposals reject %[1]s --reason \"WHY\" if it is none; else odd gate emergency --because %[1]s (odd help gate emergency shows what else it asks for)", loop.Facts.OpenEmergency)
+	case l.Required && !l.Verdict.Valid:
+		return l.Verdict.Way
+	case l.Required && l.State == gate.Draft:
+		return "odd gate commitment activates the lease; until then only research tasks run"
+	case l.State == gate.Draft:
+		return "odd gate commitment activates the lease " + l.ID
+	case len(open) > 0 && (open[0].Severity == gate.High || l.Required):
+		return fmt.Sprintf("odd gate proposals show %s: %s", open[0].ID, open[0].Reason)
+	}
+	return ""
+}
+
+// nextOfBoard returns the command for the first task that waits for a person, or for odd drain.
+func (v *view) nextOfBoard() string {
+	waits := map[board.State][]*board.Row{}
+	for _, t := range v.taskRows() {
+		waits[t.State] = append(waits[t.State], t)
+	}
+	first := func(s board.State) okf.ID { return board.Order(waits[s], board.IndexOf(v.taskRows()))[0].ID }
+	switch {
+	case len(waits[board.Review]) > 0:
+		return fmt.Sprintf("odd review %[1]s shows the proposal; then odd approve %[1]s, or odd reject %[1]s --reason \"WHY\"", first(board.Review))
+	case len(waits[board.Ready]) > 0:
+		return "odd drain works on the ready tasks"
+	case len(waits[board.Blocked]) > 0:
+		return fmt.Sprintf("odd task show %[1]s says why it is blocked; mend that and commit, then odd task ready %[1]s and odd drain", first(board.Blocked))
+	case len(waits[board.Backlog]) > 0:
+		return fmt.Sprintf("odd task ready %s marks it ready, so that odd drain works on it", first(board.Backlog))
+	}
+	return ""
+}
+
+// addLines writes the slow loop's part of odd status: with leases off and none
+// drafted one quiet line.
+func (s slowStatus) addLines(line func(key, format string, args ...any)) {
+	l := s.Lease
+	switch {
+	case !l.Required && l.State == gate.None && !l.unreadable:
+		line("lease", "off: tasks run without one, which is fine; odd help gate says what it is for")
+	default:
+		line("stance", "%s", l.stanceLine())
+		line("lease", "%s%s", l.nameLine(), l.describeLeft())
+	}
+	var counts []string
+	for _, sev := range gate.Severities() {
+		if n := s.Proposals[sev]; n > 0 {
+			counts = append(counts, fmt.Sprintf("%d %s", n, sev))
+		}
+	}
+	if len(counts) > 0 {
+		line("proposals", "%s", strings.Join(counts, ", ")+" open")
+	}
+	if s.Next != "" {
+		line("next", "%s", s.Next)
+	}
+}
+
+func (l leaseJSON) describeLeft() string {
+	switch {
+	case l.Verdict.Valid && l.Budget > 0:
+		return fmt.Sprintf("; %s, %s, %s", howLong(l.Verdict.Remaining)+" left", countNoun(l.Verdict.Tasks, "task"), l.moneyLine())
+	case l.Verdict.Valid:
+		return fmt.Sprintf("; %s, %s left", howLong(l.Verdict.Remaining), countNoun(l.Verdict.Tasks, "task"))
+	case l.Required && l.Verdict.Code != string(gate.None):
+		return fmt.Sprintf("; no task runs: %s [%s]", l.Verdict.Text, l.Verdict.Code)
+	}
+	return ""
 }

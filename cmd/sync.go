@@ -16,18 +16,14 @@ import (
 )
 
 func syncVerb(env Env) *cli.Command {
-	return command(&cli.Command{
-		Name:  "sync",
-		Usage: "fetch the board; mark tasks done whose proposals were merged",
-		Description: "odd sync\n\n" +
-			"With [board] remote, odd fetches the board branch and fast-forwards to it.\n" +
-			"With [board] target, it merges the target branch into the board. A task is\n" +
-			"then done if the target holds its proposal, for example through a merged pull\n" +
-			"request. Squash and rebase merges count, and the review branch may be deleted.\n" +
+	return verb("sync", "fetch the board; mark tasks done whose proposals were merged",
+		"odd sync\n\n"+
+			"With [board] remote, odd fetches the board branch and fast-forwards to it.\n"+
+			"With [board] target, it merges the target branch into the board. A task is\n"+
+			"then done if the target holds its proposal, for example through a merged pull\n"+
+			"request. Squash and rebase merges count, and the review branch may be deleted.\n"+
 			"odd also lists the tasks whose proposals were merged without odd approve.",
-		Flags:  []cli.Flag{jsonFlag()},
-		Action: on(env, openShared, runSync),
-	})
+		on(env, openShared, runSync), jsonFlag())
 }
 
 // syncResult is what became of one task in review.
@@ -47,8 +43,8 @@ func runSync(c *cli.Context, env Env, v *view) error {
 	}
 	var out []syncResult
 	var err error
-	if target, elsewhere := v.targetBranch(); elsewhere {
-		out, err = v.syncTarget(c.Context, target)
+	if _, elsewhere := v.targetBranch(); elsewhere {
+		out, err = v.syncTarget(c.Context)
 	} else {
 		out, err = v.syncHere(c.Context)
 	}
@@ -77,10 +73,10 @@ func (v *view) syncHere(ctx context.Context) ([]syncResult, error) {
 
 // syncTarget merges the target into the board, then writes done for every task
 // whose approved proposal the target holds, one commit each.
-func (v *view) syncTarget(ctx context.Context, target string) ([]syncResult, error) {
-	tip, err := v.repo.Ref(v.line.Local(target))
+func (v *view) syncTarget(ctx context.Context) ([]syncResult, error) {
+	target, tip, err := v.landsOn()
 	if err != nil {
-		return nil, fmt.Errorf("target branch %s: %w; create it with git branch, or change [board] target in odd.toml", target, err)
+		return nil, err
 	}
 	if err := v.mergeTarget(ctx, target, tip); err != nil {
 		return nil, err
@@ -129,7 +125,6 @@ func (v *view) mergeTarget(ctx context.Context, target string, tip repo.OID) err
 	return v.landMachine(ctx, oid)
 }
 
-// landMachine lands a machine's commit and looks at the board again.
 func (v *view) landMachine(ctx context.Context, oid repo.OID) error {
 	if err := v.line.Land(ctx, v.tip, oid); err != nil {
 		if errors.Is(err, repo.ErrMoved) {
@@ -186,14 +181,11 @@ func (v *view) syncTask(ctx context.Context, t board.Task, target string, tip re
 		return s, err
 	}
 	ch := repo.Changes{v.repoPath(t.Path): b}
-	op, err := v.openOp(t)
-	if err == nil {
-		err = v.concludeOp(ch, op, pipeline.Merged, "approved by "+by)
-	}
+	op, err := v.endWaiting(ch, t, pipeline.Merged, "approved by "+by)
 	if err != nil {
 		return s, err
 	}
-	msg := commitMessage(fmt.Sprintf("board: %s to done", t.ID), "", "Odd-Task", string(t.ID), "Odd-Run", p.Run, "Odd-Proposal", p.Commit, "Odd-Op", idOf(op), "Odd-Approval", string(a.OID))
+	msg := commitMessage(fmt.Sprintf("board: %s to done", t.ID), "", "Odd-Task", string(t.ID), "Odd-Run", p.Run, "Odd-Proposal", p.Commit, "Odd-Op", op, "Odd-Approval", string(a.OID))
 	// With the approval as a parent every clone of the board has it, whatever becomes of the
 	// review branch. The tree is the board's.
 	parents := []repo.OID{v.tip}
@@ -275,26 +267,18 @@ func (v *view) whyNotMerged(ctx context.Context, t board.Task, p review.Proposal
 	if err != nil {
 		return "", err
 	}
-	return v.whyMissing(ctx, p, a, target, tip, blob, in)
-}
-
-// whyMissing is the end of whyNotMerged for a target whose files blob reads; in says
-// that the approval itself is part of it.
-func (v *view) whyMissing(ctx context.Context, p review.Proposal, a repo.Commit, target string, tip repo.OID, blob func(string) string, in bool) (string, error) {
-	waits := fmt.Sprintf("approved by %s; merge %s into %s, then run odd sync", a.Author.Email, p.Branch, target)
 	i := slices.IndexFunc(p.Paths, func(w review.Path) bool { return blob(w.Path) != w.Result })
 	switch {
-	case i < 0 && len(p.Paths) == 0 && !in:
-		return waits, nil
-	case i < 0:
+	case i < 0 && (len(p.Paths) > 0 || in):
 		return "", nil
-	case in:
+	case i >= 0 && in:
 		return fmt.Sprintf("%s was merged with other content than was approved; review it, then odd reject %s --reason \"why\"", p.Paths[i].Path, p.Task), nil
+	case i >= 0:
+		if held, err := v.wasHeld(ctx, p, tip); err != nil || held {
+			return fmt.Sprintf("%s was merged into %s and edited before odd sync ran, so the approval can no longer be proved; odd reject %s --reason \"why\", and run odd sync right after merges", p.Paths[i].Path, target, p.Task), err
+		}
 	}
-	if held, err := v.wasHeld(ctx, p, tip); err != nil || held {
-		return fmt.Sprintf("%s was merged into %s and edited before odd sync ran, so the approval can no longer be proved; odd reject %s --reason \"why\", and run odd sync right after merges", p.Paths[i].Path, target, p.Task), err
-	}
-	return waits, nil
+	return fmt.Sprintf("approved by %s; merge %s into %s, then run odd sync", a.Author.Email, p.Branch, target), nil
 }
 
 // wasHeld reports whether a commit of the target since the proposal's base had

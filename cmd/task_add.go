@@ -19,20 +19,15 @@ import (
 )
 
 func taskAdd(env Env) *cli.Command {
-	return command(&cli.Command{
-		Name:      "add",
-		Usage:     "add a task in the state backlog",
-		ArgsUsage: "TITLE",
-		Description: "odd task add \"Harvest the terms of the handbook\" --role shore-lead \\\n" +
-			"  --kind extract --input docs/\n" +
-			"odd task add \"Rename the tide tool\" --role boat-builder --kind change \\\n" +
-			"  --path 'tool/**' --command 'go test ./...'\n\n" +
-			"odd drain does not run it before a person marks it ready (odd task ready). To\n" +
-			"change files that are not atoms, a task needs --path; without it, an agent can\n" +
+	return verb("add TITLE", "add a task in the state backlog",
+		"odd task add \"Harvest the terms of the handbook\" --role shore-lead \\\n"+
+			"  --kind extract --input docs/\n"+
+			"odd task add \"Rename the tide tool\" --role boat-builder --kind change \\\n"+
+			"  --path 'tool/**' --command 'go test ./...'\n\n"+
+			"odd drain does not run it before a person marks it ready (odd task ready). To\n"+
+			"change files that are not atoms, a task needs --path; without it, an agent can\n"+
 			"only propose atoms. It warns of what odd drain would refuse as things are now.",
-		Flags:  append([]cli.Flag{&cli.StringFlag{Name: "id", Usage: "name the task `ID` (default: made from the title)"}, &cli.StringFlag{Name: "body", Usage: "describe the task in the text of `FILE`, - for stdin; the agent reads it"}}, taskFlags()...),
-		Action: one("a title in quotes", do(env, runTaskAdd)),
-	})
+		do(env, runTaskAdd), append([]cli.Flag{&cli.StringFlag{Name: "id", Usage: "name the task `ID` (default: made from the title)"}, &cli.StringFlag{Name: "body", Usage: "describe the task in the text of `FILE`, - for stdin; the agent reads it"}}, taskFlags()...)...)
 }
 
 // maxBody is how much text a task may have.
@@ -124,7 +119,6 @@ func (v *view) newTask(f board.Filing) (okf.Atom, error) {
 	return a, err
 }
 
-// isDone reports the id of a task that is done.
 func (v *view) isDone(id okf.ID) bool {
 	a := v.graph.ByID(id)
 	if a == nil {
@@ -180,24 +174,14 @@ func (v *view) fileTask(verb string, a okf.Atom, why string) (repo.Changes, stri
 }
 
 func taskEdit(env Env) *cli.Command {
-	return command(&cli.Command{
-		Name:         "edit",
-		Usage:        "change the fields of a task, but not its state",
-		ArgsUsage:    "TASK",
-		BashComplete: completeTasks(env),
-		Description: "odd task edit read-the-handbook --priority p0 --input docs/ --input README.md\n\n" +
-			"A flag replaces the whole field; give a repeatable one for each value. The\n" +
+	return verb("edit TASK", "change the fields of a task, but not its state",
+		"odd task edit read-the-handbook --priority p0 --input docs/ --input README.md\n\n"+
+			"A flag replaces the whole field; give a repeatable one for each value. The\n"+
 			"state changes with odd task ready, odd drain, odd approve and odd reject.",
-		Flags:  append([]cli.Flag{&cli.StringFlag{Name: "title", Usage: "set the title to `TITLE`"}}, taskFlags()...),
-		Action: do(env, runTaskEdit),
-	})
+		onTask(env, runTaskEdit), append([]cli.Flag{&cli.StringFlag{Name: "title", Usage: "set the title to `TITLE`"}}, taskFlags()...)...)
 }
 
-func runTaskEdit(c *cli.Context, env Env) error {
-	name, err := taskArg(c, env)
-	if err != nil {
-		return err
-	}
+func runTaskEdit(c *cli.Context, env Env, name string) error {
 	sets, err := taskSets(c)
 	switch {
 	case err != nil:

@@ -13,17 +13,13 @@ import (
 )
 
 func undoVerb(env Env) *cli.Command {
-	return command(&cli.Command{
-		Name:  "undo",
-		Usage: "revert the last thing that a person did on the board",
-		Description: "odd undo\n\n" +
-			"It commits the board as it was before, if the newest commit there is a\n" +
-			"person's command, such as odd task add, edit or ready, or odd drain resume.\n" +
-			"Approvals, gates and what is in append-only files stay; odd says why (exit 3).\n\n" +
+	return verb("undo", "revert the last thing that a person did on the board",
+		"odd undo\n\n"+
+			"It commits the board as it was before, if the newest commit there is a\n"+
+			"person's command, such as odd task add, edit or ready, or odd drain resume.\n"+
+			"Approvals, gates and what is in append-only files stay; odd says why (exit 3).\n\n"+
 			personNote,
-		Flags:  []cli.Flag{yesFlag(), jsonFlag()},
-		Action: do(env, runUndo),
-	})
+		do(env, runUndo), yesFlag(), jsonFlag())
 }
 
 func runUndo(c *cli.Context, env Env) error {

@@ -42,7 +42,6 @@ func (v *view) taskRows() []*board.Row {
 	return rows
 }
 
-// inReview returns the rows of the tasks that wait for a person.
 func (v *view) inReview() []*board.Row {
 	return slices.DeleteFunc(slices.Clone(v.taskRows()), func(t *board.Row) bool { return t.State != board.Review })
 }
@@ -50,18 +49,15 @@ func (v *view) inReview() []*board.Row {
 // allTasks returns all of the tasks on the board, in id order.
 func (v *view) allTasks() []board.Task { return v.whole() }
 
-// taskOf returns the task of a row.
 func (v *view) taskOf(id okf.ID) (board.Task, error) {
 	return board.ReadTask(v.graph, v.graph.ByID(id))
 }
 
-// unreadProblems returns the problems of the tasks that cannot be read.
 func (v *view) unreadProblems() []okf.Problem {
 	_, ps := v.listed()
 	return ps
 }
 
-// openBoard returns the board of the repository env.Dir is in, as committed.
 func openBoard(ctx context.Context, env Env, fetch bool) (*view, error) {
 	w, err := openWorkspace(ctx, env)
 	if err != nil {
@@ -88,7 +84,6 @@ func openTaskOnly(ctx context.Context, env Env, name string, fetch bool) (*view,
 	return v, t, err
 }
 
-// openProposal returns the board, one of its tasks, and what that proposes.
 func openProposal(ctx context.Context, env Env, name string, fetch bool) (*view, board.Task, review.Proposal, error) {
 	v, err := openBoard(ctx, env, fetch)
 	if err != nil {
@@ -102,7 +97,6 @@ func openProposal(ctx context.Context, env Env, name string, fetch bool) (*view,
 	return v, t, p, err
 }
 
-// openCurrent returns the board as a person sees it.
 func openCurrent(ctx context.Context, env Env) (*view, error) {
 	w, err := openWorkspace(ctx, env)
 	if err != nil {
@@ -176,7 +170,6 @@ func (w *workspace) openTip(ctx context.Context, fetch bool) (*view, error) {
 	return v, nil
 }
 
-// readTip reads the board at the tip.
 func (v *view) readTip() error {
 	if err := v.readConfig(); err != nil {
 		return err
@@ -207,7 +200,6 @@ func (v *view) takeGraph(g *okf.Graph, ps []okf.Problem) {
 	})
 }
 
-// readConfig reads the committed odd.toml, and finds the bundle by it.
 func (v *view) readConfig() error {
 	var err error
 	if v.files, err = v.repo.Tree(v.tip); err != nil {
@@ -256,12 +248,10 @@ func (w *workspace) openSeen(ctx context.Context) (v *view, checkedOut bool, err
 	return v, head == v.line.Name() && w.repo.Root() != "", err
 }
 
-// onDisk returns where the bundle lies in the work tree.
 func (v *view) onDisk() string {
 	return filepath.Join(v.repo.Root(), filepath.FromSlash(v.cfg.Root))
 }
 
-// readFiles reads the board from the work tree.
 func (v *view) readFiles() error {
 	load := loadDir
 	if v.tasksOnly {
@@ -320,7 +310,6 @@ func (v *view) fromTop(p okf.Problem) okf.Problem {
 	return p
 }
 
-// findTask finds a task by any of its names.
 func (v *view) findTask(name string) (board.Task, error) {
 	a, err := v.graph.Find(name)
 	if err != nil && v.tasksOnly {
@@ -348,7 +337,6 @@ func (v *view) findTask(name string) (board.Task, error) {
 	return board.Task{}, fmt.Errorf("%s is a %s, not a task; odd task list shows the tasks", a.ID, a.Type)
 }
 
-// readRecords reads the ledger file of one run.
 func (v *view) readRecords(run string) ([]event.Record, error) {
 	f, ok := v.state.RunFile(run)
 	if !ok {
@@ -360,7 +348,6 @@ func (v *view) readRecords(run string) ([]event.Record, error) {
 	return f.Records, nil
 }
 
-// readProposal returns the proposal with which t waits in review.
 func (v *view) readProposal(t board.Task) (review.Proposal, error) {
 	run := t.Result.Run
 	if run == "" && t.State == board.Review {
@@ -440,7 +427,6 @@ func commitMessage(subject, body string, pairs ...string) string {
 // oneLine returns s without hidden characters and with every run of space as one.
 func oneLine(s string) string { return strings.Join(strings.Fields(okf.Visible(okf.Legible(s))), " ") }
 
-// or returns a, or b where a is empty.
 func or(a, b string) string {
 	if a == "" {
 		return b

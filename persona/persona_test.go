@@ -155,6 +155,34 @@ func TestDraftSupersedesNothing(t *testing.T) {
 	}
 }
 
+// Of two versions of a file that Compile overlooks, every role has the same persona.
+func TestOverlooks(t *testing.T) {
+	t.Parallel()
+	const task = "---\ntype: task\nid: a\nstate: ready\nrelates_to: [editor, style]\n---\n"
+	with := func(old, new string) string { return strings.Replace(task, old, new, 1) }
+	overlooked := []string{task, with("ready", "in_progress"), with("---\n", "---\ntitle: Another\n"), task + "More, and a [link](/roles/chief.md).\n"}
+	all := append([]string{
+		with("editor", "chief"), with("relates_to", "uses"), with("id: a", "id: b"), with("task", "policy"), with("task", "role"), with("state", "uri: x://a/b\nstate"),
+		with("relates_to: [editor", "supersedes: [editor"), with("ready\nrelates_to: [editor", "ready\nstatus: draft\nsupersedes: [editor"), with("id: a", "id: cms"),
+	}, overlooked...)
+	parse := func(text string) *okf.Atom { return &parsed(t, map[string]string{"tasks/a.md": text})[0] }
+	for _, was := range all {
+		for _, is := range all {
+			same := slices.Contains(overlooked, was) && slices.Contains(overlooked, is)
+			if Overlooks(parse(was), parse(is)) != (same || was == is && strings.Contains(is, "type: task")) {
+				t.Errorf("overlooks %q after %q: %v", is, was, !same)
+			}
+			for _, role := range []string{"editor", "chief", "a"} {
+				before, err := Compile(desk(t, map[string]string{"tasks/a.md": was}), role)
+				after, err2 := Compile(desk(t, map[string]string{"tasks/a.md": is}), role)
+				if same && (cmp.Diff(before, after) != "" || fmt.Sprint(err) != fmt.Sprint(err2)) {
+					t.Errorf("%s changes from %q to %q: %v %v\n%s", role, was, is, err, err2, cmp.Diff(before, after))
+				}
+			}
+		}
+	}
+}
+
 func TestUnloadable(t *testing.T) {
 	t.Parallel()
 	p := Persona{Reached: 10, Resolved: 7, Unresolved: 1, Unloadable: 2}

@@ -157,6 +157,13 @@ func work(a *okf.Atom) bool {
 	return slices.Contains([]string{"task", "handoff", "persona", "index"}, kind(a))
 }
 
+// Overlooks reports that every role has the same persona whichever of two versions of an atom its file has. So it is with
+// work whose names, edges and status stay: tasks change all the time, and a persona need not be compiled again for them.
+func Overlooks(was, is *okf.Atom) bool {
+	return work(was) && was.Type == is.Type && was.ID == is.ID && was.URI == is.URI && was.Status == is.Status &&
+		slices.EqualFunc(was.Edges, is.Edges, func(a, b okf.Edge) bool { return a.Kind == b.Kind && a.Target == b.Target })
+}
+
 // step follows the edges at a that may be walked. prefix is the path to a.
 func (w *walk) step(a *okf.Atom, prefix []okf.Hop, may func(okf.EdgeKind, *okf.Atom) bool) {
 	for _, h := range append(slices.Clone(w.g.Out(a.ID)), w.g.In(a.ID)...) {

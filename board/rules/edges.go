@@ -90,14 +90,14 @@ func (j *judge) checkBrief(l Line) string {
 	if !ok {
 		return "" // its contract has no persona
 	}
-	p, g, err := j.compilePersona(claim, law.Root, role)
-	if err != nil {
+	p := j.CompilePersona(claim, law.Root, role)
+	if p.Err != nil {
 		return "" // invariant 6 reports a missing role
 	}
 	if strings.Contains(said, "\nCompiled from `"+law.Root+"/") { // older briefs name paths with the bundle root
 		p.Root = law.Root
 	}
-	want := strings.TrimSpace(secrets.RedactText(okf.Visible(strings.ToValidUTF8(string(p.Markdown(g, false)), "\uFFFD")))) + "\n"
+	want := strings.TrimSpace(secrets.RedactText(okf.Visible(strings.ToValidUTF8(string(p.Markdown(nil, false)), "\uFFFD")))) + "\n"
 	if head, _, cut := strings.Cut(said, "\n[cut here: "); said == want || cut && strings.HasPrefix(want, head) {
 		return ""
 	}

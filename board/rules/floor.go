@@ -7,7 +7,6 @@ import (
 	"github.com/odd-cli/odd/board/config"
 	"github.com/odd-cli/odd/journal/event"
 	"github.com/odd-cli/odd/journal/repo"
-	"github.com/odd-cli/odd/okf"
 	"github.com/odd-cli/odd/persona"
 )
 
@@ -34,9 +33,9 @@ func judgeFloor(j *judge) {
 			return ""
 		}
 		j.checked++
-		p, _, err := j.compilePersona(claim, law.Root, role)
-		if err != nil {
-			return fmt.Sprintf("a session ran as the role %s, which did not exist at its claim: %v", role, err)
+		p := j.CompilePersona(claim, law.Root, role)
+		if p.Err != nil {
+			return fmt.Sprintf("a session ran as the role %s, which did not exist at its claim: %v", role, p.Err)
 		}
 		short := p.Below(personaFloor(law))
 		if len(short) == 0 {
@@ -71,10 +70,8 @@ func (j *judge) findSessionRole(l Line) (role string, claim repo.OID, law *confi
 	return role, claim, law
 }
 
-// compilePersona compiles a role's persona from the bundle of a commit.
-func (j *judge) compilePersona(commit repo.OID, root, role string) (persona.Persona, *okf.Graph, error) {
-	g := j.ReadBundle(commit, root)
-	p, err := persona.Compile(g, role)
-	p.Commit = string(commit)
-	return p, g, err
+// Persona is a role's persona as a commit's bundle makes it. Err says that the bundle has no such role.
+type Persona struct {
+	persona.Persona
+	Err error
 }

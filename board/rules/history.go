@@ -52,6 +52,7 @@ type Objects interface {
 	ReadGovernance(at repo.OID) *Governance                         //
 	ReadProposals(at repo.OID) gate.Buffer                          //
 	ReadBundle(at repo.OID, root string) *okf.Graph                 //
+	CompilePersona(at repo.OID, root, role string) Persona          // of a role, as the bundle at root has it
 	ReadVersions(at repo.OID) map[string][]repo.OID                 // of append-only files along first parents, newest first
 	FindPutBack(c repo.Commit, rel string, is repo.Change) repo.OID // the version that a person puts back, "" for none
 	FindClockStart(at repo.OID, law *config.Config) time.Time       // before it no claim may be dated

@@ -4,8 +4,10 @@ import (
 	"io/fs"
 	"path"
 
+	"github.com/odd-cli/odd/board/rules"
 	"github.com/odd-cli/odd/journal/repo"
 	"github.com/odd-cli/odd/okf"
+	"github.com/odd-cli/odd/persona"
 )
 
 // bundle is a parsed bundle with the tree it came from.
@@ -16,7 +18,7 @@ type bundle struct {
 }
 
 // ReadBundle returns the graph of a commit's bundle. It reloads only what changed since the last call, because the
-// bundles of two successive claims share nearly all atoms.
+// bundles of two successive commits share nearly all atoms.
 func (h *history) ReadBundle(commit repo.OID, root string) *okf.Graph {
 	top := h.ReadTree(commit)
 	files, err := fs.Sub(top, root)
@@ -28,15 +30,10 @@ func (h *history) ReadBundle(commit repo.OID, root string) *okf.Graph {
 	case near:
 		b.graph, b.problems = okf.Reload(files, h.bundle.graph, h.bundle.problems, changed)
 	default:
-		if b.graph, b.problems, err = okf.Load(files); err != nil {
-			must(err)
-			return nil
-		}
-	}
-	if err := okf.Unread(b.problems); err != nil {
+		b.graph, b.problems, err = okf.Load(files)
 		must(err)
-		return nil
 	}
+	must(okf.Unread(b.problems))
 	h.bundle = b
 	return b.graph
 }
@@ -59,3 +56,40 @@ func (h *history) changedSinceLast(tree repo.OID) (changed map[string]bool, near
 
 // muchChanged is the number of changed atoms from which on a bundle is read as a whole.
 const muchChanged = 256
+
+// personas has the personas that were compiled from a bundle, and from others before it that make the same ones.
+type personas struct {
+	tree repo.OID
+	by   map[string]rules.Persona // by role
+}
+
+// CompilePersona compiles a role's persona from a commit's bundle. It compiles none again while only tasks change,
+// which is what most commits of a board do.
+func (h *history) CompilePersona(commit repo.OID, root, role string) rules.Persona {
+	tree, _ := h.Find(commit, root)
+	if tree != h.personas.tree && (h.personas.by == nil || !h.makesSamePersonas(h.personas.tree, tree)) {
+		h.personas.by = map[string]rules.Persona{}
+	}
+	h.personas.tree = tree
+	p, ok := h.personas.by[role]
+	if !ok {
+		p.Persona, p.Err = persona.Compile(h.ReadBundle(commit, root), role)
+		h.personas.by[role] = p
+	}
+	p.Commit = string(commit)
+	return p
+}
+
+// makesSamePersonas reports that two bundles differ in nothing that a persona shows.
+func (h *history) makesSamePersonas(was, is repo.OID) bool {
+	for _, ch := range h.Diff(was, is) {
+		if path.Ext(ch.Path) != ".md" {
+			continue // no atom
+		}
+		a, b := h.ReadAtom(ch.Old, ch.OldMode, ch.Path), h.ReadAtom(ch.New, ch.NewMode, ch.Path)
+		if a == nil || b == nil || !persona.Overlooks(a, b) {
+			return false
+		}
+	}
+	return true
+}

@@ -32,6 +32,7 @@ type repoFacts struct {
 	anchors  map[repo.OID]bool         // by edge of a range: a ledger there has an anchored run
 	listed   listedTree                // read last
 	bundle   bundle                    // read last
+	personas personas                  // compiled last
 	grew     versionCache              // read last
 	verdicts map[repo.OID]verdict      // nil if only one range is judged
 	judged   int                       // how often a commit was judged

@@ -74,14 +74,13 @@ func deflate(f io.Writer, kind string, data []byte) error {
 	return errors.Join(err, z.Close(), w.Flush())
 }
 
-// largeLoose is the size in bytes from which go-git reads a loose object.
+// largeLoose is the size in bytes from which git reads a loose object.
 const largeLoose = 1 << 26
 
 // errNotLoose means that an object must be looked for elsewhere.
 var errNotLoose = errors.New("not a loose object that can be read here")
 
-// readLoose reads a loose object. go-git can do so too, but keeps each object in a cache, which a long drain fills
-// with directories that it never reads again.
+// readLoose reads a loose object.
 func readLoose(objects string, oid OID) (kind string, data []byte, err error) {
 	o, _, err := readSmall(objects, oid, largeLoose-1)
 	return o.kind, o.data, err

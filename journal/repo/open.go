@@ -20,9 +20,9 @@ import (
 
 // Open finds the repository that dir is in, walking up; ErrNotRepo if there is none.
 //
-// go-git reads objects and refs in process. If go-git does not support the repository (sparse checkout with its own
-// config, partial clone, SHA-256, reftable), git itself reads them, which is slower. environ holds NAME=value
-// pairs; git gets those it needs.
+// odd reads objects, and go-git refs, in process. If go-git does not support the repository (sparse checkout with its
+// own config, partial clone, SHA-256, reftable), git itself reads them, which is slower. environ holds NAME=value pairs;
+// git gets those it needs.
 func Open(dir string, environ []string) (*Repo, error) {
 	abs, err := filepath.Abs(dir)
 	if err != nil {
@@ -170,25 +170,22 @@ func (r *Repo) findCommon() error {
 	return nil
 }
 
-// packedBytes is how many bytes go-git caches of packed objects that others are deltas of. It holds the newest
-// state of a ledger and of the large directories, and is a twelfth of go-git's default.
-const packedBytes = 8 * cache.MiByte
-
-// openStore chooses the reader: go-git, or git if go-git does not support the repository's format and extensions.
-// gogit.Open is called only to find that out.
+// openStore chooses the reader: odd itself with go-git for refs, or git if go-git does not support the repository's
+// format and extensions. gogit.Open is called only to find that out.
 func (r *Repo) openStore() {
 	var dot billy.Filesystem = osfs.New(r.gitDir)
 	if r.common != r.gitDir {
 		dot = dotgit.NewRepositoryFilesystem(dot, osfs.New(r.common))
 	}
-	st := filesystem.NewStorageWithOptions(dot, cache.NewObjectLRU(packedBytes), filesystem.Options{KeepDescriptors: true})
+	st := filesystem.NewStorageWithOptions(dot, cache.NewObjectLRU(0), filesystem.Options{})
 	slow := &gitStore{run: r.git, batch: &batch{run: r.git}}
 	if _, err := gogit.Open(st, nil); err != nil {
 		r.objs, r.refs = slow, refs{run: r.git}
 		return
 	}
-	r.objs = &packStore{st: st, slow: slow, loadSettings: r.loadSettings, sync: (*os.File).Sync, dir: filepath.Join(r.common, "objects"),
-		last: boundedCache[OID, object]{most: lastBytes}}
+	objects := filepath.Join(r.common, "objects")
+	r.objs = &packStore{packs: packs{dir: filepath.Join(objects, "pack"), bases: boundedCache[packPlace, object]{most: baseBytes}},
+		slow: slow, loadSettings: r.loadSettings, sync: (*os.File).Sync, dir: objects, last: boundedCache[OID, object]{most: lastBytes}}
 	r.refs = refs{st: st, packed: &packedRefs{dir: r.common}}
 	if _, err := os.Readlink(filepath.Join(r.gitDir, "HEAD")); err == nil { // core.preferSymlinkRefs
 		r.refs = refs{run: r.git, packed: r.refs.packed}

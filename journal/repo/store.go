@@ -5,17 +5,15 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"os"
 	"strconv"
 	"strings"
-	"sync"
 
 	"github.com/go-git/go-git/v5/plumbing"
-	"github.com/go-git/go-git/v5/storage/filesystem"
 )
 
-// store reads and writes git objects. kind is "blob", "tree", "commit" or "tag".
+// store reads and writes git objects. kind is "blob", "tree", "commit" or "tag". Nobody may change the bytes that get
+// returns.
 // Both stores are safe for concurrent use.
 type store interface {
 	get(oid OID) (kind string, data []byte, err error)
@@ -48,11 +46,9 @@ func (o OID) check() error {
 	return fmt.Errorf("%q: not an object id (40 or 64 hex digits)", string(o))
 }
 
-// packStore is go-git's object storage. go-git is not safe for concurrent use and caches the list of packs. A
-// missing object is looked up once more after a new look at the packs, then through git.
+// packStore reads loose objects and packs in process. What it does not find or understand, git reads.
 type packStore struct {
-	mu           sync.Mutex
-	st           *filesystem.Storage
+	packs        packs
 	slow         *gitStore
 	loadSettings func(context.Context) (*settings, error) // say how git writes objects
 	sync         func(*os.File) error
@@ -80,43 +76,20 @@ func (p *packStore) get(oid OID) (string, []byte, error) {
 		return "", nil, err
 	}
 	if o, ok := p.last.get(oid); ok {
-		return o.kind, append([]byte{}, o.data...), nil
+		return o.kind, o.data, nil
 	}
 	if len(oid) == 40 {
+		if o, err := p.packs.get(oid); err == nil {
+			return o.kind, o.data, nil
+		}
 		if kind, data, err := readLoose(p.dir, oid); err == nil {
 			return kind, data, nil
 		}
-		if kind, data, err := p.readPacked(plumbing.NewHash(string(oid))); err == nil {
-			return kind, data, nil
+		if p.packs.list() { // git packed it meanwhile, or nobody looked yet
+			return p.get(oid)
 		}
 	}
 	return p.slow.get(oid)
-}
-
-// readPacked reads one object with go-git, and tries again after a repack.
-func (p *packStore) readPacked(h plumbing.Hash) (kind string, data []byte, err error) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	o, err := p.st.EncodedObject(plumbing.AnyObject, h)
-	if err != nil {
-		p.st.Reindex()
-		if o, err = p.st.EncodedObject(plumbing.AnyObject, h); err != nil {
-			return "", nil, err
-		}
-	}
-	return unpackObject(o)
-}
-
-// unpackObject returns the kind and bytes of a go-git object.
-func unpackObject(o plumbing.EncodedObject) (kind string, data []byte, err error) {
-	rd, err := o.Reader()
-	if err != nil {
-		return "", nil, err
-	}
-	defer rd.Close()
-	data = make([]byte, o.Size())
-	_, err = io.ReadFull(rd, data)
-	return o.Type().String(), data, err
 }
 
 func (p *packStore) getSize(oid OID) (int64, error) {
@@ -133,19 +106,16 @@ func (p *packStore) getSize(oid OID) (int64, error) {
 	if err == nil {
 		p.remember(oid, o)
 	}
-	if n < 0 {
-		n, err = p.sizePacked(plumbing.NewHash(string(oid)))
-		if err != nil {
-			return p.slow.getSize(oid)
-		}
+	if n >= 0 {
+		return n, nil
+	}
+	if n, err = p.packs.size(oid); err != nil && p.packs.list() {
+		n, err = p.packs.size(oid)
+	}
+	if err != nil {
+		return p.slow.getSize(oid)
 	}
 	return n, nil
-}
-
-func (p *packStore) sizePacked(h plumbing.Hash) (int64, error) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	return p.st.EncodedObjectSize(h)
 }
 
 // put writes a loose object. If it exists already, put sets its time to now, as git does, so that a concurrent gc

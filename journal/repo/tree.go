@@ -193,7 +193,7 @@ func (t TreeFS) ReadFile(name string) ([]byte, error) {
 	if err != nil {
 		return nil, &fs.PathError{Op: "read", Path: name, Err: err}
 	}
-	return b, nil
+	return bytes.Clone(b), nil
 }
 
 // fewFiles is the number of files up to which ReadMany reads in process: about as many as can be read while git
@@ -221,7 +221,7 @@ func (t TreeFS) ReadMany(names []string, fn func(name string, data []byte) error
 		if err != nil {
 			return &fs.PathError{Op: "read", Path: names[i], Err: err}
 		}
-		if err := fn(names[i], b); err != nil {
+		if err := fn(names[i], bytes.Clone(b)); err != nil {
 			return err
 		}
 	}

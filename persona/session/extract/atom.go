@@ -2,6 +2,8 @@ package extract
 
 import (
 	"fmt"
+	"html"
+	"io/fs"
 	"path"
 	"strings"
 	"time"
@@ -10,13 +12,10 @@ import (
 	"github.com/odd-cli/odd/persona/session"
 )
 
-// The limits on what one atom quotes. What is cut ends in an ellipsis; the
-// source's lines say where the rest is.
+// The limits on what one atom names.
 const (
-	maxQuoted    = 3   // places quoted; the further ones are sources only
-	maxSources   = 12  // files named
-	maxProse     = 600 // bytes of one paragraph
-	maxParagraph = 8   // paragraphs of one place
+	maxQuoted  = 3  // places quoted; the further ones are sources only
+	maxSources = 12 // files named
 )
 
 // source is one file an atom rests on, with every place in it.
@@ -94,7 +93,7 @@ func (c chosen) fresh(d directory, r session.Request) (okf.Atom, error) {
 	if c.prior != nil {
 		file = c.prior.Path
 	}
-	return okf.New(file, fields, c.body(ss, path.Join(r.BundleRoot, file)))
+	return okf.New(file, fields, c.body(ss, path.Join(r.BundleRoot, file), r.Files))
 }
 
 func generatedField(r session.Request) okf.Field {
@@ -144,7 +143,7 @@ func folder(kind string) string {
 
 // body quotes the places, each with the footnote of its source, which links to the file
 // from the atom's own.
-func (c candidate) body(ss []source, file string) string {
+func (c candidate) body(ss []source, file string, files fs.FS) string {
 	var b strings.Builder
 	label := map[*document]string{}
 	for _, s := range ss {
@@ -160,7 +159,7 @@ func (c candidate) body(ss []source, file string) string {
 			continue
 		}
 		quoted[id] = true
-		b.WriteString(e.quoteWithFootnote(id))
+		b.WriteString(e.quoteWithFootnote(id, e.doc.linker(file, files)))
 		b.WriteString("\n")
 	}
 	for _, s := range ss {
@@ -177,14 +176,11 @@ func (c candidate) body(ss []source, file string) string {
 
 // quoteWithFootnote returns e as a block quote with the footnote of its source: behind the first
 // paragraph, or below the quote where that begins with something else.
-func (e evidence) quoteWithFootnote(id string) string {
-	lines, mark := e.passage, "[^"+id+"]"
-	if lines == nil {
-		lines = e.paragraphs()
-	}
+func (e evidence) quoteWithFootnote(id string, to linker) string {
+	mark := "[^" + id + "]"
 	var b strings.Builder
-	for i, l := range lines {
-		if i == 0 && e.prose() {
+	for i, l := range renderAll(e.passage, to) {
+		if i == 0 && e.passage[0].isProse() {
 			l, mark = l+mark, ""
 		}
 		b.WriteString(strings.TrimRight("> "+l, " ") + "\n")
@@ -195,36 +191,22 @@ func (e evidence) quoteWithFootnote(id string) string {
 	return b.String()
 }
 
-// prose reports whether the first line of e is text that a footnote may follow.
-func (e evidence) prose() bool {
-	if len(e.passage) == 0 {
-		return len(e.quote) > 0
-	}
-	first := e.passage[0]
-	return !strings.HasPrefix(first, "```") && !strings.HasPrefix(first, "| ") && !strings.HasPrefix(first, "- ") && !step.MatchString(first)
-}
-
-// paragraphs are the sentences of e, else its commands.
-func (e evidence) paragraphs() []string {
-	if len(e.quote) == 0 {
-		return fenceCode("sh", e.commands)
-	}
-	var lines []string
-	for i, q := range e.quote {
-		if i > 0 {
-			lines = append(lines, "")
-		}
-		if i == maxParagraph {
-			return append(lines, "…")
-		}
-		lines = append(lines, escape(clip(q, maxProse)))
-	}
-	return lines
+// isProse reports whether a footnote may follow the line that b is.
+func (b block) isProse() bool {
+	return b.kind == paragraph || b.kind == raw || b.kind == caption || b.kind == definitions
 }
 
 // escape keeps quoted text from being read as markdown.
 func escape(s string) string {
 	s = strings.NewReplacer(`\`, `\\`, "[", `\[`, "]", `\]`, "<", `\<`, "`", "\\`", "*", `\*`, "_", `\_`).Replace(s)
+	if html.UnescapeString(s) != s {
+		s = strings.ReplaceAll(s, "&", `\&`)
+	}
+	return s
+}
+
+// escapeStart keeps a line from being read as the beginning of a list or the like.
+func escapeStart(s string) string {
 	if s == "" {
 		return s
 	}

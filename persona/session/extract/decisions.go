@@ -58,7 +58,7 @@ func (d *document) status() string {
 			for _, t := range b.texts() {
 				out = append(out, t.run.text)
 			}
-			for _, it := range append([]item{{cells: runs(b.columns)}}, b.items...) {
+			for _, it := range append([]item{{cells: b.columns}}, b.items...) {
 				if len(it.cells) > 1 {
 					out = append(out, it.cells[0].text+": "+it.cells[1].text)
 				}
@@ -79,14 +79,6 @@ func (d *document) status() string {
 		}
 	}
 	return ""
-}
-
-func runs(texts []string) []run {
-	out := make([]run, len(texts))
-	for i, t := range texts {
-		out[i].text = t
-	}
-	return out
 }
 
 // readDecision reads the decision of a document that records one. One that was given up is
@@ -138,7 +130,7 @@ func (s *section) readDecision() []candidate {
 			continue
 		}
 		if b, ok := x.opening(); ok && len(words(b.run.text)) >= 6 && !strings.HasSuffix(b.run.text, ":") {
-			e := evidence{doc: d, from: b.from, to: b.to, quote: []string{b.run.text}}
+			e := evidence{doc: d, from: b.from, to: b.to, quote: []string{b.run.text}, passage: []block{b}}
 			if x == s {
 				e.from = s.line
 			}
@@ -158,7 +150,7 @@ func (d *document) readLabelledDecisions() []candidate {
 			lead, rest, ok := b.run.lead()
 			if ok && b.kind == paragraph && strings.HasSuffix(strings.ToLower(lead.text), "decision") && len(words(rest)) >= 2 && ruleTitle(s.subject()) {
 				out = append(out, candidate{kind: decision, title: capital(s.ruleName(s.subject())), about: clip(rest, maxDescription), score: scoreDecision,
-					evidence: []evidence{{doc: d, from: b.from, to: b.to, quote: []string{b.run.text}}}})
+					evidence: []evidence{{doc: d, from: b.from, to: b.to, quote: []string{b.run.text}, passage: []block{b}}}})
 			}
 		}
 	}
@@ -245,26 +237,21 @@ func (s *section) stating() (evidence, bool) {
 		if x != s && x.level > s.level && x.title != "" && len(x.blocks) > 0 {
 			if e.from == 0 {
 				e.from = x.line
-			} else {
-				e.passage = append(e.passage, "")
 			}
-			e.passage = append(e.passage, "**"+escape(x.title)+"**")
+			e.passage = append(e.passage, x.caption())
 		}
 		for _, b := range outermost(x.blocks) {
-			lines := b.render()
-			if len(lines) == 0 {
+			if b.isEmpty() {
 				continue
 			}
 			if e.from > 0 && b.last()-e.from >= maxRules {
-				e.passage = append(e.passage, "…") // which leaves it out, by name
+				e.breaksOff = true
 				return e, true
 			}
 			if e.from == 0 {
 				e.from = b.from
-			} else {
-				e.passage = append(e.passage, "")
 			}
-			e.to, e.passage = b.last(), append(e.passage, lines...)
+			e.to, e.passage = b.last(), append(e.passage, b)
 			for _, t := range b.texts() {
 				e.quote = append(e.quote, t.run.text)
 			}

@@ -43,16 +43,17 @@ type document struct {
 
 // section is a heading and what stands below it up to the next heading.
 type section struct {
-	doc    *document
-	parent *section // the section of the next higher heading; nil at the top
-	level  int      // 0 for what stands before the first heading
-	title  string   // plain text
-	code   bool     // the title is one code span
-	line   int      // of the heading
-	own    topic    // what the heading says
-	part   bool     // it is a step of a procedure that is read whole
-	torn   bool     // it says what to do and what must be, and is neither read as steps nor as a rule
-	blocks []block
+	doc     *document
+	parent  *section // the section of the next higher heading; nil at the top
+	level   int      // 0 for what stands before the first heading
+	title   string   // plain text
+	heading run      // the same with its marks
+	code    bool     // the title is one code span
+	line    int      // of the heading
+	own     topic    // what the heading says
+	part    bool     // it is a step of a procedure that is read whole
+	torn    bool     // it says what to do and what must be, and is neither read as steps nor as a rule
+	blocks  []block
 }
 
 type kind uint8
@@ -64,7 +65,8 @@ const (
 	definitions
 	table
 	code
-	raw // HTML: only its text, and only where a passage is quoted
+	raw     // HTML: only its text, and only where a passage is quoted
+	caption // a heading, within a passage
 )
 
 // block is one piece of a section, flattened: a list in a list, or code in a
@@ -76,7 +78,7 @@ type block struct {
 	run      run      // a paragraph
 	items    []item   // list items, definitions, rows
 	header   []string // of a table, in lower case
-	columns  []string // the same as it stands there
+	columns  []run    // the same as it stands there
 	lang     string   // of code
 	start    int      // number of the first step
 	lines    []string // of code
@@ -165,7 +167,7 @@ func (d *document) blankFrontMatter(body int) []byte {
 
 func (d *document) heading(h *ast.Heading) {
 	r := d.run(h)
-	s := &section{doc: d, level: h.Level, title: strings.TrimRight(r.text, " #:"), line: d.first(h)}
+	s := &section{doc: d, level: h.Level, heading: r, title: strings.TrimRight(r.text, " #:"), line: d.first(h)}
 	s.code = len(r.spans) > 0 && r.spans[0].kind == codeSpan && len(r.spans[0].text) == len(r.text)
 	for p := d.sections[len(d.sections)-1]; p != nil; p = p.parent {
 		if p.level < s.level && p.level > 0 {
@@ -287,7 +289,7 @@ func (d *document) blocks(bs []block, n ast.Node, depth int) []block {
 	case *east.Table:
 		b.kind, b.columns, b.items = table, d.header(n), d.rows(n)
 		for _, c := range b.columns {
-			b.header = append(b.header, strings.ToLower(c))
+			b.header = append(b.header, strings.ToLower(c.text))
 		}
 	case *ast.HTMLBlock:
 		b.kind, b.run.text = raw, squeeze(html.UnescapeString(tags.ReplaceAllString(links.ReplaceAllString(strings.Join(d.text(n), "\n"), ""), "")))
@@ -411,11 +413,11 @@ func (d *document) definitions(n ast.Node) []item {
 	return out
 }
 
-func (d *document) header(n ast.Node) []string {
-	var out []string
+func (d *document) header(n ast.Node) []run {
+	var out []run
 	if h := n.FirstChild(); h != nil {
 		for c := h.FirstChild(); c != nil; c = c.NextSibling() {
-			out = append(out, d.run(c).text)
+			out = append(out, d.run(c))
 		}
 	}
 	return out

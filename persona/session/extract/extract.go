@@ -41,8 +41,8 @@
 // # What holds
 //
 //  1. No atom without a file and lines that say so, word for word: what it quotes
-//     stands in those lines, in their order, with only marks of markdown taken off.
-//     A procedure is quoted whole, with the notes below its steps and the comments
+//     stands in those lines, in their order, with marks of markdown taken off. Code keeps
+//     its marks; a link stays where it can be followed from the atom's file. A procedure is quoted whole, with the notes below its steps and the comments
 //     in its commands. An atom that fails this is left out, and a finding names it.
 //  2. One concept is one atom: the same name in several files is one atom with
 //     several sources, and where kinds disagree the plainest source decides. Of documents
@@ -70,7 +70,6 @@ import (
 	"fmt"
 	"regexp"
 	"slices"
-	"strings"
 
 	"github.com/odd-cli/odd/okf"
 	"github.com/odd-cli/odd/persona/session"
@@ -312,7 +311,7 @@ func (e evidence) doubt() string {
 	if d := e.doc.madeBySite(e.from, e.to); d != "" {
 		return "a template of the site stands for text: " + d
 	}
-	if n := len(e.passage); n > 0 && e.passage[n-1] == "…" {
+	if e.breaksOff || len(renderAll(e.passage, nil)) > maxPassage {
 		return fmt.Sprintf("%s:%d goes on for more lines than one atom quotes", e.doc.path, e.from)
 	}
 	if q := e.announces(); q != "" {
@@ -336,9 +335,9 @@ func (k chosen) template() string {
 		if i == maxQuoted {
 			break
 		}
-		for _, t := range e.quoting() {
-			if left.MatchString(t) && (e.passage == nil || shortcode.MatchString(strings.ReplaceAll(t, `\<`, "<")) || !e.isInFence(t)) {
-				return t
+		for _, t := range e.reads() {
+			if left.MatchString(t.text) && (!t.code || shortcode.MatchString(t.text)) {
+				return t.text
 			}
 		}
 	}

@@ -1,16 +1,23 @@
 package extract
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
 	"html"
+	"io/fs"
+	"net/url"
+	"path"
+	"regexp"
 	"strings"
 	"testing"
 	"testing/fstest"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/yuin/goldmark"
+	"github.com/yuin/goldmark/extension"
 
 	"github.com/odd-cli/odd/okf"
 	"github.com/odd-cli/odd/persona/session"
@@ -124,6 +131,7 @@ func FuzzExtract(f *testing.F) {
 	f.Add("---\ntitle: T\n---\n| Role | Duties |\n|---|---|\n| Editor | edits all of it |\n")
 	f.Add("# Rules\n\n- You must wait here.\n- Never [run](x.md) `a.json`.\n- **A**: the [^1] thing <b> *x* | y.\n")
 	f.Add("# 1. Paper\n\n## Status\n\nAccepted\n\n## Context\n\nWe had none.\n\n## Decision\n\nWe chose:\n\n- paper\n\n## 1. Do\n\n## 2. Do\n\n## 3. Do\n")
+	f.Add("# Rules\n\n- You must never [run `a`](x.md#b) or ![that](y.png) `` `a` ``; see <https://a.b/c_d>!\n- [Ask](https://a.b/(c)), you [must](/glossary.md) &amp;lt; [not][r].\n\n[r]: ../../glossary.md\n")
 	f.Add("A **thing** is a `file.json` that\r\nends.\r\n\r\n> quoted **Word**: a thing of some kind\r\n")
 	f.Fuzz(func(t *testing.T, text string) {
 		r := request("docs/tools/x.md", text, "CONTRIBUTING.md", text, "docs/adr/1.md", text, "runbooks/b.md", text, "policies/p.md", text, "glossary.md", "# Terms\n\nSkeg\n: A small fin under the stern.\n")
@@ -169,32 +177,47 @@ func hold(t *testing.T, e session.Emission, r session.Request) {
 	}
 }
 
-// verbatim checks that the letters of every line which an atom quotes stand in the files
-// it names, in their order. It knows no markdown: of a source it takes all letters.
+// verbatim checks that the letters of every line which a page of an atom's quotes shows stand in
+// the files it names, in their order, and that its links lead to files that are there or to where
+// a source's do. It knows no markdown of a source, of which it takes all letters.
 func verbatim(t *testing.T, r session.Request, a okf.Atom) {
 	t.Helper()
 	var source strings.Builder
 	for _, s := range a.Sources {
 		b, _ := r.Files.(fstest.MapFS).ReadFile(s.Resource)
-		source.WriteString(letters(html.UnescapeString(string(b))))
+		source.WriteString(html.UnescapeString(string(b)))
 	}
-	have := source.String()
+	var quoted, page bytes.Buffer
 	for line := range strings.Lines(string(a.Body())) {
-		q, ok := strings.CutPrefix(line, "> ")
-		if !ok {
-			continue
+		if q, ok := strings.CutPrefix(line, ">"); ok {
+			q, _, _ = strings.Cut(strings.TrimPrefix(q, " "), "[^") // the footnote; the reader escapes the source's own
+			quoted.WriteString(strings.TrimRight(q, "\n"))
 		}
-		q, _, _ = strings.Cut(q, "[^")   // the footnote; the reader escapes the source's own
-		q = step.ReplaceAllString(q, "") // a number that the reader counts
-		for _, r := range letters(html.UnescapeString(q)) {
-			_, after, found := strings.Cut(have, string(r))
+		quoted.WriteString("\n")
+	}
+	quotes, _, _ := strings.Cut(quoted.String(), "\n[^")
+	if err := goldmark.New(goldmark.WithExtensions(extension.Table)).Convert([]byte(strings.ReplaceAll(quotes, "\nSource[^", "\n[^")), &page); err != nil {
+		t.Fatal(err)
+	}
+	have := letters(source.String())
+	for line := range strings.Lines(regexp.MustCompile(`<t[dh]>`).ReplaceAllString(page.String(), "\n")) {
+		rest := have
+		for _, r := range letters(html.UnescapeString(regexp.MustCompile(`<[^>]*>`).ReplaceAllString(line, ""))) {
+			_, after, found := strings.Cut(rest, string(r))
 			if !found {
-				t.Errorf("%s quotes what its sources do not say in this order: %q", a.Path, q)
+				t.Errorf("%s quotes what its sources do not say in this order: %q", a.Path, line)
 				break
 			}
-			have = after
+			rest = after
 		}
-		have = source.String() // of two sources, each begins anew
+	}
+	for _, m := range regexp.MustCompile(` (?:href|src)="([^"]*)"`).FindAllStringSubmatch(page.String(), -1) {
+		to, err := url.Parse(html.UnescapeString(m[1]))
+		if err != nil {
+			t.Errorf("%s links to %q: %v", a.Path, m[1], err)
+		} else if _, err := fs.Stat(r.Files, path.Join(r.BundleRoot, path.Dir(a.Path), to.Path)); to.Scheme == "" && err != nil || to.Scheme != "" && !strings.Contains(have, letters(to.Scheme)) {
+			t.Errorf("%s links to %q, which is not there", a.Path, m[1])
+		}
 	}
 }
 

@@ -145,7 +145,8 @@ func replaceEditions(s string, with func(string) string) string {
 
 // says reports whether two candidates quote the same.
 func (c candidate) says(o candidate) bool {
-	return letters(strings.Join(c.evidence[0].quoting(), "")) == letters(strings.Join(o.evidence[0].quoting(), ""))
+	said := func(c candidate) string { return letters(strings.Join(renderAll(c.evidence[0].passage, nil), "")) }
+	return said(c) == said(o)
 }
 
 // apart tells rules and procedures of one title in several places by the document, or by

@@ -2,67 +2,80 @@ package extract
 
 import (
 	"fmt"
+	"io/fs"
+	"net/url"
+	"path"
 	"regexp"
+	"slices"
 	"strings"
 
 	"github.com/odd-cli/odd/okf"
 )
 
-// maxPassage bounds the lines of a passage. One that is longer ends at a whole
-// block, with an ellipsis, and its atom is left out.
+// maxPassage bounds the lines of a passage. An atom with a longer one is left out.
 const maxPassage = 120
 
 // passage is what the blocks of s between two lines say, all of it and in their
-// order, as lines of markdown: a step keeps the notes, lists and commands below it,
-// a command the comments and labels around it.
-func (s *section) passage(from, to int) []string {
+// order: a step keeps the notes, lists and commands below it, a command the comments
+// and labels around it.
+func (s *section) passage(from, to int) []block {
+	return slices.DeleteFunc(outermost(s.blocks), func(b block) bool { return b.from < from || b.from > to || b.isEmpty() })
+}
+
+// caption is a heading within a passage.
+func (s *section) caption() block {
+	return block{kind: caption, from: s.line, to: s.line, run: s.heading}
+}
+
+// A linker returns where a link leads from another file, "" where nobody could follow it there.
+type linker func(target string) string
+
+// renderAll is a passage as lines of markdown.
+func renderAll(bs []block, to linker) []string {
 	var out []string
-	for _, b := range outermost(s.blocks) {
-		if b.from < from || b.from > to {
-			continue
-		}
-		lines := b.render()
-		if len(lines) == 0 {
-			continue
-		}
-		if len(out) > 0 {
+	for i, b := range bs {
+		if i > 0 {
 			out = append(out, "")
 		}
-		if len(out)+len(lines) > maxPassage {
-			return append(out, "…")
-		}
-		out = append(out, lines...)
+		out = append(out, b.render(to)...)
 	}
 	return out
 }
 
+// isEmpty reports whether a page shows nothing of b.
+func (b block) isEmpty() bool { return len(b.render(nil)) == 0 }
+
 // render is one block as lines of markdown.
-func (b block) render() []string {
+func (b block) render(to linker) []string {
 	switch b.kind {
-	case paragraph, raw:
+	case paragraph, raw, caption:
+		text := b.run.markdown(to)
+		if b.kind == caption {
+			text = "**" + text + "**"
+		}
 		if b.run.text == "" {
 			return nil
 		}
-		return []string{escape(b.run.text)}
+		return []string{text}
 	case code:
 		return fenceCode(b.lang, b.lines)
 	case bullets, steps:
-		return b.renderItems()
+		return b.renderItems(to)
 	case table:
-		out := []string{row(b.columns), "|" + strings.Repeat(" --- |", len(b.columns))}
+		out := []string{row(b.columns, to), "|" + strings.Repeat(" --- |", len(b.columns))}
 		for _, it := range b.items {
-			out = append(out, row(texts(it.cells)))
+			out = append(out, row(it.cells, to))
 		}
 		return out
 	}
 	var out []string // definitions
 	for _, it := range b.items {
-		out = append(out, escape(strings.Join(texts(it.cells), ": ")), "")
+		out = append(out, strings.Join(rendered(it.cells, to), ": "), "")
 	}
 	return out[:max(0, len(out)-1)]
 }
 
-func (b block) renderItems() []string {
+func (b block) renderItems(to linker) []string {
 	var out []string
 	for _, it := range b.items {
 		mark := "- "
@@ -70,12 +83,12 @@ func (b block) renderItems() []string {
 			mark = fmt.Sprintf("%d. ", b.start+it.at)
 		}
 		indent := strings.Repeat(" ", len(mark))
-		out = append(out, strings.TrimRight(mark+escape(it.run.text), " "))
+		out = append(out, strings.TrimRight(mark+it.run.markdown(to), " "))
 		for i, below := range it.below {
 			if below.kind != bullets && below.kind != steps && (it.run.text != "" || i > 0) {
 				out = append(out, "")
 			}
-			for _, l := range below.render() {
+			for _, l := range below.render(to) {
 				out = append(out, strings.TrimRight(indent+l, " "))
 			}
 		}
@@ -84,21 +97,103 @@ func (b block) renderItems() []string {
 }
 
 // row is a row of a table.
-func row(cells []string) string {
-	out := make([]string, len(cells))
-	for i, c := range cells {
-		out[i] = strings.ReplaceAll(escape(c), "|", `\|`)
+func row(cells []run, to linker) string {
+	out := rendered(cells, to)
+	for i, c := range out {
+		out[i] = strings.ReplaceAll(c, "|", `\|`)
 	}
 	return "| " + strings.Join(out, " | ") + " |"
 }
 
-func texts(cells []run) []string {
+func rendered(cells []run, to linker) []string {
 	out := make([]string, len(cells))
 	for i, c := range cells {
-		out[i] = c.text
+		out[i] = c.markdown(to)
 	}
 	return out
 }
+
+// markdown is r with its code marked and with the links that to knows a target for.
+func (r run) markdown(to linker) string {
+	return escapeStart(r.marked(0, len(r.text), r.spans, to))
+}
+
+// marked is a part of r; spans are those from there on.
+func (r run) marked(from, end int, spans []span, to linker) string {
+	var b strings.Builder
+	for i, s := range spans {
+		if s.kind != codeSpan && s.kind != link || s.at < from || s.at+len(s.text) > end {
+			continue
+		}
+		mark := codeMark(s.text)
+		if s.kind == link {
+			target := ""
+			if to != nil {
+				target = to(s.to)
+			}
+			switch {
+			case target == "":
+				continue
+			case s.to == s.text:
+				mark = "<" + s.to + ">"
+			default:
+				mark = "[" + r.marked(s.at, s.at+len(s.text), spans[i+1:], to) + "](" + target + ")"
+			}
+		}
+		before := escape(r.text[from:s.at])
+		if s.kind == link && strings.HasSuffix(before, "!") {
+			before = before[:len(before)-1] + `\!` // else an image
+		}
+		b.WriteString(before + mark)
+		from = s.at + len(s.text)
+	}
+	b.WriteString(escape(r.text[from:end]))
+	return b.String()
+}
+
+// codeMark is a code span of a text.
+func codeMark(text string) string {
+	ticks, pad := "`", ""
+	for strings.Contains(text, ticks) {
+		ticks += "`"
+	}
+	if strings.HasPrefix(text, "`") || strings.HasSuffix(text, "`") {
+		pad = " "
+	}
+	return ticks + pad + text + pad + ticks
+}
+
+// linker follows the links of d from another file: to other hosts, and to files that are there.
+func (d *document) linker(from string, files fs.FS) linker {
+	return func(target string) string {
+		u, err := url.Parse(target)
+		switch {
+		case err != nil:
+			return ""
+		case in("http https mailto", u.Scheme):
+			return unspaced.Replace(target)
+		case u.Scheme != "" || u.Host != "" || u.RawQuery != "":
+			return ""
+		}
+		to := d.path
+		if strings.HasPrefix(u.Path, "/") {
+			to = path.Clean(u.Path)[1:]
+		} else if u.Path != "" {
+			to = path.Join(path.Dir(d.path), u.Path)
+		}
+		if _, err := fs.Stat(files, to); err != nil || to == "." {
+			return ""
+		}
+		out := okf.LinkTo(from, to)
+		if u.Fragment != "" {
+			out += "#" + u.EscapedFragment()
+		}
+		return unspaced.Replace(out)
+	}
+}
+
+// unspaced writes what would end the target of a link.
+var unspaced = strings.NewReplacer(" ", "%20", "(", "%28", ")", "%29", "<", "%3C", ">", "%3E", `\`, "%5C")
 
 // plainLang is a language that cannot end its own fence.
 var plainLang = regexp.MustCompile(`^[\w+.#-]*$`)

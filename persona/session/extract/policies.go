@@ -104,10 +104,10 @@ func (s *section) statedRule() []candidate {
 	if len(bs) == 0 || weight < 3 || at == 0 || len(words(s.title)) < 4 || strings.HasSuffix(s.title, "?") {
 		return nil
 	}
-	e := evidence{doc: s.doc, from: s.line, quote: []string{s.title}, passage: []string{"**" + escape(s.title) + "**"}}
+	e := evidence{doc: s.doc, from: s.line, quote: []string{s.title}, passage: []block{s.caption()}}
 	for _, b := range bs {
-		if lines := b.render(); b.last()-s.line < shortRules || b.from == bs[0].from {
-			e.to, e.passage = b.last(), append(append(e.passage, ""), lines...)
+		if !b.isEmpty() && (b.last()-s.line < shortRules || b.from == bs[0].from) {
+			e.to, e.passage = b.last(), append(e.passage, b)
 		}
 	}
 	if e.to-e.from >= maxRules {
@@ -210,7 +210,7 @@ func (s *section) joinEvidence(ps []piece) []evidence {
 // counts.
 func (s *section) pieces(named bool) []piece {
 	var out []piece
-	bs := slices.DeleteFunc(outermost(s.blocks), func(b block) bool { return len(b.render()) == 0 })
+	bs := slices.DeleteFunc(outermost(s.blocks), block.isEmpty)
 	for i := 0; i < len(bs); i++ {
 		b := bs[i]
 		leading := b.kind == paragraph && i+1 < len(bs) && leads(b)

@@ -19,7 +19,7 @@ func (s *section) responsible() []candidate {
 					!roleNoun(ws[len(ws)-1]) && !(s.doc.governs && acronym(title)) {
 					continue
 				}
-				e := evidence{doc: s.doc, from: t.from, to: t.to, quote: []string{sentence}}
+				e := evidence{doc: s.doc, from: t.from, to: t.to, quote: []string{sentence}, passage: []block{{from: t.from, to: t.to, run: t.run}}}
 				if strings.HasSuffix(sentence, ":") && b.kind == paragraph && i+1 < len(s.blocks) && s.blocks[i+1].kind == bullets {
 					if e.to = s.blocks[i+1].last(); e.to-e.from < maxRules {
 						e.passage = s.passage(e.from, e.to)

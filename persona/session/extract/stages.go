@@ -30,20 +30,14 @@ func (s *section) readStages() []candidate {
 		if !slices.ContainsFunc(steps, func(step *section) bool { return x == step || x.below(step) }) {
 			continue
 		}
-		if len(e.passage) > 0 {
-			e.passage = append(e.passage, "")
-		}
 		e.to = x.end()
-		e.passage = append(e.passage, "**"+escape(x.title)+"**")
-		if len(x.blocks) > 0 {
-			e.passage = append(append(e.passage, ""), x.passage(x.line, e.to)...)
-		}
+		e.passage = append(append(e.passage, x.caption()), x.passage(x.line, e.to)...)
 		t := x.traits(nil)
 		if instructs += t.orders + t.duties; activity(name(x)) {
 			instructs++
 		}
 	}
-	if len(e.passage) > maxPassage || instructs < len(steps) {
+	if len(renderAll(e.passage, nil)) > maxPassage || instructs < len(steps) {
 		return nil
 	}
 	for _, x := range s.doc.sections {

@@ -13,7 +13,7 @@ func (s *section) headedSystem() []candidate {
 		return nil
 	}
 	return []candidate{{kind: system, title: s.title, about: firstSentence(b.run.text), score: scoreSystem,
-		evidence: []evidence{{doc: s.doc, from: s.line, to: b.to, quote: []string{b.run.text}}}}}
+		evidence: []evidence{{doc: s.doc, from: s.line, to: b.to, quote: []string{b.run.text}, passage: []block{b}}}}}
 }
 
 func isTitled(s string) bool {

@@ -15,7 +15,7 @@ func TestTemplatesAreNoText(t *testing.T) {
 		{"containers", "## Install the agent\n\n:::tip\nInstall it before the server.\n:::\n\n1. Download it.\n2. Run it.\n",
 			"Install the agent", "Install it before the server.[^a]\n\n1. Download it.\n2. Run it."},
 		{"braces of code", "## Publish the page\n\nThis is done in the root every night.\n\n```sh\nrender '{{ .Title }}'\nrender -push\n```\n", "Publish the page", "This is done in the root every night.[^a]\n\n```sh\nrender '{{ .Title }}'\nrender -push\n```"},
-		{"roles of MyST", "(setup)=\n## Install the agent\n\n1. Download the {func}`agent`.\n2. Run it with `{x}` or {class}`Runner`.\n", "Install the agent", "1. Download the agent.\n2. Run it with {x} or Runner."},
+		{"roles of MyST", "(setup)=\n## Install the agent\n\n1. Download the {func}`agent`.\n2. Run it with `{x}` or {class}`Runner`.\n", "Install the agent", "1. Download the `agent`.\n2. Run it with `{x}` or `Runner`."},
 		{"containers of MyST", "## Install the agent\n\n:::{tip}\nInstall it before the server.\n:::\n\n1. Download it.\n2. Run it.\n",
 			"Install the agent", "Install it before the server.[^a]\n\n1. Download it.\n2. Run it."},
 		{"a directive of MyST", "## Install the agent\n\n1. Download it.\n2. Run it:\n\n```{eval-rst}\n.. include:: run.txt\n```\n", "", ""},

@@ -40,8 +40,10 @@ type evidence struct {
 	steps    []string
 	lists    int // how many lists the steps are of
 	commands []string
-	passage  []string // all that the lines say, as markdown; the three above only name and describe it
-	copied   bool     // another document is quoted that says the same
+	passage  []block // all that is quoted; the three above only name and describe it
+	copied   bool    // another document is quoted that says the same
+
+	breaksOff bool // what is said there is longer than an atom quotes
 }
 
 // The scores: how plainly a source says that the thing exists and what it is.
@@ -58,8 +60,9 @@ const (
 	scoreBold       = 58 // a bold word and a definition in a glossary
 )
 
-// newDefinition returns a named thing with its text, of the kind the section is about.
-func (s *section) newDefinition(name, text string, from, to, score int) candidate {
+// newDefinition returns a named thing with its text, of the kind the section is about. b is where
+// it stands.
+func (s *section) newDefinition(name, text string, b block, score int) candidate {
 	c := candidate{title: name, about: firstSentence(text), score: score}
 	if !strings.HasPrefix(text, name) {
 		c.about = capital(c.about)
@@ -72,7 +75,7 @@ func (s *section) newDefinition(name, text string, from, to, score int) candidat
 	}
 	c.title, c.aliases = splitAlias(name)
 	c.title = capital(c.title)
-	c.evidence = []evidence{{doc: s.doc, from: from, to: to, quote: []string{name + ": " + text}}}
+	c.evidence = []evidence{{doc: s.doc, from: b.from, to: b.to, quote: []string{name + ": " + text}, passage: []block{b}}}
 	return c
 }
 
@@ -112,7 +115,7 @@ func (s *section) readDefinitionLists() []candidate {
 			out = append(out, s.boldList(b)...)
 		case paragraph:
 			if lead, rest, ok := b.run.lead(); ok && lead.kind == strong && name(lead.text, false) && definable(rest) && s.topic() == glossary {
-				out = append(out, s.newDefinition(lead.text, rest, b.from, b.to, scoreBold))
+				out = append(out, s.newDefinition(lead.text, rest, b, scoreBold))
 			}
 		}
 	}
@@ -130,10 +133,15 @@ func (s *section) definitionList(b block) []candidate {
 		t := strings.TrimRight(it.cells[0].text, ": ")
 		code := len(it.cells[0].spans) > 0 && it.cells[0].spans[0].kind == codeSpan
 		if name(t, code) && definable(firstOf(it.cells[1].text)) {
-			out = append(out, s.newDefinition(t, it.cells[1].text, it.from, it.to, scoreGlossary))
+			out = append(out, s.newDefinition(t, it.cells[1].text, it.definition(0, 1), scoreGlossary))
 		}
 	}
 	return out
+}
+
+// definition is the cells of a row that name a thing and explain it.
+func (it item) definition(name, text int) block {
+	return block{kind: definitions, from: it.from, to: it.to, items: []item{{cells: []run{it.cells[name], it.cells[text]}}}}
 }
 
 // columns finds the column that names and the one that explains, and what the
@@ -205,12 +213,12 @@ func (s *section) definitionTable(b block) []candidate {
 		if !name(title, code) || len(words(text)) < 3 || in("to for none no if see", words(text)[0]) {
 			continue
 		}
-		c := s.newDefinition(title, text, it.from, it.to, scoreGlossary)
+		c := s.newDefinition(title, text, it.definition(n, x), scoreGlossary)
 		if c.kind = t.lists(); c.kind == system {
 			c.score = scoreSystem
 		}
 		if x > n+1 { // what stands between the two is not said, so neither runs into the other
-			c.evidence[0].quote = []string{title, text}
+			c.evidence[0].passage = []block{{run: it.cells[n]}, {run: it.cells[x]}}
 		}
 		out = append(out, c)
 	}
@@ -232,7 +240,7 @@ func (s *section) boldList(b block) []candidate {
 		if !ok || !s.leads(lead) || !s.explainsName(rest) || s.doc.isField(lead.text) {
 			continue
 		}
-		c := s.newDefinition(lead.text, rest, it.from, it.to, scoreGlossary-5)
+		c := s.newDefinition(lead.text, rest, block{from: it.from, to: it.to, run: it.run}, scoreGlossary-5)
 		if lead.kind == codeSpan {
 			c.title = lead.text // a command is called as it is typed
 		}
@@ -303,7 +311,7 @@ func (s *section) readHeadingDefinitions() []candidate {
 	if opening := words(b.run.text); what && !articleFirst(b.run.text) && !slices.ContainsFunc(opening[:min(6, len(opening))], func(w string) bool { return same(w, title[strings.LastIndexByte(title, ' ')+1:]) }) {
 		return nil // what stands there is no answer
 	}
-	c := s.newDefinition(title, b.run.text, b.from, b.to, scoreWhatIs)
+	c := s.newDefinition(title, b.run.text, b, scoreWhatIs)
 	c.evidence[0].quote = []string{b.run.text}
 	c.evidence[0].from = s.line
 	return []candidate{c}
@@ -366,7 +374,7 @@ func (s *section) presents(subject, pred string) bool {
 }
 
 func (s *section) statement(subject, pred string, b block) candidate {
-	c := s.newDefinition(subject, b.run.text, b.from, b.to, scoreDefinition)
+	c := s.newDefinition(subject, b.run.text, b, scoreDefinition)
 	c.evidence[0].quote = []string{b.run.text}
 	head := headNoun(pred)
 	switch {

@@ -27,6 +27,7 @@ type span struct {
 	kind spanKind
 	at   int // byte offset in run.text
 	text string
+	to   string // the target of a link
 }
 
 // run is inline text with the markdown taken off. Its spans tell what was
@@ -59,7 +60,7 @@ func (f *flattener) inline(n ast.Node, depth int) {
 	mark := -1
 	if k := marks(n); k != 0 {
 		mark = len(f.spans)
-		f.spans, f.ends = append(f.spans, span{kind: k, at: f.b.Len()}), append(f.ends, 0)
+		f.spans, f.ends = append(f.spans, span{kind: k, at: f.b.Len(), to: f.target(n)}), append(f.ends, 0)
 	}
 	switch n := n.(type) {
 	case *ast.Text:
@@ -94,6 +95,17 @@ func (f *flattener) text(n *ast.Text) {
 	if n.SoftLineBreak() || n.HardLineBreak() {
 		f.b.WriteByte(' ')
 	}
+}
+
+// target is where a link leads; of a URL that stands for itself it is its text.
+func (f *flattener) target(n ast.Node) string {
+	switch n := n.(type) {
+	case *ast.Link:
+		return string(util.ResolveEntityNames(util.ResolveNumericReferences(util.UnescapePunctuations(n.Destination))))
+	case *ast.AutoLink:
+		return string(n.Label(f.src))
+	}
+	return ""
 }
 
 func marks(n ast.Node) spanKind {

@@ -7,12 +7,15 @@ import (
 	"strings"
 	"unicode"
 	"unicode/utf8"
+
+	"github.com/yuin/goldmark/ast"
+	"github.com/yuin/goldmark/text"
 )
 
 // Links and tags are what stands in the lines of a markdown file and not in its text: comments,
 // images and the targets of links; tags, which in code are text.
 var (
-	links = regexp.MustCompile(`(?s)<!--.*?-->|!\[[^\]]*\]\([^)]*\)|\]\([^)]*\)|\]\[[^\]]*\]`)
+	links = regexp.MustCompile(`(?s)<!--.*?-->|(?:!\[[^\]]*)?\]\((?:[^()]|\([^()]*\))*\)|\]\[[^\]]*\]`)
 	tags  = regexp.MustCompile(`<[^<>]*>`)
 )
 
@@ -34,14 +37,14 @@ func (e evidence) firstAltered() string {
 	plain := links.ReplaceAllString(raw, "")
 	said := []string{letters(html.UnescapeString(tags.ReplaceAllString(plain, ""))), letters(html.UnescapeString(plain)), letters(raw)}
 	holds := func(s string) bool {
-		l := letters(strings.TrimSuffix(s, "…"))
+		l := letters(s)
 		return slices.ContainsFunc(said, func(s string) bool { return strings.Contains(s, l) })
 	}
 	file := string(e.doc.within(e.from, e.to))
-	for _, q := range e.quoting() {
-		name, text, labelled := strings.Cut(q, ": ")
-		if !holds(q) && !(labelled && holds(name) && holds(text)) || isRST(e.doc.path) && !inOrder(letters(q), letters(file)) {
-			return q
+	for _, q := range e.reads() {
+		name, text, labelled := strings.Cut(q.text, ": ")
+		if !holds(q.text) && !(labelled && holds(name) && holds(text)) || isRST(e.doc.path) && !inOrder(letters(q.text), letters(file)) {
+			return q.text
 		}
 	}
 	return ""
@@ -62,46 +65,37 @@ func inOrder(a, b string) bool {
 
 // announces is the end of what e quotes, where that only announces more, "" else.
 func (e evidence) announces() string {
-	all := e.quoting()
-	if len(all) == 0 || e.passage != nil && strings.HasPrefix(strings.TrimSpace(e.passage[len(e.passage)-1]), "```") {
+	all := e.reads()
+	if len(all) == 0 || all[len(all)-1].code {
 		return ""
 	}
-	if last := all[len(all)-1]; strings.HasSuffix(last, ":") || strings.HasSuffix(last, ";") {
+	if last := all[len(all)-1].text; strings.HasSuffix(last, ":") || strings.HasSuffix(last, ";") {
 		return last
 	}
 	return ""
 }
 
-// isInFence reports whether a line of the passage stands in a fence.
-func (e evidence) isInFence(line string) bool {
-	in := false
-	for _, l := range e.passage {
-		if strings.HasPrefix(strings.TrimSpace(l), "```") {
-			in = !in
-		} else if in && step.ReplaceAllString(l, "") == line {
-			return true
-		}
-	}
-	return false
+// said is one text that a page shows, or one line of code.
+type said struct {
+	text string
+	code bool
 }
 
-// quoting is every text that e quotes.
-func (e evidence) quoting() []string {
-	if e.passage == nil {
-		return append(append([]string{}, e.quote...), e.commands...)
-	}
-	var out []string
-	for _, l := range e.passage {
-		switch l = step.ReplaceAllString(l, ""); {
-		case strings.HasPrefix(strings.TrimSpace(l), "```"):
-		case strings.HasPrefix(l, "| "): // cells, between which a source may have anything
-			out = append(out, strings.Split(l, "|")...)
-		default:
-			out = append(out, l)
+// reads is what one reads who reads what e quotes: its markdown is read again for it.
+func (e evidence) reads() (out []said) {
+	d := &document{src: []byte(strings.Join(renderAll(e.passage, func(string) string { return "x" }), "\n"))}
+	_ = ast.Walk(reader.Parser().Parse(text.NewReader(d.src)), func(n ast.Node, enter bool) (ast.WalkStatus, error) {
+		switch {
+		case !enter:
+		case n.Kind() == ast.KindFencedCodeBlock || n.Kind() == ast.KindCodeBlock:
+			for _, l := range d.text(n) {
+				out = append(out, said{l, true})
+			}
+		case n.FirstChild() != nil && n.FirstChild().Type() == ast.TypeInline:
+			out = append(out, said{text: d.run(n).text})
+			return ast.WalkSkipChildren, nil
 		}
-	}
+		return ast.WalkContinue, nil
+	})
 	return out
 }
-
-// step is the number of a step, which a renderer counts and a source may not.
-var step = regexp.MustCompile(`^ *\d+\. `)

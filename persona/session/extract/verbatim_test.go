@@ -1,6 +1,7 @@
 package extract
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
@@ -79,19 +80,39 @@ func TestReservedNames(t *testing.T) {
 	}
 }
 
+// TestCodeAndLinksStay: a quote keeps the marks of code, and the links that can be followed from
+// the atom's file.
+func TestCodeAndLinksStay(t *testing.T) {
+	t.Parallel()
+	text := "# Rules\n\n## Pushing\n\nYou must run `make test` first, [as `CI` does](ci.md#how \"t\"), and never `` a`b `` or &#33;%s.\n\n[r]: <../R (1).md>\n"
+	for link, want := range map[string]string{
+		"[here](#top)": `\![here](../../docs/a.md#top)`, "[here](/R%20(1).md)": `\![here](../../R%20%281%29.md)`, "[here][r]": `\![here](../../R%20%281%29.md)`,
+		"[here](gone.md)": "!here", "[here](../..)": "!here", "[here](javascript:x)": "!here", "[here](//a.b)": "!here",
+		"[h_e_re](https://a.b/c_(d))": `\![h\_e\_re](https://a.b/c_%28d%29)`, "<https://a.b/c_d>": `\!<https://a.b/c_d>`, "[a\\]b](mailto:a@b.c)": `\![a\]b](mailto:a@b.c)`,
+		"&amp;lt;": `!\&lt;`,
+	} {
+		r := request("docs/a.md", fmt.Sprintf(text, link), "docs/ci.md", "", "R (1).md", "")
+		e := drive(t, r)
+		want := "You must run `make test` first, [as `CI` does](../../docs/ci.md#how), and never ``a`b`` or " + want + ".[^docs-a]"
+		if got := quotedBy(t, e, "Pushing (Rules)"); got != want {
+			t.Errorf("got\n%s\nwant\n%s", got, want)
+		}
+		hold(t, e, r)
+	}
+}
+
 // TestAltered: what the lines do not hold word for word is found.
 func TestAltered(t *testing.T) {
 	t.Parallel()
 	d := parse(file{"a.md", []byte("# A\n\nYou **must** not [run](x.md) `a <b>` twice,\nunless told.\n\nElsewhere it may run.\n")})
 	for text, want := range map[string]bool{
 		"You must not run a <b> twice, unless told.": false,
-		"You must not run a <b>…":                    false,
 		"You must run a <b> twice":                   true,
 		"So it is run.":                              true,
 		"Elsewhere it may run.":                      true, // beyond the lines
 		"not run: unless told":                       false,
 	} {
-		e := evidence{doc: d, from: 3, to: 4, quote: []string{text}}
+		e := evidence{doc: d, from: 3, to: 4, passage: []block{{run: run{text: text}}}}
 		if got := e.firstAltered() != ""; got != want {
 			t.Errorf("%q: altered %v, want %v", text, got, want)
 		}
@@ -103,8 +124,8 @@ func TestAltered(t *testing.T) {
 func TestDoubtfulAtomsAreLeftOut(t *testing.T) {
 	t.Parallel()
 	d := parse(file{"a.md", []byte("# Terms\n\nSkeg\n: A small fin under the stern.\n")})
-	good := candidate{kind: term, title: "Skeg", about: "A small fin.", evidence: []evidence{{doc: d, from: 3, to: 4, quote: []string{"Skeg: A small fin under the stern."}}}}
-	bad := candidate{kind: term, title: "Keel", about: "A large fin.", evidence: []evidence{{doc: d, from: 3, to: 4, quote: []string{"Keel: A large fin."}}}}
+	good := candidate{kind: term, title: "Skeg", about: "A small fin.", evidence: []evidence{{doc: d, from: 3, to: 4, passage: []block{{run: run{text: "Skeg: A small fin under the stern."}}}}}}
+	bad := candidate{kind: term, title: "Keel", about: "A large fin.", evidence: []evidence{{doc: d, from: 3, to: 4, passage: []block{{run: run{text: "Keel: A large fin."}}}}}}
 	tl := tally{docs: []*document{d}, kinds: map[string]int{}}
 	e, err := finish([]chosen{{candidate: bad}, {candidate: good}}, &tl, request())
 	if err != nil || len(e.Atoms) != 1 || e.Atoms[0].Atom.ID != okf.ID("skeg") {

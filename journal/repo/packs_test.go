@@ -1,0 +1,131 @@
+package repo
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// manyVersions makes a repository whose packs have chains of deltas, and returns its objects with git's bytes of them.
+func manyVersions(t *testing.T, repack ...string) (*Repo, map[OID]object) {
+	t.Helper()
+	r, _ := fresh(t, "a.txt", "one\n")
+	dir := r.Root()
+	for i := range 12 {
+		write(t, dir, "grows.txt", strings.Repeat("a line of a file that grows\n", 40*i), fmt.Sprintf("d/%d.txt", i), fmt.Sprint("file ", i))
+		git(t, dir, "add", "-A")
+		git(t, dir, "commit", "-qm", fmt.Sprint("version ", i))
+	}
+	git(t, dir, "tag", "-a", "-m", "one", "v1")
+	git(t, dir, append(repack, "repack", "-adfq", "--depth=50", "--window=50")...)
+	git(t, dir, "prune-packed")
+	all := map[OID]object{}
+	for line := range strings.Lines(git(t, dir, "cat-file", "--batch-all-objects", "--batch-check")) {
+		f := strings.Fields(line)
+		kind, data, err := r.objs.(*packStore).slow.get(OID(f[0]))
+		if err != nil || kind != f[1] {
+			t.Fatal(line, err)
+		}
+		all[OID(f[0])] = object{kind, data}
+	}
+	return r, all
+}
+
+// odd reads from a pack what git reads from it, however git packed it.
+func TestPacks(t *testing.T) {
+	t.Parallel()
+	for name, repack := range map[string][]string{
+		"offsets": {"-c", "repack.useDeltaBaseOffset=true"},
+		"ids":     {"-c", "repack.useDeltaBaseOffset=false"},
+		"large":   {"-c", "pack.indexVersion=2", "-c", "core.bigFileThreshold=1k"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			r, all := manyVersions(t, repack...)
+			ps, deltas := &r.objs.(*packStore).packs, 0
+			eq(t, "there are packs", ps.list(), true)
+			eq(t, "more packs", ps.list(), false)
+			for oid, want := range all {
+				got, err := ps.get(oid)
+				if err != nil || got.kind != want.kind || !bytes.Equal(got.data, want.data) {
+					t.Fatalf("%s: %s of %d bytes, %v; want %s of %d", oid, got.kind, len(got.data), err, want.kind, len(want.data))
+				}
+				if n, err := ps.size(oid); err != nil || n != int64(len(want.data)) {
+					t.Fatalf("size of %s: %d, %v, want %d", oid, n, err, len(want.data))
+				}
+				at, err := ps.find(oid)
+				if e, err2 := ps.entry(at); err == nil && err2 == nil && e.base.pack != nil {
+					deltas++
+				}
+			}
+			if deltas == 0 {
+				t.Error("no object is a delta")
+			}
+			if _, err := ps.get(OID(strings.Repeat("1", 40))); !errors.Is(err, errNoObject) {
+				t.Errorf("an object that is not there: %v", err)
+			}
+		})
+	}
+}
+
+// A pack that git makes later is found.
+func TestPackedMeanwhile(t *testing.T) {
+	t.Parallel()
+	r, _ := fresh(t, "a.txt", "one\n")
+	dir := r.Root()
+	git(t, dir, "gc", "-q")
+	eq(t, "first", string(must[[]byte](t)(r.Blob(OID(git(t, dir, "rev-parse", "HEAD:a.txt"))))), "one\n")
+	write(t, dir, "a.txt", "two\n")
+	git(t, dir, "commit", "-qam", "two")
+	git(t, dir, "gc", "-q")
+	eq(t, "then", string(must[[]byte](t)(r.Blob(OID(git(t, dir, "rev-parse", "HEAD:a.txt"))))), "two\n")
+	if r.objs.(*packStore).slow.batch.proc != nil {
+		t.Error("git was asked")
+	}
+}
+
+// However a pack is damaged, what is read from it is right or an error.
+func TestDamagedPack(t *testing.T) {
+	t.Parallel()
+	r, all := manyVersions(t)
+	names, err := filepath.Glob(filepath.Join(r.common, "objects/pack/*.pack"))
+	if err != nil || len(names) != 1 {
+		t.Fatal(names, err)
+	}
+	whole := must[[]byte](t)(os.ReadFile(names[0]))
+	index := must[[]byte](t)(os.ReadFile(strings.TrimSuffix(names[0], "pack") + "idx"))
+	same, broken := 0, 0
+	for at := 0; at < len(whole); at += 3 {
+		b := bytes.Clone(whole)
+		b[at] ^= 1 << (at % 8)
+		p := &pack{index: index, data: b, count: len(all)}
+		ps := &packs{all: []*pack{p}, bases: boundedCache[packPlace, object]{most: baseBytes}}
+		for oid, want := range all {
+			got, err := ps.get(oid)
+			_, _ = ps.size(oid)
+			if err != nil {
+				broken++
+				continue
+			}
+			if got.kind == want.kind && !bytes.Equal(got.data, want.data) {
+				t.Errorf("byte %d changed: %s reads as %q", at, oid, got.data)
+			}
+			same++
+		}
+	}
+	if same == 0 || broken == 0 {
+		t.Errorf("%d read, %d did not", same, broken)
+	}
+	for n := 0; n < len(whole); n += 7 {
+		ps := &packs{all: []*pack{{index: index, data: whole[:n], count: len(all)}}, bases: boundedCache[packPlace, object]{most: baseBytes}}
+		for oid, want := range all {
+			if got, err := ps.get(oid); err == nil && !bytes.Equal(got.data, want.data) {
+				t.Fatalf("cut at %d: %s reads as %q", n, oid, got.data)
+			}
+		}
+	}
+}
