@@ -352,7 +352,6 @@ func (p *plan) perceived(m *drain.Memory) (lines []string) {
 	return lines
 }
 
-// tellDone says what was done, and what the next human act is.
 func (p *plan) tellDone(env Env, oid repo.OID) error {
 	r, l := p.out.Row, p.out.Lease.Lease
 	if next := p.describeNext(); next != "" {

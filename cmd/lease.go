@@ -195,7 +195,6 @@ func (l leaseJSON) stanceLine() string {
 	return fmt.Sprintf("%s; %s", l.Stance, gate.StanceCost(l.Stance, l.HeldBack))
 }
 
-// nameLine returns the lease's id and state, and whether drains need one at all.
 func (l leaseJSON) nameLine() string {
 	s := strings.TrimSpace(l.ID + " " + string(l.State))
 	if l.unreadable {
