@@ -160,3 +160,19 @@ func (w *world) ledgers() string {
 	}
 	return all.String()
 }
+
+// A note names five build products at most and counts the others.
+func TestProductsAreNamedUpToFive(t *testing.T) {
+	t.Parallel()
+	for n, want := range map[int]string{
+		0: "",
+		5: "left out build products: a, b, c, d, e; name them in .gitignore",
+		7: "left out build products: a, b, c, d, e and 2 more; name them in .gitignore",
+	} {
+		var l left
+		l.edits.Products = strings.Split("abcdefg", "")[:n]
+		if got := l.describeProducts(); got != want {
+			t.Errorf("%d: %q, want %q", n, got, want)
+		}
+	}
+}

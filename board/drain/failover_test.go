@@ -230,3 +230,22 @@ func TestRoutes(t *testing.T) {
 		t.Errorf("the last chain: %s", got)
 	}
 }
+
+// An agent that takes over may cost what the one before left, and no more.
+func TestTheFallbackHasTheMoneyThatIsLeft(t *testing.T) {
+	t.Parallel()
+	l := newLegs(t, "", "a")
+	var had []int64
+	l.does["first"] = func(r session.Request) session.Emission {
+		had = append(had, int64(r.MaxCost))
+		return breaks(session.ServerError, 30_000)(r)
+	}
+	l.does["second"] = func(r session.Request) session.Emission {
+		had = append(had, int64(r.MaxCost))
+		return says(term("tide"))
+	}
+	l.must()
+	if got := fmt.Sprint(had); got != "[100000 70000]" {
+		t.Errorf("micro-USD that each may cost: %s", got)
+	}
+}
