@@ -145,13 +145,13 @@ func (a answers) altered(c cited) (all []string) {
 
 var (
 	ordinal = regexp.MustCompile(`(?m)^[\s>]*\d+\\?[.)]\s`)
-	markup  = regexp.MustCompile(`(?s)<!--.*?-->|</?[A-Za-z][^<>]*>|\[\^[^\]]*\]`)
+	markup  = regexp.MustCompile(`(?s)<!--.*?-->|</?[A-Za-z][^<>]*>|\[\^[^\]]*\]|\{[A-Za-z][\w:+.-]*\}\x60`)
 	code    = regexp.MustCompile("`[^`\n]+`")
 	linkTo  = regexp.MustCompile(`(?s)\]\([^()]*(?:\([^()]*\)[^()]*)*\)|\]\[[^\]]*\]`)
 	escaped = regexp.MustCompile("\\\\([!-/:-@\\[-`{-~])")
 )
 
-// bare is text without what markdown adds to letters: the numbers of lists, tags,
+// bare is text without what markdown adds to letters: the numbers of lists, tags, MyST's roles,
 // footnotes and the targets of links. A tag that is escaped or in a code span is text.
 func bare(s string) string {
 	s = code.ReplaceAllStringFunc(strings.ReplaceAll(s, `\<`, " "), func(c string) string { return strings.NewReplacer("<", " ", "[", " ").Replace(c) })

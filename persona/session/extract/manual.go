@@ -36,7 +36,7 @@ func (d *document) presentsProduct(docs []*document) bool {
 			return true
 		}
 	}
-	ws := words(d.title)
+	ws := words(firstPart(strings.ReplaceAll(d.title, " - ", " -- ")))
 	return len(ws) == 1 && len(ws[0]) > 1 && slices.ContainsFunc(docs, func(x *document) bool {
 		return slices.ContainsFunc(installs.FindAllSubmatch(x.raw, -1), func(m [][]byte) bool {
 			name := words(string(m[1]))

@@ -167,7 +167,7 @@ func apart(cs []candidate) {
 		case c.kind == policyAtom && f.says(*c):
 			c.title, c.evidence[0].copied = f.title, true
 		case slug(f.title) != slug(c.title):
-		case f.evidence[0].doc != c.evidence[0].doc && !strings.HasSuffix(c.title, ")"):
+		case f.evidence[0].doc != c.evidence[0].doc && !strings.HasSuffix(c.title, ")") && !same(c.title, firstPart(c.evidence[0].doc.displayName())):
 			c.title += " (" + clip(firstPart(c.evidence[0].doc.displayName()), 50) + ")"
 		case f.evidence[0].doc == c.evidence[0].doc && f.evidence[0].from != c.evidence[0].from && c.under != "":
 			c.title = strings.TrimSpace(bracketed.ReplaceAllString(c.title, "")) + " (" + clip(c.under, 50) + ")"

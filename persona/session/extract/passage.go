@@ -168,7 +168,7 @@ func (d *document) linker(from string, files fs.FS) linker {
 	return func(target string) string {
 		u, err := url.Parse(target)
 		switch {
-		case err != nil:
+		case err != nil || target == "":
 			return ""
 		case in("http https mailto", u.Scheme):
 			return unspaced.Replace(target)

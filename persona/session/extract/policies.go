@@ -241,6 +241,9 @@ func (p piece) under(lead string, list block, own piece) piece {
 			return piece{}
 		}
 	}
+	if strings.HasPrefix(lead, "To ") && 3*ordering(list.items) >= 2*len(list.items) {
+		return piece{} // steps
+	}
 	if p.says == "" || own.weight > p.weight {
 		p.says = list.items[0].run.text
 	}
@@ -305,10 +308,10 @@ var asides = []struct {
 }{
 	{weighed, strings.HasPrefix, "alternative|rejected|option "},
 	{warned, strings.HasPrefix, "why "},
-	{warned, strings.Contains, "anti-pattern|antipattern|mistake|pitfall|don't|don’t|example|no longer|deprecated|legacy"},
+	{warned, strings.Contains, "tips|anti-pattern|antipattern|mistake|pitfall|don't|don’t|example|no longer|deprecated|legacy"},
 	{proposed, equal, "motivation|abstract|specification|rationale|drawbacks|alternatives|non-goals|proposal|backwards compatibility|rejected ideas|open issues|design details|user stories|" +
 		"unresolved questions|proposed solution|prior art|reference implementation|deliverables|problem statement|goals, objectives, and requirements"},
-	{weighed, equal, "mission|vision|audience|audiences|tips|meeting times|outcomes|desired outcomes|recommendations|template|templates|context|background|problem|the problem|problem statement|problem description|context and problem statement|challenges|current challenges|current state|goal|motivation|goals|non-goals|goals and non-goals|user stories|use cases|drawbacks|risks|risks and mitigations|open questions|options|considered options|proposed solution|" +
+	{weighed, equal, "mission|vision|audience|audiences|meeting times|outcomes|desired outcomes|recommendations|template|templates|context|background|problem|the problem|problem statement|problem description|context and problem statement|challenges|current challenges|current state|goal|motivation|goals|non-goals|goals and non-goals|user stories|use cases|drawbacks|risks|risks and mitigations|open questions|options|considered options|proposed solution|" +
 		"proposal|design details|future work|unresolved questions|design evaluation|prior art|graduation criteria|project goals|design goals|how to teach this|reference implementation|" +
 		"backwards compatibility|security implications|pros and cons|pros|cons|trade-offs|tradeoffs|test plan|work plan|implementation plan|upgrade & migration strategy|" +
 		"implementation pull requests|action items|lessons learned|timeline"},
@@ -385,6 +388,9 @@ func obligation(q string, d *document, named bool) int {
 		return 0
 	}
 	at, weight := obliging(ws)
+	if weight < 3 && ws[0] == "this" && in("document page guide handbook section article", ws[1]) {
+		return 0 // of the text itself
+	}
 	if weight < 2 && d.charters() {
 		if i, w := strongestOf(customs, ws); w > 0 {
 			at, weight = i, w

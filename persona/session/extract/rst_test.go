@@ -58,7 +58,7 @@ Reverting a release
 Announcing a release
 --------------------
 
-1. Write the text as :ref:`+"`told`"+`.
+1. Write the text as :numref:`+"`told`"+`.
 2. Push the branch again.
 3. Tell everyone.
 `))

@@ -25,7 +25,12 @@ func (s *section) readStages() []candidate {
 	}
 	e := evidence{doc: s.doc, from: steps[0].line}
 	name := func(x *section) string { return strings.TrimSpace(stage.ReplaceAllString(x.title, "")) }
-	instructs := 0
+	instructs, named := 0, 0
+	for _, x := range steps {
+		if ws := words(name(x)); len(ws) > 0 && (imperative(ws[0]) || activity(name(x))) {
+			named++
+		}
+	}
 	for _, x := range s.doc.sections {
 		if !slices.ContainsFunc(steps, func(step *section) bool { return x == step || x.below(step) }) {
 			continue
@@ -37,7 +42,7 @@ func (s *section) readStages() []candidate {
 			instructs++
 		}
 	}
-	if len(renderAll(e.passage, nil)) > maxPassage || instructs < len(steps) {
+	if len(renderAll(e.passage, nil)) > maxPassage || instructs < len(steps) || 2*named < len(steps) {
 		return nil
 	}
 	for _, x := range s.doc.sections {

@@ -25,14 +25,14 @@ var (
 	directive = regexp.MustCompile("(?m)^[ \t>]*(```+|~~~+|:::+)\\{([\\w:+.-]+)\\}")
 )
 
-// isShown reports whether a page shows the text of a code span with this role as it stands; of a
-// reference it shows a title.
+// isShown reports whether a page shows the text of a code span with this role as it stands, or for
+// a reference the title of what it names.
 func isShown(role string) bool {
 	_, name, domain := strings.Cut(role, ":")
 	if !domain {
 		name = role
 	}
-	return in("func function class meth method mod module attr data const exc obj type term kbd code literal file command program option envvar pep rfc abbr guilabel menuselection sub sup strong emphasis", name)
+	return in("doc ref any func function class meth method mod module attr data const exc obj type term kbd code literal file command program option envvar pep rfc abbr guilabel menuselection sub sup strong emphasis", name)
 }
 
 // eachRole calls f with the role of each code span that has one, and where its braces begin.
@@ -63,8 +63,7 @@ func (d *document) madeBySite(from, to int) string {
 func madeBySite(text []byte) (made string) {
 	for _, m := range directive.FindAllSubmatch(text, -1) {
 		fence, name := m[1][0] != ':', string(m[2])
-		if fence && in("code code-block code-cell sourcecode parsed-literal prompt", name) ||
-			!fence && in("note tip hint important warning caution attention danger error seealso admonition", name) {
+		if fence && in("code code-block code-cell sourcecode parsed-literal prompt", name) || in(rstNotes, name) {
 			continue
 		}
 		return string(bytes.TrimSpace(m[0]))
@@ -86,6 +85,8 @@ func stripTemplating(text []byte) []byte {
 	if !slices.ContainsFunc([]string{"{", ":::", ")=", "import "}, func(mark string) bool { return bytes.Contains(text, []byte(mark)) }) {
 		return text
 	}
+	was := text
+	text = blankNotes(text)
 	out := bytes.Clone(text)
 	code := codeLines(text)
 	inCode := func(at int) bool {
@@ -137,7 +138,32 @@ func stripTemplating(text []byte) []byte {
 			blank(at, at+len(role)+2)
 		}
 	})
-	setIn(out, text)
+	setIn(out, was)
+	return out
+}
+
+// note is a note of MyST in a fence, with its options. It holds text and no code.
+var note = regexp.MustCompile("(?m)^[ \t]*(```+|~~~+)\\{(?:" + strings.ReplaceAll(rstNotes, " ", "|") + ")\\}([^\n]*)((?:\n[ \t]*:[\\w-]+:[^\n]*)*)")
+
+// blankNotes returns text without the fences around its notes.
+func blankNotes(text []byte) []byte {
+	out := text
+	for _, m := range note.FindAllSubmatchIndex(text, -1) {
+		end := regexp.MustCompile(`(?m)^[ \t]*` + string(text[m[2]:m[3]]) + `[ \t]*$`).FindIndex(text[m[1]:])
+		if end == nil {
+			continue
+		}
+		if &out[0] == &text[0] {
+			out = bytes.Clone(text)
+		}
+		for _, span := range [][2]int{{m[0], m[4]}, {m[6], m[7]}, {m[1] + end[0], m[1] + end[1]}} {
+			for i := span[0]; i < span[1]; i++ {
+				if out[i] != '\n' {
+					out[i] = ' '
+				}
+			}
+		}
+	}
 	return out
 }
 

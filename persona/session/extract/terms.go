@@ -313,7 +313,7 @@ func (s *section) readHeadingDefinitions() []candidate {
 	}
 	c := s.newDefinition(title, b.run.text, b, scoreWhatIs)
 	c.evidence[0].quote = []string{b.run.text}
-	c.evidence[0].from = s.line
+	c.evidence[0].from, c.evidence[0].passage = s.line, []block{s.caption(), b}
 	return []candidate{c}
 }
 

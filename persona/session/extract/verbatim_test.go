@@ -87,7 +87,7 @@ func TestCodeAndLinksStay(t *testing.T) {
 	text := "# Rules\n\n## Pushing\n\nYou must run `make test` first, [as `CI` does](ci.md#how \"t\"), and never `` a`b `` or &#33;%s.\n\n[r]: <../R (1).md>\n"
 	for link, want := range map[string]string{
 		"[here](#top)": `\![here](../../docs/a.md#top)`, "[here](/R%20(1).md)": `\![here](../../R%20%281%29.md)`, "[here][r]": `\![here](../../R%20%281%29.md)`,
-		"[here](gone.md)": "!here", "[here](../..)": "!here", "[here](javascript:x)": "!here", "[here](//a.b)": "!here",
+		"[here](gone.md)": "!here", "[here](../..)": "!here", "[here](javascript:x)": "!here", "[here]()": "!here", "[here](//a.b)": "!here",
 		"[h_e_re](https://a.b/c_(d))": `\![h\_e\_re](https://a.b/c_%28d%29)`, "<https://a.b/c_d>": `\!<https://a.b/c_d>`, "[a\\]b](mailto:a@b.c)": `\![a\]b](mailto:a@b.c)`,
 		"&amp;lt;": `!\&lt;`,
 	} {
