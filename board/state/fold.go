@@ -1,17 +1,21 @@
 package state
 
 import (
+	"bytes"
 	"cmp"
 	"crypto/sha1"
 	"crypto/sha256"
 	"encoding/hex"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
+	"iter"
 	"maps"
 	"math"
 	"path"
 	"slices"
+	"sync/atomic"
 	"time"
 
 	"github.com/odd-cli/odd/board/failover"
@@ -29,10 +33,19 @@ type month struct {
 	Heads map[string]*Op `json:"heads"` // ops without an ending, or that began in another month, by id
 	Ended int            `json:"ended"` // how many others there are
 
+	last      lastRead
 	damaged   *Damaged // the first file that cannot be read
 	irregular bool     // a file is not of one run, or a run not in one file
 	details   *details
-	lazily    func() *details // where they are not decoded yet
+	text      []byte                 // of the details in a cache, where they are not decoded yet
+	again     func() (*month, error) // reads the files, where the text is none of odd's
+}
+
+// lastRead is the file of a month that was read last.
+type lastRead struct {
+	name  string
+	blob  repo.OID
+	bytes []byte
 }
 
 // details are what few ask of a month.
@@ -41,9 +54,10 @@ type details struct {
 	Ops     map[string]*Op  `json:"ops"`   // that began and ended here, by id
 	Ends    []End           `json:"ends"`
 	Tries   []try           `json:"tries"`
-	Claims  []claim         `json:"claims"`
 	Permits []Permit        `json:"permits"`
 	Notes   []Note          `json:"notes"`
+
+	carried atomic.Bool // a later month has the room behind the lists
 }
 
 // file is a state of a ledger file.
@@ -53,6 +67,7 @@ type file struct {
 	Records int      `json:"records"`
 	Run     string   `json:"run"`
 	Tasks   []string `json:"tasks"`
+	Claims  []claim  `json:"claims"`
 
 	damaged bool
 }
@@ -74,12 +89,34 @@ type claim struct {
 	Open  bool      `json:"open,omitzero"` // nothing in its file closes it
 }
 
-// rest is the month's details.
+// rest is the month's details, nil where they come from a cache that odd did not write, and nobody said how to do without.
 func (m *month) rest() *details {
-	if m.details == nil {
-		m.details = m.lazily()
+	if m.details != nil {
+		return m.details
+	}
+	d := &details{}
+	if json.Unmarshal(m.text, d) == nil && d.Files != nil {
+		m.details = d
+	} else if m.again != nil {
+		now, err := m.again()
+		if m.details = d; err == nil {
+			m.details = now.details
+		}
 	}
 	return m.details
+}
+
+// claims are the claims in all files.
+func (m *month) claims() iter.Seq[claim] {
+	return func(yield func(claim) bool) {
+		for _, f := range m.rest().Files {
+			for _, c := range f.Claims {
+				if !yield(c) {
+					return
+				}
+			}
+		}
+	}
 }
 
 // folding folds the files of one folder.
@@ -142,6 +179,9 @@ func (f *folding) carry(old *month) (*month, error) {
 		return nil, err
 	}
 	was, kept := old.rest(), 0
+	if was == nil {
+		return nil, nil
+	}
 	changed := slices.DeleteFunc(all, func(e entry) bool {
 		before, known := was.Files[e.name]
 		if known {
@@ -152,9 +192,11 @@ func (f *folding) carry(old *month) (*month, error) {
 	if kept != len(was.Files) {
 		return nil, nil // a file is gone
 	}
-	m := &month{Spend: old.Spend, Heads: maps.Clone(old.Heads), details: &details{
-		Files: maps.Clone(was.Files), Ops: maps.Clone(was.Ops), Ends: slices.Clip(was.Ends), Tries: slices.Clip(was.Tries), Claims: slices.Clone(was.Claims), Permits: slices.Clip(was.Permits), Notes: slices.Clip(was.Notes),
-	}}
+	d := &details{Files: maps.Clone(was.Files), Ops: maps.Clone(was.Ops), Ends: was.Ends, Tries: was.Tries, Permits: was.Permits, Notes: was.Notes}
+	if was.carried.Swap(true) {
+		d.Ends, d.Tries, d.Permits, d.Notes = slices.Clip(d.Ends), slices.Clip(d.Tries), slices.Clip(d.Permits), slices.Clip(d.Notes)
+	}
+	m := &month{Spend: old.Spend, Heads: maps.Clone(old.Heads), last: old.last, details: d}
 	if err := f.grow(m, changed); err != nil || m.irregular || m.damaged != nil {
 		return nil, err
 	}
@@ -179,22 +221,27 @@ func (f *folding) grow(m *month, changed []entry) error {
 			return err
 		}
 		f.read++
-		records, err := f.reader.Read(b)
-		if err == nil {
-			err = m.add(e, b, records)
+		was, grown := m.details.Files[e.name]
+		if grown && !m.continues(e.name, was, b) {
+			m.irregular = true
+			return nil
 		}
-		if err != nil {
+		records, err := f.reader.Read(b)
+		fresh := records[min(was.Records, len(records)):]
+		now := file{Blob: e.blob, Size: len(b), Records: len(records), Run: runOf(records), Tasks: addTasks(was.Tasks, fresh)}
+		if err == nil {
+			now.Claims, err = m.add(was, grown, fresh)
+		}
+		if now.damaged = err != nil; now.damaged {
 			m.damaged = cmp.Or(m.damaged, &Damaged{name, err})
 		}
-		was := m.details.Files[e.name]
-		now := file{Blob: e.blob, Size: len(b), Records: len(records), Run: runOf(records), Tasks: tasksOf(records), damaged: err != nil}
+		m.last = lastRead{e.name, e.blob, b}
 		if other, taken := runs[now.Run]; now.Run == "" || taken && other != e.name || was.Run != "" && was.Run != now.Run {
 			m.irregular = true
 		}
 		runs[now.Run], m.details.Files[e.name] = e.name, now
-		ops := byOp(records)
-		for id := range byOp(records[min(was.Records, len(records)):]) {
-			if err := f.tell(m, id, name, ops[id]); err != nil {
+		for id := range byOp(fresh) {
+			if err := f.tell(m, id, name, byOp(records)[id]); err != nil {
 				return err
 			}
 		}
@@ -203,36 +250,36 @@ func (f *folding) grow(m *month, changed []entry) error {
 	return nil
 }
 
-// add adds the new records of a file.
-func (m *month) add(e entry, b []byte, records []event.Record) error {
-	d, own := m.details, 0
-	was, grown := d.Files[e.name]
-	switch {
-	case grown && (was.Size > len(b) || !isBlob(was.Blob, b[:was.Size])):
-		m.irregular = true
-		return nil
-	case grown:
-		var err error
-		if m.Spend, err = m.Spend.Add(records[was.Records:]); err != nil {
-			return err
-		}
-	default:
-		sum, err := event.FileSum{}.Add(records)
-		if err == nil {
+// continues reports that b begins with what a file had before.
+func (m *month) continues(name string, was file, b []byte) bool {
+	if m.last.name == name && m.last.blob == was.Blob {
+		return bytes.HasPrefix(b, m.last.bytes)
+	}
+	return was.Size <= len(b) && isBlob(was.Blob, b[:was.Size])
+}
+
+// add adds the new records of a file to m, and returns the file's claims.
+func (m *month) add(was file, grown bool, records []event.Record) (claims []claim, err error) {
+	if grown {
+		m.Spend, err = m.Spend.Add(records)
+	} else {
+		var sum event.FileSum
+		if sum, err = sum.Add(records); err == nil {
 			m.Spend, err = m.Spend.Merge(sum)
 		}
-		if err != nil {
-			return err
-		}
-		own = len(d.Claims)
 	}
-	for _, r := range records[was.Records:] {
+	if err != nil {
+		return nil, err
+	}
+	d := m.details
+	claims = slices.Clone(was.Claims)
+	for _, r := range records {
 		switch r.Kind {
 		case event.Claim, event.Engage:
 			if r.Claim().Override != nil {
 				d.Notes = append(d.Notes, Note{r.TS, Override})
 			}
-			d.Claims = append(d.Claims, claim{Run: r.Run, Task: r.Task, Lease: r.Claim().Lease, At: r.TS, Cost: r.Reserved, Open: true})
+			claims = append(claims, claim{Run: r.Run, Task: r.Task, Lease: r.Claim().Lease, At: r.TS, Cost: r.Reserved, Open: true})
 		case event.Session:
 			s := r.Session()
 			t := failover.Judge(s.Substrate, s.Outcome, s.Failure, session.Class(s.Class), r.TS)
@@ -246,7 +293,7 @@ func (m *month) add(e entry, b []byte, records []event.Record) error {
 		case event.Anchor:
 			d.Permits = append(d.Permits, Permit{Token: r.Anchor().Token, Run: r.Run, Dead: r.DeadRun, Task: r.Task, Role: r.Role, At: r.TS})
 		case event.Outcome:
-			d.close(own, r)
+			closeClaims(claims, r)
 			if r.Task != r.Run {
 				d.Ends = append(d.Ends, End{r.TS, r.Run, r.Task, r.Outcome().Verdict})
 			}
@@ -256,13 +303,13 @@ func (m *month) add(e entry, b []byte, records []event.Record) error {
 			}
 		}
 	}
-	return nil
+	return claims, nil
 }
 
-// close closes the claims, from one on, that an outcome is of.
-func (d *details) close(from int, r event.Record) {
-	for i := from; i < len(d.Claims); i++ {
-		if c := &d.Claims[i]; c.Open && c.Run == r.Run && c.Task == r.Task && !c.At.After(r.TS) {
+// closeClaims closes the claims that an outcome is of.
+func closeClaims(claims []claim, r event.Record) {
+	for i := range claims {
+		if c := &claims[i]; c.Open && c.Run == r.Run && c.Task == r.Task && !c.At.After(r.TS) {
 			c.Open, c.Cost = false, r.Cost
 		}
 	}
@@ -345,8 +392,9 @@ func runOf(records []event.Record) string {
 	return records[0].Run
 }
 
-// tasksOf are the tasks that records are of.
-func tasksOf(records []event.Record) (tasks []string) {
+// addTasks returns tasks with those that records are of.
+func addTasks(tasks []string, records []event.Record) []string {
+	tasks = slices.Clip(tasks)
 	for _, r := range records {
 		if !slices.Contains(tasks, r.Task) {
 			tasks = append(tasks, r.Task)

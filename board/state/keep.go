@@ -9,7 +9,7 @@ import (
 )
 
 // cacheName is what the months are kept under. It changes with what a month holds.
-const cacheName = "state-4"
+const cacheName = "state-5"
 
 // worthKeeping is how many files a process must have read for the cache to be written;
 // to read fewer costs less.
@@ -59,14 +59,7 @@ func decode(b []byte) []*month {
 		if k.Size < 0 || k.Size > len(rest) || checksum(rest[:k.Size]) != k.Sum {
 			return out
 		}
-		text := rest[:k.Size]
-		k.lazily = func() *details {
-			d := &details{}
-			if err := json.Unmarshal(text, d); err != nil {
-				panic("unreachable: " + err.Error()) // Keep wrote it, and its checksum holds
-			}
-			return d
-		}
+		k.text = rest[:k.Size]
 		out, rest = append(out, &k.month), rest[k.Size:]
 	}
 	return out

@@ -118,6 +118,9 @@ type State struct {
 	tasksOf    *okf.Graph // that they are of, nil for none
 }
 
+// Reader returns what reads the ledgers, for whoever reads the same files.
+func (s *State) Reader() *event.Reader { return s.reader }
+
 // Of returns the State of a bundle, whose files and folders should have git's object ids, as those
 // of [repo.TreeFS] have: without them nothing is cached. cache may be nil.
 func Of(bundle fs.FS, cache Cache) *State {
@@ -179,10 +182,13 @@ func (s *State) month(d fs.DirEntry, known []*month) (*month, error) {
 		return nil, err
 	}
 	i := slices.IndexFunc(known, func(m *month) bool { return m.Name == d.Name() })
+	f := folding{bundle: s.bundle, reader: s.reader, dir: path.Join("ledger", d.Name())}
 	if i >= 0 && id != "" && known[i].Tree == id {
+		if known[i].details == nil {
+			known[i].again = f.fold
+		}
 		return known[i], nil
 	}
-	f := folding{bundle: s.bundle, reader: s.reader, dir: path.Join("ledger", d.Name())}
 	var m *month
 	if i >= 0 {
 		m, err = f.carry(known[i])
@@ -274,7 +280,7 @@ func (s *State) Used(lease string, began, emergency time.Time) (Used, error) {
 		swept = append(swept, m.Spend.Abandoned...)
 	}
 	for _, m := range months {
-		for _, c := range m.rest().Claims {
+		for c := range m.claims() {
 			isTask, counts := c.Task != c.Run, lease != "" && c.Lease == lease && !c.At.Before(began)
 			if isTask && counts {
 				u.Tasks++

@@ -5,6 +5,7 @@ import (
 	"context"
 	"crypto/sha1"
 	"encoding/hex"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -406,6 +407,42 @@ func TestReadsWhatIsNew(t *testing.T) {
 		n := 0
 		if got := ask(Of(counted{all.fs(), &n}, cache)); n != 40 || len(got.Spend.Open) != 40 {
 			t.Errorf("%s: %d files were read", name, n)
+		}
+	}
+}
+
+// A cache that another program wrote, with checksums that hold, is none.
+func TestForgedCache(t *testing.T) {
+	t.Parallel()
+	all, cache := tree{}, cacheMap{}
+	for i := range 40 {
+		if err := all.put(event.Record{TS: dawn, Run: fmt.Sprintf("run-%d", i), Kind: event.Claim, Task: "a", Reserved: 5, Data: event.ClaimData{Lease: "L"}}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	ask(Of(all.fs(), cache))
+	_, head, _ := bytes.Cut(cache[cacheName], []byte("\n"))
+	head, _, _ = bytes.Cut(head, []byte("\n"))
+	for _, text := range []string{"", "3", "{}", `{"files":[]}`, `{"files":{"run-1.jsonl":{"claims":3}}}`, "}{"} {
+		var heads []kept
+		if err := json.Unmarshal(head, &heads); err != nil || len(heads) != 1 {
+			t.Fatal(err, heads)
+		}
+		heads[0].Sum, heads[0].Size = checksum([]byte(text)), len(text)
+		b, err := json.Marshal(heads)
+		if err != nil {
+			t.Fatal(err)
+		}
+		forged := cacheMap{cacheName: []byte(checksum(b) + "\n" + string(b) + "\n" + text)}
+		if diff := cmp.Diff(ask(Of(all.fs(), nil)), ask(Of(all.fs(), forged))); diff != "" {
+			t.Errorf("with %q: %s", text, diff)
+		}
+		grown := maps.Clone(all)
+		if err := grown.put(event.Record{TS: dawn, Run: "run-7", Kind: event.Session, Task: "a"}); err != nil {
+			t.Fatal(err)
+		}
+		if diff := cmp.Diff(ask(Of(grown.fs(), nil)), ask(Of(grown.fs(), forged))); diff != "" {
+			t.Errorf("grown, with %q: %s", text, diff)
 		}
 	}
 }

@@ -39,10 +39,10 @@ type repoFacts struct {
 }
 
 func newGround(ctx context.Context, r *repo.Repo) *repoFacts {
-	unruled := config.Default()
+	unruled, none := config.Default(), state.Of(nil, nil)
 	return &repoFacts{
 		ctx: ctx, repo: r, laws: map[repo.OID]*config.Config{}, parsed: map[repo.OID]*config.Config{}, unruled: &unruled,
-		machines: map[repo.OID]bool{}, lines: &event.Reader{}, states: newCache[*state.State](fewStates), ruled: map[repo.OID]bool{},
+		machines: map[repo.OID]bool{}, lines: none.Reader(), state: none, states: newCache[*state.State](fewStates), ruled: map[repo.OID]bool{},
 		slows: newCache[*rules.Governance](fewTrees), buffers: newCache[gate.Buffer](fewTrees), ledgers: newCache[[]event.Record](someLedgers),
 		anchors: map[repo.OID]bool{},
 	}

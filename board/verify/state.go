@@ -32,9 +32,6 @@ func (h *history) ReadState(commit repo.OID) *state.State {
 			break
 		}
 	}
-	if before == nil {
-		before = state.Of(bundle, nil)
-	}
 	h.state = before.Next(bundle)
 	h.states.put(ledger, h.state)
 	return h.state
