@@ -77,9 +77,10 @@ func (d *differ) diffDir(at string, a, b OID) error {
 // dropShared returns the entries of two directories without those that both share at the beginning, at the end and,
 // if both are sorted, in between.
 func dropShared(a, b listing) (ea, eb []entry) {
-	i, j, endA, endB := 0, 0, a.len(), b.len()
-	for endA > 0 && endB > 0 && a.entryBytes(endA-1) == b.entryBytes(endB-1) {
-		endA, endB = endA-1, endB-1
+	i := a.countWithin(sharedPrefix(a.raw, b.raw))
+	j, endA, endB := i, a.len(), b.len()
+	if n := a.countShared(b, i); n > 0 {
+		endA, endB = endA-n, endB-n
 	}
 	for i < endA && j < endB {
 		switch {
@@ -100,6 +101,60 @@ func dropShared(a, b listing) (ea, eb []entry) {
 		}
 	}
 	return append(ea, a.entryRange(i, endA)...), append(eb, b.entryRange(j, endB)...)
+}
+
+// countWithin returns how many entries lie whole in the first n bytes.
+func (l listing) countWithin(n int) int {
+	if n == len(l.raw) {
+		return l.len()
+	}
+	i, _ := slices.BinarySearch(l.starts, uint32(n)+1)
+	return i - 1
+}
+
+// countShared returns how many entries two directories share at their ends, after the first i entries of both.
+func (l listing) countShared(o listing, i int) int {
+	from := 0
+	if i < min(l.len(), o.len()) {
+		from = int(l.starts[i])
+	} else {
+		return 0
+	}
+	n := sharedSuffix(l.raw[from:], o.raw[from:])
+	for x, _ := slices.BinarySearch(l.starts, uint32(len(l.raw)-n)); x < l.len(); x++ { // the bytes of an entry may end another's
+		if y := o.len() - (l.len() - x); y >= i && len(o.raw)-int(o.starts[y]) == len(l.raw)-int(l.starts[x]) {
+			return l.len() - x
+		}
+	}
+	return 0
+}
+
+// sharedPrefix returns how many bytes two texts share at the beginning.
+func sharedPrefix(a, b string) (n int) {
+	most := min(len(a), len(b))
+	for step := most; step > 0; {
+		if a[n:n+step] == b[n:n+step] {
+			n += step
+			step = min(step, most-n)
+		} else {
+			step /= 2
+		}
+	}
+	return n
+}
+
+// sharedSuffix returns how many bytes two texts share at the end.
+func sharedSuffix(a, b string) (n int) {
+	most := min(len(a), len(b))
+	for step := most; step > 0; {
+		if a[len(a)-n-step:len(a)-n] == b[len(b)-n-step:len(b)-n] {
+			n += step
+			step = min(step, most-n)
+		} else {
+			step /= 2
+		}
+	}
+	return n
 }
 
 // diffEntry compares the entries of one name; a zero entry is a missing one.

@@ -58,7 +58,11 @@ func parseTree(raw string, idLen int) (listing, error) {
 		if nul < 0 || len(raw)-at-sp-nul-1 < idLen {
 			return listing{}, errMalformed
 		}
-		k := sortKey{raw[at+sp+1 : at+sp+nul], strings.TrimLeft(raw[at:at+sp], "0") == modeDir}
+		mode := raw[at : at+sp]
+		if mode != "" && mode[0] == '0' {
+			mode = strings.TrimLeft(mode, "0")
+		}
+		k := sortKey{raw[at+sp+1 : at+sp+nul], mode == modeDir}
 		if strings.IndexByte(k.name, '/') >= 0 {
 			return listing{}, errMalformed
 		}

@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strings"
 	"time"
+	"unsafe"
 )
 
 // TreeFS is one directory of a commit as a file system: fs.ReadDirFS, fs.ReadFileFS, fs.StatFS, fs.SubFS, and
@@ -74,9 +75,9 @@ func readTree(objs store, oid OID) (listing, error) {
 	return parseTreeObject(oid, data)
 }
 
-// parseTreeObject parses the bytes of a tree object.
+// parseTreeObject parses the bytes of a tree object, and keeps them.
 func parseTreeObject(oid OID, data []byte) (listing, error) {
-	l, err := parseTree(string(data), len(oid)/2)
+	l, err := parseTree(unsafe.String(unsafe.SliceData(data), len(data)), len(oid)/2)
 	if err != nil {
 		return listing{}, fmt.Errorf("%s: %w", oid, err)
 	}
