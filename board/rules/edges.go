@@ -85,19 +85,19 @@ func (j *judge) checkBrief(l Line) string {
 	if !j.HoldsBlob(run, repo.OID(id)) {
 		return fmt.Sprintf("the stored brief %s of the session is missing from refs/odd/run/%s", ShortID(id), l.Record.Run)
 	}
-	b := j.Blob(repo.OID(id))
-	said, ok := findBriefPart(secrets.RedactText(string(b)), "persona") // an older odd redacted fewer credentials
-	if !ok {
-		return "" // its contract has no persona
-	}
+	brief := string(j.Blob(repo.OID(id)))
 	p := j.CompilePersona(claim, law.Root, role)
 	if p.Err != nil {
 		return "" // invariant 6 reports a missing role
 	}
-	if strings.Contains(said, "\nCompiled from `"+law.Root+"/") { // older briefs name paths with the bundle root
-		p.Root = law.Root
+	if said, ok := findBriefPart(brief, "persona"); ok && said == p.namedAs(said, law.Root).text() {
+		return ""
 	}
-	want := strings.TrimSpace(secrets.RedactText(okf.Visible(strings.ToValidUTF8(string(p.Markdown(nil, false)), "\uFFFD")))) + "\n"
+	said, ok := findBriefPart(secrets.RedactText(brief), "persona") // an older odd redacted fewer credentials
+	if !ok {
+		return "" // its contract has no persona
+	}
+	want := p.namedAs(said, law.Root).render()
 	if head, _, cut := strings.Cut(said, "\n[cut here: "); said == want || cut && strings.HasPrefix(want, head) {
 		return ""
 	}

@@ -7,7 +7,9 @@ import (
 	"github.com/odd-cli/odd/board/config"
 	"github.com/odd-cli/odd/journal/event"
 	"github.com/odd-cli/odd/journal/repo"
+	"github.com/odd-cli/odd/okf"
 	"github.com/odd-cli/odd/persona"
+	"github.com/odd-cli/odd/reconcile/secrets"
 )
 
 var floorRule = Rule{Row{
@@ -73,5 +75,36 @@ func (j *judge) findSessionRole(l Line) (role string, claim repo.OID, law *confi
 // Persona is a role's persona as a commit's bundle makes it. Err says that the bundle has no such role.
 type Persona struct {
 	persona.Persona
-	Err error
+	Err   error
+	texts map[string]string // by Root, see text
+}
+
+// NewPersona compiles a role's persona. The result does for every commit with the same knowledge, with another Commit.
+func NewPersona(g *okf.Graph, role string) Persona {
+	p, err := persona.Compile(g, role)
+	return Persona{p, err, map[string]string{}}
+}
+
+// namedAs returns p with paths as a brief names them: older ones put the bundle's root before them.
+func (p Persona) namedAs(brief, root string) Persona {
+	if strings.Contains(brief, "\nCompiled from `"+root+"/") {
+		p.Root = root
+	}
+	return p
+}
+
+// text returns the persona as briefs show it. It is made once for all commits.
+func (p Persona) text() string {
+	at, zeros := p.Commit, strings.Repeat("0", 40)
+	if p.texts[p.Root] == "" {
+		p.Commit = zeros
+		p.texts[p.Root] = p.render()
+	}
+	return strings.Replace(p.texts[p.Root], zeros, at, 1)
+}
+
+// render makes the text for this Commit.
+func (p Persona) render() string {
+	text := strings.ToValidUTF8(string(p.Markdown(nil, false)), "\uFFFD")
+	return strings.TrimSpace(secrets.RedactText(okf.Visible(text))) + "\n"
 }

@@ -12,6 +12,7 @@ import (
 	"github.com/odd-cli/odd/journal/event"
 	"github.com/odd-cli/odd/journal/repo"
 	"github.com/odd-cli/odd/okf"
+	"github.com/odd-cli/odd/persona/anchor"
 )
 
 // Objects reads commits, trees and blobs, and what odd makes of them. An answer depends on its arguments alone.
@@ -52,6 +53,7 @@ type Objects interface {
 	ReadGovernance(at repo.OID) *Governance                         //
 	ReadProposals(at repo.OID) gate.Buffer                          //
 	ReadBundle(at repo.OID, root string) *okf.Graph                 //
+	FindConstitution(at repo.OID, law *config.Config, name, role string) (anchor.Constitution, []*okf.Atom, error)
 	CompilePersona(at repo.OID, root, role string) Persona          // of a role, as the bundle at root has it
 	ReadVersions(at repo.OID) map[string][]repo.OID                 // of append-only files along first parents, newest first
 	FindPutBack(c repo.Commit, rel string, is repo.Change) repo.OID // the version that a person puts back, "" for none

@@ -31,20 +31,13 @@ func (j *judge) checkConstitution(p permit, l Line, law *config.Config) string {
 	if role == "" {
 		return p.checkWithoutRole(l, name, t.Paths, law.Root, b)
 	}
-	files := j.ReadTree(head)
-	in := anchor.Charters{Files: files, Places: law.Anchor.Constitutions, Bundle: law.Root}
-	if rel, ok := strings.CutPrefix(name, law.Root+"/"); ok {
-		if a, err := okf.Parse(rel, b); err == nil {
-			in.Atoms = []*okf.Atom{&a}
-		}
-	}
-	c, err := in.Find(p.Role)
+	c, atoms, err := j.FindConstitution(head, law, name, p.Role)
 	switch {
 	case err != nil:
 		return fmt.Sprintf("an anchor as %s under %s, which is not its constitution", cmp.Or(p.Role, "nobody"), name)
 	case c.Path != name || c.SHA256 != p.law.SHA256:
 		return fmt.Sprintf("an anchor under %s; the constitution of %s at its claim is %s", name, p.Role, c.Path)
-	case !namesRole(role, p.Role, in.Atoms):
+	case !namesRole(role, p.Role, atoms):
 		return fmt.Sprintf("an anchor as %s; its claim is for the role %s", p.Role, role)
 	}
 	return p.checkPaths(t.Paths, c, law.Root)

@@ -164,8 +164,7 @@ func (j *judge) readClaimedTask(run, task string) (t board.Task, law *config.Con
 		if !in || !strings.HasSuffix(rel, ".md") {
 			continue
 		}
-		b := j.ReadFile(ch.New, ch.NewMode)
-		a, _ := ParseAtom(rel, b)
+		a := j.ReadAtom(ch.New, ch.NewMode, rel)
 		if !IsTask(a) || string(a.ID) != task {
 			continue
 		}

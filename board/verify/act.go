@@ -127,8 +127,8 @@ func (h *history) parseAtoms(a *rules.Act) {
 		if a.Kind == rules.Person && len(a.Trailer("Odd-Approved-By")) == 0 && !bytes.Contains(b, []byte(board.Done)) && !a.Law.RequireSigned && len(a.Law.Approvers) == 0 && len(h.crossed[a.OID]) == 0 {
 			continue
 		}
-		f.Is, f.Fault = rules.ParseAtom(f.Rel, b)
-		f.Was, _ = rules.ParseAtom(f.Rel, old)
+		f.Is, f.Fault = h.parseAtom(f.New, f.NewMode, f.Rel)
+		f.Was, _ = h.parseAtom(f.Old, f.OldMode, f.Rel)
 	}
 }
 
@@ -151,9 +151,22 @@ func (h *history) ReadFile(oid repo.OID, mode string) []byte {
 
 // ReadAtom parses a blob as an atom. It returns nil if the blob is no atom.
 func (h *history) ReadAtom(oid repo.OID, mode, rel string) *okf.Atom {
-	b := h.ReadFile(oid, mode)
-	a, _ := rules.ParseAtom(rel, b)
+	a, _ := h.parseAtom(oid, mode, rel)
 	return a
+}
+
+// parseAtom parses a blob as an atom, and says why it is none. What one commit writes, the next one changes.
+func (h *history) parseAtom(oid repo.OID, mode, rel string) (*okf.Atom, error) {
+	b := h.ReadFile(oid, mode)
+	k := oid + " " + repo.OID(rel)
+	if a, ok := h.atoms.get(k); ok && b != nil {
+		return a, nil
+	}
+	a, err := rules.ParseAtom(rel, b)
+	if a != nil {
+		h.atoms.put(k, a)
+	}
+	return a, err
 }
 
 // readAppended reads the ledger records that the act appends to every parent's version.

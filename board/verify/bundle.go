@@ -1,13 +1,17 @@
 package verify
 
 import (
+	"fmt"
 	"io/fs"
 	"path"
+	"strings"
 
+	"github.com/odd-cli/odd/board/config"
 	"github.com/odd-cli/odd/board/rules"
 	"github.com/odd-cli/odd/journal/repo"
 	"github.com/odd-cli/odd/okf"
 	"github.com/odd-cli/odd/persona"
+	"github.com/odd-cli/odd/persona/anchor"
 )
 
 // bundle is a parsed bundle with the tree it came from.
@@ -73,7 +77,7 @@ func (h *history) CompilePersona(commit repo.OID, root, role string) rules.Perso
 	h.personas.tree = tree
 	p, ok := h.personas.by[role]
 	if !ok {
-		p.Persona, p.Err = persona.Compile(h.ReadBundle(commit, root), role)
+		p = rules.NewPersona(h.ReadBundle(commit, root), role)
 		h.personas.by[role] = p
 	}
 	p.Commit = string(commit)
@@ -92,4 +96,38 @@ func (h *history) makesSamePersonas(was, is repo.OID) bool {
 		}
 	}
 	return true
+}
+
+// constitution is what a role is bound by, or why nothing is.
+type constitution struct {
+	anchor.Constitution
+	atoms []*okf.Atom // of the file it was expected in
+	err   error
+}
+
+// FindConstitution returns the constitution of a role in a commit, where it is expected in one file. It reads none
+// again while that file and the folders of constitutions stay.
+func (h *history) FindConstitution(at repo.OID, law *config.Config, name, role string) (anchor.Constitution, []*okf.Atom, error) {
+	blob, mode := h.Find(at, name)
+	k := blob + repo.OID(fmt.Sprintf(" %s %q %q %q %q", mode, law.Root, name, role, law.Anchor.Constitutions))
+	for _, dir := range law.Anchor.Constitutions {
+		top, _, _ := strings.Cut(dir, "/")
+		for _, beside := range []string{"", ".__tmp__", ".__old__"} { // of an interrupted update
+			oid, mode := h.Find(at, top+beside)
+			k += repo.OID(mode) + oid + " "
+		}
+	}
+	c, ok := h.charters.get(k)
+	if !ok {
+		in := anchor.Charters{Files: h.ReadTree(at), Places: law.Anchor.Constitutions, Bundle: law.Root}
+		if rel, inside := strings.CutPrefix(name, law.Root+"/"); inside {
+			if a := h.ReadAtom(blob, mode, rel); a != nil {
+				in.Atoms = []*okf.Atom{a}
+			}
+		}
+		c.Constitution, c.err = in.Find(role)
+		c.atoms = in.Atoms
+		h.charters.put(k, c)
+	}
+	return c.Constitution, c.atoms, c.err
 }

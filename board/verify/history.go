@@ -11,6 +11,7 @@ import (
 	"github.com/odd-cli/odd/board/state"
 	"github.com/odd-cli/odd/journal/event"
 	"github.com/odd-cli/odd/journal/repo"
+	"github.com/odd-cli/odd/okf"
 )
 
 // repoFacts caches what does not depend on the range that is judged.
@@ -29,6 +30,9 @@ type repoFacts struct {
 	slows    *cache[*rules.Governance] // by the tree of governance/
 	buffers  *cache[gate.Buffer]       // by the tree of proposals/
 	ledgers  *cache[[]event.Record]    // by ledger blob
+	diffs    *cache[[]repo.Change]     // by both sides
+	atoms    *cache[*okf.Atom]         // by blob and path
+	charters *cache[constitution]      // by what it depends on
 	anchors  map[repo.OID]bool         // by edge of a range: a ledger there has an anchored run
 	listed   listedTree                // read last
 	bundle   bundle                    // read last
@@ -44,6 +48,7 @@ func newGround(ctx context.Context, r *repo.Repo) *repoFacts {
 		ctx: ctx, repo: r, laws: map[repo.OID]*config.Config{}, parsed: map[repo.OID]*config.Config{}, unruled: &unruled,
 		machines: map[repo.OID]bool{}, lines: none.Reader(), state: none, states: newCache[*state.State](fewStates), ruled: map[repo.OID]bool{},
 		slows: newCache[*rules.Governance](fewTrees), buffers: newCache[gate.Buffer](fewTrees), ledgers: newCache[[]event.Record](someLedgers),
+		diffs: newCache[[]repo.Change](fewTrees), atoms: newCache[*okf.Atom](fewTrees), charters: newCache[constitution](fewTrees),
 		anchors: map[repo.OID]bool{},
 	}
 }
@@ -60,6 +65,7 @@ type history struct {
 	unnamed  map[repo.OID]bool       // see findUnnamedAgents
 	tips     []repo.OID              // see boardAndTargetTips
 	moving   map[string]repo.OID     // where refs are about to be
+	refs     map[string]repo.OID     // where others are, as far as asked
 	runs     map[string][]rules.Outcome
 	wrote    map[string][]repo.OID       // see findLedgerWrites; nil before its first call
 	acts     map[[2]string][]repo.Commit // by run and task, the oldest first
@@ -80,7 +86,7 @@ func (g *repoFacts) readHistory(s Scope) (*history, error) {
 	}
 	h := &history{
 		repoFacts: g, from: s.From, to: s.To, moving: s.Refs, place: map[repo.OID]int{}, children: map[repo.OID][]int{}, spine: map[repo.OID]bool{},
-		runs: map[string][]rules.Outcome{}, acts: map[[2]string][]repo.Commit{}, claimers: map[[3]string]repo.Commit{}, anchored: map[repo.OID]bool{},
+		runs: map[string][]rules.Outcome{}, acts: map[[2]string][]repo.Commit{}, claimers: map[[3]string]repo.Commit{}, anchored: map[repo.OID]bool{}, refs: map[string]repo.OID{},
 	}
 	return h, try(func() { h.readRange(s) })
 }

@@ -166,7 +166,11 @@ func (h *history) FindRef(name string) repo.OID {
 	if oid, moves := h.moving[name]; moves {
 		return oid
 	}
-	oid, _ := h.repo.Ref(name)
+	oid, asked := h.refs[name]
+	if !asked {
+		oid, _ = h.repo.Ref(name)
+		h.refs[name] = oid
+	}
 	return oid
 }
 

@@ -3,6 +3,7 @@ package verify
 import (
 	"io/fs"
 	"iter"
+	"slices"
 
 	"github.com/odd-cli/odd/board/risk"
 	"github.com/odd-cli/odd/journal/repo"
@@ -50,11 +51,20 @@ func (g *repoFacts) Blob(oid repo.OID) []byte {
 	return b
 }
 
-// Diff returns the files that differ between two commits or trees; "" is an empty one.
+// Diff returns the files that differ between two commits or trees; "" is an empty one. The changes of a commit are asked
+// for again by what continues it.
 func (g *repoFacts) Diff(a, b repo.OID) []repo.Change {
-	all, err := g.repo.Diff(g.ctx, a, b)
-	must(err)
-	return all
+	k := a + " " + b
+	all, ok := g.diffs.get(k)
+	if !ok {
+		var err error
+		all, err = g.repo.Diff(g.ctx, a, b)
+		must(err)
+		if a != "" {
+			g.diffs.put(k, all)
+		}
+	}
+	return slices.Clone(all)
 }
 
 // Names returns the names in a folder.

@@ -24,6 +24,7 @@ import (
 	"github.com/odd-cli/odd/board/state"
 	"github.com/odd-cli/odd/journal/event"
 	"github.com/odd-cli/odd/journal/repo"
+	"github.com/odd-cli/odd/okf"
 )
 
 // files is a tree, flat: what each path is.
@@ -334,10 +335,12 @@ func (m *maze) check(from repo.OID, forget bool) ([]string, Report) {
 
 // forget makes a history as one of which nothing but its commits was read.
 func (h *history) forget() {
-	h.lines, h.states, h.state = &event.Reader{}, newCache[*state.State](0), nil
+	none := state.Of(nil, nil)
+	h.lines, h.states, h.state = none.Reader(), newCache[*state.State](0), none
 	h.slows, h.buffers, h.ledgers = newCache[*rules.Governance](0), newCache[gate.Buffer](0), newCache[[]event.Record](0)
 	h.parsed = map[repo.OID]*config.Config{}
-	h.runs, h.bundle = map[string][]rules.Outcome{}, bundle{}
+	h.diffs, h.atoms, h.charters = newCache[[]repo.Change](0), newCache[*okf.Atom](0), newCache[constitution](0)
+	h.runs, h.bundle, h.personas, h.refs = map[string][]rules.Outcome{}, bundle{}, personas{}, map[string]repo.OID{}
 }
 
 // seeds are the first of the histories that a test draws, and with -whole all of them.
