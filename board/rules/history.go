@@ -43,16 +43,16 @@ type Objects interface {
 	CountKeptLines(b []byte, olds []repo.OID) (lines int, grown bool) // how many lines of b the olds have; grown: it continues one of them
 	VerifySignature(commit, signers repo.OID) string                  // what it lacks of a signature by one of the signers in a blob
 
-	LawAt(repo.OID) *config.Config                                  // the odd.toml in force after a commit
-	ReadLaw(tree repo.OID, before *config.Config) *config.Config    // of a tree; before if that has none
-	IsRuled(repo.OID) bool                                          // the commit or one before it has an odd.toml
-	IsMachine(repo.Commit) bool                                     // see the package comment
-	ReadLedger(at repo.OID, run string) []event.Record              // up to the first unreadable record
-	ReadState(at repo.OID) *state.State                             //
-	ReadSpend(at repo.OID) (event.Spend, error)                     // the error is of a ledger that cannot be summed
-	ReadGovernance(at repo.OID) *Governance                         //
-	ReadProposals(at repo.OID) gate.Buffer                          //
-	ReadBundle(at repo.OID, root string) *okf.Graph                 //
+	LawAt(repo.OID) *config.Config                               // the odd.toml in force after a commit
+	ReadLaw(tree repo.OID, before *config.Config) *config.Config // of a tree; before if that has none
+	IsRuled(repo.OID) bool                                       // the commit or one before it has an odd.toml
+	IsMachine(repo.Commit) bool                                  // see the package comment
+	ReadLedger(at repo.OID, run string) []event.Record           // up to the first unreadable record
+	ReadState(at repo.OID) *state.State                          //
+	ReadSpend(at repo.OID) (event.Spend, error)                  // the error is of a ledger that cannot be summed
+	ReadGovernance(at repo.OID) *Governance                      //
+	ReadProposals(at repo.OID) gate.Buffer                       //
+	ReadBundle(at repo.OID, root string) *okf.Graph              //
 	FindConstitution(at repo.OID, law *config.Config, name, role string) (anchor.Constitution, []*okf.Atom, error)
 	CompilePersona(at repo.OID, root, role string) Persona          // of a role, as the bundle at root has it
 	ReadVersions(at repo.OID) map[string][]repo.OID                 // of append-only files along first parents, newest first
