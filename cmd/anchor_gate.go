@@ -65,7 +65,16 @@ func runAnchorGate(c *cli.Context, env Env) error {
 	}
 	switch {
 	case !g.hook:
-		return tellDecision(env, d)
+		if err := printJSON(env, struct {
+			anchor.Decision
+			Reason string `json:"reason,omitempty"`
+		}{d, d.Reason()}); err != nil {
+			return err
+		}
+		if !d.Allow {
+			return exitCode(exitRefused)
+		}
+		return nil
 	case d.Allow:
 		return nil
 	case g.block || err != nil:
@@ -73,19 +82,6 @@ func runAnchorGate(c *cli.Context, env Env) error {
 	}
 	if _, err := env.Stdout.Write(d.Hook()); err != nil {
 		return fmt.Errorf("stdout: %v", err) // also where nobody reads it: a no that was not heard is a fault
-	}
-	return nil
-}
-
-func tellDecision(env Env, d anchor.Decision) error {
-	if err := printJSON(env, struct {
-		anchor.Decision
-		Reason string `json:"reason,omitempty"`
-	}{d, d.Reason()}); err != nil {
-		return err
-	}
-	if !d.Allow {
-		return exitCode(exitRefused)
 	}
 	return nil
 }

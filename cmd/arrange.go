@@ -62,35 +62,27 @@ func (r *reader) readToken(t string) error {
 	case t == "--":
 		r.rest, r.left = append(r.rest, r.left...), nil
 	case t == "-C" || strings.HasPrefix(t, "-C="):
-		return r.readDir(t)
+		v, ok := strings.CutPrefix(t, "-C=")
+		if !ok && len(r.left) == 0 {
+			return usage("-C needs a directory; see odd help")
+		}
+		if !ok {
+			v = r.nextToken()
+		}
+		r.line.dirs = append(r.line.dirs, v)
+		return nil
 	case t == "--no-pager":
 		r.line.noPager = true
 	case len(t) > 1 && t[0] == '-':
-		r.readFlag(t)
+		r.flags = append(r.flags, t)
+		r.line.json = r.line.json || t == "--json" || t == "-json"
+		if takesValue(r.cur, r.cmds, t) && len(r.left) > 0 {
+			r.flags = append(r.flags, r.nextToken())
+		}
 	default:
 		r.readWord(t)
 	}
 	return nil
-}
-
-func (r *reader) readDir(t string) error {
-	v, ok := strings.CutPrefix(t, "-C=")
-	if !ok && len(r.left) == 0 {
-		return usage("-C needs a directory; see odd help")
-	}
-	if !ok {
-		v = r.nextToken()
-	}
-	r.line.dirs = append(r.line.dirs, v)
-	return nil
-}
-
-func (r *reader) readFlag(t string) {
-	r.flags = append(r.flags, t)
-	r.line.json = r.line.json || t == "--json" || t == "-json"
-	if takesValue(r.cur, r.cmds, t) && len(r.left) > 0 {
-		r.flags = append(r.flags, r.nextToken())
-	}
 }
 
 func (r *reader) readWord(t string) {
@@ -355,7 +347,13 @@ func (u *completionRequest) offerWords(ctx context.Context, env Env, a *cli.App)
 	switch {
 	case u.value: // the shell offers files
 	case strings.HasPrefix(u.word, "-"):
-		offerFlags(env, flags)
+		for _, f := range flags {
+			name, what, _ := strings.Cut(fmt.Sprint(f), "\t")
+			if name, _, _ = strings.Cut(name, " "); strings.HasPrefix(name, "-") {
+				printOffer(env, name, what)
+			}
+		}
+		printOffer(env, "--help", "show help")
 	case len(u.given) == 0:
 		for _, c := range cmds {
 			if !c.Hidden {
@@ -410,16 +408,6 @@ func offerNames(ctx context.Context, env Env, verb *cli.Command) {
 			}
 		}
 	}
-}
-
-func offerFlags(env Env, flags []cli.Flag) {
-	for _, f := range flags {
-		name, what, _ := strings.Cut(fmt.Sprint(f), "\t")
-		if name, _, _ = strings.Cut(name, " "); strings.HasPrefix(name, "-") {
-			printOffer(env, name, what)
-		}
-	}
-	printOffer(env, "--help", "show help")
 }
 
 // fixed are the words of a usage that are typed as they stand: bash|zsh|fish.

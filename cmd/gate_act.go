@@ -30,7 +30,7 @@ func runGate(ctx context.Context, env Env, o gateOptions) error {
 	if err := p.checkReady(ctx); err != nil {
 		return err
 	}
-	h, err := v.confirmHuman(ctx, p.pendingLines(ctx)+p.confirmPage(), o.actName()+", "+p.out.Row.Act, p.confirmWord(), o.yes)
+	h, err := v.confirmHuman(ctx, p.pendingLines(ctx)+p.confirmPage(), o.actName()+", "+p.out.Row.Act, or(p.out.Row.Lease, p.out.Row.ID), o.yes)
 	if err != nil {
 		return err
 	}
@@ -215,9 +215,6 @@ func (p *plan) leaseState() gate.State {
 	}
 	return p.slow.File.Lease.State
 }
-
-// confirmWord returns what the person types: the id of the lease, or of the act without one.
-func (p *plan) confirmWord() string { return or(p.out.Row.Lease, p.out.Row.ID) }
 
 func (v *view) hasFile(name string) bool {
 	_, err := fs.Stat(v.bundle, name)

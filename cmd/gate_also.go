@@ -327,11 +327,6 @@ func (p *plan) checkReady(ctx context.Context) error {
 			return refuse("dirty", "%s: has edits that are not committed, and the gate writes this file; drop them with git restore %[1]s, or commit them first", strings.Join(dirty, ", "))
 		}
 	}
-	return p.checkQuiet()
-}
-
-// checkQuiet refuses while a drain of this clone runs.
-func (p *plan) checkQuiet() error {
 	if p.isEmergency() {
 		return nil
 	}

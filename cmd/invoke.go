@@ -179,7 +179,11 @@ func runInvoke(ctx context.Context, env Env, a invocation) error {
 		report, err = drain.Invoke(ctx, w.repo, o, inv)
 	}
 	p.clearLine()
-	talks.showRest(report)
+	for _, s := range spokenIn(report) {
+		if talks.lines != nil && talks.shown < len(s.Said) {
+			talks.showSays(s.Said[talks.shown:])
+		}
+	}
 	return printInvoked(env, report, err, a.json)
 }
 

@@ -9,7 +9,6 @@ import (
 	"strings"
 
 	"github.com/odd-cli/odd/board/budget"
-	"github.com/odd-cli/odd/board/drain"
 	"github.com/odd-cli/odd/okf"
 	"github.com/odd-cli/odd/persona/deliver"
 	"github.com/odd-cli/odd/persona/invoke"
@@ -128,15 +127,6 @@ func (d *dialogue) showSays(list []deliver.Say) {
 			continue
 		}
 		fmt.Fprintf(d.env.Stderr, "\n%s: %s\n", cell(d.who), strings.ReplaceAll(text, "\n", "\n  "))
-	}
-}
-
-// showRest shows what was said after the last answer.
-func (d *dialogue) showRest(r drain.Report) {
-	for _, s := range spokenIn(r) {
-		if d.lines != nil && d.shown < len(s.Said) {
-			d.showSays(s.Said[d.shown:])
-		}
 	}
 }
 

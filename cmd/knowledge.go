@@ -50,15 +50,6 @@ func runRelated(c *cli.Context, env Env) error {
 	if err != nil {
 		return err
 	}
-	b.tellDangling(env, a)
-	nothing := fmt.Sprintf("%s has no %s to other atoms", a.ID, map[bool]string{true: "links", false: "such links"}[len(kinds) == 0])
-	return showList(env, c.Bool("json"), served.Related(b.graph, a.ID, kinds...), nothing, func(e served.Edge) []string {
-		return append([]string{map[string]string{"out": "->", "in": "<-"}[e.Direction], string(e.Kind)}, factCells(e.Atom)...)
-	})
-}
-
-// tellDangling says which edges of an atom lead nowhere: they are no data.
-func (b bundle) tellDangling(env Env, a *okf.Atom) {
 	for _, d := range b.graph.Dangling(a.ID) {
 		what := "no such atom"
 		switch {
@@ -69,6 +60,10 @@ func (b bundle) tellDangling(env Env, a *okf.Atom) {
 		}
 		talk(env, "%s: %s %s: %s", b.shownPlace(env, a.Path, d.Line), d.Kind, okf.Visible(d.Target), what)
 	}
+	nothing := fmt.Sprintf("%s has no %s to other atoms", a.ID, map[bool]string{true: "links", false: "such links"}[len(kinds) == 0])
+	return showList(env, c.Bool("json"), served.Related(b.graph, a.ID, kinds...), nothing, func(e served.Edge) []string {
+		return append([]string{map[string]string{"out": "->", "in": "<-"}[e.Direction], string(e.Kind)}, factCells(e.Atom)...)
+	})
 }
 
 // backlinkJSON is one edge that arrives, and the atom it comes from.

@@ -173,7 +173,14 @@ func (v *view) patchOf(ctx context.Context, o pipeline.Op) ([]byte, error) {
 
 func runOpTrace(c *cli.Context, env Env, v *view, s pipeline.Story) error {
 	tree := pipeline.Trace(s)
-	v.noteFiler(tree, s.Op())
+	o := s.Op()
+	for _, t := range v.allTasks() {
+		if t.ID != okf.ID(o.Task) || len(tree) == 0 || len(tree[0].Below) == 0 || t.Atom == nil || t.Atom.Generated.By == "" {
+			continue
+		}
+		tree[0].Below[0].Note = "filed by " + t.Atom.Generated.By
+		tree[0].Below[0].At = t.Atom.Generated.At
+	}
 	if err := v.addLanded(c.Context, tree, s.Op()); err != nil {
 		return err
 	}
@@ -182,17 +189,6 @@ func runOpTrace(c *cli.Context, env Env, v *view, s pipeline.Story) error {
 	}
 	_, err := fmt.Fprint(env.Stdout, pipeline.Render(tree, func(n int64) string { return budget.MicroUSD(n).String() }))
 	return err
-}
-
-// noteFiler notes who filed the op's task, and when.
-func (v *view) noteFiler(tree []pipeline.Node, o pipeline.Op) {
-	for _, t := range v.allTasks() {
-		if t.ID != okf.ID(o.Task) || len(tree) == 0 || len(tree[0].Below) == 0 || t.Atom == nil || t.Atom.Generated.By == "" {
-			continue
-		}
-		tree[0].Below[0].Note = "filed by " + t.Atom.Generated.By
-		tree[0].Below[0].At = t.Atom.Generated.At
-	}
 }
 
 // addLanded hangs the person's commit that merged what the op proposed below the

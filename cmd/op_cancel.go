@@ -1,7 +1,6 @@
 package cmd
 
 import (
-	"context"
 	"fmt"
 	"slices"
 	"strings"
@@ -54,7 +53,15 @@ func runOpCancel(c *cli.Context, env Env) error {
 		}
 	}
 	if b, ok := v.findBeat(name); ok && v.isDraining() {
-		return v.askStop(c.Context, b, o)
+		h, err := v.confirmHuman(c.Context, "", "op cancel "+b.Op, b.Task, o.yes)
+		if err != nil {
+			return err
+		}
+		why := strings.Join(strings.Fields(string(secrets.Redact([]byte(o.reason)))), " ")
+		if err := v.repo.AskStop(b.Op, "cancelled by "+h.By()+": "+why); err != nil {
+			return err
+		}
+		return show(v.env, o.json, map[string]string{"op": b.Op, "task": b.Task, "state": "stopping", "by": h.By()}, []string{b.Op, "stopping", b.Task, "its odd drain ends the session; odd op watch shows when"})
 	}
 	if err != nil {
 		return err
@@ -71,19 +78,6 @@ func runOpCancel(c *cli.Context, env Env) error {
 		return err
 	}
 	return v.rejectProposal(c.Context, t, o)
-}
-
-// askStop asks the drain of this clone that is at work on an op to end it.
-func (v *view) askStop(ctx context.Context, b pipeline.Beat, o rejection) error {
-	h, err := v.confirmHuman(ctx, "", "op cancel "+b.Op, b.Task, o.yes)
-	if err != nil {
-		return err
-	}
-	why := strings.Join(strings.Fields(string(secrets.Redact([]byte(o.reason)))), " ")
-	if err := v.repo.AskStop(b.Op, "cancelled by "+h.By()+": "+why); err != nil {
-		return err
-	}
-	return show(v.env, o.json, map[string]string{"op": b.Op, "task": b.Task, "state": "stopping", "by": h.By()}, []string{b.Op, "stopping", b.Task, "its odd drain ends the session; odd op watch shows when"})
 }
 
 func opRetry(env Env) *cli.Command {

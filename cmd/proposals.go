@@ -148,12 +148,6 @@ func oneProposal(b gate.Buffer, id string) (gate.Proposal, error) {
 	return gate.Proposal{}, fmt.Errorf("%s: %d proposals begin like this; write more of the id, such as %s or %s", id, len(found), found[0].ID, found[1].ID)
 }
 
-// spokenSources returns whom a person may propose for: for themselves, or for a sensor
-// or an evaluation whose report they hand in. Decay and agents speak for themselves.
-func spokenSources() []gate.Source {
-	return []gate.Source{gate.UserSignal, gate.Perception, gate.ContinuousEval}
-}
-
 func proposalsAdd(env Env) *cli.Command {
 	return verb("add REASON", "request a decision of a person",
 		"odd gate proposals add \"the harbour closes in May\" --gate framing\n"+
@@ -179,7 +173,7 @@ func runProposalsAdd(c *cli.Context, env Env) error {
 	p := gate.Proposal{Reason: c.Args().First(), Task: c.String("task")}
 	for _, err := range []error{
 		oneWord("gate", c.String("gate"), gate.Gates(), &p.Gate), oneWord("severity", c.String("severity"), gate.Severities(), &p.Severity),
-		oneWord("source", c.String("source"), spokenSources(), &p.Source),
+		oneWord("source", c.String("source"), []gate.Source{gate.UserSignal, gate.Perception, gate.ContinuousEval}, &p.Source),
 	} {
 		if err != nil {
 			return err

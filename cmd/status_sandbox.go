@@ -6,7 +6,6 @@ import (
 	"runtime"
 	"strings"
 
-	"github.com/odd-cli/odd/board/config"
 	"github.com/odd-cli/odd/board/drain"
 	"github.com/odd-cli/odd/persona/session/cage"
 )
@@ -37,7 +36,7 @@ func runSandbox(ctx context.Context, env Env, asJSON bool) error {
 	if err != nil {
 		return err
 	}
-	s := triedSandbox(v.cfg.Sandbox)
+	s := sandboxStatus{System: runtime.GOOS + "/" + runtime.GOARCH, Enforce: v.cfg.Sandbox.Enforce, Network: v.cfg.Sandbox.Network, CheckNetwork: v.cfg.Sandbox.CheckNetwork, Read: v.cfg.Sandbox.Read, Write: v.cfg.Sandbox.Write, Sessions: "start"}
 	tried, err := held.Try(ctx, env.Temp)
 	if err != nil {
 		s.Fault = err.Error()
@@ -47,10 +46,6 @@ func runSandbox(ctx context.Context, env Env, asJSON bool) error {
 		s.Sessions = "refused"
 	}
 	return show(env, asJSON, s, s.sandboxRows()...)
-}
-
-func triedSandbox(c config.Sandbox) sandboxStatus {
-	return sandboxStatus{System: runtime.GOOS + "/" + runtime.GOARCH, Enforce: c.Enforce, Network: c.Network, CheckNetwork: c.CheckNetwork, Read: c.Read, Write: c.Write, Sessions: "start"}
 }
 
 const onLoopback = "with network loopback: servers"

@@ -39,7 +39,15 @@ func (q *questions) askUntil(ctx context.Context, question, usual string, accept
 			question = strings.TrimSuffix(question, " ["+usual+"]") + " [" + usual + "]"
 		}
 		fmt.Fprint(q.env.Stderr, q.env.foldedLines(question+":")+" ")
-		got, err := q.readLine(ctx)
+		got, err := awaitAnswer(ctx, q.env.Stderr, func() (string, error) {
+			s, err := q.in.ReadString('\n')
+			s = strings.TrimSpace(s)
+			if err != nil && (err != io.EOF || s == "") {
+				fmt.Fprintln(q.env.Stderr)
+				return "", context.Canceled
+			}
+			return s, nil
+		})
 		if err != nil {
 			return err
 		}
@@ -51,19 +59,6 @@ func (q *questions) askUntil(ctx context.Context, question, usual string, accept
 		}
 		talk(q.env, "%v", err)
 	}
-}
-
-// readLine reads one line. A terminal that ends, or a person who calls it off, is interrupted.
-func (q *questions) readLine(ctx context.Context) (string, error) {
-	return awaitAnswer(ctx, q.env.Stderr, func() (string, error) {
-		s, err := q.in.ReadString('\n')
-		s = strings.TrimSpace(s)
-		if err != nil && (err != io.EOF || s == "") {
-			fmt.Fprintln(q.env.Stderr)
-			return "", context.Canceled
-		}
-		return s, nil
-	})
 }
 
 // pickRow has the person choose one of several, by its number or its first word.
