@@ -10,6 +10,7 @@ import (
 	"path"
 	"path/filepath"
 	"strings"
+	"time"
 
 	"github.com/urfave/cli/v2"
 
@@ -70,18 +71,30 @@ func (w *workspace) journalDay(name string) string {
 	return journal.Path(w.env.Now(), strings.ToLower(name))
 }
 
-// commitEntry commits what build makes together with its journal entry in the file
-// day, or stages both.
-func (w *workspace) commitEntry(c *cli.Context, day string, build func(*view) (handoffAct, error)) (repo.OID, error) {
+// writer is who hands over, as files name them, when, and their journal file of today.
+type writer struct{ by, at, day string }
+
+// commitEntry commits what build makes together with its journal entry, or stages both; check
+// says who may.
+func commitEntry(c *cli.Context, env Env, act string, check func(*workspace, context.Context, string) (string, string, error), build func(*view, writer) (handoffAct, error)) (repo.OID, error) {
+	w, err := openWorkspace(c.Context, env)
+	if err != nil {
+		return "", err
+	}
+	name, by, err := check(w, c.Context, act)
+	if err != nil {
+		return "", err
+	}
+	who := writer{by, env.Now().UTC().Format(time.RFC3339), w.journalDay(name)}
 	return w.writeOrStage(c, (*view).signCommit, func(v *view) (repo.Changes, string, error) {
-		act, err := build(v)
+		act, err := build(v, who)
 		if err != nil {
 			return nil, "", err
 		}
-		name, e := v.repoPath(day), act.entry
+		name, e := v.repoPath(who.day), act.entry
 		types, _ := typesOf(v.graph, v.cfg.Root)
 		e.Mark(types.Score(e))
-		b, err := fs.ReadFile(v.bundle, day)
+		b, err := fs.ReadFile(v.bundle, who.day)
 		if err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return nil, "", err
 		}
@@ -140,23 +153,15 @@ func runHandoffSkip(c *cli.Context, env Env) (err error) {
 }
 
 func journalAct(c *cli.Context, env Env, a handoff.Act, say func(handoff.Act) (handoff.Told, error)) error {
-	w, err := openWorkspace(c.Context, env)
-	if err != nil {
-		return err
-	}
 	a.Artifact, a.Reason = c.Args().First(), oneLine(c.String("reason"))
-	name, by, err := w.checkPerson(c.Context, "handoff "+c.Command.Name+" "+a.Artifact)
-	if err != nil {
-		return err
-	}
-	a.By, a.At = by, w.timeText()
-	day, told := w.journalDay(name), handoff.Told{}
-	oid, err := w.commitEntry(c, day, func(v *view) (act handoffAct, err error) {
-		b := a
-		if b.Received, err = v.handoffsAbout(a.Artifact); err != nil {
+	var told handoff.Told
+	var file string
+	oid, err := commitEntry(c, env, "handoff "+c.Command.Name+" "+a.Artifact, (*workspace).checkPerson, func(v *view, who writer) (act handoffAct, err error) {
+		a.By, a.At, file = who.by, who.at, v.repoPath(who.day)
+		if a.Received, err = v.handoffsAbout(a.Artifact); err != nil {
 			return act, err
 		}
-		if told, err = say(b); err != nil {
+		if told, err = say(a); err != nil {
 			return act, err
 		}
 		e := journal.Entry{Type: "D", TypeName: journal.TypeName("D", ""), Title: told.Title, Content: told.Content, More: []journal.Field{
@@ -166,7 +171,7 @@ func journalAct(c *cli.Context, env Env, a handoff.Act, say func(handoff.Act) (h
 	if err != nil {
 		return err
 	}
-	return show(env, c.Bool("json"), map[string]string{"file": w.cfg.Root + "/" + day, "title": told.Title, "content": told.Content, "rationale": told.Rationale, "commit": string(oid)}, []string{w.cfg.Root + "/" + day, "D", told.Title})
+	return show(env, c.Bool("json"), map[string]string{"file": file, "title": told.Title, "content": told.Content, "rationale": told.Rationale, "commit": string(oid)}, []string{file, "D", told.Title})
 }
 
 // handoffsAbout returns the handoffs about an artifact, by path. An artifact that is

@@ -6,7 +6,6 @@ import (
 	"io/fs"
 	"math"
 	"strings"
-	"time"
 
 	"github.com/urfave/cli/v2"
 
@@ -50,19 +49,11 @@ func runHandoffNew(c *cli.Context, env Env) error {
 	if deliverable == nil && meta.Artifact == "" {
 		return usage("agent handoff new: want --artifact, what it is about; see odd help agent handoff new")
 	}
-	w, err := openWorkspace(c.Context, env)
-	if err != nil {
-		return err
-	}
-	name, by, err := w.checkActor(c.Context, "handoff new")
-	if err != nil {
-		return err
-	}
-	meta.By, meta.At, meta.Journal = by, w.timeText(), w.journalDay(name)
 	var made handoff.Handoff
-	oid, err := w.commitEntry(c, meta.Journal, func(v *view) (act handoffAct, err error) {
+	var file string
+	oid, err := commitEntry(c, env, "handoff new", (*workspace).checkActor, func(v *view, who writer) (act handoffAct, err error) {
 		m, d := meta, deliverable
-		m.Artifact = v.artifactName(m.Artifact)
+		m.By, m.At, m.Journal, m.Artifact = who.by, who.at, who.day, v.artifactName(m.Artifact)
 		if d != nil {
 			whole := d.Clone()
 			d = &whole
@@ -77,16 +68,14 @@ func runHandoffNew(c *cli.Context, env Env) error {
 			m.Tainted = or(m.Tainted, src.Tainted)
 		}
 		made, act, err = v.handOver(m, d)
+		file = v.repoPath(made.Path)
 		return act, err
 	})
 	if err != nil {
 		return err
 	}
-	file := w.cfg.Root + "/" + made.Path
 	return show(env, c.Bool("json"), map[string]any{"handoff": made.ID, "file": file, "missing": orEmpty(made.Missing), "commit": string(oid)}, []string{file, describeMissing(made.Missing), shortID(oid)})
 }
-
-func (w *workspace) timeText() string { return w.env.Now().UTC().Format(time.RFC3339) }
 
 func readMode(verb, flag, s string) (contract.Mode, error) {
 	m, err := contract.Named(s, contract.ModeNames())
@@ -197,17 +186,9 @@ func handoffMerge(env Env) *cli.Command {
 }
 
 func runHandoffMerge(c *cli.Context, env Env) error {
-	w, err := openWorkspace(c.Context, env)
-	if err != nil {
-		return err
-	}
-	name, by, err := w.checkActor(c.Context, "handoff merge")
-	if err != nil {
-		return err
-	}
-	day := w.journalDay(name)
 	var made handoff.Handoff
-	oid, err := w.commitEntry(c, day, func(v *view) (act handoffAct, err error) {
+	var file string
+	oid, err := commitEntry(c, env, "handoff merge", (*workspace).checkActor, func(v *view, who writer) (act handoffAct, err error) {
 		var list []handoff.Handoff
 		var bad []error
 		for _, id := range c.Args().Slice() {
@@ -222,15 +203,15 @@ func runHandoffMerge(c *cli.Context, env Env) error {
 		if err != nil {
 			return act, err
 		}
-		m.By, m.At, m.Journal = by, w.timeText(), day
+		m.By, m.At, m.Journal = who.by, who.at, who.day
 		m.Title, m.Slug = c.String("title"), or(c.String("title"), "merged-"+string(m.From)+"-to-"+string(m.To))
 		made, act, err = v.handOver(m, &d)
+		file = v.repoPath(made.Path)
 		return act, err
 	})
 	if err != nil {
 		return err
 	}
-	file := w.cfg.Root + "/" + made.Path
 	rows := [][]string{{file, describeMissing(made.Missing), strings.Join(made.Derives, " ")}}
 	for _, s := range made.Disagreements {
 		rows = append(rows, []string{"disagreement", s})
@@ -250,16 +231,8 @@ func handoffClarify(env Env) *cli.Command {
 
 func runHandoffClarify(c *cli.Context, env Env) error {
 	args := c.Args().Slice()
-	w, err := openWorkspace(c.Context, env)
-	if err != nil {
-		return err
-	}
-	name, by, err := w.checkPerson(c.Context, "handoff clarify "+args[0])
-	if err != nil {
-		return err
-	}
 	file := ""
-	oid, err := w.commitEntry(c, w.journalDay(name), func(v *view) (handoffAct, error) {
+	oid, err := commitEntry(c, env, "handoff clarify "+args[0], (*workspace).checkPerson, func(v *view, who writer) (handoffAct, error) {
 		h, err := v.findHandoff(args[0])
 		if err != nil {
 			return handoffAct{}, err
@@ -270,7 +243,7 @@ func runHandoffClarify(c *cli.Context, env Env) error {
 		}
 		file = v.repoPath(h.Path)
 		e := journal.Entry{Type: "H", More: ownerField(h.To), Title: "Clarified: " + h.Title, Content: fmt.Sprintf("CLARIFICATION: %s → %s: %s now says under %s, by %s at %s: %s",
-			h.From, h.To, file, args[1], by, w.timeText(), args[2])}
+			h.From, h.To, file, args[1], who.by, who.at, args[2])}
 		return handoffAct{repo.Changes{file: b}, "journal: Clarified: " + h.Title, e}, nil
 	})
 	if err != nil {
