@@ -145,7 +145,6 @@ func (u Unusable) Error() string {
 // Refused is the first fault's code.
 func (u Unusable) Refused() string { return u[0].Code }
 
-// errorOrNil is the faults as an error, nil for none.
 func (u Unusable) errorOrNil() error {
 	if len(u) == 0 {
 		return nil

@@ -79,7 +79,6 @@ func (p *patch) readHeaders(path string, fresh bool) (gone bool, f *Fault) {
 	return gone, nil
 }
 
-// beginningOf is the beginning of a line.
 func beginningOf(s string) string {
 	if len(s) > 60 {
 		return strings.ToValidUTF8(s[:60], "") + "…"
@@ -87,7 +86,6 @@ func beginningOf(s string) string {
 	return s
 }
 
-// applyHunk applies the next one.
 func (p *patch) applyHunk() *Fault {
 	m := hunkHead().FindStringSubmatch(p.lines[p.n])
 	if m == nil {
@@ -152,7 +150,6 @@ func (p *patch) describeMismatch(text string, olds int) *Fault {
 	return p.makeFault("context_mismatch", fmt.Sprintf("line %d of the file is %q, the diff has %q", p.done+1, beginningOf(p.old[p.done]), beginningOf(text)), "make the diff again; context is compared byte by byte and never searched for")
 }
 
-// parseCount reads digits that a pattern has found, or is usual where there are none.
 func parseCount(s string, usual int) int {
 	n, err := strconv.Atoi(s)
 	if err != nil {

@@ -37,7 +37,6 @@ func readJSON(b []byte, limit int) (value, error) {
 	return v, nil
 }
 
-// readSchema reads an object of one schema.
 func readSchema(b []byte, limit int, schema string, u *Unusable) (*form, error) {
 	top, err := readJSON(b, limit)
 	if err != nil {
@@ -57,7 +56,6 @@ func lineOf(src []byte, at int) string {
 // place is where the value stands: "line 3, candidates[0].file_path".
 func (v value) place() string { return strings.TrimSuffix(lineOf(v.src, v.From)+", "+v.path, ", ") }
 
-// rawText are the value's bytes.
 func (v value) rawText() string { return string(v.src[v.From:v.To]) }
 
 func (v value) findMember(name string) (value, bool) {
@@ -88,7 +86,6 @@ type form struct {
 
 func (f *form) addFault(code, at, text, fix string) { *f.u = append(*f.u, Fault{code, at, text, fix}) }
 
-// findMember finds a member; its absence is a fault where it is needed.
 func (f *form) findMember(name string, needed bool) (value, bool) {
 	f.known = append(f.known, name)
 	m, ok := f.v.findMember(name)

@@ -111,7 +111,6 @@ type delivered struct {
 	sum     string // of the file it was made from, for a diff
 }
 
-// parseAll reads the candidates, then compares each with the base.
 func parseAll(list []value, diffs bool, g Given) ([]Candidate, error) {
 	var u Unusable
 	out := make([]Candidate, len(list))
@@ -203,7 +202,6 @@ func (f *form) readFile(diffs bool) delivered {
 	return t
 }
 
-// makeEdit makes the file an edit of the base.
 func (t delivered) makeEdit(diffs bool, g Given) (Edit, Unusable) {
 	before, mode, err := g.At(t.path)
 	if err != nil {

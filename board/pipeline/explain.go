@@ -5,7 +5,6 @@ import "strings"
 // Meaning is what a code means that a session's work is sent back or stopped for.
 type Meaning struct{ Code, Text string }
 
-// lookUp is what a table says of a code, "" for one that it does not have.
 func lookUp(of []Meaning, code string) string {
 	for _, m := range of {
 		if m.Code == code {

@@ -61,7 +61,6 @@ func (f Failure) Retryable() bool {
 	return f.Class != ClassEnv || f.Sub == EnvResource || f.Sub == EnvNetwork
 }
 
-// first are the ids that are told, at most five.
 func (f Failure) first() []string { return firstOf(f.IDs, maxIDs) }
 
 // signature names what failed whatever the order: SHA-256, hex, of the sorted ids
@@ -205,7 +204,6 @@ func Mendable(all []policy.Finding) (out []policy.Finding) {
 // agent can mend that by leaving the tests as they are.
 func WeakensTests(code string) bool { return slices.Contains(weakenedRules, code) }
 
-// findingFailures makes a failure of each hard finding.
 func findingFailures(findings []policy.Finding) []Failure {
 	var out []Failure
 	for _, f := range findings {
@@ -223,7 +221,6 @@ func findingFailures(findings []policy.Finding) []Failure {
 	return out
 }
 
-// diagnose returns why one check failed, the zero Failure where it passed.
 func (r Ran) diagnose() Failure {
 	if r.Passed() {
 		return Failure{}

@@ -1,8 +1,13 @@
 package pipeline
 
 import (
+	"bytes"
+	"cmp"
+	"encoding/json"
+	"fmt"
 	"maps"
 	"slices"
+	"strings"
 	"time"
 )
 
@@ -142,15 +147,100 @@ func (o Op) apply(s Step) Op {
 	return n
 }
 
-// moment is t as records keep it.
 func moment(t time.Time) time.Time { return t.UTC().Truncate(time.Millisecond) }
 
 const layout = "2006-01-02T15:04:05.000Z"
 
-// formatTime writes a moment; the zero one is empty.
 func formatTime(t time.Time) string {
 	if t.IsZero() {
 		return ""
 	}
 	return t.UTC().Format(layout)
+}
+
+// Beat is what a process says of the op it is at work on, so that others see it
+// before the records are committed. Nothing decides by it.
+type Beat struct {
+	Run   string    `json:"run"` // that is at work
+	Op    string    `json:"op"`
+	Task  string    `json:"task"`            // that asked for it
+	Phase Phase     `json:"phase"`           // or its ending
+	Began time.Time `json:"began"`           // the op
+	At    time.Time `json:"at"`              // of its last record
+	Until time.Time `json:"until,omitzero"`  // the deadline, zero after an ending: a beat past it is of nobody
+	Tries int       `json:"tries"`           // of the phase
+	Spent int64     `json:"spent_micro_usd"` // in all
+	Doing string    `json:"doing,omitempty"` // within the phase, a few words of people's own; "" for nothing in particular
+}
+
+// Alive reports that somebody is at work on the op at now.
+func (b Beat) Alive(now time.Time) bool {
+	return now.Before(b.Until) && b.Phase != Waiting && !b.Phase.Ends()
+}
+
+// Live is the file that shows a run at work on an op: a Beat as a line of JSON.
+func (o Op) Live(doing string) []byte {
+	if o.Ended() {
+		doing = ""
+	}
+	return jsonLine(Beat{Run: o.last.By, Op: o.ID, Task: o.Task, Phase: o.Phase, Began: o.Began, At: o.At, Until: o.Until, Tries: o.Tries, Spent: o.Spent, Doing: doing})
+}
+
+// Beats reads the beats of a Live file. What does not read is passed over: the file is
+// another process's, and may be gone tomorrow.
+func Beats(b []byte) []Beat {
+	var out []Beat
+	for line := range bytes.Lines(b) {
+		var beat Beat
+		if json.Unmarshal(line, &beat) == nil && beat.Run != "" && beat.Op != "" {
+			out = append(out, beat)
+		}
+	}
+	return out
+}
+
+// Match is the one op that a person means by name: its id, or what only its id
+// begins with or ends in, the op- left out or not. The error of a name that several
+// have lists them.
+func Match(ids []string, name string) (string, error) {
+	var found []string
+	bare := strings.ToUpper(strings.TrimPrefix(strings.ToLower(name), "op-"))
+	for _, id := range ids {
+		ulid := strings.ToUpper(strings.TrimPrefix(id, "op-"))
+		switch {
+		case id == name:
+			return id, nil
+		case bare != "" && (strings.HasPrefix(ulid, bare) || strings.HasSuffix(ulid, bare)):
+			found = append(found, id)
+		}
+	}
+	switch len(found) {
+	case 0:
+		return "", fmt.Errorf("%s: there is no change with this id; odd op list --all lists them", name)
+	case 1:
+		return found[0], nil
+	}
+	return "", fmt.Errorf("%s: it fits several changes: %s; type more of the id", name, strings.Join(found, ", "))
+}
+
+// Unbound lists what of a proposal is not what the op was judged on, nil for
+// nothing: an approval of it would be of something else. branch is a short name;
+// op and tier are the proposal commit's own trailers.
+func (o Op) Unbound(commit, branch, base, op, tier string) []string {
+	var out []string
+	say := func(what, is, was string) {
+		if is != was {
+			out = append(out, fmt.Sprintf("its %s is %s, checked was %s", what, cmp.Or(is, "none"), cmp.Or(was, "none")))
+		}
+	}
+	var moved Effect
+	if len(o.Moved) > 0 {
+		moved = o.Moved[0]
+	}
+	say("commit", commit, moved.New)
+	say("branch", branch, strings.TrimPrefix(moved.Ref, "refs/heads/"))
+	say("base", base, o.facts[FactBase])
+	say("op", op, o.ID)
+	say("tier", tier, o.facts[FactTier])
+	return out
 }

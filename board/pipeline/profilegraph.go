@@ -58,7 +58,6 @@ func isSkippedFolder(name string) bool {
 // hasImports reports a file that says something about imports.
 func hasImports(p string) bool { return path.Ext(p) == ".go" || path.Base(p) == "go.mod" }
 
-// buildGraph returns the graph of the Go files and go.mod files among these.
 func buildGraph(files map[string][]byte) *Graph {
 	g := &Graph{modules: map[string]string{}, packages: map[string]*goPackage{}}
 	for _, p := range slices.Sorted(maps.Keys(files)) {
@@ -67,7 +66,6 @@ func buildGraph(files map[string][]byte) *Graph {
 	return g
 }
 
-// add reads one file. tests says whether a test file counts as a test.
 func (g *Graph) add(p string, b []byte, tests bool) {
 	dir, base := path.Split(p)
 	dir = path.Clean(dir)
@@ -147,7 +145,6 @@ func (g *Graph) Package(p string) (dir string, ok bool) {
 	return dir, ok
 }
 
-// packagesOf are the packages of these files, sorted.
 func (g *Graph) packagesOf(files []string) []string {
 	in := map[string]bool{}
 	for _, f := range files {

@@ -62,7 +62,6 @@ func parseStamp(key, s string) (time.Time, error) {
 	return t.UTC(), nil
 }
 
-// parseRecord reads one record.
 func parseRecord(r event.Record) (recordLine, error) {
 	d := r.Op()
 	l := recordLine{op: d.Op, record: r, Step: Step{

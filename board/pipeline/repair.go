@@ -151,7 +151,6 @@ func (r *Repairer) limitReached(end time.Time) StopReason {
 	return ""
 }
 
-// countRuns is how often the checks were run so far.
 func (r *Repairer) countRuns() int {
 	n := 0
 	for _, it := range r.done {
@@ -160,7 +159,6 @@ func (r *Repairer) countRuns() int {
 	return n
 }
 
-// stop is the end of the op, because its repair stops.
 func (r *Repairer) stop(out Out, stop StopReason) Out {
 	out.Next, out.Reason, out.Note = "", RepairStopped, string(stop)
 	if r.said != "" {
@@ -196,7 +194,6 @@ func (r *Repairer) iterate(ctx context.Context, it *Iteration) (out Out) {
 	return out
 }
 
-// acceptFiles takes in what was generated, or says why not.
 func (r *Repairer) acceptFiles(it *Iteration, files []Edit, ends Reason, err error) StopReason {
 	switch {
 	case ends != "":
@@ -225,7 +222,6 @@ func (r *Repairer) acceptFiles(it *Iteration, files []Edit, ends Reason, err err
 	return ""
 }
 
-// conclude gives an iteration its outcome, from what the checks said last.
 func (r *Repairer) conclude(it *Iteration) {
 	f := r.Last
 	if f == nil {
@@ -331,7 +327,6 @@ func (it Iteration) String() string {
 	return s
 }
 
-// errorKind is an error in one word.
 func errorKind(err error) string {
 	switch {
 	case errors.Is(err, context.DeadlineExceeded):

@@ -180,7 +180,6 @@ func Assess(e Evidence, pol Policy, at Situation) Verdict {
 	return v
 }
 
-// listErrors are the errors of the ladder's rows, each with all rows that had it.
 func (v Verdict) listErrors() []string {
 	var errs []string
 	rows := map[string][]string{}
@@ -236,7 +235,6 @@ func (v Verdict) Reasons() []string {
 	return out
 }
 
-// makeProfile returns the profile, or an empty one and what went wrong.
 func makeProfile(e Evidence, pol Policy) (p Profile, failed []string) {
 	defer func() {
 		if r := recover(); r != nil {
@@ -300,7 +298,6 @@ func (r rule) describe() Ruling {
 	return Ruling{Code: r.code, Tier: r.tier, Meaning: r.meaning, Way: r.way}
 }
 
-// evaluate asks one row. A panic is an error of the row.
 func (r rule) evaluate(a ruleInput) (out Ruling) {
 	out = r.describe()
 	defer func() {
@@ -362,7 +359,6 @@ func RiskRules() []Ruling {
 	return out
 }
 
-// describeExcess says that a number is larger than it may be.
 func describeExcess(n, most int, what string) []string {
 	if n <= most {
 		return nil

@@ -120,7 +120,6 @@ func (w World) makeStep(o Op, out Out, l Limits, now, end time.Time) Step {
 	return s
 }
 
-// endFor is an op that ends for a reason of odd's own.
 func endFor(o Op, out Out, r Reason, note string) Out {
 	return Out{Reason: r, Spent: o.clampSpent(out.Spent), Note: note}
 }

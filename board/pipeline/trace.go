@@ -94,7 +94,6 @@ func Log(s Story, thoughts []Thought) []byte {
 	return b
 }
 
-// jsonLine prints v on a line.
 func jsonLine(v any) []byte {
 	var buf bytes.Buffer
 	enc := json.NewEncoder(&buf)

@@ -272,7 +272,6 @@ func retryFailed(ctx context.Context, r Report, f Failure, run func(context.Cont
 	return f.IDs
 }
 
-// runCheck runs one check; a panic is its failure.
 func runCheck(ctx context.Context, c Check, run func(context.Context, Check) Ran) (ran Ran) {
 	defer func() {
 		if p := recover(); p != nil {

@@ -157,7 +157,6 @@ func relativeFolder(mod, dir string) string {
 	return cmp.Or(strings.TrimPrefix(strings.TrimPrefix(dir, mod), "/"), ".")
 }
 
-// moduleOf is the folder of the go.mod that a folder belongs to.
 func moduleOf(tree fs.FS, dir string) (string, bool) {
 	for {
 		if info, err := fs.Stat(tree, path.Join(dir, "go.mod")); err == nil && info.Mode().IsRegular() {
@@ -192,7 +191,6 @@ func hasGoFile(tree fs.FS, dir string) bool {
 	return folderHas(tree, dir, isGoFile)
 }
 
-// hasTests reports tests in what the patterns name.
 func (s goScope) hasTests(mod string, patterns []string) bool {
 	return slices.ContainsFunc(patterns, func(p string) bool {
 		if p == "./..." {
