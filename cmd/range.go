@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"runtime/debug"
 	"strings"
 
 	"github.com/urfave/cli/v2"
@@ -68,6 +69,10 @@ func boardEnd(env Env) (string, error) {
 // tellEvery is how many commits pass between two words of progress: about half a second.
 const tellEvery = 500
 
+// checkGC is the percentage of garbage at which a check of history collects it. What it keeps is small, and the ledgers
+// that it reads one after the other are large.
+const checkGC = 400
+
 // historyReport is how a check of history is told.
 type historyReport struct {
 	format         string
@@ -86,6 +91,7 @@ func runRange(ctx context.Context, env Env, spec string, how historyReport) erro
 		return err
 	}
 	p := newProgress(env)
+	defer debug.SetGCPercent(debug.SetGCPercent(checkGC))
 	report, err := verify.CheckScope(ctx, r, verify.Scope{From: from, To: to, Tell: func(done, all int) {
 		if done%tellEvery == 0 {
 			p.setLine(fmt.Sprintf("checking history: %d of %s", done, countNoun(all, "commit")))

@@ -2,7 +2,6 @@ package rules
 
 import (
 	"errors"
-	"path"
 	"slices"
 	"strings"
 
@@ -93,10 +92,13 @@ type Claim struct {
 
 // LedgerRun returns the run that a ledger file belongs to, "" for any other file.
 func LedgerRun(rel string) string {
-	if ok, _ := path.Match("ledger/*/*.jsonl", rel); !ok {
+	month, in := strings.CutPrefix(rel, "ledger/")
+	_, name, deep := strings.Cut(month, "/")
+	run, is := strings.CutSuffix(name, ".jsonl")
+	if !in || !deep || !is || strings.Contains(run, "/") {
 		return ""
 	}
-	return strings.TrimSuffix(path.Base(rel), ".jsonl")
+	return run
 }
 
 // ParseAtom parses a file as an atom; nil bytes are none.

@@ -61,10 +61,11 @@ func judgeGrowth(j *judge) {
 
 // IsAppendOnly reports whether a file, named below the bundle root, is append-only.
 func IsAppendOnly(rel string) bool {
-	for _, pattern := range []string{"journal/*.tsv", "proposals/*.jsonl", "governance/*.jsonl"} {
-		if ok, _ := path.Match(pattern, rel); ok {
-			return true
-		}
+	switch dir, name := path.Split(rel); dir {
+	case "journal/":
+		return strings.HasSuffix(name, ".tsv")
+	case "proposals/", "governance/":
+		return strings.HasSuffix(name, ".jsonl")
 	}
 	return strings.HasPrefix(rel, "ledger/") && strings.HasSuffix(rel, ".jsonl")
 }

@@ -127,6 +127,14 @@ type folding struct {
 	read   int // how many files were read
 }
 
+// readFile reads a ledger, which is large and may be shared with whoever else reads it.
+func (f *folding) readFile(name string) ([]byte, error) {
+	if shared, ok := f.bundle.(interface{ ReadShared(string) ([]byte, error) }); ok {
+		return shared.ReadShared(name)
+	}
+	return fs.ReadFile(f.bundle, name)
+}
+
 // entry is a ledger file of the folder, or what goes by the name of one.
 type entry struct {
 	name    string
@@ -216,7 +224,7 @@ func (f *folding) grow(m *month, changed []entry) error {
 			m.details.Files[e.name] = file{damaged: true}
 			continue
 		}
-		b, err := fs.ReadFile(f.bundle, name)
+		b, err := f.readFile(name)
 		if err != nil {
 			return err
 		}

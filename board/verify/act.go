@@ -200,9 +200,17 @@ func (h *history) buildLines(name string, b []byte, records []event.Record, befo
 	var out []rules.Line
 	claims, claimed := map[string]*rules.Claim{}, map[string]bool{}
 	sessions := map[string][]event.Record{}
+	tasks, opens := map[string]bool{}, false // of the records that are returned
+	for _, r := range records[min(before, len(records)):] {
+		tasks[r.Task], opens = true, opens || r.Opens()
+	}
 	at := 0 // where the record's line begins
 	for i, r := range records {
 		end := at + bytes.IndexByte(b[at:], '\n')
+		if !tasks[r.Task] && (!opens || r.Kind == event.Session) {
+			at = end + 1
+			continue
+		}
 		if i >= before {
 			l := rules.Line{Path: name, N: i + 1, Record: r, Plain: event.Plain(b[at:end], r), Before: slices.Clip(sessions[r.Task])}
 			if c, ok := claims[r.Task]; ok {

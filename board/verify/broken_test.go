@@ -10,6 +10,59 @@ import (
 	"github.com/odd-cli/odd/journal/repo"
 )
 
+// A commit that a record names may be missing: another clone has it. One that is there and cannot be read is no missing
+// one.
+func TestADamagedCommitIsNotMissing(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		pack         bool
+		damage       func(b []byte) []byte
+		found, fails bool
+	}{
+		"sound":             {found: true, damage: func(b []byte) []byte { return b }},
+		"sound in a pack":   {pack: true, found: true, damage: func(b []byte) []byte { return b }},
+		"gone":              {damage: func([]byte) []byte { return nil }},
+		"empty":             {fails: true, damage: func([]byte) []byte { return []byte{} }},
+		"cut":               {fails: true, damage: func(b []byte) []byte { return b[:len(b)/2] }},
+		"other bytes":       {fails: true, damage: func([]byte) []byte { return []byte("commit") }},
+		"damaged in a pack": {pack: true, fails: true, damage: func(b []byte) []byte { return append(b[:14:14], make([]byte, len(b)-14)...) }},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := begin(t, lawWith(t, ""), nil)
+			oid := repo.OID(strings.TrimSpace(s.git("", "-c", "user.name=A", "-c", "user.email=a@example.org", "commit-tree", "-m", "aside", string(s.tip())+"^{tree}")))
+			at := filepath.Join(s.r.CommonDir(), "objects", string(oid[:2]), string(oid[2:]))
+			if c.pack {
+				at = filepath.Join(s.r.CommonDir(), "objects/pack/pack-"+strings.TrimSpace(s.git(string(oid), "pack-objects", "-q", filepath.Join(s.r.CommonDir(), "objects/pack/pack")))+".pack")
+				s.git("", "prune-packed")
+			}
+			b, err := os.ReadFile(at)
+			if err == nil {
+				err = os.Remove(at)
+			}
+			if b = c.damage(b); err == nil && b != nil {
+				err = os.WriteFile(at, b, 0o444)
+			}
+			r, err2 := repo.Open(s.r.Root(), os.Environ())
+			if err != nil || err2 != nil {
+				t.Fatal(err, err2)
+			}
+			h, err := newGround(t.Context(), r).readHistory(Scope{To: s.tip()})
+			if err != nil {
+				t.Fatal(err)
+			}
+			found := false
+			err = try(func() { _, found = h.FindCommit(oid) })
+			if found != c.found || (err != nil) != c.fails {
+				t.Errorf("found %v, %v", found, err)
+			}
+			if _, no := h.FindCommit("none"); no {
+				t.Error("found what is no id")
+			}
+		})
+	}
+}
+
 // Whatever object is missing, a check of the whole history fails, and no finding hides that, unless no rule reads that
 // object.
 func TestABrokenStoreIsNoCleanHistory(t *testing.T) {

@@ -54,7 +54,7 @@ func (g *repoFacts) Blob(oid repo.OID) []byte {
 // Diff returns the files that differ between two commits or trees; "" is an empty one. The changes of a commit are asked
 // for again by what continues it.
 func (g *repoFacts) Diff(a, b repo.OID) []repo.Change {
-	k := a + " " + b
+	k := diffKey(a, b)
 	all, ok := g.diffs.get(k)
 	if !ok {
 		var err error
@@ -66,6 +66,8 @@ func (g *repoFacts) Diff(a, b repo.OID) []repo.Change {
 	}
 	return slices.Clone(all)
 }
+
+func diffKey(a, b repo.OID) repo.OID { return a + " " + b }
 
 // Names returns the names in a folder.
 func (g *repoFacts) Names(at repo.OID, dir string) []string {
@@ -114,8 +116,15 @@ func (h *history) FindCommit(oid repo.OID) (c repo.Commit, ok bool) {
 	if n, in := h.place[oid]; in {
 		return h.commits[n], true
 	}
-	c, err := h.repo.Commit(oid)
-	return c, err == nil
+	if h.lost[oid] {
+		return c, false
+	}
+	c, ok, err := h.repo.FindCommit(h.ctx, oid)
+	must(err)
+	if !ok {
+		h.lost[oid] = true
+	}
+	return c, ok
 }
 
 // Survey reads what the risk of a change is judged by.

@@ -94,7 +94,10 @@ func (h *history) reportFolded(tell func(done, all int)) (Report, error) {
 // judgeCommits judges the commits of the range.
 func (h *history) judgeCommits(tell func(done, all int)) (Report, error) {
 	out, rs := Report{Findings: []rules.Finding{}, Known: []Known{}}, rules.All()
+	next, stop := h.startReading()
+	defer stop()
 	for n, c := range h.commits {
+		next()
 		v, err := h.judgeCommit(c, rs)
 		if err != nil {
 			return out, err

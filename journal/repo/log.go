@@ -25,6 +25,39 @@ func (r *Repo) Commit(oid OID) (Commit, error) {
 	return r.rememberCommit(oid, b)
 }
 
+// FindCommit reads a commit that may not be there, or be no commit. An object that is there and cannot be read is an
+// error.
+func (r *Repo) FindCommit(ctx context.Context, oid OID) (c Commit, ok bool, err error) {
+	if !oid.isValid() {
+		return c, false, nil
+	}
+	if c, ok = r.commits.get(oid); ok {
+		return c, true, nil
+	}
+	kind, b, err := r.objs.get(oid)
+	if errors.Is(err, errNoObject) {
+		return c, false, r.checkMissing(ctx, oid)
+	}
+	if err != nil || kind != "commit" {
+		return c, false, err
+	}
+	c, err = r.rememberCommit(oid, b)
+	return c, err == nil, err
+}
+
+// checkMissing returns what git says of an object that is there and damaged, nil if it is not there. git cat-file
+// --batch calls both missing.
+func (r *Repo) checkMissing(ctx context.Context, oid OID) error {
+	_, err := r.git.run(ctx, call{args: []string{"cat-file", "-t", string(oid)}, read: true, env: []string{"GIT_NO_LAZY_FETCH=1"}})
+	if e := (*gitError)(nil); errors.As(err, &e) && !strings.Contains("\n"+e.stderr, "\nerror: ") {
+		return nil
+	}
+	if err == nil {
+		err = errors.New("it appeared meanwhile; run it again")
+	}
+	return fmt.Errorf("%s: %w", oid, err)
+}
+
 // Log yields the commits reachable from to and not from from ("" is all), children before parents, in topological
 // order. An error is yielded once, last. The log of a shallow clone ends at its boundary without an error.
 func (r *Repo) Log(ctx context.Context, from, to OID) iter.Seq2[Commit, error] {

@@ -11,6 +11,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"unsafe"
 )
 
 // packs reads objects from pack files. go-git reads them too, but hashes every object again and copies it several
@@ -303,7 +304,8 @@ func applyDelta(base, delta []byte) ([]byte, error) {
 	if m <= 0 || size > maxPacked {
 		return nil, errPack
 	}
-	out := make([]byte, 0, size)
+	var out strings.Builder // which does not clear its bytes first
+	out.Grow(int(size))
 	for d := delta[n+m:]; len(d) > 0; {
 		op := d[0]
 		d = d[1:]
@@ -311,7 +313,8 @@ func applyDelta(base, delta []byte) ([]byte, error) {
 			if op == 0 || int(op) > len(d) {
 				return nil, errPack
 			}
-			out, d = append(out, d[:op]...), d[op:]
+			out.Write(d[:op])
+			d = d[op:]
 			continue
 		}
 		var at, length int // of bytes of the base
@@ -332,13 +335,13 @@ func applyDelta(base, delta []byte) ([]byte, error) {
 		if length == 0 {
 			length = 1 << 16
 		}
-		if at+length > len(base) || len(out)+length > int(size) {
+		if at+length > len(base) || out.Len()+length > int(size) {
 			return nil, errPack
 		}
-		out = append(out, base[at:at+length]...)
+		out.Write(base[at : at+length])
 	}
-	if len(out) != int(size) {
+	if out.Len() != int(size) {
 		return nil, errPack
 	}
-	return out, nil
+	return unsafe.Slice(unsafe.StringData(out.String()), size), nil
 }

@@ -183,18 +183,24 @@ func (t TreeFS) Open(name string) (fs.File, error) {
 
 // ReadFile implements fs.ReadFileFS. The caller owns the bytes.
 func (t TreeFS) ReadFile(name string) ([]byte, error) {
+	b, err := t.ReadShared(name)
+	return bytes.Clone(b), err
+}
+
+// ReadShared is ReadFile for callers that do not change the bytes.
+func (t TreeFS) ReadShared(name string) ([]byte, error) {
 	e, err := t.findFile("read", name)
 	if err != nil {
 		return nil, err
 	}
 	if b, ok := t.r.blobs.get(e.oid); ok {
-		return bytes.Clone(b), nil
+		return b, nil
 	}
 	_, b, err := t.r.objs.get(e.oid)
 	if err != nil {
 		return nil, &fs.PathError{Op: "read", Path: name, Err: err}
 	}
-	return bytes.Clone(b), nil
+	return b, nil
 }
 
 // fewFiles is the number of files up to which ReadMany reads in process: about as many as can be read while git

@@ -1,0 +1,56 @@
+package verify
+
+import (
+	"strings"
+
+	"github.com/odd-cli/odd/journal/repo"
+)
+
+// readAhead is how many commits are read before they are judged.
+const readAhead = 8
+
+// readCommit has the changes of one commit against each parent.
+type readCommit struct {
+	parents []repo.OID
+	diffs   [][]repo.Change
+}
+
+// startReading reads what the commits of the range change, beside the judging, because a machine has several cores.
+// Each call of next makes the changes of the next commit known, whose files the repository then remembers. It leaves
+// out what cannot be read: who asks for that again gets the error. stop ends the reading.
+func (h *history) startReading() (next, stop func()) {
+	read, done := make(chan readCommit, readAhead), make(chan struct{})
+	go func() {
+		defer close(read)
+		for _, c := range h.commits {
+			r := readCommit{parents: c.Parents}
+			for _, p := range c.Parents {
+				all, err := h.repo.Diff(h.ctx, p, c.OID)
+				if err != nil {
+					return
+				}
+				r.diffs = append(r.diffs, all)
+				for _, ch := range all {
+					if strings.HasPrefix(ch.NewMode, "100") {
+						_, _ = h.repo.Blob(ch.New)
+					}
+				}
+			}
+			select {
+			case read <- r:
+			case <-done:
+				return
+			}
+		}
+	}()
+	n := 0
+	next = func() {
+		c := h.commits[n]
+		n++
+		r := <-read // none is left after an error
+		for i, p := range r.parents {
+			h.diffs.put(diffKey(p, c.OID), r.diffs[i])
+		}
+	}
+	return next, func() { close(done) }
+}
