@@ -47,7 +47,11 @@ func approveVerb(env Env) *cli.Command {
 			if _, err := oneFlag(c, "verify", "verify-atom"); err != nil {
 				return err
 			}
-			o := approval{name: name, yes: c.Bool("yes"), json: c.Bool("json"), noWalk: c.Bool("no-walk"), verify: review.Verify{All: c.Bool("verify")}, without: leftOut(c.StringSlice("without"))}
+			o := approval{name: name, yes: c.Bool("yes"), json: c.Bool("json"), noWalk: c.Bool("no-walk"), verify: review.Verify{All: c.Bool("verify")}}
+			for _, s := range c.StringSlice("without") {
+				id, reason, _ := strings.Cut(s, "=")
+				o.without = append(o.without, review.LeftOut{ID: okf.ID(strings.TrimSpace(id)), Reason: oneLine(reason)})
+			}
 			for _, id := range c.StringSlice("except") {
 				o.verify.Except = append(o.verify.Except, okf.ID(id))
 			}

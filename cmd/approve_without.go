@@ -14,15 +14,6 @@ import (
 	"github.com/odd-cli/odd/okf"
 )
 
-func leftOut(values []string) []review.LeftOut {
-	var out []review.LeftOut
-	for _, s := range values {
-		id, reason, _ := strings.Cut(s, "=")
-		out = append(out, review.LeftOut{ID: okf.ID(strings.TrimSpace(id)), Reason: oneLine(reason)})
-	}
-	return out
-}
-
 // proposedAtom is an atom of a proposal as it would land.
 type proposedAtom struct {
 	okf.Atom

@@ -103,8 +103,8 @@ func bundleDir(env Env, dir string) (root, prefix string, err error) {
 		}
 		return root, "", nil
 	}
-	if err := notBare(env); err != nil {
-		return "", "", err
+	if r, err := repo.Open(env.Dir, env.Environ); err == nil && r.Root() == "" { // git's own files are no bundle
+		return "", "", bareError(r)
 	}
 	top, cfg, err := findConfig(env.Dir)
 	if err != nil {
@@ -177,14 +177,6 @@ func openWorkTree(env Env) (*repo.Repo, error) {
 func checkObjectFormat(r *repo.Repo) error {
 	if f := r.ObjectFormat(); f != "sha1" {
 		return refuse("object-format", "%s: this repository uses %s object names, and odd works with sha1 only; make a new one with git init --object-format=sha1 DIR", r.CommonDir(), f)
-	}
-	return nil
-}
-
-// notBare refuses a bare repository, where git's own files are no bundle.
-func notBare(env Env) error {
-	if r, err := repo.Open(env.Dir, env.Environ); err == nil && r.Root() == "" {
-		return bareError(r)
 	}
 	return nil
 }

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"os"
+	"slices"
 	"strings"
 
 	"github.com/urfave/cli/v2"
@@ -56,8 +57,9 @@ func runCanon(c *cli.Context, env Env) error {
 		}
 		docs = []*okf.Atom{r.Atom}
 	}
+	types := []string{"canon", "constraint", "principle", "method", "definition"}
 	for _, a := range b.graph.Atoms() {
-		if ref == "" && (a.URI != "" || isCanonType(a)) {
+		if ref == "" && (a.URI != "" || slices.Contains(types, a.Type)) {
 			docs = append(docs, a)
 		}
 	}
@@ -78,14 +80,6 @@ func runCanon(c *cli.Context, env Env) error {
 	return showList(env, c.Bool("json"), list, nothing, func(j canonJSON) []string {
 		return []string{or(j.URI, string(j.ID)), j.Type, j.state, b.shownPlace(env, j.Path, 0), j.Title}
 	})
-}
-
-func isCanonType(a *okf.Atom) bool {
-	switch a.Type {
-	case "canon", "constraint", "principle", "method", "definition":
-		return true
-	}
-	return false
 }
 
 func (b bundle) canonOf(a *okf.Atom, l *canon.Library) canonJSON {

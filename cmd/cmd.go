@@ -259,7 +259,8 @@ func verbOf(c *cli.Context) string {
 }
 
 func onUsage(c *cli.Context, err error, _ bool) error {
-	text := twoDashes(err.Error())
+	// The flag package says -x of a flag for which people type --x.
+	text := regexp.MustCompile(`(argument: |not defined: |for flag )-(\w[\w-]+)`).ReplaceAllString(err.Error(), "$1--$2")
 	if flag, ok := strings.CutPrefix(text, "flag provided but not defined: "); ok {
 		text = unknownFlag(c, flag)
 	}
@@ -268,12 +269,6 @@ func onUsage(c *cli.Context, err error, _ bool) error {
 		return usage("%s; see odd help", text)
 	}
 	return usage("%s: %s; see odd help %s", name, text, name)
-}
-
-// twoDashes returns what the flag package says of a flag, with the dashes that people type.
-func twoDashes(s string) string {
-	name := regexp.MustCompile(`(argument: |not defined: |for flag )-(\w[\w-]+)`)
-	return name.ReplaceAllString(s, "$1--$2")
 }
 
 // exitCode is a result that is told on stdout already and only sets the code.

@@ -184,7 +184,7 @@ func runConfigGet(c *cli.Context, env Env) error {
 		return err
 	}
 	for _, s := range set {
-		if s.Key == name || sameKey(s.Key, name) {
+		if path, err := config.ParseKey(name); s.Key == name || err == nil && toml.Key(path).String() == s.Key {
 			if c.Bool("json") {
 				return printJSON(env, s)
 			}
@@ -205,11 +205,6 @@ func runConfigGet(c *cli.Context, env Env) error {
 	}
 	_, err = fmt.Fprintln(env.Stdout, strings.Trim(d.Value, `"`))
 	return err
-}
-
-func sameKey(a, b string) bool {
-	p, err := config.ParseKey(b)
-	return err == nil && toml.Key(p).String() == a
 }
 
 // runConfigEdit sets the key to the value that the words behind it are, or unsets it.

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/oklog/ulid/v2"
@@ -203,7 +204,11 @@ func printPlan(env Env, p drain.Plan, asJSON bool) error {
 			if s.Run {
 				verdict = "run"
 			}
-			rows = append(rows, []string{string(s.Task), string(s.State), verdict, s.Role, "$" + s.Reserved.String(), or(s.Reason, describeSubstrate(s))})
+			say := s.Reason
+			if say == "" && s.Why != "" { // it is not simply the usual one
+				say = s.Substrate + " (" + s.Why + ")"
+			}
+			rows = append(rows, []string{string(s.Task), string(s.State), verdict, s.Role, "$" + s.Reserved.String(), say})
 		}
 		if err := printRows(env, rows); err != nil {
 			return err
@@ -212,25 +217,13 @@ func printPlan(env Env, p drain.Plan, asJSON bool) error {
 	for _, s := range p.Stops {
 		talk(env, "%s [%s]", s.Text, s.Code)
 	}
-	if len(p.Stops) > 0 {
-		return exitCode(stopCode(p.Stops[0].Code))
+	switch {
+	case len(p.Stops) == 0:
+		return nil
+	case slices.Contains([]string{"paused", "locked", "queue-only"}, p.Stops[0].Code):
+		return exitCode(exitBusy)
 	}
-	return nil
-}
-
-// describeSubstrate says which substrate takes a task, where that is not simply the usual one.
-func describeSubstrate(s drain.Step) string {
-	if s.Why == "" {
-		return ""
-	}
-	return s.Substrate + " (" + s.Why + ")"
-}
-
-func stopCode(code string) int {
-	if code == "paused" || code == "locked" || code == "queue-only" {
-		return exitBusy
-	}
-	return exitRefused
+	return exitCode(exitRefused)
 }
 
 // writeSummary appends to the step summary of a CI run, as markdown, what a drain did, what

@@ -141,7 +141,11 @@ func gateFlags(c *cli.Context, env Env, g gate.Gate) (o gateOptions, err error) 
 		return o, err
 	}
 	if name := c.String("draft") + c.String("revise"); name != "" { // no more than one of them is set
-		if o.file, err = leaseFrom(env, name); err != nil {
+		b, err := readEmission(env, name)
+		if err != nil {
+			return o, err
+		}
+		if o.file, err = parseLease(name, b); err != nil {
 			return o, err
 		}
 	}

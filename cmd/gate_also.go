@@ -101,23 +101,14 @@ func (p *plan) readPrinciple(name string) (file string, b []byte, err error) {
 		if src == nil {
 			continue
 		}
-		if err := p.wantPrinciple(name, inside, src); err != nil {
-			return "", nil, err
+		switch a, err := okf.Parse(inside, src); {
+		case err != nil:
+			return "", nil, fmt.Errorf("%s/%w", p.cfg.Root, err)
+		case a.Type != "principle":
+			return "", nil, refuse("principle", "--principles %s: is a %s, not a principle; commit it with git commit", name, or(a.Type, "file without a type"))
 		}
 	}
 	return file, b, nil
-}
-
-// wantPrinciple refuses a file of any other type; inside is its path in the bundle.
-func (p *plan) wantPrinciple(name, inside string, src []byte) error {
-	a, err := okf.Parse(inside, src)
-	if err != nil {
-		return fmt.Errorf("%s/%w", p.cfg.Root, err)
-	}
-	if a.Type != "principle" {
-		return refuse("principle", "--principles %s: is a %s, not a principle; commit it with git commit", name, or(a.Type, "file without a type"))
-	}
-	return nil
 }
 
 // stopBoard adds what an emergency does to the board: it pauses, and names the tasks
@@ -206,14 +197,6 @@ func (p *plan) readLocks() (map[string]string, error) {
 		out[string(t.ID)] = gate.WorkOrder(t.Atom.Bytes())
 	}
 	return out, nil
-}
-
-func leaseFrom(env Env, name string) (*gate.File, error) {
-	b, err := readEmission(env, name)
-	if err != nil {
-		return nil, err
-	}
-	return parseLease(name, b)
 }
 
 // parseLease is gate.ParseLease for a file that a person wrote: a lease that breaks the

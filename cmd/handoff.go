@@ -18,7 +18,6 @@ import (
 	"github.com/odd-cli/odd/board/review"
 	"github.com/odd-cli/odd/journal"
 	"github.com/odd-cli/odd/journal/repo"
-	"github.com/odd-cli/odd/okf"
 	"github.com/odd-cli/odd/persona/handoff"
 )
 
@@ -237,66 +236,28 @@ func (v *view) filesRoot() fs.FS {
 
 // newHandoffWorld answers what the claims of h are checked against: the board, and the
 // proposal that h is about, which may still wait for a person.
-func (v *view) newHandoffWorld(ctx context.Context, h handoff.Handoff) handoff.World {
+func (v *view) newHandoffWorld(h handoff.Handoff) handoff.World {
 	places := []fs.FS{v.filesRoot(), v.bundle}
 	o := drain.Origin{Repo: v.repo, State: v.state, Root: v.cfg.Root, Graph: v.graph, Tasks: v.allTasks()}
 	if made, err := o.Proposal(h); err == nil && made != nil {
 		places = append(places, made.Files)
 	}
-	find := func(p string) (fs.FS, string, bool) {
-		p = path.Clean(strings.TrimPrefix(filepath.ToSlash(p), "/"))
+	find := func(name string) (b []byte, there bool) {
+		name = path.Clean(strings.TrimPrefix(filepath.ToSlash(name), "/"))
 		for _, f := range places {
-			if _, err := fs.Stat(f, p); err == nil {
-				return f, p, true
+			if _, err := fs.Stat(f, name); err == nil {
+				b, _ = fs.ReadFile(f, name) // nil for a folder
+				return b, true
 			}
 		}
-		return nil, "", false
+		return nil, false
 	}
-	return handoff.World{
-		Path: func(p string) bool { _, _, ok := find(p); return ok },
-		Lines: func(p string) int {
-			f, p, ok := find(p)
-			if !ok {
-				return -1
-			}
-			b, err := fs.ReadFile(f, p)
-			if err != nil {
-				return -1
-			}
-			return handoff.LineCount(b)
-		},
-		Commit: func(id string) bool {
-			oid, err := v.repo.Resolve(ctx, id)
-			return err == nil && strings.HasPrefix(string(oid), id)
-		},
-		Ref: func(s string) error {
-			_, err := v.graph.Resolve(s)
-			if errors.Is(err, okf.ErrNotFound) {
-				return okf.ErrNotFound
-			}
-			return nil
-		},
-		Tells:  v.hasEntry,
-		Source: func(ref string) (handoff.Handoff, bool) { h, err := v.findHandoff(ref); return h, err == nil },
-	}
+	return drain.HandoffWorld(v.repo, v.graph, v.cfg.Root, find, v.hasEntry)
 }
 
 // hasEntry reports whether a journal file has an entry that tells of h.
 func (v *view) hasEntry(file string, h handoff.Handoff) bool {
-	b, err := fs.ReadFile(v.bundle, strings.TrimPrefix(file, v.cfg.Root+"/"))
-	if err != nil {
-		return false
-	}
-	entries, _, err := journal.Parse(b)
-	if err != nil || !h.Vouches() {
-		return false
-	}
-	for _, e := range entries {
-		if e.Type == "H" && handoff.Tells(e.Content, string(h.From), string(h.To), h.Path) {
-			return true
-		}
-	}
-	return false
+	return drain.JournalTells(v.bundle, strings.TrimPrefix(file, v.cfg.Root+"/"), h)
 }
 
 // artifactName returns one name for what a handoff is about: the path of an atom however

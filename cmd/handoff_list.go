@@ -163,7 +163,7 @@ func runHandoffCheck(c *cli.Context, env Env, v *view) error {
 		return err
 	}
 	for _, h := range list {
-		found = append(found, handoff.Check(h, v.newHandoffWorld(c.Context, h))...)
+		found = append(found, handoff.Check(h, v.newHandoffWorld(h))...)
 	}
 	slices.SortStableFunc(found, func(a, b okf.Problem) int {
 		return cmp.Or(strings.Compare(a.Path, b.Path), cmp.Compare(a.Line, b.Line))

@@ -167,11 +167,3 @@ func (h gitHook) writeHook(env Env, verb string, now []byte) (changed bool, err 
 	}
 	return changed, err
 }
-
-func installHook(ctx context.Context, env Env) error {
-	h, err := hookHere(ctx, env)
-	if err == nil {
-		_, err = h.writeHook(env, "init --hooks", hookScript(h.name))
-	}
-	return err
-}

@@ -246,27 +246,20 @@ func (p push) knownBase(m pushedRef) (from repo.OID, on bool, err error) {
 			return "", false, err
 		}
 		for _, at := range known {
-			if from, err = p.laterBase(from, at, m.new); err != nil {
+			base, err := p.repo.MergeBase(p.ctx, at, m.new)
+			later := from == "" || base == ""
+			if err == nil && !later {
+				later, err = p.repo.Ancestor(p.ctx, from, base)
+			}
+			if err != nil {
 				return "", false, err
+			}
+			if later && base != "" {
+				from = base
 			}
 		}
 	}
 	return from, m.old == "", nil
-}
-
-// laterBase returns the later of from and where the history of to leaves that of at.
-func (p push) laterBase(from, at, to repo.OID) (repo.OID, error) {
-	base, err := p.repo.MergeBase(p.ctx, at, to)
-	switch {
-	case err != nil || base == "":
-		return from, err
-	case from == "":
-		return base, nil
-	}
-	if newer, err := p.repo.Ancestor(p.ctx, from, base); err != nil || !newer {
-		return from, err
-	}
-	return base, nil
 }
 
 // knownPlaces returns the places of a kept branch that the other side has: where it is, and for

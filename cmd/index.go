@@ -62,7 +62,11 @@ func runIndex(c *cli.Context, env Env) error {
 			}
 		}
 	}
-	if err := b.printIndex(env, todo, c.Bool("json")); err != nil {
+	list := make([]indexJSON, len(todo))
+	for i, of := range todo {
+		list[i] = indexJSON{of.Path, of.State}
+	}
+	if err := showList(env, c.Bool("json"), list, "", func(i indexJSON) []string { return []string{string(i.State), b.shownPlace(env, i.Path, 0)} }); err != nil {
 		return err
 	}
 	if c.Bool("check") && len(todo) > 0 {
@@ -127,14 +131,6 @@ func (b bundle) checkListable(env Env) error {
 		talk(env, "%s not listed, because odd cannot read it as an atom; odd check says why", countNoun(n, "file"))
 	}
 	return nil
-}
-
-func (b bundle) printIndex(env Env, todo []okf.IndexFile, asJSON bool) error {
-	list := make([]indexJSON, len(todo))
-	for i, of := range todo {
-		list[i] = indexJSON{of.Path, of.State}
-	}
-	return showList(env, asJSON, list, "", func(i indexJSON) []string { return []string{string(i.State), b.shownPlace(env, i.Path, 0)} })
 }
 
 // updateIndexes brings the index.md of the folders of atoms up to date, and of those around

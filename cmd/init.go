@@ -47,20 +47,13 @@ type initOptions struct {
 	json                bool
 }
 
-func readInitOptions(c *cli.Context) (initOptions, error) {
+func runInit(c *cli.Context, env Env) error {
 	ci := c.String("ci")
 	if ci != "" && ci != "github" {
-		return initOptions{}, usage("init: --ci %s is not known; odd has workflows for github", ci)
+		return usage("init: --ci %s is not known; odd has workflows for github", ci)
 	}
-	return initOptions{roles: c.StringSlice("role"), docs: c.StringSlice("docs"), agent: c.String("agent"), monthly: c.String("monthly-usd"),
-		ci: ci != "", hooks: c.Bool("hooks"), template: c.Bool("pr-template"), json: c.Bool("json")}, nil
-}
-
-func runInit(c *cli.Context, env Env) error {
-	o, err := readInitOptions(c)
-	if err != nil {
-		return err
-	}
+	o := initOptions{roles: c.StringSlice("role"), docs: c.StringSlice("docs"), agent: c.String("agent"), monthly: c.String("monthly-usd"),
+		ci: ci != "", hooks: c.Bool("hooks"), template: c.Bool("pr-template"), json: c.Bool("json")}
 	at := env.absPath(c.Args().First())
 	if err := ownTop(env, at, c.Args().First()); err != nil {
 		return err
@@ -70,7 +63,7 @@ func runInit(c *cli.Context, env Env) error {
 			return err
 		}
 	}
-	_, err = os.Lstat(at)
+	_, err := os.Lstat(at)
 	absent := errors.Is(err, fs.ErrNotExist)
 	if err := os.MkdirAll(at, 0o755); err != nil {
 		return err
@@ -129,7 +122,11 @@ func (o initOptions) layOut(ctx context.Context, env Env, at string) error {
 	if o.hooks {
 		in := env
 		in.Dir = r.Root()
-		if err := installHook(ctx, in); err != nil {
+		h, err := hookHere(ctx, in)
+		if err == nil {
+			_, err = h.writeHook(in, "init --hooks", hookScript(h.name))
+		}
+		if err != nil {
 			return err
 		}
 	}

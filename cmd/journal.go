@@ -65,33 +65,20 @@ func openDiary(c *cli.Context, env Env, args ...string) (journalFiles, error) {
 		d.types, d.canon = typesOf(b.graph, prefix)
 	}
 	if d.named {
-		d.files, err = namedFiles(env, args)
-		return d, err
+		for _, arg := range args {
+			b, err := readFile(env, arg)
+			if err != nil {
+				return d, err
+			}
+			d.files = append(d.files, journal.File{Name: path.Join("journal", filepath.Base(arg)), Place: arg, Bytes: b})
+		}
+		return d, nil
 	}
 	d.files, err = journal.Files(os.DirFS(root))
 	for i := range d.files {
 		d.files[i].Place = path.Join(prefix, d.files[i].Name)
 	}
 	return d, err
-}
-
-func (d journalFiles) filePath(env Env, f journal.File) string {
-	if d.named {
-		return env.absPath(f.Place)
-	}
-	return filepath.Join(d.root, filepath.FromSlash(f.Name))
-}
-
-func namedFiles(env Env, args []string) ([]journal.File, error) {
-	var files []journal.File
-	for _, arg := range args {
-		b, err := readFile(env, arg)
-		if err != nil {
-			return nil, err
-		}
-		files = append(files, journal.File{Name: path.Join("journal", filepath.Base(arg)), Place: arg, Bytes: b})
-	}
-	return files, nil
 }
 
 // typesOf returns the registry of a bundle: odd's own types, and those of the

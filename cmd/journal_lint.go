@@ -109,7 +109,11 @@ func (d journalFiles) fixFiles(env Env) error {
 		if err != nil || len(rows) == 0 {
 			continue // what cannot be read is a finding
 		}
-		if err := renameio.WriteFile(d.filePath(env, f), fixed, 0o644, renameio.WithExistingPermissions()); err != nil {
+		file := filepath.Join(d.root, filepath.FromSlash(f.Name))
+		if d.named {
+			file = env.absPath(f.Place)
+		}
+		if err := renameio.WriteFile(file, fixed, 0o644, renameio.WithExistingPermissions()); err != nil {
 			return err
 		}
 		d.files[i].Bytes = fixed

@@ -84,7 +84,7 @@ type opPhase struct {
 	Note    string         `json:"note,omitempty"`
 }
 
-func showOp(s pipeline.Story) opShown {
+func runOpShow(c *cli.Context, env Env, v *view, s pipeline.Story) error {
 	o := s.Op()
 	out := opShown{opRow: opRowOf(state.OpOf(s)), Facts: o.Facts(), Sound: s.Sound, Means: pipeline.Explain(o.Reason), Phases: []opPhase{}}
 	if o.Ended() {
@@ -96,12 +96,7 @@ func showOp(s pipeline.Story) opShown {
 	for _, p := range pipeline.Passages(s) {
 		out.Phases = append(out.Phases, opPhase{p.Phase, formatTime(p.Started), p.Elapsed().Milliseconds(), p.Spent, p.Note})
 	}
-	return out
-}
-
-func runOpShow(c *cli.Context, env Env, v *view, s pipeline.Story) error {
-	out := showOp(s)
-	out.Failed, out.Output = v.readFailure(s.Op().Run, s.Op().ID)
+	out.Failed, out.Output = v.readFailure(o.Run, o.ID)
 	return showPage(env, c.Bool("json"), out, out.opCard())
 }
 

@@ -40,7 +40,8 @@ func runPersonaList(c *cli.Context, env Env) error {
 		return err
 	}
 	r := contract.LoadRoster(b.graph)
-	if n := countUnreadable(r); n > 0 {
+	unread := slices.DeleteFunc(slices.Clone(r.Problems), func(p okf.Problem) bool { return p.Severity != okf.Error })
+	if n := len(unread); n > 0 {
 		talk(env, "%s in profiles that were not read, odd agent persona check lists them", countNoun(n, "error"))
 	}
 	for _, p := range b.untypedPersonas() {
@@ -52,16 +53,6 @@ func runPersonaList(c *cli.Context, env Env) error {
 			p.Name, strconv.Itoa(p.Version), or(joinWords(p.Roles), "any role"), or(joinWords(contract.SurfacesOf(p)), "any surface"), describeStanding(p), b.shownPlace(env, p.Path, p.Line),
 		}
 	})
-}
-
-func countUnreadable(r contract.Roster) int {
-	n := 0
-	for _, p := range r.Problems {
-		if p.Severity == "error" {
-			n++
-		}
-	}
-	return n
 }
 
 func describeStanding(p *contract.Profile) string {

@@ -90,17 +90,13 @@ func runReconcile(c *cli.Context, env Env) error {
 	if c.Bool("dry-run") {
 		return nil
 	}
-	return w.repo.Write(landedFiles(w.cfg.Root, items))
-}
-
-func landedFiles(root string, items []reconcile.Item) repo.Changes {
 	ch := repo.Changes{}
 	for _, it := range items {
 		if it.Effect.Lands() {
-			ch[path.Join(root, it.Path)] = it.Bytes
+			ch[path.Join(w.cfg.Root, it.Path)] = it.Bytes
 		}
 	}
-	return ch
+	return w.repo.Write(ch)
 }
 
 // itemJSON is an item with its diff, which only --dry-run has.

@@ -115,13 +115,17 @@ func showProposal(ctx context.Context, env Env, name string, stat, asJSON bool) 
 		_, bound = v.findDecidable(ctx, t, p, at)
 	}
 	if asJSON {
+		why := ""
+		if bound != nil {
+			why = bound.Error()
+		}
 		return printJSON(env, struct {
 			review.Proposal
 			Change *changeCard `json:"change,omitempty"`
 			Read   []string    `json:"read_and_moved,omitempty"`
 			Broken []string    `json:"broken_preferences,omitempty"`
 			Bound  string      `json:"not_approvable,omitempty"`
-		}{p, at.change, at.read, v.brokenPreferences(p), errorText(bound)})
+		}{p, at.change, at.read, v.brokenPreferences(p), why})
 	}
 	card, err := v.proposalCard(ctx, t, p, at, len(p.Paths))
 	if err != nil {
@@ -157,13 +161,6 @@ func (v *view) brokenPreferences(p review.Proposal) (out []string) {
 		}
 	}
 	return out
-}
-
-func errorText(err error) string {
-	if err == nil {
-		return ""
-	}
-	return err.Error()
 }
 
 // The summary names so many files where it has to fit one screen, and so many atoms that
@@ -345,21 +342,14 @@ func (v *view) fileList(ctx context.Context, p review.Proposal, atoms []proposed
 	return out, nil
 }
 
+// describeCounts returns "3 added, 1 updated, 2 files changed".
 func describeCounts(atoms map[string]int, files int) string {
-	if files == 0 {
-		return describeEffects(atoms)
-	}
-	changed := countNoun(files, "file") + " changed"
-	if len(atoms) > 0 {
-		return describeEffects(atoms) + ", " + changed
-	}
-	return changed
-}
-
-func describeEffects(n map[string]int) string {
 	var parts []string
-	for _, e := range slices.Sorted(maps.Keys(n)) {
-		parts = append(parts, fmt.Sprintf("%d %s", n[e], e))
+	for _, e := range slices.Sorted(maps.Keys(atoms)) {
+		parts = append(parts, fmt.Sprintf("%d %s", atoms[e], e))
+	}
+	if files > 0 {
+		parts = append(parts, countNoun(files, "file")+" changed")
 	}
 	return or(strings.Join(parts, ", "), "nothing")
 }

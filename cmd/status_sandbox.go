@@ -50,14 +50,6 @@ func runSandbox(ctx context.Context, env Env, asJSON bool) error {
 
 const onLoopback = "with network loopback: servers"
 
-// loopbackRow tells what a program reaches on loopback.
-func (s sandboxStatus) loopbackRow() []string {
-	if s.Loopback != "own" {
-		return []string{onLoopback, "shared", s.Loopback}
-	}
-	return []string{onLoopback, "own", "a program can connect to its own servers on 127.0.0.1, not to those of other programs"}
-}
-
 // sandboxRows returns what, whether it is held, and what the kernel said.
 func (s sandboxStatus) sandboxRows() [][]string {
 	on := "on"
@@ -72,7 +64,11 @@ func (s sandboxStatus) sandboxRows() [][]string {
 	if s.Fault != "" {
 		rows = append(rows, []string{"tried", "nothing could be tried", s.Fault})
 	} else {
-		rows = append(rows, s.loopbackRow())
+		row := []string{onLoopback, "own", "a program can connect to its own servers on 127.0.0.1, not to those of other programs"}
+		if s.Loopback != "own" {
+			row = []string{onLoopback, "shared", s.Loopback}
+		}
+		rows = append(rows, row)
 	}
 	for _, t := range s.Trials {
 		word := "ALLOWED"

@@ -226,6 +226,12 @@ func (cs contracts) handoffWorld(made *Made, own repo.Changes, more ...string) h
 		}
 		return nil, false
 	}
+	return HandoffWorld(cs.repo, cs.at.graph, cs.at.cfg.Root, find, cs.at.journalTells)
+}
+
+// HandoffWorld returns what a handoff's claims are held against: the files that find reads, nil for
+// a folder, the atoms of the bundle at root, and the journal.
+func HandoffWorld(r *repo.Repo, g *okf.Graph, root string, find func(name string) (b []byte, there bool), tells func(name string, h handoff.Handoff) bool) handoff.World {
 	return handoff.World{
 		Path: func(name string) bool { _, ok := find(name); return ok },
 		Lines: func(name string) int {
@@ -236,19 +242,19 @@ func (cs contracts) handoffWorld(made *Made, own repo.Changes, more ...string) h
 			return handoff.LineCount(b)
 		},
 		Commit: func(oid string) bool {
-			found, err := cs.repo.Resolve(context.Background(), oid)
+			found, err := r.Resolve(context.Background(), oid)
 			return err == nil && strings.HasPrefix(string(found), oid) // and no branch of that name
 		},
 		Ref: func(name string) error {
-			_, err := cs.at.graph.Resolve(name)
+			_, err := g.Resolve(name)
 			if errors.Is(err, okf.ErrExternal) {
 				return nil
 			}
 			return err
 		},
-		Tells: cs.at.journalTells,
+		Tells: tells,
 		Source: func(name string) (handoff.Handoff, bool) {
-			a, err := cs.at.graph.Find(strings.TrimPrefix(name, cs.at.cfg.Root+"/"))
+			a, err := g.Find(strings.TrimPrefix(name, root+"/"))
 			if err != nil {
 				return handoff.Handoff{}, false
 			}
@@ -258,9 +264,13 @@ func (cs contracts) handoffWorld(made *Made, own repo.Changes, more ...string) h
 	}
 }
 
-// journalTells reports that a journal file has the entry of a handoff's transition.
 func (s *snapshot) journalTells(name string, h handoff.Handoff) bool {
-	b, err := fs.ReadFile(s.files, s.file(strings.TrimPrefix(name, s.cfg.Root+"/")))
+	return JournalTells(s.files, s.file(strings.TrimPrefix(name, s.cfg.Root+"/")), h)
+}
+
+// JournalTells reports that a journal file has the entry of a handoff's transition.
+func JournalTells(files fs.FS, name string, h handoff.Handoff) bool {
+	b, err := fs.ReadFile(files, name)
 	if err != nil {
 		return false
 	}
