@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -116,6 +118,30 @@ func TestAnEmergencyStopsTheDrain(t *testing.T) {
 				t.Errorf("an invocation: %v", err)
 			}
 		})
+	}
+}
+
+// Neither a person's interruption nor a fault at the end hides what a session stopped the drain for.
+func TestAnEmergencyIsToldWhateverFollows(t *testing.T) {
+	t.Parallel()
+	for _, interrupted := range []bool{true, false} {
+		w := newWorld(t, paid, "a")
+		ctx, stop := context.WithCancel(t.Context())
+		w.answer = func(context.Context, session.Request) (session.Emission, error) {
+			if interrupted {
+				stop()
+				return asks("emergency"), nil
+			}
+			old := "refs/odd/run/run-01ARZ3NDEKTSV4RRFFQ69G5FAV" // which is pruned
+			tip, err := w.repo.Ref("refs/heads/main")
+			err = errors.Join(err, w.repo.Update(ctx, repo.RefUpdate{Name: old, New: tip}))
+			return asks("emergency"), errors.Join(err, os.WriteFile(filepath.Join(w.repo.CommonDir(), old+".lock"), nil, 0o600))
+		}
+		r, err := w.drain(ctx)
+		if code(err) != "lease-emergency-open" || interrupted == strings.Contains(strings.Join(r.Notes, "\n"), "01ARZ3NDEK") {
+			t.Errorf("interrupted %v: %v, notes %q", interrupted, err, r.Notes)
+		}
+		stop()
 	}
 }
 

@@ -10,6 +10,8 @@ import (
 	"time"
 
 	"github.com/odd-cli/odd/board"
+	"github.com/odd-cli/odd/board/budget"
+	"github.com/odd-cli/odd/board/config"
 	"github.com/odd-cli/odd/board/pipeline"
 	"github.com/odd-cli/odd/board/state"
 	"github.com/odd-cli/odd/journal/event"
@@ -160,5 +162,78 @@ func TestSessionsShareOneReservation(t *testing.T) {
 	}
 	if fmt.Sprint(costs) != "[60000 30000]" || stories[0].Op().Spent != 90_000 {
 		t.Errorf("sessions cost %v, the op %d", costs, stories[0].Op().Spent)
+	}
+}
+
+// A session that does not begin is no record, and takes nothing of the one before it along.
+func TestASessionThatDoesNotBeginIsNotRecorded(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		toml  string
+		lost  int // which session finds no agent
+		costs string
+		total budget.MicroUSD
+	}{
+		"the second of the work": {"", 2, "[1000 20000]", 21_000},
+		"that of the plan":       {"[pipeline]\nplan = \"always\"\n", 1, "[1000 20000 20000]", 41_000},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			l := newLegs(t, c.toml, forDocs)
+			l.does["first"] = breaks(session.ServerError, 1_000)
+			l.does["second"] = func(session.Request) session.Emission {
+				e := delivers(20_000, "")
+				e.Change.Text = []byte(`{"schema_version": "2b.1"}`)
+				return e
+			}
+			begun, pick := 0, l.o.Substrate
+			l.o.Substrate = func(cfg config.Config, files fs.FS) (session.Substrate, error) {
+				lost := begun == c.lost-1
+				if lost || cfg.Session.Substrate == "third" {
+					begun++
+				}
+				if lost {
+					return nil, errors.New("it is gone")
+				}
+				return pick(cfg, files)
+			}
+			o := l.must().Tasks[0]
+			var costs []int64
+			_, all := l.ops()
+			for _, r := range all {
+				if r.Kind == event.Session {
+					costs = append(costs, r.Cost)
+				}
+			}
+			if fmt.Sprint(costs) != c.costs || o.State != board.Blocked || o.Cost != c.total {
+				t.Errorf("sessions cost %v, want %s: %+v", costs, c.costs, o)
+			}
+		})
+	}
+}
+
+// A candidate that cannot be used does not take the place of the one that failed its checks: that
+// is the one to repair.
+func TestRepairIsOfTheCandidateThatFailed(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, paid+"[pipeline]\nvalidate = [[\"grep\", \"-q\", \"good\", \"docs/a.md\"]]\n", forDocs)
+	w.o.Temp = t.TempDir()
+	w.commit(repo.Changes{"docs/a.md": []byte("# A\n")}, "the docs")
+	n := 0
+	w.answer = func(_ context.Context, r session.Request) (session.Emission, error) {
+		if n++; n == 1 {
+			e := delivers(1, "")
+			e.Change.Text = []byte(`{"schema_version": "2b.1", "candidates": [
+{"candidate_id": "bad", "rationale": "r", "file_path": "docs/a.md", "full_content": "bad\n"},
+{"candidate_id": "misplaced", "rationale": "r", "file_path": "docs/a.md/b.md", "full_content": "good\n"}]}`)
+			return e, nil
+		}
+		if b := string(r.Brief); !strings.Contains(b, "\n- docs/a.md\n") || strings.Contains(b, "docs/a.md/b.md") {
+			t.Errorf("the repair is asked for other files:\n%s", b)
+		}
+		return delivers(1, "good\n"), nil
+	}
+	if o := w.must().Tasks[0]; n != 2 || o.State != board.Review {
+		t.Errorf("%d sessions: %+v", n, o)
 	}
 }

@@ -98,14 +98,15 @@ func (ch *change) runSession(ctx context.Context, phase pipeline.Phase) (spent i
 	d, w := ch.d, ch.w
 	if ch.sessions > 0 {
 		ch.keepSession()
-		w.told = append(w.told, d.recorder().sessionRecord(ch.c, w))
+		if w.ran {
+			w.told = append(w.told, d.recorder().sessionRecord(ch.c, w))
+		}
 		w.turned, w.paid = ch.countTurns(), w.cost
 	}
-	w.brief = ch.nextBrief(phase)
 	ch.sessions, ch.phase = ch.sessions+1, phase
 	asked := w.emission.Proposals
 	ch.req.Explored = append(ch.req.Explored, w.emission.Calls...)
-	w.verdict, w.reason, w.cut, w.emission, w.items, w.handed = board.ToReview, "", "", session.Emission{}, nil, nil
+	w.verdict, w.reason, w.lastSession = board.ToReview, "", lastSession{brief: ch.nextBrief(phase)}
 	req := ch.req
 	req.Step = map[pipeline.Phase]string{pipeline.Plan: session.StepPlan, pipeline.Expand: session.StepExpand}[phase]
 	if req.Step == "" {
@@ -299,21 +300,21 @@ func (ch *change) candidateFacts() (map[string]string, error) {
 }
 
 // takeCandidate makes the candidate the op's: with the session's atoms as a commit on the
-// base that no ref names.
+// base that no ref names. If it cannot be used, the op keeps the one it had.
 func (ch *change) takeCandidate(ctx context.Context, c pipeline.Candidate) error {
 	no := lentSecrets(ch.d.at.cfg, ch.d.Environ).refuses(&c)
-	ch.candidate, ch.files = c, nil
+	var files []repo.FileEdit
 	for _, e := range c.Files {
 		if ch.d.at.inBundle(e.Path) {
 			no = append(no, pipeline.Fault{Code: "in_bundle", At: e.Path, Text: "is in the folder of atoms, which file changes may not touch", Fix: "deliver it as an ```atom block"})
 		}
-		ch.files = append(ch.files, repo.FileEdit(withoutSecrets(e)))
+		files = append(files, repo.FileEdit(withoutSecrets(e)))
 	}
 	misplaced, err := ch.misplacedFiles(c)
 	if err != nil {
 		return err
 	}
-	converted, err := ch.convertedFiles(ctx)
+	converted, err := ch.convertedFiles(ctx, files)
 	if err != nil {
 		return err
 	}
@@ -329,10 +330,12 @@ func (ch *change) takeCandidate(ctx context.Context, c pipeline.Candidate) error
 		if err != nil {
 			return fmt.Errorf("%s: %w", name, err)
 		}
-		e := repo.FileEdit{Path: name, Before: before, OldMode: mode, After: it.Bytes, NewMode: cmp.Or(mode, "100644")}
-		ch.files = append(ch.files, e)
+		files = append(files, repo.FileEdit{Path: name, Before: before, OldMode: mode, After: it.Bytes, NewMode: cmp.Or(mode, "100644")})
 	}
-	ch.draft, err = ch.d.repo.MakeEdits(ctx, []repo.OID{ch.c.base}, ch.files, ch.d.agentSignature(), "candidate of "+ch.op.ID+"\n")
+	made, err := ch.d.repo.MakeEdits(ctx, []repo.OID{ch.c.base}, files, ch.d.agentSignature(), "candidate of "+ch.op.ID+"\n")
+	if err == nil {
+		ch.candidate, ch.files, ch.draft = c, files, made
+	}
 	return err
 }
 

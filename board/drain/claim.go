@@ -48,13 +48,22 @@ func (c *claim) unpin(ctx context.Context) {
 	_ = c.repo.Update(context.WithoutCancel(ctx), repo.RefUpdate{Name: c.pin.Name, Old: c.pin.New})
 }
 
-// claim commits that this run works on t and what it may cost. It returns nil without an
-// error if somebody else has taken t.
+// claim commits that this run works on t and what it may cost. If t may not be drained any more, it is
+// nil: a note says why, or the error where a person asked for t.
 func (d *drain) claim(ctx context.Context, t board.Task) (c *claim, err error) {
 	err = d.retryAct(ctx, func(ctx context.Context) error {
+		c = nil
 		now, ok := board.Find(d.at.tasks, t.ID)
-		if c = nil; !ok || d.whyDenied(now) != nil {
+		why := refuse("task", "task %s: it is no longer on the board", t.ID)
+		if ok {
+			why = d.whyDenied(now)
+		}
+		if why != nil && d.Task == "" && isRefusal(why) {
+			d.addNote(fmt.Sprintf("%s: not claimed: %v", t.ID, why))
 			return nil
+		}
+		if why != nil {
+			return why
 		}
 		plan, err := d.planClaim(now)
 		if err != nil {

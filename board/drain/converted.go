@@ -35,14 +35,14 @@ func (d *drain) dropConverted(ctx context.Context, c *claim, w *work) error {
 }
 
 // convertedFiles returns the candidate's files that git would store as others.
-func (ch *change) convertedFiles(ctx context.Context) (no pipeline.Unusable, err error) {
-	files := repo.Changes{}
-	for _, f := range ch.files {
+func (ch *change) convertedFiles(ctx context.Context, files []repo.FileEdit) (no pipeline.Unusable, err error) {
+	changes := repo.Changes{}
+	for _, f := range files {
 		if f.After != nil && string(f.After) != string(f.Before) {
-			files[f.Path] = f.After
+			changes[f.Path] = f.After
 		}
 	}
-	all, err := ch.d.repo.Converted(ctx, ch.c.base, files)
+	all, err := ch.d.repo.Converted(ctx, ch.c.base, changes)
 	for _, c := range all {
 		no = append(no, pipeline.Fault{Code: "converted", At: c.Path, Text: "git would store it with other bytes: " + c.Error(), Fix: cmp.Or(c.Mend(), "leave the file as it is; a person commits it with git")})
 	}

@@ -170,15 +170,22 @@ func (l left) report(say func(string), task string) {
 	}
 }
 
-// checkDesks removes the scratch repositories of runs that were killed, and refuses
-// where a program would have none to work in. What cannot be removed is told,
-// and is no reason not to work.
-func (d *drain) checkDesks() error {
+// clearDesks removes the scratch repositories of runs that were killed. What cannot be removed is
+// told, and is no reason not to work.
+func (d *drain) clearDesks() {
 	if d.Temp == "" {
-		return nil
+		return
 	}
 	if _, err := repo.SweepScratch(d.Temp); err != nil {
 		d.addNote(err.Error())
+	}
+}
+
+// checkDesks refuses where an agent's program would have no scratch repository to work in, or no
+// sandbox that odd.toml demands.
+func (d *drain) checkDesks(ctx context.Context) error {
+	if d.Temp == "" {
+		return nil
 	}
 	runs := func(name string) bool { return slices.Contains([]string{"exec", "claude", "acp"}, name) }
 	if !slices.ContainsFunc(d.at.cfg.Usable(), runs) || d.given != nil {
@@ -191,5 +198,5 @@ func (d *drain) checkDesks() error {
 	if err != nil {
 		return err
 	}
-	return Demand(context.Background(), held, d.Temp, d.at.cfg.Sandbox)
+	return Demand(ctx, held, d.Temp, d.at.cfg.Sandbox)
 }

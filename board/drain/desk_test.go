@@ -136,6 +136,9 @@ func TestNoRoomForADesk(t *testing.T) {
 	if code(err) != "no-scratch" || before != after {
 		t.Errorf("got %v, %s to %s", err, before, after)
 	}
+	if p, err := Explain(t.Context(), w.repo, w.o); err != nil || len(p.Stops) != 1 || p.Stops[0].Code != "no-scratch" {
+		t.Errorf("the plan: %+v, %v", p.Stops, err)
+	}
 }
 
 func TestCodesOfWhatIsLeft(t *testing.T) {

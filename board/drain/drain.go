@@ -200,17 +200,22 @@ func Run(ctx context.Context, r *repo.Repo, o Options) (Report, error) {
 	}
 	defer unlock()
 	defer d.keepState()
-	if err := d.begin(ctx); err != nil {
-		return d.report, err
+	if err = d.begin(ctx); err == nil {
+		err = d.endDrain(ctx, d.runTasks(ctx))
 	}
+	return d.report, err
+}
+
+// runTasks takes tasks one at a time, until there is none or something ends the drain.
+func (d *drain) runTasks(ctx context.Context) error {
 	tried := map[okf.ID]bool{}
 	for n := 0; n < d.taskLimit(); n++ {
 		t, ok, err := d.nextTask(ctx, tried)
 		if err != nil {
-			return d.report, d.countRefusal(err)
+			return d.countRefusal(err)
 		}
 		if !ok {
-			break
+			return nil
 		}
 		tried[t.ID] = true
 		ended := len(d.report.Tasks)
@@ -218,17 +223,14 @@ func Run(ctx context.Context, r *repo.Repo, o Options) (Report, error) {
 		for _, out := range d.report.Tasks[ended:] {
 			d.notify(ctx, out)
 		}
-		if err != nil {
-			return d.report, err
+		if err == nil {
+			err = d.reckonMoney(ctx)
 		}
-		if err := d.reckonMoney(ctx); err != nil {
-			return d.report, err
-		}
-		if d.isOver() {
-			break // the tasks done so far stand; the next drain says why it will not start
+		if err != nil || d.isOver() {
+			return err // the tasks done so far stand; the next drain says why it will not start
 		}
 	}
-	return d.report, d.finishDrain(ctx)
+	return nil
 }
 
 // begin looks at the board as it is under the lock, lets decay propose, and
@@ -237,12 +239,12 @@ func (d *drain) begin(ctx context.Context) error {
 	if err := d.refresh(ctx); err != nil {
 		return err
 	}
-	if err := d.checkStorable(ctx); err != nil {
-		return err
+	for _, check := range d.placeChecks() {
+		if err := check(ctx); err != nil {
+			return err
+		}
 	}
-	if err := d.checkDesks(); err != nil {
-		return err
-	}
+	d.clearDesks()
 	d.clearCaches()
 	if err := d.retryAct(ctx, d.proposeDecay); err != nil {
 		return err
@@ -259,6 +261,11 @@ func (d *drain) begin(ctx context.Context) error {
 	return d.retryAct(ctx, d.stopOverspent)
 }
 
+// placeChecks are what keeps every session of this board from being run on this computer.
+func (d *drain) placeChecks() []func(context.Context) error {
+	return []func(context.Context) error{d.checkStorable, d.checkDesks}
+}
+
 // isOver reports that the drain takes no further task: somebody paused the board, an
 // emergency came up, or the lease is used up.
 func (d *drain) isOver() bool {
@@ -273,13 +280,18 @@ func (d *drain) isOver() bool {
 	return err != nil
 }
 
-// finishDrain ends a drain that was not refused. Its error is what a session stopped it for.
-func (d *drain) finishDrain(ctx context.Context) error {
-	if err := d.countRefusal(nil); err != nil {
+// endDrain ends a drain whose tasks ended with err. What a session stopped it for is its error before an
+// interruption or a fault.
+func (d *drain) endDrain(ctx context.Context, err error) error {
+	if err == nil {
+		_ = d.countRefusal(nil)
+		err = d.pruneRuns(ctx)
+	}
+	if d.stop == nil {
 		return err
 	}
-	if err := d.pruneRuns(ctx); err != nil {
-		return err
+	if err != nil && !errors.Is(err, context.Canceled) {
+		d.addNote(err.Error())
 	}
 	return d.stop
 }
@@ -402,11 +414,17 @@ func (d *drain) refresh(ctx context.Context) error {
 
 // refuseWhilePaused refuses while pause.toml is on the board branch.
 func (s *snapshot) refuseWhilePaused() error {
-	b, err := fs.ReadFile(s.files, s.file("pause.toml"))
-	if errors.Is(err, fs.ErrNotExist) {
+	why, paused := s.pauseReason()
+	if !paused {
 		return nil
 	}
-	return refuseBusy("paused", "drains are paused: %s; a person can run odd drain resume", board.PauseReason(b))
+	return refuseBusy("paused", "drains are paused: %s; a person can run odd drain resume", why)
+}
+
+// pauseReason returns why drains are paused. A pause that cannot be read is one.
+func (s *snapshot) pauseReason() (why string, paused bool) {
+	b, err := fs.ReadFile(s.files, s.file("pause.toml"))
+	return board.PauseReason(b), !errors.Is(err, fs.ErrNotExist)
 }
 
 // retryAct runs act, and runs it again on the refreshed board each time another commit came
@@ -434,7 +452,7 @@ func (d *drain) runTask(ctx context.Context, t board.Task) error {
 		return nil // the other tasks can go on
 	}
 	if err != nil || c == nil {
-		return err // lost races end as busy; a nil claim is a task somebody else took
+		return err
 	}
 	defer c.unpin(ctx)
 	d.say(fmt.Sprintf("%s: claimed, attempt %d", t.ID, c.task.Attempts))
@@ -458,7 +476,7 @@ func (d *drain) pruneRuns(ctx context.Context) error {
 	if d.report.Spent, err = d.authority().spentThisMonth(); err != nil {
 		return err
 	}
-	d.report.Level = budget.Decide(d.at.cfg.Budget, d.report.Spent, 0).String()
+	d.report.Level = d.at.cfg.Allows(d.report.Spent, 0).String()
 	if len(d.report.Tasks) == 0 {
 		return nil
 	}

@@ -335,8 +335,16 @@ func TestSpentWithoutABudget(t *testing.T) {
 		spent["odd.toml"] = []byte(toml)
 		w.commit(spent, "an earlier run")
 		w.answer = func(context.Context, session.Request) (session.Emission, error) { return says(term("tide")), nil }
-		if _, err := w.drain(context.Background()); (err != nil) != (want != "") || err != nil && code(err) != want {
+		p, err := Explain(context.Background(), w.repo, w.o)
+		if err != nil || want == "" && len(p.Stops) > 0 {
+			t.Errorf("%q: the plan stops for %v, %v", toml, p.Stops, err)
+		}
+		r, err := w.drain(context.Background())
+		if (err != nil) != (want != "") || err != nil && code(err) != want {
 			t.Errorf("%q: %v; want %q", toml, err, want)
+		}
+		if want == "" && (r.Level != "ok" || strings.Contains(strings.Join(r.Notes, "\n"), "budget of $0")) {
+			t.Errorf("%q: level %s, notes %q", toml, r.Level, r.Notes)
 		}
 		if p := w.read("refs/heads/main", "knowledge/pause.toml"); p != "" {
 			t.Errorf("%q: paused: %s", toml, p)
@@ -474,13 +482,17 @@ func TestInterrupted(t *testing.T) {
 	}
 }
 
-// The board may move on while a session runs; a pause then ends the session at its next turn.
+// The board may move on while a session runs, and its task to another folder; a pause then ends the
+// session at its next turn.
 func TestTheBoardMovesOn(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, paid, "a", "b")
 	w.answer = func(ctx context.Context, r session.Request) (session.Emission, error) {
 		if r.Task == "a" {
-			w.commit(repo.Changes{"notes.txt": []byte("x\n")}, "a note")
+			w.commit(repo.Changes{"notes.txt": []byte("x\n"), "knowledge/tasks/a.md": nil, "knowledge/tasks/old/a.md": []byte(w.task("a"))}, "a note, and the task elsewhere")
+			if e, ok := r.BeginTurn(ctx, session.Usage{}); !ok {
+				return e, nil
+			}
 			return says(term("x")), nil
 		}
 		w.commit(repo.Changes{"knowledge/pause.toml": board.PauseFile("enough", "human:ann@example.org", w.now)}, "pause")
@@ -495,6 +507,32 @@ func TestTheBoardMovesOn(t *testing.T) {
 	}
 	if w.read("refs/heads/main", "notes.txt") == "" {
 		t.Error("the person's commit is gone")
+	}
+}
+
+// A task that may not be drained any more while it is claimed is told, and where a person asked for it, the drain
+// is refused for that.
+func TestATaskIsRefusedAtItsClaim(t *testing.T) {
+	t.Parallel()
+	for _, named := range []string{"", "a"} {
+		w := newWorld(t, paid, forDocs, "b")
+		w.o.Task = named
+		once := sync.OnceFunc(func() {
+			w.commit(repo.Changes{"odd.toml": []byte(strings.Replace(w.read("refs/heads/main", "odd.toml"), "monthly_usd = 1", "monthly_usd = 0.01", 1))}, "less money")
+		})
+		w.o.Random = func(b []byte) error { // for the op that the claim names
+			once()
+			return w.chance(b)
+		}
+		r, err := w.drain(context.Background())
+		switch {
+		case named != "":
+			if code(err) != "budget" {
+				t.Errorf("a drain of it alone: %+v, %v", r, err)
+			}
+		case err != nil || len(r.Tasks) > 0 || !strings.Contains(strings.Join(r.Notes, "\n"), "a: not claimed: task a: it may cost $0.10"):
+			t.Errorf("%+v, %v", r, err)
+		}
 	}
 }
 
@@ -554,10 +592,13 @@ func TestRefresh(t *testing.T) {
 	w := newWorld(t, paid, "a")
 	w.answer = func(context.Context, session.Request) (session.Emission, error) {
 		e := says(term("tide"), term("tern"))
+		e.Notes = []session.Note{{Type: "O", Facet: "open", Title: "Who counts the terns?", Content: "Nobody says."}}
+		e.Proposals = []session.Proposal{{Severity: "low", Gate: "framing", Reason: "terns"}}
 		e.Raw = session.Print(e)
 		return e, nil
 	}
 	first := w.must().Tasks[0]
+	w.commit(repo.Changes{"knowledge/proposals/" + w.last() + ".jsonl": nil}, "nobody asks for a gate any more")
 	w.commit(repo.Changes{"knowledge/terms/tide.md": []byte("---\ntype: term\nid: tide\ntitle: tide\nconfidence: asserted\n---\nBy hand.\n")}, "a person was faster")
 	o := w.o
 	o.Task, o.Run = "a", "run-01KJPWD6M0E8497ANGJ5R0NAZZ"
@@ -567,6 +608,9 @@ func TestRefresh(t *testing.T) {
 	}
 	if again.Branch != "odd/review/a.2" || again.Proposal == first.Proposal || again.Effects[reconcile.Added] != 1 || again.Effects[reconcile.Conflict] != 1 || again.Cost != budget.MicroUSD(0) {
 		t.Errorf("%+v after %+v", again, first)
+	}
+	if strings.Contains(w.journal(o.Run), "terns?") || len(w.proposed().Proposals) > 0 {
+		t.Errorf("what the session said is recorded again: %+v\n%s", w.proposed(), w.journal(o.Run))
 	}
 	if !strings.Contains(w.task("a"), "state: review") || !strings.Contains(w.task("a"), string(again.Proposal)) {
 		t.Error(w.task("a"))

@@ -122,13 +122,11 @@ func Invoke(ctx context.Context, r *repo.Repo, o Options, inv Invocation) (Repor
 		}
 		d.heedEmergency(c, w)
 	}
-	if err := d.commitSessions(ctx, c, done); err != nil {
-		return d.report, err
+	if err = d.commitSessions(ctx, c, done); err == nil {
+		err = d.reckonMoney(ctx)
 	}
-	if err := d.reckonMoney(ctx); err != nil {
-		return d.report, err
-	}
-	return d.report, d.finishDrain(ctx)
+	err = d.endDrain(ctx, err)
+	return d.report, err
 }
 
 // beginBeside looks at the board for sessions that others work beside. They take the drain
@@ -137,12 +135,12 @@ func (d *drain) beginBeside(ctx context.Context) error {
 	if err := d.refresh(ctx); err != nil {
 		return err
 	}
-	if err := d.checkStorable(ctx); err != nil {
-		return err
+	for _, check := range d.placeChecks() {
+		if err := check(ctx); err != nil {
+			return err
+		}
 	}
-	if err := d.checkDesks(); err != nil {
-		return err
-	}
+	d.clearDesks()
 	_, dead, err := findKilled(d.repo)
 	if err != nil || len(dead) == 0 && !slices.ContainsFunc(d.at.spend.Open, func(c event.Record) bool {
 		return originOf(d.repo, d.at).hasExpired(c, d.at.cfg.TaskLease, d.Now())

@@ -12,22 +12,16 @@ import (
 // the shared ref, so that one tenant has one drain (invariant 4).
 func (d *drain) lock(ctx context.Context) (unlock func(), err error) {
 	local, err := d.repo.LockDrainFor(d.Run)
-	if errors.Is(err, repo.ErrBusy) {
-		return nil, refuseBusy("locked", "another odd drain runs in this clone: %v; try again when it has ended", err)
-	}
 	if err != nil {
-		return nil, err
+		return nil, explainLocked(err)
 	}
 	if d.line.Remote == "" {
 		return func() { _ = local() }, nil
 	}
-	shared, err := d.repo.LockRemote(ctx, d.line.Remote, cmp.Or(d.at.cfg.Tenant, "default"), d.Run, d.at.cfg.TaskLease, d.Now())
+	shared, err := d.repo.LockRemote(ctx, d.line.Remote, d.tenant(), d.Run, d.at.cfg.TaskLease, d.Now())
 	if err != nil {
 		_ = local()
-		if errors.Is(err, repo.ErrBusy) {
-			return nil, refuseBusy("locked", "another odd drain runs in another clone: %v; try again when it has ended or its lock expires; if it was killed and the lock runs for long, delete the ref on the remote with git push", err)
-		}
-		return nil, err
+		return nil, explainShared(err)
 	}
 	d.shared = shared
 	return func() {
@@ -37,4 +31,28 @@ func (d *drain) lock(ctx context.Context) (unlock func(), err error) {
 		}
 		_ = local()
 	}, nil
+}
+
+func (d *drain) tenant() string { return cmp.Or(d.at.cfg.Tenant, "default") }
+
+// checkShared refuses while a drain of another clone has the shared lock. It takes no lock.
+func (d *drain) checkShared(ctx context.Context) error {
+	if d.line.Remote == "" {
+		return nil
+	}
+	return explainShared(d.repo.CheckRemoteLock(ctx, d.line.Remote, d.tenant(), d.Now()))
+}
+
+func explainLocked(err error) error {
+	if errors.Is(err, repo.ErrBusy) {
+		return refuseBusy("locked", "another odd drain runs in this clone: %v; try again when it has ended", err)
+	}
+	return err
+}
+
+func explainShared(err error) error {
+	if errors.Is(err, repo.ErrBusy) {
+		return refuseBusy("locked", "another odd drain runs in another clone: %v; try again when it has ended or its lock expires; if it was killed and the lock runs for long, delete the ref on the remote with git push", err)
+	}
+	return err
 }

@@ -41,11 +41,11 @@ func (d *drain) nextTask(ctx context.Context, tried map[okf.ID]bool) (board.Task
 			continue
 		}
 		why := d.whyDenied(t)
-		if held := d.whyHeld(ctx, t); why == nil && held != nil {
-			d.noteOnce(held.Error())
-			continue
-		}
 		if why == nil {
+			if held := d.whyHeld(ctx, t); held != nil {
+				d.noteOnce(held.Error())
+				continue
+			}
 			tell()
 			return t, true, nil
 		}

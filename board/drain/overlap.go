@@ -69,11 +69,14 @@ func (d *drain) whyHeld(ctx context.Context, t board.Task) error {
 	if d.Task != "" || !d.at.changes(t) {
 		return nil
 	}
-	base, err := d.base()
-	if err != nil {
-		return nil // the claim says why
+	if d.at.overlaps == nil {
+		base, err := d.base()
+		if err != nil {
+			return nil // the claim says why
+		}
+		d.at.overlaps = append([]*Overlap{}, Overlaps(ctx, d.repo, base, d.at.cfg.Root, d.at.tasks)...)
 	}
-	for _, o := range Overlaps(ctx, d.repo, base, d.at.cfg.Root, d.at.tasks) {
+	for _, o := range d.at.overlaps {
 		if o.Task == t.ID {
 			return refuse("overlap", "%s", o.Error())
 		}

@@ -59,10 +59,12 @@ func Explain(ctx context.Context, r *repo.Repo, o Options) (Plan, error) {
 	if err := d.addStart(ctx, &p, opened); err != nil {
 		return p, err
 	}
-	if unlock, err := r.LockDrain(); err == nil {
+	unlock, err := r.LockDrain()
+	if err == nil {
 		_ = unlock()
-	} else {
-		p.addStop(refuseBusy("locked", "another odd drain runs in this clone: %v; try again when it has ended", err))
+	}
+	if err := explainLocked(err); !p.addStop(err) {
+		return p, err
 	}
 	if err := d.authority().addStops(&p); err != nil {
 		return p, err
@@ -101,6 +103,11 @@ func (d *drain) addStart(ctx context.Context, p *Plan, opened bool) error {
 	if err := d.refresh(ctx); !p.addStop(err) {
 		return err
 	}
+	for _, check := range append(d.placeChecks(), d.checkShared) {
+		if err := check(ctx); !p.addStop(err) {
+			return err
+		}
+	}
 	if _, err := d.base(); !p.addStop(err) {
 		return err
 	}
@@ -123,7 +130,7 @@ func (a authority) addStops(p *Plan) error {
 		p.addStop(refuseInEmergency(s.Facts.OpenEmergency))
 	}
 	spent, err := a.spentThisMonth()
-	if err == nil && budget.Decide(a.cfg.Budget, spent, 0) == budget.Stop {
+	if err == nil && a.cfg.Allows(spent, 0) == budget.Stop {
 		err = refuse("budget", "$%s is spent or reserved this month, more than the limit of $%s; raise [budget] monthly_usd in odd.toml, or wait for next month", spent, a.cfg.Budget.Stop())
 	}
 	if !p.addStop(err) {
@@ -134,12 +141,12 @@ func (a authority) addStops(p *Plan) error {
 
 // addStop notes a refusal and goes on; a fault ends the explanation.
 func (p *Plan) addStop(err error) bool {
-	var no *Refusal
+	var no interface{ Refused() string }
 	var wait *Busy
 	switch {
 	case err == nil:
 	case errors.As(err, &no):
-		p.addNote(Stop{no.Code, no.Text})
+		p.addNote(Stop{no.Refused(), err.Error()})
 	case errors.As(err, &wait):
 		p.addNote(Stop{wait.Code, wait.Text})
 	default:

@@ -244,7 +244,7 @@ func TestPlanResult(t *testing.T) {
 			}
 			p.write(plan.draft, "tasks/tide.md", "ledger/")
 			d.log.files = plan.draft.own
-			w := &work{verdict: board.ToReview, ran: true, cost: 40_000}
+			w := &work{verdict: board.ToReview, lastSession: lastSession{ran: true}, cost: 40_000}
 			if plan.claim.told, err = d.recorder().draftSessions(plan.claim, w); err != nil {
 				t.Fatal(err)
 			}

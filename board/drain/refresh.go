@@ -135,7 +135,7 @@ func (d *drain) lastEmission(t board.Task, kept fs.FS) (w *work, under contract.
 		d.tree[path.Join(ArtifactDir(t), "contract.json")] = b // for who judges it after this
 	}
 	held := invoke.Hold(under, d.at.cfg.Root, session.Read(emission))
-	return &work{verdict: board.ToReview, emission: held, bound: d.contracts().boundBefore(t), refreshed: true}, under, nil
+	return &work{verdict: board.ToReview, lastSession: lastSession{emission: held}, bound: d.contracts().boundBefore(t), refreshed: true}, under, nil
 }
 
 // standsOn is the graph that a proposal on base is judged in: the board's, or the

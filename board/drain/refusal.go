@@ -1,6 +1,9 @@
 package drain
 
-import "fmt"
+import (
+	"errors"
+	"fmt"
+)
 
 // Refusal is a rule that stopped the drain, or one task of it.
 type Refusal struct {
@@ -17,6 +20,9 @@ func (r *Refusal) Refused() string { return r.Code }
 func refuse(code, format string, args ...any) error {
 	return &Refusal{code, fmt.Sprintf(format, args...)}
 }
+
+// isRefusal reports that err is a *Refusal or a *Busy, and no fault.
+func isRefusal(err error) bool { return errors.As(err, new(*Refusal)) || errors.As(err, new(*Busy)) }
 
 // Busy says the drain may not run now: the board is paused, or another drain is at work.
 type Busy struct {

@@ -376,10 +376,11 @@ func (rec recorder) tellResult(p *draft, c *claim, title, content string, list .
 	if err := p.tell("O", "", title, content); err != nil {
 		return err
 	}
-	for _, w := range list {
+	said := slices.DeleteFunc(slices.Clone(list), func(w *work) bool { return w.refreshed }) // whose words the run before has
+	for _, w := range said {
 		rec.addRemarks(p, c, w)
 	}
-	if err := rec.addAppeals(p, c, list...); err != nil {
+	if err := rec.addAppeals(p, c, said...); err != nil {
 		return err
 	}
 	if err := rec.addHandoffs(p, list...); err != nil {

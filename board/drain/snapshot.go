@@ -39,6 +39,7 @@ type snapshot struct {
 	spend    event.Spend
 	slow     *SlowLoop      // nil until somebody asks
 	tries    []failover.Try // the same
+	overlaps []*Overlap     // the same
 }
 
 // readSnapshot reads the board at tip. When before is the snapshot of an earlier tip,

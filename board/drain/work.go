@@ -30,37 +30,43 @@ import (
 	"github.com/odd-cli/odd/reconcile/secrets"
 )
 
-// work is what became of a claimed task before anything of it is committed.
+// work is what became of a claimed task before anything of it is committed. A change of files may
+// take several sessions.
 type work struct {
+	lastSession
 	verdict  board.Verdict
 	reason   string // why it is blocked
 	persona  persona.Persona
 	bound    bound
 	anchor   *handshake // nil where nothing binds it
 	grant    policy.Grant
-	brief    invoke.Brief
-	result   invoke.Result
-	emission session.Emission // the result's, and what became of it
-	handed   *handed          // nil: nothing is handed over
-	left     left             // in the session's scratch repository
-	tampered bool             // the repository was changed while the session ran
-	patch    []byte           // what it left, where that is dropped for it
-	items    []reconcile.Item
 	declines []board.Decline // of people, for this task
-	cut      pipeline.Reason // what ended the last session, where a limit or a fault did
 	change   *change         // nil where the task asks for no change of files
 	cost     budget.MicroUSD
-	paid     budget.MicroUSD   // of that, for sessions before the last
-	turned   int               // turns of those
-	told     []event.Record    // those sessions, and the legs of the last one that failed
-	leg      part              // the last leg of the last session
-	relayed  budget.MicroUSD   // what the others of it cost
-	served   []event.ServerUse // what became of the session's servers, for the ledger
-	ran      bool              // a session started, so it costs
-	dir      string            // of the run's tree; "" is the task's
-	fault    error             // of the disk: there is no result, and the claim is swept
+	paid     budget.MicroUSD // of that, for sessions before the last
+	turned   int             // turns of those
+	told     []event.Record  // those sessions, and the legs of the last one that failed
+	dir      string          // of the run's tree; "" is the task's
+	fault    error           // of the disk: there is no result, and the claim is swept
 
 	refreshed bool // judged again without a session: the task stays in review
+}
+
+// lastSession is what the last session of a work came to. Each session begins with the zero value.
+type lastSession struct {
+	brief    invoke.Brief
+	ran      bool // it started, so it costs
+	result   invoke.Result
+	emission session.Emission  // the result's, and what became of it
+	items    []reconcile.Item  // of its atoms
+	handed   *handed           // nil: nothing is handed over
+	left     left              // in its scratch repository
+	tampered bool              // the repository was changed while it ran
+	patch    []byte            // what it left, where that is dropped for it
+	cut      pipeline.Reason   // what ended it, where a limit or a fault did
+	leg      part              // its last leg
+	relayed  budget.MicroUSD   // what its other legs cost
+	served   []event.ServerUse // what became of its servers, for the ledger
 }
 
 // block ends the work with a reason, which may quote the session. If the disk failed, the
@@ -245,21 +251,15 @@ func (d *drain) checkTurn(ctx context.Context, c *claim, cost budget.MicroUSD) e
 	case tip == d.at.tip:
 		return d.checkMoney(d.authority(), c, cost)
 	}
-	files, err := d.repo.Tree(tip)
-	if err != nil {
-		return err
-	}
-	if b, err := fs.ReadFile(files, d.at.file("pause.toml")); err == nil {
-		return fmt.Errorf("drains were paused: %s", board.PauseReason(b))
-	}
-	if c.task.Path != "" {
-		if b, err := fs.ReadFile(files, d.at.file(c.task.Path)); err != nil || okf.BlobID(b) != c.task.Blob {
-			return errors.New("somebody changed the task while its session ran")
-		}
-	}
 	s, err := readSnapshot(d.repo, tip, d.at)
 	if err != nil {
 		return err
+	}
+	if why, paused := s.pauseReason(); paused {
+		return fmt.Errorf("drains were paused: %s", why)
+	}
+	if t, ok := board.Find(s.tasks, c.task.ID); c.task.Path != "" && (!ok || t.Blob != c.task.Blob) {
+		return errors.New("somebody changed the task while its session ran")
 	}
 	now := d.authorityAt(s)
 	if c.died = now.whyLapsed(c); c.died != "" {
@@ -304,7 +304,7 @@ func (d *drain) runSubstrate(ctx context.Context, c *claim, w *work, req session
 		w.block("mcp: %s", why)
 		return
 	}
-	w.ran, w.leg, w.relayed = true, part{name: sub.currentName()}, 0
+	w.ran, w.leg.name = true, sub.currentName()
 	w.cost = c.each() // until the session says what it cost
 	d.say(fmt.Sprintf("%s: %s works as %s", req.Task, agentName(sub.currentName()), cmp.Or(c.task.Role, string(w.bound.Role))))
 	w.result, err = invoke.Run(ctx, invoke.Session{Contract: w.bound.Contract, Brief: w.brief, Request: req, Substrate: sub, Reply: d.Reply, Watch: d.Watch, Prove: w.anchor.newProver()})

@@ -42,7 +42,26 @@ type lockBlob struct {
 // LockRemote takes the lock for run until now+ttl, if it is free or expired at now. ErrBusy names the run that
 // holds it and until when.
 func (r *Repo) LockRemote(ctx context.Context, remote, tenant, run string, ttl time.Duration, now time.Time) (*RemoteLock, error) {
-	l := &RemoteLock{r: r, remote: remote, ref: "refs/odd/lock/" + tenant, ttl: ttl}
+	l, err := r.findFreeLock(ctx, remote, tenant, now)
+	if err != nil {
+		return nil, err
+	}
+	l.ttl = ttl
+	if err := l.pushNext(ctx, lockBlob{Version: 1, Run: run, Expires: now.Add(ttl)}); err != nil {
+		return nil, err
+	}
+	return l, nil
+}
+
+// CheckRemoteLock returns the error that LockRemote would return for a lock that somebody else holds. It takes no lock.
+func (r *Repo) CheckRemoteLock(ctx context.Context, remote, tenant string, now time.Time) error {
+	_, err := r.findFreeLock(ctx, remote, tenant, now)
+	return err
+}
+
+// findFreeLock reads a lock that is free or expired at now.
+func (r *Repo) findFreeLock(ctx context.Context, remote, tenant string, now time.Time) (*RemoteLock, error) {
+	l := &RemoteLock{r: r, remote: remote, ref: "refs/odd/lock/" + tenant}
 	if strings.Contains(tenant, "/") {
 		return nil, fmt.Errorf("tenant %q: must not hold a slash", tenant)
 	}
@@ -60,9 +79,6 @@ func (r *Repo) LockRemote(ctx context.Context, remote, tenant, run string, ttl t
 		}
 	}
 	l.at = at
-	if err := l.pushNext(ctx, lockBlob{Version: 1, Run: run, Expires: now.Add(ttl)}); err != nil {
-		return nil, err
-	}
 	return l, nil
 }
 
