@@ -47,7 +47,11 @@ func runDecay(c *cli.Context, env Env, w *workspace) error {
 		if ch, done, err = v.appendOverdue(c.Context, w.proposalsFile(name)); err != nil {
 			return nil, "", err
 		}
-		msg := proposalMessage(done)
+		var says strings.Builder
+		for _, p := range done {
+			fmt.Fprintf(&says, "%s %s, %s: %s\n", p.ID, p.Severity, p.Gate, p.Reason)
+		}
+		msg := commitMessage("decay: propose "+fmt.Sprint(len(done)), says.String())
 		if again, err = v.newRereadTask(c.Context); err != nil || again.ID == "" {
 			return ch, msg, err
 		}
@@ -156,13 +160,4 @@ func (v *view) newRereadTask(ctx context.Context) (okf.Atom, error) {
 	}
 	return v.newTask(board.Filing{Title: "Read changed documents", Kind: "extract", Role: role, Inputs: docs, By: "odd/" + oddVersion(), At: v.env.Now(),
 		Description: "Bring the atoms up to date whose sources no longer have the text that they cite.", Body: filed})
-}
-
-// proposalMessage returns the message of a commit that proposes.
-func proposalMessage(ps []gate.Proposal) string {
-	var b strings.Builder
-	for _, p := range ps {
-		fmt.Fprintf(&b, "%s %s, %s: %s\n", p.ID, p.Severity, p.Gate, p.Reason)
-	}
-	return commitMessage("decay: propose "+fmt.Sprint(len(ps)), b.String())
 }

@@ -3,7 +3,6 @@ package cmd
 import (
 	"context"
 	"fmt"
-	"io/fs"
 	"maps"
 	"slices"
 	"strings"
@@ -214,11 +213,6 @@ func (p *plan) leaseState() gate.State {
 		return gate.None
 	}
 	return p.slow.File.Lease.State
-}
-
-func (v *view) hasFile(name string) bool {
-	_, err := fs.Stat(v.bundle, name)
-	return err == nil
 }
 
 // confirmPage returns what the person reads before they confirm: the act, the proposals it

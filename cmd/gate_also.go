@@ -117,7 +117,7 @@ func (p *plan) stopBoard(context.Context) error {
 	if p.o.act.Gate != gate.Emergency {
 		return nil
 	}
-	if !p.hasFile("pause.toml") {
+	if _, err := fs.Stat(p.bundle, "pause.toml"); err != nil {
 		p.changes[p.repoPath("pause.toml")] = board.PauseFile("emergency "+p.out.Row.ID+": "+p.o.act.Reason, p.o.act.By, p.o.act.Now)
 		p.also = append(p.also, gate.Change{Field: "board", Before: "running", After: "paused"})
 	}

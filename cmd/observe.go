@@ -11,7 +11,6 @@ import (
 	"strings"
 	"sync"
 	"syscall"
-	"time"
 
 	"github.com/urfave/cli/v2"
 
@@ -114,7 +113,11 @@ func runObserve(ctx context.Context, env Env, o observation) error {
 	signal.Notify(make(chan os.Signal, 1), syscall.SIGPIPE) // a reader that left ends the session, not odd in the middle of it
 	p := newProgress(env)
 	t := newRemarkPrinter(env, o.json, p)
-	s := stream.New(o.policy, o.source.batchClock(env))
+	after := env.After // by which a batch goes out before it is full
+	if o.source.isWhole() {
+		after = nil // its end is near
+	}
+	s := stream.New(o.policy, after)
 	begin := sync.OnceFunc(func() { go s.Read(ctx, at.begin(ctx)) })
 	opts.Progress = p.setLine
 	opts.Watch = &invoke.Watch{Heard: t.printRemark, Next: func(ctx context.Context) (stream.Events, error) {
@@ -202,15 +205,6 @@ func (s feed) sourceName() string {
 // isWhole reports a source that is there whole and can be read at leisure.
 func (s feed) isWhole() bool { return s.argv == nil && s.file != "-" }
 
-// batchClock returns the clock by which a batch goes out before it is full, nil for a
-// source whose end is near.
-func (s feed) batchClock(env Env) func(time.Duration, func()) func() {
-	if s.isWhole() {
-		return nil
-	}
-	return env.After
-}
-
 // feedReader is a source that can be begun once.
 type feedReader struct {
 	io.Closer
@@ -223,7 +217,9 @@ func (s feed) openSource(env Env) (feedReader, error) {
 	case s.argv != nil:
 		var closers lateCloser
 		return feedReader{&closers, func(ctx context.Context) io.Reader {
-			c := exec.Command{Argv: s.argv, Tree: env.Dir, Env: s.programEnv(env), Network: cage.Allow}
+			// A program is the person's own, and needs no key to be read from.
+			vars := exec.Environment(env.Environ, []string{"TERM", "TZ"}, session.Desk{Tree: env.Dir, Home: env.Getenv("HOME"), Temp: env.Temp}, "")
+			c := exec.Command{Argv: s.argv, Tree: env.Dir, Env: vars, Network: cage.Allow}
 			r := exec.Pipe(ctx, c)
 			closers.of = r
 			return r
@@ -240,13 +236,6 @@ func (s feed) openSource(env Env) (feedReader, error) {
 		return feedReader{}, usage("agent observe: --source %s is a folder; name a file", s.file)
 	}
 	return feedReader{f, func(context.Context) io.Reader { return f }}, nil
-}
-
-// programEnv returns what a program sees of the environment: it is the person's own, and
-// needs no key to be read from.
-func (s feed) programEnv(env Env) []string {
-	home := env.Getenv("HOME")
-	return exec.Environment(env.Environ, []string{"TERM", "TZ"}, session.Desk{Tree: env.Dir, Home: home, Temp: env.Temp}, "")
 }
 
 // lateCloser closes what is opened later.

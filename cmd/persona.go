@@ -125,8 +125,12 @@ func runPersonaShow(c *cli.Context, env Env) error {
 	if p.Standing != contract.InForce {
 		talk(env, "%s is %s", p.Ref(), describeStanding(p))
 	}
+	custom := ""
+	if c := p.Custom; c != nil {
+		custom = fmt.Sprintf("%s: tools of %s, freshness of %s, deliverable of %s, mode %s", c.Name, c.Tools, c.Freshness, c.Deliverable, or(string(c.Mode), "none"))
+	}
 	rows := fieldRows("persona", p.Ref(), "standing", describeStanding(p), "uri", p.URI, "system prompt", p.SystemPromptURI,
-		"roles", or(joinWords(p.Roles), "any role"), "custom role", customRole(p.Custom),
+		"roles", or(joinWords(p.Roles), "any role"), "custom role", custom,
 		"operational servers", joinWords(p.Operational), "task-relevant servers", joinWords(p.TaskRelevant), "knowledge bases", joinWords(p.KnowledgeBases))
 	for _, s := range contract.SurfacesOf(p) {
 		rows = append(rows, []string{"on " + string(s), describeSettings(p.Surfaces[s])})
@@ -137,13 +141,6 @@ func runPersonaShow(c *cli.Context, env Env) error {
 	}
 	rows = append(rows, fieldRows("inherits", joinWords(p.Inheritance), "retracted when", strings.Join(p.Retraction, "; "), "place", b.shownPlace(env, p.Path, p.Line))...)
 	return show(env, c.Bool("json"), p, rows...)
-}
-
-func customRole(c *contract.Custom) string {
-	if c == nil {
-		return ""
-	}
-	return fmt.Sprintf("%s: tools of %s, freshness of %s, deliverable of %s, mode %s", c.Name, c.Tools, c.Freshness, c.Deliverable, or(string(c.Mode), "none"))
 }
 
 func describeSettings(s contract.Settings) string {

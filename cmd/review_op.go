@@ -66,13 +66,6 @@ func (v *view) readJudgement(t board.Task, landed *pipeline.Op) (*changeCard, er
 	return j, nil
 }
 
-// addChecked adds what the checks said of it on what is there now.
-func (j *changeCard) addChecked(c drain.Checked) {
-	for _, line := range c.Ran {
-		j.Checks = append(j.Checks, pipeline.Checked{Phase: "merged", Says: line, Passed: true})
-	}
-}
-
 // addLines adds its lines to the card of its proposal, at most so many of one kind.
 func (j *changeCard) addLines(b *card) {
 	if j == nil {

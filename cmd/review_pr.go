@@ -107,9 +107,6 @@ var githubURL = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`^(?:https://(?:[^/@]+@)?github\.com/|ssh://git@github\.com(?::22)?/|git@github\.com:)([A-Za-z0-9][A-Za-z0-9-]*/[A-Za-z0-9._-]+?)(?:\.git)?/?$`)
 })
 
-// upperFirst returns s with its first letter as a capital.
-func upperFirst(s string) string { return strings.ToUpper(s[:1]) + s[1:] }
-
 // onGitHub returns the owner/name of a remote on GitHub, "" for any other.
 func onGitHub(url string) string {
 	if m := githubURL().FindStringSubmatch(url); m != nil {
@@ -129,7 +126,8 @@ func prText(t board.Task, p review.Proposal, card, base string, elsewhere bool) 
 	if elsewhere {
 		how = fmt.Sprintf("To accept it, run `odd approve %s`, merge this pull request into %s, then run `odd sync`, which marks the task done.", t.ID, base)
 	}
-	return fmt.Sprintf("%s proposes this change for the task `%s`; it cost $%s. Only a person can approve it.\n\n%stext\n%s%s\n\n%s\n", upperFirst(madeBy(p.Substrate)), t.ID, budget.MicroUSD(p.Cost), fence, card, fence, how)
+	by := madeBy(p.Substrate)
+	return fmt.Sprintf("%s proposes this change for the task `%s`; it cost $%s. Only a person can approve it.\n\n%stext\n%s%s\n\n%s\n", strings.ToUpper(by[:1])+by[1:], t.ID, budget.MicroUSD(p.Cost), fence, card, fence, how)
 }
 
 // openPR pushes the review branch, unless the remote has it, and opens the pull request.

@@ -124,8 +124,12 @@ func drawSite(ctx context.Context, env Env, live bool) (*site.Pages, error) {
 	if err != nil {
 		return nil, err
 	}
+	name := filepath.Base(v.repo.Root())
+	if v.repo.Root() == "" {
+		name = strings.TrimSuffix(filepath.Base(v.repo.CommonDir()), ".git")
+	}
 	b := &site.Board{
-		Name: v.siteName(), Branch: v.line.Name(), Commit: shortID(v.tip), At: c.Committer.When,
+		Name: name, Branch: v.line.Name(), Commit: shortID(v.tip), At: c.Committer.When,
 		Graph: v.graph, Tasks: v.taskRows(), Proposal: map[okf.ID]site.Proposal{}, Live: live,
 	}
 	if text, err := fs.ReadFile(v.bundle, "pause.toml"); err == nil {
@@ -159,13 +163,6 @@ func drawSite(ctx context.Context, env Env, live bool) (*site.Pages, error) {
 		b.Proposal[row.ID] = p
 	}
 	return site.New(b)
-}
-
-func (v *view) siteName() string {
-	if root := v.repo.Root(); root != "" {
-		return filepath.Base(root)
-	}
-	return strings.TrimSuffix(filepath.Base(v.repo.CommonDir()), ".git")
 }
 
 // monthlyCosts returns what each month cost, oldest first.
