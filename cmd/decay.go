@@ -24,9 +24,10 @@ func decayVerb(env Env) *cli.Command {
 			"odd gate decay\n\n"+
 			"odd looks for a lease that has expired or is nearly used up, decisions to look\n"+
 			"at again, atoms past stale_after or whose sources are gone, tasks that were\n"+
-			"rejected or blocked several times, and runs without progress. odd drain does\n"+
-			"the same before each run. A request changes nothing by itself; see odd help\n"+
-			"gate proposals.\n\n"+
+			"rejected or blocked several times, and runs without progress. It compares what\n"+
+			"people decided in the last 14 days with the lease. odd drain does the same\n"+
+			"before each run. A request changes nothing by itself; see odd help gate\n"+
+			"proposals.\n\n"+
 			"Where documents no longer have the text that atoms cite, odd gate decay also\n"+
 			"adds one task in the state backlog that reads them again.",
 		on(env, openWorkspace, runDecay),
