@@ -22,12 +22,9 @@ var budgetRule = Rule{Row{
 	Attested: "the cost a session reported",
 	Remedy:   "the records stay as they are; a person sets the limit in odd.toml, [budget] monthly_usd",
 	Broken:   "Money was spent without a reservation, or past the limit.",
-}, judgeBudget}
+}, judgeBudget, false}
 
 func judgeBudget(j *judge) {
-	if len(j.Parents) == 0 {
-		return // the history begins here
-	}
 	m := spendJudge{judge: j, sums: map[[2]string]monthSum{}}
 	for _, l := range j.Lines {
 		j.checked++

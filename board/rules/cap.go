@@ -17,7 +17,7 @@ var capRule = Rule{Row{
 	Attested: "that a commit with a person's address was made by that person; signed commits prove it",
 	Remedy:   "lower its confidence, or have a person verify it in a commit of their own",
 	Broken:   "An agent's commit gave an atom more confidence than an agent may.",
-}, judgeCap}
+}, judgeCap, true}
 
 func judgeCap(j *judge) {
 	if j.Kind == Person {

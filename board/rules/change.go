@@ -25,7 +25,7 @@ var ironGateRule = Rule{Row{
 	Attested: "that the checks ran and passed; verdicts by rules that odd or odd.toml no longer has; a proposal that a forge rebased, but for its paths",
 	Remedy:   "send it back with odd reject TASK, or judge it again with odd review --refresh TASK",
 	Broken:   "A change of files landed against a rule about changes, or with a wrong record of it.",
-}, judgeChange}
+}, judgeChange, true}
 
 func judgeChange(j *judge) {
 	if j.Kind == Board {

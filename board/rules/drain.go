@@ -21,7 +21,7 @@ var drainRule = Rule{Row{
 	Attested: "that two clones without a common remote did not run odd drain at the same time; that there was no run which wrote nothing; where [board] target is another branch, which lines it has if the clone lacks it",
 	Remedy:   "find the second odd drain that ran at the same time and stop it; odd task show TASK shows what the first one left",
 	Broken:   "Two drains worked on the board at the same time.",
-}, judgeOneDrain}
+}, judgeOneDrain, false}
 
 // judgeOneDrain sees two drains at the same time only where a run goes on after another has claimed: a killed run
 // leaves its claim open, and the next run may begin.
@@ -30,7 +30,7 @@ func judgeOneDrain(j *judge) {
 		j.checkMachineMerge()
 		return
 	}
-	if j.Kind != Board || len(j.Parents) == 0 {
+	if j.Kind != Board {
 		return
 	}
 	j.checkClaims()

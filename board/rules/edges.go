@@ -21,14 +21,11 @@ var edgeRule = Rule{Row{
 	Attested: "the brief of a run whose refs/odd/run/RUN is not in this clone, or is older there than the record",
 	Remedy:   "send the result back with odd reject TASK, and correct the edges by hand",
 	Broken:   "An agent wrote an edge that is not allowed, or its brief does not match the bundle's edges.",
-}, judgeEdges}
+}, judgeEdges, false}
 
 // judgeEdges checks the edges in atoms that machines write, and the role in every session's brief that this clone still
 // has.
 func judgeEdges(j *judge) {
-	if len(j.Parents) == 0 {
-		return // the history begins here
-	}
 	if j.Kind != Person {
 		j.checkEdges()
 	}

@@ -34,12 +34,9 @@ var endingRule = Rule{Row{
 	Attested: "that the refs moved when the records say; what the phases found; who saw a preview",
 	Remedy:   "end the change with odd op cancel OP, or odd reject TASK",
 	Broken:   "The records of a change have no end, two ends, or a step that is not possible.",
-}, judgeEndings}
+}, judgeEndings, false}
 
 func judgeEndings(j *judge) {
-	if len(j.Parents) == 0 {
-		return // the history begins here
-	}
 	tasks := j.waitingTasks()
 	if !j.hasOps(tasks) {
 		return

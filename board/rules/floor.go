@@ -20,12 +20,9 @@ var floorRule = Rule{Row{
 	Attested: "that a session without a work role needed none",
 	Remedy:   "send the result back with odd reject TASK; odd compile-persona ROLE shows what the role lacks",
 	Broken:   "A session worked in a role that knows too little.",
-}, judgeFloor}
+}, judgeFloor, false}
 
 func judgeFloor(j *judge) {
-	if len(j.Parents) == 0 {
-		return // the history begins here
-	}
 	j.checkLines(func(l Line) string {
 		if l.Record.Kind != event.Session {
 			return ""

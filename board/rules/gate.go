@@ -17,7 +17,7 @@ var gateRule = Rule{Row{
 	Attested: "that the person read what they approved, and typed the confirmation; that the atoms they verified were shown to them; that a person who deleted a task, or filed its id twice, meant to; who added pause.toml, which needs no signature; without allowed_signers, whose a signature is",
 	Remedy:   "set the task's state back to what it was, in a commit of your own; only odd approve TASK sets done",
 	Broken:   "A task was marked done without a person's approval of exactly these files.",
-}, judgeGate}
+}, judgeGate, true}
 
 func judgeGate(j *judge) {
 	for _, f := range j.Files {

@@ -22,7 +22,7 @@ var growthRule = Rule{Row{
 	Attested: "that a branch was not rewritten before this clone fetched it; for a check from the first commit, which of two repositories goes on, where one took the other into a folder",
 	Remedy:   "put the old file back in a commit of your own: git checkout COMMIT^ -- FILE",
 	Broken:   "A file that may only grow was shortened, edited or deleted.",
-}, judgeGrowth}
+}, judgeGrowth, true}
 
 func judgeGrowth(j *judge) {
 	for i, side := range j.Sides {

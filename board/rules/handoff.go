@@ -22,12 +22,9 @@ var handoffRule = Rule{Row{
 	Attested: "that what a handoff says is good enough to work from",
 	Remedy:   "send the result back with odd reject TASK, and write the handoff and its journal entry first",
 	Broken:   "A session ran without the handoff or the journal entry that it needs.",
-}, judgeTransitions}
+}, judgeTransitions, false}
 
 func judgeTransitions(j *judge) {
-	if len(j.Parents) == 0 {
-		return // the history begins here
-	}
 	j.checkLines(func(l Line) string {
 		switch l.Record.Kind {
 		case event.Session:

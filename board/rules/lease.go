@@ -74,7 +74,7 @@ var leaseRule = Rule{Row{
 	Attested: "that the person at the gate read the diff; what a task outside of tasks/ counts for a milestone; that an odd.toml before the range, or the first in it, was a person's decision",
 	Remedy:   "put governance/ back as the last gate left it, and make the change with odd gate",
 	Broken:   "Work ran without a valid lease, or a governance file changed outside of a gate.",
-}, judgeOneLease}
+}, judgeOneLease, true}
 
 func judgeOneLease(j *judge) {
 	if len(j.Parents) == 0 {

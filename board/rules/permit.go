@@ -24,14 +24,11 @@ var permitRule = Rule{Row{
 	Attested: "what the agent wrote in its proof; the times that a run recorded; that a run without a permit, where none before it had one, is from before permits existed",
 	Remedy:   "send the result back with odd reject TASK, and let odd drain run the task again",
 	Broken:   "A session wrote a file that no valid write permit covers.",
-}, judgePermits}
+}, judgePermits, false}
 
 // judgePermits asks no permit of runs from before odd had anchors. Once a history has an anchored run, every later run
 // must be anchored.
 func judgePermits(j *judge) {
-	if len(j.Parents) == 0 {
-		return // the history begins here
-	}
 	j.checkLines(func(l Line) string {
 		switch l.Record.Kind {
 		case event.Session:

@@ -26,12 +26,9 @@ var proposeRule = Rule{Row{
 	Attested: "that what a proposal reports was really there",
 	Remedy:   "a person answers it with odd gate proposals",
 	Broken:   "A proposal was written or answered by somebody who may not do that.",
-}, judgeProposeOnly}
+}, judgeProposeOnly, false}
 
 func judgeProposeOnly(j *judge) {
-	if len(j.Parents) == 0 {
-		return // the history begins here
-	}
 	for _, f := range j.Files {
 		if ok, _ := path.Match("proposals/*.jsonl", f.Rel); ok && f.New != "" {
 			j.judgeProposals(f)

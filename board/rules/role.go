@@ -19,12 +19,9 @@ var roleRule = Rule{Row{
 	Attested: "that the session was given nothing but its brief; what a role that a profile composed may do; that a session without a contract, for a task that names no role, is from before contracts existed; that a person asked for a claim that names another role than its task",
 	Remedy:   "send the result back with odd reject TASK, and have another session judge it",
 	Broken:   "A session did what its role may not, such as judge its own work.",
-}, judgeSeparation}
+}, judgeSeparation, false}
 
 func judgeSeparation(j *judge) {
-	if len(j.Parents) == 0 {
-		return // the history begins here
-	}
 	j.checkLines(func(l Line) string {
 		switch l.Record.Kind {
 		case event.Session:

@@ -48,6 +48,7 @@ type Row struct {
 type Rule struct {
 	Row
 	check func(*judge)
+	roots bool // it judges commits where a history begins, too
 }
 
 // All returns the rules in order. A new one is a new row.
@@ -107,7 +108,7 @@ func (j *judge) applyNotes() {
 func Judge(a *Act, h History, rs []Rule) (found []Finding, checked []int) {
 	for _, r := range rs {
 		j := &judge{History: h, Act: a, invariant: r.N}
-		if r.Since <= a.Law.Format {
+		if r.Since <= a.Law.Format && (r.roots || len(a.Parents) > 0) {
 			r.check(j)
 		}
 		checked = append(checked, j.checked)

@@ -12,7 +12,7 @@ import (
 func TestARuleHoldsFromItsFormatOn(t *testing.T) {
 	t.Parallel()
 	for since, want := range []int{1, 1, 0} {
-		strict := Rule{Row{N: 99, Since: since}, func(j *judge) { j.addFinding("x", 1, "no") }}
+		strict := Rule{Row{N: 99, Since: since}, func(j *judge) { j.addFinding("x", 1, "no") }, true}
 		if found, _ := Judge(&Act{Law: &config.Config{Format: 1}}, nil, []Rule{strict}); len(found) != want {
 			t.Errorf("since format %d: %d findings, want %d", since, len(found), want)
 		}

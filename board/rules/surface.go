@@ -35,7 +35,7 @@ var surfaceRule = Rule{Row{
 	Attested: "that the recorded files are what odd made of the agent's output",
 	Remedy:   "undo the extra change in a commit of your own",
 	Broken:   "A run changed a file that it may not write.",
-}, judgeSurface}
+}, judgeSurface, true}
 
 func judgeSurface(j *judge) {
 	if j.Kind == Person {

@@ -8,10 +8,10 @@ var verifiedRule = Rule{Row{
 	Attested: "that a person who changed what another verified meant to",
 	Remedy:   "put the old file back in a commit of your own: git checkout COMMIT^ -- FILE",
 	Broken:   "A commit of odd or of an agent changed a file that a person had verified.",
-}, judgeVerified}
+}, judgeVerified, false}
 
 func judgeVerified(j *judge) {
-	if j.Kind == Person || len(j.Parents) == 0 {
+	if j.Kind == Person {
 		return
 	}
 	for _, f := range j.Files {
