@@ -193,16 +193,18 @@ func (d *document) stem() string {
 	return strings.TrimSuffix(b, path.Ext(b))
 }
 
-// displayName returns what a reader calls the document: its title, else its file, else,
-// for a README, its folder.
+// displayName returns what a reader calls the document: its title, else its file. One with a name
+// that many have, as README and Overview, is called as its folder is.
 func (d *document) displayName() string {
-	switch {
-	case d.title != "" && !strings.EqualFold(d.title, "readme"):
-		return d.title
-	case !strings.EqualFold(d.stem(), "readme") || path.Dir(d.path) == ".":
-		return d.stem()
+	for _, name := range []string{d.title, d.stem()} {
+		if name != "" && !in("readme index overview introduction usage guide home", strings.ToLower(name)) {
+			return name
+		}
 	}
-	return path.Base(path.Dir(d.path))
+	if folder := path.Base(path.Dir(d.path)); folder != "." {
+		return folder
+	}
+	return d.stem()
 }
 
 // lineStarts is the byte offset of each line of text.

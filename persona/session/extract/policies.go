@@ -51,7 +51,7 @@ func (s *section) rules(others []candidate) []candidate {
 	}
 	margin, other := s.traits(ps).weight()
 	if margin < 0 || margin-other < plainly {
-		if ps = s.plainRules(ps); len(ps) == 0 {
+		if ps = s.plainRules(ps); len(ps) == 0 || len(others) > 0 {
 			s.torn = s.torn || margin > -doubt
 			return nil
 		}
@@ -85,15 +85,16 @@ func (s *section) pointsElsewhere(ps []piece) bool {
 var elsewhere = regexp.MustCompile(`(?i)\b(?:read|see|refer|consult|contact|template|channel)\b`)
 
 // minPlain is the weight of a piece that is a rule wherever it stands: it says what people must
-// do, in a document about how they work with each other.
+// do, in a document about how they work with each other. A charter holds little but rules.
 const minPlain = 7
 
 // plainRules are the pieces that are rules whatever stands around them.
 func (s *section) plainRules(ps []piece) []piece {
-	if !s.doc.has(affairs) {
+	charter := s.doc.charters()
+	if !charter && !s.doc.has(affairs) {
 		return nil
 	}
-	return slices.DeleteFunc(ps, func(p piece) bool { return p.weight < minPlain || p.course || pronounFirst(p.says) })
+	return slices.DeleteFunc(ps, func(p piece) bool { return p.weight < minPlain && !charter || p.course || pronounFirst(p.says) })
 }
 
 // statedRule reads a policy of a heading that obliges by itself, as "Secrets must be rotated": what
@@ -356,8 +357,8 @@ func (s *section) aside() bool {
 
 // ruleName is the title of a policy: one of one or two words is told by its document.
 func (s *section) ruleName(title string) string {
-	if d := s.doc.displayName(); len(strings.Fields(title)) < 3 && !same(d, title) && !strings.Contains(strings.ToLower(title), "polic") {
-		return title + " (" + clip(firstPart(d), 50) + ")"
+	if d := firstPart(s.doc.displayName()); len(strings.Fields(title)) < 3 && !same(d, title) && !strings.Contains(strings.ToLower(title), "polic") {
+		return title + " (" + clip(d, 50) + ")"
 	}
 	return s.qualifyTitle(title)
 }

@@ -51,7 +51,7 @@ func (s *section) course() evidence {
 		return e
 	}
 	e.steps, e.lists, e.commands = nil, 0, shell(s.blocks[at])
-	if at > 0 && s.blocks[at-1].kind == paragraph && !slices.Contains(e.quote, s.blocks[at-1].run.text) {
+	if at > 0 && s.blocks[at-1].kind == paragraph && s.blocks[at-1].run.text != "" && !slices.Contains(e.quote, s.blocks[at-1].run.text) {
 		e.quote = append(e.quote, s.blocks[at-1].run.text)
 	}
 	return e
@@ -192,16 +192,20 @@ func activity(title string) bool {
 	return imperative(ws[0]) && len(ws) > 1 || procedural(ws[0]) || procedural(ws[len(ws)-1]) || procedural(singular(ws[len(ws)-1]))
 }
 
-// qualifyTitle tells a title that any document may have by its document.
+// qualifyTitle tells a title of few words that any document may have by its document.
 func (s *section) qualifyTitle(title string) string {
-	if !generic(title) {
-		return title
+	telling := 0
+	for _, w := range words(title) {
+		if !in("a an the of to in on for with from at by and or your our this that is are before after about how new "+
+			"changes change instance process workflow build app application code project repository repo branch tests test source started start set up "+
+			"environment dependencies development locally local works steps manual automatic", w) {
+			telling++
+		}
 	}
-	d := firstPart(s.doc.displayName())
-	if same(d, title) {
-		return title
+	if d := firstPart(s.doc.displayName()); telling < 2 && !same(d, title) {
+		return title + " (" + clip(d, 50) + ")"
 	}
-	return title + " (" + clip(d, 50) + ")"
+	return title
 }
 
 // count counts the items of which is says so.

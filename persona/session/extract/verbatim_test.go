@@ -34,11 +34,11 @@ func quotedBy(t *testing.T, e session.Emission, title string) string {
 func TestProceduresAreQuotedWhole(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct{ name, title, text, want string }{
-		{"comments are conditions", "Build the keys", "## Build the keys\n\nIn the config folder:\n\n```sh\n# On Linux\nmake clean\n\n# Elsewhere\nmake keys\n```\n",
+		{"comments are conditions", "Build the keys (a)", "## Build the keys\n\nIn the config folder:\n\n```sh\n# On Linux\nmake clean\n\n# Elsewhere\nmake keys\n```\n",
 			"In the config folder:[^a]\n\n```sh\n# On Linux\nmake clean\n\n# Elsewhere\nmake keys\n```"},
 		{"labels of platforms", "Build the single executable", "## Build the single executable\n\nOn your own system.\n\nOn Windows:\n\n```bat\nsign /s a.exe\n```\n\nOn Linux:\n\n```sh\ncodesign --remove-signature a\n```\n",
 			"On your own system.[^a]\n\nOn Windows:\n\n```bat\nsign /s a.exe\n```\n\nOn Linux:\n\n```sh\ncodesign --remove-signature a\n```"},
-		{"what stands below a step", "Landing changes", "## Landing changes\n\n1. Use the queue.\n2. Avoid the button. Reasons:\n   - It merges.\n   - It squashes.\n3. Push the commit:\n\n   ```sh\n   git push\n   ```\n",
+		{"what stands below a step", "Landing changes (a)", "## Landing changes\n\n1. Use the queue.\n2. Avoid the button. Reasons:\n   - It merges.\n   - It squashes.\n3. Push the commit:\n\n   ```sh\n   git push\n   ```\n",
 			"1. Use the queue.\n2. Avoid the button. Reasons:\n   - It merges.\n   - It squashes.\n3. Push the commit:\n\n   ```sh\n   git push\n   ```"},
 		{"commands alone", "Running the benchmarks", "## Running the benchmarks\n\n```sh\nmake data\nmake bench\n```\n", "```sh\nmake data\nmake bench\n```"},
 		{"every link of a chain", "Verify a download", "## Verify a download\n\nGet the keys:\n\n```sh\ncurl -O keys\n```\n\nThen check the file:\n\n```sh\ngpgv keys\nshasum --check sums\n```\n",
@@ -58,7 +58,7 @@ func TestProceduresAreQuotedWhole(t *testing.T) {
 func TestAFaultCostsItsFileAlone(t *testing.T) {
 	t.Parallel()
 	image := "# Demo\n\n## Set up a cluster\n\n![diagram](a.gif)\n\n```sh\nserver --init\nserver --name a\n```\n"
-	if got := quotedBy(t, drive(t, request("a.md", image)), "Set up a cluster"); got != "```sh\nserver --init\nserver --name a\n```" {
+	if got := quotedBy(t, drive(t, request("a.md", image)), "Set up a cluster (Demo)"); got != "```sh\nserver --init\nserver --name a\n```" {
 		t.Errorf("got %s", got)
 	}
 	if _, err := readFile(file{path: "a.md", text: nil}); err != nil {

@@ -86,6 +86,9 @@ var signs = []sign{
 		return t.says != nil && instruction(t.says[0]) && imperative(words(t.says[0])[0])
 	}},
 	{-2, 2, func(t *traits) bool { return t.says != nil && pronounFirst(t.says[0]) }},
+	{0, -5, func(t *traits) bool {
+		return t.says != nil && in("prefer avoid never don't don’t always only", words(t.says[0])[0])
+	}},
 }
 
 // traits are what the signs of a section look at.

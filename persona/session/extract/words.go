@@ -42,17 +42,6 @@ func boilerplate(title string) bool {
 	}
 }
 
-// generic names what a document may call a section about anything; such a
-// process is told apart by its document, as one of a single word is.
-func generic(title string) bool {
-	switch strings.ToLower(title) {
-	case "getting started", "quick start", "how it works", "from source", "building from source", "build from source", "running tests", "run tests", "running the tests",
-		"manual process", "the process", "development workflow", "automatic process", "set up", "first steps", "local development", "manual installation", "get started":
-		return true
-	}
-	return !strings.Contains(title, " ")
-}
-
 // label names what bold words in a list say about the text and not of the world.
 func label(title string) bool {
 	t := strings.ToLower(title)
