@@ -64,7 +64,15 @@ func runAudit(c *cli.Context, env Env) error {
 	if err := a.resolveContract(env, o); err != nil {
 		return err
 	}
-	said, err := a.runSession(c.Context, env, o)
+	var said drain.Spoken
+	switch {
+	case !o.dry:
+		said, err = a.runOnRecord(c.Context, env, o)
+	case !a.cfg.Free():
+		return refuse("unrecorded-money", "audit --no-record: substrate %q can cost money, and nothing would say how much; leave --no-record out", a.cfg.Session.Substrate)
+	default:
+		said, err = a.runOffRecord(c.Context, env)
+	}
 	if err != nil {
 		return err
 	}
@@ -132,16 +140,6 @@ func (a *auditRun) refuseSelfJudged() contract.Refusals {
 		}
 	}
 	return no
-}
-
-func (a *auditRun) runSession(ctx context.Context, env Env, o auditOptions) (drain.Spoken, error) {
-	if !o.dry {
-		return a.runOnRecord(ctx, env, o)
-	}
-	if !a.cfg.Free() {
-		return drain.Spoken{}, refuse("unrecorded-money", "audit --no-record: substrate %q can cost money, and nothing would say how much; leave --no-record out", a.cfg.Session.Substrate)
-	}
-	return a.runOffRecord(ctx, env)
 }
 
 // resolveChange resolves BASE..HEAD, or BASE...HEAD, to the commit where HEAD left

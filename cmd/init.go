@@ -94,9 +94,19 @@ func runInit(c *cli.Context, env Env) error {
 
 // layOut writes what there is to begin with at a folder, and says what comes next.
 func (o initOptions) layOut(ctx context.Context, env Env, at string) error {
-	r, made, err := openOrInit(ctx, env, at)
+	r, err := repo.Open(at, env.Environ)
+	made := errors.Is(err, repo.ErrNotRepo)
+	if made {
+		r, err = repo.Init(ctx, at, env.Environ)
+	}
+	if err == nil {
+		err = checkObjectFormat(r)
+	}
 	if err != nil {
 		return err
+	}
+	if r.Root() == "" {
+		return refuse("bare", "%s: is a bare repository, which has no files to work on; make a clone with git clone %[1]s work, then odd init work", at)
 	}
 	if err := freeNames(r); err != nil {
 		return err
@@ -202,21 +212,6 @@ func ownTop(env Env, at, dir string) error {
 		return nil
 	}
 	return refuse("inside", "%s: is a folder inside the git repository %s; set odd up there with odd -C %[2]s init, or run git init %[1]s first", dir, r.Root())
-}
-
-func openOrInit(ctx context.Context, env Env, dir string) (r *repo.Repo, made bool, err error) {
-	r, err = repo.Open(dir, env.Environ)
-	if errors.Is(err, repo.ErrNotRepo) {
-		r, err = repo.Init(ctx, dir, env.Environ)
-		made = true
-	}
-	if err == nil {
-		err = checkObjectFormat(r)
-	}
-	if err == nil && r.Root() == "" {
-		return nil, false, refuse("bare", "%s: is a bare repository, which has no files to work on; make a clone with git clone %[1]s work, then odd init work", dir)
-	}
-	return r, made, err
 }
 
 // freeNames refuses branches that stand where review branches must: git cannot

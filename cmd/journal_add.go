@@ -135,7 +135,11 @@ func runJournalAdd(c *cli.Context, env Env) error {
 		if err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return nil, "", err
 		}
-		return added.appendEntry(types, b, e)
+		if b, err = types.Append(b, e); err != nil {
+			return nil, "", fmt.Errorf("%s: %w", added.File, err)
+		}
+		added.Name = journal.Name{File: path.Join("journal", path.Base(added.File)), Line: bytes.Count(b, []byte("\n"))}.String()
+		return repo.Changes{added.File: b}, commitMessage("journal: "+e.Title, ""), nil
 	}
 	if c.Bool("dry-run") {
 		v, err := w.readCurrent(c.Context)
@@ -232,16 +236,6 @@ func (p poleFinder) pinPoles(env Env, sides []journal.Pole) string {
 		out = append(out, s.String())
 	}
 	return strings.Join(out, ", ")
-}
-
-// appendEntry makes the change that adds the entry to its file, and notes its name.
-func (a *addedJSON) appendEntry(types journal.Registry, b []byte, e journal.Entry) (repo.Changes, string, error) {
-	b, err := types.Append(b, e)
-	if err != nil {
-		return nil, "", fmt.Errorf("%s: %w", a.File, err)
-	}
-	a.Name = journal.Name{File: path.Join("journal", path.Base(a.File)), Line: bytes.Count(b, []byte("\n"))}.String()
-	return repo.Changes{a.File: b}, commitMessage("journal: "+e.Title, ""), nil
 }
 
 // printAdded says where the entry is, and on stderr what its quality is missing.

@@ -155,33 +155,24 @@ func graphVerb(env Env) *cli.Command {
 		)...)
 }
 
-// viewOf reads the flags that say what to draw.
-func viewOf(c *cli.Context, format string) (okf.View, error) {
-	kinds, err := edgeKinds(c)
-	if err != nil {
-		return okf.View{}, err
-	}
-	v := okf.View{Depth: c.Int("depth"), Limit: c.Int("limit"), Kinds: kinds}
-	if v.Depth < 0 || v.Limit < 0 {
-		return v, usage("knowledge graph: --depth and --limit are 0 or more")
-	}
-	if v.Depth == 0 {
-		v.Depth = -1
-	}
-	if format != "mermaid" && !c.IsSet("limit") {
-		v.Limit = 0
-	}
-	return v, nil
-}
-
 func runGraph(c *cli.Context, env Env) error {
 	format, err := formatNamed(c, "mermaid", "dot", "json")
 	if err != nil {
 		return err
 	}
-	v, err := viewOf(c, format)
+	kinds, err := edgeKinds(c)
 	if err != nil {
 		return err
+	}
+	v := okf.View{Depth: c.Int("depth"), Limit: c.Int("limit"), Kinds: kinds}
+	switch {
+	case v.Depth < 0 || v.Limit < 0:
+		return usage("knowledge graph: --depth and --limit are 0 or more")
+	case v.Depth == 0:
+		v.Depth = -1
+	}
+	if format != "mermaid" && !c.IsSet("limit") {
+		v.Limit = 0
 	}
 	b, err := sourceFor(c).loadBundle(c.Context, env)
 	if err != nil {
