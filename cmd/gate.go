@@ -78,7 +78,7 @@ func gateEvaluation(env Env) *cli.Command {
 		&cli.BoolFlag{Name: "release", Usage: "end the lease; the next draft begins from --reason"},
 		&cli.BoolFlag{Name: "expire", Usage: "record that the lease has expired"},
 		&cli.StringFlag{Name: "to", Usage: "set the working phase to `PHASE`: evaluation, or from there sensemaking or execution"},
-		&cli.StringSliceFlag{Name: "principles", Usage: "commit the principle file `PATH` as it is in the working tree; repeatable"},
+		&cli.StringSliceFlag{Name: "principles", Usage: "commit the principle file `PATH` as it is in the working tree, and make a draft a principle; repeatable"},
 		&cli.StringFlag{Name: "acknowledge", Usage: "record the finding `COMMIT:INVARIANT` of odd check as known"},
 		&cli.BoolFlag{Name: "leases-off", Usage: "with --release, let odd drain run without a lease from now on"},
 		extendFlag())
