@@ -238,7 +238,7 @@ func (v *view) filesRoot() fs.FS {
 // proposal that h is about, which may still wait for a person.
 func (v *view) newHandoffWorld(h handoff.Handoff) handoff.World {
 	places := []fs.FS{v.filesRoot(), v.bundle}
-	o := drain.Origin{Repo: v.repo, State: v.state, Root: v.cfg.Root, Graph: v.graph, Tasks: v.allTasks()}
+	o := drain.Records{Repo: v.repo, State: v.state, Root: v.cfg.Root, Graph: v.graph, Tasks: v.allTasks()}
 	if made, err := o.Proposal(h); err == nil && made != nil {
 		places = append(places, made.Files)
 	}

@@ -245,7 +245,7 @@ func tryServers(c *cli.Context, w *workspace) error {
 	if err != nil {
 		return err
 	}
-	set, end, err := drain.Trial(c.Context, w.repo, base, w.cfg, head, drain.Specs(w.cfg, w.env.Cage.Home))
+	set, end, err := drain.TryServers(c.Context, w.repo, base, w.cfg, head, drain.Specs(w.cfg, w.env.Cage.Home))
 	if err != nil {
 		return err
 	}

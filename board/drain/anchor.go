@@ -14,35 +14,35 @@ import (
 
 	"github.com/odd-cli/odd/board"
 	"github.com/odd-cli/odd/board/gate"
+	"github.com/odd-cli/odd/journal/event"
 	"github.com/odd-cli/odd/journal/repo"
 	"github.com/odd-cli/odd/okf"
 	"github.com/odd-cli/odd/persona/anchor"
 	"github.com/odd-cli/odd/persona/contract"
+	"github.com/odd-cli/odd/persona/invoke"
 	"github.com/odd-cli/odd/reconcile/policy"
 )
 
-// handshake is how one session is bound, and what it came to. It is walked at
-// the board's commit of the claim, and kept by the drain alone: the run's ledger
-// tells of it.
+// handshake is how one session is bound, and what it came to. All its stages are judged by the board as
+// the claim left it. It lives in the drain alone; the run's ledger records what it came to.
 type handshake struct {
-	d     *drain
-	on    *anchor.Session
-	head  repo.OID // the board's commit it stands on
-	files fs.FS    // of that commit
-	law   anchor.Constitution
-	ask   anchor.IdentityRequest
-	task  board.Task
-	made  anchor.Commit // what the session will have made, and the command that judges it
-	opens anchor.Result // of identity
-	live  anchor.Live   // once it is bound
-	read  time.Time     // when what the session emitted had been read
-	ended time.Time     // when the permit was released
-	why   string        // it was released
-	bind  bool          // the session has proven who it is, and not yet what it will do
-	tries int
+	d        *drain
+	on       *anchor.Session
+	head     repo.OID // the board's commit it stands on
+	files    fs.FS    // of that commit
+	law      anchor.Constitution
+	ask      anchor.IdentityRequest
+	task     board.Task
+	made     anchor.Commit // what the session will have made, and the command that judges it
+	identity anchor.Result // of identity
+	live     anchor.Live   // once it is bound
+	read     time.Time     // when what the session emitted had been read
+	ended    time.Time     // when the permit was released
+	why      string        // it was released
+	bind     bool          // the session has proven who it is, and not yet what it will do
+	tries    int
 }
 
-// bindsSessions reports a mode that binds.
 func (s *snapshot) bindsSessions() bool { return s.cfg.Anchor.Mode != string(anchor.Untracked) }
 
 // asksProof reports a mode under which the session itself proves.
@@ -80,8 +80,8 @@ func (d *drain) beginHandshake(t board.Task, c contract.Contract, mode anchor.Mo
 	}
 	h.made = anchor.Commit{Artifact: h.chooseArtifact(c), Gate: h.law.GateCommand[0]}
 	h.ask = anchor.IdentityRequest{Role: h.law.Role, Mode: mode, Strictness: anchor.Strictness(d.at.cfg.Anchor.Strictness), Topic: string(t.ID)}
-	if h.on, h.opens = anchor.Begin(h.anchorWorld(), h.ask); !h.opens.Success {
-		return nil, denialOf(h.opens)
+	if h.on, h.identity = anchor.Begin(h.anchorWorld(), h.ask); !h.identity.Success {
+		return nil, denialOf(h.identity)
 	}
 	if mode != anchor.Express {
 		return h, nil
@@ -313,4 +313,49 @@ func (h *handshake) releasePermit(reason string) {
 func hashBytes(b []byte) string {
 	s := sha256.Sum256(b)
 	return hex.EncodeToString(s[:])
+}
+
+// markRead notes when what the session emitted had been read.
+func (h *handshake) markRead() {
+	if h != nil {
+		h.read = h.d.Now().UTC()
+	}
+}
+
+func releaseReason(w *work) string {
+	switch {
+	case w.emission.Failure == invoke.Yielded:
+		return "the session yielded"
+	case w.verdict == board.ToBlocked:
+		return "the session ended, and is blocked"
+	}
+	return "the session is over"
+}
+
+func (h *handshake) anchorRecord() *event.SessionAnchor {
+	if h == nil || h.live.Anchor().Token == "" {
+		return nil
+	}
+	a := h.live.Anchor()
+	return &event.SessionAnchor{Token: a.Token, SHA256: a.SHA256, Mode: string(a.Mode), Tier: string(a.Tier), EmissionAt: formatTime(h.read)}
+}
+
+func tellAnchor(p *draft, h *handshake) error {
+	if h == nil || h.ended.IsZero() {
+		return nil
+	}
+	a, permit := h.live.Anchor(), h.live.Anchor().Permit
+	data := event.AnchorData{
+		Token: a.Token, Tier: string(a.Tier), Mode: string(a.Mode), BoundAt: formatTime(a.Timestamp), ReleasedAt: formatTime(h.ended), Reason: h.why,
+		ContextHash: a.Arm.Hash, PayloadSHA256: permit.Payload, AnchorSHA256: a.SHA256,
+	}
+	// Nothing of a drain's is ever edited, and it has no upstream, so that the rest of an ARM is zero.
+	arm := a.Arm
+	data.Arm = &event.Arm{Head: arm.Head, Branch: arm.Branch, Phase: arm.Phase, Focus: arm.Focus, FocusSource: arm.FocusSource}
+	data.Constitution = &event.Constitution{Path: h.law.Path, SHA256: a.Arm.Constitution}
+	if b, err := fs.ReadFile(h.files, h.law.Path); err == nil {
+		data.Constitution.Blob = okf.BlobID(b)
+	}
+	data.GeneratedBy, data.ExpiresAt, data.Allow, data.Deny, data.Artifact, data.Gate = a.GeneratedBy, formatTime(permit.ExpiresAt), permit.Allow, permit.Deny, permit.Artifact, permit.Gate
+	return p.record(event.Record{Kind: event.Anchor, Task: string(h.task.ID), Role: a.Role, Data: data})
 }

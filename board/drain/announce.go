@@ -65,7 +65,7 @@ func (s *snapshot) findStory(id string) (pipeline.Story, error) {
 // that another run has ended, as of a dead run, has no word to add.
 func (bw *boardWriter) tellOp(p *draft, c *claim, w *work) error {
 	switch {
-	case c.ended:
+	case c.opEnded:
 		return nil
 	case w.change != nil && len(w.change.ops) > 0:
 		before, _ := w.change.splitOps()

@@ -51,30 +51,6 @@ func keyOf(cfg config.Config) string {
 	return ""
 }
 
-// Equipped says all that the configured substrate lacks to begin, before anything
-// is claimed or spent: nil where it lacks nothing. A server at an address that
-// odd.toml names may need no key; where it names a variable, that must hold one.
-func Equipped(cfg config.Config, environ []string) error {
-	name, s := cfg.Session.Substrate, cfg.Agent(cfg.Session.Substrate)
-	named := slices.DeleteFunc(slices.Clone(cfg.Substrates[name].Env), func(v string) bool { return !tellsCredential.MatchString(v) })
-	switch {
-	case name == "acp" && len(s.Argv) == 0:
-		return refuse("no-agent", `odd.toml: [session] substrate = "acp" needs a program; set [substrate.acp] argv, like ["gemini", "--acp"]`)
-	case name == "exec" && len(s.Argv) == 0:
-		return refuse("no-agent", `odd.toml: [session] substrate = "exec" needs a program; set [substrate.exec] argv to the command that reads the brief on stdin and prints its answer`)
-	case name == "claude" && len(s.Argv) == 0 && !s.Free && !anySet(environ, s.Env):
-		return refuse("no-key", `odd.toml: substrate "claude": not one of the variables %s is set, and the agent sees no other login; export one where odd runs, or name yours in [substrate.claude] env`, strings.Join(s.Env, ", "))
-	case len(named) > 0 && !anySet(environ, named):
-		return refuse("no-key", `odd.toml: substrate %q: not one of the variables %s is set, and the agent sees no login of yours; export one where odd runs, or correct [substrate.%[1]s] env`, name, strings.Join(named, ", "))
-	case name == "replay" && s.File == "":
-		return refuse("no-recording", `odd.toml: [session] substrate = "replay" needs a recording; set [substrate.replay] file to a file or folder in the repository`)
-	}
-	if keyOf(cfg) == "" {
-		return nil
-	}
-	return callable(cfg, environ)
-}
-
 // anySet reports a variable among names that holds something.
 func anySet(environ, names []string) bool {
 	return slices.ContainsFunc(names, func(name string) bool { return endpoint.Variable(environ, name) != "" })

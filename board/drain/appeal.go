@@ -2,16 +2,13 @@ package drain
 
 import (
 	"bytes"
-	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
-	"errors"
 	"fmt"
 	"io/fs"
 
 	"github.com/odd-cli/odd/board/gate"
-	"github.com/odd-cli/odd/journal/repo"
 	"github.com/odd-cli/odd/persona/session"
 	"github.com/odd-cli/odd/reconcile/secrets"
 )
@@ -101,7 +98,7 @@ func (rec recorder) addAppeals(p *draft, c *claim, list ...*work) error {
 func (rec recorder) byAgent(c *claim, p session.Proposal) gate.Proposal {
 	reason := string(secrets.Redact([]byte(p.Reason)))
 	out := gate.Proposal{TS: rec.log.now(), Source: gate.TaskAgent, Severity: gate.Severity(p.Severity), Gate: gate.Gate(p.Gate),
-		Reason: reason, Lease: c.under, Run: rec.log.id}
+		Reason: reason, Lease: c.leaseID, Run: rec.log.id}
 	if c.task.Path != "" {
 		out.Task = string(c.task.ID)
 	}
@@ -119,59 +116,6 @@ func (w *work) findEmergency() string {
 		}
 	}
 	return ""
-}
-
-// heedEmergency ends the work of a session that proposed an emergency, and with it the drain.
-func (d *drain) heedEmergency(c *claim, w *work) {
-	if w.tampered {
-		d.stop = refuse("tampered-repository", "%s: %s", cmp.Or(string(c.task.ID), "odd agent run"), c.died)
-	}
-	why := w.findEmergency()
-	if why == "" {
-		return
-	}
-	w.void("emergency: " + why)
-	d.stop = refuse("lease-emergency-open", "%s: its session reported an emergency: %s; a person runs odd gate emergency, or odd gate proposals reject", c.task.ID, why)
-}
-
-// void blocks the work and drops everything it made.
-func (w *work) void(why string) {
-	w.block("%s", why)
-	w.items, w.handed = nil, nil
-}
-
-// tally is the local counter of refused drains in a row. A refused drain commits nothing, so
-// the ledger cannot count it.
-const tally = "refused-drains"
-
-// countRefusal counts err if it is a refusal and resets the count if it is nil. It returns
-// err.
-func (bw *boardWriter) countRefusal(err error) error {
-	var no *Refusal
-	switch {
-	case !bw.at.requiresLease():
-	case err == nil:
-		_ = bw.repo.SetTally(tally, 0)
-	case errors.As(err, &no):
-		_ = bw.repo.SetTally(tally, bw.repo.Tally(tally)+1)
-	}
-	return err
-}
-
-// Refusals returns how many drains of this clone in a row were refused.
-func Refusals(r *repo.Repo) int { return r.Tally(tally) }
-
-// ForgetRefusals resets that count, after a person passed a gate.
-func ForgetRefusals(r *repo.Repo) { _ = r.SetTally(tally, 0) }
-
-// refusalsInARow returns how many drains in a row were refused, with this one if the lease
-// refuses it.
-func (bw *boardWriter) refusalsInARow(s SlowLoop) int {
-	n := Refusals(bw.repo)
-	if !s.Verdict("").Valid {
-		n++
-	}
-	return n
 }
 
 // readMemory returns what decay and briefs need to know of the past.

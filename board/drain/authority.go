@@ -144,7 +144,6 @@ func whyOutOfScope(l gate.Lease, t board.Task, kind bool) []string {
 	return no
 }
 
-// shortHash shortens a hash for messages.
 func shortHash(sum string) string {
 	if len(sum) > 19 {
 		return sum[:19] + "…"
@@ -268,14 +267,14 @@ func (a authority) whyRevoked(c *claim) string {
 	if err != nil {
 		return err.Error()
 	}
-	if c.under == "" {
+	if c.leaseID == "" {
 		if err := refuseInEmergency(l.Facts.OpenEmergency); err != nil {
 			return err.Error()
 		}
 		return ""
 	}
-	if l.File.Lease.ID != c.under && l.Facts.Present && l.Facts.Unreadable == nil {
-		return fmt.Sprintf("lease released: %s replaced %s", l.File.Lease.ID, c.under)
+	if l.File.Lease.ID != c.leaseID && l.Facts.Present && l.Facts.Unreadable == nil {
+		return fmt.Sprintf("lease released: %s replaced %s", l.File.Lease.ID, c.leaseID)
 	}
 	l.Facts.Spent -= min(int64(c.reserved), l.Facts.Spent)
 	if c.task.Path != "" {
@@ -295,4 +294,22 @@ func refuseUncommitted(differs bool) error {
 		return nil
 	}
 	return refuse("lease-head-not-committed", "files under governance/ are edited but not committed; restore them with git restore, or commit them at a gate")
+}
+
+// checkEligible refuses t if its state, an unfinished merge of its file, or another file
+// with the same id keeps it from every drain.
+func (a authority) checkEligible(t board.Task) error {
+	if why := board.Eligible(&t.Row, a.index, a.now); why != "" {
+		return refuse("task", "task %s: %s", t.ID, why)
+	}
+	if t.Atom != nil {
+		if p := okf.Conflict(t.Atom.Bytes()); p != nil {
+			p.Path = a.file(t.Path)
+			return refuse("unmerged", "%v", p)
+		}
+	}
+	if twin := board.Twin(a.problems, t.Path); twin != nil {
+		return refuse("task", "%s:%d: %s; %s", a.file(t.Path), twin.Line, twin.Message, twin.Hint)
+	}
+	return nil
 }

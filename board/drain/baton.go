@@ -17,7 +17,6 @@ type baton struct {
 	all   chan struct{} // closed when all have
 }
 
-// doWithout runs work without the baton.
 func (b *baton) doWithout(work func()) {
 	if b == nil {
 		work()

@@ -28,13 +28,12 @@ type Bench struct {
 	Say     func(string)     // one line of talk
 }
 
-// bench is that of a drain.
 func (d *drain) bench() Bench {
 	return Bench{Temp: d.Temp, Environ: d.Environ, Cage: d.Cage, Run: d.Run, Now: d.Now, Say: d.say}
 }
 
-// trial is a commit that is checked, and by what.
-type trial struct {
+// checkJob is a commit that is checked, and by what.
+type checkJob struct {
 	commit   repo.OID
 	task     board.Task
 	cfg      config.Config
@@ -46,7 +45,7 @@ type trial struct {
 
 // examine runs the checks of a commit in a scratch repository of it. Where there
 // is no check, none is made.
-func (b Bench) examine(ctx context.Context, r *repo.Repo, t trial) (pipeline.Report, error) {
+func (b Bench) examine(ctx context.Context, r *repo.Repo, t checkJob) (pipeline.Report, error) {
 	tree, err := r.Tree(t.commit)
 	if err != nil {
 		return pipeline.Report{}, err
@@ -104,7 +103,6 @@ func (b Bench) newCommand(r *repo.Repo, cfg config.Config, s *repo.Scratch) (exe
 	return sessionCommand(b.Environ, cfg, held, desk, b.Run), nil
 }
 
-// check runs one check.
 func (b Bench) check(ctx context.Context, c pipeline.Check, as exec.Command) pipeline.Ran {
 	ctx, cancel := context.WithTimeout(ctx, c.Timeout)
 	defer cancel()
@@ -116,9 +114,9 @@ func (b Bench) check(ctx context.Context, c pipeline.Check, as exec.Command) pip
 	return pipeline.Ran{Check: c, Done: r.Done, Exit: r.Exit, Fault: r.Fault, Detail: r.Detail, Output: r.Output, Held: r.Held.String(), Took: b.Now().Sub(began)}
 }
 
-// hold is examine, and what the checks of a commit that passes them measure is held
-// against base.
-func (b Bench) hold(ctx context.Context, r *repo.Repo, t trial, base repo.OID) (pipeline.Report, error) {
+// examineAgainst is examine. What the checks of a commit that passes them measure may not be worse
+// than at base.
+func (b Bench) examineAgainst(ctx context.Context, r *repo.Repo, t checkJob, base repo.OID) (pipeline.Report, error) {
 	is, err := b.examine(ctx, r, t)
 	if err != nil || !is.Passed() {
 		return is, err
@@ -145,4 +143,55 @@ func native(env []string) *build.Context {
 		return nil
 	}
 	return &build.Context{GOOS: runtime.GOOS, GOARCH: runtime.GOARCH, Compiler: build.Default.Compiler, ReleaseTags: build.Default.ReleaseTags, ToolTags: build.Default.ToolTags}
+}
+
+// Bounds of what parsers are asked: files of a change, and the time for each of them.
+const (
+	mostParsed = 100
+	parseTime  = 20 * time.Second
+)
+
+// parseable reports a change with a file that a parser may be asked about.
+func parseable(files []pipeline.Edit) bool {
+	return slices.ContainsFunc(files, func(e pipeline.Edit) bool { return e.After != nil && len(pipeline.Parsers(e.Path)) > 0 })
+}
+
+// parse asks the parsers of this machine about the files of a change. A file that did
+// not parse before either is passed over: it may be of another version of its language.
+func (b Bench) parse(ctx context.Context, files []pipeline.Edit, as exec.Command) (out []policy.Finding) {
+	asked := 0
+	for _, e := range files {
+		if e.After == nil || len(pipeline.Parsers(e.Path)) == 0 || pipeline.Markup(e.After) || asked == mostParsed {
+			continue
+		}
+		asked++
+		b.Say("checking: " + e.Path + " parses")
+		f, bad := b.unreadable(ctx, e.Path, e.After, as)
+		if bad && e.Before != nil {
+			_, was := b.unreadable(ctx, e.Path, e.Before, as)
+			bad = !was
+		}
+		if bad {
+			out = append(out, f)
+		}
+	}
+	return out
+}
+
+// unreadable is a finding where every parser of a file's language is there and refuses
+// the source.
+func (b Bench) unreadable(ctx context.Context, name string, src []byte, as exec.Command) (last policy.Finding, bad bool) {
+	for _, argv := range pipeline.Parsers(name) {
+		as.Argv, as.Input = argv, src
+		ctx, cancel := context.WithTimeout(ctx, parseTime)
+		r := exec.Run(ctx, as)
+		cancel()
+		if !r.Done || r.Exit == 0 {
+			return policy.Finding{}, false
+		}
+		if last, bad = pipeline.Unreadable(name, r.Output); !bad {
+			return policy.Finding{}, false
+		}
+	}
+	return last, bad
 }

@@ -22,6 +22,7 @@ import (
 	"github.com/odd-cli/odd/persona/contract"
 	"github.com/odd-cli/odd/persona/invoke"
 	"github.com/odd-cli/odd/persona/session"
+	"github.com/odd-cli/odd/reconcile/lint"
 	"github.com/odd-cli/odd/reconcile/policy"
 )
 
@@ -103,7 +104,7 @@ func (s *snapshot) knowledgeOfRole(p persona.Persona, canon []invoke.Ref) (knowl
 
 // howToReadMore returns how a session reads the whole of a document of the board, "" where it cannot.
 func (s *snapshot) howToReadMore(r invoke.Ref, in invoke.Input, req session.Request) string {
-	name := strings.TrimPrefix(r.Path, s.cfg.Root+"/")
+	name := s.below(r.Path)
 	a, _ := s.graph.Find(name)
 	b, err := fs.ReadFile(req.Files, r.Path)
 	switch {
@@ -199,7 +200,6 @@ func (br briefs) findLessons(t board.Task) []string {
 	return append(first(out, textEntries/4), memory.Lessons(past, br.now.now)...)
 }
 
-// taskBody returns the text of a task, as a person wrote it.
 func taskBody(t board.Task) string {
 	if t.Atom == nil {
 		return ""
@@ -237,7 +237,7 @@ func artifactFiles(b bound, base fs.FS, root string) []invoke.File {
 // nothing if an attempt had another mode, because the reasons do not say which attempt they
 // are about.
 func (br briefs) earlierAttempts(t board.Task, mode contract.Mode) []string {
-	if (len(t.Rejected) > 0 || t.BlockedReason != "") && !originOf(br.repo, br.now.snapshot).isOnlyMode(t, mode) {
+	if (len(t.Rejected) > 0 || t.BlockedReason != "") && !recordsOf(br.repo, br.now.snapshot).isOnlyMode(t, mode) {
 		return nil
 	}
 	return append(listAttempts(t), br.failedCheck(t, mode)...)
@@ -246,7 +246,7 @@ func (br briefs) earlierAttempts(t board.Task, mode contract.Mode) []string {
 // failedCheck returns the check that the attempt before failed, and the end of what it printed
 // as its run keeps it, without secrets. Artifacts of runs may be pruned.
 func (br briefs) failedCheck(t board.Task, mode contract.Mode) []string {
-	if t.Attempts < 2 || !originOf(br.repo, br.now.snapshot).isOnlyMode(t, mode) {
+	if t.Attempts < 2 || !recordsOf(br.repo, br.now.snapshot).isOnlyMode(t, mode) {
 		return nil
 	}
 	t.Attempts--
@@ -256,7 +256,7 @@ func (br briefs) failedCheck(t board.Task, mode contract.Mode) []string {
 	}
 	for _, s := range stories {
 		o := s.Op()
-		oid, err := br.repo.Ref("refs/odd/run/" + o.Run)
+		oid, err := br.repo.Ref(runRefs + o.Run)
 		if o.Task != string(t.ID) || err != nil {
 			continue
 		}
@@ -310,15 +310,7 @@ func inputFiles(files fs.FS, names []string) []invoke.File {
 			return
 		}
 		seen[name] = true
-		b, err := fs.ReadFile(files, name)
-		if err != nil {
-			return
-		}
-		f := invoke.File{Path: name, Blob: okf.BlobID(b)}
-		if len(b) <= maxInputText {
-			f.Text = b
-		}
-		out = append(out, f)
+		out = append(out, readInput(files, name)...)
 	}
 	for _, n := range names {
 		for _, root := range matchFiles(files, strings.TrimSuffix(path.Clean(n), "/")) {
@@ -333,6 +325,19 @@ func inputFiles(files fs.FS, names []string) []invoke.File {
 	return out
 }
 
+// readInput returns a file as a brief has it, a large one as a pointer; nothing if it cannot be read.
+func readInput(files fs.FS, name string) []invoke.File {
+	b, err := fs.ReadFile(files, name)
+	if err != nil {
+		return nil
+	}
+	f := invoke.File{Path: name, Blob: okf.BlobID(b)}
+	if len(b) <= maxInputText {
+		f.Text = b
+	}
+	return []invoke.File{f}
+}
+
 func matchFiles(files fs.FS, pattern string) []string {
 	if !fs.ValidPath(pattern) {
 		return nil
@@ -342,4 +347,46 @@ func matchFiles(files fs.FS, pattern string) []string {
 	}
 	found, _ := fs.Glob(files, pattern)
 	return found
+}
+
+func (s *snapshot) askedChange(c *claim, base fs.FS) *invoke.Asked {
+	l, law := lint.Limits{}.Filled(), s.cfg.Pipeline
+	_, err := fs.Stat(base, "go.mod")
+	return &invoke.Asked{
+		Paths: c.task.Paths, Root: s.cfg.Root, Base: string(c.base), Commands: commandsOf(law, c.task), GoChecks: err == nil && len(law.Validate) == 0, Files: s.filesMeantBy(c.task.Paths, base),
+		Limits: fmt.Sprintf("The change may hold %d files of %d bytes each, %d bytes in all.", l.Files, l.FileBytes, l.TotalBytes),
+	}
+}
+
+// commandsOf returns the commands that are run on a change, as package pipeline runs them: one
+// that is to be verified and was run before is not run again.
+func commandsOf(law config.Pipeline, t board.Task) [][]string {
+	out := slices.Concat(law.Validate, t.Commands)
+	for _, argv := range law.Verify {
+		if !slices.ContainsFunc(law.Validate, func(run []string) bool { return slices.Equal(run, argv) }) {
+			out = append(out, argv)
+		}
+	}
+	return out
+}
+
+// filesMeantBy returns the files of the base that globs mean, in order of path; large ones,
+// and those behind the first of them, are pointers.
+func (s *snapshot) filesMeantBy(globs []string, base fs.FS) []invoke.File {
+	var out []invoke.File
+	_ = fs.WalkDir(base, ".", func(name string, e fs.DirEntry, err error) error {
+		switch {
+		case err != nil:
+			return nil
+		case len(out) == maxInputs:
+			return fs.SkipAll
+		case e.IsDir() && name == s.cfg.Root:
+			return fs.SkipDir
+		case !e.Type().IsRegular() || !policy.MatchAnyGlob(globs, name):
+			return nil
+		}
+		out = append(out, readInput(base, name)...)
+		return nil
+	})
+	return out
 }

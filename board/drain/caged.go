@@ -71,7 +71,6 @@ func Demand(ctx context.Context, held cage.Cage, temp string, s config.Sandbox) 
 	return nil
 }
 
-// makeCage returns Caged for this drain.
 func (d *drain) makeCage(s config.Sandbox) (cage.Cage, error) {
 	return Caged(d.Cage, s, d.repo.CommonDir())
 }

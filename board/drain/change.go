@@ -74,7 +74,7 @@ type change struct {
 	sealed  *seal
 	doing   string // within the phase, for people
 	why     string // it ended, in words of any length
-	alone   bool   // it may land by itself
+	mayLand bool   // it may land by itself
 	held    pipeline.Held
 	heldFor string // in words, "" for those of the code
 	barred  error  // why the target did not take it
@@ -83,9 +83,9 @@ type change struct {
 // seal is what apply made: from there on the ledger has the op's records, and a
 // commit their trace.
 type seal struct {
-	told   int    // records so far; the others stand behind the outcome
-	tells  *draft // of its sessions, with the trace that the commit names
-	effect repo.RefUpdate
+	recordsBefore int    // records so far; the others stand behind the outcome
+	draft         *draft // of its sessions, with the trace that the commit names
+	effect        repo.RefUpdate
 }
 
 // splitOps is the op as its records before the outcome left it, and as those behind it did.
@@ -93,7 +93,7 @@ func (ch *change) splitOps() (before, behind []pipeline.Op) {
 	if ch.sealed == nil {
 		return ch.ops, nil
 	}
-	return ch.ops[:ch.sealed.told:ch.sealed.told], ch.ops[ch.sealed.told:]
+	return ch.ops[:ch.sealed.recordsBefore:ch.sealed.recordsBefore], ch.ops[ch.sealed.recordsBefore:]
 }
 
 // changes reports a task that asks for files to be changed: a person gave it
@@ -103,10 +103,9 @@ func (s *snapshot) changes(t board.Task) bool {
 }
 
 // inBundle reports a path, or a glob of paths, that lies in the bundle.
-func (s *snapshot) inBundle(name string) bool {
-	root := s.cfg.Root
-	return name == root || strings.HasPrefix(name, root+"/")
-}
+func (s *snapshot) inBundle(name string) bool { return inBundle(s.cfg.Root, name) }
+
+func inBundle(root, name string) bool { return name == root || strings.HasPrefix(name, root+"/") }
 
 // runChange takes a change through the pipeline, up to where it waits for a person or has
 // its ending; its work has what became of it.
@@ -173,7 +172,6 @@ func describeStop(ctx context.Context, t board.Task) string {
 	return fmt.Sprintf("%s; run odd task ready %s to try again", why, t.ID)
 }
 
-// signalOf is who or what asked for the task.
 func signalOf(t board.Task) string {
 	if t.Signal != "" {
 		return t.Signal
@@ -184,7 +182,6 @@ func signalOf(t board.Task) string {
 	return "the board"
 }
 
-// opID returns the id of a new op.
 func (d *drain) opID() (string, error) {
 	var id ulid.ULID
 	var entropy [10]byte
@@ -205,7 +202,7 @@ const sessionGrace = 5 * time.Second
 func (ch *change) limits() pipeline.Limits {
 	cfg := ch.d.at.cfg.Pipeline
 	return pipeline.Limits{
-		Op:      max(ch.c.lease.Sub(ch.d.Now()), time.Second),
+		Op:      max(ch.c.until.Sub(ch.d.Now()), time.Second),
 		Session: risk.Limits(ch.d.at.cfg, ch.c.task).Timeout + sessionGrace,
 		Checks:  readTime + 2*cfg.CheckTimeout*time.Duration(4+len(cfg.Validate)+len(cfg.Verify)+len(ch.c.task.Commands)),
 		Wait:    ch.d.at.cfg.ReviewTTL,
@@ -243,10 +240,9 @@ var doingNow = map[pipeline.Phase]string{
 	pipeline.Gate:     "judging the change by the rules, and its risk",
 	pipeline.Approve:  "deciding whether a person must approve it first",
 	pipeline.Apply:    "committing the change to its review branch",
-	pipeline.Verify:   "running the checks on that commit",
+	pipeline.Verify:   "comparing that commit with the files that were checked",
 }
 
-// keepRecord keeps a record for the result's commit.
 func (ch *change) keepRecord(o pipeline.Op) {
 	ch.op, ch.ops, ch.doing = o, append(ch.ops, o), ""
 	if what := doingNow[o.Phase]; what != "" { // how it ended, the task's own line says
@@ -276,7 +272,7 @@ func (ch *change) endFor(r pipeline.Reason, spent int64, format string, args ...
 // isProposed reports a change that is on its review branch, whether it waits there
 // or landed by itself.
 func (ch *change) isProposed() bool {
-	return ch != nil && ch.sealed != nil && (ch.op.Phase == pipeline.Waiting || ch.landsAlone())
+	return ch != nil && ch.sealed != nil && (ch.op.Phase == pipeline.Waiting || ch.lands())
 }
 
 // rescind ends an op that was to wait after all, because what it was made under
@@ -302,7 +298,6 @@ func (ch *change) writeLaterRecords(p *draft) error {
 	return ch.endSuperseded(p)
 }
 
-// keepSession keeps what a session of the op said, before another one follows.
 func (ch *change) keepSession() {
 	dir := ch.w.dir
 	ch.w.dir = path.Join(ArtifactDir(ch.c.task), fmt.Sprintf("%s.%d", ch.phase, ch.sessions))

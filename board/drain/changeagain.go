@@ -55,7 +55,6 @@ func (d *drain) readRemade(ctx context.Context, t board.Task, base repo.OID, kep
 	return m, nil
 }
 
-// waitingOp is the op that waits with t's proposal.
 func (d *drain) waitingOp(t board.Task) (pipeline.Op, error) {
 	s, ok, err := d.at.state.Waiting(string(t.ID), t.Result.Commit)
 	if err != nil {
@@ -151,7 +150,6 @@ func (d *drain) runChangeAgain(ctx context.Context, c *claim, w *work, m *remade
 	return nil
 }
 
-// retakeCandidate takes the candidate there is.
 func (ch *change) retakeCandidate(ctx context.Context) (pipeline.Out, error) {
 	if err := ch.takeCandidate(ctx, ch.remade.candidate); err != nil {
 		return ch.endFor(pipeline.CandidateUnusable, 0, "%s", oneLine(err.Error()))
@@ -164,7 +162,6 @@ func (ch *change) retakeCandidate(ctx context.Context) (pipeline.Out, error) {
 	return pipeline.Out{Next: pipeline.Validate, Set: set, Note: "what " + ch.remade.old.ID + " made"}, nil
 }
 
-// endSuperseded ends the op whose place this one takes.
 func (ch *change) endSuperseded(p *draft) error {
 	if ch.remade == nil {
 		return nil

@@ -42,7 +42,6 @@ func (ch *change) validate(ctx context.Context, _ pipeline.Op) (pipeline.Out, er
 	return pipeline.Out{Next: pipeline.Repair, Set: sandboxFact(ch.report), Note: f.String()}, nil
 }
 
-// sandboxFact is the fact that says what the kernel held of a report's checks.
 func sandboxFact(r pipeline.Report) map[string]string {
 	if r.Held() == "" {
 		return nil
@@ -50,7 +49,6 @@ func sandboxFact(r pipeline.Report) map[string]string {
 	return map[string]string{pipeline.FactSandbox: r.Held()}
 }
 
-// hardFindings are the hard findings, a line each.
 func hardFindings(all []policy.Finding) []string {
 	var out []string
 	for _, f := range all {
@@ -61,7 +59,6 @@ func hardFindings(all []policy.Finding) []string {
 	return out
 }
 
-// describeFailures are what a report says against its tree, a line each.
 func describeFailures(r pipeline.Report) []string {
 	out := hardFindings(r.Findings)
 	for _, ran := range r.Ran {
@@ -72,7 +69,6 @@ func describeFailures(r pipeline.Report) []string {
 	return append(out, r.Breaches...)
 }
 
-// reportLine is a report on one line.
 func reportLine(r pipeline.Report) string { return oneLine(r.String()) }
 
 // describeUnpermitted says why the candidate may not write its files. A file outside of the
@@ -107,8 +103,8 @@ func shellPaths(paths []string) []string {
 	return out
 }
 
-// unpermittedPaths returns why the session's permit does not cover some of paths, and the
-// lease some file of the candidate.
+// unpermittedPaths returns why the session's permit does not cover some of paths, and why the commitment
+// lease does not cover some file of the candidate.
 func (ch *change) unpermittedPaths(paths []string) []string {
 	var no []string
 	if why := ch.w.whyRefused(policy.Emit, paths); why != "" {
@@ -120,7 +116,6 @@ func (ch *change) unpermittedPaths(paths []string) []string {
 	return no
 }
 
-// bench is the drain's, where it is said for whom and in which phase it is used.
 func (ch *change) bench() Bench {
 	b := ch.d.bench()
 	b.Say = func(s string) {
@@ -134,8 +129,8 @@ func (ch *change) bench() Bench {
 // runChecks runs the checks of the candidate, of which v is what the iron gate says, and
 // keeps their report. With again, checks that failed are run twice, to tell a flake.
 func (ch *change) runChecks(ctx context.Context, v lint.Verdict, again bool) (err error) {
-	t := trial{commit: ch.draft, task: ch.c.task, cfg: ch.d.at.cfg, files: ch.candidate.Files, findings: append(ch.ground.Refusing(v.Findings), ch.outOfScope()...), parse: true, again: again}
-	ch.report, err = ch.bench().hold(ctx, ch.d.repo, t, ch.c.base)
+	t := checkJob{commit: ch.draft, task: ch.c.task, cfg: ch.d.at.cfg, files: ch.candidate.Files, findings: append(ch.ground.Refusing(v.Findings), ch.outOfScope()...), parse: true, again: again}
+	ch.report, err = ch.bench().examineAgainst(ctx, ch.d.repo, t, ch.c.base)
 	ch.checked = ch.draft
 	return err
 }
@@ -162,7 +157,6 @@ func (ch *change) repair(ctx context.Context, op pipeline.Op) (pipeline.Out, err
 	return out, err
 }
 
-// generateRepair asks the agent for a candidate that replaces the failed one.
 func (ch *change) generateRepair(ctx context.Context, failed pipeline.Failure) ([]pipeline.Edit, pipeline.Out, error) {
 	if why := ch.whyExhausted(); why != "" {
 		end, err := ch.endFor(pipeline.CostCapExceeded, 0, "%s failed, and %s", failed, why)

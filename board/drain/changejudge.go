@@ -14,7 +14,6 @@ import (
 	"github.com/odd-cli/odd/journal/repo"
 	"github.com/odd-cli/odd/persona/handoff"
 	"github.com/odd-cli/odd/persona/session"
-	"github.com/odd-cli/odd/reconcile"
 	"github.com/odd-cli/odd/reconcile/lint"
 	"github.com/odd-cli/odd/reconcile/policy"
 )
@@ -53,7 +52,6 @@ func (ch *change) classify(ctx context.Context, op pipeline.Op) (pipeline.Out, e
 	return pipeline.Out{Next: pipeline.Route, Note: "at least " + risk.Describe(v)}, nil
 }
 
-// endBlocked ends the op of a change that only people make.
 func (ch *change) endBlocked(v pipeline.Verdict) pipeline.Out {
 	ch.why = risk.Describe(v)
 	return pipeline.Out{Reason: pipeline.TierBlocked, Set: map[string]string{pipeline.FactTier: string(v.Tier)}, Note: ch.why}
@@ -74,7 +72,6 @@ func (ch *change) route(context.Context, pipeline.Op) (pipeline.Out, error) {
 	return pipeline.Out{Next: next, Set: map[string]string{"lane": string(lane), "complexity": string(complexity)}, Note: why}, nil
 }
 
-// gate settles the tier.
 func (ch *change) gate(_ context.Context, op pipeline.Op) (pipeline.Out, error) {
 	if ch.remade == nil { // else what was handed over with the change was handed over
 		ch.d.encodeHandoff(ch.w, board.Slug(ch.c.task.ID), "")
@@ -105,7 +102,6 @@ func (ch *change) gate(_ context.Context, op pipeline.Op) (pipeline.Out, error) 
 // mostUnread bounds what an op says of what its session did not look at, in bytes.
 const mostUnread = 200
 
-// describeMaking returns how the sessions of the change made it.
 func (ch *change) describeMaking() pipeline.Made {
 	if ch.remade != nil {
 		return ch.remade.old.Made()
@@ -155,14 +151,14 @@ func (ch *change) apply(ctx context.Context, _ pipeline.Op) (pipeline.Out, error
 	if why := d.authority().whyLapsed(c); why != "" {
 		return ch.endFor(pipeline.Abandoned, 0, "%s", why)
 	}
-	if w.unbind(); w.fault != nil {
+	if w.releasePermit(); w.fault != nil {
 		return pipeline.Out{}, w.fault
 	}
 	p, err := d.recorder().draftSessions(c, w)
 	if err != nil {
 		return pipeline.Out{}, err
 	}
-	s := &seal{told: len(ch.ops), tells: p}
+	s := &seal{recordsBefore: len(ch.ops), draft: p}
 	if s.effect, err = d.recorder().makeProposal(ctx, c, w, p.trace()); err != nil {
 		return pipeline.Out{}, err
 	}
@@ -195,7 +191,6 @@ func (ch *change) movedFiles(ctx context.Context) ([]string, error) {
 	return out, nil
 }
 
-// landingTip is the commit that a proposal would land on now.
 func (bw *boardWriter) landingTip(ctx context.Context) (repo.OID, error) {
 	tip, err := bw.line.Latest(ctx)
 	if err != nil || bw.target() == "" {
@@ -221,20 +216,4 @@ func (ch *change) summarize() string {
 		fmt.Fprintf(&b, "%-9s %s\n", word, f.Path)
 	}
 	return b.String()
-}
-
-// proposedChanges is all that a proposal would hold, by repository path; nil is deleted.
-func (w *work) proposedChanges(s *snapshot) repo.Changes {
-	out := repo.Changes{}
-	for _, it := range w.items {
-		if it.Effect == reconcile.Added || it.Effect == reconcile.Updated {
-			out[s.file(it.Path)] = it.Bytes
-		}
-	}
-	if w.change != nil {
-		for _, f := range w.change.candidate.Files {
-			out[f.Path] = f.After
-		}
-	}
-	return out
 }

@@ -47,7 +47,7 @@ func (ch *change) approve(ctx context.Context, op pipeline.Op) (pipeline.Out, er
 	if !ch.d.at.cfg.Pipeline.LandsAlone(kind) || !pipeline.MayLand(string(ch.risk.Tier)) || ch.remade != nil {
 		return out, nil
 	}
-	ch.alone = true
+	ch.mayLand = true
 	switch {
 	case gate.Distrusted(Results(ch.d.at.tasks), kind):
 		ch.holdBack(pipeline.HeldKind, "")
@@ -60,7 +60,7 @@ func (ch *change) approve(ctx context.Context, op pipeline.Op) (pipeline.Out, er
 		}
 		out.Set = map[string]string{pipeline.FactPreviewed: by}
 	}
-	if ch.alone {
+	if ch.mayLand {
 		out.Note = "it is merged without approval, as odd.toml allows; a person approves the task afterwards"
 	}
 	return out, nil
@@ -94,7 +94,7 @@ func (ch *change) showToPerson(ctx context.Context, op pipeline.Op) (by string, 
 
 // holdBack makes a change wait that might have landed by itself.
 func (ch *change) holdBack(h pipeline.Held, why string) {
-	ch.alone, ch.held, ch.heldFor = false, h, why
+	ch.mayLand, ch.held, ch.heldFor = false, h, why
 	ch.d.say(fmt.Sprintf("%s: waits for your review instead of being merged: %s [%s]", ch.c.task.ID, cmp.Or(why, pipeline.ExplainHeld(h)), h))
 }
 
@@ -119,14 +119,14 @@ func (ch *change) verify(ctx context.Context, op pipeline.Op) (pipeline.Out, err
 	if string(tree) != op.Fact(pipeline.FactCandidate) {
 		return ch.endFor(pipeline.VerifyFailed, 0, "the commit to merge differs from the change that was checked; this is a bug in odd, please report it")
 	}
-	if ch.alone {
+	if ch.mayLand {
 		if h, why := ch.whyHindered(ctx); h != "" {
 			ch.holdBack(h, why)
 		}
 	}
 	out := pipeline.Out{Next: pipeline.Waiting, Note: reportLine(ch.report)}
 	switch {
-	case ch.alone:
+	case ch.mayLand:
 		out.Reason, out.Moved = pipeline.Landed, pipeline.Effect{Ref: ch.d.landingBranch().ref, Old: string(ch.c.base), New: string(commit)}
 	case ch.held != "":
 		out.Set = map[string]string{pipeline.FactHeld: string(ch.held)}
@@ -160,7 +160,7 @@ func (ch *change) whyHindered(ctx context.Context) (h pipeline.Held, why string)
 }
 
 // landsAlone reports a change whose op says that it lands with the result.
-func (ch *change) landsAlone() bool {
+func (ch *change) lands() bool {
 	return ch != nil && ch.sealed != nil && ch.op.Reason == pipeline.Landed
 }
 
@@ -169,7 +169,7 @@ func (ch *change) landsAlone() bool {
 // of the result, the artifacts' last; they come back with the target's.
 func (ch *change) settleLanding(ctx context.Context, out *Outcome, refs []repo.RefUpdate) (onto repo.OID, _ []repo.RefUpdate, err error) {
 	out.Landed = ""
-	if !ch.landsAlone() {
+	if !ch.lands() {
 		return "", refs, nil
 	}
 	h, why := ch.whyHindered(ctx)

@@ -88,7 +88,6 @@ func (ch *change) whyExhausted() string {
 	return ""
 }
 
-// countTurns is how many the sessions have taken.
 func (ch *change) countTurns() int { return ch.w.turned + ch.w.emission.Usage.Turns }
 
 // runSession runs the next session of the op, on what the earlier ones have left of
@@ -99,7 +98,7 @@ func (ch *change) runSession(ctx context.Context, phase pipeline.Phase) (spent i
 	if ch.sessions > 0 {
 		ch.keepSession()
 		if w.ran {
-			w.told = append(w.told, d.recorder().sessionRecord(ch.c, w))
+			w.earlierSessions = append(w.earlierSessions, d.recorder().sessionRecord(ch.c, w))
 		}
 		w.turned, w.paid = ch.countTurns(), w.cost
 	}
@@ -134,7 +133,6 @@ func (ch *change) runSession(ctx context.Context, phase pipeline.Phase) (spent i
 // isLate reports a phase whose time is over; its op ends for that.
 func isLate(ctx context.Context) bool { return errors.Is(ctx.Err(), context.DeadlineExceeded) }
 
-// endUnmade ends an op whose session came to nothing.
 func (ch *change) endUnmade(spent int64) (pipeline.Out, error) {
 	first := ch.unusable
 	if ch.mending {
@@ -241,7 +239,6 @@ func (ch *change) layOut(ctx context.Context) (repo.OID, error) {
 	return ch.d.repo.MakeEdits(ctx, []repo.OID{ch.c.base}, files, ch.d.agentSignature(), "what "+ch.op.ID+" made\n")
 }
 
-// readBase is the file at a path of the base.
 func (ch *change) readBase(name string) ([]byte, string, error) {
 	return fileAt(ch.d.repo, ch.c.base, name)
 }
@@ -291,7 +288,6 @@ func (ch *change) takeNext(ctx context.Context, failed string) (pipeline.Out, bo
 	return pipeline.Out{}, false, nil
 }
 
-// candidateFacts are what an op records of the candidate that was taken.
 func (ch *change) candidateFacts() (map[string]string, error) {
 	tree, err := ch.d.repo.TreeOID(ch.draft, "")
 	set := pipeline.FactsOf(ch.candidate.Files)
@@ -349,7 +345,6 @@ func withoutSecrets(e pipeline.Edit) pipeline.Edit {
 	return e
 }
 
-// proposedPaths are the files of a proposal as an outcome records them.
 func (ch *change) proposedPaths() []event.ProposedPath {
 	var out []event.ProposedPath
 	for _, f := range ch.candidate.Files {
@@ -363,29 +358,4 @@ func (ch *change) proposedPaths() []event.ProposedPath {
 		out = append(out, p)
 	}
 	return out
-}
-
-// sessionRecord is the last session of w as the ledger has it.
-func (rec recorder) sessionRecord(c *claim, w *work) event.Record {
-	e := w.emission
-	name, turns := rec.at.cfg.Session.Substrate, e.Usage.Turns
-	if p := w.leg; p.name != "" {
-		name, turns, e.Usage = p.name, p.e.Usage.Turns, p.e.Usage
-	}
-	data := event.SessionData{
-		Substrate: name, Turns: int64(turns), Outcome: string(e.Outcome), Brief: okf.BlobID(w.brief.Text), Model: e.Usage.Model, Failure: clean(e.Failure),
-		Class: string(e.Class), Tokens: billedTokens(e.Usage.Tokens), Servers: w.served, Sandbox: e.Sandbox, Scratch: w.left.scratchRecord(), Anchor: w.anchor.anchorRecord(),
-	}
-	tellActs(&data, e)
-	rec.underContract(&data, w)
-	return event.Record{Kind: event.Session, Task: string(c.task.ID), Cost: int64(w.cost - w.paid - w.relayed), Data: data}
-}
-
-// billedTokens is what was billed, nil where nobody said.
-func billedTokens(t session.Tokens) *event.Tokens {
-	n := event.Tokens{Input: t.Input, Output: t.Output, CacheRead: t.CacheRead, CacheWrite: t.CacheWrite}
-	if n == (event.Tokens{}) {
-		return nil
-	}
-	return &n
 }

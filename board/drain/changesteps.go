@@ -11,7 +11,6 @@ import (
 
 	"github.com/odd-cli/odd/board"
 	"github.com/odd-cli/odd/board/pipeline"
-	"github.com/odd-cli/odd/okf"
 	"github.com/odd-cli/odd/persona/invoke"
 	"github.com/odd-cli/odd/persona/session"
 )
@@ -44,7 +43,6 @@ func (ch *change) shouldExpand(c pipeline.Complexity) bool {
 	return ch.d.at.cfg.Pipeline.Expand == "auto" && !small && ch.canBeAsked()
 }
 
-// shouldPlan reports work that is planned first.
 func (ch *change) shouldPlan() bool {
 	how := ch.d.at.cfg.Pipeline.Plan
 	return ch.canBeAsked() && (how == "always" || how != "off" && pipeline.NeedsPlan(ch.c.task.Paths, taskBody(ch.c.task)))
@@ -79,13 +77,7 @@ func (ch *change) expand(ctx context.Context, op pipeline.Op) (pipeline.Out, err
 	files := ch.req.Files
 	r := want.Resolve(listPaths(files), ch.briefFiles())
 	for _, name := range r.Files {
-		if b, err := fs.ReadFile(files, name); err == nil {
-			f := invoke.File{Path: name, Blob: okf.BlobID(b)}
-			if len(b) <= maxInputText {
-				f.Text = b
-			}
-			ch.read = append(ch.read, f)
-		}
+		ch.read = append(ch.read, readInput(files, name)...)
 	}
 	for _, n := range r.Not {
 		ch.unread += fmt.Sprintf("\nNot given: %s: %s\n", n.Asked, n.Why)
@@ -97,7 +89,6 @@ func (ch *change) expand(ctx context.Context, op pipeline.Op) (pipeline.Out, err
 	return out, nil
 }
 
-// briefFiles are the files that the brief carries already.
 func (ch *change) briefFiles() []string {
 	var out []string
 	for _, f := range slices.Concat(ch.d.at.filesMeantBy(ch.c.task.Paths, ch.req.Files), ch.read) {
@@ -108,7 +99,6 @@ func (ch *change) briefFiles() []string {
 	return out
 }
 
-// listPaths are all files of a tree.
 func listPaths(files fs.FS) []string {
 	var out []string
 	_ = fs.WalkDir(files, ".", func(p string, e fs.DirEntry, err error) error {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"time"
 
 	"github.com/odd-cli/odd/board"
@@ -19,26 +20,34 @@ const raceTries = 30
 
 // claim is a task this run holds.
 type claim struct {
-	task     board.Task // as the claim commit has it
-	lease    time.Time
-	reserved budget.MicroUSD
-	sessions int        // that share the reservation, 0 for one
-	base     repo.OID   // what the session reads and the proposal is made on
-	under    string     // the commitment lease it is made under, "" where none is required
-	kind     string     // of work, as the lease's stance sees it
-	op       string     // that it announces, "" where the task asks for no change of files
-	ended    bool       // another run has ended that op
-	died     string     // why the lease, or the session's permit, took it back while its session ran
-	anchor   *handshake // of its one session; nil outside a task's
-	opens    *draft     // what its result begins with, nil for nothing: a claim that is not committed by itself
-	told     *draft     // of its result: it records the session, and what came of it
-	retold   bool       // and that its proposal is not published after all
-	pin      repo.RefUpdate
-	repo     *repo.Repo
+	task        board.Task // as the claim commit has it
+	until       time.Time
+	reserved    budget.MicroUSD
+	sessions    int        // that share the reservation, 0 for one
+	base        repo.OID   // what the session reads and the proposal is made on
+	leaseID     string     // the commitment lease it is made under, "" where none is required
+	kind        string     // of work, as the lease's stance sees it
+	op          string     // that it announces, "" where the task asks for no change of files
+	opEnded     bool       // by another run
+	died        string     // why the lease, or the session's permit, took it back while its session ran
+	anchor      *handshake // of its one session; nil outside a task's
+	startDraft  *draft     // what its result begins with, nil for nothing: a claim that is not committed by itself
+	resultDraft *draft     // of its result: it records the session, and what came of it
+	unpublished bool       // and that its proposal is not published after all
+	pin         repo.RefUpdate
+	repo        *repo.Repo
 }
 
 // each returns what one session of the claim may cost.
 func (c *claim) each() budget.MicroUSD { return c.reserved / budget.MicroUSD(max(c.sessions, 1)) }
+
+// notSaved says that the result of the claim is lost, and when its task is free again.
+func (c *claim) notSaved(err error) error {
+	if c.task.Path == "" {
+		return fmt.Errorf("the result was not saved; odd drain ends this session's claim after %s: %w", formatTime(c.until), err)
+	}
+	return fmt.Errorf("%s: the result was not saved; odd drain frees the task after %s: %w", c.task.ID, formatTime(c.until), err)
+}
 
 // unpin lets git forget the base again.
 func (c *claim) unpin(ctx context.Context) {
@@ -56,7 +65,7 @@ func (d *drain) claim(ctx context.Context, t board.Task) (c *claim, err error) {
 		now, ok := board.Find(d.at.tasks, t.ID)
 		why := refuse("task", "task %s: it is no longer on the board", t.ID)
 		if ok {
-			why = d.whyDenied(now)
+			d.leaseID, why = d.whyDenied(now)
 		}
 		if why != nil && d.Task == "" && isRefusal(why) {
 			d.addNote(fmt.Sprintf("%s: not claimed: %v", t.ID, why))
@@ -89,12 +98,11 @@ type claimPlan struct {
 	draft *draft
 }
 
-// planClaim plans the claim of t.
 func (d *drain) planClaim(t board.Task) (_ claimPlan, err error) {
 	p := d.newDraft()
 	now := d.authority()
-	c := &claim{lease: now.until(d.at.cfg.TaskLease, d.under), reserved: now.reservation(t), under: d.under, kind: t.Kind, repo: d.repo}
-	b, err := board.Claim(t, d.Run, c.lease)
+	c := &claim{until: now.until(d.at.cfg.TaskLease, d.leaseID), reserved: now.reservation(t), leaseID: d.leaseID, kind: t.Kind, repo: d.repo}
+	b, err := board.Claim(t, d.Run, c.until)
 	if err != nil {
 		return claimPlan{}, err
 	}
@@ -105,7 +113,7 @@ func (d *drain) planClaim(t board.Task) (_ claimPlan, err error) {
 		return claimPlan{}, err
 	}
 	p.changes[d.at.file(t.Path)] = b
-	data := event.ClaimData{Attempt: c.task.Attempts, LeaseExpires: c.lease.Format(time.RFC3339), Base: string(c.base), Blob: c.task.Blob, Lease: c.under}
+	data := event.ClaimData{Attempt: c.task.Attempts, LeaseExpires: c.until.Format(time.RFC3339), Base: string(c.base), Blob: c.task.Blob, Lease: c.leaseID}
 	if d.at.changes(c.task) {
 		if c.op, err = d.opID(); err != nil {
 			return claimPlan{}, err
@@ -123,7 +131,7 @@ func (d *drain) planClaim(t board.Task) (_ claimPlan, err error) {
 	if data.Alert, err = d.recorder().dueAlerts(t.Team, c.reserved); err != nil {
 		return claimPlan{}, err
 	}
-	p.message = commitMessage(fmt.Sprintf("board: claim %s", t.ID), "", [2]string{"Odd-Run", d.Run}, [2]string{"Odd-Task", string(t.ID)}, [2]string{"Odd-Lease", c.under})
+	p.message = commitMessage(fmt.Sprintf("board: claim %s", t.ID), "", [2]string{"Odd-Run", d.Run}, [2]string{"Odd-Task", string(t.ID)}, [2]string{"Odd-Lease", c.leaseID})
 	return claimPlan{c, p}, p.record(event.Record{Kind: event.Claim, Task: string(t.ID), Role: t.Role, Team: t.Team, Reserved: int64(c.reserved), Data: data})
 }
 
@@ -177,11 +185,31 @@ func (a authority) until(after time.Duration, lease string) time.Time {
 	return end
 }
 
-// reparse parses new bytes of the task t.
 func reparse(t board.Task, b []byte) (board.Task, error) {
 	a, err := okf.Parse(t.Path, b)
 	if err != nil {
 		return board.Task{}, err
 	}
 	return board.Parse(&a)
+}
+
+// baseGraph returns the atoms that a session works on and its proposal is judged by: the board's, or
+// the target's if that is another branch.
+func (bw *boardWriter) baseGraph(base repo.OID) (*okf.Graph, error) {
+	if bw.target() == "" {
+		return bw.at.graph, nil
+	}
+	files, err := bw.repo.Tree(base)
+	if err != nil {
+		return nil, err
+	}
+	root, err := fs.Sub(files, bw.at.cfg.Root)
+	if err != nil {
+		return nil, err
+	}
+	g, _, err := okf.Load(root)
+	if err != nil {
+		return nil, fmt.Errorf("%s on %s: %w", bw.at.cfg.Root, bw.target(), err)
+	}
+	return g, nil
 }

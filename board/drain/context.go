@@ -2,8 +2,6 @@ package drain
 
 import (
 	"cmp"
-	"errors"
-	"io/fs"
 	"slices"
 	"strings"
 	"time"
@@ -139,8 +137,8 @@ func (m *Memory) Context(task okf.ID) (Context, error) {
 	}
 	c.Artifacts = m.artifactStatuses()
 	c.Progress = m.progressView()
-	c.Signals, err = m.readSignals(task)
-	return c, err
+	c.Signals = m.readSignals(task)
+	return c, nil
 }
 
 func (m *Memory) leaseContext() LeaseContext {
@@ -165,7 +163,6 @@ func (m *Memory) leaseContext() LeaseContext {
 	return c
 }
 
-// artifactStatuses returns the artifact index, the most overdue first.
 func (m *Memory) artifactStatuses() []ArtifactStatus {
 	out := []ArtifactStatus{}
 	for _, a := range m.Graph.Atoms() {
@@ -203,7 +200,6 @@ func (m *Memory) artifactStatus(a *okf.Atom) ArtifactStatus {
 	return s
 }
 
-// lastTouched returns when an atom was last written or confirmed, as it says itself.
 func lastTouched(a *okf.Atom) time.Time {
 	var last time.Time
 	for _, s := range append(slices.Clone(a.Verified), a.Generated) {
@@ -276,18 +272,13 @@ func (m *Memory) progressView() ProgressView {
 	return p
 }
 
-func first[T any](list []T, n int) []T { return list[:min(len(list), n)] }
-
-func (m *Memory) readSignals(task okf.ID) (Signals, error) {
+func (m *Memory) readSignals(task okf.ID) Signals {
 	s := Signals{Proposals: m.Slow.Buffer.Open(), Task: task, Lessons: m.Lessons}
 	if s.Proposals == nil {
 		s.Proposals = []gate.Proposal{}
 	}
-	b, err := fs.ReadFile(m.Bundle, "pause.toml")
-	if err == nil {
-		s.Paused = board.PauseReason(b)
-	} else if !errors.Is(err, fs.ErrNotExist) {
-		return s, err
+	if why, paused := readPause(m.Bundle, "pause.toml"); paused {
+		s.Paused = why
 	}
 	for _, t := range m.Tasks {
 		if t.ID == task && task != "" {
@@ -297,5 +288,5 @@ func (m *Memory) readSignals(task okf.ID) (Signals, error) {
 			}
 		}
 	}
-	return s, nil
+	return s
 }

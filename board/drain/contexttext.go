@@ -88,14 +88,6 @@ func (p *page) addLine(format string, args ...any) {
 	p.WriteString("- " + s + "\n")
 }
 
-// lead is s behind what introduces it, "" for an empty s.
-func lead(intro, s string) string {
-	if s == "" {
-		return ""
-	}
-	return intro + s
-}
-
 func (a ArtifactStatus) turnsText() string {
 	switch a.Turns {
 	case -1:

@@ -109,7 +109,7 @@ func artifactOf(list []handoff.Handoff) string {
 // artifactName returns the one name of an artifact: an atom's path in the repository,
 // however it was named, and anything else as it is.
 func (s *snapshot) artifactName(name string) string {
-	for _, one := range []string{name, strings.TrimPrefix(name, s.cfg.Root+"/")} {
+	for _, one := range []string{name, s.below(name)} {
 		if a, err := s.graph.Find(one); one != "" && err == nil {
 			return s.file(a.Path)
 		}
@@ -120,7 +120,7 @@ func (s *snapshot) artifactName(name string) string {
 // findHandoff finds and reads one handoff and holds its claims against the files,
 // commits and atoms it names.
 func (cs contracts) findHandoff(name string, b *bound) (handoff.Handoff, contract.Refusals) {
-	a, err := cs.at.graph.Find(strings.TrimPrefix(name, cs.at.cfg.Root+"/"))
+	a, err := cs.at.graph.Find(cs.at.below(name))
 	if err != nil {
 		return handoff.Handoff{}, contract.Refusals{{Code: "handoff-unknown", Message: "handoff " + err.Error(), Way: "odd agent handoff list shows them"}}
 	}
@@ -130,7 +130,7 @@ func (cs contracts) findHandoff(name string, b *bound) (handoff.Handoff, contrac
 	}
 	h.Tainted = cs.overrideBehind(h, map[string]bool{})
 	no := cs.fellShort(h)
-	made, err := originOf(cs.repo, cs.at).Proposal(h)
+	made, err := recordsOf(cs.repo, cs.at).Proposal(h)
 	if err != nil {
 		no = append(no, contract.Refusal{Code: "proposal-missing", Message: fmt.Sprintf("handoff %s: %v", h.Path, err), Way: "run git fetch, which brings its review branch"})
 	}
@@ -190,7 +190,7 @@ func (cs contracts) overrideBehind(h handoff.Handoff, seen map[string]bool) stri
 	}
 	seen[h.Path] = true
 	for _, id := range h.Derives {
-		a, err := cs.at.graph.Find(strings.TrimPrefix(id, cs.at.cfg.Root+"/"))
+		a, err := cs.at.graph.Find(cs.at.below(id))
 		if err != nil {
 			continue // handoff.Check tells
 		}
@@ -265,7 +265,7 @@ func HandoffWorld(r *repo.Repo, g *okf.Graph, root string, find func(name string
 }
 
 func (s *snapshot) journalTells(name string, h handoff.Handoff) bool {
-	return JournalTells(s.files, s.file(strings.TrimPrefix(name, s.cfg.Root+"/")), h)
+	return JournalTells(s.files, s.file(s.below(name)), h)
 }
 
 // JournalTells reports that a journal file has the entry of a handoff's transition.
@@ -294,7 +294,7 @@ func (cs contracts) busy(own board.Task) []contract.Busy {
 			add(cmp.Or(t.Artifact, cs.at.firstArtifact(t.Handoffs)), modeOf(t.Contracted(cs.at.cfg.Contract.Roles)), string(t.ID))
 		}
 	}
-	o := originOf(cs.repo, cs.at)
+	o := recordsOf(cs.repo, cs.at)
 	for _, c := range cs.at.spend.Open {
 		if c.Task == c.Run && c.Run != cs.Run && o.isHeld(c, cs.Now()) {
 			claim := o.wholeClaim(c).Claim()
@@ -307,7 +307,7 @@ func (cs contracts) busy(own board.Task) []contract.Busy {
 // firstArtifact returns the artifact of the first of the handoffs that can be read.
 func (s *snapshot) firstArtifact(handoffs []string) string {
 	for _, name := range handoffs {
-		if a, err := s.graph.Find(strings.TrimPrefix(name, s.cfg.Root+"/")); err == nil {
+		if a, err := s.graph.Find(s.below(name)); err == nil {
 			if h, err := handoff.Read(a); err == nil {
 				return h.Artifact
 			}
@@ -316,7 +316,6 @@ func (s *snapshot) firstArtifact(handoffs []string) string {
 	return ""
 }
 
-// modeOf is the mode a role is bound to, "" for none.
 func modeOf(role contract.Role) contract.Mode {
 	for _, r := range contract.Roles() {
 		if r.Role == role {
@@ -326,8 +325,8 @@ func modeOf(role contract.Role) contract.Mode {
 	return ""
 }
 
-// joinRefusals returns every refusal of a contract in one line, each with its code and way out.
-func joinRefusals(err error) string {
+// describeRefusals returns every refusal of a contract in one line, each with its code and way out.
+func describeRefusals(err error) string {
 	var no contract.Refusals
 	if !errors.As(err, &no) {
 		return err.Error()
@@ -341,4 +340,20 @@ func joinRefusals(err error) string {
 		s = append(s, fmt.Sprintf("%s [%s]", line, r.Code))
 	}
 	return strings.Join(s, "; ")
+}
+
+// checkSpawnable resolves t's contract and adds why an agent of its chain cannot run it.
+func (cs contracts) checkSpawnable(t board.Task) (bound, error) {
+	b, err := cs.resolveContract(t)
+	var no contract.Refusals
+	if err != nil && !errors.As(err, &no) {
+		return b, err
+	}
+	for _, cfg := range cs.at.agentChain(t) {
+		no = append(no, Speechless(cfg, b.Role)...)
+	}
+	if len(no) > 0 {
+		return b, no
+	}
+	return b, nil
 }

@@ -119,7 +119,6 @@ func (k *desk) takeLeft(ctx context.Context) (l left) {
 	return l
 }
 
-// scratchRecord returns the ledger form of what the session left, nil if it left nothing.
 func (l left) scratchRecord() *event.Scratch {
 	n := event.Scratch{Changed: int64(len(l.edits.Files)), Ignored: int64(l.edits.Ignored), Refused: l.listCodes()}
 	if n.Changed == 0 && n.Ignored == 0 && len(n.Refused) == 0 {
@@ -158,7 +157,6 @@ func (l left) describeProducts() string {
 	return "left out build products: " + clean(strings.Join(all, ", ")) + more + "; name them in .gitignore"
 }
 
-// report says what is dropped.
 func (l left) report(say func(string), task string) {
 	switch n := len(l.edits.Files); {
 	case l.fault != "":
@@ -187,8 +185,7 @@ func (d *drain) checkDesks(ctx context.Context) error {
 	if d.Temp == "" {
 		return nil
 	}
-	runs := func(name string) bool { return slices.Contains([]string{"exec", "claude", "acp"}, name) }
-	if !slices.ContainsFunc(d.at.cfg.Usable(), runs) || d.given != nil {
+	if !slices.ContainsFunc(d.at.cfg.Usable(), isProgram) || d.given != nil {
 		return nil
 	}
 	if _, err := d.repo.ScratchRoom(d.Temp); err != nil {

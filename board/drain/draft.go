@@ -28,7 +28,6 @@ type runLog struct {
 	files   map[string][]byte // as last landed, by path below the bundle
 }
 
-// slug names the run in file names.
 func (l *runLog) slug() string { return strings.ToLower(l.id) }
 
 func (l *runLog) ledgerPath() string    { return event.Path(l.id, l.started) }
@@ -43,7 +42,7 @@ type boardWriter struct {
 	log  *runLog
 	wait func(time.Duration) // lets another program finish; nil does not wait
 
-	under string // id of the commitment lease that what comes next is done under; "" where none is required
+	leaseID string // id of the commitment lease that what comes next is done under; "" where none is required
 }
 
 // draft is a commit of the board's that is planned and that no ref names yet. What it adds
@@ -57,7 +56,7 @@ type draft struct {
 	message string
 	onto    repo.OID         // the commit it is made on, "" for the board's tip
 	refs    []repo.RefUpdate // that move with the board
-	alone   *change          // that lands with it by itself, nil for none
+	landing *change          // that lands with it without approval, nil for none
 	made    repo.OID         // its commit, "" before commit
 	landed  bool             // the board has moved to it
 }
@@ -67,17 +66,14 @@ func (bw *boardWriter) newDraft() *draft {
 	return &draft{run: bw.log, changes: repo.Changes{}, own: maps.Clone(bw.log.files)}
 }
 
-// clone is a draft that begins as p does.
 func (p *draft) clone() *draft {
 	q := *p
 	q.changes, q.own = maps.Clone(p.changes), maps.Clone(p.own)
 	return &q
 }
 
-// ledger is the run's ledger with this draft.
 func (p *draft) ledger() []byte { return p.own[p.run.ledgerPath()] }
 
-// trace is the trace of that ledger.
 func (p *draft) trace() string { return event.Trace(p.ledger()) }
 
 // record appends one record to the run's ledger, now.
@@ -103,7 +99,6 @@ func (p *draft) recordOps(ops ...pipeline.Op) error {
 	return nil
 }
 
-// append gives r the next number and appends it.
 func (p *draft) append(r event.Record) error {
 	name := p.run.ledgerPath()
 	r.Seq = 1 + bytes.Count(p.own[name], []byte("\n"))
@@ -115,7 +110,6 @@ func (p *draft) append(r event.Record) error {
 	return nil
 }
 
-// tell appends an entry to the run's journal.
 func (p *draft) tell(letter, facet, title, content string) error {
 	name := p.run.journalPath()
 	b, err := journal.Append(p.own[name], journal.Entry{
@@ -162,7 +156,7 @@ func (bw *boardWriter) land(ctx context.Context, p *draft) error {
 		return unwritten{err}
 	}
 	if err := bw.line.Land(ctx, bw.at.tip, next, p.refs...); err != nil {
-		if bw.refusesLanding(ctx, p.alone, next, err) {
+		if bw.refusesLanding(ctx, p.landing, next, err) {
 			return fmt.Errorf("%w: %w", repo.ErrMoved, err) // planned again, without the landing
 		}
 		if errors.Is(err, repo.ErrDeclined) || errors.Is(err, repo.ErrForbidden) {
@@ -200,7 +194,6 @@ func (bw *boardWriter) make(ctx context.Context, parent repo.OID, ch repo.Change
 	return bw.repo.Make(ctx, []repo.OID{parent}, ch, who, msg)
 }
 
-// agentSignature returns the identity machine commits carry.
 func (bw *boardWriter) agentSignature() repo.Signature {
 	return repo.Signature{Name: bw.at.cfg.AgentName, Email: bw.at.cfg.AgentEmail, When: bw.log.now()}
 }

@@ -9,18 +9,19 @@
 //	result    board branch: task in review or blocked, journal, ledger outcome
 //
 // Each board commit is planned as a draft: its files, its message and the refs
-// that move with it. A plan is a function of the board at one commit, the time and
-// what the session brought, and needs no repository. repo.Line.Land asks the rules
+// that move with it. A plan reads the board at one commit, the time and what the session
+// brought, and moves no shared ref. repo.Line.Land asks the rules
 // about the commit and moves all of its refs, or none. A draft that loses its race
 // is dropped and planned again on the new tip, so nothing has to be undone.
 //
 // # Before the first claim
 //
-// Under the lock, a drain first commits what decay proposes, even if it is then
-// refused. Next it checks the commitment lease, unless odd.toml has turned leases
-// off, and that no emergency is open. The lease is checked again before every
-// task, before every turn, and when the result lands. If it has ended meanwhile,
-// the task is blocked and what was emitted is dropped.
+// Under the lock, a drain is refused while the board is paused, the clock is wrong or
+// this computer cannot run sessions. Then it commits what decay proposes, even if the next check
+// refuses it: the commitment lease, unless odd.toml has turned leases off, and that
+// no emergency is open. The lease is checked again before every task, before every
+// turn, and when the result lands. If it has ended meanwhile, the task is blocked
+// and what was emitted is dropped.
 //
 // A session's own gate proposals go with its result. One of severity emergency
 // ends the drain, whatever odd.toml says of leases.
@@ -42,24 +43,76 @@
 //
 // # Where to read
 //
-// This file is the loop. Each step has its files:
+// This file is the loop. The others, in the order of a task:
 //
-//   - choose: next, preflight, authority (the commitment lease), money, overlap
-//   - claim: lock, claim, announce; draft and land put any commit on the board
-//   - run a session: work, contract, brief, substrate, desk, caged, failover; invoke and given
-//     are sessions that a person or an audit asks for instead
-//   - say what it may do: grant, anchor, lent, toolbox, servers, sends
-//   - judge what it made: judge, parses, converted; change and change* for files
-//   - end: settle, prove, notify; refresh judges again what a run kept
-//   - after a crash: sweep, expire, released
+//   - snapshot: the board at one commit
+//   - lock: one drain at a time, here and over a remote
+//   - pause: drains are paused, or this one pauses them
+//   - slowloop: what people decide at gates: the lease, the working phase, decisions
+//   - authority: what the lease, the emergencies and the state of a task allow at a moment
+//   - money: reservations, envelopes and the hard stop
+//   - preflight: whether a session could work: its inputs, agent and programs
+//   - overlap: a task waits for the review of another one's files
+//   - next: which task is taken, and why others are not
+//   - plan: odd drain --dry-run, from the same checks
+//   - resolve: the contract and brief that a session would have, for odd agent run --dry-run
+//   - claim: the commit that takes a task, and its reservation
+//   - announce: the op that a claim of a change names, and its ending
+//   - draft: a commit that is planned, and how it lands
+//   - land: a result lands in spite of races and a busy index
+//   - work: one session from its request to its verdict
+//   - contract: what a session is bound to
+//   - override: a person's override of a contract, its start and its end
+//   - given: what an invocation works on instead of the board
+//   - origin: the ledgers' records of a run, and the proposal that a handoff is about
+//   - anchor: the handshake that binds a session, and its permit
+//   - prove: the session's own answers to the handshake
+//   - grant: what a session may do, compiled for its tools
+//   - brief: what a session is told
+//   - related: atoms that a brief names because they bear on the task
+//   - deleted: what people declined or deleted before, which is not proposed again
+//   - desk: the scratch repository of a session
+//   - caged: the sandbox of its programs
+//   - tampered: a session that changed the repository itself
+//   - substrate: the agent that odd.toml names
+//   - api: the agents that are a model's API
+//   - failover: the next agent takes over where a connection fails
+//   - toolbox: the tools that odd gives to a session
+//   - servers: its MCP servers
+//   - sends: who gets its brief
+//   - lent: credentials that odd.toml lends stay out of what is kept
+//   - judge: caps and merges what a session emitted
+//   - converted: files that git would store with other bytes
+//   - handover: the handoff for the next session
+//   - remarks: the session's notes in the journal
+//   - appeal: gate proposals, of decay and of sessions
+//   - change: the op of a change of files
+//   - changesteps: its phases before the work: expand and plan
+//   - changemake: its sessions and candidates
+//   - changeplace: a candidate's new files where the base has no room
+//   - changecheck: the checks of a candidate, and its repair
+//   - changejudge: its tier, and the commit of its proposal
+//   - changeland: whether it lands without approval
+//   - changekept: what people read of it
+//   - bench: checks run on a commit
+//   - settle: the proposal and the result of a task
+//   - notify: the command that is told of it
+//   - judgeagain: odd review --refresh judges what a run kept once more
+//   - changeagain: the same of a change of files
+//   - rejudge: a proposed change is judged on what is there now, before it is approved
+//   - expire: the time limit of a review
+//   - sweep: takes back what killed drains held
+//   - invoke: sessions that no task asks for
+//   - baton: lets those that run side by side call the drain one at a time
+//   - context: what to read before asking anybody; contexttext prints it
+//   - signs: what decay judges the board by
+//   - refusal: the errors of rules, and the count of refused drains
+//   - text: helpers for texts
 //
-// The files context, contexttext and signs print what odd context tells and run no step.
-//
-// What a step asks is answered by a value made for it: snapshot (the board at one commit),
-// authority (what it allows at a moment), contracts (what a session is bound to), preflight
-// (whether a session could work), briefs (what a session is told) and recorder (the commits that
-// record what sessions came to). boardWriter alone reads the branch anew and moves it. The type
-// drain still has more than 40 methods: the steps themselves, and what they share of the run.
+// boardWriter plans commits for the board and moves it. Other questions are answered by a value
+// made for them: snapshot, authority, contracts, preflight, briefs, and recorder, which plans the
+// commits that record what sessions came to. The type drain still has more than 40 methods: the
+// steps themselves, and what they share of the run.
 //
 // # Invariants kept here
 //
@@ -199,7 +252,6 @@ func Run(ctx context.Context, r *repo.Repo, o Options) (Report, error) {
 		return d.report, err
 	}
 	defer unlock()
-	defer d.keepState()
 	if err = d.begin(ctx); err == nil {
 		err = d.endDrain(ctx, d.runTasks(ctx))
 	}
@@ -236,7 +288,7 @@ func (d *drain) runTasks(ctx context.Context) error {
 // begin looks at the board as it is under the lock, lets decay propose, and
 // refuses what no drain may start on, before it sweeps what dead drains held.
 func (d *drain) begin(ctx context.Context) error {
-	if err := d.refresh(ctx); err != nil {
+	if err := d.readBoard(ctx); err != nil {
 		return err
 	}
 	for _, check := range d.placeChecks() {
@@ -250,7 +302,7 @@ func (d *drain) begin(ctx context.Context) error {
 		return err
 	}
 	var err error
-	if d.under, err = d.authority().checkStanding(); err != nil {
+	if d.leaseID, err = d.authority().checkStanding(); err != nil {
 		return d.countRefusal(err)
 	}
 	for _, act := range []func(context.Context) error{d.sweep, d.expire} {
@@ -273,7 +325,7 @@ func (d *drain) isOver() bool {
 		return true
 	}
 	under, err := d.authority().checkStanding()
-	d.under = under
+	d.leaseID = under
 	if err != nil {
 		d.addNote("no further task is taken: " + err.Error())
 	}
@@ -333,7 +385,6 @@ func openDrain(ctx context.Context, r *repo.Repo, o Options) (*drain, error) {
 	return d, nil
 }
 
-// newDrain returns a run that has read nothing yet.
 func newDrain(r *repo.Repo, o Options) *drain {
 	d := &drain{
 		Options: o, tree: repo.Changes{}, report: Report{Run: o.Run, Tasks: []Outcome{}},
@@ -358,13 +409,6 @@ func monotonicClock(now func() time.Time) func() time.Time {
 	}
 }
 
-func countMore(paths []string) string {
-	if len(paths) == 1 {
-		return ""
-	}
-	return fmt.Sprintf(" (and %d more)", len(paths)-1)
-}
-
 // notes are what a run leaves to tell besides its results. Each is told at once too.
 type notes struct {
 	say func(string)
@@ -376,15 +420,14 @@ func (n notes) addNote(s string) {
 	n.say(s)
 }
 
-// noteOnce adds a note that was not added yet.
 func (n notes) noteOnce(s string) {
 	if !slices.Contains(*n.all, s) {
 		n.addNote(s)
 	}
 }
 
-// refresh reads the board as it is now and refuses a state in which no drain may start.
-func (d *drain) refresh(ctx context.Context) error {
+// readBoard reads the board as it is now and refuses a state in which no drain may start.
+func (d *drain) readBoard(ctx context.Context) error {
 	tip, err := d.line.Tip(ctx)
 	if err != nil {
 		return err
@@ -412,28 +455,11 @@ func (d *drain) refresh(ctx context.Context) error {
 	return nil
 }
 
-// refuseWhilePaused refuses while pause.toml is on the board branch.
-func (s *snapshot) refuseWhilePaused() error {
-	why, paused := s.pauseReason()
-	if !paused {
-		return nil
-	}
-	return refuseBusy("paused", "drains are paused: %s; a person can run odd drain resume", why)
-}
-
-// pauseReason returns why drains are paused. A pause that cannot be read is one.
-func (s *snapshot) pauseReason() (why string, paused bool) {
-	b, err := fs.ReadFile(s.files, s.file("pause.toml"))
-	return board.PauseReason(b), !errors.Is(err, fs.ErrNotExist)
-}
-
-// retryAct runs act, and runs it again on the refreshed board each time another commit came
-// first.
+// retryAct runs act, and runs it again on the board as it is then each time another commit came first.
 func (d *drain) retryAct(ctx context.Context, act func(context.Context) error) error {
-	return explainRace(d.retry(ctx, d.refresh, act))
+	return explainRace(d.retry(ctx, d.readBoard, act))
 }
 
-// taskLimit returns how many tasks this run may take.
 func (d *drain) taskLimit() int {
 	switch {
 	case d.Task != "":
@@ -444,7 +470,6 @@ func (d *drain) taskLimit() int {
 	return d.at.cfg.MaxTasks
 }
 
-// runTask takes a single task from claim to result.
 func (d *drain) runTask(ctx context.Context, t board.Task) error {
 	c, err := d.claim(ctx, t)
 	if d.Task == "" && errors.Is(err, repo.ErrForbidden) {
@@ -463,8 +488,7 @@ func (d *drain) runTask(ctx context.Context, t board.Task) error {
 	}
 	d.met = nil // its ledger has told
 	if repo.Faulty(err) || w.fault != nil {
-		return fmt.Errorf("%s: the result was not saved; odd drain frees the task after %s: %w",
-			t.ID, c.lease.UTC().Format(time.RFC3339), err)
+		return c.notSaved(err)
 	}
 	return err
 }

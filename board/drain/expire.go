@@ -34,7 +34,6 @@ func (d *drain) expire(ctx context.Context) error {
 	return nil
 }
 
-// expireOne commits the expiry of one op.
 func (d *drain) expireOne(ctx context.Context, id okf.ID, o pipeline.Op) error {
 	p, why, err := d.planExpiry(id, o)
 	if err != nil {
@@ -65,7 +64,7 @@ func (bw *boardWriter) planExpiry(id okf.ID, o pipeline.Op) (p *draft, why strin
 	}
 	p.changes[bw.at.file(t.Path)] = b
 	p.message = commitMessage(fmt.Sprintf("board: %s back to backlog", id), why,
-		[2]string{"Odd-Run", bw.log.id}, [2]string{"Odd-Task", string(id)}, [2]string{"Odd-Lease", bw.under}, [2]string{"Odd-Op", o.ID})
+		[2]string{"Odd-Run", bw.log.id}, [2]string{"Odd-Task", string(id)}, [2]string{"Odd-Lease", bw.leaseID}, [2]string{"Odd-Op", o.ID})
 	return p, why, nil
 }
 

@@ -26,7 +26,6 @@ func (s *snapshot) agentChain(t board.Task) []config.Config {
 	return s.cfg.Chain(string(lane))
 }
 
-// substrateNames returns the substrates of a chain.
 func substrateNames(chain []config.Config) []string {
 	var out []string
 	for _, c := range chain {
@@ -61,7 +60,6 @@ func Health(cfg config.Config, st *state.State, now time.Time) (failover.Health,
 	return failover.Check(chain, all, now), err
 }
 
-// checkReachable refuses t while no agent of its chain may be tried.
 func (pf preflight) checkReachable(t board.Task) error {
 	h, err := pf.checkHealth(t)
 	if err != nil || h.State != failover.Queue {
@@ -139,7 +137,6 @@ func (d *drain) newRelay(t board.Task, k *desk) (r *relay, why string, err error
 
 func (r *relay) currentName() string { return r.legs[0].cfg.Session.Substrate }
 
-// beginLeg begins the part of the current leg.
 func (r *relay) beginLeg() {
 	r.parts = append(r.parts, part{name: r.currentName(), e: session.Emission{Usage: session.Usage{CostKnown: true}}})
 }
@@ -273,7 +270,7 @@ func (rec recorder) recordFailedLegs(c *claim, w *work, r *relay) {
 			Substrate: p.name, Turns: int64(p.e.Usage.Turns), Outcome: string(p.e.Outcome), Failure: p.e.Failure, Class: string(p.e.Class), Detail: clean(oneLine(p.e.Detail)),
 			Brief: whole.Brief, Contract: whole.Contract, Model: p.e.Usage.Model, Tokens: billedTokens(p.e.Usage.Tokens),
 		}
-		w.told = append(w.told, event.Record{Kind: event.Session, Task: string(c.task.ID), Cost: int64(cost), Data: data})
+		w.earlierSessions = append(w.earlierSessions, event.Record{Kind: event.Session, Task: string(c.task.ID), Cost: int64(cost), Data: data})
 		w.relayed += cost
 	}
 }

@@ -59,7 +59,6 @@ func (d *drain) encodeGiven(given *Given) error {
 	return nil
 }
 
-// loadRoster is whose profiles a session may have.
 func (cs contracts) loadRoster() contract.Roster {
 	if cs.given != nil {
 		return contract.LoadRoster(cs.given.Rules)
@@ -67,7 +66,6 @@ func (cs contracts) loadRoster() contract.Roster {
 	return contract.LoadRoster(cs.at.graph)
 }
 
-// addGiven adds the handoff of what is given, and the entry of its transition, to a claim.
 func (rec recorder) addGiven(p *draft) error {
 	g := rec.given
 	if g == nil {

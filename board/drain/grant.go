@@ -59,7 +59,6 @@ func (w *work) whyRefused(kind policy.Kind, paths []string) string {
 	return ""
 }
 
-// itemPaths returns the files of items in the repository.
 func (s *snapshot) itemPaths(items []reconcile.Item) []string {
 	out := make([]string, len(items))
 	for i, it := range items {
@@ -115,7 +114,7 @@ func PermissionsFor(ctx context.Context, r *repo.Repo, o Options) (Permissions, 
 		}
 	}
 	p.Grant = d.grantTerms(base, t, b.Contract, law)
-	if s := d.at.cfg.Sandbox; slices.Contains([]string{"exec", "claude", "acp"}, p.Agent) {
+	if s := d.at.cfg.Sandbox; isProgram(p.Agent) {
 		p.Sandbox = &Confinement{Enforce: s.Enforce, Network: s.Network, Read: s.Read, Write: s.Write}
 	}
 	switch p.Agent {

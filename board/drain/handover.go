@@ -109,10 +109,6 @@ func hintOf(n int) string {
 	return fmt.Sprintf("%d text checks warn, and block nothing", n)
 }
 
-// clean is a text for the journal: visible, and without what looks like a credential.
-func clean(s string) string { return okf.Visible(string(secrets.Redact([]byte(s)))) }
-
-// listReversions returns what a session declared to have gone back for, as its entry tells them.
 func listReversions(says []deliver.Say) string {
 	var b strings.Builder
 	for _, s := range says {
@@ -138,7 +134,6 @@ func (s *snapshot) tellInsufficient(p *draft, w *work) error {
 	return nil
 }
 
-// whyInsufficient returns why a session could not work from its handoff, with the ways out.
 func whyInsufficient(w *work) string {
 	why := "handoff_insufficient: " + strings.Join(w.emission.Missing, ", ")
 	if len(w.bound.handoffs) == 0 {

@@ -58,7 +58,6 @@ func (s *snapshot) spokenBy(w *work) *Spoken {
 	return out
 }
 
-// sessionOutcome returns how the session of w ended, in one word.
 func (w *work) sessionOutcome() string {
 	switch {
 	case w.emission.Failure == invoke.Yielded:
@@ -91,7 +90,7 @@ func Invoke(ctx context.Context, r *repo.Repo, o Options, inv Invocation) (Repor
 		return d.report, err
 	}
 	t := d.contracts().asTask(inv)
-	if err := d.checkBindable(t); err != nil {
+	if d.override, err = d.checkBindable(t); err != nil {
 		return d.report, err
 	}
 	if err := d.beginBeside(ctx); err != nil {
@@ -118,7 +117,7 @@ func Invoke(ctx context.Context, r *repo.Repo, o Options, inv Invocation) (Repor
 	done := d.runSessions(ctx, c)
 	for _, w := range done {
 		if w.fault != nil {
-			return d.report, fmt.Errorf("the result was not saved; odd drain ends this session's claim after %s: %w", c.lease.UTC().Format(time.RFC3339), w.fault)
+			return d.report, c.notSaved(w.fault)
 		}
 		d.heedEmergency(c, w)
 	}
@@ -132,7 +131,7 @@ func Invoke(ctx context.Context, r *repo.Repo, o Options, inv Invocation) (Repor
 // beginBeside looks at the board for sessions that others work beside. They take the drain
 // lock only to sweep what died, and leave that to the drain that has it.
 func (d *drain) beginBeside(ctx context.Context) error {
-	if err := d.refresh(ctx); err != nil {
+	if err := d.readBoard(ctx); err != nil {
 		return err
 	}
 	for _, check := range d.placeChecks() {
@@ -143,7 +142,7 @@ func (d *drain) beginBeside(ctx context.Context) error {
 	d.clearDesks()
 	_, dead, err := findKilled(d.repo)
 	if err != nil || len(dead) == 0 && !slices.ContainsFunc(d.at.spend.Open, func(c event.Record) bool {
-		return originOf(d.repo, d.at).hasExpired(c, d.at.cfg.TaskLease, d.Now())
+		return recordsOf(d.repo, d.at).hasExpired(c, d.at.cfg.TaskLease, d.Now())
 	}) {
 		return err
 	}
@@ -167,18 +166,18 @@ func (cs contracts) asTask(inv Invocation) board.Task {
 	return t
 }
 
-// checkBindable says why the session that t asks for may not be spawned.
-func (d *drain) checkBindable(t board.Task) error {
+// checkBindable refuses the session that t asks for if its contract or persona cannot be bound, and
+// returns the override that it asks for.
+func (d *drain) checkBindable(t board.Task) (*contract.Override, error) {
 	b, err := d.contracts().bindPersona(t)
-	d.override = b.Override
 	var no contract.Refusals
 	if err != nil && !errors.As(err, &no) {
-		return err
+		return b.Override, err
 	}
 	if no = append(no, Speechless(d.at.cfg, b.Role)...); len(no) > 0 {
-		return no
+		return b.Override, no
 	}
-	return nil
+	return b.Override, nil
 }
 
 // bindPersona resolves the contract and adds what is missing in the persona of t's role.
@@ -211,7 +210,7 @@ func (d *drain) planEngagement(t board.Task, sessions int) (claimPlan, error) {
 	if err := now.checkAffordable(t); err != nil {
 		return claimPlan{}, err
 	}
-	if d.under, err = now.checkStanding(); err != nil {
+	if d.leaseID, err = now.checkStanding(); err != nil {
 		return claimPlan{}, err
 	}
 	as := t
@@ -219,8 +218,8 @@ func (d *drain) planEngagement(t board.Task, sessions int) (claimPlan, error) {
 	for _, err := range now.checkCharter(as) {
 		return claimPlan{}, err
 	}
-	c := &claim{task: t, sessions: sessions, reserved: now.reservation(t), under: d.under, kind: as.Kind, repo: d.repo}
-	c.lease = now.until(max(d.at.cfg.TaskLease, risk.Limits(d.at.cfg, t).Timeout)*time.Duration(sessions), d.under)
+	c := &claim{task: t, sessions: sessions, reserved: now.reservation(t), leaseID: d.leaseID, kind: as.Kind, repo: d.repo}
+	c.until = now.until(max(d.at.cfg.TaskLease, risk.Limits(d.at.cfg, t).Timeout)*time.Duration(sessions), d.leaseID)
 	if c.base, err = d.base(); err != nil {
 		return claimPlan{}, err
 	}
@@ -229,8 +228,8 @@ func (d *drain) planEngagement(t board.Task, sessions int) (claimPlan, error) {
 		return claimPlan{}, err
 	}
 	data := event.ClaimData{
-		LeaseExpires: c.lease.Format(time.RFC3339), Base: string(c.base), Sessions: int64(sessions), ContractRole: string(b.Role),
-		Lease: c.under, Mode: string(b.Mode), Artifact: b.Artifact, Asked: t.Title,
+		LeaseExpires: c.until.Format(time.RFC3339), Base: string(c.base), Sessions: int64(sessions), ContractRole: string(b.Role),
+		Lease: c.leaseID, Mode: string(b.Mode), Artifact: b.Artifact, Asked: t.Title,
 	}
 	if g := d.given; g != nil {
 		data.Handoff = d.at.file(g.Claims.Path)
@@ -241,7 +240,7 @@ func (d *drain) planEngagement(t board.Task, sessions int) (claimPlan, error) {
 	if data.Alert, err = d.recorder().dueAlerts("", c.reserved); err != nil {
 		return claimPlan{}, err
 	}
-	p.message = commitMessage(fmt.Sprintf("board: begin a session as %s", b.Role), t.Title, [2]string{"Odd-Run", d.Run}, [2]string{"Odd-Lease", c.under})
+	p.message = commitMessage(fmt.Sprintf("board: begin a session as %s", b.Role), t.Title, [2]string{"Odd-Run", d.Run}, [2]string{"Odd-Lease", c.leaseID})
 	return claimPlan{c, p}, p.record(event.Record{Kind: event.Engage, Task: d.Run, Role: t.Role, Reserved: int64(c.reserved), Data: data})
 }
 
@@ -282,7 +281,7 @@ func (d *drain) runSession(ctx context.Context, c *claim, n int) *work {
 			return w.block("%s", why)
 		}
 	}
-	defer w.unbind()
+	defer w.releasePermit()
 	req, ok := d.prepare(ctx, c, w, d.contracts().resolveContract)
 	if !ok {
 		return w
@@ -350,7 +349,6 @@ func (d *drain) discardLapsed(c *claim, done []*work) {
 	}
 }
 
-// endInvocation plans the result commit of sessions without a task.
 func (d *drain) endInvocation(c *claim, done []*work, art repo.RefUpdate) (*draft, error) {
 	d.discardLapsed(c, done)
 	p, err := d.recorder().draftSessions(c, done...)
@@ -373,11 +371,10 @@ func (d *drain) endInvocation(c *claim, done []*work, art repo.RefUpdate) (*draf
 	}
 	title := fmt.Sprintf("%s: %s", done[0].bound.Role, verdict)
 	content := strings.Join(slices.DeleteFunc([]string{c.task.Title, listHandoffs(done), why}, func(s string) bool { return s == "" }), "; ")
-	p.message = commitMessage("board: "+title, content, [2]string{"Odd-Run", d.Run}, [2]string{"Odd-Lease", c.under}, [2]string{"Odd-Trace", trace})
+	p.message = commitMessage("board: "+title, content, [2]string{"Odd-Run", d.Run}, [2]string{"Odd-Lease", c.leaseID}, [2]string{"Odd-Trace", trace})
 	return p, d.recorder().tellResult(p, c, title, cmp.Or(content, "nothing was asked in words"), done...)
 }
 
-// listHandoffs lists the handoffs of the sessions.
 func listHandoffs(done []*work) string {
 	var out []string
 	for _, w := range done {

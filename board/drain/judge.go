@@ -87,7 +87,6 @@ func emissionBase(w *work, base string) string {
 	return base
 }
 
-// mergeOptions returns what an agent of this repository may emit.
 func (a authority) mergeOptions(by string) reconcile.Options {
 	limit, ok := okf.ParseConfidence(a.cfg.Session.Cap)
 	if !ok || limit == okf.Unset || limit > okf.Asserted {

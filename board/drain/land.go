@@ -3,7 +3,6 @@ package drain
 import (
 	"context"
 	"errors"
-	"fmt"
 	"slices"
 	"time"
 
@@ -54,11 +53,11 @@ func (d *drain) landResult(ctx context.Context, c *claim, plan func() (*draft, e
 	if err == nil || landed || errors.As(err, new(unwritten)) || repo.Faulty(err) {
 		return err
 	}
-	return fmt.Errorf("%s: the result was not saved; odd drain frees the task after %s: %w", c.task.ID, c.lease.UTC().Format(time.RFC3339), err)
+	return c.notSaved(err)
 }
 
 // lookLatest reads the board as it is now, and waits a while for a remote that does not
-// answer. Unlike refresh it refuses nothing, because the session has already run.
+// answer. Unlike readBoard it refuses nothing, because the session has already run.
 func (bw *boardWriter) lookLatest(ctx context.Context) error {
 	for try := 0; ; try++ {
 		tip, err := bw.line.Latest(ctx)
@@ -97,7 +96,7 @@ func (rec recorder) recordLost(c *claim, w *work, out *Outcome, artifacts repo.R
 		if err != nil {
 			return nil, err
 		}
-		c.ended = s.Told != nil
+		c.opEnded = s.Told != nil
 	}
 	return rec.planUnpublished(c, w, out, artifacts)
 }
@@ -113,7 +112,7 @@ func (rec recorder) planUnpublished(c *claim, w *work, out *Outcome, artifacts r
 	if err != nil {
 		return nil, err
 	}
-	c.retold, out.Trace = true, p.trace()
+	c.unpublished, out.Trace = true, p.trace()
 	return p, rec.completeResult(p, c, w, *out, []repo.RefUpdate{artifacts})
 }
 
@@ -126,7 +125,6 @@ func (bw *boardWriter) releasePin(c *claim) []repo.RefUpdate {
 	return []repo.RefUpdate{{Name: c.pin.Name, Old: c.pin.New}}
 }
 
-// tryAgain reports whether a result that did not land is worth another try.
 func (bw *boardWriter) tryAgain(err error, try int) bool {
 	switch {
 	case errors.Is(err, repo.ErrMoved):

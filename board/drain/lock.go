@@ -9,14 +9,17 @@ import (
 )
 
 // lock takes the drain lock: the kernel's on this machine, and with a remote
-// the shared ref, so that one tenant has one drain (invariant 4).
+// the shared ref, so that one tenant has one drain (invariant 4). What was read under it is kept for the next process.
 func (d *drain) lock(ctx context.Context) (unlock func(), err error) {
 	local, err := d.repo.LockDrainFor(d.Run)
 	if err != nil {
 		return nil, explainLocked(err)
 	}
 	if d.line.Remote == "" {
-		return func() { _ = local() }, nil
+		return func() {
+			d.keepState()
+			_ = local()
+		}, nil
 	}
 	shared, err := d.repo.LockRemote(ctx, d.line.Remote, d.tenant(), d.Run, d.at.cfg.TaskLease, d.Now())
 	if err != nil {
@@ -26,6 +29,7 @@ func (d *drain) lock(ctx context.Context) (unlock func(), err error) {
 	d.shared = shared
 	return func() {
 		d.shared = nil
+		d.keepState()
 		if err := shared.Release(context.WithoutCancel(ctx)); err != nil {
 			d.addNote("the shared drain lock was not released; it expires by itself: " + err.Error())
 		}

@@ -8,7 +8,6 @@ import (
 	"maps"
 	"math"
 	"slices"
-	"time"
 
 	"github.com/odd-cli/odd/board"
 	"github.com/odd-cli/odd/board/budget"
@@ -95,10 +94,8 @@ func newPurse(e budget.Envelope, s event.Spend, month, share string, all bool) (
 	return p, err
 }
 
-// total returns what counts against the envelope.
 func (p Purse) total() budget.MicroUSD { return p.Spent + p.Reserved }
 
-// pursesOf returns the envelopes that a team's task spends from.
 func (a authority) pursesOf(team string) ([]Purse, error) {
 	m, e := event.Month(a.now), a.cfg.Budget
 	all, err := newPurse(e, a.spend, m, "", true)
@@ -114,7 +111,6 @@ func (a authority) pursesOf(team string) ([]Purse, error) {
 	return out, nil
 }
 
-// spentThisMonth returns what counts against this month: closed spending and open reservations.
 func (a authority) spentThisMonth() (budget.MicroUSD, error) {
 	p, err := a.pursesOf("")
 	if err != nil {
@@ -131,7 +127,6 @@ func requireBudget(cfg config.Config) error {
 	return refuse("no-budget", "odd.toml: the agent %q can cost money, and no budget is set; set [budget] monthly_usd, or free = true in [substrate.%[1]s]", cfg.Costly())
 }
 
-// checkAffordable refuses t if its reservation does not fit into its envelopes.
 func (a authority) checkAffordable(t board.Task) error {
 	cfg := a.cfg
 	if err := requireBudget(cfg); err != nil {
@@ -156,7 +151,6 @@ func (a authority) checkAffordable(t board.Task) error {
 	return nil
 }
 
-// describeOwner names the envelope in a message.
 func (p Purse) describeOwner() string {
 	switch p.Name {
 	case Tenant:
@@ -232,7 +226,6 @@ func (rec recorder) chargeOutcome(data *event.OutcomeData, c *claim, cost budget
 	return err
 }
 
-// describeOverspend says that a sum is past the hard stop of a board.
 func describeOverspend(sum budget.MicroUSD, s *snapshot) string {
 	return fmt.Sprintf("$%s is spent or reserved this month, more than the limit of $%s", sum, s.cfg.Budget.Stop())
 }
@@ -275,15 +268,7 @@ func (d *drain) reckonMoney(ctx context.Context) error {
 	return err
 }
 
-// planPause plans the commit of the pause file.
-func (bw *boardWriter) planPause(why string) (*draft, error) {
-	p := bw.newDraft()
-	p.changes[bw.at.file("pause.toml")] = board.PauseFile(why, bw.agentSignature().Name, bw.log.now().UTC().Truncate(time.Second))
-	p.message = bw.boardMessage("board: pause", why)
-	return p, p.record(event.Record{Kind: event.Paused, Data: event.StopData{Reason: why}})
-}
-
 // boardMessage is the message of a commit that belongs to no task.
 func (bw *boardWriter) boardMessage(subject, body string) string {
-	return commitMessage(subject, body, [2]string{"Odd-Run", bw.log.id}, [2]string{"Odd-Lease", bw.under})
+	return commitMessage(subject, body, [2]string{"Odd-Run", bw.log.id}, [2]string{"Odd-Lease", bw.leaseID})
 }

@@ -227,7 +227,7 @@ func TestTwoDrainsOneDollar(t *testing.T) {
 		if both[i], err = openDrain(ctx, clone, o); err != nil {
 			t.Fatal(err)
 		}
-		if err := both[i].refresh(ctx); err != nil {
+		if err := both[i].readBoard(ctx); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -2,7 +2,6 @@ package drain
 
 import (
 	"context"
-	"errors"
 	"slices"
 
 	"github.com/odd-cli/odd/board"
@@ -13,7 +12,7 @@ import (
 // not wait for another review. With Options.Task it returns that one.
 func (d *drain) nextTask(ctx context.Context, tried map[okf.ID]bool) (board.Task, bool, error) {
 	var err error
-	if d.under, err = d.authority().checkStanding(); err != nil {
+	if d.leaseID, err = d.authority().checkStanding(); err != nil {
 		return board.Task{}, false, err
 	}
 	if d.Task != "" {
@@ -21,11 +20,8 @@ func (d *drain) nextTask(ctx context.Context, tried map[okf.ID]bool) (board.Task
 		if err != nil {
 			return t, false, err
 		}
-		if why := d.whyDenied(t); why != nil {
-			return t, false, why
-		}
-		if d.Invoked {
-			err = d.checkBindable(t)
+		if _, err = d.whyDenied(t); err == nil && d.Invoked {
+			d.override, err = d.checkBindable(t)
 		}
 		return t, err == nil, err
 	}
@@ -40,7 +36,7 @@ func (d *drain) nextTask(ctx context.Context, tried map[okf.ID]bool) (board.Task
 		if board.Eligible(&t.Row, d.at.index, d.Now()) != "" {
 			continue
 		}
-		why := d.whyDenied(t)
+		_, why := d.whyDenied(t)
 		if why == nil {
 			if held := d.whyHeld(ctx, t); held != nil {
 				d.noteOnce(held.Error())
@@ -61,57 +57,15 @@ func (d *drain) nextTask(ctx context.Context, tried map[okf.ID]bool) (board.Task
 	return board.Task{}, false, nil
 }
 
-// whyDenied returns why t may not be drained now, nil if it may.
-func (d *drain) whyDenied(t board.Task) error {
+// whyDenied returns why t may not be drained now, and the commitment lease that it may be drained under.
+func (d *drain) whyDenied(t board.Task) (leaseID string, err error) {
 	now := d.authority()
-	err := now.checkEligible(t)
+	if err = now.checkEligible(t); err == nil {
+		leaseID, err = now.checkStanding()
+	}
 	if err == nil {
-		d.under, err = now.checkStanding()
+		_, no := d.findObstacles(t)
+		err = joinErrors(no...)
 	}
-	if err != nil {
-		return err
-	}
-	_, no := d.findObstacles(t)
-	return joinAll(no)
-}
-
-// checkEligible refuses t if its state, an unfinished merge of its file, or another file
-// with the same id keeps it from every drain.
-func (a authority) checkEligible(t board.Task) error {
-	if why := board.Eligible(&t.Row, a.index, a.now); why != "" {
-		return refuse("task", "task %s: %s", t.ID, why)
-	}
-	if t.Atom != nil {
-		if p := okf.Conflict(t.Atom.Bytes()); p != nil {
-			p.Path = a.file(t.Path)
-			return refuse("unmerged", "%v", p)
-		}
-	}
-	if twin := board.Twin(a.problems, t.Path); twin != nil {
-		return refuse("task", "%s:%d: %s; %s", a.file(t.Path), twin.Line, twin.Message, twin.Hint)
-	}
-	return nil
-}
-
-// joinRefusal returns one refusal with both texts and the code of the first.
-func joinRefusal(first, second error) error {
-	var a, b *Refusal
-	if errors.As(first, &a) && errors.As(second, &b) {
-		return refuse(a.Code, "%s; %s", a.Text, b.Text)
-	}
-	if first != nil {
-		return first
-	}
-	return second
-}
-
-// checkEquipment refuses t if any agent of its chain lacks what it needs to start. A
-// fallback that cannot start would fail only when it is needed.
-func (pf preflight) checkEquipment(t board.Task) error {
-	for _, cfg := range pf.at.agentChain(t) {
-		if err := Equipped(cfg, pf.Environ); err != nil {
-			return err
-		}
-	}
-	return nil
+	return leaseID, err
 }

@@ -19,7 +19,7 @@ import (
 // Origin is a board in which to look for what a handoff is about. What a session
 // made beside its handoff waits on a review branch until a person has approved
 // it, so that the files it cites may be there and nowhere else.
-type Origin struct {
+type Records struct {
 	Repo  *repo.Repo
 	State *state.State // of the board's commit
 	Root  string       // of the bundle in it
@@ -34,19 +34,19 @@ type Made struct {
 	Paths  [][3]string // repository path, blob before and after, as its outcome records them
 }
 
-func originOf(r *repo.Repo, s *snapshot) Origin {
-	return Origin{Repo: r, State: s.state, Root: s.cfg.Root, Graph: s.graph, Tasks: s.tasks}
+func recordsOf(r *repo.Repo, s *snapshot) Records {
+	return Records{Repo: r, State: s.state, Root: s.cfg.Root, Graph: s.graph, Tasks: s.tasks}
 }
 
 // Proposal is the proposal that the handoff h is about: the one its run made beside
 // it, by the run's own ledger, or else that of what h derives from. A validator
 // makes none; what it found is about what it was given. It is nil where there is
 // none; the error says that it is not in this clone.
-func (o Origin) Proposal(h handoff.Handoff) (*Made, error) {
+func (o Records) Proposal(h handoff.Handoff) (*Made, error) {
 	return o.findProposal(h, map[string]bool{})
 }
 
-func (o Origin) findProposal(h handoff.Handoff, seen map[string]bool) (*Made, error) {
+func (o Records) findProposal(h handoff.Handoff, seen map[string]bool) (*Made, error) {
 	if seen[h.Path] {
 		return nil, nil
 	}
@@ -74,7 +74,7 @@ func (o Origin) findProposal(h handoff.Handoff, seen map[string]bool) (*Made, er
 	return nil, nil
 }
 
-func (o Origin) readMade(r event.Record) (*Made, error) {
+func (o Records) readMade(r event.Record) (*Made, error) {
 	m := &Made{Commit: repo.OID(r.Outcome().Proposal), Paths: recordedFiles(r)}
 	var err error
 	if m.Files, err = o.Repo.Tree(m.Commit); err != nil {
@@ -85,7 +85,7 @@ func (o Origin) readMade(r event.Record) (*Made, error) {
 
 // latestRecord returns the outcome of r's task that waits on the board in its place, because
 // the same emission was judged again, or r.
-func (o Origin) latestRecord(r event.Record) event.Record {
+func (o Records) latestRecord(r event.Record) event.Record {
 	t, _ := board.Find(o.Tasks, okf.ID(r.Task))
 	waits := t.Result
 	for run, seen := waits.Run, map[string]bool{}; run != "" && !seen[run]; {
@@ -108,7 +108,6 @@ func (o Origin) latestRecord(r event.Record) event.Record {
 	return r
 }
 
-// recordedFiles returns the files an outcome says its proposal writes.
 func recordedFiles(r event.Record) [][3]string {
 	var out [][3]string
 	for _, p := range r.Outcome().Paths {
@@ -117,15 +116,14 @@ func recordedFiles(r event.Record) [][3]string {
 	return out
 }
 
-// runRecords returns a run's ledger on the board, nil where there is none.
-func (o Origin) runRecords(run string) []event.Record {
+func (o Records) runRecords(run string) []event.Record {
 	f, _ := o.State.RunFile(run)
 	return f.Records
 }
 
 // isOnlyMode reports that every session of the task so far was in this mode. It reads no more
 // of the newest ledgers than hold the task's attempts.
-func (o Origin) isOnlyMode(t board.Task, mode contract.Mode) bool {
+func (o Records) isOnlyMode(t board.Task, mode contract.Mode) bool {
 	all, _ := o.State.RunFiles("", func(_ string, tasks []string) bool { return slices.Contains(tasks, string(t.ID)) })
 	files := slices.Collect(all)
 	slices.SortFunc(files, func(a, b state.RunFile) int { return strings.Compare(path.Base(b.Path), path.Base(a.Path)) })

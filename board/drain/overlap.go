@@ -3,7 +3,6 @@ package drain
 import (
 	"context"
 	"fmt"
-	"strings"
 
 	"github.com/odd-cli/odd/board"
 	"github.com/odd-cli/odd/journal/repo"
@@ -48,7 +47,7 @@ func Overlaps(ctx context.Context, r *repo.Repo, tip repo.OID, root string, task
 			}
 			o := Overlap{Task: t.ID, In: w.ID}
 			for _, c := range made {
-				if strings.HasPrefix(c.Path, root+"/") || !policy.MatchAnyGlob(t.Paths, c.Path) {
+				if inBundle(root, c.Path) || !policy.MatchAnyGlob(t.Paths, c.Path) {
 					continue
 				}
 				if now, _, err := r.Find(tip, c.Path); err == nil && now != c.New {

@@ -23,41 +23,23 @@ func (rec recorder) tellOverride(p *draft) (*event.Override, error) {
 	}
 	content := fmt.Sprintf("override started by %s for one session; reason: %s; risks acknowledged: %s; it ends with the session, and what it makes is tagged %s",
 		rec.person, o.Reason, strings.Join(o.Risks, ", "), overridden)
-	if err := p.tell("D", "", "override: "+describeOverride(o)+" collapsed", content); err != nil {
+	if err := p.tell("D", "", "override: "+strings.Join(texts(o.Modes), ", ")+" collapsed", content); err != nil {
 		return nil, err
 	}
 	return overrideData(o, rec.person), nil
 }
 
-// overrideData is an override as the ledger keeps it.
 func overrideData(o *contract.Override, by string) *event.Override {
 	return &event.Override{By: by, Modes: texts(o.Modes), Reason: o.Reason, Risks: o.Risks}
 }
 
-func texts[T ~string](in []T) []string {
-	out := make([]string, len(in))
-	for i, s := range in {
-		out[i] = string(s)
-	}
-	return out
-}
-
-func describeOverride(o *contract.Override) string {
-	var s []string
-	for _, m := range o.Modes {
-		s = append(s, string(m))
-	}
-	return strings.Join(s, ", ")
-}
-
-// overrideEnds adds the entry of an override's end.
 func (rec recorder) overrideEnds(p *draft, how string) error {
 	if rec.override == nil {
 		return nil
 	}
 	o := rec.override
-	content := fmt.Sprintf("override ended: %s; decided by %s, because: %s; given up: to keep %s apart; risks accepted: %s", how, rec.person, o.Reason, describeOverride(o), strings.Join(o.Risks, ", "))
-	return p.tell("O", "", "override ended: "+describeOverride(o), content)
+	content := fmt.Sprintf("override ended: %s; decided by %s, because: %s; given up: to keep %s apart; risks accepted: %s", how, rec.person, o.Reason, strings.Join(texts(o.Modes), ", "), strings.Join(o.Risks, ", "))
+	return p.tell("O", "", "override ended: "+strings.Join(texts(o.Modes), ", "), content)
 }
 
 // overrideDied ends, in the journal of the run that sweeps, the override of a

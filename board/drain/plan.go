@@ -100,7 +100,7 @@ func (d *drain) addStart(ctx context.Context, p *Plan, opened bool) error {
 		p.addStop(d.checkClock(ctx))
 		return nil
 	}
-	if err := d.refresh(ctx); !p.addStop(err) {
+	if err := d.readBoard(ctx); !p.addStop(err) {
 		return err
 	}
 	for _, check := range append(d.placeChecks(), d.checkShared) {
@@ -189,7 +189,6 @@ func peekAt(ctx context.Context, r *repo.Repo, o Options, tip repo.OID) (d *drai
 	return d, nil
 }
 
-// planTask decides about one task.
 func (d *drain) planTask(t board.Task) Step {
 	s := Step{Task: t.ID, State: t.State, Role: t.Role, Reserved: d.authority().reservation(t)}
 	if d.Task != "" {
@@ -212,7 +211,6 @@ func (d *drain) planTask(t board.Task) Step {
 	return s
 }
 
-// addRefusal adds one reason against a task; nil adds none.
 func (s *Step) addRefusal(err error) {
 	var p Plan
 	if !p.addStop(err) || len(p.Stops) == 0 {

@@ -245,7 +245,7 @@ func TestPlanResult(t *testing.T) {
 			p.write(plan.draft, "tasks/tide.md", "ledger/")
 			d.log.files = plan.draft.own
 			w := &work{verdict: board.ToReview, lastSession: lastSession{ran: true}, cost: 40_000}
-			if plan.claim.told, err = d.recorder().draftSessions(plan.claim, w); err != nil {
+			if plan.claim.resultDraft, err = d.recorder().draftSessions(plan.claim, w); err != nil {
 				t.Fatal(err)
 			}
 			at.amid(p)

@@ -2,7 +2,6 @@ package drain
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"io/fs"
 	"os"
@@ -29,10 +28,10 @@ func Preflight(ctx context.Context, r *repo.Repo, o Options, tip repo.OID, t boa
 		return nil, err
 	}
 	_, no := d.findObstacles(t)
-	alone := t.Row
-	alone.State, alone.Dependencies = board.Ready, nil // what it waits for is no refusal, but for what is not there
+	row := t.Row
+	row.State, row.Dependencies = board.Ready, nil // what it waits for is no refusal, but for what is not there
 	var out []string
-	if why := board.Eligible(&alone, d.at.index, d.Now()); why != "" {
+	if why := board.Eligible(&row, d.at.index, d.Now()); why != "" {
 		out = append(out, string(why))
 	}
 	for _, id := range t.Dependencies {
@@ -62,7 +61,7 @@ func (d *drain) preflight() preflight { return preflight{d.Options, d.repo, d.at
 
 // findObstacles lists what keeps t from running beside where it stands on the board and what
 // stops every task: the lease, the role, the contract, the inputs, the agent, the
-// programs and the money. The contract is resolved as far as it gets. If a person asked for the
+// programs and the money. The contract is resolved as far as it goes. If a person asked for the
 // session, checkBindable reports role and contract instead.
 func (d *drain) findObstacles(t board.Task) (bound, []error) {
 	no := d.authority().checkCharter(t)
@@ -79,7 +78,7 @@ func (d *drain) findObstacles(t board.Task) (bound, []error) {
 			add(refuse("floor", "task %s: %s", t.ID, why))
 		}
 		if err != nil {
-			add(refuse("contract", "task %s: %s", t.ID, joinRefusals(err)))
+			add(refuse("contract", "task %s: %s", t.ID, describeRefusals(err)))
 		}
 	}
 	if b.Role == contract.General {
@@ -87,7 +86,7 @@ func (d *drain) findObstacles(t board.Task) (bound, []error) {
 	}
 	pf := d.preflight()
 	add(pf.checkInputs(t))
-	add(joinRefusal(pf.checkEquipment(t), requireBudget(d.at.cfg)))
+	add(joinErrors(pf.checkEquipment(t), requireBudget(d.at.cfg)))
 	add(pf.checkInstalled(t))
 	add(pf.checkReachable(t))
 	if requireBudget(d.at.cfg) == nil {
@@ -142,7 +141,6 @@ func (pf preflight) checkInputs(t board.Task) error {
 	return refuse("inputs", "task %s: inputs: %s; commit what is missing, or name other files with odd task edit %[1]s --input PATH", t.ID, strings.Join(lacks, ", "))
 }
 
-// namesFile reports that an input names a file or a folder of files.
 func namesFile(files fs.FS, name string) bool {
 	return slices.ContainsFunc(matchFiles(files, strings.TrimSuffix(path.Clean(name), "/")), func(p string) bool {
 		_, err := fs.Stat(files, p)
@@ -167,8 +165,7 @@ func (pf preflight) checkInstalled(t board.Task) error {
 		lacks = nil // another one takes over
 	}
 	if pf.at.changes(t) {
-		law := pf.at.cfg.Pipeline
-		for _, argv := range slices.Concat(t.Commands, law.Validate, law.Verify) {
+		for _, argv := range commandsOf(pf.at.cfg.Pipeline, t) {
 			if len(argv) > 0 && !strings.Contains(argv[0], "/") && cage.Installed(argv[0], pf.repo.Root()) != nil {
 				lack("the check \""+strings.Join(argv, " ")+"\"", argv[0])
 			}
@@ -186,7 +183,7 @@ func (pf preflight) checkInstalled(t board.Task) error {
 func (pf preflight) missingProgram(cfg config.Config) string {
 	argv := cfg.Agent(cfg.Session.Substrate).Argv
 	switch {
-	case !slices.Contains([]string{"exec", "claude", "acp"}, cfg.Session.Substrate):
+	case !isProgram(cfg.Session.Substrate):
 		return ""
 	case len(argv) == 0 && cfg.Session.Substrate == "claude":
 		argv = []string{"claude"}
@@ -205,20 +202,37 @@ func (pf preflight) missingProgram(cfg config.Config) string {
 	return ""
 }
 
-// joinAll returns one error for all of no: the first fault, else all refusals with the code of
-// the first, else the first *Busy, nil if no is empty.
-func joinAll(no []error) (out error) {
-	for _, err := range no {
-		var r *Refusal
-		var w *Busy
-		if !errors.As(err, &r) && !errors.As(err, &w) {
+// Equipped says all that the configured substrate lacks to begin, before anything
+// is claimed or spent: nil where it lacks nothing. A server at an address that
+// odd.toml names may need no key; where it names a variable, that must hold one.
+func Equipped(cfg config.Config, environ []string) error {
+	name, s := cfg.Session.Substrate, cfg.Agent(cfg.Session.Substrate)
+	named := slices.DeleteFunc(slices.Clone(cfg.Substrates[name].Env), func(v string) bool { return !tellsCredential.MatchString(v) })
+	switch {
+	case name == "acp" && len(s.Argv) == 0:
+		return refuse("no-agent", `odd.toml: [session] substrate = "acp" needs a program; set [substrate.acp] argv, like ["gemini", "--acp"]`)
+	case name == "exec" && len(s.Argv) == 0:
+		return refuse("no-agent", `odd.toml: [session] substrate = "exec" needs a program; set [substrate.exec] argv to the command that reads the brief on stdin and prints its answer`)
+	case name == "claude" && len(s.Argv) == 0 && !s.Free && !anySet(environ, s.Env):
+		return refuse("no-key", `odd.toml: substrate "claude": not one of the variables %s is set, and the agent sees no other login; export one where odd runs, or name yours in [substrate.claude] env`, strings.Join(s.Env, ", "))
+	case len(named) > 0 && !anySet(environ, named):
+		return refuse("no-key", `odd.toml: substrate %q: not one of the variables %s is set, and the agent sees no login of yours; export one where odd runs, or correct [substrate.%[1]s] env`, name, strings.Join(named, ", "))
+	case name == "replay" && s.File == "":
+		return refuse("no-recording", `odd.toml: [session] substrate = "replay" needs a recording; set [substrate.replay] file to a file or folder in the repository`)
+	}
+	if keyOf(cfg) == "" {
+		return nil
+	}
+	return callable(cfg, environ)
+}
+
+// checkEquipment refuses t if any agent of its chain lacks what it needs to start. A
+// fallback that cannot start would fail only when it is needed.
+func (pf preflight) checkEquipment(t board.Task) error {
+	for _, cfg := range pf.at.agentChain(t) {
+		if err := Equipped(cfg, pf.Environ); err != nil {
 			return err
 		}
-		if out == nil || r != nil && errors.As(out, &w) {
-			out = err
-		} else if r != nil {
-			out = joinRefusal(out, err)
-		}
 	}
-	return out
+	return nil
 }

@@ -29,13 +29,13 @@ func (h *handshake) briefPart() string {
 	if !h.bind {
 		b.WriteString("Before anything you emit counts you prove who you are. Begin your answer with an octave block that is BIND. What comes\nafter it you are told when it holds.\n\n")
 		b.WriteString(h.form("BIND", anchor.AtContext))
-		fmt.Fprintf(&b, "Your constitution, %s:\n\n%s\n", h.law.Path, h.opens.ConstitutionExcerpt)
+		fmt.Fprintf(&b, "Your constitution, %s:\n\n%s\n", h.law.Path, h.identity.ConstitutionExcerpt)
 		return b.String()
 	}
 	b.WriteString(h.form("TENSIONS and COMMIT", anchor.AtBound))
 	b.WriteString("Your work may follow below that block in the same answer, or come when you are asked again.\n\n")
 	fmt.Fprintf(&b, "Where you stand, as odd sees it:\n\n%s\n", anchor.ArmText(h.arm()))
-	fmt.Fprintf(&b, "Your constitution, %s:\n\n%s\n", h.law.Path, h.opens.ConstitutionExcerpt)
+	fmt.Fprintf(&b, "Your constitution, %s:\n\n%s\n", h.law.Path, h.identity.ConstitutionExcerpt)
 	b.WriteString(h.bounds())
 	return b.String()
 }
@@ -46,7 +46,6 @@ func (h *handshake) form(what string, stage anchor.Stage) string {
 	return fmt.Sprintf("%s. %s\n\n%s\n", what, say, blockOf(template))
 }
 
-// blockOf is a payload as an answer carries it.
 func blockOf(template string) string {
 	fence := session.Fence([]byte(template))
 	return fmt.Sprintf("%soctave\n%s\n%s\n", fence, strings.TrimRight(template, "\n"), fence)
@@ -61,7 +60,6 @@ func (h *handshake) arm() anchor.Arm {
 	return anchor.NewArm(facts, phase, focus, source, h.law.SHA256)
 }
 
-// describePermit returns what a bound session may do.
 func (h *handshake) describePermit() string {
 	a := h.live.Anchor()
 	proved := ""
@@ -71,7 +69,6 @@ func (h *handshake) describePermit() string {
 	return fmt.Sprintf("You are bound by the rules of the role %s in %s%s.\n", a.Role, h.law.Path, proved) + h.bounds()
 }
 
-// bounds are what the permit covers and what the session may never do.
 func (h *handshake) bounds() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "You may write: %s; below the bundle's folder by atoms alone. Never: %s.\n", strings.Join(h.law.Paths, ", "), strings.Join(h.law.BlockedPath, ", "))
@@ -131,7 +128,6 @@ func payloadAt(ps []session.Payload, i int) []byte {
 	return ps[i].Text
 }
 
-// askAgain sends an answer back with the guidance, or ends the handshake.
 func (h *handshake) askAgain(late, what string, res anchor.Result) invoke.Answered {
 	if res.Terminal {
 		return invoke.Answered{Final: "the agent did not state its role and task correctly: " + oneLine(anchor.Refusal(res.Errors).Error())}
@@ -142,6 +138,3 @@ func (h *handshake) askAgain(late, what string, res anchor.Result) invoke.Answer
 	}
 	return invoke.Answered{Say: say + "\n" + h.briefPart()}
 }
-
-// oneLine is an error of several lines as a reason.
-func oneLine(s string) string { return strings.ReplaceAll(strings.TrimSpace(s), "\n", "; ") }

@@ -3,6 +3,8 @@ package drain
 import (
 	"errors"
 	"fmt"
+
+	"github.com/odd-cli/odd/journal/repo"
 )
 
 // Refusal is a rule that stopped the drain, or one task of it.
@@ -38,4 +40,63 @@ func (b *Busy) Busy() string { return b.Code }
 
 func refuseBusy(code, format string, args ...any) error {
 	return &Busy{code, fmt.Sprintf(format, args...)}
+}
+
+// tally is the local counter of refused drains in a row. A refused drain commits nothing, so
+// the ledger cannot count it.
+const tally = "refused-drains"
+
+// countRefusal counts err if it is a refusal and resets the count if it is nil. It returns
+// err.
+func (bw *boardWriter) countRefusal(err error) error {
+	var no *Refusal
+	switch {
+	case !bw.at.requiresLease():
+	case err == nil:
+		_ = bw.repo.SetTally(tally, 0)
+	case errors.As(err, &no):
+		_ = bw.repo.SetTally(tally, bw.repo.Tally(tally)+1)
+	}
+	return err
+}
+
+// Refusals returns how many drains of this clone in a row were refused.
+func Refusals(r *repo.Repo) int { return r.Tally(tally) }
+
+// ForgetRefusals resets that count, after a person passed a gate.
+func ForgetRefusals(r *repo.Repo) { _ = r.SetTally(tally, 0) }
+
+// refusalsInARow returns how many drains in a row were refused. It counts this drain if the lease is not
+// valid.
+func (bw *boardWriter) refusalsInARow(s SlowLoop) int {
+	n := Refusals(bw.repo)
+	if !s.Verdict("").Valid {
+		n++
+	}
+	return n
+}
+
+// joinErrors returns one error for all of list: the first fault, else all refusals with the code of the first,
+// else the first *Busy. It is nil if list has no error.
+func joinErrors(list ...error) error {
+	var all *Refusal
+	var busy error
+	for _, err := range list {
+		var no *Refusal
+		switch {
+		case err == nil:
+		case errors.As(err, &no) && all == nil:
+			all = &Refusal{no.Code, no.Text}
+		case errors.As(err, &no):
+			all.Text += "; " + no.Text
+		case !isRefusal(err):
+			return err
+		case busy == nil:
+			busy = err
+		}
+	}
+	if all != nil {
+		return all
+	}
+	return busy
 }

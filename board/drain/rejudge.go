@@ -28,14 +28,10 @@ type Landing struct {
 	Now      time.Time
 }
 
-// outside reports a change of a file that is no atom's.
-func (l Landing) outside(c repo.Change) bool { return !strings.HasPrefix(c.Path, l.Cfg.Root+"/") }
-
-// movedFiles returns the files outside of the bundle that others changed since the base.
 func (l Landing) movedFiles(ctx context.Context, r *repo.Repo) (out []string, err error) {
 	since, err := r.Diff(ctx, l.Base, l.Tip)
 	for _, c := range since {
-		if l.outside(c) {
+		if !inBundle(l.Cfg.Root, c.Path) {
 			out = append(out, c.Path)
 		}
 	}
@@ -78,7 +74,7 @@ func (l Landing) edits(ctx context.Context, r *repo.Repo) ([]pipeline.Edit, erro
 	}
 	var out []pipeline.Edit
 	for _, c := range made {
-		if !l.outside(c) {
+		if inBundle(l.Cfg.Root, c.Path) {
 			continue
 		}
 		e := pipeline.Edit{Path: c.Path}
@@ -123,7 +119,7 @@ func Check(ctx context.Context, r *repo.Repo, l Landing, b Bench) (Checked, erro
 	}
 	law := l.Cfg.Pipeline
 	if len(law.Validate)+len(law.Verify)+len(l.Task.Commands) == 0 {
-		if apart, err := apart(r, tree, edits, moved); apart || err != nil {
+		if alone, err := independent(r, tree, edits, moved); alone || err != nil {
 			return Checked{}, err
 		}
 	}
@@ -133,7 +129,7 @@ func Check(ctx context.Context, r *repo.Repo, l Landing, b Bench) (Checked, erro
 		return Checked{}, err
 	}
 	out := Checked{Tree: tree}
-	report, err := b.hold(ctx, r, trial{commit: commit, task: l.Task, cfg: l.Cfg, files: edits}, l.Tip)
+	report, err := b.examineAgainst(ctx, r, checkJob{commit: commit, task: l.Task, cfg: l.Cfg, files: edits}, l.Tip)
 	if err == nil {
 		out.Ran, out.Why = strings.Split(strings.TrimSpace(report.String()), "\n"), strings.Join(describeFailures(report), "; ")
 	}
@@ -177,9 +173,9 @@ func isReverted(ctx context.Context, r *repo.Repo, tip, proposal repo.OID) (repo
 	return c, slices.ContainsFunc(proposed, func(ch repo.Change) bool { return !differs[ch.Path] }), err
 }
 
-// apart reports a change and files that others changed of which neither can turn
+// independent reports a change and files that others changed of which neither can turn
 // what go says of the other, in a tree that has both.
-func apart(r *repo.Repo, tree repo.OID, edits []pipeline.Edit, moved []string) (bool, error) {
+func independent(r *repo.Repo, tree repo.OID, edits []pipeline.Edit, moved []string) (bool, error) {
 	files, err := r.Tree(tree)
 	if err != nil {
 		return false, err

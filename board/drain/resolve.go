@@ -64,7 +64,7 @@ func BriefFor(ctx context.Context, r *repo.Repo, o Options, inv Invocation) (inv
 		t.Attempts++
 	}
 	now := d.authority()
-	c := &claim{task: t, sessions: max(inv.Sessions, 1), reserved: now.reservation(t), lease: now.until(d.at.cfg.TaskLease, d.under), repo: d.repo}
+	c := &claim{task: t, sessions: max(inv.Sessions, 1), reserved: now.reservation(t), until: now.until(d.at.cfg.TaskLease, d.leaseID), repo: d.repo}
 	if c.base, err = d.base(); err != nil {
 		return invoke.Brief{}, nil, err
 	}

@@ -100,7 +100,7 @@ func (d *drain) startServers(ctx context.Context, c *claim, w *work, req *sessio
 	}
 	o := servers.Options{Specs: specs, Environ: d.Environ, Run: d.Run, Version: d.By, Cage: held}
 	if req.Desk != nil {
-		if s.at, o.Tree, err = d.apart(ctx, c, w, specs); err != nil {
+		if s.at, o.Tree, err = d.makeServerDesk(ctx, c, w, specs); err != nil {
 			return s, err.Error()
 		}
 		o.Desk = func(_ context.Context, one servers.Spec) (session.Desk, error) { return deskIn(s.at, "mcp-"+one.Name) }
@@ -134,9 +134,9 @@ func (d *drain) whyNotLent(task string, specs []servers.Spec, substrate string) 
 	return ""
 }
 
-// apart is where the programs of servers run. Where one of them may look at the
+// makeServerDesk makes the folders in which the programs of servers run. Where one of them may look at the
 // session's tree, that is laid out there as the session finds it.
-func (d *drain) apart(ctx context.Context, c *claim, w *work, specs []servers.Spec) (*repo.Scratch, session.Desk, error) {
+func (d *drain) makeServerDesk(ctx context.Context, c *claim, w *work, specs []servers.Spec) (*repo.Scratch, session.Desk, error) {
 	if !slices.ContainsFunc(specs, func(s servers.Spec) bool { return s.Tree }) {
 		s, err := d.repo.Hollow(d.Temp)
 		return s, session.Desk{}, err
@@ -146,7 +146,6 @@ func (d *drain) apart(ctx context.Context, c *claim, w *work, specs []servers.Sp
 	return k.s, at, err
 }
 
-// deskIn returns a folder of its own for one program.
 func deskIn(s *repo.Scratch, name string) (session.Desk, error) {
 	dir, err := s.Room(name)
 	return session.Desk{Tree: filepath.Join(dir, "tree"), Home: filepath.Join(dir, "home"), Temp: filepath.Join(dir, "temp")}, err
@@ -166,7 +165,6 @@ func (s *served) stopServers(w *work) {
 	*s = served{d: s.d}
 }
 
-// has reports a chain with one of these substrates.
 func (r *relay) has(substrates ...string) bool {
 	return slices.ContainsFunc(r.legs, func(l leg) bool { return slices.Contains(substrates, l.cfg.Session.Substrate) })
 }
@@ -211,10 +209,10 @@ func serverUses(set *servers.Set) []event.ServerUse {
 	return out
 }
 
-// Trial starts servers of a repository as a session of its configuration has them,
+// TryServers starts servers of a repository as a session of its configuration has them,
 // with a tree laid out at base, and ends them with the function it returns. The
 // error is about the place where they run.
-func Trial(ctx context.Context, r *repo.Repo, o Options, cfg config.Config, base repo.OID, specs []servers.Spec) (*servers.Set, func(), error) {
+func TryServers(ctx context.Context, r *repo.Repo, o Options, cfg config.Config, base repo.OID, specs []servers.Spec) (*servers.Set, func(), error) {
 	held, err := Caged(o.Cage, cfg.Sandbox, r.CommonDir())
 	if err != nil {
 		return nil, nil, err

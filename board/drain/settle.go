@@ -15,6 +15,7 @@ import (
 	"github.com/odd-cli/odd/journal/repo"
 	"github.com/odd-cli/odd/okf"
 	"github.com/odd-cli/odd/persona/contract"
+	"github.com/odd-cli/odd/persona/session"
 	"github.com/odd-cli/odd/reconcile"
 )
 
@@ -43,11 +44,11 @@ func (d *drain) settleTask(ctx context.Context, c *claim, w *work) error {
 	stopped := ctx.Err()
 	ctx = context.WithoutCancel(ctx)
 	err := d.saveResult(ctx, c, w)
-	if !isUnwritable(err) || w.refreshed {
+	if !isUnwritable(err) || w.judgedAgain {
 		return cmp.Or(err, stopped)
 	}
 	d.addNote(fmt.Sprintf("%s: the result could not be written: %v", c.task.ID, err))
-	w.void(fmt.Sprintf("the result could not be written: %s; it is kept in refs/odd/run/%s; run odd task ready %s to try again", oneLine(err.Error()), d.Run, c.task.ID))
+	w.void(fmt.Sprintf("the result could not be written: %s; it is kept in %s; run odd task ready %s to try again", oneLine(err.Error()), runRefs+d.Run, c.task.ID))
 	return cmp.Or(d.saveResult(ctx, c, w), stopped)
 }
 
@@ -63,7 +64,6 @@ func isUnwritable(err error) bool {
 	return errors.As(err, new(unwritten)) && !repo.Faulty(err) && !errors.Is(err, repo.ErrBusy) && !errors.Is(err, repo.ErrMoved) && !errors.Is(err, context.Canceled)
 }
 
-// saveResult commits the proposal and the result of a task.
 func (d *drain) saveResult(ctx context.Context, c *claim, w *work) error {
 	defer func() { _ = d.repo.Show(nil) }() // what is committed needs no showing
 	d.heedEmergency(c, w)
@@ -77,7 +77,7 @@ func (d *drain) saveResult(ctx context.Context, c *claim, w *work) error {
 	if err := d.recorder().tellSession(c, w); err != nil {
 		return unwritten{err}
 	}
-	out.Trace = c.told.trace()
+	out.Trace = c.resultDraft.trace()
 	refs, err := d.recorder().proposalRefs(ctx, c, w, &out)
 	if err != nil {
 		return unwritten{err}
@@ -107,12 +107,12 @@ func (d *drain) saveResult(ctx context.Context, c *claim, w *work) error {
 func (rec recorder) tellSession(c *claim, w *work) (err error) {
 	if ch := w.change; ch != nil && ch.sealed != nil {
 		if w.verdict == board.ToReview || !ch.isProposed() {
-			c.told = ch.sealed.tells
+			c.resultDraft = ch.sealed.draft
 			return nil
 		}
 		ch.rescind(w.reason)
 	}
-	c.told, err = rec.draftSessions(c, w)
+	c.resultDraft, err = rec.draftSessions(c, w)
 	return err
 }
 
@@ -125,14 +125,14 @@ func (rec recorder) planResult(ctx context.Context, c *claim, w *work, out *Outc
 		return rec.recordLost(c, w, out, artifacts)
 	}
 	c.task.Path = now.Path // a person may have moved it meanwhile
-	p := c.told.clone()
+	p := c.resultDraft.clone()
 	late := rec.describeDelay(p, c)
 	if why := cmp.Or(rec.authority().whyLapsed(c), late); why != "" && w.isPublishable() {
 		w.void(why)
 		out.State, out.Reason, out.Effects, out.Files = board.Blocked, why, nil, 0
 		return rec.planUnpublished(c, w, out, artifacts)
 	}
-	if late != "" && !w.refreshed || c.retold {
+	if late != "" && !w.judgedAgain || c.unpublished {
 		return rec.planUnpublished(c, w, out, artifacts)
 	}
 	onto, moves, err := w.change.settleLanding(ctx, out, refs)
@@ -140,7 +140,7 @@ func (rec recorder) planResult(ctx context.Context, c *claim, w *work, out *Outc
 		return nil, err
 	}
 	if p.onto = onto; out.Landed != "" {
-		p.alone = w.change
+		p.landing = w.change
 	}
 	return p, rec.completeResult(p, c, w, *out, moves)
 }
@@ -179,8 +179,8 @@ func countEffects(items []reconcile.Item) map[reconcile.Effect]int {
 // did with their atoms.
 func (rec recorder) draftSessions(c *claim, list ...*work) (*draft, error) {
 	p := rec.newDraft()
-	if c.opens != nil {
-		p = c.opens.clone()
+	if c.startDraft != nil {
+		p = c.startDraft.clone()
 	}
 	for _, w := range list {
 		if err := rec.recordWork(p, c, w); err != nil {
@@ -190,9 +190,8 @@ func (rec recorder) draftSessions(c *claim, list ...*work) (*draft, error) {
 	return p, nil
 }
 
-// recordWork records one session of a claim.
 func (rec recorder) recordWork(p *draft, c *claim, w *work) error {
-	sessions := w.told
+	sessions := w.earlierSessions
 	if w.ran {
 		sessions = append(slices.Clip(sessions), rec.sessionRecord(c, w))
 	}
@@ -227,8 +226,9 @@ func isKeptOut(e reconcile.Effect) bool {
 	return e == reconcile.Guarded || e == reconcile.Conflict || e == reconcile.Duplicate || e == reconcile.Declined
 }
 
-// proposalRefs returns the ref of the task's proposal and names it in out. A change's commit
-// was made by apply; if it failed verify, its ref is not a review branch.
+// proposalRefs returns the ref of the task's proposal and names it in out. A change's commit was made by
+// apply. After a failed verify the branch is still made, because the ledger records it; out does not name
+// it, so nobody reviews it.
 func (rec recorder) proposalRefs(ctx context.Context, c *claim, w *work, out *Outcome) ([]repo.RefUpdate, error) {
 	var u repo.RefUpdate
 	var err error
@@ -251,13 +251,12 @@ func (rec recorder) proposalRefs(ctx context.Context, c *claim, w *work, out *Ou
 	return []repo.RefUpdate{u}, nil
 }
 
-// makeProposal makes the proposal commit and names its review branch.
 func (rec recorder) makeProposal(ctx context.Context, c *claim, w *work, trace string) (repo.RefUpdate, error) {
 	title := c.task.Title
 	if title == "" {
 		title = string(c.task.ID)
 	}
-	trailers := [][2]string{{"Odd-Run", rec.log.id}, {"Odd-Task", string(c.task.ID)}, {"Odd-Lease", c.under}, {"Odd-Trace", trace}}
+	trailers := [][2]string{{"Odd-Run", rec.log.id}, {"Odd-Task", string(c.task.ID)}, {"Odd-Lease", c.leaseID}, {"Odd-Trace", trace}}
 	var oid repo.OID
 	var err error
 	if ch := w.change; ch != nil && len(ch.files) > 0 {
@@ -283,7 +282,6 @@ func (rec recorder) makeProposal(ctx context.Context, c *claim, w *work, trace s
 	}
 }
 
-// branchExists reports whether a branch exists here or on the remote.
 func (bw *boardWriter) branchExists(branch string) (bool, error) {
 	for _, name := range []string{"refs/heads/" + branch, bw.line.Local(branch)} {
 		if _, err := bw.repo.Ref(name); !errors.Is(err, repo.ErrNoRef) {
@@ -309,11 +307,14 @@ func listItems(items []reconcile.Item) string {
 	return b.String()
 }
 
+// runRefs is the folder of refs that keep the artifacts of runs.
+const runRefs = "refs/odd/run/"
+
 // storeArtifacts writes the run's artifacts as a tree and returns the move of
 // refs/odd/run/RUN that lands with the result. With a remote it sets the local ref at once,
 // so that a network failure loses nothing.
 func (d *drain) storeArtifacts(ctx context.Context) (repo.RefUpdate, error) {
-	u := repo.RefUpdate{Name: "refs/odd/run/" + d.Run, Old: d.landed}
+	u := repo.RefUpdate{Name: runRefs + d.Run, Old: d.landed}
 	var err error
 	if u.New, err = d.repo.WriteTree(ctx, d.stored, d.tree); err != nil {
 		return u, err
@@ -366,7 +367,7 @@ func (rec recorder) completeResult(p *draft, c *claim, w *work, out Outcome, ref
 	if out.State == "" {
 		subject, title = fmt.Sprintf("board: %s was lost", out.Task), fmt.Sprintf("%s: claim lost", out.Task)
 	}
-	p.message = commitMessage(subject, out.Reason, [2]string{"Odd-Run", rec.log.id}, [2]string{"Odd-Task", string(c.task.ID)}, [2]string{"Odd-Lease", c.under}, [2]string{"Odd-Trace", out.Trace})
+	p.message = commitMessage(subject, out.Reason, [2]string{"Odd-Run", rec.log.id}, [2]string{"Odd-Task", string(c.task.ID)}, [2]string{"Odd-Lease", c.leaseID}, [2]string{"Odd-Trace", out.Trace})
 	return rec.tellResult(p, c, title, resultContent(c, w, out), w)
 }
 
@@ -376,7 +377,7 @@ func (rec recorder) tellResult(p *draft, c *claim, title, content string, list .
 	if err := p.tell("O", "", title, content); err != nil {
 		return err
 	}
-	said := slices.DeleteFunc(slices.Clone(list), func(w *work) bool { return w.refreshed }) // whose words the run before has
+	said := slices.DeleteFunc(slices.Clone(list), func(w *work) bool { return w.judgedAgain }) // whose words the run before has
 	for _, w := range said {
 		rec.addRemarks(p, c, w)
 	}
@@ -389,9 +390,8 @@ func (rec recorder) tellResult(p *draft, c *claim, title, content string, list .
 	return rec.overrideEnds(p, title+", "+content)
 }
 
-// finishTask returns the task's file with its result.
 func (rec recorder) finishTask(t board.Task, w *work, out Outcome) ([]byte, error) {
-	if w.refreshed {
+	if w.judgedAgain {
 		return okf.Edit(t.Atom.Bytes(), okf.Set{Key: "result", Value: map[string]any{"run": rec.log.id, "branch": out.Branch, "commit": string(out.Proposal)}})
 	}
 	return board.Finish(t, rec.log.id, w.verdict, board.Result{Run: rec.log.id, Branch: out.Branch, Commit: string(out.Proposal), Reason: out.Reason})
@@ -441,4 +441,58 @@ func resultContent(c *claim, w *work, out Outcome) string {
 		parts = append(parts, out.Reason)
 	}
 	return strings.Join(parts, "; ")
+}
+
+// heedEmergency ends the work of a session that proposed an emergency, and with it the drain.
+func (d *drain) heedEmergency(c *claim, w *work) {
+	if w.tampered {
+		d.stop = refuse("tampered-repository", "%s: %s", cmp.Or(string(c.task.ID), "odd agent run"), c.died)
+	}
+	why := w.findEmergency()
+	if why == "" {
+		return
+	}
+	w.void("emergency: " + why)
+	d.stop = refuse("lease-emergency-open", "%s: its session reported an emergency: %s; a person runs odd gate emergency, or odd gate proposals reject", c.task.ID, why)
+}
+
+// sessionRecord is the last session of w as the ledger has it.
+func (rec recorder) sessionRecord(c *claim, w *work) event.Record {
+	e := w.emission
+	name, turns := rec.at.cfg.Session.Substrate, e.Usage.Turns
+	if p := w.leg; p.name != "" {
+		name, turns, e.Usage = p.name, p.e.Usage.Turns, p.e.Usage
+	}
+	data := event.SessionData{
+		Substrate: name, Turns: int64(turns), Outcome: string(e.Outcome), Brief: okf.BlobID(w.brief.Text), Model: e.Usage.Model, Failure: clean(e.Failure),
+		Class: string(e.Class), Tokens: billedTokens(e.Usage.Tokens), Servers: w.served, Sandbox: e.Sandbox, Scratch: w.left.scratchRecord(), Anchor: w.anchor.anchorRecord(),
+	}
+	tellActs(&data, e)
+	rec.underContract(&data, w)
+	return event.Record{Kind: event.Session, Task: string(c.task.ID), Cost: int64(w.cost - w.paid - w.relayed), Data: data}
+}
+
+// billedTokens is what was billed, nil where nobody said.
+func billedTokens(t session.Tokens) *event.Tokens {
+	n := event.Tokens{Input: t.Input, Output: t.Output, CacheRead: t.CacheRead, CacheWrite: t.CacheWrite}
+	if n == (event.Tokens{}) {
+		return nil
+	}
+	return &n
+}
+
+// proposedChanges is all that a proposal would hold, by repository path; nil is deleted.
+func (w *work) proposedChanges(s *snapshot) repo.Changes {
+	out := repo.Changes{}
+	for _, it := range w.items {
+		if it.Effect == reconcile.Added || it.Effect == reconcile.Updated {
+			out[s.file(it.Path)] = it.Bytes
+		}
+	}
+	if w.change != nil {
+		for _, f := range w.change.candidate.Files {
+			out[f.Path] = f.After
+		}
+	}
+	return out
 }

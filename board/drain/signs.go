@@ -1,6 +1,7 @@
 package drain
 
 import (
+	"cmp"
 	"io/fs"
 	"maps"
 	"path"
@@ -39,7 +40,6 @@ type Memory struct {
 // months is how far back the ledger is read: a sign is about now.
 const months = 3
 
-// recall reads the ends of drained tasks, oldest first.
 func (m *Memory) recall() error {
 	if m.ends != nil {
 		return nil
@@ -51,7 +51,6 @@ func (m *Memory) recall() error {
 	return nil
 }
 
-// countTurns returns how many tasks were drained after a moment.
 func (m *Memory) countTurns(after time.Time) int {
 	n := 0
 	for _, e := range m.ends {
@@ -167,7 +166,6 @@ func (m *Memory) countFailures() (n int, run string) {
 	return n, run
 }
 
-// listStale returns the ids of atoms past their stale_after, in their order.
 func (m *Memory) listStale() []string {
 	var out []string
 	for _, a := range m.Graph.Atoms() {
@@ -254,7 +252,6 @@ func hasEntry(text string, titles map[string]bool) bool {
 	return false
 }
 
-// isExpired reports an atom in force whose stale_after has come.
 func isExpired(a *okf.Atom, now time.Time) bool {
 	if a.StaleAfter == "" || strings.EqualFold(a.Status, "deprecated") {
 		return false
@@ -263,7 +260,6 @@ func isExpired(a *okf.Atom, now time.Time) bool {
 	return err == nil && !now.Before(at)
 }
 
-// readDecisions returns the decisions in force.
 func (m *Memory) readDecisions() ([]gate.Decision, error) {
 	ds, err := gate.ReadDecisions(m.Slow.Decisions)
 	if err != nil {
@@ -279,4 +275,67 @@ func (m *Memory) Decay(refused int) ([]gate.Proposal, error) {
 		return nil, err
 	}
 	return m.Slow.Buffer.Unheard(gate.Decay(s)), nil
+}
+
+// Results returns what people decided about the results of tasks, oldest first: every
+// rejection, and the approval of a task that is done.
+func Results(tasks []board.Task) (out []gate.Result) {
+	for _, t := range tasks {
+		for _, r := range t.Rejected {
+			if at, err := time.Parse(time.RFC3339, r.At); err == nil {
+				out = append(out, gate.Result{Task: string(t.ID), Kind: t.Kind, Goal: t.Goal != "", At: at})
+			}
+		}
+		if at := doneAt(t); !at.IsZero() {
+			out = append(out, gate.Result{Task: string(t.ID), Kind: t.Kind, Goal: t.Goal != "", At: at, Accepted: true})
+		}
+	}
+	slices.SortStableFunc(out, func(a, b gate.Result) int { return cmp.Or(a.At.Compare(b.At), cmp.Compare(a.Task, b.Task)) })
+	return out
+}
+
+// readyWork returns the ready tasks that no other task holds up, in the order of the board.
+func (m *Memory) readyWork() (out []board.Task) {
+	all := board.IndexOf(board.RowsOf(m.Tasks))
+	for _, t := range m.Tasks {
+		if board.Eligible(&t.Row, all, m.Slow.Facts.Now) == "" {
+			out = append(out, t)
+		}
+	}
+	return out
+}
+
+// readLately counts what perception looks at.
+func (m *Memory) readLately() (gate.Lately, error) {
+	now := m.Slow.Facts.Now
+	l := gate.Lately{Results: Results(m.Tasks), LandsAlone: m.LandsAlone, HasGoals: board.DirectionOf(m.Graph, nil) != nil}
+	notes, err := m.State.Notes(now.AddDate(0, -months, 0))
+	for _, n := range notes {
+		list := map[string]*[]time.Time{state.Override: &l.Overrides, state.Outage: &l.Outages, state.Limit: &l.Limits}[n.What]
+		*list = append(*list, n.At)
+	}
+	scope := scopeByID(m.Graph, m.Slow.File.Lease)
+	for _, t := range m.readyWork() {
+		l.Ready = append(l.Ready, gate.Work{ID: string(t.ID), Title: t.Title, Kind: t.Kind})
+		if len(whyOutOfScope(scope, t, true)) > 0 {
+			l.Outside = append(l.Outside, string(t.ID))
+		}
+	}
+	waits := map[string]time.Time{}
+	for _, e := range m.ends {
+		waits[e.Run+" "+e.Task] = e.At
+	}
+	for _, t := range m.Tasks {
+		if at, err := time.Parse(time.RFC3339, t.Created); err == nil && now.Sub(at) <= gate.Lookback {
+			l.Filed++
+		}
+		if at := waits[t.Result.Run+" "+string(t.ID)]; t.State == board.Review && !at.IsZero() {
+			l.Review = append(l.Review, string(t.ID))
+			if l.ReviewFrom.IsZero() || at.Before(l.ReviewFrom) {
+				l.ReviewFrom = at
+				l.Review[0], l.Review[len(l.Review)-1] = l.Review[len(l.Review)-1], l.Review[0]
+			}
+		}
+	}
+	return l, err
 }

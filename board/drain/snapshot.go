@@ -118,7 +118,6 @@ func (s *snapshot) findTask(name string) (board.Task, error) {
 	return t, nil
 }
 
-// boardOrder yields the tasks of rows in the order of the board.
 func (s *snapshot) boardOrder(rows []*board.Row) iter.Seq[board.Task] {
 	return func(yield func(board.Task) bool) {
 		for _, r := range board.Order(rows, s.index) {
@@ -131,6 +130,9 @@ func (s *snapshot) boardOrder(rows []*board.Row) iter.Seq[board.Task] {
 
 // file is a repository path of a path below the bundle root.
 func (s *snapshot) file(name string) string { return path.Join(s.cfg.Root, name) }
+
+// below is the path below the bundle root of a repository path; another path is as it is.
+func (s *snapshot) below(name string) string { return strings.TrimPrefix(name, s.cfg.Root+"/") }
 
 // keepState keeps what was read of the ledger for the next process.
 func (bw *boardWriter) keepState() {

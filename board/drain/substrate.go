@@ -2,12 +2,11 @@ package drain
 
 import (
 	"cmp"
-	"errors"
 	"fmt"
 	"io/fs"
+	"slices"
 	"strings"
 
-	"github.com/odd-cli/odd/board"
 	"github.com/odd-cli/odd/board/config"
 	"github.com/odd-cli/odd/persona/contract"
 	"github.com/odd-cli/odd/persona/session"
@@ -74,18 +73,7 @@ func Speechless(cfg config.Config, role contract.Role) contract.Refusals {
 		Way: otherAgent}}
 }
 
-// checkSpawnable resolves t's contract and adds why an agent of its chain cannot run it.
-func (cs contracts) checkSpawnable(t board.Task) (bound, error) {
-	b, err := cs.resolveContract(t)
-	var no contract.Refusals
-	if err != nil && !errors.As(err, &no) {
-		return b, err
-	}
-	for _, cfg := range cs.at.agentChain(t) {
-		no = append(no, Speechless(cfg, b.Role)...)
-	}
-	if len(no) > 0 {
-		return b, no
-	}
-	return b, nil
+// isProgram reports a substrate that is a program of its own, and no part of odd.
+func isProgram(substrate string) bool {
+	return slices.Contains([]string{"exec", "claude", "acp"}, substrate)
 }

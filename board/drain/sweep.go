@@ -27,7 +27,6 @@ func (d *drain) sweep(ctx context.Context) error {
 	return d.repo.Update(ctx, pins...)
 }
 
-// sweepOf sweeps the runs that were killed and whatever expired.
 func (d *drain) sweepOf(ctx context.Context, killed []string) error {
 	p, swept, err := d.planSweep(killed)
 	if err != nil || len(p.all(d.at.cfg.Root)) == 0 {
@@ -64,7 +63,7 @@ func (bw *boardWriter) planSweep(killed []string) (p *draft, swept []board.Task,
 		t.State = to
 		swept = append(swept, t)
 	}
-	o := originOf(bw.repo, bw.at)
+	o := recordsOf(bw.repo, bw.at)
 	for _, c := range bw.at.spend.Open {
 		died := slices.Contains(killed, c.Run)
 		if !died && !o.hasExpired(c, bw.at.cfg.TaskLease, bw.log.now()) {
@@ -90,14 +89,14 @@ func (bw *boardWriter) planSweep(killed []string) (p *draft, swept []board.Task,
 }
 
 // hasExpired reports an open claim, made for as long as lease, whose time is over.
-func (o Origin) hasExpired(c event.Record, lease time.Duration, now time.Time) bool {
+func (o Records) hasExpired(c event.Record, lease time.Duration, now time.Time) bool {
 	return !now.Before(c.TS.Add(lease)) && !o.isHeld(c, now)
 }
 
 // isHeld reports whether the claim c is alive: its task is still in progress
 // under the same run and the lease has not expired. A claim without a task,
 // whose task is its run, says itself how long it holds.
-func (o Origin) isHeld(c event.Record, now time.Time) bool {
+func (o Records) isHeld(c event.Record, now time.Time) bool {
 	if c.Task == c.Run {
 		until, err := time.Parse(time.RFC3339, o.wholeClaim(c).Claim().LeaseExpires)
 		return err == nil && now.Before(until)
@@ -107,7 +106,7 @@ func (o Origin) isHeld(c event.Record, now time.Time) bool {
 }
 
 // wholeClaim returns the whole record of an open claim.
-func (o Origin) wholeClaim(c event.Record) event.Record {
+func (o Records) wholeClaim(c event.Record) event.Record {
 	for _, r := range slices.Backward(o.runRecords(c.Run)) {
 		if r.Opens() && r.Task == c.Task {
 			return r
@@ -116,7 +115,6 @@ func (o Origin) wholeClaim(c event.Record) event.Record {
 	return c
 }
 
-// isReserved reports whether the claim on t is still open in the ledger.
 func (s *snapshot) isReserved(t board.Task) bool {
 	return slices.ContainsFunc(s.spend.Open, func(c event.Record) bool { return c.Run == t.ClaimedBy && c.Task == string(t.ID) })
 }
@@ -125,7 +123,7 @@ func (s *snapshot) isReserved(t board.Task) bool {
 const pinned = "refs/odd/base/"
 
 // findKilled returns the runs of this clone that were killed, and the updates that delete
-// their pins. It needs the drain lock: a run that still lives holds a lock of its own.
+// their pins. Without the drain lock a living drain looks killed; sweep only under it.
 func findKilled(r *repo.Repo) (pins []repo.RefUpdate, runs []string, err error) {
 	all, err := r.Refs(pinned)
 	for _, p := range all {
@@ -152,8 +150,7 @@ func Free(ctx context.Context, r *repo.Repo, o Options) ([]okf.ID, error) {
 		return nil, err
 	}
 	defer unlock()
-	defer d.keepState()
-	if err := d.refresh(ctx); err != nil {
+	if err := d.readBoard(ctx); err != nil {
 		return nil, err
 	}
 	if err := d.retryAct(ctx, d.sweep); err != nil {

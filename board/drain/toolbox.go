@@ -107,7 +107,6 @@ type actLine struct {
 	Millis int64  `json:"duration_ms"`
 }
 
-// tellActs puts into a session's ledger data what odd saw it do.
 func tellActs(data *event.SessionData, e session.Emission) {
 	data.Seen = e.Seen
 	for _, c := range e.Calls {

@@ -6,7 +6,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io/fs"
 	"path"
 	"slices"
 	"strings"
@@ -34,22 +33,22 @@ import (
 // take several sessions.
 type work struct {
 	lastSession
-	verdict  board.Verdict
-	reason   string // why it is blocked
-	persona  persona.Persona
-	bound    bound
-	anchor   *handshake // nil where nothing binds it
-	grant    policy.Grant
-	declines []board.Decline // of people, for this task
-	change   *change         // nil where the task asks for no change of files
-	cost     budget.MicroUSD
-	paid     budget.MicroUSD // of that, for sessions before the last
-	turned   int             // turns of those
-	told     []event.Record  // those sessions, and the legs of the last one that failed
-	dir      string          // of the run's tree; "" is the task's
-	fault    error           // of the disk: there is no result, and the claim is swept
+	verdict         board.Verdict
+	reason          string // why it is blocked
+	persona         persona.Persona
+	bound           bound
+	anchor          *handshake // nil where nothing binds it
+	grant           policy.Grant
+	declines        []board.Decline // of people, for this task
+	change          *change         // nil where the task asks for no change of files
+	cost            budget.MicroUSD
+	paid            budget.MicroUSD // of that, for sessions before the last
+	turned          int             // turns of those
+	earlierSessions []event.Record  // those sessions, and the legs of the last one that failed
+	dir             string          // of the run's tree; "" is the task's
+	fault           error           // of the disk: there is no result, and the claim is swept
 
-	refreshed bool // judged again without a session: the task stays in review
+	judgedAgain bool // judged again without a session: the task stays in review
 }
 
 // lastSession is what the last session of a work came to. Each session begins with the zero value.
@@ -86,7 +85,7 @@ func (w *work) block(format string, args ...any) *work {
 func (d *drain) prepare(ctx context.Context, c *claim, w *work, bind func(board.Task) (bound, error)) (req session.Request, ok bool) {
 	b, err := bind(c.task)
 	if err != nil {
-		w.block("contract: %s", joinRefusals(err))
+		w.block("contract: %s", describeRefusals(err))
 		return req, false
 	}
 	w.bound = b
@@ -102,11 +101,11 @@ func (d *drain) prepare(ctx context.Context, c *claim, w *work, bind func(board.
 	return req, true
 }
 
-// unbind ends the session's permit, if it still has one.
-func (w *work) unbind() { w.anchor.releasePermit(releaseReason(w)) }
+// releasePermit ends the session's permit, if it still has one.
+func (w *work) releasePermit() { w.anchor.releasePermit(releaseReason(w)) }
 
 // isPublishable reports work that would go to review or hand something over.
-func (w *work) isPublishable() bool { return w.verdict == board.ToReview && !w.refreshed }
+func (w *work) isPublishable() bool { return w.verdict == board.ToReview && !w.judgedAgain }
 
 // runWork runs the session of a claimed task and decides its verdict. Whatever goes wrong
 // blocks this task and not the drain.
@@ -115,7 +114,7 @@ func (d *drain) runWork(ctx context.Context, c *claim) *work {
 	if why := d.at.compilePersona(w, c.task.Role); why != "" {
 		return w.block("%s", why)
 	}
-	defer w.unbind()
+	defer w.releasePermit()
 	req, ok := d.prepare(ctx, c, w, d.contracts().checkSpawnable)
 	if !ok {
 		return w
@@ -180,7 +179,6 @@ func (s *snapshot) compilePersona(w *work, role string) string {
 	return ""
 }
 
-// newRequest returns the session's request, with its brief and limits.
 func (d *drain) newRequest(ctx context.Context, c *claim, w *work) (session.Request, error) {
 	cfg, t := d.at.cfg, c.task
 	files, err := d.repo.Tree(c.base)
@@ -190,21 +188,15 @@ func (d *drain) newRequest(ctx context.Context, c *claim, w *work) (session.Requ
 	if w.declines, err = d.findDeclines(ctx, t, c.base); err != nil {
 		return session.Request{}, err
 	}
-	g := d.at.graph
-	if d.target() != "" {
-		root, err := fs.Sub(files, cfg.Root)
-		if err != nil {
-			return session.Request{}, err
-		}
-		if g, _, err = okf.Load(root); err != nil {
-			return session.Request{}, fmt.Errorf("%s on %s: %w", cfg.Root, d.target(), err)
-		}
+	g, err := d.baseGraph(c.base)
+	if err != nil {
+		return session.Request{}, err
 	}
 	limits := risk.Limits(cfg, t)
 	req := session.Request{
 		Run: d.Run, Task: string(t.ID), Inputs: t.Inputs, Files: files, Graph: g, BundleRoot: cfg.Root,
 		By: d.By, Now: d.Now().UTC(), MaxTurns: limits.Turns, MaxCost: int64(c.each()),
-		Timeout: min(limits.Timeout, max(c.lease.Sub(d.Now()), time.Second)), MaxAtoms: cfg.Session.MaxAtoms,
+		Timeout: min(limits.Timeout, max(c.until.Sub(d.Now()), time.Second)), MaxAtoms: cfg.Session.MaxAtoms,
 		Turn: func(u session.Usage) error {
 			u.Turns, u.Cost = u.Turns+w.turned, u.Cost+int64(w.paid)
 			if d.Turned != nil {
@@ -233,7 +225,7 @@ func (d *drain) checkTurn(ctx context.Context, c *claim, cost budget.MicroUSD) e
 	if c.died = d.authority().whyRevoked(c); c.died != "" {
 		return errors.New(c.died)
 	}
-	if !d.Now().Before(c.lease) {
+	if !d.Now().Before(c.until) {
 		return errors.New("the claim on the task ended")
 	}
 	if c.died = c.anchor.whyLapsed(d.at); c.died != "" {
@@ -255,7 +247,7 @@ func (d *drain) checkTurn(ctx context.Context, c *claim, cost budget.MicroUSD) e
 	if err != nil {
 		return err
 	}
-	if why, paused := s.pauseReason(); paused {
+	if why, paused := readPause(s.files, s.file("pause.toml")); paused {
 		return fmt.Errorf("drains were paused: %s", why)
 	}
 	if t, ok := board.Find(s.tasks, c.task.ID); c.task.Path != "" && (!ok || t.Blob != c.task.Blob) {
@@ -339,7 +331,6 @@ func (d *drain) runSubstrate(ctx context.Context, c *claim, w *work, req session
 	d.readOutcome(ctx, c, w)
 }
 
-// agentName names the program of a session to a person.
 func agentName(substrate string) string {
 	if substrate == "extract" {
 		return "the built-in offline reader"
@@ -347,7 +338,6 @@ func agentName(substrate string) string {
 	return substrate
 }
 
-// readOutcome decides the verdict from what the session declared.
 func (d *drain) readOutcome(ctx context.Context, c *claim, w *work) {
 	switch e := w.emission; {
 	case ctx.Err() != nil && c.task.Path == "" && d.Watch == nil:
@@ -389,8 +379,8 @@ func (d *drain) explainCut(c *claim, e session.Emission) (code pipeline.Reason, 
 	}
 	timed := e.Failure == session.Timeout || e.Failure == session.TurnRefused
 	switch {
-	case timed && !d.Now().Before(c.lease):
-		return pipeline.LeaseExpired, fmt.Sprintf("the claim on the task ended at %s; raise [drain] lease in odd.toml", c.lease.UTC().Format(time.RFC3339)) + strings.Replace(again, "; run", ", then", 1)
+	case timed && !d.Now().Before(c.until):
+		return pipeline.LeaseExpired, fmt.Sprintf("the claim on the task ended at %s; raise [drain] lease in odd.toml", c.until.UTC().Format(time.RFC3339)) + strings.Replace(again, "; run", ", then", 1)
 	case e.Failure == session.Timeout:
 		return pipeline.SessionTimeout, fmt.Sprintf("the session had %s; raise %s in odd.toml", risk.Limits(d.at.cfg, c.task).Timeout, d.at.timeKey(c.task)) + strings.Replace(again, "; run", ", then", 1)
 	case e.Failure == session.OverBudget && c.reserved < risk.Limits(d.at.cfg, c.task).MaxCost: // the commitment lease had no more left
@@ -418,13 +408,6 @@ func (s *snapshot) timeKey(t board.Task) string {
 		return "[route." + string(lane) + "] timeout"
 	}
 	return "[session] timeout"
-}
-
-func joinDetail(name, detail string) string {
-	if name == "" || detail == "" {
-		return name + detail
-	}
-	return name + ": " + detail
 }
 
 // ArtifactDir returns the folder of a task's attempt in the run's artifacts.
@@ -470,4 +453,10 @@ func (d *drain) keepArtifacts(c *claim, w *work) {
 	if items, err := json.MarshalIndent(w.items, "", "  "); err == nil && len(w.items) > 0 {
 		put("reconcile.json", append(items, '\n'))
 	}
+}
+
+// void blocks the work and drops everything it made.
+func (w *work) void(why string) {
+	w.block("%s", why)
+	w.items, w.handed = nil, nil
 }

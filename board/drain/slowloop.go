@@ -11,8 +11,8 @@ import (
 	"github.com/odd-cli/odd/board/state"
 )
 
-// SlowLoop is the slow loop as one commit of the board has it: the files that a
-// gate starts from, and what the lease's validity is judged by.
+// SlowLoop is what people decide at gates, and so seldom, as one commit of the board has it: the commitment
+// lease, the working phase, the decisions and what asks for a gate. Facts are what the lease is judged by.
 type SlowLoop struct {
 	gate.Slow
 	File    gate.File

@@ -14,7 +14,6 @@ import (
 	"github.com/odd-cli/odd/board"
 	"github.com/odd-cli/odd/journal/event"
 	"github.com/odd-cli/odd/journal/repo"
-	"github.com/odd-cli/odd/okf"
 	"github.com/odd-cli/odd/persona/anchor"
 	"github.com/odd-cli/odd/persona/contract"
 	"github.com/odd-cli/odd/persona/invoke"
@@ -37,7 +36,7 @@ func Refresh(ctx context.Context, r *repo.Repo, o Options) (Outcome, error) {
 		return Outcome{}, err
 	}
 	defer unlock()
-	if err := d.refresh(ctx); err != nil {
+	if err := d.readBoard(ctx); err != nil {
 		return Outcome{}, err
 	}
 	t, err := d.at.findTask(o.Task)
@@ -68,7 +67,7 @@ func Refresh(ctx context.Context, r *repo.Repo, o Options) (Outcome, error) {
 
 // judgeAgain reads the emission of t's last run and judges it on today's base.
 func (d *drain) judgeAgain(ctx context.Context, t board.Task) (*claim, *work, error) {
-	c := &claim{task: t, lease: d.Now().Add(time.Hour), repo: d.repo}
+	c := &claim{task: t, until: d.Now().Add(time.Hour), repo: d.repo}
 	var err error
 	if c.base, err = d.base(); err != nil {
 		return nil, nil, err
@@ -88,15 +87,15 @@ func (d *drain) judgeAgain(ctx context.Context, t board.Task) (*claim, *work, er
 	if w.emission.Outcome != session.Completed {
 		return c, w.block("the stored output of the agent cannot be read: %s", joinDetail(w.emission.Failure, w.emission.Detail)), nil
 	}
-	g, err := d.standsOn(c.base)
+	g, err := d.baseGraph(c.base)
 	if err != nil {
 		return nil, nil, err
 	}
 	if w.declines, err = d.findDeclines(ctx, t, c.base); err != nil {
 		return nil, nil, err
 	}
-	c.opens = d.newDraft()
-	err = c.opens.record(event.Record{Kind: event.Claim, Task: string(t.ID), Role: t.Role, Team: t.Team,
+	c.startDraft = d.newDraft()
+	err = c.startDraft.record(event.Record{Kind: event.Claim, Task: string(t.ID), Role: t.Role, Team: t.Team,
 		Data: event.ClaimData{Attempt: t.Attempts, Base: string(c.base), Blob: t.Blob, RefreshOf: t.Result.Run}})
 	if err != nil {
 		return nil, nil, err
@@ -111,7 +110,7 @@ func (d *drain) judgeAgain(ctx context.Context, t board.Task) (*claim, *work, er
 		return nil, nil, refuse("anchor", "review --refresh %s: %s", t.ID, oneLine(err.Error()))
 	}
 	c.anchor = w.anchor
-	defer w.unbind()
+	defer w.releasePermit()
 	w.grant = d.compileGrant(c, w)
 	d.authority().mergeEmission(w, t, g, d.By)
 	w.anchor.markRead()
@@ -135,25 +134,7 @@ func (d *drain) lastEmission(t board.Task, kept fs.FS) (w *work, under contract.
 		d.tree[path.Join(ArtifactDir(t), "contract.json")] = b // for who judges it after this
 	}
 	held := invoke.Hold(under, d.at.cfg.Root, session.Read(emission))
-	return &work{verdict: board.ToReview, lastSession: lastSession{emission: held}, bound: d.contracts().boundBefore(t), refreshed: true}, under, nil
-}
-
-// standsOn is the graph that a proposal on base is judged in: the board's, or the
-// target's where they are two branches.
-func (bw *boardWriter) standsOn(base repo.OID) (*okf.Graph, error) {
-	if bw.target() == "" {
-		return bw.at.graph, nil
-	}
-	files, err := bw.repo.Tree(base)
-	if err != nil {
-		return nil, err
-	}
-	root, err := fs.Sub(files, bw.at.cfg.Root)
-	if err != nil {
-		return nil, err
-	}
-	g, _, err := okf.Load(root)
-	return g, err
+	return &work{verdict: board.ToReview, lastSession: lastSession{emission: held}, bound: d.contracts().boundBefore(t), judgedAgain: true}, under, nil
 }
 
 // boundBefore is what of the contract of t's session bears on judging it again: the
@@ -166,7 +147,7 @@ func (cs contracts) boundBefore(t board.Task) bound {
 	for run := t.Result.Run; run != "" && !seen[run]; {
 		seen[run] = true
 		of := ""
-		for _, r := range originOf(cs.repo, cs.at).runRecords(run) {
+		for _, r := range recordsOf(cs.repo, cs.at).runRecords(run) {
 			if r.Task != string(t.ID) {
 				continue
 			}
@@ -184,7 +165,7 @@ func (cs contracts) boundBefore(t board.Task) bound {
 // board names, whatever its ref has become. The ref is what keeps git from
 // pruning it.
 func (d *drain) keptTree(t board.Task) (fs.FS, error) {
-	ref := "refs/odd/run/" + t.Result.Run
+	ref := runRefs + t.Result.Run
 	_, err := d.repo.Ref(ref)
 	if errors.Is(err, repo.ErrNoRef) && d.line.Remote != "" {
 		return nil, refuse("artifacts", "%s is not in this clone; run git fetch %s %s:%s", ref, d.line.Remote, ref, ref)
@@ -195,7 +176,7 @@ func (d *drain) keptTree(t board.Task) (fs.FS, error) {
 	if err != nil {
 		return nil, err
 	}
-	for _, r := range slices.Backward(originOf(d.repo, d.at).runRecords(t.Result.Run)) {
+	for _, r := range slices.Backward(recordsOf(d.repo, d.at).runRecords(t.Result.Run)) {
 		if r.Kind != event.Outcome || r.Task != string(t.ID) {
 			continue
 		}
